@@ -1,0 +1,53 @@
+# Everything works on a fresh machine with Python 3.11 and make: each target builds .venv first.
+PYTHON ?= python3
+BIN := .venv/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
+
+.PHONY: help reproduce test docs lab bench export lock clean
+
+help:
+	@echo "make reproduce  check all claims, re-run the experiments, write _results/"
+	@echo "make test       run all tests"
+	@echo "make docs       build the site into _docs/ (with Quarto where it is installed)"
+	@echo "make lab        open the notebooks in JupyterLab"
+	@echo "make bench      measure speed"
+	@echo "make export     notebooks to package, cleaned, README.md from the front page"
+	@echo "make lock       resolve the requirements anew into requirements.lock"
+
+.venv/ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' || \
+	  { echo "oslr_nb is known to work with Python 3.10 to 3.13; this is $$($(PYTHON) --version). Try: make PYTHON=python3.11"; exit 1; }
+	@echo "making .venv (a few minutes, once)"
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+reproduce: .venv/ready
+	@oslr reproduce
+
+test: .venv/ready
+	@python -m pytest -n 2 --dist worksteal
+
+docs: .venv/ready
+	@if command -v quarto > /dev/null; then python -m website --mathjax && nbdev_docs; else python -m website; fi
+
+lab: .venv/ready
+	@nbdev_install_hooks
+	@jupyter lab nbs
+
+bench: .venv/ready
+	@python -m tests.bench
+
+export: .venv/ready
+	@nbdev_export
+	@nbdev_clean
+	@cp nbs/references.bib oslr_nb/references.bib
+	@python -m website --readme
+
+lock: .venv/ready
+	@uv pip compile --quiet --universal --python-version 3.10 --no-header --extra dev pyproject.toml --output-file requirements.lock
+
+clean:
+	@rm -rf .venv _proc _docs _results build *.egg-info
