@@ -1,0 +1,34 @@
+"""The command line; see the package's docstring."""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+import website
+from website.render import Site, processed, provide_mathjax
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="website", description=website.__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("_docs"), help="folder of the site")
+    for name in ("check", "readme", "mathjax"): parser.add_argument(f"--{name}", action="store_true")
+    args = parser.parse_args()
+    provide_mathjax(Path("nbs/mathjax"))
+    if args.mathjax: return 0
+    file, proc = Path("README.md"), processed()
+    with tempfile.TemporaryDirectory() as folder:
+        site = Site(proc, Path(folder, "site") if args.check else args.out)
+        if args.readme:
+            file.write_text(site.readme(), encoding="utf-8")
+        else:
+            site.build()
+            if args.check and not site.problems and file.read_text(encoding="utf-8") != site.readme():
+                site.problems.append("README.md is not what nbs/index.ipynb makes: run python -m website --readme")
+            print(f"{len(site.pages)} pages, {len(site.problems)} problems{'' if args.check else f' in {args.out}'}")
+    for problem in site.problems: print(problem, file=sys.stderr)
+    return 1 if site.problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,180 @@
+-- Pandoc filter for what a notebook page has beyond pandoc's Markdown: numbered blocks and references to them, proofs,
+-- callouts, tabsets, folded code. Whatever is unclear becomes a warning, and a warning stops the build.
+local html = FORMAT:match 'html' ~= nil
+local theorems = {thm = 'Theorem', lem = 'Lemma', prp = 'Proposition', cor = 'Corollary', cnj = 'Conjecture',
+  def = 'Definition', exm = 'Example', exr = 'Exercise', rem = 'Remark', alg = 'Algorithm'}
+local names = setmetatable({eq = 'Equation', fig = 'Figure', tbl = 'Table', sec = 'Section'}, {__index = theorems})
+local labels, counts, tabsets, cited, refs_placed = {}, {}, 0, false, false
+local warn, raw, Str = pandoc.log.warn, function(text) return pandoc.RawBlock('html', text) end, pandoc.Str
+
+local function kind_of(id)
+  local kind = (id:match '^(%a+)%-' or ''):lower()
+  return names[kind] and kind
+end
+local function number(id)   -- gives an id the next number of its kind; returns "Kind n"
+  local kind = kind_of(id)
+  if labels[id] then warn('duplicate id ' .. id) end
+  counts[kind] = (counts[kind] or 0) + 1
+  labels[id] = {name = names[kind], number = tostring(counts[kind])}
+  return names[kind] .. ' ' .. counts[kind]
+end
+local function take_title(div)   -- the first heading of a block, or its title attribute
+  local first, title = div.content[1], div.attributes.title
+  div.attributes.title = nil
+  if first and first.t == 'Header' then return div.content:remove(1).content end
+  return title and pandoc.utils.blocks_to_inlines(pandoc.read(title).blocks)
+end
+local function with_title(head, title)   -- Head (title)
+  return title and pandoc.Inlines(head) .. {Str ' ('} .. title .. {Str ')'} or pandoc.Inlines(head)
+end
+local function title_block(inlines, class)
+  return html and pandoc.Div({pandoc.Plain(inlines)}, {class = class}) or pandoc.Para {pandoc.Strong(inlines)}
+end
+local function details(open, summary, blocks)
+  local head = open and '<details open><summary>' or '<details><summary>'
+  return pandoc.Blocks {raw(head), pandoc.Plain(summary), raw '</summary>'} .. blocks .. {raw '</details>'}
+end
+
+local function theorem(div, name)
+  local title = take_title(div)
+  div.classes = {'theorem', name:lower()}
+  div.content:insert(1, title_block(with_title(number(div.identifier), title), 'theorem-title'))
+  return div
+end
+local function proof(div)
+  local head = pandoc.Emph(with_title('Proof', take_title(div)) .. {Str '.'})
+  if not div.content[1] or div.content[1].t ~= 'Para' then div.content:insert(1, pandoc.Para {}) end
+  div.content[1].content = pandoc.Inlines {head, pandoc.Space()} .. div.content[1].content
+  return div
+end
+local function callout(div, kind)
+  local title, collapse = take_title(div) or pandoc.Inlines((kind:gsub('^%l', string.upper))), div.attributes.collapse
+  div.classes, div.attributes = {'callout', 'callout-' .. kind}, {}
+  if collapse and html then div.content = details(collapse ~= 'true', title, div.content)
+  else div.content:insert(1, title_block(title, 'callout-title')) end
+  return div
+end
+local function tabset(div)   -- without a script: radio buttons, labels and panels; the style sheet shows the chosen panel
+  local level, out, n = div.content[1] and div.content[1].level, pandoc.Blocks {}, 0
+  if not level then return warn 'a tabset must begin with a heading' end
+  tabsets = tabsets + 1
+  for _, block in ipairs(div.content) do
+    if block.t == 'Header' and block.level == level then
+      n = n + 1
+      local id, input = ('tabset-%d-%d'):format(tabsets, n), '<input type="radio" name="tabset-%d" id="%s"%s><label for="%s">'
+      out:insert(raw(input:format(tabsets, id, n == 1 and ' checked' or '', id)))
+      out:extend {pandoc.Plain(block.content), raw '</label>', pandoc.Div({}, {class = 'tab-panel'})}
+    else out[#out].content:insert(block) end
+  end
+  return pandoc.Div(out, {class = 'panel-tabset'})
+end
+local function code(div)
+  local fold, summary = div.attributes.fold, div.attributes.summary or 'Code'
+  div.attributes = {}
+  if fold and html then div.content = details(fold == 'show', pandoc.Inlines(summary), div.content) end
+  return div
+end
+local function float(id, blocks, text)   -- a figure or table with its caption
+  local head = kind_of(id) and pandoc.Inlines(number(id) .. ': ') or pandoc.Inlines {}
+  local alt, class = {Str(pandoc.utils.stringify(text))}, blocks[1] and blocks[1].t == 'Table' and 'float table' or 'float'
+  blocks = blocks:walk {Image = function(img) if #img.caption == 0 then img.caption = alt end return img end}
+  return pandoc.Figure(blocks, {long = {pandoc.Plain(head .. text)}}, {id = id, class = class})
+end
+local function float_div(div)   -- the same written as a block, whose last paragraph is the caption
+  local last = div.content:remove()
+  if not last or last.t ~= 'Para' then return warn('no caption in the block ' .. div.identifier) end
+  return float(div.identifier, div.content, last.content)
+end
+local function equations(list)   -- $$ ... $$ {#eq-name}
+  local out, i = pandoc.Inlines {}, 1
+  while i <= #list do
+    local item, gap = list[i], list[i + 1] and list[i + 1].t ~= 'Str' and 1 or 0
+    local tail = item.mathtype == 'DisplayMath' and list[i + 1 + gap]
+    local id, rest = (tail and tail.text or ''):match '^{#(eq%-[%w_%-]+)}(.*)$'
+    if id then
+      number(id)
+      item.text = item.text:gsub('%s+$', '') .. (' \\tag{%s}'):format(labels[id].number)
+      item, i = pandoc.Span({item}, {id = id, class = 'equation'}), i + 1 + gap
+    end
+    out:insert(item)
+    if id and rest ~= '' then out:insert(Str(rest)) end
+    i = i + 1
+  end
+  return out
+end
+
+local check = {
+  Math = function(m)   -- pandoc warns about TeX it cannot read, which MathJax would show in red
+    pandoc.write(pandoc.Pandoc {pandoc.Para {m}}, 'html', {html_math_method = 'mathml'})
+  end,
+  Image = function(img)
+    local alt = img.attributes['fig-alt']
+    if alt then img.caption, img.attributes['fig-alt'] = {Str(alt)}, nil end
+    return img
+  end,
+  RawBlock = function(block) if block.text:match '^<!%-%-' then return {} end end,
+}
+local build = {
+  traverse = 'topdown',
+  Div = function(div)
+    local kind, has = kind_of(div.identifier), function(class) return div.classes:includes(class) end
+    local box = div.classes:find_if(function(class) return class:match '^callout%-' and class ~= 'callout-title' end)
+    if theorems[kind] then return theorem(div, theorems[kind])
+    elseif kind == 'fig' or kind == 'tbl' or has 'captioned' then return float_div(div)
+    elseif has 'proof' then return proof(div)
+    elseif has 'panel-tabset' and html then return tabset(div)
+    elseif has 'cell-code' then return code(div)
+    elseif box then return callout(div, box:sub(9)) end
+    refs_placed = refs_placed or div.identifier == 'refs'
+  end,
+  Figure = function(fig)
+    if not fig.classes:includes 'float' then return float(fig.identifier, fig.content, pandoc.utils.blocks_to_inlines(fig.caption.long)) end
+  end,
+  Table = function(tbl)   -- columns take the width they need, whatever the length of the lines in the source
+    local id, text = tbl.identifier, pandoc.utils.blocks_to_inlines(tbl.caption.long)
+    tbl.identifier, tbl.caption.long = '', {}
+    tbl.colspecs = tbl.colspecs:map(function(spec) return {spec[1], nil} end)
+    return #text > 0 and float(id, pandoc.Blocks {tbl}, text) or tbl
+  end,
+  Header = function(head) if kind_of(head.identifier) == 'sec' then labels[head.identifier] = {title = head.content} end end,
+  Inlines = equations,
+}
+
+local function reference(cite)
+  local id = cite.id:gsub('^%u', string.lower)
+  local label, text = labels[id], nil
+  if not label then warn('unknown reference @' .. cite.id) return Str '??'
+  elseif label.title then text = label.title
+  elseif cite.mode == 'SuppressAuthor' then text = {Str(label.number)}
+  else text = (#cite.prefix > 0 and cite.prefix or pandoc.Inlines(label.name)) .. {Str('\u{a0}' .. label.number)} end
+  local suffix = #cite.suffix > 0 and pandoc.Inlines {Str ' ['} .. cite.suffix .. {Str ']'} or {}
+  return pandoc.Inlines {pandoc.Link(text, '#' .. id, '', {class = 'ref'})} .. suffix
+end
+local resolve = {
+  Cite = function(cite)   -- references become links; what is left goes on to citeproc
+    local out, rest, was_ref = pandoc.Inlines {}, nil, nil
+    for i, item in ipairs(cite.citations) do
+      local is_ref = kind_of(item.id)
+      if i > 1 and is_ref and was_ref then out:insert(Str ', ') elseif i > 1 and (is_ref or was_ref) then out:insert(pandoc.Space()) end
+      if is_ref then out:extend(pandoc.Inlines(reference(item)))
+      elseif rest and not was_ref then rest.citations:insert(item)
+      else rest, cited = pandoc.Cite({Str('@' .. item.id)}, {item}), true out:insert(rest) end
+      was_ref = is_ref
+    end
+    return out
+  end,
+  Table = function(tbl) return pandoc.Div({tbl}, {class = 'table-scroll'}) end,
+  Pandoc = function(doc)
+    if cited and not refs_placed then doc.blocks:extend {pandoc.Header(2, 'References', {id = 'references'}), pandoc.Div({}, {id = 'refs'})} end
+    return doc
+  end,
+}
+local readme = {   -- the front page as README.md: links as seen from the top of the repository, no figures
+  Link = function(link)
+    if not link.target:find ':' and not link.target:find '^#' then link.target = 'nbs/' .. link.target end
+    return link
+  end,
+  Figure = function() return {} end,
+  Image = function() return {} end,
+}
+return html and {check, build, resolve} or {check, build, resolve, readme}

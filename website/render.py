@@ -1,0 +1,168 @@
+"""From Markdown to pages: navigation, pandoc, search index."""
+
+import html
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import files
+from pathlib import Path
+from urllib.parse import unquote
+
+import pypandoc
+import yaml
+
+from website.cells import Page, read
+from website.links import check
+
+HERE = Path(__file__).resolve().parent
+
+
+class Site:
+    """The processed notebooks in `proc`, the settings that `proc/_quarto.yml` leads to, and the problems so far."""
+
+    def __init__(self, proc: Path, out: Path) -> None:
+        self.proc, self.out, self.config = proc.resolve(), out.resolve(), settings(proc / "_quarto.yml")
+        self.html, self.title = self.config["format"]["html"], self.config["website"]["title"]
+        listed = list(navigation(self.config["website"]["sidebar"]["contents"]))
+        there = {p.relative_to(proc).as_posix() for p in proc.rglob("*.ipynb")}
+        self.pages = [p for p in listed if p.source in there]
+        self.problems = [f"_quarto.yml: {p.source} in the navigation does not exist" for p in listed if p not in self.pages]
+        self.problems += [f"_quarto.yml: {s} is not in the navigation" for s in sorted(there - {p.source for p in listed})]
+        for page in self.pages: self.problems += [f"{page.source}: {text}" for text in read(page, self.proc)]
+        self.problems += [f"{url}: made twice" for url, n in Counter(p.url for p in self.pages).items() if n > 1]
+
+    def build(self, search: bool = True) -> list[str]:
+        """Write the site and return the problems."""
+        shutil.rmtree(self.out, ignore_errors=True)
+        for name in as_list(self.config["project"].get("resources")) + as_list(self.html.get("css")):
+            copy(self.proc / name, self.out / name)
+        for name in ("site.css", "site.js"): copy(HERE / name, self.out / name)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            for problems in pool.map(self.write, self.pages): self.problems += problems
+        (self.out / "llms.txt").write_text(self.overview(), encoding="utf-8")
+        self.problems += check(self.pages, self.proc, self.out)
+        if search:
+            command = [sys.executable, "-m", "pagefind", "--quiet", "--exclude-selectors", ".math.display", "--site", self.out]
+            subprocess.run(command, check=True)
+        return self.problems
+
+    def write(self, page: Page) -> list[str]:
+        """Write one page and its images; returns the problems."""
+        root = "../" * page.url.count("/")
+        variables = {
+            "root": root, "site": self.title, "home": page.url == "index.html", "blurb": html.escape(plain(page.description)),
+            "nav": self.sidebar(page), "turn": self.turn(page), "mathjax": self.html["html-math-method"]["url"].lstrip("/"),
+        }
+        args = ["--to=html5", f"--template={HERE / 'template.html'}", "--mathjax", "--metadata=link-citations"]
+        args += ["--toc", f"--toc-depth={self.html.get('toc-depth', 3)}"]
+        args += [f"--variable={k}={v}" for k, v in variables.items() if v]
+        args += [f"--variable=style={name}" for name in [*as_list(self.html.get("css")), "site.css"]]
+        text, problems = self.pandoc(page.markdown, args)
+        target = self.out / page.url
+        for path, data in {target: self.link_pages(text, page).encode(), **{target.parent / k: v for k, v in page.images.items()}}.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        return [f"{page.source}: {problem}" for problem in problems]
+
+    def pandoc(self, text: str, args: list[str]) -> tuple[str, list[str]]:
+        """Run pandoc with the filter; returns the result and its warnings and errors."""
+        command = [pypandoc.get_pandoc_path(), "--from=markdown", f"--lua-filter={HERE / 'filter.lua'}", "--citeproc", "--wrap=preserve"]
+        command += [f"--bibliography={self.proc / name}" for name in as_list(self.config.get("bibliography"))]
+        done = subprocess.run(command + args, input=text.encode(), capture_output=True, timeout=120, check=False)
+        messages = re.sub(r"Scripting warning at .*?: ", "", done.stderr.decode()).split("[WARNING] ")
+        return done.stdout.decode(), [m.strip() for m in messages if m.strip()]
+
+    def link_pages(self, text: str, page: Page) -> str:
+        """Turn links to notebooks into links to their pages."""
+        urls, folder = {p.source: p.url for p in self.pages}, os.path.dirname(page.source)
+
+        def link(match: re.Match) -> str:
+            target = urls.get(os.path.normpath(os.path.join(folder, unquote(match[1]))))
+            return f'href="{relative(target, page)}{match[2] or ""}"' if target else match[0]
+
+        return re.sub(r'href="([^":?#]+\.ipynb)(#[^"]*)?"', link, text)
+
+    def sidebar(self, here: Page) -> str:
+        """The navigation as seen from one page."""
+        out = []
+        for section in dict.fromkeys(page.section for page in self.pages):
+            out.append(f"<p>{html.escape(section)}</p>\n<ul>")
+            for page in self.pages:
+                current = ' aria-current="page"' if page is here else ""
+                link = f'<a href="{relative(page.url, here)}"{current}>{html.escape(plain(page.title))}</a>'
+                if page.section == section: out.append(f"<li>{link}</li>")
+            out.append("</ul>")
+        return "\n".join(out)
+
+    def turn(self, here: Page) -> str:
+        """Links to the page before and the page after."""
+        i, out = self.pages.index(here), []
+        for rel, mark, near in (("prev", "← {}", self.pages[:i][-1:]), ("next", "{} →", self.pages[i + 1:][:1])):
+            for page in near:
+                words = mark.format(html.escape(plain(page.title)))
+                out.append(f'<a rel="{rel}" href="{relative(page.url, here)}">{words}</a>')
+        return "\n".join(out)
+
+    def overview(self) -> str:
+        """llms.txt: every page with its description."""
+        out = [f"# {self.title}\n\n> {self.config['website'].get('description', '')}"]
+        for section in dict.fromkeys(page.section for page in self.pages):
+            out.append(f"\n## {section}\n")
+            out += [f"- [{plain(p.title)}]({p.url}): {p.description}" for p in self.pages if p.section == section]
+        return "\n".join(out) + "\n"
+
+    def readme(self) -> str:
+        """README.md: the front page in GitHub's Markdown; what pandoc complains about is added to the problems."""
+        page = next((p for p in self.pages if p.source == "index.ipynb"), None)
+        if page is None: raise SystemExit("README.md: there is no nbs/index.ipynb in the navigation")
+        text, problems = self.pandoc(page.markdown, ["--to=gfm-raw_html"])
+        self.problems += [f"README.md: {problem}" for problem in problems]
+        note = "<!-- Made from nbs/index.ipynb by `python -m website --readme`. -->"
+        return f"{note}\n\n# {page.title}\n\n{page.description}\n\n{text}"
+
+
+def settings(path: Path) -> dict:
+    """The YAML file at `path` with its `metadata-files` merged in."""
+    config = yaml.safe_load(path.read_text(encoding="utf-8"))
+    for name in config.pop("metadata-files", []): config = settings(path.parent / name) | config
+    return config
+
+
+def navigation(contents: list, section: str = "") -> Iterator[Page]:
+    """The pages of a sidebar in order."""
+    for entry in contents:
+        if isinstance(entry, dict): yield from navigation(entry["contents"], entry["section"])
+        else: yield Page(entry, section)
+
+
+def as_list(value: str | list | None) -> list: return [value] if isinstance(value, str) else value or []
+
+
+def plain(text: str) -> str: return re.sub(r"[$*`\\{}]", "", text)
+
+
+def relative(url: str, page: Page) -> str: return os.path.relpath(url, os.path.dirname(page.url) or ".")
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy a file or a folder."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    (shutil.copytree if source.is_dir() else shutil.copyfile)(source, target)
+
+
+def provide_mathjax(folder: Path) -> None:
+    """Put MathJax, one file without fonts or further parts, beside the notebooks; it comes inside a PyPI package."""
+    script = next(f for f in files("sphinx-mathjax-offline") if f.name == "tex-svg-full.js")
+    copy(Path(script.locate()), folder / script.name)
+
+
+def processed() -> Path:
+    """The folder with the notebooks as nbdev prepares them for a site."""
+    from nbdev.serve import proc_nbs
+
+    return Path(proc_nbs(force=True))
