@@ -1,0 +1,141 @@
+"""Measure speed (`make bench`): rounds a second, one round by hand, cold start. Prints a table and stores nbs/results/speed.json.
+
+Times are the best of several repetitions on one thread, in processor time; they are noisy, so compare ratios within one run.
+"""
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import oslr_nb as oslr
+from oslr_nb.designs import Observe, gradient_estimate
+from oslr_nb.geometry import top_k
+from oslr_nb.oco import dual_averaging_step
+
+# (d, top, budget, rows of the table, rounds): a table that stays in the cache, and one read from memory
+SIZES = [
+    (20, 5, 10, 1000, 1_000_000),
+    (384, 5, 10, 100, 1_000_000),
+    (384, 5, 10, 50_000, 1_000_000),
+    (384, 60, 70, 53_500, 53_500),
+    (10_000, 5, 10, 100, 1_000_000),
+    (1_000_000, 5, 10, 50, 1_000_000),
+]
+TARGETS = {20: 5e6, 384: 5e6, 10_000: 2e6, 1_000_000: 1e6}
+
+
+def best_of(repetitions, work):
+    "Smallest processor time of several repetitions; work() returns the function to be timed."
+    times = []
+    for _ in range(repetitions):
+        f = work()
+        start = time.process_time()
+        f()
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+def stream(d, n):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    X /= np.sqrt(d)
+    return X, 0.5 * X[:, 0] - 0.5 * X[:, d // 2]
+
+
+def compiled(d, top, budget, n, T):
+    "Rounds a second of simulate."
+    X, y = stream(d, n)
+    rows = np.arange(T) % n
+
+    def work():
+        lr = oslr.ito2017.RDA1(d, budget, top, step=2, seed=1)
+        oslr.simulate(lr, X, y, rows=rows[:100])
+        return lambda: oslr.simulate(lr, X, y, rows=rows)
+
+    return T / best_of(5, work)
+
+
+def by_hand(d, top, budget, n, rounds=2000):
+    "Seconds of one query, predict, update, checks included."
+    X, y = stream(d, n)
+
+    def work():
+        lr = oslr.ito2017.RDA1(d, budget, top, step=2, seed=1)
+
+        def play(count):
+            for t in range(count):
+                S = lr.query()
+                lr.predict(X[t % n, S])
+                lr.update(y[t % n])
+
+        play(50)
+        return lambda: play(rounds)
+
+    return best_of(3, work) / rounds
+
+
+def textbook(d, top, budget, rounds=300):
+    "Seconds of one round of Algorithm 1 in plain numpy, dense, with d x d probabilities."
+    X, y = stream(d, rounds)
+    rng = np.random.default_rng(0)
+
+    def play():
+        h = np.zeros(d)
+        for t in range(rounds):
+            w = dual_averaging_step(h, 8 * np.sqrt(t + 1))
+            U = top_k(w, top)
+            S = np.concatenate([U, rng.choice(np.setdiff1d(np.arange(d), U), budget - top, replace=False)])
+            h = h + gradient_estimate(X[t, S], S, y[t], w, Observe(d, budget, tuple(U)).second())
+
+    return best_of(2, lambda: play) / rounds
+
+
+def cold_start():
+    "Seconds of wall time in a fresh process: import; first simulate with and without compiled code on disk."
+    code = "import time; a = time.perf_counter(); import oslr_nb as o; b = time.perf_counter(); import numpy as np; "
+    code += "o.simulate(o.ito2017.RDA1(20, 10, 5), np.ones((9, 20)), np.ones(9)); print(b - a, time.perf_counter() - b)"
+    found = {}
+    with tempfile.TemporaryDirectory() as cache:
+        run = lambda: [
+            float(v)
+            for v in subprocess.run(
+                [sys.executable, "-c", code], env=os.environ | {"NUMBA_CACHE_DIR": cache}, capture_output=True, text=True, check=True
+            ).stdout.split()
+        ]
+        shutil.rmtree(cache)
+        Path(cache).mkdir()
+        found["import oslr_nb"], found["first simulate, nothing compiled yet"] = run()
+        found["first simulate, compiled code on disk"] = min(run()[1] for _ in range(3))
+    return found
+
+
+def main():
+    rounds = []
+    for size in SIZES:
+        d, top, budget, n, _ = size
+        row = {"d": d, "top": top, "budget": budget, "rows": n, "rounds_per_second": compiled(*size), "seconds_by_hand": by_hand(d, top, budget, n)}
+        rounds.append(row)
+        goal = f" (goal {TARGETS[d] / 1e6:g} M)" if budget == 10 and n != 50_000 else ""
+        print(f"d = {d:>9,}, k1 = {top}, k' = {budget}, {n:>6,} rows: simulate {row['rounds_per_second'] / 1e6:5.2f} M rounds/s{goal}; by hand {row['seconds_by_hand'] * 1e6:.1f} us a round", flush=True)
+    plain = textbook(20, 5, 10)
+    ratio = plain * rounds[0]["rounds_per_second"]
+    print(f"textbook numpy, d = 20: {plain * 1e6:.0f} us a round; simulate is {ratio:,.0f} times faster")
+    cold = cold_start()
+    for name, seconds in cold.items(): print(f"{name}: {seconds:.2f} s")
+    machine = {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count(), "python": platform.python_version(), "numpy": np.__version__}
+    result = {"machine": machine, "rounds": rounds, "textbook_seconds": plain, "ratio_to_textbook": ratio, "cold_seconds": cold}
+    path = Path(__file__).parents[1] / "nbs" / "results" / "speed.json"
+    path.write_text(json.dumps(result, indent=1) + "\n")
+    print(f"stored in {path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}")
+
+
+if __name__ == "__main__":
+    main()

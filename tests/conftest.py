@@ -1,0 +1,17 @@
+"""Settings shared by all tests: one hypothesis profile without randomness, and the place of the repository."""
+
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=40)
+hypothesis.settings.load_profile("fixed")
+
+TOP = Path(__file__).parents[1]
+NOTEBOOKS = sorted(p for p in (TOP / "nbs").rglob("*.ipynb") if not any(s.startswith((".", "_")) for s in p.parts))
+
+
+@pytest.fixture(scope="session")
+def top() -> Path:
+    return TOP

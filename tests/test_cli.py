@@ -1,0 +1,94 @@
+"""The command line and the main job: exit codes, resuming, and results that do not depend on the number of jobs."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from oslr_nb import claims, experiments
+from oslr_nb.cli import app
+
+SMALL = """
+import sys
+from oslr_nb import experiments
+whole = experiments.plan
+experiments.plan = lambda names=(), full=False: {part: cells[:2] for part, cells in whole(names, full).items()}
+"""
+
+
+def oslr(*args):
+    return CliRunner().invoke(app, [str(a) for a in args])
+
+
+@pytest.fixture
+def small_plan(monkeypatch):
+    whole = experiments.plan
+    monkeypatch.setattr(experiments, "plan", lambda names=(), full=False: {p: c[:2] for p, c in whole(names, full).items()})
+
+
+def results(out: Path) -> dict:
+    "Everything that a run writes, without the seconds that it took."
+    ledger = [{k: v for k, v in r.items() if k != "seconds"} for r in json.loads((out / "claims.json").read_text())]
+    tables = {p.name: pq.read_table(p).to_pydict() for p in out.glob("*.parquet")}
+    return {"claims": ledger, "report": (out / "report.md").read_text(), "figure": (out / "digits.png").read_bytes(), **tables}
+
+
+def test_jobs_and_repetition_do_not_change_a_number(small_plan, tmp_path):
+    for name, jobs in (("a", 1), ("b", 2), ("a", 2)):  # the third run finds everything stored
+        assert oslr("reproduce", "ito2017", "--jobs", jobs, "--out", tmp_path / name).exit_code == 0
+    assert results(tmp_path / "a") == results(tmp_path / "b")
+    assert {"ito2017_table_2.parquet", "digits.parquet"} <= set(results(tmp_path / "a"))
+
+
+def test_interrupted_and_resumed(tmp_path):
+    code = SMALL + "from oslr_nb.cli import app\napp(['reproduce', 'ito2017', '--jobs', '1', '--out', sys.argv[1]])"
+    process = subprocess.Popen([sys.executable, "-c", code, tmp_path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 120
+    while not list(tmp_path.glob("cells/*.json")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    stored = {p.name: p.stat().st_mtime_ns for p in tmp_path.glob("cells/*.json")}
+    assert process.returncode == 130 and "run the same command again" in err, err
+    assert 0 < len(stored) < 10 and not (tmp_path / "report.md").exists()
+    done = subprocess.run([sys.executable, "-c", code, tmp_path], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert all((tmp_path / "cells" / name).stat().st_mtime_ns == t for name, t in stored.items())
+
+
+def test_verify_fails_when_a_claim_fails(monkeypatch):
+    monkeypatch.setattr(claims, "claim_ids", lambda names: ["A15"])
+    assert oslr("verify", "--jobs", 1).exit_code == 0
+    monkeypatch.setattr(claims.CLAIMS["A15"], "check", lambda case, **broken: claims.Evidence(2, "<=", 1))
+    failed = oslr("verify", "--jobs", 1)
+    assert failed.exit_code == 1 and "**fails" in failed.output
+
+
+def test_verify_fails_when_a_control_passes(monkeypatch):
+    monkeypatch.setattr(claims, "claim_ids", lambda names: ["A15"])
+    monkeypatch.setattr(claims.CLAIMS["A15"], "controls", {"broken": claims.CLAIMS["A15"].check})
+    failed = oslr("verify", "--jobs", 1)
+    assert failed.exit_code == 1 and "a control passes" in failed.output
+
+
+@pytest.mark.parametrize("args", [("verify", "nobody"), ("reproduce", "nobody"), ("cite", "nobody"), ("verify", "--jobs", "0"), ("dance",)], ids=str)
+def test_wrong_arguments(args):
+    done = oslr(*args)
+    assert done.exit_code == 2 and "Traceback" not in done.output
+
+
+def test_list_and_cite():
+    assert "ito2017.RDA1" in oslr("list").output
+    assert oslr("cite", "ito2017").output.startswith("@inproceedings{ito2017,")
+
+
+def test_the_command_is_installed():
+    path = os.path.join(os.path.dirname(sys.executable), "oslr")
+    assert "reproduce" in subprocess.run([path, "--help"], capture_output=True, text=True, check=True).stdout

@@ -1,0 +1,238 @@
+"""What every learner of the registry must do: one rule each, for all of them."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oslr_nb as oslr
+from oslr_nb.data import sparse_linear
+from oslr_nb.oco import dual_averaging
+
+KEYS = sorted(oslr.LEARNERS)
+RDA = [k for k in KEYS if issubclass(oslr.LEARNERS[k].cls, oslr.ito2017.RDA)]
+every_learner = pytest.mark.parametrize("key", KEYS)
+
+
+def make(key, d=12, budget=6, **kw):
+    return oslr.LEARNERS[key].cls(d, budget, **kw)
+
+
+def environment(key, X, y, budget):
+    return oslr.Environment(X, y, budget, oslr.LEARNERS[key].protocol, k=2)
+
+
+@pytest.fixture(scope="module")
+def stream():
+    return sparse_linear(12, 2, 1500, seed=0)
+
+
+def test_the_registry_is_complete():
+    assert {"ito2017.RDA1", "ito2017.GreedyRDA", "ito2017.UniformRDA"} <= set(KEYS)
+    for key, e in oslr.LEARNERS.items():
+        assert key == f"{e.paper}.{e.cls.__name__}" and e.protocol in oslr.protocol.PROTOCOLS
+        assert all((e.budget, e.assumptions, e.bound, e.cost)) and e.cls.__doc__
+
+
+@every_learner
+@given(d=st.integers(4, 30), share=st.floats(0, 1), seed=st.integers(0, 2**32), step=st.floats(0.05, 20), ties=st.booleans())
+def test_play_equals_simulate(key, d, share, seed, step, ties):
+    budget = 2 + round(share * (d - 2))
+    s = sparse_linear(d, 2, 120, seed)
+    X = np.round(s.X) if ties else s.X
+    a = oslr.simulate(make(key, d, budget, step=step, seed=seed), X, s.y)
+    b = oslr.play(make(key, d, budget, step=step, seed=seed), environment(key, X, s.y, budget))
+    assert np.abs(a.predictions - b.predictions).max() <= 1e-12 and (a.n_observed == b.n_observed).all()
+
+
+@pytest.mark.parametrize("key", RDA)
+def test_everything_bought_is_the_textbook_recursion(key, stream):
+    lr = make(key, 12, 12, seed=0)
+    run = oslr.simulate(lr, stream.X, stream.y)
+    lam = lr.rate * np.sqrt(np.arange(1, 1501))
+    w, _ = dual_averaging(lambda t, w: 2 * (w @ stream.X[t] - stream.y[t]) * stream.X[t], 12, lam)
+    assert np.abs(run.predictions - (w * stream.X).sum(axis=1)).max() < 1e-12
+
+
+@every_learner
+def test_an_unbought_feature_is_never_seen(key, stream):
+    env = environment(key, stream.X, stream.y, 6)
+    run = oslr.play(make(key, seed=3), env)
+    trap = np.full_like(stream.X, np.nan)
+    for t, S, _ in env.ledger:
+        trap[t, S] = stream.X[t, S]
+    assert np.isnan(trap).any()
+    assert (oslr.simulate(make(key, seed=3), trap, stream.y).predictions == run.predictions).all()
+    assert (oslr.play(make(key, seed=3), environment(key, trap, stream.y, 6)).predictions == run.predictions).all()
+
+
+@every_learner
+def test_the_trap_would_be_noticed(key, stream):
+    "The check above can fail: a trap in what is bought stops the run and restores the learner."
+    env = environment(key, stream.X, stream.y, 6)
+    oslr.play(make(key, seed=3), env)
+    X = stream.X.copy()
+    X[700, env.ledger[700][1][-1]] = np.nan
+    lr = make(key, seed=3)
+    with pytest.raises(ValueError, match=r"X\[700, \d+\] = nan: it must be a finite number"):
+        oslr.simulate(lr, X, stream.y)
+    assert lr.num[0] == 0 and (lr.coef_ == 0).all()
+    again = oslr.simulate(lr, stream.X, stream.y)
+    assert (again.predictions == oslr.simulate(make(key, seed=3), stream.X, stream.y).predictions).all()
+
+
+@every_learner
+def test_the_budget_is_kept(key, stream):
+    env = environment(key, stream.X, stream.y, 6)
+    oslr.play(make(key, seed=0), env)
+    assert (env.n_observed <= 6).all()
+    assert all(len(set(S)) == len(S) for _, S, _ in env.ledger)
+
+
+@every_learner
+def test_resumed_is_uninterrupted(key, stream, tmp_path):
+    whole = oslr.simulate(make(key, seed=5), stream.X, stream.y).predictions
+    for stop in (0, 1, 17, 800):
+        lr = make(key, seed=5)
+        first = oslr.simulate(lr, stream.X[:stop], stream.y[:stop]).predictions if stop else np.empty(0)
+        S = lr.query()
+        oslr.save(lr, tmp_path / "a.npz")  # between query and predict
+        lr = oslr.load(tmp_path / "a.npz")
+        yhat = lr.predict(stream.X[stop, S])
+        oslr.save(lr, tmp_path / "a.npz")  # between predict and update
+        lr = oslr.load(tmp_path / "a.npz")
+        lr.update(stream.y[stop])
+        rest = oslr.simulate(lr, stream.X[stop + 1 :], stream.y[stop + 1 :]).predictions
+        assert (np.concatenate([first, [yhat], rest]) == whole).all()
+
+
+@every_learner
+def test_seeds(key, stream):
+    a, b = make(key, seed=7), make(key)
+    assert (oslr.simulate(a, stream.X, stream.y).predictions == oslr.simulate(b, stream.X, stream.y, seed=7).predictions).all()
+
+
+@every_learner
+def test_single_precision_input(key, stream):
+    X = stream.X.astype(np.float32)
+    a = oslr.simulate(make(key, seed=1), X, stream.y)
+    assert (a.predictions == oslr.simulate(make(key, seed=1), X.astype(float), stream.y).predictions).all()
+
+
+@every_learner
+def test_input_is_not_changed(key, stream):
+    X, y = stream.X.copy(), stream.y.copy()
+    X.flags.writeable = y.flags.writeable = False
+    oslr.simulate(make(key), X, y)
+    assert (X == stream.X).all() and (y == stream.y).all()
+
+
+@every_learner
+def test_threads_do_not_disturb_each_other(key, stream):
+    run = lambda seed: oslr.simulate(make(key, seed=seed), stream.X, stream.y).predictions
+    alone = [run(seed) for seed in range(8)]
+    with ThreadPoolExecutor(4) as pool:
+        assert all((a == b).all() for a, b in zip(alone, pool.map(run, range(8)), strict=True))
+
+
+@every_learner
+def test_long_run_stays_finite(key):
+    "A million rounds, which also crosses the place where the norm is summed afresh."
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((500, 8))
+    y = X @ rng.standard_normal(8)
+    lr = make(key, 8, 4, step=3, seed=0)
+    run = oslr.simulate(lr, X, y, rows=rng.integers(500, size=1_100_000))
+    assert np.isfinite(run.predictions).all() and np.linalg.norm(lr.coef_) <= 1 + 1e-9
+    assert abs(lr.num[1] - lr.h @ lr.h) <= 1e-8 * (lr.h @ lr.h)
+
+
+@pytest.mark.parametrize("scale", [1e-160, 1e-9, 1e9, 1e50, 1e150])
+def test_extreme_scales(scale, stream):
+    "Tiny and huge inputs give numbers or a clear refusal, never a silent NaN."
+    lr = make("ito2017.RDA1", seed=0)
+    if scale < 1e60:
+        assert np.isfinite(oslr.simulate(lr, stream.X * scale, stream.y * scale).predictions).all()
+    else:
+        for X, y in ((stream.X * scale, stream.y), (stream.X, stream.y * scale)):
+            with pytest.raises(ValueError, match=r"of magnitude at most 1e\+60"):
+                oslr.simulate(lr, X, y)
+        S = lr.query()
+        with pytest.raises(ValueError, match=r"of magnitude at most 1e\+60"):
+            lr.predict(stream.X[0, S] * scale)
+        lr.predict(stream.X[0, S])
+        with pytest.raises(ValueError, match=r"of magnitude at most 1e\+60"):
+            lr.update(scale)
+
+
+BAD_VALUES = [np.nan, np.inf, "1", None, [1.0]]
+
+
+@every_learner
+@pytest.mark.parametrize("bad", BAD_VALUES, ids=repr)
+def test_bad_labels_leave_the_state_alone(key, bad):
+    lr = make(key, seed=0)
+    lr.predict(np.ones(len(lr.query())))
+    before = oslr.protocol.get_state(lr)
+    with pytest.raises(ValueError, match="y = "):
+        lr.update(bad)
+    assert json.dumps(oslr.protocol.get_state(lr)[0]) == json.dumps(before[0])
+    assert all((oslr.protocol.get_state(lr)[1][n] == a).all() for n, a in before[1].items())
+    lr.update(1.0)
+
+
+@every_learner
+@pytest.mark.parametrize("bad", [[1.0] * 5, [np.nan] + [1.0] * 5, ["a"] * 6, None, np.ones((2, 3)), "abcdef"], ids=repr)
+def test_bad_values_leave_the_state_alone(key, bad):
+    lr = make(key, seed=0)
+    lr.query()
+    before = oslr.protocol.get_state(lr)
+    with pytest.raises(ValueError, match="values"):
+        lr.predict(bad)
+    assert all((oslr.protocol.get_state(lr)[1][n] == a).all() for n, a in before[1].items())
+    lr.predict(np.ones(6))
+
+
+@every_learner
+def test_order_of_calls(key):
+    lr = make(key, seed=0)
+    for call in (lambda: lr.predict(np.ones(6)), lambda: lr.update(1.0)):
+        with pytest.raises(oslr.ProtocolError, match="expected query"):
+            call()
+    lr.query()
+    for call in (lr.query, lambda: lr.update(1.0)):
+        with pytest.raises(oslr.ProtocolError, match="expected predict"):
+            call()
+
+
+@every_learner
+@pytest.mark.parametrize(
+    "kw",
+    [{"budget": 13}, {"budget": 0}, {"budget": -1}, {"budget": "6"}, {"budget": 6.0}, {"budget": np.nan}, {"step": -1}, {"step": 0},
+     {"step": np.nan}, {"step": "1"}, {"radius": 0}, {"x_norm": np.inf}, {"y_max": -1}, {"d": 0}, {"d": None}, {"seed": "a"}, {"seed": -1}],
+    ids=str,
+)  # fmt: skip
+def test_bad_arguments(key, kw):
+    with pytest.raises(ValueError, match=f"{next(iter(kw))} = .*it must be"):
+        make(key, **({"d": 12, "budget": 6} | kw))
+
+
+def test_top_is_limited():
+    with pytest.raises(ValueError, match=r"top = 5: it must be an integer from 0 to 4 .*Observation 1"):
+        oslr.ito2017.RDA1(12, 6, top=5)
+
+
+@every_learner
+def test_bad_streams(key, stream):
+    lr = make(key)
+    y = stream.y.copy()
+    y[3] = np.nan
+    for X, label, word in ((stream.X, y, r"y\[3\]"), (stream.X[:, :5], stream.y, "learner.d"), (stream.X[0], stream.y, "X"),
+                           (stream.X, stream.y[:-1], "shape of y"), (stream.X.astype(str), stream.y, "X"), (stream.X[:0], [], "X")):  # fmt: skip
+        with pytest.raises(ValueError, match=word):
+            oslr.simulate(lr, X, label)
+    assert lr.num[0] == 0
+

@@ -1,0 +1,101 @@
+"""Every notebook runs, fast enough, and gives the outputs that are committed; the limits of the design hold."""
+
+import ast
+import re
+import statistics
+import time
+
+import nbformat
+import pytest
+from conftest import NOTEBOOKS, TOP
+from nbclient import NotebookClient
+
+SECONDS = 90
+NAMES = [str(p.relative_to(TOP / "nbs")) for p in NOTEBOOKS]
+NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?")
+every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
+
+
+def is_exported(cell) -> bool:
+    return cell.cell_type == "code" and bool(re.search(r"^#\|\s*exports?\b", cell.source, re.M))
+
+
+def defines(cell) -> bool:
+    kinds = (ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
+    return is_exported(cell) and any(isinstance(n, kinds) for n in ast.parse(cell.source).body)
+
+
+def text_of(cell) -> str:
+    "What the cell shows, as text; a figure is only named, since its bytes depend on fonts."
+    shown = []
+    for o in cell.get("outputs", []):
+        if o.output_type == "stream":
+            if o.name == "stdout":
+                shown.append(o.text)
+        else:
+            data = o.get("data", {})
+            figure = any(k.startswith("image/") for k in data)
+            shown.append("<figure>" if figure else data.get("text/markdown") or data.get("text/plain", ""))
+    return "".join(shown).strip()
+
+
+def same(a: str, b: str) -> bool:
+    "Equal words, and numbers equal to one part in a thousand (linear algebra differs between machines)."
+    if NUMBER.sub("#", a) != NUMBER.sub("#", b):
+        return False
+    return all(
+        abs(float(x) - float(y)) <= 1e-3 * max(abs(float(x)), abs(float(y))) + 1e-9
+        for x, y in zip(NUMBER.findall(a), NUMBER.findall(b), strict=True)
+    )
+
+
+@every_notebook
+def test_runs_and_shows_what_is_committed(path):
+    committed = nbformat.read(path, as_version=4)
+    fresh = nbformat.read(path, as_version=4)
+    start = time.perf_counter()
+    NotebookClient(fresh, timeout=300, kernel_name="python3", resources={"metadata": {"path": path.parent}}).execute()
+    seconds = time.perf_counter() - start
+    for old, new in zip(committed.cells, fresh.cells, strict=True):
+        assert same(text_of(old), text_of(new)), f"the output of this cell is not the committed one:\n{new.source}"
+    assert seconds < SECONDS, f"{seconds:.0f} s; the limit is {SECONDS} s on two cores"
+
+
+@every_notebook
+def test_limits(path):
+    cells = [c for c in nbformat.read(path, as_version=4).cells if c.source.strip()]
+    code = [c for c in cells if c.cell_type == "code"]
+    prose = [c for c in cells if c.cell_type == "markdown"]
+    assert len(prose) >= 0.35 * (len(prose) + len(code)), "at least 35 % of the cells are prose"
+    exported = [c.source.splitlines() for c in code if is_exported(c)]
+    lengths = [sum(1 for line in s if line.strip() and not line.lstrip().startswith("#")) for s in exported]
+    if lengths:
+        assert statistics.median(lengths) <= 12, f"median of exported cells: {statistics.median(lengths)} lines"
+        assert max(lengths) <= 60, f"longest exported cell: {max(lengths)} lines"
+    for c in code:
+        assert not any(o.output_type == "error" for o in c.outputs)
+        assert not any("text/html" in o.get("data", {}) for o in c.outputs), "tables are Markdown"
+
+
+@every_notebook
+def test_every_export_is_followed_by_a_check(path):
+    code = [c for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code" and c.source.strip()]
+    for cell, following in zip(code, [*code[1:], None], strict=True):
+        if defines(cell):
+            first = cell.source.splitlines()[:3]
+            assert following is not None and not is_exported(following), f"no check after {first}"
+            assert re.search(r"\bassert\b|\b(refused|checked|check_\w+)\(", following.source), f"nothing is asserted after {first}"
+
+
+@every_notebook
+def test_committed_executed(path):
+    nb = nbformat.read(path, as_version=4)
+    code = [c for c in nb.cells if c.cell_type == "code" and c.source.strip()]
+    assert len(code) < 4 or any(c.outputs for c in code), "commit notebooks executed, with outputs"
+
+
+def test_the_comparison_of_outputs_can_fail():
+    assert same("a 1.0000 b", "a 1.0002 b")
+    assert not same("a 1.0 b", "a 1.1 b")
+    assert not same("a 1 b", "a 1 c")
+    assert not same("a 1", "a 1 1")
