@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 # %% auto #0
-__all__ = ['fail', 'check_int', 'check_real', 'check_array', 'check_indices', 'check_rng', 'kernel']
+__all__ = ['fail', 'check_int', 'check_real', 'as_array', 'check_array', 'check_indices', 'check_rng', 'kernel']
 
 # %% ../nbs/core/07_checks.ipynb #0448b6a3
 def fail(name: str, value: Any, allowed: str, why: str = "") -> None:
@@ -21,23 +21,36 @@ def fail(name: str, value: Any, allowed: str, why: str = "") -> None:
 def check_int(name: str, value: Any, low: int, high: int | None = None, why: str = "") -> int:
     "`value` as an `int` in [low, high]; a clear `ValueError` otherwise."
     allowed = f"an integer from {low} to {high}" if high is not None else f"an integer of at least {low}"
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)): fail(name, value, allowed, why)
-    if value < low or (high is not None and value > high): fail(name, value, allowed, why)
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        fail(name, value, allowed, why)
+    if value < low or (high is not None and value > high):
+        fail(name, value, allowed, why)
     return int(value)
 
 # %% ../nbs/core/07_checks.ipynb #35c4f7b0
 def check_real(name: str, value: Any, above: float = -np.inf, high: float = np.inf, why: str = "") -> float:
     "`value` as a finite `float` in (above, high]; a clear `ValueError` otherwise."
-    allowed = "a finite number" + (f" above {above:g}" if above > -np.inf else "") + (f" and at most {high:g}" if high < np.inf else "")
+    allowed = (
+        "a finite number"
+        + (f" above {above:g}" if above > -np.inf else "")
+        + (f" and at most {high:g}" if high < np.inf else "")
+    )
     number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not number or not np.isfinite(value) or value <= above or value > high: fail(name, value, allowed, why)
+    if not number or not np.isfinite(value) or value <= above or value > high:
+        fail(name, value, allowed, why)
     return float(value)
+
+# %% ../nbs/core/07_checks.ipynb #f4115659
+def as_array(value: Any) -> np.ndarray:
+    "`value` as an array; a ragged one as a single object."
+    try: return np.asarray(value)
+    except ValueError: return np.array(None, dtype=object)
 
 # %% ../nbs/core/07_checks.ipynb #89090291
 def check_array(name: str, value: Any, shape: tuple[int | None, ...], why: str = "") -> np.ndarray:
     "`value` as a finite float64 array of this `shape` (`None`: any length); a clear `ValueError` otherwise."
     want = "(" + ", ".join("any" if s is None else str(s) for s in shape) + ("," if len(shape) == 1 else "") + ")"
-    a = np.asarray(value)
+    a = as_array(value)
     if a.dtype.kind not in "iuf": fail(name, value, f"numbers in an array of shape {want}", why)
     if a.ndim != len(shape) or any(s is not None and s != n for s, n in zip(shape, a.shape, strict=True)):
         fail(f"shape of {name}", a.shape, want, why)
@@ -50,7 +63,7 @@ def check_array(name: str, value: Any, shape: tuple[int | None, ...], why: str =
 # %% ../nbs/core/07_checks.ipynb #2ca80e1b
 def check_indices(name: str, value: Any, d: int, why: str = "") -> np.ndarray:
     "`value` as a 1-d int64 array of distinct coordinates in [0, d); a clear `ValueError` otherwise."
-    a = np.asarray(value)
+    a = as_array(value)
     if a.size == 0: a = a.astype(np.int64)
     if a.ndim != 1 or a.dtype.kind not in "iu": fail(name, value, f"a list of integers from 0 to {d - 1}", why)
     if a.size and (a.min() < 0 or a.max() >= d):

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from .checks import check_array, check_int, fail
+from .checks import check_array, check_int, check_real, fail
 
 # %% auto #0
-__all__ = ['TIERS', 'CLAIMS', 'Evidence', 'Case', 'case', 'Record', 'Claim', 'claim', 'Ledger', 'papers', 'claim_ids',
-           'run_claim', 'verify', 'mean_limit', 'slope_interval']
+__all__ = ['TIERS', 'CLAIMS', 'Evidence', 'Case', 'case', 'Record', 'Claim', 'claim', 'Ledger', 'papers', 'one_thread',
+           'claim_ids', 'run_claim', 'verify', 'mean_limit', 'slope_interval']
 
 # %% ../nbs/core/06_claims.ipynb #3964c7e9
-TIERS = ("exact", "certificate", "bayes", "statistical", "rate", "gadget")
+TIERS = ("exact", "certificate", "search", "bayes", "statistical", "rate", "gadget")
 
 # %% ../nbs/core/06_claims.ipynb #ba1087dd
 @dataclass(frozen=True)
@@ -34,6 +34,9 @@ class Evidence:
     rhs: Any
     tol: float = 0
 
+    def __post_init__(self) -> None:
+        if self.op not in ("<=", ">=", "=="): fail("op", self.op, "one of <=, >=, ==")
+
     @property
     def margin(self) -> Any:
         "Room that is left: rhs - lhs, lhs - rhs, or minus the distance for an equality."
@@ -44,6 +47,11 @@ class Evidence:
     def holds(self) -> bool:
         "True when the relation holds up to the tolerance; NaN never holds."
         return bool(self.margin >= -self.tol)
+
+    @property
+    def defined(self) -> bool:
+        "False when a side is not a number, so that nothing has been shown either way."
+        return bool(self.margin == self.margin)
 
 # %% ../nbs/core/06_claims.ipynb #ea023dd8
 @dataclass(frozen=True)
@@ -99,14 +107,17 @@ class Claim:
     correction: tuple[str, Callable[[Case], Evidence]] | None = None
 
     def control(self, why: str) -> Callable:
-        "Decorator: the same check with one ingredient broken, which has to fail."
+        "Decorator: the check (of a refuted claim: its correction) with one ingredient broken, which has to fail."
+        if why in self.controls: fail("control", why, "described differently from the others of its claim")
         return lambda f: self.controls.setdefault(why, f)
 
     def corrected(self, tex: str) -> Callable:
         "Decorator: the corrected statement of a refuted claim, which has to hold."
+
         def add(f: Callable[[Case], Evidence]) -> Callable:
             self.correction = (tex, f)
             return f
+
         return add
 
     def evidence(self, check: Callable[[Case], Evidence], until_failure: bool = False) -> list[Evidence]:
@@ -119,17 +130,22 @@ class Claim:
 
     def run(self) -> Record:
         "Check the statement, its correction and its controls."
-        if not self.controls: fail(f"controls of {self.id}", 0, "at least one", "a check that cannot fail shows nothing")
-        if self.refuted and not self.correction: fail(f"correction of {self.id}", None, "given", "the claim is refuted")
+        if not self.controls:
+            fail(f"controls of {self.id}", 0, "at least one", "a check that cannot fail shows nothing")
+        if self.refuted and not self.correction:
+            fail(f"correction of {self.id}", None, "given", "the claim is refuted")
         start = time.perf_counter()
         found = self.evidence(self.check)
-        worst = min(found, key=lambda e: (e.holds, e.margin))
+        worst = min(found, key=lambda e: (e.defined, e.holds, e.margin))
         controls = {why: self.evidence(f, until_failure=True)[-1] for why, f in self.controls.items()}
-        right = all(e.holds for e in self.evidence(self.correction[1])) if self.correction else True
+        corrected = self.evidence(self.correction[1]) if self.correction else []
+        right = all(e.holds for e in corrected)
         alive = [why for why, e in controls.items() if e.holds]
         status = "refuted" if self.refuted and not worst.holds else "holds" if worst.holds else "fails"
         if alive: status += ", but a control passes"
         if not right: status += ", but the correction fails"
+        if not all(e.defined for e in (worst, *controls.values(), *corrected)):
+            status += ", but a value is not a number"
         return Record(
             self.id, self.paper, self.item, self.tex, self.tier, status, status == ("refuted" if self.refuted else "holds"),
             float(worst.lhs), worst.op, float(worst.rhs), float(worst.margin), self.level, len(found), time.perf_counter() - start,
@@ -141,14 +157,20 @@ class Claim:
 CLAIMS: dict[str, Claim] = {}
 
 
-def claim(paper: str, item: str, *, id: str, tier: str, tex: str, cases: int | Sequence[Any] = 1, **options: Any) -> Callable:
+def claim(
+    paper: str, item: str, *, id: str, tier: str, tex: str, cases: int | Sequence[Any] = 1, **options: Any
+) -> Callable:
     "Decorator: register a check `f(case) -> Evidence`; `cases` is a number of cases or a list of values."
     if tier not in TIERS: fail("tier", tier, f"one of {', '.join(TIERS)}")
-    if (tier in ("statistical", "rate")) != ("level" in options): fail("level", options.get("level"), "given exactly when the check is statistical")
+    if (tier in ("statistical", "rate")) != ("level" in options):
+        fail("level", options.get("level"), "given exactly when the check is statistical")
 
     def add(check: Callable[[Case], Evidence]) -> Claim:
-        if id in CLAIMS and CLAIMS[id].paper != paper: fail("id", id, f"unused (it belongs to {CLAIMS[id].paper})")
+        known = CLAIMS.get(id)
+        if known and (known.paper, known.check.__name__) != (paper, check.__name__):
+            fail("id", id, f"unused (it is {known.paper}, {known.item})")
         values = range(cases) if isinstance(cases, int) else cases
+        if len(values) == 0: fail("cases", cases, "at least one")
         CLAIMS[id] = Claim(check, paper, item, id, tier, tex, values, **options)
         return CLAIMS[id]
 
@@ -164,14 +186,15 @@ class Ledger(list):
         return all(r.as_expected for r in self)
 
     def __str__(self) -> str:
-        head = "| id | item | statement | tier | status | worst case | controls that fail |\n| --- | --- | --- | --- | --- | --- | --- |\n"
+        head = "| id | item | statement | tier | status | worst case | controls that fail |\n" + "| --- " * 7 + "|\n"
         rows = []
         for r in self:
             status = r.status if r.as_expected else f"**{r.status}**"
             statement = f"${r.statement}$" + (f" corrected: ${r.corrected}$" if r.corrected else "")
             tier = r.tier + (f" ({r.level:g})" if r.level else "")
             worst = f"{r.lhs:.4g} {r.op} {r.rhs:.4g} ({r.cases} cases)"
-            rows.append(f"| {r.id} | {r.item} | {statement} | {tier} | {status} | {worst} | {'; '.join(r.controls)} |\n")
+            cells = (r.id, r.item, statement, tier, status, worst, "; ".join(r.controls))
+            rows.append("| " + " | ".join(c.replace("|", "\\|") for c in cells) + " |\n")
         return head + "".join(rows)
 
     __repr__ = _repr_markdown_ = __str__
@@ -187,6 +210,14 @@ def papers() -> list[str]:
 
     return sorted(m.name for m in pkgutil.iter_modules(package.__path__))
 
+# %% ../nbs/core/06_claims.ipynb #1e563695
+def one_thread() -> Any:
+    "Context in which linear algebra uses one thread."
+    import scipy.linalg  # noqa: F401  (loaded now, so that it is limited too)
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1)
+
 # %% ../nbs/core/06_claims.ipynb #d7304ad2
 def claim_ids(names: Iterable[str]) -> list[str]:
     "Ids of the claims of these papers (all papers if empty), in the order of their pages."
@@ -198,9 +229,9 @@ def claim_ids(names: Iterable[str]) -> list[str]:
 
 
 def run_claim(id: str, paper: str) -> Record:
-    "Run one claim, in this process or in a worker."
+    "Run one claim, in this process or in a worker, with one thread of linear algebra."
     importlib.import_module(f"oslr_nb.papers.{paper}")
-    return CLAIMS[id].run()
+    with one_thread(): return CLAIMS[id].run()
 
 # %% ../nbs/core/06_claims.ipynb #f066ff0e
 def verify(*names: str, jobs: int = 1, progress: bool = False) -> Ledger:
@@ -214,16 +245,22 @@ def verify(*names: str, jobs: int = 1, progress: bool = False) -> Ledger:
 
 # %% ../nbs/core/06_claims.ipynb #e5265aad
 def mean_limit(x: Any, level: float) -> float:
-    "Upper limit of a one-sided confidence interval at `level` for the mean of independent values (n,), by Student's t."
+    "Upper end of a one-sided Student interval at `level` for the mean of independent values (n,)."
     from scipy.stats import t
 
     x = check_array("x", x, (None,))
     check_int("number of values", x.size, 2, why="a standard error needs two")
+    check_real("level", level, 0, 0.5)
     return float(x.mean() + t.isf(level, x.size - 1) * x.std(ddof=1) / math.sqrt(x.size))
 
 # %% ../nbs/core/06_claims.ipynb #af84ca53
-def slope_interval(T: np.ndarray, values: np.ndarray, level: float, rng: np.random.Generator, resamples: int = 2000) -> tuple[float, float]:
+def slope_interval(
+    T: np.ndarray, values: np.ndarray, level: float, rng: np.random.Generator, resamples: int = 2000
+) -> tuple[float, float]:
     "Bootstrap interval at `level` for the log-log slope of the mean of values (runs, len(T)) over T."
+    check_real("level", level, 0, 0.5)
+    if np.min(values.mean(axis=0)) <= 0:
+        fail("smallest mean", float(values.mean(axis=0).min()), "positive", "its logarithm is taken")
     t = np.log(T) - np.log(T).mean()
     pick = rng.integers(len(values), size=(resamples, len(values)))
     means = values[pick].mean(axis=1)

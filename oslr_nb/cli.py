@@ -13,9 +13,13 @@ import typer
 __all__ = ['app', 'Papers', 'Jobs', 'CORES', 'stop', 'verify', 'reproduce', 'list_learners', 'cite']
 
 # %% ../nbs/practice/cli.ipynb #3cf95c0c
-app = typer.Typer(help="Online sparse linear regression: claims, experiments, learners.", no_args_is_help=True,
-                  add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-Papers = Annotated[list[str] | None, typer.Argument(help="Papers, for example ito2017 (default: all).", metavar="[PAPER]...")]
+app = typer.Typer(
+    help="Online sparse linear regression: claims, experiments, learners.", no_args_is_help=True,
+    add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
+)
+Papers = Annotated[
+    list[str] | None, typer.Argument(help="Papers, for example ito2017 (default: all).", metavar="[PAPER]...")
+]
 Jobs = Annotated[int, typer.Option(help="Worker processes.", min=1)]
 CORES = os.cpu_count() or 1
 
@@ -43,14 +47,18 @@ def verify(papers: Papers = None, jobs: Jobs = CORES) -> None:
 def reproduce(
     papers: Papers = None,
     full: Annotated[bool, typer.Option("--full", help="Five times as many instances.")] = False,
-    out: Annotated[Path, typer.Option(help="Folder for the results; finished work found there is not repeated.")] = Path("_results"),
+    out: Annotated[
+        Path, typer.Option(help="Folder for the results; finished work found there is not repeated.")
+    ] = Path("_results"),
     jobs: Jobs = CORES,
 ) -> None:
     "Check the claims and re-run the experiments; writes report.md, tables and figures."
     from oslr_nb.experiments import reproduce as run
 
-    try: ok = run(*(papers or []), out=out, full=full, jobs=jobs, progress=True)
-    except ValueError as error: stop(error)
+    try:
+        ok = run(*(papers or []), out=out, full=full, jobs=jobs, progress=True)
+    except ValueError as error:
+        stop(error)
     except KeyboardInterrupt:
         typer.echo(f"interrupted; run the same command again to go on (finished work is in {out}/cells)", err=True)
         raise typer.Exit(130) from None
@@ -65,13 +73,19 @@ def list_learners() -> None:
     import oslr_nb
 
     for name, e in oslr_nb.LEARNERS.items():
-        typer.echo(f"{name}\n  {e.protocol}; features a round: {e.budget}; assumptions: {e.assumptions}\n  regret: {e.bound}; cost of a round: {e.cost}")
+        typer.echo(
+            f"{name}\n  {e.protocol}; features a round: {e.budget}; assumptions: {e.assumptions}"
+            f"\n  regret: {e.bound}; cost of a round: {e.cost}"
+        )
 
 
+# %% ../nbs/practice/cli.ipynb #7cba5f05
 @app.command()
 def cite(key: Annotated[str, typer.Argument(help="Key of a source, for example ito2017.")]) -> None:
     "Print the BibTeX entry of a source."
     from oslr_nb import cite as entry
 
-    try: typer.echo(entry(key))
-    except ValueError as error: stop(error)
+    try:
+        typer.echo(entry(key))
+    except ValueError as error:
+        stop(error)

@@ -11,12 +11,13 @@ from math import comb, perm, prod
 
 import numpy as np
 
-from .checks import check_array, check_indices, check_int, check_real, check_rng, fail, kernel
+from .checks import as_array, check_array, check_indices, check_int, check_real, check_rng, fail, kernel
 
 # %% auto #0
 __all__ = ['containment', 'distinct_sum', 'draw_outside', 'draw_subset', 'check_weights', 'normalise', 'draw_indices', 'Design',
-           'Uniform', 'Observe', 'Midzuno', 'Bernoulli', 'WithReplacement', 'moment_estimate', 'gradient_estimate',
-           'draw_average', 'gradient_second_moment', 'bound_second_moment', 'pair_bound', 'pair_minimum']
+           'Uniform', 'Observe', 'Midzuno', 'Bernoulli', 'WithReplacement', 'check_numbers', 'check_pair',
+           'moment_estimate', 'gradient_estimate', 'draw_average', 'gradient_second_moment', 'bound_second_moment',
+           'pair_bound', 'pair_minimum']
 
 # %% ../nbs/core/01_designs.ipynb #ad783fc7
 def containment(n: int, m: int, order: int, exact: bool = False) -> np.ndarray:
@@ -68,7 +69,8 @@ def draw_outside(
 # %% ../nbs/core/01_designs.ipynb #74956dab
 def draw_subset(rng: np.random.Generator, d: int, r: int, always: tuple[int, ...] = ()) -> np.ndarray:
     "`always` plus a uniform r-subset of the other coordinates of [d], int64, sorted."
-    taken = np.array(always, dtype=np.int64)
+    taken = check_indices("always", always, check_int("d", d, 1))
+    check_int("r", r, 0, d - len(taken), "it is drawn from the coordinates that `always` leaves")
     mark, out = np.zeros(d, dtype=np.int64), np.empty(r, dtype=np.int64)
     mark[taken] = 1
     draw_outside(check_rng(rng), d, len(taken), r, mark, 1, out)
@@ -76,21 +78,22 @@ def draw_subset(rng: np.random.Generator, d: int, r: int, always: tuple[int, ...
 
 # %% ../nbs/core/01_designs.ipynb #8032cff5
 def check_weights(q: tuple) -> tuple:
-    "`q` as a tuple of numbers >= 0, not all zero; a clear `ValueError` otherwise."
+    "`q` as a tuple of Python numbers >= 0 with a sum in [1e-300, 1e300]; a clear `ValueError` otherwise."
     if np.ndim(q) != 1:
         fail("q", q, "a list of weights, one for each coordinate")
-    q = tuple(q.tolist() if isinstance(q, np.ndarray) else q)
+    q = tuple(v.item() if isinstance(v, np.generic) else v for v in q)
     values = check_array("q", [float(v) if isinstance(v, Fraction) else v for v in q], (None,))
     if (values < 0).any():
         i = int(values.argmin())
         fail(f"q[{i}]", q[i], "a weight of at least 0", "it is proportional to a probability")
-    if not values.any():
-        fail("q", q, "weights that are not all zero", "they are divided by their sum")
+    if not 1e-300 <= sum(values.tolist()) <= 1e300:
+        fail("q", q, "weights that are not all zero, with a sum from 1e-300 to 1e300", "they are divided by it")
     return q
 
 
 def normalise(q: tuple, exact: bool = False) -> np.ndarray:
     "q divided by its sum, shape (d,): float64, or Fractions if `exact`."
+    q = check_weights(q)
     if exact:
         total = sum(map(Fraction, q))
         return np.array([Fraction(v) / total for v in q], dtype=object)
@@ -100,7 +103,7 @@ def normalise(q: tuple, exact: bool = False) -> np.ndarray:
 # %% ../nbs/core/01_designs.ipynb #cc38f179
 def draw_indices(rng: np.random.Generator, q: tuple, size: int) -> np.ndarray:
     "`size` independent indices with probabilities proportional to q, int64, in the order drawn."
-    cumulative = np.cumsum(np.array(q, dtype=float))
+    cumulative = np.cumsum(np.array(check_weights(q), dtype=float))
     return np.searchsorted(cumulative, check_rng(rng).random(size) * cumulative[-1], side="right").astype(np.int64)
 
 # %% ../nbs/core/01_designs.ipynb #4457e764
@@ -161,7 +164,7 @@ class Uniform(Design):
 # %% ../nbs/core/01_designs.ipynb #13b69a66
 @dataclass(frozen=True)
 class Observe(Design):
-    "The set `always` plus a uniform (budget - top)-subset of the rest, top = len(always); Observe of Ito et al. 2017."
+    "The set `always` plus a uniform (budget - top)-subset of the rest, top = len(always); Ito et al. 2017."
 
     d: int
     budget: int
@@ -234,9 +237,11 @@ class Bernoulli(Design):
     p: float | Fraction
 
     def __post_init__(self) -> None:
-        "Refuse bad parameters."
+        "Refuse bad parameters; keep `p` as a `Fraction` or a Python `float`."
         check_int("d", self.d, 1)
-        check_real("p", float(self.p) if isinstance(self.p, Fraction) else self.p, 0, 1)
+        exact = isinstance(self.p, Fraction)
+        p = check_real("p", float(self.p) if exact else self.p, 0, 1)
+        object.__setattr__(self, "p", self.p if exact else p)
 
     def sample(self, rng: np.random.Generator) -> np.ndarray:
         "One draw of S: int64, sorted."
@@ -277,20 +282,36 @@ class WithReplacement:
         return ((s, prod(q[i] for i in s)) for s in product(range(len(q)), repeat=self.m))
 
 # %% ../nbs/core/01_designs.ipynb #2954cb14
-def moment_estimate(x_S: np.ndarray, S: np.ndarray, pair: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Unbiased estimates (z, X) of x and x x^T from the values x_S = x[S], shapes (d,) and (d, d).
+def check_numbers(name: str, value: np.ndarray, shape: tuple[int | None, ...], why: str = "") -> np.ndarray:
+    "`value` as an array of finite numbers of this `shape`; integers and `Fraction`s (dtype object) stay exact."
+    a = as_array(value)
+    check_array(name, a.astype(float) if a.dtype == object else a, shape, why)
+    return a
 
-    `pair` is p_ij with p_i on its diagonal (`design.second()`), all entries positive (Ito et al. 2017, eq. (6)).
-    """
+
+def check_pair(pair: np.ndarray) -> np.ndarray:
+    "`pair` as a square array of positive numbers, so that everything can be divided by it; a `ValueError` otherwise."
+    pair = check_numbers("pair", pair, (None, None))
+    if len(pair) != pair.shape[1]:
+        fail("shape of pair", pair.shape, "(d, d)")
     never = np.argwhere(pair <= 0)
     if len(never):
         i, j = map(int, never[0])
         why = "x_i x_j has no unbiased estimate if i and j are never seen together; Observe needs budget >= top + 2"
         fail(f"pair[{i}, {j}]", float(pair[i, j]), "positive", why)
-    S, x_S = check_indices("S", S, len(pair)), np.asarray(x_S)
-    if x_S.shape != S.shape:
-        fail("shape of x_S", x_S.shape, f"{S.shape}, one value for each member of S")
-    z, X = np.zeros(len(pair), dtype=pair.dtype), np.zeros(pair.shape, dtype=pair.dtype)
+    return pair
+
+# %% ../nbs/core/01_designs.ipynb #071c58fd
+def moment_estimate(x_S: np.ndarray, S: np.ndarray, pair: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Unbiased estimates (z, X) of x and x x^T from the values x_S = x[S], shapes (d,) and (d, d).
+
+    `pair` is p_ij with p_i on its diagonal (`design.second()`), all entries positive (Ito et al. 2017, eq. (6)).
+    """
+    pair = check_pair(pair)
+    S = check_indices("S", S, len(pair))
+    x_S = check_numbers("x_S", x_S, S.shape, "one value for each member of S")
+    dtype = np.result_type(pair, float)
+    z, X = np.zeros(len(pair), dtype), np.zeros(pair.shape, dtype)
     z[S] = x_S / np.diag(pair)[S]
     X[np.ix_(S, S)] = np.outer(x_S, x_S) / pair[np.ix_(S, S)]
     return z, X
@@ -304,21 +325,25 @@ def gradient_estimate(x_S: np.ndarray, S: np.ndarray, y: float, w: np.ndarray, p
 # %% ../nbs/core/01_designs.ipynb #ebbc5c63
 def draw_average(x_draws: np.ndarray, draws: np.ndarray, q: np.ndarray) -> np.ndarray:
     "Average of single-draw estimates of x, shape (d,); x_draws = x[draws], q normalised (Hazan & Koren 2012)."
-    z = np.zeros(len(q), dtype=q.dtype)
+    q = check_numbers("q", q, (None,))
+    z = np.zeros(len(q), np.result_type(q, float))
     for value, i in zip(x_draws, draws, strict=True):
+        if q[i] <= 0: fail(f"q[{i}]", float(q[i]), "positive", "this index was drawn, and its value is divided by q")
         z[i] += value / (q[i] * len(draws))
     return z
 
 # %% ../nbs/core/01_designs.ipynb #2f1d73d1
 def gradient_second_moment(x: np.ndarray, y: float, w: np.ndarray, pair: np.ndarray, triple: np.ndarray) -> float:
     "Exact E||g||^2 of `gradient_estimate` from p_ij (p_i on the diagonal) and p_ijl, in O(d^3)."
+    pair = check_pair(pair)
     a = (x * w) / pair
     quadratic = (a[:, :, None] * a[:, None, :] * triple).sum(axis=(1, 2))
     return 4 * (x**2 * (quadratic + (y**2 - 2 * y * (x @ w)) / np.diag(pair))).sum()
 
 # %% ../nbs/core/01_designs.ipynb #a59aa4ff
 def bound_second_moment(q: float, x_norm: float = 1, y_max: float = 1, radius: float = 1) -> float:
-    "Upper bound 4 B^2 (B R + Y)^2 / q on E||g||^2, q = min p_ij, R = radius (Ito et al. 2017, Lemma 5, generalised)."
+    "Upper bound 4 B^2 (B R + Y)^2 / q on E||g||^2, q = min p_ij > 0, R = radius (Ito et al. 2017, Lemma 5)."
+    q = check_real("q", float(q), 0, why="without seeing every pair there is no unbiased estimate")
     return 4 * x_norm**2 * (x_norm * radius + y_max) ** 2 / q
 
 # %% ../nbs/core/01_designs.ipynb #84f4c3c9
@@ -331,7 +356,7 @@ def pair_bound(d: int, budget: int, top: int) -> Fraction:
 
 
 def pair_minimum(d: int, budget: int, top: int) -> Fraction:
-    "The exact smallest P[i, j in S] of Observe: r(r-1) / (m(m-1)), r = budget - top, m = d - top; m = 0, 1: see text."
+    "The exact smallest P[i, j in S] of Observe: r(r-1) / (m(m-1)), r = budget - top, m = d - top >= 2; m < 2: r^m."
     check_int("d", d, 1)
     check_int("budget", budget, 0, d, f"there are d = {d} features")
     m = d - check_int("top", top, 0, budget, "these coordinates are part of the budget")

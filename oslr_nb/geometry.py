@@ -15,21 +15,25 @@ from .checks import check_array, check_indices, check_int, check_real, fail, ker
 # %% auto #0
 __all__ = ['ENUMERATION_LIMIT', 'proj_l2', 'proj_simplex', 'soft_threshold', 'proj_l1', 'top_k', 'hard_threshold',
            'truncation_factor', 'top_buffer', 'top_before', 'top_sort', 'top_offer', 'top_rescan', 'top_update',
-           'Interval', 'check_psd', 'enumerated_eigenvalues', 'outer_eigenvalues', 'sparse_bounds', 'sparse_support',
-           'sparse_eigenvalues', 'rip_constant', 'restricted_condition', 'cone_solver', 'compatibility', 'cone_descent',
-           'restricted_eigenvalue']
+           'Interval', 'check_psd', 'enumerated_eigenvalues', 'outer_eigenvalues', 'lower_end', 'sparse_bounds',
+           'sparse_support', 'sparse_eigenvalues', 'rip_constant', 'restricted_condition', 'cone_solver',
+           'compatibility', 'cone_descent', 'restricted_eigenvalue']
 
 # %% ../nbs/core/02_geometry.ipynb #0520e06c
 def proj_l2(v: np.ndarray, radius: float = 1.0) -> np.ndarray:
     "The point of the Euclidean ball of this radius nearest to v (d,)."
-    check_real("radius", radius, 0)
-    length = np.linalg.norm(v)
-    return np.array(v, dtype=np.float64) if length <= radius else np.asarray(v) * (radius / length)
+    v, radius = check_array("v", v, (None,)), check_real("radius", radius, 0)
+    scale = max(radius, np.abs(v).max(initial=0.0))  # in this unit the squares cannot overflow
+    unit = v / scale
+    length = np.linalg.norm(unit)
+    return v.copy() if length <= radius / scale else unit * (radius / length)
 
 # %% ../nbs/core/02_geometry.ipynb #9f335278
 def proj_simplex(v: np.ndarray, radius: float = 1.0) -> np.ndarray:
-    "The point of {z >= 0, sum z = radius} nearest to v (d,). Duchi et al. 2008, Figure 1."
-    check_real("radius", radius, 0)
+    "The point of {z >= 0, sum z = radius} nearest to v (d,), d >= 1. Duchi et al. 2008, Figure 1."
+    v, radius = check_array("v", v, (None,)), check_real("radius", radius, 0)
+    check_int("size of v", v.size, 1)
+    v = v - v.max()
     falling = np.sort(v)[::-1]
     theta = (np.cumsum(falling) - radius) / np.arange(1, len(v) + 1)
     return np.maximum(v - theta[np.flatnonzero(falling > theta)[-1]], 0.0)
@@ -42,20 +46,21 @@ def soft_threshold(h: np.ndarray, m: float) -> np.ndarray:
 # %% ../nbs/core/02_geometry.ipynb #b4458940
 def proj_l1(v: np.ndarray, radius: float = 1.0) -> np.ndarray:
     "The point of the l1 ball of this radius nearest to v (d,). Duchi et al. 2008, section 4."
-    check_real("radius", radius, 0)
+    v, radius = check_array("v", v, (None,)), check_real("radius", radius, 0)
     size = np.abs(v)
-    return np.array(v, dtype=np.float64) if size.sum() <= radius else np.sign(v) * proj_simplex(size, radius)
+    return v.copy() if size.sum() <= radius else np.sign(v) * proj_simplex(size, radius)
 
 # %% ../nbs/core/02_geometry.ipynb #16be8eab
 def top_k(w: np.ndarray, k: int) -> np.ndarray:
     "The k coordinates of largest |w|, in falling order, ties by smallest index: int64 (k,)."
-    return np.argsort(-np.abs(w), kind="stable")[:check_int("k", k, 0, len(w))]
+    size = np.abs(np.asarray(w, dtype=np.float64))
+    return np.argsort(-size, kind="stable")[: check_int("k", k, 0, len(size))]
 
 
 def hard_threshold(w: np.ndarray, k: int) -> np.ndarray:
     "H_k(w): w (d,) with all but its `top_k` coordinates set to zero."
     kept, out = top_k(w, k), np.zeros(len(w))
-    out[kept] = w[kept]
+    out[kept] = np.asarray(w)[kept]
     return out
 
 # %% ../nbs/core/02_geometry.ipynb #af5106fd
@@ -88,6 +93,7 @@ def top_before(h: np.ndarray, i: int, j: int) -> bool:
 @kernel
 def top_sort(h: np.ndarray, buf: np.ndarray) -> None:
     "Sort the coordinates in `buf` by `top_before`, in place; fast when nearly sorted."
+    if buf.size == 0: return
     before = abs(h[buf[0]])
     for n in range(1, buf.size):
         i, m = buf[n], n
@@ -148,20 +154,24 @@ def top_update(h: np.ndarray, others: np.ndarray, top: int, buf: np.ndarray, sta
 # %% ../nbs/core/02_geometry.ipynb #a2b08ba1
 @dataclass(frozen=True)
 class Interval:
-    "A constant enclosed by certified ends; `exact`: they agree to solver precision; `method`: how they were found."
+    "A constant enclosed by certified ends; `method`: how they were found."
 
     lower: float
     upper: float
-    exact: bool
     method: str
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         "Refuse an empty interval."
         if not self.lower <= self.upper: fail("lower", self.lower, f"at most upper = {self.upper}")
 
+    @property
+    def exact(self) -> bool:
+        "Do the ends agree to one part in 10 000?"
+        return math.isclose(self.lower, self.upper, rel_tol=1e-4)
+
     def map(self, f: Callable[[float], float]) -> Interval:
         "The interval of f(value) for a nondecreasing f."
-        return Interval(float(f(self.lower)), float(f(self.upper)), self.exact, self.method)
+        return Interval(float(f(self.lower)), float(f(self.upper)), self.method)
 
     def __str__(self) -> str:
         "Four digits."
@@ -171,7 +181,7 @@ class Interval:
 def check_psd(name: str, V: np.ndarray) -> np.ndarray:
     "V as a symmetric positive semidefinite float64 matrix (d, d); a clear `ValueError` otherwise."
     V = check_array(name, V, (None, None))
-    if V.shape[0] != V.shape[1]: fail(f"shape of {name}", V.shape, "square")
+    if V.shape[0] != V.shape[1] or not V.size: fail(f"shape of {name}", V.shape, "square and not empty")
     if np.abs(V - V.T).max() > 1e-9 * np.abs(V).max(): fail(name, "not symmetric", "symmetric")
     V = (V + V.T) / 2
     spectrum = np.linalg.eigvalsh(V)
@@ -186,6 +196,7 @@ ENUMERATION_LIMIT = 20_000  # principal submatrices; beyond it the sparse eigenv
 
 def enumerated_eigenvalues(V: np.ndarray, s: int) -> tuple[float, float]:
     "Extreme eigenvalues of all s x s principal submatrices of V, by enumeration in batches."
+    check_int("s", s, 1, len(V), "a support has between 1 and d elements")
     subsets = np.array(list(itertools.combinations(range(len(V)), s)))
     low, high = np.inf, -np.inf
     for S in np.array_split(subsets, -(-subsets.size * s // 4_000_000)):
@@ -196,15 +207,21 @@ def enumerated_eigenvalues(V: np.ndarray, s: int) -> tuple[float, float]:
 # %% ../nbs/core/02_geometry.ipynb #3fbce988
 def outer_eigenvalues(V: np.ndarray, s: int) -> tuple[float, float]:
     "Certified bounds on the eigenvalues of all s x s principal submatrices: full spectrum and Gershgorin discs."
+    check_int("s", s, 1, len(V), "a support has between 1 and d elements")
     spectrum, diagonal = np.linalg.eigvalsh(V), np.diag(V)
     off = np.sort(np.abs(V - np.diag(diagonal)), axis=1)[:, ::-1][:, : s - 1].sum(axis=1)
     return float(max(spectrum[0], (diagonal - off).min())), float(min(spectrum[-1], (diagonal + off).max()))
 
 
+def lower_end(low: float, high: float) -> float:
+    "A certified lower end: `low`, or 0 where it could be rounding, below 1e-12 of `high`."
+    return low if low > 1e-12 * high else 0.0
+
+
 def sparse_bounds(V: np.ndarray, s: int) -> tuple[float, float]:
     "Lower bound on the smallest and upper bound on the largest s-sparse eigenvalue; exact when enumeration is short."
     low, high = (enumerated_eigenvalues if math.comb(len(V), s) <= ENUMERATION_LIMIT else outer_eigenvalues)(V, s)
-    return low if low > 1e-12 * high else 0.0, high
+    return lower_end(low, high), high
 
 # %% ../nbs/core/02_geometry.ipynb #c48acede
 def sparse_support(A: np.ndarray, s: int, iterations: int = 60) -> np.ndarray:
@@ -223,16 +240,17 @@ def sparse_support(A: np.ndarray, s: int, iterations: int = 60) -> np.ndarray:
 def sparse_eigenvalues(V: np.ndarray, s: int) -> tuple[Interval, Interval]:
     "Smallest and largest s-sparse eigenvalue of V (d, d): exact by enumeration, or enclosed by certified ends."
     V = check_psd("V", V)
-    check_int("s", s, 1, len(V), "a support has between 1 and d elements")
-    a, b = sparse_bounds(V, s)
-    if math.comb(len(V), s) <= ENUMERATION_LIMIT:
-        return Interval(a, a, True, "enumeration"), Interval(b, b, True, "enumeration")
-    S = sparse_support(V, s)
-    high = float(np.linalg.eigvalsh(V[np.ix_(S, S)])[-1])
-    S = sparse_support(np.linalg.eigvalsh(V)[-1] * np.eye(len(V)) - V, s)
-    low = float(np.linalg.eigvalsh(V[np.ix_(S, S)])[0])
-    method = "spectrum and Gershgorin; truncated power method"
-    return Interval(a, max(a, low), False, method), Interval(min(b, high), b, False, method)
+    if math.comb(len(V), check_int("s", s, 1, len(V), "a support has between 1 and d elements")) <= ENUMERATION_LIMIT:
+        low, high = enumerated_eigenvalues(V, s)
+        a, b, method = lower_end(low, high), high, "enumeration"
+    else:
+        a, b = sparse_bounds(V, s)
+        S = sparse_support(V, s)
+        high = float(np.linalg.eigvalsh(V[np.ix_(S, S)])[-1])
+        S = sparse_support(np.linalg.eigvalsh(V)[-1] * np.eye(len(V)) - V, s)
+        low = float(np.linalg.eigvalsh(V[np.ix_(S, S)])[0])
+        method = "spectrum and Gershgorin; truncated power method"
+    return Interval(a, max(a, low), method), Interval(min(b, high), b, method)
 
 # %% ../nbs/core/02_geometry.ipynb #1b889abd
 def rip_constant(V: np.ndarray, s: int, form: str = "squared") -> Interval:
@@ -241,20 +259,22 @@ def rip_constant(V: np.ndarray, s: int, form: str = "squared") -> Interval:
     low, high = sparse_eigenvalues(V, s)
     if form == "norm": low, high = low.map(math.sqrt), high.map(math.sqrt)
     lower, upper = max(0.0, high.lower - 1, 1 - low.upper), max(high.upper - 1, 1 - low.lower)
-    return Interval(lower, upper, low.exact, low.method)
+    return Interval(lower, upper, low.method)
 
 
 def restricted_condition(V: np.ndarray, s: int) -> Interval:
     "sup ||Xv|| / ||Xw|| over s-sparse unit v, w, with V = X'X/n (Kale et al. 2017, Definition 5); may be inf."
     low, high = sparse_eigenvalues(V, s)
+    if high.upper == 0: fail("V", "the zero matrix", "a matrix with a nonzero entry", "its condition number is 0/0")
     pairs = (high.lower, low.upper), (high.upper, low.lower)
     lower, upper = (math.sqrt(a / b) if b > 0 else math.inf for a, b in pairs)
-    return Interval(max(1.0, lower), max(1.0, upper), low.exact, low.method)
+    return Interval(max(1.0, lower), max(1.0, upper), low.method)
 
 # %% ../nbs/core/02_geometry.ipynb #6fd41591
 def cone_solver(V: np.ndarray, support: np.ndarray, cone: float) -> Callable:
-    """A function signs (k,) -> (lower, upper, w) for min w'Vw, signs * w[support] in the simplex, l1 <= cone elsewhere.
+    """A function signs (k,) -> (lower, upper, w) for min w'Vw, signs * w[support] in the simplex, cone on the rest.
 
+    That is, the l1 norm of w outside the support is at most `cone`.
     `upper` is the value at the feasible w (d,), `lower` a certificate by convexity.
     """
     import cvxpy as cp
@@ -283,25 +303,27 @@ def compatibility(V: np.ndarray, support: np.ndarray, cone: float = 2.0) -> Inte
     "phi_0 of condition (b), Ito et al. 2017: the largest phi with phi ||w_S||_1 <= sqrt(|S| w'Vw) on the cone of S."
     V, support = check_psd("V", V), check_indices("support", support, len(V))
     k, cone = check_int("size of support", support.size, 1, len(V)), check_real("cone", cone, 0)
-    exact = k <= 8
-    signs = np.array([(1.0, *p) for p in itertools.product((1.0, -1.0), repeat=k - 1)]) if exact else np.ones((64, k))
-    if not exact: signs[1:, 1:] = np.random.default_rng(0).choice([1.0, -1.0], (63, k - 1))
-    solve = cone_solver(V, support, cone)
-    ends = np.array([solve(pattern)[:2] for pattern in signs]).min(axis=0)
-    floor = max(sparse_bounds(V, len(V))[0], k * ends[0] if exact else 0.0)
-    upper = max(floor, k * ends[1])
-    method = "all sign patterns" if exact else "lambda_min; 64 sign patterns"
-    return Interval(float(floor), float(upper), exact, method).map(math.sqrt)
+    scale, every = float(V.diagonal().max()) or 1.0, k <= 8
+    signs = np.array([(1.0, *p) for p in itertools.product((1.0, -1.0), repeat=k - 1)]) if every else np.ones((64, k))
+    if not every: signs[1:, 1:] = np.random.default_rng(0).choice([1.0, -1.0], (63, k - 1))
+    solve = cone_solver(V / scale, support, cone)
+    ends = k * np.array([solve(pattern)[:2] for pattern in signs]).min(axis=0)
+    lower = max(sparse_bounds(V / scale, len(V))[0], lower_end(ends[0], 1.0) if every else 0.0)
+    method = "all sign patterns" if every else "lambda_min; 64 sign patterns"
+    return Interval(lower, max(lower, ends[1]), method).map(lambda value: math.sqrt(scale * value))
 
 # %% ../nbs/core/02_geometry.ipynb #94150155
 def cone_descent(V: np.ndarray, s: int, cone: float, w: np.ndarray, steps: int = 400) -> float:
-    "The smallest w'Vw / ||w_S||^2, S = top_k(w, s), met by projected descent from w (d,) within the cone."
+    "The smallest w'Vw / ||w_S||^2, S = top_k(w, s), met by projected descent from w != 0 (d,) within the cone."
+    w = check_array("w", w, (len(V),))
+    if not w.any(): fail("w", "the zero vector", "a vector with a nonzero entry", "the quotient is 0/0")
+    w = w / np.abs(w).max()
     best, eta = np.inf, 0.5 / max(np.linalg.eigvalsh(V)[-1], 1e-300)
     for _ in range(steps):
         S = top_k(w, s)
         inside = np.zeros(len(V), bool)
         inside[S] = True
-        w = w / max(np.linalg.norm(w[S]), 1e-300)
+        w = w / np.linalg.norm(w[S])
         limit = cone * np.abs(w[S]).sum()
         w = np.where(inside, w, proj_l1(np.where(inside, 0.0, w), limit))
         quotient = float(w @ V @ w)
@@ -324,5 +346,4 @@ def restricted_eigenvalue(V: np.ndarray, s: int, cone: float = 2.0) -> Interval:
     if s == 1 and d <= 100:
         single = [compatibility(V, [i], cone) for i in range(d)]
         lower, upper = max(lower, min(phi.lower for phi in single)), min(upper, min(phi.upper for phi in single))
-    exact = upper - lower <= 1e-4 * upper
-    return Interval(lower, max(lower, upper), exact, "lambda_min, sparse eigenvalues, phi_0; descent over the cone")
+    return Interval(lower, max(lower, upper), "lambda_min, sparse eigenvalues, phi_0; descent over the cone")

@@ -18,7 +18,10 @@ __all__ = ['dual_averaging_step', 'dual_averaging', 'linear_regret', 'rda_regret
 # %% ../nbs/core/03_oco.ipynb #464c5884
 @kernel
 def dual_averaging_step(h: np.ndarray, lam: float, radius: float = 1.0, l1: float = 0.0) -> np.ndarray:
-    "The w (d,) minimising <h,w> + l1 |w|_1 + lam/2 |w|^2 over |w| <= radius; lam, radius > 0 (Xiao 2010)."
+    """The w (d,) minimising <h,w> + l1 |w|_1 + lam/2 |w|^2 over |w| <= radius; lam, radius > 0 (Xiao 2010).
+
+    Not checked: |h_i| <= 1e150 and lam radius >= 1e-150, because the squares of the h_i must fit into floats.
+    """
     s = np.sign(h) * np.maximum(np.abs(h) - l1, 0.0)
     return -s / max(lam, np.sqrt(np.sum(s * s)) / radius)
 
@@ -40,15 +43,15 @@ def dual_averaging(
     if l1.min() < 0: fail("l1", l1, "numbers of at least 0")
     w = np.zeros((lam.size, check_int("d", d, 1)))
     g, h = np.zeros_like(w), np.zeros(d)
-    for j, m in enumerate(np.cumsum(l1) - l1):
+    for j, m in enumerate(np.concatenate([[0.0], np.cumsum(l1)[:-1]])):
         w[j] = dual_averaging_step(h, lam[j], radius, m)
-        g[j] = check_array("gradient(j, w)", gradient(j, w[j].copy()), (d,))
+        g[j] = check_array(f"gradient({j}, w)", gradient(j, w[j].copy()), (d,))
         h += g[j]
     return w, g
 
 # %% ../nbs/core/03_oco.ipynb #83a132b5
 def linear_regret(w: np.ndarray, g: np.ndarray, u: np.ndarray, l1: Any = 0.0) -> np.ndarray:
-    "Cumulative sum (n,) of <g_j, w_j - u> + l1_j (|w_j|_1 - |u|_1) for points and gradients (n, d), comparator u (d,)."
+    "Cumulative sum (n,) of <g_j, w_j - u> + l1_j (|w_j|_1 - |u|_1) of w, g (n, d) and comparator u (d,)."
     return np.cumsum(((w - u) * g).sum(1) + l1 * (np.abs(w).sum(1) - np.abs(u).sum()))
 
 # %% ../nbs/core/03_oco.ipynb #c2222476
@@ -80,7 +83,7 @@ def ogd(
     w = np.zeros((eta.size + 1, check_int("d", d, 1)))
     g = np.zeros((eta.size, d))
     for j in range(eta.size):
-        g[j] = check_array("gradient(j, w)", gradient(j, w[j].copy()), (d,))
+        g[j] = check_array(f"gradient({j}, w)", gradient(j, w[j].copy()), (d,))
         w[j + 1] = proj_l2(w[j] - eta[j] * g[j], radius)
     return w[:-1], g
 

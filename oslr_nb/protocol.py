@@ -15,11 +15,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .checks import check_array, check_indices, check_int, check_real, check_rng, fail
+from .checks import as_array, check_array, check_indices, check_int, check_real, check_rng, fail
 
 # %% auto #0
 __all__ = ['PROTOCOLS', 'EXPECTED', 'LEARNERS', 'SCHEMA', 'ProtocolError', 'BudgetExceeded', 'split_query', 'measure',
-           'check_stream', 'Environment', 'Learner', 'Run', 'ball_least_squares', 'Moments', 'Comparator',
+           'check_stream', 'Environment', 'Learner', 'Run', 'ball_least_squares', 'SubsetLeastSquares', 'Comparator',
            'best_sparse', 'play', 'Entry', 'register', 'get_state', 'set_state', 'save', 'load', 'check_rows',
            'simulate']
 
@@ -37,9 +37,9 @@ class BudgetExceeded(ProtocolError):
 # %% ../nbs/core/00_protocol.ipynb #acd52f63
 def split_query(query: Any, d: int) -> tuple[np.ndarray, np.ndarray]:
     "A query as (measurement rows (m, d), coordinates (n,)); raises `ValueError` when it is neither form nor a pair."
-    if isinstance(query, tuple) and len(query) == 2 and np.ndim(query[0]) == 2:
+    if isinstance(query, tuple) and len(query) == 2 and as_array(query[0]).ndim == 2:
         return check_array("query[0]", query[0], (None, d)), check_indices("query[1]", query[1], d)
-    if np.ndim(query) == 2: return check_array("query", query, (None, d)), np.empty(0, np.int64)
+    if as_array(query).ndim == 2: return check_array("query", query, (None, d)), np.empty(0, np.int64)
     return np.empty((0, d)), check_indices("query", query, d)
 
 # %% ../nbs/core/00_protocol.ipynb #025104c8
@@ -51,7 +51,7 @@ def measure(x: np.ndarray, rows: np.ndarray, coordinates: np.ndarray) -> np.ndar
 # %% ../nbs/core/00_protocol.ipynb #1db3193b
 def check_stream(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     "X as a float array (n, d), uncopied where possible and unread; y as a finite float64 array (n,)."
-    X = np.asarray(X)
+    X = as_array(X)
     if X.dtype.kind not in "iuf" or X.ndim != 2 or 0 in X.shape:
         fail("X", f"{X.dtype} array of shape {X.shape}", "numbers in a non-empty array of shape (n, d)")
     if X.dtype not in (np.float32, np.float64): X = X.astype(np.float64)
@@ -60,10 +60,8 @@ def check_stream(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
 # %% ../nbs/core/00_protocol.ipynb #02a93727
 EXPECTED = {
     ("OSLR", "query"): "observe(query) or predict(yhat)",
-    ("POSLR", "commit"): "commit(w) with k-sparse weights",
-    ("POSLR", "query"): "observe(query) or label()",
-    ("training-only", "commit"): "commit(w)",
-    ("training-only", "query"): "observe(query) or label()",
+    ("POSLR", "commit"): "commit(w) with k-sparse weights", ("POSLR", "query"): "observe(query) or label()",
+    ("training-only", "commit"): "commit(w)", ("training-only", "query"): "observe(query) or label()",
 }
 
 # %% ../nbs/core/00_protocol.ipynb #0324b9b4
@@ -77,7 +75,8 @@ class Environment:
         self._X, self._y = check_stream(X, y)
         self.T, self.d = self._X.shape
         if protocol not in PROTOCOLS: fail("protocol", protocol, f"one of {', '.join(PROTOCOLS)}")
-        self.protocol, self.budget = protocol, check_int("budget", budget, 0, self.d, f"there are d = {self.d} features")
+        self.protocol = protocol
+        self.budget = check_int("budget", budget, 0, self.d, f"there are d = {self.d} features")
         self.k = check_int("k", k, 1, self.d, "POSLR scores k-sparse weights") if protocol == "POSLR" else k
         self.t, self.ledger, self.predictions = 0, [], np.full(self.T, np.nan)
         self.purchases, self.n_observed = np.zeros(self.d, np.int64), np.zeros(self.T, np.int64)
@@ -90,18 +89,19 @@ class Environment:
     def _expect(self, call: str, phase: str, protocols: tuple[str, ...] = PROTOCOLS) -> None:
         if self.t >= self.T: raise ProtocolError(f"{call} after the end: all {self.T} rounds have been played.")
         if self._phase != phase or self.protocol not in protocols:
-            where = f"round {self.t + 1} of {self.protocol}"
-            raise ProtocolError(f"{call} is out of order in {where}: expected {EXPECTED[self.protocol, self._phase]}.")
+            where, expected = f"round {self.t + 1} of {self.protocol}", EXPECTED[self.protocol, self._phase]
+            raise ProtocolError(f"{call} is out of order in {where}: expected {expected}.")
 
     def commit(self, w: Any) -> None:
         "POSLR and training-only: fix the weights w (d,) with which this round is scored; nothing is shown."
         self._expect("commit(w)", "commit", PROTOCOLS[1:])
         w = check_array("w", w, (self.d,))
         support = np.flatnonzero(w)
+        score = check_real("score of w", float(w[support] @ self._X[self.t, support]), why="all its features are needed")
         if self.protocol == "POSLR":
             check_int("number of nonzero weights", support.size, 0, self.k, "POSLR scores k-sparse weights")
             self.n_observed[self.t] += support.size
-        self.predictions[self.t], self._phase = float(w[support] @ self._X[self.t, support]), "query"
+        self.predictions[self.t], self._phase = score, "query"
 
     def observe(self, query: Any) -> np.ndarray:
         "Sell the numbers that `query` asks for; raises `BudgetExceeded`, `ProtocolError` or `ValueError`."
@@ -111,11 +111,10 @@ class Environment:
             raise ProtocolError(f"query repeats coordinate {i}: it was already sold in round {self.t + 1}.")
         cost, left = len(rows) + len(bought), self.budget - self._spent
         if cost > left:
-            raise BudgetExceeded(f"query costs {cost}, but {left} of the budget of {self.budget} is left in round {self.t + 1}.")
+            raise BudgetExceeded(f"query costs {cost}, but {left} of {self.budget} is left in round {self.t + 1}.")
         values = check_array("observe(query)", measure(self._X[self.t], rows, bought), (None,), f"round {self.t + 1}")
         self._spent, self._held = self._spent + cost, np.concatenate([self._held, bought])
-        self.n_observed[self.t] += cost
-        self.purchases[bought] += 1
+        self.n_observed[self.t], self.purchases[bought] = self.n_observed[self.t] + cost, self.purchases[bought] + 1
         self.ledger.append((self.t, bought, rows))
         return values
 
@@ -165,6 +164,9 @@ class Learner:
     def _done(self) -> None:
         self._next = (self._next + 1) % len(self.calls)
 
+    def _bought(self, values: Any) -> np.ndarray:
+        return check_array("values", values, (self._cost,), "one number for each that the query asked for").copy()
+
     def commit(self) -> np.ndarray:
         "POSLR and training-only: the weights (d,) with which this round is scored."
         self._turn("commit")
@@ -182,14 +184,14 @@ class Learner:
     def predict(self, values: Any) -> float:
         "OSLR: the prediction from the bought values, given in the order of the query."
         self._turn("predict")
-        yhat = self._predict(check_array("values", values, (self._cost,), "one number for each that the query asked for"))
+        yhat = self._predict(self._bought(values))
         self._done()
         return yhat
 
     def observe(self, values: Any) -> None:
         "POSLR and training-only: take in the bought values, in the order of the query."
         self._turn("observe")
-        self._predict(check_array("values", values, (self._cost,), "one number for each that the query asked for"))
+        self._predict(self._bought(values))
         self._done()
 
     def update(self, y: float) -> None:
@@ -221,8 +223,12 @@ class Run:
     def regret(self, w: Any) -> np.ndarray:
         "Cumulative regret (T,) against fixed weights w (d,); the comparator sees every feature."
         w = check_array("w", w, (self.X.shape[1],))
-        used = np.flatnonzero(w)
-        scored = check_array("X @ w", self.X[:, used] @ w[used], (len(self.X),), "the comparator's features must be known")
+        used, scored = np.flatnonzero(w), np.zeros(len(self.X))
+        played = np.unique(self.rows)
+        known = check_array(
+            "X @ w", self.X[np.ix_(played, used)] @ w[used], (len(played),), "the comparator must know them"
+        )
+        scored[played] = known
         return np.cumsum(self.losses - ((scored - self.y) ** 2)[self.rows])
 
     def best_sparse(self, k: int, radius: float = math.inf, limit: int = 20_000) -> Comparator:
@@ -231,52 +237,56 @@ class Run:
         return best_sparse(self.X[played], self.y[played], k, radius, limit, times)
 
 # %% ../nbs/core/00_protocol.ipynb #3212e688
-def ball_least_squares(G: np.ndarray, b: np.ndarray, radius: float) -> np.ndarray:
-    "Minimisers (n, k) of w'Gw - 2b'w over ||w||_2 <= radius, for PSD matrices G (n, k, k) and b (n, k)."
-    values, Q = np.linalg.eigh(G)
-    c = np.einsum("nij,ni->nj", Q, b)
-    null = values <= 1e-10 * values[:, -1:]  # directions in which the loss is flat: weight zero
+def ball_least_squares(A: np.ndarray, b: np.ndarray, radius: float) -> np.ndarray:
+    "Minimisers (n, k) of ||A w - b|| over ||w||_2 <= radius for a batch of matrices A (n, r, k) and one b (r,)."
+    scale = np.linalg.norm(A, axis=1) if radius == math.inf else np.ones((len(A), A.shape[2]))
+    scale = np.where(scale > 0, scale, 1.0)
+    U, values, Vt = np.linalg.svd(A / scale[:, None, :], full_matrices=False)
+    c = np.einsum("nri,r->ni", U, b)
+    null = values <= max(A.shape[1:]) * np.finfo(float).eps * values[:, :1]  # flat directions: weight zero
 
     def solve(nu: np.ndarray) -> np.ndarray:
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(null, 0.0, c / (values + nu[:, None]))
+            return np.where(null, 0.0, values * c / (values**2 + nu[:, None]))
 
-    low, high = np.zeros(len(G)), np.linalg.norm(b, axis=1) / radius
+    low, high = np.zeros(len(A)), np.linalg.norm(values * c, axis=1) / radius
     outside = np.linalg.norm(solve(low), axis=1) > radius
     for _ in range(100 if outside.any() else 0):
         mid = (low + high) / 2
         big = np.linalg.norm(solve(mid), axis=1) > radius
         low, high = np.where(big, mid, low), np.where(big, high, mid)
-    return np.einsum("nij,nj->ni", Q, solve(np.where(outside, high, 0.0)))
+    return np.einsum("nij,ni->nj", Vt, solve(np.where(outside, high, 0.0))) / scale
 
 # %% ../nbs/core/00_protocol.ipynb #349ecb04
 @dataclass(frozen=True)
-class Moments:
-    "Second moments of a stream, G (d, d), b (d,), c, and the radius of the comparator's ball."
+class SubsetLeastSquares:
+    "min ||A w - b||, A (r, d), b (r,), over sparse w in a ball, one batch of supports at a time."
 
-    G: np.ndarray
+    A: np.ndarray
     b: np.ndarray
-    c: float
     radius: float
 
     def fit(self, supports: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         "Loss, support (k,) and weights (k,) of the best of a batch of supports (n, k)."
-        g, h = self.G[supports[:, :, None], supports[:, None, :]], self.b[supports]
-        w = ball_least_squares(g, h, self.radius)
-        losses = np.einsum("ni,nij,nj->n", w, g, w) - 2 * np.einsum("ni,ni->n", h, w) + self.c
-        i = int(np.argmin(losses))
-        return float(losses[i]), supports[i], w[i]
+        best = (math.inf, supports[0], np.zeros(supports.shape[1]))
+        for S in np.array_split(supports, -(-supports.size * len(self.b) // 4_000_000)):
+            part = self.A[:, S].transpose(1, 0, 2)
+            w = ball_least_squares(part, self.b, self.radius)
+            losses = ((np.einsum("nrk,nk->nr", part, w) - self.b) ** 2).sum(axis=1)
+            i = int(np.argmin(losses))
+            if losses[i] < best[0]: best = (float(losses[i]), S[i], w[i])
+        return best
 
     def forward_swap(self, k: int) -> tuple[float, np.ndarray, np.ndarray]:
         "Grow a support greedily to size k, then swap one coordinate at a time while the loss falls."
-        d, best = len(self.b), (self.c, np.empty(0, np.int64), np.empty(0))
+        d, c, best = self.A.shape[1], float(self.b @ self.b), (math.inf, np.empty(0, np.int64), np.empty(0))
         others = lambda S: np.setdiff1d(np.arange(d), S)
         beside = lambda S, new: np.column_stack([np.tile(S, (len(new), 1)), new])
         for _ in range(k): best = self.fit(beside(best[1], others(best[1])))
         while k < d:
             S = best[1]
             new = self.fit(np.concatenate([beside(np.delete(S, i), others(S)) for i in range(k)]))
-            if not new[0] < best[0] * (1 - 1e-12): break
+            if not new[0] < best[0] - 1e-12 * c: break
             best = new
         return best
 
@@ -291,7 +301,9 @@ class Comparator:
     exact: bool
 
 # %% ../nbs/core/00_protocol.ipynb #2694ec1a
-def best_sparse(X: Any, y: Any, k: int, radius: float = math.inf, limit: int = 20_000, times: Any = None) -> Comparator:
+def best_sparse(
+    X: Any, y: Any, k: int, radius: float = math.inf, limit: int = 20_000, times: Any = None
+) -> Comparator:
     """The k-sparse w, ||w||_2 <= radius, of smallest sum_t times_t (w'x_t - y_t)^2 over the rows of X (n, d).
 
     Exact by enumeration when C(d, k) <= limit, otherwise forward selection with single swaps.
@@ -302,20 +314,23 @@ def best_sparse(X: Any, y: Any, k: int, radius: float = math.inf, limit: int = 2
     X = check_array("X", X, (None, d), "the comparator sees every feature")
     if radius != math.inf: check_real("radius", radius, 0)
     times = np.ones(len(X)) if times is None else check_array("times", times, (len(X),))
-    moments = Moments(X.T @ (times[:, None] * X), X.T @ (times * y), float(times @ y**2), radius)
-    exact, count = math.comb(d, k) <= limit, math.comb(d, k)
-    if exact: loss, S, v = moments.fit(np.array(list(itertools.combinations(range(d), k))))
-    else: loss, S, v = moments.forward_swap(k)
+    R = np.linalg.qr(np.sqrt(times)[:, None] * np.column_stack([X, y]), mode="r")
+    problem = SubsetLeastSquares(R[:, :d], R[:, d], radius)
+    count = math.comb(d, k)
+    exact = count <= limit
+    if exact: loss, S, v = problem.fit(np.array(list(itertools.combinations(range(d), k))))
+    else: loss, S, v = problem.forward_swap(k)
     method = f"enumeration of all {count} supports" if exact else "forward selection, then single swaps (heuristic)"
     w = np.zeros(d)
     w[S] = v
-    return Comparator(w, max(loss, 0.0), method, exact)
+    return Comparator(w, loss, method, exact)
 
 # %% ../nbs/core/00_protocol.ipynb #f41d9b24
 def play(learner: Learner, env: Environment, seed: Any = None) -> Run:
     "Play all remaining rounds of `env`, one call at a time; `seed` restarts the learner's generator."
     name = type(learner).__name__
-    if learner.protocol != env.protocol: fail("env.protocol", env.protocol, learner.protocol, f"{name} plays {learner.protocol}")
+    if learner.protocol != env.protocol:
+        fail("env.protocol", env.protocol, learner.protocol, f"{name} plays {learner.protocol}")
     if learner.d != env.d: fail("learner.d", learner.d, f"{env.d}, the number of features of the stream")
     check_int("learner.budget", learner.budget, 0, env.budget, "the environment sells no more")
     if seed is not None: learner.rng = check_rng(seed)
@@ -369,6 +384,9 @@ def get_state(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 # %% ../nbs/core/00_protocol.ipynb #eccb8c20
 def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     "Put a learner into a state that `get_state` returned; it gets a generator of its own."
+    for name in learner.arrays:
+        have, want = arrays[name], getattr(learner, name)
+        if (have.shape, have.dtype) != (want.shape, want.dtype): fail(f"shape of {name}", have.shape, str(want.shape))
     rng = np.random.Generator(getattr(np.random, header["rng"]["bit_generator"])())
     rng.bit_generator.state = header["rng"]
     learner.rng, learner._next, learner._cost = rng, header["next"], header["cost"]
@@ -380,27 +398,33 @@ SCHEMA = 1
 
 def save(learner: Learner, path: str | Path) -> None:
     "Write the learner to one .npz file, at any point of a round."
+    entry = LEARNERS.get(getattr(learner, "key", ""))
+    if entry is None or entry.cls is not type(learner):
+        fail("learner", type(learner).__name__, "a class of the registry", "load has to find it by its name")
     header, arrays = get_state(learner)
-    header |= {"schema": SCHEMA, "learner": learner.key, "params": learner.params}
+    text = json.dumps(header | {"schema": SCHEMA, "learner": learner.key, "params": learner.params})
     path = Path(path)
     part = path.with_name(path.name + ".part")
-    with open(part, "wb") as f: np.savez(f, header=np.array(json.dumps(header)), **arrays)
+    with open(part, "wb") as f: np.savez(f, header=np.array(text), **arrays)
     os.replace(part, path)
 
 # %% ../nbs/core/00_protocol.ipynb #f5add4e9
 def load(path: str | Path) -> Learner:
     "The learner that `save` wrote; it continues bit for bit. Raises `ValueError` for any other file."
+    if not Path(path).exists(): raise FileNotFoundError(f"path = {str(path)!r}: there is no such file.")
     try:
-        with np.load(path, allow_pickle=False) as f: arrays = dict(f)
+        with np.load(path, allow_pickle=False) as f:
+            arrays = dict(f)
         header = json.loads(str(arrays.pop("header")))
-        schema, key = header["schema"], header["learner"]
-    except (OSError, ValueError, KeyError, EOFError) as e:
-        if isinstance(e, FileNotFoundError): raise
+        if header["schema"] != SCHEMA:
+            fail("schema", header["schema"], str(SCHEMA), "it was written by another version")
+        key = header["learner"]
+        if key not in LEARNERS:
+            importlib.import_module(f"oslr_nb.papers.{key.split('.')[0]}")
+        learner = LEARNERS[key].cls(**header["params"])
+        set_state(learner, header, arrays)
+    except Exception as e:  # whatever is wrong with a foreign or damaged file, the answer is one sentence
         raise ValueError(f"path = {str(path)!r}: it must be a file written by save ({type(e).__name__}: {e}).") from e
-    if schema != SCHEMA: fail("schema of the file", schema, str(SCHEMA), "it was written by another version")
-    if key not in LEARNERS: importlib.import_module(f"oslr_nb.papers.{key.split('.')[0]}")
-    learner = LEARNERS[key].cls(**header["params"])
-    set_state(learner, header, arrays)
     return learner
 
 # %% ../nbs/core/00_protocol.ipynb #7224cbfc
@@ -408,7 +432,8 @@ def check_rows(rows: Any, n: int) -> np.ndarray:
     "Row numbers in order of play as int64 (T,); None means each of the n rows once."
     if rows is None: return np.arange(n)
     rows = np.asarray(rows)
-    if rows.ndim != 1 or rows.dtype.kind not in "iu" or (rows.size and not 0 <= rows.min() <= rows.max() < n):
+    if rows.size == 0: return np.empty(0, np.int64)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu" or not 0 <= rows.min() <= rows.max() < n:
         fail("rows", rows.tolist(), f"a list of row numbers from 0 to {n - 1}")
     return np.ascontiguousarray(rows, np.int64)
 
@@ -422,6 +447,7 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
     if learner.d != X.shape[1]: fail("learner.d", learner.d, f"{X.shape[1]}, the number of features of X")
     learner._turn(learner.calls[0])
     rows = check_rows(rows, len(X))
+    if rows.size == 0: return Run(X, y, rows, np.empty(0), np.empty(0, np.int64))
     before = get_state(learner)
     if seed is not None: learner.rng = check_rng(seed)
     try:

@@ -121,16 +121,20 @@ def main():
     rounds = []
     for size in SIZES:
         d, top, budget, n, _ = size
-        row = {"d": d, "top": top, "budget": budget, "rows": n, "rounds_per_second": compiled(*size), "seconds_by_hand": by_hand(d, top, budget, n)}
+        row = {"d": d, "top": top, "budget": budget, "rows": n}
+        row |= {"rounds_per_second": compiled(*size), "seconds_by_hand": by_hand(d, top, budget, n)}
         rounds.append(row)
+        rate, hand = row["rounds_per_second"] / 1e6, row["seconds_by_hand"] * 1e6
         goal = f" (goal {TARGETS[d] / 1e6:g} M)" if budget == 10 and n != 50_000 else ""
-        print(f"d = {d:>9,}, k1 = {top}, k' = {budget}, {n:>6,} rows: simulate {row['rounds_per_second'] / 1e6:5.2f} M rounds/s{goal}; by hand {row['seconds_by_hand'] * 1e6:.1f} us a round", flush=True)
+        print(f"d = {d:>9,}, k1 = {top}, k' = {budget}, {n:>6,} rows: ", end="")
+        print(f"simulate {rate:5.2f} M rounds/s{goal}; by hand {hand:.1f} us", flush=True)
     plain = textbook(20, 5, 10)
     ratio = plain * rounds[0]["rounds_per_second"]
     print(f"textbook numpy, d = 20: {plain * 1e6:.0f} us a round; simulate is {ratio:,.0f} times faster")
     cold = cold_start()
     for name, seconds in cold.items(): print(f"{name}: {seconds:.2f} s")
-    machine = {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count(), "python": platform.python_version(), "numpy": np.__version__}
+    machine = {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count()}
+    machine |= {"python": platform.python_version(), "numpy": np.__version__}
     result = {"machine": machine, "rounds": rounds, "textbook_seconds": plain, "ratio_to_textbook": ratio, "cold_seconds": cold}
     path = Path(__file__).parents[1] / "nbs" / "results" / "speed.json"
     path.write_text(json.dumps(result, indent=1) + "\n")

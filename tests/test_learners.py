@@ -230,8 +230,15 @@ def test_bad_streams(key, stream):
     lr = make(key)
     y = stream.y.copy()
     y[3] = np.nan
-    for X, label, word in ((stream.X, y, r"y\[3\]"), (stream.X[:, :5], stream.y, "learner.d"), (stream.X[0], stream.y, "X"),
-                           (stream.X, stream.y[:-1], "shape of y"), (stream.X.astype(str), stream.y, "X"), (stream.X[:0], [], "X")):  # fmt: skip
+    bad = [
+        (stream.X, y, r"y\[3\]"),
+        (stream.X[:, :5], stream.y, "learner.d"),
+        (stream.X[0], stream.y, "X"),
+        (stream.X, stream.y[:-1], "shape of y"),
+        (stream.X.astype(str), stream.y, "X"),
+        (stream.X[:0], [], "X"),
+    ]
+    for X, label, word in bad:
         with pytest.raises(ValueError, match=word):
             oslr.simulate(lr, X, label)
     assert lr.num[0] == 0

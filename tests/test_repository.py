@@ -10,7 +10,6 @@ import subprocess
 import sys
 
 import pytest
-import tomllib
 from conftest import NOTEBOOKS, TOP
 
 MODULES = sorted(p for p in (TOP / "oslr_nb").rglob("*.py") if p.name != "_modidx.py")
@@ -149,6 +148,7 @@ def test_one_version():
 
 
 def test_lock_pins_every_requirement():
+    tomllib = pytest.importorskip("tomllib", reason="Python 3.10 has none")
     project = tomllib.loads((TOP / "pyproject.toml").read_text())["project"]
     wanted = project["dependencies"] + [r for extra in project["optional-dependencies"].values() for r in extra]
     pinned = set(re.findall(r"^([\w.-]+)(?:\[.*?\])?==", (TOP / "requirements.lock").read_text(), re.M))
