@@ -16,12 +16,12 @@ import numpy as np
 if TYPE_CHECKING:
     from oslr_nb.claims import verify
     from oslr_nb.papers import ito2017
-    from oslr_nb.protocol import LEARNERS, Environment, Learner, best_sparse, load, play, save, simulate
+    from oslr_nb.protocol import LEARNERS, Environment, Learner, best_sparse, load, play, simulate
 
 # %% ../nbs/core/08_package.ipynb #7e5be53c
 HOME = {
     "protocol": ("Environment", "Learner", "Run", "Comparator", "play", "simulate", "load", "best_sparse",
-                 "save", "ProtocolError", "BudgetExceeded"),
+                 "ProtocolError", "BudgetExceeded"),
     "claims": ("verify",),
 }  # fmt: skip
 
@@ -29,15 +29,13 @@ HOME = {
 def __getattr__(name: str) -> Any:
     "Fetch a public name, a module or a paper at its first use."
     for module, names in HOME.items():
-        if name in names:
-            return getattr(importlib.import_module(f"oslr_nb.{module}"), name)
+        if name in names: return getattr(importlib.import_module(f"oslr_nb.{module}"), name)
     if name == "LEARNERS":
         for paper in importlib.import_module("oslr_nb.claims").papers():
             importlib.import_module(f"oslr_nb.papers.{paper}")
         return importlib.import_module("oslr_nb.protocol").LEARNERS
     for module in (f"oslr_nb.papers.{name}", f"oslr_nb.{name}"):
-        if not name.startswith("_") and importlib.util.find_spec(module):
-            return importlib.import_module(module)
+        if not name.startswith("_") and importlib.util.find_spec(module): return importlib.import_module(module)
     raise AttributeError(f"module 'oslr_nb' has no attribute {name!r}")
 
 

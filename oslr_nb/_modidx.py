@@ -98,6 +98,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
             'oslr_nb.experiments': { 'oslr_nb.experiments.Cell': ('practice/experiments.html#cell', 'oslr_nb/experiments.py'),
                                      'oslr_nb.experiments.Cell.key': ('practice/experiments.html#cell.key', 'oslr_nb/experiments.py'),
                                      'oslr_nb.experiments.claim': ('practice/experiments.html#claim', 'oslr_nb/experiments.py'),
+                                     'oslr_nb.experiments.curve_rows': ('practice/experiments.html#curve_rows', 'oslr_nb/experiments.py'),
                                      'oslr_nb.experiments.digits': ('practice/experiments.html#digits', 'oslr_nb/experiments.py'),
                                      'oslr_nb.experiments.experiment': ('practice/experiments.html#experiment', 'oslr_nb/experiments.py'),
                                      'oslr_nb.experiments.ito2017_table_2': ( 'practice/experiments.html#ito2017_table_2',
@@ -295,6 +296,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                   'oslr_nb.protocol.Learner.observe': ('core/protocol.html#learner.observe', 'oslr_nb/protocol.py'),
                                   'oslr_nb.protocol.Learner.predict': ('core/protocol.html#learner.predict', 'oslr_nb/protocol.py'),
                                   'oslr_nb.protocol.Learner.query': ('core/protocol.html#learner.query', 'oslr_nb/protocol.py'),
+                                  'oslr_nb.protocol.Learner.save': ('core/protocol.html#learner.save', 'oslr_nb/protocol.py'),
                                   'oslr_nb.protocol.Learner.update': ('core/protocol.html#learner.update', 'oslr_nb/protocol.py'),
                                   'oslr_nb.protocol.ProtocolError': ('core/protocol.html#protocolerror', 'oslr_nb/protocol.py'),
                                   'oslr_nb.protocol.Run': ('core/protocol.html#run', 'oslr_nb/protocol.py'),
@@ -315,7 +317,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                   'oslr_nb.protocol.measure': ('core/protocol.html#measure', 'oslr_nb/protocol.py'),
                                   'oslr_nb.protocol.play': ('core/protocol.html#play', 'oslr_nb/protocol.py'),
                                   'oslr_nb.protocol.register': ('core/protocol.html#register', 'oslr_nb/protocol.py'),
-                                  'oslr_nb.protocol.save': ('core/protocol.html#save', 'oslr_nb/protocol.py'),
                                   'oslr_nb.protocol.set_state': ('core/protocol.html#set_state', 'oslr_nb/protocol.py'),
                                   'oslr_nb.protocol.simulate': ('core/protocol.html#simulate', 'oslr_nb/protocol.py'),
-                                  'oslr_nb.protocol.split_query': ('core/protocol.html#split_query', 'oslr_nb/protocol.py')}}}
+                                  'oslr_nb.protocol.split_query': ('core/protocol.html#split_query', 'oslr_nb/protocol.py'),
+                                  'oslr_nb.protocol.write_learner': ('core/protocol.html#write_learner', 'oslr_nb/protocol.py')}}}

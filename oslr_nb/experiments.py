@@ -25,7 +25,7 @@ from .protocol import best_sparse, simulate
 __all__ = ['EXPERIMENTS', 'METHODS', 'STEPS', 'PRINTED_TABLE_2', 'DIGIT_METHODS', 'DIGIT_STEPS', 'DIGIT_ROUNDS', 'DIGIT_POINTS',
            'DIGIT_RADIUS', 'COLOURS', 'source_digest', 'Cell', 'experiment', 'claim', 'run_cell', 'read_result',
            'write_whole', 'run_cells', 'ito2017_table_2', 'merge', 'tuned_steps', 'mean_interval', 'table_2', 'thin',
-           'digits', 'last', 'plot_digits', 'table_digits', 'plan', 'write_parquet', 'reproduce']
+           'digits', 'last', 'plot_digits', 'table_digits', 'plan', 'write_parquet', 'curve_rows', 'reproduce']
 
 # %% ../nbs/practice/experiments.ipynb #5dde568c
 @cache
@@ -249,14 +249,20 @@ def plan(names: Iterable[str] = (), full: bool = False) -> dict[str, list[Cell]]
     return parts
 
 # %% ../nbs/practice/experiments.ipynb #d36013a1
-def write_parquet(path: Path, values: dict[str, dict[str, np.ndarray]], unit: str) -> None:
-    "One row for each method, step and instance."
+def write_parquet(path: Path, rows: Iterable[tuple[Any, ...]], names: tuple[str, ...]) -> None:
+    "Write rows as a table with these column names."
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    rows = [(m, s, i, float(v)) for m, by in values.items() for s, xs in by.items() for i, v in enumerate(xs)]
-    columns = dict(zip(("method", "step", "instance", unit), map(list, zip(*rows, strict=True)), strict=True))
-    pq.write_table(pa.table(columns), path)
+    columns = map(list, zip(*rows, strict=True))
+    pq.write_table(pa.table(dict(zip(names, columns, strict=True))), path)
+
+# %% ../nbs/practice/experiments.ipynb #3acf98b1
+def curve_rows(curves: list[Any]) -> list[tuple[str, str, int, int, float]]:
+    "One row for each method, step, stream and stored round; the last entry is the cumulative loss."
+    points = range(DIGIT_ROUNDS // DIGIT_POINTS, DIGIT_ROUNDS + 1, DIGIT_ROUNDS // DIGIT_POINTS)
+    named = [(i, m, s, losses) for i, c in enumerate(curves) for m, by in c.items() for s, losses in by.items()]
+    return [(m, s, i, t, loss) for i, m, s, losses in named for t, loss in zip(points, losses, strict=True)]
 
 # %% ../nbs/practice/experiments.ipynb #fc1024d8
 def reproduce(
@@ -276,11 +282,12 @@ def reproduce(
     ]
     if "table" in parts:
         tuning, regrets = merge(found["table tuning"]), merge(found["table"])
-        write_parquet(out / "ito2017_table_2.parquet", regrets, "regret_over_100")
+        rows = [(m, s, i, float(v)) for m, by in regrets.items() for s, x in by.items() for i, v in enumerate(x)]
+        write_parquet(out / "ito2017_table_2.parquet", rows, ("method", "step", "instance", "regret_over_100"))
         report.append(
             f"## Ito et al. 2017, Table 2, (d, k, k') = (10, 2, 4): regret / 100, 5000 rounds\n\n{table_2(tuning, regrets)}"
         )
-        write_parquet(out / "digits.parquet", last(found["digits"]), "cumulative_loss")
+        write_parquet(out / "digits.parquet", curve_rows(found["digits"]), ("method", "step", "stream", "round", "loss"))
         figure = plot_digits(found["digits tuning"], found["digits"])
         figure.savefig(out / "digits.png", dpi=150)
         report.append(

@@ -20,7 +20,7 @@ from .checks import as_array, check_array, check_indices, check_int, check_real,
 # %% auto #0
 __all__ = ['PROTOCOLS', 'EXPECTED', 'LEARNERS', 'SCHEMA', 'ProtocolError', 'BudgetExceeded', 'split_query', 'measure',
            'check_stream', 'Environment', 'Learner', 'Run', 'ball_least_squares', 'SubsetLeastSquares', 'Comparator',
-           'best_sparse', 'play', 'Entry', 'register', 'get_state', 'set_state', 'save', 'load', 'check_rows',
+           'best_sparse', 'play', 'Entry', 'register', 'get_state', 'set_state', 'write_learner', 'load', 'check_rows',
            'simulate']
 
 # %% ../nbs/core/00_protocol.ipynb #83488982
@@ -199,6 +199,10 @@ class Learner:
         self._turn("update")
         self._update(check_real("y", y))
         self._done()
+
+    def save(self, path: str | Path) -> None:
+        "Write the learner to one .npz file, at any point of a round; `load` continues bit for bit."
+        write_learner(self, path)
 
     def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         run = play(self, Environment(X[rows], y[rows], self.budget, self.protocol, self.params.get("k")))
@@ -396,8 +400,8 @@ def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.nda
 SCHEMA = 1
 
 
-def save(learner: Learner, path: str | Path) -> None:
-    "Write the learner to one .npz file, at any point of a round."
+def write_learner(learner: Learner, path: str | Path) -> None:
+    "What `Learner.save` does: header and arrays into one file, moved into place when it is whole."
     entry = LEARNERS.get(getattr(learner, "key", ""))
     if entry is None or entry.cls is not type(learner):
         fail("learner", type(learner).__name__, "a class of the registry", "load has to find it by its name")
@@ -410,7 +414,7 @@ def save(learner: Learner, path: str | Path) -> None:
 
 # %% ../nbs/core/00_protocol.ipynb #f5add4e9
 def load(path: str | Path) -> Learner:
-    "The learner that `save` wrote; it continues bit for bit. Raises `ValueError` for any other file."
+    "The learner that `Learner.save` wrote; continues bit for bit. Raises `ValueError` for any other file."
     if not Path(path).exists(): raise FileNotFoundError(f"path = {str(path)!r}: there is no such file.")
     try:
         with np.load(path, allow_pickle=False) as f:

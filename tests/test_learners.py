@@ -99,10 +99,10 @@ def test_resumed_is_uninterrupted(key, stream, tmp_path):
         lr = make(key, seed=5)
         first = oslr.simulate(lr, stream.X[:stop], stream.y[:stop]).predictions if stop else np.empty(0)
         S = lr.query()
-        oslr.save(lr, tmp_path / "a.npz")  # between query and predict
+        lr.save(tmp_path / "a.npz")  # between query and predict
         lr = oslr.load(tmp_path / "a.npz")
         yhat = lr.predict(stream.X[stop, S])
-        oslr.save(lr, tmp_path / "a.npz")  # between predict and update
+        lr.save(tmp_path / "a.npz")  # between predict and update
         lr = oslr.load(tmp_path / "a.npz")
         lr.update(stream.y[stop])
         rest = oslr.simulate(lr, stream.X[stop + 1 :], stream.y[stop + 1 :]).predictions

@@ -223,15 +223,14 @@ def _(case: Case) -> Evidence: return set_cover_gadget.check(case, system=EXACT)
 OBSERVE = [(d, b, k1) for d in range(2, 8) for b in range(2, d + 1) for k1 in range(b - 1)]
 
 
-@claim("ito2017", "observation 1", id="A2", tier="exact", tex=r"\mathbb P[i,j\in S_t]\ge C_{d,k',k_1}>0", cases=OBSERVE
-)
+@claim("ito2017", "observation 1", id="A2", tier="exact", tex=r"\mathbb P[i,j\in S_t]\ge C_{d,k',k_1}>0", cases=OBSERVE)
 def pairs_are_seen(case: Case, spare: int = 0) -> Evidence:
-       "Smallest pair probability over all sets S of the design, by enumeration."
-       d, budget, top = case.value
-       seen = np.full((d, d), Fraction(0), object)
-       for S, p in Observe(d, budget, tuple(range(top + spare))).support(): seen[np.ix_(S, S)] += p
-       assert spare or seen[:top, :top].min(initial=1) == 1  # the favourites are always seen
-       return Evidence(seen.min(), ">=", pair_bound(d, budget, top))
+    "Smallest pair probability over all sets S of the design, by enumeration."
+    d, budget, top = case.value
+    seen = np.full((d, d), Fraction(0), object)
+    for S, p in Observe(d, budget, tuple(range(top + spare))).support(): seen[np.ix_(S, S)] += p
+    assert spare or seen[:top, :top].min(initial=1) == 1  # the favourites are always seen
+    return Evidence(seen.min(), ">=", pair_bound(d, budget, top))
 
 
 @pairs_are_seen.control("k1 = k' - 1: one random feature only")
@@ -239,12 +238,12 @@ def _(case: Case) -> Evidence: return pairs_are_seen.check(case, spare=case.valu
 
 # %% ../../nbs/papers/ito2017.ipynb #6a516e0f
 @claim("ito2017", "page 2", id="A15", tier="exact", tex=r"C_{d,k',k_1}^{-1/2}\le\sqrt2\,\tfrac d{k'-k_1}",
-          cases=[(d, r) for d in range(2, 60) for r in range(2, d + 1)])
+       cases=[(d, r) for d in range(2, 60) for r in range(2, d + 1)])
 def order_of_the_bound(case: Case, fewer: int = 0) -> Evidence:
-       "Squared, with C from the formula: 1/C <= 2 d^2 / r^2."
-       d, r = case.value[0], case.value[1] - fewer
-       C = pair_bound(d, r, 0)
-       return Evidence(1 / C if C else math.inf, "<=", Fraction(2 * d * d, r * r))
+    "Squared, with C from the formula: 1/C <= 2 d^2 / r^2."
+    d, r = case.value[0], case.value[1] - fewer
+    C = pair_bound(d, r, 0)
+    return Evidence(1 / C if C else math.inf, "<=", Fraction(2 * d * d, r * r))
 
 
 @order_of_the_bound.control("one extra feature instead of two")
@@ -252,18 +251,18 @@ def _(case: Case) -> Evidence: return order_of_the_bound.check(case, fewer=case.
 
 # %% ../../nbs/papers/ito2017.ipynb #acea443b
 @claim("ito2017", "equation (6)", id="A4", tier="exact", tex=r"\mathbb E\hat g_t=2(w_t^\top x_t-y_t)x_t",
-          cases=[c for c in OBSERVE if c[0] <= 5])
+       cases=[c for c in OBSERVE if c[0] <= 5])
 def estimate_is_unbiased(case: Case, product: bool = False) -> Evidence:
-       "Sum over coordinates of the distance between E g, over all sets S, and the gradient."
-       d, budget, top = case.value
-       x, w, y = rational(case.rng, d, 7), rational(case.rng, d, 5), Fraction(1, 3)
-       design = Observe(d, budget, tuple(int(i) for i in case.rng.permutation(d)[:top]))
-       pair = design.second(exact=True)
-       if product:
-           p = design.first(exact=True)
-           pair = np.outer(p, p) + np.diag(p - p**2)
-       mean = sum(chance * gradient_estimate(x[list(S)], np.array(S), y, w, pair) for S, chance in design.support())
-       return Evidence(np.abs(mean - 2 * (w @ x - y) * x).sum(), "==", 0)
+    "Sum over coordinates of the distance between E g, over all sets S, and the gradient."
+    d, budget, top = case.value
+    x, w, y = rational(case.rng, d, 7), rational(case.rng, d, 5), Fraction(1, 3)
+    design = Observe(d, budget, tuple(int(i) for i in case.rng.permutation(d)[:top]))
+    pair = design.second(exact=True)
+    if product:
+        p = design.first(exact=True)
+        pair = np.outer(p, p) + np.diag(p - p**2)
+    mean = sum(chance * gradient_estimate(x[list(S)], np.array(S), y, w, pair) for S, chance in design.support())
+    return Evidence(np.abs(mean - 2 * (w @ x - y) * x).sum(), "==", 0)
 
 
 @estimate_is_unbiased.control("division by p_i p_j instead of p_ij")
@@ -271,21 +270,21 @@ def _(case: Case) -> Evidence: return estimate_is_unbiased.check(case, product=T
 
 # %% ../../nbs/papers/ito2017.ipynb #eb736f34
 @claim("ito2017", "lemma 5", id="A5", tier="search", tex=r"\mathbb E\Vert\hat g_t\Vert^2\le16/q",
-          cases=[(2, 2, 0), (3, 3, 1), (3, 2, 0), (4, 3, 1), (5, 4, 2), (6, 4, 2)])
+       cases=[(2, 2, 0), (3, 3, 1), (3, 2, 0), (4, 3, 1), (5, 4, 2), (6, 4, 2)])
 def second_moment(case: Case, constant: float = 16.0) -> Evidence:
-       "Largest E||g||^2 q found by maximising over x, w and y on their balls (exact moments, 6 starts)."
-       from scipy.optimize import minimize
+    "Largest E||g||^2 q found by maximising over x, w and y on their balls (exact moments, 6 starts)."
+    from scipy.optimize import minimize
 
-       d, budget, top = case.value
-       design = Observe(d, budget, tuple(range(top)))
-       pair, triple, q = design.second(), design.third(), float(pair_minimum(d, budget, top))
+    d, budget, top = case.value
+    design = Observe(d, budget, tuple(range(top)))
+    pair, triple, q = design.second(), design.third(), float(pair_minimum(d, budget, top))
 
-       def negative(v: np.ndarray) -> float:
-           x, w = (u / max(1.0, np.linalg.norm(u)) for u in (v[:d], v[d:-1]))
-           return -q * gradient_second_moment(x, math.tanh(v[-1]), w, pair, triple)
+    def negative(v: np.ndarray) -> float:
+        x, w = (u / max(1.0, np.linalg.norm(u)) for u in (v[:d], v[d:-1]))
+        return -q * gradient_second_moment(x, math.tanh(v[-1]), w, pair, triple)
 
-       found = min(minimize(negative, 2 * case.rng.standard_normal(2 * d + 1)).fun for _ in range(6))
-       return Evidence(-found, "<=", constant, tol=1e-6)
+    found = min(minimize(negative, 2 * case.rng.standard_normal(2 * d + 1)).fun for _ in range(6))
+    return Evidence(-found, "<=", constant, tol=1e-6)
 
 
 @second_moment.control("the constant 8 instead of 16")
@@ -591,32 +590,31 @@ class RDA1(RDA):
         super().__init__(d, budget, top, pair_bound(d, budget, top), step, radius, x_norm, y_max, seed, top=top)
 
 # %% ../../nbs/papers/ito2017.ipynb #b4e354a0
-@register("ito2017", budget="k' >= 1", assumptions="none", bound="linear (baseline)", cost="O(k') apart from rare rescans"
-)
+@register("ito2017", budget="k' >= 1", assumptions="none", bound="linear (baseline)", cost="O(k') apart from rare rescans")
 class GreedyRDA(RDA):
-          "Baseline of Ito et al. 2017: look at the k' largest weights only; the gradient is taken on what is seen (p = 1)."
+    "Baseline of Ito et al. 2017: look at the k' largest weights only; the gradient is taken on what is seen (p = 1)."
 
-          def __init__(
-              self, d: int, budget: int, step: float = 1.0, radius: float = 1.0, x_norm: float = 1.0,
-              y_max: float = 1.0, seed: Any = None,
-          ):
-              budget = check_int("budget", budget, 1, check_int("d", d, 1), f"there are d = {d} features")
-              super().__init__(d, budget, budget, Fraction(1), step, radius, x_norm, y_max, seed)
+    def __init__(
+        self, d: int, budget: int, step: float = 1.0, radius: float = 1.0, x_norm: float = 1.0,
+        y_max: float = 1.0, seed: Any = None,
+    ):
+        budget = check_int("budget", budget, 1, check_int("d", d, 1), f"there are d = {d} features")
+        super().__init__(d, budget, budget, Fraction(1), step, radius, x_norm, y_max, seed)
 
 # %% ../../nbs/papers/ito2017.ipynb #a8623335
 @register("ito2017", budget="k' >= 2", assumptions="none", bound="linear (baseline)", cost="O(k') apart from rare rescans")
 class UniformRDA(RDA):
-          "Baseline of Ito et al. 2017: look at k' features drawn uniformly, with unbiased gradients."
+    "Baseline of Ito et al. 2017: look at k' features drawn uniformly, with unbiased gradients."
 
-          def __init__(
-              self, d: int, budget: int, step: float = 1.0, radius: float = 1.0, x_norm: float = 1.0,
-              y_max: float = 1.0, seed: Any = None,
-          ):
-              d = check_int("d", d, 2, why="pairs of features have to be seen")
-              budget = check_int(
-                  "budget", budget, 2, d, "one feature a round shows no pair, so no unbiased gradient exists"
-              )
-              super().__init__(d, budget, 0, pair_bound(d, budget, 0), step, radius, x_norm, y_max, seed)
+    def __init__(
+        self, d: int, budget: int, step: float = 1.0, radius: float = 1.0, x_norm: float = 1.0,
+        y_max: float = 1.0, seed: Any = None,
+    ):
+        d = check_int("d", d, 2, why="pairs of features have to be seen")
+        budget = check_int(
+            "budget", budget, 2, d, "one feature a round shows no pair, so no unbiased gradient exists"
+        )
+        super().__init__(d, budget, 0, pair_bound(d, budget, 0), step, radius, x_norm, y_max, seed)
 
 # %% ../../nbs/papers/ito2017.ipynb #4dc99a41
 def sharpened_step(d: int, budget: int, top: int) -> float:
@@ -684,13 +682,13 @@ def _(case: Case) -> Evidence: return theorem_2.check(case, greedy=True)
 @claim("ito2017", "theorem 2, sharpened", id="A9s", tier="statistical", level=1e-6, cases=[(4, 3, 1), (6, 4, 2)],
        tex=r"\mathbb E R_T(w^*)\le2\sqrt2\,\nu\,\tfrac{\sigma_1^2}{\sigma_d^2}\sqrt{T/q^*}")
 def theorem_2_sharpened(case: Case, uniform: bool = False) -> Evidence:
-    "Mean regret of ten runs of RDA1, T = 2^20, sharpened schedule: upper limit (for the control: the mean itself)."
+    "Mean regret of six runs of RDA1, T = 2^20, sharpened schedule: upper limit (for the control: the mean itself)."
     d, budget, top = case.value
     step = sharpened_step(d, budget, top)
     make = (
         (lambda i: UniformRDA(d, budget, step, seed=i)) if uniform else (lambda i: RDA1(d, budget, top, step, seed=i))
     )
-    regrets = final_regrets(make, d, 2**20, 2 if uniform else 10, case.rng)
+    regrets = final_regrets(make, d, 2**20, 2 if uniform else 6, case.rng)
     bound = bound_sharpened(1, d, budget, top, 2**20, 1, 1)
     return Evidence(regrets.mean() if uniform else mean_limit(regrets, 1e-6), "<=", bound)
 
@@ -701,11 +699,11 @@ def _(case: Case) -> Evidence: return theorem_2_sharpened.check(case, uniform=Tr
 # %% ../../nbs/papers/ito2017.ipynb #735f14c9
 @claim("ito2017", "theorem 2", id="A10r", tier="rate", level=1e-3, tex=r"\mathbb E R_T=O(\sqrt T)", cases=[(4, 3, 1)])
 def square_root_rate(case: Case, make: Callable[..., Learner] = RDA1) -> Evidence:
-    "Upper end of the log-log slope of the mean regret of 40 runs between T = 2^16 and 2^20."
+    "Upper end of the log-log slope of the mean regret of 20 runs between T = 2^16 and 2^20."
     d, budget, top = case.value
     T = [2**n for n in range(16, 21)]
     build = (lambda i: make(d, budget, top, seed=i)) if make is RDA1 else (lambda i: make(d, budget, seed=i))
-    regrets = final_regrets(build, d, T, 40 if make is RDA1 else 4, case.rng)
+    regrets = final_regrets(build, d, T, 20 if make is RDA1 else 4, case.rng)
     return Evidence(slope_interval(np.array(T), regrets, 1e-3, case.rng)[1], "<=", 0.5, tol=0.02)
 
 
