@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -12,7 +12,7 @@ import numpy as np
 __all__ = ['fail', 'check_int', 'check_real', 'as_array', 'check_array', 'check_indices', 'check_rng', 'kernel']
 
 # %% ../nbs/core/07_checks.ipynb #0448b6a3
-def fail(name: str, value: Any, allowed: str, why: str = "") -> None:
+def fail(name: str, value: Any, allowed: str, why: str = "") -> NoReturn:
     "Raise the `ValueError` that says what `name` was, what is `allowed` and `why`."
     shown = repr(value) if len(repr(value)) <= 60 else repr(value)[:57] + "..."
     raise ValueError(f"{name} = {shown}: it must be {allowed}" + (f" ({why})." if why else "."))
@@ -23,8 +23,7 @@ def check_int(name: str, value: Any, low: int, high: int | None = None, why: str
     allowed = f"an integer from {low} to {high}" if high is not None else f"an integer of at least {low}"
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         fail(name, value, allowed, why)
-    if value < low or (high is not None and value > high):
-        fail(name, value, allowed, why)
+    if value < low or (high is not None and value > high): fail(name, value, allowed, why)
     return int(value)
 
 # %% ../nbs/core/07_checks.ipynb #35c4f7b0
@@ -36,8 +35,8 @@ def check_real(name: str, value: Any, above: float = -np.inf, high: float = np.i
         + (f" and at most {high:g}" if high < np.inf else "")
     )
     number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not number or not np.isfinite(value) or value <= above or value > high:
-        fail(name, value, allowed, why)
+    if number and abs(value) > 1.7e308: fail(name, value, allowed, why)
+    if not number or not np.isfinite(value) or value <= above or value > high: fail(name, value, allowed, why)
     return float(value)
 
 # %% ../nbs/core/07_checks.ipynb #f4115659
@@ -75,7 +74,9 @@ def check_indices(name: str, value: Any, d: int, why: str = "") -> np.ndarray:
 # %% ../nbs/core/07_checks.ipynb #af6c2224
 def check_rng(seed: int | np.random.Generator | np.random.SeedSequence | None) -> np.random.Generator:
     "A PCG64 `Generator` from a seed; a `Generator` is passed through, so that its owner can share it."
-    if isinstance(seed, np.random.Generator): return seed
+    if isinstance(seed, np.random.Generator):
+        kind = type(seed.bit_generator).__name__
+        return seed if kind == "PCG64" else fail("seed", kind, "a generator of kind PCG64", "its state can be saved")
     if seed is None or isinstance(seed, np.random.SeedSequence): return np.random.default_rng(seed)
     return np.random.default_rng(check_int("seed", seed, 0))
 

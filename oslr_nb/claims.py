@@ -86,6 +86,7 @@ class Record:
     level: float | None
     cases: int
     seconds: float
+    tol: float
     controls: dict[str, str]
     corrected: str = ""
 
@@ -148,7 +149,8 @@ class Claim:
             status += ", but a value is not a number"
         return Record(
             self.id, self.paper, self.item, self.tex, self.tier, status, status == ("refuted" if self.refuted else "holds"),
-            float(worst.lhs), worst.op, float(worst.rhs), float(worst.margin), self.level, len(found), time.perf_counter() - start,
+            float(worst.lhs), worst.op, float(worst.rhs), float(worst.margin),
+            self.level, len(found), time.perf_counter() - start, float(worst.tol),
             {why: f"{float(e.lhs):.4g} {e.op} {float(e.rhs):.4g} is {'true' if e.holds else 'false'}" for why, e in controls.items()},
             self.correction[0] if self.correction else "",
         )  # fmt: skip
@@ -186,14 +188,15 @@ class Ledger(list):
         return all(r.as_expected for r in self)
 
     def __str__(self) -> str:
-        head = "| id | item | statement | tier | status | worst case | controls that fail |\n" + "| --- " * 7 + "|\n"
+        head = "| id | status | item | statement | tier | worst case | controls that fail |\n" + "| --- " * 7 + "|\n"
         rows = []
         for r in self:
             status = r.status if r.as_expected else f"**{r.status}**"
             statement = f"${r.statement}$" + (f" corrected: ${r.corrected}$" if r.corrected else "")
             tier = r.tier + (f" ({r.level:g})" if r.level else "")
-            worst = f"{r.lhs:.4g} {r.op} {r.rhs:.4g} ({r.cases} cases)"
-            cells = (r.id, r.item, statement, tier, status, worst, "; ".join(r.controls))
+            within = f" within {r.tol:g}" if r.tol else ""
+            worst = f"{r.lhs:.4g} {r.op} {r.rhs:.4g}{within} ({r.cases} case{'s' * (r.cases > 1)})"
+            cells = (r.id, status, r.item, statement, tier, worst, "; ".join(r.controls))
             rows.append("| " + " | ".join(c.replace("|", "\\|") for c in cells) + " |\n")
         return head + "".join(rows)
 
@@ -239,6 +242,7 @@ def verify(*names: str, jobs: int = 1, progress: bool = False) -> Ledger:
     from joblib import Parallel, delayed
     from tqdm import tqdm
 
+    check_int("jobs", jobs, 1)
     todo = [(i, CLAIMS[i].paper) for i in claim_ids(names)]
     results = Parallel(n_jobs=jobs, return_as="generator")(delayed(run_claim)(*c) for c in todo)
     return Ledger(tqdm(results, total=len(todo), desc="claims", disable=not progress))

@@ -37,6 +37,7 @@ def verify(papers: Papers = None, jobs: Jobs = CORES) -> None:
 
     try: ledger = run(*(papers or []), jobs=jobs, progress=True)
     except ValueError as error: stop(error)
+    except KeyboardInterrupt: raise typer.Exit(130) from None
     typer.echo(str(ledger))
     typer.echo(f"{len(ledger)} claims, {sum(r.as_expected for r in ledger)} as expected")
     raise typer.Exit(0 if ledger.ok else 1)
@@ -55,10 +56,9 @@ def reproduce(
     "Check the claims and re-run the experiments; writes report.md, tables and figures."
     from oslr_nb.experiments import reproduce as run
 
-    try:
-        ok = run(*(papers or []), out=out, full=full, jobs=jobs, progress=True)
-    except ValueError as error:
-        stop(error)
+    try: ok = run(*(papers or []), out=out, full=full, jobs=jobs, progress=True)
+    except ValueError as error: stop(error)
+    except OSError as error: stop(ValueError(f"out = {str(out)!r}: it must be a folder that can be written ({error})."))
     except KeyboardInterrupt:
         typer.echo(f"interrupted; run the same command again to go on (finished work is in {out}/cells)", err=True)
         raise typer.Exit(130) from None

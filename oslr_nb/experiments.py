@@ -273,6 +273,7 @@ def reproduce(
     Finished cells are kept in `out`/cells, so that a run can be interrupted and resumed.
     """
     out, parts = Path(out), plan(names, full)
+    out.mkdir(parents=True, exist_ok=True)
     results = iter(run_cells([c for cells in parts.values() for c in cells], out / "cells", jobs, progress))
     found = {part: [next(results) for _ in cells] for part, cells in parts.items()}
     ledger = Ledger(Record(**r) for r in found["claims"])

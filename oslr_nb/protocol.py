@@ -18,10 +18,10 @@ import numpy as np
 from .checks import as_array, check_array, check_indices, check_int, check_real, check_rng, fail
 
 # %% auto #0
-__all__ = ['PROTOCOLS', 'EXPECTED', 'LEARNERS', 'SCHEMA', 'ProtocolError', 'BudgetExceeded', 'split_query', 'measure',
-           'check_stream', 'Environment', 'Learner', 'Run', 'ball_least_squares', 'SubsetLeastSquares', 'Comparator',
-           'best_sparse', 'play', 'Entry', 'register', 'get_state', 'set_state', 'write_learner', 'load', 'check_rows',
-           'simulate']
+__all__ = ['PROTOCOLS', 'EXPECTED', 'LEARNERS', 'SCHEMA', 'ProtocolError', 'BudgetExceeded', 'split_query', 'check_bought',
+           'measure', 'check_stream', 'Environment', 'Learner', 'Run', 'ball_least_squares', 'SubsetLeastSquares',
+           'Comparator', 'best_sparse', 'check_learner', 'sell', 'play', 'Entry', 'register', 'get_state', 'set_state',
+           'write_learner', 'load', 'check_rows', 'simulate']
 
 # %% ../nbs/core/00_protocol.ipynb #83488982
 PROTOCOLS = ("OSLR", "POSLR", "training-only")
@@ -43,6 +43,15 @@ def split_query(query: Any, d: int) -> tuple[np.ndarray, np.ndarray]:
     return np.empty((0, d)), check_indices("query", query, d)
 
 # %% ../nbs/core/00_protocol.ipynb #025104c8
+def check_bought(values: np.ndarray, coordinates: np.ndarray, t: int) -> np.ndarray:
+    "The sold values, refused when one is not a finite number; round t + 1."
+    for j in np.flatnonzero(~np.isfinite(values))[:1]:
+        i = j - (len(values) - len(coordinates))  # measurements come first
+        name = f"X[{t}, {coordinates[i]}]" if i >= 0 else f"measurement {j} in round {t + 1}"
+        fail(name, float(values[j]), "a finite number", "it was to be sold")
+    return values
+
+
 def measure(x: np.ndarray, rows: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
     "The values that answer a query: rows @ x, then x[coordinates], float64."
     bought = np.asarray(x[coordinates], dtype=np.float64)
@@ -112,7 +121,7 @@ class Environment:
         cost, left = len(rows) + len(bought), self.budget - self._spent
         if cost > left:
             raise BudgetExceeded(f"query costs {cost}, but {left} of {self.budget} is left in round {self.t + 1}.")
-        values = check_array("observe(query)", measure(self._X[self.t], rows, bought), (None,), f"round {self.t + 1}")
+        values = check_bought(measure(self._X[self.t], rows, bought), bought, self.t)
         self._spent, self._held = self._spent + cost, np.concatenate([self._held, bought])
         self.n_observed[self.t], self.purchases[bought] = self.n_observed[self.t] + cost, self.purchases[bought] + 1
         self.ledger.append((self.t, bought, rows))
@@ -330,8 +339,23 @@ def best_sparse(
     return Comparator(w, loss, method, exact)
 
 # %% ../nbs/core/00_protocol.ipynb #f41d9b24
+def check_learner(learner: Any) -> None:
+    "Refuse anything that is not a learner."
+    if not isinstance(learner, Learner): fail("learner", learner, "a learner, for example ito2017.RDA1(d, budget)")
+
+
+def sell(learner: Learner, env: Environment) -> np.ndarray:
+    "Ask the learner and sell to it; a refused sale takes its query back."
+    query = learner.query()
+    try: return env.observe(query)
+    except Exception:
+        learner._next = learner.calls.index("query")
+        raise
+
+# %% ../nbs/core/00_protocol.ipynb #e5aa6eb8
 def play(learner: Learner, env: Environment, seed: Any = None) -> Run:
     "Play all remaining rounds of `env`, one call at a time; `seed` restarts the learner's generator."
+    check_learner(learner)
     name = type(learner).__name__
     if learner.protocol != env.protocol:
         fail("env.protocol", env.protocol, learner.protocol, f"{name} plays {learner.protocol}")
@@ -341,10 +365,10 @@ def play(learner: Learner, env: Environment, seed: Any = None) -> Run:
     start = env.t
     while env.t < env.T:
         if learner.protocol == "OSLR":
-            learner.update(env.predict(learner.predict(env.observe(learner.query()))))
+            learner.update(env.predict(learner.predict(sell(learner, env))))
         else:
             env.commit(learner.commit())
-            learner.observe(env.observe(learner.query()))
+            learner.observe(sell(learner, env))
             learner.update(env.label())
     return Run(env._X, env._y, np.arange(start, env.T), env.predictions[start:], env.n_observed[start:])
 
@@ -387,13 +411,12 @@ def get_state(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 # %% ../nbs/core/00_protocol.ipynb #eccb8c20
 def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    "Put a learner into a state that `get_state` returned; it gets a generator of its own."
+    "Put a learner into a state that `get_state` returned, its generator included."
     for name in learner.arrays:
         have, want = arrays[name], getattr(learner, name)
         if (have.shape, have.dtype) != (want.shape, want.dtype): fail(f"shape of {name}", have.shape, str(want.shape))
-    rng = np.random.Generator(getattr(np.random, header["rng"]["bit_generator"])())
-    rng.bit_generator.state = header["rng"]
-    learner.rng, learner._next, learner._cost = rng, header["next"], header["cost"]
+    learner.rng.bit_generator.state = header["rng"]
+    learner._next, learner._cost = header["next"], header["cost"]
     for name in learner.arrays: setattr(learner, name, arrays[name].copy())
 
 # %% ../nbs/core/00_protocol.ipynb #75e94078
@@ -428,7 +451,8 @@ def load(path: str | Path) -> Learner:
         learner = LEARNERS[key].cls(**header["params"])
         set_state(learner, header, arrays)
     except Exception as e:  # whatever is wrong with a foreign or damaged file, the answer is one sentence
-        raise ValueError(f"path = {str(path)!r}: it must be a file written by save ({type(e).__name__}: {e}).") from e
+        ours = f": {e}" if type(e) is ValueError and "it must be" in str(e) else ""
+        raise ValueError(f"path = {str(path)!r}: it must be a whole file written by save{ours}.") from e
     return learner
 
 # %% ../nbs/core/00_protocol.ipynb #7224cbfc
@@ -447,16 +471,18 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
 
     `rows` (T,) are the row numbers in order of play (default: each once); `seed` restarts the generator.
     """
+    check_learner(learner)
     X, y = check_stream(X, y)
     if learner.d != X.shape[1]: fail("learner.d", learner.d, f"{X.shape[1]}, the number of features of X")
     learner._turn(learner.calls[0])
     rows = check_rows(rows, len(X))
     if rows.size == 0: return Run(X, y, rows, np.empty(0), np.empty(0, np.int64))
-    before = get_state(learner)
+    before, rng = get_state(learner), learner.rng
     if seed is not None: learner.rng = check_rng(seed)
     try:
         predictions, n_observed = learner._simulate(X, y, rows)
     except BaseException:
+        learner.rng = rng
         set_state(learner, *before)
         raise
     return Run(X, y, rows, predictions, n_observed)

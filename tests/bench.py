@@ -1,4 +1,6 @@
-"""Measure speed (`make bench`): rounds a second, one round by hand, cold start. Prints a table and stores nbs/results/speed.json.
+"""Measure speed (`make bench`): rounds a second, one round by hand, cold start. Writes _results/speed.json.
+
+With --store it writes nbs/results/speed.json, which the page on speed shows; run that notebook again afterwards.
 
 Times are the best of several repetitions on one thread, in processor time; they are noisy, so compare ratios within one run.
 """
@@ -136,7 +138,8 @@ def main():
     machine = {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count()}
     machine |= {"python": platform.python_version(), "numpy": np.__version__}
     result = {"machine": machine, "rounds": rounds, "textbook_seconds": plain, "ratio_to_textbook": ratio, "cold_seconds": cold}
-    path = Path(__file__).parents[1] / "nbs" / "results" / "speed.json"
+    path = Path(__file__).parents[1] / ("nbs/results" if "--store" in sys.argv else "_results") / "speed.json"
+    path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(result, indent=1) + "\n")
     print(f"stored in {path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}")
 

@@ -211,10 +211,15 @@ def test_order_of_calls(key):
 @every_learner
 @pytest.mark.parametrize(
     "kw",
-    [{"budget": 13}, {"budget": 0}, {"budget": -1}, {"budget": "6"}, {"budget": 6.0}, {"budget": np.nan}, {"step": -1}, {"step": 0},
-     {"step": np.nan}, {"step": "1"}, {"radius": 0}, {"x_norm": np.inf}, {"y_max": -1}, {"d": 0}, {"d": None}, {"seed": "a"}, {"seed": -1}],
+    [
+        *({"budget": b} for b in (13, 0, -1, "6", 6.0, np.nan)),
+        *({"step": s} for s in (-1, 0, np.nan, "1", 10**400)),
+        *({"radius": r} for r in (0, 1e300)),
+        *({"x_norm": x} for x in (np.inf, 1e-200)),
+        *({"y_max": -1}, {"d": 0}, {"d": None}, {"seed": "a"}, {"seed": -1}),
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_bad_arguments(key, kw):
     with pytest.raises(ValueError, match=f"{next(iter(kw))} = .*it must be"):
         make(key, **({"d": 12, "budget": 6} | kw))

@@ -135,6 +135,15 @@ def test_public_names_have_docstrings():
                 assert ast.get_docstring(node), f"{path.name}: {node.name} has no docstring"
 
 
+def test_every_file_of_the_package_is_shipped():
+    "A wheel holds the modules and what package-data names; a file that is in neither is missing for users."
+    tomllib = pytest.importorskip("tomllib", reason="Python 3.10 has none")
+    setup = tomllib.loads((TOP / "pyproject.toml").read_text())["tool"]["setuptools"]
+    assert {p.parent.relative_to(TOP).as_posix().replace("/", ".") for p in MODULES} == set(setup["packages"])
+    others = {p.name for p in (TOP / "oslr_nb").rglob("*") if p.is_file() and p.suffix not in (".py", ".pyc", ".nbi", ".nbc")}
+    assert others == set(setup["package-data"]["oslr_nb"])
+
+
 def test_bibliography_is_shipped():
     assert (TOP / "nbs" / "references.bib").read_text() == (TOP / "oslr_nb" / "references.bib").read_text()
 

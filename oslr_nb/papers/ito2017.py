@@ -529,8 +529,9 @@ class RDA(Learner):
         y_max: float, seed: Any, **params: Any,
     ):
         names = {"step": step, "radius": radius, "x_norm": x_norm, "y_max": y_max}
-        for name, value in names.items():
-            check_real(name, value, 0, why="lambda_t must be positive: Ito et al. 2017, equation (5)")
+        why = "lambda_t must be positive: Ito et al. 2017, equation (5)"
+        for name, value in names.items(): names[name] = check_real(name, value, 1e-60, LARGEST, why)
+        step, radius, x_norm, y_max = names.values()
         super().__init__(d, budget, seed, **params, **names)
         self.top, self.radius = k1, float(radius)
         self.rate = 2 * math.sqrt(bound_second_moment(float(q), x_norm, y_max, radius)) / (radius * step)
@@ -548,7 +549,8 @@ class RDA(Learner):
         return self.S.copy()
 
     def _predict(self, values: np.ndarray) -> float:
-        if np.abs(values).max() > LARGEST: fail("values", values.tolist(), TOO_LARGE)
+        worst = int(np.argmax(np.abs(values)))
+        if abs(values[worst]) > LARGEST: fail(f"values[{worst}]", float(values[worst]), TOO_LARGE)
         self.values[:] = values
         return rda_predict(self.h, self.S, self.values, self.num, self.top, self.rate, self.radius)
 
@@ -557,7 +559,8 @@ class RDA(Learner):
         rda_update(y, self.h, self.S, self.values, self.num, self.top, self.buf, self.bound)
 
     def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        if np.abs(y).max() > LARGEST: fail("y", y.tolist(), TOO_LARGE)
+        worst = int(np.argmax(np.abs(y)))
+        if abs(y[worst]) > LARGEST: fail(f"y[{worst}]", float(y[worst]), TOO_LARGE)
         out = np.empty(len(rows))
         done = rda_run(
             self.rng, X, y, rows, self.top, self.rate, self.radius,
