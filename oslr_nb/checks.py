@@ -35,7 +35,7 @@ def check_real(name: str, value: Any, above: float = -np.inf, high: float = np.i
         + (f" and at most {high:g}" if high < np.inf else "")
     )
     number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if number and abs(value) > 1.7e308: fail(name, value, allowed, why)
+    if number and isinstance(value, int) and abs(value) > 10**300: fail(name, value, allowed, why)
     if not number or not np.isfinite(value) or value <= above or value > high: fail(name, value, allowed, why)
     return float(value)
 

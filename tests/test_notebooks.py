@@ -74,6 +74,7 @@ def test_limits(path):
         assert max(lengths) <= 60, f"longest exported cell: {max(lengths)} lines"
     for c in code:
         assert not any(o.output_type == "error" for o in c.outputs)
+        assert not any(o.get("name") == "stderr" for o in c.outputs), "a warning stands on the page"
         assert not any("text/html" in o.get("data", {}) for o in c.outputs), "tables are Markdown"
 
 
