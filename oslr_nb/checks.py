@@ -9,7 +9,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 # %% auto #0
-__all__ = ['fail', 'check_int', 'check_real', 'as_array', 'check_array', 'check_indices', 'check_rng', 'kernel']
+__all__ = ['LARGEST', 'TOO_LARGE', 'fail', 'check_int', 'check_real', 'as_array', 'check_array', 'check_indices',
+           'check_magnitude', 'check_label', 'check_rng', 'kernel']
 
 # %% ../nbs/core/07_checks.ipynb #0448b6a3
 def fail(name: str, value: Any, allowed: str, why: str = "") -> NoReturn:
@@ -70,6 +71,22 @@ def check_indices(name: str, value: Any, d: int, why: str = "") -> np.ndarray:
         fail(name, bad, f"integers from 0 to {d - 1}", why or f"there are d = {d} features")
     if np.unique(a).size < a.size: fail(name, value, "distinct coordinates", why)
     return a.astype(np.int64)
+
+# %% ../nbs/core/07_checks.ipynb #8f05905a
+LARGEST = 1e60
+TOO_LARGE = f"a finite number of magnitude at most {LARGEST:g}"
+
+
+def check_magnitude(name: str, value: np.ndarray) -> np.ndarray:
+    "The array (n,), refused when an entry is not a number of magnitude at most LARGEST."
+    if np.abs(value).max(initial=0.0) <= LARGEST: return value
+    i = int(np.flatnonzero(~(np.abs(value) <= LARGEST))[0])
+    fail(f"{name}[{i}]", float(value[i]), TOO_LARGE)
+
+
+def check_label(name: str, value: Any) -> float:
+    "`value` as a `float` of magnitude at most LARGEST; a clear `ValueError` otherwise."
+    return number if abs(number := check_real(name, value)) <= LARGEST else fail(name, value, TOO_LARGE)
 
 # %% ../nbs/core/07_checks.ipynb #af6c2224
 def check_rng(seed: int | np.random.Generator | np.random.SeedSequence | None) -> np.random.Generator:

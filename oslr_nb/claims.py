@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import json
 import math
 import pkgutil
@@ -11,6 +12,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,8 +20,8 @@ import numpy as np
 from .checks import check_array, check_int, check_real, fail
 
 # %% auto #0
-__all__ = ['TIERS', 'CLAIMS', 'Evidence', 'Case', 'case', 'Record', 'Claim', 'claim', 'Ledger', 'papers', 'one_thread',
-           'claim_ids', 'run_claim', 'verify', 'mean_limit', 'slope_interval']
+__all__ = ['TIERS', 'CLAIMS', 'Evidence', 'Case', 'case', 'Record', 'Claim', 'claim', 'Ledger', 'papers', 'load_claims',
+           'one_thread', 'claim_ids', 'run_claim', 'verify', 'mean_limit', 'slope_interval']
 
 # %% ../nbs/core/06_claims.ipynb #3964c7e9
 TIERS = ("exact", "certificate", "search", "bayes", "statistical", "rate", "gadget")
@@ -206,12 +208,25 @@ class Ledger(list):
         "One JSON object a claim, all fields of `Record`."
         return json.dumps([asdict(r) for r in self], indent=1)
 
+    @classmethod
+    def read(cls, path: str | Path, *names: str) -> Ledger:
+        "A ledger that `to_json` wrote, cut down to these papers (all if none is named)."
+        rows = (Record(**r) for r in json.loads(Path(path).read_text()))
+        return cls(r for r in rows if not names or r.paper in names)
+
 # %% ../nbs/core/06_claims.ipynb #13bdd5b8
 def papers() -> list[str]:
     "Names of the papers that this version implements."
     from oslr_nb import papers as package
 
     return sorted(m.name for m in pkgutil.iter_modules(package.__path__))
+
+# %% ../nbs/core/06_claims.ipynb #a96fc0bf
+def load_claims(paper: str) -> None:
+    "Import a paper's module and, where there is one, that of its experiments; both register their claims."
+    importlib.import_module(f"oslr_nb.papers.{paper}")
+    if importlib.util.find_spec(f"oslr_nb.reproductions.{paper}"):
+        importlib.import_module(f"oslr_nb.reproductions.{paper}")
 
 # %% ../nbs/core/06_claims.ipynb #1e563695
 def one_thread() -> Any:
@@ -227,13 +242,13 @@ def claim_ids(names: Iterable[str]) -> list[str]:
     known = papers()
     for name in names:
         if name not in known: fail("paper", name, f"one of {', '.join(known)}")
-    for name in names or known: importlib.import_module(f"oslr_nb.papers.{name}")
-    return [i for i, c in CLAIMS.items() if c.paper in (names or known)]
+    for name in names or known: load_claims(name)
+    return [i for name in names or known for i, c in CLAIMS.items() if c.paper == name]
 
 
 def run_claim(id: str, paper: str) -> Record:
     "Run one claim, in this process or in a worker, with one thread of linear algebra."
-    importlib.import_module(f"oslr_nb.papers.{paper}")
+    load_claims(paper)
     with one_thread(): return CLAIMS[id].run()
 
 # %% ../nbs/core/06_claims.ipynb #f066ff0e

@@ -3,15 +3,25 @@
 # %% ../nbs/practice/data.ipynb #3d8e8445
 from __future__ import annotations
 
+import gzip
+import hashlib
+import io
+import os
+import warnings
+import zipfile
+import zlib
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, NoReturn
 
 import numpy as np
 
-from .checks import check_int, check_real, check_rng, fail
+from .checks import check_array, check_int, check_real, check_rng, fail
 
 # %% auto #0
-__all__ = ['WEIGHTS', 'FEATURES', 'Stream', 'sparse_linear', 'digits_pair']
+__all__ = ['WEIGHTS', 'FEATURES', 'UCI', 'SOURCES', 'CT_ROWS', 'CT_HEADER', 'CT_LABELS', 'CT_HEAD', 'CT_GRIDS', 'CT_DECILES',
+           'CT_CONSTANT', 'BLOG_ROWS', 'BLOG_LABELS', 'BLOG_FEATURES', 'MNIST_PARTS', 'Stream', 'shuffled',
+           'sparse_linear', 'digits_pair', 'data_folder', 'Source', 'ct_slice', 'ct_like', 'blog_feedback', 'mnist']
 
 # %% ../nbs/practice/data.ipynb #23597ac2
 @dataclass(frozen=True)
@@ -21,6 +31,12 @@ class Stream:
     X: np.ndarray
     y: np.ndarray
     w: np.ndarray | None = None
+
+# %% ../nbs/practice/data.ipynb #2098c0b1
+def shuffled(stream: Stream, seed: Any) -> Stream:
+    "The same examples in a random order, as Ito et al. 2018 do it with CT-slice."
+    order = check_rng(seed).permutation(len(stream.y))
+    return Stream(stream.X[order], stream.y[order], stream.w)
 
 # %% ../nbs/practice/data.ipynb #c07cb58f
 WEIGHTS = {
@@ -60,3 +76,317 @@ def digits_pair(negative: int = 3, positive: int = 5) -> Stream:
     bunch = load_digits()
     keep = np.isin(bunch.target, (negative, positive))
     return Stream(bunch.data[keep] / 128.0, np.where(bunch.target[keep] == positive, 1.0, -1.0))
+
+# %% ../nbs/practice/data.ipynb #d9a87bdd
+def data_folder() -> Path:
+    "The folder where data sets are looked for and kept: `OSLR_DATA` where it is set, or the user's cache."
+    return Path(os.environ.get("OSLR_DATA") or _pooch().os_cache("oslr_nb")).expanduser()
+
+
+def _pooch() -> Any:
+    "The library pooch, without the warning that it draws from tqdm in notebooks that lack widgets."
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pooch
+
+    return pooch
+
+# %% ../nbs/practice/data.ipynb #07e18155
+@dataclass(frozen=True)
+class Source:
+    "Where a data set comes from: name, address, file names to look for, SHA-256 of the archive or None."
+
+    name: str
+    url: str
+    files: tuple[str, ...]
+    sha256: str | None
+
+
+UCI = "https://archive.ics.uci.edu/static/public/"
+SOURCES = {
+    "ct_slice": Source(
+        "ct_slice",
+        f"{UCI}206/relative+location+of+ct+slices+on+axial+axis.zip",
+        (
+            "slice_localization_data.zip",
+            "slice_localization_data.csv",
+            "relative+location+of+ct+slices+on+axial+axis.zip",
+        ),
+        None,
+    ),
+    "blog_feedback": Source(
+        "blog_feedback",
+        f"{UCI}304/blogfeedback.zip",
+        ("blogfeedback.zip", "BlogFeedback.zip"),
+        "1ba74e5ad920f7cd037502b2968581cc695146a226a73eff52fe8ad875ed4bcf",
+    ),
+    "mnist": Source(
+        "mnist",
+        "https://storage.googleapis.com/tensorflow/tf-keras-datasets/mnist.npz",
+        ("mnist.npz", "train-images-idx3-ubyte.gz"),
+        "731c5ac602752760c8e48fbffcf8c3b850d9dc2a2aedcf2cc48468fc17b673d1",
+    ),
+}
+
+# %% ../nbs/practice/data.ipynb #2cca050c
+def _whole_zip(url: str, output: Any, pooch_: Any) -> None:
+    "Downloader for pooch that refuses a zip file without an end."
+    _pooch().HTTPDownloader(progressbar=True)(url, output, pooch_)
+    if not zipfile.is_zipfile(output): raise OSError("what arrived is not a whole zip file")
+
+
+def _fetch(source: Source, folder: Path) -> Path:
+    "Download the archive into `folder`; on failure nothing is kept and a sentence says what happened."
+    try:
+        return Path(_pooch().retrieve(source.url, source.sha256, source.files[0], folder, downloader=_whole_zip))
+    except ValueError:
+        raise ValueError(
+            f"{source.name}: the SHA-256 of the file that came from {source.url} is not {source.sha256}: "
+            "it was changed, or damaged on its way; nothing was kept."
+        ) from None
+    except OSError as e:
+        raise ConnectionError(
+            f"{source.name}: {source.url} could not be downloaded into {folder} ({_short(e)}); "
+            "nothing was kept. Try again, or get the file in another way and pass path=..."
+        ) from None
+
+
+def _short(error: BaseException, limit: int = 160) -> str:
+    "One line that names an error of another library."
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+# %% ../nbs/practice/data.ipynb #2266ec61
+def _in_folder(place: Path, source: Source) -> Path | None:
+    "The data set's file: the place itself, or a known name in that folder."
+    return next((p for p in (place, *(place / name for name in source.files)) if p.is_file()), None)
+
+
+def _locate(source: Source, path: Any, download: bool) -> Path:
+    "The file to read: what the user names, or the cached one, or a new download where that is allowed."
+    named = path is None or isinstance(path, (str, os.PathLike))
+    if not named: fail("path", path, "the name of a file or folder")
+    if not isinstance(download, bool): fail("download", download, "True or False")
+    place = data_folder() if path is None else Path(path).expanduser()
+    if found := _in_folder(place, source): return found
+    if path is None and download: return _fetch(source, place)
+    raise FileNotFoundError(
+        f"{source.name}: {place} is neither the data set's file nor a folder with one of "
+        f"{', '.join(source.files)}. Get it from {source.url} and pass path=..., or put it into {data_folder()}, "
+        "or pass download=True and no path."
+    )
+
+# %% ../nbs/practice/data.ipynb #0c6b3c78
+def _csv_members(file: Path) -> dict[str, bytes]:
+    "The comma-separated files in a zip file by name, or the file itself when it is not a zip file."
+    if not zipfile.is_zipfile(file) and file.suffix != ".zip": return {file.name: file.read_bytes()}
+    try:
+        with zipfile.ZipFile(file) as archive:
+            names = [n for n in archive.namelist() if n.endswith(".csv") and not n.startswith("__MACOSX")]
+            return {n.rpartition("/")[2]: archive.read(n) for n in sorted(names)}
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as e:
+        raise ValueError(f"{file} is not a whole zip file ({_short(e)}): delete it and get it again.") from None
+
+# %% ../nbs/practice/data.ipynb #dfcd0345
+def _numbers(name: str, body: bytes, rows: int | None, columns: int) -> np.ndarray:
+    "Comma-separated numbers without a header as an array (rows, columns); refuses anything else."
+    import pyarrow
+    from pyarrow import csv
+
+    read = csv.ReadOptions(column_names=[str(j) for j in range(columns)])
+    convert = csv.ConvertOptions(column_types={str(j): pyarrow.float64() for j in range(columns)})
+    try:
+        table = csv.read_csv(pyarrow.BufferReader(body), read, convert_options=convert)
+    except pyarrow.ArrowInvalid as e:
+        raise ValueError(f"{name}: it must have {columns} numbers in each row ({_short(e)}).") from None
+    values = np.column_stack([c.to_numpy() for c in table.columns])
+    return check_array(name, values, (rows, columns), "so is the published file")
+
+# %% ../nbs/practice/data.ipynb #7f403319
+def _digest(values: np.ndarray, kind: str = "<f8") -> str:
+    "SHA-256 of the numbers as bytes of this kind, in C order; no difference between 0 and -0."
+    return hashlib.sha256(np.ascontiguousarray(values, dtype=kind) + np.zeros((), kind)).hexdigest()
+
+
+def _differs(what: str, found: str, known: str, values: np.ndarray) -> NoReturn:
+    raise ValueError(
+        f"{what}: other numbers than the published ones (mean {values.mean():.6g}; SHA-256 {found[:12]}..., "
+        f"known {known[:12]}...): another version, or rounded, reordered or edited."
+    )
+
+
+def _agree(what: str, values: np.ndarray, known: str, kind: str = "<f8") -> None:
+    "Refuse numbers whose digest is not the known one."
+    if (found := _digest(values, kind)) != known: _differs(what, found, known, values)
+
+# %% ../nbs/practice/data.ipynb #b86faf2d
+CT_ROWS = 53_500
+CT_HEADER = ("patientId", *(f"value{j}" for j in range(384)), "reference")
+CT_LABELS = "ebb104057c8b05fc19cc0c8456d6a534642f2a88684cffa2d69204404e9d9b28"
+CT_HEAD = "6ee0ae2460deb0bae692f1e5d6016c2a8e810f35ce46c10c039915018f86b970"
+
+
+def _read_ct(
+    file: Path, rows: int = CT_ROWS, labels: str = CT_LABELS, head: str = CT_HEAD
+) -> tuple[np.ndarray, np.ndarray]:
+    "Features (rows, 384) and labels (rows,) from the UCI csv or zip; `labels` and `head` are the known digests."
+    members = _csv_members(file)
+    if len(members) != 1: fail(f"csv files in {file.name}", sorted(members), "one file, slice_localization_data.csv")
+    ((name, text),) = members.items()
+    first, _, body = text.partition(b"\n")
+    header = tuple(first.decode("utf-8-sig", "replace").replace('"', "").strip().split(","))
+    if header != CT_HEADER:
+        why = f"{len(header)} columns instead of 386" if len(header) != 386 else "the order matters"
+        fail(f"header of {name}", ",".join(header), "patientId,value0,...,value383,reference", why)
+    table = _numbers(name, body, rows, len(CT_HEADER))
+    X, y = table[:, 1:-1].copy(), table[:, -1].copy()
+    if X.min() < -0.25 or X.max() > 1: fail(f"features of {name}", [float(X.min()), float(X.max())], "in [-0.25, 1]")
+    _agree(f"labels of {name}", y, labels)
+    _agree(f"features of rows 0 to 681 of {name}", X[:682], head)
+    return X, y
+
+# %% ../nbs/practice/data.ipynb #52b6399d
+def ct_slice(path: Any = None, download: bool = False, zero_outside: bool = True) -> Stream:
+    """CT-slice: X (53500, 384), y (53500,) position along the body, rows in file order (use `shuffled`).
+
+    `path` is the UCI csv or zip file or its folder (default: `data_folder()`); `zero_outside` sets the mark -0.25 of
+    bins outside the image to 0, as Ito et al. 2018 do. Raises FileNotFoundError (says how to get the file),
+    ValueError (not the published data; says what differs) or ConnectionError.
+    """
+    X, y = _read_ct(_locate(SOURCES["ct_slice"], path, download))
+    return _without_marks(X, y) if zero_outside else Stream(X, y)
+
+
+def _without_marks(X: np.ndarray, y: np.ndarray) -> Stream:
+    return Stream(np.where(X == -0.25, 0.0, X), y)
+
+# %% ../nbs/practice/data.ipynb #66b0b415
+CT_GRIDS = ((24, 10), (18, 8))  # directions, rings
+
+
+def _smear(n: int, circle: bool) -> np.ndarray:
+    "Weights (n, n) of the neighbours, rows of norm 1."
+    apart = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+    W = np.exp(-((np.minimum(apart, n - apart) if circle else apart) / 1.6) ** 2)
+    return W / np.linalg.norm(W, axis=1, keepdims=True)
+
+
+def _fields(rng: np.random.Generator, n: int, directions: int, rings: int) -> np.ndarray:
+    "n standard normal fields (n, directions * rings) in which neighbouring bins agree."
+    white = rng.standard_normal((n, directions, rings))
+    return (_smear(directions, True) @ white @ _smear(rings, False).T).reshape(n, -1)
+
+# %% ../nbs/practice/data.ipynb #f68a3138
+def _histogram(
+    rng: np.random.Generator, u: np.ndarray, who: np.ndarray, grid: tuple[int, int], level: float, slope: float
+) -> np.ndarray:
+    "Bins (T, directions * rings) in [0, 1) of images at the positions u of the patients who."
+    waves = np.cos(np.pi * np.outer(u, np.arange(12)))
+    z = waves @ _fields(rng, 12, *grid) / np.sqrt(6.5)  # 6.5 is the mean of |waves|^2
+    z += _fields(rng, who.max() + 1, *grid)[who] + 0.15 * _fields(rng, len(u), *grid)
+    return -np.expm1(-slope * np.maximum(z - level - 0.5 * _fields(rng, 1, *grid), 0))
+
+# %% ../nbs/practice/data.ipynb #69850988
+CT_DECILES = (1.74, 18.76, 27.60, 32.25, 37.45, 43.99, 50.87, 58.52, 69.52, 81.10, 97.49)
+CT_CONSTANT = (59, 69, 179, 189, 351)
+
+
+def ct_like(T: int = CT_ROWS, seed: Any = 0) -> Stream:
+    """A generated stand-in for CT-slice, NOT the data set: X (T, 384) in [0, 1], y (T,); 97 patients in turn.
+
+    Share and size of the positive features and agreement of neighbouring bins are roughly those of the first 682
+    real rows; the labels have the true deciles; five columns are constant. Losses do not carry over.
+    """
+    T, rng = check_int("T", T, 1), check_rng(seed)
+    who = np.sort(rng.integers(97, size=T))
+    u = np.abs(np.arange(T) * 39 / T % 2 - 1)  # up and down the body, 39 times in all
+    off = u + 0.1 * rng.standard_normal(97)[who]
+    bone = _histogram(rng, off, who, CT_GRIDS[0], level=1.1, slope=2.0)
+    air = _histogram(rng, off, who, CT_GRIDS[1], level=1.5, slope=40.0)
+    X = np.hstack([bone, air])
+    X[:, CT_CONSTANT] = 0.0
+    return Stream(X, np.interp(u, np.linspace(0, 1, 11), CT_DECILES))
+
+# %% ../nbs/practice/data.ipynb #765463ce
+BLOG_ROWS = (52_397, 7_624)  # training file, sixty test files
+BLOG_LABELS = "02c3ea8c13b3dc065f998c8817b6a33157d0a07c03c6c54404a5c4f930a229f7"
+BLOG_FEATURES = "c869184bdda43335f47626148bba148e4bbf56d7431fa66d13f698538e81e7de"
+
+
+def _read_blog(
+    file: Path, rows: tuple[int, int] = BLOG_ROWS, labels: str = BLOG_LABELS, features: str = BLOG_FEATURES
+) -> Stream:
+    "Training rows, then the test rows by date, from the UCI zip; `labels` and `features` are the known digests."
+    members = _csv_members(file)
+    tests = [text.rstrip() + b"\n" for name, text in sorted(members.items()) if name.startswith("blogData_test-")]
+    if not tests or "blogData_train.csv" not in members:
+        fail(f"csv files in {file.name}", sorted(members), "blogData_train.csv and blogData_test-*.csv")
+    train = _numbers(f"{file.name}: training rows", members["blogData_train.csv"], rows[0], 281)
+    table = np.vstack([train, _numbers(f"{file.name}: test rows", b"".join(tests), rows[1], 281)])
+    X, y = table[:, :-1].copy(), table[:, -1].copy()
+    if hashlib.sha256(file.read_bytes()).hexdigest() != SOURCES["blog_feedback"].sha256:
+        _agree(f"labels of {file.name}", y, labels)
+        _agree(f"features of {file.name}", X, features, "<f4")
+    return Stream(X, y)
+
+
+def blog_feedback(path: Any = None, download: bool = False) -> Stream:
+    """BlogFeedback: X (60021, 280), y (60021,) comments in the next day; 52,397 training rows, then the test rows.
+
+    `path` is the UCI zip file or its folder (default: `data_folder()`). Raises as `ct_slice` does.
+    """
+    return _read_blog(_locate(SOURCES["blog_feedback"], path, download))
+
+# %% ../nbs/practice/data.ipynb #2107b057
+MNIST_PARTS = {  # key in mnist.npz: (original file, SHA-256 of it before it is gzipped)
+    "x_train": ("train-images-idx3-ubyte", "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"),
+    "y_train": ("train-labels-idx1-ubyte", "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"),
+    "x_test": ("t10k-images-idx3-ubyte", "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"),
+    "y_test": ("t10k-labels-idx1-ubyte", "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"),
+}
+
+
+def _to_idx(a: np.ndarray) -> bytes:
+    "The idx file of an array of bytes: 0, 0, 8, number of axes, their lengths, the values."
+    return bytes((0, 0, 8, a.ndim)) + np.array(a.shape, ">u4").tobytes() + a.astype("u1").tobytes()
+
+
+def _from_idx(data: bytes) -> np.ndarray:
+    "The array in an idx file of bytes."
+    shape = np.frombuffer(data, ">u4", data[3], 4)
+    return np.frombuffer(data, "u1", offset=4 + 4 * data[3]).reshape(shape)
+
+# %% ../nbs/practice/data.ipynb #b091e29b
+def _mnist_arrays(file: Path) -> dict[str, np.ndarray]:
+    "The four arrays from mnist.npz, or from the four idx files beside `file`."
+    try:
+        if zipfile.is_zipfile(file) or file.suffix == ".npz":
+            with np.load(io.BytesIO(file.read_bytes()), allow_pickle=False) as saved:
+                return {key: saved[key] for key in MNIST_PARTS}
+        names = {key: file.with_name(f"{name}.gz") for key, (name, _) in MNIST_PARTS.items()}
+        return {key: _from_idx(gzip.decompress(name.read_bytes())) for key, name in names.items()}
+    except FileNotFoundError as e:
+        raise FileNotFoundError(f"mnist: {Path(e.filename).name} is missing beside {file.name}.") from None
+    except (ValueError, KeyError, IndexError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as e:
+        what = f"mnist: {file.name} or one beside it is damaged or of another kind"
+        raise ValueError(f"{what} ({_short(e)}).") from None
+
+
+def _read_mnist(file: Path, parts: dict[str, tuple[str, str]] = MNIST_PARTS) -> tuple[np.ndarray, np.ndarray]:
+    "Images (n, 784) and labels (n,), training before test; `parts` has the known digests."
+    arrays = _mnist_arrays(file)
+    for key, (name, known) in parts.items():
+        found = hashlib.sha256(_to_idx(arrays[key])).hexdigest()
+        if arrays[key].dtype != np.uint8 or found != known:
+            _differs(f"{name}, {arrays[key].dtype} {arrays[key].shape}", found, known, arrays[key])
+    images = np.concatenate([arrays["x_train"], arrays["x_test"]])
+    return images.reshape(len(images), -1), np.concatenate([arrays["y_train"], arrays["y_test"]])
+
+
+def mnist(path: Any = None, download: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """MNIST: images (70000, 784) uint8 from 0 to 255, labels (70000,) uint8; 60,000 to train on, then 10,000 to test.
+
+    `path` is Keras' mnist.npz, one of the four .gz files, or their folder (default: `data_folder()`).
+    Raises as `ct_slice` does.
+    """
+    return _read_mnist(_locate(SOURCES["mnist"], path, download))

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import os
+import pkgutil
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -17,15 +19,11 @@ import numpy as np
 
 from .checks import check_int
 from .claims import CLAIMS, Ledger, Record, claim_ids, one_thread, run_claim
-from .data import digits_pair, sparse_linear
-from .papers import ito2017
-from .protocol import best_sparse, simulate
 
 # %% auto #0
-__all__ = ['EXPERIMENTS', 'METHODS', 'STEPS', 'PRINTED_TABLE_2', 'DIGIT_METHODS', 'DIGIT_STEPS', 'DIGIT_ROUNDS', 'DIGIT_POINTS',
-           'DIGIT_RADIUS', 'COLOURS', 'source_digest', 'Cell', 'experiment', 'claim', 'run_cell', 'read_result',
-           'write_whole', 'run_cells', 'ito2017_table_2', 'merge', 'tuned_steps', 'mean_interval', 'table_2', 'thin',
-           'digits', 'last', 'plot_digits', 'table_digits', 'plan', 'write_parquet', 'curve_rows', 'reproduce']
+__all__ = ['EXPERIMENTS', 'SECTIONS', 'source_digest', 'Cell', 'experiment', 'claim', 'load_sections', 'run_cell', 'read_result',
+           'write_whole', 'run_cells', 'merge', 'tuned_steps', 'mean_interval', 'write_parquet', 'Section', 'section',
+           'plan', 'reproduce']
 
 # %% ../nbs/practice/experiments.ipynb #5dde568c
 @cache
@@ -66,8 +64,18 @@ def claim(id: str, paper: str) -> dict[str, Any]:
     return asdict(run_claim(id, paper))
 
 
+# %% ../nbs/practice/experiments.ipynb #8c468dd3
+def load_sections() -> None:
+    "Import every module of `oslr_nb.reproductions`, which fills EXPERIMENTS and, further down, SECTIONS."
+    from oslr_nb import reproductions
+
+    for module in pkgutil.iter_modules(reproductions.__path__):
+        importlib.import_module(f"oslr_nb.reproductions.{module.name}")
+
+# %% ../nbs/practice/experiments.ipynb #48bcf27f
 def run_cell(cell: Cell) -> Any:
     "Run a cell, in this process or in a worker, with one thread of linear algebra."
+    if cell.experiment not in EXPERIMENTS: load_sections()
     with one_thread(): return EXPERIMENTS[cell.experiment](**cell.config)
 
 # %% ../nbs/practice/experiments.ipynb #c91e6078
@@ -95,7 +103,7 @@ def run_cells(cells: list[Cell], out: Path, jobs: int = 1, progress: bool = Fals
     results = {c.key: read_result(out / f"{c.key}.json") for c in cells}
     todo = [c for c in cells if results[c.key] is None]
     work = Parallel(n_jobs=jobs, return_as="generator_unordered")(
-        delayed(lambda c: (c.key, run_cell(c)))(c) for c in todo
+        delayed(lambda key, c: (key, run_cell(c)))(c.key, c) for c in todo
     )
     for key, result in tqdm(
         work, total=len(cells), initial=len(cells) - len(todo), desc="reproduce", disable=not progress
@@ -105,33 +113,15 @@ def run_cells(cells: list[Cell], out: Path, jobs: int = 1, progress: bool = Fals
     return [results[c.key] for c in cells]
 
 # %% ../nbs/practice/experiments.ipynb #0ba3c2ee
-METHODS = {"RDA1": {"top": 2}, "GreedyRDA": {}, "UniformRDA": {}}
-STEPS = [0.5, 1.0, 2.0, 4.0, 8.0]
-PRINTED_TABLE_2 = {"RDA1": 1.53, "GreedyRDA": 33.28, "UniformRDA": 25.73}
-
-
-@experiment
-def ito2017_table_2(first: int, count: int) -> dict[str, dict[str, list[float]]]:
-    "R_T / 100 at T = 5000 for instances `first`, ..., by method and step (Ito et al. 2017, Table 2, row (10, 2, 4))."
-    regrets: dict[str, dict[str, list[float]]] = {m: {str(s): [] for s in STEPS} for m in METHODS}
-    for seed in range(first, first + count):
-        stream = sparse_linear(10, 2, 5000, seed, weights="uniform", features="normal", noise=0.1)
-        for method, extra in METHODS.items():
-            for step in STEPS:
-                learner = getattr(ito2017, method)(10, 4, step=step, seed=np.random.default_rng([seed, 1]), **extra)
-                regrets[method][str(step)].append(simulate(learner, stream.X, stream.y).regret(stream.w)[-1] / 100)
-    return regrets
-
-# %% ../nbs/practice/experiments.ipynb #6a8e441d
 def merge(parts: Iterable[dict[str, dict[str, list[float]]]]) -> dict[str, dict[str, np.ndarray]]:
-    "Regrets of several cells, joined: method -> step -> array over instances."
+    "Regrets of several cells, joined: method -> variant -> array over instances."
     parts = list(parts)
     return {m: {s: np.concatenate([p[m][s] for p in parts]) for s in parts[0][m]} for m in parts[0]}
 
 
-# %% ../nbs/practice/experiments.ipynb #38000cb1
+# %% ../nbs/practice/experiments.ipynb #b26a0446
 def tuned_steps(tuning: dict[str, dict[str, np.ndarray]]) -> dict[str, str]:
-    "The step of smallest mean for each method."
+    "The variant of smallest mean for each method."
     return {m: min(by, key=lambda s: by[s].mean()) for m, by in tuning.items()}
 
 
@@ -141,112 +131,6 @@ def mean_interval(x: np.ndarray, size: int, level: float = 0.95) -> tuple[float,
     means = np.random.default_rng(0).choice(x, (4000, size)).mean(axis=1)
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
-
-# %% ../nbs/practice/experiments.ipynb #c08f3ca3
-def table_2(tuning: dict[str, dict[str, np.ndarray]], regrets: dict[str, dict[str, np.ndarray]]) -> str:
-    "Markdown: printed numbers beside ours, theory and tuned step, interval of the mean and of a five-instance mean."
-    best = tuned_steps(tuning)
-    n = len(regrets["RDA1"]["1.0"])
-    head = f"| method | paper, 5 instances | theory step, mean of {n} [95 %] | tuned step | mean of {n} [95 %] "
-    head += "| 95 % of 5-instance means |\n"
-    rows = ["| --- | --- | --- | --- | --- | --- |\n"]
-    for m, printed in PRINTED_TABLE_2.items():
-        shown = [
-            "{:.2f} [{:.2f}, {:.2f}]".format(x.mean(), *mean_interval(x, n))
-            for x in (regrets[m]["1.0"], regrets[m][best[m]])
-        ]
-        low, high = mean_interval(regrets[m][best[m]], 5)
-        rows.append(f"| {m} | {printed} | {shown[0]} | {best[m]} | {shown[1]} | {low:.2f} to {high:.2f} |\n")
-    return head + "".join(rows)
-
-# %% ../nbs/practice/experiments.ipynb #d1cdb9a1
-DIGIT_METHODS = {"RDA1": {"top": 4}, "GreedyRDA": {}, "UniformRDA": {}}
-DIGIT_STEPS = [1.0, 10.0, 30.0, 60.0, 100.0, 300.0]
-DIGIT_ROUNDS, DIGIT_POINTS, DIGIT_RADIUS = 20_000, 100, 8.0
-
-
-# %% ../nbs/practice/experiments.ipynb #fc920000
-def thin(losses: np.ndarray) -> list[float]:
-    "Cumulative losses at equally spaced rounds."
-    return np.cumsum(losses).reshape(DIGIT_POINTS, -1)[:, -1].tolist()
-
-
-# %% ../nbs/practice/experiments.ipynb #d319e6c1
-@experiment
-def digits(seed: int) -> dict[str, dict[str, list[float]]]:
-    "Cumulative loss on one stream of 3s and 5s for every method and step, and for both comparators."
-    from sklearn.linear_model import Ridge
-
-    stream = digits_pair(3, 5)
-    rows = np.random.default_rng([seed, 64]).integers(len(stream.y), size=DIGIT_ROUNDS)
-    curves: dict[str, dict[str, list[float]]] = {m: {} for m in DIGIT_METHODS}
-    for method, extra in DIGIT_METHODS.items():
-        for step in DIGIT_STEPS:
-            rng = np.random.default_rng([seed, 1])  # apart from the one that draws the images
-            learner = getattr(ito2017, method)(64, 8, step=step, radius=DIGIT_RADIUS, seed=rng, **extra)
-            curves[method][str(step)] = thin(simulate(learner, stream.X, stream.y, rows=rows).losses)
-    X, y = stream.X[rows], stream.y[rows]
-    ridge = Ridge(alpha=0.01, fit_intercept=False).fit(X, y).coef_
-    sparse = best_sparse(X, y, 8, radius=DIGIT_RADIUS).w
-    return curves | {"ridge": {"": thin((X @ ridge - y) ** 2)}, "best 8": {"": thin((X @ sparse - y) ** 2)}}
-
-# %% ../nbs/practice/experiments.ipynb #cadb8540
-COLOURS = {"RDA1": "#009E73", "GreedyRDA": "#D55E00", "UniformRDA": "#0072B2"}
-
-
-# %% ../nbs/practice/experiments.ipynb #e6ffe99a
-def last(curves: list[dict[str, dict[str, list[float]]]]) -> dict[str, dict[str, np.ndarray]]:
-    "Final cumulative loss: method -> step -> array over streams."
-    return {m: {s: np.array([c[m][s][-1] for c in curves]) for s in by} for m, by in curves[0].items()}
-
-
-# %% ../nbs/practice/experiments.ipynb #e78718a1
-def plot_digits(tuning: list[Any], curves: list[Any]) -> Any:
-    "Regret against both comparators, theory step (dashed) and tuned step, mean and range over streams."
-    import matplotlib.pyplot as plt
-
-    steps = tuned_steps({m: by for m, by in last(tuning).items() if m in DIGIT_METHODS})
-    rounds = np.arange(1, DIGIT_POINTS + 1) * (DIGIT_ROUNDS // DIGIT_POINTS)
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), sharey=True)
-    for ax, comparator, title in zip(
-        axes, ("ridge", "best 8"), ("ridge, all 64 pixels", "best 8-sparse weights"), strict=True
-    ):
-        for m, step in steps.items():
-            for s, style in ((step, "-"), ("1.0", "--")):
-                regret = np.array([np.subtract(c[m][s], c[comparator][""]) for c in curves])
-                label = f"{m}, step {float(s):g}" + (" (theory)" if style == "--" else "")
-                ax.plot(rounds, regret.mean(axis=0), style, color=COLOURS[m], label=label)
-                ax.fill_between(rounds, regret.min(axis=0), regret.max(axis=0), color=COLOURS[m], alpha=0.15, lw=0)
-        ax.set(xlabel="round $t$", title=f"against {title}", xticks=[0, 5000, 10_000, 15_000, 20_000])
-    axes[0].set_ylabel("regret $R_t$ (squared label)")
-    axes[0].legend(fontsize=8)
-    figure.tight_layout()
-    return figure
-
-# %% ../nbs/practice/experiments.ipynb #0262328d
-def table_digits(tuning: list[Any], curves: list[Any]) -> str:
-    "Markdown: mean squared loss a round of learners (theory and tuned step) and comparators."
-    steps = tuned_steps({m: by for m, by in last(tuning).items() if m in DIGIT_METHODS})
-    mean = lambda x: f"{x.mean() / DIGIT_ROUNDS:.3f} [{x.min() / DIGIT_ROUNDS:.3f}, {x.max() / DIGIT_ROUNDS:.3f}]"
-    final = last(curves)
-    rows = [f"| {m} | 8 | {mean(final[m]['1.0'])} | {s} | {mean(final[m][s])} |\n" for m, s in steps.items()]
-    rows += [f"| {m} (in hindsight) | {n} | | | {mean(final[m][''])} |\n" for m, n in (("ridge", 64), ("best 8", 8))]
-    head = f"| | pixels seen | theory step, mean loss of {len(curves)} streams [range] | tuned step | mean loss [range] |\n"
-    return head + "| --- | --- | --- | --- | --- |\n" + "".join(rows) + "\nPredicting 0 costs 1.000 a round.\n"
-
-# %% ../nbs/practice/experiments.ipynb #442c7842
-def plan(names: Iterable[str] = (), full: bool = False) -> dict[str, list[Cell]]:
-    "Cells of `oslr reproduce`, by part."
-    scale = 5 if full else 1
-    parts = {"claims": [Cell("claim", {"id": i, "paper": CLAIMS[i].paper}) for i in claim_ids(names)]}
-    if not names or "ito2017" in names:
-        table = lambda first, cells: [
-            Cell("ito2017_table_2", {"first": first + 20 * i, "count": 20}) for i in range(cells)
-        ]
-        parts["table tuning"], parts["table"] = table(100_000, 2), table(0, 10 * scale)
-        parts["digits tuning"] = [Cell("digits", {"seed": 1000 + s}) for s in range(4)]
-        parts["digits"] = [Cell("digits", {"seed": 2000 + s}) for s in range(10 * scale)]
-    return parts
 
 # %% ../nbs/practice/experiments.ipynb #d36013a1
 def write_parquet(path: Path, rows: Iterable[tuple[Any, ...]], names: tuple[str, ...]) -> None:
@@ -258,43 +142,53 @@ def write_parquet(path: Path, rows: Iterable[tuple[Any, ...]], names: tuple[str,
     pq.write_table(pa.table(dict(zip(names, columns, strict=True))), path)
 
 # %% ../nbs/practice/experiments.ipynb #3acf98b1
-def curve_rows(curves: list[Any]) -> list[tuple[str, str, int, int, float]]:
-    "One row for each method, step, stream and stored round; the last entry is the cumulative loss."
-    points = range(DIGIT_ROUNDS // DIGIT_POINTS, DIGIT_ROUNDS + 1, DIGIT_ROUNDS // DIGIT_POINTS)
-    named = [(i, m, s, losses) for i, c in enumerate(curves) for m, by in c.items() for s, losses in by.items()]
-    return [(m, s, i, t, loss) for i, m, s, losses in named for t, loss in zip(points, losses, strict=True)]
+@dataclass(frozen=True)
+class Section:
+    "A section of the report: `cells(scale)` -> group -> cells, and `report(results by group, out)` -> Markdown."
+
+    paper: str
+    title: str
+    cells: Callable[[int], dict[str, list[Cell]]]
+    report: Callable[[dict[str, list[Any]], Path], str]
+
+
+SECTIONS: dict[str, Section] = {}
+
+# %% ../nbs/practice/experiments.ipynb #62b5ea95
+def section(paper: str, title: str, cells: Callable[[int], dict[str, list[Cell]]]) -> Callable:
+    "Decorator: make a report function a section; `cells` gets 1, or 5 for a full run."
+
+    def add(report: Callable[[dict[str, list[Any]], Path], str]) -> Callable[[dict[str, list[Any]], Path], str]:
+        SECTIONS[report.__name__] = Section(paper, title, cells, report)
+        return report
+
+    return add
+
+# %% ../nbs/practice/experiments.ipynb #5da101dc
+def plan(names: Iterable[str] = (), full: bool = False) -> dict[str, dict[str, list[Cell]]]:
+    "Cells of `oslr reproduce`: section -> group -> cells; the claims are a section of their own."
+    ids = claim_ids(names)
+    load_sections()
+    wanted = {name: s for name, s in SECTIONS.items() if not names or s.paper in names}
+    parts = {name: s.cells(5 if full else 1) for name, s in wanted.items()}
+    return {"claims": {"claims": [Cell("claim", {"id": i, "paper": CLAIMS[i].paper}) for i in ids]}} | parts
 
 # %% ../nbs/practice/experiments.ipynb #fc1024d8
 def reproduce(
     *names: str, out: str | Path = "_results", full: bool = False, jobs: int = 1, progress: bool = False
 ) -> bool:
-    """Run everything; write report, claims, tables and figure to `out`. True if all claims are as expected.
+    """Run everything; write report, claims, tables and figures to `out`. True if all claims are as expected.
 
     Finished cells are kept in `out`/cells, so that a run can be interrupted and resumed.
     """
     out, parts = Path(out), plan(names, full)
     out.mkdir(parents=True, exist_ok=True)
-    results = iter(run_cells([c for cells in parts.values() for c in cells], out / "cells", jobs, progress))
-    found = {part: [next(results) for _ in cells] for part, cells in parts.items()}
-    ledger = Ledger(Record(**r) for r in found["claims"])
+    cells = [c for groups in parts.values() for cells in groups.values() for c in cells]
+    results = iter(run_cells(cells, out / "cells", jobs, progress))
+    found = {name: {g: [next(results) for _ in cells] for g, cells in groups.items()} for name, groups in parts.items()}
+    ledger = Ledger(Record(**r) for r in found.pop("claims")["claims"])
     write_whole(out / "claims.json", ledger.to_json())
-    report = [
-        f"# Reproduction\n\n{len(ledger)} claims checked, {sum(r.as_expected for r in ledger)} as expected.\n\n{ledger}"
-    ]
-    if "table" in parts:
-        tuning, regrets = merge(found["table tuning"]), merge(found["table"])
-        rows = [(m, s, i, float(v)) for m, by in regrets.items() for s, x in by.items() for i, v in enumerate(x)]
-        write_parquet(out / "ito2017_table_2.parquet", rows, ("method", "step", "instance", "regret_over_100"))
-        report.append(
-            f"## Ito et al. 2017, Table 2, (d, k, k') = (10, 2, 4): regret / 100, 5000 rounds\n\n{table_2(tuning, regrets)}"
-        )
-        write_parquet(out / "digits.parquet", curve_rows(found["digits"]), ("method", "step", "stream", "round", "loss"))
-        figure = plot_digits(found["digits tuning"], found["digits"])
-        figure.savefig(out / "digits.png", dpi=150)
-        report.append(
-            "## Digits, 3 against 5, 8 of 64 pixels a round\n\n"
-            + table_digits(found["digits tuning"], found["digits"])
-            + "\n![](digits.png)\n"
-        )
-    write_whole(out / "report.md", "\n".join(report))
+    report = f"# Reproduction\n\n{len(ledger)} claims checked, {sum(r.as_expected for r in ledger)} as expected.\n\n{ledger}"
+    for name, groups in found.items(): report += f"\n## {SECTIONS[name].title}\n\n{SECTIONS[name].report(groups, out)}\n"
+    write_whole(out / "report.md", report)
     return ledger.ok

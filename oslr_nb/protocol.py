@@ -11,17 +11,29 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from .checks import as_array, check_array, check_indices, check_int, check_real, check_rng, fail
+from oslr_nb.checks import (
+    LARGEST,
+    TOO_LARGE,
+    as_array,
+    check_array,
+    check_indices,
+    check_int,
+    check_label,
+    check_magnitude,
+    check_real,
+    check_rng,
+    fail,
+)
 
 # %% auto #0
 __all__ = ['PROTOCOLS', 'EXPECTED', 'LEARNERS', 'SCHEMA', 'ProtocolError', 'BudgetExceeded', 'split_query', 'check_bought',
-           'measure', 'check_stream', 'Environment', 'Learner', 'Run', 'ball_least_squares', 'SubsetLeastSquares',
-           'Comparator', 'best_sparse', 'check_learner', 'sell', 'play', 'Entry', 'register', 'get_state', 'set_state',
-           'write_learner', 'load', 'check_rows', 'simulate']
+           'measure', 'check_stream', 'Environment', 'refuse_bought', 'Learner', 'Run', 'ball_least_squares',
+           'SubsetLeastSquares', 'Comparator', 'best_sparse', 'check_learner', 'sell', 'play', 'Entry', 'register',
+           'get_state', 'set_state', 'write_learner', 'load', 'check_rows', 'simulate']
 
 # %% ../nbs/core/00_protocol.ipynb #83488982
 PROTOCOLS = ("OSLR", "POSLR", "training-only")
@@ -143,6 +155,12 @@ class Environment:
         self._open()
         return float(self._y[self.t - 1])
 
+# %% ../nbs/core/00_protocol.ipynb #ca68fb8a
+def refuse_bought(X: np.ndarray, row: int, t: int, bought: np.ndarray) -> NoReturn:
+    "Name the first of the values X[row, bought], bought in round t, that is not a number of usable magnitude."
+    i = bought[~(np.abs(X[row, bought]) <= LARGEST)][0]
+    fail(f"X[{row}, {i}]", float(X[row, i]), TOO_LARGE, f"it was bought in round {t}")
+
 # %% ../nbs/core/00_protocol.ipynb #7590b44a
 class Learner:
     """Base of all learners: order of calls and bad input. Subclasses write the arithmetic and `coef_`.
@@ -174,7 +192,8 @@ class Learner:
         self._next = (self._next + 1) % len(self.calls)
 
     def _bought(self, values: Any) -> np.ndarray:
-        return check_array("values", values, (self._cost,), "one number for each that the query asked for").copy()
+        values = check_array("values", values, (self._cost,), "one number for each that the query asked for").copy()
+        return check_magnitude("values", values)
 
     def commit(self) -> np.ndarray:
         "POSLR and training-only: the weights (d,) with which this round is scored."
@@ -206,7 +225,7 @@ class Learner:
     def update(self, y: float) -> None:
         "Learn from the label."
         self._turn("update")
-        self._update(check_real("y", y))
+        self._update(check_label("y", y))
         self._done()
 
     def save(self, path: str | Path) -> None:
@@ -237,7 +256,7 @@ class Run:
         "Cumulative regret (T,) against fixed weights w (d,); the comparator sees every feature."
         w = check_array("w", w, (self.X.shape[1],))
         used, scored = np.flatnonzero(w), np.zeros(len(self.X))
-        played = np.unique(self.rows)
+        played = np.flatnonzero(np.bincount(self.rows, minlength=len(self.X)))
         known = check_array(
             "X @ w", self.X[np.ix_(played, used)] @ w[used], (len(played),), "the comparator must know them"
         )
@@ -246,8 +265,9 @@ class Run:
 
     def best_sparse(self, k: int, radius: float = math.inf, limit: int = 20_000) -> Comparator:
         "The best k-sparse comparator in hindsight on the rounds played; see `best_sparse`."
-        played, times = np.unique(self.rows, return_counts=True)
-        return best_sparse(self.X[played], self.y[played], k, radius, limit, times)
+        times = np.bincount(self.rows, minlength=len(self.X))
+        played = np.flatnonzero(times)
+        return best_sparse(self.X[played], self.y[played], k, radius, limit, times[played])
 
 # %% ../nbs/core/00_protocol.ipynb #3212e688
 def ball_least_squares(A: np.ndarray, b: np.ndarray, radius: float) -> np.ndarray:
@@ -474,6 +494,7 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
     check_learner(learner)
     X, y = check_stream(X, y)
     if learner.d != X.shape[1]: fail("learner.d", learner.d, f"{X.shape[1]}, the number of features of X")
+    check_magnitude("y", y)
     learner._turn(learner.calls[0])
     rows = check_rows(rows, len(X))
     if rows.size == 0: return Run(X, y, rows, np.empty(0), np.empty(0, np.int64))

@@ -1,6 +1,6 @@
-"""Measure speed (`make bench`): rounds a second, one round by hand, cold start. Writes _results/speed.json.
+"""Measure speed (`make bench`): rounds a second, one round by hand, the papers' runs, cold start. Writes _results/speed.json.
 
-With --store it writes nbs/results/speed.json, which the page on speed shows; run that notebook again afterwards.
+`make store` keeps it in nbs/results/, where the page on speed shows it.
 
 Times are the best of several repetitions on one thread, in processor time; they are noisy, so compare ratios within one run.
 """
@@ -100,6 +100,35 @@ def textbook(d, top, budget, rounds=300):
     return best_of(2, lambda: play) / rounds
 
 
+def papers():
+    "Seconds of the runs whose times Ito et al. 2017 report, with their seconds and our goals: rows of the page on speed."
+    small, big = (20, 5, 5, 7, 5000), (384, 60, 60, 70, 53_500)  # d, k, top, budget, rounds
+    make = {
+        "FKK": lambda d, k, top, b, T: oslr.foster2016.FKK(d, b, k, T, seed=1),
+        "OnlineAELR": lambda d, k, top, b, T: oslr.hazan2012.OnlineAELR(d, b, T, seed=1),
+        "RDA1": lambda d, k, top, b, T: oslr.ito2017.RDA1(d, b, top, step=2, seed=1),
+        "RDA2": lambda d, k, top, b, T: oslr.ito2017.RDA2(d, b, seed=1),
+        "RDA3": lambda d, k, top, b, T: oslr.ito2017.RDA3(d, b, seed=1),
+        "GreedyRDA": lambda d, k, top, b, T: oslr.ito2017.GreedyRDA(d, b, step=2, seed=1),
+        "UniformRDA": lambda d, k, top, b, T: oslr.ito2017.UniformRDA(d, b, step=2, seed=1),
+    }
+    goals = {
+        ("FKK", small): (3.0, 1176), ("OnlineAELR", small): (0.02, 6), ("RDA1", small): (None, 1),
+        ("RDA1", big): (0.06, 195), ("RDA2", big): (0.06, 35), ("RDA3", big): (0.06, None),
+        ("GreedyRDA", big): (None, 147), ("UniformRDA", big): (None, 382), ("OnlineAELR", big): (None, 477),
+    }  # fmt: skip
+    rows = []
+    for (name, size), (goal, paper) in goals.items():
+        d, _, _, budget, T = size
+        X, y = stream(d, T)
+        oslr.simulate(make[name](*size), X[:50], y[:50])  # compiled before the clock starts
+        seconds = best_of(3, lambda: lambda: oslr.simulate(make[name](*size), X, y))  # noqa: B023  (called at once)
+        rows.append({"learner": name, "d": d, "budget": budget, "T": T, "seconds": seconds, "goal": goal, "paper": paper})
+        aim = f" (goal {goal:g} s)" if goal else ""
+        print(f"{name}, d = {d}, k' = {budget}, T = {T:,}: {seconds:.4f} s{aim}; paper {paper or '-'} s", flush=True)
+    return rows
+
+
 def cold_start():
     "Seconds of wall time in a fresh process: import; first simulate with and without compiled code on disk."
     code = "import time; a = time.perf_counter(); import oslr_nb as o; b = time.perf_counter(); import numpy as np; "
@@ -133,12 +162,14 @@ def main():
     plain = textbook(20, 5, 10)
     ratio = plain * rounds[0]["rounds_per_second"]
     print(f"textbook numpy, d = 20: {plain * 1e6:.0f} us a round; simulate is {ratio:,.0f} times faster")
+    table = papers()
     cold = cold_start()
     for name, seconds in cold.items(): print(f"{name}: {seconds:.2f} s")
     machine = {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count()}
     machine |= {"python": platform.python_version(), "numpy": np.__version__}
-    result = {"machine": machine, "rounds": rounds, "textbook_seconds": plain, "ratio_to_textbook": ratio, "cold_seconds": cold}
-    path = Path(__file__).parents[1] / ("nbs/results" if "--store" in sys.argv else "_results") / "speed.json"
+    result = {"machine": machine, "rounds": rounds, "textbook_seconds": plain, "ratio_to_textbook": ratio}
+    result |= {"papers": table, "cold_seconds": cold}
+    path = Path(__file__).parents[1] / "_results" / "speed.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(result, indent=1) + "\n")
     print(f"stored in {path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}")
