@@ -316,7 +316,7 @@ def footnote_3(case: Case, sign: int = -1) -> Evidence:
 def _(case: Case) -> Evidence: return footnote_3.check(case, sign=1)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #93da2e34
-@claim("ito2017", "page 2, with footnote 3", id="E-A2", tier="certificate", refuted=True, cases=[1e-2, 1e-3],
+@claim("ito2017", "page 2 and footnote 3, as read by Li et al. 2025", id="E-A2", tier="certificate", refuted=True, cases=[1e-2, 1e-3],
        tex=r"\max_T\,T\,e^{-C^2(T^{1/4}-1)}=O(C^{-4}):\ d^{16}/k'^{16}\text{ is a misprint of }d^8/k'^8")
 def sixteenth_power(case: Case) -> Evidence:
     "Power of 1/C with which the printed term grows between C = case.value and a tenth of it, by footnote 3."
