@@ -20,7 +20,7 @@ from .algorithm1 import GreedyRDA, final_regrets, sign_table
 from ...protocol import Learner, refuse_bought, register
 
 # %% auto #0
-__all__ = ['set_stays_the_same', 'one_feature_is_enough', 'squares_explore', 'squares_select', 'squares_predict',
+__all__ = ['COPY_PHI', 'set_stays_the_same', 'one_feature_is_enough', 'squares_explore', 'squares_select', 'squares_predict',
            'squares_update', 'squares_run', 'predictor_regret', 'missed_coordinate', 'explorer_error', 'explorer_noise',
            'freedman', 'freedman_holds', 'explorer_terms', 'miss_bound_2', 'bound_6_sharpened', 'footnote_3',
            'sixteenth_power', 'printed_exponent', 'bound_theorem_6', 'weaker_copy', 'cone_lemma', 'l1_scale',
@@ -361,12 +361,15 @@ def bound_theorem_6(w: np.ndarray, T: int, d: int, budget: int, sigma_min: float
     return float(8 * (1 + math.sqrt(d)) * math.sqrt(T + 1) + 12 * T * (v @ late) + 4 * (v @ early))
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #4d39fd51
+COPY_PHI = 0.1254  # phi_0 of the stream below, rounded down; the next cell computes it
+
+
 def weaker_copy(
     weights: tuple[float, float] = (0.2, 0.7), noise: float = 0.15
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """All outcomes (X, y) of three features, and w: feature 0 is a copy of feature 2, divided by 2.5; ||x||, |y| <= 1.
 
-    V is singular, but compatibility holds for the support {1, 2}, phi_0 = 0.125. Labels are +-noise off the line.
+    V is singular, but compatibility holds for the support {1, 2}, phi_0 = COPY_PHI. Labels are +-noise off the line.
     """
     z = np.array(list(itertools.product((-1.0, 1.0), repeat=2)))
     X, w = np.column_stack([0.3 * z[:, 0], 0.55 * z[:, 1], 0.75 * z[:, 0]]), np.r_[0.0, weights]
@@ -380,7 +383,7 @@ def cone_lemma(case: Case, factor: float = 1.0) -> Evidence:
     "Left minus right side for 40 steps, the weights mu scaled so that the condition holds with equality (phi_0 times factor)."
     X, _, u = weaker_copy()
     V = X.T @ X / len(X)
-    phi, mu = factor * 0.1254, np.sort(case.rng.uniform(0.5, 1, 40))[::-1]
+    phi, mu = factor * COPY_PHI, np.sort(case.rng.uniform(0.5, 1, 40))[::-1]
     w = u + 0.1 * case.rng.standard_normal((40, 3))
     if case.number % 2 == 0:  # smaller norm, nearly the same predictions
         w[:] = u + 0.01 * np.array([2.5, -1.6, -1.0]) * case.rng.uniform(0.5, 2)
@@ -594,7 +597,7 @@ def mean_converges(case: Case, l1: float = 1.0) -> Evidence:
     "Upper end of the log-log slope of the mean of ||w_s - w*||_1 over 10 runs between s = 2^14 and 2^19."
     X, y, w = weaker_copy()
     marks = 2 ** np.arange(14, 20)
-    make = lambda i: RDA3(3, 2, l1=l1, k=2, phi=0.1254, seed=i)
+    make = lambda i: RDA3(3, 2, l1=l1, k=2, phi=COPY_PHI, seed=i)
     errors = [np.abs(explorer_path(make(i), X, y, marks, case.rng) - w).sum(axis=1) for i in range(10 if l1 else 3)]
     return Evidence(slope_interval(marks, np.array(errors), 1e-3, case.rng)[1], "<=", -0.25, tol=0.02)
 
