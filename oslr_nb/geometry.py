@@ -78,7 +78,7 @@ def top_buffer(d: int, top: int, slack: int | None = None) -> tuple[np.ndarray, 
     "Arrays (buf, state) of a running top-k for h = 0: top + slack entries, or all d when d <= top + 4 slack."
     check_int("d", d, 1)
     check_int("top", top, 0, d)
-    slack = 12 + min(20, d // 50_000) if slack is None else check_int("slack", slack, 0)
+    slack = 8 + min(24, d // 40_000) if slack is None else check_int("slack", slack, 0)
     size = 0 if top == 0 else d if d <= top + 4 * slack else top + slack
     return np.arange(size), np.array([0.0, size - 1.0, 0.0])
 
