@@ -31,9 +31,9 @@ from oslr_nb.checks import (
 
 # %% auto #0
 __all__ = ['PROTOCOLS', 'EXPECTED', 'LEARNERS', 'SCHEMA', 'ProtocolError', 'BudgetExceeded', 'split_query', 'check_bought',
-           'measure', 'check_stream', 'Environment', 'refuse_bought', 'Learner', 'Run', 'ball_least_squares',
-           'SubsetLeastSquares', 'Comparator', 'best_sparse', 'check_learner', 'sell', 'play', 'Entry', 'register',
-           'get_state', 'set_state', 'write_learner', 'load', 'check_rows', 'simulate']
+           'measure', 'weighted_sum', 'check_sparse', 'check_stream', 'Environment', 'refuse_bought', 'Learner', 'Run',
+           'ball_least_squares', 'SubsetLeastSquares', 'Comparator', 'best_sparse', 'check_learner', 'sell', 'play',
+           'Entry', 'register', 'get_state', 'set_state', 'write_learner', 'load', 'check_rows', 'simulate']
 
 # %% ../nbs/core/00_protocol.ipynb #83488982
 PROTOCOLS = ("OSLR", "POSLR", "training-only")
@@ -68,6 +68,18 @@ def measure(x: np.ndarray, rows: np.ndarray, coordinates: np.ndarray) -> np.ndar
     "The values that answer a query: rows @ x, then x[coordinates], float64."
     bought = np.asarray(x[coordinates], dtype=np.float64)
     return np.concatenate([rows @ x, bought]) if rows.size else bought
+
+# %% ../nbs/core/00_protocol.ipynb #c64bfca1
+def weighted_sum(w: np.ndarray, x: np.ndarray, intercept: float) -> float:
+    "w'x + intercept, reading only the features of nonzero weight; they must be numbers."
+    support = np.flatnonzero(w)
+    return check_real("score of w", float(w[support] @ x[support]) + intercept, why="all its features are needed")
+
+
+def check_sparse(w: np.ndarray, intercept: float, k: int) -> int:
+    "How many weights are nonzero; refused when more than k, or beside an intercept."
+    if intercept != 0: fail("intercept", intercept, "0", "POSLR scores k-sparse weights and nothing else")
+    return check_int("number of nonzero weights", np.count_nonzero(w), 0, k, "POSLR scores k-sparse weights")
 
 # %% ../nbs/core/00_protocol.ipynb #1db3193b
 def check_stream(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -113,15 +125,12 @@ class Environment:
             where, expected = f"round {self.t + 1} of {self.protocol}", EXPECTED[self.protocol, self._phase]
             raise ProtocolError(f"{call} is out of order in {where}: expected {expected}.")
 
-    def commit(self, w: Any) -> None:
+    def commit(self, w: Any, intercept: float = 0.0) -> None:
         "POSLR and training-only: fix the weights w (d,) with which this round is scored; nothing is shown."
         self._expect("commit(w)", "commit", PROTOCOLS[1:])
-        w = check_array("w", w, (self.d,))
-        support = np.flatnonzero(w)
-        score = check_real("score of w", float(w[support] @ self._X[self.t, support]), why="all its features are needed")
-        if self.protocol == "POSLR":
-            check_int("number of nonzero weights", support.size, 0, self.k, "POSLR scores k-sparse weights")
-            self.n_observed[self.t] += support.size
+        w, b = check_array("w", w, (self.d,)), check_real("intercept", intercept)
+        score = weighted_sum(w, self._X[self.t], b)
+        if self.protocol == "POSLR": self.n_observed[self.t] += check_sparse(w, b, self.k)
         self.predictions[self.t], self._phase = score, "query"
 
     def observe(self, query: Any) -> np.ndarray:
@@ -170,13 +179,13 @@ class Learner:
 
     protocol: ClassVar[str] = "OSLR"
     arrays: ClassVar[tuple[str, ...]] = ()
+    intercept_: Any = 0.0  # a float; learners that centre their features make it a property
 
     def __init__(self, d: int, budget: int, seed: Any = None, **params: Any):
         self.d = check_int("d", d, 1)
         self.budget = check_int("budget", budget, 0, self.d, f"there are d = {self.d} features")
         self.params = {"d": self.d, "budget": self.budget, **params}
-        self.rng = check_rng(seed)
-        self._next, self._cost = 0, 0
+        self.rng, self._next, self._cost = check_rng(seed), 0, 0
 
     @property
     def calls(self) -> tuple[str, ...]:
@@ -185,21 +194,22 @@ class Learner:
 
     def _turn(self, call: str) -> None:
         if call != self.calls[self._next]:
-            order = f"{self.protocol}: {', '.join(self.calls)}"
-            raise ProtocolError(f"{call} is out of order: expected {self.calls[self._next]} ({order}).")
+            order = f"expected {self.calls[self._next]} ({self.protocol}: {', '.join(self.calls)})"
+            raise ProtocolError(f"{call} is out of order: {order}.")
 
     def _done(self) -> None:
         self._next = (self._next + 1) % len(self.calls)
 
     def _bought(self, values: Any) -> np.ndarray:
-        values = check_array("values", values, (self._cost,), "one number for each that the query asked for").copy()
-        return check_magnitude("values", values)
+        why = "one number for each that the query asked for"
+        return check_magnitude("values", check_array("values", values, (self._cost,), why).copy())
 
     def commit(self) -> np.ndarray:
         "POSLR and training-only: the weights (d,) with which this round is scored."
         self._turn("commit")
+        w = self.coef_
         self._done()
-        return self.coef_
+        return w
 
     def query(self) -> Any:
         "What to buy this round: coordinates, measurement rows, or a pair of both."
@@ -387,7 +397,7 @@ def play(learner: Learner, env: Environment, seed: Any = None) -> Run:
         if learner.protocol == "OSLR":
             learner.update(env.predict(learner.predict(sell(learner, env))))
         else:
-            env.commit(learner.commit())
+            env.commit(learner.commit(), learner.intercept_)
             learner.observe(sell(learner, env))
             learner.update(env.label())
     return Run(env._X, env._y, np.arange(start, env.T), env.predictions[start:], env.n_observed[start:])
@@ -486,22 +496,25 @@ def check_rows(rows: Any, n: int) -> np.ndarray:
     return np.ascontiguousarray(rows, np.int64)
 
 # %% ../nbs/core/00_protocol.ipynb #067b70b0
-def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = None) -> Run:
+def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = None, score: bool = True) -> Run:
     """Play `learner` over X (n, d), y (n,) with its compiled round; the learner keeps what it has learnt.
 
     `rows` (T,) are the row numbers in order of play (default: each once); `seed` restarts the generator.
+    `score=False` (training-only): learn without scoring the weights; the predictions are nan.
     """
     check_learner(learner)
     X, y = check_stream(X, y)
     if learner.d != X.shape[1]: fail("learner.d", learner.d, f"{X.shape[1]}, the number of features of X")
     check_magnitude("y", y)
+    if not score and learner.protocol != "training-only":
+        fail("score", score, "True", f"{learner.protocol} predicts in every round")
     learner._turn(learner.calls[0])
     rows = check_rows(rows, len(X))
     if rows.size == 0: return Run(X, y, rows, np.empty(0), np.empty(0, np.int64))
     before, rng = get_state(learner), learner.rng
     if seed is not None: learner.rng = check_rng(seed)
     try:
-        predictions, n_observed = learner._simulate(X, y, rows)
+        predictions, n_observed = learner._simulate(X, y, rows, *([] if score else [False]))
     except BaseException:
         learner.rng = rng
         set_state(learner, *before)

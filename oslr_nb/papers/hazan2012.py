@@ -554,7 +554,10 @@ def attribute_run(
     rng: np.random.Generator, X: np.ndarray, y: np.ndarray, rows: np.ndarray, state: tuple, ridge: bool, reading: int,
     draws: int, warm: int, radius: float, out: np.ndarray, bought: np.ndarray,
 ) -> int:
-    "Rounds over the given rows: predictions into out, purchases into bought; returns how many rounds were played."
+    """Rounds over the given rows: predictions into out, purchases into bought; returns how many rounds were played.
+
+    reading 1 or 2: predictions from what was bought (`prediction`); 0: scores of the weights; -1: none.
+    """
     _, _, _, _, _, S, values, _, _, _, _, _, num = state
     for t in range(rows.size):
         row, usable = rows[t], True
@@ -565,8 +568,9 @@ def attribute_run(
             usable &= abs(values[a]) <= LARGEST
         if not usable: return t
         num[6] = inner_estimate(state, ridge)
-        out[t] = prediction(state, reading) if reading else score(X, row, state, num[0] - warm)
-        if not math.isfinite(out[t]): return t
+        if reading >= 0:
+            out[t] = prediction(state, reading) if reading else score(X, row, state, num[0] - warm)
+            if not math.isfinite(out[t]): return t
         learn(y[row], state, ridge, draws, warm, radius)
     return rows.size
 
@@ -651,11 +655,14 @@ class AttributeEfficient(AttributeState):
     def _plan(self) -> None:
         "What follows phase one, if there is one."
 
-    def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        out, bought, n = np.empty(len(rows)), np.empty(len(rows), np.int64), len(rows)
+    def _simulate(
+        self, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool = True
+    ) -> tuple[np.ndarray, np.ndarray]:
+        out, bought, n = np.full(len(rows), np.nan), np.empty(len(rows), np.int64), len(rows)
+        reading = self.reading if score else -1
         cut = min(max(self.warm - int(self.num[0]), 0), n)  # the rounds of phase one
         for start, stop in ((0, cut), (cut, n)):
-            args = (self.ridge, self.reading, self.draws, self.warm, self.radius, out[start:stop], bought[start:stop])
+            args = (self.ridge, reading, self.draws, self.warm, self.radius, out[start:stop], bought[start:stop])
             done = start + attribute_run(self.rng, X, y, rows[start:stop], self._state, *args)
             if done < stop: refuse_row(self, X, int(rows[done]), done + 1)
             if 0 < stop == cut and self.num[0] == self.warm: self._plan()
@@ -708,7 +715,7 @@ def excess_risk(
     for i in range(runs):
         X = np.where(rng.random((T, len(a))) < 0.5, 1.0, -1.0) * np.sqrt(a)
         learner = make(i)
-        simulate(learner, X, X @ w + rng.choice([-0.1, 0.1], T))
+        simulate(learner, X, X @ w + rng.choice([-0.1, 0.1], T), score=False)
         found.append(float(a @ (learner.coef_ - w) ** 2) / 2)
     return np.array(found)
 
