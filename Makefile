@@ -42,7 +42,7 @@ bench: .venv/ready
 	@python -m tests.bench
 
 store: reproduce bench
-	@cp _results/claims.json _results/ito2017_*.json _results/speed.json nbs/results/
+	@cp _results/claims.json _results/ito2017_*.json _results/cesabianchi2010_*.json _results/speed.json nbs/results/
 
 export: .venv/ready
 	@nbdev_export

@@ -47,7 +47,7 @@ def verify(papers: Papers = None, jobs: Jobs = CORES) -> None:
 @app.command()
 def reproduce(
     papers: Papers = None,
-    full: Annotated[bool, typer.Option("--full", help="Five times as many instances.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Five times as many instances, and MNIST (found or downloaded).")] = False,
     out: Annotated[
         Path, typer.Option(help="Folder for the results; finished work found there is not repeated.")
     ] = Path("_results"),

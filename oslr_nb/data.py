@@ -21,7 +21,8 @@ from .checks import check_array, check_int, check_real, check_rng, fail
 # %% auto #0
 __all__ = ['WEIGHTS', 'FEATURES', 'UCI', 'SOURCES', 'CT_ROWS', 'CT_HEADER', 'CT_LABELS', 'CT_HEAD', 'CT_GRIDS', 'CT_DECILES',
            'CT_CONSTANT', 'BLOG_ROWS', 'BLOG_LABELS', 'BLOG_FEATURES', 'MNIST_PARTS', 'Stream', 'shuffled',
-           'sparse_linear', 'digits_pair', 'data_folder', 'Source', 'ct_slice', 'ct_like', 'blog_feedback', 'mnist']
+           'sparse_linear', 'two_digits', 'digits_pair', 'data_folder', 'Source', 'ct_slice', 'ct_like',
+           'blog_feedback', 'mnist', 'mnist_pair']
 
 # %% ../nbs/practice/data.ipynb #23597ac2
 @dataclass(frozen=True)
@@ -67,15 +68,20 @@ def sparse_linear(
     return Stream(X, X @ w + noise * rng.standard_normal(T), w)
 
 # %% ../nbs/practice/data.ipynb #7f32ede3
+def two_digits(images: np.ndarray, labels: np.ndarray, negative: int, positive: int, scale: float) -> Stream:
+    "The images (n, d) of two digits, times `scale`, and y = -1 or +1."
+    for name, digit in (("negative", negative), ("positive", positive)): check_int(name, digit, 0, 9)
+    if negative == positive: fail("positive", positive, f"a digit other than negative = {negative}")
+    keep = np.isin(labels, (negative, positive))
+    return Stream(images[keep] * scale, np.where(labels[keep] == positive, 1.0, -1.0))
+
+
 def digits_pair(negative: int = 3, positive: int = 5) -> Stream:
     "Images of two digits from scikit-learn: X (n, 64) with ||x|| <= 1, y = -1 or +1."
     from sklearn.datasets import load_digits
 
-    for name, digit in (("negative", negative), ("positive", positive)): check_int(name, digit, 0, 9)
-    if negative == positive: fail("positive", positive, f"a digit other than negative = {negative}")
     bunch = load_digits()
-    keep = np.isin(bunch.target, (negative, positive))
-    return Stream(bunch.data[keep] / 128.0, np.where(bunch.target[keep] == positive, 1.0, -1.0))
+    return two_digits(bunch.data, bunch.target, negative, positive, 1 / 128)
 
 # %% ../nbs/practice/data.ipynb #d9a87bdd
 def data_folder() -> Path:
@@ -390,3 +396,8 @@ def mnist(path: Any = None, download: bool = False) -> tuple[np.ndarray, np.ndar
     Raises as `ct_slice` does.
     """
     return _read_mnist(_locate(SOURCES["mnist"], path, download))
+
+
+def mnist_pair(negative: int = 3, positive: int = 5, path: Any = None, download: bool = False) -> Stream:
+    "Images of two digits of MNIST, training and test images: X (n, 784) from 0 to 1, y = -1 or +1. Raises as `mnist`."
+    return two_digits(*mnist(path, download), negative, positive, 1 / 255)

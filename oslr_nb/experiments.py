@@ -170,7 +170,7 @@ def plan(names: Iterable[str] = (), full: bool = False) -> dict[str, dict[str, l
     ids = claim_ids(names)
     load_sections()
     wanted = {name: s for name, s in SECTIONS.items() if not names or s.paper in names}
-    parts = {name: s.cells(5 if full else 1) for name, s in wanted.items()}
+    parts = {name: groups for name, s in wanted.items() if (groups := s.cells(5 if full else 1))}
     return {"claims": {"claims": [Cell("claim", {"id": i, "paper": CLAIMS[i].paper}) for i in ids]}} | parts
 
 # %% ../nbs/practice/experiments.ipynb #fc1024d8

@@ -32,8 +32,9 @@ from oslr_nb.checks import (
 # %% auto #0
 __all__ = ['PROTOCOLS', 'EXPECTED', 'LEARNERS', 'SCHEMA', 'ProtocolError', 'BudgetExceeded', 'split_query', 'check_bought',
            'measure', 'weighted_sum', 'check_sparse', 'check_stream', 'Environment', 'refuse_bought', 'Learner', 'Run',
-           'ball_least_squares', 'SubsetLeastSquares', 'Comparator', 'best_sparse', 'check_learner', 'sell', 'play',
-           'Entry', 'register', 'get_state', 'set_state', 'write_learner', 'load', 'check_rows', 'simulate']
+           'ball_least_squares', 'SubsetLeastSquares', 'Comparator', 'best_sparse', 'check_learner', 'sell',
+           'commit_to', 'play', 'Entry', 'register', 'get_state', 'set_state', 'write_learner', 'load', 'check_rows',
+           'simulate']
 
 # %% ../nbs/core/00_protocol.ipynb #83488982
 PROTOCOLS = ("OSLR", "POSLR", "training-only")
@@ -185,7 +186,7 @@ class Learner:
         self.d = check_int("d", d, 1)
         self.budget = check_int("budget", budget, 0, self.d, f"there are d = {self.d} features")
         self.params = {"d": self.d, "budget": self.budget, **params}
-        self.rng, self._next, self._cost = check_rng(seed), 0, 0
+        self.rng, self._next, self._cost, self._refused = check_rng(seed), 0, 0, None
 
     @property
     def calls(self) -> tuple[str, ...]:
@@ -214,8 +215,8 @@ class Learner:
     def query(self) -> Any:
         "What to buy this round: coordinates, measurement rows, or a pair of both."
         self._turn("query")
-        q = self._query()
-        self._cost = len(q[0]) + len(q[1]) if isinstance(q, tuple) else len(q)
+        q = self._query() if self._refused is None else self._refused  # a query stands until it is answered
+        self._refused, self._cost = None, len(q[0]) + len(q[1]) if isinstance(q, tuple) else len(q)
         self._done()
         return q
 
@@ -375,11 +376,21 @@ def check_learner(learner: Any) -> None:
 
 
 def sell(learner: Learner, env: Environment) -> np.ndarray:
-    "Ask the learner and sell to it; a refused sale takes its query back."
+    "Ask the learner and sell to it; after a refused sale the learner's round begins again, and its query stands."
     query = learner.query()
     try: return env.observe(query)
     except Exception:
-        learner._next = learner.calls.index("query")
+        learner._next, learner._refused = 0, query
+        raise
+
+
+def commit_to(learner: Learner, env: Environment) -> None:
+    "Commit the learner's weights, unless that was done before a refused sale; if refused, the round begins again."
+    w = learner.commit()
+    try:
+        if env._phase == "commit": env.commit(w, learner.intercept_)
+    except Exception:
+        learner._next = 0
         raise
 
 # %% ../nbs/core/00_protocol.ipynb #e5aa6eb8
@@ -397,7 +408,7 @@ def play(learner: Learner, env: Environment, seed: Any = None) -> Run:
         if learner.protocol == "OSLR":
             learner.update(env.predict(learner.predict(sell(learner, env))))
         else:
-            env.commit(learner.commit(), learner.intercept_)
+            commit_to(learner, env)
             learner.observe(sell(learner, env))
             learner.update(env.label())
     return Run(env._X, env._y, np.arange(start, env.T), env.predictions[start:], env.n_observed[start:])
@@ -437,6 +448,8 @@ def register(paper: str, **facts: str) -> Callable[[type[Learner]], type[Learner
 def get_state(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     "A copy of all that a learner knows: a JSON-able header and its arrays."
     header = {"next": learner._next, "cost": learner._cost, "rng": learner.rng.bit_generator.state}
+    parts = learner._refused if isinstance(learner._refused, tuple) else (learner._refused,)
+    header["refused"] = None if learner._refused is None else [np.asarray(part).tolist() for part in parts]
     return header, {name: np.array(getattr(learner, name)) for name in learner.arrays}
 
 # %% ../nbs/core/00_protocol.ipynb #eccb8c20
@@ -446,7 +459,9 @@ def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.nda
         have, want = arrays[name], getattr(learner, name)
         if (have.shape, have.dtype) != (want.shape, want.dtype): fail(f"shape of {name}", have.shape, str(want.shape))
     learner.rng.bit_generator.state = header["rng"]
-    learner._next, learner._cost = header["next"], header["cost"]
+    learner._next, learner._cost, parts = header["next"], header["cost"], header["refused"]
+    asked = tuple(np.array(part) for part in parts or ())
+    learner._refused = asked if len(asked) == 2 else asked[0] if asked else None
     for name in learner.arrays: setattr(learner, name, arrays[name].copy())
 
 # %% ../nbs/core/00_protocol.ipynb #75e94078
@@ -511,12 +526,14 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
     learner._turn(learner.calls[0])
     rows = check_rows(rows, len(X))
     if rows.size == 0: return Run(X, y, rows, np.empty(0), np.empty(0, np.int64))
-    before, rng = get_state(learner), learner.rng
+    before, rng, played = get_state(learner), learner.rng, rows
     if seed is not None: learner.rng = check_rng(seed)
     try:
-        predictions, n_observed = learner._simulate(X, y, rows, *([] if score else [False]))
+        parts = []
+        if learner._refused is not None: parts, rows = [Learner._simulate(learner, X, y, rows[:1])], rows[1:]
+        parts.append(learner._simulate(X, y, rows, *([] if score else [False])))
     except BaseException:
         learner.rng = rng
         set_state(learner, *before)
         raise
-    return Run(X, y, rows, predictions, n_observed)
+    return Run(X, y, played, *(np.concatenate(part) for part in zip(*parts, strict=True)))

@@ -19,7 +19,7 @@ import numpy as np
 
 import oslr_nb as oslr
 from oslr_nb.designs import Observe, gradient_estimate
-from oslr_nb.geometry import top_k
+from oslr_nb.geometry import proj_l1, top_k
 from oslr_nb.oco import dual_averaging_step
 
 # (d, top, budget, rows of the table, rounds): a table that stays in the cache, and one read from memory
@@ -129,6 +129,58 @@ def papers():
     return rows
 
 
+def pixels(d, n):
+    "n rows like images: half of the d values are 0, the others between 0 and 1; the labels are two groups of rows."
+    rng = np.random.default_rng(0)
+    X = rng.random((n, d))
+    X[rng.random((n, d)) < 0.5] = 0
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    X[:, : d // 2] *= 0.5 + 0.5 * (y[:, None] > 0)
+    return X, y
+
+
+def textbook_aer(d, lam, radius, rounds):
+    "Seconds of one round of AER with k = 4 in plain numpy."
+    X, y = pixels(d, 50)
+    rng = np.random.default_rng(0)
+
+    def play():
+        w, total = np.zeros(d), np.zeros(d)
+        for t in range(1, rounds + 1):
+            x, norm = X[t % 50], np.abs(w).sum()
+            C = rng.choice(d, 2, replace=False)
+            draws = rng.choice(d, 2, p=np.abs(w) / norm) if norm > 0 else []
+            yhat = sum(np.sign(w[i]) * norm * x[i] for i in draws) / 2
+            w = (1 - 1 / t) * w
+            w[C] -= 2 / (lam * t) * (yhat - y[t % 50]) * d / 2 * x[C]
+            w = proj_l1(w, radius)
+            total += w
+
+    return best_of(2, lambda: play) / rounds
+
+
+def aer():
+    "Rounds a second of AER without scoring, k = 4, with our goals, and seconds of a textbook round."
+    table = []
+    sizes = (784, 1000, 1_000_000, 1.5e6, 2000), (10_000, 100, 1_000_000, 0.7e6, 300), (10**6, 50, 400_000, 0.3e6, 5)
+    for d, n, T, goal, rounds in sizes:  # n rows of the table, T rounds of AER, `rounds` of the textbook
+        X, y = pixels(d, n)
+        rows, lam = np.arange(T) % n, 15 * d / 784
+
+        def work(d=d, T=T, lam=lam, X=X, y=y, rows=rows):
+            lr = oslr.cesabianchi2010.AER(d, 4, T, radius=8.0, lam=lam, seed=1)
+            oslr.simulate(lr, X, y, rows=rows[:100], score=False)
+            return lambda: oslr.simulate(lr, X, y, rows=rows, score=False)
+
+        row = {"d": d, "budget": 4, "rounds_per_second": T / best_of(3, work), "goal": goal}
+        row["textbook_seconds"] = textbook_aer(d, lam, 8.0, rounds)
+        table.append(row)
+        ratio = row["textbook_seconds"] * row["rounds_per_second"]
+        print(f"AER, d = {d:>9,}, k = 4: {row['rounds_per_second'] / 1e6:.2f} M rounds/s (goal {goal / 1e6:g} M); ", end="")
+        print(f"textbook numpy {row['textbook_seconds'] * 1e6:,.0f} us a round, {ratio:,.0f} times slower", flush=True)
+    return table
+
+
 def cold_start():
     "Seconds of wall time in a fresh process: import; first simulate with and without compiled code on disk."
     code = "import time; a = time.perf_counter(); import oslr_nb as o; b = time.perf_counter(); import numpy as np; "
@@ -162,13 +214,13 @@ def main():
     plain = textbook(20, 5, 10)
     ratio = plain * rounds[0]["rounds_per_second"]
     print(f"textbook numpy, d = 20: {plain * 1e6:.0f} us a round; simulate is {ratio:,.0f} times faster")
-    table = papers()
+    table, aer_table = papers(), aer()
     cold = cold_start()
     for name, seconds in cold.items(): print(f"{name}: {seconds:.2f} s")
     machine = {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count()}
     machine |= {"python": platform.python_version(), "numpy": np.__version__}
     result = {"machine": machine, "rounds": rounds, "textbook_seconds": plain, "ratio_to_textbook": ratio}
-    result |= {"papers": table, "cold_seconds": cold}
+    result |= {"papers": table, "aer": aer_table, "cold_seconds": cold}
     path = Path(__file__).parents[1] / "_results" / "speed.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(result, indent=1) + "\n")

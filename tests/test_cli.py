@@ -55,6 +55,25 @@ def test_jobs_and_repetition_do_not_change_a_number(small_plan, tmp_path):
     assert {"ito2017_long.json", "digits.parquet"} <= {p.name for p in (tmp_path / "a").iterdir()}
 
 
+def test_a_full_run_needs_mnist(monkeypatch):
+    "With the images the plan has all pairs and splits, and a cell runs; without them one sentence says what is missing."
+    from sklearn.datasets import load_digits
+
+    from oslr_nb.reproductions import cesabianchi2010 as pages
+
+    bunch = load_digits()
+    monkeypatch.setattr(pages, "mnist", lambda download=False: ((bunch.data * 15.9).astype("uint8"), bunch.target))
+    monkeypatch.setattr(pages, "images", pages.images.__wrapped__)
+    groups = experiments.plan(["cesabianchi2010"], full=True)["cesabianchi2010_mnist"]
+    assert {name: len(cells) for name, cells in groups.items()} == {"pairs": 450, "curves": 10, "pixels": 1}
+    found = experiments.run_cell(groups["pairs"][0])["errors"]
+    assert found.keys() == pages.METHODS.keys() and found["Ridge"][0] < 0.1
+    monkeypatch.setattr(pages, "mnist", lambda download=False: (_ for _ in ()).throw(FileNotFoundError("mnist: not there")))
+    full = oslr("reproduce", "cesabianchi2010", "--full")
+    assert full.exit_code == 2 and "--full needs MNIST: mnist: not there" in full.output
+    assert "cesabianchi2010_mnist" not in experiments.plan(["cesabianchi2010"])
+
+
 def test_interrupted_and_resumed(tmp_path):
     code = SMALL + "from oslr_nb.cli import app\napp(['reproduce', 'ito2017', '--jobs', '1', '--out', sys.argv[1]])"
     hear = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # a parent in the background may have it ignored

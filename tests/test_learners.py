@@ -19,11 +19,20 @@ every_learner = pytest.mark.parametrize("key", KEYS)
 
 # arguments without a default, and the smallest budget where it is more than 2
 EXTRA = {"foster2016.FKK": {"k": 2, "T": 1500}} | {k: {"T": 1500} for k in KEYS if k.startswith("hazan2012.")}
+SCALES = {"x_max": 10.0, "y_max": 40.0}  # learners that refuse what is beyond the scale of their theorem
+EXTRA |= {"cesabianchi2010.AER": {"T": 1500} | SCALES, "cesabianchi2010.Baseline": SCALES}
 LEAST = {"foster2016.FKK": 4}
+EVEN = {"cesabianchi2010.AER", "cesabianchi2010.Baseline"}
 OSLR = [k for k in KEYS if oslr.LEARNERS[k].protocol == "OSLR"]
+OPTIONS = [("cesabianchi2010.AER", kw) for kw in ({"output": "last"}, {"output": "proved", "centre": True}, {"calibrate": 0.4})]
+OPTIONS += [("cesabianchi2010.AER", {"centre": True, "calibrate": 0.5}), ("cesabianchi2010.Baseline", {"form": "indefinite"})]
+OPTIONS += [("cesabianchi2010.Baseline", {"order": o, "estimator": e}) for o in (1, 2) for e in ("pairs", "distinct")]
 
 
 def make(key, d=12, budget=6, **kw):
+    "A learner for streams of normal features; Baseline has no step."
+    if key == "cesabianchi2010.Baseline": kw.pop("step", None)
+    if key in EVEN and d and budget in range(3, d + 1): budget -= budget % 2
     return oslr.LEARNERS[key].cls(d, budget, **(EXTRA.get(key, {}) | kw))
 
 
@@ -56,6 +65,7 @@ def stream():
 def test_the_registry_is_complete():
     assert {f"ito2017.{n}" for n in ("RDA1", "RDA2", "RDA3", "GreedyRDA", "UniformRDA")} <= set(KEYS)
     assert {"foster2016.FKK", "hazan2012.AERR", "hazan2012.AELR", "hazan2012.OnlineAELR"} <= set(KEYS)
+    assert set(EVEN) <= set(KEYS)
     for key, e in oslr.LEARNERS.items():
         assert key == f"{e.paper}.{e.cls.__name__}" and e.protocol in oslr.protocol.PROTOCOLS
         assert all((e.budget, e.assumptions, e.bound, e.cost)) and e.cls.__doc__
@@ -70,6 +80,41 @@ def test_play_equals_simulate(key, d, share, seed, step, ties):
     a = oslr.simulate(make(key, d, budget, step=step, seed=seed), X, s.y)
     b = oslr.play(make(key, d, budget, step=step, seed=seed), environment(key, X, s.y, budget))
     assert np.abs(a.predictions - b.predictions).max() <= 1e-12 and (a.n_observed == b.n_observed).all()
+
+
+@pytest.mark.parametrize(("key", "kw"), OPTIONS, ids=str)
+def test_options_play_and_resume(key, kw, stream, tmp_path):
+    X, y = stream.X[:400], stream.y[:400]
+    if "T" in EXTRA[key]: kw = kw | {"T": 300}  # the last hundred rounds come after T
+    run = oslr.simulate(whole := make(key, seed=4, **kw), X, y)
+    again = oslr.play(make(key, seed=4, **kw), environment(key, X, y, 6))
+    assert np.abs(run.predictions - again.predictions).max() <= 1e-12 and np.ptp(run.predictions[-90:]) > 0
+    lr = make(key, seed=4, **kw)
+    for start, stop in ((0, 150), (150, 290), (290, 400)):
+        oslr.simulate(lr, X[start:stop], y[start:stop])
+        lr.save(tmp_path / "a.npz")
+        lr = oslr.load(tmp_path / "a.npz")
+    assert state(lr)[1] == state(whole)[1] and (lr.coef_ == whole.coef_).all() and lr.intercept_ == whole.intercept_
+    blind = make(key, seed=4, **kw)
+    assert np.isnan(oslr.simulate(blind, X, y, score=False).predictions).all()
+    assert (blind.coef_ == whole.coef_).all() and blind.intercept_ == whole.intercept_
+
+
+@pytest.mark.parametrize("key", sorted(EVEN))
+def test_beyond_the_scale_of_the_theorem(key, stream):
+    "Values and labels beyond x_max and y_max are refused by both drivers, the state as it was; so are odd budgets."
+    lr = make(key, seed=0)
+    before = state(lr)
+    for X, y, name in ((100 * stream.X, stream.y, "x_max"), (stream.X, 1000 * stream.y, "y_max")):
+        with pytest.raises(ValueError, match=name): oslr.simulate(lr, X, y)
+        assert state(lr) == before
+    take(lr, np.zeros(len(query(lr))))
+    with pytest.raises(ValueError, match="y_max"): lr.update(41.0)
+    lr.update(0.0)
+    n = len(query(lr))
+    with pytest.raises(ValueError, match="x_max"): take(lr, np.full(n, 10.1))
+    take(lr, np.ones(n))
+    with pytest.raises(ValueError, match="budget = 5: it must be even"): oslr.LEARNERS[key].cls(12, 5, **EXTRA[key])
 
 
 @pytest.mark.parametrize("key", RDA)
@@ -136,8 +181,8 @@ def test_resumed_is_uninterrupted(key, stream, tmp_path):
     for stop in (0, 1, 17, 800):
         lr = make(key, seed=5)
         first = oslr.simulate(lr, stream.X[:stop], stream.y[:stop]).predictions if stop else np.empty(0)
-        S = query(lr)
-        score = None if lr.protocol == "OSLR" else float(lr.coef_ @ stream.X[stop])
+        score = None if lr.protocol == "OSLR" else float(lr.commit() @ stream.X[stop]) + lr.intercept_
+        S = lr.query()
         lr.save(tmp_path / "a.npz")  # between query and predict
         lr = oslr.load(tmp_path / "a.npz")
         yhat = take(lr, stream.X[stop, S])
@@ -147,6 +192,30 @@ def test_resumed_is_uninterrupted(key, stream, tmp_path):
         lr.update(stream.y[stop])
         rest = oslr.simulate(lr, stream.X[stop + 1 :], stream.y[stop + 1 :]).predictions
         assert (np.concatenate([first, [yhat], rest]) == whole).all()
+
+
+@every_learner
+@pytest.mark.parametrize("go_on", ["play", "simulate", "load"])
+def test_a_refused_sale_changes_nothing(key, go_on, stream, tmp_path):
+    "After refusals the round begins again with the same query, and all goes on as if nothing had happened."
+    X, y, budget = stream.X[:60], stream.y[:60], 6
+    whole = make(key, seed=8)
+    oslr.simulate(whole, X, y)
+    lr, trap = make(key, seed=8), X.copy()
+    trap[5] = np.nan
+    env = environment(key, trap, y, budget)
+    for _ in range(3):
+        with pytest.raises(ValueError): oslr.play(lr, env)
+    if go_on == "load":
+        lr.save(tmp_path / "a.npz")
+        lr = oslr.load(tmp_path / "a.npz")
+    if go_on == "simulate":
+        oslr.simulate(lr, X[5:], y[5:])
+    else:
+        env._X[5] = X[5]
+        oslr.play(lr, env)
+    for name, value in state(whole)[1].items():
+        assert np.allclose(state(lr)[1][name], value, atol=1e-12), name
 
 
 @every_learner
@@ -190,7 +259,7 @@ def test_long_run_stays_finite(key):
     if key in RDA: assert abs(lr.num[1] - lr.h @ lr.h) <= 1e-8 * (lr.h @ lr.h)
 
 
-@every_learner
+@pytest.mark.parametrize("key", [k for k in KEYS if k not in EVEN])
 @pytest.mark.parametrize("scale", [1e-160, 1e-9, 1e9, 1e50, 1e150])
 def test_extreme_scales(key, scale, stream):
     "Tiny and huge inputs give numbers or a clear refusal, never a silent NaN."
@@ -207,6 +276,15 @@ def test_extreme_scales(key, scale, stream):
         take(lr, stream.X[0, S])
         with pytest.raises(ValueError, match=r"of magnitude at most 1e\+60"):
             lr.update(scale)
+
+
+@pytest.mark.parametrize("key", sorted(EVEN))
+@pytest.mark.parametrize("scale", [1e-160, 1e-9, 1e9])
+def test_extreme_scales_within_the_theorem(key, scale, stream):
+    lr = make(key, seed=0, **{name: max(v, v * scale) for name, v in SCALES.items()})
+    assert np.isfinite(oslr.simulate(lr, stream.X * scale, stream.y * scale).predictions).all()
+    for X, y in ((stream.X * 1e150, stream.y), (stream.X, stream.y * 1e150)):
+        with pytest.raises(ValueError, match=r"of magnitude at most 1e\+60"): oslr.simulate(lr, X, y)
 
 
 BAD_VALUES = [np.nan, np.inf, "1", None, [1.0]]
@@ -268,6 +346,8 @@ def test_order_of_calls(key):
     ids=str,
 )
 def test_bad_arguments(key, kw):
+    if key in EVEN: kw = {"x_max" if name == "x_norm" else name: value for name, value in kw.items()}
+    if key == "cesabianchi2010.Baseline" and "step" in kw: pytest.skip("Baseline has no step")
     with pytest.raises(ValueError, match=f"{next(iter(kw))} = .*it must be"):
         make(key, **({"d": 12, "budget": 6} | kw))
 

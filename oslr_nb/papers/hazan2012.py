@@ -16,21 +16,21 @@ from ..claims import Case, Evidence, claim, mean_limit, slope_interval
 from ..designs import WithReplacement, draw_average, draw_outside
 from ..oco import linear_regret, ogd
 from ..protocol import Learner, register, simulate
+from ..trees import sums_find, sums_first, sums_tree, sums_update
 
 # %% auto #0
 __all__ = ['LASSO', 'Law', 'GENTLE', 'HARSH', 'STATE', 'rational', 'inner_product_unbiased', 'attributes_unbiased',
            'gradient_moment', 'gradient_size', 'gradient_size_sharp', 'check_chances', 'estimate_moment',
            'descent_regret', 'bound_aerr', 'clip_bias', 'three_points', 'clipping', 'clipping_sharp', 'bound_aelr',
-           'lattice_regret', 'chase', 'second_order_regret', 'second_order_regret_sharp', 'printed_step', 'sums_tree',
-           'sums_first', 'sums_node', 'sums_update', 'sums_find', 'fresh_state', 'draw_attributes', 'inner_estimate',
-           'settle', 'ridge_update', 'two_sided', 'lasso_rescale', 'lasso_update', 'learn', 'score', 'prediction',
-           'attribute_run', 'AttributeState', 'refuse_row', 'AttributeEfficient', 'AERR', 'AELR', 'sharpened_step',
-           'excess_risk', 'equal_moments', 'reversed_draws', 'risk_limit', 'naive_excess', 'ridge_theorem',
-           'ridge_theorem_sharp', 'lasso_theorem', 'lasso_theorem_sharp', 'square_root_rate', 'tightness',
-           'data_dependent_q', 'best_ridge_draws', 'best_lasso_draws', 'unequal_moments', 'known_moments',
-           'widened_moments', 'confident_moments', 'TwoPhase', 'DDAERR', 'DDAELR', 'phase_two_moment',
-           'bound_two_phase', 'bound_ddaerr', 'bound_ddaelr', 'two_phases', 'OnlineAELR', 'observed_excess',
-           'estimate_excess', 'excess_of_a_round', 'floor_online', 'no_weights_help']
+           'lattice_regret', 'chase', 'second_order_regret', 'second_order_regret_sharp', 'printed_step', 'fresh_state',
+           'draw_attributes', 'inner_estimate', 'settle', 'ridge_update', 'two_sided', 'lasso_rescale', 'lasso_update',
+           'learn', 'score', 'prediction', 'attribute_run', 'AttributeState', 'refuse_row', 'AttributeEfficient',
+           'AERR', 'AELR', 'sharpened_step', 'excess_risk', 'equal_moments', 'reversed_draws', 'risk_limit',
+           'naive_excess', 'ridge_theorem', 'ridge_theorem_sharp', 'lasso_theorem', 'lasso_theorem_sharp',
+           'square_root_rate', 'tightness', 'data_dependent_q', 'best_ridge_draws', 'best_lasso_draws',
+           'unequal_moments', 'known_moments', 'widened_moments', 'confident_moments', 'TwoPhase', 'DDAERR', 'DDAELR',
+           'phase_two_moment', 'bound_two_phase', 'bound_ddaerr', 'bound_ddaelr', 'two_phases', 'OnlineAELR',
+           'observed_excess', 'estimate_excess', 'excess_of_a_round', 'floor_online', 'no_weights_help']
 
 # %% ../../nbs/papers/hazan2012.ipynb #f279d970
 def rational(rng: np.random.Generator, d: int, denominator: int) -> np.ndarray:
@@ -315,57 +315,6 @@ def _(case: Case) -> Evidence: return printed_step.check(case, eta=lambda L, B: 
 
 @printed_step.control("sqrt(ln(2d) / T) / G, without the 5")
 def _(case: Case) -> Evidence: return printed_step.check(case, eta=lambda L, B: math.sqrt(L))
-
-# %% ../../nbs/papers/hazan2012.ipynb #50825330
-def sums_tree(d: int) -> np.ndarray:
-    "A tree of sums over d leaves, all 0: node 0 is the total, the children of node i are 8 i + 1, ..., 8 i + 8."
-    leaves = 8
-    while leaves < d: leaves *= 8
-    return np.zeros((8 * leaves - 1) // 7)
-
-
-@kernel
-def sums_first(tree: np.ndarray) -> int:
-    "Place of leaf 0 in the tree."
-    return (tree.size - 1) // 8
-
-# %% ../../nbs/papers/hazan2012.ipynb #51a10b76
-@kernel
-def sums_node(tree: np.ndarray, i: int) -> float:
-    "Sum of the eight children of node i."
-    c = 8 * i + 1
-    low, high = (tree[c] + tree[c + 1]) + (tree[c + 2] + tree[c + 3]), (tree[c + 4] + tree[c + 5])
-    return low + (high + (tree[c + 6] + tree[c + 7]))
-
-
-@kernel
-def sums_update(tree: np.ndarray, changed: np.ndarray, count: int) -> None:
-    "Bring all sums up to date after the leaves changed[:count] were written: O(count log d), or O(d) for many."
-    first = sums_first(tree)
-    if 3 * count >= first:
-        for i in range(first - 1, -1, -1): tree[i] = sums_node(tree, i)
-        return
-    for a in range(count):
-        i = first + changed[a]
-        while i > 0:
-            i = (i - 1) >> 3
-            tree[i] = sums_node(tree, i)
-
-# %% ../../nbs/papers/hazan2012.ipynb #56bbbe43
-@kernel
-def sums_find(tree: np.ndarray, u: float) -> int:
-    "The leaf in which u times the total falls, 0 <= u < 1: leaf j with probability leaf_j / total if u is uniform."
-    first, i = sums_first(tree), 0
-    u *= tree[0]
-    while i < first:
-        chosen = -1
-        for c in range(8 * i + 1, 8 * i + 9):
-            if tree[c] > 0:
-                chosen = c
-                if u < tree[c]: break
-                u -= tree[c]
-        i = chosen
-    return i - first
 
 # %% ../../nbs/papers/hazan2012.ipynb #50223e72
 STATE = ("theta", "low", "v", "total", "tree", "S", "values", "times", "mark", "cdf", "chance", "second", "num")
