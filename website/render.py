@@ -28,6 +28,7 @@ class Site:
     def __init__(self, proc: Path, out: Path) -> None:
         self.proc, self.out, self.config = proc.resolve(), out.resolve(), settings(proc / "_quarto.yml")
         self.html, self.title = self.config["format"]["html"], self.config["website"]["title"]
+        self.binary = pypandoc.get_pandoc_path()  # once: while it searches, other threads are given any old pandoc
         listed = list(navigation(self.config["website"]["sidebar"]["contents"]))
         there = {p.relative_to(proc).as_posix() for p in proc.rglob("*.ipynb")}
         self.pages = [p for p in listed if p.source in there]
@@ -71,7 +72,7 @@ class Site:
 
     def pandoc(self, text: str, args: list[str]) -> tuple[str, list[str]]:
         """Run pandoc with the filter; returns the result and its warnings and errors."""
-        command = [pypandoc.get_pandoc_path(), "--from=markdown", f"--lua-filter={HERE / 'filter.lua'}", "--citeproc", "--wrap=preserve"]
+        command = [self.binary, "--from=markdown", f"--lua-filter={HERE / 'filter.lua'}", "--citeproc", "--wrap=preserve"]
         command += [f"--bibliography={self.proc / name}" for name in as_list(self.config.get("bibliography"))]
         done = subprocess.run(command + args, input=text.encode(), capture_output=True, timeout=120, check=False)
         messages = re.sub(r"Scripting warning at .*?: ", "", done.stderr.decode()).split("[WARNING] ")
