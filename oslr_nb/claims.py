@@ -12,6 +12,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from .checks import check_array, check_int, check_real, fail
 
 # %% auto #0
 __all__ = ['TIERS', 'CLAIMS', 'Evidence', 'Case', 'case', 'Record', 'Claim', 'claim', 'Ledger', 'papers', 'load_claims',
-           'one_thread', 'claim_ids', 'run_claim', 'verify', 'mean_limit', 'slope_interval']
+           'one_thread', 'claim_ids', 'run_claim', 'verify', 'random_fractions', 'mean_limit', 'slope_interval']
 
 # %% ../nbs/core/06_claims.ipynb #3964c7e9
 TIERS = ("exact", "certificate", "search", "bayes", "statistical", "rate", "gadget")
@@ -261,6 +262,12 @@ def verify(*names: str, jobs: int = 1, progress: bool = False) -> Ledger:
     todo = [(i, CLAIMS[i].paper) for i in claim_ids(names)]
     results = Parallel(n_jobs=jobs, return_as="generator")(delayed(run_claim)(*c) for c in todo)
     return Ledger(tqdm(results, total=len(todo), desc="claims", disable=not progress))
+
+# %% ../nbs/core/06_claims.ipynb #f9a205d3
+def random_fractions(rng: np.random.Generator, d: int, denominator: int = 7) -> np.ndarray:
+    "d random nonzero multiples of 1/denominator in [-1, 1] as Fractions."
+    n = rng.integers(1, denominator + 1, d) * rng.choice([-1, 1], d)
+    return np.array([Fraction(int(v), denominator) for v in n])
 
 # %% ../nbs/core/06_claims.ipynb #e5265aad
 def mean_limit(x: Any, level: float) -> float:

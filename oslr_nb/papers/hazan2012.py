@@ -12,38 +12,32 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from ..checks import LARGEST, TOO_LARGE, check_array, check_int, check_real, fail, kernel
-from ..claims import Case, Evidence, claim, mean_limit, slope_interval
+from ..claims import Case, Evidence, claim, mean_limit, random_fractions, slope_interval
 from ..designs import WithReplacement, draw_average, draw_outside
 from ..oco import linear_regret, ogd
 from ..protocol import Learner, register, simulate
 from ..trees import sums_find, sums_first, sums_tree, sums_update
 
 # %% auto #0
-__all__ = ['LASSO', 'Law', 'GENTLE', 'HARSH', 'STATE', 'rational', 'inner_product_unbiased', 'attributes_unbiased',
-           'gradient_moment', 'gradient_size', 'gradient_size_sharp', 'check_chances', 'estimate_moment',
-           'descent_regret', 'bound_aerr', 'clip_bias', 'three_points', 'clipping', 'clipping_sharp', 'bound_aelr',
-           'lattice_regret', 'chase', 'second_order_regret', 'second_order_regret_sharp', 'printed_step', 'fresh_state',
-           'draw_attributes', 'inner_estimate', 'settle', 'ridge_update', 'two_sided', 'lasso_rescale', 'lasso_update',
-           'learn', 'score', 'prediction', 'attribute_run', 'AttributeState', 'refuse_row', 'AttributeEfficient',
-           'AERR', 'AELR', 'sharpened_step', 'excess_risk', 'equal_moments', 'reversed_draws', 'risk_limit',
-           'naive_excess', 'ridge_theorem', 'ridge_theorem_sharp', 'lasso_theorem', 'lasso_theorem_sharp',
-           'square_root_rate', 'tightness', 'data_dependent_q', 'best_ridge_draws', 'best_lasso_draws',
-           'unequal_moments', 'known_moments', 'widened_moments', 'confident_moments', 'TwoPhase', 'DDAERR', 'DDAELR',
-           'phase_two_moment', 'bound_two_phase', 'bound_ddaerr', 'bound_ddaelr', 'two_phases', 'OnlineAELR',
-           'observed_excess', 'estimate_excess', 'excess_of_a_round', 'floor_online', 'no_weights_help']
+__all__ = ['LASSO', 'Law', 'GENTLE', 'HARSH', 'STATE', 'inner_product_unbiased', 'attributes_unbiased', 'gradient_moment',
+           'gradient_size', 'gradient_size_sharp', 'check_chances', 'estimate_moment', 'descent_regret', 'bound_aerr',
+           'clip_bias', 'three_points', 'clipping', 'clipping_sharp', 'bound_aelr', 'lattice_regret', 'chase',
+           'second_order_regret', 'second_order_regret_sharp', 'printed_step', 'fresh_state', 'draw_attributes',
+           'inner_estimate', 'settle', 'ridge_update', 'two_sided', 'lasso_rescale', 'lasso_update', 'learn', 'score',
+           'prediction', 'attribute_run', 'AttributeState', 'refuse_row', 'AttributeEfficient', 'AERR', 'AELR',
+           'sharpened_step', 'excess_risk', 'equal_moments', 'reversed_draws', 'risk_limit', 'naive_excess',
+           'ridge_theorem', 'ridge_theorem_sharp', 'lasso_theorem', 'lasso_theorem_sharp', 'square_root_rate',
+           'tightness', 'data_dependent_q', 'best_ridge_draws', 'best_lasso_draws', 'unequal_moments', 'known_moments',
+           'widened_moments', 'confident_moments', 'TwoPhase', 'DDAERR', 'DDAELR', 'phase_two_moment',
+           'bound_two_phase', 'bound_ddaerr', 'bound_ddaelr', 'two_phases', 'OnlineAELR', 'observed_excess',
+           'estimate_excess', 'excess_of_a_round', 'floor_online', 'no_weights_help']
 
 # %% ../../nbs/papers/hazan2012.ipynb #f279d970
-def rational(rng: np.random.Generator, d: int, denominator: int) -> np.ndarray:
-    "d random nonzero multiples of 1/denominator in [-1, 1] as Fractions."
-    n = rng.integers(1, denominator + 1, d) * rng.choice([-1, 1], d)
-    return np.array([Fraction(int(v), denominator) for v in n])
-
-# %% ../../nbs/papers/hazan2012.ipynb #bd5876c8
 @claim("hazan2012", "estimate of w'x", id="H1", tier="exact", cases=["ridge", "lasso"] * 5,
        tex=r"\mathbb E\,\Vert w\Vert^2x_j/w_j=\mathbb E\,\mathrm{sign}(w_j)\Vert w\Vert_1x_j=w^\top x")
 def inner_product_unbiased(case: Case, uniform: bool = False) -> Evidence:
     "Mean over the weighted draw j, in fractions, against w'x; some weights are zero."
-    w, x = rational(case.rng, 4, 6), rational(case.rng, 4, 5)
+    w, x = random_fractions(case.rng, 4, 6), random_fractions(case.rng, 4, 5)
     w[-1 - case.number % 2 :] = Fraction(0)
     used = np.flatnonzero(w)
     size = w * w if case.value == "ridge" else np.abs(w)
@@ -63,7 +57,7 @@ def _(case: Case) -> Evidence: return inner_product_unbiased.check(case, uniform
 def attributes_unbiased(case: Case, once: bool = False) -> Evidence:
     "Distance between x and the mean of x~ over all sequences of k draws with random weights q; case (d, k)."
     d, k = case.value
-    q, x = np.abs(rational(case.rng, d, 7)), rational(case.rng, d, 5)
+    q, x = np.abs(random_fractions(case.rng, d, 7)), random_fractions(case.rng, d, 5)
     q = q / q.sum()
     mean = np.array([Fraction(0)] * d)
     for draws, chance in WithReplacement(tuple(q), k).support():
@@ -1026,7 +1020,7 @@ def estimate_excess(w: np.ndarray, u: np.ndarray) -> Any:
            r"\Vert^2+\Vert w\Vert_1^2-\Vert w\Vert_2^2")
 def excess_of_a_round(case: Case, replace: bool = True, weighted: bool = True) -> Evidence:
     "Mean of (yhat - w*'x)^2 over sign features x, two uniform draws and the weighted draw, and the formula; d = 3."
-    w, u = rational(case.rng, 3, 5), rational(case.rng, 3, 5)
+    w, u = random_fractions(case.rng, 3, 5), random_fractions(case.rng, 3, 5)
     pairs = [I for I in itertools.product(range(3), repeat=2) if replace or I[0] != I[1]]
     total = Fraction(0)
     for x, I, j in itertools.product(itertools.product((1, -1), repeat=3), pairs, range(3)):

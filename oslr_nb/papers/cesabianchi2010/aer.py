@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from ...checks import LARGEST, TOO_LARGE, check_int, check_real, fail, kernel
-from ...claims import Case, Evidence, claim, mean_limit
+from ...claims import Case, Evidence, claim, mean_limit, random_fractions
 from ...designs import Uniform, WithReplacement, draw_outside
 from ...geometry import proj_l1
 from ...protocol import Learner, register, simulate
@@ -30,7 +30,7 @@ from oslr_nb.trees import (
 )
 
 # %% auto #0
-__all__ = ['AER_GAMES', 'AER_BALL', 'AER_OWN', 'AER_OUTPUTS', 'AER_LAW', 'aer_rational', 'weighted_draws', 'gradient_estimates',
+__all__ = ['AER_GAMES', 'AER_BALL', 'AER_OWN', 'AER_OUTPUTS', 'AER_LAW', 'weighted_draws', 'gradient_estimates',
            'gradient_unbiased', 'without_replacement', 'draw_error', 'chances_defined', 'gradient_moment',
            'moment_exact', 'gradient_bound', 'estimate_size', 'pegasos_step', 'resting_place', 'projection_certificate',
            'strongly_convex_game', 'strongly_convex_regret', 'linear_regret_sharp', 'aer_log_factor', 'aer_check',
@@ -40,12 +40,6 @@ __all__ = ['AER_GAMES', 'AER_BALL', 'AER_OWN', 'AER_OUTPUTS', 'AER_LAW', 'aer_ra
            'aer_end_round', 'aer_score', 'aer_run', 'aer_refuse_number', 'aer_refuse_row', 'aer_strength', 'AERState',
            'AER', 'three_outputs', 'printed_average', 'sign_excess', 'aer_uniform_draws', 'risk_theorem',
            'risk_theorem_sharp', 'aer_tightness']
-
-# %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #f35f9d9b
-def aer_rational(rng: np.random.Generator, d: int, denominator: int) -> np.ndarray:
-    "d random nonzero multiples of 1/denominator in [-1, 1] as Fractions."
-    n = rng.integers(1, denominator + 1, d) * rng.choice([-1, 1], d)
-    return np.array([Fraction(int(v), denominator) for v in n])
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #f78fc7d2
 def weighted_draws(w: np.ndarray, n: int, distinct: bool = False) -> Iterator[tuple[tuple[int, ...], Fraction]]:
@@ -81,7 +75,7 @@ def gradient_estimates(
 def gradient_unbiased(case: Case, **broken: bool) -> Evidence:
     "Distance between the mean of z over all C and all draws and the gradient; case (d, k/2)."
     d, n = case.value
-    x, w, y = aer_rational(case.rng, d, 7), aer_rational(case.rng, d, 6), Fraction(1, 3)
+    x, w, y = random_fractions(case.rng, d, 7), random_fractions(case.rng, d, 6), Fraction(1, 3)
     if case.number % 2: w[-1] = Fraction(0)
     mean = sum(p * z for p, z in gradient_estimates(x, y, w, n, **broken))
     return Evidence(np.abs(mean - 2 * (w @ x - y) * x).sum(), "==", 0)
@@ -100,7 +94,7 @@ def _(case: Case) -> Evidence: return gradient_unbiased.check(case, distinct=Tru
        tex=r"\mathbb E\hat y=w^\top x\text{ for two or more weighted draws without replacement}")
 def without_replacement(case: Case, distinct: bool = True, uniform: bool = False) -> Evidence:
     "Mean of yhat over two draws by |w| (or by equal weights), and w'x; d = k = 4."
-    x, signs = aer_rational(case.rng, 4, 7), np.array([1, -1, 1, -1])
+    x, signs = random_fractions(case.rng, 4, 7), np.array([1, -1, 1, -1])
     w = signs * np.array([Fraction(1, n) for n in (2, 3, 7, 9)])
     sequences = weighted_draws(signs * Fraction(1) if uniform else w, 2, distinct)
     mean = sum(p * sum(signs[i] * np.abs(w).sum() * x[i] for i in I) / 2 for I, p in sequences)
@@ -117,7 +111,7 @@ def _(case: Case) -> Evidence: return without_replacement.check(case, distinct=F
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #35edd910
 def draw_error(case: Case, w: np.ndarray) -> Fraction:
     "|E yhat - w'x| when the attribute for yhat is drawn with random chances that have nothing to do with w."
-    x, chances = aer_rational(case.rng, len(w), 7), np.abs(aer_rational(case.rng, len(w), 5))
+    x, chances = random_fractions(case.rng, len(w), 7), np.abs(random_fractions(case.rng, len(w), 5))
     signs = np.array([(v > 0) - (v < 0) for v in w])
     return abs((chances / chances.sum() * signs * np.abs(w).sum() * x).sum() - w @ x)
 
@@ -141,7 +135,7 @@ def _(case: Case) -> Evidence: return Evidence(draw_error(case, np.array([Fracti
 
 
 @chances_defined.control("any chances at another w")
-def _(case: Case) -> Evidence: return Evidence(draw_error(case, aer_rational(case.rng, 4, 6)), "==", 0)
+def _(case: Case) -> Evidence: return Evidence(draw_error(case, random_fractions(case.rng, 4, 6)), "==", 0)
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #c50e0e0e
 def gradient_moment(x: np.ndarray, y: Any, w: np.ndarray, n: int) -> Any:
@@ -156,7 +150,7 @@ def gradient_moment(x: np.ndarray, y: Any, w: np.ndarray, n: int) -> Any:
 def moment_exact(case: Case, **broken: bool) -> Evidence:
     "Enumeration over all C and all draws against the formula; case (d, k/2)."
     d, n = case.value
-    x, w, y = aer_rational(case.rng, d, 7), aer_rational(case.rng, d, 6), Fraction(1, 3)
+    x, w, y = random_fractions(case.rng, d, 7), random_fractions(case.rng, d, 6), Fraction(1, 3)
     found = sum(p * (z @ z) for p, z in gradient_estimates(x, y, w, n, **broken))
     return Evidence(found, "==", gradient_moment(x, y, w, n))
 
@@ -180,7 +174,7 @@ def estimate_size(case: Case, factor: Fraction = Fraction(1)) -> Evidence:
     (d, n), largest = case.value, Fraction(0)
     B, X, Y = Fraction(1, 2), Fraction(2), Fraction(1, 3)
     for trial in range(6):
-        x, w, y = X * aer_rational(case.rng, d, 5), aer_rational(case.rng, d, 5), Y * aer_rational(case.rng, 1, 5)[0]
+        x, w, y = X * random_fractions(case.rng, d, 5), random_fractions(case.rng, d, 5), Y * random_fractions(case.rng, 1, 5)[0]
         if trial % 2: x, y = np.array([X if v > 0 else -X for v in x]), Y
         w = B * w / np.abs(w).sum()
         if trial == 5: x, y, w = abs(x), -Y, np.array([B] + [Fraction(0)] * (d - 1))
@@ -197,7 +191,7 @@ def _(case: Case) -> Evidence: return estimate_size.check(case, factor=Fraction(
            r"\Vert w\Vert^2+\ell(w)\bigr)")
 def pegasos_step(case: Case, half: Fraction = Fraction(1, 2)) -> Evidence:
     "Distance between the rule and a step of size 1/(lambda t) down half lambda ||w||^2 + loss, in fractions."
-    x, w, y = aer_rational(case.rng, 3, 7), aer_rational(case.rng, 3, 6), Fraction(1, 3)
+    x, w, y = random_fractions(case.rng, 3, 7), random_fractions(case.rng, 3, 6), Fraction(1, 3)
     lam, t = Fraction(2, 5), case.number + 1
     rule = (1 - Fraction(1, t)) * w - 2 * (w @ x - y) * x / (lam * t)
     f = lambda u: half * lam * (u @ u) + (u @ x - y) ** 2
@@ -215,7 +209,7 @@ def _(case: Case) -> Evidence: return pegasos_step.check(case, half=Fraction(1))
            r"mean, where }L(w)+\lambda\Vert w\Vert^2\text{ is least}")
 def resting_place(case: Case, weight: Fraction = Fraction(1)) -> Evidence:
     "t times the mean step at the minimiser of L + weight lambda ||w||^2; four examples with d = 2, in fractions."
-    points, y, lam = aer_rational(case.rng, 8, 5).reshape(4, 2), aer_rational(case.rng, 4, 3), Fraction(1, 2)
+    points, y, lam = random_fractions(case.rng, 8, 5).reshape(4, 2), random_fractions(case.rng, 4, 3), Fraction(1, 2)
     A, b = points.T @ points / 4, points.T @ y / 4
     p, q, r = A[0, 0] + weight * lam, A[0, 1], A[1, 1] + weight * lam
     w = np.array([r * b[0] - q * b[1], p * b[1] - q * b[0]]) / (p * r - q * q)
@@ -359,8 +353,8 @@ def azuma_range(case: Case, factor: Fraction = Fraction(1)) -> Evidence:
     (d, n), largest = case.value, Fraction(0)
     B, X, Y = Fraction(2), Fraction(1, 2), Fraction(1, 3)
     for trial in range(5):
-        x, y = X * aer_rational(case.rng, d, 5), Y * aer_rational(case.rng, 1, 5)[0]
-        w, u = (B * v / np.abs(v).sum() for v in (aer_rational(case.rng, d, 5), aer_rational(case.rng, d, 5)))
+        x, y = X * random_fractions(case.rng, d, 5), Y * random_fractions(case.rng, 1, 5)[0]
+        w, u = (B * v / np.abs(v).sum() for v in (random_fractions(case.rng, d, 5), random_fractions(case.rng, d, 5)))
         if trial == 4: x, y, w = 0 * x + X, -Y, np.array([B] + [Fraction(0)] * (d - 1))
         if trial == 4: u = -w
         largest = max(largest, *(abs(z @ (w - u)) for _, z in gradient_estimates(x, y, w, n)))
@@ -530,7 +524,7 @@ def aer_centre(y: float, own: tuple) -> float:
        tex=r"\mathbb E\,\tfrac1{k(k-1)}\textstyle\sum_{r\ne s}p_rp_s=(w^\top x)^2,\ \mathbb E\bar p=w^\top x")
 def scale_unbiased(case: Case, equal: bool = False) -> Evidence:
     "Sum of the distances of the two means, over all sequences of draws, from (w'x)^2 and w'x; d = 3."
-    x, w, k = aer_rational(case.rng, 3, 7), aer_rational(case.rng, 3, 6), case.value
+    x, w, k = random_fractions(case.rng, 3, 7), random_fractions(case.rng, 3, 6), case.value
     square = first = Fraction(0)
     for I, chance in weighted_draws(w, k):
         p = [(1 if w[i] > 0 else -1) * np.abs(w).sum() * x[i] for i in I]

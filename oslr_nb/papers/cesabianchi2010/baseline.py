@@ -13,36 +13,30 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from ...checks import LARGEST, check_array, check_int, check_real, fail, kernel
-from ...claims import Case, Evidence, claim, slope_interval
+from ...claims import Case, Evidence, claim, random_fractions, slope_interval
 from ...designs import draw_outside
 from ...geometry import proj_l1
 from ...protocol import Learner, refuse_bought, register, simulate
 
 # %% auto #0
-__all__ = ['BASELINE_ESTIMATORS', 'INEQUALITIES', 'BASELINE_STATE', 'BASELINE_FORMS', 'random_rationals', 'expansion',
-           'set_estimate', 'attributes_unbiased', 'pair_estimate', 'pair_sets', 'pairs_unbiased', 'distinct_estimate',
-           'check_choice', 'check_budget', 'moment_factors', 'moment_distance', 'pair_moments', 'distinct_moments',
-           'halves_estimate', 'halves_unbiased', 'symmetric_is_convex', 'hoeffding', 'bernstein', 'deviations',
-           'bound_baseline', 'more_examples', 'bound_clipped', 'trust_coordinates', 'minimise_l2', 'l1_gap',
-           'largest_eigenvalue', 'minimise_l1', 'clip_psd', 'lars_corners', 'check_radii', 'path_l1', 'minimise_faces',
-           'finite_law', 'law_risk', 'printed_sign', 'lasso_in_ball', 'ridge_in_ball', 'place_of', 'draw_pairs',
-           'add_pairs', 'add_distinct', 'baseline_draw', 'baseline_learn', 'baseline_run', 'solve_baseline',
-           'check_baseline', 'BaselineState', 'refuse_scale', 'refuse_baseline_row', 'Baseline', 'averaged',
-           'entry_errors', 'halves_average', 'entries_hoeffding', 'entries_bernstein', 'largest_deviation',
-           'full_information', 'theorem_1', 'theorem_1_sharp', 'exact_excess', 'theorem_1_rate', 'clipped_form']
+__all__ = ['BASELINE_ESTIMATORS', 'INEQUALITIES', 'BASELINE_STATE', 'BASELINE_FORMS', 'expansion', 'set_estimate',
+           'attributes_unbiased', 'pair_estimate', 'pair_sets', 'pairs_unbiased', 'distinct_estimate', 'check_choice',
+           'check_budget', 'moment_factors', 'moment_distance', 'pair_moments', 'distinct_moments', 'halves_estimate',
+           'halves_unbiased', 'symmetric_is_convex', 'hoeffding', 'bernstein', 'deviations', 'bound_baseline',
+           'more_examples', 'bound_clipped', 'trust_coordinates', 'minimise_l2', 'l1_gap', 'largest_eigenvalue',
+           'minimise_l1', 'clip_psd', 'lars_corners', 'check_radii', 'path_l1', 'minimise_faces', 'finite_law',
+           'law_risk', 'printed_sign', 'lasso_in_ball', 'ridge_in_ball', 'place_of', 'draw_pairs', 'add_pairs',
+           'add_distinct', 'baseline_draw', 'baseline_learn', 'baseline_run', 'solve_baseline', 'check_baseline',
+           'BaselineState', 'refuse_scale', 'refuse_baseline_row', 'Baseline', 'averaged', 'entry_errors',
+           'halves_average', 'entries_hoeffding', 'entries_bernstein', 'largest_deviation', 'full_information',
+           'theorem_1', 'theorem_1_sharp', 'exact_excess', 'theorem_1_rate', 'clipped_form']
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #2a15d90a
-def random_rationals(rng: np.random.Generator, d: int, denominator: int = 7) -> np.ndarray:
-    "d random nonzero multiples of 1/denominator in [-1, 1] as Fractions."
-    n = rng.integers(1, denominator + 1, d) * rng.choice([-1, 1], d)
-    return np.array([Fraction(int(v), denominator) for v in n])
-
-# %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #3e8f3fc5
 @claim("cesabianchi2010", "expansion of the loss", id="D2", tier="exact", cases=5,
        tex=r"(\langle w,x\rangle-y)^2=w^\top xx^\top w-2y\,x^\top w+y^2")
 def expansion(case: Case, sign: int = -1) -> Evidence:
     "Both sides for random fractions x, w (4,), y."
-    x, w, (y,) = random_rationals(case.rng, 4), random_rationals(case.rng, 4), random_rationals(case.rng, 1)
+    x, w, (y,) = random_fractions(case.rng, 4), random_fractions(case.rng, 4), random_fractions(case.rng, 1)
     return Evidence((w @ x - y) ** 2, "==", w @ np.outer(x, x) @ w + sign * 2 * y * (x @ w) + y * y)
 
 
@@ -61,7 +55,7 @@ def set_estimate(x: np.ndarray, S: Iterable[int], k: int) -> np.ndarray:
        tex=r"\mathbb Ev=x\text{ for one uniform draw and for the average of }k")
 def attributes_unbiased(case: Case, part: int = 1) -> Evidence:
     "Distance of x from the means over all single draws and over all sets of k; case (d, k)."
-    (d, k), x = case.value, random_rationals(case.rng, case.value[0])
+    (d, k), x = case.value, random_fractions(case.rng, case.value[0])
     one = sum(set_estimate(x, [i], 1) for i in range(d)) / Fraction(d)
     sets = list(itertools.combinations(range(d), k // part))
     many = sum(set_estimate(x, S, k) for S in sets) / Fraction(len(sets))
@@ -95,7 +89,7 @@ def pair_sets(d: int, q: int, kind: str = "ordered") -> Iterator[tuple[tuple[int
        tex=r"\mathbb EA=xx^\top,\ \mathbb Ev=x")
 def pairs_unbiased(case: Case, kind: str = "ordered", lost: bool = False) -> Evidence:
     "Distance of the means over every set C of k/2 pairs from x x' and x; case (d, k)."
-    (d, k), x = case.value, random_rationals(case.rng, case.value[0])
+    (d, k), x = case.value, random_fractions(case.rng, case.value[0])
     sets = list(pair_sets(d, k // 2, kind))
     found = [pair_estimate(x, C) for C in sets]
     A, v = (sum(f[i] for f in found) / Fraction(len(sets)) for i in (0, 1))
@@ -178,7 +172,7 @@ def moment_distance(found: list[tuple[np.ndarray, np.ndarray]], x: np.ndarray, f
            r"\tfrac{d^2}{d^2-1})x_i^2x_j^2,\ \mathbb Ev_i^2=(\tfrac{d+1}k+(1-\tfrac2k)\tfrac{2d+1}{2(d+1)})x_i^2")
 def pair_moments(case: Case, kind: str = "ordered") -> Evidence:
     "Distance of the second moments over every set C from the formulas, and their sizes; case (d, k)."
-    (d, k), x = case.value, random_rationals(case.rng, case.value[0])
+    (d, k), x = case.value, random_fractions(case.rng, case.value[0])
     found = [pair_estimate(x, C) for C in pair_sets(d, k // 2, kind)]
     return Evidence(moment_distance(found, x, moment_factors(d, k)), "==", 0)
 
@@ -193,7 +187,7 @@ def _(case: Case) -> Evidence: return pair_moments.check(case, kind="unordered")
            r"\mathbb EA_{ii}^2=\tfrac dkx_i^4,\ \mathbb Ev_i^2=\tfrac dkx_i^2")
 def distinct_moments(case: Case, wrong: bool = False) -> Evidence:
     "The same for the k-distinct estimator, over every set S, and its means; case (d, k)."
-    (d, k), x = case.value, random_rationals(case.rng, case.value[0])
+    (d, k), x = case.value, random_fractions(case.rng, case.value[0])
     found = [distinct_estimate(x, S, wrong) for S in itertools.combinations(range(d), k)]
     A, v = (sum(f[i] for f in found) / Fraction(len(found)) for i in (0, 1))
     means = np.abs(A - np.outer(x, x)).sum() + np.abs(v - x).sum()
@@ -221,7 +215,7 @@ def halves_estimate(
        cases=[(3, 2), (4, 2), (5, 4)], tex=r"\mathbb EA=xx^\top\text{ with weight }2(d/k)^2\text{ on }I\times J")
 def halves_unbiased(case: Case, factor: Callable | None = None, **kw: bool) -> Evidence:
     "Distance of the mean over every split of every set from x x' (or from factor(d) times it, diagonal 0)."
-    (d, k), x = case.value, random_rationals(case.rng, case.value[0])
+    (d, k), x = case.value, random_fractions(case.rng, case.value[0])
     splits = [(I, [i for i in C if i not in I]) for C in itertools.combinations(range(d), k)
               for I in itertools.combinations(C, k // 2)]
     mean = sum(halves_estimate(x, I, J, **kw) for I, J in splits) / Fraction(len(splits))
@@ -246,7 +240,7 @@ def _(case: Case) -> Evidence: return halves_unbiased.check(case, corrected=True
        tex=r"w^\top\bar Aw\ge0\text{ for all }w\text{, after }\bar A\leftarrow\tfrac12(\bar A+\bar A^\top)")
 def symmetric_is_convex(case: Case) -> Evidence:
     "Value of the form of one sampled pair at e_i - sign(x_i x_j) e_j; random x."
-    x = random_rationals(case.rng, 3)
+    x = random_fractions(case.rng, 3)
     A, _ = pair_estimate(x, [(0, 2)])
     w = np.array([1, 0, -1 if x[0] * x[2] > 0 else 1])
     return Evidence(w @ A @ w, ">=", 0)
@@ -255,7 +249,7 @@ def symmetric_is_convex(case: Case) -> Evidence:
 @symmetric_is_convex.corrected(
     r"w^\top\tfrac{G+G^\top}2w=w^\top Gw\text{; a pair }i\ne j\text{ adds the eigenvalues }\pm\tfrac{d^2}kx_ix_j")
 def _(case: Case, half: Fraction = Fraction(1, 2)) -> Evidence:
-    x, w, G = (random_rationals(case.rng, n) for n in (3, 3, 9))
+    x, w, G = (random_fractions(case.rng, n) for n in (3, 3, 9))
     G = G.reshape(3, 3)
     (A, _), c = pair_estimate(x, [(0, 2)]), x[0] * x[2] * Fraction(9, 2)
     plus, minus = np.array([1, 0, 1]), np.array([1, 0, -1])
