@@ -8,6 +8,7 @@ import importlib.util
 import json
 import math
 import pkgutil
+import sys
 import time
 import zlib
 from collections.abc import Callable, Iterable, Sequence
@@ -21,11 +22,13 @@ import numpy as np
 from .checks import check_array, check_int, check_real, fail
 
 # %% auto #0
-__all__ = ['TIERS', 'CLAIMS', 'Evidence', 'Case', 'case', 'Record', 'Claim', 'claim', 'Ledger', 'papers', 'load_claims',
-           'one_thread', 'claim_ids', 'run_claim', 'verify', 'random_fractions', 'mean_limit', 'slope_interval']
+__all__ = ['TIERS', 'ERRATA', 'CLAIMS', 'Evidence', 'resolution_word', 'Case', 'case', 'worst_case', 'resolution', 'Erratum',
+           'Record', 'Claim', 'claim', 'Ledger', 'resolution_text', 'ledger_row', 'papers', 'load_claims', 'one_thread',
+           'claim_ids', 'run_claim', 'verify', 'random_fractions', 'mean_limit', 'slope_interval']
 
 # %% ../nbs/core/06_claims.ipynb #3964c7e9
 TIERS = ("exact", "certificate", "search", "bayes", "statistical", "rate", "gadget")
+ERRATA = ("false", "hypothesis missing", "misprint", "constant", "unclear")
 
 # %% ../nbs/core/06_claims.ipynb #ba1087dd
 @dataclass(frozen=True)
@@ -56,6 +59,18 @@ class Evidence:
         "False when a side is not a number, so that nothing has been shown either way."
         return bool(self.margin == self.margin)
 
+    @property
+    def ratio(self) -> float:
+        "Smaller side over larger side of an inequality, at least 0; NaN for an equality, or when the larger side is not positive."
+        small, large = (self.lhs, self.rhs) if self.op == "<=" else (self.rhs, self.lhs)
+        return math.nan if self.op == "==" or not large > 0 else max(0.0, float(small / large))
+
+
+def resolution_word(ratio: float | None) -> str:
+    "What a resolution says: tight, within 2, within 10 or order only; an equality has none."
+    if ratio is None: return "equality"
+    return next((word for least, word in ((0.99, "tight"), (0.5, "within 2"), (0.1, "within 10")) if ratio >= least), "order only")
+
 # %% ../nbs/core/06_claims.ipynb #ea023dd8
 @dataclass(frozen=True)
 class Case:
@@ -70,10 +85,43 @@ def case(key: str, number: int, value: Any = None) -> Case:
     "The case with this number of the claim `key`, always with the same generator."
     return Case(number, value, np.random.default_rng([zlib.crc32(key.encode()), number]))
 
+# %% ../nbs/core/06_claims.ipynb #91fb0095
+def worst_case(found: Sequence[Evidence]) -> Evidence:
+    "The case that says most: undefined, then failing, then with the largest ratio or, where there is none, the least margin."
+    return min(found, key=lambda e: (e.defined, e.holds, -e.ratio if e.ratio == e.ratio else math.inf, e.margin))
+
+
+def resolution(found: Sequence[Evidence]) -> float | None:
+    "Largest ratio over the inequalities among the cases; None if all are equalities, NaN if no ratio is defined."
+    ratios = [e.ratio for e in found if e.op != "=="]
+    return None if not ratios else max((r for r in ratios if r == r), default=math.nan)
+
 # %% ../nbs/core/06_claims.ipynb #f8e51496
 @dataclass(frozen=True)
+class Erratum:
+    "Where a paper needs mending: class, place, the words or formula as printed, its best defence, what depends on it."
+
+    kind: str
+    place: str
+    printed: str
+    defence: str
+    matters: str
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind not in ERRATA: fail("kind", self.kind, f"one of {', '.join(ERRATA)}")
+        for name in ("place", "printed", "defence", "matters"):
+            if not getattr(self, name): fail(name, "''", "given", "an erratum accuses a colleague")
+
+    @property
+    def status(self) -> str:
+        "What the ledger says of the printed words."
+        return "refuted" if self.kind == "false" else self.kind
+
+
+@dataclass(frozen=True)
 class Record:
-    "The outcome of one claim; `as_expected` is False when anything needs attention."
+    "The outcome of one claim; `as_expected` is False when anything needs attention, `resolution` None for an equality."
 
     id: str
     paper: str
@@ -86,17 +134,21 @@ class Record:
     op: str
     rhs: float
     margin: float
+    resolution: float | None
     level: float | None
     cases: int
     seconds: float
     tol: float
     controls: dict[str, str]
+    page: str
+    proof: str
     corrected: str = ""
+    erratum: dict[str, str] | None = None
 
 # %% ../nbs/core/06_claims.ipynb #91fb0094
 @dataclass
 class Claim:
-    "A numbered statement with its check, its negative controls and, if refuted, its correction."
+    "A numbered statement with its check, its negative controls and, for an erratum, its mended form."
 
     check: Callable[[Case], Evidence]
     paper: str
@@ -105,24 +157,32 @@ class Claim:
     tier: str
     tex: str
     cases: Sequence[Any]
-    refuted: bool = False
+    proof: str = ""
+    erratum: Erratum | None = None
     level: float | None = None
     controls: dict[str, Callable[[Case], Evidence]] = field(default_factory=dict)
     correction: tuple[str, Callable[[Case], Evidence]] | None = None
 
     def control(self, why: str) -> Callable:
-        "Decorator: the check (of a refuted claim: its correction) with one ingredient broken, which has to fail."
+        "Decorator: the check (of an erratum: of its mended form) with one ingredient broken, which has to fail."
         if why in self.controls: fail("control", why, "described differently from the others of its claim")
         return lambda f: self.controls.setdefault(why, f)
 
     def corrected(self, tex: str) -> Callable:
-        "Decorator: the corrected statement of a refuted claim, which has to hold."
+        "Decorator: the mended statement of an erratum, which has to hold."
 
         def add(f: Callable[[Case], Evidence]) -> Callable:
             self.correction = (tex, f)
             return f
 
         return add
+
+    @property
+    def page(self) -> str:
+        "The notebook that exports the check, relative to the folder of notebooks; empty while that notebook runs."
+        file = getattr(sys.modules.get(self.check.__module__), "__file__", None)
+        first = Path(file).open(encoding="utf-8").readline().strip() if file else ""
+        return first.partition("/nbs/")[2]
 
     def evidence(self, check: Callable[[Case], Evidence], until_failure: bool = False) -> list[Evidence]:
         "What `check` finds on the cases in turn; with `until_failure` it stops at the first that fails."
@@ -133,29 +193,26 @@ class Claim:
         return found
 
     def run(self) -> Record:
-        "Check the statement, its correction and its controls."
+        "Check the statement, its mended form and its controls."
         if not self.controls:
             fail(f"controls of {self.id}", 0, "at least one", "a check that cannot fail shows nothing")
-        if self.refuted and not self.correction:
-            fail(f"correction of {self.id}", None, "given", "the claim is refuted")
-        start = time.perf_counter()
+        if bool(self.erratum) != bool(self.correction):
+            fail(f"correction of {self.id}", self.correction, "given exactly when there is an erratum")
+        start, expected = time.perf_counter(), self.erratum.status if self.erratum else "holds"
         found = self.evidence(self.check)
-        worst = min(found, key=lambda e: (e.defined, e.holds, e.margin))
+        worst = worst_case(found)
         controls = {why: self.evidence(f, until_failure=True)[-1] for why, f in self.controls.items()}
-        corrected = self.evidence(self.correction[1]) if self.correction else []
-        right = all(e.holds for e in corrected)
-        alive = [why for why, e in controls.items() if e.holds]
-        status = "refuted" if self.refuted and not worst.holds else "holds" if worst.holds else "fails"
-        if alive: status += ", but a control passes"
-        if not right: status += ", but the correction fails"
-        if not all(e.defined for e in (worst, *controls.values(), *corrected)):
-            status += ", but a value is not a number"
+        mended = self.evidence(self.correction[1]) if self.correction else []
+        status = ("holds" if worst.holds else expected) if self.erratum or worst.holds else "fails"
+        if any(e.holds for e in controls.values()): status += ", but a control passes"
+        if not all(e.holds for e in mended): status += ", but the mended form fails"
+        if not all(e.defined for e in (worst, *controls.values(), *mended)): status += ", but a value is not a number"
         return Record(
-            self.id, self.paper, self.item, self.tex, self.tier, status, status == ("refuted" if self.refuted else "holds"),
-            float(worst.lhs), worst.op, float(worst.rhs), float(worst.margin),
+            self.id, self.paper, self.item, self.tex, self.tier, status, status == expected,
+            float(worst.lhs), worst.op, float(worst.rhs), float(worst.margin), resolution(mended or found),
             self.level, len(found), time.perf_counter() - start, float(worst.tol),
             {why: f"{float(e.lhs):.4g} {e.op} {float(e.rhs):.4g} is {'true' if e.holds else 'false'}" for why, e in controls.items()},
-            self.correction[0] if self.correction else "",
+            self.page, self.proof, self.correction[0] if self.correction else "", asdict(self.erratum) if self.erratum else None,
         )  # fmt: skip
 
 # %% ../nbs/core/06_claims.ipynb #9f4ca439
@@ -183,7 +240,7 @@ def claim(
 
 # %% ../nbs/core/06_claims.ipynb #ed876e11
 class Ledger(list):
-    "A list of `Record`s that shows itself as a Markdown table."
+    "A list of `Record`s: one line each in a terminal, a table on a page."
 
     @property
     def ok(self) -> bool:
@@ -191,19 +248,20 @@ class Ledger(list):
         return all(r.as_expected for r in self)
 
     def __str__(self) -> str:
-        head = "| id | status | item | statement | tier | worst case | controls that fail |\n" + "| --- " * 7 + "|\n"
-        rows = []
-        for r in self:
-            status = r.status if r.as_expected else f"**{r.status}**"
-            statement = f"${r.statement}$" + (f" corrected: ${r.corrected}$" if r.corrected else "")
-            tier = r.tier + (f" ({r.level:g})" if r.level else "")
-            within = f" within {r.tol:g}" if r.tol else ""
-            worst = f"{r.lhs:.4g} {r.op} {r.rhs:.4g}{within} ({r.cases} case{'s' * (r.cases > 1)})"
-            cells = (r.id, status, r.item, statement, tier, worst, "; ".join(r.controls))
-            rows.append("| " + " | ".join(c.replace("|", "\\|") for c in cells) + " |\n")
-        return head + "".join(rows)
+        width = max((len(r.item) for r in self), default=0)
+        lines = [
+            f"{r.id:6} {r.status:18} {r.tier:11} {resolution_text(r):18} {r.item:{width}} {r.paper}".rstrip() for r in self
+        ]
+        return "\n".join(line if r.as_expected else f"{line}  <-- not as expected" for line, r in zip(lines, self, strict=True))
 
-    __repr__ = _repr_markdown_ = __str__
+    __repr__ = __str__
+
+    def markdown(self, root: str = "../") -> str:
+        "The ledger as a table whose links lead from a page that is `root` below the folder of notebooks."
+        head = "| id | statement | status | tier | resolution |\n|" + "|".join("-" * n for n in (6, 54, 13, 13, 14)) + "|\n"
+        return head + "".join(ledger_row(r, root) for r in self)
+
+    _repr_markdown_ = markdown
 
     def to_json(self) -> str:
         "One JSON object a claim, all fields of `Record`."
@@ -214,6 +272,27 @@ class Ledger(list):
         "A ledger that `to_json` wrote, cut down to these papers (all if none is named)."
         rows = (Record(**r) for r in json.loads(Path(path).read_text()))
         return cls(r for r in rows if not names or r.paper in names)
+
+
+def resolution_text(r: Record) -> str:
+    "The resolution of a claim in a word and a number."
+    word = resolution_word(r.resolution)
+    return word if r.resolution is None else f"{word}, {r.resolution:.2g}"
+
+
+def ledger_row(r: Record, root: str) -> str:
+    "One row of a ledger on a page: links, and the details behind a click."
+    within, plural = f" within {r.tol:g}" if r.tol else "", "s" * (r.cases > 1)
+    details = [f"worst of {r.cases} case{plural}: {r.lhs:.4g} {r.op} {r.rhs:.4g}{within}"]
+    if r.corrected: details.append(f"mended: ${r.corrected}$")
+    details += [f"control, fails: {why} ({numbers})" for why, numbers in r.controls.items()]
+    here = root + r.page if r.page else ""
+    item = f"[{r.item}]({here}#{r.proof})" if r.proof else r.item
+    statement = f"{item}<br>${r.statement}$<details><summary>details</summary>{'<br>'.join(details)}</details>"
+    tier = r.tier + (f" ({r.level:g})" if r.level else "")
+    status = r.status if r.as_expected else f"**{r.status}**"
+    cells = (f"[{r.id}]({here}#claim-{r.id})", statement, status, tier, resolution_text(r))
+    return "| " + " | ".join(c.replace("|", "\\|") for c in cells) + " |\n"
 
 # %% ../nbs/core/06_claims.ipynb #13bdd5b8
 def papers() -> list[str]:

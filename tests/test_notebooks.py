@@ -1,8 +1,6 @@
-"""Every notebook runs, fast enough, and gives the outputs that are committed; the limits of the design hold."""
+"""Every notebook runs, fast enough, and gives the outputs that are committed."""
 
-import ast
 import re
-import statistics
 import time
 
 import nbformat
@@ -14,15 +12,6 @@ SECONDS = 90
 NAMES = [str(p.relative_to(TOP / "nbs")) for p in NOTEBOOKS]
 NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?")
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
-
-
-def is_exported(cell) -> bool:
-    return cell.cell_type == "code" and bool(re.search(r"^#\|\s*exports?\b", cell.source, re.M))
-
-
-def defines(cell) -> bool:
-    kinds = (ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
-    return is_exported(cell) and any(isinstance(n, kinds) for n in ast.parse(cell.source).body)
 
 
 def text_of(cell) -> str:
@@ -62,30 +51,20 @@ def test_runs_and_shows_what_is_committed(path):
 
 
 @every_notebook
-def test_limits(path):
-    cells = [c for c in nbformat.read(path, as_version=4).cells if c.source.strip()]
-    code = [c for c in cells if c.cell_type == "code"]
-    prose = [c for c in cells if c.cell_type == "markdown"]
-    assert len(prose) >= 0.35 * (len(prose) + len(code)), "at least 35 % of the cells are prose"
-    exported = [c.source.splitlines() for c in code if is_exported(c)]
-    lengths = [sum(1 for line in s if line.strip() and not line.lstrip().startswith("#")) for s in exported]
-    if lengths:
-        assert statistics.median(lengths) <= 12, f"median of exported cells: {statistics.median(lengths)} lines"
-        assert max(lengths) <= 60, f"longest exported cell: {max(lengths)} lines"
-    for c in code:
-        assert not any(o.output_type == "error" for o in c.outputs)
-        assert not any(o.get("name") == "stderr" for o in c.outputs), "a warning stands on the page"
-        assert not any("text/html" in o.get("data", {}) for o in c.outputs), "tables are Markdown"
+def test_outputs_are_fit_for_a_page(path):
+    for c in nbformat.read(path, as_version=4).cells:
+        outputs = c.get("outputs", [])
+        assert not any(o.output_type == "error" for o in outputs)
+        assert not any(o.get("name") == "stderr" for o in outputs), "a warning stands on the page"
+        assert not any("text/html" in o.get("data", {}) for o in outputs), "tables are Markdown"
 
 
 @every_notebook
-def test_every_export_is_followed_by_a_check(path):
-    code = [c for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code" and c.source.strip()]
-    for cell, following in zip(code, [*code[1:], None], strict=True):
-        if defines(cell):
-            first = cell.source.splitlines()[:3]
-            assert following is not None and not is_exported(following), f"no check after {first}"
-            assert re.search(r"\bassert\b|\b(refused|checked|check_\w+)\(", following.source), f"nothing is asserted after {first}"
+def test_one_claim_a_cell(path):
+    "A claim's cell is what the ledger links to, and it is exported without making the claim public."
+    for c in nbformat.read(path, as_version=4).cells:
+        if re.search(r"^#\|\s*export", c.source) and "@claim(" in c.source:
+            assert c.source.startswith("#| exporti") and c.source.count("@claim(") == 1, c.source[:200]
 
 
 @every_notebook

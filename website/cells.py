@@ -67,7 +67,9 @@ def code_cell(source: str, outputs: list[Cell], name: str, images: dict[str, byt
         fold = {"show": "show", True: "hide", "true": "hide"}.get(options.get("code-fold"))
         summary = quoted(options.get("code-summary", "Code"))
         parts.insert(0, div(f".cell-code fold={fold} summary={summary}" if fold else ".cell-code", fenced(code, ".python")))
-    return div(".cell", *parts) if parts else ""
+    label = str(options.get("label", ""))
+    anchor = f"#{label} " if label and not label.startswith(("fig-", "tbl-")) else ""
+    return div(f"{anchor}.cell", *parts) if parts else ""
 
 
 def show(output: Cell, name: str, images: dict[str, bytes], options: dict) -> tuple[str, str]:

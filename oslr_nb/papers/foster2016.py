@@ -12,18 +12,16 @@ from typing import Any
 import numpy as np
 
 from ..checks import LARGEST, check_int, check_real, fail, kernel
-from ..claims import Case, Evidence, claim, mean_limit, slope_interval
+from ..claims import Case, Erratum, Evidence, claim, mean_limit, slope_interval
 from ..designs import Uniform, draw_outside, moment_estimate
 from ..experts import bound_hedge, hedge, hedge_regret_bound, second_order_factor
 from ..protocol import Learner, refuse_bought, register, simulate
 
 # %% auto #0
-__all__ = ['RATES', 'LARGEST_SCALE', 'LARGEST_STEP', 'chances', 'cost_and_gradient', 'fractions', 'estimates_unbiased',
-           'Constants', 'outcomes', 'second_moments', 'range_of_costs', 'expected_parts', 'decomposition', 'pathwise',
-           'engines', 'hedge_at_least', 'printed_hedge_rate', 'corrected_hedge_rate', 'fkk_rates', 'check_sizes',
-           'bound_fkk', 'bound_retuned', 'subset_table', 'subset_lists', 'refer', 'draw_row', 'fkk_select',
-           'fkk_predict', 'shrink', 'fkk_update', 'changed_subsets', 'fkk_run', 'fkk_memory', 'check_memory',
-           'check_scales', 'FKK', 'final_regrets', 'theorem_1', 'retuned', 'square_root_rate', 'tightness']
+__all__ = ['RATES', 'LARGEST_SCALE', 'LARGEST_STEP', 'chances', 'cost_and_gradient', 'fractions', 'Constants', 'outcomes',
+           'expected_parts', 'pathwise', 'hedge_at_least', 'fkk_rates', 'check_sizes', 'bound_fkk', 'bound_retuned',
+           'subset_table', 'subset_lists', 'refer', 'draw_row', 'fkk_select', 'fkk_predict', 'shrink', 'fkk_update',
+           'fkk_run', 'fkk_memory', 'check_memory', 'check_scales', 'FKK', 'final_regrets', 'tightness']
 
 # %% ../../nbs/papers/foster2016.ipynb #d4fd7f73
 def chances(d: int, budget: int, k: int) -> tuple[Fraction, Fraction]:
@@ -285,7 +283,7 @@ def hedge_at_least(d: int, k: int, T: float, eta: float) -> float:
     return (choose(d, k) - top - math.log(sum(math.exp(v - top) for v in terms))) / eta
 
 # %% ../../nbs/papers/foster2016.ipynb #26876f95
-@claim("foster2016", "theorem 1, Hedge rate as printed", id="E-F1", tier="certificate", refuted=True,
+@claim("foster2016", "theorem 1, Hedge rate as printed", id="E-F1", tier="certificate", erratum=Erratum("unclear", "?", "?", "?", "?"),
        cases=[(10**9, 1000)], tex=r"\eta_{\mathrm H}=q\sqrt{\ln d/T}:\ \text{Hedge part}\le17\sqrt{kT\ln d}\,/q")
 def printed_hedge_rate(case: Case) -> Evidence:
     "Regret of Hedge on the costs of prp-printed with the printed rate, at least, in units of sqrt(k T ln d) / q."

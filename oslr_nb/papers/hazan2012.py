@@ -12,25 +12,21 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from ..checks import LARGEST, TOO_LARGE, check_array, check_int, check_real, fail, kernel
-from ..claims import Case, Evidence, claim, mean_limit, random_fractions, slope_interval
+from ..claims import Case, Erratum, Evidence, claim, mean_limit, random_fractions, slope_interval
 from ..designs import WithReplacement, draw_average, draw_outside
 from ..oco import linear_regret, ogd
 from ..protocol import Learner, register, simulate
 from ..trees import sums_find, sums_first, sums_tree, sums_update
 
 # %% auto #0
-__all__ = ['LASSO', 'Law', 'GENTLE', 'HARSH', 'STATE', 'inner_product_unbiased', 'attributes_unbiased', 'gradient_moment',
-           'gradient_size', 'gradient_size_sharp', 'check_chances', 'estimate_moment', 'descent_regret', 'bound_aerr',
-           'clip_bias', 'three_points', 'clipping', 'clipping_sharp', 'bound_aelr', 'lattice_regret', 'chase',
-           'second_order_regret', 'second_order_regret_sharp', 'printed_step', 'fresh_state', 'draw_attributes',
+__all__ = ['LASSO', 'Law', 'GENTLE', 'HARSH', 'STATE', 'gradient_moment', 'check_chances', 'estimate_moment', 'bound_aerr',
+           'clip_bias', 'three_points', 'bound_aelr', 'lattice_regret', 'chase', 'fresh_state', 'draw_attributes',
            'inner_estimate', 'settle', 'ridge_update', 'two_sided', 'lasso_rescale', 'lasso_update', 'learn', 'score',
            'prediction', 'attribute_run', 'AttributeState', 'refuse_row', 'AttributeEfficient', 'AERR', 'AELR',
            'sharpened_step', 'excess_risk', 'equal_moments', 'reversed_draws', 'risk_limit', 'naive_excess',
-           'ridge_theorem', 'ridge_theorem_sharp', 'lasso_theorem', 'lasso_theorem_sharp', 'square_root_rate',
-           'tightness', 'data_dependent_q', 'best_ridge_draws', 'best_lasso_draws', 'unequal_moments', 'known_moments',
-           'widened_moments', 'confident_moments', 'TwoPhase', 'DDAERR', 'DDAELR', 'phase_two_moment',
-           'bound_two_phase', 'bound_ddaerr', 'bound_ddaelr', 'two_phases', 'OnlineAELR', 'observed_excess',
-           'estimate_excess', 'excess_of_a_round', 'floor_online', 'no_weights_help']
+           'tightness', 'data_dependent_q', 'unequal_moments', 'confident_moments', 'TwoPhase', 'DDAERR', 'DDAELR',
+           'phase_two_moment', 'bound_two_phase', 'bound_ddaerr', 'bound_ddaelr', 'OnlineAELR', 'observed_excess',
+           'estimate_excess', 'floor_online']
 
 # %% ../../nbs/papers/hazan2012.ipynb #f279d970
 @claim("hazan2012", "estimate of w'x", id="H1", tier="exact", cases=["ridge", "lasso"] * 5,
@@ -292,7 +288,7 @@ def second_order_regret_sharp(case: Case, constant: float = LASSO) -> Evidence:
 def _(case: Case) -> Evidence: return second_order_regret_sharp.check(case, constant=LASSO / 4)
 
 # %% ../../nbs/papers/hazan2012.ipynb #32c633ca
-@claim("hazan2012", "step of AELR in Kukliansky & Shamir", id="E-H1", tier="certificate", refuted=True,
+@claim("hazan2012", "step of AELR in Kukliansky & Shamir", id="E-H1", tier="certificate", erratum=Erratum("unclear", "?", "?", "?", "?"),
        cases=[(10, 1.0), (384, 1.0), (10, 0.5), (10, 3.0)],
        tex=r"\eta=2B/(G\sqrt T)\text{ makes }B(\tfrac{\ln2d}{\eta T}+5\eta G^2)"
            r"\text{ at most }2BG\sqrt{5\ln(2d)/T}")

@@ -25,9 +25,8 @@ __all__ = ['PIXELS', 'SPLITS', 'DRAWS', 'DESCENT', 'PAIRS', 'Fit', 'Statistics',
            'METHODS', 'PRINTED', 'FULL', 'LENGTHS', 'SHOWN', 'COMPARED', 'images', 'Problem', 'problem',
            'cesabianchi2010_pixels', 'figure_1', 'Sample', 'ridge_fits', 'lasso_fits', 'statistics', 'baseline_fits',
            'aer_fits', 'judge', 'choose', 'final_errors', 'cesabianchi2010_errors', 'gather', 'table',
-           'cesabianchi2010_curve', 'curve_of', 'figure_2', 'reversal', 'table_reversal', 'few', 'order_of_the_table',
-           'order_reversed', 'cells', 'digit_cells', 'mnist_cells', 'report', 'cesabianchi2010_digits',
-           'cesabianchi2010_mnist']
+           'cesabianchi2010_curve', 'curve_of', 'figure_2', 'reversal', 'table_reversal', 'few', 'cells', 'digit_cells',
+           'mnist_cells', 'report', 'cesabianchi2010_digits', 'cesabianchi2010_mnist']
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #078f2158
 PIXELS, SPLITS, DRAWS, DESCENT = 4, 10, 12_000, 200

@@ -20,10 +20,10 @@ from ..protocol import Learner, simulate
 
 # %% auto #0
 __all__ = ['T', 'SETTINGS', 'METHODS', 'GRIDS', 'LONG', 'POINTS', 'COLOURS', 'TOP', 'BUDGET', 'SCALES', 'CT_STEPS', 'Setting',
-           'variants', 'build', 'stream', 'ito2017_regrets', 'table', 'order', 'order_of_the_tables', 'ito2017_long',
-           'table_long', 'thin', 'ito2017_curves', 'plot', 'ct_data', 'ct_learner', 'ito2017_figure_3', 'batches',
-           'table_cells', 'join', 'ito2017_tables', 'long_cells', 'ito2017_asymptotics', 'figure_cells', 'pick',
-           'ito2017_figures', 'ct_name', 'ct_cells', 'ito2017_ct']
+           'variants', 'build', 'stream', 'ito2017_regrets', 'table', 'order', 'ito2017_long', 'table_long', 'thin',
+           'ito2017_curves', 'plot', 'ct_data', 'ct_learner', 'ito2017_figure_3', 'batches', 'table_cells', 'join',
+           'ito2017_tables', 'long_cells', 'ito2017_asymptotics', 'figure_cells', 'pick', 'ito2017_figures', 'ct_name',
+           'ct_cells', 'ito2017_ct']
 
 # %% ../../nbs/results/ito2017.ipynb #1c4e2c3b
 @dataclass(frozen=True)

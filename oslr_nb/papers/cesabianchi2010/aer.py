@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from ...checks import LARGEST, TOO_LARGE, check_int, check_real, fail, kernel
-from ...claims import Case, Evidence, claim, mean_limit, random_fractions
+from ...claims import Case, Erratum, Evidence, claim, mean_limit, random_fractions
 from ...designs import Uniform, WithReplacement, draw_outside
 from ...geometry import proj_l1
 from ...protocol import Learner, register, simulate
@@ -30,16 +30,12 @@ from oslr_nb.trees import (
 )
 
 # %% auto #0
-__all__ = ['AER_GAMES', 'AER_BALL', 'AER_OWN', 'AER_OUTPUTS', 'AER_LAW', 'weighted_draws', 'gradient_estimates',
-           'gradient_unbiased', 'without_replacement', 'draw_error', 'chances_defined', 'gradient_moment',
-           'moment_exact', 'gradient_bound', 'estimate_size', 'pegasos_step', 'resting_place', 'projection_certificate',
-           'strongly_convex_game', 'strongly_convex_regret', 'linear_regret_sharp', 'aer_log_factor', 'aer_check',
-           'aer_lambda', 'bound_aer', 'azuma_range', 'journal_bound', 'examples_needed', 'examples_against_lasso',
-           'examples_dense', 'aer_shrink', 'plain_aer', 'aer_fresh', 'aer_draw', 'aer_inner', 'aer_descend',
-           'aer_centre', 'scale_unbiased', 'aer_calibrate', 'aer_scale', 'aer_output', 'aer_fix_output',
-           'aer_end_round', 'aer_score', 'aer_run', 'aer_refuse_number', 'aer_refuse_row', 'aer_strength', 'AERState',
-           'AER', 'three_outputs', 'printed_average', 'sign_excess', 'aer_uniform_draws', 'risk_theorem',
-           'risk_theorem_sharp', 'aer_tightness']
+__all__ = ['AER_BALL', 'AER_OWN', 'AER_OUTPUTS', 'AER_LAW', 'weighted_draws', 'gradient_estimates', 'gradient_moment',
+           'gradient_bound', 'strongly_convex_game', 'aer_log_factor', 'aer_check', 'aer_lambda', 'bound_aer',
+           'examples_needed', 'aer_shrink', 'plain_aer', 'aer_fresh', 'aer_draw', 'aer_inner', 'aer_descend',
+           'aer_centre', 'aer_calibrate', 'aer_scale', 'aer_output', 'aer_fix_output', 'aer_end_round', 'aer_score',
+           'aer_run', 'aer_refuse_number', 'aer_refuse_row', 'aer_strength', 'AERState', 'AER', 'three_outputs',
+           'sign_excess', 'aer_uniform_draws', 'aer_tightness']
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #f78fc7d2
 def weighted_draws(w: np.ndarray, n: int, distinct: bool = False) -> Iterator[tuple[tuple[int, ...], Fraction]]:
@@ -89,7 +85,7 @@ def _(case: Case) -> Evidence: return gradient_unbiased.check(case, same=True)
 def _(case: Case) -> Evidence: return gradient_unbiased.check(case, distinct=True)
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #165f13f5
-@claim("cesabianchi2010", "equation (7) of the journal version (from notes)", id="E-D5", tier="exact", refuted=True,
+@claim("cesabianchi2010", "equation (7) of the journal version (from notes)", id="E-D5", tier="exact", erratum=Erratum("unclear", "?", "?", "?", "?"),
        cases=3,
        tex=r"\mathbb E\hat y=w^\top x\text{ for two or more weighted draws without replacement}")
 def without_replacement(case: Case, distinct: bool = True, uniform: bool = False) -> Evidence:
@@ -116,7 +112,7 @@ def draw_error(case: Case, w: np.ndarray) -> Fraction:
     return abs((chances / chances.sum() * signs * np.abs(w).sum() * x).sum() - w @ x)
 
 
-@claim("cesabianchi2010", "Algorithm 2, the chances", id="E-D9", tier="exact", refuted=True, cases=3,
+@claim("cesabianchi2010", "Algorithm 2, the chances", id="E-D9", tier="exact", erratum=Erratum("unclear", "?", "?", "?", "?"), cases=3,
        tex=r"\Vert w_t\Vert_1>0\text{, so that }\mathbb P[i]=\lvert w_i\rvert/\Vert w\Vert_1"
            r"\text{ is defined in every round}")
 def chances_defined(case: Case) -> Evidence:
@@ -204,7 +200,7 @@ def pegasos_step(case: Case, half: Fraction = Fraction(1, 2)) -> Evidence:
 def _(case: Case) -> Evidence: return pegasos_step.check(case, half=Fraction(1))
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #5c2f88a0
-@claim("cesabianchi2010", "equation (5)", id="E-D4", tier="exact", refuted=True, cases=3,
+@claim("cesabianchi2010", "equation (5)", id="E-D4", tier="exact", erratum=Erratum("unclear", "?", "?", "?", "?"), cases=3,
        tex=r"\text{the rule }(1-\tfrac1t)w-\tfrac1{\lambda t}\nabla\text{ (no projection) rests, in the "
            r"mean, where }L(w)+\lambda\Vert w\Vert^2\text{ is least}")
 def resting_place(case: Case, weight: Fraction = Fraction(1)) -> Evidence:
@@ -787,7 +783,7 @@ def three_outputs(rng: np.random.Generator, T: int) -> list[np.ndarray]:
     return found
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #eee53018
-@claim("cesabianchi2010", "output of Algorithm 2", id="E-D6", tier="certificate", refuted=True, cases=[20, 200],
+@claim("cesabianchi2010", "output of Algorithm 2", id="E-D6", tier="certificate", erratum=Erratum("unclear", "?", "?", "?", "?"), cases=[20, 200],
        tex=r"\text{the output is the average }\bar w=\tfrac1m\textstyle\sum_{t\le m}w_t\text{ of the proof}")
 def printed_average(case: Case, share: float = 0.0) -> Evidence:
     "l1 distance between the printed output and the average of w_1, ..., w_m plus share w_{m+1} / m; case m."

@@ -13,17 +13,14 @@ from typing import Any
 import numpy as np
 
 from ...checks import check_int, check_real, check_rng, fail
-from ...claims import Case, Evidence, claim, mean_limit
+from ...claims import Case, Erratum, Evidence, claim, mean_limit
 
 # %% auto #0
-__all__ = ['PLUS', 'MINUS', 'USED', 'Law', 'hidden_attribute', 'random_fractions', 'hidden_law', 'hidden_excess',
-           'accuracy_names_attribute', 'look_information', 'look_bound', 'outcome_chance', 'transcript_divergence',
-           'looks_elsewhere', 'excess_and_posterior', 'binary_divergence', 'largest_chance', 'divergence_area',
-           'bound_examples', 'look_tree', 'state_values', 'best_learner', 'chance_to_name', 'best_learner_needs',
-           'best_stopping', 'mean_examples', 'one_law_for_all', 'some_law_for_each', 'halving_success',
-           'halving_suffices', 'exact_number', 'check_law', 'Policy', 'best_policy', 'best_policy_risk', 'sign_law',
-           'two_attributes', 'unread_variance', 'best_is_unread', 'equal_weights', 'balanced_signs', 'test_time_floor',
-           'hard_chances', 'hard_law', 'drawn_risk', 'shrunken_draws']
+__all__ = ['PLUS', 'MINUS', 'USED', 'Law', 'hidden_attribute', 'random_fractions', 'hidden_law', 'look_information',
+           'outcome_chance', 'transcript_divergence', 'binary_divergence', 'largest_chance', 'divergence_area',
+           'bound_examples', 'look_tree', 'state_values', 'best_learner', 'best_stopping', 'halving_success',
+           'exact_number', 'check_law', 'Policy', 'best_policy', 'best_policy_risk', 'sign_law', 'test_time_floor',
+           'hard_chances']
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #353ee6c1
 def hidden_attribute(d: int, eps: float, T: int, seed: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -309,7 +306,7 @@ def mean_examples(case: Case, factor: float = 1.0) -> Evidence:
 def _(case: Case) -> Evidence: return mean_examples.check(case, factor=12)
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #9db521a1
-@claim("cesabianchi2010", "theorem 3, wording: one law for all learners", id="E-D10", tier="exact", refuted=True,
+@claim("cesabianchi2010", "theorem 3, wording: one law for all learners", id="E-D10", tier="exact", erratum=Erratum("unclear", "?", "?", "?", "?"),
        cases=mean_examples.cases[:2],
        tex=r"\text{on one law }\mathcal D_j\text{ every learner needs }\Omega(d/(k\varepsilon))\text{ examples}")
 def one_law_for_all(case: Case) -> Evidence:

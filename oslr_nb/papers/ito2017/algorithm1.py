@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...checks import LARGEST, check_int, check_real, kernel
-from ...claims import Case, Evidence, claim, mean_limit, slope_interval
+from ...claims import Case, Erratum, Evidence, claim, mean_limit, slope_interval
 from oslr_nb.designs import (
     Observe,
     bound_second_moment,
@@ -29,15 +29,9 @@ from ...oco import dual_averaging, dual_averaging_step, linear_regret
 from ...protocol import Learner, refuse_bought, register, simulate
 
 # %% auto #0
-__all__ = ['EXACT', 'OVERLAP', 'OBSERVE', 'SHAPES', 'rational', 'FiniteProblem', 'prediction_is_loss', 'loss_is_quadratic',
-           'largest_singular_value', 'game_tree', 'reduction', 'missing_features', 'independence_gives_compatibility',
-           'isometry_gives_compatibility', 'bayes_risk', 'set_cover_gadget', 'pairs_are_seen', 'order_of_the_bound',
-           'estimate_is_unbiased', 'second_moment', 'weights_closed_form', 'rda_select', 'rda_predict', 'rda_update',
-           'rda_run', 'truncations', 'top_features_suffice', 'top_features_any_number', 'missed_weight',
-           'dual_averaging_regret', 'bound_theorem_2_schedule', 'bound_theorem_2', 'bound_sharpened',
-           'printed_schedule', 'misprinted_schedule', 'RDA', 'RDA1', 'GreedyRDA', 'UniformRDA', 'sharpened_step',
-           'cost_of_a_round', 'sign_table', 'final_regrets', 'theorem_2', 'theorem_2_sharpened', 'square_root_rate',
-           'tightness']
+__all__ = ['EXACT', 'OVERLAP', 'rational', 'FiniteProblem', 'game_tree', 'bayes_risk', 'rda_select', 'rda_predict', 'rda_update',
+           'rda_run', 'truncations', 'bound_theorem_2_schedule', 'bound_theorem_2', 'bound_sharpened', 'RDA', 'RDA1',
+           'GreedyRDA', 'UniformRDA', 'sharpened_step', 'sign_table', 'final_regrets', 'tightness']
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #c7a49601
 def rational(rng: np.random.Generator, shape: Any, denominator: int) -> np.ndarray:
@@ -182,7 +176,7 @@ def _(case: Case) -> Evidence:
     return Evidence(1 - rip_constant(V, 2).upper, "<=", compatibility(V, [0]).upper ** 2, tol=1e-4)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #e41d4c10
-@claim("ito2017", "section 3, (a) => RIP => (b)", id="E-A6", tier="certificate", refuted=True, cases=1,
+@claim("ito2017", "section 3, (a) => RIP => (b)", id="E-A6", tier="certificate", erratum=Erratum("unclear", "?", "?", "?", "?"), cases=1,
        tex=r"\delta_{2k}<1\Rightarrow\phi_0>0")
 def isometry_gives_compatibility(case: Case) -> Evidence:
     "phi_0 of a matrix with vector (1, -1/3, ..., -1/3) in its kernel, k = 1; its isometry constant is below one."
@@ -437,7 +431,7 @@ def _(case: Case) -> Evidence: return top_features_suffice.check(case, shift=cas
 def _(case: Case) -> Evidence: return top_features_suffice.check(case, constant=2.6)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #c566fdb9
-@claim("ito2017", "lemma 3 as printed", id="E-A7", tier="search", cases=SHAPES, refuted=True,
+@claim("ito2017", "lemma 3 as printed", id="E-A7", tier="search", cases=SHAPES, erratum=Erratum("unclear", "?", "?", "?", "?"),
        tex=r"\Vert L(D_tw_t-w^*)\Vert^2\le\tfrac3{\sigma_d^2}\Vert L(w_t-w^*)\Vert^2\text{ for every }k_1")
 def top_features_any_number(case: Case) -> Evidence:
     "The printed lemma has no hypothesis on k1; with k1 = k - 1 and w = w* the right side vanishes."
@@ -521,7 +515,7 @@ def printed_schedule(case: Case, power: int = -1) -> Evidence:
 def _(case: Case) -> Evidence: return printed_schedule.check(case, power=1)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #7d9b78da
-@claim("ito2017", "proof of theorem 2", id="E-A1", tier="certificate", cases=[(10, 4, 2), (20, 7, 5)], refuted=True,
+@claim("ito2017", "proof of theorem 2", id="E-A1", tier="certificate", cases=[(10, 4, 2), (20, 7, 5)], erratum=Erratum("unclear", "?", "?", "?", "?"),
        tex=r"\lambda_t=8\sqrt{Ct}\text{ makes the general bound at most (7)}")
 def misprinted_schedule(case: Case) -> Evidence:
     "The schedule printed in the proof."

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...checks import LARGEST, check_int, check_real, kernel
-from ...claims import Case, Evidence, claim, mean_limit, slope_interval
+from ...claims import Case, Erratum, Evidence, claim, mean_limit, slope_interval
 from ...designs import Observe, bound_second_moment, draw_outside, gradient_estimate, pair_bound, pair_minimum
 from ...geometry import top_k, top_rescan
 from ...oco import dual_averaging_step
@@ -20,15 +20,13 @@ from .algorithm1 import GreedyRDA, final_regrets, sign_table
 from ...protocol import Learner, refuse_bought, register
 
 # %% auto #0
-__all__ = ['COPY_PHI', 'set_stays_the_same', 'one_feature_is_enough', 'squares_explore', 'squares_select', 'squares_predict',
-           'squares_update', 'squares_run', 'predictor_regret', 'missed_coordinate', 'explorer_error', 'explorer_noise',
-           'freedman', 'freedman_holds', 'explorer_terms', 'miss_bound_2', 'bound_6_sharpened', 'footnote_3',
-           'sixteenth_power', 'printed_exponent', 'bound_theorem_6', 'weaker_copy', 'cone_lemma', 'l1_scale',
-           'bound_theorem_7', 'miss_bound_3', 'SquaresRDA', 'RDA2', 'RDA3', 'theorem_6', 'square_root_rate_2',
-           'squares_explore_only', 'explorer_path', 'misses_decay', 'mean_converges', 'tightness_2']
+__all__ = ['COPY_PHI', 'squares_explore', 'squares_select', 'squares_predict', 'squares_update', 'squares_run', 'freedman',
+           'explorer_terms', 'miss_bound_2', 'bound_6_sharpened', 'bound_theorem_6', 'weaker_copy', 'l1_scale',
+           'bound_theorem_7', 'miss_bound_3', 'SquaresRDA', 'RDA2', 'RDA3', 'squares_explore_only', 'explorer_path',
+           'tightness_2']
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #8a1a208e
-@claim("ito2017", "section 5.1", id="E-A4", tier="exact", refuted=True, cases=[(5, 2), (6, 3), (8, 4)],
+@claim("ito2017", "section 5.1", id="E-A4", tier="exact", erratum=Erratum("unclear", "?", "?", "?", "?"), cases=[(5, 2), (6, 3), (8, 4)],
        tex=r"S_t=\mathrm{top}_{k'}(\bar w_s)\text{ for all }t\in[t_s,t_{s+1}-1]\text{ shows every pair of features in round }t_s")
 def set_stays_the_same(case: Case, favourites: int | None = None) -> Evidence:
     "Smallest chance that a pair is seen in an exploring round, by enumeration of Observe; case (d, k')."
@@ -45,7 +43,7 @@ def _(case: Case) -> Evidence: return set_stays_the_same.check(case, favourites=
 def _(case: Case) -> Evidence: return set_stays_the_same.check(case, favourites=case.value[1] - 1)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #f7b167dd
-@claim("ito2017", "theorems 6 and 7", id="E-A5", tier="exact", refuted=True, cases=[(2, 1), (5, 1), (20, 1)],
+@claim("ito2017", "theorems 6 and 7", id="E-A5", tier="exact", erratum=Erratum("unclear", "?", "?", "?", "?"), cases=[(2, 1), (5, 1), (20, 1)],
        tex=r"C_{d,k',0}>0\text{ for every }k'\ge k\ge1")
 def one_feature_is_enough(case: Case, more: int = 0) -> Evidence:
     "C for a budget of case (d, k') plus `more`, against the smallest value that a pair probability can have."
@@ -316,7 +314,7 @@ def footnote_3(case: Case, sign: int = -1) -> Evidence:
 def _(case: Case) -> Evidence: return footnote_3.check(case, sign=1)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #93da2e34
-@claim("ito2017", "page 2 and footnote 3, as read by Li et al. 2025", id="E-A2", tier="certificate", refuted=True, cases=[1e-2, 1e-3],
+@claim("ito2017", "page 2 and footnote 3, as read by Li et al. 2025", id="E-A2", tier="certificate", erratum=Erratum("unclear", "?", "?", "?", "?"), cases=[1e-2, 1e-3],
        tex=r"\max_T\,T\,e^{-C^2(T^{1/4}-1)}=O(C^{-4}):\ d^{16}/k'^{16}\text{ is a misprint of }d^8/k'^8")
 def sixteenth_power(case: Case) -> Evidence:
     "Power of 1/C with which the printed term grows between C = case.value and a tenth of it, by footnote 3."
@@ -334,7 +332,7 @@ def _(case: Case, power: int = 2) -> Evidence:
 def _(case: Case) -> Evidence: return sixteenth_power.correction[1](case, power=1)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #35297992
-@claim("ito2017", "theorem 6, the exponent (reading reconstructed)", id="E-A3", tier="exact", refuted=True, cases=1,
+@claim("ito2017", "theorem 6, the exponent (reading reconstructed)", id="E-A3", tier="exact", erratum=Erratum("unclear", "?", "?", "?", "?"), cases=1,
        tex=r"\frac{(s\,w^2\sigma_d^2/8)^2}{2s(12/C)^2}=\frac{C^2s\,w^2\sigma_d^2}{18432}")
 def printed_exponent(case: Case, power: int = 2) -> Evidence:
     "Power of w sigma left in the quotient of the two sides."
