@@ -37,6 +37,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                 'oslr_nb.claims.case': ('core/claims.html#case', 'oslr_nb/claims.py'),
                                 'oslr_nb.claims.claim': ('core/claims.html#claim', 'oslr_nb/claims.py'),
                                 'oslr_nb.claims.claim_ids': ('core/claims.html#claim_ids', 'oslr_nb/claims.py'),
+                                'oslr_nb.claims.law_of_draws': ('core/claims.html#law_of_draws', 'oslr_nb/claims.py'),
                                 'oslr_nb.claims.ledger_row': ('core/claims.html#ledger_row', 'oslr_nb/claims.py'),
                                 'oslr_nb.claims.load_claims': ('core/claims.html#load_claims', 'oslr_nb/claims.py'),
                                 'oslr_nb.claims.mean_limit': ('core/claims.html#mean_limit', 'oslr_nb/claims.py'),

@@ -24,7 +24,7 @@ from .checks import check_array, check_int, check_real, fail
 # %% auto #0
 __all__ = ['TIERS', 'ERRATA', 'CLAIMS', 'Evidence', 'resolution_word', 'Case', 'case', 'worst_case', 'resolution', 'Erratum',
            'Record', 'Claim', 'claim', 'Ledger', 'resolution_text', 'ledger_row', 'papers', 'load_claims', 'one_thread',
-           'claim_ids', 'run_claim', 'verify', 'random_fractions', 'mean_limit', 'slope_interval']
+           'claim_ids', 'run_claim', 'verify', 'random_fractions', 'mean_limit', 'slope_interval', 'law_of_draws']
 
 # %% ../nbs/core/06_claims.ipynb #3964c7e9
 TIERS = ("exact", "certificate", "search", "bayes", "statistical", "rate", "gadget")
@@ -372,3 +372,16 @@ def slope_interval(
     slopes = np.log(means) @ t / (t @ t)
     low, high = np.quantile(slopes, [level / 2, 1 - level / 2])
     return float(low), float(high)
+
+# %% ../nbs/core/06_claims.ipynb #c51a0002
+def law_of_draws(counts: Any, chances: Any, level: float) -> Evidence:
+    "Pearson's statistic of counts (n,) against their exact chances (n,), and its quantile at 1 - level."
+    from scipy.stats import chi2
+
+    counts, chances = np.asarray(counts, dtype=float), np.asarray(chances, dtype=float)
+    check_real("level", level, 0, 0.5)
+    check_real("sum of the chances", chances.sum(), 1 - 1e-9, 1 + 1e-9)
+    expected, possible = counts.sum() * chances, chances > 0
+    check_real("least expected count", expected[possible].min(), 5, why="the statistic is nearly chi-square only then")
+    statistic = ((counts - expected)[possible] ** 2 / expected[possible]).sum() if not counts[~possible].any() else math.inf
+    return Evidence(float(statistic), "<=", float(chi2.isf(level, max(possible.sum() - 1, 1))))
