@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
-.PHONY: help reproduce test docs lab bench store export lock clean
+.PHONY: help reproduce test docs lab bench mutants store export lock clean
 
 help:
 	@echo "make reproduce  check all claims, re-run the experiments, write _results/"
@@ -12,6 +12,7 @@ help:
 	@echo "make docs       build the site into _docs/ (with Quarto where it is installed)"
 	@echo "make lab        open the notebooks in JupyterLab"
 	@echo "make bench      measure speed"
+	@echo "make mutants    break the mathematics in hundreds of ways and see what notices (an hour or two)"
 	@echo "make store      renew the stored results that pages show (reproduce and bench first, pages afterwards)"
 	@echo "make export     notebooks to package, cleaned, README.md from the front page"
 	@echo "make lock       resolve the requirements anew into requirements.lock"
@@ -40,6 +41,9 @@ lab: .venv/ready
 
 bench: .venv/ready
 	@python -m tests.bench
+
+mutants: .venv/ready
+	@python -m tests.mutants
 
 store: reproduce bench
 	@cp _results/claims.json _results/ito2017_*.json _results/cesabianchi2010_*.json _results/speed.json nbs/results/

@@ -188,7 +188,7 @@ def reproduce(
     found = {name: {g: [next(results) for _ in cells] for g, cells in groups.items()} for name, groups in parts.items()}
     ledger = Ledger(Record(**r) for r in found.pop("claims")["claims"])
     write_whole(out / "claims.json", ledger.to_json())
-    report = f"# Reproduction\n\n{len(ledger)} claims checked, {sum(r.as_expected for r in ledger)} as expected.\n\n{ledger}"
+    report = f"# Reproduction\n\n{len(ledger)} claims checked, {sum(r.as_expected for r in ledger)} as expected.\n\n```\n{ledger}\n```\n"
     for name, groups in found.items(): report += f"\n## {SECTIONS[name].title}\n\n{SECTIONS[name].report(groups, out)}\n"
     write_whole(out / "report.md", report)
     return ledger.ok

@@ -1,12 +1,15 @@
 """Every claim is as expected, every control fails, every numbered row that should be there is there."""
 
+import importlib
 import json
+import math
+import re
 
 import pytest
 from conftest import TOP
 
 import oslr_nb as oslr
-from oslr_nb.claims import CLAIMS, Ledger, claim_ids, run_claim
+from oslr_nb.claims import CLAIMS, Ledger, claim_ids, papers, run_claim
 from oslr_nb.papers import ito2017
 
 IDS = claim_ids([])
@@ -19,7 +22,8 @@ def test_claim(id):
     record = run_claim(id, CLAIMS[id].paper)
     assert record.as_expected, record
     assert record.controls and record.cases > 0 and record.statement
-    for name in ("item", "statement", "corrected", "tier", "status", "op", "level", "cases"):
+    assert record.resolution is None or not math.isnan(record.resolution), "write the inequality with two positive sides"
+    for name in ("item", "statement", "corrected", "erratum", "proof", "page", "tier", "status", "op", "level", "cases"):
         assert getattr(record, name) == getattr(STORED[id], name), f"{name} of {id}: make store"
     assert record.controls.keys() == STORED[id].controls.keys()
     if record.tier != "search":  # where an optimiser stops depends on the machine
@@ -28,6 +32,30 @@ def test_claim(id):
 
 def test_the_stored_ledger_is_complete():
     assert list(STORED) == IDS
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_a_claim_leads_to_its_statement_and_an_erratum_to_its_place(id):
+    claim = CLAIMS[id]
+    text = (TOP / "nbs" / claim.page).read_text()
+    assert claim.proof and re.search(rf"#{re.escape(claim.proof)}\b", text), f"{claim.page} has no #{claim.proof}"
+    if claim.erratum:
+        for name in ("place", "printed", "defence", "matters"):
+            assert len(getattr(claim.erratum, name)) > 5, f"{name} of {id}"
+
+
+def test_most_inequalities_can_tell_a_constant():
+    "At least 60 % of them would fail if their bound were half as large."
+    found = [r.resolution for r in STORED.values() if r.resolution is not None]
+    assert len(found) > 50 and sum(r >= 0.5 for r in found) >= 0.6 * len(found)
+
+
+@pytest.mark.parametrize("paper", papers())
+def test_completion_shows_no_claims(paper):
+    "What a user sees of a paper: learners, bounds, estimators, textbook versions."
+    names = dir(importlib.import_module(f"oslr_nb.papers.{paper}"))
+    checks = {c.check.__name__ for c in CLAIMS.values()}
+    assert names and not checks & set(names) and not {"np", "Claim", "Evidence", "Any"} & set(names)
 
 
 def test_rows_of_the_papers():
