@@ -23,8 +23,9 @@ from .checks import check_array, check_int, check_real, fail
 
 # %% auto #0
 __all__ = ['TIERS', 'ERRATA', 'CLAIMS', 'Evidence', 'resolution_word', 'Case', 'case', 'worst_case', 'resolution', 'Erratum',
-           'Record', 'Claim', 'claim', 'Ledger', 'resolution_text', 'ledger_row', 'papers', 'load_claims', 'one_thread',
-           'claim_ids', 'run_claim', 'verify', 'random_fractions', 'mean_limit', 'slope_interval', 'law_of_draws']
+           'Record', 'Claim', 'claim', 'Ledger', 'resolution_text', 'on_click', 'ledger_row', 'papers', 'load_claims',
+           'one_thread', 'claim_ids', 'run_claim', 'verify', 'random_fractions', 'mean_limit', 'slope_interval',
+           'law_of_draws']
 
 # %% ../nbs/core/06_claims.ipynb #3964c7e9
 TIERS = ("exact", "certificate", "search", "bayes", "statistical", "rate", "gadget")
@@ -281,6 +282,11 @@ def resolution_text(r: Record) -> str:
     return word if r.resolution is None else f"{word}, {r.resolution:.2g}"
 
 
+def on_click(label: str, text: str) -> str:
+    "Inline Markdown that shows `text` when `label` is clicked or reached by the keyboard (by the style sheet of the site)."
+    return f'<span class="more" tabindex="0">{label}<span class="inside">{text}</span></span>'
+
+
 def ledger_row(r: Record, root: str) -> str:
     "One row of a ledger on a page: links, and the details behind a click."
     within, plural = f" within {r.tol:g}" if r.tol else "", "s" * (r.cases > 1)
@@ -289,7 +295,7 @@ def ledger_row(r: Record, root: str) -> str:
     details += [f"control, fails: {why} ({numbers})" for why, numbers in r.controls.items()]
     here = root + r.page if r.page else ""
     item = f"[{r.item}]({here}#{r.proof})" if r.proof else r.item
-    statement = f"{item}<br>${r.statement}$<details><summary>details</summary>{'<br>'.join(details)}</details>"
+    statement = f"{item}<br>${r.statement}${on_click('details', '<br>'.join(details))}"
     tier = r.tier + (f" ({r.level:g})" if r.level else "")
     status = r.status if r.as_expected else f"**{r.status}**"
     cells = (f"[{r.id}]({here}#claim-{r.id})", statement, status, tier, resolution_text(r))
