@@ -166,11 +166,17 @@ def mutants(root: Path) -> list[Mutant]:
         for name, node in functions(ast.parse(text)):
             for kind, start, end, new, before, after, line in Finder(text).search(node):
                 mutant = Mutant(module, name, line, kind, before, after, start, end)
-                try: ast.parse(text[:start] + new + text[end:])
-                except SyntaxError: continue
-                out.append((mutant, new))
-    NEW.update({m: new for m, new in out})
-    return [m for m, _ in out]
+                NEW[mutant] = new
+                out.append(mutant)
+    return out
+
+
+def compiles(m: Mutant, root: Path = TOP) -> bool:
+    """Whether the changed module is still a program; a few changes of operators are not."""
+    text = (root / m.module).read_text(encoding="utf-8")
+    try: ast.parse(text[:m.start] + NEW[m] + text[m.end:])
+    except SyntaxError: return False
+    return True
 
 
 NEW: dict[Mutant, str] = {}
@@ -187,7 +193,7 @@ def sample(all_mutants: list[Mutant], count: int, seed: int) -> list[Mutant]:
     order, rest = list(groups.values()), []
     while len(rest) < count and any(order):
         rng.shuffle(order)
-        rest += [group.pop() for group in order if group][:count - len(rest)]
+        rest += [m for m in (group.pop() for group in order if group) if compiles(m)][:count - len(rest)]
     return chosen + rest
 
 
@@ -199,7 +205,7 @@ mode, argument = sys.argv[1:3]
 out = {}
 if mode == "trace":
     root = os.path.dirname(sys.modules["oslr_nb"].__file__)
-    for id in claim_ids([]):
+    for id in claim_ids(json.loads(argument)):
         seen = set()
         def look(frame, event, arg):
             code = frame.f_code
@@ -337,6 +343,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=240, help="source mutants besides those of bound functions")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="only mutants whose key contains this text")
+    parser.add_argument("--papers", nargs="*", default=[], help="only claims of these papers")
     parser.add_argument("--no-tests", action="store_true", help="claims only")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--list", action="store_true", help="print the chosen mutants and stop")
@@ -352,7 +359,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         base = copy_of(TOP, folder, *PARTS)
         print("tracing the claims", flush=True)
-        trace = drive(base, "trace", "", 3600)
+        trace = drive(base, "trace", json.dumps(args.papers), 3600)
         rows = []
         with ThreadPoolExecutor(args.jobs) as pool:
             for row in pool.map(lambda m: try_one(m, trace, base, folder, not args.no_tests), chosen):
