@@ -125,6 +125,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                              'oslr_nb/designs.py'),
                                  'oslr_nb.designs.WithReplacement.support': ( 'core/designs.html#withreplacement.support',
                                                                               'oslr_nb/designs.py'),
+                                 'oslr_nb.designs.bound_observe_moment': ('core/designs.html#bound_observe_moment', 'oslr_nb/designs.py'),
                                  'oslr_nb.designs.bound_second_moment': ('core/designs.html#bound_second_moment', 'oslr_nb/designs.py'),
                                  'oslr_nb.designs.check_numbers': ('core/designs.html#check_numbers', 'oslr_nb/designs.py'),
                                  'oslr_nb.designs.check_pair': ('core/designs.html#check_pair', 'oslr_nb/designs.py'),
