@@ -616,6 +616,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                      'oslr_nb.papers.core.observe_moment': ( 'core/foundations.html#observe_moment',
                                                                              'oslr_nb/papers/core.py'),
                                      'oslr_nb.papers.core.ogd_regret': ('core/foundations.html#ogd_regret', 'oslr_nb/papers/core.py'),
+                                     'oslr_nb.papers.core.ogd_rounds': ('core/foundations.html#ogd_rounds', 'oslr_nb/papers/core.py'),
                                      'oslr_nb.papers.core.one_coordinate': ( 'core/foundations.html#one_coordinate',
                                                                              'oslr_nb/papers/core.py'),
                                      'oslr_nb.papers.core.optimality': ('core/foundations.html#optimality', 'oslr_nb/papers/core.py'),

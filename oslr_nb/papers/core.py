@@ -751,6 +751,24 @@ def _(case: Case) -> Evidence:
     w, g = ogd(lambda j, w: [1.0], 1, eta, 1.0)
     return Evidence(float(((w + 1.0) * g).sum()), "<=", 2 / eta[-1] + float((eta * (g**2).sum(1)).sum()) / 2)
 
+# %% ../../nbs/core/10_foundations.ipynb #178745b8
+@claim("core", "gradient descent, all rounds", id="O8", tier="certificate", proof="sec-core-ogd", cases=[(4, 0.8), (3, 2.5), (1, 0.2)],
+       tex=r"w_{j+1}=\Pi(w_j-\eta_jg_j)")
+def ogd_rounds(case: Case, longer: float = 1.0) -> Evidence:
+    "Sums over 30 rounds of both sides of the certificate of a projection on the ball; case (d, R)."
+    d, R = case.value
+    n, rng, sides = 30, case.rng, np.zeros(2)
+    eta = 1 / np.sqrt(np.arange(1, n + 1))
+    w, g = ogd(lambda j, w: rng.standard_normal(d) + w, d, eta, R)
+    for j in range(n - 1):
+        p, gap = w[j + 1], w[j] - longer * eta[j] * g[j] - w[j + 1]
+        sides += gap @ p, R * np.linalg.norm(gap) + max(0.0, np.linalg.norm(p) / R - 1) * R * R
+    return Evidence(float(sides[0]), "==", float(sides[1]), tol=1e-10 * (1 + sides[1]))
+
+
+@ogd_rounds.control("steps 1 % longer")
+def _(case: Case) -> Evidence: return ogd_rounds.check(case, longer=1.01)
+
 # %% ../../nbs/core/10_foundations.ipynb #6fc6b327
 @claim("core", "a parabola above the exponential", id="W1", tier="search", proof="sec-core-psi",
        cases=[(kind, a) for kind in ("integral", "parabola") for a in (0.0, 1e-4, 5e-3, 9.9e-3, 0.011, 0.3, 1.0, 1.79, 4.0, 30.0)],
