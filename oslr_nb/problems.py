@@ -66,7 +66,8 @@ class Table:
         X = check_array("X", self.X, (None, None))
         check_array("y", self.y, (len(X),))
         check_array("w", self.w, (X.shape[1],))
-        for name, size in (("largest ||x||", np.linalg.norm(X, axis=1).max()), ("largest |y|", abs(self.y).max()), ("||w||", np.linalg.norm(self.w))):
+        longest, largest = np.linalg.norm(X, axis=1).max(), abs(self.y).max()
+        for name, size in (("largest ||x||", longest), ("largest |y|", largest), ("||w||", np.linalg.norm(self.w))):
             check_real(name, size, 0, 1 + 1e-12, "the theorems that are checked on tables assume it")
 
     @property
@@ -81,9 +82,11 @@ class Table:
         return float(np.sqrt(max(low, 0.0))), float(np.sqrt(high))
 
     def regrets(self, make: Callable[[int], Learner], T: int | list[int], runs: int, rng: np.random.Generator) -> np.ndarray:
-        "Regret against w at the rounds T (runs, len(T)), or (runs,) for one T, of the learners make(0), make(1), ... on independent streams."
-        last = np.atleast_1d(T)
-        curves = [simulate(make(i), self.X, self.y, rows=rng.integers(len(self.X), size=last[-1])).regret(self.w)[last - 1] for i in range(runs)]
+        "Regret against w at the rounds T (runs, len(T)), or (runs,) for one T, of make(0), make(1), ... on independent streams."
+        last, curves = np.atleast_1d(T), []
+        for i in range(runs):
+            rows = rng.integers(len(self.X), size=last[-1])
+            curves.append(simulate(make(i), self.X, self.y, rows=rows).regret(self.w)[last - 1])
         return np.squeeze(np.array(curves), axis=1 if np.ndim(T) == 0 else ())
 
 

@@ -67,6 +67,11 @@ def test_rows_of_the_papers():
         assert set(ids) <= {i for i in IDS if CLAIMS[i].paper == paper}, paper
 
 
+def test_rows_of_the_core():
+    rows = {"G": 5, "B": 8, "O": 8, "W": 7, "P": 5, "S": 4}
+    assert {f"{c}{i + 1}" for c, n in rows.items() for i in range(n)} == {i for i in IDS if CLAIMS[i].paper == "core"}
+
+
 def test_a_result_does_not_depend_on_the_number_of_jobs():
     one, two = oslr.verify("foster2016", jobs=1), oslr.verify("foster2016", jobs=2)
     plain = lambda ledger: [{k: v for k, v in r.items() if k != "seconds"} for r in json.loads(ledger.to_json())]
