@@ -673,7 +673,7 @@ def check_scales(**given: float) -> dict[str, float]:
     return {name: check_real(name, value, *limits[name.endswith("step")]) for name, value in given.items()}
 
 # %% ../../nbs/papers/foster2016.ipynb #e8a56115
-@register("foster2016", budget="k' >= k + 2", assumptions="norms of x, y and w* at most 1 (x_norm, y_max, radius); else none: any stream",
+@register("foster2016", budget="k' >= k + 2", assumptions="norms of x, y and weights at most 1 (x_norm, y_max, radius); else any stream",
           bound="O((d/(k'-k))^2 sqrt(k T ln d)), retuned O(d/(k'-k) sqrt(k T ln d))",
           cost="O(C(d, k) k) time and memory")
 class FKK(Learner):
