@@ -794,7 +794,7 @@ def law_of_pairs(d: int, budget: int, k: int, D: np.ndarray) -> np.ndarray:
 
 @claim("foster2016", "Algorithm 1, line 5, as compiled", id="F11", tier="statistical", level=1e-3, proof="alg-fkk",
        cases=[(4, 4, 2), (5, 4, 1)],
-       tex=r"\mathbb P[A_t=A,R_t=R]=D_t(A)\big/\tbinom d{k'-k}")
+       tex=r"\mathbb P[A_t=A,R_t=R]=D_t(A)\big/\binom d{k'-k}")
 def law_of_subsets(case: Case, law: Callable[[int, int, int, np.ndarray], np.ndarray] = law_of_pairs) -> Evidence:
     "Pearson's statistic of the pairs drawn by query() in 20 000 rounds; case (d, k', k)."
     d, budget, k = case.value
@@ -886,7 +886,7 @@ def _(case: Case) -> Evidence: return theorem_1.check(case, step=1e-9, hedge_ste
 # %% ../../nbs/papers/foster2016.ipynb #03ca3c10
 @claim("foster2016", "retuned rates (ours)", id="F8", tier="statistical", level=1e-6, proof="cor-retuned",
        cases=[(s, *shape) for s in STREAMS for shape in ((4, 3, 1), (5, 4, 2))],
-       tex=r"\mathbb E R_T(w^*)\le\bigl(2(1+\kappa)+(1+2\kappa)\sqrt{2L}\bigr)\sqrt{T/q}+\tfrac b3L,\ L=\ln\tbinom dk")
+       tex=r"\mathbb E R_T(w^*)\le\bigl(2(1+\kappa)+(1+2\kappa)\sqrt{2L}\bigr)\sqrt{T/q}+\tfrac b3L,\ L=\ln\binom dk")
 def retuned(case: Case, **multipliers: float) -> Evidence:
     "The same with the retuned rates and their closed bound."
     found = theorem_1.check(case, "retuned", **multipliers)
@@ -920,7 +920,7 @@ def _(case: Case) -> Evidence: return square_root_rate.check(case, step=1e-9, he
 # %% ../../nbs/papers/foster2016.ipynb #f0a10040
 @claim("foster2016", "loss of FKK at least (ours)", id="F13", tier="statistical", level=1e-4, proof="thm-printed",
        cases=[(5, 4, 2, 0.1), (4, 3, 1, 0.2), (6, 6, 3, 0.2), (5, 4, 2, 1.0)],
-       tex=r"\mathbb E R_T\ge\tfrac1\eta\Bigl(\ln\tbinom dk-\ln\textstyle\sum_j\tbinom kj\tbinom{d-k}{k-j}e^{-\eta T(1-j/k)/d}\Bigr)"
+       tex=r"\mathbb E R_T\ge\tfrac1\eta\Bigl(\ln\binom dk-\ln\textstyle\sum_j\binom kj\binom{d-k}{k-j}e^{-\eta T(1-j/k)/d}\Bigr)"
            r"-\eta\,\psi(\eta b)\,\tfrac{(1+2\kappa\sqrt{k/d})^2}q\,T")
 def lower_bound(case: Case, extra: float = 1.0, rate: float = 1.0, coarse: bool = False) -> Evidence:
     "Mean regret of twelve runs on signs, T = 2^16, lower limit; case (d, k', k, hedge_step)."
