@@ -184,7 +184,7 @@ class Claim:
         "The notebook that exports the check, relative to the folder of notebooks; empty while that notebook runs."
         file = getattr(sys.modules.get(self.check.__module__), "__file__", None)
         first = Path(file).open(encoding="utf-8").readline().strip() if file else ""
-        return first.partition("/nbs/")[2]
+        return first.partition("/nbs/")[2].rstrip(".")
 
     def evidence(self, check: Callable[[Case], Evidence], until_failure: bool = False) -> list[Evidence]:
         "What `check` finds on the cases in turn; with `until_failure` it stops at the first that fails."
