@@ -88,6 +88,7 @@ def test_a_result_does_not_depend_on_the_number_of_jobs():
 
 def test_tightness_of_the_bounds():
     "Golden ratios: a loosened bound or a worse learner moves them."
+<<<<<<< HEAD
     lr, table = ito2017.RDA1(4, 3, 1, ito2017.sharpened_step(4, 3, 1), seed=0), sign_table(4)
     regret = oslr.simulate(lr, table.X, table.y, rows=np.random.default_rng(0).integers(len(table.X), size=2**13)).regret(table.w)[-1]
     sharp, printed = ito2017.bound_sharpened(1, 4, 3, 1, 2**13, 0.5, 0.5), ito2017.bound_theorem_2(4, 3, 1, 2**13, 0.5)
@@ -95,3 +96,8 @@ def test_tightness_of_the_bounds():
     assert printed / sharp == pytest.approx(24 * 4 * 6**0.5 / (2.618034 * 12.75**0.5), rel=1e-3)
     _, (_, regret, sharp) = ito2017.tightness_2([2**12, 2**14])
     assert 20 < sharp / regret < 80, (regret, sharp)
+=======
+    _, (_, regret, sharp, printed) = ito2017.tightness(4, 3, 1, [2**12, 2**13])
+    assert 8 < sharp / regret < 20, (regret, sharp)
+    assert printed / sharp == pytest.approx(24 * 4 * 6**0.5 / (2 * 2**0.5 * 2.618034 * 3**0.5), rel=1e-3)
+>>>>>>> wt-alg23
