@@ -12,15 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import check_int, check_real, check_rng, fail
+from ...checks import check_int, check_real, check_rng, fail, kernel
 from ...claims import Case, Erratum, Evidence, claim, mean_limit
 
 # %% auto #0
-__all__ = ['PLUS', 'MINUS', 'USED', 'Law', 'hidden_attribute', 'random_fractions', 'hidden_law', 'look_information',
-           'outcome_chance', 'transcript_divergence', 'binary_divergence', 'largest_chance', 'divergence_area',
-           'bound_examples', 'look_tree', 'state_values', 'best_learner', 'best_stopping', 'halving_success',
-           'exact_number', 'check_law', 'Policy', 'best_policy', 'best_policy_risk', 'sign_law', 'test_time_floor',
-           'hard_chances']
+__all__ = ['Law', 'hidden_attribute', 'look_information', 'binary_divergence', 'largest_chance', 'divergence_area',
+           'bound_examples', 'exact_number', 'check_law', 'Policy', 'best_policy', 'best_policy_risk', 'sign_law',
+           'test_time_floor', 'hard_chances']
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #353ee6c1
 def hidden_attribute(d: int, eps: float, T: int, seed: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -50,7 +48,7 @@ def hidden_law(d: int, j: int, p: Any, copy: bool = False) -> list[tuple[tuple[i
     return law
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #da47d988
-@claim("cesabianchi2010", "theorem 3, the law", id="D11a", tier="exact", cases=6,
+@claim("cesabianchi2010", "theorem 3, the law", id="D11a", tier="exact", cases=6, proof="lem-lb-law",
        tex=r"L(w)-L(w^*)=\Vert w-w^*\Vert^2,\ L(w^*)=1-4\varepsilon")
 def hidden_excess(case: Case, copy: bool = False) -> Evidence:
     "Risk of random weights minus 1 - 4 p^2, all outcomes enumerated, and the squared distance to w*; d = 4."
@@ -65,7 +63,7 @@ def hidden_excess(case: Case, copy: bool = False) -> Evidence:
 def _(case: Case) -> Evidence: return hidden_excess.check(case, copy=True)
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #eb8ecc74
-@claim("cesabianchi2010", "theorem 3, identification", id="D11b", tier="search", cases=3,
+@claim("cesabianchi2010", "theorem 3, identification", id="D11b", tier="search", cases=3, proof="lem-lb-law",
        tex=r"w_i\ge w_j\text{ for some }i\ne j\ \Rightarrow\ L(w)-L(w^*)\ge2\varepsilon")
 def accuracy_names_attribute(case: Case, factor: Fraction = Fraction(2)) -> Evidence:
     "Smallest ||w - 2 p e_j||^2 / p^2 over a rational grid of (w_i, w_j) / p with w_i >= w_j."
@@ -85,7 +83,7 @@ def look_information(eps: float) -> float:
     return -math.log1p(-4 * eps) / 2
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #2d4a22e7
-@claim("cesabianchi2010", "theorem 3, information of a look", id="D11c", tier="certificate",
+@claim("cesabianchi2010", "theorem 3, information of a look", id="D11c", tier="certificate", proof="lem-lb-look",
        cases=["ours", "journal"],
        tex=r"-\ln(1-q)\le4\ln\tfrac43\,q\le\tfrac32q\text{ for }0<q=4\varepsilon\le\tfrac14")
 def look_bound(case: Case, top: float = 0.25) -> Evidence:
@@ -132,7 +130,7 @@ def transcript_divergence(
     return total, look_information(eps) * looks
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #dd2ebf48
-@claim("cesabianchi2010", "theorem 3, information of a transcript", id="D11d", tier="bayes",
+@claim("cesabianchi2010", "theorem 3, information of a transcript", id="D11d", tier="bayes", proof="lem-lb-chain",
        cases=[(3, 2, 2, 1 / 16), (3, 2, 2, 0.2), (4, 2, 2, 0.02), (3, 1, 4, 0.05)],
        tex=r"\mathrm{KL}(P_0\Vert P_j)=\kappa\,\mathbb E_0N_j")
 def looks_elsewhere(case: Case, dependent: bool = False) -> Evidence:
@@ -145,7 +143,7 @@ def looks_elsewhere(case: Case, dependent: bool = False) -> Evidence:
 def _(case: Case) -> Evidence: return looks_elsewhere.check(case, dependent=True)
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #33e59bf6
-@claim("cesabianchi2010", "theorem 3, excess and posterior (ours)", id="D11f", tier="exact", cases=8,
+@claim("cesabianchi2010", "theorem 3, excess and posterior (ours)", id="D11f", tier="exact", cases=8, proof="lem-lb-bayes",
        tex=r"\textstyle\sum_j\pi_j\Vert w-2pe_j\Vert^2=\Vert w-2p\pi\Vert^2+4\varepsilon(1-\Vert\pi\Vert^2)")
 def excess_and_posterior(case: Case, first: bool = True) -> Evidence:
     "Both sides for random rational w, p and pi; d = 4."
@@ -199,6 +197,44 @@ def bound_examples(d: int, budget: int, eps: float, stopped: bool = False, print
     need = d / (d - 1) * divergence_area(1 / d, 0.75) if stopped else binary_divergence(1 / d, 0.75)
     return d / (k * kappa) * need
 
+# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #c2656f06
+def lower_in_code(what: str) -> tuple[float, float]:
+    "A number of this module and the same by other means."
+    from scipy.integrate import quad
+    from scipy.special import rel_entr
+
+    kl = lambda a, b: float(rel_entr(a, b) + rel_entr(1 - a, 1 - b))
+    kappa = kl(0.5, 0.5 + math.sqrt(0.03))
+    area = quad(lambda v: kl(1 / 7, v), 1 / 7, 0.75)[0]
+    return {
+        "kl": lambda: (binary_divergence(0.3, 0.8), kl(0.3, 0.8)),
+        "inverse": lambda: (kl(0.3, largest_chance(0.3, 0.4)), 0.4),
+        "kappa": lambda: (look_information(0.03), kappa),
+        "area": lambda: (divergence_area(1 / 7, 0.75), area),
+        "fixed": lambda: (bound_examples(7, 2, 0.03), 7 / (2 * kappa) * kl(1 / 7, 0.75)),
+        "mean": lambda: (bound_examples(7, 2, 0.03, stopped=True), 7 / (2 * kappa) * 7 / 6 * area),
+        "journal": lambda: (bound_examples(700, 2, 0.03, printed=True), 243 / 4),
+        "floor": lambda: (test_time_floor(2, 10, 1.5), (1.5 / (1 + 1.5)) ** 2),
+        "floor, any d": lambda: (test_time_floor(4, radius=1.5), 0.25),
+        "unread": lambda: (unread_variance([3, -1, 2], 1), 5),
+        "posterior": lambda: (best_learner(look_tree(2, 1, 1), 1, 1 / 16, "weights"), 8 / 15),
+        "naming": lambda: (best_learner(look_tree(2, 1, 1), 1, 1 / 16, "guess"), 5 / 8),
+    }[what]()
+
+
+@claim("cesabianchi2010", "the lower bounds as code", id="D11k", tier="certificate", proof="thm-lb-examples",
+       cases=["kl", "inverse", "kappa", "area", "fixed", "mean", "journal", "floor", "floor, any d", "unread", "posterior",
+              "naming"],
+       tex=r"\mathrm{kl},\ \kappa,\ \textstyle\int\mathrm{kl}\text{, the bounds and the floors of the code are those of the page}")
+def lower_as_code(case: Case, factor: float = 1.0) -> Evidence:
+    "The number of the module and the other one; case which."
+    code, page = lower_in_code(case.value)
+    return Evidence(code, "==", factor * page, tol=1e-8)
+
+
+@lower_as_code.control("one per mille more")
+def _(case: Case) -> Evidence: return lower_as_code.check(case, factor=1.001)
+
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #dd8a64d2
 PLUS, MINUS, USED = 128, 2, 1  # a state is a sorted row of 128 n+ + 2 n- + (1 if read in the present example)
 
@@ -241,7 +277,7 @@ def best_learner(levels: list, looks: int, eps: float, goal: str) -> float:
     return float(value[0])
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #69726b4c
-@claim("cesabianchi2010", "theorem 3, chance to name the attribute", id="D11e", tier="bayes",
+@claim("cesabianchi2010", "theorem 3, chance to name the attribute", id="D11e", tier="bayes", proof="thm-lb-examples",
        cases=[(4, 1, 20, 1 / 16), (4, 2, 8, 1 / 16), (4, 1, 20, 0.03), (3, 2, 14, 1 / 16)],
        tex=r"\mathrm{kl}(\tfrac1d,s)\le\kappa\tfrac{km}d\text{ for all learners, }m\text{ examples}\ (d\in\{3,4\})")
 def chance_to_name(case: Case, share: float = 1.0) -> Evidence:
@@ -254,24 +290,51 @@ def chance_to_name(case: Case, share: float = 1.0) -> Evidence:
     return Evidence(s, "<=", bound, tol=1e-9)
 
 
-@chance_to_name.control("a third of the information of a look")
-def _(case: Case) -> Evidence: return chance_to_name.check(case, share=1 / 3)
+@chance_to_name.control("half of the information of a look")
+def _(case: Case) -> Evidence: return chance_to_name.check(case, share=0.5)
+
+# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #d023f337
+@kernel
+def sweep_run(
+    rng: np.random.Generator, j: int, d: int, p: float, step: float, last: float, upper: float, most: int
+) -> tuple[int, int]:
+    "Looks of one run of the sweep on D_j, in rounds that lower -b by `step` down to -last; 0, 4 or 8: the excess over eps."
+    up, down, total, level, score = math.log1p(2 * p), math.log1p(-2 * p), 0, 0.0, np.zeros(d)
+    while level < last - 1e-9:
+        level = min(level + step, last)
+        for i in range(d):
+            while score[i] > -level:
+                if total >= most: return total, 4
+                total += 1
+                score[i] += up if rng.random() < 0.5 + p * (i == j) else down
+                if score[i] > upper: return total, 0 if i == j else 8
+    return total, 4
+
+
+def sweeps(d: int, eps: float, runs: int, limit: float, step: float, last: float, rng: np.random.Generator) -> tuple[np.ndarray, int]:
+    "Looks and excess / eps of many runs, (runs, 2), j uniform; and the most looks allowed, limit * d / kappa."
+    most, upper = int(limit * d / look_information(eps)), math.log(d) + 5
+    return np.array([sweep_run(rng, int(rng.integers(d)), d, math.sqrt(eps), step, last, upper, most) for _ in range(runs)]), most
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #129a7491
-@claim("cesabianchi2010", "theorem 3", id="D11", tier="bayes",
-       cases=[(3, 1, 30, 1 / 16), (3, 2, 16, 1 / 16), (4, 1, 20, 0.2), (4, 1, 20, 0.12)],
+@claim("cesabianchi2010", "Theorem 3", id="D11", tier="statistical", level=1e-4, proof="thm-lb-examples",
+       cases=[(3, 1, 30, 1 / 16), (3, 2, 16, 1 / 16), (4, 1, 20, 0.2), (4, 1, 20, 0.12), (512, 1, 1.68, 1 / 64)],
        tex=r"\text{for every learner one of the laws needs }m\ge\tfrac d{k\kappa}\mathrm{kl}(\tfrac1d,\tfrac34)"
-           r"\ (d\in\{3,4\})")
+           r"\ (d\in\{3,4\}\text{: all learners};\ d=512\text{: the sweep})")
 def best_learner_needs(case: Case, factor: float = 1.0, goal: str = "weights") -> Evidence:
-    "First m at which the best learner's E||pi||^2 (or chance to name j) is above 3/4; case (d, k, most, eps)."
+    "First m at which the best learner's E||pi||^2 (or chance to name j) is above 3/4, or looks of the sweep; case (d, k, most, eps)."
     d, k, rounds, eps = case.value
+    bound = factor * bound_examples(d, k, eps)
+    if d > 4:
+        found, most = sweeps(d, eps, 3000, rounds, 9.0, 1.5, case.rng)
+        return Evidence(most if mean_limit(found[:, 1].astype(float), 1e-4) < 1 else math.nan, ">=", bound)
     levels = look_tree(d, k, rounds)
     need = (m for m in range(rounds + 1) if best_learner(levels, k * m, eps, goal) > 0.75)
-    return Evidence(next(need, math.nan), ">=", factor * bound_examples(d, k, eps))
+    return Evidence(next(need, math.nan), ">=", bound)
 
 
-@best_learner_needs.control("the bound times four")
-def _(case: Case) -> Evidence: return best_learner_needs.check(case, factor=4)
+@best_learner_needs.control("the bound three tenths larger")
+def _(case: Case) -> Evidence: return best_learner_needs.check(Case(4, best_learner_needs.cases[4], case.rng), factor=1.3)
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #e1db9335
 def best_stopping(levels: list, budget: int, eps: float, price: float) -> tuple[float, float]:
@@ -290,43 +353,59 @@ def best_stopping(levels: list, budget: int, eps: float, price: float) -> tuple[
     return float(value[0] + price * spent[0]), float(spent[0])
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #c68daa1f
-@claim("cesabianchi2010", "theorem 3, mean number of examples", id="D11t", tier="bayes",
-       cases=[(3, 1, 26, 0.03, 0.15), (3, 2, 14, 0.06, 0.15), (4, 1, 22, 0.02, 0.15), (4, 1, 22, 0.02, 0.12)],
+@claim("cesabianchi2010", "Theorem 3, mean number of examples", id="D11t", tier="statistical", level=1e-4, proof="thm-lb-examples",
+       cases=[(3, 1, 26, 0.03, 0.15), (3, 2, 14, 0.06, 0.15), (4, 1, 22, 0.02, 0.15), (4, 1, 22, 0.02, 0.12), (1024, 1, 9.0, 1.45, 1 / 64)],
        tex=r"\mathbb E\tau\ge\tfrac d{k\kappa}\tfrac d{d-1}\int_{1/d}^s\mathrm{kl}(\tfrac1d,v)dv,"
-           r"\ s=\mathbb E\Vert\pi\Vert^2\ (d\in\{3,4\})")
+           r"\ s=\mathbb E\Vert\pi\Vert^2\ (d\in\{3,4\}\text{: all learners};\ d=1024\text{: sweeps, }s=\tfrac34)")
 def mean_examples(case: Case, factor: float = 1.0) -> Evidence:
-    "The best stopping learner for a price against step 4 of the proof; case (d, k, cap, price, eps)."
+    "The best stopping learner for a price, or the sweep in rounds, against step 4 of the proof; case (d, k, cap, price, eps)."
     d, k, rounds, price, eps = case.value
+    if d > 4:
+        found, _ = sweeps(d, eps, 1500, rounds, 0.1, price, case.rng)
+        looks, excess = found.T.astype(float)
+        least = 2 * looks.mean() - mean_limit(looks, 1e-4) if excess.mean() < 1 else math.nan
+        return Evidence(least, ">=", factor * bound_examples(d, k, eps, stopped=True))
     s, mean = best_stopping(look_tree(d, k, rounds), k, eps, price)
     if s <= 0.75: fail("s", s, "above 3/4, as accuracy asks")
     return Evidence(mean, ">=", factor * d / (k * look_information(eps)) * d / (d - 1) * divergence_area(1 / d, s))
 
 
-@mean_examples.control("the bound times twelve")
-def _(case: Case) -> Evidence: return mean_examples.check(case, factor=12)
+@mean_examples.control("the bound times two and a half")
+def _(case: Case) -> Evidence: return mean_examples.check(Case(4, mean_examples.cases[4], case.rng), factor=2.5)
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #9db521a1
-@claim("cesabianchi2010", "theorem 3, wording: one law for all learners", id="E-D10", tier="exact", erratum=Erratum("unclear", "?", "?", "?", "?"),
-       cases=mean_examples.cases[:2],
-       tex=r"\text{on one law }\mathcal D_j\text{ every learner needs }\Omega(d/(k\varepsilon))\text{ examples}")
+@claim("cesabianchi2010", "Theorem 3, order of the quantifiers", id="E-D10", tier="bayes", proof="rem-lb-order",
+       cases=[(3, 1, 0.15), (3, 2, 0.1), (4, 1, 0.2)],
+       tex=r"\text{on one law }\mathcal D_j\text{ every learner has excess }\ge\varepsilon\text{ with }"
+           r"m<\tfrac d{k\kappa}\mathrm{kl}(\tfrac1d,\tfrac34)",
+       erratum=Erratum(
+           "unclear", "Theorem 3, section 2.3",
+           r"there exists a distribution over examples and a weight vector $\mathbf w^*$ [...] such that any attribute efficient "
+           r"regression algorithm accessing at most $k$ attributes per training example must see (in expectation) at least "
+           r"$\Omega\left(\frac d{k\epsilon}\right)$ examples in order to learn a linear predictor",
+           "A usual short form for: to learn, on all laws of a class. The journal version's proof has the other order, \"for any bandit "
+           "strategy there exists some arm $j$\" (A.5, p. 2876), though its Theorem 1 is worded like this one.",
+           "the reading only; no proof uses one law for all learners."))
 def one_law_for_all(case: Case) -> Evidence:
-    "The most over j of the examples that the constant answer 2 p e_j needs under D_j: none, or no number helps."
-    d, k, _, _, eps = case.value
-    p, needs = math.sqrt(eps), []
-    for j in range(d):
-        excess = sum(c * (2 * p * x[j] - y) ** 2 for x, y, c in hidden_law(d, j, p)) - (1 - 4 * eps)
-        needs.append(0.0 if excess < eps else math.inf)
-    return Evidence(max(needs), ">=", bound_examples(d, k, eps, stopped=True))
+    "Least mean excess on D_1, in units of eps, over the learners that always answer 2 p e_j, without an example; case (d, k, eps)."
+    d, _, eps = case.value
+    p, law = math.sqrt(eps), hidden_law(d, 0, math.sqrt(eps))
+    risks = [sum(c * (2 * p * x[j] - y) ** 2 for x, y, c in law) - (1 - 4 * eps) for j in range(d)]
+    return Evidence(min(risks) / eps, ">=", 1.0)
 
 
-@one_law_for_all.corrected(r"\text{no single law works; for every learner one of them does (part (ii), D11t)}")
-def some_law_for_each(case: Case) -> Evidence:
-    "Claim D11t on these cases."
-    return mean_examples.check(case)
+@one_law_for_all.corrected(
+    r"j\text{ drawn uniformly: with }m<\tfrac d{k\kappa}\mathrm{kl}(\tfrac1d,\tfrac34)"
+    r"\text{ every learner has mean excess}\ge\varepsilon")
+def some_law_for_each(case: Case, factor: float = 1.0) -> Evidence:
+    "Mean excess of the best learner, in units of eps, with the largest whole number of examples below the bound (times factor)."
+    d, k, eps = case.value
+    m = math.ceil(factor * bound_examples(d, k, eps)) - 1
+    return Evidence(4 * (1 - best_learner(look_tree(d, k, m), k * m, eps, "weights")), ">=", 1.0)
 
 
-@one_law_for_all.control("the bound of D11t times twelve")
-def _(case: Case) -> Evidence: return mean_examples.check(case, factor=12)
+@one_law_for_all.control("four times the examples")
+def _(case: Case) -> Evidence: return some_law_for_each(case, factor=4.0)
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #a47b700e
 def halving_success(d: int, eps: float, looks: float, runs: int, rng: np.random.Generator) -> np.ndarray:
@@ -346,7 +425,7 @@ def halving_success(d: int, eps: float, looks: float, runs: int, rng: np.random.
     return alive
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #06652e29
-@claim("cesabianchi2010", "theorem 3, halving (ours)", id="D11m", tier="statistical", level=1e-6,
+@claim("cesabianchi2010", "theorem 3, halving (ours)", id="D11m", tier="statistical", level=1e-6, proof="thm-lb-halving",
        cases=[(4, 1 / 16), (64, 1 / 16), (64, 1 / 256), (512, 1 / 64)],
        tex=r"(d,\tfrac1\varepsilon)=(4,16),(64,16),(64,256),(512,64):\ \tfrac52\,d/\varepsilon"
            r"\text{ looks name }j\text{ with chance }>\sqrt{3/4}")
@@ -449,7 +528,7 @@ def sign_law(w: Sequence[Any], chances: Sequence[Any] | None = None) -> list[tup
             for x in itertools.product((1, -1), repeat=d)]
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #16a62916
-@claim("cesabianchi2010", "theorem 4", id="D12", tier="exact",
+@claim("cesabianchi2010", "theorem 4", id="D12", tier="exact", proof="thm-lb-test",
        tex=r"w^*=(\tfrac13,\tfrac13,\tfrac13)\text{, uniform signs: smallest risk with 2 attributes}=\tfrac19")
 def two_attributes(case: Case, depth: int = 2) -> Evidence:
     "Risk of the best tree that reads two attributes, all trees compared."
@@ -466,7 +545,7 @@ def unread_variance(w: Sequence[Any], budget: int) -> Any:
     return sum(sorted(v * v for v in w)[: len(w) - k])
 
 
-@claim("cesabianchi2010", "theorem 4, generalised", id="D12a", tier="exact",
+@claim("cesabianchi2010", "theorem 4, generalised", id="D12a", tier="exact", proof="thm-lb-test",
        cases=[(3, 1), (4, 2), (4, 1), (4, 3), (5, 2)],
        tex=r"\text{risk}=\text{sum of the }d-k\text{ smallest }w_i^{*2}")
 def best_is_unread(case: Case, copy: bool = False) -> Evidence:
@@ -482,7 +561,7 @@ def best_is_unread(case: Case, copy: bool = False) -> Evidence:
 def _(case: Case) -> Evidence: return best_is_unread.check(case, copy=True)
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #cea01268
-@claim("cesabianchi2010", "theorems 2 and 3 of the journal version", id="D13", tier="exact",
+@claim("cesabianchi2010", "theorems 2 and 3 of the journal version", id="D13", tier="exact", proof="thm-lb-test",
        cases=[(2, 2, 1), (4, 4, 2), (5, 5, 2), (3, 2, 1), (4, 3, 1), (5, 4, 2)],
        tex=r"w^*=b\text{ on }n\text{ coordinates}:\ \text{risk}=b^2(n-k);\ b=\tfrac1{\sqrt d},n=d\text{ or }"
            r"b=\tfrac1{ck},n=ck")
@@ -496,7 +575,7 @@ def equal_weights(case: Case, more: int = 0) -> Evidence:
 def _(case: Case) -> Evidence: return equal_weights.check(case, more=1)
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #f3e5e59a
-@claim("cesabianchi2010", "theorem 4, large weights (ours)", id="D12d", tier="exact", cases=[3, 5, 7],
+@claim("cesabianchi2010", "theorem 4, large weights (ours)", id="D12d", tier="exact", cases=[3, 5, 7], proof="rem-lb-large",
        tex=r"w^*=(1,\dots,1),\ \lvert y\rvert=1:\ \text{risk}=1-\tfrac2{d(d-1)}\text{ with 2 attributes}")
 def balanced_signs(case: Case, depth: int = 2) -> Evidence:
     "Best tree for d signs with sum 1 or -1."
@@ -525,7 +604,7 @@ def hard_chances(d: int, a: Any) -> list[Fraction]:
     return [math.comb(d, n) * rising(a, n) * rising(a, d - n) / rising(2 * a, d) for n in range(d + 1)]
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #65149046
-@claim("cesabianchi2010", "theorem 4, best constant (ours)", id="D12b", tier="exact",
+@claim("cesabianchi2010", "theorem 4, best constant (ours)", id="D12b", tier="exact", proof="thm-lb-minimax",
        cases=[(3, 1), (4, 1), (10, 2), (9, 3)],
        tex=r"w^*=\tfrac1d(1,\dots,1):\ \text{risk}=(1+\sqrt K)^{-2},\ K=k\tfrac{d-1}{d-k}")
 def hard_law(case: Case, independent: bool = False) -> Evidence:
@@ -535,7 +614,7 @@ def hard_law(case: Case, independent: bool = False) -> Evidence:
     root = Fraction(math.isqrt(K.numerator), math.isqrt(K.denominator))
     chances = hard_chances(d, Fraction(k * d) / (2 * ((d - k) * root - k)))
     law = sign_law([Fraction(1, d)] * d, None if independent else chances)
-    return Evidence(best_policy_risk(law, k), "==", 1 / (1 + root) ** 2)
+    return Evidence(float(best_policy_risk(law, k)), "==", test_time_floor(k, d), tol=1e-12)
 
 
 @hard_law.control("independent signs")
@@ -551,7 +630,7 @@ def drawn_risk(points: np.ndarray, w: np.ndarray, draws: int, shrink: float) -> 
     return float(total)
 
 
-@claim("cesabianchi2010", "theorem 4, upper bound (ours)", id="D12c", tier="search", cases=[1, 1, 2, 2, 3, 3],
+@claim("cesabianchi2010", "theorem 4, upper bound (ours)", id="D12c", tier="search", cases=[1, 1, 2, 2, 3, 3], proof="thm-lb-minimax",
        tex=r"\text{shrunken draws by weight: risk}\le\Vert w^*\Vert_1^2(1+\sqrt k)^{-2}\text{ on every law}")
 def shrunken_draws(case: Case, shrink: bool = True) -> Evidence:
     "Largest risk found over random laws of 5 points and weights with ||w||_1 = 1, d = 4; some laws are signs."
