@@ -68,7 +68,7 @@ class Evidence:
 
 
 def resolution_word(ratio: float | None) -> str:
-    "What a resolution says: tight, within 2, within 10 or order only; an equality has none, and without two positive sides it is undefined."
+    "What a resolution says: tight, within 2, within 10 or order only; an equality has none; it is undefined without two positive sides."
     if ratio is None: return "equality"
     if ratio != ratio: return "undefined"
     return next((word for least, word in ((0.99, "tight"), (0.5, "within 2"), (0.1, "within 10")) if ratio >= least), "order only")
