@@ -17,7 +17,7 @@ from .checks import as_array, check_array, check_indices, check_int, check_real,
 __all__ = ['containment', 'distinct_sum', 'draw_outside', 'draw_subset', 'check_weights', 'normalise', 'draw_indices', 'Design',
            'Uniform', 'Observe', 'Midzuno', 'Bernoulli', 'WithReplacement', 'check_numbers', 'check_pair',
            'moment_estimate', 'gradient_estimate', 'draw_average', 'gradient_second_moment', 'bound_second_moment',
-           'pair_bound', 'pair_minimum']
+           'pair_bound', 'pair_minimum', 'bound_observe_moment']
 
 # %% ../nbs/core/01_designs.ipynb #ad783fc7
 def containment(n: int, m: int, order: int, exact: bool = False) -> np.ndarray:
@@ -361,3 +361,12 @@ def pair_minimum(d: int, budget: int, top: int) -> Fraction:
     check_int("budget", budget, 0, d, f"there are d = {d} features")
     m = d - check_int("top", top, 0, budget, "these coordinates are part of the budget")
     return containment(m, budget - top, min(m, 2), exact=True)[-1]
+
+# %% ../nbs/core/01_designs.ipynb #7d0e51a1
+def bound_observe_moment(d: int, budget: int, top: int, x_norm: float = 1, y_max: float = 1, radius: float = 1) -> float:
+    "Largest E||g||^2 under Observe, attained: B^2 (4 (B R + Y)^2 / p + (B R)^2 (1/q* - 1/p)), p = (budget - top) / (d - top)."
+    q = pair_minimum(d, budget, top)
+    if q == 0: fail("budget", budget, "d, or at least top + 2", "without seeing every pair there is no unbiased estimate")
+    p = Fraction(budget - top, d - top) if top < d else Fraction(1)
+    reach = x_norm * radius
+    return float(x_norm**2 * (4 * (reach + y_max) ** 2 / p + reach**2 * (1 / q - 1 / p)))
