@@ -918,6 +918,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                                     'oslr_nb/papers/ito2017/algorithm1.py'),
                                                    'oslr_nb.papers.ito2017.algorithm1.growth': ( 'papers/ito2017/algorithm1.html#growth',
                                                                                                  'oslr_nb/papers/ito2017/algorithm1.py'),
+                                                   'oslr_nb.papers.ito2017.algorithm1.growth_constants': ( 'papers/ito2017/algorithm1.html#growth_constants',
+                                                                                                           'oslr_nb/papers/ito2017/algorithm1.py'),
                                                    'oslr_nb.papers.ito2017.algorithm1.growth_runs': ( 'papers/ito2017/algorithm1.html#growth_runs',
                                                                                                       'oslr_nb/papers/ito2017/algorithm1.py'),
                                                    'oslr_nb.papers.ito2017.algorithm1.hardness_gadget': ( 'papers/ito2017/algorithm1.html#hardness_gadget',

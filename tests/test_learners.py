@@ -357,6 +357,12 @@ def test_top_is_limited():
         oslr.ito2017.RDA1(12, 6, top=5)
 
 
+@pytest.mark.parametrize("name", ["RDA1", "UniformRDA"])
+def test_one_feature_shows_no_pair(name):
+    with pytest.raises(ValueError, match="budget = 1: it must be an integer from 2"):
+        getattr(oslr.ito2017, name)(12, 1)
+
+
 @every_learner
 def test_bad_streams(key, stream):
     lr = make(key, seed=2)

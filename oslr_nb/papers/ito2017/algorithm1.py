@@ -1028,6 +1028,23 @@ def _(case: Case) -> Evidence: return growth.check(case, log=0)
 @growth.control("a quarter more")
 def _(case: Case) -> Evidence: return growth.check(case, root=1.25, log=1.25)
 
+# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #f2e8b853
+@claim("ito2017", "asymptotic constants as a function (ours)", id="A10b", tier="exact", cases=["root", "log"], proof="prp-growth",
+       tex=r"V=s^2I:\ c=\tfrac1{2a}\sum_ip_iN_{ii},\quad b=\tfrac{a^2}{16}\tfrac{\Vert w^*\Vert^2}{s^2}")
+def growth_constants(case: Case, scale: float = 1.0) -> Evidence:
+    "asymptotic_constants on independent signs, where the equations are diagonal, against enumeration with the estimate itself; a = 5."
+    t, design, N = sign_table(4), Observe(4, 3, (3,)), np.zeros(4)
+    c, b = asymptotic_constants(t, 3, 5.0)
+    if case.value == "log": return Evidence(scale * b, "==", 25 / 16 * (t.w @ t.w) / t.V[0, 0], tol=1e-9)
+    for S, chance in design.support():
+        for x, y in zip(t.X, t.y, strict=True):
+            N += float(chance) / len(t.X) * gradient_estimate(x[list(S)], np.array(S), y, t.w, design.second()) ** 2
+    return Evidence(scale * c, "==", float(design.first() @ N) / 10, tol=1e-9)
+
+
+@growth_constants.control("1 % less")
+def _(case: Case) -> Evidence: return growth_constants.check(case, scale=0.99)
+
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #4605880b
 @claim("ito2017", "section 3", id="A0e", tier="certificate", proof="prp-chain",
        tex=r"\text{(a)}\Rightarrow\text{(b) with }\phi_0=\sigma_d", cases=8)
