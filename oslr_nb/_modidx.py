@@ -910,8 +910,6 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                                                'oslr_nb/papers/ito2017/algorithm1.py'),
                                                    'oslr_nb.papers.ito2017.algorithm1.excesses': ( 'papers/ito2017/algorithm1.html#excesses',
                                                                                                    'oslr_nb/papers/ito2017/algorithm1.py'),
-                                                   'oslr_nb.papers.ito2017.algorithm1.final_regrets': ( 'papers/ito2017/algorithm1.html#final_regrets',
-                                                                                                        'oslr_nb/papers/ito2017/algorithm1.py'),
                                                    'oslr_nb.papers.ito2017.algorithm1.foster_gadget': ( 'papers/ito2017/algorithm1.html#foster_gadget',
                                                                                                         'oslr_nb/papers/ito2017/algorithm1.py'),
                                                    'oslr_nb.papers.ito2017.algorithm1.game_tree': ( 'papers/ito2017/algorithm1.html#game_tree',

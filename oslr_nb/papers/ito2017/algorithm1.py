@@ -853,11 +853,6 @@ def rival(kind: str, d: int, top: int, rate: float, seed: Any = None) -> RDA:
     return lr
 
 
-def final_regrets(make: Callable[[int], Learner], d: int, T: Any, runs: int, rng: np.random.Generator) -> np.ndarray:
-    "Regrets on `sign_table(d)`."
-    return sign_table(d).regrets(make, T, runs, rng)
-
-
 def long_regrets(table: Table, make: Callable[[int], Learner], T: list[int], runs: int, rng: np.random.Generator) -> np.ndarray:
     "Regret against the true weights at the rounds T, (runs, len(T)), played in pieces so that nothing long is kept."
     best, found = (table.X @ table.w - table.y) ** 2, np.zeros((runs, len(T)))
@@ -935,7 +930,8 @@ def theorem_2(case: Case, constant: float = 1.0, greedy: bool = False) -> Eviden
         lam = np.sort(case.rng.uniform(0.5, 2, 101)) * 10.0 ** (case.number % 5)
         high = 1.0 if case.number % 2 else case.rng.uniform(0.5, 1)
         low = case.rng.uniform(0.05, high)
-        ours, printed = bound_sharpened_schedule(lam[:-1], k, d, budget, top, low, high), bound_theorem_2_schedule(lam, d, budget, top, low)
+        ours = bound_sharpened_schedule(lam[:-1], k, d, budget, top, low, high)
+        printed = bound_theorem_2_schedule(lam, d, budget, top, low)
         return Evidence(ours, "<=", constant * printed)
     table, T = (sign_table(4), 2**21) if greedy else (correlated_unit_table(4, 0.6, 0.95, 0.07), 2**17)
     make = (lambda i: GreedyRDA(4, 3)) if greedy else (lambda i: RDA1(4, 3, 1, seed=i))
