@@ -44,6 +44,7 @@ WEIGHTS = {
     "uniform": lambda rng, k: rng.uniform(-1, 1, k),
     "normal": lambda rng, k: rng.standard_normal(k),
     "sign": lambda rng, k: rng.choice([-1.0, 1.0], k),
+    "unit": lambda rng, k: (lambda w: w / np.linalg.norm(w))(rng.uniform(-1, 1, k)),
 }
 FEATURES = {
     "normal": lambda rng, T, d: rng.standard_normal((T, d)),

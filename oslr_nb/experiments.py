@@ -22,8 +22,8 @@ from .claims import CLAIMS, Ledger, Record, claim_ids, one_thread, run_claim
 
 # %% auto #0
 __all__ = ['EXPERIMENTS', 'SECTIONS', 'source_digest', 'Cell', 'experiment', 'claim', 'load_sections', 'run_cell', 'read_result',
-           'write_whole', 'run_cells', 'merge', 'tuned_steps', 'mean_interval', 'write_parquet', 'Section', 'section',
-           'plan', 'reproduce']
+           'write_whole', 'run_cells', 'merge', 'tuned_steps', 'tune', 'mean_interval', 'write_parquet', 'Section',
+           'section', 'plan', 'reproduce']
 
 # %% ../nbs/practice/experiments.ipynb #5dde568c
 @cache
@@ -123,6 +123,33 @@ def merge(parts: Iterable[dict[str, dict[str, list[float]]]]) -> dict[str, dict[
 def tuned_steps(tuning: dict[str, dict[str, np.ndarray]]) -> dict[str, str]:
     "The variant of smallest mean for each method."
     return {m: min(by, key=lambda s: by[s].mean()) for m, by in tuning.items()}
+
+
+# %% ../nbs/practice/experiments.ipynb #5b0de2f4
+def tune(loss: Callable[[dict[str, float]], float], names: tuple[str, ...], candidates: int, tol: float = 0.005) -> dict[str, Any]:
+    "Multipliers of smallest loss: compass search with at most `candidates` evaluations; best, label, ratio, losses by label."
+    found: dict[tuple[float, ...], float] = {}
+    value = lambda p: {n: 2.0**e for n, e in zip(names, p, strict=True)}
+    label = lambda p: "/".join(f"{2.0**e:.3g}" for e in p)
+    result = lambda p, h: {"best": value(p), "label": label(p), "ratio": 2.0**h, "losses": {label(q): v for q, v in found.items()}}
+
+    def ask(p: tuple[float, ...]) -> float:
+        if p not in found and len(found) < candidates: found[p] = float(loss(value(p)))
+        return found.get(p, np.inf)
+
+    distances, centre, inside = [2.0, 1.0, 0.5, 0.25, *map(float, range(3, 15))], (0.0,) * len(names), None
+    ask(centre)
+    while distances:
+        h = distances[0]
+        around = [tuple(e + s * h * (i == j) for j, e in enumerate(centre)) for i in range(len(names)) for s in (-1, 1)]
+        nearest = min(around, key=ask)
+        if not all(p in found for p in around): break
+        if found[nearest] < (1 - tol) * found[centre]:
+            centre, distances = nearest, [2.0, 1.0, 0.5, 0.25, *distances] if h > 2 else distances
+        else:
+            inside, distances = (centre, min(h, inside[1]) if inside and inside[0] == centre else h), distances[1:]
+    if inside is None: raise ValueError(f"no optimum inside the grid after {len(found)} candidates: the last was {label(centre)}")
+    return result(*inside)
 
 
 # %% ../nbs/practice/experiments.ipynb #32c0e403

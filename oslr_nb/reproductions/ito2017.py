@@ -6,226 +6,326 @@ from __future__ import annotations
 import itertools
 import json
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..claims import Case, Evidence, claim
+from ..claims import Case, Evidence, claim, slope_interval
 from ..data import Stream, ct_like, ct_slice, sparse_linear
-from ..experiments import Cell, experiment, mean_interval, merge, section, tuned_steps, write_parquet, write_whole
+from ..experiments import Cell, experiment, mean_interval, section, tune, write_parquet, write_whole
 from ..papers import foster2016, hazan2012, ito2017
 from ..protocol import Learner, simulate
 
 # %% auto #0
-__all__ = ['T', 'SETTINGS', 'METHODS', 'GRIDS', 'LONG', 'POINTS', 'COLOURS', 'TOP', 'BUDGET', 'SCALES', 'CT_STEPS', 'Setting',
-           'variants', 'build', 'stream', 'ito2017_regrets', 'table', 'order', 'ito2017_long', 'table_long', 'thin',
-           'ito2017_curves', 'plot', 'ct_data', 'ct_learner', 'ito2017_figure_3', 'batches', 'table_cells', 'join',
-           'ito2017_tables', 'long_cells', 'ito2017_asymptotics', 'figure_cells', 'pick', 'ito2017_figures', 'ct_name',
-           'ct_cells', 'ito2017_ct']
+__all__ = ['T', 'SETTINGS', 'METHODS', 'CANDIDATES', 'TUNING', 'PARAMETERS', 'FIVE', 'LAWS', 'VARIANTS', 'FKK_STEPS', 'LONG',
+           'LINES', 'POINTS', 'STYLES', 'TOP', 'BUDGET', 'SCALES', 'CT_L1', 'CT_PARAMETERS', 'Setting', 'stream',
+           'build', 'regret', 'tuning', 'ito2017_method', 'enclosed', 'table', 'draws', 'order', 'joint',
+           'ito2017_sweep', 'table_sweep', 'ito2017_fkk', 'ito2017_long', 'table_long', 'summary', 'ito2017_curves',
+           'plot', 'table_last', 'ct_data', 'ct_learner', 'ct_losses', 'ito2017_figure_3', 'table_cells',
+           'ito2017_tables', 'sweep_cells', 'ito2017_laws', 'long_cells', 'ito2017_asymptotics', 'figure_cells',
+           'ito2017_figures', 'ct_name', 'ct_cells', 'ito2017_ct']
 
 # %% ../../nbs/results/ito2017.ipynb #1c4e2c3b
 @dataclass(frozen=True)
 class Setting:
-    "d features, k true weights, top = k1 of Algorithm 1, budget = k', the printed numbers, FKK's gradient and Hedge steps."
+    "d features, k true weights with entries in [-1, 1], top = k1 of Algorithm 1, budget = k', the printed numbers."
 
     d: int
     k: int
     top: int
     budget: int
     printed: tuple[float, ...] = ()
-    fkk: tuple[tuple[float, ...], tuple[float, ...]] = ((1, 10, 100, 1000), (1, 10, 100, 1000))
 
-# %% ../../nbs/results/ito2017.ipynb #7123eb8e
+    @property
+    def radius(self) -> float:
+        "The smallest radius of a ball that holds every w* of the generator."
+        return self.k**0.5
+
+
 T = 5000
 SETTINGS = {
     "table 2": Setting(10, 2, 2, 4, (1.53, 2.38, 3.60, 33.28, 25.73, 24.05, 60.76)),
     "table 3": Setting(10, 4, 2, 4, (26.88, 20.59, 17.19, 43.03, 60.02, 58.71, 64.75)),
-    "figure 1": Setting(20, 5, 5, 7, fkk=((1, 10), (1, 10, 100))),
-    "figure 2": Setting(20, 7, 5, 7, fkk=((1, 10), (1, 10, 100))),
+    "figure 1": Setting(20, 5, 5, 7),
+    "figure 2": Setting(20, 7, 5, 7),
 }
 METHODS = ("A1", "A2", "A3", "greedy", "uniform", "AELR", "FKK")
 
-# %% ../../nbs/results/ito2017.ipynb #89d17d07
-GRIDS: dict[str, dict[str, tuple[float, ...]]] = {
-    "A1": {"step": (1, 0.5, 2, 4, 8)},
-    "A2": {"step": (1, 2, 4), "explorer_step": (1, 0.5, 0.25)},
-    "A3": {"step": (1, 2), "explorer_step": (1, 0.5, 0.25), "l1": (1, 0.3, 3)},
-    "greedy": {"step": (1, 0.5, 2, 4, 8)},
-    "uniform": {"step": (1, 0.5, 2, 4, 8)},
-    "AELR": {"step": (1, 0.3, 3, 10, 30)},
-    "AELR, estimate": {"step": (1, 0.3, 3, 10, 30)},
-}
-
-# %% ../../nbs/results/ito2017.ipynb #045780e5
-def variants(method: str, setting: Setting) -> dict[str, dict[str, float]]:
-    "Label -> keyword arguments of the learner; the first label is the theory's."
-    if method == "FKK":  # its `step` multiplies both rates; here they are separate
-        return {f"{g:g}/{h:g}": {"step": g, "hedge_step": h / g} for g, h in itertools.product(*setting.fkk)}
-    grid = GRIDS[method]
-    points = [dict(zip(grid, p, strict=True)) for p in itertools.product(*grid.values())]
-    return {"/".join(f"{v:g}" for v in p.values()): p for p in points}
+# %% ../../nbs/results/ito2017.ipynb #67f28ead
+@lru_cache(40)
+def stream(setting: str, seed: int, rounds: int = T) -> Stream:
+    "The instance with this number."
+    s = SETTINGS[setting]
+    return sparse_linear(s.d, s.k, rounds, seed, weights="uniform", features="normal", noise=0.1)
 
 # %% ../../nbs/results/ito2017.ipynb #8ba83449
-def build(method: str, setting: Setting, rng: np.random.Generator, rounds: int = T, **kw: float) -> Learner:
-    "The learner of a method in a setting."
-    d, budget = setting.d, setting.budget
-    if method == "A1": return ito2017.RDA1(d, budget, setting.top, seed=rng, **kw)
-    if method == "FKK": return foster2016.FKK(d, budget, min(setting.k, budget - 2), rounds, seed=rng, **kw)
+def build(
+    method: str, setting: Setting, rng: np.random.Generator, gradient: float = 1.0, hedge: float = 1.0, radius: float | None = None,
+    **steps: float,
+) -> Learner:
+    "The learner of a method; `steps` multiply the theory's, for FKK `gradient` and `hedge`."
+    d, budget, bound = setting.d, setting.budget, radius or setting.radius
+    kw = {"seed": rng, "radius": bound, "y_max": bound, **steps}
+    if method == "A1": return ito2017.RDA1(d, budget, setting.top, **kw)
+    if method == "FKK":  # its `step` multiplies both rates
+        return foster2016.FKK(d, budget, min(setting.k, budget - 2), T, step=gradient, hedge_step=hedge / gradient, **kw)
     if method.startswith("AELR"):
         reading = "estimate" if "estimate" in method else "observed"
-        return hazan2012.OnlineAELR(d, budget, rounds, reading=reading, radius=budget**0.5, seed=rng, **kw)
+        return hazan2012.OnlineAELR(d, budget, T, reading=reading, **kw | {"radius": float(setting.k)})
     cls = {"A2": ito2017.RDA2, "A3": ito2017.RDA3, "greedy": ito2017.GreedyRDA, "uniform": ito2017.UniformRDA}[method]
-    return cls(d, budget, seed=rng, **kw)
+    return cls(d, budget, **kw)
 
-# %% ../../nbs/results/ito2017.ipynb #67f28ead
-def stream(setting: Setting, seed: int, rounds: int = T) -> Stream:
-    "The instance with this number."
-    return sparse_linear(setting.d, setting.k, rounds, seed, weights="uniform", features="normal", noise=0.1)
 
-# %% ../../nbs/results/ito2017.ipynb #addc8f56
+def regret(setting: str, method: str, seed: int, **kw: float) -> np.ndarray:
+    "Cumulative regret (T,) against the true weights of instance `seed`."
+    data = stream(setting, seed)
+    return simulate(build(method, SETTINGS[setting], np.random.default_rng([seed, 1]), **kw), data.X, data.y).regret(data.w)
+
+# %% ../../nbs/results/ito2017.ipynb #045780e5
+CANDIDATES, TUNING = 32, 100_000
+PARAMETERS: dict[str, tuple[str, ...]] = {
+    "A1": ("step",), "A2": ("step", "explorer_step"), "A3": ("step", "explorer_step", "l1"), "greedy": ("step",),
+    "uniform": ("step",), "AELR": ("step",), "AELR, estimate": ("step",), "FKK": ("gradient", "hedge"),
+}  # fmt: skip
+
+
+def tuning(setting: str, method: str, count: int = 30) -> dict[str, Any]:
+    "The search for the multipliers of smallest mean regret / 100, on instances that nothing else uses."
+    loss = lambda kw: np.mean([regret(setting, method, TUNING + i, **kw)[-1] / 100 for i in range(count)])
+    return tune(loss, PARAMETERS[method], CANDIDATES)
+
+
 @experiment
-def ito2017_regrets(setting: str, first: int, count: int) -> dict[str, dict[str, list[float]]]:
-    "R_T / 100 at T = 5000 for instances `first`, ..., by method and variant (Ito et al. 2017, Tables 2 and 3)."
-    s = SETTINGS[setting]
-    found: dict[str, dict[str, list[float]]] = {m: {v: [] for v in variants(m, s)} for m in (*GRIDS, "FKK")}
-    for seed in range(first, first + count):
-        data = stream(s, seed)
-        for m, by in found.items():
-            for label, kw in variants(m, s).items():
-                run = simulate(build(m, s, np.random.default_rng([seed, 1]), **kw), data.X, data.y)
-                by[label].append(float(run.regret(data.w)[-1] / 100))
-    return found
+def ito2017_method(setting: str, method: str, count: int) -> dict[str, Any]:
+    "Tuning of a method, and R_T / 100 of instances 0, 1, ... with the theory's and the tuned multipliers (Tables 2 and 3)."
+    found = tuning(setting, method)
+    play = lambda kw: [float(f"{regret(setting, method, i, **kw)[-1] / 100:.7g}") for i in range(count)]
+    return {"tuning": found, "theory": play({}), "tuned": play(found["best"])}
+
+# %% ../../nbs/results/ito2017.ipynb #3f5c8d03
+def enclosed(search: dict[str, Any], names: tuple[str, ...], tol: float = 0.005) -> bool:
+    "Whether both neighbours of the tuned point were tried in every coordinate, and none is better by more than `tol`."
+    label = lambda point: "/".join(f"{v:.3g}" for v in point.values())
+    around = [label(search["best"] | {n: search["best"][n] * search["ratio"] ** s}) for n in names for s in (-1, 1)]
+    return all(search["losses"].get(a, -np.inf) >= (1 - tol) * search["losses"][search["label"]] for a in around)
 
 # %% ../../nbs/results/ito2017.ipynb #59328238
-def table(
-    tuning: dict[str, dict[str, list[float]]], regrets: dict[str, dict[str, list[float]]], printed: tuple[float, ...]
-) -> str:
-    "Markdown: printed numbers beside ours, theory and tuned, interval of the mean and of a five-instance mean."
-    tune, found = merge([tuning]), merge([regrets])
-    best, n = tuned_steps(tune), len(next(iter(regrets["A1"].values())))
-    show = lambda x: "{:.1f} [{:.1f}, {:.1f}]".format(x.mean(), *mean_interval(x, n))
-    head = f"| | paper, 5 instances | theory, mean of {n} [95 %] | tuned | mean of {n} [95 %] | 95 % of 5-instance means |\n"
-    rows = [head, "| --- | --- | --- | --- | --- | --- |\n"]
+def table(found: dict[str, dict[str, Any]], printed: tuple[float, ...]) -> str:
+    "Markdown: printed numbers beside ours, theory and tuned; `rank`: share of five-instance means below the printed number."
+    n = len(found["A1"]["theory"])
+    show = lambda x: "{:.1f} [{:.1f}, {:.1f}]".format(np.mean(x), *mean_interval(np.array(x), n))
+    rows = [f"| | paper, mean of 5 | theory, mean of {n} [95 %] | rank | tuned multipliers | mean of {n} [95 %] | rank |\n"]
+    rows.append("| --- " * 7 + "|\n")
     for m, by in found.items():
-        value = dict(zip(METHODS, printed, strict=True)).get(m, "")
-        low, high = mean_interval(by[best[m]], 5)
-        rows.append(f"| {m} | {value} | {show(next(iter(by.values())))} | {best[m]} | {show(by[best[m]])} | {low:.1f} to {high:.1f} |\n")
+        value = dict(zip(METHODS, printed, strict=True)).get(m)
+        fives = {k: np.random.default_rng(0).choice(by[k], (10_000, 5)).mean(axis=1) for k in ("theory", "tuned")}
+        rank = {k: "" if value is None else f"{(x < value).mean():.0%}" for k, x in fives.items()}
+        rows.append(
+            f"| {m} | {value or ''} | {show(by['theory'])} | {rank['theory']} | {by['tuning']['label']} "
+            f"| {show(by['tuned'])} | {rank['tuned']} |\n"
+        )
     return "".join(rows)
 
 # %% ../../nbs/results/ito2017.ipynb #f21c86f5
-def order(
-    tuning: dict[str, dict[str, list[float]]], regrets: dict[str, dict[str, list[float]]]
-) -> dict[str, tuple[float, float]]:
+def draws(found: dict[str, dict[str, Any]], kind: str, count: int = 20_000) -> dict[str, np.ndarray]:
+    "Means of five instances, the same five for all methods: method -> array (count,)."
+    pick = np.random.default_rng(0).choice(len(found["A1"][kind]), (count, 5))
+    return {m: np.array(by[kind])[pick].mean(axis=1) for m, by in found.items()}
+
+
+def order(found: dict[str, dict[str, Any]]) -> dict[str, tuple[float, float]]:
     "Share of five-instance draws that show an order: statement -> (theory, tuned)."
-    best, found = tuned_steps(merge([tuning])), merge([regrets])
-    pick = np.random.default_rng(0).choice(len(next(iter(found["A1"].values()))), (10_000, 5))
     sides = []
-    for choose in (lambda m: next(iter(found[m])), best.get):
-        mean = {m: found[m][choose(m)][pick].mean(axis=1) for m in found}
-        ours, low = [mean[m] for m in ("A1", "A2", "A3")], np.minimum(np.minimum(mean["greedy"], mean["uniform"]), mean["AELR"])
+    for kind in ("theory", "tuned"):
+        mean = draws(found, kind)
+        ours, others = [mean[m] for m in METHODS[:3]], [mean[m] for m in METHODS[3:6]]
         sides.append({
-            "A1, A2 and A3 below greedy, uniform and AELR": np.max(ours, axis=0) < low,
+            "A1, A2 and A3 below greedy, uniform and AELR": np.max(ours, axis=0) < np.min(others, axis=0),
             "A1 is the best of all": mean["A1"] < np.min([mean[m] for m in mean if m != "A1"], axis=0),
             "A2 and A3 below A1": np.maximum(ours[1], ours[2]) < ours[0],
             "A2 below A3": ours[1] < ours[2],
-            "FKK above greedy, uniform and AELR": mean["FKK"] > np.maximum(np.maximum(mean["greedy"], mean["uniform"]), mean["AELR"]),
+            "FKK above greedy, uniform and AELR": mean["FKK"] > np.max(others, axis=0),
         })  # fmt: skip
     return {k: (float(sides[0][k].mean()), float(sides[1][k].mean())) for k in sides[0]}
 
 # %% ../../nbs/results/ito2017.ipynb #07dfc994
-@claim("ito2017", "tables 2 and 3", id="A17", tier="statistical", level=1e-3, cases=["table 2", "table 3"],
-       tex=r"\mathbb P(\text{A1, A2, A3 below greedy, uniform, AELR; five instances})\ge0.7")
-def order_of_the_tables(case: Case, step: float = 1.0) -> Evidence:
-    "Lower confidence limit of the share of 40 groups of five instances in which the order holds; theory steps times `step`."
+@claim("ito2017", "Tables 2 and 3, order of the methods", id="A17", tier="statistical", level=1e-3, cases=["table 2", "table 3"],
+       proof="prp-order", tex=r"\mathbb P(\text{A1, A2, A3 below greedy, uniform, AELR; five instances})\ge0.65")
+def order_of_the_tables(case: Case, groups: int = 40, first: bool = False, **steps: float) -> Evidence:
+    "Lower confidence limit of the share of groups of five instances in which the order holds; `first`: the support lies first."
     from scipy.stats import beta
 
     s, holds = SETTINGS[case.value], 0
-    for group in range(40):
+    for group in range(groups):
         losses = np.zeros(6)  # the comparator's loss is the same for all
-        for data in (stream(s, 200_000 + 5 * group + i) for i in range(5)):
+        for i in range(5):
+            data = stream.__wrapped__(case.value, 200_000 + 5 * group + i)
+            X = data.X[:, np.argsort(data.w == 0, kind="stable")] if first else data.X
             for j, m in enumerate(METHODS[:6]):
-                losses[j] += simulate(build(m, s, np.random.default_rng([group, j]), step=step), data.X, data.y).losses.sum()
+                losses[j] += simulate(build(m, s, np.random.default_rng([group, j]), **steps), X, data.y).losses.sum()
         holds += losses[:3].max() < losses[3:].min()
-    return Evidence(beta.ppf(1e-3, holds, 41 - holds) if holds else 0.0, ">=", 0.7)
+    return Evidence(beta.ppf(1e-3, holds, groups + 1 - holds) if holds else 0.0, ">=", 0.65)
 
 
-@order_of_the_tables.control("steps a hundred times smaller")
-def _(case: Case) -> Evidence: return order_of_the_tables.check(case, step=0.01)
+@order_of_the_tables.control("steps a hundred times smaller: nobody has learnt much")
+def _(case: Case) -> Evidence: return order_of_the_tables.check(case, 12, step=0.01)
 
-# %% ../../nbs/results/ito2017.ipynb #2ccae603
-LONG = (5000, 20_000, 80_000, 320_000)
+
+@order_of_the_tables.control("the support lies on the first coordinates: greedy's first tie finds it")
+def _(case: Case) -> Evidence: return order_of_the_tables.check(case, 12, first=True)
+
+# %% ../../nbs/results/ito2017.ipynb #6a0c3e21
+FIVE = ("A1", "A2", "A3", "greedy", "uniform")
+
+
+def joint(found: dict[str, dict[str, Any]], printed: tuple[float, ...], factor: float) -> tuple[float, float]:
+    "Share of five-instance draws in which all of FIVE are within a factor of print: (theory, tuned)."
+    far = lambda mean: np.max([np.abs(np.log(mean[m] / printed[METHODS.index(m)])) for m in FIVE], axis=0)
+    return tuple(float((far(draws(found, kind)) <= np.log(factor)).mean()) for kind in ("theory", "tuned"))  # type: ignore[return-value]
+
+# %% ../../nbs/results/ito2017.ipynb #6a0c3e24
+LAWS = tuple(itertools.product(("uniform", "normal", "sign", "unit"), ("normal", "uniform", "sign")))
+VARIANTS = (("declared", 0.1, 1.0), ("declared", 0.1, 4.0), ("declared", 1.0, 1.0), ("unit", 0.1, 1.0))  # ball, noise, step
 
 
 @experiment
-def ito2017_long(first: int, count: int) -> dict[str, dict[str, list[list[float]]]]:
-    "R_t / 100 at the rounds LONG in the setting of Table 3, for A1, A2, A3 and every variant."
-    s = SETTINGS["table 3"]
-    found: dict[str, dict[str, list[list[float]]]] = {m: {v: [] for v in variants(m, s)} for m in ("A1", "A2", "A3")}
-    for seed in range(first, first + count):
-        data = stream(s, seed, LONG[-1])
-        for m, by in found.items():
-            for label, kw in variants(m, s).items():
-                run = simulate(build(m, s, np.random.default_rng([seed, 1]), **kw), data.X, data.y)
-                by[label].append((run.regret(data.w)[np.array(LONG) - 1] / 100).tolist())
-    return found
+def ito2017_sweep(weights: str, features: str, count: int) -> list[dict[str, Any]]:
+    "FIVE in Tables 2 and 3 under another law of the streams: mean R_T / 100, and shares of five-instance draws near print."
+    bound = {"uniform": lambda k: k**0.5, "sign": lambda k: k**0.5, "normal": lambda k: 2 * k**0.5, "unit": lambda k: 1.0}[weights]
+    rows = []
+    for ball, noise, step in VARIANTS:
+        row: dict[str, Any] = {"weights": weights, "features": features, "ball": ball, "noise": noise, "step": step}
+        logs = []
+        for name in ("table 2", "table 3"):
+            s = SETTINGS[name]
+            ends: dict[str, list[float]] = {m: [] for m in FIVE}
+            for i in range(count):
+                x = sparse_linear(s.d, s.k, T, 300_000 + i, weights, features, noise)
+                for m, by in ends.items():
+                    lr = build(m, s, np.random.default_rng([i, 6]), radius=bound(s.k) if ball == "declared" else 1.0, step=step)
+                    by.append(max(simulate(lr, x.X, x.y).regret(x.w)[-1] / 100, 1e-3))
+            logs += [np.log(np.mean(by) / s.printed[j]) for j, by in enumerate(ends.values())]
+            row[name] = {m: float(f"{np.mean(by):.5g}") for m, by in ends.items()}
+            row[f"{name}, within 2"] = joint({m: {"theory": by, "tuned": by} for m, by in ends.items()}, s.printed, 2.0)[0]
+        rows.append(row | {"error": float(f"{np.sqrt(np.mean(np.square(logs))):.4g}")})
+    return rows
+
+
+def table_sweep(found: list[dict[str, Any]]) -> str:
+    "Markdown: the nearest variant of each law of weights and features, nearest first."
+    best: dict[tuple[str, str], dict[str, Any]] = {}
+    for r in sorted(found, key=lambda r: r["error"]): best.setdefault((r["weights"], r["features"]), r)
+    rows = "| $w^*$ | features | noise | ball | step | rms log error | within 2, T2 | within 2, T3 | uniform, T2 (25.7) | T3 (60.0) |\n"
+    rows += "| --- " * 10 + "|\n"
+    for (w, f), r in best.items():
+        rows += f"| {w} | {f} | {r['noise']:g} | {r['ball']} | x {r['step']:g} | {r['error']:.2f} | "
+        rows += " | ".join(f"{r[f'{n}, within 2']:.0%}" for n in ("table 2", "table 3"))
+        rows += " | " + " | ".join(f"{r[n]['uniform']:.1f}" for n in ("table 2", "table 3")) + " |\n"
+    return rows
+
+# %% ../../nbs/results/ito2017.ipynb #9f1eb19e
+FKK_STEPS = (1, 10, 100, 1000)
+
+
+@experiment
+def ito2017_fkk(count: int) -> dict[str, float]:
+    "Mean R_T / 100 of FKK in Table 2, for gradient and Hedge steps x 1, 10, 100, 1000."
+    mean = lambda g, h: np.mean([regret("table 2", "FKK", i, gradient=g, hedge=h)[-1] / 100 for i in range(count)])
+    return {f"{g}/{h}": float(f"{mean(g, h):.6g}") for g, h in itertools.product(FKK_STEPS, FKK_STEPS)}
+
+# %% ../../nbs/results/ito2017.ipynb #2ccae603
+LONG = tuple(2500 * 2**i for i in range(8))
+LINES: dict[str, tuple[str, dict[str, float]]] = {
+    "A1": ("A1", {}), "A1, step x 4": ("A1", {"step": 4.0}), "A2": ("A2", {}), "A3": ("A3", {})
+}  # fmt: skip
+
+
+@experiment
+def ito2017_long(seed: int) -> dict[str, list[float]]:
+    "R_t / 100 at the rounds LONG of one instance in the setting of Table 3, and the floor that a unit ball would have."
+    s, data = SETTINGS["table 3"], stream.__wrapped__("table 3", seed, LONG[-1])
+    at = lambda x: [float(f"{v:.7g}") for v in x[np.array(LONG) - 1] / 100]
+    run = lambda m, kw: simulate(build(m, s, np.random.default_rng([seed, 1]), **kw), data.X, data.y)
+    found = {name: at(run(m, kw).regret(data.w)) for name, (m, kw) in LINES.items()}
+    return found | {"unit ball, floor": at(max(np.linalg.norm(data.w) - 1, 0) ** 2 * np.arange(1, LONG[-1] + 1))}
 
 # %% ../../nbs/results/ito2017.ipynb #051d9421
-def table_long(tuning: dict[str, Any], regrets: dict[str, Any]) -> str:
-    "Markdown: mean regret / 100 at the rounds LONG, theory and tuned for the last of them, and the final log-log slope."
-    best = tuned_steps({m: {v: np.array(x)[:, -1] for v, x in by.items()} for m, by in tuning.items()})
-    rows = ["| | variant | " + " | ".join(f"T = {t:,}" for t in LONG) + " | last slope |\n", "| --- " * (len(LONG) + 3) + "|\n"]
-    for m, by in regrets.items():
-        for label, v in (("theory", next(iter(by))), (f"tuned {best[m]}", best[m])):
-            x = np.array(by[v]).mean(axis=0)
-            slope = np.log(x[-1] / x[-2]) / np.log(LONG[-1] / LONG[-2])
-            rows.append(f"| {m} | {label} | " + " | ".join(f"{z:.1f}" for z in x) + f" | {slope:.2f} |\n")
+def table_long(found: dict[str, list[list[float]]]) -> str:
+    "Markdown: mean regret / 100 at the rounds LONG from 5000 on, and the log-log slope over the last factor four with its interval."
+    shown, last = slice(1, None, 2), np.array(LONG[-3:])
+    rows = ["| | " + " | ".join(f"T = {t:,}" for t in LONG[shown]) + " | slope from 80,000 on [95 %] |\n", "| --- " * 6 + "|\n"]
+    for m in LINES:
+        x = np.array(found[m])
+        low, high = slope_interval(last, x[:, -3:], 0.05, np.random.default_rng(0))
+        slope = np.polyfit(np.log(last), np.log(x.mean(axis=0)[-3:]), 1)[0]
+        rows.append(f"| {m} | " + " | ".join(f"{z:.1f}" for z in x.mean(axis=0)[shown]) + f" | {slope:.2f} [{low:.2f}, {high:.2f}] |\n")
     return "".join(rows)
 
 # %% ../../nbs/results/ito2017.ipynb #95dab485
 POINTS = 50
 
 
-def thin(x: np.ndarray) -> list[float]:
-    "Values at POINTS equally spaced rounds, the last one included."
-    return x[np.arange(1, POINTS + 1) * len(x) // POINTS - 1].tolist()
+def summary(curves: Any) -> dict[str, list[float]]:
+    "Mean of the curves (runs, rounds) at POINTS equally spaced rounds, its 95 % interval, and the last point of every curve."
+    curves = np.asarray(curves)
+    x = curves[:, np.arange(1, POINTS + 1) * curves.shape[1] // POINTS - 1]
+    mean, half = x.mean(axis=0), 1.96 * x.std(axis=0, ddof=1) / len(x) ** 0.5
+    short = lambda v: [float(f"{z:.6g}") for z in v]
+    return {"mean": short(mean), "low": short(mean - half), "high": short(mean + half), "last": short(x[:, -1])}
 
-# %% ../../nbs/results/ito2017.ipynb #e79fb151
+
 @experiment
-def ito2017_curves(setting: str, seed: int) -> dict[str, dict[str, list[float]]]:
-    "Regret at POINTS rounds of one instance, by method and variant (Ito et al. 2017, Figures 1 and 2)."
-    s, data = SETTINGS[setting], stream(SETTINGS[setting], seed)
-    curve = lambda m, kw: simulate(build(m, s, np.random.default_rng([seed, 1]), **kw), data.X, data.y).regret(data.w)
-    return {m: {v: thin(curve(m, kw)) for v, kw in variants(m, s).items()} for m in (*GRIDS, "FKK")}
+def ito2017_curves(setting: str, method: str, count: int) -> dict[str, Any]:
+    "Regret over time in the setting of Figure 1 or 2. FKK is tuned in the setting of Table 2 or 3: a run at d = 20 takes a second."
+    found = tuning(setting.replace("figure 1", "table 2").replace("figure 2", "table 3") if method == "FKK" else setting, method, 20)
+    play = lambda kw: summary([regret(setting, method, i, **kw) for i in range(count)])
+    return {"tuning": found, "theory": play({}), "tuned": play(found["best"])}
 
 # %% ../../nbs/results/ito2017.ipynb #dbbd9b0d
-COLOURS = {
-    "A1": "#009E73", "A2": "#56B4E9", "A3": "#CC79A7", "greedy": "#D55E00", "uniform": "#0072B2", "AELR": "#E69F00",
-    "FKK": "#000000",
-}
+STYLES: dict[str, tuple[str, Any]] = {
+    "A1": ("#009E73", "-"), "A2": ("#0072B2", "--"), "A3": ("#CC79A7", "-."), "greedy": ("#D55E00", (0, (1, 1))),
+    "uniform": ("#3A9BD9", (0, (6, 2))), "AELR": ("#B8860B", (0, (3, 1, 1, 1, 1, 1))), "FKK": ("#000000", (0, (1, 3))),
+}  # fmt: skip
 
-# %% ../../nbs/results/ito2017.ipynb #e22493b7
-def plot(panels: dict[str, dict[str, list[list[float]]]], rounds: np.ndarray, ylabel: str) -> Any:
-    "One panel for each title: method -> curves; mean and range over the instances."
+
+def plot(found: dict[str, dict[str, Any]], rounds: np.ndarray, ylabel: str, top: float | None = None) -> Any:
+    "Two panels, theory and tuned: mean of every method with its interval; names stand at the ends of the lines."
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(1, len(panels), figsize=(4.6 * len(panels), 3.6), sharey=True, squeeze=False)
-    for ax, (title, by) in zip(axes[0], panels.items(), strict=True):
-        for m, c in by.items():
-            x = np.array(c)
-            ax.plot(rounds, x.mean(axis=0), color=COLOURS[m], label=m)
-            ax.fill_between(rounds, x.min(axis=0), x.max(axis=0), color=COLOURS[m], alpha=0.12, lw=0)
-        ax.set(title=title, xlabel="round $t$")
-    axes[0, 0].set_ylabel(ylabel)
-    axes[0, 0].legend(fontsize=8)
-    figure.tight_layout()
+    figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.2), sharey=True)
+    for ax, kind, title in zip(axes, ("theory", "tuned"), ("the theory's steps", "tuned steps"), strict=True):
+        ends = sorted((by[kind]["mean"][-1], m) for m, by in found.items())
+        limit = top or 1.05 * max(by[k]["mean"][-1] for by in found.values() for k in ("theory", "tuned"))
+        height, last = limit / 19, -np.inf
+        for end, m in ends:
+            colour, style = STYLES[m]
+            c = found[m][kind]
+            ax.plot(rounds, c["mean"], color=colour, ls=style, lw=1.8)
+            ax.fill_between(rounds, c["low"], c["high"], color=colour, alpha=0.15, lw=0)
+            last = max(min(end, limit), last + height)
+            ax.annotate(m, (rounds[-1] * 1.02, last), color=colour, fontsize=9, va="center", annotation_clip=False)
+        ax.set(title=title, xlabel="round $t$", xlim=(0, rounds[-1]), ylim=(0, limit))
+        ax.spines[["top", "right"]].set_visible(False)
+    axes[0].set_ylabel(ylabel)
+    figure.tight_layout(w_pad=4)
     return figure
+
+
+def table_last(found: dict[str, dict[str, Any]], unit: float = 1.0, digits: int = 0) -> str:
+    "Markdown: last point of every method, mean with its 95 % interval, theory and tuned, and the multipliers."
+    show = lambda x: "{:.{d}f} [{:.{d}f}, {:.{d}f}]".format(*(x[k][-1] / unit for k in ("mean", "low", "high")), d=digits)
+    rows = "| | runs | theory | tuned | multipliers |\n" + "| --- " * 5 + "|\n"
+    for m, by in found.items():
+        rows += f"| {m} | {len(by['theory']['last'])} | {show(by['theory'])} | {show(by['tuned'])} | {by['tuning']['label']} |\n"
+    return rows
 
 # %% ../../nbs/results/ito2017.ipynb #fbe78d3b
 TOP, BUDGET = 60, 70
 SCALES = {"radius": 100.0, "x_norm": 11.0, "y_max": 100.0}
-CT_STEPS = (1.0, 10.0, 100.0, 1000.0)
+CT_L1 = 1400.0
+CT_PARAMETERS = {m: PARAMETERS[m] for m in METHODS[:6]} | {"AELR": ("step", "radius")}
 
 
 @cache
@@ -234,102 +334,98 @@ def ct_data(name: str) -> Stream:
     return {"ct_slice": ct_slice, "ct_like": ct_like}[name]()
 
 # %% ../../nbs/results/ito2017.ipynb #01bb5849
-def ct_learner(method: str, step: float, rounds: int, rng: np.random.Generator) -> Learner:
-    "A method at CT-slice size; the same multiplier for the predictor and the explorer."
-    d, kw = 384, {"step": step, "seed": rng}
-    if method == "AELR": return hazan2012.OnlineAELR(d, BUDGET, rounds, radius=500.0, x_norm=1.0, y_max=100.0, **kw)
-    if method == "A1": return ito2017.RDA1(d, BUDGET, TOP, **kw, **SCALES)
-    if method in ("A2", "A3"):
-        more = {"l1": 0.1} if method == "A3" else {}
-        return getattr(ito2017, f"RDA{method[1]}")(d, BUDGET, explorer_step=step, **more, **kw, **SCALES)
-    return {"greedy": ito2017.GreedyRDA, "uniform": ito2017.UniformRDA}[method](d, BUDGET, **kw, **SCALES)
+def ct_learner(method: str, rounds: int, rng: np.random.Generator, radius: float = 1.0, **steps: float) -> Learner:
+    "A method at CT-slice size; `steps` multiply the theory's, `radius` AELR's ball."
+    d, kw = 384, {"seed": rng, **SCALES, **steps}
+    if method == "AELR": return hazan2012.OnlineAELR(d, BUDGET, rounds, **kw | {"radius": CT_L1 * radius, "x_norm": 1.0})
+    if method == "A1": return ito2017.RDA1(d, BUDGET, TOP, **kw)
+    cls = {"A2": ito2017.RDA2, "A3": ito2017.RDA3, "greedy": ito2017.GreedyRDA, "uniform": ito2017.UniformRDA}[method]
+    return cls(d, BUDGET, **kw)
 
-# %% ../../nbs/results/ito2017.ipynb #9520671f
-@experiment
-def ito2017_figure_3(data: str, seed: int) -> dict[str, dict[str, list[float]]]:
-    "Cumulative loss at POINTS rounds of one random order of the rows, by method and step (Ito et al. 2017, Figure 3)."
+
+def ct_losses(data: str, method: str, seed: int, **kw: float) -> np.ndarray:
+    "Cumulative loss (n,) over one random order of the rows."
     s = ct_data(data)
     rows = np.random.default_rng([seed, 3]).permutation(len(s.y))
-    learner = lambda m, step: ct_learner(m, step, len(rows), np.random.default_rng([seed, 1]))
-    curve = lambda m, step: np.cumsum(simulate(learner(m, step), s.X, s.y, rows=rows).losses)
-    return {m: {f"{step:g}": thin(curve(m, step)) for step in CT_STEPS} for m in METHODS[:6]}
+    return np.cumsum(simulate(ct_learner(method, len(rows), np.random.default_rng([seed, 1]), **kw), s.X, s.y, rows=rows).losses)
+
+
+@experiment
+def ito2017_figure_3(data: str, method: str, count: int) -> dict[str, Any]:
+    "Tuning on two orders of the rows, and cumulative loss over others (Ito et al. 2017, Figure 3)."
+    loss = lambda kw: np.mean([ct_losses(data, method, 1000 + i, **kw)[-1] / 1e7 for i in range(2)])
+    found = tune(loss, CT_PARAMETERS[method], CANDIDATES)
+    play = lambda kw: summary([ct_losses(data, method, i, **kw) for i in range(count)])
+    return {"tuning": found, "theory": play({}), "tuned": play(found["best"])}
 
 # %% ../../nbs/results/ito2017.ipynb #d5b8d211
-def batches(setting: str, first: int, count: int, size: int) -> list[Cell]:
-    "Cells of `size` instances each."
-    return [Cell("ito2017_regrets", {"setting": setting, "first": first + i, "count": size}) for i in range(0, count, size)]
-
-# %% ../../nbs/results/ito2017.ipynb #94d0138a
 def table_cells(scale: int) -> dict[str, list[Cell]]:
-    "40 instances for tuning and 100 (500 for a full run) for each table."
-    groups = {}
-    for name in ("table 2", "table 3"):
-        groups |= {f"{name}, tuning": batches(name, 100_000, 40, 10), name: batches(name, 0, 100 * scale, 10)}
-    return groups
+    "A cell for each method of a table, 100 instances (500 for a full run); the grid of FKK."
+    cell = lambda n, m: Cell("ito2017_method", {"setting": n, "method": m, "count": 100 * scale})
+    return {n: [cell(n, m) for m in PARAMETERS] for n in ("table 2", "table 3")} | {"FKK": [Cell("ito2017_fkk", {"count": 40 * scale})]}
 
-# %% ../../nbs/results/ito2017.ipynb #1eef9778
-def join(parts: list[Any]) -> dict[str, dict[str, list[Any]]]:
-    "Results of several cells, their lists joined, seven digits."
-    short = lambda x: [short(v) for v in x] if isinstance(x, list) else float(f"{x:.7g}")
-    return {m: {v: short([x for p in parts for x in p[m][v]]) for v in by} for m, by in parts[0].items()}
 
-# %% ../../nbs/results/ito2017.ipynb #4e317e93
 @section("ito2017", "Ito et al. 2017, Tables 2 and 3: regret / 100 after 5000 rounds", table_cells)
 def ito2017_tables(results: dict[str, list[Any]], out: Path) -> str:
-    "Both tables beside the paper's, the orders of five-instance draws, ito2017_tables.json and .parquet."
-    data = {n: {"tuning": join(results[f"{n}, tuning"]), "regrets": join(results[n])} for n in ("table 2", "table 3")}
-    write_whole(out / "ito2017_tables.json", json.dumps(data))
-    lists = [(n, m, v, xs) for n in data for m, by in data[n]["regrets"].items() for v, xs in by.items()]
-    rows = [(n, m, v, i, x) for n, m, v, xs in lists for i, x in enumerate(xs)]
-    write_parquet(out / "ito2017_tables.parquet", rows, ("table", "method", "variant", "instance", "regret_over_100"))
+    "Both tables beside the paper's, orders and sizes of five-instance draws, ito2017_tables.json and .parquet."
+    data = {n: dict(zip(PARAMETERS, results[n], strict=True)) for n in ("table 2", "table 3")}
+    write_whole(out / "ito2017_tables.json", json.dumps(data | {"FKK": results["FKK"][0]}))
+    lists = [(n, m, kind, data[n][m][kind]) for n in data for m in data[n] for kind in ("theory", "tuned")]
+    rows = [(*key, i, x) for *key, xs in lists for i, x in enumerate(xs)]
+    write_parquet(out / "ito2017_tables.parquet", rows, ("table", "method", "steps", "instance", "regret_over_100"))
     text = ""
     for n, d in data.items():
-        text += f"### {n.capitalize()}\n\n{table(**d, printed=SETTINGS[n].printed)}\n"
+        text += f"### {n.capitalize()}\n\n{table(d, SETTINGS[n].printed)}\n"
         text += "| share of five-instance draws | theory | tuned |\n| --- | --- | --- |\n"
-        text += "".join(f"| {k} | {a:.1%} | {b:.1%} |\n" for k, (a, b) in order(**d).items()) + "\n"
+        text += "".join(f"| {k} | {a:.1%} | {b:.1%} |\n" for k, (a, b) in order(d).items())
+        near = {f: joint(d, SETTINGS[n].printed, f) for f in (1.25, 1.6)}
+        text += "".join(f"| {', '.join(FIVE)} within a factor {f:g} of print | {a:.1%} | {b:.1%} |\n" for f, (a, b) in near.items()) + "\n"
     return text
 
-# %% ../../nbs/results/ito2017.ipynb #6d457606
-def long_cells(scale: int) -> dict[str, list[Cell]]:
-    "Three instances for tuning, ten (50) for judging."
-    cells = lambda first, count: [Cell("ito2017_long", {"first": first + i, "count": 1}) for i in range(count)]
-    return {"tuning": cells(100_000, 3), "regrets": cells(0, 10 * scale)}
+# %% ../../nbs/results/ito2017.ipynb #d5b8d212
+def sweep_cells(scale: int) -> dict[str, list[Cell]]:
+    "A cell for each law of weights and features, thirty instances (150)."
+    return {"laws": [Cell("ito2017_sweep", {"weights": w, "features": f, "count": 30 * scale}) for w, f in LAWS]}
 
-# %% ../../nbs/results/ito2017.ipynb #675866c4
+
+@section("ito2017", "Ito et al. 2017, which streams come near the printed numbers", sweep_cells)
+def ito2017_laws(results: dict[str, list[Any]], out: Path) -> str:
+    "The best variant of each law and ito2017_sweep.json."
+    found = [row for rows in results["laws"] for row in rows]
+    write_whole(out / "ito2017_sweep.json", json.dumps(found))
+    return table_sweep(found)
+
+# %% ../../nbs/results/ito2017.ipynb #d5b8d213
+def long_cells(scale: int) -> dict[str, list[Cell]]:
+    "Twenty instances (100)."
+    return {"instances": [Cell("ito2017_long", {"seed": i}) for i in range(20 * scale)]}
+
+
 @section("ito2017", "Ito et al. 2017, setting of Table 3 in the long run: regret / 100", long_cells)
 def ito2017_asymptotics(results: dict[str, list[Any]], out: Path) -> str:
     "The table of the long run and ito2017_long.json."
-    data = {g: join(r) for g, r in results.items()}
+    data = {m: [r[m] for r in results["instances"]] for m in results["instances"][0]}
     write_whole(out / "ito2017_long.json", json.dumps(data))
-    return table_long(**data)
+    return table_long(data)
 
-# %% ../../nbs/results/ito2017.ipynb #40ab1424
+# %% ../../nbs/results/ito2017.ipynb #d5b8d214
 def figure_cells(scale: int) -> dict[str, list[Cell]]:
-    "Three instances for tuning and five (25) for each figure."
-    cells = lambda n, first, count: [Cell("ito2017_curves", {"setting": n, "seed": first + i}) for i in range(count)]
-    return {k: v for n in ("figure 1", "figure 2") for k, v in ((f"{n}, tuning", cells(n, 100_000, 3)), (n, cells(n, 0, 5 * scale)))}
+    "A cell for each method of a figure, 100 instances (500); eight (40) for FKK."
+    cell = lambda n, m: Cell("ito2017_curves", {"setting": n, "method": m, "count": (8 if m == "FKK" else 100) * scale})
+    return {n: [cell(n, m) for m in reversed(METHODS)] for n in ("figure 1", "figure 2")}
 
-# %% ../../nbs/results/ito2017.ipynb #0e6f0b45
-def pick(tuning: list[Any], judged: list[Any], methods: tuple[str, ...] = METHODS) -> dict[str, Any]:
-    "The curves that a figure shows: theory and tuned (by the mean of the last point), and the tuned variants."
-    best = tuned_steps({m: {v: np.array([c[m][v][-1] for c in tuning]) for v in tuning[0][m]} for m in methods})
-    short = lambda c: [float(f"{x:.6g}") for x in c]
-    theory = {m: [short(next(iter(c[m].values()))) for c in judged] for m in methods}
-    return {"theory": theory, "tuned": {m: [short(c[m][best[m]]) for c in judged] for m in methods}, "steps": best}
 
-# %% ../../nbs/results/ito2017.ipynb #b518a257
 @section("ito2017", "Ito et al. 2017, Figures 1 and 2", figure_cells)
 def ito2017_figures(results: dict[str, list[Any]], out: Path) -> str:
-    "Both figures as ito2017_figures.png, their curves as .json, and the final regrets."
-    data = {n: pick(results[f"{n}, tuning"], results[n]) for n in ("figure 1", "figure 2")}
+    "Both figures as ito2017_figure_1.png and _2.png, their curves as ito2017_figures.json, and the final regrets."
+    data = {n: dict(zip(METHODS, reversed(results[n]), strict=True)) for n in ("figure 1", "figure 2")}
     write_whole(out / "ito2017_figures.json", json.dumps(data))
-    panels = {f"{n.capitalize()}, {k}": data[n][k] for n in data for k in ("tuned", "theory")}
-    figure = plot(panels, np.arange(1, POINTS + 1) * T // POINTS, "regret $R_t$ (squared label)")
-    figure.savefig(out / "ito2017_figures.png", dpi=150)
-    rows = "| regret after 5000 rounds | " + " | ".join(METHODS) + " |\n" + "| --- " * (len(METHODS) + 1) + "|\n"
-    for title, by in panels.items():
-        rows += f"| {title} | " + " | ".join(f"{np.mean([c[-1] for c in by[m]]):.0f}" for m in METHODS) + " |\n"
-    return rows + "\n![](ito2017_figures.png)\n"
+    text = ""
+    for n, found in data.items():
+        name = f"ito2017_{n.replace(' ', '_')}.png"
+        plot(found, np.arange(1, POINTS + 1) * T // POINTS, "regret $R_t$").savefig(out / name, dpi=150)
+        text += f"### {n.capitalize()}\n\n{table_last(found)}\n![]({name})\n\n"
+    return text
 
 # %% ../../nbs/results/ito2017.ipynb #45e50228
 def ct_name() -> str:
@@ -338,14 +434,13 @@ def ct_name() -> str:
     except (FileNotFoundError, ValueError): return "ct_like"
     return "ct_slice"
 
-# %% ../../nbs/results/ito2017.ipynb #8e863bb5
-def ct_cells(scale: int) -> dict[str, list[Cell]]:
-    "Two orders of the rows for tuning, five (25) for judging."
-    name = ct_name()
-    cells = lambda first, count: [Cell("ito2017_figure_3", {"data": name, "seed": first + i}) for i in range(count)]
-    return {"tuning": cells(1000, 2), "judged": cells(0, 5 * scale)}
 
-# %% ../../nbs/results/ito2017.ipynb #d56e2a4d
+def ct_cells(scale: int) -> dict[str, list[Cell]]:
+    "A cell for each method, five orders of the rows (25)."
+    name = ct_name()
+    return {"methods": [Cell("ito2017_figure_3", {"data": name, "method": m, "count": 5 * scale}) for m in CT_PARAMETERS]}
+
+
 @section("ito2017", "Ito et al. 2017, Figure 3: 384 features, 60 favourites, 70 seen", ct_cells)
 def ito2017_ct(results: dict[str, list[Any]], out: Path) -> str:
     "The figure as ito2017_figure_3.png, its curves as .json, and the final losses."
@@ -354,14 +449,11 @@ def ito2017_ct(results: dict[str, list[Any]], out: Path) -> str:
     name = ct_name()
     s = ct_data(name)
     ridge = Ridge(alpha=10.0, fit_intercept=False).fit(s.X, s.y)
-    data = pick(results["tuning"], results["judged"], METHODS[:6])
-    data |= {"data": name, "ridge": float(f"{((ridge.predict(s.X) - s.y) ** 2).sum():.6g}")}
-    write_whole(out / "ito2017_figure_3.json", json.dumps(data))
-    rounds = np.arange(1, POINTS + 1) * len(s.y) // POINTS
-    figure = plot({k: data[k] for k in ("tuned", "theory")}, rounds, "cumulative loss (squared label)")
+    totals = {"ridge": ((ridge.predict(s.X) - s.y) ** 2).sum(), "zero": s.y @ s.y}
+    data = {"data": name, "methods": dict(zip(CT_PARAMETERS, results["methods"], strict=True))}
+    write_whole(out / "ito2017_figure_3.json", json.dumps(data | {k: float(f"{v:.6g}") for k, v in totals.items()}))
+    figure = plot(data["methods"], np.arange(1, POINTS + 1) * len(s.y) // POINTS, "cumulative loss")
     figure.savefig(out / "ito2017_figure_3.png", dpi=150)
-    rows = f"Data: `{name}`" + (" (a generated stand-in; the real set was not found).\n\n" if name == "ct_like" else ".\n\n")
-    rows += "| cumulative loss / 10^7 | " + " | ".join(METHODS[:6]) + " |\n" + "| --- " * 7 + "|\n"
-    mean = lambda curves: f"{np.mean([c[-1] for c in curves]) / 1e7:.2f}"
-    for k in ("tuned", "theory"): rows += f"| {k} | " + " | ".join(mean(data[k][m]) for m in METHODS[:6]) + " |\n"
-    return rows + f"\nRidge with all features, in hindsight: {data['ridge'] / 1e7:.2f}.\n\n![](ito2017_figure_3.png)\n"
+    text = f"Data: `{name}`" + (" (a generated stand-in; the real set was not found).\n\n" if name == "ct_like" else ".\n\n")
+    text += table_last(data["methods"], 1e7, 2) + "\nCumulative loss / 10^7; ridge with all features, in hindsight: "
+    return text + f"{totals['ridge'] / 1e7:.2f}; predicting zero: {totals['zero'] / 1e7:.2f}.\n\n![](ito2017_figure_3.png)\n"
