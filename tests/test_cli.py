@@ -65,7 +65,7 @@ def test_a_full_run_needs_mnist(monkeypatch):
     monkeypatch.setattr(pages, "mnist", lambda download=False: ((bunch.data * 15.9).astype("uint8"), bunch.target))
     monkeypatch.setattr(pages, "images", pages.images.__wrapped__)
     groups = experiments.plan(["cesabianchi2010"], full=True)["cesabianchi2010_mnist"]
-    assert {name: len(cells) for name, cells in groups.items()} == {"pairs": 450, "curves": 10, "pixels": 1}
+    assert {name: len(cells) for name, cells in groups.items()} == {"pairs": 45 * pages.SPLITS, "curves": pages.CURVES, "pixels": 1}
     found = experiments.run_cell(groups["pairs"][0])["errors"]
     assert found.keys() == pages.METHODS.keys() and found["Ridge"][0] < 0.1
     monkeypatch.setattr(pages, "mnist", lambda download=False: (_ for _ in ()).throw(FileNotFoundError("mnist: not there")))
