@@ -34,7 +34,7 @@ def test_the_stored_ledger_is_complete():
 
 def test_rows_of_the_papers():
     wanted = {"ito2017": ["A0a", "A0b", "A0c", "A0d", "A0e", *(f"A{n}" for n in range(1, 22) if n != 14), "A9s", "A10r", "A10a",
-                          *(f"E-A{n}" for n in (1, 6, 8))],
+                          *(f"E-A{n}" for n in (1, 4, 6, 8, 9))],
               "foster2016": ["F1", "E-F1"], "hazan2012": ["H1", "E-H1"],
               "cesabianchi2010": [*(f"D{n}" for n in range(1, 10)), "D10a", "D10b", "D10c", *(f"D{n}" for n in range(11, 17)),
                                   *(f"E-D{n}" for n in (1, 2, 3, 4, 5, 6, 9, 10))]}
@@ -55,5 +55,3 @@ def test_tightness_of_the_bounds():
     sharp, printed = ito2017.bound_sharpened(1, 4, 3, 1, 2**13, 0.5, 0.5), ito2017.bound_theorem_2(4, 3, 1, 2**13, 0.5)
     assert 5 < sharp / regret < 25, (regret, sharp)
     assert printed / sharp == pytest.approx(24 * 4 * 6**0.5 / (2.618034 * 12.75**0.5), rel=1e-3)
-    _, (_, regret, sharp) = ito2017.tightness_2([2**12, 2**14])
-    assert 20 < sharp / regret < 80, (regret, sharp)

@@ -689,15 +689,15 @@ def _(case: Case) -> Evidence: return law_of_sets.check(case, stale=True)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #a23l0004
 @claim("ito2017", "Algorithms 2 and 3, the rounds", id="A11t", tier="certificate", proof="alg-squares",
-       cases=[("RDA2", 0, {}), ("RDA2", 2, {"radius": 0.6}), ("RDA3", 0, {"k": 2, "phi": 0.4, "l1": 0.1}),
-              ("RDA3", 1, {"radius": 0.7, "y_max": 2.0, "l1": 0.05})],
+       cases=[("RDA2", 0, 6.0, {}), ("RDA2", 2, 300.0, {"radius": 0.6}), ("RDA3", 0, 9.0, {"k": 2, "phi": 0.4, "l1": 0.1}),
+              ("RDA3", 1, 200.0, {"radius": 0.3, "y_max": 2.0, "l1": 0.02})],
        tex=r"\hat y_t,\ \hat h,\ S_t\text{ of the compiled run are those of the pseudo-code}")
 def compiled_is_textbook(case: Case, lag: int = 0, power: float = 0.25, late: int = 0) -> Evidence:
-    "Distance of the predictions and of the explorer's sums, and differing sets, over 900 rounds; case (class, k1, parameters)."
-    name, top, more = case.value
+    "Distance of predictions and explorer's sums, and differing sets, over 900 rounds; with steps of 200 and 300 the ball is felt."
+    name, top, a, more = case.value
     table = correlated_table(7, 0.4, np.r_[0.7, 0, -0.5, 0, 0.4, 0, 0], 0.1)
     rows = case.rng.integers(len(table.y), size=900)
-    lr = {"RDA2": RDA2, "RDA3": RDA3}[name](7, 4, top, step=6.0, explorer_step=9.0, seed=case.rng, **more)
+    lr = {"RDA2": RDA2, "RDA3": RDA3}[name](7, 4, top, step=a, explorer_step=a + 3, seed=case.rng, **more)
     env = Environment(table.X[rows], table.y[rows], 4)
     run = play(lr, env)
     seen = [np.asarray(S) for _, S, _ in env.ledger]
@@ -705,8 +705,8 @@ def compiled_is_textbook(case: Case, lag: int = 0, power: float = 0.25, late: in
     G = 2 * (R + Y)  # |x| <= 1: E|ghat|^2 <= G^2 / q, gradients of the predictor at most G
     mu0 = more["l1"] * more.get("phi", 7**-0.5) * math.sqrt(1.5 * G * R / (math.sqrt(q) * more.get("k", 4))) if more.get("l1") else 0.0
     predictions, h, looked = algorithms_2_3(
-        table.X[rows], table.y[rows], 4, [seen[s * s - 1] for s in range(1, 31)], lambda s: 2 * G / R * math.sqrt((s + lag) / q) / 9,
-        lambda t: 2 * G / R * math.sqrt(t + late) / 6, lambda s: mu0 * s**-power, top, R,
+        table.X[rows], table.y[rows], 4, [seen[s * s - 1] for s in range(1, 31)], lambda s: 2 * G / R * math.sqrt((s + lag) / q) / (a + 3),
+        lambda t: 2 * G / R * math.sqrt(t + late) / a, lambda s: mu0 * s**-power, top, R,
     )
     differ = sum(set(a) != set(b) for a, b in zip(looked, seen, strict=True))
     return Evidence(np.abs(predictions - run.predictions).max() + np.abs(h - lr.h).max() / np.abs(h).max() + differ, "==", 0, tol=1e-9)
@@ -803,21 +803,21 @@ def _(case: Case) -> Evidence: return theorem_6.check(case, share=0.75)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #36a2457a
 @claim("ito2017", "Theorem 6, the rate", id="A11r", tier="rate", level=1e-3, proof="thm-six",
-       tex=r"\mathbb E R_T=O(\sqrt T)", cases=["RDA2", "RDA3"])
+       tex=r"\mathbb E R_T=O(\sqrt T)", cases=[("RDA2", 5), ("RDA3", 5), ("RDA2", 3)])
 def square_root_rate_2(case: Case, make: Callable[..., Learner] | None = None) -> Evidence:
-    "Upper end of the log-log slope of the mean regret of 4 runs between T = 2^16 and 2^19, d = 5, k = k' = 2, l1 = 0.1."
-    T = [2**n for n in range(16, 20)]
-    table = correlated_table(5, 0.3, np.r_[0, 0, 0, 0.8, -0.6], 0.2)
-    make = make or {"RDA2": lambda i: RDA2(5, 2, seed=i), "RDA3": lambda i: RDA3(5, 2, l1=0.1, seed=i)}[case.value]
+    "Upper end of the log-log slope of the mean regret of 4 runs between T = 2^16 and 2^19, k' = 2, l1 = 0.1; case (class, d)."
+    T, (name, d) = [2**n for n in range(16, 20)], case.value
+    table = strong_feature(3) if d == 3 else correlated_table(5, 0.3, np.r_[0, 0, 0, 0.8, -0.6], 0.2)
+    make = make or {"RDA2": lambda i: RDA2(d, 2, seed=i), "RDA3": lambda i: RDA3(d, 2, l1=0.1, seed=i)}[name]
     regrets = table.regrets(make, T, 4, case.rng)
     return Evidence(slope_interval(np.array(T), regrets, 1e-3, case.rng)[1], "<=", 0.5, tol=0.02)
 
 
 @square_root_rate_2.control("features at random")
-def _(case: Case) -> Evidence: return square_root_rate_2.check(case, make=lambda i: UniformRDA(5, 2, seed=i))
+def _(case: Case) -> Evidence: return square_root_rate_2.check(case, make=lambda i: UniformRDA(case.value[1], 2, seed=i))
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #081e2439
-@claim("ito2017", "Theorem 6, the support", id="A11p", tier="statistical", level=1e-2, proof="thm-six", cases=["late", "early"],
+@claim("ito2017", "Theorem 6, the support", id="A11p", tier="statistical", level=1e-2, proof="thm-six", cases=["early", "late"],
        tex=r"\mathbb P(i\notin S_t)\le p_i(s)")
 def misses_decay(case: Case, copy: bool = False, frozen: bool = False, share: float = 1.0) -> Evidence:
     "Upper confidence limit of the frequency of misses of the weakest feature after 2 (early) and 2^18 (late) explorations, k' = 2."
@@ -894,17 +894,19 @@ def bounds_as_code(case: Case, factor: float = 1.0) -> Evidence:
 def _(case: Case) -> Evidence: return bounds_as_code.check(case, factor=1 + 1e-6)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #a23z0003
-@claim("ito2017", "Algorithm 2, the true growth (ours)", id="A11l", tier="statistical", level=1e-2, proof="eq-growth", cases=1,
+@claim("ito2017", "Algorithm 2, the true growth (ours)", id="A11l", tier="statistical", level=1e-2, proof="eq-growth",
+       cases=["above", "below"],
        tex=r"\frac{\mathbb E[R_{T'}-R_T]-4w^{*\top}V_{SS}^{-1}w^*\ln(T'/T)}{\sqrt{T'}-\sqrt T}"
            r"\approx\tfrac{\sigma^2}4\mathrm{tr}V_{SS}+\mathbb E\Vert L(Dw^*-w^*)\Vert^2")
 def true_growth(case: Case, noise_part: float = 1.0, make: Callable[..., Learner] | None = None) -> Evidence:
-    "Upper limit of the growth between T = 2^14 and 2^18, and 1.1 times the formula: three sign features, w = (0, 0, 1), k' = 2, 8 runs."
+    "Limits of the growth between T = 2^14 and 2^18, and the formula within 15 %; d = 3 signs, w = (0, 0, 1), k' = 2, 8 runs."
     make = make or (lambda i: RDA2(3, 2, seed=i))
     table = linear_table(signs(3) / math.sqrt(3), np.r_[0.0, 0.0, 1.0], 0.4)
     R = table.regrets(make, [2**14, 2**18], 8, case.rng)
     growth = (R[:, 1] - R[:, 0] - 12 * math.log(16)) / (2**9 - 2**7)  # w'V^{-1}w = 3
     formula = noise_part * 0.16 / 4 * 2 / 3 + 1 / 9  # sigma^2 = 0.16, tr V_SS = 2/3; one of three features is missed
-    return Evidence(mean_limit(growth, 1e-2), "<=", 1.1 * formula)
+    if case.value == "above": return Evidence(mean_limit(growth, 1e-2), "<=", 1.15 * formula)
+    return Evidence(-mean_limit(-growth, 1e-2), ">=", 0.85 * formula)
 
 
 @true_growth.control("without the noise of the predictor")
