@@ -34,7 +34,7 @@ def make(key, d=12, budget=6, **kw):
     "A learner for streams of normal features; Baseline has no step."
     if key == "cesabianchi2010.Baseline": kw.pop("step", None)
     if key in EVEN and d and budget in range(3, d + 1): budget -= budget % 2
-    if key.startswith("hazan2012.DD"): kw.setdefault("moments", np.linspace(0.2, 1, max(d, 0)))
+    if key.startswith("hazan2012.DD"): kw.setdefault("moments", np.linspace(0.2, 1, d if isinstance(d, int) and d > 0 else 12))
     return oslr.LEARNERS[key].cls(d, budget, **(EXTRA.get(key, {}) | kw))
 
 
