@@ -22,9 +22,9 @@ from ..protocol import Environment, Learner, play, register, simulate
 from ..trees import sums_find, sums_first, sums_tree, sums_update
 
 # %% auto #0
-__all__ = ['LASSO', 'estimate_moment', 'bound_aerr', 'bound_aelr', 'AERR', 'AELR', 'sharpened_step', 'textbook',
-           'data_dependent_q', 'DDAERR', 'DDAELR', 'bound_ddaerr', 'bound_ddaelr', 'confident_moments', 'TwoPhaseAERR',
-           'TwoPhaseAELR', 'bound_two_phase', 'bound_ks_ridge', 'bound_ks_lasso', 'OnlineAELR']
+__all__ = ['estimate_moment', 'bound_aerr', 'bound_aelr', 'AERR', 'AELR', 'sharpened_step', 'textbook', 'data_dependent_q',
+           'DDAERR', 'DDAELR', 'bound_ddaerr', 'bound_ddaelr', 'confident_moments', 'TwoPhaseAERR', 'TwoPhaseAELR',
+           'bound_two_phase', 'bound_ks_ridge', 'bound_ks_lasso', 'OnlineAELR']
 
 # %% ../../nbs/papers/hazan2012.ipynb #f279d970
 @claim("hazan2012", "estimate of w'x (unbiased)", id="H1", tier="exact", proof="lem-hk-estimates", cases=["ridge", "lasso"] * 5,
@@ -224,10 +224,10 @@ def clipping_sharp(case: Case, factor: float = 1.0) -> Evidence:
 @clipping_sharp.control("99 % of it")
 def _(case: Case) -> Evidence: return clipping_sharp.check(case, factor=0.99)
 
+# %% ../../nbs/papers/hazan2012.ipynb #c725b83d
+LASSO = math.e - 1.75  # kappa, in place of 5
+
 # %% ../../nbs/papers/hazan2012.ipynb #888d44dc
-LASSO = math.e - 1.75  # in place of 5
-
-
 def bound_aelr(
     d: int, budget: int, T: int, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0, q: Any = None, printed: bool = False
 ) -> float:
