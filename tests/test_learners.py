@@ -13,6 +13,7 @@ from oslr_nb.data import sparse_linear
 from oslr_nb.oco import dual_averaging
 
 KEYS = sorted(oslr.LEARNERS)
+HAZAN = ("AERR", "AELR", "DDAERR", "DDAELR", "TwoPhaseAERR", "TwoPhaseAELR", "OnlineAELR")
 RDA = [k for k in KEYS if issubclass(oslr.LEARNERS[k].cls, oslr.ito2017.RDA)]
 every_learner = pytest.mark.parametrize("key", KEYS)
 
@@ -33,6 +34,7 @@ def make(key, d=12, budget=6, **kw):
     "A learner for streams of normal features; Baseline has no step."
     if key == "cesabianchi2010.Baseline": kw.pop("step", None)
     if key in EVEN and d and budget in range(3, d + 1): budget -= budget % 2
+    if key.startswith("hazan2012.DD"): kw.setdefault("moments", np.linspace(0.2, 1, d if isinstance(d, int) and d > 0 else 12))
     return oslr.LEARNERS[key].cls(d, budget, **(EXTRA.get(key, {}) | kw))
 
 
@@ -64,7 +66,7 @@ def stream():
 
 def test_the_registry_is_complete():
     assert {f"ito2017.{n}" for n in ("RDA1", "RDA2", "RDA3", "GreedyRDA", "UniformRDA")} <= set(KEYS)
-    assert {"foster2016.FKK", "hazan2012.AERR", "hazan2012.AELR", "hazan2012.OnlineAELR"} <= set(KEYS)
+    assert {"foster2016.FKK", *(f"hazan2012.{n}" for n in HAZAN)} <= set(KEYS)
     assert set(EVEN) <= set(KEYS)
     for key, e in oslr.LEARNERS.items():
         assert key == f"{e.paper}.{e.cls.__name__}" and e.protocol in oslr.protocol.PROTOCOLS
