@@ -375,7 +375,7 @@ def _(case: Case) -> Evidence: return mean_examples.check(Case(4, mean_examples.
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #9db521a1
 @claim("cesabianchi2010", "Theorem 3, order of the quantifiers", id="E-D10", tier="bayes", proof="rem-lb-order",
-       cases=[(3, 1, 0.15), (3, 2, 0.1), (4, 1, 0.2)],
+       cases=[(3, 1, 1 / 16), (3, 2, 0.1), (4, 1, 0.2)],
        tex=r"\text{on one law }\mathcal D_j\text{ every learner has excess }\ge\varepsilon\text{ with }"
            r"m<\tfrac d{k\kappa}\mathrm{kl}(\tfrac1d,\tfrac34)",
        erratum=Erratum(
