@@ -57,7 +57,7 @@ def test_completion_shows_no_claims(paper):
     "What a user sees of a paper: learners, bounds, estimators, textbook versions."
     names = dir(importlib.import_module(f"oslr_nb.papers.{paper}"))
     checks = {c.check.__name__ for c in CLAIMS.values()}
-    assert names and not checks & set(names) and not {"np", "Claim", "Evidence", "Any"} & set(names)
+    assert (names or paper == "core") and not checks & set(names) and not {"np", "Claim", "Evidence", "Any"} & set(names)
 
 
 def test_rows_of_the_papers():

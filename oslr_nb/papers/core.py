@@ -1190,3 +1190,8 @@ def lazy_sizes(case: Case, factor: float = 1.0) -> Evidence:
 
 @lazy_sizes.control("limits 7 % lower")
 def _(case: Case) -> Evidence: return lazy_sizes.check(case, factor=0.93)
+
+# %% ../../nbs/core/10_foundations.ipynb #d1a50002
+def __dir__() -> list[str]:
+    "The public names: what completion shows."
+    return sorted(__all__)

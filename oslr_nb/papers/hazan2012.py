@@ -1688,3 +1688,8 @@ def code_is_formula(case: Case, factor: float = 1.0) -> Evidence:
 
 @code_is_formula.control("one per cent less")
 def _(case: Case) -> Evidence: return code_is_formula.check(case, factor=0.99)
+
+# %% ../../nbs/papers/hazan2012.ipynb #d1a50001
+def __dir__() -> list[str]:
+    "The public names: what completion shows."
+    return sorted(__all__)
