@@ -112,9 +112,10 @@ def outcomes(x: np.ndarray, w: np.ndarray, y: float, r: int) -> tuple[np.ndarray
     d, a = len(x), x * w
     R = all_sets(d, r)
     p, q = r / d, r * (r - 1) / (d * (d - 1))
-    s = a[R].sum(axis=1)
-    cost = s * s / q - (1 / q - 1 / p) * (a[R] ** 2).sum(axis=1) - 2 * y * s / p
-    g = 2 * x[R] * (s[:, None] / q - (1 / q - 1 / p) * a[R] - y / p)
+    part = a[R]
+    s = part.sum(axis=1)
+    cost = s * s / q - (1 / q - 1 / p) * (part * part).sum(axis=1) - 2 * y * s / p
+    g = 2 * x[R] * ((s / q - y / p)[:, None] - (1 / q - 1 / p) * part)
     return cost, (g * g).sum(axis=1)
 
 # %% ../../nbs/papers/foster2016.ipynb #47bffac7
