@@ -193,7 +193,7 @@ def sample(all_mutants: list[Mutant], count: int, seed: int) -> list[Mutant]:
     order, rest = list(groups.values()), []
     while len(rest) < count and any(order):
         rng.shuffle(order)
-        rest += [m for m in (group.pop() for group in order if group) if compiles(m)][:count - len(rest)]
+        rest += [m for m in (group.pop() for group in order if group) if count > 10**6 or compiles(m)][:count - len(rest)]
     return chosen + rest
 
 
@@ -334,7 +334,7 @@ def try_one(m: Mutant, trace: dict, base: Path, folder: str, tests: bool) -> dic
     shutil.rmtree(root)
     caught = "no answer" if found is None else found["caught"]
     noticed = "" if caught or not tests else run_tests(m, base, folder, 600)
-    return {**{k: v for k, v in asdict(m).items() if k not in ("start", "end")}, "claims": len(ids), "verify": caught, "tests": noticed,
+    return {"key": m.key, **{k: v for k, v in asdict(m).items() if k not in ("start", "end")}, "claims": len(ids), "verify": caught, "tests": noticed,
             "seconds": round(time.perf_counter() - start, 1)}
 
 
@@ -345,11 +345,15 @@ def main() -> int:
     parser.add_argument("--only", default="", help="only mutants whose key contains this text")
     parser.add_argument("--papers", nargs="*", default=[], help="only claims of these papers")
     parser.add_argument("--no-tests", action="store_true", help="claims only")
+    parser.add_argument("--again", action="store_true", help="only the survivors in the file of --out, which is brought up to date")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--list", action="store_true", help="print the chosen mutants and stop")
     parser.add_argument("--out", type=Path, default=Path("_results/mutants.json"))
     args = parser.parse_args()
-    chosen = [m for m in sample(mutants(TOP), args.count, args.seed) if args.only in m.key]
+    known = json.loads(args.out.read_text()) if args.again else []
+    wanted = {r["key"] for r in known if not (r["verify"] or r["tests"])}
+    chosen = [m for m in sample(mutants(TOP), 10**9 if args.again else args.count, args.seed) if args.only in m.key]
+    if args.again: chosen = list({m.key: m for m in chosen if m.key in wanted}.values())
     if args.list:
         for m in chosen: print(f"{m.kind:12} {m.key}")
         return 0
@@ -368,7 +372,9 @@ def main() -> int:
                 what = f"{row['module']}:{row['function']}: {row['before']} -> {row['after']}"
                 print(f"{len(rows):4}/{len(chosen)} {mark:24} {what} ({row['seconds']} s)", flush=True)
                 args.out.parent.mkdir(exist_ok=True)
-                args.out.write_text(json.dumps(rows, indent=1))
+                fresh = {r["key"]: r for r in rows}
+                args.out.write_text(json.dumps([fresh.pop(r["key"], r) for r in known] + list(fresh.values()), indent=1))
+    rows = json.loads(args.out.read_text())
     for name, part in (("source", [r for r in rows if r["kind"] != "bound"]), ("bound", [r for r in rows if r["kind"] == "bound"])):
         if part:
             by_claims, by_all = sum(bool(r["verify"]) for r in part), sum(bool(r["verify"] or r["tests"]) for r in part)

@@ -3,6 +3,7 @@
 # %% ../../nbs/papers/foster2016.ipynb #5a126413
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from ..claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, s
 from ..designs import Uniform, draw_outside, moment_estimate
 from ..experts import bound_hedge, hedge, hedge_regret_bound, second_order_factor
 from ..problems import Table, correlated_table, rational, signs
-from ..protocol import Learner, refuse_bought, register
+from ..protocol import Learner, refuse_bought, register, simulate
 
 # %% auto #0
 __all__ = ['chances', 'cost_and_gradient', 'textbook_fkk', 'bound_fkk', 'bound_retuned', 'bound_fkk_below', 'FKK']
@@ -100,14 +101,21 @@ class Constants:
         return 2 * self.x_norm * (self.x_norm * self.radius / math.sqrt(q) + self.y_max / math.sqrt(p))
 
 # %% ../../nbs/papers/foster2016.ipynb #f9193a2e
+@functools.cache
+def all_sets(d: int, r: int) -> np.ndarray:
+    "The sets of r out of d features, one row each; made once for the searches."
+    return np.array(list(itertools.combinations(range(d), r)))
+
+
 def outcomes(x: np.ndarray, w: np.ndarray, y: float, r: int) -> tuple[np.ndarray, np.ndarray]:
     "c - y^2 and ||g||^2 (before restriction) for each of the sets R of r features, all equally likely."
     d, a = len(x), x * w
-    R = np.array(list(itertools.combinations(range(d), r)))
+    R = all_sets(d, r)
     p, q = r / d, r * (r - 1) / (d * (d - 1))
-    s = a[R].sum(axis=1)
-    cost = s * s / q - (1 / q - 1 / p) * (a[R] ** 2).sum(axis=1) - 2 * y * s / p
-    g = 2 * x[R] * (s[:, None] / q - (1 / q - 1 / p) * a[R] - y / p)
+    part = a[R]
+    s = part.sum(axis=1)
+    cost = s * s / q - (1 / q - 1 / p) * (part * part).sum(axis=1) - 2 * y * s / p
+    g = 2 * x[R] * ((s / q - y / p)[:, None] - (1 / q - 1 / p) * part)
     return cost, (g * g).sum(axis=1)
 
 # %% ../../nbs/papers/foster2016.ipynb #47bffac7
@@ -443,7 +451,8 @@ def growing(k: int) -> tuple[int, int, int, float]:
                    r'for any subset $S$ of $[d]$ of size $k$, using $\ln\binom dk\le k\ln d$, we have" (3), '
                    r"with the last term $O(\frac{d^2}{(k'-k)^2}\sqrt{k\ln(d)T})$",
            defence=r"The sentence uses $\ln\binom dk\le k\ln d$, which is what the rate $q\sqrt{k\ln(d)/T}$ needs, "
-                   r"so a $k$ was lost under the root. Theorem 1 says that there is an algorithm; with the $k$ restored it is right, "
+                   r"so a $k$ was lost under the root. The bound with $\sqrt{k\log(d)T}$ is printed on pages 2, 4, 5 and 6, the rate once; "
+                   r"so it is the rate that is misprinted. Theorem 1 says that there is an algorithm; with the $k$ restored it is right, "
                    r"and the rest of the proof stands.",
            matters=r"Whoever runs Algorithm 1 as it stands has a regret of order $\frac1q k\sqrt{\ln(d)T}$ on some streams, "
                    r"a factor of order $\sqrt k$ more. Theorems 1 and 2 do not depend on it."))
@@ -478,9 +487,10 @@ def _(case: Case) -> Evidence: return mended_hedge_rate(case, share=0.99)
 @kernel
 def subset_table(d: int, k: int, count: int) -> np.ndarray:
     "All k-subsets of [d] in lexicographic order, int32 (count, k); count = C(d, k)."
-    table, row = np.empty((count, k), np.int32), np.arange(k).astype(np.int32)
+    table, row = np.empty((count, k), np.int32), np.empty(k, np.int32)
+    for j in range(k): row[j] = j
     for b in range(count):
-        table[b] = row
+        for j in range(k): table[b, j] = row[j]
         a = k - 1
         while a >= 0 and row[a] == d - k + a: a -= 1
         if a >= 0:
@@ -504,7 +514,8 @@ def subset_lists(table: np.ndarray, d: int) -> np.ndarray:
 @kernel
 def refer(logw: np.ndarray, W: np.ndarray, num: np.ndarray) -> None:
     "Make the largest log-weight the reference num[3], so that max W = 1."
-    num[3] = logw.max()
+    num[3] = logw[0]
+    for b in range(W.size): num[3] = max(num[3], logw[b])
     for b in range(W.size): W[b] = math.exp(logw[b] - num[3])
 
 # %% ../../nbs/papers/foster2016.ipynb #40fd46d1
@@ -540,11 +551,13 @@ def fkk_select(
     "Line 3: A from D_t, R uniform; S[:num[1]] is A and then R without A."
     k, stamp = table.shape[1], np.int64(num[0]) + 1
     row = draw_row(rng.random(), logw, W, num)
-    S[:k] = table[row]
+    for a in range(k): S[a] = table[row, a]
     draw_outside(rng, mark.size, 0, S.size - k, mark, stamp, S[k:])
     bought = k
     for a in range(k, S.size):
-        if not (S[:k] == S[a]).any():
+        inside = False
+        for j in range(k): inside |= S[j] == S[a]
+        if not inside:
             S[bought] = S[a]
             bought += 1
     num[1], num[2] = bought, row
@@ -563,7 +576,8 @@ def shrink(w: np.ndarray, b: int, norm2: float, radius: float) -> None:
     "Row b of w, of squared norm norm2, is put onto the sphere of this radius."
     unit = 1.0
     if not norm2 < 1e300:
-        unit, norm2 = np.abs(w[b]).max(), 0.0
+        unit, norm2 = 0.0, 0.0
+        for a in range(w.shape[1]): unit = max(unit, abs(w[b, a]))
         for a in range(w.shape[1]): norm2 += (w[b, a] / unit) ** 2
     factor = radius / math.sqrt(norm2)
     for a in range(w.shape[1]): w[b, a] = w[b, a] / unit * factor
@@ -792,24 +806,32 @@ def law_of_pairs(d: int, budget: int, k: int, D: np.ndarray) -> np.ndarray:
     return np.outer(D, np.full(n, 1 / n))
 
 
-@claim("foster2016", "Algorithm 1, line 5, as compiled", id="F11", tier="statistical", level=1e-3, proof="alg-fkk",
-       cases=[(4, 4, 2), (5, 4, 1)],
-       tex=r"\mathbb P[A_t=A,R_t=R]=D_t(A)\big/\binom d{k'-k}")
-def law_of_subsets(case: Case, law: Callable[[int, int, int, np.ndarray], np.ndarray] = law_of_pairs) -> Evidence:
-    "Pearson's statistic of the pairs drawn by query() in 20 000 rounds; case (d, k', k)."
-    d, budget, k = case.value
-    lr, number = FKK(d, budget, k, 20000, seed=case.rng), {R: n for n, R in enumerate(itertools.combinations(range(d), budget - k))}
-    lr.logw[:] = np.log(np.arange(1.0, len(lr.logw) + 1))
+@functools.cache
+def pairs_drawn(d: int, budget: int, k: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    "Counts (N, C(d, r)) of the pairs that query() draws in 8000 rounds from weights in arithmetic progression, and D."
+    lr, number = FKK(d, budget, k, 8000, seed=seed), {R: n for n, R in enumerate(itertools.combinations(range(d), budget - k))}
+    lr.logw[:] = np.log(max(1, len(lr.logw) // 10) + np.arange(len(lr.logw)))
     lr.W[:], D = np.exp(lr.logw), lr.probabilities
     row = {tuple(B): n for n, B in enumerate(lr.table.tolist())}
     counts = np.zeros((len(D), len(number)))
-    for _ in range(20000):
+    for _ in range(8000):
         S = lr.query()
-        R = tuple(np.flatnonzero(lr.mark == lr.num[0] + 1).tolist())
-        if set(S.tolist()) == {*S[:k].tolist(), *R}: counts[row[tuple(S[:k].tolist())], number[R]] += 1
+        A, R = tuple(S[:k].tolist()), tuple(np.flatnonzero(lr.mark == lr.num[0] + 1).tolist())
+        if {*S.tolist()} == {*A, *R}: counts[row[A], number[R]] += 1
         lr.predict(np.zeros(len(S)))
         lr.update(0.0)
+    return counts, D
+
+
+@claim("foster2016", "Algorithm 1, line 5, as compiled", id="F11", tier="statistical", level=1e-3, proof="alg-fkk",
+       cases=[(4, 4, 2), (5, 4, 1), (20, 4, 2)],
+       tex=r"\mathbb P[A_t=A,R_t=R]=D_t(A)\big/\binom d{k'-k}")
+def law_of_subsets(case: Case, law: Callable[[int, int, int, np.ndarray], np.ndarray] = law_of_pairs) -> Evidence:
+    "Pearson's statistic of the pairs drawn, or of the subsets A alone if the pairs are many; case (d, k', k)."
+    d, budget, k = case.value
+    counts, D = pairs_drawn(d, budget, k, int(case.rng.integers(2**62)))
     chance = law(d, budget, k, D)
+    if counts.size > 1000: counts, chance = counts.sum(axis=1), chance.sum(axis=1)
     expected = counts.sum() * chance
     if ((expected > 0) & (expected < 5)).any(): return Evidence(1, "<=", 2)  # too rare to compare: not this case
     return law_of_draws(counts.ravel(), chance.ravel(), 1e-3)
@@ -841,6 +863,33 @@ def _(case: Case) -> Evidence:
 
 @law_of_subsets.control("the subsets are still equally likely")
 def _(case: Case) -> Evidence: return law_of_subsets.check(case, lambda d, b, k, D: law_of_pairs(d, b, k, np.full(len(D), 1 / len(D))))
+
+# %% ../../nbs/papers/foster2016.ipynb #f0a10061
+@claim("foster2016", "Algorithm 1, as compiled, at absurd rates (ours)", id="F15", tier="certificate", proof="alg-fkk",
+       cases=["apart", "far away"],
+       tex=r"W_B\big/\textstyle\sum_CW_C=D_t(B)\text{ and }\Vert w_B\Vert=\text{radius}")
+def absurd_rates(case: Case, cut: bool = False, share: float = 1.0) -> Evidence:
+    "Largest difference of W / sum W and D_t after 1000 rounds; largest distance of |w_B| / radius from 1 after 50 rounds."
+    seed = int(case.rng.integers(2**31))
+    if case.value == "apart":
+        table = sign_stream(6, 2)
+        lr = FKK(6, 4, 2, 1000, "retuned", 1.0, 1e4, seed=seed)
+        simulate(lr, table.X, table.y, rows=case.rng.integers(len(table.X), size=1000))
+        lr.query()  # a draw refers to the largest weight first, if all are tiny
+        W = np.exp(np.minimum(lr.logw, 600)) if cut else lr.W
+        return Evidence(float(np.abs(W / W.sum() - lr.probabilities).max()), "==", 0, tol=1e-12)
+    lr = FKK(6, 4, 2, 50, "retuned", 1e9, 1e9, radius=1e20, x_norm=2e-20, seed=seed)
+    simulate(lr, 1e59 * case.rng.uniform(1, 2, (50, 6)), np.full(50, 1e59))
+    return Evidence(float(np.abs(np.linalg.norm(lr.w / (share * 1e20), axis=1) - 1).max()), "==", 0, tol=1e-12)
+
+
+@absurd_rates.control("the reference stays at zero, weights above e^600 are cut")
+def _(case: Case) -> Evidence: return absurd_rates.check(case, cut=True)
+
+
+@absurd_rates.control("a ball that is one per cent larger")
+def _(case: Case) -> Evidence: return absurd_rates.check(case, share=1.01)
+
 
 # %% ../../nbs/papers/foster2016.ipynb #ac8fc941
 def sign_stream(d: int, k: int) -> Table:
@@ -904,8 +953,8 @@ def _(case: Case) -> Evidence: return retuned.check(case, step=1e-9, hedge_step=
 @claim("foster2016", "Theorem 1, rate in T", id="F9", tier="rate", level=1e-3, proof="cor-corrected",
        cases=[(s, 4, 3, 1) for s in STREAMS], tex=r"\mathbb E R_T=O(\sqrt T)")
 def square_root_rate(case: Case, **multipliers: float) -> Evidence:
-    "Upper end of the log-log slope of the mean regret of 5 runs between T = 2^14 and 2^17, a learner for each T; 0.53 at most."
-    T = 2 ** np.arange(14, 18)
+    "Upper end of the log-log slope of the mean regret of 5 runs between T = 2^14 and 2^17, a learner for each T (a control: T / 4)."
+    T = 2 ** np.arange(14, 18) // (4 if multipliers else 1)
     regrets = [final_regrets(*case.value, int(t), 5, case.rng, **multipliers) for t in T]
     return Evidence(slope_interval(T, np.array(regrets).T, 1e-3, case.rng)[1], "<=", 0.53)
 
@@ -918,6 +967,12 @@ def _(case: Case) -> Evidence: return square_root_rate.check(case, hedge_step=1e
 def _(case: Case) -> Evidence: return square_root_rate.check(case, step=1e-9, hedge_step=1e9)
 
 # %% ../../nbs/papers/foster2016.ipynb #f0a10040
+@functools.cache
+def regrets_on_signs(d: int, budget: int, k: int, T: int, seed: int, hedge_step: float) -> np.ndarray:
+    "Regrets (12,) with the printed rates on independent signs; the runs are made once for the claim and its controls."
+    return final_regrets("signs", d, budget, k, T, 12, np.random.default_rng(seed), rates="printed", hedge_step=hedge_step)
+
+
 @claim("foster2016", "loss of FKK at least (ours)", id="F13", tier="statistical", level=1e-4, proof="thm-printed",
        cases=[(5, 4, 2, 0.1), (4, 3, 1, 0.2), (6, 6, 3, 0.2), (5, 4, 2, 1.0)],
        tex=r"\mathbb E R_T\ge\tfrac1\eta\Bigl(\ln\binom dk-\ln\textstyle\sum_j\binom kj\binom{d-k}{k-j}e^{-\eta T(1-j/k)/d}\Bigr)"
@@ -925,7 +980,7 @@ def _(case: Case) -> Evidence: return square_root_rate.check(case, step=1e-9, he
 def lower_bound(case: Case, extra: float = 1.0, rate: float = 1.0, coarse: bool = False) -> Evidence:
     "Mean regret of twelve runs on signs, T = 2^16, lower limit; case (d, k', k, hedge_step)."
     (d, budget, k, h), T = case.value, 2**16
-    regrets = final_regrets("signs", d, budget, k, T, 12, case.rng, rates="printed", hedge_step=h)
+    regrets = regrets_on_signs(d, budget, k, T, int(case.rng.integers(2**62)), h)
     eta = fkk_rates(Constants(d, budget, k), T, "printed")[0] * h * rate
     more = (k * math.log(d) - math.log(math.comb(d, k))) / eta if coarse else 0.0
     bound = bound_fkk_below(d, budget, k, T, "printed", hedge_step=h * rate)
@@ -972,16 +1027,18 @@ def least_loss(M: np.ndarray, k: int, budget: int) -> Fraction:
 
 
 @claim("foster2016", "Theorem 2 (the stream of its proof)", id="F14", tier="gadget", proof="thm-hardness",
-       cases=["cover", "no cover", "rounds"],
+       cases=["cover", "no cover", "rounds", "markov"],
        tex=r"\text{exact cover: loss }0;\ \text{no cover: }\mathbb E(\hat y_t-y_t)^2\ge\tfrac1{mdk};\ "
-           r"\tfrac T{mdk}-8\sqrt T\ge\tfrac T{2mdk}")
-def hardness_gadget(case: Case, size: int = 2, cover: tuple[int, ...] = (0, 2, 4), rounds: int = 256) -> Evidence:
-    "Step 1 for sets of two on a ring of six, steps 2 and 3 for a ring of seven with k = 2 and k' = 3."
+           r"\tfrac T{mdk}-8\sqrt T\ge\tfrac T{2mdk}\ge4pT^{1-\delta}")
+def hardness_gadget(case: Case, size: int = 2, cover: tuple[int, ...] = (0, 2, 4), rounds: int = 256, times: int = 8) -> Evidence:
+    "Step 1 for sets of two on a ring of six, steps 2 and 3 for a ring of seven with k = 2 and k' = 3; p = 1, delta = 1/2."
     if case.value == "cover":  # squared loss of w = 1/sqrt(k) on the cover, in units of 1/(dk), worst row
         return Evidence(int(max((ring(size, 6)[:, list(cover)].sum(axis=1) - 1) ** 2)), "==", 0)
     m = d = 7
     k, budget = 2, 3
     if case.value == "no cover": return Evidence(least_loss(ring(size, m), k, budget), ">=", Fraction(1, m * d * k))
+    if case.value == "markov":  # T^(1 - delta) is the root of T, a whole number
+        return Evidence(4 * times * m * d * k, "<=", Fraction((times * m * d * k) ** 2, 2 * m * d * k))
     T = rounds * (m * d * k) ** 2
     return Evidence(8 * math.sqrt(T), "<=", T / (2 * m * d * k))
 
@@ -996,6 +1053,10 @@ def _(case: Case) -> Evidence: return hardness_gadget.check(case, size=3, cover=
 
 @hardness_gadget.control("one per cent fewer rounds")
 def _(case: Case) -> Evidence: return hardness_gadget.check(case, rounds=253)
+
+
+@hardness_gadget.control("2 in the place of 8 (as printed)")
+def _(case: Case) -> Evidence: return hardness_gadget.check(case, times=2)
 
 # %% ../../nbs/papers/foster2016.ipynb #f0a10054
 @claim("foster2016", "proof of Theorem 2, first sentence", id="E-F2", tier="exact", proof="thm-hardness",
@@ -1022,3 +1083,9 @@ def markov(case: Case) -> Evidence: return markov_as_printed.check(case, Fractio
 
 @markov_as_printed.control("3.96 times the mean")
 def _(case: Case) -> Evidence: return markov_as_printed.check(case, Fraction(396, 100))
+
+# %% ../../nbs/papers/foster2016.ipynb #f0a10063
+def __dir__() -> list[str]:
+    "The public names: what completion shows."
+    return sorted(globals()["__all__"])
+
