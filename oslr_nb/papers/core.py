@@ -1194,4 +1194,4 @@ def _(case: Case) -> Evidence: return lazy_sizes.check(case, factor=0.93)
 # %% ../../nbs/core/10_foundations.ipynb #d1a50002
 def __dir__() -> list[str]:
     "The public names: what completion shows."
-    return sorted(__all__)
+    return sorted(globals()["__all__"])

@@ -1692,4 +1692,4 @@ def _(case: Case) -> Evidence: return code_is_formula.check(case, factor=0.99)
 # %% ../../nbs/papers/hazan2012.ipynb #d1a50001
 def __dir__() -> list[str]:
     "The public names: what completion shows."
-    return sorted(__all__)
+    return sorted(globals()["__all__"])
