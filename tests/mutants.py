@@ -334,8 +334,9 @@ def try_one(m: Mutant, trace: dict, base: Path, folder: str, tests: bool) -> dic
     shutil.rmtree(root)
     caught = "no answer" if found is None else found["caught"]
     noticed = "" if caught or not tests else run_tests(m, base, folder, 600)
-    return {"key": m.key, **{k: v for k, v in asdict(m).items() if k not in ("start", "end")}, "claims": len(ids), "verify": caught, "tests": noticed,
-            "seconds": round(time.perf_counter() - start, 1)}
+    known = {k: v for k, v in asdict(m).items() if k not in ("start", "end")}
+    found = {"claims": len(ids), "verify": caught, "tests": noticed, "seconds": round(time.perf_counter() - start, 1)}
+    return {"key": m.key, **known, **found}
 
 
 def main() -> int:
