@@ -1331,6 +1331,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                                              'oslr_nb/papers/ito2017/algorithms23.py'),
                                                      'oslr_nb.papers.ito2017.algorithms23.squares_update': ( 'papers/ito2017/algorithms_2_3.html#squares_update',
                                                                                                              'oslr_nb/papers/ito2017/algorithms23.py'),
+                                                     'oslr_nb.papers.ito2017.algorithms23.stability': ( 'papers/ito2017/algorithms_2_3.html#stability',
+                                                                                                        'oslr_nb/papers/ito2017/algorithms23.py'),
                                                      'oslr_nb.papers.ito2017.algorithms23.stopped_game': ( 'papers/ito2017/algorithms_2_3.html#stopped_game',
                                                                                                            'oslr_nb/papers/ito2017/algorithms23.py'),
                                                      'oslr_nb.papers.ito2017.algorithms23.strong_feature': ( 'papers/ito2017/algorithms_2_3.html#strong_feature',
