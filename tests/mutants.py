@@ -151,7 +151,7 @@ class Finder(ast.NodeVisitor):
         for statement in function.body: self.visit(statement)
         if function.name.startswith("bound_"):
             for node in ast.walk(function):
-                if isinstance(node, ast.Return) and node.value is not None:
+                if isinstance(node, ast.Return) and node.value is not None and "inf" not in ast.unparse(node.value).split("."):
                     a, b = self.span(node.value)
                     for factor in (0.9, 1.1): self.add("bound", a, b, f"{factor} * ({self.text[a:b]})", node)
         return self.found
