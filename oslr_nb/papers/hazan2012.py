@@ -1340,7 +1340,7 @@ class TwoPhaseAELR(TwoPhase):
 
 # %% ../../nbs/papers/hazan2012.ipynb #8f9d89f8
 @claim("hazan2012", "sets of phase one", id="H17s", tier="statistical", level=1e-6, proof="lem-hk-moments", cases=[(5, 3), (6, 2)],
-       tex=r"P[S=A]=1/\tbinom d{k+1}\text{ for every set }A\text{ of }k+1\text{ attributes}")
+       tex=r"P[S=A]=1/\binom d{k+1}\text{ for every set }A\text{ of }k+1\text{ attributes}")
 def law_of_phase_one(case: Case, again: bool = False) -> Evidence:
     "How often each set comes up in 3000 rounds, through the calls of the protocol; case (d, budget)."
     d, budget = case.value
@@ -1360,7 +1360,7 @@ def law_of_phase_one(case: Case, again: bool = False) -> Evidence:
 @law_of_phase_one.control("against chances of two sets that are 30 % off")
 def _(case: Case) -> Evidence: return law_of_phase_one.check(case, again=True)
 
-
+# %% ../../nbs/papers/hazan2012.ipynb #d7f9b1a4
 @claim("hazan2012", "two phases: draws and step of phase two", id="H19", tier="certificate", proof="cor-hk-phases",
        cases=[(ridge, warm) for ridge in (True, False) for warm in (5, 20, 3000)],
        tex=r"q_i\propto\sqrt{\tilde a_i}\text{ or }\tilde a_i,\quad\eta=\tfrac{2B}{\hat G\sqrt n}\text{ or }"
