@@ -90,7 +90,9 @@ def _(case: Case) -> Evidence: return gradient_unbiased.check(case, distinct=Tru
            r"Second, we randomly pick $j_1,\dots,j_{k/2}$ from $[d]$ without replacement according to the distribution defined by "
            r"$\mathbf w$. Based on this, we estimate the term $\langle\mathbf w,\mathbf x\rangle$ by",
            "The pseudo-code (Figure 2, p. 2869) samples in each pass of its loop from the same chances, that is with replacement; the "
-           "proof of Lemma 11 is about one draw. We read the pseudo-code.",
+           "proof of Lemma 11 is about one draw. We read the pseudo-code. 'Without replacement according to the distribution' could also "
+           r"mean a design with inclusion chances $\frac k2\lvert w_i\rvert/\Vert w\Vert_1$; then (7) is unbiased, but such a design "
+           r"exists only if $\max_i\lvert w_i\rvert\le\frac2k\Vert w\Vert_1$.",
            "unbiasedness for budgets of four and more, in the other reading; nothing in the conference version.",
            source="cesabianchi2011"))
 def without_replacement(case: Case, distinct: bool = True, uniform: bool = False) -> Evidence:
@@ -200,7 +202,7 @@ def _(case: Case) -> Evidence: return pegasos_step.check(case, half=Fraction(1))
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #5c2f88a0
 @claim("cesabianchi2010", "equation (5)", id="E-D4", tier="exact", cases=3, proof="eq-aer-f",
        erratum=Erratum(
-           "constant", "section 2.2, equation (5) and the rule after it",
+           "misprint", "section 2.2, equation (5) and the rule after it",
            r"$\min_{\mathbf w}\ \mathbb E_{(\mathbf x,y)\sim\mathcal D}[(\langle\mathbf w,\mathbf x\rangle-y)^2]"
            r"+\lambda\Vert\mathbf w\Vert_2^2$ [...] Pegasos updates the predictor according to the rule: "
            r"$\mathbf w=(1-\frac1t)\mathbf w-\frac1{\lambda t}\nabla$",
