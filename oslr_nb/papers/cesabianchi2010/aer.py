@@ -906,7 +906,7 @@ def draw_counts(rounds: int, reserved: int, rng: np.random.Generator) -> tuple[d
 
 
 @claim("cesabianchi2010", "Algorithm 2, the compiled draws", id="D7l", tier="statistical", level=1e-6, cases=["learning", "calibration"],
-       proof="alg-aer", tex=r"\mathbb P(C,i,j)=\tbinom d{k/2}^{-1}\frac{\lvert w_i\rvert\lvert w_j\rvert}{\Vert w\Vert_1^2}\ (k=4)")
+       proof="alg-aer", tex=r"\mathbb P(C,i,j)=\binom d{k/2}^{-1}\frac{\lvert w_i\rvert\lvert w_j\rvert}{\Vert w\Vert_1^2}\ (k=4)")
 def draws_of_aer(case: Case, replace: bool = True) -> Evidence:
     "Pearson's statistic of 3000 rounds of learning, or 900 of calibration, against the exact chances; d = 5, k = 4."
     p, learning = {0: 0.5, 2: 0.3, 3: 0.2}, case.value == "learning"
