@@ -25,8 +25,8 @@ from pathlib import Path
 
 TOP = Path(__file__).parents[1]
 MODULES = ["designs", "geometry", "oco", "experts", "trees"]  # and every paper
-# Argument checks and array sizes are no mathematics; a mutant there says nothing about a theorem.
 PARTS = ("oslr_nb", "nbs", "tests", "website", "settings.ini", "pyproject.toml", "_quarto.yml")
+# Argument checks and array sizes are no mathematics; a mutant there says nothing about a theorem.
 SKIPPED_CALLS = re.compile(r"^(check_\w+|fail|warn|zeros|empty|arange|register|refuse\w*|isclose|allclose|top_buffer|default_rng)$")
 SWAPS = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*", ast.FloorDiv: "*"}
 COMPARISONS = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">"}
