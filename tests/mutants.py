@@ -264,8 +264,6 @@ def users(root: Path) -> dict[str, set[str]]:
     return closed
 
 
-
-
 def concerned(m: Mutant, trace: dict, root: Path) -> list[str]:
     """Claims that call the mutated function, quickest first."""
     short, file = m.function.split(".")[-1], m.module.removeprefix("oslr_nb/")
@@ -330,7 +328,7 @@ def try_one(m: Mutant, trace: dict, base: Path, folder: str, tests: bool) -> dic
     start, ids = time.perf_counter(), concerned(m, trace, base)
     root = copy_of(base, folder, "oslr_nb")
     apply(m, root)
-    found = drive(root, "verify", json.dumps([(i, CLAIMS[i].paper) for i in ids]), 240 + 4 * sum(trace[i][0] for i in ids))
+    found = drive(root, "verify", json.dumps([(i, CLAIMS[i].paper) for i in ids]), 150 + 3 * sum(trace[i][0] for i in ids))
     shutil.rmtree(root)
     caught = "no answer" if found is None else found["caught"]
     noticed = "" if caught or not tests else run_tests(m, base, folder, 600)

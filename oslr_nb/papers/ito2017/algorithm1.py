@@ -1083,7 +1083,7 @@ def _(case: Case) -> Evidence: return growth_of_moments.check(case, root=0.99)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #f2e8b853
 @claim("ito2017", "asymptotic constants as a function (ours)", id="A10b", tier="exact", cases=["root", "log"], proof="prp-growth",
-       tex=r"V=s^2I:\ c=\tfrac1{2a}\sum_ip_iN_{ii},\quad b=\tfrac{a^2\Vert w^*\Vert^2}{16s^2}-\tfrac{d\sigma^2}8"
+       tex=r"x\in\{\pm s\}^d,\ V=s^2I:\ c=\tfrac1{2a}\sum_ip_iN_{ii},\quad b=\tfrac{a^2\Vert w^*\Vert^2}{16s^2}-\tfrac{d\sigma^2}8"
        r"+\tfrac{\sigma^2s^4}{a^2}\sum_{ij}\tfrac{p_i}{p_jp_{ij}}")
 def growth_constants(case: Case, scale: float = 1.0) -> Evidence:
     """asymptotic_constants on independent signs (s^2 = 1/4, sigma = 1/2), where the equations are diagonal: c against enumeration with the
