@@ -274,6 +274,36 @@ def _(case: Case) -> Evidence:
     e = restricted.check(case, width=0.2)
     return Evidence(e.lhs, "<=", e.rhs) if case.value == ("pair", "lower") else e
 
+# %% ../../nbs/core/10_foundations.ipynb #c02d9e1b
+def wide(name: str, s: int, d: int = 60) -> tuple[np.ndarray, float, float]:
+    "A matrix in many dimensions and its two extreme s-sparse eigenvalues."
+    if name == "positive": return equicorrelated(d, 0.2), 0.8, 1 + 0.2 * (s - 1)
+    if name == "negative": return equicorrelated(d, -1 / d), 1 - (s - 1) / d, 1 + 1 / d
+    if name == "block": return 0.1 * np.eye(d) + 0.9 * np.outer(np.arange(d) // s == 1, np.arange(d) // s == 1), 0.1, 0.1 + 0.9 * s
+    n = np.r_[1.0, np.full(d - 1, -2 / (d - 1))]
+    return np.eye(d) - np.outer(n, n) / (n @ n), 1 - (n[:s] @ n[:s]) / (n @ n), 1.0
+
+
+@claim("core", "restricted constants in many dimensions", id="G6", tier="certificate", proof="sec-core-restricted",
+       cases=[(name, what, end) for name, whats in (("positive", "smallest largest condition"), ("negative", "smallest largest condition"),
+                                                    ("block", "smallest largest"), ("without n", "largest"))
+              for what in whats.split() for end in ("lower", "upper")],
+       tex=r"\mathrm{lower}=\lambda_{\min}(s),\ \lambda_{\max}(s),\ \kappa_s=\mathrm{upper},\quad d=60")
+def wide_constants(case: Case, s: int = 4, scale: float = 1.0) -> Evidence:
+    "One end of the enclosure and the closed form; case (matrix, constant, end)."
+    name, what, end = case.value
+    V, low, high = wide(name, 4)
+    found = restricted_condition(V, s) if what == "condition" else sparse_eigenvalues(scale * V, s)[what == "largest"]
+    return Evidence(getattr(found, end), "==", {"smallest": low, "largest": high, "condition": math.sqrt(high / low)}[what], tol=1e-9)
+
+
+@wide_constants.control("supports of one coordinate less")
+def _(case: Case) -> Evidence: return wide_constants.check(case, s=3)
+
+
+@wide_constants.control("features 1 % longer")
+def _(case: Case) -> Evidence: return wide_constants.check(case, scale=1.0201)
+
 # %% ../../nbs/core/10_foundations.ipynb #1e39edc7
 DESIGNS = (
     Uniform(5, 2), Uniform(4, 4), Uniform(6, 3), Observe(6, 4, (1, 4)), Observe(5, 3, ()), Observe(4, 3, (0,)), Observe(5, 4, (0, 1, 2)),
