@@ -68,9 +68,10 @@ class Evidence:
 
 
 def resolution_word(ratio: float | None) -> str:
-    "What a resolution says: tight, within 2, within 10 or order only; an equality has none; it is undefined without two positive sides."
+    "What a resolution says: tight, within 2, within 10, order only, exceeded; an equality has none; undefined without positive sides."
     if ratio is None: return "equality"
     if ratio != ratio: return "undefined"
+    if ratio > 1.000001: return "exceeded"  # beyond what tolerances allow: the claim fails
     return next((word for least, word in ((0.99, "tight"), (0.5, "within 2"), (0.1, "within 10")) if ratio >= least), "order only")
 
 # %% ../nbs/core/06_claims.ipynb #ea023dd8
