@@ -703,6 +703,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                      'oslr_nb.papers.core.step_in_two': ('core/foundations.html#step_in_two', 'oslr_nb/papers/core.py'),
                                      'oslr_nb.papers.core.sums': ('core/foundations.html#sums', 'oslr_nb/papers/core.py'),
                                      'oslr_nb.papers.core.swaps': ('core/foundations.html#swaps', 'oslr_nb/papers/core.py'),
+                                     'oslr_nb.papers.core.three_features': ( 'core/foundations.html#three_features',
+                                                                             'oslr_nb/papers/core.py'),
                                      'oslr_nb.papers.core.truncation': ('core/foundations.html#truncation', 'oslr_nb/papers/core.py'),
                                      'oslr_nb.papers.core.tuned_hedge': ('core/foundations.html#tuned_hedge', 'oslr_nb/papers/core.py'),
                                      'oslr_nb.papers.core.two_features': ('core/foundations.html#two_features', 'oslr_nb/papers/core.py'),
