@@ -352,7 +352,7 @@ def three_features(V: np.ndarray, cone: float) -> float:
        cases=[("centred", "upper"), ("centred", "lower"), ("centred", "near"), ("4 I", "lower"), ("4 I", "upper"),
               ("three", 2.0), ("three", 0.3)],
        tex=r"\max_r\big(\sqrt{\lambda_{\min}(s+r)}-c\sqrt{\tfrac sr\lambda_{\max}(r)}\big)\le\kappa(s)"
-           r"=\sqrt{1+\tfrac{c^2s}{d-s}-\tfrac{(1+c)^2s}d}")
+           r"=\sqrt{1+\tfrac{c^2s}{d-s}-\tfrac{(1+c)^2s}d},\quad V=I-\tfrac1d\mathbf 1\mathbf 1^\top")
 def two_features(case: Case, cone: float = 2.0, factor: float = 1.0) -> Evidence:
     "One end of the enclosure and the closed form (`near`: 98 % of it), or what the descent finds; case (matrix, end or width)."
     (name, end), d, s = case.value, 60, 2
