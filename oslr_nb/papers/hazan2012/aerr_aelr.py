@@ -84,6 +84,7 @@ def attributes_unbiased(case: Case, once: bool = False) -> Evidence:
 def _(case: Case) -> Evidence: return attributes_unbiased.check(case, once=True)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #82632ad5
+#| code-fold: show
 def gradient_moment(x: np.ndarray, y: float, w: np.ndarray, q: np.ndarray, draws: int, ridge: bool) -> float:
     "Exact E||g||^2 (ridge) or max_i E g_i^2 of g = phi x~ for one example: x, w, q (d,), q normalised."
     spread = (w @ w) * (x[w != 0] ** 2).sum() if ridge else np.abs(w).sum() * (np.abs(w) @ x**2)
@@ -186,6 +187,7 @@ def descent_regret(case: Case, factor: float = 1.0) -> Evidence:
 def _(case: Case) -> Evidence: return descent_regret.check(case, factor=0.99)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #9babbfd1
+#| code-fold: show
 def excess_bound(
     ridge: bool, d: int, second: float, T: int, radius: float, x_norm: float, y_max: float, printed: bool
 ) -> float:
@@ -277,6 +279,7 @@ def clipping_sharp(case: Case, factor: float = 1.0) -> Evidence:
 def _(case: Case) -> Evidence: return clipping_sharp.check(case, factor=0.99)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #c725b83d
+#| code-fold: show
 LASSO = math.e - 1.75  # kappa, in place of 5
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #888d44dc
@@ -355,7 +358,8 @@ def textbook(
             w = eg_step(h, eta, B)  # line 3 of AELR
     return total / len(draws), w  # line 6
 
-# %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #03639ff9
+# %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #de2b2287
+#| code-fold: show
 class PrintedRate(AttributeEfficient):
     "AERR and AELR with the rates of the printed theorems (base class of the learners)."
 

@@ -92,7 +92,8 @@ def best_lasso_draws(case: Case, ridge: bool = False) -> Evidence:
 @best_lasso_draws.control("the weights of ridge, the square roots")
 def _(case: Case) -> Evidence: return best_lasso_draws.check(case, ridge=True)
 
-# %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #aebe9d3b
+# %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #d1ed2c70
+#| code-fold: show
 class KnownMoments(PrintedRate):
     "AERR or AELR with the best draws for given second moments (base class)."
 
@@ -407,6 +408,7 @@ def confident_moments(
     return a if ridge else np.minimum(a, x_norm**2)
 
 # %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #45d344cb
+#| code-fold: show
 class TwoPhase(PrintedRate):
     "Phase one: `warm` rounds with uniform sets estimate E x_i^2. Phase two: AERR or AELR with draws made for them (base class)."
 
@@ -596,6 +598,7 @@ def _(case: Case) -> Evidence: return plan_of_phase_two.check(case, widen=2.0)
 def _(case: Case) -> Evidence: return plan_of_phase_two.check(case, half=0.15)
 
 # %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #ee7fc5b1
+#| code-fold: show
 def phase_two_moment(moments: Any, draws: int, eps: float, ridge: bool, x_norm: float) -> float:
     "Upper bound on the estimate of the second moment that `TwoPhase` uses, on the event of lem-hk-moments."
     a = check_array("moments", moments, (None,)) * 1.5 + 23 * eps / 6

@@ -17,10 +17,14 @@ from ...trees import sums_find, sums_first, sums_tree, sums_update
 __all__ = []
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #50223e72
+#| code-fold: true
+#| code-summary: "Names of the state"
 ROUNDS, SUM, FACTOR, MOST, PLACE, BOUGHT, INNER, RATE, SHIFT, LEAST = range(10)  # places in `num`
 STATE = ("theta", "low", "v", "total", "tree", "S", "values", "times", "mark", "cdf", "chance", "second", "num")
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #d9eb8496
+#| code-fold: true
+#| code-summary: "The state at the start"
 def fresh_state(d: int, budget: int, ridge: bool, radius: float) -> dict[str, np.ndarray]:
     "Arrays of a learner at w_1 = 0 with uniform draws, by the names of `STATE`."
     num = np.zeros(10)
@@ -73,6 +77,8 @@ def inner_estimate(state: tuple, ridge: bool) -> float:
     return num[FACTOR] * tree[0] * values[j] * (1 / part if ridge else math.copysign(1.0, part))
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #5cc40db9
+#| code-fold: true
+#| code-summary: "The kernel settle"
 @kernel
 def settle(v: np.ndarray, total: np.ndarray, num: np.ndarray) -> None:
     "Write the running sum of the weights, total + C v, into `total` and start C afresh."
@@ -109,6 +115,8 @@ def ridge_update(y: float, state: tuple, draws: int, radius: float) -> None:
         num[FACTOR] = num[MOST] = 1.0
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #728ad5da
+#| code-fold: true
+#| code-summary: "The kernel two_sided"
 @kernel
 def two_sided(theta: float, shift: float) -> tuple[float, float]:
     "e^theta - e^-theta and min(e^theta, e^-theta), both times e^-shift; 0 <= shift."
@@ -120,6 +128,8 @@ def two_sided(theta: float, shift: float) -> tuple[float, float]:
     return math.copysign(gap, theta), low
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #36c55ac6
+#| code-fold: true
+#| code-summary: "The kernel lasso_rescale"
 @kernel
 def lasso_rescale(state: tuple, radius: float) -> None:
     "Choose the shift anew and recompute all that depends on it from theta; O(d)."
@@ -160,6 +170,8 @@ def lasso_update(y: float, state: tuple, draws: int, radius: float) -> None:
         lasso_rescale(state, radius)
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #7ec062e9
+#| code-fold: true
+#| code-summary: "The kernel learn"
 @kernel
 def learn(y: float, state: tuple, ridge: bool, draws: int, warm: int, radius: float) -> None:
     "End of a round: the squares of what was bought (phase one), or one step of the weights."
@@ -173,6 +185,8 @@ def learn(y: float, state: tuple, ridge: bool, draws: int, warm: int, radius: fl
     else: lasso_update(y, state, draws, radius)
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #cbd7465f
+#| code-fold: true
+#| code-summary: "The kernel score"
 @kernel
 def score(X: np.ndarray, row: int, state: tuple, count: float) -> float:
     "Average weights times X[row]; a feature whose weight is 0 is not read when the sum would not be a finite number."
@@ -193,6 +207,8 @@ def score(X: np.ndarray, row: int, state: tuple, count: float) -> float:
     return s / count
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #e90919f3
+#| code-fold: true
+#| code-summary: "The kernel prediction"
 @kernel
 def prediction(state: tuple, reading: int) -> float:
     "OSLR: w_t restricted to what was bought (reading 1), or the estimate of w'x (reading 2)."
@@ -203,6 +219,8 @@ def prediction(state: tuple, reading: int) -> float:
     return num[FACTOR] * p
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #5ec208c7
+#| code-fold: true
+#| code-summary: "The loop: attribute_run"
 @kernel
 def attribute_run(
     rng: np.random.Generator, X: np.ndarray, y: np.ndarray, rows: np.ndarray, state: tuple, ridge: bool, reading: int,
@@ -229,6 +247,8 @@ def attribute_run(
     return rows.size
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #ab9bc842
+#| code-fold: true
+#| code-summary: "check_chances"
 def check_chances(q: Any, moments: Any, d: int) -> tuple[np.ndarray | None, np.ndarray | None]:
     "q (d,) as probabilities and moments (d,) as numbers >= 0, or None; q_i = 0 only where the moment is 0."
     a = None if moments is None else check_array("moments", moments, (d,), "one E x_i^2 for each feature")
@@ -242,6 +262,8 @@ def check_chances(q: Any, moments: Any, d: int) -> tuple[np.ndarray | None, np.n
     return p, a
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #96f07e68
+#| code-fold: true
+#| code-summary: "The class AttributeState"
 class AttributeState(Learner):
     "State of AERR and AELR and their draws (base class of `AttributeEfficient`); what the theorems say of the rate is in subclasses."
 
@@ -296,6 +318,8 @@ class AttributeState(Learner):
         return (self.total + self.num[SUM] * self.v) / max(1.0, self.num[ROUNDS] - self.warm)
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #a9a303c0
+#| code-fold: true
+#| code-summary: "refuse_row"
 def refuse_row(learner: AttributeState, X: np.ndarray, row: int, t: int) -> NoReturn:
     "Say which number of X[row] stopped the learner in round t: one that was bought, or one that its score needs."
     reasons = (learner.S[: int(learner.num[BOUGHT])], f"it was bought in round {t}"), (
@@ -306,6 +330,8 @@ def refuse_row(learner: AttributeState, X: np.ndarray, row: int, t: int) -> NoRe
     fail(f"prediction of round {t}", math.inf, "a finite number")
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #9c2b9c50
+#| code-fold: true
+#| code-summary: "The class AttributeEfficient"
 class AttributeEfficient(AttributeState):
     "The calls of the protocol for AERR and AELR: draws, estimates, one step (base class)."
 
