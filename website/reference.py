@@ -379,7 +379,7 @@ def member(module: Module, node: ast.ClassDef, method: ast.FunctionDef) -> list[
     if words & {"property", "cached_property"}: shown = f"{short}: {unparse(method.returns)}"
     else: shown = signature(module, method, ("classmethod " if "classmethod" in words else "") + short)
     doc = " ".join(documentation(method)["Summary"])
-    for owner, base in lineage(module, node.name):  # an overriding method may leave the words to the method it overrides
+    for _, base in lineage(module, node.name):  # an overriding method may leave the words to the method it overrides
         if doc: break
         doc = next((" ".join(documentation(m)["Summary"]) for m in members(base) if m.name == method.name), "")
     return [f"### {method.name} {{#{short}}}", prose(doc), fenced(shown), sections(module, method)]
@@ -460,22 +460,21 @@ def words(inlines: list) -> str:
         elif kind == "Math": out.append(f"${content[1]}$")
         elif kind == "Code": out.append(f"`{content[1]}`")
         elif kind in ("Emph", "Strong"): out.append(words(content))
-        elif kind in ("Quoted", "Link", "Span", "Cite"): out.append(words(content[0 if kind == "Link" and False else 1]))
+        elif kind in ("Quoted", "Link", "Span", "Cite"): out.append(words(content[1]))
     return "".join(out)
 
 
-def places(module: Module, notebooks: Path) -> dict[int, tuple[str, str]]:
-    """For each exported cell, by the line where it begins in the module: words and target of the link to its derivation."""
+def places(module: Module, notebooks: Path) -> tuple[str, dict[int, tuple[str, str]]]:
+    """The page's title, and for each exported cell, by its first line in the module: words and target of the link to it."""
     file = notebooks / module.notebook
-    if not file.is_file(): return {}
+    if not file.is_file(): return "", {}
     title, found = headings(file)
     out = {}
     for number, line in enumerate(module.lines, 1):
         if cell := re.match(r"# %% \S+\.ipynb #(\w+)", line):
             heading, where = found.get(cell[1], ("", ""))
-            name = f"{title}: {heading}" if where else title
-            out[number] = (name, module.notebook + (f"#{where}" if where else ""))
-    return out
+            out[number] = (heading if where else title, module.notebook + (f"#{where}" if where else ""))
+    return title, out
 
 
 # --- all pages
@@ -490,21 +489,14 @@ def write(proc: Path, notebooks: Path = Path("nbs")) -> None:
     """Write the pages of the reference into `proc`, the folder of processed notebooks."""
     (proc / FOLDER).mkdir(parents=True, exist_ok=True)
     for module in shown():
-        found = places(module, notebooks)
+        title, found = places(module, notebooks)
         cells = list(chain.from_iterable(entry(module, name, found) for name in sorted(module.public, key=order(module))))
-        title, link = next(iter(found.values()), ("", ""))
         path = ".".join(module.file.relative_to(TOP.parent).with_suffix("").parts).removesuffix(".__init__")
-        text = f"Module `{path}`: its {len(module.public)} public names." + origin(module, found)
-        file = proc / module.page
-        file.write_text(notebook(module.name or "oslr_nb", f"Reference of {path}.", [markdown(text, module.page), *cells]), encoding="utf-8")
+        text = f"The {len(module.public)} public names of the module `{path}`."
+        if title: text += f" They are derived and checked in [{plain(title)}]({relative(module.notebook, module.page)})."
+        page = notebook(module.name or "oslr_nb", f"Reference of {path}.", [markdown(text, module.page), *cells])
+        (proc / module.page).write_text(page, encoding="utf-8")
     (proc / FOLDER / "index.ipynb").write_text(index(), encoding="utf-8")
-
-
-def origin(module: Module, found: dict[int, tuple[str, str]]) -> str:
-    """A sentence that leads to the page of a module."""
-    if not found: return ""
-    title = next(iter(found.values()))[0].partition(":")[0]
-    return f" They are derived, proved and checked in [{title}]({relative(module.notebook, module.page)})."
 
 
 def order(module: Module) -> Any:
@@ -519,7 +511,10 @@ def index() -> str:
     rows = sorted(((name, m) for name, ms in documented().items() for m in ms), key=lambda row: (row[0].lower(), row[1].name))
     cells = ["The modules: " + ", ".join(f"[`{m.name or 'oslr_nb'}`]({relative(m.page, page)})" for m in shown()) + "."]
     for letter, group in groupby(rows, key=lambda row: row[0][0].upper()):
-        lines = [f"[`{name}`]({relative(m.page, page)}#{name}) [{m.name or 'oslr_nb'}]{{.module}}\n:   {prose(summary(m, name))}" for name, m in group]
+        lines = [
+            f"[`{name}`]({relative(m.page, page)}#{name}) [{m.name or 'oslr_nb'}]{{.module}}\n:   {prose(summary(m, name))}"
+            for name, m in group
+        ]
         cells.append(f"## {letter} {{#letter-{letter.lower()}}}\n\n" + "\n\n".join(lines))
     found = [{"cell_type": "markdown", "metadata": {}, "source": text} for text in cells]
     return notebook("Index of names", f"All {len(rows)} public names of the package, from A to Z.", found)
