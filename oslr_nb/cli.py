@@ -25,7 +25,18 @@ CORES = os.cpu_count() or 1
 
 
 def stop(error: Exception) -> None:
-    "Print the sentence of an error and end with exit code 2."
+    """Print the sentence of an error and end with exit code 2.
+
+    Parameters
+    ----------
+    error : Exception
+        What a user did wrong.
+
+    Raises
+    ------
+    typer.Exit
+        Always.
+    """
     typer.echo(str(error), err=True)
     raise typer.Exit(2)
 
