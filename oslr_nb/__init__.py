@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from oslr_nb.protocol import LEARNERS, Environment, Learner, best_sparse, load, play, simulate
 
 # %% ../nbs/core/08_package.ipynb #7e5be53c
-HOME = {
+HOME = {  # names that `oslr_nb` gives directly, by the module that they come from
     "protocol": ("Environment", "Learner", "Run", "Comparator", "play", "simulate", "load", "best_sparse",
                  "ProtocolError", "BudgetExceeded"),
     "claims": ("verify",),

@@ -193,8 +193,8 @@ def check_indices(name: str, value: Any, d: int, why: str = "") -> np.ndarray:
     return a.astype(np.int64)
 
 # %% ../nbs/core/07_checks.ipynb #8f05905a
-LARGEST = 1e60
-TOO_LARGE = f"a finite number of magnitude at most {LARGEST:g}"
+LARGEST = 1e60  # no feature or label may be larger in magnitude: sums of their squares must stay finite
+TOO_LARGE = f"a finite number of magnitude at most {LARGEST:g}"  # the same in words
 
 
 def check_magnitude(name: str, value: np.ndarray) -> np.ndarray:

@@ -72,13 +72,13 @@ def shuffled(stream: Stream, seed: Any) -> Stream:
     return Stream(stream.X[order], stream.y[order], stream.w)
 
 # %% ../nbs/practice/data.ipynb #c07cb58f
-WEIGHTS = {
+WEIGHTS = {  # laws of the nonzero weights of `sparse_linear`
     "uniform": lambda rng, k: rng.uniform(-1, 1, k),
     "normal": lambda rng, k: rng.standard_normal(k),
     "sign": lambda rng, k: rng.choice([-1.0, 1.0], k),
     "unit": lambda rng, k: (lambda w: w / np.linalg.norm(w))(rng.uniform(-1, 1, k)),
 }
-FEATURES = {
+FEATURES = {  # laws of its features
     "normal": lambda rng, T, d: rng.standard_normal((T, d)),
     "uniform": lambda rng, T, d: rng.uniform(-1, 1, (T, d)),
     "sign": lambda rng, T, d: rng.choice([-1.0, 1.0], (T, d)) / np.sqrt(d),
@@ -233,8 +233,9 @@ class Source:
     sha256: str | None
 
 
+# address of the archives at UCI
 UCI = "https://archive.ics.uci.edu/static/public/"
-SOURCES = {
+SOURCES = {  # where the data sets come from, by name
     "ct_slice": Source(
         "ct_slice",
         f"{UCI}206/relative+location+of+ct+slices+on+axial+axis.zip",
@@ -351,10 +352,10 @@ def _agree(what: str, values: np.ndarray, known: str, kind: str = "<f8") -> None
     if (found := _digest(values, kind)) != known: _differs(what, found, known, values)
 
 # %% ../nbs/practice/data.ipynb #b86faf2d
-CT_ROWS = 53_500
-CT_HEADER = ("patientId", *(f"value{j}" for j in range(384)), "reference")
-CT_LABELS = "ebb104057c8b05fc19cc0c8456d6a534642f2a88684cffa2d69204404e9d9b28"
-CT_HEAD = "6ee0ae2460deb0bae692f1e5d6016c2a8e810f35ce46c10c039915018f86b970"
+CT_ROWS = 53_500  # rows of CT-slice
+CT_HEADER = ("patientId", *(f"value{j}" for j in range(384)), "reference")  # names of its columns
+CT_LABELS = "ebb104057c8b05fc19cc0c8456d6a534642f2a88684cffa2d69204404e9d9b28"  # SHA-256 of its labels as numbers
+CT_HEAD = "6ee0ae2460deb0bae692f1e5d6016c2a8e810f35ce46c10c039915018f86b970"  # and of the features of its first 682 rows
 
 
 def _read_ct(
@@ -385,14 +386,15 @@ def ct_slice(path: Any = None, download: bool = False, zero_outside: bool = True
     path : str, Path or None
         The UCI csv or zip file, or its folder; None looks in `data_folder`.
     download : bool
-        Get the file from UCI if no path is given and it is not in the folder (27 MB).
+        Get the file from UCI if no path is given and it is not in the folder.
     zero_outside : bool
         Set the mark -0.25 of bins outside the image to 0, as Ito et al. 2018 do.
 
     Returns
     -------
     Stream
-        X (53500, 384) in [-0.25, 1], y (53500,) from 1.7 to 97.5; rows in file order, by patient (see `shuffled`).
+        X (53500, 384) from 0 (-0.25 where marks are kept) to 1, y (53500,) in [0, 100]; rows in file order, by patient
+        (see `shuffled`).
 
     Raises
     ------
@@ -415,7 +417,7 @@ def _without_marks(X: np.ndarray, y: np.ndarray) -> Stream:
     return Stream(np.where(X == -0.25, 0.0, X), y)
 
 # %% ../nbs/practice/data.ipynb #66b0b415
-CT_GRIDS = ((24, 10), (18, 8))  # directions, rings
+CT_GRIDS = ((24, 10), (18, 8))  # directions and rings of the two histograms, bone and air
 
 
 def _smear(n: int, circle: bool) -> np.ndarray:
@@ -441,8 +443,8 @@ def _histogram(
     return -np.expm1(-slope * np.maximum(z - level - 0.5 * _fields(rng, 1, *grid), 0))
 
 # %% ../nbs/practice/data.ipynb #69850988
-CT_DECILES = (1.74, 18.76, 27.60, 32.25, 37.45, 43.99, 50.87, 58.52, 69.52, 81.10, 97.49)
-CT_CONSTANT = (59, 69, 179, 189, 351)
+CT_DECILES = (1.74, 18.76, 27.60, 32.25, 37.45, 43.99, 50.87, 58.52, 69.52, 81.10, 97.49)  # of the true labels
+CT_CONSTANT = (59, 69, 179, 189, 351)  # columns of CT-slice that are constant
 
 
 def ct_like(T: int = CT_ROWS, seed: Any = 0) -> Stream:
@@ -479,9 +481,9 @@ def ct_like(T: int = CT_ROWS, seed: Any = 0) -> Stream:
     return Stream(X, np.interp(u, np.linspace(0, 1, 11), CT_DECILES))
 
 # %% ../nbs/practice/data.ipynb #765463ce
-BLOG_ROWS = (52_397, 7_624)  # training file, sixty test files
-BLOG_LABELS = "02c3ea8c13b3dc065f998c8817b6a33157d0a07c03c6c54404a5c4f930a229f7"
-BLOG_FEATURES = "c869184bdda43335f47626148bba148e4bbf56d7431fa66d13f698538e81e7de"
+BLOG_ROWS = (52_397, 7_624)  # rows of BlogFeedback: training file, sixty test files
+BLOG_LABELS = "02c3ea8c13b3dc065f998c8817b6a33157d0a07c03c6c54404a5c4f930a229f7"  # SHA-256 of its labels as numbers
+BLOG_FEATURES = "c869184bdda43335f47626148bba148e4bbf56d7431fa66d13f698538e81e7de"  # and of its features as float32
 
 
 def _read_blog(
@@ -528,7 +530,7 @@ def blog_feedback(path: Any = None, download: bool = False) -> Stream:
     return _read_blog(_locate(SOURCES["blog_feedback"], path, download))
 
 # %% ../nbs/practice/data.ipynb #2107b057
-MNIST_PARTS = {  # key in mnist.npz: (original file, SHA-256 of it before it is gzipped)
+MNIST_PARTS = {  # of MNIST, key in mnist.npz: (original file, SHA-256 of it before it is gzipped)
     "x_train": ("train-images-idx3-ubyte", "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"),
     "y_train": ("train-labels-idx1-ubyte", "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"),
     "x_test": ("t10k-images-idx3-ubyte", "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"),

@@ -68,7 +68,7 @@ class Cell:
         return f"{self.experiment}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 # %% ../nbs/practice/experiments.ipynb #346e0d65
-EXPERIMENTS: dict[str, Callable[..., Any]] = {}
+EXPERIMENTS: dict[str, Callable[..., Any]] = {}  # functions whose results are stored, by name
 
 
 def experiment(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -357,7 +357,7 @@ class Section:
     report: Callable[[dict[str, list[Any]], Path], str]
 
 
-SECTIONS: dict[str, Section] = {}
+SECTIONS: dict[str, Section] = {}  # sections of the report, by the name of their report function
 
 # %% ../nbs/practice/experiments.ipynb #62b5ea95
 def section(paper: str, title: str, cells: Callable[[int], dict[str, list[Cell]]]) -> Callable:

@@ -37,7 +37,7 @@ __all__ = ['PROTOCOLS', 'EXPECTED', 'LEARNERS', 'SCHEMA', 'ProtocolError', 'Budg
            'simulate']
 
 # %% ../nbs/core/00_protocol.ipynb #83488982
-PROTOCOLS = ("OSLR", "POSLR", "training-only")
+PROTOCOLS = ("OSLR", "POSLR", "training-only")  # the names of the protocols
 
 # %% ../nbs/core/00_protocol.ipynb #ed29f7ea
 class ProtocolError(RuntimeError):
@@ -207,7 +207,7 @@ def check_stream(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     return np.ascontiguousarray(X), check_array("y", y, (len(X),), "one label per row of X")
 
 # %% ../nbs/core/00_protocol.ipynb #02a93727
-EXPECTED = {
+EXPECTED = {  # (protocol, phase): the calls that are allowed then, in words
     ("OSLR", "query"): "observe(query) or predict(yhat)",
     ("POSLR", "commit"): "commit(w) with k-sparse weights", ("POSLR", "query"): "observe(query) or label()",
     ("training-only", "commit"): "commit(w)", ("training-only", "query"): "observe(query) or label()",
@@ -1014,7 +1014,7 @@ class Entry:
         return self.cls.protocol
 
 # %% ../nbs/core/00_protocol.ipynb #cae9cf00
-LEARNERS: dict[str, Entry] = {}
+LEARNERS: dict[str, Entry] = {}  # the registry: "paper.ClassName" to what is known of the learner
 
 
 def register(paper: str, **facts: str) -> Callable[[type[Learner]], type[Learner]]:
@@ -1089,7 +1089,7 @@ def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.nda
     for name in learner.arrays: setattr(learner, name, arrays[name].copy())
 
 # %% ../nbs/core/00_protocol.ipynb #75e94078
-SCHEMA = 1
+SCHEMA = 1  # version of the files that `save` writes
 
 
 def write_learner(learner: Learner, path: str | Path) -> None:

@@ -123,7 +123,7 @@ def sums_find(tree: np.ndarray, u: float) -> int:
     return i - first
 
 # %% ../nbs/core/09_trees.ipynb #e6ff1759
-LAZY = ("key", "total", "nodes", "num")
+LAZY = ("key", "total", "nodes", "num")  # names of the arrays of `lazy_ball`, in the order of a state
 
 
 def lazy_ball(d: int) -> dict[str, np.ndarray]:
