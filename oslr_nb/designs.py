@@ -572,7 +572,13 @@ class WithReplacement:
         return draw_indices(rng, self.q, self.m)
 
     def support(self) -> Iterator[tuple[tuple[int, ...], Fraction]]:
-        "All d^m sequences with their exact probabilities."
+        """All d^m sequences with their exact probabilities.
+
+        Returns
+        -------
+        iterator of (tuple of int, Fraction)
+            Sequences and their chances, which sum to 1.
+        """
         q = normalise(self.q, exact=True)
         return ((s, prod(q[i] for i in s)) for s in product(range(len(q)), repeat=self.m))
 
