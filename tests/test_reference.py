@@ -61,7 +61,7 @@ def test_every_parameter_is_documented(module):
         taken = [p[0].lstrip("*") for p in reference.parameters(module, node) if p[1] or p[0].strip("*/")]
         if overrides(module, name) and not said: continue
         assert said == taken, f"{module.name}.{name}: documented {said}, taken {taken}"
-        assert all("".join(p.desc).strip() and p.type for p in doc["Parameters"]), f"{module.name}.{name}: a parameter without type or words"
+        for p in doc["Parameters"]: assert p.type and "".join(p.desc).strip(), f"{module.name}.{name}: {p.name} without type or words"
 
 
 @every_module
@@ -70,8 +70,8 @@ def test_what_is_returned_and_raised_is_documented(module):
         if overrides(module, name): continue
         doc, where = reference.documentation(node), f"{module.name}.{name}"
         if isinstance(node, ast.FunctionDef) and not reference.decorators(node) & {"property", "cached_property"}:
-            nothing = reference.unparse(node.returns) in ("None", "NoReturn")
-            assert bool(doc["Returns"] or doc["Yields"]) != nothing, f"{where}: the section Returns does not fit {reference.unparse(node.returns)}"
+            kind = reference.unparse(node.returns)
+            assert bool(doc["Returns"] or doc["Yields"]) != (kind in ("None", "NoReturn")), f"{where}: Returns does not fit {kind}"
         assert doc["Raises"] or not raises(node), f"{where} refuses something and does not say so"
 
 
