@@ -130,6 +130,11 @@ def test_an_unclear_name_means_that_of_its_own_page():
     assert reference.target("claim", "core/06_claims.ipynb") == ("reference/claims.ipynb", "claim")
 
 
+def test_a_name_that_other_classes_call_a_method_means_the_method():
+    assert "observe" in MODULES["ito2017.algorithm1"].public and reference.target("observe", "core/00_protocol.ipynb") is None
+    assert reference.target("best_sparse", ITO) == (PROTOCOL, "best_sparse")
+
+
 LINK = "[`simulate`](../../reference/protocol.ipynb#simulate)"
 
 

@@ -125,6 +125,7 @@ def target(name: str, page: str = "") -> tuple[str, str] | None:
     known = documented().get(parts[0], [])
     own = [m for m in known if m in here]
     if len(chosen := own or known) != 1: return None
+    if not own and len(parts) == 1 and method_names().get(parts[0], {chosen[0].name}) != {chosen[0].name}: return None
     bare = len(parts) == 1 and not called
     if bare and (len(dotted) < 3 or dotted in parameter_names(chosen[0]) or any(dotted in parameter_names(m) for m in here)): return None
     return anchor(chosen[0], parts)
@@ -148,6 +149,16 @@ def _parameter_names(module: str) -> frozenset[str]:
 def parameter_names(module: Module) -> frozenset[str]:
     """What the functions of a module call their arguments: in prose such a name means the argument."""
     return _parameter_names(module.name)
+
+
+@cache
+def method_names() -> dict[str, set[str]]:
+    """Names of public methods with the modules that have them: in prose such a name means the method."""
+    found: dict[str, set[str]] = {}
+    for module in modules().values():
+        for node in (module.nodes[name] for name in module.public):
+            for method in members(node) if isinstance(node, ast.ClassDef) else []: found.setdefault(method.name, set()).add(module.name)
+    return found
 
 
 def lineage(module: Module, name: str) -> Iterator[tuple[Module, ast.ClassDef]]:
