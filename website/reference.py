@@ -532,10 +532,8 @@ def index() -> str:
     rows = sorted(((name, m) for name, ms in documented().items() for m in ms), key=lambda row: (row[0].lower(), row[1].name))
     cells = ["The modules: " + ", ".join(f"[`{m.name or 'oslr_nb'}`]({relative(m.page, page)})" for m in shown()) + "."]
     for letter, group in groupby(rows, key=lambda row: row[0][0].upper()):
-        lines = [
-            f"[`{name}`]({relative(m.page, page)}#{name}) [{m.name or 'oslr_nb'}]{{.module}}\n:   {prose(summary(m, name))}"
-            for name, m in group
-        ]
-        cells.append(f"## {letter} {{#letter-{letter.lower()}}}\n\n" + "\n\n".join(lines))
+        lines = [f"- [`{name}`]({relative(m.page, page)}#{name}) {plain(m.name or 'oslr_nb')}" for name, m in group]
+        body = "\n".join(lines)
+        cells.append(f"## {letter} {{#letter-{letter.lower()}}}\n\n::: {{.names}}\n\n{body}\n\n:::")
     found = [{"cell_type": "markdown", "metadata": {}, "source": text} for text in cells]
     return notebook("Index of names", f"All {len(rows)} public names of the package, from A to Z.", found)
