@@ -308,11 +308,18 @@ def ledger_row(r: Record, root: str) -> str:
 CUT = re.compile(r"[,:;]\\ |[,:;]?\\q?quad(?![a-z]) *")  # where a statement may be cut: ", " and a wide space
 
 
-def typeset(tex: str, display: int = 10**6) -> str:
-    r"""Markdown of a statement in TeX: the words of ``\text{...}`` outside of its formulas, so that lines can break.
+def typeset(tex: str) -> str:
+    r"""Write a statement in TeX as Markdown, with the words of ``\text{...}`` outside of its formulas.
 
-    A formula is also cut behind a comma, colon or semicolon with a space. One of more than `display` characters becomes
-    a paragraph of its own.
+    Parameters
+    ----------
+    tex : str
+        A formula of a claim. It is also cut behind a comma, colon or semicolon with a space, and at a wide space.
+
+    Returns
+    -------
+    str
+        One line of Markdown with formulas in ``$...$``.
     """
     pieces, depth, start, i = [], 0, 0, 0  # (is it a formula, text) in turn
     while i < len(tex):
@@ -336,9 +343,8 @@ def typeset(tex: str, display: int = 10**6) -> str:
             continue
         lead, inner, trail = re.fullmatch(r"((?:\\[ ,;]|[ ,;:])*)(.*?)((?:\\[ ,;]|[ ,;:.])*)", text, re.S).groups()
         plain = lambda edge: re.sub(r"\\[ ,;]", " ", edge)
-        shown = f"\n\n$${inner}$$\n\n" if len(inner) > display else f"${inner}$" if inner else ""
         out += plain(lead) or " " * (out[-1:].isalnum() and bool(inner))
-        out += shown + plain(trail)
+        out += (f"${inner}$" if inner else "") + plain(trail)
     return out.strip()
 
 # %% ../nbs/core/06_claims.ipynb #13bdd5b8
