@@ -171,6 +171,7 @@ local resolve = {
 }
 local readme = {   -- the front page as README.md: links as seen from the top of the repository, no figures
   Link = function(link)
+    if link.target:find '^reference/' then return link.content end   -- made for the site, no file of the repository
     if not link.target:find ':' and not link.target:find '^#' then link.target = 'nbs/' .. link.target end
     return link
   end,

@@ -16,6 +16,7 @@ from urllib.parse import unquote
 import pypandoc
 import yaml
 
+from website import reference
 from website.cells import Page, read
 from website.links import check
 
@@ -163,7 +164,9 @@ def provide_mathjax(folder: Path) -> None:
 
 
 def processed() -> Path:
-    """The folder with the notebooks as nbdev prepares them for a site."""
+    """The folder with the notebooks as nbdev prepares them for a site, and the pages of the reference."""
     from nbdev.serve import proc_nbs
 
-    return Path(proc_nbs(force=True))
+    proc = Path(proc_nbs(force=True))
+    reference.write(proc)
+    return proc
