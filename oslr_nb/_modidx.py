@@ -50,6 +50,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                 'oslr_nb.claims.resolution_word': ('core/claims.html#resolution_word', 'oslr_nb/claims.py'),
                                 'oslr_nb.claims.run_claim': ('core/claims.html#run_claim', 'oslr_nb/claims.py'),
                                 'oslr_nb.claims.slope_interval': ('core/claims.html#slope_interval', 'oslr_nb/claims.py'),
+                                'oslr_nb.claims.typeset': ('core/claims.html#typeset', 'oslr_nb/claims.py'),
                                 'oslr_nb.claims.verify': ('core/claims.html#verify', 'oslr_nb/claims.py'),
                                 'oslr_nb.claims.worst_case': ('core/claims.html#worst_case', 'oslr_nb/claims.py')},
             'oslr_nb.cli': { 'oslr_nb.cli.cite': ('practice/cli.html#cite', 'oslr_nb/cli.py'),

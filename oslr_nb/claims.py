@@ -8,6 +8,7 @@ import importlib.util
 import json
 import math
 import pkgutil
+import re
 import sys
 import time
 import zlib
@@ -22,10 +23,10 @@ import numpy as np
 from .checks import check_array, check_int, check_real, fail
 
 # %% auto #0
-__all__ = ['TIERS', 'ERRATA', 'CLAIMS', 'Evidence', 'resolution_word', 'Case', 'case', 'worst_case', 'resolution', 'Erratum',
-           'Record', 'Claim', 'claim', 'Ledger', 'resolution_text', 'on_click', 'ledger_row', 'papers', 'load_claims',
-           'one_thread', 'claim_ids', 'run_claim', 'verify', 'random_fractions', 'mean_limit', 'slope_interval',
-           'law_of_draws']
+__all__ = ['TIERS', 'ERRATA', 'CLAIMS', 'CUT', 'Evidence', 'resolution_word', 'Case', 'case', 'worst_case', 'resolution',
+           'Erratum', 'Record', 'Claim', 'claim', 'Ledger', 'resolution_text', 'on_click', 'ledger_row', 'typeset',
+           'papers', 'load_claims', 'one_thread', 'claim_ids', 'run_claim', 'verify', 'random_fractions', 'mean_limit',
+           'slope_interval', 'law_of_draws']
 
 # %% ../nbs/core/06_claims.ipynb #3964c7e9
 TIERS = ("exact", "certificate", "search", "bayes", "statistical", "rate", "gadget")
@@ -261,7 +262,7 @@ class Ledger(list):
 
     def markdown(self, root: str = "../") -> str:
         "The ledger as a table whose links lead from a page that is `root` below the folder of notebooks."
-        head = "| id | statement | status | tier | resolution |\n|" + "|".join("-" * n for n in (6, 54, 13, 13, 14)) + "|\n"
+        head = "| claim | finding |\n|" + "-" * 70 + "|" + "-" * 26 + "|\n"
         return head + "".join(ledger_row(r, root) for r in self)
 
     _repr_markdown_ = markdown
@@ -276,7 +277,7 @@ class Ledger(list):
         rows = (Record(**r) for r in json.loads(Path(path).read_text()))
         return cls(r for r in rows if not names or r.paper in names)
 
-
+# %% ../nbs/core/06_claims.ipynb #c9a10001
 def resolution_text(r: Record) -> str:
     "The resolution of a claim in a word and a number."
     word = resolution_word(r.resolution)
@@ -292,15 +293,59 @@ def ledger_row(r: Record, root: str) -> str:
     "One row of a ledger on a page: links, and the details behind a click."
     within, plural = f" within {r.tol:g}" if r.tol else "", "s" * (r.cases > 1)
     details = [f"worst of {r.cases} case{plural}: {r.lhs:.4g} {r.op} {r.rhs:.4g}{within}"]
-    if r.corrected: details.append(f"mended: ${r.corrected}$")
+    if r.corrected: details.append(f"mended: {typeset(r.corrected)}")
     details += [f"control, fails: {why} ({numbers})" for why, numbers in r.controls.items()]
     here = root + r.page if r.page else ""
     item = f"[{r.item}]({here}#{r.proof})" if r.proof else r.item
-    statement = f"{item}<br>${r.statement}${on_click('details', '<br>'.join(details))}"
+    more = on_click("details", "<br>".join(details))
+    text = f'<span id="row-{r.id}">[{r.id}]({here}#claim-{r.id})</span> {item}<br>{typeset(r.statement)}{more}'
     tier = r.tier + (f" ({r.level:g})" if r.level else "")
-    status = r.status if r.as_expected else f"**{r.status}**"
-    cells = (f"[{r.id}]({here}#claim-{r.id})", statement, status, tier, resolution_text(r))
+    found = {"status": r.status if r.as_expected else f"**{r.status}**", "tier": tier, "resolution": resolution_text(r)}
+    cells = (text, "<br>".join(f'<span class="{name}">{words}</span>' for name, words in found.items()))
     return "| " + " | ".join(c.replace("|", "\\|") for c in cells) + " |\n"
+
+# %% ../nbs/core/06_claims.ipynb #c9a10003
+CUT = re.compile(r"[,:;]\\ |[,:;]?\\q?quad(?![a-z]) *")  # where a statement may be cut: ", " and a wide space
+
+
+def typeset(tex: str) -> str:
+    r"""Write a statement in TeX as Markdown, with the words of ``\text{...}`` outside of its formulas.
+
+    Parameters
+    ----------
+    tex : str
+        A formula of a claim. It is also cut behind a comma, colon or semicolon with a space, and at a wide space.
+
+    Returns
+    -------
+    str
+        One line of Markdown with formulas in ``$...$``.
+    """
+    pieces, depth, start, i = [], 0, 0, 0  # (is it a formula, text) in turn
+    while i < len(tex):
+        if depth == 0 and tex.startswith("\\text{", i):
+            end, level = i + 6, 1
+            while level:
+                level += {"{": 1, "}": -1}.get(tex[end], 0)
+                end += 1
+            pieces += [(True, tex[start:i]), (False, tex[i + 6 : end - 1])]
+            start = i = end
+        elif depth == 0 and (cut := CUT.match(tex, i)):
+            pieces += [(True, tex[start:i]), (False, cut[0][0].strip("\\") + " ")]
+            start = i = cut.end()
+        else:
+            depth = max(0, depth + {"{": 1, "(": 1, "[": 1, "}": -1, ")": -1, "]": -1}.get(tex[i], 0))
+            i += 2 if tex[i] == "\\" else 1
+    out = ""
+    for formula, text in [*pieces, (True, tex[start:])]:
+        if not formula:
+            out += " " * (out.endswith("$") and text[0].isalnum()) + text
+            continue
+        lead, inner, trail = re.fullmatch(r"((?:\\[ ,;]|[ ,;:])*)(.*?)((?:\\[ ,;]|[ ,;:.])*)", text, re.S).groups()
+        plain = lambda edge: re.sub(r"\\[ ,;]", " ", edge)
+        out += plain(lead) or " " * (out[-1:].isalnum() and bool(inner))
+        out += (f"${inner}$" if inner else "") + plain(trail)
+    return out.strip()
 
 # %% ../nbs/core/06_claims.ipynb #13bdd5b8
 def papers() -> list[str]:
