@@ -10,6 +10,8 @@ from execnb.nbio import mk_cell
 from nbdev.config import get_config
 from nbdev.process import Processor
 
+from website.reference import link_names
+
 HIDDEN = {"export", "hide", "default_exp"}
 BOXES = {"thm": "Theorem", "lem": "Lemma", "prp": "Proposition", "cor": "Corollary", "cnj": "Conjecture", "def": "Definition",
          "exm": "Example", "exr": "Exercise", "rem": "Remark", "alg": "Algorithm"}
@@ -59,7 +61,7 @@ class Page(Processor):
         return f"::: {{.check-line}}\n\n{text}\n\n:::"
 
     def cell(self, cell) -> None:
-        if cell.cell_type == "markdown": cell["source"] = marked(cell.source, list(self.mine.values()))
+        if cell.cell_type == "markdown": cell["source"] = link_names(marked(cell.source, list(self.mine.values())), self.place)
         elif cell.cell_type == "code": fold(cell)
 
 

@@ -617,10 +617,12 @@ def bound_two_phase(
     ----------
     ridge : bool
         True for TwoPhaseAERR, False for TwoPhaseAELR.
-    d, budget, T, warm : int
-        Number of attributes, attributes bought of each example (k + 1), examples, examples of phase one.
+    d, budget, T : int
+        Number of attributes, attributes bought of each example (k + 1), examples.
     moments : array of shape (d,)
         The true second moments E x_i^2.
+    warm : int
+        Examples of phase one.
     delta : float, default 0.05
         Chance of failure, in (0, 1).
     radius, x_norm, y_max : float, default 1
@@ -703,10 +705,12 @@ def bound_ks_ridge(
 
     Parameters
     ----------
-    d, budget, T, warm : int
-        Number of attributes, attributes bought of each example (k + 1), examples, examples of phase one (m_1).
+    d, budget, T : int
+        Number of attributes, attributes bought of each example (k + 1), examples.
     moments : array of shape (d,)
         The true second moments E x_i^2.
+    warm : int
+        m_1, examples of phase one.
     delta : float, default 0.05
         Chance of failure over phase one, in (0, 1).
     radius : float, default 1
@@ -742,10 +746,12 @@ def bound_ks_lasso(
 
     Parameters
     ----------
-    d, budget, T, warm : int
-        Number of attributes, attributes bought of each example (k + 1), examples, examples of phase one (m_1).
+    d, budget, T : int
+        Number of attributes, attributes bought of each example (k + 1), examples.
     moments : array of shape (d,)
         The true second moments E x_i^2.
+    warm : int
+        m_1, examples of phase one.
     delta : float, default 0.05
         Chance of failure over phase one, in (0, 1).
     radius : float, default 1
