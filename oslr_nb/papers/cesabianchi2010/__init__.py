@@ -10,18 +10,14 @@ __all__ = ['AER', 'Baseline', 'Policy', 'aer_lambda', 'aer_textbook', 'best_poli
 from . import baseline  # first, so that claims stand in the order of the pages
 
 # isort: split
-from .aer import AER, aer_lambda, aer_textbook, bound_aer, gradient_bound, gradient_moment
+from .aer import aer_lambda, aer_textbook, bound_aer, gradient_bound, gradient_moment
 from oslr_nb.papers.cesabianchi2010.baseline import (
-    Baseline,
     bound_baseline,
     bound_clipped,
     deviations,
     distinct_estimate,
-    lasso_in_ball,
     pair_estimate,
-    ridge_in_ball,
     set_estimate,
-    solve_baseline,
 )
 from oslr_nb.papers.cesabianchi2010.lower_bounds import (
     Policy,
@@ -33,6 +29,10 @@ from oslr_nb.papers.cesabianchi2010.lower_bounds import (
     sign_law,
     test_time_floor,
 )
+from .solvers import Baseline, lasso_in_ball, ridge_in_ball, solve_baseline
+
+# isort: split
+from .compiled_aer import AER  # last: its page is the last
 
 _all_ = ["AER", "Baseline", "Policy", "aer_lambda", "aer_textbook", "best_policy", "best_policy_risk", "bound_aer", "bound_baseline",
          "bound_clipped", "bound_examples", "deviations", "distinct_estimate", "gradient_bound", "gradient_moment", "hidden_attribute",

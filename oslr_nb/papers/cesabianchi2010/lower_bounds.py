@@ -22,7 +22,30 @@ __all__ = ['Law', 'hidden_attribute', 'look_information', 'binary_divergence', '
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #353ee6c1
 def hidden_attribute(d: int, eps: float, T: int, seed: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    "X (T, d), y (T,) and the best weights (d,) of the law of lem-lb-law for a uniformly drawn j; 0 < eps <= 1/4."
+    """A stream of the law with one hidden attribute (lem-lb-law), j drawn uniformly.
+
+    Parameters
+    ----------
+    d : int
+        Number of attributes, at least 1.
+    eps : float
+        Accuracy in question, in (0, 1/4]; x_j has correlation 2 sqrt(eps) with the label.
+    T : int
+        Number of examples, at least 1.
+    seed : int, SeedSequence, Generator or None, default None
+
+    Returns
+    -------
+    X : array (T, d) of signs
+    y : array (T,) of signs
+    w : array (d,)
+        The best weights, 2 sqrt(eps) at j and 0 elsewhere.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
     d, T = check_int("d", d, 1), check_int("T", T, 1)
     p = math.sqrt(check_real("eps", eps, 0, 0.25, "1/2 + sqrt(eps) is a probability"))
     rng = check_rng(seed)
@@ -33,7 +56,7 @@ def hidden_attribute(d: int, eps: float, T: int, seed: Any = None) -> tuple[np.n
     w[j] = 2 * p
     return y[:, None] * s, y, w
 
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #48f88e28
+# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #da47d988
 def random_fractions(rng: np.random.Generator, n: int, denominator: int) -> list[Fraction]:
     "n random multiples of 1/denominator in [-1, 1]."
     return [Fraction(int(v), denominator) for v in rng.integers(-denominator, denominator + 1, n)]
@@ -47,7 +70,7 @@ def hidden_law(d: int, j: int, p: Any, copy: bool = False) -> list[tuple[tuple[i
         law.append((tuple(y * v for v in s), y, (Fraction(1, 2) + p * s[j]) / 2**d))
     return law
 
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #da47d988
+
 @claim("cesabianchi2010", "theorem 3, the law", id="D11a", tier="exact", cases=6, proof="lem-lb-law",
        tex=r"L(w)-L(w^*)=\Vert w-w^*\Vert^2,\ L(w^*)=1-4\varepsilon")
 def hidden_excess(case: Case, copy: bool = False) -> Evidence:
@@ -77,7 +100,18 @@ def _(case: Case) -> Evidence: return accuracy_names_attribute.check(case, facto
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #961d8ee8
 def look_information(eps: float) -> float:
-    "KL divergence of one look at the attribute that matters: -ln(1 - 4 eps) / 2 nats (eq-lb-kappa), 0 < eps < 1/4."
+    """Information in one look at the attribute that matters: kappa = -ln(1 - 4 eps) / 2 nats (eq-lb-kappa).
+
+    Parameters
+    ----------
+    eps : float
+        In (0, 1/4); at 1/4 one look with the wrong sign would exclude j, and the divergence is infinite.
+
+    Raises
+    ------
+    ValueError
+        If eps is out of its range.
+    """
     eps = check_real("eps", eps, 0, 0.25, "1/2 + sqrt(eps) is a probability")
     if eps == 0.25: fail("eps", eps, "below 0.25", "a look would be certain, and its information infinite")
     return -math.log1p(-4 * eps) / 2
@@ -97,7 +131,7 @@ def look_bound(case: Case, top: float = 0.25) -> Evidence:
 @look_bound.control("q up to 0.6, that is eps up to 0.15")
 def _(case: Case) -> Evidence: return look_bound.check(case, top=0.6)
 
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #75c01d50
+# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #dd2ebf48
 def outcome_chance(i: int, seen: dict[int, int], j: int, p: float, d: int, dependent: bool) -> float:
     "P(s_i = 1 | what was seen of this example) under D_j; dependent: s_{j+1} equals s_j with chance 3/4."
     near = (j + 1) % d
@@ -107,7 +141,7 @@ def outcome_chance(i: int, seen: dict[int, int], j: int, p: float, d: int, depen
     up = (0.5 + p) * (0.5 + seen[near] / 4)
     return up / (up + (0.5 - p) * (0.5 - seen[near] / 4))
 
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #0aea7507
+
 def transcript_divergence(
     rng: np.random.Generator, d: int, budget: int, rounds: int, eps: float, dependent: bool = False
 ) -> tuple[float, float]:
@@ -129,7 +163,7 @@ def transcript_divergence(
     walk({}, budget * rounds, 1.0, 1.0, 0)
     return total, look_information(eps) * looks
 
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #dd2ebf48
+
 @claim("cesabianchi2010", "theorem 3, information of a transcript", id="D11d", tier="bayes", proof="lem-lb-chain",
        cases=[(3, 2, 2, 1 / 16), (3, 2, 2, 0.2), (4, 2, 2, 0.02), (3, 1, 4, 0.05)],
        tex=r"\mathrm{KL}(P_0\Vert P_j)=\kappa\,\mathbb E_0N_j")
@@ -160,22 +194,43 @@ def _(case: Case) -> Evidence: return excess_and_posterior.check(case, first=Fal
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #ed955b70
 def binary_divergence(a: float, b: float) -> float:
-    "kl(a, b) = a ln(a / b) + (1 - a) ln((1 - a) / (1 - b)) for 0 < a < 1; infinite if b is 0 or 1."
+    """kl(a, b) = a ln(a / b) + (1 - a) ln((1 - a) / (1 - b)) in nats; infinite if b is 0 or 1.
+
+    Parameters
+    ----------
+    a : float
+        In (0, 1).
+    b : float
+    """
     if not 0 < b < 1: return math.inf
     return a * math.log(a / b) + (1 - a) * math.log((1 - a) / (1 - b))
 
 
 def largest_chance(a: float, information: float) -> float:
-    "The largest v >= a with kl(a, v) <= information, by bisection."
+    """The largest v >= a with kl(a, v) <= information, by bisection.
+
+    Parameters
+    ----------
+    a : float
+        In (0, 1).
+    information : float
+        In nats, at least 0.
+    """
     low, high = a, 1.0
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if binary_divergence(a, middle) <= information else (low, middle)
     return low
 
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #1ac0f61a
+
 def divergence_area(a: float, s: float) -> float:
-    "The integral of kl(a, v) over v from a to s."
+    """The integral of kl(a, v) over v from a to s.
+
+    Parameters
+    ----------
+    a, s : float
+        In (0, 1).
+    """
     entropy = a * math.log(a) + (1 - a) * math.log(1 - a)
     up = lambda v: v - v * math.log(v)
     down = lambda v: v + (1 - v) * math.log(1 - v)
@@ -183,10 +238,30 @@ def divergence_area(a: float, s: float) -> float:
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #874ab259
 def bound_examples(d: int, budget: int, eps: float, stopped: bool = False, printed: bool = False) -> float:
-    """Lower bound on the examples (a real number) for excess below eps, `budget` attributes of each: thm-lb-examples.
+    """Lower bound on the examples that any learner needs for mean excess below eps (Theorem 3, thm-lb-examples).
 
-    stopped: on the mean number, for learners that decide when to stop. printed: the journal's 1/2 floor(d / (96 eps))
-    attributes, divided by the budget; it needs d >= 4 and eps < 1/16.
+    Parameters
+    ----------
+    d : int
+        Number of attributes, at least 2.
+    budget : int
+        Attributes seen of an example (k), 1 to d.
+    eps : float
+        Accuracy, in (0, 1/4), in squared labels.
+    stopped : bool, default False
+        True: on the mean number, for learners that decide when to stop (part (ii)); False: part (i).
+    printed : bool, default False
+        True: the journal's 1/2 floor(d / (96 eps)) attributes, divided by the budget; d >= 4 and eps < 1/16.
+
+    Returns
+    -------
+    float
+        A number of examples.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
     """
     d = check_int("d", d, 2, why="with one attribute nothing is hidden")
     k = check_int("budget", budget, 1, d, f"there are d = {d} attributes")
@@ -196,44 +271,6 @@ def bound_examples(d: int, budget: int, eps: float, stopped: bool = False, print
         return math.floor(d / (96 * eps)) / (2 * k)
     need = d / (d - 1) * divergence_area(1 / d, 0.75) if stopped else binary_divergence(1 / d, 0.75)
     return d / (k * kappa) * need
-
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #c2656f06
-def lower_in_code(what: str) -> tuple[float, float]:
-    "A number of this module and the same by other means."
-    from scipy.integrate import quad
-    from scipy.special import rel_entr
-
-    kl = lambda a, b: float(rel_entr(a, b) + rel_entr(1 - a, 1 - b))
-    kappa = kl(0.5, 0.5 + math.sqrt(0.03))
-    area = quad(lambda v: kl(1 / 7, v), 1 / 7, 0.75)[0]
-    return {
-        "kl": lambda: (binary_divergence(0.3, 0.8), kl(0.3, 0.8)),
-        "inverse": lambda: (kl(0.3, largest_chance(0.3, 0.4)), 0.4),
-        "kappa": lambda: (look_information(0.03), kappa),
-        "area": lambda: (divergence_area(1 / 7, 0.75), area),
-        "fixed": lambda: (bound_examples(7, 2, 0.03), 7 / (2 * kappa) * kl(1 / 7, 0.75)),
-        "mean": lambda: (bound_examples(7, 2, 0.03, stopped=True), 7 / (2 * kappa) * 7 / 6 * area),
-        "journal": lambda: (bound_examples(700, 2, 0.03, printed=True), 243 / 4),
-        "floor": lambda: (test_time_floor(2, 10, 1.5), (1.5 / (1 + 1.5)) ** 2),
-        "floor, any d": lambda: (test_time_floor(4, radius=1.5), 0.25),
-        "unread": lambda: (unread_variance([3, -1, 2], 1), 5),
-        "posterior": lambda: (best_learner(look_tree(2, 1, 1), 1, 1 / 16, "weights"), 8 / 15),
-        "naming": lambda: (best_learner(look_tree(2, 1, 1), 1, 1 / 16, "guess"), 5 / 8),
-    }[what]()
-
-
-@claim("cesabianchi2010", "the lower bounds as code", id="D11k", tier="certificate", proof="thm-lb-examples",
-       cases=["kl", "inverse", "kappa", "area", "fixed", "mean", "journal", "floor", "floor, any d", "unread", "posterior",
-              "naming"],
-       tex=r"\mathrm{kl},\ \kappa,\ \textstyle\int\mathrm{kl}\text{, the bounds and the floors of the code are those of the page}")
-def lower_as_code(case: Case, factor: float = 1.0) -> Evidence:
-    "The number of the module and the other one; case which."
-    code, page = lower_in_code(case.value)
-    return Evidence(code, "==", factor * page, tol=1e-8)
-
-
-@lower_as_code.control("one per mille more")
-def _(case: Case) -> Evidence: return lower_as_code.check(case, factor=1.001)
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #dd8a64d2
 PLUS, MINUS, USED = 128, 2, 1  # a state is a sorted row of 128 n+ + 2 n- + (1 if read in the present example)
@@ -260,7 +297,7 @@ def look_tree(d: int, budget: int, rounds: int) -> list[tuple[np.ndarray, np.nda
         states = new[first]
     return [*levels, (states, None)]
 
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #10083f20
+# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #69726b4c
 def state_values(states: np.ndarray, eps: float, goal: str) -> tuple[np.ndarray, np.ndarray]:
     "Mass and value of states (n, d), up to the factor 2^-looks; goal 'guess' (max pi) or 'weights' (||pi||^2)."
     q = 2 * math.sqrt(eps)
@@ -276,7 +313,7 @@ def best_learner(levels: list, looks: int, eps: float, goal: str) -> float:
         value = np.where(following[:, :, 0] < 0, -np.inf, value[following].mean(axis=2)).max(axis=1)
     return float(value[0])
 
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #69726b4c
+
 @claim("cesabianchi2010", "theorem 3, chance to name the attribute", id="D11e", tier="bayes", proof="thm-lb-examples",
        cases=[(4, 1, 20, 1 / 16), (4, 2, 8, 1 / 16), (4, 1, 20, 0.03), (3, 2, 14, 1 / 16)],
        tex=r"\mathrm{kl}(\tfrac1d,s)\le\kappa\tfrac{km}d\text{ for all learners, }m\text{ examples}\ (d\in\{3,4\})")
@@ -293,7 +330,7 @@ def chance_to_name(case: Case, share: float = 1.0) -> Evidence:
 @chance_to_name.control("half of the information of a look")
 def _(case: Case) -> Evidence: return chance_to_name.check(case, share=0.5)
 
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #d023f337
+# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #129a7491
 @kernel
 def sweep_run(
     rng: np.random.Generator, j: int, d: int, p: float, step: float, last: float, upper: float, most: int
@@ -316,7 +353,7 @@ def sweeps(d: int, eps: float, runs: int, limit: float, step: float, last: float
     most, upper = int(limit * d / look_information(eps)), math.log(d) + 5
     return np.array([sweep_run(rng, int(rng.integers(d)), d, math.sqrt(eps), step, last, upper, most) for _ in range(runs)]), most
 
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #129a7491
+
 @claim("cesabianchi2010", "Theorem 3", id="D11", tier="statistical", level=1e-4, proof="thm-lb-examples",
        cases=[(3, 1, 30, 1 / 16), (3, 2, 16, 1 / 16), (4, 1, 20, 0.2), (4, 1, 20, 0.12), (512, 1, 1.68, 1 / 64)],
        tex=r"\text{for every learner one of the laws needs }m\ge\tfrac d{k\kappa}\mathrm{kl}(\tfrac1d,\tfrac34)"
@@ -336,7 +373,7 @@ def best_learner_needs(case: Case, factor: float = 1.0, goal: str = "weights") -
 @best_learner_needs.control("the bound three tenths larger")
 def _(case: Case) -> Evidence: return best_learner_needs.check(Case(4, best_learner_needs.cases[4], case.rng), factor=1.3)
 
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #e1db9335
+# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #c68daa1f
 def best_stopping(levels: list, budget: int, eps: float, price: float) -> tuple[float, float]:
     "(E||pi||^2, mean examples) of the learner that maximises E||pi||^2 - price * examples, within the tree `levels`."
     mass, value = state_values(levels[-1][0], eps, "weights")
@@ -352,7 +389,7 @@ def best_stopping(levels: list, budget: int, eps: float, price: float) -> tuple[
         spent, value = np.where(value > now, spent, 0.0), np.maximum(value, now)
     return float(value[0] + price * spent[0]), float(spent[0])
 
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #c68daa1f
+
 @claim("cesabianchi2010", "Theorem 3, mean number of examples", id="D11t", tier="statistical", level=1e-4, proof="thm-lb-examples",
        cases=[(3, 1, 26, 0.03, 0.15), (3, 2, 14, 0.06, 0.15), (4, 1, 22, 0.02, 0.15), (4, 1, 22, 0.02, 0.12), (1024, 1, 9.0, 1.45, 1 / 64)],
        tex=r"\mathbb E\tau\ge\tfrac d{k\kappa}\tfrac d{d-1}\int_{1/d}^s\mathrm{kl}(\tfrac1d,v)dv,"
@@ -373,41 +410,7 @@ def mean_examples(case: Case, factor: float = 1.0) -> Evidence:
 @mean_examples.control("the bound times two and a half")
 def _(case: Case) -> Evidence: return mean_examples.check(Case(4, mean_examples.cases[4], case.rng), factor=2.5)
 
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #9db521a1
-@claim("cesabianchi2010", "Theorem 3, order of the quantifiers", id="E-D10", tier="bayes", proof="rem-lb-order",
-       cases=[(3, 1, 1 / 16), (3, 2, 0.1), (4, 1, 0.2)],
-       tex=r"\text{on one law }\mathcal D_j\text{ every learner has excess }\ge\varepsilon\text{ with }"
-           r"m<\tfrac d{k\kappa}\mathrm{kl}(\tfrac1d,\tfrac34)",
-       erratum=Erratum(
-           "unclear", "Theorem 3, section 2.3",
-           r"there exists a distribution over examples and a weight vector $\mathbf w^*$ [...] such that any attribute efficient "
-           r"regression algorithm accessing at most $k$ attributes per training example must see (in expectation) at least "
-           r"$\Omega\left(\frac d{k\epsilon}\right)$ examples in order to learn a linear predictor",
-           "A usual short form for: to learn, on all laws of a class. The journal version's proof has the other order, \"for any bandit "
-           "strategy there exists some arm $j$\" (A.5, p. 2876), though its Theorem 1 is worded like this one.",
-           "the reading only; no proof uses one law for all learners."))
-def one_law_for_all(case: Case) -> Evidence:
-    "Least mean excess on D_1, in units of eps, over the learners that always answer 2 p e_j, without an example; case (d, k, eps)."
-    d, _, eps = case.value
-    p, law = math.sqrt(eps), hidden_law(d, 0, math.sqrt(eps))
-    risks = [sum(c * (2 * p * x[j] - y) ** 2 for x, y, c in law) - (1 - 4 * eps) for j in range(d)]
-    return Evidence(min(risks) / eps, ">=", 1.0)
-
-
-@one_law_for_all.corrected(
-    r"j\text{ drawn uniformly: with }m<\tfrac d{k\kappa}\mathrm{kl}(\tfrac1d,\tfrac34)"
-    r"\text{ every learner has mean excess}\ge\varepsilon")
-def some_law_for_each(case: Case, factor: float = 1.0) -> Evidence:
-    "Mean excess of the best learner, in units of eps, with the largest whole number of examples below the bound (times factor)."
-    d, k, eps = case.value
-    m = math.ceil(factor * bound_examples(d, k, eps)) - 1
-    return Evidence(4 * (1 - best_learner(look_tree(d, k, m), k * m, eps, "weights")), ">=", 1.0)
-
-
-@one_law_for_all.control("four times the examples")
-def _(case: Case) -> Evidence: return some_law_for_each(case, factor=4.0)
-
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #a47b700e
+# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #06652e29
 def halving_success(d: int, eps: float, looks: float, runs: int, rng: np.random.Generator) -> np.ndarray:
     "Whether halving names the hidden attribute, (runs,) booleans; d a power of 2, ties broken at random."
     if check_int("d", d, 2) & (d - 1): fail("d", d, "a power of 2", "it is halved until one is left")
@@ -424,7 +427,7 @@ def halving_success(d: int, eps: float, looks: float, runs: int, rng: np.random.
         scores = np.floor(np.column_stack([noisy[:, :1], kept]))
     return alive
 
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #06652e29
+
 @claim("cesabianchi2010", "theorem 3, halving (ours)", id="D11m", tier="statistical", level=1e-6, proof="thm-lb-halving",
        cases=[(4, 1 / 16), (64, 1 / 16), (64, 1 / 256), (512, 1 / 64)],
        tex=r"(d,\tfrac1\varepsilon)=(4,16),(64,16),(64,256),(512,64):\ \tfrac52\,d/\varepsilon"
@@ -444,14 +447,39 @@ Law = Sequence[tuple[Sequence[Any], Any, Any]]
 
 
 def exact_number(name: str, value: Any) -> Fraction:
-    "`value`, an int, a Fraction or a finite float, as a Fraction."
+    """A number as a Fraction.
+
+    Parameters
+    ----------
+    name : str
+        What to call it in an error.
+    value : int, Fraction or finite float
+
+    Raises
+    ------
+    ValueError
+        If it is anything else.
+    """
     if isinstance(value, Fraction): return value
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool): return Fraction(int(value))
     return Fraction(check_real(name, value, why="or a Fraction"))
 
 
 def check_law(law: Law, depth: int) -> list[tuple[tuple[Fraction, ...], Fraction, Fraction]]:
-    "The law in Fractions without outcomes of chance 0; refused unless chances are >= 0 with sum 1, and depth <= d."
+    """A finite law in Fractions, without outcomes of chance 0.
+
+    Parameters
+    ----------
+    law : sequence of (attributes, label, chance)
+        All outcomes: d attributes each, numbers (ints, Fractions, finite floats); chances >= 0 with sum exactly 1.
+    depth : int
+        How many attributes are to be read, 0 to d.
+
+    Raises
+    ------
+    ValueError
+        If the law is no law, or depth is out of its range.
+    """
     try: rows = [(tuple(x), y, c) for x, y, c in law]
     except (TypeError, ValueError): fail("law", law, "a list of triples (attributes, label, chance)")
     if not rows or not rows[0][0]: fail("law", law, "at least one outcome with at least one attribute")
@@ -466,10 +494,22 @@ def check_law(law: Law, depth: int) -> list[tuple[tuple[Fraction, ...], Fraction
         fail("sum of the chances", str(total), "exactly 1", "give Fractions; 0.1 is not a tenth")
     return [row for row in exact if row[2]]
 
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #1592ca10
+
 @dataclass(frozen=True)
 class Policy:
-    "A tree: `risk` is its mean squared error in its cell; it reads `attribute`, or predicts `value` if that is None."
+    """A predictor that chooses what to read: a decision tree.
+
+    Parameters
+    ----------
+    risk : Fraction
+        Its mean squared error in its cell, under the law that it was made for.
+    value : Fraction
+        Mean label of the cell: what it predicts at a leaf, or after a value that the law does not have.
+    attribute : int or None, default None
+        What it reads; None: a leaf.
+    branches : dict
+        The policy after each value of that attribute.
+    """
 
     risk: Fraction
     value: Fraction
@@ -477,7 +517,17 @@ class Policy:
     branches: dict[Fraction, Policy] = field(default_factory=dict)
 
     def predict(self, x: Sequence[Any]) -> Fraction:
-        "The prediction for x (d,); a value that the law does not have ends the walk."
+        """The prediction for one example.
+
+        Parameters
+        ----------
+        x : sequence of numbers (d,)
+            Only what the tree names is read; a value that the law does not have ends the walk.
+
+        Returns
+        -------
+        Fraction
+        """
         after = None if self.attribute is None else self.branches.get(exact_number("x", x[self.attribute]))
         return self.value if after is None else after.predict(x)
 
@@ -487,7 +537,24 @@ class Policy:
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #d6560cd1
 def best_policy(law: Law, depth: int) -> Policy:
-    "The tree of smallest risk that reads at most `depth` attributes of an example of this finite law; exact."
+    """The best predictor that reads at most `depth` attributes of an example of this finite law, exactly.
+
+    Parameters
+    ----------
+    law : sequence of (attributes, label, chance)
+        All outcomes: d attributes each, numbers (ints, Fractions, finite floats); chances >= 0 with sum exactly 1.
+    depth : int
+        0 to d. The number of cells is at most sum over j <= depth of binom(d, j) v^j for v values an attribute.
+
+    Returns
+    -------
+    Policy
+
+    Raises
+    ------
+    ValueError
+        If the law is no law, or depth is out of its range.
+    """
     rows, memo = check_law(law, depth), {}
 
     def solve(cell: list, seen: frozenset) -> Policy:
@@ -509,14 +576,39 @@ def best_policy(law: Law, depth: int) -> Policy:
 
 
 def best_policy_risk(law: Law, depth: int) -> Fraction:
-    "Smallest risk of a predictor that reads at most `depth` attributes of an example of this finite law; exact."
+    """Smallest risk of a predictor that reads at most `depth` attributes of an example of this finite law: exact.
+
+    Parameters
+    ----------
+    law, depth
+        As for `best_policy`.
+
+    Returns
+    -------
+    Fraction
+        In squared labels.
+    """
     return best_policy(law, depth).risk
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #ebeae6cf
 def sign_law(w: Sequence[Any], chances: Sequence[Any] | None = None) -> list[tuple[tuple, Fraction, Fraction]]:
-    """The law of y = w'x for exchangeable signs x, in Fractions; chances (d + 1,): of 0..d plus signs.
+    """The law of y = w'x for exchangeable signs x, for `best_policy`.
 
-    Given the number of plus signs their places are uniform. Without `chances` the signs are independent and uniform.
+    Parameters
+    ----------
+    w : sequence of numbers (d,)
+        The weights, d at most 12 (2^d outcomes are listed).
+    chances : sequence of numbers (d + 1,) or None, default None
+        Of 0, ..., d plus signs; given their number their places are uniform. None: independent uniform signs.
+
+    Returns
+    -------
+    list of (x, y, chance), in Fractions
+
+    Raises
+    ------
+    ValueError
+        If sizes do not fit or a number is not finite.
     """
     w = [exact_number("w", v) for v in w]
     d = check_int("number of weights", len(w), 1, 12, "2^d outcomes are listed")
@@ -574,22 +666,31 @@ def equal_weights(case: Case, more: int = 0) -> Evidence:
 @equal_weights.control("one attribute more")
 def _(case: Case) -> Evidence: return equal_weights.check(case, more=1)
 
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #f3e5e59a
-@claim("cesabianchi2010", "theorem 4, large weights (ours)", id="D12d", tier="exact", cases=[3, 5, 7], proof="rem-lb-large",
-       tex=r"w^*=(1,\dots,1),\ \lvert y\rvert=1:\ \text{risk}=1-\tfrac2{d(d-1)}\text{ with 2 attributes}")
-def balanced_signs(case: Case, depth: int = 2) -> Evidence:
-    "Best tree for d signs with sum 1 or -1."
-    d, chances = case.value, [Fraction(0)] * (case.value + 1)
-    chances[d // 2] = chances[d // 2 + 1] = Fraction(1, 2)
-    return Evidence(best_policy_risk(sign_law([1] * d, chances), depth), "==", 1 - Fraction(2, d * (d - 1)))
-
-
-@balanced_signs.control("three attributes")
-def _(case: Case) -> Evidence: return balanced_signs.check(case, depth=3)
-
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #952918cd
 def test_time_floor(budget: int, d: int | None = None, radius: float = 1.0) -> float:
-    "radius^2 / (1 + sqrt(K))^2, K = k (d - 1) / (d - k), or K = k if d is None (any d): thm-lb-minimax."
+    """How badly the best predictor must do on some law with `budget` attributes at test time (thm-lb-minimax).
+
+    radius^2 / (1 + sqrt(K))^2 with K = k (d - 1) / (d - k): for equal weights, ||w*||_1 = radius and |x_i| <= 1.
+
+    Parameters
+    ----------
+    budget : int
+        Attributes read of a test example (k), 1 to d.
+    d : int or None, default None
+        Number of attributes; None: the supremum over all d and all weights, K = k.
+    radius : float, default 1
+        ||w*||_1, positive, in label per attribute.
+
+    Returns
+    -------
+    float
+        A risk in squared labels.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
     k = check_int("budget", budget, 1, d, "" if d is None else f"there are d = {d} attributes")
     radius = check_real("radius", radius, 0)
     if d is not None and k == d: return 0.0
@@ -597,7 +698,24 @@ def test_time_floor(budget: int, d: int | None = None, radius: float = 1.0) -> f
 
 
 def hard_chances(d: int, a: Any) -> list[Fraction]:
-    "Chances of 0..d plus signs in step 3 of thm-lb-minimax: beta-binomial with parameters (d, a, a); a a Fraction."
+    """Chances of 0, ..., d plus signs in the hard law of thm-lb-minimax (step 3): beta-binomial (d, a, a).
+
+    Parameters
+    ----------
+    d : int
+        Number of signs, at least 1.
+    a : int, Fraction or float
+        Positive; a = 1 makes their number uniform.
+
+    Returns
+    -------
+    list of Fractions (d + 1,)
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
     rising = lambda v, n: math.prod((v + i for i in range(n)), start=Fraction(1))
     a = exact_number("a", a)
     if check_int("d", d, 1) and a <= 0: fail("a", a, "positive", "it is a parameter of a Beta law")
@@ -645,3 +763,88 @@ def shrunken_draws(case: Case, shrink: bool = True) -> Evidence:
 
 @shrunken_draws.control("no shrinking")
 def _(case: Case) -> Evidence: return shrunken_draws.check(case, shrink=False)
+
+# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #c2656f06
+def lower_in_code(what: str) -> tuple[float, float]:
+    "A number of this module and the same by other means."
+    from scipy.integrate import quad
+    from scipy.special import rel_entr
+
+    kl = lambda a, b: float(rel_entr(a, b) + rel_entr(1 - a, 1 - b))
+    kappa = kl(0.5, 0.5 + math.sqrt(0.03))
+    area = quad(lambda v: kl(1 / 7, v), 1 / 7, 0.75)[0]
+    return {
+        "kl": lambda: (binary_divergence(0.3, 0.8), kl(0.3, 0.8)),
+        "inverse": lambda: (kl(0.3, largest_chance(0.3, 0.4)), 0.4),
+        "kappa": lambda: (look_information(0.03), kappa),
+        "area": lambda: (divergence_area(1 / 7, 0.75), area),
+        "fixed": lambda: (bound_examples(7, 2, 0.03), 7 / (2 * kappa) * kl(1 / 7, 0.75)),
+        "mean": lambda: (bound_examples(7, 2, 0.03, stopped=True), 7 / (2 * kappa) * 7 / 6 * area),
+        "journal": lambda: (bound_examples(700, 2, 0.03, printed=True), 243 / 4),
+        "floor": lambda: (test_time_floor(2, 10, 1.5), (1.5 / (1 + 1.5)) ** 2),
+        "floor, any d": lambda: (test_time_floor(4, radius=1.5), 0.25),
+        "unread": lambda: (unread_variance([3, -1, 2], 1), 5),
+        "posterior": lambda: (best_learner(look_tree(2, 1, 1), 1, 1 / 16, "weights"), 8 / 15),
+        "naming": lambda: (best_learner(look_tree(2, 1, 1), 1, 1 / 16, "guess"), 5 / 8),
+    }[what]()
+
+
+@claim("cesabianchi2010", "the lower bounds as code", id="D11k", tier="certificate", proof="thm-lb-examples",
+       cases=["kl", "inverse", "kappa", "area", "fixed", "mean", "journal", "floor", "floor, any d", "unread", "posterior",
+              "naming"],
+       tex=r"\mathrm{kl},\ \kappa,\ \textstyle\int\mathrm{kl}\text{, the bounds and the floors of the code are those of the page}")
+def lower_as_code(case: Case, factor: float = 1.0) -> Evidence:
+    "The number of the module and the other one; case which."
+    code, page = lower_in_code(case.value)
+    return Evidence(code, "==", factor * page, tol=1e-8)
+
+
+@lower_as_code.control("one per mille more")
+def _(case: Case) -> Evidence: return lower_as_code.check(case, factor=1.001)
+
+# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #9db521a1
+@claim("cesabianchi2010", "Theorem 3, order of the quantifiers", id="E-D10", tier="bayes", proof="rem-lb-order",
+       cases=[(3, 1, 1 / 16), (3, 2, 0.1), (4, 1, 0.2)],
+       tex=r"\text{on one law }\mathcal D_j\text{ every learner has excess }\ge\varepsilon\text{ with }"
+           r"m<\tfrac d{k\kappa}\mathrm{kl}(\tfrac1d,\tfrac34)",
+       erratum=Erratum(
+           "unclear", "Theorem 3, section 2.3",
+           r"there exists a distribution over examples and a weight vector $\mathbf w^*$ [...] such that any attribute efficient "
+           r"regression algorithm accessing at most $k$ attributes per training example must see (in expectation) at least "
+           r"$\Omega\left(\frac d{k\epsilon}\right)$ examples in order to learn a linear predictor",
+           "A usual short form for: to learn, on all laws of a class. The journal version's proof has the other order, \"for any bandit "
+           "strategy there exists some arm $j$\" (A.5, p. 2876), though its Theorem 1 is worded like this one.",
+           "the reading only; no proof uses one law for all learners."))
+def one_law_for_all(case: Case) -> Evidence:
+    "Least mean excess on D_1, in units of eps, over the learners that always answer 2 p e_j, without an example; case (d, k, eps)."
+    d, _, eps = case.value
+    p, law = math.sqrt(eps), hidden_law(d, 0, math.sqrt(eps))
+    risks = [sum(c * (2 * p * x[j] - y) ** 2 for x, y, c in law) - (1 - 4 * eps) for j in range(d)]
+    return Evidence(min(risks) / eps, ">=", 1.0)
+
+
+@one_law_for_all.corrected(
+    r"j\text{ drawn uniformly: with }m<\tfrac d{k\kappa}\mathrm{kl}(\tfrac1d,\tfrac34)"
+    r"\text{ every learner has mean excess}\ge\varepsilon")
+def some_law_for_each(case: Case, factor: float = 1.0) -> Evidence:
+    "Mean excess of the best learner, in units of eps, with the largest whole number of examples below the bound (times factor)."
+    d, k, eps = case.value
+    m = math.ceil(factor * bound_examples(d, k, eps)) - 1
+    return Evidence(4 * (1 - best_learner(look_tree(d, k, m), k * m, eps, "weights")), ">=", 1.0)
+
+
+@one_law_for_all.control("four times the examples")
+def _(case: Case) -> Evidence: return some_law_for_each(case, factor=4.0)
+
+# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #f3e5e59a
+@claim("cesabianchi2010", "theorem 4, large weights (ours)", id="D12d", tier="exact", cases=[3, 5, 7], proof="rem-lb-large",
+       tex=r"w^*=(1,\dots,1),\ \lvert y\rvert=1:\ \text{risk}=1-\tfrac2{d(d-1)}\text{ with 2 attributes}")
+def balanced_signs(case: Case, depth: int = 2) -> Evidence:
+    "Best tree for d signs with sum 1 or -1."
+    d, chances = case.value, [Fraction(0)] * (case.value + 1)
+    chances[d // 2] = chances[d // 2 + 1] = Fraction(1, 2)
+    return Evidence(best_policy_risk(sign_law([1] * d, chances), depth), "==", 1 - Fraction(2, d * (d - 1)))
+
+
+@balanced_signs.control("three attributes")
+def _(case: Case) -> Evidence: return balanced_signs.check(case, depth=3)
