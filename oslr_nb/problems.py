@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -34,10 +35,11 @@ class FiniteProblem:
 
     @classmethod
     def draw(cls, rng: np.random.Generator, d: int, k: int, n: int = 3) -> FiniteProblem:
-        "A random problem with n points, two noises and at most k nonzero weights; norms and labels are at most 1."
+        "A random problem with n points, two noises and at most k nonzero weights; for k <= 3 norms and labels are at most 1."
         w = rational(rng, d, 6)
         w[rng.permutation(d)[k:]] = Fraction(0)
-        return cls(rational(rng, (n, d), 2 * d), np.array([Fraction(-1, 4), Fraction(1, 4)]), w)
+        points = rational(rng, (n, d), 2 * d) * Fraction(2, max(2, math.isqrt(d - 1) + 1))  # |x| is at most sqrt(d)/2 before
+        return cls(points, np.array([Fraction(-1, 4), Fraction(1, 4)]), w)
 
     def mean(self, f: Callable[[np.ndarray, Fraction], Any]) -> Any:
         "Expectation of f(x, noise)."

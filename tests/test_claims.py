@@ -73,7 +73,7 @@ def test_rows_of_the_papers():
 
 
 def test_rows_of_the_core():
-    rows = {"G": 5, "B": 8, "O": 8, "W": 7, "P": 5, "S": 4}
+    rows = {"G": 7, "B": 8, "O": 10, "W": 7, "P": 5, "S": 6}
     assert {f"{c}{i + 1}" for c, n in rows.items() for i in range(n)} == {i for i in IDS if CLAIMS[i].paper == "core"}
 
 

@@ -1,18 +1,122 @@
-"""What nbdev does to a notebook's cells before they become a page; `settings.ini` names the function."""
+"""What nbdev does to a notebook before it becomes a page; `settings.ini` names the class, so Quarto and our renderer see the same."""
 
+import json
 import re
+from functools import cache
+from pathlib import Path
+
+import yaml
+from execnb.nbio import mk_cell
+from nbdev.config import get_config
+from nbdev.process import Processor
 
 HIDDEN = {"export", "hide", "default_exp"}
+BOXES = {"thm": "Theorem", "lem": "Lemma", "prp": "Proposition", "cor": "Corollary", "cnj": "Conjecture", "def": "Definition",
+         "exm": "Example", "exr": "Exercise", "rem": "Remark", "alg": "Algorithm"}
+LONG = 40  # lines; a longer exported cell is folded
 
 
-def fold_checks(cell) -> None:
-    """Leave out exported plumbing and hidden cells; fold cells that are exported without becoming public.
+@cache
+def ledger() -> tuple[dict, ...]:
+    """The stored records of all claims."""
+    path = Path(get_config().config_path) / "nbs" / "results" / "claims.json"
+    return tuple(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else ()
 
-    Those are the claims and what only they need; a claim's cell becomes a target of links, `#claim-<id>`.
-    """
+
+def outcome(record: dict) -> str:
+    """Status and resolution in a few words."""
+    from oslr_nb.claims import resolution_word
+
+    word = "" if record["resolution"] is None else f", {resolution_word(record['resolution'])}"
+    return record["status"] + word
+
+
+class Page(Processor):
+    """Folds code that the reader need not see, and links statements, checks and the ledger."""
+
+    def begin(self) -> None:
+        """Number the boxes of a page with its own letters (`statements: XX` in the front matter), and put a line before each check."""
+        self.place = Path(self.nb["path_"]).resolve().relative_to(Path(get_config().nbs_path).resolve()).as_posix()
+        self.mine = {r["id"]: r for r in ledger() if r["page"] == self.place}
+        for cell in self.nb.cells:
+            if cell.cell_type == "raw": cell["source"] = own_numbers(cell.source)
+        cells = []
+        for cell in self.nb.cells:
+            found = claim_of(cell)
+            if found in self.mine:
+                line = mk_cell(self.line(self.mine[found]), "markdown")
+                line.directives_ = {}
+                cells.append(line)
+            cells.append(cell)
+        self.nb.cells = cells
+
+    def line(self, record: dict) -> str:
+        """What a check is about and how it ended, with links to its statement and to the ledger."""
+        anchor = record["proof"]
+        statement = f"@{anchor}" if anchor.split("-")[0] in {*BOXES, "eq"} else f"[{record['item']}](#{anchor})"
+        root = "../" * self.place.count("/")
+        text = f"**{record['id']}** checks {statement}: {outcome(record)} · [ledger]({root}results/claims.ipynb)"
+        return f"::: {{.check-line}}\n\n{text}\n\n:::"
+
+    def cell(self, cell) -> None:
+        if cell.cell_type == "markdown": cell["source"] = marked(cell.source, list(self.mine.values()))
+        elif cell.cell_type == "code": fold(cell)
+
+
+def own_numbers(front: str) -> str:
+    """Front matter with titles such as "Theorem XX" for Quarto; ours reads `statements` itself."""
+    meta = yaml.safe_load(re.sub(r"\A---\s*\n|\n---\s*\Z", "", front)) or {}
+    if "statements" not in meta: return front
+    names = {f"{kind}-{part}": f"{name} {meta['statements']}" for kind, name in BOXES.items() for part in ("title", "prefix")}
+    return "---\n" + yaml.safe_dump(meta | {"crossref": names}, sort_keys=False, allow_unicode=True) + "---"
+
+
+def claim_of(cell) -> str | None:
+    """The id of the claim that a cell states."""
+    found = cell.cell_type == "code" and re.search(r'@claim\([^@]*?\bid="([^"]+)"', cell.source)
+    return found[1] if found else None
+
+
+def marked(text: str, records: list[dict]) -> str:
+    """Statement boxes with a last line that names their claims."""
+    out, inside = [], []
+    for line in text.split("\n"):
+        opened, closed = re.match(r":{3,}\s*\{#?([\w-]*)", line), re.fullmatch(r":{3,}\s*", line)
+        if opened: inside.append(opened[1])
+        if closed and inside:
+            anchor = inside.pop()
+            about = [r for r in records if r["proof"] == anchor] if anchor.split("-")[0] in BOXES else []
+            if about: out += ["[" + " · ".join(f"[{r['id']}](#claim-{r['id']}) {outcome(r)}" for r in about) + "]{.claims}", ""]
+        out.append(line)
+    return "\n".join(out)
+
+
+def fold(cell) -> None:
+    """Leave out exported plumbing and hidden cells; fold checks, figures and long source; a claim's cell becomes `#claim-<id>`."""
     kinds = set(cell.directives_ or ())
-    if kinds & HIDDEN: del cell["source"]
-    elif "exporti" in kinds:
-        found = re.search(r'@claim\([^@]*?\bid="([^"]+)"', cell.source)
-        label, summary = (f"#| label: claim-{found[1]}\n", f"Check of {found[1]}") if found else ("", "Code behind the checks")
-        cell.source = f'{label}#| code-fold: true\n#| code-summary: "{summary}"\n{cell.source}'
+    if kinds & HIDDEN:
+        del cell["source"]
+        return
+    head = re.match(r"(?:#\|.*\n?)*", cell.source)[0]
+    body, label = cell.source[len(head):], ""
+    if "exporti" in kinds:
+        found = claim_of(cell)
+        summary, label = (f"Check of {found}", f"#| label: claim-{found}\n") if found else ("Code behind the checks", "")
+    elif "exports" in kinds:
+        if body.count("\n") < LONG or "code-fold: true" in head: return
+        names = re.findall(r"^(?:def|class) (\w+)|^(\w+)(?:: [^=\n]+)? = ", body, re.M)
+        head = re.sub(r"#\|\s*code-(fold|summary).*\n", "", head)
+        summary = "Exported source: " + ", ".join(a or b for a, b in names)
+    elif re.search("code-fold|echo: false|include: false", head): return
+    elif summary := kind_of(head, body): pass
+    else: return
+    cell["source"] = f'{label}#| code-fold: true\n#| code-summary: {json.dumps(summary, ensure_ascii=False)}\n{head}{body}'
+
+
+def kind_of(head: str, body: str) -> str:
+    """The line to which a cell of the page alone folds; empty for an example, which stays open."""
+    comment, last = re.match(r"\s*# (.+)", body), (body.rstrip().splitlines() or [""])[-1]
+    if "fig-cap" in head or "fig-alt" in head: return "Code of the figure"
+    if re.search(r"^\s*assert ", body, re.M): return f"Check: {comment[1]}" if comment else "Check"
+    if all(re.match(r"(checked|book = )", line) for line in body.strip().splitlines()): return "The checks run"
+    return "Code of the table" if last.startswith("Markdown(") else ""

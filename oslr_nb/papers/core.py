@@ -3,6 +3,7 @@
 # %% ../../nbs/core/10_foundations.ipynb #8137094b
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections import Counter
@@ -44,7 +45,9 @@ from oslr_nb.experts import (
     second_order_factor,
 )
 from oslr_nb.geometry import (
+    Interval,
     compatibility,
+    cone_descent,
     hard_threshold,
     proj_l1,
     proj_l2,
@@ -52,6 +55,7 @@ from oslr_nb.geometry import (
     restricted_condition,
     restricted_eigenvalue,
     rip_constant,
+    soft_threshold,
     sparse_eigenvalues,
     top_buffer,
     top_k,
@@ -74,12 +78,18 @@ from oslr_nb.oco import (
 from ..protocol import BudgetExceeded, Environment, ProtocolError, Run, best_sparse
 from oslr_nb.trees import (
     lazy_ball,
+    lazy_climb,
     lazy_find,
     lazy_norm,
+    lazy_project,
+    lazy_put,
+    lazy_raise,
+    lazy_rebase,
     lazy_scale,
     lazy_step,
     lazy_sums,
     lazy_tally,
+    lazy_weight,
     lazy_weights,
     sums_find,
     sums_first,
@@ -92,9 +102,9 @@ __all__ = []
 
 # %% ../../nbs/core/10_foundations.ipynb #c0381d7f
 BALLS = {
-    "l2": (proj_l2, np.linalg.norm, np.linalg.norm),
-    "simplex": (proj_simplex, lambda p: np.abs(p).sum(), np.max),
-    "l1": (proj_l1, lambda p: np.abs(p).sum(), lambda g: np.abs(g).max()),
+    "l2": (proj_l2, np.linalg.norm, lambda p, R: max(0.0, np.linalg.norm(p) / R - 1)),
+    "simplex": (proj_simplex, np.max, lambda p, R: abs(p.sum() / R - 1) + np.maximum(-p, 0).sum() / R),
+    "l1": (proj_l1, lambda g: np.abs(g).max(), lambda p, R: max(0.0, np.abs(p).sum() / R - 1)),
 }
 
 
@@ -104,11 +114,10 @@ BALLS = {
 def projections(case: Case, change: Callable = lambda p, v, R: p) -> Evidence:
     "Both sides of the certificate for a random v, shorter or longer than the radius; case (set, d, R, size of v)."
     ball, d, R, size = case.value
-    project, norm, support = BALLS[ball]
+    project, support, outside = BALLS[ball]
     v = size * R * case.rng.standard_normal(d)
     p = change(project(v, R), v, R)
-    outside = max(0.0, norm(p) / R - 1)
-    return Evidence(float((v - p) @ p), "==", float(R * support(v - p) + outside * R * R), tol=1e-12 * (R * R + v @ v))
+    return Evidence(float((v - p) @ p), "==", float(R * support(v - p) + outside(p, R) * R * R), tol=1e-12 * (R * R + v @ v))
 
 
 @projections.control("rescaled instead of projected")
@@ -117,6 +126,14 @@ def _(case: Case) -> Evidence: return projections.check(case, lambda p, v, R: v 
 
 @projections.control("a ball of radius 1.01 R")
 def _(case: Case) -> Evidence: return projections.check(case, lambda p, v, R: BALLS[case.value[0]][0](v, 1.01 * R))
+
+
+@projections.control("the solid simplex")
+def _(case: Case) -> Evidence:
+    def solid(p: np.ndarray, v: np.ndarray, R: float) -> np.ndarray:
+        return np.maximum(v, 0) if case.value[0] == "simplex" and np.maximum(v, 0).sum() <= R else p
+
+    return projections.check(case, solid)
 
 # %% ../../nbs/core/10_foundations.ipynb #20c5936f
 def extremal_pair(k: int, top: int, d: int) -> tuple[np.ndarray, np.ndarray]:
@@ -240,25 +257,34 @@ def equicorrelated(d: int, r: float) -> np.ndarray:
     return (1 - r) * np.eye(d) + r
 
 
-@claim("core", "restricted constants", id="G5", tier="certificate", proof="sec-core-restricted",
-       cases=[(name, end) for name in ("smallest", "largest", "isometry", "norm form", "condition", "compatibility", "pair", "cone")
-              for end in ("lower", "upper")],
-       tex=r"\mathrm{lower}\le\lambda_{\min}(s),\ \lambda_{\max}(s),\ \delta_s,\ \epsilon_s,\ \kappa_s,\ \phi_0\le\mathrm{upper}")
-def restricted(case: Case, s: int = 3, width: float = 2.0, scale: float = 1.0) -> Evidence:
-    "One end of the enclosure and the closed form; case (constant, end)."
-    name, end = case.value
+@functools.cache
+def enclosed(name: str, s: int, width: float, scale: float) -> tuple[float, Interval]:
+    "The closed form of a constant and its enclosure, kept for both ends."
     V, m = scale * equicorrelated(6, 0.5), 10
     n = np.r_[1.0, np.full(m, -2 / m)]
     closed, found = {
         "smallest": (0.5, lambda: sparse_eigenvalues(V, s)[0]), "largest": (2.0, lambda: sparse_eigenvalues(V, s)[1]),
+        "rounding": (0.0, lambda: sparse_eigenvalues(np.diag([1, 1e-13]), 1)[0]),
         "isometry": ((1 + 8 / m**2) / (1 + 4 / m), lambda: rip_constant(np.eye(m + 1) - np.outer(n, n) / (n @ n), s)),
         "norm form": (math.sqrt(2) - 1, lambda: rip_constant(V, s, "norm")), "condition": (2.0, lambda: restricted_condition(V, s)),
         "compatibility": (math.sqrt(3 / (1 + 1 / 4 + 4)), lambda: compatibility(scale * np.diag([1, 4, 0.25, 9.0]), [0, 1, 2], width)),
+        "nine": (2.0, lambda: compatibility(4 * scale * np.eye(10), range(9), width)),
         "pair": (math.sqrt(0.75), lambda: compatibility(scale * equicorrelated(2, 0.5), [0], width)),
         "cone": (math.sqrt(0.75), lambda: restricted_eigenvalue(scale * equicorrelated(2, 0.5), 1, width)),
     }[name]
-    value = getattr(found(), end)
-    return Evidence(value, "<=" if end == "lower" else ">=", closed, tol=1e-9)
+    return closed, found()
+
+
+@claim("core", "restricted constants", id="G5", tier="certificate", proof="sec-core-restricted",
+       cases=[(name, end) for name in ("smallest", "largest", "isometry", "norm form", "condition", "compatibility", "nine", "pair", "cone")
+              for end in ("lower", "upper", "width")] + [("rounding", "lower")],
+       tex=r"\mathrm{lower}\le\lambda_{\min}(s),\ \lambda_{\max}(s),\ \delta_s,\ \epsilon_s,\ \kappa_s,\ \phi_0\le\mathrm{upper}")
+def restricted(case: Case, s: int = 3, width: float = 2.0, scale: float = 1.0) -> Evidence:
+    "One end of the enclosure and the closed form, or both ends; case (constant, end or width)."
+    name, end = case.value
+    closed, ends = enclosed(name, s, width, scale)
+    if end == "width": return Evidence(ends.lower, "==", ends.upper, tol=1e-4 * closed)
+    return Evidence(getattr(ends, end), "==" if closed == 0 else "<=" if end == "lower" else ">=", closed, tol=1e-9 * closed)
 
 
 @restricted.control("supports of one coordinate less")
@@ -303,6 +329,54 @@ def _(case: Case) -> Evidence: return wide_constants.check(case, s=3)
 
 @wide_constants.control("features 1 % longer")
 def _(case: Case) -> Evidence: return wide_constants.check(case, scale=1.0201)
+
+# %% ../../nbs/core/10_foundations.ipynb #5a0e71c2
+@functools.cache
+def kappa(name: str, s: int = 2) -> Interval:
+    "The enclosure of kappa(2) for 4 I, or for sixty features whose sum vanishes; kept, since a descent takes a second."
+    return restricted_eigenvalue(4 * np.eye(3) if name == "4 I" else np.eye(60) - 1 / 60, s)
+
+
+def three_features(V: np.ndarray, cone: float) -> float:
+    "kappa^2(2) for V (3, 3): for each w_S on a grid of the circle the best third weight is known."
+    angle, least = np.arange(200_000) * np.pi / 200_000, math.inf
+    u = np.array([np.cos(angle), np.sin(angle)])
+    for *S, j in itertools.permutations(range(3)):
+        limit = cone * np.abs(u).sum(0)
+        z = np.clip(-V[j, S] @ u / V[j, j], -limit, limit)
+        least = min(least, ((u * (V[np.ix_(S, S)] @ u)).sum(0) + 2 * z * (V[j, S] @ u) + V[j, j] * z**2).min())
+    return least
+
+
+@claim("core", "restricted eigenvalue of two features", id="G7", tier="certificate", proof="sec-core-restricted",
+       cases=[("centred", "upper"), ("centred", "lower"), ("centred", "near"), ("4 I", "lower"), ("4 I", "upper"),
+              ("three", 2.0), ("three", 0.3)],
+       tex=r"\max_r\big(\sqrt{\lambda_{\min}(s+r)}-c\sqrt{\tfrac sr\lambda_{\max}(r)}\big)\le\kappa(s)"
+           r"=\sqrt{1+\tfrac{c^2s}{d-s}-\tfrac{(1+c)^2s}d},\quad V=I-\tfrac1d\mathbf 1\mathbf 1^\top")
+def two_features(case: Case, cone: float = 2.0, factor: float = 1.0) -> Evidence:
+    "One end of the enclosure and the closed form (`near`: 98 % of it), or what the descent finds; case (matrix, end or width)."
+    (name, end), d, s = case.value, 60, 2
+    if name == "three":
+        X = case.rng.standard_normal((5, 3))
+        least = factor * min(cone_descent(X.T @ X, s, end, w) for w in case.rng.standard_normal((4, 3)))
+        return Evidence(least, "==", three_features(X.T @ X, end), tol=1e-6 * least)
+    found = getattr(kappa(name), "lower" if end == "near" else end)
+    if name == "4 I": return Evidence(found, "==", 2.0 * factor, tol=1e-9)
+    if end == "upper": return Evidence(found, "==", math.sqrt(1 + cone**2 * s / (d - s) - (1 + cone) ** 2 * s / d), tol=1e-6)
+    part = max(math.sqrt(1 - (s + r) / d) - cone * math.sqrt(s / r) for r in range(2, d - s))
+    return Evidence(found, "<=", factor * part) if end == "lower" else Evidence(found, ">=", 0.98 * factor * part)
+
+
+@two_features.control("a cone of width 1.99")
+def _(case: Case) -> Evidence: return two_features.check(case, cone=1.99)
+
+
+@two_features.control("ends 2 % higher")
+def _(case: Case) -> Evidence: return two_features.check(case, factor=1.02)
+
+
+@two_features.control("ends 2 % lower")
+def _(case: Case) -> Evidence: return two_features.check(case, factor=0.98)
 
 # %% ../../nbs/core/10_foundations.ipynb #1e39edc7
 DESIGNS = (
@@ -482,7 +556,7 @@ def _(case: Case) -> Evidence: return moment_bound.check(case, factor=0.99)
 
 
 @moment_bound.control("the smallest p_i in place of the smallest p_ij")
-def _(case: Case) -> Evidence: return moment_bound.check(case, smallest=lambda pair: np.diag(pair).min() * (1 if np.ptp(pair) else 2))
+def _(case: Case) -> Evidence: return moment_bound.check(case, smallest=lambda pair: np.diag(pair).min())
 
 # %% ../../nbs/core/10_foundations.ipynb #b799f0cd
 @claim("core", "largest second moment under Observe", id="B7", tier="search", proof="sec-core-moments",
@@ -564,6 +638,22 @@ def _(case: Case) -> Evidence:
 
 @rda_step.control("not projected")
 def _(case: Case) -> Evidence: return rda_step.check(case, lambda h, lam, R, m: dual_averaging_step(h, lam, 1e9, m))
+
+# %% ../../nbs/core/10_foundations.ipynb #5a0e71c3
+@claim("core", "a step is a soft threshold and a projection", id="O9", tier="certificate", proof="sec-core-step",
+       cases=[(lam, R, m) for lam in (0.3, 8.0) for R in (0.4, 2.5) for m in (0.0, 0.7)],
+       tex=r"w=\mathrm{proj}_{\Vert w\Vert\le R}\big(-\mathrm{soft}(h,m)/\lambda\big)")
+def step_in_two(case: Case, threshold: Callable = soft_threshold) -> Evidence:
+    "Weighted sums of the step and of the projected threshold for 40 random h; case (lambda, R, m)."
+    lam, R, m = case.value
+    a, h = case.rng.random((40, 5)), 2 * case.rng.standard_normal((40, 5))
+    one = np.array([dual_averaging_step(row, lam, R, m) for row in h])
+    two = np.array([proj_l2(-threshold(row, m) / lam, R) for row in h])
+    return Evidence(float((a * one).sum()), "==", float((a * two).sum()), tol=1e-12 * a.size * R)
+
+
+@step_in_two.control("a hard threshold")
+def _(case: Case) -> Evidence: return step_in_two.check(case, lambda h, m: h * (np.abs(h) > m))
 
 # %% ../../nbs/core/10_foundations.ipynb #59e04195
 @claim("core", "dual averaging, all rounds", id="O2", tier="certificate", proof="sec-core-step", cases=[(4, 0.8), (3, 2.5), (6, 0.3)],
@@ -696,17 +786,31 @@ def planned(lam: np.ndarray, R: float, G: float, size: int = 600) -> Callable:
     return gradient
 
 
+def promise(n: int, R: float, G: float) -> Callable:
+    "An adversary in the plane: of 720 directions the one with the largest gain plus a discounted promise for the rounds that remain."
+    angles, h = np.arange(720) * np.pi / 360, np.zeros(2)
+    circle = np.c_[np.cos(angles), np.sin(angles)]
+
+    def gradient(j: int, w: np.ndarray) -> np.ndarray:
+        score = circle @ w / R + np.sqrt(((h + circle) ** 2).sum(1) + 0.1 * (n - j - 1))
+        e = circle[np.argmax(np.round(score, 9))]
+        h[:] += e
+        return G * e
+
+    return gradient
+
+
 @claim("core", "regret with the anytime steps", id="O5", tier="search", proof="sec-core-adversaries",
-       cases=[("RDA", 100, 0.5, 2.0), ("RDA", 20, 3.0, 0.4), ("OGD", 40, 3.0, 0.4)],
+       cases=[("RDA", 100, 0.5, 2.0), ("RDA", 20, 3.0, 0.4), ("OGD", 300, 3.0, 0.4), ("OGD", 300, 0.5, 2.0)],
        tex=r"R_n\le\sqrt2\,GR\sqrt n\ (\text{RDA}),\quad R_n\le2\sqrt2\,GR\sqrt n\ (\text{OGD})")
-def anytime(case: Case, factor: float = 1.0, step: float = 1.0) -> Evidence:
-    "What the planner collects, and the bound; case (engine, rounds, G, R)."
+def anytime(case: Case, factor: float = 1.0, step: float = 1.0, bounds: tuple = (bound_rda, bound_ogd)) -> Evidence:
+    "What the adversary collects, and the bound; case (engine, rounds, G, R)."
     engine, n, G, R = case.value
     lam = rda_schedule(n, G, R, step)
     if engine == "RDA": w, g = dual_averaging(planned(lam, R, G), 2, lam, R)
-    else: w, g = ogd(planned(lam, R, G), 2, ogd_schedule(n, G, R, step), R)
+    else: w, g = ogd(promise(n, R, G), 2, ogd_schedule(n, G, R, step), R)
     regret = (w * g).sum() + R * np.linalg.norm(g.sum(0))
-    return Evidence(float(regret), "<=", factor * (bound_rda if engine == "RDA" else bound_ogd)(n, G, R))
+    return Evidence(float(regret), "<=", factor * bounds[engine == "OGD"](n, G, R))
 
 
 @anytime.control("the constant times 0.93")
@@ -715,6 +819,10 @@ def _(case: Case) -> Evidence: return anytime.check(case, factor=0.93)
 
 @anytime.control("steps ten times as long")
 def _(case: Case) -> Evidence: return anytime.check(case, step=10.0)
+
+
+@anytime.control("the bound of dual averaging for gradient descent")
+def _(case: Case) -> Evidence: return anytime.check(case, bounds=(bound_rda, bound_rda))
 
 # %% ../../nbs/core/10_foundations.ipynb #3b59741d
 @claim("core", "lower bound for every engine", id="O6", tier="certificate", proof="sec-core-adversaries",
@@ -799,16 +907,35 @@ def ogd_rounds(case: Case, longer: float = 1.0) -> Evidence:
 @ogd_rounds.control("steps 1 % longer")
 def _(case: Case) -> Evidence: return ogd_rounds.check(case, longer=1.01)
 
+# %% ../../nbs/core/10_foundations.ipynb #5a0e71c4
+@claim("core", "the bounds after each round", id="O10", tier="certificate", proof="sec-core-ogd",
+       cases=[(engine, 12, R) for engine in ("RDA", "OGD") for R in (0.6, 3.0)],
+       tex=r"\mathrm{bound}_j(g_1,\dots,g_n)=\mathrm{bound}_j(g_1,\dots,g_j)")
+def prefixes(case: Case, more: int = 0) -> Evidence:
+    "Weighted sums of all entries of the bound and of the last entries of the games that are cut there; case (engine, rounds, R)."
+    engine, n, R = case.value
+    g, u, a = case.rng.standard_normal((n, 3)), R * np.array([0.6, 0.0, -0.8]), case.rng.random(n)
+    lam = np.sqrt(np.arange(2.0, n + 2))
+    bound = lambda j: rda_regret_bound(g[:j], lam[:j], u) if engine == "RDA" else ogd_regret_bound(g[:j], 1 / lam[:j], R)
+    cut = sum(a[j - 1] * bound(min(n, j + more))[-1] for j in range(1, n + 1))
+    return Evidence(float(a @ bound(n)), "==", float(cut), tol=1e-10 * cut)
+
+
+@prefixes.control("cut one round later")
+def _(case: Case) -> Evidence: return prefixes.check(case, more=1)
+
 # %% ../../nbs/core/10_foundations.ipynb #6fc6b327
 @claim("core", "a parabola above the exponential", id="W1", tier="search", proof="sec-core-psi",
-       cases=[(kind, a) for kind in ("integral", "parabola") for a in (0.0, 1e-4, 5e-3, 9.9e-3, 0.011, 0.3, 1.0, 1.79, 4.0, 30.0)],
-       tex=r"e^{-x}\le1-x+\psi(a)x^2\ (x\ge-a),\quad\psi(a)=\int_0^1(1-s)e^{as}\,ds")
-def parabola(case: Case, factor: float = 1.0, beyond: float = 0.0) -> Evidence:
-    "psi and the integral, or e^-x - 1 + x and psi x^2 at the worst of 200 points x >= -a; case (kind, a)."
+       cases=[(kind, a) for kind in ("integral", "parabola") for a in (0.0, 1e-4, 5e-3, 9.9e-3, 0.011, 0.3, 1.0, 1.79, 4.0, 30.0)]
+       + [("rate", a) for a in (0.0, 5e-3, 0.3, 1.0, 2.9)],
+       tex=r"e^{-x}\le1-x+\psi(a)x^2\ (x\ge-a),\quad\psi(a)=\int_0^1(1-s)e^{as}\,ds\le\tfrac1{2(1-a/3)}")
+def parabola(case: Case, factor: float = 1.0, beyond: float = 0.0, third: float = 1 / 3) -> Evidence:
+    "psi and the integral, e^-x - 1 + x and psi x^2 at the worst of 200 points x >= -a, or psi and 1/(2(1 - a/3)); case (kind, a)."
     from scipy.integrate import quad
 
     kind, a = case.value
     psi = factor * second_order_factor(a)
+    if kind == "rate": return Evidence(psi, "<=", 1 / (2 * (1 - third * a)), tol=1e-15)
     if kind == "integral":
         value = quad(lambda s: (1 - s) * math.exp(a * s), 0, 1, epsabs=0, epsrel=1e-13)[0]
         return Evidence(psi, "==", value, tol=1e-11 * value)
@@ -824,6 +951,10 @@ def _(case: Case) -> Evidence: return parabola.check(case, factor=0.999)
 
 @parabola.control("x may be smaller than -a")
 def _(case: Case) -> Evidence: return parabola.check(case, beyond=0.1)
+
+
+@parabola.control("a quarter of a in place of a third")
+def _(case: Case) -> Evidence: return parabola.check(case, third=1 / 4)
 
 # %% ../../nbs/core/10_foundations.ipynb #fbf88c63
 @claim("core", "weights of Hedge", id="W2", tier="certificate", proof="sec-core-hedge", cases=[(30, 4, 0.3), (12, 7, 2.0), (1, 3, 1.0)],
@@ -845,13 +976,15 @@ def _(case: Case) -> Evidence: return hedge_weights.check(case, late=1)
 
 # %% ../../nbs/core/10_foundations.ipynb #fcef1802
 @claim("core", "second-order regret of Hedge", id="W3", tier="certificate", proof="sec-core-hedge",
-       cases=["one good expert", "formula", "random", "negative", "follow"],
+       cases=["one good expert", "both terms", "formula", "random", "negative", "follow"],
        tex=r"\sum_t\langle p_t,c_t\rangle-\sum_tc_{ti}\le\tfrac{\ln N}\eta+\eta\,\psi(a)\sum_t\langle p_t,c_t^2\rangle")
 def hedge_regret(case: Case, first: float = 1.0, half: bool = False) -> Evidence:
     "Largest ratio of regret to bound over the rounds of a game, or the bound and its formula; case: the game."
     kind, rng, N, eta, T = case.value, case.rng, 50, 0.7, 60
-    if kind == "one good expert":
+    if kind in ("one good expert", "both terms"):
         costs = np.tile(np.r_[0.0, np.full(N - 1, 0.01)], (int(40 / (eta * 0.01)), 1))
+        if kind == "both terms":  # before that, costs that change their sign in every round
+            costs = np.vstack([0.1 * np.outer(np.tile([1, -1], 2000), np.tile([1, -1], N // 2)), costs])
     elif kind == "follow":
         costs = np.zeros((T, N))
         for t in range(T): costs[t, hedge(costs[: t + 1], eta)[t].argmax()] = 1.0
@@ -937,13 +1070,17 @@ def _(case: Case) -> Evidence: return eg_weights.check(case, half=True)
 
 # %% ../../nbs/core/10_foundations.ipynb #82a469d9
 @claim("core", "regret of exponentiated gradient", id="W7", tier="certificate", proof="sec-core-eg",
-       cases=[("constant", 0.05, 0.6, 2.0, 400), ("formula", 1.0, 0.3, 3.0, 5), ("random", 1.0, 0.3, 0.5, 5), ("chase", 0.2, 0.2, 1.0, 4)],
+       cases=[("constant", 0.05, 0.6, 2.0, 400), ("both terms", 0.05, 0.6, 2.0, 3),
+              ("formula", 1.0, 0.3, 3.0, 5), ("random", 1.0, 0.3, 0.5, 5), ("chase", 0.2, 0.2, 1.0, 4)],
        tex=r"\sum_j\langle g_j,w_j-u\rangle\le B\big(\tfrac{\ln2d}\eta+\eta\,\psi(a)\sum_j\max_ig_{ji}^2\big)")
 def eg_regret(case: Case, logarithm: float = 1.0, second: float = 1.0, far: float = 1.0) -> Evidence:
     "Regret against the best corner and the bound, or the bound and its formula; case (kind, size of g, eta, B, d)."
     kind, size, eta, B, d = case.value
-    n = int(14 / (eta * size)) if kind == "constant" else 50
-    source = {"chase": lambda j, w: size * (np.sign(w) + 0.1), "constant": lambda j, w: size * (np.arange(d) == 0)}.get(
+    first = 4000 if kind == "both terms" else 0  # rounds in which all gradients change their sign
+    n = first + int(14 / (eta * size)) if kind in ("constant", "both terms") else 50
+    one = size * (np.arange(d) == 0)
+    source = {"chase": lambda j, w: size * (np.sign(w) + 0.1), "constant": lambda j, w: one,
+              "both terms": lambda j, w: size * (-1.0) ** j * np.ones(d) if j < first else one}.get(
         kind, lambda j, w: size * case.rng.standard_normal(d))
     w, g = exponentiated_gradient(source, d, eta, n, B)
     largest = np.abs(g).max(1)
@@ -1196,30 +1333,110 @@ def _(case: Case) -> Evidence: return lazy_draw.check(case, shift=0.01)
 
 # %% ../../nbs/core/10_foundations.ipynb #0a3b0e9c
 @kernel
-def one_coordinate(state: tuple, rounds: int, R: float, size: float) -> tuple[float, float, float]:
-    "Largest a T m, a S and P of rounds with c = 1 that change coordinate 0 alone, by size R."
-    I, change, found = np.zeros(1, np.int64), np.full(1, size * R), np.zeros(3)
+def first_coordinates(state: tuple, m: int, rounds: int, R: float, size: float, c: float) -> np.ndarray:
+    "Largest a T m, a S, P and max(a, 1/a) of rounds with this c that change the first m coordinates, by size R each."
+    I, change, found = np.arange(m), np.full(m, size * R), np.zeros(4)
     for _ in range(rounds):
-        lazy_step(state, I, change, 1, R)
+        lazy_scale(state, c)
+        lazy_step(state, I, change, m, R)
         lazy_tally(state)
         num = state[3]
         found[0], found[1] = max(found[0], num[0] * num[1] * num[6]), max(found[1], num[0] * num[5])
-        found[2] = max(found[2], num[2])
-    return found[0], found[1], found[2]
+        found[2], found[3] = max(found[2], num[2]), max(found[3], max(num[0], 1 / num[0]))
+    return found
 
 
 @claim("core", "sizes in the lazy vector", id="S4", tier="certificate", proof="sec-core-lazy",
-       cases=[(what, d, R) for what in (0, 1, 2) for d, R in ((20, 0.3), (20, 8.0), (1500, 1.0))],
-       tex=r"aTm\le16R,\quad aS\le17R,\quad P\le\max(1000,d)\ (c=1)")
+       cases=[(what, m, d, R, 1.0) for what in (0, 1, 2) for m, d, R in ((1, 20, 0.3), (2, 20, 8.0), (1, 1500, 1.0))]
+             + [(3, 1, 20, 0.3, 0.5), (3, 2, 20, 8.0, 0.5), (3, 1, 20, 8.0, 2.0)],
+       tex=r"aTm\le16R,\quad aS\le17R,\quad P\le\max(1000,d)\ (c=1),\quad\tfrac1{64}\le a\le64")
 def lazy_sizes(case: Case, factor: float = 1.0) -> Evidence:
-    "Largest value met in two thousand rounds and its limit; case (which, d, R)."
-    what, d, R = case.value
-    found = one_coordinate(tuple(lazy_ball(d).values()), 2000, R, 0.0 if what == 2 else 0.999)[what]
-    return Evidence(float(found), "<=", factor * (16 * R, 17 * R, max(1000, d))[what], tol=1e-9)
+    "Largest value met in two thousand rounds (of a: in sixty) and its limit; case (which, coordinates changed, d, R, c)."
+    what, m, d, R, c = case.value
+    found = first_coordinates(tuple(lazy_ball(d).values()), m, 60 if what == 3 else 2000, R, 0.0 if what == 2 or c > 1 else 0.999, c)[what]
+    return Evidence(float(found), "<=", factor * (16 * R, 17 * R, max(1000, d), 64)[what], tol=1e-9)
 
 
 @lazy_sizes.control("limits 7 % lower")
 def _(case: Case) -> Evidence: return lazy_sizes.check(case, factor=0.93)
+
+# %% ../../nbs/core/10_foundations.ipynb #5a0e71c6
+@claim("core", "huge steps lose no digit", id="S5", tier="exact", proof="sec-core-lazy",
+       cases=[("two", 989232089707.4375), ("two", 989232089707.375), ("flat", 2.0**45), ("flat", 3e13)],
+       tex=r"\mathrm{proj}_1(K+\tfrac14,K,b,\dots,b)=(\tfrac58,\tfrac38,0,\dots,0),\quad\mathrm{proj}_1(K,\dots,K)=(\tfrac1n,\dots,\tfrac1n)")
+def huge_steps(case: Case, step: Callable = lazy_step) -> Evidence:
+    "Weights that are exact after one step into a vector with three active coordinates, and all; case (kind, K)."
+    kind, K = case.value
+    v, want = np.full(1024, K), np.full(1024, 1 / 1024)
+    if kind == "two": v, want = np.r_[K + 0.25, K, np.full(10_000, 439806328832.0)], np.r_[0.625, 0.375, np.zeros(10_000)]
+    n, state = v.size, tuple(lazy_ball(v.size + 20).values())
+    step(state, np.arange(n, n + 3), np.array([0.7, 0.6, 0.2]), 3, 1.0)
+    lazy_scale(state, 0.3)
+    step(state, np.arange(n), v, n, 1.0)
+    return Evidence(int((lazy_weights(state) == np.r_[want, np.zeros(20)]).sum()), "==", n + 20)
+
+
+def written(state: tuple, I: np.ndarray, change: np.ndarray) -> None:
+    "The changes of a step, without its rebasing and its projection."
+    for i, x in zip(I.tolist(), change.tolist(), strict=True):
+        lazy_put(state[0], state[1], state[3], i, lazy_weight(state, i) + x)
+        lazy_climb(state[0], state[2], state[3], i, -1)
+
+
+@huge_steps.control("no rebasing before the changes")
+def _(case: Case) -> Evidence:
+    def step(state: tuple, I: np.ndarray, change: np.ndarray, n: int, R: float) -> None:
+        written(state, I, change)
+        lazy_project(*state, R)
+
+    return huge_steps.check(case, step)
+
+
+@huge_steps.control("raised at once and not in stages")
+def _(case: Case) -> Evidence:
+    def step(state: tuple, I: np.ndarray, change: np.ndarray, n: int, R: float) -> None:
+        lazy_rebase(*state, 1.0)
+        written(state, I, change)
+        lazy_raise(*state, R, 1.0)
+
+    return huge_steps.check(case, step)
+
+# %% ../../nbs/core/10_foundations.ipynb #5a0e71c7
+def expensive(kind: str, d: int, t: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, float]:
+    "Coordinates, changes and factor of round t, for R = 1."
+    if kind == "one large": return np.array([1 + t % (d - 1), 0]), np.array([0.1 / d, 0.5 if t % 3 else -0.5]), 1.0
+    if kind == "all leave": return np.array([t % d]), np.array([0.9 / d if t % (d + 1) else 40.0]), 1.0
+    if kind == "every size": return rng.permutation(d)[:2], 10 ** rng.uniform(-6, 9, 2) * rng.choice([-1, 1], 2), 1 - 1 / t
+    if kind == "rotating": return np.array([1 + t % (d - 1), 0]), np.array([0.008, 0.06 if t % 2 else -0.06]), 1.0
+    if kind == "cleared": return rng.permutation(d)[:5], rng.standard_normal(5), 0.0 if t % 50 == 0 else 1.0
+    return np.array([t % 2]), np.array([1e9 if kind == "three raises" else 17.0]), 1.0
+
+
+@claim("core", "cost of the lazy vector", id="S6", tier="certificate", proof="sec-core-lazy",
+       cases=[("one large", 0), ("all leave", 1), ("every size", 3), ("cleared", 1), ("rotating", 0),
+              ("one raise", 1), ("three raises", 3)],
+       tex=r"\#\{\text{leaves written}\}\le(10+2p)N+\tau+M")
+def lazy_cost(case: Case, factor: float = 1.0, before: Callable = lambda state: None) -> Evidence:
+    "Leaves written in two thousand rounds, of which M by scaling, and the bound; case (stream, raises a round)."
+    (kind, p), d, rounds = case.value, 300, 2000
+    state, changes, scaled = tuple(lazy_ball(d).values()), 0, 0
+    for t in range(1, rounds + 1):
+        I, change, c = expensive(kind, d, t, case.rng)
+        before(state)
+        old = state[3][8]
+        lazy_scale(state, c)
+        if c > 0: scaled += state[3][8] - old
+        lazy_step(state, I, change, I.size, 1.0)
+        changes += I.size
+    return Evidence(float(state[3][8]), "<=", factor * ((10 + 2 * p) * changes + rounds + scaled))
+
+
+@lazy_cost.control("a third of the bound")
+def _(case: Case) -> Evidence: return lazy_cost.check(case, factor=1 / 3)
+
+
+@lazy_cost.control("rebased in every round")
+def _(case: Case) -> Evidence: return lazy_cost.check(case, before=lambda state: lazy_rebase(*state, 1.0))
 
 # %% ../../nbs/core/10_foundations.ipynb #d1a50002
 def __dir__() -> list[str]:
