@@ -23,10 +23,10 @@ REFUSED = {
     "delta 0": (lambda: baseline.deviations(60, 4, 100, delta=0.0), "above 0"),
     "delta above 1": (lambda: baseline.deviations(60, 4, 100, delta=1.5), "at most 1"),
     "order 3": (lambda: baseline.bound_baseline(60, 4, 1000, order=3), "order = 3"),
-    "too many faces": (lambda: solvers.minimise_faces(np.eye(9), np.ones(9), 1.0), "3\\^d faces"),
+    "too many faces": (lambda: solvers.minimise_faces(np.eye(9), np.ones(9), 1.0), r"3\^d faces"),
     "one radius alone": (lambda: solvers.path_l1(np.eye(2), np.ones(2), 1.0), "radii"),
     "no radii": (lambda: solvers.path_l1(np.eye(2), np.ones(2), []), "at least one radius"),
-    "radius 0": (lambda: solvers.ridge_in_ball(np.eye(2), np.ones(2), [1.0, 0.0]), "radii\\[1\\]"),
+    "radius 0": (lambda: solvers.ridge_in_ball(np.eye(2), np.ones(2), [1.0, 0.0]), r"radii\[1\]"),
     "radius below 0": (lambda: solvers.solve_baseline(np.eye(2), np.ones(2), -1.0), "radius = -1"),
     "order 3 of a solve": (lambda: solvers.solve_baseline(np.eye(2), np.ones(2), 1.0, order=3), "order = 3"),
     "Baseline, odd budget": (lambda: solvers.Baseline(6, 5), "it must be even"),
@@ -39,7 +39,7 @@ REFUSED = {
     "AER, budget above d": (lambda: compiled_aer.AER(10, 12, 100), "from 2 to 10"),
     "AER, one example": (lambda: compiled_aer.AER(10, 4, 1), "T = 1"),
     "AER, step too long": (lambda: compiled_aer.AER(10, 4, 100, step=1e12), "radii long"),
-    "AER, step too short": (lambda: compiled_aer.AER(10, 4, 100, lam=1e30, step=1e-30, x_max=1e-30), "radii long"),
+    "AER, step too short": (lambda: compiled_aer.AER(10, 4, 100, lam=1e30, step=1e-29, x_max=1e-29, y_max=1e-29), "radii long"),
     "AER, radius_2 above radius": (lambda: compiled_aer.AER(10, 4, 100, radius_2=2.0), "at most radius"),
     "AER, nothing learns": (lambda: compiled_aer.AER(10, 4, 100, calibrate=1.0), "two have to learn"),
     "AER, five rounds of calibration": (lambda: compiled_aer.AER(10, 4, 50, calibrate=0.1), "fewer than 10"),
@@ -82,7 +82,7 @@ def test_a_refusal_leaves_no_trace(make):
     lr = make()
     header, arrays = get_state(lr)
     for X, y in ((3 * np.ones((9, 10)), np.ones(9)), (np.ones((9, 10)), 2 * np.ones(9)), (np.full((9, 10), np.nan), np.ones(9))):
-        with pytest.raises(ValueError, match="x_max|y_max|finite"): simulate(lr, X, y)
+        with pytest.raises(ValueError, match=r"x_max|y_max|finite"): simulate(lr, X, y)
         again = get_state(lr)
         assert again[0] == header and all((again[1][n] == arrays[n]).all() for n in arrays)
     lr.commit()

@@ -601,7 +601,9 @@ def figure_medians(found: dict[str, dict[str, list[float]]], printed: bool = Tru
         ours = any(word in name for word in ("calibrated", "clipped"))
         for ax, key, number in zip(axes, ("mse", "error"), PRINTED[family], strict=True):
             low, middle, high = np.quantile(found[name][key], (0.25, 0.5, 0.75)) * (100 if key == "error" else 1)
-            if printed and number and not ours: ax.plot(number * (100 if key == "error" else 1), place, "D", mfc="none", mec="#757575", ms=10, ls="")
+            if printed and number and not ours:
+                number *= 100 if key == "error" else 1
+                ax.plot(number, place, "D", mfc="none", mec="#757575", ms=10, ls="")
             ax.plot([low, high], [place, place], color=COLOURS[family], lw=2, ls="-")
             ax.plot(middle, place, "o", color=COLOURS[family], ms=5, ls="")
     axes[0].set(yticks=range(len(found)), yticklabels=found, xlim=(0, 1), xlabel="squared test error")
@@ -675,7 +677,8 @@ def figure_2(curves: list[dict[str, Any]], d: int, published: dict[str, Any]) ->
                 values = np.hstack([curve_of(curves, "budget", method), values])
             name = {"Ridge": "ours", "Lasso": "solved", "AER": "as printed"}.get(method, method.removeprefix(f"{family}, "))
             ends.append((band(ax, x, values, colour, style), name.replace(", ", ",\n"), colour))
-        if family in published: ax.plot(*zip(*published[family], strict=True), "D", mfc="none", mec="#757575", ms=6, ls="", label="paper")
+        if family in published:
+            ax.plot(*zip(*published[family], strict=True), "D", mfc="none", mec="#757575", ms=6, ls="", label="paper")
         name_ends(ax, ends, 0.2)
         ax.set(title=family, ylim=(0, 1.3), xlim=(0, 12_300))
         ax.grid(alpha=0.3)
@@ -699,7 +702,8 @@ def figure_budget(curves: list[dict[str, Any]], d: int, published: dict[str, Any
     figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
     lines = (("Ridge", "budget", "#757575", "-"), ("Lasso", "budget", "#8a6bbf", "--"), ("Lasso, one pass", "budget", "#0f7bb8", "-."),
              ("AER, prepared, last iterate", "once", "#d55e00", "-"), ("Baseline, literal", "once", "#00906a", ":"))
-    ends = [(band(ax, PIXELS * np.array(LENGTHS), curve_of(curves, kind, n), c, style), n.replace(", last", ",\nlast"), c) for n, kind, c, style in lines]
+    x, ends = PIXELS * np.array(LENGTHS), []
+    for n, kind, c, style in lines: ends.append((band(ax, x, curve_of(curves, kind, n), c, style), n.replace(", last", ",\nlast"), c))
     name_ends(ax, ends, 0.09)
     for family, colour, each in (("Ridge", "#757575", d), ("AER", "#d55e00", PIXELS)):
         points = [(each * m, error) for m, error in published.get(family, ()) if each * m < 50_000]
