@@ -17,7 +17,7 @@ from ...protocol import simulate
 
 # %% auto #0
 __all__ = ['INEQUALITIES', 'set_estimate', 'pair_estimate', 'distinct_estimate', 'moment_factors', 'hoeffding', 'bernstein',
-           'deviations', 'bound_baseline', 'bound_clipped']
+           'deviations', 'bound_baseline']
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #2a15d90a
 @claim("cesabianchi2010", "expansion of the loss", id="D2", tier="exact", cases=5, proof="eq-base-square",
@@ -620,38 +620,6 @@ def more_examples(case: Case, power: int = 0) -> Evidence:
 @more_examples.control("a power of 2d^2/k less")
 def _(case: Case) -> Evidence: return more_examples.check(case, power=-1)
 
-# %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #f99d8052
-def bound_clipped(
-    d: int, budget: int, m: int, w_norm: float, removed: float | None = None, delta: float = 0.05,
-    radius: float = 1.0, x_max: float = 1.0, y_max: float = 1.0, inequality: str = "bernstein",
-    estimator: str = "pairs", order: int = 1,
-) -> float:
-    """Upper bound on L(clipped minimiser) - L(u) for a comparator u (thm-base-clipped): `bound_baseline` + ||u||^2 nu.
-
-    Parameters
-    ----------
-    d, budget, m, delta, radius, x_max, y_max, inequality, estimator, order
-        As for `bound_baseline`.
-    w_norm : float
-        ||u||_2, in label per attribute.
-    removed : float or None, default None
-        nu = -lambda_min of the averaged matrix, known after the run; negative counts as 0. None: at most d Delta_A.
-
-    Returns
-    -------
-    float
-        In squared labels; holds with chance 1 - delta.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-    """
-    products, _ = deviations(d, budget, m, delta, x_max, y_max, inequality, estimator)
-    ridge = d * products if removed is None else max(0.0, check_real("removed", removed))
-    exact = bound_baseline(d, budget, m, delta, radius, x_max, y_max, inequality, estimator, order)
-    return exact + check_real("w_norm", w_norm) ** 2 * ridge
-
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #a9b3ead1
 BOUND_AT = {"delta": 0.03, "x_max": 0.8, "y_max": 1.7}  # with d = 7, k = 4, m = 90: values of the check of the bounds
 
@@ -681,6 +649,8 @@ def in_code(name: str, estimator: str, order: int = 1, **change: float) -> float
     at = BOUND_AT | {"inequality": inequality, "estimator": estimator} | change
     if what in "Av": return deviations(7, 4, 90, **at)["Av".index(what)]
     if what == "excess": return bound_baseline(7, 4, 90, radius=1.3, order=order, **at)
+    from oslr_nb.papers.cesabianchi2010.solvers import bound_clipped
+
     return bound_clipped(7, 4, 90, 0.6, 5.5 if what == "removed" else None, radius=1.3, order=order, **at)
 
 
@@ -699,27 +669,6 @@ def _(case: Case) -> Evidence: return bounds_as_code.check(case, delta=0.031)
 
 @bounds_as_code.control("another y_max")
 def _(case: Case) -> Evidence: return bounds_as_code.check(Case(0, ("bernstein clipped", "pairs", 1), case.rng), y_max=1.69)
-
-# %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #a2e42a71
-@claim("cesabianchi2010", "the clipped form, step 1 (ours)", id="D6c", tier="certificate", proof="thm-base-clipped",
-       cases=[(3, 2, 20), (4, 2, 60), (5, 4, 60), (4, 2, 8)],
-       tex=r"\tilde L_S(\hat w_+)-\tilde L_S(u)\le u^\top Nu-\hat w_+^\top N\hat w_+")
-def clipped_form(case: Case, ridge: float = 1.0) -> Evidence:
-    "Both sides with B = 1 and u the minimiser of the indefinite form; case (d, k, m)."
-    from oslr_nb.papers.cesabianchi2010.solvers import minimise_faces, solve_baseline
-
-    d, k, m = case.value
-    X, y = finite_law(case.rng, d)
-    A, v = averaged(X, y, k, m, case.rng)
-    values, vectors = np.linalg.eigh(A)
-    N = (vectors * np.maximum(-values, 0)) @ vectors.T
-    w, u = solve_baseline(A, v, 1.0), minimise_faces(A, v, 1.0)
-    form = lambda z: z @ A @ z - v @ z
-    return Evidence(form(w) - form(u), "<=", ridge * (u @ N @ u - w @ N @ w), tol=1e-8)
-
-
-@clipped_form.control("two fifths of the ridge terms")
-def _(case: Case) -> Evidence: return clipped_form.check(case, ridge=0.4)
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #bc948b4e
 @claim("cesabianchi2010", "Algorithm 1, last line", id="E-D1", tier="certificate", cases=[3, 4], proof="rem-base-sign",
@@ -748,38 +697,6 @@ def _(case: Case) -> Evidence: return printed_sign.check(case, sign=-1.0)
 
 @printed_sign.control("without the factor 2 in v")
 def _(case: Case) -> Evidence: return printed_sign.check(case, sign=-0.5)
-
-# %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #9267f166
-@claim("cesabianchi2010", "section 2.1, symmetrising", id="E-D3", tier="exact", cases=4, proof="rem-base-convex",
-       erratum=Erratum(
-           "false", "section 2.1, before Algorithm 1; journal version p. 2863",
-           "However, this yields a non-symmetric matrix which will make our optimization problem with the estimated matrix "
-           "non-convex. To overcome this obstacle, we symmetrize the matrix by adding its transpose and dividing by 2.",
-           r"Solvers of quadratic programmes do ask for a symmetric matrix, and if $\mathbb Exx^\top$ is positive *definite*, the "
-           "average is so too for many examples, and the problem is convex in the end.",
-           "whether Baseline can be computed: the problem that Algorithm 1 asks to solve is not convex, NP-hard in general for p = 1."),
-       tex=r"w^\top\bar Aw\ge0\text{ for all }w\text{, after }\bar A\leftarrow\tfrac12(\bar A+\bar A^\top)")
-def symmetric_is_convex(case: Case) -> Evidence:
-    "Value of the form of one sampled pair at e_i - sign(x_i x_j) e_j; random x."
-    x = random_fractions(case.rng, 3)
-    A, _ = pair_estimate(x, [(0, 2)])
-    w = np.array([1, 0, -1 if x[0] * x[2] > 0 else 1])
-    return Evidence(w @ A @ w, ">=", 0)
-
-
-@symmetric_is_convex.corrected(
-    r"w^\top\tfrac{G+G^\top}2w=w^\top Gw\text{; a pair }i\ne j\text{ adds the eigenvalues }\pm\tfrac{d^2}kx_ix_j")
-def _(case: Case, half: Fraction = Fraction(1, 2)) -> Evidence:
-    x, w, G = (random_fractions(case.rng, n) for n in (3, 3, 9))
-    G = G.reshape(3, 3)
-    (A, _), c = pair_estimate(x, [(0, 2)]), x[0] * x[2] * Fraction(9, 2)
-    plus, minus = np.array([1, 0, 1]), np.array([1, 0, -1])
-    eigen = np.abs(A @ plus - c * plus).sum() + np.abs(A @ minus + c * minus).sum()
-    return Evidence(abs(w @ ((G + G.T) * half) @ w - w @ G @ w) + eigen, "==", 0)
-
-
-@symmetric_is_convex.control("the sum is not halved")
-def _(case: Case) -> Evidence: return symmetric_is_convex.correction[1](case, half=Fraction(1))
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #240e16a1
 def halves_estimate(
