@@ -13,7 +13,6 @@ from website import reference
 # Modules of papers and their experiments whose docstrings are not numpy style yet; to be emptied.
 PENDING = (
     "cesabianchi2010.aer", "cesabianchi2010.baseline", "cesabianchi2010.lower_bounds", "foster2016", "hazan2012",
-    "ito2017.algorithm1", "ito2017.algorithms23",
     "reproductions.cesabianchi2010", "reproductions.digits", "reproductions.ito2017",
 )  # fmt: skip
 MODULES = reference.modules()
