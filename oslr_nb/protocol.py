@@ -8,6 +8,7 @@ import itertools
 import json
 import math
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -1017,7 +1018,7 @@ class Entry:
         return self.cls.protocol
 
     def markdown(self, fact: str) -> str:
-        """A fact for a page: with formulas where they are given, else the plain text.
+        """Give a fact for a page: with formulas where they are known, else the plain text.
 
         Parameters
         ----------
@@ -1029,7 +1030,7 @@ class Entry:
         str
             Markdown.
         """
-        return self.tex.get(fact, getattr(self, fact))
+        return self.tex.get(fact) or re.sub(r"([\\`*_^~|<>$])", r"\\\1", getattr(self, fact))
 
 # %% ../nbs/core/00_protocol.ipynb #cae9cf00
 LEARNERS: dict[str, Entry] = {}  # the registry: "paper.ClassName" to what is known of the learner
@@ -1077,7 +1078,7 @@ def at_a_glance(paper: str) -> str:
     for key, entry in LEARNERS.items():
         if entry.paper != paper: continue
         lines = [f"*protocol* {entry.protocol}", *(f"*{word}* {entry.markdown(fact)}" for fact, word in words.items())]
-        rows += f"| `{key.split('.')[1]}` | {'<br>'.join(lines)} |\n".replace("\\|", "\\vert ")
+        rows += f"| `{key.split('.')[1]}` | {'<br>'.join(lines)} |\n"
     return rows
 
 # %% ../nbs/core/00_protocol.ipynb #0175b892
