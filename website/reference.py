@@ -310,6 +310,15 @@ def plain(text: str) -> str:
 def prose(lines: list[str] | str) -> str: return plain(textwrap.dedent("\n".join(lines) if isinstance(lines, list) else lines).strip())
 
 
+CLASS = re.compile(r"(?<![`\w.])[A-Z]\w+")
+
+
+def marked(match: re.Match) -> str:
+    """A class of the package in a type, as code, so that it becomes a link."""
+    found = documented().get(match[0], [])
+    return f"`{match[0]}`" if len(found) == 1 and isinstance(found[0].nodes[match[0]], ast.ClassDef) else match[0]
+
+
 def listed(entries: list, given: dict[str, tuple[str, str]]) -> str:
     """A section of a docstring as a list of definitions; types and defaults that it leaves out are the signature's."""
     out = []
@@ -317,7 +326,7 @@ def listed(entries: list, given: dict[str, tuple[str, str]]) -> str:
         names = [n.strip() for n in name.split(",") if n.strip()]
         known = given.get(names[0], ("", "")) if names else ("", "")
         words, default = kind or known[0], known[1]
-        head = ", ".join(f"[`{n}`]{{.param}}" for n in names) + (" : " if names and words else "") + plain(words)
+        head = ", ".join(f"`{n}`" for n in names) + (" : " if names and words else "") + prose(CLASS.sub(marked, words))
         if default and "default" not in words and "optional" not in words: head += f", default `{default}`"
         body = textwrap.indent(prose(lines) or "\\ ", "    ").strip()
         out.append(f"{head}\n:   {body}")
@@ -340,11 +349,12 @@ def sections(module: Module, node: Definition) -> str:
     if any(notes): parts += ["**Notes**", *(prose(p) for p in notes if not p.startswith("Source:"))]
     if sources: parts.append("**Source.** " + " ".join(map(prose, sources)))
     if doc["See Also"]:
-        also = [(", ".join(f"`{n}`" for n, _ in names), prose(text)) for names, text in doc["See Also"]]
+        also = [(", ".join(f"`{n}`" for n, _ in names), prose(text).rstrip(".")) for names, text in doc["See Also"]]
         parts.append("**See also** " + "; ".join(f"{n}{f' ({text})' if text else ''}" for n, text in also) + ".")
     if doc["References"]: parts += ["**References**", prose(doc["References"])]
     if doc["Examples"]: parts += ["**Examples**", fenced("\n".join(doc["Examples"]))]
-    return "\n\n".join(p for p in parts if p)
+    body = "\n\n".join(p for p in parts if p)
+    return f"::: {{.reference}}\n\n{body}\n\n:::" if body else ""
 
 
 def fenced(text: str) -> str: return f"```python\n{text}\n```"
@@ -522,10 +532,8 @@ def index() -> str:
     rows = sorted(((name, m) for name, ms in documented().items() for m in ms), key=lambda row: (row[0].lower(), row[1].name))
     cells = ["The modules: " + ", ".join(f"[`{m.name or 'oslr_nb'}`]({relative(m.page, page)})" for m in shown()) + "."]
     for letter, group in groupby(rows, key=lambda row: row[0][0].upper()):
-        lines = [
-            f"[`{name}`]({relative(m.page, page)}#{name}) [{m.name or 'oslr_nb'}]{{.module}}\n:   {prose(summary(m, name))}"
-            for name, m in group
-        ]
-        cells.append(f"## {letter} {{#letter-{letter.lower()}}}\n\n" + "\n\n".join(lines))
+        lines = [f"- [`{name}`]({relative(m.page, page)}#{name}) {plain(m.name or 'oslr_nb')}" for name, m in group]
+        body = "\n".join(lines)
+        cells.append(f"## {letter} {{#letter-{letter.lower()}}}\n\n::: {{.names}}\n\n{body}\n\n:::")
     found = [{"cell_type": "markdown", "metadata": {}, "source": text} for text in cells]
     return notebook("Index of names", f"All {len(rows)} public names of the package, from A to Z.", found)
