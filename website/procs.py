@@ -57,7 +57,7 @@ class Page(Processor):
         anchor = record["proof"]
         statement = f"@{anchor}" if anchor.split("-")[0] in {*BOXES, "eq"} else f"[{record['item']}](#{anchor})"
         root = "../" * self.place.count("/")
-        text = f"**{record['id']}** checks {statement}: {outcome(record)} · [ledger]({root}results/claims.ipynb)"
+        text = f"**{record['id']}** checks {statement}: {outcome(record)} · [ledger]({root}results/claims.ipynb#row-{record['id']})"
         return f"::: {{.check-line}}\n\n{text}\n\n:::"
 
     def cell(self, cell) -> None:
@@ -103,6 +103,7 @@ def fold(cell) -> None:
     body, label = cell.source[len(head):], ""
     if "exporti" in kinds:
         found = claim_of(cell)
+        if not found and "code-fold" in head: return
         summary, label = (f"Check of {found}", f"#| label: claim-{found}\n") if found else ("Code behind the checks", "")
     elif "exports" in kinds:
         if body.count("\n") < LONG or "code-fold: true" in head: return
