@@ -118,7 +118,7 @@ def table(found: dict[str, dict[str, Any]], printed: tuple[float, ...]) -> str:
     "Markdown: printed numbers beside ours, theory and tuned; `rank`: share of five-instance means below the printed number."
     n = len(found["A1"]["theory"])
     show = lambda x: "{:.1f} [{:.1f}, {:.1f}]".format(np.mean(x), *mean_interval(np.array(x), n))
-    rows = [f"| | paper, mean of 5 | theory, mean of {n} [95 %] | rank | tuned multipliers | mean of {n} [95 %] | rank |\n"]
+    rows = [f"| method | paper, mean of 5 | theory, mean of {n} [95 %] | rank | tuned multipliers | mean of {n} [95 %] | rank |\n"]
     rows.append("| --- " * 7 + "|\n")
     for m, by in found.items():
         value = dict(zip(METHODS, printed, strict=True)).get(m)
@@ -263,7 +263,7 @@ def ito2017_long(seed: int) -> dict[str, list[float]]:
 def table_long(found: dict[str, list[list[float]]]) -> str:
     "Markdown: mean regret / 100 at the rounds LONG from 5000 on, and the log-log slope over the last factor four with its interval."
     shown, last = slice(1, None, 2), np.array(LONG[-3:])
-    rows = ["| | " + " | ".join(f"T = {t:,}" for t in LONG[shown]) + " | slope from 80,000 on [95 %] |\n", "| --- " * 6 + "|\n"]
+    rows = ["| method | " + " | ".join(f"T = {t:,}" for t in LONG[shown]) + " | slope from 80,000 on [95 %] |\n", "| --- " * 6 + "|\n"]
     for m in LINES:
         x = np.array(found[m])
         low, high = slope_interval(last, x[:, -3:], 0.05, np.random.default_rng(0))
@@ -325,7 +325,7 @@ def plot(found: dict[str, dict[str, Any]], rounds: np.ndarray, ylabel: str, top:
 def table_last(found: dict[str, dict[str, Any]], unit: float = 1.0, digits: int = 0) -> str:
     "Markdown: last point of every method, mean with its 95 % interval, theory and tuned, and the multipliers."
     show = lambda x: "{:.{d}f} [{:.{d}f}, {:.{d}f}]".format(*(x[k][-1] / unit for k in ("mean", "low", "high")), d=digits)
-    rows = "| | runs | theory | tuned | multipliers |\n" + "| --- " * 5 + "|\n"
+    rows = "| method | runs | theory | tuned | multipliers |\n" + "| --- " * 5 + "|\n"
     for m, by in found.items():
         rows += f"| {m} | {len(by['theory']['last'])} | {show(by['theory'])} | {show(by['tuned'])} | {by['tuning']['label']} |\n"
     return rows
