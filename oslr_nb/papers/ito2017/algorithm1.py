@@ -845,7 +845,11 @@ class RDA(Learner):
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #0ea2b816
 @register("ito2017", budget="k' >= k + 2", assumptions="(1), (2), (a): independent features",
-          bound="O(d/(k'-k1) sqrt(T)/sigma_d^2), Theorem 2", cost="O(k') apart from rare rescans")
+          bound="O(d/(k'-k1) sqrt(T)/sigma_d^2), Theorem 2", cost="O(k') apart from rare rescans",
+          tex={"budget": r"$k'\ge k+2$",
+               "assumptions": r"(1), (2), (a): linearly independent features",
+               "bound": r"$O\bigl(\frac d{k'-k_1}\frac{\sqrt T}{\sigma_d^2}\bigr)$, Theorem 2",
+               "cost": r"$O(k')$ apart from rare rescans"})
 class RDA1(RDA):
     """Algorithm 1 of Ito et al. 2017: the favourites and two or more random features, for square-root regret.
 
@@ -935,7 +939,9 @@ class RDA1(RDA):
         super().__init__(d, budget, top, pair_bound(d, budget, top), step, radius, x_norm, y_max, seed, top=top, k=k)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #b4e354a0
-@register("ito2017", budget="k' >= 1", assumptions="none", bound="linear (baseline)", cost="O(k') apart from rare rescans")
+@register("ito2017", budget="k' >= 1", assumptions="none", bound="linear (baseline)", cost="O(k') apart from rare rescans",
+          tex={"budget": r"$k'\ge1$",
+               "cost": r"$O(k')$ apart from rare rescans"})
 class GreedyRDA(RDA):
     """Baseline of Ito et al. 2017: look at the features of largest weight only.
 
@@ -984,7 +990,9 @@ class GreedyRDA(RDA):
         super().__init__(d, budget, budget, Fraction(1), step, radius, x_norm, y_max, seed)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #a8623335
-@register("ito2017", budget="k' >= 2", assumptions="none", bound="linear (baseline)", cost="O(k') apart from rare rescans")
+@register("ito2017", budget="k' >= 2", assumptions="none", bound="linear (baseline)", cost="O(k') apart from rare rescans",
+          tex={"budget": r"$k'\ge2$",
+               "cost": r"$O(k')$ apart from rare rescans"})
 class UniformRDA(RDA):
     """Baseline of Ito et al. 2017: look at features drawn uniformly, with unbiased gradients.
 

@@ -803,7 +803,11 @@ class SquaresRDA(Learner):
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #a0a27822
 @register("ito2017", budget="k' >= max(k, 2)", assumptions="(1), (2), (a): independent features",
           bound="O(sqrt(T)) + O((d/k')^4 sigma_1^2 / sigma_d^8) for fixed w*, at best d^7/k'^4: Theorem 6 sharpened",
-          cost="O(k' + d/sqrt(t))")
+          cost="O(k' + d/sqrt(t))",
+          tex={"budget": r"$k'\ge\max(k,2)$",
+               "bound": r"$O(\sqrt T)+O\bigl((\frac d{k'})^4\frac{\sigma_1^2}{\sigma_d^8}\bigr)$ for fixed $w^*$, at best "
+                        r"$\frac{d^7}{k'^4}$: Theorem 6 sharpened",
+               "cost": r"$O(k'+d/\sqrt t)$"})
 class RDA2(SquaresRDA):
     """Algorithm 2 of Ito et al. 2017: no feature to spare; explore in the rounds 1, 4, 9, ...
 
@@ -868,7 +872,10 @@ class RDA2(SquaresRDA):
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #5818b565
 @register("ito2017", budget="k' >= max(k, 2)", assumptions="(1), (2), (b): compatibility",
-          bound="O(sqrt(T)) + O((d/k')^4 k^4 / phi_0^8) for fixed w*: Theorem 7 sharpened", cost="O(k' + d/sqrt(t))")
+          bound="O(sqrt(T)) + O((d/k')^4 k^4 / phi_0^8) for fixed w*: Theorem 7 sharpened", cost="O(k' + d/sqrt(t))",
+          tex={"budget": r"$k'\ge\max(k,2)$",
+               "bound": r"$O(\sqrt T)+O\bigl((\frac d{k'})^4\frac{k^4}{\phi_0^8}\bigr)$ for fixed $w^*$: Theorem 7 sharpened",
+               "cost": r"$O(k'+d/\sqrt t)$"})
 class RDA3(SquaresRDA):
     """Algorithm 3 of Ito et al. 2017: Algorithm 2 with an l1 term, for dependent features.
 
