@@ -30,7 +30,21 @@ __all__ = ['T', 'SETTINGS', 'METHODS', 'CANDIDATES', 'TUNING', 'PARAMETERS', 'FI
 # %% ../../nbs/results/ito2017.ipynb #1c4e2c3b
 @dataclass(frozen=True)
 class Setting:
-    "d features, k true weights with entries in [-1, 1], top = k1 of Algorithm 1, budget = k', the printed numbers."
+    """Sizes of a table or a figure of Ito et al. 2017.
+
+    Parameters
+    ----------
+    d : int
+        Features.
+    k : int
+        True weights that are not zero; their entries lie in [-1, 1].
+    top : int
+        Favourites of Algorithm 1 (k1), at most budget - 2.
+    budget : int
+        Features seen a round (k').
+    printed : tuple of floats, default ()
+        The paper's numbers, in the order of `METHODS`; empty for a figure.
+    """
 
     d: int
     k: int
@@ -44,19 +58,38 @@ class Setting:
         return self.k**0.5
 
 
-T = 5000
-SETTINGS = {
+T = 5000  # rounds of an instance
+SETTINGS = {  # sizes of each table and figure, with the printed numbers of the tables
     "table 2": Setting(10, 2, 2, 4, (1.53, 2.38, 3.60, 33.28, 25.73, 24.05, 60.76)),
     "table 3": Setting(10, 4, 2, 4, (26.88, 20.59, 17.19, 43.03, 60.02, 58.71, 64.75)),
     "figure 1": Setting(20, 5, 5, 7),
     "figure 2": Setting(20, 7, 5, 7),
 }
-METHODS = ("A1", "A2", "A3", "greedy", "uniform", "AELR", "FKK")
+METHODS = ("A1", "A2", "A3", "greedy", "uniform", "AELR", "FKK")  # columns of the paper's tables
 
 # %% ../../nbs/results/ito2017.ipynb #67f28ead
 @lru_cache(40)
 def stream(setting: str, seed: int, rounds: int = T) -> Stream:
-    "The instance with this number."
+    """The instance with this number.
+
+    Parameters
+    ----------
+    setting : str
+        A key of `SETTINGS`.
+    seed : int
+        Number of the instance, at least 0.
+    rounds : int, default 5000
+        Its length.
+
+    Returns
+    -------
+    Stream
+        Examples, labels and true weights; the last 40 are kept in memory.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     s = SETTINGS[setting]
     return sparse_linear(s.d, s.k, rounds, seed, weights="uniform", features="normal", noise=0.1)
 
@@ -65,7 +98,32 @@ def build(
     method: str, setting: Setting, rng: np.random.Generator, gradient: float = 1.0, hedge: float = 1.0, radius: float | None = None,
     **steps: float,
 ) -> Learner:
-    "The learner of a method; `steps` multiply the theory's, for FKK `gradient` and `hedge`."
+    """The learner of a method; `steps` multiply the theory's, for FKK `gradient` and `hedge`.
+
+    Parameters
+    ----------
+    method : str
+        One of `METHODS`, or `AELR, estimate`.
+    setting : Setting
+        Sizes of the problem.
+    rng : Generator (PCG64)
+        The learner's randomness.
+    gradient, hedge : float, default 1
+        Multipliers of FKK's two rates, positive.
+    radius : float, optional
+        Radius of the ball and bound on the labels. Default: that of the setting.
+    **steps : float
+        Multipliers of the theory's steps, by the learner's own names.
+
+    Returns
+    -------
+    Learner
+        Not yet used.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     d, budget, bound = setting.d, setting.budget, radius or setting.radius
     kw = {"seed": rng, "radius": bound, "y_max": bound, **steps}
     if method == "A1": return ito2017.RDA1(d, budget, setting.top, **kw)
@@ -79,46 +137,143 @@ def build(
 
 
 def regret(setting: str, method: str, seed: int, **kw: float) -> np.ndarray:
-    "Cumulative regret (T,) against the true weights of instance `seed`."
+    """Cumulative regret (T,) against the true weights of instance `seed`.
+
+    Parameters
+    ----------
+    setting : str
+        A key of `SETTINGS`.
+    method : str
+        One of `METHODS`, or `AELR, estimate`.
+    seed : int
+        Number of the instance, at least 0.
+    **kw : float
+        Multipliers of the steps, as for `build`.
+
+    Returns
+    -------
+    array (T,)
+        In squared labels.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     data = stream(setting, seed)
     return simulate(build(method, SETTINGS[setting], np.random.default_rng([seed, 1]), **kw), data.X, data.y).regret(data.w)
 
 # %% ../../nbs/results/ito2017.ipynb #045780e5
-CANDIDATES, TUNING = 32, 100_000
-PARAMETERS: dict[str, tuple[str, ...]] = {
+CANDIDATES, TUNING = 32, 100_000  # candidates of a search; number of the first instance that tuning uses
+PARAMETERS: dict[str, tuple[str, ...]] = {  # multipliers that are tuned, by method
     "A1": ("step",), "A2": ("step", "explorer_step"), "A3": ("step", "explorer_step", "l1"), "greedy": ("step",),
     "uniform": ("step",), "AELR": ("step",), "AELR, estimate": ("step",), "FKK": ("gradient", "hedge"),
 }  # fmt: skip
 
 
 def tuning(setting: str, method: str, count: int = 30) -> dict[str, Any]:
-    "The search for the multipliers of smallest mean regret / 100, on instances that nothing else uses."
+    """The search for the multipliers of smallest mean regret / 100, on instances that nothing else uses.
+
+    Parameters
+    ----------
+    setting : str
+        A key of `SETTINGS`.
+    method : str
+        One of `METHODS`, or `AELR, estimate`.
+    count : int, default 30
+        Tuning instances, which nothing else uses.
+
+    Returns
+    -------
+    dict
+        What `tune` returns.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     loss = lambda kw: np.mean([regret(setting, method, TUNING + i, **kw)[-1] / 100 for i in range(count)])
     return tune(loss, PARAMETERS[method], CANDIDATES)
 
 
 @experiment
 def ito2017_method(setting: str, method: str, count: int) -> dict[str, Any]:
-    "Tuning of a method, and R_T / 100 of instances 0, 1, ... with the theory's and the tuned multipliers (Tables 2 and 3)."
+    """Tuning of a method, and R_T / 100 of instances 0, 1, ... with the theory's and the tuned multipliers (Tables 2 and 3).
+
+    Parameters
+    ----------
+    setting : str
+        A key of `SETTINGS`.
+    method : str
+        One of `METHODS`, or `AELR, estimate`.
+    count : int
+        Instances, at least 2.
+
+    Returns
+    -------
+    dict
+        `tuning`, and R_T / 100 of the instances under `theory` and `tuned`.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     found = tuning(setting, method)
     play = lambda kw: [float(f"{regret(setting, method, i, **kw)[-1] / 100:.7g}") for i in range(count)]
     return {"tuning": found, "theory": play({}), "tuned": play(found["best"])}
 
 # %% ../../nbs/results/ito2017.ipynb #3f5c8d03
 #| code-fold: true
+#| code-summary: "Exported source: enclosed"
 def enclosed(search: dict[str, Any], names: tuple[str, ...], tol: float = 0.005) -> bool:
-    "Whether both neighbours of the tuned point were tried in every coordinate, and none is better by more than `tol`."
+    """Whether both neighbours of the tuned point were tried in every coordinate, and none is better by more than `tol`.
+
+    Parameters
+    ----------
+    search : dict
+        What `tune` returned.
+    names : tuple of str
+        The multipliers that were searched.
+    tol : float, default 0.005
+        Relative gain that is overlooked.
+
+    Returns
+    -------
+    bool
+        True if no neighbour is better.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     label = lambda point: "/".join(f"{v:.3g}" for v in point.values())
     around = [label(search["best"] | {n: search["best"][n] * search["ratio"] ** s}) for n in names for s in (-1, 1)]
     return all(search["losses"].get(a, -np.inf) >= (1 - tol) * search["losses"][search["label"]] for a in around)
 
 # %% ../../nbs/results/ito2017.ipynb #59328238
 #| code-fold: true
+#| code-summary: "Exported source: table"
 def table(found: dict[str, dict[str, Any]], printed: tuple[float, ...]) -> str:
-    "Markdown: printed numbers beside ours, theory and tuned; `rank`: share of five-instance means below the printed number."
+    """Markdown: printed numbers beside ours, theory and tuned; `rank`: share of five-instance means below the printed number.
+
+    Parameters
+    ----------
+    found : dict
+        Method -> its stored record, with R_T / 100 of every instance under `theory` and `tuned`.
+    printed : tuple of floats
+        The paper's numbers, in the order of `METHODS`.
+
+    Returns
+    -------
+    str
+        A Markdown table.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     n = len(found["A1"]["theory"])
     show = lambda x: "{:.1f} [{:.1f}, {:.1f}]".format(np.mean(x), *mean_interval(np.array(x), n))
-    rows = [f"| | paper, mean of 5 | theory, mean of {n} [95 %] | rank | tuned multipliers | mean of {n} [95 %] | rank |\n"]
+    rows = [f"| method | paper, mean of 5 | theory, mean of {n} [95 %] | rank | tuned multipliers | mean of {n} [95 %] | rank |\n"]
     rows.append("| --- " * 7 + "|\n")
     for m, by in found.items():
         value = dict(zip(METHODS, printed, strict=True)).get(m)
@@ -131,15 +286,48 @@ def table(found: dict[str, dict[str, Any]], printed: tuple[float, ...]) -> str:
     return "".join(rows)
 
 # %% ../../nbs/results/ito2017.ipynb #f21c86f5
-#| code-fold: true
 def draws(found: dict[str, dict[str, Any]], kind: str, count: int = 20_000) -> dict[str, np.ndarray]:
-    "Means of five instances, the same five for all methods: method -> array (count,)."
+    """Means of five instances, the same five for all methods: method -> array (count,).
+
+    Parameters
+    ----------
+    found : dict
+        Method -> its stored record, with R_T / 100 of every instance under `theory` and `tuned`.
+    kind : str
+        `theory` or `tuned`.
+    count : int, default 20000
+        Draws.
+
+    Returns
+    -------
+    dict
+        Method -> means (count,).
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     pick = np.random.default_rng(0).choice(len(found["A1"][kind]), (count, 5))
     return {m: np.array(by[kind])[pick].mean(axis=1) for m, by in found.items()}
 
 
 def order(found: dict[str, dict[str, Any]]) -> dict[str, tuple[float, float]]:
-    "Share of five-instance draws that show an order: statement -> (theory, tuned)."
+    """Share of five-instance draws that show an order: statement -> (theory, tuned).
+
+    Parameters
+    ----------
+    found : dict
+        Method -> its stored record, with R_T / 100 of every instance under `theory` and `tuned`.
+
+    Returns
+    -------
+    dict
+        Statement -> its shares (theory, tuned).
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     sides = []
     for kind in ("theory", "tuned"):
         mean = draws(found, kind)
@@ -181,23 +369,62 @@ def _(case: Case) -> Evidence: return order_of_the_tables.check(case, 12, first=
 
 # %% ../../nbs/results/ito2017.ipynb #6a0c3e21
 #| code-fold: true
-FIVE = ("A1", "A2", "A3", "greedy", "uniform")
+#| code-summary: "Exported source: FIVE, joint"
+FIVE = ("A1", "A2", "A3", "greedy", "uniform")  # methods whose sizes are compared with print
 
 
 def joint(found: dict[str, dict[str, Any]], printed: tuple[float, ...], factor: float) -> tuple[float, float]:
-    "Share of five-instance draws in which all of FIVE are within a factor of print: (theory, tuned)."
+    """Share of five-instance draws in which all of FIVE are within a factor of print: (theory, tuned).
+
+    Parameters
+    ----------
+    found : dict
+        Method -> its stored record, with R_T / 100 of every instance under `theory` and `tuned`.
+    printed : tuple of floats
+        The paper's numbers, in the order of `METHODS`.
+    factor : float
+        At least 1.
+
+    Returns
+    -------
+    tuple of floats
+        Shares (theory, tuned).
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     far = lambda mean: np.max([np.abs(np.log(mean[m] / printed[METHODS.index(m)])) for m in FIVE], axis=0)
     return tuple(float((far(draws(found, kind)) <= np.log(factor)).mean()) for kind in ("theory", "tuned"))  # type: ignore[return-value]
 
 # %% ../../nbs/results/ito2017.ipynb #6a0c3e24
-#| code-fold: true
+# Laws of the true weights and of the features in the sweep.
 LAWS = tuple(itertools.product(("uniform", "normal", "sign", "unit"), ("normal", "uniform", "sign")))
 VARIANTS = (("declared", 0.1, 1.0), ("declared", 0.1, 4.0), ("declared", 1.0, 1.0), ("unit", 0.1, 1.0))  # ball, noise, step
 
 
 @experiment
 def ito2017_sweep(weights: str, features: str, count: int) -> list[dict[str, Any]]:
-    "FIVE in Tables 2 and 3 under another law of the streams: mean R_T / 100, and shares of five-instance draws near print."
+    """FIVE in Tables 2 and 3 under another law of the streams: mean R_T / 100, and shares of five-instance draws near print.
+
+    Parameters
+    ----------
+    weights : str
+        Law of the true weights: uniform, normal, sign or unit.
+    features : str
+        Law of the features: normal, uniform or sign.
+    count : int
+        Instances, at least 2.
+
+    Returns
+    -------
+    list of dicts
+        One row for each of `VARIANTS`.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     bound = {"uniform": lambda k: k**0.5, "sign": lambda k: k**0.5, "normal": lambda k: 2 * k**0.5, "unit": lambda k: 1.0}[weights]
     rows = []
     for ball, noise, step in VARIANTS:
@@ -219,7 +446,22 @@ def ito2017_sweep(weights: str, features: str, count: int) -> list[dict[str, Any
 
 
 def table_sweep(found: list[dict[str, Any]]) -> str:
-    "Markdown: the nearest variant of each law of weights and features, nearest first."
+    """Markdown: the nearest variant of each law of weights and features, nearest first.
+
+    Parameters
+    ----------
+    found : list of dicts
+        Rows of `ito2017_sweep` for all laws.
+
+    Returns
+    -------
+    str
+        A Markdown table.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     best: dict[tuple[str, str], dict[str, Any]] = {}
     for r in sorted(found, key=lambda r: r["error"]): best.setdefault((r["weights"], r["features"]), r)
     rows = "| $w^*$ | features | noise | ball | step | rms log error | within 2, T2 | within 2, T3 | uniform, T2 (25.7) | T3 (60.0) |\n"
@@ -232,26 +474,58 @@ def table_sweep(found: list[dict[str, Any]]) -> str:
 
 # %% ../../nbs/results/ito2017.ipynb #9f1eb19e
 #| code-fold: true
-FKK_STEPS = (1, 10, 100, 1000)
+#| code-summary: "Exported source: FKK_STEPS, ito2017_fkk"
+FKK_STEPS = (1, 10, 100, 1000)  # multipliers of either rate of FKK
 
 
 @experiment
 def ito2017_fkk(count: int) -> dict[str, float]:
-    "Mean R_T / 100 of FKK in Table 2, for gradient and Hedge steps x 1, 10, 100, 1000."
+    """Mean R_T / 100 of FKK in Table 2, for gradient and Hedge steps x 1, 10, 100, 1000.
+
+    Parameters
+    ----------
+    count : int
+        Instances, at least 2.
+
+    Returns
+    -------
+    dict
+        Multipliers `gradient/hedge` -> mean R_T / 100.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     mean = lambda g, h: np.mean([regret("table 2", "FKK", i, gradient=g, hedge=h)[-1] / 100 for i in range(count)])
     return {f"{g}/{h}": float(f"{mean(g, h):.6g}") for g, h in itertools.product(FKK_STEPS, FKK_STEPS)}
 
 # %% ../../nbs/results/ito2017.ipynb #2ccae603
 #| code-fold: true
-LONG = tuple(2500 * 2**i for i in range(8))
-LINES: dict[str, tuple[str, dict[str, float]]] = {
+#| code-summary: "Exported source: LONG, LINES, ito2017_long"
+LONG = tuple(2500 * 2**i for i in range(8))  # rounds at which the long run is looked at
+LINES: dict[str, tuple[str, dict[str, float]]] = {  # methods and multipliers of the long run
     "A1": ("A1", {}), "A1, step x 4": ("A1", {"step": 4.0}), "A2": ("A2", {}), "A3": ("A3", {})
 }  # fmt: skip
 
 
 @experiment
 def ito2017_long(seed: int) -> dict[str, list[float]]:
-    "R_t / 100 at the rounds LONG of one instance in the setting of Table 3, and the floor that a unit ball would have."
+    """R_t / 100 at the rounds LONG of one instance in the setting of Table 3, and the floor that a unit ball would have.
+
+    Parameters
+    ----------
+    seed : int
+        Number of the instance, at least 0.
+
+    Returns
+    -------
+    dict
+        Line of the figure -> R_t / 100 at the rounds `LONG`.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     s, data = SETTINGS["table 3"], stream.__wrapped__("table 3", seed, LONG[-1])
     at = lambda x: [float(f"{v:.7g}") for v in x[np.array(LONG) - 1] / 100]
     run = lambda m, kw: simulate(build(m, s, np.random.default_rng([seed, 1]), **kw), data.X, data.y)
@@ -260,10 +534,26 @@ def ito2017_long(seed: int) -> dict[str, list[float]]:
 
 # %% ../../nbs/results/ito2017.ipynb #051d9421
 #| code-fold: true
+#| code-summary: "Exported source: table_long"
 def table_long(found: dict[str, list[list[float]]]) -> str:
-    "Markdown: mean regret / 100 at the rounds LONG from 5000 on, and the log-log slope over the last factor four with its interval."
+    """Markdown: mean regret / 100 at the rounds LONG from 5000 on, and the log-log slope over the last factor four with its interval.
+
+    Parameters
+    ----------
+    found : dict
+        Line -> R_t / 100 of every instance at the rounds `LONG`.
+
+    Returns
+    -------
+    str
+        A Markdown table.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     shown, last = slice(1, None, 2), np.array(LONG[-3:])
-    rows = ["| | " + " | ".join(f"T = {t:,}" for t in LONG[shown]) + " | slope from 80,000 on [95 %] |\n", "| --- " * 6 + "|\n"]
+    rows = ["| method | " + " | ".join(f"T = {t:,}" for t in LONG[shown]) + " | slope from 80,000 on [95 %] |\n", "| --- " * 6 + "|\n"]
     for m in LINES:
         x = np.array(found[m])
         low, high = slope_interval(last, x[:, -3:], 0.05, np.random.default_rng(0))
@@ -272,12 +562,26 @@ def table_long(found: dict[str, list[list[float]]]) -> str:
     return "".join(rows)
 
 # %% ../../nbs/results/ito2017.ipynb #95dab485
-#| code-fold: true
-POINTS = 50
+POINTS = 50  # rounds at which a curve is kept
 
 
 def summary(curves: Any) -> dict[str, list[float]]:
-    "Mean of the curves (runs, rounds) at POINTS equally spaced rounds, its 95 % interval, and the last point of every curve."
+    """Mean of the curves (runs, rounds) at POINTS equally spaced rounds, its 95 % interval, and the last point of every curve.
+
+    Parameters
+    ----------
+    curves : array (runs, rounds)
+        At least two runs.
+
+    Returns
+    -------
+    dict
+        mean, low, high at `POINTS` rounds, and last (runs,).
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     curves = np.asarray(curves)
     x = curves[:, np.arange(1, POINTS + 1) * curves.shape[1] // POINTS - 1]
     mean, half = x.mean(axis=0), 1.96 * x.std(axis=0, ddof=1) / len(x) ** 0.5
@@ -287,21 +591,60 @@ def summary(curves: Any) -> dict[str, list[float]]:
 
 @experiment
 def ito2017_curves(setting: str, method: str, count: int) -> dict[str, Any]:
-    "Regret over time in the setting of Figure 1 or 2. FKK is tuned in the setting of Table 2 or 3: a run at d = 20 takes a second."
+    """Regret over time in the setting of Figure 1 or 2. FKK is tuned in the setting of Table 2 or 3: a run at d = 20 takes a second.
+
+    Parameters
+    ----------
+    setting : str
+        A key of `SETTINGS`.
+    method : str
+        One of `METHODS`, or `AELR, estimate`.
+    count : int
+        Instances, at least 2.
+
+    Returns
+    -------
+    dict
+        `tuning`, and a `summary` under `theory` and `tuned`.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     found = tuning(setting.replace("figure 1", "table 2").replace("figure 2", "table 3") if method == "FKK" else setting, method, 20)
     play = lambda kw: summary([regret(setting, method, i, **kw) for i in range(count)])
     return {"tuning": found, "theory": play({}), "tuned": play(found["best"])}
 
 # %% ../../nbs/results/ito2017.ipynb #dbbd9b0d
-#| code-fold: true
-STYLES: dict[str, tuple[str, Any]] = {
+STYLES: dict[str, tuple[str, Any]] = {  # colour and dashes of each method
     "A1": ("#00906a", "-"), "A2": ("#0f7bb8", "--"), "A3": ("#b8659a", "-."), "greedy": ("#d55e00", (0, (1, 1))),
     "uniform": ("#8a6bbf", (0, (6, 2))), "AELR": ("#a87800", (0, (3, 1, 1, 1, 1, 1))), "FKK": ("#7a7a7a", (0, (1, 3))),
 }  # fmt: skip
 
 
 def plot(found: dict[str, dict[str, Any]], rounds: np.ndarray, ylabel: str, top: float | None = None) -> Any:
-    "Two panels, theory above tuned: mean of every method with its interval; names stand at the ends of the lines."
+    """Two panels, theory above tuned: mean of every method with its interval; names stand at the ends of the lines.
+
+    Parameters
+    ----------
+    found : dict
+        Method -> its stored record, with summaries of its curves under `theory` and `tuned`.
+    rounds : array (POINTS,)
+        Rounds of the summaries.
+    ylabel : str
+        Words at the axis.
+    top : float, optional
+        End of the axis. Default: a little above the largest mean.
+
+    Returns
+    -------
+    Figure
+        Of matplotlib.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(2, 1, figsize=(6.4, 7.2), sharex=True, layout="constrained")
@@ -323,30 +666,88 @@ def plot(found: dict[str, dict[str, Any]], rounds: np.ndarray, ylabel: str, top:
 
 
 def table_last(found: dict[str, dict[str, Any]], unit: float = 1.0, digits: int = 0) -> str:
-    "Markdown: last point of every method, mean with its 95 % interval, theory and tuned, and the multipliers."
+    """Markdown: last point of every method, mean with its 95 % interval, theory and tuned, and the multipliers.
+
+    Parameters
+    ----------
+    found : dict
+        Method -> its stored record, with summaries of its curves under `theory` and `tuned`.
+    unit : float, default 1
+        What the numbers are divided by.
+    digits : int, default 0
+        Digits after the point.
+
+    Returns
+    -------
+    str
+        A Markdown table.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     show = lambda x: "{:.{d}f} [{:.{d}f}, {:.{d}f}]".format(*(x[k][-1] / unit for k in ("mean", "low", "high")), d=digits)
-    rows = "| | runs | theory | tuned | multipliers |\n" + "| --- " * 5 + "|\n"
+    rows = "| method | runs | theory | tuned | multipliers |\n" + "| --- " * 5 + "|\n"
     for m, by in found.items():
         rows += f"| {m} | {len(by['theory']['last'])} | {show(by['theory'])} | {show(by['tuned'])} | {by['tuning']['label']} |\n"
     return rows
 
 # %% ../../nbs/results/ito2017.ipynb #fbe78d3b
 #| code-fold: true
-TOP, BUDGET = 60, 70
-SCALES = {"radius": 100.0, "x_norm": 11.0, "y_max": 100.0}
-CT_L1 = 1400.0
+#| code-summary: "Exported source: SCALES, CT_L1, CT_PARAMETERS, ct_data"
+TOP, BUDGET = 60, 70  # favourites and features seen in Figure 3
+SCALES = {"radius": 100.0, "x_norm": 11.0, "y_max": 100.0}  # what the learners are told of CT-slice
+CT_L1 = 1400.0  # radius of AELR's l1 ball there
+# Multipliers that are tuned in Figure 3, by method.
 CT_PARAMETERS = {m: PARAMETERS[m] for m in METHODS[:6]} | {"AELR": ("step", "radius")}
 
 
 @cache
 def ct_data(name: str) -> Stream:
-    "The data by name, `ct_slice` or `ct_like`; loaded once in a process."
+    """The data by name, `ct_slice` or `ct_like`; loaded once in a process.
+
+    Parameters
+    ----------
+    name : str
+        `ct_slice` or `ct_like`.
+
+    Returns
+    -------
+    Stream
+        53,500 examples of 384 features.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     return {"ct_slice": ct_slice, "ct_like": ct_like}[name]()
 
 # %% ../../nbs/results/ito2017.ipynb #01bb5849
-#| code-fold: true
 def ct_learner(method: str, rounds: int, rng: np.random.Generator, radius: float = 1.0, **steps: float) -> Learner:
-    "A method at CT-slice size; `steps` multiply the theory's, `radius` AELR's ball."
+    """A method at CT-slice size; `steps` multiply the theory's, `radius` AELR's ball.
+
+    Parameters
+    ----------
+    method : str
+        One of `METHODS`, or `AELR, estimate`.
+    rounds : int
+        Length of the run.
+    rng : Generator (PCG64)
+        The learner's randomness.
+    radius : float, default 1
+        Multiplier of AELR's ball.
+    **steps : float
+        Multipliers of the theory's steps.
+
+    Returns
+    -------
+    Learner
+        Not yet used.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     d, kw = 384, {"seed": rng, **SCALES, **steps}
     if method == "AELR": return hazan2012.OnlineAELR(d, BUDGET, rounds, **kw | {"radius": CT_L1 * radius, "x_norm": 1.0})
     if method == "A1": return ito2017.RDA1(d, BUDGET, TOP, **kw)
@@ -355,7 +756,28 @@ def ct_learner(method: str, rounds: int, rng: np.random.Generator, radius: float
 
 
 def ct_losses(data: str, method: str, seed: int, **kw: float) -> np.ndarray:
-    "Cumulative loss (n,) over one random order of the rows."
+    """Cumulative loss (n,) over one random order of the rows.
+
+    Parameters
+    ----------
+    data : str
+        `ct_slice` or `ct_like`.
+    method : str
+        One of `METHODS`, or `AELR, estimate`.
+    seed : int
+        Number of the order of the rows.
+    **kw : float
+        Multipliers, as for `ct_learner`.
+
+    Returns
+    -------
+    array (n,)
+        In squared labels.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     s = ct_data(data)
     rows = np.random.default_rng([seed, 3]).permutation(len(s.y))
     return np.cumsum(simulate(ct_learner(method, len(rows), np.random.default_rng([seed, 1]), **kw), s.X, s.y, rows=rows).losses)
@@ -363,23 +785,73 @@ def ct_losses(data: str, method: str, seed: int, **kw: float) -> np.ndarray:
 
 @experiment
 def ito2017_figure_3(data: str, method: str, count: int) -> dict[str, Any]:
-    "Tuning on two orders of the rows, and cumulative loss over others (Ito et al. 2017, Figure 3)."
+    """Tuning on two orders of the rows, and cumulative loss over others (Ito et al. 2017, Figure 3).
+
+    Parameters
+    ----------
+    data : str
+        `ct_slice` or `ct_like`.
+    method : str
+        One of `METHODS`, or `AELR, estimate`.
+    count : int
+        Orders of the rows, at least 2.
+
+    Returns
+    -------
+    dict
+        `tuning`, and a `summary` under `theory` and `tuned`.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     loss = lambda kw: np.mean([ct_losses(data, method, 1000 + i, **kw)[-1] / 1e7 for i in range(2)])
     found = tune(loss, CT_PARAMETERS[method], CANDIDATES)
     play = lambda kw: summary([ct_losses(data, method, i, **kw) for i in range(count)])
     return {"tuning": found, "theory": play({}), "tuned": play(found["best"])}
 
 # %% ../../nbs/results/ito2017.ipynb #d5b8d211
-#| code-fold: true
 def table_cells(scale: int) -> dict[str, list[Cell]]:
-    "A cell for each method of a table, 100 instances (500 for a full run); the grid of FKK."
+    """A cell for each method of a table, 100 instances (500 for a full run); the grid of FKK.
+
+    Parameters
+    ----------
+    scale : int
+        1, or 5 for a full run.
+
+    Returns
+    -------
+    dict
+        Group -> list of cells.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     cell = lambda n, m: Cell("ito2017_method", {"setting": n, "method": m, "count": 100 * scale})
     return {n: [cell(n, m) for m in PARAMETERS] for n in ("table 2", "table 3")} | {"FKK": [Cell("ito2017_fkk", {"count": 40 * scale})]}
 
 
 @section("ito2017", "Ito et al. 2017, Tables 2 and 3: regret / 100 after 5000 rounds", table_cells)
 def ito2017_tables(results: dict[str, list[Any]], out: Path) -> str:
-    "Both tables beside the paper's, orders and sizes of five-instance draws, ito2017_tables.json and .parquet."
+    """Both tables beside the paper's, orders and sizes of five-instance draws, ito2017_tables.json and .parquet.
+
+    Parameters
+    ----------
+    results : dict
+        Group -> results of its cells, in their order.
+    out : Path
+        Folder to write to.
+
+    Returns
+    -------
+    str
+        Markdown, a part of the report.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     data = {n: dict(zip(PARAMETERS, results[n], strict=True)) for n in ("table 2", "table 3")}
     write_whole(out / "ito2017_tables.json", json.dumps(data | {"FKK": results["FKK"][0]}))
     lists = [(n, m, kind, data[n][m][kind]) for n in data for m in data[n] for kind in ("theory", "tuned")]
@@ -395,44 +867,137 @@ def ito2017_tables(results: dict[str, list[Any]], out: Path) -> str:
     return text
 
 # %% ../../nbs/results/ito2017.ipynb #d5b8d212
-#| code-fold: true
 def sweep_cells(scale: int) -> dict[str, list[Cell]]:
-    "A cell for each law of weights and features, thirty instances (150)."
+    """A cell for each law of weights and features, thirty instances (150).
+
+    Parameters
+    ----------
+    scale : int
+        1, or 5 for a full run.
+
+    Returns
+    -------
+    dict
+        Group -> list of cells.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     return {"laws": [Cell("ito2017_sweep", {"weights": w, "features": f, "count": 30 * scale}) for w, f in LAWS]}
 
 
 @section("ito2017", "Ito et al. 2017, which streams come near the printed numbers", sweep_cells)
 def ito2017_laws(results: dict[str, list[Any]], out: Path) -> str:
-    "The best variant of each law and ito2017_sweep.json."
+    """The best variant of each law and ito2017_sweep.json.
+
+    Parameters
+    ----------
+    results : dict
+        Group -> results of its cells, in their order.
+    out : Path
+        Folder to write to.
+
+    Returns
+    -------
+    str
+        Markdown, a part of the report.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     found = [row for rows in results["laws"] for row in rows]
     write_whole(out / "ito2017_sweep.json", json.dumps(found))
     return table_sweep(found)
 
 # %% ../../nbs/results/ito2017.ipynb #d5b8d213
-#| code-fold: true
 def long_cells(scale: int) -> dict[str, list[Cell]]:
-    "Twenty instances (100)."
+    """Twenty instances (100).
+
+    Parameters
+    ----------
+    scale : int
+        1, or 5 for a full run.
+
+    Returns
+    -------
+    dict
+        Group -> list of cells.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     return {"instances": [Cell("ito2017_long", {"seed": i}) for i in range(20 * scale)]}
 
 
 @section("ito2017", "Ito et al. 2017, setting of Table 3 in the long run: regret / 100", long_cells)
 def ito2017_asymptotics(results: dict[str, list[Any]], out: Path) -> str:
-    "The table of the long run and ito2017_long.json."
+    """The table of the long run and ito2017_long.json.
+
+    Parameters
+    ----------
+    results : dict
+        Group -> results of its cells, in their order.
+    out : Path
+        Folder to write to.
+
+    Returns
+    -------
+    str
+        Markdown, a part of the report.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     data = {m: [r[m] for r in results["instances"]] for m in results["instances"][0]}
     write_whole(out / "ito2017_long.json", json.dumps(data))
     return table_long(data)
 
 # %% ../../nbs/results/ito2017.ipynb #d5b8d214
-#| code-fold: true
 def figure_cells(scale: int) -> dict[str, list[Cell]]:
-    "A cell for each method of a figure, 100 instances (500); eight (40) for FKK."
+    """A cell for each method of a figure, 100 instances (500); eight (40) for FKK.
+
+    Parameters
+    ----------
+    scale : int
+        1, or 5 for a full run.
+
+    Returns
+    -------
+    dict
+        Group -> list of cells.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     cell = lambda n, m: Cell("ito2017_curves", {"setting": n, "method": m, "count": (8 if m == "FKK" else 100) * scale})
     return {n: [cell(n, m) for m in reversed(METHODS)] for n in ("figure 1", "figure 2")}
 
 
 @section("ito2017", "Ito et al. 2017, Figures 1 and 2", figure_cells)
 def ito2017_figures(results: dict[str, list[Any]], out: Path) -> str:
-    "Both figures as ito2017_figure_1.png and _2.png, their curves as ito2017_figures.json, and the final regrets."
+    """Both figures as ito2017_figure_1.png and _2.png, their curves as ito2017_figures.json, and the final regrets.
+
+    Parameters
+    ----------
+    results : dict
+        Group -> results of its cells, in their order.
+    out : Path
+        Folder to write to.
+
+    Returns
+    -------
+    str
+        Markdown, a part of the report.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     data = {n: dict(zip(METHODS, reversed(results[n]), strict=True)) for n in ("figure 1", "figure 2")}
     write_whole(out / "ito2017_figures.json", json.dumps(data))
     text = ""
@@ -443,23 +1008,64 @@ def ito2017_figures(results: dict[str, list[Any]], out: Path) -> str:
     return text
 
 # %% ../../nbs/results/ito2017.ipynb #45e50228
-#| code-fold: true
 def ct_name() -> str:
-    "`ct_slice` if the user has it, otherwise the stand-in `ct_like`."
+    """`ct_slice` if the user has it, otherwise the stand-in `ct_like`.
+
+    Returns
+    -------
+    str
+        Name for `ct_data`.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     try: ct_data("ct_slice")
     except (FileNotFoundError, ValueError): return "ct_like"
     return "ct_slice"
 
 
 def ct_cells(scale: int) -> dict[str, list[Cell]]:
-    "A cell for each method, five orders of the rows (25)."
+    """A cell for each method, five orders of the rows (25).
+
+    Parameters
+    ----------
+    scale : int
+        1, or 5 for a full run.
+
+    Returns
+    -------
+    dict
+        Group -> list of cells.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     name = ct_name()
     return {"methods": [Cell("ito2017_figure_3", {"data": name, "method": m, "count": 5 * scale}) for m in CT_PARAMETERS]}
 
 
 @section("ito2017", "Ito et al. 2017, Figure 3: 384 features, 60 favourites, 70 seen", ct_cells)
 def ito2017_ct(results: dict[str, list[Any]], out: Path) -> str:
-    "The figure as ito2017_figure_3.png, its curves as .json, and the final losses."
+    """The figure as ito2017_figure_3.png, its curves as .json, and the final losses.
+
+    Parameters
+    ----------
+    results : dict
+        Group -> results of its cells, in their order.
+    out : Path
+        Folder to write to.
+
+    Returns
+    -------
+    str
+        Markdown, a part of the report.
+
+    Notes
+    -----
+    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    """
     from sklearn.linear_model import Ridge
 
     name = ct_name()
