@@ -8,8 +8,9 @@ import itertools
 import json
 import math
 import os
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
@@ -33,8 +34,8 @@ from oslr_nb.checks import (
 __all__ = ['PROTOCOLS', 'EXPECTED', 'LEARNERS', 'SCHEMA', 'ProtocolError', 'BudgetExceeded', 'split_query', 'check_bought',
            'measure', 'weighted_sum', 'check_sparse', 'check_stream', 'Environment', 'refuse_bought', 'Learner', 'Run',
            'ball_least_squares', 'SubsetLeastSquares', 'Comparator', 'best_sparse', 'check_learner', 'sell',
-           'commit_to', 'play', 'Entry', 'register', 'get_state', 'set_state', 'write_learner', 'load', 'check_rows',
-           'simulate']
+           'commit_to', 'play', 'Entry', 'register', 'at_a_glance', 'get_state', 'set_state', 'write_learner', 'load',
+           'check_rows', 'simulate']
 
 # %% ../nbs/core/00_protocol.ipynb #83488982
 PROTOCOLS = ("OSLR", "POSLR", "training-only")  # the names of the protocols
@@ -999,6 +1000,8 @@ class Entry:
         Its regret bound.
     cost : str
         Cost of a round.
+    tex : dict of str, default empty
+        Markdown with formulas for pages, in the place of budget, assumptions, bound or cost, which are plain text.
     """
 
     cls: type[Learner]
@@ -1007,25 +1010,41 @@ class Entry:
     assumptions: str
     bound: str
     cost: str
+    tex: dict[str, str] = field(default_factory=dict)
 
     @property
     def protocol(self) -> str:
         "The protocol that it plays."
         return self.cls.protocol
 
+    def markdown(self, fact: str) -> str:
+        """Give a fact for a page: with formulas where they are known, else the plain text.
+
+        Parameters
+        ----------
+        fact : {"budget", "assumptions", "bound", "cost"}
+            Which.
+
+        Returns
+        -------
+        str
+            Markdown.
+        """
+        return self.tex.get(fact) or re.sub(r"([\\`*_^~|<>$])", r"\\\1", getattr(self, fact))
+
 # %% ../nbs/core/00_protocol.ipynb #cae9cf00
 LEARNERS: dict[str, Entry] = {}  # the registry: "paper.ClassName" to what is known of the learner
 
 
-def register(paper: str, **facts: str) -> Callable[[type[Learner]], type[Learner]]:
+def register(paper: str, **facts: Any) -> Callable[[type[Learner]], type[Learner]]:
     """Class decorator: list a learner in `LEARNERS` as "paper.ClassName".
 
     Parameters
     ----------
     paper : str
         Name of the paper's module.
-    **facts : str
-        The other fields of `Entry`: budget, assumptions, bound, cost.
+    **facts
+        The other fields of `Entry`: budget, assumptions, bound, cost, tex.
 
     Returns
     -------
@@ -1039,6 +1058,28 @@ def register(paper: str, **facts: str) -> Callable[[type[Learner]], type[Learner
         return cls
 
     return add
+
+# %% ../nbs/core/00_protocol.ipynb #b47bad81
+def at_a_glance(paper: str) -> str:
+    """Markdown table of the learners of a paper: budget, assumptions, regret bound, cost of a round.
+
+    Parameters
+    ----------
+    paper : str
+        Name of the paper's module, which has been imported.
+
+    Returns
+    -------
+    str
+        Two columns: the learner; its protocol and its facts, one to a line.
+    """
+    words = {"budget": "features a round", "assumptions": "needs", "bound": "regret", "cost": "cost of a round"}
+    rows = "| learner | at a glance |\n|----------------|" + "-" * 60 + "|\n"
+    for key, entry in LEARNERS.items():
+        if entry.paper != paper: continue
+        lines = [f"*protocol* {entry.protocol}", *(f"*{word}* {entry.markdown(fact)}" for fact, word in words.items())]
+        rows += f"| `{key.split('.')[1]}` | {'<br>'.join(lines)} |\n"
+    return rows
 
 # %% ../nbs/core/00_protocol.ipynb #0175b892
 def get_state(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -57,7 +57,7 @@ class Page(Processor):
         anchor = record["proof"]
         statement = f"@{anchor}" if anchor.split("-")[0] in {*BOXES, "eq"} else f"[{record['item']}](#{anchor})"
         root = "../" * self.place.count("/")
-        text = f"**{record['id']}** checks {statement}: {outcome(record)} · [ledger]({root}results/claims.ipynb)"
+        text = f"**{record['id']}** checks {statement}: {outcome(record)} · [ledger]({root}results/claims.ipynb#row-{record['id']})"
         return f"::: {{.check-line}}\n\n{text}\n\n:::"
 
     def cell(self, cell) -> None:
