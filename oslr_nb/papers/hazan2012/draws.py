@@ -698,6 +698,8 @@ def never_worse(case: Case, factor: float = 1.0) -> Evidence:
 def _(case: Case) -> Evidence: return never_worse.check(case, factor=0.5)
 
 # %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #8c12b26c
+#| code-fold: true
+#| code-summary: "Exported source: bound_ks_ridge"
 def bound_ks_ridge(
     d: int, budget: int, T: int, moments: Any, warm: int, delta: float = 0.05, radius: float = 1.0, uniform: bool = False
 ) -> float:
@@ -738,7 +740,9 @@ def bound_ks_ridge(
     learnt = root + d * math.sqrt(2 * d * math.log(2 * d / delta) / (budget * warm))
     return 16 * radius**2 * math.sqrt((learnt**2 / k + 1) / n)
 
-# %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #221e283c
+# %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #7f19342d
+#| code-fold: true
+#| code-summary: "Exported source: bound_ks_lasso"
 def bound_ks_lasso(
     d: int, budget: int, T: int, moments: Any, warm: int, delta: float = 0.05, radius: float = 1.0, uniform: bool = False
 ) -> float:
