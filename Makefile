@@ -33,7 +33,7 @@ test: .venv/ready
 	@python -m pytest -n 2 --dist worksteal
 
 docs: .venv/ready
-	@if command -v quarto > /dev/null; then python -m website --mathjax && PYTHONPATH=. nbdev_docs; else python -m website; fi
+	@if command -v quarto > /dev/null; then python -m website --quarto; else python -m website; fi
 
 lab: .venv/ready
 	@nbdev_install_hooks

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from oslr_nb.protocol import LEARNERS, Environment, Learner, best_sparse, load, play, simulate
 
 # %% ../nbs/core/08_package.ipynb #7e5be53c
-HOME = {
+HOME = {  # names that `oslr_nb` gives directly, by the module that they come from
     "protocol": ("Environment", "Learner", "Run", "Comparator", "play", "simulate", "load", "best_sparse",
                  "ProtocolError", "BudgetExceeded"),
     "claims": ("verify",),
@@ -46,7 +46,23 @@ def __dir__() -> list[str]:
 
 # %% ../nbs/core/08_package.ipynb #275aba36
 def cite(key: str) -> str:
-    "The BibTeX entry of a source, for example `cite('ito2017')`; raises `ValueError` for an unknown key."
+    """The BibTeX entry of a source.
+
+    Parameters
+    ----------
+    key : str
+        Its key, for example "ito2017".
+
+    Returns
+    -------
+    str
+        The entry, one field a line.
+
+    Raises
+    ------
+    ValueError
+        If there is no such key; the message lists all.
+    """
     text = files("oslr_nb").joinpath("references.bib").read_text(encoding="utf8")
     entries = {re.match(r"@\w+\{([^,]+),", e)[1]: e for e in text.strip().split("\n") if e.startswith("@")}
     if key not in entries: raise ValueError(f"key = {key!r}: it must be one of {', '.join(sorted(entries))}.")

@@ -14,13 +14,54 @@ __all__ = ['LARGEST', 'TOO_LARGE', 'fail', 'check_int', 'check_real', 'as_array'
 
 # %% ../nbs/core/07_checks.ipynb #0448b6a3
 def fail(name: str, value: Any, allowed: str, why: str = "") -> NoReturn:
-    "Raise the `ValueError` that says what `name` was, what is `allowed` and `why`."
+    """Raise the `ValueError` that says what `name` was, what is allowed and why.
+
+    Parameters
+    ----------
+    name : str
+        The argument as the user knows it, for example "budget" or "X[3, 1]".
+    value : object
+        What was given; a long one is cut to 60 characters.
+    allowed : str
+        What it must be, in words that follow "it must be".
+    why : str
+        Reason or hint, shown in brackets; empty for none.
+
+    Raises
+    ------
+    ValueError
+        Always.
+    """
     shown = repr(value) if len(repr(value)) <= 60 else repr(value)[:57] + "..."
     raise ValueError(f"{name} = {shown}: it must be {allowed}" + (f" ({why})." if why else "."))
 
 # %% ../nbs/core/07_checks.ipynb #1be62cd1
 def check_int(name: str, value: Any, low: int, high: int | None = None, why: str = "") -> int:
-    "`value` as an `int` in [low, high]; a clear `ValueError` otherwise."
+    """Check that a value is an integer from `low` to `high`.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name in the message.
+    value : object
+        Python or numpy integer; a bool is refused.
+    low : int
+        Smallest allowed value.
+    high : int or None
+        Largest allowed value; None for no limit.
+    why : str
+        Reason for the limits, for the message.
+
+    Returns
+    -------
+    int
+        The value as a Python integer.
+
+    Raises
+    ------
+    ValueError
+        If it is no integer or outside the limits.
+    """
     allowed = f"an integer from {low} to {high}" if high is not None else f"an integer of at least {low}"
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         fail(name, value, allowed, why)
@@ -29,7 +70,31 @@ def check_int(name: str, value: Any, low: int, high: int | None = None, why: str
 
 # %% ../nbs/core/07_checks.ipynb #35c4f7b0
 def check_real(name: str, value: Any, above: float = -np.inf, high: float = np.inf, why: str = "") -> float:
-    "`value` as a finite `float` in (above, high]; a clear `ValueError` otherwise."
+    """Check that a value is a finite number in (above, high].
+
+    Parameters
+    ----------
+    name : str
+        The argument's name in the message.
+    value : object
+        Python or numpy number; a bool is refused.
+    above : float
+        The value must be larger than this.
+    high : float
+        The value must be at most this.
+    why : str
+        Reason for the limits, for the message.
+
+    Returns
+    -------
+    float
+        The value as a Python float.
+
+    Raises
+    ------
+    ValueError
+        If it is no number, not finite or outside the limits.
+    """
     allowed = (
         "a finite number"
         + (f" above {above:g}" if above > -np.inf else "")
@@ -42,13 +107,46 @@ def check_real(name: str, value: Any, above: float = -np.inf, high: float = np.i
 
 # %% ../nbs/core/07_checks.ipynb #f4115659
 def as_array(value: Any) -> np.ndarray:
-    "`value` as an array; a ragged one as a single object."
+    """Turn a value into an array; a ragged one becomes a single object.
+
+    Parameters
+    ----------
+    value : array-like
+        Whatever a user gave.
+
+    Returns
+    -------
+    array
+        `numpy.asarray(value)`, or an array of shape () and dtype object when numpy refuses it.
+    """
     try: return np.asarray(value)
     except ValueError: return np.array(None, dtype=object)
 
 # %% ../nbs/core/07_checks.ipynb #89090291
 def check_array(name: str, value: Any, shape: tuple[int | None, ...], why: str = "") -> np.ndarray:
-    "`value` as a finite float64 array of this `shape` (`None`: any length); a clear `ValueError` otherwise."
+    """Check that a value is an array of finite numbers of a given shape.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name in the message.
+    value : array-like
+        Integers or floats.
+    shape : tuple of (int or None)
+        Wanted shape; None stands for any length.
+    why : str
+        Reason for the shape, for the message.
+
+    Returns
+    -------
+    array of float64
+        The values, C-contiguous; not copied where that is possible.
+
+    Raises
+    ------
+    ValueError
+        If it holds something else than numbers, has another shape, or an entry is not finite (the message says which).
+    """
     want = "(" + ", ".join("any" if s is None else str(s) for s in shape) + ("," if len(shape) == 1 else "") + ")"
     a = as_array(value)
     if a.dtype.kind not in "iuf": fail(name, value, f"numbers in an array of shape {want}", why)
@@ -62,7 +160,29 @@ def check_array(name: str, value: Any, shape: tuple[int | None, ...], why: str =
 
 # %% ../nbs/core/07_checks.ipynb #2ca80e1b
 def check_indices(name: str, value: Any, d: int, why: str = "") -> np.ndarray:
-    "`value` as a 1-d int64 array of distinct coordinates in [0, d); a clear `ValueError` otherwise."
+    """Check that a value is a list of distinct coordinates.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name in the message.
+    value : array-like of int
+        Coordinates from 0 to d - 1, in any order; may be empty.
+    d : int
+        Number of features.
+    why : str
+        Reason for the range, for the message.
+
+    Returns
+    -------
+    array of int64, shape (n,)
+        The coordinates in the order given.
+
+    Raises
+    ------
+    ValueError
+        If it is no list of integers, or one is out of range or repeated.
+    """
     a = as_array(value)
     if a.size == 0: a = a.astype(np.int64)
     if a.ndim != 1 or a.dtype.kind not in "iu": fail(name, value, f"a list of integers from 0 to {d - 1}", why)
@@ -73,24 +193,76 @@ def check_indices(name: str, value: Any, d: int, why: str = "") -> np.ndarray:
     return a.astype(np.int64)
 
 # %% ../nbs/core/07_checks.ipynb #8f05905a
-LARGEST = 1e60
-TOO_LARGE = f"a finite number of magnitude at most {LARGEST:g}"
+LARGEST = 1e60  # no feature or label may be larger in magnitude: sums of their squares must stay finite
+TOO_LARGE = f"a finite number of magnitude at most {LARGEST:g}"  # the same in words
 
 
 def check_magnitude(name: str, value: np.ndarray) -> np.ndarray:
-    "The array (n,), refused when an entry is not a number of magnitude at most LARGEST."
+    """Refuse an array with an entry that is not a number of magnitude at most `LARGEST`.
+
+    Parameters
+    ----------
+    name : str
+        The array's name in the message.
+    value : array (n,)
+        The numbers.
+
+    Returns
+    -------
+    array (n,)
+        `value` itself.
+
+    Raises
+    ------
+    ValueError
+        If an entry is NaN or larger in magnitude; the message names the first.
+    """
     if np.abs(value).max(initial=0.0) <= LARGEST: return value
     i = int(np.flatnonzero(~(np.abs(value) <= LARGEST))[0])
     fail(f"{name}[{i}]", float(value[i]), TOO_LARGE)
 
 
 def check_label(name: str, value: Any) -> float:
-    "`value` as a `float` of magnitude at most LARGEST; a clear `ValueError` otherwise."
+    """Check that a label is a number of magnitude at most `LARGEST`.
+
+    Parameters
+    ----------
+    name : str
+        The label's name in the message.
+    value : object
+        Python or numpy number.
+
+    Returns
+    -------
+    float
+        The label as a Python float.
+
+    Raises
+    ------
+    ValueError
+        If it is no number, not finite, or too large.
+    """
     return number if abs(number := check_real(name, value)) <= LARGEST else fail(name, value, TOO_LARGE)
 
 # %% ../nbs/core/07_checks.ipynb #af6c2224
 def check_rng(seed: int | np.random.Generator | np.random.SeedSequence | None) -> np.random.Generator:
-    "A PCG64 `Generator` from a seed; a `Generator` is passed through, so that its owner can share it."
+    """Make a generator from a seed; a `Generator` is passed through, so that its owner can share it.
+
+    Parameters
+    ----------
+    seed : int, SeedSequence, Generator or None
+        Integer of at least 0; None takes entropy from the system; a generator must be of kind PCG64.
+
+    Returns
+    -------
+    Generator
+        A `numpy.random.Generator` of kind PCG64.
+
+    Raises
+    ------
+    ValueError
+        If `seed` is none of these.
+    """
     if isinstance(seed, np.random.Generator):
         kind = type(seed.bit_generator).__name__
         return seed if kind == "PCG64" else fail("seed", kind, "a generator of kind PCG64", "its state can be saved")
@@ -99,7 +271,20 @@ def check_rng(seed: int | np.random.Generator | np.random.SeedSequence | None) -
 
 # %% ../nbs/core/07_checks.ipynb #dbebf579
 def kernel(function: Callable) -> Callable:
-    "Compile a function of arrays and scalars with numba: no GIL, cached on disk in the installed package."
+    """Compile a function of arrays and scalars with numba, on its first call.
+
+    The compiled code holds no GIL, divides by zero as numpy does, and is cached on disk in the installed package.
+
+    Parameters
+    ----------
+    function : callable
+        Function in the part of Python that numba compiles; its arguments are not checked.
+
+    Returns
+    -------
+    callable
+        The compiled function; its attribute `py_func` is the original.
+    """
     import numba
 
     installed = function.__module__.split(".")[0] == "oslr_nb"

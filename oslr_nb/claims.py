@@ -8,6 +8,7 @@ import importlib.util
 import json
 import math
 import pkgutil
+import re
 import sys
 import time
 import zlib
@@ -22,19 +23,36 @@ import numpy as np
 from .checks import check_array, check_int, check_real, fail
 
 # %% auto #0
-__all__ = ['TIERS', 'ERRATA', 'CLAIMS', 'Evidence', 'resolution_word', 'Case', 'case', 'worst_case', 'resolution', 'Erratum',
-           'Record', 'Claim', 'claim', 'Ledger', 'resolution_text', 'on_click', 'ledger_row', 'papers', 'load_claims',
-           'one_thread', 'claim_ids', 'run_claim', 'verify', 'random_fractions', 'mean_limit', 'slope_interval',
-           'law_of_draws']
+__all__ = ['TIERS', 'ERRATA', 'CLAIMS', 'CUT', 'Evidence', 'resolution_word', 'Case', 'case', 'worst_case', 'resolution',
+           'Erratum', 'Record', 'Claim', 'claim', 'Ledger', 'resolution_text', 'on_click', 'ledger_row', 'typeset',
+           'papers', 'load_claims', 'one_thread', 'claim_ids', 'run_claim', 'verify', 'random_fractions', 'mean_limit',
+           'slope_interval', 'law_of_draws']
 
 # %% ../nbs/core/06_claims.ipynb #3964c7e9
-TIERS = ("exact", "certificate", "search", "bayes", "statistical", "rate", "gadget")
-ERRATA = ("false", "hypothesis missing", "misprint", "constant", "unclear")
+TIERS = ("exact", "certificate", "search", "bayes", "statistical", "rate", "gadget")  # how a claim is checked
+ERRATA = ("false", "hypothesis missing", "misprint", "constant", "unclear")  # kinds of errata
 
 # %% ../nbs/core/06_claims.ipynb #ba1087dd
 @dataclass(frozen=True)
 class Evidence:
-    "One instance of a statement: `lhs` op `rhs` up to `tol`; op is one of <=, ==, >=."
+    """One instance of a statement: two sides and the relation between them.
+
+    Parameters
+    ----------
+    lhs : number
+        Left side; float, int or `Fraction`.
+    op : {"<=", "==", ">="}
+        The relation.
+    rhs : number
+        Right side.
+    tol : float
+        How far an inequality may be exceeded, or an equality be off; at least 0.
+
+    Raises
+    ------
+    ValueError
+        If `op` is another one.
+    """
 
     lhs: Any
     op: str
@@ -68,7 +86,18 @@ class Evidence:
 
 
 def resolution_word(ratio: float | None) -> str:
-    "What a resolution says: tight, within 2, within 10, order only, exceeded; an equality has none; undefined without positive sides."
+    """What a resolution says, in a word.
+
+    Parameters
+    ----------
+    ratio : float or None
+        Largest smaller-over-larger side of a claim; None for an equality, NaN without positive sides.
+
+    Returns
+    -------
+    str
+        tight (from 0.99), within 2, within 10, order only; exceeded, equality or undefined.
+    """
     if ratio is None: return "equality"
     if ratio != ratio: return "undefined"
     if ratio > 1.000001: return "exceeded"  # beyond what tolerances allow: the claim fails
@@ -77,7 +106,17 @@ def resolution_word(ratio: float | None) -> str:
 # %% ../nbs/core/06_claims.ipynb #ea023dd8
 @dataclass(frozen=True)
 class Case:
-    "One case of a claim: its number, its declared value, and its own random generator."
+    """One case of a claim.
+
+    Parameters
+    ----------
+    number : int
+        Its number, from 0.
+    value : object
+        Its declared value.
+    rng : Generator
+        Its own source of randomness, always the same.
+    """
 
     number: int
     value: Any
@@ -85,24 +124,85 @@ class Case:
 
 
 def case(key: str, number: int, value: Any = None) -> Case:
-    "The case with this number of the claim `key`, always with the same generator."
+    """The case with this number of a claim, always with the same generator.
+
+    Parameters
+    ----------
+    key : str
+        Name of the claim, "paper/id".
+    number : int
+        From 0.
+    value : object
+        What the claim declares for it.
+
+    Returns
+    -------
+    Case
+        The case.
+    """
     return Case(number, value, np.random.default_rng([zlib.crc32(key.encode()), number]))
 
 # %% ../nbs/core/06_claims.ipynb #91fb0095
 def worst_case(found: Sequence[Evidence]) -> Evidence:
-    "The case that says most: undefined, then failing, then with the largest ratio or, where there is none, the least margin."
+    """The case that says most about a claim.
+
+    First one that is undefined, then one that fails, then that of largest ratio or, where there is none, of least
+    margin.
+
+    Parameters
+    ----------
+    found : sequence of Evidence
+        One for each case, at least one.
+
+    Returns
+    -------
+    Evidence
+        One of them.
+    """
     return min(found, key=lambda e: (e.defined, e.holds, -e.ratio if e.ratio == e.ratio else math.inf, e.margin))
 
 
 def resolution(found: Sequence[Evidence]) -> float | None:
-    "Largest ratio over the inequalities among the cases; None if all are equalities, NaN if no ratio is defined."
+    """Largest ratio over the inequalities among the cases.
+
+    Parameters
+    ----------
+    found : sequence of Evidence
+        One for each case.
+
+    Returns
+    -------
+    float or None
+        None if all are equalities, NaN if no ratio is defined.
+    """
     ratios = [e.ratio for e in found if e.op != "=="]
     return None if not ratios else max((r for r in ratios if r == r), default=math.nan)
 
 # %% ../nbs/core/06_claims.ipynb #f8e51496
 @dataclass(frozen=True)
 class Erratum:
-    "Where a paper needs mending: class, place, the words or formula as printed, its best defence, what depends on it."
+    """Where a paper needs mending.
+
+    Parameters
+    ----------
+    kind : str
+        One of `ERRATA`; only "false" is counted as refuted.
+    place : str
+        Page, line or equation.
+    printed : str
+        The words or formula as printed, Markdown.
+    defence : str
+        The best that can be said for the printed version.
+    matters : str
+        What depends on it.
+    source : str
+        Key of the text in the bibliography, if it is not the claim's own paper.
+
+    Raises
+    ------
+    ValueError
+        If the kind is unknown or a field is empty.
+    """
 
     kind: str
     place: str
@@ -124,7 +224,37 @@ class Erratum:
 
 @dataclass(frozen=True)
 class Record:
-    "The outcome of one claim; `as_expected` is False when anything needs attention, `resolution` None for an equality."
+    """The outcome of one claim: a row of the ledger.
+
+    Parameters
+    ----------
+    id, paper, item, statement, tier : str
+        As in `Claim`; the statement is TeX.
+    status : str
+        "holds", "refuted", another kind of erratum, or what went wrong.
+    as_expected : bool
+        False when anything needs attention.
+    lhs, op, rhs, margin : float, str, float, float
+        The worst case.
+    resolution : float or None
+        Largest ratio; None for equalities.
+    level : float or None
+        Level of a statistical claim.
+    cases : int
+        Number of cases.
+    seconds : float
+        Time of the check.
+    tol : float
+        Tolerance of the worst case.
+    controls : dict of str to str
+        For each control what was found.
+    page, proof : str
+        Notebook and anchor of the statement.
+    corrected : str
+        Mended statement of an erratum, TeX.
+    erratum : dict or None
+        Fields of `Erratum`.
+    """
 
     id: str
     paper: str
@@ -151,7 +281,35 @@ class Record:
 # %% ../nbs/core/06_claims.ipynb #91fb0094
 @dataclass
 class Claim:
-    "A numbered statement with its check, its negative controls and, for an erratum, its mended form."
+    """A numbered statement with its check, its negative controls and, for an erratum, its mended form.
+
+    Parameters
+    ----------
+    check : callable
+        `check(case)` gives `Evidence`.
+    paper : str
+        Name of its paper's module.
+    item : str
+        What it is in words, "Theorem 2".
+    id : str
+        Short name, unique.
+    tier : str
+        One of `TIERS`.
+    tex : str
+        The statement.
+    cases : sequence
+        Values of the cases.
+    proof : str
+        Anchor of the statement on the page.
+    erratum : Erratum or None
+        Where the printed words fail.
+    level : float or None
+        Level of a statistical check.
+    controls : dict of str to callable
+        Checks with one ingredient broken, which have to fail.
+    correction : tuple of (str, callable) or None
+        Mended statement and its check.
+    """
 
     check: Callable[[Case], Evidence]
     paper: str
@@ -167,12 +325,39 @@ class Claim:
     correction: tuple[str, Callable[[Case], Evidence]] | None = None
 
     def control(self, why: str) -> Callable:
-        "Decorator: the check (of an erratum: of its mended form) with one ingredient broken, which has to fail."
+        """Decorator: the check (of an erratum: of its mended form) with one ingredient broken, which has to fail.
+
+        Parameters
+        ----------
+        why : str
+            What is broken; unique within the claim.
+
+        Returns
+        -------
+        callable
+            The decorator.
+
+        Raises
+        ------
+        ValueError
+            If another control of the claim is described in the same words.
+        """
         if why in self.controls: fail("control", why, "described differently from the others of its claim")
         return lambda f: self.controls.setdefault(why, f)
 
     def corrected(self, tex: str) -> Callable:
-        "Decorator: the mended statement of an erratum, which has to hold."
+        """Decorator: the mended statement of an erratum, which has to hold.
+
+        Parameters
+        ----------
+        tex : str
+            The mended statement.
+
+        Returns
+        -------
+        callable
+            The decorator.
+        """
 
         def add(f: Callable[[Case], Evidence]) -> Callable:
             self.correction = (tex, f)
@@ -188,7 +373,20 @@ class Claim:
         return first.partition("/nbs/")[2].rstrip(".")
 
     def evidence(self, check: Callable[[Case], Evidence], until_failure: bool = False) -> list[Evidence]:
-        "What `check` finds on the cases in turn; with `until_failure` it stops at the first that fails."
+        """What a check finds on the cases in turn.
+
+        Parameters
+        ----------
+        check : callable
+            The claim's check, a control, or the mended form.
+        until_failure : bool
+            Stop at the first case that fails.
+
+        Returns
+        -------
+        list of Evidence
+            One for each case tried.
+        """
         found = []
         for number, value in enumerate(self.cases):
             found.append(check(case(f"{self.paper}/{self.id}", number, value)))
@@ -196,7 +394,18 @@ class Claim:
         return found
 
     def run(self) -> Record:
-        "Check the statement, its mended form and its controls."
+        """Check the statement, its mended form and its controls.
+
+        Returns
+        -------
+        Record
+            A row of the ledger.
+
+        Raises
+        ------
+        ValueError
+            If there is no control, or a correction without an erratum or the other way round.
+        """
         if not self.controls:
             fail(f"controls of {self.id}", 0, "at least one", "a check that cannot fail shows nothing")
         if bool(self.erratum) != bool(self.correction):
@@ -219,13 +428,41 @@ class Claim:
         )  # fmt: skip
 
 # %% ../nbs/core/06_claims.ipynb #9f4ca439
-CLAIMS: dict[str, Claim] = {}
+CLAIMS: dict[str, Claim] = {}  # the registry: id to claim, filled as modules are imported
 
 
 def claim(
     paper: str, item: str, *, id: str, tier: str, tex: str, cases: int | Sequence[Any] = 1, **options: Any
 ) -> Callable:
-    "Decorator: register a check `f(case) -> Evidence`; `cases` is a number of cases or a list of values."
+    """Decorator: register a check as a claim.
+
+    Parameters
+    ----------
+    paper : str
+        Name of the paper's module.
+    item : str
+        What it is in words, "Theorem 2".
+    id : str
+        Short name, unique over all papers.
+    tier : str
+        One of `TIERS`.
+    tex : str
+        The statement.
+    cases : int or sequence
+        Number of cases, or their values; at least one.
+    **options : object
+        Further fields of `Claim`: proof, erratum, level.
+
+    Returns
+    -------
+    callable
+        Turns a function of a `Case` into a `Claim`.
+
+    Raises
+    ------
+    ValueError
+        If the tier is unknown, the id taken, there is no case, or `level` is missing where the check is statistical.
+    """
     if tier not in TIERS: fail("tier", tier, f"one of {', '.join(TIERS)}")
     if (tier in ("statistical", "rate")) != ("level" in options):
         fail("level", options.get("level"), "given exactly when the check is statistical")
@@ -243,7 +480,13 @@ def claim(
 
 # %% ../nbs/core/06_claims.ipynb #ed876e11
 class Ledger(list):
-    "A list of `Record`s: one line each in a terminal, a table on a page."
+    """A list of `Record` objects: one line each in a terminal, a table on a page.
+
+    Attributes
+    ----------
+    ok : bool
+        True when every row is as expected.
+    """
 
     @property
     def ok(self) -> bool:
@@ -260,65 +503,194 @@ class Ledger(list):
     __repr__ = __str__
 
     def markdown(self, root: str = "../") -> str:
-        "The ledger as a table whose links lead from a page that is `root` below the folder of notebooks."
-        head = "| id | statement | status | tier | resolution |\n|" + "|".join("-" * n for n in (6, 54, 13, 13, 14)) + "|\n"
+        """The ledger as a table.
+
+        Parameters
+        ----------
+        root : str
+            Way from the page that shows it to the folder of notebooks.
+
+        Returns
+        -------
+        str
+            Markdown.
+        """
+        head = "| claim | finding |\n|" + "-" * 70 + "|" + "-" * 26 + "|\n"
         return head + "".join(ledger_row(r, root) for r in self)
 
     _repr_markdown_ = markdown
 
     def to_json(self) -> str:
-        "One JSON object a claim, all fields of `Record`."
+        """All records as JSON.
+
+        Returns
+        -------
+        str
+            One object a claim with all fields of `Record`.
+        """
         return json.dumps([asdict(r) for r in self], indent=1)
 
     @classmethod
     def read(cls, path: str | Path, *names: str) -> Ledger:
-        "A ledger that `to_json` wrote, cut down to these papers (all if none is named)."
+        """A ledger that `to_json` wrote.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        *names : str
+            Papers to keep; all if none is named.
+
+        Returns
+        -------
+        Ledger
+            The rows.
+        """
         rows = (Record(**r) for r in json.loads(Path(path).read_text()))
         return cls(r for r in rows if not names or r.paper in names)
 
-
+# %% ../nbs/core/06_claims.ipynb #c9a10001
 def resolution_text(r: Record) -> str:
-    "The resolution of a claim in a word and a number."
+    """The resolution of a claim in a word and a number.
+
+    Parameters
+    ----------
+    r : Record
+        The claim.
+
+    Returns
+    -------
+    str
+        For example "within 2, 0.71".
+    """
     word = resolution_word(r.resolution)
     return word if r.resolution is None else f"{word}, {r.resolution:.2g}"
 
 
 def on_click(label: str, text: str) -> str:
-    "Inline Markdown that shows `text` when `label` is clicked or reached by the keyboard (by the style sheet of the site)."
+    """Inline Markdown that shows a text when a label is clicked or reached by the keyboard.
+
+    Parameters
+    ----------
+    label : str
+        What is seen first, Markdown.
+    text : str
+        What is shown then, Markdown.
+
+    Returns
+    -------
+    str
+        The label with the text inside.
+    """
     return f'<span class="more" tabindex="0">{label}<span class="inside">{text}</span></span>'
 
 
 def ledger_row(r: Record, root: str) -> str:
-    "One row of a ledger on a page: links, and the details behind a click."
+    """One row of a ledger on a page: links, and the details behind a click.
+
+    Parameters
+    ----------
+    r : Record
+        The claim.
+    root : str
+        Way from the page that shows it to the folder of notebooks.
+
+    Returns
+    -------
+    str
+        A row of a Markdown table.
+    """
     within, plural = f" within {r.tol:g}" if r.tol else "", "s" * (r.cases > 1)
     details = [f"worst of {r.cases} case{plural}: {r.lhs:.4g} {r.op} {r.rhs:.4g}{within}"]
-    if r.corrected: details.append(f"mended: ${r.corrected}$")
+    if r.corrected: details.append(f"mended: {typeset(r.corrected)}")
     details += [f"control, fails: {why} ({numbers})" for why, numbers in r.controls.items()]
     here = root + r.page if r.page else ""
     item = f"[{r.item}]({here}#{r.proof})" if r.proof else r.item
-    statement = f"{item}<br>${r.statement}${on_click('details', '<br>'.join(details))}"
+    more = on_click("details", "<br>".join(details))
+    text = f'<span id="row-{r.id}">[{r.id}]({here}#claim-{r.id})</span> {item}<br>{typeset(r.statement)}{more}'
     tier = r.tier + (f" ({r.level:g})" if r.level else "")
-    status = r.status if r.as_expected else f"**{r.status}**"
-    cells = (f"[{r.id}]({here}#claim-{r.id})", statement, status, tier, resolution_text(r))
+    found = {"status": r.status if r.as_expected else f"**{r.status}**", "tier": tier, "resolution": resolution_text(r)}
+    cells = (text, "<br>".join(f'<span class="{name}">{words}</span>' for name, words in found.items()))
     return "| " + " | ".join(c.replace("|", "\\|") for c in cells) + " |\n"
+
+# %% ../nbs/core/06_claims.ipynb #c9a10003
+CUT = re.compile(r"[,:;]\\ |[,:;]?\\q?quad(?![a-z]) *")  # where a statement may be cut: ", " and a wide space
+
+
+def typeset(tex: str) -> str:
+    r"""Write a statement in TeX as Markdown, with the words of ``\text{...}`` outside of its formulas.
+
+    Parameters
+    ----------
+    tex : str
+        A formula of a claim. It is also cut behind a comma, colon or semicolon with a space, and at a wide space.
+
+    Returns
+    -------
+    str
+        One line of Markdown with formulas in ``$...$``.
+    """
+    pieces, depth, start, i = [], 0, 0, 0  # (is it a formula, text) in turn
+    while i < len(tex):
+        if depth == 0 and tex.startswith("\\text{", i):
+            end, level = i + 6, 1
+            while level:
+                level += {"{": 1, "}": -1}.get(tex[end], 0)
+                end += 1
+            pieces += [(True, tex[start:i]), (False, tex[i + 6 : end - 1])]
+            start = i = end
+        elif depth == 0 and (cut := CUT.match(tex, i)):
+            pieces += [(True, tex[start:i]), (False, cut[0][0].strip("\\") + " ")]
+            start = i = cut.end()
+        else:
+            depth = max(0, depth + {"{": 1, "(": 1, "[": 1, "}": -1, ")": -1, "]": -1}.get(tex[i], 0))
+            i += 2 if tex[i] == "\\" else 1
+    out = ""
+    for formula, text in [*pieces, (True, tex[start:])]:
+        if not formula:
+            out += " " * (out.endswith("$") and text[0].isalnum()) + text
+            continue
+        lead, inner, trail = re.fullmatch(r"((?:\\[ ,;]|[ ,;:])*)(.*?)((?:\\[ ,;]|[ ,;:.])*)", text, re.S).groups()
+        plain = lambda edge: re.sub(r"\\[ ,;]", " ", edge)
+        out += plain(lead) or " " * (out[-1:].isalnum() and bool(inner))
+        out += (f"${inner}$" if inner else "") + plain(trail)
+    return out.strip()
 
 # %% ../nbs/core/06_claims.ipynb #13bdd5b8
 def papers() -> list[str]:
-    "Names of the papers that this version implements."
+    """Names of the papers that this version implements.
+
+    Returns
+    -------
+    list of str
+        Sorted.
+    """
     from oslr_nb import papers as package
 
     return sorted(m.name for m in pkgutil.iter_modules(package.__path__))
 
 # %% ../nbs/core/06_claims.ipynb #a96fc0bf
 def load_claims(paper: str) -> None:
-    "Import a paper's module and, where there is one, that of its experiments; both register their claims."
+    """Import a paper's module and, where there is one, that of its experiments, which register claims.
+
+    Parameters
+    ----------
+    paper : str
+        Name of the module.
+    """
     importlib.import_module(f"oslr_nb.papers.{paper}")
     if importlib.util.find_spec(f"oslr_nb.reproductions.{paper}"):
         importlib.import_module(f"oslr_nb.reproductions.{paper}")
 
 # %% ../nbs/core/06_claims.ipynb #1e563695
 def one_thread() -> Any:
-    "Context in which linear algebra uses one thread."
+    """Context in which linear algebra uses one thread.
+
+    Returns
+    -------
+    context manager
+        For a `with` statement.
+    """
     import scipy.linalg  # noqa: F401  (loaded now, so that it is limited too)
     from threadpoolctl import threadpool_limits
 
@@ -326,7 +698,23 @@ def one_thread() -> Any:
 
 # %% ../nbs/core/06_claims.ipynb #d7304ad2
 def claim_ids(names: Iterable[str]) -> list[str]:
-    "Ids of the claims of these papers (all papers if empty), in the order of their pages."
+    """Ids of the claims of some papers, in the order of their pages.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Papers; all if empty.
+
+    Returns
+    -------
+    list of str
+        The ids.
+
+    Raises
+    ------
+    ValueError
+        If a paper is unknown.
+    """
     known = papers()
     for name in names:
         if name not in known: fail("paper", name, f"one of {', '.join(known)}")
@@ -335,13 +723,46 @@ def claim_ids(names: Iterable[str]) -> list[str]:
 
 
 def run_claim(id: str, paper: str) -> Record:
-    "Run one claim, in this process or in a worker, with one thread of linear algebra."
+    """Run one claim, in this process or in a worker, with one thread of linear algebra.
+
+    Parameters
+    ----------
+    id : str
+        The claim.
+    paper : str
+        Its paper, which is imported.
+
+    Returns
+    -------
+    Record
+        The outcome.
+    """
     load_claims(paper)
     with one_thread(): return CLAIMS[id].run()
 
 # %% ../nbs/core/06_claims.ipynb #f066ff0e
 def verify(*names: str, jobs: int = 1, progress: bool = False) -> Ledger:
-    "Check the claims of these papers (all if none is named) and return the ledger, in the order of the pages."
+    """Check the claims of some papers.
+
+    Parameters
+    ----------
+    *names : str
+        Papers, for example "ito2017"; all if none is named.
+    jobs : int
+        Worker processes, at least 1; the result does not depend on it.
+    progress : bool
+        Show a progress bar.
+
+    Returns
+    -------
+    Ledger
+        The rows in the order of the pages; printed, it is a table.
+
+    Raises
+    ------
+    ValueError
+        If a paper is unknown or `jobs` is below 1.
+    """
     from joblib import Parallel, delayed
     from tqdm import tqdm
 
@@ -352,13 +773,46 @@ def verify(*names: str, jobs: int = 1, progress: bool = False) -> Ledger:
 
 # %% ../nbs/core/06_claims.ipynb #f9a205d3
 def random_fractions(rng: np.random.Generator, d: int, denominator: int = 7) -> np.ndarray:
-    "d random nonzero multiples of 1/denominator in [-1, 1] as Fractions."
+    """Random nonzero multiples of 1/denominator in [-1, 1].
+
+    Parameters
+    ----------
+    rng : Generator
+        Source of randomness.
+    d : int
+        How many.
+    denominator : int
+        At least 1.
+
+    Returns
+    -------
+    array of Fraction, shape (d,)
+        The numbers.
+    """
     n = rng.integers(1, denominator + 1, d) * rng.choice([-1, 1], d)
     return np.array([Fraction(int(v), denominator) for v in n])
 
 # %% ../nbs/core/06_claims.ipynb #e5265aad
 def mean_limit(x: Any, level: float) -> float:
-    "Upper end of a one-sided Student interval at `level` for the mean of independent values (n,)."
+    """Upper end of a one-sided Student interval for a mean.
+
+    Parameters
+    ----------
+    x : array-like (n,)
+        Independent values, at least two.
+    level : float
+        Chance of error, in (0, 0.5].
+
+    Returns
+    -------
+    float
+        The limit.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two finite values or the level is out of range.
+    """
     from scipy.stats import t
 
     x = check_array("x", x, (None,))
@@ -370,7 +824,33 @@ def mean_limit(x: Any, level: float) -> float:
 def slope_interval(
     T: np.ndarray, values: np.ndarray, level: float, rng: np.random.Generator, resamples: int = 2000
 ) -> tuple[float, float]:
-    "Bootstrap interval at `level` for the log-log slope of the mean of values (runs, len(T)) over T."
+    """Bootstrap interval for the log-log slope of a mean.
+
+    Parameters
+    ----------
+    T : array (n,)
+        Abscissas, positive.
+    values : array (runs, n)
+        One curve a run; their mean must be positive.
+    level : float
+        Chance of error, in (0, 0.5].
+    rng : Generator
+        For the resamples.
+    resamples : int
+        How many.
+
+    Returns
+    -------
+    low : float
+        Lower end.
+    high : float
+        Upper end.
+
+    Raises
+    ------
+    ValueError
+        If a mean is not positive or the level out of range.
+    """
     check_real("level", level, 0, 0.5)
     if np.min(values.mean(axis=0)) <= 0:
         fail("smallest mean", float(values.mean(axis=0).min()), "positive", "its logarithm is taken")
@@ -383,7 +863,27 @@ def slope_interval(
 
 # %% ../nbs/core/06_claims.ipynb #c51a0002
 def law_of_draws(counts: Any, chances: Any, level: float) -> Evidence:
-    "Pearson's statistic of counts (n,) against their exact chances (n,), and its quantile at 1 - level."
+    """Pearson's test of counts against exact chances.
+
+    Parameters
+    ----------
+    counts : array-like (n,)
+        How often each outcome was drawn.
+    chances : array-like (n,)
+        Their exact chances, of sum 1; at least 5 of each possible outcome are expected.
+    level : float
+        Chance of error, in (0, 0.5].
+
+    Returns
+    -------
+    Evidence
+        The statistic (infinite if something impossible was drawn), <=, its quantile at 1 - level.
+
+    Raises
+    ------
+    ValueError
+        If the chances do not sum to 1, too few are expected, or the level is out of range.
+    """
     from scipy.stats import chi2
 
     counts, chances = np.asarray(counts, dtype=float), np.asarray(chances, dtype=float)

@@ -13,26 +13,50 @@ import typer
 __all__ = ['app', 'Papers', 'Jobs', 'CORES', 'stop', 'verify', 'reproduce', 'list_learners', 'cite']
 
 # %% ../nbs/practice/cli.ipynb #3cf95c0c
-app = typer.Typer(
+app = typer.Typer(  # the command `oslr`
     help="Online sparse linear regression: claims, experiments, learners.", no_args_is_help=True,
     add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
 )
-Papers = Annotated[
+Papers = Annotated[  # argument of the commands: names of papers
     list[str] | None, typer.Argument(help="Papers, for example ito2017 (default: all).", metavar="[PAPER]...")
 ]
-Jobs = Annotated[int, typer.Option(help="Worker processes.", min=1)]
-CORES = os.cpu_count() or 1
+Jobs = Annotated[int, typer.Option(help="Worker processes.", min=1)]  # option of the commands
+CORES = os.cpu_count() or 1  # cores of this machine
 
 
 def stop(error: Exception) -> None:
-    "Print the sentence of an error and end with exit code 2."
+    """Print the sentence of an error and end with exit code 2.
+
+    Parameters
+    ----------
+    error : Exception
+        What a user did wrong.
+
+    Raises
+    ------
+    typer.Exit
+        Always.
+    """
     typer.echo(str(error), err=True)
     raise typer.Exit(2)
 
 # %% ../nbs/practice/cli.ipynb #63a8807f
-@app.command()
+@app.command(help="Check every claim of the papers and print the ledger.")
 def verify(papers: Papers = None, jobs: Jobs = CORES) -> None:
-    "Check every claim of the papers and print the ledger."
+    """The command `oslr verify`: check every claim of the papers and print the ledger.
+
+    Parameters
+    ----------
+    papers : list of str or None
+        Papers, for example "ito2017"; all if none is named.
+    jobs : int
+        Worker processes, at least 1; default all cores.
+
+    Raises
+    ------
+    typer.Exit
+        Always: 0 if every row is as expected, 1 if not, 2 for a wrong argument, 130 if interrupted.
+    """
     from oslr_nb.claims import verify as run
 
     try: ledger = run(*(papers or []), jobs=jobs, progress=True)
@@ -44,7 +68,7 @@ def verify(papers: Papers = None, jobs: Jobs = CORES) -> None:
 
 
 # %% ../nbs/practice/cli.ipynb #be5bbbf4
-@app.command()
+@app.command(help="Check the claims and re-run the experiments; writes report.md, tables and figures.")
 def reproduce(
     papers: Papers = None,
     full: Annotated[bool, typer.Option("--full", help="Five times as many instances, and MNIST (found or downloaded).")] = False,
@@ -53,7 +77,24 @@ def reproduce(
     ] = Path("_results"),
     jobs: Jobs = CORES,
 ) -> None:
-    "Check the claims and re-run the experiments; writes report.md, tables and figures."
+    """The command `oslr reproduce`: check the claims and re-run the experiments; writes report.md, tables and figures.
+
+    Parameters
+    ----------
+    papers : list of str or None
+        Papers, for example "ito2017"; all if none is named.
+    full : bool
+        Five times as many instances, and MNIST.
+    out : Path
+        Folder of the results; finished work found there is not repeated.
+    jobs : int
+        Worker processes, at least 1; default all cores.
+
+    Raises
+    ------
+    typer.Exit
+        Always: 0 if all claims are as expected, 1 if not, 2 for a wrong argument, 130 if interrupted.
+    """
     from oslr_nb.experiments import reproduce as run
 
     try: ok = run(*(papers or []), out=out, full=full, jobs=jobs, progress=True)
@@ -67,9 +108,9 @@ def reproduce(
     raise typer.Exit(0 if ok else 1)
 
 # %% ../nbs/practice/cli.ipynb #e17f5841
-@app.command("list")
+@app.command("list", help="The learners: protocol, features a round, assumptions, regret, cost of a round.")
 def list_learners() -> None:
-    "The learners: protocol, features a round, assumptions, regret, cost of a round."
+    "The command `oslr list`: every learner with its protocol, features a round, assumptions, regret and cost."
     import oslr_nb
 
     for name, e in oslr_nb.LEARNERS.items():
@@ -80,9 +121,20 @@ def list_learners() -> None:
 
 
 # %% ../nbs/practice/cli.ipynb #7cba5f05
-@app.command()
+@app.command(help="Print the BibTeX entry of a source.")
 def cite(key: Annotated[str, typer.Argument(help="Key of a source, for example ito2017.")]) -> None:
-    "Print the BibTeX entry of a source."
+    """The command `oslr cite`: print the BibTeX entry of a source.
+
+    Parameters
+    ----------
+    key : str
+        Key of a source, for example "ito2017".
+
+    Raises
+    ------
+    typer.Exit
+        With code 2 for an unknown key.
+    """
     from oslr_nb import cite as entry
 
     try:

@@ -27,7 +27,17 @@ __all__ = ['WEIGHTS', 'FEATURES', 'UCI', 'SOURCES', 'CT_ROWS', 'CT_HEADER', 'CT_
 # %% ../nbs/practice/data.ipynb #23597ac2
 @dataclass(frozen=True)
 class Stream:
-    "Examples X (n, d), labels y (n,), and the true weights w (d,) where there are any."
+    """Examples, labels and, where there are any, the true weights.
+
+    Parameters
+    ----------
+    X : array (n, d)
+        Features.
+    y : array (n,)
+        Labels.
+    w : array (d,) or None
+        True weights.
+    """
 
     X: np.ndarray
     y: np.ndarray
@@ -35,18 +45,40 @@ class Stream:
 
 # %% ../nbs/practice/data.ipynb #2098c0b1
 def shuffled(stream: Stream, seed: Any) -> Stream:
-    "The same examples in a random order, as Ito et al. 2018 do it with CT-slice."
+    """The same examples in a random order.
+
+    Parameters
+    ----------
+    stream : Stream
+        The examples.
+    seed : int, SeedSequence, Generator or None
+        Of the order.
+
+    Returns
+    -------
+    Stream
+        A copy.
+
+    Raises
+    ------
+    ValueError
+        If the seed is none of these.
+
+    Notes
+    -----
+    Source: so CT-slice is treated in Ito et al. 2018.
+    """
     order = check_rng(seed).permutation(len(stream.y))
     return Stream(stream.X[order], stream.y[order], stream.w)
 
 # %% ../nbs/practice/data.ipynb #c07cb58f
-WEIGHTS = {
+WEIGHTS = {  # laws of the nonzero weights of `sparse_linear`
     "uniform": lambda rng, k: rng.uniform(-1, 1, k),
     "normal": lambda rng, k: rng.standard_normal(k),
     "sign": lambda rng, k: rng.choice([-1.0, 1.0], k),
     "unit": lambda rng, k: (lambda w: w / np.linalg.norm(w))(rng.uniform(-1, 1, k)),
 }
-FEATURES = {
+FEATURES = {  # laws of its features
     "normal": lambda rng, T, d: rng.standard_normal((T, d)),
     "uniform": lambda rng, T, d: rng.uniform(-1, 1, (T, d)),
     "sign": lambda rng, T, d: rng.choice([-1.0, 1.0], (T, d)) / np.sqrt(d),
@@ -56,7 +88,39 @@ FEATURES = {
 def sparse_linear(
     d: int, k: int, T: int, seed: Any, weights: str = "uniform", features: str = "normal", noise: float = 0.1
 ) -> Stream:
-    "T rounds of the k-sparse linear model in d features (assumptions (1) and (2) of Ito et al. 2017)."
+    """Rounds of a k-sparse linear model with normal noise.
+
+    Parameters
+    ----------
+    d : int
+        Number of features, at least 1.
+    k : int
+        Nonzero weights, from 1 to d; their places are random.
+    T : int
+        Number of rounds, at least 1.
+    seed : int, SeedSequence, Generator or None
+        Of everything random.
+    weights : str
+        Law of the nonzero weights, a key of `WEIGHTS`.
+    features : str
+        Law of the features, a key of `FEATURES`.
+    noise : float
+        Standard deviation of the noise, at least 0.
+
+    Returns
+    -------
+    Stream
+        X (T, d), y (T,), w (d,).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range or a law unknown.
+
+    Notes
+    -----
+    Source: assumptions (1) and (2) of Ito et al. 2017.
+    """
     d, T = check_int("d", d, 1), check_int("T", T, 1)
     k = check_int("k", k, 1, d, f"there are d = {d} features")
     for name, value, known in (("weights", weights, WEIGHTS), ("features", features, FEATURES)):
@@ -70,7 +134,31 @@ def sparse_linear(
 
 # %% ../nbs/practice/data.ipynb #7f32ede3
 def two_digits(images: np.ndarray, labels: np.ndarray, negative: int, positive: int, scale: float) -> Stream:
-    "The images (n, d) of two digits, times `scale`, and y = -1 or +1."
+    """The images of two digits as a stream with labels -1 and +1.
+
+    Parameters
+    ----------
+    images : array (n, d)
+        Images of digits.
+    labels : array of int, shape (n,)
+        Digits.
+    negative : int
+        Digit labelled -1, from 0 to 9.
+    positive : int
+        Digit labelled +1, another one.
+    scale : float
+        Factor of the images.
+
+    Returns
+    -------
+    Stream
+        Those images in their order.
+
+    Raises
+    ------
+    ValueError
+        If a digit is out of range or both are the same.
+    """
     for name, digit in (("negative", negative), ("positive", positive)): check_int(name, digit, 0, 9)
     if negative == positive: fail("positive", positive, f"a digit other than negative = {negative}")
     keep = np.isin(labels, (negative, positive))
@@ -78,7 +166,25 @@ def two_digits(images: np.ndarray, labels: np.ndarray, negative: int, positive: 
 
 
 def digits_pair(negative: int = 3, positive: int = 5) -> Stream:
-    "Images of two digits from scikit-learn: X (n, 64) with ||x|| <= 1, y = -1 or +1."
+    """Images of two digits from scikit-learn, 8 x 8 pixels.
+
+    Parameters
+    ----------
+    negative : int
+        Digit labelled -1, from 0 to 9.
+    positive : int
+        Digit labelled +1, another one.
+
+    Returns
+    -------
+    Stream
+        X (n, 64) with ||x|| <= 1, y = -1 or +1.
+
+    Raises
+    ------
+    ValueError
+        If a digit is out of range or both are the same.
+    """
     from sklearn.datasets import load_digits
 
     bunch = load_digits()
@@ -86,7 +192,13 @@ def digits_pair(negative: int = 3, positive: int = 5) -> Stream:
 
 # %% ../nbs/practice/data.ipynb #d9a87bdd
 def data_folder() -> Path:
-    "The folder where data sets are looked for and kept: `OSLR_DATA` where it is set, or the user's cache."
+    """The folder where data sets are looked for and kept.
+
+    Returns
+    -------
+    Path
+        The environment variable OSLR_DATA where it is set, or the user's cache.
+    """
     return Path(os.environ.get("OSLR_DATA") or _pooch().os_cache("oslr_nb")).expanduser()
 
 
@@ -101,7 +213,19 @@ def _pooch() -> Any:
 # %% ../nbs/practice/data.ipynb #07e18155
 @dataclass(frozen=True)
 class Source:
-    "Where a data set comes from: name, address, file names to look for, SHA-256 of the archive or None."
+    """Where a data set comes from.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    url : str
+        Its address.
+    files : tuple of str
+        File names to look for; the first is that of a download.
+    sha256 : str or None
+        Digest of the archive, where it is stable.
+    """
 
     name: str
     url: str
@@ -109,8 +233,9 @@ class Source:
     sha256: str | None
 
 
+# address of the archives at UCI
 UCI = "https://archive.ics.uci.edu/static/public/"
-SOURCES = {
+SOURCES = {  # where the data sets come from, by name
     "ct_slice": Source(
         "ct_slice",
         f"{UCI}206/relative+location+of+ct+slices+on+axial+axis.zip",
@@ -227,10 +352,10 @@ def _agree(what: str, values: np.ndarray, known: str, kind: str = "<f8") -> None
     if (found := _digest(values, kind)) != known: _differs(what, found, known, values)
 
 # %% ../nbs/practice/data.ipynb #b86faf2d
-CT_ROWS = 53_500
-CT_HEADER = ("patientId", *(f"value{j}" for j in range(384)), "reference")
-CT_LABELS = "ebb104057c8b05fc19cc0c8456d6a534642f2a88684cffa2d69204404e9d9b28"
-CT_HEAD = "6ee0ae2460deb0bae692f1e5d6016c2a8e810f35ce46c10c039915018f86b970"
+CT_ROWS = 53_500  # rows of CT-slice
+CT_HEADER = ("patientId", *(f"value{j}" for j in range(384)), "reference")  # names of its columns
+CT_LABELS = "ebb104057c8b05fc19cc0c8456d6a534642f2a88684cffa2d69204404e9d9b28"  # SHA-256 of its labels as numbers
+CT_HEAD = "6ee0ae2460deb0bae692f1e5d6016c2a8e810f35ce46c10c039915018f86b970"  # and of the features of its first 682 rows
 
 
 def _read_ct(
@@ -254,11 +379,35 @@ def _read_ct(
 
 # %% ../nbs/practice/data.ipynb #52b6399d
 def ct_slice(path: Any = None, download: bool = False, zero_outside: bool = True) -> Stream:
-    """CT-slice: X (53500, 384), y (53500,) position along the body, rows in file order (use `shuffled`).
+    """CT-slice: where on the body's axis a computed tomography was taken, from histograms of bone and air.
 
-    `path` is the UCI csv or zip file or its folder (default: `data_folder()`); `zero_outside` sets the mark -0.25 of
-    bins outside the image to 0, as Ito et al. 2018 do. Raises FileNotFoundError (says how to get the file),
-    ValueError (not the published data; says what differs) or ConnectionError.
+    Parameters
+    ----------
+    path : str, Path or None
+        The UCI csv or zip file, or its folder; None looks in `data_folder`.
+    download : bool
+        Get the file from UCI if no path is given and it is not in the folder.
+    zero_outside : bool
+        Set the mark -0.25 of bins outside the image to 0, as Ito et al. 2018 do.
+
+    Returns
+    -------
+    Stream
+        X (53500, 384) from 0 (-0.25 where marks are kept) to 1, y (53500,) in [0, 100]; rows in file order, by patient
+        (see `shuffled`).
+
+    Raises
+    ------
+    FileNotFoundError
+        If the file is not there; the message says how to get it.
+    ConnectionError
+        If the download fails; nothing is kept.
+    ValueError
+        If it is not the published data; the message says what differs.
+
+    Notes
+    -----
+    The numbers are compared with known digests. Source: Graf et al., UCI Machine Learning Repository 206.
     """
     X, y = _read_ct(_locate(SOURCES["ct_slice"], path, download))
     return _without_marks(X, y) if zero_outside else Stream(X, y)
@@ -268,7 +417,7 @@ def _without_marks(X: np.ndarray, y: np.ndarray) -> Stream:
     return Stream(np.where(X == -0.25, 0.0, X), y)
 
 # %% ../nbs/practice/data.ipynb #66b0b415
-CT_GRIDS = ((24, 10), (18, 8))  # directions, rings
+CT_GRIDS = ((24, 10), (18, 8))  # directions and rings of the two histograms, bone and air
 
 
 def _smear(n: int, circle: bool) -> np.ndarray:
@@ -294,15 +443,32 @@ def _histogram(
     return -np.expm1(-slope * np.maximum(z - level - 0.5 * _fields(rng, 1, *grid), 0))
 
 # %% ../nbs/practice/data.ipynb #69850988
-CT_DECILES = (1.74, 18.76, 27.60, 32.25, 37.45, 43.99, 50.87, 58.52, 69.52, 81.10, 97.49)
-CT_CONSTANT = (59, 69, 179, 189, 351)
+CT_DECILES = (1.74, 18.76, 27.60, 32.25, 37.45, 43.99, 50.87, 58.52, 69.52, 81.10, 97.49)  # of the true labels
+CT_CONSTANT = (59, 69, 179, 189, 351)  # columns of CT-slice that are constant
 
 
 def ct_like(T: int = CT_ROWS, seed: Any = 0) -> Stream:
-    """A generated stand-in for CT-slice, NOT the data set: X (T, 384) in [0, 1], y (T,); 97 patients in turn.
+    """A generated stand-in for CT-slice, NOT the data set; losses do not carry over.
 
-    Share and size of the positive features and agreement of neighbouring bins are roughly those of the first 682
-    real rows; the labels have the true deciles; five columns are constant. Losses do not carry over.
+    Share and size of the positive features and agreement of neighbouring bins are roughly those of the first 682 real
+    rows; the labels have the true deciles; five columns are constant; 97 patients follow in turn.
+
+    Parameters
+    ----------
+    T : int
+        Number of rows, at least 1.
+    seed : int, SeedSequence, Generator or None
+        Of everything random.
+
+    Returns
+    -------
+    Stream
+        X (T, 384) in [0, 1], y (T,).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
     """
     T, rng = check_int("T", T, 1), check_rng(seed)
     who = np.sort(rng.integers(97, size=T))
@@ -315,9 +481,9 @@ def ct_like(T: int = CT_ROWS, seed: Any = 0) -> Stream:
     return Stream(X, np.interp(u, np.linspace(0, 1, 11), CT_DECILES))
 
 # %% ../nbs/practice/data.ipynb #765463ce
-BLOG_ROWS = (52_397, 7_624)  # training file, sixty test files
-BLOG_LABELS = "02c3ea8c13b3dc065f998c8817b6a33157d0a07c03c6c54404a5c4f930a229f7"
-BLOG_FEATURES = "c869184bdda43335f47626148bba148e4bbf56d7431fa66d13f698538e81e7de"
+BLOG_ROWS = (52_397, 7_624)  # rows of BlogFeedback: training file, sixty test files
+BLOG_LABELS = "02c3ea8c13b3dc065f998c8817b6a33157d0a07c03c6c54404a5c4f930a229f7"  # SHA-256 of its labels as numbers
+BLOG_FEATURES = "c869184bdda43335f47626148bba148e4bbf56d7431fa66d13f698538e81e7de"  # and of its features as float32
 
 
 def _read_blog(
@@ -338,14 +504,33 @@ def _read_blog(
 
 
 def blog_feedback(path: Any = None, download: bool = False) -> Stream:
-    """BlogFeedback: X (60021, 280), y (60021,) comments in the next day; 52,397 training rows, then the test rows.
+    """BlogFeedback: how many comments a blog post gets in the next day.
 
-    `path` is the UCI zip file or its folder (default: `data_folder()`). Raises as `ct_slice` does.
+    Parameters
+    ----------
+    path : str, Path or None
+        The UCI zip file, or its folder; None looks in `data_folder`.
+    download : bool
+        Get the file from UCI if no path is given and it is not in the folder.
+
+    Returns
+    -------
+    Stream
+        X (60021, 280), y (60021,) comments; 52,397 training rows, then the test rows by date.
+
+    Raises
+    ------
+    FileNotFoundError, ConnectionError, ValueError
+        As `ct_slice`.
+
+    Notes
+    -----
+    The numbers are compared with known digests. Source: Buza, UCI Machine Learning Repository 304.
     """
     return _read_blog(_locate(SOURCES["blog_feedback"], path, download))
 
 # %% ../nbs/practice/data.ipynb #2107b057
-MNIST_PARTS = {  # key in mnist.npz: (original file, SHA-256 of it before it is gzipped)
+MNIST_PARTS = {  # of MNIST, key in mnist.npz: (original file, SHA-256 of it before it is gzipped)
     "x_train": ("train-images-idx3-ubyte", "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"),
     "y_train": ("train-labels-idx1-ubyte", "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"),
     "x_test": ("t10k-images-idx3-ubyte", "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"),
@@ -391,14 +576,54 @@ def _read_mnist(file: Path, parts: dict[str, tuple[str, str]] = MNIST_PARTS) -> 
 
 
 def mnist(path: Any = None, download: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """MNIST: images (70000, 784) uint8 from 0 to 255, labels (70000,) uint8; 60,000 to train on, then 10,000 to test.
+    """MNIST: images of handwritten digits, 28 x 28 pixels.
 
-    `path` is Keras' mnist.npz, one of the four .gz files, or their folder (default: `data_folder()`).
-    Raises as `ct_slice` does.
+    Parameters
+    ----------
+    path : str, Path or None
+        Keras' mnist.npz, one of the four .gz files, or their folder; None looks in `data_folder`.
+    download : bool
+        Get mnist.npz if no path is given and it is not in the folder.
+
+    Returns
+    -------
+    images : array of uint8, shape (70000, 784)
+        From 0 to 255; 60,000 to train on, then 10,000 to test.
+    labels : array of uint8, shape (70000,)
+        Digits.
+
+    Raises
+    ------
+    FileNotFoundError, ConnectionError, ValueError
+        As `ct_slice`.
     """
     return _read_mnist(_locate(SOURCES["mnist"], path, download))
 
 
 def mnist_pair(negative: int = 3, positive: int = 5, path: Any = None, download: bool = False) -> Stream:
-    "Images of two digits of MNIST, training and test images: X (n, 784) from 0 to 1, y = -1 or +1. Raises as `mnist`."
+    """Images of two digits of MNIST, training and test images.
+
+    Parameters
+    ----------
+    negative : int
+        Digit labelled -1, from 0 to 9.
+    positive : int
+        Digit labelled +1, another one.
+    path : str, Path or None
+        As for `mnist`.
+    download : bool
+        As for `mnist`.
+
+    Returns
+    -------
+    Stream
+        X (n, 784) from 0 to 1, y = -1 or +1.
+
+    Raises
+    ------
+    FileNotFoundError, ConnectionError
+        As `mnist`.
+    ValueError
+        As `mnist`, and if a digit is out of range or both are the same.
+    """
     return two_digits(*mnist(path, download), negative, positive, 1 / 255)

@@ -21,13 +21,43 @@ __all__ = ['containment', 'distinct_sum', 'draw_outside', 'draw_subset', 'check_
 
 # %% ../nbs/core/01_designs.ipynb #ad783fc7
 def containment(n: int, m: int, order: int, exact: bool = False) -> np.ndarray:
-    "P[A in S] for a uniform m-subset S of n items and |A| = 0..order, shape (order + 1,); Fractions if `exact`."
+    """Chance that a uniform subset contains given items, for every number of items.
+
+    Parameters
+    ----------
+    n : int
+        Number of items.
+    m : int
+        Size of the subset, from 0 to n.
+    order : int
+        Largest number of items asked for, at least 0.
+    exact : bool
+        Fractions instead of floats.
+
+    Returns
+    -------
+    array (order + 1,)
+        Entry r is P[A in S] for |A| = r: (m)_r / (n)_r, falling factorials; 0 where r > n.
+    """
     levels = [Fraction(perm(m, r), perm(n, r)) if r <= n else Fraction(0) for r in range(order + 1)]
     return np.array(levels, dtype=object if exact else float)
 
 # %% ../nbs/core/01_designs.ipynb #83c5c447
 def distinct_sum(v: np.ndarray, order: int) -> np.ndarray:
-    "Sum of v over the distinct ones among `order` indices, for all index tuples: shape (d,) * order."
+    """Sum of numbers over the distinct ones among several indices, for all tuples of indices.
+
+    Parameters
+    ----------
+    v : array (d,)
+        The numbers.
+    order : int
+        Length of the tuples.
+
+    Returns
+    -------
+    array (d, ..., d) with `order` axes
+        Entry (i, j, ...) is the sum of v over the set {i, j, ...}.
+    """
     index = np.ix_(*(np.arange(len(v)),) * order)
     total = np.zeros((len(v),) * order, dtype=v.dtype)
     for a, i in enumerate(index):
@@ -42,9 +72,26 @@ def distinct_sum(v: np.ndarray, order: int) -> np.ndarray:
 def draw_outside(
     rng: np.random.Generator, d: int, taken: int, r: int, mark: np.ndarray, stamp: int, out: np.ndarray
 ) -> None:
-    """Draw a uniform r-subset of the coordinates i with mark[i] != stamp into out[:r] and mark it (not sorted).
+    """Draw a uniform subset of the coordinates that are not marked yet, and mark it.
 
-    `mark` is int64, shape (d,); `taken` is how many entries equal `stamp` on entry, and r <= d - taken (not checked).
+    Compiled, arguments not checked; rejection where at most half is drawn, one pass otherwise.
+
+    Parameters
+    ----------
+    rng : Generator
+        Source of randomness.
+    d : int
+        Number of coordinates.
+    taken : int
+        How many entries of `mark` equal `stamp` on entry.
+    r : int
+        Size of the subset, from 0 to d - taken.
+    mark : array of int64, shape (d,)
+        Coordinate i is taken when mark[i] == stamp; changed in place.
+    stamp : int
+        The mark of this draw.
+    out : array of int64, shape (r,) or longer
+        The subset is written into out[:r], not sorted.
     """
     free = d - taken
     j = 0
@@ -68,7 +115,29 @@ def draw_outside(
 
 # %% ../nbs/core/01_designs.ipynb #74956dab
 def draw_subset(rng: np.random.Generator, d: int, r: int, always: tuple[int, ...] = ()) -> np.ndarray:
-    "`always` plus a uniform r-subset of the other coordinates of [d], int64, sorted."
+    """Draw some coordinates that are always there and a uniform subset of the others.
+
+    Parameters
+    ----------
+    rng : Generator or int
+        Source of randomness.
+    d : int
+        Number of coordinates, at least 1.
+    r : int
+        Size of the random part, from 0 to d - len(always).
+    always : tuple of int
+        Coordinates that are always there, distinct.
+
+    Returns
+    -------
+    array of int64, shape (len(always) + r,)
+        The set, sorted.
+
+    Raises
+    ------
+    ValueError
+        If a size or a coordinate is out of range.
+    """
     taken = check_indices("always", always, check_int("d", d, 1))
     check_int("r", r, 0, d - len(taken), "it is drawn from the coordinates that `always` leaves")
     mark, out = np.zeros(d, dtype=np.int64), np.empty(r, dtype=np.int64)
@@ -78,7 +147,23 @@ def draw_subset(rng: np.random.Generator, d: int, r: int, always: tuple[int, ...
 
 # %% ../nbs/core/01_designs.ipynb #8032cff5
 def check_weights(q: tuple) -> tuple:
-    "`q` as a tuple of Python numbers >= 0 with a sum in [1e-300, 1e300]; a clear `ValueError` otherwise."
+    """Check weights that are proportional to probabilities.
+
+    Parameters
+    ----------
+    q : sequence (d,)
+        Numbers of at least 0, floats or `Fraction`; not normalised.
+
+    Returns
+    -------
+    tuple of (float or Fraction)
+        The weights.
+
+    Raises
+    ------
+    ValueError
+        If it is no list of numbers of at least 0 with a sum from 1e-300 to 1e300.
+    """
     if np.ndim(q) != 1:
         fail("q", q, "a list of weights, one for each coordinate")
     q = tuple(v.item() if isinstance(v, np.generic) else v for v in q)
@@ -92,7 +177,25 @@ def check_weights(q: tuple) -> tuple:
 
 
 def normalise(q: tuple, exact: bool = False) -> np.ndarray:
-    "q divided by its sum, shape (d,): float64, or Fractions if `exact`."
+    """Divide weights by their sum.
+
+    Parameters
+    ----------
+    q : sequence (d,)
+        Weights of at least 0, not all 0.
+    exact : bool
+        Fractions instead of floats.
+
+    Returns
+    -------
+    array (d,)
+        Probabilities, float64 or Fractions.
+
+    Raises
+    ------
+    ValueError
+        If `check_weights` refuses the weights.
+    """
     q = check_weights(q)
     if exact:
         total = sum(map(Fraction, q))
@@ -102,44 +205,163 @@ def normalise(q: tuple, exact: bool = False) -> np.ndarray:
 
 # %% ../nbs/core/01_designs.ipynb #cc38f179
 def draw_indices(rng: np.random.Generator, q: tuple, size: int) -> np.ndarray:
-    "`size` independent indices with probabilities proportional to q, int64, in the order drawn."
+    """Draw independent indices with given chances.
+
+    Parameters
+    ----------
+    rng : Generator or int
+        Source of randomness.
+    q : sequence (d,)
+        Weights of at least 0, proportional to the chances.
+    size : int
+        Number of draws.
+
+    Returns
+    -------
+    array of int64, shape (size,)
+        Indices in the order drawn.
+
+    Raises
+    ------
+    ValueError
+        If `check_weights` refuses the weights.
+    """
     cumulative = np.cumsum(np.array(check_weights(q), dtype=float))
     return np.searchsorted(cumulative, check_rng(rng).random(size) * cumulative[-1], side="right").astype(np.int64)
 
 # %% ../nbs/core/01_designs.ipynb #4457e764
 class Design:
-    "A distribution over subsets of [d]: `d`, `sample(rng)`, `support()` and `inclusion(order, exact)` make a design."
+    """A distribution over subsets of d coordinates.
+
+    A subclass has `d`, `sample`, `support` and `inclusion`; the chances of one, two and three coordinates follow.
+
+    Attributes
+    ----------
+    d : int
+        Number of coordinates.
+    """
 
     d: int
 
     def sample(self, rng: np.random.Generator) -> np.ndarray:
-        "One draw of S: int64, sorted."
+        """One draw of the set.
+
+        Parameters
+        ----------
+        rng : Generator or int
+            Source of randomness.
+
+        Returns
+        -------
+        array of int64
+            Coordinates, sorted.
+
+        Raises
+        ------
+        NotImplementedError
+            In the base class.
+        """
         raise NotImplementedError
 
     def support(self) -> Iterator[tuple[tuple[int, ...], Fraction]]:
-        "All subsets (sorted) with their exact probabilities."
+        """All subsets with their exact probabilities.
+
+        Returns
+        -------
+        iterator of (tuple of int, Fraction)
+            Sorted sets and their chances, which sum to 1.
+
+        Raises
+        ------
+        NotImplementedError
+            In the base class.
+        """
         raise NotImplementedError
 
     def inclusion(self, order: int, exact: bool = False) -> np.ndarray:
-        "P[i, j, .. in S] for all tuples of `order` indices, shape (d,) * order; Fractions if `exact`."
+        """Chance that all of a tuple of coordinates are in the set, for all tuples.
+
+        Parameters
+        ----------
+        order : int
+            Length of the tuples; coordinates may coincide.
+        exact : bool
+            Fractions instead of floats.
+
+        Returns
+        -------
+        array (d, ..., d) with `order` axes
+            The chances.
+
+        Raises
+        ------
+        NotImplementedError
+            In the base class.
+        """
         raise NotImplementedError
 
     def first(self, exact: bool = False) -> np.ndarray:
-        "p_i = P[i in S], shape (d,)."
+        """Chance p_i of each coordinate.
+
+        Parameters
+        ----------
+        exact : bool
+            Fractions instead of floats.
+
+        Returns
+        -------
+        array (d,)
+            P[i in S].
+        """
         return self.inclusion(1, exact)
 
     def second(self, exact: bool = False) -> np.ndarray:
-        "p_ij = P[i, j in S] with p_ii = p_i, shape (d, d)."
+        """Chance p_ij of each pair of coordinates.
+
+        Parameters
+        ----------
+        exact : bool
+            Fractions instead of floats.
+
+        Returns
+        -------
+        array (d, d)
+            P[i, j in S], with p_i on the diagonal.
+        """
         return self.inclusion(2, exact)
 
     def third(self, exact: bool = False) -> np.ndarray:
-        "p_ijl = P[i, j, l in S], indices may coincide, shape (d, d, d)."
+        """Chance p_ijl of each triple of coordinates.
+
+        Parameters
+        ----------
+        exact : bool
+            Fractions instead of floats.
+
+        Returns
+        -------
+        array (d, d, d)
+            P[i, j, l in S]; indices may coincide.
+        """
         return self.inclusion(3, exact)
 
 # %% ../nbs/core/01_designs.ipynb #afd30d34
 @dataclass(frozen=True)
 class Uniform(Design):
-    "A uniform m-subset of [d], 0 <= m <= d."
+    """A uniform subset of fixed size.
+
+    Parameters
+    ----------
+    d : int
+        Number of coordinates, at least 1.
+    m : int
+        Size of the subset, from 0 to d.
+
+    Raises
+    ------
+    ValueError
+        If a size is out of range.
+    """
 
     d: int
     m: int
@@ -164,7 +386,26 @@ class Uniform(Design):
 # %% ../nbs/core/01_designs.ipynb #13b69a66
 @dataclass(frozen=True)
 class Observe(Design):
-    "The set `always` plus a uniform (budget - top)-subset of the rest, top = len(always); Ito et al. 2017."
+    """Some favourites, and a uniform subset of the other coordinates.
+
+    Parameters
+    ----------
+    d : int
+        Number of coordinates, at least 1.
+    budget : int
+        Size of the whole set (k' in the paper), from len(always) to d.
+    always : tuple of int
+        The favourites, distinct; there are top = len(always) of them (k1 in the paper). Kept sorted.
+
+    Raises
+    ------
+    ValueError
+        If a size or a coordinate is out of range.
+
+    Notes
+    -----
+    Source: Ito et al. 2017, Algorithm 1 and Observation 1.
+    """
 
     d: int
     budget: int
@@ -197,7 +438,24 @@ class Observe(Design):
 # %% ../nbs/core/01_designs.ipynb #1809077f
 @dataclass(frozen=True)
 class Midzuno(Design):
-    "First index from weights q (normalised here), then a uniform (m-1)-subset of the rest; LI of Li et al. 2025."
+    """A first coordinate with given chances, then a uniform subset of the rest.
+
+    Parameters
+    ----------
+    q : tuple of (float or Fraction), length d
+        Weights of the first coordinate, at least 0; normalised here.
+    m : int
+        Size of the whole set, from 1 to d.
+
+    Raises
+    ------
+    ValueError
+        If a weight or the size is out of range.
+
+    Notes
+    -----
+    Source: Midzuno's scheme, the set LI of Li et al. 2025.
+    """
 
     q: tuple[float | Fraction, ...]
     m: int
@@ -231,7 +489,20 @@ class Midzuno(Design):
 # %% ../nbs/core/01_designs.ipynb #277139bf
 @dataclass(frozen=True)
 class Bernoulli(Design):
-    "Each of d coordinates independently with probability p in (0, 1]; the size of S is random."
+    """Each coordinate independently with one chance; the size of the set is random.
+
+    Parameters
+    ----------
+    d : int
+        Number of coordinates, at least 1.
+    p : float or Fraction
+        The chance, in (0, 1].
+
+    Raises
+    ------
+    ValueError
+        If `d` or `p` is out of range.
+    """
 
     d: int
     p: float | Fraction
@@ -262,7 +533,20 @@ class Bernoulli(Design):
 # %% ../nbs/core/01_designs.ipynb #3217a034
 @dataclass(frozen=True)
 class WithReplacement:
-    "m independent draws from weights q (normalised here); samples are sequences with possible repetitions."
+    """Independent draws with given chances; samples are sequences with possible repetitions.
+
+    Parameters
+    ----------
+    q : tuple of (float or Fraction), length d
+        Weights of at least 0; normalised here.
+    m : int
+        Number of draws, at least 1.
+
+    Raises
+    ------
+    ValueError
+        If a weight or the number is out of range.
+    """
 
     q: tuple[float | Fraction, ...]
     m: int
@@ -273,24 +557,79 @@ class WithReplacement:
         check_int("m", self.m, 1)
 
     def sample(self, rng: np.random.Generator) -> np.ndarray:
-        "One sequence of draws: int64, shape (m,), in the order drawn."
+        """One sequence of draws.
+
+        Parameters
+        ----------
+        rng : Generator or int
+            Source of randomness.
+
+        Returns
+        -------
+        array of int64, shape (m,)
+            Coordinates in the order drawn.
+        """
         return draw_indices(rng, self.q, self.m)
 
     def support(self) -> Iterator[tuple[tuple[int, ...], Fraction]]:
-        "All d^m sequences with their exact probabilities."
+        """All d^m sequences with their exact probabilities.
+
+        Returns
+        -------
+        iterator of (tuple of int, Fraction)
+            Sequences and their chances, which sum to 1.
+        """
         q = normalise(self.q, exact=True)
         return ((s, prod(q[i] for i in s)) for s in product(range(len(q)), repeat=self.m))
 
 # %% ../nbs/core/01_designs.ipynb #2954cb14
 def check_numbers(name: str, value: np.ndarray, shape: tuple[int | None, ...], why: str = "") -> np.ndarray:
-    "`value` as an array of finite numbers of this `shape`; integers and `Fraction`s (dtype object) stay exact."
+    """Check an array of finite numbers; integers and `Fraction` entries stay exact.
+
+    Parameters
+    ----------
+    name : str
+        The array's name in the message.
+    value : array-like
+        Numbers, or an array of dtype object with Fractions.
+    shape : tuple of (int or None)
+        Wanted shape; None stands for any length.
+    why : str
+        Reason for the shape, for the message.
+
+    Returns
+    -------
+    array
+        The values, not converted.
+
+    Raises
+    ------
+    ValueError
+        If the shape is another one or an entry is not a finite number.
+    """
     a = as_array(value)
     check_array(name, a.astype(float) if a.dtype == object else a, shape, why)
     return a
 
 
 def check_pair(pair: np.ndarray) -> np.ndarray:
-    "`pair` as a square array of positive numbers, so that everything can be divided by it; a `ValueError` otherwise."
+    """Check a square matrix of positive chances, by which everything can be divided.
+
+    Parameters
+    ----------
+    pair : array-like (d, d)
+        Chances p_ij of seeing i and j together, with p_i on the diagonal.
+
+    Returns
+    -------
+    array (d, d)
+        The chances.
+
+    Raises
+    ------
+    ValueError
+        If it is not square, or an entry is not positive: that pair is never seen together.
+    """
     pair = check_numbers("pair", pair, (None, None))
     if len(pair) != pair.shape[1]:
         fail("shape of pair", pair.shape, "(d, d)")
@@ -303,9 +642,32 @@ def check_pair(pair: np.ndarray) -> np.ndarray:
 
 # %% ../nbs/core/01_designs.ipynb #071c58fd
 def moment_estimate(x_S: np.ndarray, S: np.ndarray, pair: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Unbiased estimates (z, X) of x and x x^T from the values x_S = x[S], shapes (d,) and (d, d).
+    """Unbiased estimates of x and of x x^T from a few of its coordinates.
 
-    `pair` is p_ij with p_i on its diagonal (`design.second()`), all entries positive (Ito et al. 2017, eq. (6)).
+    Parameters
+    ----------
+    x_S : array (n,)
+        Values of the coordinates in S.
+    S : array of int, shape (n,)
+        The coordinates seen, distinct.
+    pair : array (d, d)
+        Chances p_ij with p_i on the diagonal (`Design.second`), all positive.
+
+    Returns
+    -------
+    z : array (d,)
+        Estimate of x: x_i / p_i on S, 0 elsewhere.
+    X : array (d, d)
+        Estimate of x x^T: x_i x_j / p_ij on S x S, 0 elsewhere.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or a pair is never seen.
+
+    Notes
+    -----
+    Source: Ito et al. 2017, equation (6).
     """
     pair = check_pair(pair)
     S = check_indices("S", S, len(pair))
@@ -318,13 +680,65 @@ def moment_estimate(x_S: np.ndarray, S: np.ndarray, pair: np.ndarray) -> tuple[n
 
 # %% ../nbs/core/01_designs.ipynb #09c4743c
 def gradient_estimate(x_S: np.ndarray, S: np.ndarray, y: float, w: np.ndarray, pair: np.ndarray) -> np.ndarray:
-    "Unbiased estimate 2 X w - 2 y z of the gradient 2 (w^T x - y) x, shape (d,); Ito et al. 2017, eq. (6)."
+    """Unbiased estimate of the gradient 2 (w'x - y) x of the squared loss.
+
+    Parameters
+    ----------
+    x_S : array (n,)
+        Values of the coordinates in S.
+    S : array of int, shape (n,)
+        The coordinates seen, distinct.
+    y : float
+        The label.
+    w : array (d,)
+        The weights at which the gradient is taken.
+    pair : array (d, d)
+        Chances p_ij with p_i on the diagonal, all positive.
+
+    Returns
+    -------
+    array (d,)
+        2 X w - 2 y z with the estimates of `moment_estimate`.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or a pair is never seen.
+
+    Notes
+    -----
+    Source: Ito et al. 2017, equation (6).
+    """
     z, X = moment_estimate(x_S, S, pair)
     return 2 * (X @ w) - 2 * y * z
 
 # %% ../nbs/core/01_designs.ipynb #ebbc5c63
 def draw_average(x_draws: np.ndarray, draws: np.ndarray, q: np.ndarray) -> np.ndarray:
-    "Average of single-draw estimates of x, shape (d,); x_draws = x[draws], q normalised (Hazan & Koren 2012)."
+    """Unbiased estimate of x from independent draws of its coordinates.
+
+    Parameters
+    ----------
+    x_draws : sequence (m,)
+        Value of each draw.
+    draws : sequence of int, length m
+        Its coordinate; repetitions are allowed.
+    q : array (d,)
+        Chances of the coordinates, normalised; positive where drawn.
+
+    Returns
+    -------
+    array (d,)
+        Average of the single-draw estimates x_i / q_i at i.
+
+    Raises
+    ------
+    ValueError
+        If a coordinate was drawn that has no chance.
+
+    Notes
+    -----
+    Source: Hazan & Koren 2012.
+    """
     q = check_numbers("q", q, (None,))
     z = np.zeros(len(q), np.result_type(q, float))
     for value, i in zip(x_draws, draws, strict=True):
@@ -334,7 +748,31 @@ def draw_average(x_draws: np.ndarray, draws: np.ndarray, q: np.ndarray) -> np.nd
 
 # %% ../nbs/core/01_designs.ipynb #2f1d73d1
 def gradient_second_moment(x: np.ndarray, y: float, w: np.ndarray, pair: np.ndarray, triple: np.ndarray) -> float:
-    "Exact E||g||^2 of `gradient_estimate` from p_ij (p_i on the diagonal) and p_ijl, in O(d^3)."
+    """Exact second moment E||g||^2 of `gradient_estimate`, in O(d^3).
+
+    Parameters
+    ----------
+    x : array (d,)
+        Features.
+    y : float
+        Label.
+    w : array (d,)
+        Weights.
+    pair : array (d, d)
+        Chances p_ij with p_i on the diagonal, all positive.
+    triple : array (d, d, d)
+        Chances p_ijl (`Design.third`).
+
+    Returns
+    -------
+    float
+        The second moment; exact where everything is a `Fraction`.
+
+    Raises
+    ------
+    ValueError
+        If a pair is never seen.
+    """
     pair = check_pair(pair)
     a = (x * w) / pair
     quadratic = (a[:, :, None] * a[:, None, :] * triple).sum(axis=(1, 2))
@@ -342,13 +780,63 @@ def gradient_second_moment(x: np.ndarray, y: float, w: np.ndarray, pair: np.ndar
 
 # %% ../nbs/core/01_designs.ipynb #a59aa4ff
 def bound_second_moment(q: float, x_norm: float = 1, y_max: float = 1, radius: float = 1) -> float:
-    "Upper bound 4 B^2 (B R + Y)^2 / q on E||g||^2, q = min p_ij > 0, R = radius (Ito et al. 2017, Lemma 5)."
+    """Upper bound 4 B^2 (B R + Y)^2 / q on E||g||^2 of `gradient_estimate`.
+
+    Parameters
+    ----------
+    q : float
+        Smallest chance p_ij of a pair, positive.
+    x_norm : float
+        B, limit on ||x||_2.
+    y_max : float
+        Y, limit on |y|.
+    radius : float
+        R, limit on ||w||_2.
+
+    Returns
+    -------
+    float
+        The bound; 16 / q in the paper's unit ball.
+
+    Raises
+    ------
+    ValueError
+        If `q` is not positive.
+
+    Notes
+    -----
+    Source: Ito et al. 2017, Lemma 5.
+    """
     q = check_real("q", float(q), 0, why="without seeing every pair there is no unbiased estimate")
     return 4 * x_norm**2 * (x_norm * radius + y_max) ** 2 / q
 
 # %% ../nbs/core/01_designs.ipynb #84f4c3c9
 def pair_bound(d: int, budget: int, top: int) -> Fraction:
-    "C = (k'-k1)(k'-k1-1) / (d(d-1)), the lower bound of Ito et al. 2017, Observation 1, on P[i, j in S]; d >= 2."
+    """Lower bound C = (k'-k1)(k'-k1-1) / (d(d-1)) on the chance of a pair under `Observe`.
+
+    Parameters
+    ----------
+    d : int
+        Number of coordinates, at least 2.
+    budget : int
+        k', size of the set, from 0 to d.
+    top : int
+        k1, number of favourites, from 0 to budget.
+
+    Returns
+    -------
+    Fraction
+        The bound.
+
+    Raises
+    ------
+    ValueError
+        If a size is out of range.
+
+    Notes
+    -----
+    Source: Ito et al. 2017, Observation 1. `pair_minimum` is the exact value.
+    """
     check_int("d", d, 2, why="C divides by d(d-1)")
     check_int("budget", budget, 0, d, f"there are d = {d} features")
     r = budget - check_int("top", top, 0, budget, "these coordinates are part of the budget")
@@ -356,7 +844,27 @@ def pair_bound(d: int, budget: int, top: int) -> Fraction:
 
 
 def pair_minimum(d: int, budget: int, top: int) -> Fraction:
-    "The exact smallest P[i, j in S] of Observe: r(r-1) / (m(m-1)), r = budget - top, m = d - top >= 2; m < 2: r^m."
+    """Exact smallest chance of a pair under `Observe`: r(r-1) / (m(m-1)).
+
+    Parameters
+    ----------
+    d : int
+        Number of coordinates, at least 1.
+    budget : int
+        Size of the set, from 0 to d; r = budget - top are random.
+    top : int
+        Number of favourites, from 0 to budget; m = d - top are left for the random part.
+
+    Returns
+    -------
+    Fraction
+        The chance; for m < 2 it is r^m.
+
+    Raises
+    ------
+    ValueError
+        If a size is out of range.
+    """
     check_int("d", d, 1)
     check_int("budget", budget, 0, d, f"there are d = {d} features")
     m = d - check_int("top", top, 0, budget, "these coordinates are part of the budget")
@@ -364,7 +872,37 @@ def pair_minimum(d: int, budget: int, top: int) -> Fraction:
 
 # %% ../nbs/core/01_designs.ipynb #7d0e51a1
 def bound_observe_moment(d: int, budget: int, top: int, x_norm: float = 1, y_max: float = 1, radius: float = 1) -> float:
-    "Largest E||g||^2 under Observe, attained: B^2 (4 (B R + Y)^2 / p + (B R)^2 (1/q* - 1/p)), p = (budget - top) / (d - top)."
+    """Largest E||g||^2 of `gradient_estimate` under `Observe`, attained.
+
+    Parameters
+    ----------
+    d : int
+        Number of coordinates, at least 1.
+    budget : int
+        Size of the set: d, or from top + 2 to d.
+    top : int
+        Number of favourites, from 0 to budget.
+    x_norm : float
+        B, limit on ||x||_2.
+    y_max : float
+        Y, limit on |y|.
+    radius : float
+        R, limit on ||w||_2.
+
+    Returns
+    -------
+    float
+        B^2 (4 (B R + Y)^2 / p + (B R)^2 (1/q - 1/p)), p = (budget - top) / (d - top), q of `pair_minimum`.
+
+    Raises
+    ------
+    ValueError
+        If a size is out of range, or some pair is never seen.
+
+    Notes
+    -----
+    Tight. Source: ours; it sharpens Lemma 5 of Ito et al. 2017 (`bound_second_moment`).
+    """
     q = pair_minimum(d, budget, top)
     if q == 0: fail("budget", budget, "d, or at least top + 2", "without seeing every pair there is no unbiased estimate")
     p = Fraction(budget - top, d - top) if top < d else Fraction(1)

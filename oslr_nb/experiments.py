@@ -28,7 +28,13 @@ __all__ = ['EXPERIMENTS', 'SECTIONS', 'source_digest', 'Cell', 'experiment', 'cl
 # %% ../nbs/practice/experiments.ipynb #5dde568c
 @cache
 def source_digest() -> str:
-    "Hash of the package's source files."
+    """Hash of the package's source files, part of the name of every stored result.
+
+    Returns
+    -------
+    str
+        SHA-256 in hexadecimal digits.
+    """
     root = Path(str(files("oslr_nb")))
     sources = sorted(p for p in root.rglob("*.py") if p.name != "_modidx.py")
     return hashlib.sha256(b"".join(p.read_bytes() for p in sources)).hexdigest()
@@ -37,7 +43,20 @@ def source_digest() -> str:
 # %% ../nbs/practice/experiments.ipynb #d48bdab5
 @dataclass(frozen=True)
 class Cell:
-    "One unit of work: the name of an experiment and its JSON-able configuration."
+    """One unit of work: an experiment and its configuration.
+
+    Parameters
+    ----------
+    experiment : str
+        A key of `EXPERIMENTS`.
+    config : dict
+        Its arguments; survives JSON.
+
+    Attributes
+    ----------
+    key : str
+        File name of the stored result: it changes with the configuration and with the package's source.
+    """
 
     experiment: str
     config: dict[str, Any]
@@ -49,24 +68,48 @@ class Cell:
         return f"{self.experiment}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 # %% ../nbs/practice/experiments.ipynb #346e0d65
-EXPERIMENTS: dict[str, Callable[..., Any]] = {}
+EXPERIMENTS: dict[str, Callable[..., Any]] = {}  # functions whose results are stored, by name
 
 
 def experiment(f: Callable[..., Any]) -> Callable[..., Any]:
-    "Decorator: make a function of a configuration known by its name; its result must survive JSON."
+    """Decorator: make a function known by its name in `EXPERIMENTS`.
+
+    Parameters
+    ----------
+    f : callable
+        Its arguments and its result must survive JSON.
+
+    Returns
+    -------
+    callable
+        The function itself.
+    """
     EXPERIMENTS[f.__name__] = f
     return f
 
 
 @experiment
 def claim(id: str, paper: str) -> dict[str, Any]:
-    "Check one claim."
+    """Experiment: check one claim.
+
+    Parameters
+    ----------
+    id : str
+        The claim.
+    paper : str
+        Its paper.
+
+    Returns
+    -------
+    dict
+        Fields of `Record`.
+    """
     return asdict(run_claim(id, paper))
 
 
 # %% ../nbs/practice/experiments.ipynb #8c468dd3
 def load_sections() -> None:
-    "Import every module of `oslr_nb.reproductions`, which fills EXPERIMENTS and, further down, SECTIONS."
+    "Import every module of `oslr_nb.reproductions`, which fills `EXPERIMENTS` and `SECTIONS`."
     from oslr_nb import reproductions
 
     for module in pkgutil.iter_modules(reproductions.__path__):
@@ -74,27 +117,79 @@ def load_sections() -> None:
 
 # %% ../nbs/practice/experiments.ipynb #48bcf27f
 def run_cell(cell: Cell) -> Any:
-    "Run a cell, in this process or in a worker, with one thread of linear algebra."
+    """Run a cell, in this process or in a worker, with one thread of linear algebra.
+
+    Parameters
+    ----------
+    cell : Cell
+        The work.
+
+    Returns
+    -------
+    object
+        What the experiment returns.
+    """
     if cell.experiment not in EXPERIMENTS: load_sections()
     with one_thread(): return EXPERIMENTS[cell.experiment](**cell.config)
 
 # %% ../nbs/practice/experiments.ipynb #c91e6078
 def read_result(path: Path) -> Any:
-    "The stored result, or None if there is none or it is damaged."
+    """Read a stored result.
+
+    Parameters
+    ----------
+    path : Path
+        A JSON file.
+
+    Returns
+    -------
+    object or None
+        None if there is no file or it is damaged.
+    """
     try: return json.loads(path.read_text())
     except (FileNotFoundError, json.JSONDecodeError): return None
 
 
 # %% ../nbs/practice/experiments.ipynb #9ea7c70f
 def write_whole(path: Path, text: str) -> None:
-    "Write a text file in one step."
+    """Write a text file in one step, so that it is never seen half written.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    text : str
+        Its content.
+    """
     part = path.with_name(path.name + ".part")
     part.write_text(text)
     os.replace(part, path)
 
 # %% ../nbs/practice/experiments.ipynb #ac4a4351
 def run_cells(cells: list[Cell], out: Path, jobs: int = 1, progress: bool = False) -> list[Any]:
-    "Results of the cells in their order; finished ones are read from `out`, new ones stored there as they end."
+    """Results of cells in their order; finished ones are read, new ones stored as they end.
+
+    Parameters
+    ----------
+    cells : list of Cell
+        The work.
+    out : Path
+        Folder of the stored results; made if it is not there.
+    jobs : int
+        Worker processes, at least 1; the results do not depend on it.
+    progress : bool
+        Show a progress bar.
+
+    Returns
+    -------
+    list
+        Results, as JSON gives them back.
+
+    Raises
+    ------
+    ValueError
+        If `jobs` is below 1.
+    """
     from joblib import Parallel, delayed
     from tqdm import tqdm
 
@@ -114,20 +209,64 @@ def run_cells(cells: list[Cell], out: Path, jobs: int = 1, progress: bool = Fals
 
 # %% ../nbs/practice/experiments.ipynb #0ba3c2ee
 def merge(parts: Iterable[dict[str, dict[str, list[float]]]]) -> dict[str, dict[str, np.ndarray]]:
-    "Regrets of several cells, joined: method -> variant -> array over instances."
+    """Join the regrets of several cells.
+
+    Parameters
+    ----------
+    parts : iterable of dict
+        Method -> variant -> list over instances; the same keys in all.
+
+    Returns
+    -------
+    dict
+        Method -> variant -> array over all instances.
+    """
     parts = list(parts)
     return {m: {s: np.concatenate([p[m][s] for p in parts]) for s in parts[0][m]} for m in parts[0]}
 
 
 # %% ../nbs/practice/experiments.ipynb #b26a0446
 def tuned_steps(tuning: dict[str, dict[str, np.ndarray]]) -> dict[str, str]:
-    "The variant of smallest mean for each method."
+    """The variant of smallest mean for each method.
+
+    Parameters
+    ----------
+    tuning : dict
+        Method -> variant -> array over instances.
+
+    Returns
+    -------
+    dict of str to str
+        Method -> variant.
+    """
     return {m: min(by, key=lambda s: by[s].mean()) for m, by in tuning.items()}
 
 
 # %% ../nbs/practice/experiments.ipynb #5b0de2f4
 def tune(loss: Callable[[dict[str, float]], float], names: tuple[str, ...], candidates: int, tol: float = 0.005) -> dict[str, Any]:
-    "Multipliers of smallest loss: compass search with at most `candidates` evaluations; best, label, ratio, losses by label."
+    """Multipliers of smallest loss: compass search on a grid of powers of 2, from 1.
+
+    Parameters
+    ----------
+    loss : callable
+        Function of a dict of multipliers by name.
+    names : tuple of str
+        Names of the multipliers.
+    candidates : int
+        Most evaluations.
+    tol : float
+        Share by which a neighbour must be better.
+
+    Returns
+    -------
+    dict
+        best (multipliers), label, ratio (of neighbours on the grid), losses (by label).
+
+    Raises
+    ------
+    ValueError
+        If no optimum inside the grid was found with so many evaluations.
+    """
     found: dict[tuple[float, ...], float] = {}
     value = lambda p: {n: 2.0**e for n, e in zip(names, p, strict=True)}
     label = lambda p: "/".join(f"{2.0**e:.3g}" for e in p)
@@ -154,14 +293,41 @@ def tune(loss: Callable[[dict[str, float]], float], names: tuple[str, ...], cand
 
 # %% ../nbs/practice/experiments.ipynb #32c0e403
 def mean_interval(x: np.ndarray, size: int, level: float = 0.95) -> tuple[float, float]:
-    "Bootstrap interval of the mean of `size` of these values (fixed seed)."
+    """Bootstrap interval of the mean of some of these values, with a fixed seed.
+
+    Parameters
+    ----------
+    x : array (n,)
+        Values.
+    size : int
+        How many are averaged.
+    level : float
+        Chance that the interval is right, in (0, 1).
+
+    Returns
+    -------
+    low : float
+        Lower end.
+    high : float
+        Upper end.
+    """
     means = np.random.default_rng(0).choice(x, (4000, size)).mean(axis=1)
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
 # %% ../nbs/practice/experiments.ipynb #d36013a1
 def write_parquet(path: Path, rows: Iterable[tuple[Any, ...]], names: tuple[str, ...]) -> None:
-    "Write rows as a table with these column names."
+    """Write rows as a table in a Parquet file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    rows : iterable of tuple
+        One tuple a row.
+    names : tuple of str
+        Names of the columns.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -171,7 +337,19 @@ def write_parquet(path: Path, rows: Iterable[tuple[Any, ...]], names: tuple[str,
 # %% ../nbs/practice/experiments.ipynb #3acf98b1
 @dataclass(frozen=True)
 class Section:
-    "A section of the report: `cells(scale)` -> group -> cells, and `report(results by group, out)` -> Markdown."
+    """A section of the report.
+
+    Parameters
+    ----------
+    paper : str
+        Its paper.
+    title : str
+        Its heading.
+    cells : callable
+        `cells(scale)` gives the work, group -> list of `Cell`; scale is 1, or 5 for a full run.
+    report : callable
+        `report(results by group, out)` gives Markdown, and may write tables and figures into the folder `out`.
+    """
 
     paper: str
     title: str
@@ -179,11 +357,26 @@ class Section:
     report: Callable[[dict[str, list[Any]], Path], str]
 
 
-SECTIONS: dict[str, Section] = {}
+SECTIONS: dict[str, Section] = {}  # sections of the report, by the name of their report function
 
 # %% ../nbs/practice/experiments.ipynb #62b5ea95
 def section(paper: str, title: str, cells: Callable[[int], dict[str, list[Cell]]]) -> Callable:
-    "Decorator: make a report function a section; `cells` gets 1, or 5 for a full run."
+    """Decorator: make a report function a section of the report.
+
+    Parameters
+    ----------
+    paper : str
+        Its paper.
+    title : str
+        Its heading.
+    cells : callable
+        As in `Section`.
+
+    Returns
+    -------
+    callable
+        The decorator; it returns the function.
+    """
 
     def add(report: Callable[[dict[str, list[Any]], Path], str]) -> Callable[[dict[str, list[Any]], Path], str]:
         SECTIONS[report.__name__] = Section(paper, title, cells, report)
@@ -193,7 +386,25 @@ def section(paper: str, title: str, cells: Callable[[int], dict[str, list[Cell]]
 
 # %% ../nbs/practice/experiments.ipynb #5da101dc
 def plan(names: Iterable[str] = (), full: bool = False) -> dict[str, dict[str, list[Cell]]]:
-    "Cells of `oslr reproduce`: section -> group -> cells; the claims are a section of their own."
+    """The work of `reproduce`: section -> group -> cells; the claims are a section of their own.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Papers; all if empty.
+    full : bool
+        Five times as many instances.
+
+    Returns
+    -------
+    dict
+        The cells.
+
+    Raises
+    ------
+    ValueError
+        If a paper is unknown.
+    """
     ids = claim_ids(names)
     load_sections()
     wanted = {name: s for name, s in SECTIONS.items() if not names or s.paper in names}
@@ -204,9 +415,32 @@ def plan(names: Iterable[str] = (), full: bool = False) -> dict[str, dict[str, l
 def reproduce(
     *names: str, out: str | Path = "_results", full: bool = False, jobs: int = 1, progress: bool = False
 ) -> bool:
-    """Run everything; write report, claims, tables and figures to `out`. True if all claims are as expected.
+    """Check all claims and run all experiments; writes report, claims, tables and figures.
 
-    Finished cells are kept in `out`/cells, so that a run can be interrupted and resumed.
+    Parameters
+    ----------
+    *names : str
+        Papers; all if none is named.
+    out : str or Path
+        Folder of the results. Finished work is kept in its folder cells, so that a run can be interrupted and resumed.
+    full : bool
+        Five times as many instances, and MNIST.
+    jobs : int
+        Worker processes, at least 1; no number depends on it.
+    progress : bool
+        Show a progress bar.
+
+    Returns
+    -------
+    bool
+        True if all claims are as expected.
+
+    Raises
+    ------
+    ValueError
+        If a paper is unknown or `jobs` is below 1.
+    OSError
+        If the folder cannot be written.
     """
     out, parts = Path(out), plan(names, full)
     out.mkdir(parents=True, exist_ok=True)

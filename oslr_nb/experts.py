@@ -17,14 +17,52 @@ __all__ = ['second_order_factor', 'hedge', 'hedge_regret_bound', 'hedge_rate', '
 
 # %% ../nbs/core/04_experts.ipynb #954b3666
 def second_order_factor(a: float) -> float:
-    "psi(a) = (e^a - 1 - a) / a^2, the least factor with e^-x <= 1 - x + psi(a) x^2 for all x >= -a; 0 <= a <= 700."
+    """The least factor psi with e^-x <= 1 - x + psi x^2 for all x >= -a.
+
+    Parameters
+    ----------
+    a : float
+        From 0 to 700.
+
+    Returns
+    -------
+    float
+        (e^a - 1 - a) / a^2, and 1/2 for a = 0.
+
+    Raises
+    ------
+    ValueError
+        If `a` is out of range.
+    """
     a = check_real("a", a, -1e-300, 700, "e^a has to be a finite number")
     if a < 1e-2: return 0.5 + a / 6 + a**2 / 24 + a**3 / 120 + a**4 / 720  # the quotient would cancel
     return (math.expm1(a) - a) / a**2
 
 # %% ../nbs/core/04_experts.ipynb #cfe749ff
 def hedge(costs: Any, eta: float) -> np.ndarray:
-    "Hedge weights (T, N): row t, from the costs (T, N) of the rounds before t; uniform in the first (Freund 1997)."
+    """Weights of Hedge on given costs.
+
+    Parameters
+    ----------
+    costs : array-like (T, N)
+        Cost of each expert in each round.
+    eta : float
+        Rate, positive.
+
+    Returns
+    -------
+    array (T, N)
+        Weights of each round, from the costs before it; uniform in the first.
+
+    Raises
+    ------
+    ValueError
+        If there is no round or expert, a cost is not finite, or eta is not positive.
+
+    Notes
+    -----
+    Source: Freund & Schapire 1997.
+    """
     c, eta = check_array("costs", costs, (None, None)), check_real("eta", eta, 0)
     if 0 in c.shape: fail("shape of costs", c.shape, "(T, N) with T, N of at least 1")
     sums = np.zeros_like(c)
@@ -36,7 +74,28 @@ def hedge(costs: Any, eta: float) -> np.ndarray:
 
 # %% ../nbs/core/04_experts.ipynb #a164ee03
 def hedge_regret_bound(costs: Any, weights: Any, eta: float) -> np.ndarray:
-    "Pathwise bound (T,) on the regret of `hedge` after each round, from costs and weights (T, N) (thm-hedge)."
+    """Bound on the regret of `hedge` after each round, from its costs and weights.
+
+    Parameters
+    ----------
+    costs : array-like (T, N)
+        Cost of each expert in each round; may be negative.
+    weights : array-like (T, N)
+        Weights played.
+    eta : float
+        Rate, positive.
+
+    Returns
+    -------
+    array (T,)
+        Upper bounds: ln N / eta, plus eta psi times the sum of the weighted squares of the costs
+        (`second_order_factor`).
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, eta is not positive, or -eta times the least cost is above 700.
+    """
     c, eta = check_array("costs", costs, (None, None)), check_real("eta", eta, 0)
     p = check_array("weights", weights, c.shape)
     a = np.maximum.accumulate(np.maximum(0.0, -eta * c.min(axis=1)))
@@ -45,7 +104,29 @@ def hedge_regret_bound(costs: Any, weights: Any, eta: float) -> np.ndarray:
 
 # %% ../nbs/core/04_experts.ipynb #f980384c
 def hedge_rate(T: float, N: int, second: float, low: float = 0.0) -> float:
-    "Rate 1 / (low/3 + sqrt(T second / (2 ln N))) for costs >= -low of second moment <= second (thm-hedge-rate)."
+    """Rate of Hedge for costs of known second moment.
+
+    Parameters
+    ----------
+    T : float
+        Number of rounds, positive.
+    N : int
+        Number of experts, at least 2.
+    second : float
+        Limit on the weighted second moment of the costs of a round, positive.
+    low : float
+        No cost is below -low; at least 0.
+
+    Returns
+    -------
+    float
+        1 / (low/3 + sqrt(T second / (2 ln N))).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
     check_int("N", N, 2, why="there is nothing to learn with one expert")
     V = check_real("T", T, 0) * check_real("second", second, 0)
     if check_real("low", low) < 0: fail("low", low, "a finite number of at least 0")
@@ -53,14 +134,46 @@ def hedge_rate(T: float, N: int, second: float, low: float = 0.0) -> float:
 
 # %% ../nbs/core/04_experts.ipynb #5de93964
 def bound_hedge(T: float, N: int, second: float, low: float = 0.0) -> float:
-    "Upper bound sqrt(2 T second ln N) + low ln N / 3 on the regret of Hedge with `hedge_rate` (thm-hedge-rate)."
+    """Upper bound on the regret of Hedge with `hedge_rate`.
+
+    Parameters
+    ----------
+    T : float
+        Number of rounds, positive.
+    N : int
+        Number of experts, at least 2.
+    second : float
+        Limit on the weighted second moment of the costs of a round, positive.
+    low : float
+        No cost is below -low; at least 0.
+
+    Returns
+    -------
+    float
+        sqrt(2 T second ln N) + low ln N / 3.
+    """
     eta = hedge_rate(T, N, second, low)
     return math.log(N) * (2 / eta - low / 3)
 
 # %% ../nbs/core/04_experts.ipynb #fb689f58
 @kernel
 def eg_step(h: np.ndarray, eta: float, radius: float) -> np.ndarray:
-    "The point (d,) of the l1 ball that exponentiated gradient plays after gradients with sum h (d,); not checked."
+    """The point of the l1 ball that exponentiated gradient plays, from the sum of the gradients so far.
+
+    Parameters
+    ----------
+    h : array (d,)
+        Sum of the gradients; not checked.
+    eta : float
+        Rate, positive.
+    radius : float
+        l1 radius of the ball, positive.
+
+    Returns
+    -------
+    array (d,)
+        The point.
+    """
     top = eta * np.max(np.abs(h))
     plus, minus = np.exp(-eta * h - top), np.exp(eta * h - top)
     return radius * (plus - minus) / (np.sum(plus) + np.sum(minus))
@@ -69,7 +182,37 @@ def eg_step(h: np.ndarray, eta: float, radius: float) -> np.ndarray:
 def exponentiated_gradient(
     gradient: Callable[[int, np.ndarray], Any], d: int, eta: float, n: int, radius: float = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    "Play exponentiated gradient on |w|_1 <= radius for n rounds: points w (n, d), gradients g (n, d) (Kivinen 1997)."
+    """Play exponentiated gradient (plus and minus weights) on an l1 ball.
+
+    Parameters
+    ----------
+    gradient : callable
+        `gradient(j, w)` gives the gradient (d,) of round j at the point w.
+    d : int
+        Dimension, at least 1.
+    eta : float
+        Rate, positive.
+    n : int
+        Number of rounds, at least 1.
+    radius : float
+        l1 radius of the ball, positive.
+
+    Returns
+    -------
+    w : array (n, d)
+        Points played.
+    g : array (n, d)
+        Gradients seen.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or a gradient or eta times their sum is not finite.
+
+    Notes
+    -----
+    Source: Kivinen & Warmuth 1997.
+    """
     eta, radius = check_real("eta", eta, 0), check_real("radius", radius, 0)
     w = np.zeros((check_int("n", n, 1), check_int("d", d, 1)))
     g, h = np.zeros_like(w), np.zeros(d)
@@ -83,7 +226,27 @@ def exponentiated_gradient(
 
 # %% ../nbs/core/04_experts.ipynb #49a85e99
 def eg_regret_bound(g: Any, eta: float, radius: float = 1.0) -> np.ndarray:
-    "Pathwise bound (n,) on the regret of `exponentiated_gradient` after each round, from max_i g_ji^2 (thm-eg)."
+    """Bound on the regret of `exponentiated_gradient` after each round, from the gradients that it saw.
+
+    Parameters
+    ----------
+    g : array-like (n, d)
+        Gradients; only their largest coordinates matter.
+    eta : float
+        Rate, positive.
+    radius : float
+        l1 radius of the ball, positive; the bound holds for every comparator in it.
+
+    Returns
+    -------
+    array (n,)
+        Upper bounds: radius times (ln(2 d) / eta + eta psi times the sum of max_i g_ji^2).
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, an argument is out of range, or eta times a gradient is above 700.
+    """
     g, eta, radius = check_array("g", g, (None, None)), check_real("eta", eta, 0), check_real("radius", radius, 0)
     largest = np.abs(g).max(axis=1)
     psi = np.array([second_order_factor(float(v)) for v in eta * np.maximum.accumulate(largest)])

@@ -21,7 +21,25 @@ __all__ = ['ENUMERATION_LIMIT', 'proj_l2', 'proj_simplex', 'soft_threshold', 'pr
 
 # %% ../nbs/core/02_geometry.ipynb #0520e06c
 def proj_l2(v: np.ndarray, radius: float = 1.0) -> np.ndarray:
-    "The point of the Euclidean ball of this radius nearest to v (d,)."
+    """The nearest point of a Euclidean ball.
+
+    Parameters
+    ----------
+    v : array (d,)
+        The point to project.
+    radius : float
+        Radius of the ball around 0, positive.
+
+    Returns
+    -------
+    array (d,)
+        The point of the ball nearest to v.
+
+    Raises
+    ------
+    ValueError
+        If v is not a finite vector or the radius not positive.
+    """
     v, radius = check_array("v", v, (None,)), check_real("radius", radius, 0)
     scale = max(radius, np.abs(v).max(initial=0.0))  # in this unit the squares cannot overflow
     unit = v / scale
@@ -30,7 +48,29 @@ def proj_l2(v: np.ndarray, radius: float = 1.0) -> np.ndarray:
 
 # %% ../nbs/core/02_geometry.ipynb #9f335278
 def proj_simplex(v: np.ndarray, radius: float = 1.0) -> np.ndarray:
-    "The point of {z >= 0, sum z = radius} nearest to v (d,), d >= 1. Duchi et al. 2008, Figure 1."
+    """The nearest point of the simplex {z >= 0, sum z = radius}.
+
+    Parameters
+    ----------
+    v : array (d,)
+        The point to project, d at least 1.
+    radius : float
+        Sum of the result, positive.
+
+    Returns
+    -------
+    array (d,)
+        The point of the simplex nearest to v.
+
+    Raises
+    ------
+    ValueError
+        If v is empty or not finite, or the radius not positive.
+
+    Notes
+    -----
+    O(d log d). Source: Duchi et al. 2008, Figure 1.
+    """
     v, radius = check_array("v", v, (None,)), check_real("radius", radius, 0)
     check_int("size of v", v.size, 1)
     v = v - v.max()
@@ -40,32 +80,124 @@ def proj_simplex(v: np.ndarray, radius: float = 1.0) -> np.ndarray:
 
 # %% ../nbs/core/02_geometry.ipynb #9be9bdb4
 def soft_threshold(h: np.ndarray, m: float) -> np.ndarray:
-    "sign(h) max(|h| - m, 0), coordinate by coordinate: the minimiser of ||w - h||^2 / 2 + m ||w||_1."
+    """Move every coordinate towards 0 by m, and stop there.
+
+    Parameters
+    ----------
+    h : array (d,)
+        The vector.
+    m : float
+        How far, at least 0.
+
+    Returns
+    -------
+    array (d,)
+        sign(h) max(|h| - m, 0), the minimiser of ||w - h||^2 / 2 + m ||w||_1.
+    """
     return np.sign(h) * np.maximum(np.abs(h) - m, 0.0)
 
 # %% ../nbs/core/02_geometry.ipynb #b4458940
 def proj_l1(v: np.ndarray, radius: float = 1.0) -> np.ndarray:
-    "The point of the l1 ball of this radius nearest to v (d,). Duchi et al. 2008, section 4."
+    """The nearest point of an l1 ball.
+
+    Parameters
+    ----------
+    v : array (d,)
+        The point to project.
+    radius : float
+        l1 radius of the ball around 0, positive.
+
+    Returns
+    -------
+    array (d,)
+        The point of the ball nearest to v.
+
+    Raises
+    ------
+    ValueError
+        If v is not a finite vector or the radius not positive.
+
+    Notes
+    -----
+    O(d log d). Source: Duchi et al. 2008, section 4.
+    """
     v, radius = check_array("v", v, (None,)), check_real("radius", radius, 0)
     size = np.abs(v)
     return v.copy() if size.sum() <= radius else np.sign(v) * proj_simplex(size, radius)
 
 # %% ../nbs/core/02_geometry.ipynb #16be8eab
 def top_k(w: np.ndarray, k: int) -> np.ndarray:
-    "The k coordinates of largest |w|, in falling order, ties by smallest index: int64 (k,)."
+    """The k coordinates of largest magnitude.
+
+    Parameters
+    ----------
+    w : array-like (d,)
+        The vector.
+    k : int
+        How many, from 0 to d.
+
+    Returns
+    -------
+    array of int64, shape (k,)
+        Coordinates in falling order of |w|, ties by smallest index.
+
+    Raises
+    ------
+    ValueError
+        If k is out of range.
+    """
     size = np.abs(np.asarray(w, dtype=np.float64))
     return np.argsort(-size, kind="stable")[: check_int("k", k, 0, len(size))]
 
 
 def hard_threshold(w: np.ndarray, k: int) -> np.ndarray:
-    "H_k(w): w (d,) with all but its `top_k` coordinates set to zero."
+    """Set all but the k largest coordinates to 0.
+
+    Parameters
+    ----------
+    w : array-like (d,)
+        The vector.
+    k : int
+        How many are kept, from 0 to d; ties by smallest index.
+
+    Returns
+    -------
+    array (d,)
+        H_k(w), the nearest k-sparse vector.
+
+    Raises
+    ------
+    ValueError
+        If k is out of range.
+    """
     kept, out = top_k(w, k), np.zeros(len(w))
     out[kept] = np.asarray(w)[kept]
     return out
 
 # %% ../nbs/core/02_geometry.ipynb #af5106fd
 def truncation_factor(k: int, top: int, d: int) -> float:
-    "Best nu in ||D_S w - u||^2 <= nu ||w - u||^2, u k-sparse, S containing `top_k(w, top)`: the truncation lemma."
+    """How much cutting to the largest coordinates can cost: the best constant of the truncation lemma.
+
+    Parameters
+    ----------
+    k : int
+        Sparsity of u, from 1 to d.
+    top : int
+        Number of coordinates kept, from k to d.
+    d : int
+        Number of coordinates.
+
+    Returns
+    -------
+    float
+        The least nu with ||D_S w - u||^2 <= nu ||w - u||^2 for all w, all k-sparse u and all S containing `top_k(w,
+        top)`.
+
+    Raises
+    ------
+    ValueError
+        If a size is out of range.
+    """
     check_int("d", d, 1)
     check_int("k", k, 1, d)
     check_int("top", top, k, d, "with fewer than k coordinates kept, no constant works")
@@ -75,7 +207,29 @@ def truncation_factor(k: int, top: int, d: int) -> float:
 
 # %% ../nbs/core/02_geometry.ipynb #4e0e16fa
 def top_buffer(d: int, top: int, slack: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-    "Arrays (buf, state) of a running top-k for h = 0: top + slack entries, or all d when d <= top + 4 slack."
+    """State of a running top-k for the vector 0.
+
+    Parameters
+    ----------
+    d : int
+        Length of the vector, at least 1.
+    top : int
+        How many of its largest coordinates are kept, from 0 to d.
+    slack : int or None
+        Further entries, so that rescans are rare; None chooses 8 to 32 by the size of d.
+
+    Returns
+    -------
+    buf : array of int64
+        Coordinates: top + slack of them, or all d where d <= top + 4 slack.
+    state : array (3,)
+        Size and index of the largest coordinate outside, and the number of rescans.
+
+    Raises
+    ------
+    ValueError
+        If a size is out of range.
+    """
     check_int("d", d, 1)
     check_int("top", top, 0, d)
     slack = 8 + min(24, d // 40_000) if slack is None else check_int("slack", slack, 0)
@@ -85,14 +239,35 @@ def top_buffer(d: int, top: int, slack: int | None = None) -> tuple[np.ndarray, 
 # %% ../nbs/core/02_geometry.ipynb #cb66c9c2
 @kernel
 def top_before(h: np.ndarray, i: int, j: int) -> bool:
-    "Does i precede j: larger |h| first, ties by smaller index?"
+    """Does coordinate i come before j: larger |h| first, ties by smaller index?
+
+    Parameters
+    ----------
+    h : array (d,)
+        The vector.
+    i, j : int
+        Coordinates.
+
+    Returns
+    -------
+    bool
+        True if i comes first.
+    """
     a, b = abs(h[i]), abs(h[j])
     return a > b or (a == b and i < j)
 
 
 @kernel
 def top_sort(h: np.ndarray, buf: np.ndarray) -> None:
-    "Sort the coordinates in `buf` by `top_before`, in place; fast when nearly sorted."
+    """Sort coordinates by `top_before`, in place; fast when they are nearly sorted.
+
+    Parameters
+    ----------
+    h : array (d,)
+        The vector.
+    buf : array of int64
+        Coordinates, sorted in place.
+    """
     if buf.size == 0: return
     before = abs(h[buf[0]])
     for n in range(1, buf.size):
@@ -109,7 +284,22 @@ def top_sort(h: np.ndarray, buf: np.ndarray) -> None:
 # %% ../nbs/core/02_geometry.ipynb #f885b9cb
 @kernel
 def top_offer(h: np.ndarray, i: int, buf: np.ndarray) -> int:
-    "Offer i to the sorted `buf`; returns the coordinate that is left outside, or -1 if i was inside already."
+    """Offer a coordinate to a sorted buffer.
+
+    Parameters
+    ----------
+    h : array (d,)
+        The vector.
+    i : int
+        The coordinate offered.
+    buf : array of int64
+        Sorted coordinates; changed in place.
+
+    Returns
+    -------
+    int
+        The coordinate that is left outside, or -1 if i was inside already.
+    """
     low, high = 0, buf.size
     while low < high:
         middle = (low + high) // 2
@@ -125,7 +315,17 @@ def top_offer(h: np.ndarray, i: int, buf: np.ndarray) -> int:
 # %% ../nbs/core/02_geometry.ipynb #867443d9
 @kernel
 def top_rescan(h: np.ndarray, buf: np.ndarray, state: np.ndarray) -> None:
-    "Rebuild `buf` and the bound from all of h (d,); `buf` may hold any distinct coordinates. O(d)."
+    """Rebuild the buffer of a running top-k from the whole vector; O(d).
+
+    Parameters
+    ----------
+    h : array (d,)
+        The vector.
+    buf : array of int64
+        Any distinct coordinates; afterwards the first ones, sorted.
+    state : array (3,)
+        Second part of `top_buffer`; renewed in place.
+    """
     if buf.size == 0: return
     top_sort(h, buf)
     for i in range(h.size):
@@ -136,7 +336,23 @@ def top_rescan(h: np.ndarray, buf: np.ndarray, state: np.ndarray) -> None:
 # %% ../nbs/core/02_geometry.ipynb #86a75bdc
 @kernel
 def top_update(h: np.ndarray, others: np.ndarray, top: int, buf: np.ndarray, state: np.ndarray) -> None:
-    "Make buf[:top] = top_k(h, top) again after h changed in `buf` or in `others` (int64); `top` as in `top_buffer`."
+    """Bring a running top-k up to date after some coordinates of the vector changed.
+
+    Afterwards buf[:top] equals `top_k(h, top)`.
+
+    Parameters
+    ----------
+    h : array (d,)
+        The vector; changed only in `buf` and in `others` since the last call.
+    others : array of int64
+        Changed coordinates outside the buffer; more are allowed.
+    top : int
+        As given to `top_buffer`.
+    buf : array of int64
+        First part of `top_buffer`; changed in place.
+    state : array (3,)
+        Second part; changed in place.
+    """
     if top == 0: return
     top_sort(h, buf)
     if buf.size == h.size: return
@@ -154,7 +370,22 @@ def top_update(h: np.ndarray, others: np.ndarray, top: int, buf: np.ndarray, sta
 # %% ../nbs/core/02_geometry.ipynb #a2b08ba1
 @dataclass(frozen=True)
 class Interval:
-    "A constant enclosed by certified ends; `method`: how they were found."
+    """A constant enclosed by certified ends.
+
+    Parameters
+    ----------
+    lower : float
+        The constant is at least this.
+    upper : float
+        The constant is at most this.
+    method : str
+        How the ends were found.
+
+    Raises
+    ------
+    ValueError
+        If lower is above upper.
+    """
 
     lower: float
     upper: float
@@ -170,7 +401,18 @@ class Interval:
         return math.isclose(self.lower, self.upper, rel_tol=1e-4)
 
     def map(self, f: Callable[[float], float]) -> Interval:
-        "The interval of f(value) for a nondecreasing f."
+        """The interval of a nondecreasing function of the constant.
+
+        Parameters
+        ----------
+        f : callable
+            Nondecreasing function of a float.
+
+        Returns
+        -------
+        Interval
+            With the ends f(lower), f(upper).
+        """
         return Interval(float(f(self.lower)), float(f(self.upper)), self.method)
 
     def __str__(self) -> str:
@@ -179,7 +421,25 @@ class Interval:
 
 # %% ../nbs/core/02_geometry.ipynb #59c4f046
 def check_psd(name: str, V: np.ndarray) -> np.ndarray:
-    "V as a symmetric positive semidefinite float64 matrix (d, d); a clear `ValueError` otherwise."
+    """Check a covariance: symmetric and positive semidefinite.
+
+    Parameters
+    ----------
+    name : str
+        The matrix's name in the message.
+    V : array-like (d, d)
+        The matrix; rounding of one part in 1e9 is forgiven.
+
+    Returns
+    -------
+    array of float64, shape (d, d)
+        The matrix, made exactly symmetric.
+
+    Raises
+    ------
+    ValueError
+        If it is empty, not square, not finite, not symmetric, or has a negative eigenvalue.
+    """
     V = check_array(name, V, (None, None))
     if V.shape[0] != V.shape[1] or not V.size: fail(f"shape of {name}", V.shape, "square and not empty")
     if np.abs(V - V.T).max() > 1e-9 * np.abs(V).max(): fail(name, "not symmetric", "symmetric")
@@ -195,7 +455,27 @@ ENUMERATION_LIMIT = 20_000  # principal submatrices; beyond it the sparse eigenv
 
 
 def enumerated_eigenvalues(V: np.ndarray, s: int) -> tuple[float, float]:
-    "Extreme eigenvalues of all s x s principal submatrices of V, by enumeration in batches."
+    """Extreme eigenvalues of all s x s principal submatrices, by enumeration in batches.
+
+    Parameters
+    ----------
+    V : array (d, d)
+        Symmetric matrix.
+    s : int
+        Size of the submatrices, from 1 to d; there are C(d, s).
+
+    Returns
+    -------
+    low : float
+        The smallest eigenvalue of any.
+    high : float
+        The largest eigenvalue of any.
+
+    Raises
+    ------
+    ValueError
+        If s is out of range.
+    """
     check_int("s", s, 1, len(V), "a support has between 1 and d elements")
     subsets = np.array(list(itertools.combinations(range(len(V)), s)))
     low, high = np.inf, -np.inf
@@ -206,7 +486,27 @@ def enumerated_eigenvalues(V: np.ndarray, s: int) -> tuple[float, float]:
 
 # %% ../nbs/core/02_geometry.ipynb #3fbce988
 def outer_eigenvalues(V: np.ndarray, s: int) -> tuple[float, float]:
-    "Certified bounds on the eigenvalues of all s x s principal submatrices: full spectrum and Gershgorin discs."
+    """Certified bounds on the eigenvalues of all s x s principal submatrices.
+
+    Parameters
+    ----------
+    V : array (d, d)
+        Symmetric matrix.
+    s : int
+        Size of the submatrices, from 1 to d.
+
+    Returns
+    -------
+    low : float
+        Lower bound, from the full spectrum and Gershgorin's discs.
+    high : float
+        Upper bound, likewise.
+
+    Raises
+    ------
+    ValueError
+        If s is out of range.
+    """
     check_int("s", s, 1, len(V), "a support has between 1 and d elements")
     spectrum, diagonal = np.linalg.eigvalsh(V), np.diag(V)
     off = np.sort(np.abs(V - np.diag(diagonal)), axis=1)[:, ::-1][:, : s - 1].sum(axis=1)
@@ -214,18 +514,61 @@ def outer_eigenvalues(V: np.ndarray, s: int) -> tuple[float, float]:
 
 
 def lower_end(low: float, high: float) -> float:
-    "A certified lower end: `low`, or 0 where it could be rounding, below 1e-12 of `high`."
+    """A certified lower end: 0 where the number could be rounding.
+
+    Parameters
+    ----------
+    low : float
+        A computed eigenvalue.
+    high : float
+        The largest eigenvalue, its scale.
+
+    Returns
+    -------
+    float
+        `low`, or 0 if it is below 1e-12 of `high`.
+    """
     return low if low > 1e-12 * high else 0.0
 
 
 def sparse_bounds(V: np.ndarray, s: int) -> tuple[float, float]:
-    "Lower bound on the smallest and upper bound on the largest s-sparse eigenvalue; exact when enumeration is short."
+    """Certified bounds on the s-sparse eigenvalues, exact where enumeration is short.
+
+    Parameters
+    ----------
+    V : array (d, d)
+        Symmetric positive semidefinite matrix.
+    s : int
+        Sparsity, from 1 to d.
+
+    Returns
+    -------
+    low : float
+        Lower bound on the smallest.
+    high : float
+        Upper bound on the largest.
+    """
     low, high = (enumerated_eigenvalues if math.comb(len(V), s) <= ENUMERATION_LIMIT else outer_eigenvalues)(V, s)
     return lower_end(low, high), high
 
 # %% ../nbs/core/02_geometry.ipynb #c48acede
 def sparse_support(A: np.ndarray, s: int, iterations: int = 60) -> np.ndarray:
-    "A support of size s on which the positive semidefinite A (d, d) has a large eigenvalue: truncated power method."
+    """A support on which a matrix has a large eigenvalue: truncated power method from every coordinate.
+
+    Parameters
+    ----------
+    A : array (d, d)
+        Symmetric positive semidefinite matrix.
+    s : int
+        Size of the support, from 1 to d.
+    iterations : int
+        Steps of the method.
+
+    Returns
+    -------
+    array of int64, shape (s,)
+        The best support found; not always the best there is.
+    """
     X = np.eye(len(A))
     for _ in range(iterations):
         Y = A @ X
@@ -238,7 +581,29 @@ def sparse_support(A: np.ndarray, s: int, iterations: int = 60) -> np.ndarray:
 
 # %% ../nbs/core/02_geometry.ipynb #e7717305
 def sparse_eigenvalues(V: np.ndarray, s: int) -> tuple[Interval, Interval]:
-    "Smallest and largest s-sparse eigenvalue of V (d, d): exact by enumeration, or enclosed by certified ends."
+    """Smallest and largest s-sparse eigenvalue of a matrix.
+
+    Exact by enumeration up to `ENUMERATION_LIMIT` supports, beyond it enclosed by certified ends.
+
+    Parameters
+    ----------
+    V : array-like (d, d)
+        Symmetric positive semidefinite matrix.
+    s : int
+        Sparsity, from 1 to d.
+
+    Returns
+    -------
+    low : Interval
+        The smallest.
+    high : Interval
+        The largest.
+
+    Raises
+    ------
+    ValueError
+        If V is no covariance or s out of range.
+    """
     V = check_psd("V", V)
     if math.comb(len(V), check_int("s", s, 1, len(V), "a support has between 1 and d elements")) <= ENUMERATION_LIMIT:
         low, high = enumerated_eigenvalues(V, s)
@@ -254,7 +619,31 @@ def sparse_eigenvalues(V: np.ndarray, s: int) -> tuple[Interval, Interval]:
 
 # %% ../nbs/core/02_geometry.ipynb #1b889abd
 def rip_constant(V: np.ndarray, s: int, form: str = "squared") -> Interval:
-    "RIP constant of order s: max |lambda - 1| (`squared`) or max |sqrt(lambda) - 1| (`norm`; Kale 2017, Def. 1)."
+    """Constant of the restricted isometry property of order s.
+
+    Parameters
+    ----------
+    V : array-like (d, d)
+        Second moments X'X/n, symmetric positive semidefinite.
+    s : int
+        Sparsity, from 1 to d.
+    form : {"squared", "norm"}
+        Largest |lambda - 1|, or largest |sqrt(lambda) - 1|, over the s-sparse eigenvalues lambda.
+
+    Returns
+    -------
+    Interval
+        The constant; at least 1 (squared) where some s columns are dependent.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    Source: Kale et al. 2017, Definition 1 (the norm form).
+    """
     if form not in ("squared", "norm"): fail("form", form, "'squared' or 'norm'")
     low, high = sparse_eigenvalues(V, s)
     if form == "norm": low, high = low.map(math.sqrt), high.map(math.sqrt)
@@ -263,7 +652,29 @@ def rip_constant(V: np.ndarray, s: int, form: str = "squared") -> Interval:
 
 
 def restricted_condition(V: np.ndarray, s: int) -> Interval:
-    "sup ||Xv|| / ||Xw|| over s-sparse unit v, w, with V = X'X/n (Kale et al. 2017, Definition 5); may be inf."
+    """Restricted condition number: the largest ||Xv|| / ||Xw|| over s-sparse unit vectors v, w.
+
+    Parameters
+    ----------
+    V : array-like (d, d)
+        Second moments X'X/n, symmetric positive semidefinite, not 0.
+    s : int
+        Sparsity, from 1 to d.
+
+    Returns
+    -------
+    Interval
+        The constant, at least 1; may be infinite.
+
+    Raises
+    ------
+    ValueError
+        If V is no covariance or is 0, or s is out of range.
+
+    Notes
+    -----
+    Source: Kale et al. 2017, Definition 5.
+    """
     low, high = sparse_eigenvalues(V, s)
     if high.upper == 0: fail("V", "the zero matrix", "a matrix with a nonzero entry", "its condition number is 0/0")
     pairs = (high.lower, low.upper), (high.upper, low.lower)
@@ -272,10 +683,23 @@ def restricted_condition(V: np.ndarray, s: int) -> Interval:
 
 # %% ../nbs/core/02_geometry.ipynb #6fd41591
 def cone_solver(V: np.ndarray, support: np.ndarray, cone: float) -> Callable:
-    """A function signs (k,) -> (lower, upper, w) for min w'Vw, signs * w[support] in the simplex, cone on the rest.
+    """A function that minimises w'Vw over one face of the cone of a support.
 
-    That is, the l1 norm of w outside the support is at most `cone`.
-    `upper` is the value at the feasible w (d,), `lower` a certificate by convexity.
+    Parameters
+    ----------
+    V : array (d, d)
+        Symmetric positive semidefinite matrix.
+    support : array of int, shape (k,)
+        The support S.
+    cone : float
+        Limit on the l1 norm of w outside S, where it is 1 on S.
+
+    Returns
+    -------
+    callable
+        Function of signs (k,) that returns (lower, upper, w): `upper` is the value at the feasible w (d,), and `lower`
+        a
+        certificate by convexity. The weights on S have these signs and l1 norm 1.
     """
     import cvxpy as cp
 
@@ -300,7 +724,31 @@ def cone_solver(V: np.ndarray, support: np.ndarray, cone: float) -> Callable:
 
 # %% ../nbs/core/02_geometry.ipynb #b59e4d26
 def compatibility(V: np.ndarray, support: np.ndarray, cone: float = 2.0) -> Interval:
-    "phi_0 of condition (b), Ito et al. 2017: the largest phi with phi ||w_S||_1 <= sqrt(|S| w'Vw) on the cone of S."
+    """Compatibility constant of a support: the largest phi with phi ||w_S||_1 <= sqrt(|S| w'Vw) on its cone.
+
+    Parameters
+    ----------
+    V : array-like (d, d)
+        Symmetric positive semidefinite matrix.
+    support : array-like of int, shape (k,)
+        The support S, not empty. Up to 8 coordinates all sign patterns are solved, beyond that 64 of them.
+    cone : float
+        The cone is ||w outside S||_1 <= cone ||w_S||_1; positive.
+
+    Returns
+    -------
+    Interval
+        The constant.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    Source: Ito et al. 2017, condition (b).
+    """
     V, support = check_psd("V", V), check_indices("support", support, len(V))
     k, cone = check_int("size of support", support.size, 1, len(V)), check_real("cone", cone, 0)
     scale, every = float(V.diagonal().max()) or 1.0, k <= 8
@@ -314,7 +762,31 @@ def compatibility(V: np.ndarray, support: np.ndarray, cone: float = 2.0) -> Inte
 
 # %% ../nbs/core/02_geometry.ipynb #94150155
 def cone_descent(V: np.ndarray, s: int, cone: float, w: np.ndarray, steps: int = 400) -> float:
-    "The smallest w'Vw / ||w_S||^2, S = top_k(w, s), met by projected descent from w != 0 (d,) within the cone."
+    """Projected descent for the restricted eigenvalue: a small w'Vw / ||w_S||^2 within the cone.
+
+    Parameters
+    ----------
+    V : array (d, d)
+        Symmetric positive semidefinite matrix.
+    s : int
+        Size of S, the largest coordinates of w.
+    cone : float
+        The cone is ||w outside S||_1 <= cone ||w_S||_1.
+    w : array (d,)
+        Where to begin; not 0.
+    steps : int
+        Number of steps.
+
+    Returns
+    -------
+    float
+        The smallest quotient met.
+
+    Raises
+    ------
+    ValueError
+        If w is 0 or not finite.
+    """
     w = check_array("w", w, (len(V),))
     if not w.any(): fail("w", "the zero vector", "a vector with a nonzero entry", "the quotient is 0/0")
     w = w / np.abs(w).max()
@@ -333,7 +805,27 @@ def cone_descent(V: np.ndarray, s: int, cone: float, w: np.ndarray, steps: int =
 
 # %% ../nbs/core/02_geometry.ipynb #4fc3c80b
 def restricted_eigenvalue(V: np.ndarray, s: int, cone: float = 2.0) -> Interval:
-    "kappa(s): the smallest sqrt(w'Vw) / ||w_S||_2 over |S| <= s and ||w elsewhere||_1 <= cone ||w_S||_1."
+    """Restricted eigenvalue: the smallest sqrt(w'Vw) / ||w_S||_2 over all supports of size s and their cones.
+
+    Parameters
+    ----------
+    V : array-like (d, d)
+        Symmetric positive semidefinite matrix.
+    s : int
+        Largest size of S, from 1 to d.
+    cone : float
+        The cone is ||w outside S||_1 <= cone ||w_S||_1; positive.
+
+    Returns
+    -------
+    Interval
+        The constant: certified below, reached by descent above.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
     V = check_psd("V", V)
     d, s, cone = len(V), check_int("s", s, 1, len(V)), check_real("cone", cone, 0)
     lower = math.sqrt(sparse_bounds(V, d)[0])

@@ -18,9 +18,29 @@ __all__ = ['dual_averaging_step', 'dual_averaging', 'linear_regret', 'rda_regret
 # %% ../nbs/core/03_oco.ipynb #464c5884
 @kernel
 def dual_averaging_step(h: np.ndarray, lam: float, radius: float = 1.0, l1: float = 0.0) -> np.ndarray:
-    """The w (d,) minimising <h,w> + l1 |w|_1 + lam/2 |w|^2 over |w| <= radius; lam, radius > 0 (Xiao 2010).
+    """The point that dual averaging plays, from the sum of the gradients so far.
 
-    Not checked: |h_i| <= 1e150 and lam radius >= 1e-150, because the squares of the h_i must fit into floats.
+    It minimises <h, w> + l1 ||w||_1 + lam/2 ||w||_2^2 over the ball. Compiled, O(d).
+
+    Parameters
+    ----------
+    h : array (d,)
+        Sum of the gradients; |h_i| <= 1e150 (not checked: its square must fit into a float).
+    lam : float
+        Weight of the regulariser, positive; lam radius >= 1e-150.
+    radius : float
+        Radius of the Euclidean ball, positive.
+    l1 : float
+        Weight of the l1 norm, at least 0.
+
+    Returns
+    -------
+    array (d,)
+        The minimiser.
+
+    Notes
+    -----
+    Source: Xiao 2010.
     """
     s = np.sign(h) * np.maximum(np.abs(h) - l1, 0.0)
     return -s / max(lam, np.sqrt(np.sum(s * s)) / radius)
@@ -37,7 +57,37 @@ def _check_weights(name: str, value: Any, order: int = 0, why: str = "") -> np.n
 def dual_averaging(
     gradient: Callable[[int, np.ndarray], np.ndarray], d: int, lam: Any, radius: float = 1.0, l1: Any = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    "Play RDA for len(lam) rounds: points w (n, d) and gradients g (n, d); `l1` is one weight or (n,) (Xiao 2010)."
+    """Play regularised dual averaging (RDA) for len(lam) rounds.
+
+    Parameters
+    ----------
+    gradient : callable
+        `gradient(j, w)` gives the gradient (d,) of round j at the point w.
+    d : int
+        Dimension, at least 1.
+    lam : array-like (n,)
+        Weight of the regulariser in each round, positive.
+    radius : float
+        Radius of the Euclidean ball, positive.
+    l1 : float or array-like (n,)
+        Weight of the l1 norm in the loss of each round, at least 0.
+
+    Returns
+    -------
+    w : array (n, d)
+        Points played.
+    g : array (n, d)
+        Gradients seen.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range or a gradient is not a finite vector.
+
+    Notes
+    -----
+    Source: Xiao 2010.
+    """
     lam, radius = _check_weights("lam", lam), check_real("radius", radius, 0)
     l1 = check_array("l1", l1 if np.ndim(l1) else np.full(lam.size, l1), (lam.size,))
     if l1.min() < 0: fail("l1", l1, "numbers of at least 0")
@@ -51,12 +101,49 @@ def dual_averaging(
 
 # %% ../nbs/core/03_oco.ipynb #83a132b5
 def linear_regret(w: np.ndarray, g: np.ndarray, u: np.ndarray, l1: Any = 0.0) -> np.ndarray:
-    "Cumulative sum (n,) of <g_j, w_j - u> + l1_j (|w_j|_1 - |u|_1) of w, g (n, d) and comparator u (d,)."
+    """Regret on linear losses with an l1 term, after each round.
+
+    Parameters
+    ----------
+    w : array (n, d)
+        Points played.
+    g : array (n, d)
+        Gradients.
+    u : array (d,)
+        Comparator.
+    l1 : float or array (n,)
+        Weight of the l1 norm in each round.
+
+    Returns
+    -------
+    array (n,)
+        Cumulative sums of <g_j, w_j - u> + l1_j (||w_j||_1 - ||u||_1).
+    """
     return np.cumsum(((w - u) * g).sum(1) + l1 * (np.abs(w).sum(1) - np.abs(u).sum()))
 
 # %% ../nbs/core/03_oco.ipynb #c2222476
 def rda_regret_bound(g: np.ndarray, lam: Any, u: np.ndarray) -> np.ndarray:
-    "Pathwise bound (n,) on the composite regret of `dual_averaging` after each round, for |u| <= radius (thm-rda)."
+    """Bound on the regret of `dual_averaging` after each round, from the gradients that it saw.
+
+    Parameters
+    ----------
+    g : array-like (n, d)
+        Gradients.
+    lam : array-like (n,)
+        Weights of the regulariser, positive and nondecreasing.
+    u : array-like (d,)
+        Comparator in the ball.
+
+    Returns
+    -------
+    array (n,)
+        Upper bounds: the sum of ||g_j||^2 / (2 lam_j), plus lam ||u||^2 / 2.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit or lam decreases.
+    """
     lam = _check_weights("lam", lam, 1, "the regret bound of dual averaging needs nondecreasing lam")
     g = check_array("g", g, (lam.size, None))
     u = check_array("u", u, (g.shape[1],))
@@ -64,13 +151,57 @@ def rda_regret_bound(g: np.ndarray, lam: Any, u: np.ndarray) -> np.ndarray:
 
 # %% ../nbs/core/03_oco.ipynb #5d920de7
 def rda_schedule(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> np.ndarray:
-    "Anytime lam (n,), lam_j = sqrt(2 j) G / (radius step), for gradients of norm <= G (thm-schedule)."
+    """Weights of the regulariser for gradients of bounded norm, without knowledge of the number of rounds.
+
+    Parameters
+    ----------
+    n : int
+        Number of rounds, at least 1.
+    G : float
+        Limit on ||g_j||_2, positive.
+    radius : float
+        Radius of the ball, positive.
+    step : float
+        Multiplier of the theorem's step size, positive.
+
+    Returns
+    -------
+    array (n,)
+        lam_j = sqrt(2 j) G / (radius step).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
     scale = check_real("G", G, 0) / (check_real("radius", radius, 0) * check_real("step", step, 0))
     return scale * np.sqrt(2.0 * np.arange(1, check_int("n", n, 1) + 1))
 
 # %% ../nbs/core/03_oco.ipynb #604c9d31
 def bound_rda(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> float:
-    "Regret bound of `dual_averaging` with `rda_schedule`, sqrt(2 n) G radius at step 1 (thm-schedule)."
+    """Upper bound on the regret of `dual_averaging` with `rda_schedule`.
+
+    Parameters
+    ----------
+    n : int
+        Number of rounds, at least 1.
+    G : float
+        Limit on ||g_j||_2, positive.
+    radius : float
+        Radius of the ball, positive.
+    step : float
+        Multiplier of the theorem's step size, positive.
+
+    Returns
+    -------
+    float
+        sqrt(2 n) G radius (step + 1/step) / 2; smallest at step 1.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
     scale = check_real("G", G, 0) * check_real("radius", radius, 0) * np.sqrt(2 * check_int("n", n, 1))
     return float(scale * (check_real("step", step, 0) + 1 / step) / 2)
 
@@ -78,7 +209,35 @@ def bound_rda(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> float
 def ogd(
     gradient: Callable[[int, np.ndarray], np.ndarray], d: int, eta: Any, radius: float = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    "Play projected OGD from 0 for len(eta) rounds: points w (n, d) and gradients g (n, d) (Zinkevich 2003)."
+    """Play projected online gradient descent from 0 for len(eta) rounds.
+
+    Parameters
+    ----------
+    gradient : callable
+        `gradient(j, w)` gives the gradient (d,) of round j at the point w.
+    d : int
+        Dimension, at least 1.
+    eta : array-like (n,)
+        Step sizes, positive.
+    radius : float
+        Radius of the Euclidean ball, positive.
+
+    Returns
+    -------
+    w : array (n, d)
+        Points played.
+    g : array (n, d)
+        Gradients seen.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range or a gradient is not a finite vector.
+
+    Notes
+    -----
+    Source: Zinkevich 2003.
+    """
     eta, radius = _check_weights("eta", eta), check_real("radius", radius, 0)
     w = np.zeros((eta.size + 1, check_int("d", d, 1)))
     g = np.zeros((eta.size, d))
@@ -89,18 +248,77 @@ def ogd(
 
 # %% ../nbs/core/03_oco.ipynb #dcd13d2c
 def ogd_regret_bound(g: np.ndarray, eta: Any, radius: float = 1.0) -> np.ndarray:
-    "Pathwise bound (n,) on the linear regret of `ogd` after each round, for every |u| <= radius (thm-ogd)."
+    """Bound on the regret of `ogd` after each round, from the gradients that it saw.
+
+    Parameters
+    ----------
+    g : array-like (n, d)
+        Gradients.
+    eta : array-like (n,)
+        Step sizes, positive and nonincreasing.
+    radius : float
+        Radius of the ball, positive; the bound holds for every comparator in it.
+
+    Returns
+    -------
+    array (n,)
+        Upper bounds: 2 radius^2 / eta, plus the sum of eta_j ||g_j||^2 / 2.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit or eta increases.
+    """
     eta = _check_weights("eta", eta, -1, "the regret bound of gradient descent needs nonincreasing eta")
     g = check_array("g", g, (eta.size, None))
     return 2 * check_real("radius", radius, 0) ** 2 / eta + np.cumsum(eta * (g**2).sum(1) / 2)
 
 # %% ../nbs/core/03_oco.ipynb #290e189f
 def ogd_schedule(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> np.ndarray:
-    "eta (n,) of the anytime steps, eta_j = step radius sqrt(2 / j) / G, for gradients of norm <= G (cor-ogd)."
+    """Step sizes for gradients of bounded norm, without knowledge of the number of rounds.
+
+    Parameters
+    ----------
+    n : int
+        Number of rounds, at least 1.
+    G : float
+        Limit on ||g_j||_2, positive.
+    radius : float
+        Radius of the ball, positive.
+    step : float
+        Multiplier of the theorem's step size, positive.
+
+    Returns
+    -------
+    array (n,)
+        eta_j = step radius sqrt(2 / j) / G.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
     scale = check_real("step", step, 0) * check_real("radius", radius, 0) / check_real("G", G, 0)
     return scale * np.sqrt(2.0 / np.arange(1, check_int("n", n, 1) + 1))
 
 # %% ../nbs/core/03_oco.ipynb #bd22183b
 def bound_ogd(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> float:
-    "Regret bound of `ogd` with `ogd_schedule`, 2 sqrt(2 n) G radius at step 1 (cor-ogd)."
+    """Upper bound on the regret of `ogd` with `ogd_schedule`.
+
+    Parameters
+    ----------
+    n : int
+        Number of rounds, at least 1.
+    G : float
+        Limit on ||g_j||_2, positive.
+    radius : float
+        Radius of the ball, positive.
+    step : float
+        Multiplier of the theorem's step size, positive.
+
+    Returns
+    -------
+    float
+        sqrt(2 n) G radius (step + 1/step); 2 sqrt(2 n) G radius at step 1.
+    """
     return 2 * bound_rda(n, G, radius, step)

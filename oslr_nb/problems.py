@@ -20,14 +20,44 @@ __all__ = ['rational', 'FiniteProblem', 'Table', 'signs', 'linear_table', 'sign_
 
 # %% ../nbs/core/05_problems.ipynb #a85f571e
 def rational(rng: np.random.Generator, shape: Any, denominator: int) -> np.ndarray:
-    "Random multiples of 1/denominator in [-1/2, 1/2] as Fractions."
+    """Random multiples of 1/denominator in [-1/2, 1/2].
+
+    Parameters
+    ----------
+    rng : Generator
+        Source of randomness.
+    shape : int or tuple of int
+        Shape of the result.
+    denominator : int
+        At least 1.
+
+    Returns
+    -------
+    array of Fraction
+        The numbers.
+    """
     n = rng.integers(-(denominator // 2), denominator // 2 + 1, shape)
     return np.vectorize(lambda v: Fraction(int(v), denominator), otypes=[object])(n)
 
 
 @dataclass(frozen=True)
 class FiniteProblem:
-    "A linear model on equally likely outcomes: points (n, d), noises (m,), weights w (d,), all Fractions."
+    """A linear model on equally likely outcomes, in exact arithmetic.
+
+    Parameters
+    ----------
+    points : array of Fraction, shape (n, d)
+        Features, equally likely.
+    noises : array of Fraction, shape (m,)
+        Noises, equally likely and independent of the points.
+    w : array of Fraction, shape (d,)
+        True weights.
+
+    Attributes
+    ----------
+    V : array of Fraction, shape (d, d)
+        Second moments E x x^T.
+    """
 
     points: np.ndarray
     noises: np.ndarray
@@ -35,14 +65,42 @@ class FiniteProblem:
 
     @classmethod
     def draw(cls, rng: np.random.Generator, d: int, k: int, n: int = 3) -> FiniteProblem:
-        "A random problem with n points, two noises and at most k nonzero weights; for k <= 3 norms and labels are at most 1."
+        """A random problem with two noises, whose norms and labels are at most 1.
+
+        Parameters
+        ----------
+        rng : Generator
+            Source of randomness.
+        d : int
+            Number of features.
+        k : int
+            Most nonzero weights.
+        n : int
+            Number of points.
+
+        Returns
+        -------
+        FiniteProblem
+            The problem.
+        """
         w = rational(rng, d, 6)
         w[rng.permutation(d)[k:]] = Fraction(0)
         points = rational(rng, (n, d), 2 * d) * Fraction(2, max(2, math.isqrt(d - 1) + 1))  # |x| is at most sqrt(d)/2 before
         return cls(points, np.array([Fraction(-1, 4), Fraction(1, 4)]), w)
 
     def mean(self, f: Callable[[np.ndarray, Fraction], Any]) -> Any:
-        "Expectation of f(x, noise)."
+        """Expectation of a function of an outcome.
+
+        Parameters
+        ----------
+        f : callable
+            Function of x (d,) and the noise.
+
+        Returns
+        -------
+        object
+            The mean of what f gives, a number or an array.
+        """
         outcomes = [f(x, e) for x in self.points for e in self.noises]
         return sum(outcomes[1:], outcomes[0]) / len(outcomes)
 
@@ -52,13 +110,46 @@ class FiniteProblem:
         return self.mean(lambda x, e: np.outer(x, x))
 
     def excess(self, w: np.ndarray) -> Fraction:
-        "||L(w - w*)||^2 = (w - w*)' V (w - w*)."
+        """Excess risk of weights: (w - w*)' V (w - w*).
+
+        Parameters
+        ----------
+        w : array of Fraction, shape (d,)
+            The weights.
+
+        Returns
+        -------
+        Fraction
+            The excess.
+        """
         return (w - self.w) @ self.V @ (w - self.w)
 
 # %% ../nbs/core/05_problems.ipynb #3e40c543
 @dataclass(frozen=True)
 class Table:
-    "Equally likely outcomes: features X (n, d), labels y (n,), and the weights w (d,) of the linear model behind them."
+    """Equally likely outcomes, and the weights of the linear model behind them.
+
+    Parameters
+    ----------
+    X : array (n, d)
+        Features, of norm at most 1.
+    y : array (n,)
+        Labels, at most 1 in magnitude.
+    w : array (d,)
+        Weights, not 0, of norm at most 1.
+
+    Attributes
+    ----------
+    V : array (d, d)
+        Second moments E x x^T.
+    singular_values : tuple of two floats
+        sigma_d, sigma_1: roots of the extreme eigenvalues of V.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit or a norm is 0 or above 1: the theorems that are checked on tables assume it.
+    """
 
     X: np.ndarray
     y: np.ndarray
@@ -84,7 +175,24 @@ class Table:
         return float(np.sqrt(max(low, 0.0))), float(np.sqrt(high))
 
     def regrets(self, make: Callable[[int], Learner], T: int | list[int], runs: int, rng: np.random.Generator) -> np.ndarray:
-        "Regret against w at the rounds T (runs, len(T)), or (runs,) for one T, of make(0), make(1), ... on independent streams."
+        """Regret against w of several learners on independent streams.
+
+        Parameters
+        ----------
+        make : callable
+            `make(i)` gives a new learner.
+        T : int or list of int
+            Rounds after which the regret is taken, rising.
+        runs : int
+            Number of learners.
+        rng : Generator
+            For the streams.
+
+        Returns
+        -------
+        array (runs, len(T)), or (runs,) for one T
+            The regrets.
+        """
         last, curves = np.atleast_1d(T), []
         for i in range(runs):
             rows = rng.integers(len(self.X), size=last[-1])
@@ -93,23 +201,87 @@ class Table:
 
 
 def signs(d: int) -> np.ndarray:
-    "All 2^d vectors of signs (2^d, d)."
+    """All vectors of signs.
+
+    Parameters
+    ----------
+    d : int
+        Their length; there are 2^d.
+
+    Returns
+    -------
+    array (2^d, d)
+        The vectors.
+    """
     return np.array(list(itertools.product((-1.0, 1.0), repeat=d)))
 
 
 def linear_table(X: np.ndarray, w: np.ndarray, noise: float) -> Table:
-    "The table of the points X with labels X w + noise and X w - noise."
+    """A linear model with two opposite noises at every point.
+
+    Parameters
+    ----------
+    X : array (n, d)
+        Points, of norm at most 1.
+    w : array (d,)
+        Weights.
+    noise : float
+        Labels are x'w + noise and x'w - noise; at most 1 in magnitude.
+
+    Returns
+    -------
+    Table
+        With 2 n outcomes.
+    """
     return Table(np.vstack([X, X]), np.r_[X @ w + noise, X @ w - noise], np.asarray(w, dtype=float))
 
 # %% ../nbs/core/05_problems.ipynb #269d57df
 def sign_table(d: int) -> Table:
-    "Independent signs / sqrt(d), one weight of 0.9 (the last), noise +-0.5 (less for d < 4, where labels would exceed 1): V = I/d."
+    """Independent signs / sqrt(d), with one weight of 0.9 (the last).
+
+    Parameters
+    ----------
+    d : int
+        Number of features, at least 1; there are 2^(d+1) outcomes.
+
+    Returns
+    -------
+    Table
+        V = I / d; the noise is +-0.5, less for d < 4, where labels would exceed 1.
+
+    Raises
+    ------
+    ValueError
+        If d is not a positive integer.
+    """
     w = np.r_[np.zeros(check_int("d", d, 1) - 1), 0.9]
     return linear_table(signs(d) / np.sqrt(d), w, min(0.5, 1 - 0.9 / np.sqrt(d)))
 
 # %% ../nbs/core/05_problems.ipynb #f74bab27
 def correlated_table(d: int, rho: float, w: np.ndarray, noise: float) -> Table:
-    "Features of equal variance and correlation rho in every pair, norms at most 1; labels x'w +- noise."
+    """Features of equal variance with the same correlation in every pair.
+
+    Parameters
+    ----------
+    d : int
+        Number of features, at least 2.
+    rho : float
+        The correlation, above -1/(d-1) and at most 1.
+    w : array (d,)
+        Weights, of norm at most 1.
+    noise : float
+        Labels are x'w +- noise; at most 1 in magnitude.
+
+    Returns
+    -------
+    Table
+        With norms at most 1.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
     check_int("d", d, 2)
     check_real("rho", rho, -1 / (d - 1), 1, "the matrix of correlations must be positive semidefinite")
     root, share = np.sqrt(1 - rho), (np.sqrt(1 + (d - 1) * rho) - np.sqrt(1 - rho)) / d

@@ -8,8 +8,9 @@ import itertools
 import json
 import math
 import os
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
@@ -33,11 +34,11 @@ from oslr_nb.checks import (
 __all__ = ['PROTOCOLS', 'EXPECTED', 'LEARNERS', 'SCHEMA', 'ProtocolError', 'BudgetExceeded', 'split_query', 'check_bought',
            'measure', 'weighted_sum', 'check_sparse', 'check_stream', 'Environment', 'refuse_bought', 'Learner', 'Run',
            'ball_least_squares', 'SubsetLeastSquares', 'Comparator', 'best_sparse', 'check_learner', 'sell',
-           'commit_to', 'play', 'Entry', 'register', 'get_state', 'set_state', 'write_learner', 'load', 'check_rows',
-           'simulate']
+           'commit_to', 'play', 'Entry', 'register', 'at_a_glance', 'get_state', 'set_state', 'write_learner', 'load',
+           'check_rows', 'simulate']
 
 # %% ../nbs/core/00_protocol.ipynb #83488982
-PROTOCOLS = ("OSLR", "POSLR", "training-only")
+PROTOCOLS = ("OSLR", "POSLR", "training-only")  # the names of the protocols
 
 # %% ../nbs/core/00_protocol.ipynb #ed29f7ea
 class ProtocolError(RuntimeError):
@@ -49,7 +50,27 @@ class BudgetExceeded(ProtocolError):
 
 # %% ../nbs/core/00_protocol.ipynb #acd52f63
 def split_query(query: Any, d: int) -> tuple[np.ndarray, np.ndarray]:
-    "A query as (measurement rows (m, d), coordinates (n,)); raises `ValueError` when it is neither form nor a pair."
+    """Split a query into measurements and coordinates.
+
+    Parameters
+    ----------
+    query : array-like or pair
+        Coordinates (n,), measurement rows (m, d), or a pair (rows, coordinates).
+    d : int
+        Number of features.
+
+    Returns
+    -------
+    rows : array (m, d)
+        Linear measurements to buy; m may be 0.
+    coordinates : array of int64, shape (n,)
+        Coordinates to buy; n may be 0.
+
+    Raises
+    ------
+    ValueError
+        If it is none of the three forms, or a coordinate is out of range or repeated.
+    """
     if isinstance(query, tuple) and len(query) == 2 and as_array(query[0]).ndim == 2:
         return check_array("query[0]", query[0], (None, d)), check_indices("query[1]", query[1], d)
     if as_array(query).ndim == 2: return check_array("query", query, (None, d)), np.empty(0, np.int64)
@@ -57,7 +78,27 @@ def split_query(query: Any, d: int) -> tuple[np.ndarray, np.ndarray]:
 
 # %% ../nbs/core/00_protocol.ipynb #025104c8
 def check_bought(values: np.ndarray, coordinates: np.ndarray, t: int) -> np.ndarray:
-    "The sold values, refused when one is not a finite number; round t + 1."
+    """Refuse sold values of which one is not a finite number.
+
+    Parameters
+    ----------
+    values : array (m + n,)
+        Measurements, then the values of the coordinates.
+    coordinates : array of int, shape (n,)
+        The coordinates sold, for the message.
+    t : int
+        Rounds played before this one.
+
+    Returns
+    -------
+    array (m + n,)
+        `values` itself.
+
+    Raises
+    ------
+    ValueError
+        If a value is NaN or infinite; the message names its row and column.
+    """
     for j in np.flatnonzero(~np.isfinite(values))[:1]:
         i = j - (len(values) - len(coordinates))  # measurements come first
         name = f"X[{t}, {coordinates[i]}]" if i >= 0 else f"measurement {j} in round {t + 1}"
@@ -66,25 +107,100 @@ def check_bought(values: np.ndarray, coordinates: np.ndarray, t: int) -> np.ndar
 
 
 def measure(x: np.ndarray, rows: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
-    "The values that answer a query: rows @ x, then x[coordinates], float64."
+    """The values that answer a query.
+
+    Parameters
+    ----------
+    x : array (d,)
+        The round's features.
+    rows : array (m, d)
+        Measurement rows.
+    coordinates : array of int, shape (n,)
+        Coordinates.
+
+    Returns
+    -------
+    array of float64, shape (m + n,)
+        `rows @ x`, then `x[coordinates]`.
+    """
     bought = np.asarray(x[coordinates], dtype=np.float64)
     return np.concatenate([rows @ x, bought]) if rows.size else bought
 
 # %% ../nbs/core/00_protocol.ipynb #c64bfca1
 def weighted_sum(w: np.ndarray, x: np.ndarray, intercept: float) -> float:
-    "w'x + intercept, reading only the features of nonzero weight; they must be numbers."
+    """The score w'x + intercept; only features of nonzero weight are read.
+
+    Parameters
+    ----------
+    w : array (d,)
+        Weights.
+    x : array (d,)
+        Features; those of zero weight need not be numbers.
+    intercept : float
+        Added to the sum.
+
+    Returns
+    -------
+    float
+        The score.
+
+    Raises
+    ------
+    ValueError
+        If the score is not a finite number.
+    """
     support = np.flatnonzero(w)
     return check_real("score of w", float(w[support] @ x[support]) + intercept, why="all its features are needed")
 
 
 def check_sparse(w: np.ndarray, intercept: float, k: int) -> int:
-    "How many weights are nonzero; refused when more than k, or beside an intercept."
+    """Check that weights are k-sparse and stand without an intercept, as POSLR demands.
+
+    Parameters
+    ----------
+    w : array (d,)
+        Committed weights.
+    intercept : float
+        Must be 0.
+    k : int
+        Largest number of nonzero weights.
+
+    Returns
+    -------
+    int
+        How many weights are nonzero.
+
+    Raises
+    ------
+    ValueError
+        If more than `k` are, or the intercept is not 0.
+    """
     if intercept != 0: fail("intercept", intercept, "0", "POSLR scores k-sparse weights and nothing else")
     return check_int("number of nonzero weights", np.count_nonzero(w), 0, k, "POSLR scores k-sparse weights")
 
 # %% ../nbs/core/00_protocol.ipynb #1db3193b
 def check_stream(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-    "X as a float array (n, d), uncopied where possible and unread; y as a finite float64 array (n,)."
+    """Check the features and labels of a stream.
+
+    Parameters
+    ----------
+    X : array-like (n, d)
+        Numbers; NaN is allowed where nobody looks. Not copied if it is a float32 or float64 array in C order.
+    y : array-like (n,)
+        Finite labels.
+
+    Returns
+    -------
+    X : array of float32 or float64, shape (n, d)
+        The features, unread.
+    y : array of float64, shape (n,)
+        The labels.
+
+    Raises
+    ------
+    ValueError
+        If `X` is empty, not numeric or not two-dimensional, or `y` does not fit it or is not finite.
+    """
     X = as_array(X)
     if X.dtype.kind not in "iuf" or X.ndim != 2 or 0 in X.shape:
         fail("X", f"{X.dtype} array of shape {X.shape}", "numbers in a non-empty array of shape (n, d)")
@@ -92,7 +208,7 @@ def check_stream(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     return np.ascontiguousarray(X), check_array("y", y, (len(X),), "one label per row of X")
 
 # %% ../nbs/core/00_protocol.ipynb #02a93727
-EXPECTED = {
+EXPECTED = {  # (protocol, phase): the calls that are allowed then, in words
     ("OSLR", "query"): "observe(query) or predict(yhat)",
     ("POSLR", "commit"): "commit(w) with k-sparse weights", ("POSLR", "query"): "observe(query) or label()",
     ("training-only", "commit"): "commit(w)", ("training-only", "query"): "observe(query) or label()",
@@ -100,9 +216,47 @@ EXPECTED = {
 
 # %% ../nbs/core/00_protocol.ipynb #0324b9b4
 class Environment:
-    """A stream that sells features: X (T, d), y (T,), at most `budget` numbers a round (k' of the papers).
+    """A stream that sells features, and refuses every look that was not paid for.
 
-    `protocol` is one of `PROTOCOLS`; `k` is the sparsity that POSLR demands of the committed weights.
+    In OSLR a round is `observe` (any number of times) and `predict`; in POSLR and training-only it is `commit`,
+    `observe`
+    and `label`. A refused call changes nothing.
+
+    Parameters
+    ----------
+    X : array-like (T, d)
+        Features, one row a round; read only where they are sold (or scored).
+    y : array-like (T,)
+        Labels.
+    budget : int
+        Numbers sold in a round (k' of the papers), from 0 to d; a coordinate and a linear measurement cost one each.
+    protocol : {"OSLR", "POSLR", "training-only"}
+        Query, then predict; or commit sparse weights, then query; or commit any weights, then query.
+    k : int or None
+        POSLR only, and needed there: most nonzero weights that may be committed, from 1 to d.
+
+    Attributes
+    ----------
+    T, d, t : int
+        Rounds, features, rounds played so far.
+    predictions : array (T,)
+        Booked predictions; NaN for rounds to come.
+    n_observed : array of int64, shape (T,)
+        Numbers bought in each round; under POSLR the committed weights count too.
+    purchases : array of int64, shape (d,)
+        How often each coordinate was bought.
+    ledger : list of (int, array, array)
+        Every sale: round, coordinates, measurement rows.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range or the stream is not numeric.
+
+    See Also
+    --------
+    play : the loop of a learner and an environment.
+    simulate : the same, compiled.
     """
 
     def __init__(self, X: Any, y: Any, budget: int, protocol: str = "OSLR", k: int | None = None):
@@ -127,7 +281,22 @@ class Environment:
             raise ProtocolError(f"{call} is out of order in {where}: expected {expected}.")
 
     def commit(self, w: Any, intercept: float = 0.0) -> None:
-        "POSLR and training-only: fix the weights w (d,) with which this round is scored; nothing is shown."
+        """POSLR and training-only: fix the weights with which this round is scored; nothing is shown.
+
+        Parameters
+        ----------
+        w : array-like (d,)
+            Weights; at most `k` of them nonzero under POSLR.
+        intercept : float
+            Added to the score; 0 under POSLR.
+
+        Raises
+        ------
+        ProtocolError
+            If the call is out of order.
+        ValueError
+            If the weights have another shape or are not finite or sparse enough, or a feature they need is no number.
+        """
         self._expect("commit(w)", "commit", PROTOCOLS[1:])
         w, b = check_array("w", w, (self.d,)), check_real("intercept", intercept)
         score = weighted_sum(w, self._X[self.t], b)
@@ -135,7 +304,27 @@ class Environment:
         self.predictions[self.t], self._phase = score, "query"
 
     def observe(self, query: Any) -> np.ndarray:
-        "Sell the numbers that `query` asks for; raises `BudgetExceeded`, `ProtocolError` or `ValueError`."
+        """Sell the numbers that a query asks for.
+
+        Parameters
+        ----------
+        query : array-like or pair
+            Coordinates (n,), measurement rows (m, d), or a pair (rows, coordinates).
+
+        Returns
+        -------
+        array of float64, shape (m + n,)
+            Measurements, then the values of the coordinates, in the order asked.
+
+        Raises
+        ------
+        BudgetExceeded
+            If it costs more than is left of the round's budget.
+        ProtocolError
+            If the call is out of order, or a coordinate was sold already in this round.
+        ValueError
+            If the query is malformed or a value to be sold is not a finite number.
+        """
         self._expect("observe(query)", "query")
         rows, bought = split_query(query, self.d)
         for i in np.intersect1d(bought, self._held)[:1]:
@@ -150,13 +339,42 @@ class Environment:
         return values
 
     def predict(self, yhat: float) -> float:
-        "OSLR: book the prediction, end the round, return the label."
+        """OSLR: book the prediction and end the round.
+
+        Parameters
+        ----------
+        yhat : float
+            The prediction, in the unit of the labels.
+
+        Returns
+        -------
+        float
+            The label.
+
+        Raises
+        ------
+        ProtocolError
+            If the call is out of order.
+        ValueError
+            If it is not a finite number.
+        """
         self._expect("predict(yhat)", "query", PROTOCOLS[:1])
         self.predictions[self.t] = check_real("yhat", yhat)
         return self._close()
 
     def label(self) -> float:
-        "POSLR and training-only: end the round and return the label."
+        """POSLR and training-only: end the round.
+
+        Returns
+        -------
+        float
+            The label.
+
+        Raises
+        ------
+        ProtocolError
+            If the call is out of order.
+        """
         self._expect("label()", "query", PROTOCOLS[1:])
         return self._close()
 
@@ -167,15 +385,68 @@ class Environment:
 
 # %% ../nbs/core/00_protocol.ipynb #ca68fb8a
 def refuse_bought(X: np.ndarray, row: int, t: int, bought: np.ndarray) -> NoReturn:
-    "Name the first of the values X[row, bought], bought in round t, that is not a number of usable magnitude."
+    """Name the first bought value that is not a number of usable magnitude.
+
+    Parameters
+    ----------
+    X : array (n, d)
+        Features.
+    row : int
+        Row of the round.
+    t : int
+        Number of the round, for the message.
+    bought : array of int
+        Coordinates bought, one of which is bad.
+
+    Raises
+    ------
+    ValueError
+        Always.
+    """
     i = bought[~(np.abs(X[row, bought]) <= LARGEST)][0]
     fail(f"X[{row}, {i}]", float(X[row, i]), TOO_LARGE, f"it was bought in round {t}")
 
 # %% ../nbs/core/00_protocol.ipynb #7590b44a
 class Learner:
-    """Base of all learners: order of calls and bad input. Subclasses write the arithmetic and `coef_`.
+    """Base of all learners: it keeps the order of calls and refuses bad input.
 
-    `params` are the constructor's arguments; `arrays` names the state arrays; `protocol` is one of `PROTOCOLS`.
+    A round of OSLR is `query`, `predict`, `update`; of the other protocols `commit`, `query`, `observe`, `update`.
+    A subclass writes `_query`, `_predict`, `_update`, the property `coef_`, and names its state in `arrays`.
+
+    Parameters
+    ----------
+    d : int
+        Number of features, at least 1.
+    budget : int
+        Numbers bought a round (k' of the papers), from 0 to d; subclasses may ask for more.
+    seed : int, SeedSequence, Generator or None
+        For the learner's own draws; None takes entropy from the system.
+    **params : object
+        The subclass's other arguments, kept so that `save` can write them.
+
+    Attributes
+    ----------
+    protocol : str
+        One of `PROTOCOLS`.
+    coef_ : array (d,)
+        Current weights.
+    intercept_ : float
+        Added to their score; 0 unless the learner centres its features.
+    params : dict
+        Arguments that rebuild the learner.
+    arrays : tuple of str
+        Names of the state arrays.
+    rng : Generator
+        Source of all its randomness.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    Calls out of order raise `ProtocolError`, bad values `ValueError`; neither changes the learner.
     """
 
     protocol: ClassVar[str] = "OSLR"
@@ -206,14 +477,36 @@ class Learner:
         return check_magnitude("values", check_array("values", values, (self._cost,), why).copy())
 
     def commit(self) -> np.ndarray:
-        "POSLR and training-only: the weights (d,) with which this round is scored."
+        """POSLR and training-only: the weights with which this round is scored.
+
+        Returns
+        -------
+        array (d,)
+            The current weights.
+
+        Raises
+        ------
+        ProtocolError
+            If the call is out of order.
+        """
         self._turn("commit")
         w = self.coef_
         self._done()
         return w
 
     def query(self) -> Any:
-        "What to buy this round: coordinates, measurement rows, or a pair of both."
+        """What to buy this round; asked again after a refused sale, it is the same query.
+
+        Returns
+        -------
+        array of int64 (n,), array (m, d), or a pair
+            Coordinates, measurement rows, or (rows, coordinates).
+
+        Raises
+        ------
+        ProtocolError
+            If the call is out of order.
+        """
         self._turn("query")
         q = self._query() if self._refused is None else self._refused  # a query stands until it is answered
         self._refused, self._cost = None, len(q[0]) + len(q[1]) if isinstance(q, tuple) else len(q)
@@ -221,26 +514,83 @@ class Learner:
         return q
 
     def predict(self, values: Any) -> float:
-        "OSLR: the prediction from the bought values, given in the order of the query."
+        """OSLR: predict from what was bought.
+
+        Parameters
+        ----------
+        values : array-like (n,)
+            The bought numbers in the order of the query.
+
+        Returns
+        -------
+        float
+            The prediction, in the unit of the labels.
+
+        Raises
+        ------
+        ProtocolError
+            If the call is out of order.
+        ValueError
+            If there are more or fewer numbers than were asked for, or one is not finite or too large.
+        """
         self._turn("predict")
         yhat = self._predict(self._bought(values))
         self._done()
         return yhat
 
     def observe(self, values: Any) -> None:
-        "POSLR and training-only: take in the bought values, in the order of the query."
+        """POSLR and training-only: take in what was bought.
+
+        Parameters
+        ----------
+        values : array-like (n,)
+            The bought numbers in the order of the query.
+
+        Raises
+        ------
+        ProtocolError
+            If the call is out of order.
+        ValueError
+            If there are more or fewer numbers than were asked for, or one is not finite or too large.
+        """
         self._turn("observe")
         self._predict(self._bought(values))
         self._done()
 
     def update(self, y: float) -> None:
-        "Learn from the label."
+        """Learn from the label and end the round.
+
+        Parameters
+        ----------
+        y : float
+            The label; of magnitude at most 1e60.
+
+        Raises
+        ------
+        ProtocolError
+            If the call is out of order.
+        ValueError
+            If it is not a number of that size.
+        """
         self._turn("update")
         self._update(check_label("y", y))
         self._done()
 
     def save(self, path: str | Path) -> None:
-        "Write the learner to one .npz file, at any point of a round; `load` continues bit for bit."
+        """Write the learner to one file, at any point of a round; `load` continues bit for bit.
+
+        Parameters
+        ----------
+        path : str or Path
+            The .npz file; replaced in one step if it exists.
+
+        Raises
+        ------
+        ValueError
+            If the class is not in the registry, so that `load` could not find it.
+        OSError
+            If the file cannot be written.
+        """
         write_learner(self, path)
 
     def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -250,7 +600,21 @@ class Learner:
 # %% ../nbs/core/00_protocol.ipynb #81e28a15
 @dataclass(frozen=True)
 class Run:
-    "One play of T rounds: the stream (X, y, rows) and per round the prediction and how much was bought."
+    """One play of T rounds: the stream, and for each round the prediction and how much was bought.
+
+    Parameters
+    ----------
+    X : array (n, d)
+        Features.
+    y : array (n,)
+        Labels.
+    rows : array of int64, shape (T,)
+        Row played in each round.
+    predictions : array (T,)
+        Prediction of each round; NaN where weights were not scored.
+    n_observed : array of int64, shape (T,)
+        Numbers bought in each round.
+    """
 
     X: np.ndarray
     y: np.ndarray
@@ -264,7 +628,23 @@ class Run:
         return (self.predictions - self.y[self.rows]) ** 2
 
     def regret(self, w: Any) -> np.ndarray:
-        "Cumulative regret (T,) against fixed weights w (d,); the comparator sees every feature."
+        """Cumulative regret against fixed weights; the comparator sees every feature.
+
+        Parameters
+        ----------
+        w : array-like (d,)
+            The comparator.
+
+        Returns
+        -------
+        array (T,)
+            Loss of the run minus loss of `w` after each round, in squared units of the labels.
+
+        Raises
+        ------
+        ValueError
+            If `w` is not a finite vector, or a feature it needs is not a number.
+        """
         w = check_array("w", w, (self.X.shape[1],))
         used, scored = np.flatnonzero(w), np.zeros(len(self.X))
         played = np.flatnonzero(np.bincount(self.rows, minlength=len(self.X)))
@@ -275,14 +655,57 @@ class Run:
         return np.cumsum(self.losses - ((scored - self.y) ** 2)[self.rows])
 
     def best_sparse(self, k: int, radius: float = math.inf, limit: int = 20_000) -> Comparator:
-        "The best k-sparse comparator in hindsight on the rounds played; see `best_sparse`."
+        """The best k-sparse comparator in hindsight on the rounds played.
+
+        Parameters
+        ----------
+        k : int
+            Most nonzero weights, from 1 to d.
+        radius : float
+            Limit on the Euclidean norm of the weights.
+        limit : int
+            Most supports that are enumerated; beyond it the search is heuristic.
+
+        Returns
+        -------
+        Comparator
+            Weights, their loss, how they were found.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range or a feature is not a number.
+
+        See Also
+        --------
+        best_sparse : the function, for any stream.
+        """
         times = np.bincount(self.rows, minlength=len(self.X))
         played = np.flatnonzero(times)
         return best_sparse(self.X[played], self.y[played], k, radius, limit, times[played])
 
 # %% ../nbs/core/00_protocol.ipynb #3212e688
 def ball_least_squares(A: np.ndarray, b: np.ndarray, radius: float) -> np.ndarray:
-    "Minimisers (n, k) of ||A w - b|| over ||w||_2 <= radius for a batch of matrices A (n, r, k) and one b (r,)."
+    """Least squares in a ball, for a batch of matrices at once.
+
+    Parameters
+    ----------
+    A : array (n, r, k)
+        The matrices.
+    b : array (r,)
+        One right-hand side for all.
+    radius : float
+        Limit on the Euclidean norm, positive; `inf` for none. Not checked.
+
+    Returns
+    -------
+    array (n, k)
+        For each matrix the w that minimises ||A w - b|| with ||w||_2 <= radius; flat directions get weight 0.
+
+    Notes
+    -----
+    Singular values, and bisection for the multiplier where the ball binds.
+    """
     scale = np.linalg.norm(A, axis=1) if radius == math.inf else np.ones((len(A), A.shape[2]))
     scale = np.where(scale > 0, scale, 1.0)
     U, values, Vt = np.linalg.svd(A / scale[:, None, :], full_matrices=False)
@@ -304,14 +727,39 @@ def ball_least_squares(A: np.ndarray, b: np.ndarray, radius: float) -> np.ndarra
 # %% ../nbs/core/00_protocol.ipynb #349ecb04
 @dataclass(frozen=True)
 class SubsetLeastSquares:
-    "min ||A w - b||, A (r, d), b (r,), over sparse w in a ball, one batch of supports at a time."
+    """Least squares over sparse weights in a ball, one batch of supports at a time.
+
+    Parameters
+    ----------
+    A : array (r, d)
+        Matrix of the problem min ||A w - b||.
+    b : array (r,)
+        Right-hand side.
+    radius : float
+        Limit on the Euclidean norm of w, positive.
+    """
 
     A: np.ndarray
     b: np.ndarray
     radius: float
 
     def fit(self, supports: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        "Loss, support (k,) and weights (k,) of the best of a batch of supports (n, k)."
+        """The best of a batch of supports.
+
+        Parameters
+        ----------
+        supports : array of int, shape (n, k)
+            Supports of one size.
+
+        Returns
+        -------
+        loss : float
+            Smallest squared distance.
+        support : array of int, shape (k,)
+            Where it is attained.
+        weights : array (k,)
+            The weights there.
+        """
         best = (math.inf, supports[0], np.zeros(supports.shape[1]))
         for S in np.array_split(supports, -(-supports.size * len(self.b) // 4_000_000)):
             part = self.A[:, S].transpose(1, 0, 2)
@@ -322,7 +770,22 @@ class SubsetLeastSquares:
         return best
 
     def forward_swap(self, k: int) -> tuple[float, np.ndarray, np.ndarray]:
-        "Grow a support greedily to size k, then swap one coordinate at a time while the loss falls."
+        """Grow a support greedily, then swap one coordinate at a time while the loss falls.
+
+        Parameters
+        ----------
+        k : int
+            Size of the support, from 1 to d.
+
+        Returns
+        -------
+        loss : float
+            Squared distance reached; not always the smallest.
+        support : array of int, shape (k,)
+            The support.
+        weights : array (k,)
+            The weights there.
+        """
         d, c, best = self.A.shape[1], float(self.b @ self.b), (math.inf, np.empty(0, np.int64), np.empty(0))
         others = lambda S: np.setdiff1d(np.arange(d), S)
         beside = lambda S, new: np.column_stack([np.tile(S, (len(new), 1)), new])
@@ -337,7 +800,19 @@ class SubsetLeastSquares:
 # %% ../nbs/core/00_protocol.ipynb #4b3db112
 @dataclass(frozen=True)
 class Comparator:
-    "A k-sparse comparator: weights w (d,), cumulative loss, how it was found, and whether that is exact."
+    """A k-sparse comparator in hindsight.
+
+    Parameters
+    ----------
+    w : array (d,)
+        Weights.
+    loss : float
+        Their cumulative squared loss.
+    method : str
+        How they were found.
+    exact : bool
+        True when no sparse weights have a smaller loss.
+    """
 
     w: np.ndarray
     loss: float
@@ -348,9 +823,34 @@ class Comparator:
 def best_sparse(
     X: Any, y: Any, k: int, radius: float = math.inf, limit: int = 20_000, times: Any = None
 ) -> Comparator:
-    """The k-sparse w, ||w||_2 <= radius, of smallest sum_t times_t (w'x_t - y_t)^2 over the rows of X (n, d).
+    """The best k-sparse weights in hindsight: smallest sum of times_t (w'x_t - y_t)^2.
 
-    Exact by enumeration when C(d, k) <= limit, otherwise forward selection with single swaps.
+    Exact by enumeration of the supports where there are few, otherwise forward selection with single swaps.
+
+    Parameters
+    ----------
+    X : array-like (n, d)
+        Features.
+    y : array-like (n,)
+        Labels.
+    k : int
+        Most nonzero weights, from 1 to d.
+    radius : float
+        Limit on the Euclidean norm of the weights, positive; no limit by default.
+    limit : int
+        Most supports C(d, k) that are enumerated.
+    times : array-like (n,) or None
+        How often each row counts, at least 0; None means once.
+
+    Returns
+    -------
+    Comparator
+        Weights, their loss, the method, and whether it is exact.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range or a number is not finite.
     """
     X, y = check_stream(X, y)
     d = X.shape[1]
@@ -371,12 +871,41 @@ def best_sparse(
 
 # %% ../nbs/core/00_protocol.ipynb #f41d9b24
 def check_learner(learner: Any) -> None:
-    "Refuse anything that is not a learner."
+    """Refuse anything that is not a learner.
+
+    Parameters
+    ----------
+    learner : object
+        What a user gave.
+
+    Raises
+    ------
+    ValueError
+        If it is no `Learner`.
+    """
     if not isinstance(learner, Learner): fail("learner", learner, "a learner, for example ito2017.RDA1(d, budget)")
 
 
 def sell(learner: Learner, env: Environment) -> np.ndarray:
-    "Ask the learner and sell to it; after a refused sale the learner's round begins again, and its query stands."
+    """Ask the learner and sell to it; after a refused sale the learner's round begins again, and its query stands.
+
+    Parameters
+    ----------
+    learner : Learner
+        The buyer.
+    env : Environment
+        The seller.
+
+    Returns
+    -------
+    array (n,)
+        The sold values, in the order of the query.
+
+    Raises
+    ------
+    BudgetExceeded, ProtocolError, ValueError
+        Whatever the environment refuses.
+    """
     query = learner.query()
     try: return env.observe(query)
     except Exception:
@@ -385,7 +914,20 @@ def sell(learner: Learner, env: Environment) -> np.ndarray:
 
 
 def commit_to(learner: Learner, env: Environment) -> None:
-    "Commit the learner's weights, unless that was done before a refused sale; if refused, the round begins again."
+    """Commit the learner's weights, unless that was done before a refused sale.
+
+    Parameters
+    ----------
+    learner : Learner
+        Of protocol POSLR or training-only.
+    env : Environment
+        Of the same protocol.
+
+    Raises
+    ------
+    ProtocolError, ValueError
+        Whatever the environment refuses; the learner's round then begins again.
+    """
     w = learner.commit()
     try:
         if env._phase == "commit": env.commit(w, learner.intercept_)
@@ -395,7 +937,33 @@ def commit_to(learner: Learner, env: Environment) -> None:
 
 # %% ../nbs/core/00_protocol.ipynb #e5aa6eb8
 def play(learner: Learner, env: Environment, seed: Any = None) -> Run:
-    "Play all remaining rounds of `env`, one call at a time; `seed` restarts the learner's generator."
+    """Play all remaining rounds of an environment, one call at a time.
+
+    Parameters
+    ----------
+    learner : Learner
+        With the environment's protocol and number of features, and at most its budget.
+    env : Environment
+        A stream; one that is half played goes on.
+    seed : int, SeedSequence, Generator or None
+        Restarts the learner's generator; None leaves it as it is.
+
+    Returns
+    -------
+    Run
+        Predictions and purchases of the rounds played now.
+
+    Raises
+    ------
+    ValueError
+        If learner and environment do not fit, or a value is not a number.
+    BudgetExceeded, ProtocolError
+        If the learner asks for more than it may.
+
+    See Also
+    --------
+    simulate : the same rounds, compiled.
+    """
     check_learner(learner)
     name = type(learner).__name__
     if learner.protocol != env.protocol:
@@ -416,7 +984,25 @@ def play(learner: Learner, env: Environment, seed: Any = None) -> Run:
 # %% ../nbs/core/00_protocol.ipynb #98e4db85
 @dataclass(frozen=True)
 class Entry:
-    "What the registry knows of a learner; `make(d, budget, **kw)` builds it with the theorem's defaults."
+    """What the registry knows of a learner.
+
+    Parameters
+    ----------
+    cls : type
+        The class.
+    paper : str
+        Name of its paper's module.
+    budget : str
+        Rule for the features of a round.
+    assumptions : str
+        What its theorem assumes.
+    bound : str
+        Its regret bound.
+    cost : str
+        Cost of a round.
+    tex : dict of str, default empty
+        Markdown with formulas for pages, in the place of budget, assumptions, bound or cost, which are plain text.
+    """
 
     cls: type[Learner]
     paper: str
@@ -424,18 +1010,47 @@ class Entry:
     assumptions: str
     bound: str
     cost: str
+    tex: dict[str, str] = field(default_factory=dict)
 
     @property
     def protocol(self) -> str:
         "The protocol that it plays."
         return self.cls.protocol
 
+    def markdown(self, fact: str) -> str:
+        """Give a fact for a page: with formulas where they are known, else the plain text.
+
+        Parameters
+        ----------
+        fact : {"budget", "assumptions", "bound", "cost"}
+            Which.
+
+        Returns
+        -------
+        str
+            Markdown.
+        """
+        return self.tex.get(fact) or re.sub(r"([\\`*_^~|<>$])", r"\\\1", getattr(self, fact))
+
 # %% ../nbs/core/00_protocol.ipynb #cae9cf00
-LEARNERS: dict[str, Entry] = {}
+LEARNERS: dict[str, Entry] = {}  # the registry: "paper.ClassName" to what is known of the learner
 
 
-def register(paper: str, **facts: str) -> Callable[[type[Learner]], type[Learner]]:
-    "Class decorator: list a learner as `paper.ClassName` with its budget rule, assumptions, bound and cost."
+def register(paper: str, **facts: Any) -> Callable[[type[Learner]], type[Learner]]:
+    """Class decorator: list a learner in `LEARNERS` as "paper.ClassName".
+
+    Parameters
+    ----------
+    paper : str
+        Name of the paper's module.
+    **facts
+        The other fields of `Entry`: budget, assumptions, bound, cost, tex.
+
+    Returns
+    -------
+    callable
+        A decorator that returns the class, with its name in the registry as attribute `key`.
+    """
 
     def add(cls: type[Learner]) -> type[Learner]:
         cls.key = f"{paper}.{cls.__name__}"
@@ -444,9 +1059,44 @@ def register(paper: str, **facts: str) -> Callable[[type[Learner]], type[Learner
 
     return add
 
+# %% ../nbs/core/00_protocol.ipynb #b47bad81
+def at_a_glance(paper: str) -> str:
+    """Markdown table of the learners of a paper: budget, assumptions, regret bound, cost of a round.
+
+    Parameters
+    ----------
+    paper : str
+        Name of the paper's module, which has been imported.
+
+    Returns
+    -------
+    str
+        Two columns: the learner; its protocol and its facts, one to a line.
+    """
+    words = {"budget": "features a round", "assumptions": "needs", "bound": "regret", "cost": "cost of a round"}
+    rows = "| learner | at a glance |\n|----------------|" + "-" * 60 + "|\n"
+    for key, entry in LEARNERS.items():
+        if entry.paper != paper: continue
+        lines = [f"*protocol* {entry.protocol}", *(f"*{word}* {entry.markdown(fact)}" for fact, word in words.items())]
+        rows += f"| `{key.split('.')[1]}` | {'<br>'.join(lines)} |\n"
+    return rows
+
 # %% ../nbs/core/00_protocol.ipynb #0175b892
 def get_state(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    "A copy of all that a learner knows: a JSON-able header and its arrays."
+    """A copy of all that a learner knows.
+
+    Parameters
+    ----------
+    learner : Learner
+        At any point of a round.
+
+    Returns
+    -------
+    header : dict
+        Place in the round, standing query, state of the generator; survives JSON.
+    arrays : dict of str to array
+        Its state arrays by name.
+    """
     header = {"next": learner._next, "cost": learner._cost, "rng": learner.rng.bit_generator.state}
     parts = learner._refused if isinstance(learner._refused, tuple) else (learner._refused,)
     header["refused"] = None if learner._refused is None else [np.asarray(part).tolist() for part in parts]
@@ -454,7 +1104,22 @@ def get_state(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 # %% ../nbs/core/00_protocol.ipynb #eccb8c20
 def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    "Put a learner into a state that `get_state` returned, its generator included."
+    """Put a learner into a state that `get_state` returned, its generator included.
+
+    Parameters
+    ----------
+    learner : Learner
+        Made with the same arguments as the one that was asked.
+    header : dict
+        First part of the state.
+    arrays : dict of str to array
+        Second part; copied.
+
+    Raises
+    ------
+    ValueError
+        If an array has another shape or dtype than the learner's.
+    """
     for name in learner.arrays:
         have, want = arrays[name], getattr(learner, name)
         if (have.shape, have.dtype) != (want.shape, want.dtype): fail(f"shape of {name}", have.shape, str(want.shape))
@@ -465,11 +1130,26 @@ def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.nda
     for name in learner.arrays: setattr(learner, name, arrays[name].copy())
 
 # %% ../nbs/core/00_protocol.ipynb #75e94078
-SCHEMA = 1
+SCHEMA = 1  # version of the files that `save` writes
 
 
 def write_learner(learner: Learner, path: str | Path) -> None:
-    "What `Learner.save` does: header and arrays into one file, moved into place when it is whole."
+    """What `Learner.save` does: header and arrays into one file, moved into place when it is whole.
+
+    Parameters
+    ----------
+    learner : Learner
+        Of a class in the registry.
+    path : str or Path
+        The .npz file.
+
+    Raises
+    ------
+    ValueError
+        If the class is not in the registry.
+    OSError
+        If the file cannot be written.
+    """
     entry = LEARNERS.get(getattr(learner, "key", ""))
     if entry is None or entry.cls is not type(learner):
         fail("learner", type(learner).__name__, "a class of the registry", "load has to find it by its name")
@@ -482,7 +1162,25 @@ def write_learner(learner: Learner, path: str | Path) -> None:
 
 # %% ../nbs/core/00_protocol.ipynb #f5add4e9
 def load(path: str | Path) -> Learner:
-    "The learner that `Learner.save` wrote; continues bit for bit. Raises `ValueError` for any other file."
+    """Read the learner that `Learner.save` wrote; it continues bit for bit.
+
+    Parameters
+    ----------
+    path : str or Path
+        The .npz file.
+
+    Returns
+    -------
+    Learner
+        At the point of the round where it was saved.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it is damaged, foreign or of another version.
+    """
     if not Path(path).exists(): raise FileNotFoundError(f"path = {str(path)!r}: there is no such file.")
     try:
         with np.load(path, allow_pickle=False) as f:
@@ -502,7 +1200,25 @@ def load(path: str | Path) -> Learner:
 
 # %% ../nbs/core/00_protocol.ipynb #7224cbfc
 def check_rows(rows: Any, n: int) -> np.ndarray:
-    "Row numbers in order of play as int64 (T,); None means each of the n rows once."
+    """Check the order of play.
+
+    Parameters
+    ----------
+    rows : array-like of int, shape (T,), or None
+        Row numbers, with repetitions if wanted; None means each of the n rows once.
+    n : int
+        Number of rows.
+
+    Returns
+    -------
+    array of int64, shape (T,)
+        The row numbers.
+
+    Raises
+    ------
+    ValueError
+        If one is no integer from 0 to n - 1.
+    """
     if rows is None: return np.arange(n)
     rows = np.asarray(rows)
     if rows.size == 0: return np.empty(0, np.int64)
@@ -512,10 +1228,40 @@ def check_rows(rows: Any, n: int) -> np.ndarray:
 
 # %% ../nbs/core/00_protocol.ipynb #067b70b0
 def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = None, score: bool = True) -> Run:
-    """Play `learner` over X (n, d), y (n,) with its compiled round; the learner keeps what it has learnt.
+    """Play a learner over a stream with its compiled round; it keeps what it has learnt.
 
-    `rows` (T,) are the row numbers in order of play (default: each once); `seed` restarts the generator.
-    `score=False` (training-only): learn without scoring the weights; the predictions are nan.
+    The same numbers as `play`, many times faster. If anything is refused, the learner is as it was before.
+
+    Parameters
+    ----------
+    learner : Learner
+        At the beginning of a round.
+    X : array-like (n, d)
+        Features; read only where they are bought (or scored).
+    y : array-like (n,)
+        Labels, of magnitude at most 1e60.
+    seed : int, SeedSequence, Generator or None
+        Restarts the learner's generator; None leaves it as it is.
+    rows : array-like of int, shape (T,), or None
+        Row numbers in order of play; None means each row once.
+    score : bool
+        False (training-only): learn without scoring the weights, and the predictions are NaN.
+
+    Returns
+    -------
+    Run
+        Predictions, losses, regret and purchases.
+
+    Raises
+    ------
+    ValueError
+        If learner and stream do not fit, or a bought value is not a number of usable size.
+    ProtocolError
+        If the learner stands in the middle of a round.
+
+    Notes
+    -----
+    Cost a round: that of the learner (`LEARNERS`), without Python's.
     """
     check_learner(learner)
     X, y = check_stream(X, y)

@@ -15,7 +15,18 @@ __all__ = ['LAZY', 'TINY', 'sums_tree', 'sums_first', 'sums_node', 'sums_update'
 
 # %% ../nbs/core/09_trees.ipynb #25e9d3cc
 def sums_tree(d: int) -> np.ndarray:
-    "A tree of sums over d leaves, all 0: node 0 is the total, the children of node i are 8 i + 1, ..., 8 i + 8."
+    """A tree of sums over d leaves, all 0; the children of node i are 8 i + 1, ..., 8 i + 8, and node 0 is the total.
+
+    Parameters
+    ----------
+    d : int
+        Number of leaves, at least 1.
+
+    Returns
+    -------
+    array (n,)
+        The tree; leaf j stands at `sums_first(tree) + j`.
+    """
     leaves = 8
     while leaves < d: leaves *= 8
     return np.zeros((8 * leaves - 1) // 7)
@@ -23,13 +34,37 @@ def sums_tree(d: int) -> np.ndarray:
 
 @kernel
 def sums_first(tree: np.ndarray) -> int:
-    "Place of leaf 0 in the tree."
+    """Place of leaf 0 in a tree of sums.
+
+    Parameters
+    ----------
+    tree : array (n,)
+        From `sums_tree`.
+
+    Returns
+    -------
+    int
+        The place.
+    """
     return (tree.size - 1) // 8
 
 # %% ../nbs/core/09_trees.ipynb #12870c85
 @kernel
 def sums_node(tree: np.ndarray, i: int) -> float:
-    "Sum of the eight children of node i."
+    """Sum of the eight children of a node.
+
+    Parameters
+    ----------
+    tree : array (n,)
+        From `sums_tree`.
+    i : int
+        An inner node.
+
+    Returns
+    -------
+    float
+        The sum.
+    """
     c = 8 * i + 1
     low, high = (tree[c] + tree[c + 1]) + (tree[c + 2] + tree[c + 3]), (tree[c + 4] + tree[c + 5])
     return low + (high + (tree[c + 6] + tree[c + 7]))
@@ -37,7 +72,17 @@ def sums_node(tree: np.ndarray, i: int) -> float:
 
 @kernel
 def sums_update(tree: np.ndarray, changed: np.ndarray, count: int) -> None:
-    "Bring all sums up to date after the leaves changed[:count] were written: O(count log d), or O(d) for many."
+    """Bring all sums up to date after some leaves were written: O(count log d), or O(d) for many.
+
+    Parameters
+    ----------
+    tree : array (n,)
+        From `sums_tree`; changed in place.
+    changed : array of int64
+        Numbers of leaves that were written.
+    count : int
+        How many of them count: changed[:count].
+    """
     first = sums_first(tree)
     if 3 * count >= first:
         for i in range(first - 1, -1, -1): tree[i] = sums_node(tree, i)
@@ -51,7 +96,20 @@ def sums_update(tree: np.ndarray, changed: np.ndarray, count: int) -> None:
 # %% ../nbs/core/09_trees.ipynb #13966f66
 @kernel
 def sums_find(tree: np.ndarray, u: float) -> int:
-    "The leaf in which u times the total > 0 falls, 0 <= u < 1: leaf j with probability leaf_j / total for uniform u."
+    """Draw a leaf in proportion to its value, from a uniform number: O(log d).
+
+    Parameters
+    ----------
+    tree : array (n,)
+        Up to date, no leaf negative, with a positive total.
+    u : float
+        Uniform on [0, 1).
+
+    Returns
+    -------
+    int
+        The leaf in which u times the total falls; never one of value 0.
+    """
     first, i = sums_first(tree), 0
     u *= tree[0]
     while i < first:
@@ -65,11 +123,31 @@ def sums_find(tree: np.ndarray, u: float) -> int:
     return i - first
 
 # %% ../nbs/core/09_trees.ipynb #e6ff1759
-LAZY = ("key", "total", "nodes", "num")
+LAZY = ("key", "total", "nodes", "num")  # names of the arrays of `lazy_ball`, in the order of a state
 
 
 def lazy_ball(d: int) -> dict[str, np.ndarray]:
-    "Arrays of a lazily kept vector w = 0 (d,), by the names of `LAZY`: key (blocks, 8), total (d,), nodes, num."
+    """State of a vector in an l1 ball that is kept lazily, for w = 0.
+
+    A step changes few coordinates; shrinking, projecting and summing up all others costs O(log d).
+
+    Parameters
+    ----------
+    d : int
+        Length of the vector, at least 1.
+
+    Returns
+    -------
+    dict of str to array
+        By the names of `LAZY`: key (blocks, 8), total (d,), nodes (groups, 3, 8), num (9,). Their tuple in this order
+        is the
+        `state` of the other functions.
+
+    Raises
+    ------
+    ValueError
+        If d is not a positive integer.
+    """
     blocks, groups, size = -(-check_int("d", d, 1) // 8), 0, 1
     while size < blocks: groups, size = groups + size, 8 * size
     nodes, num = np.zeros((groups, 3, 8)), np.zeros(9)
@@ -79,19 +157,56 @@ def lazy_ball(d: int) -> dict[str, np.ndarray]:
 # %% ../nbs/core/09_trees.ipynb #e9294008
 @kernel
 def lazy_value(num: np.ndarray, v: float) -> float:
-    "The weight s a (key - T) for a stored v = s key; 0 for v = 0."
+    """The weight that a stored number stands for: s a (key - T) for v = s key.
+
+    Parameters
+    ----------
+    num : array (9,)
+        The state's numbers; a and T are the first two.
+    v : float
+        Stored number, sign times key; 0 for a weight of 0.
+
+    Returns
+    -------
+    float
+        The weight.
+    """
     return num[0] * (v - num[1]) if v > 0 else num[0] * (v + num[1]) if v < 0 else 0.0
 
 
 @kernel
 def lazy_weight(state: tuple, i: int) -> float:
-    "w_i."
+    """One weight.
+
+    Parameters
+    ----------
+    state : tuple of array
+        From `lazy_ball`.
+    i : int
+        Coordinate.
+
+    Returns
+    -------
+    float
+        w_i.
+    """
     return lazy_value(state[3], state[0][i >> 3, i & 7])
 
 # %% ../nbs/core/09_trees.ipynb #d293baeb
 @kernel
 def lazy_weights(state: tuple) -> np.ndarray:
-    "w (d,); O(d)."
+    """All weights; O(d).
+
+    Parameters
+    ----------
+    state : tuple of array
+        From `lazy_ball`.
+
+    Returns
+    -------
+    array (d,)
+        w.
+    """
     w = np.zeros(state[1].size)
     for i in range(w.size): w[i] = lazy_weight(state, i)
     return w
@@ -99,14 +214,38 @@ def lazy_weights(state: tuple) -> np.ndarray:
 
 @kernel
 def lazy_norm(state: tuple) -> float:
-    "The l1 norm of w."
+    """The l1 norm of the weights; O(1).
+
+    Parameters
+    ----------
+    state : tuple of array
+        From `lazy_ball`.
+
+    Returns
+    -------
+    float
+        The norm.
+    """
     num = state[3]
     return max(num[0] * (num[5] - num[1] * num[6]), 0.0)
 
 # %% ../nbs/core/09_trees.ipynb #398f2e00
 @kernel
 def lazy_leaves(key: np.ndarray, b: int) -> tuple[float, float, float]:
-    "Sum, count and least of the keys in block b."
+    """Sum, count and least of the keys in a block of eight.
+
+    Parameters
+    ----------
+    key : array (blocks, 8)
+        Stored numbers.
+    b : int
+        Block.
+
+    Returns
+    -------
+    tuple of three floats
+        Sum, count, least (infinite for an empty block).
+    """
     s, c, least = 0.0, 0, np.inf
     for j in range(0, 8, 2):
         p, q = abs(key[b, j]), abs(key[b, j + 1])
@@ -118,7 +257,20 @@ def lazy_leaves(key: np.ndarray, b: int) -> tuple[float, float, float]:
 # %% ../nbs/core/09_trees.ipynb #edd79717
 @kernel
 def lazy_join(nodes: np.ndarray, g: int) -> tuple[float, float, float]:
-    "Sum, count and least of the keys below node g, from what it holds for its children."
+    """Sum, count and least of the keys below a node, from what it holds for its children.
+
+    Parameters
+    ----------
+    nodes : array (groups, 3, 8)
+        Inner nodes.
+    g : int
+        Node.
+
+    Returns
+    -------
+    tuple of three floats
+        Sum, count, least (infinite where there is none).
+    """
     s, c, least = 0.0, 0.0, np.inf
     for j in range(0, 8, 2):
         s += nodes[g, 0, j] + nodes[g, 0, j + 1]
@@ -129,7 +281,17 @@ def lazy_join(nodes: np.ndarray, g: int) -> tuple[float, float, float]:
 # %% ../nbs/core/09_trees.ipynb #22a025da
 @kernel
 def lazy_climb(key: np.ndarray, nodes: np.ndarray, num: np.ndarray, i: int, j: int) -> None:
-    "Recompute the nodes above leaf i, up to where the way from leaf j joins (j = -1: all, and the root's numbers)."
+    """Recompute the nodes above a leaf, up to where the way from the next leaf joins.
+
+    Parameters
+    ----------
+    key, nodes, num : array
+        Parts of the state; nodes and num change in place.
+    i : int
+        Coordinate whose key changed.
+    j : int
+        Next coordinate to climb from, or -1: go up to the root and renew its numbers.
+    """
     first = nodes.shape[0]
     g = first + (i >> 3)
     h = first + (j >> 3) if j >= 0 else -1
@@ -145,13 +307,32 @@ def lazy_climb(key: np.ndarray, nodes: np.ndarray, num: np.ndarray, i: int, j: i
 # %% ../nbs/core/09_trees.ipynb #2fbb731a
 @kernel
 def lazy_past(num: np.ndarray, v: float) -> float:
-    "s (key P - Q) for a stored v = s key; 0 for v = 0."
+    """What a stored number has in the running sum since its last write: s (key P - Q) for v = s key.
+
+    Parameters
+    ----------
+    num : array (9,)
+        The state's numbers; P and Q are the third and fourth.
+    v : float
+        Stored number.
+
+    Returns
+    -------
+    float
+        The sum; 0 for v = 0.
+    """
     return v * num[2] - (num[3] if v > 0 else -num[3] if v < 0 else 0.0)
 
 
 @kernel
 def lazy_tally(state: tuple) -> None:
-    "Add the present w to the running sum."
+    """Add the present weights to their running sum; O(1).
+
+    Parameters
+    ----------
+    state : tuple of array
+        From `lazy_ball`; changed in place.
+    """
     num = state[3]
     num[2] += num[0]
     num[3] += num[0] * num[1]
@@ -159,7 +340,18 @@ def lazy_tally(state: tuple) -> None:
 # %% ../nbs/core/09_trees.ipynb #dfa3c426
 @kernel
 def lazy_sums(state: tuple) -> np.ndarray:
-    "The running sum (d,); O(d)."
+    """The running sum of the weights; O(d).
+
+    Parameters
+    ----------
+    state : tuple of array
+        From `lazy_ball`.
+
+    Returns
+    -------
+    array (d,)
+        Sum of the weights over all calls of `lazy_tally`.
+    """
     key, total, _, num = state
     out = total.copy()
     for i in range(out.size): out[i] += lazy_past(num, key[i >> 3, i & 7])
@@ -171,7 +363,17 @@ TINY = 1e-290  # no smaller weight is written, so that scaling by a >= 1/64 cann
 
 @kernel
 def lazy_put(key: np.ndarray, total: np.ndarray, num: np.ndarray, i: int, w: float) -> None:
-    "Let w_i = w, with the running sum as it was; the tree is not yet told."
+    """Set one weight and keep its running sum; the tree is not yet told.
+
+    Parameters
+    ----------
+    key, total, num : array
+        Parts of the state; key and total change in place.
+    i : int
+        Coordinate.
+    w : float
+        Its new weight; below `TINY` in magnitude it becomes 0.
+    """
     old, new = key[i >> 3, i & 7], 0.0
     size = num[1] + abs(w) / num[0]
     if size > num[1] and abs(w) >= TINY: new = size if w > 0 else -size
@@ -181,7 +383,18 @@ def lazy_put(key: np.ndarray, total: np.ndarray, num: np.ndarray, i: int, w: flo
 # %% ../nbs/core/09_trees.ipynb #f27307f4
 @kernel
 def lazy_active(key: np.ndarray, nodes: np.ndarray, num: np.ndarray) -> np.ndarray:
-    "The active coordinates in rising order: int64 (m,)."
+    """The coordinates of nonzero weight, in rising order.
+
+    Parameters
+    ----------
+    key, nodes, num : array
+        Parts of the state.
+
+    Returns
+    -------
+    array of int64, shape (m,)
+        The coordinates.
+    """
     found, n, first = np.zeros(max(1, np.int64(num[6])), np.int64), 1, nodes.shape[0]
     while found[0] < first and num[6] > 0:
         old = found[:n].copy()
@@ -203,7 +416,15 @@ def lazy_active(key: np.ndarray, nodes: np.ndarray, num: np.ndarray) -> np.ndarr
 # %% ../nbs/core/09_trees.ipynb #2bc858d7
 @kernel
 def lazy_rebase(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, c: float) -> None:
-    "Write c w with a = 1, T = 0 and the running sum with P = Q = 0."
+    """Write c times the weights afresh, with a = 1, T = 0 and P = Q = 0: as many steps as there are weights.
+
+    Parameters
+    ----------
+    key, total, nodes, num : array
+        Parts of the state; changed in place.
+    c : float
+        Factor, at least 0.
+    """
     active = lazy_active(key, nodes, num)
     for i in active:
         v = key[i >> 3, i & 7]
@@ -217,7 +438,15 @@ def lazy_rebase(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.n
 # %% ../nbs/core/09_trees.ipynb #48d70201
 @kernel
 def lazy_scale(state: tuple, c: float) -> None:
-    "w <- c w for 0 <= c; c = 0 clears w and keeps the running sum."
+    """Multiply all weights by a factor; O(1) nearly always.
+
+    Parameters
+    ----------
+    state : tuple of array
+        From `lazy_ball`; changed in place.
+    c : float
+        Factor, at least 0; 0 clears the weights and keeps the running sum.
+    """
     key, total, nodes, num = state
     a = c * num[0]
     if 1 / 64 <= a <= 64: num[0] = a
@@ -226,7 +455,13 @@ def lazy_scale(state: tuple, c: float) -> None:
 # %% ../nbs/core/09_trees.ipynb #588cc006
 @kernel
 def lazy_pop(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray) -> None:
-    "Let the coordinate with the least key leave (the first of them in the order of indices)."
+    """Let the coordinate of least key leave, the first of several.
+
+    Parameters
+    ----------
+    key, total, nodes, num : array
+        Parts of the state; changed in place.
+    """
     g, first, least, slot = 0, nodes.shape[0], num[7], 0
     while g < first:
         slot = 0
@@ -241,7 +476,22 @@ def lazy_pop(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndar
 # %% ../nbs/core/09_trees.ipynb #7b3d5387
 @kernel
 def lazy_threshold(num: np.ndarray, r: float, rho: float) -> float:
-    "T + rho theta_A / a for the ball of radius a r; rounded to the digits of the sum of the keys when rho < 1."
+    """The threshold that brings the active weights to l1 norm a r, or part of the way to it.
+
+    Parameters
+    ----------
+    num : array (9,)
+        The state's numbers.
+    r : float
+        Radius in the unit of the keys.
+    rho : float
+        Part of the way, in (0, 1]; below 1 the result is rounded to the digits of the sum of the keys.
+
+    Returns
+    -------
+    float
+        T + rho theta / a.
+    """
     step = rho * (num[5] - num[1] * num[6] - r) / num[6]
     return num[1] + (step if rho == 1 else (step + num[5]) - num[5])
 
@@ -250,7 +500,17 @@ def lazy_threshold(num: np.ndarray, r: float, rho: float) -> float:
 def lazy_raise(
     key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, r: float, rho: float
 ) -> None:
-    "Raise T to `lazy_threshold`; the least keys leave until all are above it."
+    """Raise the threshold to `lazy_threshold`; the least keys leave until all are above it.
+
+    Parameters
+    ----------
+    key, total, nodes, num : array
+        Parts of the state; changed in place.
+    r : float
+        Radius in the unit of the keys.
+    rho : float
+        Part of the way, in (0, 1].
+    """
     T = lazy_threshold(num, r, rho)
     while num[7] <= T:
         lazy_pop(key, total, nodes, num)
@@ -260,7 +520,15 @@ def lazy_raise(
 # %% ../nbs/core/09_trees.ipynb #11172fce
 @kernel
 def lazy_project(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, radius: float) -> None:
-    "w <- the point of the l1 ball nearest to w; the same radius > 0 in every call."
+    """Project the weights to the l1 ball; O(log d) for each coordinate that leaves.
+
+    Parameters
+    ----------
+    key, total, nodes, num : array
+        Parts of the state; changed in place.
+    radius : float
+        l1 radius, positive, the same in every call.
+    """
     while num[0] * (num[5] - num[1] * num[6]) > 4 * radius:
         lazy_raise(key, total, nodes, num, radius / num[0], 0.999)
         lazy_rebase(key, total, nodes, num, 1.0)
@@ -271,7 +539,21 @@ def lazy_project(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.
 # %% ../nbs/core/09_trees.ipynb #a8820acd
 @kernel
 def lazy_step(state: tuple, I: np.ndarray, change: np.ndarray, n: int, radius: float) -> None:
-    "w_{I[a]} += change[a] for a < n (distinct I), then `lazy_project`; the same radius > 0 in every call."
+    """Change a few weights, then project to the l1 ball: O(n log d).
+
+    Parameters
+    ----------
+    state : tuple of array
+        From `lazy_ball`; changed in place.
+    I : array of int64
+        Coordinates; the first n are distinct.
+    change : array
+        What is added to their weights.
+    n : int
+        How many of them count.
+    radius : float
+        l1 radius, positive, the same in every call.
+    """
     key, total, nodes, num = state
     num[4] += 1
     rebase, last = num[4] >= max(1000, total.size), -1
@@ -289,7 +571,20 @@ def lazy_step(state: tuple, I: np.ndarray, change: np.ndarray, n: int, radius: f
 # %% ../nbs/core/09_trees.ipynb #bf41079e
 @kernel
 def lazy_find(state: tuple, u: float) -> int:
-    "The coordinate in which u |w|_1 falls, 0 <= u < 1: i with probability |w_i| / |w|_1 if u is uniform; w != 0."
+    """Draw a coordinate in proportion to |w_i|, from a uniform number: O(log d).
+
+    Parameters
+    ----------
+    state : tuple of array
+        From `lazy_ball`, with w not 0.
+    u : float
+        Uniform on [0, 1).
+
+    Returns
+    -------
+    int
+        The coordinate in which u times the l1 norm falls.
+    """
     key, _, nodes, num = state
     g, first, T, chosen = 0, nodes.shape[0], num[1], 0
     u *= num[5] - T * num[6]

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 
 PNG = ("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=")
 SETTINGS = """
@@ -19,7 +20,7 @@ website:
   sidebar: {contents: [index.ipynb, {section: More, contents: [more/01_page.ipynb]}]}
 bibliography: references.bib
 format:
-  html: {css: styles.css, toc: true, html-math-method: {method: mathjax, url: /mathjax/tex-svg-full.js}}
+  html: {css: styles.css, toc: true, include-after-body: after.html, html-math-method: {method: mathjax, url: /mathjax/tex-svg-full.js}}
 """
 MORE = [("raw", "---\ntitle: More\ndescription: Another page\noutput-file: page.html\n---"), "## A heading"]
 
@@ -51,6 +52,8 @@ def build(tmp_path, monkeypatch, top):
         (proc / "_quarto.yml").write_text("metadata-files: [../_quarto.yml]")
         (proc / "references.bib").write_text("@book{knuth, author={Knuth, Donald}, title={Algorithms}, year={1997}}")
         (proc / "styles.css").write_text(css)
+        (proc / "after.html").write_text("<script>after()</script>")
+        (tmp_path / "CITATION.cff").write_text("{title: Trial, version: 1.2, date-released: '2026-01-02', authors: [{name: The authors}]}")
         (proc / "index.ipynb").write_text(notebook([("raw", front), *cells]))
         (proc / "more" / "01_page.ipynb").write_text(notebook(MORE))
         for name, text in extra.items(): (proc / f"{name}.ipynb").write_text(text)
@@ -142,3 +145,124 @@ def test_two_notebooks_one_page(build):
     settings = SETTINGS.replace("[index.ipynb,", "[index.ipynb, other.ipynb,")
     other = notebook([("raw", "---\ntitle: Other\ndescription: Other\noutput-file: index.html\n---")])
     assert "index.html: made twice" in build(settings=settings, other=other)[0]
+
+
+def words(page: str) -> str: return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", page)).replace("\u00a0", " ")
+
+
+def test_page_letters_in_statement_numbers(build):
+    front = "---\ntitle: Front\ndescription: The front\nstatements: XX\n---"
+    boxes = "::: {#thm-a}\n\n## Large\n\nText.\n\n:::\n\n::: {#lem-b}\n\nText.\n\n:::"
+    problems, page = build("By @thm-a and [-@lem-b], @eq-c.\n\n$$ a $$ {#eq-c}", boxes, front=front)
+    assert problems == [] and "By Theorem XX 1 and XX 1, Equation 1." in words(page)
+    assert "Theorem XX 1 (Large)" in words(page) and "Lemma XX 1 Text" in words(page)
+
+
+def test_what_every_page_offers(build, tmp_path):
+    "Notebook, citation, contents at every width, a switch for code, the script that both renderers share."
+    problems, page = build("## Part", ["1", []])
+    assert problems == [] and "<script>after()</script>" in page and 'id="code"' in page
+    assert page.count('<a download href="index.ipynb">') == 2 and (tmp_path / "out" / "index.ipynb").exists()
+    assert "To cite this page: The authors (2026). Front. In Trial, version 1.2." in words(page)
+    assert '<details open><summary>On this page</summary>' in page.replace("\n", "")
+
+
+def test_statements_are_headings_below_their_section(build):
+    _, page = build("## Part\n\n::: {#thm-a}\n\n### Large\n\nText.\n\n:::", "### Piece\n\n::: {#lem-b}\n\nText.\n\n:::")
+    assert re.findall(r'<(h\d) class="theorem-title">', page) == ["h3", "h4"] and "Large" not in page.split("<main")[0]
+
+
+def test_no_empty_headings_in_tables_and_ids_on_one_line(build):
+    _, page = build("|  | b |\n|---|---|\n| E-D5 | 2 |")
+    assert "<th></th>" not in page and "<th>b</th>" in page and '<span class="id">E-D5</span>' in page
+
+
+def test_search_copy(top, monkeypatch):
+    monkeypatch.syspath_prepend(top)
+    from website.search import plainer, untex
+
+    text = plainer('''<nav>Menu</nav><main><h1>T</h1><p class="tools">Cite</p><div id="thm-a" class="theorem">
+<h3 class="theorem-title">
+Theorem 2</h3><p>If <span class="math inline">\\(\\lambda\\le\\frac{1}{2}\\)</span>.</p></div><pre>2</pre></main>''')
+    assert '<h3 id="thm-a" data-pagefind-weight="9">' in text and "λ≤1/2" in text
+    assert not any(word in text for word in ("Menu", "Cite", "<pre>", "\\"))
+    assert untex(r"\(\mathbb{E}\left[x\right]\)") == "E[x]"
+
+
+def test_sitemap_only_with_an_address(build, tmp_path):
+    (tmp_path / "settings.ini").write_text("[DEFAULT]\ndoc_host = https://example.org\ndoc_baseurl = /oslr/\n")
+    assert build()[0] == [] and "https://example.org/oslr/more/page.html" in (tmp_path / "out" / "sitemap.xml").read_text()
+    (tmp_path / "settings.ini").write_text("[DEFAULT]\ndoc_host =\n")
+    from website.render import address
+
+    assert address(tmp_path / "settings.ini") == ""
+
+
+def test_output_of_quarto(build, tmp_path, monkeypatch):
+    "Its pages are finished and checked like ours; its warnings count."
+    build()
+    from website import quarto
+    from website.render import Site
+
+    site = Site(tmp_path / "_proc", tmp_path / "quarto")
+    polyfill = '<script src="https://cdnjs.cloudflare.com/polyfill/v3/polyfill.min.js?features=es6"></script>'
+    page = '<head>{}</head><a href="">theme</a><b id="x"></b><main><p id="x">{}</p></main>'
+
+    def made(text):
+        for name in ("index.html", "more/page.html"):
+            (tmp_path / "quarto" / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / "quarto" / name).write_text(page.format(polyfill, text))
+        for _ in range(2): quarto.finish(site)
+        return quarto.check_output(site), (tmp_path / "quarto" / "index.html").read_text()
+
+    problems, text = made("Fine.")
+    assert problems == [] and "polyfill" not in text and text.count("To cite this page") == 1
+    assert made('<a href="gone.html">a</a>')[0] == ["index.ipynb: broken link gone.html", "more/01_page.ipynb: broken link gone.html"]
+    assert any("external asset" in p for p in made('<img src="https://example.org/a.png">')[0])
+    assert any("duplicate id y" in p for p in made('<i id="y"></i><i id="y"></i>')[0])
+    assert any("markup left over" in p for p in made("::: {#thm-a}")[0])
+    (tmp_path / "quarto" / "index.html").unlink()
+    assert "index.ipynb: no page index.html" in quarto.check_output(site)
+    told = "[ 1/9] a.ipynb\n\x1b[33mWARNING: x\x1b[39m\n[WARNING] Citeproc: y\nOutput created"
+    assert quarto.warnings(told) == ["Quarto: WARNING: x", "Quarto: [WARNING] Citeproc: y"]
+
+
+def test_quarto_settings(top):
+    "What its own build says where it is installed: the version that numbers algorithms, system colours, nothing from outside."
+    html = yaml.safe_load((top / "_quarto.yml").read_text())["format"]["html"]
+    assert html["quarto-required"] == ">=1.8.1" and html["respect-user-color-scheme"] is True
+    assert html["html-math-method"]["url"].startswith("/mathjax/")
+    make, workflow = (top / "Makefile").read_text(), (top / ".github" / "workflows" / "docs.yml").read_text()
+    assert "website --quarto" in make and "nbdev_docs" not in make and "make docs" in workflow
+
+
+def contrast(a: str, b: str) -> float:
+    "The contrast of two colours by WCAG."
+    def luminance(colour):
+        parts = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    low, high = sorted((luminance(a), luminance(b)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_dark_theme_and_figures_are_legible(top):
+    scss = dict(re.findall(r"\$([\w-]+): (#\w{6});", (top / "nbs" / "dark.scss").read_text()))
+    grounds = {scss.pop(name) for name in list(scss) if name.endswith("-bg")}
+    inks = {value for name, value in scss.items() if "border" not in name}
+    assert min(contrast(ink, ground) for ink in inks for ground in grounds) > 6
+    style = (top / "nbs" / "figures.mplstyle").read_text()
+    assert contrast("#" + re.search(r"text.color: (\w+)", style)[1], "#ffffff") >= 4.5
+    lines = re.findall(r'"([0-9a-f]{6})"', style)
+    assert len(lines) == 7 and min(contrast("#" + c, ground) for c in lines for ground in ("#ffffff", "#17191d")) > 3.3
+
+
+def test_every_reference_says_where_it_is(top):
+    "A doi, an arXiv number or an address; the entries for which none is known stand in a comment at the end."
+    text = (top / "nbs" / "references.bib").read_text(encoding="utf-8")
+    entries = dict(re.findall(r"^@\w+\{(\w+),(.*)$", text, re.M))
+    unknown = set(re.findall(r"\w+", re.search(r"% No address is known of: (.*)", text)[1])) - {"none"}
+    assert unknown <= set(entries)
+    assert {key for key, entry in entries.items() if not re.search(r"\b(doi|eprint|url) = \{", entry)} == unknown
+    assert text == (top / "oslr_nb" / "references.bib").read_text(encoding="utf-8")

@@ -1,12 +1,15 @@
-"""The documentation site without Quarto: pandoc, one Lua filter, one template, Pagefind and MathJax, no network.
+"""The documentation site: pandoc, one Lua filter, one template, Pagefind and MathJax, no network; or Quarto where it is installed.
 
 Run from the top of the repository:
 
     python -m website            the site in _docs/; exit code 1 if anything is wrong with a page
     python -m website --check    the same in a temporary folder, and README.md must be up to date
+    python -m website --quarto   the same notebooks through Quarto; exit code 1 for warnings too
+    python -m website --check-output   only check the site that Quarto made
     python -m website --readme   write README.md from nbs/index.ipynb
     python -m website --mathjax  only fill nbs/mathjax/, which a build with Quarto needs too
 
 Navigation, title, bibliography and MathJax's place come from _quarto.yml, so that Quarto makes the same site.
-`cells` turns notebooks into Markdown, `render` Markdown into pages, `links` checks the pages.
+`procs` prepares notebooks for both renderers, `reference` adds the pages made from docstrings, `cells` turns them into Markdown,
+`render` Markdown into pages, `search` makes the index, `links` checks the pages.
 """

@@ -6,23 +6,26 @@ import tempfile
 from pathlib import Path
 
 import website
+from website import quarto
 from website.render import Site, processed, provide_mathjax
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="website", description=website.__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("_docs"), help="folder of the site")
-    for name in ("check", "readme", "mathjax"): parser.add_argument(f"--{name}", action="store_true")
+    for name in ("check", "readme", "mathjax", "quarto", "check-output"): parser.add_argument(f"--{name}", action="store_true")
     args = parser.parse_args()
     provide_mathjax(Path("nbs/mathjax"))
     if args.mathjax: return 0
     file, proc = Path("README.md"), processed()
     with tempfile.TemporaryDirectory() as folder:
-        site = Site(proc, Path(folder, "site") if args.check else args.out)
+        site = Site(proc, Path(folder, "site") if args.check else args.out, Path("nbs"))
         if args.readme:
             file.write_text(site.readme(), encoding="utf-8")
         else:
-            site.build()
+            if args.quarto: quarto.build(site)
+            elif args.check_output: site.problems += quarto.check_output(site)
+            else: site.build()
             if args.check and not site.problems and file.read_text(encoding="utf-8") != site.readme():
                 site.problems.append("README.md is not what nbs/index.ipynb makes: run python -m website --readme")
             print(f"{len(site.pages)} pages, {len(site.problems)} problems{'' if args.check else f' in {args.out}'}")

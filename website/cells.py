@@ -42,7 +42,8 @@ def read(page: Page, proc: Path) -> list[str]:
             except ValueError as error: problems.append(f"cell {i}: {error}")
     page.title, page.description = meta.get("title", ""), meta.get("description", "")
     page.url = path.with_name(meta.get("output-file", path.stem + ".html")).as_posix()
-    head = yaml.safe_dump({"title": page.title, "description": page.description})
+    kept = {key: meta[key] for key in ("title", "description", "statements") if meta.get(key)}
+    head = yaml.safe_dump(kept, allow_unicode=True)
     page.markdown = "\n\n".join([f"---\n{head}---", *texts])
     return problems + [f"no {key} in the front matter" for key in ("title", "description") if not meta.get(key)]
 

@@ -5,18 +5,19 @@ local theorems = {thm = 'Theorem', lem = 'Lemma', prp = 'Proposition', cor = 'Co
   def = 'Definition', exm = 'Example', exr = 'Exercise', rem = 'Remark', alg = 'Algorithm'}
 local names = setmetatable({eq = 'Equation', fig = 'Figure', tbl = 'Table', sec = 'Section'}, {__index = theorems})
 local labels, counts, tabsets, cited, refs_placed = {}, {}, 0, false, false
+local letters, level = '', 1   -- of the page's own statement numbers; of the last heading
 local warn, raw, Str = pandoc.log.warn, function(text) return pandoc.RawBlock('html', text) end, pandoc.Str
 
 local function kind_of(id)
   local kind = (id:match '^(%a+)%-' or ''):lower()
   return names[kind] and kind
 end
-local function number(id)   -- gives an id the next number of its kind; returns "Kind n"
+local function number(id)   -- gives an id the next number of its kind; returns "Kind n", or "Kind XX n" for a statement
   local kind = kind_of(id)
   if labels[id] then warn('duplicate id ' .. id) end
   counts[kind] = (counts[kind] or 0) + 1
-  labels[id] = {name = names[kind], number = tostring(counts[kind])}
-  return names[kind] .. ' ' .. counts[kind]
+  labels[id] = {name = names[kind], number = (theorems[kind] and letters or '') .. counts[kind]}
+  return names[kind] .. ' ' .. labels[id].number
 end
 local function take_title(div)   -- the first heading of a block, or its title attribute
   local first, title = div.content[1], div.attributes.title
@@ -30,6 +31,11 @@ end
 local function title_block(inlines, class)
   return html and pandoc.Div({pandoc.Plain(inlines)}, {class = class}) or pandoc.Para {pandoc.Strong(inlines)}
 end
+local function heading_block(inlines)   -- a heading, one level below the section's, that the table of contents leaves out
+  if not html then return {title_block(inlines)} end
+  local tag = 'h' .. math.min(level + 1, 6)
+  return {raw(('<%s class="theorem-title">'):format(tag)), pandoc.Plain(inlines), raw(('</%s>'):format(tag))}
+end
 local function details(open, summary, blocks)
   local head = open and '<details open><summary>' or '<details><summary>'
   return pandoc.Blocks {raw(head), pandoc.Plain(summary), raw '</summary>'} .. blocks .. {raw '</details>'}
@@ -38,7 +44,7 @@ end
 local function theorem(div, name)
   local title = take_title(div)
   div.classes = {'theorem', name:lower()}
-  div.content:insert(1, title_block(with_title(number(div.identifier), title), 'theorem-title'))
+  div.content = pandoc.Blocks(heading_block(with_title(number(div.identifier), title))) .. div.content
   return div
 end
 local function proof(div)
@@ -104,8 +110,14 @@ local function equations(list)   -- $$ ... $$ {#eq-name}
 end
 
 local check = {
+  Meta = function(meta)
+    if meta.statements then letters = pandoc.utils.stringify(meta.statements) .. '\u{a0}' end
+  end,
   Math = function(m)   -- pandoc warns about TeX it cannot read, which MathJax would show in red
     pandoc.write(pandoc.Pandoc {pandoc.Para {m}}, 'html', {html_math_method = 'mathml'})
+  end,
+  Str = function(str)   -- the id of a claim, such as E-D5, stays on one line
+    if str.text:match '^%(?%u%-%u+%d+%w?[%p]*$' then return pandoc.Span({str}, {class = 'id'}) end
   end,
   Image = function(img)
     local alt = img.attributes['fig-alt']
@@ -136,7 +148,10 @@ local build = {
     tbl.colspecs = tbl.colspecs:map(function(spec) return {spec[1], nil} end)
     return #text > 0 and float(id, pandoc.Blocks {tbl}, text) or tbl
   end,
-  Header = function(head) if kind_of(head.identifier) == 'sec' then labels[head.identifier] = {title = head.content} end end,
+  Header = function(head)
+    level = head.level
+    if kind_of(head.identifier) == 'sec' then labels[head.identifier] = {title = head.content} end
+  end,
   Inlines = equations,
 }
 
@@ -171,6 +186,7 @@ local resolve = {
 }
 local readme = {   -- the front page as README.md: links as seen from the top of the repository, no figures
   Link = function(link)
+    if link.target:find '^reference/' then return link.content end   -- made for the site, no file of the repository
     if not link.target:find ':' and not link.target:find '^#' then link.target = 'nbs/' .. link.target end
     return link
   end,

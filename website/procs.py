@@ -10,6 +10,8 @@ from execnb.nbio import mk_cell
 from nbdev.config import get_config
 from nbdev.process import Processor
 
+from website.reference import link_names
+
 HIDDEN = {"export", "hide", "default_exp"}
 BOXES = {"thm": "Theorem", "lem": "Lemma", "prp": "Proposition", "cor": "Corollary", "cnj": "Conjecture", "def": "Definition",
          "exm": "Example", "exr": "Exercise", "rem": "Remark", "alg": "Algorithm"}
@@ -55,11 +57,11 @@ class Page(Processor):
         anchor = record["proof"]
         statement = f"@{anchor}" if anchor.split("-")[0] in {*BOXES, "eq"} else f"[{record['item']}](#{anchor})"
         root = "../" * self.place.count("/")
-        text = f"**{record['id']}** checks {statement}: {outcome(record)} · [ledger]({root}results/claims.ipynb)"
+        text = f"**{record['id']}** checks {statement}: {outcome(record)} · [ledger]({root}results/claims.ipynb#row-{record['id']})"
         return f"::: {{.check-line}}\n\n{text}\n\n:::"
 
     def cell(self, cell) -> None:
-        if cell.cell_type == "markdown": cell["source"] = marked(cell.source, list(self.mine.values()))
+        if cell.cell_type == "markdown": cell["source"] = link_names(marked(cell.source, list(self.mine.values())), self.place)
         elif cell.cell_type == "code": fold(cell)
 
 
@@ -101,6 +103,7 @@ def fold(cell) -> None:
     body, label = cell.source[len(head):], ""
     if "exporti" in kinds:
         found = claim_of(cell)
+        if not found and "code-fold" in head: return
         summary, label = (f"Check of {found}", f"#| label: claim-{found}\n") if found else ("Code behind the checks", "")
     elif "exports" in kinds:
         if body.count("\n") < LONG or "code-fold: true" in head: return

@@ -1,11 +1,11 @@
 """From Markdown to pages: navigation, pandoc, search index."""
 
+import configparser
 import html
 import os
 import re
 import shutil
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,17 +16,25 @@ from urllib.parse import unquote
 import pypandoc
 import yaml
 
+from website import reference
 from website.cells import Page, read
 from website.links import check
+from website.search import index
 
 HERE = Path(__file__).resolve().parent
 
 
 class Site:
-    """The processed notebooks in `proc`, the settings that `proc/_quarto.yml` leads to, and the problems so far."""
+    """The processed notebooks in `proc`, the settings that `proc/_quarto.yml` leads to, and the problems so far.
 
-    def __init__(self, proc: Path, out: Path) -> None:
+    Pages offer the notebooks in `source` (by default those in `proc`); what to cite is in CITATION.cff above `proc`.
+    """
+
+    def __init__(self, proc: Path, out: Path, source: Path | None = None) -> None:
         self.proc, self.out, self.config = proc.resolve(), out.resolve(), settings(proc / "_quarto.yml")
+        self.source, cff = source or self.proc, self.proc.parent / "CITATION.cff"
+        self.citation = yaml.safe_load(cff.read_text(encoding="utf-8")) if cff.exists() else {}
+        self.address = address(self.proc.parent / "settings.ini")
         self.html, self.title = self.config["format"]["html"], self.config["website"]["title"]
         self.binary = pypandoc.get_pandoc_path()  # once: while it searches, other threads are given any old pandoc
         listed = list(navigation(self.config["website"]["sidebar"]["contents"]))
@@ -40,17 +48,25 @@ class Site:
     def build(self, search: bool = True) -> list[str]:
         """Write the site and return the problems."""
         shutil.rmtree(self.out, ignore_errors=True)
-        for name in as_list(self.config["project"].get("resources")) + as_list(self.html.get("css")):
+        for name in as_list(self.config["project"].get("resources")) + as_list(self.html.get("css")) + as_list(self.favicon() or None):
             copy(self.proc / name, self.out / name)
         for name in ("site.css", "site.js"): copy(HERE / name, self.out / name)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             for problems in pool.map(self.write, self.pages): self.problems += problems
-        (self.out / "llms.txt").write_text(self.overview(), encoding="utf-8")
+        self.extras()
         self.problems += check(self.pages, self.proc, self.out)
-        if search:
-            command = [sys.executable, "-m", "pagefind", "--quiet", "--exclude-selectors", ".math.display", "--site", self.out]
-            subprocess.run(command, check=True)
+        if search: index(self.pages, self.out)
         return self.problems
+
+    def extras(self) -> None:
+        """What lies beside the pages: the notebooks, llms.txt, and sitemap.xml if the site has an address."""
+        for page in self.pages:
+            if self.notebook(page): copy(self.source / page.source, self.out / page.source)
+        (self.out / "llms.txt").write_text(self.overview(), encoding="utf-8")
+        if self.address:
+            lines = [f"<url><loc>{self.address}/{page.url}</loc></url>" for page in self.pages]
+            head = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
+            (self.out / "sitemap.xml").write_text("\n".join([head, *lines, "</urlset>\n"]), encoding="utf-8")
 
     def write(self, page: Page) -> list[str]:
         """Write one page and its images; returns the problems."""
@@ -58,12 +74,15 @@ class Site:
         variables = {
             "root": root, "site": self.title, "home": page.url == "index.html", "blurb": html.escape(plain(page.description)),
             "nav": self.sidebar(page), "turn": self.turn(page), "mathjax": self.html["html-math-method"]["url"].lstrip("/"),
+            "favicon": self.favicon(), "notebook": self.notebook(page), "foot": self.foot(page), "cite": "yes" if self.citation else "",
+            "after": "\n".join((self.proc / name).read_text(encoding="utf-8") for name in as_list(self.html.get("include-after-body"))),
         }
         args = ["--to=html5", f"--template={HERE / 'template.html'}", "--mathjax", "--metadata=link-citations"]
         args += ["--toc", f"--toc-depth={self.html.get('toc-depth', 3)}"]
         args += [f"--variable={k}={v}" for k, v in variables.items() if v]
         args += [f"--variable=style={name}" for name in [*as_list(self.html.get("css")), "site.css"]]
         text, problems = self.pandoc(page.markdown, args)
+        text = re.sub(r"<th([^>]*)>\s*</th>", r"<td\1></td>", text)  # an empty cell is no heading
         target = self.out / page.url
         for path, data in {target: self.link_pages(text, page).encode(), **{target.parent / k: v for k, v in page.images.items()}}.items():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -86,7 +105,29 @@ class Site:
             target = urls.get(os.path.normpath(os.path.join(folder, unquote(match[1]))))
             return f'href="{relative(target, page)}{match[2] or ""}"' if target else match[0]
 
-        return re.sub(r'href="([^":?#]+\.ipynb)(#[^"]*)?"', link, text)
+        return re.sub(r'(?<!download )href="([^":?#]+\.ipynb)(#[^"]*)?"', link, text)
+
+    def notebook(self, page: Page) -> str:
+        """The name of a page's notebook; empty if the page is generated."""
+        return Path(page.source).name if (self.source / page.source).is_file() else ""
+
+    def favicon(self) -> str: return self.config["website"].get("favicon", "")
+
+    def foot(self, page: Page) -> str:
+        """The end of a page: its notebook, and how to cite it."""
+        name, cite = self.notebook(page), ""
+        if name: name = f'<p><a download href="{name}">The notebook of this page</a></p>\n'
+        if self.citation:
+            who = " and ".join(a.get("name") or f"{a['given-names']} {a['family-names']}" for a in self.citation["authors"])
+            year, title = str(self.citation["date-released"])[:4], plain(page.title)
+            about = f"{self.citation['title']}, version {self.citation['version']}"
+            where = f", {self.address}/{page.url}" if self.address else ""
+            url = f", url = {{{self.address}/{page.url}}}" if self.address else ""
+            fields = f"author = {{{{{who}}}}}, title = {{{title}}}, howpublished = {{{about}}}, year = {{{year}}}{url}"
+            bib = f"@misc{{{Path(page.url).stem}, {fields}}}"
+            words = html.escape(f"{who} ({year}). {title}. In {about}{where}.")
+            cite = f'<p id="cite-page">To cite this page: {words}</p>\n<pre><code>{html.escape(bib)}</code></pre>'
+        return f'<aside class="foot" aria-label="About this page">{name}{cite}</aside>'
 
     def sidebar(self, here: Page) -> str:
         """The navigation as seen from one page."""
@@ -141,6 +182,14 @@ def navigation(contents: list, section: str = "") -> Iterator[Page]:
         else: yield Page(entry, section)
 
 
+def address(path: Path) -> str:
+    """Where the site will be, without a slash at the end; empty while settings.ini names no host."""
+    given = configparser.ConfigParser(interpolation=None)
+    given.read(path, encoding="utf-8")
+    values = given["DEFAULT"]
+    return (values["doc_host"].rstrip("/") + "/" + values.get("doc_baseurl", "").strip("/")).rstrip("/") if values.get("doc_host") else ""
+
+
 def as_list(value: str | list | None) -> list: return [value] if isinstance(value, str) else value or []
 
 
@@ -163,7 +212,9 @@ def provide_mathjax(folder: Path) -> None:
 
 
 def processed() -> Path:
-    """The folder with the notebooks as nbdev prepares them for a site."""
+    """The folder with the notebooks as nbdev prepares them for a site, and the pages of the reference."""
     from nbdev.serve import proc_nbs
 
-    return Path(proc_nbs(force=True))
+    proc = Path(proc_nbs(force=True))
+    reference.write(proc)
+    return proc

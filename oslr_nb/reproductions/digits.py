@@ -14,22 +14,23 @@ from ..papers import ito2017
 from ..protocol import best_sparse, simulate
 
 # %% auto #0
-__all__ = ['DIGIT_METHODS', 'DIGIT_STEPS', 'DIGIT_ROUNDS', 'DIGIT_POINTS', 'DIGIT_RADIUS', 'COLOURS', 'thin', 'digits', 'last',
+__all__ = ['DIGIT_METHODS', 'DIGIT_STEPS', 'DIGIT_ROUNDS', 'DIGIT_POINTS', 'DIGIT_RADIUS', 'LOOKS', 'thin', 'digits', 'last',
            'plot_digits', 'table_digits', 'curve_rows', 'digit_cells', 'digits_report']
 
 # %% ../../nbs/results/digits.ipynb #8d6589c0
+#| code-fold: true
 DIGIT_METHODS = {"RDA1": {"top": 4}, "GreedyRDA": {}, "UniformRDA": {}}
 DIGIT_STEPS = [1.0, 10.0, 30.0, 60.0, 100.0, 300.0]
 DIGIT_ROUNDS, DIGIT_POINTS, DIGIT_RADIUS = 20_000, 100, 8.0
 
-
 # %% ../../nbs/results/digits.ipynb #99dd196b
+#| code-fold: true
 def thin(losses: np.ndarray) -> list[float]:
     "Cumulative losses at equally spaced rounds."
     return np.cumsum(losses).reshape(DIGIT_POINTS, -1)[:, -1].tolist()
 
-
 # %% ../../nbs/results/digits.ipynb #4c9ae4b9
+#| code-fold: true
 @experiment
 def digits(seed: int) -> dict[str, dict[str, list[float]]]:
     "Cumulative loss on one stream of 3s and 5s for every method and step, and for both comparators."
@@ -49,23 +50,24 @@ def digits(seed: int) -> dict[str, dict[str, list[float]]]:
     return curves | {"ridge": {"": thin((X @ ridge - y) ** 2)}, "best 8": {"": thin((X @ sparse - y) ** 2)}}
 
 # %% ../../nbs/results/digits.ipynb #b1b22c7a
-COLOURS = {"RDA1": "#009E73", "GreedyRDA": "#D55E00", "UniformRDA": "#0072B2"}
-
+#| code-fold: true
+LOOKS = {"RDA1": ("#00906a", "o"), "GreedyRDA": ("#d55e00", "s"), "UniformRDA": ("#0f7bb8", "^")}  # colour and marker
 
 # %% ../../nbs/results/digits.ipynb #55900172
+#| code-fold: true
 def last(curves: list[dict[str, dict[str, list[float]]]]) -> dict[str, dict[str, np.ndarray]]:
     "Final cumulative loss: method -> step -> array over streams."
     return {m: {s: np.array([c[m][s][-1] for c in curves]) for s in by} for m, by in curves[0].items()}
 
-
 # %% ../../nbs/results/digits.ipynb #eebae5ef
+#| code-fold: true
 def plot_digits(tuning: list[Any], curves: list[Any]) -> Any:
     "Regret against both comparators, theory step (dashed) and tuned step, mean and range over streams."
     import matplotlib.pyplot as plt
 
     steps = tuned_steps({m: by for m, by in last(tuning).items() if m in DIGIT_METHODS})
     rounds = np.arange(1, DIGIT_POINTS + 1) * (DIGIT_ROUNDS // DIGIT_POINTS)
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), sharey=True)
+    figure, axes = plt.subplots(2, 1, figsize=(6.6, 7), sharex=True)
     for ax, comparator, title in zip(
         axes, ("ridge", "best 8"), ("ridge, all 64 pixels", "best 8-sparse weights"), strict=True
     ):
@@ -73,15 +75,15 @@ def plot_digits(tuning: list[Any], curves: list[Any]) -> Any:
             for s, style in ((step, "-"), ("1.0", "--")):
                 regret = np.array([np.subtract(c[m][s], c[comparator][""]) for c in curves])
                 label = f"{m}, step {float(s):g}" + (" (theory)" if style == "--" else "")
-                ax.plot(rounds, regret.mean(axis=0), style, color=COLOURS[m], label=label)
-                ax.fill_between(rounds, regret.min(axis=0), regret.max(axis=0), color=COLOURS[m], alpha=0.15, lw=0)
-        ax.set(xlabel="round $t$", title=f"against {title}", xticks=[0, 5000, 10_000, 15_000, 20_000])
-    axes[0].set_ylabel("regret $R_t$ (squared label)")
-    axes[0].legend(fontsize=8)
-    figure.tight_layout()
+                ax.plot(rounds, regret.mean(axis=0), style, color=LOOKS[m][0], marker=LOOKS[m][1], markevery=20, label=label)
+                ax.fill_between(rounds, regret.min(axis=0), regret.max(axis=0), color=LOOKS[m][0], alpha=0.15, lw=0)
+        ax.set(title=f"against {title}", ylabel="regret $R_t$ (squared label)", xticks=[0, 5000, 10_000, 15_000, 20_000])
+    axes[1].set_xlabel("round $t$")
+    axes[0].legend(fontsize=9)
     return figure
 
 # %% ../../nbs/results/digits.ipynb #608627f9
+#| code-fold: true
 def table_digits(tuning: list[Any], curves: list[Any]) -> str:
     "Markdown: mean squared loss a round of learners (theory and tuned step) and comparators."
     steps = tuned_steps({m: by for m, by in last(tuning).items() if m in DIGIT_METHODS})
@@ -93,6 +95,7 @@ def table_digits(tuning: list[Any], curves: list[Any]) -> str:
     return head + "| --- | --- | --- | --- | --- |\n" + "".join(rows) + "\nPredicting 0 costs 1.000 a round.\n"
 
 # %% ../../nbs/results/digits.ipynb #57ff4065
+#| code-fold: true
 def curve_rows(curves: list[Any]) -> list[tuple[str, str, int, int, float]]:
     "One row for each method, step, stream and stored round; the last entry is the cumulative loss."
     points = range(DIGIT_ROUNDS // DIGIT_POINTS, DIGIT_ROUNDS + 1, DIGIT_ROUNDS // DIGIT_POINTS)
@@ -100,6 +103,7 @@ def curve_rows(curves: list[Any]) -> list[tuple[str, str, int, int, float]]:
     return [(m, s, i, t, loss) for i, m, s, losses in named for t, loss in zip(points, losses, strict=True)]
 
 # %% ../../nbs/results/digits.ipynb #2b82ce9e
+#| code-fold: true
 def digit_cells(scale: int) -> dict[str, list[Cell]]:
     "Streams for tuning and for judging."
     cells = lambda first, count: [Cell("digits", {"seed": first + s}) for s in range(count)]

@@ -105,6 +105,7 @@ def ito2017_method(setting: str, method: str, count: int) -> dict[str, Any]:
     return {"tuning": found, "theory": play({}), "tuned": play(found["best"])}
 
 # %% ../../nbs/results/ito2017.ipynb #3f5c8d03
+#| code-fold: true
 def enclosed(search: dict[str, Any], names: tuple[str, ...], tol: float = 0.005) -> bool:
     "Whether both neighbours of the tuned point were tried in every coordinate, and none is better by more than `tol`."
     label = lambda point: "/".join(f"{v:.3g}" for v in point.values())
@@ -112,6 +113,7 @@ def enclosed(search: dict[str, Any], names: tuple[str, ...], tol: float = 0.005)
     return all(search["losses"].get(a, -np.inf) >= (1 - tol) * search["losses"][search["label"]] for a in around)
 
 # %% ../../nbs/results/ito2017.ipynb #59328238
+#| code-fold: true
 def table(found: dict[str, dict[str, Any]], printed: tuple[float, ...]) -> str:
     "Markdown: printed numbers beside ours, theory and tuned; `rank`: share of five-instance means below the printed number."
     n = len(found["A1"]["theory"])
@@ -129,6 +131,7 @@ def table(found: dict[str, dict[str, Any]], printed: tuple[float, ...]) -> str:
     return "".join(rows)
 
 # %% ../../nbs/results/ito2017.ipynb #f21c86f5
+#| code-fold: true
 def draws(found: dict[str, dict[str, Any]], kind: str, count: int = 20_000) -> dict[str, np.ndarray]:
     "Means of five instances, the same five for all methods: method -> array (count,)."
     pick = np.random.default_rng(0).choice(len(found["A1"][kind]), (count, 5))
@@ -177,6 +180,7 @@ def _(case: Case) -> Evidence: return order_of_the_tables.check(case, 12, step=0
 def _(case: Case) -> Evidence: return order_of_the_tables.check(case, 12, first=True)
 
 # %% ../../nbs/results/ito2017.ipynb #6a0c3e21
+#| code-fold: true
 FIVE = ("A1", "A2", "A3", "greedy", "uniform")
 
 
@@ -186,6 +190,7 @@ def joint(found: dict[str, dict[str, Any]], printed: tuple[float, ...], factor: 
     return tuple(float((far(draws(found, kind)) <= np.log(factor)).mean()) for kind in ("theory", "tuned"))  # type: ignore[return-value]
 
 # %% ../../nbs/results/ito2017.ipynb #6a0c3e24
+#| code-fold: true
 LAWS = tuple(itertools.product(("uniform", "normal", "sign", "unit"), ("normal", "uniform", "sign")))
 VARIANTS = (("declared", 0.1, 1.0), ("declared", 0.1, 4.0), ("declared", 1.0, 1.0), ("unit", 0.1, 1.0))  # ball, noise, step
 
@@ -226,6 +231,7 @@ def table_sweep(found: list[dict[str, Any]]) -> str:
     return rows
 
 # %% ../../nbs/results/ito2017.ipynb #9f1eb19e
+#| code-fold: true
 FKK_STEPS = (1, 10, 100, 1000)
 
 
@@ -236,6 +242,7 @@ def ito2017_fkk(count: int) -> dict[str, float]:
     return {f"{g}/{h}": float(f"{mean(g, h):.6g}") for g, h in itertools.product(FKK_STEPS, FKK_STEPS)}
 
 # %% ../../nbs/results/ito2017.ipynb #2ccae603
+#| code-fold: true
 LONG = tuple(2500 * 2**i for i in range(8))
 LINES: dict[str, tuple[str, dict[str, float]]] = {
     "A1": ("A1", {}), "A1, step x 4": ("A1", {"step": 4.0}), "A2": ("A2", {}), "A3": ("A3", {})
@@ -252,6 +259,7 @@ def ito2017_long(seed: int) -> dict[str, list[float]]:
     return found | {"unit ball, floor": at(max(np.linalg.norm(data.w) - 1, 0) ** 2 * np.arange(1, LONG[-1] + 1))}
 
 # %% ../../nbs/results/ito2017.ipynb #051d9421
+#| code-fold: true
 def table_long(found: dict[str, list[list[float]]]) -> str:
     "Markdown: mean regret / 100 at the rounds LONG from 5000 on, and the log-log slope over the last factor four with its interval."
     shown, last = slice(1, None, 2), np.array(LONG[-3:])
@@ -264,6 +272,7 @@ def table_long(found: dict[str, list[list[float]]]) -> str:
     return "".join(rows)
 
 # %% ../../nbs/results/ito2017.ipynb #95dab485
+#| code-fold: true
 POINTS = 50
 
 
@@ -284,32 +293,32 @@ def ito2017_curves(setting: str, method: str, count: int) -> dict[str, Any]:
     return {"tuning": found, "theory": play({}), "tuned": play(found["best"])}
 
 # %% ../../nbs/results/ito2017.ipynb #dbbd9b0d
+#| code-fold: true
 STYLES: dict[str, tuple[str, Any]] = {
-    "A1": ("#009E73", "-"), "A2": ("#0072B2", "--"), "A3": ("#CC79A7", "-."), "greedy": ("#D55E00", (0, (1, 1))),
-    "uniform": ("#3A9BD9", (0, (6, 2))), "AELR": ("#B8860B", (0, (3, 1, 1, 1, 1, 1))), "FKK": ("#000000", (0, (1, 3))),
+    "A1": ("#00906a", "-"), "A2": ("#0f7bb8", "--"), "A3": ("#b8659a", "-."), "greedy": ("#d55e00", (0, (1, 1))),
+    "uniform": ("#8a6bbf", (0, (6, 2))), "AELR": ("#a87800", (0, (3, 1, 1, 1, 1, 1))), "FKK": ("#7a7a7a", (0, (1, 3))),
 }  # fmt: skip
 
 
 def plot(found: dict[str, dict[str, Any]], rounds: np.ndarray, ylabel: str, top: float | None = None) -> Any:
-    "Two panels, theory and tuned: mean of every method with its interval; names stand at the ends of the lines."
+    "Two panels, theory above tuned: mean of every method with its interval; names stand at the ends of the lines."
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.2), sharey=True)
+    figure, axes = plt.subplots(2, 1, figsize=(6.4, 7.2), sharex=True, layout="constrained")
     for ax, kind, title in zip(axes, ("theory", "tuned"), ("the theory's steps", "tuned steps"), strict=True):
         ends = sorted((by[kind]["mean"][-1], m) for m, by in found.items())
         limit = top or 1.05 * max(by[k]["mean"][-1] for by in found.values() for k in ("theory", "tuned"))
-        height, last = limit / 19, -np.inf
+        height, last = limit / 16, -np.inf
         for end, m in ends:
             colour, style = STYLES[m]
             c = found[m][kind]
             ax.plot(rounds, c["mean"], color=colour, ls=style, lw=1.8)
             ax.fill_between(rounds, c["low"], c["high"], color=colour, alpha=0.15, lw=0)
             last = max(min(end, limit), last + height)
-            ax.annotate(m, (rounds[-1] * 1.02, last), color=colour, fontsize=9, va="center", annotation_clip=False)
-        ax.set(title=title, xlabel="round $t$", xlim=(0, rounds[-1]), ylim=(0, limit))
+            ax.annotate(m, (rounds[-1] * 1.02, last), color=colour, va="center", annotation_clip=False)
+        ax.set(title=title, ylabel=ylabel, xlim=(0, rounds[-1]), ylim=(0, limit))
         ax.spines[["top", "right"]].set_visible(False)
-    axes[0].set_ylabel(ylabel)
-    figure.tight_layout(w_pad=4)
+    axes[1].set_xlabel("round $t$")
     return figure
 
 
@@ -322,6 +331,7 @@ def table_last(found: dict[str, dict[str, Any]], unit: float = 1.0, digits: int 
     return rows
 
 # %% ../../nbs/results/ito2017.ipynb #fbe78d3b
+#| code-fold: true
 TOP, BUDGET = 60, 70
 SCALES = {"radius": 100.0, "x_norm": 11.0, "y_max": 100.0}
 CT_L1 = 1400.0
@@ -334,6 +344,7 @@ def ct_data(name: str) -> Stream:
     return {"ct_slice": ct_slice, "ct_like": ct_like}[name]()
 
 # %% ../../nbs/results/ito2017.ipynb #01bb5849
+#| code-fold: true
 def ct_learner(method: str, rounds: int, rng: np.random.Generator, radius: float = 1.0, **steps: float) -> Learner:
     "A method at CT-slice size; `steps` multiply the theory's, `radius` AELR's ball."
     d, kw = 384, {"seed": rng, **SCALES, **steps}
@@ -359,6 +370,7 @@ def ito2017_figure_3(data: str, method: str, count: int) -> dict[str, Any]:
     return {"tuning": found, "theory": play({}), "tuned": play(found["best"])}
 
 # %% ../../nbs/results/ito2017.ipynb #d5b8d211
+#| code-fold: true
 def table_cells(scale: int) -> dict[str, list[Cell]]:
     "A cell for each method of a table, 100 instances (500 for a full run); the grid of FKK."
     cell = lambda n, m: Cell("ito2017_method", {"setting": n, "method": m, "count": 100 * scale})
@@ -383,6 +395,7 @@ def ito2017_tables(results: dict[str, list[Any]], out: Path) -> str:
     return text
 
 # %% ../../nbs/results/ito2017.ipynb #d5b8d212
+#| code-fold: true
 def sweep_cells(scale: int) -> dict[str, list[Cell]]:
     "A cell for each law of weights and features, thirty instances (150)."
     return {"laws": [Cell("ito2017_sweep", {"weights": w, "features": f, "count": 30 * scale}) for w, f in LAWS]}
@@ -396,6 +409,7 @@ def ito2017_laws(results: dict[str, list[Any]], out: Path) -> str:
     return table_sweep(found)
 
 # %% ../../nbs/results/ito2017.ipynb #d5b8d213
+#| code-fold: true
 def long_cells(scale: int) -> dict[str, list[Cell]]:
     "Twenty instances (100)."
     return {"instances": [Cell("ito2017_long", {"seed": i}) for i in range(20 * scale)]}
@@ -409,6 +423,7 @@ def ito2017_asymptotics(results: dict[str, list[Any]], out: Path) -> str:
     return table_long(data)
 
 # %% ../../nbs/results/ito2017.ipynb #d5b8d214
+#| code-fold: true
 def figure_cells(scale: int) -> dict[str, list[Cell]]:
     "A cell for each method of a figure, 100 instances (500); eight (40) for FKK."
     cell = lambda n, m: Cell("ito2017_curves", {"setting": n, "method": m, "count": (8 if m == "FKK" else 100) * scale})
@@ -428,6 +443,7 @@ def ito2017_figures(results: dict[str, list[Any]], out: Path) -> str:
     return text
 
 # %% ../../nbs/results/ito2017.ipynb #45e50228
+#| code-fold: true
 def ct_name() -> str:
     "`ct_slice` if the user has it, otherwise the stand-in `ct_like`."
     try: ct_data("ct_slice")

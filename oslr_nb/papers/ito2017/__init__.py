@@ -6,3 +6,9 @@ __all__ = []
 # %% ../../../nbs/papers/ito2017.ipynb #4183bac5
 from .algorithm1 import *
 from .algorithms23 import *
+
+# isort: split  (claims stand in the order of the pages)
+from .hardness import *
+
+# isort: split
+from .growth import *

@@ -3,7 +3,6 @@
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #cd1b1993
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 import warnings
@@ -25,14 +24,14 @@ from oslr_nb.designs import (
     pair_bound,
     pair_minimum,
 )
-from ...geometry import compatibility, rip_constant, top_buffer, top_k, top_update, truncation_factor
+from ...geometry import top_buffer, top_k, top_update, truncation_factor
 from ...oco import dual_averaging, dual_averaging_step, linear_regret
 from ...problems import FiniteProblem, Table, linear_table, rational, sign_table, signs
 from ...protocol import Learner, refuse_bought, register, simulate
 
 # %% auto #0
 __all__ = ['algorithm_1', 'observe', 'bound_theorem_2_schedule', 'bound_theorem_2', 'bound_sharpened_schedule', 'bound_sharpened',
-           'sharpened_step', 'RDA', 'RDA1', 'GreedyRDA', 'UniformRDA', 'asymptotic_constants']
+           'sharpened_step', 'RDA', 'RDA1', 'GreedyRDA', 'UniformRDA']
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #1a02542d
 @claim("ito2017", "section 3", id="A0b", tier="exact", tex=r"\ell(w)=\Vert L(w-w^*)\Vert^2+\sigma^2", cases=20, proof="lem-setting")
@@ -243,7 +242,30 @@ def algorithm_1(
     X: np.ndarray, y: np.ndarray, budget: int, top: int, lam: np.ndarray, choose: Callable[[int, np.ndarray], np.ndarray],
     radius: float = 1.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    "Algorithm 1 in plain numpy, line for line: predictions (T,) and h (d,); choose(t, w) gives S_t, its first `top` members being U_t."
+    """Algorithm 1 of Ito et al. 2017 in plain numpy, line for line; the reference for `RDA1`.
+
+    Parameters
+    ----------
+    X : array (T, d)
+        Examples; only what was chosen is read.
+    y : array (T,)
+        Labels.
+    budget, top : int
+        Features seen a round (k') and favourites among them (k1), 0 <= top <= budget - 2 <= d - 2.
+    lam : array (T,)
+        Regularisers lambda_t > 0, nondecreasing, in squared features.
+    choose : callable
+        ``choose(t, w)`` gives S_t (budget,), its first `top` members being U_t: `observe`, or the sets of another run.
+    radius : float, default 1
+        Radius of the ball of weights, positive.
+
+    Returns
+    -------
+    predictions : array (T,)
+        In units of the label.
+    h : array (d,)
+        Sum of the gradient estimates.
+    """
     h, predictions = np.zeros(X.shape[1]), []                                     # line 1
     for t in range(len(X)):                                                       # line 2
         w = dual_averaging_step(h, lam[t], radius)                                # line 3: (Ito 5)
@@ -253,116 +275,28 @@ def algorithm_1(
         h = h + gradient_estimate(X[t, S], S, y[t], w, pair)                      # line 5: (Ito 6)
     return np.array(predictions), h
 
-
+# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #4f4224f4
+#| code-fold: true
+#| code-summary: "Exported source: observe"
 def observe(w: np.ndarray, budget: int, top: int, rng: np.random.Generator) -> np.ndarray:
-    "Observe(w, k', k1) of the paper: the top features first, then a uniform set of others."
+    """Observe(w, k', k1) of Ito et al. 2017: the features to look at in one round.
+
+    Parameters
+    ----------
+    w : array (d,)
+        Current weights.
+    budget, top : int
+        Features to see (k') and favourites among them (k1), 0 <= top <= budget <= d.
+    rng : numpy.random.Generator
+        Source of the random part.
+
+    Returns
+    -------
+    array (budget,)
+        The `top` coordinates of largest magnitude (ties: smallest index), then a uniform set of others.
+    """
     U = top_k(w, top)
     return np.concatenate([U, rng.choice(np.setdiff1d(np.arange(len(w)), U), budget - top, replace=False)])
-
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #d4933c2d
-def inverse_chances(d: int, budget: int, top: int) -> np.ndarray:
-    "q1 = m/r and q2 = m(m-1)/(r(r-1)), the inverse chances of a coordinate and of a pair outside U, shape (2,); 1 where there is none."
-    m, r = d - top, budget - top
-    q1 = m / r if r > 0 else 1.0
-    q2 = q1 * (m - 1) / (r - 1) if r > 1 else 1.0
-    return np.array([q1, q2])
-
-
-@kernel
-def rda_select(
-    rng: np.random.Generator, buf: np.ndarray, S: np.ndarray, mark: np.ndarray, num: np.ndarray, top: int
-) -> None:
-    "Algorithm 1, line 3: S = Observe(w, k', k1), the top features first."
-    stamp = np.int64(num[0]) + 1
-    for a in range(top):
-        S[a] = buf[a]
-        mark[S[a]] = stamp
-    draw_outside(rng, mark.size, top, S.size - top, mark, stamp, S[top:])
-
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #591cbab4
-@kernel
-def rda_predict(
-    h: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, top: int, rate: float, radius: float
-) -> float:
-    "Algorithm 1, line 4: yhat = w' D x with w from (Ito 5), lambda_t = rate * sqrt(t)."
-    scale = -1.0 / max(rate * math.sqrt(num[0] + 1), math.sqrt(max(num[1], 0.0)) / radius)
-    su = sv = 0.0
-    for a in range(top): su += values[a] * h[S[a]]
-    for a in range(top, S.size): sv += values[a] * h[S[a]]
-    num[2], num[3], num[4] = su * scale, sv * scale, scale
-    return num[2] + num[3]
-
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #0c11e123
-@kernel
-def rda_update(
-    y: float, h: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, top: int, odds: np.ndarray, buf: np.ndarray,
-    bound: np.ndarray,
-) -> None:
-    "Algorithm 1, line 5: h += g with the O(k') form of (Ito 6), odds = (q1, q2); then the top features are brought up to date."
-    norm2, q1, q2 = num[1], odds[0], odds[1]
-    in_U, in_V, slope = num[2] + q1 * num[3] - y, q1 * num[2] + q2 * num[3] - q1 * y, (q1 - q2) * num[4]
-    for a in range(S.size):
-        old = h[S[a]]
-        new = old + 2 * values[a] * (in_U if a < top else in_V + slope * values[a] * old)
-        h[S[a]] = new
-        norm2 += (new - old) * (new + old)
-    num[0] += 1
-    num[1] = norm2 if np.int64(num[0]) % 1048576 else (h * h).sum()
-    top_update(h, S[top:], top, buf, bound)
-
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #92cd9422
-@claim("ito2017", "Algorithm 1, lines 4 and 5, one compiled round", id="A18", tier="certificate", proof="eq-short",
-       cases=[(6, 4, 2, 1.0), (6, 2, 0, 0.5), (6, 6, 4, 3.0), (6, 5, 2, 5.0), (7, 4, 1, 0.2)],
-       tex=r"\hat g_t\text{ compiled}=2X_tw_t-2y_tz_t,\quad\tfrac1{\binom mr}\sum_{S}\hat g_t=2(w_t^\top x_t-y_t)x_t")
-def one_round(case: Case, power: float = 1.0, late: int = 0) -> Evidence:
-    "Largest difference over all sets S, from a random state in round 5; case (d, k', k1, radius)."
-    d, budget, top, radius = case.value
-    h, x, y, rate = case.rng.standard_normal(d), case.rng.standard_normal(d), 0.3, 0.5
-    buf, bound = top_buffer(d, top)
-    top_update(h, np.arange(d), top, buf, bound)
-    U, odds, w = buf[:top].copy(), inverse_chances(d, budget, top), dual_averaging_step(h, rate * math.sqrt(5 + late), radius)
-    odds[1] = odds[1] ** power
-    pair, gaps, estimates = Observe(d, budget, tuple(U)).second(), [], []
-    for V in itertools.combinations(np.setdiff1d(np.arange(d), U), budget - top):
-        S, num, new = np.r_[U, V].astype(np.int64), np.array([4, h @ h, 0, 0, 0]), h.copy()
-        yhat = rda_predict(new, S, x[S], num, top, rate, radius)
-        rda_update(y, new, S, x[S], num, top, odds, buf.copy(), bound.copy())
-        estimates.append(new - h)
-        exact = gradient_estimate(x[S], S, y, w, pair)
-        gaps += [abs(yhat - w[S] @ x[S]), np.abs(estimates[-1] - exact).max(), abs(num[1] - new @ new), abs(num[0] - 5)]
-    gaps.append(np.abs(np.mean(estimates, axis=0) - 2 * (w @ x - y) * x).max())
-    return Evidence(max(gaps), "==", 0, tol=1e-9)
-
-
-@one_round.control("pairs outside U are left out")
-def _(case: Case) -> Evidence: return one_round.check(case, power=-60)
-
-
-@one_round.control("the chance of a pair is 1 % too large")
-def _(case: Case) -> Evidence: return one_round.check(case, power=0.99)
-
-
-@one_round.control("lambda of the next round")
-def _(case: Case) -> Evidence: return one_round.check(case, late=1)
-
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #75466720
-@kernel
-def rda_run(
-    rng: np.random.Generator, X: np.ndarray, y: np.ndarray, rows: np.ndarray, top: int, rate: float,
-    radius: float, odds: np.ndarray, h: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, mark: np.ndarray,
-    buf: np.ndarray, bound: np.ndarray, out: np.ndarray,
-) -> int:
-    "Algorithm 1 over the given rows: predictions into out; returns how many rounds were played."
-    for t in range(rows.size):
-        row, usable = rows[t], True
-        rda_select(rng, buf, S, mark, num, top)
-        for a in range(S.size):
-            values[a] = X[row, S[a]]
-            usable &= abs(values[a]) <= LARGEST
-        if not usable: return t
-        out[t] = rda_predict(h, S, values, num, top, rate, radius)
-        rda_update(y[row], h, S, values, num, top, odds, buf, bound)
-    return rows.size
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #5e2bf2a0
 def truncations(case: Case, shift: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
@@ -500,14 +434,46 @@ def quadratic_gains_a_half(case: Case, factor: Fraction = Fraction(1, 2)) -> Evi
 def _(case: Case) -> Evidence: return quadratic_gains_a_half.check(case, factor=Fraction(1))
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #601910d2
+#| code-fold: true
+#| code-summary: "Exported source: bound_theorem_2_schedule, bound_theorem_2"
 def bound_theorem_2_schedule(lam: np.ndarray, d: int, budget: int, top: int, sigma_min: float) -> float:
-    "Upper bound (3/sigma_d^2)(sum 16/(C lam_t) + lam_{T+1}/2) on the regret; lam (T+1,) (Ito et al. 2017, Theorem 2)."
+    """Upper bound (3/sigma_d^2) (sum 16/(C lam_t) + lam_{T+1}/2) on the regret of Algorithm 1, as printed.
+
+    Parameters
+    ----------
+    lam : array (T + 1,)
+        Regularisers lambda_1, ..., lambda_{T+1}, positive and nondecreasing.
+    d, budget, top : int
+        Features, features seen a round (k'), favourites (k1), k <= top <= budget - 2.
+    sigma_min : float
+        sigma_d, the root of the smallest eigenvalue of E x x', in (0, 1/sqrt(d)].
+
+    Returns
+    -------
+    float
+        In squared labels, for ||x||, |y|, ||w|| <= 1. Source: Ito et al. 2017, Theorem 2.
+    """
     C = float(pair_bound(d, budget, top))
     return 3 / sigma_min**2 * (float((16 / (C * lam[:-1])).sum()) + float(lam[-1]) / 2)
 
 
 def bound_theorem_2(d: int, budget: int, top: int, T: int, sigma_min: float) -> float:
-    "Upper bound (24/sigma_d^2) sqrt((T+1)/C) on the regret, in squared labels (Ito et al. 2017, Theorem 2, equation (7))."
+    """Upper bound (24/sigma_d^2) sqrt((T+1)/C) on the regret of Algorithm 1 with lambda_t = 8 sqrt(t/C), as printed.
+
+    Parameters
+    ----------
+    d, budget, top : int
+        Features, features seen a round (k'), favourites (k1), k <= top <= budget - 2.
+    T : int
+        Rounds.
+    sigma_min : float
+        sigma_d, the root of the smallest eigenvalue of E x x', in (0, 1/sqrt(d)].
+
+    Returns
+    -------
+    float
+        In squared labels, for ||x||, |y|, ||w|| <= 1. Source: Ito et al. 2017, Theorem 2, (Ito 7).
+    """
     return 24 / sigma_min**2 * math.sqrt((T + 1) / pair_bound(d, budget, top))
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #6dcca825
@@ -515,7 +481,26 @@ def bound_sharpened_schedule(
     lam: np.ndarray, k: int, d: int, budget: int, top: int, sigma_min: float, sigma_max: float,
     x_norm: float = 1.0, y_max: float = 1.0, radius: float = 1.0,
 ) -> float:
-    "Upper bound nu/2 (sigma_1/sigma_d)^2 (sum M/(2 lam_t) + lam_T radius^2/2) on the regret; lam (T,): Theorem 2, sharpened."
+    """Upper bound nu/2 (sigma_1/sigma_d)^2 (sum M/(2 lam_t) + lam_T radius^2/2) on the regret of Algorithm 1.
+
+    Parameters
+    ----------
+    lam : array (T,)
+        Regularisers lambda_1, ..., lambda_T, positive and nondecreasing.
+    k : int
+        Nonzero weights of w*, 1 <= k <= top.
+    d, budget, top : int
+        Features, features seen a round (k'), favourites (k1), top <= budget - 2.
+    sigma_min, sigma_max : float
+        sigma_d and sigma_1, roots of the extreme eigenvalues of E x x', 0 < sigma_min <= sigma_max <= x_norm.
+    x_norm, y_max, radius : float, default 1
+        Bounds on ||x||, |y| and ||w||.
+
+    Returns
+    -------
+    float
+        In squared labels. Source: Theorem 2 of Ito et al. 2017, sharpened on the page of Algorithm 1.
+    """
     factor = truncation_factor(k, top, d) / 2 * (sigma_max / sigma_min) ** 2
     M = bound_observe_moment(d, budget, top, x_norm, y_max, radius)
     return factor * (float((M / (2 * lam)).sum()) + float(lam[-1]) * radius**2 / 2)
@@ -525,13 +510,45 @@ def bound_sharpened(
     k: int, d: int, budget: int, top: int, T: int, sigma_min: float, sigma_max: float,
     x_norm: float = 1.0, y_max: float = 1.0, radius: float = 1.0,
 ) -> float:
-    "Upper bound nu (sigma_1/sigma_d)^2 radius sqrt(M T/2) on the regret in squared labels: Theorem 2, sharpened, its schedule."
+    """Upper bound nu (sigma_1/sigma_d)^2 radius sqrt(M T/2) on the regret of `RDA1` at `sharpened_step`.
+
+    Parameters
+    ----------
+    k : int
+        Nonzero weights of w*, 1 <= k <= top.
+    d, budget, top : int
+        Features, features seen a round (k'), favourites (k1), top <= budget - 2.
+    T : int
+        Rounds.
+    sigma_min, sigma_max : float
+        sigma_d and sigma_1, roots of the extreme eigenvalues of E x x', 0 < sigma_min <= sigma_max <= x_norm.
+    x_norm, y_max, radius : float, default 1
+        Bounds on ||x||, |y| and ||w||.
+
+    Returns
+    -------
+    float
+        In squared labels. Source: Theorem 2 of Ito et al. 2017, sharpened on the page of Algorithm 1.
+    """
     M = bound_observe_moment(d, budget, top, x_norm, y_max, radius)
     return truncation_factor(k, top, d) * (sigma_max / sigma_min) ** 2 * radius * math.sqrt(M * T / 2)
 
 
 def sharpened_step(d: int, budget: int, top: int, x_norm: float = 1.0, y_max: float = 1.0, radius: float = 1.0) -> float:
-    "The `step` for which RDA1 uses lambda_t = sqrt(2 M t) / radius, the schedule of the sharpened theorem."
+    """Value of `step` for which `RDA1` uses lambda_t = sqrt(2 M t) / radius, the schedule of `bound_sharpened`.
+
+    Parameters
+    ----------
+    d, budget, top : int
+        Features, features seen a round (k'), favourites (k1), top <= budget - 2.
+    x_norm, y_max, radius : float, default 1
+        Bounds on ||x||, |y| and ||w||, the same as are given to `RDA1`.
+
+    Returns
+    -------
+    float
+        At least sqrt(2). Source: Theorem 2 of Ito et al. 2017, sharpened on the page of Algorithm 1.
+    """
     printed = bound_second_moment(float(pair_bound(d, budget, top)), x_norm, y_max, radius)
     return math.sqrt(2 * printed / bound_observe_moment(d, budget, top, x_norm, y_max, radius))
 
@@ -637,9 +654,151 @@ def _(case: Case) -> Evidence: return printed_schedule.check(case, power=0)
 @misprinted_schedule.control("lambda_t = 8 sqrt(t) / C, the root ending before C")
 def _(case: Case) -> Evidence: return printed_schedule.check(case, power=-2)
 
+# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #d4933c2d
+PLAYED, NORM2, SEEN_U, SEEN_V, SCALE = range(5)  # places in num
+
+
+def inverse_chances(d: int, budget: int, top: int) -> np.ndarray:
+    "q1 = m/r and q2 = m(m-1)/(r(r-1)), the inverse chances of a coordinate and of a pair outside U, shape (2,); 1 where there is none."
+    m, r = d - top, budget - top
+    q1 = m / r if r > 0 else 1.0
+    q2 = q1 * (m - 1) / (r - 1) if r > 1 else 1.0
+    return np.array([q1, q2])
+
+
+@kernel
+def rda_select(
+    rng: np.random.Generator, buf: np.ndarray, S: np.ndarray, mark: np.ndarray, num: np.ndarray, top: int
+) -> None:
+    "Algorithm 1, line 3: S = Observe(w, k', k1), the top features first."
+    stamp = np.int64(num[PLAYED]) + 1
+    for a in range(top):
+        S[a] = buf[a]
+        mark[S[a]] = stamp
+    draw_outside(rng, mark.size, top, S.size - top, mark, stamp, S[top:])
+
+# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #591cbab4
+@kernel
+def rda_predict(
+    h: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, top: int, rate: float, radius: float
+) -> float:
+    "Algorithm 1, line 4: yhat = w' D x with w from (Ito 5), lambda_t = rate * sqrt(t)."
+    scale = -1.0 / max(rate * math.sqrt(num[PLAYED] + 1), math.sqrt(max(num[NORM2], 0.0)) / radius)
+    su = sv = 0.0
+    for a in range(top): su += values[a] * h[S[a]]
+    for a in range(top, S.size): sv += values[a] * h[S[a]]
+    num[SEEN_U], num[SEEN_V], num[SCALE] = su * scale, sv * scale, scale
+    return num[SEEN_U] + num[SEEN_V]
+
+# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #0c11e123
+@kernel
+def rda_update(
+    y: float, h: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, top: int, odds: np.ndarray, buf: np.ndarray,
+    bound: np.ndarray,
+) -> None:
+    "Algorithm 1, line 5: h += g with the O(k') form of (Ito 6), odds = (q1, q2); then the top features are brought up to date."
+    norm2, q1, q2 = num[NORM2], odds[0], odds[1]
+    in_U, in_V, slope = num[SEEN_U] + q1 * num[SEEN_V] - y, q1 * num[SEEN_U] + q2 * num[SEEN_V] - q1 * y, (q1 - q2) * num[SCALE]
+    for a in range(S.size):
+        old = h[S[a]]
+        new = old + 2 * values[a] * (in_U if a < top else in_V + slope * values[a] * old)
+        h[S[a]] = new
+        norm2 += (new - old) * (new + old)
+    num[PLAYED] += 1
+    num[NORM2] = norm2 if np.int64(num[PLAYED]) % 1048576 else (h * h).sum()
+    top_update(h, S[top:], top, buf, bound)
+
+# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #92cd9422
+@claim("ito2017", "Algorithm 1, lines 4 and 5, one compiled round", id="A18", tier="certificate", proof="eq-short",
+       cases=[(6, 4, 2, 1.0), (6, 2, 0, 0.5), (6, 6, 4, 3.0), (6, 5, 2, 5.0), (7, 4, 1, 0.2)],
+       tex=r"\hat g_t\text{ compiled}=2X_tw_t-2y_tz_t,\quad\tfrac1{\binom mr}\sum_{S}\hat g_t=2(w_t^\top x_t-y_t)x_t")
+def one_round(case: Case, power: float = 1.0, late: int = 0) -> Evidence:
+    "Largest difference over all sets S, from a random state in round 5; case (d, k', k1, radius)."
+    d, budget, top, radius = case.value
+    h, x, y, rate = case.rng.standard_normal(d), case.rng.standard_normal(d), 0.3, 0.5
+    buf, bound = top_buffer(d, top)
+    top_update(h, np.arange(d), top, buf, bound)
+    U, odds, w = buf[:top].copy(), inverse_chances(d, budget, top), dual_averaging_step(h, rate * math.sqrt(5 + late), radius)
+    odds[1] = odds[1] ** power
+    pair, gaps, estimates = Observe(d, budget, tuple(U)).second(), [], []
+    for V in itertools.combinations(np.setdiff1d(np.arange(d), U), budget - top):
+        S, num, new = np.r_[U, V].astype(np.int64), np.array([4, h @ h, 0, 0, 0]), h.copy()
+        yhat = rda_predict(new, S, x[S], num, top, rate, radius)
+        rda_update(y, new, S, x[S], num, top, odds, buf.copy(), bound.copy())
+        estimates.append(new - h)
+        exact = gradient_estimate(x[S], S, y, w, pair)
+        gaps += [abs(yhat - w[S] @ x[S]), np.abs(estimates[-1] - exact).max(), abs(num[NORM2] - new @ new), abs(num[PLAYED] - 5)]
+    gaps.append(np.abs(np.mean(estimates, axis=0) - 2 * (w @ x - y) * x).max())
+    return Evidence(max(gaps), "==", 0, tol=1e-9)
+
+
+@one_round.control("pairs outside U are left out")
+def _(case: Case) -> Evidence: return one_round.check(case, power=-60)
+
+
+@one_round.control("the chance of a pair is 1 % too large")
+def _(case: Case) -> Evidence: return one_round.check(case, power=0.99)
+
+
+@one_round.control("lambda of the next round")
+def _(case: Case) -> Evidence: return one_round.check(case, late=1)
+
+# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #75466720
+@kernel
+def rda_run(
+    rng: np.random.Generator, X: np.ndarray, y: np.ndarray, rows: np.ndarray, top: int, rate: float,
+    radius: float, odds: np.ndarray, h: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, mark: np.ndarray,
+    buf: np.ndarray, bound: np.ndarray, out: np.ndarray,
+) -> int:
+    "Algorithm 1 over the given rows: predictions into out; returns how many rounds were played."
+    for t in range(rows.size):
+        row, usable = rows[t], True
+        rda_select(rng, buf, S, mark, num, top)
+        for a in range(S.size):
+            values[a] = X[row, S[a]]
+            usable &= abs(values[a]) <= LARGEST
+        if not usable: return t
+        out[t] = rda_predict(h, S, values, num, top, rate, radius)
+        rda_update(y[row], h, S, values, num, top, odds, buf, bound)
+    return rows.size
+
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #c944a8b5
 class RDA(Learner):
-    "Dual averaging on what `Observe` shows: `top` favourites and budget - top random features (base class)."
+    """Dual averaging on what `Observe` shows: base class of `RDA1`, `GreedyRDA` and `UniformRDA`.
+
+    Parameters
+    ----------
+    d, budget : int
+        Features, and how many of them are seen each round (k'), budget <= d.
+    k1 : int
+        How many of the seen ones are the features of largest weight, 0 <= k1 <= budget; the others are random.
+    q : Fraction
+        Lower bound, in (0, 1], on the chance that two features are seen together; sets the step.
+    step, radius, x_norm, y_max : float
+        As for `RDA1`, each in (1e-60, 1e60].
+    seed : int, SeedSequence, Generator (PCG64) or None
+        Source of the random features.
+    **params
+        What the subclass wants to be saved besides.
+
+    Attributes
+    ----------
+    coef_ : array (d,)
+        Weights of the coming prediction, (Ito 5), of norm at most `radius`.
+    top : int
+        The favourites, k1.
+    rate : float
+        lambda_t / sqrt(t).
+
+    Raises
+    ------
+    ValueError
+        If `step`, `radius`, `x_norm`, `y_max` or `seed` is out of range.
+
+    See Also
+    --------
+    algorithm_1 : the textbook version.
+    """
 
     arrays = ("h", "S", "values", "num", "mark", "buf", "bound")
 
@@ -662,7 +821,7 @@ class RDA(Learner):
     @property
     def coef_(self) -> np.ndarray:
         "Weights (d,) of the coming prediction, (Ito 5)."
-        return dual_averaging_step(self.h, self.rate * math.sqrt(self.num[0] + 1), self.radius)
+        return dual_averaging_step(self.h, self.rate * math.sqrt(self.num[PLAYED] + 1), self.radius)
 
     def _query(self) -> np.ndarray:
         rda_select(self.rng, self.buf, self.S, self.mark, self.num, self.top)
@@ -686,12 +845,80 @@ class RDA(Learner):
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #0ea2b816
 @register("ito2017", budget="k' >= k + 2", assumptions="(1), (2), (a): independent features",
-          bound="O(d/(k'-k1) sqrt(T)/sigma_d^2), Theorem 2", cost="O(k') apart from rare rescans")
+          bound="O(d/(k'-k1) sqrt(T)/sigma_d^2), Theorem 2", cost="O(k') apart from rare rescans",
+          tex={"budget": r"$k'\ge k+2$",
+               "assumptions": r"(1), (2), (a): linearly independent features",
+               "bound": r"$O\bigl(\frac d{k'-k_1}\frac{\sqrt T}{\sigma_d^2}\bigr)$, Theorem 2",
+               "cost": r"$O(k')$ apart from rare rescans"})
 class RDA1(RDA):
-    """Algorithm 1 of Ito et al. 2017: `top` (k1) favourites and budget - top >= 2 random features a round.
+    """Algorithm 1 of Ito et al. 2017: the favourites and two or more random features, for square-root regret.
 
-    Theorem 2 needs k <= top; top defaults to k, or to budget - 2. step divides lambda_t = 8 sqrt(t/C); x_norm, y_max,
-    radius bound ||x||, |y|, ||w||. Warns when top < k.
+    In a round the learner looks at the `top` features of largest weight and at budget - top random others, predicts
+    with what it sees, and learns by dual averaging on an unbiased estimate of the gradient.
+
+    Parameters
+    ----------
+    d : int
+        Features of an example, at least 2.
+    budget : int
+        Features seen each round (k' in the paper), 2 <= budget <= d.
+    top : int, optional
+        Favourites among them (k1 in the paper), 0 <= top <= budget - 2. Default: `k` if given (at most budget - 2),
+        where the printed bound is best; otherwise budget - 2, which admits the largest k.
+    step : float, default 1
+        Divides the printed lambda_t = 8 sqrt(t/C), so it multiplies the length of a step; in (1e-60, 1e60].
+        `sharpened_step` has the value of the sharpened theorem.
+    radius : float, default 1
+        Bound on ||w||, in labels per feature; in (1e-60, 1e60]. In a ball that does not hold w* the regret is linear.
+    x_norm, y_max : float, default 1
+        Bounds on ||x_t|| and on |y_t|, in units of the data; in (1e-60, 1e60]. They scale lambda_t, no more.
+    seed : int, SeedSequence, Generator (PCG64) or None
+        Source of the random features; the same seed gives the same run.
+    k : int, optional
+        Nonzero weights of the comparator, 1 <= k <= d; only chooses `top` and warns.
+
+    Attributes
+    ----------
+    coef_ : array (d,)
+        Weights of the coming prediction, of norm at most `radius`.
+    top : int
+        The favourites in use.
+    rate : float
+        lambda_t / sqrt(t).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, by the constructor; if a value or a label is not a finite number of magnitude
+        at most 1e60, by `predict`, `update` and `simulate`: the learner is then as it was.
+    ProtocolError
+        If `query`, `predict`, `update` are called out of order.
+
+    Warns
+    -----
+    UserWarning
+        If top < k: Theorem 2 does not cover it, and the regret can be linear.
+
+    Notes
+    -----
+    Assumes independent draws with ||x|| <= x_norm, |y| <= y_max, y = w*'x + noise, w* k-sparse with ||w*|| <= radius,
+    k <= top, and linearly independent features, sigma_d > 0. Then the expected regret is at most `bound_sharpened`
+    with step = `sharpened_step`, and at most `bound_theorem_2` with step = 1 on unit scales.
+    A round costs O(budget), apart from rare scans of all d.
+    Source: Ito et al. 2017, Algorithm 1 and Theorem 2; `nbs/papers/ito2017/01_algorithm1.ipynb`.
+
+    See Also
+    --------
+    RDA2 : needs no extra features.
+    algorithm_1 : the textbook version.
+    bound_sharpened : the regret bound.
+
+    Examples
+    --------
+    >>> lr = RDA1(d=384, budget=70, top=60, seed=0)
+    >>> S = lr.query()                  # coordinates to buy, (70,)
+    >>> yhat = lr.predict(x[S])         # their values, in this order
+    >>> lr.update(y)                    # the label
     """
 
     def __init__(
@@ -712,9 +939,48 @@ class RDA1(RDA):
         super().__init__(d, budget, top, pair_bound(d, budget, top), step, radius, x_norm, y_max, seed, top=top, k=k)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #b4e354a0
-@register("ito2017", budget="k' >= 1", assumptions="none", bound="linear (baseline)", cost="O(k') apart from rare rescans")
+@register("ito2017", budget="k' >= 1", assumptions="none", bound="linear (baseline)", cost="O(k') apart from rare rescans",
+          tex={"budget": r"$k'\ge1$",
+               "cost": r"$O(k')$ apart from rare rescans"})
 class GreedyRDA(RDA):
-    "Baseline of Ito et al. 2017: look at the k' largest weights only; the gradient is taken on what is seen (p = 1)."
+    """Baseline of Ito et al. 2017: look at the features of largest weight only.
+
+    Dual averaging on the gradient of the seen features; pairs that are never seen count as 0 (reconstructed).
+
+    Parameters
+    ----------
+    d : int
+        Features of an example, at least 1.
+    budget : int
+        Features seen each round (k'), 1 <= budget <= d.
+    step : float, default 1
+        Divides lambda_t = 8 sqrt(t); in (1e-60, 1e60].
+    radius, x_norm, y_max : float, default 1
+        Bounds on ||w||, ||x_t|| and |y_t|, as for `RDA1`; each in (1e-60, 1e60].
+    seed : int, SeedSequence, Generator (PCG64) or None
+        Without effect: the features are not random.
+
+    Attributes
+    ----------
+    coef_ : array (d,)
+        Weights of the coming prediction, of norm at most `radius`.
+
+    Raises
+    ------
+    ValueError, ProtocolError
+        As for `RDA1`.
+
+    Notes
+    -----
+    It never looks outside its first set {1, ..., budget}: if that misses a part of the support and sigma_d > 0, the
+    regret is linear. A round costs O(budget).
+    Source: Ito et al. 2017, section 6; `nbs/papers/ito2017/01_algorithm1.ipynb`.
+
+    See Also
+    --------
+    RDA1 : adds two random features.
+    UniformRDA : the other baseline.
+    """
 
     def __init__(
         self, d: int, budget: int, step: float = 1.0, radius: float = 1.0, x_norm: float = 1.0,
@@ -724,9 +990,47 @@ class GreedyRDA(RDA):
         super().__init__(d, budget, budget, Fraction(1), step, radius, x_norm, y_max, seed)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #a8623335
-@register("ito2017", budget="k' >= 2", assumptions="none", bound="linear (baseline)", cost="O(k') apart from rare rescans")
+@register("ito2017", budget="k' >= 2", assumptions="none", bound="linear (baseline)", cost="O(k') apart from rare rescans",
+          tex={"budget": r"$k'\ge2$",
+               "cost": r"$O(k')$ apart from rare rescans"})
 class UniformRDA(RDA):
-    "Baseline of Ito et al. 2017: look at k' features drawn uniformly, with unbiased gradients."
+    """Baseline of Ito et al. 2017: look at features drawn uniformly, with unbiased gradients.
+
+    Algorithm 1 without favourites (reconstructed).
+
+    Parameters
+    ----------
+    d : int
+        Features of an example, at least 2.
+    budget : int
+        Features seen each round (k'), 2 <= budget <= d.
+    step : float, default 1
+        Divides lambda_t = 8 sqrt(t/C), C = budget (budget - 1) / (d (d - 1)); in (1e-60, 1e60].
+    radius, x_norm, y_max : float, default 1
+        Bounds on ||w||, ||x_t|| and |y_t|, as for `RDA1`; each in (1e-60, 1e60].
+    seed : int, SeedSequence, Generator (PCG64) or None
+        Source of the random features.
+
+    Attributes
+    ----------
+    coef_ : array (d,)
+        Weights of the coming prediction, of norm at most `radius`.
+
+    Raises
+    ------
+    ValueError, ProtocolError
+        As for `RDA1`.
+
+    Notes
+    -----
+    The regret is at least sigma_d^2 (1 - budget/d) ||w*||^2 T, however well the weights are learnt. A round costs
+    O(budget). Source: Ito et al. 2017, section 6; `nbs/papers/ito2017/01_algorithm1.ipynb`.
+
+    See Also
+    --------
+    RDA1 : keeps its favourites in sight.
+    GreedyRDA : the other baseline.
+    """
 
     def __init__(
         self, d: int, budget: int, step: float = 1.0, radius: float = 1.0, x_norm: float = 1.0,
@@ -976,306 +1280,3 @@ def _(case: Case) -> Evidence: return square_root_rate.check(case, kind="greedy"
 
 @square_root_rate.control("no favourites: uniform")
 def _(case: Case) -> Evidence: return square_root_rate.check(case, kind="uniform")
-
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #816ea134
-def asymptotic_constants(table: Table, budget: int, rate: float) -> tuple[float, float]:
-    "(c, b) with regret ~ c sqrt(T) + b ln T of RDA1 with top = |support| and lambda_t = rate sqrt(t) on independent draws of `table`."
-    from scipy.linalg import solve_continuous_lyapunov
-
-    X, V, w = table.X, table.V, table.w
-    design, N, W = Observe(len(w), budget, tuple(np.flatnonzero(w).tolist())), np.zeros_like(V), np.zeros_like(V)
-    pair, draws = design.second(), []
-    for S, chance in design.support():
-        seen = np.isin(np.arange(len(w)), S)
-        G = 2 * X[:, :, None] * X[:, None, :] * np.outer(seen, seen) / pair
-        g = G @ w - 2 * table.y[:, None] * X * seen / np.diag(pair)
-        N += float(chance) * g.T @ g / len(X)
-        W += float(chance) * np.outer(seen, seen) * V
-        draws.append((float(chance), G))
-    Xi, pull = solve_continuous_lyapunov(V, N / 2), np.linalg.solve(V, w)
-    shaken = sum(chance * (G @ Xi @ G).mean(axis=0) for chance, G in draws)
-    R = solve_continuous_lyapunov(V, shaken / (2 * rate**2) - Xi / 4)
-    return float(2 / rate * np.trace(W @ Xi)), float(rate**2 / 16 * pull @ W @ pull + np.trace(W @ R))
-
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #2d9f5ce5
-@functools.cache
-def growth_runs(name: str) -> tuple[Table, float, tuple[int, int], np.ndarray]:
-    "Table, rate, two times and the regrets of 12 runs at them; both sides of the claim and its controls look at the same runs."
-    table = sign_table(4) if name == "signs" else correlated_unit_table(4, 0.3, 0.4, 0.5)
-    rate, T = math.sqrt(2 * bound_observe_moment(4, 3, 1)), (2**14, 2**18)
-    return table, rate, T, long_regrets(table, lambda i: rival("two", 4, 1, rate, i), list(T), 12, np.random.default_rng(0))
-
-
-@claim("ito2017", "asymptotic regret (ours)", id="A10a", tier="statistical", level=1e-3, proof="prp-growth",
-       cases=[("signs", "<="), ("signs", ">="), ("correlated", "<="), ("correlated", ">=")],
-       tex=r"\mathbb E R_{T_2}-\mathbb E R_{T_1}\simeq c(\sqrt{T_2}-\sqrt{T_1})+b\ln\tfrac{T_2}{T_1}\text{ (within 15 \%)}")
-def growth(case: Case, root: float = 1.0, log: float = 1.0, noise: float = 1.0) -> Evidence:
-    "Limits of the mean growth over 12 runs between T = 2^14 and 2^18, against 1.15 and 0.85 of the formula."
-    name, op = case.value
-    table, rate, T, regrets = growth_runs(name)
-    c, b = asymptotic_constants(table, 3, rate)
-    predicted = root * c * (math.sqrt(T[1]) - math.sqrt(T[0])) + log * b * math.log(T[1] / T[0])
-    grown = regrets[:, 1] - regrets[:, 0]
-    if op == "<=": return Evidence(mean_limit(grown, 1e-3), op, 1.15 * predicted)
-    return Evidence(-mean_limit(-grown, 1e-3), op, 0.85 * predicted)
-
-
-@growth.control("without the root")
-def _(case: Case) -> Evidence: return growth.check(case, root=0)
-
-
-@growth.control("without the logarithm")
-def _(case: Case) -> Evidence: return growth.check(case, log=0)
-
-
-@growth.control("a quarter more")
-def _(case: Case) -> Evidence: return growth.check(case, root=1.25, log=1.25)
-
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #7d41c0e9
-@functools.cache
-def exact_growth(name: str, T: tuple[int, int]) -> tuple[float, float, float, float]:
-    """(growth of the expected regret between the times T, c, b, the part of b that is squared bias): w_1 = 0, favourites on the support,
-    no ball; the moments of v = (w_t - w*, 1) go from round to round as E A (v v^T) A^T, where A is the random matrix of one step.
-    """
-    table = sign_table(4) if name == "signs" else correlated_unit_table(4, 0.3, *{"correlated": (0.4, 0.5), "figure": (0.3, 0.65)}[name])
-    w, rate, d, design = table.w, math.sqrt(2 * bound_observe_moment(4, 3, 1)), 4, Observe(4, 3, (3,))
-    mean, square, W = np.zeros((d + 1, d + 1)), np.zeros(((d + 1) ** 2, (d + 1) ** 2)), np.zeros((d + 1, d + 1))
-    for S, chance in design.support():
-        W[np.ix_(S, S)] += float(chance) * table.V[np.ix_(S, S)]
-        for x, y in zip(table.X, table.y, strict=True):
-            G = np.zeros((d + 1, d + 1))
-            for j, v in enumerate((*np.eye(d), w)):
-                G[:d, j] = gradient_estimate(x[list(S)], np.array(S), y if j == d else 0.0, v, design.second())
-            mean += float(chance) / len(table.X) * G
-            square += float(chance) / len(table.X) * np.kron(G, G)
-    moments, total, Z = np.outer(np.r_[-w, 1], np.r_[-w, 1]), 0.0, np.eye(d + 1)
-    for t in range(1, T[1] + 1):
-        if t > T[0]: total += (W * moments).sum()
-        keep, lam = math.sqrt(t / (t + 1)), rate * math.sqrt(t + 1)
-        Z[:d] = np.c_[keep * np.eye(d), (keep - 1) * w]
-        cross = mean @ moments @ Z.T / lam
-        moments = Z @ moments @ Z.T - cross - cross.T + (square @ moments.ravel()).reshape(d + 1, d + 1) / lam**2
-    pull = np.linalg.solve(table.V, w)
-    return float(total), *asymptotic_constants(table, 3, rate), rate**2 / 16 * float(pull @ W[:d, :d] @ pull)
-
-
-@claim("ito2017", "asymptotic regret (ours), exact moments", id="A10m", tier="certificate", cases=["signs", "correlated", "figure"],
-       proof="prp-growth",
-       tex=r"\sum_{T_1<t\le T_2}\operatorname{tr}(WP_t)\simeq c(\sqrt{T_2}-\sqrt{T_1})+b\ln\tfrac{T_2}{T_1}\text{ (within 0.1 \%)}")
-def growth_of_moments(case: Case, root: float = 1.0, log: float = 1.0, correction: bool = True) -> Evidence:
-    "Formula over the growth of the exact moments between T = 2^12 and 2^14."
-    T = (2**12, 2**14)
-    exact, c, b, bias = exact_growth(case.value, T)
-    formula = root * c * (math.sqrt(T[1]) - math.sqrt(T[0])) + log * (b if correction else bias) * math.log(T[1] / T[0])
-    return Evidence(formula / exact, "==", 1, tol=1e-3)
-
-
-@growth_of_moments.control("without tr(WR): the squared bias alone")
-def _(case: Case) -> Evidence: return growth_of_moments.check(case, correction=False)
-
-
-@growth_of_moments.control("a logarithm 1 % smaller")
-def _(case: Case) -> Evidence: return growth_of_moments.check(case, log=0.99)
-
-
-@growth_of_moments.control("a root 1 % smaller")
-def _(case: Case) -> Evidence: return growth_of_moments.check(case, root=0.99)
-
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #f2e8b853
-@claim("ito2017", "asymptotic constants as a function (ours)", id="A10b", tier="exact", cases=["root", "log"], proof="prp-growth",
-       tex=r"x\in\{\pm s\}^d,\ V=s^2I:\ c=\tfrac1{2a}\sum_ip_iN_{ii},\quad b=\tfrac{a^2\Vert w^*\Vert^2}{16s^2}-\tfrac{d\sigma^2}8"
-       r"+\tfrac{\sigma^2s^4}{a^2}\sum_{ij}\tfrac{p_i}{p_jp_{ij}}")
-def growth_constants(case: Case, scale: float = 1.0) -> Evidence:
-    """asymptotic_constants on independent signs (s^2 = 1/4, sigma = 1/2), where the equations are diagonal: c against enumeration with the
-    estimate itself, b in closed form; a = 5.
-    """
-    t, design, N = sign_table(4), Observe(4, 3, (3,)), np.zeros(4)
-    c, b = asymptotic_constants(t, 3, 5.0)
-    if case.value == "log":
-        noise = sum(p / (design.first() * pairs) for p, pairs in zip(design.first(), design.second(), strict=True)).sum() / 4**3
-        return Evidence(scale * b, "==", 25 / 16 * (t.w @ t.w) * 4 - 4 / 4 / 8 + noise / 25, tol=1e-9)
-    for S, chance in design.support():
-        for x, y in zip(t.X, t.y, strict=True):
-            N += float(chance) / len(t.X) * gradient_estimate(x[list(S)], np.array(S), y, t.w, design.second()) ** 2
-    return Evidence(scale * c, "==", float(design.first() @ N) / 10, tol=1e-9)
-
-
-@growth_constants.control("1 % less")
-def _(case: Case) -> Evidence: return growth_constants.check(case, scale=0.99)
-
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #4605880b
-@claim("ito2017", "section 3", id="A0e", tier="certificate", proof="prp-chain",
-       tex=r"\text{(a)}\Rightarrow\text{(b) with }\phi_0=\sigma_d", cases=8)
-def independence_gives_compatibility(case: Case, scale: float = 1.0) -> Evidence:
-    """sigma_d against the certified lower end of phi_0 (all sign patterns, one convex programme each): random V, and diagonal ones that
-    are weakest on the support.
-    """
-    if case.number % 4 == 3: V, support = np.diag([0.3, 1.0, 0.7, 0.5, 0.9]), np.arange(1)
-    else:
-        X = case.rng.standard_normal((7, 5))
-        V, support = X.T @ X / 7, np.arange(1 + case.number % 3)
-    return Evidence(scale * math.sqrt(np.linalg.eigvalsh(V)[0]), "<=", compatibility(V, support).lower, tol=1e-5)
-
-
-@independence_gives_compatibility.control("1.02 sigma_d")
-def _(case: Case) -> Evidence: return independence_gives_compatibility.check(case, scale=1.02)
-
-
-@independence_gives_compatibility.control("restricted isometry with a constant below one in place of (a)")
-def _(case: Case) -> Evidence:
-    n = np.r_[1.0, np.full(6, -1 / 3)]
-    V = np.eye(7) - np.outer(n, n) / (n @ n)
-    return Evidence(1 - rip_constant(V, 2).upper, "<=", compatibility(V, [0]).upper ** 2, tol=1e-4)
-
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #e9c5527b
-@claim("ito2017", "section 3, (a) => RIP => (b)", id="E-A6", tier="certificate", cases=["some constant below one", "a small constant"],
-       proof="prp-chain",
-       tex=r"\text{(a)}\Rightarrow\text{RIP}\Rightarrow\text{(b)}",
-       erratum=Erratum(
-           "unclear", "page 5, section 3",
-           r"condition (b) is a weaker assumption than RIP, and RIP is weaker than condition (a), i.e., (a) linear independence of "
-           r"features $\Longrightarrow$ RIP $\Longrightarrow$ (b) compatibility (see, e.g., [1])",
-           r"Each arrow is right for one of the usual meanings of RIP (the first for a constant below one, the second for a small "
-           r"constant), and the composition (a) $\Rightarrow$ (b) is right with $\phi_0=\sigma_d$. Our reading: one and the same RIP "
-           r"is meant in both arrows.",
-           "Only that Theorem 7 covers what Theorem 6 covers, which stays true."))
-def isometry_gives_compatibility(case: Case) -> Evidence:
-    """The arrow that fails in each reading: phi_0 of a matrix with delta_2 < 1; the isometry constant delta_2 of a matrix with sigma_d
-    > 0, against 0.4.
-    """
-    if case.number == 0:
-        n = np.r_[1.0, np.full(6, -1 / 3)]
-        V = np.eye(7) - np.outer(n, n) / (n @ n)
-        assert rip_constant(V, 2).upper < 1
-        return Evidence(compatibility(V, [0]).upper, ">=", 0.01)
-    return Evidence(rip_constant(np.diag([1.0, 0.25, 0.25]), 2).lower, "<=", 0.4)
-
-
-@isometry_gives_compatibility.corrected(r"\sigma_d>0\Rightarrow\phi_0\ge\sigma_d")
-def _(case: Case, scale: float = 1.0) -> Evidence:
-    V = np.diag([1.0, 0.5, 0.25]) if case.number == 0 else np.array([[1.0, 0.6, 0.0], [0.6, 1.0, 0.3], [0.0, 0.3, 0.5]])
-    return Evidence(compatibility(V, [2]).lower, ">=", scale * math.sqrt(np.linalg.eigvalsh(V)[0]), tol=1e-5)
-
-
-@isometry_gives_compatibility.control("1.02 sigma_d")
-def _(case: Case) -> Evidence: return isometry_gives_compatibility.correction[1](case, scale=1.02)
-
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #26d2f8dd
-ELEMENTS = np.arange(15)
-YES = np.c_[ELEMENTS < 7, ELEMENTS >= 7, ELEMENTS % 2 == 0, ELEMENTS % 3 == 0, ELEMENTS % 2 == 0, ELEMENTS < 4].astype(float)
-NO = np.array([[i in edge for i in range(6)] for edge in itertools.combinations(range(6), 2)], dtype=float)
-OVERLAP = np.where(np.arange(6) == 1, ELEMENTS[:, None] >= 3, YES).astype(float)
-
-
-def cover_stream(A: np.ndarray, k: int, share: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Outcomes of the gadget up to their sign: points (m + d, d), chances (m + d,), weights w* (d,) of the labels; `share` of isotropic
-    features.
-    """
-    m, d = A.shape
-    X, chances = np.vstack([A / math.sqrt(d), np.eye(d)]), np.r_[np.full(m, (1 - share) / m), np.full(d, share / d)]
-    fit = np.r_[np.full(m, 1 / math.sqrt(d)), np.zeros(d)]
-    return X, chances, np.linalg.lstsq((X.T * chances) @ X, X.T @ (chances * fit), rcond=1e-12)[0] / math.sqrt(k)
-
-
-def seen_risk(X: np.ndarray, chances: np.ndarray, y: np.ndarray, S: tuple[int, ...]) -> float:
-    "Least expected loss from the features S, by any prediction: the mean conditional variance of the label, signs included."
-    groups: dict[tuple[float, ...], list[tuple[float, float]]] = {}
-    for x, chance, label in zip(X[:, list(S)], chances, y, strict=True):
-        for s in (1, -1): groups.setdefault(tuple(s * np.round(x, 9) + 0.0), []).append((chance / 2, s * label))
-    risk = 0.0
-    for group in groups.values():
-        p, label = np.array(group).T
-        if p.sum() > 0: risk += p @ label**2 - (p @ label) ** 2 / p.sum()
-    return float(risk)
-
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #7a1e9b99
-@claim("ito2017", "Foster et al. 2016, Theorem 2 (gadget)", id="A1f", tier="gadget", cases=["yes", "no"], proof="prp-foster",
-       tex=r"\text{exact cover: loss }0;\ \text{no cover: loss}\ge\tfrac1{mdk}")
-def foster_gadget(case: Case, cover: np.ndarray = YES, budget: int = 4) -> Evidence:
-    "Loss of the cover, and least loss over all sets of four features; 15 elements, six sets, k = 2, k' = 4."
-    (m, d), k = NO.shape, 2
-    if case.value == "yes": return Evidence((((cover[:, :2].sum(1) - 1) ** 2) / (d * k)).mean(), "==", 0)
-    X, y = NO / math.sqrt(d), np.full(m, 1 / math.sqrt(d * k))
-    least = min(seen_risk(X, np.full(m, 1 / m), y, S) for S in itertools.combinations(range(d), budget))
-    return Evidence(least, ">=", 1 / (m * d * k), tol=1e-12)
-
-
-@foster_gadget.control("a cover that overlaps")
-def _(case: Case) -> Evidence: return foster_gadget.check(case, cover=OVERLAP)
-
-
-@foster_gadget.control("five features: they cover all elements")
-def _(case: Case) -> Evidence: return foster_gadget.check(case, budget=5)
-
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #7ecf44c6
-@claim("ito2017", "Theorem 1 without (2) (gadget, reconstructed)", id="A1", tier="gadget", proof="thm-hard",
-       cases=["independent", "norm", "fit, yes", "fit, no", "yes", "no", "rounds"],
-       tex=r"\text{(1), (a)};\ \text{exact cover: loss}\le\tfrac1{100mdk};\ \text{no cover: loss}\ge\tfrac4{5mdk};\ "
-       r"T\ge720m^2d^2k^2\Rightarrow\tfrac{4T}{5mdk}-8\sqrt T\ge\tfrac T{2mdk}")
-def hardness_gadget(case: Case, cover: np.ndarray = YES, budget: int = 4, isotropic: bool = True, rounds: int = 720) -> Evidence:
-    "The parts of the reduction on the two systems: 15 elements, six sets, k = 2, k' = 4."
-    (m, d), k = NO.shape, 2
-    unit, share = 1 / (m * d * k), 1 / (100 * m * k)
-    (X, chances, w), (Z, shares, v) = (cover_stream(A, k, share if isotropic else 0.0) for A in (cover, NO))
-    if case.value == "independent":
-        lowest = min(np.linalg.eigvalsh((U.T * p) @ U)[0] for U, p in ((X, chances), (Z, shares)))
-        return Evidence(lowest, ">=", unit / 100, tol=1e-12)
-    if case.value == "norm": return Evidence(max(np.linalg.norm(w), np.linalg.norm(v)), "<=", 1)
-    if case.value.startswith("fit"):
-        A, fit = (cover, w) if case.value == "fit, yes" else (NO, v)
-        return Evidence(np.abs(A @ fit * math.sqrt(k) - 1).max(), "<=", 1 / math.sqrt(99))
-    if case.value == "yes":
-        u = np.r_[1, 1, np.zeros(d - 2)] / math.sqrt(k)
-        return Evidence(chances @ (X @ (u - w)) ** 2, "<=", unit / 100)
-    if case.value == "no":
-        return Evidence(min(seen_risk(Z, chances, Z @ v, S) for S in itertools.combinations(range(d), budget)), ">=", 0.8 * unit)
-    T = rounds * (m * d * k) ** 2
-    return Evidence(0.8 * T * unit - 8 * math.sqrt(T), ">=", T * unit / 2)
-
-
-@hardness_gadget.control("a cover that overlaps")
-def _(case: Case) -> Evidence: return hardness_gadget.check(case, cover=OVERLAP)
-
-
-@hardness_gadget.control("five features: they cover all elements")
-def _(case: Case) -> Evidence: return hardness_gadget.check(case, budget=5)
-
-
-@hardness_gadget.control("without the isotropic features (a) fails")
-def _(case: Case) -> Evidence: return hardness_gadget.check(case, isotropic=False)
-
-
-@hardness_gadget.control("700 in place of 720")
-def _(case: Case) -> Evidence: return hardness_gadget.check(case, rounds=700)
-
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #15f79059
-@claim("ito2017", "Theorem 1", id="E-A8", tier="gadget", cases=["yes", "no", 100, 10_000, 1_000_000], proof="thm-hard",
-       tex=r"\text{(1), (2), (a)},\ k'=\lfloor kD\ln d\rfloor:\ \text{no polynomial-time learner has }\mathbb E "
-       r"R_T\le34\,\tfrac{d}{\sigma_d^2}\sqrt{T+1},\text{ unless NP}\subseteq\text{BPP}",
-       erratum=Erratum(
-           "misprint", "page 5, section 3, Theorem 1 and the sentence before it",
-           r"Similarly to [5], we can show that it remains hard under Assumptions (1), (2), and (a). [...] Suppose that Assumptions "
-           r"(1) and (2) hold with $k=O(d^{c_D})$ and $k'=\lfloor kD\ln d\rfloor$. If an algorithm for the online sparse regression "
-           r"problem runs in $\mathrm{poly}(d,T)$ time per iteration and achieves a regret at most "
-           r"$\mathrm{poly}(d,1/\sigma_d)T^{1-\delta}$ in expectation for some constant $\delta>0$, then NP $\subseteq$ BPP.",
-           r"Table 1 lists the theorem with marks at (1) and (a), not (2), and page 2 says that the problem is hard if any one of the "
-           r"assumptions is violated: (1) and (a) without (2) is meant, and so read the theorem is true (we prove it, given the "
-           r"hardness of set cover). The $1/\sigma_d$ in the regret makes sense only under (a).",
-           "Read as printed, together with Theorem 2 it would prove NP $\\subseteq$ BPP: Algorithm 1 with $k_1=k$ is such a learner. "
-           "With (1) and (2) alone the regret bound is void where $\\sigma_d=0$, which is where the gadget of Foster et al. "
-           "lives (if the columns of $A$ are independent, $Aw=\\mathbf 1$ has at most one solution and elimination finds the cover)."))
-def theorem_1_as_printed(case: Case) -> Evidence:
-    "The bound of Theorem 2 for Algorithm 1 with k1 = k against the polynomial that the printed theorem excludes."
-    d = case.value if isinstance(case.value, int) else 400
-    k = math.ceil(math.sqrt(d))
-    return Evidence(bound_theorem_2(d, int(k * math.log(d)), k, 10**6, 0.1), ">=", 34 * d / 0.1**2 * math.sqrt(10**6 + 1))
-
-
-@theorem_1_as_printed.corrected(r"\text{the same under (1) and (a) without (2); gadget: exact cover: loss}\le\tfrac1{100mdk},\text{ no "
-       r"cover: loss}\ge\tfrac4{5mdk}")
-def _(case: Case, budget: int = 4) -> Evidence:
-    return hardness_gadget.check(Case(case.number, case.value if isinstance(case.value, str) else "fit, no", case.rng), budget=budget)
-
-
-@theorem_1_as_printed.control("five features: they cover all elements")
-def _(case: Case) -> Evidence: return theorem_1_as_printed.correction[1](case, budget=5)

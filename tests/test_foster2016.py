@@ -1,0 +1,224 @@
+"""FKK: its constants, rates and kernels one by one, and what it refuses."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from oslr_nb import simulate
+from oslr_nb.data import sparse_linear
+from oslr_nb.designs import Uniform
+from oslr_nb.experts import hedge, hedge_rate, hedge_regret_bound
+from oslr_nb.papers import foster2016 as f
+from oslr_nb.papers.foster2016 import FKK, Constants, bound_fkk, bound_retuned, fkk_rates
+
+SHAPES = [(4, 3, 1), (10, 4, 2), (20, 7, 5), (9, 9, 2)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_constants(shape):
+    c = Constants(*shape)
+    p, q = c.chances
+    kappa, pair = math.sqrt(q / p), Uniform(shape[0], shape[1] - shape[2]).second(exact=True)
+    assert (pair[0, 0], pair[0, 1]) == f.chances(*shape)
+    assert np.isclose(c.second, (1 + 2 * kappa) ** 2 / q) and np.isclose(c.slope, 2 * (1 + kappa) / math.sqrt(q))
+    assert np.isclose(c.low, (1 / q - 1 / p) / 2 + 2 * q / p / (p + q)) and c.low <= 1 / q
+    assert np.isclose(c.log_experts, math.log(math.comb(shape[0], shape[2])))
+    big = Constants(*shape, x_norm=2.0, y_max=6.0, radius=3.0)  # x_norm radius = y_max = 6: everything scales with 6
+    assert np.isclose(big.second, 6**4 * c.second) and np.isclose(big.low, 36 * c.low) and np.isclose(big.slope, 12 * c.slope)
+
+
+@pytest.mark.parametrize(("d", "r"), [(4, 2), (5, 3), (3, 3)])
+def test_short_form_of_the_cost(d, r):
+    rng = np.random.default_rng(1)
+    x, w, y, pair = rng.normal(size=d), rng.normal(size=d), 0.4, Uniform(d, r).second()
+    long = [f.cost_and_gradient(x[list(R)], np.array(R), y, w, pair) for R in itertools.combinations(range(d), r)]
+    cost, norm = f.outcomes(x, w, y, r)
+    assert np.allclose(cost, [c - y * y for c, _ in long]) and np.allclose(norm, [g @ g for _, g in long])
+
+
+def test_textbook_finds_the_support():
+    rng = np.random.default_rng(0)
+    at_random = lambda t, D: (rng.choice(len(D), p=D), rng.choice(5, 2, replace=False))
+    s = sparse_linear(5, 2, 2000, seed=0, features="sign", noise=0.05)
+    predictions, D, w = f.textbook_fkk(s.X, s.y, 2, 2, 0.3, 0.05, at_random)
+    assert set(np.flatnonzero(w[D.argmax()])) == set(np.flatnonzero(s.w))
+    assert np.sum((predictions - s.y)[-200:] ** 2) < 0.5 * np.sum(s.y[-200:] ** 2)
+
+
+def test_rates():
+    known, q = Constants(10, 4, 2), 2 / 90
+    assert np.allclose(fkk_rates(known, 5000, "printed"), (q * math.sqrt(math.log(10) / 5000), q / math.sqrt(5000)))
+    assert np.isclose(fkk_rates(known, 5000, "corrected")[0], math.sqrt(2) * fkk_rates(known, 5000, "printed")[0])
+    assert np.isclose(fkk_rates(known, 5000, "retuned")[0], hedge_rate(5000, 45, known.second, known.low))
+    assert np.isclose(fkk_rates(known, 5000, "retuned")[1], math.sqrt(q) / (2 * (1 + 1 / 3) * math.sqrt(5000)))
+    for rates in f.RATES:  # the scales that are honest for the streams of Ito et al. make them 22 to 29 times smaller
+        small, large = (np.array(fkk_rates(Constants(10, 4, 2, *v), 5000, rates)) for v in ((5.5, 4.0), ()))
+        assert (22 < large / small).all() and (large / small < 29).all()
+
+
+@pytest.mark.parametrize("shape", SHAPES[:3])
+@pytest.mark.parametrize("T", [1, 5000, 10**6])
+def test_closed_bounds(shape, T):
+    d, budget, k = shape
+    q, L = float(f.chances(d, budget, k)[1]), math.log(math.comb(d, k))
+    closed = bound_retuned(d, budget, k, T)
+    assert bound_fkk(d, budget, k, T, "retuned") <= closed <= (4 + 4.25 * math.sqrt(L)) * math.sqrt(T / q) + L / 3 / q
+    assert T < L / q or closed <= (4 + 4.6 * math.sqrt(L)) * math.sqrt(T / q)
+    for scale in (0.1, 3.0):  # features in other units: the same game
+        assert math.isclose(bound_retuned(d, budget, k, T, scale, 1, 1 / scale), closed)
+        scaled = bound_fkk(d, budget, k, T, "printed", x_norm=scale, radius=1 / scale)
+        assert math.isclose(scaled, bound_fkk(d, budget, k, T, "printed"))
+    assert math.isinf(bound_fkk(d, budget, k, T, hedge_step=1e12))
+
+
+@pytest.mark.parametrize(("d", "k", "T", "eta"), [(6, 2, 4000, 0.01), (7, 3, 3000, 0.02), (8, 1, 1000, 0.05)])
+def test_hedge_between_its_bounds(d, k, T, eta):
+    overlap = np.array([len(set(B) & set(range(k))) for B in itertools.combinations(range(d), k)])
+    c = np.tile(1 - overlap / k, (T, 1))
+    D = hedge(c, eta)
+    low, found, high = f.hedge_at_least(d, k, T, eta), (D * c).sum(), hedge_regret_bound(c, D, eta)[-1]
+    assert low <= found <= high and high < 1.05 * low
+
+
+def test_upper_bounds_say_something_where_they_are_measured():
+    for shape, share in (((4, 3, 1), 0.28), ((5, 4, 2), 0.51)):
+        for rates in f.RATES[1:]: assert share - 0.06 < bound_fkk(*shape, 2**16, rates) / (2**16 / shape[0]) < share
+
+
+@pytest.mark.parametrize(("d", "k"), [(3, 1), (5, 2), (6, 5), (7, 4)])
+def test_table_and_lists_of_subsets(d, k):
+    table = f.subset_table(d, k, math.comb(d, k))
+    assert table.tolist() == [list(B) for B in itertools.combinations(range(d), k)]
+    assert all((f.subset_lists(table, d)[i] == np.flatnonzero((table == i).any(axis=1))).all() for i in range(d))
+
+
+def test_weights_have_a_moving_reference():
+    logw, W, num = np.array([1e9, 1e9 - 1, -1e9]), np.zeros(3), np.zeros(4)
+    f.refer(logw, W, num)
+    assert num[f.REFERENCE] == 1e9 and W.tolist() == [1, math.exp(-1), 0]
+
+
+def test_draw_of_a_subset():
+    rng, num = np.random.default_rng(0), np.zeros(4)
+    logw = rng.normal(size=500) * 3
+    W = np.exp(logw)
+    for u in rng.random(300): assert f.draw_row(u, logw, W, num) == np.searchsorted(np.cumsum(W) / W.sum(), u, side="right")
+    W = np.exp(logw - 2000.0)  # all have underflowed
+    assert W.max() == 0 and f.draw_row(0.3, logw - 2000, W, num) == f.draw_row(0.3, logw, np.exp(logw), num) and W.max() == 1
+
+
+def test_prediction_is_that_of_the_subset():
+    table = f.subset_table(4, 2, 6)
+    assert f.fkk_predict(table, np.arange(12.0).reshape(6, 2), np.array([1.0, 10, 5]), np.array([0, 3, 2.0, 0])) == 4 + 50
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e200])
+def test_projection(scale):
+    w = scale * np.array([[9.0, 9], [3, -4]])
+    with np.errstate(over="ignore"): f.shrink(w, 1, (w[1] ** 2).sum(), 10.0)
+    assert np.allclose(w[1], [6, -8]) and w[0, 0] == 9 * scale
+
+
+def one_round(d, k, r, A, R, y, rng, rates):
+    "A state at random before and after one compiled round: table, (w, logw) before, after, x."
+    count = math.comb(d, k)
+    table, x = f.subset_table(d, k, count), rng.normal(size=d)
+    w, logw = rng.normal(size=(count, k)) / 3, rng.normal(size=count)
+    before, mark, num = (w.copy(), logw.copy()), np.zeros(d, np.int64), np.zeros(4)
+    S = np.array([*table[A], *sorted(set(R) - set(table[A]))], np.int64)
+    mark[list(R)], num[f.BOUGHT], num[f.CHOSEN] = 1, len(S), A
+    f.fkk_update(y, np.array([*rates, d / r, d * (d - 1) / r / (r - 1), 1.0]), table, f.subset_lists(table, d), w, logw,
+                 np.exp(logw), np.zeros(count, np.int64), S, x[S], np.zeros(d), mark, num)
+    return table, before, (w, logw), x
+
+
+@pytest.mark.parametrize(("d", "k", "r"), [(5, 2, 2), (5, 2, 3), (4, 1, 3), (6, 4, 2)])
+def test_one_compiled_round_for_every_random_set(d, k, r):
+    ball = lambda v: v / max(1.0, np.linalg.norm(v))
+    for R in itertools.combinations(range(d), r):
+        table, (w, logw), after, x = one_round(d, k, r, 1, R, 0.4, np.random.default_rng(d), (0.3, 0.2))
+        for b, B in enumerate(table):
+            full = np.zeros(d)
+            full[B] = w[b]
+            c, g = f.cost_and_gradient(x[list(R)], np.array(R), 0.4, full, Uniform(d, r).second())
+            assert np.isclose(after[1][b], logw[b] - 0.3 * (c - 0.16), atol=1e-12)
+            assert np.allclose(after[0][b], ball((full - 0.1 * g)[B]), atol=1e-12)
+            if not set(R) & set(B): assert (after[0][b] == w[b]).all() and after[1][b] == logw[b]
+
+
+def test_the_loop_stops_in_the_round_of_a_missing_value():
+    s, lr = sparse_linear(5, 2, 300, seed=3), FKK(5, 4, 2, 300, seed=0)
+    s.X[200:] = np.nan
+    state = (getattr(lr, name) for name in lr.arrays)
+    out, seen = np.empty(300), np.empty(300, np.int64)
+    assert f.fkk_run(np.random.default_rng(0), s.X, s.y, np.arange(300), lr.numbers, lr.table, lr.lists, *state, out, seen) == 200
+
+
+def test_a_new_learner_knows_nothing():
+    lr = FKK(10, 4, 2, 5000)
+    assert lr.key == "foster2016.FKK" and lr.table.shape == (45, 2)
+    assert (lr.coef_ == 0).all() and lr.probabilities[0] == 1 / 45
+
+
+def test_fewer_features_are_bought_when_the_sets_overlap():
+    s = sparse_linear(10, 2, 3000, seed=6)
+    bought = simulate(FKK(10, 4, 2, 3000, seed=1), s.X, s.y).n_observed
+    assert abs(bought.mean() - (2 + 2 * 0.8)) < 0.05 and set(bought) == {2, 3, 4}
+
+
+def test_nothing_overflows():
+    "With the largest value and the scales allowed, no intermediate result does, apart from the squared norm in `shrink`."
+    steepest = 10 * (f.LARGEST_SCALE**2) ** 2 * f.LARGEST_STEP**2  # largest Hedge rate: 10 / u^2 with u >= 1e-40
+    largest = (f.LARGEST * f.LARGEST_SCALE) ** 2 * 1e20  # largest cost, q >= 1e-20
+    assert steepest * largest * 1e18 < np.finfo(float).max  # summed over 10^18 rounds
+    descent = 4 * f.LARGEST_SCALE**2 * f.LARGEST_STEP  # largest step of a descent, times 2
+    assert descent * f.LARGEST * 2 * f.LARGEST * f.LARGEST_SCALE * 1e20 < np.finfo(float).max
+
+
+@pytest.mark.parametrize("scale", [1e-60, 1e-9, 1e9, 1e59])
+def test_far_outside_of_the_unit_ball(scale):
+    s = sparse_linear(6, 2, 300, seed=0)
+    for step, hedge_step in itertools.product((1e-3, 1e3), (1.0, 1e3)):
+        lr = FKK(6, 4, 2, 300, "retuned", step, hedge_step, seed=0)
+        run = simulate(lr, s.X * scale, s.y * scale)
+        assert np.isfinite(run.predictions).all() and np.isfinite(lr.logw).all() and np.linalg.norm(lr.coef_) <= 1 + 1e-12
+
+
+def test_absurd_scales_and_rates():
+    s = sparse_linear(6, 2, 300, seed=0)
+    for scales in itertools.product((2e-20, 1e20), repeat=3):
+        lr = FKK(6, 4, 2, 300, "retuned", 1e9, 1e9, *scales, seed=0)
+        run = simulate(lr, s.X * 1e59, s.y * 1e59)
+        assert np.isfinite(run.predictions).all() and np.isfinite(lr.logw).all() and np.isfinite(lr.coef_).all()
+    for X, y in ((s.X * 1e61, s.y), (s.X, s.y * 1e61)):
+        with pytest.raises(ValueError, match="1e"): simulate(FKK(6, 4, 2, 300, seed=0), X, y)
+
+
+def test_memory():
+    assert f.fkk_memory(20, 5) == 15504 * 168 and f.check_memory(20, 5, 2**22) == 15504
+    assert len(FKK(20, 7, 5, 5000).table) == 15504
+
+
+@pytest.mark.parametrize("bad", [(40, 8, 2**31), (1000, 20, 2**31), (10**6, 10**5, 2**31), (20, 5, 0), (20, 5, 2**40)])
+def test_too_many_subsets_are_refused(bad):
+    with pytest.raises(ValueError, match="memory"): f.check_memory(*bad)
+
+
+@pytest.mark.parametrize("bad", [
+    {"budget": 3}, {"k": 9}, {"k": 0}, {"budget": 11}, {"T": 0}, {"rates": "best"}, {"step": 0}, {"hedge_step": -1},
+    {"hedge_step": 1e10}, {"x_norm": float("inf")}, {"radius": 1e-20}, {"x_norm": "1"}, {"memory": 1000}, {"d": 2},
+])
+def test_arguments_out_of_range_are_refused(bad):
+    with pytest.raises(ValueError, match="must be"): FKK(**{"d": 10, "budget": 4, "k": 2, "T": 5000} | bad)
+
+
+@pytest.mark.parametrize("bound", [bound_fkk, bound_retuned, f.bound_fkk_below])
+@pytest.mark.parametrize("bad", [{"budget": 3}, {"T": 0}, {"d": 2}])
+def test_bounds_refuse_the_same(bound, bad):
+    with pytest.raises(ValueError, match="must be"): bound(**{"d": 10, "budget": 4, "k": 2, "T": 5000} | bad)
+
+
+def test_bounds_refuse_scales():
+    with pytest.raises(ValueError, match="radius"): bound_fkk(10, 4, 2, 5000, radius=-1)

@@ -1,0 +1,51 @@
+"""The search index: Pagefind reads a plainer copy of the pages, in which a statement is a heading that weighs more than prose."""
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from website.cells import Page
+
+STATEMENT = r'<div id="([^"]+)" class="theorem[^>]*>\s*<(h\d) class="theorem-title">'
+LEFT_OUT = "|".join([
+    r"<pre.*?</pre>", r'<span\s+class="math display">.*?</span>', r"<summary>.*?</summary>",
+    r'<(aside|nav|p) class="(?:turn|tools|foot)".*?</\1>',
+])
+SIGNS = dict(zip(
+    """alpha beta gamma delta varepsilon epsilon eta theta kappa lambda mu nu xi pi rho sigma tau phi varphi chi psi omega
+    Delta Sigma Omega le leq ge geq ne sqrt sum prod infty to times cdot cdots dots ldots in top langle rangle
+    lVert rVert Vert lvert rvert approx ll gg sim subseteq Rightarrow ell""".split(),
+    """α β γ δ ε ε η θ κ λ μ ν ξ π ρ σ τ φ φ χ ψ ω Δ Σ Ω ≤ ≤ ≥ ≥ ≠ √ ∑ ∏ ∞ → × · … … … ∈ ᵀ ⟨ ⟩
+    ‖ ‖ ‖ | | ≈ ≪ ≫ ∼ ⊆ ⇒ ℓ""".split(), strict=True))
+
+
+def index(pages: list[Page], site: Path) -> None:
+    """Write `site/pagefind`."""
+    with tempfile.TemporaryDirectory() as folder:
+        for page in pages:
+            target = Path(folder, page.url)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(plainer((site / page.url).read_text(encoding="utf-8")), encoding="utf-8")
+        command = [sys.executable, "-m", "pagefind", "--quiet", "--site", folder, "--output-path", site / "pagefind"]
+        subprocess.run(command, check=True)
+
+
+def plainer(text: str) -> str:
+    """A page as the index reads it: the main column without code, displayed formulas and buttons."""
+    main = re.search(r"<main.*</main>", text, re.S)
+    body = re.sub(LEFT_OUT, " ", main[0] if main else "", flags=re.S)
+    body = re.sub(STATEMENT, r'<div><\2 id="\1" data-pagefind-weight="9">', body)
+    formula, light = r'<span\s+class="math inline">(.*?)</span>', '<span data-pagefind-weight="0.1">{}</span>'
+    body = re.sub(formula, lambda m: light.format(untex(m[1])), body, flags=re.S)
+    return f'<!DOCTYPE html><html lang="en"><body>{body}</body></html>'
+
+
+def untex(text: str) -> str:
+    """A formula within a line, as words that an excerpt can show."""
+    text = re.sub(r"\\\(|\\\)|\\[,;!: ]|\\(?:big|Big|bigg|Bigg)?(?:left|right|l|r)?(?=[()\[\]|.])", "", text)
+    text = re.sub(r"\\[dt]?frac\s*(\w|\{[^{}]*\})\s*(\w|\{[^{}]*\})", r"\1/\2", text)
+    text = re.sub(r"\\(?:mathbb|mathrm|mathcal|mathbf|operatorname|text|hat|widehat|tilde|bar)\*?\s*", "", text)
+    text = re.sub(r"\\([A-Za-z]+)", lambda m: SIGNS.get(m[1], m[1]), text)
+    return re.sub(r"[{}$\\]", "", text)
