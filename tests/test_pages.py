@@ -41,6 +41,7 @@ def test_folded(source, directives, summary):
     ("learner = RDA1(10, 4)\nprint(learner)", ()),
     ("def f(): pass", ("exports",)),
     ("#| code-fold: show\nassert x", ()),
+    ("#| code-fold: show\ndef kernel(): pass", ("exporti",)),
     ("#| echo: false\nassert x", ()),
 ])
 def test_open(source, directives):

@@ -10,6 +10,6 @@ Run from the top of the repository:
     python -m website --mathjax  only fill nbs/mathjax/, which a build with Quarto needs too
 
 Navigation, title, bibliography and MathJax's place come from _quarto.yml, so that Quarto makes the same site.
-`procs` prepares notebooks for both renderers, `cells` turns them into Markdown, `render` Markdown into pages, `search` makes the
-index, `links` checks the pages.
+`procs` prepares notebooks for both renderers, `reference` adds the pages made from docstrings, `cells` turns them into Markdown,
+`render` Markdown into pages, `search` makes the index, `links` checks the pages.
 """

@@ -103,6 +103,7 @@ def fold(cell) -> None:
     body, label = cell.source[len(head):], ""
     if "exporti" in kinds:
         found = claim_of(cell)
+        if not found and "code-fold" in head: return
         summary, label = (f"Check of {found}", f"#| label: claim-{found}\n") if found else ("Code behind the checks", "")
     elif "exports" in kinds:
         if body.count("\n") < LONG or "code-fold: true" in head: return

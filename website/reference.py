@@ -218,7 +218,8 @@ def documentation(node: ast.AST) -> NumpyDocString:
     """The docstring of a definition, parsed; a section that numpydoc does not know is an error."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return NumpyDocString(ast.get_docstring(node) or "")
+        try: return NumpyDocString(ast.get_docstring(node) or "")
+        except Exception as error: raise ValueError(f"docstring of {node.name}: {error}") from error
 
 
 def summary(module: Module, name: str) -> str:

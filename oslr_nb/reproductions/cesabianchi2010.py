@@ -18,44 +18,19 @@ from ..checks import kernel
 from ..claims import Case, Evidence, claim, mean_limit
 from ..data import mnist, two_digits
 from ..experiments import Cell, experiment, section, write_parquet, write_whole
-from ..papers.cesabianchi2010.aer import AER, aer_shrink
-from ..papers.cesabianchi2010.baseline import Baseline, clip_psd, minimise_l1, minimise_l2, path_l1
+from ..papers.cesabianchi2010.aer import aer_shrink
+from ..papers.cesabianchi2010.compiled_aer import AER
+from ..papers.cesabianchi2010.solvers import Baseline, clip_psd, minimise_l1, minimise_l2, path_l1
 from ..protocol import simulate
 
 # %% auto #0
-__all__ = ['PRINTED', 'COLOURS', 'PIXELS', 'DRAWS', 'DESCENT', 'PAIRS', 'Fit', 'Statistics', 'AERS', 'PLAIN', 'CALIBRATED', 'L1',
-           'L2', 'METHODS', 'SAME', 'FULL', 'LENGTHS', 'ONCE', 'ANEW', 'PUBLISHED', 'PANELS', 'STYLES', 'SPLITS',
-           'CURVES', 'figure_medians', 'images', 'Problem', 'problem', 'cesabianchi2010_pixels', 'figure_1', 'Sample',
-           'ridge_fits', 'lasso_fits', 'one_pass', 'one_pass_fits', 'unprepare', 'statistics', 'baseline_fits',
-           'aer_fits', 'judge', 'choose', 'final_errors', 'cesabianchi2010_errors', 'gather', 'table',
-           'cesabianchi2010_curve', 'curve_of', 'band', 'name_ends', 'figure_2', 'figure_budget', 'figure_reversal',
-           'reversal', 'cells', 'digit_cells', 'mnist_cells', 'report', 'cesabianchi2010_digits',
-           'cesabianchi2010_mnist']
-
-# %% ../../nbs/results/cesabianchi2010.ipynb #7a9c04e2
-PRINTED = {"Ridge": (0.110, 0.013), "Lasso": (0.222, 0.011), "AER": (0.320, 0.035), "Baseline": (0.815, None)}
-COLOURS = {"Ridge": "#000000", "Lasso": "#0072B2", "AER": "#D55E00", "Baseline": "#009E73"}
-
-
-def figure_medians(found: dict[str, dict[str, list[float]]], printed: bool = True) -> Any:
-    "Medians and quartiles over the pairs by method, squared error and wrong signs; black marks: the paper's medians."
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, 2, figsize=(9, 4.4), sharey=True, width_ratios=(3, 2))
-    for place, name in enumerate(found):
-        family = "Baseline" if name.startswith("k-") else name.split(",")[0]
-        ours = any(word in name for word in ("calibrated", "clipped"))
-        for ax, key, number in zip(axes, ("mse", "error"), PRINTED[family], strict=True):
-            low, middle, high = np.quantile(found[name][key], (0.25, 0.5, 0.75)) * (100 if key == "error" else 1)
-            if printed and number and not ours: ax.plot(number * (100 if key == "error" else 1), place, "k|", ms=17, mew=2)
-            ax.plot([low, high], [place, place], color=COLOURS[family], lw=2)
-            ax.plot(middle, place, "o", color=COLOURS[family], ms=6)
-    axes[0].set(yticks=range(len(found)), yticklabels=found, xlim=(0, 1), xlabel="squared test error")
-    axes[0].invert_yaxis()
-    axes[1].set(xlim=(0, None), xlabel="wrong signs, %")
-    for ax in axes: ax.grid(axis="x", color="0.9")
-    figure.tight_layout()
-    return figure
+__all__ = ['PIXELS', 'DRAWS', 'DESCENT', 'PAIRS', 'Fit', 'Statistics', 'AERS', 'PLAIN', 'CALIBRATED', 'L1', 'L2', 'METHODS',
+           'SAME', 'FULL', 'PRINTED', 'COLOURS', 'LENGTHS', 'ONCE', 'ANEW', 'PUBLISHED', 'PANELS', 'STYLES', 'SPLITS',
+           'CURVES', 'images', 'Problem', 'problem', 'cesabianchi2010_pixels', 'figure_1', 'Sample', 'ridge_fits',
+           'lasso_fits', 'one_pass', 'one_pass_fits', 'unprepare', 'statistics', 'baseline_fits', 'aer_fits', 'judge',
+           'choose', 'final_errors', 'cesabianchi2010_errors', 'gather', 'table', 'cesabianchi2010_curve', 'curve_of',
+           'figure_medians', 'band', 'name_ends', 'figure_2', 'figure_budget', 'figure_reversal', 'reversal', 'cells',
+           'digit_cells', 'mnist_cells', 'report', 'cesabianchi2010_digits', 'cesabianchi2010_mnist']
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #078f2158
 PIXELS, DRAWS, DESCENT = 4, 12_000, 200
@@ -64,7 +39,21 @@ PAIRS = tuple(itertools.combinations(range(10), 2))
 
 @cache
 def images(data: str) -> tuple[np.ndarray, np.ndarray, float]:
-    "Images (n, d), their digits (n,), and the factor that brings pixels to [0, 1]; loaded once in a process."
+    """All images of a data set, loaded once in a process.
+
+    Parameters
+    ----------
+    data : "mnist" or "digits" (scikit-learn's)
+
+    Returns
+    -------
+    X : array (n, d)
+        Images.
+    digits : array (n,)
+        What they show, 0 to 9.
+    scale : float
+        The factor that brings pixels to [0, 1].
+    """
     if data == "mnist": return *mnist(), 1 / 255
     from sklearn.datasets import load_digits
 
@@ -74,7 +63,15 @@ def images(data: str) -> tuple[np.ndarray, np.ndarray, float]:
 # %% ../../nbs/results/cesabianchi2010.ipynb #71cc668f
 @dataclass(frozen=True, eq=False)
 class Problem:
-    "One pair and one split: (X, y) to tune on, to train on, held out, and for testing."
+    """One pair of digits and one split of its images.
+
+    Parameters
+    ----------
+    tune, train, hold, test : (X, y)
+        Examples (m, d) and labels (m,), +1 or -1: to tune on, to train on (tune and hold), held out, for testing.
+    seed : tuple of int
+        Seed of everything random.
+    """
 
     tune: tuple[np.ndarray, np.ndarray]
     train: tuple[np.ndarray, np.ndarray]
@@ -84,7 +81,21 @@ class Problem:
 
 
 def problem(data: str, pair: tuple[int, int], split: int) -> Problem:
-    "The images of a pair, split at random: 10 % for testing, 18 % held out, 72 % to tune on; training is on 90 %."
+    """The images of a pair, split at random: 10 % for testing, 18 % held out, 72 % to tune on; training is on 90 %.
+
+    Parameters
+    ----------
+    data : "mnist" or "digits"
+        On digits the training images are 12,000 draws with replacement.
+    pair : (int, int)
+        The digits with labels -1 and +1.
+    split : int
+        Number of the split, its seed.
+
+    Returns
+    -------
+    Problem
+    """
     X, digits, scale = images(data)
     s = two_digits(X, digits, *pair, scale)
     seed, n = (split, *pair), len(s.y)
@@ -97,7 +108,17 @@ def problem(data: str, pair: tuple[int, int], split: int) -> Problem:
 # %% ../../nbs/results/cesabianchi2010.ipynb #03dff54a
 @experiment
 def cesabianchi2010_pixels(data: str) -> dict[str, list[list[int]]]:
-    "Six images of 3s and 5s (pixels from 0 to 255) and the four pixels seen of each."
+    """Six images of 3s and 5s and the four pixels seen of each: Figure 1 of the paper.
+
+    Parameters
+    ----------
+    data : "mnist" or "digits"
+
+    Returns
+    -------
+    dict
+        images: pixels from 0 to 255; seen: four places of each.
+    """
     X, digits, scale = images(data)
     rng = np.random.default_rng(1)
     rows = np.concatenate([rng.choice(np.flatnonzero(digits == d), 3) for d in (3, 5)])
@@ -106,12 +127,18 @@ def cesabianchi2010_pixels(data: str) -> dict[str, list[list[int]]]:
 
 
 def figure_1(found: dict[str, list[list[int]]]) -> Any:
-    "The images, and below them what is seen of them; unseen pixels are blue."
+    """Draw the images, and below them what is seen of them; unseen pixels are blue.
+
+    Parameters
+    ----------
+    found : dict
+        What `cesabianchi2010_pixels` returns.
+    """
     import matplotlib.pyplot as plt
 
     ink = np.array(found["images"]) / 255
     side = round(ink.shape[1] ** 0.5)
-    figure, axes = plt.subplots(2, len(ink), figsize=(1.2 * len(ink), 2.6))
+    figure, axes = plt.subplots(2, len(ink), figsize=(7, 2.5), layout="constrained")
     for (top, bottom), x, seen in zip(axes.T, ink, found["seen"], strict=True):
         known = np.full((len(x), 3), (0.34, 0.71, 0.91))
         known[seen] = 1 - x[seen, None]
@@ -120,7 +147,6 @@ def figure_1(found: dict[str, list[list[int]]]) -> Any:
         for ax in (top, bottom): ax.set(xticks=[], yticks=[])
     axes[0, 0].set_ylabel("image")
     axes[1, 0].set_ylabel("four pixels")
-    figure.tight_layout()
     return figure
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #af3e312d
@@ -130,7 +156,15 @@ Statistics = tuple[np.ndarray, np.ndarray, Any]
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    "Examples X (m, d), y (m,), the seed of everything random, and what is computed from them once."
+    """A sample of examples, and what several methods need of it, computed once.
+
+    Parameters
+    ----------
+    X : array (m, d)
+    y : array (m,)
+    seed : tuple of int
+        Seed of everything random.
+    """
 
     X: np.ndarray
     y: np.ndarray
@@ -167,19 +201,52 @@ class Sample:
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #b27129ca
 def ridge_fits(s: Sample, alphas: tuple[float, ...]) -> list[Fit]:
-    "Ridge regression on all pixels: least sum of (w'x - y)^2 + alpha ||w||^2, one fit for each alpha."
+    """Ridge regression on all pixels: least sum of (w'x - y)^2 + alpha ||w||^2.
+
+    Parameters
+    ----------
+    s : Sample
+    alphas : tuple of float
+
+    Returns
+    -------
+    list of (weights (d,), intercept), one for each alpha
+    """
     _, v, (values, vectors) = s.full
     return [(vectors @ (vectors.T @ v / 2 / (np.maximum(values, 0.0) + a / len(s.y))), 0.0) for a in alphas]
 
 
 def lasso_fits(s: Sample, radii: tuple[float, ...]) -> list[Fit]:
-    "Least squares on all pixels under ||w||_1 <= radius."
+    """Lasso on all pixels in the constraint form (CSS 1): least squares under ||w||_1 <= radius.
+
+    Parameters
+    ----------
+    s : Sample
+    radii : tuple of float
+
+    Returns
+    -------
+    list of (weights (d,), intercept), one for each radius
+    """
     return [(w, 0.0) for w in path_l1(*s.full[:2], radii, tol=1e-4)]
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #42d7b60a
 @kernel
 def one_pass(X: np.ndarray, y: np.ndarray, lam: float, radius: float) -> np.ndarray:
-    "Average (d,) of the iterates of AER when every pixel is seen: Pegasos steps, projected on the l1 ball."
+    """Average of the iterates of AER when every pixel is seen: Pegasos steps, projected on the l1 ball.
+
+    Parameters
+    ----------
+    X, y : arrays (m, d) and (m,)
+        Examples and labels, seen once each.
+    lam : float
+        Strength of the regulariser.
+    radius : float
+
+    Returns
+    -------
+    array (d,)
+    """
     w, total = np.zeros(X.shape[1]), np.zeros(X.shape[1])
     for t in range(1, len(y) + 1):
         w = (1 - 1 / t) * w - 2 / (lam * t) * (np.dot(w, X[t - 1]) - y[t - 1]) * X[t - 1]
@@ -189,13 +256,34 @@ def one_pass(X: np.ndarray, y: np.ndarray, lam: float, radius: float) -> np.ndar
 
 
 def one_pass_fits(s: Sample, candidates: list[tuple[float, float]]) -> list[Fit]:
-    "One pass over the images with all pixels; a candidate is (lambda over sqrt(ln m / m), radius)."
+    """One pass over the images with all pixels, a reading of the paper's Lasso (ours).
+
+    Parameters
+    ----------
+    s : Sample
+    candidates : list of (float, float)
+        lambda over sqrt(ln m / m), and the radius.
+
+    Returns
+    -------
+    list of (weights (d,), intercept), one for each candidate
+    """
     m = max(2, len(s.y))
     return [(one_pass(s.X, s.y, c * math.sqrt(math.log(m) / m), radius), 0.0) for c, radius in candidates]
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #c83a17f6
 def unprepare(s: Sample, w: np.ndarray) -> Fit:
-    "Weights for prepared images as weights and intercept for the images themselves."
+    """Weights for prepared images as weights and intercept for the images themselves.
+
+    Parameters
+    ----------
+    s : Sample
+    w : array (number of pixels kept,)
+
+    Returns
+    -------
+    (weights (d,), intercept)
+    """
     _, keep, mean = s.prepared
     full = np.zeros(s.X.shape[1])
     full[keep] = w
@@ -203,7 +291,19 @@ def unprepare(s: Sample, w: np.ndarray) -> Fit:
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #98f80466
 def statistics(X: np.ndarray, y: np.ndarray, estimator: str, seed: tuple[int, ...]) -> Statistics:
-    "Estimates A of E x x' and v of 2 E y x from four pixels of each example, and the eigenvalues and -vectors of A."
+    """What Baseline learns from four pixels of each example.
+
+    Parameters
+    ----------
+    X, y : arrays (m, d) and (m,)
+    estimator : "pairs" or "distinct"
+    seed : tuple of int
+
+    Returns
+    -------
+    A, v, eigen
+        Estimates of E x x' (d, d) and 2 E y x (d,), and the eigenvalues and -vectors of A.
+    """
     learner = Baseline(X.shape[1], PIXELS, estimator=estimator, seed=np.random.default_rng((*seed, 1)))
     simulate(learner, X, y, score=False)
     A = learner.A / len(y)
@@ -213,7 +313,22 @@ def statistics(X: np.ndarray, y: np.ndarray, estimator: str, seed: tuple[int, ..
 def baseline_fits(
     s: Sample, radii: tuple[float, ...], order: int, form: str = "clipped", estimator: str = "pairs"
 ) -> list[Fit]:
-    "Baseline with this norm and form, one fit for each radius."
+    """Baseline with this norm and form.
+
+    Parameters
+    ----------
+    s : Sample
+    radii : tuple of float
+    order : 1 or 2
+        The norm of the ball.
+    form : "clipped" (default) or "indefinite"
+        "indefinite" with order 1: 200 steps of descent from 0.
+    estimator : "pairs" (default), "distinct" or "prepared_pairs" (on prepared images)
+
+    Returns
+    -------
+    list of (weights (d,), intercept), one for each radius
+    """
     A, v, (values, vectors) = getattr(s, estimator)
     if form == "clipped": values = np.maximum(values, 0.0)
     if order == 2: weights = [minimise_l2(None, v, r, (values, vectors)) for r in radii]
@@ -226,9 +341,27 @@ def aer_fits(
     s: Sample, candidates: list[tuple[float, float]], run: int = 0, prepared: bool = False, passes: int = 1,
     calibrated: bool = False, **options: Any,
 ) -> list[Fit]:
-    """AER with these options; a candidate is (multiple of the theory's step size, radius). run: another seed.
+    """AER with these options.
 
-    prepared: on prepared images. calibrated: a tenth of the rounds, but at least ten, is kept for the scale.
+    Parameters
+    ----------
+    s : Sample
+    candidates : list of (float, float)
+        Multiple of the theory's step size, and the radius.
+    run : int, default 0
+        Another number, another seed.
+    prepared : bool, default False
+        On prepared images.
+    passes : int, default 1
+        How often every image is seen, each time with new pixels.
+    calibrated : bool, default False
+        A tenth of the rounds, but at least ten, is kept for the scale.
+    **options
+        For `AER`.
+
+    Returns
+    -------
+    list of (weights (d,), intercept), one for each candidate
     """
     found, X, m = [], s.prepared[0] if prepared else s.X, len(s.y)
     if calibrated: options["calibrate"] = max(0.1, 10 / m)
@@ -265,7 +398,14 @@ FULL = ("Ridge", "Lasso", "Lasso, one pass")  # see all pixels
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #16d2b762
 def judge(fit: Fit, part: tuple[np.ndarray, np.ndarray]) -> tuple[float, float]:
-    "Mean squared error and share of wrong signs of these weights."
+    """Mean squared error and share of wrong signs.
+
+    Parameters
+    ----------
+    fit : (weights (d,), intercept)
+    part : (X, y)
+        Examples (n, d) and labels (n,), +1 or -1.
+    """
     (w, b), (X, y) = fit, part
     scores = X @ w + b
     return float(np.mean((scores - y) ** 2)), float(np.mean(np.sign(scores) != y))
@@ -275,6 +415,19 @@ def choose(p: Problem, m: int, methods: tuple[str, ...] = tuple(METHODS)) -> dic
     """The candidate of each method that does best on the held-out images, learning from 4 m / 5 examples.
 
     AER's runs are noisy: its best three candidates run twice more, and the mean of three counts.
+
+    Parameters
+    ----------
+    p : Problem
+    m : int
+        Examples that the final run will learn from.
+    methods : tuple of str
+        Names in METHODS; default all.
+
+    Returns
+    -------
+    dict
+        By method, the index of the candidate.
     """
     s = Sample(*(part[: max(1, 4 * m // 5)] for part in p.tune), (*p.seed, m))
     chosen = {}
@@ -291,21 +444,64 @@ def choose(p: Problem, m: int, methods: tuple[str, ...] = tuple(METHODS)) -> dic
 
 
 def final_errors(p: Problem, m: int, chosen: dict[str, int]) -> dict[str, tuple[float, float]]:
-    "Errors on the test images after learning from m examples with the chosen candidates."
+    """Errors on the test images after learning from m examples with the chosen candidates.
+
+    Parameters
+    ----------
+    p : Problem
+    m : int
+        The first m of the training images are used.
+    chosen : dict
+        By method, the index of the candidate.
+
+    Returns
+    -------
+    dict
+        By method, (squared error, share of wrong signs).
+    """
     s = Sample(*(part[:m] for part in p.train), (*p.seed, m))
     return {name: judge(METHODS[name][0](s, [METHODS[name][1][i]])[0], p.test) for name, i in chosen.items()}
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #529b676e
+PRINTED = {"Ridge": (0.110, 0.013), "Lasso": (0.222, 0.011), "AER": (0.320, 0.035), "Baseline": (0.815, None)}
+COLOURS = {"Ridge": "#757575", "Lasso": "#0f7bb8", "AER": "#d55e00", "Baseline": "#00906a"}
+
+
 @experiment
 def cesabianchi2010_errors(data: str, pair: tuple[int, int], split: int) -> dict[str, Any]:
-    "Test errors of all methods on one pair and split, and the index of the chosen candidate."
+    """Test errors of all methods on one pair and split, and the index of the chosen candidate.
+
+    Parameters
+    ----------
+    data : "mnist" or "digits"
+    pair : (int, int)
+    split : int
+
+    Returns
+    -------
+    dict
+        errors: by method (squared error, share of wrong signs); chosen: by method the index of the candidate.
+    """
     p = problem(data, tuple(pair), split)
     chosen = choose(p, len(p.train[1]))
     return {"errors": final_errors(p, len(p.train[1]), chosen), "chosen": chosen}
 
 
 def gather(results: list[dict[str, Any]], splits: int) -> dict[str, dict[str, list[float]]]:
-    "Squared errors and error rates by method, one value for each pair (mean over splits), and how often each candidate is chosen."
+    """The results of all pairs by method.
+
+    Parameters
+    ----------
+    results : list
+        What `cesabianchi2010_errors` returns, pair by pair, with all splits of a pair together.
+    splits : int
+        How many splits a pair has.
+
+    Returns
+    -------
+    dict
+        By method: mse and error, one value for each pair (mean over splits), and how often each candidate is chosen.
+    """
     values = {n: np.array([r["errors"][n] for r in results]).reshape(-1, splits, 2).mean(axis=1) for n in METHODS}
     count = {n: np.bincount([r["chosen"][n] for r in results], minlength=len(METHODS[n][1])).tolist() for n in METHODS}
     short = lambda x: [float(f"{v:.5g}") for v in x]
@@ -313,7 +509,15 @@ def gather(results: list[dict[str, Any]], splits: int) -> dict[str, dict[str, li
 
 
 def table(found: dict[str, dict[str, list[float]]], printed: bool = True) -> str:
-    "Markdown: median and quartiles over the pairs, beside the printed medians."
+    """A Markdown table: median and quartiles over the pairs, beside the printed medians.
+
+    Parameters
+    ----------
+    found : dict
+        What `gather` returns.
+    printed : bool, default True
+        Whether to show the paper's medians.
+    """
     head = "| method | pixels | squared error: median [quartiles] |" + " paper |" * printed
     text = head + " wrong signs: median [quartiles] |" + " paper |" * printed + "\n" + "| --- " * (4 + 2 * printed) + "|\n"
     shown = {n.replace("Baseline", "Baseline, literal"): v for n, v in PRINTED.items()}
@@ -344,8 +548,16 @@ PUBLISHED = {  # images, squared error: Figure 4 of the journal version
 def cesabianchi2010_curve(data: str, split: int) -> dict[str, list[Any]]:
     """Test errors on 3 against 5 at LENGTHS examples.
 
-    once: parameters tuned at the full length. budget: the same, full information from as few images as have as many pixels as
-    are seen of LENGTHS images. anew: parameters tuned at each length.
+    Parameters
+    ----------
+    data : "mnist" or "digits"
+    split : int
+
+    Returns
+    -------
+    dict
+        once: parameters tuned at the full length. budget: the same, full information from as few images as have as
+        many pixels as are seen of LENGTHS images. anew: parameters tuned at each length.
     """
     p = problem(data, (3, 5), split)
     chosen, d = choose(p, len(p.train[1]), ONCE), p.train[0].shape[1]
@@ -358,19 +570,66 @@ def cesabianchi2010_curve(data: str, split: int) -> dict[str, list[Any]]:
 
 
 def curve_of(curves: list[dict[str, Any]], kind: str, method: str) -> np.ndarray:
-    "Squared test errors (splits, lengths) of a method."
+    """Squared test errors of a method, array (splits, lengths).
+
+    Parameters
+    ----------
+    curves : list
+        What `cesabianchi2010_curve` returns, one for each split.
+    kind : "once", "budget" or "anew"
+    method : str
+        A name in METHODS.
+    """
     return np.array([[errors[method][0] for errors in c[kind]] for c in curves])
+
+# %% ../../nbs/results/cesabianchi2010.ipynb #7a9c04e2
+def figure_medians(found: dict[str, dict[str, list[float]]], printed: bool = True) -> Any:
+    """Draw medians and quartiles over the pairs by method, squared error and wrong signs; diamonds: the paper's medians.
+
+    Parameters
+    ----------
+    found : dict
+        What `gather` returns.
+    printed : bool, default True
+        Whether to show the paper's medians.
+    """
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(7, 4.8), sharey=True, width_ratios=(3, 2), layout="constrained")
+    for place, name in enumerate(found):
+        family = "Baseline" if name.startswith("k-") else name.split(",")[0]
+        ours = any(word in name for word in ("calibrated", "clipped"))
+        for ax, key, number in zip(axes, ("mse", "error"), PRINTED[family], strict=True):
+            low, middle, high = np.quantile(found[name][key], (0.25, 0.5, 0.75)) * (100 if key == "error" else 1)
+            if printed and number and not ours:
+                number *= 100 if key == "error" else 1
+                ax.plot(number, place, "D", mfc="none", mec="#757575", ms=10, ls="")
+            ax.plot([low, high], [place, place], color=COLOURS[family], lw=2, ls="-")
+            ax.plot(middle, place, "o", color=COLOURS[family], ms=5, ls="")
+    axes[0].set(yticks=range(len(found)), yticklabels=found, xlim=(0, 1), xlabel="squared test error")
+    axes[0].invert_yaxis()
+    axes[1].set(xlim=(0, None), xlabel="wrong signs, %")
+    for ax in axes: ax.grid(axis="x", alpha=0.3)
+    return figure
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #7c287af7
 PANELS = {
     "Ridge": ("Ridge",), "Lasso": ("Lasso", "Lasso, one pass"), "AER": ("AER", "AER, prepared", "AER, prepared, last iterate"),
     "Baseline": ("Baseline, literal", "Baseline, prepared, literal", "Baseline, clipped, l2"),
 }  # fmt: skip
-STYLES = (("#D55E00", "-"), ("#0072B2", "--"), ("#009E73", "-."))
+STYLES = (("#d55e00", "-"), ("#0f7bb8", "--"), ("#00906a", "-."))
 
 
 def band(ax: Any, x: Any, values: np.ndarray, colour: str, style: str = "-") -> float:
-    "A line through the means over splits (first axis) with a band of one standard deviation; its last value."
+    """Draw a line through the means over splits with a band of one standard deviation; returns its last value.
+
+    Parameters
+    ----------
+    ax : Axes
+    x : sequence (n,)
+    values : array (splits, n)
+    colour, style : str
+    """
     mean, spread = values.mean(axis=0), values.std(axis=0)
     ax.plot(x, mean, style, color=colour, lw=1.8)
     ax.fill_between(x, mean - spread, mean + spread, color=colour, alpha=0.15, lw=0)
@@ -378,19 +637,37 @@ def band(ax: Any, x: Any, values: np.ndarray, colour: str, style: str = "-") -> 
 
 
 def name_ends(ax: Any, ends: list[tuple[float, str, str]], gap: float = 0.06) -> None:
-    "Names (height, name, colour) at the right edge, moved apart so that they can be read."
+    """Write names at the right edge, moved apart so that they can be read.
+
+    Parameters
+    ----------
+    ax : Axes
+    ends : list of (height, name, colour)
+    gap : float, default 0.06
+        Least distance between two names, in data units.
+    """
     ends, places = sorted(ends), []
     for height, _, _ in ends: places.append(max(height, places[-1] + gap) if places else height)
     shift = sum(place - height for place, (height, _, _) in zip(places, ends, strict=True)) / len(ends)
     for place, (_, name, colour) in zip(places, ends, strict=True):
-        ax.annotate(name, (1.01, place - shift), xycoords=("axes fraction", "data"), color=colour, va="center", fontsize=8)
+        ax.annotate(name, (1.01, place - shift), xycoords=("axes fraction", "data"), color=colour, va="center", fontsize=9)
 
 
 def figure_2(curves: list[dict[str, Any]], d: int, published: dict[str, Any]) -> Any:
-    "Squared test error against examples, tuned once: a panel for each family, with the published points."
+    """Draw squared test error against examples, tuned once: a panel for each family, with the published points.
+
+    Parameters
+    ----------
+    curves : list
+        What `cesabianchi2010_curve` returns, one for each split.
+    d : int
+        Pixels of an image.
+    published : dict
+        PUBLISHED, or empty.
+    """
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(2, 2, figsize=(9.4, 6), sharex=True, sharey=True)
+    figure, axes = plt.subplots(2, 2, figsize=(7, 5.6), sharex=True, sharey=True, layout="constrained")
     for ax, (family, methods) in zip(axes.flat, PANELS.items(), strict=True):
         ends = []
         for method, (colour, style) in zip(methods, STYLES, strict=False):
@@ -400,54 +677,78 @@ def figure_2(curves: list[dict[str, Any]], d: int, published: dict[str, Any]) ->
                 values = np.hstack([curve_of(curves, "budget", method), values])
             name = {"Ridge": "ours", "Lasso": "solved", "AER": "as printed"}.get(method, method.removeprefix(f"{family}, "))
             ends.append((band(ax, x, values, colour, style), name.replace(", ", ",\n"), colour))
-        if family in published: ax.plot(*zip(*published[family], strict=True), "D", color="black", mfc="white", ms=5, label="paper")
-        name_ends(ax, ends, 0.17)
+        if family in published:
+            ax.plot(*zip(*published[family], strict=True), "D", mfc="none", mec="#757575", ms=6, ls="", label="paper")
+        name_ends(ax, ends, 0.2)
         ax.set(title=family, ylim=(0, 1.3), xlim=(0, 12_300))
-        ax.grid(color="0.92")
-    if published: axes[0, 0].legend(frameon=False)
+        ax.grid(alpha=0.3)
+        ax.set_xticks([0, 6000, 12_000])
+    if published: axes[0, 0].legend()
     for ax in axes[1]: ax.set_xlabel("images seen")
     for ax in axes[:, 0]: ax.set_ylabel("squared test error")
-    figure.tight_layout()
     return figure
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #e94f12a7
 def figure_budget(curves: list[dict[str, Any]], d: int, published: dict[str, Any]) -> Any:
-    "Squared test error against pixels seen, tuned once: whole images for full information, else four pixels of each."
+    """Draw squared test error against pixels seen, tuned once: whole images for full information, else four of each.
+
+    Parameters
+    ----------
+    curves, d, published
+        As for `figure_2`.
+    """
     import matplotlib.pyplot as plt
 
-    figure, ax = plt.subplots(figsize=(8, 4))
-    lines = (("Ridge", "budget", "#000000", "-"), ("Lasso", "budget", "#56B4E9", "--"), ("Lasso, one pass", "budget", "#0072B2", "-."),
-             ("AER, prepared, last iterate", "once", "#D55E00", "-"), ("Baseline, literal", "once", "#009E73", ":"))
-    ends = [(band(ax, PIXELS * np.array(LENGTHS), curve_of(curves, kind, n), c, style), n, c) for n, kind, c, style in lines]
-    name_ends(ax, ends)
-    for family, colour, each in (("Ridge", "#000000", d), ("AER", "#D55E00", PIXELS)):
+    figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
+    lines = (("Ridge", "budget", "#757575", "-"), ("Lasso", "budget", "#8a6bbf", "--"), ("Lasso, one pass", "budget", "#0f7bb8", "-."),
+             ("AER, prepared, last iterate", "once", "#d55e00", "-"), ("Baseline, literal", "once", "#00906a", ":"))
+    x, ends = PIXELS * np.array(LENGTHS), []
+    for n, kind, c, style in lines: ends.append((band(ax, x, curve_of(curves, kind, n), c, style), n.replace(", last", ",\nlast"), c))
+    name_ends(ax, ends, 0.09)
+    for family, colour, each in (("Ridge", "#757575", d), ("AER", "#d55e00", PIXELS)):
         points = [(each * m, error) for m, error in published.get(family, ()) if each * m < 50_000]
-        if points: ax.plot(*zip(*points, strict=True), "D", mfc="white", mec=colour, ms=6)
+        if points: ax.plot(*zip(*points, strict=True), "D", mfc="none", mec=colour, ms=7, ls="")
     ax.set(xlim=(0, 49_000), ylim=(0.3, 1.4), xlabel="pixels seen", ylabel="squared test error")
-    ax.grid(color="0.92")
-    figure.tight_layout()
+    ax.grid(alpha=0.3)
     return figure
 
-# %% ../../nbs/results/cesabianchi2010.ipynb #dd605be7
+
 def figure_reversal(data: dict[str, list[dict[str, Any]]]) -> Any:
-    "Squared test error against examples, tuned at each length: AER and the clipped Baseline; a panel for each set of images."
+    """Draw squared test error against examples, tuned at each length: AER and the clipped Baseline.
+
+    Parameters
+    ----------
+    data : dict
+        By title, what `cesabianchi2010_curve` returns, one for each split; a panel for each.
+    """
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(1, len(data), figsize=(5.2 * len(data), 3.6), squeeze=False, sharey=True)
-    lines = (("AER", "#D55E00", "-"), ("AER, prepared, last iterate", "#CC79A7", ":"), ("AER, centred, calibrated", "#0072B2", "--"),
-             ("Baseline, clipped, l2", "#009E73", "-."))
+    figure, axes = plt.subplots(len(data), 1, figsize=(7, 3.1 * len(data)), squeeze=False, sharex=True, layout="constrained")
+    lines = (("AER", "#d55e00", "-"), ("AER, prepared, last iterate", "#b8659a", ":"), ("AER, centred, calibrated", "#0f7bb8", "--"),
+             ("Baseline, clipped, l2", "#00906a", "-."))
     for ax, (title, curves) in zip(axes.flat, data.items(), strict=True):
-        ends = [(band(ax, LENGTHS, curve_of(curves, "anew", n), c, style), n.replace(", ", ",\n", 1), c) for n, c, style in lines]
-        name_ends(ax, ends, 0.15)
-        ax.set(title=title, xscale="log", ylim=(0, 1.3), xlabel="images seen, four pixels of each")
-        ax.grid(color="0.92")
-    axes[0, 0].set_ylabel("squared test error")
-    figure.tight_layout()
+        ends = [(band(ax, LENGTHS, curve_of(curves, "anew", n), c, style), n, c) for n, c, style in lines]
+        name_ends(ax, ends, 0.11)
+        ax.set(title=title, xscale="log", ylim=(0, 1.3), ylabel="squared test error")
+        ax.grid(alpha=0.3)
+    axes[-1, 0].set_xlabel("images seen, four pixels of each")
     return figure
 
 
 def reversal(curves: list[dict[str, Any]], ours: str, other: str) -> list[tuple[int, float, float, int]]:
-    "For each length: examples, mean squared error of `ours` and of `other`, and in how many splits `ours` is better."
+    """How two methods compare at each length.
+
+    Parameters
+    ----------
+    curves : list
+        What `cesabianchi2010_curve` returns, one for each split.
+    ours, other : str
+        Names in METHODS.
+
+    Returns
+    -------
+    list of (examples, error of ours, error of other, splits in which ours is better)
+    """
     a, b = curve_of(curves, "anew", ours), curve_of(curves, "anew", other)
     means = zip(LENGTHS, a.mean(axis=0), b.mean(axis=0), (a < b).sum(axis=0), strict=True)
     return [(m, float(x), float(z), int(n)) for m, x, z, n in means]
@@ -509,7 +810,14 @@ SPLITS, CURVES = 3, 5  # of every pair, and of 3 against 5, on MNIST
 
 
 def cells(data: str, splits: int, curves: int) -> dict[str, list[Cell]]:
-    "All pairs with this many splits each, the curves, and the images of Figure 1."
+    """All cells of a data set: pairs with their splits, curves, and the images of Figure 1.
+
+    Parameters
+    ----------
+    data : "mnist" or "digits"
+    splits, curves : int
+        How many of each.
+    """
     pairs = [Cell("cesabianchi2010_errors", {"data": data, "pair": p, "split": i}) for p in PAIRS for i in range(splits)]
     return {
         "pairs": pairs,
@@ -519,12 +827,29 @@ def cells(data: str, splits: int, curves: int) -> dict[str, list[Cell]]:
 
 
 def digit_cells(scale: int) -> dict[str, list[Cell]]:
-    "digits: one split of every pair (five in a full run), five of the curves."
+    """Cells of the digits: one split of every pair (five in a full run), five of the curves.
+
+    Parameters
+    ----------
+    scale : int
+        1 for a plain run, 5 for a full one.
+    """
     return cells("digits", scale, 5)
 
 
 def mnist_cells(scale: int) -> dict[str, list[Cell]]:
-    "MNIST, in a full run only: SPLITS splits of every pair, CURVES of the curves."
+    """Cells of MNIST, in a full run only: SPLITS splits of every pair, CURVES of the curves.
+
+    Parameters
+    ----------
+    scale : int
+        1 for a plain run, which has none.
+
+    Raises
+    ------
+    ValueError
+        If MNIST can be neither found nor downloaded.
+    """
     if scale == 1: return {}
     try: mnist(download=True)
     except OSError as error: raise ValueError(f"--full needs MNIST: {error}") from error
@@ -532,7 +857,23 @@ def mnist_cells(scale: int) -> dict[str, list[Cell]]:
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #804fad89
 def report(results: dict[str, list[Any]], out: Path, data: str, d: int) -> str:
-    "Table and figures; cesabianchi2010_<data>.json, .parquet and .png."
+    """Write cesabianchi2010_<data>.json, .parquet and figures, and return the report.
+
+    Parameters
+    ----------
+    results : dict
+        pairs, curves and pixels, as `cells` has them.
+    out : Path
+        Folder to write to.
+    data : "mnist" or "digits"
+    d : int
+        Pixels of an image.
+
+    Returns
+    -------
+    str
+        Markdown: the table and links to the figures.
+    """
     name, published = f"cesabianchi2010_{data}", PUBLISHED if data == "mnist" else {}
     splits = len(results["pairs"]) // len(PAIRS)
     found, curves = gather(results["pairs"], splits), results["curves"]
@@ -550,14 +891,26 @@ def report(results: dict[str, list[Any]], out: Path, data: str, d: int) -> str:
     for kind, figure in figures.items(): figure.savefig(out / f"{name}_{kind}.png", dpi=150)
     return table(found, data == "mnist") + "".join(f"\n![]({name}_{kind}.png)\n" for kind in figures)
 
-# %% ../../nbs/results/cesabianchi2010.ipynb #ceaa4dcd
+
 @section("cesabianchi2010", "Cesa-Bianchi et al. 2010 on scikit-learn's digits: four of 64 pixels", digit_cells)
 def cesabianchi2010_digits(results: dict[str, list[Any]], out: Path) -> str:
-    "The table of all pairs, Figure 1 and Figure 2 with digits."
+    """The table of all pairs, Figure 1 and Figure 2 with digits.
+
+    Parameters
+    ----------
+    results, out
+        As for `report`.
+    """
     return report(results, out, "digits", 64)
 
 
 @section("cesabianchi2010", "Cesa-Bianchi et al. 2010 on MNIST: four of 784 pixels", mnist_cells)
 def cesabianchi2010_mnist(results: dict[str, list[Any]], out: Path) -> str:
-    "The table of all pairs, Figure 1 and Figure 2 with MNIST."
+    """The table of all pairs, Figure 1 and Figure 2 with MNIST.
+
+    Parameters
+    ----------
+    results, out
+        As for `report`.
+    """
     return report(results, out, "mnist", 784)

@@ -7,32 +7,35 @@ __all__ = ['AER', 'Baseline', 'Policy', 'aer_lambda', 'aer_textbook', 'best_poli
            'set_estimate', 'sign_law', 'solve_baseline', 'test_time_floor']
 
 # %% ../../../nbs/papers/cesabianchi2010.ipynb #90e598d6
-from . import baseline  # first, so that claims stand in the order of the pages
-
-# isort: split
-from .aer import AER, aer_lambda, aer_textbook, bound_aer, gradient_bound, gradient_moment
+# in the order of the pages, so that claims stand in it
 from oslr_nb.papers.cesabianchi2010.baseline import (
-    Baseline,
     bound_baseline,
-    bound_clipped,
     deviations,
     distinct_estimate,
-    lasso_in_ball,
     pair_estimate,
-    ridge_in_ball,
     set_estimate,
+)
+
+# isort: split
+from .aer import aer_lambda, aer_textbook, bound_aer, gradient_bound, gradient_moment
+
+# isort: split
+from .lower_bounds import bound_examples, hidden_attribute, look_information
+
+# isort: split
+from .test_time import Policy, best_policy, best_policy_risk, sign_law, test_time_floor
+
+# isort: split
+from oslr_nb.papers.cesabianchi2010.solvers import (
+    Baseline,
+    bound_clipped,
+    lasso_in_ball,
+    ridge_in_ball,
     solve_baseline,
 )
-from oslr_nb.papers.cesabianchi2010.lower_bounds import (
-    Policy,
-    best_policy,
-    best_policy_risk,
-    bound_examples,
-    hidden_attribute,
-    look_information,
-    sign_law,
-    test_time_floor,
-)
+
+# isort: split
+from .compiled_aer import AER
 
 _all_ = ["AER", "Baseline", "Policy", "aer_lambda", "aer_textbook", "best_policy", "best_policy_risk", "bound_aer", "bound_baseline",
          "bound_clipped", "bound_examples", "deviations", "distinct_estimate", "gradient_bound", "gradient_moment", "hidden_attribute",

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -16,13 +14,34 @@ from ...checks import check_int, check_real, check_rng, fail, kernel
 from ...claims import Case, Erratum, Evidence, claim, mean_limit
 
 # %% auto #0
-__all__ = ['Law', 'hidden_attribute', 'look_information', 'binary_divergence', 'largest_chance', 'divergence_area',
-           'bound_examples', 'exact_number', 'check_law', 'Policy', 'best_policy', 'best_policy_risk', 'sign_law',
-           'test_time_floor', 'hard_chances']
+__all__ = ['hidden_attribute', 'look_information', 'binary_divergence', 'largest_chance', 'divergence_area', 'bound_examples']
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #353ee6c1
 def hidden_attribute(d: int, eps: float, T: int, seed: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    "X (T, d), y (T,) and the best weights (d,) of the law of lem-lb-law for a uniformly drawn j; 0 < eps <= 1/4."
+    """A stream of the law with one hidden attribute (lem-lb-law), j drawn uniformly.
+
+    Parameters
+    ----------
+    d : int
+        Number of attributes, at least 1.
+    eps : float
+        Accuracy in question, in (0, 1/4]; x_j has correlation 2 sqrt(eps) with the label.
+    T : int
+        Number of examples, at least 1.
+    seed : int, SeedSequence, Generator or None, default None
+
+    Returns
+    -------
+    X : array (T, d) of signs
+    y : array (T,) of signs
+    w : array (d,)
+        The best weights, 2 sqrt(eps) at j and 0 elsewhere.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
     d, T = check_int("d", d, 1), check_int("T", T, 1)
     p = math.sqrt(check_real("eps", eps, 0, 0.25, "1/2 + sqrt(eps) is a probability"))
     rng = check_rng(seed)
@@ -33,7 +52,7 @@ def hidden_attribute(d: int, eps: float, T: int, seed: Any = None) -> tuple[np.n
     w[j] = 2 * p
     return y[:, None] * s, y, w
 
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #48f88e28
+# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #da47d988
 def random_fractions(rng: np.random.Generator, n: int, denominator: int) -> list[Fraction]:
     "n random multiples of 1/denominator in [-1, 1]."
     return [Fraction(int(v), denominator) for v in rng.integers(-denominator, denominator + 1, n)]
@@ -47,7 +66,7 @@ def hidden_law(d: int, j: int, p: Any, copy: bool = False) -> list[tuple[tuple[i
         law.append((tuple(y * v for v in s), y, (Fraction(1, 2) + p * s[j]) / 2**d))
     return law
 
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #da47d988
+
 @claim("cesabianchi2010", "theorem 3, the law", id="D11a", tier="exact", cases=6, proof="lem-lb-law",
        tex=r"L(w)-L(w^*)=\Vert w-w^*\Vert^2,\ L(w^*)=1-4\varepsilon")
 def hidden_excess(case: Case, copy: bool = False) -> Evidence:
@@ -77,7 +96,18 @@ def _(case: Case) -> Evidence: return accuracy_names_attribute.check(case, facto
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #961d8ee8
 def look_information(eps: float) -> float:
-    "KL divergence of one look at the attribute that matters: -ln(1 - 4 eps) / 2 nats (eq-lb-kappa), 0 < eps < 1/4."
+    """Information in one look at the attribute that matters: kappa = -ln(1 - 4 eps) / 2 nats (eq-lb-kappa).
+
+    Parameters
+    ----------
+    eps : float
+        In (0, 1/4); at 1/4 one look with the wrong sign would exclude j, and the divergence is infinite.
+
+    Raises
+    ------
+    ValueError
+        If eps is out of its range.
+    """
     eps = check_real("eps", eps, 0, 0.25, "1/2 + sqrt(eps) is a probability")
     if eps == 0.25: fail("eps", eps, "below 0.25", "a look would be certain, and its information infinite")
     return -math.log1p(-4 * eps) / 2
@@ -97,7 +127,7 @@ def look_bound(case: Case, top: float = 0.25) -> Evidence:
 @look_bound.control("q up to 0.6, that is eps up to 0.15")
 def _(case: Case) -> Evidence: return look_bound.check(case, top=0.6)
 
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #75c01d50
+# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #dd2ebf48
 def outcome_chance(i: int, seen: dict[int, int], j: int, p: float, d: int, dependent: bool) -> float:
     "P(s_i = 1 | what was seen of this example) under D_j; dependent: s_{j+1} equals s_j with chance 3/4."
     near = (j + 1) % d
@@ -107,7 +137,7 @@ def outcome_chance(i: int, seen: dict[int, int], j: int, p: float, d: int, depen
     up = (0.5 + p) * (0.5 + seen[near] / 4)
     return up / (up + (0.5 - p) * (0.5 - seen[near] / 4))
 
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #0aea7507
+
 def transcript_divergence(
     rng: np.random.Generator, d: int, budget: int, rounds: int, eps: float, dependent: bool = False
 ) -> tuple[float, float]:
@@ -129,7 +159,7 @@ def transcript_divergence(
     walk({}, budget * rounds, 1.0, 1.0, 0)
     return total, look_information(eps) * looks
 
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #dd2ebf48
+
 @claim("cesabianchi2010", "theorem 3, information of a transcript", id="D11d", tier="bayes", proof="lem-lb-chain",
        cases=[(3, 2, 2, 1 / 16), (3, 2, 2, 0.2), (4, 2, 2, 0.02), (3, 1, 4, 0.05)],
        tex=r"\mathrm{KL}(P_0\Vert P_j)=\kappa\,\mathbb E_0N_j")
@@ -160,22 +190,43 @@ def _(case: Case) -> Evidence: return excess_and_posterior.check(case, first=Fal
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #ed955b70
 def binary_divergence(a: float, b: float) -> float:
-    "kl(a, b) = a ln(a / b) + (1 - a) ln((1 - a) / (1 - b)) for 0 < a < 1; infinite if b is 0 or 1."
+    """kl(a, b) = a ln(a / b) + (1 - a) ln((1 - a) / (1 - b)) in nats; infinite if b is 0 or 1.
+
+    Parameters
+    ----------
+    a : float
+        In (0, 1).
+    b : float
+    """
     if not 0 < b < 1: return math.inf
     return a * math.log(a / b) + (1 - a) * math.log((1 - a) / (1 - b))
 
 
 def largest_chance(a: float, information: float) -> float:
-    "The largest v >= a with kl(a, v) <= information, by bisection."
+    """The largest v >= a with kl(a, v) <= information, by bisection.
+
+    Parameters
+    ----------
+    a : float
+        In (0, 1).
+    information : float
+        In nats, at least 0.
+    """
     low, high = a, 1.0
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if binary_divergence(a, middle) <= information else (low, middle)
     return low
 
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #1ac0f61a
+
 def divergence_area(a: float, s: float) -> float:
-    "The integral of kl(a, v) over v from a to s."
+    """The integral of kl(a, v) over v from a to s.
+
+    Parameters
+    ----------
+    a, s : float
+        In (0, 1).
+    """
     entropy = a * math.log(a) + (1 - a) * math.log(1 - a)
     up = lambda v: v - v * math.log(v)
     down = lambda v: v + (1 - v) * math.log(1 - v)
@@ -183,10 +234,30 @@ def divergence_area(a: float, s: float) -> float:
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #874ab259
 def bound_examples(d: int, budget: int, eps: float, stopped: bool = False, printed: bool = False) -> float:
-    """Lower bound on the examples (a real number) for excess below eps, `budget` attributes of each: thm-lb-examples.
+    """Lower bound on the examples that any learner needs for mean excess below eps (Theorem 3, thm-lb-examples).
 
-    stopped: on the mean number, for learners that decide when to stop. printed: the journal's 1/2 floor(d / (96 eps))
-    attributes, divided by the budget; it needs d >= 4 and eps < 1/16.
+    Parameters
+    ----------
+    d : int
+        Number of attributes, at least 2.
+    budget : int
+        Attributes seen of an example (k), 1 to d.
+    eps : float
+        Accuracy, in (0, 1/4), in squared labels.
+    stopped : bool, default False
+        True: on the mean number, for learners that decide when to stop (part (ii)); False: part (i).
+    printed : bool, default False
+        True: the journal's 1/2 floor(d / (96 eps)) attributes, divided by the budget; d >= 4 and eps < 1/16.
+
+    Returns
+    -------
+    float
+        A number of examples.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
     """
     d = check_int("d", d, 2, why="with one attribute nothing is hidden")
     k = check_int("budget", budget, 1, d, f"there are d = {d} attributes")
@@ -197,11 +268,183 @@ def bound_examples(d: int, budget: int, eps: float, stopped: bool = False, print
     need = d / (d - 1) * divergence_area(1 / d, 0.75) if stopped else binary_divergence(1 / d, 0.75)
     return d / (k * kappa) * need
 
+# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #dd8a64d2
+PLUS, MINUS, USED = 128, 2, 1  # a state is a sorted row of 128 n+ + 2 n- + (1 if read in the present example)
+
+
+def look_tree(d: int, budget: int, rounds: int) -> list[tuple[np.ndarray, np.ndarray | None]]:
+    """Per look: states (n, d) and for each attribute the next states (n, d, 2) after s = 1, -1; -1: already read.
+
+    The last entry has no next states. d <= 4 and at most 63 looks, so that a state fits into one integer.
+    """
+    d = check_int("d", d, 2, 4, "states are enumerated")
+    check_int("budget * rounds", check_int("budget", budget, 1, d) * check_int("rounds", rounds, 0), 0, 63)
+    states, levels = np.zeros((1, d), np.int64), []
+    for look in range(1, budget * rounds + 1):
+        row, i = np.nonzero(states & USED == 0)
+        new = np.repeat(states[row][:, None, :], 2, axis=1)
+        for outcome, step in enumerate((PLUS, MINUS)): new[np.arange(len(row)), outcome, i] += step + USED
+        if look % budget == 0: new &= ~USED
+        new = np.sort(new, axis=-1).reshape(-1, d)
+        _, first, index = np.unique(new @ 8192 ** np.arange(d), return_index=True, return_inverse=True)
+        following = np.full((len(states), d, 2), -1)
+        following[row, i] = index.reshape(-1, 2)
+        levels.append((states, following))
+        states = new[first]
+    return [*levels, (states, None)]
+
+# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #69726b4c
+def state_values(states: np.ndarray, eps: float, goal: str) -> tuple[np.ndarray, np.ndarray]:
+    "Mass and value of states (n, d), up to the factor 2^-looks; goal 'guess' (max pi) or 'weights' (||pi||^2)."
+    q = 2 * math.sqrt(eps)
+    u = (1 + q) ** (states >> 7) * (1 - q) ** (states >> 1 & 63) / states.shape[1]
+    mass = u.sum(axis=1)
+    return mass, u.max(axis=1) if goal == "guess" else (u**2).sum(axis=1) / mass
+
+
+def best_learner(levels: list, looks: int, eps: float, goal: str) -> float:
+    "Largest mean value over all adaptive learners with this number of looks in the tree `levels`."
+    value = state_values(levels[looks][0], eps, goal)[1]
+    for _, following in reversed(levels[:looks]):
+        value = np.where(following[:, :, 0] < 0, -np.inf, value[following].mean(axis=2)).max(axis=1)
+    return float(value[0])
+
+
+@claim("cesabianchi2010", "theorem 3, chance to name the attribute", id="D11e", tier="bayes", proof="thm-lb-examples",
+       cases=[(4, 1, 20, 1 / 16), (4, 2, 8, 1 / 16), (4, 1, 20, 0.03), (3, 2, 14, 1 / 16)],
+       tex=r"\mathrm{kl}(\tfrac1d,s)\le\kappa\tfrac{km}d\text{ for all learners, }m\text{ examples}\ (d\in\{3,4\})")
+def chance_to_name(case: Case, share: float = 1.0) -> Evidence:
+    "The best chance against its limit, at the m >= 1 where the room is smallest; case (d, k, largest m, eps)."
+    d, k, rounds, eps = case.value
+    levels = look_tree(d, k, rounds)
+    limit = lambda m: largest_chance(1 / d, share * look_information(eps) * k * m / d)
+    found = [(best_learner(levels, k * m, eps, "guess"), limit(m)) for m in range(1, rounds + 1)]
+    s, bound = min(found, key=lambda pair: pair[1] - pair[0])
+    return Evidence(s, "<=", bound, tol=1e-9)
+
+
+@chance_to_name.control("half of the information of a look")
+def _(case: Case) -> Evidence: return chance_to_name.check(case, share=0.5)
+
+# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #129a7491
+@kernel
+def sweep_run(
+    rng: np.random.Generator, j: int, d: int, p: float, step: float, last: float, upper: float, most: int
+) -> tuple[int, int]:
+    "Looks of one run of the sweep on D_j, in rounds that lower -b by `step` down to -last; 0, 4 or 8: the excess over eps."
+    up, down, total, level, score = math.log1p(2 * p), math.log1p(-2 * p), 0, 0.0, np.zeros(d)
+    while level < last - 1e-9:
+        level = min(level + step, last)
+        for i in range(d):
+            while score[i] > -level:
+                if total >= most: return total, 4
+                total += 1
+                score[i] += up if rng.random() < 0.5 + p * (i == j) else down
+                if score[i] > upper: return total, 0 if i == j else 8
+    return total, 4
+
+
+def sweeps(d: int, eps: float, runs: int, limit: float, step: float, last: float, rng: np.random.Generator) -> tuple[np.ndarray, int]:
+    "Looks and excess / eps of many runs, (runs, 2), j uniform; and the most looks allowed, limit * d / kappa."
+    most, upper = int(limit * d / look_information(eps)), math.log(d) + 5
+    return np.array([sweep_run(rng, int(rng.integers(d)), d, math.sqrt(eps), step, last, upper, most) for _ in range(runs)]), most
+
+
+@claim("cesabianchi2010", "Theorem 3", id="D11", tier="statistical", level=1e-4, proof="thm-lb-examples",
+       cases=[(3, 1, 30, 1 / 16), (3, 2, 16, 1 / 16), (4, 1, 20, 0.2), (4, 1, 20, 0.12), (512, 1, 1.68, 1 / 64)],
+       tex=r"\text{for every learner one of the laws needs }m\ge\tfrac d{k\kappa}\mathrm{kl}(\tfrac1d,\tfrac34)"
+           r"\ (d\in\{3,4\}\text{: all learners};\ d=512\text{: the sweep})")
+def best_learner_needs(case: Case, factor: float = 1.0, goal: str = "weights") -> Evidence:
+    "First m at which the best learner's E||pi||^2 (or chance to name j) is above 3/4, or looks of the sweep; case (d, k, most, eps)."
+    d, k, rounds, eps = case.value
+    bound = factor * bound_examples(d, k, eps)
+    if d > 4:
+        found, most = sweeps(d, eps, 3000, rounds, 9.0, 1.5, case.rng)
+        return Evidence(most if mean_limit(found[:, 1].astype(float), 1e-4) < 1 else math.nan, ">=", bound)
+    levels = look_tree(d, k, rounds)
+    need = (m for m in range(rounds + 1) if best_learner(levels, k * m, eps, goal) > 0.75)
+    return Evidence(next(need, math.nan), ">=", bound)
+
+
+@best_learner_needs.control("the bound three tenths larger")
+def _(case: Case) -> Evidence: return best_learner_needs.check(Case(4, best_learner_needs.cases[4], case.rng), factor=1.3)
+
+# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #c68daa1f
+def best_stopping(levels: list, budget: int, eps: float, price: float) -> tuple[float, float]:
+    "(E||pi||^2, mean examples) of the learner that maximises E||pi||^2 - price * examples, within the tree `levels`."
+    mass, value = state_values(levels[-1][0], eps, "weights")
+    spent = np.zeros(len(mass))
+    for look in range(len(levels) - 2, -1, -1):
+        states, following = levels[look]
+        options = np.where(following[:, :, 0] < 0, -np.inf, value[following].mean(axis=2))
+        best = following[np.arange(len(states)), options.argmax(axis=1)]
+        value, spent = options.max(axis=1), spent[best].mean(axis=1)
+        if look % budget: continue
+        mass, now = state_values(states, eps, "weights")
+        value, spent = value - price * mass, spent + mass
+        spent, value = np.where(value > now, spent, 0.0), np.maximum(value, now)
+    return float(value[0] + price * spent[0]), float(spent[0])
+
+
+@claim("cesabianchi2010", "Theorem 3, mean number of examples", id="D11t", tier="statistical", level=1e-4, proof="thm-lb-examples",
+       cases=[(3, 1, 26, 0.03, 0.15), (3, 2, 14, 0.06, 0.15), (4, 1, 22, 0.02, 0.15), (4, 1, 22, 0.02, 0.12), (1024, 1, 9.0, 1.45, 1 / 64)],
+       tex=r"\mathbb E\tau\ge\tfrac d{k\kappa}\tfrac d{d-1}\int_{1/d}^s\mathrm{kl}(\tfrac1d,v)dv,"
+           r"\ s=\mathbb E\Vert\pi\Vert^2\ (d\in\{3,4\}\text{: all learners};\ d=1024\text{: sweeps, }s=\tfrac34)")
+def mean_examples(case: Case, factor: float = 1.0) -> Evidence:
+    "The best stopping learner for a price, or the sweep in rounds, against step 4 of the proof; case (d, k, cap, price, eps)."
+    d, k, rounds, price, eps = case.value
+    if d > 4:
+        found, _ = sweeps(d, eps, 1500, rounds, 0.1, price, case.rng)
+        looks, excess = found.T.astype(float)
+        least = 2 * looks.mean() - mean_limit(looks, 1e-4) if excess.mean() < 1 else math.nan
+        return Evidence(least, ">=", factor * bound_examples(d, k, eps, stopped=True))
+    s, mean = best_stopping(look_tree(d, k, rounds), k, eps, price)
+    if s <= 0.75: fail("s", s, "above 3/4, as accuracy asks")
+    return Evidence(mean, ">=", factor * d / (k * look_information(eps)) * d / (d - 1) * divergence_area(1 / d, s))
+
+
+@mean_examples.control("the bound times two and a half")
+def _(case: Case) -> Evidence: return mean_examples.check(Case(4, mean_examples.cases[4], case.rng), factor=2.5)
+
+# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #06652e29
+def halving_success(d: int, eps: float, looks: float, runs: int, rng: np.random.Generator) -> np.ndarray:
+    "Whether halving names the hidden attribute, (runs,) booleans; d a power of 2, ties broken at random."
+    if check_int("d", d, 2) & (d - 1): fail("d", d, "a power of 2", "it is halved until one is left")
+    sizes = [d >> r for r in range(d.bit_length() - 1)]
+    unit = looks / sum(size * 1.5**r for r, size in enumerate(sizes))
+    scores, alive = np.zeros((runs, d)), np.ones(runs, bool)
+    for r, size in enumerate(sizes):
+        n, half = int(unit * 1.5**r), size // 2
+        scores[:, 0] += rng.binomial(n, 0.5 + math.sqrt(eps), runs)  # column 0 is the hidden one
+        scores[:, 1:] += rng.binomial(n, 0.5, (runs, size - 1))
+        noisy = scores + rng.random(scores.shape) / 2
+        alive &= (noisy[:, 1:] > noisy[:, :1]).sum(axis=1) < half
+        kept = np.sort(noisy[:, 1:], axis=1)[:, half:] if half > 1 else noisy[:, :0]
+        scores = np.floor(np.column_stack([noisy[:, :1], kept]))
+    return alive
+
+
+@claim("cesabianchi2010", "theorem 3, halving (ours)", id="D11m", tier="statistical", level=1e-6, proof="thm-lb-halving",
+       cases=[(4, 1 / 16), (64, 1 / 16), (64, 1 / 256), (512, 1 / 64)],
+       tex=r"(d,\tfrac1\varepsilon)=(4,16),(64,16),(64,256),(512,64):\ \tfrac52\,d/\varepsilon"
+           r"\text{ looks name }j\text{ with chance }>\sqrt{3/4}")
+def halving_suffices(case: Case, share: float = 1.0) -> Evidence:
+    "Upper limit for the chance that halving with 2.5 d / eps looks fails, 1500 runs; case (d, eps)."
+    d, eps = case.value
+    failed = ~halving_success(d, eps, share * 2.5 * d / eps, 1500, case.rng)
+    return Evidence(mean_limit(failed.astype(float), 1e-6), "<=", 1 - math.sqrt(0.75))
+
+
+@halving_suffices.control("a third of the looks")
+def _(case: Case) -> Evidence: return halving_suffices.check(case, share=1 / 3)
+
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #c2656f06
 def lower_in_code(what: str) -> tuple[float, float]:
     "A number of this module and the same by other means."
     from scipy.integrate import quad
     from scipy.special import rel_entr
+
+    from oslr_nb.papers.cesabianchi2010.test_time import test_time_floor, unread_variance
 
     kl = lambda a, b: float(rel_entr(a, b) + rel_entr(1 - a, 1 - b))
     kappa = kl(0.5, 0.5 + math.sqrt(0.03))
@@ -234,144 +477,6 @@ def lower_as_code(case: Case, factor: float = 1.0) -> Evidence:
 
 @lower_as_code.control("one per mille more")
 def _(case: Case) -> Evidence: return lower_as_code.check(case, factor=1.001)
-
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #dd8a64d2
-PLUS, MINUS, USED = 128, 2, 1  # a state is a sorted row of 128 n+ + 2 n- + (1 if read in the present example)
-
-
-def look_tree(d: int, budget: int, rounds: int) -> list[tuple[np.ndarray, np.ndarray | None]]:
-    """Per look: states (n, d) and for each attribute the next states (n, d, 2) after s = 1, -1; -1: already read.
-
-    The last entry has no next states. d <= 4 and at most 63 looks, so that a state fits into one integer.
-    """
-    d = check_int("d", d, 2, 4, "states are enumerated")
-    check_int("budget * rounds", check_int("budget", budget, 1, d) * check_int("rounds", rounds, 0), 0, 63)
-    states, levels = np.zeros((1, d), np.int64), []
-    for look in range(1, budget * rounds + 1):
-        row, i = np.nonzero(states & USED == 0)
-        new = np.repeat(states[row][:, None, :], 2, axis=1)
-        for outcome, step in enumerate((PLUS, MINUS)): new[np.arange(len(row)), outcome, i] += step + USED
-        if look % budget == 0: new &= ~USED
-        new = np.sort(new, axis=-1).reshape(-1, d)
-        _, first, index = np.unique(new @ 8192 ** np.arange(d), return_index=True, return_inverse=True)
-        following = np.full((len(states), d, 2), -1)
-        following[row, i] = index.reshape(-1, 2)
-        levels.append((states, following))
-        states = new[first]
-    return [*levels, (states, None)]
-
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #10083f20
-def state_values(states: np.ndarray, eps: float, goal: str) -> tuple[np.ndarray, np.ndarray]:
-    "Mass and value of states (n, d), up to the factor 2^-looks; goal 'guess' (max pi) or 'weights' (||pi||^2)."
-    q = 2 * math.sqrt(eps)
-    u = (1 + q) ** (states >> 7) * (1 - q) ** (states >> 1 & 63) / states.shape[1]
-    mass = u.sum(axis=1)
-    return mass, u.max(axis=1) if goal == "guess" else (u**2).sum(axis=1) / mass
-
-
-def best_learner(levels: list, looks: int, eps: float, goal: str) -> float:
-    "Largest mean value over all adaptive learners with this number of looks in the tree `levels`."
-    value = state_values(levels[looks][0], eps, goal)[1]
-    for _, following in reversed(levels[:looks]):
-        value = np.where(following[:, :, 0] < 0, -np.inf, value[following].mean(axis=2)).max(axis=1)
-    return float(value[0])
-
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #69726b4c
-@claim("cesabianchi2010", "theorem 3, chance to name the attribute", id="D11e", tier="bayes", proof="thm-lb-examples",
-       cases=[(4, 1, 20, 1 / 16), (4, 2, 8, 1 / 16), (4, 1, 20, 0.03), (3, 2, 14, 1 / 16)],
-       tex=r"\mathrm{kl}(\tfrac1d,s)\le\kappa\tfrac{km}d\text{ for all learners, }m\text{ examples}\ (d\in\{3,4\})")
-def chance_to_name(case: Case, share: float = 1.0) -> Evidence:
-    "The best chance against its limit, at the m >= 1 where the room is smallest; case (d, k, largest m, eps)."
-    d, k, rounds, eps = case.value
-    levels = look_tree(d, k, rounds)
-    limit = lambda m: largest_chance(1 / d, share * look_information(eps) * k * m / d)
-    found = [(best_learner(levels, k * m, eps, "guess"), limit(m)) for m in range(1, rounds + 1)]
-    s, bound = min(found, key=lambda pair: pair[1] - pair[0])
-    return Evidence(s, "<=", bound, tol=1e-9)
-
-
-@chance_to_name.control("half of the information of a look")
-def _(case: Case) -> Evidence: return chance_to_name.check(case, share=0.5)
-
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #d023f337
-@kernel
-def sweep_run(
-    rng: np.random.Generator, j: int, d: int, p: float, step: float, last: float, upper: float, most: int
-) -> tuple[int, int]:
-    "Looks of one run of the sweep on D_j, in rounds that lower -b by `step` down to -last; 0, 4 or 8: the excess over eps."
-    up, down, total, level, score = math.log1p(2 * p), math.log1p(-2 * p), 0, 0.0, np.zeros(d)
-    while level < last - 1e-9:
-        level = min(level + step, last)
-        for i in range(d):
-            while score[i] > -level:
-                if total >= most: return total, 4
-                total += 1
-                score[i] += up if rng.random() < 0.5 + p * (i == j) else down
-                if score[i] > upper: return total, 0 if i == j else 8
-    return total, 4
-
-
-def sweeps(d: int, eps: float, runs: int, limit: float, step: float, last: float, rng: np.random.Generator) -> tuple[np.ndarray, int]:
-    "Looks and excess / eps of many runs, (runs, 2), j uniform; and the most looks allowed, limit * d / kappa."
-    most, upper = int(limit * d / look_information(eps)), math.log(d) + 5
-    return np.array([sweep_run(rng, int(rng.integers(d)), d, math.sqrt(eps), step, last, upper, most) for _ in range(runs)]), most
-
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #129a7491
-@claim("cesabianchi2010", "Theorem 3", id="D11", tier="statistical", level=1e-4, proof="thm-lb-examples",
-       cases=[(3, 1, 30, 1 / 16), (3, 2, 16, 1 / 16), (4, 1, 20, 0.2), (4, 1, 20, 0.12), (512, 1, 1.68, 1 / 64)],
-       tex=r"\text{for every learner one of the laws needs }m\ge\tfrac d{k\kappa}\mathrm{kl}(\tfrac1d,\tfrac34)"
-           r"\ (d\in\{3,4\}\text{: all learners};\ d=512\text{: the sweep})")
-def best_learner_needs(case: Case, factor: float = 1.0, goal: str = "weights") -> Evidence:
-    "First m at which the best learner's E||pi||^2 (or chance to name j) is above 3/4, or looks of the sweep; case (d, k, most, eps)."
-    d, k, rounds, eps = case.value
-    bound = factor * bound_examples(d, k, eps)
-    if d > 4:
-        found, most = sweeps(d, eps, 3000, rounds, 9.0, 1.5, case.rng)
-        return Evidence(most if mean_limit(found[:, 1].astype(float), 1e-4) < 1 else math.nan, ">=", bound)
-    levels = look_tree(d, k, rounds)
-    need = (m for m in range(rounds + 1) if best_learner(levels, k * m, eps, goal) > 0.75)
-    return Evidence(next(need, math.nan), ">=", bound)
-
-
-@best_learner_needs.control("the bound three tenths larger")
-def _(case: Case) -> Evidence: return best_learner_needs.check(Case(4, best_learner_needs.cases[4], case.rng), factor=1.3)
-
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #e1db9335
-def best_stopping(levels: list, budget: int, eps: float, price: float) -> tuple[float, float]:
-    "(E||pi||^2, mean examples) of the learner that maximises E||pi||^2 - price * examples, within the tree `levels`."
-    mass, value = state_values(levels[-1][0], eps, "weights")
-    spent = np.zeros(len(mass))
-    for look in range(len(levels) - 2, -1, -1):
-        states, following = levels[look]
-        options = np.where(following[:, :, 0] < 0, -np.inf, value[following].mean(axis=2))
-        best = following[np.arange(len(states)), options.argmax(axis=1)]
-        value, spent = options.max(axis=1), spent[best].mean(axis=1)
-        if look % budget: continue
-        mass, now = state_values(states, eps, "weights")
-        value, spent = value - price * mass, spent + mass
-        spent, value = np.where(value > now, spent, 0.0), np.maximum(value, now)
-    return float(value[0] + price * spent[0]), float(spent[0])
-
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #c68daa1f
-@claim("cesabianchi2010", "Theorem 3, mean number of examples", id="D11t", tier="statistical", level=1e-4, proof="thm-lb-examples",
-       cases=[(3, 1, 26, 0.03, 0.15), (3, 2, 14, 0.06, 0.15), (4, 1, 22, 0.02, 0.15), (4, 1, 22, 0.02, 0.12), (1024, 1, 9.0, 1.45, 1 / 64)],
-       tex=r"\mathbb E\tau\ge\tfrac d{k\kappa}\tfrac d{d-1}\int_{1/d}^s\mathrm{kl}(\tfrac1d,v)dv,"
-           r"\ s=\mathbb E\Vert\pi\Vert^2\ (d\in\{3,4\}\text{: all learners};\ d=1024\text{: sweeps, }s=\tfrac34)")
-def mean_examples(case: Case, factor: float = 1.0) -> Evidence:
-    "The best stopping learner for a price, or the sweep in rounds, against step 4 of the proof; case (d, k, cap, price, eps)."
-    d, k, rounds, price, eps = case.value
-    if d > 4:
-        found, _ = sweeps(d, eps, 1500, rounds, 0.1, price, case.rng)
-        looks, excess = found.T.astype(float)
-        least = 2 * looks.mean() - mean_limit(looks, 1e-4) if excess.mean() < 1 else math.nan
-        return Evidence(least, ">=", factor * bound_examples(d, k, eps, stopped=True))
-    s, mean = best_stopping(look_tree(d, k, rounds), k, eps, price)
-    if s <= 0.75: fail("s", s, "above 3/4, as accuracy asks")
-    return Evidence(mean, ">=", factor * d / (k * look_information(eps)) * d / (d - 1) * divergence_area(1 / d, s))
-
-
-@mean_examples.control("the bound times two and a half")
-def _(case: Case) -> Evidence: return mean_examples.check(Case(4, mean_examples.cases[4], case.rng), factor=2.5)
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #9db521a1
 @claim("cesabianchi2010", "Theorem 3, order of the quantifiers", id="E-D10", tier="bayes", proof="rem-lb-order",
@@ -406,242 +511,3 @@ def some_law_for_each(case: Case, factor: float = 1.0) -> Evidence:
 
 @one_law_for_all.control("four times the examples")
 def _(case: Case) -> Evidence: return some_law_for_each(case, factor=4.0)
-
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #a47b700e
-def halving_success(d: int, eps: float, looks: float, runs: int, rng: np.random.Generator) -> np.ndarray:
-    "Whether halving names the hidden attribute, (runs,) booleans; d a power of 2, ties broken at random."
-    if check_int("d", d, 2) & (d - 1): fail("d", d, "a power of 2", "it is halved until one is left")
-    sizes = [d >> r for r in range(d.bit_length() - 1)]
-    unit = looks / sum(size * 1.5**r for r, size in enumerate(sizes))
-    scores, alive = np.zeros((runs, d)), np.ones(runs, bool)
-    for r, size in enumerate(sizes):
-        n, half = int(unit * 1.5**r), size // 2
-        scores[:, 0] += rng.binomial(n, 0.5 + math.sqrt(eps), runs)  # column 0 is the hidden one
-        scores[:, 1:] += rng.binomial(n, 0.5, (runs, size - 1))
-        noisy = scores + rng.random(scores.shape) / 2
-        alive &= (noisy[:, 1:] > noisy[:, :1]).sum(axis=1) < half
-        kept = np.sort(noisy[:, 1:], axis=1)[:, half:] if half > 1 else noisy[:, :0]
-        scores = np.floor(np.column_stack([noisy[:, :1], kept]))
-    return alive
-
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #06652e29
-@claim("cesabianchi2010", "theorem 3, halving (ours)", id="D11m", tier="statistical", level=1e-6, proof="thm-lb-halving",
-       cases=[(4, 1 / 16), (64, 1 / 16), (64, 1 / 256), (512, 1 / 64)],
-       tex=r"(d,\tfrac1\varepsilon)=(4,16),(64,16),(64,256),(512,64):\ \tfrac52\,d/\varepsilon"
-           r"\text{ looks name }j\text{ with chance }>\sqrt{3/4}")
-def halving_suffices(case: Case, share: float = 1.0) -> Evidence:
-    "Upper limit for the chance that halving with 2.5 d / eps looks fails, 1500 runs; case (d, eps)."
-    d, eps = case.value
-    failed = ~halving_success(d, eps, share * 2.5 * d / eps, 1500, case.rng)
-    return Evidence(mean_limit(failed.astype(float), 1e-6), "<=", 1 - math.sqrt(0.75))
-
-
-@halving_suffices.control("a third of the looks")
-def _(case: Case) -> Evidence: return halving_suffices.check(case, share=1 / 3)
-
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #fd6ffd35
-Law = Sequence[tuple[Sequence[Any], Any, Any]]
-
-
-def exact_number(name: str, value: Any) -> Fraction:
-    "`value`, an int, a Fraction or a finite float, as a Fraction."
-    if isinstance(value, Fraction): return value
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool): return Fraction(int(value))
-    return Fraction(check_real(name, value, why="or a Fraction"))
-
-
-def check_law(law: Law, depth: int) -> list[tuple[tuple[Fraction, ...], Fraction, Fraction]]:
-    "The law in Fractions without outcomes of chance 0; refused unless chances are >= 0 with sum 1, and depth <= d."
-    try: rows = [(tuple(x), y, c) for x, y, c in law]
-    except (TypeError, ValueError): fail("law", law, "a list of triples (attributes, label, chance)")
-    if not rows or not rows[0][0]: fail("law", law, "at least one outcome with at least one attribute")
-    d = len(rows[0][0])
-    for n, (x, _, _) in enumerate(rows):
-        if len(x) != d: fail(f"number of attributes of outcome {n}", len(x), f"{d}, as in outcome 0")
-    check_int("depth", depth, 0, d, f"there are d = {d} attributes")
-    number = exact_number
-    exact = [(tuple(number("x", v) for v in x), number("y", y), number("chance", c)) for x, y, c in rows]
-    if min(c for _, _, c in exact) < 0: fail("chance", min(c for _, _, c in exact), "at least 0")
-    if (total := sum(c for _, _, c in exact)) != 1:
-        fail("sum of the chances", str(total), "exactly 1", "give Fractions; 0.1 is not a tenth")
-    return [row for row in exact if row[2]]
-
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #1592ca10
-@dataclass(frozen=True)
-class Policy:
-    "A tree: `risk` is its mean squared error in its cell; it reads `attribute`, or predicts `value` if that is None."
-
-    risk: Fraction
-    value: Fraction
-    attribute: int | None = None
-    branches: dict[Fraction, Policy] = field(default_factory=dict)
-
-    def predict(self, x: Sequence[Any]) -> Fraction:
-        "The prediction for x (d,); a value that the law does not have ends the walk."
-        after = None if self.attribute is None else self.branches.get(exact_number("x", x[self.attribute]))
-        return self.value if after is None else after.predict(x)
-
-    def __str__(self) -> str:
-        if self.attribute is None: return str(self.value)
-        return f"x[{self.attribute}]: " + ", ".join(f"{v} -> ({t})" for v, t in sorted(self.branches.items()))
-
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #d6560cd1
-def best_policy(law: Law, depth: int) -> Policy:
-    "The tree of smallest risk that reads at most `depth` attributes of an example of this finite law; exact."
-    rows, memo = check_law(law, depth), {}
-
-    def solve(cell: list, seen: frozenset) -> Policy:
-        if seen in memo: return memo[seen]
-        mass, mean = sum(c for _, _, c in cell), sum(c * y for _, y, c in cell)
-        best = Policy(sum(c * y * y for _, y, c in cell) / mass - (mean / mass) ** 2, mean / mass)
-        done = {i for i, _ in seen}
-        for i in set(range(len(rows[0][0]))) - done if len(done) < depth and best.risk else ():
-            parts: dict = {}
-            for row in cell: parts.setdefault(row[0][i], []).append(row)
-            if len(parts) == 1: continue
-            after = {v: solve(part, seen | {(i, v)}) for v, part in parts.items()}
-            risk = sum(after[v].risk * sum(c for _, _, c in part) for v, part in parts.items()) / mass
-            if risk < best.risk: best = Policy(risk, mean / mass, i, after)
-        memo[seen] = best
-        return best
-
-    return solve(rows, frozenset())
-
-
-def best_policy_risk(law: Law, depth: int) -> Fraction:
-    "Smallest risk of a predictor that reads at most `depth` attributes of an example of this finite law; exact."
-    return best_policy(law, depth).risk
-
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #ebeae6cf
-def sign_law(w: Sequence[Any], chances: Sequence[Any] | None = None) -> list[tuple[tuple, Fraction, Fraction]]:
-    """The law of y = w'x for exchangeable signs x, in Fractions; chances (d + 1,): of 0..d plus signs.
-
-    Given the number of plus signs their places are uniform. Without `chances` the signs are independent and uniform.
-    """
-    w = [exact_number("w", v) for v in w]
-    d = check_int("number of weights", len(w), 1, 12, "2^d outcomes are listed")
-    p = [exact_number("chances", c) for c in ([Fraction(math.comb(d, n), 2**d) for n in range(d + 1)]
-                                              if chances is None else chances)]
-    if len(p) != d + 1: fail("chances", chances, f"{d + 1} numbers, for 0 to {d} plus signs")
-    each = [c / math.comb(d, n) for n, c in enumerate(p)]
-    return [(x, sum(a * b for a, b in zip(w, x, strict=True)), each[x.count(1)])
-            for x in itertools.product((1, -1), repeat=d)]
-
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #16a62916
-@claim("cesabianchi2010", "theorem 4", id="D12", tier="exact", proof="thm-lb-test",
-       tex=r"w^*=(\tfrac13,\tfrac13,\tfrac13)\text{, uniform signs: smallest risk with 2 attributes}=\tfrac19")
-def two_attributes(case: Case, depth: int = 2) -> Evidence:
-    "Risk of the best tree that reads two attributes, all trees compared."
-    return Evidence(best_policy_risk(sign_law([Fraction(1, 3)] * 3), depth), "==", Fraction(1, 9))
-
-
-@two_attributes.control("three attributes")
-def _(case: Case) -> Evidence: return two_attributes.check(case, depth=3)
-
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #f6eba166
-def unread_variance(w: Sequence[Any], budget: int) -> Any:
-    "Sum of the d - budget smallest w_i^2: risk of the best predictor for uniform signs and y = w'x (thm-lb-test)."
-    k = check_int("budget", budget, 0, len(w), f"there are d = {len(w)} attributes")
-    return sum(sorted(v * v for v in w)[: len(w) - k])
-
-
-@claim("cesabianchi2010", "theorem 4, generalised", id="D12a", tier="exact", proof="thm-lb-test",
-       cases=[(3, 1), (4, 2), (4, 1), (4, 3), (5, 2)],
-       tex=r"\text{risk}=\text{sum of the }d-k\text{ smallest }w_i^{*2}")
-def best_is_unread(case: Case, copy: bool = False) -> Evidence:
-    "The best tree for random rational weights against the formula; case (d, k)."
-    d, k = case.value
-    w = [abs(v) + Fraction(1, 7) for v in random_fractions(case.rng, d, 6)]
-    law = sign_law(w)
-    if copy: law = [((*x[:-1], x[0]), y + w[-1] * (x[0] - x[-1]), c) for x, y, c in law]
-    return Evidence(best_policy_risk(law, k), "==", unread_variance(w, k))
-
-
-@best_is_unread.control("the last attribute is a copy of the first")
-def _(case: Case) -> Evidence: return best_is_unread.check(case, copy=True)
-
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #cea01268
-@claim("cesabianchi2010", "theorems 2 and 3 of the journal version", id="D13", tier="exact", proof="thm-lb-test",
-       cases=[(2, 2, 1), (4, 4, 2), (5, 5, 2), (3, 2, 1), (4, 3, 1), (5, 4, 2)],
-       tex=r"w^*=b\text{ on }n\text{ coordinates}:\ \text{risk}=b^2(n-k);\ b=\tfrac1{\sqrt d},n=d\text{ or }"
-           r"b=\tfrac1{ck},n=ck")
-def equal_weights(case: Case, more: int = 0) -> Evidence:
-    "Best tree for w = 1 on n of d coordinates; case (d, n, k)."
-    d, n, k = case.value
-    return Evidence(best_policy_risk(sign_law([1] * n + [0] * (d - n)), k + more), "==", n - k)
-
-
-@equal_weights.control("one attribute more")
-def _(case: Case) -> Evidence: return equal_weights.check(case, more=1)
-
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #f3e5e59a
-@claim("cesabianchi2010", "theorem 4, large weights (ours)", id="D12d", tier="exact", cases=[3, 5, 7], proof="rem-lb-large",
-       tex=r"w^*=(1,\dots,1),\ \lvert y\rvert=1:\ \text{risk}=1-\tfrac2{d(d-1)}\text{ with 2 attributes}")
-def balanced_signs(case: Case, depth: int = 2) -> Evidence:
-    "Best tree for d signs with sum 1 or -1."
-    d, chances = case.value, [Fraction(0)] * (case.value + 1)
-    chances[d // 2] = chances[d // 2 + 1] = Fraction(1, 2)
-    return Evidence(best_policy_risk(sign_law([1] * d, chances), depth), "==", 1 - Fraction(2, d * (d - 1)))
-
-
-@balanced_signs.control("three attributes")
-def _(case: Case) -> Evidence: return balanced_signs.check(case, depth=3)
-
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #952918cd
-def test_time_floor(budget: int, d: int | None = None, radius: float = 1.0) -> float:
-    "radius^2 / (1 + sqrt(K))^2, K = k (d - 1) / (d - k), or K = k if d is None (any d): thm-lb-minimax."
-    k = check_int("budget", budget, 1, d, "" if d is None else f"there are d = {d} attributes")
-    radius = check_real("radius", radius, 0)
-    if d is not None and k == d: return 0.0
-    return (radius / (1 + math.sqrt(k if d is None else k * (d - 1) / (d - k)))) ** 2
-
-
-def hard_chances(d: int, a: Any) -> list[Fraction]:
-    "Chances of 0..d plus signs in step 3 of thm-lb-minimax: beta-binomial with parameters (d, a, a); a a Fraction."
-    rising = lambda v, n: math.prod((v + i for i in range(n)), start=Fraction(1))
-    a = exact_number("a", a)
-    if check_int("d", d, 1) and a <= 0: fail("a", a, "positive", "it is a parameter of a Beta law")
-    return [math.comb(d, n) * rising(a, n) * rising(a, d - n) / rising(2 * a, d) for n in range(d + 1)]
-
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #65149046
-@claim("cesabianchi2010", "theorem 4, best constant (ours)", id="D12b", tier="exact", proof="thm-lb-minimax",
-       cases=[(3, 1), (4, 1), (10, 2), (9, 3)],
-       tex=r"w^*=\tfrac1d(1,\dots,1):\ \text{risk}=(1+\sqrt K)^{-2},\ K=k\tfrac{d-1}{d-k}")
-def hard_law(case: Case, independent: bool = False) -> Evidence:
-    "Best tree for the hard law of step 3, in fractions, against the formula; case (d, k) with K a square."
-    d, k = case.value
-    K = Fraction(k * (d - 1), d - k)
-    root = Fraction(math.isqrt(K.numerator), math.isqrt(K.denominator))
-    chances = hard_chances(d, Fraction(k * d) / (2 * ((d - k) * root - k)))
-    law = sign_law([Fraction(1, d)] * d, None if independent else chances)
-    return Evidence(float(best_policy_risk(law, k)), "==", test_time_floor(k, d), tol=1e-12)
-
-
-@hard_law.control("independent signs")
-def _(case: Case) -> Evidence: return hard_law.check(case, independent=True)
-
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #fe54853b
-def drawn_risk(points: np.ndarray, w: np.ndarray, draws: int, shrink: float) -> float:
-    "Risk of shrink times the mean of sign(w_i) ||w||_1 x_i over all sequences of draws by weight; points (n, d)."
-    total, chance = 0.0, np.abs(w) / np.abs(w).sum()
-    single = np.sign(w) * np.abs(w).sum() * points
-    for I in itertools.product(range(len(w)), repeat=draws):
-        total += chance[list(I)].prod() * ((shrink * single[:, list(I)].mean(axis=1) - points @ w) ** 2).mean()
-    return float(total)
-
-
-@claim("cesabianchi2010", "theorem 4, upper bound (ours)", id="D12c", tier="search", cases=[1, 1, 2, 2, 3, 3], proof="thm-lb-minimax",
-       tex=r"\text{shrunken draws by weight: risk}\le\Vert w^*\Vert_1^2(1+\sqrt k)^{-2}\text{ on every law}")
-def shrunken_draws(case: Case, shrink: bool = True) -> Evidence:
-    "Largest risk found over random laws of 5 points and weights with ||w||_1 = 1, d = 4; some laws are signs."
-    k, found = case.value, []
-    for trial in range(20):
-        w = case.rng.standard_normal(4)
-        points = case.rng.uniform(-1, 1, (5, 4))
-        points = np.sign(points) if trial % 2 else points
-        found.append(drawn_risk(points, w / np.abs(w).sum(), k, math.sqrt(k) / (1 + math.sqrt(k)) if shrink else 1.0))
-    return Evidence(max(found), "<=", test_time_floor(k), tol=1e-12)
-
-
-@shrunken_draws.control("no shrinking")
-def _(case: Case) -> Evidence: return shrunken_draws.check(case, shrink=False)

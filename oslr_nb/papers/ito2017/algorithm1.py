@@ -655,6 +655,9 @@ def _(case: Case) -> Evidence: return printed_schedule.check(case, power=0)
 def _(case: Case) -> Evidence: return printed_schedule.check(case, power=-2)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #d4933c2d
+PLAYED, NORM2, SEEN_U, SEEN_V, SCALE = range(5)  # places in num
+
+
 def inverse_chances(d: int, budget: int, top: int) -> np.ndarray:
     "q1 = m/r and q2 = m(m-1)/(r(r-1)), the inverse chances of a coordinate and of a pair outside U, shape (2,); 1 where there is none."
     m, r = d - top, budget - top
@@ -668,7 +671,7 @@ def rda_select(
     rng: np.random.Generator, buf: np.ndarray, S: np.ndarray, mark: np.ndarray, num: np.ndarray, top: int
 ) -> None:
     "Algorithm 1, line 3: S = Observe(w, k', k1), the top features first."
-    stamp = np.int64(num[0]) + 1
+    stamp = np.int64(num[PLAYED]) + 1
     for a in range(top):
         S[a] = buf[a]
         mark[S[a]] = stamp
@@ -680,12 +683,12 @@ def rda_predict(
     h: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, top: int, rate: float, radius: float
 ) -> float:
     "Algorithm 1, line 4: yhat = w' D x with w from (Ito 5), lambda_t = rate * sqrt(t)."
-    scale = -1.0 / max(rate * math.sqrt(num[0] + 1), math.sqrt(max(num[1], 0.0)) / radius)
+    scale = -1.0 / max(rate * math.sqrt(num[PLAYED] + 1), math.sqrt(max(num[NORM2], 0.0)) / radius)
     su = sv = 0.0
     for a in range(top): su += values[a] * h[S[a]]
     for a in range(top, S.size): sv += values[a] * h[S[a]]
-    num[2], num[3], num[4] = su * scale, sv * scale, scale
-    return num[2] + num[3]
+    num[SEEN_U], num[SEEN_V], num[SCALE] = su * scale, sv * scale, scale
+    return num[SEEN_U] + num[SEEN_V]
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #0c11e123
 @kernel
@@ -694,15 +697,15 @@ def rda_update(
     bound: np.ndarray,
 ) -> None:
     "Algorithm 1, line 5: h += g with the O(k') form of (Ito 6), odds = (q1, q2); then the top features are brought up to date."
-    norm2, q1, q2 = num[1], odds[0], odds[1]
-    in_U, in_V, slope = num[2] + q1 * num[3] - y, q1 * num[2] + q2 * num[3] - q1 * y, (q1 - q2) * num[4]
+    norm2, q1, q2 = num[NORM2], odds[0], odds[1]
+    in_U, in_V, slope = num[SEEN_U] + q1 * num[SEEN_V] - y, q1 * num[SEEN_U] + q2 * num[SEEN_V] - q1 * y, (q1 - q2) * num[SCALE]
     for a in range(S.size):
         old = h[S[a]]
         new = old + 2 * values[a] * (in_U if a < top else in_V + slope * values[a] * old)
         h[S[a]] = new
         norm2 += (new - old) * (new + old)
-    num[0] += 1
-    num[1] = norm2 if np.int64(num[0]) % 1048576 else (h * h).sum()
+    num[PLAYED] += 1
+    num[NORM2] = norm2 if np.int64(num[PLAYED]) % 1048576 else (h * h).sum()
     top_update(h, S[top:], top, buf, bound)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #92cd9422
@@ -724,7 +727,7 @@ def one_round(case: Case, power: float = 1.0, late: int = 0) -> Evidence:
         rda_update(y, new, S, x[S], num, top, odds, buf.copy(), bound.copy())
         estimates.append(new - h)
         exact = gradient_estimate(x[S], S, y, w, pair)
-        gaps += [abs(yhat - w[S] @ x[S]), np.abs(estimates[-1] - exact).max(), abs(num[1] - new @ new), abs(num[0] - 5)]
+        gaps += [abs(yhat - w[S] @ x[S]), np.abs(estimates[-1] - exact).max(), abs(num[NORM2] - new @ new), abs(num[PLAYED] - 5)]
     gaps.append(np.abs(np.mean(estimates, axis=0) - 2 * (w @ x - y) * x).max())
     return Evidence(max(gaps), "==", 0, tol=1e-9)
 
@@ -818,7 +821,7 @@ class RDA(Learner):
     @property
     def coef_(self) -> np.ndarray:
         "Weights (d,) of the coming prediction, (Ito 5)."
-        return dual_averaging_step(self.h, self.rate * math.sqrt(self.num[0] + 1), self.radius)
+        return dual_averaging_step(self.h, self.rate * math.sqrt(self.num[PLAYED] + 1), self.radius)
 
     def _query(self) -> np.ndarray:
         rda_select(self.rng, self.buf, self.S, self.mark, self.num, self.top)

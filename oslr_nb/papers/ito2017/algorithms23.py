@@ -625,17 +625,20 @@ def _(case: Case) -> Evidence: return printed_seven.check(case, share=0.3)
 def _(case: Case) -> Evidence: return printed_seven.check(case, power=0.5)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #7bb652f0
+PLAYED, NORM2, YHAT, EXPLORED, WEIGHT, EXPLORING = range(6)  # places in num
+
+
 @kernel
 def squares_explore(
     h: np.ndarray, w: np.ndarray, mean: np.ndarray, chosen: np.ndarray, num: np.ndarray, rate: float,
     radius: float, l1: float, power: float,
 ) -> None:
     "Line 1 of Algorithms 2, 3: w_s, the sum of j^-power w_j, and its largest entries; mu_j = l1 j^-power."
-    num[3] += 1
-    w[:] = dual_averaging_step(h, rate * math.sqrt(num[3]), radius, l1 * num[4])
-    weight = num[3] ** -power
+    num[EXPLORED] += 1
+    w[:] = dual_averaging_step(h, rate * math.sqrt(num[EXPLORED]), radius, l1 * num[WEIGHT])
+    weight = num[EXPLORED] ** -power
     mean += weight * w
-    num[4] += weight
+    num[WEIGHT] += weight
     top_rescan(mean, chosen, np.zeros(3))
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #b6958c98
@@ -646,13 +649,13 @@ def squares_select(
     l1: float, power: float,
 ) -> None:
     "Lines 1 and 2: S = Observe(w_s, k', k1) in the rounds 1, 4, 9, ..., the chosen features otherwise."
-    num[5] = 1.0 if num[0] + 1 == (num[3] + 1) ** 2 else 0.0
-    if num[5] == 0:
+    num[EXPLORING] = 1.0 if num[PLAYED] + 1 == (num[EXPLORED] + 1) ** 2 else 0.0
+    if num[EXPLORING] == 0:
         S[:] = chosen
         return
     squares_explore(h, w, mean, chosen, num, rate, radius, l1, power)
     top_rescan(w, favourites, np.zeros(3))
-    stamp, top = np.int64(num[3]), favourites.size
+    stamp, top = np.int64(num[EXPLORED]), favourites.size
     for a in range(top):
         S[a] = favourites[a]
         mark[S[a]] = stamp
@@ -664,8 +667,8 @@ def squares_predict(H: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.nd
     "Line 3: yhat = w' D x for the weights of the predictor, lambda_t = rate * sqrt(t)."
     total = 0.0
     for a in range(S.size): total += values[a] * H[S[a]]
-    num[2] = -total / max(rate * math.sqrt(num[0] + 1), math.sqrt(max(num[1], 0.0)) / radius)
-    return num[2]
+    num[YHAT] = -total / max(rate * math.sqrt(num[PLAYED] + 1), math.sqrt(max(num[NORM2], 0.0)) / radius)
+    return num[YHAT]
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #e9cdebfc
 @kernel
@@ -673,15 +676,15 @@ def squares_update(
     y: float, h: np.ndarray, H: np.ndarray, w: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, top: int
 ) -> None:
     "Lines 4 and 5: the predictor learns on S; in an exploring round the explorer learns from equation (6)."
-    norm2, m, r = num[1], h.size - top, S.size - top
+    norm2, m, r = num[NORM2], h.size - top, S.size - top
     for a in range(S.size):
         old = H[S[a]]
-        new = old + 2 * (num[2] - y) * values[a]
+        new = old + 2 * (num[YHAT] - y) * values[a]
         H[S[a]] = new
         norm2 += (new - old) * (new + old)
-    num[0] += 1
-    num[1] = norm2 if np.int64(num[0]) % 1048576 else (H * H).sum()
-    if num[5] == 0: return
+    num[PLAYED] += 1
+    num[NORM2] = norm2 if np.int64(num[PLAYED]) % 1048576 else (H * H).sum()
+    if num[EXPLORING] == 0: return
     q1 = m / r
     q2 = q1 * (m - 1) / (r - 1)
     su = sv = 0.0
@@ -772,7 +775,7 @@ class SquaresRDA(Learner):
     @property
     def coef_(self) -> np.ndarray:
         "Weights (d,) of the coming prediction outside exploring rounds: the predictor's, on the chosen features."
-        w = dual_averaging_step(self.H, self.rate * math.sqrt(self.num[0] + 1), self.radius)
+        w = dual_averaging_step(self.H, self.rate * math.sqrt(self.num[PLAYED] + 1), self.radius)
         return np.where(np.isin(np.arange(self.d), self.chosen), w, 0.0)
 
     def _query(self) -> np.ndarray:
@@ -1022,12 +1025,12 @@ def squares_explore_only(
     "The exploring rounds only: the mean weights after marks[0], marks[1], ... explorations into path."
     c = 0
     for s in range(rows.size):
-        num[0] = (num[3] + 1) ** 2 - 1
+        num[PLAYED] = (num[EXPLORED] + 1) ** 2 - 1
         squares_select(rng, h, w, mean, chosen, favourites, S, mark, num, explorer, radius, l1, power)
         for a in range(S.size): values[a] = X[rows[s], S[a]]
         squares_update(y[rows[s]], h, H, w, S, values, num, top)
         if s + 1 == marks[c]:
-            path[c] = mean / num[4]
+            path[c] = mean / num[WEIGHT]
             c += 1
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #b682ac93

@@ -1,0 +1,214 @@
+"""What the modules on Cesa-Bianchi et al. 2010 refuse, and plumbing that its pages do not show."""
+
+import json
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import oslr_nb as oslr
+from oslr_nb.experiments import SECTIONS, load_sections
+from oslr_nb.papers.cesabianchi2010 import aer, baseline, compiled_aer, lower_bounds, solvers, test_time
+from oslr_nb.protocol import Environment, get_state, play, simulate
+from oslr_nb.reproductions import cesabianchi2010 as experiments
+
+HALF = Fraction(1, 2)
+REFUSED = {
+    "odd budget for pairs": (lambda: baseline.moment_factors(5, 3), "it must be even"),
+    "budget above d": (lambda: baseline.moment_factors(5, 6), "from 2 to 5"),
+    "budget of one": (lambda: baseline.moment_factors(5, 1, "distinct"), "from 2 to 5"),
+    "unknown estimator": (lambda: baseline.moment_factors(5, 4, "distinctt"), "one of pairs, distinct"),
+    "an array for a word": (lambda: baseline.moment_factors(5, 4, np.array(["pairs"])), "one of pairs, distinct"),
+    "delta 0": (lambda: baseline.deviations(60, 4, 100, delta=0.0), "above 0"),
+    "delta above 1": (lambda: baseline.deviations(60, 4, 100, delta=1.5), "at most 1"),
+    "order 3": (lambda: baseline.bound_baseline(60, 4, 1000, order=3), "order = 3"),
+    "too many faces": (lambda: solvers.minimise_faces(np.eye(9), np.ones(9), 1.0), r"3\^d faces"),
+    "one radius alone": (lambda: solvers.path_l1(np.eye(2), np.ones(2), 1.0), "radii"),
+    "no radii": (lambda: solvers.path_l1(np.eye(2), np.ones(2), []), "at least one radius"),
+    "radius 0": (lambda: solvers.ridge_in_ball(np.eye(2), np.ones(2), [1.0, 0.0]), r"radii\[1\]"),
+    "radius below 0": (lambda: solvers.solve_baseline(np.eye(2), np.ones(2), -1.0), "radius = -1"),
+    "order 3 of a solve": (lambda: solvers.solve_baseline(np.eye(2), np.ones(2), 1.0, order=3), "order = 3"),
+    "Baseline, odd budget": (lambda: solvers.Baseline(6, 5), "it must be even"),
+    "Baseline, one attribute": (lambda: solvers.Baseline(6, 1), "from 2 to 6"),
+    "Baseline, memory": (lambda: solvers.Baseline(20_000, 4), "at least 3200000000 bytes"),
+    "Baseline, unknown form": (lambda: solvers.Baseline(6, 4, form="convex"), "one of clipped, indefinite"),
+    "Baseline, two forms": (lambda: solvers.Baseline(6, 4, form=np.array(["clipped", "clipped"])), "one of clipped"),
+    "Baseline, radius 0": (lambda: solvers.Baseline(6, 4, radius=0.0), "radius = 0"),
+    "AER, odd budget": (lambda: compiled_aer.AER(10, 3, 100), "it must be even"),
+    "AER, budget above d": (lambda: compiled_aer.AER(10, 12, 100), "from 2 to 10"),
+    "AER, one example": (lambda: compiled_aer.AER(10, 4, 1), "T = 1"),
+    "AER, step too long": (lambda: compiled_aer.AER(10, 4, 100, step=1e12), "radii long"),
+    "AER, step too short": (lambda: compiled_aer.AER(10, 4, 100, lam=1e30, step=1e-29, x_max=1e-29, y_max=1e-29), "radii long"),
+    "AER, radius_2 above radius": (lambda: compiled_aer.AER(10, 4, 100, radius_2=2.0), "at most radius"),
+    "AER, nothing learns": (lambda: compiled_aer.AER(10, 4, 100, calibrate=1.0), "two have to learn"),
+    "AER, five rounds of calibration": (lambda: compiled_aer.AER(10, 4, 50, calibrate=0.1), "fewer than 10"),
+    "AER, two shares": (lambda: compiled_aer.AER(10, 4, 100, calibrate=np.array([0.1, 0.2])), "calibrate"),
+    "AER, unknown output": (lambda: compiled_aer.AER(10, 4, 100, output="average"), "one of printed, proved, last"),
+    "AER, centre no bool": (lambda: compiled_aer.AER(10, 4, 100, centre=1), "True or False"),
+    "AER, lam nan": (lambda: compiled_aer.AER(10, 4, 100, lam=math.nan), "lam = nan"),
+    "bound of the last iterate": (lambda: aer.bound_aer(10, 4, 100, output="last"), "'printed' or 'proved'"),
+    "bound with delta 0": (lambda: aer.bound_aer(10, 4, 100, delta=0.0), "delta"),
+    "bound with lam 0": (lambda: aer.bound_aer(10, 4, 100, lam=0.0), "lam"),
+    "bound with delta and x_norm": (lambda: aer.bound_aer(10, 4, 100, delta=0.1, x_norm=1.0), "x_norm"),
+    "eps too large": (lambda: lower_bounds.hidden_attribute(5, 0.3, 10), "is a probability"),
+    "a certain look": (lambda: lower_bounds.look_information(0.25), "below 0.25"),
+    "more looks than attributes": (lambda: lower_bounds.bound_examples(4, 5, 0.01), "from 1 to 4"),
+    "printed bound, d = 3": (lambda: lower_bounds.bound_examples(3, 1, 0.01, printed=True), "d >= 4"),
+    "tree too large": (lambda: lower_bounds.look_tree(5, 1, 3), "states are enumerated"),
+    "halving six": (lambda: lower_bounds.halving_success(6, 0.01, 10, 10, np.random.default_rng(0)), "power of 2"),
+    "unread, more than d": (lambda: test_time.unread_variance([1, 1], 3), "from 0 to 2"),
+    "chances below one": (lambda: test_time.check_law([((1,), 1, HALF), ((0,), 1, Fraction(1, 3))], 1), "exactly 1"),
+    "a negative chance": (lambda: test_time.check_law([((1,), 1, 2), ((0,), 1, -1)], 1), "at least 0"),
+    "depth above d": (lambda: test_time.check_law([((1,), 1, HALF), ((0,), 1, HALF)], 2), "from 0 to 1"),
+    "two lengths": (lambda: test_time.check_law([((1,), 1, HALF), ((0, 1), 1, HALF)], 1), "as in outcome 0"),
+    "an infinite label": (lambda: test_time.check_law([((1,), math.inf, 1)], 1), "y = inf"),
+    "no triples": (lambda: test_time.check_law([1, 2], 1), "a list of triples"),
+    "an empty law": (lambda: test_time.best_policy([], 0), "at least one outcome"),
+    "chances for another d": (lambda: test_time.sign_law([1, 2], [1, 0]), "3 numbers"),
+    "no attribute read": (lambda: test_time.test_time_floor(0), "budget = 0"),
+    "a = 0": (lambda: test_time.hard_chances(4, 0), "positive"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_refused(what):
+    make, words = REFUSED[what]
+    with pytest.raises(ValueError, match=words): make()
+
+
+@pytest.mark.parametrize("make", [lambda: solvers.Baseline(10, 4, seed=0), lambda: compiled_aer.AER(10, 4, 100, seed=0)])
+def test_a_refusal_leaves_no_trace(make):
+    lr = make()
+    header, arrays = get_state(lr)
+    for X, y in ((3 * np.ones((9, 10)), np.ones(9)), (np.ones((9, 10)), 2 * np.ones(9)), (np.full((9, 10), np.nan), np.ones(9))):
+        with pytest.raises(ValueError, match=r"x_max|y_max|finite"): simulate(lr, X, y)
+        again = get_state(lr)
+        assert again[0] == header and all((again[1][n] == arrays[n]).all() for n in arrays)
+    lr.commit()
+    n = len(lr.query())
+    with pytest.raises(ValueError, match="x_max = 1"): lr.observe(np.full(n, -1.5))
+    lr.observe(np.ones(n))
+    with pytest.raises(ValueError, match="y_max = 1"): lr.update(-2.0)
+    lr.update(1.0)
+
+
+def test_the_score_says_what_it_lacks():
+    "A weight meets an attribute that is no number: the run stops there and names it."
+    X, y = np.ones((40, 4)), np.ones(40)
+    for lr in (solvers.Baseline(4, 2, seed=0), compiled_aer.AER(4, 2, 40, seed=0)):
+        simulate(lr, X, y)
+        spoilt = X.copy()
+        spoilt[5:] = np.nan
+        with pytest.raises(ValueError, match=r"X\[5, \d\] = nan"): simulate(lr, spoilt, y)
+
+
+def test_after_refused_sales_a_round_is_drawn_afresh():
+    X = np.full((5, 2), np.nan)
+    lr, env = compiled_aer.AER(2, 2, 5, seed=0), Environment(X, np.ones(5), 2, "training-only")
+    for _ in range(3):
+        with pytest.raises(ValueError, match="finite"): play(lr, env)
+    X[:] = 1.0  # the environment reads the same table
+    assert play(lr, env).n_observed.max() <= 2 and lr.info[0] == 5
+
+
+def test_accepted_arguments():
+    assert baseline.check_budget(5, 3, "distinct") == (5, 3)
+    assert solvers.check_baseline(5, 4, 1, "clipped", "pairs", 200) == (5, 4)
+    assert aer.aer_check(10, 4, 9, 2, None, 1, 1, lam=None, step=3) == {
+        "d": 10, "budget": 4, "T": 9, "radius": 2.0, "radius_2": 2.0, "x_max": 1.0, "y_max": 1.0, "step": 3.0}
+
+
+def test_the_strength_of_a_centred_learner():
+    sizes = aer.aer_check(10, 4, 400, 2.0, 0.5, 1.0, 1.0, step=2.0)
+    assert math.isclose(compiled_aer.aer_strength(400, sizes, False), aer.aer_lambda(10, 4, 400, 2.0, 0.5) / 2)
+    assert math.isclose(compiled_aer.aer_strength(360, sizes, True), aer.aer_lambda(10, 4, 360, 2.0, 0.5, 2.0, 2.0) / 2)
+
+
+def test_the_draws_of_a_round():
+    "At w = 0 only C is bought; later the weighted draws have their chances, in learning and in calibration."
+    from oslr_nb.trees import lazy_ball, lazy_step
+
+    parts, ball = compiled_aer.aer_fresh(6, 4, False, True), lazy_ball(6)
+    lazy, own, rng = tuple(ball.values()), tuple(parts.values()), np.random.default_rng(0)
+    compiled_aer.aer_draw(rng, lazy, own, True)
+    assert parts["info"][1] == 2 and parts["info"][2] == 0 and len(set(parts["S"][:2])) == 2
+    lazy_step(lazy, np.array([2, 4]), np.array([0.3, -0.1]), 2, 1.0)
+    parts["cdf"][:] = np.cumsum([0, 0, 0, 1.0, 0, 3.0])
+    counts = np.zeros((2, 6))
+    for t in range(4000):
+        parts["info"][0] = t
+        compiled_aer.aer_draw(rng, lazy, own, t % 2 == 0)
+        n, draws = parts["info"][1:3].astype(int)
+        S = parts["S"][:n]
+        assert len(set(S)) == n <= 4 and draws == (2 if t % 2 == 0 else 4)
+        np.add.at(counts[t % 2], S[parts["place"][:draws]], 1 / (2000 * draws))
+    assert np.abs(counts[0] - [0, 0, 0.75, 0, 0.25, 0]).max() < 0.03 > np.abs(counts[1] - [0, 0, 0, 0.25, 0, 0.75]).max()
+
+
+def test_the_loops_stop_where_they_should():
+    d, fresh = 3, np.random.default_rng
+    state = (np.zeros((d, d)), np.zeros(d), np.zeros(d), np.zeros(2, np.int64), np.zeros((1, 2), np.int64), np.zeros(2),
+             np.zeros(d, np.int64), np.zeros(3))
+    out, bought = np.zeros(4), np.zeros(4, np.int64)
+    args = np.ones((4, d)), np.ones(4), np.arange(4), state
+    assert solvers.baseline_run(fresh(0), *args, True, True, 1.0, out, bought) == 4 == state[-1][0]
+    assert np.isclose(state[0].sum(), 4 * 9) and np.isclose(state[1].sum(), 2 * 4 * 3) and (out == 0).all()
+    assert solvers.baseline_run(fresh(0), *args, False, True, 0.5, out, bought) == 0
+
+
+def test_weights_are_renewed_at_powers_of_two():
+    lr = solvers.Baseline(4, 2, y_max=2, seed=0)
+    assert (lr.coef_ == 0).all() and lr._renew() == 1 and lr.y_max == 2
+    lr.num[0] = 5
+    assert lr._renew() == 3 and lr.num[2] == 5
+
+
+def test_averages_of_whole_examples():
+    X, y = baseline.finite_law(np.random.default_rng(0), 6)
+    A, v = baseline.averaged(X, y, 6, 1, np.random.default_rng(0), "distinct")  # one example, wholly seen
+    assert any(np.allclose(A, np.outer(x, x)) and np.allclose(v, 2 * t * x) for x, t in zip(X, y, strict=True))
+    found = {m: baseline.entry_errors(*baseline.averaged(X, y, 4, m, np.random.default_rng(1)), X, y) for m in (10**3, 10**5)}
+    assert found[10**5][0] < found[10**3][0] / 4 and found[10**5][1] < found[10**3][1] / 4
+
+
+def test_small_policies_and_laws():
+    stump = test_time.Policy(Fraction(0), HALF, 1, {Fraction(1): test_time.Policy(Fraction(0), Fraction(3))})
+    assert stump.predict([math.nan, 1]) == 3 and stump.predict([math.nan, 7]) == HALF and str(stump) == "x[1]: 1 -> (3)"
+    assert test_time.check_law([((1,), 2.5, 1)], 1) == [((1,), Fraction(5, 2), 1)]
+    assert test_time.sign_law([1]) == [((1,), 1, HALF), ((-1,), -1, HALF)]
+    assert sum(c for _, _, c in test_time.sign_law([1, 2], [0, 1, 0])) == 1
+    assert test_time.sign_law([1, 2], [0, 1, 0])[1] == ((1, -1), -1, HALF)
+    assert test_time.hard_chances(10, 1) == [Fraction(1, 11)] * 11 and sum(test_time.hard_chances(9, Fraction(3, 2))) == 1
+    assert test_time.test_time_floor(3, 3) == 0 and np.isclose(test_time.test_time_floor(2), 3 - 2 * math.sqrt(2))
+
+
+def test_halving_with_many_looks_and_with_none():
+    rng = np.random.default_rng(0)
+    assert lower_bounds.halving_success(8, 0.2, 5000, 50, rng).all()
+    assert abs(lower_bounds.halving_success(8, 0.01, 0, 4000, rng).mean() - 1 / 8) < 0.03
+
+
+def test_names_of_the_paper():
+    names = {n for n in dir(oslr.cesabianchi2010) if n[0] != "_"}
+    assert {"Baseline", "AER", "bound_baseline", "bound_aer", "lasso_in_ball", "aer_textbook", "best_policy"} <= names and len(names) < 32
+
+
+def test_judge_and_gather():
+    assert experiments.judge((np.zeros(64), 0.5), (np.zeros((2, 64)), np.array([1.0, -1.0]))) == (1.25, 0.5)
+    one = {"errors": dict.fromkeys(experiments.METHODS, (0.25, 0.1)), "chosen": dict.fromkeys(experiments.METHODS, 0)}
+    assert experiments.gather([one] * 4, 2)["Ridge"]["mse"] == [0.25] * 2
+
+
+def test_the_report_is_written(tmp_path, top):
+    stored = json.loads((top / "nbs" / "results" / "cesabianchi2010_digits.json").read_text())
+    one = {"errors": dict.fromkeys(experiments.METHODS, (0.25, 0.1)), "chosen": dict.fromkeys(experiments.METHODS, 0)}
+    results = {"pairs": [one] * 45, "curves": stored["curves"][:2], "pixels": [experiments.cesabianchi2010_pixels("digits")]}
+    text = experiments.report(results, tmp_path, "digits", 64)
+    assert {f.suffix for f in tmp_path.iterdir()} == {".json", ".parquet", ".png"} and "| Ridge |" in text
+
+
+def test_sections_of_the_report():
+    load_sections()
+    found = [n for n, part in SECTIONS.items() if part.paper == "cesabianchi2010"]
+    assert found == ["cesabianchi2010_digits", "cesabianchi2010_mnist"]

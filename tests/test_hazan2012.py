@@ -1,0 +1,192 @@
+"""Hazan & Koren 2012: what the kernels of a round do one by one, what the learners refuse, and how their classes are found."""
+
+import math
+
+import numpy as np
+import pytest
+
+import oslr_nb as oslr
+from oslr_nb.designs import draw_average
+from oslr_nb.experts import eg_step
+from oslr_nb.geometry import proj_l2
+from oslr_nb.papers.hazan2012 import (
+    AELR,
+    AERR,
+    DDAELR,
+    DDAERR,
+    OnlineAELR,
+    TwoPhaseAELR,
+    TwoPhaseAERR,
+    draws,
+    learners,
+    online,
+)
+from oslr_nb.papers.hazan2012 import aerr_aelr as theory
+from oslr_nb.papers.hazan2012.learners import BOUGHT, FACTOR, INNER, PLACE, RATE, ROUNDS, SHIFT, SUM, fresh_state
+
+PLAIN = [AERR, AELR, TwoPhaseAERR, TwoPhaseAELR, OnlineAELR]
+
+
+def bought(parts, S, times, values):
+    "Put this purchase into the state."
+    n = len(S)
+    parts["S"][:n], parts["times"][:n], parts["values"][:n], parts["num"][BOUGHT] = S, times, values, n
+    return tuple(parts.values())
+
+
+def test_a_draw_lists_each_attribute_once_with_its_count():
+    parts = fresh_state(6, 5, True, 1.0)
+    parts["tree"][learners.sums_first(parts["tree"]) + 2] = 1.0  # the weighted draw is 2
+    learners.sums_update(parts["tree"], np.array([2]), 1)
+    rng = np.random.default_rng(0)
+    for t in range(200):
+        parts["num"][ROUNDS] = t
+        learners.draw_attributes(rng, tuple(parts.values()), 4, 0)
+        n = int(parts["num"][BOUGHT])
+        S, times = parts["S"][:n], parts["times"][:n]
+        assert len(set(S)) == n and times.sum() == 4 and S[int(parts["num"][PLACE])] == 2 and (times[:-1] > 0).all()
+
+
+def test_estimate_of_the_inner_product():
+    parts = fresh_state(6, 5, True, 1.0)
+    parts["tree"][0], parts["v"][2], parts["num"][PLACE] = 9.0, -3.0, 1
+    state = bought(parts, [4, 2], [1, 0], [7.0, 0.5])
+    assert learners.inner_estimate(state, True) == 9 * 0.5 / -3 and learners.inner_estimate(state, False) == -9 * 0.5
+    parts["num"][PLACE] = -1
+    assert learners.inner_estimate(state, True) == 0
+
+
+def test_settle_keeps_the_sum():
+    total, num = np.ones(2), np.r_[0.0, 3.0, 0.5, 1.0, np.zeros(6)]
+    learners.settle(np.array([1.0, -2.0]), total, num)
+    assert total.tolist() == [4, -5] and num[SUM] == 0 and num[learners.MOST] == 0.5
+
+
+@pytest.mark.parametrize("eta", [0.1, 50.0])  # without and with projection
+def test_a_step_of_aerr(eta):
+    parts, x, y = fresh_state(6, 4, True, 1.0), np.array([0.5, -0.2, 0.3, 0.1, 0.4, -0.6]), 0.7
+    state = tuple(parts.values())
+    parts["num"][RATE], parts["num"][SUM] = eta, 1.0
+    learners.draw_attributes(np.random.default_rng(1), state, 3, 0)
+    n = int(parts["num"][BOUGHT])
+    I = np.repeat(parts["S"][:n], parts["times"][:n])
+    parts["values"][:n] = x[parts["S"][:n]]
+    learners.ridge_update(y, state, 3, 1.0)
+    expected = proj_l2(eta * y * draw_average(x[I], I, np.full(6, 1 / 6)))
+    assert np.allclose(parts["num"][FACTOR] * parts["v"], expected, atol=1e-14)
+    assert np.allclose(parts["total"] + parts["num"][SUM] * parts["v"], 0)
+
+
+def test_a_clipped_step_of_aelr():
+    parts, x, y = fresh_state(3, 3, False, 2.0), np.array([0.5, -0.2, 9.0]), 0.7
+    parts["num"][RATE], parts["num"][SUM] = 0.3, 1.0
+    learners.lasso_update(y, bought(parts, [0, 1, 2], [1, 0, 1], x), 2, 2.0)
+    theta = np.clip(0.3 * y * np.array([0.5, 0, 9.0]) * 3 / 2, -1, 1)
+    assert theta[2] == 1 and np.allclose(parts["num"][FACTOR] * parts["v"], eg_step(-theta, 1.0, 2.0), atol=1e-15)
+
+
+@pytest.mark.parametrize("shift", [0.0, 60.0])
+@pytest.mark.parametrize("theta", [0.0, 1e-9, 0.00999, 0.01001, -3.0, 40.0, -700.0])
+def test_two_sided_keeps_all_digits(theta, shift):
+    gap, low = learners.two_sided(theta, shift)
+    assert gap * math.exp(shift) == pytest.approx(2 * math.sinh(theta), rel=1e-13)
+    assert low == pytest.approx(math.exp(-abs(theta) - shift))
+
+
+def test_rescaling_of_aelr():
+    parts = fresh_state(3, 2, False, 2.0)
+    parts["theta"][:] = 800.0, -799.0, 0.1
+    learners.lasso_rescale(tuple(parts.values()), 2.0)
+    e = math.exp(-1)
+    assert np.allclose(parts["num"][FACTOR] * parts["v"], 2 * np.array([1, -e, 0]) / (1 + e)) and parts["num"][SHIFT] == 800
+
+
+def test_phase_one_adds_squares():
+    parts = fresh_state(3, 3, False, 2.0)
+    parts["second"] = np.zeros(3)
+    learners.learn(0.5, bought(parts, [2, 0, 1], [1, 1, 1], [1.0, 2.0, 3.0]), False, 2, 1, 2.0)
+    assert parts["second"].tolist() == [4, 9, 1] and parts["num"][ROUNDS] == 1 and parts["num"][SUM] == 0
+
+
+def test_score_and_prediction():
+    parts = fresh_state(3, 2, True, 1.0)
+    parts["v"][:], parts["num"][SUM], parts["num"][INNER] = [1.0, 0.0, -2.0], 4.0, 7.0
+    state = bought(parts, [2, 1], [1, 1], [0.5, 9.0])
+    assert learners.score(np.array([[1.0, np.nan, 0.25]]), 0, state, 2.0) == 1.0
+    assert learners.score(np.ones((1, 3)), 0, state, 0.0) == 0
+    assert learners.prediction(state, 1) == -1.0 and learners.prediction(state, 2) == 7.0
+
+
+def test_the_loop_stops_before_a_number_that_is_missing():
+    s = oslr.data.sparse_linear(8, 2, 50, seed=3)
+    for X, rounds in ((s.X, 50), (np.where(np.arange(50)[:, None] < 20, s.X, np.nan), 20)):
+        state, out, many = tuple(fresh_state(8, 4, True, 1.0).values()), np.zeros(50), np.zeros(50, np.int64)
+        args = (np.random.default_rng(0), X, s.y, np.arange(50), state, True, 0, 3, 0, 1.0, out, many)
+        assert learners.attribute_run(*args) == rounds and out[0] == 0 and many[0] <= 3 and many.max() <= 4
+
+
+def test_scores_change_nothing():
+    s = oslr.data.sparse_linear(16, 3, 500, seed=1)
+    a, b = AERR(16, 5, 500, seed=0), AERR(16, 5, 500, seed=0)
+    oslr.simulate(a, s.X, s.y)
+    assert np.isnan(oslr.simulate(b, s.X, s.y, score=False).predictions).all() and (a.coef_ == b.coef_).all()
+
+
+def test_rates_of_the_printed_theorems():
+    assert AERR(10, 4, 400).num[RATE] == pytest.approx(2 / (4 * 400 * 20 / 3) ** 0.5)
+    assert AELR(10, 4, 400).num[RATE] == pytest.approx(0.25 * (6 * math.log(20) / (50 * 400)) ** 0.5)
+    assert AERR(10, 4, 400, radius=2.0, y_max=2.0).num[RATE] == pytest.approx((3 / (2 * 10 * 400)) ** 0.5)
+
+
+def test_helpers_of_the_pages():
+    assert theory.clip_bias(np.array([4.0, 0.0]), np.array([0.25, 0.75]), 1.0) == (0.75, 3.0, 1.0)
+    laws = list(theory.three_points(theory.Case(0, None, np.random.default_rng(0))))
+    assert len(laws) == 300 and all(abs(p @ x) <= 0.5 + 1e-9 and p.sum() == pytest.approx(1) for x, p in laws)
+    idle = theory.risk_limit(AERR, 4, theory.easy_stream(theory.equal_moments(4, True)), 9, np.random.default_rng(0), "idle")
+    assert idle == pytest.approx(0.405 / 4)
+    assert online.floor_online(np.array([1.0, 2.0, 0.5]), 4, "observed") == pytest.approx((2 / 3) ** 4 * 1.25)
+    assert online.floor_online(np.array([1.0, 2.0, 0.5]), 4, "estimate") == 1.25
+    assert draws.confident_moments(np.full(3, 1e9), 1, 2, 0.1, 2.0, False).tolist() == [4, 4, 4]
+    assert draws.data_dependent_q([4, 1], True) == pytest.approx([2 / 3, 1 / 3])
+
+
+@pytest.mark.parametrize("cls", PLAIN)
+@pytest.mark.parametrize("kw", [{"d": 1}, {"budget": 1}, {"budget": 11}, {"T": 0}, {"step": -1}, {"radius": math.nan}, {"x_norm": 0}])
+def test_refused(cls, kw):
+    with pytest.raises(ValueError, match=next(iter(kw))):
+        cls(**({"d": 10, "budget": 4, "T": 100} | kw))
+
+
+@pytest.mark.parametrize("make", [
+    lambda: AERR(3, 2, 100, q=[1, 1, 0]),
+    lambda: AELR(3, 2, 100, q=[1, -1, 1]),
+    lambda: AERR(3, 2, 100, q=[1, 1]),
+    lambda: DDAERR(3, 2, 100, [1, 1]),
+    lambda: DDAELR(3, 2, 100, [0, 0, 0]),
+    lambda: DDAERR(3, 2, 100, [1, -1, 1]),
+    lambda: TwoPhaseAERR(12, 4, 1000, warm=1000),
+    lambda: TwoPhaseAELR(12, 4, 1000, delta=0),
+    lambda: TwoPhaseAELR(12, 4, 1),
+    lambda: OnlineAELR(10, 4, 1000, "both"),
+])
+def test_refused_by_one_learner(make):
+    with pytest.raises(ValueError, match="it must be"): make()
+
+
+def test_chances_are_normalised():
+    assert learners.check_chances([1, 3], None, 2)[0].tolist() == [0.25, 0.75]
+    assert learners.check_chances([1, 0], [2, 0], 2)[1].tolist() == [2, 0]
+    lr = AERR(2, 2, 10, q=[1, 3])
+    assert lr.chance.tolist() == [0.25, 0.75] and lr.params["q"] == [0.25, 0.75]
+
+
+def test_a_refused_row_is_named():
+    lr = AERR(10, 4, 100, seed=0)
+    with pytest.raises(ValueError, match=r"X\[0, \d\]"): oslr.simulate(lr, np.full((5, 10), 1e61), np.zeros(5))
+
+
+def test_names():
+    names = set(dir(oslr.hazan2012))
+    assert {"AERR", "bound_two_phase", "floor_online", "textbook"} <= names and not {"np", "claim", "fresh_state", "draws"} & names
+    for cls in (*PLAIN, DDAERR, DDAELR):
+        assert cls.key == f"hazan2012.{cls.__name__}" and all(h in cls.__doc__ for h in ("Parameters", "Raises", "Notes", "Source"))
