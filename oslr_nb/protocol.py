@@ -1043,7 +1043,7 @@ def register(paper: str, **facts: Any) -> Callable[[type[Learner]], type[Learner
     ----------
     paper : str
         Name of the paper's module.
-    **facts
+    **facts : str or dict
         The other fields of `Entry`: budget, assumptions, bound, cost, tex.
 
     Returns

@@ -49,6 +49,8 @@ def sums_first(tree: np.ndarray) -> int:
     return (tree.size - 1) // 8
 
 # %% ../nbs/core/09_trees.ipynb #12870c85
+#| code-fold: true
+#| code-summary: "Exported source: sums_node, sums_update"
 @kernel
 def sums_node(tree: np.ndarray, i: int) -> float:
     """Sum of the eight children of a node.
@@ -123,6 +125,8 @@ def sums_find(tree: np.ndarray, u: float) -> int:
     return i - first
 
 # %% ../nbs/core/09_trees.ipynb #e6ff1759
+#| code-fold: true
+#| code-summary: "Exported source: lazy_ball"
 LAZY = ("key", "total", "nodes", "num")  # names of the arrays of `lazy_ball`, in the order of a state
 
 
@@ -193,6 +197,8 @@ def lazy_weight(state: tuple, i: int) -> float:
     return lazy_value(state[3], state[0][i >> 3, i & 7])
 
 # %% ../nbs/core/09_trees.ipynb #d293baeb
+#| code-fold: true
+#| code-summary: "Exported source: lazy_weights, lazy_norm"
 @kernel
 def lazy_weights(state: tuple) -> np.ndarray:
     """All weights; O(d).
@@ -230,6 +236,8 @@ def lazy_norm(state: tuple) -> float:
     return max(num[0] * (num[5] - num[1] * num[6]), 0.0)
 
 # %% ../nbs/core/09_trees.ipynb #398f2e00
+#| code-fold: true
+#| code-summary: "Exported source: lazy_leaves"
 @kernel
 def lazy_leaves(key: np.ndarray, b: int) -> tuple[float, float, float]:
     """Sum, count and least of the keys in a block of eight.
@@ -255,6 +263,8 @@ def lazy_leaves(key: np.ndarray, b: int) -> tuple[float, float, float]:
     return s, np.float64(c), least
 
 # %% ../nbs/core/09_trees.ipynb #edd79717
+#| code-fold: true
+#| code-summary: "Exported source: lazy_join"
 @kernel
 def lazy_join(nodes: np.ndarray, g: int) -> tuple[float, float, float]:
     """Sum, count and least of the keys below a node, from what it holds for its children.
@@ -279,6 +289,8 @@ def lazy_join(nodes: np.ndarray, g: int) -> tuple[float, float, float]:
     return s, c, least
 
 # %% ../nbs/core/09_trees.ipynb #22a025da
+#| code-fold: true
+#| code-summary: "Exported source: lazy_climb"
 @kernel
 def lazy_climb(key: np.ndarray, nodes: np.ndarray, num: np.ndarray, i: int, j: int) -> None:
     """Recompute the nodes above a leaf, up to where the way from the next leaf joins.
@@ -305,6 +317,8 @@ def lazy_climb(key: np.ndarray, nodes: np.ndarray, num: np.ndarray, i: int, j: i
     if g != h: num[5], num[6], num[7] = s, c, least
 
 # %% ../nbs/core/09_trees.ipynb #2fbb731a
+#| code-fold: true
+#| code-summary: "Exported source: lazy_past, lazy_tally"
 @kernel
 def lazy_past(num: np.ndarray, v: float) -> float:
     """What a stored number has in the running sum since its last write: s (key P - Q) for v = s key.
@@ -338,6 +352,8 @@ def lazy_tally(state: tuple) -> None:
     num[3] += num[0] * num[1]
 
 # %% ../nbs/core/09_trees.ipynb #dfa3c426
+#| code-fold: true
+#| code-summary: "Exported source: lazy_sums"
 @kernel
 def lazy_sums(state: tuple) -> np.ndarray:
     """The running sum of the weights; O(d).
@@ -381,6 +397,8 @@ def lazy_put(key: np.ndarray, total: np.ndarray, num: np.ndarray, i: int, w: flo
     key[i >> 3, i & 7] = new
 
 # %% ../nbs/core/09_trees.ipynb #f27307f4
+#| code-fold: true
+#| code-summary: "Exported source: lazy_active"
 @kernel
 def lazy_active(key: np.ndarray, nodes: np.ndarray, num: np.ndarray) -> np.ndarray:
     """The coordinates of nonzero weight, in rising order.
@@ -414,6 +432,8 @@ def lazy_active(key: np.ndarray, nodes: np.ndarray, num: np.ndarray) -> np.ndarr
     return found[:n]
 
 # %% ../nbs/core/09_trees.ipynb #2bc858d7
+#| code-fold: true
+#| code-summary: "Exported source: lazy_rebase"
 @kernel
 def lazy_rebase(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, c: float) -> None:
     """Write c times the weights afresh, with a = 1, T = 0 and P = Q = 0: as many steps as there are weights.
@@ -436,6 +456,8 @@ def lazy_rebase(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.n
         lazy_climb(key, nodes, num, active[n], active[n + 1] if n + 1 < active.size else -1)
 
 # %% ../nbs/core/09_trees.ipynb #48d70201
+#| code-fold: true
+#| code-summary: "Exported source: lazy_scale"
 @kernel
 def lazy_scale(state: tuple, c: float) -> None:
     """Multiply all weights by a factor; O(1) nearly always.
@@ -453,6 +475,8 @@ def lazy_scale(state: tuple, c: float) -> None:
     else: lazy_rebase(key, total, nodes, num, c)
 
 # %% ../nbs/core/09_trees.ipynb #588cc006
+#| code-fold: true
+#| code-summary: "Exported source: lazy_pop"
 @kernel
 def lazy_pop(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray) -> None:
     """Let the coordinate of least key leave, the first of several.

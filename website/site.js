@@ -57,12 +57,14 @@ for (const code of document.querySelectorAll("main div.sourceCode, main .foot pr
   code.classList.add("with-copy");
   code.after(button);
 }
+// One switch for the code of the page: as it is, hidden, all of it, and again.
+const folds = [...document.querySelectorAll(".cell-code > details")], given = folds.map((fold) => fold.open);
+const STATES = { "": ["none", "Hide code"], none: ["all", "Show all code"], all: ["", "Fold code"] };
 $("code").hidden = !document.querySelector("main .cell-code");
 $("code").onclick = () => {
-  const show = root.dataset.code === "none";
-  root.dataset.code = show ? "all" : "none";
-  if (show) for (const fold of document.querySelectorAll(".cell-code > details")) fold.open = true;
-  $("code").textContent = show ? "Hide code" : "Show all code";
+  const state = root.dataset.code = STATES[root.dataset.code ?? ""][0];
+  folds.forEach((fold, i) => { fold.open = state === "all" || (state === "" && given[i]); });
+  $("code").textContent = STATES[state][1];
 };
 // A link into a folded cell opens it.
 function unfold() { const at = $(decodeURIComponent(location.hash.slice(1))), fold = at?.querySelector(":scope > .cell-code > details") ?? at?.closest("details"); if (fold) fold.open = true; }
@@ -144,7 +146,7 @@ function hits(pages, query) {
     const parts = page.sub_results.map((part) => {
       const weight = part.weighted_locations.reduce((sum, l) => sum + l.balanced_score, 0);
       const title = part.title.replaceAll("\u00a0", " "), statement = /#(thm|lem|cor|prp|alg|def)-/.test(part.url);
-      const score = (phrase.test(title) ? 1000 + 100 * statement : each.every((word) => word.test(title)) ? 300 : 0) + 100 * weight / (weight + 20) - 2 * rank;
+      const score = (phrase.test(title) ? 1000 + 100 * statement + 50 * / of the paper/.test(title) : each.every((word) => word.test(title)) ? 300 : 0) + 100 * weight / (weight + 20) - 2 * rank;
       return { url: part.url, title, excerpt: part.excerpt, page: page.meta.title, score };
     });
     out.push(...parts.toSorted((a, b) => b.score - a.score).slice(0, 4));

@@ -1153,7 +1153,7 @@ def printed_hedge_rate(case: Case) -> Evidence:
     r"\eta_{\mathrm{HEDGE}}=q\sqrt{\tfrac{k\ln(d)}T}:\ \mathbb E R_T\le\tfrac{\sqrt T}q\bigl(\sqrt{k\ln d}+\tfrac12\bigr)"
     r"+\sqrt T\bigl(6.5\sqrt{k\ln d}+8\bigr)")
 def mended_hedge_rate(case: Case, rates: str = "corrected", share: float = 1.0) -> Evidence:
-    "Smaller of 4T and the bound of thm-fkk, against the closed bound of cor-corrected; the shape with the largest ratio."
+    "Smaller of 4T and the bound of thm-fkk, against the closed bound of thm-one; the shape with the largest ratio."
     found = []
     for d, budget, k, T in (growing(5 + math.ceil((1.05 * case.value) ** 2)), (10, 4, 2, 5e3), (10, 9, 3, 5.0), (1000, 3, 1, 1e14)):
         q, first = float(chances(d, budget, k)[1]), math.sqrt(k * math.log(d))

@@ -488,7 +488,11 @@ class AERState(Learner):
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #13c8672f
 @register("cesabianchi2010", budget="k >= 2, even", assumptions="i.i.d. examples, |x_i| <= x_max, |y| <= y_max",
-          bound="excess O(d (B+1) B2 sqrt(ln T/(kT)))", cost="O(k log d) amortised; O(d) to score")
+          bound="excess O(d (B+1) B2 sqrt(ln T/(kT)))", cost="O(k log d) amortised; O(d) to score",
+          tex={"budget": r"$k\ge2$, even",
+               "assumptions": r"i.i.d. examples, $\lvert x_i\rvert\le$ `x_max`, $\lvert y\rvert\le$ `y_max`",
+               "bound": r"excess $O\bigl(d(B+1)B_2\sqrt{\ln(T)/(kT)}\bigr)$",
+               "cost": r"$O(k\log d)$ amortised; $O(d)$ to score"})
 class AER(AERState):
     """Attribute Efficient Regression (Algorithm 2 of Cesa-Bianchi, Shalev-Shwartz & Shamir 2010) over an l1 ball.
 

@@ -796,7 +796,11 @@ def refuse_baseline_row(learner: BaselineState, X: np.ndarray, row: int, t: int,
 @register("cesabianchi2010", budget="k >= 2, pairs: even", assumptions="attributes within x_max, labels within y_max",
           bound="exact minimiser, l1: excess O(B^2 (d/sqrt(k)) sqrt(ln(d)/T)), T >= d^2 ln(d)/k, "
                 "B >= max(1/sqrt(d), k/d) (printed: d^2/k); clipped adds a term (eq-base-clipped)",
-          cost="O(k^2); O(d^3) a solve, solved in rounds 1, 2, 4, ...; O(d) to score")
+          cost="O(k^2); O(d^3) a solve, solved in rounds 1, 2, 4, ...; O(d) to score",
+          tex={"budget": r"$k\ge2$, pairs: even",
+               "bound": r"exact minimiser, $\ell_1$: excess $O\bigl(B^2\frac d{\sqrt k}\sqrt{\ln(d)/T}\bigr)$ for "
+                        r"$T\ge\frac{d^2}k\ln d$, $B\ge\max(\frac1{\sqrt d},\frac kd)$ (printed: $\frac{d^2}k$); clipped adds a term",
+               "cost": r"$O(k^2)$; $O(d^3)$ a solve, solved in rounds 1, 2, 4, ...; $O(d)$ to score"})
 class Baseline(BaselineState):
     """Baseline (Algorithm 1 of Cesa-Bianchi et al. 2010, sign corrected): minimise the estimated squared loss.
 

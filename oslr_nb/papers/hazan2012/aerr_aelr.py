@@ -374,7 +374,11 @@ class PrintedRate(AttributeEfficient):
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #20568564
 @register("hazan2012", budget="k + 1 >= 2", assumptions="iid examples, ||x||_2 <= X, |y| <= Y", bound="excess O(B^2 sqrt(d/(kT)))",
-          cost="O(k log d) amortised; O(d) to score")
+          cost="O(k log d) amortised; O(d) to score",
+          tex={"budget": r"$k+1\ge2$",
+               "assumptions": r"i.i.d. examples, $\Vert x\Vert_2\le X$, $\lvert y\rvert\le Y$",
+               "bound": r"excess $O\bigl(B^2\sqrt{d/(kT)}\bigr)$",
+               "cost": r"$O(k\log d)$ amortised; $O(d)$ to score"})
 class AERR(PrintedRate):
     """Attribute efficient ridge regression (Hazan & Koren 2012): gradient descent on an l2 ball.
 
@@ -431,7 +435,11 @@ class AERR(PrintedRate):
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #2cf47ae7
 @register("hazan2012", budget="k + 1 >= 2", assumptions="iid examples, ||x||_inf <= X, |y| <= Y", bound="excess O(B^2 sqrt(d ln d/(kT)))",
-          cost="O(k log d) amortised; O(d) to score")
+          cost="O(k log d) amortised; O(d) to score",
+          tex={"budget": r"$k+1\ge2$",
+               "assumptions": r"i.i.d. examples, $\Vert x\Vert_\infty\le X$, $\lvert y\rvert\le Y$",
+               "bound": r"excess $O\bigl(B^2\sqrt{d\ln(d)/(kT)}\bigr)$",
+               "cost": r"$O(k\log d)$ amortised; $O(d)$ to score"})
 class AELR(PrintedRate):
     """Attribute efficient Lasso (Hazan & Koren 2012): clipped exponentiated gradient on an l1 ball.
 

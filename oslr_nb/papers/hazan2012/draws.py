@@ -102,7 +102,11 @@ class KnownMoments(PrintedRate):
 # %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #b4c287c1
 @register("hazan2012", budget="k + 1 >= 2", assumptions="iid examples, ||x||_2 <= X, |y| <= Y, E x_i^2 known",
           bound="excess O(B^2 sqrt((N/k + 1)/T)), N = squared sum of the root mean squares of the attributes",
-          cost="O(k log d) amortised; O(d) to score")
+          cost="O(k log d) amortised; O(d) to score",
+          tex={"budget": r"$k+1\ge2$",
+               "bound": r"excess $O\bigl(B^2\sqrt{(N/k+1)/T}\bigr)$, $N$ the squared sum of the attributes' root mean squares",
+               "assumptions": r"i.i.d. examples, $\Vert x\Vert_2\le X$, $\lvert y\rvert\le Y$, $\mathbb Ex_i^2$ known",
+               "cost": r"$O(k\log d)$ amortised; $O(d)$ to score"})
 class DDAERR(KnownMoments):
     """AERR with draws by the root mean squares of the attributes, which are known (Kukliansky & Shamir 2015).
 
@@ -159,7 +163,11 @@ class DDAERR(KnownMoments):
 # %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #77c7ab16
 @register("hazan2012", budget="k + 1 >= 2", assumptions="iid examples, ||x||_inf <= X, |y| <= Y, E x_i^2 known",
           bound="excess O(B^2 sqrt((N/k + 1) ln d/T)), N = sum of the second moments of the attributes",
-          cost="O(k log d) amortised; O(d) to score")
+          cost="O(k log d) amortised; O(d) to score",
+          tex={"budget": r"$k+1\ge2$",
+               "bound": r"excess $O\bigl(B^2\sqrt{(N/k+1)\ln(d)/T}\bigr)$, $N$ the sum of the attributes' second moments",
+               "assumptions": r"i.i.d. examples, $\Vert x\Vert_\infty\le X$, $\lvert y\rvert\le Y$, $\mathbb Ex_i^2$ known",
+               "cost": r"$O(k\log d)$ amortised; $O(d)$ to score"})
 class DDAELR(KnownMoments):
     """AELR with draws by the second moments of the attributes, which are known (Kukliansky & Shamir 2015).
 
@@ -436,7 +444,12 @@ class TwoPhase(PrintedRate):
 @register("hazan2012", budget="k + 1 >= 2", assumptions="iid examples, ||x||_2 <= X, |y| <= Y",
           bound="with chance 1 - delta: that of AERR, and once eps is small excess O(B^2 sqrt((N/k + 1)/T)), "
                 "N = squared sum of the root mean squares of the attributes",
-          cost="O(k log d) amortised; O(d) to score")
+          cost="O(k log d) amortised; O(d) to score",
+          tex={"budget": r"$k+1\ge2$",
+               "bound": r"with chance $1-\delta$: that of AERR, and once $\epsilon$ is small excess "
+                        r"$O\bigl(B^2\sqrt{(N/k+1)/T}\bigr)$, $N$ the squared sum of the attributes' root mean squares",
+               "assumptions": r"i.i.d. examples, $\Vert x\Vert_2\le X$, $\lvert y\rvert\le Y$",
+               "cost": r"$O(k\log d)$ amortised; $O(d)$ to score"})
 class TwoPhaseAERR(TwoPhase):
     """AERR whose draws follow moments that a first phase estimates (ours).
 
@@ -490,7 +503,12 @@ class TwoPhaseAERR(TwoPhase):
 @register("hazan2012", budget="k + 1 >= 2", assumptions="iid examples, ||x||_inf <= X, |y| <= Y",
           bound="with chance 1 - delta: that of AELR, and once eps is small excess O(B^2 sqrt((N/k + 1) ln d/T)), "
                 "N = sum of the second moments of the attributes",
-          cost="O(k log d) amortised; O(d) to score")
+          cost="O(k log d) amortised; O(d) to score",
+          tex={"budget": r"$k+1\ge2$",
+               "bound": r"with chance $1-\delta$: that of AELR, and once $\epsilon$ is small excess "
+                        r"$O\bigl(B^2\sqrt{(N/k+1)\ln(d)/T}\bigr)$, $N$ the sum of the attributes' second moments",
+               "assumptions": r"i.i.d. examples, $\Vert x\Vert_\infty\le X$, $\lvert y\rvert\le Y$",
+               "cost": r"$O(k\log d)$ amortised; $O(d)$ to score"})
 class TwoPhaseAELR(TwoPhase):
     """AELR whose draws follow moments that a first phase estimates (ours).
 
@@ -698,6 +716,8 @@ def never_worse(case: Case, factor: float = 1.0) -> Evidence:
 def _(case: Case) -> Evidence: return never_worse.check(case, factor=0.5)
 
 # %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #8c12b26c
+#| code-fold: true
+#| code-summary: "Exported source: bound_ks_ridge"
 def bound_ks_ridge(
     d: int, budget: int, T: int, moments: Any, warm: int, delta: float = 0.05, radius: float = 1.0, uniform: bool = False
 ) -> float:
@@ -738,7 +758,9 @@ def bound_ks_ridge(
     learnt = root + d * math.sqrt(2 * d * math.log(2 * d / delta) / (budget * warm))
     return 16 * radius**2 * math.sqrt((learnt**2 / k + 1) / n)
 
-# %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #221e283c
+# %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #7f19342d
+#| code-fold: true
+#| code-summary: "Exported source: bound_ks_lasso"
 def bound_ks_lasso(
     d: int, budget: int, T: int, moments: Any, warm: int, delta: float = 0.05, radius: float = 1.0, uniform: bool = False
 ) -> float:

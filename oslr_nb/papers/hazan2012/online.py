@@ -19,7 +19,10 @@ __all__ = ['OnlineAELR']
 
 # %% ../../../nbs/papers/hazan2012/03_online.ipynb #8e6db234
 @register("hazan2012", budget="k' >= 2", assumptions="none; its step is for ||x||_inf <= X, |y| <= Y", bound="linear (baseline)",
-          cost="O(k' log d) amortised")
+          cost="O(k' log d) amortised",
+          tex={"budget": r"$k'\ge2$",
+               "assumptions": r"none; its step is for $\Vert x\Vert_\infty\le X$, $\lvert y\rvert\le Y$",
+               "cost": r"$O(k'\log d)$ amortised"})
 class OnlineAELR(PrintedRate):
     """AELR as a predictor that sees only what it buys (baseline of Ito et al. 2017, reconstructed).
 
