@@ -33,8 +33,8 @@ __all__ = ['PIXELS', 'DRAWS', 'DESCENT', 'PAIRS', 'Fit', 'Statistics', 'AERS', '
            'digit_cells', 'mnist_cells', 'report', 'cesabianchi2010_digits', 'cesabianchi2010_mnist']
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #078f2158
-PIXELS, DRAWS, DESCENT = 4, 12_000, 200
-PAIRS = tuple(itertools.combinations(range(10), 2))
+PIXELS, DRAWS, DESCENT = 4, 12_000, 200  # seen of an image; examples drawn from digits; steps of descent
+PAIRS = tuple(itertools.combinations(range(10), 2))  # all pairs of digits
 
 
 @cache
@@ -44,6 +44,7 @@ def images(data: str) -> tuple[np.ndarray, np.ndarray, float]:
     Parameters
     ----------
     data : "mnist" or "digits" (scikit-learn's)
+        Which images.
 
     Returns
     -------
@@ -113,6 +114,7 @@ def cesabianchi2010_pixels(data: str) -> dict[str, list[list[int]]]:
     Parameters
     ----------
     data : "mnist" or "digits"
+        Which images.
 
     Returns
     -------
@@ -133,6 +135,11 @@ def figure_1(found: dict[str, list[list[int]]]) -> Any:
     ----------
     found : dict
         What `cesabianchi2010_pixels` returns.
+
+    Returns
+    -------
+    Figure
+        The figure.
     """
     import matplotlib.pyplot as plt
 
@@ -150,8 +157,8 @@ def figure_1(found: dict[str, list[list[int]]]) -> Any:
     return figure
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #af3e312d
-Fit = tuple[np.ndarray, float]
-Statistics = tuple[np.ndarray, np.ndarray, Any]
+Fit = tuple[np.ndarray, float]  # weights (d,) and intercept
+Statistics = tuple[np.ndarray, np.ndarray, Any]  # estimates A, v, and the eigenvalues and -vectors of A
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +168,9 @@ class Sample:
     Parameters
     ----------
     X : array (m, d)
+        Examples.
     y : array (m,)
+        Labels.
     seed : tuple of int
         Seed of everything random.
     """
@@ -206,7 +215,9 @@ def ridge_fits(s: Sample, alphas: tuple[float, ...]) -> list[Fit]:
     Parameters
     ----------
     s : Sample
+        The sample.
     alphas : tuple of float
+        Penalties.
 
     Returns
     -------
@@ -222,7 +233,9 @@ def lasso_fits(s: Sample, radii: tuple[float, ...]) -> list[Fit]:
     Parameters
     ----------
     s : Sample
+        The sample.
     radii : tuple of float
+        Radii of the ball.
 
     Returns
     -------
@@ -242,6 +255,7 @@ def one_pass(X: np.ndarray, y: np.ndarray, lam: float, radius: float) -> np.ndar
     lam : float
         Strength of the regulariser.
     radius : float
+        Radius of the ball, positive.
 
     Returns
     -------
@@ -261,6 +275,7 @@ def one_pass_fits(s: Sample, candidates: list[tuple[float, float]]) -> list[Fit]
     Parameters
     ----------
     s : Sample
+        The sample.
     candidates : list of (float, float)
         lambda over sqrt(ln m / m), and the radius.
 
@@ -278,7 +293,9 @@ def unprepare(s: Sample, w: np.ndarray) -> Fit:
     Parameters
     ----------
     s : Sample
+        The sample.
     w : array (number of pixels kept,)
+        The weights.
 
     Returns
     -------
@@ -296,8 +313,11 @@ def statistics(X: np.ndarray, y: np.ndarray, estimator: str, seed: tuple[int, ..
     Parameters
     ----------
     X, y : arrays (m, d) and (m,)
+        Examples.
     estimator : "pairs" or "distinct"
+        Which of the two estimates.
     seed : tuple of int
+        Seed or generator of all draws.
 
     Returns
     -------
@@ -318,12 +338,15 @@ def baseline_fits(
     Parameters
     ----------
     s : Sample
+        The sample.
     radii : tuple of float
+        Radii of the ball.
     order : 1 or 2
         The norm of the ball.
     form : "clipped" (default) or "indefinite"
         "indefinite" with order 1: 200 steps of descent from 0.
     estimator : "pairs" (default), "distinct" or "prepared_pairs" (on prepared images)
+        Which of the two estimates.
 
     Returns
     -------
@@ -346,6 +369,7 @@ def aer_fits(
     Parameters
     ----------
     s : Sample
+        The sample.
     candidates : list of (float, float)
         Multiple of the theory's step size, and the radius.
     run : int, default 0
@@ -373,10 +397,15 @@ def aer_fits(
     return found
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #1d0ff0a1
+# Candidates of AER on prepared images: multiple of the theory's step, radius
 AERS = list(itertools.product((1 / 2, 1.0, 2.0, 4.0), (3.5, 7.0, 14.0)))
+# Candidates of AER on plain images
 PLAIN = [(step / 2, radius) for step, radius in AERS]
+# Candidates of the calibrated AER
 CALIBRATED = list(itertools.product((1 / 2, 2.0, 8.0, 32.0), (1 / 2, 1.0, 2.0)))
+# Radii tried for Baseline in the two norms
 L1, L2 = (tuple(smallest * 2 ** (k / 2) for k in range(12)) for smallest in (0.25, 0.08))
+# By name: how a method is fitted, and its candidates
 METHODS: dict[str, tuple[Callable[..., list[Fit]], Any]] = {
     "Ridge": (ridge_fits, [2.0**k for k in range(12)]),
     "Lasso": (lasso_fits, (2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 12.0, 14.0, 16.0)),
@@ -403,8 +432,14 @@ def judge(fit: Fit, part: tuple[np.ndarray, np.ndarray]) -> tuple[float, float]:
     Parameters
     ----------
     fit : (weights (d,), intercept)
+        Weights and intercept.
     part : (X, y)
         Examples (n, d) and labels (n,), +1 or -1.
+
+    Returns
+    -------
+    tuple[float, float]
+        Squared error, share of wrong signs.
     """
     (w, b), (X, y) = fit, part
     scores = X @ w + b
@@ -419,6 +454,7 @@ def choose(p: Problem, m: int, methods: tuple[str, ...] = tuple(METHODS)) -> dic
     Parameters
     ----------
     p : Problem
+        The pair and its split.
     m : int
         Examples that the final run will learn from.
     methods : tuple of str
@@ -449,6 +485,7 @@ def final_errors(p: Problem, m: int, chosen: dict[str, int]) -> dict[str, tuple[
     Parameters
     ----------
     p : Problem
+        The pair and its split.
     m : int
         The first m of the training images are used.
     chosen : dict
@@ -463,7 +500,9 @@ def final_errors(p: Problem, m: int, chosen: dict[str, int]) -> dict[str, tuple[
     return {name: judge(METHODS[name][0](s, [METHODS[name][1][i]])[0], p.test) for name, i in chosen.items()}
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #529b676e
+# Medians that the paper prints: squared error, share of wrong signs
 PRINTED = {"Ridge": (0.110, 0.013), "Lasso": (0.222, 0.011), "AER": (0.320, 0.035), "Baseline": (0.815, None)}
+# Colours of the families in all figures
 COLOURS = {"Ridge": "#757575", "Lasso": "#0f7bb8", "AER": "#d55e00", "Baseline": "#00906a"}
 
 
@@ -474,8 +513,11 @@ def cesabianchi2010_errors(data: str, pair: tuple[int, int], split: int) -> dict
     Parameters
     ----------
     data : "mnist" or "digits"
+        Which images.
     pair : (int, int)
+        The two digits.
     split : int
+        Number of the split, its seed.
 
     Returns
     -------
@@ -517,6 +559,11 @@ def table(found: dict[str, dict[str, list[float]]], printed: bool = True) -> str
         What `gather` returns.
     printed : bool, default True
         Whether to show the paper's medians.
+
+    Returns
+    -------
+    str
+        Markdown.
     """
     head = "| method | pixels | squared error: median [quartiles] |" + " paper |" * printed
     text = head + " wrong signs: median [quartiles] |" + " paper |" * printed + "\n" + "| --- " * (4 + 2 * printed) + "|\n"
@@ -531,10 +578,12 @@ def table(found: dict[str, dict[str, list[float]]], printed: bool = True) -> str
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #4c5fccac
 LENGTHS = (196, 392, 980, 1960, 3920, 6076, 12_000)  # four pixels of each: all pixels of 1, 2, 5, 10, 20, 31, 61 images
+# Methods of the curves that are tuned once
 ONCE = (
     *FULL, "AER", "AER, prepared", "AER, prepared, last iterate", "Baseline, literal", "Baseline, prepared, literal",
     "Baseline, clipped, l2",
 )  # fmt: skip
+# Methods of the curves that are tuned at each length
 ANEW = ("Ridge", "AER", "AER, prepared, last iterate", "AER, centred, calibrated", "Baseline, clipped, l2")
 PUBLISHED = {  # images, squared error: Figure 4 of the journal version
     "Ridge": ((62, 0.498), (12_098, 0.239)),
@@ -551,7 +600,9 @@ def cesabianchi2010_curve(data: str, split: int) -> dict[str, list[Any]]:
     Parameters
     ----------
     data : "mnist" or "digits"
+        Which images.
     split : int
+        Number of the split, its seed.
 
     Returns
     -------
@@ -577,8 +628,14 @@ def curve_of(curves: list[dict[str, Any]], kind: str, method: str) -> np.ndarray
     curves : list
         What `cesabianchi2010_curve` returns, one for each split.
     kind : "once", "budget" or "anew"
+        Which of the three runs.
     method : str
         A name in METHODS.
+
+    Returns
+    -------
+    np.ndarray
+        Squared test errors.
     """
     return np.array([[errors[method][0] for errors in c[kind]] for c in curves])
 
@@ -592,6 +649,11 @@ def figure_medians(found: dict[str, dict[str, list[float]]], printed: bool = Tru
         What `gather` returns.
     printed : bool, default True
         Whether to show the paper's medians.
+
+    Returns
+    -------
+    Figure
+        The figure.
     """
     import matplotlib.pyplot as plt
 
@@ -613,10 +675,12 @@ def figure_medians(found: dict[str, dict[str, list[float]]], printed: bool = Tru
     return figure
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #7c287af7
+# Families of methods, a panel each
 PANELS = {
     "Ridge": ("Ridge",), "Lasso": ("Lasso", "Lasso, one pass"), "AER": ("AER", "AER, prepared", "AER, prepared, last iterate"),
     "Baseline": ("Baseline, literal", "Baseline, prepared, literal", "Baseline, clipped, l2"),
 }  # fmt: skip
+# Colour and dashes of the lines of a panel
 STYLES = (("#d55e00", "-"), ("#0f7bb8", "--"), ("#00906a", "-."))
 
 
@@ -626,9 +690,18 @@ def band(ax: Any, x: Any, values: np.ndarray, colour: str, style: str = "-") -> 
     Parameters
     ----------
     ax : Axes
+        Where to draw.
     x : sequence (n,)
+        Abscissae.
     values : array (splits, n)
+        What is drawn, or eigenvalues.
     colour, style : str
+        Colour and dashes of the line.
+
+    Returns
+    -------
+    float
+        The last value of the mean.
     """
     mean, spread = values.mean(axis=0), values.std(axis=0)
     ax.plot(x, mean, style, color=colour, lw=1.8)
@@ -642,7 +715,9 @@ def name_ends(ax: Any, ends: list[tuple[float, str, str]], gap: float = 0.06) ->
     Parameters
     ----------
     ax : Axes
+        Where to draw.
     ends : list of (height, name, colour)
+        The names and where they belong.
     gap : float, default 0.06
         Least distance between two names, in data units.
     """
@@ -664,6 +739,11 @@ def figure_2(curves: list[dict[str, Any]], d: int, published: dict[str, Any]) ->
         Pixels of an image.
     published : dict
         PUBLISHED, or empty.
+
+    Returns
+    -------
+    Figure
+        The figure.
     """
     import matplotlib.pyplot as plt
 
@@ -696,6 +776,11 @@ def figure_budget(curves: list[dict[str, Any]], d: int, published: dict[str, Any
     ----------
     curves, d, published
         As for `figure_2`.
+
+    Returns
+    -------
+    Figure
+        The figure.
     """
     import matplotlib.pyplot as plt
 
@@ -720,6 +805,11 @@ def figure_reversal(data: dict[str, list[dict[str, Any]]]) -> Any:
     ----------
     data : dict
         By title, what `cesabianchi2010_curve` returns, one for each split; a panel for each.
+
+    Returns
+    -------
+    Figure
+        The figure.
     """
     import matplotlib.pyplot as plt
 
@@ -815,8 +905,14 @@ def cells(data: str, splits: int, curves: int) -> dict[str, list[Cell]]:
     Parameters
     ----------
     data : "mnist" or "digits"
+        Which images.
     splits, curves : int
         How many of each.
+
+    Returns
+    -------
+    dict[str, list[Cell]]
+        By group, the cells.
     """
     pairs = [Cell("cesabianchi2010_errors", {"data": data, "pair": p, "split": i}) for p in PAIRS for i in range(splits)]
     return {
@@ -833,6 +929,11 @@ def digit_cells(scale: int) -> dict[str, list[Cell]]:
     ----------
     scale : int
         1 for a plain run, 5 for a full one.
+
+    Returns
+    -------
+    dict[str, list[Cell]]
+        By group, the cells.
     """
     return cells("digits", scale, 5)
 
@@ -844,6 +945,11 @@ def mnist_cells(scale: int) -> dict[str, list[Cell]]:
     ----------
     scale : int
         1 for a plain run, which has none.
+
+    Returns
+    -------
+    dict[str, list[Cell]]
+        By group, the cells.
 
     Raises
     ------
@@ -866,6 +972,7 @@ def report(results: dict[str, list[Any]], out: Path, data: str, d: int) -> str:
     out : Path
         Folder to write to.
     data : "mnist" or "digits"
+        Which images.
     d : int
         Pixels of an image.
 
@@ -900,6 +1007,11 @@ def cesabianchi2010_digits(results: dict[str, list[Any]], out: Path) -> str:
     ----------
     results, out
         As for `report`.
+
+    Returns
+    -------
+    str
+        Markdown.
     """
     return report(results, out, "digits", 64)
 
@@ -912,5 +1024,10 @@ def cesabianchi2010_mnist(results: dict[str, list[Any]], out: Path) -> str:
     ----------
     results, out
         As for `report`.
+
+    Returns
+    -------
+    str
+        Markdown.
     """
     return report(results, out, "mnist", 784)

@@ -72,6 +72,8 @@ def _(case: Case) -> Evidence: return gradient_unbiased.check(case, distinct=Tru
 def gradient_moment(x: np.ndarray, y: Any, w: np.ndarray, n: int) -> Any:
     """Exact E||z||^2 of AER's gradient estimate for one example (lem-aer-estimate (ii)).
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/02_aer.ipynb`.
+
     Parameters
     ----------
     x : array (d,), any dtype (Fractions too)
@@ -111,6 +113,8 @@ def gradient_bound(
     d: int, budget: int, radius: float = 1.0, x_max: float = 1.0, y_max: float = 1.0, x_norm: float | None = None
 ) -> float:
     """G^2, an attained bound on ||z||^2 of AER's gradient estimate (eq-aer-G).
+
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/02_aer.ipynb`.
 
     Parameters
     ----------
@@ -179,6 +183,7 @@ def aer_textbook(
     B : float
         Radius of the l1 ball, in label per attribute.
     rng : Generator
+        Source of all randomness.
 
     Returns
     -------
@@ -294,10 +299,22 @@ def _(case: Case) -> Evidence: return linear_regret_sharp.check(case, factor=0.9
 def aer_log_factor(T: int) -> float:
     """h_T = 1 + sum of 1/t for t < T (eq-aer-h), at most 2 + ln T; from T = 1001 on a bound a little above it.
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/02_aer.ipynb`.
+
     Parameters
     ----------
     T : int
         Number of examples, at least 2.
+
+    Returns
+    -------
+    float
+        h_T, a pure number.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
     """
     n = check_int("T", T, 2) - 1
     if n < 1000: return 1 + math.fsum(1 / t for t in range(1, n + 1))
@@ -326,6 +343,8 @@ def aer_lambda(
     y_max: float = 1.0, proved: bool = False,
 ) -> float:
     """The strength lambda of AER's regulariser: as Theorem 2 prints it, or the best one of our bound (thm-aer).
+
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/02_aer.ipynb`.
 
     Parameters
     ----------
@@ -368,6 +387,8 @@ def bound_aer(
 
     For `AER(..., centre=False, calibrate=0)`; centring and calibration are not covered.
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/02_aer.ipynb`.
+
     Parameters
     ----------
     d : int
@@ -385,6 +406,7 @@ def bound_aer(
     x_max, y_max : float, default 1
         Bounds on |x_i| and |y|.
     output : "printed" (default: average of w_2, ..., w_{m+1}) or "proved" (of w_1, ..., w_m)
+        Which average is bounded.
     x_norm : float or None, default None
         Bound on ||x||_2, part (iv); for the mean only.
     delta : float or None, default None
@@ -478,6 +500,7 @@ def aer_shrink(w: np.ndarray, radius: float) -> None:
     Parameters
     ----------
     w : array (d,), changed
+        The weights.
     radius : float
         Positive.
     """
@@ -498,9 +521,12 @@ def plain_aer(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Algorithm 2 in O(d) a round, compiled, with the draws of `aer_textbook`.
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/02_aer.ipynb`.
+
     Parameters
     ----------
     rng : Generator
+        Source of all randomness.
     X, y : arrays (n, d) and (n,)
         Examples and labels.
     rows : int64 array (m,)

@@ -35,6 +35,8 @@ def _(case: Case) -> Evidence: return expansion.check(case, sign=1)
 def set_estimate(x: np.ndarray, S: Iterable[int], k: int) -> np.ndarray:
     """Unbiased estimate of x from a uniform set of k attributes: (d/k) x on S, 0 elsewhere ((CSS 3), averaged).
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
+
     Parameters
     ----------
     x : array (d,), any dtype (Fractions too)
@@ -173,6 +175,8 @@ def check_budget(d: Any, budget: Any, estimator: Any) -> tuple[int, int]:
 def moment_factors(d: int, k: int, estimator: str = "pairs") -> dict[str, Fraction]:
     """Second moments and largest sizes of the two estimates, in units of the attributes (lem-base-pairs, eq-base-distinct).
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
+
     Parameters
     ----------
     d : int
@@ -180,6 +184,7 @@ def moment_factors(d: int, k: int, estimator: str = "pairs") -> dict[str, Fracti
     k : int
         Attributes seen of an example, 2 to d; even for pairs.
     estimator : "pairs" (default, Algorithm 1) or "distinct" (all products of k attributes)
+        Which of the two estimates.
 
     Returns
     -------
@@ -251,6 +256,8 @@ def _(case: Case) -> Evidence: return distinct_moments.check(case, wrong=True)
 def hoeffding(level: float, m: int, width: float) -> float:
     """Deviation of a mean from its expectation by Hoeffding's inequality (lem-base-tails (i)): width sqrt(level / (2 m)).
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
+
     Parameters
     ----------
     level : float
@@ -259,12 +266,19 @@ def hoeffding(level: float, m: int, width: float) -> float:
         Number of independent terms.
     width : float
         Length of an interval that holds every term.
+
+    Returns
+    -------
+    float
+        The deviation.
     """
     return width * math.sqrt(level / (2 * m))
 
 
 def bernstein(level: float, m: int, second: float, size: float) -> float:
     """Deviation of a mean from its expectation by Bernstein's inequality (lem-base-tails (ii)); no centring.
+
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
 
     Parameters
     ----------
@@ -276,6 +290,11 @@ def bernstein(level: float, m: int, second: float, size: float) -> float:
         Bound on their raw second moment.
     size : float
         No term is larger.
+
+    Returns
+    -------
+    float
+        The deviation.
     """
     return math.sqrt(2 * second * level / m) + 2 * size * level / (3 * m)
 
@@ -306,7 +325,7 @@ def _(case: Case) -> Evidence: return tails.check(case, factor=0.9)
 def _(case: Case) -> Evidence: return tails.check(case, second=0.5)
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #4ef3fffc
-INEQUALITIES = ("bernstein", "hoeffding")
+INEQUALITIES = ("bernstein", "hoeffding")  # the two forms of the bound; the second is the printed order
 
 
 def deviations(
@@ -314,6 +333,8 @@ def deviations(
     inequality: str = "bernstein", estimator: str = "pairs",
 ) -> tuple[float, float]:
     """Delta_A and Delta_v: how far the averages may be from the truth, all entries at once (lem-base-entries).
+
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
 
     Parameters
     ----------
@@ -328,7 +349,9 @@ def deviations(
     x_max, y_max : float, default 1
         Bounds on |x_i| and |y|, positive.
     inequality : "bernstein" (default) or "hoeffding" (the printed order)
+        Which tail inequality.
     estimator : "pairs" (default, Algorithm 1) or "distinct"
+        Which of the two estimates.
 
     Returns
     -------
@@ -357,6 +380,8 @@ def bound_baseline(
     inequality: str = "bernstein", estimator: str = "pairs", order: int = 1,
 ) -> float:
     """Upper bound on the excess of Baseline's exact minimiser after m examples (thm-base): 2 (B^2 Delta_A + B Delta_v).
+
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
 
     Parameters
     ----------

@@ -48,9 +48,12 @@ def aer_fresh(d: int, budget: int, centre: bool, calibrate: bool) -> dict[str, n
 def aer_draw(rng: np.random.Generator, lazy: tuple, own: tuple, learning: bool) -> None:
     """Decide what to buy this round: C and the weighted draws, as distinct coordinates and places (lines 3 and 4).
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
+
     Parameters
     ----------
     rng : Generator
+        Source of all randomness.
     lazy : tuple of arrays
         The weights, as a lazy ball (`oslr_nb.trees.LAZY`).
     own : tuple of arrays, changed
@@ -81,10 +84,17 @@ def aer_draw(rng: np.random.Generator, lazy: tuple, own: tuple, learning: bool) 
 def aer_inner(lazy: tuple, own: tuple) -> float:
     """yhat: the average over the weighted draws of sgn(w_i) ||w||_1 x_i; 0 if there are none (line 4).
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
+
     Parameters
     ----------
     lazy, own : tuples of arrays
         As for `aer_draw`; own holds the bought values.
+
+    Returns
+    -------
+    float
+        The estimate, in squared attributes times weights: a label.
     """
     _, S, values, place, _, _, _, _, info = own
     draws, total = np.int64(info[2]), 0.0
@@ -97,6 +107,8 @@ def aer_inner(lazy: tuple, own: tuple) -> float:
 @kernel
 def aer_descend(y: float, lazy: tuple, own: tuple, lam: float, radius: float) -> None:
     """Replace w by the projection of (1 - 1/t) w - 2 (yhat - y) v / (lam t) on the l1 ball (lines 5 and 6).
+
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
 
     Parameters
     ----------
@@ -150,6 +162,8 @@ def _(case: Case) -> Evidence: return compiled_gradient.check(case, shift=1)
 @kernel
 def aer_centre(y: float, own: tuple) -> float:
     """Take the bought values and the label into the running means, then subtract these (prp-aer-centre).
+
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
 
     Parameters
     ----------
@@ -214,6 +228,8 @@ def _(case: Case) -> Evidence: return scale_unbiased.check(case, equal=True)
 def aer_calibrate(y: float, own: tuple) -> None:
     """Add y pbar, q = the mean of p_r p_s over r != s, and q^2 to their sums (eq-aer-scale).
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
+
     Parameters
     ----------
     y : float
@@ -238,10 +254,17 @@ def aer_calibrate(y: float, own: tuple) -> None:
 def aer_scale(info: np.ndarray) -> float:
     """The estimated best scale, any number; 1 unless the sum of the q is above 3 times the root of the sum of q^2.
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
+
     Parameters
     ----------
     info : array (8,)
         Numbers of the learner; info[4:7] are the sums of `aer_calibrate`.
+
+    Returns
+    -------
+    float
+        The scale.
     """
     return info[4] / info[5] if info[5] > 3 * math.sqrt(info[6]) else 1.0
 
@@ -266,12 +289,14 @@ def scale_compiled(case: Case, more: float = 0.0) -> Evidence:
 def _(case: Case) -> Evidence: return scale_compiled.check(case, more=0.01)
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #087a93c7
-AER_OUTPUTS = ("printed", "proved", "last")
+AER_OUTPUTS = ("printed", "proved", "last")  # what AER may return: two averages, or the last iterate
 
 
 @kernel
 def aer_output(lazy: tuple, own: tuple, plan: tuple) -> np.ndarray:
     """The output weights: an average of the iterates or the last, fixed when learning has ended, then with its scale.
+
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
 
     Parameters
     ----------
@@ -295,6 +320,8 @@ def aer_output(lazy: tuple, own: tuple, plan: tuple) -> np.ndarray:
 def aer_fix_output(lazy: tuple, own: tuple, plan: tuple) -> None:
     """Write down the output weights and the running sums of their sizes for the calibration: O(d), once.
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
+
     Parameters
     ----------
     lazy, own, plan
@@ -309,6 +336,8 @@ def aer_fix_output(lazy: tuple, own: tuple, plan: tuple) -> None:
 @kernel
 def aer_end_round(y: float, lazy: tuple, own: tuple, plan: tuple) -> None:
     """Learn, or calibrate, from the bought values and the label; the round is over.
+
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
 
     Parameters
     ----------
@@ -332,12 +361,21 @@ def aer_end_round(y: float, lazy: tuple, own: tuple, plan: tuple) -> None:
 def aer_score(X: np.ndarray, row: int, lazy: tuple, own: tuple, plan: tuple) -> float:
     """Score a whole example: output weights and intercept on X[row]; an attribute whose weight is 0 is not read.
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
+
     Parameters
     ----------
     X : array (n, d)
+        Examples.
     row : int
+        The row of X.
     lazy, own, plan
         As for `aer_output`.
+
+    Returns
+    -------
+    float
+        The score.
     """
     w, mean, total, shift = aer_output(lazy, own, plan), own[4], 0.0, own[8][3]
     for i in range(w.size):
@@ -354,9 +392,12 @@ def aer_run(
 ) -> int:
     """Play rounds over the given rows, compiled.
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
+
     Parameters
     ----------
     rng : Generator
+        Source of all randomness.
     X, y : arrays (n, d) and (n,)
         Examples and labels.
     rows : int64 array (m,)
@@ -517,6 +558,7 @@ class AER(AERState):
     step : float, default 1
         Multiplier of the theorem's step sizes: lam / step is used.
     output : "printed" (default: average of w_2, ..., w_{m+1}), "proved" (of w_1, ..., w_m) or "last"
+        Which average is bounded.
     centre : bool, default False
         Subtract running means, learnt from what is bought (ours); x_max and y_max then count twice in lambda.
     calibrate : float, default 0
@@ -525,6 +567,7 @@ class AER(AERState):
     x_max, y_max : float, default 1
         |x_i| <= x_max for what is bought, |y| <= y_max; positive.
     seed : int, SeedSequence, Generator or None, default None
+        Seed or generator of all draws.
 
     Attributes
     ----------

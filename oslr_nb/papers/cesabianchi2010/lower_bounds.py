@@ -20,6 +20,8 @@ __all__ = ['hidden_attribute', 'look_information', 'binary_divergence', 'largest
 def hidden_attribute(d: int, eps: float, T: int, seed: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A stream of the law with one hidden attribute (lem-lb-law), j drawn uniformly.
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/03_lower_bounds.ipynb`.
+
     Parameters
     ----------
     d : int
@@ -29,6 +31,7 @@ def hidden_attribute(d: int, eps: float, T: int, seed: Any = None) -> tuple[np.n
     T : int
         Number of examples, at least 1.
     seed : int, SeedSequence, Generator or None, default None
+        Seed or generator of all draws.
 
     Returns
     -------
@@ -98,10 +101,17 @@ def _(case: Case) -> Evidence: return accuracy_names_attribute.check(case, facto
 def look_information(eps: float) -> float:
     """Information in one look at the attribute that matters: kappa = -ln(1 - 4 eps) / 2 nats (eq-lb-kappa).
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/03_lower_bounds.ipynb`.
+
     Parameters
     ----------
     eps : float
         In (0, 1/4); at 1/4 one look with the wrong sign would exclude j, and the divergence is infinite.
+
+    Returns
+    -------
+    float
+        In nats.
 
     Raises
     ------
@@ -192,11 +202,19 @@ def _(case: Case) -> Evidence: return excess_and_posterior.check(case, first=Fal
 def binary_divergence(a: float, b: float) -> float:
     """kl(a, b) = a ln(a / b) + (1 - a) ln((1 - a) / (1 - b)) in nats; infinite if b is 0 or 1.
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/03_lower_bounds.ipynb`.
+
     Parameters
     ----------
     a : float
         In (0, 1).
     b : float
+        A number; 0 and 1 give infinity.
+
+    Returns
+    -------
+    float
+        In nats.
     """
     if not 0 < b < 1: return math.inf
     return a * math.log(a / b) + (1 - a) * math.log((1 - a) / (1 - b))
@@ -205,12 +223,19 @@ def binary_divergence(a: float, b: float) -> float:
 def largest_chance(a: float, information: float) -> float:
     """The largest v >= a with kl(a, v) <= information, by bisection.
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/03_lower_bounds.ipynb`.
+
     Parameters
     ----------
     a : float
         In (0, 1).
     information : float
         In nats, at least 0.
+
+    Returns
+    -------
+    float
+        A probability.
     """
     low, high = a, 1.0
     for _ in range(60):
@@ -222,10 +247,17 @@ def largest_chance(a: float, information: float) -> float:
 def divergence_area(a: float, s: float) -> float:
     """The integral of kl(a, v) over v from a to s.
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/03_lower_bounds.ipynb`.
+
     Parameters
     ----------
     a, s : float
         In (0, 1).
+
+    Returns
+    -------
+    float
+        In nats.
     """
     entropy = a * math.log(a) + (1 - a) * math.log(1 - a)
     up = lambda v: v - v * math.log(v)
@@ -235,6 +267,8 @@ def divergence_area(a: float, s: float) -> float:
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #874ab259
 def bound_examples(d: int, budget: int, eps: float, stopped: bool = False, printed: bool = False) -> float:
     """Lower bound on the examples that any learner needs for mean excess below eps (Theorem 3, thm-lb-examples).
+
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/03_lower_bounds.ipynb`.
 
     Parameters
     ----------

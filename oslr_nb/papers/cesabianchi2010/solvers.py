@@ -74,6 +74,8 @@ def bound_clipped(
 ) -> float:
     """Upper bound on L(clipped minimiser) - L(u) for a comparator u (thm-base-clipped): `bound_baseline` + ||u||^2 nu.
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+
     Parameters
     ----------
     d, budget, m, delta, radius, x_max, y_max, inequality, estimator, order
@@ -101,6 +103,8 @@ def bound_clipped(
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #45e81f1e
 def trust_coordinates(values: np.ndarray, c: np.ndarray, radius: float) -> np.ndarray:
     """Global minimiser of sum_i values_i w_i^2 - 2 c_i w_i over ||w||_2 <= radius (lem-base-trust, in the eigenbasis).
+
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
 
     Parameters
     ----------
@@ -138,11 +142,14 @@ def trust_coordinates(values: np.ndarray, c: np.ndarray, radius: float) -> np.nd
 def minimise_l2(A: Any, v: np.ndarray, radius: float, eigen: Any = None) -> np.ndarray:
     """Global minimiser of w'Aw - v'w over ||w||_2 <= radius, for any symmetric A (the trust-region subproblem).
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+
     Parameters
     ----------
     A : array (d, d) or None
         Symmetric, indefinite or not; not used if `eigen` is given.
     v : array (d,)
+        The linear term.
     radius : float
         Positive.
     eigen : (values, vectors) or None, default None
@@ -165,6 +172,8 @@ def minimise_l2(A: Any, v: np.ndarray, radius: float, eigen: Any = None) -> np.n
 def l1_gap(A: np.ndarray, v: np.ndarray, w: np.ndarray, radius: float) -> float:
     """Certificate over the l1 ball: <g, w> + radius ||g||_inf with g = 2Aw - v (lem-base-gap).
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+
     Parameters
     ----------
     A : array (d, d)
@@ -172,6 +181,7 @@ def l1_gap(A: np.ndarray, v: np.ndarray, w: np.ndarray, radius: float) -> float:
     v, w : arrays (d,)
         The linear term and the point, ||w||_1 <= radius.
     radius : float
+        Radius of the ball, positive.
 
     Returns
     -------
@@ -185,12 +195,19 @@ def l1_gap(A: np.ndarray, v: np.ndarray, w: np.ndarray, radius: float) -> float:
 def largest_eigenvalue(A: np.ndarray, steps: int = 20) -> float:
     """Guess at the largest |eigenvalue| of a symmetric matrix by power iteration; at most the truth.
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+
     Parameters
     ----------
     A : array (d, d)
         Symmetric.
     steps : int, default 20
         Products with A.
+
+    Returns
+    -------
+    float
+        A lower bound, close as a rule.
     """
     u = np.random.default_rng(0).standard_normal(len(A))
     for _ in range(steps):
@@ -204,11 +221,14 @@ def minimise_l1(
 ) -> np.ndarray:
     """Minimiser of f(w) = w'Aw - v'w over ||w||_1 <= radius by (accelerated) projected gradient.
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+
     Parameters
     ----------
     A : array (d, d)
         Symmetric; positive semidefinite if convex.
     v : array (d,)
+        The linear term.
     radius : float
         Positive.
     w0 : array (d,) or None, default None
@@ -249,6 +269,8 @@ def minimise_l1(
 def clip_psd(A: np.ndarray, eigen: Any = None) -> np.ndarray:
     """The nearest positive semidefinite matrix in Frobenius norm: negative eigenvalues set to 0.
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+
     Parameters
     ----------
     A : array (d, d)
@@ -268,11 +290,14 @@ def clip_psd(A: np.ndarray, eigen: Any = None) -> np.ndarray:
 def lars_corners(A: np.ndarray, v: np.ndarray, radius: float) -> np.ndarray:
     """Corners of the path of minimisers of w'Aw - v'w + 2 alpha ||w||_1 as alpha falls (scikit-learn's `lars_path_gram`).
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+
     Parameters
     ----------
     A : array (d, d)
         Symmetric and positive semidefinite.
     v : array (d,)
+        The linear term.
     radius : float
         The path is followed until ||w||_1 passes it.
 
@@ -303,11 +328,14 @@ def check_radii(radii: Any) -> np.ndarray:
 def path_l1(A: np.ndarray, v: np.ndarray, radii: Any, tol: float = 1e-6) -> np.ndarray:
     """Minimisers of f(w) = w'Aw - v'w over ||w||_1 <= B for each B in radii, from one Lasso path.
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+
     Parameters
     ----------
     A : array (d, d)
         Symmetric and positive semidefinite.
     v : array (d,)
+        The linear term.
     radii : array-like (n,)
         At least one, each from 1e-70 to 1e60.
     tol : float, default 1e-6
@@ -341,11 +369,14 @@ def path_l1(A: np.ndarray, v: np.ndarray, radii: Any, tol: float = 1e-6) -> np.n
 def minimise_faces(A: np.ndarray, v: np.ndarray, radius: float) -> np.ndarray:
     """Global minimiser of w'Aw - v'w over ||w||_1 <= radius by search over all faces (lem-base-faces).
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+
     Parameters
     ----------
     A : array (d, d)
         Symmetric, indefinite or not; d at most 8, since 3^d faces are searched.
     v : array (d,)
+        The linear term.
     radius : float
         Positive.
 
@@ -389,6 +420,8 @@ def largest_deviation(
 def lasso_in_ball(X: Any, y: Any, radii: Any) -> np.ndarray:
     """Lasso in the constraint form (CSS 1): minimisers of mean (w'x - y)^2 over ||w||_1 <= B, all attributes seen.
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+
     Parameters
     ----------
     X : array-like (m, d)
@@ -416,6 +449,8 @@ def ridge_in_ball(X: Any, y: Any, radii: Any) -> np.ndarray:
     """Ridge regression in the constraint form (CSS 1): minimisers of mean (w'x - y)^2 over ||w||_2 <= B.
 
     One eigendecomposition serves all radii.
+
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
 
     Parameters
     ----------
@@ -463,13 +498,21 @@ def _(case: Case) -> Evidence: return full_information_solved.check(case, shrink
 def place_of(S: np.ndarray, n: int, i: int) -> int:
     """Place of i among S[:n], or n if it is not there.
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+
     Parameters
     ----------
     S : int64 array
+        Coordinates.
     n : int
         How many entries count.
     i : int
         What is looked for.
+
+    Returns
+    -------
+    int
+        The place.
     """
     for a in range(n):
         if S[a] == i: return a
@@ -480,9 +523,12 @@ def place_of(S: np.ndarray, n: int, i: int) -> int:
 def draw_pairs(rng: np.random.Generator, d: int, S: np.ndarray, P: np.ndarray) -> int:
     """Draw a uniform set of q ordered pairs from [d] x [d] by rejection (Algorithm 1, line 3).
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+
     Parameters
     ----------
     rng : Generator
+        Source of all randomness.
     d : int
         Number of attributes.
     S : int64 array (2 q,), written
@@ -516,6 +562,8 @@ def draw_pairs(rng: np.random.Generator, d: int, S: np.ndarray, P: np.ndarray) -
 def add_pairs(A: np.ndarray, v: np.ndarray, S: np.ndarray, P: np.ndarray, x: np.ndarray, y: float) -> None:
     """Add the estimates of one example to the sums (Algorithm 1, lines 4 to 6), in O(k).
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+
     Parameters
     ----------
     A : array (d, d), changed
@@ -544,6 +592,8 @@ def add_pairs(A: np.ndarray, v: np.ndarray, S: np.ndarray, P: np.ndarray, x: np.
 @kernel
 def add_distinct(A: np.ndarray, v: np.ndarray, S: np.ndarray, x: np.ndarray, y: float) -> None:
     """Add the estimates of one example from all products of k distinct attributes (eq-base-distinct), in O(k^2).
+
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
 
     Parameters
     ----------
@@ -575,9 +625,12 @@ BASELINE_STATE = ("A", "v", "held", "S", "P", "values", "mark", "num")  # num: r
 def baseline_draw(rng: np.random.Generator, state: tuple, pairs: bool) -> None:
     """Decide what to buy this round: S[: num[1]], and for the pairs P.
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+
     Parameters
     ----------
     rng : Generator
+        Source of all randomness.
     state : tuple of arrays, changed
         By the names of BASELINE_STATE.
     pairs : bool
@@ -592,6 +645,8 @@ def baseline_draw(rng: np.random.Generator, state: tuple, pairs: bool) -> None:
 @kernel
 def baseline_learn(y: float, state: tuple, pairs: bool) -> None:
     """Add the estimates of the example whose values were bought; one round more.
+
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
 
     Parameters
     ----------
@@ -615,9 +670,12 @@ def baseline_run(
 ) -> int:
     """Play rounds over the given rows with the held weights.
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+
     Parameters
     ----------
     rng : Generator
+        Source of all randomness.
     X, y : arrays (n, d) and (n,)
         Examples and labels; only what is bought is read, and what the score needs.
     rows : int64 array (m,)
@@ -682,11 +740,13 @@ def compiled_unbiased(case: Case, kind: str = "ordered") -> Evidence:
 def _(case: Case) -> Evidence: return compiled_unbiased.check(case, kind="unequal")
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #3a06cf50
-BASELINE_FORMS = ("clipped", "indefinite")
+BASELINE_FORMS = ("clipped", "indefinite")  # what Baseline minimises: a convex form, or the printed one
 
 
 def solve_baseline(A: np.ndarray, v: np.ndarray, radius: float, order: int = 1, form: str = "clipped") -> np.ndarray:
     """Weights of Baseline from its matrix and vector: the last line of Algorithm 1, sign corrected.
+
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
 
     Parameters
     ----------
@@ -699,6 +759,7 @@ def solve_baseline(A: np.ndarray, v: np.ndarray, radius: float, order: int = 1, 
     order : 1 (default) or 2
         The norm of the ball.
     form : "clipped" (default: negative eigenvalues set to 0) or "indefinite" (order 2 global, order 1 descent from 0)
+        What to do with negative eigenvalues.
 
     Returns
     -------
@@ -829,6 +890,7 @@ class Baseline(BaselineState):
     memory : int, default 2**31
         Bytes that the d x d matrix may take, 8 d^2; a solve takes a few times that.
     seed : int, SeedSequence, Generator or None, default None
+        Seed or generator of all draws.
 
     Attributes
     ----------

@@ -21,17 +21,25 @@ __all__ = ['Law', 'exact_number', 'check_law', 'Policy', 'best_policy', 'best_po
            'hard_chances']
 
 # %% ../../../nbs/papers/cesabianchi2010/04_test_time.ipynb #fd6ffd35
-Law = Sequence[tuple[Sequence[Any], Any, Any]]
+Law = Sequence[tuple[Sequence[Any], Any, Any]]  # a finite law: outcomes of attributes, label, chance (ours)
 
 
 def exact_number(name: str, value: Any) -> Fraction:
     """A number as a Fraction.
+
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/04_test_time.ipynb`.
 
     Parameters
     ----------
     name : str
         What to call it in an error.
     value : int, Fraction or finite float
+        What was given.
+
+    Returns
+    -------
+    Fraction
+        The same number.
 
     Raises
     ------
@@ -46,12 +54,19 @@ def exact_number(name: str, value: Any) -> Fraction:
 def check_law(law: Law, depth: int) -> list[tuple[tuple[Fraction, ...], Fraction, Fraction]]:
     """A finite law in Fractions, without outcomes of chance 0.
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/04_test_time.ipynb`.
+
     Parameters
     ----------
     law : sequence of (attributes, label, chance)
         All outcomes: d attributes each, numbers (ints, Fractions, finite floats); chances >= 0 with sum exactly 1.
     depth : int
         How many attributes are to be read, 0 to d.
+
+    Returns
+    -------
+    list[tuple[tuple[Fraction, ...], Fraction, Fraction]]
+        The law, exactly.
 
     Raises
     ------
@@ -76,6 +91,8 @@ def check_law(law: Law, depth: int) -> list[tuple[tuple[Fraction, ...], Fraction
 @dataclass(frozen=True)
 class Policy:
     """A predictor that chooses what to read: a decision tree.
+
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/04_test_time.ipynb`.
 
     Parameters
     ----------
@@ -117,6 +134,8 @@ class Policy:
 def best_policy(law: Law, depth: int) -> Policy:
     """The best predictor that reads at most `depth` attributes of an example of this finite law, exactly.
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/04_test_time.ipynb`.
+
     Parameters
     ----------
     law : sequence of (attributes, label, chance)
@@ -156,6 +175,8 @@ def best_policy(law: Law, depth: int) -> Policy:
 def best_policy_risk(law: Law, depth: int) -> Fraction:
     """Smallest risk of a predictor that reads at most `depth` attributes of an example of this finite law: exact.
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/04_test_time.ipynb`.
+
     Parameters
     ----------
     law, depth
@@ -171,6 +192,8 @@ def best_policy_risk(law: Law, depth: int) -> Fraction:
 # %% ../../../nbs/papers/cesabianchi2010/04_test_time.ipynb #ebeae6cf
 def sign_law(w: Sequence[Any], chances: Sequence[Any] | None = None) -> list[tuple[tuple, Fraction, Fraction]]:
     """The law of y = w'x for exchangeable signs x, for `best_policy`.
+
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/04_test_time.ipynb`.
 
     Parameters
     ----------
@@ -250,6 +273,8 @@ def test_time_floor(budget: int, d: int | None = None, radius: float = 1.0) -> f
 
     radius^2 / (1 + sqrt(K))^2 with K = k (d - 1) / (d - k): for equal weights, ||w*||_1 = radius and |x_i| <= 1.
 
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/04_test_time.ipynb`.
+
     Parameters
     ----------
     budget : int
@@ -277,6 +302,8 @@ def test_time_floor(budget: int, d: int | None = None, radius: float = 1.0) -> f
 
 def hard_chances(d: int, a: Any) -> list[Fraction]:
     """Chances of 0, ..., d plus signs in the hard law of thm-lb-minimax (step 3): beta-binomial (d, a, a).
+
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/04_test_time.ipynb`.
 
     Parameters
     ----------
