@@ -72,7 +72,7 @@ def growth_runs(name: str) -> tuple[Table, float, tuple[int, int], np.ndarray]:
 @claim("ito2017", "asymptotic regret (ours)", id="A10a", tier="statistical", level=1e-3, proof="prp-growth",
        cases=[("signs", "<="), ("signs", ">="), ("correlated", "<="), ("correlated", ">=")],
        tex=r"\mathbb E R_{T_2}-\mathbb E R_{T_1}\simeq c(\sqrt{T_2}-\sqrt{T_1})+b\ln\tfrac{T_2}{T_1}\text{ (within 15 \%)}")
-def growth(case: Case, root: float = 1.0, log: float = 1.0, noise: float = 1.0) -> Evidence:
+def asymptotic_growth(case: Case, root: float = 1.0, log: float = 1.0, noise: float = 1.0) -> Evidence:
     "Limits of the mean growth over 12 runs between T = 2^14 and 2^18, against 1.15 and 0.85 of the formula."
     name, op = case.value
     table, rate, T, regrets = growth_runs(name)
@@ -83,16 +83,16 @@ def growth(case: Case, root: float = 1.0, log: float = 1.0, noise: float = 1.0) 
     return Evidence(-mean_limit(-grown, 1e-3), op, 0.85 * predicted)
 
 
-@growth.control("without the root")
-def _(case: Case) -> Evidence: return growth.check(case, root=0)
+@asymptotic_growth.control("without the root")
+def _(case: Case) -> Evidence: return asymptotic_growth.check(case, root=0)
 
 
-@growth.control("without the logarithm")
-def _(case: Case) -> Evidence: return growth.check(case, log=0)
+@asymptotic_growth.control("without the logarithm")
+def _(case: Case) -> Evidence: return asymptotic_growth.check(case, log=0)
 
 
-@growth.control("a quarter more")
-def _(case: Case) -> Evidence: return growth.check(case, root=1.25, log=1.25)
+@asymptotic_growth.control("a quarter more")
+def _(case: Case) -> Evidence: return asymptotic_growth.check(case, root=1.25, log=1.25)
 
 # %% ../../../nbs/papers/ito2017/04_growth.ipynb #7d41c0e9
 @functools.cache
