@@ -40,7 +40,7 @@ __all__ = ['PROTOCOLS', 'EXPECTED', 'LEARNERS', 'SCHEMA', 'ProtocolError', 'Budg
 # %% ../nbs/core/00_protocol.ipynb #83488982
 PROTOCOLS = ("OSLR", "POSLR", "training-only")  # the names of the protocols
 
-# %% ../nbs/core/00_protocol.ipynb #ed29f7ea
+
 class ProtocolError(RuntimeError):
     "A call that the protocol does not allow now; the message says what was expected, and nothing has changed."
 
@@ -49,6 +49,8 @@ class BudgetExceeded(ProtocolError):
     "A query that costs more than what is left of this round's budget; nothing was sold."
 
 # %% ../nbs/core/00_protocol.ipynb #acd52f63
+#| code-fold: true
+#| code-summary: "Exported source: split_query"
 def split_query(query: Any, d: int) -> tuple[np.ndarray, np.ndarray]:
     """Split a query into measurements and coordinates.
 
@@ -77,6 +79,8 @@ def split_query(query: Any, d: int) -> tuple[np.ndarray, np.ndarray]:
     return np.empty((0, d)), check_indices("query", query, d)
 
 # %% ../nbs/core/00_protocol.ipynb #025104c8
+#| code-fold: true
+#| code-summary: "Exported source: check_bought, measure"
 def check_bought(values: np.ndarray, coordinates: np.ndarray, t: int) -> np.ndarray:
     """Refuse sold values of which one is not a finite number.
 
@@ -127,6 +131,8 @@ def measure(x: np.ndarray, rows: np.ndarray, coordinates: np.ndarray) -> np.ndar
     return np.concatenate([rows @ x, bought]) if rows.size else bought
 
 # %% ../nbs/core/00_protocol.ipynb #c64bfca1
+#| code-fold: true
+#| code-summary: "Exported source: weighted_sum, check_sparse"
 def weighted_sum(w: np.ndarray, x: np.ndarray, intercept: float) -> float:
     """The score w'x + intercept; only features of nonzero weight are read.
 
@@ -176,9 +182,11 @@ def check_sparse(w: np.ndarray, intercept: float, k: int) -> int:
         If more than `k` are, or the intercept is not 0.
     """
     if intercept != 0: fail("intercept", intercept, "0", "POSLR scores k-sparse weights and nothing else")
-    return check_int("number of nonzero weights", np.count_nonzero(w), 0, k, "POSLR scores k-sparse weights")
+    return check_int("number of nonzero weights", int(np.count_nonzero(w)), 0, k, "POSLR scores k-sparse weights")
 
 # %% ../nbs/core/00_protocol.ipynb #1db3193b
+#| code-fold: true
+#| code-summary: "Exported source: check_stream"
 def check_stream(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Check the features and labels of a stream.
 
@@ -384,6 +392,8 @@ class Environment:
         return float(self._y[self.t - 1])
 
 # %% ../nbs/core/00_protocol.ipynb #ca68fb8a
+#| code-fold: true
+#| code-summary: "Exported source: refuse_bought"
 def refuse_bought(X: np.ndarray, row: int, t: int, bought: np.ndarray) -> NoReturn:
     """Name the first bought value that is not a number of usable magnitude.
 
@@ -685,6 +695,8 @@ class Run:
         return best_sparse(self.X[played], self.y[played], k, radius, limit, times[played])
 
 # %% ../nbs/core/00_protocol.ipynb #3212e688
+#| code-fold: true
+#| code-summary: "Exported source: ball_least_squares"
 def ball_least_squares(A: np.ndarray, b: np.ndarray, radius: float) -> np.ndarray:
     """Least squares in a ball, for a batch of matrices at once.
 
@@ -798,6 +810,8 @@ class SubsetLeastSquares:
         return best
 
 # %% ../nbs/core/00_protocol.ipynb #4b3db112
+#| code-fold: true
+#| code-summary: "Exported source: Comparator"
 @dataclass(frozen=True)
 class Comparator:
     """A k-sparse comparator in hindsight.
@@ -870,6 +884,8 @@ def best_sparse(
     return Comparator(w, loss, method, exact)
 
 # %% ../nbs/core/00_protocol.ipynb #f41d9b24
+#| code-fold: true
+#| code-summary: "Exported source: check_learner, sell, commit_to"
 def check_learner(learner: Any) -> None:
     """Refuse anything that is not a learner.
 
@@ -982,6 +998,8 @@ def play(learner: Learner, env: Environment, seed: Any = None) -> Run:
     return Run(env._X, env._y, np.arange(start, env.T), env.predictions[start:], env.n_observed[start:])
 
 # %% ../nbs/core/00_protocol.ipynb #98e4db85
+#| code-fold: true
+#| code-summary: "Exported source: Entry"
 @dataclass(frozen=True)
 class Entry:
     """What the registry knows of a learner.
@@ -1033,6 +1051,8 @@ class Entry:
         return self.tex.get(fact) or re.sub(r"([\\`*_^~|<>$])", r"\\\1", getattr(self, fact))
 
 # %% ../nbs/core/00_protocol.ipynb #cae9cf00
+#| code-fold: true
+#| code-summary: "Exported source: LEARNERS, register"
 LEARNERS: dict[str, Entry] = {}  # the registry: "paper.ClassName" to what is known of the learner
 
 
@@ -1060,6 +1080,8 @@ def register(paper: str, **facts: Any) -> Callable[[type[Learner]], type[Learner
     return add
 
 # %% ../nbs/core/00_protocol.ipynb #b47bad81
+#| code-fold: true
+#| code-summary: "Exported source: at_a_glance"
 def at_a_glance(paper: str) -> str:
     """Markdown table of the learners of a paper: budget, assumptions, regret bound, cost of a round.
 
@@ -1082,6 +1104,8 @@ def at_a_glance(paper: str) -> str:
     return rows
 
 # %% ../nbs/core/00_protocol.ipynb #0175b892
+#| code-fold: true
+#| code-summary: "Exported source: get_state"
 def get_state(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """A copy of all that a learner knows.
 
@@ -1103,6 +1127,8 @@ def get_state(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     return header, {name: np.array(getattr(learner, name)) for name in learner.arrays}
 
 # %% ../nbs/core/00_protocol.ipynb #eccb8c20
+#| code-fold: true
+#| code-summary: "Exported source: set_state"
 def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     """Put a learner into a state that `get_state` returned, its generator included.
 
@@ -1130,6 +1156,8 @@ def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.nda
     for name in learner.arrays: setattr(learner, name, arrays[name].copy())
 
 # %% ../nbs/core/00_protocol.ipynb #75e94078
+#| code-fold: true
+#| code-summary: "Exported source: SCHEMA, write_learner"
 SCHEMA = 1  # version of the files that `save` writes
 
 
@@ -1161,6 +1189,8 @@ def write_learner(learner: Learner, path: str | Path) -> None:
     os.replace(part, path)
 
 # %% ../nbs/core/00_protocol.ipynb #f5add4e9
+#| code-fold: true
+#| code-summary: "Exported source: load"
 def load(path: str | Path) -> Learner:
     """Read the learner that `Learner.save` wrote; it continues bit for bit.
 
@@ -1199,6 +1229,8 @@ def load(path: str | Path) -> Learner:
     return learner
 
 # %% ../nbs/core/00_protocol.ipynb #7224cbfc
+#| code-fold: true
+#| code-summary: "Exported source: check_rows"
 def check_rows(rows: Any, n: int) -> np.ndarray:
     """Check the order of play.
 
