@@ -118,6 +118,8 @@ def draw_outside(
             i += 1
 
 # %% ../nbs/core/01_designs.ipynb #74956dab
+#| code-fold: true
+#| code-summary: "Exported source: draw_subset"
 def draw_subset(rng: np.random.Generator, d: int, r: int, always: tuple[int, ...] = ()) -> np.ndarray:
     """Draw some coordinates that are always there and a uniform subset of the others.
 

@@ -81,6 +81,8 @@ def proj_simplex(v: np.ndarray, radius: float = 1.0) -> np.ndarray:
     return np.maximum(v - theta[np.flatnonzero(falling > theta)[-1]], 0.0)
 
 # %% ../nbs/core/02_geometry.ipynb #9be9bdb4
+#| code-fold: true
+#| code-summary: "Exported source: soft_threshold"
 def soft_threshold(h: np.ndarray, m: float) -> np.ndarray:
     """Move every coordinate towards 0 by m, and stop there.
 

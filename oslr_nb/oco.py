@@ -310,6 +310,8 @@ def ogd_schedule(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> np
     return scale * np.sqrt(2.0 / np.arange(1, check_int("n", n, 1) + 1))
 
 # %% ../nbs/core/03_oco.ipynb #bd22183b
+#| code-fold: true
+#| code-summary: "Exported source: bound_ogd"
 def bound_ogd(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> float:
     """Upper bound on the regret of `ogd` with `ogd_schedule`.
 
