@@ -304,7 +304,7 @@ def run_tests(m: Mutant, base: Path, folder: str, timeout: float) -> str:
     """The first test that notices the mutant, or an empty string; slow pages come last."""
     root = copy_of(base, folder, *PARTS)
     apply(m, root)
-    page = re.search(r"nbs/(\S+)", (root / m.module).read_text(encoding="utf-8").splitlines()[0])[1]
+    page = re.search(r"nbs/(\S+?\.ipynb)", (root / m.module).read_text(encoding="utf-8").splitlines()[0])[1]
     paper = m.module.split("/")[2].removesuffix(".py") if "/papers/" in m.module else ""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
     env = {**os.environ, "PYTHONPATH": str(root)}
