@@ -3,14 +3,22 @@
 # %% ../nbs/core/07_checks.ipynb #aed6cc07
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
 # %% auto #0
-__all__ = ['LARGEST', 'TOO_LARGE', 'fail', 'check_int', 'check_real', 'as_array', 'check_array', 'check_indices',
-           'check_magnitude', 'check_label', 'check_rng', 'kernel']
+__all__ = ['LARGEST', 'TOO_LARGE', 'fail', 'check_int', 'check_real', 'table_values', 'as_array', 'check_array', 'check_indices',
+           'check_magnitude', 'check_label', 'check_rng', 'source_digest', 'kernel']
 
 # %% ../nbs/core/07_checks.ipynb #0448b6a3
 def fail(name: str, value: Any, allowed: str, why: str = "") -> NoReturn:
@@ -106,19 +114,63 @@ def check_real(name: str, value: Any, above: float = -np.inf, high: float = np.i
     return float(value)
 
 # %% ../nbs/core/07_checks.ipynb #f4115659
-def as_array(value: Any) -> np.ndarray:
+def table_values(name: str, table: Any) -> np.ndarray:
+    """The numbers of a pandas, polars or pyarrow table or column; missing entries are NaN, booleans 0 and 1.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name in the message.
+    table : table or column
+        Whatever narwhals reads.
+
+    Returns
+    -------
+    array of float64
+        Shape (n, d) for a table, (n,) for a column.
+
+    Raises
+    ------
+    ValueError
+        If a column holds something else than numbers, or two columns have one name; the message says which.
+    """
+    import narwhals as nw
+
+    def numbers(column: nw.Series, what: str) -> np.ndarray:
+        usable = column.dtype.is_numeric() or column.dtype == nw.Boolean
+        return column.cast(nw.Float64).to_numpy() if usable else fail(what, str(column.dtype), "numbers")
+
+    read = nw.from_native(table, eager_only=True, allow_series=True)
+    if isinstance(read, nw.Series): return numbers(read, f"dtype of {name}")
+    twice = next((c for c in read.columns if read.columns.count(c) > 1), None)
+    if twice is not None: fail(f"columns of {name}", twice, "distinct names")
+    return np.column_stack([numbers(read[c], f"column {c!r} of {name}") for c in read.columns])
+
+
+def as_array(value: Any, name: str = "value") -> np.ndarray:
     """Turn a value into an array; a ragged one becomes a single object.
 
     Parameters
     ----------
     value : array-like
-        Whatever a user gave.
+        Whatever a user gave: arrays, lists, tables and columns of pandas, polars or pyarrow. Masked entries are NaN.
+    name : str
+        The argument's name in a message.
 
     Returns
     -------
     array
-        `numpy.asarray(value)`, or an array of shape () and dtype object when numpy refuses it.
+        Its numbers, or an array of shape () and dtype object when numpy refuses it.
+
+    Raises
+    ------
+    ValueError
+        If it is a sparse matrix, or a table with a column that holds no numbers.
     """
+    if isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "iufb": return value.astype(float).filled(np.nan)
+    if hasattr(value, "toarray"): fail(name, f"a sparse matrix {value.shape}", "a dense array", "toarray() makes one")
+    if hasattr(value, "__narwhals_dataframe__") or type(value).__module__.split(".")[0] in ("pandas", "polars", "pyarrow"):
+        return table_values(name, value)
     try: return np.asarray(value)
     except ValueError: return np.array(None, dtype=object)
 
@@ -269,11 +321,57 @@ def check_rng(seed: int | np.random.Generator | np.random.SeedSequence | None) -
     if seed is None or isinstance(seed, np.random.SeedSequence): return np.random.default_rng(seed)
     return np.random.default_rng(check_int("seed", seed, 0))
 
+# %% ../nbs/core/07_checks.ipynb #d16e5700
+@cache
+def source_digest() -> str:
+    """Hash of the package's source files: part of the name of stored results and of the folder of compiled code.
+
+    Returns
+    -------
+    str
+        SHA-256 in hexadecimal digits.
+    """
+    sources = sorted(p for p in Path(str(files("oslr_nb"))).rglob("*.py") if p.name != "_modidx.py")
+    return hashlib.sha256(b"".join(p.read_bytes() for p in sources)).hexdigest()
+
+# %% ../nbs/core/07_checks.ipynb #f01de700
+KEPT = 3  # folders of compiled code: today's, and two for those who go back and forth between versions
+
+
+def cache_bases() -> Iterator[Path]:
+    "Where compiled code may be kept, the best first; the last is a private folder of the user, for installations that cannot be written."
+    import numba
+
+    if numba.config.CACHE_DIR: yield Path(numba.config.CACHE_DIR)
+    yield Path(str(files("oslr_nb"))) / "__pycache__"
+    import pooch
+
+    yield Path(pooch.os_cache("oslr_nb"))
+
+
+@cache
+def kernel_folder() -> str:
+    "Folder for the compiled code of these very sources; empty where nothing can be written, and then nothing is kept."
+    digest = os.environ.get("OSLR_KERNELS") or source_digest()[:16]
+    for base in cache_bases():
+        folder = base / f"kernels-{digest}"
+        try:
+            if not base.is_absolute(): continue  # without a home, "~" stays what it is
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder): pass
+            os.utime(folder)
+        except OSError: continue
+        with contextlib.suppress(OSError):  # another process may be tidying too
+            for old in sorted(base.glob("kernels-*"), key=os.path.getmtime)[:-KEPT]: shutil.rmtree(old, ignore_errors=True)
+        return str(folder)
+    return ""
+
 # %% ../nbs/core/07_checks.ipynb #dbebf579
 def kernel(function: Callable) -> Callable:
     """Compile a function of arrays and scalars with numba, on its first call.
 
-    The compiled code holds no GIL, divides by zero as numpy does, and is cached on disk in the installed package.
+    The compiled code holds no GIL and divides by zero as numpy does. That of the installed package is kept on disk, in
+    a folder named after the digest of all sources, where one can be written (NUMBA_CACHE_DIR, if set, is tried first).
 
     Parameters
     ----------
@@ -287,5 +385,7 @@ def kernel(function: Callable) -> Callable:
     """
     import numba
 
-    installed = function.__module__.split(".")[0] == "oslr_nb"
-    return numba.njit(nogil=True, cache=installed, error_model="numpy")(function)
+    folder = kernel_folder() if function.__module__.split(".")[0] == "oslr_nb" else ""  # a live notebook has no file
+    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder
+    try: return numba.njit(nogil=True, cache=bool(folder), error_model="numpy")(function)
+    finally: numba.config.CACHE_DIR = before

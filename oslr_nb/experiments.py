@@ -10,35 +10,18 @@ import os
 import pkgutil
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .checks import check_int
+from .checks import check_int, source_digest
 from .claims import CLAIMS, Ledger, Record, claim_ids, one_thread, run_claim
 
 # %% auto #0
-__all__ = ['EXPERIMENTS', 'SECTIONS', 'source_digest', 'Cell', 'experiment', 'claim', 'load_sections', 'run_cell', 'read_result',
-           'write_whole', 'run_cells', 'merge', 'tuned_steps', 'tune', 'mean_interval', 'write_parquet', 'Section',
-           'section', 'plan', 'reproduce']
-
-# %% ../nbs/practice/experiments.ipynb #5dde568c
-@cache
-def source_digest() -> str:
-    """Hash of the package's source files, part of the name of every stored result.
-
-    Returns
-    -------
-    str
-        SHA-256 in hexadecimal digits.
-    """
-    root = Path(str(files("oslr_nb")))
-    sources = sorted(p for p in root.rglob("*.py") if p.name != "_modidx.py")
-    return hashlib.sha256(b"".join(p.read_bytes() for p in sources)).hexdigest()
-
+__all__ = ['EXPERIMENTS', 'SECTIONS', 'Cell', 'experiment', 'claim', 'load_sections', 'run_cell', 'read_result', 'write_whole',
+           'run_cells', 'merge', 'tuned_steps', 'tune', 'mean_interval', 'write_parquet', 'Section', 'section', 'plan',
+           'reproduce']
 
 # %% ../nbs/practice/experiments.ipynb #d48bdab5
 @dataclass(frozen=True)

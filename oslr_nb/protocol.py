@@ -3,12 +3,13 @@
 # %% ../nbs/core/00_protocol.ipynb #e19fdcc7
 from __future__ import annotations
 
-import importlib
 import itertools
-import json
 import math
 import os
 import re
+import sys
+import tempfile
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,17 +25,17 @@ from oslr_nb.checks import (
     check_indices,
     check_int,
     check_label,
-    check_magnitude,
     check_real,
     check_rng,
     fail,
+    kernel_folder,
 )
 
 # %% auto #0
-__all__ = ['PROTOCOLS', 'EXPECTED', 'LEARNERS', 'SCHEMA', 'ProtocolError', 'BudgetExceeded', 'split_query', 'check_bought',
-           'measure', 'weighted_sum', 'check_sparse', 'check_stream', 'Environment', 'refuse_bought', 'Learner', 'Run',
-           'ball_least_squares', 'SubsetLeastSquares', 'Comparator', 'best_sparse', 'check_learner', 'sell',
-           'commit_to', 'play', 'Entry', 'register', 'at_a_glance', 'get_state', 'set_state', 'write_learner', 'load',
+__all__ = ['PROTOCOLS', 'EXPECTED', 'SLACK', 'LEARNERS', 'ProtocolError', 'BudgetExceeded', 'split_query', 'check_bought',
+           'measure', 'weighted_sum', 'check_sparse', 'check_stream', 'Environment', 'check_bought_values',
+           'refuse_bought', 'Learner', 'Run', 'ball_least_squares', 'SubsetLeastSquares', 'Comparator', 'best_sparse',
+           'check_learner', 'sell', 'commit_to', 'play', 'Entry', 'register', 'at_a_glance', 'get_state', 'set_state',
            'check_rows', 'simulate']
 
 # %% ../nbs/core/00_protocol.ipynb #83488982
@@ -179,15 +180,18 @@ def check_sparse(w: np.ndarray, intercept: float, k: int) -> int:
     return check_int("number of nonzero weights", np.count_nonzero(w), 0, k, "POSLR scores k-sparse weights")
 
 # %% ../nbs/core/00_protocol.ipynb #1db3193b
-def check_stream(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+def check_stream(X: Any, y: Any, missing: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Check the features and labels of a stream.
 
     Parameters
     ----------
     X : array-like (n, d)
-        Numbers; NaN is allowed where nobody looks. Not copied if it is a float32 or float64 array in C order.
+        Numbers or booleans: arrays, lists, tables of pandas, polars or pyarrow. NaN is allowed where nobody looks. Not
+        copied if it is a float32 or float64 array in C order.
     y : array-like (n,)
         Finite labels.
+    missing : bool
+        Whether a label may be NaN, which stands for "never told".
 
     Returns
     -------
@@ -199,19 +203,24 @@ def check_stream(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     Raises
     ------
     ValueError
-        If `X` is empty, not numeric or not two-dimensional, or `y` does not fit it or is not finite.
+        If `X` is empty, sparse, not numeric or not two-dimensional, or `y` does not fit it or is not finite.
     """
-    X = as_array(X)
+    X, y = as_array(X, "X"), as_array(y, "y")
+    if X.dtype == bool: X = X.astype(np.float64)
+    if y.dtype == bool: y = y.astype(np.float64)
     if X.dtype.kind not in "iuf" or X.ndim != 2 or 0 in X.shape:
         fail("X", f"{X.dtype} array of shape {X.shape}", "numbers in a non-empty array of shape (n, d)")
     if X.dtype not in (np.float32, np.float64): X = X.astype(np.float64)
-    return np.ascontiguousarray(X), check_array("y", y, (len(X),), "one label per row of X")
+    told = np.where(np.isnan(y), 0.0, y) if missing and y.dtype.kind == "f" else y
+    told = check_array("y", told, (len(X),), "one label per row of X")
+    return np.ascontiguousarray(X), np.where(np.isnan(y), np.nan, told) if missing else told
 
 # %% ../nbs/core/00_protocol.ipynb #02a93727
 EXPECTED = {  # (protocol, phase): the calls that are allowed then, in words
-    ("OSLR", "query"): "observe(query) or predict(yhat)",
-    ("POSLR", "commit"): "commit(w) with k-sparse weights", ("POSLR", "query"): "observe(query) or label()",
-    ("training-only", "commit"): "commit(w)", ("training-only", "query"): "observe(query) or label()",
+    ("OSLR", "query"): "observe(query), predict(yhat) or skip()",
+    ("POSLR", "commit"): "commit(w) with k-sparse weights, or skip()",
+    ("POSLR", "query"): "observe(query), label() or skip()",
+    ("training-only", "commit"): "commit(w) or skip()", ("training-only", "query"): "observe(query), label() or skip()",
 }
 
 # %% ../nbs/core/00_protocol.ipynb #0324b9b4
@@ -219,15 +228,14 @@ class Environment:
     """A stream that sells features, and refuses every look that was not paid for.
 
     In OSLR a round is `observe` (any number of times) and `predict`; in POSLR and training-only it is `commit`,
-    `observe`
-    and `label`. A refused call changes nothing.
+    `observe` and `label`; `skip` ends a round early. A refused call changes nothing.
 
     Parameters
     ----------
     X : array-like (T, d)
         Features, one row a round; read only where they are sold (or scored).
     y : array-like (T,)
-        Labels.
+        Labels; NaN stands for one that is never told.
     budget : int
         Numbers sold in a round (k' of the papers), from 0 to d; a coordinate and a linear measurement cost one each.
     protocol : {"OSLR", "POSLR", "training-only"}
@@ -240,7 +248,7 @@ class Environment:
     T, d, t : int
         Rounds, features, rounds played so far.
     predictions : array (T,)
-        Booked predictions; NaN for rounds to come.
+        Booked predictions; NaN for rounds to come and for skipped ones.
     n_observed : array of int64, shape (T,)
         Numbers bought in each round; under POSLR the committed weights count too.
     purchases : array of int64, shape (d,)
@@ -260,7 +268,7 @@ class Environment:
     """
 
     def __init__(self, X: Any, y: Any, budget: int, protocol: str = "OSLR", k: int | None = None):
-        self._X, self._y = check_stream(X, y)
+        self._X, self._y = check_stream(X, y, missing=True)
         self.T, self.d = self._X.shape
         if protocol not in PROTOCOLS: fail("protocol", protocol, f"one of {', '.join(PROTOCOLS)}")
         self.protocol = protocol
@@ -273,6 +281,10 @@ class Environment:
     def _open(self) -> None:
         self._spent, self._held = 0, np.empty(0, np.int64)
         self._phase = "query" if self.protocol == "OSLR" else "commit"
+
+    def __repr__(self) -> str:
+        what = f"T={self.T}, d={self.d}, budget={self.budget}, protocol={self.protocol!r}"
+        return f"Environment({what}; {self.t} rounds played)"
 
     def _expect(self, call: str, phase: str, protocols: tuple[str, ...] = PROTOCOLS) -> None:
         if self.t >= self.T: raise ProtocolError(f"{call} after the end: all {self.T} rounds have been played.")
@@ -349,7 +361,7 @@ class Environment:
         Returns
         -------
         float
-            The label.
+            The label; NaN if it is never told.
 
         Raises
         ------
@@ -368,7 +380,7 @@ class Environment:
         Returns
         -------
         float
-            The label.
+            The label; NaN if it is never told.
 
         Raises
         ------
@@ -378,14 +390,59 @@ class Environment:
         self._expect("label()", "query", PROTOCOLS[1:])
         return self._close()
 
+    def skip(self) -> None:
+        """End the round without a prediction and without its label; what was bought stays in the books.
+
+        Raises
+        ------
+        ProtocolError
+            If all rounds have been played.
+        """
+        self._expect("skip()", self._phase)
+        self.predictions[self.t] = np.nan
+        self._close()
+
     def _close(self) -> float:
         self.t += 1
         self._open()
         return float(self._y[self.t - 1])
 
+# %% ../nbs/core/00_protocol.ipynb #5ca1e500
+SLACK = 1 + 1e-6  # rounding in data that were scaled to the limit
+
+
+def check_bought_values(names: list[str], values: np.ndarray, limit: float, name: str, norm: bool, where: str = "") -> None:
+    """Refuse bought values that are no numbers, or larger than the learner was told.
+
+    Parameters
+    ----------
+    names : list of str, length n
+        What each value is called in a message.
+    values : array (n,)
+        The values.
+    limit : float
+        Largest magnitude of a value, or largest Euclidean norm of all.
+    name : str
+        What the limit is called, for example "x_norm"; empty for `LARGEST`.
+    norm : bool
+        Whether the limit is one of the norm.
+    where : str
+        When they were bought, for the message.
+
+    Raises
+    ------
+    ValueError
+        If a value is NaN or too large, or the norm is.
+    """
+    why = ", ".join(filter(None, (where, name and f"the theorem's step is set for {name} = {limit:g}; scale the features or say more")))
+    most = f"a finite number of magnitude at most {limit:g}" if name and not norm else TOO_LARGE
+    for i in np.flatnonzero(~(np.abs(values) <= (LARGEST if norm else limit * SLACK)))[:1]: fail(names[i], float(values[i]), most, why)
+    if norm and not (length := float(np.linalg.norm(values))) <= limit * SLACK:
+        fail(f"norm of {names[0]} to {names[-1]}", length, f"at most {limit:g}", why)
+
 # %% ../nbs/core/00_protocol.ipynb #ca68fb8a
-def refuse_bought(X: np.ndarray, row: int, t: int, bought: np.ndarray) -> NoReturn:
-    """Name the first bought value that is not a number of usable magnitude.
+def refuse_bought(X: np.ndarray, row: int, t: int, bought: np.ndarray, limit: float, name: str, norm: bool) -> NoReturn:
+    """Say what is wrong with the values bought in a round that a compiled loop has refused.
 
     Parameters
     ----------
@@ -396,15 +453,36 @@ def refuse_bought(X: np.ndarray, row: int, t: int, bought: np.ndarray) -> NoRetu
     t : int
         Number of the round, for the message.
     bought : array of int
-        Coordinates bought, one of which is bad.
+        Coordinates bought.
+    limit : float
+        Largest magnitude of a value, or largest Euclidean norm of all.
+    name : str
+        What the limit is called, for example "x_norm"; empty for `LARGEST`.
+    norm : bool
+        Whether the limit is one of the norm.
 
     Raises
     ------
     ValueError
         Always.
     """
-    i = bought[~(np.abs(X[row, bought]) <= LARGEST)][0]
-    fail(f"X[{row}, {i}]", float(X[row, i]), TOO_LARGE, f"it was bought in round {t}")
+    check_bought_values([f"X[{row}, {i}]" for i in bought], np.asarray(X[row, bought], np.float64), limit, name, norm,
+                        f"it was bought in round {t}")
+    raise AssertionError("the values are as they should be")
+
+# %% ../nbs/core/00_protocol.ipynb #0ea7a71e
+class OneAtATime:
+    "A lock that refuses a second thread at once; the thread inside may enter again. Copies and saved learners get a new one."
+
+    def __init__(self) -> None: self._lock = threading.RLock()
+
+    def __reduce__(self) -> tuple: return OneAtATime, ()
+
+    def __enter__(self) -> None:
+        if not self._lock.acquire(blocking=False):
+            raise ProtocolError("another thread is inside this learner: give each thread its own, for example copy.deepcopy(learner).")
+
+    def __exit__(self, *_: object) -> None: self._lock.release()
 
 # %% ../nbs/core/00_protocol.ipynb #7590b44a
 class Learner:
@@ -438,6 +516,10 @@ class Learner:
         Names of the state arrays.
     rng : Generator
         Source of all its randomness.
+    scale : tuple of (str, float, bool)
+        Limit on what is bought: its name, its value, whether it is one of the Euclidean norm. No name: `LARGEST`.
+    y_limit : tuple of (str, float)
+        The same for the labels.
 
     Raises
     ------
@@ -446,18 +528,26 @@ class Learner:
 
     Notes
     -----
-    Calls out of order raise `ProtocolError`, bad values `ValueError`; neither changes the learner.
+    Calls out of order raise `ProtocolError`, bad values `ValueError`; neither changes the learner. Values and labels
+    beyond the scales that the learner was told are bad values: its step, and its theorem, are set for them.
+    A learner belongs to one thread at a time; a call while another thread is inside raises `ProtocolError`.
     """
 
     protocol: ClassVar[str] = "OSLR"
     arrays: ClassVar[tuple[str, ...]] = ()
     intercept_: Any = 0.0  # a float; learners that centre their features make it a property
+    scale: tuple[str, float, bool] = ("", LARGEST, False)
+    y_limit: tuple[str, float] = ("", LARGEST)
 
     def __init__(self, d: int, budget: int, seed: Any = None, **params: Any):
         self.d = check_int("d", d, 1)
         self.budget = check_int("budget", budget, 0, self.d, f"there are d = {self.d} features")
         self.params = {"d": self.d, "budget": self.budget, **params}
         self.rng, self._next, self._cost, self._refused = check_rng(seed), 0, 0, None
+        self._alone = OneAtATime()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.params.items())})"
 
     @property
     def calls(self) -> tuple[str, ...]:
@@ -473,8 +563,27 @@ class Learner:
         self._next = (self._next + 1) % len(self.calls)
 
     def _bought(self, values: Any) -> np.ndarray:
-        why = "one number for each that the query asked for"
-        return check_magnitude("values", check_array("values", values, (self._cost,), why).copy())
+        values = check_array("values", values, (self._cost,), "one number for each that the query asked for").copy()
+        name, limit, norm = self.scale
+        bound = (values @ values <= (limit * SLACK) ** 2) if norm else np.abs(values).max(initial=0.0) <= limit * SLACK
+        if not bound: check_bought_values([f"values[{i}]" for i in range(len(values))], values, limit, name, norm)
+        return values
+
+    @property
+    def _limit(self) -> float:
+        "What a compiled loop compares with: the largest magnitude of a bought value, or the largest sum of squares."
+        return (self.scale[1] * SLACK) ** 2 if self.scale[2] else self.scale[1] * SLACK
+
+    def _refuse(self, X: np.ndarray, row: int, t: int, bought: np.ndarray) -> NoReturn:
+        name, limit, norm = self.scale
+        refuse_bought(X, row, t, bought, limit, name, norm)
+
+    def _label(self, name: str, y: Any) -> float:
+        y = check_label(name, y)
+        if abs(y) > self.y_limit[1] * SLACK:
+            what, limit = self.y_limit
+            fail(name, y, f"a number of magnitude at most {limit:g}", f"the theorem's step is set for {what} = {limit:g}")
+        return y
 
     def commit(self) -> np.ndarray:
         """POSLR and training-only: the weights with which this round is scored.
@@ -489,10 +598,11 @@ class Learner:
         ProtocolError
             If the call is out of order.
         """
-        self._turn("commit")
-        w = self.coef_
-        self._done()
-        return w
+        with self._alone:
+            self._turn("commit")
+            w = self.coef_
+            self._done()
+            return w
 
     def query(self) -> Any:
         """What to buy this round; asked again after a refused sale, it is the same query.
@@ -507,11 +617,12 @@ class Learner:
         ProtocolError
             If the call is out of order.
         """
-        self._turn("query")
-        q = self._query() if self._refused is None else self._refused  # a query stands until it is answered
-        self._refused, self._cost = None, len(q[0]) + len(q[1]) if isinstance(q, tuple) else len(q)
-        self._done()
-        return q
+        with self._alone:
+            self._turn("query")
+            q = self._query() if self._refused is None else self._refused  # a query stands until it is answered
+            self._refused, self._cost = None, len(q[0]) + len(q[1]) if isinstance(q, tuple) else len(q)
+            self._done()
+            return q
 
     def predict(self, values: Any) -> float:
         """OSLR: predict from what was bought.
@@ -533,10 +644,11 @@ class Learner:
         ValueError
             If there are more or fewer numbers than were asked for, or one is not finite or too large.
         """
-        self._turn("predict")
-        yhat = self._predict(self._bought(values))
-        self._done()
-        return yhat
+        with self._alone:
+            self._turn("predict")
+            yhat = self._predict(self._bought(values))
+            self._done()
+            return yhat
 
     def observe(self, values: Any) -> None:
         """POSLR and training-only: take in what was bought.
@@ -553,9 +665,10 @@ class Learner:
         ValueError
             If there are more or fewer numbers than were asked for, or one is not finite or too large.
         """
-        self._turn("observe")
-        self._predict(self._bought(values))
-        self._done()
+        with self._alone:
+            self._turn("observe")
+            self._predict(self._bought(values))
+            self._done()
 
     def update(self, y: float) -> None:
         """Learn from the label and end the round.
@@ -572,9 +685,25 @@ class Learner:
         ValueError
             If it is not a number of that size.
         """
-        self._turn("update")
-        self._update(check_label("y", y))
-        self._done()
+        with self._alone:
+            self._turn("update")
+            self._update(self._label("y", y))
+            self._done()
+
+    def skip(self) -> None:
+        """End the round here, at any point of it, and learn nothing from it.
+
+        For a purchase that failed, a label that never comes, or a prediction that was all that was wanted. What has been
+        learnt stays as it is; the next query is drawn anew.
+
+        Raises
+        ------
+        ProtocolError
+            If another thread is inside the learner.
+        """
+        with self._alone:
+            self._next, self._refused = 0, None
+            if "mark" in self.arrays: self.mark[:] = 0  # it says what this round has drawn; the next has the same number
 
     def save(self, path: str | Path) -> None:
         """Write the learner to one file, at any point of a round; `load` continues bit for bit.
@@ -591,7 +720,12 @@ class Learner:
         OSError
             If the file cannot be written.
         """
-        write_learner(self, path)
+        from oslr_nb.storage import write_learner
+
+        with self._alone: write_learner(self, path)
+
+    def _check_state(self) -> None:
+        "Raise `ValueError` if the arrays cannot be those of this learner; `load` calls it before anything is computed."
 
     def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         run = play(self, Environment(X[rows], y[rows], self.budget, self.protocol, self.params.get("k")))
@@ -622,13 +756,23 @@ class Run:
     predictions: np.ndarray
     n_observed: np.ndarray
 
+    def __repr__(self) -> str:
+        kept = self.losses[~np.isnan(self.losses)]
+        mean = f"mean loss {kept.mean():.4g}" if kept.size else "nothing scored"
+        return f"Run({len(self.rows)} rounds, d={self.X.shape[1]}, {mean}, {self.n_observed.sum()} numbers bought)"
+
     @property
     def losses(self) -> np.ndarray:
-        "Squared losses (T,)."
+        "Squared losses (T,); NaN where there is no prediction or no label."
         return (self.predictions - self.y[self.rows]) ** 2
 
+    @property
+    def scored(self) -> np.ndarray:
+        "Whether a round has a loss (T,): a prediction and a label."
+        return np.isfinite(self.losses)
+
     def regret(self, w: Any) -> np.ndarray:
-        """Cumulative regret against fixed weights; the comparator sees every feature.
+        """Cumulative regret against fixed weights; the comparator sees every feature. Rounds without a loss count for none.
 
         Parameters
         ----------
@@ -652,7 +796,7 @@ class Run:
             "X @ w", self.X[np.ix_(played, used)] @ w[used], (len(played),), "the comparator must know them"
         )
         scored[played] = known
-        return np.cumsum(self.losses - ((scored - self.y) ** 2)[self.rows])
+        return np.nancumsum(self.losses - ((scored - self.y) ** 2)[self.rows]) + (0 if self.scored.any() else np.nan)
 
     def best_sparse(self, k: int, radius: float = math.inf, limit: int = 20_000) -> Comparator:
         """The best k-sparse comparator in hindsight on the rounds played.
@@ -680,7 +824,7 @@ class Run:
         --------
         best_sparse : the function, for any stream.
         """
-        times = np.bincount(self.rows, minlength=len(self.X))
+        times = np.bincount(self.rows[~np.isnan(self.y[self.rows])], minlength=len(self.X))
         played = np.flatnonzero(times)
         return best_sparse(self.X[played], self.y[played], k, radius, limit, times[played])
 
@@ -935,8 +1079,19 @@ def commit_to(learner: Learner, env: Environment) -> None:
         learner._next = 0
         raise
 
+# %% ../nbs/core/00_protocol.ipynb #0e70a11d
+def play_round(learner: Learner, env: Environment) -> None:
+    "One round of play; whatever is refused is raised."
+    if learner.protocol == "OSLR":
+        label = env.predict(learner.predict(sell(learner, env)))
+    else:
+        commit_to(learner, env)
+        learner.observe(sell(learner, env))
+        label = env.label()
+    learner.update(label)
+
 # %% ../nbs/core/00_protocol.ipynb #e5aa6eb8
-def play(learner: Learner, env: Environment, seed: Any = None) -> Run:
+def play(learner: Learner, env: Environment, seed: Any = None, skip: bool = False) -> Run:
     """Play all remaining rounds of an environment, one call at a time.
 
     Parameters
@@ -947,6 +1102,8 @@ def play(learner: Learner, env: Environment, seed: Any = None) -> Run:
         A stream; one that is half played goes on.
     seed : int, SeedSequence, Generator or None
         Restarts the learner's generator; None leaves it as it is.
+    skip : bool
+        Skip a round whose purchase fails or whose label is missing, where otherwise the error is raised.
 
     Returns
     -------
@@ -965,6 +1122,7 @@ def play(learner: Learner, env: Environment, seed: Any = None) -> Run:
     simulate : the same rounds, compiled.
     """
     check_learner(learner)
+    if not isinstance(env, Environment): fail("env", env, "an Environment", "simulate plays arrays")
     name = type(learner).__name__
     if learner.protocol != env.protocol:
         fail("env.protocol", env.protocol, learner.protocol, f"{name} plays {learner.protocol}")
@@ -973,12 +1131,12 @@ def play(learner: Learner, env: Environment, seed: Any = None) -> Run:
     if seed is not None: learner.rng = check_rng(seed)
     start = env.t
     while env.t < env.T:
-        if learner.protocol == "OSLR":
-            learner.update(env.predict(learner.predict(sell(learner, env))))
-        else:
-            commit_to(learner, env)
-            learner.observe(sell(learner, env))
-            learner.update(env.label())
+        t = env.t
+        try: play_round(learner, env)
+        except ValueError:
+            if not skip: raise
+            learner.skip()
+            if env.t == t: env.skip()  # the purchase failed; otherwise the label was missing, and the round is over
     return Run(env._X, env._y, np.arange(start, env.T), env.predictions[start:], env.n_observed[start:])
 
 # %% ../nbs/core/00_protocol.ipynb #98e4db85
@@ -1129,75 +1287,6 @@ def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.nda
     learner._refused = asked if len(asked) == 2 else asked[0] if asked else None
     for name in learner.arrays: setattr(learner, name, arrays[name].copy())
 
-# %% ../nbs/core/00_protocol.ipynb #75e94078
-SCHEMA = 1  # version of the files that `save` writes
-
-
-def write_learner(learner: Learner, path: str | Path) -> None:
-    """What `Learner.save` does: header and arrays into one file, moved into place when it is whole.
-
-    Parameters
-    ----------
-    learner : Learner
-        Of a class in the registry.
-    path : str or Path
-        The .npz file.
-
-    Raises
-    ------
-    ValueError
-        If the class is not in the registry.
-    OSError
-        If the file cannot be written.
-    """
-    entry = LEARNERS.get(getattr(learner, "key", ""))
-    if entry is None or entry.cls is not type(learner):
-        fail("learner", type(learner).__name__, "a class of the registry", "load has to find it by its name")
-    header, arrays = get_state(learner)
-    text = json.dumps(header | {"schema": SCHEMA, "learner": learner.key, "params": learner.params})
-    path = Path(path)
-    part = path.with_name(path.name + ".part")
-    with open(part, "wb") as f: np.savez(f, header=np.array(text), **arrays)
-    os.replace(part, path)
-
-# %% ../nbs/core/00_protocol.ipynb #f5add4e9
-def load(path: str | Path) -> Learner:
-    """Read the learner that `Learner.save` wrote; it continues bit for bit.
-
-    Parameters
-    ----------
-    path : str or Path
-        The .npz file.
-
-    Returns
-    -------
-    Learner
-        At the point of the round where it was saved.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If it is damaged, foreign or of another version.
-    """
-    if not Path(path).exists(): raise FileNotFoundError(f"path = {str(path)!r}: there is no such file.")
-    try:
-        with np.load(path, allow_pickle=False) as f:
-            arrays = dict(f)
-        header = json.loads(str(arrays.pop("header")))
-        if header["schema"] != SCHEMA:
-            fail("schema", header["schema"], str(SCHEMA), "it was written by another version")
-        key = header["learner"]
-        if key not in LEARNERS:
-            importlib.import_module(f"oslr_nb.papers.{key.split('.')[0]}")
-        learner = LEARNERS[key].cls(**header["params"])
-        set_state(learner, header, arrays)
-    except Exception as e:  # whatever is wrong with a foreign or damaged file, the answer is one sentence
-        ours = f": {e}" if type(e) is ValueError and "it must be" in str(e) else ""
-        raise ValueError(f"path = {str(path)!r}: it must be a whole file written by save{ours}.") from e
-    return learner
-
 # %% ../nbs/core/00_protocol.ipynb #7224cbfc
 def check_rows(rows: Any, n: int) -> np.ndarray:
     """Check the order of play.
@@ -1225,6 +1314,15 @@ def check_rows(rows: Any, n: int) -> np.ndarray:
     if rows.ndim != 1 or rows.dtype.kind not in "iu" or not 0 <= rows.min() <= rows.max() < n:
         fail("rows", rows.tolist(), f"a list of row numbers from 0 to {n - 1}")
     return np.ascontiguousarray(rows, np.int64)
+
+# %% ../nbs/core/00_protocol.ipynb #a0000ce5
+def announce(learner: Learner) -> None:
+    "Say that compiling takes a while, once for each class and version of the sources; OSLR_QUIET=1 silences it."
+    key = getattr(learner, "key", "")
+    mark = Path(kernel_folder() or tempfile.gettempdir()) / f"{key}.said"
+    if not key or type(learner)._simulate is Learner._simulate or mark.exists() or os.environ.get("OSLR_QUIET"): return
+    print(f"oslr_nb: compiling the rounds of {key}, once for this version; this can take half a minute.", file=sys.stderr)
+    if kernel_folder(): mark.touch()
 
 # %% ../nbs/core/00_protocol.ipynb #067b70b0
 def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = None, score: bool = True) -> Run:
@@ -1266,20 +1364,24 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
     check_learner(learner)
     X, y = check_stream(X, y)
     if learner.d != X.shape[1]: fail("learner.d", learner.d, f"{X.shape[1]}, the number of features of X")
-    check_magnitude("y", y)
+    if not isinstance(score, (bool, np.bool_)): fail("score", score, "True or False")
     if not score and learner.protocol != "training-only":
         fail("score", score, "True", f"{learner.protocol} predicts in every round")
-    learner._turn(learner.calls[0])
-    rows = check_rows(rows, len(X))
-    if rows.size == 0: return Run(X, y, rows, np.empty(0), np.empty(0, np.int64))
-    before, rng, played = get_state(learner), learner.rng, rows
-    if seed is not None: learner.rng = check_rng(seed)
-    try:
-        parts = []
-        if learner._refused is not None: parts, rows = [Learner._simulate(learner, X, y, rows[:1])], rows[1:]
-        parts.append(learner._simulate(X, y, rows, *([] if score else [False])))
-    except BaseException:
-        learner.rng = rng
-        set_state(learner, *before)
-        raise
-    return Run(X, y, played, *(np.concatenate(part) for part in zip(*parts, strict=True)))
+    with learner._alone:
+        learner._turn(learner.calls[0])
+        rows = check_rows(rows, len(X))
+        too_large = ~(np.abs(y[rows]) <= learner.y_limit[1] * SLACK)
+        for row in rows[too_large][:1]: learner._label(f"y[{row}]", float(y[row]))
+        if rows.size == 0: return Run(X, y, rows, np.empty(0), np.empty(0, np.int64))
+        before, rng, played = get_state(learner), learner.rng, rows
+        if seed is not None: learner.rng = check_rng(seed)
+        announce(learner)
+        try:
+            parts = []
+            if learner._refused is not None: parts, rows = [Learner._simulate(learner, X, y, rows[:1])], rows[1:]
+            parts.append(learner._simulate(X, y, rows, *([] if score else [False])))
+        except BaseException:
+            learner.rng = rng
+            set_state(learner, *before)
+            raise
+        return Run(X, y, played, *(np.concatenate(part) for part in zip(*parts, strict=True)))

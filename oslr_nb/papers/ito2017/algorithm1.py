@@ -748,16 +748,16 @@ def _(case: Case) -> Evidence: return one_round.check(case, late=1)
 def rda_run(
     rng: np.random.Generator, X: np.ndarray, y: np.ndarray, rows: np.ndarray, top: int, rate: float,
     radius: float, odds: np.ndarray, h: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, mark: np.ndarray,
-    buf: np.ndarray, bound: np.ndarray, out: np.ndarray,
+    buf: np.ndarray, bound: np.ndarray, limit: float, out: np.ndarray,
 ) -> int:
     "Algorithm 1 over the given rows: predictions into out; returns how many rounds were played."
     for t in range(rows.size):
-        row, usable = rows[t], True
+        row, squares = rows[t], 0.0
         rda_select(rng, buf, S, mark, num, top)
         for a in range(S.size):
             values[a] = X[row, S[a]]
-            usable &= abs(values[a]) <= LARGEST
-        if not usable: return t
+            squares += values[a] * values[a]
+        if not squares <= limit: return t  # also where a value is NaN
         out[t] = rda_predict(h, S, values, num, top, rate, radius)
         rda_update(y[row], h, S, values, num, top, odds, buf, bound)
     return rows.size
@@ -811,6 +811,7 @@ class RDA(Learner):
         for name, value in names.items(): names[name] = check_real(name, value, 1e-60, LARGEST, why)
         step, radius, x_norm, y_max = names.values()
         super().__init__(d, budget, seed, **params, **names)
+        self.scale, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
         self.top, self.radius = k1, float(radius)
         self.odds = inverse_chances(d, budget, k1)
         self.rate = 2 * math.sqrt(bound_second_moment(float(q), x_norm, y_max, radius)) / (radius * step)
@@ -838,9 +839,9 @@ class RDA(Learner):
         out = np.empty(len(rows))
         done = rda_run(
             self.rng, X, y, rows, self.top, self.rate, self.radius, self.odds,
-            *(getattr(self, name) for name in self.arrays), out,
+            *(getattr(self, name) for name in self.arrays), self._limit, out,
         )
-        if done < len(rows): refuse_bought(X, rows[done], done + 1, self.S)
+        if done < len(rows): self._refuse(X, rows[done], done + 1, self.S)
         return out, np.full(len(rows), self.budget)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #0ea2b816
