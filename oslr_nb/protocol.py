@@ -3,6 +3,7 @@
 # %% ../nbs/core/00_protocol.ipynb #e19fdcc7
 from __future__ import annotations
 
+import importlib
 import itertools
 import math
 import os
@@ -30,13 +31,14 @@ from oslr_nb.checks import (
     fail,
     kernel_folder,
 )
+from .storage import read_file, write_file
 
 # %% auto #0
-__all__ = ['PROTOCOLS', 'EXPECTED', 'SLACK', 'LEARNERS', 'ProtocolError', 'BudgetExceeded', 'split_query', 'check_bought',
-           'measure', 'weighted_sum', 'check_sparse', 'check_stream', 'Environment', 'check_bought_values',
-           'refuse_bought', 'Learner', 'Run', 'ball_least_squares', 'SubsetLeastSquares', 'Comparator', 'best_sparse',
-           'check_learner', 'sell', 'commit_to', 'play', 'Entry', 'register', 'at_a_glance', 'get_state', 'set_state',
-           'check_rows', 'simulate']
+__all__ = ['PROTOCOLS', 'EXPECTED', 'SLACK', 'LEARNERS', 'FIELDS', 'ProtocolError', 'BudgetExceeded', 'split_query',
+           'check_bought', 'measure', 'weighted_sum', 'check_sparse', 'check_stream', 'Environment',
+           'check_bought_values', 'refuse_bought', 'Learner', 'Run', 'ball_least_squares', 'SubsetLeastSquares',
+           'Comparator', 'best_sparse', 'check_learner', 'sell', 'commit_to', 'play', 'Entry', 'register',
+           'at_a_glance', 'get_state', 'set_state', 'saved_form', 'check_header', 'load', 'check_rows', 'simulate']
 
 # %% ../nbs/core/00_protocol.ipynb #83488982
 PROTOCOLS = ("OSLR", "POSLR", "training-only")  # the names of the protocols
@@ -720,9 +722,7 @@ class Learner:
         OSError
             If the file cannot be written.
         """
-        from oslr_nb.storage import write_learner
-
-        with self._alone: write_learner(self, path)
+        with self._alone: write_file(path, *saved_form(self))
 
     def _check_state(self) -> None:
         "Raise `ValueError` if the arrays cannot be those of this learner; `load` calls it before anything is computed."
@@ -1286,6 +1286,97 @@ def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.nda
     asked = tuple(np.array(part) for part in parts or ())
     learner._refused = asked if len(asked) == 2 else asked[0] if asked else None
     for name in learner.arrays: setattr(learner, name, arrays[name].copy())
+
+# %% ../nbs/core/00_protocol.ipynb #f11e0002
+FIELDS = {"next", "cost", "rng", "refused", "learner", "params"}  # what the header of a saved learner holds
+
+
+def saved_form(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What `Learner.save` writes.
+
+    Parameters
+    ----------
+    learner : Learner
+        Of a class in the registry.
+
+    Returns
+    -------
+    header : dict
+        Class, arguments, place in the round, standing query, state of the generator.
+    arrays : dict of str to array
+        Its state arrays by name.
+
+    Raises
+    ------
+    ValueError
+        If the class is not in the registry.
+    """
+    entry = LEARNERS.get(getattr(learner, "key", ""))
+    if entry is None or entry.cls is not type(learner):
+        fail("learner", type(learner).__name__, "a class of the registry", "load has to find it by its name")
+    header, arrays = get_state(learner)
+    return header | {"learner": learner.key, "params": learner.params}, arrays
+
+
+def check_header(learner: Learner, header: dict[str, Any]) -> None:
+    """Refuse a place in the round, or a standing query, that this learner cannot have.
+
+    Parameters
+    ----------
+    learner : Learner
+        Made from the parameters of the file.
+    header : dict
+        Its header.
+
+    Raises
+    ------
+    ValueError
+        If something is out of range.
+    """
+    check_int("next", header["next"], 0, len(learner.calls) - 1)
+    check_int("cost", header["cost"], 0, learner.budget)
+    if header["refused"] is not None:
+        parts = [np.array(part) for part in header["refused"]]
+        rows, coordinates = split_query(tuple(parts) if len(parts) == 2 else parts[0], learner.d)
+        check_int("size of the query", len(rows) + len(coordinates), 0, learner.budget)
+
+
+def load(path: str | Path) -> Learner:
+    """Read the learner that `Learner.save` wrote; it continues bit for bit.
+
+    Parameters
+    ----------
+    path : str or Path
+        The .npz file.
+
+    Returns
+    -------
+    Learner
+        At the point of the round where it was saved.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it is damaged, foreign, of another version, or holds numbers that no such learner can have.
+    """
+    try:
+        header, arrays = read_file(path)
+        if set(header) != FIELDS: fail("fields of the header", sorted(header), str(sorted(FIELDS)))
+        paper = str(header["learner"]).split(".")[0]
+        if paper.isidentifier(): importlib.import_module(f"oslr_nb.papers.{paper}")
+        check_int("d", header["params"]["d"], 1, max(a.size for a in arrays.values()), "no array of the file is so long")
+        learner = LEARNERS[header["learner"]].cls(**header["params"])
+        if set(arrays) != set(learner.arrays): fail("arrays", sorted(arrays), str(sorted(learner.arrays)))
+        check_header(learner, header)
+        set_state(learner, header, arrays)
+        learner._check_state()
+    except FileNotFoundError: raise
+    except Exception as e:  # whatever is wrong with a foreign or damaged file, the answer is one sentence
+        ours = f": {e}" if type(e) is ValueError and "it must be" in str(e) else ""
+        raise ValueError(f"path = {str(path)!r}: it must be a whole file written by save{ours}.") from e
+    return learner
 
 # %% ../nbs/core/00_protocol.ipynb #7224cbfc
 def check_rows(rows: Any, n: int) -> np.ndarray:

@@ -15,7 +15,7 @@ from conftest import NOTEBOOKS, TOP
 MODULES = sorted(p for p in (TOP / "oslr_nb").rglob("*.py") if p.name != "_modidx.py")
 FLOORS = [
     {"checks"},
-    {"geometry", "designs", "trees"},
+    {"geometry", "designs", "trees", "storage"},
     {"oco", "experts", "claims"},
     {"protocol"},
     {"problems", "data"},
