@@ -143,7 +143,7 @@ def check_choice(name: str, value: Any, allowed: tuple[str, ...], why: str = "")
         If it is none of the words.
     """
     if isinstance(value, str) and value in allowed: return value
-    fail(name, value, "one of " + ", ".join(repr(word) for word in allowed), why)
+    fail(name, value, "one of " + ", ".join(allowed), why)
 
 
 def check_flag(name: str, value: Any) -> bool:
