@@ -196,8 +196,8 @@ GOOD = SCALARS | VECTORS
 OTHERWISE = {"data.sparse_linear": {"weights": "uniform"}, "data.shuffled": {"stream": streams.sparse_linear(D, K, T, 0)},
              "experts.eg_regret_bound": {"eta": 0.1}, "experts.hedge": {"eta": 0.1}, "experts.hedge_regret_bound": {"eta": 0.1},
              "hazan2012.confident_moments": {"second": np.full(D, 1.0)}, "designs.check_weights": {"q": (0.5, 0.5)},
-             "designs.normalise": {"q": (0.5, 0.5)}, "cesabianchi2010.bound_aer": {"lam": 1.0}, "ito2017.bound_6_sharpened": {"w": np.eye(D)[0]},
-             "ito2017.bound_6_uniform": {"w": np.eye(D)[0]}, "hazan2012.estimate_moment": {"q": None}, "hazan2012.bound_aerr": {"q": None},
+             "designs.normalise": {"q": (0.5, 0.5)}, "cesabianchi2010.bound_aer": {"lam": 1.0},
+             "ito2017.bound_6_sharpened": {"w": np.eye(D)[0]}, "ito2017.bound_6_uniform": {"w": np.eye(D)[0]}, "hazan2012.estimate_moment": {"q": None}, "hazan2012.bound_aerr": {"q": None},
              "hazan2012.bound_aelr": {"q": None}}
 
 
