@@ -193,12 +193,22 @@ VECTORS = {"w": np.full(D, 0.1), "u": np.full(D, 0.1), "lam": np.linspace(1, 2, 
            "g": np.ones((T, D)), "V": np.eye(D), "h": np.arange(D) / D, "costs": np.ones((T, 5)), "weights": np.full((T, 5), 0.2)}
 GOOD = SCALARS | VECTORS
 # functions that mean something else by a name
-OTHERWISE = {"data.sparse_linear": {"weights": "uniform"}, "data.shuffled": {"stream": streams.sparse_linear(D, K, T, 0)},
-             "experts.eg_regret_bound": {"eta": 0.1}, "experts.hedge": {"eta": 0.1}, "experts.hedge_regret_bound": {"eta": 0.1},
-             "hazan2012.confident_moments": {"second": np.full(D, 1.0)}, "designs.check_weights": {"q": (0.5, 0.5)},
-             "designs.normalise": {"q": (0.5, 0.5)}, "cesabianchi2010.bound_aer": {"lam": 1.0},
-             "ito2017.bound_6_sharpened": {"w": np.eye(D)[0]}, "ito2017.bound_6_uniform": {"w": np.eye(D)[0]}, "hazan2012.estimate_moment": {"q": None}, "hazan2012.bound_aerr": {"q": None},
-             "hazan2012.bound_aelr": {"q": None}}
+OTHERWISE = {
+    "data.sparse_linear": {"weights": "uniform"},
+    "data.shuffled": {"stream": streams.sparse_linear(D, K, T, 0)},
+    "experts.eg_regret_bound": {"eta": 0.1},
+    "experts.hedge": {"eta": 0.1},
+    "experts.hedge_regret_bound": {"eta": 0.1},
+    "hazan2012.confident_moments": {"second": np.full(D, 1.0)},
+    "designs.check_weights": {"q": (0.5, 0.5)},
+    "designs.normalise": {"q": (0.5, 0.5)},
+    "cesabianchi2010.bound_aer": {"lam": 1.0},
+    "ito2017.bound_6_sharpened": {"w": np.eye(D)[0]},
+    "ito2017.bound_6_uniform": {"w": np.eye(D)[0]},
+    "hazan2012.estimate_moment": {"q": None},
+    "hazan2012.bound_aerr": {"q": None},
+    "hazan2012.bound_aelr": {"q": None},
+}
 
 
 def arguments_of(f):
