@@ -110,7 +110,7 @@ def check_real(name: str, value: Any, above: float = -np.inf, high: float = np.i
     )
     number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     if number and isinstance(value, int) and abs(value) > 10**300: fail(name, value, allowed, why)
-    if not number or not np.isfinite(value) or value <= above or value > high: fail(name, value, allowed, why)
+    if not number or not np.isfinite(float(value)) or not above < float(value) <= high: fail(name, value, allowed, why)
     return float(value)
 
 # %% ../nbs/core/07_checks.ipynb #f4115659
