@@ -16,14 +16,12 @@ import numpy as np
 if TYPE_CHECKING:
     from oslr_nb.claims import verify
     from oslr_nb.papers import ito2017
-    from oslr_nb.protocol import LEARNERS, Environment, Learner, best_sparse, play, simulate
-    from oslr_nb.storage import load
+    from oslr_nb.protocol import LEARNERS, Environment, Learner, best_sparse, load, play, simulate
 
 # %% ../nbs/core/08_package.ipynb #7e5be53c
 HOME = {  # names that `oslr_nb` gives directly, by the module that they come from
-    "protocol": ("Environment", "Learner", "Run", "Comparator", "play", "simulate", "best_sparse",
+    "protocol": ("Environment", "Learner", "Run", "Comparator", "play", "simulate", "load", "best_sparse",
                  "ProtocolError", "BudgetExceeded"),
-    "storage": ("load",),
     "claims": ("verify",),
 }  # fmt: skip
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import os
 import tempfile
@@ -15,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from .checks import check_int, fail
-from .protocol import LEARNERS, Learner, get_state, set_state, split_query
 
 # %% auto #0
-__all__ = ['SCHEMA', 'FIELDS', 'checksum', 'write_learner', 'check_path', 'read_file', 'check_header', 'load']
+__all__ = ['SCHEMA', 'checksum', 'write_file', 'check_path', 'read_file']
 
 # %% ../nbs/core/11_storage.ipynb #57000007
 SCHEMA = 2  # version of the files that `save` writes
@@ -46,32 +44,29 @@ def checksum(header: str, arrays: dict[str, np.ndarray]) -> str:
     return digest.hexdigest()
 
 
-def write_learner(learner: Learner, path: str | Path) -> None:
-    """What `Learner.save` does: header, checksum and arrays into one file, moved into place when it is whole.
+def write_file(path: str | Path, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+    """Write header, checksum and arrays into one file, moved into place when it is whole.
 
     Parameters
     ----------
-    learner : Learner
-        Of a class in the registry.
     path : str or Path
         The .npz file.
+    header : dict
+        Whatever JSON can hold.
+    arrays : dict of str to array
+        Arrays of numbers by name.
 
     Raises
     ------
     ValueError
-        If the class is not in the registry, or the path is none.
+        If the path is none.
     OSError
         If the file cannot be written.
     """
-    entry = LEARNERS.get(getattr(learner, "key", ""))
-    if entry is None or entry.cls is not type(learner):
-        fail("learner", type(learner).__name__, "a class of the registry", "load has to find it by its name")
-    path = check_path(path)
-    state, arrays = get_state(learner)
-    header = json.dumps(state | {"schema": SCHEMA, "learner": learner.key, "params": learner.params})
+    path, text = check_path(path), json.dumps(header | {"schema": SCHEMA})
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name[:80] + ".", suffix=".part", delete=False) as f:
         try:
-            np.savez(f, header=np.array(header), checksum=np.array(checksum(header, arrays)), **arrays)
+            np.savez(f, header=np.array(text), checksum=np.array(checksum(text, arrays)), **arrays)
             f.flush()
             os.fsync(f.fileno())
             os.replace(f.name, path)
@@ -101,96 +96,37 @@ def check_path(path: Any) -> Path:
     return Path(path) if isinstance(path, (str, os.PathLike)) and str(path) else fail("path", path, "a str or a Path")
 
 # %% ../nbs/core/11_storage.ipynb #57000010
-FIELDS = {"next", "cost", "rng", "refused", "schema", "learner", "params"}  # what a header holds
-
-
-def read_file(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def read_file(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Header and arrays of a file, if its form and its checksum are right.
 
     Parameters
     ----------
-    path : Path
+    path : str or Path
         The file.
 
     Returns
     -------
     header : dict
-        With the keys `FIELDS`.
+        As written.
     arrays : dict of str to array
-        The state arrays by name.
-
-    Raises
-    ------
-    ValueError
-        If a field is missing, foreign or of another version, or the checksum differs.
-    """
-    with zipfile.ZipFile(path) as z:
-        if any(i.compress_type != zipfile.ZIP_STORED for i in z.infolist()): fail("compression", "used", "none")
-    with np.load(path, allow_pickle=False) as f: arrays = dict(f)
-    text, known = str(arrays.pop("header")), str(arrays.pop("checksum"))
-    if checksum(text, arrays) != known: fail("checksum", known[:8] + "...", checksum(text, arrays)[:8] + "...", "the file was changed")
-    header = json.loads(text)
-    if set(header) != FIELDS: fail("fields of the header", sorted(header), str(sorted(FIELDS)))
-    check_int("schema", header["schema"], SCHEMA, SCHEMA, "it was written by another version")
-    return header, arrays
-
-
-def check_header(learner: Learner, header: dict[str, Any]) -> None:
-    """Refuse a place in the round, or a standing query, that this learner cannot have.
-
-    Parameters
-    ----------
-    learner : Learner
-        Made from the parameters of the file.
-    header : dict
-        Its header.
-
-    Raises
-    ------
-    ValueError
-        If something is out of range.
-    """
-    check_int("next", header["next"], 0, len(learner.calls) - 1)
-    check_int("cost", header["cost"], 0, learner.budget)
-    if header["refused"] is not None:
-        parts = [np.array(part) for part in header["refused"]]
-        rows, coordinates = split_query(tuple(parts) if len(parts) == 2 else parts[0], learner.d)
-        check_int("size of the query", len(rows) + len(coordinates), 0, learner.budget)
-
-
-def load(path: str | Path) -> Learner:
-    """Read the learner that `Learner.save` wrote; it continues bit for bit.
-
-    Parameters
-    ----------
-    path : str or Path
-        The .npz file.
-
-    Returns
-    -------
-    Learner
-        At the point of the round where it was saved.
+        The arrays by name.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is damaged, foreign, of another version, or holds numbers that no such learner can have.
+        If it is compressed, of another version, or the checksum differs.
+    Exception
+        Whatever numpy, zipfile and json raise for what is no such file.
     """
     path = check_path(path)
     if not path.exists(): raise FileNotFoundError(f"path = {str(path)!r}: there is no such file.")
-    try:
-        header, arrays = read_file(path)
-        paper = str(header["learner"]).split(".")[0]
-        if paper.isidentifier(): importlib.import_module(f"oslr_nb.papers.{paper}")
-        check_int("d", header["params"]["d"], 1, max(a.size for a in arrays.values()), "no array of the file is so long")
-        learner = LEARNERS[header["learner"]].cls(**header["params"])
-        if set(arrays) != set(learner.arrays): fail("arrays", sorted(arrays), str(sorted(learner.arrays)))
-        check_header(learner, header)
-        set_state(learner, header, arrays)
-        learner._check_state()
-    except Exception as e:  # whatever is wrong with a foreign or damaged file, the answer is one sentence
-        ours = f": {e}" if type(e) is ValueError and "it must be" in str(e) else ""
-        raise ValueError(f"path = {str(path)!r}: it must be a whole file written by save{ours}.") from e
-    return learner
+    with zipfile.ZipFile(path) as z:
+        if any(i.compress_type != zipfile.ZIP_STORED for i in z.infolist()): fail("compression", "used", "none")
+    with np.load(path, allow_pickle=False) as f: arrays = dict(f)
+    text, known = str(arrays.pop("header")), str(arrays.pop("checksum"))
+    if checksum(text, arrays) != known: fail("checksum", known[:8] + "...", checksum(text, arrays)[:8] + "...", "the file was changed")
+    header = json.loads(text)
+    check_int("schema", header.pop("schema"), SCHEMA, SCHEMA, "it was written by another version")
+    return header, arrays

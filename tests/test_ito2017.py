@@ -142,7 +142,8 @@ TABLE = oslr.problems.linear_table(oslr.problems.signs(4) / 2, np.r_[0, 0, 0, 0.
 PUBLIC = {
     "bound_theorem_2": {"d": 9, "budget": 6, "top": 3, "T": 1000, "sigma_min": 0.2},
     "bound_theorem_2_schedule": {"lam": np.sqrt(np.arange(1, 9)), "d": 9, "budget": 6, "top": 3, "sigma_min": 0.2},
-    "bound_sharpened": {"k": 2, "d": 9, "budget": 6, "top": 3, "T": 1000, "sigma_min": 0.2, "sigma_max": 0.4, "x_norm": 2, "y_max": 1, "radius": 3},
+    "bound_sharpened": {"k": 2, "d": 9, "budget": 6, "top": 3, "T": 1000, "sigma_min": 0.2, "sigma_max": 0.4, "x_norm": 2, "y_max": 1,
+                        "radius": 3},
     "bound_sharpened_schedule": {"lam": np.sqrt(np.arange(1, 9)), "k": 2, "d": 9, "budget": 6, "top": 3, "sigma_min": 0.2, "sigma_max": 0.4,
                                  "x_norm": 2, "y_max": 1, "radius": 3},
     "sharpened_step": {"d": 9, "budget": 6, "top": 3, "x_norm": 1, "y_max": 1, "radius": 1},
@@ -155,10 +156,10 @@ PUBLIC = {
     "bound_7_uniform": {"w": W, "T": 1000, "d": 5, "budget": 4, "phi": 0.3, "sigma_max": 0.4},
     "asymptotic_constants": {"table": TABLE, "budget": 3, "rate": 5.0},
     "observe": {"w": W, "budget": 3, "top": 1, "rng": 0},
-    "algorithm_1": {"X": STREAM[:9], "y": LABELS[:9], "budget": 4, "top": 1, "lam": np.sqrt(np.arange(1, 10)), "choose": lambda t, w: np.arange(4),
-                    "radius": 1.0},
-    "algorithms_2_3": {"X": STREAM[:9], "y": LABELS[:9], "budget": 4, "sets": [np.arange(4)] * 3, "explorer": lambda s: 9.0, "rate": lambda t: 8.0,
-                       "mu": lambda s: 0.1, "top": 1, "radius": 1.0},
+    "algorithm_1": {"X": STREAM[:9], "y": LABELS[:9], "budget": 4, "top": 1, "lam": np.sqrt(np.arange(1, 10)),
+                    "choose": lambda t, w: np.arange(4), "radius": 1.0},
+    "algorithms_2_3": {"X": STREAM[:9], "y": LABELS[:9], "budget": 4, "sets": [np.arange(4)] * 3, "explorer": lambda s: 9.0,
+                       "rate": lambda t: 8.0, "mu": lambda s: 0.1, "top": 1, "radius": 1.0},
 }  # fmt: skip
 
 
@@ -184,7 +185,8 @@ def test_public_functions_answer_in_numbers_or_in_a_sentence(name):
 
 def test_textbooks_refuse_what_callers_return():
     for name, argument, bad in [
-        ("algorithm_1", "choose", lambda t, w: [0, 0, 1, 2]), ("algorithm_1", "choose", lambda t, w: [0]), ("algorithm_1", "choose", lambda t, w: None),
+        ("algorithm_1", "choose", lambda t, w: [0, 0, 1, 2]), ("algorithm_1", "choose", lambda t, w: [0]),
+        ("algorithm_1", "choose", lambda t, w: None),
         ("algorithms_2_3", "sets", [np.arange(4)]), ("algorithms_2_3", "sets", [None] * 3), ("algorithms_2_3", "mu", lambda s: -1),
         ("algorithms_2_3", "explorer", lambda s: 0), ("algorithms_2_3", "rate", lambda t: math.nan),
     ]:  # fmt: skip
@@ -192,3 +194,12 @@ def test_textbooks_refuse_what_callers_return():
     X = STREAM[:9].copy()
     X[3, 2] = math.nan
     with pytest.raises(ValueError, match=r"X\[3, S\]\[2\] = nan"): ito2017.algorithm_1(**PUBLIC["algorithm_1"] | {"X": X})
+
+
+def test_observe_shows_the_favourites_and_as_many_others_as_the_budget_allows():
+    w, seen = np.array([0.0, 3.0, -4.0, 1.0, 0.5, 0.0]), set()
+    for seed in range(60):
+        S = ito2017.observe(w, 4, 2, np.random.default_rng(seed))
+        assert len(S) == len(set(S.tolist())) == 4 and S[:2].tolist() in ([1, 2], [2, 1])
+        seen |= set(S[2:].tolist())
+    assert seen == {0, 3, 4, 5}

@@ -902,7 +902,8 @@ def check_favourites(h: np.ndarray, buf: np.ndarray, top: int, bound: np.ndarray
 
 def check_purchase(lr: Any, stamp: int, drawn: bool, first: np.ndarray) -> None:
     "S, values and mark of a round; `first` is the head of S, and the rest was drawn (or not) under this stamp."
-    if not np.abs(lr.values).max() <= 2 * lr.scale[1] or not lr.values @ lr.values <= lr._limit: fail("values", lr.values.tolist(), f"of norm at most {lr.scale[1]:g}")
+    if not np.abs(lr.values).max() <= 2 * lr.scale[1] or not lr.values @ lr.values <= lr._limit:
+        fail("values", lr.values.tolist(), f"of norm at most {lr.scale[1]:g}")
     taken = np.zeros(lr.d, bool)
     if lr._next > 0 or lr._refused is not None:
         taken[check_indices("S", lr.S, lr.d)] = drawn
@@ -1351,7 +1352,8 @@ def theorem_2_sharpened(case: Case, kind: str = "two") -> Evidence:
     d, top, T = (4, 1, 2**19 if kind in ("two", "greedy") else 2**21) if correlated else (50, 48, 28_000)
     table = correlated_unit_table(4, 0.6, 0.95, 0.07) if correlated else orthogonal_table(50)
     step = sharpened_step(d, top + 2, top)
-    make = lambda i: RDA1(d, top + 2, top=top, step=step, seed=i) if kind == "two" else rival(kind, d, top, RDA1(d, top + 2, top=top, step=step).rate, i)
+    make = lambda i: RDA1(d, top + 2, top=top, step=step, seed=i)
+    if kind != "two": make = lambda i, rate=make(0).rate: rival(kind, d, top, rate, i)
     regrets = long_regrets(table, make, [T], 3 if kind == "two" else 1, case.rng)[:, 0]
     low, high = table.singular_values
     return Evidence(mean_limit(regrets, 1e-3) if kind == "two" else regrets[0], "<=", bound_sharpened(1, d, top + 2, top, T, low, high))

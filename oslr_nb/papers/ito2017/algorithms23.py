@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import LARGEST, check_array, check_indices, check_int, check_magnitude, check_real, fail, kernel
+from ...checks import LARGEST, check_array, check_int, check_magnitude, check_real, fail, kernel
 from ...claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval
 from ...designs import Observe, bound_second_moment, draw_outside, gradient_estimate, pair_bound, pair_minimum
 from ...geometry import top_k, top_rescan
@@ -728,7 +728,9 @@ PLAYED, NORM2, YHAT, EXPLORED, WEIGHT, EXPLORING = range(6)  # places in num
 
 
 @kernel
-def squares_explore(h: np.ndarray, w: np.ndarray, favourites: np.ndarray, num: np.ndarray, rate: float, radius: float, l1: float) -> None:
+def squares_explore(
+    h: np.ndarray, w: np.ndarray, favourites: np.ndarray, num: np.ndarray, rate: float, radius: float, l1: float
+) -> None:
     "Line 1 of Algorithms 2, 3: w_s and its largest entries; mu_j = l1 j^-power."
     w[:] = dual_averaging_step(h, rate * math.sqrt(num[EXPLORED] + 1), radius, l1 * num[WEIGHT])
     top_rescan(w, favourites, np.zeros(3))
@@ -736,7 +738,7 @@ def squares_explore(h: np.ndarray, w: np.ndarray, favourites: np.ndarray, num: n
 
 @kernel
 def squares_explored(w: np.ndarray, mean: np.ndarray, chosen: np.ndarray, num: np.ndarray, power: float) -> None:
-    "The rest of line 1, when the label has come, so that a round can be skipped: the sum of j^-power w_j and its largest entries."
+    "The rest of line 1, when the label has come (a round may be skipped): the sum of j^-power w_j and its largest entries."
     num[EXPLORED] += 1
     weight = num[EXPLORED] ** -power
     mean += weight * w
