@@ -112,9 +112,10 @@ def build(
     gradient, hedge : float, default 1
         Multipliers of FKK's two rates, positive.
     radius : float, optional
-        Radius of the ball and bound on the labels. Default: that of the setting.
+        Radius of the ball. Default: that of the setting.
     **steps : float
-        Multipliers of the theory's steps, by the learner's own names.
+        Multipliers of the steps of unit scales, by the learner's own names; the learners of Ito et al. are told scales
+        `FAR` times as large, which no example reaches, and steps to match.
 
     Returns
     -------

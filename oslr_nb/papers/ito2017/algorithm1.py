@@ -12,7 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import LARGEST, check_array, check_indices, check_int, check_magnitude, check_real, check_rng, fail, kernel
+from oslr_nb.checks import (
+    LARGEST,
+    check_array,
+    check_indices,
+    check_int,
+    check_magnitude,
+    check_real,
+    check_rng,
+    fail,
+    kernel,
+)
 from ...claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval
 from oslr_nb.designs import (
     Observe,
@@ -286,7 +296,7 @@ def algorithm_1(
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #a11c0001
 def check_sizes(d: Any, budget: Any, top: Any = 0, k: Any = None) -> tuple[int, int, int]:
     "d, budget and top as integers, 0 <= top <= budget - 2 <= d - 2; k, if given, is from 1 to top."
-    d = check_int("d", d, 2, 10**9, "Ito et al. 2017: two features are seen besides the favourites")
+    d = check_int("d", d, 2, 10**8, "Ito et al. 2017: two features are seen besides the favourites")
     why = f"one feature a round shows no pair, so no unbiased gradient exists; there are d = {d} features"
     budget = check_int("budget", budget, 2, d, why)
     why = "Ito et al. 2017, Observation 1: with less than two random features some pairs are never seen together"
@@ -956,7 +966,7 @@ class RDA(Learner):
         self, d: int, budget: int, *, top: int, q: float | Fraction, step: float = 1.0, radius: float = 1.0,
         x_norm: float = 1.0, y_max: float = 1.0, seed: Any = None, saved: dict[str, Any] | None = None,
     ):
-        d = check_int("d", d, 1)
+        d = check_int("d", d, 1, 10**8, "its state has to fit into memory")
         budget = check_int("budget", budget, 1, d, f"there are d = {d} features")
         top = check_int("top", top, 0, budget, "the favourites are part of the budget")
         q = check_real("q", float(q) if isinstance(q, Fraction) else q, 0, 1, "it is a chance")
@@ -1353,7 +1363,8 @@ def theorem_2_sharpened(case: Case, kind: str = "two") -> Evidence:
     table = correlated_unit_table(4, 0.6, 0.95, 0.07) if correlated else orthogonal_table(50)
     step = sharpened_step(d, top + 2, top)
     make = lambda i: RDA1(d, top + 2, top=top, step=step, seed=i)
-    if kind != "two": make = lambda i, rate=make(0).rate: rival(kind, d, top, rate, i)
+    rate = make(0).rate
+    if kind != "two": make = lambda i: rival(kind, d, top, rate, i)
     regrets = long_regrets(table, make, [T], 3 if kind == "two" else 1, case.rng)[:, 0]
     low, high = table.singular_values
     return Evidence(mean_limit(regrets, 1e-3) if kind == "two" else regrets[0], "<=", bound_sharpened(1, d, top + 2, top, T, low, high))

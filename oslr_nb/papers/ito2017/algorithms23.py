@@ -310,7 +310,7 @@ def explorer_terms(n: int, d: int, budget: int, top: int = 0) -> tuple[np.ndarra
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #a11c0003
 def check_support(w: Any, d: int, budget: int) -> np.ndarray:
     "The nonzero entries, at most `budget`, of weights (d,) of norm at most 1 up to rounding."
-    w = check_array("w", w, (d,))
+    w = check_magnitude("w", check_array("w", w, (d,)))
     check_real("norm of w", np.linalg.norm(w), -1, 1 + 1e-9, "the bounds are for ||x||, |y|, ||w|| <= 1")
     check_int("nonzero entries of w", np.count_nonzero(w), 0, budget, "Ito et al. 2017, Theorems 6 and 7 need k <= budget")
     return w[w != 0]
@@ -1008,7 +1008,7 @@ class RDA2(SquaresRDA):
         )
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #5818b565
-@register("ito2017", budget="budget >= max(k, 2)", assumptions="independent draws, linear model, compatible features (they may repeat each other)",
+@register("ito2017", budget="budget >= max(k, 2)", assumptions="independent draws, linear model, compatible features (near copies allowed)",
           bound="O(sqrt(T)) + O((d/budget)^4 k^4 / phi_0^8) for fixed w*: Theorem 7 sharpened", cost="O(budget + d/sqrt(t))",
           tex={"budget": r"`budget` $\ge\max(k,2)$",
                "bound": r"$O(\sqrt T)+O\bigl((\frac d{k'})^4\frac{k^4}{\phi_0^8}\bigr)$ for fixed $w^*$: Theorem 7 sharpened",
