@@ -1431,10 +1431,10 @@ def check_rows(rows: Any, n: int) -> np.ndarray:
         If one is no integer from 0 to n - 1.
     """
     if rows is None: return np.arange(n)
-    rows = np.asarray(rows)
+    rows, given = as_array(rows, "rows"), rows
     if rows.size == 0: return np.empty(0, np.int64)
     if rows.ndim != 1 or rows.dtype.kind not in "iu" or not 0 <= rows.min() <= rows.max() < n:
-        fail("rows", rows.tolist(), f"a list of row numbers from 0 to {n - 1}")
+        fail("rows", given, f"a list of row numbers from 0 to {n - 1}")
     return np.ascontiguousarray(rows, np.int64)
 
 # %% ../nbs/core/00_protocol.ipynb #a0000ce5
