@@ -188,7 +188,8 @@ def test_a_refused_row_is_named():
     lr = AERR(10, 4, T=100, seed=0)
     for value, what in ((1e61, r"X\[0, \d\] = 1e\+61"), (0.9, "norm of X.*x_norm = 1")):
         with pytest.raises(ValueError, match=what): oslr.simulate(lr, np.full((5, 10), value), np.zeros(5))
-    with pytest.raises(ValueError, match=r"X\[0, \d\] = 1.1: .*x_norm = 1"): oslr.simulate(AELR(10, 4, T=9), np.full((5, 10), 1.1), np.zeros(5))
+    with pytest.raises(ValueError, match=r"X\[0, \d\] = 1.1: .*x_norm = 1"):
+        oslr.simulate(AELR(10, 4, T=9), np.full((5, 10), 1.1), np.zeros(5))
 
 
 SIZES = {"d": 6, "budget": 3, "T": 100}
@@ -234,8 +235,8 @@ def test_functions_refuse_or_give_numbers(name):
 
 def test_textbook_refuses_draws_that_cannot_be():
     right = FUNCTIONS["textbook"]
-    for draws in ([([6], None)], [([0.5], None)], [([], None)], [([1], 2)], [([1], 9)], []):
-        with pytest.raises(ValueError, match="draws"): oslr.hazan2012.textbook(**(right | {"draws": draws}))
+    for pairs in ([([6], None)], [([0.5], None)], [([], None)], [([1], 2)], [([1], 9)], []):
+        with pytest.raises(ValueError, match="draws"): oslr.hazan2012.textbook(**(right | {"draws": pairs}))
 
 
 @pytest.mark.parametrize("cls", [AERR, AELR, TwoPhaseAELR, OnlineAELR, DDAERR])

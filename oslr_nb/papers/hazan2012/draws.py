@@ -108,12 +108,14 @@ class KnownMoments(PrintedRate):
     def _draws_for(self, moments: np.ndarray) -> np.ndarray: return data_dependent_q(moments, self.ridge)
 
 # %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #b4c287c1
-@register("hazan2012", budget="budget >= 2", assumptions="independent examples from one law, ||x||_2 <= x_norm, |y| <= y_max, E x_i^2 known",
+@register("hazan2012", budget="budget >= 2",
+          assumptions="independent examples from one law, ||x||_2 <= x_norm, |y| <= y_max, E x_i^2 known",
           bound="excess O(radius^2 sqrt((N/budget + 1)/T)), N = squared sum of the root mean squares of the attributes",
           cost="O(budget log d) amortised; O(d) to score",
           tex={"budget": r"`budget` $=k+1\ge2$",
                "bound": r"excess $O\bigl(B^2\sqrt{(N/k+1)/T}\bigr)$, $N$ the squared sum of the attributes' root mean squares",
-               "assumptions": r"independent examples from one law, $\Vert x\Vert_2\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`, $\mathbb Ex_i^2$ known",
+               "assumptions": r"independent examples from one law, "
+                              r"$\Vert x\Vert_2\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`, $\mathbb Ex_i^2$ known",
                "cost": r"$O(k\log d)$ amortised; $O(d)$ to score"})
 class DDAERR(KnownMoments):
     """AERR with draws by the root mean squares of the attributes, which are known (Kukliansky & Shamir 2015).
@@ -165,12 +167,14 @@ class DDAERR(KnownMoments):
     """
 
 # %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #77c7ab16
-@register("hazan2012", budget="budget >= 2", assumptions="independent examples from one law, ||x||_inf <= x_norm, |y| <= y_max, E x_i^2 known",
+@register("hazan2012", budget="budget >= 2",
+          assumptions="independent examples from one law, ||x||_inf <= x_norm, |y| <= y_max, E x_i^2 known",
           bound="excess O(radius^2 sqrt((N/budget + 1) ln d/T)), N = sum of the second moments of the attributes",
           cost="O(budget log d) amortised; O(d) to score",
           tex={"budget": r"`budget` $=k+1\ge2$",
                "bound": r"excess $O\bigl(B^2\sqrt{(N/k+1)\ln(d)/T}\bigr)$, $N$ the sum of the attributes' second moments",
-               "assumptions": r"independent examples from one law, $\Vert x\Vert_\infty\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`, $\mathbb Ex_i^2$ known",
+               "assumptions": r"independent examples from one law, "
+                              r"$\Vert x\Vert_\infty\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`, $\mathbb Ex_i^2$ known",
                "cost": r"$O(k\log d)$ amortised; $O(d)$ to score"})
 class DDAELR(KnownMoments):
     """AELR with draws by the second moments of the attributes, which are known (Kukliansky & Shamir 2015).
