@@ -140,11 +140,12 @@ def table_values(name: str, table: Any) -> np.ndarray:
         usable = column.dtype.is_numeric() or column.dtype == nw.Boolean
         return column.cast(nw.Float64).to_numpy() if usable else fail(what, str(column.dtype), "numbers")
 
-    read = nw.from_native(table, eager_only=True, allow_series=True)
-    if isinstance(read, nw.Series): return numbers(read, f"dtype of {name}")
-    twice = next((c for c in read.columns if read.columns.count(c) > 1), None)
-    if twice is not None: fail(f"columns of {name}", twice, "distinct names")
-    return np.column_stack([numbers(read[c], f"column {c!r} of {name}") for c in read.columns])
+    try:
+        read = nw.from_native(table, eager_only=True, allow_series=True)
+        if isinstance(read, nw.Series): return numbers(read, f"dtype of {name}")
+        columns = list(read.iter_columns())
+    except nw.exceptions.DuplicateError: fail(f"columns of {name}", list(table.columns), "distinct names")
+    return np.column_stack([numbers(column, f"column {column.name!r} of {name}") for column in columns])
 
 
 def as_array(value: Any, name: str = "value") -> np.ndarray:

@@ -40,6 +40,20 @@ def stop(error: Exception) -> None:
     typer.echo(str(error), err=True)
     raise typer.Exit(2)
 
+# %% ../nbs/practice/cli.ipynb #3cf95c0d
+def show_version(wanted: bool) -> None:
+    "Print the version and end."
+    if not wanted: return
+    from oslr_nb import __version__
+
+    typer.echo(f"oslr_nb {__version__}")
+    raise typer.Exit()
+
+
+@app.callback()
+def main(version: Annotated[bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version.")] = False) -> None:
+    "What stands before the command."
+
 # %% ../nbs/practice/cli.ipynb #63a8807f
 @app.command(help="Check every claim of the papers and print the ledger.")
 def verify(papers: Papers = None, jobs: Jobs = CORES) -> None:
@@ -141,3 +155,6 @@ def cite(key: Annotated[str, typer.Argument(help="Key of a source, for example i
         typer.echo(entry(key))
     except ValueError as error:
         stop(error)
+
+# %% ../nbs/practice/cli.ipynb #3cf95c11
+if __name__ == "__main__" and __package__: app()

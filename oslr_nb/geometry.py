@@ -14,12 +14,14 @@ from .checks import check_array, check_indices, check_int, check_real, fail, ker
 
 # %% auto #0
 __all__ = ['ENUMERATION_LIMIT', 'proj_l2', 'proj_simplex', 'soft_threshold', 'proj_l1', 'top_k', 'hard_threshold',
-           'truncation_factor', 'top_buffer', 'top_before', 'top_sort', 'top_offer', 'top_rescan', 'top_update',
-           'Interval', 'check_psd', 'enumerated_eigenvalues', 'outer_eigenvalues', 'lower_end', 'sparse_bounds',
-           'sparse_support', 'sparse_eigenvalues', 'rip_constant', 'restricted_condition', 'cone_solver',
-           'compatibility', 'cone_descent', 'restricted_eigenvalue']
+           'truncation_factor', 'Interval', 'check_psd', 'enumerated_eigenvalues', 'outer_eigenvalues', 'lower_end',
+           'sparse_bounds', 'sparse_support', 'sparse_eigenvalues', 'rip_constant', 'restricted_condition',
+           'cone_solver', 'compatibility', 'cone_descent', 'restricted_eigenvalue', 'top_buffer', 'top_before',
+           'top_sort', 'top_offer', 'top_rescan', 'top_update']
 
 # %% ../nbs/core/02_geometry.ipynb #0520e06c
+#| code-fold: true
+#| code-summary: "Exported source: proj_l2"
 def proj_l2(v: np.ndarray, radius: float = 1.0) -> np.ndarray:
     """The nearest point of a Euclidean ball.
 
@@ -79,6 +81,8 @@ def proj_simplex(v: np.ndarray, radius: float = 1.0) -> np.ndarray:
     return np.maximum(v - theta[np.flatnonzero(falling > theta)[-1]], 0.0)
 
 # %% ../nbs/core/02_geometry.ipynb #9be9bdb4
+#| code-fold: true
+#| code-summary: "Exported source: soft_threshold"
 def soft_threshold(h: np.ndarray, m: float) -> np.ndarray:
     """Move every coordinate towards 0 by m, and stop there.
 
@@ -205,168 +209,6 @@ def truncation_factor(k: int, top: int, d: int) -> float:
     rho = m / (top - k + m) if m else 0.0
     return 1 + (rho + math.sqrt(rho * rho + 4 * rho)) / 2
 
-# %% ../nbs/core/02_geometry.ipynb #4e0e16fa
-def top_buffer(d: int, top: int, slack: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """State of a running top-k for the vector 0.
-
-    Parameters
-    ----------
-    d : int
-        Length of the vector, at least 1.
-    top : int
-        How many of its largest coordinates are kept, from 0 to d.
-    slack : int or None
-        Further entries, so that rescans are rare; None chooses 8 to 32 by the size of d.
-
-    Returns
-    -------
-    buf : array of int64
-        Coordinates: top + slack of them, or all d where d <= top + 4 slack.
-    state : array (3,)
-        Size and index of the largest coordinate outside, and the number of rescans.
-
-    Raises
-    ------
-    ValueError
-        If a size is out of range.
-    """
-    check_int("d", d, 1)
-    check_int("top", top, 0, d)
-    slack = 8 + min(24, d // 40_000) if slack is None else check_int("slack", slack, 0)
-    size = 0 if top == 0 else d if d <= top + 4 * slack else top + slack
-    return np.arange(size), np.array([0.0, size - 1.0, 0.0])
-
-# %% ../nbs/core/02_geometry.ipynb #cb66c9c2
-@kernel
-def top_before(h: np.ndarray, i: int, j: int) -> bool:
-    """Does coordinate i come before j: larger |h| first, ties by smaller index?
-
-    Parameters
-    ----------
-    h : array (d,)
-        The vector.
-    i, j : int
-        Coordinates.
-
-    Returns
-    -------
-    bool
-        True if i comes first.
-    """
-    a, b = abs(h[i]), abs(h[j])
-    return a > b or (a == b and i < j)
-
-
-@kernel
-def top_sort(h: np.ndarray, buf: np.ndarray) -> None:
-    """Sort coordinates by `top_before`, in place; fast when they are nearly sorted.
-
-    Parameters
-    ----------
-    h : array (d,)
-        The vector.
-    buf : array of int64
-        Coordinates, sorted in place.
-    """
-    if buf.size == 0: return
-    before = abs(h[buf[0]])
-    for n in range(1, buf.size):
-        i, m = buf[n], n
-        a = abs(h[i])
-        if a >= before:
-            while m > 0 and top_before(h, i, buf[m - 1]):
-                buf[m] = buf[m - 1]
-                m -= 1
-            buf[m] = i
-            if m < n: continue
-        before = a
-
-# %% ../nbs/core/02_geometry.ipynb #f885b9cb
-@kernel
-def top_offer(h: np.ndarray, i: int, buf: np.ndarray) -> int:
-    """Offer a coordinate to a sorted buffer.
-
-    Parameters
-    ----------
-    h : array (d,)
-        The vector.
-    i : int
-        The coordinate offered.
-    buf : array of int64
-        Sorted coordinates; changed in place.
-
-    Returns
-    -------
-    int
-        The coordinate that is left outside, or -1 if i was inside already.
-    """
-    low, high = 0, buf.size
-    while low < high:
-        middle = (low + high) // 2
-        if top_before(h, buf[middle], i): low = middle + 1
-        else: high = middle
-    if low == buf.size: return i
-    if buf[low] == i: return -1
-    out = buf[-1]
-    for m in range(buf.size - 1, low, -1): buf[m] = buf[m - 1]
-    buf[low] = i
-    return out
-
-# %% ../nbs/core/02_geometry.ipynb #867443d9
-@kernel
-def top_rescan(h: np.ndarray, buf: np.ndarray, state: np.ndarray) -> None:
-    """Rebuild the buffer of a running top-k from the whole vector; O(d).
-
-    Parameters
-    ----------
-    h : array (d,)
-        The vector.
-    buf : array of int64
-        Any distinct coordinates; afterwards the first ones, sorted.
-    state : array (3,)
-        Second part of `top_buffer`; renewed in place.
-    """
-    if buf.size == 0: return
-    top_sort(h, buf)
-    for i in range(h.size):
-        if top_before(h, i, buf[-1]): top_offer(h, i, buf)
-    state[0], state[1] = abs(h[buf[-1]]), buf[-1]
-    state[2] += 1
-
-# %% ../nbs/core/02_geometry.ipynb #86a75bdc
-@kernel
-def top_update(h: np.ndarray, others: np.ndarray, top: int, buf: np.ndarray, state: np.ndarray) -> None:
-    """Bring a running top-k up to date after some coordinates of the vector changed.
-
-    Afterwards buf[:top] equals `top_k(h, top)`.
-
-    Parameters
-    ----------
-    h : array (d,)
-        The vector; changed only in `buf` and in `others` since the last call.
-    others : array of int64
-        Changed coordinates outside the buffer; more are allowed.
-    top : int
-        As given to `top_buffer`.
-    buf : array of int64
-        First part of `top_buffer`; changed in place.
-    state : array (3,)
-        Second part; changed in place.
-    """
-    if top == 0: return
-    top_sort(h, buf)
-    if buf.size == h.size: return
-    for i in others:
-        a = abs(h[i])
-        if a < state[0] or (a == state[0] and i >= state[1]): continue
-        out = top_offer(h, i, buf)
-        if out < 0: continue
-        b = abs(h[out])
-        if b > state[0] or (b == state[0] and out < state[1]): state[0], state[1] = b, out
-    last = buf[top - 1]
-    a = abs(h[last])
-    if a < state[0] or (a == state[0] and last > state[1]): top_rescan(h, buf, state)
-
 # %% ../nbs/core/02_geometry.ipynb #a2b08ba1
 @dataclass(frozen=True)
 class Interval:
@@ -420,6 +262,8 @@ class Interval:
         return f"{self.upper:.4g} (exact)" if self.exact else f"in [{self.lower:.4g}, {self.upper:.4g}]"
 
 # %% ../nbs/core/02_geometry.ipynb #59c4f046
+#| code-fold: true
+#| code-summary: "Exported source: check_psd"
 def check_psd(name: str, V: np.ndarray) -> np.ndarray:
     """Check a covariance: symmetric and positive semidefinite.
 
@@ -451,6 +295,8 @@ def check_psd(name: str, V: np.ndarray) -> np.ndarray:
     return V
 
 # %% ../nbs/core/02_geometry.ipynb #ea6decf8
+#| code-fold: true
+#| code-summary: "Exported source: ENUMERATION_LIMIT, enumerated_eigenvalues"
 ENUMERATION_LIMIT = 20_000  # principal submatrices; beyond it the sparse eigenvalues are enclosed, not enumerated
 
 
@@ -552,6 +398,8 @@ def sparse_bounds(V: np.ndarray, s: int) -> tuple[float, float]:
     return lower_end(low, high), high
 
 # %% ../nbs/core/02_geometry.ipynb #c48acede
+#| code-fold: true
+#| code-summary: "Exported source: sparse_support"
 def sparse_support(A: np.ndarray, s: int, iterations: int = 60) -> np.ndarray:
     """A support on which a matrix has a large eigenvalue: truncated power method from every coordinate.
 
@@ -682,6 +530,8 @@ def restricted_condition(V: np.ndarray, s: int) -> Interval:
     return Interval(max(1.0, lower), max(1.0, upper), low.method)
 
 # %% ../nbs/core/02_geometry.ipynb #6fd41591
+#| code-fold: true
+#| code-summary: "Exported source: cone_solver"
 def cone_solver(V: np.ndarray, support: np.ndarray, cone: float) -> Callable:
     """A function that minimises w'Vw over one face of the cone of a support.
 
@@ -839,3 +689,173 @@ def restricted_eigenvalue(V: np.ndarray, s: int, cone: float = 2.0) -> Interval:
         single = [compatibility(V, [i], cone) for i in range(d)]
         lower, upper = max(lower, min(phi.lower for phi in single)), min(upper, min(phi.upper for phi in single))
     return Interval(lower, max(lower, upper), "lambda_min, sparse eigenvalues, phi_0; descent over the cone")
+
+# %% ../nbs/core/02_geometry.ipynb #4e0e16fa
+#| code-fold: true
+#| code-summary: "Exported source: top_buffer"
+def top_buffer(d: int, top: int, slack: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """State of a running top-k for the vector 0.
+
+    Parameters
+    ----------
+    d : int
+        Length of the vector, at least 1.
+    top : int
+        How many of its largest coordinates are kept, from 0 to d.
+    slack : int or None
+        Further entries, so that rescans are rare; None chooses 8 to 32 by the size of d.
+
+    Returns
+    -------
+    buf : array of int64
+        Coordinates: top + slack of them, or all d where d <= top + 4 slack.
+    state : array (3,)
+        Size and index of the largest coordinate outside, and the number of rescans.
+
+    Raises
+    ------
+    ValueError
+        If a size is out of range.
+    """
+    check_int("d", d, 1)
+    check_int("top", top, 0, d)
+    slack = 8 + min(24, d // 40_000) if slack is None else check_int("slack", slack, 0)
+    size = 0 if top == 0 else d if d <= top + 4 * slack else top + slack
+    return np.arange(size), np.array([0.0, size - 1.0, 0.0])
+
+# %% ../nbs/core/02_geometry.ipynb #cb66c9c2
+#| code-fold: true
+#| code-summary: "Exported source: top_before, top_sort"
+@kernel
+def top_before(h: np.ndarray, i: int, j: int) -> bool:
+    """Does coordinate i come before j: larger |h| first, ties by smaller index?
+
+    Parameters
+    ----------
+    h : array (d,)
+        The vector.
+    i, j : int
+        Coordinates.
+
+    Returns
+    -------
+    bool
+        True if i comes first.
+    """
+    a, b = abs(h[i]), abs(h[j])
+    return a > b or (a == b and i < j)
+
+
+@kernel
+def top_sort(h: np.ndarray, buf: np.ndarray) -> None:
+    """Sort coordinates by `top_before`, in place; fast when they are nearly sorted.
+
+    Parameters
+    ----------
+    h : array (d,)
+        The vector.
+    buf : array of int64
+        Coordinates, sorted in place.
+    """
+    if buf.size == 0: return
+    before = abs(h[buf[0]])
+    for n in range(1, buf.size):
+        i, m = buf[n], n
+        a = abs(h[i])
+        if a >= before:
+            while m > 0 and top_before(h, i, buf[m - 1]):
+                buf[m] = buf[m - 1]
+                m -= 1
+            buf[m] = i
+            if m < n: continue
+        before = a
+
+# %% ../nbs/core/02_geometry.ipynb #f885b9cb
+#| code-fold: true
+#| code-summary: "Exported source: top_offer"
+@kernel
+def top_offer(h: np.ndarray, i: int, buf: np.ndarray) -> int:
+    """Offer a coordinate to a sorted buffer.
+
+    Parameters
+    ----------
+    h : array (d,)
+        The vector.
+    i : int
+        The coordinate offered.
+    buf : array of int64
+        Sorted coordinates; changed in place.
+
+    Returns
+    -------
+    int
+        The coordinate that is left outside, or -1 if i was inside already.
+    """
+    low, high = 0, buf.size
+    while low < high:
+        middle = (low + high) // 2
+        if top_before(h, buf[middle], i): low = middle + 1
+        else: high = middle
+    if low == buf.size: return i
+    if buf[low] == i: return -1
+    out = buf[-1]
+    for m in range(buf.size - 1, low, -1): buf[m] = buf[m - 1]
+    buf[low] = i
+    return out
+
+# %% ../nbs/core/02_geometry.ipynb #867443d9
+#| code-fold: true
+#| code-summary: "Exported source: top_rescan"
+@kernel
+def top_rescan(h: np.ndarray, buf: np.ndarray, state: np.ndarray) -> None:
+    """Rebuild the buffer of a running top-k from the whole vector; O(d).
+
+    Parameters
+    ----------
+    h : array (d,)
+        The vector.
+    buf : array of int64
+        Any distinct coordinates; afterwards the first ones, sorted.
+    state : array (3,)
+        Second part of `top_buffer`; renewed in place.
+    """
+    if buf.size == 0: return
+    top_sort(h, buf)
+    for i in range(h.size):
+        if top_before(h, i, buf[-1]): top_offer(h, i, buf)
+    state[0], state[1] = abs(h[buf[-1]]), buf[-1]
+    state[2] += 1
+
+# %% ../nbs/core/02_geometry.ipynb #86a75bdc
+@kernel
+def top_update(h: np.ndarray, others: np.ndarray, top: int, buf: np.ndarray, state: np.ndarray) -> None:
+    """Bring a running top-k up to date after some coordinates of the vector changed.
+
+    Afterwards buf[:top] equals `top_k(h, top)`.
+
+    Parameters
+    ----------
+    h : array (d,)
+        The vector; changed only in `buf` and in `others` since the last call.
+    others : array of int64
+        Changed coordinates outside the buffer; more are allowed.
+    top : int
+        As given to `top_buffer`.
+    buf : array of int64
+        First part of `top_buffer`; changed in place.
+    state : array (3,)
+        Second part; changed in place.
+    """
+    if top == 0: return
+    top_sort(h, buf)
+    if buf.size == h.size: return
+    for i in others:
+        a = abs(h[i])
+        if a < state[0] or (a == state[0] and i >= state[1]): continue
+        out = top_offer(h, i, buf)
+        if out < 0: continue
+        b = abs(h[out])
+        if b > state[0] or (b == state[0] and out < state[1]): state[0], state[1] = b, out
+    last = buf[top - 1]
+    a = abs(h[last])
+    if a < state[0] or (a == state[0] and last > state[1]): top_rescan(h, buf, state)

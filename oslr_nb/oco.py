@@ -46,6 +46,8 @@ def dual_averaging_step(h: np.ndarray, lam: float, radius: float = 1.0, l1: floa
     return -s / max(lam, np.sqrt(np.sum(s * s)) / radius)
 
 # %% ../nbs/core/03_oco.ipynb #ffc2ef07
+#| code-fold: true
+#| code-summary: "Exported source: _check_weights"
 def _check_weights(name: str, value: Any, order: int = 0, why: str = "") -> np.ndarray:
     "`value` as positive numbers (n,); nondecreasing if `order` is 1, nonincreasing if it is -1."
     a = check_array(name, value, (None,), why)
@@ -150,6 +152,8 @@ def rda_regret_bound(g: np.ndarray, lam: Any, u: np.ndarray) -> np.ndarray:
     return np.cumsum((g**2).sum(1) / (2 * lam)) + lam * (u @ u) / 2
 
 # %% ../nbs/core/03_oco.ipynb #5d920de7
+#| code-fold: true
+#| code-summary: "Exported source: rda_schedule"
 def rda_schedule(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> np.ndarray:
     """Weights of the regulariser for gradients of bounded norm, without knowledge of the number of rounds.
 
@@ -178,6 +182,8 @@ def rda_schedule(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> np
     return scale * np.sqrt(2.0 * np.arange(1, check_int("n", n, 1) + 1))
 
 # %% ../nbs/core/03_oco.ipynb #604c9d31
+#| code-fold: true
+#| code-summary: "Exported source: bound_rda"
 def bound_rda(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> float:
     """Upper bound on the regret of `dual_averaging` with `rda_schedule`.
 
@@ -274,6 +280,8 @@ def ogd_regret_bound(g: np.ndarray, eta: Any, radius: float = 1.0) -> np.ndarray
     return 2 * check_real("radius", radius, 0) ** 2 / eta + np.cumsum(eta * (g**2).sum(1) / 2)
 
 # %% ../nbs/core/03_oco.ipynb #290e189f
+#| code-fold: true
+#| code-summary: "Exported source: ogd_schedule"
 def ogd_schedule(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> np.ndarray:
     """Step sizes for gradients of bounded norm, without knowledge of the number of rounds.
 
@@ -302,6 +310,8 @@ def ogd_schedule(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> np
     return scale * np.sqrt(2.0 / np.arange(1, check_int("n", n, 1) + 1))
 
 # %% ../nbs/core/03_oco.ipynb #bd22183b
+#| code-fold: true
+#| code-summary: "Exported source: bound_ogd"
 def bound_ogd(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> float:
     """Upper bound on the regret of `ogd` with `ogd_schedule`.
 

@@ -43,7 +43,7 @@ __all__ = ['PROTOCOLS', 'EXPECTED', 'SLACK', 'LEARNERS', 'FIELDS', 'ProtocolErro
 # %% ../nbs/core/00_protocol.ipynb #83488982
 PROTOCOLS = ("OSLR", "POSLR", "training-only")  # the names of the protocols
 
-# %% ../nbs/core/00_protocol.ipynb #ed29f7ea
+
 class ProtocolError(RuntimeError):
     "A call that the protocol does not allow now; the message says what was expected, and nothing has changed."
 
@@ -52,6 +52,8 @@ class BudgetExceeded(ProtocolError):
     "A query that costs more than what is left of this round's budget; nothing was sold."
 
 # %% ../nbs/core/00_protocol.ipynb #acd52f63
+#| code-fold: true
+#| code-summary: "Exported source: split_query"
 def split_query(query: Any, d: int) -> tuple[np.ndarray, np.ndarray]:
     """Split a query into measurements and coordinates.
 
@@ -80,6 +82,8 @@ def split_query(query: Any, d: int) -> tuple[np.ndarray, np.ndarray]:
     return np.empty((0, d)), check_indices("query", query, d)
 
 # %% ../nbs/core/00_protocol.ipynb #025104c8
+#| code-fold: true
+#| code-summary: "Exported source: check_bought, measure"
 def check_bought(values: np.ndarray, coordinates: np.ndarray, t: int) -> np.ndarray:
     """Refuse sold values of which one is not a finite number.
 
@@ -130,6 +134,8 @@ def measure(x: np.ndarray, rows: np.ndarray, coordinates: np.ndarray) -> np.ndar
     return np.concatenate([rows @ x, bought]) if rows.size else bought
 
 # %% ../nbs/core/00_protocol.ipynb #c64bfca1
+#| code-fold: true
+#| code-summary: "Exported source: weighted_sum, check_sparse"
 def weighted_sum(w: np.ndarray, x: np.ndarray, intercept: float) -> float:
     """The score w'x + intercept; only features of nonzero weight are read.
 
@@ -179,9 +185,11 @@ def check_sparse(w: np.ndarray, intercept: float, k: int) -> int:
         If more than `k` are, or the intercept is not 0.
     """
     if intercept != 0: fail("intercept", intercept, "0", "POSLR scores k-sparse weights and nothing else")
-    return check_int("number of nonzero weights", np.count_nonzero(w), 0, k, "POSLR scores k-sparse weights")
+    return check_int("number of nonzero weights", int(np.count_nonzero(w)), 0, k, "POSLR scores k-sparse weights")
 
 # %% ../nbs/core/00_protocol.ipynb #1db3193b
+#| code-fold: true
+#| code-summary: "Exported source: check_stream"
 def check_stream(X: Any, y: Any, missing: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Check the features and labels of a stream.
 
@@ -410,6 +418,8 @@ class Environment:
         return float(self._y[self.t - 1])
 
 # %% ../nbs/core/00_protocol.ipynb #5ca1e500
+#| code-fold: true
+#| code-summary: "Exported source: SLACK, check_bought_values"
 SLACK = 1 + 1e-6  # rounding in data that were scaled to the limit
 
 
@@ -443,6 +453,8 @@ def check_bought_values(names: list[str], values: np.ndarray, limit: float, name
         fail(f"norm of {names[0]} to {names[-1]}", length, f"at most {limit:g}", why)
 
 # %% ../nbs/core/00_protocol.ipynb #ca68fb8a
+#| code-fold: true
+#| code-summary: "Exported source: refuse_bought"
 def refuse_bought(X: np.ndarray, row: int, t: int, bought: np.ndarray, limit: float, name: str, norm: bool) -> NoReturn:
     """Say what is wrong with the values bought in a round that a compiled loop has refused.
 
@@ -829,6 +841,8 @@ class Run:
         return best_sparse(self.X[played], self.y[played], k, radius, limit, times[played])
 
 # %% ../nbs/core/00_protocol.ipynb #3212e688
+#| code-fold: true
+#| code-summary: "Exported source: ball_least_squares"
 def ball_least_squares(A: np.ndarray, b: np.ndarray, radius: float) -> np.ndarray:
     """Least squares in a ball, for a batch of matrices at once.
 
@@ -942,6 +956,8 @@ class SubsetLeastSquares:
         return best
 
 # %% ../nbs/core/00_protocol.ipynb #4b3db112
+#| code-fold: true
+#| code-summary: "Exported source: Comparator"
 @dataclass(frozen=True)
 class Comparator:
     """A k-sparse comparator in hindsight.
@@ -1014,6 +1030,8 @@ def best_sparse(
     return Comparator(w, loss, method, exact)
 
 # %% ../nbs/core/00_protocol.ipynb #f41d9b24
+#| code-fold: true
+#| code-summary: "Exported source: check_learner, sell, commit_to"
 def check_learner(learner: Any) -> None:
     """Refuse anything that is not a learner.
 
@@ -1140,6 +1158,8 @@ def play(learner: Learner, env: Environment, seed: Any = None, skip: bool = Fals
     return Run(env._X, env._y, np.arange(start, env.T), env.predictions[start:], env.n_observed[start:])
 
 # %% ../nbs/core/00_protocol.ipynb #98e4db85
+#| code-fold: true
+#| code-summary: "Exported source: Entry"
 @dataclass(frozen=True)
 class Entry:
     """What the registry knows of a learner.
@@ -1191,6 +1211,8 @@ class Entry:
         return self.tex.get(fact) or re.sub(r"([\\`*_^~|<>$])", r"\\\1", getattr(self, fact))
 
 # %% ../nbs/core/00_protocol.ipynb #cae9cf00
+#| code-fold: true
+#| code-summary: "Exported source: LEARNERS, register"
 LEARNERS: dict[str, Entry] = {}  # the registry: "paper.ClassName" to what is known of the learner
 
 
@@ -1218,6 +1240,8 @@ def register(paper: str, **facts: Any) -> Callable[[type[Learner]], type[Learner
     return add
 
 # %% ../nbs/core/00_protocol.ipynb #b47bad81
+#| code-fold: true
+#| code-summary: "Exported source: at_a_glance"
 def at_a_glance(paper: str) -> str:
     """Markdown table of the learners of a paper: budget, assumptions, regret bound, cost of a round.
 
@@ -1240,6 +1264,8 @@ def at_a_glance(paper: str) -> str:
     return rows
 
 # %% ../nbs/core/00_protocol.ipynb #0175b892
+#| code-fold: true
+#| code-summary: "Exported source: get_state"
 def get_state(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """A copy of all that a learner knows.
 
@@ -1261,6 +1287,8 @@ def get_state(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     return header, {name: np.array(getattr(learner, name)) for name in learner.arrays}
 
 # %% ../nbs/core/00_protocol.ipynb #eccb8c20
+#| code-fold: true
+#| code-summary: "Exported source: set_state"
 def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     """Put a learner into a state that `get_state` returned, its generator included.
 
@@ -1288,6 +1316,8 @@ def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.nda
     for name in learner.arrays: setattr(learner, name, arrays[name].copy())
 
 # %% ../nbs/core/00_protocol.ipynb #f11e0002
+#| code-fold: true
+#| code-summary: "Exported source: saved_form, check_header, load"
 FIELDS = {"next", "cost", "rng", "refused", "learner", "params"}  # what the header of a saved learner holds
 
 
@@ -1364,8 +1394,7 @@ def load(path: str | Path) -> Learner:
     try:
         header, arrays = read_file(path)
         if set(header) != FIELDS: fail("fields of the header", sorted(header), str(sorted(FIELDS)))
-        paper = str(header["learner"]).split(".")[0]
-        if paper.isidentifier(): importlib.import_module(f"oslr_nb.papers.{paper}")
+        if header["learner"] not in LEARNERS: importlib.import_module(f"oslr_nb.papers.{header['learner'].split('.')[0]}")
         check_int("d", header["params"]["d"], 1, max(a.size for a in arrays.values()), "no array of the file is so long")
         learner = LEARNERS[header["learner"]].cls(**header["params"])
         if set(arrays) != set(learner.arrays): fail("arrays", sorted(arrays), str(sorted(learner.arrays)))
@@ -1379,6 +1408,8 @@ def load(path: str | Path) -> Learner:
     return learner
 
 # %% ../nbs/core/00_protocol.ipynb #7224cbfc
+#| code-fold: true
+#| code-summary: "Exported source: check_rows"
 def check_rows(rows: Any, n: int) -> np.ndarray:
     """Check the order of play.
 

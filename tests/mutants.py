@@ -322,7 +322,7 @@ def apply(m: Mutant, root: Path) -> None:
 
 def run_tests(m: Mutant, root: Path, timeout: float) -> str:
     """The first test that notices the mutant, or an empty string; slow pages come last."""
-    page = re.search(r"nbs/(\S+)", (root / m.module).read_text(encoding="utf-8").splitlines()[0])[1]
+    page = re.search(r"nbs/(\S+?\.ipynb)", (root / m.module).read_text(encoding="utf-8").splitlines()[0])[1]
     paper = m.module.split("/")[2].removesuffix(".py") if "/papers/" in m.module else ""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
     env = environment(root, m)

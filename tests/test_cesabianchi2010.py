@@ -212,3 +212,15 @@ def test_sections_of_the_report():
     load_sections()
     found = [n for n, part in SECTIONS.items() if part.paper == "cesabianchi2010"]
     assert found == ["cesabianchi2010_digits", "cesabianchi2010_mnist"]
+
+
+def test_hidden_attribute_is_the_only_one_that_tells():
+    X, y, w = lower_bounds.hidden_attribute(6, 0.09, 40_000, seed=0)
+    j = int(np.flatnonzero(w)[0])
+    assert np.count_nonzero(w) == 1 and w[j] == pytest.approx(0.6)
+    assert set(np.unique(X)) == set(np.unique(y)) == {-1.0, 1.0}
+    Z = np.column_stack([X, y])
+    moments = Z.T @ Z / len(Z)
+    wanted = np.eye(7)
+    wanted[j, 6] = wanted[6, j] = 0.6
+    assert np.abs(moments - wanted).max() < 0.03 and np.abs(Z.mean(axis=0)).max() < 0.03

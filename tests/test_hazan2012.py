@@ -274,3 +274,21 @@ def test_names():
     assert {"AERR", "bound_two_phase", "floor_online", "textbook"} <= names and not {"np", "claim", "fresh_state", "draws"} & names
     for cls in (*PLAIN, DDAERR, DDAELR):
         assert cls.key == f"hazan2012.{cls.__name__}" and all(h in cls.__doc__ for h in ("Parameters", "Raises", "Notes", "Source"))
+
+
+@pytest.mark.parametrize(("reading", "told"), [("observed", False), ("estimate", True)])
+def test_what_the_online_reading_predicts(reading, told):
+    "The weights on what was bought, or the estimate of w'x that the gradient uses, by hand and compiled."
+    rng = np.random.default_rng(5)
+    X = rng.choice([-1.0, 1.0], (300, 6)) / 2
+    y = X[:, 0]
+    lr = OnlineAELR(6, 3, T=300, reading=reading, step=20.0, seed=1)
+    yhat = []
+    for x, label in zip(X, y, strict=True):
+        S = lr.query()
+        yhat.append(lr.predict(x[S]))
+        assert yhat[-1] == pytest.approx(lr.num[INNER] if told else lr.coef_[S] @ x[S])
+        lr.update(label)
+    assert np.abs(yhat).max() > 0.1
+    fast = oslr.simulate(OnlineAELR(6, 3, T=300, reading=reading, step=20.0, seed=1), X, y)
+    assert (fast.predictions == yhat).all()

@@ -65,3 +65,12 @@ def test_help_is_all_that_a_user_needs():
         assert all(f"    {word} : " in cls.__doc__ or f"{word}, " in cls.__doc__ or f", {word}" in cls.__doc__ for word in words), name
         for part in ("Parameters\n", "Attributes\n", "Raises\n", "Notes\n", "See Also\n", "Source: Ito et al. 2017"):
             assert part in cls.__doc__, (name, part)
+
+
+def test_observe_shows_the_favourites_and_as_many_others_as_the_budget_allows():
+    w, seen = np.array([0.0, 3.0, -4.0, 1.0, 0.5, 0.0]), set()
+    for seed in range(60):
+        S = ito2017.observe(w, 4, 2, np.random.default_rng(seed))
+        assert len(S) == len(set(S.tolist())) == 4 and S[:2].tolist() in ([1, 2], [2, 1])
+        seen |= set(S[2:].tolist())
+    assert seen == {0, 3, 4, 5}

@@ -140,7 +140,7 @@ async function search() {
 }
 function hits(pages, query) {
   const words = query.toLowerCase().split(/\s+/), escaped = words.map((w) => w.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  const whole = (text) => new RegExp(`(?<![\\p{L}\\p{N}])${text}(?![\\p{L}\\p{N}])`, "iu");
+  const whole = (text) => new RegExp(`(?<![\\p{L}\\p{N}_])${text}(?![\\p{L}\\p{N}_])`, "iu");
   const phrase = whole(escaped.join("\\s+")), each = escaped.map(whole), out = [];
   pages.forEach((page, rank) => {
     const parts = page.sub_results.map((part) => {

@@ -19,21 +19,45 @@ __all__ = ['DIGIT_METHODS', 'DIGIT_STEPS', 'DIGIT_ROUNDS', 'DIGIT_POINTS', 'DIGI
 
 # %% ../../nbs/results/digits.ipynb #8d6589c0
 #| code-fold: true
-DIGIT_METHODS = {"RDA1": {"top": 4}, "GreedyRDA": {}, "UniformRDA": {}}
-DIGIT_STEPS = [1.0, 10.0, 30.0, 60.0, 100.0, 300.0]
-DIGIT_ROUNDS, DIGIT_POINTS, DIGIT_RADIUS = 20_000, 100, 8.0
+DIGIT_METHODS = {"RDA1": {"top": 4}, "GreedyRDA": {}, "UniformRDA": {}}  # the learners and their arguments
+DIGIT_STEPS = [1.0, 10.0, 30.0, 60.0, 100.0, 300.0]  # multipliers of the theory step; 1 is the theory
+DIGIT_ROUNDS = 20_000  # rounds of a stream
+DIGIT_POINTS = 100  # rounds at which the cumulative loss is stored
+DIGIT_RADIUS = 8.0  # radius of the ball of the learners and of the sparse comparator
 
 # %% ../../nbs/results/digits.ipynb #99dd196b
 #| code-fold: true
 def thin(losses: np.ndarray) -> list[float]:
-    "Cumulative losses at equally spaced rounds."
+    """Cumulative losses at equally spaced rounds.
+
+    Parameters
+    ----------
+    losses : array (T,)
+        Loss of each round; T is a multiple of `DIGIT_POINTS`.
+
+    Returns
+    -------
+    list of float, length DIGIT_POINTS
+        Sums of the losses up to rounds T / DIGIT_POINTS, 2 T / DIGIT_POINTS, ..., T.
+    """
     return np.cumsum(losses).reshape(DIGIT_POINTS, -1)[:, -1].tolist()
 
 # %% ../../nbs/results/digits.ipynb #4c9ae4b9
 #| code-fold: true
 @experiment
 def digits(seed: int) -> dict[str, dict[str, list[float]]]:
-    "Cumulative loss on one stream of 3s and 5s for every method and step, and for both comparators."
+    """Cumulative loss on one stream of 3s and 5s for every method and step, and for both comparators.
+
+    Parameters
+    ----------
+    seed : int
+        Of the stream (`DIGIT_ROUNDS` images drawn with replacement) and of the learners' draws.
+
+    Returns
+    -------
+    dict of dict of list of float
+        Method -> step (as text) -> what `thin` keeps; "ridge" and "best 8" have one entry, under "".
+    """
     from sklearn.linear_model import Ridge
 
     stream = digits_pair(3, 5)
@@ -56,13 +80,37 @@ LOOKS = {"RDA1": ("#00906a", "o"), "GreedyRDA": ("#d55e00", "s"), "UniformRDA": 
 # %% ../../nbs/results/digits.ipynb #55900172
 #| code-fold: true
 def last(curves: list[dict[str, dict[str, list[float]]]]) -> dict[str, dict[str, np.ndarray]]:
-    "Final cumulative loss: method -> step -> array over streams."
+    """Final cumulative losses of many streams.
+
+    Parameters
+    ----------
+    curves : list of dict
+        What `digits` returned for each stream.
+
+    Returns
+    -------
+    dict of dict of array (streams,)
+        Method -> step -> loss after `DIGIT_ROUNDS` rounds, in squared labels.
+    """
     return {m: {s: np.array([c[m][s][-1] for c in curves]) for s in by} for m, by in curves[0].items()}
 
 # %% ../../nbs/results/digits.ipynb #eebae5ef
 #| code-fold: true
 def plot_digits(tuning: list[Any], curves: list[Any]) -> Any:
-    "Regret against both comparators, theory step (dashed) and tuned step, mean and range over streams."
+    """Regret against both comparators, theory step (dashed) and tuned step: mean and range over streams.
+
+    Parameters
+    ----------
+    tuning : list of dict
+        What `digits` returned for the streams on which the steps are chosen.
+    curves : list of dict
+        What it returned for the streams that are shown.
+
+    Returns
+    -------
+    Figure
+        Two panels, one a comparator, regret in squared labels over rounds.
+    """
     import matplotlib.pyplot as plt
 
     steps = tuned_steps({m: by for m, by in last(tuning).items() if m in DIGIT_METHODS})
@@ -85,7 +133,20 @@ def plot_digits(tuning: list[Any], curves: list[Any]) -> Any:
 # %% ../../nbs/results/digits.ipynb #608627f9
 #| code-fold: true
 def table_digits(tuning: list[Any], curves: list[Any]) -> str:
-    "Markdown: mean squared loss a round of learners (theory and tuned step) and comparators."
+    """Table of the mean squared loss a round, learners (theory and tuned step) and comparators.
+
+    Parameters
+    ----------
+    tuning : list of dict
+        What `digits` returned for the streams on which the steps are chosen.
+    curves : list of dict
+        What it returned for the streams that are shown.
+
+    Returns
+    -------
+    str
+        Markdown; means over streams with their range.
+    """
     steps = tuned_steps({m: by for m, by in last(tuning).items() if m in DIGIT_METHODS})
     mean = lambda x: f"{x.mean() / DIGIT_ROUNDS:.3f} [{x.min() / DIGIT_ROUNDS:.3f}, {x.max() / DIGIT_ROUNDS:.3f}]"
     final = last(curves)
@@ -97,7 +158,18 @@ def table_digits(tuning: list[Any], curves: list[Any]) -> str:
 # %% ../../nbs/results/digits.ipynb #57ff4065
 #| code-fold: true
 def curve_rows(curves: list[Any]) -> list[tuple[str, str, int, int, float]]:
-    "One row for each method, step, stream and stored round; the last entry is the cumulative loss."
+    """The curves as rows of a table.
+
+    Parameters
+    ----------
+    curves : list of dict
+        What `digits` returned for each stream.
+
+    Returns
+    -------
+    list of (str, str, int, int, float)
+        Method, step, stream, round, cumulative loss; one row for each stored round.
+    """
     points = range(DIGIT_ROUNDS // DIGIT_POINTS, DIGIT_ROUNDS + 1, DIGIT_ROUNDS // DIGIT_POINTS)
     named = [(i, m, s, losses) for i, c in enumerate(curves) for m, by in c.items() for s, losses in by.items()]
     return [(m, s, i, t, loss) for i, m, s, losses in named for t, loss in zip(points, losses, strict=True)]
@@ -105,14 +177,38 @@ def curve_rows(curves: list[Any]) -> list[tuple[str, str, int, int, float]]:
 # %% ../../nbs/results/digits.ipynb #2b82ce9e
 #| code-fold: true
 def digit_cells(scale: int) -> dict[str, list[Cell]]:
-    "Streams for tuning and for judging."
+    """Streams for tuning and for judging.
+
+    Parameters
+    ----------
+    scale : int
+        Multiplier of the number of judged streams, at least 1.
+
+    Returns
+    -------
+    dict of list of Cell
+        "tuning": 4 streams; "judged": 10 times `scale` others.
+    """
     cells = lambda first, count: [Cell("digits", {"seed": first + s}) for s in range(count)]
     return {"tuning": cells(1000, 4), "judged": cells(2000, 10 * scale)}
 
 
 @section("ito2017", "Digits, 3 against 5, 8 of 64 pixels a round", digit_cells)
 def digits_report(results: dict[str, list[Any]], out: Path) -> str:
-    "The figure as digits.png, the curves as digits.parquet, and the table."
+    """Section of the report: the figure as digits.png, the curves as digits.parquet, and the table.
+
+    Parameters
+    ----------
+    results : dict of list
+        What `digits` returned for the cells of `digit_cells`.
+    out : Path
+        Folder of the report, where the two files are written.
+
+    Returns
+    -------
+    str
+        Markdown of the section.
+    """
     write_parquet(out / "digits.parquet", curve_rows(results["judged"]), ("method", "step", "stream", "round", "loss"))
     plot_digits(results["tuning"], results["judged"]).savefig(out / "digits.png", dpi=150)
     return table_digits(results["tuning"], results["judged"]) + "\n![](digits.png)\n"

@@ -1,0 +1,280 @@
+"""The protocol one call at a time: what is sold, booked and refused, and what a file holds."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy.sparse import csr_matrix
+
+from oslr_nb import protocol as p
+from oslr_nb.checks import LARGEST
+from oslr_nb.protocol import Environment, Learner, Run, play, simulate
+from oslr_nb.storage import write_file
+
+NAN = np.nan
+
+
+class First(Learner):
+    "Buys the first features and runs gradient descent on them."
+
+    arrays = ("w", "values")
+
+    def __init__(self, d, budget, step=0.1, seed=None):
+        super().__init__(d, budget, seed, step=step)
+        self.step, self.w, self.values = step, np.zeros(self.budget), np.zeros(self.budget)
+
+    coef_ = property(lambda self: np.concatenate([self.w, np.zeros(self.d - self.budget)]))
+
+    def _query(self):
+        return np.arange(self.budget)
+
+    def _predict(self, values):
+        self.values = values
+        return float(self.w @ values)
+
+    def _update(self, y):
+        self.w = self.w - self.step * 2 * (self.w @ self.values - y) * self.values
+
+
+@pytest.fixture
+def registry(monkeypatch):
+    "The registry, put back afterwards."
+    monkeypatch.setattr(p, "LEARNERS", {})
+    facts = {"budget": "k' >= 2", "assumptions": "|x| <= 1", "bound": "linear", "cost": "O(k')", "tex": {"budget": "$k'\\ge2$"}}
+    p.register("example", **facts)(First)
+    return p.LEARNERS
+
+
+def test_split_query():
+    rows, coordinates = p.split_query((np.ones((1, 3)), [1]), 3)
+    assert rows.shape == (1, 3) and coordinates.tolist() == [1]
+    x = np.array([1.0, 2.0, 3.0])
+    for query, answer in (([2, 0], [3, 1]), (np.ones((1, 3)), [6]), ((np.ones((1, 3)), [1]), [6, 2])):
+        assert p.measure(x, *p.split_query(query, 3)).tolist() == answer
+    assert p.check_bought(x, np.arange(3), 0) is x
+
+
+@pytest.mark.parametrize(("f", "args", "words"), [
+    *((p.split_query, (query, 3), "query") for query in ([3], [1, 1], "ab", [0.5], np.ones((1, 2)))),
+    (p.check_bought, (np.array([1.0, NAN]), np.array([3, 7]), 4), r"X\[4, 7\]"),
+    (p.check_bought, (np.array([NAN, 1.0]), np.array([7]), 4), "measurement 0 in round 5"),
+    (p.weighted_sum, (np.ones(2), np.array([3.0, NAN]), 0.0), "score of w"),
+    (p.check_sparse, (np.ones(3), 0.0, 2), "nonzero"),
+    (p.check_sparse, (np.ones(3), 0.1, 3), "intercept"),
+    *((p.check_stream, bad, r"X|y") for bad in
+      (([1, 2], [1]), ([["a"]], [1]), ([[1.0]], [NAN]), ([[1.0]], [1, 2]), (np.empty((0, 2)), []))),
+    *((p.refuse_bought, (np.array([[0.6, NAN, 1e61, 0.8, 0.9]]), 0, 7, np.array(bought), limit, name, norm), words) for
+      bought, limit, name, norm, words in (
+          ([0, 2], LARGEST, "", False, r"X\[0, 2\] = 1e\+61"), ([1], 1.0, "x_max", False, r"X\[0, 1\] = nan"),
+          ([2], 1.0, "x_norm", True, r"X\[0, 2\] = 1e\+61: .* at most 1e\+60"),
+          ([3, 4], 0.8, "x_max", False, r"X\[0, 4\] = 0.9: it must be a finite number of magnitude at most 0.8 .*round 7, .*x_max = 0.8"),
+          ([0, 4], 1.0, "x_norm", True, r"norm of X\[0, 0\] to X\[0, 4\] = 1.08\d*: it must be at most 1 .*round 7, .*x_norm = 1"))),
+    *((p.check_rows, (bad, 3), "rows") for bad in ([3], [-1], [0.5], [[0]], "ab")),
+    (p.check_learner, (First,), "learner"),
+    *((First, bad, "d =|budget|seed") for bad in ((0, 0), (4, 5), (4, 2.0), (4, 2, 0.1, "x"))),
+    (Environment, ([[1.0]], [1.0], 1, "other"), "protocol"),
+    (Environment, ([[1.0]], [1.0], 1, "POSLR"), "k = "),
+])
+def test_refused(f, args, words):
+    with pytest.raises(ValueError, match=words): f(*args)
+
+
+def test_accepted():
+    X, y = p.check_stream([[1, 2], [3, 4]], [0, 1])
+    assert X.dtype == np.float64 and p.check_stream(X, y)[0] is X
+    assert p.weighted_sum(np.array([2.0, 0.0]), np.array([3.0, NAN]), 0.5) == 6.5 and p.check_sparse(np.ones(3), 0.0, 3) == 3
+    assert [p.check_rows(rows, 3).tolist() for rows in (None, [2, 2], [])] == [[0, 1, 2], [2, 2], []]
+
+
+def refuses(kind, f, *args):
+    with pytest.raises(kind) as e: f(*args)
+    assert type(e.value) is kind
+
+
+def test_a_round_of_oslr():
+    env = Environment([[1.0, 2.0, NAN, 4.0], [5.0, 6.0, 7.0, 8.0]], [0.5, -0.5], budget=2)
+    assert env.observe([3]).tolist() == [4]
+    for kind, f, *args in (
+        (p.BudgetExceeded, env.observe, [0, 1]), (p.ProtocolError, env.observe, [3]), (ValueError, env.observe, [4]),
+        (ValueError, env.observe, [2]), (p.ProtocolError, env.label), (p.ProtocolError, env.commit, np.ones(4)),
+        (ValueError, env.predict, NAN),
+    ): refuses(kind, f, *args)
+    assert env.observe([1]).tolist() == [2] and env.predict(0.25) == 0.5
+    assert env.n_observed.tolist() == [2, 0] and env.purchases.tolist() == [0, 1, 0, 1] and len(env.ledger) == 2
+    assert env.predict(0.0) == -0.5 and env.t == 2
+    refuses(p.ProtocolError, env.observe, [0])
+    assert issubclass(p.BudgetExceeded, p.ProtocolError)
+
+
+def test_a_round_of_poslr():
+    env = Environment([[1.0, 2.0, 3.0]] * 2, [1.0, 1.0], budget=2, protocol="POSLR", k=1)
+    refuses(p.ProtocolError, env.observe, [0])
+    refuses(ValueError, env.commit, [1.0, 1.0, 0.0])
+    refuses(ValueError, env.commit, [0.0, 0.5, 0.0], 0.1)
+    env.commit([0.0, 0.5, 0.0])
+    refuses(p.ProtocolError, env.predict, 1.0)
+    assert env.observe(([[1.0, 1.0, 1.0]], [2])).tolist() == [6, 3] and env.label() == 1
+    assert env.predictions[0] == 1 and env.n_observed[0] == 3  # one nonzero weight and two purchases
+
+
+def test_a_round_of_training_only():
+    env = Environment([[1.0, 2.0, 3.0]], [1.0], budget=1, protocol="training-only")
+    refuses(ValueError, env.commit, [1.0, 1.0, 1.0], NAN)
+    env.commit([1.0, 1.0, 1.0], 0.5)
+    refuses(p.BudgetExceeded, env.observe, [0, 1])
+    assert env.observe([0]).tolist() == [1] and env.label() == 1
+    assert env.predictions[0] == 6.5 and env.n_observed[0] == 1
+
+
+def test_a_round_of_a_learner():
+    lr = First(4, 2)
+    refuses(p.ProtocolError, lr.predict, [1.0, 2.0])
+    assert lr.query().tolist() == [0, 1]
+    refuses(p.ProtocolError, lr.query)
+    for bad in ([1.0], [1.0, NAN], "ab", [[1.0, 2.0]], None): refuses(ValueError, lr.predict, bad)
+    assert lr.predict([1.0, 2.0]) == 0
+    for bad in (NAN, np.inf, "1", None): refuses(ValueError, lr.update, bad)
+    lr.update(1.0)
+    assert np.allclose(lr.coef_, [0.2, 0.4, 0, 0])
+
+
+def test_a_refused_sale_leaves_the_query():
+    lr, env = First(4, 2), Environment([[1.0, NAN, 0.0, 0.0]], [1.0], budget=2)
+    refuses(ValueError, p.sell, lr, env)
+    assert lr.query().tolist() == [0, 1]
+    refuses(p.ProtocolError, p.commit_to, First(4, 2), env)
+
+
+def test_play_and_simulate():
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((300, 4))
+    y = X[:, 0] - X[:, 1]
+    run = play(First(4, 2, step=0.05), Environment(X, y, budget=2))
+    assert run.losses[-50:].max() < 1e-6 and (run.n_observed == 2).all()
+    assert run.regret([1, -1, 0, 0])[-1] == run.losses.cumsum()[-1] and run.best_sparse(2).loss < 1e-12
+    for bad in ([1.0], [NAN, 0.0, 0.0, 0.0]): refuses(ValueError, run.regret, bad)
+    refuses(ValueError, play, First(4, 3), Environment(X, y, budget=2))
+    refuses(ValueError, play, First(3, 2), Environment(X, y, budget=2))
+    refuses(ValueError, play, First(4, 2), Environment(X, y, budget=2, protocol="training-only"))
+    trap, lr = np.where(np.arange(4) < 2, X, NAN), First(4, 2)
+    trap[30, 1] = NAN
+    refuses(ValueError, simulate, lr, trap, y)
+    assert lr.coef_.tolist() == [0] * 4 and lr._next == 0  # put back
+    refuses(ValueError, simulate, lr, X, y, None, None, False)
+    lr.query()
+    refuses(p.ProtocolError, simulate, lr, X, y)
+
+
+def test_other_protocols_play():
+    class OneWeight(First):
+        protocol = "POSLR"
+        coef_ = property(lambda self: np.eye(self.d)[0] * self.w[0])
+
+    class Sums(First):
+        def _query(self): return np.tril(np.ones((self.d, self.d)))[-self.budget :]
+
+    X = np.random.default_rng(2).standard_normal((300, 4))
+    y = X[:, 0] - X[:, 1]
+    assert np.isfinite(play(OneWeight(4, 2), Environment(X, y, budget=2, protocol="POSLR", k=1)).losses).all()
+    env = Environment(X, y, budget=2)
+    play(Sums(4, 2, step=0.01), env)
+    assert env.purchases.sum() == 0 and env.n_observed.sum() == 600 and env.ledger[0][2].shape == (2, 4)
+
+
+def test_the_registry(registry):
+    entry = registry["example.First"]
+    assert entry.cls is First and First.key == "example.First" and entry.protocol == "OSLR" and entry.budget == "k' >= 2"
+    assert "*features a round* $k'\\ge2$<br>*needs* \\|x\\| \\<= 1" in p.at_a_glance("example")
+
+
+def test_a_state_is_a_copy_and_plain_json():
+    lr = First(4, 2, seed=0)
+    header, arrays = state = p.get_state(lr)
+    assert json.loads(json.dumps(header)) == header
+    lr.query()
+    lr.predict([1.0, 1.0])
+    lr.update(1.0)
+    draw = lr.rng.random()
+    p.set_state(lr, *state)
+    assert lr.coef_.tolist() == [0] * 4 and lr.rng.random() == draw and lr.query().tolist() == [0, 1]
+    arrays["w"][:] = 7
+    assert lr.w.tolist() == [0, 0]
+
+
+def test_a_file_is_whole_or_refused(registry, tmp_path):
+    file, bad = tmp_path / "s.npz", tmp_path / "bad.npz"
+    First(4, 2, seed=1).save(file)
+    assert os.listdir(tmp_path) == ["s.npz"]
+    good = file.read_bytes()
+    for content in (b"", b"not a state", good[:200], good[:-9], good[:700] + b"x" + good[701:]):
+        bad.write_bytes(content)
+        with pytest.raises(ValueError, match="written by save"): p.load(bad)
+    with np.load(file, allow_pickle=False) as f:
+        assert json.loads(str(f["header"]))["learner"] == "example.First"
+        header = json.loads(str(f["header"]))
+    write_file(bad, header, {"w": np.zeros(99), "values": np.zeros(2)})
+    with pytest.raises(ValueError, match=r"shape of w = \(99,\): it must be \(2,\)"): p.load(bad)
+    with pytest.raises(FileNotFoundError): p.load(Path(tmp_path, "none.npz"))
+
+    class Unregistered(First):
+        pass
+
+    refuses(ValueError, Unregistered(4, 2).save, "nowhere.npz")
+
+
+def test_regret_by_hand():
+    run = Run(np.eye(2), np.array([1.0, -1.0]), np.array([0, 1, 1]), np.array([0.0, 0.0, -1.0]), np.ones(3, int))
+    assert run.regret([1.0, -1.0]).tolist() == [1, 2, 2] and run.regret([0.0, 1.0]).tolist() == [0, -3, -7]
+
+
+def test_values_at_the_limit_are_accepted():
+    p.check_bought_values(["a", "b"], np.array([0.6, 0.8]), 1.0, "x_norm", True)
+    p.check_bought_values(["a", "b"], np.array([0.6, -0.8 * (1 + 5e-7)]), 0.8, "x_max", False)
+    p.check_bought_values(["a"], np.array([LARGEST]), LARGEST, "", False)
+
+
+GAPS = {"age": [1.0, None], "sex": [True, False], "n": [3, None]}
+TABLES = {
+    "pandas": lambda: pd.DataFrame(GAPS | {"n": pd.array([3, None], dtype="Int64")}), "polars": lambda: pl.DataFrame(GAPS),
+    "pyarrow": lambda: pa.table(GAPS), "masked": lambda: np.ma.array([[1.0, 1, 3], [5, 0, 7]], mask=[[0, 0, 0], [1, 0, 1]]),
+    "booleans": lambda: np.array([[1, 1, 0], [0, 1, 0]], bool),
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_tables(kind):
+    "Gaps are NaN, which nobody may buy; booleans are numbers."
+    X, _ = p.check_stream(TABLES[kind](), [True, False])
+    wanted = [[1, 1, 0], [0, 1, 0]] if kind == "booleans" else [[1, 1, 3], [NAN, 0, NAN]]
+    assert X.dtype == np.float64 and np.array_equal(X, np.array(wanted, float), equal_nan=True)
+
+
+@pytest.mark.parametrize(("table", "words"), [
+    (pd.DataFrame({"a": [1.0], "b": ["x"]}), "column 'b' of X"), (pl.DataFrame({"a": [1.0], "b": ["x"]}), "column 'b' of X"),
+    (pd.DataFrame({"b": pd.to_datetime(["2020-01-01"])}), "column 'b' of X"), (csr_matrix(np.eye(2)), "sparse matrix.*toarray"),
+    (pd.DataFrame([[1.0, 2.0]], columns=["a", "a"]), "columns of X .*distinct names"),
+], ids=str)
+def test_tables_that_hold_no_numbers(table, words):
+    with pytest.raises(ValueError, match=words): p.check_stream(table, [1.0])
+    with pytest.raises(ValueError, match="dtype of y"): p.check_stream([[1.0]], pd.Series(["x"]))
+
+
+def test_missing_labels():
+    _, y = p.check_stream([[1.0], [2.0]], [NAN, 1.0], missing=True)
+    assert np.isnan(y[0]) and y[1] == 1
+    for y in ([NAN, np.inf], ["a", "b"]):
+        with pytest.raises(ValueError, match="y"): p.check_stream([[1.0], [2.0]], y, missing=True)
+    env = Environment([[1.0, 2.0]] * 3, [NAN, 1.0, 1.0], budget=1)
+    assert np.isnan(env.predict(0.5))
+    env.observe([0])
+    env.skip()
+    assert env.t == 2 and np.isnan(env.predictions[1]) and env.n_observed.tolist() == [0, 1, 0] and env.predict(2.0) == 1
+    with pytest.raises(p.ProtocolError, match="after the end"): env.skip()
+    run = Run(env._X, env._y, np.arange(3), env.predictions, env.n_observed)
+    assert run.scored.tolist() == [False, False, True] and run.regret([1.0, 0.0]).tolist() == [0, 0, 1]
+    assert run.best_sparse(1).loss == pytest.approx(0)
