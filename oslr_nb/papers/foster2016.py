@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import check_array, check_indices, check_int, check_real, fail, kernel
+from ..checks import check_array, check_exact, check_indices, check_int, check_real, fail, kernel
 from ..claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval
 from ..designs import Uniform, draw_outside, moment_estimate
 from ..experts import hedge, hedge_regret_bound, second_order_factor
@@ -21,8 +21,7 @@ from ..problems import Table, correlated_table, rational, signs
 from ..protocol import SLACK, Learner, check_bought_values, register, simulate
 
 # %% auto #0
-__all__ = ['chances', 'exact_or_real', 'cost_and_gradient', 'check_textbook', 'check_choice', 'textbook_fkk', 'bound_fkk',
-           'bound_retuned', 'FKK', 'bound_fkk_below']
+__all__ = ['chances', 'cost_and_gradient', 'textbook_fkk', 'bound_fkk', 'bound_retuned', 'FKK', 'bound_fkk_below']
 
 # %% ../../nbs/papers/foster2016.ipynb #d4fd7f73
 def chances(d: int, budget: int, k: int) -> tuple[Fraction, Fraction]:
@@ -48,16 +47,6 @@ def chances(d: int, budget: int, k: int) -> tuple[Fraction, Fraction]:
     return Fraction(r, d), Fraction(r * (r - 1), d * (d - 1))
 
 # %% ../../nbs/papers/foster2016.ipynb #7e874de7
-def exact_or_real(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
-    "An array of fractions, or of floats of magnitude at most 1e30, of this shape (None: any)."
-    a = np.asarray(value) if isinstance(value, (np.ndarray, list, tuple)) and len(shape) == np.ndim(value) else value
-    exact = isinstance(a, np.ndarray) and a.dtype.kind == "O" and all(isinstance(v, (int, Fraction)) for v in a.flat)
-    if not exact: a = check_array(name, value, shape)
-    if any(n not in (None, m) for n, m in zip(shape, a.shape, strict=True)): fail(f"shape of {name}", a.shape, str(shape))
-    if a.size and not exact and np.abs(a).max() > 1e30: fail(f"largest of {name}", float(np.abs(a).max()), "at most 1e30")
-    return a
-
-
 def cost_and_gradient(
     x_R: np.ndarray, R: np.ndarray, y: Any, w: np.ndarray, pair: np.ndarray
 ) -> tuple[Any, np.ndarray]:
@@ -88,9 +77,9 @@ def cost_and_gradient(
     ValueError
         If shapes do not fit, an entry of R is no feature, a number is above 1e30, or a chance is not positive.
     """
-    w = exact_or_real("w", w, (None,))
-    R, pair = check_indices("R", R, len(w)), exact_or_real("pair", pair, (len(w), len(w)))
-    x_R, y = exact_or_real("x_R", x_R, (len(R),)), y if isinstance(y, Fraction) else check_real("y", y, -1e30, 1e30)
+    w = check_exact("w", w, (None,))
+    R, pair = check_indices("R", R, len(w)), check_exact("pair", pair, (len(w), len(w)))
+    x_R, y = check_exact("x_R", x_R, (len(R),)), y if isinstance(y, Fraction) else check_real("y", y, -1e30, 1e30)
     if R.size and not pair[np.ix_(R, R)].min() >= 1e-30: fail("pair", float(pair[np.ix_(R, R)].min()), "positive where both are in R")
     z, X = moment_estimate(x_R, R, pair)
     return w @ X @ w - 2 * y * (z @ w) + y**2, 2 * (X @ w - y * z)
@@ -250,7 +239,9 @@ def _(case: Case) -> Evidence: return range_of_costs.check(case, share=(1, 0.99,
 @range_of_costs.control("99 % of the bound on the gradient")
 def _(case: Case) -> Evidence: return range_of_costs.check(case, share=(1, 1, 0.99))
 
-# %% ../../nbs/papers/foster2016.ipynb #bef6af50
+# %% ../../nbs/papers/foster2016.ipynb #c4ec0101
+#| code-fold: true
+#| code-summary: "Arguments, checked"
 def check_textbook(X: Any, y: Any, k: Any, r: Any, *rates: Any) -> tuple[Any, ...]:
     "The arguments of `textbook_fkk` in range; rates: of Hedge, of descent, radius."
     X = check_array("X", X, (None, None))
@@ -261,7 +252,7 @@ def check_textbook(X: Any, y: Any, k: Any, r: Any, *rates: Any) -> tuple[Any, ..
         if np.abs(a).max() > 1e20: fail(f"largest of {name}", float(np.abs(a).max()), "at most 1e20")
     check_memory(d, k, 2**31)
     names = ("eta_hedge", "eta_step", "radius")
-    return X, y, k, r, *(check_real(name, value, 0, 1e20) for name, value in zip(names, rates, strict=True))
+    return X, y, k, r, *(check_real(name, value, 1e-20, 1e20) for name, value in zip(names, rates, strict=True))
 
 
 def check_choice(choice: Any, count: int, d: int, r: int) -> tuple[int, np.ndarray]:
@@ -271,7 +262,7 @@ def check_choice(choice: Any, count: int, d: int, r: int) -> tuple[int, np.ndarr
     if len(R) != r: fail("R_t", R.tolist(), f"r = {r} features")
     return check_int("row of A_t", choice[0], 0, count - 1), R
 
-
+# %% ../../nbs/papers/foster2016.ipynb #bef6af50
 def textbook_fkk(
     X: np.ndarray, y: np.ndarray, k: int, r: int, eta_hedge: float, eta_step: float,
     choose: Callable[[int, np.ndarray], tuple[int, Any]], radius: float = 1.0,
@@ -305,6 +296,7 @@ def textbook_fkk(
         If an argument is out of range, or `choose` gives no row of a subset or no r features.
     """
     X, y, k, r, eta_hedge, eta_step, radius = check_textbook(X, y, k, r, eta_hedge, eta_step, radius)
+    if not callable(choose): fail("choose", choose, "a function of the round and of D")
     d = X.shape[1]
     p, q = r / d, r * (r - 1) / (d * (d - 1))  # line 1
     subsets = list(itertools.combinations(range(d), k))

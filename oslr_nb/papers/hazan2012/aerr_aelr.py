@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...checks import check_array, check_int, check_real, fail, kernel
+from ...checks import check_array, check_flag, check_int, check_real, fail, kernel
 from ...claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, random_fractions, slope_interval
 from ...designs import WithReplacement, draw_average
 from ...experts import eg_step
@@ -26,7 +26,6 @@ from oslr_nb.papers.hazan2012.learners import (
     AttributeEfficient,
     AttributeState,
     check_chances,
-    check_flag,
     check_setting,
     inner_estimate,
     lasso_rescale,
@@ -35,8 +34,7 @@ from ...protocol import Learner, register, simulate
 from ...trees import sums_first, sums_update
 
 # %% auto #0
-__all__ = ['bound_estimate', 'estimate_moment', 'bound_aerr', 'bound_aelr', 'check_example', 'check_draws', 'textbook', 'AERR',
-           'AELR', 'sharpened_step']
+__all__ = ['estimate_moment', 'bound_aerr', 'bound_aelr', 'textbook', 'AERR', 'AELR', 'sharpened_step']
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #f5f5200a
 def equal_moments(d: int, ridge: bool) -> np.ndarray:
@@ -130,7 +128,9 @@ def gradient_size_sharp(case: Case, factor: float = 1.0) -> Evidence:
 @gradient_size_sharp.control("99 % of it")
 def _(case: Case) -> Evidence: return gradient_size_sharp.check(case, factor=0.99)
 
-# %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #321539ad
+# %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #c4ec0102
+#| code-fold: true
+#| code-summary: "Without the checks"
 def bound_estimate(
     d: int, draws: int, ridge: bool, q: np.ndarray | None, a: np.ndarray | None, x_norm: float, printed: bool
 ) -> float:
@@ -145,7 +145,7 @@ def bound_estimate(
     if printed: return float(single / draws + scale)
     return float(single / draws + (1 - 1 / draws) * min(rest, scale))
 
-
+# %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #321539ad
 def estimate_moment(
     d: int, draws: int, ridge: bool, q: Any = None, moments: Any = None, x_norm: float = 1.0, printed: bool = False
 ) -> float:
@@ -331,8 +331,9 @@ def bound_aelr(
     second = estimate_moment(d, budget - 1, False, q, None, scales["x_norm"], printed)
     return excess_bound(False, d, second, T, **scales, printed=printed)
 
-# %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #ce594747
-#| code-fold: show
+# %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #c4ec0103
+#| code-fold: true
+#| code-summary: "Arguments, checked"
 def check_example(X: Any, y: Any, q: Any, draws: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     "Examples (T, d), labels (T,), chances (d,) and one pair of draws for each example, as `textbook` wants them."
     X = check_array("X", X, (None, None))
@@ -355,7 +356,8 @@ def check_draws(t: int, I: Any, j: Any, q: np.ndarray, w: np.ndarray) -> np.ndar
     if j is not None and w[check_int(f"draws[{t}][1]", j, 0, d - 1)] == 0: fail(f"draws[{t}][1]", j, "an attribute of nonzero weight")
     return I.astype(np.int64)
 
-
+# %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #ce594747
+#| code-fold: show
 def textbook(
     X: np.ndarray, y: np.ndarray, draws: list[tuple[np.ndarray, int | None]], ridge: bool, B: float, eta: float, q: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import check_array, check_int, check_real, fail
+from ...checks import check_array, check_flag, check_int, check_real, fail
 from ...claims import Case, Erratum, Evidence, claim, law_of_draws
 from oslr_nb.papers.hazan2012.aerr_aelr import (
     LASSO,
@@ -23,12 +23,12 @@ from oslr_nb.papers.hazan2012.aerr_aelr import (
     hard_stream,
     risk_limit,
 )
-from .learners import RATE, check_chances, check_flag, check_phases, check_setting
+from .learners import RATE, check_chances, check_phases, check_setting
 from ...protocol import SLACK, Environment, play, register
 
 # %% auto #0
-__all__ = ['data_dependent_q', 'DDAERR', 'DDAELR', 'check_moments', 'bound_ddaerr', 'bound_ddaelr', 'confident_moments',
-           'TwoPhaseAERR', 'TwoPhaseAELR', 'bound_two_phase', 'bound_ks_ridge', 'bound_ks_lasso']
+__all__ = ['data_dependent_q', 'DDAERR', 'DDAELR', 'bound_ddaerr', 'bound_ddaelr', 'confident_moments', 'TwoPhaseAERR',
+           'TwoPhaseAELR', 'bound_two_phase', 'bound_ks_ridge', 'bound_ks_lasso']
 
 # %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #ad97381f
 def data_dependent_q(moments: Any, ridge: bool) -> np.ndarray:
@@ -227,7 +227,9 @@ class DDAELR(KnownMoments):
 
     ridge = False
 
-# %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #0b2ca22a
+# %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #c4ec0104
+#| code-fold: true
+#| code-summary: "Arguments, checked"
 def check_moments(moments: Any, d: int, ridge: bool, x_norm: float) -> np.ndarray:
     "Second moments (d,) that examples with ||x||_2 <= x_norm (ridge) or ||x||_inf <= x_norm can have."
     a = check_array("moments", moments, (d,), "one E x_i^2 for each feature")
@@ -236,7 +238,7 @@ def check_moments(moments: Any, d: int, ridge: bool, x_norm: float) -> np.ndarra
     if size > (x_norm * SLACK) ** 2: fail(what, float(size), f"at most x_norm^2 = {x_norm**2:g}", f"||x||_{norm} <= x_norm")
     return a
 
-
+# %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #0b2ca22a
 def bound_ddaerr(
     d: int, budget: int, T: int, moments: Any, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0, printed: bool = False
 ) -> float:
@@ -407,7 +409,7 @@ def confident_moments(
     rounds, budget : int
         Rounds of phase one, and attributes bought in each of them (k + 1), a uniform set.
     delta : float
-        Chance of failure, above 1e-300 and at most 1.
+        Chance of failure, above 1e-200 and at most 1.
     x_norm : float
         X, a bound on the norm of an example.
     ridge : bool
@@ -427,7 +429,7 @@ def confident_moments(
     -----
     Source: Algorithms 2 and 4 of Kukliansky & Shamir 2015, with sets in place of draws (ours).
     """
-    second, delta = check_array("second", second, (None,)), check_real("delta", delta, 1e-300, 1, "it is a probability")
+    second, delta = check_array("second", second, (None,)), check_real("delta", delta, 1e-200, 1, "it is a probability")
     d, rounds, x_norm = len(second), check_int("rounds", rounds, 1, 10**15), check_real("x_norm", x_norm, 1e-30, 1e30)
     budget, ridge = check_int("budget", budget, 1, d, f"there are d = {d} features"), check_flag("ridge", ridge)
     if not 0 <= second.min() <= second.max() <= 1e200: fail("second", second, "sums of squares, from 0 to 1e200")
@@ -485,7 +487,7 @@ class TwoPhaseAERR(TwoPhase):
         Rounds of phase one, from 1 to T - 1. They learn the moments and no weights: few leave the draws nearly uniform, many
         leave few rounds for the weights.
     delta : float, default 0.05
-        Chance that phase one misjudges the moments, above 1e-300 and at most 1; a smaller one makes the draws more uniform.
+        Chance that phase one misjudges the moments, above 1e-200 and at most 1; a smaller one makes the draws more uniform.
     step : float, default 1
         Multiplies the printed rate.
     radius : float, default 1
@@ -547,7 +549,7 @@ class TwoPhaseAELR(TwoPhase):
         Rounds of phase one, from 1 to T - 1. They learn the moments and no weights: few leave the draws nearly uniform, many
         leave few rounds for the weights.
     delta : float, default 0.05
-        Chance that phase one misjudges the moments, above 1e-300 and at most 1; a smaller one makes the draws more uniform.
+        Chance that phase one misjudges the moments, above 1e-200 and at most 1; a smaller one makes the draws more uniform.
     step : float, default 1
         Multiplies the printed rate.
     radius : float, default 1
@@ -666,7 +668,7 @@ def bound_two_phase(
     warm : int
         Examples of phase one.
     delta : float, default 0.05
-        Chance of failure, above 1e-300 and at most 1.
+        Chance of failure, above 1e-200 and at most 1.
     radius, x_norm, y_max : float, default 1
         B, X and Y.
 
@@ -760,7 +762,7 @@ def bound_ks_ridge(
     warm : int
         m_1, examples of phase one.
     delta : float, default 0.05
-        Chance of failure over phase one, above 1e-300 and at most 1.
+        Chance of failure over phase one, above 1e-200 and at most 1.
     radius : float, default 1
         B.
     uniform : bool, default False
@@ -805,7 +807,7 @@ def bound_ks_lasso(
     warm : int
         m_1, examples of phase one.
     delta : float, default 0.05
-        Chance of failure over phase one, above 1e-300 and at most 1.
+        Chance of failure over phase one, above 1e-200 and at most 1.
     radius : float, default 1
         B.
     uniform : bool, default False

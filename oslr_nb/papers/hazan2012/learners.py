@@ -250,7 +250,7 @@ def attribute_run(
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #ab9bc842
 #| code-fold: true
-#| code-summary: "check_setting, check_phases, check_flag, check_chances"
+#| code-summary: "check_setting, check_phases, check_chances"
 def check_setting(
     d: Any, budget: Any, T: Any, rounds: int = 1, **scales: Any
 ) -> tuple[int, int, int, dict[str, float]]:
@@ -266,17 +266,12 @@ def check_phases(T: Any, warm: Any, delta: Any) -> tuple[int, float]:
     "Rounds of phase one (None: a tenth of T), which leave one for phase two, and a chance of failure."
     T = check_int("T", T, 2, 10**15, "phase one and phase two need a round each")
     warm = check_int("warm", -(-T // 10) if warm is None else warm, 1, T - 1, "both phases need a round")
-    return warm, check_real("delta", delta, 1e-300, 1, "it is a probability")
-
-
-def check_flag(name: str, value: Any) -> bool:
-    "A value that must be True or False."
-    return bool(value) if isinstance(value, (bool, np.bool_)) else fail(name, value, "True or False")
+    return warm, check_real("delta", delta, 1e-200, 1, "it is a probability")
 
 
 def check_chances(q: Any, moments: Any, d: int) -> tuple[np.ndarray | None, np.ndarray | None]:
     "q (d,) as probabilities and moments (d,) as numbers >= 0, or None; q_i = 0 only where the moment is 0."
-    a = None if moments is None else check_array("moments", moments, (d,), "one E x_i^2 for each feature")
+    a = None if moments is None else check_array("moments", moments, (check_int("d", d, 1, 10**15),), "one E x_i^2 for each feature")
     if a is not None and (check_magnitude("moments", a).min() < 0 or a.max() == 0):
         fail("moments", moments, "numbers of at least 0, not all 0")
     if q is None: return None, a
