@@ -65,5 +65,5 @@ def cite(key: str) -> str:
     """
     text = files("oslr_nb").joinpath("references.bib").read_text(encoding="utf8")
     entries = {re.match(r"@\w+\{([^,]+),", e)[1]: e for e in text.strip().split("\n") if e.startswith("@")}
-    if key not in entries: raise ValueError(f"key = {key!r}: it must be one of {', '.join(sorted(entries))}.")
+    if not isinstance(key, str) or key not in entries: raise ValueError(f"key = {key!r}: it must be one of {', '.join(sorted(entries))}.")
     return entries[key].replace(", author", ",\n  author").replace("}, ", "},\n  ")

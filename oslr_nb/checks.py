@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import math
 import os
 import shutil
 import tempfile
@@ -12,14 +13,16 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
 from importlib.resources import files
+from numbers import Real
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
 # %% auto #0
-__all__ = ['LARGEST', 'TOO_LARGE', 'fail', 'check_int', 'check_real', 'table_values', 'as_array', 'check_array', 'check_indices',
-           'check_magnitude', 'check_label', 'check_flag', 'check_exact', 'check_rng', 'source_digest', 'kernel']
+__all__ = ['SMALLEST', 'LARGEST', 'TOO_LARGE', 'fail', 'check_int', 'check_real', 'check_choice', 'check_flag', 'table_values',
+           'as_array', 'check_array', 'check_indices', 'check_magnitude', 'check_scales', 'check_label', 'check_exact',
+           'check_rng', 'source_digest', 'kernel']
 
 # %% ../nbs/core/07_checks.ipynb #0448b6a3
 def fail(name: str, value: Any, allowed: str, why: str = "") -> NoReturn:
@@ -86,7 +89,7 @@ def check_real(name: str, value: Any, above: float = -np.inf, high: float = np.i
     name : str
         The argument's name in the message.
     value : object
-        Python or numpy number; a bool is refused.
+        Python or numpy number, or a Fraction; a bool is refused.
     above : float
         The value must be larger than this.
     high : float
@@ -109,10 +112,62 @@ def check_real(name: str, value: Any, above: float = -np.inf, high: float = np.i
         + (f" above {above:g}" if above > -np.inf else "")
         + (f" and at most {high:g}" if high < np.inf else "")
     )
-    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if number and isinstance(value, int) and abs(value) > 10**300: fail(name, value, allowed, why)
-    number = number and abs(real := float(value)) < np.inf  # a small numpy type may not hold the limits
-    return real if number and above < real <= high else fail(name, value, allowed, why)
+    if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)): fail(name, value, allowed, why)
+    try: number = float(value)
+    except OverflowError: number = math.inf
+    if not math.isfinite(number) or number <= above or number > high: fail(name, value, allowed, why)
+    return number
+
+
+def check_choice(name: str, value: Any, allowed: tuple[str, ...], why: str = "") -> str:
+    """Check that a value is one of some words.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name in the message.
+    value : object
+        What was given.
+    allowed : tuple of str
+        The words.
+    why : str
+        Reason, for the message.
+
+    Returns
+    -------
+    str
+        The value.
+
+    Raises
+    ------
+    ValueError
+        If it is none of the words.
+    """
+    if isinstance(value, str) and value in allowed: return value
+    fail(name, value, "one of " + ", ".join(allowed), why)
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """Check that a value is True or False.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name in the message.
+    value : object
+        What was given.
+
+    Returns
+    -------
+    bool
+        The value.
+
+    Raises
+    ------
+    ValueError
+        If it is neither.
+    """
+    return bool(value) if isinstance(value, (bool, np.bool_)) else fail(name, value, "True or False")
 
 # %% ../nbs/core/07_checks.ipynb #f4115659
 def table_values(name: str, table: Any) -> np.ndarray:
@@ -247,6 +302,7 @@ def check_indices(name: str, value: Any, d: int, why: str = "") -> np.ndarray:
     return a.astype(np.int64)
 
 # %% ../nbs/core/07_checks.ipynb #8f05905a
+SMALLEST = 1e-60  # of a scale: limits on features, labels, weights, multipliers of steps
 LARGEST = 1e60  # no feature or label may be larger in magnitude: sums of their squares must stay finite
 TOO_LARGE = f"a finite number of magnitude at most {LARGEST:g}"  # the same in words
 
@@ -258,12 +314,12 @@ def check_magnitude(name: str, value: np.ndarray) -> np.ndarray:
     ----------
     name : str
         The array's name in the message.
-    value : array (n,)
-        The numbers.
+    value : array
+        The numbers, of any shape.
 
     Returns
     -------
-    array (n,)
+    array
         `value` itself.
 
     Raises
@@ -272,8 +328,34 @@ def check_magnitude(name: str, value: np.ndarray) -> np.ndarray:
         If an entry is NaN or larger in magnitude; the message names the first.
     """
     if np.abs(value).max(initial=0.0) <= LARGEST: return value
-    i = int(np.flatnonzero(~(np.abs(value) <= LARGEST))[0])
-    fail(f"{name}[{i}]", float(value[i]), TOO_LARGE)
+    i = tuple(int(j) for j in np.argwhere(~(np.abs(value) <= LARGEST))[0])
+    fail(f"{name}{list(i)}", float(value[i]), TOO_LARGE)
+
+
+def check_scales(why: str = "", zero: bool = False, **values: Any) -> list[float]:
+    """Check that limits of norms, multipliers and other scales are above `SMALLEST` and at most `LARGEST`.
+
+    Parameters
+    ----------
+    why : str
+        Reason for the limits, for the message.
+    zero : bool
+        Whether a scale may also be 0.
+    **values : object
+        The scales by the names of their arguments.
+
+    Returns
+    -------
+    list of float
+        The scales, so that no square or product of a few of them is infinite or 0.
+
+    Raises
+    ------
+    ValueError
+        If one is no number or outside the limits.
+    """
+    low = -SMALLEST if zero else SMALLEST
+    return [check_real(name, value, low, LARGEST, why) for name, value in values.items()]
 
 
 def check_label(name: str, value: Any) -> float:
@@ -299,29 +381,6 @@ def check_label(name: str, value: Any) -> float:
     return number if abs(number := check_real(name, value)) <= LARGEST else fail(name, value, TOO_LARGE)
 
 # %% ../nbs/core/07_checks.ipynb #c4ec0002
-def check_flag(name: str, value: Any) -> bool:
-    """Check that a value is True or False.
-
-    Parameters
-    ----------
-    name : str
-        The argument's name in the message.
-    value : object
-        Python or numpy bool; 0 and 1 are refused.
-
-    Returns
-    -------
-    bool
-        The value as a Python bool.
-
-    Raises
-    ------
-    ValueError
-        If it is neither.
-    """
-    return bool(value) if isinstance(value, (bool, np.bool_)) else fail(name, value, "True or False")
-
-
 def check_exact(name: str, value: Any, shape: tuple[int | None, ...], high: float = 1e30) -> np.ndarray:
     """Check that a value is an array of fractions, or of floats of limited magnitude, of a given shape.
 

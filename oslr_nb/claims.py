@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from .checks import check_array, check_int, check_real, fail
+from .checks import check_array, check_choice, check_int, check_real, fail
 
 # %% auto #0
 __all__ = ['TIERS', 'ERRATA', 'CLAIMS', 'CUT', 'Evidence', 'resolution_word', 'Case', 'case', 'worst_case', 'resolution',
@@ -716,8 +716,7 @@ def claim_ids(names: Iterable[str]) -> list[str]:
         If a paper is unknown.
     """
     known = papers()
-    for name in names:
-        if name not in known: fail("paper", name, f"one of {', '.join(known)}")
+    for name in names: check_choice("paper", name, tuple(known))
     for name in names or known: load_claims(name)
     return [i for name in names or known for i, c in CLAIMS.items() if c.paper == name]
 

@@ -51,7 +51,9 @@ def show_version(wanted: bool) -> None:
 
 
 @app.callback()
-def main(version: Annotated[bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version.")] = False) -> None:
+def main(
+    version: Annotated[bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
     "What stands before the command."
 
 # %% ../nbs/practice/cli.ipynb #63a8807f

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .checks import check_array, check_int, check_real, check_rng, fail
+from .checks import check_array, check_choice, check_int, check_rng, check_scales, fail
 
 # %% auto #0
 __all__ = ['WEIGHTS', 'FEATURES', 'UCI', 'SOURCES', 'CT_ROWS', 'CT_HEADER', 'CT_LABELS', 'CT_HEAD', 'CT_GRIDS', 'CT_DECILES',
@@ -62,12 +62,13 @@ def shuffled(stream: Stream, seed: Any) -> Stream:
     Raises
     ------
     ValueError
-        If the seed is none of these.
+        If the seed is none of these, or the stream is none.
 
     Notes
     -----
     Source: so CT-slice is treated in Ito et al. 2018.
     """
+    if not isinstance(stream, Stream): fail("stream", stream, "a Stream, for example sparse_linear(20, 3, 1000)")
     order = check_rng(seed).permutation(len(stream.y))
     return Stream(stream.X[order], stream.y[order], stream.w)
 
@@ -121,11 +122,11 @@ def sparse_linear(
     -----
     Source: assumptions (1) and (2) of Ito et al. 2017.
     """
-    d, T = check_int("d", d, 1), check_int("T", T, 1)
+    d, T = check_int("d", d, 1, 10**9), check_int("T", T, 1, 10**9)
     k = check_int("k", k, 1, d, f"there are d = {d} features")
     for name, value, known in (("weights", weights, WEIGHTS), ("features", features, FEATURES)):
-        if value not in known: fail(name, value, f"one of {', '.join(known)}")
-    noise = 0.0 if noise == 0 else check_real("noise", noise, 0)
+        check_choice(name, value, tuple(known))
+    (noise,) = check_scales(zero=True, noise=noise)
     rng = check_rng(seed)
     w = np.zeros(d)
     w[rng.choice(d, k, replace=False)] = WEIGHTS[weights](rng, k)

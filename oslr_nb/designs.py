@@ -11,7 +11,18 @@ from math import comb, perm, prod
 
 import numpy as np
 
-from .checks import as_array, check_array, check_indices, check_int, check_real, check_rng, fail, kernel
+from oslr_nb.checks import (
+    as_array,
+    check_array,
+    check_flag,
+    check_indices,
+    check_int,
+    check_real,
+    check_rng,
+    check_scales,
+    fail,
+    kernel,
+)
 
 # %% auto #0
 __all__ = ['containment', 'distinct_sum', 'draw_outside', 'draw_subset', 'check_weights', 'normalise', 'draw_indices', 'Design',
@@ -23,7 +34,7 @@ __all__ = ['containment', 'distinct_sum', 'draw_outside', 'draw_subset', 'check_
 #| code-fold: true
 #| code-summary: "Exported source: containment"
 def containment(n: int, m: int, order: int, exact: bool = False) -> np.ndarray:
-    """Chance that a uniform subset contains given items, for every number of items.
+    """Chance that a uniform subset contains given items, for every number of items; arguments not checked.
 
     Parameters
     ----------
@@ -48,7 +59,7 @@ def containment(n: int, m: int, order: int, exact: bool = False) -> np.ndarray:
 #| code-fold: true
 #| code-summary: "Exported source: distinct_sum"
 def distinct_sum(v: np.ndarray, order: int) -> np.ndarray:
-    """Sum of numbers over the distinct ones among several indices, for all tuples of indices.
+    """Sum of numbers over the distinct ones among several indices, for all tuples of indices; arguments not checked.
 
     Parameters
     ----------
@@ -144,8 +155,9 @@ def draw_subset(rng: np.random.Generator, d: int, r: int, always: tuple[int, ...
     ValueError
         If a size or a coordinate is out of range.
     """
-    taken = check_indices("always", always, check_int("d", d, 1))
-    check_int("r", r, 0, d - len(taken), "it is drawn from the coordinates that `always` leaves")
+    d = check_int("d", d, 1, 2**40)
+    taken = check_indices("always", always, d)
+    r = check_int("r", r, 0, d - len(taken), "it is drawn from the coordinates that `always` leaves")
     mark, out = np.zeros(d, dtype=np.int64), np.empty(r, dtype=np.int64)
     mark[taken] = 1
     draw_outside(check_rng(rng), d, len(taken), r, mark, 1, out)
@@ -172,9 +184,9 @@ def check_weights(q: tuple) -> tuple:
     ValueError
         If it is no list of numbers of at least 0 with a sum from 1e-300 to 1e300.
     """
-    if np.ndim(q) != 1:
-        fail("q", q, "a list of weights, one for each coordinate")
-    q = tuple(v.item() if isinstance(v, np.generic) else v for v in q)
+    given = as_array(q, "q")
+    if given.ndim != 1: fail("q", q, "a list of weights, one for each coordinate")
+    q = tuple(given.tolist())
     values = check_array("q", [float(v) if isinstance(v, Fraction) else v for v in q], (None,))
     if (values < 0).any():
         i = int(values.argmin())
@@ -205,7 +217,7 @@ def normalise(q: tuple, exact: bool = False) -> np.ndarray:
         If `check_weights` refuses the weights.
     """
     q = check_weights(q)
-    if exact:
+    if check_flag("exact", exact):
         total = sum(map(Fraction, q))
         return np.array([Fraction(v) / total for v in q], dtype=object)
     p = np.array(q, dtype=float)
@@ -815,13 +827,14 @@ def bound_second_moment(q: float, x_norm: float = 1, y_max: float = 1, radius: f
     Raises
     ------
     ValueError
-        If `q` is not positive.
+        If `q` is not positive, or a scale is not a number from 1e-60 to 1e60.
 
     Notes
     -----
     Source: Ito et al. 2017, Lemma 5.
     """
-    q = check_real("q", float(q), 0, why="without seeing every pair there is no unbiased estimate")
+    q = check_real("q", q, 1e-60, 1, "without seeing every pair there is no unbiased estimate")
+    x_norm, y_max, radius = check_scales(zero=True, x_norm=x_norm, y_max=y_max, radius=radius)
     return 4 * x_norm**2 * (x_norm * radius + y_max) ** 2 / q
 
 # %% ../nbs/core/01_designs.ipynb #84f4c3c9
@@ -851,8 +864,8 @@ def pair_bound(d: int, budget: int, top: int) -> Fraction:
     -----
     Source: Ito et al. 2017, Observation 1. `pair_minimum` is the exact value.
     """
-    check_int("d", d, 2, why="C divides by d(d-1)")
-    check_int("budget", budget, 0, d, f"there are d = {d} features")
+    d = check_int("d", d, 2, why="C divides by d(d-1)")
+    budget = check_int("budget", budget, 0, d, f"there are d = {d} features")
     r = budget - check_int("top", top, 0, budget, "these coordinates are part of the budget")
     return Fraction(r * (r - 1), d * (d - 1))
 
@@ -879,8 +892,8 @@ def pair_minimum(d: int, budget: int, top: int) -> Fraction:
     ValueError
         If a size is out of range.
     """
-    check_int("d", d, 1)
-    check_int("budget", budget, 0, d, f"there are d = {d} features")
+    d = check_int("d", d, 1, 2**60)
+    budget = check_int("budget", budget, 0, d, f"there are d = {d} features")
     m = d - check_int("top", top, 0, budget, "these coordinates are part of the budget")
     return containment(m, budget - top, min(m, 2), exact=True)[-1]
 
@@ -911,13 +924,14 @@ def bound_observe_moment(d: int, budget: int, top: int, x_norm: float = 1, y_max
     Raises
     ------
     ValueError
-        If a size is out of range, or some pair is never seen.
+        If a size is out of range, a scale is not a number from 1e-60 to 1e60, or some pair is never seen.
 
     Notes
     -----
     Tight. Source: ours; it sharpens Lemma 5 of Ito et al. 2017 (`bound_second_moment`).
     """
     q = pair_minimum(d, budget, top)
+    x_norm, y_max, radius = check_scales(zero=True, x_norm=x_norm, y_max=y_max, radius=radius)
     if q == 0: fail("budget", budget, "d, or at least top + 2", "without seeing every pair there is no unbiased estimate")
     p = Fraction(budget - top, d - top) if top < d else Fraction(1)
     reach = x_norm * radius

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .checks import check_array, check_int, check_real, fail, kernel
+from .checks import LARGEST, check_array, check_int, check_magnitude, check_real, check_scales, fail, kernel
 
 # %% auto #0
 __all__ = ['second_order_factor', 'hedge', 'hedge_regret_bound', 'hedge_rate', 'bound_hedge', 'eg_step', 'exponentiated_gradient',
@@ -63,7 +63,7 @@ def hedge(costs: Any, eta: float) -> np.ndarray:
     -----
     Source: Freund & Schapire 1997.
     """
-    c, eta = check_array("costs", costs, (None, None)), check_real("eta", eta, 0)
+    c, (eta,) = check_array("costs", costs, (None, None)), check_scales(eta=eta)
     if 0 in c.shape: fail("shape of costs", c.shape, "(T, N) with T, N of at least 1")
     sums = np.zeros_like(c)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -96,8 +96,9 @@ def hedge_regret_bound(costs: Any, weights: Any, eta: float) -> np.ndarray:
     ValueError
         If the shapes do not fit, eta is not positive, or -eta times the least cost is above 700.
     """
-    c, eta = check_array("costs", costs, (None, None)), check_real("eta", eta, 0)
-    p = check_array("weights", weights, c.shape)
+    c, (eta,) = check_magnitude("costs", check_array("costs", costs, (None, None))), check_scales(eta=eta)
+    if 0 in c.shape: fail("shape of costs", c.shape, "(T, N) with T, N of at least 1")
+    p = check_magnitude("weights", check_array("weights", weights, c.shape))
     a = np.maximum.accumulate(np.maximum(0.0, -eta * c.min(axis=1)))
     psi = np.array([second_order_factor(float(v)) for v in a])
     return math.log(c.shape[1]) / eta + eta * psi * np.cumsum((p * c**2).sum(axis=1))
@@ -127,9 +128,10 @@ def hedge_rate(T: float, N: int, second: float, low: float = 0.0) -> float:
     ValueError
         If an argument is out of range.
     """
-    check_int("N", N, 2, why="there is nothing to learn with one expert")
-    V = check_real("T", T, 0) * check_real("second", second, 0)
-    if check_real("low", low) < 0: fail("low", low, "a finite number of at least 0")
+    N = check_int("N", N, 2, 2**1000, "there is nothing to learn with one expert")
+    T, second = check_scales(T=T, second=second)
+    V, low = T * second, check_real("low", low, high=LARGEST)
+    if low < 0: fail("low", low, "a finite number of at least 0")
     return 1 / (low / 3 + math.sqrt(V / (2 * math.log(N))))
 
 # %% ../nbs/core/04_experts.ipynb #5de93964
@@ -153,7 +155,7 @@ def bound_hedge(T: float, N: int, second: float, low: float = 0.0) -> float:
         sqrt(2 T second ln N) + low ln N / 3.
     """
     eta = hedge_rate(T, N, second, low)
-    return math.log(N) * (2 / eta - low / 3)
+    return math.log(N) * (2 / eta - float(low) / 3)
 
 # %% ../nbs/core/04_experts.ipynb #fb689f58
 @kernel
@@ -213,8 +215,9 @@ def exponentiated_gradient(
     -----
     Source: Kivinen & Warmuth 1997.
     """
-    eta, radius = check_real("eta", eta, 0), check_real("radius", radius, 0)
-    w = np.zeros((check_int("n", n, 1), check_int("d", d, 1)))
+    eta, radius = check_scales(eta=eta, radius=radius)
+    n, d = check_int("n", n, 1, 10**9), check_int("d", d, 1, 10**9)
+    w = np.zeros((n, d))
     g, h = np.zeros_like(w), np.zeros(d)
     for j in range(n):
         with np.errstate(over="ignore"):
@@ -247,7 +250,8 @@ def eg_regret_bound(g: Any, eta: float, radius: float = 1.0) -> np.ndarray:
     ValueError
         If the shapes do not fit, an argument is out of range, or eta times a gradient is above 700.
     """
-    g, eta, radius = check_array("g", g, (None, None)), check_real("eta", eta, 0), check_real("radius", radius, 0)
+    g, (eta, radius) = check_magnitude("g", check_array("g", g, (None, None))), check_scales(eta=eta, radius=radius)
+    if 0 in g.shape: fail("shape of g", g.shape, "(n, d) with n, d of at least 1")
     largest = np.abs(g).max(axis=1)
     psi = np.array([second_order_factor(float(v)) for v in eta * np.maximum.accumulate(largest)])
     return radius * (math.log(2 * g.shape[1]) / eta + eta * psi * np.cumsum(largest**2))

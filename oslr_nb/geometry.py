@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .checks import check_array, check_indices, check_int, check_real, fail, kernel
+from .checks import check_array, check_choice, check_indices, check_int, check_real, fail, kernel
 
 # %% auto #0
 __all__ = ['ENUMERATION_LIMIT', 'proj_l2', 'proj_simplex', 'soft_threshold', 'proj_l1', 'top_k', 'hard_threshold',
@@ -84,7 +84,7 @@ def proj_simplex(v: np.ndarray, radius: float = 1.0) -> np.ndarray:
 #| code-fold: true
 #| code-summary: "Exported source: soft_threshold"
 def soft_threshold(h: np.ndarray, m: float) -> np.ndarray:
-    """Move every coordinate towards 0 by m, and stop there.
+    """Move every coordinate towards 0 by m, and stop there; arguments not checked.
 
     Parameters
     ----------
@@ -148,9 +148,9 @@ def top_k(w: np.ndarray, k: int) -> np.ndarray:
     Raises
     ------
     ValueError
-        If k is out of range.
+        If w is no vector of numbers, or k is out of range.
     """
-    size = np.abs(np.asarray(w, dtype=np.float64))
+    size = np.abs(check_array("w", w, (None,)))
     return np.argsort(-size, kind="stable")[: check_int("k", k, 0, len(size))]
 
 
@@ -172,7 +172,7 @@ def hard_threshold(w: np.ndarray, k: int) -> np.ndarray:
     Raises
     ------
     ValueError
-        If k is out of range.
+        If w is no vector of numbers, or k is out of range.
     """
     kept, out = top_k(w, k), np.zeros(len(w))
     out[kept] = np.asarray(w)[kept]
@@ -301,7 +301,7 @@ ENUMERATION_LIMIT = 20_000  # principal submatrices; beyond it the sparse eigenv
 
 
 def enumerated_eigenvalues(V: np.ndarray, s: int) -> tuple[float, float]:
-    """Extreme eigenvalues of all s x s principal submatrices, by enumeration in batches.
+    """Extreme eigenvalues of all s x s principal submatrices, by enumeration in batches; V is not checked.
 
     Parameters
     ----------
@@ -332,7 +332,7 @@ def enumerated_eigenvalues(V: np.ndarray, s: int) -> tuple[float, float]:
 
 # %% ../nbs/core/02_geometry.ipynb #3fbce988
 def outer_eigenvalues(V: np.ndarray, s: int) -> tuple[float, float]:
-    """Certified bounds on the eigenvalues of all s x s principal submatrices.
+    """Certified bounds on the eigenvalues of all s x s principal submatrices; V is not checked.
 
     Parameters
     ----------
@@ -378,7 +378,7 @@ def lower_end(low: float, high: float) -> float:
 
 
 def sparse_bounds(V: np.ndarray, s: int) -> tuple[float, float]:
-    """Certified bounds on the s-sparse eigenvalues, exact where enumeration is short.
+    """Certified bounds on the s-sparse eigenvalues, exact where enumeration is short; arguments not checked.
 
     Parameters
     ----------
@@ -402,6 +402,8 @@ def sparse_bounds(V: np.ndarray, s: int) -> tuple[float, float]:
 #| code-summary: "Exported source: sparse_support"
 def sparse_support(A: np.ndarray, s: int, iterations: int = 60) -> np.ndarray:
     """A support on which a matrix has a large eigenvalue: truncated power method from every coordinate.
+
+    Arguments not checked.
 
     Parameters
     ----------
@@ -453,7 +455,8 @@ def sparse_eigenvalues(V: np.ndarray, s: int) -> tuple[Interval, Interval]:
         If V is no covariance or s out of range.
     """
     V = check_psd("V", V)
-    if math.comb(len(V), check_int("s", s, 1, len(V), "a support has between 1 and d elements")) <= ENUMERATION_LIMIT:
+    s = check_int("s", s, 1, len(V), "a support has between 1 and d elements")
+    if math.comb(len(V), s) <= ENUMERATION_LIMIT:
         low, high = enumerated_eigenvalues(V, s)
         a, b, method = lower_end(low, high), high, "enumeration"
     else:
@@ -492,7 +495,7 @@ def rip_constant(V: np.ndarray, s: int, form: str = "squared") -> Interval:
     -----
     Source: Kale et al. 2017, Definition 1 (the norm form).
     """
-    if form not in ("squared", "norm"): fail("form", form, "'squared' or 'norm'")
+    check_choice("form", form, ("squared", "norm"))
     low, high = sparse_eigenvalues(V, s)
     if form == "norm": low, high = low.map(math.sqrt), high.map(math.sqrt)
     lower, upper = max(0.0, high.lower - 1, 1 - low.upper), max(high.upper - 1, 1 - low.lower)
@@ -717,8 +720,7 @@ def top_buffer(d: int, top: int, slack: int | None = None) -> tuple[np.ndarray, 
     ValueError
         If a size is out of range.
     """
-    check_int("d", d, 1)
-    check_int("top", top, 0, d)
+    d, top = check_int("d", d, 1), check_int("top", top, 0, int(d))
     slack = 8 + min(24, d // 40_000) if slack is None else check_int("slack", slack, 0)
     size = 0 if top == 0 else d if d <= top + 4 * slack else top + slack
     return np.arange(size), np.array([0.0, size - 1.0, 0.0])

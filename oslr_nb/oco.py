@@ -3,17 +3,18 @@
 # %% ../nbs/core/03_oco.ipynb #3c9810b5
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .checks import check_array, check_int, check_real, fail, kernel
+from .checks import SMALLEST, check_array, check_int, check_magnitude, check_scales, fail, kernel
 from .geometry import proj_l2
 
 # %% auto #0
-__all__ = ['dual_averaging_step', 'dual_averaging', 'linear_regret', 'rda_regret_bound', 'rda_schedule', 'bound_rda', 'ogd',
-           'ogd_regret_bound', 'ogd_schedule', 'bound_ogd']
+__all__ = ['MOST_ROUNDS', 'dual_averaging_step', 'dual_averaging', 'linear_regret', 'rda_regret_bound', 'rda_schedule',
+           'bound_rda', 'ogd', 'ogd_regret_bound', 'ogd_schedule', 'bound_ogd']
 
 # %% ../nbs/core/03_oco.ipynb #464c5884
 @kernel
@@ -48,10 +49,14 @@ def dual_averaging_step(h: np.ndarray, lam: float, radius: float = 1.0, l1: floa
 # %% ../nbs/core/03_oco.ipynb #ffc2ef07
 #| code-fold: true
 #| code-summary: "Exported source: _check_weights"
+MOST_ROUNDS = 10**9  # an array of so many numbers is no longer one
+
+
 def _check_weights(name: str, value: Any, order: int = 0, why: str = "") -> np.ndarray:
     "`value` as positive numbers (n,); nondecreasing if `order` is 1, nonincreasing if it is -1."
     a = check_array(name, value, (None,), why)
-    if a.size == 0 or a.min() <= 0: fail(name, value, "a nonempty list of positive numbers", why)
+    if a.size == 0 or a.min() <= SMALLEST: fail(name, value, "a nonempty list of positive numbers", why)
+    check_magnitude(name, a)
     if (order * np.diff(a) < 0).any(): fail(name, value, "nondecreasing" if order > 0 else "nonincreasing", why)
     return a
 
@@ -90,10 +95,10 @@ def dual_averaging(
     -----
     Source: Xiao 2010.
     """
-    lam, radius = _check_weights("lam", lam), check_real("radius", radius, 0)
+    lam, (radius,), d = _check_weights("lam", lam), check_scales(radius=radius), check_int("d", d, 1, MOST_ROUNDS)
     l1 = check_array("l1", l1 if np.ndim(l1) else np.full(lam.size, l1), (lam.size,))
     if l1.min() < 0: fail("l1", l1, "numbers of at least 0")
-    w = np.zeros((lam.size, check_int("d", d, 1)))
+    w = np.zeros((lam.size, d))
     g, h = np.zeros_like(w), np.zeros(d)
     for j, m in enumerate(np.concatenate([[0.0], np.cumsum(l1)[:-1]])):
         w[j] = dual_averaging_step(h, lam[j], radius, m)
@@ -103,7 +108,7 @@ def dual_averaging(
 
 # %% ../nbs/core/03_oco.ipynb #83a132b5
 def linear_regret(w: np.ndarray, g: np.ndarray, u: np.ndarray, l1: Any = 0.0) -> np.ndarray:
-    """Regret on linear losses with an l1 term, after each round.
+    """Regret on linear losses with an l1 term, after each round; arguments not checked.
 
     Parameters
     ----------
@@ -147,8 +152,8 @@ def rda_regret_bound(g: np.ndarray, lam: Any, u: np.ndarray) -> np.ndarray:
         If the shapes do not fit or lam decreases.
     """
     lam = _check_weights("lam", lam, 1, "the regret bound of dual averaging needs nondecreasing lam")
-    g = check_array("g", g, (lam.size, None))
-    u = check_array("u", u, (g.shape[1],))
+    g = check_magnitude("g", check_array("g", g, (lam.size, None)))
+    u = check_magnitude("u", check_array("u", u, (g.shape[1],)))
     return np.cumsum((g**2).sum(1) / (2 * lam)) + lam * (u @ u) / 2
 
 # %% ../nbs/core/03_oco.ipynb #5d920de7
@@ -178,8 +183,8 @@ def rda_schedule(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> np
     ValueError
         If an argument is out of range.
     """
-    scale = check_real("G", G, 0) / (check_real("radius", radius, 0) * check_real("step", step, 0))
-    return scale * np.sqrt(2.0 * np.arange(1, check_int("n", n, 1) + 1))
+    G, radius, step = check_scales(G=G, radius=radius, step=step)
+    return G / (radius * step) * np.sqrt(2.0 * np.arange(1, check_int("n", n, 1, MOST_ROUNDS) + 1))
 
 # %% ../nbs/core/03_oco.ipynb #604c9d31
 #| code-fold: true
@@ -208,8 +213,8 @@ def bound_rda(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> float
     ValueError
         If an argument is out of range.
     """
-    scale = check_real("G", G, 0) * check_real("radius", radius, 0) * np.sqrt(2 * check_int("n", n, 1))
-    return float(scale * (check_real("step", step, 0) + 1 / step) / 2)
+    G, radius, step = check_scales(G=G, radius=radius, step=step)
+    return G * radius * math.sqrt(2 * check_int("n", n, 1, MOST_ROUNDS)) * (step + 1 / step) / 2
 
 # %% ../nbs/core/03_oco.ipynb #4ba7a56c
 def ogd(
@@ -244,8 +249,8 @@ def ogd(
     -----
     Source: Zinkevich 2003.
     """
-    eta, radius = _check_weights("eta", eta), check_real("radius", radius, 0)
-    w = np.zeros((eta.size + 1, check_int("d", d, 1)))
+    eta, (radius,), d = _check_weights("eta", eta), check_scales(radius=radius), check_int("d", d, 1, MOST_ROUNDS)
+    w = np.zeros((eta.size + 1, d))
     g = np.zeros((eta.size, d))
     for j in range(eta.size):
         g[j] = check_array(f"gradient({j}, w)", gradient(j, w[j].copy()), (d,))
@@ -276,8 +281,8 @@ def ogd_regret_bound(g: np.ndarray, eta: Any, radius: float = 1.0) -> np.ndarray
         If the shapes do not fit or eta increases.
     """
     eta = _check_weights("eta", eta, -1, "the regret bound of gradient descent needs nonincreasing eta")
-    g = check_array("g", g, (eta.size, None))
-    return 2 * check_real("radius", radius, 0) ** 2 / eta + np.cumsum(eta * (g**2).sum(1) / 2)
+    g = check_magnitude("g", check_array("g", g, (eta.size, None)))
+    return 2 * check_scales(radius=radius)[0] ** 2 / eta + np.cumsum(eta * (g**2).sum(1) / 2)
 
 # %% ../nbs/core/03_oco.ipynb #290e189f
 #| code-fold: true
@@ -306,8 +311,8 @@ def ogd_schedule(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> np
     ValueError
         If an argument is out of range.
     """
-    scale = check_real("step", step, 0) * check_real("radius", radius, 0) / check_real("G", G, 0)
-    return scale * np.sqrt(2.0 / np.arange(1, check_int("n", n, 1) + 1))
+    G, radius, step = check_scales(G=G, radius=radius, step=step)
+    return step * radius / G * np.sqrt(2.0 / np.arange(1, check_int("n", n, 1, MOST_ROUNDS) + 1))
 
 # %% ../nbs/core/03_oco.ipynb #bd22183b
 #| code-fold: true

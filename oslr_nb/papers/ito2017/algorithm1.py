@@ -27,7 +27,7 @@ from oslr_nb.designs import (
 from ...geometry import top_buffer, top_k, top_update, truncation_factor
 from ...oco import dual_averaging, dual_averaging_step, linear_regret
 from ...problems import FiniteProblem, Table, linear_table, rational, sign_table, signs
-from ...protocol import Learner, register, simulate
+from ...protocol import Learner, refuse_bought, register, simulate
 
 # %% auto #0
 __all__ = ['algorithm_1', 'observe', 'bound_theorem_2_schedule', 'bound_theorem_2', 'bound_sharpened_schedule', 'bound_sharpened',
