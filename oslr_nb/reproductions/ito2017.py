@@ -19,9 +19,9 @@ from ..papers import foster2016, hazan2012, ito2017
 from ..protocol import Learner, simulate
 
 # %% auto #0
-__all__ = ['T', 'SETTINGS', 'METHODS', 'CANDIDATES', 'TUNING', 'PARAMETERS', 'FIVE', 'LAWS', 'VARIANTS', 'FKK_STEPS', 'LONG',
-           'LINES', 'POINTS', 'STYLES', 'TOP', 'BUDGET', 'SCALES', 'CT_L1', 'CT_PARAMETERS', 'Setting', 'stream',
-           'build', 'regret', 'tuning', 'ito2017_method', 'enclosed', 'table', 'draws', 'order', 'joint',
+__all__ = ['T', 'SETTINGS', 'FAR', 'METHODS', 'CANDIDATES', 'TUNING', 'PARAMETERS', 'FIVE', 'LAWS', 'VARIANTS', 'FKK_STEPS',
+           'LONG', 'LINES', 'POINTS', 'STYLES', 'TOP', 'BUDGET', 'SCALES', 'CT_L1', 'CT_PARAMETERS', 'Setting',
+           'stream', 'build', 'regret', 'tuning', 'ito2017_method', 'enclosed', 'table', 'draws', 'order', 'joint',
            'ito2017_sweep', 'table_sweep', 'ito2017_fkk', 'ito2017_long', 'table_long', 'summary', 'ito2017_curves',
            'plot', 'table_last', 'ct_data', 'ct_learner', 'ct_losses', 'ito2017_figure_3', 'table_cells',
            'ito2017_tables', 'sweep_cells', 'ito2017_laws', 'long_cells', 'ito2017_asymptotics', 'figure_cells',
@@ -65,6 +65,7 @@ SETTINGS = {  # sizes of each table and figure, with the printed numbers of the 
     "figure 1": Setting(20, 5, 5, 7),
     "figure 2": Setting(20, 7, 5, 7),
 }
+FAR = 32.0  # no example is longer, and no label is larger than FAR times the radius
 METHODS = ("A1", "A2", "A3", "greedy", "uniform", "AELR", "FKK")  # columns of the paper's tables
 
 # %% ../../nbs/results/ito2017.ipynb #67f28ead
@@ -111,9 +112,10 @@ def build(
     gradient, hedge : float, default 1
         Multipliers of FKK's two rates, positive.
     radius : float, optional
-        Radius of the ball and bound on the labels. Default: that of the setting.
+        Radius of the ball. Default: that of the setting.
     **steps : float
-        Multipliers of the theory's steps, by the learner's own names.
+        Multipliers of the steps of unit scales, by the learner's own names; they are told scales
+        `FAR` times as large, which no example reaches, and steps to match.
 
     Returns
     -------
@@ -126,14 +128,19 @@ def build(
     """
     d, budget, bound = setting.d, setting.budget, radius or setting.radius
     kw = {"seed": rng, "radius": bound, "y_max": bound, **steps}
-    if method == "A1": return ito2017.RDA1(d, budget, setting.top, **kw)
+    far = {"x_norm": FAR, "y_max": FAR * bound}
     if method == "FKK":  # its `step` multiplies both rates
-        return foster2016.FKK(d, budget, min(setting.k, budget - 2), T, step=gradient, hedge_step=hedge / gradient, **kw)
+        steps = {"step": FAR**2 * gradient, "hedge_step": hedge / gradient}
+        return foster2016.FKK(d, budget, k=min(setting.k, budget - 2), T=T, **kw | steps | far)
     if method.startswith("AELR"):
         reading = "estimate" if "estimate" in method else "observed"
-        return hazan2012.OnlineAELR(d, budget, T, reading=reading, **kw | {"radius": float(setting.k)})
-    cls = {"A2": ito2017.RDA2, "A3": ito2017.RDA3, "greedy": ito2017.GreedyRDA, "uniform": ito2017.UniformRDA}[method]
-    return cls(d, budget, **kw)
+        own = {"radius": float(setting.k), "step": FAR**2 * steps.get("step", 1.0)}
+        return hazan2012.OnlineAELR(d, budget, T=T, reading=reading, **kw | own | far)
+    unit = {name: FAR**2 * steps.get(name, 1.0) for name in PARAMETERS[method] if name != "l1"}
+    if method == "A1": unit["top"] = setting.top
+    if method == "A3": unit["l1"] = steps.get("l1", 1.0) / FAR**2  # mu_0 grows like the gradients and like phi
+    cls = {"A1": ito2017.RDA1, "A2": ito2017.RDA2, "A3": ito2017.RDA3, "greedy": ito2017.GreedyRDA, "uniform": ito2017.UniformRDA}[method]
+    return cls(d, budget, **kw | unit | far)
 
 
 def regret(setting: str, method: str, seed: int, **kw: float) -> np.ndarray:
@@ -749,8 +756,8 @@ def ct_learner(method: str, rounds: int, rng: np.random.Generator, radius: float
     Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
     """
     d, kw = 384, {"seed": rng, **SCALES, **steps}
-    if method == "AELR": return hazan2012.OnlineAELR(d, BUDGET, rounds, **kw | {"radius": CT_L1 * radius, "x_norm": 1.0})
-    if method == "A1": return ito2017.RDA1(d, BUDGET, TOP, **kw)
+    if method == "AELR": return hazan2012.OnlineAELR(d, BUDGET, T=rounds, **kw | {"radius": CT_L1 * radius, "x_norm": 1.0})
+    if method == "A1": return ito2017.RDA1(d, BUDGET, top=TOP, **kw)
     cls = {"A2": ito2017.RDA2, "A3": ito2017.RDA3, "greedy": ito2017.GreedyRDA, "uniform": ito2017.UniformRDA}[method]
     return cls(d, BUDGET, **kw)
 

@@ -11,14 +11,25 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import LARGEST, check_int, check_real, kernel
+from ...checks import LARGEST, check_array, check_int, check_magnitude, check_real, fail, kernel
 from ...claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval
 from ...designs import Observe, bound_second_moment, draw_outside, gradient_estimate, pair_bound, pair_minimum
 from ...geometry import top_k, top_rescan
 from ...oco import dual_averaging_step
-from .algorithm1 import UniformRDA
+from oslr_nb.papers.ito2017.algorithm1 import (
+    UniformRDA,
+    check_count,
+    check_purchase,
+    check_rounds,
+    check_scales,
+    check_set,
+    check_sigmas,
+    check_sizes,
+    check_sum,
+    longest_estimate,
+)
 from ...problems import FiniteProblem, Table, correlated_table, linear_table, rational, signs
-from ...protocol import Environment, Learner, play, refuse_bought, register
+from ...protocol import Environment, Learner, check_stream, play, register
 
 # %% auto #0
 __all__ = ['algorithms_2_3', 'miss_bound_2', 'bound_6_sharpened', 'bound_6_uniform', 'bound_theorem_6', 'bound_theorem_7',
@@ -48,18 +59,27 @@ def algorithms_2_3(
     -------
     predictions, h, looked : array (T,), array (d,), list of arrays (budget,)
         `h` is the explorer's sum of gradient estimates, `looked` are the sets S_t.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, there are too few sets, or a schedule is not positive.
     """
-    d, predictions, looked = X.shape[1], [], []
+    X, y = check_stream(X, check_magnitude("y", check_array("y", y, (None,))))
+    (d, budget, top), radius = check_sizes(X.shape[1], budget, top), check_real("radius", radius, 1e-60, LARGEST)
+    check_int("len(sets)", len(sets), math.isqrt(len(X)), why="one for each of the rounds 1, 4, 9, ...")
+    positive = lambda name, value: check_real(name, value, 1e-150, 1e150, "Ito et al. 2017, equation (5)")
+    predictions, looked = [], []
     h, H, total, weights, s, m = np.zeros(d), np.zeros(d), np.zeros(d), 0.0, 0, 0.0
     for t in range(1, len(X) + 1):
         exploring = t == (s + 1) ** 2
         if exploring:                                                    # line 1
             s += 1
-            w = dual_averaging_step(h, explorer(s), radius, m)
-            share = mu(s) or 1.0
+            w = dual_averaging_step(h, positive(f"explorer({s})", explorer(s)), radius, m)
+            share = positive(f"mu({s})", mu(s)) if mu(s) != 0 else 1.0
             total, weights, m = total + share * w, weights + share, m + mu(s)
-        S = np.asarray(sets[s - 1]) if exploring else top_k(total / weights, budget)      # line 2
-        predictions.append(dual_averaging_step(H, rate(t), radius)[S] @ X[t - 1, S])     # line 3
+        S = check_set(sets[s - 1] if exploring else top_k(total / weights, budget), X[t - 1], budget, t - 1)  # line 2
+        predictions.append(dual_averaging_step(H, positive(f"rate({t})", rate(t)), radius)[S] @ X[t - 1, S])     # line 3
         looked.append(S)
         H[S] += 2 * (predictions[-1] - y[t - 1]) * X[t - 1, S]           # line 4
         if exploring:                                                    # line 5
@@ -287,6 +307,33 @@ def explorer_terms(n: int, d: int, budget: int, top: int = 0) -> tuple[np.ndarra
     r = 2 + np.minimum(2 / (q * lam), 2.0)
     return np.cumsum(8 / (q * lam)) + lam / 2, np.cumsum(16 / q * r**2), 4 / q * float(r[0]) + 8
 
+# %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #a11c0003
+def check_support(w: Any, d: int, budget: int) -> np.ndarray:
+    "The nonzero entries, at most `budget`, of weights (d,) of norm at most 1 up to rounding."
+    w = check_magnitude("w", check_array("w", w, (d,)))
+    check_real("norm of w", np.linalg.norm(w), -1, 1 + 1e-9, "the bounds are for ||x||, |y|, ||w|| <= 1")
+    check_int("nonzero entries of w", np.count_nonzero(w), 0, budget, "Ito et al. 2017, Theorems 6 and 7 need k <= budget")
+    return w[w != 0]
+
+
+def check_miss(weight: Any, n: Any, k: Any, d: Any, budget: Any, top: Any) -> tuple[float, int, int, tuple[int, int, int]]:
+    "The arguments of a bound on the chance of a miss."
+    sizes, weight = check_sizes(d, budget, top), check_real("weight", weight, high=1 + 1e-9, why="||w|| <= 1")
+    if weight < -1 - 1e-9: fail("weight", weight, "from -1 to 1", "||w|| <= 1")
+    k = check_int("k", k, 1, sizes[1], "Ito et al. 2017, Theorems 6 and 7 need k <= budget")
+    return weight, check_int("n", n, 1, 10**8, "there is one number for each exploration"), k, sizes
+
+
+def check_phi(phi: Any, k: int, x_norm: float = 1.0) -> float:
+    "phi_0 in (0, sqrt(k) x_norm]."
+    why = "Ito et al. 2017, condition (b) for one weight: phi_0^2 <= k ||x||^2"
+    return check_real("phi", phi, 0, math.sqrt(max(k, 1)) * x_norm, why)
+
+
+def finite(bound: float) -> float:
+    "A bound that is a number; weights or constants near 0 can make it infinite."
+    return check_real("bound", float(bound), 0, why="a weight, sigma_min or phi is too small")
+
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #94922999
 #| code-fold: true
 #| code-summary: "Exported source: miss_bound_2"
@@ -298,11 +345,11 @@ def miss_bound_2(weight: float, n: int, d: int, budget: int, k: int, sigma_min: 
     weight : float
         True weight of the feature, in [-1, 1].
     n : int
-        Explorations: s = 1, ..., n.
+        Explorations: s = 1, ..., n; at most 10^8.
     d, budget, k : int
         Features, features seen a round (k'), nonzero weights; k <= budget, 2 <= budget <= d.
     sigma_min : float
-        sigma_d, the root of the smallest eigenvalue of E x x', in (0, 1/sqrt(d)].
+        sigma_d, the root of the smallest eigenvalue of E x x', in (0, 1]; features of norm at most 1 have at most 1/sqrt(d).
     top : int, default 0
         Favourites in exploring rounds (k1), at most budget - 2.
 
@@ -310,7 +357,14 @@ def miss_bound_2(weight: float, n: int, d: int, budget: int, k: int, sigma_min: 
     -------
     array (n,)
         Source: Theorem 6 of Ito et al. 2017, sharpened on the page of Algorithms 2 and 3.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
     """
+    weight, n, k, (d, budget, top) = check_miss(weight, n, k, d, budget, top)
+    sigma_min, _ = check_sigmas(sigma_min)
     if budget == d: return np.zeros(n)
     D, V, b = explorer_terms(n, d, budget, top)
     m = budget - k + 1
@@ -329,7 +383,7 @@ def bound_6_sharpened(
     w : array (d,)
         True weights, ||w|| <= 1; only the sizes of its nonzero entries count.
     T : int
-        Rounds; the time to compute grows like sqrt(T).
+        Rounds, at most 10^14; the time to compute grows like sqrt(T).
     d, budget : int
         Features and features seen a round (k'); max(k, 2) <= budget <= d.
     sigma_min, sigma_max : float
@@ -341,8 +395,15 @@ def bound_6_sharpened(
     -------
     float
         In squared labels. Source: Theorem 6 of Ito et al. 2017, sharpened on the page of Algorithms 2 and 3.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
     """
-    n, support = math.isqrt(T), np.asarray(w)[np.flatnonzero(w)]
+    d, budget, top = check_sizes(d, budget, top)
+    support, (sigma_min, sigma_max) = check_support(w, d, budget), check_sigmas(sigma_min, sigma_max)
+    n = math.isqrt(check_int("T", T, 1, 10**14, "the sum has sqrt(T) terms"))
     total = 6 * math.sqrt(T) + sigma_max**2 * (1 - (budget - top) / (d - top)) * (support @ support) * n
     blocks = 2 * np.arange(1, n + 1)
     for v in support: total += sigma_max**2 * v**2 * float(blocks @ miss_bound_2(v, n, d, budget, support.size, sigma_min, top))
@@ -369,11 +430,18 @@ def bound_6_uniform(w: np.ndarray, T: float, d: int, budget: int, sigma_min: flo
     -------
     float
         In squared labels. Source: Theorem 6 of Ito et al. 2017, sharpened on the page of Algorithms 2 and 3.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or so small that the bound is no finite number.
     """
-    v, q = np.abs(np.asarray(w)[np.flatnonzero(w)]), float(pair_minimum(d, budget, 0))
+    (d, budget, _), T, (sigma_min, sigma_max) = check_sizes(d, budget), check_rounds(T), check_sigmas(sigma_min, sigma_max)
+    v, q = np.abs(check_support(w, d, budget)), float(pair_minimum(d, budget, 0))
     m = budget - v.size + 1
-    early = 0.0 if budget == d else v**2 @ (28460 / (q**2 * (sigma_min**2 * m / (m + 1) * v**2) ** 4))
-    return float((6 + sigma_max**2 * (1 - budget / d) * (v @ v)) * math.sqrt(T) + sigma_max**2 * early)
+    with np.errstate(all="ignore"):
+        early = 0.0 if budget == d else v**2 @ (28460 / (q**2 * (sigma_min**2 * m / (m + 1) * v**2) ** 4))
+    return finite((6 + sigma_max**2 * (1 - budget / d) * (v @ v)) * math.sqrt(T) + sigma_max**2 * early)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #a460b631
 @claim("ito2017", "footnote 3", id="A12", tier="certificate", proof="eq-printed-six",
@@ -419,17 +487,24 @@ def bound_theorem_6(w: np.ndarray, T: int, d: int, budget: int, sigma_min: float
     d, budget : int
         Features and features seen a round (k'); max(k, 2) <= budget <= d.
     sigma_min : float
-        sigma_d, the root of the smallest eigenvalue of E x x', in (0, 1/sqrt(d)].
+        sigma_d, the root of the smallest eigenvalue of E x x', in (0, 1]; features of norm at most 1 have at most 1/sqrt(d).
 
     Returns
     -------
     float
         In squared labels. Source: Ito et al. 2017, Theorem 6.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or so small that the bound is no finite number.
     """
-    C, v = float(pair_bound(d, budget, 0)), np.abs(np.asarray(w)[np.flatnonzero(w)])
-    late = np.exp(-(C**2) * (T**0.25 - 1) * v**2 * sigma_min**2 / 18432)
-    early = (4096 / (C**2 * v**4 * sigma_min**4) + 1) ** 2
-    return float(8 * (1 + math.sqrt(d)) * math.sqrt(T + 1) + 12 * T * (v @ late) + 4 * (v @ early))
+    (d, budget, _), T, (sigma_min, _) = check_sizes(d, budget), check_rounds(T), check_sigmas(sigma_min)
+    C, v = float(pair_bound(d, budget, 0)), np.abs(check_support(w, d, budget))
+    with np.errstate(all="ignore"):
+        late = np.exp(-(C**2) * (T**0.25 - 1) * v**2 * sigma_min**2 / 18432)
+        early = (4096 / (C**2 * v**4 * sigma_min**4) + 1) ** 2
+    return finite(8 * (1 + math.sqrt(d)) * math.sqrt(T + 1) + 12 * T * (v @ late) + 4 * (v @ early))
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #4d39fd51
 COPY_PHI = 0.1254  # phi_0 of the stream below, rounded down; the page computes it
@@ -509,11 +584,19 @@ def bound_theorem_7(w: np.ndarray, T: int, d: int, budget: int, phi: float) -> f
     -------
     float
         In squared labels. Source: Ito et al. 2017, Theorem 7.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or so small that the bound is no finite number.
     """
-    C, v = float(pair_bound(d, budget, 0)), np.abs(np.asarray(w)[np.flatnonzero(w)])
-    late = np.exp(-C * math.sqrt(T**0.25 - 1) * v**2 * phi**2 / (5832 * v.size))
-    early = (64 * 36**4 * v.size**2 / (C**2 * v**4 * phi**4) + 1) ** 2
-    return float(8 * (1 + math.sqrt(d)) * math.sqrt(T + 1) + 12 * T * (v @ late) + 4 * (v @ early))
+    (d, budget, _), T = check_sizes(d, budget), check_rounds(T)
+    C, v = float(pair_bound(d, budget, 0)), np.abs(check_support(w, d, budget))
+    phi = check_phi(phi, v.size)
+    with np.errstate(all="ignore"):
+        late = np.exp(-C * math.sqrt(T**0.25 - 1) * v**2 * phi**2 / (5832 * v.size))
+        early = (64 * 36**4 * v.size**2 / (C**2 * v**4 * phi**4) + 1) ** 2
+    return finite(8 * (1 + math.sqrt(d)) * math.sqrt(T + 1) + 12 * T * (v @ late) + 4 * (v @ early))
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #43a177e6
 #| code-fold: true
@@ -528,11 +611,11 @@ def miss_bound_3(
     weight : float
         True weight of the feature, in [-1, 1].
     n : int
-        Explorations: s = 1, ..., n.
+        Explorations: s = 1, ..., n; at most 10^8.
     d, budget, k : int
         Features, features seen a round (k'), nonzero weights; k <= budget, 2 <= budget <= d.
     phi : float
-        phi_0, the compatibility constant of condition (b), in (0, sqrt(k)].
+        phi_0, the compatibility constant of condition (b), positive; features of norm at most 1 have at most sqrt(k).
     top : int, default 0
         Favourites in exploring rounds (k1), at most budget - 2.
     l1 : float, default 1
@@ -542,7 +625,14 @@ def miss_bound_3(
     -------
     array (n,)
         Source: Theorem 7 of Ito et al. 2017, sharpened on the page of Algorithms 2 and 3.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
     """
+    weight, n, k, (d, budget, top) = check_miss(weight, n, k, d, budget, top)
+    phi, l1 = check_real("phi", phi, 1e-60, LARGEST, "condition (b)"), check_real("l1", l1, 1e-60, LARGEST)
     if budget == d: return np.zeros(n)
     D, V, b = explorer_terms(n, d, budget, top)
     mu = l1 * l1_scale(k, phi, float(pair_bound(d, budget, top))) * np.arange(1, n + 1) ** -0.25
@@ -572,11 +662,19 @@ def bound_7_uniform(w: np.ndarray, T: float, d: int, budget: int, phi: float, si
     -------
     float
         In squared labels. Source: Theorem 7 of Ito et al. 2017, sharpened on the page of Algorithms 2 and 3.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or so small that the bound is no finite number.
     """
-    v, q = np.abs(np.asarray(w)[np.flatnonzero(w)]), float(pair_minimum(d, budget, 0))
-    first, beta = 46656 * v.size**2 / (q * phi**4 * v**4), phi**2 * math.sqrt(q) * v**2 / (774 * v.size)
-    early = 0.0 if budget == d else v**2 @ ((first + 1) ** 2 + 24 / beta**4 + 2 / beta**2)
-    return float((6 + sigma_max**2 * (1 - budget / d) * (v @ v)) * math.sqrt(T) + sigma_max**2 * early)
+    (d, budget, _), T, (_, sigma_max) = check_sizes(d, budget), check_rounds(T), check_sigmas(sigma_max, sigma_max)
+    v, q = np.abs(check_support(w, d, budget)), float(pair_minimum(d, budget, 0))
+    phi = check_phi(phi, v.size)
+    with np.errstate(all="ignore"):
+        first, beta = 46656 * v.size**2 / (q * phi**4 * v**4), phi**2 * math.sqrt(q) * v**2 / (774 * v.size)
+        early = 0.0 if budget == d else v**2 @ ((first + 1) ** 2 + 24 / beta**4 + 2 / beta**2)
+    return finite((6 + sigma_max**2 * (1 - budget / d) * (v @ v)) * math.sqrt(T) + sigma_max**2 * early)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #a23b0004
 def printed_case(case: Case) -> tuple[np.ndarray, float, int, int]:
@@ -597,7 +695,8 @@ def printed_six(case: Case, share: float = 6 / (8 * (1 + 2**0.5)), power: float 
     w, T, d, budget = printed_case(case)
     low = d**-0.5 * case.rng.uniform(0.3, 1)
     high = case.rng.uniform(low, 1)
-    return Evidence(bound_6_uniform(w, T, d, budget, low, high), "<=", share * bound_theorem_6(np.abs(w) ** power, T, d, budget, low))
+    v = np.abs(w) ** power / max(1, np.linalg.norm(np.abs(w) ** power))
+    return Evidence(bound_6_uniform(w, T, d, budget, low, high), "<=", share * bound_theorem_6(v, T, d, budget, low))
 
 
 @printed_six.control("0.3 in place of 0.3107")
@@ -630,12 +729,17 @@ PLAYED, NORM2, YHAT, EXPLORED, WEIGHT, EXPLORING = range(6)  # places in num
 
 @kernel
 def squares_explore(
-    h: np.ndarray, w: np.ndarray, mean: np.ndarray, chosen: np.ndarray, num: np.ndarray, rate: float,
-    radius: float, l1: float, power: float,
+    h: np.ndarray, w: np.ndarray, favourites: np.ndarray, num: np.ndarray, rate: float, radius: float, l1: float
 ) -> None:
-    "Line 1 of Algorithms 2, 3: w_s, the sum of j^-power w_j, and its largest entries; mu_j = l1 j^-power."
+    "Line 1 of Algorithms 2, 3: w_s and its largest entries; mu_j = l1 j^-power."
+    w[:] = dual_averaging_step(h, rate * math.sqrt(num[EXPLORED] + 1), radius, l1 * num[WEIGHT])
+    top_rescan(w, favourites, np.zeros(3))
+
+
+@kernel
+def squares_explored(w: np.ndarray, mean: np.ndarray, chosen: np.ndarray, num: np.ndarray, power: float) -> None:
+    "The rest of line 1, when the label has come (a round may be skipped): the sum of j^-power w_j and its largest entries."
     num[EXPLORED] += 1
-    w[:] = dual_averaging_step(h, rate * math.sqrt(num[EXPLORED]), radius, l1 * num[WEIGHT])
     weight = num[EXPLORED] ** -power
     mean += weight * w
     num[WEIGHT] += weight
@@ -644,18 +748,16 @@ def squares_explore(
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #b6958c98
 @kernel
 def squares_select(
-    rng: np.random.Generator, h: np.ndarray, w: np.ndarray, mean: np.ndarray, chosen: np.ndarray,
-    favourites: np.ndarray, S: np.ndarray, mark: np.ndarray, num: np.ndarray, rate: float, radius: float,
-    l1: float, power: float,
+    rng: np.random.Generator, h: np.ndarray, w: np.ndarray, chosen: np.ndarray, favourites: np.ndarray,
+    S: np.ndarray, mark: np.ndarray, num: np.ndarray, rate: float, radius: float, l1: float,
 ) -> None:
     "Lines 1 and 2: S = Observe(w_s, k', k1) in the rounds 1, 4, 9, ..., the chosen features otherwise."
     num[EXPLORING] = 1.0 if num[PLAYED] + 1 == (num[EXPLORED] + 1) ** 2 else 0.0
     if num[EXPLORING] == 0:
         S[:] = chosen
         return
-    squares_explore(h, w, mean, chosen, num, rate, radius, l1, power)
-    top_rescan(w, favourites, np.zeros(3))
-    stamp, top = np.int64(num[EXPLORED]), favourites.size
+    squares_explore(h, w, favourites, num, rate, radius, l1)
+    stamp, top = np.int64(num[EXPLORED]) + 1, favourites.size
     for a in range(top):
         S[a] = favourites[a]
         mark[S[a]] = stamp
@@ -673,7 +775,8 @@ def squares_predict(H: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.nd
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #e9cdebfc
 @kernel
 def squares_update(
-    y: float, h: np.ndarray, H: np.ndarray, w: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, top: int
+    y: float, h: np.ndarray, H: np.ndarray, w: np.ndarray, mean: np.ndarray, chosen: np.ndarray, S: np.ndarray,
+    values: np.ndarray, num: np.ndarray, top: int, power: float,
 ) -> None:
     "Lines 4 and 5: the predictor learns on S; in an exploring round the explorer learns from equation (6)."
     norm2, m, r = num[NORM2], h.size - top, S.size - top
@@ -685,6 +788,7 @@ def squares_update(
     num[PLAYED] += 1
     num[NORM2] = norm2 if np.int64(num[PLAYED]) % 1048576 else (H * H).sum()
     if num[EXPLORING] == 0: return
+    squares_explored(w, mean, chosen, num, power)
     q1 = m / r
     q2 = q1 * (m - 1) / (r - 1)
     su = sv = 0.0
@@ -700,19 +804,26 @@ def squares_run(
     rng: np.random.Generator, X: np.ndarray, y: np.ndarray, rows: np.ndarray, top: int, explorer: float,
     rate: float, radius: float, l1: float, power: float, h: np.ndarray, H: np.ndarray, w: np.ndarray,
     mean: np.ndarray, chosen: np.ndarray, favourites: np.ndarray, S: np.ndarray, values: np.ndarray,
-    mark: np.ndarray, num: np.ndarray, out: np.ndarray,
+    mark: np.ndarray, num: np.ndarray, limit: float, out: np.ndarray,
 ) -> int:
     "Algorithms 2 and 3 over the given rows: predictions into out; returns how many rounds were played."
     for t in range(rows.size):
-        row, usable = rows[t], True
-        squares_select(rng, h, w, mean, chosen, favourites, S, mark, num, explorer, radius, l1, power)
+        row, squares = rows[t], 0.0
+        squares_select(rng, h, w, chosen, favourites, S, mark, num, explorer, radius, l1)
         for a in range(S.size):
             values[a] = X[row, S[a]]
-            usable &= abs(values[a]) <= LARGEST
-        if not usable: return t
+            squares += values[a] * values[a]
+        if not squares <= limit: return t  # also where a value is NaN
         out[t] = squares_predict(H, S, values, num, rate, radius)
-        squares_update(y[row], h, H, w, S, values, num, top)
+        squares_update(y[row], h, H, w, mean, chosen, S, values, num, top, power)
     return rows.size
+
+# %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #a11c0004
+def check_mean_weight(weight: float, s: int, power: float) -> None:
+    "The sum of j^-power for j = 1, ..., s, between its integrals."
+    area = lambda x: (x ** (1 - power) - 1) / (1 - power)
+    low, high = (area(s + 1), 1 + area(s)) if s > 0 else (0.0, 0.0)
+    check_real("weight of the mean", weight, low * (1 - 1e-9) - 1e-12, high * (1 + 1e-9), f"after {s} explorations")
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #93849074
 class SquaresRDA(Learner):
@@ -724,12 +835,12 @@ class SquaresRDA(Learner):
         Features, features seen a round (k'), favourites in exploring rounds (k1): 0 <= top <= budget - 2 <= d - 2.
     power : float
         The weights w_s enter the explorer's mean with s^-power: 0 (Algorithm 2) or 1/4 (Algorithm 3).
-    step, explorer_step, radius, x_norm, y_max : float
+    step, explorer_step, radius, x_norm, y_max : float, default 1
         As for `RDA2`, each in (1e-60, 1e60].
     seed : int, SeedSequence, Generator (PCG64) or None
         Source of the random features.
-    **params
-        What the subclass wants to be saved besides.
+    saved : dict, optional
+        The subclass's other arguments, which `save` has to keep.
 
     Attributes
     ----------
@@ -753,18 +864,16 @@ class SquaresRDA(Learner):
     arrays = ("h", "H", "w", "mean", "chosen", "favourites", "S", "values", "mark", "num")
 
     def __init__(
-        self, d: int, budget: int, top: int, power: float, step: float, explorer_step: float, radius: float,
-        x_norm: float, y_max: float, seed: Any, **params: Any,
+        self, d: int, budget: int, *, top: int, power: float, step: float = 1.0, explorer_step: float = 1.0,
+        radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0, seed: Any = None,
+        saved: dict[str, Any] | None = None,
     ):
-        d = check_int("d", d, 2, why="the explorer has to see pairs of features")
-        why = "Ito et al. 2017, Theorems 6 and 7: one feature shows no pair, C = 0"
-        budget = check_int("budget", budget, 2, d, why)
-        top = check_int("top", top, 0, budget - 2, "Ito et al. 2017, Observation 1: two random features show a pair")
+        (d, budget, top), power = check_sizes(d, budget, top), check_real("power", power, -1e-9, 1)
         names = {"step": step, "explorer_step": explorer_step, "radius": radius, "x_norm": x_norm, "y_max": y_max}
-        why = "lambda_t must be positive: Ito et al. 2017, equation (5)"
-        for name, value in names.items(): names[name] = check_real(name, value, 1e-60, LARGEST, why)
+        names = dict(zip(names, check_scales(**names), strict=True))
         step, explorer_step, radius, x_norm, y_max = names.values()
-        super().__init__(d, budget, seed, top=top, **params, **names)
+        super().__init__(d, budget, seed, top=top, **(saved or {}), **names)
+        self.scale, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
         self.top, self.radius, self.power, self.l1 = top, radius, power, 0.0
         moment = lambda q: 2 * math.sqrt(bound_second_moment(q, x_norm, y_max, radius)) / radius
         self.rate, self.explorer_rate = moment(1.0) / step, moment(float(pair_bound(d, budget, top))) / explorer_step
@@ -778,10 +887,27 @@ class SquaresRDA(Learner):
         w = dual_averaging_step(self.H, self.rate * math.sqrt(self.num[PLAYED] + 1), self.radius)
         return np.where(np.isin(np.arange(self.d), self.chosen), w, 0.0)
 
+    def _check_state(self) -> None:
+        num, largest = check_array("num", self.num, (6,)), self.scale[1] * (self.scale[1] * self.radius + self.y_limit[1])
+        played, explored = check_count("rounds played", num[PLAYED]), check_count("explorations", num[EXPLORED])
+        check_int("explorations", explored, math.isqrt(played), math.isqrt(played), f"they are the rounds 1, 4, 9, ... of {played}")
+        check_sum("h", self.h, explored, longest_estimate(self))
+        check_sum("H", self.H, played, 3 * largest, num[NORM2])
+        check_sum("w", self.w, 1, 1.001 * self.radius)
+        check_mean_weight(num[WEIGHT], explored, self.power)
+        check_sum("mean", self.mean, 1, 1.001 * self.radius * num[WEIGHT])
+        for name, of in (("chosen", self.mean), ("favourites", self.w)):
+            place = getattr(self, name)
+            if (place != top_k(of, place.size)).any(): fail(name, place.tolist(), "the largest entries, in order")
+        exploring = played + 1 == (explored + 1) ** 2
+        if self._next > 0 and num[EXPLORING] != exploring: fail("exploring", float(num[EXPLORING]), str(float(exploring)))
+        check_purchase(self, explored + 1, exploring, self.favourites if exploring else self.chosen)
+        if self._next == 2: check_real("prediction", abs(num[YHAT]), -1, 1.001 * self.scale[1] * self.radius)
+
     def _query(self) -> np.ndarray:
         squares_select(
-            self.rng, self.h, self.w, self.mean, self.chosen, self.favourites, self.S, self.mark, self.num,
-            self.explorer_rate, self.radius, self.l1, self.power,
+            self.rng, self.h, self.w, self.chosen, self.favourites, self.S, self.mark, self.num, self.explorer_rate,
+            self.radius, self.l1,
         )
         return self.S.copy()
 
@@ -790,24 +916,27 @@ class SquaresRDA(Learner):
         return squares_predict(self.H, self.S, self.values, self.num, self.rate, self.radius)
 
     def _update(self, y: float) -> None:
-        squares_update(y, self.h, self.H, self.w, self.S, self.values, self.num, self.top)
+        squares_update(
+            y, self.h, self.H, self.w, self.mean, self.chosen, self.S, self.values, self.num, self.top, self.power
+        )
 
     def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         out, state = np.empty(len(rows)), (getattr(self, name) for name in self.arrays)
         done = squares_run(
-            self.rng, X, y, rows, self.top, self.explorer_rate, self.rate, self.radius, self.l1, self.power, *state, out
+            self.rng, X, y, rows, self.top, self.explorer_rate, self.rate, self.radius, self.l1, self.power, *state,
+            self._limit, out,
         )
-        if done < len(rows): refuse_bought(X, rows[done], done + 1, self.S)
+        if done < len(rows): self._refuse(X, rows[done], done + 1, self.S)
         return out, np.full(len(rows), self.budget)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #a0a27822
-@register("ito2017", budget="k' >= max(k, 2)", assumptions="(1), (2), (a): independent features",
-          bound="O(sqrt(T)) + O((d/k')^4 sigma_1^2 / sigma_d^8) for fixed w*, at best d^7/k'^4: Theorem 6 sharpened",
-          cost="O(k' + d/sqrt(t))",
-          tex={"budget": r"$k'\ge\max(k,2)$",
+@register("ito2017", budget="budget >= max(k, 2)", assumptions="independent draws, linear model, linearly independent features",
+          bound="O(sqrt(T)) + O((d/budget)^4 sigma_1^2 / sigma_d^8) for fixed w*, at best d^7/budget^4: Theorem 6 sharpened",
+          cost="O(budget + d/sqrt(t))",
+          tex={"budget": r"`budget` $\ge\max(k,2)$",
                "bound": r"$O(\sqrt T)+O\bigl((\frac d{k'})^4\frac{\sigma_1^2}{\sigma_d^8}\bigr)$ for fixed $w^*$, at best "
                         r"$\frac{d^7}{k'^4}$: Theorem 6 sharpened",
-               "cost": r"$O(k'+d/\sqrt t)$"})
+               "cost": r"$O($`budget`$+d/\sqrt t)$"})
 class RDA2(SquaresRDA):
     """Algorithm 2 of Ito et al. 2017: no feature to spare; explore in the rounds 1, 4, 9, ...
 
@@ -829,7 +958,8 @@ class RDA2(SquaresRDA):
     radius : float, default 1
         Bound on ||w||, in labels per feature; in (1e-60, 1e60]. In a ball that does not hold w* the regret is linear.
     x_norm, y_max : float, default 1
-        Bounds on ||x_t|| and on |y_t|, in units of the data; in (1e-60, 1e60]. They scale the lambdas, no more.
+        Bounds on ||x_t|| and on |y_t|, in units of the data; in (1e-60, 1e60]. They scale the lambdas, and what is
+        beyond them is refused.
     seed : int, SeedSequence, Generator (PCG64) or None
         Source of the random features; the same seed gives the same run.
 
@@ -845,8 +975,8 @@ class RDA2(SquaresRDA):
     Raises
     ------
     ValueError
-        If an argument is out of range, by the constructor; if a value or a label is not a finite number of magnitude
-        at most 1e60, by `predict`, `update` and `simulate`: the learner is then as it was.
+        If an argument is out of range, by the constructor; if a value or a label is no number or beyond the declared
+        scales, by `predict`, `update` and `simulate`: the learner is then as it was.
     ProtocolError
         If `query`, `predict`, `update` are called out of order.
 
@@ -855,6 +985,10 @@ class RDA2(SquaresRDA):
     Assumes independent draws with ||x|| <= x_norm, |y| <= y_max, y = w*'x + noise, w* k-sparse with ||w*|| <= radius,
     k <= budget, and linearly independent features, sigma_d > 0. On unit scales the expected regret is at most
     `bound_6_sharpened`. A round costs O(budget), an exploring one O(d): O(budget + d/sqrt(t)) on average.
+
+    What to expect: it learns at its default. On d = 100 sign features with k = 5, budget 20 (||x|| = 1, |y| <= 1,
+    radius 4, noise 10 %) the loss is .5 to .8 of that of predicting zero after 20,000 rounds and .1 after 200,000.
+
     Source: Ito et al. 2017, section 5.1 and Theorem 6; `nbs/papers/ito2017/02_algorithms_2_3.ipynb`.
 
     See Also
@@ -865,17 +999,20 @@ class RDA2(SquaresRDA):
     """
 
     def __init__(
-        self, d: int, budget: int, top: int = 0, step: float = 1.0, explorer_step: float = 1.0, radius: float = 1.0,
+        self, d: int, budget: int, *, top: int = 0, step: float = 1.0, explorer_step: float = 1.0, radius: float = 1.0,
         x_norm: float = 1.0, y_max: float = 1.0, seed: Any = None,
     ):
-        super().__init__(d, budget, top, 0.0, step, explorer_step, radius, x_norm, y_max, seed)
+        super().__init__(
+            d, budget, top=top, power=0.0, step=step, explorer_step=explorer_step, radius=radius, x_norm=x_norm,
+            y_max=y_max, seed=seed,
+        )
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #5818b565
-@register("ito2017", budget="k' >= max(k, 2)", assumptions="(1), (2), (b): compatibility",
-          bound="O(sqrt(T)) + O((d/k')^4 k^4 / phi_0^8) for fixed w*: Theorem 7 sharpened", cost="O(k' + d/sqrt(t))",
-          tex={"budget": r"$k'\ge\max(k,2)$",
+@register("ito2017", budget="budget >= max(k, 2)", assumptions="independent draws, linear model, compatible features (near copies allowed)",
+          bound="O(sqrt(T)) + O((d/budget)^4 k^4 / phi_0^8) for fixed w*: Theorem 7 sharpened", cost="O(budget + d/sqrt(t))",
+          tex={"budget": r"`budget` $\ge\max(k,2)$",
                "bound": r"$O(\sqrt T)+O\bigl((\frac d{k'})^4\frac{k^4}{\phi_0^8}\bigr)$ for fixed $w^*$: Theorem 7 sharpened",
-               "cost": r"$O(k'+d/\sqrt t)$"})
+               "cost": r"$O($`budget`$+d/\sqrt t)$"})
 class RDA3(SquaresRDA):
     """Algorithm 3 of Ito et al. 2017: Algorithm 2 with an l1 term, for dependent features.
 
@@ -887,6 +1024,8 @@ class RDA3(SquaresRDA):
         Features of an example, at least 2.
     budget : int
         Features seen each round (k' in the paper), 2 <= budget <= d; the theorem needs budget >= k.
+    k : int, optional
+        Nonzero weights of the comparator, for mu_0 only; 1 <= k <= budget. Default: budget.
     top : int, default 0
         Favourites in exploring rounds (k1), 0 <= top <= budget - 2; 0 in the theorems of the paper.
     step : float, default 1
@@ -896,15 +1035,14 @@ class RDA3(SquaresRDA):
     l1 : float, default 1
         Multiplies the theorem's mu_0 = phi sqrt(6 / (k sqrt(C))); 0, or in (0, 1e60]. With 0 only the mean differs
         from Algorithm 2.
-    k : int, optional
-        Nonzero weights of the comparator, for mu_0 only; 1 <= k <= budget. Default: budget.
     phi : float, optional
         phi_0, the compatibility constant of condition (b), for mu_0 only; in (0, sqrt(k) x_norm]. Default:
         x_norm / sqrt(d), that of isotropic features.
     radius : float, default 1
         Bound on ||w||, in labels per feature; in (1e-60, 1e60]. In a ball that does not hold w* the regret is linear.
     x_norm, y_max : float, default 1
-        Bounds on ||x_t|| and on |y_t|, in units of the data; in (1e-60, 1e60]. They scale the lambdas, no more.
+        Bounds on ||x_t|| and on |y_t|, in units of the data; in (1e-60, 1e60]. They scale the lambdas, and what is
+        beyond them is refused.
     seed : int, SeedSequence, Generator (PCG64) or None
         Source of the random features; the same seed gives the same run.
 
@@ -920,8 +1058,8 @@ class RDA3(SquaresRDA):
     Raises
     ------
     ValueError
-        If an argument is out of range, by the constructor; if a value or a label is not a finite number of magnitude
-        at most 1e60, by `predict`, `update` and `simulate`: the learner is then as it was.
+        If an argument is out of range, by the constructor; if a value or a label is no number or beyond the declared
+        scales, by `predict`, `update` and `simulate`: the learner is then as it was.
     ProtocolError
         If `query`, `predict`, `update` are called out of order.
 
@@ -930,6 +1068,11 @@ class RDA3(SquaresRDA):
     Assumes independent draws with ||x|| <= x_norm, |y| <= y_max, y = w*'x + noise, w* k-sparse with ||w*|| <= radius,
     k <= budget, and compatibility of the features with constant phi. On unit scales the expected regret is at most
     `bound_7_uniform`. A round costs O(budget), an exploring one O(d): O(budget + d/sqrt(t)) on average.
+
+    What to expect: the theory's l1 term is strong. On d = 100 sign features with k = 5, budget 20 (||x|| = 1, |y| <= 1,
+    radius 4, noise 10 %) nothing is learnt in 200,000 rounds; with l1 = 0.1 it does as well as `RDA2`: .5 to .8 of the
+    loss of predicting zero after 20,000 rounds and .1 after 200,000.
+
     Source: Ito et al. 2017, section 5.2 and Theorem 7; `nbs/papers/ito2017/02_algorithms_2_3.ipynb`.
 
     See Also
@@ -939,18 +1082,20 @@ class RDA3(SquaresRDA):
     """
 
     def __init__(
-        self, d: int, budget: int, top: int = 0, step: float = 1.0, explorer_step: float = 1.0, l1: float = 1.0,
-        k: int | None = None, phi: float | None = None, radius: float = 1.0, x_norm: float = 1.0,
-        y_max: float = 1.0, seed: Any = None,
+        self, d: int, budget: int, *, k: int | None = None, top: int = 0, step: float = 1.0, explorer_step: float = 1.0,
+        l1: float = 1.0, phi: float | None = None, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0,
+        seed: Any = None,
     ):
-        d, l1 = check_int("d", d, 2), 0.0 if l1 == 0 else check_real("l1", l1, 0, LARGEST)
-        budget = check_int("budget", budget, 2, d, "Ito et al. 2017, Theorem 7: one feature shows no pair, C = 0")
-        k = check_int("k", budget if k is None else k, 1, budget, "Ito et al. 2017, Theorem 7: k <= k'")
-        x_norm = check_real("x_norm", x_norm, 1e-60, LARGEST)
-        why = "Ito et al. 2017, condition (b) for one weight: phi_0^2 <= k ||x||^2"
-        phi = check_real("phi", x_norm / math.sqrt(d) if phi is None else phi, 0, math.sqrt(k) * x_norm, why)
-        super().__init__(d, budget, top, 0.25, step, explorer_step, radius, x_norm, y_max, seed, l1=l1, k=k, phi=phi)
-        self.l1 = l1 * l1_scale(k, phi, float(pair_bound(d, budget, self.top)), x_norm, self.params["y_max"], self.radius)
+        d, budget, top = check_sizes(d, budget, top)
+        if (l1 := check_real("l1", l1, high=LARGEST)) < 0: fail("l1", l1, "0, or positive and at most 1e+60")
+        k = check_int("k", budget if k is None else k, 1, budget, "Ito et al. 2017, Theorem 7 needs k <= budget")
+        x_norm = check_scales(x_norm=x_norm, y_max=y_max, radius=radius)[0]
+        phi = check_phi(x_norm / math.sqrt(d) if phi is None else phi, k, x_norm)
+        super().__init__(
+            d, budget, top=top, power=0.25, step=step, explorer_step=explorer_step, radius=radius, x_norm=x_norm,
+            y_max=y_max, seed=seed, saved={"l1": l1, "k": k, "phi": phi},
+        )
+        self.l1 = l1 * l1_scale(k, phi, float(pair_bound(d, budget, top)), x_norm, self.params["y_max"], self.radius)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #a23l0002
 @claim("ito2017", "Algorithms 2 and 3, the draws", id="A11q", tier="statistical", level=1e-6, proof="alg-squares",
@@ -958,7 +1103,7 @@ class RDA3(SquaresRDA):
 def law_of_sets(case: Case, stale: bool = False) -> Evidence:
     "Sets that query() returns in 1500 exploring rounds, the favourites moving, against the design; case (class, d, k', k1)."
     name, d, budget, top = case.value
-    lr = {"RDA2": RDA2, "RDA3": RDA3}[name](d, budget, top, seed=case.rng)
+    lr = {"RDA2": RDA2, "RDA3": RDA3}[name](d, budget, top=top, seed=case.rng)
     order = np.arange(d)
     counts: dict[tuple[int, ...], int] = {}
     for _ in range(1500):
@@ -988,7 +1133,7 @@ def compiled_is_textbook(case: Case, lag: int = 0, power: float = 0.25, late: in
     name, top, a, more = case.value
     table = correlated_table(7, 0.4, np.r_[0.7, 0, -0.5, 0, 0.4, 0, 0], 0.1)
     rows = case.rng.integers(len(table.y), size=900)
-    lr = {"RDA2": RDA2, "RDA3": RDA3}[name](7, 4, top, step=a, explorer_step=a + 3, seed=case.rng, **more)
+    lr = {"RDA2": RDA2, "RDA3": RDA3}[name](7, 4, top=top, step=a, explorer_step=a + 3, seed=case.rng, **more)
     env = Environment(table.X[rows], table.y[rows], 4)
     run = play(lr, env)
     seen = [np.asarray(S) for _, S, _ in env.ledger]
@@ -1026,9 +1171,9 @@ def squares_explore_only(
     c = 0
     for s in range(rows.size):
         num[PLAYED] = (num[EXPLORED] + 1) ** 2 - 1
-        squares_select(rng, h, w, mean, chosen, favourites, S, mark, num, explorer, radius, l1, power)
+        squares_select(rng, h, w, chosen, favourites, S, mark, num, explorer, radius, l1)
         for a in range(S.size): values[a] = X[rows[s], S[a]]
-        squares_update(y[rows[s]], h, H, w, S, values, num, top)
+        squares_update(y[rows[s]], h, H, w, mean, chosen, S, values, num, top, power)
         if s + 1 == marks[c]:
             path[c] = mean / num[WEIGHT]
             c += 1
@@ -1054,8 +1199,9 @@ def missed_weight(path: np.ndarray, w: np.ndarray, budget: int) -> np.ndarray:
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #557e9c3b
 def strong_feature(d: int) -> Table:
     "One feature of size 0.98, the last, which is the label; the others share what is left of the norm."
-    X = np.random.default_rng(0).choice([-1.0, 1.0], (256, d)) * math.sqrt((1 - 0.98**2) / (d - 1))
-    X[:, -1] = np.tile([-0.98, 0.98], 128)
+    n = max(256, 4 * d)  # outcomes, enough for linearly independent features
+    X = np.random.default_rng(0).choice([-1.0, 1.0], (n, d)) * math.sqrt((1 - 0.98**2) / (d - 1))
+    X[:, -1] = np.tile([-0.98, 0.98], n // 2)
     return Table(X, X[:, -1], np.eye(d)[-1])
 
 

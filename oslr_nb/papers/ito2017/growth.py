@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ...checks import check_int, check_real, fail
 from ...claims import Case, Evidence, claim, mean_limit
 from ...designs import Observe, bound_observe_moment, gradient_estimate
 from .algorithm1 import UniformRDA, correlated_unit_table, long_regrets, rival
@@ -39,13 +40,24 @@ def asymptotic_constants(table: Table, budget: int, rate: float) -> tuple[float,
     c, b : float
         In squared labels; c = 0 without noise, b of either sign.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, V is singular, or there are more than 100,000 sets.
+
     Notes
     -----
     Derived formally, not proved. Source: `nbs/papers/ito2017/04_growth.ipynb`. Enumerates all sets: for small d.
     """
     from scipy.linalg import solve_continuous_lyapunov
 
+    if not isinstance(table, Table): fail("table", type(table).__name__, "a Table of outcomes")
     X, V, w = table.X, table.V, table.w
+    d, k = len(w), np.count_nonzero(w)
+    budget = check_int("budget", budget, k + 2, d, "two features are seen besides the support, and w has d entries")
+    check_int("number of sets", math.comb(d - k, budget - k), 1, 100_000, "all of them are enumerated")
+    check_real("sigma_min", table.singular_values[0], 1e-6, why="the formula inverts V")
+    rate = check_real("rate", rate, 1e-60, 1e60, "lambda_t = rate sqrt(t) is positive")
     design, N, W = Observe(len(w), budget, tuple(np.flatnonzero(w).tolist())), np.zeros_like(V), np.zeros_like(V)
     pair, draws = design.second(), []
     for S, chance in design.support():
