@@ -60,6 +60,8 @@ class OnlineAELR(PrintedRate):
     Notes
     -----
     Its regret is linear as soon as the true weights have two nonzero entries (`floor_online`, prp-hk-online).
+    The default step hardly learns: on normal features with d = 10, budget = 4, x_norm = y_max = 6 the regret after 5000 rounds is
+    3083, with `step=36` 1606, with `step=576` 1071, of predicting zero 3120.
     A round costs O(k' log d), amortised. Protocol: OSLR.
     Source: Table 2 of Ito et al. 2017; the reading is ours: `nbs/papers/hazan2012/03_online.ipynb`.
 
