@@ -10,6 +10,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from functools import cache
 from importlib.resources import files
 from numbers import Real
@@ -20,8 +21,8 @@ import numpy as np
 
 # %% auto #0
 __all__ = ['SMALLEST', 'LARGEST', 'TOO_LARGE', 'fail', 'check_int', 'check_real', 'check_choice', 'check_flag', 'table_values',
-           'as_array', 'check_array', 'check_indices', 'check_magnitude', 'check_scales', 'check_label', 'check_rng',
-           'source_digest', 'kernel']
+           'as_array', 'check_array', 'check_indices', 'check_magnitude', 'check_scales', 'check_label', 'check_exact',
+           'check_rng', 'source_digest', 'kernel']
 
 # %% ../nbs/core/07_checks.ipynb #0448b6a3
 def fail(name: str, value: Any, allowed: str, why: str = "") -> NoReturn:
@@ -378,6 +379,39 @@ def check_label(name: str, value: Any) -> float:
         If it is no number, not finite, or too large.
     """
     return number if abs(number := check_real(name, value)) <= LARGEST else fail(name, value, TOO_LARGE)
+
+# %% ../nbs/core/07_checks.ipynb #c4ec0002
+def check_exact(name: str, value: Any, shape: tuple[int | None, ...], high: float = 1e30) -> np.ndarray:
+    """Check that a value is an array of fractions, or of floats of limited magnitude, of a given shape.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name in the message.
+    value : array-like
+        Fractions (integers among them) stay as they are, so that what is computed from them is exact.
+    shape : tuple of (int or None)
+        Wanted shape; None stands for any length.
+    high : float
+        Largest magnitude of a float.
+
+    Returns
+    -------
+    array of float64 or of object
+        The values.
+
+    Raises
+    ------
+    ValueError
+        If it holds something else, has another shape, or a float is too large.
+    """
+    a = as_array(value, name)
+    if a.dtype.kind != "O" or not a.size or not all(isinstance(v, (int, Fraction)) for v in a.flat): a = check_array(name, value, shape)
+    elif len(a.shape) != len(shape) or any(n not in (None, m) for n, m in zip(shape, a.shape, strict=True)):
+        fail(f"shape of {name}", a.shape, str(shape))
+    elif a.size and max(abs(v) for v in a.flat) > 10**30: fail(f"largest of {name}", "a larger one", "at most 1e30")
+    if a.dtype.kind == "f" and a.size and np.abs(a).max() > high: fail(f"largest of {name}", float(np.abs(a).max()), f"at most {high:g}")
+    return a
 
 # %% ../nbs/core/07_checks.ipynb #af6c2224
 def check_rng(seed: int | np.random.Generator | np.random.SeedSequence | None) -> np.random.Generator:

@@ -168,7 +168,7 @@ def aer():
         rows, lam = np.arange(T) % n, 15 * d / 784
 
         def work(d=d, T=T, lam=lam, X=X, y=y, rows=rows):
-            lr = oslr.cesabianchi2010.AER(d, 4, T, radius=8.0, lam=lam, seed=1)
+            lr = oslr.cesabianchi2010.AER(d, 4, T=T, radius=8.0, lam=lam, seed=1)
             oslr.simulate(lr, X, y, rows=rows[:100], score=False)
             return lambda: oslr.simulate(lr, X, y, rows=rows, score=False)
 

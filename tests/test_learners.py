@@ -93,7 +93,7 @@ def test_play_equals_simulate(key, d, share, seed, step, ties):
 @pytest.mark.parametrize(("key", "kw"), OPTIONS, ids=str)
 def test_options_play_and_resume(key, kw, stream, tmp_path):
     X, y = stream.X[:400], stream.y[:400]
-    if "T" in EXTRA[key]: kw = kw | {"T": 300}  # the last hundred rounds come after T
+    if "T" in EXTRA.get(key, {}): kw = kw | {"T": 300}  # the last hundred rounds come after T
     run = oslr.simulate(whole := make(key, seed=4, **kw), X, y)
     again = oslr.play(make(key, seed=4, **kw), environment(key, X, y, 6))
     assert np.abs(run.predictions - again.predictions).max() <= 1e-12 and np.ptp(run.predictions[-90:]) > 0

@@ -391,7 +391,7 @@ def aer_fits(
     if calibrated: options["calibrate"] = max(0.1, 10 / m)
     for step, radius in candidates:
         rng = np.random.default_rng((*s.seed, 2, run))
-        learner = AER(X.shape[1], PIXELS, passes * m, radius=radius, step=step, seed=rng, **options)
+        learner = AER(X.shape[1], PIXELS, T=passes * m, radius=radius, step=step, seed=rng, **options)
         for _ in range(passes): simulate(learner, X, s.y, score=False)
         found.append(unprepare(s, learner.coef_) if prepared else (learner.coef_, learner.intercept_))
     return found

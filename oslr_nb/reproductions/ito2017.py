@@ -114,7 +114,7 @@ def build(
     radius : float, optional
         Radius of the ball. Default: that of the setting.
     **steps : float
-        Multipliers of the steps of unit scales, by the learner's own names; the learners of Ito et al. are told scales
+        Multipliers of the steps of unit scales, by the learner's own names; they are told scales
         `FAR` times as large, which no example reaches, and steps to match.
 
     Returns
@@ -128,16 +128,19 @@ def build(
     """
     d, budget, bound = setting.d, setting.budget, radius or setting.radius
     kw = {"seed": rng, "radius": bound, "y_max": bound, **steps}
+    far = {"x_norm": FAR, "y_max": FAR * bound}
     if method == "FKK":  # its `step` multiplies both rates
-        return foster2016.FKK(d, budget, min(setting.k, budget - 2), T, step=gradient, hedge_step=hedge / gradient, **kw)
+        steps = {"step": FAR**2 * gradient, "hedge_step": hedge / gradient}
+        return foster2016.FKK(d, budget, k=min(setting.k, budget - 2), T=T, **kw | steps | far)
     if method.startswith("AELR"):
         reading = "estimate" if "estimate" in method else "observed"
-        return hazan2012.OnlineAELR(d, budget, T, reading=reading, **kw | {"radius": float(setting.k)})
+        own = {"radius": float(setting.k), "step": FAR**2 * steps.get("step", 1.0)}
+        return hazan2012.OnlineAELR(d, budget, T=T, reading=reading, **kw | own | far)
     unit = {name: FAR**2 * steps.get(name, 1.0) for name in PARAMETERS[method] if name != "l1"}
     if method == "A1": unit["top"] = setting.top
     if method == "A3": unit["l1"] = steps.get("l1", 1.0) / FAR**2  # mu_0 grows like the gradients and like phi
     cls = {"A1": ito2017.RDA1, "A2": ito2017.RDA2, "A3": ito2017.RDA3, "greedy": ito2017.GreedyRDA, "uniform": ito2017.UniformRDA}[method]
-    return cls(d, budget, **kw | unit | {"x_norm": FAR, "y_max": FAR * bound})
+    return cls(d, budget, **kw | unit | far)
 
 
 def regret(setting: str, method: str, seed: int, **kw: float) -> np.ndarray:
@@ -753,7 +756,7 @@ def ct_learner(method: str, rounds: int, rng: np.random.Generator, radius: float
     Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
     """
     d, kw = 384, {"seed": rng, **SCALES, **steps}
-    if method == "AELR": return hazan2012.OnlineAELR(d, BUDGET, rounds, **kw | {"radius": CT_L1 * radius, "x_norm": 1.0})
+    if method == "AELR": return hazan2012.OnlineAELR(d, BUDGET, T=rounds, **kw | {"radius": CT_L1 * radius, "x_norm": 1.0})
     if method == "A1": return ito2017.RDA1(d, BUDGET, top=TOP, **kw)
     cls = {"A2": ito2017.RDA2, "A3": ito2017.RDA3, "greedy": ito2017.GreedyRDA, "uniform": ito2017.UniformRDA}[method]
     return cls(d, BUDGET, **kw)

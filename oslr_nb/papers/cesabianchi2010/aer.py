@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import check_int, check_real, fail, kernel
+from ...checks import check_array, check_exact, check_flag, check_int, check_real, check_rng, fail, kernel
 from ...claims import Case, Erratum, Evidence, claim, mean_limit, random_fractions
 from ...designs import Uniform, WithReplacement, draw_outside
 from ...geometry import proj_l1
@@ -89,7 +89,14 @@ def gradient_moment(x: np.ndarray, y: Any, w: np.ndarray, n: int) -> Any:
     -------
     number
         In squared labels times squared attributes.
+
+    Raises
+    ------
+    ValueError
+        If x, y, w hold no numbers (floats: of magnitude at most 1e30) or do not fit, or n < 1.
     """
+    x, n = check_exact("x", x, (None,)), check_int("n", n, 1, 10**15)
+    w, y = check_exact("w", w, (len(x),)), y if isinstance(y, Fraction) else check_real("y", y, -1e30, 1e30)
     spread = np.abs(w).sum() * (np.abs(w) @ x**2) - (w @ x) ** 2
     return 4 * ((w @ x - y) ** 2 + spread / n) * len(x) * (x @ x) / n
 
@@ -107,6 +114,23 @@ def moment_exact(case: Case, **broken: bool) -> Evidence:
 
 @moment_exact.control("C drawn with replacement")
 def _(case: Case) -> Evidence: return moment_exact.check(case, again=True)
+
+# %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #19ff77ba
+def aer_check(
+    d: int, budget: int, T: int, radius: float, radius_2: float | None, x_max: float, y_max: float,
+    **more: float | None,
+) -> dict[str, Any]:
+    "The numbers of Theorem 2 by name, checked; radius_2: radius if None. more: positive numbers, left out if None."
+    why = "Algorithm 2 draws k/2 attributes for x and k/2 for <w,x>"
+    d = check_int("d", d, 2, 10**15, why)
+    budget = check_int("budget", budget, 2, d, f"{why}; there are d = {d}")
+    if budget % 2: fail("budget", budget, "even", why)
+    T = check_int("T", T, 2, 10**12, "the lambda of Theorem 2 depends on the number of examples m")
+    sizes = {"radius": radius, "radius_2": radius if radius_2 is None else radius_2, "x_max": x_max, "y_max": y_max}
+    sizes |= {name: value for name, value in more.items() if value is not None}
+    for name, value in sizes.items(): sizes[name] = check_real(name, value, 1e-30, 1e30, "Theorem 2 needs it")
+    if sizes["radius_2"] > sizes["radius"]: fail("radius_2", radius_2, "at most radius", "||w||_2 <= ||w||_1")
+    return {"d": d, "budget": budget, "T": T} | sizes
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #12597a4a
 def gradient_bound(
@@ -133,8 +157,15 @@ def gradient_bound(
     -------
     float
         In squared labels times squared attributes.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
     """
-    length = d * x_max**2 if x_norm is None else min(d * x_max**2, x_norm**2)
+    sizes = aer_check(d, budget, 2, radius, None, x_max, y_max, x_norm=x_norm)
+    d, budget, radius, x_max, y_max = (sizes[name] for name in ("d", "budget", "radius", "x_max", "y_max"))
+    length = d * x_max**2 if x_norm is None else min(d * x_max**2, sizes["x_norm"] ** 2)
     return 8 * (radius * x_max + y_max) ** 2 * length * d / budget
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #e7a763b7
@@ -189,7 +220,19 @@ def aer_textbook(
     -------
     early, late, last : arrays (d,)
         The averages of w_1, ..., w_m (of the proof) and of w_2, ..., w_{m+1} (printed), and w_{m+1}.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range; numbers of X and y are at most 1e30 in magnitude.
     """
+    X, lam, B = check_array("X", X, (None, None)), check_real("lam", lam, 1e-30, 1e30), check_real("B", B, 1e-30, 1e30)
+    if not len(X): fail("shape of X", X.shape, "one row for each of m >= 1 examples")
+    y, d, rng = check_array("y", y, (len(X),)), check_int("number of columns of X", X.shape[1], 2), check_rng(rng)
+    k = check_int("k", k, 2, d)
+    if k % 2: fail("k", k, "even", "half of them are for x, half for <w,x>")
+    for name, a in (("X", X), ("y", y)):
+        if np.abs(a).max() > 1e30: fail(f"largest of {name}", float(np.abs(a).max()), "at most 1e30")
     m, d = X.shape
     w, early, late = np.zeros(d), np.zeros(d), np.zeros(d)  # line 1
     mark, C = np.zeros(d, np.int64), np.zeros(k // 2, np.int64)
@@ -320,23 +363,6 @@ def aer_log_factor(T: int) -> float:
     if n < 1000: return 1 + math.fsum(1 / t for t in range(1, n + 1))
     return 1 + math.log(n) + 0.5772156649015329 + 1 / (2 * n)
 
-# %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #19ff77ba
-def aer_check(
-    d: int, budget: int, T: int, radius: float, radius_2: float | None, x_max: float, y_max: float,
-    **more: float | None,
-) -> dict[str, Any]:
-    "The numbers of Theorem 2 by name, checked; radius_2: radius if None. more: positive numbers, left out if None."
-    why = "Algorithm 2 draws k/2 attributes for x and k/2 for <w,x>"
-    d = check_int("d", d, 2, why=why)
-    budget = check_int("budget", budget, 2, d, f"{why}; there are d = {d}")
-    if budget % 2: fail("budget", budget, "even", why)
-    T = check_int("T", T, 2, 10**12, "the lambda of Theorem 2 depends on the number of examples m")
-    sizes = {"radius": radius, "radius_2": radius if radius_2 is None else radius_2, "x_max": x_max, "y_max": y_max}
-    sizes |= {name: value for name, value in more.items() if value is not None}
-    for name, value in sizes.items(): sizes[name] = check_real(name, value, 1e-30, 1e30, "Theorem 2 needs it")
-    if sizes["radius_2"] > sizes["radius"]: fail("radius_2", radius_2, "at most radius", "||w||_2 <= ||w||_1")
-    return {"d": d, "budget": budget, "T": T} | sizes
-
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #376e6217
 def aer_lambda(
     d: int, budget: int, T: int, radius: float = 1.0, radius_2: float | None = None, x_max: float = 1.0,
@@ -374,8 +400,9 @@ def aer_lambda(
         If an argument is out of its range.
     """
     sizes = aer_check(d, budget, T, radius, radius_2, x_max, y_max)
-    size = (radius * x_max + y_max) * x_max * d / sizes["radius_2"]
-    return size * math.sqrt((8 * aer_log_factor(T) if proved else math.log(T)) / (T * budget))
+    d, budget, T, radius, length, x_max, y_max = sizes.values()
+    size = (radius * x_max + y_max) * x_max * d / length
+    return size * math.sqrt((8 * aer_log_factor(T) if check_flag("proved", proved) else math.log(T)) / (T * budget))
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #7f8870dc
 def bound_aer(
@@ -410,7 +437,7 @@ def bound_aer(
     x_norm : float or None, default None
         Bound on ||x||_2, part (iv); for the mean only.
     delta : float or None, default None
-        None: a bound on the mean excess. In (0, 1]: one that holds with chance 1 - delta, part (iii).
+        None: a bound on the mean excess. Above 1e-200, at most 1: one that holds with chance 1 - delta, part (iii).
 
     Returns
     -------
@@ -422,11 +449,13 @@ def bound_aer(
     ValueError
         If an argument is out of its range, or both delta and x_norm are given.
     """
-    if output not in ("printed", "proved"): fail("output", output, "'printed' or 'proved'", "thm-aer bounds averages")
-    length = aer_check(d, budget, T, radius, radius_2, x_max, y_max, lam=lam, x_norm=x_norm)["radius_2"]
-    if delta is not None: check_real("delta", delta, 0, 1, "the bound holds with chance 1 - delta")
+    if not isinstance(output, str) or output not in ("printed", "proved"):
+        fail("output", output, "'printed' or 'proved'", "thm-aer bounds averages")
+    sizes = aer_check(d, budget, T, radius, radius_2, x_max, y_max, lam=lam, x_norm=x_norm)
+    d, budget, T, radius, length, x_max, y_max, *_ = sizes.values()
+    if delta is not None: delta = check_real("delta", delta, 1e-200, 1, "the bound holds with chance 1 - delta")
     if delta is not None and x_norm is not None: fail("x_norm", x_norm, "None", "with delta the bound does not use it")
-    if lam is None: lam = aer_lambda(d, budget, T, radius, radius_2, x_max, y_max)
+    lam = aer_lambda(d, budget, T, radius, length, x_max, y_max) if lam is None else sizes["lam"]
     scale = radius * x_max * (radius * x_max + y_max)
     G2 = gradient_bound(d, budget, radius, x_max, y_max, x_norm)
     bound = lam * length**2 / 2 + G2 * aer_log_factor(T) / (2 * lam * T)
@@ -589,7 +618,7 @@ def noisy_excess(B: float, mu: float, T: int, lam: float, output: str, rng: np.r
     from oslr_nb.papers.cesabianchi2010.compiled_aer import AER
 
     X = np.where(rng.random((T, 2)) < 0.5, 1.0, -1.0)
-    lr = AER(2, 2, T, B, lam=lam, output=output, seed=rng)
+    lr = AER(2, 2, T=T, radius=B, lam=lam, output=output, seed=rng)
     simulate(lr, X, X[:, 0] * np.where(rng.random(T) < (1 + mu) / 2, 1.0, -1.0), score=False)
     w = lr.coef_
     return float(w @ w - 2 * mu * w[0] - (B * B - 2 * mu * B))
@@ -609,7 +638,7 @@ def risk_theorem(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
     lam = aer_lambda(4, 4, T, 1.0, 0.45)
     bound = factor * bound_aer(4, 4, T, 1.0, 0.45, lam)
     if broken == "uniform": return Evidence(aer_uniform_draws(AER_LAW, T, lam, case.rng), "<=", bound)
-    make = lambda i: AER(4, 4, T, radius_2=0.45, lam=lam, step=1e-6 if broken else 1.0, seed=i)
+    make = lambda i: AER(4, 4, T=T, radius_2=0.45, lam=lam, step=1e-6 if broken else 1.0, seed=i)
     found = sign_excess(make, AER_LAW, T, 2 if broken else 8, case.rng)
     return Evidence(float(found.mean()) if broken else mean_limit(found, 1e-6), "<=", bound)
 
@@ -636,7 +665,7 @@ def risk_theorem_sharp(case: Case, broken: str = "", factor: float = 1.0) -> Evi
 
     if case.value == "two rounds":
         B, ones = 1e-3, np.ones((2, 2))
-        lr = AER(2, 2, 2, B, B / math.sqrt(2), 8 / B, output="proved", step=1e-3 if broken else 1.0, seed=case.rng)
+        lr = AER(2, 2, T=2, radius=B, radius_2=B / math.sqrt(2), lam=8 / B, output="proved", step=1e-3 if broken else 1.0, seed=case.rng)
         simulate(lr, ones, ones[0], score=False)
         bound = bound_aer(2, 2, 2, B, B / math.sqrt(2), 8 / B, output="proved")
         return Evidence(float((lr.coef_.sum() - 1) ** 2 - (B - 1) ** 2), "<=", factor * bound)
@@ -649,7 +678,7 @@ def risk_theorem_sharp(case: Case, broken: str = "", factor: float = 1.0) -> Evi
     lam = aer_lambda(4, 4, T, 1.0, 0.45, proved=True)
     bound = factor * bound_aer(4, 4, T, 1.0, 0.45, lam, output="proved")
     if broken == "uniform": return Evidence(aer_uniform_draws(AER_LAW, T, lam, case.rng), "<=", bound)
-    make = lambda i: AER(4, 4, T, radius_2=0.45, lam=lam, step=1e-6 if broken else 1.0, output="proved", seed=i)
+    make = lambda i: AER(4, 4, T=T, radius_2=0.45, lam=lam, step=1e-6 if broken else 1.0, output="proved", seed=i)
     found = sign_excess(make, AER_LAW, T, 2 if broken else 8, case.rng)
     return Evidence(float(found.mean()) if broken else mean_limit(found, 1e-6), "<=", bound)
 
@@ -676,7 +705,7 @@ def aer_tightness(T: list[int], runs: int = 6, seed: int = 0) -> list[tuple[int,
         for output in ("printed", "proved"):
             lam = aer_lambda(10, 4, t, 1.0, 0.8, proved=output == "proved")
             options = {"radius_2": 0.8, "lam": lam, "output": output}
-            found = sign_excess(lambda i, o=options, t=t: AER(10, 4, t, seed=i, **o), w, t, runs, rng)
+            found = sign_excess(lambda i, o=options, t=t: AER(10, 4, T=t, seed=i, **o), w, t, runs, rng)
             row += [float(found.mean()), bound_aer(10, 4, t, 1.0, **options)]
         rows.append(tuple(row))
     return rows
@@ -759,7 +788,7 @@ def three_outputs(rng: np.random.Generator, T: int) -> list[np.ndarray]:
 
     X, seed, found = rng.choice([-1.0, 1.0], (T, 6)), int(rng.integers(2**32)), []
     for output in AER_OUTPUTS:
-        lr = AER(6, 2, T, output=output, seed=seed)
+        lr = AER(6, 2, T=T, output=output, seed=seed)
         simulate(lr, X, 0.9 * X[:, 0], score=False)
         found.append(lr.coef_)
     return found

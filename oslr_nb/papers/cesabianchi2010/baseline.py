@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import check_int, check_real, fail
+from ...checks import LARGEST, check_exact, check_flag, check_indices, check_int, check_real, fail
 from ...claims import Case, Erratum, Evidence, claim, random_fractions, slope_interval
 from ...protocol import simulate
 
@@ -31,6 +31,13 @@ def expansion(case: Case, sign: int = -1) -> Evidence:
 @expansion.control("the sign that Algorithm 1 prints")
 def _(case: Case) -> Evidence: return expansion.check(case, sign=1)
 
+# %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #c4ec0105
+#| code-fold: true
+#| code-summary: "Arguments, checked"
+def check_set(S: Any, d: int) -> list[int]:
+    "Distinct attributes, from any iterable, as a list."
+    return check_indices("S", S if isinstance(S, (str, bytes, np.ndarray)) or not isinstance(S, Iterable) else list(S), d).tolist()
+
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #2465a722
 def set_estimate(x: np.ndarray, S: Iterable[int], k: int) -> np.ndarray:
     """Unbiased estimate of x from a uniform set of k attributes: (d/k) x on S, 0 elsewhere ((CSS 3), averaged).
@@ -48,9 +55,15 @@ def set_estimate(x: np.ndarray, S: Iterable[int], k: int) -> np.ndarray:
 
     Returns
     -------
-    array (d,), the dtype of x
+    array (d,), fractions or floats as x
+
+    Raises
+    ------
+    ValueError
+        If x holds no numbers (floats: of magnitude at most 1e30), an entry of S is no attribute or repeated, or k < 1.
     """
-    v, S = x * 0, list(S)
+    x, k = check_exact("x", x, (None,)), check_int("k", k, 1, 10**15)
+    v, S = x * 0, check_set(S, len(x))
     v[S] = x[S] * len(x) / k
     return v
 
@@ -69,6 +82,16 @@ def attributes_unbiased(case: Case, part: int = 1) -> Evidence:
 @attributes_unbiased.control("weight d/k for k/2 draws")
 def _(case: Case) -> Evidence: return attributes_unbiased.check(case, part=2)
 
+# %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #c4ec0106
+#| code-fold: true
+#| code-summary: "Arguments, checked"
+def check_pairs(C: Any, d: int) -> list[tuple[int, int]]:
+    "One or more ordered pairs of attributes, from any iterable."
+    pairs = C.tolist() if isinstance(C, np.ndarray) else list(C) if isinstance(C, Iterable) and not isinstance(C, str) else C
+    for pair in pairs if isinstance(pairs, list) and pairs else fail("C", C, "one or more pairs of attributes"):
+        if not isinstance(pair, (tuple, list, np.ndarray)) or len(pair) != 2: fail("a pair of C", pair, "two attributes")
+    return [tuple(check_int("an attribute of C", i, 0, d - 1) for i in pair) for pair in pairs]
+
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #da5d669b
 def pair_estimate(x: np.ndarray, C: Iterable[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
     """Unbiased estimates of x x' and x from pairs of attributes: Algorithm 1 of Cesa-Bianchi et al. 2010, lines 4 and 5.
@@ -84,8 +107,14 @@ def pair_estimate(x: np.ndarray, C: Iterable[tuple[int, int]]) -> tuple[np.ndarr
     -------
     A : array (d, d)
     v : array (d,)
+
+    Raises
+    ------
+    ValueError
+        If x holds no numbers (floats: of magnitude at most 1e30), or C no pairs of attributes.
     """
-    C = list(C)
+    x = check_exact("x", x, (None,))
+    C = check_pairs(C, len(x))
     d, k = len(x), 2 * len(C)
     A, v = np.zeros((d, d), x.dtype), np.zeros(d, x.dtype)
     for i, j in C:
@@ -143,8 +172,15 @@ def distinct_estimate(x: np.ndarray, S: Iterable[int], wrong: bool = False) -> t
     -------
     A : array (d, d)
     v : array (d,)
+
+    Raises
+    ------
+    ValueError
+        If x holds no numbers (floats: of magnitude at most 1e30), or S no two or more distinct attributes.
     """
-    S, d = list(S), len(x)
+    x, wrong = check_exact("x", x, (None,)), check_flag("wrong", wrong)
+    S, d = check_set(S, len(x)), len(x)
+    if len(S) < 2: fail("S", S, "two or more attributes", "products of two are estimated")
     k, v = len(S), set_estimate(x, S, len(S))
     single, double = Fraction(d, k), Fraction(d * d, k * k) if wrong else Fraction(d * (d - 1), k * (k - 1))
     weight = np.full((d, d), double, dtype=object)
@@ -165,7 +201,7 @@ def check_choice(name: str, value: Any, known: tuple[str, ...]) -> str:
 def check_budget(d: Any, budget: Any, estimator: Any) -> tuple[int, int]:
     "d and budget as integers; a clear `ValueError` if this estimator cannot use them."
     paper = "Cesa-Bianchi et al. 2010, Algorithm 1"
-    d = check_int("d", d, 2, why=f"{paper}, estimates products of two attributes")
+    d = check_int("d", d, 2, 10**15, why=f"{paper}, estimates products of two attributes")
     budget = check_int("budget", budget, 2, d, f"{paper}, looks at pairs; there are d = {d} attributes")
     if check_choice("estimator", estimator, BASELINE_ESTIMATORS) == "pairs" and budget % 2:
         fail("budget", budget, "even", f"{paper}, draws k/2 pairs; estimator='distinct' takes odd ones too")
@@ -345,9 +381,9 @@ def deviations(
     m : int
         Number of examples, at least 1.
     delta : float, default 0.05
-        Chance of failure, in (0, 1].
+        Chance of failure, above 1e-200 and at most 1.
     x_max, y_max : float, default 1
-        Bounds on |x_i| and |y|, positive.
+        Bounds on |x_i| and |y|, above 1e-70 and at most 1e60.
     inequality : "bernstein" (default) or "hoeffding" (the printed order)
         Which tail inequality.
     estimator : "pairs" (default, Algorithm 1) or "distinct"
@@ -366,8 +402,8 @@ def deviations(
         If an argument is out of its range.
     """
     f = {name: float(v) for name, v in moment_factors(d, budget, estimator).items()}
-    m, delta = check_int("m", m, 1), check_real("delta", delta, 0, 1)
-    x_max, y_max = check_real("x_max", x_max, 0), check_real("y_max", y_max, 0)
+    d, m, delta = int(d), check_int("m", m, 1, 10**15), check_real("delta", delta, 1e-200, 1, "it is a probability")
+    x_max, y_max = check_real("x_max", x_max, 1e-70, LARGEST), check_real("y_max", y_max, 1e-70, LARGEST)
     level, both, scale = math.log(d * (d + 3) / delta), x_max**2, 2 * x_max * y_max
     if check_choice("inequality", inequality, INEQUALITIES) == "hoeffding":
         return both * hoeffding(level, m, 2 * f["size"]), scale * hoeffding(level, m, 2 * f["reach"])
@@ -388,7 +424,7 @@ def bound_baseline(
     d, budget, m, delta, x_max, y_max, inequality, estimator
         As for `deviations`. estimator="distinct" with budget=d is full information, (CSS 2) with constants.
     radius : float, default 1
-        B > 0: the weights satisfy ||w||_order <= B, in label per attribute.
+        B, from 1e-70 to 1e60: the weights satisfy ||w||_order <= B, in label per attribute.
     order : 1 (default) or 2
         The norm of the ball; order 2 counts sqrt(d) B for B.
 
@@ -403,7 +439,7 @@ def bound_baseline(
         If an argument is out of its range.
     """
     products, single = deviations(d, budget, m, delta, x_max, y_max, inequality, estimator)
-    B = check_real("radius", radius, 0) * (math.sqrt(d) if check_int("order", order, 1, 2) == 2 else 1)
+    B = check_real("radius", radius, 1e-70, LARGEST) * (math.sqrt(d) if check_int("order", order, 1, 2) == 2 else 1)
     return 2 * (B**2 * products + B * single)
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #7af91d34

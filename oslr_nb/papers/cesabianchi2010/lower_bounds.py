@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import check_int, check_real, check_rng, fail, kernel
+from ...checks import check_flag, check_int, check_real, check_rng, fail, kernel
 from ...claims import Case, Erratum, Evidence, claim, mean_limit
 
 # %% auto #0
@@ -106,7 +106,7 @@ def look_information(eps: float) -> float:
     Parameters
     ----------
     eps : float
-        In (0, 1/4); at 1/4 one look with the wrong sign would exclude j, and the divergence is infinite.
+        Above 1e-100 and below 1/4; at 1/4 one look with the wrong sign would exclude j, and the divergence is infinite.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def look_information(eps: float) -> float:
     ValueError
         If eps is out of its range.
     """
-    eps = check_real("eps", eps, 0, 0.25, "1/2 + sqrt(eps) is a probability")
+    eps = check_real("eps", eps, 1e-100, 0.25, "1/2 + sqrt(eps) is a probability")
     if eps == 0.25: fail("eps", eps, "below 0.25", "a look would be certain, and its information infinite")
     return -math.log1p(-4 * eps) / 2
 
@@ -293,9 +293,9 @@ def bound_examples(d: int, budget: int, eps: float, stopped: bool = False, print
     ValueError
         If an argument is out of its range.
     """
-    d = check_int("d", d, 2, why="with one attribute nothing is hidden")
+    d = check_int("d", d, 2, 10**15, why="with one attribute nothing is hidden")
     k = check_int("budget", budget, 1, d, f"there are d = {d} attributes")
-    kappa = look_information(eps)
+    kappa, stopped, printed = look_information(eps), check_flag("stopped", stopped), check_flag("printed", printed)
     if printed:
         if d < 4 or eps >= 1 / 16: fail("(d, eps)", (d, eps), "d >= 4 and eps < 1/16 for the printed bound")
         return math.floor(d / (96 * eps)) / (2 * k)

@@ -122,7 +122,14 @@ class Policy:
         Returns
         -------
         Fraction
+
+        Raises
+        ------
+        ValueError
+            If an attribute that is read is missing or no number.
         """
+        if not isinstance(x, (Sequence, np.ndarray)): fail("x", x, "a sequence of numbers")
+        if self.attribute is not None and not self.attribute < len(x): fail("x", x, f"longer: attribute {self.attribute} is read")
         after = None if self.attribute is None else self.branches.get(exact_number("x", x[self.attribute]))
         return self.value if after is None else after.predict(x)
 
@@ -211,6 +218,8 @@ def sign_law(w: Sequence[Any], chances: Sequence[Any] | None = None) -> list[tup
     ValueError
         If sizes do not fit or a number is not finite.
     """
+    for name, v in (("w", w), ("chances", chances)):
+        if not (isinstance(v, Sequence) or np.ndim(v) > 0 or (v is None and name == "chances")): fail(name, v, "a sequence of numbers")
     w = [exact_number("w", v) for v in w]
     d = check_int("number of weights", len(w), 1, 12, "2^d outcomes are listed")
     p = [exact_number("chances", c) for c in ([Fraction(math.comb(d, n), 2**d) for n in range(d + 1)]
@@ -294,8 +303,9 @@ def test_time_floor(budget: int, d: int | None = None, radius: float = 1.0) -> f
     ValueError
         If an argument is out of its range.
     """
-    k = check_int("budget", budget, 1, d, "" if d is None else f"there are d = {d} attributes")
-    radius = check_real("radius", radius, 0)
+    d = None if d is None else check_int("d", d, 1, 10**15)
+    k = check_int("budget", budget, 1, d or 10**15, "" if d is None else f"there are d = {d} attributes")
+    radius = check_real("radius", radius, 1e-100, 1e100)
     if d is not None and k == d: return 0.0
     return (radius / (1 + math.sqrt(k if d is None else k * (d - 1) / (d - k)))) ** 2
 

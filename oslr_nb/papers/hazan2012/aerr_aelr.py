@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...checks import kernel
+from ...checks import check_array, check_flag, check_int, check_real, fail, kernel
 from ...claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, random_fractions, slope_interval
 from ...designs import WithReplacement, draw_average
 from ...experts import eg_step
@@ -26,6 +26,7 @@ from oslr_nb.papers.hazan2012.learners import (
     AttributeEfficient,
     AttributeState,
     check_chances,
+    check_setting,
     inner_estimate,
     lasso_rescale,
 )
@@ -127,6 +128,23 @@ def gradient_size_sharp(case: Case, factor: float = 1.0) -> Evidence:
 @gradient_size_sharp.control("99 % of it")
 def _(case: Case) -> Evidence: return gradient_size_sharp.check(case, factor=0.99)
 
+# %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #c4ec0102
+#| code-fold: true
+#| code-summary: "Without the checks"
+def bound_estimate(
+    d: int, draws: int, ridge: bool, q: np.ndarray | None, a: np.ndarray | None, x_norm: float, printed: bool
+) -> float:
+    "`estimate_moment`, with arguments that have been checked."
+    scale = x_norm**2
+    if q is None and a is None: return scale * (2 * d / draws if printed else (d + draws - 1) / draws)
+    p = np.full(d, 1 / d) if q is None else q
+    if a is None: single, rest = scale / p.min(), scale
+    else:
+        ratio = np.divide(a, p, out=np.zeros(d), where=a > 0)
+        single, rest = (ratio.sum(), a.sum()) if ridge else (ratio.max(), a.max())
+    if printed: return float(single / draws + scale)
+    return float(single / draws + (1 - 1 / draws) * min(rest, scale))
+
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #321539ad
 def estimate_moment(
     d: int, draws: int, ridge: bool, q: Any = None, moments: Any = None, x_norm: float = 1.0, printed: bool = False
@@ -136,7 +154,7 @@ def estimate_moment(
     Parameters
     ----------
     d, draws, ridge : int, int, bool
-        Number of attributes; k, the draws of a round that estimate x; True for AERR, False for AELR.
+        At least 1: number of attributes; k, the draws of a round that estimate x; True for AERR, False for AELR.
     q, moments : arrays of shape (d,), optional
         Weights of the draws, default uniform; second moments E x_i^2 >= 0 (squared attributes), if they are known.
     x_norm : float, default 1
@@ -152,22 +170,16 @@ def estimate_moment(
     Raises
     ------
     ValueError
-        If q or moments have another shape, a negative entry, or q_i = 0 where the moment is not 0.
+        If an argument is out of range: q or moments of another shape or negative, or q_i = 0 where the moment is not 0.
 
     Notes
     -----
     Source: Lemmas 3.3 and 3.8 of Hazan & Koren 2012, Lemmas 3.2 and 4.2 of Kukliansky & Shamir 2015, sharpened.
     """
+    d, draws = (check_int(name, value, 1, 10**15) for name, value in (("d", d), ("draws", draws)))
     q, a = check_chances(q, moments, d)
-    scale = x_norm**2
-    if q is None and a is None: return scale * (2 * d / draws if printed else (d + draws - 1) / draws)
-    p = np.full(d, 1 / d) if q is None else q
-    if a is None: single, rest = scale / p.min(), scale
-    else:
-        ratio = np.divide(a, p, out=np.zeros(d), where=a > 0)
-        single, rest = (ratio.sum(), a.sum()) if ridge else (ratio.max(), a.max())
-    if printed: return float(single / draws + scale)
-    return float(single / draws + (1 - 1 / draws) * min(rest, scale))
+    x_norm = check_real("x_norm", x_norm, 1e-30, 1e30)
+    return bound_estimate(d, draws, check_flag("ridge", ridge), q, a, x_norm, check_flag("printed", printed))
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #693d7fb5
 @claim("hazan2012", "gradient descent from 0 (Theorem 3.1, step 1)", id="H4", tier="certificate", proof="thm-hk-ridge", cases=12,
@@ -222,14 +234,15 @@ def bound_aerr(
     Raises
     ------
     ValueError
-        If q has another shape, a negative entry or a zero.
+        If an argument is out of range (those of the learner), or q has another shape, a negative entry or a zero.
 
     Notes
     -----
     Source: Theorem 3.1 of Hazan & Koren 2012 (2 B G / sqrt(T)), sharpened; on `nbs/papers/hazan2012/01_aerr_aelr.ipynb`.
     """
-    second = estimate_moment(d, budget - 1, True, q, None, x_norm, printed)
-    return excess_bound(True, d, second, T, radius, x_norm, y_max, printed)
+    d, budget, T, scales = check_setting(d, budget, T, radius=radius, x_norm=x_norm, y_max=y_max)
+    second = estimate_moment(d, budget - 1, True, q, None, scales["x_norm"], printed)
+    return excess_bound(True, d, second, T, **scales, printed=printed)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #adba1e43
 def clip_bias(x: np.ndarray, p: np.ndarray, C: float) -> tuple[float, float, float]:
@@ -308,14 +321,40 @@ def bound_aelr(
     Raises
     ------
     ValueError
-        If q has another shape, a negative entry or a zero.
+        If an argument is out of range (those of the learner), or q has another shape, a negative entry or a zero.
 
     Notes
     -----
     Source: Theorem 3.4 of Hazan & Koren 2012 (c = 5), sharpened; on `nbs/papers/hazan2012/01_aerr_aelr.ipynb`.
     """
-    second = estimate_moment(d, budget - 1, False, q, None, x_norm, printed)
-    return excess_bound(False, d, second, T, radius, x_norm, y_max, printed)
+    d, budget, T, scales = check_setting(d, budget, T, radius=radius, x_norm=x_norm, y_max=y_max)
+    second = estimate_moment(d, budget - 1, False, q, None, scales["x_norm"], printed)
+    return excess_bound(False, d, second, T, **scales, printed=printed)
+
+# %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #c4ec0103
+#| code-fold: true
+#| code-summary: "Arguments, checked"
+def check_example(X: Any, y: Any, q: Any, draws: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    "Examples (T, d), labels (T,), chances (d,) and one pair of draws for each example, as `textbook` wants them."
+    X = check_array("X", X, (None, None))
+    y, q = check_array("y", y, (len(X),)), check_array("q", q, X.shape[1:])
+    if not X.size: fail("shape of X", X.shape, "at least one example")
+    for name, a, high in (("X", X, 1e30), ("y", y, 1e30), ("q", q, 1)):
+        if np.abs(a).max() > high: fail(f"largest of {name}", float(np.abs(a).max()), f"at most {high:g}")
+    if not isinstance(draws, (list, tuple)) or len(draws) != len(X): fail("draws", draws, "a list of one pair for each example")
+    for t, pair in enumerate(draws):
+        if not isinstance(pair, (list, tuple)) or len(pair) != 2: fail(f"draws[{t}]", pair, "a pair: the k draws, and j or None")
+    return X, y, q
+
+
+def check_draws(t: int, I: Any, j: Any, q: np.ndarray, w: np.ndarray) -> np.ndarray:
+    "The k draws of round t, if each can come up with chances q (d,), and j with the weights w (d,)."
+    I, d = check_array(f"draws[{t}][0]", I, (None,), "k >= 1 draws"), len(w)
+    if not I.size: fail(f"draws[{t}][0]", [], "at least one draw")
+    for i in I:
+        if not (0 <= i < d and i == int(i) and q[int(i)] >= 1e-30): fail(f"draws[{t}][0]", i, f"integers from 0 to {d - 1}, of positive q")
+    if j is not None and w[check_int(f"draws[{t}][1]", j, 0, d - 1)] == 0: fail(f"draws[{t}][1]", j, "an attribute of nonzero weight")
+    return I.astype(np.int64)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #ce594747
 #| code-fold: show
@@ -327,25 +366,33 @@ def textbook(
     Parameters
     ----------
     X, y : arrays of shape (T, d) and (T,)
-        Examples and labels.
+        Examples and labels, of magnitude at most 1e30.
     draws : list of T pairs
         For each round the k draws i_1, ..., i_k as an array (k,), and j, or None where w_t = 0.
     ridge, B, eta : bool, float, float
         AERR on the l2 ball or AELR on the l1 ball; its radius; the rate.
     q : array of shape (d,)
-        Chances of the draws i_r, of sum 1.
+        Chances of the draws i_r, of sum 1; what is drawn has a positive one.
 
     Returns
     -------
     tuple of two arrays of shape (d,)
         The average of w_1, ..., w_T, and w_{T+1}.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or a draw is none of the attributes, or j has weight 0.
+
     Notes
     -----
     Source: AERR and AELR of Hazan & Koren 2012, as Algorithms 1 and 3 of Kukliansky & Shamir 2015 print them.
     """
+    X, y, q = check_example(X, y, q, draws)
+    B, eta, ridge = check_real("B", B, 1e-30, 1e30), check_real("eta", eta, 1e-30, 1e30), check_flag("ridge", ridge)
     w, h, total = np.zeros(X.shape[1]), np.zeros(X.shape[1]), 0  # line 1
     for t, (I, j) in enumerate(draws):  # line 2
+        I = check_draws(t, I, j, q, w)
         total = total + w
         z = draw_average(X[t, I], I, q)  # line 3 (4 of AELR)
         inner = 0.0
@@ -364,7 +411,7 @@ class PrintedRate(AttributeEfficient):
     "AERR and AELR with the rates of the printed theorems (base class of the learners)."
 
     def _second(self, q: np.ndarray | None, moments: np.ndarray | None) -> float:
-        return estimate_moment(self.d, self.draws, self.ridge, q, moments, self.params["x_norm"], True)
+        return bound_estimate(self.d, self.draws, self.ridge, q, moments, self.params["x_norm"], True)
 
     def _rate(self, second: float, T: int) -> float:
         p = self.params
@@ -373,11 +420,12 @@ class PrintedRate(AttributeEfficient):
         return p["step"] * size / (G * math.sqrt(T))
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #20568564
-@register("hazan2012", budget="k + 1 >= 2", assumptions="iid examples, ||x||_2 <= X, |y| <= Y", bound="excess O(B^2 sqrt(d/(kT)))",
-          cost="O(k log d) amortised; O(d) to score",
-          tex={"budget": r"$k+1\ge2$",
-               "assumptions": r"i.i.d. examples, $\Vert x\Vert_2\le X$, $\lvert y\rvert\le Y$",
-               "bound": r"excess $O\bigl(B^2\sqrt{d/(kT)}\bigr)$",
+@register("hazan2012", budget="budget >= 2", assumptions="independent examples from one law, ||x||_2 <= x_norm, |y| <= y_max",
+          bound="excess O(radius^2 sqrt(d/(budget T)))",
+          cost="O(budget log d) amortised; O(d) to score",
+          tex={"budget": r"`budget` $=k+1\ge2$",
+               "assumptions": r"independent examples from one law, $\Vert x\Vert_2\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`",
+               "bound": r"excess $O\bigl(B^2\sqrt{d/(kT)}\bigr)$, $B$ = `radius`",
                "cost": r"$O(k\log d)$ amortised; $O(d)$ to score"})
 class AERR(PrintedRate):
     """Attribute efficient ridge regression (Hazan & Koren 2012): gradient descent on an l2 ball.
@@ -414,11 +462,13 @@ class AERR(PrintedRate):
     Raises
     ------
     ValueError
-        If an argument is outside of its range, or an example or a label is not a number of magnitude at most 1e60.
+        If an argument is outside of its range, or what is bought or a label is beyond `x_norm` or `y_max`.
 
     Notes
     -----
     For independent draws from one law the expected excess is at most 2 B G / sqrt(T) (`bound_aerr`).
+    The default step is careful but usable: on ten sign features with budget 4 the excess after 8192 examples is 0.0033, with
+    `step=4` 0.0026, of predicting 0 0.04.
     A round costs O(k log d), amortised; a score on the whole example O(d). Protocol: training-only.
     Source: Hazan & Koren 2012; `nbs/papers/hazan2012/01_aerr_aelr.ipynb`.
 
@@ -428,17 +478,18 @@ class AERR(PrintedRate):
     """
 
     def __init__(
-        self, d: int, budget: int, T: int, q: Any = None, step: float = 1.0, radius: float = 1.0, x_norm: float = 1.0,
+        self, d: int, budget: int, *, T: int, q: Any = None, step: float = 1.0, radius: float = 1.0, x_norm: float = 1.0,
         y_max: float = 1.0, seed: Any = None,
     ):
         super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, q)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #2cf47ae7
-@register("hazan2012", budget="k + 1 >= 2", assumptions="iid examples, ||x||_inf <= X, |y| <= Y", bound="excess O(B^2 sqrt(d ln d/(kT)))",
-          cost="O(k log d) amortised; O(d) to score",
-          tex={"budget": r"$k+1\ge2$",
-               "assumptions": r"i.i.d. examples, $\Vert x\Vert_\infty\le X$, $\lvert y\rvert\le Y$",
-               "bound": r"excess $O\bigl(B^2\sqrt{d\ln(d)/(kT)}\bigr)$",
+@register("hazan2012", budget="budget >= 2", assumptions="independent examples from one law, ||x||_inf <= x_norm, |y| <= y_max",
+          bound="excess O(radius^2 sqrt(d ln d/(budget T)))",
+          cost="O(budget log d) amortised; O(d) to score",
+          tex={"budget": r"`budget` $=k+1\ge2$",
+               "assumptions": r"independent examples from one law, $\Vert x\Vert_\infty\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`",
+               "bound": r"excess $O\bigl(B^2\sqrt{d\ln(d)/(kT)}\bigr)$, $B$ = `radius`",
                "cost": r"$O(k\log d)$ amortised; $O(d)$ to score"})
 class AELR(PrintedRate):
     """Attribute efficient Lasso (Hazan & Koren 2012): clipped exponentiated gradient on an l1 ball.
@@ -475,11 +526,13 @@ class AELR(PrintedRate):
     Raises
     ------
     ValueError
-        If an argument is outside of its range, or an example or a label is not a number of magnitude at most 1e60.
+        If an argument is outside of its range, or what is bought or a label is beyond `x_norm` or `y_max`.
 
     Notes
     -----
     For independent draws from one law the expected excess is at most 2 B G sqrt(5 ln(2d) / T) (`bound_aelr`).
+    The default step is small: on ten sign features with budget 4 the excess after 8192 examples is 0.053, with `step=16` 0.0006,
+    of predicting 0 0.4.
     A round costs O(k log d), amortised; a score on the whole example O(d). Protocol: training-only.
     Source: Hazan & Koren 2012; `nbs/papers/hazan2012/01_aerr_aelr.ipynb`.
 
@@ -491,7 +544,7 @@ class AELR(PrintedRate):
     ridge = False
 
     def __init__(
-        self, d: int, budget: int, T: int, q: Any = None, step: float = 1.0, radius: float = 1.0, x_norm: float = 1.0,
+        self, d: int, budget: int, *, T: int, q: Any = None, step: float = 1.0, radius: float = 1.0, x_norm: float = 1.0,
         y_max: float = 1.0, seed: Any = None,
     ):
         super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, q)
@@ -503,7 +556,7 @@ def sharpened_step(d: int, budget: int, ridge: bool) -> float:
     Parameters
     ----------
     d, budget : int
-        Number of attributes, and attributes bought of each example (k + 1 >= 2).
+        Number of attributes, and attributes bought of each example (k + 1), from 2 to d.
     ridge : bool
         True for AERR, False for AELR.
 
@@ -514,15 +567,16 @@ def sharpened_step(d: int, budget: int, ridge: bool) -> float:
 
     Raises
     ------
-    ZeroDivisionError
-        If d + budget = 2.
+    ValueError
+        If d or budget is no integer, d < 2, or budget is not from 2 to d.
 
     Notes
     -----
     Source: thm-hk-ridge and thm-hk-lasso of `nbs/papers/hazan2012/01_aerr_aelr.ipynb`.
     """
+    d, budget, _, _ = check_setting(d, budget, 1)
     ratio = math.sqrt(2 * d / (d + budget - 2))
-    return ratio / 2 if ridge else ratio * math.sqrt(5 / LASSO)
+    return ratio / 2 if check_flag("ridge", ridge) else ratio * math.sqrt(5 / LASSO)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #ec83e31b
 def formulas() -> dict[str, tuple[float, float]]:
@@ -582,11 +636,13 @@ def recorded(learner: AttributeState, X: np.ndarray, y: np.ndarray) -> list[tupl
              + [(ridge, 4, 3, 1.0, (1, 2, 3, 4)) for ridge in (True, False)],
        tex=r"\bar w,\ w_{T+1}\text{ of the compiled learner}=\text{those of the pseudo-code with the same draws}")
 def compiled_is_textbook(case: Case, longer: float = 1.0, clipped: bool = True) -> Evidence:
-    "Largest difference of a weight after 300 rounds, radius 1.5, over the radius; case (ridge, d, budget, step, q)."
+    "Largest difference of a weight after 300 rounds, radius 1.5, over the radius; case (ridge, d, budget, step for X = Y = 1, q)."
     ridge, d, budget, step, q = case.value
     X, T = case.rng.standard_normal((300, d)), 300
     y = X[:, 0] - 0.5 * X[:, 1] + 0.1 * case.rng.standard_normal(T)
-    learner = (AERR if ridge else AELR)(d, budget, T, q=q, step=step, radius=1.5, seed=case.rng)
+    x_norm, y_max = float(np.linalg.norm(X, 2 if ridge else np.inf, axis=1).max()), float(np.abs(y).max())
+    scales = {"radius": 1.5, "x_norm": x_norm, "y_max": y_max, "step": step * x_norm * (1.5 * x_norm + y_max) / 2.5}
+    learner = (AERR if ridge else AELR)(d, budget, T=T, q=q, seed=case.rng, **scales)
     draws = recorded(learner, X, y)
     p = np.full(d, 1 / d) if q is None else np.array(q) / np.sum(q)
     eta = learner.num[RATE] * longer
@@ -636,7 +692,7 @@ def law_of_a_round(case: Case, reverse: bool = False, uniform: bool = False) -> 
     "How often each multiset of two draws and each j comes up in 5000 rounds; d = 3; case (ridge, q)."
     ridge, q = case.value
     cls = AERR if ridge else AELR
-    learner = (broken_draws(cls) if reverse else cls)(3, 3, 100, q=q or (np.ones(3) if reverse else None), seed=case.rng)
+    learner = (broken_draws(cls) if reverse else cls)(3, 3, T=100, q=q or (np.ones(3) if reverse else None), seed=case.rng)
     at_weights(learner, np.array([0.6, -0.3, 0.45]))
     size = np.abs(learner.weights_) ** (2 if ridge else 1)
     p, weighted = np.array(q or (1 / 3,) * 3), np.full(3, 1 / 3) if uniform else size / size.sum()
@@ -670,7 +726,7 @@ def mean_of_a_round(case: Case, wrong: str = "") -> Evidence:
     x, y, w, mean = case.rng.uniform(-1, 1, 3), case.rng.uniform(-1, 1), case.rng.uniform(0.2, 0.5, 3) * (1, -1, 1), np.zeros(3)
     p = np.array(q or (1 / 3,) * 3)
     for a, b, j in itertools.product(range(3), repeat=3):
-        learner = at_weights((AERR if ridge else AELR)(3, 3, 100, q=q, radius=2.0, seed=0), w)
+        learner = at_weights((AERR if ridge else AELR)(3, 3, T=100, q=q, radius=2.0, x_norm=2.0, seed=0), w)
         now, size = learner.weights_.copy(), np.abs(learner.weights_) ** (2 if ridge else 1)
         start = now if ridge else learner.theta.copy()
         S = list(dict.fromkeys((a, b, j)))
@@ -748,7 +804,7 @@ def risk_limit(
     """
     if broken == "idle": kw["step"] = 1e-9
     if broken == "draws": cls = broken_draws(cls)
-    found = excess_risk(lambda i: cls(d, budget, T, seed=i, **kw), stream, T, 2 if broken else runs, rng)
+    found = excess_risk(lambda i: cls(d, budget, T=T, seed=i, **kw), stream, T, 2 if broken else runs, rng)
     if broken: return float(found.mean())
     return float(2 * found.mean() - mean_limit(found, 1e-6)) if low else mean_limit(found, 1e-6)
 
@@ -780,7 +836,7 @@ def theorem_limit(
     step = 1.0 if printed else sharpened_step(d, budget, ridge)
     limit = bound(d, budget, T, printed=printed, **scales)
     if broken == "naive":
-        eta = cls(d, budget, T, step=step).num[RATE]
+        eta = cls(d, budget, T=T, step=step).num[RATE]
         return Evidence(stream.excess(naive_run(*stream.draw(rng, T), budget - 1, eta, ridge, rng)), "<=", limit)
     return Evidence(risk_limit(cls, d, stream, T, rng, broken, budget, runs, factor < 1, step=step, **scales), "<=", factor * limit)
 
@@ -860,7 +916,7 @@ def _(case: Case) -> Evidence: return theorem_limit(False, "easy", False, case.r
 def square_root_rate(case: Case, step: float = 1.0) -> Evidence:
     "Smallest log-log slope of 1 / (mean excess) between T = 2^12 and 2^16 in its interval; d = 6, k = 3, 6 runs each."
     ridge, T = case.value, [2**n for n in range(12, 17, 2)]
-    make = lambda t: lambda i: (AERR if ridge else AELR)(6, 4, t, step=step, seed=i)
+    make = lambda t: lambda i: (AERR if ridge else AELR)(6, 4, T=t, step=step, seed=i)
     found = np.array([excess_risk(make(t), easy_stream(equal_moments(6, ridge)), t, 6, case.rng) for t in T]).T
     return Evidence(-slope_interval(np.array(T), found, 1e-3, case.rng)[1], ">=", 0.5, tol=0.02)
 

@@ -9,21 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import check_array, check_int, check_real
+from ...checks import check_array, check_flag, check_int, check_real, fail
 from ...claims import Case, Erratum, Evidence, claim, law_of_draws
 from oslr_nb.papers.hazan2012.aerr_aelr import (
     LASSO,
     SCALES,
     PrintedRate,
     Stream,
+    bound_estimate,
     easy_stream,
     estimate_moment,
     excess_bound,
     hard_stream,
     risk_limit,
 )
-from .learners import RATE, check_chances
-from ...protocol import Environment, play, register
+from .learners import RATE, check_chances, check_phases, check_setting
+from ...protocol import SLACK, Environment, play, register
 
 # %% auto #0
 __all__ = ['data_dependent_q', 'DDAERR', 'DDAELR', 'bound_ddaerr', 'bound_ddaelr', 'confident_moments', 'TwoPhaseAERR',
@@ -48,7 +49,7 @@ def data_dependent_q(moments: Any, ridge: bool) -> np.ndarray:
     Raises
     ------
     ValueError
-        If moments are not finite numbers of at least 0 in one dimension, or all are 0.
+        If moments are not numbers from 0 to 1e60 in one dimension, or all are 0.
 
     Notes
     -----
@@ -56,7 +57,7 @@ def data_dependent_q(moments: Any, ridge: bool) -> np.ndarray:
     """
     a = check_array("moments", moments, (None,))
     check_chances(None, a, len(a))
-    q = np.sqrt(a) if ridge else a
+    q = np.sqrt(a) if check_flag("ridge", ridge) else a
     return q / q.sum()
 
 # %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #969db0c3
@@ -97,15 +98,24 @@ def _(case: Case) -> Evidence: return best_lasso_draws.check(case, ridge=True)
 class KnownMoments(PrintedRate):
     "AERR or AELR with the best draws for given second moments (base class)."
 
+    def __init__(
+        self, d: int, budget: int, *, T: int, moments: Any, step: float = 1.0, radius: float = 1.0, x_norm: float = 1.0,
+        y_max: float = 1.0, seed: Any = None,
+    ):
+        if moments is None: fail("moments", None, "one E x_i^2 for each feature", "AERR and AELR need none")
+        super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, moments=moments)
+
     def _draws_for(self, moments: np.ndarray) -> np.ndarray: return data_dependent_q(moments, self.ridge)
 
 # %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #b4c287c1
-@register("hazan2012", budget="k + 1 >= 2", assumptions="iid examples, ||x||_2 <= X, |y| <= Y, E x_i^2 known",
-          bound="excess O(B^2 sqrt((N/k + 1)/T)), N = squared sum of the root mean squares of the attributes",
-          cost="O(k log d) amortised; O(d) to score",
-          tex={"budget": r"$k+1\ge2$",
+@register("hazan2012", budget="budget >= 2",
+          assumptions="independent examples from one law, ||x||_2 <= x_norm, |y| <= y_max, E x_i^2 known",
+          bound="excess O(radius^2 sqrt((N/budget + 1)/T)), N = squared sum of the root mean squares of the attributes",
+          cost="O(budget log d) amortised; O(d) to score",
+          tex={"budget": r"`budget` $=k+1\ge2$",
                "bound": r"excess $O\bigl(B^2\sqrt{(N/k+1)/T}\bigr)$, $N$ the squared sum of the attributes' root mean squares",
-               "assumptions": r"i.i.d. examples, $\Vert x\Vert_2\le X$, $\lvert y\rvert\le Y$, $\mathbb Ex_i^2$ known",
+               "assumptions": r"independent examples from one law, "
+                              r"$\Vert x\Vert_2\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`, $\mathbb Ex_i^2$ known",
                "cost": r"$O(k\log d)$ amortised; $O(d)$ to score"})
 class DDAERR(KnownMoments):
     """AERR with draws by the root mean squares of the attributes, which are known (Kukliansky & Shamir 2015).
@@ -141,11 +151,13 @@ class DDAERR(KnownMoments):
     Raises
     ------
     ValueError
-        If an argument is outside of its range, or an example or a label is not a number of magnitude at most 1e60.
+        If an argument is outside of its range, or what is bought or a label is beyond `x_norm` or `y_max`.
 
     Notes
     -----
     For independent draws from one law the expected excess is at most `bound_ddaerr(..., printed=True)`.
+    The default step: on 100 attributes with second moments falling like i^-3 and budget 4 the excess after 4096 examples is
+    0.0005, that of AERR 0.007, of predicting 0 0.34.
     A round costs O(k log d), amortised; a score on the whole example O(d). Protocol: training-only.
     Source: Kukliansky & Shamir 2015, Algorithm 1 and Theorem 3.3; `nbs/papers/hazan2012/02_draws_for_the_data.ipynb`.
 
@@ -154,19 +166,15 @@ class DDAERR(KnownMoments):
     AERR, TwoPhaseAERR, data_dependent_q
     """
 
-    def __init__(
-        self, d: int, budget: int, T: int, moments: Any, step: float = 1.0, radius: float = 1.0, x_norm: float = 1.0,
-        y_max: float = 1.0, seed: Any = None,
-    ):
-        super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, moments=moments)
-
 # %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #77c7ab16
-@register("hazan2012", budget="k + 1 >= 2", assumptions="iid examples, ||x||_inf <= X, |y| <= Y, E x_i^2 known",
-          bound="excess O(B^2 sqrt((N/k + 1) ln d/T)), N = sum of the second moments of the attributes",
-          cost="O(k log d) amortised; O(d) to score",
-          tex={"budget": r"$k+1\ge2$",
+@register("hazan2012", budget="budget >= 2",
+          assumptions="independent examples from one law, ||x||_inf <= x_norm, |y| <= y_max, E x_i^2 known",
+          bound="excess O(radius^2 sqrt((N/budget + 1) ln d/T)), N = sum of the second moments of the attributes",
+          cost="O(budget log d) amortised; O(d) to score",
+          tex={"budget": r"`budget` $=k+1\ge2$",
                "bound": r"excess $O\bigl(B^2\sqrt{(N/k+1)\ln(d)/T}\bigr)$, $N$ the sum of the attributes' second moments",
-               "assumptions": r"i.i.d. examples, $\Vert x\Vert_\infty\le X$, $\lvert y\rvert\le Y$, $\mathbb Ex_i^2$ known",
+               "assumptions": r"independent examples from one law, "
+                              r"$\Vert x\Vert_\infty\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`, $\mathbb Ex_i^2$ known",
                "cost": r"$O(k\log d)$ amortised; $O(d)$ to score"})
 class DDAELR(KnownMoments):
     """AELR with draws by the second moments of the attributes, which are known (Kukliansky & Shamir 2015).
@@ -202,11 +210,13 @@ class DDAELR(KnownMoments):
     Raises
     ------
     ValueError
-        If an argument is outside of its range, or an example or a label is not a number of magnitude at most 1e60.
+        If an argument is outside of its range, or what is bought or a label is beyond `x_norm` or `y_max`.
 
     Notes
     -----
     For independent draws from one law the expected excess is at most `bound_ddaelr(..., printed=True)`.
+    The default step is small: on 100 attributes with second moments falling like i^-3 and budget 4 the excess after 4096
+    examples is 0.035, that of AELR 0.37, of predicting 0 0.4.
     A round costs O(k log d), amortised; a score on the whole example O(d). Protocol: training-only.
     Source: Kukliansky & Shamir 2015, Algorithm 3 and Theorem 4.4; `nbs/papers/hazan2012/02_draws_for_the_data.ipynb`.
 
@@ -217,11 +227,16 @@ class DDAELR(KnownMoments):
 
     ridge = False
 
-    def __init__(
-        self, d: int, budget: int, T: int, moments: Any, step: float = 1.0, radius: float = 1.0, x_norm: float = 1.0,
-        y_max: float = 1.0, seed: Any = None,
-    ):
-        super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, moments=moments)
+# %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #c4ec0104
+#| code-fold: true
+#| code-summary: "Arguments, checked"
+def check_moments(moments: Any, d: int, ridge: bool, x_norm: float) -> np.ndarray:
+    "Second moments (d,) that examples with ||x||_2 <= x_norm (ridge) or ||x||_inf <= x_norm can have."
+    a = check_array("moments", moments, (d,), "one E x_i^2 for each feature")
+    check_chances(None, a, d)
+    size, what, norm = (a.sum(), "sum of moments", 2) if ridge else (a.max(), "largest of moments", "inf")
+    if size > (x_norm * SLACK) ** 2: fail(what, float(size), f"at most x_norm^2 = {x_norm**2:g}", f"||x||_{norm} <= x_norm")
+    return a
 
 # %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #0b2ca22a
 def bound_ddaerr(
@@ -248,14 +263,16 @@ def bound_ddaerr(
     Raises
     ------
     ValueError
-        If moments have another shape, a negative entry, or are all 0.
+        If an argument is out of range (those of the learner), or moments are negative, all 0, or larger than x_norm allows.
 
     Notes
     -----
     Source: Theorem 3.3 of Kukliansky & Shamir 2015, sharpened (prp-hk-draws).
     """
-    second = estimate_moment(d, budget - 1, True, data_dependent_q(moments, True), moments, x_norm, printed)
-    return excess_bound(True, d, second, T, radius, x_norm, y_max, printed)
+    d, budget, T, scales = check_setting(d, budget, T, radius=radius, x_norm=x_norm, y_max=y_max)
+    a, printed = check_moments(moments, d, True, scales["x_norm"]), check_flag("printed", printed)
+    second = bound_estimate(d, budget - 1, True, data_dependent_q(a, True), a, scales["x_norm"], printed)
+    return excess_bound(True, d, second, T, **scales, printed=printed)
 
 # %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #343c2674
 def bound_ddaelr(
@@ -282,14 +299,16 @@ def bound_ddaelr(
     Raises
     ------
     ValueError
-        If moments have another shape, a negative entry, or are all 0.
+        If an argument is out of range (those of the learner), or moments are negative, all 0, or larger than x_norm allows.
 
     Notes
     -----
     Source: Theorem 4.4 of Kukliansky & Shamir 2015, sharpened (prp-hk-draws).
     """
-    second = estimate_moment(d, budget - 1, False, data_dependent_q(moments, False), moments, x_norm, printed)
-    return excess_bound(False, d, second, T, radius, x_norm, y_max, printed)
+    d, budget, T, scales = check_setting(d, budget, T, radius=radius, x_norm=x_norm, y_max=y_max)
+    a, printed = check_moments(moments, d, False, scales["x_norm"]), check_flag("printed", printed)
+    second = bound_estimate(d, budget - 1, False, data_dependent_q(a, False), a, scales["x_norm"], printed)
+    return excess_bound(False, d, second, T, **scales, printed=printed)
 
 # %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #f0225cb4
 def unequal_moments(d: int, ridge: bool) -> np.ndarray:
@@ -390,7 +409,7 @@ def confident_moments(
     rounds, budget : int
         Rounds of phase one, and attributes bought in each of them (k + 1), a uniform set.
     delta : float
-        Chance of failure, in (0, 1).
+        Chance of failure, above 1e-200 and at most 1.
     x_norm : float
         X, a bound on the norm of an example.
     ridge : bool
@@ -403,14 +422,17 @@ def confident_moments(
 
     Raises
     ------
-    ZeroDivisionError
-        If `rounds` or `budget` is 0.
+    ValueError
+        If an argument is out of range.
 
     Notes
     -----
     Source: Algorithms 2 and 4 of Kukliansky & Shamir 2015, with sets in place of draws (ours).
     """
-    d = len(second)
+    second, delta = check_array("second", second, (None,)), check_real("delta", delta, 1e-200, 1, "it is a probability")
+    d, rounds, x_norm = len(second), check_int("rounds", rounds, 1, 10**15), check_real("x_norm", x_norm, 1e-30, 1e30)
+    budget, ridge = check_int("budget", budget, 1, d, f"there are d = {d} features"), check_flag("ridge", ridge)
+    if not 0 <= second.min() <= second.max() <= 1e200: fail("second", second, "sums of squares, from 0 to 1e200")
     eps = x_norm**2 * d * math.log(2 * d / delta) / (budget * rounds)
     a = second * d / (budget * rounds) + 13 * eps / 6
     return a if ridge else np.minimum(a, x_norm**2)
@@ -421,12 +443,10 @@ class TwoPhase(PrintedRate):
     "Phase one: `warm` rounds with uniform sets estimate E x_i^2. Phase two: AERR or AELR with draws made for them (base class)."
 
     def __init__(
-        self, d: int, budget: int, T: int, warm: int | None = None, delta: float = 0.05, step: float = 1.0,
+        self, d: int, budget: int, *, T: int, warm: int | None = None, delta: float = 0.05, step: float = 1.0,
         radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0, seed: Any = None,
     ):
-        delta = check_real("delta", delta, 0, 1, "it is a probability")
-        T = check_int("T", T, 2, 10**15, "phase one and phase two need a round each")
-        warm = check_int("warm", -(-T // 10) if warm is None else warm, 1, T - 1, "both phases need a round")
+        warm, delta = check_phases(T, warm, delta)
         super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, chosen=True, warm=warm, delta=delta)
         self.warm = warm
 
@@ -441,14 +461,14 @@ class TwoPhase(PrintedRate):
         self.num[RATE] = self._rate(float(single / k + p["x_norm"] ** 2), self.T - self.warm)
 
 # %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #d73ce62b
-@register("hazan2012", budget="k + 1 >= 2", assumptions="iid examples, ||x||_2 <= X, |y| <= Y",
-          bound="with chance 1 - delta: that of AERR, and once eps is small excess O(B^2 sqrt((N/k + 1)/T)), "
+@register("hazan2012", budget="budget >= 2", assumptions="independent examples from one law, ||x||_2 <= x_norm, |y| <= y_max",
+          bound="with chance 1 - delta: that of AERR, and once phase one is long excess O(radius^2 sqrt((N/budget + 1)/T)), "
                 "N = squared sum of the root mean squares of the attributes",
-          cost="O(k log d) amortised; O(d) to score",
-          tex={"budget": r"$k+1\ge2$",
-               "bound": r"with chance $1-\delta$: that of AERR, and once $\epsilon$ is small excess "
+          cost="O(budget log d) amortised; O(d) to score",
+          tex={"budget": r"`budget` $=k+1\ge2$",
+               "bound": r"with chance $1-\delta$: that of AERR, and once phase one is long excess "
                         r"$O\bigl(B^2\sqrt{(N/k+1)/T}\bigr)$, $N$ the squared sum of the attributes' root mean squares",
-               "assumptions": r"i.i.d. examples, $\Vert x\Vert_2\le X$, $\lvert y\rvert\le Y$",
+               "assumptions": r"independent examples from one law, $\Vert x\Vert_2\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`",
                "cost": r"$O(k\log d)$ amortised; $O(d)$ to score"})
 class TwoPhaseAERR(TwoPhase):
     """AERR whose draws follow moments that a first phase estimates (ours).
@@ -464,9 +484,10 @@ class TwoPhaseAERR(TwoPhase):
     T : int
         Number of examples, at least 2; T - warm of them set the rate.
     warm : int, default T / 10
-        Rounds of phase one, from 1 to T - 1.
+        Rounds of phase one, from 1 to T - 1. They learn the moments and no weights: few leave the draws nearly uniform, many
+        leave few rounds for the weights.
     delta : float, default 0.05
-        Chance that phase one misjudges the moments, in (0, 1].
+        Chance that phase one misjudges the moments, above 1e-200 and at most 1; a smaller one makes the draws more uniform.
     step : float, default 1
         Multiplies the printed rate.
     radius : float, default 1
@@ -486,11 +507,13 @@ class TwoPhaseAERR(TwoPhase):
     Raises
     ------
     ValueError
-        If an argument is outside of its range, or an example or a label is not a number of magnitude at most 1e60.
+        If an argument is outside of its range, or what is bought or a label is beyond `x_norm` or `y_max`.
 
     Notes
     -----
     With chance 1 - delta over phase one the expected excess is at most `bound_two_phase(True, ...)`, for `step=1`.
+    The default step: on 100 attributes with second moments falling like i^-3 and budget 4 the excess after 4096 examples, of
+    which 1024 are phase one, is 0.006, that of AERR 0.007.
     A round costs O(k log d), amortised; a score on the whole example O(d). Protocol: training-only.
     Source: after Algorithm 2 of Kukliansky & Shamir 2015; `nbs/papers/hazan2012/02_draws_for_the_data.ipynb`.
 
@@ -500,14 +523,14 @@ class TwoPhaseAERR(TwoPhase):
     """
 
 # %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #17b64d9a
-@register("hazan2012", budget="k + 1 >= 2", assumptions="iid examples, ||x||_inf <= X, |y| <= Y",
-          bound="with chance 1 - delta: that of AELR, and once eps is small excess O(B^2 sqrt((N/k + 1) ln d/T)), "
+@register("hazan2012", budget="budget >= 2", assumptions="independent examples from one law, ||x||_inf <= x_norm, |y| <= y_max",
+          bound="with chance 1 - delta: that of AELR, and once phase one is long excess O(radius^2 sqrt((N/budget + 1) ln d/T)), "
                 "N = sum of the second moments of the attributes",
-          cost="O(k log d) amortised; O(d) to score",
-          tex={"budget": r"$k+1\ge2$",
-               "bound": r"with chance $1-\delta$: that of AELR, and once $\epsilon$ is small excess "
+          cost="O(budget log d) amortised; O(d) to score",
+          tex={"budget": r"`budget` $=k+1\ge2$",
+               "bound": r"with chance $1-\delta$: that of AELR, and once phase one is long excess "
                         r"$O\bigl(B^2\sqrt{(N/k+1)\ln(d)/T}\bigr)$, $N$ the sum of the attributes' second moments",
-               "assumptions": r"i.i.d. examples, $\Vert x\Vert_\infty\le X$, $\lvert y\rvert\le Y$",
+               "assumptions": r"independent examples from one law, $\Vert x\Vert_\infty\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`",
                "cost": r"$O(k\log d)$ amortised; $O(d)$ to score"})
 class TwoPhaseAELR(TwoPhase):
     """AELR whose draws follow moments that a first phase estimates (ours).
@@ -523,9 +546,10 @@ class TwoPhaseAELR(TwoPhase):
     T : int
         Number of examples, at least 2; T - warm of them set the rate.
     warm : int, default T / 10
-        Rounds of phase one, from 1 to T - 1.
+        Rounds of phase one, from 1 to T - 1. They learn the moments and no weights: few leave the draws nearly uniform, many
+        leave few rounds for the weights.
     delta : float, default 0.05
-        Chance that phase one misjudges the moments, in (0, 1].
+        Chance that phase one misjudges the moments, above 1e-200 and at most 1; a smaller one makes the draws more uniform.
     step : float, default 1
         Multiplies the printed rate.
     radius : float, default 1
@@ -545,11 +569,13 @@ class TwoPhaseAELR(TwoPhase):
     Raises
     ------
     ValueError
-        If an argument is outside of its range, or an example or a label is not a number of magnitude at most 1e60.
+        If an argument is outside of its range, or what is bought or a label is beyond `x_norm` or `y_max`.
 
     Notes
     -----
     With chance 1 - delta over phase one the expected excess is at most `bound_two_phase(False, ...)`, for `step=1`.
+    The default step is small: on 100 attributes with second moments falling like i^-3 and budget 4 the excess after 4096
+    examples, of which 1024 are phase one, is 0.31, that of AELR 0.37, of predicting 0 0.4.
     A round costs O(k log d), amortised; a score on the whole example O(d). Protocol: training-only.
     Source: after Algorithm 4 of Kukliansky & Shamir 2015; `nbs/papers/hazan2012/02_draws_for_the_data.ipynb`.
 
@@ -566,7 +592,7 @@ class TwoPhaseAELR(TwoPhase):
 def law_of_phase_one(case: Case, again: bool = False) -> Evidence:
     "How often each set comes up in 3000 rounds, through the calls of the protocol; case (d, budget)."
     d, budget = case.value
-    learner, sets = TwoPhaseAERR(d, budget, 3001, warm=3000, seed=case.rng), list(itertools.combinations(range(d), budget))
+    learner, sets = TwoPhaseAERR(d, budget, T=3001, warm=3000, seed=case.rng), list(itertools.combinations(range(d), budget))
     counts = dict.fromkeys(sets, 0)
     for _ in range(3000):
         learner.commit()
@@ -591,7 +617,7 @@ def plan_of_phase_two(case: Case, widen: float = 13 / 6, half: float = 1.5) -> E
     "Largest relative distance of the chances and of the step from the formulas; d = 7, k = 3, B = 2, X = 1.5, Y = 3, delta = 0.1."
     (ridge, m), d, B, X, Y, n = case.value, 7, 2.0, 1.5, 3.0, 500
     x = case.rng.choice([-1.0, 1.0], (m + n, d)) * X * 0.5 ** np.arange(d) * math.sqrt(0.7)
-    learner = (TwoPhaseAERR if ridge else TwoPhaseAELR)(d, 4, m + n, warm=m, delta=0.1, radius=B, x_norm=X, y_max=Y, seed=case.rng)
+    learner = (TwoPhaseAERR if ridge else TwoPhaseAELR)(d, 4, T=m + n, warm=m, delta=0.1, radius=B, x_norm=X, y_max=Y, seed=case.rng)
     env = Environment(x, x[:, 0], 4, "training-only")
     play(learner, env)
     squares = np.zeros(d)
@@ -619,7 +645,7 @@ def _(case: Case) -> Evidence: return plan_of_phase_two.check(case, half=0.15)
 #| code-fold: show
 def phase_two_moment(moments: Any, draws: int, eps: float, ridge: bool, x_norm: float) -> float:
     "Upper bound on the estimate of the second moment that `TwoPhase` uses, on the event of lem-hk-moments."
-    a = check_array("moments", moments, (None,)) * 1.5 + 23 * eps / 6
+    a = np.asarray(moments) * 1.5 + 23 * eps / 6
     single = 1.5 * float(np.sqrt(a).sum() ** 2 if ridge else np.minimum(a, x_norm**2).sum())
     if ridge: single = min(single, 2 * len(a) * x_norm**2)
     return single / draws + x_norm**2
@@ -642,7 +668,7 @@ def bound_two_phase(
     warm : int
         Examples of phase one.
     delta : float, default 0.05
-        Chance of failure, in (0, 1).
+        Chance of failure, above 1e-200 and at most 1.
     radius, x_norm, y_max : float, default 1
         B, X and Y.
 
@@ -654,12 +680,16 @@ def bound_two_phase(
     Raises
     ------
     ValueError
-        If moments are not finite numbers in one dimension.
+        If an argument is out of range (those of the learner), or moments are negative, all 0, or larger than x_norm allows.
 
     Notes
     -----
     Source: cor-hk-phases (ours).
     """
+    (warm, delta), ridge = check_phases(T, check_int("warm", warm, 1), delta), check_flag("ridge", ridge)
+    d, budget, T, scales = check_setting(d, budget, T, 2, radius=radius, x_norm=x_norm, y_max=y_max)
+    radius, x_norm, y_max = scales.values()
+    moments = check_moments(moments, d, ridge, x_norm)
     eps = x_norm**2 * d * math.log(2 * d / delta) / (budget * warm)
     G = (radius * x_norm + y_max) * math.sqrt(phase_two_moment(moments, budget - 1, eps, ridge, x_norm))
     constant = 1.25 if ridge else (math.sqrt(5) + LASSO / math.sqrt(5)) * math.sqrt(math.log(2 * d))
@@ -732,7 +762,7 @@ def bound_ks_ridge(
     warm : int
         m_1, examples of phase one.
     delta : float, default 0.05
-        Chance of failure over phase one, in (0, 1).
+        Chance of failure over phase one, above 1e-200 and at most 1.
     radius : float, default 1
         B.
     uniform : bool, default False
@@ -746,15 +776,17 @@ def bound_ks_ridge(
     Raises
     ------
     ValueError
-        If moments have another shape than (d,).
+        If an argument is out of range, or moments are negative, all 0, or larger than X = 1 allows.
 
     Notes
     -----
     Source: Kukliansky & Shamir 2015, Theorem 3.4; the claim 'with probability 1' is refuted (E-H2).
     """
-    k, n = budget - 1, T - warm
-    if uniform: return 4 * radius**2 * math.sqrt(6 * d / (k * n))
-    root = float(np.sqrt(check_array("moments", moments, (d,))).sum())
+    d, budget, T, scales = check_setting(d, budget, T, 2, radius=radius)
+    (warm, delta), a = check_phases(T, check_int("warm", warm, 1), delta), check_moments(moments, d, True, 1.0)
+    k, n, radius = budget - 1, T - warm, scales["radius"]
+    if check_flag("uniform", uniform): return 4 * radius**2 * math.sqrt(6 * d / (k * n))
+    root = float(np.sqrt(a).sum())
     learnt = root + d * math.sqrt(2 * d * math.log(2 * d / delta) / (budget * warm))
     return 16 * radius**2 * math.sqrt((learnt**2 / k + 1) / n)
 
@@ -775,7 +807,7 @@ def bound_ks_lasso(
     warm : int
         m_1, examples of phase one.
     delta : float, default 0.05
-        Chance of failure over phase one, in (0, 1).
+        Chance of failure over phase one, above 1e-200 and at most 1.
     radius : float, default 1
         B.
     uniform : bool, default False
@@ -789,16 +821,18 @@ def bound_ks_lasso(
     Raises
     ------
     ValueError
-        If moments have another shape than (d,).
+        If an argument is out of range, or moments are negative, all 0, or larger than X = 1 allows.
 
     Notes
     -----
     Source: Kukliansky & Shamir 2015, Theorem 4.5; the claim 'with probability 1' is refuted (E-H2).
     """
-    k, n = budget - 1, T - warm
-    if uniform: return 61 * radius**2 * math.sqrt(d * math.log(2 * d) / (k * n))
+    d, budget, T, scales = check_setting(d, budget, T, 2, radius=radius)
+    (warm, delta), a = check_phases(T, check_int("warm", warm, 1), delta), check_moments(moments, d, False, 1.0)
+    k, n, radius = budget - 1, T - warm, scales["radius"]
+    if check_flag("uniform", uniform): return 61 * radius**2 * math.sqrt(d * math.log(2 * d) / (k * n))
     eps = min(d * math.log(2 * d / delta) / (budget * warm), 1.0)
-    total = 16 * float(check_array("moments", moments, (d,)).sum()) + 88 * d / 3 * eps + k
+    total = 16 * float(a.sum()) + 88 * d / 3 * eps + k
     return 4 * radius**2 * math.sqrt(5 * total * math.log(2 * d) / (k * n))
 
 # %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #25e94825
@@ -857,7 +891,7 @@ def draw_formulas() -> dict[str, tuple[float, float]]:
         "bound_ks_lasso": (bound_ks_lasso(7, 4, 900, b / 2, 300, 0.1, 2.0),
                            16 * root(5 * (16 * 2.8 + 88 * 7 / 3 * 7 * math.log(140) / 1200 + 3) * ln / (3 * 600))),
         "bound_ks_lasso, cut": (bound_ks_lasso(7, 4, 900, b / 2, 3, 0.1, 2.0), 16 * root(5 * (16 * 2.8 + 88 * 7 / 3 + 3) * ln / (3 * 897))),
-        "bound_ks_lasso, uniform": (bound_ks_lasso(7, 4, 900, b, 300, 0.1, 2.0, True), 61 * 4 * root(7 * ln / (3 * 600))),
+        "bound_ks_lasso, uniform": (bound_ks_lasso(7, 4, 900, b / 2, 300, 0.1, 2.0, True), 61 * 4 * root(7 * ln / (3 * 600))),
     }
 
 

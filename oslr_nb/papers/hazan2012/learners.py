@@ -8,9 +8,9 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from ...checks import LARGEST, TOO_LARGE, check_array, check_int, check_real, fail, kernel
+from ...checks import LARGEST, TOO_LARGE, check_array, check_int, check_magnitude, check_real, fail, kernel
 from ...designs import draw_outside
-from ...protocol import Learner
+from ...protocol import SLACK, Learner, check_bought_values
 from ...trees import sums_find, sums_first, sums_tree, sums_update
 
 # %% auto #0
@@ -224,21 +224,23 @@ def prediction(state: tuple, reading: int) -> float:
 @kernel
 def attribute_run(
     rng: np.random.Generator, X: np.ndarray, y: np.ndarray, rows: np.ndarray, state: tuple, ridge: bool, reading: int,
-    draws: int, warm: int, radius: float, out: np.ndarray, bought: np.ndarray,
+    draws: int, warm: int, radius: float, limit: float, out: np.ndarray, bought: np.ndarray,
 ) -> int:
     """Rounds over the given rows: predictions into out, purchases into bought; returns how many rounds were played.
 
+    limit: largest sum of squares (ridge) or largest magnitude of what is bought.
     reading 1 or 2: predictions from what was bought (`prediction`); 0: scores of the weights; -1: none.
     """
     _, _, _, _, _, S, values, _, _, _, _, _, num = state
     for t in range(rows.size):
-        row, usable = rows[t], True
+        row, size, usable = rows[t], 0.0, True
         draw_attributes(rng, state, draws, warm)
         bought[t] = np.int64(num[BOUGHT])
         for a in range(bought[t]):
             values[a] = X[row, S[a]]
-            usable &= abs(values[a]) <= LARGEST
-        if not usable: return t
+            size += values[a] * values[a]
+            usable &= ridge or abs(values[a]) <= limit
+        if not usable or (ridge and not size <= limit): return t  # also where a value is NaN
         num[INNER] = inner_estimate(state, ridge)
         if reading >= 0:
             out[t] = prediction(state, reading) if reading else score(X, row, state, num[ROUNDS] - warm)
@@ -248,11 +250,30 @@ def attribute_run(
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #ab9bc842
 #| code-fold: true
-#| code-summary: "check_chances"
+#| code-summary: "check_setting, check_phases, check_chances"
+def check_setting(
+    d: Any, budget: Any, T: Any, rounds: int = 1, **scales: Any
+) -> tuple[int, int, int, dict[str, float]]:
+    "Sizes, number of examples (at least `rounds`) and scales of a learner or a bound, in range; the scales by name."
+    why = "one feature for x and one for w'x are drawn each round (Hazan & Koren 2012)"
+    d = check_int("d", d, 2, 10**15, why)
+    budget = check_int("budget", budget, 2, d, f"{why}; there are d = {d}")
+    T = check_int("T", T, rounds, 10**15, "the step of Hazan & Koren 2012 depends on the number of rounds")
+    return d, budget, T, {name: check_real(name, value, 1e-30, 1e30, "it sets the step") for name, value in scales.items()}
+
+
+def check_phases(T: Any, warm: Any, delta: Any) -> tuple[int, float]:
+    "Rounds of phase one (None: a tenth of T), which leave one for phase two, and a chance of failure."
+    T = check_int("T", T, 2, 10**15, "phase one and phase two need a round each")
+    warm = check_int("warm", -(-T // 10) if warm is None else warm, 1, T - 1, "both phases need a round")
+    return warm, check_real("delta", delta, 1e-200, 1, "it is a probability")
+
+
 def check_chances(q: Any, moments: Any, d: int) -> tuple[np.ndarray | None, np.ndarray | None]:
     "q (d,) as probabilities and moments (d,) as numbers >= 0, or None; q_i = 0 only where the moment is 0."
-    a = None if moments is None else check_array("moments", moments, (d,), "one E x_i^2 for each feature")
-    if a is not None and (a.min() < 0 or a.max() == 0): fail("moments", moments, "numbers of at least 0, not all 0")
+    a = None if moments is None else check_array("moments", moments, (check_int("d", d, 1, 10**15),), "one E x_i^2 for each feature")
+    if a is not None and (check_magnitude("moments", a).min() < 0 or a.max() == 0):
+        fail("moments", moments, "numbers of at least 0, not all 0")
     if q is None: return None, a
     p = check_array("q", q, (d,), "one weight for each feature")
     if p.min() < 0 or not 1e-60 < p.sum() < 1e60: fail("q", q, "weights of at least 0, with a positive sum")
@@ -276,17 +297,13 @@ class AttributeState(Learner):
         self, d: int, budget: int, T: int, step: float, radius: float, x_norm: float, y_max: float, seed: Any,
         q: Any = None, moments: Any = None, chosen: bool = False, **params: Any,
     ):
-        why = "one feature for x and one for w'x are drawn each round (Hazan & Koren 2012)"
-        d = check_int("d", d, 2, why=why)
-        budget = check_int("budget", budget, 2, d, f"{why}; there are d = {d}")
-        T = check_int("T", T, 1, 10**15, "the step of Hazan & Koren 2012 depends on the number of rounds")
-        names = {"step": step, "radius": radius, "x_norm": x_norm, "y_max": y_max}
-        for name, value in names.items(): names[name] = check_real(name, value, 1e-30, 1e30, "it sets the step")
+        d, budget, T, names = check_setting(d, budget, T, step=step, radius=radius, x_norm=x_norm, y_max=y_max)
         p, a = check_chances(q, moments, d)
         if a is not None: p = self._draws_for(a)
         lists = {"moments": a.tolist()} if a is not None else {"q": p.tolist()} if p is not None else {}
         super().__init__(d, budget, seed, T=T, **names, **lists, **params)
         self.T, self.draws, self.radius = T, budget - 1, names["radius"]
+        self.scale, self.y_limit = ("x_norm", names["x_norm"], self.ridge), ("y_max", names["y_max"])
         for name, value in fresh_state(d, budget, self.ridge, self.radius).items(): setattr(self, name, value)
         if chosen: self.second = np.zeros(d)
         if p is not None or chosen: self._choose(np.full(d, 1 / d) if p is None else p)
@@ -322,12 +339,97 @@ class AttributeState(Learner):
 #| code-summary: "refuse_row"
 def refuse_row(learner: AttributeState, X: np.ndarray, row: int, t: int) -> NoReturn:
     "Say which number of X[row] stopped the learner in round t: one that was bought, or one that its score needs."
-    reasons = (learner.S[: int(learner.num[BOUGHT])], f"it was bought in round {t}"), (
-        np.flatnonzero(learner.coef_), f"the score of round {t} needs it")
-    for columns, why in reasons:
-        for i in columns[~(np.abs(X[row, columns]) <= LARGEST)][:1]:
-            fail(f"X[{row}, {i}]", float(X[row, i]), TOO_LARGE, why)
+    bought, needed = learner.S[: int(learner.num[BOUGHT])], np.flatnonzero(learner.coef_)
+    name, limit, norm = learner.scale
+    names = [f"X[{row}, {i}]" for i in bought]
+    check_bought_values(names, np.asarray(X[row, bought], np.float64), limit, name, norm, f"it was bought in round {t}")
+    for i in needed[~(np.abs(X[row, needed]) <= LARGEST)][:1]:
+        fail(f"X[{row}, {i}]", float(X[row, i]), TOO_LARGE, f"the score of round {t} needs it")
     fail(f"prediction of round {t}", math.inf, "a finite number")
+
+# %% ../../../nbs/papers/hazan2012/04_learners.ipynb #5a7e0002
+#| code-fold: true
+#| code-summary: "What a state must be like"
+def check_same(name: str, value: np.ndarray, expected: np.ndarray) -> None:
+    "Refuse numbers (n,) that are not those that follow from the rest of the state."
+    if value.shape != expected.shape: fail(f"shape of {name}", value.shape, str(expected.shape))
+    for i in np.flatnonzero(~np.isclose(value, expected, 1e-9, 0))[:1]: fail(f"{name}[{i}]", float(value[i]), f"{expected[i]:g}")
+
+
+def check_count(name: str, value: float, low: int, high: int) -> int:
+    "A whole number, kept as a float, from low to high."
+    return check_int(name, int(value) if value == math.floor(value) else value, low, high)
+
+
+def check_within(name: str, value: float, low: float, high: float) -> None:
+    "Refuse a number that is not from low to high."
+    if not low <= value <= high: fail(name, float(value), f"from {low:g} to {high:g}")
+
+
+def check_sums(tree: np.ndarray, leaves: np.ndarray) -> None:
+    "Refuse a tree of sums that is not that of these leaves (d,)."
+    fresh = sums_tree(leaves.size)
+    start = (fresh.size - 1) // 8
+    fresh[start : start + leaves.size] = leaves
+    while start > 0:
+        above = (start - 1) // 8
+        fresh[above:start] = fresh[start : 9 * start - 8 * above].reshape(-1, 8).sum(axis=1)
+        start = above
+    check_same("tree", tree, fresh)
+
+
+def check_round(learner: AttributeState) -> int:
+    "The places, counts and marks of a state, and what was bought in an open round; returns how many rounds were played."
+    num, d, b = learner.num, learner.d, learner.budget
+    rounds = check_count("rounds", num[ROUNDS], 0, min(2**53, 2**61 // (b + 1)))
+    n, place = check_count("BOUGHT", num[BOUGHT], 0, b), check_count("PLACE", num[PLACE], -1, b)
+    late = learner._next - len(learner.calls)  # -2: what was asked for is to come; -1: the label is
+    is_open = late >= -2 or learner._refused is not None
+    last = (rounds + 1) * (b + 1) + (b if is_open else -1)  # the largest mark that may have been used
+    for name, low, high in (("S", 0, d - 1), ("times", 0, learner.draws), ("mark", 0, last)):
+        a = getattr(learner, name)
+        for value in (a.min(), a.max()): check_int(f"an entry of {name}", value, low, high)
+    if not is_open: return rounds
+    S, values = learner.S[:n], learner.values[:n]
+    if np.unique(S).size < n: fail("S", S.tolist(), "distinct attributes")
+    if n != learner._cost or (learner._refused is not None and not np.array_equal(learner._refused, S)):
+        fail("S", S.tolist(), "what was asked for")
+    check_count("PLACE", place, -1, n - 1)
+    if rounds < learner.warm: check_count("BOUGHT", n, b, b)
+    else: check_count("draws", learner.times[:n].sum(), learner.draws, learner.draws)
+    if place >= 0 and (rounds < learner.warm or not learner.v[S[place]] != 0): fail("PLACE", place, "an attribute with a weight")
+    if late == -1:
+        name, limit, norm = learner.scale
+        check_bought_values([f"values[{a}]" for a in range(n)], values, limit, name, norm)
+        inner = getattr(inner_estimate, "py_func", inner_estimate)
+        check_same("INNER", num[INNER : INNER + 1], np.array([inner(learner._state, learner.ridge)]))
+    return rounds
+
+
+def check_weights(learner: AttributeState, learnt: int) -> None:
+    "The weights and their average, after this many rounds of learning: within the ball, and all that is kept of them consistent."
+    num, v, radius = learner.num, learner.v, learner.radius
+    if learner.ridge:
+        check_within("FACTOR", num[FACTOR], max(1e-12, 1e-3 * num[MOST]), min(1.0, num[MOST]))
+        check_sums(learner.tree, v * v)
+        check_within("norm of the weights", num[FACTOR] * math.sqrt(learner.tree[0]), 0, radius * (1 + 1e-9))
+    else:
+        size, shift = np.abs(learner.theta), num[SHIFT]
+        check_within("largest theta", size.max(), 0, learnt)
+        check_within("SHIFT", shift, 0 if shift == 0 else 50, learnt)
+        check_within("largest theta", size.max(), 0, shift + 100)
+        low = np.exp(-size - shift)
+        check_same("low", learner.low, low)
+        gap = np.where(size < 0.01, 2 * np.sinh(np.minimum(size, 1)) * math.exp(-shift), np.exp(size - shift) - low)
+        check_same("v", v, np.copysign(gap, learner.theta))
+        check_sums(learner.tree, np.abs(v))
+        total = learner.tree[0] + 2 * low.sum()
+        check_within("LEAST", num[LEAST], low.sum() - 1e-6 * total, low.sum() + 1e-6 * total)
+        check_same("FACTOR", num[FACTOR : FACTOR + 1], np.array([radius / (learner.tree[0] + 2 * num[LEAST])]))
+        check_within("FACTOR", num[FACTOR], 1e-3 * num[MOST], min(num[MOST], 1e100 * radius))
+    check_within("SUM", num[SUM], 0, learnt * num[MOST] * (1 + 1e-9))
+    running = learner.total + num[SUM] * v
+    check_within("norm of the sum of the weights", np.linalg.norm(running, 2 if learner.ridge else 1), 0, learnt * radius * (1 + 1e-6))
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #9c2b9c50
 #| code-fold: true
@@ -355,6 +457,21 @@ class AttributeEfficient(AttributeState):
     def _plan(self) -> None:
         "What follows phase one, if there is one."
 
+    def _check_state(self) -> None:
+        "The state is one that a run can reach: finite, its places in range, its sums those of their parts, the weights in the ball."
+        for name in STATE: check_array(name, getattr(self, name), (None,))
+        with np.errstate(over="ignore"):
+            rounds = check_round(self)
+            check_weights(self, max(rounds - self.warm, 0))
+        fresh = type(self)(**self.params)
+        if self.warm:
+            most = min(rounds, self.warm) * (self.params["x_norm"] * SLACK) ** 2
+            for value in (self.second.min(), self.second.max()): check_within("sum of squares", value, 0, most)
+            fresh.second = self.second
+            if rounds >= self.warm: fresh._plan()
+        for name in ("cdf", "chance"): check_same(name, getattr(self, name), getattr(fresh, name))
+        check_same("RATE", self.num[RATE : RATE + 1], fresh.num[RATE : RATE + 1])
+
     def _simulate(
         self, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool = True
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -362,7 +479,7 @@ class AttributeEfficient(AttributeState):
         reading = self.reading if score else -1
         cut = min(max(self.warm - int(self.num[ROUNDS]), 0), n)  # the rounds of phase one
         for start, stop in ((0, cut), (cut, n)):
-            args = (self.ridge, reading, self.draws, self.warm, self.radius, out[start:stop], bought[start:stop])
+            args = (self.ridge, reading, self.draws, self.warm, self.radius, self._limit, out[start:stop], bought[start:stop])
             done = start + attribute_run(self.rng, X, y, rows[start:stop], self._state, *args)
             if done < stop: refuse_row(self, X, int(rows[done]), done + 1)
             if 0 < stop == cut and self.num[ROUNDS] == self.warm: self._plan()
