@@ -1020,8 +1020,10 @@ def best_sparse(
     d = X.shape[1]
     k = check_int("k", k, 1, d, f"there are d = {d} features")
     X = check_array("X", X, (None, d), "the comparator sees every feature")
-    if radius != math.inf: check_real("radius", radius, 0)
+    radius = math.inf if isinstance(radius, float) and radius == math.inf else check_real("radius", radius, 0, LARGEST)
+    limit = check_int("limit", limit, 0)
     times = np.ones(len(X)) if times is None else check_array("times", times, (len(X),))
+    if times.min() < 0: fail("times", float(times.min()), "numbers of at least 0", "it says how often a row counts")
     R = np.linalg.qr(np.sqrt(times)[:, None] * np.column_stack([X, y]), mode="r")
     problem = SubsetLeastSquares(R[:, :d], R[:, d], radius)
     count = math.comb(d, k)

@@ -163,7 +163,7 @@ def test_comparators(data):
         answer(lambda: oslr.best_sparse(**arguments).w)
     elif what == "play": answer(lambda: oslr.play(thing, thing))
     elif what == "cite": answer(lambda: oslr.cite(thing))
-    elif what == "verify" and thing != "": answer(lambda: oslr.verify(thing, jobs=1).ok)
+    elif what == "verify": answer(lambda: oslr.verify(thing, jobs=1).ok)
     elif what == "load":
         try: answer(lambda: oslr.load(thing))
         except FileNotFoundError as e: assert "there is no such file" in str(e)
