@@ -27,9 +27,11 @@ from oslr_nb.checks import (
     TOO_LARGE,
     as_array,
     check_array,
+    check_choice,
     check_indices,
     check_int,
     check_label,
+    check_magnitude,
     check_real,
     check_rng,
     fail,
@@ -284,8 +286,7 @@ class Environment:
     def __init__(self, X: Any, y: Any, budget: int, protocol: str = "OSLR", k: int | None = None):
         self._X, self._y = check_stream(X, y, missing=True)
         self.T, self.d = self._X.shape
-        if protocol not in PROTOCOLS: fail("protocol", protocol, f"one of {', '.join(PROTOCOLS)}")
-        self.protocol = protocol
+        self.protocol = check_choice("protocol", protocol, PROTOCOLS)
         self.budget = check_int("budget", budget, 0, self.d, f"there are d = {self.d} features")
         self.k = check_int("k", k, 1, self.d, "POSLR scores k-sparse weights") if protocol == "POSLR" else k
         self.t, self.ledger, self.predictions = 0, [], np.full(self.T, np.nan)
@@ -805,7 +806,7 @@ class Run:
         ValueError
             If `w` is not a finite vector, or a feature it needs is not a number.
         """
-        w = check_array("w", w, (self.X.shape[1],))
+        w = check_magnitude("w", check_array("w", w, (self.X.shape[1],)))
         used, scored = np.flatnonzero(w), np.zeros(len(self.X))
         played = np.flatnonzero(np.bincount(self.rows, minlength=len(self.X)))
         known = check_array(
