@@ -37,7 +37,7 @@ docs: .venv/ready
 
 lab: .venv/ready
 	@nbdev_install_hooks
-	@jupyter lab nbs
+	@OSLR_QUIET=1 jupyter lab nbs
 
 bench: .venv/ready
 	@python -m tests.bench

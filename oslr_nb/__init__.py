@@ -5,6 +5,12 @@ __version__ = "0.1.0"
 __all__ = ['HOME', 'cite']
 
 # %% ../nbs/core/08_package.ipynb #a172528a
+__doc__ = """The literate, executable reference for online sparse linear regression (OSLR).
+
+`LEARNERS` lists all learners, `ito2017` and the other papers hold them; `Environment`, `play` and `simulate` run them,
+`best_sparse` is what they are judged by, `load` reads a saved one, `verify` checks the claims, `cite` gives BibTeX.
+"""
+
 import importlib
 import importlib.util
 import re
@@ -42,7 +48,7 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     "All public names, for completion in editors and notebooks."
     papers = importlib.import_module("oslr_nb.claims").papers()
-    return sorted({*globals(), *(n for names in HOME.values() for n in names), "LEARNERS", *papers})
+    return sorted({"__version__", "cite", "LEARNERS", *(n for names in HOME.values() for n in names), *papers})
 
 # %% ../nbs/core/08_package.ipynb #275aba36
 def cite(key: str) -> str:
@@ -65,5 +71,5 @@ def cite(key: str) -> str:
     """
     text = files("oslr_nb").joinpath("references.bib").read_text(encoding="utf8")
     entries = {re.match(r"@\w+\{([^,]+),", e)[1]: e for e in text.strip().split("\n") if e.startswith("@")}
-    if key not in entries: raise ValueError(f"key = {key!r}: it must be one of {', '.join(sorted(entries))}.")
+    if not isinstance(key, str) or key not in entries: raise ValueError(f"key = {key!r}: it must be one of {', '.join(sorted(entries))}.")
     return entries[key].replace(", author", ",\n  author").replace("}, ", "},\n  ")

@@ -48,7 +48,7 @@ def best_of(repetitions, work):
 def stream(d, n):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, d))
-    X /= np.sqrt(d)
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
     return X, 0.5 * X[:, 0] - 0.5 * X[:, d // 2]
 
 
@@ -58,7 +58,7 @@ def compiled(d, top, budget, n, T):
     rows = np.arange(T) % n
 
     def work():
-        lr = oslr.ito2017.RDA1(d, budget, top, step=2, seed=1)
+        lr = oslr.ito2017.RDA1(d, budget, top=top, step=2, seed=1)
         oslr.simulate(lr, X, y, rows=rows[:100])
         return lambda: oslr.simulate(lr, X, y, rows=rows)
 
@@ -70,7 +70,7 @@ def by_hand(d, top, budget, n, rounds=2000):
     X, y = stream(d, n)
 
     def work():
-        lr = oslr.ito2017.RDA1(d, budget, top, step=2, seed=1)
+        lr = oslr.ito2017.RDA1(d, budget, top=top, step=2, seed=1)
 
         def play(count):
             for t in range(count):
@@ -106,7 +106,7 @@ def papers():
     make = {
         "FKK": lambda d, k, top, b, T: oslr.foster2016.FKK(d, b, k, T, seed=1),
         "OnlineAELR": lambda d, k, top, b, T: oslr.hazan2012.OnlineAELR(d, b, T, seed=1),
-        "RDA1": lambda d, k, top, b, T: oslr.ito2017.RDA1(d, b, top, step=2, seed=1),
+        "RDA1": lambda d, k, top, b, T: oslr.ito2017.RDA1(d, b, top=top, step=2, seed=1),
         "RDA2": lambda d, k, top, b, T: oslr.ito2017.RDA2(d, b, seed=1),
         "RDA3": lambda d, k, top, b, T: oslr.ito2017.RDA3(d, b, seed=1),
         "GreedyRDA": lambda d, k, top, b, T: oslr.ito2017.GreedyRDA(d, b, step=2, seed=1),
@@ -168,7 +168,7 @@ def aer():
         rows, lam = np.arange(T) % n, 15 * d / 784
 
         def work(d=d, T=T, lam=lam, X=X, y=y, rows=rows):
-            lr = oslr.cesabianchi2010.AER(d, 4, T, radius=8.0, lam=lam, seed=1)
+            lr = oslr.cesabianchi2010.AER(d, 4, T=T, radius=8.0, lam=lam, seed=1)
             oslr.simulate(lr, X, y, rows=rows[:100], score=False)
             return lambda: oslr.simulate(lr, X, y, rows=rows, score=False)
 
@@ -184,7 +184,7 @@ def aer():
 def cold_start():
     "Seconds of wall time in a fresh process: import; first simulate with and without compiled code on disk."
     code = "import time; a = time.perf_counter(); import oslr_nb as o; b = time.perf_counter(); import numpy as np; "
-    code += "o.simulate(o.ito2017.RDA1(20, 10, 5), np.ones((9, 20)), np.ones(9)); print(b - a, time.perf_counter() - b)"
+    code += "o.simulate(o.ito2017.RDA1(20, 10, k=5), np.ones((9, 20)) / 5, np.ones(9)); print(b - a, time.perf_counter() - b)"
     found = {}
     with tempfile.TemporaryDirectory() as cache:
         run = lambda: [

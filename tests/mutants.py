@@ -22,6 +22,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from queue import Queue
+
+from oslr_nb.checks import source_digest
 
 TOP = Path(__file__).parents[1]
 MODULES = ["designs", "geometry", "oco", "experts", "trees"]  # and every paper
@@ -227,9 +230,19 @@ print("RESULT" + json.dumps(out))
 '''
 
 
-def drive(root: Path, mode: str, argument: str, timeout: float) -> dict | None:
+def environment(root: Path, mutant: Mutant | None) -> dict[str, str]:
+    """Variables for a process that runs the package under `root`.
+
+    Compiled code is kept by the digest of all sources. A mutant outside the kernels may use that of the sound sources,
+    which is right for it; numba compiles the kernels of the changed file anew.
+    """
+    sound = {} if mutant and mutant.function in KERNELS else {"OSLR_KERNELS": source_digest()[:16]}
+    return {**os.environ, "PYTHONPATH": str(root), "OMP_NUM_THREADS": "1", "OSLR_QUIET": "1", **sound}
+
+
+def drive(root: Path, mode: str, argument: str, timeout: float, mutant: Mutant | None = None) -> dict | None:
     """Run the driver on the package under `root`; None if it does not come back in time or breaks before its end."""
-    env, command = {**os.environ, "PYTHONPATH": str(root), "OMP_NUM_THREADS": "1"}, [sys.executable, "-c", DRIVER, mode, argument]
+    env, command = environment(root, mutant), [sys.executable, "-c", DRIVER, mode, argument]
     try:
         done = subprocess.run(command, cwd=root, env=env, capture_output=True, text=True, timeout=timeout, check=False)
     except subprocess.TimeoutExpired:
@@ -239,13 +252,23 @@ def drive(root: Path, mode: str, argument: str, timeout: float) -> dict | None:
     return json.loads(found[1]) if found else None
 
 
-def copy_of(base: Path, folder: str, *names: str) -> Path:
-    """A copy of parts of the repository with their times, so that compiled code stays valid."""
-    target = Path(tempfile.mkdtemp(dir=folder))
-    for name in names:
-        if (base / name).is_dir(): shutil.copytree(base / name, target / name, ignore=shutil.ignore_patterns("mathjax"))
-        else: shutil.copy2(base / name, target / name)
-    return target
+class Slot:
+    """A place where one mutant after another is tried: compiled code is found again only under the same path."""
+
+    def __init__(self, folder: str, number: int) -> None:
+        self.root, self.sound = Path(folder, f"slot{number}"), Path(folder, f"sound{number}")
+        for name in PARTS:
+            if (TOP / name).is_dir(): shutil.copytree(TOP / name, self.root / name, ignore=shutil.ignore_patterns("mathjax", "kernels-*"))
+            else: shutil.copy2(TOP / name, self.root / name)
+
+    def keep(self) -> None:
+        "Remember the tree as it is, compiled code included."
+        shutil.copytree(self.root, self.sound)
+
+    def restore(self) -> None:
+        "Put it back, with the times of the files."
+        shutil.rmtree(self.root)
+        shutil.copytree(self.sound, self.root)
 
 
 @cache
@@ -273,14 +296,11 @@ def concerned(m: Mutant, trace: dict, root: Path) -> list[str]:
 
 
 def apply(m: Mutant, root: Path) -> None:
-    """Write the mutant into the module and into the cell it comes from; modules that may have compiled the old code in are touched."""
+    """Write the mutant into the module and into the cell it comes from."""
     path = root / m.module
     text = path.read_text(encoding="utf-8")
     changed = text[:m.start] + NEW[m] + text[m.end:]
     path.write_text(changed, encoding="utf-8")
-    if m.function in KERNELS:
-        for other in (root / "oslr_nb").rglob("*.py"):
-            if "import" in other.read_text(encoding="utf-8"): os.utime(other)
     head = text[:m.start].rfind("\n# %% ")
     marker = text[head + 1:].splitlines()[0]
     tail = text.find("\n# %% ", m.start)
@@ -300,14 +320,12 @@ def apply(m: Mutant, root: Path) -> None:
     (root / book[1]).write_text(json.dumps(data), encoding="utf-8")
 
 
-def run_tests(m: Mutant, base: Path, folder: str, timeout: float) -> str:
+def run_tests(m: Mutant, root: Path, timeout: float) -> str:
     """The first test that notices the mutant, or an empty string; slow pages come last."""
-    root = copy_of(base, folder, *PARTS)
-    apply(m, root)
     page = re.search(r"nbs/(\S+?\.ipynb)", (root / m.module).read_text(encoding="utf-8").splitlines()[0])[1]
     paper = m.module.split("/")[2].removesuffix(".py") if "/papers/" in m.module else ""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
-    env = {**os.environ, "PYTHONPATH": str(root)}
+    env = environment(root, m)
     own = [[f"tests/test_{name}.py"] for name in (paper, Path(m.module).stem) if (root / f"tests/test_{name}.py").exists()]
     steps = [["tests/test_learners.py", "-k", paper], *own, ["tests/test_notebooks.py", "-k", f"shows and {Path(page).stem}"]]
     for step in steps:
@@ -315,24 +333,26 @@ def run_tests(m: Mutant, base: Path, folder: str, timeout: float) -> str:
         except subprocess.TimeoutExpired: return "timeout"
         if done.returncode not in (0, 5) and "s; the limit is" not in done.stdout:  # a slow page on a busy machine notices nothing
             found = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.M)
-            shutil.rmtree(root)
             return found[1] if found else "tests"
-    shutil.rmtree(root)
     return ""
 
 
-def try_one(m: Mutant, trace: dict, base: Path, folder: str, tests: bool) -> dict:
+def try_one(m: Mutant, trace: dict, slots: Queue, tests: bool) -> dict:
     """What notices one mutant: a claim, a test, or nothing."""
     from oslr_nb.claims import CLAIMS, claim_ids
 
     claim_ids([])
-    start, ids = time.perf_counter(), concerned(m, trace, base)
-    root = copy_of(base, folder, "oslr_nb")
-    apply(m, root)
-    found = drive(root, "verify", json.dumps([(i, CLAIMS[i].paper) for i in ids]), 150 + 3 * sum(trace[i][0] for i in ids))
-    shutil.rmtree(root)
-    caught = "no answer" if found is None else found["caught"]
-    noticed = "" if caught or not tests else run_tests(m, base, folder, 600)
+    slot = slots.get()
+    try:
+        start, ids = time.perf_counter(), concerned(m, trace, slot.sound)
+        apply(m, slot.root)
+        wanted = json.dumps([(i, CLAIMS[i].paper) for i in ids])
+        found = drive(slot.root, "verify", wanted, 150 + 3 * sum(trace[i][0] for i in ids), m)
+        caught = "no answer" if found is None else found["caught"]
+        noticed = "" if caught or not tests else run_tests(m, slot.root, 600)
+    finally:
+        slot.restore()
+        slots.put(slot)
     known = {k: v for k, v in asdict(m).items() if k not in ("start", "end")}
     found = {"claims": len(ids), "verify": caught, "tests": noticed, "seconds": round(time.perf_counter() - start, 1)}
     return {"key": m.key, **known, **found}
@@ -361,12 +381,16 @@ def main() -> int:
         found = functions(ast.parse(path.read_text(encoding="utf-8")))
         KERNELS.update(name for name, f in found if any(name_of(d) == "kernel" for d in f.decorator_list))
     with tempfile.TemporaryDirectory() as folder:
-        base = copy_of(TOP, folder, *PARTS)
+        ready, slots = [Slot(folder, number) for number in range(args.jobs)], Queue()
         print("tracing the claims", flush=True)
-        trace = drive(base, "trace", json.dumps(args.papers), 3600)
+        with ThreadPoolExecutor(args.jobs) as pool:  # each slot, so that each has its compiled code
+            trace, *_ = pool.map(lambda slot: drive(slot.root, "trace", json.dumps(args.papers), 3600), ready)
+        for slot in ready:
+            slot.keep()
+            slots.put(slot)
         rows = []
         with ThreadPoolExecutor(args.jobs) as pool:
-            for row in pool.map(lambda m: try_one(m, trace, base, folder, not args.no_tests), chosen):
+            for row in pool.map(lambda m: try_one(m, trace, slots, not args.no_tests), chosen):
                 rows.append(row)
                 mark = row["verify"] or row["tests"] or "SURVIVES"
                 what = f"{row['module']}:{row['function']}: {row['before']} -> {row['after']}"

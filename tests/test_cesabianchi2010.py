@@ -1,5 +1,6 @@
 """What the modules on Cesa-Bianchi et al. 2010 refuse, and plumbing that its pages do not show."""
 
+import copy
 import json
 import math
 from fractions import Fraction
@@ -20,7 +21,7 @@ REFUSED = {
     "budget of one": (lambda: baseline.moment_factors(5, 1, "distinct"), "from 2 to 5"),
     "unknown estimator": (lambda: baseline.moment_factors(5, 4, "distinctt"), "one of pairs, distinct"),
     "an array for a word": (lambda: baseline.moment_factors(5, 4, np.array(["pairs"])), "one of pairs, distinct"),
-    "delta 0": (lambda: baseline.deviations(60, 4, 100, delta=0.0), "above 0"),
+    "delta 0": (lambda: baseline.deviations(60, 4, 100, delta=0.0), "above 1e-200"),
     "delta above 1": (lambda: baseline.deviations(60, 4, 100, delta=1.5), "at most 1"),
     "order 3": (lambda: baseline.bound_baseline(60, 4, 1000, order=3), "order = 3"),
     "too many faces": (lambda: solvers.minimise_faces(np.eye(9), np.ones(9), 1.0), r"3\^d faces"),
@@ -35,18 +36,18 @@ REFUSED = {
     "Baseline, unknown form": (lambda: solvers.Baseline(6, 4, form="convex"), "one of clipped, indefinite"),
     "Baseline, two forms": (lambda: solvers.Baseline(6, 4, form=np.array(["clipped", "clipped"])), "one of clipped"),
     "Baseline, radius 0": (lambda: solvers.Baseline(6, 4, radius=0.0), "radius = 0"),
-    "AER, odd budget": (lambda: compiled_aer.AER(10, 3, 100), "it must be even"),
-    "AER, budget above d": (lambda: compiled_aer.AER(10, 12, 100), "from 2 to 10"),
-    "AER, one example": (lambda: compiled_aer.AER(10, 4, 1), "T = 1"),
-    "AER, step too long": (lambda: compiled_aer.AER(10, 4, 100, step=1e12), "radii long"),
-    "AER, step too short": (lambda: compiled_aer.AER(10, 4, 100, lam=1e30, step=1e-29, x_max=1e-29, y_max=1e-29), "radii long"),
-    "AER, radius_2 above radius": (lambda: compiled_aer.AER(10, 4, 100, radius_2=2.0), "at most radius"),
-    "AER, nothing learns": (lambda: compiled_aer.AER(10, 4, 100, calibrate=1.0), "two have to learn"),
-    "AER, five rounds of calibration": (lambda: compiled_aer.AER(10, 4, 50, calibrate=0.1), "fewer than 10"),
-    "AER, two shares": (lambda: compiled_aer.AER(10, 4, 100, calibrate=np.array([0.1, 0.2])), "calibrate"),
-    "AER, unknown output": (lambda: compiled_aer.AER(10, 4, 100, output="average"), "one of printed, proved, last"),
-    "AER, centre no bool": (lambda: compiled_aer.AER(10, 4, 100, centre=1), "True or False"),
-    "AER, lam nan": (lambda: compiled_aer.AER(10, 4, 100, lam=math.nan), "lam = nan"),
+    "AER, odd budget": (lambda: compiled_aer.AER(10, 3, T=100), "it must be even"),
+    "AER, budget above d": (lambda: compiled_aer.AER(10, 12, T=100), "from 2 to 10"),
+    "AER, one example": (lambda: compiled_aer.AER(10, 4, T=1), "T = 1"),
+    "AER, step too long": (lambda: compiled_aer.AER(10, 4, T=100, step=1e12), "radii long"),
+    "AER, step too short": (lambda: compiled_aer.AER(10, 4, T=100, lam=1e30, step=1e-29, x_max=1e-29, y_max=1e-29), "radii long"),
+    "AER, radius_2 above radius": (lambda: compiled_aer.AER(10, 4, T=100, radius_2=2.0), "at most radius"),
+    "AER, nothing learns": (lambda: compiled_aer.AER(10, 4, T=100, calibrate=1.0), "two have to learn"),
+    "AER, five rounds of calibration": (lambda: compiled_aer.AER(10, 4, T=50, calibrate=0.1), "fewer than 10"),
+    "AER, two shares": (lambda: compiled_aer.AER(10, 4, T=100, calibrate=np.array([0.1, 0.2])), "calibrate"),
+    "AER, unknown output": (lambda: compiled_aer.AER(10, 4, T=100, output="average"), "one of printed, proved, last"),
+    "AER, centre no bool": (lambda: compiled_aer.AER(10, 4, T=100, centre=1), "True or False"),
+    "AER, lam nan": (lambda: compiled_aer.AER(10, 4, T=100, lam=math.nan), "lam = nan"),
     "bound of the last iterate": (lambda: aer.bound_aer(10, 4, 100, output="last"), "'printed' or 'proved'"),
     "bound with delta 0": (lambda: aer.bound_aer(10, 4, 100, delta=0.0), "delta"),
     "bound with lam 0": (lambda: aer.bound_aer(10, 4, 100, lam=0.0), "lam"),
@@ -77,7 +78,7 @@ def test_refused(what):
     with pytest.raises(ValueError, match=words): make()
 
 
-@pytest.mark.parametrize("make", [lambda: solvers.Baseline(10, 4, seed=0), lambda: compiled_aer.AER(10, 4, 100, seed=0)])
+@pytest.mark.parametrize("make", [lambda: solvers.Baseline(10, 4, seed=0), lambda: compiled_aer.AER(10, 4, T=100, seed=0)])
 def test_a_refusal_leaves_no_trace(make):
     lr = make()
     header, arrays = get_state(lr)
@@ -96,7 +97,7 @@ def test_a_refusal_leaves_no_trace(make):
 def test_the_score_says_what_it_lacks():
     "A weight meets an attribute that is no number: the run stops there and names it."
     X, y = np.ones((40, 4)), np.ones(40)
-    for lr in (solvers.Baseline(4, 2, seed=0), compiled_aer.AER(4, 2, 40, seed=0)):
+    for lr in (solvers.Baseline(4, 2, seed=0), compiled_aer.AER(4, 2, T=40, seed=0)):
         simulate(lr, X, y)
         spoilt = X.copy()
         spoilt[5:] = np.nan
@@ -105,7 +106,7 @@ def test_the_score_says_what_it_lacks():
 
 def test_after_refused_sales_a_round_is_drawn_afresh():
     X = np.full((5, 2), np.nan)
-    lr, env = compiled_aer.AER(2, 2, 5, seed=0), Environment(X, np.ones(5), 2, "training-only")
+    lr, env = compiled_aer.AER(2, 2, T=5, seed=0), Environment(X, np.ones(5), 2, "training-only")
     for _ in range(3):
         with pytest.raises(ValueError, match="finite"): play(lr, env)
     X[:] = 1.0  # the environment reads the same table
@@ -159,7 +160,7 @@ def test_the_loops_stop_where_they_should():
 
 def test_weights_are_renewed_at_powers_of_two():
     lr = solvers.Baseline(4, 2, y_max=2, seed=0)
-    assert (lr.coef_ == 0).all() and lr._renew() == 1 and lr.y_max == 2
+    assert (lr.coef_ == 0).all() and lr._renew() == 1 and lr.y_limit == ("y_max", 2.0)
     lr.num[0] = 5
     assert lr._renew() == 3 and lr.num[2] == 5
 
@@ -224,3 +225,44 @@ def test_hidden_attribute_is_the_only_one_that_tells():
     wanted = np.eye(7)
     wanted[j, 6] = wanted[6, j] = 0.6
     assert np.abs(moments - wanted).max() < 0.03 and np.abs(Z.mean(axis=0)).max() < 0.03
+
+
+@pytest.mark.parametrize("stop", ["between rounds", "label to come"])
+@pytest.mark.parametrize("make", [
+    lambda **kw: solvers.Baseline(8, 4, radius=2, **kw),
+    lambda **kw: solvers.Baseline(8, 4, order=2, estimator="distinct", **kw),
+    lambda **kw: compiled_aer.AER(8, 4, T=150, **kw),
+    lambda **kw: compiled_aer.AER(70, 4, T=150, step=30, output="last", **kw),
+    lambda **kw: compiled_aer.AER(8, 4, T=100, centre=True, calibrate=0.5, **kw),
+])
+def test_a_file_with_another_number_is_refused_or_plays(make, stop, tmp_path):
+    lr, rng = make(x_max=10.0, y_max=10.0, seed=0), np.random.default_rng(0)
+    s = oslr.data.sparse_linear(lr.d, 2, 300, seed=0)
+    simulate(lr, s.X[:60], s.y[:60])
+    if stop != "between rounds":
+        lr.commit()
+        lr.observe(s.X[60, lr.query()])
+    lr.save(tmp_path / "good.npz")
+    oslr.load(tmp_path / "good.npz")
+    header, arrays = oslr.storage.read_file(tmp_path / "good.npz")
+    refused, whole = 0, [n for n in arrays if arrays[n].size]
+    for _ in range(200):
+        forged = copy.deepcopy(arrays)
+        a = forged[rng.choice(whole)]
+        value = rng.choice([-1e9, -1, -1e-3, 0, 1, 2, 1e-300, 1e9, 1e18, 1e300, math.nan, math.inf])
+        a.flat[rng.integers(a.size)] = value if a.dtype.kind == "f" else int(value) if abs(value) < 1e19 else 2**62
+        oslr.storage.write_file(tmp_path / "a.npz", header, forged)
+        try: again = oslr.load(tmp_path / "a.npz")
+        except ValueError as e:
+            refused += "it must be" in str(e)
+            continue
+        if stop != "between rounds": again.update(s.y[60])
+        assert np.isfinite(simulate(again, s.X[:200], s.y[:200]).predictions).all() and np.isfinite(again.coef_).all()
+    assert refused > 50
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-200, 1.0])
+def test_tiny_labels_have_tiny_weights(size):
+    X = np.random.default_rng(0).choice([-1.0, 1.0], (500, 4))
+    lr = solvers.Baseline(4, 4, seed=0)
+    assert np.isfinite(simulate(lr, X, size * X[:, 0]).predictions).all() and lr.coef_[0] > 0.5 * size

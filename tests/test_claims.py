@@ -85,7 +85,7 @@ def test_a_result_does_not_depend_on_the_number_of_jobs():
 
 def test_tightness_of_the_bounds():
     "Golden ratios: a loosened bound or a worse learner moves them."
-    lr, table = ito2017.RDA1(4, 3, 1, ito2017.sharpened_step(4, 3, 1), seed=0), sign_table(4)
+    lr, table = ito2017.RDA1(4, 3, top=1, step=ito2017.sharpened_step(4, 3, 1), seed=0), sign_table(4)
     regret = oslr.simulate(lr, table.X, table.y, rows=np.random.default_rng(0).integers(len(table.X), size=2**13)).regret(table.w)[-1]
     sharp, printed = ito2017.bound_sharpened(1, 4, 3, 1, 2**13, 0.5, 0.5), ito2017.bound_theorem_2(4, 3, 1, 2**13, 0.5)
     assert 5 < sharp / regret < 25, (regret, sharp)

@@ -1,17 +1,19 @@
 """FKK: its constants, rates and kernels one by one, and what it refuses."""
 
+import copy
 import itertools
 import math
 
 import numpy as np
 import pytest
 
-from oslr_nb import simulate
+from oslr_nb import load, simulate
 from oslr_nb.data import sparse_linear
 from oslr_nb.designs import Uniform
 from oslr_nb.experts import hedge, hedge_rate, hedge_regret_bound
 from oslr_nb.papers import foster2016 as f
 from oslr_nb.papers.foster2016 import FKK, Constants, bound_fkk, bound_retuned, fkk_rates
+from oslr_nb.storage import read_file, write_file
 
 SHAPES = [(4, 3, 1), (10, 4, 2), (20, 7, 5), (9, 9, 2)]
 
@@ -53,9 +55,9 @@ def test_rates():
     assert np.isclose(fkk_rates(known, 5000, "corrected")[0], math.sqrt(2) * fkk_rates(known, 5000, "printed")[0])
     assert np.isclose(fkk_rates(known, 5000, "retuned")[0], hedge_rate(5000, 45, known.second, known.low))
     assert np.isclose(fkk_rates(known, 5000, "retuned")[1], math.sqrt(q) / (2 * (1 + 1 / 3) * math.sqrt(5000)))
-    for rates in f.RATES:  # the scales that are honest for the streams of Ito et al. make them 22 to 29 times smaller
-        small, large = (np.array(fkk_rates(Constants(10, 4, 2, *v), 5000, rates)) for v in ((5.5, 4.0), ()))
-        assert (22 < large / small).all() and (large / small < 29).all()
+    for rates in f.RATES:  # the scales that hold for the streams of Ito et al. make them 30 to 39 times smaller
+        small, large = (np.array(fkk_rates(Constants(10, 4, 2, *v), 5000, rates)) for v in ((6.5, 4.5), ()))
+        assert (30 < large / small).all() and (large / small < 39.5).all()
 
 
 @pytest.mark.parametrize("shape", SHAPES[:3])
@@ -70,7 +72,7 @@ def test_closed_bounds(shape, T):
         assert math.isclose(bound_retuned(d, budget, k, T, scale, 1, 1 / scale), closed)
         scaled = bound_fkk(d, budget, k, T, "printed", x_norm=scale, radius=1 / scale)
         assert math.isclose(scaled, bound_fkk(d, budget, k, T, "printed"))
-    assert math.isinf(bound_fkk(d, budget, k, T, hedge_step=1e12))
+    assert math.isinf(bound_fkk(d, budget, k, T, hedge_step=1e9))
 
 
 @pytest.mark.parametrize(("d", "k", "T", "eta"), [(6, 2, 4000, 0.01), (7, 3, 3000, 0.02), (8, 1, 1000, 0.05)])
@@ -149,56 +151,63 @@ def test_one_compiled_round_for_every_random_set(d, k, r):
 
 
 def test_the_loop_stops_in_the_round_of_a_missing_value():
-    s, lr = sparse_linear(5, 2, 300, seed=3), FKK(5, 4, 2, 300, seed=0)
+    s, lr = sparse_linear(5, 2, 300, seed=3), FKK(5, 4, k=2, T=300, seed=0)
     s.X[200:] = np.nan
     state = (getattr(lr, name) for name in lr.arrays)
     out, seen = np.empty(300), np.empty(300, np.int64)
-    assert f.fkk_run(np.random.default_rng(0), s.X, s.y, np.arange(300), lr.numbers, lr.table, lr.lists, *state, out, seen) == 200
+    assert f.fkk_run(np.random.default_rng(0), s.X, s.y, np.arange(300), lr.numbers, lr.table, lr.lists, *state, 1e9, out, seen) == 200
 
 
 def test_a_new_learner_knows_nothing():
-    lr = FKK(10, 4, 2, 5000)
+    lr = FKK(10, 4, k=2, T=5000)
     assert lr.key == "foster2016.FKK" and lr.table.shape == (45, 2)
     assert (lr.coef_ == 0).all() and lr.probabilities[0] == 1 / 45
 
 
 def test_fewer_features_are_bought_when_the_sets_overlap():
     s = sparse_linear(10, 2, 3000, seed=6)
-    bought = simulate(FKK(10, 4, 2, 3000, seed=1), s.X, s.y).n_observed
+    bought = simulate(FKK(10, 4, k=2, T=3000, x_norm=10, y_max=10, seed=1), s.X, s.y).n_observed
     assert abs(bought.mean() - (2 + 2 * 0.8)) < 0.05 and set(bought) == {2, 3, 4}
 
 
 def test_nothing_overflows():
-    "With the largest value and the scales allowed, no intermediate result does, apart from the squared norm in `shrink`."
+    "With the largest scales allowed no intermediate result does."
     steepest = 10 * (f.LARGEST_SCALE**2) ** 2 * f.LARGEST_STEP**2  # largest Hedge rate: 10 / u^2 with u >= 1e-40
-    largest = (f.LARGEST * f.LARGEST_SCALE) ** 2 * 1e20  # largest cost, q >= 1e-20
+    largest = f.LARGEST_SCALE**4 * 1e20  # largest cost, q >= 1e-20
     assert steepest * largest * 1e18 < np.finfo(float).max  # summed over 10^18 rounds
     descent = 4 * f.LARGEST_SCALE**2 * f.LARGEST_STEP  # largest step of a descent, times 2
-    assert descent * f.LARGEST * 2 * f.LARGEST * f.LARGEST_SCALE * 1e20 < np.finfo(float).max
+    assert (descent * 2 * f.LARGEST_SCALE**3 * 1e20) ** 2 < np.finfo(float).max  # its square is a squared norm
 
 
-@pytest.mark.parametrize("scale", [1e-60, 1e-9, 1e9, 1e59])
-def test_far_outside_of_the_unit_ball(scale):
+def scaled(s, x_norm, y_max):
+    "The stream with features and labels stretched to these scales."
+    return s.X * (x_norm / np.linalg.norm(s.X, axis=1).max()), s.y * (y_max / np.abs(s.y).max())
+
+
+@pytest.mark.parametrize("scale", [1.1e-20, 1e-9, 1e9, 1e20])
+def test_other_units(scale):
     s = sparse_linear(6, 2, 300, seed=0)
     for step, hedge_step in itertools.product((1e-3, 1e3), (1.0, 1e3)):
-        lr = FKK(6, 4, 2, 300, "retuned", step, hedge_step, seed=0)
-        run = simulate(lr, s.X * scale, s.y * scale)
+        lr = FKK(6, 4, k=2, T=300, rates="retuned", step=step, hedge_step=hedge_step, x_norm=scale, y_max=scale, seed=0)
+        run = simulate(lr, *scaled(s, scale, scale))
         assert np.isfinite(run.predictions).all() and np.isfinite(lr.logw).all() and np.linalg.norm(lr.coef_) <= 1 + 1e-12
 
 
 def test_absurd_scales_and_rates():
     s = sparse_linear(6, 2, 300, seed=0)
-    for scales in itertools.product((2e-20, 1e20), repeat=3):
-        lr = FKK(6, 4, 2, 300, "retuned", 1e9, 1e9, *scales, seed=0)
-        run = simulate(lr, s.X * 1e59, s.y * 1e59)
+    for radius, x_norm, y_max in itertools.product((2e-20, 1e20), repeat=3):
+        scales = {"radius": radius, "x_norm": x_norm, "y_max": y_max}
+        lr = FKK(6, 4, k=2, T=300, rates="retuned", step=1e9, hedge_step=1e9, **scales, seed=0)
+        run = simulate(lr, *scaled(s, x_norm, y_max))
         assert np.isfinite(run.predictions).all() and np.isfinite(lr.logw).all() and np.isfinite(lr.coef_).all()
-    for X, y in ((s.X * 1e61, s.y), (s.X, s.y * 1e61)):
-        with pytest.raises(ValueError, match="1e"): simulate(FKK(6, 4, 2, 300, seed=0), X, y)
+    X, y = scaled(s, 1, 1)
+    for beyond, what in (((2 * X, y), "x_norm = 1"), ((X, 2 * y), "y_max = 1"), ((X * 1e61, y), "1e")):
+        with pytest.raises(ValueError, match=what): simulate(FKK(6, 6, k=2, T=300, seed=0), *beyond)
 
 
 def test_memory():
     assert f.fkk_memory(20, 5) == 15504 * 168 and f.check_memory(20, 5, 2**22) == 15504
-    assert len(FKK(20, 7, 5, 5000).table) == 15504
+    assert len(FKK(20, 7, k=5, T=5000).table) == 15504
 
 
 @pytest.mark.parametrize("bad", [(40, 8, 2**31), (1000, 20, 2**31), (10**6, 10**5, 2**31), (20, 5, 0), (20, 5, 2**40)])
@@ -222,3 +231,72 @@ def test_bounds_refuse_the_same(bound, bad):
 
 def test_bounds_refuse_scales():
     with pytest.raises(ValueError, match="radius"): bound_fkk(10, 4, 2, 5000, radius=-1)
+
+
+PAIR = Uniform(4, 2).second()
+SIZES = {"d": 6, "budget": 4, "k": 2}
+FUNCTIONS = {  # arguments that are right
+    "chances": SIZES,
+    "bound_fkk": SIZES | {"T": 100, "rates": "retuned", "step": 1.0, "hedge_step": 1.0, "x_norm": 1.0, "y_max": 1.0, "radius": 1.0},
+    "bound_retuned": SIZES | {"T": 100, "x_norm": 1.0, "y_max": 1.0, "radius": 1.0},
+    "bound_fkk_below": SIZES | {"T": 100, "rates": "printed", "step": 1.0, "hedge_step": 1.0},
+    "cost_and_gradient": {"x_R": [1.0, 2.0], "R": [0, 2], "y": 0.5, "w": [0.1, 0.2, 0.3, 0.4], "pair": PAIR},
+    "textbook_fkk": {"X": np.ones((2, 4)), "y": [1.0, 0.5], "k": 2, "r": 2, "eta_hedge": 0.1, "eta_step": 0.1,
+                     "choose": lambda t, D: (0, [0, 1]), "radius": 1.0},
+}
+BAD = ["1", math.nan, math.inf, -1, [[1]], [math.nan] * 6, np.zeros(5), {}, 10**400, 1e300, np.float32(-0.5), 0, 1.5, None, 10**15]
+
+
+def numbers(out):
+    "Whether all that a function gave are finite real numbers."
+    return all(np.isrealobj(part) and np.isfinite(np.asarray(part, float)).all() for part in (out if isinstance(out, tuple) else (out,)))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_refuse_or_give_numbers(name):
+    function, right = getattr(f, name), FUNCTIONS[name]
+    assert numbers(function(**right))
+    small = {k: np.int16(v) if type(v) is int else np.float32(v) if type(v) is float else v for k, v in right.items()}
+    if name != "textbook_fkk":
+        a, b = (np.hstack([np.ravel(np.asarray(part, float)) for part in out]) if isinstance(out, tuple) else out
+                for out in (function(**small), function(**right)))
+        assert np.allclose(a, b, rtol=1e-5)
+    for key in right:
+        for bad in BAD:
+            if key == "choose": bad = lambda t, D, bad=bad: bad
+            try: out = function(**(right | {key: bad}))
+            except ValueError as e: assert "it must be" in str(e)
+            else: assert numbers(out) or (name.startswith("bound") and "step" in key), (key, bad)
+
+
+def test_chances_that_cannot_be():
+    for pair in (np.zeros((4, 4)), np.full((3, 3), 0.5)):
+        with pytest.raises(ValueError, match="pair"): f.cost_and_gradient(**(FUNCTIONS["cost_and_gradient"] | {"pair": pair}))
+    for choice in ((6, [0, 1]), (0, [0, 1, 2]), (0, [0, 9]), 5, (0, [0.5, 1])):
+        with pytest.raises(ValueError, match="it must be"):
+            f.textbook_fkk(**(FUNCTIONS["textbook_fkk"] | {"choose": lambda t, D, c=choice: c}))
+
+
+@pytest.mark.parametrize("stop", ["between rounds", "label to come"])
+def test_a_file_with_another_number_is_refused_or_plays(stop, tmp_path):
+    s, rng = sparse_linear(8, 2, 300, seed=0), np.random.default_rng(0)
+    lr = FKK(8, 5, k=2, T=150, x_norm=10, y_max=10, step=100, seed=0)
+    simulate(lr, s.X[:60], s.y[:60])
+    if stop != "between rounds": lr.predict(s.X[60, lr.query()])
+    lr.save(tmp_path / "good.npz")
+    load(tmp_path / "good.npz")
+    header, arrays = read_file(tmp_path / "good.npz")
+    refused = 0
+    for _ in range(300):
+        forged = copy.deepcopy(arrays)
+        a = forged[rng.choice(list(arrays))]
+        value = rng.choice([-1e9, -1, -1e-3, 0, 1, 2, 1e-300, 1e9, 1e18, 1e300, math.nan, math.inf])
+        a.flat[rng.integers(a.size)] = value if a.dtype.kind == "f" else int(value) if abs(value) < 1e19 else 2**62
+        write_file(tmp_path / "a.npz", header, forged)
+        try: again = load(tmp_path / "a.npz")
+        except ValueError as e:
+            refused += "it must be" in str(e)
+            continue
+        if stop != "between rounds": again.update(s.y[60])
+        assert np.isfinite(simulate(again, s.X[:200], s.y[:200]).predictions).all() and np.isfinite(again.coef_).all()
+    assert refused > 100

@@ -1,5 +1,6 @@
-"""Hazan & Koren 2012: what the kernels of a round do one by one, what the learners refuse, and how their classes are found."""
+"""Hazan & Koren 2012: what the kernels of a round do one by one, what learners, bounds and saved files refuse, and names."""
 
+import copy
 import math
 
 import numpy as np
@@ -121,21 +122,21 @@ def test_the_loop_stops_before_a_number_that_is_missing():
     s = oslr.data.sparse_linear(8, 2, 50, seed=3)
     for X, rounds in ((s.X, 50), (np.where(np.arange(50)[:, None] < 20, s.X, np.nan), 20)):
         state, out, many = tuple(fresh_state(8, 4, True, 1.0).values()), np.zeros(50), np.zeros(50, np.int64)
-        args = (np.random.default_rng(0), X, s.y, np.arange(50), state, True, 0, 3, 0, 1.0, out, many)
+        args = (np.random.default_rng(0), X, s.y, np.arange(50), state, True, 0, 3, 0, 1.0, 1e9, out, many)
         assert learners.attribute_run(*args) == rounds and out[0] == 0 and many[0] <= 3 and many.max() <= 4
 
 
 def test_scores_change_nothing():
     s = oslr.data.sparse_linear(16, 3, 500, seed=1)
-    a, b = AERR(16, 5, 500, seed=0), AERR(16, 5, 500, seed=0)
+    a, b = (AERR(16, 5, T=500, x_norm=10, y_max=10, seed=0) for _ in range(2))
     oslr.simulate(a, s.X, s.y)
     assert np.isnan(oslr.simulate(b, s.X, s.y, score=False).predictions).all() and (a.coef_ == b.coef_).all()
 
 
 def test_rates_of_the_printed_theorems():
-    assert AERR(10, 4, 400).num[RATE] == pytest.approx(2 / (4 * 400 * 20 / 3) ** 0.5)
-    assert AELR(10, 4, 400).num[RATE] == pytest.approx(0.25 * (6 * math.log(20) / (50 * 400)) ** 0.5)
-    assert AERR(10, 4, 400, radius=2.0, y_max=2.0).num[RATE] == pytest.approx((3 / (2 * 10 * 400)) ** 0.5)
+    assert AERR(10, 4, T=400).num[RATE] == pytest.approx(2 / (4 * 400 * 20 / 3) ** 0.5)
+    assert AELR(10, 4, T=400).num[RATE] == pytest.approx(0.25 * (6 * math.log(20) / (50 * 400)) ** 0.5)
+    assert AERR(10, 4, T=400, radius=2.0, y_max=2.0).num[RATE] == pytest.approx((3 / (2 * 10 * 400)) ** 0.5)
 
 
 def test_helpers_of_the_pages():
@@ -158,16 +159,19 @@ def test_refused(cls, kw):
 
 
 @pytest.mark.parametrize("make", [
-    lambda: AERR(3, 2, 100, q=[1, 1, 0]),
-    lambda: AELR(3, 2, 100, q=[1, -1, 1]),
-    lambda: AERR(3, 2, 100, q=[1, 1]),
-    lambda: DDAERR(3, 2, 100, [1, 1]),
-    lambda: DDAELR(3, 2, 100, [0, 0, 0]),
-    lambda: DDAERR(3, 2, 100, [1, -1, 1]),
-    lambda: TwoPhaseAERR(12, 4, 1000, warm=1000),
-    lambda: TwoPhaseAELR(12, 4, 1000, delta=0),
-    lambda: TwoPhaseAELR(12, 4, 1),
-    lambda: OnlineAELR(10, 4, 1000, "both"),
+    lambda: AERR(3, 2, T=100, q=[1, 1, 0]),
+    lambda: AELR(3, 2, T=100, q=[1, -1, 1]),
+    lambda: AERR(3, 2, T=100, q=[1, 1]),
+    lambda: DDAERR(3, 2, T=100, moments=[1, 1]),
+    lambda: DDAELR(3, 2, T=100, moments=[0, 0, 0]),
+    lambda: DDAERR(3, 2, T=100, moments=[1, -1, 1]),
+    lambda: TwoPhaseAERR(12, 4, T=1000, warm=1000),
+    lambda: TwoPhaseAELR(12, 4, T=1000, delta=0),
+    lambda: TwoPhaseAELR(12, 4, T=1000, delta=1e-310),
+    lambda: TwoPhaseAELR(12, 4, T=1),
+    lambda: DDAERR(3, 2, T=100, moments=None),
+    lambda: DDAERR(3, 2, T=100, moments=[1e300, 1, 1]),
+    lambda: OnlineAELR(10, 4, T=1000, reading="both"),
 ])
 def test_refused_by_one_learner(make):
     with pytest.raises(ValueError, match="it must be"): make()
@@ -176,13 +180,93 @@ def test_refused_by_one_learner(make):
 def test_chances_are_normalised():
     assert learners.check_chances([1, 3], None, 2)[0].tolist() == [0.25, 0.75]
     assert learners.check_chances([1, 0], [2, 0], 2)[1].tolist() == [2, 0]
-    lr = AERR(2, 2, 10, q=[1, 3])
+    lr = AERR(2, 2, T=10, q=[1, 3])
     assert lr.chance.tolist() == [0.25, 0.75] and lr.params["q"] == [0.25, 0.75]
 
 
 def test_a_refused_row_is_named():
-    lr = AERR(10, 4, 100, seed=0)
-    with pytest.raises(ValueError, match=r"X\[0, \d\]"): oslr.simulate(lr, np.full((5, 10), 1e61), np.zeros(5))
+    lr = AERR(10, 4, T=100, seed=0)
+    for value, what in ((1e61, r"X\[0, \d\] = 1e\+61"), (0.9, "norm of X.*x_norm = 1")):
+        with pytest.raises(ValueError, match=what): oslr.simulate(lr, np.full((5, 10), value), np.zeros(5))
+    with pytest.raises(ValueError, match=r"X\[0, \d\] = 1.1: .*x_norm = 1"):
+        oslr.simulate(AELR(10, 4, T=9), np.full((5, 10), 1.1), np.zeros(5))
+
+
+SIZES = {"d": 6, "budget": 3, "T": 100}
+MOMENTS = np.full(6, 1 / 6)
+FUNCTIONS = {  # arguments that are right
+    "bound_aerr": SIZES | {"radius": 2, "x_norm": 1, "y_max": 3, "q": None, "printed": True},
+    "bound_aelr": SIZES | {"radius": 2, "x_norm": 1, "y_max": 3, "q": MOMENTS},
+    "bound_ddaerr": SIZES | {"moments": MOMENTS, "x_norm": 1, "printed": False},
+    "bound_ddaelr": SIZES | {"moments": MOMENTS, "x_norm": 1, "y_max": 3},
+    "bound_two_phase": SIZES | {"ridge": True, "moments": MOMENTS, "warm": 9, "delta": 0.1, "radius": 1, "x_norm": 1},
+    "bound_ks_ridge": SIZES | {"moments": MOMENTS, "warm": 9, "delta": 0.1, "radius": 1, "uniform": False},
+    "bound_ks_lasso": SIZES | {"moments": MOMENTS, "warm": 9, "delta": 0.1, "radius": 1, "uniform": True},
+    "estimate_moment": {"d": 6, "draws": 2, "ridge": True, "q": MOMENTS, "moments": MOMENTS, "x_norm": 1, "printed": False},
+    "confident_moments": {"second": MOMENTS, "rounds": 4, "budget": 2, "delta": 0.1, "x_norm": 1, "ridge": False},
+    "data_dependent_q": {"moments": MOMENTS, "ridge": True},
+    "floor_online": {"u": MOMENTS, "draws": 3, "reading": "observed"},
+    "sharpened_step": {"d": 6, "budget": 3, "ridge": False},
+    "textbook": {"X": np.ones((1, 6)), "y": [1.0], "draws": [([1, 2], None)], "ridge": True, "B": 1, "eta": 0.1, "q": MOMENTS},
+}
+BAD = ["1", math.nan, math.inf, -1, [[1]], [math.nan] * 6, -MOMENTS, np.zeros(5), {}, 10**400, 1e300, np.float32(-0.5), 0, 1.5, None]
+
+
+def numbers(out):
+    "Whether all that a function gave are finite real numbers."
+    return all(np.isrealobj(part) and np.isfinite(part).all() for part in (out if isinstance(out, tuple) else (out,)))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_refuse_or_give_numbers(name):
+    f, right = getattr(oslr.hazan2012, name), FUNCTIONS[name]
+    assert numbers(f(**right))
+    small = {k: np.int16(v) if type(v) is int else np.float32(v) if type(v) is float else v for k, v in right.items()}
+    assert np.allclose(f(**small), f(**right), rtol=1e-5)
+    for key in right:
+        for bad in BAD:
+            try: out = f(**(right | {key: bad}))
+            except ValueError as e: assert "it must be" in str(e)
+            else: assert numbers(out), (key, bad)
+    for extra in ({"budget": 7}, {"warm": 100}, {"ridge": 1}, {"printed": 1}, {"uniform": 1}, {"reading": "both"}):
+        if set(extra) <= set(right):
+            with pytest.raises(ValueError, match=f"{next(iter(extra))} = "): f(**(right | extra))
+
+
+def test_textbook_refuses_draws_that_cannot_be():
+    right = FUNCTIONS["textbook"]
+    for pairs in ([([6], None)], [([0.5], None)], [([], None)], [([1], 2)], [([1], 9)], []):
+        with pytest.raises(ValueError, match="draws"): oslr.hazan2012.textbook(**(right | {"draws": pairs}))
+
+
+@pytest.mark.parametrize("cls", [AERR, AELR, TwoPhaseAELR, OnlineAELR, DDAERR])
+@pytest.mark.parametrize("stop", ["between rounds", "label to come"])
+def test_a_file_with_another_number_is_refused_or_plays(cls, stop, tmp_path):
+    s, rng = oslr.data.sparse_linear(8, 2, 300, seed=0), np.random.default_rng(0)
+    kw = {"moments": MOMENTS[0] * np.arange(1, 9)} if cls is DDAERR else {}
+    lr = cls(8, 4, T=150, x_norm=10, y_max=10, step=3, seed=0, **kw)
+    oslr.simulate(lr, s.X[:60], s.y[:60])
+    if stop != "between rounds":
+        if lr.protocol != "OSLR": lr.commit()
+        getattr(lr, lr.calls[-2])(s.X[60, lr.query()])
+    lr.save(tmp_path / "good.npz")
+    oslr.load(tmp_path / "good.npz")
+    header, arrays = oslr.storage.read_file(tmp_path / "good.npz")
+    refused = 0
+    for _ in range(300):
+        forged = copy.deepcopy(arrays)
+        a = forged[rng.choice([name for name in arrays if arrays[name].size])]
+        value = rng.choice([-1e9, -1, -1e-3, 0, 1, 2, 1e-300, 1e9, 1e18, 1e300, math.nan, math.inf])
+        a.flat[rng.integers(a.size)] = np.nan_to_num(value, nan=-7, posinf=2**62) if a.dtype.kind == "i" and abs(value) < 1e19 else (
+            value if a.dtype.kind == "f" else 2**62)
+        oslr.storage.write_file(tmp_path / "a.npz", header, forged)
+        try: again = oslr.load(tmp_path / "a.npz")
+        except ValueError as e:
+            refused += "it must be" in str(e)
+            continue
+        if stop != "between rounds": again.update(s.y[60])
+        assert np.isfinite(oslr.simulate(again, s.X[:200], s.y[:200]).predictions).all() and np.isfinite(again.coef_).all()
+    assert refused > 100
 
 
 def test_names():

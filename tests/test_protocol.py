@@ -5,10 +5,16 @@ import os
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
+from scipy.sparse import csr_matrix
 
 from oslr_nb import protocol as p
+from oslr_nb.checks import LARGEST
 from oslr_nb.protocol import Environment, Learner, Run, play, simulate
+from oslr_nb.storage import write_file
 
 NAN = np.nan
 
@@ -62,7 +68,12 @@ def test_split_query():
     (p.check_sparse, (np.ones(3), 0.1, 3), "intercept"),
     *((p.check_stream, bad, r"X|y") for bad in
       (([1, 2], [1]), ([["a"]], [1]), ([[1.0]], [NAN]), ([[1.0]], [1, 2]), (np.empty((0, 2)), []))),
-    (p.refuse_bought, (np.array([[1.0, NAN, 1e61]]), 0, 7, np.array([0, 2])), r"X\[0, 2\] = 1e\+61"),
+    *((p.refuse_bought, (np.array([[0.6, NAN, 1e61, 0.8, 0.9]]), 0, 7, np.array(bought), limit, name, norm), words) for
+      bought, limit, name, norm, words in (
+          ([0, 2], LARGEST, "", False, r"X\[0, 2\] = 1e\+61"), ([1], 1.0, "x_max", False, r"X\[0, 1\] = nan"),
+          ([2], 1.0, "x_norm", True, r"X\[0, 2\] = 1e\+61: .* at most 1e\+60"),
+          ([3, 4], 0.8, "x_max", False, r"X\[0, 4\] = 0.9: it must be a finite number of magnitude at most 0.8 .*round 7, .*x_max = 0.8"),
+          ([0, 4], 1.0, "x_norm", True, r"norm of X\[0, 0\] to X\[0, 4\] = 1.08\d*: it must be at most 1 .*round 7, .*x_norm = 1"))),
     *((p.check_rows, (bad, 3), "rows") for bad in ([3], [-1], [0.5], [[0]], "ab")),
     (p.check_learner, (First,), "learner"),
     *((First, bad, "d =|budget|seed") for bad in ((0, 0), (4, 5), (4, 2.0), (4, 2, 0.1, "x"))),
@@ -205,7 +216,8 @@ def test_a_file_is_whole_or_refused(registry, tmp_path):
         with pytest.raises(ValueError, match="written by save"): p.load(bad)
     with np.load(file, allow_pickle=False) as f:
         assert json.loads(str(f["header"]))["learner"] == "example.First"
-        np.savez(bad, header=f["header"], w=np.zeros(99), values=np.zeros(2))
+        header = json.loads(str(f["header"]))
+    write_file(bad, header, {"w": np.zeros(99), "values": np.zeros(2)})
     with pytest.raises(ValueError, match=r"shape of w = \(99,\): it must be \(2,\)"): p.load(bad)
     with pytest.raises(FileNotFoundError): p.load(Path(tmp_path, "none.npz"))
 
@@ -218,3 +230,51 @@ def test_a_file_is_whole_or_refused(registry, tmp_path):
 def test_regret_by_hand():
     run = Run(np.eye(2), np.array([1.0, -1.0]), np.array([0, 1, 1]), np.array([0.0, 0.0, -1.0]), np.ones(3, int))
     assert run.regret([1.0, -1.0]).tolist() == [1, 2, 2] and run.regret([0.0, 1.0]).tolist() == [0, -3, -7]
+
+
+def test_values_at_the_limit_are_accepted():
+    p.check_bought_values(["a", "b"], np.array([0.6, 0.8]), 1.0, "x_norm", True)
+    p.check_bought_values(["a", "b"], np.array([0.6, -0.8 * (1 + 5e-7)]), 0.8, "x_max", False)
+    p.check_bought_values(["a"], np.array([LARGEST]), LARGEST, "", False)
+
+
+GAPS = {"age": [1.0, None], "sex": [True, False], "n": [3, None]}
+TABLES = {
+    "pandas": lambda: pd.DataFrame(GAPS | {"n": pd.array([3, None], dtype="Int64")}), "polars": lambda: pl.DataFrame(GAPS),
+    "pyarrow": lambda: pa.table(GAPS), "masked": lambda: np.ma.array([[1.0, 1, 3], [5, 0, 7]], mask=[[0, 0, 0], [1, 0, 1]]),
+    "booleans": lambda: np.array([[1, 1, 0], [0, 1, 0]], bool),
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_tables(kind):
+    "Gaps are NaN, which nobody may buy; booleans are numbers."
+    X, _ = p.check_stream(TABLES[kind](), [True, False])
+    wanted = [[1, 1, 0], [0, 1, 0]] if kind == "booleans" else [[1, 1, 3], [NAN, 0, NAN]]
+    assert X.dtype == np.float64 and np.array_equal(X, np.array(wanted, float), equal_nan=True)
+
+
+@pytest.mark.parametrize(("table", "words"), [
+    (pd.DataFrame({"a": [1.0], "b": ["x"]}), "column 'b' of X"), (pl.DataFrame({"a": [1.0], "b": ["x"]}), "column 'b' of X"),
+    (pd.DataFrame({"b": pd.to_datetime(["2020-01-01"])}), "column 'b' of X"), (csr_matrix(np.eye(2)), "sparse matrix.*toarray"),
+    (pd.DataFrame([[1.0, 2.0]], columns=["a", "a"]), "columns of X .*distinct names"),
+], ids=str)
+def test_tables_that_hold_no_numbers(table, words):
+    with pytest.raises(ValueError, match=words): p.check_stream(table, [1.0])
+    with pytest.raises(ValueError, match="dtype of y"): p.check_stream([[1.0]], pd.Series(["x"]))
+
+
+def test_missing_labels():
+    _, y = p.check_stream([[1.0], [2.0]], [NAN, 1.0], missing=True)
+    assert np.isnan(y[0]) and y[1] == 1
+    for y in ([NAN, np.inf], ["a", "b"]):
+        with pytest.raises(ValueError, match="y"): p.check_stream([[1.0], [2.0]], y, missing=True)
+    env = Environment([[1.0, 2.0]] * 3, [NAN, 1.0, 1.0], budget=1)
+    assert np.isnan(env.predict(0.5))
+    env.observe([0])
+    env.skip()
+    assert env.t == 2 and np.isnan(env.predictions[1]) and env.n_observed.tolist() == [0, 1, 0] and env.predict(2.0) == 1
+    with pytest.raises(p.ProtocolError, match="after the end"): env.skip()
+    run = Run(env._X, env._y, np.arange(3), env.predictions, env.n_observed)
+    assert run.scored.tolist() == [False, False, True] and run.regret([1.0, 0.0]).tolist() == [0, 0, 1]
+    assert run.best_sparse(1).loss == pytest.approx(0)

@@ -7,6 +7,10 @@ __all__ = ['AER', 'Baseline', 'Policy', 'aer_lambda', 'aer_textbook', 'best_poli
            'set_estimate', 'sign_law', 'solve_baseline', 'test_time_floor']
 
 # %% ../../../nbs/papers/cesabianchi2010.ipynb #90e598d6
+__doc__ = """Cesa-Bianchi et al. 2010: the paper.
+
+Learning a linear predictor from a few attributes of each training example, two algorithms, and what cannot be done.
+"""
 # in the order of the pages, so that claims stand in it
 from oslr_nb.papers.cesabianchi2010.baseline import (
     bound_baseline,

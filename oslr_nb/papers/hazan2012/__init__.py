@@ -6,6 +6,11 @@ __all__ = ['AELR', 'AERR', 'DDAELR', 'DDAERR', 'OnlineAELR', 'TwoPhaseAELR', 'Tw
            'data_dependent_q', 'estimate_moment', 'floor_online', 'sharpened_step', 'textbook']
 
 # %% ../../../nbs/papers/hazan2012.ipynb #e06b0f2a
+__doc__ = """Hazan & Koren 2012: the paper.
+
+Linear regression from a few attributes of each training example, for no more attributes in total than full
+information; and draws made for the data.
+"""
 from .aerr_aelr import AELR, AERR, bound_aelr, bound_aerr, estimate_moment, sharpened_step, textbook
 from oslr_nb.papers.hazan2012.draws import (
     DDAELR,

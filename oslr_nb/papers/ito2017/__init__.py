@@ -4,6 +4,10 @@
 __all__ = []
 
 # %% ../../../nbs/papers/ito2017.ipynb #4183bac5
+__doc__ = """Ito et al. 2017: the paper.
+
+Three polynomial-time learners with square-root regret, what they need, and how they stand up.
+"""
 from .algorithm1 import *
 from .algorithms23 import *
 

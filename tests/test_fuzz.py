@@ -1,0 +1,248 @@
+"""Nonsense in every public argument: an answer in finite numbers, or one sentence; never a crash, never silence.
+
+About 10,000 inputs; OSLR_FUZZ=100000 asks for as many.
+"""
+
+import importlib
+import inspect
+import os
+import pkgutil
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import oslr_nb as oslr
+import oslr_nb.papers
+from oslr_nb import data as streams
+from oslr_nb import designs, experts, geometry, oco
+from oslr_nb.protocol import get_state
+
+INPUTS = int(os.environ.get("OSLR_FUZZ", "10000"))
+D, BUDGET, K, T = 6, 4, 2, 30
+RNG = np.random.default_rng(0)
+X, Y = RNG.choice([-0.25, 0.25], (T, D)), RNG.choice([-0.5, 0.5], T)
+PAPERS = [m.name for m in pkgutil.iter_modules(oslr_nb.papers.__path__) if m.name != "core"]
+
+
+class Odd:
+    "An object that nobody expects."
+
+    def __repr__(self) -> str: return "Odd()"
+
+
+NUMBERS = [0, 1, 2, 3, 5, 7, -1, -2.5, 0.3, 1e-320, 1e-200, 1e-9, 1e9, 1e200, 10**400, np.nan, np.inf, -np.inf, 1j, True,
+           np.int8(3), np.int16(4), np.uint8(2), np.float32(0.5), np.float16(1), np.longdouble(2), Fraction(1, 3)]
+THINGS = [None, "", "4", "printed", b"4", [], [1], (1, 2), {}, {1}, Odd(), Odd, print, object(), range(3), "é" * 200]
+ARRAYS = [np.array(2.0), np.zeros(D), np.ones(D), np.full(D, np.nan), np.full(D, np.inf), np.ones(D, complex), np.ones((D, D)),
+          np.zeros((0, D)), np.zeros(0), np.array(["a"] * D), np.array([None] * D), np.ma.masked_all(D), np.arange(D), -np.ones(D),
+          np.full(D, 1e200),
+          np.ones((T, D)), np.full((T, D), np.nan), np.ones((T, 1)), np.ones(T), np.full(T, np.inf), np.ones((2, 2, 2)), [[1], [1, 2]],
+          np.ones((T, D), bool), np.ones(D, np.float32), np.array([0, 0, 1]), np.array([D, 1]), np.array([-1, 1])]
+nonsense = st.one_of(st.sampled_from(NUMBERS), st.sampled_from(THINGS), st.sampled_from(range(len(ARRAYS))).map(lambda i: ARRAYS[i]),
+                     st.integers(), st.floats())
+
+
+def budgeted(share):
+    "This test's share of the inputs, without deadlines, the same ones each time."
+    return settings(max_examples=max(1, int(INPUTS * share)), deadline=None, derandomize=True, database=None,
+                    suppress_health_check=list(HealthCheck))
+
+
+def leaves(value):
+    "The numbers in an answer."
+    if isinstance(value, (tuple, list)):
+        for part in value: yield from leaves(part)
+    elif isinstance(value, dict):
+        for part in value.values(): yield from leaves(part)
+    elif isinstance(value, np.ndarray) and value.dtype.kind in "iufc": yield from value.ravel()[:2000]
+    elif isinstance(value, (int, float, complex, np.number)): yield value
+
+
+def answer(call, infinite=False):
+    "The answer, or None where the call was refused in a sentence; anything else fails."
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message=".*Theorem 2.*")  # top < k: what it says is meant
+        try: value = call()
+        except oslr.ProtocolError as e: assert str(e).endswith(".")
+        except ValueError as e: assert "it must be" in str(e) or "needs" in str(e), f"a foreign sentence: {e}"
+        else:
+            for number in leaves(value):
+                assert not np.iscomplexobj(number) and not np.isnan(number), f"{number} in silence"
+                assert infinite or not np.isinf(number), f"{number} in silence"
+            return value
+    return None
+
+
+# ---------------------------------------------------------------------------------------------------- learners
+KEYS = sorted(oslr.LEARNERS)
+NEEDED = {"T": T, "k": K, "moments": np.full(D, 0.06)}
+
+
+def fitting(key):
+    "Arguments with which the learner plays the stream of this file."
+    cls = oslr.LEARNERS[key].cls
+    given = inspect.signature(cls).parameters
+    needed = {n: v for n, v in NEEDED.items() if n in given and (given[n].default is inspect.Parameter.empty or n == "k")}
+    return cls, {"d": D, "budget": BUDGET, "seed": 0, **needed}
+
+
+@budgeted(0.25)
+@given(key=st.sampled_from(KEYS), data=st.data())
+def test_constructors(key, data):
+    cls, kw = fitting(key)
+    names = st.sampled_from([*inspect.signature(cls).parameters])
+    for name in data.draw(st.lists(names, min_size=1, max_size=2)): kw[name] = data.draw(nonsense)
+    lr = answer(lambda: cls(**kw))
+    if lr is None or not lr.d <= D or lr.d != D: return
+    run = answer(lambda: oslr.simulate(lr, X, Y))
+    if run is not None: assert np.isfinite(run.predictions).all() and np.isfinite(lr.coef_).all()
+
+
+@budgeted(0.25)
+@given(key=st.sampled_from(KEYS), data=st.data())
+def test_calls(key, data):
+    "In any order, with anything; what is refused changes nothing."
+    cls, kw = fitting(key)
+    lr = cls(**kw)
+    for _ in range(data.draw(st.integers(1, 8))):
+        name = data.draw(st.sampled_from([*lr.calls, "skip", *lr.calls]))
+        values = X[0, lr._S] if getattr(lr, "_S", None) is not None else np.zeros(BUDGET)
+        good = {"predict": (values,), "observe": (values,), "update": (0.5,)}.get(name, ())
+        args = tuple(data.draw(nonsense) for _ in good) if data.draw(st.booleans()) else good
+        before = str(get_state(lr))
+        got = answer(lambda name=name, args=args: (getattr(lr, name)(*args), "done"))
+        if got is None: assert str(get_state(lr)) == before
+        elif name == "query": lr._S = got[0]
+    assert np.isfinite(lr.coef_).all()
+
+
+@budgeted(0.1)
+@given(key=st.sampled_from(KEYS), data=st.data())
+def test_streams(key, data):
+    cls, kw = fitting(key)
+    lr = cls(**kw)
+    arguments = {"learner": lr, "X": X, "y": Y, "seed": 0, "rows": None, "score": True}
+    arguments[data.draw(st.sampled_from([*arguments]))] = data.draw(nonsense)
+    before = str(get_state(lr))
+    run = answer(lambda: oslr.simulate(**arguments))
+    if run is None: assert str(get_state(lr)) == before
+    elif arguments["score"]: assert np.isfinite(run.predictions).all()
+
+
+@budgeted(0.1)
+@given(data=st.data())
+def test_environments(data):
+    arguments = {"X": X, "y": Y, "budget": BUDGET, "protocol": data.draw(st.sampled_from(oslr.protocol.PROTOCOLS)), "k": K}
+    if data.draw(st.booleans()): arguments[data.draw(st.sampled_from([*arguments]))] = data.draw(nonsense)
+    env = answer(lambda: oslr.Environment(**arguments))
+    if env is None: return
+    for _ in range(4):
+        name = data.draw(st.sampled_from(["commit", "observe", "predict", "label", "skip"]))
+        args = (data.draw(nonsense),) if name in ("commit", "observe", "predict") else ()
+        books = (env.t, env.purchases.sum(), len(env.ledger))
+        if answer(lambda name=name, args=args: (getattr(env, name)(*args), "done"), infinite=True) is None:
+            assert (env.t, env.purchases.sum(), len(env.ledger)) == books
+
+
+@budgeted(0.05)
+@given(data=st.data())
+def test_comparators(data):
+    run = oslr.Run(X, Y, np.arange(T), np.zeros(T), np.full(T, BUDGET))
+    what = data.draw(st.sampled_from(["regret", "best", "function", "load", "cite", "verify", "play"]))
+    thing = data.draw(nonsense)
+    if what == "regret": answer(lambda: run.regret(thing))
+    elif what == "best": answer(lambda: run.best_sparse(thing).w)
+    elif what == "function":
+        arguments = {"X": X, "y": Y, "k": K, "radius": 1.0, "limit": 100, "times": None}
+        arguments[data.draw(st.sampled_from([*arguments]))] = thing
+        answer(lambda: oslr.best_sparse(**arguments).w)
+    elif what == "play": answer(lambda: oslr.play(thing, thing))
+    elif what == "cite": answer(lambda: oslr.cite(thing))
+    elif what == "verify": answer(lambda: oslr.verify(thing, jobs=1).ok)
+    elif what == "load":
+        try: answer(lambda: oslr.load(thing))
+        except FileNotFoundError as e: assert "there is no such file" in str(e)
+
+
+# ---------------------------------------------------------------------------------------------------- functions
+def functions():
+    "Public functions of the papers and of the core, apart from those whose docstring says that arguments are not checked."
+    found = {}
+    for module in [designs, geometry, oco, experts, *(importlib.import_module(f"oslr_nb.papers.{p}") for p in PAPERS)]:
+        for name in getattr(module, "__all__", None) or dir(module):
+            f = getattr(module, name)
+            if not inspect.isfunction(f) or name.startswith("_") or "not checked" in (f.__doc__ or ""): continue
+            found[f"{module.__name__}.{name}"] = f
+    for f in (streams.sparse_linear, streams.shuffled): found[f"{f.__module__}.{f.__name__}"] = f
+    return found
+
+
+FUNCTIONS = functions()
+# a good value for each name of an argument; functions whose arguments mean something else have their own line
+SCALARS = {"d": D, "budget": BUDGET, "k": K, "top": K, "T": T, "m": T, "n": 3, "radius": 1.0, "radius_2": 1.0, "x_norm": 1.0, "x_max": 1.0,
+           "y_max": 1.0, "step": 1.0, "hedge_step": 1.0, "delta": 0.1, "eps": 0.1, "sigma_min": 0.4, "sigma_max": 0.8, "phi": 0.5, "q": 0.5,
+           "warm": 10, "draws": 3, "ridge": True, "seed": 0, "rng": np.random.default_rng(0), "weight": 0.5, "order": 1, "w_norm": 0.5,
+           "l1": 1.0, "rounds": 10, "reading": "observed", "s": 2, "r": 2, "G": 1.0, "N": 5, "second": 1.0, "low": 0.5, "a": 1.0}
+VECTORS = {"w": np.full(D, 0.1), "u": np.full(D, 0.1), "lam": np.linspace(1, 2, T), "X": X, "y": Y, "moments": np.full(D, 0.06),
+           "radii": [0.5, 1.0], "x": np.full(D, 0.2), "S": [0, 1], "A": np.eye(D), "v": np.full(D, 0.5), "eta": np.linspace(2, 1, T),
+           "g": np.ones((T, D)), "V": np.eye(D), "h": np.arange(D) / D, "costs": np.ones((T, 5)), "weights": np.full((T, 5), 0.2)}
+GOOD = SCALARS | VECTORS
+# functions that mean something else by a name
+OTHERWISE = {
+    "data.sparse_linear": {"weights": "uniform"},
+    "data.shuffled": {"stream": streams.sparse_linear(D, K, T, 0)},
+    "experts.eg_regret_bound": {"eta": 0.1},
+    "experts.hedge": {"eta": 0.1},
+    "experts.hedge_regret_bound": {"eta": 0.1},
+    "hazan2012.confident_moments": {"second": np.full(D, 1.0)},
+    "designs.check_weights": {"q": (0.5, 0.5)},
+    "designs.normalise": {"q": (0.5, 0.5)},
+    "cesabianchi2010.bound_aer": {"lam": 1.0},
+    "ito2017.bound_6_sharpened": {"w": np.eye(D)[0]},
+    "ito2017.bound_6_uniform": {"w": np.eye(D)[0]},
+    "hazan2012.estimate_moment": {"q": None},
+    "hazan2012.bound_aerr": {"q": None},
+    "hazan2012.bound_aelr": {"q": None},
+}
+
+
+def arguments_of(f):
+    "Good arguments by name, or None where this file does not know one."
+    home = f.__module__.split(".papers.")[-1].removeprefix("oslr_nb.").split(".")[0]
+    out, good = {}, GOOD | OTHERWISE.get(f"{home}.{f.__name__}", {})
+    for name, p in inspect.signature(f).parameters.items():
+        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD): continue
+        if name in good: out[name] = good[name]
+        elif p.default is p.empty: return None
+        else: out[name] = p.default
+    return out
+
+
+KNOWN = {name: f for name, f in FUNCTIONS.items() if arguments_of(f)}
+
+
+@budgeted(0.25)
+@given(name=st.sampled_from(sorted(KNOWN)), data=st.data())
+def test_functions(name, data):
+    f = KNOWN[name]
+    kw = arguments_of(f)
+    kw[data.draw(st.sampled_from(sorted(kw)))] = data.draw(nonsense)
+    if any(isinstance(v, (int, float)) and abs(v) > 1e5 for v in kw.values()) and name.split(".")[-1] in LONG: return
+    answer(lambda: f(**kw), infinite="inf" in f.__doc__)
+
+
+LONG = {"hidden_attribute", "sparse_linear"}  # whose answer is as long as an argument says
+
+
+def test_most_functions_are_tried():
+    assert len(KNOWN) >= 0.6 * len(FUNCTIONS), sorted(set(FUNCTIONS) - set(KNOWN))
+
+
+def test_the_check_can_fail():
+    for call in (lambda: np.nan, lambda: 1j, lambda: [np.inf], lambda: np.array([1.0]) / 0, lambda: int("a")):
+        with pytest.raises((AssertionError, RuntimeWarning)): answer(call)

@@ -1,0 +1,149 @@
+"""The package as strangers meet it: compiled code, installations that cannot be written, versions, first words, two writers."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+
+import numpy as np
+import pytest
+from conftest import TOP
+
+import oslr_nb as oslr
+
+CLAIM = "from oslr_nb.claims import run_claim; import oslr_nb.papers.ito2017; print(run_claim('A19', 'ito2017').as_expected)"
+PLAY = """
+import numpy as np, oslr_nb as oslr
+run = oslr.simulate(oslr.ito2017.GreedyRDA(4, 2, x_norm=2), np.eye(4), np.ones(4))
+print(run.n_observed.sum())
+"""
+
+
+def python(code, root=TOP, **env):
+    "What a fresh process prints; `root` is where the package is found."
+    variables = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), "PYTHONPATH": str(root), **env}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=variables, cwd="/")
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+@pytest.fixture
+def copy_of_package(tmp_path):
+    shutil.copytree(TOP / "oslr_nb", tmp_path / "oslr_nb", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+def test_a_claim_sees_a_changed_kernel_of_another_module(copy_of_package):
+    "With warm caches: numba alone would go on with the old `draw_outside` inside the kernels of Algorithm 1."
+    kernels = copy_of_package / "oslr_nb" / "__pycache__"
+    assert python(CLAIM, copy_of_package).stdout.strip() == "True"
+    first = set(kernels.glob("kernels-*"))
+    path = copy_of_package / "oslr_nb" / "designs.py"
+    text = path.read_text()
+    changed = text.replace("i = np.int64(rng.random() * d)\n", "i = np.int64(rng.random() ** 2 * d)\n")
+    assert changed.count("** 2 * d") == 1
+    path.write_text(changed)
+    assert python(CLAIM, copy_of_package).stdout.strip() == "False"
+    assert len(first) == 1 and len(set(kernels.glob("kernels-*"))) == 2
+    path.write_text(text)
+    assert python(CLAIM, copy_of_package).stdout.strip() == "True"
+
+
+def test_an_installation_that_cannot_be_written(copy_of_package):
+    "Without a home nothing is kept; with one, the compiled code goes there; NUMBA_CACHE_DIR is tried first."
+    (copy_of_package / "oslr_nb" / "__pycache__").write_text("a file where the folder should be")
+    assert python(PLAY, copy_of_package, HOME="/nowhere", XDG_CACHE_HOME="", OSLR_QUIET="1").stdout.strip() == "8"
+    for name, folder in (("XDG_CACHE_HOME", "cache"), ("NUMBA_CACHE_DIR", "numba")):
+        assert python(PLAY, copy_of_package, **{name: str(copy_of_package / folder)}).stdout.strip() == "8"
+        assert list((copy_of_package / folder).rglob("kernels-*/**/*.nbi"))
+
+
+def test_a_word_while_compiling(copy_of_package):
+    assert "compiling the rounds of ito2017.GreedyRDA, once" in python(PLAY, copy_of_package).stderr
+    assert python(PLAY, copy_of_package).stderr == ""
+
+
+def test_old_compiled_code_is_cleared_away(tmp_path, monkeypatch):
+    from oslr_nb import checks
+
+    monkeypatch.setattr(checks, "cache_bases", lambda: iter([tmp_path]))
+    for n in range(6):
+        monkeypatch.setenv("OSLR_KERNELS", str(n))
+        assert checks.kernel_folder.__wrapped__() == str(tmp_path / f"kernels-{n}")
+        os.utime(tmp_path / f"kernels-{n}", (n, n))
+    monkeypatch.setenv("OSLR_KERNELS", "last")
+    checks.kernel_folder.__wrapped__()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["kernels-4", "kernels-5", "kernels-last"]
+
+
+def test_version_and_module():
+    for command in (["-m", "oslr_nb", "--version"], ["-m", "oslr_nb.cli", "--version"]):
+        done = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False, cwd=TOP)
+        assert done.stdout.strip() == f"oslr_nb {oslr.__version__}", done.stderr
+
+
+def test_modules_say_what_they_are():
+    for name in ("", ".protocol", ".data", ".papers.ito2017", ".papers.hazan2012", ".papers.foster2016", ".papers.cesabianchi2010"):
+        code = f"import importlib; print(importlib.import_module('oslr_nb{name}').__doc__)"
+        assert len(python(code).stdout.strip().splitlines()[0]) > 5, name
+
+
+def test_what_objects_print():
+    lr = oslr.ito2017.RDA2(8, 3, seed=0)
+    assert repr(lr).startswith("RDA2(d=8, budget=3") and "array" not in repr(lr)
+    X = np.eye(8)
+    assert repr(oslr.simulate(lr, X, np.ones(8))).startswith("Run(8 rounds, d=8, mean loss 1, 24 numbers bought)")
+    assert repr(oslr.Environment(X, np.ones(8), 3)) == "Environment(T=8, d=8, budget=3, protocol='OSLR'; 0 rounds played)"
+
+
+WRITERS = """
+import os, random, signal, sys, time
+import oslr_nb as oslr
+
+path, random_ = sys.argv[1], random.Random(0)
+lr, children = oslr.ito2017.GreedyRDA(40, 3, seed=0), []
+lr.save(path)
+for kill in range(50):
+    while len(children) < 2:
+        children.append(os.fork())
+        if children[-1] == 0:
+            while True: lr.save(path)
+    time.sleep(random_.random() / 50)
+    for _ in range(3): assert oslr.load(path).d == 40
+    os.kill(victim := children.pop(0), signal.SIGKILL)
+    os.waitpid(victim, 0)
+    assert oslr.load(path).d == 40
+os.kill(children[0], signal.SIGKILL)
+print("always whole")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_two_writers_killed_at_fifty_moments(tmp_path):
+    "Whoever reads finds a whole file, and no one else's leavings stand in the way."
+    done = subprocess.run([sys.executable, "-c", WRITERS, tmp_path / "a.npz"], capture_output=True, text=True, check=False, cwd=TOP)
+    assert done.stdout.strip() == "always whole", done.stderr
+
+
+def test_the_source_distribution_can_be_tested(tmp_path):
+    "It holds notebooks, tests, their configuration and the lock."
+    tree = tmp_path / "tree"
+    listed = subprocess.run(["git", "ls-files"], cwd=TOP, capture_output=True, text=True, check=True).stdout.split()
+    for name in listed:
+        if (TOP / name).exists():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(TOP / name, tree / name)
+    code = "import setuptools.build_meta as b, sys; print(b.build_sdist(sys.argv[1]))"
+    done = subprocess.run([sys.executable, "-c", code, tmp_path], cwd=tree, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
+        names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
+    wanted = {n for n in listed if not n.startswith((".ci", ".git")) and (TOP / n).exists()}
+    assert wanted <= names, sorted(wanted - names)[:10]
+
+
+def test_lowest_versions_are_stated():
+    "typer before 0.15.4 fails with today's click."
+    assert re.search(r'"typer>=0\.15\.4"', (TOP / "pyproject.toml").read_text())
