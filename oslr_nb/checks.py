@@ -119,7 +119,7 @@ def check_real(name: str, value: Any, above: float = -np.inf, high: float = np.i
     if not math.isfinite(number) or number <= above or number > high: fail(name, value, allowed, why)
     return number
 
-
+# %% ../nbs/core/07_checks.ipynb #35c4f7b1
 def check_choice(name: str, value: Any, allowed: tuple[str, ...], why: str = "") -> str:
     """Check that a value is one of some words.
 
@@ -147,7 +147,7 @@ def check_choice(name: str, value: Any, allowed: tuple[str, ...], why: str = "")
     if isinstance(value, str) and value in allowed: return value
     fail(name, value, "one of " + ", ".join(allowed), why)
 
-
+# %% ../nbs/core/07_checks.ipynb #35c4f7b2
 def check_flag(name: str, value: Any) -> bool:
     """Check that a value is True or False.
 
@@ -204,7 +204,7 @@ def table_values(name: str, table: Any) -> np.ndarray:
     except nw.exceptions.DuplicateError: fail(f"columns of {name}", list(table.columns), "distinct names")
     return np.column_stack([numbers(column, f"column {column.name!r} of {name}") for column in columns])
 
-
+# %% ../nbs/core/07_checks.ipynb #f411565a
 def as_array(value: Any, name: str = "value") -> np.ndarray:
     """Turn a value into an array; a ragged one becomes a single object.
 
@@ -332,9 +332,11 @@ def check_magnitude(name: str, value: np.ndarray) -> np.ndarray:
     i = tuple(int(j) for j in np.argwhere(~(np.abs(value) <= LARGEST))[0])
     fail(f"{name}{list(i)}", float(value[i]), TOO_LARGE)
 
-
-def check_scales(why: str = "", zero: bool = False, **values: Any) -> list[float]:
-    """Check that limits of norms, multipliers and other scales are above `SMALLEST` and at most `LARGEST`.
+# %% ../nbs/core/07_checks.ipynb #8f05905b
+def check_scales(
+    why: str = "", zero: bool = False, low: float = SMALLEST, high: float = LARGEST, **values: Any
+) -> list[float]:
+    """Check that limits of norms, multipliers and other scales are positive and neither tiny nor huge.
 
     Parameters
     ----------
@@ -342,6 +344,8 @@ def check_scales(why: str = "", zero: bool = False, **values: Any) -> list[float
         Reason for the limits, for the message.
     zero : bool
         Whether a scale may also be 0.
+    low, high : float
+        Each must be above `low` and at most `high`.
     **values : object
         The scales by the names of their arguments.
 
@@ -355,8 +359,7 @@ def check_scales(why: str = "", zero: bool = False, **values: Any) -> list[float
     ValueError
         If one is no number or outside the limits.
     """
-    low = -SMALLEST if zero else SMALLEST
-    return [check_real(name, value, low, LARGEST, why) for name, value in values.items()]
+    return [check_real(name, value, -low if zero else low, high, why) for name, value in values.items()]
 
 
 def check_label(name: str, value: Any) -> float:

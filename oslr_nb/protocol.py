@@ -13,7 +13,6 @@ import math
 import os
 import re
 import sys
-import tempfile
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -28,6 +27,7 @@ from oslr_nb.checks import (
     as_array,
     check_array,
     check_choice,
+    check_flag,
     check_indices,
     check_int,
     check_label,
@@ -513,7 +513,7 @@ class Learner:
     Parameters
     ----------
     d : int
-        Number of features, at least 1.
+        Number of features, from 1 to 10^8: its state has to fit into memory.
     budget : int
         Numbers bought a round (k' of the papers), from 0 to d; subclasses may ask for more.
     seed : int, SeedSequence, Generator or None
@@ -559,7 +559,7 @@ class Learner:
     y_limit: tuple[str, float] = ("", LARGEST)
 
     def __init__(self, d: int, budget: int, seed: Any = None, **params: Any):
-        self.d = check_int("d", d, 1)
+        self.d = check_int("d", d, 1, 10**8, "its state has to fit into memory")
         self.budget = check_int("budget", budget, 0, self.d, f"there are d = {self.d} features")
         self.params = {"d": self.d, "budget": self.budget, **params}
         self.rng, self._next, self._cost, self._refused = check_rng(seed), 0, 0, None
@@ -574,6 +574,7 @@ class Learner:
         return ("query", "predict", "update") if self.protocol == "OSLR" else ("commit", "query", "observe", "update")
 
     def _turn(self, call: str) -> None:
+        if type(self) not in ANNOUNCED: announce(type(self))
         if call != self.calls[self._next]:
             order = f"expected {self.calls[self._next]} ({self.protocol}: {', '.join(self.calls)})"
             raise ProtocolError(f"{call} is out of order: {order}.")
@@ -747,6 +748,19 @@ class Learner:
     def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         run = play(self, Environment(X[rows], y[rows], self.budget, self.protocol, self.params.get("k")))
         return run.predictions, run.n_observed
+
+# %% ../nbs/core/00_protocol.ipynb #a0000ce5
+ANNOUNCED: set[type] = set()  # classes that have played in this process
+
+
+def announce(cls: type[Learner]) -> None:
+    "Say that compiling takes a while, once for each class and version of the sources; OSLR_QUIET=1 silences it."
+    ANNOUNCED.add(cls)
+    key, folder = getattr(cls, "key", ""), kernel_folder()
+    mark = Path(folder, f"{key}.said")
+    if not key or cls._simulate is Learner._simulate or os.environ.get("OSLR_QUIET") or (folder and mark.exists()): return
+    print(f"oslr_nb: compiling the rounds of {key}, once for this version; this can take half a minute.", file=sys.stderr)
+    if folder: mark.touch()
 
 # %% ../nbs/core/00_protocol.ipynb #81e28a15
 @dataclass(frozen=True)
@@ -1105,15 +1119,21 @@ def commit_to(learner: Learner, env: Environment) -> None:
         raise
 
 # %% ../nbs/core/00_protocol.ipynb #0e70a11d
-def play_round(learner: Learner, env: Environment) -> None:
-    "One round of play; whatever is refused is raised."
-    if learner.protocol == "OSLR":
-        label = env.predict(learner.predict(sell(learner, env)))
+def play_round(learner: Learner, env: Environment, skip: bool) -> None:
+    "One round of play. What is refused is raised; but with `skip` a value that cannot be sold, or no label, ends the round."
+    try:
+        if learner.protocol != "OSLR": commit_to(learner, env)
+        values = sell(learner, env)
+    except ValueError:
+        if not skip: raise
+        learner.skip()
+        return env.skip()
+    if learner.protocol == "OSLR": label = env.predict(learner.predict(values))
     else:
-        commit_to(learner, env)
-        learner.observe(sell(learner, env))
+        learner.observe(values)
         label = env.label()
-    learner.update(label)
+    if skip and math.isnan(label): learner.skip()
+    else: learner.update(label)
 
 # %% ../nbs/core/00_protocol.ipynb #e5aa6eb8
 def play(learner: Learner, env: Environment, seed: Any = None, skip: bool = False) -> Run:
@@ -1128,7 +1148,8 @@ def play(learner: Learner, env: Environment, seed: Any = None, skip: bool = Fals
     seed : int, SeedSequence, Generator or None
         Restarts the learner's generator; None leaves it as it is.
     skip : bool
-        Skip a round whose purchase fails or whose label is missing, where otherwise the error is raised.
+        Skip a round in which a value to be sold is no number, or the label is missing, where otherwise the error is
+        raised. What is beyond the learner's scales is refused all the same.
 
     Returns
     -------
@@ -1153,15 +1174,11 @@ def play(learner: Learner, env: Environment, seed: Any = None, skip: bool = Fals
         fail("env.protocol", env.protocol, learner.protocol, f"{name} plays {learner.protocol}")
     if learner.d != env.d: fail("learner.d", learner.d, f"{env.d}, the number of features of the stream")
     check_int("learner.budget", learner.budget, 0, env.budget, "the environment sells no more")
+    check_flag("skip", skip)
     if seed is not None: learner.rng = check_rng(seed)
     start = env.t
     while env.t < env.T:
-        t = env.t
-        try: play_round(learner, env)
-        except ValueError:
-            if not skip: raise
-            learner.skip()
-            if env.t == t: env.skip()  # the purchase failed; otherwise the label was missing, and the round is over
+        play_round(learner, env, skip)
     return Run(env._X, env._y, np.arange(start, env.T), env.predictions[start:], env.n_observed[start:])
 
 # %% ../nbs/core/00_protocol.ipynb #98e4db85
@@ -1324,7 +1341,7 @@ def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.nda
 
 # %% ../nbs/core/00_protocol.ipynb #f11e0002
 #| code-fold: true
-#| code-summary: "Exported source: saved_form, check_header, load"
+#| code-summary: "Exported source: FIELDS, saved_form"
 FIELDS = {"next", "cost", "rng", "refused", "learner", "params"}  # what the header of a saved learner holds
 
 
@@ -1354,7 +1371,9 @@ def saved_form(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]
     header, arrays = get_state(learner)
     return header | {"learner": learner.key, "params": learner.params}, arrays
 
-
+# %% ../nbs/core/00_protocol.ipynb #f11e0003
+#| code-fold: true
+#| code-summary: "Exported source: check_header"
 def check_header(learner: Learner, header: dict[str, Any]) -> None:
     """Refuse a place in the round, or a standing query, that this learner cannot have.
 
@@ -1377,7 +1396,9 @@ def check_header(learner: Learner, header: dict[str, Any]) -> None:
         rows, coordinates = split_query(tuple(parts) if len(parts) == 2 else parts[0], learner.d)
         check_int("size of the query", len(rows) + len(coordinates), 0, learner.budget)
 
-
+# %% ../nbs/core/00_protocol.ipynb #f11e0004
+#| code-fold: true
+#| code-summary: "Exported source: load"
 def load(path: str | Path) -> Learner:
     """Read the learner that `Learner.save` wrote; it continues bit for bit.
 
@@ -1444,15 +1465,6 @@ def check_rows(rows: Any, n: int) -> np.ndarray:
         fail("rows", given, f"a list of row numbers from 0 to {n - 1}")
     return np.ascontiguousarray(rows, np.int64)
 
-# %% ../nbs/core/00_protocol.ipynb #a0000ce5
-def announce(learner: Learner) -> None:
-    "Say that compiling takes a while, once for each class and version of the sources; OSLR_QUIET=1 silences it."
-    key = getattr(learner, "key", "")
-    mark = Path(kernel_folder() or tempfile.gettempdir()) / f"{key}.said"
-    if not key or type(learner)._simulate is Learner._simulate or mark.exists() or os.environ.get("OSLR_QUIET"): return
-    print(f"oslr_nb: compiling the rounds of {key}, once for this version; this can take half a minute.", file=sys.stderr)
-    if kernel_folder(): mark.touch()
-
 # %% ../nbs/core/00_protocol.ipynb #067b70b0
 def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = None, score: bool = True) -> Run:
     """Play a learner over a stream with its compiled round; it keeps what it has learnt.
@@ -1493,8 +1505,7 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
     check_learner(learner)
     X, y = check_stream(X, y)
     if learner.d != X.shape[1]: fail("learner.d", learner.d, f"{X.shape[1]}, the number of features of X")
-    if not isinstance(score, (bool, np.bool_)): fail("score", score, "True or False")
-    if not score and learner.protocol != "training-only":
+    if not check_flag("score", score) and learner.protocol != "training-only":
         fail("score", score, "True", f"{learner.protocol} predicts in every round")
     with learner._alone:
         learner._turn(learner.calls[0])
@@ -1504,7 +1515,6 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
         if rows.size == 0: return Run(X, y, rows, np.empty(0), np.empty(0, np.int64))
         before, rng, played = get_state(learner), learner.rng, rows
         if seed is not None: learner.rng = check_rng(seed)
-        announce(learner)
         try:
             parts = []
             if learner._refused is not None: parts, rows = [Learner._simulate(learner, X, y, rows[:1])], rows[1:]

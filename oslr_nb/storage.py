@@ -7,7 +7,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
+import secrets
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,7 @@ def checksum(header: str, arrays: dict[str, np.ndarray]) -> str:
         digest.update(f"{name} {a.dtype.str} {a.shape}".encode() + a.tobytes())
     return digest.hexdigest()
 
-
+# %% ../nbs/core/11_storage.ipynb #57000008
 def write_file(path: str | Path, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     """Write header, checksum and arrays into one file, moved into place when it is whole.
 
@@ -65,17 +65,18 @@ def write_file(path: str | Path, header: dict[str, Any], arrays: dict[str, np.nd
         If the file cannot be written.
     """
     path, text = check_path(path), json.dumps(header | {"schema": SCHEMA})
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name[:80] + ".", suffix=".part", delete=False) as f:
-        try:
+    part = path.with_name(f"{path.name[:80]}.{secrets.token_hex(8)}.part")
+    try:
+        with open(part, "xb") as f:
             np.savez(f, header=np.array(text), checksum=np.array(checksum(text, arrays)), **arrays)
             f.flush()
             os.fsync(f.fileno())
-            os.replace(f.name, path)
-        except BaseException:
-            os.unlink(f.name)
-            raise
+        os.replace(part, path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
 
-
+# %% ../nbs/core/11_storage.ipynb #57000009
 def check_path(path: Any) -> Path:
     """Refuse what is no path.
 

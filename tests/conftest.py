@@ -1,6 +1,7 @@
 """Settings shared by all tests: one hypothesis profile without randomness, and the place of the repository."""
 
 import os
+import subprocess
 from pathlib import Path
 
 import hypothesis
@@ -18,3 +19,12 @@ NOTEBOOKS = sorted(p for p in (TOP / "nbs").rglob("*.ipynb") if not any(s.starts
 @pytest.fixture(scope="session")
 def top() -> Path:
     return TOP
+
+
+def files_of_the_project() -> list[str]:
+    "Names of the files under version control; in an unpacked source distribution, which has none, of all files."
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    done = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)
+    names = done.stdout.split() if done.returncode == 0 else [p.relative_to(TOP).as_posix() for p in TOP.rglob("*") if p.is_file()]
+    made = (".venv/", "_", "build/", "oslr_nb.egg-info/", "PKG-INFO", "setup.cfg", ".pytest_cache/", ".hypothesis/")
+    return sorted(n for n in names if (TOP / n).exists() and "__pycache__" not in n and (not n.startswith(made) or n == "_quarto.yml"))

@@ -43,7 +43,8 @@ ARRAYS = [np.array(2.0), np.zeros(D), np.ones(D), np.full(D, np.nan), np.full(D,
           np.ones((T, D)), np.full((T, D), np.nan), np.ones((T, 1)), np.ones(T), np.full(T, np.inf), np.ones((2, 2, 2)), [[1], [1, 2]],
           np.ones((T, D), bool), np.ones(D, np.float32), np.array([0, 0, 1]), np.array([D, 1]), np.array([-1, 1])]
 nonsense = st.one_of(st.sampled_from(NUMBERS), st.sampled_from(THINGS), st.sampled_from(range(len(ARRAYS))).map(lambda i: ARRAYS[i]),
-                     st.integers(), st.floats())
+                     st.integers().filter(lambda n: not 10**6 < n <= 10**8),  # so many features are right, and take 10 GB
+                     st.floats())
 
 
 def budgeted(share):
@@ -69,7 +70,7 @@ def answer(call, infinite=False):
         warnings.filterwarnings("ignore", message=".*Theorem 2.*")  # top < k: what it says is meant
         try: value = call()
         except oslr.ProtocolError as e: assert str(e).endswith(".")
-        except ValueError as e: assert "it must be" in str(e) or "needs" in str(e), f"a foreign sentence: {e}"
+        except ValueError as e: assert "it must be" in str(e), f"a foreign sentence: {e}"
         else:
             for number in leaves(value):
                 assert not np.iscomplexobj(number) and not np.isnan(number), f"{number} in silence"
@@ -98,7 +99,7 @@ def test_constructors(key, data):
     names = st.sampled_from([*inspect.signature(cls).parameters])
     for name in data.draw(st.lists(names, min_size=1, max_size=2)): kw[name] = data.draw(nonsense)
     lr = answer(lambda: cls(**kw))
-    if lr is None or not lr.d <= D or lr.d != D: return
+    if lr is None or lr.d != D: return
     run = answer(lambda: oslr.simulate(lr, X, Y))
     if run is not None: assert np.isfinite(run.predictions).all() and np.isfinite(lr.coef_).all()
 

@@ -140,8 +140,8 @@ def test_odd_budgets(key):
 def test_a_skipped_round_leaves_no_trace(key, calls, stream):
     "A learner that skips rounds goes on like one that never began them, with the generator where it is."
     lr, twin = make(key, seed=8), make(key, seed=8)
-    for t in range(200):
-        if t % 3 == 1:
+    for t, skipped in enumerate(np.random.default_rng(1).random(200) < 0.5):
+        if skipped:
             weights, S = lr.coef_.copy(), query(lr)
             if calls == 2: take(lr, stream.X[t, S])
             lr.skip()
@@ -163,6 +163,8 @@ def test_play_can_skip_what_fails(key, stream):
     run = oslr.play(lr := make(key, seed=1), env, skip=True)
     assert env.t == 100 and np.flatnonzero(~run.scored).tolist() == [7, 11] and np.isnan(run.predictions[7])
     assert np.isfinite(run.regret(np.zeros(12))).all() and np.isfinite(lr.coef_).all()
+    y[20] = 1000.0
+    with pytest.raises(ValueError, match=r"y = 1000\.0: .*y_max"): oslr.play(make(key, seed=1), environment(key, X, y, 6), skip=True)
 
 
 @every_learner

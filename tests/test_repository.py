@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import NOTEBOOKS, TOP
+from conftest import NOTEBOOKS, TOP, files_of_the_project
 
 MODULES = sorted(p for p in (TOP / "oslr_nb").rglob("*.py") if p.name != "_modidx.py")
 FLOORS = [
@@ -172,7 +172,7 @@ def test_lock_pins_every_requirement():
 
 def test_addresses_stand_in_settings_only():
     "The project has no public home yet: nothing outside settings.ini may point to one."
-    tracked = run("git", "ls-files", "--cached", "--others", "--exclude-standard", cwd=TOP).stdout.split()
+    tracked = files_of_the_project()
     assert len(tracked) > 40
     for name in tracked:
         path = TOP / name

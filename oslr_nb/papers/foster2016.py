@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import check_array, check_exact, check_indices, check_int, check_real, fail, kernel
+from ..checks import check_array, check_exact, check_indices, check_int, check_real, check_scales, fail, kernel
 from ..claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval
 from ..designs import Uniform, draw_outside, moment_estimate
 from ..experts import hedge, hedge_regret_bound, second_order_factor
@@ -435,18 +435,22 @@ def check_bound(
     d: int, budget: int, k: int, T: Any, x_norm: Any = 1.0, y_max: Any = 1.0, radius: Any = 1.0
 ) -> tuple[Constants, float]:
     "The constants and the length of a bound, in range."
-    sizes, scales = check_sizes(d, budget, k, 1)[:3], check_scales(x_norm=x_norm, y_max=y_max, radius=radius)
-    return Constants(*sizes, **scales), check_real("T", T, 0, 1e100)
+    return Constants(*check_sizes(d, budget, k, 1)[:3], *check_sides(x_norm, y_max, radius)), check_real("T", T, 0, 1e100)
 
 # %% ../../nbs/papers/foster2016.ipynb #b75ae3a6
 LARGEST_SCALE, LARGEST_STEP = 1e20, 1e9  # of x_norm, y_max, radius and their inverses; of the multipliers
 
 
-def check_scales(**given: float) -> dict[str, float]:
-    "The arguments as floats: scales above 1e-20 and at most 1e20, multipliers above 0 and at most 1e9."
-    limits = {True: (0.0, LARGEST_STEP, "the rates of Foster et al. 2016, theorem 1, are positive"),
-              False: (1 / LARGEST_SCALE, LARGEST_SCALE, "the rates of Foster et al. 2016, theorem 1, divide by it")}
-    return {name: check_real(name, value, *limits[name.endswith("step")]) for name, value in given.items()}
+def check_steps(step: Any, hedge_step: Any) -> list[float]:
+    "The multipliers as floats, above 0 and at most 1e9."
+    why = "the rates of Foster et al. 2016, theorem 1, are positive"
+    return check_scales(why, low=0.0, high=LARGEST_STEP, step=step, hedge_step=hedge_step)
+
+
+def check_sides(x_norm: Any, y_max: Any, radius: Any) -> list[float]:
+    "The scales as floats, above 1e-20 and at most 1e20."
+    why = "the rates of Foster et al. 2016, theorem 1, divide by it"
+    return check_scales(why, low=1 / LARGEST_SCALE, high=LARGEST_SCALE, x_norm=x_norm, y_max=y_max, radius=radius)
 
 # %% ../../nbs/papers/foster2016.ipynb #d886e550
 #| code-fold: true
@@ -485,7 +489,7 @@ def bound_fkk(
     Upper. Source: Theorem 1 of Foster et al. 2016 with constants; `nbs/papers/foster2016.ipynb`, thm-fkk.
     """
     known, T = check_bound(d, budget, k, T, x_norm, y_max, radius)
-    step, hedge_step = check_scales(step=step, hedge_step=hedge_step).values()
+    step, hedge_step = check_steps(step, hedge_step)
     eta, descent = fkk_rates(known, T, rates)
     eta, descent = eta * step * hedge_step, descent * step
     if eta * known.low > 700: return math.inf
@@ -876,14 +880,15 @@ class FKK(Learner):
         seed: Any = None,
     ):
         d, budget, k, T = check_sizes(d, budget, k, T)
-        given = check_scales(step=step, hedge_step=hedge_step, radius=radius, x_norm=x_norm, y_max=y_max)
-        step, hedge_step, radius, *_ = given.values()
-        known = Constants(d, budget, k, given["x_norm"], given["y_max"], radius)
+        step, hedge_step = check_steps(step, hedge_step)
+        x_norm, y_max, radius = check_sides(x_norm, y_max, radius)
+        known = Constants(d, budget, k, x_norm, y_max, radius)
         (hedging, descent), (p, q) = fkk_rates(known, T, rates), known.chances
         self.eta_hedge, self.eta_step = hedging * step * hedge_step, descent * step
         count = check_memory(d, k, memory)
-        super().__init__(d, budget, seed, k=k, T=T, rates=rates, memory=memory, **given)
-        self.scale, self.y_limit = ("x_norm", given["x_norm"], True), ("y_max", given["y_max"])
+        scales = {"step": step, "hedge_step": hedge_step, "radius": radius, "x_norm": x_norm, "y_max": y_max}
+        super().__init__(d, budget, seed, k=k, T=T, rates=rates, memory=memory, **scales)
+        self.scale, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
         self.table = subset_table(d, k, count)
         self.lists = subset_lists(self.table, d)
         self.numbers = np.array([self.eta_hedge, 2 * self.eta_step, 1 / p, 1 / q, radius])
@@ -1213,7 +1218,7 @@ def bound_fkk_below(
     """
     known, T = check_bound(d, budget, k, T)
     d, k = known.d, known.k
-    step, hedge_step = check_scales(step=step, hedge_step=hedge_step).values()
+    step, hedge_step = check_steps(step, hedge_step)
     eta = fkk_rates(known, T, rates)[0] * step * hedge_step
     here = Constants(d, known.budget, k, y_max=math.sqrt(k / d))
     if eta * here.low > 700: return -math.inf

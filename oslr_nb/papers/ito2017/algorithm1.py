@@ -24,6 +24,7 @@ from oslr_nb.checks import (
     check_magnitude,
     check_real,
     check_rng,
+    check_scales,
     fail,
     kernel,
 )
@@ -309,14 +310,13 @@ def check_sizes(d: Any, budget: Any, top: Any = 0, k: Any = None) -> tuple[int, 
     return d, budget, top
 
 
-def check_scales(**scales: Any) -> list[float]:
-    "Each as a float in (1e-60, 1e60]; what gradients are made of must leave room for their squares."
-    why = "lambda_t must be positive: Ito et al. 2017, equation (5)"
-    scales = {name: check_real(name, value, 1e-60, LARGEST, why) for name, value in scales.items()}
-    x_norm, y_max, radius = (scales[name] for name in ("x_norm", "y_max", "radius"))
+def check_reach(**scales: Any) -> list[float]:
+    "The scales as floats; what gradients are made of must leave room for their squares."
+    values = check_scales("lambda_t must be positive: Ito et al. 2017, equation (5)", **scales)
+    x_norm, y_max, radius = (dict(zip(scales, values, strict=True))[name] for name in ("x_norm", "y_max", "radius"))
     reach = x_norm * (x_norm * radius + y_max)
     check_real("x_norm (x_norm radius + y_max)", reach, 0, 1e120, "so large are gradients, and their squares must be finite")
-    return list(scales.values())
+    return values
 
 
 def check_sigmas(sigma_min: Any, sigma_max: Any = 1.0, x_norm: float = 1.0) -> tuple[float, float]:
@@ -600,7 +600,7 @@ def bound_sharpened_schedule(
         If an argument is out of range.
     """
     (d, budget, top), lam = check_sizes(d, budget, top, k), check_schedule(lam)
-    x_norm, y_max, radius = check_scales(x_norm=x_norm, y_max=y_max, radius=radius)
+    x_norm, y_max, radius = check_reach(x_norm=x_norm, y_max=y_max, radius=radius)
     sigma_min, sigma_max = check_sigmas(sigma_min, sigma_max, x_norm)
     factor = truncation_factor(k, top, d) / 2 * (sigma_max / sigma_min) ** 2
     M = bound_observe_moment(d, budget, top, x_norm, y_max, radius)
@@ -637,7 +637,7 @@ def bound_sharpened(
         If an argument is out of range.
     """
     (d, budget, top), T = check_sizes(d, budget, top, k), check_rounds(T)
-    x_norm, y_max, radius = check_scales(x_norm=x_norm, y_max=y_max, radius=radius)
+    x_norm, y_max, radius = check_reach(x_norm=x_norm, y_max=y_max, radius=radius)
     sigma_min, sigma_max = check_sigmas(sigma_min, sigma_max, x_norm)
     M = bound_observe_moment(d, budget, top, x_norm, y_max, radius)
     return truncation_factor(k, top, d) * (sigma_max / sigma_min) ** 2 * radius * math.sqrt(M * T / 2)
@@ -664,7 +664,7 @@ def sharpened_step(d: int, budget: int, top: int, x_norm: float = 1.0, y_max: fl
         If an argument is out of range.
     """
     d, budget, top = check_sizes(d, budget, top)
-    x_norm, y_max, radius = check_scales(x_norm=x_norm, y_max=y_max, radius=radius)
+    x_norm, y_max, radius = check_reach(x_norm=x_norm, y_max=y_max, radius=radius)
     printed = bound_second_moment(float(pair_bound(d, budget, top)), x_norm, y_max, radius)
     return math.sqrt(2 * printed / bound_observe_moment(d, budget, top, x_norm, y_max, radius))
 
@@ -974,7 +974,7 @@ class RDA(Learner):
         budget = check_int("budget", budget, 1, d, f"there are d = {d} features")
         top = check_int("top", top, 0, budget, "the favourites are part of the budget")
         q = check_real("q", float(q) if isinstance(q, Fraction) else q, 0, 1, "it is a chance")
-        step, radius, x_norm, y_max = check_scales(step=step, radius=radius, x_norm=x_norm, y_max=y_max)
+        step, radius, x_norm, y_max = check_reach(step=step, radius=radius, x_norm=x_norm, y_max=y_max)
         super().__init__(d, budget, seed, **(saved or {}), step=step, radius=radius, x_norm=x_norm, y_max=y_max)
         self.scale, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
         self.top, self.radius, self.odds = top, radius, inverse_chances(d, budget, top)

@@ -24,8 +24,8 @@ from oslr_nb.papers.ito2017.algorithm1 import (
     UniformRDA,
     check_count,
     check_purchase,
+    check_reach,
     check_rounds,
-    check_scales,
     check_set,
     check_sigmas,
     check_sizes,
@@ -874,7 +874,7 @@ class SquaresRDA(Learner):
     ):
         (d, budget, top), power = check_sizes(d, budget, top), check_real("power", power, -1e-9, 1)
         names = {"step": step, "explorer_step": explorer_step, "radius": radius, "x_norm": x_norm, "y_max": y_max}
-        names = dict(zip(names, check_scales(**names), strict=True))
+        names = dict(zip(names, check_reach(**names), strict=True))
         step, explorer_step, radius, x_norm, y_max = names.values()
         super().__init__(d, budget, seed, top=top, **(saved or {}), **names)
         self.scale, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
@@ -1093,7 +1093,7 @@ class RDA3(SquaresRDA):
         d, budget, top = check_sizes(d, budget, top)
         if (l1 := check_real("l1", l1, high=LARGEST)) < 0: fail("l1", l1, "0, or positive and at most 1e+60")
         k = check_int("k", budget if k is None else k, 1, budget, "Ito et al. 2017, Theorem 7 needs k <= budget")
-        x_norm = check_scales(x_norm=x_norm, y_max=y_max, radius=radius)[0]
+        x_norm = check_reach(x_norm=x_norm, y_max=y_max, radius=radius)[0]
         phi = check_phi(x_norm / math.sqrt(d) if phi is None else phi, k, x_norm)
         super().__init__(
             d, budget, top=top, power=0.25, step=step, explorer_step=explorer_step, radius=radius, x_norm=x_norm,
