@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from numbers import Real
 from pathlib import Path
@@ -299,7 +299,7 @@ def check_indices(name: str, value: Any, d: int, why: str = "") -> np.ndarray:
     if a.size and (a.min() < 0 or a.max() >= d):
         bad = int(a[(a < 0) | (a >= d)][0])
         fail(name, bad, f"integers from 0 to {d - 1}", why or f"there are d = {d} features")
-    if np.unique(a).size < a.size: fail(name, value, "distinct coordinates", why)
+    if len(set(a.tolist())) < a.size: fail(name, value, "distinct coordinates", why)
     return a.astype(np.int64)
 
 # %% ../nbs/core/07_checks.ipynb #8f05905a
@@ -488,25 +488,34 @@ def kernel_folder() -> str:
     return ""
 
 # %% ../nbs/core/07_checks.ipynb #dbebf579
-def kernel(function: Callable) -> Callable:
+def kernel(function: Callable | None = None, *, allocates: bool = False, apart: bool = False) -> Callable:
     """Compile a function of arrays and scalars with numba, on its first call.
 
-    The compiled code holds no GIL and divides by zero as numpy does. That of the installed package is kept on disk, in
-    a folder named after the digest of all sources, where one can be written (NUMBA_CACHE_DIR, if set, is tried first).
+    The compiled code holds no GIL, divides by zero as numpy does, counts no references, and is written into
+    the kernels that call it. It is kept on disk for the installed package, in a folder named after the digest of all sources, where
+    one can be written (NUMBA_CACHE_DIR, if set, is tried first).
 
     Parameters
     ----------
-    function : callable
-        Function in the part of Python that numba compiles; its arguments are not checked.
+    function : callable, optional
+        Function in the part of Python that numba compiles; its arguments are not checked. Without it a decorator is
+        returned: ``@kernel(allocates=True)``.
+    allocates : bool
+        Whether the function makes arrays; one that does, but was not declared to, is refused by numba.
+    apart : bool
+        Whether it stays a function of its own in the kernels that call it: right for what is called seldom, which would
+        only make them longer and slower to compile.
 
     Returns
     -------
     callable
         The compiled function; its attribute `py_func` is the original.
     """
+    if function is None: return partial(kernel, allocates=allocates, apart=apart)
     import numba
 
     folder = kernel_folder() if function.__module__.split(".")[0] == "oslr_nb" else ""  # a live notebook has no file
     before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder
-    try: return numba.njit(nogil=True, cache=bool(folder), error_model="numpy")(function)
+    options = {"nogil": True, "forceinline": not apart, "error_model": "numpy", "_nrt": allocates}
+    try: return numba.njit(cache=bool(folder), **options)(function)
     finally: numba.config.CACHE_DIR = before

@@ -4,14 +4,13 @@
 """Command line: verify, reproduce, list and cite from a terminal."""
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 # %% auto #0
-__all__ = ['app', 'Papers', 'Jobs', 'CORES', 'stop', 'verify', 'reproduce', 'list_learners', 'cite']
+__all__ = ['app', 'Papers', 'Jobs', 'cores', 'stop', 'verify', 'reproduce', 'list_learners', 'cite']
 
 # %% ../nbs/practice/cli.ipynb #3cf95c0c
 app = typer.Typer(  # the command `oslr`
@@ -21,8 +20,22 @@ app = typer.Typer(  # the command `oslr`
 Papers = Annotated[  # argument of the commands: names of papers
     list[str] | None, typer.Argument(help="Papers, for example ito2017 (default: all).", metavar="[PAPER]...")
 ]
-Jobs = Annotated[int, typer.Option(help="Worker processes.", min=1)]  # option of the commands
-CORES = os.cpu_count() or 1  # cores of this machine
+Jobs = Annotated[  # option of the commands
+    int | None, typer.Option(help="Worker processes (default: the cores that may be used here).", min=1, show_default=False)
+]
+
+
+def cores() -> int:
+    """Cores that this process may use; what a container or the scheduler withholds does not count.
+
+    Returns
+    -------
+    int
+        At least 1.
+    """
+    from joblib import cpu_count  # half a second to import
+
+    return cpu_count()
 
 
 def stop(error: Exception) -> None:
@@ -59,15 +72,15 @@ def main(
 
 # %% ../nbs/practice/cli.ipynb #63a8807f
 @app.command(help="Check every claim of the papers and print the ledger.")
-def verify(papers: Papers = None, jobs: Jobs = CORES) -> None:
+def verify(papers: Papers = None, jobs: Jobs = None) -> None:
     """The command `oslr verify`: check every claim of the papers and print the ledger.
 
     Parameters
     ----------
     papers : list of str or None
         Papers, for example "ito2017"; all if none is named.
-    jobs : int
-        Worker processes, at least 1; default all cores.
+    jobs : int or None
+        Worker processes, at least 1; default: the cores that this process may use.
 
     Raises
     ------
@@ -76,7 +89,7 @@ def verify(papers: Papers = None, jobs: Jobs = CORES) -> None:
     """
     from oslr_nb.claims import verify as run
 
-    try: ledger = run(*(papers or []), jobs=jobs, progress=True)
+    try: ledger = run(*(papers or []), jobs=jobs or cores(), progress=True)
     except ValueError as error: stop(error)
     except KeyboardInterrupt: raise typer.Exit(130) from None
     typer.echo(str(ledger))
@@ -92,7 +105,7 @@ def reproduce(
     out: Annotated[
         Path, typer.Option(help="Folder for the results; finished work found there is not repeated.")
     ] = Path("_results"),
-    jobs: Jobs = CORES,
+    jobs: Jobs = None,
 ) -> None:
     """The command `oslr reproduce`: check the claims and re-run the experiments; writes report.md, tables and figures.
 
@@ -104,8 +117,8 @@ def reproduce(
         Five times as many instances, and MNIST.
     out : Path
         Folder of the results; finished work found there is not repeated.
-    jobs : int
-        Worker processes, at least 1; default all cores.
+    jobs : int or None
+        Worker processes, at least 1; default: the cores that this process may use.
 
     Raises
     ------
@@ -114,7 +127,7 @@ def reproduce(
     """
     from oslr_nb.experiments import reproduce as run
 
-    try: ok = run(*(papers or []), out=out, full=full, jobs=jobs, progress=True)
+    try: ok = run(*(papers or []), out=out, full=full, jobs=jobs or cores(), progress=True)
     except ValueError as error: stop(error)
     except OSError as error: stop(ValueError(f"out = {str(out)!r}: it must be a folder that can be written ({error})."))
     except KeyboardInterrupt:

@@ -24,6 +24,7 @@ from oslr_nb.checks import (
     fail,
     kernel,
 )
+from .compiled import generator_words, uniform
 
 # %% auto #0
 __all__ = ['containment', 'distinct_sum', 'draw_outside', 'draw_subset', 'check_weights', 'normalise', 'draw_indices', 'Design',
@@ -86,7 +87,7 @@ def distinct_sum(v: np.ndarray, order: int) -> np.ndarray:
 # %% ../nbs/core/01_designs.ipynb #706b3c5d
 @kernel
 def draw_outside(
-    rng: np.random.Generator, d: int, taken: int, r: int, mark: np.ndarray, stamp: int, out: np.ndarray
+    words: np.ndarray, d: int, taken: int, r: int, mark: np.ndarray, stamp: int, out: np.ndarray
 ) -> None:
     """Draw a uniform subset of the coordinates that are not marked yet, and mark it.
 
@@ -94,8 +95,8 @@ def draw_outside(
 
     Parameters
     ----------
-    rng : Generator
-        Source of randomness.
+    words : array of uint64, shape (4,)
+        `generator_words` of the source of randomness; changed.
     d : int
         Number of coordinates.
     taken : int
@@ -113,16 +114,15 @@ def draw_outside(
     j = 0
     if 2 * r <= free + 1:
         while j < r:
-            i = np.int64(rng.random() * d)
-            if mark[i] != stamp:
-                mark[i] = stamp
-                out[j] = i
-                j += 1
+            i = np.int64(uniform(words) * d)
+            out[j] = i  # without a branch, whose outcome could not be guessed: a taken one is overwritten
+            j += mark[i] != stamp
+            mark[i] = stamp
     else:
         i = 0
         while j < r:
             if mark[i] != stamp:
-                if rng.random() * free < r - j:
+                if uniform(words) * free < r - j:
                     mark[i] = stamp
                     out[j] = i
                     j += 1
@@ -161,7 +161,7 @@ def draw_subset(rng: np.random.Generator, d: int, r: int, always: tuple[int, ...
     r = check_int("r", r, 0, d - len(taken), "it is drawn from the coordinates that `always` leaves")
     mark, out = np.zeros(d, dtype=np.int64), np.empty(r, dtype=np.int64)
     mark[taken] = 1
-    draw_outside(check_rng(rng), d, len(taken), r, mark, 1, out)
+    draw_outside(generator_words(rng), d, len(taken), r, mark, 1, out)
     return np.sort(np.concatenate([taken, out]))
 
 # %% ../nbs/core/01_designs.ipynb #8032cff5

@@ -163,7 +163,7 @@ def bound_hedge(T: float, N: int, second: float, low: float = 0.0) -> float:
     return math.log(N) * (2 / eta - float(low) / 3)
 
 # %% ../nbs/core/04_experts.ipynb #fb689f58
-@kernel
+@kernel(allocates=True)
 def eg_step(h: np.ndarray, eta: float, radius: float) -> np.ndarray:
     """The point of the l1 ball that exponentiated gradient plays, from the sum of the gradients so far.
 

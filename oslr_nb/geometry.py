@@ -780,7 +780,7 @@ def top_sort(h: np.ndarray, buf: np.ndarray) -> None:
 # %% ../nbs/core/02_geometry.ipynb #f885b9cb
 #| code-fold: true
 #| code-summary: "Exported source: top_offer"
-@kernel
+@kernel(apart=True)
 def top_offer(h: np.ndarray, i: int, buf: np.ndarray) -> int:
     """Offer a coordinate to a sorted buffer.
 
@@ -813,7 +813,7 @@ def top_offer(h: np.ndarray, i: int, buf: np.ndarray) -> int:
 # %% ../nbs/core/02_geometry.ipynb #867443d9
 #| code-fold: true
 #| code-summary: "Exported source: top_rescan"
-@kernel
+@kernel(apart=True)
 def top_rescan(h: np.ndarray, buf: np.ndarray, state: np.ndarray) -> None:
     """Rebuild the buffer of a running top-k from the whole vector; O(d).
 

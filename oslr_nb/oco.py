@@ -18,11 +18,32 @@ from .checks import SMALLEST, check_array, check_int, check_magnitude, check_sca
 from .geometry import proj_l2
 
 # %% auto #0
-__all__ = ['MOST_ROUNDS', 'dual_averaging_step', 'dual_averaging', 'linear_regret', 'rda_regret_bound', 'rda_schedule',
-           'bound_rda', 'ogd', 'ogd_regret_bound', 'ogd_schedule', 'bound_ogd']
+__all__ = ['MOST_ROUNDS', 'dual_averaging_into', 'dual_averaging_step', 'dual_averaging', 'linear_regret', 'rda_regret_bound',
+           'rda_schedule', 'bound_rda', 'ogd', 'ogd_regret_bound', 'ogd_schedule', 'bound_ogd']
 
 # %% ../nbs/core/03_oco.ipynb #464c5884
-@kernel
+@kernel(apart=True)
+def dual_averaging_into(w: np.ndarray, h: np.ndarray, lam: float, radius: float, l1: float) -> None:
+    """`dual_averaging_step`, written into an array.
+
+    Parameters
+    ----------
+    w : array (d,), written
+        The minimiser.
+    h : array (d,)
+        As for `dual_averaging_step`, like the others.
+    lam, radius, l1 : float
+        Weights of the regulariser and of the l1 norm, radius of the ball.
+    """
+    total = 0.0
+    for i in range(h.size):
+        w[i] = math.copysign(max(abs(h[i]) - l1, 0.0), h[i])
+        total += w[i] * w[i]
+    most = max(lam, math.sqrt(total) / radius)
+    for i in range(h.size): w[i] = -w[i] / most
+
+
+@kernel(allocates=True)
 def dual_averaging_step(h: np.ndarray, lam: float, radius: float = 1.0, l1: float = 0.0) -> np.ndarray:
     """The point that dual averaging plays, from the sum of the gradients so far.
 
@@ -48,8 +69,9 @@ def dual_averaging_step(h: np.ndarray, lam: float, radius: float = 1.0, l1: floa
     -----
     Source: Xiao 2010.
     """
-    s = np.sign(h) * np.maximum(np.abs(h) - l1, 0.0)
-    return -s / max(lam, np.sqrt(np.sum(s * s)) / radius)
+    w = np.empty(h.size)
+    dual_averaging_into(w, h, lam, radius, l1)
+    return w
 
 # %% ../nbs/core/03_oco.ipynb #ffc2ef07
 #| code-fold: true

@@ -40,14 +40,16 @@ from oslr_nb.checks import (
 from .storage import read_file, write_file
 
 # %% auto #0
-__all__ = ['PROTOCOLS', 'EXPECTED', 'SLACK', 'LEARNERS', 'FIELDS', 'ProtocolError', 'BudgetExceeded', 'split_query',
-           'check_bought', 'measure', 'weighted_sum', 'check_sparse', 'check_stream', 'Environment',
-           'check_bought_values', 'refuse_bought', 'Learner', 'Run', 'ball_least_squares', 'SubsetLeastSquares',
-           'Comparator', 'best_sparse', 'check_learner', 'sell', 'commit_to', 'play', 'Entry', 'register',
-           'at_a_glance', 'get_state', 'set_state', 'saved_form', 'check_header', 'load', 'check_rows', 'simulate']
+__all__ = ['PROTOCOLS', 'CALLS', 'EXPECTED', 'SLACK', 'LEARNERS', 'FIELDS', 'ProtocolError', 'BudgetExceeded', 'split_query',
+           'check_bought', 'measure', 'weighted_sum', 'check_sparse', 'check_features', 'check_labels', 'check_stream',
+           'Environment', 'check_bought_values', 'refuse_bought', 'Learner', 'Run', 'ball_least_squares',
+           'SubsetLeastSquares', 'Comparator', 'best_sparse', 'check_learner', 'sell', 'commit_to', 'play', 'Entry',
+           'register', 'at_a_glance', 'get_state', 'set_state', 'saved_form', 'check_header', 'load', 'check_rows',
+           'simulate']
 
 # %% ../nbs/core/00_protocol.ipynb #83488982
 PROTOCOLS = ("OSLR", "POSLR", "training-only")  # the names of the protocols
+CALLS = {p: ("query", "predict", "update") if p == "OSLR" else ("commit", "query", "observe", "update") for p in PROTOCOLS}  # of a learner
 
 
 class ProtocolError(RuntimeError):
@@ -112,6 +114,7 @@ def check_bought(values: np.ndarray, coordinates: np.ndarray, t: int) -> np.ndar
     ValueError
         If a value is NaN or infinite; the message names its row and column.
     """
+    if math.isfinite(values.dot(values)): return values  # by far the most common
     for j in np.flatnonzero(~np.isfinite(values))[:1]:
         i = j - (len(values) - len(coordinates))  # measurements come first
         name = f"X[{t}, {coordinates[i]}]" if i >= 0 else f"measurement {j} in round {t + 1}"
@@ -195,7 +198,58 @@ def check_sparse(w: np.ndarray, intercept: float, k: int) -> int:
 
 # %% ../nbs/core/00_protocol.ipynb #1db3193b
 #| code-fold: true
-#| code-summary: "Exported source: check_stream"
+#| code-summary: "Exported source: check_features, check_labels, check_stream"
+def check_features(X: Any) -> np.ndarray:
+    """Check that the features of a stream are a table of numbers; they are not read.
+
+    Parameters
+    ----------
+    X : array-like (n, d)
+        As for `check_stream`.
+
+    Returns
+    -------
+    array of float32 or float64, shape (n, d)
+        The features.
+
+    Raises
+    ------
+    ValueError
+        If `X` is empty, sparse, not numeric or not two-dimensional.
+    """
+    X = as_array(X, "X")
+    if X.dtype == bool: X = X.astype(np.float64)
+    if X.dtype.kind not in "iuf" or X.ndim != 2 or 0 in X.shape:
+        fail("X", f"{X.dtype} array of shape {X.shape}", "numbers in a non-empty array of shape (n, d)")
+    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+
+
+def check_labels(y: Any, n: int) -> np.ndarray:
+    """Check that there is a number for each example; their sizes are not looked at.
+
+    Parameters
+    ----------
+    y : array-like (n,)
+        The labels.
+    n : int
+        Number of examples.
+
+    Returns
+    -------
+    array of float64, shape (n,)
+        The labels, contiguous.
+
+    Raises
+    ------
+    ValueError
+        If they are not numbers, or not n.
+    """
+    y = as_array(y, "y")
+    if y.dtype == bool: y = y.astype(np.float64)
+    if y.dtype.kind not in "iuf" or y.shape != (n,): check_array("y", y, (n,), "one label per row of X")
+    return np.ascontiguousarray(y, np.float64)
+
+
 def check_stream(X: Any, y: Any, missing: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Check the features and labels of a stream.
 
@@ -203,7 +257,7 @@ def check_stream(X: Any, y: Any, missing: bool = False) -> tuple[np.ndarray, np.
     ----------
     X : array-like (n, d)
         Numbers or booleans: arrays, lists, tables of pandas, polars or pyarrow. NaN is allowed where nobody looks. Not
-        copied if it is a float32 or float64 array in C order.
+        copied if it is a float32 or float64 array, in whatever order.
     y : array-like (n,)
         Finite labels.
     missing : bool
@@ -221,15 +275,10 @@ def check_stream(X: Any, y: Any, missing: bool = False) -> tuple[np.ndarray, np.
     ValueError
         If `X` is empty, sparse, not numeric or not two-dimensional, or `y` does not fit it or is not finite.
     """
-    X, y = as_array(X, "X"), as_array(y, "y")
-    if X.dtype == bool: X = X.astype(np.float64)
-    if y.dtype == bool: y = y.astype(np.float64)
-    if X.dtype.kind not in "iuf" or X.ndim != 2 or 0 in X.shape:
-        fail("X", f"{X.dtype} array of shape {X.shape}", "numbers in a non-empty array of shape (n, d)")
-    if X.dtype not in (np.float32, np.float64): X = X.astype(np.float64)
-    told = np.where(np.isnan(y), 0.0, y) if missing and y.dtype.kind == "f" else y
-    told = check_array("y", told, (len(X),), "one label per row of X")
-    return np.ascontiguousarray(X), np.where(np.isnan(y), np.nan, told) if missing else told
+    X = check_features(X)
+    y = check_labels(y, len(X))
+    check_array("y", np.where(np.isnan(y), 0.0, y) if missing else y, y.shape, "one label per row of X")
+    return X, y
 
 # %% ../nbs/core/00_protocol.ipynb #02a93727
 EXPECTED = {  # (protocol, phase): the calls that are allowed then, in words
@@ -354,13 +403,13 @@ class Environment:
         """
         self._expect("observe(query)", "query")
         rows, bought = split_query(query, self.d)
-        for i in np.intersect1d(bought, self._held)[:1]:
+        for i in np.intersect1d(bought, self._held)[:1] if self._held.size else ():
             raise ProtocolError(f"query repeats coordinate {i}: it was already sold in round {self.t + 1}.")
         cost, left = len(rows) + len(bought), self.budget - self._spent
         if cost > left:
             raise BudgetExceeded(f"query costs {cost}, but {left} of {self.budget} is left in round {self.t + 1}.")
         values = check_bought(measure(self._X[self.t], rows, bought), bought, self.t)
-        self._spent, self._held = self._spent + cost, np.concatenate([self._held, bought])
+        self._spent, self._held = self._spent + cost, np.concatenate([self._held, bought]) if self._held.size else bought
         self.n_observed[self.t], self.purchases[bought] = self.n_observed[self.t] + cost, self.purchases[bought] + 1
         self.ledger.append((self.t, bought, rows))
         return values
@@ -490,18 +539,14 @@ def refuse_bought(X: np.ndarray, row: int, t: int, bought: np.ndarray, limit: fl
     raise AssertionError("the values are as they should be")
 
 # %% ../nbs/core/00_protocol.ipynb #0ea7a71e
-class OneAtATime:
+class OneAtATime(type(threading.RLock())):  # type: ignore[misc]
     "A lock that refuses a second thread at once; the thread inside may enter again. Copies and saved learners get a new one."
-
-    def __init__(self) -> None: self._lock = threading.RLock()
 
     def __reduce__(self) -> tuple: return OneAtATime, ()
 
     def __enter__(self) -> None:
-        if not self._lock.acquire(blocking=False):
+        if not self.acquire(False):
             raise ProtocolError("another thread is inside this learner: give each thread its own, for example copy.deepcopy(learner).")
-
-    def __exit__(self, *_: object) -> None: self._lock.release()
 
 # %% ../nbs/core/00_protocol.ipynb #7590b44a
 class Learner:
@@ -562,8 +607,21 @@ class Learner:
         self.d = check_int("d", d, 1, 10**8, "its state has to fit into memory")
         self.budget = check_int("budget", budget, 0, self.d, f"there are d = {self.d} features")
         self.params = {"d": self.d, "budget": self.budget, **params}
-        self.rng, self._next, self._cost, self._refused = check_rng(seed), 0, 0, None
+        self._draw_from(check_rng(seed))
+        self._next, self._cost, self._refused = 0, 0, None
         self._alone = OneAtATime()
+
+    def _draw_from(self, rng: np.random.Generator) -> None:
+        from oslr_nb.compiled import generator_words  # numba, which takes half a second to import
+
+        self.rng, self.words = rng, generator_words(rng)  # the state of the generator, for compiled code
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "words"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._draw_from(self.rng)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.params.items())})"
@@ -571,20 +629,18 @@ class Learner:
     @property
     def calls(self) -> tuple[str, ...]:
         "The calls of a round in their order."
-        return ("query", "predict", "update") if self.protocol == "OSLR" else ("commit", "query", "observe", "update")
+        return CALLS[self.protocol]
 
     def _turn(self, call: str) -> None:
-        if type(self) not in ANNOUNCED: announce(type(self))
-        if call != self.calls[self._next]:
+        if call != CALLS[self.protocol][self._next]:
             order = f"expected {self.calls[self._next]} ({self.protocol}: {', '.join(self.calls)})"
             raise ProtocolError(f"{call} is out of order: {order}.")
 
-    def _done(self) -> None:
-        self._next = (self._next + 1) % len(self.calls)
-
     def _bought(self, values: Any) -> np.ndarray:
-        values = check_array("values", values, (self._cost,), "one number for each that the query asked for").copy()
+        right = type(values) is np.ndarray and values.dtype == np.float64 and values.shape == (self._cost,)
         name, limit, norm = self.scale
+        if right and values.dot(values) <= (limit * SLACK) ** 2: return values.copy()  # nothing to be said: by far the most common
+        values = check_array("values", values, (self._cost,), "one number for each that the query asked for").copy()
         bound = (values @ values <= (limit * SLACK) ** 2) if norm else np.abs(values).max(initial=0.0) <= limit * SLACK
         if not bound: check_bought_values([f"values[{i}]" for i in range(len(values))], values, limit, name, norm)
         return values
@@ -599,6 +655,7 @@ class Learner:
         refuse_bought(X, row, t, bought, limit, name, norm)
 
     def _label(self, name: str, y: Any) -> float:
+        if isinstance(y, float) and abs(y) <= self.y_limit[1]: return float(y)
         y = check_label(name, y)
         if abs(y) > self.y_limit[1] * SLACK:
             what, limit = self.y_limit
@@ -620,8 +677,7 @@ class Learner:
         """
         with self._alone:
             self._turn("commit")
-            w = self.coef_
-            self._done()
+            w, self._next = self.coef_, 1
             return w
 
     def query(self) -> Any:
@@ -639,9 +695,10 @@ class Learner:
         """
         with self._alone:
             self._turn("query")
+            if type(self) not in ANNOUNCED: announce(type(self))
             q = self._query() if self._refused is None else self._refused  # a query stands until it is answered
             self._refused, self._cost = None, len(q[0]) + len(q[1]) if isinstance(q, tuple) else len(q)
-            self._done()
+            self._next += 1
             return q
 
     def predict(self, values: Any) -> float:
@@ -667,7 +724,7 @@ class Learner:
         with self._alone:
             self._turn("predict")
             yhat = self._predict(self._bought(values))
-            self._done()
+            self._next = 2
             return yhat
 
     def observe(self, values: Any) -> None:
@@ -688,7 +745,7 @@ class Learner:
         with self._alone:
             self._turn("observe")
             self._predict(self._bought(values))
-            self._done()
+            self._next = 3
 
     def update(self, y: float) -> None:
         """Learn from the label and end the round.
@@ -708,7 +765,7 @@ class Learner:
         with self._alone:
             self._turn("update")
             self._update(self._label("y", y))
-            self._done()
+            self._next = 0
 
     def skip(self) -> None:
         """End the round here, at any point of it, and learn nothing from it.
@@ -1175,7 +1232,7 @@ def play(learner: Learner, env: Environment, seed: Any = None, skip: bool = Fals
     if learner.d != env.d: fail("learner.d", learner.d, f"{env.d}, the number of features of the stream")
     check_int("learner.budget", learner.budget, 0, env.budget, "the environment sells no more")
     check_flag("skip", skip)
-    if seed is not None: learner.rng = check_rng(seed)
+    if seed is not None: learner._draw_from(check_rng(seed))
     start = env.t
     while env.t < env.T:
         play_round(learner, env, skip)
@@ -1478,7 +1535,7 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
     X : array-like (n, d)
         Features; read only where they are bought (or scored).
     y : array-like (n,)
-        Labels, of magnitude at most 1e60.
+        Labels, of magnitude at most 1e60; read only where their row is played.
     seed : int, SeedSequence, Generator or None
         Restarts the learner's generator; None leaves it as it is.
     rows : array-like of int, shape (T,), or None
@@ -1500,27 +1557,34 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
 
     Notes
     -----
-    Cost a round: that of the learner (`LEARNERS`), without Python's.
+    Cost a round: that of the learner (`LEARNERS`), without Python's. A call first copies the learner's state, so that it
+    can be put back: for large d, play a thousand rows at a time rather than one. X is not copied, in whatever order its
+    numbers are kept.
     """
+    from oslr_nb.compiled import flat  # numba, which takes half a second to import
+
     check_learner(learner)
-    X, y = check_stream(X, y)
+    X = check_features(X)
+    y = check_labels(y, len(X))
     if learner.d != X.shape[1]: fail("learner.d", learner.d, f"{X.shape[1]}, the number of features of X")
     if not check_flag("score", score) and learner.protocol != "training-only":
         fail("score", score, "True", f"{learner.protocol} predicts in every round")
     with learner._alone:
         learner._turn(learner.calls[0])
+        if type(learner) not in ANNOUNCED: announce(type(learner))
         rows = check_rows(rows, len(X))
-        too_large = ~(np.abs(y[rows]) <= learner.y_limit[1] * SLACK)
-        for row in rows[too_large][:1]: learner._label(f"y[{row}]", float(y[row]))
+        limit, told = learner.y_limit[1] * SLACK, y if len(rows) >= len(y) else y[rows]  # the shorter of the two, in one pass
+        if not np.abs(told).max(initial=0.0) <= limit:
+            for row in rows[~(np.abs(y[rows]) <= limit)][:1]: learner._label(f"y[{row}]", float(y[row]))
         if rows.size == 0: return Run(X, y, rows, np.empty(0), np.empty(0, np.int64))
         before, rng, played = get_state(learner), learner.rng, rows
-        if seed is not None: learner.rng = check_rng(seed)
+        if seed is not None: learner._draw_from(check_rng(seed))
         try:
             parts = []
             if learner._refused is not None: parts, rows = [Learner._simulate(learner, X, y, rows[:1])], rows[1:]
-            parts.append(learner._simulate(X, y, rows, *([] if score else [False])))
+            parts.append(learner._simulate(X, flat(y), flat(rows), *([] if score else [False])))
         except BaseException:
-            learner.rng = rng
+            learner._draw_from(rng)
             set_state(learner, *before)
             raise
-        return Run(X, y, played, *(np.concatenate(part) for part in zip(*parts, strict=True)))
+        return Run(X, y, played, *(part[0] if len(part) == 1 else np.concatenate(part) for part in zip(*parts, strict=True)))

@@ -129,6 +129,10 @@ def sums_find(tree: np.ndarray, u: float) -> int:
         i = chosen
     return i - first
 
+# %% ../nbs/core/09_trees.ipynb #e6ff1758
+SCALE, THRESHOLD, RUNNING_A, RUNNING_AT, AGE, KEYS, ACTIVE, LEAST, WRITTEN = range(9)  # places in num; KEYS: sum of the active keys
+NOWHERE = np.int64(-1)  # typed: numba would compile once more for the literal
+
 # %% ../nbs/core/09_trees.ipynb #e6ff1759
 #| code-fold: true
 #| code-summary: "Exported source: lazy_ball"
@@ -148,9 +152,8 @@ def lazy_ball(d: int) -> dict[str, np.ndarray]:
     Returns
     -------
     dict of str to array
-        By the names of `LAZY`: key (blocks, 8), total (d,), nodes (groups, 3, 8), num (9,). Their tuple in this order
-        is the
-        `state` of the other functions.
+        By the names of `LAZY`: key (blocks, 8), total (d,), nodes (groups, 3, 8), num (9,). The other
+        functions take them in this order.
 
     Raises
     ------
@@ -160,7 +163,7 @@ def lazy_ball(d: int) -> dict[str, np.ndarray]:
     blocks, groups, size = -(-check_int("d", d, 1) // 8), 0, 1
     while size < blocks: groups, size = groups + size, 8 * size
     nodes, num = np.zeros((groups, 3, 8)), np.zeros(9)
-    nodes[:, 2], num[0], num[7] = np.inf, 1.0, np.inf
+    nodes[:, 2], num[SCALE], num[LEAST] = np.inf, 1.0, np.inf
     return dict(zip(LAZY, (np.zeros((blocks, 8)), np.zeros(d), nodes, num), strict=True))
 
 # %% ../nbs/core/09_trees.ipynb #e9294008
@@ -171,7 +174,7 @@ def lazy_value(num: np.ndarray, v: float) -> float:
     Parameters
     ----------
     num : array (9,)
-        The state's numbers; a and T are the first two.
+        The state's numbers.
     v : float
         Stored number, sign times key; 0 for a weight of 0.
 
@@ -180,17 +183,17 @@ def lazy_value(num: np.ndarray, v: float) -> float:
     float
         The weight.
     """
-    return num[0] * (v - num[1]) if v > 0 else num[0] * (v + num[1]) if v < 0 else 0.0
+    return num[SCALE] * (v - num[THRESHOLD]) if v > 0 else num[SCALE] * (v + num[THRESHOLD]) if v < 0 else 0.0
 
 
 @kernel
-def lazy_weight(state: tuple, i: int) -> float:
+def lazy_weight(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, i: int) -> float:
     """One weight.
 
     Parameters
     ----------
-    state : tuple of array
-        From `lazy_ball`.
+    key, total, nodes, num : array
+        Parts of the state, from `lazy_ball`.
     i : int
         Coordinate.
 
@@ -199,46 +202,45 @@ def lazy_weight(state: tuple, i: int) -> float:
     float
         w_i.
     """
-    return lazy_value(state[3], state[0][i >> 3, i & 7])
+    return lazy_value(num, key[i >> 3, i & 7])
 
 # %% ../nbs/core/09_trees.ipynb #d293baeb
 #| code-fold: true
 #| code-summary: "Exported source: lazy_weights, lazy_norm"
-@kernel
-def lazy_weights(state: tuple) -> np.ndarray:
+@kernel(allocates=True)
+def lazy_weights(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray) -> np.ndarray:
     """All weights; O(d).
 
     Parameters
     ----------
-    state : tuple of array
-        From `lazy_ball`.
+    key, total, nodes, num : array
+        Parts of the state, from `lazy_ball`.
 
     Returns
     -------
     array (d,)
         w.
     """
-    w = np.zeros(state[1].size)
-    for i in range(w.size): w[i] = lazy_weight(state, i)
+    w = np.zeros(total.size)
+    for i in range(w.size): w[i] = lazy_weight(key, total, nodes, num, i)
     return w
 
 
 @kernel
-def lazy_norm(state: tuple) -> float:
+def lazy_norm(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray) -> float:
     """The l1 norm of the weights; O(1).
 
     Parameters
     ----------
-    state : tuple of array
-        From `lazy_ball`.
+    key, total, nodes, num : array
+        Parts of the state, from `lazy_ball`.
 
     Returns
     -------
     float
         The norm.
     """
-    num = state[3]
-    return max(num[0] * (num[5] - num[1] * num[6]), 0.0)
+    return max(num[SCALE] * (num[KEYS] - num[THRESHOLD] * num[ACTIVE]), 0.0)
 
 # %% ../nbs/core/09_trees.ipynb #398f2e00
 #| code-fold: true
@@ -296,7 +298,7 @@ def lazy_join(nodes: np.ndarray, g: int) -> tuple[float, float, float]:
 # %% ../nbs/core/09_trees.ipynb #22a025da
 #| code-fold: true
 #| code-summary: "Exported source: lazy_climb"
-@kernel
+@kernel(apart=True)
 def lazy_climb(key: np.ndarray, nodes: np.ndarray, num: np.ndarray, i: int, j: int) -> None:
     """Recompute the nodes above a leaf, up to where the way from the next leaf joins.
 
@@ -312,14 +314,14 @@ def lazy_climb(key: np.ndarray, nodes: np.ndarray, num: np.ndarray, i: int, j: i
     first = nodes.shape[0]
     g = first + (i >> 3)
     h = first + (j >> 3) if j >= 0 else -1
-    num[8] += 1
+    num[WRITTEN] += 1
     s, c, least = lazy_leaves(key, i >> 3)
     while g > 0 and g != h:
         slot = (g - 1) & 7
         g, h = (g - 1) >> 3, (h - 1) >> 3
         nodes[g, 0, slot], nodes[g, 1, slot], nodes[g, 2, slot] = s, c, least
         if g != h: s, c, least = lazy_join(nodes, g)
-    if g != h: num[5], num[6], num[7] = s, c, least
+    if g != h: num[KEYS], num[ACTIVE], num[LEAST] = s, c, least
 
 # %% ../nbs/core/09_trees.ipynb #2fbb731a
 #| code-fold: true
@@ -331,7 +333,7 @@ def lazy_past(num: np.ndarray, v: float) -> float:
     Parameters
     ----------
     num : array (9,)
-        The state's numbers; P and Q are the third and fourth.
+        The state's numbers.
     v : float
         Stored number.
 
@@ -340,40 +342,38 @@ def lazy_past(num: np.ndarray, v: float) -> float:
     float
         The sum; 0 for v = 0.
     """
-    return v * num[2] - (num[3] if v > 0 else -num[3] if v < 0 else 0.0)
+    return v * num[RUNNING_A] - (num[RUNNING_AT] if v > 0 else -num[RUNNING_AT] if v < 0 else 0.0)
 
 
 @kernel
-def lazy_tally(state: tuple) -> None:
+def lazy_tally(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray) -> None:
     """Add the present weights to their running sum; O(1).
 
     Parameters
     ----------
-    state : tuple of array
-        From `lazy_ball`; changed in place.
+    key, total, nodes, num : array
+        Parts of the state, from `lazy_ball`; changed in place.
     """
-    num = state[3]
-    num[2] += num[0]
-    num[3] += num[0] * num[1]
+    num[RUNNING_A] += num[SCALE]
+    num[RUNNING_AT] += num[SCALE] * num[THRESHOLD]
 
 # %% ../nbs/core/09_trees.ipynb #dfa3c426
 #| code-fold: true
 #| code-summary: "Exported source: lazy_sums"
-@kernel
-def lazy_sums(state: tuple) -> np.ndarray:
+@kernel(allocates=True)
+def lazy_sums(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray) -> np.ndarray:
     """The running sum of the weights; O(d).
 
     Parameters
     ----------
-    state : tuple of array
-        From `lazy_ball`.
+    key, total, nodes, num : array
+        Parts of the state, from `lazy_ball`.
 
     Returns
     -------
     array (d,)
         Sum of the weights over all calls of `lazy_tally`.
     """
-    key, total, _, num = state
     out = total.copy()
     for i in range(out.size): out[i] += lazy_past(num, key[i >> 3, i & 7])
     return out
@@ -396,15 +396,15 @@ def lazy_put(key: np.ndarray, total: np.ndarray, num: np.ndarray, i: int, w: flo
         Its new weight; below `TINY` in magnitude it becomes 0.
     """
     old, new = key[i >> 3, i & 7], 0.0
-    size = num[1] + abs(w) / num[0]
-    if size > num[1] and abs(w) >= TINY: new = size if w > 0 else -size
+    size = num[THRESHOLD] + abs(w) / num[SCALE]
+    if size > num[THRESHOLD] and abs(w) >= TINY: new = size if w > 0 else -size
     total[i] += lazy_past(num, old) - lazy_past(num, new)
     key[i >> 3, i & 7] = new
 
 # %% ../nbs/core/09_trees.ipynb #f27307f4
 #| code-fold: true
 #| code-summary: "Exported source: lazy_active"
-@kernel
+@kernel(allocates=True, apart=True)
 def lazy_active(key: np.ndarray, nodes: np.ndarray, num: np.ndarray) -> np.ndarray:
     """The coordinates of nonzero weight, in rising order.
 
@@ -418,8 +418,8 @@ def lazy_active(key: np.ndarray, nodes: np.ndarray, num: np.ndarray) -> np.ndarr
     array of int64, shape (m,)
         The coordinates.
     """
-    found, n, first = np.zeros(max(1, np.int64(num[6])), np.int64), 1, nodes.shape[0]
-    while found[0] < first and num[6] > 0:
+    found, n, first = np.zeros(max(1, np.int64(num[ACTIVE])), np.int64), 1, nodes.shape[0]
+    while found[0] < first and num[ACTIVE] > 0:
         old = found[:n].copy()
         n = 0
         for g in old:
@@ -427,7 +427,7 @@ def lazy_active(key: np.ndarray, nodes: np.ndarray, num: np.ndarray) -> np.ndarr
                 if nodes[g, 1, j] > 0:
                     found[n] = 8 * g + 1 + j
                     n += 1
-    old = found[:n].copy() - (first if num[6] > 0 else 0)
+    old = found[:n].copy() - (first if num[ACTIVE] > 0 else 0)
     n = 0
     for b in old:
         for j in range(8):
@@ -439,7 +439,7 @@ def lazy_active(key: np.ndarray, nodes: np.ndarray, num: np.ndarray) -> np.ndarr
 # %% ../nbs/core/09_trees.ipynb #2bc858d7
 #| code-fold: true
 #| code-summary: "Exported source: lazy_rebase"
-@kernel
+@kernel(allocates=True, apart=True)
 def lazy_rebase(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, c: float) -> None:
     """Write c times the weights afresh, with a = 1, T = 0 and P = Q = 0: as many steps as there are weights.
 
@@ -456,33 +456,32 @@ def lazy_rebase(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.n
         w = c * lazy_value(num, v)
         total[i] += lazy_past(num, v)
         key[i >> 3, i & 7] = w if abs(w) >= TINY else 0.0
-    num[0], num[1], num[2], num[3], num[4] = 1.0, 0.0, 0.0, 0.0, 0.0
+    num[SCALE], num[THRESHOLD], num[RUNNING_A], num[RUNNING_AT], num[AGE] = 1.0, 0.0, 0.0, 0.0, 0.0
     for n in range(active.size):
-        lazy_climb(key, nodes, num, active[n], active[n + 1] if n + 1 < active.size else -1)
+        lazy_climb(key, nodes, num, active[n], active[n + 1] if n + 1 < active.size else NOWHERE)
 
 # %% ../nbs/core/09_trees.ipynb #48d70201
 #| code-fold: true
 #| code-summary: "Exported source: lazy_scale"
 @kernel
-def lazy_scale(state: tuple, c: float) -> None:
+def lazy_scale(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, c: float) -> None:
     """Multiply all weights by a factor; O(1) nearly always.
 
     Parameters
     ----------
-    state : tuple of array
-        From `lazy_ball`; changed in place.
+    key, total, nodes, num : array
+        Parts of the state, from `lazy_ball`; changed in place.
     c : float
         Factor, at least 0; 0 clears the weights and keeps the running sum.
     """
-    key, total, nodes, num = state
-    a = c * num[0]
-    if 1 / 64 <= a <= 64: num[0] = a
+    a = c * num[SCALE]
+    if 1 / 64 <= a <= 64: num[SCALE] = a
     else: lazy_rebase(key, total, nodes, num, c)
 
 # %% ../nbs/core/09_trees.ipynb #588cc006
 #| code-fold: true
 #| code-summary: "Exported source: lazy_pop"
-@kernel
+@kernel(apart=True)
 def lazy_pop(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray) -> None:
     """Let the coordinate of least key leave, the first of several.
 
@@ -491,7 +490,7 @@ def lazy_pop(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndar
     key, total, nodes, num : array
         Parts of the state; changed in place.
     """
-    g, first, least, slot = 0, nodes.shape[0], num[7], 0
+    g, first, least, slot = 0, nodes.shape[0], num[LEAST], 0
     while g < first:
         slot = 0
         while nodes[g, 2, slot] != least: slot += 1
@@ -500,7 +499,7 @@ def lazy_pop(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndar
     while abs(key[g - first, slot]) != least: slot += 1
     i = 8 * (g - first) + slot
     lazy_put(key, total, num, i, 0.0)
-    lazy_climb(key, nodes, num, i, -1)
+    lazy_climb(key, nodes, num, i, NOWHERE)
 
 # %% ../nbs/core/09_trees.ipynb #7b3d5387
 @kernel
@@ -521,11 +520,11 @@ def lazy_threshold(num: np.ndarray, r: float, rho: float) -> float:
     float
         T + rho theta / a.
     """
-    step = rho * (num[5] - num[1] * num[6] - r) / num[6]
-    return num[1] + (step if rho == 1 else (step + num[5]) - num[5])
+    step = rho * (num[KEYS] - num[THRESHOLD] * num[ACTIVE] - r) / num[ACTIVE]
+    return num[THRESHOLD] + (step if rho == 1 else (step + num[KEYS]) - num[KEYS])
 
 
-@kernel
+@kernel(apart=True)
 def lazy_raise(
     key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, r: float, rho: float
 ) -> None:
@@ -541,10 +540,10 @@ def lazy_raise(
         Part of the way, in (0, 1].
     """
     T = lazy_threshold(num, r, rho)
-    while num[7] <= T:
+    while num[LEAST] <= T:
         lazy_pop(key, total, nodes, num)
         T = lazy_threshold(num, r, rho)
-    num[1] = T
+    num[THRESHOLD] = T
 
 # %% ../nbs/core/09_trees.ipynb #11172fce
 @kernel
@@ -558,22 +557,24 @@ def lazy_project(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.
     radius : float
         l1 radius, positive, the same in every call.
     """
-    while num[0] * (num[5] - num[1] * num[6]) > 4 * radius:
-        lazy_raise(key, total, nodes, num, radius / num[0], 0.999)
+    while num[SCALE] * (num[KEYS] - num[THRESHOLD] * num[ACTIVE]) > 4 * radius:
+        lazy_raise(key, total, nodes, num, radius / num[SCALE], 0.999)
         lazy_rebase(key, total, nodes, num, 1.0)
-    r = radius / num[0]
-    if num[5] - num[1] * num[6] > r: lazy_raise(key, total, nodes, num, r, 1.0)
-    if num[1] * num[6] > 16 * r: lazy_rebase(key, total, nodes, num, 1.0)
+    r = radius / num[SCALE]
+    if num[KEYS] - num[THRESHOLD] * num[ACTIVE] > r: lazy_raise(key, total, nodes, num, r, 1.0)
+    if num[THRESHOLD] * num[ACTIVE] > 16 * r: lazy_rebase(key, total, nodes, num, 1.0)
 
 # %% ../nbs/core/09_trees.ipynb #a8820acd
 @kernel
-def lazy_step(state: tuple, I: np.ndarray, change: np.ndarray, n: int, radius: float) -> None:
+def lazy_step(
+    key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, I: np.ndarray, change: np.ndarray, n: int, radius: float
+) -> None:
     """Change a few weights, then project to the l1 ball: O(n log d).
 
     Parameters
     ----------
-    state : tuple of array
-        From `lazy_ball`; changed in place.
+    key, total, nodes, num : array
+        Parts of the state, from `lazy_ball`; changed in place.
     I : array of int64
         Coordinates; the first n are distinct.
     change : array
@@ -583,9 +584,8 @@ def lazy_step(state: tuple, I: np.ndarray, change: np.ndarray, n: int, radius: f
     radius : float
         l1 radius, positive, the same in every call.
     """
-    key, total, nodes, num = state
-    num[4] += 1
-    rebase, last = num[4] >= max(1000, total.size), -1
+    num[AGE] += 1
+    rebase, last = num[AGE] >= max(1000, total.size), NOWHERE
     for a in range(n): rebase |= abs(change[a]) > 16 * radius
     if rebase: lazy_rebase(key, total, nodes, num, 1.0)
     for a in range(n):
@@ -594,18 +594,18 @@ def lazy_step(state: tuple, I: np.ndarray, change: np.ndarray, n: int, radius: f
             lazy_put(key, total, num, i, lazy_value(num, key[i >> 3, i & 7]) + change[a])
             if last >= 0: lazy_climb(key, nodes, num, last, i)
             last = i
-    if last >= 0: lazy_climb(key, nodes, num, last, -1)
+    if last >= 0: lazy_climb(key, nodes, num, last, NOWHERE)
     lazy_project(key, total, nodes, num, radius)
 
 # %% ../nbs/core/09_trees.ipynb #bf41079e
 @kernel
-def lazy_find(state: tuple, u: float) -> int:
+def lazy_find(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, u: float) -> int:
     """Draw a coordinate in proportion to |w_i|, from a uniform number: O(log d).
 
     Parameters
     ----------
-    state : tuple of array
-        From `lazy_ball`, with w not 0.
+    key, total, nodes, num : array
+        Parts of the state, from `lazy_ball`, with w not 0.
     u : float
         Uniform on [0, 1).
 
@@ -614,9 +614,8 @@ def lazy_find(state: tuple, u: float) -> int:
     int
         The coordinate in which u times the l1 norm falls.
     """
-    key, _, nodes, num = state
-    g, first, T, chosen = 0, nodes.shape[0], num[1], 0
-    u *= num[5] - T * num[6]
+    g, first, T, chosen = 0, nodes.shape[0], num[THRESHOLD], 0
+    u *= num[KEYS] - T * num[ACTIVE]
     while g < first:
         mass = 0.0
         for j in range(8):

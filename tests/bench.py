@@ -1,111 +1,299 @@
-"""Measure speed (`make bench`): rounds a second, one round by hand, the papers' runs, cold start. Writes _results/speed.json.
+"""Measure speed (`make bench`, some six minutes): each table of the page on speed is one function. Writes _results/speed.json.
 
-`make store` keeps it in nbs/results/, where the page on speed shows it.
+`make store` keeps it in nbs/results/, where the page shows it. What the words mean stands there too.
 
-Times are the best of several repetitions on one thread, in processor time; they are noisy, so compare ratios within one run.
+Times are processor time on one thread, the smallest of several repetitions; what is compared is run in turn in one process,
+so compare ratios, and times only within one table.
 """
 
 import json
 import os
 import platform
-import shutil
 import subprocess
 import sys
 import tempfile
-import time
+import warnings
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
+import numba
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 import oslr_nb as oslr
-from oslr_nb.designs import Observe, gradient_estimate
-from oslr_nb.geometry import proj_l1, top_k
-from oslr_nb.oco import dual_averaging_step
+from tests.measure import floor, in_turn, rounds_by_hand, rounds_of, stream, textbook, textbook_aer
 
-# (d, top, budget, rows of the table, rounds): a table that stays in the cache, and one read from memory
+# (d, top, budget, rows of the table, goal for the ratio to the floor): tables that stay in the cache, and some that do not
 SIZES = [
-    (20, 5, 10, 1000, 1_000_000),
-    (384, 5, 10, 100, 1_000_000),
-    (384, 5, 10, 50_000, 1_000_000),
-    (384, 60, 70, 53_500, 53_500),
-    (10_000, 5, 10, 100, 1_000_000),
-    (1_000_000, 5, 10, 50, 1_000_000),
-]
-TARGETS = {20: 5e6, 384: 5e6, 10_000: 2e6, 1_000_000: 1e6}
+    (20, 5, 10, 1000, 2.9), (384, 5, 10, 100, 2.2), (384, 5, 10, 50_000, None), (384, 60, 70, 100, None),
+    (384, 60, 70, 53_500, None), (10_000, 5, 10, 100, 0.7), (1_000_000, 5, 10, 50, 0.8),
+]  # fmt: skip
+ROWS = {20: 1000, 384: 100, 10_000: 100, 1_000_000: 50}  # of the tables where only d matters
+MANY = 10**7  # more rounds than any learner here plays: T of those whose step depends on it
 
 
-def best_of(repetitions, work):
-    "Smallest processor time of several repetitions; work() returns the function to be timed."
-    times = []
-    for _ in range(repetitions):
-        f = work()
-        start = time.process_time()
-        f()
-        times.append(time.process_time() - start)
-    return min(times)
+def aim(value, goal, unit="", scale=1.0):
+    "How a goal is printed beside what was measured; small values are good."
+    if goal is None: return ""
+    return f" (goal {goal * scale:.3g}{unit}{', missed' if value > goal else ''})"
 
 
-def stream(d, n):
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((n, d))
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    return X, 0.5 * X[:, 0] - 0.5 * X[:, d // 2]
+def to_the_floor():
+    "RDA1 beside a loop that only draws and reads, in nanoseconds a round."
+    table = []
+    for d, top, budget, n, goal in SIZES:
+        X, y = stream(d, n)
+        in_order = np.arange(20_000 if d < 10**6 else 100_000) % n  # short pieces find a quiet moment; copying a long state takes its time
+        orders = {"in order": in_order}
+        if n == 50_000: orders["at random"] = np.random.default_rng(2).permutation(in_order)
+        for order, rows in orders.items():
+            lr = oslr.ito2017.RDA1(d, budget, top=top, step=2, seed=1)
+            times = in_turn(floor(X, rows, budget) | {"simulate": rounds_of(lr, X, y, rows, warm=100_000)}, 75 if d < 10**6 else 20)
+            row = {"d": d, "top": top, "budget": budget, "rows": n, "order": order}
+            row |= {f"{name}_ns": 1e9 * seconds / len(rows) for name, seconds in times.items()}
+            row |= {"rounds_per_second": 1e9 / row["simulate_ns"], "ratio": row["simulate_ns"] / row["floor_ns"], "goal": goal}
+            table.append(row)
+            rate, ns, low, distinct = (row[k] for k in ("rounds_per_second", "simulate_ns", "floor_ns", "distinct_ns"))
+            print(f"RDA1, d = {d:>9,}, k1 = {top:>2}, k' = {budget}, {n:>6,} rows {order}: {rate / 1e6:.2f} M rounds/s, ", end="")
+            print(f"{ns:.0f} ns; floor {low:.0f} ns, distinct {distinct:.0f} ns; ", end="")
+            print(f"{row['ratio']:.2f} times the floor{aim(row['ratio'], goal)}", flush=True)
+    return table
 
 
-def compiled(d, top, budget, n, T):
-    "Rounds a second of simulate."
-    X, y = stream(d, n)
-    rows = np.arange(T) % n
-
-    def work():
-        lr = oslr.ito2017.RDA1(d, budget, top=top, step=2, seed=1)
-        oslr.simulate(lr, X, y, rows=rows[:100])
-        return lambda: oslr.simulate(lr, X, y, rows=rows)
-
-    return T / best_of(5, work)
-
-
-def by_hand(d, top, budget, n, rounds=2000):
-    "Seconds of one query, predict, update, checks included."
-    X, y = stream(d, n)
-
-    def work():
-        lr = oslr.ito2017.RDA1(d, budget, top=top, step=2, seed=1)
-
-        def play(count):
-            for t in range(count):
-                S = lr.query()
-                lr.predict(X[t % n, S])
-                lr.update(y[t % n])
-
-        play(50)
-        return lambda: play(rounds)
-
-    return best_of(3, work) / rounds
+def against_textbook():
+    "Seconds of a round of Algorithm 1 in plain numpy at d = 20, and how many times faster simulate is in the same run."
+    X, y = stream(20, 1000)
+    rows = np.arange(100_000) % 1000
+    lr = oslr.ito2017.RDA1(20, 10, top=5, step=2, seed=1)
+    times = in_turn({"textbook": textbook(X, y, 5, 10, 300), "simulate": rounds_of(lr, X, y, rows)}, 10)
+    seconds = times["textbook"] / 300
+    ratio = seconds * len(rows) / times["simulate"]
+    print(f"textbook numpy, d = 20: {seconds * 1e6:.0f} us a round; simulate is {ratio:,.0f} times faster", flush=True)
+    return {"textbook_seconds": seconds, "ratio_to_textbook": ratio}
 
 
-def textbook(d, top, budget, rounds=300):
-    "Seconds of one round of Algorithm 1 in plain numpy, dense, with d x d probabilities."
-    X, y = stream(d, rounds)
-    rng = np.random.default_rng(0)
+def learners_at(d, budget=10):
+    "Each learner that can be run with d features, by name; and whether its scores are wanted, where there is a choice."
+    ito, hazan, cesa = oslr.ito2017, oslr.hazan2012, oslr.cesabianchi2010
+    found = {"RDA1": (ito.RDA1(d, budget, top=5, step=2, seed=1), {})}
+    for cls in (ito.RDA2, ito.RDA3, ito.GreedyRDA, ito.UniformRDA): found[cls.__name__] = (cls(d, budget, seed=1), {})
+    found["OnlineAELR"] = (hazan.OnlineAELR(d, budget, T=MANY, seed=1), {})
+    for score in (False, True):
+        lam = 15 * max(d / 784, 1)  # the strength of the runs on images, where weights neither vanish nor fill the ball
+        choices = [hazan.AERR(d, budget, T=MANY, seed=1), hazan.AELR(d, budget, T=MANY, seed=1)]
+        choices.append(cesa.AER(d, budget, T=MANY, lam=lam, radius=8.0, seed=1))
+        if d <= (384 if score else 10_000): choices.append(cesa.Baseline(d, budget, seed=1))
+        for lr in choices: found[type(lr).__name__ + (", scored" if score else "")] = (lr, {"score": score})
+    return found
+
+
+def length(name, d):
+    "Rounds of a learner between two looks at the clock: few enough to repeat them, enough for what a call costs by itself not to count."
+    if name == "Baseline" and d == 10_000: return 500_000  # a call copies d x d numbers
+    if "scored" in name: return {20: 20_000, 384: 5000, 10_000: 1000}.get(d, 100)
+    return 50_000 if d < 10**6 else 20_000
+
+
+def each_learner():
+    "Nanoseconds a round of each learner at several d, and the exponent of d between the two largest."
+    found = {}
+    for d, n in ROWS.items():
+        X, y = stream(d, n)
+        learners = learners_at(d)
+        rows = {name: np.arange(length(name, d)) % n for name in ("floor", *learners)}
+        works = {"floor": floor(X, rows["floor"], 10)["floor"]}
+        for name, (lr, options) in learners.items():
+            works[name] = rounds_of(lr, X, y, rows[name], warm=min(len(rows[name]), 20_000), **options)
+        times = in_turn(works, 5 if d < 10**6 else 3)
+        for name, seconds in times.items(): found.setdefault(name, {})[d] = 1e9 * seconds / len(rows[name])
+        print(f"ns a round, d = {d:,}: " + ", ".join(f"{name} {found[name][d]:,.0f}" for name in times), flush=True)
+    table = []
+    for name, ns in found.items():
+        (d1, a), (d2, b) = list(ns.items())[-2:]
+        table.append({"learner": name, "ns": ns, "exponent": np.log(b / a) / np.log(d2 / d1), "from": d1, "to": d2, "goal": None})
+    X, y = stream(20, 1000)
+    seconds = in_turn({"FKK": rounds_of(oslr.foster2016.FKK(20, 7, k=5, T=MANY, seed=1), X, y, np.arange(300), warm=300)}, 3)["FKK"]
+    table.append({"learner": "FKK (k = 5, k' = 7)", "ns": {20: 1e9 * seconds / 300}, "exponent": None, "goal": None})
+    print("exponent of d: " + ", ".join(f"{r['learner']} {r['exponent']:.2f}" for r in table[:-1]), flush=True)
+    print(f"ns a round, FKK, d = 20, k = 5, k' = 7: {table[-1]['ns'][20]:,.0f}", flush=True)
+    return table
+
+
+def by_hand():
+    "Microseconds of a round from Python: query, predict, update; and play with an Environment that keeps the books."
+    table = []
+    for d in (20, 384):
+        X, y = stream(d, 1000)
+        learners = [oslr.ito2017.RDA1(d, 10, top=5, step=2, seed=1) for _ in range(2)]
+        shops = iter([oslr.Environment(X, y, 10) for _ in range(11)])
+        works = {"query, predict, update": rounds_by_hand(learners[0], X, y, 1000),
+                 "play(learner, Environment)": lambda learners=learners, shops=shops: oslr.play(learners[1], next(shops))}
+        works["play(learner, Environment)"]()
+        for (what, seconds), goal in zip(in_turn(works, 10).items(), (11.0, 30.0), strict=True):
+            table.append({"what": what, "d": d, "us": seconds * 1000, "goal": goal})
+            print(f"{what}, d = {d}: {seconds * 1000:.1f} us a round{aim(seconds * 1000, goal)}", flush=True)
+    return table
+
+
+def few_rows():
+    "Microseconds of a call of simulate that plays one row: what a call costs besides its rounds."
+    table = []
+    for what, d, n, order in (("d = 384, table of 100 rows", 384, 100, "C"), ("d = 384, table of 50,000 rows", 384, 50_000, "C"),
+                              ("d = 384, table of 50,000 rows in Fortran order", 384, 50_000, "F"),
+                              ("d = 1,000,000, table of 50 rows", 10**6, 50, "C")):  # fmt: skip
+        X, y = stream(d, n)
+        X = np.asarray(X, order=order)
+        lr = oslr.ito2017.RDA1(d, 10, top=5, step=2, seed=1)
+        one = lambda lr=lr, X=X, y=y: oslr.simulate(lr, X, y, rows=[0])
+        one()
+        us = 1e6 * in_turn({what: one}, 5 if order == "F" else 100)[what]
+        table.append({"what": what, "us": us, "goal": None})
+        print(f"simulate of one row, {what}: {us:,.0f} us", flush=True)
+    return table
+
+
+@numba.njit(error_model="numpy", fastmath=True)  # sums in any order, so that the processor adds several at once
+def descend(X, y, rows, w, out, step):
+    "The honest neighbour: online gradient descent that reads every feature of every row."
+    for t in range(len(rows)):
+        x, yhat = X[rows[t]], 0.0
+        for i in range(len(w)): yhat += w[i] * x[i]
+        out[t] = yhat
+        c = step * (yhat - y[rows[t]])
+        for i in range(len(w)): w[i] -= c * x[i]
+
+
+def descend_numpy(X, y, rounds):
+    w, n = np.zeros(X.shape[1]), len(X)
 
     def play():
-        h = np.zeros(d)
         for t in range(rounds):
-            w = dual_averaging_step(h, 8 * np.sqrt(t + 1))
-            U = top_k(w, top)
-            S = np.concatenate([U, rng.choice(np.setdiff1d(np.arange(d), U), budget - top, replace=False)])
-            h = h + gradient_estimate(X[t, S], S, y[t], w, Observe(d, budget, tuple(U)).second())
+            x = X[t % n]
+            yhat = w @ x
+            w[:] -= 0.1 * (yhat - y[t % n]) * x
 
-    return best_of(2, lambda: play) / rounds
+    return play
+
+
+def river_linear(X, y, rounds):
+    from river import linear_model
+
+    model, examples = linear_model.LinearRegression(), [dict(enumerate(x.tolist())) for x in X]
+    labels, n = y.tolist(), len(X)
+
+    def play():
+        for t in range(rounds):
+            model.predict_one(examples[t % n])
+            model.learn_one(examples[t % n], labels[t % n])
+
+    return play
+
+
+def vowpal_wabbit(X, y, rounds):
+    from vowpalwabbit import Workspace
+
+    model, n = Workspace("--quiet --noconstant"), len(X)
+    text = [f"{label} | " + " ".join(f"{i}:{v}" for i, v in enumerate(x)) for x, label in zip(X, y, strict=True)]
+    examples = [model.example(line) for line in text]
+
+    def play():
+        for t in range(rounds):
+            model.predict(examples[t % n])
+            model.learn(examples[t % n])
+
+    return play
+
+
+def sgd(X, y, rounds, batch):
+    from sklearn.linear_model import SGDRegressor
+
+    model, n = SGDRegressor(), len(X)
+    model.partial_fit(X, y)
+
+    def play():
+        for t in range(0, rounds, batch):
+            part = slice(t % n, t % n + batch)
+            model.predict(X[part])
+            model.partial_fit(X[part], y[part])
+
+    return play
+
+
+def peers():
+    "Microseconds a row on one stream, predict before learn: packages (as far as they are installed), plain descent, RDA1."
+    outside = {
+        "river LinearRegression": ("river", river_linear, 500),
+        "Vowpal Wabbit, examples parsed before": ("vowpalwabbit", vowpal_wabbit, 500),
+        "scikit-learn SGDRegressor, row by row": ("sklearn", lambda *a: sgd(*a, 1), 50),
+        "scikit-learn SGDRegressor, batches of 100": ("sklearn", lambda *a: sgd(*a, 100), 2000),
+    }
+    missing = sorted({module for module, _, _ in outside.values() if find_spec(module) is None})
+    for module in missing: print(f"{module}: not installed, skipped (pip install oslr-nb[peers])", flush=True)
+    table = []
+    for d in (20, 384):
+        X, y = stream(d, 1000)
+        rows = np.arange(20_000) % 1000
+        a, b = (oslr.ito2017.RDA1(d, 10, top=5, step=2, seed=1) for _ in range(2))
+        w, out = np.zeros(d), np.empty(len(rows))
+        descend(X, y, rows[:9], w, out, 0.1)
+        works = {"RDA1, simulate": (rounds_of(a, X, y, rows), len(rows), 10), "RDA1, by hand": (rounds_by_hand(b, X, y, 500), 500, 10),
+                 "gradient descent in numba": (lambda X=X, y=y, rows=rows, w=w, out=out: descend(X, y, rows, w, out, 0.1), len(rows), d),
+                 "gradient descent in numpy": (descend_numpy(X, y, 1000), 1000, d)}  # fmt: skip
+        for name, (module, make, count) in outside.items():
+            if module not in missing: works[name] = (make(X, y, count), count, d)
+        for work, _, _ in works.values(): work()
+        times = in_turn({name: work for name, (work, _, _) in works.items()}, 10)
+        us = {name: 1e6 * seconds / works[name][1] for name, seconds in times.items()}
+        for name in works:
+            table.append({"who": name, "d": d, "reads": works[name][2], "us": us[name], "goal": None})
+            table[-1] |= {"ratio": us[name] / us["RDA1, simulate"], "ratio_by_hand": us[name] / us["RDA1, by hand"]}
+            ratio = table[-1]["ratio"]
+            print(f"{name}, d = {d}, reads {works[name][2]}: {us[name]:.2f} us a row, {ratio:.2f} times RDA1's simulate", flush=True)
+    used = sorted({module for module, _, _ in outside.values()} - set(missing))
+    return table, {module: version({"sklearn": "scikit-learn"}.get(module, module)) for module in used}
+
+
+EXTRA = {"foster2016.FKK": ", k=2, T=200", "cesabianchi2010.AER": ", T=200", "ito2017.RDA1": ", top=5"}
+
+
+def cold_code(key):
+    "What a fresh process does: import the package, then play a learner for the first time; it prints processor seconds of both."
+    paper, name = key.split(".")
+    extra = EXTRA.get(key, ", T=200" if paper == "hazan2012" and "DD" not in name else "")
+    if "DDA" in name: extra = ", T=200, moments=np.full(20, 0.04)"
+    return ("import time; a = time.process_time(); import oslr_nb as o; b = time.process_time(); import numpy as np; "
+            f"o.simulate(o.{key}(20, 10{extra}), np.ones((200, 20)) / 5, np.ones(200)); print(b - a, time.process_time() - b)")  # fmt: skip
+
+
+def fresh(code, cache):
+    "The numbers that a fresh process prints; `cache` is the folder of its compiled code."
+    variables = {"NUMBA_CACHE_DIR": cache, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, "-c", code], env=os.environ | variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return [float(v) for v in done.stdout.split()]
+
+
+def cold_starts(keys=None, goal=6.0):
+    "Processor seconds of the first simulate of a fresh process: with nothing compiled yet, and with compiled code on disk."
+    table, imports = [], []
+    for key in sorted(keys or oslr.LEARNERS):
+        with tempfile.TemporaryDirectory() as cache:
+            runs = [fresh(cold_code(key), cache) for _ in range(2)]
+        imports += [seconds for seconds, _ in runs]
+        table.append({"learner": key, "cold_seconds": runs[0][1], "warm_seconds": runs[1][1], "goal": goal})
+        cold, warm = table[-1]["cold_seconds"], table[-1]["warm_seconds"]
+        print(f"first simulate of {key}: {cold:.2f} s{aim(cold, goal)}; compiled before {warm:.2f} s", flush=True)
+    print(f"import oslr_nb: {min(imports):.2f} s; slowest first simulate: {max(r['cold_seconds'] for r in table):.1f} s", flush=True)
+    return table, min(imports)
 
 
 def papers():
     "Seconds of the runs whose times Ito et al. 2017 report, with their seconds and our goals: rows of the page on speed."
     small, big = (20, 5, 5, 7, 5000), (384, 60, 60, 70, 53_500)  # d, k, top, budget, rounds
     make = {
-        "FKK": lambda d, k, top, b, T: oslr.foster2016.FKK(d, b, k, T, seed=1),
-        "OnlineAELR": lambda d, k, top, b, T: oslr.hazan2012.OnlineAELR(d, b, T, seed=1),
+        "FKK": lambda d, k, top, b, T: oslr.foster2016.FKK(d, b, k=k, T=T, seed=1),
+        "OnlineAELR": lambda d, k, top, b, T: oslr.hazan2012.OnlineAELR(d, b, T=T, seed=1),
         "RDA1": lambda d, k, top, b, T: oslr.ito2017.RDA1(d, b, top=top, step=2, seed=1),
         "RDA2": lambda d, k, top, b, T: oslr.ito2017.RDA2(d, b, seed=1),
         "RDA3": lambda d, k, top, b, T: oslr.ito2017.RDA3(d, b, seed=1),
@@ -117,16 +305,16 @@ def papers():
         ("RDA1", big): (0.06, 195), ("RDA2", big): (0.06, 35), ("RDA3", big): (0.06, None),
         ("GreedyRDA", big): (None, 147), ("UniformRDA", big): (None, 382), ("OnlineAELR", big): (None, 477),
     }  # fmt: skip
-    rows = []
+    table = []
     for (name, size), (goal, paper) in goals.items():
         d, _, _, budget, T = size
         X, y = stream(d, T)
-        oslr.simulate(make[name](*size), X[:50], y[:50])  # compiled before the clock starts
-        seconds = best_of(3, lambda: lambda: oslr.simulate(make[name](*size), X, y))  # noqa: B023  (called at once)
-        rows.append({"learner": name, "d": d, "budget": budget, "T": T, "seconds": seconds, "goal": goal, "paper": paper})
-        aim = f" (goal {goal:g} s)" if goal else ""
-        print(f"{name}, d = {d}, k' = {budget}, T = {T:,}: {seconds:.4f} s{aim}; paper {paper or '-'} s", flush=True)
-    return rows
+        run = lambda n, name=name, size=size, X=X, y=y: oslr.simulate(make[name](*size), X[:n], y[:n])
+        run(50)  # compiled before the clock starts
+        seconds = in_turn({name: lambda run=run, T=T: run(T)}, 3)[name]
+        table.append({"learner": name, "d": d, "budget": budget, "T": T, "seconds": seconds, "goal": goal, "paper": paper})
+        print(f"{name}, d = {d}, k' = {budget}, T = {T:,}: {seconds:.4f} s{aim(seconds, goal, ' s')}; paper {paper or '-'} s", flush=True)
+    return table
 
 
 def pixels(d, n):
@@ -139,88 +327,37 @@ def pixels(d, n):
     return X, y
 
 
-def textbook_aer(d, lam, radius, rounds):
-    "Seconds of one round of AER with k = 4 in plain numpy."
-    X, y = pixels(d, 50)
-    rng = np.random.default_rng(0)
-
-    def play():
-        w, total = np.zeros(d), np.zeros(d)
-        for t in range(1, rounds + 1):
-            x, norm = X[t % 50], np.abs(w).sum()
-            C = rng.choice(d, 2, replace=False)
-            draws = rng.choice(d, 2, p=np.abs(w) / norm) if norm > 0 else []
-            yhat = sum(np.sign(w[i]) * norm * x[i] for i in draws) / 2
-            w = (1 - 1 / t) * w
-            w[C] -= 2 / (lam * t) * (yhat - y[t % 50]) * d / 2 * x[C]
-            w = proj_l1(w, radius)
-            total += w
-
-    return best_of(2, lambda: play) / rounds
-
-
 def aer():
     "Rounds a second of AER without scoring, k = 4, with our goals, and seconds of a textbook round."
     table = []
-    sizes = (784, 1000, 1_000_000, 1.5e6, 2000), (10_000, 100, 1_000_000, 0.7e6, 300), (10**6, 50, 400_000, 0.3e6, 5)
-    for d, n, T, goal, rounds in sizes:  # n rows of the table, T rounds of AER, `rounds` of the textbook
+    for d, n, T, goal, rounds in (784, 1000, 300_000, 1.5e6, 500), (10_000, 100, 300_000, 0.7e6, 200), (10**6, 50, 200_000, 0.3e6, 5):
         X, y = pixels(d, n)
         rows, lam = np.arange(T) % n, 15 * d / 784
-
-        def work(d=d, T=T, lam=lam, X=X, y=y, rows=rows):
-            lr = oslr.cesabianchi2010.AER(d, 4, T=T, radius=8.0, lam=lam, seed=1)
-            oslr.simulate(lr, X, y, rows=rows[:100], score=False)
-            return lambda: oslr.simulate(lr, X, y, rows=rows, score=False)
-
-        row = {"d": d, "budget": 4, "rounds_per_second": T / best_of(3, work), "goal": goal}
-        row["textbook_seconds"] = textbook_aer(d, lam, 8.0, rounds)
+        lr = oslr.cesabianchi2010.AER(d, 4, T=MANY, radius=8.0, lam=lam, seed=1)
+        works = {"simulate": rounds_of(lr, X, y, rows, score=False), "textbook": textbook_aer(X, y, lam, 8.0, rounds)}
+        times = in_turn(works, 4)
+        row = {"d": d, "budget": 4, "rounds_per_second": T / times["simulate"], "goal": goal}
+        row["textbook_seconds"] = times["textbook"] / rounds
         table.append(row)
         ratio = row["textbook_seconds"] * row["rounds_per_second"]
-        print(f"AER, d = {d:>9,}, k = 4: {row['rounds_per_second'] / 1e6:.2f} M rounds/s (goal {goal / 1e6:g} M); ", end="")
+        print(f"AER, d = {d:>9,}, k = 4: {row['rounds_per_second'] / 1e6:.2f} M rounds/s (goal {goal / 1e6:g} M", end="")
+        print(", missed" * (row["rounds_per_second"] < goal), end="); ")
         print(f"textbook numpy {row['textbook_seconds'] * 1e6:,.0f} us a round, {ratio:,.0f} times slower", flush=True)
     return table
 
 
-def cold_start():
-    "Seconds of wall time in a fresh process: import; first simulate with and without compiled code on disk."
-    code = "import time; a = time.perf_counter(); import oslr_nb as o; b = time.perf_counter(); import numpy as np; "
-    code += "o.simulate(o.ito2017.RDA1(20, 10, k=5), np.ones((9, 20)) / 5, np.ones(9)); print(b - a, time.perf_counter() - b)"
-    found = {}
-    with tempfile.TemporaryDirectory() as cache:
-        run = lambda: [
-            float(v)
-            for v in subprocess.run(
-                [sys.executable, "-c", code], env=os.environ | {"NUMBA_CACHE_DIR": cache}, capture_output=True, text=True, check=True
-            ).stdout.split()
-        ]
-        shutil.rmtree(cache)
-        Path(cache).mkdir()
-        found["import oslr_nb"], found["first simulate, nothing compiled yet"] = run()
-        found["first simulate, compiled code on disk"] = min(run()[1] for _ in range(3))
-    return found
+def machine():
+    "Where it was measured."
+    found = {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count(), "python": platform.python_version()}
+    return found | {name: version(name) for name in ("numpy", "numba")}
 
 
 def main():
-    rounds = []
-    for size in SIZES:
-        d, top, budget, n, _ = size
-        row = {"d": d, "top": top, "budget": budget, "rows": n}
-        row |= {"rounds_per_second": compiled(*size), "seconds_by_hand": by_hand(d, top, budget, n)}
-        rounds.append(row)
-        rate, hand = row["rounds_per_second"] / 1e6, row["seconds_by_hand"] * 1e6
-        goal = f" (goal {TARGETS[d] / 1e6:g} M)" if budget == 10 and n != 50_000 else ""
-        print(f"d = {d:>9,}, k1 = {top}, k' = {budget}, {n:>6,} rows: ", end="")
-        print(f"simulate {rate:5.2f} M rounds/s{goal}; by hand {hand:.1f} us", flush=True)
-    plain = textbook(20, 5, 10)
-    ratio = plain * rounds[0]["rounds_per_second"]
-    print(f"textbook numpy, d = 20: {plain * 1e6:.0f} us a round; simulate is {ratio:,.0f} times faster")
-    table, aer_table = papers(), aer()
-    cold = cold_start()
-    for name, seconds in cold.items(): print(f"{name}: {seconds:.2f} s")
-    machine = {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count()}
-    machine |= {"python": platform.python_version(), "numpy": np.__version__}
-    result = {"machine": machine, "rounds": rounds, "textbook_seconds": plain, "ratio_to_textbook": ratio}
-    result |= {"papers": table, "aer": aer_table, "cold_seconds": cold}
+    result = {"machine": machine(), "rounds": to_the_floor(), **against_textbook(), "learners": each_learner()}
+    result |= {"by_hand": by_hand(), "few_rows": few_rows()}
+    result["peers"], result["peer_versions"] = peers()
+    result |= {"papers": papers(), "aer": aer()}
+    result["cold"], result["import_seconds"] = cold_starts()
     path = Path(__file__).parents[1] / "_results" / "speed.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(result, indent=1) + "\n")
@@ -228,4 +365,6 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    warnings.simplefilter("ignore")
+    os.environ["OSLR_QUIET"] = "1"
+    with threadpool_limits(1): main()

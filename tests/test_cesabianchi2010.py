@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import oslr_nb as oslr
+from oslr_nb.compiled import generator_words, strided
 from oslr_nb.experiments import SECTIONS, load_sections
 from oslr_nb.papers.cesabianchi2010 import aer, baseline, compiled_aer, lower_bounds, solvers, test_time
 from oslr_nb.protocol import Environment, get_state, play, simulate
@@ -32,7 +33,7 @@ REFUSED = {
     "order 3 of a solve": (lambda: solvers.solve_baseline(np.eye(2), np.ones(2), 1.0, order=3), "order = 3"),
     "Baseline, odd budget": (lambda: solvers.Baseline(6, 5), "it must be even"),
     "Baseline, one attribute": (lambda: solvers.Baseline(6, 1), "from 2 to 6"),
-    "Baseline, memory": (lambda: solvers.Baseline(20_000, 4), "at least 3200000000 bytes"),
+    "Baseline, memory": (lambda: solvers.Baseline(20_000, 4), "at least 6400000000 bytes"),
     "Baseline, unknown form": (lambda: solvers.Baseline(6, 4, form="convex"), "one of clipped, indefinite"),
     "Baseline, two forms": (lambda: solvers.Baseline(6, 4, form=np.array(["clipped", "clipped"])), "one of clipped"),
     "Baseline, radius 0": (lambda: solvers.Baseline(6, 4, radius=0.0), "radius = 0"),
@@ -115,7 +116,7 @@ def test_after_refused_sales_a_round_is_drawn_afresh():
 
 def test_accepted_arguments():
     assert baseline.check_budget(5, 3, "distinct") == (5, 3)
-    assert solvers.check_baseline(5, 4, 1, "clipped", "pairs", 200) == (5, 4)
+    assert solvers.check_baseline(5, 4, 1, "clipped", "pairs", 400) == (5, 4)
     assert aer.aer_check(10, 4, 9, 2, None, 1, 1, lam=None, step=3) == {
         "d": 10, "budget": 4, "T": 9, "radius": 2.0, "radius_2": 2.0, "x_max": 1.0, "y_max": 1.0, "step": 3.0}
 
@@ -131,15 +132,15 @@ def test_the_draws_of_a_round():
     from oslr_nb.trees import lazy_ball, lazy_step
 
     parts, ball = compiled_aer.aer_fresh(6, 4, False, True), lazy_ball(6)
-    lazy, own, rng = tuple(ball.values()), tuple(parts.values()), np.random.default_rng(0)
-    compiled_aer.aer_draw(rng, lazy, own, True)
+    lazy, own, words = tuple(ball.values()), tuple(parts.values()), generator_words(np.random.default_rng(0))
+    compiled_aer.aer_draw(words, lazy, own, True)
     assert parts["info"][1] == 2 and parts["info"][2] == 0 and len(set(parts["S"][:2])) == 2
-    lazy_step(lazy, np.array([2, 4]), np.array([0.3, -0.1]), 2, 1.0)
+    lazy_step(*lazy, np.array([2, 4]), np.array([0.3, -0.1]), 2, 1.0)
     parts["cdf"][:] = np.cumsum([0, 0, 0, 1.0, 0, 3.0])
     counts = np.zeros((2, 6))
     for t in range(4000):
         parts["info"][0] = t
-        compiled_aer.aer_draw(rng, lazy, own, t % 2 == 0)
+        compiled_aer.aer_draw(words, lazy, own, t % 2 == 0)
         n, draws = parts["info"][1:3].astype(int)
         S = parts["S"][:n]
         assert len(set(S)) == n <= 4 and draws == (2 if t % 2 == 0 else 4)
@@ -148,11 +149,11 @@ def test_the_draws_of_a_round():
 
 
 def test_the_loops_stop_where_they_should():
-    d, fresh = 3, np.random.default_rng
+    d, fresh = 3, lambda seed: generator_words(np.random.default_rng(seed))
     state = (np.zeros((d, d)), np.zeros(d), np.zeros(d), np.zeros(2, np.int64), np.zeros((1, 2), np.int64), np.zeros(2),
              np.zeros(d, np.int64), np.zeros(3))
     out, bought = np.zeros(4), np.zeros(4, np.int64)
-    args = np.ones((4, d)), np.ones(4), np.arange(4), state
+    args = strided(np.ones((4, d))), np.ones(4), np.arange(4), state
     assert solvers.baseline_run(fresh(0), *args, True, True, 1.0, out, bought) == 4 == state[-1][0]
     assert np.isclose(state[0].sum(), 4 * 9) and np.isclose(state[1].sum(), 2 * 4 * 3) and (out == 0).all()
     assert solvers.baseline_run(fresh(0), *args, False, True, 0.5, out, bought) == 0

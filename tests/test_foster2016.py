@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from oslr_nb import load, simulate
+from oslr_nb.compiled import strided
 from oslr_nb.data import sparse_linear
 from oslr_nb.designs import Uniform
 from oslr_nb.experts import hedge, hedge_rate, hedge_regret_bound
@@ -97,18 +98,45 @@ def test_table_and_lists_of_subsets(d, k):
 
 
 def test_weights_have_a_moving_reference():
-    logw, W, num = np.array([1e9, 1e9 - 1, -1e9]), np.zeros(3), np.zeros(4)
-    f.refer(logw, W, num)
-    assert num[f.REFERENCE] == 1e9 and W.tolist() == [1, math.exp(-1), 0]
+    logw, W, sums, num = np.array([1e9, 1e9 - 1, -1e9]), np.zeros(3), np.zeros(1), np.zeros(4)
+    f.refer(logw, W, sums, num)
+    assert num[f.REFERENCE] == 1e9 and np.allclose(W, [1, math.exp(-1), 0], 1e-15, 0) and sums[0] == W.sum()
+
+
+def test_exponentials():
+    z = np.r_[np.linspace(-708, 709, 100001)[1:], np.linspace(-1, 1, 1001), -1e-300, 0.0]
+    found, cut = z.copy(), np.array([-708.0, -1e308, -np.inf, 710, np.inf])
+    f.exponentials(found)
+    assert np.allclose(found, np.exp(z), 4.5e-16, 0)  # two units in the last place
+    f.exponentials(cut)
+    assert cut[:3].tolist() == [0, 0, 0] and np.allclose(cut[3:], math.exp(709), 1e-15, 0)
+
+
+@pytest.mark.parametrize("n", [1, 3, 255, 256, 257, 511, 1000])
+def test_sums_of_blocks(n):
+    W = np.random.default_rng(n).random(n)
+    sums = [f.block_sum(W, block) for block in range((n + f.BLOCK - 1) // f.BLOCK)]
+    assert np.allclose(sums, np.add.reduceat(W, np.arange(0, n, f.BLOCK)), 1e-14, 0)
+
+
+@pytest.mark.parametrize(("d", "k"), [(3, 1), (7, 4), (64, 2)])
+def test_words_of_subsets(d, k):
+    table = f.subset_table(d, k, math.comb(d, k))
+    assert f.subset_bits(table).tolist() == [sum(1 << i for i in row) for row in table.tolist()]
+
+
+@pytest.mark.parametrize("v", [0, 1, 2**63, 2**64 - 1, 0x123456789ABCDEF0])
+def test_bits_are_counted(v): assert f.count_bits(np.uint64(v)) == v.bit_count()
 
 
 def test_draw_of_a_subset():
-    rng, num = np.random.default_rng(0), np.zeros(4)
-    logw = rng.normal(size=500) * 3
+    rng, num, sums = np.random.default_rng(0), np.zeros(4), np.zeros(3)
+    logw = rng.normal(size=700) * 3
     W = np.exp(logw)
-    for u in rng.random(300): assert f.draw_row(u, logw, W, num) == np.searchsorted(np.cumsum(W) / W.sum(), u, side="right")
-    W = np.exp(logw - 2000.0)  # all have underflowed
-    assert W.max() == 0 and f.draw_row(0.3, logw - 2000, W, num) == f.draw_row(0.3, logw, np.exp(logw), num) and W.max() == 1
+    for block in range(3): sums[block] = f.block_sum(W, block)
+    for u in rng.random(300): assert f.draw_row(u, logw, W, sums, num) == np.searchsorted(np.cumsum(W) / W.sum(), u, side="right")
+    row, W[:], sums[:] = f.draw_row(0.3, logw, W, sums, num), 0, 0  # all have underflowed
+    assert f.draw_row(0.3, logw - 2000, W, sums, num) == row and W.max() == 1 and np.isclose(sums.sum(), W.sum())
 
 
 def test_prediction_is_that_of_the_subset():
@@ -131,8 +159,9 @@ def one_round(d, k, r, A, R, y, rng, rates):
     before, mark, num = (w.copy(), logw.copy()), np.zeros(d, np.int64), np.zeros(4)
     S = np.array([*table[A], *sorted(set(R) - set(table[A]))], np.int64)
     mark[list(R)], num[f.BOUGHT], num[f.CHOSEN] = 1, len(S), A
-    f.fkk_update(y, np.array([*rates, d / r, d * (d - 1) / r / (r - 1), 1.0]), table, f.subset_lists(table, d), w, logw,
-                 np.exp(logw), np.zeros(count, np.int64), S, x[S], np.zeros(d), mark, num)
+    lr = FKK(d, k + r, k=k, T=1)  # for its tables
+    f.fkk_update(y, np.array([*rates, d / r, d * (d - 1) / r / (r - 1), 1.0]), *lr._tables()[1:], w, logw,
+                 np.exp(logw), lr.sums, S, x[S], np.zeros(d), mark, num)
     return table, before, (w, logw), x
 
 
@@ -150,12 +179,29 @@ def test_one_compiled_round_for_every_random_set(d, k, r):
             if not set(R) & set(B): assert (after[0][b] == w[b]).all() and after[1][b] == logw[b]
 
 
+@pytest.mark.parametrize(("d", "k", "r"), [(64, 2, 5), (65, 2, 2), (66, 2, 40), (70, 1, 3)])
+def test_many_features(d, k, r):
+    "Words of bits up to 64 features, lists above: predictions, distribution and weights of the textbook."
+    rng, drawn, predictions = np.random.default_rng(d), [], []
+    X, y = rng.normal(size=(30, d)) / math.sqrt(d), rng.uniform(-1, 1, 30)
+    lr = FKK(d, k + r, k=k, T=30, rates="retuned", step=30, x_norm=2, radius=0.5, seed=0)
+    for t in range(30):
+        S = lr.query()
+        drawn.append((int(lr.num[f.CHOSEN]), np.flatnonzero(lr.mark == t + 1)))
+        predictions.append(lr.predict(X[t, S]))
+        lr.update(y[t])
+    found = f.textbook_fkk(X, y, k, r, lr.eta_hedge, lr.eta_step, lambda t, D: drawn[t], 0.5)
+    assert np.allclose(found[0], predictions, atol=1e-12) and np.allclose(found[1], lr.probabilities, atol=1e-12)
+    assert np.allclose(np.take_along_axis(found[2], lr.table.astype(np.int64), 1), lr.w, atol=1e-12) and np.ptp(lr.w) > 0.1
+    assert np.allclose(lr.W, np.exp(lr.logw - lr.num[f.REFERENCE]), 1e-14) and np.isclose(lr.sums.sum(), lr.W.sum())
+
+
 def test_the_loop_stops_in_the_round_of_a_missing_value():
     s, lr = sparse_linear(5, 2, 300, seed=3), FKK(5, 4, k=2, T=300, seed=0)
     s.X[200:] = np.nan
     state = (getattr(lr, name) for name in lr.arrays)
     out, seen = np.empty(300), np.empty(300, np.int64)
-    assert f.fkk_run(np.random.default_rng(0), s.X, s.y, np.arange(300), lr.numbers, lr.table, lr.lists, *state, 1e9, out, seen) == 200
+    assert f.fkk_run(lr.words, strided(s.X), s.y, np.arange(300), *lr._tables(), *state, 1e9, out, seen) == 200
 
 
 def test_a_new_learner_knows_nothing():
@@ -206,7 +252,7 @@ def test_absurd_scales_and_rates():
 
 
 def test_memory():
-    assert f.fkk_memory(20, 5) == 15504 * 168 and f.check_memory(20, 5, 2**22) == 15504
+    assert f.fkk_memory(20, 5) == 15504 * 141 and f.fkk_memory(70, 2) == 2415 * 81 and f.check_memory(20, 5, 2**22) == 15504
     assert len(FKK(20, 7, k=5, T=5000).table) == 15504
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import oslr_nb as oslr
+from oslr_nb.compiled import generator_words, strided
 from oslr_nb.designs import draw_average
 from oslr_nb.experts import eg_step
 from oslr_nb.geometry import proj_l2
@@ -39,10 +40,10 @@ def test_a_draw_lists_each_attribute_once_with_its_count():
     parts = fresh_state(6, 5, True, 1.0)
     parts["tree"][learners.sums_first(parts["tree"]) + 2] = 1.0  # the weighted draw is 2
     learners.sums_update(parts["tree"], np.array([2]), 1)
-    rng = np.random.default_rng(0)
+    words = generator_words(np.random.default_rng(0))
     for t in range(200):
         parts["num"][ROUNDS] = t
-        learners.draw_attributes(rng, tuple(parts.values()), 4, 0)
+        learners.draw_attributes(words, tuple(parts.values()), 4, 0)
         n = int(parts["num"][BOUGHT])
         S, times = parts["S"][:n], parts["times"][:n]
         assert len(set(S)) == n and times.sum() == 4 and S[int(parts["num"][PLACE])] == 2 and (times[:-1] > 0).all()
@@ -68,7 +69,7 @@ def test_a_step_of_aerr(eta):
     parts, x, y = fresh_state(6, 4, True, 1.0), np.array([0.5, -0.2, 0.3, 0.1, 0.4, -0.6]), 0.7
     state = tuple(parts.values())
     parts["num"][RATE], parts["num"][SUM] = eta, 1.0
-    learners.draw_attributes(np.random.default_rng(1), state, 3, 0)
+    learners.draw_attributes(generator_words(np.random.default_rng(1)), state, 3, 0)
     n = int(parts["num"][BOUGHT])
     I = np.repeat(parts["S"][:n], parts["times"][:n])
     parts["values"][:n] = x[parts["S"][:n]]
@@ -113,8 +114,8 @@ def test_score_and_prediction():
     parts = fresh_state(3, 2, True, 1.0)
     parts["v"][:], parts["num"][SUM], parts["num"][INNER] = [1.0, 0.0, -2.0], 4.0, 7.0
     state = bought(parts, [2, 1], [1, 1], [0.5, 9.0])
-    assert learners.score(np.array([[1.0, np.nan, 0.25]]), 0, state, 2.0) == 1.0
-    assert learners.score(np.ones((1, 3)), 0, state, 0.0) == 0
+    assert learners.score(strided(np.array([[1.0, np.nan, 0.25]])), 0, state, 2.0) == 1.0
+    assert learners.score(strided(np.ones((1, 3))), 0, state, 0.0) == 0
     assert learners.prediction(state, 1) == -1.0 and learners.prediction(state, 2) == 7.0
 
 
@@ -122,7 +123,7 @@ def test_the_loop_stops_before_a_number_that_is_missing():
     s = oslr.data.sparse_linear(8, 2, 50, seed=3)
     for X, rounds in ((s.X, 50), (np.where(np.arange(50)[:, None] < 20, s.X, np.nan), 20)):
         state, out, many = tuple(fresh_state(8, 4, True, 1.0).values()), np.zeros(50), np.zeros(50, np.int64)
-        args = (np.random.default_rng(0), X, s.y, np.arange(50), state, True, 0, 3, 0, 1.0, 1e9, out, many)
+        args = (generator_words(np.random.default_rng(0)), strided(X), s.y, np.arange(50), state, True, 0, 3, 0, 1.0, 1e9, out, many)
         assert learners.attribute_run(*args) == rounds and out[0] == 0 and many[0] <= 3 and many.max() <= 4
 
 

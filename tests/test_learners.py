@@ -300,6 +300,35 @@ def test_single_precision_input(key, stream):
 
 
 @every_learner
+def test_any_layout(key, stream, tmp_path):
+    "The order in which the numbers of a table are kept changes nothing, and none is compiled for anew."
+    X, y = stream.X, stream.y
+    wide = np.full((2 * len(X), 3 * X.shape[1]), np.nan)
+    wide[::2, 1::3] = X
+    np.save(tmp_path / "X.npy", X)
+    tables = [np.asfortranarray(X), wide[::2, 1::3], X[::-1].copy()[::-1], np.load(tmp_path / "X.npy", mmap_mode="r")]
+    expected = oslr.simulate(make(key, seed=1), X, y).predictions
+    for table in tables: assert (oslr.simulate(make(key, seed=1), table, np.repeat(y, 2)[::2]).predictions == expected).all()
+
+
+@every_learner
+def test_a_generator_may_be_shared(key, stream):
+    "What a learner draws is taken from the generator that it was given, in compiled rounds and in rounds by hand."
+    rng, twin = np.random.default_rng(4), np.random.default_rng(4)
+    lr, same = make(key, seed=rng), make(key, seed=4)
+    for n in range(3):
+        rows = np.arange(5) + 5 * n
+        one, other = (oslr.simulate(learner, stream.X, stream.y, rows=rows).predictions for learner in (lr, same))
+        assert (one == other).all()
+        take(lr, stream.X[n, query(lr)])
+        take(same, stream.X[n, query(same)])
+        lr.update(0.1)
+        same.update(0.1)
+    assert lr.rng is rng and rng.bit_generator.state == same.rng.bit_generator.state
+    assert (rng.bit_generator.state != twin.bit_generator.state) == (key != "ito2017.GreedyRDA")
+
+
+@every_learner
 def test_input_is_not_changed(key, stream):
     X, y = stream.X.copy(), stream.y.copy()
     X.flags.writeable = y.flags.writeable = False

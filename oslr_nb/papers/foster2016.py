@@ -20,6 +20,7 @@ import numpy as np
 
 from ..checks import check_array, check_exact, check_indices, check_int, check_real, check_scales, fail, kernel
 from ..claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval
+from ..compiled import entry, strided, uniform
 from ..designs import Uniform, draw_outside, moment_estimate
 from ..experts import hedge, hedge_regret_bound, second_order_factor
 from ..problems import Table, correlated_table, rational, signs
@@ -622,7 +623,7 @@ def changed_subsets(case: Case, fewer: int = 0) -> Evidence:
 def _(case: Case) -> Evidence: return changed_subsets.check(case, fewer=1)
 
 # %% ../../nbs/papers/foster2016.ipynb #5359fab6
-@kernel
+@kernel(allocates=True)
 def subset_table(d: int, k: int, count: int) -> np.ndarray:
     "All k-subsets of [d] in lexicographic order, int32 (count, k); count = C(d, k)."
     table, row = np.empty((count, k), np.int32), np.empty(k, np.int32)
@@ -637,7 +638,7 @@ def subset_table(d: int, k: int, count: int) -> np.ndarray:
     return table
 
 # %% ../../nbs/papers/foster2016.ipynb #bd692b7d
-@kernel
+@kernel(allocates=True)
 def subset_lists(table: np.ndarray, d: int) -> np.ndarray:
     "For each feature the row numbers of the subsets that hold it, int32 (d, count k / d)."
     count, k = table.shape
@@ -648,36 +649,89 @@ def subset_lists(table: np.ndarray, d: int) -> np.ndarray:
             filled[table[b, a]] += 1
     return lists
 
-# %% ../../nbs/papers/foster2016.ipynb #98d51444
-PLAYED, BOUGHT, CHOSEN, REFERENCE = range(4)  # places in num: rounds, features bought, row of A_t, rho
+# %% ../../nbs/papers/foster2016.ipynb #bd692b7e
+ONE, TWO, FOUR = np.uint64(1), np.uint64(2), np.uint64(4)
+PAIRS, NIBBLES, BYTES = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333), np.uint64(0x0F0F0F0F0F0F0F0F)
+
+
+@kernel(allocates=True)
+def subset_bits(table: np.ndarray) -> np.ndarray:
+    "For each subset of at most 64 features a word with bit i set for each feature i of it, uint64 (count,)."
+    bits = np.zeros(len(table), np.uint64)
+    for b in range(len(table)):
+        for i in table[b]: bits[b] |= ONE << np.uint64(i)
+    return bits
 
 
 @kernel
-def refer(logw: np.ndarray, W: np.ndarray, num: np.ndarray) -> None:
+def count_bits(v: int) -> int:
+    "How many bits of a word are set: of each two, of each four, of each eight, of all; one instruction when compiled."
+    v = v - ((v >> ONE) & PAIRS)
+    v = (v & NIBBLES) + ((v >> TWO) & NIBBLES)
+    v = (v + (v >> FOUR)) & BYTES
+    return (v * np.uint64(0x0101010101010101)) >> np.uint64(56)
+
+# %% ../../nbs/papers/foster2016.ipynb #98d51444
+PLAYED, BOUGHT, CHOSEN, REFERENCE = range(4)  # places in num: rounds, features bought, row of A_t, rho
+BLOCK = 256  # subsets that share a sum of weights
+LN2_HIGH, LN2_LOW = float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1.a39ef35793c76p-33")  # ln 2, the first 32 bits and the rest
+TAYLOR = np.array([1 / math.factorial(i) for i in range(13, 1, -1)])
+
+
+@kernel
+def exponentials(v: np.ndarray) -> None:
+    "Replace each number by its exponential: 0 below -708, that of 709 above 709."
+    for j in range(v.size):
+        z = v[j] if v[j] > -709.0 else -709.0
+        z = z if z < 709.0 else 709.0
+        shifted = np.float64(z * 1.4426950408889634 + 1.5 * 2.0**52)  # its last bits are those of the integer next to z / ln 2
+        n = shifted - 1.5 * 2.0**52
+        rest = (z - n * LN2_HIGH) - n * LN2_LOW
+        series = TAYLOR[0]
+        for i in range(1, 12): series = series * rest + TAYLOR[i]
+        series = series * rest * rest + rest + 1.0  # the large terms last, for the rounding
+        power = np.int64((shifted.view(np.int64) + 1023) << 52).view(np.float64)  # n becomes the exponent of 2^n
+        v[j] = series * power if z > -708.0 else 0.0
+
+# %% ../../nbs/papers/foster2016.ipynb #98d51445
+@kernel
+def block_sum(W: np.ndarray, block: int) -> float:
+    "Sum of the weights of a block; four sums side by side, since each addition waits for the one before."
+    start, stop = BLOCK * block, min(W.size, BLOCK * block + BLOCK)
+    s0 = s1 = s2 = s3 = 0.0
+    for j in range(start, stop - 3, 4):
+        s0 += W[j]
+        s1 += W[j + 1]
+        s2 += W[j + 2]
+        s3 += W[j + 3]
+    for j in range(stop - (stop - start) % 4, stop): s0 += W[j]
+    return (s0 + s1) + (s2 + s3)
+
+
+@kernel(apart=True)
+def refer(logw: np.ndarray, W: np.ndarray, sums: np.ndarray, num: np.ndarray) -> None:
     "Make the largest log-weight the reference, so that max W = 1."
     num[REFERENCE] = logw[0]
     for b in range(W.size): num[REFERENCE] = max(num[REFERENCE], logw[b])
-    for b in range(W.size): W[b] = math.exp(logw[b] - num[REFERENCE])
+    for b in range(W.size): W[b] = logw[b] - num[REFERENCE]
+    exponentials(W)
+    for block in range(sums.size): sums[block] = block_sum(W, block)
 
 # %% ../../nbs/papers/foster2016.ipynb #40fd46d1
 @kernel
-def draw_row(u: float, logw: np.ndarray, W: np.ndarray, num: np.ndarray) -> int:
+def draw_row(u: float, logw: np.ndarray, W: np.ndarray, sums: np.ndarray, num: np.ndarray) -> int:
     "The row that a uniform number u in [0, 1) falls on when the rows have lengths proportional to W."
-    n = W.size
-    part, total = np.empty((n + 63) // 64), 0.0
+    total = 0.0
     for _ in range(2):
         total = 0.0
-        for b in range(part.size):
-            part[b] = 0.0
-            for j in range(64 * b, min(n, 64 * b + 64)): part[b] += W[j]
-            total += part[b]
+        for block in range(sums.size): total += sums[block]
         if total >= 1e-100: break
-        refer(logw, W, num)
-    x, b = u * total, 0
-    while b < part.size - 1 and x >= part[b]:
-        x -= part[b]
-        b += 1
-    j, last = 64 * b, min(n, 64 * b + 64) - 1
+        refer(logw, W, sums, num)
+    x, block = u * total, 0
+    while block < sums.size - 1 and x >= sums[block]:
+        x -= sums[block]
+        block += 1
+    j, last = BLOCK * block, min(W.size, BLOCK * block + BLOCK) - 1
     while j < last and x >= W[j]:
         x -= W[j]
         j += 1
@@ -686,14 +740,14 @@ def draw_row(u: float, logw: np.ndarray, W: np.ndarray, num: np.ndarray) -> int:
 # %% ../../nbs/papers/foster2016.ipynb #7ac8d519
 @kernel
 def fkk_select(
-    rng: np.random.Generator, table: np.ndarray, logw: np.ndarray, W: np.ndarray, S: np.ndarray,
-    mark: np.ndarray, num: np.ndarray,
+    words: np.ndarray, table: np.ndarray, logw: np.ndarray, W: np.ndarray, sums: np.ndarray,
+    S: np.ndarray, mark: np.ndarray, num: np.ndarray,
 ) -> None:
     "Line 3: A from D_t, R uniform; S[:num[BOUGHT]] is A and then R without A."
     k, stamp = table.shape[1], np.int64(num[PLAYED]) + 1
-    row = draw_row(rng.random(), logw, W, num)
+    row = draw_row(uniform(words), logw, W, sums, num)
     for a in range(k): S[a] = table[row, a]
-    draw_outside(rng, mark.size, 0, S.size - k, mark, stamp, S[k:])
+    draw_outside(words, mark.size, 0, S.size - k, mark, stamp, S[k:])
     bought = k
     for a in range(k, S.size):
         inside = False
@@ -712,78 +766,137 @@ def fkk_predict(table: np.ndarray, w: np.ndarray, values: np.ndarray, num: np.nd
     return total
 
 # %% ../../nbs/papers/foster2016.ipynb #8bd3b1f6
-@kernel
+@kernel(apart=True)
 def shrink(w: np.ndarray, b: int, norm2: float, radius: float) -> None:
     "Row b of w, of squared norm norm2, is put onto the sphere of this radius."
-    unit = 1.0
     if not norm2 < 1e300:
         unit, norm2 = 0.0, 0.0
         for a in range(w.shape[1]): unit = max(unit, abs(w[b, a]))
-        for a in range(w.shape[1]): norm2 += (w[b, a] / unit) ** 2
+        for a in range(w.shape[1]):
+            w[b, a] /= unit
+            norm2 += w[b, a] ** 2
     factor = radius / math.sqrt(norm2)
-    for a in range(w.shape[1]): w[b, a] = w[b, a] / unit * factor
+    for a in range(w.shape[1]): w[b, a] *= factor
 
 # %% ../../nbs/papers/foster2016.ipynb #71936da2
 @kernel
+def touched_rows(block: int, bits: np.ndarray, seen: int, rows: np.ndarray) -> int:
+    "The rows of a block that meet R, by their words of bits; returns how many (d <= 64)."
+    found = 0
+    for b in range(BLOCK * block, min(bits.size, BLOCK * block + BLOCK)):
+        rows[found] = b
+        found += (bits[b] & seen) != 0  # without a branch, which would often be guessed wrong
+    return found
+
+
+@kernel
+def listed_rows(
+    i: int, piece: int, table: np.ndarray, lists: np.ndarray, mark: np.ndarray, stamp: int, rows: np.ndarray
+) -> int:
+    "The rows in a piece of the list of feature i that have no earlier feature of R; returns how many (d > 64)."
+    found = 0
+    for place in range(BLOCK * piece, min(lists.shape[1], BLOCK * piece + BLOCK)):
+        b, a = lists[i, place], 0
+        while mark[table[b, a]] != stamp: a += 1
+        rows[found] = b
+        found += table[b, a] == i
+    return found
+
+
+@kernel
+def fkk_step(
+    y: float, rates: np.ndarray, table: np.ndarray, b: int, member: int, seen: int, w: np.ndarray, x: np.ndarray
+) -> float:
+    "Equation (eq-short) for the weights of row b, in the ball again; returns what its log-weight loses. member: its word, 0 if d > 64."
+    descent, ip, iq, radius, k = rates[1], rates[2], rates[3], rates[4], table.shape[1]
+    less, yp, listed, s, squares, norm2 = ip - iq, y * ip, 0 if member else k, 0.0, 0.0, 0.0
+    hits = member & seen
+    while hits:
+        below = ~hits & (hits - ONE)  # the bits below the lowest one
+        v = w[b, count_bits(member & below)] * x[count_bits(below)]
+        s, squares, hits = s + v, squares + v * v, hits & (hits - ONE)
+    for a in range(listed):
+        v = w[b, a] * x[table[b, a]]
+        s, squares = s + v, squares + v * v
+    common = s * iq - yp
+    hits = member & seen
+    while hits:
+        below = ~hits & (hits - ONE)
+        a, v = count_bits(member & below), x[count_bits(below)]
+        w[b, a] -= descent * v * (common + less * w[b, a] * v)
+        hits &= hits - ONE
+    for a in range(listed):
+        v = x[table[b, a]]
+        w[b, a] -= descent * v * (common + less * w[b, a] * v)
+    for a in range(k): norm2 += w[b, a] * w[b, a]
+    if not norm2 <= radius * radius: shrink(w, b, norm2, radius)
+    return rates[0] * (s * (s * iq - 2 * yp) + less * squares)
+
+
+@kernel
 def fkk_update(
-    y: float, rates: np.ndarray, table: np.ndarray, lists: np.ndarray, w: np.ndarray, logw: np.ndarray,
-    W: np.ndarray, touched: np.ndarray, S: np.ndarray, values: np.ndarray, x: np.ndarray, mark: np.ndarray,
-    num: np.ndarray,
+    y: float, rates: np.ndarray, table: np.ndarray, bits: np.ndarray, lists: np.ndarray,
+    scratch: tuple[np.ndarray, np.ndarray], w: np.ndarray, logw: np.ndarray, W: np.ndarray,
+    sums: np.ndarray, S: np.ndarray, values: np.ndarray, x: np.ndarray, mark: np.ndarray, num: np.ndarray,
 ) -> None:
-    "Lines 5, 6 for the subsets that meet R (eq-short); rates: eta_hedge, 2 eta_step, 1/p, 1/q, radius."
-    eta, descent, ip, iq, radius = rates[0], rates[1], rates[2], rates[3], rates[4]
-    stamp, bought, k, less, yp = np.int64(num[PLAYED]) + 1, np.int64(num[BOUGHT]), table.shape[1], ip - iq, y * ip
+    "Lines 5, 6 for the subsets that meet R; rates: eta_hedge, 2 eta_step, 1/p, 1/q, radius."
+    stamp, bought, (rows, gaps) = np.int64(num[PLAYED]) + 1, np.int64(num[BOUGHT]), scratch
+    small, seen, rho = bits.size > 0, np.uint64(0), num[REFERENCE]
+    top, pieces = rho, (lists.shape[1] + BLOCK - 1) // BLOCK
     for a in range(bought):
-        if mark[S[a]] == stamp: x[S[a]] = values[a]
-    top = num[REFERENCE]
-    for i in S[:bought]:
-        if mark[i] != stamp: continue
-        for b in lists[i]:
-            if touched[b] == stamp: continue
-            touched[b] = stamp
-            s = squares = norm2 = 0.0
-            for a in range(k):
-                v = w[b, a] * x[table[b, a]]
-                s += v
-                squares += v * v
-            logw[b] -= eta * (s * (s * iq - 2 * yp) + less * squares)
-            common = s * iq - yp
-            for a in range(k):
-                v = x[table[b, a]]
-                w[b, a] -= descent * v * (common + less * w[b, a] * v)
-                norm2 += w[b, a] * w[b, a]
-            if not norm2 <= radius * radius: shrink(w, b, norm2, radius)
-            W[b] = math.exp(logw[b] - num[REFERENCE])
+        if mark[S[a]] == stamp:
+            x[S[a]] = values[a]
+            seen |= ONE << np.uint64(S[a] % 64)
+    for batch in range(sums.size if small else bought * pieces):
+        found, i = 0, S[0] if small else S[batch // pieces]
+        if small: found = touched_rows(batch, bits, seen, rows)
+        elif mark[i] == stamp: found = listed_rows(i, batch % pieces, table, lists, mark, stamp, rows)
+        if found == 0: continue
+        for j in range(found):
+            b = rows[j]
+            logw[b] -= fkk_step(y, rates, table, b, bits[b] if small else np.uint64(0), seen, w, x)
+            gaps[j] = logw[b] - rho
             top = max(top, logw[b])
+        exponentials(gaps[:found])
+        for j in range(found): W[rows[j]] = gaps[j]
+        if small: sums[batch] = block_sum(W, batch)
     for a in range(bought): x[S[a]] = 0.0
-    if top > num[REFERENCE] + 30: refer(logw, W, num)
+    if top > rho + 30: refer(logw, W, sums, num)
+    elif not small:
+        for block in range(sums.size): sums[block] = block_sum(W, block)
     num[PLAYED] += 1
 
 # %% ../../nbs/papers/foster2016.ipynb #e0195614
 @kernel
 def fkk_run(
-    rng: np.random.Generator, X: np.ndarray, y: np.ndarray, rows: np.ndarray, rates: np.ndarray, table: np.ndarray,
-    lists: np.ndarray, w: np.ndarray, logw: np.ndarray, W: np.ndarray, touched: np.ndarray, S: np.ndarray,
-    values: np.ndarray, x: np.ndarray, mark: np.ndarray, num: np.ndarray, limit: float, out: np.ndarray, observed: np.ndarray,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, rates: np.ndarray, table: np.ndarray,
+    bits: np.ndarray, lists: np.ndarray, scratch: tuple[np.ndarray, np.ndarray], w: np.ndarray,
+    logw: np.ndarray, W: np.ndarray, sums: np.ndarray, S: np.ndarray, values: np.ndarray, x: np.ndarray, mark: np.ndarray,
+    num: np.ndarray, limit: float, out: np.ndarray, observed: np.ndarray,
 ) -> int:
     "The algorithm over the given rows: predictions, features bought; returns how many rounds were played; limit: sum of squares bought."
     for t in range(rows.size):
         row, squares = rows[t], 0.0
-        fkk_select(rng, table, logw, W, S, mark, num)
+        fkk_select(words, table, logw, W, sums, S, mark, num)
         observed[t] = np.int64(num[BOUGHT])
         for a in range(observed[t]):
-            values[a] = X[row, S[a]]
+            values[a] = entry(X, row, S[a])
             squares += values[a] * values[a]
         if not squares <= limit: return t  # also where a value is NaN
         out[t] = fkk_predict(table, w, values, num)
-        fkk_update(y[row], rates, table, lists, w, logw, W, touched, S, values, x, mark, num)
+        fkk_update(y[row], rates, table, bits, lists, scratch, w, logw, W, sums, S, values, x, mark, num)
     return rows.size
 
 # %% ../../nbs/papers/foster2016.ipynb #e7eb1c0b
+def subset_bytes(d: int, k: int) -> int:
+    "Bytes that `FKK` needs for a subset: 20 k + 41 for d <= 64, else 24 k + 33."
+    return 20 * k + 41 if d <= 64 else 24 * k + 33
+
+
 def fkk_memory(d: int, k: int) -> int:
-    "Bytes that `FKK` needs: C(d, k) (24 k + 48), apart from O(d)."
+    "Bytes that `FKK` needs, apart from O(d)."
     k = check_int("k", k, 1, check_int("d", d, 1))
-    return math.comb(d, k) * (24 * k + 48)
+    return math.comb(d, k) * subset_bytes(d, k)
 
 
 def check_memory(d: int, k: int, memory: int) -> int:
@@ -792,7 +905,7 @@ def check_memory(d: int, k: int, memory: int) -> int:
     memory = check_int("memory", memory, 1, 2**37, why)
     digits = (math.lgamma(d + 1) - math.lgamma(k + 1) - math.lgamma(d - k + 1)) / math.log(10)
     if digits < 15 and fkk_memory(d, k) <= memory: return math.comb(d, k)
-    each = 24 * k + 48
+    each = subset_bytes(d, k)
     count = f"{math.comb(d, k)}" if digits < 15 else f"about 10^{digits:.0f}"
     need = f"{math.comb(d, k) * each}" if digits < 15 else f"about 10^{digits + math.log10(each):.0f}"
     fail("memory", memory, f"at least {need} bytes", f"C({d}, {k}) = {count} subsets are kept, {each} bytes each")
@@ -835,7 +948,7 @@ class FKK(Learner):
     y_max : float, default 1
         Bound on the magnitude of the labels, likewise.
     memory : int, default 2^31
-        Bytes that may be used; C(d, k) (24 k + 48) are needed.
+        Bytes that may be used; C(d, k) (20 k + 41) are needed, for d > 64 C(d, k) (24 k + 33).
     seed : int, SeedSequence or Generator, optional
         Source of the draws.
 
@@ -872,7 +985,7 @@ class FKK(Learner):
     textbook_fkk : the same in plain numpy.
     """
 
-    arrays = ("w", "logw", "W", "touched", "S", "values", "x", "mark", "num")
+    arrays = ("w", "logw", "W", "sums", "S", "values", "x", "mark", "num")
 
     def __init__(
         self, d: int, budget: int, *, k: int, T: int, rates: str = "corrected", step: float = 1.0,
@@ -890,10 +1003,13 @@ class FKK(Learner):
         super().__init__(d, budget, seed, k=k, T=T, rates=rates, memory=memory, **scales)
         self.scale, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
         self.table = subset_table(d, k, count)
-        self.lists = subset_lists(self.table, d)
+        self.bits = subset_bits(self.table) if d <= 64 else np.empty(0, np.uint64)
+        self.lists = subset_lists(self.table, d) if d > 64 else np.empty((0, 0), np.int32)
+        self.scratch = np.empty(BLOCK, np.uint64), np.empty(BLOCK)
         self.numbers = np.array([self.eta_hedge, 2 * self.eta_step, 1 / p, 1 / q, radius])
         self.w, self.logw, self.W = np.zeros((count, k)), np.zeros(count), np.ones(count)
-        self.touched, self.S, self.values = np.zeros(count, np.int64), np.zeros(budget, np.int64), np.zeros(budget)
+        self.sums = np.add.reduceat(self.W, np.arange(0, count, BLOCK))
+        self.S, self.values = np.zeros(budget, np.int64), np.zeros(budget)
         self.x, self.mark, self.num = np.zeros(d), np.zeros(d, np.int64), np.zeros(4)
 
     @property
@@ -907,16 +1023,20 @@ class FKK(Learner):
         "Mean (d,) of the weights of the subsets under D_t."
         return np.bincount(self.table.ravel(), (self.probabilities[:, None] * self.w).ravel(), self.d)
 
+    def _tables(self) -> tuple[Any, ...]:
+        "What the compiled steps need beside the state."
+        return self.numbers, self.table, self.bits, self.lists, self.scratch
+
     def _query(self) -> np.ndarray:
-        fkk_select(self.rng, self.table, self.logw, self.W, self.S, self.mark, self.num)
-        return self.S[: int(self.num[1])].copy()
+        fkk_select(self.words, self.table, self.logw, self.W, self.sums, self.S, self.mark, self.num)
+        return self.S[: int(self.num[BOUGHT])].copy()
 
     def _predict(self, values: np.ndarray) -> float:
         self.values[: values.size] = values
         return fkk_predict(self.table, self.w, self.values, self.num)
 
     def _update(self, y: float) -> None:
-        fkk_update(y, self.numbers, self.table, self.lists, *(getattr(self, name) for name in self.arrays))
+        fkk_update(y, *self._tables(), *(getattr(self, name) for name in self.arrays))
 
     def _check_state(self) -> None:
         "The state is one that a run can reach: finite, its places in range, weights in the ball, W that of the log-weights."
@@ -926,7 +1046,7 @@ class FKK(Learner):
         played = whole("rounds", num[PLAYED], 2**53)
         n, row = whole("BOUGHT", num[BOUGHT], self.budget), whole("CHOSEN", num[CHOSEN], len(self.table) - 1)
         is_open, S = self._next > 0 or self._refused is not None, self.S[:n]
-        for name, high in (("S", d - 1), ("touched", played), ("mark", played + is_open)):
+        for name, high in (("S", d - 1), ("mark", played + is_open)):
             for value in (getattr(self, name).min(), getattr(self, name).max()): check_int(f"an entry of {name}", value, 0, high)
         if self.x.any(): fail("x", self.x.tolist(), "zero between the calls")
         if is_open:
@@ -939,7 +1059,7 @@ class FKK(Learner):
         self._check_weights(played)
 
     def _check_weights(self, played: int) -> None:
-        "Weights in the ball, log-weights that so many rounds can reach, and W = exp(logw - reference)."
+        "Weights in the ball, log-weights that so many rounds can reach, and W = exp(logw - reference) and its sums."
         eta, _, ip, iq, radius = self.numbers
         with np.errstate(over="ignore"):
             norm, size = float(np.sqrt((self.w**2).sum(axis=1).max())), float(np.abs(self.logw).max())
@@ -950,12 +1070,14 @@ class FKK(Learner):
             gap = self.logw - self.num[REFERENCE]
             if not gap.max() <= 30 + 1e-9 * size: fail("reference", float(self.num[REFERENCE]), "near the largest of logw")
             if not np.allclose(self.W, np.exp(gap), 1e-9, 1e-300): fail("W", float(self.W.max()), "exp(logw - reference)")
+            sums = np.add.reduceat(self.W, np.arange(0, len(self.W), BLOCK))
+            if not np.allclose(self.sums, sums, 1e-9, 1e-300): fail("sums", float(self.sums.max()), f"those of W in blocks of {BLOCK}")
 
     def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         out, observed = np.empty(len(rows)), np.empty(len(rows), np.int64)
         state = (getattr(self, name) for name in self.arrays)
-        done = fkk_run(self.rng, X, y, rows, self.numbers, self.table, self.lists, *state, self._limit, out, observed)
-        if done < len(rows): self._refuse(X, rows[done], done + 1, self.S[: int(self.num[1])])
+        done = fkk_run(self.words, strided(X), y, rows, *self._tables(), *state, self._limit, out, observed)
+        if done < len(rows): self._refuse(X, rows[done], done + 1, self.S[: int(self.num[BOUGHT])])
         return out, observed
 
 # %% ../../nbs/papers/foster2016.ipynb #87d28fd7
@@ -1020,7 +1142,8 @@ def pairs_drawn(d: int, budget: int, k: int, seed: int) -> tuple[np.ndarray, np.
     "Counts (N, C(d, r)) of the pairs that query() draws in 8000 rounds from weights in arithmetic progression, and D."
     lr, number = FKK(d, budget, k=k, T=8000, seed=seed), {R: n for n, R in enumerate(itertools.combinations(range(d), budget - k))}
     lr.logw[:] = np.log(max(1, len(lr.logw) // 10) + np.arange(len(lr.logw)))
-    lr.W[:], D = np.exp(lr.logw), lr.probabilities
+    refer(lr.logw, lr.W, lr.sums, lr.num)
+    D = lr.probabilities
     row = {tuple(B): n for n, B in enumerate(lr.table.tolist())}
     counts = np.zeros((len(D), len(number)))
     for _ in range(8000):

@@ -249,7 +249,7 @@ def lasso_fits(s: Sample, radii: tuple[float, ...]) -> list[Fit]:
     return [(w, 0.0) for w in path_l1(*s.full[:2], radii, tol=1e-4)]
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #42d7b60a
-@kernel
+@kernel(allocates=True)
 def one_pass(X: np.ndarray, y: np.ndarray, lam: float, radius: float) -> np.ndarray:
     """Average of the iterates of AER when every pixel is seen: Pegasos steps, projected on the l1 ball.
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from ...checks import check_array, check_exact, check_flag, check_int, check_real, check_rng, fail, kernel
 from ...claims import Case, Erratum, Evidence, claim, mean_limit, random_fractions
+from ...compiled import generator_words, uniform
 from ...designs import Uniform, WithReplacement, draw_outside
 from ...geometry import proj_l1
 from ...protocol import Learner, simulate
@@ -243,7 +244,7 @@ def aer_textbook(
     mark, C = np.zeros(d, np.int64), np.zeros(k // 2, np.int64)
     for t in range(1, m + 1):  # line 2
         x, early = X[t - 1], early + w / m
-        draw_outside(rng, d, 0, k // 2, mark, t, C)  # line 3
+        draw_outside(generator_words(rng), d, 0, k // 2, mark, t, C)  # line 3
         v = np.zeros(d)
         v[C] = 2 / k * d * x[C]
         yhat, norm = 0.0, np.abs(w).sum()  # line 4
@@ -527,7 +528,7 @@ def aer_as_code(case: Case, factor: float = 1.0) -> Evidence:
 def _(case: Case) -> Evidence: return aer_as_code.check(case, factor=1.001)
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #3715409c
-@kernel
+@kernel(allocates=True)
 def aer_shrink(w: np.ndarray, radius: float) -> None:
     """Replace w by the nearest point of the l1 ball, by sorting the sizes (Duchi et al. 2008); O(d log d).
 
@@ -548,9 +549,9 @@ def aer_shrink(w: np.ndarray, radius: float) -> None:
     for i in range(w.size): w[i] = math.copysign(max(size[i] - theta, 0.0), w[i])
 
 
-@kernel
+@kernel(allocates=True)
 def plain_aer(
-    rng: np.random.Generator, X: np.ndarray, y: np.ndarray, rows: np.ndarray, half: int, lam: float, radius: float,
+    words: np.ndarray, X: np.ndarray, y: np.ndarray, rows: np.ndarray, half: int, lam: float, radius: float,
     weighted: bool,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Algorithm 2 in O(d) a round, compiled, with the draws of `aer_textbook`.
@@ -559,8 +560,8 @@ def plain_aer(
 
     Parameters
     ----------
-    rng : Generator
-        Source of all randomness.
+    words : array of uint64, shape (4,)
+        `generator_words` of the source of all randomness; changed.
     X, y : arrays (n, d) and (n,)
         Examples and labels.
     rows : int64 array (m,)
@@ -582,11 +583,11 @@ def plain_aer(
     for t in range(1, rows.size + 1):
         x, label, yhat, norm = X[rows[t - 1]], y[rows[t - 1]], 0.0, np.abs(w).sum()
         total += w
-        draw_outside(rng, d, 0, half, mark, t, C)
+        draw_outside(words, d, 0, half, mark, t, C)
         if norm > 0:
             places = np.cumsum(np.abs(w))
             for _ in range(half):
-                u = rng.random()
+                u = uniform(words)
                 i = np.searchsorted(places, u * places[-1], side="right") if weighted else np.int64(u * d)
                 yhat += np.sign(w[i]) * norm * x[i] / half
         w *= 1 - 1 / t
@@ -614,7 +615,7 @@ AER_LAW = np.array([0.45, 0.0, 0.0, 0.0])  # the weights of the claims, inside t
 def aer_uniform_draws(w: np.ndarray, T: int, lam: float, rng: np.random.Generator) -> float:
     "Excess of one run of AER with k = 4 that estimates <w,x> by uniform draws in the formula of weighted ones."
     X = np.where(rng.random((T, len(w))) < 0.5, 1.0, -1.0)
-    total, last = plain_aer(rng, X, X @ w, np.arange(T), 2, lam, 1.0, False)
+    total, last = plain_aer(generator_words(rng), X, X @ w, np.arange(T), 2, lam, 1.0, False)
     return float((((total + last) / T - w) ** 2).sum())
 
 

@@ -16,11 +16,19 @@ import numpy as np
 
 from ...checks import LARGEST, TOO_LARGE, check_array, check_flag, check_int, check_real, fail, kernel
 from ...claims import Case, Evidence, claim, law_of_draws, random_fractions
+from ...compiled import entry, find_in_sums, strided, uniform
 from ...designs import Uniform, draw_outside
 from .aer import aer_check, aer_lambda, aer_textbook, weighted_draws
 from ...protocol import SLACK, Environment, Learner, check_bought_values, play, register, simulate
 from oslr_nb.trees import (
+    ACTIVE,
+    KEYS,
     LAZY,
+    LEAST,
+    RUNNING_A,
+    RUNNING_AT,
+    SCALE,
+    THRESHOLD,
     lazy_ball,
     lazy_find,
     lazy_norm,
@@ -33,12 +41,13 @@ from oslr_nb.trees import (
 )
 
 # %% auto #0
-__all__ = ['AER_OUTPUTS', 'aer_draw', 'aer_inner', 'aer_descend', 'aer_centre', 'aer_calibrate', 'aer_scale', 'aer_output',
-           'aer_fix_output', 'aer_end_round', 'aer_score', 'aer_run', 'AER']
+__all__ = ['AER_OUTPUTS', 'aer_choose', 'aer_choose_fixed', 'aer_draw', 'aer_inner', 'aer_descend', 'aer_centre', 'aer_calibrate',
+           'aer_scale', 'aer_output', 'aer_fix_output', 'aer_learn', 'aer_end_round', 'aer_score', 'aer_run', 'AER']
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #580e2cc9
 AER_BALL = tuple(f"ball_{name}" for name in LAZY)  # names of the lazy ball's arrays in the learner
 AER_OWN = ("mark", "S", "values", "place", "mean", "seen", "out", "cdf", "info")
+ROUNDS, BOUGHT, DRAWS, MEAN, YP, Q, QQ, DRAWN = range(8)  # places in info; MEAN: of the labels; YP, Q, QQ: sums for the scale
 
 
 def aer_fresh(d: int, budget: int, centre: bool, calibrate: bool) -> dict[str, np.ndarray]:
@@ -50,67 +59,121 @@ def aer_fresh(d: int, budget: int, centre: bool, calibrate: bool) -> dict[str, n
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #19aa4d7c
 @kernel
-def aer_draw(rng: np.random.Generator, lazy: tuple, own: tuple, learning: bool) -> None:
-    """Decide what to buy this round: C and the weighted draws, as distinct coordinates and places (lines 3 and 4).
+def aer_choose(
+    words: np.ndarray, key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, mark: np.ndarray, S: np.ndarray,
+    place: np.ndarray, info: np.ndarray,
+) -> None:
+    """Decide what to buy in a round that learns: C and the weighted draws, as distinct coordinates and places (lines 3 and 4).
 
     Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
 
     Parameters
     ----------
-    rng : Generator
-        Source of all randomness.
-    lazy : tuple of arrays
-        The weights, as a lazy ball (`oslr_nb.trees.LAZY`).
-    own : tuple of arrays, changed
-        The learner's own, by the names of AER_OWN: S, place and numbers of info are written.
-    learning : bool
-        False: a round of calibration, where all draws are by the output weights.
+    words : array of uint64, shape (4,)
+        `generator_words` of the source of all randomness; changed.
+    key, total, nodes, num : arrays
+        From `lazy_ball`.
+    mark, S, place, info : arrays, changed
+        The learner's own, by the names of AER_OWN.
     """
-    mark, S, _, place, _, _, _, cdf, info = own
-    d, half, n, draws = mark.size, S.size // 2, 0, 0
-    info[7] += 1
-    stamp = np.int64(info[7]) * (S.size + 1)  # mark[i] - stamp is the place of i in S, if it is there
-    if learning:
-        draw_outside(rng, d, 0, half, mark, stamp, S)
-        for a in range(half): mark[S[a]] = stamp + a
-        n, draws = half, half if lazy_norm(lazy) > 0 else 0
-    elif cdf[-1] > 0: draws = S.size
+    info[DRAWN] += 1
+    stamp, half = np.int64(info[DRAWN]) * (S.size + 1), S.size // 2  # mark[i] - stamp is the place of i in S, if it is there
+    draw_outside(words, mark.size, 0, half, mark, stamp, S)
+    for a in range(half): mark[S[a]] = stamp + a
+    n, draws = half, half if lazy_norm(key, total, nodes, num) > 0 else 0
     for r in range(draws):
-        u = rng.random()
-        i = lazy_find(lazy, u) if learning else np.searchsorted(cdf, u * cdf[-1], side="right")
+        i = lazy_find(key, total, nodes, num, uniform(words))
         if mark[i] < stamp:
             mark[i], S[n] = stamp + n, i
             n += 1
         place[r] = mark[i] - stamp
-    info[1], info[2] = n, draws
+    info[BOUGHT], info[DRAWS] = n, draws
+
+
+@kernel(apart=True)
+def aer_choose_fixed(
+    words: np.ndarray, mark: np.ndarray, S: np.ndarray, place: np.ndarray, cdf: np.ndarray, info: np.ndarray
+) -> None:
+    """Decide what to buy in a round of calibration: all draws by the output weights, which are fixed.
+
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
+
+    Parameters
+    ----------
+    words : array of uint64, shape (4,)
+        `generator_words` of the source of all randomness; changed.
+    mark, S, place, info : arrays, changed
+        The learner's own, by the names of AER_OWN.
+    cdf : array (d,)
+        Running sums of the sizes of the output weights.
+    """
+    info[DRAWN] += 1
+    stamp, n, draws = np.int64(info[DRAWN]) * (S.size + 1), 0, S.size if cdf[-1] > 0 else 0
+    for r in range(draws):
+        i = find_in_sums(cdf, uniform(words) * cdf[-1])
+        if mark[i] < stamp:
+            mark[i], S[n] = stamp + n, i
+            n += 1
+        place[r] = mark[i] - stamp
+    info[BOUGHT], info[DRAWS] = n, draws
+
+
+@kernel
+def aer_draw(words: np.ndarray, lazy: tuple, own: tuple, learning: bool) -> None:
+    """Decide what to buy, in a round by hand.
+
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
+
+    Parameters
+    ----------
+    words : array of uint64, shape (4,)
+        `generator_words` of the source of all randomness; changed.
+    lazy : tuple of arrays
+        From `lazy_ball`.
+    own : tuple of arrays, changed
+        By the names of AER_OWN.
+    learning : bool
+        False in the rounds of calibration.
+    """
+    key, total, nodes, num = lazy
+    mark, S, _, place, _, _, _, cdf, info = own
+    if learning: aer_choose(words, key, total, nodes, num, mark, S, place, info)
+    else: aer_choose_fixed(words, mark, S, place, cdf, info)
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #77673d5d
 @kernel
-def aer_inner(lazy: tuple, own: tuple) -> float:
+def aer_inner(
+    key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, S: np.ndarray, values: np.ndarray, place: np.ndarray,
+    info: np.ndarray,
+) -> float:
     """yhat: the average over the weighted draws of sgn(w_i) ||w||_1 x_i; 0 if there are none (line 4).
 
     Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
 
     Parameters
     ----------
-    lazy, own : tuples of arrays
-        As for `aer_draw`; own holds the bought values.
+    key, total, nodes, num : arrays
+        From `lazy_ball`.
+    S, values, place, info : arrays
+        The learner's own, by the names of AER_OWN; values are what was bought.
 
     Returns
     -------
     float
         The estimate, in squared attributes times weights: a label.
     """
-    _, S, values, place, _, _, _, _, info = own
-    draws, total = np.int64(info[2]), 0.0
+    draws, inner = np.int64(info[DRAWS]), 0.0
     for r in range(draws):
         a = place[r]
-        total += values[a] if lazy_weight(lazy, S[a]) > 0 else -values[a]
-    return lazy_norm(lazy) * total / draws if draws > 0 else 0.0
+        inner += values[a] if lazy_weight(key, total, nodes, num, S[a]) > 0 else -values[a]
+    return lazy_norm(key, total, nodes, num) * inner / draws if draws > 0 else 0.0
 
 
 @kernel
-def aer_descend(y: float, lazy: tuple, own: tuple, lam: float, radius: float) -> None:
+def aer_descend(
+    y: float, key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, S: np.ndarray, values: np.ndarray,
+    place: np.ndarray, info: np.ndarray, lam: float, radius: float,
+) -> None:
     """Replace w by the projection of (1 - 1/t) w - 2 (yhat - y) v / (lam t) on the l1 ball (lines 5 and 6).
 
     Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
@@ -119,32 +182,33 @@ def aer_descend(y: float, lazy: tuple, own: tuple, lam: float, radius: float) ->
     ----------
     y : float
         The label.
-    lazy, own : tuples of arrays, changed
-        As for `aer_draw`; S and values of own are used up.
+    key, total, nodes, num : arrays, changed
+        From `lazy_ball`.
+    S, values, place, info : arrays
+        The learner's own, by the names of AER_OWN; S and values are used up.
     lam, radius : float
         Strength of the regulariser, radius of the ball.
     """
-    mark, S, values, _, _, _, _, _, info = own
-    half, t, n = S.size // 2, info[0] + 1, 0
-    factor = -2 * (aer_inner(lazy, own) - y) / (lam * t) * mark.size / half
-    if t > 1: lazy_scale(lazy, 1 - 1 / t)  # w_1 = 0
+    half, t, n = S.size // 2, info[ROUNDS] + 1, np.int64(0)
+    factor = -2 * (aer_inner(key, total, nodes, num, S, values, place, info) - y) / (lam * t) * total.size / half
+    if t > 1: lazy_scale(key, total, nodes, num, 1 - 1 / t)  # w_1 = 0
     for a in range(half):
         if values[a] != 0:
             S[n], values[n] = S[a], factor * values[a]
             n += 1
-    if n > 0 and factor != 0: lazy_step(lazy, S, values, n, radius)
+    if n > 0 and factor != 0: lazy_step(key, total, nodes, num, S, values, n, radius)
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #f11f2581
 def compiled_z(w: np.ndarray, x: np.ndarray, y: float, C: tuple[int, ...], I: tuple[int, ...], t: int, lam: float) -> np.ndarray:
     "z (d,) from the weights after the compiled step of round t at the weights w with these draws; the ball is large."
     d, k = len(w), 2 * len(C)
     lazy, parts = tuple(lazy_ball(d).values()), aer_fresh(d, k, False, False)
-    lazy_step(lazy, np.arange(d), w.copy(), d, 1e3)
+    lazy_step(*lazy, np.arange(d), w.copy(), d, 1e3)
     S = list(dict.fromkeys([*C, *I]))
     parts["S"][: len(S)], parts["values"][: len(S)] = S, x[S]
-    parts["place"][: len(I)], parts["info"][:3] = [S.index(i) for i in I], [t - 1, len(S), len(I)]
-    aer_descend(y, lazy, tuple(parts.values()), lam, 1e3)
-    return -lam * t * (lazy_weights(lazy) - (1 - 1 / t) * w)
+    parts["place"][: len(I)], parts["info"][: DRAWS + 1] = [S.index(i) for i in I], [t - 1, len(S), len(I)]
+    aer_descend(y, *lazy, *map(parts.get, ("S", "values", "place", "info")), lam, 1e3)
+    return -lam * t * (lazy_weights(*lazy) - (1 - 1 / t) * w)
 
 
 @claim("cesabianchi2010", "Algorithm 2, the compiled step", id="D7e", tier="certificate", cases=[(4, 1, 3), (4, 2, 2), (5, 2, 7)],
@@ -164,8 +228,8 @@ def compiled_gradient(case: Case, shift: int = 0) -> Evidence:
 def _(case: Case) -> Evidence: return compiled_gradient.check(case, shift=1)
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #703ff488
-@kernel
-def aer_centre(y: float, own: tuple) -> float:
+@kernel(apart=True)
+def aer_centre(y: float, S: np.ndarray, values: np.ndarray, mean: np.ndarray, seen: np.ndarray, info: np.ndarray) -> float:
     """Take the bought values and the label into the running means, then subtract these (prp-aer-centre).
 
     Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
@@ -174,22 +238,21 @@ def aer_centre(y: float, own: tuple) -> float:
     ----------
     y : float
         The label.
-    own : tuple of arrays, changed
-        By the names of AER_OWN.
+    S, values, mean, seen, info : arrays, changed
+        The learner's own, by the names of AER_OWN.
 
     Returns
     -------
     float
         The centred label.
     """
-    _, S, values, _, mean, seen, _, _, info = own
-    for a in range(np.int64(info[1])):
+    for a in range(np.int64(info[BOUGHT])):
         i = S[a]
         seen[i] += 1
         mean[i] += (values[a] - mean[i]) / seen[i]
         values[a] -= mean[i]
-    info[3] += (y - info[3]) / (info[0] + 1)
-    return y - info[3]
+    info[MEAN] += (y - info[MEAN]) / (info[ROUNDS] + 1)
+    return y - info[MEAN]
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #c0d9670e
 @claim("cesabianchi2010", "centring (ours)", id="D9m", tier="certificate", cases=["calls", "compiled"], proof="prp-aer-centre",
@@ -204,7 +267,7 @@ def running_means(case: Case, miss: bool = False) -> Evidence:
     if case.value == "compiled": simulate(lr := make(), X + constants, y + 0.3)
     simulate(plain := make(), X, y)
     bought = [[X[t, i] + constants[i] for t, S, _ in env.ledger[miss:] if i in S] for i in range(5)]
-    means = np.abs(lr.mean - [np.mean(v) for v in bought]).max() + abs(float(lr.info[3]) - y.mean() - 0.3)
+    means = np.abs(lr.mean - [np.mean(v) for v in bought]).max() + abs(float(lr.info[MEAN]) - y.mean() - 0.3)
     return Evidence(float(means + np.abs(lr.coef_ - plain.coef_).max()), "==", 0, tol=1e-12)
 
 
@@ -229,8 +292,10 @@ def scale_unbiased(case: Case, equal: bool = False) -> Evidence:
 def _(case: Case) -> Evidence: return scale_unbiased.check(case, equal=True)
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #7b7983d8
-@kernel
-def aer_calibrate(y: float, own: tuple) -> None:
+@kernel(apart=True)
+def aer_calibrate(
+    y: float, S: np.ndarray, values: np.ndarray, place: np.ndarray, out: np.ndarray, cdf: np.ndarray, info: np.ndarray
+) -> None:
     """Add y pbar, q = the mean of p_r p_s over r != s, and q^2 to their sums (eq-aer-scale).
 
     Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
@@ -239,20 +304,19 @@ def aer_calibrate(y: float, own: tuple) -> None:
     ----------
     y : float
         The label, centred if the learner centres.
-    own : tuple of arrays, changed
-        By the names of AER_OWN; the sums are info[4:7].
+    S, values, place, out, cdf, info : arrays
+        The learner's own, by the names of AER_OWN; the sums are in info.
     """
-    _, S, values, place, _, _, out, cdf, info = own
-    draws, total, squares = np.int64(info[2]), 0.0, 0.0
+    draws, total, squares = np.int64(info[DRAWS]), 0.0, 0.0
     if draws == 0: return
     for r in range(draws):
         p = math.copysign(cdf[-1], out[S[place[r]]]) * values[place[r]]
         total += p
         squares += p * p
-    info[4] += y * total / draws
+    info[YP] += y * total / draws
     q = (total * total - squares) / (draws * (draws - 1))
-    info[5] += q
-    info[6] += q * q
+    info[Q] += q
+    info[QQ] += q * q
 
 
 @kernel
@@ -264,14 +328,14 @@ def aer_scale(info: np.ndarray) -> float:
     Parameters
     ----------
     info : array (8,)
-        Numbers of the learner; info[4:7] are the sums of `aer_calibrate`.
+        Numbers of the learner, with the sums of `aer_calibrate`.
 
     Returns
     -------
     float
         The scale.
     """
-    return info[4] / info[5] if info[5] > 3 * math.sqrt(info[6]) else 1.0
+    return info[YP] / info[Q] if info[Q] > 3 * math.sqrt(info[QQ]) else 1.0
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #d5ef8a81
 @claim("cesabianchi2010", "calibration, compiled (ours)", id="D9d", tier="certificate", cases=[2, 3, 4], proof="prp-aer-scale",
@@ -283,9 +347,9 @@ def scale_compiled(case: Case, more: float = 0.0) -> Evidence:
     for I, chance in weighted_draws(w, k):
         parts = aer_fresh(3, 4, False, True)
         parts["out"][:], parts["cdf"][:] = w, np.cumsum(np.abs(w))
-        parts["S"][:3], parts["values"][:3], parts["place"][:k], parts["info"][2] = [0, 1, 2], x, I, k
-        aer_calibrate(y, tuple(parts.values()))
-        sums += float(chance) * parts["info"][4:6]
+        parts["S"][:3], parts["values"][:3], parts["place"][:k], parts["info"][DRAWS] = [0, 1, 2], x, I, k
+        aer_calibrate(y, *map(parts.get, ("S", "values", "place", "out", "cdf", "info")))
+        sums += float(chance) * parts["info"][YP : Q + 1]
     inner = float(w @ x)
     return Evidence(abs(sums[0] - y * inner) + abs(sums[1] - (1 + more) * inner**2), "==", 0, tol=1e-12)
 
@@ -297,7 +361,7 @@ def _(case: Case) -> Evidence: return scale_compiled.check(case, more=0.01)
 AER_OUTPUTS = ("printed", "proved", "last")  # what AER may return: two averages, or the last iterate
 
 
-@kernel
+@kernel(allocates=True, apart=True)
 def aer_output(lazy: tuple, own: tuple, plan: tuple) -> np.ndarray:
     """The output weights: an average of the iterates or the last, fixed when learning has ended, then with its scale.
 
@@ -316,31 +380,68 @@ def aer_output(lazy: tuple, own: tuple, plan: tuple) -> np.ndarray:
     """
     out, info = own[6], own[8]
     _, _, rounds, last, output = plan
-    if out.size > 0 and info[0] >= rounds: return out * (aer_scale(info) if info[0] >= last else 1.0)
-    if output == 2: return lazy_weights(lazy)
-    return lazy_sums(lazy) / max(1.0, info[0])
+    if out.size > 0 and info[ROUNDS] >= rounds: return out * (aer_scale(info) if info[ROUNDS] >= last else 1.0)
+    if output == 2: return lazy_weights(*lazy)
+    return lazy_sums(*lazy) / max(1.0, info[ROUNDS])
 
 
-@kernel
-def aer_fix_output(lazy: tuple, own: tuple, plan: tuple) -> None:
+@kernel(allocates=True, apart=True)
+def aer_fix_output(
+    key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, out: np.ndarray, cdf: np.ndarray, plan: tuple
+) -> None:
     """Write down the output weights and the running sums of their sizes for the calibration: O(d), once.
 
     Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
 
     Parameters
     ----------
-    lazy, own, plan
-        As for `aer_output`; out and cdf of own are written.
+    key, total, nodes, num : arrays
+        From `lazy_ball`.
+    out, cdf : arrays (d,), written
+        The learner's own, by the names of AER_OWN.
+    plan : tuple
+        As for `aer_output`.
     """
-    w, total, out, cdf = lazy_weights(lazy) if plan[4] == 2 else lazy_sums(lazy) / plan[2], 0.0, own[6], own[7]
+    w = lazy_weights(key, total, nodes, num) if plan[4] == 2 else lazy_sums(key, total, nodes, num) / plan[2]
+    so_far = 0.0
     for i in range(w.size):
-        total += abs(w[i])
-        out[i], cdf[i] = w[i], total
+        so_far += abs(w[i])
+        out[i], cdf[i] = w[i], so_far
+
+
+@kernel
+def aer_learn(
+    y: float, key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, S: np.ndarray, values: np.ndarray,
+    place: np.ndarray, mean: np.ndarray, seen: np.ndarray, out: np.ndarray, cdf: np.ndarray, info: np.ndarray, plan: tuple,
+) -> None:
+    """Learn, or calibrate, from the bought values and the label; the round is over.
+
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
+
+    Parameters
+    ----------
+    y : float
+        The label.
+    key, total, nodes, num : arrays, changed
+        From `lazy_ball`.
+    S, values, place, mean, seen, out, cdf, info : arrays, changed
+        The learner's own, by the names of AER_OWN.
+    plan : tuple
+        As for `aer_output`.
+    """
+    if mean.size > 0: y = aer_centre(y, S, values, mean, seen, info)
+    if info[ROUNDS] < plan[2]:
+        if plan[4] == 1: lazy_tally(key, total, nodes, num)
+        aer_descend(y, key, total, nodes, num, S, values, place, info, plan[0], plan[1])
+        if plan[4] == 0: lazy_tally(key, total, nodes, num)
+    else: aer_calibrate(y, S, values, place, out, cdf, info)
+    info[ROUNDS] += 1
+    if info[ROUNDS] == plan[2]: aer_fix_output(key, total, nodes, num, out, cdf, plan)
 
 
 @kernel
 def aer_end_round(y: float, lazy: tuple, own: tuple, plan: tuple) -> None:
-    """Learn, or calibrate, from the bought values and the label; the round is over.
+    """`aer_learn`, in a round by hand.
 
     Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
 
@@ -351,27 +452,21 @@ def aer_end_round(y: float, lazy: tuple, own: tuple, plan: tuple) -> None:
     lazy, own, plan
         As for `aer_output`; lazy and own are changed.
     """
-    info = own[8]
-    if own[4].size > 0: y = aer_centre(y, own)
-    if info[0] < plan[2]:
-        if plan[4] == 1: lazy_tally(lazy)
-        aer_descend(y, lazy, own, plan[0], plan[1])
-        if plan[4] == 0: lazy_tally(lazy)
-    else: aer_calibrate(y, own)
-    info[0] += 1
-    if info[0] == plan[2]: aer_fix_output(lazy, own, plan)
+    key, total, nodes, num = lazy
+    _, S, values, place, mean, seen, out, cdf, info = own
+    aer_learn(y, key, total, nodes, num, S, values, place, mean, seen, out, cdf, info, plan)
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #f2d83b75
-@kernel
-def aer_score(X: np.ndarray, row: int, lazy: tuple, own: tuple, plan: tuple) -> float:
+@kernel(allocates=True, apart=True)
+def aer_score(X: tuple, row: int, lazy: tuple, own: tuple, plan: tuple) -> float:
     """Score a whole example: output weights and intercept on X[row]; an attribute whose weight is 0 is not read.
 
     Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
 
     Parameters
     ----------
-    X : array (n, d)
-        Examples.
+    X : tuple
+        The examples, from `strided`.
     row : int
         The row of X.
     lazy, own, plan
@@ -382,17 +477,17 @@ def aer_score(X: np.ndarray, row: int, lazy: tuple, own: tuple, plan: tuple) -> 
     float
         The score.
     """
-    w, mean, total, shift = aer_output(lazy, own, plan), own[4], 0.0, own[8][3]
+    w, mean, total, shift = aer_output(lazy, own, plan), own[4], 0.0, own[8][MEAN]
     for i in range(w.size):
         if w[i] != 0:
-            total += w[i] * X[row, i]
+            total += w[i] * entry(X, row, i)
             if mean.size > 0: shift -= w[i] * mean[i]
     return total + shift
 
 
 @kernel
 def aer_run(
-    rng: np.random.Generator, X: np.ndarray, y: np.ndarray, rows: np.ndarray, lazy: tuple, own: tuple, plan: tuple,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, lazy: tuple, own: tuple, plan: tuple,
     limit: float, scored: bool, out: np.ndarray, bought: np.ndarray,
 ) -> int:
     """Play rounds over the given rows, compiled.
@@ -401,10 +496,10 @@ def aer_run(
 
     Parameters
     ----------
-    rng : Generator
-        Source of all randomness.
-    X, y : arrays (n, d) and (n,)
-        Examples and labels.
+    words : array of uint64, shape (4,)
+        `generator_words` of the source of all randomness; changed.
+    X, y : tuple and array (n,)
+        Examples, from `strided`, and labels.
     rows : int64 array (m,)
         The rows to play, in this order.
     lazy, own, plan
@@ -421,58 +516,27 @@ def aer_run(
     int
         How many rounds were played before a refusal.
     """
-    mark, S, values, place, info = own[0], own[1], own[2], own[3], own[8]
-    d, half, lam, radius = mark.size, S.size // 2, plan[0], plan[1]
+    key, total, nodes, num = lazy  # taken apart once: numba counts the references to every array that is taken out of a tuple
+    mark, S, values, place, mean, seen, fixed, cdf, info = own
     for t in range(rows.size):
-        row, label, learning = rows[t], y[rows[t]], info[0] < plan[2]
-        if learning:  # aer_draw
-            info[7] += 1
-            stamp, norm, n = np.int64(info[7]) * (S.size + 1), lazy_norm(lazy), half
-            draw_outside(rng, d, 0, half, mark, stamp, S)
-            for a in range(half): mark[S[a]] = stamp + a
-            draws = half if norm > 0 else 0
-            for r in range(draws):
-                i = lazy_find(lazy, rng.random())
-                if mark[i] < stamp:
-                    mark[i], S[n] = stamp + n, i
-                    n += 1
-                place[r] = mark[i] - stamp
-            info[1], info[2] = n, draws
-        else: aer_draw(rng, lazy, own, False)
-        bought[t] = np.int64(info[1])
-        usable = True
+        row, usable = rows[t], True
+        if info[ROUNDS] < plan[2]: aer_choose(words, key, total, nodes, num, mark, S, place, info)
+        else: aer_choose_fixed(words, mark, S, place, cdf, info)
+        bought[t] = np.int64(info[BOUGHT])
         for a in range(bought[t]):
-            values[a] = X[row, S[a]]
+            values[a] = entry(X, row, S[a])
             usable &= abs(values[a]) <= limit
         if not usable: return t
         if scored:
             out[t] = aer_score(X, row, lazy, own, plan)
             if not math.isfinite(out[t]): return t
-        if own[4].size > 0: label = aer_centre(label, own)
-        if learning:  # aer_inner and aer_descend
-            if plan[4] == 1: lazy_tally(lazy)
-            round_, total, n, draws = info[0] + 1, 0.0, 0, np.int64(info[2])
-            for r in range(draws):
-                a = place[r]
-                total += values[a] if lazy_weight(lazy, S[a]) > 0 else -values[a]
-            yhat = lazy_norm(lazy) * total / draws if draws > 0 else 0.0
-            factor = -2 * (yhat - label) / (lam * round_) * d / half
-            if round_ > 1: lazy_scale(lazy, 1 - 1 / round_)
-            for a in range(half):
-                if values[a] != 0:
-                    S[n], values[n] = S[a], factor * values[a]
-                    n += 1
-            if n > 0 and factor != 0: lazy_step(lazy, S, values, n, radius)
-            if plan[4] == 0: lazy_tally(lazy)
-        else: aer_calibrate(label, own)
-        info[0] += 1
-        if info[0] == plan[2]: aer_fix_output(lazy, own, plan)
+        aer_learn(y[row], key, total, nodes, num, S, values, place, mean, seen, fixed, cdf, info, plan)
     return rows.size
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #03c68071
 def aer_refuse_row(learner: AER, X: np.ndarray, row: int, t: int) -> NoReturn:
     "Say which number of X[row] stopped the learner in round t: one that was bought, or one that its score needs."
-    bought, needed = learner.S[: int(learner.info[1])], np.flatnonzero(learner.coef_)
+    bought, needed = learner.S[: int(learner.info[BOUGHT])], np.flatnonzero(learner.coef_)
     names, (name, limit, norm) = [f"X[{row}, {i}]" for i in bought], learner.scale
     check_bought_values(names, np.asarray(X[row, bought], np.float64), limit, name, norm, f"it was bought in round {t}")
     for i in needed[~(np.abs(X[row, needed]) <= LARGEST)][:1]:
@@ -523,7 +587,7 @@ class AERState(Learner):
     @property
     def intercept_(self) -> float:
         "0 without centring; otherwise the mean label less the weights times the means."
-        return float(self.info[3] - self.coef_ @ self.mean) if self.mean.size else 0.0
+        return float(self.info[MEAN] - self.coef_ @ self.mean) if self.mean.size else 0.0
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #5a7e0012
 #| code-fold: true
@@ -531,8 +595,8 @@ class AERState(Learner):
 def check_ball(state: tuple[np.ndarray, ...], radius: float, rounds: int) -> None:
     "Refuse a lazy ball whose nodes are not the sums, counts and least of its keys, or not within the l1 ball, or its sum is not."
     key, total, nodes, num = state
-    keys, a, T = np.abs(key), num[0], num[1]
-    for name, value in (("ball_key", key.ravel()), ("ball_total", total), ("ball_num", np.delete(num, 7))):
+    keys, a, T = np.abs(key), num[SCALE], num[THRESHOLD]
+    for name, value in (("ball_key", key.ravel()), ("ball_total", total), ("ball_num", np.delete(num, LEAST))):
         check_array(name, value, (None,))
     least = np.where(keys > 0, keys, np.inf).min(axis=1)
     parts = [keys.sum(axis=1), (keys > 0).sum(axis=1).astype(float), least]
@@ -545,16 +609,17 @@ def check_ball(state: tuple[np.ndarray, ...], radius: float, rounds: int) -> Non
         if not fits or not np.array_equal(nodes[above:start, 2], parts[2]):
             fail("ball_nodes", "others", "sums, counts and least of the keys")
         parts, start = [f(axis=1) for f in (parts[0].sum, parts[1].sum, parts[2].min)], above
-    if not np.allclose(num[5:7], (parts[0][0], parts[1][0]), 1e-9, 0) or num[7] != parts[2][0]:
+    if not np.allclose(num[KEYS : ACTIVE + 1], (parts[0][0], parts[1][0]), 1e-9, 0) or num[LEAST] != parts[2][0]:
         fail("ball_num", num.tolist(), "those of the root")
     if key.ravel()[total.size :].any(): fail("ball_key", "numbers behind the last weight", "0")
     steps = 1e5 * max(1000, total.size) * radius
-    limits = (("a", a, 1 / 64, 64), ("T", T, 0, min(steps, num[7])), ("P", num[2], 0, 64 * (rounds + 1)),
-              ("Q", num[3], 0, num[2] * T * (1 + 1e-6)), ("l1 norm", a * (num[5] - T * num[6]), -1e-9 * radius, radius * (1 + 1e-6)))
+    limits = (("a", a, 1 / 64, 64), ("T", T, 0, min(steps, num[LEAST])), ("P", num[RUNNING_A], 0, 64 * (rounds + 1)),
+              ("Q", num[RUNNING_AT], 0, num[RUNNING_A] * T * (1 + 1e-6)),
+              ("l1 norm", a * (num[KEYS] - T * num[ACTIVE]), -1e-9 * radius, radius * (1 + 1e-6)))
     for name, value, low, high in limits:
         if not low <= value <= high: fail(name, float(value), f"from {low:g} to {high:g}")
     v = key.ravel()[: total.size]
-    past = total + v * num[2] - np.sign(v) * num[3]
+    past = total + v * num[RUNNING_A] - np.sign(v) * num[RUNNING_AT]
     size = float(np.abs(past).sum())
     if not size <= rounds * radius * (1 + 1e-6): fail("sum of the weights", size, f"at most {rounds * radius:g}")
 
@@ -565,8 +630,9 @@ def check_aer(learner: AERState) -> None:
     for name in AER_OWN: check_array(name, getattr(learner, name), (None,))
     whole = lambda name, v, high: check_int(name, int(v) if v == math.floor(v) else v, 0, high)
     d, b, (_, radius, learns, _, _) = learner.d, learner.budget, learner._plan
-    rounds, n, draws = whole("rounds", info[0], 10**15), whole("number bought", info[1], b), whole("number of draws", info[2], b)
-    drawn = whole("rounds drawn", info[7], min(2**53, 2**61 // (b + 1)))
+    rounds, n = whole("rounds", info[ROUNDS], 10**15), whole("number bought", info[BOUGHT], b)
+    draws = whole("number of draws", info[DRAWS], b)
+    drawn = whole("rounds drawn", info[DRAWN], min(2**53, 2**61 // (b + 1)))
     is_open = learner._next > 1 or learner._refused is not None
     limits = ("mark", mark, drawn * (b + 1) + b), ("S", S, d - 1), ("place", place, b - 1), ("seen", seen, rounds)
     for name, a, high in limits:
@@ -581,12 +647,12 @@ def check_aer(learner: AERState) -> None:
     check_ball(learner._lazy, radius, rounds)
     x, y = learner.scale[1] * SLACK, learner.y_limit[1] * SLACK
     fixed, size = out.size and rounds >= learns, np.cumsum(np.abs(out))
-    most = (("mean", np.abs(mean).max(initial=0), x), ("mean label", abs(info[3]), y if mean.size else 0),
+    most = (("mean", np.abs(mean).max(initial=0), x), ("mean label", abs(info[MEAN]), y if mean.size else 0),
             ("output", size[-1] if out.size else 0, radius * (1 + 1e-6) if fixed else 0),
             ("scale", abs(float(getattr(aer_scale, "py_func", aer_scale)(info))), 1e100))
     for name, value, high in most:
         if not value <= high * (1 + 1e-9): fail(name, float(value), f"at most {high:g}")
-    if not np.allclose(cdf, size, 1e-9, 0) or info[6] < 0: fail("cdf", "others", "running sums of the sizes of the output")
+    if not np.allclose(cdf, size, 1e-9, 0) or info[QQ] < 0: fail("cdf", "others", "running sums of the sizes of the output")
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #13c8672f
 @register("cesabianchi2010", budget="budget >= 2, even", assumptions="independent examples from one law, |x_i| <= x_max, |y| <= y_max",
@@ -676,8 +742,8 @@ class AER(AERState):
         super().__init__(reserved, seed, **{"lam": None} | sizes | options)
 
     def _query(self) -> np.ndarray:
-        aer_draw(self.rng, self._lazy, self._own, self.info[0] < self._plan[2])
-        return self.S[: int(self.info[1])].copy()
+        aer_draw(self.words, self._lazy, self._own, self.info[ROUNDS] < self._plan[2])
+        return self.S[: int(self.info[BOUGHT])].copy()
 
     def _predict(self, values: np.ndarray) -> float:
         self.values[: len(values)] = values
@@ -694,7 +760,7 @@ class AER(AERState):
         self, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool = True
     ) -> tuple[np.ndarray, np.ndarray]:
         out, bought = np.full(len(rows), np.nan), np.empty(len(rows), np.int64)
-        done = aer_run(self.rng, X, y, rows, self._lazy, self._own, self._plan, self._limit, score, out, bought)
+        done = aer_run(self.words, strided(X), y, rows, self._lazy, self._own, self._plan, self._limit, score, out, bought)
         if done < len(rows): aer_refuse_row(self, X, int(rows[done]), done + 1)
         return out, bought
 
@@ -703,12 +769,12 @@ def draw_counts(rounds: int, reserved: int, rng: np.random.Generator) -> tuple[d
     "How often query() chose each (C, ordered weighted draws) in the rounds that learn, and each (first, last) draw afterwards."
     T = rounds + reserved
     lr = AER(5, 4, T=T, calibrate=reserved / T, output="last", seed=rng)
-    lazy_step(lr._lazy, np.array([0, 2, 3]), np.array([0.5, -0.3, 0.2]), 3, 1.0)
+    lazy_step(*lr._lazy, np.array([0, 2, 3]), np.array([0.5, -0.3, 0.2]), 3, 1.0)
     learning, later = {}, {}
     for t in range(T):
         lr.commit()
         S = lr.query()
-        places = S[lr.place[: int(lr.info[2])]]
+        places = S[lr.place[: int(lr.info[DRAWS])]]
         key = (frozenset(S[:2].tolist()), *places.tolist()) if t < rounds else (int(places[0]), int(places[-1]))
         book = learning if t < rounds else later
         book[key] = book.get(key, 0) + 1

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...checks import check_flag, check_int, check_real, check_rng, fail, kernel
 from ...claims import Case, Erratum, Evidence, claim, mean_limit
+from ...compiled import generator_words, uniform
 
 # %% auto #0
 __all__ = ['hidden_attribute', 'look_information', 'binary_divergence', 'largest_chance', 'divergence_area', 'bound_examples']
@@ -366,9 +367,9 @@ def chance_to_name(case: Case, share: float = 1.0) -> Evidence:
 def _(case: Case) -> Evidence: return chance_to_name.check(case, share=0.5)
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #129a7491
-@kernel
+@kernel(allocates=True)
 def sweep_run(
-    rng: np.random.Generator, j: int, d: int, p: float, step: float, last: float, upper: float, most: int
+    words: np.ndarray, j: int, d: int, p: float, step: float, last: float, upper: float, most: int
 ) -> tuple[int, int]:
     "Looks of one run of the sweep on D_j, in rounds that lower -b by `step` down to -last; 0, 4 or 8: the excess over eps."
     up, down, total, level, score = math.log1p(2 * p), math.log1p(-2 * p), 0, 0.0, np.zeros(d)
@@ -378,7 +379,7 @@ def sweep_run(
             while score[i] > -level:
                 if total >= most: return total, 4
                 total += 1
-                score[i] += up if rng.random() < 0.5 + p * (i == j) else down
+                score[i] += up if uniform(words) < 0.5 + p * (i == j) else down
                 if score[i] > upper: return total, 0 if i == j else 8
     return total, 4
 
@@ -386,7 +387,8 @@ def sweep_run(
 def sweeps(d: int, eps: float, runs: int, limit: float, step: float, last: float, rng: np.random.Generator) -> tuple[np.ndarray, int]:
     "Looks and excess / eps of many runs, (runs, 2), j uniform; and the most looks allowed, limit * d / kappa."
     most, upper = int(limit * d / look_information(eps)), math.log(d) + 5
-    return np.array([sweep_run(rng, int(rng.integers(d)), d, math.sqrt(eps), step, last, upper, most) for _ in range(runs)]), most
+    words = generator_words(rng)
+    return np.array([sweep_run(words, int(rng.integers(d)), d, math.sqrt(eps), step, last, upper, most) for _ in range(runs)]), most
 
 
 @claim("cesabianchi2010", "Theorem 3", id="D11", tier="statistical", level=1e-4, proof="thm-lb-examples",

@@ -18,6 +18,7 @@ import numpy as np
 
 from ...checks import LARGEST, check_array, check_int, check_real, fail, kernel
 from ...claims import Case, Erratum, Evidence, claim, law_of_draws, random_fractions
+from ...compiled import entry, strided, uniform
 from ...designs import draw_outside
 from ...geometry import proj_l1
 from oslr_nb.papers.cesabianchi2010.baseline import (
@@ -546,15 +547,15 @@ def place_of(S: np.ndarray, n: int, i: int) -> int:
 
 
 @kernel
-def draw_pairs(rng: np.random.Generator, d: int, S: np.ndarray, P: np.ndarray) -> int:
+def draw_pairs(words: np.ndarray, d: int, S: np.ndarray, P: np.ndarray) -> int:
     """Draw a uniform set of q ordered pairs from [d] x [d] by rejection (Algorithm 1, line 3).
 
     Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
 
     Parameters
     ----------
-    rng : Generator
-        Source of all randomness.
+    words : array of uint64, shape (4,)
+        `generator_words` of the source of all randomness; changed.
     d : int
         Number of attributes.
     S : int64 array (2 q,), written
@@ -571,7 +572,7 @@ def draw_pairs(rng: np.random.Generator, d: int, S: np.ndarray, P: np.ndarray) -
     for r in range(P.shape[0]):
         fresh = False
         while not fresh:
-            i, j = np.int64(rng.random() * d), np.int64(rng.random() * d)
+            i, j = np.int64(uniform(words) * d), np.int64(uniform(words) * d)
             a = place_of(S, n, i)
             if a == n: S[n] = i
             more = n + (a == n)
@@ -643,29 +644,32 @@ def add_distinct(A: np.ndarray, v: np.ndarray, S: np.ndarray, x: np.ndarray, y: 
             A[S[a], S[b]] += product
             A[S[b], S[a]] += product
 
+# %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #25400e0f
+ROUNDS, BOUGHT, SOLVED = range(3)  # places in num; SOLVED: rounds at the last solve
+
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #25400e10
-BASELINE_STATE = ("A", "v", "held", "S", "P", "values", "mark", "num")  # num: rounds, bought, rounds at the last solve
+BASELINE_STATE = ("A", "v", "held", "S", "P", "values", "mark", "num")  # names of the arrays of `Baseline`, in this order
 
 
 @kernel
-def baseline_draw(rng: np.random.Generator, state: tuple, pairs: bool) -> None:
-    """Decide what to buy this round: S[: num[1]], and for the pairs P.
+def baseline_draw(words: np.ndarray, state: tuple, pairs: bool) -> None:
+    """Decide what to buy this round: S[: num[BOUGHT]], and for the pairs P.
 
     Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
 
     Parameters
     ----------
-    rng : Generator
-        Source of all randomness.
+    words : array of uint64, shape (4,)
+        `generator_words` of the source of all randomness; changed.
     state : tuple of arrays, changed
         By the names of BASELINE_STATE.
     pairs : bool
         True: k/2 ordered pairs. False: k distinct attributes.
     """
     _, v, _, S, P, _, mark, num = state
-    num[1] = S.size
-    if pairs: num[1] = draw_pairs(rng, v.size, S, P)
-    else: draw_outside(rng, v.size, 0, S.size, mark, np.int64(num[0]) + 1, S)
+    num[BOUGHT] = S.size
+    if pairs: num[BOUGHT] = draw_pairs(words, v.size, S, P)
+    else: draw_outside(words, v.size, 0, S.size, mark, np.int64(num[ROUNDS]) + 1, S)
 
 
 @kernel
@@ -686,12 +690,12 @@ def baseline_learn(y: float, state: tuple, pairs: bool) -> None:
     A, v, _, S, P, values, _, num = state
     if pairs: add_pairs(A, v, S, P, values, y)
     else: add_distinct(A, v, S, values, y)
-    num[0] += 1
+    num[ROUNDS] += 1
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #5213fa07
 @kernel
 def baseline_run(
-    rng: np.random.Generator, X: np.ndarray, y: np.ndarray, rows: np.ndarray, state: tuple, pairs: bool, score: bool,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: tuple, pairs: bool, score: bool,
     limit: float, out: np.ndarray, bought: np.ndarray,
 ) -> int:
     """Play rounds over the given rows with the held weights.
@@ -700,8 +704,8 @@ def baseline_run(
 
     Parameters
     ----------
-    rng : Generator
-        Source of all randomness.
+    words : array of uint64, shape (4,)
+        `generator_words` of the source of all randomness; changed.
     X, y : arrays (n, d) and (n,)
         Examples and labels; only what is bought is read, and what the score needs.
     rows : int64 array (m,)
@@ -728,12 +732,12 @@ def baseline_run(
         if score:
             out[t] = 0.0
             for i in range(v.size):
-                if held[i] != 0: out[t] += held[i] * X[row, i]
+                if held[i] != 0: out[t] += held[i] * entry(X, row, i)
             if not math.isfinite(out[t]): return t
-        baseline_draw(rng, state, pairs)
-        bought[t] = np.int64(num[1])
+        baseline_draw(words, state, pairs)
+        bought[t] = np.int64(num[BOUGHT])
         for a in range(bought[t]):
-            values[a] = X[row, S[a]]
+            values[a] = entry(X, row, S[a])
             usable &= abs(values[a]) <= limit
         if not usable: return t
         baseline_learn(y[row], state, pairs)
@@ -818,9 +822,9 @@ def check_baseline(d: Any, budget: Any, order: Any, form: Any, estimator: Any, m
     d, budget = check_budget(d, budget, estimator)
     check_int("order", order, 1, 2, "the norm of the ball, p in equation (1)")
     check_choice("form", form, BASELINE_FORMS)
-    need = 8 * d * d
+    need = 16 * d * d
     if check_int("memory", memory, 1) < need:
-        fail("memory", memory, f"at least {need} bytes", f"the sum of x x' is {d} x {d}; a solve takes more")
+        fail("memory", memory, f"at least {need} bytes", f"the sum of x x' is {d} x {d}, and simulate copies it; a solve takes more")
     return d, budget
 
 
@@ -845,7 +849,7 @@ class BaselineState(Learner):
     @property
     def coef_(self) -> np.ndarray:
         "Weights (d,) for all rounds so far, 0 before the first; an O(d^3) solve, remembered until the next update."
-        t, p = self.num[0], self.params
+        t, p = self.num[ROUNDS], self.params
         if t == 0: return np.zeros(self.d)
         # sums only ever grow in place, and a restored state has new arrays: this array at round t means this state
         if self._solved is None or self._solved[0] is not self.A or self._solved[1] != t:
@@ -857,13 +861,13 @@ class BaselineState(Learner):
         with self._alone:
             self._turn("commit")
             self._renew()
-            self._done()
+            self._next = 1
             return self.held.copy()
 
     def _renew(self) -> int:
-        t = int(self.num[0])
-        if t and self.num[2] < 1 << (t.bit_length() - 1):
-            self.held[:], self.num[2] = self.coef_, t
+        t = int(self.num[ROUNDS])
+        if t and self.num[SOLVED] < 1 << (t.bit_length() - 1):
+            self.held[:], self.num[SOLVED] = self.coef_, t
         return (1 << t.bit_length()) - t  # rounds until the next solve
 
 
@@ -873,7 +877,7 @@ def refuse_baseline_row(learner: BaselineState, X: np.ndarray, row: int, t: int,
         for i in np.flatnonzero(learner.held)[~np.isfinite(X[row, np.flatnonzero(learner.held)])][:1]:
             fail(f"X[{row}, {i}]", float(X[row, i]), "a finite number", f"the score of round {t} needs it")
         fail(f"prediction of round {t}", float(score), "a finite number")
-    learner._refuse(X, row, t, learner.S[: int(learner.num[1])])
+    learner._refuse(X, row, t, learner.S[: int(learner.num[BOUGHT])])
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #eeab30d9
 @register("cesabianchi2010", budget="budget >= 2, even for pairs",
@@ -912,7 +916,8 @@ class Baseline(BaselineState):
     x_max, y_max : float, default 1
         |x_i| <= x_max for what is bought, |y| <= y_max; positive.
     memory : int, default 2**31
-        Bytes that the d x d matrix may take, 8 d^2; a solve takes a few times that.
+        Bytes that the d x d matrix and the copy that `simulate` makes of it may take, 16 d^2; a solve takes a few
+        times that.
     seed : int, SeedSequence, Generator or None, default None
         Seed or generator of all draws.
 
@@ -957,8 +962,8 @@ class Baseline(BaselineState):
         return tuple(getattr(self, name) for name in BASELINE_STATE)
 
     def _query(self) -> np.ndarray:
-        baseline_draw(self.rng, self._state, self.pairs)
-        return self.S[: int(self.num[1])].copy()
+        baseline_draw(self.words, self._state, self.pairs)
+        return self.S[: int(self.num[BOUGHT])].copy()
 
     def _predict(self, values: np.ndarray) -> None:
         self.values[: len(values)] = values
@@ -971,8 +976,8 @@ class Baseline(BaselineState):
         for name in BASELINE_STATE: check_array(name, getattr(self, name), (None,) * getattr(self, name).ndim)
         num, d, b = self.num, self.d, self.budget
         whole = lambda name, v, high: check_int(name, int(v) if v == math.floor(v) else v, 0, high)
-        rounds, n = whole("rounds", num[0], 2**53), whole("number bought", num[1], b)
-        whole("rounds at the last solve", num[2], rounds)
+        rounds, n = whole("rounds", num[ROUNDS], 2**53), whole("number bought", num[BOUGHT], b)
+        whole("rounds at the last solve", num[SOLVED], rounds)
         is_open = self._next > 1 or self._refused is not None
         for name, high in (("S", d - 1), ("P", b - 1), ("mark", rounds + is_open)):
             a = getattr(self, name)
@@ -991,7 +996,7 @@ class Baseline(BaselineState):
         held = np.abs(self.held).sum() if p["order"] == 1 else length_of(self.held)
         sizes = (("A", np.abs(self.A).max(), rounds * float(max(f["size"], f["diagonal"])) * x * x),
                  ("v", np.abs(self.v).max(), rounds * 2 * float(f["reach"]) * x * y),
-                 ("held", held, self.radius if self.num[2] else 0.0))
+                 ("held", held, self.radius if self.num[SOLVED] else 0.0))
         for name, size, most in sizes:
             if not size <= most * (1 + 1e-6): fail(f"size of {name}", float(size), f"at most {most:g}")
         if not np.array_equal(self.A, self.A.T): fail("A", "not symmetric", "symmetric")
@@ -1000,11 +1005,12 @@ class Baseline(BaselineState):
         self, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool = True
     ) -> tuple[np.ndarray, np.ndarray]:
         out, bought, start, n = np.full(len(rows), np.nan), np.empty(len(rows), np.int64), 0, len(rows)
+        table = strided(X)
         while start < n:
             stop = min(n, start + self._renew()) if score else n
             part = (out[start:stop], bought[start:stop])
             done = start + baseline_run(
-                self.rng, X, y, rows[start:stop], self._state, self.pairs, score, self._limit, *part)
+                self.words, table, y, rows[start:stop], self._state, self.pairs, score, self._limit, *part)
             if done < stop: refuse_baseline_row(self, X, int(rows[done]), done + 1, out[done] if score else 0.0)
             start = stop
         return out, bought

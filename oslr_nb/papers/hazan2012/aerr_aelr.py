@@ -18,6 +18,7 @@ import numpy as np
 
 from ...checks import check_array, check_flag, check_int, check_real, fail, kernel
 from ...claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, random_fractions, slope_interval
+from ...compiled import generator_words, uniform
 from ...designs import WithReplacement, draw_average
 from ...experts import eg_step
 from ...geometry import proj_l2
@@ -998,8 +999,8 @@ def second_order_regret_sharp(case: Case, constant: float = LASSO) -> Evidence:
 def _(case: Case) -> Evidence: return second_order_regret_sharp.check(case, constant=0.5)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #b0096b61
-@kernel
-def full_price(rng: np.random.Generator, d: int, T: int, jump: float, drift: float, level: float) -> tuple[float, int]:
+@kernel(allocates=True)
+def full_price(words: np.ndarray, d: int, T: int, jump: float, drift: float, level: float) -> tuple[float, int]:
     "Regret against e_1 (its mean given theta; eta = B = 1) of one game of prp-hk-kappa with T rounds of jumps, and its length."
     theta, up, down = np.zeros(d), np.ones(d), np.ones(d)
     rise, paid = int(level / drift), 0.0
@@ -1013,7 +1014,7 @@ def full_price(rng: np.random.Generator, d: int, T: int, jump: float, drift: flo
                 chance = 0.0
                 if t < rise or i == 0: back = -drift
             elif theta[i] > level: back = drift
-            v = size if chance > 0 and rng.random() < chance else back
+            v = size if chance > 0 and uniform(words) < chance else back
             paid += (chance * size + (1 - chance) * back) * (up[i] - down[i]) / total
             if v != 0:
                 theta[i] -= min(1.0, max(-1.0, v))
@@ -1024,8 +1025,8 @@ def full_price(rng: np.random.Generator, d: int, T: int, jump: float, drift: flo
 @cache
 def played(seed: int, d: int, jump: float, drift: float) -> tuple[np.ndarray, int]:
     "The price of 20 games with 40000 rounds of jumps, and their length."
-    rng = np.random.default_rng(seed)
-    games = [full_price(rng, d, 40_000, jump, drift, 4.0) for _ in range(20)]
+    words = generator_words(np.random.default_rng(seed))
+    games = [full_price(words, d, 40_000, jump, drift, 4.0) for _ in range(20)]
     return np.array([g[0] for g in games]), games[0][1]
 
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from ...checks import LARGEST, TOO_LARGE, check_array, check_int, check_magnitude, check_real, fail, kernel
+from ...compiled import entry, find_in_sums, strided, uniform
 from ...designs import draw_outside
 from ...protocol import SLACK, Learner, check_bought_values
 from ...trees import sums_find, sums_first, sums_tree, sums_update
@@ -43,17 +44,17 @@ def fresh_state(d: int, budget: int, ridge: bool, radius: float) -> dict[str, np
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #5584d551
 #| code-fold: show
 @kernel
-def draw_attributes(rng: np.random.Generator, state: tuple, draws: int, warm: int) -> None:
+def draw_attributes(words: np.ndarray, state: tuple, draws: int, warm: int) -> None:
     "What to buy this round: S distinct coordinates, how often each was drawn, and the place of the weighted draw."
     _, _, _, _, tree, S, _, times, mark, cdf, _, _, num = state
     d, stamp, n = mark.size, (np.int64(num[ROUNDS]) + 1) * (S.size + 1), 0
     num[PLACE], num[BOUGHT] = -1, S.size
     if num[ROUNDS] < warm:
-        draw_outside(rng, d, 0, S.size, mark, stamp, S)
+        draw_outside(words, d, 0, S.size, mark, stamp, S)
         return
     for _ in range(draws):
-        u = rng.random()
-        i = np.int64(u * d) if cdf.size == 0 else np.searchsorted(cdf, u * cdf[-1], side="right")
+        u = uniform(words)
+        i = np.int64(u * d) if cdf.size == 0 else find_in_sums(cdf, u * cdf[-1])
         place = mark[i] - stamp
         fresh = place < 0
         place = n if fresh else place
@@ -63,7 +64,7 @@ def draw_attributes(rng: np.random.Generator, state: tuple, draws: int, warm: in
         n += fresh
     num[BOUGHT] = n
     if tree[0] > 0:
-        i = sums_find(tree, rng.random())
+        i = sums_find(tree, uniform(words))
         num[PLACE] = mark[i] - stamp
         if num[PLACE] < 0:
             S[n], times[n] = i, 0
@@ -83,7 +84,7 @@ def inner_estimate(state: tuple, ridge: bool) -> float:
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #5cc40db9
 #| code-fold: true
 #| code-summary: "The kernel settle"
-@kernel
+@kernel(apart=True)
 def settle(v: np.ndarray, total: np.ndarray, num: np.ndarray) -> None:
     "Write the running sum of the weights, total + C v, into `total` and start C afresh."
     for i in range(v.size): total[i] += num[SUM] * v[i]
@@ -134,12 +135,13 @@ def two_sided(theta: float, shift: float) -> tuple[float, float]:
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #36c55ac6
 #| code-fold: true
 #| code-summary: "The kernel lasso_rescale"
-@kernel
+@kernel(apart=True)
 def lasso_rescale(state: tuple, radius: float) -> None:
     "Choose the shift anew and recompute all that depends on it from theta; O(d)."
     theta, low, v, total, tree, S, _, _, _, _, _, _, num = state
     settle(v, total, num)
-    first, biggest = sums_first(tree), np.max(np.abs(theta))
+    first, biggest = sums_first(tree), 0.0
+    for i in range(theta.size): biggest = max(biggest, abs(theta[i]))
     num[SHIFT], num[LEAST] = biggest if biggest > 50 else 0.0, 0.0
     for i in range(v.size):
         v[i], low[i] = two_sided(theta[i], num[SHIFT])
@@ -191,23 +193,23 @@ def learn(y: float, state: tuple, ridge: bool, draws: int, warm: int, radius: fl
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #cbd7465f
 #| code-fold: true
 #| code-summary: "The kernel score"
-@kernel
-def score(X: np.ndarray, row: int, state: tuple, count: float) -> float:
+@kernel(apart=True)
+def score(X: tuple, row: int, state: tuple, count: float) -> float:
     "Average weights times X[row]; a feature whose weight is 0 is not read when the sum would not be a finite number."
     _, _, v, total, _, _, _, _, _, _, _, _, num = state
     if count <= 0: return 0.0
     d, C, s = v.size, num[SUM], 0.0
     p = q = 0.0
     for i in range(0, d - 1, 2):
-        p += (total[i] + C * v[i]) * X[row, i]
-        q += (total[i + 1] + C * v[i + 1]) * X[row, i + 1]
-    if d % 2: s = (total[d - 1] + C * v[d - 1]) * X[row, d - 1]
+        p += (total[i] + C * v[i]) * entry(X, row, i)
+        q += (total[i + 1] + C * v[i + 1]) * entry(X, row, i + 1)
+    if d % 2: s = (total[d - 1] + C * v[d - 1]) * entry(X, row, d - 1)
     s += p + q
     if not math.isfinite(s):
         s = 0.0
         for i in range(d):
             w = total[i] + C * v[i]
-            if w != 0: s += w * X[row, i]
+            if w != 0: s += w * entry(X, row, i)
     return s / count
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #e90919f3
@@ -227,7 +229,7 @@ def prediction(state: tuple, reading: int) -> float:
 #| code-summary: "The loop: attribute_run"
 @kernel
 def attribute_run(
-    rng: np.random.Generator, X: np.ndarray, y: np.ndarray, rows: np.ndarray, state: tuple, ridge: bool, reading: int,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: tuple, ridge: bool, reading: int,
     draws: int, warm: int, radius: float, limit: float, out: np.ndarray, bought: np.ndarray,
 ) -> int:
     """Rounds over the given rows: predictions into out, purchases into bought; returns how many rounds were played.
@@ -238,10 +240,10 @@ def attribute_run(
     _, _, _, _, _, S, values, _, _, _, _, _, num = state
     for t in range(rows.size):
         row, size, usable = rows[t], 0.0, True
-        draw_attributes(rng, state, draws, warm)
+        draw_attributes(words, state, draws, warm)
         bought[t] = np.int64(num[BOUGHT])
         for a in range(bought[t]):
-            values[a] = X[row, S[a]]
+            values[a] = entry(X, row, S[a])
             size += values[a] * values[a]
             usable &= ridge or abs(values[a]) <= limit
         if not usable or (ridge and not size <= limit): return t  # also where a value is NaN
@@ -446,7 +448,7 @@ class AttributeEfficient(AttributeState):
         return tuple(getattr(self, name) for name in STATE)
 
     def _query(self) -> np.ndarray:
-        draw_attributes(self.rng, self._state, self.draws, self.warm)
+        draw_attributes(self.words, self._state, self.draws, self.warm)
         return self.S[: int(self.num[BOUGHT])].copy()
 
     def _predict(self, values: np.ndarray) -> float:
@@ -480,11 +482,11 @@ class AttributeEfficient(AttributeState):
         self, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool = True
     ) -> tuple[np.ndarray, np.ndarray]:
         out, bought, n = np.full(len(rows), np.nan), np.empty(len(rows), np.int64), len(rows)
-        reading = self.reading if score else -1
+        reading, table = self.reading if score else -1, strided(X)
         cut = min(max(self.warm - int(self.num[ROUNDS]), 0), n)  # the rounds of phase one
         for start, stop in ((0, cut), (cut, n)):
             args = (self.ridge, reading, self.draws, self.warm, self.radius, self._limit, out[start:stop], bought[start:stop])
-            done = start + attribute_run(self.rng, X, y, rows[start:stop], self._state, *args)
+            done = start + attribute_run(self.words, table, y, rows[start:stop], self._state, *args)
             if done < stop: refuse_row(self, X, int(rows[done]), done + 1)
             if 0 < stop == cut and self.num[ROUNDS] == self.warm: self._plan()
         return out, bought

@@ -29,6 +29,7 @@ from oslr_nb.checks import (
     kernel,
 )
 from ...claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval
+from ...compiled import entry, is_large, prefetch_draws, prefetch_row, strided
 from oslr_nb.designs import (
     Observe,
     bound_observe_moment,
@@ -783,45 +784,73 @@ def inverse_chances(d: int, budget: int, top: int) -> np.ndarray:
 
 
 @kernel
-def rda_select(
-    rng: np.random.Generator, buf: np.ndarray, S: np.ndarray, mark: np.ndarray, num: np.ndarray, top: int
-) -> None:
+def rda_select(words: np.ndarray, buf: np.ndarray, S: np.ndarray, mark: np.ndarray, played: float, top: int) -> None:
     "Algorithm 1, line 3: S = Observe(w, k', k1), the top features first."
-    stamp = np.int64(num[PLAYED]) + 1
+    stamp = np.int64(played) + 1
     for a in range(top):
         S[a] = buf[a]
         mark[S[a]] = stamp
-    draw_outside(rng, mark.size, top, S.size - top, mark, stamp, S[top:])
+    draw_outside(words, mark.size, top, S.size - top, mark, stamp, S[top:])
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #591cbab4
+@kernel
+def rda_scale(played: float, norm2: float, rate: float, radius: float) -> float:
+    "w / h of (Ito 5), with lambda_t = rate * sqrt(t)."
+    return -1.0 / max(rate * math.sqrt(played + 1), math.sqrt(max(norm2, 0.0)) / radius)
+
+
+@kernel
+def rda_seen(h: np.ndarray, S: np.ndarray, values: np.ndarray, top: int, scale: float) -> tuple[float, float]:
+    "Algorithm 1, line 4: w' D x, the parts of the favourites and of the others."
+    su = sv = 0.0
+    for a in range(top): su += values[a] * h[S[a]]
+    for a in range(top, S.size): sv += values[a] * h[S[a]]
+    return su * scale, sv * scale
+
+
 @kernel
 def rda_predict(
     h: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, top: int, rate: float, radius: float
 ) -> float:
-    "Algorithm 1, line 4: yhat = w' D x with w from (Ito 5), lambda_t = rate * sqrt(t)."
-    scale = -1.0 / max(rate * math.sqrt(num[PLAYED] + 1), math.sqrt(max(num[NORM2], 0.0)) / radius)
-    su = sv = 0.0
-    for a in range(top): su += values[a] * h[S[a]]
-    for a in range(top, S.size): sv += values[a] * h[S[a]]
-    num[SEEN_U], num[SEEN_V], num[SCALE] = su * scale, sv * scale, scale
+    "Algorithm 1, line 4, for a round by hand: yhat, its parts kept in num."
+    num[SCALE] = rda_scale(num[PLAYED], num[NORM2], rate, radius)
+    num[SEEN_U], num[SEEN_V] = rda_seen(h, S, values, top, num[SCALE])
     return num[SEEN_U] + num[SEEN_V]
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #0c11e123
+@kernel(apart=True)
+def squared_norm(h: np.ndarray) -> float:
+    "||h||^2, afresh."
+    total = 0.0
+    for i in range(h.size): total += h[i] * h[i]
+    return total
+
+
 @kernel
-def rda_update(
-    y: float, h: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, top: int, odds: np.ndarray, buf: np.ndarray,
-    bound: np.ndarray,
-) -> None:
-    "Algorithm 1, line 5: h += g with the O(k') form of (Ito 6), odds = (q1, q2); then the top features are brought up to date."
-    norm2, q1, q2 = num[NORM2], odds[0], odds[1]
-    in_U, in_V, slope = num[SEEN_U] + q1 * num[SEEN_V] - y, q1 * num[SEEN_U] + q2 * num[SEEN_V] - q1 * y, (q1 - q2) * num[SCALE]
+def rda_step(
+    y: float, h: np.ndarray, S: np.ndarray, values: np.ndarray, seen: tuple, scale: float, played: float, norm2: float, top: int,
+    odds: np.ndarray,
+) -> float:
+    "Algorithm 1, line 5: h += g with the O(k') form of (Ito 6), odds = (q1, q2); returns ||h||^2, summed afresh every 2^20 rounds."
+    q1, q2 = odds[0], odds[1]
+    in_U, in_V, slope = seen[0] + q1 * seen[1] - y, q1 * seen[0] + q2 * seen[1] - q1 * y, (q1 - q2) * scale
     for a in range(S.size):
         old = h[S[a]]
         new = old + 2 * values[a] * (in_U if a < top else in_V + slope * values[a] * old)
         h[S[a]] = new
         norm2 += (new - old) * (new + old)
+    return norm2 if np.int64(played + 1) % 1048576 else squared_norm(h)
+
+
+@kernel
+def rda_update(
+    y: float, h: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, top: int, odds: np.ndarray, buf: np.ndarray,
+    bound: np.ndarray,
+) -> None:
+    "Algorithm 1, line 5, for a round by hand; then the top features are brought up to date."
+    seen = (num[SEEN_U], num[SEEN_V])
+    num[NORM2] = rda_step(y, h, S, values, seen, num[SCALE], num[PLAYED], num[NORM2], top, odds)
     num[PLAYED] += 1
-    num[NORM2] = norm2 if np.int64(num[PLAYED]) % 1048576 else (h * h).sum()
     top_update(h, S[top:], top, buf, bound)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #92cd9422
@@ -862,21 +891,31 @@ def _(case: Case) -> Evidence: return one_round.check(case, late=1)
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #75466720
 @kernel
 def rda_run(
-    rng: np.random.Generator, X: np.ndarray, y: np.ndarray, rows: np.ndarray, top: int, rate: float,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, top: int, rate: float,
     radius: float, odds: np.ndarray, h: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, mark: np.ndarray,
     buf: np.ndarray, bound: np.ndarray, limit: float, out: np.ndarray,
 ) -> int:
     "Algorithm 1 over the given rows: predictions into out; returns how many rounds were played."
-    for t in range(rows.size):
-        row, squares = rows[t], 0.0
-        rda_select(rng, buf, S, mark, num, top)
+    played, norm2, random, done = num[PLAYED], num[NORM2], S.size - top, 0  # numbers, not places of an array: they stay in registers
+    seen, scale, ahead = (num[SEEN_U], num[SEEN_V]), num[SCALE], is_large(X)
+    while done < rows.size:
+        row, squares = rows[done], 0.0
+        rda_select(words, buf, S, mark, played, top)
+        if ahead and done + 1 < rows.size:
+            prefetch_draws(words, h.size, random, X, rows[done + 1], h, mark)
+            prefetch_row(X, rows[done + 1], buf[:top])
         for a in range(S.size):
-            values[a] = X[row, S[a]]
+            values[a] = entry(X, row, S[a])
             squares += values[a] * values[a]
-        if not squares <= limit: return t  # also where a value is NaN
-        out[t] = rda_predict(h, S, values, num, top, rate, radius)
-        rda_update(y[row], h, S, values, num, top, odds, buf, bound)
-    return rows.size
+        if not squares <= limit: break  # also where a value is NaN
+        scale = rda_scale(played, norm2, rate, radius)
+        seen = rda_seen(h, S, values, top, scale)
+        out[done] = seen[0] + seen[1]
+        norm2 = rda_step(y[row], h, S, values, seen, scale, played, norm2, top, odds)
+        top_update(h, S[top:], top, buf, bound)
+        played, done = played + 1, done + 1
+    num[PLAYED], num[NORM2], num[SEEN_U], num[SEEN_V], num[SCALE] = played, norm2, seen[0], seen[1], scale
+    return done
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #a11c0002
 def check_count(name: str, value: float) -> int:
@@ -1000,7 +1039,7 @@ class RDA(Learner):
             fail("num", num.tolist(), "the parts of a prediction", "a label is due")
 
     def _query(self) -> np.ndarray:
-        rda_select(self.rng, self.buf, self.S, self.mark, self.num, self.top)
+        rda_select(self.words, self.buf, self.S, self.mark, self.num[PLAYED], self.top)
         return self.S.copy()
 
     def _predict(self, values: np.ndarray) -> float:
@@ -1013,7 +1052,7 @@ class RDA(Learner):
     def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         out = np.empty(len(rows))
         done = rda_run(
-            self.rng, X, y, rows, self.top, self.rate, self.radius, self.odds,
+            self.words, strided(X), y, rows, self.top, self.rate, self.radius, self.odds,
             *(getattr(self, name) for name in self.arrays), self._limit, out,
         )
         if done < len(rows): self._refuse(X, rows[done], done + 1, self.S)

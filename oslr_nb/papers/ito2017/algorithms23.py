@@ -17,9 +17,10 @@ import numpy as np
 
 from ...checks import LARGEST, check_array, check_int, check_magnitude, check_real, fail, kernel
 from ...claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval
+from ...compiled import entry, is_large, prefetch_row, strided
 from ...designs import Observe, bound_second_moment, draw_outside, gradient_estimate, pair_bound, pair_minimum
 from ...geometry import top_k, top_rescan
-from ...oco import dual_averaging_step
+from ...oco import dual_averaging_into, dual_averaging_step
 from oslr_nb.papers.ito2017.algorithm1 import (
     UniformRDA,
     check_count,
@@ -31,6 +32,7 @@ from oslr_nb.papers.ito2017.algorithm1 import (
     check_sizes,
     check_sum,
     longest_estimate,
+    squared_norm,
 )
 from ...problems import FiniteProblem, Table, correlated_table, linear_table, rational, signs
 from ...protocol import Environment, Learner, check_stream, play, register
@@ -731,41 +733,41 @@ def _(case: Case) -> Evidence: return printed_seven.check(case, power=0.5)
 PLAYED, NORM2, YHAT, EXPLORED, WEIGHT, EXPLORING = range(6)  # places in num
 
 
-@kernel
+@kernel(allocates=True, apart=True)
 def squares_explore(
     h: np.ndarray, w: np.ndarray, favourites: np.ndarray, num: np.ndarray, rate: float, radius: float, l1: float
 ) -> None:
     "Line 1 of Algorithms 2, 3: w_s and its largest entries; mu_j = l1 j^-power."
-    w[:] = dual_averaging_step(h, rate * math.sqrt(num[EXPLORED] + 1), radius, l1 * num[WEIGHT])
+    dual_averaging_into(w, h, rate * math.sqrt(num[EXPLORED] + 1), radius, l1 * num[WEIGHT])
     top_rescan(w, favourites, np.zeros(3))
 
 
-@kernel
+@kernel(allocates=True, apart=True)
 def squares_explored(w: np.ndarray, mean: np.ndarray, chosen: np.ndarray, num: np.ndarray, power: float) -> None:
     "The rest of line 1, when the label has come (a round may be skipped): the sum of j^-power w_j and its largest entries."
     num[EXPLORED] += 1
     weight = num[EXPLORED] ** -power
-    mean += weight * w
+    for i in range(w.size): mean[i] += weight * w[i]
     num[WEIGHT] += weight
     top_rescan(mean, chosen, np.zeros(3))
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #b6958c98
 @kernel
 def squares_select(
-    rng: np.random.Generator, h: np.ndarray, w: np.ndarray, chosen: np.ndarray, favourites: np.ndarray,
+    words: np.ndarray, h: np.ndarray, w: np.ndarray, chosen: np.ndarray, favourites: np.ndarray,
     S: np.ndarray, mark: np.ndarray, num: np.ndarray, rate: float, radius: float, l1: float,
 ) -> None:
     "Lines 1 and 2: S = Observe(w_s, k', k1) in the rounds 1, 4, 9, ..., the chosen features otherwise."
     num[EXPLORING] = 1.0 if num[PLAYED] + 1 == (num[EXPLORED] + 1) ** 2 else 0.0
     if num[EXPLORING] == 0:
-        S[:] = chosen
+        for a in range(S.size): S[a] = chosen[a]
         return
     squares_explore(h, w, favourites, num, rate, radius, l1)
     stamp, top = np.int64(num[EXPLORED]) + 1, favourites.size
     for a in range(top):
         S[a] = favourites[a]
         mark[S[a]] = stamp
-    draw_outside(rng, mark.size, top, S.size - top, mark, stamp, S[top:])
+    draw_outside(words, mark.size, top, S.size - top, mark, stamp, S[top:])
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #7e9e23d3
 @kernel
@@ -790,7 +792,7 @@ def squares_update(
         H[S[a]] = new
         norm2 += (new - old) * (new + old)
     num[PLAYED] += 1
-    num[NORM2] = norm2 if np.int64(num[PLAYED]) % 1048576 else (H * H).sum()
+    num[NORM2] = norm2 if np.int64(num[PLAYED]) % 1048576 else squared_norm(H)
     if num[EXPLORING] == 0: return
     squares_explored(w, mean, chosen, num, power)
     q1 = m / r
@@ -805,17 +807,19 @@ def squares_update(
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #846c2721
 @kernel
 def squares_run(
-    rng: np.random.Generator, X: np.ndarray, y: np.ndarray, rows: np.ndarray, top: int, explorer: float,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, top: int, explorer: float,
     rate: float, radius: float, l1: float, power: float, h: np.ndarray, H: np.ndarray, w: np.ndarray,
     mean: np.ndarray, chosen: np.ndarray, favourites: np.ndarray, S: np.ndarray, values: np.ndarray,
     mark: np.ndarray, num: np.ndarray, limit: float, out: np.ndarray,
 ) -> int:
     "Algorithms 2 and 3 over the given rows: predictions into out; returns how many rounds were played."
+    ahead = is_large(X)
     for t in range(rows.size):
         row, squares = rows[t], 0.0
-        squares_select(rng, h, w, chosen, favourites, S, mark, num, explorer, radius, l1)
+        if ahead and t + 1 < rows.size: prefetch_row(X, rows[t + 1], chosen)
+        squares_select(words, h, w, chosen, favourites, S, mark, num, explorer, radius, l1)
         for a in range(S.size):
-            values[a] = X[row, S[a]]
+            values[a] = entry(X, row, S[a])
             squares += values[a] * values[a]
         if not squares <= limit: return t  # also where a value is NaN
         out[t] = squares_predict(H, S, values, num, rate, radius)
@@ -910,7 +914,7 @@ class SquaresRDA(Learner):
 
     def _query(self) -> np.ndarray:
         squares_select(
-            self.rng, self.h, self.w, self.chosen, self.favourites, self.S, self.mark, self.num, self.explorer_rate,
+            self.words, self.h, self.w, self.chosen, self.favourites, self.S, self.mark, self.num, self.explorer_rate,
             self.radius, self.l1,
         )
         return self.S.copy()
@@ -927,7 +931,7 @@ class SquaresRDA(Learner):
     def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         out, state = np.empty(len(rows)), (getattr(self, name) for name in self.arrays)
         done = squares_run(
-            self.rng, X, y, rows, self.top, self.explorer_rate, self.rate, self.radius, self.l1, self.power, *state,
+            self.words, strided(X), y, rows, self.top, self.explorer_rate, self.rate, self.radius, self.l1, self.power, *state,
             self._limit, out,
         )
         if done < len(rows): self._refuse(X, rows[done], done + 1, self.S)
@@ -1112,7 +1116,7 @@ def law_of_sets(case: Case, stale: bool = False) -> Evidence:
     counts: dict[tuple[int, ...], int] = {}
     for _ in range(1500):
         order = case.rng.permutation(d)
-        lr.h[:], lr.num[0] = 1e6 * (1 + order), (lr.num[3] + 1) ** 2 - 1  # the next round explores; order[i] = d - 1 is the favourite
+        lr.h[:], lr.num[PLAYED] = 1e6 * (1 + order), (lr.num[EXPLORED] + 1) ** 2 - 1  # explores next; order[i] = d - 1 is the favourite
         S = lr.query()
         rank = np.arange(d) if stale else d - 1 - order
         key = tuple(sorted(rank[S]))
@@ -1166,7 +1170,7 @@ def _(case: Case) -> Evidence: return compiled_is_textbook.check(case, power=0.5
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #847acd58
 @kernel
 def squares_explore_only(
-    rng: np.random.Generator, X: np.ndarray, y: np.ndarray, rows: np.ndarray, top: int, explorer: float,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, top: int, explorer: float,
     radius: float, l1: float, power: float, h: np.ndarray, H: np.ndarray, w: np.ndarray, mean: np.ndarray,
     chosen: np.ndarray, favourites: np.ndarray, S: np.ndarray, values: np.ndarray, mark: np.ndarray,
     num: np.ndarray, marks: np.ndarray, path: np.ndarray,
@@ -1175,11 +1179,11 @@ def squares_explore_only(
     c = 0
     for s in range(rows.size):
         num[PLAYED] = (num[EXPLORED] + 1) ** 2 - 1
-        squares_select(rng, h, w, chosen, favourites, S, mark, num, explorer, radius, l1)
-        for a in range(S.size): values[a] = X[rows[s], S[a]]
+        squares_select(words, h, w, chosen, favourites, S, mark, num, explorer, radius, l1)
+        for a in range(S.size): values[a] = entry(X, rows[s], S[a])
         squares_update(y[rows[s]], h, H, w, mean, chosen, S, values, num, top, power)
         if s + 1 == marks[c]:
-            path[c] = mean / num[WEIGHT]
+            for i in range(mean.size): path[c, i] = mean[i] / num[WEIGHT]
             c += 1
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #b682ac93
@@ -1187,7 +1191,7 @@ def explorer_path(lr: SquaresRDA, table: Table, marks: np.ndarray, rng: np.rando
     "Mean weights (len(marks), d) of a fresh learner's explorer on random rows of the table; its predictor is not used."
     rows, path = rng.integers(len(table.y), size=marks[-1]), np.empty((len(marks), lr.d))
     squares_explore_only(
-        lr.rng, table.X, table.y, rows, lr.top, lr.explorer_rate, lr.radius, lr.l1, lr.power,
+        lr.words, strided(table.X), table.y, rows, lr.top, lr.explorer_rate, lr.radius, lr.l1, lr.power,
         *(getattr(lr, name) for name in lr.arrays), np.append(marks, 0), path,
     )
     return path
