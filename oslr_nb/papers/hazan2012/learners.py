@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from ...checks import LARGEST, TOO_LARGE, check_array, check_int, check_magnitude, check_real, fail, kernel
-from ...compiled import entry, find_in_sums, strided, uniform
+from ...compiled import entry, find_in_sums, is_large, prefetch_draws, strided, uniform
 from ...designs import draw_outside
 from ...protocol import SLACK, Learner, check_bought_values
 from ...trees import sums_find, sums_first, sums_tree, sums_update
@@ -237,10 +237,12 @@ def attribute_run(
     limit: largest sum of squares (ridge) or largest magnitude of what is bought.
     reading 1 or 2: predictions from what was bought (`prediction`); 0: scores of the weights; -1: none.
     """
-    _, _, _, _, _, S, values, _, _, _, _, _, num = state
+    _, _, v, _, _, S, values, _, mark, cdf, _, _, num = state
+    ahead = is_large(X) and cdf.size == 0  # uniform draws can be foreseen
     for t in range(rows.size):
         row, size, usable = rows[t], 0.0, True
         draw_attributes(words, state, draws, warm)
+        if ahead and t + 1 < rows.size: prefetch_draws(words, v.size, draws, X, rows[t + 1], v, mark)
         bought[t] = np.int64(num[BOUGHT])
         for a in range(bought[t]):
             values[a] = entry(X, row, S[a])
