@@ -44,6 +44,8 @@ LOW = low_word()
 HIGH = 1 - LOW
 
 # %% ../nbs/core/12_compiled.ipynb #6591c243
+#| code-fold: true
+#| code-summary: "Exported source: generator_words"
 def generator_words(rng: np.random.Generator) -> np.ndarray:
     """The state of a generator for compiled code: what draws from it moves the generator on.
 
@@ -114,6 +116,8 @@ def uniform(words: np.ndarray) -> float:
     return (((v >> turn) | (v << ((WORD - turn) & MOST))) >> CUT) * UNIT
 
 # %% ../nbs/core/12_compiled.ipynb #5ea2c401
+#| code-fold: true
+#| code-summary: "Exported source: find_in_sums"
 @kernel
 def find_in_sums(sums: np.ndarray, x: float) -> int:
     """The first place whose running sum is above x; O(log n).
@@ -146,6 +150,8 @@ class Memory:
         self.__array_interface__ = {"data": (a.ctypes.data, False), "shape": (size,), "typestr": a.dtype.str, "version": 3}
 
 # %% ../nbs/core/12_compiled.ipynb #bce6816f
+#| code-fold: true
+#| code-summary: "Exported source: flat, strided, entry"
 def flat(a: np.ndarray) -> np.ndarray:
     """The memory of a contiguous vector, whether or not it may be written; compiled rounds only read it.
 
@@ -223,6 +229,8 @@ def prefetch(typing: Any, a: Any, i: Any) -> Any:
     return types.void(a, i), build
 
 # %% ../nbs/core/12_compiled.ipynb #5ea2c410
+#| code-fold: true
+#| code-summary: "Exported source: is_large, prefetch_entry, prefetch_draws, prefetch_row"
 @kernel
 def is_large(X: tuple) -> bool:
     """Whether a table is worth prefetching: from 2^17 numbers on (a megabyte); a smaller one stays in the cache.
