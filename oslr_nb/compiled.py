@@ -15,9 +15,8 @@ from numba.extending import intrinsic
 from .checks import check_rng, kernel
 
 # %% auto #0
-__all__ = ['A_HIGH', 'A_LOW', 'HALF', 'HALF_MASK', 'ROTATION', 'WORD', 'MOST', 'CUT', 'UNIT', 'generator_words', 'product_high',
-           'uniform', 'find_in_sums', 'flat', 'strided', 'entry', 'is_large', 'prefetch_entry', 'prefetch_draws',
-           'prefetch_row']
+__all__ = ['generator_words', 'product_high', 'uniform', 'find_in_sums', 'flat', 'strided', 'entry', 'is_large', 'prefetch_entry',
+           'prefetch_draws', 'prefetch_row']
 
 # %% ../nbs/core/12_compiled.ipynb #9fe5e9b2
 def state_words(rng: np.random.Generator) -> np.ndarray:
@@ -66,13 +65,13 @@ def generator_words(rng: np.random.Generator) -> np.ndarray:
     """
     return state_words(check_rng(rng))
 
-# %% ../nbs/core/12_compiled.ipynb #5dba698c
+# %% ../nbs/core/12_compiled.ipynb #5ea2c3f0
 A_HIGH, A_LOW = np.uint64(2549297995355413924), np.uint64(4865540595714422341)  # the multiplier a
 HALF, HALF_MASK = np.uint64(32), np.uint64(2**32 - 1)
 ROTATION, WORD, MOST = np.uint64(58), np.uint64(64), np.uint64(63)
 CUT, UNIT = np.uint64(11), 2.0**-53
 
-
+# %% ../nbs/core/12_compiled.ipynb #5dba698c
 @kernel
 def product_high(x: int, y: int) -> int:
     """The upper word of the product of two words, by halves (schoolbook).
@@ -151,7 +150,7 @@ class Memory:
 
 # %% ../nbs/core/12_compiled.ipynb #bce6816f
 #| code-fold: true
-#| code-summary: "Exported source: flat, strided, entry"
+#| code-summary: "Exported source: flat"
 def flat(a: np.ndarray) -> np.ndarray:
     """The memory of a contiguous vector, whether or not it may be written; compiled rounds only read it.
 
@@ -167,7 +166,9 @@ def flat(a: np.ndarray) -> np.ndarray:
     """
     return a if a.flags.writeable else np.asarray(Memory(a, a.size))
 
-
+# %% ../nbs/core/12_compiled.ipynb #5ea2c421
+#| code-fold: true
+#| code-summary: "Exported source: strided"
 def strided(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, int, int]:
     """A table for `entry`: its memory, and its steps in units of one number.
 
@@ -192,7 +193,9 @@ def strided(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, int, int]:
     if X.dtype == np.float64: return memory, np.empty(0, np.float32), row, column
     return np.empty(0), memory, row, column
 
-
+# %% ../nbs/core/12_compiled.ipynb #5ea2c422
+#| code-fold: true
+#| code-summary: "Exported source: entry"
 @kernel
 def entry(X: tuple, row: int, i: int) -> float:
     """An entry of a table.
@@ -230,7 +233,7 @@ def prefetch(typing: Any, a: Any, i: Any) -> Any:
 
 # %% ../nbs/core/12_compiled.ipynb #5ea2c410
 #| code-fold: true
-#| code-summary: "Exported source: is_large, prefetch_entry, prefetch_draws, prefetch_row"
+#| code-summary: "Exported source: is_large, prefetch_entry"
 @kernel
 def is_large(X: tuple) -> bool:
     """Whether a table is worth prefetching: from 2^17 numbers on (a megabyte); a smaller one stays in the cache.
@@ -262,7 +265,9 @@ def prefetch_entry(X: tuple, row: int, i: int) -> None:
     if X[0].size > 0: prefetch(X[0], row * X[2] + i * X[3])
     else: prefetch(X[1], row * X[2] + i * X[3])
 
-
+# %% ../nbs/core/12_compiled.ipynb #5ea2c411
+#| code-fold: true
+#| code-summary: "Exported source: prefetch_draws"
 @kernel
 def prefetch_draws(words: np.ndarray, d: int, n: int, X: tuple, row: int, h: np.ndarray, mark: np.ndarray) -> None:
     """Ask for what the next n draws of coordinates will need: the entries of a row, and those of two state vectors.
@@ -288,7 +293,9 @@ def prefetch_draws(words: np.ndarray, d: int, n: int, X: tuple, row: int, h: np.
         prefetch(mark, i)
     words[0], words[1] = low, high
 
-
+# %% ../nbs/core/12_compiled.ipynb #5ea2c412
+#| code-fold: true
+#| code-summary: "Exported source: prefetch_row"
 @kernel
 def prefetch_row(X: tuple, row: int, S: np.ndarray) -> None:
     """Ask for entries of the row that comes next.

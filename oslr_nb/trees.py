@@ -152,8 +152,8 @@ def lazy_ball(d: int) -> dict[str, np.ndarray]:
     Returns
     -------
     dict of str to array
-        By the names of `LAZY`: key (blocks, 8), total (d,), nodes (groups, 3, 8), num (9,). The other
-        functions take them in this order.
+        By the names of `LAZY`: key (blocks, 8), total (d,), nodes (groups, 3, 8), num (9,). Their tuple in this order
+        is the `state` of the other functions.
 
     Raises
     ------
@@ -187,13 +187,13 @@ def lazy_value(num: np.ndarray, v: float) -> float:
 
 
 @kernel
-def lazy_weight(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, i: int) -> float:
+def lazy_weight(state: tuple, i: int) -> float:
     """One weight.
 
     Parameters
     ----------
-    key, total, nodes, num : array
-        Parts of the state, from `lazy_ball`.
+    state : tuple of array
+        From `lazy_ball`.
     i : int
         Coordinate.
 
@@ -202,44 +202,45 @@ def lazy_weight(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.n
     float
         w_i.
     """
-    return lazy_value(num, key[i >> 3, i & 7])
+    return lazy_value(state[3], state[0][i >> 3, i & 7])
 
 # %% ../nbs/core/09_trees.ipynb #d293baeb
 #| code-fold: true
 #| code-summary: "Exported source: lazy_weights, lazy_norm"
 @kernel(allocates=True)
-def lazy_weights(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray) -> np.ndarray:
+def lazy_weights(state: tuple) -> np.ndarray:
     """All weights; O(d).
 
     Parameters
     ----------
-    key, total, nodes, num : array
-        Parts of the state, from `lazy_ball`.
+    state : tuple of array
+        From `lazy_ball`.
 
     Returns
     -------
     array (d,)
         w.
     """
-    w = np.zeros(total.size)
-    for i in range(w.size): w[i] = lazy_weight(key, total, nodes, num, i)
+    w = np.zeros(state[1].size)
+    for i in range(w.size): w[i] = lazy_weight(state, i)
     return w
 
 
 @kernel
-def lazy_norm(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray) -> float:
+def lazy_norm(state: tuple) -> float:
     """The l1 norm of the weights; O(1).
 
     Parameters
     ----------
-    key, total, nodes, num : array
-        Parts of the state, from `lazy_ball`.
+    state : tuple of array
+        From `lazy_ball`.
 
     Returns
     -------
     float
         The norm.
     """
+    num = state[3]
     return max(num[SCALE] * (num[KEYS] - num[THRESHOLD] * num[ACTIVE]), 0.0)
 
 # %% ../nbs/core/09_trees.ipynb #398f2e00
@@ -346,14 +347,15 @@ def lazy_past(num: np.ndarray, v: float) -> float:
 
 
 @kernel
-def lazy_tally(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray) -> None:
+def lazy_tally(state: tuple) -> None:
     """Add the present weights to their running sum; O(1).
 
     Parameters
     ----------
-    key, total, nodes, num : array
-        Parts of the state, from `lazy_ball`; changed in place.
+    state : tuple of array
+        From `lazy_ball`; changed in place.
     """
+    num = state[3]
     num[RUNNING_A] += num[SCALE]
     num[RUNNING_AT] += num[SCALE] * num[THRESHOLD]
 
@@ -361,19 +363,20 @@ def lazy_tally(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.nd
 #| code-fold: true
 #| code-summary: "Exported source: lazy_sums"
 @kernel(allocates=True)
-def lazy_sums(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray) -> np.ndarray:
+def lazy_sums(state: tuple) -> np.ndarray:
     """The running sum of the weights; O(d).
 
     Parameters
     ----------
-    key, total, nodes, num : array
-        Parts of the state, from `lazy_ball`.
+    state : tuple of array
+        From `lazy_ball`.
 
     Returns
     -------
     array (d,)
         Sum of the weights over all calls of `lazy_tally`.
     """
+    key, total, _, num = state
     out = total.copy()
     for i in range(out.size): out[i] += lazy_past(num, key[i >> 3, i & 7])
     return out
@@ -464,16 +467,17 @@ def lazy_rebase(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.n
 #| code-fold: true
 #| code-summary: "Exported source: lazy_scale"
 @kernel
-def lazy_scale(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, c: float) -> None:
+def lazy_scale(state: tuple, c: float) -> None:
     """Multiply all weights by a factor; O(1) nearly always.
 
     Parameters
     ----------
-    key, total, nodes, num : array
-        Parts of the state, from `lazy_ball`; changed in place.
+    state : tuple of array
+        From `lazy_ball`; changed in place.
     c : float
         Factor, at least 0; 0 clears the weights and keeps the running sum.
     """
+    key, total, nodes, num = state
     a = c * num[SCALE]
     if 1 / 64 <= a <= 64: num[SCALE] = a
     else: lazy_rebase(key, total, nodes, num, c)
@@ -499,7 +503,7 @@ def lazy_pop(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndar
     while abs(key[g - first, slot]) != least: slot += 1
     i = 8 * (g - first) + slot
     lazy_put(key, total, num, i, 0.0)
-    lazy_climb(key, nodes, num, i, NOWHERE)
+    lazy_climb(key, nodes, num, i, -1)
 
 # %% ../nbs/core/09_trees.ipynb #7b3d5387
 @kernel
@@ -566,15 +570,13 @@ def lazy_project(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.
 
 # %% ../nbs/core/09_trees.ipynb #a8820acd
 @kernel
-def lazy_step(
-    key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, I: np.ndarray, change: np.ndarray, n: int, radius: float
-) -> None:
+def lazy_step(state: tuple, I: np.ndarray, change: np.ndarray, n: int, radius: float) -> None:
     """Change a few weights, then project to the l1 ball: O(n log d).
 
     Parameters
     ----------
-    key, total, nodes, num : array
-        Parts of the state, from `lazy_ball`; changed in place.
+    state : tuple of array
+        From `lazy_ball`; changed in place.
     I : array of int64
         Coordinates; the first n are distinct.
     change : array
@@ -584,6 +586,7 @@ def lazy_step(
     radius : float
         l1 radius, positive, the same in every call.
     """
+    key, total, nodes, num = state
     num[AGE] += 1
     rebase, last = num[AGE] >= max(1000, total.size), NOWHERE
     for a in range(n): rebase |= abs(change[a]) > 16 * radius
@@ -599,13 +602,13 @@ def lazy_step(
 
 # %% ../nbs/core/09_trees.ipynb #bf41079e
 @kernel
-def lazy_find(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, u: float) -> int:
+def lazy_find(state: tuple, u: float) -> int:
     """Draw a coordinate in proportion to |w_i|, from a uniform number: O(log d).
 
     Parameters
     ----------
-    key, total, nodes, num : array
-        Parts of the state, from `lazy_ball`, with w not 0.
+    state : tuple of array
+        From `lazy_ball`, with w not 0.
     u : float
         Uniform on [0, 1).
 
@@ -614,6 +617,7 @@ def lazy_find(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.nda
     int
         The coordinate in which u times the l1 norm falls.
     """
+    key, _, nodes, num = state
     g, first, T, chosen = 0, nodes.shape[0], num[THRESHOLD], 0
     u *= num[KEYS] - T * num[ACTIVE]
     while g < first:

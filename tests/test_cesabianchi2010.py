@@ -135,7 +135,7 @@ def test_the_draws_of_a_round():
     lazy, own, words = tuple(ball.values()), tuple(parts.values()), generator_words(np.random.default_rng(0))
     compiled_aer.aer_draw(words, lazy, own, True)
     assert parts["info"][1] == 2 and parts["info"][2] == 0 and len(set(parts["S"][:2])) == 2
-    lazy_step(*lazy, np.array([2, 4]), np.array([0.3, -0.1]), 2, 1.0)
+    lazy_step(lazy, np.array([2, 4]), np.array([0.3, -0.1]), 2, 1.0)
     parts["cdf"][:] = np.cumsum([0, 0, 0, 1.0, 0, 3.0])
     counts = np.zeros((2, 6))
     for t in range(4000):

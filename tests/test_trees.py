@@ -45,22 +45,22 @@ def test_a_life_by_hand():
     parts = lazy_ball(3)
     parts["key"][0, :3], parts["num"][:2], parts["num"][5:8] = (3.0, 0.0, -7.0), (0.5, 1.0), (10.0, 2.0, 3.0)
     state = tuple(parts.values())
-    assert lazy_weights(*state).tolist() == [1, 0, -3] and lazy_norm(*state) == 4 and lazy_weight(*state, 2) == -3
-    lazy_tally(*state)
+    assert lazy_weights(state).tolist() == [1, 0, -3] and lazy_norm(state) == 4 and lazy_weight(state, 2) == -3
+    lazy_tally(state)
     assert state[3][2:4].tolist() == [0.5, 0.5] and lazy_past(state[3], -7.0) == -3  # w_3 = -3, once
-    for _ in range(2): lazy_tally(*state)
-    assert lazy_sums(*state).tolist() == [3, 0, -9]
+    for _ in range(2): lazy_tally(state)
+    assert lazy_sums(state).tolist() == [3, 0, -9]
     for i, w in ((0, 0.0), (1, 5.0), (2, -0.25)):
         lazy_put(state[0], state[1], state[3], i, w)
-        assert lazy_weight(*state, i) == w and lazy_sums(*state).tolist() == [3, 0, -9]
+        assert lazy_weight(state, i) == w and lazy_sums(state).tolist() == [3, 0, -9]
     assert state[0][0, 0] == 0
     for i, j in ((0, 1), (1, 2), (2, -1)): lazy_climb(state[0], state[2], state[3], i, j)
     lazy_rebase(*state, 2.0)
-    assert lazy_weights(*state).tolist() == [0, 10, -0.5] and lazy_sums(*state).tolist() == [3, 0, -9]
+    assert lazy_weights(state).tolist() == [0, 10, -0.5] and lazy_sums(state).tolist() == [3, 0, -9]
     assert state[3][:5].tolist() == [1, 0, 0, 0, 0] and state[1].tolist() == [3, 0, -9]
     for c in (0.5, 1e-3, 4.0, 20.0, 1e5, 1.0, 0.0):
-        want = c * lazy_weights(*state)
-        lazy_scale(*state, c)
+        want = c * lazy_weights(state)
+        lazy_scale(state, c)
         assert 1 / 64 <= state[3][0] <= 64
-        assert np.allclose(lazy_weights(*state), want, rtol=1e-15, atol=0) and lazy_sums(*state).tolist() == [3, 0, -9]
-    assert lazy_norm(*state) == 0 and not state[0].any()
+        assert np.allclose(lazy_weights(state), want, rtol=1e-15, atol=0) and lazy_sums(state).tolist() == [3, 0, -9]
+    assert lazy_norm(state) == 0 and not state[0].any()

@@ -1299,17 +1299,17 @@ def lazy_plain(case: Case, project: Callable = proj_l1, factor: float = 1.0) -> 
     a, sides, rounds = case.rng.random(d), np.zeros(2), 60
     for t in range(1, rounds + 1):
         c = float(rng.choice([1 - 1 / t] * 8 + [1.0, 0.5, 0.0, 1.3]))
-        lazy_scale(*state, c)
-        w = lazy_weights(*state) if kind == "cancel" else w * (c * factor)
+        lazy_scale(state, c)
+        w = lazy_weights(state) if kind == "cancel" else w * (c * factor)
         I, change = lazy_change(kind, d, w / R, rng)
         change = np.where(change == -w[I] / R, -w[I], R * change)
         w[I] += change
         w = project(w, R)
-        lazy_step(*state, I, change, I.size, R)
-        lazy_tally(*state)
+        lazy_step(state, I, change, I.size, R)
+        lazy_tally(state)
         total += w
-        sides += a @ lazy_weights(*state) + lazy_norm(*state), a @ w + np.abs(w).sum()
-    sides += a @ lazy_sums(*state), a @ total
+        sides += a @ lazy_weights(state) + lazy_norm(state), a @ w + np.abs(w).sum()
+    sides += a @ lazy_sums(state), a @ total
     return Evidence(float(sides[0]), "==", float(sides[1]), tol=1e-9 * R * rounds)
 
 
@@ -1329,12 +1329,12 @@ def lazy_draw(case: Case, shift: float = 0.0) -> Evidence:
     kind, d = case.value
     state = tuple(lazy_ball(d).values())
     for _ in range(200):
-        I, change = lazy_change(kind, d, lazy_weights(*state), case.rng)
-        lazy_scale(*state, 0.99)
-        lazy_step(*state, I, change, I.size, 3.0)
-    size = np.abs(lazy_weights(*state))
+        I, change = lazy_change(kind, d, lazy_weights(state), case.rng)
+        lazy_scale(state, 0.99)
+        lazy_step(state, I, change, I.size, 3.0)
+    size = np.abs(lazy_weights(state))
     right, u = np.cumsum(size), (np.arange(2000) + 0.5) / 2000
-    found = np.array([lazy_find(*state, x) for x in u])
+    found = np.array([lazy_find(state, x) for x in u])
     x = (u + shift) * right[-1]
     return Evidence(int(((x < right[found] + 1e-12) & (x > right[found] - size[found] - 1e-12) & (size[found] > 0)).sum()), "==", u.size)
 
@@ -1348,9 +1348,9 @@ def first_coordinates(state: tuple, m: int, rounds: int, R: float, size: float, 
     "Largest a T m, a S, P and max(a, 1/a) of rounds with this c that change the first m coordinates, by size R each."
     I, change, found = np.arange(m), np.full(m, size * R), np.zeros(4)
     for _ in range(rounds):
-        lazy_scale(*state, c)
-        lazy_step(*state, I, change, m, R)
-        lazy_tally(*state)
+        lazy_scale(state, c)
+        lazy_step(state, I, change, m, R)
+        lazy_tally(state)
         num = state[3]
         found[0], found[1] = max(found[0], num[SCALE] * num[THRESHOLD] * num[ACTIVE]), max(found[1], num[SCALE] * num[KEYS])
         found[2], found[3] = max(found[2], num[RUNNING_A]), max(found[3], max(num[SCALE], 1 / num[SCALE]))
@@ -1381,34 +1381,34 @@ def huge_steps(case: Case, step: Callable = lazy_step) -> Evidence:
     v, want = np.full(1024, K), np.full(1024, 1 / 1024)
     if kind == "two": v, want = np.r_[K + 0.25, K, np.full(10_000, 439806328832.0)], np.r_[0.625, 0.375, np.zeros(10_000)]
     n, state = v.size, tuple(lazy_ball(v.size + 20).values())
-    step(*state, np.arange(n, n + 3), np.array([0.7, 0.6, 0.2]), 3, 1.0)
-    lazy_scale(*state, 0.3)
-    step(*state, np.arange(n), v, n, 1.0)
-    return Evidence(int((lazy_weights(*state) == np.r_[want, np.zeros(20)]).sum()), "==", n + 20)
+    step(state, np.arange(n, n + 3), np.array([0.7, 0.6, 0.2]), 3, 1.0)
+    lazy_scale(state, 0.3)
+    step(state, np.arange(n), v, n, 1.0)
+    return Evidence(int((lazy_weights(state) == np.r_[want, np.zeros(20)]).sum()), "==", n + 20)
 
 
 def written(state: tuple, I: np.ndarray, change: np.ndarray) -> None:
     "The changes of a step, without its rebasing and its projection."
     for i, x in zip(I.tolist(), change.tolist(), strict=True):
-        lazy_put(state[0], state[1], state[3], i, lazy_weight(*state, i) + x)
+        lazy_put(state[0], state[1], state[3], i, lazy_weight(state, i) + x)
         lazy_climb(state[0], state[2], state[3], i, -1)
 
 
 @huge_steps.control("no rebasing before the changes")
 def _(case: Case) -> Evidence:
-    def step(key: Any, total: Any, nodes: Any, num: Any, I: np.ndarray, change: np.ndarray, n: int, R: float) -> None:
-        written((key, total, nodes, num), I, change)
-        lazy_project(key, total, nodes, num, R)
+    def step(state: tuple, I: np.ndarray, change: np.ndarray, n: int, R: float) -> None:
+        written(state, I, change)
+        lazy_project(*state, R)
 
     return huge_steps.check(case, step)
 
 
 @huge_steps.control("raised at once and not in stages")
 def _(case: Case) -> Evidence:
-    def step(key: Any, total: Any, nodes: Any, num: Any, I: np.ndarray, change: np.ndarray, n: int, R: float) -> None:
-        lazy_rebase(key, total, nodes, num, 1.0)
-        written((key, total, nodes, num), I, change)
-        lazy_raise(key, total, nodes, num, R, 1.0)
+    def step(state: tuple, I: np.ndarray, change: np.ndarray, n: int, R: float) -> None:
+        lazy_rebase(*state, 1.0)
+        written(state, I, change)
+        lazy_raise(*state, R, 1.0)
 
     return huge_steps.check(case, step)
 
@@ -1435,9 +1435,9 @@ def lazy_cost(case: Case, factor: float = 1.0, before: Callable = lambda state: 
         I, change, c = expensive(kind, d, t, case.rng)
         before(state)
         old = state[3][WRITTEN]
-        lazy_scale(*state, c)
+        lazy_scale(state, c)
         if c > 0: scaled += state[3][WRITTEN] - old
-        lazy_step(*state, I, change, I.size, 1.0)
+        lazy_step(state, I, change, I.size, 1.0)
         changes += I.size
     return Evidence(float(state[3][WRITTEN]), "<=", factor * ((10 + 2 * p) * changes + rounds + scaled))
 

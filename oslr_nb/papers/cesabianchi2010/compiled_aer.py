@@ -41,8 +41,8 @@ from oslr_nb.trees import (
 )
 
 # %% auto #0
-__all__ = ['AER_OUTPUTS', 'aer_choose', 'aer_choose_fixed', 'aer_draw', 'aer_inner', 'aer_descend', 'aer_centre', 'aer_calibrate',
-           'aer_scale', 'aer_output', 'aer_fix_output', 'aer_learn', 'aer_end_round', 'aer_score', 'aer_run', 'AER']
+__all__ = ['AER_OUTPUTS', 'aer_draw', 'aer_inner', 'aer_descend', 'aer_centre', 'aer_calibrate', 'aer_scale', 'aer_output',
+           'aer_fix_output', 'aer_end_round', 'aer_score', 'aer_run', 'AER']
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #580e2cc9
 AER_BALL = tuple(f"ball_{name}" for name in LAZY)  # names of the lazy ball's arrays in the learner
@@ -59,68 +59,8 @@ def aer_fresh(d: int, budget: int, centre: bool, calibrate: bool) -> dict[str, n
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #19aa4d7c
 @kernel
-def aer_choose(
-    words: np.ndarray, key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, mark: np.ndarray, S: np.ndarray,
-    place: np.ndarray, info: np.ndarray,
-) -> None:
-    """Decide what to buy in a round that learns: C and the weighted draws, as distinct coordinates and places (lines 3 and 4).
-
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
-
-    Parameters
-    ----------
-    words : array of uint64, shape (4,)
-        `generator_words` of the source of all randomness; changed.
-    key, total, nodes, num : arrays
-        From `lazy_ball`.
-    mark, S, place, info : arrays, changed
-        The learner's own, by the names of AER_OWN.
-    """
-    info[DRAWN] += 1
-    stamp, half = np.int64(info[DRAWN]) * (S.size + 1), S.size // 2  # mark[i] - stamp is the place of i in S, if it is there
-    draw_outside(words, mark.size, 0, half, mark, stamp, S)
-    for a in range(half): mark[S[a]] = stamp + a
-    n, draws = half, half if lazy_norm(key, total, nodes, num) > 0 else 0
-    for r in range(draws):
-        i = lazy_find(key, total, nodes, num, uniform(words))
-        if mark[i] < stamp:
-            mark[i], S[n] = stamp + n, i
-            n += 1
-        place[r] = mark[i] - stamp
-    info[BOUGHT], info[DRAWS] = n, draws
-
-
-@kernel(apart=True)
-def aer_choose_fixed(
-    words: np.ndarray, mark: np.ndarray, S: np.ndarray, place: np.ndarray, cdf: np.ndarray, info: np.ndarray
-) -> None:
-    """Decide what to buy in a round of calibration: all draws by the output weights, which are fixed.
-
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
-
-    Parameters
-    ----------
-    words : array of uint64, shape (4,)
-        `generator_words` of the source of all randomness; changed.
-    mark, S, place, info : arrays, changed
-        The learner's own, by the names of AER_OWN.
-    cdf : array (d,)
-        Running sums of the sizes of the output weights.
-    """
-    info[DRAWN] += 1
-    stamp, n, draws = np.int64(info[DRAWN]) * (S.size + 1), 0, S.size if cdf[-1] > 0 else 0
-    for r in range(draws):
-        i = find_in_sums(cdf, uniform(words) * cdf[-1])
-        if mark[i] < stamp:
-            mark[i], S[n] = stamp + n, i
-            n += 1
-        place[r] = mark[i] - stamp
-    info[BOUGHT], info[DRAWS] = n, draws
-
-
-@kernel
 def aer_draw(words: np.ndarray, lazy: tuple, own: tuple, learning: bool) -> None:
-    """Decide what to buy, in a round by hand.
+    """Decide what to buy this round: C and the weighted draws, as distinct coordinates and places (lines 3 and 4).
 
     Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
 
@@ -129,51 +69,57 @@ def aer_draw(words: np.ndarray, lazy: tuple, own: tuple, learning: bool) -> None
     words : array of uint64, shape (4,)
         `generator_words` of the source of all randomness; changed.
     lazy : tuple of arrays
-        From `lazy_ball`.
+        The weights, as a lazy ball (`oslr_nb.trees.LAZY`).
     own : tuple of arrays, changed
-        By the names of AER_OWN.
+        The learner's own, by the names of AER_OWN: S, place and numbers of info are written.
     learning : bool
-        False in the rounds of calibration.
+        False: a round of calibration, where all draws are by the output weights.
     """
-    key, total, nodes, num = lazy
     mark, S, _, place, _, _, _, cdf, info = own
-    if learning: aer_choose(words, key, total, nodes, num, mark, S, place, info)
-    else: aer_choose_fixed(words, mark, S, place, cdf, info)
+    d, half, n, draws = mark.size, S.size // 2, 0, 0
+    info[DRAWN] += 1
+    stamp = np.int64(info[DRAWN]) * (S.size + 1)  # mark[i] - stamp is the place of i in S, if it is there
+    if learning:
+        draw_outside(words, d, 0, half, mark, stamp, S)
+        for a in range(half): mark[S[a]] = stamp + a
+        n, draws = half, half if lazy_norm(lazy) > 0 else 0
+    elif cdf[-1] > 0: draws = S.size
+    for r in range(draws):
+        u = uniform(words)
+        i = lazy_find(lazy, u) if learning else find_in_sums(cdf, u * cdf[-1])
+        if mark[i] < stamp:
+            mark[i], S[n] = stamp + n, i
+            n += 1
+        place[r] = mark[i] - stamp
+    info[BOUGHT], info[DRAWS] = n, draws
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #77673d5d
 @kernel
-def aer_inner(
-    key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, S: np.ndarray, values: np.ndarray, place: np.ndarray,
-    info: np.ndarray,
-) -> float:
+def aer_inner(lazy: tuple, own: tuple) -> float:
     """yhat: the average over the weighted draws of sgn(w_i) ||w||_1 x_i; 0 if there are none (line 4).
 
     Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
 
     Parameters
     ----------
-    key, total, nodes, num : arrays
-        From `lazy_ball`.
-    S, values, place, info : arrays
-        The learner's own, by the names of AER_OWN; values are what was bought.
+    lazy, own : tuples of arrays
+        As for `aer_draw`; own holds the bought values.
 
     Returns
     -------
     float
         The estimate, in squared attributes times weights: a label.
     """
-    draws, inner = np.int64(info[DRAWS]), 0.0
+    _, S, values, place, _, _, _, _, info = own
+    draws, total = np.int64(info[DRAWS]), 0.0
     for r in range(draws):
         a = place[r]
-        inner += values[a] if lazy_weight(key, total, nodes, num, S[a]) > 0 else -values[a]
-    return lazy_norm(key, total, nodes, num) * inner / draws if draws > 0 else 0.0
+        total += values[a] if lazy_weight(lazy, S[a]) > 0 else -values[a]
+    return lazy_norm(lazy) * total / draws if draws > 0 else 0.0
 
 
 @kernel
-def aer_descend(
-    y: float, key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, S: np.ndarray, values: np.ndarray,
-    place: np.ndarray, info: np.ndarray, lam: float, radius: float,
-) -> None:
+def aer_descend(y: float, lazy: tuple, own: tuple, lam: float, radius: float) -> None:
     """Replace w by the projection of (1 - 1/t) w - 2 (yhat - y) v / (lam t) on the l1 ball (lines 5 and 6).
 
     Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
@@ -182,33 +128,32 @@ def aer_descend(
     ----------
     y : float
         The label.
-    key, total, nodes, num : arrays, changed
-        From `lazy_ball`.
-    S, values, place, info : arrays
-        The learner's own, by the names of AER_OWN; S and values are used up.
+    lazy, own : tuples of arrays, changed
+        As for `aer_draw`; S and values of own are used up.
     lam, radius : float
         Strength of the regulariser, radius of the ball.
     """
-    half, t, n = S.size // 2, info[ROUNDS] + 1, np.int64(0)
-    factor = -2 * (aer_inner(key, total, nodes, num, S, values, place, info) - y) / (lam * t) * total.size / half
-    if t > 1: lazy_scale(key, total, nodes, num, 1 - 1 / t)  # w_1 = 0
+    mark, S, values, _, _, _, _, _, info = own
+    half, t, n = S.size // 2, info[ROUNDS] + 1, np.int64(0)  # typed, as NOWHERE in the lazy ball
+    factor = -2 * (aer_inner(lazy, own) - y) / (lam * t) * mark.size / half
+    if t > 1: lazy_scale(lazy, 1 - 1 / t)  # w_1 = 0
     for a in range(half):
         if values[a] != 0:
             S[n], values[n] = S[a], factor * values[a]
             n += 1
-    if n > 0 and factor != 0: lazy_step(key, total, nodes, num, S, values, n, radius)
+    if n > 0 and factor != 0: lazy_step(lazy, S, values, n, radius)
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #f11f2581
 def compiled_z(w: np.ndarray, x: np.ndarray, y: float, C: tuple[int, ...], I: tuple[int, ...], t: int, lam: float) -> np.ndarray:
     "z (d,) from the weights after the compiled step of round t at the weights w with these draws; the ball is large."
     d, k = len(w), 2 * len(C)
     lazy, parts = tuple(lazy_ball(d).values()), aer_fresh(d, k, False, False)
-    lazy_step(*lazy, np.arange(d), w.copy(), d, 1e3)
+    lazy_step(lazy, np.arange(d), w.copy(), d, 1e3)
     S = list(dict.fromkeys([*C, *I]))
     parts["S"][: len(S)], parts["values"][: len(S)] = S, x[S]
     parts["place"][: len(I)], parts["info"][: DRAWS + 1] = [S.index(i) for i in I], [t - 1, len(S), len(I)]
-    aer_descend(y, *lazy, *map(parts.get, ("S", "values", "place", "info")), lam, 1e3)
-    return -lam * t * (lazy_weights(*lazy) - (1 - 1 / t) * w)
+    aer_descend(y, lazy, tuple(parts.values()), lam, 1e3)
+    return -lam * t * (lazy_weights(lazy) - (1 - 1 / t) * w)
 
 
 @claim("cesabianchi2010", "Algorithm 2, the compiled step", id="D7e", tier="certificate", cases=[(4, 1, 3), (4, 2, 2), (5, 2, 7)],
@@ -229,7 +174,7 @@ def _(case: Case) -> Evidence: return compiled_gradient.check(case, shift=1)
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #703ff488
 @kernel(apart=True)
-def aer_centre(y: float, S: np.ndarray, values: np.ndarray, mean: np.ndarray, seen: np.ndarray, info: np.ndarray) -> float:
+def aer_centre(y: float, own: tuple) -> float:
     """Take the bought values and the label into the running means, then subtract these (prp-aer-centre).
 
     Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
@@ -238,14 +183,15 @@ def aer_centre(y: float, S: np.ndarray, values: np.ndarray, mean: np.ndarray, se
     ----------
     y : float
         The label.
-    S, values, mean, seen, info : arrays, changed
-        The learner's own, by the names of AER_OWN.
+    own : tuple of arrays, changed
+        By the names of AER_OWN.
 
     Returns
     -------
     float
         The centred label.
     """
+    _, S, values, _, mean, seen, _, _, info = own
     for a in range(np.int64(info[BOUGHT])):
         i = S[a]
         seen[i] += 1
@@ -293,9 +239,7 @@ def _(case: Case) -> Evidence: return scale_unbiased.check(case, equal=True)
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #7b7983d8
 @kernel(apart=True)
-def aer_calibrate(
-    y: float, S: np.ndarray, values: np.ndarray, place: np.ndarray, out: np.ndarray, cdf: np.ndarray, info: np.ndarray
-) -> None:
+def aer_calibrate(y: float, own: tuple) -> None:
     """Add y pbar, q = the mean of p_r p_s over r != s, and q^2 to their sums (eq-aer-scale).
 
     Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
@@ -304,9 +248,10 @@ def aer_calibrate(
     ----------
     y : float
         The label, centred if the learner centres.
-    S, values, place, out, cdf, info : arrays
-        The learner's own, by the names of AER_OWN; the sums are in info.
+    own : tuple of arrays, changed
+        By the names of AER_OWN; the sums are in info.
     """
+    _, S, values, place, _, _, out, cdf, info = own
     draws, total, squares = np.int64(info[DRAWS]), 0.0, 0.0
     if draws == 0: return
     for r in range(draws):
@@ -348,7 +293,7 @@ def scale_compiled(case: Case, more: float = 0.0) -> Evidence:
         parts = aer_fresh(3, 4, False, True)
         parts["out"][:], parts["cdf"][:] = w, np.cumsum(np.abs(w))
         parts["S"][:3], parts["values"][:3], parts["place"][:k], parts["info"][DRAWS] = [0, 1, 2], x, I, k
-        aer_calibrate(y, *map(parts.get, ("S", "values", "place", "out", "cdf", "info")))
+        aer_calibrate(y, tuple(parts.values()))
         sums += float(chance) * parts["info"][YP : Q + 1]
     inner = float(w @ x)
     return Evidence(abs(sums[0] - y * inner) + abs(sums[1] - (1 + more) * inner**2), "==", 0, tol=1e-12)
@@ -381,67 +326,30 @@ def aer_output(lazy: tuple, own: tuple, plan: tuple) -> np.ndarray:
     out, info = own[6], own[8]
     _, _, rounds, last, output = plan
     if out.size > 0 and info[ROUNDS] >= rounds: return out * (aer_scale(info) if info[ROUNDS] >= last else 1.0)
-    if output == 2: return lazy_weights(*lazy)
-    return lazy_sums(*lazy) / max(1.0, info[ROUNDS])
+    if output == 2: return lazy_weights(lazy)
+    return lazy_sums(lazy) / max(1.0, info[ROUNDS])
 
 
 @kernel(allocates=True, apart=True)
-def aer_fix_output(
-    key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, out: np.ndarray, cdf: np.ndarray, plan: tuple
-) -> None:
+def aer_fix_output(lazy: tuple, own: tuple, plan: tuple) -> None:
     """Write down the output weights and the running sums of their sizes for the calibration: O(d), once.
 
     Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
 
     Parameters
     ----------
-    key, total, nodes, num : arrays
-        From `lazy_ball`.
-    out, cdf : arrays (d,), written
-        The learner's own, by the names of AER_OWN.
-    plan : tuple
-        As for `aer_output`.
+    lazy, own, plan
+        As for `aer_output`; out and cdf of own are written.
     """
-    w = lazy_weights(key, total, nodes, num) if plan[4] == 2 else lazy_sums(key, total, nodes, num) / plan[2]
-    so_far = 0.0
+    w, total, out, cdf = lazy_weights(lazy) if plan[4] == 2 else lazy_sums(lazy) / plan[2], 0.0, own[6], own[7]
     for i in range(w.size):
-        so_far += abs(w[i])
-        out[i], cdf[i] = w[i], so_far
-
-
-@kernel
-def aer_learn(
-    y: float, key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, S: np.ndarray, values: np.ndarray,
-    place: np.ndarray, mean: np.ndarray, seen: np.ndarray, out: np.ndarray, cdf: np.ndarray, info: np.ndarray, plan: tuple,
-) -> None:
-    """Learn, or calibrate, from the bought values and the label; the round is over.
-
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
-
-    Parameters
-    ----------
-    y : float
-        The label.
-    key, total, nodes, num : arrays, changed
-        From `lazy_ball`.
-    S, values, place, mean, seen, out, cdf, info : arrays, changed
-        The learner's own, by the names of AER_OWN.
-    plan : tuple
-        As for `aer_output`.
-    """
-    if mean.size > 0: y = aer_centre(y, S, values, mean, seen, info)
-    if info[ROUNDS] < plan[2]:
-        if plan[4] == 1: lazy_tally(key, total, nodes, num)
-        aer_descend(y, key, total, nodes, num, S, values, place, info, plan[0], plan[1])
-        if plan[4] == 0: lazy_tally(key, total, nodes, num)
-    else: aer_calibrate(y, S, values, place, out, cdf, info)
-    info[ROUNDS] += 1
-    if info[ROUNDS] == plan[2]: aer_fix_output(key, total, nodes, num, out, cdf, plan)
+        total += abs(w[i])
+        out[i], cdf[i] = w[i], total
 
 
 @kernel
 def aer_end_round(y: float, lazy: tuple, own: tuple, plan: tuple) -> None:
-    """`aer_learn`, in a round by hand.
+    """Learn, or calibrate, from the bought values and the label; the round is over.
 
     Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
 
@@ -452,9 +360,15 @@ def aer_end_round(y: float, lazy: tuple, own: tuple, plan: tuple) -> None:
     lazy, own, plan
         As for `aer_output`; lazy and own are changed.
     """
-    key, total, nodes, num = lazy
-    _, S, values, place, mean, seen, out, cdf, info = own
-    aer_learn(y, key, total, nodes, num, S, values, place, mean, seen, out, cdf, info, plan)
+    info = own[8]
+    if own[4].size > 0: y = aer_centre(y, own)
+    if info[ROUNDS] < plan[2]:
+        if plan[4] == 1: lazy_tally(lazy)
+        aer_descend(y, lazy, own, plan[0], plan[1])
+        if plan[4] == 0: lazy_tally(lazy)
+    else: aer_calibrate(y, own)
+    info[ROUNDS] += 1
+    if info[ROUNDS] == plan[2]: aer_fix_output(lazy, own, plan)
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #f2d83b75
 @kernel(allocates=True, apart=True)
@@ -516,12 +430,10 @@ def aer_run(
     int
         How many rounds were played before a refusal.
     """
-    key, total, nodes, num = lazy  # taken apart once: numba counts the references to every array that is taken out of a tuple
-    mark, S, values, place, mean, seen, fixed, cdf, info = own
+    S, values, info = own[1], own[2], own[8]
     for t in range(rows.size):
         row, usable = rows[t], True
-        if info[ROUNDS] < plan[2]: aer_choose(words, key, total, nodes, num, mark, S, place, info)
-        else: aer_choose_fixed(words, mark, S, place, cdf, info)
+        aer_draw(words, lazy, own, info[ROUNDS] < plan[2])
         bought[t] = np.int64(info[BOUGHT])
         for a in range(bought[t]):
             values[a] = entry(X, row, S[a])
@@ -530,7 +442,7 @@ def aer_run(
         if scored:
             out[t] = aer_score(X, row, lazy, own, plan)
             if not math.isfinite(out[t]): return t
-        aer_learn(y[row], key, total, nodes, num, S, values, place, mean, seen, fixed, cdf, info, plan)
+        aer_end_round(y[row], lazy, own, plan)
     return rows.size
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #03c68071
@@ -769,7 +681,7 @@ def draw_counts(rounds: int, reserved: int, rng: np.random.Generator) -> tuple[d
     "How often query() chose each (C, ordered weighted draws) in the rounds that learn, and each (first, last) draw afterwards."
     T = rounds + reserved
     lr = AER(5, 4, T=T, calibrate=reserved / T, output="last", seed=rng)
-    lazy_step(*lr._lazy, np.array([0, 2, 3]), np.array([0.5, -0.3, 0.2]), 3, 1.0)
+    lazy_step(lr._lazy, np.array([0, 2, 3]), np.array([0.5, -0.3, 0.2]), 3, 1.0)
     learning, later = {}, {}
     for t in range(T):
         lr.commit()
