@@ -1598,6 +1598,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                   'oslr_nb.protocol.Learner.observe': ('core/protocol.html#learner.observe', 'oslr_nb/protocol.py'),
                                   'oslr_nb.protocol.Learner.predict': ('core/protocol.html#learner.predict', 'oslr_nb/protocol.py'),
                                   'oslr_nb.protocol.Learner.query': ('core/protocol.html#learner.query', 'oslr_nb/protocol.py'),
+                                  'oslr_nb.protocol.Learner.rng': ('core/protocol.html#learner.rng', 'oslr_nb/protocol.py'),
                                   'oslr_nb.protocol.Learner.save': ('core/protocol.html#learner.save', 'oslr_nb/protocol.py'),
                                   'oslr_nb.protocol.Learner.skip': ('core/protocol.html#learner.skip', 'oslr_nb/protocol.py'),
                                   'oslr_nb.protocol.Learner.update': ('core/protocol.html#learner.update', 'oslr_nb/protocol.py'),

@@ -611,17 +611,22 @@ class Learner:
         self._next, self._cost, self._refused = 0, 0, None
         self._alone = OneAtATime()
 
+    @property
+    def rng(self) -> np.random.Generator:
+        "Source of all randomness."
+        return self._rng
+
     def _draw_from(self, rng: np.random.Generator) -> None:
         from oslr_nb.compiled import generator_words  # numba, which takes half a second to import
 
-        self.rng, self.words = rng, generator_words(rng)  # the state of the generator, for compiled code
+        self._rng, self.words = rng, generator_words(rng)  # the generator, and its state for compiled code
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "words"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._draw_from(self.rng)
+        self._draw_from(self._rng)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.params.items())})"
@@ -632,6 +637,7 @@ class Learner:
         return CALLS[self.protocol]
 
     def _turn(self, call: str) -> None:
+        if self._next == 0 and type(self) not in ANNOUNCED: announce(type(self))
         if call != CALLS[self.protocol][self._next]:
             order = f"expected {self.calls[self._next]} ({self.protocol}: {', '.join(self.calls)})"
             raise ProtocolError(f"{call} is out of order: {order}.")
@@ -695,7 +701,6 @@ class Learner:
         """
         with self._alone:
             self._turn("query")
-            if type(self) not in ANNOUNCED: announce(type(self))
             q = self._query() if self._refused is None else self._refused  # a query stands until it is answered
             self._refused, self._cost = None, len(q[0]) + len(q[1]) if isinstance(q, tuple) else len(q)
             self._next += 1
@@ -1571,7 +1576,6 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
         fail("score", score, "True", f"{learner.protocol} predicts in every round")
     with learner._alone:
         learner._turn(learner.calls[0])
-        if type(learner) not in ANNOUNCED: announce(type(learner))
         rows = check_rows(rows, len(X))
         limit, told = learner.y_limit[1] * SLACK, y if len(rows) >= len(y) else y[rows]  # the shorter of the two, in one pass
         if not np.abs(told).max(initial=0.0) <= limit:
