@@ -3,22 +3,38 @@
 # %% ../nbs/core/04_experts.ipynb #bd3d3a65
 """Experts.
 
-Hedge with costs of any sign, and exponentiated gradient on the l1 ball, with second-order regret bounds, whole proofs
-and measured tightness.
+Hedge with costs of any sign, exponentiated gradient on the l1 ball, and prediction with limited advice, with
+second-order regret bounds, whole proofs and measured tightness.
 """
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from .checks import LARGEST, check_array, check_int, check_magnitude, check_real, check_scales, fail, kernel
+from oslr_nb.checks import (
+    LARGEST,
+    check_array,
+    check_exact,
+    check_flag,
+    check_int,
+    check_magnitude,
+    check_real,
+    check_rng,
+    check_scales,
+    fail,
+    kernel,
+)
+from .compiled import generator_words, uniform
+from .designs import draw_outside
 
 # %% auto #0
 __all__ = ['second_order_factor', 'hedge', 'hedge_regret_bound', 'hedge_rate', 'bound_hedge', 'eg_step', 'exponentiated_gradient',
-           'eg_regret_bound']
+           'eg_regret_bound', 'limited_chances', 'limited_advice', 'bexp_draw', 'bexp_learn', 'bexp_draw_kept',
+           'bexp_learn_kept', 'bexp_rate', 'bound_bexp']
 
 # %% ../nbs/core/04_experts.ipynb #954b3666
 def second_order_factor(a: float) -> float:
@@ -260,3 +276,297 @@ def eg_regret_bound(g: Any, eta: float, radius: float = 1.0) -> np.ndarray:
     largest = np.abs(g).max(axis=1)
     psi = np.array([second_order_factor(float(v)) for v in eta * np.maximum.accumulate(largest)])
     return radius * (math.log(2 * g.shape[1]) / eta + eta * psi * np.cumsum(largest**2))
+
+# %% ../nbs/core/04_experts.ipynb #01f216e9
+#| code-fold: true
+#| code-summary: "Exported source: limited_chances"
+def limited_chances(q: Any, M: int) -> np.ndarray:
+    """Chance of each expert to be asked, if one is drawn by q and M - 1 others uniformly.
+
+    Parameters
+    ----------
+    q : array-like (N,)
+        Probabilities of the experts; with fractions the answer is exact.
+    M : int
+        How many are asked, from 1 to N.
+
+    Returns
+    -------
+    array (N,)
+        q + (1 - q) (M - 1) / (N - 1).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    Source: Seldin et al. 2014, equation (1).
+    """
+    q = check_exact("q", q, (None,))
+    N = len(q)
+    M = check_int("M", M, 1, max(N, 1), "so many experts are asked")
+    if N == 0 or min(q) < 0 or abs(sum(q) - 1) > 1e-9: fail("q", q.tolist(), "probabilities of sum 1")
+    return q + (1 - q) * Fraction(M - 1, max(N - 1, 1)) if q.dtype == object else q + (1 - q) * ((M - 1) / max(N - 1, 1))
+
+# %% ../nbs/core/04_experts.ipynb #bb0327ff
+def limited_advice(losses: Any, M: int, eta: Any, seed: Any = None, centred: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Play with limited advice on given losses.
+
+    Parameters
+    ----------
+    losses : array-like (T, N)
+        Loss of each expert in each round, in [0, 1].
+    M : int
+        How many experts are asked per round, from 1 to N.
+    eta : float or array-like (T,)
+        Rate, positive; or one for each round, not increasing.
+    seed : int, SeedSequence, Generator or None
+        Source of randomness.
+    centred : bool
+        Whether the losses minus 1/2 are estimated; needs M of at least 2 where there are several experts.
+
+    Returns
+    -------
+    played : array of int (T,)
+        The expert that was followed.
+    asked : array of int (T, M)
+        The experts whose losses were seen; the first is the one followed.
+    chances : array (T, N)
+        The probabilities by which it was drawn.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    Source: Seldin et al. 2014, Algorithm 1; `centred` is ours.
+    """
+    losses, rng = check_array("losses", losses, (None, None)), check_rng(seed)
+    if 0 in losses.shape: fail("shape of losses", losses.shape, "(T, N) with T, N of at least 1")
+    if losses.min() < 0 or losses.max() > 1: fail("losses", float(losses.max() if losses.max() > 1 else losses.min()), "in [0, 1]")
+    (T, N), half = losses.shape, 0.5 * check_flag("centred", centred)
+    M = check_int("M", M, 1 if not half or N == 1 else 2, N, f"there are N = {N} experts; two must be asked if centred")
+    eta = _rates_of_rounds(eta, T)
+    sums, words, mark = np.zeros(N), generator_words(rng), np.full(N, -1)
+    asked, chances = np.empty((T, M), np.int64), np.empty((T, N))
+    for t in range(T):
+        q = np.exp(-eta[t] * (sums - sums.min()))
+        j = np.searchsorted(np.cumsum(q), rng.random() * np.cumsum(q)[-1], side="right")
+        chances[t] = q / np.cumsum(q)[-1]
+        asked[t, 0], mark[j] = j, t
+        draw_outside(words, N, 1, M - 1, mark, t, asked[t, 1:])
+        U = asked[t]
+        sums[U] += (losses[t, U] - half) / limited_chances(chances[t], M)[U]
+    return asked[:, 0].copy(), asked, chances
+
+
+def _rates_of_rounds(eta: Any, T: int) -> np.ndarray:
+    "One positive rate for each round, not increasing, from a number or an array (T,)."
+    if np.ndim(eta) == 0: return np.full(T, check_scales(eta=eta)[0])
+    eta = check_array("eta", eta, (T,))
+    check_scales(**{"least eta": float(eta.min()), "largest eta": float(eta.max())})
+    if (np.diff(eta) > 0).any(): fail("eta", eta.tolist(), "not increasing")
+    return eta
+
+# %% ../nbs/core/04_experts.ipynb #940b980b
+@kernel(apart=True)
+def bexp_draw(words: np.ndarray, L: np.ndarray, eta: float, U: np.ndarray, p: np.ndarray, mark: np.ndarray, stamp: int) -> None:
+    """Draw the expert to follow and the experts to ask, O(N); compiled, arguments not checked.
+
+    Parameters
+    ----------
+    words : array of uint64, shape (4,)
+        `generator_words` of the source of randomness; changed.
+    L : array (N,)
+        Sums of the estimated losses.
+    eta : float
+        Rate, positive.
+    U : array of int64, shape (M,), written
+        Distinct experts, M from 1 to N: the one to follow first, then those that are only asked.
+    p : array (N,), written
+        Probabilities by which the first was drawn.
+    mark : array of int64, shape (N,)
+        Scratch; no entry may equal `stamp`. Expert i is in U when mark[i] == stamp afterwards.
+    stamp : int
+        The mark of this draw, another one in every round.
+
+    Notes
+    -----
+    Source: Seldin et al. 2014, Algorithm 1.
+    """
+    low = L[0]
+    for i in range(L.size): low = min(low, L[i])
+    total = 0.0
+    for i in range(L.size):
+        p[i] = math.exp(-eta * (L[i] - low))
+        total += p[i]
+    x, j, running = uniform(words) * total, 0, p[0]
+    while running <= x:  # ends: x is below the total, which is summed in this order
+        j += 1
+        running += p[j]
+    for i in range(L.size): p[i] /= total
+    mark[j] = stamp
+    U[0] = j
+    draw_outside(words, L.size, 1, U.size - 1, mark, stamp, U[1:])
+
+
+@kernel
+def bexp_learn(L: np.ndarray, p: np.ndarray, U: np.ndarray, losses: np.ndarray) -> None:
+    """Add the estimates of a round to the sums; compiled, arguments not checked.
+
+    Parameters
+    ----------
+    L : array (N,), changed
+        Sums of the estimated losses.
+    p : array (N,)
+        Probabilities, from `bexp_draw`.
+    U : array of int64, shape (M,)
+        The experts that were asked, from `bexp_draw`.
+    losses : array (M,)
+        Their losses, in this order; minus 1/2 if the engine is centred.
+    """
+    rest = (U.size - 1) / max(L.size - 1, 1)
+    for m in range(U.size):
+        i = U[m]
+        L[i] += losses[m] / (p[i] + (1 - p[i]) * rest)
+
+# %% ../nbs/core/04_experts.ipynb #45e59b8d
+#| code-fold: true
+#| code-summary: "Exported source: bexp_draw_kept, bexp_learn_kept"
+@kernel(apart=True)
+def bexp_draw_kept(
+    words: np.ndarray, L: np.ndarray, w: np.ndarray, ref: np.ndarray, eta: float, U: np.ndarray, mark: np.ndarray, stamp: int
+) -> float:
+    """`bexp_draw` with weights that are kept between rounds, at one rate; compiled, arguments not checked.
+
+    Parameters
+    ----------
+    words : array of uint64, shape (4,)
+        `generator_words` of the source of randomness; changed.
+    L : array (N,)
+        Sums of the estimated losses, zero before the first round.
+    w : array (N,)
+        Weights exp(-eta (L - ref)), ones before the first round; computed anew if their sum is out of range.
+    ref : array (1,)
+        Reference, zero before the first round; changed with the weights.
+    eta : float
+        Rate, positive, the same in all rounds.
+    U : array of int64, shape (M,), written
+        As for `bexp_draw`, like the others.
+    mark : array of int64, shape (N,)
+        Scratch.
+    stamp : int
+        The mark of this draw.
+
+    Returns
+    -------
+    float
+        Sum of the weights: expert i is followed with the chance w[i] / sum.
+    """
+    total = 0.0
+    for i in range(w.size): total += w[i]
+    if not 1e-100 < total < 1e100:
+        ref[0] = L[0]
+        for i in range(L.size): ref[0] = min(ref[0], L[i])
+        total = 0.0
+        for i in range(L.size):
+            w[i] = math.exp(-eta * (L[i] - ref[0]))
+            total += w[i]
+    x, j, running = uniform(words) * total, 0, w[0]
+    while running <= x:  # as in bexp_draw
+        j += 1
+        running += w[j]
+    mark[j] = stamp
+    U[0] = j
+    draw_outside(words, L.size, 1, U.size - 1, mark, stamp, U[1:])
+    return total
+
+
+@kernel
+def bexp_learn_kept(
+    L: np.ndarray, w: np.ndarray, ref: np.ndarray, eta: float, total: float, U: np.ndarray, losses: np.ndarray
+) -> None:
+    """`bexp_learn` with weights that are kept between rounds; compiled, arguments not checked.
+
+    Parameters
+    ----------
+    L, w : arrays (N,), changed
+        Sums of the estimated losses, and weights.
+    ref : array (1,)
+        Reference of the weights.
+    eta : float
+        Rate, as for `bexp_draw_kept`.
+    total : float
+        Sum of the weights, from `bexp_draw_kept`.
+    U : array of int64, shape (M,)
+        The experts that were asked.
+    losses : array (M,)
+        Their losses, in this order; minus 1/2 if the engine is centred.
+    """
+    rest = (U.size - 1) / max(L.size - 1, 1)
+    for m in range(U.size):
+        i = U[m]
+        q = w[i] / total
+        L[i] += losses[m] / (q + (1 - q) * rest)
+        w[i] = math.exp(-eta * (L[i] - ref[0]))
+
+# %% ../nbs/core/04_experts.ipynb #ce175726
+def bexp_rate(T: float, N: int, M: int, centred: bool = False) -> float:
+    """Rate of `limited_advice` for a known number of rounds.
+
+    Parameters
+    ----------
+    T : float
+        Number of rounds, positive.
+    N : int
+        Number of experts, at least 2.
+    M : int
+        How many are asked per round, from 1 (2 if centred) to N.
+    centred : bool
+        Whether the losses minus 1/2 are estimated.
+
+    Returns
+    -------
+    float
+        sqrt(2 M ln N / (N T)), or the rate of `hedge_rate` for second moments N / (4 M) and costs of at least
+        -(N - 1) / (2 (M - 1)).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    return hedge_rate(T, *_limited_moments(N, M, centred))
+
+
+def _limited_moments(N: int, M: int, centred: bool) -> tuple[int, float, float]:
+    "Number of experts, limit on the second moment of the estimates, and on how negative they are."
+    N = check_int("N", N, 2, 2**53, "there is nothing to learn with one expert")
+    M = check_int("M", M, 1 + check_flag("centred", centred), N, f"there are N = {N} experts; two must be asked if centred")
+    return (N, N / (4 * M), (N - 1) / (2 * (M - 1))) if centred else (N, N / M, 0.0)
+
+
+def bound_bexp(T: float, N: int, M: int, centred: bool = False) -> float:
+    """Upper bound on the expected regret of `limited_advice` with `bexp_rate`, against every fixed expert.
+
+    Parameters
+    ----------
+    T : float
+        Number of rounds, positive.
+    N : int
+        Number of experts, at least 2.
+    M : int
+        How many are asked per round, from 1 (2 if centred) to N.
+    centred : bool
+        Whether the losses minus 1/2 are estimated.
+
+    Returns
+    -------
+    float
+        sqrt(2 (N / M) T ln N); if centred, half of this plus (N - 1) ln N / (6 (M - 1)).
+    """
+    return bound_hedge(T, *_limited_moments(N, M, centred))

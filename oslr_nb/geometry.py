@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .checks import check_array, check_choice, check_indices, check_int, check_real, fail, kernel
+from .checks import LARGEST, check_array, check_choice, check_indices, check_int, check_real, fail, kernel
 
 # %% auto #0
 __all__ = ['ENUMERATION_LIMIT', 'proj_l2', 'proj_simplex', 'soft_threshold', 'proj_l1', 'top_k', 'hard_threshold',
@@ -608,7 +608,7 @@ def compatibility(V: np.ndarray, support: np.ndarray, cone: float = 2.0) -> Inte
     Source: Ito et al. 2017, condition (b).
     """
     V, support = check_psd("V", V), check_indices("support", support, len(V))
-    k, cone = check_int("size of support", support.size, 1, len(V)), check_real("cone", cone, 0)
+    k, cone = check_int("size of support", support.size, 1, len(V)), check_real("cone", cone, 0, LARGEST)
     scale, every = float(V.diagonal().max()) or 1.0, k <= 8
     signs = np.array([(1.0, *p) for p in itertools.product((1.0, -1.0), repeat=k - 1)]) if every else np.ones((64, k))
     if not every: signs[1:, 1:] = np.random.default_rng(0).choice([1.0, -1.0], (63, k - 1))
@@ -685,7 +685,7 @@ def restricted_eigenvalue(V: np.ndarray, s: int, cone: float = 2.0) -> Interval:
         If an argument is out of range.
     """
     V = check_psd("V", V)
-    d, s, cone = len(V), check_int("s", s, 1, len(V)), check_real("cone", cone, 0)
+    d, s, cone = len(V), check_int("s", s, 1, len(V)), check_real("cone", cone, 0, LARGEST)
     lower = math.sqrt(sparse_bounds(V, d)[0])
     for r in np.unique(np.geomspace(1, d - s, 24).astype(int)).tolist() if d > s else []:
         low, high = sparse_bounds(V, s + r)[0], sparse_bounds(V, r)[1]

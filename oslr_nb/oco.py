@@ -3,8 +3,8 @@
 # %% ../nbs/core/03_oco.ipynb #3c9810b5
 """Online convex optimisation.
 
-Dual averaging and online gradient descent on a ball, with pathwise regret bounds, whole proofs and measured
-tightness.
+Dual averaging and online gradient descent on a ball, and for the squared loss the forecaster of Vovk, Azoury and
+Warmuth and the online Newton step, with pathwise regret bounds, whole proofs and measured tightness.
 """
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from .checks import SMALLEST, check_array, check_int, check_magnitude, check_scales, fail, kernel
+from .checks import SMALLEST, check_array, check_int, check_magnitude, check_real, check_scales, fail, kernel
 from .geometry import proj_l2
 
 # %% auto #0
 __all__ = ['MOST_ROUNDS', 'dual_averaging_into', 'dual_averaging_step', 'dual_averaging', 'linear_regret', 'rda_regret_bound',
-           'rda_schedule', 'bound_rda', 'ogd', 'ogd_regret_bound', 'ogd_schedule', 'bound_ogd']
+           'rda_schedule', 'bound_rda', 'ogd', 'ogd_regret_bound', 'ogd_schedule', 'bound_ogd', 'vaw', 'forward_ridge',
+           'vaw_predict', 'vaw_learn', 'ridge_weights', 'vaw_regret_bound', 'bound_vaw', 'project_norm', 'ons',
+           'ons_regret_bound', 'bound_ons']
 
 # %% ../nbs/core/03_oco.ipynb #464c5884
 @kernel(apart=True)
@@ -364,3 +366,387 @@ def bound_ogd(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> float
         sqrt(2 n) G radius (step + 1/step); 2 sqrt(2 n) G radius at step 1.
     """
     return 2 * bound_rda(n, G, radius, step)
+
+# %% ../nbs/core/03_oco.ipynb #02881ce2
+def vaw(X: Any, y: Any, ridge: float = 1.0) -> np.ndarray:
+    """Predictions of the Vovk-Azoury-Warmuth forecaster.
+
+    Parameters
+    ----------
+    X : array-like (T, n)
+        Features of each round.
+    y : array-like (T,)
+        Labels.
+    ridge : float
+        Weight of ||u||^2, positive; above 1e-14 times the sum of all squared features.
+
+    Returns
+    -------
+    array (T,)
+        Prediction of each round, from its features and the rounds before it.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, a number is not finite or too large, or the ridge is lost in rounding.
+
+    Notes
+    -----
+    Source: Vovk 2001, Azoury & Warmuth 2001.
+    """
+    X, y, ridge = _check_stream(X, y, ridge)
+    T, n = X.shape
+    A, b, out = ridge * np.eye(n), np.zeros(n), np.empty(T)
+    for t in range(T):
+        A += np.outer(X[t], X[t])
+        out[t] = X[t] @ np.linalg.solve(A, b)
+        b += y[t] * X[t]
+    return out
+
+
+def forward_ridge(X: Any, y: Any, ridge: float = 1.0) -> np.ndarray:
+    """Weights of ridge regression on the rounds before.
+
+    Parameters
+    ----------
+    X : array-like (T, n)
+        Features of each round.
+    y : array-like (T,)
+        Labels.
+    ridge : float
+        Weight of ||u||^2, positive; above 1e-14 times the sum of all squared features.
+
+    Returns
+    -------
+    array (T, n)
+        Weights of each round, known before its features; zero in the first.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, a number is not finite or too large, or the ridge is lost in rounding.
+    """
+    X, y, ridge = _check_stream(X, y, ridge)
+    T, n = X.shape
+    A, b, w = ridge * np.eye(n), np.zeros(n), np.empty((T, n))
+    for t in range(T):
+        w[t] = np.linalg.solve(A, b)
+        A += np.outer(X[t], X[t])
+        b += y[t] * X[t]
+    return w
+
+
+def _check_stream(X: Any, y: Any, ridge: float) -> tuple[np.ndarray, np.ndarray, float]:
+    "Features, labels and ridge, checked."
+    X = check_magnitude("X", check_array("X", X, (None, None)))
+    if 0 in X.shape: fail("shape of X", X.shape, "(T, n) with T, n of at least 1")
+    y, (ridge,) = check_magnitude("y", check_array("y", y, (len(X),))), check_scales(ridge=ridge)
+    check_real("ridge", ridge, 1e-14 * float((X**2).sum()), why="it would be lost in rounding beside the sum of all squared features")
+    return X, y, ridge
+
+# %% ../nbs/core/03_oco.ipynb #b4e28da9
+@kernel
+def vaw_predict(z: np.ndarray, P: np.ndarray, b: np.ndarray, v: np.ndarray) -> float:
+    """Prediction of the Vovk-Azoury-Warmuth forecaster; moves P on; compiled, O(n^2), arguments not checked.
+
+    Parameters
+    ----------
+    z : array (n,)
+        Features of the round.
+    P : array (n, n), changed
+        Inverse of A_{t-1} on entry, of A_t = A_{t-1} + z z' afterwards; I / ridge before the first round.
+    b : array (n,)
+        Sum of y z over the rounds before.
+    v : array (n,)
+        Scratch.
+
+    Returns
+    -------
+    float
+        z' A_t^{-1} b. The forward prediction is this times 1 + z' A_{t-1}^{-1} z.
+
+    Notes
+    -----
+    Source: Vovk 2001, Azoury & Warmuth 2001.
+    """
+    size, forward = 1.0, 0.0
+    for i in range(z.size):
+        total = 0.0
+        for j in range(z.size): total += P[i, j] * z[j]
+        v[i] = total
+        size += total * z[i]
+        forward += total * b[i]
+    for i in range(z.size):
+        for j in range(z.size): P[i, j] -= v[i] * v[j] / size
+    return forward / size
+
+
+@kernel
+def vaw_learn(z: np.ndarray, y: float, b: np.ndarray) -> None:
+    """Add a round to the sum of y z; compiled, arguments not checked.
+
+    Parameters
+    ----------
+    z : array (n,)
+        Features of the round.
+    y : float
+        Its label.
+    b : array (n,), changed
+        The sum.
+    """
+    for i in range(z.size): b[i] += y * z[i]
+
+
+@kernel
+def ridge_weights(P: np.ndarray, b: np.ndarray, w: np.ndarray) -> None:
+    """Weights P b of forward ridge regression; compiled, O(n^2), arguments not checked.
+
+    Parameters
+    ----------
+    P : array (n, n)
+        Inverse of A, as for `vaw_predict`.
+    b : array (n,)
+        Sum of y z.
+    w : array (n,), written
+        The weights.
+    """
+    for i in range(b.size):
+        w[i] = 0.0
+        for j in range(b.size): w[i] += P[i, j] * b[j]
+
+# %% ../nbs/core/03_oco.ipynb #6b883cc7
+#| code-fold: true
+#| code-summary: "Exported source: vaw_regret_bound, bound_vaw"
+def vaw_regret_bound(X: Any, ridge: float, y_max: float, u: Any = None) -> np.ndarray:
+    """Bound on the regret of `vaw` after each round, from the features.
+
+    Parameters
+    ----------
+    X : array-like (T, n)
+        Features of each round.
+    ridge : float
+        Weight of ||u||^2, as for `vaw`.
+    y_max : float
+        Limit on |y_t|, positive.
+    u : array-like (n,) or None
+        Comparator; None for the regret against the best u with its price, ridge ||u||^2 + loss.
+
+    Returns
+    -------
+    array (T,)
+        Upper bounds: ridge ||u||^2 + y_max^2 ln det(A_t / ridge).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    X, _, ridge = _check_stream(X, np.zeros(np.shape(X)[:1]), ridge)
+    (y_max,), n = check_scales(y_max=y_max), X.shape[1]
+    u = np.zeros(n) if u is None else check_magnitude("u", check_array("u", u, (n,)))
+    A, logs = np.eye(n), np.empty(len(X))
+    for t, z in enumerate(X / math.sqrt(ridge)):
+        A += np.outer(z, z)
+        logs[t] = np.linalg.slogdet(A)[1]
+    return ridge * float(u @ u) + y_max**2 * logs
+
+
+def bound_vaw(T: int, n: int, ridge: float, x_norm: float, y_max: float, w_norm: float = 0.0) -> float:
+    """Upper bound on the regret of `vaw`, closed form.
+
+    Parameters
+    ----------
+    T : int
+        Number of rounds, at least 1.
+    n : int
+        Number of features, at least 1.
+    ridge : float
+        Weight of ||u||^2, positive.
+    x_norm : float
+        Limit on the Euclidean norm of the features of a round, positive.
+    y_max : float
+        Limit on the labels, positive.
+    w_norm : float
+        Limit on the Euclidean norm of the comparator, at least 0; 0 for the regret against the best one with its price.
+
+    Returns
+    -------
+    float
+        ridge w_norm^2 + y_max^2 m ln(1 + T x_norm^2 / (ridge m)), m = min(n, T).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    ridge, x_norm, y_max = check_scales(ridge=ridge, x_norm=x_norm, y_max=y_max)
+    (w_norm,) = check_scales(zero=True, w_norm=w_norm)
+    m = min(check_int("n", n, 1, MOST_ROUNDS), check_int("T", T, 1, MOST_ROUNDS))
+    return ridge * w_norm**2 + y_max**2 * m * math.log1p(T * x_norm**2 / (ridge * m))
+
+# %% ../nbs/core/03_oco.ipynb #34605d40
+#| code-fold: true
+#| code-summary: "Exported source: project_norm"
+def project_norm(p: Any, A: Any, radius: float = 1.0) -> np.ndarray:
+    """Point of the ball that is nearest in the norm of a positive definite matrix.
+
+    Parameters
+    ----------
+    p : array-like (n,)
+        The point to be projected; numbers of magnitude at most 1e60.
+    A : array-like (n, n)
+        Symmetric and positive definite, entries of magnitude at most 1e60; only (A + A') / 2 counts.
+    radius : float
+        Euclidean radius of the ball, positive.
+
+    Returns
+    -------
+    array (n,)
+        The minimiser of (w - p)' A (w - p) over ||w|| <= radius.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite or too large, or A is not positive definite.
+    """
+    p, (radius,) = check_magnitude("p", check_array("p", p, (None,))), check_scales(radius=radius)
+    A = check_magnitude("A", check_array("A", A, (p.size, p.size)))
+    if p.size == 0: fail("p", [], "a point with at least one coordinate")
+    return _newton_projection(p, A, radius)
+
+
+def _newton_projection(p: np.ndarray, A: np.ndarray, radius: float) -> np.ndarray:
+    "`project_norm` without the checks."
+    if np.linalg.norm(p) <= radius: return p.copy()
+    values, vectors = np.linalg.eigh((A + A.T) / 2)
+    if values[0] <= 0: fail("least eigenvalue of A", float(values[0]), "positive")
+    c, values, mu = vectors.T @ p, values / values[-1], 0.0  # mu in units of the largest eigenvalue
+    for _ in range(200):
+        w = values / (values + mu) * c
+        size = np.linalg.norm(w)
+        if size <= radius * (1 + 1e-15): break
+        mu += (size / radius - 1) * size**2 / (w**2 / (values + mu)).sum()
+    return vectors @ w * min(1.0, radius / size)
+
+# %% ../nbs/core/03_oco.ipynb #4f596d95
+def ons(X: Any, y: Any, radius: float = 1.0, ridge: float = 1.0, largest: float | None = None) -> np.ndarray:
+    """Weights of the online Newton step for the squared loss, in a ball.
+
+    Parameters
+    ----------
+    X : array-like (T, n)
+        Features of each round.
+    y : array-like (T,)
+        Labels.
+    radius : float
+        Radius of the ball, positive.
+    ridge : float
+        Weight of the identity in the matrix, positive; above 1e-14 times the sum of all squared features.
+    largest : float or None
+        Limit M on |<w, x> - y| in the ball: the matrix grows by g g' / (4 M^2). None: it grows by x x'.
+
+    Returns
+    -------
+    array (T, n)
+        Weights of each round, known before its features; zero in the first.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, an argument is out of range, or `largest` is below radius max ||x|| + max |y|.
+
+    Notes
+    -----
+    Source: Hazan, Agarwal & Kale 2007.
+    """
+    X, y, ridge = _check_stream(X, y, ridge)
+    (radius,), largest = check_scales(radius=radius), _check_largest(X, y, radius, largest)
+    A, w = ridge * np.eye(X.shape[1]), np.zeros((len(X) + 1, X.shape[1]))
+    for t, (z, label) in enumerate(zip(X, y, strict=True)):
+        r = w[t] @ z - label
+        A += (1.0 if largest is None else (r / largest) ** 2) * np.outer(z, z)
+        w[t + 1] = _newton_projection(w[t] - r * np.linalg.solve(A, z), A, radius)
+    return w[:-1]
+
+
+def _check_largest(X: np.ndarray, y: np.ndarray, radius: float, largest: float | None) -> float | None:
+    "The limit M, checked against the data."
+    if largest is None: return None
+    (largest,) = check_scales(high=1e130, largest=largest)
+    reached = radius * float(np.linalg.norm(X, axis=1).max()) + float(np.abs(y).max())
+    if largest < reached * (1 - 1e-12): fail("largest", largest, f"at least {reached:g}, the largest residual that is possible in the ball")
+    return largest
+
+# %% ../nbs/core/03_oco.ipynb #dd247a32
+#| code-fold: true
+#| code-summary: "Exported source: ons_regret_bound, bound_ons"
+def ons_regret_bound(X: Any, y: Any, w: Any, radius: float = 1.0, ridge: float = 1.0, largest: float | None = None) -> np.ndarray:
+    """Bound on the regret of `ons` after each round, from its features, labels and weights.
+
+    Parameters
+    ----------
+    X : array-like (T, n)
+        Features of each round.
+    y : array-like (T,)
+        Labels.
+    w : array-like (T, n)
+        Weights that were played.
+    radius : float
+        Radius of the ball; the bound holds for every comparator in it.
+    ridge : float
+        Weight of the identity, as for `ons`.
+    largest : float or None
+        As for `ons`.
+
+    Returns
+    -------
+    array (T,)
+        Upper bounds: ridge radius^2 plus the sum of r_t^2 z_t' A_t^-1 z_t.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, an argument is out of range, or w is outside the ball.
+    """
+    X, y, ridge = _check_stream(X, y, ridge)
+    (radius,), largest = check_scales(radius=radius), _check_largest(X, y, radius, largest)
+    w = check_magnitude("w", check_array("w", w, X.shape))
+    check_real("largest ||w||", float(np.linalg.norm(w, axis=1).max()), high=radius * (1 + 1e-9), why="the weights have to be in the ball")
+    A, out = ridge * np.eye(X.shape[1]), np.empty(len(X))
+    for t, z in enumerate(X):
+        r = w[t] @ z - y[t]
+        A += (1.0 if largest is None else (r / largest) ** 2) * np.outer(z, z)
+        out[t] = r * r * (z @ np.linalg.solve(A, z))
+    return ridge * radius**2 + np.cumsum(out)
+
+
+def bound_ons(T: int, n: int, ridge: float, x_norm: float, y_max: float, radius: float = 1.0) -> float:
+    """Upper bound on the regret of `ons`, closed form.
+
+    Parameters
+    ----------
+    T : int
+        Number of rounds, at least 1.
+    n : int
+        Number of features, at least 1.
+    ridge : float
+        Weight of the identity, positive.
+    x_norm : float
+        Limit on the Euclidean norm of the features of a round, positive.
+    y_max : float
+        Limit on the labels, positive.
+    radius : float
+        Radius of the ball, positive.
+
+    Returns
+    -------
+    float
+        ridge radius^2 + (radius x_norm + y_max)^2 m ln(1 + T x_norm^2 / (ridge m)), m = min(n, T).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    ridge, x_norm, y_max, radius = check_scales(ridge=ridge, x_norm=x_norm, y_max=y_max, radius=radius)
+    return ridge * radius**2 + (radius * x_norm + y_max) ** 2 * bound_vaw(T, n, ridge, x_norm, 1.0)

@@ -22,6 +22,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import oslr_nb as oslr
+from oslr_nb import sparse
 from tests.measure import floor, in_turn, rounds_by_hand, rounds_of, stream, textbook, textbook_aer
 
 # (d, top, budget, rows of the table, goal for the ratio to the floor): tables that stay in the cache, and some that do not
@@ -257,7 +258,9 @@ def peers():
     return table, {module: version({"sklearn": "scikit-learn"}.get(module, module)) for module in used}
 
 
-EXTRA = {"foster2016.FKK": ", k=2, T=200", "cesabianchi2010.AER": ", T=200", "ito2017.RDA1": ", top=5"}
+EXTRA = {"foster2016.FKK": ", k=2, T=200", "cesabianchi2010.AER": ", T=200", "ito2017.RDA1": ", top=5",
+         "kale2017.OnlineGreedyOSLR": ", k=2, T=200", "kale2017.OnlineGreedyPOSLR": ", k=2, T=200"}
+EXTRA |= {key: ", k=2, rule='printed', C=1e-3" for key in ("kale2017.DantzigOSLR", "kale2017.DantzigPOSLR")}
 
 
 def cold_code(key):
@@ -349,6 +352,57 @@ def aer():
     return table
 
 
+def observed_moments(d, n, k0):
+    "Unbiased moments from k0 random features of each of n rows; the labels depend on eight features."
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    y = X[:, :8] @ np.linspace(-1, 1, 8) + 0.1 * rng.standard_normal(n)
+    X *= rng.random((n, d)).argsort(1) < k0
+    G = X.T @ X / n * (d * (d - 1) / (k0 * (k0 - 1)))
+    np.fill_diagonal(G, (X**2).mean(0) * d / k0)
+    return G, X.T @ y / n * d / k0
+
+
+def dantzig_paths(goal=10.0):
+    "Seconds of the Dantzig selector's path down to a radius, and of one call of HiGHS at that radius alone, at d = 384."
+    table = []
+    for n, k0 in (32_768, 50), (4096, 192):
+        G, c = observed_moments(384, n, k0)
+        for fraction in (0.5, 0.2, 0.1, 0.05):
+            r = fraction * np.abs(c).max()
+            found = sparse.dantzig(G, c, r)
+            times = in_turn({"path": lambda G=G, c=c, r=r: sparse.dantzig(G, c, r)}, 10)
+            times |= in_turn({"highs": lambda G=G, c=c, r=r: sparse.dantzig(G, c, r, method="highs")}, 2)
+            row = {"n": n, "k0": k0, "fraction": fraction, "active": int(np.count_nonzero(found.w)), "pivots": found.pivots}
+            row |= {f"{name}_seconds": seconds for name, seconds in times.items()}
+            row |= {"ratio": times["highs"] / times["path"], "goal": goal if row["active"] <= 20 else None}
+            table.append(row)
+            print(f"Dantzig selector, d = 384, {k0} seen in each of {n:,} rows, r = {fraction} max|c|: ", end="")
+            print(f"{row['active']} weights, path {1e3 * times['path']:.1f} ms, HiGHS {1e3 * times['highs']:.0f} ms, ", end="")
+            print(f"ratio {row['ratio']:.0f}", end="")
+            print(f" (goal {goal:g}{', missed' * (row['ratio'] < goal)})" if row["goal"] else "", flush=True)
+    return table
+
+
+def kale():
+    "Seconds of whole runs of both algorithms of Kale et al. 2017; Ito et al. 2018 report more than three hours for the second."
+    rng, table = np.random.default_rng(0), []
+    X = rng.choice([-1.0, 1.0], (2000, 384))
+    y = X[:, :5].mean(axis=1)
+    make = {
+        "DantzigPOSLR": (32_768, 1.5, lambda T: oslr.kale2017.DantzigPOSLR(384, 50, 50, sigma=0.1, rule="printed", C=0.03, seed=1)),
+        "OnlineGreedyOSLR": (53_500, 0.4, lambda T: oslr.kale2017.OnlineGreedyOSLR(384, 50, k=5, T=T, k1=25, batch=40, seed=1)),
+    }
+    for name, (T, goal, new) in make.items():
+        rows = rng.integers(2000, size=T)
+        play = lambda n, T=T, new=new, rows=rows: oslr.simulate(new(T), X, y, rows=rows[:n])
+        play(4096)  # compiled before the clock starts
+        seconds = in_turn({name: lambda play=play, T=T: play(T)}, 5)[name]
+        table.append({"learner": name, "d": 384, "k0": 50, "T": T, "seconds": seconds, "goal": goal})
+        print(f"{name}, d = 384, k0 = 50, T = {T:,}: {seconds:.2f} s{aim(seconds, goal, ' s')}", flush=True)
+    return table
+
+
 def machine():
     "Where it was measured."
     found = {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count(), "python": platform.python_version()}
@@ -359,7 +413,7 @@ def main():
     result = {"machine": machine(), "rounds": to_the_floor(), **against_textbook(), "learners": each_learner()}
     result |= {"by_hand": by_hand(), "few_rows": few_rows()}
     result["peers"], result["peer_versions"] = peers()
-    result |= {"papers": papers(), "aer": aer()}
+    result |= {"papers": papers(), "aer": aer(), "dantzig": dantzig_paths(), "kale": kale()}
     result["cold"], result["import_seconds"] = cold_starts()
     path = Path(__file__).parents[1] / "_results" / "speed.json"
     path.parent.mkdir(exist_ok=True)

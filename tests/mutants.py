@@ -27,7 +27,7 @@ from queue import Queue
 from oslr_nb.checks import source_digest
 
 TOP = Path(__file__).parents[1]
-MODULES = ["compiled", "designs", "geometry", "oco", "experts", "trees"]  # and every paper
+MODULES = ["compiled", "designs", "geometry", "oco", "experts", "bandits", "trees", "sparse"]  # and every paper
 PARTS = ("oslr_nb", "nbs", "tests", "website", "settings.ini", "pyproject.toml", "_quarto.yml")
 # Argument checks and array sizes are no mathematics; a mutant there says nothing about a theorem.
 SKIPPED_CALLS = re.compile(r"^(check_\w+|fail|warn|zeros|empty|arange|register|refuse\w*|isclose|allclose|top_buffer|default_rng)$")

@@ -67,13 +67,14 @@ def test_rows_of_the_papers():
               "hazan2012": [*(f"H{n}" for n in range(1, 21)), *(f"H{n}s" for n in (3, 5, 6, 7, 8, 12, 13, 17)),
                             "H5r", "H7t", "H12u", "E-H1", "E-H2"],
               "cesabianchi2010": [*(f"D{n}" for n in range(1, 10)), "D10a", *(f"D{n}" for n in range(11, 16)),
-                                  *(f"E-D{n}" for n in (1, 2, 3, 4, 5, 10, 11))]}
+                                  *(f"E-D{n}" for n in (1, 2, 3, 4, 5, 10, 11))],
+              "kale2017": [*(f"K{n}" for n in range(11, 24)), "K16f", "K16r", "K16s", "K17r", "E-K4"]}
     for paper, ids in wanted.items():
         assert set(ids) <= {i for i in IDS if CLAIMS[i].paper == paper}, paper
 
 
 def test_rows_of_the_core():
-    rows = {"G": 7, "B": 8, "O": 10, "W": 7, "P": 5, "S": 6}
+    rows = {"G": 7, "B": 8, "O": 17, "W": 19, "P": 5, "S": 6, "Q": 9}
     assert {f"{c}{i + 1}" for c, n in rows.items() for i in range(n)} == {i for i in IDS if CLAIMS[i].paper == "core"}
 
 

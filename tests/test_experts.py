@@ -1,11 +1,12 @@
-"""Hedge and exponentiated gradient: what they refuse."""
+"""Hedge, exponentiated gradient and limited advice: what they refuse; the ends of their range."""
 
 import numpy as np
 import pytest
 
 from oslr_nb import experts as e
+from oslr_nb.compiled import generator_words
 
-ONE = np.ones((3, 2))
+ONE, NAN = np.ones((3, 2)), np.nan
 
 
 def unit(j, w): return [1.0]
@@ -22,6 +23,37 @@ def unit(j, w): return [1.0]
       (((0, 1, 1), "d = 0"), ((1, 0, 1), "eta"), ((1, 1, 0), "n = 0"), ((2, 1, 1), "gradient"))),
     (e.exponentiated_gradient, (lambda j, w: [1e308], 1, 10.0, 3), "sum of gradients"),
     (e.exponentiated_gradient, (lambda j, w: [1.5e308], 1, 1e-9, 3), "sum of gradients"),
+    *((e.limited_advice, bad, words) for bad, words in
+      (((ONE, 0, 1), "M = 0"), ((ONE, 3, 1), "M = 3.*N = 2"), ((ONE, 1, 1, 0, True), "M = 1.*centred"), ((2 * ONE, 1, 1), "losses = 2"),
+       ((-ONE, 1, 1), "losses = -1"), ((np.zeros((0, 2)), 1, 1), "shape of losses"), (([[NAN]], 1, 1), "losses"), ((ONE, 1, 0), "eta"),
+       ((ONE, 1, [1, 2, 3]), "not increasing"), ((ONE, 1, [1, 1]), "eta"), ((ONE, 1, [1, 1, 0]), "least eta"), ((ONE, 1, 1, -1), "seed"),
+       ((ONE, 1, 1, 0, 1), "centred"))),
+    *((e.limited_chances, bad, words) for bad, words in
+      ((([0.5, 0.6], 1), "q = "), (([-0.5, 1.5], 1), "q = "), (([0.5, 0.5], 3), "M"), (([], 1), "q = "))),
+    *((f, bad, words) for f in (e.bexp_rate, e.bound_bexp) for bad, words in
+      (((0, 8, 1), "T"), ((9, 1, 1), "N"), ((9, 8, 9), "M = 9"), ((9, 8, 1, True), "M = 1"), ((9, 8, 2, "yes"), "centred"))),
 ])
 def test_refused(f, args, words):
     with pytest.raises(ValueError, match=words): f(*args)
+
+
+def test_limited_advice_at_the_ends():
+    "One expert; all asked is Hedge; weights that underflow are never drawn; the other players' randomness is not touched."
+    played, asked, chances = e.limited_advice([[0.3], [1.0]], 1, 1.0, 0)
+    assert played.tolist() == [0, 0] and asked.tolist() == [[0], [0]] and (chances == 1).all()
+    losses = np.random.default_rng(0).random((50, 4))
+    for centred in (False, True): assert np.allclose(e.limited_advice(losses, 4, 0.5, 1, centred)[2], e.hedge(losses, 0.5), rtol=1e-12)
+    L, U, p, mark = np.array([1e6, 0.0, 1e300]), np.empty(1, np.int64), np.empty(3), np.full(3, -1)
+    words = generator_words(np.random.default_rng(2))
+    for t in range(50):
+        e.bexp_draw(words, L, 1.0, U, p, mark, t)
+        assert U[0] == 1 and p.tolist() == [0, 1, 0]
+
+
+def test_limited_advice_uses_the_rates_and_the_seed():
+    losses = np.random.default_rng(0).random((30, 5))
+    one, two = (e.limited_advice(losses, 2, eta, 7) for eta in (0.4, np.full(30, 0.4)))
+    assert all((a == b).all() for a, b in zip(one, two, strict=True))
+    assert (e.limited_advice(losses, 2, 0.4, 8)[0] != one[0]).any()
+    falling = e.limited_advice(losses, 2, np.linspace(0.8, 0.1, 30), 7)[2]
+    assert not np.allclose(falling[1], one[2][1]) and np.allclose(falling[0], 0.2)

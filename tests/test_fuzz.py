@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import oslr_nb as oslr
 import oslr_nb.papers
+from oslr_nb import bandits, designs, experts, geometry, oco, sparse
 from oslr_nb import data as streams
-from oslr_nb import designs, experts, geometry, oco
 from oslr_nb.protocol import get_state
 
 INPUTS = int(os.environ.get("OSLR_FUZZ", "10000"))
@@ -174,7 +174,7 @@ def test_comparators(data):
 def functions():
     "Public functions of the papers and of the core, apart from those whose docstring says that arguments are not checked."
     found = {}
-    for module in [designs, geometry, oco, experts, *(importlib.import_module(f"oslr_nb.papers.{p}") for p in PAPERS)]:
+    for module in [bandits, designs, geometry, oco, experts, sparse, *(importlib.import_module(f"oslr_nb.papers.{p}") for p in PAPERS)]:
         for name in getattr(module, "__all__", None) or dir(module):
             f = getattr(module, name)
             if not inspect.isfunction(f) or name.startswith("_") or "not checked" in (f.__doc__ or ""): continue
@@ -188,10 +188,12 @@ FUNCTIONS = functions()
 SCALARS = {"d": D, "budget": BUDGET, "k": K, "top": K, "T": T, "m": T, "n": 3, "radius": 1.0, "radius_2": 1.0, "x_norm": 1.0, "x_max": 1.0,
            "y_max": 1.0, "step": 1.0, "hedge_step": 1.0, "delta": 0.1, "eps": 0.1, "sigma_min": 0.4, "sigma_max": 0.8, "phi": 0.5, "q": 0.5,
            "warm": 10, "draws": 3, "ridge": True, "seed": 0, "rng": np.random.default_rng(0), "weight": 0.5, "order": 1, "w_norm": 0.5,
-           "l1": 1.0, "rounds": 10, "reading": "observed", "s": 2, "r": 2, "G": 1.0, "N": 5, "second": 1.0, "low": 0.5, "a": 1.0}
+           "l1": 1.0, "rounds": 10, "reading": "observed", "s": 2, "r": 2, "G": 1.0, "N": 5, "second": 1.0, "low": 0.5, "a": 1.0,
+           "M": 3, "centred": False, "t": 2.0, "largest": 20.0, "kappa": 1.2, "k1": 2, "batch": 5}
 VECTORS = {"w": np.full(D, 0.1), "u": np.full(D, 0.1), "lam": np.linspace(1, 2, T), "X": X, "y": Y, "moments": np.full(D, 0.06),
            "radii": [0.5, 1.0], "x": np.full(D, 0.2), "S": [0, 1], "A": np.eye(D), "v": np.full(D, 0.5), "eta": np.linspace(2, 1, T),
-           "g": np.ones((T, D)), "V": np.eye(D), "h": np.arange(D) / D, "costs": np.ones((T, 5)), "weights": np.full((T, 5), 0.2)}
+           "g": np.ones((T, D)), "V": np.eye(D), "h": np.arange(D) / D, "costs": np.ones((T, 5)), "weights": np.full((T, 5), 0.2),
+           "losses": np.tile(np.linspace(0, 1, 5), (T, 1))}
 GOOD = SCALARS | VECTORS
 # functions that mean something else by a name
 OTHERWISE = {
@@ -200,7 +202,17 @@ OTHERWISE = {
     "experts.eg_regret_bound": {"eta": 0.1},
     "experts.hedge": {"eta": 0.1},
     "experts.hedge_regret_bound": {"eta": 0.1},
+    "experts.limited_advice": {"eta": 0.1},
+    "experts.limited_chances": {"q": np.full(5, 0.2)},
+    **{f"oco.{name}": {"ridge": 1.0} for name in ("vaw", "forward_ridge", "vaw_regret_bound", "bound_vaw", "bound_ons", "ons")},
+    "oco.ons_regret_bound": {"ridge": 1.0, "w": np.full((T, D), 0.1)},
+    "oco.project_norm": {"p": np.arange(D) / 2},
     "hazan2012.confident_moments": {"second": np.full(D, 1.0)},
+    "sparse.dantzig": {"G": np.eye(D), "c": np.linspace(-1, 1, D), "radius": 0.1},
+    "sparse.dantzig_path": {"G": np.eye(D), "c": np.linspace(-1, 1, D), "least": 0.1},
+    "sparse.dantzig_certificate": {"G": np.eye(D), "c": np.linspace(-1, 1, D), "dual": np.ones(D), "radius": 0.1},
+    "sparse.omp": {"b": np.linspace(-1, 1, D)},
+    "sparse.forward_selection": {"b": np.linspace(-1, 1, D)},
     "designs.check_weights": {"q": (0.5, 0.5)},
     "designs.normalise": {"q": (0.5, 0.5)},
     "cesabianchi2010.bound_aer": {"lam": 1.0},
@@ -209,6 +221,16 @@ OTHERWISE = {
     "hazan2012.estimate_moment": {"q": None},
     "hazan2012.bound_aerr": {"q": None},
     "hazan2012.bound_aelr": {"q": None},
+    "kale2017.moment_estimates": {"x_S": [0.1, 0.2], "y": 1.0},
+    "kale2017.estimation_errors": {"k0": 3, "L": 1.0, "sigma": 0.5},
+    "kale2017.bound_dantzig": {"k0": 3, "sigma": 0.5},
+    "kale2017.printed_limit": {"k0": 3},
+    "kale2017.cone_constant": {"k": 1},
+    "kale2017.textbook_dantzig": {"sets": np.tile([0, 1], (T, 1)), "radii": lambda n: 1.0},
+    "kale2017.bound_batch": {"ridge": 1.0},
+    "kale2017.bound_greedy": {"ridge": 1.0},
+    "kale2017.greedy_parameters": {"ridge": 1.0, "T": 10**6, "k": 1},
+    "kale2017.online_greedy": {"ridge": 1.0, "eta": 0.1},
 }
 
 

@@ -17,7 +17,7 @@ FLOORS = [
     {"checks"},
     {"compiled"},
     {"geometry", "designs", "trees", "storage"},
-    {"oco", "experts", "claims"},
+    {"oco", "experts", "bandits", "sparse", "claims"},
     {"protocol"},
     {"problems", "data"},
     {"papers"},

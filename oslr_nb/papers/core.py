@@ -3,7 +3,7 @@
 # %% ../../nbs/core/10_foundations.ipynb #8137094b
 """Claims of the core.
 
-Projections, sampling designs, regret bounds, experts, protocol and trees as claims that can be run again.
+Projections, sampling designs, regret bounds, experts, bandits, sparse regression, protocol and trees as claims that can be run again.
 """
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from ..bandits import bound_tsallis, tsallis_draw, tsallis_learn, tsallis_rate, tsallis_weights
 from ..checks import kernel
-from ..claims import Case, Evidence, claim, law_of_draws, random_fractions
+from ..claims import Case, Evidence, claim, law_of_draws, mean_limit, random_fractions
 from ..compiled import generator_words
 from oslr_nb.designs import (
     Bernoulli,
@@ -40,6 +41,10 @@ from oslr_nb.designs import (
     pair_minimum,
 )
 from oslr_nb.experts import (
+    bexp_draw,
+    bexp_learn,
+    bexp_rate,
+    bound_bexp,
     bound_hedge,
     eg_regret_bound,
     eg_step,
@@ -47,6 +52,7 @@ from oslr_nb.experts import (
     hedge,
     hedge_rate,
     hedge_regret_bound,
+    limited_chances,
     second_order_factor,
 )
 from oslr_nb.geometry import (
@@ -70,17 +76,29 @@ from oslr_nb.geometry import (
 )
 from oslr_nb.oco import (
     bound_ogd,
+    bound_ons,
     bound_rda,
+    bound_vaw,
     dual_averaging,
     dual_averaging_step,
+    forward_ridge,
     linear_regret,
     ogd,
     ogd_regret_bound,
     ogd_schedule,
+    ons,
+    ons_regret_bound,
+    project_norm,
     rda_regret_bound,
     rda_schedule,
+    ridge_weights,
+    vaw,
+    vaw_learn,
+    vaw_predict,
+    vaw_regret_bound,
 )
 from ..protocol import BudgetExceeded, Environment, ProtocolError, Run, best_sparse
+from ..sparse import DantzigPath, dantzig_certificate, dantzig_path, forward_selection, omp
 from oslr_nb.trees import (
     ACTIVE,
     KEYS,
@@ -935,6 +953,248 @@ def prefixes(case: Case, more: int = 0) -> Evidence:
 @prefixes.control("cut one round later")
 def _(case: Case) -> Evidence: return prefixes.check(case, more=1)
 
+# %% ../../nbs/core/10_foundations.ipynb #e56dc811
+def regression_stream(T: int, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    "Features of unequal size, and labels in [-1, 1]."
+    X = rng.standard_normal((T, n)) * np.exp(rng.standard_normal(n))
+    return X, np.clip(X @ rng.standard_normal(n) / 4 + 0.3 * rng.standard_normal(T), -1, 1)
+
+
+def least_with_price(X: np.ndarray, y: np.ndarray, a: float) -> float:
+    "min over u of a |u|^2 + |X u - y|^2, from an orthogonal decomposition."
+    rows, labels = np.vstack([math.sqrt(a) * np.eye(X.shape[1]), X]), np.r_[np.zeros(X.shape[1]), y]
+    return float(((rows @ np.linalg.lstsq(rows, labels, rcond=None)[0] - labels) ** 2).sum())
+
+
+def by_kernels(X: np.ndarray, y: np.ndarray, a: float) -> tuple[np.ndarray, np.ndarray]:
+    "Predictions of VAW and of forward ridge regression by the compiled functions."
+    (T, n), out = X.shape, np.empty((2, len(X)))
+    P, b, v, w = np.eye(n) / a, np.zeros(n), np.empty(n), np.empty(n)
+    for t in range(T):
+        ridge_weights(P, b, w)
+        out[:, t] = vaw_predict(X[t], P, b, v), w @ X[t]
+        vaw_learn(X[t], y[t], b)
+    return out[0], out[1]
+
+
+@claim("core", "what a round costs VAW", id="O11", tier="certificate", proof="sec-core-vaw",
+       cases=[(method, *s) for method in ("VAW", "forward", "VAW compiled", "forward compiled")
+              for s in ((30, 1, 0.5), (25, 4, 3.0), (4, 6, 0.1))],
+       tex=r"(\hat y_t-y_t)^2=V_t-V_{t-1}+h_ty_t^2-h_t(1-h_t)f_t^2,\quad(1-h_t)(f_t-y_t)^2=V_t-V_{t-1}")
+def vaw_steps(case: Case, late: bool = False, before: bool = False) -> Evidence:
+    "Weighted sums of the losses and of what the identities say; case (method, T, n, ridge)."
+    method, T, n, a = case.value
+    (X, y), c = regression_stream(T, n, case.rng), case.rng.random(T)
+    V = np.diff([least_with_price(X[:t], y[:t], a) for t in range(T + 1)])
+    h = np.array([X[t] @ np.linalg.solve(a * np.eye(n) + X[: t + 1 - before].T @ X[: t + 1 - before], X[t]) for t in range(T)])
+    plain, forward = by_kernels(X, y, a) if "compiled" in method else (vaw(X, y, a), (forward_ridge(X, y, a) * X).sum(1))
+    if late: plain = forward
+    if "forward" in method: return Evidence(float(c @ ((1 - h) * (forward - y) ** 2)), "==", float(c @ V), tol=1e-9 * T)
+    return Evidence(float(c @ (plain - y) ** 2), "==", float(c @ (V + h * y**2 - h * (1 - h) * forward**2)), tol=1e-9 * T)
+
+
+@vaw_steps.control("predictions that do not count the present features")
+def _(case: Case) -> Evidence: return vaw_steps.check(case, late=True)
+
+
+@vaw_steps.control("h from the matrix before the round")
+def _(case: Case) -> Evidence: return vaw_steps.check(case, before=True)
+
+# %% ../../nbs/core/10_foundations.ipynb #a42b9cbe
+def hard_regression(kind: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, float]:
+    "Features, labels and ridge of a stream."
+    if kind == "alternating": return np.ones((5000, 1)), (-1.0) ** np.arange(5000), 50.0
+    if kind == "axes": return 2 * np.eye(3)[np.arange(4500) % 3], 0.7 * (-1.0) ** (np.arange(4500) // 3), 200.0
+    if kind == "comparator": return np.full((8000, 1), 0.1), np.full(8000, 0.1), 5.0  # y = z, u = 1
+    if kind == "surprise": return np.r_[np.full(900, 1 / 30), 1.0][:, None], np.r_[np.ones(900), -1.0], 1.0
+    return (*regression_stream(60, 4, rng), 0.5)
+
+
+@claim("core", "regret of VAW", id="O12", tier="certificate", proof="sec-core-vaw",
+       cases=[(kind, form) for kind in ("alternating", "axes", "comparator", "surprise", "random") for form in ("pathwise", "closed")],
+       tex=r"\sum_t(\hat y_t-y_t)^2-(\langle u,z_t\rangle-y_t)^2\le a\Vert u\Vert^2+Y^2\sum_i\ln(1+\tfrac{\lambda_i}a)"
+           r"\le a\Vert u\Vert^2+Y^2m\ln\big(1+\tfrac{TX^2}{am}\big)")
+def vaw_regret(case: Case, play: Callable = vaw, logarithm: float = 1.0, price: float = 1.0) -> Evidence:
+    "Loss minus that of a comparator (or of the best with its price), and the bound; case (stream, form of the bound)."
+    kind, form = case.value
+    X, y, a = hard_regression(kind, case.rng)
+    u = np.array([1.0]) if kind == "comparator" else np.zeros(X.shape[1])
+    best = float(((X @ u - y) ** 2).sum()) if kind == "comparator" else least_with_price(X, y, a)
+    y_max, left = float(np.abs(y).max()), float(((play(X, y, a) - y) ** 2).sum()) - best
+    if form == "pathwise": bound = vaw_regret_bound(X, a, y_max, u)[-1]
+    else: bound = bound_vaw(len(y), X.shape[1], a, float(np.linalg.norm(X, axis=1).max()), y_max, float(np.linalg.norm(u)))
+    first = a * float(u @ u)
+    return Evidence(left, "<=", price * first + logarithm * (float(bound) - first))
+
+
+@vaw_regret.control("the logarithm times 0.98")
+def _(case: Case) -> Evidence: return vaw_regret.check(case, logarithm=0.98)
+
+
+@vaw_regret.control("the price of the comparator times 0.9")
+def _(case: Case) -> Evidence: return vaw_regret.check(case, price=0.9)
+
+
+@vaw_regret.control("weights that are committed before the features")
+def _(case: Case) -> Evidence: return vaw_regret.check(case, play=lambda X, y, a: (forward_ridge(X, y, a) * X).sum(1))
+
+
+@vaw_regret.control("labels larger than Y")
+def _(case: Case) -> Evidence:
+    X, y, a = hard_regression("alternating", case.rng)
+    loss = float(((vaw(X, 1.1 * y, a) - 1.1 * y) ** 2).sum())
+    return Evidence(loss - least_with_price(X, 1.1 * y, a), "<=", float(vaw_regret_bound(X, a, 1.0)[-1]))
+
+# %% ../../nbs/core/10_foundations.ipynb #ad8a94cb
+@claim("core", "regret of committed weights", id="O13", tier="certificate", proof="sec-core-vaw",
+       cases=[(form, kind) for form in ("maximum", "ratio") for kind in ("alternating", "surprise", "random")] + [("ratio", "one round")],
+       tex=r"\sum_t(f_t-y_t)^2\le V_T+\max_t(f_t-y_t)^2\sum_i\ln(1+\tfrac{\lambda_i}a),"
+           r"\quad\sum_t(f_t-y_t)^2\le(1+\tfrac{X^2}a)V_T")
+def forward_regret(case: Case, clipped: bool = False, factor: float = 1.0) -> Evidence:
+    "Loss minus V and the logarithm, or loss and the multiple of V; case (form, stream)."
+    form, kind = case.value
+    X, y, a = (np.full((1, 1), 2.0), np.ones(1), 1.5) if kind == "one round" else hard_regression(kind, case.rng)
+    losses, V = ((forward_ridge(X, y, a) * X).sum(1) - y) ** 2, least_with_price(X, y, a)
+    if form == "ratio": return Evidence(float(losses.sum()), "<=", factor * (1 + (X**2).sum(1).max() / a) * V, tol=1e-9 * V)
+    largest = float((y**2).max() if clipped else losses.max())
+    return Evidence(float(losses.sum()) - V, "<=", factor * float(vaw_regret_bound(X, a, math.sqrt(largest))[-1]))
+
+
+@forward_regret.control("the largest label in place of the largest residual")
+def _(case: Case) -> Evidence: return forward_regret.check(case, clipped=True)
+
+
+@forward_regret.control("the bounds times 0.9")
+def _(case: Case) -> Evidence: return forward_regret.check(case, factor=0.9)
+
+# %% ../../nbs/core/10_foundations.ipynb #4d315f75
+@claim("core", "scale matters", id="O14", tier="certificate", proof="sec-core-vaw",
+       cases=[("small features", T) for T in (10, 200)] + [("tiny ridge", T) for T in (4, 12)],
+       tex=r"\text{regret of VAW}\to T\ (\text{fixed ridge}),\quad>\tfrac T4\ (\text{ridge}\to0)")
+def scale_matters(case: Case, size: float = 1e-4, ratio: float = 2.0) -> Evidence:
+    "Regret against the best u (mean over all signs for growing features), and T or T/4; case (sequence, T)."
+    kind, T = case.value
+    if kind == "small features":
+        y = (-1.0) ** np.arange(T)
+        return Evidence(float(((vaw(size * y[:, None], y) - y) ** 2).sum()), ">=", 0.999 * T)
+    z, a = ratio ** ((np.arange(T) + 1.0 - T) / 2), 1e-3 * ratio**-T
+    signs = np.array(list(itertools.product((1.0, -1.0), repeat=T)))[: 2 ** (T - 1)]  # the other half is the same with -y
+    before, after = np.cumsum(z**2) - z**2 + a, np.cumsum(z**2) + a
+    predictions = z * (np.cumsum(signs * z, 1) - signs * z) / after
+    assert before[0] == a and np.allclose(predictions[0], vaw(z[:, None], signs[0], a), atol=1e-9)
+    best = T - (signs @ z) ** 2 / (z**2).sum()
+    return Evidence(float((((predictions - signs) ** 2).sum(1) - best).mean()), ">=", T / 4)
+
+
+@scale_matters.control("features of size 1, or of equal size")
+def _(case: Case) -> Evidence: return scale_matters.check(case, size=1.0, ratio=1.0001)
+
+# %% ../../nbs/core/10_foundations.ipynb #37b556cc
+@claim("core", "curvature of the squared loss", id="O15", tier="search", proof="sec-core-ons",
+       cases=[("identity", 1.0), ("largest residual", 0.7), ("exponential", 0.7), ("exponential", 3.0)],
+       tex=r"\ell(w)-\ell(u)\le\langle g,w-u\rangle-\tfrac1{4M^2}\langle g,w-u\rangle^2,"
+           r"\quad e^{-\alpha\ell}\text{ concave}\iff\alpha\le\tfrac1{2M^2}")
+def curvature(case: Case, factor: float = 1.0) -> Evidence:
+    "Both sides at a random pair, at the largest residual, or the mean of two neighbours and the middle; case (kind, M)."
+    kind, M = case.value
+    z, w, u = case.rng.standard_normal((3, 4))
+    y = w @ z - (M if kind == "largest residual" else case.rng.standard_normal())
+    r = w @ z - y
+    g, left = 2 * r * z, r * r - (u @ z - y) ** 2
+    if kind == "identity": return Evidence(left, "==", g @ (w - u) - factor * (z @ (w - u)) ** 2, tol=1e-9)
+    along = g @ (w - u)
+    if kind == "largest residual": return Evidence(left, "<=", along - factor / (4 * M * M) * along**2, tol=1e-9)
+    value, step = lambda s: math.exp(-factor / (2 * M * M) * s * s), 1e-3 * M
+    return Evidence((value(M) + value(M - 2 * step)) / 2, "<=", value(M - step))
+
+
+@curvature.control("constants 1 % larger")
+def _(case: Case) -> Evidence: return curvature.check(case, factor=1.01)
+
+# %% ../../nbs/core/10_foundations.ipynb #2c912090
+@claim("core", "projection in the norm of a matrix", id="O16", tier="certificate", proof="sec-core-ons",
+       cases=[(kind, *s) for kind in ("solver", "condition") for s in ((1, 0.5, 1.0), (3, 2.0, 10.0), (6, 0.3, 1e4))],
+       tex=r"w=\arg\min_{\Vert w\Vert\le R}(w-p)^\top A(w-p)\iff\langle A(p-w),w\rangle=R\Vert A(p-w)\Vert")
+def norm_projection(case: Case, project: Callable = project_norm) -> Evidence:
+    "Values at the projection and at a conic solver's, or sums of both sides of the condition; case (kind, n, R, condition number)."
+    kind, n, R, condition = case.value
+    sides = np.zeros(2)
+    for _ in range(3 if kind == "solver" else 30):
+        Q = np.linalg.qr(case.rng.standard_normal((n, n)))[0]
+        A, p = Q @ np.diag(np.geomspace(1 / condition, 1, n)) @ Q.T, 3 * R * case.rng.standard_normal(n)
+        w = project(p, A, R)
+        if kind == "solver":
+            import cvxpy as cp
+
+            v = cp.Variable(n)
+            problem = cp.Problem(cp.Minimize(cp.sum_squares(np.linalg.cholesky(A).T @ (v - p))), [cp.norm(v, 2) <= R])
+            problem.solve(solver=cp.CLARABEL)
+            sides += (w - p) @ A @ (w - p) + max(0.0, np.linalg.norm(w) / R - 1), problem.value
+        else:
+            gap = A @ (p - w)
+            sides += gap @ w, R * np.linalg.norm(gap) + max(0.0, np.linalg.norm(w) / R - 1) * R
+    return Evidence(float(sides[0]), "==", float(sides[1]), tol=(1e-5 if kind == "solver" else 1e-9) * (1 + R * R))
+
+
+@norm_projection.control("the Euclidean projection")
+def _(case: Case) -> Evidence: return norm_projection.check(case, lambda p, A, R: proj_l2(p, R))
+
+
+@norm_projection.control("a ball of radius 1.01 R")
+def _(case: Case) -> Evidence: return norm_projection.check(case, lambda p, A, R: project_norm(p, A, 1.01 * R))
+
+# %% ../../nbs/core/10_foundations.ipynb #5f8ddffd
+def newton_weights(X: np.ndarray, y: np.ndarray, R: float, a: float, speed: float) -> np.ndarray:
+    "The Newton step with a matrix that grows by speed z z'."
+    A, w = a * np.eye(X.shape[1]), np.zeros((len(X) + 1, X.shape[1]))
+    for t, z in enumerate(X):
+        A += speed * np.outer(z, z)
+        w[t + 1] = project_norm(w[t] - (w[t] @ z - y[t]) * np.linalg.solve(A, z), A, R)
+    return w[:-1]
+
+
+@claim("core", "regret of the online Newton step", id="O17", tier="certificate", proof="sec-core-ons",
+       cases=[("equality", 50.0, None), ("attained", 0.03, None), ("random", 0.2, None), ("random", 50.0, True), ("random", 0.2, True),
+              ("outside", 0.1, True), ("slow", 1.0, None), ("surprise", 20.0, None)],
+       tex=r"\sum_t(\langle w_t,z_t\rangle-y_t)^2-(\langle u,z_t\rangle-y_t)^2\le a\Vert u\Vert^2+\sum_tr_t^2h_t"
+           r"\le a\Vert u\Vert^2+M^2m\ln\big(1+\tfrac{TX^2}{am}\big)")
+def newton_regret(case: Case, play: Callable | None = None, factor: float = 1.0, far: float = 1.0, label: bool = False) -> Evidence:
+    "Regret and the pathwise bound, or (attained, surprise) the closed form; case (kind, R, whether the matrix grows by g g' / 4M^2)."
+    kind, R, gradients = case.value
+    X, y = regression_stream(60, 3, case.rng)
+    a = 0.5
+    if kind == "attained": X, y, a = ((-1.0) ** np.arange(5000))[:, None], np.ones(5000), 50.0
+    if kind in ("outside", "slow"): X, y = np.ones((200, 1)), np.ones(200)
+    if kind == "surprise": X, y, a = hard_regression(kind, case.rng)
+    x_norm, y_max = float(np.linalg.norm(X, axis=1).max()), float(np.abs(y).max())
+    largest = R * x_norm + y_max if gradients else None
+    w = ons(X, y, R, a, largest) if play is None else play(X, y, R, a)
+    u = np.linalg.solve(a * np.eye(X.shape[1]) + X.T @ X, X.T @ y)
+    u = u * min(1.0, far * R / max(1e-9, np.linalg.norm(u)))
+    left = float((((w * X).sum(1) - y) ** 2).sum() - ((X @ u - y) ** 2).sum())
+    if kind in ("attained", "surprise"):
+        share = (y_max / (R * x_norm + y_max)) ** 2 if label else 1.0
+        bound = a * R * R + share * (bound_ons(len(y), 1, a, x_norm, y_max, R) - a * R * R)
+    else: bound = float(ons_regret_bound(X, y, w, R, a, largest)[-1])
+    bound = factor * (bound - a * R * R + a * float(u @ u))
+    return Evidence(left, "==" if kind == "equality" else "<=", bound, tol=1e-9 * (1 + bound))
+
+
+@newton_regret.control("the bound times 0.9")
+def _(case: Case) -> Evidence: return newton_regret.check(case, factor=0.9)
+
+
+@newton_regret.control("the largest label in the place of the largest residual")
+def _(case: Case) -> Evidence: return newton_regret.check(case, label=True)
+
+
+@newton_regret.control("a comparator outside the ball")
+def _(case: Case) -> Evidence: return newton_regret.check(case, far=10.0)
+
+
+@newton_regret.control("a matrix that grows four times as fast")
+def _(case: Case) -> Evidence: return newton_regret.check(case, play=lambda X, y, R, a: newton_weights(X, y, R, a, 4.0))
+
 # %% ../../nbs/core/10_foundations.ipynb #6fc6b327
 @claim("core", "a parabola above the exponential", id="W1", tier="search", proof="sec-core-psi",
        cases=[(kind, a) for kind in ("integral", "parabola") for a in (0.0, 1e-4, 5e-3, 9.9e-3, 0.011, 0.3, 1.0, 1.79, 4.0, 30.0)]
@@ -1112,6 +1372,352 @@ def _(case: Case) -> Evidence: return eg_regret.check(case, second=0.5)
 
 @eg_regret.control("a comparator outside the ball")
 def _(case: Case) -> Evidence: return eg_regret.check(case, far=2.0)
+
+# %% ../../nbs/core/10_foundations.ipynb #4a96fcbd
+def advice_draws(q: Any, M: int) -> list[tuple[int, tuple[int, ...], Any]]:
+    "All outcomes: the expert drawn by q, the others asked, the chance."
+    N = len(q)
+    sets = lambda j: itertools.combinations([i for i in range(N) if i != j], M - 1)
+    return [(j, others, q[j] / math.comb(N - 1, M - 1)) for j in range(N) for others in sets(j)]
+
+
+def random_chances(rng: np.random.Generator, N: int) -> np.ndarray:
+    "Positive fractions of sum 1."
+    n = rng.integers(1, 20, N)
+    return np.array([Fraction(int(v), int(n.sum())) for v in n])
+
+
+@claim("core", "limited advice is unbiased", id="W8", tier="exact", proof="sec-core-limited",
+       cases=[(how, *s) for how in ("fractions", "compiled") for s in ((2, 1), (4, 2), (5, 1), (5, 3), (6, 6), (1, 1))],
+       tex=r"\mathbb E\,\tfrac{c_i}{r_i}\mathbb 1[i\in U]=c_i,\quad r_i=q_i+(1-q_i)\tfrac{M-1}{N-1}")
+def advice_unbiased(case: Case, divided: bool = True, contained: bool = True) -> Evidence:
+    "Weighted sums of the mean estimate and of the costs; case (how, N, M)."
+    how, N, M = case.value
+    q, c, a = random_chances(case.rng, N), random_fractions(case.rng, N), case.rng.integers(1, 100, N)
+    r, total = limited_chances(q, M), 0
+    draws = [(j, (j, *others), chance) for j, others, chance in advice_draws(q, M)]
+    if not contained: draws = [(0, U, Fraction(1, math.comb(N, M))) for U in itertools.combinations(range(N), M)]
+    if how == "fractions":
+        for _, U, chance in draws: total += chance * sum(a[i] * c[i] / (r[i] if divided else 1) for i in U)
+        return Evidence(total, "==", (a * c).sum())
+    for _, U, chance in draws:
+        L, asked = np.zeros(N), np.array(U)
+        p = q.astype(float) if divided else np.ones(N)
+        bexp_learn(L, p, asked, c.astype(float)[asked])
+        total += float(chance) * float(a @ L)
+    right = float((a * c).sum())
+    return Evidence(total, "==", right, tol=1e-11 * (1 + float((a * abs(c)).sum())))
+
+
+@advice_unbiased.control("not divided by the chances")
+def _(case: Case) -> Evidence: return advice_unbiased.check(case, divided=False)
+
+
+@advice_unbiased.control("the set need not contain the expert drawn")
+def _(case: Case) -> Evidence: return advice_unbiased.check(case, contained=False)
+
+# %% ../../nbs/core/10_foundations.ipynb #c6d2401a
+@claim("core", "noise of limited advice", id="W9", tier="exact", proof="sec-core-limited",
+       cases=[(kind, *s) for kind in ("uniform", "random") for s in ((2, 1), (3, 2), (7, 3), (10, 10), (40, 5))],
+       tex=r"\sum_i\tfrac{q_i}{r_i}\le\tfrac NM")
+def advice_noise(case: Case, factor: Any = 1, chances: Callable = limited_chances) -> Evidence:
+    "The sum and N/M, in fractions; case (weights, N, M)."
+    kind, N, M = case.value
+    q = random_chances(case.rng, N) if kind == "random" else np.full(N, Fraction(1, N))
+    total = sum(a / b for a, b in zip(q, chances(q, M), strict=True))
+    return Evidence(total, "==" if kind == "uniform" else "<=", factor * Fraction(N, M))
+
+
+@advice_noise.control("N/M times 0.99")
+def _(case: Case) -> Evidence: return advice_noise.check(case, factor=Fraction(99, 100))
+
+
+@advice_noise.control("only the expert that is followed is seen")
+def _(case: Case) -> Evidence: return advice_noise.check(case, chances=lambda q, M: q)
+
+# %% ../../nbs/core/10_foundations.ipynb #7c651e24
+@claim("core", "law of the advice", id="W10", tier="statistical", level=1e-6, proof="sec-core-limited",
+       cases=[(3, 1), (4, 2), (4, 3), (3, 3)],
+       tex=r"\mathbb P[j,U]=q_j\big/\binom{N-1}{M-1},\quad q\propto e^{-\eta L}")
+def advice_law(case: Case, n: int = 4000, rate: float = 1.0) -> Evidence:
+    "Pearson's statistic of n compiled draws, and its quantile; case (N, M)."
+    N, M = case.value
+    L, U, p, mark = case.rng.uniform(50, 52, N), np.empty(M, np.int64), np.empty(N), np.full(N, -1)
+    q, words, counts = np.exp(-0.8 * rate * (L - L.min())), generator_words(case.rng), Counter()
+    for t in range(n):
+        bexp_draw(words, L, 0.8, U, p, mark, t)
+        counts[int(U[0]), tuple(sorted(U[1:].tolist()))] += 1
+    outcomes = advice_draws(q / q.sum(), M)
+    seen = [counts.pop((j, others), 0) for j, others, _ in outcomes]
+    return law_of_draws([*seen, counts.total()], [*(float(chance) for _, _, chance in outcomes), 0.0], 1e-6)
+
+
+@advice_law.control("a rate twice as large")
+def _(case: Case) -> Evidence: return advice_law.check(case, rate=2.0)
+
+# %% ../../nbs/core/10_foundations.ipynb #ffff168b
+def hedge_at_rates(costs: np.ndarray, eta: np.ndarray) -> np.ndarray:
+    "Weights of Hedge with one rate for each round."
+    z = -eta[:, None] * (np.cumsum(costs, 0) - costs)
+    p = np.exp(z - z.max(1, keepdims=True))
+    return p / p.sum(1, keepdims=True)
+
+
+@claim("core", "Hedge with falling rates", id="W11", tier="certificate", proof="sec-core-limited",
+       cases=["one good expert", "last phase", "random", "first phase", "negative"],
+       tex=r"\sum_t\langle p_t,c_t\rangle-\sum_tc_{ti}\le\tfrac{\ln N}{\eta_T}+\psi(a)\sum_t\eta_t\langle p_t,c_t^2\rangle"
+           r"\quad(\eta_1\ge\dots\ge\eta_T)")
+def falling_rates(case: Case, turn: int = 1, first: float = 1.0, whole: bool = True) -> Evidence:
+    "Regret and bound; case: the game."
+    kind, N = case.value, 20
+    if kind == "random": costs, eta = 2 * case.rng.random((300, N)), 1 / np.sqrt(np.arange(1, 301))
+    elif kind == "first phase": costs, eta = np.tile(np.r_[0.0, np.ones(N - 1)], (200, 1)), np.r_[np.full(199, 0.5), 0.01]
+    elif kind == "negative":  # an unlikely expert with rewards that it gives back in small costs
+        costs = np.vstack([[0.0, 4.0], np.c_[np.zeros(76500), np.tile(np.r_[-1.0, np.full(50, 0.02)], 1500)]])
+        eta = np.where(np.arange(76501) < 38250, 1.0, 0.9)
+    else:  # small costs, at the last of the rates, after rounds without costs or with costs that are the same for all
+        costs = np.vstack([np.full((50, N), 0.01 * (kind == "last phase")), np.tile(np.r_[0.0, np.full(N - 1, 0.01)], (8000, 1))])
+        eta = np.r_[1 / np.sqrt(np.arange(1, 51)), np.full(8000, 1 / math.sqrt(50))] * 4
+    eta = eta[::turn]
+    p = hedge_at_rates(costs, eta)
+    left = float((p * costs).sum() - costs.sum(0).min())
+    psi = second_order_factor(max(0.0, -float((eta[:, None] * costs).min()))) if whole else 0.5
+    return Evidence(left, "<=", first * math.log(costs.shape[1]) / eta[-1] + psi * float((eta * (p * costs**2).sum(1)).sum()))
+
+
+@falling_rates.control("rates that grow")
+def _(case: Case) -> Evidence: return falling_rates.check(case, turn=-1)
+
+
+@falling_rates.control("the factor 1/2 in the place of psi(a)")
+def _(case: Case) -> Evidence: return falling_rates.check(case, whole=False)
+
+
+@falling_rates.control("ln N times 0.97")
+def _(case: Case) -> Evidence: return falling_rates.check(case, first=0.97)
+
+# %% ../../nbs/core/10_foundations.ipynb #e0f16615
+@claim("core", "tuned limited advice", id="W12", tier="search", proof="sec-core-limited",
+       cases=[(what, *s) for what in ("bound", "rate") for s in ((100, 8, 2, 0), (10**4, 45, 1, 0), (500, 6, 6, 1), (10**4, 30, 4, 1))],
+       tex=r"\min_\eta\tfrac{\ln N}\eta+\tfrac{N\eta T}{2M}=\sqrt{2\tfrac NMT\ln N},\quad"
+           r"\min_\eta\tfrac{\ln N}\eta+\tfrac{N\eta T}{8M(1-\eta b/3)}=\sqrt{\tfrac N{2M}T\ln N}+\tfrac b3\ln N,\ b=\tfrac{N-1}{2(M-1)}")
+def tuned_advice(case: Case, more: int = 0, centre: float = 0.5) -> Evidence:
+    "The bound, or the rate, and the optimum found; case (which, T, N, M, centred)."
+    from scipy.optimize import minimize_scalar
+
+    (what, T, N, M), centred = case.value[:4], bool(case.value[4])
+    size, b = (centre**2, centre * (N - 1) / (M - 1)) if centred else (1.0, 0.0)
+    value = lambda z: math.log(N) * z + N / (M + more) * size * T / (2 * (z - b / 3))  # z = 1 / eta
+    best = minimize_scalar(lambda v: value(b / 3 + math.exp(v)), bracket=(-3, 5), options={"xtol": 1e-12})
+    if what == "bound": return Evidence(bound_bexp(T, N, M, centred), "==", float(best.fun), tol=1e-9 * best.fun)
+    rate = 1 / (b / 3 + math.exp(best.x))
+    return Evidence(bexp_rate(T, N, M, centred), "==", rate, tol=1e-5 * rate)
+
+
+@tuned_advice.control("one expert more is asked")
+def _(case: Case) -> Evidence: return tuned_advice.check(case, more=1)
+
+
+@tuned_advice.control("centred at 0.45")
+def _(case: Case) -> Evidence: return tuned_advice.check(case, centre=0.45)
+
+# %% ../../nbs/core/10_foundations.ipynb #1913a922
+def advice_regret(losses: np.ndarray, M: int, rng: np.random.Generator, half: float, divided: bool) -> float:
+    "Expected regret, given the estimates, of the compiled engine against expert 0."
+    T, N = losses.shape
+    L, p, U, mark, words, paid = np.zeros(N), np.empty(N), np.empty(M, np.int64), np.full(N, -1), generator_words(rng), 0.0
+    eta, one = bexp_rate(T, N, M, half > 0), np.ones(N)
+    for t in range(T):
+        bexp_draw(words, L, eta, U, p, mark, t)
+        paid += p @ losses[t]
+        bexp_learn(L, p if divided else one, U, losses[t, U] - half)
+    return paid - losses[:, 0].sum()
+
+
+@claim("core", "regret with limited advice", id="W13", tier="statistical", level=1e-6, proof="sec-core-limited",
+       cases=[(1000, 32, 1, 0.1, False), (2000, 8, 8, 0.03, False), (1000, 8, 3, 0.06, True), (2000, 32, 32, 0.04, True),
+              (1500, 3, 1, "constant", False)],
+       tex=r"\mathbb E\sum_t(\ell_{t,j_t}-\ell_{ti})\le\sqrt{2\tfrac NMT\ln N},"
+           r"\text{ or (centred) }\sqrt{\tfrac N{2M}T\ln N}+\tfrac{N-1}{6(M-1)}\ln N")
+def advice_bound(case: Case, divided: bool = True, price: bool = True) -> Evidence:
+    "Upper limit for the mean regret of 30 games, and the bound; case (T, N, M, advantage of expert 0, centred)."
+    T, N, M, gap, centred = case.value
+    regrets = []
+    for _ in range(30):
+        if gap == "constant": losses = np.tile(np.r_[0.4, np.full(N - 1, 0.8)], (T, 1))
+        else: losses = (case.rng.random((T, N)) < np.where(np.arange(N) == 0, 0.5 - gap, 0.5)).astype(float)
+        regrets.append(advice_regret(losses, M, case.rng, 0.5 * centred, divided))
+    bound = bound_bexp(T, N, M, centred) * (1 if price else math.sqrt(M / N))
+    return Evidence(mean_limit(regrets, 1e-6), "<=", bound)
+
+
+@advice_bound.control("estimates that are not divided by the chances")
+def _(case: Case) -> Evidence: return advice_bound.check(case, divided=False)
+
+
+@advice_bound.control("the price sqrt(N/M) is forgotten")
+def _(case: Case) -> Evidence: return advice_bound.check(case, price=False)
+
+# %% ../../nbs/core/10_foundations.ipynb #1687fbd6
+@claim("core", "fair coins against any engine with advice", id="W14", tier="bayes", proof="sec-core-limited",
+       cases=[(10**3, 10), (10**5, 10**3), (10**6, 10**12)],
+       tex=r"\tfrac12\mathbb E\max_{i\le N}\sum_{t\le T}\pm1\le\sqrt{\tfrac12T\ln N}+\tfrac16\ln N")
+def advice_coins(case: Case, factor: float = 1.0) -> Evidence:
+    "Half the expected maximum of N sums of T fair signs, and the centred bound for M = N; case (T, N)."
+    from scipy.stats import binom
+
+    T, N = case.value
+    below = binom.cdf(np.arange(T + 1), T, 0.5) ** N
+    found = ((np.arange(T + 1) - T / 2) * np.diff(np.r_[0.0, below])).sum()
+    return Evidence(float(found), "<=", factor * bound_bexp(T, N, N, True))
+
+
+@advice_coins.control("the constant times 0.95")
+def _(case: Case) -> Evidence: return advice_coins.check(case, factor=0.95)
+
+# %% ../../nbs/core/10_foundations.ipynb #e0922203
+def tsallis(L: np.ndarray, eta: float) -> np.ndarray:
+    "The weights, as a new array."
+    p = np.empty(len(L))
+    tsallis_weights(np.asarray(L, float), eta, p)
+    return p
+
+
+@claim("core", "weights of Tsallis-INF", id="W15", tier="certificate", proof="sec-core-tsallis",
+       cases=[(2, 1.0, 1.0), (7, 30.0, 0.3), (100, 1e-3, 2.0), (500, 1e6, 0.01), (1, 1.0, 1.0)],
+       tex=r"L_i-\tfrac2{\eta\sqrt{p_i}}=x\ (\forall i),\quad\sum_ip_i=1")
+def tsallis_optimal(case: Case, weights: Callable = tsallis) -> Evidence:
+    "Weighted sums of both sides of the conditions; case (K, size of L, rate)."
+    K, size, eta = case.value
+    L, a = size * case.rng.exponential(size=K), case.rng.random(K)
+    p = weights(L, eta)
+    x = L.min() - 2 / (eta * math.sqrt(p[L.argmin()]))
+    right = eta * (L - x) * np.sqrt(p) / 2  # 1 for each arm
+    return Evidence(float(a @ right + K * p.sum()), "==", float(a.sum() + K), tol=1e-9 * K)
+
+
+@tsallis_optimal.control("exponential weights")
+def _(case: Case) -> Evidence:
+    def exponential(L: np.ndarray, eta: float) -> np.ndarray:
+        p = np.exp(-np.minimum(eta * (L - L.min()), 500))
+        return p / p.sum()
+
+    return tsallis_optimal.check(case, exponential)
+
+
+@tsallis_optimal.control("the smallest possible number s, then made to sum to 1")
+def _(case: Case) -> Evidence:
+    def rough(L: np.ndarray, eta: float) -> np.ndarray:
+        p = 4 / (eta * (L - L.min()) + 2) ** 2
+        return p / p.sum()
+
+    return tsallis_optimal.check(case, rough)
+
+# %% ../../nbs/core/10_foundations.ipynb #0c3c4091
+@claim("core", "one round of Tsallis-INF", id="W16", tier="search", proof="sec-core-tsallis",
+       cases=[("unlikely", 2, 1.0), ("unlikely", 5, 0.3), ("random", 4, 1.0), ("random", 10, 0.2)],
+       tex=r"\Phi(L+c)-\Phi(L)+\langle p,c\rangle\le\tfrac\eta2\sum_ip_i^{3/2}c_i^2")
+def tsallis_round(case: Case, factor: float = 1.0, sign: float = 1.0) -> Evidence:
+    "What a round costs beyond the change of the potential, and the bound; case (costs, K, rate)."
+    kind, K, eta = case.value
+    L, c = case.rng.exponential(size=K) / eta, case.rng.exponential(size=K) / eta
+    if kind == "unlikely": L, c = np.r_[0.0, np.full(K - 1, 100.0)] / eta, (np.arange(K) == 1) * sign / eta
+    p, after = tsallis(L, eta), tsallis(L + c, eta)
+    potential = lambda q, h: -q @ h + 4 / eta * (np.sqrt(q).sum() - 1)
+    left = eta * (potential(after, L + c) - potential(p, L) + p @ c)
+    return Evidence(float(left), "<=", factor * eta * eta / 2 * float((p**1.5 * c**2).sum()))
+
+
+@tsallis_round.control("the bound times 0.98")
+def _(case: Case) -> Evidence: return tsallis_round.check(case, factor=0.98)
+
+
+@tsallis_round.control("a negative cost")
+def _(case: Case) -> Evidence: return tsallis_round.check(case, sign=-1.0)
+
+# %% ../../nbs/core/10_foundations.ipynb #4562cd64
+@claim("core", "regret of Tsallis-INF on every sequence", id="W17", tier="certificate", proof="sec-core-tsallis",
+       cases=["one good arm", "both terms", "random", "falling", "growing"],
+       tex=r"\sum_t\langle p_t,\hat c_t\rangle-\sum_t\hat c_{ti}\le\tfrac{4(\sqrt K-1)}{\eta_T}"
+           r"+\sum_t\tfrac{\eta_t}2\sum_jp_{tj}^{3/2}\hat c_{tj}^2")
+def tsallis_path(case: Case, first: float = 1.0, second: float = 1.0, turn: bool = False) -> Evidence:
+    "Regret and bound; case: the game."
+    kind, rng, K = case.value, case.rng, 16
+    if kind in ("random", "falling", "growing"):
+        costs = rng.exponential(size=(200, K)) * (rng.random((200, K)) < 0.1)
+        if kind == "growing": costs = np.tile(np.r_[0.0, np.ones(K - 1)], (200, 1))
+        eta = {"random": np.ones(200), "falling": 1 / np.sqrt(np.arange(1, 201)),
+               "growing": np.r_[np.full(100, 0.5), np.full(100, 1e-3)]}[kind]
+    else:
+        costs = np.tile(np.r_[0.0, np.full(K - 1, 0.2)], (12000, 1))
+        if kind == "both terms": costs = np.vstack([0.5 * np.eye(K)[np.arange(16000) % K], costs])
+        eta = np.ones(len(costs))
+    if turn: eta = eta[::-1]
+    L, p, paid, noise = np.zeros(K), np.empty(K), 0.0, 0.0
+    for c, rate in zip(costs, eta, strict=True):
+        tsallis_weights(L, rate, p)
+        paid += p @ c
+        noise += rate / 2 * (p**1.5 * c**2).sum()
+        L += c
+    return Evidence(float(paid - L.min()), "<=", first * 4 * (math.sqrt(K) - 1) / eta[-1] + second * float(noise))
+
+
+@tsallis_path.control("the first term times 0.95")
+def _(case: Case) -> Evidence: return tsallis_path.check(case, first=0.95)
+
+
+@tsallis_path.control("the second term times 0.7")
+def _(case: Case) -> Evidence: return tsallis_path.check(case, second=0.7)
+
+
+@tsallis_path.control("rates that grow")
+def _(case: Case) -> Evidence: return tsallis_path.check(case, turn=True)
+
+# %% ../../nbs/core/10_foundations.ipynb #39495c98
+@claim("core", "tuned Tsallis-INF", id="W18", tier="search", proof="sec-core-tsallis",
+       cases=[(what, *s) for what in ("bound", "rate") for s in ((100, 2), (7, 16), (10**4, 1000))],
+       tex=r"\min_c\big(\tfrac{4(\sqrt K-1)}c+c\sqrt K\big)\sqrt T=4\sqrt{(K-\sqrt K)T}")
+def tuned_tsallis(case: Case, less: float = 1.0) -> Evidence:
+    "The bound, or the rate, and the optimum found; case (which, T or round, K)."
+    from scipy.optimize import minimize_scalar
+
+    what, T, K = case.value
+    value = lambda v: 4 * (math.sqrt(K) - less) * math.exp(-v) + math.exp(v) * math.sqrt(K)
+    best = minimize_scalar(value, bracket=(-3, 3), options={"xtol": 1e-12})
+    bound = float(best.fun) * math.sqrt(T)
+    if what == "bound": return Evidence(bound_tsallis(T, K), "==", bound, tol=1e-9 * bound)
+    return Evidence(tsallis_rate(T, K), "==", math.exp(best.x) / math.sqrt(T), tol=1e-5)
+
+
+@tuned_tsallis.control("sqrt K in place of sqrt K - 1")
+def _(case: Case) -> Evidence: return tuned_tsallis.check(case, less=0.0)
+
+# %% ../../nbs/core/10_foundations.ipynb #4e38aed4
+@claim("core", "expected regret of Tsallis-INF", id="W19", tier="statistical", level=1e-6, proof="sec-core-tsallis",
+       cases=[(1000, 2, 0.04), (1500, 16, 0.1), (1000, 64, 0.25), (2000, 3, "constant")],
+       tex=r"\mathbb E\sum_t(\ell_{t,I_t}-\ell_{ti})\le4\sqrt{(K-\sqrt K)T}")
+def tsallis_regret(case: Case, divided: bool = True, arms: bool = True) -> Evidence:
+    "Upper limit for the mean regret of 12 games, and the bound; case (T, K, advantage of arm 0)."
+    (T, K, gap), words, regrets = case.value, generator_words(case.rng), []
+    for _ in range(12):
+        if gap == "constant": losses = np.tile(np.r_[0.4, np.full(K - 1, 0.8)], (T, 1))
+        else: losses = (case.rng.random((T, K)) < np.where(np.arange(K) == 0, 0.5 - gap, 0.5)).astype(float)
+        L, p, one, paid = np.zeros(K), np.empty(K), np.ones(K), 0.0
+        for t in range(T):
+            tsallis_weights(L, tsallis_rate(t + 1, K), p)
+            paid += p @ losses[t]
+            i = tsallis_draw(words, p)
+            tsallis_learn(L, p if divided else one, i, losses[t, i])
+        regrets.append(paid - losses[:, 0].sum())
+    return Evidence(mean_limit(regrets, 1e-6), "<=", bound_tsallis(T, K) if arms else bound_tsallis(T, 2))
+
+
+@tsallis_regret.control("estimates that are not divided by the chances")
+def _(case: Case) -> Evidence: return tsallis_regret.check(case, divided=False)
+
+
+@tsallis_regret.control("the bound for two arms")
+def _(case: Case) -> Evidence: return tsallis_regret.check(case, arms=False)
 
 # %% ../../nbs/core/10_foundations.ipynb #e5652570
 def shopping(rng: np.random.Generator, d: int, budget: int, rounds: int, more: int = 0, again: bool = False) -> tuple[int, int, int, int]:
@@ -1448,6 +2054,246 @@ def _(case: Case) -> Evidence: return lazy_cost.check(case, factor=1 / 3)
 
 @lazy_cost.control("rebased in every round")
 def _(case: Case) -> Evidence: return lazy_cost.check(case, before=lambda state: lazy_rebase(*state, 1.0))
+
+# %% ../../nbs/core/10_foundations.ipynb #ff0c86d1
+KINDS = ("definite", "indefinite", "signs", "integers", "observed")
+
+
+def moments_of(kind: str, d: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    "A symmetric matrix of this kind, and a vector near the image of a sparse one."
+    A, signs = rng.standard_normal((2 * d, d)), rng.choice([-1.0, 1.0], (d // 2, d))
+    G = {"definite": lambda: A.T @ A / (2 * d), "indefinite": lambda: A[:d] + A[:d].T, "signs": lambda: signs.T @ signs,
+         "integers": lambda: np.round(A[:d]) + np.round(A[:d]).T, "observed": lambda: (A.T @ A / d) * (1 - 0.8 * np.eye(d))}[kind]()
+    return G, G[:, 0] - 2 * G[:, d // 2] + (0.1 * rng.standard_normal(d) if kind != "signs" else 0.0)
+
+
+def path_to(kind: str, d: int, fraction: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, DantzigPath]:
+    "A matrix, a vector, and the path to this fraction of the largest radius; drawn anew until the path gets there."
+    while True:
+        G, c = moments_of(kind, d, rng)
+        path = dantzig_path(G, c, fraction * np.abs(c).max())
+        if path.status == "reached": return G, c, path
+
+
+DANTZIG = [(kind, d, fraction) for kind in KINDS for d, fraction in ((4, 0.6), (12, 0.3), (30, 0.05))]
+
+
+@claim("core", "duality of the Dantzig selector", id="Q1", tier="certificate", proof="sec-core-dantzig", cases=DANTZIG,
+       tex=r"\Vert w\Vert_1\le c^\top\mu-r\Vert\mu\Vert_1,\quad\Vert c-Gw\Vert_\infty\le r,\quad\Vert G\mu\Vert_\infty\le1")
+def dantzig_duality(case: Case, w: Callable = lambda path, r: path.at(r), sign: float = 1.0) -> Evidence:
+    "Norm of the weights, with its penalty, and value of the dual, scaled to be feasible; case (kind, d, r / max|c|)."
+    G, c, path = path_to(*case.value, case.rng)
+    r, mu = path.radii[-1], sign * path.dual_at(path.radii[-1])
+    proof = dantzig_certificate(G, c, r, w(path, r), mu)
+    norm = np.abs(w(path, r)).sum() + 2 * np.abs(mu).sum() * proof.violation
+    return Evidence(float(norm), "<=", float((c @ mu - r * np.abs(mu).sum()) / (1 + proof.dual_violation)), tol=1e-9 * norm)
+
+
+@dantzig_duality.control("the dual with the other sign")
+def _(case: Case) -> Evidence: return dantzig_duality.check(case, sign=-1.0)
+
+
+@dantzig_duality.control("the solution for a radius 1 % larger")
+def _(case: Case) -> Evidence: return dantzig_duality.check(case, lambda path, r: path.at(1.01 * r))
+
+
+@dantzig_duality.control("the path ends one corner early")
+def _(case: Case) -> Evidence: return dantzig_duality.check(case, lambda path, r: path.corner(path.radii.size - 2))
+
+
+@dantzig_duality.control("one per cent more weight")
+def _(case: Case) -> Evidence: return dantzig_duality.check(case, lambda path, r: 1.01 * path.at(r))
+
+# %% ../../nbs/core/10_foundations.ipynb #6f4e24fe
+def least_norm(G: np.ndarray, c: np.ndarray, r: float | None, sides: int = 2) -> float:
+    "Minimum of ||w||_1 subject to |c - G w| <= r (or only c - G w <= r), by HiGHS with 2 d rows; for r = None the least such r."
+    from scipy.optimize import linprog
+
+    d, one = c.size, np.ones((c.size, 1))
+    rows, low = np.vstack([np.hstack([-G, G]), np.hstack([G, -G])])[: sides * d], np.r_[-c, c][: sides * d]
+    if r is None: return linprog(np.r_[np.zeros(2 * d), 1.0], np.hstack([rows, -np.vstack([one] * sides)]), low, method="highs").fun
+    return linprog(np.ones(2 * d), rows, low + r, method="highs").fun
+
+
+@claim("core", "the path is exact", id="Q2", tier="certificate", proof="sec-core-dantzig", cases=DANTZIG,
+       tex=r"\Vert w(r)\Vert_1=\min\{\Vert w\Vert_1:\Vert c-Gw\Vert_\infty\le r\}")
+def path_exact(case: Case, shift: int = 0, sides: int = 2) -> Evidence:
+    "Norm of the path at a random radius on the way, and HiGHS; case (kind, d, last radius / max|c|)."
+    G, c, path = path_to(*case.value, case.rng)
+    r = case.rng.uniform(path.radii[-1], path.radii[max(0, path.radii.size - 4)])
+    w = path.corner(path.piece(r) - 1) if shift else path.at(r)
+    return Evidence(float(np.abs(w).sum()), "==", least_norm(G, c, r, sides), tol=1e-6 * (1 + float(np.abs(w).sum())))
+
+
+@path_exact.control("the corner before")
+def _(case: Case) -> Evidence: return path_exact.check(case, shift=1)
+
+
+@path_exact.control("residuals bounded on one side only")
+def _(case: Case) -> Evidence: return path_exact.check(case, sides=1)
+
+
+SINGULAR = [(kind, d) for kind in ("low rank", "signs", "indefinite") for d in (3, 8, 20)]
+
+
+def path_to_the_end(kind: str, d: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, DantzigPath]:
+    "A singular matrix, a vector that is not in its image, and the path as far as it goes."
+    A = rng.choice([-1.0, 1.0], (d - 1, d)) if kind == "signs" else rng.standard_normal((d - 1, d))
+    G, c = A.T @ (A if kind != "indefinite" else rng.choice([-1.0, 1.0], d - 1)[:, None] * A), rng.standard_normal(d)
+    return G, c, dantzig_path(G, c, 0.0)
+
+# %% ../../nbs/core/10_foundations.ipynb #3f096db4
+@claim("core", "the least feasible radius", id="Q3", tier="certificate", proof="sec-core-dantzig", cases=SINGULAR,
+       tex=r"r_0=\min_w\Vert c-Gw\Vert_\infty")
+def least_radius(case: Case, early: int = 0) -> Evidence:
+    "Radius at which the path ends, and HiGHS; case (kind, d)."
+    G, c, path = path_to_the_end(*case.value, case.rng)
+    return Evidence(float(path.radii[-1 - early]), "==", least_norm(G, c, None), tol=1e-7)
+
+
+@least_radius.control("one corner early")
+def _(case: Case) -> Evidence: return least_radius.check(case, early=1)
+
+# %% ../../nbs/core/10_foundations.ipynb #510bbb0e
+@claim("core", "a proof that no radius below is feasible", id="Q4", tier="certificate", proof="sec-core-dantzig", cases=SINGULAR,
+       tex=r"G\mu=0,\quad c^\top\mu\ge r_0\Vert\mu\Vert_1")
+def farkas(case: Case, ray: Callable = lambda path: path.ray) -> Evidence:
+    "r0 ||mu||_1, with a thousand times the image of mu, and c'mu; case (kind, d)."
+    G, c, path = path_to_the_end(*case.value, case.rng)
+    mu = ray(path)
+    mu = mu / np.abs(mu).sum()  # the zero vector proves nothing
+    paid = path.radii[-1] * np.abs(mu).sum() + 1000 * np.abs(G @ mu).max()
+    return Evidence(float(paid), "<=", float(c @ mu), tol=1e-7 * float(np.abs(mu).sum()))
+
+
+@farkas.control("the other sign")
+def _(case: Case) -> Evidence: return farkas.check(case, lambda path: -path.ray)
+
+
+@farkas.control("the dual of the last piece")
+def _(case: Case) -> Evidence: return farkas.check(case, lambda path: path.dual_at(path.radii[-1]))
+
+# %% ../../nbs/core/10_foundations.ipynb #48862c2d
+@claim("core", "slope of the least norm", id="Q5", tier="certificate", proof="sec-core-dantzig",
+       cases=[(*s, far) for s in DANTZIG for far in (0, 1)], tex=r"N(r')\ge N(r)-(r'-r)\Vert\mu\Vert_1")
+def least_norm_slope(case: Case, factor: float = 1.0, later: int = 0) -> Evidence:
+    "Both sides for r in the middle of the last piece but one and the end r' of it, or of the path; case (kind, d, r / max|c|, far)."
+    kind, d, fraction, far = case.value
+    _, _, path = path_to(kind, d, fraction, case.rng)
+    n = path.radii.size
+    k = max(1, n - 2)
+    r, low = (path.radii[k - 1] + path.radii[k]) / 2, path.radii[n - 1 if far else k]
+    N, slope = (lambda x: float(np.abs(path.at(x)).sum())), float(np.abs(path.dual_at(path.radii[-1 if later else k])).sum())
+    return Evidence(N(r) + factor * (r - low) * slope, "<=", N(low), tol=1e-9 * N(low))
+
+
+@least_norm_slope.control("a slope 1 % steeper")
+def _(case: Case) -> Evidence: return least_norm_slope.check(case, factor=1.01)
+
+
+@least_norm_slope.control("the dual of the last piece")
+def _(case: Case) -> Evidence: return least_norm_slope.check(case, later=1)
+
+# %% ../../nbs/core/10_foundations.ipynb #a8f4ca98
+@claim("core", "orthogonal features: soft thresholds", id="Q6", tier="certificate", proof="sec-core-dantzig",
+       cases=[(d, fraction) for d in (1, 5, 40) for fraction in (0.7, 0.2, 0.0)],
+       tex=r"G=\mathrm{diag}(g):\quad w_i=\mathrm{soft}(c_i,r)/g_i")
+def dantzig_soft(case: Case, change: Callable = lambda c, r: soft_threshold(c, r), coupled: float = 0.0) -> Evidence:
+    "Coordinates that agree to 13 digits, and d; case (d, r / max|c|)."
+    d, fraction = case.value
+    g, c = case.rng.choice([-3.0, -0.5, 1.0, 7.0], d), case.rng.standard_normal(d)
+    r = fraction * np.abs(c).max()
+    w = dantzig_path(np.diag(g) + coupled, c, r).at(r)
+    return Evidence(int((np.abs(w - change(c, r) / g) <= 1e-13).sum()), "==", d)
+
+
+@dantzig_soft.control("hard instead of soft thresholds")
+def _(case: Case) -> Evidence: return dantzig_soft.check(case, lambda c, r: np.where(np.abs(c) > r, c, 0.0))
+
+
+@dantzig_soft.control("features that are not orthogonal")
+def _(case: Case) -> Evidence: return dantzig_soft.check(case, coupled=0.1)
+
+# %% ../../nbs/core/10_foundations.ipynb #5f8b172c
+def least_loss(V: np.ndarray, b: np.ndarray, S: Any) -> float:
+    "Minimum of w'V w - 2 b'w among vectors on S, by a general solver."
+    S = list(S)
+    return float(-b[S] @ np.linalg.solve(V[np.ix_(S, S)], b[S])) if S else 0.0
+
+
+def greedy_moments(kind: str, d: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    "Moments of correlated features of different sizes; or an estimate of them that is indefinite."
+    X = rng.standard_normal((2 * d, d)) @ (0.3 + 0.7 * np.eye(d)) * np.exp(0.5 * rng.standard_normal(d))
+    V, b = X.T @ X, X.T @ (X[:, :3].sum(1) + rng.standard_normal(2 * d))
+    return V * (1 - (0.3 if kind == "indefinite" else 0.0) * np.eye(d)), b
+
+
+GREEDY = [(kind, d, k) for kind in ("definite", "indefinite") for d, k in ((4, 2), (10, 3), (30, 6))]
+
+
+@claim("core", "decrease by one coordinate", id="Q7", tier="certificate", proof="sec-core-greedy", cases=GREEDY,
+       tex=r"L(S)-L(S\cup\{j\})=\rho_j^2/\sigma_j")
+def greedy_decrease(case: Case, schur: bool = True, refit: bool = True) -> Evidence:
+    "Sum of the decreases reported and of those of a general solver, for both methods; case (kind, d, k)."
+    V, b = greedy_moments(*case.value[:2], case.rng)
+    found, wanted = 0.0, 0.0
+    for method in (omp, forward_selection):
+        fit = method(V, b, case.value[2])
+        wanted += -least_loss(V, b, fit.support)
+        for m, j in enumerate(fit.support):
+            S = fit.support[:m]
+            w = np.linalg.solve(V[np.ix_(S, S)], b[S]) if refit else b[S] / V[S, S]
+            rho, left = b[j] - V[j, S] @ w, V[j, j] - V[j, S] @ np.linalg.solve(V[np.ix_(S, S)], V[S, j])
+            found += fit.decreases[m] if schur and refit else rho**2 / (left if schur else V[j, j])
+    return Evidence(float(found), "==", wanted, tol=1e-9 * wanted)
+
+
+@greedy_decrease.control("divided by the whole moment of the feature")
+def _(case: Case) -> Evidence: return greedy_decrease.check(case, schur=False)
+
+
+@greedy_decrease.control("weights that are not fitted again")
+def _(case: Case) -> Evidence: return greedy_decrease.check(case, refit=False)
+
+# %% ../../nbs/core/10_foundations.ipynb #15655c62
+@claim("core", "matching pursuit", id="Q8", tier="certificate", proof="sec-core-greedy",
+       cases=[("definite", d, k) for d, k in ((4, 2), (10, 3), (30, 6), (60, 10))],
+       tex=r"j=\arg\max|\rho_j|/\sqrt{V_{jj}},\quad w=V_{SS}^{-1}b_S")
+def matching_pursuit(case: Case, method: Callable = omp) -> Evidence:
+    "Coordinates that agree with scikit-learn, and d; case (kind, d, k)."
+    from sklearn.linear_model import orthogonal_mp_gram
+
+    kind, d, k = case.value
+    V, b = greedy_moments(kind, d, case.rng)
+    size = np.sqrt(np.diag(V))
+    theirs = orthogonal_mp_gram(V / np.outer(size, size), b / size, n_nonzero_coefs=k).ravel() / size
+    return Evidence(int((np.abs(method(V, b, k).w - theirs) <= 1e-10 * np.abs(theirs).max()).sum()), "==", d)
+
+
+@matching_pursuit.control("forward selection")
+def _(case: Case) -> Evidence: return matching_pursuit.check(case, forward_selection)
+
+
+@matching_pursuit.control("one choice fewer")
+def _(case: Case) -> Evidence: return matching_pursuit.check(case, lambda V, b, k: omp(V, b, k - 1))
+
+# %% ../../nbs/core/10_foundations.ipynb #50134fe8
+@claim("core", "forward selection", id="Q9", tier="certificate", proof="sec-core-greedy",
+       cases=[("definite", d, k) for d, k in ((4, 2), (10, 3), (30, 6))],
+       tex=r"j=\arg\max_jL(S)-L(S\cup\{j\})")
+def forward_choices(case: Case, method: Callable = forward_selection) -> Evidence:
+    "Sum of the largest decreases of all candidates, and of those that were reported; case (kind, d, k)."
+    V, b = greedy_moments(*case.value[:2], case.rng)
+    fit = method(V, b, case.value[2])
+    best = 0.0
+    for m in range(fit.support.size):
+        S = fit.support[:m].tolist()
+        best += max(least_loss(V, b, S) - least_loss(V, b, [*S, j]) for j in range(b.size) if j not in S)
+    return Evidence(best, "<=", float(fit.decreases.sum()), tol=1e-9 * best)
+
+
+@forward_choices.control("matching pursuit")
+def _(case: Case) -> Evidence: return forward_choices.check(case, omp)
 
 # %% ../../nbs/core/10_foundations.ipynb #d1a50002
 def __dir__() -> list[str]:

@@ -1,0 +1,48 @@
+"""Tsallis-INF: what it refuses, the ends of its range."""
+
+import math
+
+import numpy as np
+import pytest
+
+from oslr_nb import bandits as b
+from oslr_nb.compiled import generator_words
+
+ONE, NAN = np.ones((3, 2)), np.nan
+
+
+@pytest.mark.parametrize(("f", "args", "words"), [
+    *((b.tsallis_inf, bad, words) for bad, words in
+      (((np.ones((3, 1)),), "shape of losses"), ((np.zeros((0, 2)),), "shape of losses"), ((2 * ONE,), "losses = 2"),
+       ((-ONE,), "losses = -1"), (([[NAN, 1]],), "losses"), ((ONE, -1), "seed"), ((ONE, 0, [1, 1]), "eta"),
+       ((ONE, 0, [1, 2, 3]), "not increasing"),
+       ((ONE, 0, [1, 1, 0]), "least eta"))),
+    *((f, bad, words) for f, T in ((b.tsallis_rate, "t"), (b.bound_tsallis, "T")) for bad, words in
+      (((0, 2), T), ((NAN, 2), T), ((1, 1), "K = 1"), ((1, 2.0), "K"))),
+])
+def test_refused(f, args, words):
+    with pytest.raises(ValueError, match=words): f(*args)
+
+
+def test_weights_at_the_ends():
+    "Equal sums, one arm, differences from tiny to huge: probabilities, all positive while their square roots are numbers."
+    for K in (1, 2, 1000):
+        p = np.empty(K)
+        assert math.isclose(b.tsallis_weights(np.full(K, 7.0), 0.3, p), 2 * math.sqrt(K)) and np.allclose(p, 1 / K, rtol=1e-13)
+    for size in (1e-300, 1e-9, 1.0, 1e9, 1e100):
+        p = np.empty(3)
+        b.tsallis_weights(np.array([0.0, size, 2 * size]), 0.5, p)
+        assert p[0] >= p[1] >= p[2] > 0 and math.isclose(p.sum(), 1, rel_tol=1e-13)
+
+
+def test_draws_have_their_law():
+    p, words = np.array([0.5, 0.0, 0.3, 0.2]), generator_words(np.random.default_rng(0))
+    counts = np.bincount([b.tsallis_draw(words, p) for _ in range(4000)], minlength=4)
+    assert counts[1] == 0 and abs(counts / 4000 - p).max() < 0.04
+
+
+def test_the_seed_and_the_rates_count():
+    losses = np.random.default_rng(0).random((40, 3))
+    one = b.tsallis_inf(losses, 1)
+    assert (one[0] == b.tsallis_inf(losses, 1)[0]).all() and (one[0] != b.tsallis_inf(losses, 2)[0]).any()
+    assert (one[1] == b.tsallis_inf(losses, 1, [b.tsallis_rate(t, 3) for t in range(1, 41)])[1]).all()

@@ -1,0 +1,98 @@
+"""What the module on Algorithm 1 of Kale et al. 2017 refuses, and plumbing that its page does not show."""
+
+import math
+
+import numpy as np
+import pytest
+
+import oslr_nb as oslr
+from oslr_nb.papers.kale2017 import dantzig as page
+from oslr_nb.protocol import Environment, play, simulate
+
+ONE = ([1.0, 2.0], [0, 1], 1.0, 3)
+REFUSED = {
+    "one feature": (lambda: page.moment_estimates([1.0], [0], 1.0, 3), "pairs have to be seen"),
+    "a set beyond d": (lambda: page.moment_estimates([1.0, 2.0], [0, 3], 1.0, 3), "S"),
+    "values for another set": (lambda: page.moment_estimates([1.0], [0, 1], 1.0, 3), "x_S"),
+    "unknown estimator": (lambda: page.moment_estimates(*ONE, estimator="biased"), "one of unbiased, printed"),
+    "NaN label": (lambda: page.moment_estimates([1.0, 2.0], [0, 1], math.nan, 3), "y"),
+    "no rounds": (lambda: page.estimation_errors(0, 4, 2, 1.0), "n = 0"),
+    "one feature a round": (lambda: page.estimation_errors(9, 4, 1, 1.0), "pairs of features have to be seen"),
+    "no confidence": (lambda: page.estimation_errors(9, 4, 2, 0.0), "L = 0"),
+    "RIP constant too large": (lambda: page.bound_dantzig(8, 4, 2, 100, eps=0.27), "lem-rip"),
+    "delta 0": (lambda: page.bound_dantzig(8, 4, 2, 100, delta=0.0), "probability"),
+    "sparsity above d": (lambda: page.bound_dantzig(8, 4, 9, 100), "k = 9"),
+    "no covariance": (lambda: page.cone_constant(-np.eye(4), 1), "V"),
+    "too many supports": (lambda: page.cone_constant(np.eye(40), 4), "at most 200,000"),
+    "singular limit": (lambda: page.printed_limit(np.zeros((3, 3)), np.ones(3), 2, 1), "invertible"),
+    "weights of another size": (lambda: page.printed_limit(np.eye(3), np.ones(4), 2, 1), "w"),
+    "sets missing": (lambda: page.textbook_dantzig(np.ones((3, 4)), np.ones(3), [[0, 1]], 1, lambda n: 1.0), "one set of features"),
+    "no function": (lambda: page.textbook_dantzig(np.ones((1, 4)), np.ones(1), [[0, 1]], 1, 1.0), "a function"),
+    "memory": (lambda: page.DantzigPOSLR(20_001, 4, 2), "d x d"),
+    "no room for the weights": (lambda: page.DantzigOSLR(9, 4, 3), "budget = 4: it must be an integer from 5"),
+    "negative t0": (lambda: page.DantzigPOSLR(9, 4, 3, t0=-1), "t0 = -1"),
+    "unknown rule": (lambda: page.DantzigPOSLR(9, 4, 3, rule="best"), "one of theorem, printed"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name):
+    call, word = REFUSED[name]
+    with pytest.raises(ValueError, match=word): call()
+
+
+@pytest.fixture(scope="module")
+def stream():
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, (1500, 9))
+    return X, X @ np.r_[0.6, -0.3, np.zeros(7)] + 0.1 * rng.standard_normal(1500)
+
+
+@pytest.mark.parametrize("kw", [{"rule": "printed", "C": 0.05}, {"C": 0.05, "estimator": "printed", "t0": 100}, {"C": 0.002}], ids=str)
+@pytest.mark.parametrize("cls", [page.DantzigPOSLR, page.DantzigOSLR])
+def test_options_play_and_resume(cls, kw, stream, tmp_path):
+    (X, y), make = stream, lambda: cls(9, 6, 2, sigma=0.1, seed=4, **kw)
+    run = simulate(whole := make(), X, y)
+    again = play(make(), Environment(X, y, 6, cls.protocol, k=2))
+    assert np.abs(run.predictions - again.predictions).max() <= 1e-12 and np.ptp(run.predictions[-90:]) > 0
+    assert (run.n_observed == again.n_observed).all()
+    lr = make()
+    for start, stop in ((0, 1), (1, 300), (300, 1023), (1023, 1500)):
+        simulate(lr, X[start:stop], y[start:stop])
+        lr.save(tmp_path / "a.npz")
+        lr = oslr.load(tmp_path / "a.npz")
+    assert (lr.G == whole.G).all() and (lr.w == whole.w).all() and lr.guarded_ == whole.guarded_
+    if "t0" in kw: assert not run.predictions[:127].any() and run.predictions[127:].any()
+
+
+def test_more_rounds_learn_the_weights(stream):
+    "By the theorem's radius, which needs no tuning, on a longer stream."
+    rng = np.random.default_rng(5)
+    X = rng.choice([-1.0, 1.0], (2**16, 6))
+    w = np.r_[0.6, -0.4, np.zeros(4)]
+    run = simulate(lr := page.DantzigPOSLR(6, 4, 2, sigma=0.1, seed=1), X, X @ w + 0.1 * rng.standard_normal(2**16))
+    assert np.abs(lr.coef_ - w).max() < 0.1 and lr.guarded_ == 0 and run.regret(w)[-1] < 0.06 * (X @ w @ (X @ w))
+
+
+def test_the_guard_keeps_the_norm():
+    "With a radius that is far too small the solution stays in the ball, and it is counted."
+    rng = np.random.default_rng(5)
+    X = rng.choice([-1.0, 1.0], (600, 20))
+    lr = page.DantzigPOSLR(20, 4, 3, sigma=0.1, rule="printed", C=1e-3, seed=1)
+    for start, stop in ((0, 40), (40, 200), (200, 600)):
+        simulate(lr, X[start:stop], X[start:stop, 0])
+        assert np.abs(lr.coef_).sum() <= 1 + 1e-9
+    assert lr.guarded_ >= 5
+
+
+def test_an_impossible_state_is_refused(stream, tmp_path):
+    X, y = stream
+    lr = page.DantzigPOSLR(9, 6, 2, sigma=0.1, C=0.05, seed=4)
+    simulate(lr, X, y)
+    for name, value in (("w", np.full(9, 9.0)), ("top", np.array([3, 3])), ("S", np.full(6, 9)), ("num", np.array([-1.0, 0.0])),
+                        ("G", np.full((9, 9), np.nan))):
+        kept = getattr(lr, name)
+        setattr(lr, name, value)
+        lr.save(tmp_path / "bad.npz")
+        with pytest.raises(ValueError): oslr.load(tmp_path / "bad.npz")
+        setattr(lr, name, kept)
