@@ -20,7 +20,7 @@ from .geometry import proj_l2
 # %% auto #0
 __all__ = ['MOST_ROUNDS', 'dual_averaging_into', 'dual_averaging_step', 'dual_averaging', 'linear_regret', 'rda_regret_bound',
            'rda_schedule', 'bound_rda', 'ogd', 'ogd_regret_bound', 'ogd_schedule', 'bound_ogd', 'vaw', 'forward_ridge',
-           'vaw_predict', 'vaw_learn', 'ridge_weights', 'vaw_regret_bound', 'bound_vaw', 'project_norm', 'ons',
+           'vaw_parts', 'ridge_weights', 'vaw_learn', 'vaw_regret_bound', 'bound_vaw', 'project_norm', 'ons',
            'ons_regret_bound', 'bound_ons']
 
 # %% ../nbs/core/03_oco.ipynb #464c5884
@@ -446,73 +446,94 @@ def _check_stream(X: Any, y: Any, ridge: float) -> tuple[np.ndarray, np.ndarray,
 
 # %% ../nbs/core/03_oco.ipynb #b4e28da9
 @kernel
-def vaw_predict(z: np.ndarray, P: np.ndarray, b: np.ndarray, v: np.ndarray) -> float:
-    """Prediction of the Vovk-Azoury-Warmuth forecaster; moves P on; compiled, O(n^2), arguments not checked.
+def vaw_parts(z: np.ndarray, n: int, R: np.ndarray, u: np.ndarray) -> tuple[float, float]:
+    """Parts of the prediction of the Vovk-Azoury-Warmuth forecaster; compiled, O(n^2), arguments not checked.
 
     Parameters
     ----------
-    z : array (n,)
+    z : array (n,) or longer, overwritten
         Features of the round.
-    P : array (n, n), changed
-        Inverse of A_{t-1} on entry, of A_t = A_{t-1} + z z' afterwards; I / ridge before the first round.
-    b : array (n,)
-        Sum of y z over the rounds before.
-    v : array (n,)
-        Scratch.
+    n : int
+        How many there are.
+    R : array (n, n) or larger
+        Upper triangle with R'R = A_{t-1}; sqrt(ridge) I before the first round.
+    u : array (n,) or longer
+        R'u is the sum of y z over the rounds before; zero before the first round.
 
     Returns
     -------
-    float
-        z' A_t^{-1} b. The forward prediction is this times 1 + z' A_{t-1}^{-1} z.
+    forward : float
+        f = z' A_{t-1}^{-1} b_{t-1}, the prediction of forward ridge regression.
+    square : float
+        z' A_{t-1}^{-1} z; the prediction of VAW is forward / (1 + square).
 
     Notes
     -----
     Source: Vovk 2001, Azoury & Warmuth 2001.
     """
-    size, forward = 1.0, 0.0
-    for i in range(z.size):
-        total = 0.0
-        for j in range(z.size): total += P[i, j] * z[j]
-        v[i] = total
-        size += total * z[i]
-        forward += total * b[i]
-    for i in range(z.size):
-        for j in range(z.size): P[i, j] -= v[i] * v[j] / size
-    return forward / size
+    forward = square = 0.0
+    for j in range(n):
+        part = z[j] / R[j, j]
+        for i in range(j + 1, n): z[i] -= R[j, i] * part
+        forward += part * u[j]
+        square += part * part
+    return forward, square
 
-
+# %% ../nbs/core/03_oco.ipynb #c13d0001
 @kernel
-def vaw_learn(z: np.ndarray, y: float, b: np.ndarray) -> None:
-    """Add a round to the sum of y z; compiled, arguments not checked.
+def ridge_weights(R: np.ndarray, u: np.ndarray, n: int, w: np.ndarray) -> int:
+    """Weights of forward ridge regression by back substitution; compiled, O(n^2), arguments not checked.
 
     Parameters
     ----------
-    z : array (n,)
+    R, u : arrays
+        As for `vaw_parts`.
+    n : int
+        Number of features.
+    w : array (n,) or longer, written
+        The weights A^{-1} b.
+
+    Returns
+    -------
+    int
+        How many of them are not zero.
+    """
+    count = 0
+    for k in range(n):
+        j = n - 1 - k
+        part = u[j]
+        for i in range(j + 1, n): part -= R[j, i] * w[i]
+        w[j] = part / R[j, j]
+        count += w[j] != 0
+    return count
+
+# %% ../nbs/core/03_oco.ipynb #c13d0002
+@kernel
+def vaw_learn(z: np.ndarray, y: float, n: int, R: np.ndarray, u: np.ndarray) -> None:
+    """Take a round into R and u by plane rotations; compiled, O(n^2), arguments not checked.
+
+    Parameters
+    ----------
+    z : array (n,) or longer, overwritten
         Features of the round.
     y : float
         Its label.
-    b : array (n,), changed
-        The sum.
+    n : int
+        Number of features.
+    R, u : arrays, changed
+        As for `vaw_parts`.
     """
-    for i in range(z.size): b[i] += y * z[i]
-
-
-@kernel
-def ridge_weights(P: np.ndarray, b: np.ndarray, w: np.ndarray) -> None:
-    """Weights P b of forward ridge regression; compiled, O(n^2), arguments not checked.
-
-    Parameters
-    ----------
-    P : array (n, n)
-        Inverse of A, as for `vaw_predict`.
-    b : array (n,)
-        Sum of y z.
-    w : array (n,), written
-        The weights.
-    """
-    for i in range(b.size):
-        w[i] = 0.0
-        for j in range(b.size): w[i] += P[i, j] * b[j]
+    for j in range(n):
+        root = math.sqrt(R[j, j] * R[j, j] + z[j] * z[j])
+        c, s = R[j, j] / root, z[j] / root
+        R[j, j] = root
+        for i in range(j + 1, n):
+            old = R[j, i]
+            R[j, i] = c * old + s * z[i]
+            z[i] = c * z[i] - s * old
+        old = u[j]
+        u[j] = c * old + s * y
+        y = c * y - s * old
 
 # %% ../nbs/core/03_oco.ipynb #6b883cc7
 #| code-fold: true

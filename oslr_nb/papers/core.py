@@ -94,7 +94,7 @@ from oslr_nb.oco import (
     ridge_weights,
     vaw,
     vaw_learn,
-    vaw_predict,
+    vaw_parts,
     vaw_regret_bound,
 )
 from ..protocol import BudgetExceeded, Environment, ProtocolError, Run, best_sparse
@@ -969,11 +969,12 @@ def least_with_price(X: np.ndarray, y: np.ndarray, a: float) -> float:
 def by_kernels(X: np.ndarray, y: np.ndarray, a: float) -> tuple[np.ndarray, np.ndarray]:
     "Predictions of VAW and of forward ridge regression by the compiled functions."
     (T, n), out = X.shape, np.empty((2, len(X)))
-    P, b, v, w = np.eye(n) / a, np.zeros(n), np.empty(n), np.empty(n)
+    R, u, w = math.sqrt(a) * np.eye(n), np.zeros(n), np.empty(n)
     for t in range(T):
-        ridge_weights(P, b, w)
-        out[:, t] = vaw_predict(X[t], P, b, v), w @ X[t]
-        vaw_learn(X[t], y[t], b)
+        ridge_weights(R, u, n, w)
+        forward, square = vaw_parts(X[t].copy(), n, R, u)
+        out[:, t] = forward / (1 + square), w @ X[t]
+        vaw_learn(X[t].copy(), y[t], n, R, u)
     return out[0], out[1]
 
 

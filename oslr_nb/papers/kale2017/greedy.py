@@ -33,6 +33,7 @@ from ...claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, 
 from ...compiled import entry, strided
 from ...experts import bexp_draw_kept, bexp_learn_kept, bexp_rate, bound_bexp
 from ...geometry import restricted_condition, sparse_eigenvalues
+from ...oco import ridge_weights, vaw_learn, vaw_parts
 from ...protocol import SLACK, Learner, register, simulate
 
 # %% auto #0
@@ -829,30 +830,21 @@ def draw_batch(words: np.ndarray, eta: float, state: tuple) -> None:
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #48e3a284
 @kernel
-def vaw_parts(state: tuple, q: np.ndarray) -> tuple[float, float]:
-    "Forward prediction z'A^-1 b and z'A^-1 z for the special features z of this round; q is overwritten."
-    _, _, _, _, _, _, _, special, _, values, _, R, u, num = state
-    n, forward, square = np.int64(num[SPECIAL]), 0.0, 0.0
-    for j in range(n): q[j] = values[special[j]]
-    for j in range(n):
-        part = q[j] / R[j, j]
-        for i in range(j + 1, n): q[i] -= R[j, i] * part
-        forward += part * u[j]
-        square += part * part
-    return forward, square
+def take_special(state: tuple, z: np.ndarray) -> int:
+    "The special features of this round into z; returns how many there are."
+    _, _, _, _, _, _, _, special, _, values, _, _, _, num = state
+    n = np.int64(num[SPECIAL])
+    for j in range(n): z[j] = values[special[j]]
+    return n
 
 
 @kernel
-def ridge_weights(R: np.ndarray, u: np.ndarray, n: int, w: np.ndarray) -> int:
-    "Weights w = A^-1 b of the n special features, by back substitution; returns how many are nonzero."
-    count = 0
-    for k in range(n):
-        j = n - 1 - k
-        part = u[j]
-        for i in range(j + 1, n): part -= R[j, i] * w[i]
-        w[j] = part / R[j, j]
-        count += w[j] != 0
-    return count
+def forecast(state: tuple, z: np.ndarray) -> float:
+    "Prediction of VAW for this round; z is overwritten."
+    _, _, _, _, _, _, _, _, _, _, _, R, u, _ = state
+    n = take_special(state, z)
+    forward, square = vaw_parts(z, n, R, u)
+    return forward / (1 + square)
 
 
 @kernel
@@ -862,25 +854,6 @@ def committed_score(state: tuple, w: np.ndarray) -> float:
     total = 0.0
     for j in range(np.int64(num[SPECIAL])): total += w[j] * values[special[j]]
     return total
-
-
-@kernel
-def vaw_rotate(y: float, state: tuple, q: np.ndarray) -> None:
-    "Take the round (z, y) into R and u by plane rotations; q is overwritten."
-    _, _, _, _, _, _, _, special, _, values, _, R, u, num = state
-    n = np.int64(num[SPECIAL])
-    for j in range(n): q[j] = values[special[j]]
-    for j in range(n):
-        root = math.sqrt(R[j, j] * R[j, j] + q[j] * q[j])
-        c, s = R[j, j] / root, q[j] / root
-        R[j, j] = root
-        for i in range(j + 1, n):
-            old = R[j, i]
-            R[j, i] = c * old + s * q[i]
-            q[i] = c * q[i] - s * old
-        old = u[j]
-        u[j] = c * old + s * y
-        y = c * y - s * old
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #9f44e1bb
 @kernel(apart=True)
@@ -935,9 +908,9 @@ def end_batch(unit: float, ridge: float, eta: float, state: tuple, scratch: tupl
 @kernel
 def learn_round(y: float, eta: float, batch: int, ridge: float, y_max: float, state: tuple, scratch: tuple) -> None:
     "Line 9, the moments of the round, and the end of the batch if it was its last round."
-    _, _, _, _, _, _, _, _, _, values, G, _, _, num = state
+    _, _, _, _, _, _, _, _, _, values, G, R, u, num = state
     n, last = np.int64(num[BOUGHT]), G.shape[0] - 1
-    vaw_rotate(y, state, scratch[1])
+    vaw_learn(scratch[1], y, take_special(state, scratch[1]), R, u)
     for a in range(n):
         for c in range(a + 1): G[a, c] += values[a] * values[c]
     for c in range(n): G[last, c] += y * values[c]
@@ -965,9 +938,7 @@ def greedy_run(
         if not usable: return t
         observed[t] = n + count
         if proper: out[t] = committed_score(state, w) if num[PLACE] > 0 else 0.0
-        else:
-            forward, square = vaw_parts(state, q)
-            out[t] = forward / (1 + square)
+        else: out[t] = forecast(state, q)
         learn_round(y[row], eta, batch, ridge, y_max, state, scratch)
     return rows.size
 
@@ -1024,8 +995,7 @@ class GreedyBatches(Learner):
 
     def _predict(self, values: np.ndarray) -> float:
         self.values[: len(values)] = values
-        forward, square = vaw_parts(self._state, self.scratch[1])
-        return forward / (1 + square)
+        return forecast(self._state, self.scratch[1])
 
     def _update(self, y: float) -> None:
         learn_round(y, self.eta, self.batch, self.ridge, self.y_max, self._state, self.scratch)
