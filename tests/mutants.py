@@ -58,7 +58,7 @@ def sources(root: Path) -> list[Path]:
     """The modules that hold mathematics."""
     package = root / "oslr_nb"
     found = [package / f"{name}.py" for name in MODULES] + list((package / "papers").rglob("*.py"))
-    return sorted(p for p in found if p.name != "__init__.py" and p.stem != "core")
+    return sorted(p for p in found if p.name != "__init__.py" and p.parent.name != "core")
 
 
 def name_of(node: ast.AST) -> str:

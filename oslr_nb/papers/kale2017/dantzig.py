@@ -757,8 +757,8 @@ class DantzigState(Learner):
     proper: ClassVar[bool] = True
 
     def __init__(
-        self, d: int, budget: int, k: int, sigma: float, radius: float, x_max: float, delta: float, rule: str, C: float,
-        estimator: str, t0: int, seed: Any,
+        self, d: int, budget: int, k: int, *, sigma: float = 1.0, radius: float = 1.0, x_max: float = 1.0, delta: float = 0.05,
+        rule: str = "theorem", C: float = 1.0, estimator: str = "unbiased", t0: int = 0, seed: Any = None,
     ):
         d = check_int("d", d, 2, 20_000, "it keeps d x d sums")
         k = check_int("k", k, 1, d, f"there are d = {d} features")
@@ -956,12 +956,6 @@ class DantzigPOSLR(DantzigState):
 
     protocol = "POSLR"
 
-    def __init__(
-        self, d: int, budget: int, k: int, *, sigma: float = 1.0, radius: float = 1.0, x_max: float = 1.0, delta: float = 0.05,
-        rule: str = "theorem", C: float = 1.0, estimator: str = "unbiased", t0: int = 0, seed: Any = None,
-    ):
-        super().__init__(d, budget, k, sigma, radius, x_max, delta, rule, C, estimator, t0, seed)
-
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #6e1ef0ca
 @register("kale2017", budget="budget = k0 + k >= k + 2", **FACTS, tex=TEX | {"budget": "`budget` $=k_0+k\\ge k+2$"})
 class DantzigOSLR(DantzigState):
@@ -1020,12 +1014,6 @@ class DantzigOSLR(DantzigState):
 
     protocol = "OSLR"
     proper = False
-
-    def __init__(
-        self, d: int, budget: int, k: int, *, sigma: float = 1.0, radius: float = 1.0, x_max: float = 1.0, delta: float = 0.05,
-        rule: str = "theorem", C: float = 1.0, estimator: str = "unbiased", t0: int = 0, seed: Any = None,
-    ):
-        super().__init__(d, budget, k, sigma, radius, x_max, delta, rule, C, estimator, t0, seed)
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #1bac4e61
 @claim("kale2017", "section 1.4, reduction", id="K2", tier="exact", proof="the-learners", cases=[(6, 2, 2), (10, 3, 4)],
