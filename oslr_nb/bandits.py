@@ -56,7 +56,7 @@ def tsallis_weights(L: np.ndarray, eta: float, p: np.ndarray) -> float:
     for i in range(L.size): p[i] = 4 * p[i] * p[i] / total
     return s
 
-
+# %% ../nbs/core/14_bandits.ipynb #d2f6321f
 @kernel
 def tsallis_draw(words: np.ndarray, p: np.ndarray) -> int:
     """Draw an arm; compiled, O(K), arguments not checked.
@@ -79,7 +79,7 @@ def tsallis_draw(words: np.ndarray, p: np.ndarray) -> int:
         i += 1
     return i
 
-
+# %% ../nbs/core/14_bandits.ipynb #0f433410
 @kernel
 def tsallis_learn(L: np.ndarray, p: np.ndarray, i: int, loss: float) -> None:
     """Add the estimate of a round to the sums; compiled, arguments not checked.
@@ -121,7 +121,7 @@ def tsallis_rate(t: float, K: int) -> float:
     K, t = check_int("K", K, 2, 2**53, "there is nothing to learn with one arm"), check_real("t", t, 0, 1e300)
     return 2 * math.sqrt((1 - 1 / math.sqrt(K)) / t)
 
-
+# %% ../nbs/core/14_bandits.ipynb #e9f81eaa
 def bound_tsallis(T: float, K: int) -> float:
     """Upper bound on the expected regret of Tsallis-INF with `tsallis_rate`, against every fixed arm.
 
@@ -145,7 +145,7 @@ def bound_tsallis(T: float, K: int) -> float:
     K, T = check_int("K", K, 2, 2**53, "there is nothing to learn with one arm"), check_real("T", T, 0, 1e300)
     return 4 * math.sqrt(K - math.sqrt(K)) * math.sqrt(T)
 
-
+# %% ../nbs/core/14_bandits.ipynb #c262d0a2
 def tsallis_inf(losses: Any, seed: Any = None, eta: Any = None) -> tuple[np.ndarray, np.ndarray]:
     """Play Tsallis-INF on given losses, of which it sees those of the arms that it pulls.
 

@@ -363,7 +363,7 @@ def limited_advice(losses: Any, M: int, eta: Any, seed: Any = None, centred: boo
         sums[U] += (losses[t, U] - half) / limited_chances(chances[t], M)[U]
     return asked[:, 0].copy(), asked, chances
 
-
+# %% ../nbs/core/04_experts.ipynb #4a9e6a1d
 def _rates_of_rounds(eta: Any, T: int) -> np.ndarray:
     "One positive rate for each round, not increasing, from a number or an array (T,)."
     if np.ndim(eta) == 0: return np.full(T, check_scales(eta=eta)[0])
@@ -413,7 +413,7 @@ def bexp_draw(words: np.ndarray, L: np.ndarray, eta: float, U: np.ndarray, p: np
     U[0] = j
     draw_outside(words, L.size, 1, U.size - 1, mark, stamp, U[1:])
 
-
+# %% ../nbs/core/04_experts.ipynb #eb1075fa
 @kernel
 def bexp_learn(L: np.ndarray, p: np.ndarray, U: np.ndarray, losses: np.ndarray) -> None:
     """Add the estimates of a round to the sums; compiled, arguments not checked.
@@ -436,7 +436,7 @@ def bexp_learn(L: np.ndarray, p: np.ndarray, U: np.ndarray, losses: np.ndarray) 
 
 # %% ../nbs/core/04_experts.ipynb #45e59b8d
 #| code-fold: true
-#| code-summary: "Exported source: bexp_draw_kept, bexp_learn_kept"
+#| code-summary: "Exported source: bexp_draw_kept"
 @kernel(apart=True)
 def bexp_draw_kept(
     words: np.ndarray, L: np.ndarray, w: np.ndarray, ref: np.ndarray, eta: float, U: np.ndarray, mark: np.ndarray, stamp: int
@@ -485,7 +485,9 @@ def bexp_draw_kept(
     draw_outside(words, L.size, 1, U.size - 1, mark, stamp, U[1:])
     return total
 
-
+# %% ../nbs/core/04_experts.ipynb #618edf80
+#| code-fold: true
+#| code-summary: "Exported source: bexp_learn_kept"
 @kernel
 def bexp_learn_kept(
     L: np.ndarray, w: np.ndarray, ref: np.ndarray, eta: float, total: float, U: np.ndarray, losses: np.ndarray

@@ -69,7 +69,7 @@ def set_loss(X: np.ndarray, y: np.ndarray, S: Any) -> float:
     w = np.linalg.lstsq(X[:, S], y, rcond=None)[0]
     return float(np.mean((y - X[:, S] @ w) ** 2))
 
-
+# %% ../../../nbs/papers/kale2017/02_greedy.ipynb #e3000aff
 def supermodularity(X: np.ndarray, y: np.ndarray, s: int) -> float:
     """The least alpha with which the loss of a batch is (s, alpha)-weakly supermodular, by enumeration of all pairs of sets.
 
@@ -617,7 +617,7 @@ class GreedyPlan:
     asked: int
     bound: float
 
-
+# %% ../../../nbs/papers/kale2017/02_greedy.ipynb #4b2858f0
 def greedy_parameters(
     d: int, k: int, budget: int, T: int, kappa: float, least: int | None = None, phi: float | None = None, ridge: float = 1.0,
     x_max: float = 1.0, y_max: float = 1.0,
@@ -886,7 +886,7 @@ def greedy_losses(G: np.ndarray, slot: np.ndarray, n: int, scratch: tuple) -> No
         left = max(left - part * part, 0.0)
         steps += 1
 
-
+# %% ../../../nbs/papers/kale2017/02_greedy.ipynb #d204cdeb
 @kernel(apart=True)
 def end_batch(unit: float, ridge: float, eta: float, state: tuple, scratch: tuple) -> None:
     "Lines 11 and 12, and a clean table for the next batch; unit: rounds of a batch times y_max^2."
@@ -904,7 +904,7 @@ def end_batch(unit: float, ridge: float, eta: float, state: tuple, scratch: tupl
     num[BATCHES] += 1
     num[PLACE] = 0
 
-
+# %% ../../../nbs/papers/kale2017/02_greedy.ipynb #653aa4f8
 @kernel
 def learn_round(y: float, eta: float, batch: int, ridge: float, y_max: float, state: tuple, scratch: tuple) -> None:
     "Line 9, the moments of the round, and the end of the batch if it was its last round."
@@ -953,7 +953,7 @@ def check_plan(d: Any, budget: Any, k1: Any, T: Any, batch: Any) -> tuple[int, i
     usual = max(40, 2 * k1, round((budget * T / d) ** (1 / 3)))
     return d, budget, k1, T, check_int("batch", min(usual, T) if batch is None else batch, 1, T, f"there are T = {T} rounds")
 
-
+# %% ../../../nbs/papers/kale2017/02_greedy.ipynb #755ebcc8
 class GreedyBatches(Learner):
     "The calls of the protocol for Algorithm 2 (base class of its two readings)."
 
@@ -1025,21 +1025,21 @@ class GreedyBatches(Learner):
         if self.num[PLACE] or self._next or self._refused is not None: check_draw(self, n, s)
         elif self.G.any() or self.u.any(): fail("G", "not 0", "0 between two batches")
 
-
+# %% ../../../nbs/papers/kale2017/02_greedy.ipynb #3851cc3d
 def check_weights_of(learner: GreedyBatches) -> None:
     "Refuse weights of the copies that are not those of their losses, and sums that no weights have."
     with np.errstate(over="ignore"): expected = np.exp(np.minimum(-learner.eta * (learner.L - learner.ref), 700))
     if not np.allclose(learner.W, expected, 1e-9, 1e-300): fail("W", float(learner.W.max()), "the weights of L")
     if not (learner.total.min() > 0 and learner.total.max() <= 1e100): fail("total", learner.total.tolist(), "sums of weights")
 
-
+# %% ../../../nbs/papers/kale2017/02_greedy.ipynb #fdb5ed55
 def check_gram(G: np.ndarray) -> None:
     "Refuse moments (m, m), kept below the diagonal, that no features have."
     size = np.sqrt(np.maximum(G.diagonal(), 0))
     if G.diagonal().min() < 0 or not (np.abs(np.tril(G)) <= np.outer(size, size) * (1 + 1e-6) + 1e-290).all():
         fail("G", "impossible", "moments of features")
 
-
+# %% ../../../nbs/papers/kale2017/02_greedy.ipynb #ff16c1a3
 def check_draw(learner: GreedyBatches, n: int, s: int) -> None:
     "Refuse a draw whose lists contradict each other; n features bought, s of them special."
     S, places = learner.S[:n], learner.special[:s]
@@ -1133,7 +1133,7 @@ class OnlineGreedyOSLR(GreedyBatches):
         super().__init__(d, budget, k1, T, batch, ridge, step, x_max, y_max, seed, k=k, kappa=kappa)
         self.params["k1"] = k1
 
-
+# %% ../../../nbs/papers/kale2017/02_greedy.ipynb #a2669d77
 @register("kale2017", budget="budget >= k >= 1", assumptions="||x||_inf <= x_max, |y| <= y_max",
           bound="that of OnlineGreedyOSLR is not proved for it",
           cost="O(k^2 + budget^2), and O(k d + k^2 budget) once a batch",
