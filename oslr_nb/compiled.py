@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,8 @@ from numba.extending import intrinsic
 from .checks import check_rng, kernel
 
 # %% auto #0
-__all__ = ['generator_words', 'product_high', 'uniform', 'find_in_sums', 'flat', 'strided', 'entry', 'is_large', 'prefetch_entry',
-           'prefetch_draws', 'prefetch_row']
+__all__ = ['generator_words', 'product_high', 'uniform', 'find_in_sums', 'normal', 'flat', 'strided', 'entry', 'row_product',
+           'squared_length', 'is_large', 'prefetch_entry', 'prefetch_draws', 'prefetch_row']
 
 # %% ../nbs/core/12_compiled.ipynb #9fe5e9b2
 def state_words(rng: np.random.Generator) -> np.ndarray:
@@ -140,6 +141,26 @@ def find_in_sums(sums: np.ndarray, x: float) -> int:
         else: low = middle + 1
     return low
 
+# %% ../nbs/core/12_compiled.ipynb #1591ea02
+#| code-fold: true
+#| code-summary: "Exported source: normal"
+@kernel
+def normal(words: np.ndarray) -> float:
+    """A standard normal number (Box-Muller; two uniform numbers each).
+
+    Parameters
+    ----------
+    words : array of uint64, shape (4,)
+        `generator_words` of the generator; changed.
+
+    Returns
+    -------
+    float
+        At most 8.6 in magnitude.
+    """
+    size = math.sqrt(-2 * math.log(1 - uniform(words)))
+    return size * math.cos(2 * math.pi * uniform(words))
+
 # %% ../nbs/core/12_compiled.ipynb #f2f5f5db
 class Memory:
     "Memory of an array as numpy's array interface, writable or not: numba compiles anew for arrays that are read-only."
@@ -214,6 +235,91 @@ def entry(X: tuple, row: int, i: int) -> float:
     """
     place = row * X[2] + i * X[3]
     return X[0][place] if X[0].size > 0 else np.float64(X[1][place])
+
+# %% ../nbs/core/12_compiled.ipynb #73cfa56b
+#| code-fold: true
+#| code-summary: "Exported source: row_product"
+@kernel
+def row_product(X: tuple, row: int, h: np.ndarray, scale: float) -> float:
+    """A linear measurement of a row, in eight lanes: the same bits as `protocol.measure` with the weights scale h.
+
+    Parameters
+    ----------
+    X : tuple
+        The table, from `strided`.
+    row : int
+        The row.
+    h : array (d,)
+        Weights, up to the factor.
+    scale : float
+        The factor.
+
+    Returns
+    -------
+    float
+        The sum of (h_i scale) X[row, i].
+    """
+    d = h.size
+    whole = d - d % 8
+    a = b = c = e = p = q = r = s = 0.0
+    if X[3] == 1 and X[0].size > 0:  # the row lies together: a view of it, whose places need no arithmetic
+        x = X[0][row * X[2] : row * X[2] + d]
+        for i in range(0, whole, 8):
+            a += (h[i] * scale) * x[i]
+            b += (h[i + 1] * scale) * x[i + 1]
+            c += (h[i + 2] * scale) * x[i + 2]
+            e += (h[i + 3] * scale) * x[i + 3]
+            p += (h[i + 4] * scale) * x[i + 4]
+            q += (h[i + 5] * scale) * x[i + 5]
+            r += (h[i + 6] * scale) * x[i + 6]
+            s += (h[i + 7] * scale) * x[i + 7]
+    else:
+        for i in range(0, whole, 8):
+            a += (h[i] * scale) * entry(X, row, i)
+            b += (h[i + 1] * scale) * entry(X, row, i + 1)
+            c += (h[i + 2] * scale) * entry(X, row, i + 2)
+            e += (h[i + 3] * scale) * entry(X, row, i + 3)
+            p += (h[i + 4] * scale) * entry(X, row, i + 4)
+            q += (h[i + 5] * scale) * entry(X, row, i + 5)
+            r += (h[i + 6] * scale) * entry(X, row, i + 6)
+            s += (h[i + 7] * scale) * entry(X, row, i + 7)
+    if whole < d: a += (h[whole] * scale) * entry(X, row, whole)
+    if whole + 1 < d: b += (h[whole + 1] * scale) * entry(X, row, whole + 1)
+    if whole + 2 < d: c += (h[whole + 2] * scale) * entry(X, row, whole + 2)
+    if whole + 3 < d: e += (h[whole + 3] * scale) * entry(X, row, whole + 3)
+    if whole + 4 < d: p += (h[whole + 4] * scale) * entry(X, row, whole + 4)
+    if whole + 5 < d: q += (h[whole + 5] * scale) * entry(X, row, whole + 5)
+    if whole + 6 < d: r += (h[whole + 6] * scale) * entry(X, row, whole + 6)
+    return ((a + b) + (c + e)) + ((p + q) + (r + s))
+
+
+@kernel
+def squared_length(h: np.ndarray) -> float:
+    """||h||^2 in eight lanes, like `row_product`.
+
+    Parameters
+    ----------
+    h : array (d,)
+        A vector.
+
+    Returns
+    -------
+    float
+        Its squared Euclidean norm.
+    """
+    whole = h.size - h.size % 8
+    a = b = c = e = p = q = r = s = 0.0
+    for i in range(0, whole, 8):
+        a += h[i] * h[i]
+        b += h[i + 1] * h[i + 1]
+        c += h[i + 2] * h[i + 2]
+        e += h[i + 3] * h[i + 3]
+        p += h[i + 4] * h[i + 4]
+        q += h[i + 5] * h[i + 5]
+        r += h[i + 6] * h[i + 6]
+        s += h[i + 7] * h[i + 7]
+    for i in range(whole, h.size): a += h[i] * h[i]
+    return ((a + b) + (c + e)) + ((p + q) + (r + s))
 
 # %% ../nbs/core/12_compiled.ipynb #cef09e42
 @intrinsic

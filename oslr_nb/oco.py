@@ -19,8 +19,10 @@ from .geometry import proj_l2
 
 # %% auto #0
 __all__ = ['MOST_ROUNDS', 'dual_averaging_into', 'dual_averaging_step', 'dual_averaging', 'linear_regret', 'rda_regret_bound',
-           'rda_schedule', 'bound_rda', 'ogd', 'ogd_regret_bound', 'ogd_schedule', 'bound_ogd', 'vaw', 'forward_ridge',
-           'vaw_parts', 'ridge_weights', 'vaw_learn', 'vaw_regret_bound', 'bound_vaw', 'project_norm', 'ons',
+           'rda_schedule', 'bound_rda', 'adaptive_weight', 'adaptive_dual_averaging', 'adaptive_schedule',
+           'adaptive_regret_bound', 'adaptive_factor', 'bound_adaptive', 'bound_self_bounding', 'ogd',
+           'ogd_regret_bound', 'ogd_schedule', 'bound_ogd', 'vaw', 'forward_ridge', 'vaw_parts', 'ridge_weights',
+           'vaw_learn', 'vaw_regret_bound', 'bound_vaw', 'project_norm', 'ons', 'ogd_learn', 'ons_learn',
            'ons_regret_bound', 'bound_ons']
 
 # %% ../nbs/core/03_oco.ipynb #464c5884
@@ -245,6 +247,225 @@ def bound_rda(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> float
     G, radius, step = check_scales(G=G, radius=radius, step=step)
     return G * radius * math.sqrt(2 * check_int("n", n, 1, MOST_ROUNDS)) * (step + 1 / step) / 2
 
+# %% ../nbs/core/03_oco.ipynb #52aa35e5
+@kernel
+def adaptive_weight(squares: float, radius: float, step: float) -> float:
+    """The weight of the regulariser from the gradients seen so far; compiled, arguments not checked.
+
+    Parameters
+    ----------
+    squares : float
+        Sum of ||g_i||^2 over the rounds before this one (plus the square of a known bound, if there is one).
+    radius : float
+        Radius of the ball.
+    step : float
+        Multiplier of the step size.
+
+    Returns
+    -------
+    float
+        sqrt(squares) / (radius step); 0 while nothing was seen, and then the point to play is 0.
+    """
+    return math.sqrt(squares) / (radius * step)
+
+# %% ../nbs/core/03_oco.ipynb #4b4efb75
+def adaptive_dual_averaging(
+    gradient: Callable[[int, np.ndarray], np.ndarray], d: int, n: int, radius: float = 1.0, step: float = 1.0, largest: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Play dual averaging for n rounds with weights of the regulariser that follow the gradients.
+
+    Parameters
+    ----------
+    gradient : callable
+        `gradient(j, w)` gives the gradient (d,) of round j at the point w.
+    d : int
+        Dimension, at least 1.
+    n : int
+        Number of rounds, at least 1.
+    radius : float
+        Radius of the Euclidean ball, positive; all that has to be known.
+    step : float
+        Multiplier of the step size, positive; 1 has the best guarantee.
+    largest : float
+        A known limit on ||g_j||, or 0 for none.
+
+    Returns
+    -------
+    w : array (n, d)
+        Points played; 0 until the first gradient that is not 0.
+    g : array (n, d)
+        Gradients seen.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range or a gradient is not a finite vector.
+
+    Notes
+    -----
+    Source: Orabona and Pal 2018 (scale-free algorithms); the constant is that of `bound_adaptive`.
+    """
+    d, n = check_int("d", d, 1, MOST_ROUNDS), check_int("n", n, 1, MOST_ROUNDS)
+    (radius, step), (largest,) = check_scales(radius=radius, step=step), check_scales(zero=True, largest=largest)
+    if not callable(gradient): fail("gradient", gradient, "a function of the round and the point")
+    w, h, squares = np.zeros((n, d)), np.zeros(d), largest**2
+    g = np.zeros_like(w)
+    for j in range(n):
+        if squares > 0: w[j] = dual_averaging_step(h, adaptive_weight(squares, radius, step), radius)
+        g[j] = check_magnitude(f"gradient({j}, w)", check_array(f"gradient({j}, w)", gradient(j, w[j].copy()), (d,)))
+        h += g[j]
+        squares += g[j] @ g[j]
+    return w, g
+
+# %% ../nbs/core/03_oco.ipynb #19e5a73b
+#| code-fold: true
+#| code-summary: "Exported source: adaptive_schedule, adaptive_regret_bound"
+def adaptive_schedule(g: Any, radius: float = 1.0, step: float = 1.0, largest: float = 0.0) -> np.ndarray:
+    """Weights of the regulariser that `adaptive_dual_averaging` used, from the gradients that it saw.
+
+    Parameters
+    ----------
+    g : array-like (n, d)
+        Gradients.
+    radius : float
+        Radius of the ball, positive.
+    step : float
+        Multiplier of the step size, positive.
+    largest : float
+        A known limit on ||g_j||, or 0 for none.
+
+    Returns
+    -------
+    array (n + 1,)
+        lam_j = sqrt(largest^2 + sum over i < j of ||g_i||^2) / (radius step), the last one for the round to come.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    (radius, step), (largest,) = check_scales(radius=radius, step=step), check_scales(zero=True, largest=largest)
+    g = check_magnitude("g", check_array("g", g, (None, None)))
+    return np.sqrt(np.append(0.0, np.cumsum((g**2).sum(1))) + largest**2) / (radius * step)
+
+
+def adaptive_regret_bound(g: Any, radius: float = 1.0, step: float = 1.0) -> np.ndarray:
+    """Bound on the regret of `adaptive_dual_averaging` with `largest` = 0 after each round, from the gradients that it saw.
+
+    Parameters
+    ----------
+    g : array-like (n, d)
+        Gradients.
+    radius : float
+        Radius of the ball, positive; the bound holds for every comparator in it.
+    step : float
+        Multiplier of the step size, positive.
+
+    Returns
+    -------
+    array (n,)
+        Upper bounds: what each round can cost at most, added up, plus lam radius^2 / 2; at most `bound_adaptive`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    lam = adaptive_schedule(g, radius, step) * radius**2  # as on the unit ball
+    G, a, b = np.linalg.norm(np.asarray(g, float), axis=1) * radius, lam[:-1], lam[1:]
+    safe, top = np.where(a > 0, a, 1.0), np.where(b > 0, b, 1.0)
+    jump = np.select([G <= a, G <= a + b], [G**2 / (2 * safe), G - a / 2 + (G - a) ** 2 / (2 * top)], 2 * G - (3 * a + b) / 2)
+    first = np.where(G <= b, G**2 / (2 * top), G - b / 2)  # nothing was seen yet: the point is 0
+    return np.cumsum(np.where(a > 0, jump, first)) + b / 2
+
+# %% ../nbs/core/03_oco.ipynb #b6723b7b
+#| code-fold: true
+#| code-summary: "Exported source: adaptive_factor"
+def adaptive_factor(step: float = 1.0) -> float:
+    """The constant of the adaptive step: regret / (radius sqrt(sum of ||g_j||^2)).
+
+    Parameters
+    ----------
+    step : float
+        Multiplier of the step size, positive.
+
+    Returns
+    -------
+    float
+        At least 2, and 2 (which is tight) at step 1.
+
+    Raises
+    ------
+    ValueError
+        If `step` is out of range.
+    """
+    (step,) = check_scales(step=step)
+    mean = step + 1 / step
+    return mean if step >= 1 else 1 + mean / 2
+
+# %% ../nbs/core/03_oco.ipynb #e23ea514
+#| code-fold: true
+#| code-summary: "Exported source: bound_adaptive"
+def bound_adaptive(squares: float, radius: float = 1.0, step: float = 1.0) -> float:
+    """Upper bound on the regret of `adaptive_dual_averaging` with `largest` = 0.
+
+    Parameters
+    ----------
+    squares : float
+        Sum of ||g_j||^2 over all rounds; for estimated gradients the expectation of this sum bounds the expected regret.
+    radius : float
+        Radius of the ball, positive.
+    step : float
+        Multiplier of the step size, positive.
+
+    Returns
+    -------
+    float
+        2 radius sqrt(squares) at step 1, where it is tight.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    Not for `largest` > 0: then the regret is at most radius (step sqrt(squares) + sqrt(largest^2 + squares) / (2 step)).
+    """
+    (squares,), (radius,) = check_scales(zero=True, squares=squares, high=1e120), check_scales(radius=radius)
+    return adaptive_factor(step) * radius * math.sqrt(squares)
+
+# %% ../nbs/core/03_oco.ipynb #70682d7f
+#| code-fold: true
+#| code-summary: "Exported source: bound_self_bounding"
+def bound_self_bounding(loss: float, ratio: float, radius: float = 1.0, step: float = 1.0) -> float:
+    """Upper bound on the regret of `adaptive_dual_averaging` with `largest` = 0 when small losses have small gradients.
+
+    Parameters
+    ----------
+    loss : float
+        Total loss of the comparator, at least 0.
+    ratio : float
+        A limit on E||g_j||^2 / loss_j(w_j), positive.
+    radius : float
+        Radius of the ball, positive.
+    step : float
+        Multiplier of the step size, positive.
+
+    Returns
+    -------
+    float
+        At most q + sqrt(q loss), where q = ratio (2 radius)^2 at step 1: constant where the comparator has no loss.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    (loss,), (ratio, radius) = check_scales(zero=True, loss=loss), check_scales(ratio=ratio, radius=radius)
+    q = ratio * (adaptive_factor(step) * radius) ** 2
+    return (q + math.sqrt(q * q + 4 * q * loss)) / 2
+
 # %% ../nbs/core/03_oco.ipynb #4ba7a56c
 def ogd(
     gradient: Callable[[int, np.ndarray], np.ndarray], d: int, eta: Any, radius: float = 1.0
@@ -403,7 +624,7 @@ def vaw(X: Any, y: Any, ridge: float = 1.0) -> np.ndarray:
         b += y[t] * X[t]
     return out
 
-
+# %% ../nbs/core/03_oco.ipynb #13481962
 def forward_ridge(X: Any, y: Any, ridge: float = 1.0) -> np.ndarray:
     """Weights of ridge regression on the rounds before.
 
@@ -435,7 +656,7 @@ def forward_ridge(X: Any, y: Any, ridge: float = 1.0) -> np.ndarray:
         b += y[t] * X[t]
     return w
 
-
+# %% ../nbs/core/03_oco.ipynb #8c2ce235
 def _check_stream(X: Any, y: Any, ridge: float) -> tuple[np.ndarray, np.ndarray, float]:
     "Features, labels and ridge, checked."
     X = check_magnitude("X", check_array("X", X, (None, None)))
@@ -537,7 +758,7 @@ def vaw_learn(z: np.ndarray, y: float, n: int, R: np.ndarray, u: np.ndarray) -> 
 
 # %% ../nbs/core/03_oco.ipynb #6b883cc7
 #| code-fold: true
-#| code-summary: "Exported source: vaw_regret_bound, bound_vaw"
+#| code-summary: "Exported source: vaw_regret_bound"
 def vaw_regret_bound(X: Any, ridge: float, y_max: float, u: Any = None) -> np.ndarray:
     """Bound on the regret of `vaw` after each round, from the features.
 
@@ -571,7 +792,9 @@ def vaw_regret_bound(X: Any, ridge: float, y_max: float, u: Any = None) -> np.nd
         logs[t] = np.linalg.slogdet(A)[1]
     return ridge * float(u @ u) + y_max**2 * logs
 
-
+# %% ../nbs/core/03_oco.ipynb #3323bcf2
+#| code-fold: true
+#| code-summary: "Exported source: bound_vaw"
 def bound_vaw(T: int, n: int, ridge: float, x_norm: float, y_max: float, w_norm: float = 0.0) -> float:
     """Upper bound on the regret of `vaw`, closed form.
 
@@ -607,7 +830,7 @@ def bound_vaw(T: int, n: int, ridge: float, x_norm: float, y_max: float, w_norm:
 
 # %% ../nbs/core/03_oco.ipynb #34605d40
 #| code-fold: true
-#| code-summary: "Exported source: project_norm"
+#| code-summary: "Exported source: project_norm, _newton_projection"
 def project_norm(p: Any, A: Any, radius: float = 1.0) -> np.ndarray:
     """Point of the ball that is nearest in the norm of a positive definite matrix.
 
@@ -698,9 +921,109 @@ def _check_largest(X: np.ndarray, y: np.ndarray, radius: float, largest: float |
     if largest < reached * (1 - 1e-12): fail("largest", largest, f"at least {reached:g}, the largest residual that is possible in the ball")
     return largest
 
+# %% ../nbs/core/03_oco.ipynb #0f35d8b7
+@kernel
+def ogd_learn(z: np.ndarray, y: float, n: int, eta: float, radius: float, w: np.ndarray) -> None:
+    """One step of gradient descent for the squared loss, in a ball; compiled, O(n), arguments not checked.
+
+    Parameters
+    ----------
+    z : array (n,) or longer
+        Features of the round.
+    y : float
+        Its label.
+    n : int
+        Number of features.
+    eta : float
+        Step size, for the gradient 2 (w'z - y) z.
+    radius : float
+        Radius of the ball, positive.
+    w : array (n,) or longer, changed
+        The weights.
+
+    Notes
+    -----
+    Source: Zinkevich 2003.
+    """
+    r = -y
+    for i in range(n): r += w[i] * z[i]
+    total = 0.0
+    for i in range(n):
+        w[i] -= 2 * eta * r * z[i]
+        total += w[i] * w[i]
+    if total > radius * radius:
+        shrink = radius / math.sqrt(total)
+        for i in range(n): w[i] *= shrink
+
+# %% ../nbs/core/03_oco.ipynb #dcd6a5ed
+@kernel(apart=True)
+def ons_learn(z: np.ndarray, y: float, n: int, radius: float, A: np.ndarray, w: np.ndarray, L: np.ndarray, q: np.ndarray) -> None:
+    """One online Newton step for the squared loss, in a ball, whose matrix grows by z z'; compiled, arguments not checked.
+
+    O(n^3) for each trial of the multiplier of the projection, O(n^3) once if the ball is not reached.
+
+    Parameters
+    ----------
+    z : array (n,) or longer
+        Features of the round.
+    y : float
+        Its label.
+    n : int
+        Number of features.
+    radius : float
+        Radius of the ball, positive.
+    A : array (n, n) or larger, changed
+        The matrix; ridge I before the first round.
+    w : array (n,) or longer, changed
+        The weights.
+    L : array (n, n) or larger, overwritten
+        Memory for a Cholesky factor.
+    q : array (n,) or longer, overwritten
+        Memory for a right-hand side.
+
+    Notes
+    -----
+    Source: Hazan, Agarwal & Kale 2007. The matrix has to be positive definite in floating point: a ridge well above 1e-16
+    times its largest eigenvalue.
+    """
+    r = -y
+    for i in range(n): r += w[i] * z[i]
+    for i in range(n):
+        for j in range(n): A[i, j] += z[i] * z[j]
+    for i in range(n):
+        q[i] = -r * z[i]
+        for j in range(n): q[i] += A[i, j] * w[j]
+    mu = size = 0.0
+    for _ in range(200):
+        for i in range(n):  # L L' = A + mu I, and L v = q with v in w
+            part = q[i]
+            for j in range(i + 1):
+                total = A[i, j] + mu if i == j else A[i, j]
+                for h in range(j): total -= L[i, h] * L[j, h]
+                L[i, j] = math.sqrt(max(total, 1e-300)) if i == j else total / L[j, j]
+            for j in range(i): part -= L[i, j] * w[j]
+            w[i] = part / L[i, i]
+        total = 0.0
+        for k in range(n):  # L' w = v, from the last row
+            i = n - 1 - k
+            for j in range(i + 1, n): w[i] -= L[j, i] * w[j]
+            w[i] /= L[i, i]
+            total += w[i] * w[i]
+        size = math.sqrt(total)
+        if size <= radius * (1 + 1e-15): break
+        steep = 0.0
+        for i in range(n):  # |v|^2 for L v = w, the square of the slope; the diagonal of L is not needed again
+            part = w[i]
+            for j in range(i): part -= L[i, j] * L[j, j]
+            L[i, i] = part / L[i, i]
+            steep += L[i, i] * L[i, i]
+        mu += (size / radius - 1) * total / steep
+    if size > radius:
+        for i in range(n): w[i] *= radius / size
+
 # %% ../nbs/core/03_oco.ipynb #dd247a32
 #| code-fold: true
-#| code-summary: "Exported source: ons_regret_bound, bound_ons"
+#| code-summary: "Exported source: ons_regret_bound"
 def ons_regret_bound(X: Any, y: Any, w: Any, radius: float = 1.0, ridge: float = 1.0, largest: float | None = None) -> np.ndarray:
     """Bound on the regret of `ons` after each round, from its features, labels and weights.
 
@@ -740,7 +1063,9 @@ def ons_regret_bound(X: Any, y: Any, w: Any, radius: float = 1.0, ridge: float =
         out[t] = r * r * (z @ np.linalg.solve(A, z))
     return ridge * radius**2 + np.cumsum(out)
 
-
+# %% ../nbs/core/03_oco.ipynb #decc6926
+#| code-fold: true
+#| code-summary: "Exported source: bound_ons"
 def bound_ons(T: int, n: int, ridge: float, x_norm: float, y_max: float, radius: float = 1.0) -> float:
     """Upper bound on the regret of `ons`, closed form.
 

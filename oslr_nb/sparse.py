@@ -3,24 +3,35 @@
 # %% ../nbs/core/13_sparse.ipynb #423aa4fb
 """Sparse regression from moments.
 
-The Dantzig selector with its whole path and certificates that trust no solver, matching pursuit and forward selection,
-all from second moments.
+The Dantzig selector with its whole path and certificates that trust no solver; matching pursuit, forward selection and
+four other ways to few coordinates, all from second moments.
 """
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .checks import SMALLEST, check_array, check_choice, check_int, check_magnitude, check_real, fail, kernel
+from oslr_nb.checks import (
+    SMALLEST,
+    check_array,
+    check_choice,
+    check_flag,
+    check_int,
+    check_magnitude,
+    check_real,
+    fail,
+    kernel,
+)
 
 # %% auto #0
-__all__ = ['REACHED', 'NORM', 'INFEASIBLE', 'PIVOTS', 'FULL', 'LOST', 'PATH_STATUS', 'RADIUS', 'START', 'SCALE', 'SIZE', 'STEPS',
-           'STALLED', 'STORED', 'LENGTH', 'FLAT', 'NOISE', 'DantzigCertificate', 'dantzig_certificate', 'DantzigState',
-           'DantzigRecord', 'dantzig_state', 'dantzig_record', 'dantzig_start', 'dantzig_note', 'dantzig_follow',
-           'DantzigPath', 'dantzig_path', 'DantzigSolution', 'dantzig', 'GreedyState', 'greedy_state', 'greedy_select',
-           'greedy_weights', 'GreedyFit', 'omp', 'forward_selection']
+__all__ = ['DantzigCertificate', 'dantzig_certificate', 'DantzigState', 'DantzigRecord', 'dantzig_state', 'dantzig_record',
+           'dantzig_start', 'dantzig_note', 'dantzig_follow', 'DantzigPath', 'dantzig_path', 'DantzigSolution',
+           'dantzig', 'GreedyState', 'greedy_state', 'greedy_select', 'greedy_weights', 'GreedyFit', 'omp',
+           'forward_selection', 'PursuitState', 'pursuit_state', 'best_score', 'pursuit_row', 'pursue',
+           'pursuit_weights', 'SparseFit', 'iht', 'lasso_select', 'forward_backward', 'best_subset']
 
 # %% ../nbs/core/13_sparse.ipynb #fe822cf3
 def check_moments(V: Any, b: Any, names: tuple[str, str]) -> tuple[np.ndarray, np.ndarray]:
@@ -75,7 +86,7 @@ class DantzigCertificate:
         violation, gap = self.relative
         return violation <= 1e-9 and gap <= 1e-8
 
-
+# %% ../nbs/core/13_sparse.ipynb #e5f3fd9d
 def dantzig_certificate(G: Any, c: Any, radius: float, w: Any, dual: Any) -> DantzigCertificate:
     """Measure how well a pair (w, mu) solves min ||w||_1 subject to ||c - G w||_inf <= r, whoever computed it.
 
@@ -170,7 +181,7 @@ class DantzigState(NamedTuple):
     edge: np.ndarray
     spare: np.ndarray
 
-
+# %% ../nbs/core/13_sparse.ipynb #f2e55a52
 class DantzigRecord(NamedTuple):
     """The corners of a path, one after the other. From `dantzig_record`.
 
@@ -193,7 +204,7 @@ class DantzigRecord(NamedTuple):
     row: np.ndarray
     dual: np.ndarray
 
-
+# %% ../nbs/core/13_sparse.ipynb #21b14bbe
 def dantzig_state(d: int, capacity: int) -> DantzigState:
     """Room for a path; its arguments are not checked.
 
@@ -214,7 +225,7 @@ def dantzig_state(d: int, capacity: int) -> DantzigState:
     return DantzigState(np.zeros(8), ints(), ints(), nowhere[0], nowhere[1], floats(), floats(), floats(), floats(),
                         np.zeros((capacity, capacity)), wide(), wide(), wide(), wide(), floats(), floats(), floats())
 
-
+# %% ../nbs/core/13_sparse.ipynb #fde3bf45
 def dantzig_record(corners: int, entries: int) -> DantzigRecord:
     """Room for the corners of a path; its arguments are not checked.
 
@@ -313,7 +324,7 @@ def rebuild(G: np.ndarray, s: DantzigState) -> bool:
             for b in range(m): A[b, k], A[b, top] = A[b, top], A[b, k]
     return True
 
-
+# %% ../nbs/core/13_sparse.ipynb #ec45b42a
 @kernel(apart=True)
 def fresh_weights(G: np.ndarray, c: np.ndarray, s: DantzigState) -> float:
     "Residuals computed anew and weights refined, so that active residuals have size r; the largest error that is left."
@@ -333,7 +344,7 @@ def fresh_weights(G: np.ndarray, c: np.ndarray, s: DantzigState) -> float:
             s.w[a] += total
     return worst
 
-
+# %% ../nbs/core/13_sparse.ipynb #c530398e
 @kernel(apart=True)
 def fresh_dual(G: np.ndarray, s: DantzigState) -> float:
     "Dual and image computed anew and refined, so that the image of active columns is their sign; the largest error that is left."
@@ -384,7 +395,7 @@ def first_event(s: DantzigState, cautious: bool) -> tuple[int, float]:
                 if t <= limit and (key < least if cautious else v > best): best, which, when, least = v, key - d, t, key
     return which, when
 
-
+# %% ../nbs/core/13_sparse.ipynb #0368b396
 @kernel
 def first_bound(s: DantzigState, leaving: int, cautious: bool, flat: float, flat_row: float) -> tuple[int, float]:
     """Which bound of the dual the edge meets first, and how far away.
@@ -433,7 +444,7 @@ def grow(G: np.ndarray, i: int, side: float, l: int, sign: float, value: float, 
     s.rows[m], s.side[m], s.mu[m], s.row_at[i] = i, side, value, m
     s.num[SIZE] = m + 1
 
-
+# %% ../nbs/core/13_sparse.ipynb #b73fff7b
 @kernel(apart=True)
 def shrink(a: int, b: int, s: DantzigState) -> None:
     "The column at place a and the row at place b are active no more; the last ones move there."
@@ -453,7 +464,7 @@ def shrink(a: int, b: int, s: DantzigState) -> None:
         s.row_at[s.rows[b]] = b
     s.num[SIZE] = n
 
-
+# %% ../nbs/core/13_sparse.ipynb #f18293dd
 @kernel(apart=True)
 def swap_row(G: np.ndarray, b: int, i: int, side: float, value: float, s: DantzigState) -> None:
     "Row i becomes active in the place b of another."
@@ -467,7 +478,7 @@ def swap_row(G: np.ndarray, b: int, i: int, side: float, value: float, s: Dantzi
     s.row_at[s.rows[b]] = -1
     s.rows[b], s.side[b], s.mu[b], s.row_at[i] = i, side, value, b
 
-
+# %% ../nbs/core/13_sparse.ipynb #b15d2306
 @kernel(apart=True)
 def swap_column(G: np.ndarray, a: int, l: int, sign: float, s: DantzigState) -> None:
     "Column l becomes active in the place a of another."
@@ -989,7 +1000,7 @@ class GreedyState(NamedTuple):
     step: np.ndarray
     mark: np.ndarray
 
-
+# %% ../nbs/core/13_sparse.ipynb #f97f9b2b
 def greedy_state(d: int, k: int) -> GreedyState:
     """Room for `greedy_select`; its arguments are not checked.
 
@@ -1007,7 +1018,7 @@ def greedy_state(d: int, k: int) -> GreedyState:
     """
     return GreedyState(np.zeros((k, d)), np.zeros(d), np.zeros(d), np.zeros(k), np.zeros(d, np.int64))
 
-
+# %% ../nbs/core/13_sparse.ipynb #7c7a556d
 @kernel(apart=True)
 def greedy_select(V: np.ndarray, b: np.ndarray, k: int, forward: bool, least: float, s: GreedyState, support: np.ndarray) -> int:
     """Choose coordinates one by one; compiled, arguments not checked, O(k d) for each.
@@ -1058,7 +1069,7 @@ def greedy_select(V: np.ndarray, b: np.ndarray, k: int, forward: bool, least: fl
         support[m], s.step[m], s.mark[i] = i, step, 1
     return k
 
-
+# %% ../nbs/core/13_sparse.ipynb #f2bde6f4
 @kernel
 def greedy_weights(n: int, s: GreedyState, support: np.ndarray, w: np.ndarray) -> None:
     """Weights of the n chosen coordinates: the minimiser of w'V w - 2 b'w among vectors that are 0 elsewhere. Arguments are not checked.
@@ -1144,7 +1155,7 @@ def omp(V: Any, b: Any, k: int, least: float = 1e-10) -> GreedyFit:
     """
     return greedy(V, b, k, least, False)
 
-
+# %% ../nbs/core/13_sparse.ipynb #90403ec0
 def forward_selection(V: Any, b: Any, k: int, least: float = 1e-10) -> GreedyFit:
     """Forward selection: add the coordinate after which the minimum of w'V w - 2 b'w is smallest, fit again.
 
@@ -1174,3 +1185,445 @@ def forward_selection(V: Any, b: Any, k: int, least: float = 1e-10) -> GreedyFit
     Source: Das & Kempe 2011. O(k d) for each choice.
     """
     return greedy(V, b, k, least, True)
+
+# %% ../nbs/core/13_sparse.ipynb #ce74880d
+class PursuitState(NamedTuple):
+    """Room for matching pursuits with one matrix, and the factor of the last one. From `pursuit_state`.
+
+    Parameters
+    ----------
+    rows : array (k, d)
+        Row m of a Cholesky factor: V = rows'rows on the chosen coordinates.
+    residual : array (d,)
+        b - V w.
+    free : array (d,)
+        1 / V_jj, or 0 for a coordinate that is chosen or passed over.
+    score : array (d,)
+        Room.
+    steps : array (k,)
+        Signed square roots of the decreases.
+    support : array of int64, shape (k,)
+        The chosen coordinates.
+    kept : array of int64, shape (1,)
+        How many rows belong to the coordinates in `support`.
+    """
+
+    rows: np.ndarray
+    residual: np.ndarray
+    free: np.ndarray
+    score: np.ndarray
+    steps: np.ndarray
+    support: np.ndarray
+    kept: np.ndarray
+
+# %% ../nbs/core/13_sparse.ipynb #61328447
+def pursuit_state(d: int, k: int) -> PursuitState:
+    """Room for `pursue`; its arguments are not checked.
+
+    Parameters
+    ----------
+    d : int
+        Number of coordinates.
+    k : int
+        Largest number of chosen ones.
+
+    Returns
+    -------
+    PursuitState
+        The arrays, with no row kept.
+    """
+    wide = np.zeros((3, d))
+    return PursuitState(np.zeros((k, d)), wide[0], wide[1], wide[2], np.zeros(k), np.zeros(k, np.int64), np.zeros(1, np.int64))
+
+# %% ../nbs/core/13_sparse.ipynb #48fe29b1
+@kernel(apart=True)
+def best_score(residual: np.ndarray, free: np.ndarray, score: np.ndarray) -> int:
+    "The first coordinate with the largest residual^2 free, or -1 if all are 0; halves are compared, which takes no branches."
+    for l in range(score.size): score[l] = residual[l] * residual[l] * free[l]
+    n = score.size
+    while n > 1:
+        half = (n + 1) // 2
+        for l in range(n - half):
+            other = score[l + half]
+            score[l] = other if other > score[l] else score[l]
+        n = half
+    if not score[0] > 0: return -1
+    i = 0
+    while residual[i] * residual[i] * free[i] != score[0]: i += 1
+    return i
+
+# %% ../nbs/core/13_sparse.ipynb #134bd6bc
+@kernel(apart=True)
+def pursuit_row(V: np.ndarray, i: int, m: int, least: float, s: PursuitState) -> bool:
+    "Make coordinate i choice m; False if its Schur complement is at most this part of V_ii."
+    left = V[i, i]
+    for a in range(m): left -= s.rows[a, i] * s.rows[a, i]
+    if left <= least * V[i, i]: return False
+    row, root = s.rows[m], np.sqrt(left)
+    for l in range(row.size): row[l] = V[i, l]
+    a = 0
+    while a + 4 <= m:
+        p, q, r, t = s.rows[a, i], s.rows[a + 1, i], s.rows[a + 2, i], s.rows[a + 3, i]
+        for l in range(row.size):
+            row[l] -= (p * s.rows[a, l] + q * s.rows[a + 1, l]) + (r * s.rows[a + 2, l] + t * s.rows[a + 3, l])
+        a += 4
+    while a < m:
+        p = s.rows[a, i]
+        for l in range(row.size): row[l] -= p * s.rows[a, l]
+        a += 1
+    for l in range(row.size): row[l] /= root
+    s.support[m], s.kept[0] = i, m + 1
+    return True
+
+# %% ../nbs/core/13_sparse.ipynb #24520f30
+@kernel(apart=True)
+def pursue(V: np.ndarray, b: np.ndarray, k: int, least: float, s: PursuitState) -> int:
+    """Orthogonal matching pursuit that keeps the factor of the last call; compiled, arguments not checked.
+
+    Parameters
+    ----------
+    V : array (d, d)
+        Symmetric; the same in every call with this state.
+    b : array (d,)
+        Moments with the label.
+    k : int
+        Largest number of coordinates, at most that of the state.
+    least : float
+        Coordinates whose Schur complement is at most this part of V_jj are passed over.
+    s : PursuitState
+        Changed in place; the choices are in `support`.
+
+    Returns
+    -------
+    int
+        How many were chosen; fewer than k where no other one decreases the loss. The choices, and all numbers, are the same whatever
+        was kept.
+    """
+    m, total = 0, 0.0
+    for l in range(b.size): s.residual[l], s.free[l] = b[l], 1 / V[l, l] if V[l, l] > 0 else 0.0
+    while m < k:
+        i = best_score(s.residual, s.free, s.score)
+        if i < 0: break
+        s.free[i] = 0.0
+        if not (m < s.kept[0] and s.support[m] == i) and not pursuit_row(V, i, m, least, s): continue
+        step = s.residual[i] / s.rows[m, i]
+        if step * step <= 1e-26 * total: break
+        for l in range(b.size): s.residual[l] -= step * s.rows[m, l]
+        total += step * step
+        s.steps[m] = step
+        m += 1
+    return m
+
+# %% ../nbs/core/13_sparse.ipynb #6637b627
+@kernel
+def pursuit_weights(n: int, s: PursuitState, w: np.ndarray) -> None:
+    """Weights of the n coordinates that `pursue` chose. Arguments are not checked.
+
+    Parameters
+    ----------
+    n : int
+        What `pursue` returned, or less.
+    s : PursuitState
+        As `pursue` left it.
+    w : array (n,) or longer
+        w[a] becomes the weight of support[a].
+    """
+    for a in range(n - 1, -1, -1):
+        total = s.steps[a]
+        for m in range(a + 1, n): total -= s.rows[a, s.support[m]] * w[m]
+        w[a] = total / s.rows[a, s.support[a]]
+
+# %% ../nbs/core/13_sparse.ipynb #263f787f
+@dataclass(frozen=True)
+class SparseFit:
+    """Few weights and what they achieve: from `iht`, `lasso_select`, `forward_backward` or `best_subset`.
+
+    Parameters
+    ----------
+    w : array (d,)
+        The weights; at most k are not 0.
+    support : array of int64
+        Where they are not 0, in increasing order.
+    loss : float
+        w'V w - 2 b'w.
+    """
+
+    w: np.ndarray
+    support: np.ndarray
+    loss: float
+
+# %% ../nbs/core/13_sparse.ipynb #db78b4a8
+def refitted(V: np.ndarray, b: np.ndarray, S: np.ndarray) -> np.ndarray:
+    "A minimiser (d,) of the loss among vectors that are 0 outside S; as on columns of length 1, the shortest where there are several."
+    w = np.zeros(b.size)
+    if len(S):
+        size = np.sqrt(np.diag(V)[S])
+        size[size == 0] = 1.0
+        w[S] = np.linalg.lstsq(V[np.ix_(S, S)] / np.outer(size, size), b[S] / size, rcond=1e-12)[0] / size
+    return w
+
+
+def sparse_fit(V: np.ndarray, b: np.ndarray, w: np.ndarray, refit: bool) -> SparseFit:
+    "The answer, fitted again on its support if wanted."
+    if refit: w = refitted(V, b, np.flatnonzero(w))
+    return SparseFit(w, np.flatnonzero(w), float(w @ (V @ w) - 2 * b @ w))
+
+
+def check_fit(V: Any, b: Any, k: Any, refit: Any) -> tuple[np.ndarray, np.ndarray, int, bool]:
+    "The arguments in range; V positive semidefinite as far as pairs of its entries show."
+    V, b = check_moments(V, b, ("V", "b"))
+    worst = float(np.diag(V).min())
+    if worst < 0: fail("least diagonal entry of V", worst, "at least 0", "it is a sum of squares")
+    side = np.sqrt(np.diag(V))
+    if (np.abs(V) > np.outer(side, side) * (1 + 1e-9)).any():
+        fail("V", V.tolist(), "positive semidefinite", "an entry is above the root of the product of its diagonal ones")
+    return V, b, check_int("k", k, 0, b.size, f"there are d = {b.size} features"), check_flag("refit", refit)
+
+
+@kernel(allocates=True, apart=True)
+def hard_steps(V: np.ndarray, b: np.ndarray, k: int, top: float, most: int) -> np.ndarray:
+    "Gradient steps of length 1/top, each cut to the k largest weights, until nothing changes or `most` are taken."
+    d = b.size
+    w, new, size = np.zeros(d), np.zeros(d), np.zeros(d)
+    for _ in range(most):
+        for i in range(d): new[i] = w[i] + b[i] / top
+        for j in range(d):
+            if w[j] == 0: continue
+            for i in range(d): new[i] -= w[j] / top * V[j, i]
+        for i in range(d): size[i] = abs(new[i])
+        least, change, largest = np.sort(size)[d - k], 0.0, 0.0
+        room = k
+        for i in range(d): room -= size[i] > least
+        for i in range(d):  # of equal ones the first stay
+            stays = size[i] > least or (size[i] == least and room > 0)
+            if size[i] == least: room -= 1
+            value = new[i] if stays else 0.0
+            change, largest = max(change, abs(value - w[i])), max(largest, abs(value))
+            w[i] = value
+        if change <= 1e-9 * largest: break
+    return w
+
+# %% ../nbs/core/13_sparse.ipynb #abb06654
+def iht(V: Any, b: Any, k: int, refit: bool = True, most_steps: int = 500) -> SparseFit:
+    """Iterative hard thresholding: gradient steps of length 1/||V||, each cut to the k largest weights.
+
+    Parameters
+    ----------
+    V : array-like (d, d)
+        Second moments, symmetric and positive semidefinite.
+    b : array-like (d,)
+        Moments with the label.
+    k : int
+        Largest number of weights, from 0 to d.
+    refit : bool
+        Whether the weights are fitted again on the support that is reached.
+    most_steps : int
+        Largest number of steps, at least 1.
+
+    Returns
+    -------
+    SparseFit
+        Weights and loss.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, V is not symmetric, or an argument is out of range.
+
+    Notes
+    -----
+    Source: Blumensath & Davies 2009.
+    """
+    V, b, k, refit = check_fit(V, b, k, refit)
+    most_steps, top = check_int("most_steps", most_steps, 1), float(np.linalg.norm(V, 2))
+    return sparse_fit(V, b, hard_steps(V, b, k, top, most_steps) if k and top else np.zeros(b.size), refit)
+
+# %% ../nbs/core/13_sparse.ipynb #29e37309
+@kernel(apart=True)
+def lasso_descent(V: np.ndarray, residual: np.ndarray, w: np.ndarray, mu: float, noise: float, most: int) -> int:
+    "Coordinate descent for w'V w/2 - b'w + mu ||w||_1, with residual = b - V w; returns how many weights are not 0."
+    count = 0
+    for _ in range(most):
+        change, count = 0.0, 0
+        for j in range(w.size):
+            if V[j, j] <= 0: continue
+            z = residual[j] + V[j, j] * w[j]
+            new = (max(z - mu, 0.0) - max(-z - mu, 0.0)) / V[j, j]
+            gap = new - w[j]
+            count += new != 0
+            if gap == 0: continue
+            for i in range(w.size): residual[i] -= gap * V[j, i]
+            w[j] = new
+            change = max(change, abs(gap) * V[j, j])
+        if change <= noise: break
+    return count
+
+
+def lasso_weights(V: np.ndarray, b: np.ndarray, k: int, penalties: int) -> np.ndarray:
+    "Lasso weights for the smallest of these penalties before more than k are not 0."
+    top = np.abs(b).max(initial=0.0)
+    w, residual = np.zeros(b.size), b.copy()
+    if k == 0 or top == 0: return w
+    for mu in top * 10 ** np.linspace(0, -4, penalties)[1:]:
+        before = w.copy()
+        if lasso_descent(V, residual, w, mu, 1e-9 * top, 1000) > k: return before
+    return w
+
+# %% ../nbs/core/13_sparse.ipynb #de35574a
+def lasso_select(V: Any, b: Any, k: int, refit: bool = True, penalties: int = 60) -> SparseFit:
+    """Lasso with at most k weights: the smallest penalty on a grid before there are more.
+
+    Parameters
+    ----------
+    V : array-like (d, d)
+        Second moments, symmetric and positive semidefinite.
+    b : array-like (d,)
+        Moments with the label.
+    k : int
+        Largest number of weights, from 0 to d.
+    refit : bool
+        Whether the weights are fitted again on the support; otherwise they are those of the Lasso.
+    penalties : int
+        Number of penalties from max|b| down to 1e-4 of it, at least 2.
+
+    Returns
+    -------
+    SparseFit
+        Weights and loss; with fewer than k weights where several enter between two penalties.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, V is not symmetric, or an argument is out of range.
+
+    Notes
+    -----
+    Source: Tibshirani 1996; coordinate descent.
+    """
+    V, b, k, refit = check_fit(V, b, k, refit)
+    return sparse_fit(V, b, lasso_weights(V, b, k, check_int("penalties", penalties, 2, 10**6)), refit)
+
+# %% ../nbs/core/13_sparse.ipynb #16c9f9e3
+def forward_backward_support(V: np.ndarray, b: np.ndarray, k: int, share: float) -> np.ndarray:
+    "The coordinates (n,) that the forward-backward greedy algorithm ends with."
+    size = np.sqrt(np.diag(V))
+    size = np.where(size > 0, size, 1.0)
+    V, b = V / np.outer(size, size), b / size  # the greedy choices do not depend on the lengths of the columns
+    S, gains, diagonal = [], [0.0], np.diag(V)
+    for _ in range(4 * k):
+        if len(S) == k: break
+        W = np.linalg.pinv(V[np.ix_(S, S)], rcond=1e-12, hermitian=True) if S else np.zeros((0, 0))
+        rho, left = b - V[:, S] @ (W @ b[S]), diagonal - np.einsum("ij,jk,ik->i", V[:, S], W, V[:, S])
+        usable = left > 1e-10 * diagonal
+        usable[S] = False
+        gain = np.where(usable, rho**2 / np.where(usable, left, 1.0), 0.0)
+        j = int(np.argmax(gain))
+        if gain[j] <= 1e-26 * max(gains): break
+        S.append(j)
+        gains[len(S) :] = [float(gain[j])]
+        while len(S) > 1:
+            W = np.linalg.inv(V[np.ix_(S, S)])
+            cost = (W @ b[S]) ** 2 / np.diag(W)
+            i = int(np.argmin(cost))
+            if cost[i] > share * gains[len(S)] or i == len(S) - 1: break
+            del S[i]
+    return np.array(sorted(S), np.int64)
+
+# %% ../nbs/core/13_sparse.ipynb #67cc96cf
+def forward_backward(V: Any, b: Any, k: int, share: float = 0.5) -> SparseFit:
+    """Forward-backward greedy: add the coordinate that gains most; take one out if it costs less than a share of the last gain.
+
+    Parameters
+    ----------
+    V : array-like (d, d)
+        Second moments, symmetric and positive semidefinite.
+    b : array-like (d,)
+        Moments with the label.
+    k : int
+        Largest number of weights, from 0 to d.
+    share : float
+        From 0 (forward selection) to below 1.
+
+    Returns
+    -------
+    SparseFit
+        Weights, fitted on their support, and loss.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, V is not symmetric, or an argument is out of range.
+
+    Notes
+    -----
+    Ends with k coordinates, after 4 k additions, or where no other one decreases the loss. Source: Zhang 2011.
+    """
+    (V, b, k, _), share = check_fit(V, b, k, True), check_real("share", share, -1e-300, 0.999)
+    w = refitted(V, b, forward_backward_support(V, b, k, share))
+    return sparse_fit(V, b, w, False)
+
+# %% ../nbs/core/13_sparse.ipynb #22a988c1
+@kernel(allocates=True, apart=True)
+def best_support(V: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
+    "The best at most k coordinates: all increasing lists of them in turn, each factored as an extension of the one before."
+    d, depth, best, size = b.size, 0, 0.0, 0
+    rows, residual, left = np.zeros((k, d)), np.zeros((k + 1, d)), np.zeros((k + 1, d))
+    gain, place, found = np.zeros(k + 1), np.zeros(k, np.int64), np.zeros(k, np.int64)
+    for l in range(d): residual[0, l], left[0, l] = b[l], V[l, l]
+    place[0] = -1
+    while depth >= 0:
+        place[depth] += 1
+        j = place[depth]
+        if j == d:
+            depth -= 1
+            continue
+        if left[depth, j] <= 1e-10 * V[j, j]: continue  # spanned by the others: a shorter list does as well
+        total = gain[depth] + residual[depth, j] ** 2 / left[depth, j]
+        if total > best:
+            best, size = total, depth + 1
+            for a in range(size): found[a] = place[a]
+        if depth + 1 == k: continue
+        root = np.sqrt(left[depth, j])
+        step = residual[depth, j] / root
+        for l in range(j + 1, d):
+            u = V[j, l]
+            for a in range(depth): u -= rows[a, j] * rows[a, l]
+            u /= root
+            rows[depth, l], left[depth + 1, l], residual[depth + 1, l] = u, left[depth, l] - u * u, residual[depth, l] - step * u
+        depth += 1
+        gain[depth], place[depth] = total, j
+    return found[:size]
+
+# %% ../nbs/core/13_sparse.ipynb #73de5180
+def best_subset(V: Any, b: Any, k: int, most: int = 10**8) -> SparseFit:
+    """The best k coordinates, exactly: all of them are tried.
+
+    Parameters
+    ----------
+    V : array-like (d, d)
+        Second moments, symmetric and positive semidefinite.
+    b : array-like (d,)
+        Moments with the label, in the range of V: V = A'A, b = A'z.
+    k : int
+        Largest number of weights, from 0 to d.
+    most : int
+        Largest number of subsets of size k, at least 1.
+
+    Returns
+    -------
+    SparseFit
+        Weights with the smallest loss, and that loss.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, V is not symmetric, an argument is out of range, or there are more subsets.
+
+    Notes
+    -----
+    O(1) for each subset of size k, O(d k) for each of size k - 1.
+    """
+    V, b, k, _ = check_fit(V, b, k, True)
+    count, most = comb(b.size, k), check_int("most", most, 1)
+    if count > most: fail("k", k, f"one with at most {most} subsets", f"there are {count}")
+    return sparse_fit(V, b, refitted(V, b, best_support(V, b, k) if k else np.zeros(0, np.int64)), False)

@@ -23,6 +23,7 @@ from threadpoolctl import threadpool_limits
 
 import oslr_nb as oslr
 from oslr_nb import sparse
+from oslr_nb.data import ct_like
 from tests.measure import floor, in_turn, rounds_by_hand, rounds_of, stream, textbook, textbook_aer
 
 # (d, top, budget, rows of the table, goal for the ratio to the floor): tables that stay in the cache, and some that do not
@@ -261,6 +262,7 @@ def peers():
 EXTRA = {"foster2016.FKK": ", k=2, T=200", "cesabianchi2010.AER": ", T=200", "ito2017.RDA1": ", top=5",
          "kale2017.OnlineGreedyOSLR": ", k=2, T=200", "kale2017.OnlineGreedyPOSLR": ", k=2, T=200"}
 EXTRA |= {key: ", k=2, rule='printed', C=1e-3" for key in ("kale2017.DantzigOSLR", "kale2017.DantzigPOSLR")}
+SIZES = {"ito2018.BlockBandit": "20, 2, 200", "ito2018.DictionaryProjection": "np.eye(20), 10"}
 
 
 def cold_code(key):
@@ -269,7 +271,8 @@ def cold_code(key):
     extra = EXTRA.get(key, ", T=200" if paper == "hazan2012" and "DD" not in name else "")
     if "DDA" in name: extra = ", T=200, moments=np.full(20, 0.04)"
     return ("import time; a = time.process_time(); import oslr_nb as o; b = time.process_time(); import numpy as np; "
-            f"o.simulate(o.{key}(20, 10{extra}), np.ones((200, 20)) / 5, np.ones(200)); print(b - a, time.process_time() - b)")  # fmt: skip
+            f"o.simulate(o.{key}({SIZES.get(key, '20, 10')}{extra}), np.ones((200, 20)) / 5, np.ones(200)); "
+            "print(b - a, time.process_time() - b)")  # fmt: skip
 
 
 def fresh(code, cache):
@@ -403,6 +406,44 @@ def kale():
     return table
 
 
+def projection():
+    "Seconds of Algorithm 2 of Ito et al. 2018 on a table of the size of their CT slices, which took its authors 6.6 s."
+    rng, table = np.random.default_rng(0), []
+    X = rng.standard_normal((53_500, 384))
+    X /= np.linalg.norm(X, axis=1)[:, None]
+    y = X @ rng.standard_normal(384) / 25
+    for schedule in ("theorem", "adaptive"):
+        new = lambda schedule=schedule: oslr.ito2018.LinearProjection(384, 50, schedule=schedule, seed=1)
+        play = lambda n, new=new: oslr.simulate(new(), X[:n], y[:n])
+        play(100)  # compiled before the clock starts
+        seconds = in_turn({schedule: lambda play=play: play(53_500)}, 10)[schedule]
+        table.append({"learner": "LinearProjection", "schedule": schedule, "d": 384, "budget": 50, "T": 53_500})
+        table[-1] |= {"seconds": seconds, "goal": 0.05}
+        print(f"LinearProjection, {schedule}, d = 384, budget 50, 53,500 rounds: {seconds:.3f} s{aim(seconds, 0.05, ' s')}", flush=True)
+    return table
+
+
+def dictionary():
+    "Seconds of Algorithm 3 of Ito et al. 2018 at the size of its experiment (theirs: 11,036 s), and of scikit-learn's pursuit."
+    from sklearn.linear_model import orthogonal_mp_gram
+
+    d, m, budget, keep, T, rng = 384, 200, 50, 40, 53_500, np.random.default_rng(0)
+    A, stream = rng.standard_normal((d, m)), ct_like(4000, seed=0)
+    order, scale = rng.integers(4000, size=T), float(np.linalg.norm(stream.X, axis=1).max())
+    new = lambda: oslr.ito2018.DictionaryProjection(A, budget, keep, radius=50, x_norm=scale, y_max=200, schedule="adaptive", seed=1)
+    play = lambda n: oslr.simulate(new(), stream.X, stream.y, rows=order[:n])
+    play(100)  # compiled before the clock starts
+    oslr.simulate(lr := new(), stream.X, stream.y, rows=order[:1000])
+    other = lambda: [orthogonal_mp_gram(lr.G, lr.alpha, n_nonzero_coefs=keep) for _ in range(20)]
+    times = in_turn({"run": lambda: play(T), "other": other}, 3)
+    row = {"learner": "DictionaryProjection", "d": d, "m": m, "budget": budget, "keep": keep, "T": T}
+    row |= {"seconds": times["run"], "paper": 11_035.7, "sklearn_pursuit_seconds": times["other"] / 20, "goal": 3.0}
+    seconds, pursuit = row["seconds"], row["sklearn_pursuit_seconds"]
+    print(f"DictionaryProjection, m = {m}, k = {budget}, k' = {keep}, T = {T:,}: {seconds:.2f} s{aim(seconds, 3.0, ' s')}", end="; ")
+    print(f"{1e6 * seconds / T:.0f} us a round, scikit-learn's pursuit alone {1e6 * pursuit:.0f} us", flush=True)
+    return [row]
+
+
 def machine():
     "Where it was measured."
     found = {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count(), "python": platform.python_version()}
@@ -414,6 +455,7 @@ def main():
     result |= {"by_hand": by_hand(), "few_rows": few_rows()}
     result["peers"], result["peer_versions"] = peers()
     result |= {"papers": papers(), "aer": aer(), "dantzig": dantzig_paths(), "kale": kale()}
+    result |= {"projection": projection(), "dictionary": dictionary()}
     result["cold"], result["import_seconds"] = cold_starts()
     path = Path(__file__).parents[1] / "_results" / "speed.json"
     path.parent.mkdir(exist_ok=True)

@@ -68,13 +68,16 @@ def test_rows_of_the_papers():
                             "H5r", "H7t", "H12u", "E-H1", "E-H2"],
               "cesabianchi2010": [*(f"D{n}" for n in range(1, 10)), "D10a", *(f"D{n}" for n in range(11, 16)),
                                   *(f"E-D{n}" for n in (1, 2, 3, 4, 5, 10, 11))],
-              "kale2017": [*(f"K{n}" for n in range(11, 24)), "K16f", "K16r", "K16s", "K17r", "E-K4"]}
+              "kale2017": [*(f"K{n}" for n in range(11, 24)), "K16f", "K16r", "K16s", "K17r", "E-K4"],
+              "ito2018": [*(f"C{n}" for n in range(1, 15)), "C1n", *(f"C2{c}" for c in "cemw"), "C3i", "C3r", *(f"C6{c}" for c in "ckmpt"),
+                          *(f"C8{c}" for c in "bso"), *(f"C10{c}" for c in "acefhmr"), *(f"C12{c}" for c in "bdo"),
+                          *(f"C13{c}" for c in "cdeilmz"), *(f"E-C{n}" for n in (1, 2, 5, 6, 8, 9, 12, 13))]}
     for paper, ids in wanted.items():
         assert set(ids) <= {i for i in IDS if CLAIMS[i].paper == paper}, paper
 
 
 def test_rows_of_the_core():
-    rows = {"G": 7, "B": 8, "O": 17, "W": 19, "P": 5, "S": 6, "Q": 9}
+    rows = {"G": 7, "B": 8, "O": 17, "W": 25, "P": 5, "S": 6, "Q": 9}
     assert {f"{c}{i + 1}" for c, n in rows.items() for i in range(n)} == {i for i in IDS if CLAIMS[i].paper == "core"}
 
 

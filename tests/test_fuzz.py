@@ -19,7 +19,7 @@ import oslr_nb as oslr
 import oslr_nb.papers
 from oslr_nb import bandits, designs, experts, geometry, oco, sparse
 from oslr_nb import data as streams
-from oslr_nb.protocol import get_state
+from oslr_nb.protocol import get_state, measure, split_query
 
 INPUTS = int(os.environ.get("OSLR_FUZZ", "10000"))
 D, BUDGET, K, T = 6, 4, 2, 30
@@ -81,7 +81,7 @@ def answer(call, infinite=False):
 
 # ---------------------------------------------------------------------------------------------------- learners
 KEYS = sorted(oslr.LEARNERS)
-NEEDED = {"T": T, "k": K, "moments": np.full(D, 0.06)}
+NEEDED = {"T": T, "k": K, "moments": np.full(D, 0.06), "family": [[0, 1, 2, 3], [2, 3, 4, 5]], "A": np.eye(D)}
 
 
 def fitting(key):
@@ -89,7 +89,7 @@ def fitting(key):
     cls = oslr.LEARNERS[key].cls
     given = inspect.signature(cls).parameters
     needed = {n: v for n, v in NEEDED.items() if n in given and (given[n].default is inspect.Parameter.empty or n == "k")}
-    return cls, {"d": D, "budget": BUDGET, "seed": 0, **needed}
+    return cls, {**{n: v for n, v in (("d", D), ("budget", BUDGET)) if n in given}, "seed": 0, **needed}
 
 
 @budgeted(0.25)
@@ -112,7 +112,7 @@ def test_calls(key, data):
     lr = cls(**kw)
     for _ in range(data.draw(st.integers(1, 8))):
         name = data.draw(st.sampled_from([*lr.calls, "skip", *lr.calls]))
-        values = X[0, lr._S] if getattr(lr, "_S", None) is not None else np.zeros(BUDGET)
+        values = measure(X[0], *split_query(lr._S, D)) if getattr(lr, "_S", None) is not None else np.zeros(BUDGET)
         good = {"predict": (values,), "observe": (values,), "update": (0.5,)}.get(name, ())
         args = tuple(data.draw(nonsense) for _ in good) if data.draw(st.booleans()) else good
         before = str(get_state(lr))
@@ -189,7 +189,7 @@ SCALARS = {"d": D, "budget": BUDGET, "k": K, "top": K, "T": T, "m": T, "n": 3, "
            "y_max": 1.0, "step": 1.0, "hedge_step": 1.0, "delta": 0.1, "eps": 0.1, "sigma_min": 0.4, "sigma_max": 0.8, "phi": 0.5, "q": 0.5,
            "warm": 10, "draws": 3, "ridge": True, "seed": 0, "rng": np.random.default_rng(0), "weight": 0.5, "order": 1, "w_norm": 0.5,
            "l1": 1.0, "rounds": 10, "reading": "observed", "s": 2, "r": 2, "G": 1.0, "N": 5, "second": 1.0, "low": 0.5, "a": 1.0,
-           "M": 3, "centred": False, "t": 2.0, "largest": 20.0, "kappa": 1.2, "k1": 2, "batch": 5}
+           "M": 3, "keep": 2, "centred": False, "t": 2.0, "largest": 20.0, "kappa": 1.2, "k1": 2, "batch": 5}
 VECTORS = {"w": np.full(D, 0.1), "u": np.full(D, 0.1), "lam": np.linspace(1, 2, T), "X": X, "y": Y, "moments": np.full(D, 0.06),
            "radii": [0.5, 1.0], "x": np.full(D, 0.2), "S": [0, 1], "A": np.eye(D), "v": np.full(D, 0.5), "eta": np.linspace(2, 1, T),
            "g": np.ones((T, D)), "V": np.eye(D), "h": np.arange(D) / D, "costs": np.ones((T, 5)), "weights": np.full((T, 5), 0.2),
@@ -213,6 +213,7 @@ OTHERWISE = {
     "sparse.dantzig_certificate": {"G": np.eye(D), "c": np.linspace(-1, 1, D), "dual": np.ones(D), "radius": 0.1},
     "sparse.omp": {"b": np.linspace(-1, 1, D)},
     "sparse.forward_selection": {"b": np.linspace(-1, 1, D)},
+    **{f"sparse.{name}": {"b": np.linspace(-1, 1, D)} for name in ("iht", "lasso_select", "forward_backward", "best_subset")},
     "designs.check_weights": {"q": (0.5, 0.5)},
     "designs.normalise": {"q": (0.5, 0.5)},
     "cesabianchi2010.bound_aer": {"lam": 1.0},
@@ -231,6 +232,19 @@ OTHERWISE = {
     "kale2017.bound_greedy": {"ridge": 1.0},
     "kale2017.greedy_parameters": {"ridge": 1.0, "T": 10**6, "k": 1},
     "kale2017.online_greedy": {"ridge": 1.0, "eta": 0.1},
+    **{f"ito2018.{name}": {"ridge": 1.0, "inner": "ons", "block": 10, "K": 3} for name in ("best_block", "bound_block_bandit")},
+    "ito2018.online_learner": {"ridge": 1.0, "inner": "vaw", "block": 10},
+    "ito2018.corollary_2": {"K": 3.0},
+    "ito2018.lower_bound_finite": {"K": 3},
+    "ito2018.projection_gradient": {"values": [0.1, 0.2], "yhat": 0.1, "y": 0.2},
+    "ito2018.linear_projection": {"sets": np.tile([0, 1], (T, 1)), "lam": np.linspace(1, 2, T)},
+    "ito2018.bound_first_order": {"loss": 2.0},
+    "oco.bound_self_bounding": {"loss": 2.0, "ratio": 1.0},
+    "oco.bound_adaptive": {"squares": 2.0},
+    "oco.adaptive_dual_averaging": {"gradient": lambda j, w: np.ones(D), "largest": 0.0},
+    "oco.adaptive_schedule": {"largest": 0.0},
+    "ito2018.column_gradient": {"values": [0.1, 0.2], "yhat": 0.5, "y": 1.0},
+    "ito2018.dictionary_projection": {"sets": np.tile([0, 1], (T, 1))},
 }
 
 

@@ -39,9 +39,14 @@ from oslr_nb.geometry import (
     soft_threshold,
 )
 from oslr_nb.oco import (
+    adaptive_dual_averaging,
+    adaptive_factor,
+    adaptive_regret_bound,
+    bound_adaptive,
     bound_ogd,
     bound_ons,
     bound_rda,
+    bound_self_bounding,
     bound_vaw,
     dual_averaging,
     dual_averaging_step,
@@ -308,6 +313,156 @@ def _(case: Case) -> Evidence: return lower_bound.check(case, factor=1.01)
 
 @lower_bound.control("gradients on the wrong side of the point")
 def _(case: Case) -> Evidence: return lower_bound.check(case, side=-1.0)
+
+# %% ../../../nbs/core/15_foundations_learning.ipynb #62737f48
+def jump_found(G: float, a: float, b: float, rng: np.random.Generator) -> float:
+    "Largest <g, w - v> - a/2 |v - w|^2 - (b - a)/2 |v|^2 over w, v in the unit disc (in the plane, g = (G, 0)), by descent."
+    from scipy.optimize import minimize
+
+    def cut(p: np.ndarray) -> np.ndarray: return p / max(1.0, float(np.linalg.norm(p)))
+
+    def value(z: np.ndarray) -> float:
+        w, v = cut(z[:2]) if a > 0 else np.zeros(2), cut(z[2:])  # before any gradient the point is 0
+        return -(G * (w[0] - v[0]) - a / 2 * float((v - w) @ (v - w)) - (b - a) / 2 * float(v @ v))
+
+    starts = [np.array([1.0, 0.0, -0.5, 0.0]), rng.normal(size=4)]
+    return max(-minimize(value, z, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12, "maxiter": 2000}).fun for z in starts)
+
+
+def jump(G: float, A: float, c: float) -> float:
+    "The formula for a round of length G after rounds with sum of squares A^2, from `adaptive_regret_bound` on two gradients."
+    path, B = adaptive_regret_bound([[A], [G]], 1.0, 1 / c), math.hypot(A, G)
+    first = path[0] - c * A / 2
+    return float(path[1] - first - c * B / 2)
+
+
+@claim("core", "what a round costs the adaptive step", id="W20", tier="search", proof="sec-core-adaptive",
+       cases=[(0.3, 1.0, 1.0), (1.0, 1.0, 1.0), (1.7, 1.0, 1.0), (9.0, 1.0, 1.0), (2.0, 1.0, 0.4), (5.0, 1.0, 0.4), (3.0, 1.0, 2.0),
+              (1.0, 0.0, 0.4), (1.0, 0.0, 2.0)],
+       tex=r"\max_{w,v}\langle g,w-v\rangle-\tfrac a2\Vert v-w\Vert^2-\tfrac{b-a}2\Vert v\Vert^2=\delta(G,a,b)")
+def cost_of_a_jump(case: Case, formula: Callable = jump) -> Evidence:
+    "The largest value found, and the formula; case (G, sqrt(s), c), on the unit ball."
+    G, A, c = case.value
+    return Evidence(jump_found(G, c * A, c * math.hypot(A, G), case.rng), "==", formula(G, A, c), tol=1e-6)
+
+
+@cost_of_a_jump.control("without the ball: G^2 / (2 lambda)")
+def _(case: Case) -> Evidence: return cost_of_a_jump.check(case, lambda G, A, c: G**2 / (2 * c * max(A, 1e-9)))
+
+
+@cost_of_a_jump.control("rounds beyond a + b without the regulariser: 2 G")
+def _(case: Case) -> Evidence:
+    return cost_of_a_jump.check(case, lambda G, A, c: 2 * G if G >= c * (A + math.hypot(A, G)) else jump(G, A, c))
+
+# %% ../../../nbs/core/15_foundations_learning.ipynb #fbdfa39a
+@claim("core", "a round costs a share of the growth", id="W21", tier="search", proof="sec-core-adaptive",
+       cases=(0.2, 0.5, 0.9, 1.0, 1.4, 3.0),
+       tex=r"\sup_x\frac{\delta_j}{\sqrt{s_j}-\sqrt{s_{j-1}}}=K(c)-\tfrac c2")
+def share_of_growth(case: Case, share: float = 1.0, shift: float = 0.0) -> Evidence:
+    "The largest share over a fine grid of ratios, and K - c/2 (its last percent is a limit); case: c."
+    c = case.value
+    x = 1 + np.geomspace(1e-3, 1e6, 600)
+    found = max(jump(math.sqrt(v * v - 1), 1.0, c) / (v - 1) for v in x)
+    return Evidence(found, "<=", share * (adaptive_factor(1 / (c + shift)) - (c + shift) / 2), tol=1e-9)
+
+
+@share_of_growth.control("one per cent less")
+def _(case: Case) -> Evidence: return share_of_growth.check(case, share=0.99)
+
+
+@share_of_growth.control("the constant for c + 0.2")
+def _(case: Case) -> Evidence: return share_of_growth.check(case, shift=0.2)
+
+
+def adaptive_game(case: Case, c: float, R: float, rule: Callable | None = None) -> tuple[np.ndarray, np.ndarray]:
+    "Points and gradients: two rounds, alternating ones, the worst of 2000 short games on the line, or 60 rounds of wild lengths."
+    rule = rule or (lambda g: adaptive_dual_averaging(lambda j, w: g[j], g.shape[1], len(g), R, 1 / c))
+    kind, rng = case.value[0], case.rng
+    if kind == "two rounds": return rule(np.array([[1e-6], [-1.0]]))
+    if kind == "alternating": return rule(np.r_[500.0, np.resize([-1000.0, 1000.0], 199)][:, None])
+    if kind == "lengths": return rule(rng.standard_normal((60, 3)) * 10.0 ** rng.integers(-3, 3, (60, 1)))
+    g = rng.choice([-1.0, 1.0], (2000, 5, 1)) * 10.0 ** rng.uniform(-3, 3, (2000, 5, 1))
+    h = s = regret = np.zeros(2000)
+    for x in g[:, :, 0].T:  # all games at once, to find the worst
+        lam = np.maximum(c * np.sqrt(s), np.abs(h))
+        regret, h, s = regret - x * h / np.where(lam > 0, lam, 1), h + x, s + x * x
+    return rule(g[np.argmax((regret + np.abs(h)) / np.sqrt(s))])
+
+# %% ../../../nbs/core/15_foundations_learning.ipynb #72bf1a97
+@claim("core", "regret of the adaptive step", id="W22", tier="certificate", proof="sec-core-adaptive",
+       cases=[("two rounds", 1.0, 2.0), ("two rounds", 0.5, 1.0), *(("short", c, 0.7) for c in (0.5, 0.8, 1.0, 1.4, 2.0)),
+              ("lengths", 1.0, 3.0), ("lengths", 1.4, 1.0), ("alternating", 1.0, 1.0)],
+       tex=r"\sum_j\langle g_j,w_j-u\rangle\le K(c)R\Bigl(\sum_j\Vert g_j\Vert^2\Bigr)^{1/2},\quad K(1)=2")
+def adaptive_regret(case: Case, share: float = 1.0, rule: Callable | None = None, rounds: bool = False) -> Evidence:
+    "Regret at the hardest comparator, and the bound (rounds: after each round the finer one, worst ratio); case (game, c, R)."
+    _, c, R = case.value
+    w, g = adaptive_game(case, c, R, rule)
+    regret = np.cumsum((w * g).sum(axis=1)) + R * np.linalg.norm(np.cumsum(g, axis=0), axis=1)
+    bound = np.array([bound_adaptive(float(s), R, 1 / c) for s in np.cumsum((g**2).sum(axis=1))])
+    if rounds: regret, bound = np.r_[regret, adaptive_regret_bound(g, R, 1 / c)], np.r_[adaptive_regret_bound(g, R, 1 / c), bound]
+    worst = np.argmax(regret / bound)
+    return Evidence(float(regret[worst]), "<=", share * float(bound[worst]), tol=1e-9 * float(bound[worst]))
+
+
+@adaptive_regret.control("the constant times 0.99")
+def _(case: Case) -> Evidence: return adaptive_regret.check(case, share=0.99)
+
+
+@adaptive_regret.control("lambda that contains nothing of the gradients")
+def _(case: Case) -> Evidence:
+    R = case.value[2]
+    return adaptive_regret.check(case, rule=lambda g: dual_averaging(lambda j, w: g[j], g.shape[1], np.sqrt(np.arange(1, len(g) + 1)), R))
+
+
+@adaptive_regret.control("the sum of the lengths, unsquared, under the root")
+def _(case: Case) -> Evidence:
+    R = case.value[2]
+
+    def rule(g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        lam = np.sqrt(np.r_[1e-9, np.cumsum(np.linalg.norm(g, axis=1))[:-1]]) / R
+        return dual_averaging(lambda j, w: g[j], g.shape[1], lam, R)
+
+    return adaptive_regret.check(case, rule=rule)
+
+# %% ../../../nbs/core/15_foundations_learning.ipynb #22c27f29
+@claim("core", "the finer bound of the adaptive step", id="W23", tier="certificate", proof="sec-core-adaptive",
+       cases=[("two rounds", 1.0, 2.0), ("short", 1.0, 1.0), ("short", 1.4, 2.0), ("lengths", 1.0, 3.0), ("lengths", 0.4, 1.0)],
+       tex=r"\sum_j\langle g_j,w_j-u\rangle\le\sum_j\delta_j+\tfrac{\lambda_{n+1}}2R^2\le K(c)R\sqrt{s_n}\text{ after each round}")
+def finer_bound(case: Case, share: float = 1.0) -> Evidence:
+    "Regret over the finer bound, or that over the closed one, after the worst round; case (game, c, R)."
+    return adaptive_regret.check(case, share, rounds=True)
+
+
+@finer_bound.control("one per cent less")
+def _(case: Case) -> Evidence: return finer_bound.check(case, share=0.99)
+
+# %% ../../../nbs/core/15_foundations_learning.ipynb #aed15cfa
+@claim("core", "the adaptive step is free of scale", id="W24", tier="exact", proof="sec-core-adaptive",
+       cases=[(2.0**-30, 1.0), (1024.0, 0.3), (2.0**40, 2.0)], tex=r"g_j\to2^ig_j\ \Rightarrow\ w_j\text{ as they are, to the last bit}")
+def free_of_scale(case: Case, largest: float = 0.0) -> Evidence:
+    "Sum of the differences of the points over 40 rounds; case (factor, radius)."
+    factor, R = case.value
+    g = case.rng.standard_normal((40, 3)) * 10.0 ** case.rng.integers(-2, 3, (40, 1))
+    w = [adaptive_dual_averaging(lambda j, _, a=a: a * g[j], 3, 40, R, 1.0, largest)[0] for a in (1.0, factor)]
+    return Evidence(float(np.abs(w[0] - w[1]).sum()), "==", 0.0)
+
+
+@free_of_scale.control("a declared largest length")
+def _(case: Case) -> Evidence: return free_of_scale.check(case, largest=1.0)
+
+# %% ../../../nbs/core/15_foundations_learning.ipynb #b91f998b
+@claim("core", "small losses bound the regret", id="W25", tier="exact", proof="sec-core-adaptive",
+       cases=[(L, a, R, s) for L in (0.0, 1.0, 1e4) for a, R, s in ((1.0, 1.0, 1.0), (30.0, 0.5, 1.0), (0.2, 3.0, 0.5), (2.0, 1.0, 3.0))],
+       tex=r"z^2\le q(L+z)\Rightarrow z\le\tfrac12\bigl(q+\sqrt{q^2+4qL}\bigr),\quad q=\alpha K^2R^2")
+def small_losses(case: Case, factor: float = 1.0) -> Evidence:
+    "The bound z, and K R sqrt(alpha (L + z)): the largest z that is not above it; case (L, alpha, R, step)."
+    L, alpha, R, step = case.value
+    z = factor * bound_self_bounding(L, alpha, R, step)
+    return Evidence(z, "==", bound_adaptive(alpha * (L + z), R, step), tol=1e-9 * (1 + z))
+
+
+@small_losses.control("a bound one per cent smaller")
+def _(case: Case) -> Evidence: return small_losses.check(case, factor=0.99)
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #3a455579
 @claim("core", "regret of gradient descent", id="O7", tier="certificate", proof="sec-core-ogd",

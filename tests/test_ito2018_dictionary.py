@@ -1,0 +1,186 @@
+"""Algorithm 3 of Ito et al. 2018: what is refused, degenerate dictionaries, options, and the same greedy path as scikit-learn."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import orthogonal_mp
+
+import oslr_nb as oslr
+from oslr_nb.papers.ito2018 import dictionary as page
+from oslr_nb.protocol import measure
+
+SOLVERS = page.SOLVERS
+New = oslr.ito2018.DictionaryProjection
+
+
+@pytest.fixture(scope="module")
+def stream():
+    A, X, y, w = page.dictionary_stream(10, 14, 10, 1200, np.random.default_rng(0))
+    return A, X, y, w
+
+
+def agree(A, budget, keep, X, y, **kw):
+    "The run of the compiled rounds, which is that of the rounds by hand."
+    run = oslr.simulate(lr := New(A, budget, keep, seed=1, **kw), X, y)
+    env = oslr.Environment(X, y, budget)
+    again = oslr.play(other := New(A, budget, keep, seed=1, **kw), env)
+    assert (run.predictions == again.predictions).all() and (run.n_observed == again.n_observed).all() and (lr.coef_ == other.coef_).all()
+    assert np.isfinite(run.predictions).all() and max(run.n_observed) <= budget and np.count_nonzero(lr.weights_) <= keep
+    return run, lr
+
+
+@pytest.mark.parametrize("kw", [{"A": np.ones(5)}, {"A": np.zeros((4, 6))}, {"A": np.full((4, 6), np.nan)}, {"A": "a"}, {"A": None},
+                                {"A": np.zeros((0, 3))}, {"A": np.full((4, 6), 1e40)},
+                                {"budget": 1}, {"budget": 5}, {"budget": 2.0}, {"keep": 0}, {"keep": 3}, {"keep": 4}, {"keep": "2"},
+                                {"schedule": "best"}, {"solver": "ompp"}, {"solver": None}, {"design": "inside"}, {"normalise": 1},
+                                {"step": 0}, {"radius": np.inf}], ids=str)  # fmt: skip
+def test_bad_arguments(kw):
+    name = next(iter(kw))
+    with pytest.raises(ValueError, match=f"{name}.* = .*it must be"): New(**({"A": np.eye(4)[:, [0, 1, 2, 3, 0, 1]] / 2, "budget": 3} | kw))
+
+
+def test_budget_and_columns():
+    "As many numbers as features say everything; more columns than there are cannot be bought; the theorem needs k' < k."
+    with pytest.raises(ValueError, match=r"budget = 7: it must be an integer from 2 to 6 .*d = 6"): New(np.ones((6, 20)), 7)
+    with pytest.raises(ValueError, match=r"budget = 4: it must be an integer from 2 to 3 .*m = 3"): New(np.eye(6)[:, :3], 4)
+    with pytest.raises(ValueError, match=r"keep = 4: it must be an integer from 1 to 3 .*Theorem 8"): New(np.eye(6), 4, 4)
+    assert New(np.eye(6), 4).keep == 2
+
+
+def test_normalisation():
+    A = np.diag([3.0, 1.0, 0.5])
+    with pytest.raises(ValueError, match=r"spectral norm of A = 3\.0: it must be at most 1"): New(A, 2, normalise=False)
+    assert np.allclose(New(A, 2).dictionary_, A / 3) and np.array_equal(New(A / 4, 2).dictionary_, A / 4)
+    X, y = np.random.default_rng(0).uniform(-0.5, 0.5, (200, 3)), np.zeros(200) + 0.3
+    assert (oslr.simulate(New(A, 2, seed=0), X, y).predictions == oslr.simulate(New(A / 3, 2, seed=0), X, y).predictions).all()
+
+
+def degenerate():
+    rng = np.random.default_rng(3)
+    A = rng.standard_normal((8, 12))
+    repeated, zero = A.copy(), A.copy()
+    repeated[:, 6:] = repeated[:, :6]
+    zero[:, [0, 5, 11]] = 0
+    low = rng.standard_normal((8, 2)) @ rng.standard_normal((2, 12))
+    nearly = low + 1e-9 * A
+    return {"repeated": repeated, "zero": zero, "rank 2": low, "nearly rank 2": nearly, "one": np.outer(A[:, 0], [1.0] + [0.0] * 11),
+            "scales": A * 10.0 ** rng.integers(-9, 9, 12), "tall": A[:, :4], "orthogonal": np.eye(8)}
+
+
+@pytest.mark.parametrize("name", degenerate())
+@pytest.mark.parametrize("design", ["uniform", "outside"])
+def test_degenerate_dictionaries(name, design):
+    rng, A = np.random.default_rng(1), degenerate()[name]
+    X = rng.standard_normal((400, 8))
+    X /= np.linalg.norm(X, axis=1)[:, None]
+    w = A @ rng.standard_normal(A.shape[1])
+    y = X @ (0.8 * w / np.linalg.norm(w))
+    run, lr = agree(A, 4, 3, X, y, schedule="adaptive", design=design)
+    assert np.linalg.norm(lr.coef_) <= 1 + 1e-9
+    if name in ("rank 2", "one"): assert lr.error_sum_ < 1e-4
+    if name == "zero": assert not lr.weights_[[0, 5, 11]].any()
+    assert run.losses[-100:].mean() <= (y**2).mean() * 1.2
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_solvers(solver, stream):
+    "All are projections of A u~, and learn; the best subset has the smallest error at the same point."
+    A, X, y, _ = stream
+    _, lr = agree(A, 5, 3, X[:150], y[:150], schedule="adaptive", solver=solver)
+    dense = A @ lr.target_
+    assert np.linalg.norm(lr.coef_) <= np.linalg.norm(dense) * (1 + 1e-9) and abs((dense - lr.coef_) @ lr.coef_) < 1e-9
+    best = page.solve("exact", lr.G, lr.G @ lr.target_, 3)
+    assert np.linalg.norm(dense - lr.coef_) >= np.linalg.norm(dense - A @ best) - 1e-9
+    assert 0 < lr.error_sum_ < 150
+
+
+@pytest.mark.filterwarnings("ignore:Orthogonal matching pursuit ended")
+def test_the_greedy_path_is_that_of_scikit_learn(stream):
+    A, X, y, _ = stream
+    A = A / np.linalg.norm(A, axis=0)
+    lr = New(A, 8, 6, schedule="adaptive", seed=0)
+    for t in range(200):
+        oslr.simulate(lr, X, y, rows=[t])
+        other = orthogonal_mp(lr.dictionary_, lr.dictionary_ @ lr.target_, n_nonzero_coefs=6)
+        assert np.allclose(lr.weights_, other, atol=1e-9), t
+
+
+def test_what_is_bought(stream):
+    "Columns, those that predict first, each once; uniform draws waste what overlaps, draws outside nothing."
+    A, X, y, _ = stream
+    lr, short = New(A, 6, 3, schedule="adaptive", seed=0), 0
+    for x, label in zip(X[:300], y, strict=False):
+        rows, S = lr.query()
+        assert len(S) == 0 and len(np.unique(rows, axis=0)) == len(rows) and (rows == lr.columns[lr.S[: len(rows)]]).all()
+        weights = lr.weights_
+        yhat = lr.predict(measure(x, rows, S))
+        assert np.isclose(yhat, x @ (A @ weights)) and set(np.flatnonzero(weights)) <= set(lr.S[: len(rows)])
+        short += len(rows) < 6
+        lr.update(label)
+    assert 50 < short < 300
+    run = oslr.simulate(New(A, 6, 3, design="outside", seed=0), X, y)
+    assert (run.n_observed == 6).all()
+    everything = New(A[:, :6], 6, 3, design="outside", seed=0)  # all columns are seen: the gradient is exact
+    lam, sets = everything.rate * np.sqrt(np.arange(1, 501)), np.tile(np.arange(6), (500, 1))
+    run = oslr.simulate(everything, X[:500], y[:500])
+    assert np.allclose(run.predictions, page.dictionary_projection(X[:500], y[:500], A[:, :6], 3, lam, sets)[0], atol=1e-12)
+
+
+def test_refusals_name_the_column(stream):
+    A, X, y, _ = stream
+    lr = New(A, 4, 2, seed=0)
+    before = lr.eta.copy()
+    far = np.array([X[0], 50 * X[1]])
+    with pytest.raises(ValueError, match=r"norm of column \d+ of A times X\[1\] .*x_norm"): oslr.simulate(lr, far, y[:2])
+    bad = X[:3].copy()
+    bad[2, 7] = np.nan
+    with pytest.raises(ValueError, match=r"X\[2, 7\] = nan: it must be a finite number \(it was measured in round 3"):
+        oslr.simulate(lr, bad, y[:3])
+    assert (lr.eta == before).all() and lr.num[page.PLAYED] == 0
+
+
+def test_saved_state_is_checked(stream, tmp_path):
+    A, X, y, _ = stream
+    lr = New(A, 6, 3, schedule="adaptive", seed=0)
+    oslr.simulate(lr, X[:300], y[:300])
+    lr.save(tmp_path / "a.npz")
+    again = oslr.load(tmp_path / "a.npz")
+    assert (oslr.simulate(again, X[300:], y[300:]).predictions == oslr.simulate(lr, X[300:], y[300:]).predictions).all()
+    for name, change in {"alpha": 1.0, "support": 99, "kept": 9, "rows": 0.5, "eta": np.nan, "num": -1e9}.items():
+        broken = New(A, 6, 3, schedule="adaptive", seed=0)
+        oslr.simulate(broken, X[:300], y[:300])
+        getattr(broken, name).ravel()[0] += change
+        broken.save(tmp_path / "b.npz")
+        with pytest.raises(ValueError, match=r"path = .*it must be a whole file"): oslr.load(tmp_path / "b.npz")
+
+
+def test_long_runs_do_not_drift(stream):
+    A, X, y, _ = stream
+    lr = New(A, 6, 3, schedule="adaptive", seed=0)
+    oslr.simulate(lr, X, y, rows=np.random.default_rng(0).integers(1200, size=200_003))
+    assert np.abs(lr.alpha - lr.G @ lr.eta).max() < 1e-12 * np.abs(lr.alpha).max()
+
+
+def test_bounds():
+    assert oslr.ito2018.bound_dictionary(100, 8, 4, 2) == pytest.approx(4 * np.sqrt(2 * 4 * 100))
+    assert oslr.ito2018.bound_dictionary(100, 8, 4, 2, 3.0, 2.0, 0.5, 1.5) == pytest.approx(0.5 * 2.5 * (2 * 2 * np.sqrt(800) + 6))
+    assert oslr.ito2018.bound_dictionary(100, 8, 4, 2, design="outside") == pytest.approx(4 * np.sqrt(600))
+    assert oslr.ito2018.bound_dictionary(100, 8, 4, 2, step=2.0) == pytest.approx(1.25 * 4 * np.sqrt(800))
+    assert oslr.ito2018.bound_theorem_8(99, 8, 4, 2, 3.0, 2.0) == pytest.approx(9 * np.sqrt(32 * 100) + 18)
+    assert New(np.eye(8), 4, 2, radius=2.0, x_norm=0.5, y_max=1.5).rate == pytest.approx(0.5 * 2.5 / 2 * np.sqrt(32))
+    assert New(np.eye(8), 4, 2, radius=2.0, x_norm=0.5, schedule="printed", step=2).rate == pytest.approx(np.sqrt(32) / 2)
+    for name, kw in {"keep": {"keep": 4}, "budget": {"budget": 9}, "errors": {"errors": -1.0}, "T": {"T": 0}}.items():
+        for bound in (oslr.ito2018.bound_dictionary, oslr.ito2018.bound_theorem_8):
+            with pytest.raises(ValueError, match=f"{name} = "): bound(**({"T": 10, "m": 8, "budget": 4} | kw))
+
+
+TEXTBOOK = [("A", np.full((10, 14), 9.0)), ("keep", 0), ("lam", np.zeros(20)), ("sets", [[0]]), ("sets", np.zeros((20, 2), int)),
+            ("solver", lambda A, z, k: np.ones(14)), ("solver", lambda A, z, k: 1.0), ("X", np.ones((20, 3)))]
+
+
+@pytest.mark.parametrize(("name", "change"), TEXTBOOK)
+def test_textbook_arguments(name, change, stream):
+    A, X, y, _ = stream
+    kw = {"X": X[:20], "y": y[:20], "A": A, "keep": 2, "lam": np.ones(20), "sets": np.tile([0, 3], (20, 1))}
+    with pytest.raises(ValueError, match="it must be"): page.dictionary_projection(**(kw | {name: change}))
+    predictions, errors, eta = page.dictionary_projection(**kw)
+    assert np.isfinite(predictions).all() and (errors >= 0).all() and set(np.flatnonzero(eta)) == {0, 3}

@@ -1,0 +1,179 @@
+"""Ito et al. 2018, Algorithm 1: what its page need not show."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import oslr_nb as oslr
+from oslr_nb.data import sparse_linear
+from oslr_nb.papers.ito2018 import finite as page
+
+BlockBandit = page.BlockBandit
+PAIRS = np.array([*itertools.combinations(range(5), 2)])
+MATRICES = np.random.default_rng(0).standard_normal((4, 2, 5)) / 3
+
+
+def learner(**kw):
+    given = {"d": 5, "family": PAIRS, "T": 400, "block": 20, "x_norm": 10.0, "y_max": 20.0, "seed": 0} | kw
+    return BlockBandit(**given)
+
+
+@pytest.fixture(scope="module")
+def stream(): return sparse_linear(5, 2, 400, seed=0)
+
+
+@pytest.mark.parametrize(("kw", "message"), [
+    ({"family": 0}, r"family = 0: .*from 1 to 5"), ({"family": 6}, r"family = 6"), ({"family": True}, "family = True"),
+    ({"d": 40, "family": 20}, r"family = 20: it must be a size with at most 200000 subsets"), ({"family": []}, r"family = \[\]"),
+    ({"family": [[0, 5]]}, "integers from 0 to 4"), ({"family": [[0, 0]]}, "distinct"), ({"family": [[0, 1], [2]]}, "family ="),
+    ({"family": [[0.0, 1.0]]}, "coordinates"), ({"family": np.ones((2, 2, 4))}, r"shape of family = \(2, 2, 4\)"),
+    ({"family": np.full((2, 2, 5), np.nan)}, r"family\[0, 0, 0\] = nan"), ({"family": np.full((2, 2, 5), 1e70)}, "family"),
+    ({"family": np.ones((2, 6, 5))}, "second length of family = 6: .*from 1 to 5"), ({"family": "all"}, "family = 'all'"),
+    ({"T": 0}, "T = 0"), ({"T": 1.0}, "T = 1.0"), ({"block": 0}, "block = 0"), ({"block": 401}, r"block = 401: .*from 1 to 400"),
+    ({"inner": "newton"}, "inner = 'newton': it must be one of vaw, ogd, ons"), ({"ridge": 0}, "ridge = 0"), ({"ridge": np.inf}, "ridge"),
+    ({"radius": -1}, "radius"), ({"x_norm": 0}, "x_norm"), ({"y_max": np.nan}, "y_max"), ({"step": 0}, "step = 0"),
+], ids=str)
+def test_arguments(kw, message):
+    with pytest.raises(ValueError, match=message): learner(**kw)
+
+
+X, Y, ONE = np.zeros((4, 2)), np.zeros(4), [lambda x: x]
+
+
+def fresh(): return page.online_learner("vaw", 2, 2)
+
+
+@pytest.mark.parametrize(("f", "message"), [
+    (lambda: page.block_bandit(X, Y, [], fresh, 2), r"functions = \[\]"), (lambda: page.block_bandit(X, Y, [3], fresh, 2), "functions"),
+    (lambda: page.block_bandit(X, Y, ONE, 3, 2), "learner = 3"), (lambda: page.block_bandit(X, Y[:3], ONE, fresh, 2), "shape of y"),
+    (lambda: page.block_bandit(X, Y + 3, ONE, fresh, 2), r"loss = 2.25: it must be in \[0, 1\]"),
+    (lambda: page.block_bandit(X, Y, ONE, fresh, 0), "block"),
+    (lambda: page.block_bandit(X, Y, ONE, fresh, 2, lambda a, b: np.nan), "loss = nan"),
+    (lambda: page.online_learner("vaw", 0, 2), "k = 0"), (lambda: page.online_learner("x", 1, 2), "inner"),
+    (lambda: page.online_learner("vaw", 1, 0), "block = 0"), (lambda: page.best_block(0, 2, 2), "T = 0"),
+    (lambda: page.best_block(10, 0, 2), "K = 0"), (lambda: page.bound_block_bandit(10, 2, 2, 11), "block = 11"),
+    (lambda: page.bound_block_bandit(10, 2, 2, step=0), "step"), (lambda: page.corollary_2(10, 2, 1.0), "q = 1.0"),
+    (lambda: page.corollary_2(10, 2, 0.5, a=0), "a = 0"), (lambda: page.corollary_2(0, 2, 0.5), "T = 0"),
+    (lambda: page.lower_bound_finite(10, 1), "K = 1"), (lambda: page.lower_bound_finite(10, 2, 0.6), "eps = 0.6"),
+    (lambda: page.lower_bound_finite(0.5, 2), "T = 0.5"),
+])
+def test_arguments_of_functions(f, message):
+    with pytest.raises(ValueError, match=message): f()
+
+
+@pytest.mark.parametrize("family", [PAIRS, MATRICES], ids=["subsets", "matrices"])
+@pytest.mark.parametrize("inner", page.INNER)
+def test_both_drivers_and_saving(inner, family, stream, tmp_path):
+    run = oslr.simulate(learner(inner=inner, family=family), stream.X, stream.y)
+    env = oslr.Environment(stream.X, stream.y, 2)
+    again = oslr.play(lr := learner(inner=inner, family=family), env)
+    assert np.array_equal(run.predictions, again.predictions) and (again.n_observed == 2).all() and (run.n_observed == 2).all()
+    if family is PAIRS: assert (run.predictions == again.predictions).all()
+    else: assert all(len(rows) == 2 and not len(bought) for _, bought, rows in env.ledger)
+    lr = learner(inner=inner, family=family)
+    parts = []
+    for start, stop in ((0, 150), (150, 155), (155, 400)):  # within a block and at its end
+        parts.append(oslr.simulate(lr, stream.X[start:stop], stream.y[start:stop]).predictions)
+        lr.save(tmp_path / "a.npz")
+        lr = oslr.load(tmp_path / "a.npz")
+    assert (np.concatenate(parts) == run.predictions).all() and "budget" not in lr.params
+
+
+@pytest.mark.parametrize("inner", page.INNER)
+def test_weights_are_those_of_the_prediction(inner, stream):
+    "coef_ predicts what predict does, up to clipping and VAW's factor; between two blocks it is zero."
+    for family in (PAIRS, MATRICES):
+        lr = learner(inner=inner, family=family, y_max=20.0)
+        for t in range(50):
+            q = lr.query()
+            assert (t % 20 == 0) == (not lr.coef_.any())
+            values = q[0] @ stream.X[t] if family is MATRICES else stream.X[t, q]
+            score = lr.coef_ @ stream.X[t]
+            yhat = lr.predict(values)
+            if inner == "vaw": assert abs(yhat) <= abs(score) + 1e-12 and yhat * score >= 0
+            else: assert abs(yhat - np.clip(score, -20, 20)) < 1e-12 and np.linalg.norm(lr.w) <= 1 + 1e-12
+            lr.update(stream.y[t])
+
+
+def test_blocks(stream):
+    "One function a block, fresh at its beginning; the arm is known while it is in use."
+    lr, arms = learner(), []
+    assert lr.arm_ is None
+    for t in range(100):
+        S = lr.query()
+        arms.append(lr.arm_)
+        assert (S == PAIRS[lr.arm_]).all()
+        lr.predict(stream.X[t, S])
+        lr.update(stream.y[t])
+    assert lr.arm_ is None and all(len(set(arms[i : i + 20])) == 1 for i in range(0, 100, 20)) and len(set(arms)) > 1
+    assert lr.probabilities.sum() == pytest.approx(1) and np.count_nonzero(lr.L) == len(set(arms))
+
+
+def test_one_function_needs_no_bandit():
+    lr = BlockBandit(3, [[0, 2]], T=50, block=10, x_norm=2, seed=0)
+    run = oslr.simulate(lr, np.ones((50, 3)), np.ones(50))
+    assert run.losses[-1] < run.losses[40] == 1
+    assert page.bound_block_bandit(50, 1, 2) == pytest.approx(page.check_inner("vaw", 2, 1, 1, 1).alpha(50, 50))
+    assert page.best_block(50, 1, 2) == 50
+
+
+def test_clipping_is_at_the_labels():
+    "A prediction of VAW beyond the labels is clipped, and the bandit's losses stay in [0, 1]."
+    lr = BlockBandit(1, [[0]], T=10, block=5, ridge=1e-6, seed=0)
+    X, y = np.array([[1e-2], [1.0], [1.0], [1.0], [1.0]]), np.array([1.0, -1.0, 1.0, -1.0, 1.0])
+    run = oslr.simulate(lr, X, y)
+    assert np.abs(run.predictions).max() <= 1 and 0 <= lr.L[0] <= 1
+
+
+def test_measurements_beyond_the_scale():
+    lr = BlockBandit(5, MATRICES, T=100, x_norm=1.0, seed=0)
+    with pytest.raises(ValueError, match=r"measurement 0 of X\[0\] to measurement 1 of X\[0\] = .*x_norm = 1"):
+        oslr.simulate(lr, np.full((3, 5), 10.0), np.zeros(3))
+    X = np.full((3, 5), np.nan)
+    with pytest.raises(ValueError, match=r"measurement 0 of X\[0\] = nan"): oslr.simulate(lr, X, np.zeros(3))
+
+
+@pytest.mark.parametrize("inner", page.INNER)
+def test_bound(inner):
+    "The bound of a length is the sum of its parts; the chosen length is the best; the multiplier costs what it should."
+    known = page.check_inner(inner, 3, 2.0, 0.5, 1.5)
+    value = lambda b, step=1.0: page.bound_block_bandit(1000, 10, 3, b, inner, 2.0, 0.5, 1.5, step=step)
+    bandit = 7 * 4 * math.sqrt((10 - math.sqrt(10)) * 143) * known.most
+    assert value(7) == pytest.approx(142 * known.alpha(7, 7) + known.alpha(6, 7) + bandit)
+    assert value(7, 3.0) - value(7) == pytest.approx(bandit * 2 / 3)
+    best = page.best_block(1000, 10, 3, inner, 2.0, 0.5, 1.5)
+    assert value(best) == page.bound_block_bandit(1000, 10, 3, None, inner, 2.0, 0.5, 1.5) == min(value(b) for b in range(1, 1001))
+    assert known.most == (9.0 if inner == "vaw" else 6.25)
+
+
+def test_scaling():
+    "Labels and weights in other units: the same bound in other units."
+    for inner in page.INNER:
+        one = page.bound_block_bandit(1000, 6, 2, 20, inner)
+        assert page.bound_block_bandit(1000, 6, 2, 20, inner, 10.0, 0.1, 1.0) == pytest.approx(one)
+        assert page.bound_block_bandit(1000, 6, 2, 20, inner, 5.0, 1.0, 5.0) == pytest.approx(25 * one)
+
+
+def test_the_law_of_the_first_draw():
+    lr, counts = BlockBandit(5, PAIRS, T=100, seed=0), np.zeros(10)
+    lr.L[:] = np.linspace(0, 3, 10)
+    for _ in range(20_000):
+        lr.query()
+        counts[lr.arm_] += 1
+        lr.skip()
+    p = lr.probabilities
+    assert np.ptp(p) > 0.05 and (np.abs(counts - 20_000 * p) <= 4.5 * np.sqrt(20_000 * p)).all()
+
+
+@pytest.mark.parametrize(("name", "value", "word"), [
+    ("L", -1.0, "smallest of L"), ("p", 0.5, "p ="), ("R", -1.0, "R ="), ("w", 5.0, "norm of w"), ("num", 0.5, "must be"),
+    ("num", 1e9, "must be"),
+])
+def test_a_damaged_state_is_refused(name, value, word, stream, tmp_path):
+    lr = learner(inner="ogd")
+    oslr.simulate(lr, stream.X[:30], stream.y[:30])
+    getattr(lr, name)[:] = value
+    lr.save(tmp_path / "a.npz")
+    with pytest.raises(ValueError, match=word): oslr.load(tmp_path / "a.npz")

@@ -1,0 +1,155 @@
+"""Ito et al. 2018, Algorithm 2: what its page need not show."""
+
+import json
+
+import numpy as np
+import pytest
+
+import oslr_nb as oslr
+from oslr_nb.papers.ito2018 import linear as page
+from oslr_nb.protocol import Environment, get_state, measure, play, simulate
+
+KINDS = [(s, d) for s in page.SCHEDULES for d in page.DIRECTIONS]
+every_kind = pytest.mark.parametrize(("schedule", "directions"), KINDS)
+
+
+def learner(**kw): return page.LinearProjection(**({"d": 11, "budget": 4, "radius": 0.8, "step": 3.0, "seed": 0} | kw))
+
+
+@pytest.fixture(scope="module")
+def stream(): return page.oblique_stream(11, 4, 400, np.random.default_rng(1))
+
+
+def state(lr): return json.dumps(get_state(lr)[0]), {name: a.tolist() for name, a in get_state(lr)[1].items()}
+
+
+@pytest.mark.parametrize(("kw", "message"), [
+    ({"budget": 1}, r"budget = 1: .*from 2 to 11 \(one number is the prediction"), ({"budget": 12}, "budget = 12"), ({"d": 1}, "d = 1"),
+    ({"schedule": "best"}, "schedule = 'best': it must be one of theorem, printed, adaptive"), ({"directions": 2}, "directions = 2"),
+    ({"radius": 0}, "radius = 0"), ({"x_norm": -1.0}, "x_norm = -1"), ({"y_max": np.nan}, "y_max = nan"), ({"step": 0.0}, "step = 0"),
+    ({"x_norm": 1e55}, r"x_norm \(x_norm radius \+ y_max\)"), ({"seed": 0.5}, "seed = 0.5"),
+], ids=str)
+def test_arguments(kw, message):
+    with pytest.raises(ValueError, match=message): learner(**kw)
+
+
+@every_kind
+def test_by_hand_and_compiled_to_the_last_bit(schedule, directions, stream, tmp_path):
+    X, y, _ = stream
+    kw = {"schedule": schedule, "directions": directions}
+    run, env = simulate(whole := learner(**kw), X, y), Environment(X, y, 4)
+    assert (play(learner(**kw), env).predictions == run.predictions).all() and (env.n_observed == 4).all()
+    assert (env.purchases.sum() == 3 * 400) == (directions == "coordinates")
+    assert np.ptp(run.predictions[-100:]) > 0 and np.linalg.norm(whole.coef_) <= 0.8 + 1e-12
+    lr, parts = learner(**kw), []
+    for start, stop in ((0, 150), (150, 151), (151, 400)):
+        parts.append(simulate(lr, X[start:stop], y[start:stop]).predictions)
+        lr.save(tmp_path / "a.npz")
+        lr = oslr.load(tmp_path / "a.npz")
+    assert (np.concatenate(parts) == run.predictions).all() and (lr.coef_ == whole.coef_).all()
+    assert abs(lr.num[page.NORM2] - lr.h @ lr.h) <= 1e-12 * (lr.h @ lr.h)
+
+
+@every_kind
+def test_saved_in_the_middle_of_a_round(schedule, directions, stream, tmp_path):
+    X, y, _ = stream
+    twin, lr = (learner(schedule=schedule, directions=directions) for _ in range(2))
+    for x, label in zip(X[:70], y, strict=False):
+        for one in (twin, lr):
+            q = one.query()
+            if one is lr:
+                lr.save(tmp_path / "a.npz")
+                one = lr = oslr.load(tmp_path / "a.npz")
+            one.predict(measure(x, *oslr.protocol.split_query(q, 11)))
+            if one is lr:
+                lr.save(tmp_path / "a.npz")
+                one = lr = oslr.load(tmp_path / "a.npz")
+            one.update(label)
+    assert state(twin) == state(lr)
+
+
+@every_kind
+def test_a_stored_state_that_no_run_can_have(schedule, directions, stream, tmp_path):
+    X, y, _ = stream
+    lr = learner(schedule=schedule, directions=directions)
+    simulate(lr, X[:90], y[:90])
+    broken = {"h": lambda a: a * 1e9, "num": lambda a: a * [1, 0.01, 1, 1], "values": lambda a: a + 9, "mark": lambda a: a + 1000}
+    broken["num "] = lambda a: a + [0.5, 0, 0, 0]
+    broken["num  "] = lambda a: a * [1, 1, 1.5, 1]
+    for name, change in broken.items():
+        header, arrays = get_state(lr)
+        other = learner(schedule=schedule, directions=directions)
+        oslr.protocol.set_state(other, header, arrays)
+        other._check_state()
+        setattr(other, name.strip(), change(getattr(other, name.strip())))
+        with pytest.raises(ValueError, match="it must be"): other._check_state()
+
+
+@every_kind
+def test_refusals_change_nothing(schedule, directions, stream):
+    X, y, _ = stream
+    lr = learner(schedule=schedule, directions=directions)
+    simulate(lr, X[:50], y[:50])
+    before = state(lr)
+    for value, message in ((np.nan, r"X\[50, 3\] = nan"), (1e70, r"X\[50, 3\] = 1e\+70"), (5.0, "x_norm = 1")):
+        bad = X.copy()
+        bad[50, 3 if not value == 5.0 else slice(None)] = value
+        with pytest.raises(ValueError, match=message): simulate(lr, bad, y, rows=np.arange(50, 90))
+        assert state(lr) == before
+    lr.query()
+    with pytest.raises(ValueError, match=r"values\[0\] = 0\.9: it must be of magnitude at most 0\.8"): lr.predict([0.9, 0, 0, 0])
+    with pytest.raises(ValueError, match=r"norm of values\[1\] to values\[3\]"): lr.predict([0, 1, 1, 0])
+    with pytest.raises(ValueError, match="shape of values"): lr.predict([0, 1, 1])
+    lr.predict([0.8, 1.0, 0, 0])
+    with pytest.raises(ValueError, match=r"y = 1\.5"): lr.update(1.5)
+
+
+def test_scales():
+    "A stream in other units is the same stream, with every schedule that knows the units or needs none."
+    X, y, _ = page.oblique_stream(9, 3, 300, np.random.default_rng(2))
+    for schedule in ("theorem", "adaptive"):
+        a = simulate(learner(d=9, schedule=schedule), X, y).predictions
+        b = simulate(learner(d=9, schedule=schedule, x_norm=8.0, y_max=0.25, radius=0.8 / 32), 8 * X, y / 4).predictions
+        assert np.abs(a / 4 - b).max() < 1e-12
+    a, b = (simulate(learner(d=9, schedule="adaptive", x_norm=v, y_max=v), X, y).predictions for v in (1.0, 50.0))
+    assert (a == b).all()  # the declared scales are limits, no more
+
+
+def test_nothing_is_learnt_from_perfect_predictions():
+    lr = learner(schedule="adaptive")
+    run = simulate(lr, np.eye(11)[:5], np.zeros(5))
+    assert (run.predictions == 0).all() and (lr.coef_ == 0).all() and lr.num[page.SQUARES] == 0
+
+
+def test_the_bounds_agree():
+    B = page.bound_projection
+    assert B(10, 3, 100, 2, 3, 4) == pytest.approx(8**0.5 * 2 * (2 * 3 + 4) * 3 * (10 / 2 * 100) ** 0.5)
+    assert B(10, 3, 100, step=2.0) == pytest.approx(1.25 * B(10, 3, 100))
+    assert page.bound_theorem_4(10, 3, 99, 1.0) == pytest.approx(2 * B(10, 3, 100))
+    for step in (0.5, 1.0, 3.0):
+        lam = page.projection_rate(10, 3, 2, 3, 4, step) * np.sqrt(np.arange(1, 10_001))
+        assert 0.98 < page.bound_projection_schedule(lam, 10, 3, 2, 3, 4) / B(10, 3, 10_000, 2, 3, 4, step) <= 1
+    assert page.bound_in_hindsight(10, 3, 100) == pytest.approx(B(10, 3, 100) * (1 + 0.4**0.5))
+    q = 16 * 10 / 2 * (2 * 3) ** 2
+    assert page.bound_first_order(10, 3, 0.0, 2, 3) == pytest.approx(q)
+    assert page.bound_first_order(10, 3, 50.0, 2, 3) <= q + (q * 50) ** 0.5
+
+
+@pytest.mark.parametrize("call", [
+    lambda: page.bound_projection(10, 1, 5), lambda: page.bound_projection(10, 3, 0), lambda: page.bound_theorem_4(10, 3, 5, -1.0),
+    lambda: page.bound_projection_schedule([2.0, 1.0], 10, 3), lambda: page.bound_projection_schedule([], 10, 3),
+    lambda: page.bound_first_order(10, 3, -1.0), lambda: page.bound_first_order(10, 3, np.nan),
+    lambda: page.projection_gradient([1.0], [0, 1], 3, 0.0, 1.0), lambda: page.projection_gradient([1.0, 2.0], [0, 3], 3, 0.0, 1.0),
+    lambda: page.linear_projection(np.ones((3, 4)), np.ones(3), np.zeros((2, 1), int)),
+    lambda: page.linear_projection(np.ones((3, 4)), np.ones(3), np.zeros((3, 1), int), np.zeros(3)),
+    lambda: oslr.oco.bound_adaptive(-1.0), lambda: oslr.oco.adaptive_regret_bound(np.ones(3)), lambda: oslr.oco.adaptive_factor(0),
+    lambda: oslr.oco.adaptive_dual_averaging(lambda j, w: np.ones(2), 3, 4), lambda: oslr.oco.bound_self_bounding(1.0, 0.0),
+])
+def test_bad_arguments_are_refused(call):
+    with pytest.raises(ValueError, match="it must be"): call()
+
+
+def test_directions_are_orthonormal_for_large_sizes():
+    lr = page.LinearProjection(60, 60, directions="orthonormal", seed=3)
+    rows = lr.query()
+    assert rows.shape == (60, 60) and np.abs(rows[1:] @ rows[1:].T - np.eye(59)).max() < 1e-13

@@ -1,0 +1,199 @@
+"""The experiments of Ito et al. 2018: instances, learners, stored results and the sections of the report."""
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from oslr_nb import experiments
+from oslr_nb.reproductions import ito2018 as pages
+
+STORED = Path(__file__).parent.parent / "nbs" / "results"
+REPORTS = {"tables": "ito2018_tables", "others": "ito2018_others", "figures": "ito2018_figures", "ct": "ito2018_ct_figure",
+           "rivals": "ito2018_compared", "times": "ito2018_timed"}
+
+
+def stored(name):
+    return json.loads((STORED / f"ito2018_{name}.json").read_text())
+
+
+@pytest.mark.parametrize("normalise", pages.NORMALISED)
+def test_instances_are_what_the_paper_says(normalise):
+    s = pages.instance(6, 3, 5, normalise, unit=False, m=9, T=40_000)
+    assert s.A.shape == (6, 9) and (np.flatnonzero(s.u) == [0, 1, 2]).all() and np.allclose(s.stream.w, s.A @ s.u)
+    size = {"spectral": np.linalg.norm(s.A, 2), "columns": np.linalg.norm(s.A, axis=0), "none": 1.0}[normalise]
+    assert np.allclose(size, 1)
+    assert abs(np.var(s.stream.y - s.stream.X @ s.stream.w) - 1) < 0.03 and np.abs(np.cov(s.stream.X.T) - np.eye(6)).max() < 0.04
+    one = pages.instance(6, 3, 5, normalise, m=9, T=40_000)
+    assert math.isclose(np.linalg.norm(one.stream.w), 1) and (one.stream.X == s.stream.X).all()  # the same raw draws
+    assert np.allclose(one.u / np.linalg.norm(one.u), s.u / np.linalg.norm(s.u))
+    assert (pages.instance(6, 3, 5, normalise, noise=0.0).stream.y == (lambda i: i.stream.X @ i.stream.w)(
+        pages.instance(6, 3, 5, normalise))).all()
+
+
+@pytest.mark.parametrize(("kw", "words"), [
+    ({"d": 0}, "d = 0"), ({"k": 0}, "k = 0"), ({"k": 101}, "there are m = 100 columns"), ({"normalise": "rows"}, "normalise"),
+    ({"unit": 1}, "unit"), ({"T": 0}, "T = 0"), ({"seed": "x"}, "seed"), ({"m": 2.5}, "m = 2.5"),
+    ({"noise": -1}, "noise = -1.0: it must be at least 0"), ({"noise": "x"}, "noise = 'x'"),
+])
+def test_what_an_instance_refuses(kw, words):
+    with pytest.raises(ValueError, match=words): pages.instance(**{"d": 4, "k": 2} | kw)
+
+
+def test_kklp_is_the_baseline():
+    lr = pages.kklp(20, 8, 5000, seed=0)
+    assert (lr.budget, lr.k1, lr.batch, lr.ridge) == (8, 4, 40, 1.0)
+    assert pages.kklp(20, 8, 5000, top=2, batch=10, seed=0).k1 == 2
+    with pytest.raises(ValueError, match="it must be"): pages.kklp(20, 8, 5000, top=9)
+    assert pages.kklp(20, 1, 5000).k1 == 1  # as the docstring says: it buys its special feature only
+
+
+def test_fitted_steps_are_the_printed_ones_times_the_length_of_x():
+    s = pages.draw(pages.FITTED, 10, 8, 0)
+    two, three = (pages.learner(m, s, (10, 5, 8), 0) for m in pages.METHODS[:2])
+    assert math.isclose(two.rate, math.sqrt(10 * 8 * 10 / 7)) and math.isclose(three.rate, math.sqrt(10 * 8 * 100 / 3))
+    assert math.isclose(pages.learner("Algorithm 2", s, (10, 5, 8), 0, "printed, D = 1").rate, math.sqrt(8 * 10 / 7))
+
+
+@pytest.mark.parametrize("method", pages.METHODS[:2])
+def test_a_dictionary_of_another_size_gives_the_same_predictions(method):
+    "Algorithm 3 on 2 A in a ball of radius 1 is Algorithm 3 on A in one of radius 2, its lambda four times larger."
+    s = pages.draw(pages.FITTED, 10, 4, 1)
+    twice = pages.replace(s, A=2 * s.A)
+    runs = [pages.simulate(pages.learner(method, i, (10, 2, 4), 3), i.stream.X[:400], i.stream.y[:400]).predictions for i in (s, twice)]
+    assert np.allclose(*runs) == (method == "Algorithm 2")
+    if method == "Algorithm 3":
+        scales = pages.scales_of(s, 1.0, 0.5, 2.0)
+        assert (scales["radius"], scales["step"]) == (2.0, 4 / math.sqrt(10))
+
+
+def test_every_method_buys_k_numbers():
+    for d, keep, k in pages.ROWS:
+        s = pages.draw(pages.FITTED, d, k, 0)
+        for m in pages.METHODS:
+            run = pages.simulate(pages.learner(m, s, (d, keep, k), 0), pages.features(m, s)[:200], s.stream.y[:200])
+            assert run.n_observed.max() <= k
+    for d, k in pages.SIZES:
+        for m in pages.RIVALS:
+            lr, X = pages.rival(m, pages.draw(pages.FITTED, d, k, 0), k, np.random.default_rng(0))
+            assert pages.simulate(lr, X[:200], s.stream.y[:200]).n_observed.max() <= k
+
+
+@pytest.mark.parametrize(("d", "k"), [(7, 1), (7, 3), (7, 4), (7, 7)])
+def test_the_best_sparse_weights_are_found(d, k):
+    from oslr_nb.protocol import best_sparse
+
+    rng = np.random.default_rng(d * k)
+    X, y = rng.standard_normal((60, d)), rng.standard_normal(60)
+    full = np.linalg.lstsq(X, y, rcond=None)[0]
+    if k < d: assert math.isclose(pages.sparse_excess(X, y, k), best_sparse(X, y, k).loss - ((X @ full - y) ** 2).sum())
+
+
+def test_distance_of_a_sample_from_its_own_law():
+    "Printed numbers that are means of five of ours are not far; moved by five of their deviations they are."
+    rng = np.random.default_rng(0)
+    x = {m: 1000 + 100 * rng.standard_normal((8, 100)) for m in pages.METHODS}
+    means = {m: x[m][:, :5].mean(axis=1) for m in pages.METHODS}
+    for shift, near in ((0.0, True), (250.0, False)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(pages, "REGRETS", {m: tuple(means[m] + shift) for m in pages.METHODS})
+            total, p = pages.distance(x, pages.METHODS)
+        assert (p > 0.05) == near and (total / 32 < 1.6) == near
+
+
+def test_order_by_steps():
+    data = stored("tables")
+    assert [pages.ordered(data, pages.FITTED, n) for n in pages.STEPS] == [8, 8, 8, 5, 2, 0, 0, 8, 6]
+    assert pages.table_order(data).splitlines()[-1] == "| rows of eight | 8 | 8 | 8 | 5 | 2 | 0 | 0 | 8 | 6 |"
+
+
+def test_printed_numbers():
+    assert pages.REGRETS["Algorithm 3"][6] == 4730.0 > pages.REGRETS["KKLP_A"][6] and pages.SECONDS["KKLP"][6] == 6.08
+    order = pages.holds_order(np.array([pages.REGRETS[m] for m in pages.METHODS]))
+    assert order.tolist() == [True] * 6 + [False, True]
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_sections_write_what_is_stored(name, tmp_path, monkeypatch):
+    "The plan of a section fits its report; what the report writes is the file of the page, and its table is Markdown."
+    experiments.load_sections()
+    monkeypatch.setattr(pages, "ct_name", lambda: "ct_like")
+    section, data = experiments.SECTIONS[REPORTS[name]], stored(name)
+    cells, law = section.cells(1), pages.FITTED
+    assert {g: len(c) for g, c in section.cells(5).items()}.keys() == cells.keys()
+    split = lambda by: [{m: x[r] for m, x in by.items()} for r in range(len(pages.ROWS))]
+    results = {
+        "tables": lambda: {n: split(data[n]["fitted"]) for n in data} | {n: split(by) for n, by in data[law].items() if n != "fitted"},
+        "others": lambda: {n: list(by.values()) for n, by in data.items()},
+        "figures": lambda: {"figures": [data[n] for n in pages.FIGURES], "long": data["long"]},
+        "ct": lambda: {"methods": list(data["methods"].values())},
+        "rivals": lambda: {n: list(by.values()) for n, by in data.items()},
+        "times": lambda: {"rows": data},
+    }[name]()
+    assert {g: len(c) for g, c in cells.items()} == {g: len(r) for g, r in results.items()}
+    text = section.report(results, tmp_path)
+    assert "| --- " in text and "nan" not in text and json.loads((tmp_path / f"ito2018_{name}.json").read_text()) == data
+
+
+def test_cells_give_what_is_stored(monkeypatch):
+    "Two instances of a row, all methods, and one of each other kind, run again."
+    kept = stored("tables")[pages.FITTED]
+    found = pages.ito2018_regrets([20, 2, 4], pages.FITTED, "fitted", list(pages.METHODS), 2)
+    for m in pages.METHODS: assert np.allclose(found[m], kept["fitted"][m][3][:2], rtol=1e-3)
+    found = pages.ito2018_regrets([20, 2, 4], pages.FITTED, "adaptive, D = 1", list(pages.METHODS[:2]), 1)
+    for m in pages.METHODS[:2]: assert np.allclose(found[m], kept["adaptive, D = 1"][m][3][:1], rtol=1e-3)
+    kept = stored("others")
+    assert np.allclose(pages.ito2018_comparators(10, 4, 1)["sparse"], kept["comparators"]["10, 4"]["sparse"][:1], rtol=1e-3)
+    assert np.allclose(pages.ito2018_kklp(10, 4, 1)["2, 40"]["KKLP"], kept["kklp"]["10, 4"]["2, 40"]["KKLP"][:1], rtol=1e-3)
+    monkeypatch.setattr(pages, "LONG", (100, 1000))
+    found = pages.ito2018_long([10, 5, 8], 1)
+    assert found.keys() == pages.LONG_RUNS.keys() and len(found["Algorithm 3"][0]) == 2 and found["Algorithm 2"][0][1] > 0
+    s = pages.long_stream([10, 5, 8], 0, 1)
+    assert (s.A == pages.long_stream([10, 5, 8], 0, 50).A).all() and np.isclose(np.linalg.norm(s.A, 2), 1)
+    curves = pages.ito2018_curves([10, 2, 4], 5)
+    for m in pages.METHODS: assert np.allclose(curves[m]["five"], stored("figures")["figure 1a"][m]["five"], rtol=1e-3, atol=0.01)
+
+
+def test_experiments_run_small(monkeypatch):
+    "Searches and times in a few hundred rounds."
+    take = lambda loss, names, candidates: {"best": dict.fromkeys(names, 1.0), "label": "1", "losses": {"1": loss({})}}
+    monkeypatch.setattr(pages, "tune", take)
+    for m in pages.RIVALS:
+        found = pages.ito2018_rivals(10, 4, m, 2)
+        assert len(found["untuned"]) == 2 and np.isfinite(found["tuned"]).all()
+    s = pages.ct_like(300, 0)
+    monkeypatch.setattr(pages, "ct_data", lambda name: s)
+    pages.ct_products.cache_clear()
+    for m in pages.METHODS:
+        found = pages.ito2018_ct("ct_like", m, 2)
+        assert len(found["tuned"]["mean"]) == 100 and found["untuned"]["seconds"] > 0 and found["plain"] > 0
+        assert ("one batch" in found) == ("KKLP" in m)
+        for kind in found.keys() - {"tuning", "plain"}:
+            low, mean, high = (np.array(found[kind][n]) for n in ("low", "mean", "high"))
+            assert (low <= mean).all() and (mean <= high).all()
+    pages.ct_products.cache_clear()
+    monkeypatch.setattr(pages, "draw", lambda law, d, k, i: pages.instance(d, k, i, T=60))
+    times = pages.ito2018_times([10, 2, 4], 3)
+    for median, least, most in (t for by in times.values() for t in by.values()): assert 0 < least <= median <= most < 60
+
+
+def test_the_command_runs(monkeypatch, tmp_path):
+    "`oslr reproduce ito2018` with one claim and one section, its cells short."
+    from typer.testing import CliRunner
+
+    from oslr_nb.cli import app
+
+    whole = experiments.plan
+
+    def short(*a, **kw):
+        found = whole(*a, **kw)
+        for cells in found["ito2018_others"].values():
+            for c in cells: c.config["count"] = 4
+        return {"claims": {"claims": [c for c in found["claims"]["claims"] if c.config["id"] == "E-C6"]},
+                "ito2018_others": found["ito2018_others"]}
+
+    monkeypatch.setattr(experiments, "plan", short)
+    done = CliRunner().invoke(app, ["reproduce", "ito2018", "--jobs", "1", "--out", str(tmp_path)])
+    assert done.exit_code == 0 and "parameters of KKLP" in (tmp_path / "report.md").read_text()
+    assert json.loads((tmp_path / "ito2018_others.json").read_text())["comparators"].keys() == {f"{d}, {k}" for d, k in pages.SIZES}
