@@ -433,7 +433,7 @@ def bound_adaptive(squares: float, radius: float = 1.0, step: float = 1.0) -> fl
     Not for `largest` > 0: then the regret is at most radius (step sqrt(squares) + sqrt(largest^2 + squares) / (2 step)).
     """
     (squares,), (radius,) = check_scales(zero=True, squares=squares, high=1e120), check_scales(radius=radius)
-    return adaptive_factor(step) * radius * math.sqrt(squares)
+    return adaptive_factor(step) * radius * math.sqrt(max(squares, 0.0))
 
 # %% ../nbs/core/03_oco.ipynb #70682d7f
 #| code-fold: true

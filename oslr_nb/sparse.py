@@ -30,8 +30,8 @@ from oslr_nb.checks import (
 __all__ = ['DantzigCertificate', 'dantzig_certificate', 'DantzigState', 'DantzigRecord', 'dantzig_state', 'dantzig_record',
            'dantzig_start', 'dantzig_note', 'dantzig_follow', 'DantzigPath', 'dantzig_path', 'DantzigSolution',
            'dantzig', 'GreedyState', 'greedy_state', 'greedy_select', 'greedy_weights', 'GreedyFit', 'omp',
-           'forward_selection', 'PursuitState', 'pursuit_state', 'best_score', 'pursuit_row', 'pursue',
-           'pursuit_weights', 'SparseFit', 'iht', 'lasso_select', 'forward_backward', 'best_subset']
+           'forward_selection', 'PursuitState', 'pursuit_state', 'pursue', 'pursuit_weights', 'SparseFit', 'iht',
+           'lasso_select', 'forward_backward', 'best_subset']
 
 # %% ../nbs/core/13_sparse.ipynb #fe822cf3
 def check_moments(V: Any, b: Any, names: tuple[str, str]) -> tuple[np.ndarray, np.ndarray]:

@@ -313,6 +313,10 @@ def bound_dictionary(
     ------
     ValueError
         If an argument is out of range.
+
+    Notes
+    -----
+    Source: Ito et al. 2018, Theorem 8; the constant is ours.
     """
     T, m, budget, keep, errors = check_bound(T, m, budget, keep, errors)
     radius, x_norm, y_max, step = check_dictionary_scales(radius=radius, x_norm=x_norm, y_max=y_max, step=step)

@@ -403,6 +403,10 @@ def best_block(
     ------
     ValueError
         If an argument is out of range.
+
+    Notes
+    -----
+    Source: Ito et al. 2018, Corollary 2, with constants.
     """
     (T, K, _), known = check_horizon(T, K), check_inner(inner, k, radius, x_norm, y_max, ridge)
     step, top, value = check_step(step), min(T, 10**9), lambda b: known.bound(T, K, b, step)
@@ -522,6 +526,10 @@ def online_learner(
     ------
     ValueError
         If an argument is out of range.
+
+    Notes
+    -----
+    Source: Vovk 2001 and Azoury & Warmuth 2001 ("vaw"), Zinkevich 2003 ("ogd"), Hazan, Agarwal & Kale 2007 ("ons").
     """
     known = check_inner(inner, k, radius, x_norm, y_max, ridge)
     ridge = None if inner == "ogd" else known.ridge_of(check_int("block", block, 1, 10**9))
@@ -1162,7 +1170,7 @@ def _(case: Case) -> Evidence: return tsallis_pays.check(case, gift=0.5)
        tex=r"\tfrac12\ln\tfrac1{1-4\epsilon^2}\le\epsilon\ln\tfrac{1+\epsilon}{1-\epsilon}",
        erratum=Erratum(
            kind="constant", place="appendix A of the supplement, the last display before appendix B",
-           printed=r"From the proof of [5, Lemma 3.6], the right-hand side of (16) is bounded as $(T-\mathbb E[n_S(T)])\ge"
+           printed=r"From the proof of [5, Lemma 3.6], the right-hand side of (16) is bounded as $(T-\mathbb E[n_S(T)])\ge "
                    r"T\bigl(1-\frac1K-\sqrt{\epsilon\ln\frac{1+\epsilon}{1-\epsilon}}\sqrt{\frac T{2K}}\bigr)$ for some $S\in\binom{[d]}k$",
            defence=r"Both bandits have the gap $\epsilon$, the divergences agree to leading order, and nothing but the constant for large "
                    r"$\epsilon$ is at stake. (15) itself is true for all $\epsilon<\frac12$ (prp-fifteen); exact games for "

@@ -375,6 +375,10 @@ def projection_rate(
     ------
     ValueError
         If an argument is out of range.
+
+    Notes
+    -----
+    Source: Ito et al. 2018, Theorem 4; the constant is ours.
     """
     d, budget = check_projection(d, budget)
     radius, x_norm, y_max, step = check_lengths(radius=radius, x_norm=x_norm, y_max=y_max, step=step)
@@ -406,6 +410,10 @@ def bound_projection(
     ------
     ValueError
         If an argument is out of range.
+
+    Notes
+    -----
+    Source: Ito et al. 2018, Theorem 4; the constant is ours.
     """
     d, budget = check_projection(d, budget)
     radius, x_norm, y_max, step = check_lengths(radius=radius, x_norm=x_norm, y_max=y_max, step=step)
@@ -436,6 +444,10 @@ def bound_theorem_4(d: int, budget: int, T: int, radius: float = 1.0) -> float:
     ------
     ValueError
         If an argument is out of range.
+
+    Notes
+    -----
+    Source: Ito et al. 2018, Theorem 4.
     """
     (d, budget), (radius,) = check_projection(d, budget), check_scales(radius=radius)
     return (radius + 1) ** 2 * math.sqrt(8 * d / (budget - 1) * (check_int("T", T, 1, 10**15) + 1))
@@ -497,6 +509,10 @@ def bound_in_hindsight(
     ------
     ValueError
         If an argument is out of range.
+
+    Notes
+    -----
+    Ours.
     """
     return bound_projection(d, budget, T, radius, x_norm, y_max) * (1 + math.sqrt((1 - (budget - 1) / d) / 2))
 
@@ -527,6 +543,10 @@ def bound_first_order(
     ------
     ValueError
         If an argument is out of range.
+
+    Notes
+    -----
+    Ours.
     """
     (d, budget), (radius, x_norm) = check_projection(d, budget), check_scales(radius=radius, x_norm=x_norm, high=1e30)
     return bound_self_bounding(loss, 4 * d / (budget - 1) * x_norm**2, radius, step)
