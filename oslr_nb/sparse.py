@@ -29,9 +29,8 @@ from oslr_nb.checks import (
 # %% auto #0
 __all__ = ['DantzigCertificate', 'dantzig_certificate', 'DantzigState', 'DantzigRecord', 'dantzig_state', 'dantzig_record',
            'dantzig_start', 'dantzig_note', 'dantzig_follow', 'DantzigPath', 'dantzig_path', 'DantzigSolution',
-           'dantzig', 'GreedyState', 'greedy_state', 'greedy_select', 'greedy_weights', 'GreedyFit', 'omp',
-           'forward_selection', 'PursuitState', 'pursuit_state', 'pursue', 'pursuit_weights', 'SparseFit', 'iht',
-           'lasso_select', 'forward_backward', 'best_subset']
+           'dantzig', 'GreedyState', 'greedy_state', 'forward_select', 'pursue', 'greedy_weights', 'GreedyFit', 'omp',
+           'forward_selection', 'SparseFit', 'iht', 'lasso_select', 'forward_backward', 'best_subset']
 
 # %% ../nbs/core/13_sparse.ipynb #fe822cf3
 def check_moments(V: Any, b: Any, names: tuple[str, str]) -> tuple[np.ndarray, np.ndarray]:
@@ -976,33 +975,40 @@ def dantzig(G: Any, c: Any, radius: float, method: str = "path", most_pivots: in
         if status != "inexact": break
     return min(tried, key=lambda found: (found.status == "inexact", max(found.certificate.relative)))
 
-# %% ../nbs/core/13_sparse.ipynb #46e01974
+# %% ../nbs/core/13_sparse.ipynb #ce74880d
 class GreedyState(NamedTuple):
-    """Room for a greedy choice of at most k of d coordinates. From `greedy_state`.
+    """Room for greedy choices with one matrix, and the factor of the last ones. From `greedy_state`.
 
     Parameters
     ----------
     rows : array (k, d)
         Row m of a Cholesky factor: V = rows'rows on the chosen coordinates.
-    correlation : array (d,)
+    residual : array (d,)
         b - V w.
-    left : array (d,)
-        Schur complements: V_jj without what the chosen coordinates explain.
-    step : array (k,)
+    free : array (d,)
+        For matching pursuit 1 / V_jj, for forward selection Schur complements: V_jj without what the chosen coordinates explain; 0 or less
+        for a coordinate that is chosen or passed over.
+    score : array (d,)
+        Room.
+    steps : array (k,)
         Signed square roots of the decreases.
-    mark : array of int64, shape (d,)
-        1 for a chosen coordinate.
+    support : array of int64, shape (k,)
+        The chosen coordinates.
+    kept : array of int64, shape (1,)
+        How many rows belong to the coordinates in `support`.
     """
 
     rows: np.ndarray
-    correlation: np.ndarray
-    left: np.ndarray
-    step: np.ndarray
-    mark: np.ndarray
+    residual: np.ndarray
+    free: np.ndarray
+    score: np.ndarray
+    steps: np.ndarray
+    support: np.ndarray
+    kept: np.ndarray
 
-# %% ../nbs/core/13_sparse.ipynb #f97f9b2b
+# %% ../nbs/core/13_sparse.ipynb #61328447
 def greedy_state(d: int, k: int) -> GreedyState:
-    """Room for `greedy_select`; its arguments are not checked.
+    """Room for `pursue` and `forward_select`; its arguments are not checked.
 
     Parameters
     ----------
@@ -1014,14 +1020,38 @@ def greedy_state(d: int, k: int) -> GreedyState:
     Returns
     -------
     GreedyState
-        The arrays.
+        The arrays, with no row kept.
     """
-    return GreedyState(np.zeros((k, d)), np.zeros(d), np.zeros(d), np.zeros(k), np.zeros(d, np.int64))
+    wide = np.zeros((3, d))
+    return GreedyState(np.zeros((k, d)), wide[0], wide[1], wide[2], np.zeros(k), np.zeros(k, np.int64), np.zeros(1, np.int64))
 
-# %% ../nbs/core/13_sparse.ipynb #7c7a556d
+# %% ../nbs/core/13_sparse.ipynb #134bd6bc
 @kernel(apart=True)
-def greedy_select(V: np.ndarray, b: np.ndarray, k: int, forward: bool, least: float, s: GreedyState, support: np.ndarray) -> int:
-    """Choose coordinates one by one; compiled, arguments not checked, O(k d) for each.
+def greedy_row(V: np.ndarray, i: int, m: int, least: float, s: GreedyState) -> bool:
+    "Make coordinate i choice m; False if its Schur complement is at most this part of V_ii."
+    left = V[i, i]
+    for a in range(m): left -= s.rows[a, i] * s.rows[a, i]
+    if left <= least * V[i, i]: return False
+    row, root = s.rows[m], np.sqrt(left)
+    for l in range(row.size): row[l] = V[i, l]
+    a = 0
+    while a + 4 <= m:
+        p, q, r, t = s.rows[a, i], s.rows[a + 1, i], s.rows[a + 2, i], s.rows[a + 3, i]
+        for l in range(row.size):
+            row[l] -= (p * s.rows[a, l] + q * s.rows[a + 1, l]) + (r * s.rows[a + 2, l] + t * s.rows[a + 3, l])
+        a += 4
+    while a < m:
+        p = s.rows[a, i]
+        for l in range(row.size): row[l] -= p * s.rows[a, l]
+        a += 1
+    for l in range(row.size): row[l] /= root
+    s.support[m], s.kept[0] = i, m + 1
+    return True
+
+# %% ../nbs/core/13_sparse.ipynb #c15a0001
+@kernel(apart=True)
+def forward_select(V: np.ndarray, b: np.ndarray, k: int, least: float, s: GreedyState) -> int:
+    """Forward selection; compiled, arguments not checked, O(k d) for each choice.
 
     Parameters
     ----------
@@ -1030,65 +1060,110 @@ def greedy_select(V: np.ndarray, b: np.ndarray, k: int, forward: bool, least: fl
     b : array (d,)
         Moments with the label.
     k : int
-        Largest number of coordinates.
-    forward : bool
-        Whether the largest decrease is chosen (forward selection), or the largest normalised correlation (matching pursuit).
+        Largest number of coordinates, at most that of the state.
     least : float
         Coordinates whose Schur complement is at most this part of V_jj are passed over.
     s : GreedyState
-        Changed in place.
-    support : array of int64, shape (k,) or longer
-        The chosen coordinates, in their order.
+        Changed in place; the choices are in `support`.
 
     Returns
     -------
     int
         How many were chosen; fewer than k where no other one decreases the loss.
     """
-    d, total = b.size, 0.0
-    for j in range(d): s.correlation[j], s.left[j], s.mark[j] = b[j], V[j, j], 0
-    for m in range(k):
+    m, total = 0, 0.0
+    for l in range(b.size): s.residual[l], s.free[l] = b[l], V[l, l]
+    while m < k:
         best, i = 0.0, -1
-        for j in range(d):
-            if s.mark[j] == 0 and V[j, j] > 0 and s.left[j] > least * V[j, j]:
-                score = s.correlation[j] ** 2 / (s.left[j] if forward else V[j, j])
-                if score > best: best, i = score, j
-        if i < 0 or s.correlation[i] ** 2 / s.left[i] <= 1e-26 * total: return m
-        root = np.sqrt(s.left[i])
-        for j in range(d): s.rows[m, j] = V[i, j]
-        for a in range(m):
-            y = s.rows[a, i]
-            for j in range(d): s.rows[m, j] -= y * s.rows[a, j]
-        step = s.correlation[i] / root
-        for j in range(d):
-            u = s.rows[m, j] / root
-            s.rows[m, j] = u
-            s.left[j] -= u * u
-            s.correlation[j] -= step * u
+        for l in range(b.size):
+            if s.free[l] <= 0 or s.free[l] <= least * V[l, l]: continue
+            gain = s.residual[l] * s.residual[l] / s.free[l]
+            if gain > best: best, i = gain, l
+        if i < 0 or best <= 1e-26 * total or not greedy_row(V, i, m, least, s): break
+        step = s.residual[i] / s.rows[m, i]
+        for l in range(b.size):
+            s.residual[l] -= step * s.rows[m, l]
+            s.free[l] -= s.rows[m, l] * s.rows[m, l]
+        s.free[i] = 0.0
         total += step * step
-        support[m], s.step[m], s.mark[i] = i, step, 1
-    return k
+        s.steps[m] = step
+        m += 1
+    return m
 
-# %% ../nbs/core/13_sparse.ipynb #f2bde6f4
+# %% ../nbs/core/13_sparse.ipynb #48fe29b1
+@kernel(apart=True)
+def best_score(residual: np.ndarray, free: np.ndarray, score: np.ndarray) -> int:
+    "The first coordinate with the largest residual^2 free, or -1 if all are 0; halves are compared, which takes no branches."
+    for l in range(score.size): score[l] = residual[l] * residual[l] * free[l]
+    n = score.size
+    while n > 1:
+        half = (n + 1) // 2
+        for l in range(n - half):
+            other = score[l + half]
+            score[l] = other if other > score[l] else score[l]
+        n = half
+    if not score[0] > 0: return -1
+    i = 0
+    while residual[i] * residual[i] * free[i] != score[0]: i += 1
+    return i
+
+# %% ../nbs/core/13_sparse.ipynb #24520f30
+@kernel(apart=True)
+def pursue(V: np.ndarray, b: np.ndarray, k: int, least: float, s: GreedyState) -> int:
+    """Orthogonal matching pursuit that keeps the factor of the last call; compiled, arguments not checked.
+
+    Parameters
+    ----------
+    V : array (d, d)
+        Symmetric; the same in every call with this state.
+    b : array (d,)
+        Moments with the label.
+    k : int
+        Largest number of coordinates, at most that of the state.
+    least : float
+        Coordinates whose Schur complement is at most this part of V_jj are passed over.
+    s : GreedyState
+        Changed in place; the choices are in `support`.
+
+    Returns
+    -------
+    int
+        How many were chosen; fewer than k where no other one decreases the loss. The choices, and all numbers, are the same whatever
+        was kept.
+    """
+    m, total = 0, 0.0
+    for l in range(b.size): s.residual[l], s.free[l] = b[l], 1 / V[l, l] if V[l, l] > 0 else 0.0
+    while m < k:
+        i = best_score(s.residual, s.free, s.score)
+        if i < 0: break
+        s.free[i] = 0.0
+        if not (m < s.kept[0] and s.support[m] == i) and not greedy_row(V, i, m, least, s): continue
+        step = s.residual[i] / s.rows[m, i]
+        if step * step <= 1e-26 * total: break
+        for l in range(b.size): s.residual[l] -= step * s.rows[m, l]
+        total += step * step
+        s.steps[m] = step
+        m += 1
+    return m
+
+# %% ../nbs/core/13_sparse.ipynb #6637b627
 @kernel
-def greedy_weights(n: int, s: GreedyState, support: np.ndarray, w: np.ndarray) -> None:
+def greedy_weights(n: int, s: GreedyState, w: np.ndarray) -> None:
     """Weights of the n chosen coordinates: the minimiser of w'V w - 2 b'w among vectors that are 0 elsewhere. Arguments are not checked.
 
     Parameters
     ----------
     n : int
-        What `greedy_select` returned, or less: then those of its first n choices.
+        What `pursue` or `forward_select` returned, or less: then those of its first n choices.
     s : GreedyState
-        As `greedy_select` left it.
-    support : array of int64
-        The chosen coordinates.
+        As they left it.
     w : array (n,) or longer
         w[a] becomes the weight of support[a].
     """
     for a in range(n - 1, -1, -1):
-        total = s.step[a]
-        for m in range(a + 1, n): total -= s.rows[a, support[m]] * w[m]
-        w[a] = total / s.rows[a, support[a]]
+        total = s.steps[a]
+        for m in range(a + 1, n): total -= s.rows[a, s.support[m]] * w[m]
+        w[a] = total / s.rows[a, s.support[a]]
 
 # %% ../nbs/core/13_sparse.ipynb #1996c7a4
 @dataclass(frozen=True)
@@ -1118,11 +1193,12 @@ def greedy(V: Any, b: Any, k: int, least: float, forward: bool) -> GreedyFit:
     "Check the arguments, choose, and solve."
     V, b = check_moments(V, b, ("V", "b"))
     k, least = check_int("k", k, 0, b.size, f"there are d = {b.size} features"), check_real("least", least, -1e-300, 1.0)
-    s, support, w = greedy_state(b.size, k), np.zeros(k, np.int64), np.zeros(k)
-    n = greedy_select(V, b, k, forward, least, s, support)
-    greedy_weights(n, s, support, w)
-    passed = (s.mark == 0) & ((s.left <= least * np.diag(V)) | (np.diag(V) <= 0))
-    return GreedyFit(spread(b.size, support, w, n), support[:n], s.step[:n] ** 2, np.flatnonzero(passed))
+    s, w, diagonal = greedy_state(b.size, k), np.zeros(k), np.diag(V)
+    n = (forward_select if forward else pursue)(V, b, k, least, s)
+    greedy_weights(n, s, w)
+    left = diagonal - (s.rows[:n] ** 2).sum(axis=0)  # Schur complements
+    passed = np.flatnonzero((left <= least * diagonal) | (diagonal <= 0))
+    return GreedyFit(spread(b.size, s.support, w, n), s.support[:n].copy(), s.steps[:n] ** 2, np.setdiff1d(passed, s.support[:n]))
 
 # %% ../nbs/core/13_sparse.ipynb #be63954e
 def omp(V: Any, b: Any, k: int, least: float = 1e-10) -> GreedyFit:
@@ -1185,153 +1261,6 @@ def forward_selection(V: Any, b: Any, k: int, least: float = 1e-10) -> GreedyFit
     Source: Das & Kempe 2011. O(k d) for each choice.
     """
     return greedy(V, b, k, least, True)
-
-# %% ../nbs/core/13_sparse.ipynb #ce74880d
-class PursuitState(NamedTuple):
-    """Room for matching pursuits with one matrix, and the factor of the last one. From `pursuit_state`.
-
-    Parameters
-    ----------
-    rows : array (k, d)
-        Row m of a Cholesky factor: V = rows'rows on the chosen coordinates.
-    residual : array (d,)
-        b - V w.
-    free : array (d,)
-        1 / V_jj, or 0 for a coordinate that is chosen or passed over.
-    score : array (d,)
-        Room.
-    steps : array (k,)
-        Signed square roots of the decreases.
-    support : array of int64, shape (k,)
-        The chosen coordinates.
-    kept : array of int64, shape (1,)
-        How many rows belong to the coordinates in `support`.
-    """
-
-    rows: np.ndarray
-    residual: np.ndarray
-    free: np.ndarray
-    score: np.ndarray
-    steps: np.ndarray
-    support: np.ndarray
-    kept: np.ndarray
-
-# %% ../nbs/core/13_sparse.ipynb #61328447
-def pursuit_state(d: int, k: int) -> PursuitState:
-    """Room for `pursue`; its arguments are not checked.
-
-    Parameters
-    ----------
-    d : int
-        Number of coordinates.
-    k : int
-        Largest number of chosen ones.
-
-    Returns
-    -------
-    PursuitState
-        The arrays, with no row kept.
-    """
-    wide = np.zeros((3, d))
-    return PursuitState(np.zeros((k, d)), wide[0], wide[1], wide[2], np.zeros(k), np.zeros(k, np.int64), np.zeros(1, np.int64))
-
-# %% ../nbs/core/13_sparse.ipynb #48fe29b1
-@kernel(apart=True)
-def best_score(residual: np.ndarray, free: np.ndarray, score: np.ndarray) -> int:
-    "The first coordinate with the largest residual^2 free, or -1 if all are 0; halves are compared, which takes no branches."
-    for l in range(score.size): score[l] = residual[l] * residual[l] * free[l]
-    n = score.size
-    while n > 1:
-        half = (n + 1) // 2
-        for l in range(n - half):
-            other = score[l + half]
-            score[l] = other if other > score[l] else score[l]
-        n = half
-    if not score[0] > 0: return -1
-    i = 0
-    while residual[i] * residual[i] * free[i] != score[0]: i += 1
-    return i
-
-# %% ../nbs/core/13_sparse.ipynb #134bd6bc
-@kernel(apart=True)
-def pursuit_row(V: np.ndarray, i: int, m: int, least: float, s: PursuitState) -> bool:
-    "Make coordinate i choice m; False if its Schur complement is at most this part of V_ii."
-    left = V[i, i]
-    for a in range(m): left -= s.rows[a, i] * s.rows[a, i]
-    if left <= least * V[i, i]: return False
-    row, root = s.rows[m], np.sqrt(left)
-    for l in range(row.size): row[l] = V[i, l]
-    a = 0
-    while a + 4 <= m:
-        p, q, r, t = s.rows[a, i], s.rows[a + 1, i], s.rows[a + 2, i], s.rows[a + 3, i]
-        for l in range(row.size):
-            row[l] -= (p * s.rows[a, l] + q * s.rows[a + 1, l]) + (r * s.rows[a + 2, l] + t * s.rows[a + 3, l])
-        a += 4
-    while a < m:
-        p = s.rows[a, i]
-        for l in range(row.size): row[l] -= p * s.rows[a, l]
-        a += 1
-    for l in range(row.size): row[l] /= root
-    s.support[m], s.kept[0] = i, m + 1
-    return True
-
-# %% ../nbs/core/13_sparse.ipynb #24520f30
-@kernel(apart=True)
-def pursue(V: np.ndarray, b: np.ndarray, k: int, least: float, s: PursuitState) -> int:
-    """Orthogonal matching pursuit that keeps the factor of the last call; compiled, arguments not checked.
-
-    Parameters
-    ----------
-    V : array (d, d)
-        Symmetric; the same in every call with this state.
-    b : array (d,)
-        Moments with the label.
-    k : int
-        Largest number of coordinates, at most that of the state.
-    least : float
-        Coordinates whose Schur complement is at most this part of V_jj are passed over.
-    s : PursuitState
-        Changed in place; the choices are in `support`.
-
-    Returns
-    -------
-    int
-        How many were chosen; fewer than k where no other one decreases the loss. The choices, and all numbers, are the same whatever
-        was kept.
-    """
-    m, total = 0, 0.0
-    for l in range(b.size): s.residual[l], s.free[l] = b[l], 1 / V[l, l] if V[l, l] > 0 else 0.0
-    while m < k:
-        i = best_score(s.residual, s.free, s.score)
-        if i < 0: break
-        s.free[i] = 0.0
-        if not (m < s.kept[0] and s.support[m] == i) and not pursuit_row(V, i, m, least, s): continue
-        step = s.residual[i] / s.rows[m, i]
-        if step * step <= 1e-26 * total: break
-        for l in range(b.size): s.residual[l] -= step * s.rows[m, l]
-        total += step * step
-        s.steps[m] = step
-        m += 1
-    return m
-
-# %% ../nbs/core/13_sparse.ipynb #6637b627
-@kernel
-def pursuit_weights(n: int, s: PursuitState, w: np.ndarray) -> None:
-    """Weights of the n coordinates that `pursue` chose. Arguments are not checked.
-
-    Parameters
-    ----------
-    n : int
-        What `pursue` returned, or less.
-    s : PursuitState
-        As `pursue` left it.
-    w : array (n,) or longer
-        w[a] becomes the weight of support[a].
-    """
-    for a in range(n - 1, -1, -1):
-        total = s.steps[a]
-        for m in range(a + 1, n): total -= s.rows[a, s.support[m]] * w[m]
-        w[a] = total / s.rows[a, s.support[a]]
 
 # %% ../nbs/core/13_sparse.ipynb #263f787f
 @dataclass(frozen=True)

@@ -245,17 +245,19 @@ def _(case: Case) -> Evidence: return matching_pursuit.check(case, lambda V, b, 
 
 # %% ../../../nbs/core/16_foundations_sparse.ipynb #50134fe8
 @claim("core", "forward selection", id="Q9", tier="certificate", proof="sec-core-greedy",
-       cases=[("definite", d, k) for d, k in ((4, 2), (10, 3), (30, 6))],
+       cases=[("definite", (4, 2), (10, 3), (30, 6))],
        tex=r"j=\arg\max_jL(S)-L(S\cup\{j\})")
 def forward_choices(case: Case, method: Callable = forward_selection) -> Evidence:
-    "Sum of the largest decreases of all candidates, and of those that were reported; case (kind, d, k)."
-    V, b = greedy_moments(*case.value[:2], case.rng)
-    fit = method(V, b, case.value[2])
-    best = 0.0
-    for m in range(fit.support.size):
-        S = fit.support[:m].tolist()
-        best += max(least_loss(V, b, S) - least_loss(V, b, [*S, j]) for j in range(b.size) if j not in S)
-    return Evidence(best, "<=", float(fit.decreases.sum()), tol=1e-9 * best)
+    "Sum of the largest decreases of all candidates, and of those that were reported; case (kind, (d, k), (d, k), ...)."
+    best = found = 0.0
+    for d, k in case.value[1:]:
+        V, b = greedy_moments(case.value[0], d, case.rng)
+        fit = method(V, b, k)
+        found += float(fit.decreases.sum())
+        for m in range(fit.support.size):
+            S = fit.support[:m].tolist()
+            best += max(least_loss(V, b, S) - least_loss(V, b, [*S, j]) for j in range(b.size) if j not in S)
+    return Evidence(best, "<=", found, tol=1e-9 * best)
 
 
 @forward_choices.control("matching pursuit")

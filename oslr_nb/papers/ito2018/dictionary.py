@@ -38,17 +38,17 @@ from ...designs import Uniform, draw_outside
 from ...oco import bound_adaptive
 from ...protocol import Learner, check_bought_values, register, simulate
 from oslr_nb.sparse import (
-    PursuitState,
+    GreedyState,
     best_subset,
     forward_backward,
     forward_selection,
+    greedy_row,
+    greedy_state,
+    greedy_weights,
     iht,
     lasso_select,
     omp,
     pursue,
-    pursuit_row,
-    pursuit_state,
-    pursuit_weights,
 )
 
 # %% auto #0
@@ -491,7 +491,7 @@ class Rules(NamedTuple):
 
 def fresh_state(m: int, budget: int, keep: int) -> DictionaryState:
     "The state before the first round."
-    p = pursuit_state(m, keep)
+    p = greedy_state(m, keep)
     return DictionaryState(np.zeros(m), np.zeros(m), p.rows, p.residual, p.free, p.score, p.steps, p.support, p.kept, np.zeros(keep),
                            np.zeros(budget, np.int64), np.zeros(budget), np.zeros(budget), np.zeros(m, np.int64), np.zeros(8))
 
@@ -517,9 +517,9 @@ def set_error(s: DictionaryState) -> None:
 @kernel(apart=True)
 def dictionary_pursue(G: np.ndarray, s: DictionaryState, rules: Rules) -> None:
     "Lines 3 and 4: matching pursuit of eta, v its weights; u_t = -v / num[MOST]."
-    p = PursuitState(s.rows, s.residual, s.free, s.score, s.steps, s.support, s.kept)
+    p = GreedyState(s.rows, s.residual, s.free, s.score, s.steps, s.support, s.kept)
     n = pursue(G, s.alpha, rules.keep, 1e-10, p)
-    pursuit_weights(n, p, s.v)
+    greedy_weights(n, p, s.v)
     s.num[COUNT] = n
     set_divisor(s, rules)
     set_error(s)
@@ -604,6 +604,31 @@ def dictionary_run(
         out[t] = dictionary_predict(s)
         dictionary_update(y[row], G, s)
     return order.size
+
+# %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #c15a0002
+def check_dictionary_state(lr: Any) -> None:
+    "Raise `ValueError` unless the arrays are those of a run: sums, the factor that is kept, and the round's purchases."
+    num, m = check_array("num", lr.num, (8,)), lr.m
+    played = check_int("rounds played", int(num[PLAYED]) if num[PLAYED] == int(num[PLAYED]) else float(num[PLAYED]), 0)
+    check_magnitude("eta", check_array("eta", lr.eta, (m,)))
+    for name in ("alpha", "rows", "residual", "free", "steps", "v", "weight", "values"):
+        check_array(name, getattr(lr, name), getattr(lr, name).shape)
+    size = np.abs(lr.eta).max()
+    worst = float(np.abs(lr.alpha - lr.G @ lr.eta).max())
+    if worst > 1e-6 * size: fail("alpha", worst, "G eta", "it follows the estimates")
+    if played == 0 and size > 0: fail("eta", float(size), "0", "no round has been played")
+    for name, last in (("support", m), ("S", m)):
+        a = getattr(lr, name)
+        if a.min() < 0 or a.max() >= last: fail(name, a.tolist(), f"columns from 0 to {last - 1}")
+    kept, count, bought = int(lr.kept[0]), int(num[COUNT]), int(num[BOUGHT])
+    check_int("rows kept", kept, 0, lr.keep)
+    check_int("columns of u", count, 0, lr.keep)
+    check_int("columns bought", bought, count, lr.budget)
+    if min(num[MOST] if lr._next else 1.0, num[SQUARES] + 1, num[ERRORS] + 1) <= 0: fail("num", num.tolist(), "a divisor and sums")
+    s = greedy_state(m, lr.keep)
+    for a in range(kept):
+        if not greedy_row(lr.G, int(lr.support[a]), a, 1e-12, s) or not np.allclose(s.rows[a], lr.rows[a], rtol=1e-6, atol=1e-9):
+            fail(f"rows[{a}]", "another one", "the row of the factor for the columns in `support`")
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #7ccbad48
 @register(
@@ -789,27 +814,7 @@ class DictionaryProjection(Learner):
         raise AssertionError("the values are as they should be")
 
     def _check_state(self) -> None:
-        num, m = check_array("num", self.num, (8,)), self.m
-        played = check_int("rounds played", int(num[PLAYED]) if num[PLAYED] == int(num[PLAYED]) else float(num[PLAYED]), 0)
-        check_magnitude("eta", check_array("eta", self.eta, (m,)))
-        for name in ("alpha", "rows", "residual", "free", "steps", "v", "weight", "values"):
-            check_array(name, getattr(self, name), getattr(self, name).shape)
-        size = np.abs(self.eta).max()
-        worst = float(np.abs(self.alpha - self.G @ self.eta).max())
-        if worst > 1e-6 * size: fail("alpha", worst, "G eta", "it follows the estimates")
-        if played == 0 and size > 0: fail("eta", float(size), "0", "no round has been played")
-        for name, last in (("support", m), ("S", m)):
-            a = getattr(self, name)
-            if a.min() < 0 or a.max() >= last: fail(name, a.tolist(), f"columns from 0 to {last - 1}")
-        kept, count, bought = int(self.kept[0]), int(num[COUNT]), int(num[BOUGHT])
-        check_int("rows kept", kept, 0, self.keep)
-        check_int("columns of u", count, 0, self.keep)
-        check_int("columns bought", bought, count, self.budget)
-        if min(num[MOST] if self._next else 1.0, num[SQUARES] + 1, num[ERRORS] + 1) <= 0: fail("num", num.tolist(), "a divisor and sums")
-        s = pursuit_state(m, self.keep)
-        for a in range(kept):
-            if not pursuit_row(self.G, int(self.support[a]), a, 1e-12, s) or not np.allclose(s.rows[a], self.rows[a], rtol=1e-6, atol=1e-9):
-                fail(f"rows[{a}]", "another one", "the row of the factor for the columns in `support`")
+        check_dictionary_state(self)
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #54c2d700
 def dictionary_stream(d: int, m: int, r: int, T: int, rng: np.random.Generator, noise: float = 0.1) -> tuple[np.ndarray, ...]:
