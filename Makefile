@@ -46,7 +46,7 @@ mutants: .venv/ready
 	@python -m tests.mutants
 
 store: reproduce bench
-	@cp _results/claims.json _results/ito2017_*.json _results/ito2018_*.json _results/kale2017_*.json _results/cesabianchi2010_*.json _results/speed.json nbs/results/
+	@cp _results/claims.json _results/ito2017_*.json _results/ito2018_*.json _results/kale2017_*.json _results/murata2018_*.json _results/cesabianchi2010_*.json _results/speed.json nbs/results/
 
 export: .venv/ready
 	@nbdev_export

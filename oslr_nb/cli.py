@@ -146,7 +146,7 @@ def list_learners() -> None:
     for name, e in oslr_nb.LEARNERS.items():
         typer.echo(
             f"{name}\n  {e.protocol}; features a round: {e.budget}; assumptions: {e.assumptions}"
-            f"\n  regret: {e.bound}; cost of a round: {e.cost}"
+            f"\n  {e.of}: {e.bound}; cost of a round: {e.cost}"
         )
 
 

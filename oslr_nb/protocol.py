@@ -1267,11 +1267,13 @@ class Entry:
     assumptions : str
         What its theorem assumes.
     bound : str
-        Its regret bound.
+        What it guarantees.
     cost : str
         Cost of a round.
     tex : dict of str, default empty
         Markdown with formulas for pages, in the place of budget, assumptions, bound or cost, which are plain text.
+    of : str, default "regret"
+        What the bound is a bound of.
     """
 
     cls: type[Learner]
@@ -1281,6 +1283,7 @@ class Entry:
     bound: str
     cost: str
     tex: dict[str, str] = field(default_factory=dict)
+    of: str = "regret"
 
     @property
     def protocol(self) -> str:
@@ -1316,7 +1319,7 @@ def register(paper: str, **facts: Any) -> Callable[[type[Learner]], type[Learner
     paper : str
         Name of the paper's module.
     **facts : str or dict
-        The other fields of `Entry`: budget, assumptions, bound, cost, tex.
+        The other fields of `Entry`: budget, assumptions, bound, cost, tex, of.
 
     Returns
     -------
@@ -1335,7 +1338,7 @@ def register(paper: str, **facts: Any) -> Callable[[type[Learner]], type[Learner
 #| code-fold: true
 #| code-summary: "Exported source: at_a_glance"
 def at_a_glance(paper: str) -> str:
-    """Markdown table of the learners of a paper: budget, assumptions, regret bound, cost of a round.
+    """Markdown table of the learners of a paper: budget, assumptions, bound, cost of a round.
 
     Parameters
     ----------
@@ -1347,10 +1350,10 @@ def at_a_glance(paper: str) -> str:
     str
         Two columns: the learner; its protocol and its facts, one to a line.
     """
-    words = {"budget": "features a round", "assumptions": "needs", "bound": "regret", "cost": "cost of a round"}
     rows = "| learner | at a glance |\n|----------------|" + "-" * 60 + "|\n"
     for key, entry in LEARNERS.items():
         if entry.paper != paper: continue
+        words = {"budget": "features a round", "assumptions": "needs", "bound": entry.of, "cost": "cost of a round"}
         lines = [f"*protocol* {entry.protocol}", *(f"*{word}* {entry.markdown(fact)}" for fact, word in words.items())]
         rows += f"| `{key.split('.')[1]}` | {'<br>'.join(lines)} |\n"
     return rows

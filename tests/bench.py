@@ -261,6 +261,7 @@ def peers():
 
 EXTRA = {"foster2016.FKK": ", k=2, T=200", "cesabianchi2010.AER": ", T=200", "ito2017.RDA1": ", top=5",
          "kale2017.OnlineGreedyOSLR": ", k=2, T=200", "kale2017.OnlineGreedyPOSLR": ", k=2, T=200"}
+EXTRA |= {"murata2018.Exploration": ", eta=0.1", "murata2018.Exploitation": ", support=[0, 1], eta=0.1", "murata2018.Hybrid": ", eta=0.1"}
 EXTRA |= {key: ", k=2, rule='printed', C=1e-3" for key in ("kale2017.DantzigOSLR", "kale2017.DantzigPOSLR")}
 SIZES = {"ito2018.BlockBandit": "20, 2, 200", "ito2018.DictionaryProjection": "np.eye(20), 10"}
 
@@ -444,6 +445,28 @@ def dictionary():
     return [row]
 
 
+def thresholding():
+    "Examples a second of the learners of Murata & Suzuki 2018, float32 rows in memory, read at random."
+    table = []
+    for name, d, n, batch, goal in (("Exploration", 784, 20_000, 20, 4.0), ("Exploration", 10**6, 100, 1, 2.0),
+                                    ("Hybrid", 784, 20_000, 20, None), ("Exploitation", 784, 20_000, 20, None)):
+        rng = np.random.default_rng(0)
+        X = np.stack([rng.random(d, dtype=np.float32) for _ in range(n)])
+        rows, S, start = rng.integers(n, size=600_000), rng.permutation(d)[:5], np.full(5, 0.2)
+        given = {"Exploration": {"top": 5, "batch": batch}, "Hybrid": {"top": 5, "explore": (3, batch), "exploit": (10, None), "growth": 1},
+                 "Exploitation": {"batch": batch}}[name]
+        lr = getattr(oslr.murata2018, name)(d, 10, **given, eta=0.05, support=S, start=start)
+        play = lambda m, lr=lr, X=X, rows=rows: oslr.simulate(lr, X, X[:, 0], rows=rows[:m])
+        play(100)  # compiled before the clock starts
+        seconds = in_turn({"run": lambda play=play: play(600_000)}, 5)["run"]
+        state = sum(getattr(lr, a).nbytes for a in lr.arrays)
+        row = {"learner": name, "d": d, "budget": 10, "top": 5, "batch": batch, "rounds_per_second": 6e5 / seconds, "bytes": state}
+        table.append(row | {"goal": 1e6 * goal if goal else None})
+        rate = 6e5 / seconds / 1e6
+        print(f"{name}, d = {d:,}: {rate:.1f} M examples/s" + (f" (goal {goal:g}{', missed' * (rate < goal)})" if goal else ""), flush=True)
+    return table
+
+
 def machine():
     "Where it was measured."
     found = {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count(), "python": platform.python_version()}
@@ -455,7 +478,7 @@ def main():
     result |= {"by_hand": by_hand(), "few_rows": few_rows()}
     result["peers"], result["peer_versions"] = peers()
     result |= {"papers": papers(), "aer": aer(), "dantzig": dantzig_paths(), "kale": kale()}
-    result |= {"projection": projection(), "dictionary": dictionary()}
+    result |= {"projection": projection(), "dictionary": dictionary(), "thresholding": thresholding()}
     result["cold"], result["import_seconds"] = cold_starts()
     path = Path(__file__).parents[1] / "_results" / "speed.json"
     path.parent.mkdir(exist_ok=True)

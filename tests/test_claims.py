@@ -71,7 +71,10 @@ def test_rows_of_the_papers():
               "kale2017": [*(f"K{n}" for n in range(11, 24)), "K16f", "K16r", "K16s", "K17r", "E-K4"],
               "ito2018": [*(f"C{n}" for n in range(1, 15)), "C1n", *(f"C2{c}" for c in "cemw"), "C3i", "C3r", *(f"C6{c}" for c in "ckmpt"),
                           *(f"C8{c}" for c in "bso"), *(f"C10{c}" for c in "acefhmr"), *(f"C12{c}" for c in "bdo"),
-                          *(f"C13{c}" for c in "cdeilmz"), *(f"E-C{n}" for n in (1, 2, 5, 6, 8, 9, 12, 13))]}
+                          *(f"C13{c}" for c in "cdeilmz"), *(f"E-C{n}" for n in (1, 2, 5, 6, 8, 9, 12, 13))],
+              "murata2018": [*(f"M{n}" for n in range(1, 9)), "M1n", "M4b", *(f"M5{c}" for c in "csw"), "M7g", "M7r",
+                             "MS1", "MS1f", "MS1k", "MS2", "MS2p",
+                             *(f"M{n}" for n in range(9, 14)), "M10c", "M10s", "MS4", *(f"MS4{c}" for c in "epx"), "MS5", "MS5q"]}
     for paper, ids in wanted.items():
         assert set(ids) <= {i for i in IDS if CLAIMS[i].paper == paper}, paper
 

@@ -81,14 +81,15 @@ def answer(call, infinite=False):
 
 # ---------------------------------------------------------------------------------------------------- learners
 KEYS = sorted(oslr.LEARNERS)
-NEEDED = {"T": T, "k": K, "moments": np.full(D, 0.06), "family": [[0, 1, 2, 3], [2, 3, 4, 5]], "A": np.eye(D)}
+NEEDED = {"T": T, "k": K, "moments": np.full(D, 0.06), "family": [[0, 1, 2, 3], [2, 3, 4, 5]], "A": np.eye(D),
+          "support": [0, 1], "eta": 0.1}
 
 
 def fitting(key):
     "Arguments with which the learner plays the stream of this file."
     cls = oslr.LEARNERS[key].cls
     given = inspect.signature(cls).parameters
-    needed = {n: v for n, v in NEEDED.items() if n in given and (given[n].default is inspect.Parameter.empty or n == "k")}
+    needed = {n: v for n, v in NEEDED.items() if n in given and (given[n].default is inspect.Parameter.empty or n in ("k", "eta"))}
     return cls, {**{n: v for n, v in (("d", D), ("budget", BUDGET)) if n in given}, "seed": 0, **needed}
 
 
@@ -245,6 +246,18 @@ OTHERWISE = {
     "oco.adaptive_schedule": {"largest": 0.0},
     "ito2018.column_gradient": {"values": [0.1, 0.2], "yhat": 0.5, "y": 1.0},
     "ito2018.dictionary_projection": {"sets": np.tile([0, 1], (T, 1))},
+    **{f"murata2018.{name}": {"eta": 0.1, "mu": 1.0, "L": 2.0, "K": 20.0, "sigma": 1.0, "first": 1.0, "updates": 5, "excess": 1.0,
+                              "least": 1.0, "explore": (4, 40), "exploit": (9, 500), "growth": 2.0, "V": 9.0, "blocks": 4, "r_min": 0.3}
+       for name in ("stable_exploitation_step", "exploitation_room", "bound_exploitation", "bound_exploitation_excess",
+                    "exact_exploitation", "bound_wrong_support", "bound_hybrid")},
+    "murata2018.textbook_exploitation": {"support": [0, 1], "eta": 0.1},
+    "murata2018.textbook_hybrid": {"eta": 0.1, "explore": (1, 2), "exploit": (1, 3), "top": 2},
+    "murata2018.support_gradient": {"theta": np.r_[0.5, np.zeros(D - 1)]},
+    "murata2018.textbook_exploration": {"eta": 0.1, "top": 2, "budget": D, "batch": 2},
+    "murata2018.block_gradient": {"theta": np.eye(D)[0], "width": D},
+    **{f"murata2018.{name}": {"eta": 0.3, "mu": 1.5, "L": 2.0, "start": 1.0, "sigma": 0.5, "batches": [100, 200], "top": 2, "k": 1}
+       for name in ("contraction_factor", "bound_exploration", "exploration_plan")},
+    "murata2018.bound_block_noise": {"error": 1.0, "m": 2},
 }
 
 

@@ -30,7 +30,10 @@ MEASURES = {"ito2018.LinearProjection", "ito2018.DictionaryProjection"}  # buy l
 DANTZIG = {"kale2017.DantzigOSLR", "kale2017.DantzigPOSLR"}  # no step but the radius of a programme; normal noise, so no limit of labels
 GREEDY = {"kale2017.OnlineGreedyOSLR", "kale2017.OnlineGreedyPOSLR"}  # have no radius, and a bound on each feature
 EXTRA |= {k: {"k": 2} for k in DANTZIG} | {k: {"k": 2, "T": 1500} for k in GREEDY} | {"ito2018.BlockBandit": {"T": 1500}}
-UNBOUNDED = GREEDY | {"ito2018.BlockBandit"}  # ridge regression inside: no ball
+MURATA = {k for k in KEYS if k.startswith("murata2018.")}  # draw nothing, have no radius; normal noise, so no limit of labels
+EXTRA |= {"murata2018.Exploration": {"batch": 20}, "murata2018.Exploitation": {"batch": 20, "support": [1]}}
+EXTRA |= {"murata2018.Hybrid": {"explore": (2, 5), "exploit": (2, 20)}}
+UNBOUNDED = GREEDY | MURATA | {"ito2018.BlockBandit"}  # ridge regression or thresholding inside: no ball
 SCALES = {"x_norm": 40.0, "x_max": 10.0, "y_max": 40.0}  # no value of the streams of this file is larger
 OSLR = [k for k in KEYS if oslr.LEARNERS[k].protocol == "OSLR"]
 OPTIONS = [("cesabianchi2010.AER", kw) for kw in ({"output": "last"}, {"output": "proved", "centre": True}, {"calibrate": 0.4})]
@@ -42,6 +45,7 @@ def make(key, d=12, budget=6, **kw):
     "A learner for streams of normal features; Baseline has no step."
     if key == "cesabianchi2010.Baseline": kw.pop("step", None)
     if key in DANTZIG and "step" in kw: kw["C"] = kw.pop("step")
+    if key in MURATA: kw["eta"] = 0.1 * kw.pop("step", 1.0)
     if key in EVEN and d and budget in range(3, d + 1): budget -= budget % 2
     if key == "ito2018.BlockBandit" and isinstance(d, int) and d > 0: budget = (np.arange(d)[:, None] + np.arange(budget)) % d  # a family
     given = inspect.signature(oslr.LEARNERS[key].cls).parameters
@@ -134,7 +138,7 @@ def test_beyond_the_scale_of_the_theorem(key, stream):
     lr = make(key, seed=0)
     name, limit, norm = lr.scale
     assert name in lr.params and lr.params[name] == limit
-    labels = key not in DANTZIG
+    labels = key not in DANTZIG | MURATA
     assert not labels or lr.y_limit == ("y_max", 40.0)
     before = state(lr)
     for X, y, what in ((100 * stream.X, stream.y, name), (stream.X, 1000 * stream.y, "y_max"))[: 1 + labels]:
@@ -187,7 +191,7 @@ def test_play_can_skip_what_fails(key, stream):
     run = oslr.play(lr := make(key, seed=1), env, skip=True)
     assert env.t == 100 and np.flatnonzero(~run.scored).tolist() == [7, 11] and np.isnan(run.predictions[7])
     assert np.isfinite(run.regret(np.zeros(12))).all() and np.isfinite(lr.coef_).all()
-    if key in DANTZIG: return
+    if key in DANTZIG | MURATA: return
     y[20] = 1000.0
     with pytest.raises(ValueError, match=r"y = 1000\.0: .*y_max"): oslr.play(make(key, seed=1), environment(key, X, y, 6), skip=True)
 
@@ -351,7 +355,7 @@ def test_a_generator_may_be_shared(key, stream):
         lr.update(0.1)
         same.update(0.1)
     assert lr.rng is rng and rng.bit_generator.state == same.rng.bit_generator.state
-    assert (rng.bit_generator.state != twin.bit_generator.state) == (key != "ito2017.GreedyRDA")
+    assert (rng.bit_generator.state != twin.bit_generator.state) == (key not in MURATA | {"ito2017.GreedyRDA"})
 
 
 @every_learner

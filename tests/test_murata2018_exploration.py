@@ -1,0 +1,124 @@
+"""Murata & Suzuki 2018, Exploration: what its page need not show."""
+
+import numpy as np
+import pytest
+
+import oslr_nb as oslr
+from oslr_nb.papers.murata2018 import exploration as page
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((400, 10))
+Y = X[:, 3] - X[:, 7] + 0.1 * RNG.standard_normal(400)
+REFUSED = {
+    "top below 1": (lambda: page.Exploration(10, 4, 0, 0.1), r"top = 0: .*from 1 to 3 \(1 <= top < budget = 4"),
+    "top = budget": (lambda: page.Exploration(10, 4, 4, 0.1), r"top = 4: .*from 1 to 3 \(1 <= top < budget = 4"),
+    "a block too wide": (lambda: page.Exploration(10, 4, 2, 0.1, width=3), r"width = 3: .*top \+ width <= budget: 2 \+ width <= 4"),
+    "one feature": (lambda: page.Exploration(1, 1, 1, 0.1), "d = 1: "),
+    "no step": (lambda: page.Exploration(10, 4), "eta = None: .*smoothness"),
+    "a step beyond the stable range": (lambda: page.Exploration(10, 4, eta=1.0, smoothness=2.0), r"eta = 1\.0: it must be below 2/L = 1"),
+    "batches that shrink": (lambda: page.Exploration(10, 4, eta=0.1, growth=0.9), r"growth = 0\.9: it must be at least 1"),
+    "no examples in a batch": (lambda: page.Exploration(10, 4, eta=0.1, batch=0), "batch = 0"),
+    "a start with too many weights": (lambda: page.Exploration(10, 4, 2, 0.1, support=[1, 2, 3]), r"support = .*at most 2 .*\(top = 2"),
+    "a start that does not fit": (lambda: page.Exploration(10, 4, 2, 0.1, support=[1], start=[1.0, 2.0]), "start"),
+    "a start beyond all measure": (lambda: page.Exploration(10, 4, 2, 0.1, support=[1], start=[1e31]), "start = .*1e\\+30"),
+    "too few examples": (lambda: page.textbook_exploration(X[:49], Y[:49], 4, 2, 0.1, batch=10),
+                         r"number of examples = 49: it must be at least 50 \(update 1 takes ceil\(d / width\) batch = 5 \* 10 examples"),
+    "too few for the updates": (lambda: page.textbook_exploration(X, Y, 4, 2, 0.1, batch=20, updates=5), "at least 500 .update 5"),
+    "a start that is not sparse": (lambda: page.textbook_exploration(X, Y, 4, 2, 0.1, theta0=np.ones(10)), "nonzero .* theta0 = 10"),
+    "blocks of unequal batches": (lambda: page.block_gradient(X[:7], Y[:7], np.zeros(10), 4), "number of examples = 7: .*multiple of 3"),
+    "fewer kept than the truth has": (lambda: page.restricted_constants(np.eye(5), 1, 2), "top = 1"),
+    "no restricted convexity": (lambda: page.stable_step(np.ones((4, 4)), 1, 1), "mu = 0.*rule='safe'"),
+    "nothing to learn": (lambda: page.stable_step(np.zeros((4, 4)), 1, 1), "zero matrix"),
+    "mu above L": (lambda: page.contraction_factor(9, 2, 1, 3.0, 2.0), "mu = 3.0"),
+    "the end of the stable range": (lambda: page.contraction_factor(9, 2, 1, 1.0, 2.0, eta=1.0), r"below 2/L = 1"),
+    "no contraction": (lambda: page.exploration_plan(0.1, 100, 8, 2, 2, 1.0, 1.0, 8.0), "contraction_factor = .*see least_top"),
+    "a goal beyond the start": (lambda: page.exploration_plan(4.1, 100, 8, 2, 2, 1.0, 2.0, 2.0), "eps = 4.1"),
+    "a condition number below 1": (lambda: page.least_top(1, 0.9), "kappa = 0.9"),
+    "a certain failure": (lambda: page.bound_block_noise(9, 2, 10, 1.0, chance=1.0), "chance = 1"),
+    "half an example": (lambda: page.bound_exploration([10, 2.5], 9, 2, 1, 1.0, 2.0, 2.0), r"batches\[1\] = 2.5"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_refused(what):
+    call, message = REFUSED[what]
+    with pytest.raises(ValueError, match=message): call()
+
+
+def learners():
+    yield page.Exploration(10, 4, 2, 0.1, batch=3, growth=1.2, support=[1, 8], start=[0.5, -0.5])
+    yield page.Exploration(10, 10, 3, 0.1, batch=2)
+    yield page.Exploration(10, 2, 1, 0.1, batch=1)
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_both_drivers_agree_and_a_saved_learner_goes_on(number, tmp_path):
+    one, other = (list(learners())[number] for _ in range(2))
+    played = oslr.play(one, oslr.Environment(X, Y, one.budget))
+    first = oslr.simulate(other, X[:97], Y[:97])
+    other.save(tmp_path / "lr.npz")
+    other = oslr.load(tmp_path / "lr.npz")
+    rest = oslr.simulate(other, X[97:], Y[97:])
+    assert np.array_equal(played.predictions, np.r_[first.predictions, rest.predictions])
+    assert np.array_equal(one.coef_, other.coef_) and one.unfinished_ == other.unfinished_ and one.updates_ == other.updates_
+    assert played.n_observed.max() <= one.budget and np.count_nonzero(one.coef_) <= one.top
+
+
+def test_a_step_far_too_long_ends_in_no_infinities():
+    lr = page.Exploration(10, 4, 2, 50.0, batch=1)
+    with np.errstate(all="raise"): run = oslr.simulate(lr, np.tile(X, (20, 1)), np.tile(Y, 20))
+    assert np.isfinite(run.predictions).all() and np.abs(lr.coef_).max() == page.WEIGHT_LIMIT
+
+
+@pytest.mark.parametrize("change", [
+    ("theta", 5, 1.0), ("S", 0, 9), ("num", page.KEPT, 1), ("num", page.BLOCK, 7), ("num", page.PLACE, 100), ("num", page.BATCH, 1),
+    ("num", page.PHASE, 1), ("num", page.BOUGHT, 1), ("real", page.EXPLORE, 0.5), ("z", 0, 1e31), ("best", 0, 10), ("total", 0, 1e250),
+    ("theta", 0, np.nan),
+], ids=str)
+def test_a_state_that_no_run_has(change, tmp_path):
+    lr = page.Exploration(10, 4, 2, 0.1, batch=3, support=[1, 8], start=[0.5, -0.5])
+    oslr.simulate(lr, X[:20], Y[:20])
+    lr._check_state()
+    name, place, value = change
+    getattr(lr, name)[place] = value
+    with pytest.raises(ValueError): lr._check_state()
+
+
+def test_a_plan_of_phases():
+    "The engine plays outer rounds of two kinds of updates; batches grow from one outer round to the next."
+    lr = page.HardThresholding(10, 6, 3, 3, 0.1, (2, 3), (4, 5), 2.0, None, None, None)
+    seen = []
+    for x, y in zip(np.tile(X, (2, 1)), np.tile(Y, 2), strict=True):
+        seen.append((int(lr.num[page.PHASE]), lr.batch_, len(S := lr.query())))
+        lr.predict(x[S])
+        lr.update(y)
+        lr._check_state()
+    kinds = list(dict.fromkeys((phase, batch) for phase, batch, _ in seen))
+    assert kinds[:4] == [(0, 3), (1, 5), (0, 6), (1, 10)]
+    first = 2 * 4 * 3  # two updates, four blocks, three examples
+    assert [s[0] for s in seen[: first + 20]] == [0] * first + [1] * 20 and seen[first + 20][:2] == (0, 6)
+    assert max(n for phase, _, n in seen if phase) <= 3 and max(n for _, _, n in seen) <= 6
+
+
+def test_restricted_constants_are_certified():
+    V = 0.5 * np.eye(6) + 0.5
+    mu, L = page.restricted_constants(V, 2, 1)
+    assert np.isclose(mu.lower, 1) and np.isclose(L.upper, 2 * (0.5 + 0.5 * 5)) and mu.exact
+    assert np.isclose(page.stable_step(V, 2, 1), 2 / (L.upper + mu.lower)) and np.isclose(page.stable_step(V, 2, 1, "safe"), 1 / L.upper)
+    assert page.least_top(3, 1.0) == 3 and page.least_top(1, 8.0) == 4 and page.least_top(1, 100.0) == 625
+    assert page.least_top(576, 6) == 1226  # (35/24)^2 576 = 1225 exactly, which is not enough
+
+
+def test_bounds_at_work():
+    common = dict(d=100, top=8, k=2, start=1.0, mu=1.0, L=2.0, sigma=1.0)
+    bounds = page.bound_exploration([10**6] * 20, **common)
+    assert bounds[0] == 1 and (np.diff(bounds) < 0).all()
+    assert (page.bound_exploration([10**6] * 20, **common, chance=0.01)[1:] > bounds[1:]).all()
+    batch, updates, examples = page.exploration_plan(1e-3, budget=16, **common)
+    assert examples == 13 * batch * updates  # ceil(100 / 8) blocks
+
+
+def test_by_hand():
+    fit = page.textbook_exploration(X, Y, 4, 2, 0.2, batch=10, updates=3)
+    assert fit.path.shape == (4, 10) and fit.examples == 150 and fit.left == 250 and np.array_equal(fit.theta, fit.path[-1])
+    assert fit.attributes <= 4 * 150 and fit.batches == [10, 10, 10]
