@@ -163,7 +163,7 @@ def test_goals():
     for way in ("separate", "paper"):
         mse = {m: np.array(by["mse"])[:, -1] / data["floor"] for m, by in data[way].items()}
         assert mse["Hybrid"].mean() <= 1.02 and max(mse["Exploration"].mean(), mse["Exploration, constant batch"].mean()) <= 1.12
-        assert (mse["Hybrid"] < mse["Exploration"]).all() and (3 * mse["Exploration"] < mse["RDA"]).all()
+        assert (mse["Hybrid"] < mse["Exploration"]).all() and (2.2 * mse["Exploration"] < mse["RDA"]).all()
 
 
 def test_cells_give_what_is_stored():
