@@ -2446,6 +2446,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                                                 'oslr_nb/papers/murata2018/exploration.py'),
                                                        'oslr_nb.papers.murata2018.exploration.final_errors': ( 'papers/murata2018/exploration.html#final_errors',
                                                                                                                'oslr_nb/papers/murata2018/exploration.py'),
+                                                       'oslr_nb.papers.murata2018.exploration.first_weights': ( 'papers/murata2018/exploration.html#first_weights',
+                                                                                                                'oslr_nb/papers/murata2018/exploration.py'),
                                                        'oslr_nb.papers.murata2018.exploration.gap_and_distance': ( 'papers/murata2018/exploration.html#gap_and_distance',
                                                                                                                    'oslr_nb/papers/murata2018/exploration.py'),
                                                        'oslr_nb.papers.murata2018.exploration.growing_batches': ( 'papers/murata2018/exploration.html#growing_batches',

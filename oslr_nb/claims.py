@@ -85,7 +85,7 @@ class Evidence:
         small, large = (self.lhs, self.rhs) if self.op == "<=" else (self.rhs, self.lhs)
         return math.nan if self.op == "==" or not large > 0 else max(0.0, float(small / large))
 
-
+# %% ../nbs/core/06_claims.ipynb #5ed627b9
 def resolution_word(ratio: float | None) -> str:
     """What a resolution says, in a word.
 
@@ -222,7 +222,7 @@ class Erratum:
         "What the ledger says of the printed words."
         return "refuted" if self.kind == "false" else self.kind
 
-
+# %% ../nbs/core/06_claims.ipynb #5ff420b2
 @dataclass(frozen=True)
 class Record:
     """The outcome of one claim: a row of the ledger.
@@ -585,7 +585,7 @@ def on_click(label: str, text: str) -> str:
     """
     return f'<span class="more" tabindex="0">{label}<span class="inside">{text}</span></span>'
 
-
+# %% ../nbs/core/06_claims.ipynb #47d41bbe
 def ledger_row(r: Record, root: str) -> str:
     """One row of a ledger on a page: links, and the details behind a click.
 

@@ -292,7 +292,9 @@ def row_product(X: tuple, row: int, h: np.ndarray, scale: float) -> float:
     if whole + 6 < d: r += (h[whole + 6] * scale) * entry(X, row, whole + 6)
     return ((a + b) + (c + e)) + ((p + q) + (r + s))
 
-
+# %% ../nbs/core/12_compiled.ipynb #e3895020
+#| code-fold: true
+#| code-summary: "Exported source: squared_length"
 @kernel
 def squared_length(h: np.ndarray) -> float:
     """||h||^2 in eight lanes, like `row_product`.

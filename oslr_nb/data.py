@@ -576,7 +576,7 @@ def _read_mnist(file: Path, parts: dict[str, tuple[str, str]] = MNIST_PARTS) -> 
     images = np.concatenate([arrays["x_train"], arrays["x_test"]])
     return images.reshape(len(images), -1), np.concatenate([arrays["y_train"], arrays["y_test"]])
 
-
+# %% ../nbs/practice/data.ipynb #f04bed8d
 def mnist(path: Any = None, download: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """MNIST: images of handwritten digits, 28 x 28 pixels.
 
@@ -601,7 +601,7 @@ def mnist(path: Any = None, download: bool = False) -> tuple[np.ndarray, np.ndar
     """
     return _read_mnist(_locate(SOURCES["mnist"], path, download))
 
-
+# %% ../nbs/practice/data.ipynb #972eab2b
 def mnist_pair(negative: int = 3, positive: int = 5, path: Any = None, download: bool = False) -> Stream:
     """Images of two digits of MNIST, training and test images.
 

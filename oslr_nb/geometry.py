@@ -381,7 +381,7 @@ def lower_end(low: float, high: float) -> float:
     """
     return low if low > 1e-12 * high else 0.0
 
-
+# %% ../nbs/core/02_geometry.ipynb #23a5502e
 def sparse_bounds(V: np.ndarray, s: int) -> tuple[float, float]:
     """Certified bounds on the s-sparse eigenvalues, exact where enumeration is short; arguments not checked.
 
@@ -506,7 +506,7 @@ def rip_constant(V: np.ndarray, s: int, form: str = "squared") -> Interval:
     lower, upper = max(0.0, high.lower - 1, 1 - low.upper), max(high.upper - 1, 1 - low.lower)
     return Interval(lower, upper, low.method)
 
-
+# %% ../nbs/core/02_geometry.ipynb #b46fd96a
 def restricted_condition(V: np.ndarray, s: int) -> Interval:
     """Restricted condition number: the largest ||Xv|| / ||Xw|| over s-sparse unit vectors v, w.
 

@@ -40,7 +40,7 @@ def rational(rng: np.random.Generator, shape: Any, denominator: int) -> np.ndarr
     n = rng.integers(-(denominator // 2), denominator // 2 + 1, shape)
     return np.vectorize(lambda v: Fraction(int(v), denominator), otypes=[object])(n)
 
-
+# %% ../nbs/core/05_problems.ipynb #1f05b672
 @dataclass(frozen=True)
 class FiniteProblem:
     """A linear model on equally likely outcomes, in exact arithmetic.
@@ -200,7 +200,7 @@ class Table:
             curves.append(simulate(make(i), self.X, self.y, rows=rows).regret(self.w)[last - 1])
         return np.squeeze(np.array(curves), axis=1 if np.ndim(T) == 0 else ())
 
-
+# %% ../nbs/core/05_problems.ipynb #f4b5de21
 def signs(d: int) -> np.ndarray:
     """All vectors of signs.
 

@@ -204,7 +204,7 @@ def check_sparse(w: np.ndarray, intercept: float, k: int) -> int:
 
 # %% ../nbs/core/00_protocol.ipynb #1db3193b
 #| code-fold: true
-#| code-summary: "Exported source: check_features, check_labels, check_stream"
+#| code-summary: "Exported source: check_features"
 def check_features(X: Any) -> np.ndarray:
     """Check that the features of a stream are a table of numbers; they are not read.
 
@@ -229,7 +229,9 @@ def check_features(X: Any) -> np.ndarray:
         fail("X", f"{X.dtype} array of shape {X.shape}", "numbers in a non-empty array of shape (n, d)")
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
-
+# %% ../nbs/core/00_protocol.ipynb #64af0e37
+#| code-fold: true
+#| code-summary: "Exported source: check_labels"
 def check_labels(y: Any, n: int) -> np.ndarray:
     """Check that there is a number for each example; their sizes are not looked at.
 
@@ -255,7 +257,9 @@ def check_labels(y: Any, n: int) -> np.ndarray:
     if y.dtype.kind not in "iuf" or y.shape != (n,): check_array("y", y, (n,), "one label per row of X")
     return np.ascontiguousarray(y, np.float64)
 
-
+# %% ../nbs/core/00_protocol.ipynb #aa7b9dc9
+#| code-fold: true
+#| code-summary: "Exported source: check_stream"
 def check_stream(X: Any, y: Any, missing: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Check the features and labels of a stream.
 
@@ -1120,7 +1124,7 @@ def best_sparse(
 
 # %% ../nbs/core/00_protocol.ipynb #f41d9b24
 #| code-fold: true
-#| code-summary: "Exported source: check_learner, sell, commit_to"
+#| code-summary: "Exported source: check_learner, sell"
 def check_learner(learner: Any) -> None:
     """Refuse anything that is not a learner.
 
@@ -1163,7 +1167,9 @@ def sell(learner: Learner, env: Environment) -> np.ndarray:
         learner._next, learner._refused = 0, query
         raise
 
-
+# %% ../nbs/core/00_protocol.ipynb #2d306d6f
+#| code-fold: true
+#| code-summary: "Exported source: commit_to"
 def commit_to(learner: Learner, env: Environment) -> None:
     """Commit the learner's weights, unless that was done before a refused sale.
 

@@ -802,7 +802,7 @@ def listed_rows(
         found += table[b, a] == i
     return found
 
-
+# %% ../../nbs/papers/foster2016.ipynb #9c761015
 @kernel
 def fkk_step(
     y: float, rates: np.ndarray, table: np.ndarray, b: int, member: int, seen: int, w: np.ndarray, x: np.ndarray
@@ -832,7 +832,7 @@ def fkk_step(
     if not norm2 <= radius * radius: shrink(w, b, norm2, radius)
     return rates[0] * (s * (s * iq - 2 * yp) + less * squares)
 
-
+# %% ../../nbs/papers/foster2016.ipynb #e7610928
 @kernel
 def fkk_update(
     y: float, rates: np.ndarray, table: np.ndarray, bits: np.ndarray, lists: np.ndarray,

@@ -450,7 +450,7 @@ def judge(fit: Fit, part: tuple[np.ndarray, np.ndarray]) -> tuple[float, float]:
     scores = X @ w + b
     return float(np.mean((scores - y) ** 2)), float(np.mean(np.sign(scores) != y))
 
-
+# %% ../../nbs/results/cesabianchi2010.ipynb #bda9b6c3
 def choose(p: Problem, m: int, methods: tuple[str, ...] = tuple(METHODS)) -> dict[str, int]:
     """The candidate of each method that does best on the held-out images, learning from 4 m / 5 examples.
 
@@ -483,7 +483,7 @@ def choose(p: Problem, m: int, methods: tuple[str, ...] = tuple(METHODS)) -> dic
         else: chosen[name] = int(np.argmin(errors))
     return chosen | {name: chosen[other] for name, other in SAME.items() if name in methods}
 
-
+# %% ../../nbs/results/cesabianchi2010.ipynb #ba9400c2
 def final_errors(p: Problem, m: int, chosen: dict[str, int]) -> dict[str, tuple[float, float]]:
     """Errors on the test images after learning from m examples with the chosen candidates.
 
@@ -533,7 +533,7 @@ def cesabianchi2010_errors(data: str, pair: tuple[int, int], split: int) -> dict
     chosen = choose(p, len(p.train[1]))
     return {"errors": final_errors(p, len(p.train[1]), chosen), "chosen": chosen}
 
-
+# %% ../../nbs/results/cesabianchi2010.ipynb #3774aad8
 def gather(results: list[dict[str, Any]], splits: int) -> dict[str, dict[str, list[float]]]:
     """The results of all pairs by method.
 
@@ -624,7 +624,7 @@ def cesabianchi2010_curve(data: str, split: int) -> dict[str, list[Any]]:
         "anew": [final_errors(p, m, choose(p, m, ANEW)) for m in LENGTHS],
     }
 
-
+# %% ../../nbs/results/cesabianchi2010.ipynb #9fe32774
 def curve_of(curves: list[dict[str, Any]], kind: str, method: str) -> np.ndarray:
     """Squared test errors of a method, array (splits, lengths).
 
@@ -713,7 +713,7 @@ def band(ax: Any, x: Any, values: np.ndarray, colour: str, style: str = "-") -> 
     ax.fill_between(x, mean - spread, mean + spread, color=colour, alpha=0.15, lw=0)
     return float(mean[-1])
 
-
+# %% ../../nbs/results/cesabianchi2010.ipynb #7b982d9c
 def name_ends(ax: Any, ends: list[tuple[float, str, str]], gap: float = 0.06) -> None:
     """Write names at the right edge, moved apart so that they can be read.
 
@@ -732,7 +732,7 @@ def name_ends(ax: Any, ends: list[tuple[float, str, str]], gap: float = 0.06) ->
     for place, (_, name, colour) in zip(places, ends, strict=True):
         ax.annotate(name, (1.01, place - shift), xycoords=("axes fraction", "data"), color=colour, va="center", fontsize=9)
 
-
+# %% ../../nbs/results/cesabianchi2010.ipynb #d02f9d26
 def figure_2(curves: list[dict[str, Any]], d: int, published: dict[str, Any]) -> Any:
     """Draw squared test error against examples, tuned once: a panel for each family, with the published points.
 
@@ -802,7 +802,7 @@ def figure_budget(curves: list[dict[str, Any]], d: int, published: dict[str, Any
     ax.grid(alpha=0.3)
     return figure
 
-
+# %% ../../nbs/results/cesabianchi2010.ipynb #8f0525ce
 def figure_reversal(data: dict[str, list[dict[str, Any]]]) -> Any:
     """Draw squared test error against examples, tuned at each length: AER and the clipped Baseline.
 
@@ -942,7 +942,7 @@ def digit_cells(scale: int) -> dict[str, list[Cell]]:
     """
     return cells("digits", scale, 5)
 
-
+# %% ../../nbs/results/cesabianchi2010.ipynb #001f9ccb
 def mnist_cells(scale: int) -> dict[str, list[Cell]]:
     """Cells of MNIST, in a full run only: SPLITS splits of every pair, CURVES of the curves.
 
@@ -1003,7 +1003,7 @@ def report(results: dict[str, list[Any]], out: Path, data: str, d: int) -> str:
     for kind, figure in figures.items(): figure.savefig(out / f"{name}_{kind}.png", dpi=150)
     return table(found, data == "mnist") + "".join(f"\n![]({name}_{kind}.png)\n" for kind in figures)
 
-
+# %% ../../nbs/results/cesabianchi2010.ipynb #704cc933
 @section("cesabianchi2010", "Cesa-Bianchi et al. 2010 on scikit-learn's digits: four of 64 pixels", digit_cells)
 def cesabianchi2010_digits(results: dict[str, list[Any]], out: Path) -> str:
     """The table of all pairs, Figure 1 and Figure 2 with digits.

@@ -146,7 +146,7 @@ def build(
     cls = {"A1": ito2017.RDA1, "A2": ito2017.RDA2, "A3": ito2017.RDA3, "greedy": ito2017.GreedyRDA, "uniform": ito2017.UniformRDA}[method]
     return cls(d, budget, **kw | unit | far)
 
-
+# %% ../../nbs/results/ito2017.ipynb #9e637040
 def regret(setting: str, method: str, seed: int, **kw: float) -> np.ndarray:
     """Cumulative regret (T,) against the true weights of instance `seed`.
 
@@ -455,7 +455,7 @@ def ito2017_sweep(weights: str, features: str, count: int) -> list[dict[str, Any
         rows.append(row | {"error": float(f"{np.sqrt(np.mean(np.square(logs))):.4g}")})
     return rows
 
-
+# %% ../../nbs/results/ito2017.ipynb #395276e9
 def table_sweep(found: list[dict[str, Any]]) -> str:
     """Markdown: the nearest variant of each law of weights and features, nearest first.
 
@@ -675,7 +675,7 @@ def plot(found: dict[str, dict[str, Any]], rounds: np.ndarray, ylabel: str, top:
     axes[1].set_xlabel("round $t$")
     return figure
 
-
+# %% ../../nbs/results/ito2017.ipynb #71ac7616
 def table_last(found: dict[str, dict[str, Any]], unit: float = 1.0, digits: int = 0) -> str:
     """Markdown: last point of every method, mean with its 95 % interval, theory and tuned, and the multipliers.
 
@@ -765,7 +765,7 @@ def ct_learner(method: str, rounds: int, rng: np.random.Generator, radius: float
     cls = {"A2": ito2017.RDA2, "A3": ito2017.RDA3, "greedy": ito2017.GreedyRDA, "uniform": ito2017.UniformRDA}[method]
     return cls(d, BUDGET, **kw)
 
-
+# %% ../../nbs/results/ito2017.ipynb #a5d2a2b4
 def ct_losses(data: str, method: str, seed: int, **kw: float) -> np.ndarray:
     """Cumulative loss (n,) over one random order of the rows.
 
@@ -793,7 +793,7 @@ def ct_losses(data: str, method: str, seed: int, **kw: float) -> np.ndarray:
     rows = np.random.default_rng([seed, 3]).permutation(len(s.y))
     return np.cumsum(simulate(ct_learner(method, len(rows), np.random.default_rng([seed, 1]), **kw), s.X, s.y, rows=rows).losses)
 
-
+# %% ../../nbs/results/ito2017.ipynb #7e855bb6
 @experiment
 def ito2017_figure_3(data: str, method: str, count: int) -> dict[str, Any]:
     """Tuning on two orders of the rows, and cumulative loss over others (Ito et al. 2017, Figure 3).
@@ -1056,7 +1056,7 @@ def ct_cells(scale: int) -> dict[str, list[Cell]]:
     name = ct_name()
     return {"methods": [Cell("ito2017_figure_3", {"data": name, "method": m, "count": 5 * scale}) for m in CT_PARAMETERS]}
 
-
+# %% ../../nbs/results/ito2017.ipynb #64aa0c4f
 @section("ito2017", "Ito et al. 2017, Figure 3: 384 features, 60 favourites, 70 seen", ct_cells)
 def ito2017_ct(results: dict[str, list[Any]], out: Path) -> str:
     """The figure as ito2017_figure_3.png, its curves as .json, and the final losses.

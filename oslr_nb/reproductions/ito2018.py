@@ -66,7 +66,7 @@ NORMALISED: dict[str, Callable[[np.ndarray], Any]] = {  # what a matrix is divid
     "spectral": lambda A: np.linalg.norm(A, 2), "columns": lambda A: np.linalg.norm(A, axis=0), "none": lambda A: 1.0,
 }  # fmt: skip
 
-
+# %% ../../nbs/results/ito2018.ipynb #7ad9aea8
 def instance(
     d: int, k: int, seed: Any = None, normalise: str = "spectral", unit: bool = True, m: int = 100, T: int = 5000, noise: float = 1.0
 ) -> Instance:
@@ -394,7 +394,7 @@ def ct_losses(name: str, method: str, kind: str, seed: int, rounds: int, **kw: f
     losses = simulate(lr, X, s.y, rows=rows).losses
     return losses, time.perf_counter() - start
 
-
+# %% ../../nbs/results/ito2018.ipynb #dc6520c9
 @experiment
 def ito2018_ct(data: str, method: str, count: int) -> dict[str, Any]:
     "Cumulative loss at 100 points over several orders of the rows by kind of parameters; what was chosen; seconds of a run."
@@ -537,7 +537,7 @@ def table_laws(data: dict[str, Any]) -> str:
         rows += f"| {' | '.join(law.split(', '))} | {cells} | {total / 24:.1f} | {share(p)} |\n"
     return rows
 
-
+# %% ../../nbs/results/ito2018.ipynb #7bf76b31
 def table_steps(data: dict[str, Any]) -> str:
     "Markdown: mean regret of Algorithms 2 and 3 with several steps, the first row that of the paper."
     pick = [0, 1, 3, 4, 6]  # one row for each (d, k)
@@ -578,7 +578,7 @@ def table_kklp(found: dict[str, Any]) -> str:
         rows += f"| $k/{s}$ | " + " | ".join(cells) + " |\n" if s > 1 else "| $k$ | " + " | ".join(cells) + " |\n"
     return rows
 
-
+# %% ../../nbs/results/ito2018.ipynb #5b856632
 def table_comparators(found: dict[str, Any]) -> str:
     "Markdown: loss of other comparators less that of the true weights."
     names = {"dense": "best weights on all features", "sparse": "best weights on $k$ features", "zero": "zero"}
@@ -620,7 +620,7 @@ def table_times(data: list[dict[str, Any]]) -> str:
             rows += f"| | {words} | " + " | ".join(show(data[r][m][n], unit) for m in METHODS) + " |\n"
     return rows
 
-
+# %% ../../nbs/results/ito2018.ipynb #beab972f
 def table_ct(data: dict[str, Any]) -> str:
     "Markdown: cumulative loss / 10^7 at the end, mean and range, and seconds."
     rows = "| method | parameters | chosen | loss / $10^7$ [range] | compiled, s | plain numpy, s | printed, s |\n" + "| --- " * 7 + "|\n"
@@ -728,7 +728,7 @@ def ito2018_ct_figure(results: dict[str, list[Any]], out: Path) -> str:
     store(out, "ct", data)
     return f"Data: `{name}`.\n\n{table_ct(data)}"
 
-
+# %% ../../nbs/results/ito2018.ipynb #16230f3b
 @section("ito2018", "Ito et al. 2018, other learners that buy as much", rival_cells)
 def ito2018_compared(results: dict[str, list[Any]], out: Path) -> str:
     "ito2018_rivals.json and the tables."

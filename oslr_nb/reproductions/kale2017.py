@@ -68,7 +68,7 @@ def draw_signs(design: str, rho: float, T: int, d: int, rng: np.random.Generator
         X = np.cumprod(X, axis=1)
     return X
 
-
+# %% ../../nbs/results/kale2017.ipynb #4071be46
 def draw_stream(design: str, rho: float, d: int, k: int, T: int, seed: int, labels: str = "linear") -> Stream:
     """A stream of signs by its number, with labels in [-1, 1].
 
@@ -266,7 +266,7 @@ def rival_loss(name: str, method: str, seed: int, **steps: float) -> float:
     s, rows = rival_stream(name, seed)
     return float(simulate(rival(method, name, np.random.default_rng([seed, 1]), **steps), s.X, s.y, rows=rows).losses.mean())
 
-
+# %% ../../nbs/results/kale2017.ipynb #8f761c09
 @experiment
 def kale2017_methods(stream: str, method: str, count: int) -> dict[str, Any]:
     "Mean loss a round with the theory's multipliers and with tuned ones, less that of the best sparse weights in hindsight."
@@ -389,7 +389,7 @@ def table_designs(data: list[dict[str, Any]]) -> str:
         rows += f"| {name} | {r['rip']:.2f} | {r['gamma']:.2f} | {r['phi']:.2f} | {r['kappa']:.2f} | " + " | ".join(regrets) + " |\n"
     return rows
 
-
+# %% ../../nbs/results/kale2017.ipynb #77d90837
 def table_methods(data: dict[str, Any]) -> str:
     "Markdown: mean loss a round of every method on every stream, theory and tuned."
     text = ""

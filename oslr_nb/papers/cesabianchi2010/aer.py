@@ -548,7 +548,7 @@ def aer_shrink(w: np.ndarray, radius: float) -> None:
         theta = (total - radius) / (j + 1)
     for i in range(w.size): w[i] = math.copysign(max(size[i] - theta, 0.0), w[i])
 
-
+# %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #e2dcff30
 @kernel(allocates=True)
 def plain_aer(
     words: np.ndarray, X: np.ndarray, y: np.ndarray, rows: np.ndarray, half: int, lam: float, radius: float,

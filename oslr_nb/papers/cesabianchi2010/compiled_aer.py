@@ -346,7 +346,7 @@ def aer_fix_output(lazy: tuple, own: tuple, plan: tuple) -> None:
         total += abs(w[i])
         out[i], cdf[i] = w[i], total
 
-
+# %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #41a4739b
 @kernel
 def aer_end_round(y: float, lazy: tuple, own: tuple, plan: tuple) -> None:
     """Learn, or calibrate, from the bought values and the label; the round is over.
@@ -398,7 +398,7 @@ def aer_score(X: tuple, row: int, lazy: tuple, own: tuple, plan: tuple) -> float
             if mean.size > 0: shift -= w[i] * mean[i]
     return total + shift
 
-
+# %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #14f23ffe
 @kernel
 def aer_run(
     words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, lazy: tuple, own: tuple, plan: tuple,
@@ -535,7 +535,9 @@ def check_ball(state: tuple[np.ndarray, ...], radius: float, rounds: int) -> Non
     size = float(np.abs(past).sum())
     if not size <= rounds * radius * (1 + 1e-6): fail("sum of the weights", size, f"at most {rounds * radius:g}")
 
-
+# %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #365125ae
+#| code-fold: true
+#| code-summary: "What a state must be like"
 def check_aer(learner: AERState) -> None:
     "A state of AER that a run can reach: places in range, means and sums of possible size, consistent weights."
     mark, S, values, place, mean, seen, out, cdf, info = learner._own

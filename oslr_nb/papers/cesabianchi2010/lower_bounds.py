@@ -249,7 +249,7 @@ def largest_chance(a: float, information: float) -> float:
         low, high = (middle, high) if binary_divergence(a, middle) <= information else (low, middle)
     return low
 
-
+# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #cfa832c6
 def divergence_area(a: float, s: float) -> float:
     """The integral of kl(a, v) over v from a to s.
 

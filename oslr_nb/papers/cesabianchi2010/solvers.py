@@ -155,7 +155,7 @@ def trust_coordinates(values: np.ndarray, c: np.ndarray, radius: float) -> np.nd
     if floor > 0 and not c[flat].any() and rest > 0: w[0] += math.sqrt(rest)
     return w * min(1.0, radius / max(length_of(w), 1e-300))
 
-
+# %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #e5bffda8
 def minimise_l2(A: Any, v: np.ndarray, radius: float, eigen: Any = None) -> np.ndarray:
     """Global minimiser of w'Aw - v'w over ||w||_2 <= radius, for any symmetric A (the trust-region subproblem).
 
@@ -231,7 +231,7 @@ def largest_eigenvalue(A: np.ndarray, steps: int = 20) -> float:
         u = A @ (u / max(np.linalg.norm(u), 1e-300))
     return float(np.linalg.norm(u))
 
-
+# %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #aecf3f57
 def minimise_l1(
     A: np.ndarray, v: np.ndarray, radius: float, w0: np.ndarray | None = None, convex: bool = True, tol: float = 1e-6,
     iterations: int = 20_000,
@@ -545,7 +545,7 @@ def place_of(S: np.ndarray, n: int, i: int) -> int:
         if S[a] == i: return a
     return n
 
-
+# %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #d0bfe727
 @kernel
 def draw_pairs(words: np.ndarray, d: int, S: np.ndarray, P: np.ndarray) -> int:
     """Draw a uniform set of q ordered pairs from [d] x [d] by rejection (Algorithm 1, line 3).
@@ -827,7 +827,7 @@ def check_baseline(d: Any, budget: Any, order: Any, form: Any, estimator: Any, m
         fail("memory", memory, f"at least {need} bytes", f"the sum of x x' is {d} x {d}, and simulate copies it; a solve takes more")
     return d, budget
 
-
+# %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #9f4a8f0e
 class BaselineState(Learner):
     "State of Baseline, its weights, and when they are renewed (base class)."
 
@@ -870,7 +870,7 @@ class BaselineState(Learner):
             self.held[:], self.num[SOLVED] = self.coef_, t
         return (1 << t.bit_length()) - t  # rounds until the next solve
 
-
+# %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #ef3adc18
 def refuse_baseline_row(learner: BaselineState, X: np.ndarray, row: int, t: int, score: float) -> NoReturn:
     "Say which number of X[row] stopped the learner in round t: one that its score needs, or one that was bought."
     if not math.isfinite(score):

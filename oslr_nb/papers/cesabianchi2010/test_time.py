@@ -55,7 +55,7 @@ def exact_number(name: str, value: Any) -> Fraction:
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool): return Fraction(int(value))
     return Fraction(check_real(name, value, why="or a Fraction"))
 
-
+# %% ../../../nbs/papers/cesabianchi2010/04_test_time.ipynb #8aa2a430
 def check_law(law: Law, depth: int) -> list[tuple[tuple[Fraction, ...], Fraction, Fraction]]:
     """A finite law in Fractions, without outcomes of chance 0.
 
@@ -92,7 +92,7 @@ def check_law(law: Law, depth: int) -> list[tuple[tuple[Fraction, ...], Fraction
         fail("sum of the chances", str(total), "exactly 1", "give Fractions; 0.1 is not a tenth")
     return [row for row in exact if row[2]]
 
-
+# %% ../../../nbs/papers/cesabianchi2010/04_test_time.ipynb #72ec3e8f
 @dataclass(frozen=True)
 class Policy:
     """A predictor that chooses what to read: a decision tree.

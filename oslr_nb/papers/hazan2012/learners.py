@@ -385,7 +385,9 @@ def check_sums(tree: np.ndarray, leaves: np.ndarray) -> None:
         start = above
     check_same("tree", tree, fresh)
 
-
+# %% ../../../nbs/papers/hazan2012/04_learners.ipynb #6395eb41
+#| code-fold: true
+#| code-summary: "What a state must be like"
 def check_round(learner: AttributeState) -> int:
     "The places, counts and marks of a state, and what was bought in an open round; returns how many rounds were played."
     num, d, b = learner.num, learner.d, learner.budget
@@ -413,7 +415,9 @@ def check_round(learner: AttributeState) -> int:
         check_same("INNER", num[INNER : INNER + 1], np.array([inner(learner._state, learner.ridge)]))
     return rounds
 
-
+# %% ../../../nbs/papers/hazan2012/04_learners.ipynb #e1ff71f0
+#| code-fold: true
+#| code-summary: "What a state must be like"
 def check_weights(learner: AttributeState, learnt: int) -> None:
     "The weights and their average, after this many rounds of learning: within the ball, and all that is kept of them consistent."
     num, v, radius = learner.num, learner.v, learner.radius

@@ -607,7 +607,7 @@ def bound_sharpened_schedule(
     M = bound_observe_moment(d, budget, top, x_norm, y_max, radius)
     return factor * (float((M / (2 * lam)).sum()) + float(lam[-1]) * radius**2 / 2)
 
-
+# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #45dd246f
 def bound_sharpened(
     k: int, d: int, budget: int, top: int, T: int, sigma_min: float, sigma_max: float,
     x_norm: float = 1.0, y_max: float = 1.0, radius: float = 1.0,
@@ -643,7 +643,7 @@ def bound_sharpened(
     M = bound_observe_moment(d, budget, top, x_norm, y_max, radius)
     return truncation_factor(k, top, d) * (sigma_max / sigma_min) ** 2 * radius * math.sqrt(M * T / 2)
 
-
+# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #b2ff7d4a
 def sharpened_step(d: int, budget: int, top: int, x_norm: float = 1.0, y_max: float = 1.0, radius: float = 1.0) -> float:
     """Value of `step` for which `RDA1` uses lambda_t = sqrt(2 M t) / radius, the schedule of `bound_sharpened`.
 

@@ -384,7 +384,7 @@ def projection_rate(
     radius, x_norm, y_max, step = check_lengths(radius=radius, x_norm=x_norm, y_max=y_max, step=step)
     return (radius * x_norm + y_max) * x_norm / radius * math.sqrt(8 * d / (budget - 1)) / step
 
-
+# %% ../../../nbs/papers/ito2018/02_linear.ipynb #b83cfa15
 def bound_projection(
     d: int, budget: int, T: int, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0, step: float = 1.0
 ) -> float:
@@ -422,7 +422,7 @@ def bound_projection(
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #570f17de
 #| code-fold: true
-#| code-summary: "Exported source: bound_theorem_4, bound_projection_schedule"
+#| code-summary: "Exported source: bound_theorem_4"
 def bound_theorem_4(d: int, budget: int, T: int, radius: float = 1.0) -> float:
     """The printed bound on the expected regret of Algorithm 2 with lambda_t = sqrt(8 d t / (budget - 1)).
 
@@ -452,7 +452,9 @@ def bound_theorem_4(d: int, budget: int, T: int, radius: float = 1.0) -> float:
     (d, budget), (radius,) = check_projection(d, budget), check_scales(radius=radius)
     return (radius + 1) ** 2 * math.sqrt(8 * d / (budget - 1) * (check_int("T", T, 1, 10**15) + 1))
 
-
+# %% ../../../nbs/papers/ito2018/02_linear.ipynb #b9caadda
+#| code-fold: true
+#| code-summary: "Exported source: bound_projection_schedule"
 def bound_projection_schedule(
     lam: Any, d: int, budget: int, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0
 ) -> float:
@@ -485,7 +487,7 @@ def bound_projection_schedule(
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #fccc3bd5
 #| code-fold: true
-#| code-summary: "Exported source: bound_in_hindsight, bound_first_order"
+#| code-summary: "Exported source: bound_in_hindsight"
 def bound_in_hindsight(
     d: int, budget: int, T: int, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0
 ) -> float:
@@ -516,7 +518,9 @@ def bound_in_hindsight(
     """
     return bound_projection(d, budget, T, radius, x_norm, y_max) * (1 + math.sqrt((1 - (budget - 1) / d) / 2))
 
-
+# %% ../../../nbs/papers/ito2018/02_linear.ipynb #99614699
+#| code-fold: true
+#| code-summary: "Exported source: bound_first_order"
 def bound_first_order(
     d: int, budget: int, loss: float, radius: float = 1.0, x_norm: float = 1.0, step: float = 1.0
 ) -> float:

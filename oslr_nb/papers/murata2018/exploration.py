@@ -77,6 +77,14 @@ def check_start(d: int, most: int, support: Any, start: Any, why: str) -> tuple[
     if not np.abs(start).max(initial=0.0) <= WEIGHT_LIMIT: fail("start", start.tolist(), f"of magnitude at most {WEIGHT_LIMIT:g}")
     return support, start
 
+
+def first_weights(theta0: Any, d: int, top: int) -> np.ndarray:
+    "The weights (d,) at the start of a batch run, at most `top` of them nonzero; 0 if none are given."
+    if theta0 is None: return np.zeros(d)
+    theta0 = check_magnitude("theta0", check_array("theta0", theta0, (d,)))
+    nonzero = int(np.count_nonzero(theta0))
+    return theta0 if nonzero <= top else fail("nonzero entries of theta0", nonzero, f"at most top = {top}")
+
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #02b7ece8
 @dataclass(frozen=True)
 class Descent:
@@ -111,7 +119,7 @@ class Descent:
         "The last weights (d,)."
         return self.path[-1]
 
-
+# %% ../../../nbs/papers/murata2018/01_exploration.ipynb #5e8b6836
 def block_gradient(X: np.ndarray, y: np.ndarray, theta: np.ndarray, width: int) -> np.ndarray:
     """Gradient of the mean squared error, each block of coordinates from its own examples.
 
@@ -201,8 +209,7 @@ def textbook_exploration(
     X, y = check_stream(X, y)
     d, budget, top, width = check_sizes(X.shape[1], budget, top, width)
     eta, (size, growth) = check_step(eta, smoothness), check_batch(batch, growth)
-    theta = np.zeros(d) if theta0 is None else check_magnitude("theta0", check_array("theta0", theta0, (d,)))
-    if np.count_nonzero(theta) > top: fail("nonzero entries of theta0", int(np.count_nonzero(theta)), f"at most top = {top}")
+    theta = first_weights(theta0, d, top)
     most, blocks = (None if updates is None else check_int("updates", updates, 1)), -(-d // width)
     path, batches, used, bought = [theta], [], 0, 0
     while len(batches) != most:
@@ -267,7 +274,7 @@ def cut_weight(v: float) -> float:
     "A weight, of magnitude at most WEIGHT_LIMIT."
     return min(max(v, -WEIGHT_LIMIT), WEIGHT_LIMIT)
 
-
+# %% ../../../nbs/papers/murata2018/01_exploration.ipynb #7e3bb633
 @kernel(apart=True)
 def threshold_weights(state: tuple) -> None:
     "theta = H_s(z), and its support; O(d)."
@@ -313,7 +320,7 @@ def predict_example(state: tuple) -> float:
     real[YHAT] = total
     return total
 
-
+# %% ../../../nbs/papers/murata2018/01_exploration.ipynb #0a84af7d
 @kernel
 def learn_example(y: float, plan: tuple, state: tuple) -> None:
     "Add the example to the gradient of its block."
@@ -423,7 +430,7 @@ class HardThresholding(Learner):
     def _check_state(self) -> None:
         check_hard_state(self)
 
-
+# %% ../../../nbs/papers/murata2018/01_exploration.ipynb #9b1e73dd
 def check_places(lr: HardThresholding) -> int:
     "Raise `ValueError` unless the counts are in range; returns the phase."
     updates, phases = lr.explore[0], lr.exploit[0]
@@ -730,7 +737,7 @@ def _(case: Case) -> Evidence: return sparse_is_not_cone.check(case, ridge=0.01)
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #a34479ea
 #| code-fold: true
-#| code-summary: "Exported source: restricted_constants, stable_step"
+#| code-summary: "Exported source: restricted_constants"
 def restricted_constants(V: Any, top: int, k: int) -> tuple[Interval, Interval]:
     """Restricted strong convexity mu and smoothness L of the risk, of the order that one step of Exploration needs.
 
@@ -763,7 +770,9 @@ def restricted_constants(V: Any, top: int, k: int) -> tuple[Interval, Interval]:
     low, high = sparse_eigenvalues(V, min(len(V), 2 * top + k))
     return low.map(lambda v: 2 * v), high.map(lambda v: 2 * v)
 
-
+# %% ../../../nbs/papers/murata2018/01_exploration.ipynb #6da36fd3
+#| code-fold: true
+#| code-summary: "Exported source: stable_step"
 def stable_step(V: Any, top: int, k: int, rule: str = "best") -> float:
     """A step size from certified restricted constants.
 
@@ -827,7 +836,7 @@ def check_theory(d: Any, top: Any, k: Any, mu: Any, L: Any, eta: Any) -> tuple[i
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #e55494d4
 #| code-fold: true
-#| code-summary: "Exported source: contraction_factor, least_top"
+#| code-summary: "Exported source: contraction_factor"
 def contraction_factor(d: int, top: int, k: int, mu: float, L: float, eta: float | None = None) -> float:
     """What one step of hard thresholding with the true gradient leaves of the distance to the truth, at most.
 
@@ -859,8 +868,9 @@ def contraction_factor(d: int, top: int, k: int, mu: float, L: float, eta: float
     d, top, k, mu, L, eta = check_theory(d, top, k, mu, L, eta)
     return math.sqrt(truncation_factor(k, top, d)) * max(abs(1 - eta * mu), abs(1 - eta * L))
 
-
-
+# %% ../../../nbs/papers/murata2018/01_exploration.ipynb #3bc6e7e9
+#| code-fold: true
+#| code-summary: "Exported source: least_top"
 def least_top(k: int, kappa: float) -> int:
     """The fewest weights to keep so that a step contracts, for the best step size.
 
@@ -1106,7 +1116,7 @@ def _(case: Case) -> Evidence: return largest_error_is_rare.check(case, union=Fa
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #7ca530a0
 #| code-fold: true
-#| code-summary: "Exported source: bound_exploration, exploration_plan"
+#| code-summary: "Exported source: bound_exploration"
 def bound_exploration(
     batches: Any, d: int, top: int, k: int, start: float, mu: float, L: float, sigma: float = 0.0, x_max: float = 1.0,
     eta: float | None = None, chance: float | None = None,
@@ -1159,7 +1169,9 @@ def bound_exploration(
         out.append(rho * out[-1] + root * math.sqrt(bound_block_noise(d, m, B, min(out[-1] ** 2, 1e60), sigma, x_max, share)))
     return np.array(out) ** 2
 
-
+# %% ../../../nbs/papers/murata2018/01_exploration.ipynb #474a63fe
+#| code-fold: true
+#| code-summary: "Exported source: exploration_plan"
 def exploration_plan(
     eps: float, d: int, budget: int, top: int, k: int, start: float, mu: float, L: float, sigma: float = 0.0, x_max: float = 1.0,
     eta: float | None = None,

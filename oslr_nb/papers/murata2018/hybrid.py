@@ -17,19 +17,20 @@ import numpy as np
 
 from ...checks import check_array, check_indices, check_int, check_real, check_scales, fail
 from ...claims import Case, Evidence, claim, mean_limit, slope_interval
-from ...geometry import hard_threshold, truncation_factor
+from ...geometry import truncation_factor
 from oslr_nb.papers.murata2018.exploration import (
     WEIGHT_LIMIT,
     Descent,
     Exploration,
     HardThresholding,
-    block_gradient,
     bound_exploration,
     check_batch,
     check_sizes,
     check_start,
     check_step,
     contraction_factor,
+    first_weights,
+    textbook_exploration,
 )
 from ...protocol import LEARNERS, Environment, check_stream, play, register, simulate
 
@@ -89,7 +90,7 @@ def textbook_exploitation(
     y : array-like (n,)
         Labels.
     support : array-like of int
-        The coordinates that may have weights; at least one.
+        The coordinates that may have weights.
     eta : float, optional
         Step size. Default: 1 / smoothness.
     batch : int
@@ -119,7 +120,6 @@ def textbook_exploitation(
     """
     X, y = check_stream(X, y)
     S, values = check_start(X.shape[1], X.shape[1], support, start, "there are no more features")
-    check_int("size of the support", len(S), 1, why="without a feature there is nothing to learn")
     eta, (size, growth) = check_step(eta, smoothness), check_batch(batch, growth)
     theta = np.zeros(X.shape[1])
     theta[S] = values
@@ -201,25 +201,21 @@ def textbook_hybrid(
     X, y = check_stream(X, y)
     d, budget, top, width = check_sizes(X.shape[1], budget, top, width)
     first, second, growth = check_phases(d, width, explore, exploit, growth)
-    eta, blocks, theta = check_step(eta, smoothness), -(-d // width), np.zeros(d) if theta0 is None else check_array("theta0", theta0, (d,))
-    if (nonzero := int(np.count_nonzero(theta))) > top: fail("nonzero entries of theta0", nonzero, f"at most top = {top}")
+    eta, blocks, theta = check_step(eta, smoothness), -(-d // width), first_weights(theta0, d, top)
     path, batches, used, bought = [theta], [], 0, 0
     for phase, (updates, size) in next_phases(first, second, growth):
-        S = np.flatnonzero(theta)  # Exploitation keeps it; Exploration looks again at every update
-        for _ in range(updates):
-            n = size if phase else blocks * size
-            if used + n > len(X):
-                if batches: return Descent(np.array(path), batches, used, bought, len(X) - used)
-                why = f"the first update takes ceil(d / width) batch = {blocks} * {size} examples"
-                fail("number of examples", len(X), f"at least {n}", why)
-            Z, labels = X[used : used + n], y[used : used + n]
-            if phase: z = theta - eta * support_gradient(Z, labels, theta, S)
-            else:
-                S = np.flatnonzero(theta)
-                z = hard_threshold(theta - eta * block_gradient(Z, labels, theta, width), top)
-            theta = np.clip(z, -WEIGHT_LIMIT, WEIGHT_LIMIT)
-            bought += size * (len(S) if phase else d + (blocks - 1) * len(S))
-            path, batches, used = [*path, theta], [*batches, size], used + n
+        n = size if phase else blocks * size
+        fit = min(updates, (len(X) - used) // n)
+        if not fit and not batches:
+            why = f"the first update takes ceil(d / width) batch = {blocks} * {size} examples"
+            fail("number of examples", len(X), f"at least {n}", why)
+        if fit:
+            part, S = slice(used, used + fit * n), np.flatnonzero(theta)
+            if phase: run = textbook_exploitation(X[part], y[part], S, eta, size, updates=fit, start=theta[S])
+            else: run = textbook_exploration(X[part], y[part], budget, top, eta, size, updates=fit, width=width, theta0=theta)
+            theta, used, bought = run.theta, used + run.examples, bought + run.attributes
+            path, batches = [*path, *run.path[1:]], [*batches, *run.batches]
+        if fit < updates: return Descent(np.array(path), batches, used, bought, len(X) - used)
     raise AssertionError("the phases never end")
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #5ebe1447
@@ -254,7 +250,7 @@ def stable_exploitation_step(batch: int, L: float, K: float) -> float:
     if not K >= L / 2 * (1 - 1e-12): fail("K", K, f"at least L / 2 = {L / 2:g}", "fourth moments are at least squares of second ones")
     return batch / (L / 2 * (batch - 1) + K)
 
-
+# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #f5b18d83
 def exploitation_room(eta: float, batch: int, L: float, K: float) -> float:
     """Delta of the theorem on Exploitation: how many examples of a batch are left for averaging.
 
