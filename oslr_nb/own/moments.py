@@ -9,15 +9,15 @@ from all that was bought, ridges aggregated, scale-free.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..checks import check_array, check_choice, check_flag, check_int, check_real, fail, kernel
-from ..compiled import entry, strided
+from ..compiled import entry, strided, uniform
 from ..designs import draw_outside
 from ..protocol import Learner, register
-from ..sparse import best_support, lasso_weights
+from ..sparse import best_support, forward_select, greedy_state, lasso_weights
 
 # %% auto #0
 __all__ = ['SCALES', 'PRIOR', 'PairwiseLeastSquares']
@@ -31,17 +31,17 @@ GROWTH = 1.1  # favourites are chosen again when the number of rounds has grown 
 START = 5  # purchases of each feature on average before the first choice
 CUT = 1e3  # standardised values are cut off here
 FULL = 1e50  # weight of a round at which all sums are divided by it
-ROUNDS, HELD, NEXT, WEIGHT, COUNT, Y_SUM, Y_SQUARE, Y_REF, LOW, HIGH = range(10)  # places in `num`
+ROUNDS, HELD, NEXT, WEIGHT, COUNT, Y_SUM, Y_SQUARE, Y_REF, LOW, HIGH, ARM, YHAT = range(12)  # places in `num`
 N, SUM, SQUARE, LABEL, CROSS, REF = range(6)  # columns of `single`
-STATE = ("pairs", "slot", "owner", "age", "single", "S", "values", "favourites", "mark", "losses", "guess", "num")
+STATE = ("pairs", "slot", "owner", "age", "single", "S", "values", "favourites", "mark", "losses", "guess", "arms", "num")
 
 # %% ../../nbs/own/03_moments.ipynb #8d54bcfe
-def fresh_state(d: int, budget: int, top: int, rows: int | None, experts: int) -> dict[str, np.ndarray]:
+def fresh_state(d: int, budget: int, held: int, rows: int | None, experts: int) -> dict[str, np.ndarray]:
     "Arrays of a learner that has seen nothing, by the names of `STATE`."
     places = d * (d - 1) // 2 if rows is None else rows * d
     slot, owner = (np.zeros(0, np.int64), np.zeros(0, np.int64)) if rows is None else (np.full(d, -1), np.full(rows, -1))
     parts = (np.zeros((places, 4)), slot, owner, owner.copy(), np.zeros((d, 6)), np.zeros(budget, np.int64), np.zeros(budget),
-             np.zeros(top, np.int64), np.zeros(d, np.int64), np.zeros(experts), np.zeros(experts), np.zeros(10))
+             np.zeros(held, np.int64), np.zeros(d, np.int64), np.zeros(experts), np.zeros(experts), np.zeros(4), np.zeros(12))
     state = dict(zip(STATE, parts, strict=True))
     state["num"][WEIGHT], state["num"][NEXT] = 1.0, math.ceil(START * d / budget)
     return state
@@ -100,7 +100,7 @@ def pair_correlation(
 @kernel
 def correlations(state: tuple, room: tuple, S: np.ndarray, m: int, centre: bool, prior: float) -> float:
     "Fill R (below the diagonal), c, ridge and spread for the first m features of S; returns the deviation of the label."
-    pairs, slot, _, _, single, _, _, _, mark, _, _, num = state
+    pairs, slot, _, _, single, _, _, _, mark, _, _, _, num = state
     R, _, _, c, ridge, spread, _ = room
     d, weight, of_label = mark.size, num[WEIGHT], label_deviation(num, centre)
     for a in range(m):
@@ -134,7 +134,7 @@ def ridge_product(room: tuple, m: int, scale: float) -> float:
 @kernel
 def make_guesses(state: tuple, room: tuple, scales: np.ndarray, centre: bool, prior: float) -> None:
     "What each expert predicts from the bought values, cut off at the labels seen; the last one is the mean label (0 without centring)."
-    _, _, _, _, single, S, values, _, _, _, guess, num = state
+    _, _, _, _, single, S, values, _, _, _, guess, _, num = state
     z, spread = room[2], room[5]
     if num[COUNT] == 0:
         for s in range(guess.size): guess[s] = 0.0
@@ -157,7 +157,7 @@ def make_guesses(state: tuple, room: tuple, scales: np.ndarray, centre: bool, pr
 @kernel
 def aggregate(state: tuple) -> float:
     "Vovk's aggregating algorithm for the square loss on [LOW, HIGH]: the middle, moved by the difference of two mixed losses."
-    losses, guess, num = state[9], state[10], state[11]
+    losses, guess, num = state[9], state[10], state[12]
     low, high = num[LOW], num[HIGH]
     Y = (high - low) / 2
     if not Y > 0: return guess[0]
@@ -172,7 +172,7 @@ def aggregate(state: tuple) -> float:
 @kernel
 def learn_label(y: float, state: tuple, centre: bool, forget: float) -> float:
     "Losses of the experts, range and sums of the labels; returns the label about its reference, the first label."
-    losses, guess, num = state[9], state[10], state[11]
+    losses, guess, num = state[9], state[10], state[12]
     if num[COUNT] == 0:
         num[LOW] = num[HIGH] = y
         if centre: num[Y_REF] = y
@@ -199,7 +199,7 @@ def add_pair(pairs: np.ndarray, p: int, w: float, x: float, z: float) -> None:
 @kernel
 def learn_moments(v: float, state: tuple, centre: bool) -> None:
     "The sums of what was bought; v: label about its reference."
-    pairs, slot, _, _, single, S, values, _, mark, _, _, num = state
+    pairs, slot, _, _, single, S, values, _, mark, _, _, _, num = state
     w, d = num[WEIGHT], mark.size
     for a in range(S.size):
         f = single[S[a]]
@@ -225,7 +225,7 @@ def learn_moments(v: float, state: tuple, centre: bool) -> None:
 @kernel(apart=True)
 def weigh_afresh(state: tuple) -> None:
     "Divide all sums by the weight of a round, which becomes 1."
-    pairs, single, num = state[0], state[4], state[11]
+    pairs, single, num = state[0], state[4], state[12]
     w = num[WEIGHT]
     for p in range(pairs.shape[0]):
         for e in range(4): pairs[p, e] /= w
@@ -238,7 +238,10 @@ def weigh_afresh(state: tuple) -> None:
 @kernel
 def learn(y: float, state: tuple, centre: bool, forget: float) -> None:
     "All that a round teaches."
-    num = state[11]
+    num = state[12]
+    arms, arm = state[11], np.int64(num[ARM])
+    arms[2 * arm] += 1
+    arms[2 * arm + 1] += (num[YHAT] - y) ** 2
     if forget < 1:
         if num[WEIGHT] > FULL: weigh_afresh(state)
         num[WEIGHT] /= forget
@@ -247,10 +250,19 @@ def learn(y: float, state: tuple, centre: bool, forget: float) -> None:
 
 # %% ../../nbs/own/03_moments.ipynb #fba4be54
 @kernel
-def draw_features(words: np.ndarray, state: tuple) -> None:
-    "Buy the favourites, and of the other features a uniform subset."
-    S, favourites, mark, num = state[5], state[7], state[8], state[11]
-    stamp, held = np.int64(num[ROUNDS]) + 1, np.int64(num[HELD])
+def choose_arm(u: float, share: float, arms: np.ndarray) -> int:
+    "0 to explore, 1 to buy nothing but favourites: with chance `share` what has been worse, else what has been better."
+    if arms[0] == 0 or arms[2] == 0: return 0 if arms[0] == 0 else 1
+    better = arms[3] / arms[2] < arms[1] / arms[0]
+    return 1 if u < (1 - share if better else share) else 0
+
+
+@kernel
+def draw_features(words: np.ndarray, state: tuple, top: int, explore: float) -> None:
+    "Buy the favourites, all or `top` of them, and of the other features a uniform subset."
+    S, favourites, mark, arms, num = state[5], state[7], state[8], state[11], state[12]
+    num[ARM] = choose_arm(uniform(words), max(explore, (num[ROUNDS] + 1) ** (-1 / 3)), arms)
+    stamp, held = np.int64(num[ROUNDS]) + 1, min(np.int64(num[HELD]), top if num[ARM] == 0 else S.size)
     for a in range(held):
         S[a] = favourites[a]
         mark[S[a]] = stamp
@@ -260,7 +272,7 @@ def draw_features(words: np.ndarray, state: tuple) -> None:
 @kernel(apart=True)
 def choose_forward(state: tuple, chosen: np.ndarray, space: np.ndarray, scale: float, centre: bool, prior: float) -> int:
     "Forward selection on the shrunk correlations with ridge; returns how many of `chosen` were found. O(d k) a choice."
-    pairs, slot, _, _, single, _, _, _, mark, _, _, num = state
+    pairs, slot, _, _, single, _, _, _, mark, _, _, _, num = state
     d, weight, of_label = mark.size, num[WEIGHT], label_deviation(num, centre)
     spread, residual, free, rows = space[0], space[1], space[2], space[3:]
     for l in range(d):
@@ -293,7 +305,7 @@ def choose_forward(state: tuple, chosen: np.ndarray, space: np.ndarray, scale: f
 @kernel(apart=True)
 def assign_rows(state: tuple, chosen: np.ndarray, n: int) -> None:
     "A row of pairs for each of the first n chosen features: that of the feature whose choice is longest ago becomes empty."
-    pairs, slot, owner, age, mark, num = state[0], state[1], state[2], state[3], state[8], state[11]
+    pairs, slot, owner, age, mark, num = state[0], state[1], state[2], state[3], state[8], state[12]
     d = mark.size
     for m in range(n):
         if slot[chosen[m]] >= 0: age[slot[chosen[m]]] = np.int64(num[ROUNDS])
@@ -314,7 +326,7 @@ def fit_ridges(
     state: tuple, room: tuple, S: np.ndarray, m: int, scales: np.ndarray, centre: bool, prior: float, rate: float, w: np.ndarray,
 ) -> None:
     "Weights of each expert on the first m features of S, and in w their mean by exp(-rate loss / Y^2), Y half the range of the labels."
-    losses, num, L, z, spread, W = state[9], state[11], room[1], room[2], room[5], room[6]
+    losses, num, L, z, spread, W = state[9], state[12], room[1], room[2], room[5], room[6]
     of_label = correlations(state, room, S, m, centre, prior)
     Y, least, total = (num[HIGH] - num[LOW]) / 2, losses[0], 0.0
     for s in range(losses.size): least = min(least, losses[s])
@@ -338,19 +350,19 @@ def fit_ridges(
 @kernel
 def play_moments(
     words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: tuple, room: tuple, scales: np.ndarray, centre: bool,
-    prior: float, forget: float, limit: float, out: np.ndarray,
+    prior: float, forget: float, top: int, explore: float, limit: float, out: np.ndarray,
 ) -> int:
     "Rounds of `PairwiseLeastSquares` between two choices of favourites; returns how many were played."
-    S, values = state[5], state[6]
+    S, values, num = state[5], state[6], state[12]
     for t in range(rows.size):
         row, usable = rows[t], True
-        draw_features(words, state)
+        draw_features(words, state, top, explore)
         for a in range(S.size):
             values[a] = entry(X, row, S[a])
             usable &= abs(values[a]) <= limit  # False also where a value is NaN
         if not usable: return t
         make_guesses(state, room, scales, centre, prior)
-        out[t] = aggregate(state)
+        out[t] = num[YHAT] = aggregate(state)
         learn(y[row], state, centre, forget)
     return rows.size
 
@@ -361,12 +373,12 @@ def check_sizes(d: Any, budget: Any, top: Any, rows: Any, support: Any) -> tuple
     budget = check_int("budget", budget, 2, min(d, 2000), f"a pair is two of the d = {d} features, and a round costs budget^3")
     usual, most = (0, 0) if budget == d else (budget - max(2, budget // 4), budget - 2)
     top = check_int("top", usual if top is None else top, 0, most, "two random features show a pair, Observation 1 of Ito et al. 2017")
-    if rows is not None: rows = check_int("rows", rows, max(1, 2 * top), d, "all favourites need one, and those to be compared with")
+    if rows is not None: rows = check_int("rows", rows, min(2 * budget, d), d, "all favourites need one, and those that come next")
     if rows is not None and support != "greedy": fail("rows", rows, f"None for support = {support!r}", "it needs all pairs")
     if (d * d // 2 if rows is None else rows * d) > 2 * 10**8: fail("d" if rows is None else "rows", d if rows is None else rows, "smaller",
                                                              "at most 2 10^8 pairs are kept; rows = 1000, say, keeps fewer")
-    if support == "exact" and math.comb(d, top) > 10**6:
-        fail("support", support, "'greedy' or 'lasso'", f"there are {math.comb(d, top)} supports of {top} in {d} features, more than 10^6")
+    if support == "exact" and math.comb(d, budget) > 10**6:
+        fail("support", support, "'greedy' or 'lasso'", f"there are more than 10^6 sets of {budget} features of {d}")
     return d, budget, top, rows
 
 # %% ../../nbs/own/03_moments.ipynb #f2a8cead
@@ -374,19 +386,23 @@ class PairwiseMoments(Learner):
     "State, favourites and learning of the learners of this page (base class)."
 
     arrays = STATE
+    fixed: ClassVar[tuple[str, ...]] = ()  # arguments that a subclass does not have
 
     def __init__(
-        self, d: int, budget: int, held: int, kept: int | None, forget: Any, centre: Any, scales: Any, prior: Any, seed: Any, **params: Any,
+        self, d: int, budget: int, held: int, first: int, explore: Any, rows: int | None, forget: Any, centre: Any, scales: Any, prior: Any,
+        seed: Any, **params: Any,
     ):
-        self.centre, self.top, self.rows, self.support = check_flag("centre", centre), held, kept, params.get("support", "greedy")
+        self.centre, self.top, self.rows, self.support = check_flag("centre", centre), first, rows, params.get("support", "greedy")
+        self.explore = check_real("explore", explore, -1e-300, 1.0, "a share of the rounds")
         scales = np.sort(check_array("scales", scales, (None,)))
         if not 1 <= scales.size <= 100 or not 1e-30 <= scales.min() <= scales.max() <= 1e30:
             fail("scales", scales.tolist(), "1 to 100 numbers from 1e-30 to 1e30")
         if check_real("forget", forget, 0.0, 1.0, "the weight of a round falls by it") < 0.5:
             fail("forget", forget, "at least 0.5", "with less not even two rounds are remembered")
         self.scales, self.forget, self.prior = scales, float(forget), check_real("prior", prior, -1e-300, 1e30)
-        super().__init__(d, budget, seed, forget=self.forget, centre=self.centre, scales=scales.tolist(), prior=self.prior, **params)
-        for name, value in fresh_state(d, budget, held, kept, scales.size + 1).items(): setattr(self, name, value)
+        kept = {"explore": self.explore, "forget": self.forget, "centre": self.centre, "scales": scales.tolist(), "prior": self.prior}
+        super().__init__(d, budget, seed, **{name: value for name, value in kept.items() if name not in self.fixed}, **params)
+        for name, value in fresh_state(d, budget, held, rows, scales.size + 1).items(): setattr(self, name, value)
         b = budget + 2
         self.room = (np.zeros((b, b)), np.zeros((b, b)), *np.zeros((4, b)), np.zeros((scales.size + 1, b)))
 
@@ -396,7 +412,7 @@ class PairwiseMoments(Learner):
 
     @property
     def favourites_(self) -> np.ndarray:
-        "Features that are bought in every round now (n,), the most useful first."
+        "Features that are bought when it does not explore (n,), the most useful first."
         return self.favourites[: int(self.num[HELD])].copy()
 
     @property
@@ -427,22 +443,30 @@ class PairwiseMoments(Learner):
         fill_moments(self._state, V, b, spread, self.selection_scale, self.centre, self.prior)
         return V, b
 
+    def _forward_order(self, V: np.ndarray, b: np.ndarray, found: np.ndarray) -> np.ndarray:
+        "Places in `found` in the order of forward selection among them."
+        s, n = greedy_state(len(found), len(found)), len(found)
+        order = s.support[: forward_select(np.ascontiguousarray(V[np.ix_(found, found)]), b[found], n, 1e-10, s)]
+        return np.concatenate([order, np.setdiff1d(np.arange(n), order)])
+
     def _choose(self) -> None:
         "Choose the favourites, and say when they are chosen again."
         t = int(self.num[ROUNDS])
-        if self.top and self.budget < self.d:
-            if self.support == "greedy": found = self._forward(max(self.top, len(self.owner) // 2))
+        if k := self.favourites.size:
+            if self.support == "greedy": found = self._forward(max(k, len(self.owner) // 2))
             else:
                 V, b = self.moments()
-                found = best_support(V, b, self.top) if self.support == "exact" else np.flatnonzero(lasso_weights(V, b, self.top, 60))
+                found = best_support(V, b, k) if self.support == "exact" else np.flatnonzero(lasso_weights(V, b, k, 60))
+                found = found[self._forward_order(V, b, found)]
             if self.rows is not None: assign_rows(self._state, found, len(found))
-            n = min(len(found), self.top)
+            n = min(len(found), k)
             self.favourites[:n], self.num[HELD] = found[:n], n
+        self.arms /= 2
         memory = math.inf if self.forget == 1 else 1 / (1 - self.forget)
         self.num[NEXT] = t + max(1, math.ceil((GROWTH - 1) * min(t, memory)))
 
     def _query(self) -> np.ndarray:
-        draw_features(self.words, self._state)
+        draw_features(self.words, self._state, self.top, self.explore)
         return self.S.copy()
 
     def _update(self, y: float) -> None:
@@ -466,7 +490,8 @@ class PairwiseMoments(Learner):
         "The state is one that a run can reach: finite, its places in range, counts and squares not negative."
         for name in STATE: check_array(name, getattr(self, name), (None,) * getattr(self, name).ndim)
         whole = lambda name, v, high: check_int(name, int(v) if v == math.floor(v) else v, 0, high)
-        rounds, held = whole("rounds", self.num[ROUNDS], 2**53), whole("HELD", self.num[HELD], self.top)
+        rounds, held = whole("rounds", self.num[ROUNDS], 2**53), whole("HELD", self.num[HELD], self.favourites.size)
+        whole("ARM", self.num[ARM], 1)
         whole("NEXT", self.num[NEXT], 2**54)
         for name, low, high in (("S", 0, self.d - 1), ("favourites", 0, self.d - 1), ("mark", 0, rounds + 1),
                                 ("slot", -1, max(len(self.owner), 1) - 1), ("owner", -1, self.d - 1), ("age", -1, rounds)):
@@ -476,7 +501,8 @@ class PairwiseMoments(Learner):
         for r, i in enumerate(self.owner):
             if i >= 0 and self.slot[i] != r: fail("slot", int(self.slot[i]), f"the row {r} of its owner")
         if (self.slot >= 0).sum() != (self.owner >= 0).sum(): fail("slot", int((self.slot >= 0).sum()), "one row for each owner")
-        least = min(self.pairs[:, 0].min(initial=0), self.single[:, [N, SQUARE]].min(), self.losses.min(), *self.num[[COUNT, Y_SQUARE]])
+        least = min(self.pairs[:, 0].min(initial=0), self.arms.min(), self.single[:, [N, SQUARE]].min(), self.losses.min())
+        least = min(least, *self.num[[COUNT, Y_SQUARE]])
         if least < 0: fail("a count or a square", float(least), "at least 0")
         if not 1 <= self.num[WEIGHT] <= 2 * FULL: fail("WEIGHT", float(self.num[WEIGHT]), f"from 1 to {2 * FULL:g}")
         if not self.num[LOW] <= self.num[HIGH]: fail("LOW", float(self.num[LOW]), "at most HIGH")
@@ -488,7 +514,7 @@ def fill_moments(
     state: tuple, V: np.ndarray, b: np.ndarray, spread: np.ndarray, scale: float, centre: bool, prior: float,
 ) -> None:
     "All shrunk correlations, with ridge, into V (d, d) and b (d,); deviations into spread."
-    pairs, slot, _, _, single, _, _, _, mark, _, _, num = state
+    pairs, slot, _, _, single, _, _, _, mark, _, _, _, num = state
     d, weight, of_label = mark.size, num[WEIGHT], label_deviation(num, centre)
     for i in range(d):
         f = single[i]
@@ -509,8 +535,9 @@ def fill_moments(
 class PairwiseLeastSquares(PairwiseMoments):
     """Least squares on whatever was bought, from the second moments of pairs that were bought together; nothing to tune.
 
-    It buys favourites, chosen by forward selection at geometrically growing times, and a few random features. From all
-    bought values it predicts by ridge regression on their estimated correlations, for a grid of ridges that are aggregated.
+    It buys favourites, chosen by forward selection at geometrically growing times, and in rounds that explore (most of them,
+    where that predicts better) a few random features. From all bought values it predicts by ridge regression on their estimated
+    correlations, for a grid of ridges that are aggregated.
 
     Parameters
     ----------
@@ -519,13 +546,15 @@ class PairwiseLeastSquares(PairwiseMoments):
     budget : int
         k', features bought in a round, from 2 to d and at most 2000.
     top : int, optional
-        Favourites, from 0 to budget - 2 (0 if all is bought). Default: all but a quarter of the budget, and but two at least.
+        Favourites in a round that explores, from 0 to budget - 2. Default: all but a quarter of the budget, and but two at least.
+    explore : float, default 0.05
+        Least share of the rounds with random features, from 0 to 1 (all); in round t at least t^(-1/3).
     support : {"greedy", "exact", "lasso"}
         How favourites are chosen: forward selection; all sets of that size, at most 10^6 of them; the Lasso in the moments.
     forget : float, default 1
         Factor from 0.5 to 1 by which a round loses weight with every later one; a memory of 1 / (1 - forget) rounds.
     rows : int, optional
-        Keep the pairs of this many features with all others, at least 2 top. Default: all pairs, 16 d^2 bytes.
+        Keep the pairs of this many features with all others, at least 2 budget. Default: all pairs, 16 d^2 bytes.
     centre : bool, default True
         Whether means are taken out, which an intercept costs otherwise.
     scales : sequence of float
@@ -542,13 +571,13 @@ class PairwiseLeastSquares(PairwiseMoments):
     intercept_ : float
         Added to their score.
     favourites_ : array of int64
-        Features that are bought in every round now.
+        Features that are bought when it does not explore, the most useful first; `top` of them when it does.
     purchases_ : array (d,)
         How often each feature was bought, by the weights of forgetting.
     selection_scale : float
         Scale with the smallest loss so far, with which favourites are chosen.
     top : int
-        Most favourites.
+        Favourites in a round that explores.
 
     Raises
     ------
@@ -570,12 +599,13 @@ class PairwiseLeastSquares(PairwiseMoments):
     """
 
     def __init__(
-        self, d: int, budget: int, *, top: int | None = None, support: str = "greedy", forget: float = 1.0, rows: int | None = None,
-        centre: bool = True, scales: Any = SCALES, prior: float = PRIOR, seed: Any = None,
+        self, d: int, budget: int, *, top: int | None = None, explore: float = 0.05, support: str = "greedy", forget: float = 1.0,
+        rows: int | None = None, centre: bool = True, scales: Any = SCALES, prior: float = PRIOR, seed: Any = None,
     ):
         support = check_choice("support", support, ("greedy", "exact", "lasso"))
         d, budget, top, rows = check_sizes(d, budget, top, rows, support)
-        super().__init__(d, budget, top, rows, forget, centre, scales, prior, seed, top=top, support=support, rows=rows)
+        args = (budget if budget < d else 0, top, explore, rows, forget, centre, scales, prior, seed)
+        super().__init__(d, budget, *args, top=top, support=support, rows=rows)
 
     @property
     def coef_(self) -> np.ndarray:
@@ -597,8 +627,9 @@ class PairwiseLeastSquares(PairwiseMoments):
     def _predict(self, values: np.ndarray) -> float:
         self.values[:] = values
         make_guesses(self._state, self.room, self.scales, self.centre, self.prior)
-        return aggregate(self._state)
+        self.num[YHAT] = aggregate(self._state)
+        return float(self.num[YHAT])
 
     def _play(self, X: tuple, y: np.ndarray, rows: np.ndarray, out: np.ndarray, bought: np.ndarray) -> int:
-        args = (self.room, self.scales, self.centre, self.prior, self.forget, self._limit, out)
+        args = (self.room, self.scales, self.centre, self.prior, self.forget, self.top, self.explore, self._limit, out)
         return play_moments(self.words, X, y, rows, self._state, *args)
