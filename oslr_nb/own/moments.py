@@ -400,8 +400,8 @@ class PairwiseMoments(Learner):
         if check_real("forget", forget, 0.0, 1.0, "the weight of a round falls by it") < 0.5:
             fail("forget", forget, "at least 0.5", "with less not even two rounds are remembered")
         self.scales, self.forget, self.prior = scales, float(forget), check_real("prior", prior, -1e-300, 1e30)
-        kept = {"explore": self.explore, "forget": self.forget, "centre": self.centre, "scales": scales.tolist(), "prior": self.prior}
-        super().__init__(d, budget, seed, **{name: value for name, value in kept.items() if name not in self.fixed}, **params)
+        kept = {"rows": rows, "explore": self.explore, "forget": self.forget, "centre": self.centre, "prior": self.prior}
+        super().__init__(d, budget, seed, scales=scales.tolist(), **{name: value for name, value in kept.items() if name not in self.fixed}, **params)
         for name, value in fresh_state(d, budget, held, rows, scales.size + 1).items(): setattr(self, name, value)
         b = budget + 2
         self.room = (np.zeros((b, b)), np.zeros((b, b)), *np.zeros((4, b)), np.zeros((scales.size + 1, b)))
@@ -605,7 +605,7 @@ class PairwiseLeastSquares(PairwiseMoments):
         support = check_choice("support", support, ("greedy", "exact", "lasso"))
         d, budget, top, rows = check_sizes(d, budget, top, rows, support)
         args = (budget if budget < d else 0, top, explore, rows, forget, centre, scales, prior, seed)
-        super().__init__(d, budget, *args, top=top, support=support, rows=rows)
+        super().__init__(d, budget, *args, top=top, support=support)
 
     @property
     def coef_(self) -> np.ndarray:
