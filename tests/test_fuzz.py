@@ -89,7 +89,7 @@ def fitting(key):
     "Arguments with which the learner plays the stream of this file."
     cls = oslr.LEARNERS[key].cls
     given = inspect.signature(cls).parameters
-    needed = {n: v for n, v in NEEDED.items() if n in given and (given[n].default is inspect.Parameter.empty or n in ("k", "eta"))}
+    needed = {n: v for n, v in NEEDED.items() if n in given and (given[n].default is inspect.Parameter.empty or n in ("k", "eta", "T"))}
     return cls, {**{n: v for n, v in (("d", D), ("budget", BUDGET)) if n in given}, "seed": 0, **needed}
 
 
