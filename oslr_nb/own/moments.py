@@ -498,7 +498,7 @@ class PairwiseMoments(Learner):
         rounds, held = whole("rounds", self.num[ROUNDS], 2**53), whole("HELD", self.num[HELD], self.favourites.size)
         whole("ARM", self.num[ARM], 1)
         whole("NEXT", self.num[NEXT], 2**54)
-        whole("CHOSEN", self.num[CHOSEN], self.scales.size - 1)
+        whole("CHOSEN", self.num[CHOSEN], self.scales.size)
         for name, low, high in (("S", 0, self.d - 1), ("favourites", 0, self.d - 1), ("mark", 0, rounds + 1),
                                 ("slot", -1, max(len(self.owner), 1) - 1), ("owner", -1, self.d - 1), ("age", -1, rounds)):
             a = getattr(self, name)
@@ -790,9 +790,9 @@ def fit_all(state: tuple, V: np.ndarray, b: np.ndarray, spread: np.ndarray, scal
                     whole = v > 1e-6 * own
                     V[a, a] = 1 / math.sqrt(v) if whole else 1.0
             if not whole: break
-        w[d] = mean
+        w[d] = table[scales.size, d] = mean
         if not whole:
-            for a in range(d): w[a] = table[s + 1, a] if s + 1 < scales.size else 0.0
+            for a in range(d): w[a] = table[s + 1, a]
             continue
         for a in range(d):
             v = b[a]
@@ -805,23 +805,41 @@ def fit_all(state: tuple, V: np.ndarray, b: np.ndarray, spread: np.ndarray, scal
 
 # %% ../../nbs/own/03_moments.ipynb #f0ca210a
 @kernel
-def estimate_risks(y: float, state: tuple, table: np.ndarray, shift: np.ndarray, risk: np.ndarray) -> None:
-    "Add to each expert's risk an unbiased estimate of its squared loss on this example, from a uniform set of features."
+def estimate_gains(y: float, state: tuple, table: np.ndarray, shift: np.ndarray, gains: np.ndarray) -> None:
+    """Unbiased estimates of the squared losses of all fits on this example, from a uniform set of features; their differences.
+
+    Row s of `gains`: sums of loss(s) - loss(s + 1) and of its square, and the number of examples."""
     S, values = state[5], state[6]
-    d, m = shift.size, S.size
+    d, m, last = shift.size, S.size, 0.0
     one, two = d / m, d / m * ((d - 1) / (m - 1))
-    for s in range(risk.size):
+    for s in range(table.shape[0] - 1, -1, -1):
         left, total, squares = y - table[s, d], 0.0, 0.0
         for a in range(m):
             part = table[s, S[a]] * (values[a] - shift[S[a]])
             total += part
             squares += part * part
-        risk[s] += left * left - 2 * left * one * total + one * squares + two * (total * total - squares)
+        loss = left * left - 2 * left * one * total + one * squares + two * (total * total - squares)
+        if s < gains.shape[0]:
+            gains[s, 0] += loss - last
+            gains[s, 1] += (loss - last) ** 2
+            gains[s, 2] += 1
+        last = loss
+
+
+@kernel
+def safe_choice(gains: np.ndarray) -> int:
+    "From the mean label on to smaller and smaller ridges, as long as each is better than the one before by two standard errors."
+    s = gains.shape[0]
+    while s > 0:
+        total, squares, n = gains[s - 1, 0], gains[s - 1, 1], gains[s - 1, 2]
+        if not (total < 0 and total * total > 4 * squares and n > 1): break
+        s -= 1
+    return s
 
 
 @kernel
 def play_training(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: tuple, table: np.ndarray, shift: np.ndarray, risk: np.ndarray,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: tuple, table: np.ndarray, shift: np.ndarray, gains: np.ndarray,
     centre: bool, forget: float, w: np.ndarray, intercept: float, limit: float, out: np.ndarray,
 ) -> int:
     "Rounds of `PairwiseTrainingOnly` between two fits; returns how many were played. Nothing is scored if `out` is empty."
@@ -838,7 +856,7 @@ def play_training(
             values[a] = entry(X, row, S[a])
             usable &= abs(values[a]) <= limit
         if not usable: return t
-        estimate_risks(y[row], state, table, shift, risk)
+        estimate_gains(y[row], state, table, shift, gains)
         learn(y[row], state, centre, forget)
     return rows.size
 
@@ -848,8 +866,8 @@ def play_training(
 class PairwiseTrainingOnly(PairwiseMoments):
     """Pairwise second moments where only training is limited: ridge regression on all features, from uniform purchases.
 
-    The weights are fitted at geometrically growing times, for a grid of ridges; in force are those with the smallest unbiased
-    estimate of their loss on the examples since.
+    The weights are fitted at geometrically growing times, for a grid of ridges. In force is a ridge that is better than the next
+    larger one, as that is better than the one before, by two standard errors of unbiased estimates on fresh examples.
 
     Parameters
     ----------
@@ -877,7 +895,7 @@ class PairwiseTrainingOnly(PairwiseMoments):
     purchases_ : array (d,)
         How often each feature was bought, by the weights of forgetting.
     selection_scale : float
-        Scale in force.
+        Scale in force; infinite for the mean label.
 
     Raises
     ------
@@ -896,7 +914,7 @@ class PairwiseTrainingOnly(PairwiseMoments):
     """
 
     protocol: ClassVar[str] = "training-only"
-    arrays = (*STATE, "table", "shift", "risk")
+    arrays = (*STATE, "table", "shift", "gains")
     fixed = ("explore", "rows")
     growth = 1.25
 
@@ -908,7 +926,8 @@ class PairwiseTrainingOnly(PairwiseMoments):
         d, budget, _, _ = check_sizes(d, budget, 0, None, "greedy")
         super().__init__(d, budget, 0, 0, 1.0, None, forget, centre, scales, prior, seed)
         n = self.scales.size
-        self.table, self.shift, self.risk = np.zeros((n, d + 1)), np.zeros(d), np.zeros(n)
+        self.table, self.shift, self.gains = np.zeros((n + 1, d + 1)), np.zeros(d), np.zeros((n, 3))
+        self.num[CHOSEN] = n
 
     @property
     def coef_(self) -> np.ndarray:
@@ -923,8 +942,8 @@ class PairwiseTrainingOnly(PairwiseMoments):
 
     @property
     def selection_scale(self) -> float:
-        "Scale in force."
-        return float(self.scales[int(self.num[CHOSEN])])
+        "Scale in force; infinite for the mean label."
+        return float(np.append(self.scales, np.inf)[int(self.num[CHOSEN])])
 
     def _choose(self) -> None:
         "Fit all scales."
@@ -933,8 +952,8 @@ class PairwiseTrainingOnly(PairwiseMoments):
         fit_all(self._state, V, b, spread, self.scales, self.centre, self.table)
         f = self.single
         if self.centre: self.shift[:] = f[:, REF] + f[:, SUM] / np.where(f[:, N] > 0, f[:, N], 1)
-        self.num[CHOSEN] = np.argmin(self.risk)
-        self.risk /= 2
+        self.num[CHOSEN] = safe_choice(self.gains)
+        self.gains /= 2
         self._plan()
 
     def _predict(self, values: np.ndarray) -> float:
@@ -942,11 +961,11 @@ class PairwiseTrainingOnly(PairwiseMoments):
         return 0.0
 
     def _update(self, y: float) -> None:
-        estimate_risks(y, self._state, self.table, self.shift, self.risk)
+        estimate_gains(y, self._state, self.table, self.shift, self.gains)
         super()._update(y)
 
     def _play(self, X: tuple, y: np.ndarray, rows: np.ndarray, out: np.ndarray, bought: np.ndarray) -> int:
-        args = (self.table, self.shift, self.risk, self.centre, self.forget, self.coef_, self.intercept_, self._limit, out)
+        args = (self.table, self.shift, self.gains, self.centre, self.forget, self.coef_, self.intercept_, self._limit, out)
         return play_training(self.words, X, y, rows, self._state, *args)
 
     def _refuse(self, X: np.ndarray, row: int, t: int, bought: np.ndarray) -> NoReturn:
