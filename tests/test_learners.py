@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import itertools
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +24,7 @@ every_learner = pytest.mark.parametrize("key", KEYS)
 
 # arguments without a default, and the smallest budget where it is more than 2
 EXTRA = {"foster2016.FKK": {"k": 2, "T": 1500}} | {k: {"T": 1500} for k in KEYS if k.startswith("hazan2012.")}
-LEAST = {"foster2016.FKK": 4, "kale2017.DantzigOSLR": 4}
+LEAST = {"foster2016.FKK": 4, "kale2017.DantzigOSLR": 4, "own.PairwisePOSLR": 4}
 EVEN = {"cesabianchi2010.AER", "cesabianchi2010.Baseline"}
 EXTRA |= {"cesabianchi2010.AER": {"T": 1500}, "ito2017.RDA1": {"top": 0}}
 MEASURES = {"ito2018.LinearProjection", "ito2018.DictionaryProjection"}  # buy linear measurements, for which all features are read
@@ -33,7 +34,9 @@ EXTRA |= {k: {"k": 2} for k in DANTZIG} | {k: {"k": 2, "T": 1500} for k in GREED
 MURATA = {k for k in KEYS if k.startswith("murata2018.")}  # draw nothing, have no radius; normal noise, so no limit of labels
 EXTRA |= {"murata2018.Exploration": {"batch": 20}, "murata2018.Exploitation": {"batch": 20, "support": [1]}}
 EXTRA |= {"murata2018.Hybrid": {"explore": (2, 5), "exploit": (2, 20)}}
-UNBOUNDED = GREEDY | MURATA | {"ito2018.BlockBandit"}  # ridge regression or thresholding inside: no ball
+SCALE_FREE = {k for k in KEYS if k.startswith("own.Pairwise")}  # know no scale: no norms, no limits, no step
+EXTRA |= {"own.PairwisePOSLR": {"k": 2}}
+UNBOUNDED = GREEDY | MURATA | SCALE_FREE | {"ito2018.BlockBandit"}  # ridge regression or thresholding inside: no ball
 SCALES = {"x_norm": 40.0, "x_max": 10.0, "y_max": 40.0}  # no value of the streams of this file is larger
 OSLR = [k for k in KEYS if oslr.LEARNERS[k].protocol == "OSLR"]
 OPTIONS = [("cesabianchi2010.AER", kw) for kw in ({"output": "last"}, {"output": "proved", "centre": True}, {"calibrate": 0.4})]
@@ -45,7 +48,7 @@ OPTIONS += [(key, {"step": "adaptive"}) for key in ADAPTIVE] + [("ito2017.RDA2",
 
 def make(key, d=12, budget=6, **kw):
     "A learner for streams of normal features; Baseline has no step."
-    if key == "cesabianchi2010.Baseline": kw.pop("step", None)
+    if key == "cesabianchi2010.Baseline" or key in SCALE_FREE: kw.pop("step", None)
     if key in DANTZIG and "step" in kw: kw["C"] = kw.pop("step")
     if key in MURATA: kw["eta"] = 0.1 * kw.pop("step", 1.0)
     if key in EVEN and d and budget in range(3, d + 1): budget -= budget % 2
@@ -135,7 +138,7 @@ def test_options_play_and_resume(key, kw, stream, tmp_path):
     assert (blind.coef_ == whole.coef_).all() and blind.intercept_ == whole.intercept_
 
 
-@every_learner
+@pytest.mark.parametrize("key", sorted(set(KEYS) - SCALE_FREE))
 def test_beyond_the_scale_of_the_theorem(key, stream):
     "Values and labels beyond what the learner was told are refused by both drivers, the state as it was."
     lr = make(key, seed=0)
@@ -159,6 +162,18 @@ def test_beyond_the_scale_of_the_theorem(key, stream):
     lr.update(-40.0)
     X = np.full((2, 12), limit / np.sqrt(12) if norm else limit)  # just at the limits, also compiled
     assert np.isfinite(oslr.simulate(lr, X, np.array([40.0, -40.0])).predictions).all()
+
+
+@pytest.mark.parametrize("key", sorted(SCALE_FREE))
+def test_a_scale_changes_nothing_but_the_scale(key, stream):
+    "Features and label, or one feature, in another unit: exactly for powers of two, up to rounding for 10^6."
+    X, y = stream.X[:800], stream.y[:800]
+    run = lambda a, b: oslr.simulate(make(key, seed=3), X * a, y * b).predictions / b
+    plain, alone = run(1.0, 1.0), np.where(np.arange(12) == 4, 2.0**30, 2.0**-3)
+    assert np.ptp(plain[-100:]) > 0
+    for a in (2.0**-40, 2.0**40, alone):
+        for b in (2.0**-40, 2.0**40): assert (run(a, b) == plain).all()
+    for a, b in itertools.product((1e-6, 1e6), repeat=2): assert np.abs(run(a, b) - plain).max() < 1e-9 * np.abs(y).max()
 
 
 @pytest.mark.parametrize("key", sorted(EVEN))
@@ -194,7 +209,7 @@ def test_play_can_skip_what_fails(key, stream):
     run = oslr.play(lr := make(key, seed=1), env, skip=True)
     assert env.t == 100 and np.flatnonzero(~run.scored).tolist() == [7, 11] and np.isnan(run.predictions[7])
     assert np.isfinite(run.regret(np.zeros(12))).all() and np.isfinite(lr.coef_).all()
-    if key in DANTZIG | MURATA: return
+    if key in DANTZIG | MURATA | SCALE_FREE: return
     y[20] = 1000.0
     with pytest.raises(ValueError, match=r"y = 1000\.0: .*y_max"): oslr.play(make(key, seed=1), environment(key, X, y, 6), skip=True)
 

@@ -9,18 +9,18 @@ from all that was bought, ridges aggregated, scale-free.
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from ..checks import check_array, check_choice, check_flag, check_int, check_real, fail, kernel
+from ..checks import LARGEST, TOO_LARGE, check_array, check_choice, check_flag, check_int, check_real, fail, kernel
 from ..compiled import entry, strided, uniform
 from ..designs import draw_outside
 from ..protocol import Learner, register
 from ..sparse import best_support, forward_select, greedy_state, lasso_weights
 
 # %% auto #0
-__all__ = ['SCALES', 'PRIOR', 'PairwiseLeastSquares']
+__all__ = ['SCALES', 'PRIOR', 'PairwiseLeastSquares', 'PairwisePOSLR', 'PairwiseTrainingOnly']
 
 # %% ../../nbs/own/03_moments.ipynb #a4e36bca
 SCALES = (0.3, 3.0, 30.0, 300.0)  # of the ridges, one expert each; the mean of the labels is one more
@@ -31,7 +31,7 @@ GROWTH = 1.1  # favourites are chosen again when the number of rounds has grown 
 START = 5  # purchases of each feature on average before the first choice
 CUT = 1e3  # standardised values are cut off here
 FULL = 1e50  # weight of a round at which all sums are divided by it
-ROUNDS, HELD, NEXT, WEIGHT, COUNT, Y_SUM, Y_SQUARE, Y_REF, LOW, HIGH, ARM, YHAT = range(12)  # places in `num`
+ROUNDS, HELD, NEXT, WEIGHT, COUNT, Y_SUM, Y_SQUARE, Y_REF, LOW, HIGH, ARM, YHAT, CHOSEN = range(13)  # places in `num`
 N, SUM, SQUARE, LABEL, CROSS, REF = range(6)  # columns of `single`
 STATE = ("pairs", "slot", "owner", "age", "single", "S", "values", "favourites", "mark", "losses", "guess", "arms", "num")
 
@@ -41,7 +41,7 @@ def fresh_state(d: int, budget: int, held: int, rows: int | None, experts: int) 
     places = d * (d - 1) // 2 if rows is None else rows * d
     slot, owner = (np.zeros(0, np.int64), np.zeros(0, np.int64)) if rows is None else (np.full(d, -1), np.full(rows, -1))
     parts = (np.zeros((places, 4)), slot, owner, owner.copy(), np.zeros((d, 6)), np.zeros(budget, np.int64), np.zeros(budget),
-             np.zeros(held, np.int64), np.zeros(d, np.int64), np.zeros(experts), np.zeros(experts), np.zeros(4), np.zeros(12))
+             np.zeros(held, np.int64), np.zeros(d, np.int64), np.zeros(experts), np.zeros(experts), np.zeros(4), np.zeros(13))
     state = dict(zip(STATE, parts, strict=True))
     state["num"][WEIGHT], state["num"][NEXT] = 1.0, math.ceil(START * d / budget)
     return state
@@ -250,18 +250,18 @@ def learn(y: float, state: tuple, centre: bool, forget: float) -> None:
 
 # %% ../../nbs/own/03_moments.ipynb #fba4be54
 @kernel
-def choose_arm(u: float, share: float, arms: np.ndarray) -> int:
-    "0 to explore, 1 to buy nothing but favourites: with chance `share` what has been worse, else what has been better."
-    if arms[0] == 0 or arms[2] == 0: return 0 if arms[0] == 0 else 1
-    better = arms[3] / arms[2] < arms[1] / arms[0]
-    return 1 if u < (1 - share if better else share) else 0
+def choose_arm(u: float, share: float, held: float, arms: np.ndarray) -> int:
+    "0 to explore, 1 to buy nothing but favourites; `share` is the chance of what has been worse, and the least chance to explore."
+    if held == 0 or arms[0] == 0: return 0
+    better = arms[2] == 0 or arms[3] / arms[2] < arms[1] / arms[0]
+    return 1 if u < (1 - share if better else min(share, 1 - share)) else 0
 
 
 @kernel
 def draw_features(words: np.ndarray, state: tuple, top: int, explore: float) -> None:
     "Buy the favourites, all or `top` of them, and of the other features a uniform subset."
     S, favourites, mark, arms, num = state[5], state[7], state[8], state[11], state[12]
-    num[ARM] = choose_arm(uniform(words), max(explore, (num[ROUNDS] + 1) ** (-1 / 3)), arms)
+    num[ARM] = choose_arm(uniform(words), max(explore, (num[ROUNDS] + 1) ** (-1 / 3)), num[HELD], arms)
     stamp, held = np.int64(num[ROUNDS]) + 1, min(np.int64(num[HELD]), top if num[ARM] == 0 else S.size)
     for a in range(held):
         S[a] = favourites[a]
@@ -387,6 +387,7 @@ class PairwiseMoments(Learner):
 
     arrays = STATE
     fixed: ClassVar[tuple[str, ...]] = ()  # arguments that a subclass does not have
+    growth: ClassVar[float] = GROWTH
 
     def __init__(
         self, d: int, budget: int, held: int, first: int, explore: Any, rows: int | None, forget: Any, centre: Any, scales: Any, prior: Any,
@@ -401,7 +402,8 @@ class PairwiseMoments(Learner):
             fail("forget", forget, "at least 0.5", "with less not even two rounds are remembered")
         self.scales, self.forget, self.prior = scales, float(forget), check_real("prior", prior, -1e-300, 1e30)
         kept = {"rows": rows, "explore": self.explore, "forget": self.forget, "centre": self.centre, "prior": self.prior}
-        super().__init__(d, budget, seed, scales=scales.tolist(), **{name: value for name, value in kept.items() if name not in self.fixed}, **params)
+        kept = {name: value for name, value in kept.items() if name not in self.fixed}
+        super().__init__(d, budget, seed, scales=scales.tolist(), **kept, **params)
         for name, value in fresh_state(d, budget, held, rows, scales.size + 1).items(): setattr(self, name, value)
         b = budget + 2
         self.room = (np.zeros((b, b)), np.zeros((b, b)), *np.zeros((4, b)), np.zeros((scales.size + 1, b)))
@@ -451,7 +453,6 @@ class PairwiseMoments(Learner):
 
     def _choose(self) -> None:
         "Choose the favourites, and say when they are chosen again."
-        t = int(self.num[ROUNDS])
         if k := self.favourites.size:
             if self.support == "greedy": found = self._forward(max(k, len(self.owner) // 2))
             else:
@@ -462,8 +463,12 @@ class PairwiseMoments(Learner):
             n = min(len(found), k)
             self.favourites[:n], self.num[HELD] = found[:n], n
         self.arms /= 2
-        memory = math.inf if self.forget == 1 else 1 / (1 - self.forget)
-        self.num[NEXT] = t + max(1, math.ceil((GROWTH - 1) * min(t, memory)))
+        self._plan()
+
+    def _plan(self) -> None:
+        "When the next choice is made."
+        t, memory = int(self.num[ROUNDS]), math.inf if self.forget == 1 else 1 / (1 - self.forget)
+        self.num[NEXT] = t + max(1, math.ceil((self.growth - 1) * min(t, memory)))
 
     def _query(self) -> np.ndarray:
         draw_features(self.words, self._state, self.top, self.explore)
@@ -488,11 +493,12 @@ class PairwiseMoments(Learner):
 
     def _check_state(self) -> None:
         "The state is one that a run can reach: finite, its places in range, counts and squares not negative."
-        for name in STATE: check_array(name, getattr(self, name), (None,) * getattr(self, name).ndim)
+        for name in self.arrays: check_array(name, getattr(self, name), (None,) * getattr(self, name).ndim)
         whole = lambda name, v, high: check_int(name, int(v) if v == math.floor(v) else v, 0, high)
         rounds, held = whole("rounds", self.num[ROUNDS], 2**53), whole("HELD", self.num[HELD], self.favourites.size)
         whole("ARM", self.num[ARM], 1)
         whole("NEXT", self.num[NEXT], 2**54)
+        whole("CHOSEN", self.num[CHOSEN], self.scales.size)
         for name, low, high in (("S", 0, self.d - 1), ("favourites", 0, self.d - 1), ("mark", 0, rounds + 1),
                                 ("slot", -1, max(len(self.owner), 1) - 1), ("owner", -1, self.d - 1), ("age", -1, rounds)):
             a = getattr(self, name)
@@ -633,3 +639,337 @@ class PairwiseLeastSquares(PairwiseMoments):
     def _play(self, X: tuple, y: np.ndarray, rows: np.ndarray, out: np.ndarray, bought: np.ndarray) -> int:
         args = (self.room, self.scales, self.centre, self.prior, self.forget, self.top, self.explore, self._limit, out)
         return play_moments(self.words, X, y, rows, self._state, *args)
+
+# %% ../../nbs/own/03_moments.ipynb #d830d571
+@kernel
+def guess_committed(state: tuple, W: np.ndarray) -> None:
+    "What the weights of each expert on the favourites, rows of W, say of the bought values, cut off at the labels seen."
+    values, guess, num = state[6], state[10], state[12]
+    for s in range(guess.size):
+        guess[s] = 0.0
+        for a in range(np.int64(num[HELD])): guess[s] += W[s, a] * values[a]
+        guess[s] = min(max(guess[s], num[LOW]), num[HIGH])
+
+
+@kernel
+def commit_weights(state: tuple, room: tuple, scales: np.ndarray, prior: float, w: np.ndarray) -> int:
+    "Weights of all experts on the favourites, into the room, and their mean w; returns how many are not 0."
+    n, count = np.int64(state[12][HELD]), 0
+    fit_ridges(state, room, state[7], n, scales, False, prior, 0.125, w)
+    for a in range(n): count += w[a] != 0
+    return count
+
+
+@kernel
+def play_committed(
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: tuple, room: tuple, scales: np.ndarray, prior: float,
+    forget: float, limit: float, w: np.ndarray, out: np.ndarray, bought: np.ndarray,
+) -> int:
+    "Rounds of `PairwisePOSLR` between two choices of favourites; returns how many were played."
+    S, values, favourites, num = state[5], state[6], state[7], state[12]
+    for t in range(rows.size):
+        row, usable, score = rows[t], True, 0.0
+        count = commit_weights(state, room, scales, prior, w)
+        draw_features(words, state, favourites.size, 1.0)
+        for a in range(S.size):
+            values[a] = entry(X, row, S[a])
+            usable &= abs(values[a]) <= limit
+        if not usable: return t
+        for a in range(np.int64(num[HELD])): score += w[a] * values[a]
+        out[t], bought[t] = score, S.size + count
+        guess_committed(state, room[6])
+        learn(y[row], state, False, forget)
+    return rows.size
+
+# %% ../../nbs/own/03_moments.ipynb #fc8d61e3
+@register("own", budget="budget >= k + 2, besides the k committed weights", assumptions="none to run", bound="none proved here",
+          cost="O(budget^2 + k^3), and O(d k^2) at log T times",
+          tex={"budget": r"`budget` $=k_0\ge k+2$, besides the $k$ committed weights",
+               "cost": r"$O(k_0^2+k^3)$; $O(dk^2)$ at $O(\log T)$ times"})
+class PairwisePOSLR(PairwiseMoments):
+    """Pairwise second moments as a proper learner: it commits k-sparse weights, then buys.
+
+    It commits the mean, over the grid of ridges, of least squares through the origin on k favourites; it buys them, and random features.
+
+    Parameters
+    ----------
+    d : int
+        Number of features, from 2; up to 20,000 with all pairs.
+    budget : int
+        k0, features bought in a round besides the k committed ones, from k + 2 to d.
+    k : int
+        Most nonzero weights, at least 1.
+    forget : float, default 1
+        Factor from 0.5 to 1 by which a round loses weight with every later one.
+    rows : int, optional
+        Keep the pairs of this many features with all others, at least 2 budget. Default: all pairs.
+    scales : sequence of float
+        Ridges in units of the noise of a moment; one expert each.
+    prior : float
+        A correlation from n rounds is multiplied by n / (n + prior).
+    seed : int, SeedSequence or Generator, optional
+        Source of the draws.
+
+    Attributes
+    ----------
+    coef_ : array (d,)
+        The weights that are committed next.
+    favourites_ : array of int64
+        Features that have weights.
+    purchases_ : array (d,)
+        How often each feature was bought, by the weights of forgetting.
+    selection_scale : float
+        Scale with the smallest loss so far, with which favourites are chosen.
+    top : int
+        k.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or a bought value or a label is no number of usable size.
+    ProtocolError
+        If commit, query, observe and update are called out of order.
+
+    Notes
+    -----
+    POSLR scores weights without an intercept, so nothing is centred. The favourites are among those bought; the protocol books them twice.
+    Source: ours; `nbs/own/03_moments.ipynb`.
+
+    See Also
+    --------
+    PairwiseLeastSquares : predicts after it has bought.
+    """
+
+    protocol: ClassVar[str] = "POSLR"
+    fixed = ("explore", "centre")
+
+    def __init__(
+        self, d: int, budget: int, k: int, *, forget: float = 1.0, rows: int | None = None, scales: Any = SCALES, prior: float = PRIOR,
+        seed: Any = None,
+    ):
+        d, budget, _, rows = check_sizes(d, budget, None, rows, "greedy")
+        most = d if budget == d else budget - 2
+        k = check_int("k", k, 1, most, "two random features show a pair, besides the committed ones")
+        super().__init__(d, budget, k, k, 1.0, rows, forget, False, scales, prior, seed, k=k)
+        self.w = np.zeros(k)
+
+    @property
+    def coef_(self) -> np.ndarray:
+        "The weights (d,) that are committed next."
+        out = np.zeros(self.d)
+        commit_weights(self._state, self.room, self.scales, self.prior, self.w)
+        out[self.favourites_] = self.w[: int(self.num[HELD])]
+        return out
+
+    def _predict(self, values: np.ndarray) -> float:
+        self.values[:] = values
+        commit_weights(self._state, self.room, self.scales, self.prior, self.w)
+        guess_committed(self._state, self.room[6])
+        return 0.0
+
+    def _play(self, X: tuple, y: np.ndarray, rows: np.ndarray, out: np.ndarray, bought: np.ndarray) -> int:
+        args = (self.room, self.scales, self.prior, self.forget, self._limit, self.w, out, bought)
+        return play_committed(self.words, X, y, rows, self._state, *args)
+
+# %% ../../nbs/own/03_moments.ipynb #6180f697
+@kernel(apart=True)
+def fit_all(state: tuple, V: np.ndarray, b: np.ndarray, spread: np.ndarray, scales: np.ndarray, centre: bool, table: np.ndarray) -> None:
+    "Ridge regression on all features for each scale into the rows of `table`; V (correlations above the diagonal) is overwritten below it."
+    single, num = state[4], state[12]
+    d, of_label = b.size, label_deviation(num, centre)
+    mean = num[Y_REF] + (num[Y_SUM] / num[COUNT] if centre else 0.0)
+    for s in range(scales.size - 1, -1, -1):
+        w, whole = table[s], True
+        for a in range(d):
+            own = 1 + scales[s] * math.sqrt(num[WEIGHT] / single[a, N]) if spread[a] > 0 else 1.0
+            for c in range(a + 1):
+                v = V[c, a] if c < a else own
+                for e in range(c): v -= V[a, e] * V[c, e]
+                if c < a: V[a, c] = v * V[c, c]
+                else:
+                    whole = v > 1e-6 * own
+                    V[a, a] = 1 / math.sqrt(v) if whole else 1.0
+            if not whole: break
+        w[d] = table[scales.size, d] = mean
+        if not whole:
+            for a in range(d): w[a] = table[s + 1, a]
+            continue
+        for a in range(d):
+            v = b[a]
+            for e in range(a): v -= V[a, e] * w[e]
+            w[a] = v * V[a, a]
+        for a in range(d - 1, -1, -1):
+            w[a] *= V[a, a]
+            for e in range(a): w[e] -= V[a, e] * w[a]
+        for a in range(d): w[a] = min(max(w[a] * of_label / spread[a], -1e200), 1e200) if spread[a] > 0 else 0.0
+
+# %% ../../nbs/own/03_moments.ipynb #f0ca210a
+@kernel
+def estimate_gains(y: float, state: tuple, table: np.ndarray, shift: np.ndarray, gains: np.ndarray) -> None:
+    """Unbiased estimates of the squared losses of all fits on this example, from a uniform set of features; their differences.
+
+    Row s of `gains`: sums of loss(s) - loss(s + 1) and of its square, and the number of examples."""
+    S, values = state[5], state[6]
+    d, m, last = shift.size, S.size, 0.0
+    one, two = d / m, d / m * ((d - 1) / (m - 1))
+    for s in range(table.shape[0] - 1, -1, -1):
+        left, total, squares = y - table[s, d], 0.0, 0.0
+        for a in range(m):
+            part = table[s, S[a]] * (values[a] - shift[S[a]])
+            total += part
+            squares += part * part
+        loss = left * left - 2 * left * one * total + one * squares + two * (total * total - squares)
+        if s < gains.shape[0]:
+            gains[s, 0] += loss - last
+            gains[s, 1] += (loss - last) ** 2
+            gains[s, 2] += 1
+        last = loss
+
+
+@kernel
+def safe_choice(gains: np.ndarray) -> int:
+    "From the mean label on to smaller and smaller ridges, as long as each is better than the one before by two standard errors."
+    s = gains.shape[0]
+    while s > 0:
+        total, squares, n = gains[s - 1, 0], gains[s - 1, 1], gains[s - 1, 2]
+        if not (total < 0 and total * total > 4 * squares and n > 1): break
+        s -= 1
+    return s
+
+
+@kernel
+def play_training(
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: tuple, table: np.ndarray, shift: np.ndarray, gains: np.ndarray,
+    centre: bool, forget: float, w: np.ndarray, intercept: float, limit: float, out: np.ndarray,
+) -> int:
+    "Rounds of `PairwiseTrainingOnly` between two fits; returns how many were played. Nothing is scored if `out` is empty."
+    S, values = state[5], state[6]
+    for t in range(rows.size):
+        row, usable, score = rows[t], True, intercept
+        if out.size > 0:
+            for i in range(w.size):
+                if w[i] != 0: score += w[i] * entry(X, row, i)
+            if not abs(score) < math.inf: return t
+            out[t] = score
+        draw_features(words, state, 0, 1.0)
+        for a in range(S.size):
+            values[a] = entry(X, row, S[a])
+            usable &= abs(values[a]) <= limit
+        if not usable: return t
+        estimate_gains(y[row], state, table, shift, gains)
+        learn(y[row], state, centre, forget)
+    return rows.size
+
+# %% ../../nbs/own/03_moments.ipynb #001d197d
+@register("own", budget="budget >= 2", assumptions="none to run", bound="none proved here", cost="O(budget^2), and O(d^3) at log T times",
+          tex={"budget": r"`budget` $=k'\ge2$", "cost": r"$O(k'^2)$; $O(d^3)$ at $O(\log T)$ times"})
+class PairwiseTrainingOnly(PairwiseMoments):
+    """Pairwise second moments where only training is limited: ridge regression on all features, from uniform purchases.
+
+    The weights are fitted at geometrically growing times, for a grid of ridges. In force is a ridge that is better than the next
+    larger one, as that is better than the one before, by two standard errors of unbiased estimates on fresh examples.
+
+    Parameters
+    ----------
+    d : int
+        Number of features, from 2 to 5000.
+    budget : int
+        k', features bought of an example, from 2 to d.
+    forget : float, default 1
+        Factor from 0.5 to 1 by which an example loses weight with every later one.
+    centre : bool, default True
+        Whether means are taken out, which an intercept costs otherwise.
+    scales : sequence of float
+        Ridges in units of the noise of a correlation; one fit each.
+    prior : float
+        A correlation from n examples is multiplied by n / (n + prior).
+    seed : int, SeedSequence or Generator, optional
+        Source of the draws.
+
+    Attributes
+    ----------
+    coef_ : array (d,)
+        Weights in force.
+    intercept_ : float
+        Added to their score.
+    purchases_ : array (d,)
+        How often each feature was bought, by the weights of forgetting.
+    selection_scale : float
+        Scale in force; infinite for the mean label.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or a bought value, a feature that is scored or a label is no number of usable size.
+    ProtocolError
+        If commit, query, observe and update are called out of order.
+
+    Notes
+    -----
+    Source: ours; `nbs/own/03_moments.ipynb`.
+
+    See Also
+    --------
+    PairwiseLeastSquares : predicts from what it buys.
+    """
+
+    protocol: ClassVar[str] = "training-only"
+    arrays = (*STATE, "table", "shift", "gains")
+    fixed = ("explore", "rows")
+    growth = 1.25
+
+    def __init__(
+        self, d: int, budget: int, *, forget: float = 1.0, centre: bool = True, scales: Any = SCALES, prior: float = PRIOR,
+        seed: Any = None,
+    ):
+        check_int("d", d, 2, 5000, "a fit costs d^3")
+        d, budget, _, _ = check_sizes(d, budget, 0, None, "greedy")
+        super().__init__(d, budget, 0, 0, 1.0, None, forget, centre, scales, prior, seed)
+        n = self.scales.size
+        self.table, self.shift, self.gains = np.zeros((n + 1, d + 1)), np.zeros(d), np.zeros((n, 3))
+        self.num[CHOSEN] = n
+
+    @property
+    def coef_(self) -> np.ndarray:
+        "Weights (d,) in force."
+        return self.table[int(self.num[CHOSEN]), : self.d].copy()
+
+    @property
+    def intercept_(self) -> float:
+        "Added to the score of `coef_`."
+        w = self.table[int(self.num[CHOSEN])]
+        return float(w[-1] - (w[:-1] * self.shift).sum())
+
+    @property
+    def selection_scale(self) -> float:
+        "Scale in force; infinite for the mean label."
+        return float(np.append(self.scales, np.inf)[int(self.num[CHOSEN])])
+
+    def _choose(self) -> None:
+        "Fit all scales."
+        V, b, spread = np.zeros((self.d, self.d)), np.zeros(self.d), np.zeros(self.d)
+        fill_moments(self._state, V, b, spread, 0.0, self.centre, self.prior)
+        fit_all(self._state, V, b, spread, self.scales, self.centre, self.table)
+        f = self.single
+        if self.centre: self.shift[:] = f[:, REF] + f[:, SUM] / np.where(f[:, N] > 0, f[:, N], 1)
+        self.num[CHOSEN] = safe_choice(self.gains)
+        self.gains /= 2
+        self._plan()
+
+    def _predict(self, values: np.ndarray) -> float:
+        self.values[:] = values
+        return 0.0
+
+    def _update(self, y: float) -> None:
+        estimate_gains(y, self._state, self.table, self.shift, self.gains)
+        super()._update(y)
+
+    def _play(self, X: tuple, y: np.ndarray, rows: np.ndarray, out: np.ndarray, bought: np.ndarray) -> int:
+        args = (self.table, self.shift, self.gains, self.centre, self.forget, self.coef_, self.intercept_, self._limit, out)
+        return play_training(self.words, X, y, rows, self._state, *args)
+
+    def _refuse(self, X: np.ndarray, row: int, t: int, bought: np.ndarray) -> NoReturn:
+        needed = np.flatnonzero(self.coef_)
+        for i in needed[~(np.abs(X[row, needed]) <= LARGEST)][:1]:
+            fail(f"X[{row}, {i}]", float(X[row, i]), TOO_LARGE, f"the score of round {t} needs it")
+        super()._refuse(X, row, t, bought)
