@@ -33,7 +33,8 @@ EXTRA |= {k: {"k": 2} for k in DANTZIG} | {k: {"k": 2, "T": 1500} for k in GREED
 MURATA = {k for k in KEYS if k.startswith("murata2018.")}  # draw nothing, have no radius; normal noise, so no limit of labels
 EXTRA |= {"murata2018.Exploration": {"batch": 20}, "murata2018.Exploitation": {"batch": 20, "support": [1]}}
 EXTRA |= {"murata2018.Hybrid": {"explore": (2, 5), "exploit": (2, 20)}}
-UNBOUNDED = GREEDY | MURATA | {"ito2018.BlockBandit"}  # ridge regression or thresholding inside: no ball
+FREE = {"own.CoinBetting"}  # know no scale, so refuse none
+UNBOUNDED = GREEDY | MURATA | FREE | {"ito2018.BlockBandit"}  # ridge regression or thresholding inside: no ball
 SCALES = {"x_norm": 40.0, "x_max": 10.0, "y_max": 40.0}  # no value of the streams of this file is larger
 OSLR = [k for k in KEYS if oslr.LEARNERS[k].protocol == "OSLR"]
 OPTIONS = [("cesabianchi2010.AER", kw) for kw in ({"output": "last"}, {"output": "proved", "centre": True}, {"calibrate": 0.4})]
@@ -42,8 +43,8 @@ OPTIONS += [("cesabianchi2010.Baseline", {"order": o, "estimator": e}) for o in 
 
 
 def make(key, d=12, budget=6, **kw):
-    "A learner for streams of normal features; Baseline has no step."
-    if key == "cesabianchi2010.Baseline": kw.pop("step", None)
+    "A learner for streams of normal features; Baseline and those that know no scale have no step."
+    if key == "cesabianchi2010.Baseline" or key in FREE: kw.pop("step", None)
     if key in DANTZIG and "step" in kw: kw["C"] = kw.pop("step")
     if key in MURATA: kw["eta"] = 0.1 * kw.pop("step", 1.0)
     if key in EVEN and d and budget in range(3, d + 1): budget -= budget % 2
@@ -132,7 +133,7 @@ def test_options_play_and_resume(key, kw, stream, tmp_path):
     assert (blind.coef_ == whole.coef_).all() and blind.intercept_ == whole.intercept_
 
 
-@every_learner
+@pytest.mark.parametrize("key", sorted(set(KEYS) - FREE))
 def test_beyond_the_scale_of_the_theorem(key, stream):
     "Values and labels beyond what the learner was told are refused by both drivers, the state as it was."
     lr = make(key, seed=0)
@@ -191,7 +192,7 @@ def test_play_can_skip_what_fails(key, stream):
     run = oslr.play(lr := make(key, seed=1), env, skip=True)
     assert env.t == 100 and np.flatnonzero(~run.scored).tolist() == [7, 11] and np.isnan(run.predictions[7])
     assert np.isfinite(run.regret(np.zeros(12))).all() and np.isfinite(lr.coef_).all()
-    if key in DANTZIG | MURATA: return
+    if key in DANTZIG | MURATA | FREE: return
     y[20] = 1000.0
     with pytest.raises(ValueError, match=r"y = 1000\.0: .*y_max"): oslr.play(make(key, seed=1), environment(key, X, y, 6), skip=True)
 
