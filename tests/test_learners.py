@@ -37,6 +37,8 @@ EXTRA |= {"murata2018.Hybrid": {"explore": (2, 5), "exploit": (2, 20)}}
 SCALE_FREE = {k for k in KEYS if k.startswith("own.Pairwise")}  # know no scale: no norms, no limits, no step
 EXTRA |= {"own.PairwisePOSLR": {"k": 2}}
 UNBOUNDED = GREEDY | MURATA | SCALE_FREE | {"ito2018.BlockBandit"}  # ridge regression or thresholding inside: no ball
+FREE = {"own.CoinBetting"}  # know no scale, so refuse none
+UNBOUNDED = GREEDY | MURATA | FREE | {"ito2018.BlockBandit"}  # ridge regression or thresholding inside: no ball
 SCALES = {"x_norm": 40.0, "x_max": 10.0, "y_max": 40.0}  # no value of the streams of this file is larger
 OSLR = [k for k in KEYS if oslr.LEARNERS[k].protocol == "OSLR"]
 OPTIONS = [("cesabianchi2010.AER", kw) for kw in ({"output": "last"}, {"output": "proved", "centre": True}, {"calibrate": 0.4})]
@@ -49,6 +51,8 @@ OPTIONS += [(key, {"step": "adaptive"}) for key in ADAPTIVE] + [("ito2017.RDA2",
 def make(key, d=12, budget=6, **kw):
     "A learner for streams of normal features; Baseline has no step."
     if key == "cesabianchi2010.Baseline" or key in SCALE_FREE: kw.pop("step", None)
+    "A learner for streams of normal features; Baseline and those that know no scale have no step."
+    if key == "cesabianchi2010.Baseline" or key in FREE: kw.pop("step", None)
     if key in DANTZIG and "step" in kw: kw["C"] = kw.pop("step")
     if key in MURATA: kw["eta"] = 0.1 * kw.pop("step", 1.0)
     if key in EVEN and d and budget in range(3, d + 1): budget -= budget % 2
@@ -139,6 +143,7 @@ def test_options_play_and_resume(key, kw, stream, tmp_path):
 
 
 @pytest.mark.parametrize("key", sorted(set(KEYS) - SCALE_FREE))
+@pytest.mark.parametrize("key", sorted(set(KEYS) - FREE))
 def test_beyond_the_scale_of_the_theorem(key, stream):
     "Values and labels beyond what the learner was told are refused by both drivers, the state as it was."
     lr = make(key, seed=0)
@@ -210,6 +215,7 @@ def test_play_can_skip_what_fails(key, stream):
     assert env.t == 100 and np.flatnonzero(~run.scored).tolist() == [7, 11] and np.isnan(run.predictions[7])
     assert np.isfinite(run.regret(np.zeros(12))).all() and np.isfinite(lr.coef_).all()
     if key in DANTZIG | MURATA | SCALE_FREE: return
+    if key in DANTZIG | MURATA | FREE: return
     y[20] = 1000.0
     with pytest.raises(ValueError, match=r"y = 1000\.0: .*y_max"): oslr.play(make(key, seed=1), environment(key, X, y, 6), skip=True)
 
