@@ -32,7 +32,7 @@ from oslr_nb.checks import (
 from ..claims import Case, Evidence, claim, mean_limit
 from ..compiled import entry, strided, uniform
 from ..designs import draw_outside, pair_minimum
-from ..protocol import LEARNERS, Environment, Learner, check_stream, play, register, simulate
+from ..protocol import Environment, Learner, check_stream, play, register, simulate
 from ..sparse import best_support, forward_select, forward_selection, greedy_state, lasso_weights
 
 # %% auto #0
@@ -799,7 +799,9 @@ def units_do_not_matter(case: Case, learner: Any = None) -> Evidence:
 
 @units_do_not_matter.control("a ridge with a unit: Algorithm 2 of Kale et al. 2017")
 def _(case: Case) -> Evidence:
-    make = lambda: LEARNERS["kale2017.OnlineGreedyOSLR"].cls(10, 5, k=2, T=500, x_max=1e20, y_max=1e20, seed=6)
+    from oslr_nb.papers.kale2017 import OnlineGreedyOSLR
+
+    make = lambda: OnlineGreedyOSLR(10, 5, k=2, T=500, x_max=1e20, y_max=1e20, seed=6)
     return units_do_not_matter.check(case, make)
 
 # %% ../../nbs/own/03_moments.ipynb #99ee371e
