@@ -1,0 +1,187 @@
+"Theorems on second moments: arguments, edges, the exact search against a grid, and what the page need not show."
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import oslr_nb.own.moment_theory as page
+from oslr_nb.claims import CLAIMS
+
+RNG = np.random.default_rng(8)
+
+
+def loss(w, V, b): return w @ V @ w - 2 * b @ w
+
+
+@pytest.mark.parametrize("indefinite", [False, True])
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_the_search_is_exact(k, indefinite):
+    "Nothing on a fine grid of the faces is lower, and at most k weights are used."
+    for B in (0.3, 1.0, 5.0):
+        A = RNG.standard_normal((3, 3))
+        V, b = (A + A.T if indefinite else A @ A.T), RNG.standard_normal(3)
+        w = page.sparse_minimiser(V, b, k, B)
+        assert (w != 0).sum() <= k and np.abs(w).sum() <= B * (1 + 1e-12)
+        grid = np.linspace(-B, B, 61)
+        for S in itertools.combinations(range(3), k):
+            points = np.zeros((61**k, 3))
+            points[:, S] = np.array(list(itertools.product(grid, repeat=k)))
+            points = points[np.abs(points).sum(axis=1) <= B * (1 + 1e-12)]
+            values = np.einsum("ni,ij,nj->n", points, V, points) - 2 * points @ b
+            assert loss(w, V, b) <= values.min() + 1e-9
+
+
+def test_the_search_where_the_matrix_is_singular():
+    V = np.ones((3, 3))
+    assert loss(page.sparse_minimiser(V, [1, 1, 1], 3, 2), V, np.ones(3)) == pytest.approx(-1)
+    assert loss(page.sparse_minimiser(np.zeros((3, 3)), [0.5, -1, 0], 2, 2), np.zeros((3, 3)), np.array([0.5, -1, 0])) == pytest.approx(-4)
+    assert not page.sparse_minimiser(np.eye(2), np.zeros(2), 2, 1).any()
+
+
+def test_batches_agree_with_single_problems():
+    A = RNG.standard_normal((7, 4, 4))
+    V, b = A + A.transpose(0, 2, 1), RNG.standard_normal((7, 4))
+    for w, M, c in zip(page.sparse_minima(V, b, 2, 0.7), V, b, strict=True):
+        assert np.allclose(w, page.sparse_minimiser(M, c, 2, 0.7), rtol=1e-9, atol=1e-12)
+
+
+def test_the_rule_finds_the_weights():
+    n, d = 20_000, 5
+    X = RNG.choice([-1.0, 1.0], (n, d))
+    y = 0.5 * X[:, 1] - 0.3 * X[:, 4] + 0.1 * RNG.choice([-1, 1], n)
+    S = np.argsort(RNG.random((n, d)), axis=1) < 3
+    pair = np.full((d, d), 3 / 10) + np.eye(d) * (3 / 5 - 3 / 10)
+    w = page.moment_rule(np.where(S, X, np.nan), y, S, pair, 2, 1.0)
+    assert set(np.flatnonzero(w)) == {1, 4} and np.allclose(w[[1, 4]], [0.5, -0.3], atol=0.05)
+    V, b = page.pair_moments(X, y, S, np.broadcast_to(pair, (n, d, d)))
+    assert np.allclose(page.sparse_minimiser(V, b, 2, 1.0), w) and np.allclose(V, V.T)
+
+
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda: page.pair_moments([[1.0]], [1], [[1]], [[1]]), "bought = "),
+    (lambda: page.pair_moments([[np.nan]], [1], [[True]], [[1]]), r"X\[0, 0\] = nan"),
+    (lambda: page.pair_moments([[1.0]], [1], [[True]], [[0]]), "pair = 0.0: it must be positive for what was bought"),
+    (lambda: page.pair_moments([[1.0]], [1], [[True]], [[1.5]]), "pair = 1.5: it must be chances, from 0 to 1"),
+    (lambda: page.pair_moments([[1.0]], [1], [[True]], [[[1]], [[1]]]), "shape of pair"),
+    (lambda: page.sparse_minimiser([[1, 2], [0, 1]], [1, 1], 1, 1), "V = 'not symmetric'"),
+    (lambda: page.sparse_minimiser(np.eye(40), np.ones(40), 9, 1), "k = 9: it must be smaller"),
+    (lambda: page.sparse_minimiser(np.eye(2), np.ones(2), 1, 0), "B = 0"),
+    (lambda: page.bound_moment_error(10, 5, 0), "every pair must be bought together with a known positive chance"),
+    (lambda: page.bound_moment_error(10, 5, 0.5, 6), "k = 6: it must be an integer from 1 to 5"),
+    (lambda: page.bound_fast_excess(10, 5, 0.5, 1, 2, 2), "phi = 2: .*features are of magnitude at most 1"),
+    (lambda: page.bound_subset_excess(10, 5, 0.5, 1, 6, 0.5), "p = 6: it must be an integer from 1 to 5"),
+    (lambda: page.bound_moment_regret(10, 5, 0.5, 1, 2, hindsight=1), "hindsight = 1"),
+    (lambda: page.bound_forward_selection(1, 1, 2, 1), "most = 1.0: it must be at least 2"),
+    (lambda: page.substitution([0.5, 0.6], [0, 0], 1), "p = .*weights of sum 1"),
+    (lambda: page.substitution([1.0], [2.0], 1), "z = 2.0: it must be of magnitude at most Y = 1"),
+    (lambda: page.aggregate([[1.0]], [2.0], 1.0), "y = 2.0: it must be of magnitude at most Y = 1"),
+    (lambda: page.aggregate(np.zeros((2, 0)), [1, 1]), "number of experts = 0"),
+    (lambda: page.aggregate([[1.0]], [1.0], rule="best"), "rule = 'best'"),
+    (lambda: page.bound_aggregate(2, 1.0, known=0), "known = 0"),
+    (lambda: page.random_gain(np.ones((2, 2)), [1, 1], [0], 1), "smallest eigenvalue of V"),
+    (lambda: page.random_gain(np.eye(3), np.ones(3), [0], 3), "r = 3: it must be an integer from 0 to 2"),
+    (lambda: page.random_gain(np.eye(60), np.ones(60), [0], 20), "r = 20: it must be smaller"),
+])
+def test_refused(call, message):
+    with pytest.raises(ValueError, match=message): call()
+
+
+def test_bounds_by_hand():
+    "Each constant once, written out."
+    n, d, q, B, k, phi = 10**6, 20, 0.1, 0.7, 3, 0.4
+    L, m = math.log(20 * 23), 10**5
+    error = math.sqrt(2 * L / m) + L / (3 * m)
+    assert page.bound_moment_error(n, d, q) == pytest.approx(error)
+    assert page.bound_moment_error(n, d, q, 1) == pytest.approx(math.sqrt(2 * math.log(80) / m) + math.log(80) / (3 * m))
+    H = L + math.log(100)
+    assert page.bound_moment_error(n, d, q, delta=0.01) == pytest.approx(math.sqrt(2 * H / m) + H / (3 * m))
+    M = L**2 + 2 * L + 2
+    square = 2 * (L + 1) / m + 2 * math.sqrt(2) * M**0.75 / (3 * m**1.5) + M / (9 * m**2)
+    assert page.bound_squared_error(n, d, q) == pytest.approx(square) and error**2 < square < 1.3 * error**2
+    assert page.bound_moment_excess(n, d, q, B) == pytest.approx(B * (B + 2) * error)
+    assert page.bound_fast_excess(n, d, q, B, k, phi) == pytest.approx(min(B * (B + 2) * error, 8 * k * (1 + B) ** 2 / phi * square))
+    assert page.bound_subset_excess(n, d, q, B, k, phi) == pytest.approx(k * (1 + B) ** 2 / phi * square)
+    root = 1 + B * (B + 2) * (2 * math.sqrt(2 * L * n / q) + L * (1 + math.log(n)) / (3 * q))
+    assert page.bound_moment_regret(n, d, q, B) == pytest.approx(root)
+    assert page.bound_moment_regret(n, d, q, B, hindsight=True) == pytest.approx(root + B * (B + 2) * math.sqrt(2 * L * n))
+    assert page.bound_forward_selection(4, 3, 0.5, 1) == pytest.approx((5 / 6) ** 4)
+    assert page.bound_aggregate(5, 3.0) == pytest.approx(18 * math.log(5))
+    assert page.bound_aggregate(5, 3.0, "mean", False) == pytest.approx(72 * math.log(5) + 18)
+
+
+@pytest.mark.parametrize(("k", "B", "phi"), [(1, 0.05, 1.0), (2, 1.0, 0.3), (4, 3.0, 0.05)])
+def test_regret_bounds_are_sums(k, B, phi):
+    "The closed forms are above the sums of the bounds on single rounds, and not by much."
+    d, q, T = 12, 0.2, 200_000
+    n = np.arange(1, T)
+    first = [page.bound_moment_excess(int(m), d, q, B, k) for m in n[:2000]]
+    assert 1 + sum(first) <= page.bound_moment_regret(2001, d, q, B, k) <= 1.6 * (1 + sum(first))
+    both = sum(page.bound_fast_excess(int(m), d, q, B, k, phi) for m in n[::1])
+    assert 1 + both <= page.bound_fast_regret(T, d, q, B, k, phi) <= 1.5 * (1 + both)
+
+
+def test_the_logarithm():
+    "A decade adds A ln 10, from far enough on."
+    A = 16 * 1.5**2 * 2 * (math.log(10 * 13) + 1) / (0.1 * 0.5)
+    at = [page.bound_fast_regret(10**e, 10, 0.1, 0.5, 2, 0.5) for e in (12, 13, 14)]
+    assert np.allclose(np.diff(at), A * math.log(10))
+
+
+def test_experts():
+    "Clipping, a single expert, the same answer in another unit, both rules against a formula for two experts."
+    y = np.array([1.0, -1.0, 1.0, 1.0])
+    assert np.allclose(page.aggregate(np.full((4, 1), 5.0), y, 1.0), 1) and np.allclose(page.aggregate(np.full((4, 1), 0.3), y, 1.0), 0.3)
+    P = RNG.standard_normal((30, 4))
+    z = RNG.standard_normal(30)
+    for rule, unit in itertools.product(("vovk", "mean"), (1e-6, 1e6)):
+        assert np.allclose(page.aggregate(P * unit, z * unit, rule=rule), unit * page.aggregate(P, z, rule=rule), rtol=1e-9)
+    assert page.aggregate(P, z)[0] == 0 and (np.abs(page.aggregate(P, z)[1:]) <= np.maximum.accumulate(np.abs(z))[:-1] * (1 + 1e-12)).all()
+    low, high = (-2 * math.log((math.exp(-((0.5 - s) ** 2) / 2) + math.exp(-((-0.2 - s) ** 2) / 2)) / 2) for s in (-1, 1))
+    assert page.substitution([0.5, 0.5], [1.0, -0.4], 2.0) == pytest.approx(2 * (low - high) / 4)
+    assert page.substitution([0.25, 0.75], [1.0, -0.4], 2.0, "mean") == pytest.approx(-0.05)
+    assert len(page.aggregate(np.zeros((0, 2)), [])) == 0
+
+
+@pytest.mark.parametrize("rule", ["vovk", "mean"])
+def test_one_prediction_serves_all_labels(rule):
+    "The square loss is at most the mixture's for labels in between, too."
+    eta = 0.5 if rule == "vovk" else 0.125
+    for _ in range(50):
+        p, z = RNG.dirichlet(np.full(3, 0.5)), RNG.uniform(-1, 1, 3)
+        yhat = page.substitution(p, z, 1.0, rule)
+        for y in np.linspace(-1, 1, 21): assert (yhat - y) ** 2 <= -math.log(p @ np.exp(-eta * (z - y) ** 2)) / eta + 1e-12
+
+
+def test_gains():
+    V = np.diag([1.0, 2.0, 4.0])
+    assert page.random_gain(V, [1, 2, 2], [0], 1) == pytest.approx((2 + 1) / 2) == page.bound_random_gain(V, [1, 2, 2], [0], 1)
+    assert page.random_gain(V, [1, 2, 2], [], 0) == page.bound_random_gain(V, [1, 2, 2], [], 0) == 0
+    assert page.random_gain(V, [1, 2, 2], [0, 1], 1) == pytest.approx(1)
+
+
+def test_drawn_counts_are_those_of_played_rounds():
+    "Mean and covariance of the drawn sums against rounds that are played one by one."
+    kinds = page.sign_rounds((0.3, 0.2, 0.0), 0.4, ((0, 1), (0, 2), (1, 2)))
+    assert kinds.p.sum() == pytest.approx(1)
+    assert np.allclose(kinds.p @ kinds.adds[:, :9], kinds.V.ravel()) and np.allclose(kinds.p @ kinds.adds[:, 9:], kinds.b)
+    n, rng = 50, np.random.default_rng(2)
+    V, b = next(page.drawn_moments(kinds, np.array([n]), 4000, rng))
+    x = np.array(list(itertools.product((1.0, -1.0), repeat=3)))
+    found = []
+    for _ in range(400):
+        X = x[rng.choice(8, n, p=(1 + 0.4 * x[:, 0] * x[:, 1]) / 8)]
+        y = np.where(rng.random(n) < (1 + X @ [0.3, 0.2, 0]) / 2, 1.0, -1.0)
+        S = np.ones((n, 3), bool)
+        S[np.arange(n), rng.integers(3, size=n)] = False
+        A, c = page.pair_moments(X, y, S, np.full((3, 3), 1 / 3) + np.eye(3) / 3)
+        found.append([A[0, 1], A[1, 1], c[0]])
+    drawn = np.c_[V[:, 0, 1], V[:, 1, 1], b[:, 0]]
+    assert np.allclose(np.mean(found, axis=0), drawn.mean(axis=0), atol=0.04)
+    assert np.allclose(np.cov(np.transpose(found)), np.cov(drawn.T), atol=0.02)
+
+
+def test_rows():
+    ids = [i for i, c in CLAIMS.items() if c.check.__module__ == page.__name__]
+    assert ids == [*(f"Z{i}" for i in range(1, 5)), "Z4h", *(f"Z{i}" for i in range(5, 14)), "Z13s", *(f"Z{i}" for i in range(14, 19))]
