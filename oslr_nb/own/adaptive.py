@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import LARGEST, check_array, check_magnitude, check_real, check_scales
+from ..checks import LARGEST, check_array, check_magnitude, check_real, check_scales, fail
 from ..claims import Case, Evidence, claim, mean_limit
 from ..designs import Observe, bound_observe_moment, gradient_estimate, gradient_second_moment, pair_minimum
 from ..geometry import top_buffer, top_k, top_update, truncation_factor
@@ -550,6 +550,7 @@ def algorithm_1_adaptive(
     """
     X, y = check_stream(X, check_magnitude("y", check_array("y", y, (None,))))
     (_, budget, top), radius = check_sizes(X.shape[1], budget, top), check_real("radius", radius, 1e-60, LARGEST)
+    if not callable(choose): fail("choose", choose, "a function of the round and the weights")
     h, squares, predictions = np.zeros(X.shape[1]), 0.0, []
     for t in range(len(X)):
         most = max(math.sqrt(squares), np.linalg.norm(h)) / radius     # lambda_t, or what keeps w in the ball
