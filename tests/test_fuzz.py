@@ -219,7 +219,7 @@ OTHERWISE = {
     **{f"own.{name}": {"B": 1.0, "p": 2, "b": np.linspace(-1, 1, D)}
        for name in ("bound_moment_excess", "bound_moment_regret", "bound_fast_excess", "bound_fast_regret", "bound_subset_excess",
                     "sparse_minimiser")},
-    **{f"own.{name}": {"B": 1.0, "bought": np.ones((T, D), bool), "pair": np.ones((D, D))} for name in ("pair_moments", "moment_rule")},
+    **{f"own.{name}": {"B": 1.0, "bought": np.ones((T, D), bool), "pair": np.ones((D, D))} for name in ("bought_moments", "moment_rule")},
     **{f"own.{name}": {"favourites": [0, 1], "b": np.linspace(-1, 1, D)} for name in ("random_gain", "bound_random_gain")},
     "own.bound_forward_selection": {"steps": 3, "least": 0.5, "most": 1.0},
     "own.substitution": {"p": [0.5, 0.5], "z": [0.1, -0.1], "Y": 1.0},

@@ -55,16 +55,16 @@ def test_the_rule_finds_the_weights():
     pair = np.full((d, d), 3 / 10) + np.eye(d) * (3 / 5 - 3 / 10)
     w = page.moment_rule(np.where(S, X, np.nan), y, S, pair, 2, 1.0)
     assert set(np.flatnonzero(w)) == {1, 4} and np.allclose(w[[1, 4]], [0.5, -0.3], atol=0.05)
-    V, b = page.pair_moments(X, y, S, np.broadcast_to(pair, (n, d, d)))
+    V, b = page.bought_moments(X, y, S, np.broadcast_to(pair, (n, d, d)))
     assert np.allclose(page.sparse_minimiser(V, b, 2, 1.0), w) and np.allclose(V, V.T)
 
 
 @pytest.mark.parametrize(("call", "message"), [
-    (lambda: page.pair_moments([[1.0]], [1], [[1]], [[1]]), "bought = "),
-    (lambda: page.pair_moments([[np.nan]], [1], [[True]], [[1]]), r"X\[0, 0\] = nan"),
-    (lambda: page.pair_moments([[1.0]], [1], [[True]], [[0]]), "pair = 0.0: it must be positive for what was bought"),
-    (lambda: page.pair_moments([[1.0]], [1], [[True]], [[1.5]]), "pair = 1.5: it must be chances, from 0 to 1"),
-    (lambda: page.pair_moments([[1.0]], [1], [[True]], [[[1]], [[1]]]), "shape of pair"),
+    (lambda: page.bought_moments([[1.0]], [1], [[1]], [[1]]), "bought = "),
+    (lambda: page.bought_moments([[np.nan]], [1], [[True]], [[1]]), r"X\[0, 0\] = nan"),
+    (lambda: page.bought_moments([[1.0]], [1], [[True]], [[0]]), "pair = 0.0: it must be positive for what was bought"),
+    (lambda: page.bought_moments([[1.0]], [1], [[True]], [[1.5]]), "pair = 1.5: it must be chances, from 0 to 1"),
+    (lambda: page.bought_moments([[1.0]], [1], [[True]], [[[1]], [[1]]]), "shape of pair"),
     (lambda: page.sparse_minimiser([[1, 2], [0, 1]], [1, 1], 1, 1), "V = 'not symmetric'"),
     (lambda: page.sparse_minimiser(np.eye(40), np.ones(40), 9, 1), "k = 9: it must be smaller"),
     (lambda: page.sparse_minimiser(np.eye(2), np.ones(2), 1, 0), "B = 0"),
@@ -175,7 +175,7 @@ def test_drawn_counts_are_those_of_played_rounds():
         y = np.where(rng.random(n) < (1 + X @ [0.3, 0.2, 0]) / 2, 1.0, -1.0)
         S = np.ones((n, 3), bool)
         S[np.arange(n), rng.integers(3, size=n)] = False
-        A, c = page.pair_moments(X, y, S, np.full((3, 3), 1 / 3) + np.eye(3) / 3)
+        A, c = page.bought_moments(X, y, S, np.full((3, 3), 1 / 3) + np.eye(3) / 3)
         found.append([A[0, 1], A[1, 1], c[0]])
     drawn = np.c_[V[:, 0, 1], V[:, 1, 1], b[:, 0]]
     assert np.allclose(np.mean(found, axis=0), drawn.mean(axis=0), atol=0.04)
