@@ -37,8 +37,8 @@ def __getattr__(name: str) -> Any:
     for module, names in HOME.items():
         if name in names: return getattr(importlib.import_module(f"oslr_nb.{module}"), name)
     if name == "LEARNERS":
-        for paper in importlib.import_module("oslr_nb.claims").papers():
-            importlib.import_module(f"oslr_nb.papers.{paper}")
+        claims = importlib.import_module("oslr_nb.claims")
+        for paper in claims.papers(): importlib.import_module(claims.module_of(paper))
         return importlib.import_module("oslr_nb.protocol").LEARNERS
     for module in (f"oslr_nb.papers.{name}", f"oslr_nb.{name}"):
         if not name.startswith("_") and importlib.util.find_spec(module): return importlib.import_module(module)

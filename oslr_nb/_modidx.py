@@ -55,6 +55,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                 'oslr_nb.claims.ledger_row': ('core/claims.html#ledger_row', 'oslr_nb/claims.py'),
                                 'oslr_nb.claims.load_claims': ('core/claims.html#load_claims', 'oslr_nb/claims.py'),
                                 'oslr_nb.claims.mean_limit': ('core/claims.html#mean_limit', 'oslr_nb/claims.py'),
+                                'oslr_nb.claims.module_of': ('core/claims.html#module_of', 'oslr_nb/claims.py'),
                                 'oslr_nb.claims.on_click': ('core/claims.html#on_click', 'oslr_nb/claims.py'),
                                 'oslr_nb.claims.one_thread': ('core/claims.html#one_thread', 'oslr_nb/claims.py'),
                                 'oslr_nb.claims.papers': ('core/claims.html#papers', 'oslr_nb/claims.py'),

@@ -26,8 +26,8 @@ from .checks import check_array, check_choice, check_int, check_real, fail
 # %% auto #0
 __all__ = ['TIERS', 'ERRATA', 'CLAIMS', 'CUT', 'Evidence', 'resolution_word', 'Case', 'case', 'worst_case', 'resolution',
            'Erratum', 'Record', 'Claim', 'claim', 'Ledger', 'resolution_text', 'on_click', 'ledger_row', 'typeset',
-           'papers', 'load_claims', 'one_thread', 'claim_ids', 'run_claim', 'verify', 'random_fractions', 'mean_limit',
-           'slope_interval', 'law_of_draws']
+           'papers', 'module_of', 'load_claims', 'one_thread', 'claim_ids', 'run_claim', 'verify', 'random_fractions',
+           'mean_limit', 'slope_interval', 'law_of_draws']
 
 # %% ../nbs/core/06_claims.ipynb #3964c7e9
 TIERS = ("exact", "certificate", "search", "bayes", "statistical", "rate", "gadget")  # how a claim is checked
@@ -659,7 +659,7 @@ def typeset(tex: str) -> str:
 
 # %% ../nbs/core/06_claims.ipynb #13bdd5b8
 def papers() -> list[str]:
-    """Names of the papers that this version implements.
+    """Names of the papers that this version implements, and "own" for the pages of our own.
 
     Returns
     -------
@@ -668,7 +668,23 @@ def papers() -> list[str]:
     """
     from oslr_nb import papers as package
 
-    return sorted(m.name for m in pkgutil.iter_modules(package.__path__))
+    return sorted([*(m.name for m in pkgutil.iter_modules(package.__path__)), "own"])
+
+
+def module_of(paper: str) -> str:
+    """The module that holds a paper.
+
+    Parameters
+    ----------
+    paper : str
+        One of `papers()`.
+
+    Returns
+    -------
+    str
+        Its dotted name.
+    """
+    return "oslr_nb.own" if paper == "own" else f"oslr_nb.papers.{paper}"
 
 # %% ../nbs/core/06_claims.ipynb #a96fc0bf
 def load_claims(paper: str) -> None:
@@ -679,7 +695,7 @@ def load_claims(paper: str) -> None:
     paper : str
         Name of the module.
     """
-    importlib.import_module(f"oslr_nb.papers.{paper}")
+    importlib.import_module(module_of(paper))
     if importlib.util.find_spec(f"oslr_nb.reproductions.{paper}"):
         importlib.import_module(f"oslr_nb.reproductions.{paper}")
 

@@ -37,6 +37,7 @@ from oslr_nb.checks import (
     fail,
     kernel_folder,
 )
+from .claims import module_of
 from .storage import read_file, write_file
 
 # %% auto #0
@@ -1499,7 +1500,7 @@ def load(path: str | Path) -> Learner:
     try:
         header, arrays = read_file(path)
         if set(header) != FIELDS: fail("fields of the header", sorted(header), str(sorted(FIELDS)))
-        if header["learner"] not in LEARNERS: importlib.import_module(f"oslr_nb.papers.{header['learner'].split('.')[0]}")
+        if header["learner"] not in LEARNERS: importlib.import_module(module_of(header["learner"].split(".")[0]))
         long = max(a.size for a in arrays.values())
         if "d" in header["params"]: check_int("d", header["params"]["d"], 1, long, "no array of the file is so long")
         learner = LEARNERS[header["learner"]].cls(**header["params"])

@@ -6,7 +6,6 @@ About 10,000 inputs; OSLR_FUZZ=100000 asks for as many.
 import importlib
 import inspect
 import os
-import pkgutil
 import warnings
 from fractions import Fraction
 
@@ -16,16 +15,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import oslr_nb as oslr
-import oslr_nb.papers
 from oslr_nb import bandits, designs, experts, geometry, oco, sparse
 from oslr_nb import data as streams
+from oslr_nb.claims import module_of, papers
 from oslr_nb.protocol import get_state, measure, split_query
 
 INPUTS = int(os.environ.get("OSLR_FUZZ", "10000"))
 D, BUDGET, K, T = 6, 4, 2, 30
 RNG = np.random.default_rng(0)
 X, Y = RNG.choice([-0.25, 0.25], (T, D)), RNG.choice([-0.5, 0.5], T)
-PAPERS = [m.name for m in pkgutil.iter_modules(oslr_nb.papers.__path__) if m.name != "core"]
+PAPERS = [p for p in papers() if p != "core"]
 
 
 class Odd:
@@ -176,7 +175,7 @@ def test_comparators(data):
 def functions():
     "Public functions of the papers and of the core, apart from those whose docstring says that arguments are not checked."
     found = {}
-    for module in [bandits, designs, geometry, oco, experts, sparse, *(importlib.import_module(f"oslr_nb.papers.{p}") for p in PAPERS)]:
+    for module in [bandits, designs, geometry, oco, experts, sparse, *(importlib.import_module(module_of(p)) for p in PAPERS)]:
         for name in getattr(module, "__all__", None) or dir(module):
             f = getattr(module, name)
             if not inspect.isfunction(f) or name.startswith("_") or "not checked" in (f.__doc__ or ""): continue

@@ -295,7 +295,8 @@ def public_path(module: Module, name: str) -> str:
     if home().get(name) == module.name: return f"oslr.{name}"
     paper, _, inner = module.name.partition(".")
     front = modules().get(paper)
-    short = inner and front and front.file.parent.parent.name == "papers" and (name in front.passed_on or not front.passed_on)
+    chapter = front and (paper == "own" or front.file.parent.parent.name == "papers")
+    short = inner and chapter and (name in front.passed_on or not front.passed_on)
     return f"oslr.{paper if short else module.name}.{name}"
 
 
