@@ -32,9 +32,8 @@ from ..protocol import Environment, Learner, play, register, simulate
 from ..sparse import dantzig_path
 
 # %% auto #0
-__all__ = ['ROUNDS', 'EXPLORED', 'GUARDED', 'li_chances', 'li_estimates', 'li_errors', 'label_margin', 'newton_step',
-           'textbook_ds_oslrc', 'textbook_ds_poslrc', 'rounds_to_support', 'bound_ds_oslrc', 'bound_ds_poslrc',
-           'li_draw', 'li_learn', 'li_exploit', 'li_margin', 'li_watch', 'DantzigSampling', 'DSOSLRC', 'DSPOSLRC']
+__all__ = ['li_chances', 'li_estimates', 'li_errors', 'label_margin', 'newton_step', 'textbook_ds_oslrc', 'textbook_ds_poslrc',
+           'rounds_to_support', 'bound_ds_oslrc', 'bound_ds_poslrc', 'DSOSLRC', 'DSPOSLRC']
 
 # %% ../../nbs/papers/li2025.ipynb #75533884
 def li_chances(q: Any, m: int) -> tuple[np.ndarray, np.ndarray]:
@@ -425,6 +424,10 @@ def label_margin(t: int, reach: float, sigma: float, delta: float) -> float:
     ------
     ValueError
         If an argument is out of range.
+
+    Notes
+    -----
+    Source: ours, after the margin 1 + Y of Li et al. 2025, which is that of a single round.
     """
     t, (reach,) = check_int("t", t, 1, 10**18), check_scales(reach=reach)
     sigma, delta = check_real("sigma", sigma, -1e-300, 1e30), check_real("delta", delta, 1e-200, 1, "it is a probability")
@@ -725,6 +728,10 @@ def rounds_to_support(
     ------
     ValueError
         If an argument is out of range.
+
+    Notes
+    -----
+    Source: lem-support (ours); Li et al. 2025 have another s1.
     """
     (w_min,) = check_scales(w_min=w_min)
     error = lambda s: li_errors(s, d, budget, None, sigma, radius, x_max, delta, phi)[2]
