@@ -1378,3 +1378,8 @@ def weights_converge(case: Case, learner: type = DSPOSLRC) -> Evidence:
 
 @weights_converge.control("squares divided by twice their chance")
 def _(case: Case) -> Evidence: return weights_converge.check(case, learner=HalvedDiagonal)
+
+# %% ../../nbs/papers/li2025.ipynb #8469acc7
+def __dir__() -> list[str]:
+    "The public names: what completion shows."
+    return sorted(globals()["__all__"])
