@@ -91,6 +91,9 @@ def fitting(key):
     given = inspect.signature(cls).parameters
     needed = {n: v for n, v in NEEDED.items() if n in given and (given[n].default is inspect.Parameter.empty or n in ("k", "eta", "T"))}
     return cls, {**{n: v for n, v in (("d", D), ("budget", BUDGET)) if n in given}, "seed": 0, **needed}
+    needed = {n: v for n, v in NEEDED.items() if n in given and (given[n].default is inspect.Parameter.empty or n in ("k", "eta"))}
+    budget = BUDGET + (key == "li2025.DSPOSLRC")  # three features besides those of the weights
+    return cls, {**{n: v for n, v in (("d", D), ("budget", budget)) if n in given}, "seed": 0, **needed}
 
 
 @budgeted(0.25)
@@ -275,6 +278,13 @@ OTHERWISE = {
     "own.mixed_prediction": {"guesses": [0.1, 0.5], "losses": [1.0, 2.0], "low": -1.0, "high": 1.0},
     "own.bound_aggregation": {"experts": 5, "half_range": 1.0},
     "own.textbook_pairwise": {"sets": [[0, 1, 2]] * T},
+    "li2025.li_chances": {"q": np.full(D, 1 / D), "m": 3},
+    "li2025.li_estimates": {"x_B": [0.1, 0.2, 0.3], "B": [0, 1, 2], "y": 1.0, "q": np.full(D, 1 / D), "m": 3},
+    **{f"li2025.{name}": {"sigma": 0.5, "w_min": 0.1, "phi": 0.8, "t": 3, "reach": 1.0, "k": None}
+       for name in ("li_errors", "label_margin", "rounds_to_support", "bound_ds_oslrc")},
+    "li2025.bound_ds_poslrc": {"sigma": 0.5, "phi": 0.8, "k": 1},
+    "li2025.textbook_ds_oslrc": {"sets": np.tile([0, 1, 2], (T, 1)), "radii": lambda s: 1.0, "sigma": 1.0},
+    "li2025.textbook_ds_poslrc": {"sets": np.tile([4, 5, 3], (T, 1)), "radii": lambda s: 1.0, "k": 2},
 }
 
 
