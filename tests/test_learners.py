@@ -24,8 +24,7 @@ every_learner = pytest.mark.parametrize("key", KEYS)
 
 # arguments without a default, and the smallest budget where it is more than 2
 EXTRA = {"foster2016.FKK": {"k": 2, "T": 1500}} | {k: {"T": 1500} for k in KEYS if k.startswith("hazan2012.")}
-LEAST = {"foster2016.FKK": 4, "kale2017.DantzigOSLR": 4, "own.PairwisePOSLR": 4}
-LEAST = {"foster2016.FKK": 4, "kale2017.DantzigOSLR": 4, "li2025.DSOSLRC": 3, "li2025.DSPOSLRC": 5}
+LEAST = {"foster2016.FKK": 4, "kale2017.DantzigOSLR": 4, "own.PairwisePOSLR": 4, "li2025.DSOSLRC": 3, "li2025.DSPOSLRC": 5}
 EVEN = {"cesabianchi2010.AER", "cesabianchi2010.Baseline"}
 EXTRA |= {"cesabianchi2010.AER": {"T": 1500}, "ito2017.RDA1": {"top": 0}}
 MEASURES = {"ito2018.LinearProjection", "ito2018.DictionaryProjection"}  # buy linear measurements, for which all features are read
@@ -37,12 +36,10 @@ EXTRA |= {k: {"k": 2, "T": 1500} for k in GREEDY} | {"ito2018.BlockBandit": {"T"
 MURATA = {k for k in KEYS if k.startswith("murata2018.")}  # draw nothing, have no radius; normal noise, so no limit of labels
 EXTRA |= {"murata2018.Exploration": {"batch": 20}, "murata2018.Exploitation": {"batch": 20, "support": [1]}}
 EXTRA |= {"murata2018.Hybrid": {"explore": (2, 5), "exploit": (2, 20)}}
-SCALE_FREE = {k for k in KEYS if k.startswith("own.Pairwise")}  # know no scale: no norms, no limits, no step
+SCALE_FREE = {k for k in KEYS if k.startswith("own.")}  # know no scale: no norms, no limits, no step
 EXTRA |= {"own.PairwisePOSLR": {"k": 2}}
-UNBOUNDED = GREEDY | MURATA | SCALE_FREE | {"ito2018.BlockBandit"}  # ridge regression or thresholding inside: no ball
-FREE = {"own.CoinBetting"}  # know no scale, so refuse none
-UNBOUNDED = GREEDY | MURATA | FREE | {"ito2018.BlockBandit"}  # ridge regression or thresholding inside: no ball
-UNBOUNDED = GREEDY | MURATA | {"ito2018.BlockBandit", "li2025.DSOSLRC"}  # ridge regression, Newton steps or thresholding inside: no ball
+# ridge regression, Newton steps or thresholding inside: no ball
+UNBOUNDED = GREEDY | MURATA | SCALE_FREE | {"ito2018.BlockBandit", "li2025.DSOSLRC"}
 SCALES = {"x_norm": 40.0, "x_max": 10.0, "y_max": 40.0}  # no value of the streams of this file is larger
 OSLR = [k for k in KEYS if oslr.LEARNERS[k].protocol == "OSLR"]
 OPTIONS = [("cesabianchi2010.AER", kw) for kw in ({"output": "last"}, {"output": "proved", "centre": True}, {"calibrate": 0.4})]
@@ -54,10 +51,8 @@ OPTIONS += [(key, {"step": "adaptive"}) for key in ADAPTIVE] + [("ito2017.RDA2",
 
 
 def make(key, d=12, budget=6, **kw):
-    "A learner for streams of normal features; Baseline has no step."
-    if key == "cesabianchi2010.Baseline" or key in SCALE_FREE: kw.pop("step", None)
     "A learner for streams of normal features; Baseline and those that know no scale have no step."
-    if key == "cesabianchi2010.Baseline" or key in FREE: kw.pop("step", None)
+    if key == "cesabianchi2010.Baseline" or key in SCALE_FREE: kw.pop("step", None)
     if key in DANTZIG and "step" in kw: kw["C"] = kw.pop("step")
     if key in MURATA: kw["eta"] = 0.1 * kw.pop("step", 1.0)
     if key in EVEN and d and budget in range(3, d + 1): budget -= budget % 2
@@ -148,7 +143,6 @@ def test_options_play_and_resume(key, kw, stream, tmp_path):
 
 
 @pytest.mark.parametrize("key", sorted(set(KEYS) - SCALE_FREE))
-@pytest.mark.parametrize("key", sorted(set(KEYS) - FREE))
 def test_beyond_the_scale_of_the_theorem(key, stream):
     "Values and labels beyond what the learner was told are refused by both drivers, the state as it was."
     lr = make(key, seed=0)
@@ -220,7 +214,6 @@ def test_play_can_skip_what_fails(key, stream):
     assert env.t == 100 and np.flatnonzero(~run.scored).tolist() == [7, 11] and np.isnan(run.predictions[7])
     assert np.isfinite(run.regret(np.zeros(12))).all() and np.isfinite(lr.coef_).all()
     if key in DANTZIG | MURATA | SCALE_FREE: return
-    if key in DANTZIG | MURATA | FREE: return
     y[20] = 1000.0
     with pytest.raises(ValueError, match=r"y = 1000\.0: .*y_max"): oslr.play(make(key, seed=1), environment(key, X, y, 6), skip=True)
 
