@@ -1309,13 +1309,19 @@ def theorem_bounds(case: Case, idle: bool = False) -> Evidence:
     T, w = 2**17, {"OSLR": {3: np.r_[0.4, -0.3, 0.3], 4: np.r_[0.3, -0.2, 0.3, 0.2]}, "POSLR": {4: np.r_[0.0, 0.6, 0.0, -0.4]}}[kind][d]
     X = turning(T, d, kind == "OSLR")
     y = X @ w + sigma * case.rng.standard_normal(T)
-    kw = {"sigma": sigma, "delta": 0.01, "phi": 0.95, "C": 1e9 if idle else 1.0, "seed": case.rng}
+    kw, known = {"sigma": sigma, "delta": 0.01, "phi": 0.95, "seed": case.rng}, (sigma, 1.0, 1.0, 0.01, 0.95)
+    explored = [X[s * s - 1] for s in range(1, 363)] if kind == "OSLR" else X[:256]
+    V = np.cumsum([np.outer(x, x) for x in explored], axis=0) / np.arange(1, len(explored) + 1)[:, None, None]
+    if kind == "OSLR": safe = range(rounds_to_support(d, d, float(np.abs(w).min()), *known), len(V) + 1)
+    else: safe = [n for n in 2 ** np.arange(9) if li_errors(int(n), d, d, 2, *known)[2] < 2]
+    check_real("least eigenvalue", min(float(np.linalg.eigvalsh(V[n - 1])[0]) for n in safe), 0.95**2)  # the hypothesis
     if kind == "OSLR":
-        bound = bound_ds_oslrc(d, d, T, float(np.abs(w).min()), sigma, 1.0, 1.0, 0.01, 0.95)
-        told = np.zeros(T) if idle else simulate(DSOSLRC(d, d, **kw), X, y).predictions
+        bound = bound_ds_oslrc(d, d, T, float(np.abs(w).min()), *known)
+        told = simulate(DSOSLRC(d, d, **kw), X, y).predictions
     else:
-        bound = bound_ds_poslrc(d, d, 2, T, sigma, 1.0, 1.0, 0.01, 0.95)
+        bound = bound_ds_poslrc(d, d, 2, T, *known)
         told = simulate(DSPOSLRC(d, d, 2, **kw), X, y).predictions
+    if idle: told = np.zeros(T)
     return Evidence(float(((told - y) ** 2 - (X @ w - y) ** 2).sum()), "<=", bound)
 
 
