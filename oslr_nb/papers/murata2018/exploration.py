@@ -1218,8 +1218,10 @@ def exploration_plan(
     (start, x_max), (sigma,) = check_scales(start=start, x_max=x_max), check_scales(zero=True, sigma=sigma)
     eps = check_real("eps", eps, 0, 4 * start, "beyond 4 start there is nothing to do")
     C = 8 * m * x_max**2 * (math.log(2 * d) + 1) * nu * eta**2 / (1 - rho) ** 2
-    batch = max(1, math.ceil(max(4 * x_max**2 * m * C, 16 * sigma**2 * C / eps)))
-    updates = max(1, math.ceil(math.log(4 * start / eps) / (2 * math.log(2 / (1 + rho)))))
+    batch = max(1.0, 4 * x_max**2 * m * C, 16 * sigma**2 * C / eps)
+    if batch > 10**15: fail("batch", batch, "at most 1e15", "no stream is so long; a larger eps needs fewer")
+    batch = math.ceil(batch)
+    updates = max(1, math.ceil((math.log(4 * start) - math.log(eps)) / (2 * math.log(2 / (1 + rho)))))
     examples = -(-d // width) * batch * updates
     if examples > 10**15: fail("examples", float(examples), "at most 1e15", "no stream is so long; a larger eps needs fewer")
     return batch, updates, examples
