@@ -110,6 +110,9 @@ def test_bets_refuse():
     for kw in ({"endowment": 0}, {"limit": -1.0}, {"limit": "a"}):
         with pytest.raises(ValueError, match="it must be"): page.bets_of([1.0], **kw)
     assert page.bound_bet(0.0, 1.0, 5.0) == 1.0 and page.bound_bet(3.0, 0.0, 0.0, endowment=2.0) == 2.0
+    for hint in (1e-160, 1e-140):  # of any unit: not less where the squared hint is no number
+        assert page.bound_bet(1.0, hint, hint * 5.0) >= page.bound_bet(1.0, hint, 0.0) > 0
+    assert page.bound_bet(1.0, 1e-151, 1.0) > 2.0
 
 
 def test_bound_coin_betting_grows_like_the_root():
