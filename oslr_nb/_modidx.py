@@ -297,6 +297,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
             'oslr_nb.own.adaptive': { 'oslr_nb.own.adaptive._': ('own/adaptive.html#_', 'oslr_nb/own/adaptive.py'),
                                       'oslr_nb.own.adaptive.adaptive_bounds_as_functions': ( 'own/adaptive.html#adaptive_bounds_as_functions',
                                                                                              'oslr_nb/own/adaptive.py'),
+                                      'oslr_nb.own.adaptive.adaptive_pair_is_textbook': ( 'own/adaptive.html#adaptive_pair_is_textbook',
+                                                                                          'oslr_nb/own/adaptive.py'),
                                       'oslr_nb.own.adaptive.adaptive_regrets': ( 'own/adaptive.html#adaptive_regrets',
                                                                                  'oslr_nb/own/adaptive.py'),
                                       'oslr_nb.own.adaptive.adaptive_rival': ( 'own/adaptive.html#adaptive_rival',

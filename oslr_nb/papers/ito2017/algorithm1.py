@@ -1112,7 +1112,7 @@ class RDA1(RDA):
     step : float or "adaptive", default 1
         Divides the printed lambda_t = 8 sqrt(t/C), so it multiplies the length of a step; in (1e-60, 1e60].
         `sharpened_step` has the value of the sharpened theorem. With "adaptive" lambda_t is the root of the sum of the squared
-        lengths of the estimates so far, over `radius`: nothing to tune, see `oslr_nb.own.adaptive`.
+        lengths of the estimates so far, over `radius`: only the radius is left to declare, see `oslr_nb.own.adaptive`.
     radius : float, default 1
         Bound on ||w||, in labels per feature; in (1e-60, 1e60]. In a ball that does not hold w* the regret is linear.
     x_norm, y_max : float, default 1

@@ -985,7 +985,7 @@ class RDA2(SquaresRDA):
         Favourites in exploring rounds (k1), 0 <= top <= budget - 2; 0 in the theorems of the paper.
     step : float or "adaptive", default 1
         Divides the predictor's lambda_t = 8 sqrt(t); in (1e-60, 1e60]. With "adaptive" lambda_t is the root of the sum of the
-        squared lengths of its gradients so far, over `radius`: nothing to tune, see `oslr_nb.own.adaptive`.
+        squared lengths of its gradients so far, over `radius`: only the radius is left to declare, see `oslr_nb.own.adaptive`.
     explorer_step : float or "adaptive", optional
         Divides the explorer's lambda_s = 8 sqrt(s/C); in (1e-60, 1e60]. "adaptive" as for `step`. Default: "adaptive" if `step`
         is, else 1.
@@ -1017,10 +1017,10 @@ class RDA2(SquaresRDA):
 
     Notes
     -----
-    Assumes independent draws with ||x|| <= x_norm, |y| <= y_max, y = w*'x + noise, w* k-sparse with ||w*|| <= radius,
-    k <= budget, and linearly independent features, sigma_d > 0. On unit scales the expected regret is at most
-    `bound_6_sharpened`. With step = "adaptive" the predictor's part is at most 8 sqrt(T) in place of 6 sqrt(T), and less where
-    losses are small; for the adaptive explorer the order T^(3/4) is proved (`oslr_nb.own.adaptive`). A round costs
+    Assumes independent draws with ||x|| <= x_norm, |y| <= y_max, y = w*'x + noise, w* k-sparse with ||w*|| <= radius, k <=
+    budget, and linearly independent features, sigma_d > 0. On unit scales and with the default steps the expected regret is at
+    most `bound_6_sharpened`. With step = "adaptive" the predictor's part is at most 8 sqrt(T) in place of 6 sqrt(T), and less
+    where losses are small; for the adaptive explorer the order T^(3/4) is proved (`oslr_nb.own.adaptive`). A round costs
     O(budget), an exploring one O(d): O(budget + d/sqrt(t)) on average.
 
     What to expect: it learns at its default. On d = 100 sign features with k = 5, budget 20 (||x|| = 1, |y| <= 1,
@@ -1067,13 +1067,13 @@ class RDA3(SquaresRDA):
         Favourites in exploring rounds (k1), 0 <= top <= budget - 2; 0 in the theorems of the paper.
     step : float or "adaptive", default 1
         Divides the predictor's lambda_t = 8 sqrt(t); in (1e-60, 1e60]. With "adaptive" lambda_t is the root of the sum of the
-        squared lengths of its gradients so far, over `radius`: nothing to tune, see `oslr_nb.own.adaptive`.
+        squared lengths of its gradients so far, over `radius`: only the radius is left to declare, see `oslr_nb.own.adaptive`.
     explorer_step : float or "adaptive", optional
         Divides the explorer's lambda_s = 8 sqrt(s/C); in (1e-60, 1e60]. "adaptive" as for `step`. Default: "adaptive" if `step`
         is, else 1.
     l1 : float, default 1
-        Multiplies the theorem's mu_0 = phi sqrt(6 / (k sqrt(C))); 0, or in (0, 1e60]. With 0 only the mean differs
-        from Algorithm 2.
+        Multiplies the theorem's mu_0, phi sqrt(6 / (k sqrt(C))) on unit scales; 0, or in (0, 1e60]. With 0 only the mean
+        differs from Algorithm 2, and with an adaptive step no declared scale enters but the radius.
     phi : float, optional
         phi_0, the compatibility constant of condition (b), for mu_0 only; in (0, sqrt(k) x_norm]. Default:
         x_norm / sqrt(d), that of isotropic features.
@@ -1081,7 +1081,7 @@ class RDA3(SquaresRDA):
         Bound on ||w||, in labels per feature; in (1e-60, 1e60]. In a ball that does not hold w* the regret is linear.
     x_norm, y_max : float, default 1
         Bounds on ||x_t|| and on |y_t|, in units of the data; in (1e-60, 1e60]. They scale the lambdas (unless
-        these are adaptive), and what is beyond them is refused.
+        these are adaptive) and, with `radius`, always mu_0; what is beyond them is refused.
     seed : int, SeedSequence, Generator (PCG64) or None
         Source of the random features; the same seed gives the same run.
 
@@ -1105,11 +1105,11 @@ class RDA3(SquaresRDA):
 
     Notes
     -----
-    Assumes independent draws with ||x|| <= x_norm, |y| <= y_max, y = w*'x + noise, w* k-sparse with ||w*|| <= radius,
-    k <= budget, and compatibility of the features with constant phi. On unit scales the expected regret is at most
-    `bound_7_uniform`. With step = "adaptive" the predictor's part is at most 8 sqrt(T) in place of 6 sqrt(T); for an adaptive
-    explorer with an l1 term no bound is proved, and its l1 term still has the declared scales. A round costs O(budget), an
-    exploring one O(d): O(budget + d/sqrt(t)) on average.
+    Assumes independent draws with ||x|| <= x_norm, |y| <= y_max, y = w*'x + noise, w* k-sparse with ||w*|| <= radius, k <=
+    budget, and compatibility of the features with constant phi. On unit scales and with the default steps the expected regret
+    is at most `bound_7_uniform`. With step = "adaptive" the predictor's part is at most 8 sqrt(T) in place of 6 sqrt(T); for an
+    adaptive explorer with an l1 term no bound is proved, and its l1 term still has the declared scales. A round costs
+    O(budget), an exploring one O(d): O(budget + d/sqrt(t)) on average.
 
     What to expect: the theory's l1 term is strong. On d = 100 sign features with k = 5, budget 20 (||x|| = 1, |y| <= 1,
     radius 4, noise 10 %) nothing is learnt in 200,000 rounds; with l1 = 0.1 it does as well as `RDA2`: .5 to .8 of the
