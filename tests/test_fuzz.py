@@ -257,6 +257,10 @@ OTHERWISE = {
     **{f"murata2018.{name}": {"eta": 0.3, "mu": 1.5, "L": 2.0, "start": 1.0, "sigma": 0.5, "batches": [100, 200], "top": 2, "k": 1}
        for name in ("contraction_factor", "bound_exploration", "exploration_plan")},
     "murata2018.bound_block_noise": {"error": 1.0, "m": 2},
+    "own.bets_of": {"g": np.linspace(-1, 1, T)},
+    "own.bound_bet": {"u": 1.0, "hint": 2.0, "squares": 5.0},
+    "own.coin_betting": {"choose": lambda t, scores: np.arange(BUDGET)},
+    "own.bound_coin_betting": {"eigenvalue": 0.5, "condition": 2.0, "log": 3.0},
 }
 
 

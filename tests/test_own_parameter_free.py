@@ -1,0 +1,120 @@
+"Coin betting: arguments, edges, scales, and what the page need not show."
+
+import copy
+import math
+
+import numpy as np
+import pytest
+
+import oslr_nb as oslr
+from oslr_nb.data import digits_pair, sparse_linear
+from oslr_nb.own import parameter_free as page
+from oslr_nb.papers.ito2017 import observe
+
+CoinBetting = page.CoinBetting
+DIGITS = digits_pair()
+ROWS = np.random.default_rng(1).integers(len(DIGITS.X), size=20_000)
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (dict(d=1), "d = 1: it must be an integer from 2"),
+    (dict(budget=1), "budget = 1: it must be an integer from 2 .*one feature a round shows no pair"),
+    (dict(budget=13), "budget = 13: it must be an integer from 2 to 12"),
+    (dict(top=5), "top = 5: it must be an integer from 0 to 4 .*Observation 1"),
+    (dict(top=-1), "top = -1"),
+    (dict(seed=-1), "seed = -1"),
+])
+def test_refused(arguments, message):
+    with pytest.raises(ValueError, match=message): CoinBetting(**({"d": 12, "budget": 6} | arguments))
+
+
+@pytest.mark.parametrize(("budget", "top"), [(2, 0), (3, 1), (4, 2), (5, 3), (6, 3), (8, 4), (12, 6)])
+def test_half_of_the_budget_are_favourites(budget, top):
+    assert CoinBetting(12, budget).top == top
+
+
+@pytest.mark.parametrize("power", [-20, -1, 7, 30])
+def test_powers_of_two_change_only_the_unit(power):
+    "Features scaled by different powers and the label by one: the same purchases, the same predictions, to the last bit."
+    scale, unit = 2.0 ** (power * (np.arange(64) % 3 - 1)), 2.0**-power
+    a, b = CoinBetting(64, 8, seed=0), CoinBetting(64, 8, seed=0)
+    plain = oslr.simulate(a, DIGITS.X, DIGITS.y, rows=ROWS).predictions
+    scaled = oslr.simulate(b, DIGITS.X * scale, DIGITS.y * unit, rows=ROWS).predictions
+    assert (scaled == unit * plain).all() and (b.coef_ * scale == unit * a.coef_).all()
+
+
+@pytest.mark.parametrize(("feature", "label"), [(1e6, 1.0), (1e-6, 1.0), (1.0, 1e6), (1.0, 1e-6), (1e6, 1e6)])
+def test_other_factors_change_only_the_rounding(feature, label):
+    scale = np.where(np.arange(64) % 2, feature, 1.0)
+    plain = oslr.simulate(CoinBetting(64, 8, seed=0), DIGITS.X, DIGITS.y, rows=ROWS).predictions
+    scaled = oslr.simulate(CoinBetting(64, 8, seed=0), DIGITS.X * scale, DIGITS.y * label, rows=ROWS).predictions
+    assert np.abs(scaled / label - plain).max() < 1e-10
+
+
+def test_the_sign_of_the_labels_does_not_matter():
+    plain = oslr.simulate(CoinBetting(64, 8, seed=0), DIGITS.X, DIGITS.y, rows=ROWS).predictions
+    assert (oslr.simulate(CoinBetting(64, 8, seed=0), DIGITS.X, -DIGITS.y, rows=ROWS).predictions == -plain).all()
+
+
+def test_digits_untuned():
+    "own.md: best tuned RDA1 0.52."
+    losses = [oslr.simulate(CoinBetting(64, 8, seed=s), DIGITS.X, DIGITS.y, rows=ROWS).losses.mean() for s in range(3)]
+    assert np.mean(losses) < 0.2
+
+
+def test_predictions_stay_in_the_range_of_labels():
+    s = sparse_linear(12, 2, 500, seed=3)
+    run = oslr.simulate(CoinBetting(12, 6, seed=0), s.X, s.y + 3)
+    low, high = np.minimum.accumulate(np.minimum(s.y + 3, 0)), np.maximum.accumulate(np.maximum(s.y + 3, 0))
+    assert run.predictions[0] == 0 and (low[:-1] <= run.predictions[1:]).all() and (run.predictions[1:] <= high[:-1]).all()
+
+
+def test_the_textbook_version():
+    s, rng = sparse_linear(8, 2, 200, seed=1), np.random.default_rng(0)
+    predictions, _ = page.coin_betting(s.X, s.y, 5, 2, lambda t, scores: observe(scores, 5, 2, rng))
+    assert np.isfinite(predictions).all() and ((predictions - s.y)[-100:] ** 2).mean() < (s.y[-100:] ** 2).mean()
+    with pytest.raises(ValueError, match=r"size of choose\(t, scores\) = 2: it must be budget = 5"):
+        page.coin_betting(s.X, s.y, 5, 2, lambda t, scores: [0, 1])
+
+
+def test_constant_and_missing_signals():
+    "Features that are always 0, labels that are always 0: numbers, and weights 0."
+    X, y = np.random.default_rng(0).standard_normal((300, 6)), np.zeros(300)
+    X[:, 2] = 0
+    lr = CoinBetting(6, 4, seed=0)
+    assert (oslr.simulate(lr, X, y).predictions == 0).all() and (lr.coef_ == 0).all()
+    oslr.simulate(lr, X, X[:, 0])
+    assert lr.coef_[2] == 0 and abs(lr.coef_[0]) > 0
+
+
+@pytest.mark.parametrize(("name", "change"), [
+    ("bets", lambda a: a + np.eye(12, 10) * -1), ("w", lambda a: a + 1e3), ("num", lambda a: a - 0.5), ("buf", lambda a: a[::-1].copy()),
+    ("score", lambda a: a[::-1].copy()), ("mark", lambda a: a + 10**6), ("values", lambda a: a + 1e61), ("bound", lambda a: a + np.nan),
+])
+def test_a_state_that_cannot_be_is_refused(name, change, tmp_path):
+    s = sparse_linear(12, 2, 500, seed=0)
+    lr = CoinBetting(12, 6, seed=0)
+    oslr.simulate(lr, s.X, s.y)
+    lr.save(tmp_path / "a.npz")
+    assert (oslr.load(tmp_path / "a.npz").coef_ == lr.coef_).all()
+    bad = copy.deepcopy(lr)
+    getattr(bad, name)[:] = change(getattr(bad, name))
+    bad.save(tmp_path / "b.npz")
+    with pytest.raises(ValueError, match="it must be"): oslr.load(tmp_path / "b.npz")
+
+
+def test_bets_refuse():
+    for g in ([np.nan], [[1.0]], "a", [1e61]):
+        with pytest.raises(ValueError, match="it must be"): page.bets_of(g)
+    for kw in ({"endowment": 0}, {"limit": -1.0}, {"limit": "a"}):
+        with pytest.raises(ValueError, match="it must be"): page.bets_of([1.0], **kw)
+    assert page.bound_bet(0.0, 1.0, 5.0) == 1.0 and page.bound_bet(3.0, 0.0, 0.0, endowment=2.0) == 2.0
+
+
+def test_bound_coin_betting_grows_like_the_root():
+    good = {"k": 2, "d": 6, "budget": 5, "top": 2, "eigenvalue": 0.5, "condition": 2.0, "log": 5.0}
+    bound = lambda T, **kw: page.bound_coin_betting(**({"T": T} | good | kw))
+    assert 0.45 < math.log(bound(10**14) / bound(10**12)) / math.log(100) < 0.55
+    for kw in ({"k": 3}, {"eigenvalue": 0}, {"eigenvalue": 2}, {"condition": 0.5}, {"log": 0.5}, {"spread": 0.9}, {"T": 0}, {"top": 4}):
+        with pytest.raises(ValueError, match="it must be"): bound(kw.pop("T", 100), **kw)
+    assert bound(1000, early=10.0) > bound(1000) and bound(1000, spread=2.0) > bound(1000) and bound(1000, w_norm=2.0) > bound(1000)
