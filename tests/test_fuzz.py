@@ -89,7 +89,8 @@ def fitting(key):
     cls = oslr.LEARNERS[key].cls
     given = inspect.signature(cls).parameters
     needed = {n: v for n, v in NEEDED.items() if n in given and (given[n].default is inspect.Parameter.empty or n in ("k", "eta"))}
-    return cls, {**{n: v for n, v in (("d", D), ("budget", BUDGET)) if n in given}, "seed": 0, **needed}
+    budget = BUDGET + (key == "li2025.DSPOSLRC")  # three features besides those of the weights
+    return cls, {**{n: v for n, v in (("d", D), ("budget", budget)) if n in given}, "seed": 0, **needed}
 
 
 @budgeted(0.25)

@@ -28,9 +28,11 @@ LEAST = {"foster2016.FKK": 4, "kale2017.DantzigOSLR": 4, "own.PairwisePOSLR": 4}
 EVEN = {"cesabianchi2010.AER", "cesabianchi2010.Baseline"}
 EXTRA |= {"cesabianchi2010.AER": {"T": 1500}, "ito2017.RDA1": {"top": 0}}
 MEASURES = {"ito2018.LinearProjection", "ito2018.DictionaryProjection"}  # buy linear measurements, for which all features are read
-DANTZIG = {"kale2017.DantzigOSLR", "kale2017.DantzigPOSLR"}  # no step but the radius of a programme; normal noise, so no limit of labels
+# no step but the radius of a programme; normal noise, so no limit of labels
+DANTZIG = {"kale2017.DantzigOSLR", "kale2017.DantzigPOSLR", "li2025.DSOSLRC", "li2025.DSPOSLRC"}
 GREEDY = {"kale2017.OnlineGreedyOSLR", "kale2017.OnlineGreedyPOSLR"}  # have no radius, and a bound on each feature
-EXTRA |= {k: {"k": 2} for k in DANTZIG} | {k: {"k": 2, "T": 1500} for k in GREEDY} | {"ito2018.BlockBandit": {"T": 1500}}
+EXTRA |= {k: {"k": 2} for k in DANTZIG - {"li2025.DSOSLRC"}}
+EXTRA |= {k: {"k": 2, "T": 1500} for k in GREEDY} | {"ito2018.BlockBandit": {"T": 1500}}
 MURATA = {k for k in KEYS if k.startswith("murata2018.")}  # draw nothing, have no radius; normal noise, so no limit of labels
 EXTRA |= {"murata2018.Exploration": {"batch": 20}, "murata2018.Exploitation": {"batch": 20, "support": [1]}}
 EXTRA |= {"murata2018.Hybrid": {"explore": (2, 5), "exploit": (2, 20)}}
@@ -109,7 +111,7 @@ def test_the_registry_is_complete():
 @every_learner
 @given(d=st.integers(4, 30), share=st.floats(0, 1), seed=st.integers(0, 2**32), step=st.floats(0.05, 20), ties=st.booleans())
 def test_play_equals_simulate(key, d, share, seed, step, ties):
-    budget = max(2 + round(share * (d - 2)), LEAST.get(key, 2))
+    budget = min(d, max(2 + round(share * (d - 2)), LEAST.get(key, 2)))
     s = sparse_linear(d, 2, 120, seed)
     X = np.round(s.X) if ties else s.X
     a = oslr.simulate(make(key, d, budget, step=step, seed=seed), X, s.y)
@@ -395,7 +397,7 @@ def test_long_run_stays_finite(key):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((500, 8))
     y = X @ rng.standard_normal(8)
-    lr = make(key, 8, 4, step=3, seed=0)
+    lr = make(key, 8, max(4, LEAST.get(key, 4)), step=3, seed=0)
     run = oslr.simulate(lr, X, y, rows=rng.integers(500, size=1_100_000))
     assert np.isfinite(run.predictions).all() and (key in UNBOUNDED or np.linalg.norm(lr.coef_) <= 1 + 1e-9)
     if key in RDA: assert abs(lr.num[1] - lr.h @ lr.h) <= 1e-8 * (lr.h @ lr.h)
@@ -472,7 +474,7 @@ def test_order_of_calls(key):
 )
 def test_bad_arguments(key, kw):
     if key in EVEN: kw = {"x_max" if name == "x_norm" else name: value for name, value in kw.items()}
-    if key.startswith("kale2017"): kw = {"x_max" if name == "x_norm" else name: value for name, value in kw.items()}
+    if key.startswith(("kale2017", "li2025")): kw = {"x_max" if name == "x_norm" else name: value for name, value in kw.items()}
     given = inspect.signature(oslr.LEARNERS[key].cls).parameters
     missing = [name for name in kw if name not in given and not (key in DANTZIG and name == "step")]
     if missing: pytest.skip(f"{key} has no {missing[0]}")

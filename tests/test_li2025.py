@@ -1,0 +1,153 @@
+"Li et al. 2025: arguments, edges, and what the page need not show."
+
+import math
+
+import numpy as np
+import pytest
+
+import oslr_nb as oslr
+from oslr_nb.designs import Midzuno
+
+L = oslr.li2025
+RNG = np.random.default_rng(3)
+X = RNG.choice([-1.0, 1.0], (900, 10))
+w = np.r_[0.5, -0.3, 0.2, np.zeros(7)]
+y = X @ w + 0.1 * RNG.standard_normal(900)
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (dict(budget=2), "budget = 2: it must be an integer from 3 to 10 .*Li et al. 2025, DS-OSLRC"),
+    (dict(budget=11), "budget = 11"), (dict(d=2), "d = 2"), (dict(sigma=0), "sigma = 0"), (dict(radius=-1.0), "radius = -1.0"),
+    (dict(x_max=np.inf), "x_max = inf"), (dict(delta=0), "delta = 0"), (dict(delta=2), "delta = 2"), (dict(phi=0), "phi = 0"),
+    (dict(phi=1.5), "phi = 1.5: .*compatibility"), (dict(C=0), "C = 0"), (dict(solve="always"), "solve = 'always'"),
+])
+def test_arguments(arguments, message):
+    with pytest.raises(ValueError, match=message): L.DSOSLRC(**({"d": 10, "budget": 4} | arguments))
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (dict(budget=5), "budget = 5: it must be an integer from 6 to 10 .*DS-POSLRC"), (dict(k=0), "k = 0"), (dict(k=11), "k = 11"),
+])
+def test_arguments_of_the_proper_learner(arguments, message):
+    with pytest.raises(ValueError, match=message): L.DSPOSLRC(**({"d": 10, "budget": 8, "k": 3} | arguments))
+
+
+def test_a_feature_beyond_the_scale_is_named():
+    big = X.copy()
+    big[700] = 3.0
+    for lr in (L.DSOSLRC(10, 4, seed=0), L.DSPOSLRC(10, 8, 3, seed=0)):
+        with pytest.raises(ValueError, match=r"X\[700, \d\] = 3.0: .*x_max = 1"): oslr.simulate(lr, big, y)
+        assert not lr.num.any() and not lr.G.any()
+
+
+@pytest.mark.parametrize(("d", "budget", "k"), [(10, 10, None), (10, 10, 3), (10, 10, 10), (4, 3, None), (4, 4, 1), (10, 10, 8)])
+def test_edges_of_the_sizes(d, budget, k):
+    lr = L.DSOSLRC(d, budget, C=0.1, seed=0) if k is None else L.DSPOSLRC(d, budget, k, C=0.1, seed=0)
+    run = oslr.simulate(lr, X[:, :d], y)
+    assert np.isfinite(run.predictions).all() and np.isclose(lr.chances_.sum(), budget)
+    if budget < d: return
+    assert (lr.chances_ == 1).all()
+    if k: assert np.allclose(lr.moments_[1], X[:, :d].T @ y / 900) and np.allclose(lr.moments_[0], X[:, :d].T @ X[:, :d] / 900)
+
+
+def test_chances_are_those_of_the_design():
+    q = np.r_[0.6, 0.3, 0.1, 0, 0, 0]
+    p, pair = L.li_chances(q, 3)
+    assert np.allclose(pair, Midzuno(tuple(q), 3).inclusion(2)) and np.allclose(np.diag(pair), p)
+    for bad, m in ((q - 0.1, 3), (q, 0), (q, 7), ([], 1), ([0.5, 0.6], 1)):
+        with pytest.raises(ValueError, match="it must be"): L.li_chances(bad, m)
+
+
+def test_draws_follow_the_chances():
+    "Frequencies of features in exploring rounds of DS-POSLRC with weights that do not change."
+    lr = L.DSPOSLRC(10, 6, 2, seed=4)
+    lr.w[:] = np.r_[0.4, 0.3, 0.2, 0.1, np.zeros(6)]
+    lr._lead()
+    words, seen, n = lr.words, np.zeros(10), 40_000
+    for t in range(n):
+        L.li_draw(words, lr.sums, lr.S, 2, 4, lr.mark, t + 1, lr.B)
+        seen[lr.B] += 1
+    p = lr.chances_
+    assert (seen[:2] == n).all() and np.abs(seen / n - p).max() < 5 * math.sqrt(0.25 / n) and p[2] > p[3] > p[4]
+
+
+def test_the_squares_explore():
+    env = oslr.Environment(X, y, 4)
+    lr = L.DSOSLRC(10, 4, sigma=0.1, C=0.1, seed=2)
+    supports = []
+    while env.t < 400:
+        S = lr.query()
+        if math.isqrt(env.t + 1) ** 2 != env.t + 1: assert (S == lr.support_).all()
+        supports.append(lr.support_)
+        yhat = lr.predict(env.observe(S))
+        assert abs(yhat) <= 1 + 1e-12
+        lr.update(env.predict(yhat))
+    assert lr.num[1] == 20 and {0, 1} <= set(lr.support_)
+
+
+def test_lazy_programmes():
+    "Solved at powers of two only, and the same until the third exploring round."
+    runs = [oslr.simulate(L.DSOSLRC(10, 4, sigma=0.1, C=0.05, solve=s, seed=2), X, y).predictions for s in ("every", "powers")]
+    assert (runs[0][:9] == runs[1][:9]).all() and (runs[0] != runs[1]).any()
+    runs = [oslr.simulate(L.DSPOSLRC(10, 8, 3, sigma=0.1, C=0.05, solve=s, seed=2), X, y).predictions for s in ("every", "powers")]
+    assert (runs[0][:3] == runs[1][:3]).all() and (runs[0] != runs[1]).any()
+
+
+def test_no_solution_is_longer_than_the_radius():
+    "With a threshold that is far too small the estimated matrix is indefinite; the radius stops it, and `guarded_` counts."
+    for lr in (L.DSOSLRC(10, 3, sigma=0.1, C=1e-4, seed=2), L.DSPOSLRC(10, 6, 3, sigma=0.1, C=1e-4, seed=2)):
+        oslr.simulate(lr, X, y)
+        assert lr.guarded_ > 0 and np.abs(lr.w).sum() <= 1 + 1e-9
+
+
+def test_scale_of_features_and_labels():
+    "Features in other units, with the scales to fit: the same predictions."
+    for make in (lambda **kw: L.DSOSLRC(10, 4, C=0.1, seed=1, **kw), lambda **kw: L.DSPOSLRC(10, 8, 3, C=0.1, seed=1, **kw)):
+        one = oslr.simulate(make(sigma=0.1), X, y).predictions
+        two = oslr.simulate(make(sigma=0.8, radius=2.0, x_max=4.0), 4 * X, 8 * y).predictions
+        assert np.abs(8 * one - two).max() < 1e-9
+
+
+def test_errors_fall_and_knowing_phi_helps():
+    for k, budget in ((None, 4), (3, 8)):
+        found = np.array([L.li_errors(s, 40, budget, k, 0.1, phi=1.0) for s in 10 ** np.arange(13)])
+        assert (np.diff(found, axis=0) <= 1e-12).all() and found[-1, 2] < 2
+        assert found[-1, 0] < L.li_errors(10**12, 40, budget, k, 0.1)[0]
+    assert L.li_errors(10, 5, 5)[1] == 0
+
+
+def test_bounds():
+    assert L.bound_ds_oslrc(20, 5, 100, 0.2) == pytest.approx(4 * 100 + math.sqrt(8 * 400 * math.log(20)))
+    s1 = L.rounds_to_support(3, 3, 0.3, sigma=0.01)
+    assert L.li_errors(s1, 3, 3, None, 0.01, phi=1.0)[2] < 0.3 <= L.li_errors(s1 - 1, 3, 3, None, 0.01, phi=1.0)[2]
+    late = L.bound_ds_oslrc(3, 3, 10**12, 0.3, sigma=0.01)
+    assert 4e6 < late < 4.2e6  # 4 sqrt(T) leads
+    P = [L.bound_ds_poslrc(20, 8, 3, T, sigma=0.1) for T in (1, 10**6, 10**12, 10**18)]
+    assert P[0] < P[1] < P[2] < P[3] < 1e13
+
+
+def test_saved_files_are_checked(tmp_path):
+    lr = L.DSPOSLRC(10, 8, 3, C=0.1, sigma=0.1, seed=1)
+    oslr.simulate(lr, X, y)
+    wrong = {"sums": lr.sums * 0.5, "q": -lr.q, "S": np.array([3, 1, 2]), "w": 9 * np.ones(10), "num": np.r_[1.0, 2, 0]}
+    for name, value in wrong.items():
+        bad = L.DSPOSLRC(10, 8, 3, C=0.1, sigma=0.1, seed=1)
+        oslr.simulate(bad, X, y)
+        setattr(bad, name, value)
+        bad.save(tmp_path / "a.npz")
+        with pytest.raises(ValueError, match="whole file written by save"): oslr.load(tmp_path / "a.npz")
+
+
+def test_textbooks_refuse():
+    sets = np.tile([0, 1, 2], (900, 1))
+    for kw in ({"radii": 1.0}, {"sets": sets[:5]}, {"sets": sets + 8}, {"solve": "never"}, {"y": y[:-1]}):
+        for f, more in ((L.textbook_ds_oslrc, {}), (L.textbook_ds_poslrc, {"k": 2})):
+            with pytest.raises(ValueError, match="it must be"): f(**({"X": X, "y": y, "sets": sets, "radii": lambda s: 1.0} | more | kw))
+
+
+def test_a_pair_of_estimates_by_hand():
+    G, c = L.li_estimates([2.0, 3.0, 5.0, 7.0], [4, 0, 1, 2], 2.0, [0.5, 0.3, 0.2, 0, 0], 3, sure=[4])
+    p = [1 / 3 * 2 + 0.5 / 3, 2 / 3 + 0.3 / 3, 2 / 3 + 0.2 / 3]  # two of three others, one more with chance q
+    assert np.allclose(c, [6 / p[0], 10 / p[1], 14 / p[2], 0, 4]) and G[4, 4] == 4 and np.isclose(G[4, 0], 6 / p[0])
+    pairs = {(0, 1): 1 / 3 + 1 / 3 * 0.8, (0, 2): 1 / 3 + 1 / 3 * 0.7, (1, 2): 1 / 3 + 1 / 3 * 0.5}
+    for (i, j), chance in pairs.items(): assert np.isclose(G[i, j], [3, 5, 7][i] * [3, 5, 7][j] / chance)
