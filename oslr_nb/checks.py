@@ -22,8 +22,8 @@ import numpy as np
 
 # %% auto #0
 __all__ = ['SMALLEST', 'LARGEST', 'TOO_LARGE', 'fail', 'check_int', 'check_real', 'check_choice', 'check_flag', 'table_values',
-           'as_array', 'check_array', 'check_indices', 'check_magnitude', 'check_scales', 'check_label', 'check_exact',
-           'check_rng', 'source_digest', 'kernel']
+           'as_array', 'check_array', 'check_indices', 'check_magnitude', 'check_scales', 'check_step', 'check_label',
+           'check_exact', 'check_rng', 'source_digest', 'kernel']
 
 # %% ../nbs/core/07_checks.ipynb #0448b6a3
 def fail(name: str, value: Any, allowed: str, why: str = "") -> NoReturn:
@@ -360,6 +360,33 @@ def check_scales(
         If one is no number or outside the limits.
     """
     return [check_real(name, value, -low if zero else low, high, why) for name, value in values.items()]
+
+
+def check_step(step: Any, name: str = "step", why: str = "") -> float | str:
+    """Check the multiplier of a theorem's step size: a positive number, or "adaptive".
+
+    Parameters
+    ----------
+    step : object
+        What was given.
+    name : str
+        The argument's name in the message.
+    why : str
+        Reason for the limits, for the message.
+
+    Returns
+    -------
+    float or str
+        The number as a Python float, or the word "adaptive": then the step follows the gradients that are seen.
+
+    Raises
+    ------
+    ValueError
+        If it is neither, or a number outside (1e-60, 1e60].
+    """
+    if isinstance(step, str) and step == "adaptive": return step
+    word = 'or the word "adaptive"' + (f"; {why}" if why else "")
+    return check_real(name, step, SMALLEST, LARGEST, word)
 
 
 def check_label(name: str, value: Any) -> float:

@@ -35,7 +35,7 @@ class Odd:
 
 NUMBERS = [0, 1, 2, 3, 5, 7, -1, -2.5, 0.3, 1e-320, 1e-200, 1e-9, 1e9, 1e200, 10**400, np.nan, np.inf, -np.inf, 1j, True,
            np.int8(3), np.int16(4), np.uint8(2), np.float32(0.5), np.float16(1), np.longdouble(2), Fraction(1, 3)]
-THINGS = [None, "", "4", "printed", b"4", [], [1], (1, 2), {}, {1}, Odd(), Odd, print, object(), range(3), "é" * 200]
+THINGS = [None, "", "4", "printed", "adaptive", b"4", [], [1], (1, 2), {}, {1}, Odd(), Odd, print, object(), range(3), "é" * 200]
 ARRAYS = [np.array(2.0), np.zeros(D), np.ones(D), np.full(D, np.nan), np.full(D, np.inf), np.ones(D, complex), np.ones((D, D)),
           np.zeros((0, D)), np.zeros(0), np.array(["a"] * D), np.array([None] * D), np.ma.masked_all(D), np.arange(D), -np.ones(D),
           np.full(D, 1e200),
@@ -80,6 +80,7 @@ def answer(call, infinite=False):
 
 # ---------------------------------------------------------------------------------------------------- learners
 KEYS = sorted(oslr.LEARNERS)
+ADAPTIVE = {key for key in KEYS if 'step : float or "adaptive"' in oslr.LEARNERS[key].cls.__doc__}
 NEEDED = {"T": T, "k": K, "moments": np.full(D, 0.06), "family": [[0, 1, 2, 3], [2, 3, 4, 5]], "A": np.eye(D),
           "support": [0, 1], "eta": 0.1}
 
@@ -98,6 +99,7 @@ def fitting(key):
 def test_constructors(key, data):
     cls, kw = fitting(key)
     names = st.sampled_from([*inspect.signature(cls).parameters])
+    if key in ADAPTIVE and data.draw(st.booleans()): kw["step"] = "adaptive"
     for name in data.draw(st.lists(names, min_size=1, max_size=2)): kw[name] = data.draw(nonsense)
     lr = answer(lambda: cls(**kw))
     if lr is None or lr.d != D: return
@@ -110,7 +112,7 @@ def test_constructors(key, data):
 def test_calls(key, data):
     "In any order, with anything; what is refused changes nothing."
     cls, kw = fitting(key)
-    lr = cls(**kw)
+    lr = cls(**kw | ({"step": "adaptive"} if key in ADAPTIVE and data.draw(st.booleans()) else {}))
     for _ in range(data.draw(st.integers(1, 8))):
         name = data.draw(st.sampled_from([*lr.calls, "skip", *lr.calls]))
         values = measure(X[0], *split_query(lr._S, D)) if getattr(lr, "_S", None) is not None else np.zeros(BUDGET)

@@ -47,6 +47,11 @@ def test_defaults_of_algorithms_2_and_3():
     assert math.isclose(ito2017.RDA2(10, 4, step=2, explorer_step=4).rate, 4)
     assert math.isclose(ito2017.RDA2(10, 4, explorer_step=2).explorer_rate, 4 * math.sqrt(7.5))
     assert math.isclose(ito2017.RDA3(10, 4).l1, math.sqrt(0.1 * 6 / (4 * math.sqrt(4 * 3 / 90))))
+    both = ito2017.RDA2(10, 4, step="adaptive", radius=4)
+    assert both.rate == both.explorer_rate == 0.25 and both.params["explorer_step"] == "adaptive"
+    one = ito2017.RDA2(10, 4, step="adaptive", explorer_step=2, radius=4)
+    assert one.adapts == (True, False) and one.explorer_rate == ito2017.RDA2(10, 4, explorer_step=2, radius=4).explorer_rate
+    assert ito2017.RDA2(10, 4, explorer_step="adaptive").adapts == (False, True)
     assert ito2017.RDA3(10, 4, l1=0).l1 == 0 and (ito2017.RDA2(10, 4).coef_ == 0).all()
     assert math.isclose(l1_scale(4, 0.5, 0.25), 0.5 * math.sqrt(6 / (4 * 0.5)))
 
@@ -79,10 +84,13 @@ MAKE = {
     "RDA1": lambda: ito2017.RDA1(8, 5, k=2, step=30, seed=1), "RDA2": lambda: ito2017.RDA2(8, 4, top=1, step=30, explorer_step=30, seed=1),
     "RDA3": lambda: ito2017.RDA3(8, 4, k=3, step=30, explorer_step=30, l1=0.01, seed=1),
     "GreedyRDA": lambda: ito2017.GreedyRDA(8, 3, step=30), "UniformRDA": lambda: ito2017.UniformRDA(8, 4, step=30, seed=1),
+    "RDA1, adaptive": lambda: ito2017.RDA1(8, 5, k=2, step="adaptive", seed=1),
+    "RDA2, adaptive": lambda: ito2017.RDA2(8, 4, top=1, step="adaptive", seed=1),
+    "RDA3, adaptive": lambda: ito2017.RDA3(8, 4, k=3, step="adaptive", l1=0.01, seed=1),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["RDA2", "RDA3"])
+@pytest.mark.parametrize("name", ["RDA2", "RDA3", "RDA2, adaptive", "RDA3, adaptive"])
 @pytest.mark.parametrize("calls", [1, 2])
 def test_a_skipped_exploration_is_made_up_for(name, calls):
     "Every second round is skipped, exploring ones too: what is left is a run without them."

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import oslr_nb as oslr
 from oslr_nb.data import sparse_linear
-from oslr_nb.oco import dual_averaging
+from oslr_nb.oco import adaptive_dual_averaging, dual_averaging
 
 KEYS = sorted(oslr.LEARNERS)
 HAZAN = ("AERR", "AELR", "DDAERR", "DDAELR", "TwoPhaseAERR", "TwoPhaseAELR", "OnlineAELR")
@@ -44,6 +44,8 @@ OSLR = [k for k in KEYS if oslr.LEARNERS[k].protocol == "OSLR"]
 OPTIONS = [("cesabianchi2010.AER", kw) for kw in ({"output": "last"}, {"output": "proved", "centre": True}, {"calibrate": 0.4})]
 OPTIONS += [("cesabianchi2010.AER", {"centre": True, "calibrate": 0.5}), ("cesabianchi2010.Baseline", {"form": "indefinite"})]
 OPTIONS += [("cesabianchi2010.Baseline", {"order": o, "estimator": e}) for o in (1, 2) for e in ("pairs", "distinct")]
+ADAPTIVE = [f"ito2017.{n}" for n in ("RDA1", "RDA2", "RDA3", "GreedyRDA", "UniformRDA")]  # have step = "adaptive"
+OPTIONS += [(key, {"step": "adaptive"}) for key in ADAPTIVE] + [("ito2017.RDA2", {"step": "adaptive", "explorer_step": 3.0})]
 
 
 def make(key, d=12, budget=6, **kw):
@@ -132,6 +134,7 @@ def test_options_play_and_resume(key, kw, stream, tmp_path):
         lr.save(tmp_path / "a.npz")
         lr = oslr.load(tmp_path / "a.npz")
     assert state(lr)[1] == state(whole)[1] and (lr.coef_ == whole.coef_).all() and lr.intercept_ == whole.intercept_
+    if key in OSLR: return
     blind = make(key, seed=4, **kw)
     assert np.isnan(oslr.simulate(blind, X, y, score=False).predictions).all()
     assert (blind.coef_ == whole.coef_).all() and blind.intercept_ == whole.intercept_
@@ -231,12 +234,46 @@ def test_one_thread_at_a_time(key, stream):
     assert (oslr.simulate(lr, stream.X, stream.y).predictions == oslr.simulate(again, stream.X, stream.y).predictions).all()
 
 
+@pytest.mark.parametrize("key", ADAPTIVE)
+@given(d=st.integers(4, 30), share=st.floats(0, 1), seed=st.integers(0, 2**32), ties=st.booleans())
+def test_adaptive_play_equals_simulate(key, d, share, seed, ties):
+    "Bit for bit where the learner adds in the order of its query; the first rounds see no gradient at all."
+    budget = max(2 + round(share * (d - 2)), LEAST.get(key, 2))
+    s = sparse_linear(d, 2, 120, seed)
+    X = np.round(s.X) if ties else s.X
+    X[:3] = 0.0
+    a = oslr.simulate(lr := make(key, d, budget, step="adaptive", seed=seed), X, s.y)
+    b = oslr.play(again := make(key, d, budget, step="adaptive", seed=seed), environment(key, X, s.y, budget))
+    assert (a.predictions == b.predictions).all() and (a.n_observed == b.n_observed).all() and state(lr)[1] == state(again)[1]
+    assert (a.predictions[:3] == 0).all() and np.isfinite(a.predictions).all()
+
+
+@pytest.mark.parametrize("key", ADAPTIVE)
+def test_an_adaptive_step_has_no_scale(key, stream):
+    "Labels and radius a power of two larger: so are the predictions, to the last bit. The declared limits do not enter."
+    kw = {"l1": 0.0} if key == "ito2017.RDA3" else {}
+    run = lambda c, **more: oslr.simulate(make(key, seed=5, step="adaptive", radius=c, **kw, **more), stream.X, c * stream.y).predictions
+    assert np.ptp(run(1.0)[-100:]) > 0
+    for c in (2.0**-30, 2.0**20): assert (run(c, y_max=1e9) == c * run(1.0)).all()
+    assert (run(1.0, x_norm=1e7, y_max=1e5) == run(1.0)).all()
+
+
+@pytest.mark.parametrize("key", ADAPTIVE)
+@pytest.mark.parametrize("step", ["Adaptive", "", None, True, [1.0], np.array(["adaptive"]), 1e61])
+def test_a_step_is_a_number_or_a_word(key, step):
+    with pytest.raises(ValueError, match=r'^step = .*: it must be [^.]*or the word "adaptive"[^.]*\.'):
+        make(key, step=step)
+
+
 @pytest.mark.parametrize("key", RDA)
 def test_everything_bought_is_the_textbook_recursion(key, stream):
     lr = make(key, 12, 12, seed=0)
     run = oslr.simulate(lr, stream.X, stream.y)
     lam = lr.rate * np.sqrt(np.arange(1, 1501))
     w, _ = dual_averaging(lambda t, w: 2 * (w @ stream.X[t] - stream.y[t]) * stream.X[t], 12, lam)
+    assert np.abs(run.predictions - (w * stream.X).sum(axis=1)).max() < 1e-12
+    run = oslr.simulate(make(key, 12, 12, seed=0, step="adaptive"), stream.X, stream.y)
+    w, _ = adaptive_dual_averaging(lambda t, w: 2 * (w @ stream.X[t] - stream.y[t]) * stream.X[t], 12, 1500)
     assert np.abs(run.predictions - (w * stream.X).sum(axis=1)).max() < 1e-12
 
 

@@ -25,6 +25,7 @@ from oslr_nb.checks import (
     check_real,
     check_rng,
     check_scales,
+    check_step,
     fail,
     kernel,
 )
@@ -41,7 +42,7 @@ from oslr_nb.designs import (
     pair_minimum,
 )
 from ...geometry import top_buffer, top_k, top_update, truncation_factor
-from ...oco import dual_averaging, dual_averaging_step, linear_regret
+from ...oco import adaptive_weight, dual_averaging, dual_averaging_step, linear_regret
 from ...problems import FiniteProblem, Table, linear_table, rational, sign_table, signs
 from ...protocol import Learner, check_stream, register, simulate
 
@@ -772,7 +773,8 @@ def _(case: Case) -> Evidence: return printed_schedule.check(case, power=0)
 def _(case: Case) -> Evidence: return printed_schedule.check(case, power=-2)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #d4933c2d
-PLAYED, NORM2, SEEN_U, SEEN_V, SCALE = range(5)  # places in num
+PLAYED, NORM2, SEEN_U, SEEN_V, SCALE, SQUARES = range(6)  # places in num
+NOTHING = 1e-280  # a sum of squared gradients below it counts as no gradient: squares that small are not exact
 
 
 def inverse_chances(d: int, budget: int, top: int) -> np.ndarray:
@@ -794,9 +796,9 @@ def rda_select(words: np.ndarray, buf: np.ndarray, S: np.ndarray, mark: np.ndarr
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #591cbab4
 @kernel
-def rda_scale(played: float, norm2: float, rate: float, radius: float) -> float:
-    "w / h of (Ito 5), with lambda_t = rate * sqrt(t)."
-    return -1.0 / max(rate * math.sqrt(played + 1), math.sqrt(max(norm2, 0.0)) / radius)
+def rda_scale(clock: float, norm2: float, rate: float, radius: float) -> float:
+    "w / h of (Ito 5), lambda_t = rate * sqrt(clock); clock: t, or (adaptive) the sum of the squared estimates, 0 while that is nothing."
+    return -1.0 / max(rate * math.sqrt(clock), math.sqrt(max(norm2, 0.0)) / radius) if clock > NOTHING else 0.0
 
 
 @kernel
@@ -810,10 +812,10 @@ def rda_seen(h: np.ndarray, S: np.ndarray, values: np.ndarray, top: int, scale: 
 
 @kernel
 def rda_predict(
-    h: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, top: int, rate: float, radius: float
+    h: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, top: int, rate: float, radius: float, adaptive: bool
 ) -> float:
     "Algorithm 1, line 4, for a round by hand: yhat, its parts kept in num."
-    num[SCALE] = rda_scale(num[PLAYED], num[NORM2], rate, radius)
+    num[SCALE] = rda_scale(num[SQUARES] if adaptive else num[PLAYED] + 1, num[NORM2], rate, radius)
     num[SEEN_U], num[SEEN_V] = rda_seen(h, S, values, top, num[SCALE])
     return num[SEEN_U] + num[SEEN_V]
 
@@ -828,18 +830,20 @@ def squared_norm(h: np.ndarray) -> float:
 
 @kernel
 def rda_step(
-    y: float, h: np.ndarray, S: np.ndarray, values: np.ndarray, seen: tuple, scale: float, played: float, norm2: float, top: int,
-    odds: np.ndarray,
-) -> float:
-    "Algorithm 1, line 5: h += g with the O(k') form of (Ito 6), odds = (q1, q2); returns ||h||^2, summed afresh every 2^20 rounds."
+    y: float, h: np.ndarray, S: np.ndarray, values: np.ndarray, seen: tuple, scale: float, played: float, norm2: float,
+    squares: float, top: int, odds: np.ndarray,
+) -> tuple[float, float]:
+    "Line 5: h += g with the O(k') form of (Ito 6), odds = (q1, q2); ||h||^2, summed afresh every 2^20 rounds, and the sum of ||g||^2."
     q1, q2 = odds[0], odds[1]
     in_U, in_V, slope = seen[0] + q1 * seen[1] - y, q1 * seen[0] + q2 * seen[1] - q1 * y, (q1 - q2) * scale
     for a in range(S.size):
         old = h[S[a]]
-        new = old + 2 * values[a] * (in_U if a < top else in_V + slope * values[a] * old)
+        g = 2 * values[a] * (in_U if a < top else in_V + slope * values[a] * old)
+        new = old + g
         h[S[a]] = new
         norm2 += (new - old) * (new + old)
-    return norm2 if np.int64(played + 1) % 1048576 else squared_norm(h)
+        squares += g * g
+    return norm2 if np.int64(played + 1) % 1048576 else squared_norm(h), squares
 
 
 @kernel
@@ -849,7 +853,7 @@ def rda_update(
 ) -> None:
     "Algorithm 1, line 5, for a round by hand; then the top features are brought up to date."
     seen = (num[SEEN_U], num[SEEN_V])
-    num[NORM2] = rda_step(y, h, S, values, seen, num[SCALE], num[PLAYED], num[NORM2], top, odds)
+    num[NORM2], num[SQUARES] = rda_step(y, h, S, values, seen, num[SCALE], num[PLAYED], num[NORM2], num[SQUARES], top, odds)
     num[PLAYED] += 1
     top_update(h, S[top:], top, buf, bound)
 
@@ -867,12 +871,13 @@ def one_round(case: Case, power: float = 1.0, late: int = 0) -> Evidence:
     odds[1] = odds[1] ** power
     pair, gaps, estimates = Observe(d, budget, tuple(U)).second(), [], []
     for V in itertools.combinations(np.setdiff1d(np.arange(d), U), budget - top):
-        S, num, new = np.r_[U, V].astype(np.int64), np.array([4, h @ h, 0, 0, 0]), h.copy()
-        yhat = rda_predict(new, S, x[S], num, top, rate, radius)
+        S, num, new = np.r_[U, V].astype(np.int64), np.array([4, h @ h, 0, 0, 0, 7]), h.copy()
+        yhat = rda_predict(new, S, x[S], num, top, rate, radius, False)
         rda_update(y, new, S, x[S], num, top, odds, buf.copy(), bound.copy())
         estimates.append(new - h)
         exact = gradient_estimate(x[S], S, y, w, pair)
         gaps += [abs(yhat - w[S] @ x[S]), np.abs(estimates[-1] - exact).max(), abs(num[NORM2] - new @ new), abs(num[PLAYED] - 5)]
+        gaps.append(abs(num[SQUARES] - 7 - exact @ exact))
     gaps.append(np.abs(np.mean(estimates, axis=0) - 2 * (w @ x - y) * x).max())
     return Evidence(max(gaps), "==", 0, tol=1e-9)
 
@@ -891,30 +896,31 @@ def _(case: Case) -> Evidence: return one_round.check(case, late=1)
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #75466720
 @kernel
 def rda_run(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, top: int, rate: float,
-    radius: float, odds: np.ndarray, h: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, mark: np.ndarray,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, top: int, rate: float, radius: float, adaptive: bool,
+    odds: np.ndarray, h: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, mark: np.ndarray,
     buf: np.ndarray, bound: np.ndarray, limit: float, out: np.ndarray,
 ) -> int:
     "Algorithm 1 over the given rows: predictions into out; returns how many rounds were played."
-    played, norm2, random, done = num[PLAYED], num[NORM2], S.size - top, 0  # numbers, not places of an array: they stay in registers
+    played, norm2, squares = num[PLAYED], num[NORM2], num[SQUARES]  # numbers, not places of an array: they stay in registers
+    random, done = S.size - top, 0
     seen, scale, ahead = (num[SEEN_U], num[SEEN_V]), num[SCALE], is_large(X)
     while done < rows.size:
-        row, squares = rows[done], 0.0
+        row, length2 = rows[done], 0.0
         rda_select(words, buf, S, mark, played, top)
         if ahead and done + 1 < rows.size:
             prefetch_draws(words, h.size, random, X, rows[done + 1], h, mark)
             prefetch_row(X, rows[done + 1], buf[:top])
         for a in range(S.size):
             values[a] = entry(X, row, S[a])
-            squares += values[a] * values[a]
-        if not squares <= limit: break  # also where a value is NaN
-        scale = rda_scale(played, norm2, rate, radius)
+            length2 += values[a] * values[a]
+        if not length2 <= limit: break  # also where a value is NaN
+        scale = rda_scale(squares if adaptive else played + 1, norm2, rate, radius)
         seen = rda_seen(h, S, values, top, scale)
         out[done] = seen[0] + seen[1]
-        norm2 = rda_step(y[row], h, S, values, seen, scale, played, norm2, top, odds)
+        norm2, squares = rda_step(y[row], h, S, values, seen, scale, played, norm2, squares, top, odds)
         top_update(h, S[top:], top, buf, bound)
         played, done = played + 1, done + 1
-    num[PLAYED], num[NORM2], num[SEEN_U], num[SEEN_V], num[SCALE] = played, norm2, seen[0], seen[1], scale
+    num[PLAYED], num[NORM2], num[SEEN_U], num[SEEN_V], num[SCALE], num[SQUARES] = played, norm2, seen[0], seen[1], scale, squares
     return done
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #a11c0002
@@ -937,6 +943,14 @@ def check_sum(name: str, h: np.ndarray, rounds: int, longest: float, norm2: floa
     if not length <= most: fail(f"norm of {name}", length, f"at most {most:g}", f"after {rounds} gradients")
     slack = 1e-9 * (length + longest * min(rounds, 2**20)) ** 2
     if norm2 is not None and not abs(norm2 - h @ h) <= slack: fail("squared norm", float(norm2), f"that of {name}, {h @ h:g}")
+
+
+def check_squares(name: str, squares: float, h: np.ndarray, rounds: int, longest: float) -> None:
+    "The sum of the squared lengths of so many gradients, each at most `longest`, that add up to h (Cauchy-Schwarz)."
+    limit = rounds * longest**2
+    if not 0 <= squares <= limit: fail(name, float(squares), f"from 0 to {limit:g}", f"after {rounds} gradients")
+    most = 1.001 * math.sqrt(rounds * squares) + rounds * 1e-140  # squares of numbers that small are not exact
+    if not np.linalg.norm(h) <= most: fail(name, float(squares), f"at least {(h @ h) / max(rounds, 1):g}", "the gradients add up to h")
 
 
 def check_favourites(h: np.ndarray, buf: np.ndarray, top: int, bound: np.ndarray) -> None:
@@ -977,7 +991,9 @@ class RDA(Learner):
         How many of the seen ones are the features of largest weight (k1), 0 <= top <= budget; the others are random.
     q : float or Fraction
         Lower bound, in (0, 1], on the chance that two features are seen together; sets the step.
-    step, radius, x_norm, y_max : float, default 1
+    step : float or "adaptive", default 1
+        As for `RDA1`; a number in (1e-60, 1e60].
+    radius, x_norm, y_max : float, default 1
         As for `RDA1`, each in (1e-60, 1e60].
     seed : int, SeedSequence, Generator (PCG64) or None
         Source of the random features.
@@ -991,7 +1007,7 @@ class RDA(Learner):
     top : int
         The favourites (k1).
     rate : float
-        lambda_t / sqrt(t).
+        lambda_t / sqrt(t); with step = "adaptive" lambda_t over the root of the sum of the squared lengths of the estimates.
 
     Raises
     ------
@@ -1006,36 +1022,47 @@ class RDA(Learner):
     arrays = ("h", "S", "values", "num", "mark", "buf", "bound")
 
     def __init__(
-        self, d: int, budget: int, *, top: int, q: float | Fraction, step: float = 1.0, radius: float = 1.0,
+        self, d: int, budget: int, *, top: int, q: float | Fraction, step: float | str = 1.0, radius: float = 1.0,
         x_norm: float = 1.0, y_max: float = 1.0, seed: Any = None, saved: dict[str, Any] | None = None,
     ):
         d = check_int("d", d, 1, 10**8, "its state has to fit into memory")
         budget = check_int("budget", budget, 1, d, f"there are d = {d} features")
         top = check_int("top", top, 0, budget, "the favourites are part of the budget")
         q = check_real("q", float(q) if isinstance(q, Fraction) else q, 0, 1, "it is a chance")
-        step, radius, x_norm, y_max = check_reach(step=step, radius=radius, x_norm=x_norm, y_max=y_max)
+        step = check_step(step, "step", "lambda_t must be positive: Ito et al. 2017, equation (5)")
+        radius, x_norm, y_max = check_reach(radius=radius, x_norm=x_norm, y_max=y_max)
         super().__init__(d, budget, seed, **(saved or {}), step=step, radius=radius, x_norm=x_norm, y_max=y_max)
         self.scale, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
         self.top, self.radius, self.odds = top, radius, inverse_chances(d, budget, top)
-        self.rate = 2 * math.sqrt(bound_second_moment(q, x_norm, y_max, radius)) / (radius * step)
-        self.h, self.mark, self.num = np.zeros(d), np.zeros(d, np.int64), np.zeros(5)
+        self.adaptive = step == "adaptive"
+        if self.adaptive: self.rate = adaptive_weight(1.0, radius, 1.0)
+        else: self.rate = 2 * math.sqrt(bound_second_moment(q, x_norm, y_max, radius)) / (radius * step)
+        self.h, self.mark, self.num = np.zeros(d), np.zeros(d, np.int64), np.zeros(6)
         self.S, self.values = np.zeros(budget, np.int64), np.zeros(budget)
         self.buf, self.bound = top_buffer(d, top)
 
     @property
+    def _clock(self) -> float:
+        "What lambda_t is `rate` times the root of."
+        return float(self.num[SQUARES] if self.adaptive else self.num[PLAYED] + 1)
+
+    @property
     def coef_(self) -> np.ndarray:
         "Weights (d,) of the coming prediction, (Ito 5)."
-        return dual_averaging_step(self.h, self.rate * math.sqrt(self.num[PLAYED] + 1), self.radius)
+        if self._clock <= NOTHING: return np.zeros(self.d)
+        return dual_averaging_step(self.h, self.rate * math.sqrt(self._clock), self.radius)
 
     def _check_state(self) -> None:
-        num, bound = check_array("num", self.num, (5,)), check_array("bound", self.bound, (3,))
+        num, bound = check_array("num", self.num, (6,)), check_array("bound", self.bound, (3,))
         played = check_count("rounds played", num[PLAYED])
         check_sum("h", self.h, played, longest_estimate(self), num[NORM2])
+        check_squares("sum of squares", num[SQUARES], self.h, played, longest_estimate(self))
         check_favourites(self.h, self.buf, self.top, bound)
         check_purchase(self, played + 1, True, self.buf[: self.top])
         if self._next < 2: return
-        reach, largest = 1.001 * self.scale[1] * self.radius, 1.001 / (self.rate * math.sqrt(played + 1))
-        if not max(abs(num[SEEN_U]), abs(num[SEEN_V])) <= reach or not 0 < -num[SCALE] <= largest:
+        reach, begun = 1.001 * self.scale[1] * self.radius, self._clock > NOTHING
+        largest = 1.001 / (self.rate * math.sqrt(self._clock)) if begun else 0.0
+        if not max(abs(num[SEEN_U]), abs(num[SEEN_V])) <= reach or not 0 <= -num[SCALE] <= largest or begun == (num[SCALE] == 0):
             fail("num", num.tolist(), "the parts of a prediction", "a label is due")
 
     def _query(self) -> np.ndarray:
@@ -1044,7 +1071,7 @@ class RDA(Learner):
 
     def _predict(self, values: np.ndarray) -> float:
         self.values[:] = values
-        return rda_predict(self.h, self.S, self.values, self.num, self.top, self.rate, self.radius)
+        return rda_predict(self.h, self.S, self.values, self.num, self.top, self.rate, self.radius, self.adaptive)
 
     def _update(self, y: float) -> None:
         rda_update(y, self.h, self.S, self.values, self.num, self.top, self.odds, self.buf, self.bound)
@@ -1052,7 +1079,7 @@ class RDA(Learner):
     def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         out = np.empty(len(rows))
         done = rda_run(
-            self.words, strided(X), y, rows, self.top, self.rate, self.radius, self.odds,
+            self.words, strided(X), y, rows, self.top, self.rate, self.radius, self.adaptive, self.odds,
             *(getattr(self, name) for name in self.arrays), self._limit, out,
         )
         if done < len(rows): self._refuse(X, rows[done], done + 1, self.S)
@@ -1082,14 +1109,15 @@ class RDA1(RDA):
     top : int, optional
         Favourites among the seen features (k1 in the paper), 0 <= top <= budget - 2. Default: `k`, where the printed
         bound is best, but at most budget - 2.
-    step : float, default 1
+    step : float or "adaptive", default 1
         Divides the printed lambda_t = 8 sqrt(t/C), so it multiplies the length of a step; in (1e-60, 1e60].
-        `sharpened_step` has the value of the sharpened theorem.
+        `sharpened_step` has the value of the sharpened theorem. With "adaptive" lambda_t is the root of the sum of the squared
+        lengths of the estimates so far, over `radius`: nothing to tune, see `oslr_nb.own.adaptive`.
     radius : float, default 1
         Bound on ||w||, in labels per feature; in (1e-60, 1e60]. In a ball that does not hold w* the regret is linear.
     x_norm, y_max : float, default 1
-        Bounds on ||x_t|| and on |y_t|, in units of the data; in (1e-60, 1e60]. They scale lambda_t, and what is
-        beyond them is refused.
+        Bounds on ||x_t|| and on |y_t|, in units of the data; in (1e-60, 1e60]. They scale lambda_t (unless it is adaptive),
+        and what is beyond them is refused.
     seed : int, SeedSequence, Generator (PCG64) or None
         Source of the random features; the same seed gives the same run.
 
@@ -1100,7 +1128,7 @@ class RDA1(RDA):
     top : int
         The favourites in use.
     rate : float
-        lambda_t / sqrt(t).
+        lambda_t / sqrt(t); with step = "adaptive" lambda_t over the root of the sum of the squared lengths of the estimates.
 
     Raises
     ------
@@ -1119,8 +1147,8 @@ class RDA1(RDA):
     -----
     Assumes independent draws with ||x|| <= x_norm, |y| <= y_max, y = w*'x + noise, w* k-sparse with ||w*|| <= radius,
     k <= top, and linearly independent features, sigma_d > 0. Then the expected regret is at most `bound_sharpened`
-    with step = `sharpened_step`, and at most `bound_theorem_2` with step = 1 on unit scales.
-    A round costs O(budget), apart from rare scans of all d.
+    with step = `sharpened_step`, at most `own.bound_adaptive_rda` with step = "adaptive", and at most `bound_theorem_2` with
+    step = 1 on unit scales. A round costs O(budget), apart from rare scans of all d.
 
     What to expect: the theorem's step is slow. On d = 100 sign features with k = 5, budget 20 (||x|| = 1, |y| <= 1,
     radius 4, noise 10 %) the loss is .85 of that of predicting zero after 20,000 rounds and .62 after 200,000; with
@@ -1143,7 +1171,7 @@ class RDA1(RDA):
     """
 
     def __init__(
-        self, d: int, budget: int, *, k: int | None = None, top: int | None = None, step: float = 1.0,
+        self, d: int, budget: int, *, k: int | None = None, top: int | None = None, step: float | str = 1.0,
         radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0, seed: Any = None,
     ):
         d, budget, _ = check_sizes(d, budget)
@@ -1174,8 +1202,8 @@ class GreedyRDA(RDA):
         Features of an example, at least 1.
     budget : int
         Features seen each round (k'), 1 <= budget <= d.
-    step : float, default 1
-        Divides lambda_t = 8 sqrt(t); in (1e-60, 1e60].
+    step : float or "adaptive", default 1
+        Divides lambda_t = 8 sqrt(t); in (1e-60, 1e60]. "adaptive" as for `RDA1`.
     radius, x_norm, y_max : float, default 1
         Bounds on ||w||, ||x_t|| and |y_t|, as for `RDA1`; each in (1e-60, 1e60]. Values and labels beyond them are
         refused.
@@ -1205,7 +1233,7 @@ class GreedyRDA(RDA):
     """
 
     def __init__(
-        self, d: int, budget: int, *, step: float = 1.0, radius: float = 1.0, x_norm: float = 1.0,
+        self, d: int, budget: int, *, step: float | str = 1.0, radius: float = 1.0, x_norm: float = 1.0,
         y_max: float = 1.0, seed: Any = None,
     ):
         super().__init__(d, budget, top=budget, q=1, step=step, radius=radius, x_norm=x_norm, y_max=y_max, seed=seed)
@@ -1225,8 +1253,8 @@ class UniformRDA(RDA):
         Features of an example, at least 2.
     budget : int
         Features seen each round (k'), 2 <= budget <= d.
-    step : float, default 1
-        Divides lambda_t = 8 sqrt(t/C), C = budget (budget - 1) / (d (d - 1)); in (1e-60, 1e60].
+    step : float or "adaptive", default 1
+        Divides lambda_t = 8 sqrt(t/C), C = budget (budget - 1) / (d (d - 1)); in (1e-60, 1e60]. "adaptive" as for `RDA1`.
     radius, x_norm, y_max : float, default 1
         Bounds on ||w||, ||x_t|| and |y_t|, as for `RDA1`; each in (1e-60, 1e60]. Values and labels beyond them are
         refused.
@@ -1255,7 +1283,7 @@ class UniformRDA(RDA):
     """
 
     def __init__(
-        self, d: int, budget: int, *, step: float = 1.0, radius: float = 1.0, x_norm: float = 1.0,
+        self, d: int, budget: int, *, step: float | str = 1.0, radius: float = 1.0, x_norm: float = 1.0,
         y_max: float = 1.0, seed: Any = None,
     ):
         d, budget, _ = check_sizes(d, budget)

@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import LARGEST, check_array, check_int, check_magnitude, check_real, fail, kernel
+from ...checks import LARGEST, check_array, check_int, check_magnitude, check_real, check_step, fail, kernel
 from ...claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval
 from ...compiled import entry, is_large, prefetch_row, strided
 from ...designs import Observe, bound_second_moment, draw_outside, gradient_estimate, pair_bound, pair_minimum
 from ...geometry import top_k, top_rescan
-from ...oco import dual_averaging_into, dual_averaging_step
+from ...oco import adaptive_weight, dual_averaging_into, dual_averaging_step
 from oslr_nb.papers.ito2017.algorithm1 import (
+    NOTHING,
     UniformRDA,
     check_count,
     check_purchase,
@@ -30,6 +31,7 @@ from oslr_nb.papers.ito2017.algorithm1 import (
     check_set,
     check_sigmas,
     check_sizes,
+    check_squares,
     check_sum,
     longest_estimate,
     squared_norm,
@@ -730,15 +732,17 @@ def _(case: Case) -> Evidence: return printed_seven.check(case, share=0.3)
 def _(case: Case) -> Evidence: return printed_seven.check(case, power=0.5)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #7bb652f0
-PLAYED, NORM2, YHAT, EXPLORED, WEIGHT, EXPLORING = range(6)  # places in num
+PLAYED, NORM2, YHAT, EXPLORED, WEIGHT, EXPLORING, SQUARES, EXPLORER_SQUARES = range(8)  # places in num
 
 
 @kernel(allocates=True, apart=True)
 def squares_explore(
-    h: np.ndarray, w: np.ndarray, favourites: np.ndarray, num: np.ndarray, rate: float, radius: float, l1: float
+    h: np.ndarray, w: np.ndarray, favourites: np.ndarray, num: np.ndarray, rate: float, radius: float, l1: float, adaptive: bool
 ) -> None:
-    "Line 1 of Algorithms 2, 3: w_s and its largest entries; mu_j = l1 j^-power."
-    dual_averaging_into(w, h, rate * math.sqrt(num[EXPLORED] + 1), radius, l1 * num[WEIGHT])
+    "Line 1 of Algorithms 2, 3: w_s and its largest entries; mu_j = l1 j^-power. Adaptive: 0 while nothing was seen."
+    clock = num[EXPLORER_SQUARES] if adaptive else num[EXPLORED] + 1
+    if clock > NOTHING: dual_averaging_into(w, h, rate * math.sqrt(clock), radius, l1 * num[WEIGHT])
+    else: w[:] = 0.0
     top_rescan(w, favourites, np.zeros(3))
 
 
@@ -755,14 +759,14 @@ def squares_explored(w: np.ndarray, mean: np.ndarray, chosen: np.ndarray, num: n
 @kernel
 def squares_select(
     words: np.ndarray, h: np.ndarray, w: np.ndarray, chosen: np.ndarray, favourites: np.ndarray,
-    S: np.ndarray, mark: np.ndarray, num: np.ndarray, rate: float, radius: float, l1: float,
+    S: np.ndarray, mark: np.ndarray, num: np.ndarray, rate: float, radius: float, l1: float, adaptive: bool,
 ) -> None:
     "Lines 1 and 2: S = Observe(w_s, k', k1) in the rounds 1, 4, 9, ..., the chosen features otherwise."
     num[EXPLORING] = 1.0 if num[PLAYED] + 1 == (num[EXPLORED] + 1) ** 2 else 0.0
     if num[EXPLORING] == 0:
         for a in range(S.size): S[a] = chosen[a]
         return
-    squares_explore(h, w, favourites, num, rate, radius, l1)
+    squares_explore(h, w, favourites, num, rate, radius, l1, adaptive)
     stamp, top = np.int64(num[EXPLORED]) + 1, favourites.size
     for a in range(top):
         S[a] = favourites[a]
@@ -771,11 +775,13 @@ def squares_select(
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #7e9e23d3
 @kernel
-def squares_predict(H: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, rate: float, radius: float) -> float:
-    "Line 3: yhat = w' D x for the weights of the predictor, lambda_t = rate * sqrt(t)."
-    total = 0.0
+def squares_predict(
+    H: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, rate: float, radius: float, adaptive: bool
+) -> float:
+    "Line 3: yhat = w' D x for the weights of the predictor, lambda_t = rate * sqrt(t), or rate times the root of the squares seen."
+    total, clock = 0.0, num[SQUARES] if adaptive else num[PLAYED] + 1
     for a in range(S.size): total += values[a] * H[S[a]]
-    num[YHAT] = -total / max(rate * math.sqrt(num[PLAYED] + 1), math.sqrt(max(num[NORM2], 0.0)) / radius)
+    num[YHAT] = -total / max(rate * math.sqrt(clock), math.sqrt(max(num[NORM2], 0.0)) / radius) if clock > NOTHING else 0.0
     return num[YHAT]
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #e9cdebfc
@@ -785,13 +791,15 @@ def squares_update(
     values: np.ndarray, num: np.ndarray, top: int, power: float,
 ) -> None:
     "Lines 4 and 5: the predictor learns on S; in an exploring round the explorer learns from equation (6)."
-    norm2, m, r = num[NORM2], h.size - top, S.size - top
+    norm2, squares, m, r = num[NORM2], num[SQUARES], h.size - top, S.size - top
     for a in range(S.size):
-        old = H[S[a]]
-        new = old + 2 * (num[YHAT] - y) * values[a]
+        old, g = H[S[a]], 2 * (num[YHAT] - y) * values[a]
+        new = old + g
         H[S[a]] = new
         norm2 += (new - old) * (new + old)
+        squares += g * g
     num[PLAYED] += 1
+    num[SQUARES] = squares
     num[NORM2] = norm2 if np.int64(num[PLAYED]) % 1048576 else squared_norm(H)
     if num[EXPLORING] == 0: return
     squares_explored(w, mean, chosen, num, power)
@@ -802,27 +810,29 @@ def squares_update(
     for a in range(top, S.size): sv += values[a] * w[S[a]]
     in_U, in_V = su + q1 * sv - y, q1 * su + q2 * sv - q1 * y
     for a in range(S.size):
-        h[S[a]] += 2 * values[a] * (in_U if a < top else in_V + (q1 - q2) * values[a] * w[S[a]])
+        g = 2 * values[a] * (in_U if a < top else in_V + (q1 - q2) * values[a] * w[S[a]])
+        h[S[a]] += g
+        num[EXPLORER_SQUARES] += g * g
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #846c2721
 @kernel
 def squares_run(
     words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, top: int, explorer: float,
-    rate: float, radius: float, l1: float, power: float, h: np.ndarray, H: np.ndarray, w: np.ndarray,
+    rate: float, radius: float, l1: float, power: float, adapts: tuple, h: np.ndarray, H: np.ndarray, w: np.ndarray,
     mean: np.ndarray, chosen: np.ndarray, favourites: np.ndarray, S: np.ndarray, values: np.ndarray,
     mark: np.ndarray, num: np.ndarray, limit: float, out: np.ndarray,
 ) -> int:
-    "Algorithms 2 and 3 over the given rows: predictions into out; returns how many rounds were played."
+    "Algorithms 2 and 3 over the given rows, adapts = (predictor, explorer): predictions into out; returns how many rounds were played."
     ahead = is_large(X)
     for t in range(rows.size):
         row, squares = rows[t], 0.0
         if ahead and t + 1 < rows.size: prefetch_row(X, rows[t + 1], chosen)
-        squares_select(words, h, w, chosen, favourites, S, mark, num, explorer, radius, l1)
+        squares_select(words, h, w, chosen, favourites, S, mark, num, explorer, radius, l1, adapts[1])
         for a in range(S.size):
             values[a] = entry(X, row, S[a])
             squares += values[a] * values[a]
         if not squares <= limit: return t  # also where a value is NaN
-        out[t] = squares_predict(H, S, values, num, rate, radius)
+        out[t] = squares_predict(H, S, values, num, rate, radius, adapts[0])
         squares_update(y[row], h, H, w, mean, chosen, S, values, num, top, power)
     return rows.size
 
@@ -843,7 +853,9 @@ class SquaresRDA(Learner):
         Features, features seen a round (k'), favourites in exploring rounds (k1): 0 <= top <= budget - 2 <= d - 2.
     power : float
         The weights w_s enter the explorer's mean with s^-power: 0 (Algorithm 2) or 1/4 (Algorithm 3).
-    step, explorer_step, radius, x_norm, y_max : float, default 1
+    step, explorer_step : float or "adaptive"
+        As for `RDA2`.
+    radius, x_norm, y_max : float, default 1
         As for `RDA2`, each in (1e-60, 1e60].
     seed : int, SeedSequence, Generator (PCG64) or None
         Source of the random features.
@@ -857,7 +869,8 @@ class SquaresRDA(Learner):
     chosen : array (budget,)
         The features that are looked at until the next exploring round.
     rate, explorer_rate : float
-        lambda_t / sqrt(t) of the predictor, lambda_s / sqrt(s) of the explorer.
+        lambda_t / sqrt(t) of the predictor, lambda_s / sqrt(s) of the explorer; for an adaptive step over the root of the sum of the
+        squared lengths of the gradients instead.
 
     Raises
     ------
@@ -872,35 +885,46 @@ class SquaresRDA(Learner):
     arrays = ("h", "H", "w", "mean", "chosen", "favourites", "S", "values", "mark", "num")
 
     def __init__(
-        self, d: int, budget: int, *, top: int, power: float, step: float = 1.0, explorer_step: float = 1.0,
+        self, d: int, budget: int, *, top: int, power: float, step: float | str = 1.0, explorer_step: float | str | None = None,
         radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0, seed: Any = None,
         saved: dict[str, Any] | None = None,
     ):
         (d, budget, top), power = check_sizes(d, budget, top), check_real("power", power, -1e-9, 1)
+        why = "lambda_t must be positive: Ito et al. 2017, equation (5)"
+        step = check_step(step, "step", why)
+        explorer_step = (step if step == "adaptive" else 1.0) if explorer_step is None else explorer_step
+        explorer_step = check_step(explorer_step, "explorer_step", why)
+        radius, x_norm, y_max = check_reach(radius=radius, x_norm=x_norm, y_max=y_max)
         names = {"step": step, "explorer_step": explorer_step, "radius": radius, "x_norm": x_norm, "y_max": y_max}
-        names = dict(zip(names, check_reach(**names), strict=True))
-        step, explorer_step, radius, x_norm, y_max = names.values()
         super().__init__(d, budget, seed, top=top, **(saved or {}), **names)
         self.scale, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
         self.top, self.radius, self.power, self.l1 = top, radius, power, 0.0
-        moment = lambda q: 2 * math.sqrt(bound_second_moment(q, x_norm, y_max, radius)) / radius
-        self.rate, self.explorer_rate = moment(1.0) / step, moment(float(pair_bound(d, budget, top))) / explorer_step
+        def weight(q: float, multiplier: float | str) -> float:
+            if multiplier == "adaptive": return adaptive_weight(1.0, radius, 1.0)
+            return 2 * math.sqrt(bound_second_moment(q, x_norm, y_max, radius)) / (radius * multiplier)
+
+        self.adapts = (step == "adaptive", explorer_step == "adaptive")
+        self.rate, self.explorer_rate = weight(1.0, step), weight(float(pair_bound(d, budget, top)), explorer_step)
         self.h, self.H, self.w, self.mean = np.zeros((4, d))
         self.chosen, self.favourites, self.mark = np.arange(budget), np.arange(top), np.zeros(d, np.int64)
-        self.S, self.values, self.num = np.zeros(budget, np.int64), np.zeros(budget), np.zeros(6)
+        self.S, self.values, self.num = np.zeros(budget, np.int64), np.zeros(budget), np.zeros(8)
 
     @property
     def coef_(self) -> np.ndarray:
         "Weights (d,) of the coming prediction outside exploring rounds: the predictor's, on the chosen features."
-        w = dual_averaging_step(self.H, self.rate * math.sqrt(self.num[PLAYED] + 1), self.radius)
+        clock = self.num[SQUARES] if self.adapts[0] else self.num[PLAYED] + 1
+        if clock <= NOTHING: return np.zeros(self.d)
+        w = dual_averaging_step(self.H, self.rate * math.sqrt(clock), self.radius)
         return np.where(np.isin(np.arange(self.d), self.chosen), w, 0.0)
 
     def _check_state(self) -> None:
-        num, largest = check_array("num", self.num, (6,)), self.scale[1] * (self.scale[1] * self.radius + self.y_limit[1])
+        num, largest = check_array("num", self.num, (8,)), self.scale[1] * (self.scale[1] * self.radius + self.y_limit[1])
         played, explored = check_count("rounds played", num[PLAYED]), check_count("explorations", num[EXPLORED])
         check_int("explorations", explored, math.isqrt(played), math.isqrt(played), f"they are the rounds 1, 4, 9, ... of {played}")
         check_sum("h", self.h, explored, longest_estimate(self))
         check_sum("H", self.H, played, 3 * largest, num[NORM2])
+        check_squares("sum of squares", num[SQUARES], self.H, played, 3 * largest)
+        check_squares("explorer's sum of squares", num[EXPLORER_SQUARES], self.h, explored, longest_estimate(self))
         check_sum("w", self.w, 1, 1.001 * self.radius)
         check_mean_weight(num[WEIGHT], explored, self.power)
         check_sum("mean", self.mean, 1, 1.001 * self.radius * num[WEIGHT])
@@ -915,13 +939,13 @@ class SquaresRDA(Learner):
     def _query(self) -> np.ndarray:
         squares_select(
             self.words, self.h, self.w, self.chosen, self.favourites, self.S, self.mark, self.num, self.explorer_rate,
-            self.radius, self.l1,
+            self.radius, self.l1, self.adapts[1],
         )
         return self.S.copy()
 
     def _predict(self, values: np.ndarray) -> float:
         self.values[:] = values
-        return squares_predict(self.H, self.S, self.values, self.num, self.rate, self.radius)
+        return squares_predict(self.H, self.S, self.values, self.num, self.rate, self.radius, self.adapts[0])
 
     def _update(self, y: float) -> None:
         squares_update(
@@ -931,8 +955,8 @@ class SquaresRDA(Learner):
     def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         out, state = np.empty(len(rows)), (getattr(self, name) for name in self.arrays)
         done = squares_run(
-            self.words, strided(X), y, rows, self.top, self.explorer_rate, self.rate, self.radius, self.l1, self.power, *state,
-            self._limit, out,
+            self.words, strided(X), y, rows, self.top, self.explorer_rate, self.rate, self.radius, self.l1, self.power,
+            self.adapts, *state, self._limit, out,
         )
         if done < len(rows): self._refuse(X, rows[done], done + 1, self.S)
         return out, np.full(len(rows), self.budget)
@@ -959,15 +983,17 @@ class RDA2(SquaresRDA):
         Features seen each round (k' in the paper), 2 <= budget <= d; the theorem needs budget >= k.
     top : int, default 0
         Favourites in exploring rounds (k1), 0 <= top <= budget - 2; 0 in the theorems of the paper.
-    step : float, default 1
-        Divides the predictor's lambda_t = 8 sqrt(t); in (1e-60, 1e60].
-    explorer_step : float, default 1
-        Divides the explorer's lambda_s = 8 sqrt(s/C); in (1e-60, 1e60].
+    step : float or "adaptive", default 1
+        Divides the predictor's lambda_t = 8 sqrt(t); in (1e-60, 1e60]. With "adaptive" lambda_t is the root of the sum of the
+        squared lengths of its gradients so far, over `radius`: nothing to tune, see `oslr_nb.own.adaptive`.
+    explorer_step : float or "adaptive", optional
+        Divides the explorer's lambda_s = 8 sqrt(s/C); in (1e-60, 1e60]. "adaptive" as for `step`. Default: "adaptive" if `step`
+        is, else 1.
     radius : float, default 1
         Bound on ||w||, in labels per feature; in (1e-60, 1e60]. In a ball that does not hold w* the regret is linear.
     x_norm, y_max : float, default 1
-        Bounds on ||x_t|| and on |y_t|, in units of the data; in (1e-60, 1e60]. They scale the lambdas, and what is
-        beyond them is refused.
+        Bounds on ||x_t|| and on |y_t|, in units of the data; in (1e-60, 1e60]. They scale the lambdas (unless
+        these are adaptive), and what is beyond them is refused.
     seed : int, SeedSequence, Generator (PCG64) or None
         Source of the random features; the same seed gives the same run.
 
@@ -978,7 +1004,8 @@ class RDA2(SquaresRDA):
     chosen : array (budget,)
         The features that are looked at until the next exploring round.
     rate, explorer_rate : float
-        lambda_t / sqrt(t) of the predictor, lambda_s / sqrt(s) of the explorer.
+        lambda_t / sqrt(t) of the predictor, lambda_s / sqrt(s) of the explorer; for an adaptive step over the root of the sum of the
+        squared lengths of the gradients instead.
 
     Raises
     ------
@@ -992,7 +1019,9 @@ class RDA2(SquaresRDA):
     -----
     Assumes independent draws with ||x|| <= x_norm, |y| <= y_max, y = w*'x + noise, w* k-sparse with ||w*|| <= radius,
     k <= budget, and linearly independent features, sigma_d > 0. On unit scales the expected regret is at most
-    `bound_6_sharpened`. A round costs O(budget), an exploring one O(d): O(budget + d/sqrt(t)) on average.
+    `bound_6_sharpened`. With step = "adaptive" the predictor's part is at most 8 sqrt(T) in place of 6 sqrt(T), and less where
+    losses are small; for the adaptive explorer the order T^(3/4) is proved (`oslr_nb.own.adaptive`). A round costs
+    O(budget), an exploring one O(d): O(budget + d/sqrt(t)) on average.
 
     What to expect: it learns at its default. On d = 100 sign features with k = 5, budget 20 (||x|| = 1, |y| <= 1,
     radius 4, noise 10 %) the loss is .5 to .8 of that of predicting zero after 20,000 rounds and .1 after 200,000.
@@ -1007,8 +1036,8 @@ class RDA2(SquaresRDA):
     """
 
     def __init__(
-        self, d: int, budget: int, *, top: int = 0, step: float = 1.0, explorer_step: float = 1.0, radius: float = 1.0,
-        x_norm: float = 1.0, y_max: float = 1.0, seed: Any = None,
+        self, d: int, budget: int, *, top: int = 0, step: float | str = 1.0, explorer_step: float | str | None = None,
+        radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0, seed: Any = None,
     ):
         super().__init__(
             d, budget, top=top, power=0.0, step=step, explorer_step=explorer_step, radius=radius, x_norm=x_norm,
@@ -1036,10 +1065,12 @@ class RDA3(SquaresRDA):
         Nonzero weights of the comparator, for mu_0 only; 1 <= k <= budget. Default: budget.
     top : int, default 0
         Favourites in exploring rounds (k1), 0 <= top <= budget - 2; 0 in the theorems of the paper.
-    step : float, default 1
-        Divides the predictor's lambda_t = 8 sqrt(t); in (1e-60, 1e60].
-    explorer_step : float, default 1
-        Divides the explorer's lambda_s = 8 sqrt(s/C); in (1e-60, 1e60].
+    step : float or "adaptive", default 1
+        Divides the predictor's lambda_t = 8 sqrt(t); in (1e-60, 1e60]. With "adaptive" lambda_t is the root of the sum of the
+        squared lengths of its gradients so far, over `radius`: nothing to tune, see `oslr_nb.own.adaptive`.
+    explorer_step : float or "adaptive", optional
+        Divides the explorer's lambda_s = 8 sqrt(s/C); in (1e-60, 1e60]. "adaptive" as for `step`. Default: "adaptive" if `step`
+        is, else 1.
     l1 : float, default 1
         Multiplies the theorem's mu_0 = phi sqrt(6 / (k sqrt(C))); 0, or in (0, 1e60]. With 0 only the mean differs
         from Algorithm 2.
@@ -1049,8 +1080,8 @@ class RDA3(SquaresRDA):
     radius : float, default 1
         Bound on ||w||, in labels per feature; in (1e-60, 1e60]. In a ball that does not hold w* the regret is linear.
     x_norm, y_max : float, default 1
-        Bounds on ||x_t|| and on |y_t|, in units of the data; in (1e-60, 1e60]. They scale the lambdas, and what is
-        beyond them is refused.
+        Bounds on ||x_t|| and on |y_t|, in units of the data; in (1e-60, 1e60]. They scale the lambdas (unless
+        these are adaptive), and what is beyond them is refused.
     seed : int, SeedSequence, Generator (PCG64) or None
         Source of the random features; the same seed gives the same run.
 
@@ -1061,7 +1092,8 @@ class RDA3(SquaresRDA):
     chosen : array (budget,)
         The features that are looked at until the next exploring round.
     rate, explorer_rate : float
-        lambda_t / sqrt(t) of the predictor, lambda_s / sqrt(s) of the explorer.
+        lambda_t / sqrt(t) of the predictor, lambda_s / sqrt(s) of the explorer; for an adaptive step over the root of the sum of the
+        squared lengths of the gradients instead.
 
     Raises
     ------
@@ -1075,7 +1107,9 @@ class RDA3(SquaresRDA):
     -----
     Assumes independent draws with ||x|| <= x_norm, |y| <= y_max, y = w*'x + noise, w* k-sparse with ||w*|| <= radius,
     k <= budget, and compatibility of the features with constant phi. On unit scales the expected regret is at most
-    `bound_7_uniform`. A round costs O(budget), an exploring one O(d): O(budget + d/sqrt(t)) on average.
+    `bound_7_uniform`. With step = "adaptive" the predictor's part is at most 8 sqrt(T) in place of 6 sqrt(T); for an adaptive
+    explorer with an l1 term no bound is proved, and its l1 term still has the declared scales. A round costs O(budget), an
+    exploring one O(d): O(budget + d/sqrt(t)) on average.
 
     What to expect: the theory's l1 term is strong. On d = 100 sign features with k = 5, budget 20 (||x|| = 1, |y| <= 1,
     radius 4, noise 10 %) nothing is learnt in 200,000 rounds; with l1 = 0.1 it does as well as `RDA2`: .5 to .8 of the
@@ -1090,9 +1124,9 @@ class RDA3(SquaresRDA):
     """
 
     def __init__(
-        self, d: int, budget: int, *, k: int | None = None, top: int = 0, step: float = 1.0, explorer_step: float = 1.0,
-        l1: float = 1.0, phi: float | None = None, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0,
-        seed: Any = None,
+        self, d: int, budget: int, *, k: int | None = None, top: int = 0, step: float | str = 1.0,
+        explorer_step: float | str | None = None, l1: float = 1.0, phi: float | None = None,
+        radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0, seed: Any = None,
     ):
         d, budget, top = check_sizes(d, budget, top)
         if (l1 := check_real("l1", l1, high=LARGEST)) < 0: fail("l1", l1, "0, or positive and at most 1e+60")
@@ -1171,7 +1205,7 @@ def _(case: Case) -> Evidence: return compiled_is_textbook.check(case, power=0.5
 @kernel
 def squares_explore_only(
     words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, top: int, explorer: float,
-    radius: float, l1: float, power: float, h: np.ndarray, H: np.ndarray, w: np.ndarray, mean: np.ndarray,
+    radius: float, l1: float, power: float, adaptive: bool, h: np.ndarray, H: np.ndarray, w: np.ndarray, mean: np.ndarray,
     chosen: np.ndarray, favourites: np.ndarray, S: np.ndarray, values: np.ndarray, mark: np.ndarray,
     num: np.ndarray, marks: np.ndarray, path: np.ndarray,
 ) -> None:
@@ -1179,7 +1213,7 @@ def squares_explore_only(
     c = 0
     for s in range(rows.size):
         num[PLAYED] = (num[EXPLORED] + 1) ** 2 - 1
-        squares_select(words, h, w, chosen, favourites, S, mark, num, explorer, radius, l1)
+        squares_select(words, h, w, chosen, favourites, S, mark, num, explorer, radius, l1, adaptive)
         for a in range(S.size): values[a] = entry(X, rows[s], S[a])
         squares_update(y[rows[s]], h, H, w, mean, chosen, S, values, num, top, power)
         if s + 1 == marks[c]:
@@ -1191,7 +1225,7 @@ def explorer_path(lr: SquaresRDA, table: Table, marks: np.ndarray, rng: np.rando
     "Mean weights (len(marks), d) of a fresh learner's explorer on random rows of the table; its predictor is not used."
     rows, path = rng.integers(len(table.y), size=marks[-1]), np.empty((len(marks), lr.d))
     squares_explore_only(
-        lr.words, strided(table.X), table.y, rows, lr.top, lr.explorer_rate, lr.radius, lr.l1, lr.power,
+        lr.words, strided(table.X), table.y, rows, lr.top, lr.explorer_rate, lr.radius, lr.l1, lr.power, lr.adapts[1],
         *(getattr(lr, name) for name in lr.arrays), np.append(marks, 0), path,
     )
     return path
