@@ -413,8 +413,8 @@ def projection():
     X = rng.standard_normal((53_500, 384))
     X /= np.linalg.norm(X, axis=1)[:, None]
     y = X @ rng.standard_normal(384) / 25
-    for schedule in ("theorem", "adaptive"):
-        new = lambda schedule=schedule: oslr.ito2018.LinearProjection(384, 50, schedule=schedule, seed=1)
+    for schedule, step in (("theorem", 1.0), ("adaptive", "adaptive")):
+        new = lambda step=step: oslr.ito2018.LinearProjection(384, 50, step=step, seed=1)
         play = lambda n, new=new: oslr.simulate(new(), X[:n], y[:n])
         play(100)  # compiled before the clock starts
         seconds = in_turn({schedule: lambda play=play: play(53_500)}, 10)[schedule]
@@ -431,7 +431,7 @@ def dictionary():
     d, m, budget, keep, T, rng = 384, 200, 50, 40, 53_500, np.random.default_rng(0)
     A, stream = rng.standard_normal((d, m)), ct_like(4000, seed=0)
     order, scale = rng.integers(4000, size=T), float(np.linalg.norm(stream.X, axis=1).max())
-    new = lambda: oslr.ito2018.DictionaryProjection(A, budget, keep, radius=50, x_norm=scale, y_max=200, schedule="adaptive", seed=1)
+    new = lambda: oslr.ito2018.DictionaryProjection(A, budget, keep, radius=50, x_norm=scale, y_max=200, step="adaptive", seed=1)
     play = lambda n: oslr.simulate(new(), stream.X, stream.y, rows=order[:n])
     play(100)  # compiled before the clock starts
     oslr.simulate(lr := new(), stream.X, stream.y, rows=order[:1000])

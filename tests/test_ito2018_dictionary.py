@@ -74,7 +74,7 @@ def test_degenerate_dictionaries(name, design):
     X /= np.linalg.norm(X, axis=1)[:, None]
     w = A @ rng.standard_normal(A.shape[1])
     y = X @ (0.8 * w / np.linalg.norm(w))
-    run, lr = agree(A, 4, 3, X, y, schedule="adaptive", design=design)
+    run, lr = agree(A, 4, 3, X, y, step="adaptive", design=design)
     assert np.linalg.norm(lr.coef_) <= 1 + 1e-9
     if name in ("rank 2", "one"): assert lr.error_sum_ < 1e-4
     if name == "zero": assert not lr.weights_[[0, 5, 11]].any()
@@ -85,7 +85,7 @@ def test_degenerate_dictionaries(name, design):
 def test_solvers(solver, stream):
     "All are projections of A u~, and learn; the best subset has the smallest error at the same point."
     A, X, y, _ = stream
-    _, lr = agree(A, 5, 3, X[:150], y[:150], schedule="adaptive", solver=solver)
+    _, lr = agree(A, 5, 3, X[:150], y[:150], step="adaptive", solver=solver)
     dense = A @ lr.target_
     assert np.linalg.norm(lr.coef_) <= np.linalg.norm(dense) * (1 + 1e-9) and abs((dense - lr.coef_) @ lr.coef_) < 1e-9
     best = page.solve("exact", lr.G, lr.G @ lr.target_, 3)
@@ -97,7 +97,7 @@ def test_solvers(solver, stream):
 def test_the_greedy_path_is_that_of_scikit_learn(stream):
     A, X, y, _ = stream
     A = A / np.linalg.norm(A, axis=0)
-    lr = New(A, 8, 6, schedule="adaptive", seed=0)
+    lr = New(A, 8, 6, step="adaptive", seed=0)
     for t in range(200):
         oslr.simulate(lr, X, y, rows=[t])
         other = orthogonal_mp(lr.dictionary_, lr.dictionary_ @ lr.target_, n_nonzero_coefs=6)
@@ -107,7 +107,7 @@ def test_the_greedy_path_is_that_of_scikit_learn(stream):
 def test_what_is_bought(stream):
     "Columns, those that predict first, each once; uniform draws waste what overlaps, draws outside nothing."
     A, X, y, _ = stream
-    lr, short = New(A, 6, 3, schedule="adaptive", seed=0), 0
+    lr, short = New(A, 6, 3, step="adaptive", seed=0), 0
     for x, label in zip(X[:300], y, strict=False):
         rows, S = lr.query()
         assert len(S) == 0 and len(np.unique(rows, axis=0)) == len(rows) and (rows == lr.columns[lr.S[: len(rows)]]).all()
@@ -140,13 +140,13 @@ def test_refusals_name_the_column(stream):
 
 def test_saved_state_is_checked(stream, tmp_path):
     A, X, y, _ = stream
-    lr = New(A, 6, 3, schedule="adaptive", seed=0)
+    lr = New(A, 6, 3, step="adaptive", seed=0)
     oslr.simulate(lr, X[:300], y[:300])
     lr.save(tmp_path / "a.npz")
     again = oslr.load(tmp_path / "a.npz")
     assert (oslr.simulate(again, X[300:], y[300:]).predictions == oslr.simulate(lr, X[300:], y[300:]).predictions).all()
     for name, change in {"alpha": 1.0, "support": 99, "kept": 9, "rows": 0.5, "eta": np.nan, "num": -1e9}.items():
-        broken = New(A, 6, 3, schedule="adaptive", seed=0)
+        broken = New(A, 6, 3, step="adaptive", seed=0)
         oslr.simulate(broken, X[:300], y[:300])
         getattr(broken, name).ravel()[0] += change
         broken.save(tmp_path / "b.npz")
@@ -155,7 +155,7 @@ def test_saved_state_is_checked(stream, tmp_path):
 
 def test_long_runs_do_not_drift(stream):
     A, X, y, _ = stream
-    lr = New(A, 6, 3, schedule="adaptive", seed=0)
+    lr = New(A, 6, 3, step="adaptive", seed=0)
     oslr.simulate(lr, X, y, rows=np.random.default_rng(0).integers(1200, size=200_003))
     assert np.abs(lr.alpha - lr.G @ lr.eta).max() < 1e-12 * np.abs(lr.alpha).max()
 

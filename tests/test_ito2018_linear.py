@@ -9,11 +9,14 @@ import oslr_nb as oslr
 from oslr_nb.papers.ito2018 import linear as page
 from oslr_nb.protocol import Environment, get_state, measure, play, simulate
 
-KINDS = [(s, d) for s in page.SCHEDULES for d in page.DIRECTIONS]
+KINDS = [(s, d) for s in (*page.SCHEDULES, "adaptive") for d in page.DIRECTIONS]
 every_kind = pytest.mark.parametrize(("schedule", "directions"), KINDS)
 
 
-def learner(**kw): return page.LinearProjection(**({"d": 11, "budget": 4, "radius": 0.8, "step": 3.0, "seed": 0} | kw))
+def learner(**kw):
+    "schedule: one of the schedules, or \"adaptive\" for the step of that name."
+    if kw.get("schedule") == "adaptive": kw = {name: v for name, v in kw.items() if name != "schedule"} | {"step": "adaptive"}
+    return page.LinearProjection(**({"d": 11, "budget": 4, "radius": 0.8, "step": 3.0, "seed": 0} | kw))
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +28,7 @@ def state(lr): return json.dumps(get_state(lr)[0]), {name: a.tolist() for name, 
 
 @pytest.mark.parametrize(("kw", "message"), [
     ({"budget": 1}, r"budget = 1: .*from 2 to 11 \(one number is the prediction"), ({"budget": 12}, "budget = 12"), ({"d": 1}, "d = 1"),
-    ({"schedule": "best"}, "schedule = 'best': it must be one of theorem, printed, adaptive"), ({"directions": 2}, "directions = 2"),
+    ({"schedule": "best"}, "schedule = 'best': it must be one of theorem, printed"), ({"step": "best"}, "step = 'best'"), ({"directions": 2}, "directions = 2"),
     ({"radius": 0}, "radius = 0"), ({"x_norm": -1.0}, "x_norm = -1"), ({"y_max": np.nan}, "y_max = nan"), ({"step": 0.0}, "step = 0"),
     ({"x_norm": 1e55}, r"x_norm \(x_norm radius \+ y_max\)"), ({"seed": 0.5}, "seed = 0.5"),
 ], ids=str)
@@ -111,12 +114,12 @@ def test_scales():
         a = simulate(learner(d=9, schedule=schedule), X, y).predictions
         b = simulate(learner(d=9, schedule=schedule, x_norm=8.0, y_max=0.25, radius=0.8 / 32), 8 * X, y / 4).predictions
         assert np.abs(a / 4 - b).max() < 1e-12
-    a, b = (simulate(learner(d=9, schedule="adaptive", x_norm=v, y_max=v), X, y).predictions for v in (1.0, 50.0))
+    a, b = (simulate(learner(d=9, step="adaptive", x_norm=v, y_max=v), X, y).predictions for v in (1.0, 50.0))
     assert (a == b).all()  # the declared scales are limits, no more
 
 
 def test_nothing_is_learnt_from_perfect_predictions():
-    lr = learner(schedule="adaptive")
+    lr = learner(step="adaptive")
     run = simulate(lr, np.eye(11)[:5], np.zeros(5))
     assert (run.predictions == 0).all() and (lr.coef_ == 0).all() and lr.num[page.SQUARES] == 0
 

@@ -195,6 +195,7 @@ def scales_of(s: Instance, radius: float, rule: Any, stretch: float = 1.0, facto
     "Arguments of Algorithms 2 and 3 for a rule of STEPS; stretch: ||A||, by which the dictionary was divided; factor of the step."
     d = len(s.A)
     scales = {"radius": radius * stretch, "x_norm": 3.0 * math.sqrt(d), "y_max": limit_of(s)}  # no normal row of these runs is longer
+    if rule == "adaptive": return scales | {"step": "adaptive"}
     if isinstance(rule, str): return scales | {"schedule": rule, "step": factor}
     return scales | {"schedule": "printed", "step": factor * stretch**2 / d**rule}
 

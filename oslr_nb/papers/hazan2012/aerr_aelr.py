@@ -444,12 +444,13 @@ class AERR(PrintedRate):
         Number of attributes, at least 2.
     budget : int
         k + 1, attributes bought of each example, from 2 to d: k = budget - 1 estimate x, one estimates w'x.
-    T : int
-        Number of examples, at least 1; it sets the rate.
+    T : int, optional
+        Number of examples, at least 1; it sets the rate. Not needed for `step="adaptive"`.
     q : array of shape (d,), default uniform
         Weights of the k draws, positive; they need not add up to 1.
-    step : float, default 1
+    step : float or "adaptive", default 1
         Multiplies the rate of the printed theorem, 2 B / (G sqrt(T)); `sharpened_step` gives ours.
+        "adaptive": dual averaging (not descent), with a step that follows the estimates seen ("Adaptive steps" of `05_adaptive.ipynb`).
     radius : float, default 1
         B, the radius of the ball of the weights: ||w||_2 <= B.
     x_norm, y_max : float, default 1
@@ -483,8 +484,8 @@ class AERR(PrintedRate):
     """
 
     def __init__(
-        self, d: int, budget: int, *, T: int, q: Any = None, step: float = 1.0, radius: float = 1.0, x_norm: float = 1.0,
-        y_max: float = 1.0, seed: Any = None,
+        self, d: int, budget: int, *, T: int | None = None, q: Any = None, step: float | str = 1.0, radius: float = 1.0,
+        x_norm: float = 1.0, y_max: float = 1.0, seed: Any = None,
     ):
         super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, q)
 
@@ -508,12 +509,13 @@ class AELR(PrintedRate):
         Number of attributes, at least 2.
     budget : int
         k + 1, attributes bought of each example, from 2 to d: k = budget - 1 estimate x, one estimates w'x.
-    T : int
-        Number of examples, at least 1; it sets the rate.
+    T : int, optional
+        Number of examples, at least 1; it sets the rate. Not needed for `step="adaptive"`.
     q : array of shape (d,), default uniform
         Weights of the k draws, positive; they need not add up to 1.
-    step : float, default 1
+    step : float or "adaptive", default 1
         Multiplies the rate of the printed theorem, sqrt(ln(2d) / (5 T)) / G; `sharpened_step` gives ours.
+        "adaptive": no clipping, with a step that follows the estimates seen ("Adaptive steps" of `05_adaptive.ipynb`).
     radius : float, default 1
         B, the radius of the ball of the weights: ||w||_1 <= B.
     x_norm, y_max : float, default 1
@@ -549,8 +551,8 @@ class AELR(PrintedRate):
     ridge = False
 
     def __init__(
-        self, d: int, budget: int, *, T: int, q: Any = None, step: float = 1.0, radius: float = 1.0, x_norm: float = 1.0,
-        y_max: float = 1.0, seed: Any = None,
+        self, d: int, budget: int, *, T: int | None = None, q: Any = None, step: float | str = 1.0, radius: float = 1.0,
+        x_norm: float = 1.0, y_max: float = 1.0, seed: Any = None,
     ):
         super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, q)
 

@@ -104,7 +104,7 @@ class KnownMoments(PrintedRate):
     "AERR or AELR with the best draws for given second moments (base class)."
 
     def __init__(
-        self, d: int, budget: int, *, T: int, moments: Any, step: float = 1.0, radius: float = 1.0, x_norm: float = 1.0,
+        self, d: int, budget: int, *, moments: Any, T: int | None = None, step: float | str = 1.0, radius: float = 1.0, x_norm: float = 1.0,
         y_max: float = 1.0, seed: Any = None,
     ):
         if moments is None: fail("moments", None, "one E x_i^2 for each feature", "AERR and AELR need none")
@@ -133,12 +133,13 @@ class DDAERR(KnownMoments):
         Number of attributes, at least 2.
     budget : int
         k + 1, attributes bought of each example, from 2 to d.
-    T : int
-        Number of examples, at least 1; it sets the rate.
+    T : int, optional
+        Number of examples, at least 1; it sets the rate. Not needed for `step="adaptive"`.
     moments : array of shape (d,)
         Second moments E x_i^2, at least 0, not all 0; in squared units of the attributes.
-    step : float, default 1
+    step : float or "adaptive", default 1
         Multiplies the printed rate.
+        "adaptive": dual averaging (not descent), with a step that follows the estimates seen ("Adaptive steps" of `05_adaptive.ipynb`).
     radius : float, default 1
         B, the radius of the ball of the weights: ||w||_2 <= B.
     x_norm, y_max : float, default 1
@@ -192,12 +193,13 @@ class DDAELR(KnownMoments):
         Number of attributes, at least 2.
     budget : int
         k + 1, attributes bought of each example, from 2 to d.
-    T : int
-        Number of examples, at least 1; it sets the rate.
+    T : int, optional
+        Number of examples, at least 1; it sets the rate. Not needed for `step="adaptive"`.
     moments : array of shape (d,)
         Second moments E x_i^2, at least 0, not all 0; in squared units of the attributes.
-    step : float, default 1
+    step : float or "adaptive", default 1
         Multiplies the printed rate.
+        "adaptive": no clipping, with a step that follows the estimates seen ("Adaptive steps" of `05_adaptive.ipynb`).
     radius : float, default 1
         B, the radius of the ball of the weights: ||w||_1 <= B.
     x_norm, y_max : float, default 1
@@ -448,7 +450,7 @@ class TwoPhase(PrintedRate):
     "Phase one: `warm` rounds with uniform sets estimate E x_i^2. Phase two: AERR or AELR with draws made for them (base class)."
 
     def __init__(
-        self, d: int, budget: int, *, T: int, warm: int | None = None, delta: float = 0.05, step: float = 1.0,
+        self, d: int, budget: int, *, T: int, warm: int | None = None, delta: float = 0.05, step: float | str = 1.0,
         radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0, seed: Any = None,
     ):
         warm, delta = check_phases(T, warm, delta)
@@ -463,7 +465,7 @@ class TwoPhase(PrintedRate):
         single = 1.5 * (np.sqrt(a).sum() ** 2 if self.ridge else a.sum())
         if self.ridge: single = min(single, 2 * self.d * p["x_norm"] ** 2)
         single = min(single, p["x_norm"] ** 2 / q.min())
-        self.num[RATE] = self._rate(float(single / k + p["x_norm"] ** 2), self.T - self.warm)
+        self._set_rate(float(single / k + p["x_norm"] ** 2), self.T - self.warm)
 
 # %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #d73ce62b
 @register("hazan2012", budget="budget >= 2", assumptions="independent examples from one law, ||x||_2 <= x_norm, |y| <= y_max",
@@ -493,8 +495,9 @@ class TwoPhaseAERR(TwoPhase):
         leave few rounds for the weights.
     delta : float, default 0.05
         Chance that phase one misjudges the moments, above 1e-200 and at most 1; a smaller one makes the draws more uniform.
-    step : float, default 1
+    step : float or "adaptive", default 1
         Multiplies the printed rate.
+        "adaptive": dual averaging (not descent), with a step that follows the estimates seen ("Adaptive steps" of `05_adaptive.ipynb`).
     radius : float, default 1
         B, the radius of the ball of the weights: ||w||_2 <= B.
     x_norm, y_max : float, default 1
@@ -555,8 +558,9 @@ class TwoPhaseAELR(TwoPhase):
         leave few rounds for the weights.
     delta : float, default 0.05
         Chance that phase one misjudges the moments, above 1e-200 and at most 1; a smaller one makes the draws more uniform.
-    step : float, default 1
+    step : float or "adaptive", default 1
         Multiplies the printed rate.
+        "adaptive": no clipping, with a step that follows the estimates seen ("Adaptive steps" of `05_adaptive.ipynb`).
     radius : float, default 1
         B, the radius of the ball of the weights: ||w||_1 <= B.
     x_norm, y_max : float, default 1

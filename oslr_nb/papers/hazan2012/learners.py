@@ -12,9 +12,10 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from ...checks import LARGEST, TOO_LARGE, check_array, check_int, check_magnitude, check_real, fail, kernel
+from ...checks import LARGEST, TOO_LARGE, check_array, check_int, check_magnitude, check_real, check_step, fail, kernel
 from ...compiled import entry, find_in_sums, is_large, prefetch_draws, strided, uniform
 from ...designs import draw_outside
+from ...oco import adaptive_weight
 from ...protocol import SLACK, Learner, check_bought_values
 from ...trees import sums_find, sums_first, sums_tree, sums_update
 
@@ -24,16 +25,17 @@ __all__ = []
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #50223e72
 #| code-fold: true
 #| code-summary: "Names of the state"
-ROUNDS, SUM, FACTOR, MOST, PLACE, BOUGHT, INNER, RATE, SHIFT, LEAST = range(10)  # places in `num`
+ROUNDS, SUM, FACTOR, MOST, PLACE, BOUGHT, INNER, RATE, SHIFT, LEAST, ADAPTIVE, SEEN = range(12)  # places in `num`
 STATE = ("theta", "low", "v", "total", "tree", "S", "values", "times", "mark", "cdf", "chance", "second", "num")
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #d9eb8496
 #| code-fold: true
 #| code-summary: "The state at the start"
-def fresh_state(d: int, budget: int, ridge: bool, radius: float) -> dict[str, np.ndarray]:
+def fresh_state(d: int, budget: int, ridge: bool, radius: float, adaptive: bool = False) -> dict[str, np.ndarray]:
     "Arrays of a learner at w_1 = 0 with uniform draws, by the names of `STATE`."
-    num = np.zeros(10)
-    num[FACTOR] = num[MOST] = 1.0 if ridge else radius / (2 * d)
+    num = np.zeros(12)
+    num[ADAPTIVE] = adaptive
+    num[FACTOR] = num[MOST] = (0.0 if adaptive else 1.0) if ridge else radius / (2 * d)
     num[LEAST] = 0.0 if ridge else d
     theta, low = (np.zeros(0), np.zeros(0)) if ridge else (np.zeros(d), np.ones(d))
     v, total, tree, S, values = np.zeros(d), np.zeros(d), sums_tree(d), np.zeros(budget, np.int64), np.zeros(budget)
@@ -176,6 +178,106 @@ def lasso_update(y: float, state: tuple, draws: int, radius: float) -> None:
         lasso_rescale(state, radius)
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #7ec062e9
+#| code-fold: show
+TINY = 1e-120  # estimates of gradients below this length count as none
+
+
+@kernel
+def dual_factor(squares: float, length: float, radius: float) -> float:
+    "The factor of w = f v for v = -sum of the gradients of squared length `length`: the least of 1/lambda and radius/||v||."
+    if not squares > TINY * TINY: return 0.0
+    f = 1 / adaptive_weight(squares, radius, 1.0)
+    return radius / math.sqrt(length) if length * f * f > radius * radius else f
+
+
+@kernel
+def ridge_adaptive(y: float, state: tuple, draws: int, radius: float) -> None:
+    "v <- v - phi x~ at the drawn coordinates, and the factor for the squares seen."
+    _, _, v, total, tree, S, values, times, _, _, chance, _, num = state
+    first, n, most = sums_first(tree), np.int64(num[BOUGHT]), 0.0
+    factor = (num[INNER] - y) / draws
+    for a in range(n):
+        values[a] *= times[a] / chance[S[a] if chance.size > 1 else 0]
+        most = max(most, abs(values[a]))
+    if abs(factor) * most > 1e120: factor = math.copysign(1e120 / most, factor)
+    if abs(factor) * most * num[FACTOR] > 1000 * radius: settle(v, total, num)
+    for a in range(n):
+        i, g = S[a], factor * values[a]
+        v[i] -= g
+        total[i] += num[SUM] * g
+        tree[first + i] = v[i] * v[i]
+        num[SEEN] += g * g
+    sums_update(tree, S, n)
+    num[FACTOR] = dual_factor(num[SEEN], tree[0], radius)
+    num[MOST] = max(num[MOST], num[FACTOR])
+    if num[FACTOR] < 1e-3 * num[MOST]: settle(v, total, num)
+
+# %% ../../../nbs/papers/hazan2012/04_learners.ipynb #ab70447e
+#| code-fold: show
+GROWTH = 1.25  # how much the sum of the gaps may grow before the rate is set anew
+
+
+@kernel(apart=True)
+def log_mixture(theta: np.ndarray) -> float:
+    "ln of sum_i (e^theta_i + e^-theta_i)."
+    most, total = 0.0, 0.0
+    for i in range(theta.size): most = max(most, abs(theta[i]))
+    for i in range(theta.size): total += math.exp(abs(theta[i]) - most) + math.exp(-abs(theta[i]) - most)
+    return most + math.log(total)
+
+
+@kernel(apart=True)
+def new_rate(state: tuple, radius: float) -> None:
+    "The rate ln(2d) / Delta, theta in its units, and all that follows."
+    theta, num = state[0], state[12]
+    rate = math.log(2 * theta.size) / num[SEEN]
+    for i in range(theta.size): theta[i] *= rate / num[RATE]
+    num[RATE] = rate
+    lasso_rescale(state, radius)
+
+
+@kernel
+def lasso_adaptive(y: float, state: tuple, draws: int, radius: float) -> None:
+    "theta <- theta - eta phi x~ at the drawn coordinates, the gap of this round, and the rate if it is time."
+    theta, low, v, total, tree, S, values, times, _, _, chance, _, num = state
+    first, n, most, inner = sums_first(tree), np.int64(num[BOUGHT]), 0.0, 0.0
+    factor, whole = (num[INNER] - y) / draws, tree[0] + 2 * num[LEAST]
+    for a in range(n):
+        i = S[a]
+        values[a] = factor * (times[a] * values[a] / chance[i if chance.size > 1 else 0])
+        most = max(most, abs(values[a]))
+        inner += v[i] * values[a] / whole
+    if num[RATE] == 0:  # nothing was seen yet, and theta = 0
+        if not most > TINY: return
+        num[RATE], num[SEEN] = math.log(2 * theta.size) / most, most
+        for a in range(n): theta[S[a]] = -num[RATE] * values[a]
+        lasso_rescale(state, radius)
+        return
+    jump = num[RATE] * most > 200
+    before, change, more = log_mixture(theta) if jump else 0.0, 0.0, 0.0
+    for a in range(n):
+        if times[a] == 0: continue
+        i = S[a]
+        theta[i] -= num[RATE] * values[a]
+        if jump: continue
+        old, least = v[i], low[i]
+        v[i], low[i] = two_sided(theta[i], num[SHIFT])
+        tree[first + i] = abs(v[i])
+        total[i] -= num[SUM] * (v[i] - old)
+        change += low[i] - least
+        more += abs(v[i]) - abs(old) + 2 * (low[i] - least)
+    mixed = log_mixture(theta) - before if jump else math.log1p(more / whole)
+    num[SEEN] += max(0.0, inner + mixed / num[RATE])
+    if not jump:
+        num[LEAST] += change
+        sums_update(tree, S, n)
+        num[FACTOR] = radius / (tree[0] + 2 * num[LEAST])
+        num[MOST] = max(num[MOST], num[FACTOR])
+    far = num[FACTOR] < 1e-3 * num[MOST] or num[FACTOR] > 1e100 * radius or np.int64(num[ROUNDS]) % 1048576 == 0
+    if num[SEEN] * num[RATE] >= GROWTH * math.log(2 * theta.size): new_rate(state, radius)
+    elif jump or far: lasso_rescale(state, radius)
+
+# %% ../../../nbs/papers/hazan2012/04_learners.ipynb #7e480b87
 #| code-fold: true
 #| code-summary: "The kernel learn"
 @kernel
@@ -187,7 +289,10 @@ def learn(y: float, state: tuple, ridge: bool, draws: int, warm: int, radius: fl
         for a in range(S.size): second[S[a]] += values[a] ** 2
         return
     num[SUM] += num[FACTOR]
-    if ridge: ridge_update(y, state, draws, radius)
+    if num[ADAPTIVE] > 0:
+        if ridge: ridge_adaptive(y, state, draws, radius)
+        else: lasso_adaptive(y, state, draws, radius)
+    elif ridge: ridge_update(y, state, draws, radius)
     else: lasso_update(y, state, draws, radius)
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #cbd7465f
@@ -302,20 +407,28 @@ class AttributeState(Learner):
     warm, reading = 0, 0
 
     def __init__(
-        self, d: int, budget: int, T: int, step: float, radius: float, x_norm: float, y_max: float, seed: Any,
+        self, d: int, budget: int, T: int | None, step: float | str, radius: float, x_norm: float, y_max: float, seed: Any,
         q: Any = None, moments: Any = None, chosen: bool = False, **params: Any,
     ):
-        d, budget, T, names = check_setting(d, budget, T, step=step, radius=radius, x_norm=x_norm, y_max=y_max)
+        step = check_step(step)
+        scales = {"radius": radius, "x_norm": x_norm, "y_max": y_max} | ({} if step == "adaptive" else {"step": step})
+        none = T is None and step == "adaptive"
+        d, budget, T, names = check_setting(d, budget, 1 if none else T, **scales)
+        if none: T = None
+        names["step"] = step
         p, a = check_chances(q, moments, d)
         if a is not None: p = self._draws_for(a)
         lists = {"moments": a.tolist()} if a is not None else {"q": p.tolist()} if p is not None else {}
         super().__init__(d, budget, seed, T=T, **names, **lists, **params)
         self.T, self.draws, self.radius = T, budget - 1, names["radius"]
         self.scale, self.y_limit = ("x_norm", names["x_norm"], self.ridge), ("y_max", names["y_max"])
-        for name, value in fresh_state(d, budget, self.ridge, self.radius).items(): setattr(self, name, value)
+        for name, value in fresh_state(d, budget, self.ridge, self.radius, step == "adaptive").items(): setattr(self, name, value)
         if chosen: self.second = np.zeros(d)
         if p is not None or chosen: self._choose(np.full(d, 1 / d) if p is None else p)
-        self.num[RATE] = self._rate(self._second(p, a), T)
+        self._set_rate(self._second(p, a), T)
+
+    def _set_rate(self, second: float, T: int | None) -> None:
+        if self.num[ADAPTIVE] == 0: self.num[RATE] = self._rate(second, T)
 
     def _draws_for(self, moments: np.ndarray) -> np.ndarray:
         "Chances of the draws (d,) for known second moments of the attributes (d,)."
@@ -418,17 +531,42 @@ def check_round(learner: AttributeState) -> int:
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #e1ff71f0
 #| code-fold: true
 #| code-summary: "What a state must be like"
+def check_adaptive(learner: AttributeState, learnt: int) -> None:
+    "What sets an adaptive step: the squares and the factor that follows from them, or the gaps and the rate."
+    num, ln = learner.num, math.log(2 * learner.d)
+    check_within("SEEN", num[SEEN], 0, 1e300)
+    if learner.ridge:
+        check_within("RATE", num[RATE], 0, 0)
+        factor = getattr(dual_factor, "py_func", dual_factor)(num[SEEN], learner.tree[0], learner.radius)
+        check_same("FACTOR", num[FACTOR : FACTOR + 1], np.array([factor]))
+        check_within("MOST", num[MOST], factor, 1000 * factor * (1 + 1e-9))
+        check_within("sum of the squares of v", learner.tree[0], 0, learnt * num[SEEN] * (1 + 1e-9) + 1e-300)
+    elif num[SEEN] == 0:
+        check_within("RATE", num[RATE], 0, 0)
+        check_within("largest theta", np.abs(learner.theta).max(), 0, 0)
+    else:
+        check_within("SEEN", num[SEEN], TINY, 1e300)
+        check_within("RATE", num[RATE], 0, 1e130)
+        check_within("RATE times SEEN", num[RATE] * num[SEEN] / ln, 1 - 1e-9, GROWTH * (1 + 1e-9))
+
+# %% ../../../nbs/papers/hazan2012/04_learners.ipynb #a993780e
+#| code-fold: true
+#| code-summary: "What a state must be like"
 def check_weights(learner: AttributeState, learnt: int) -> None:
     "The weights and their average, after this many rounds of learning: within the ball, and all that is kept of them consistent."
-    num, v, radius = learner.num, learner.v, learner.radius
+    num, v, radius, adaptive = learner.num, learner.v, learner.radius, learner.params["step"] == "adaptive"
+    check_count("ADAPTIVE", num[ADAPTIVE], int(adaptive), int(adaptive))
+    if adaptive: check_adaptive(learner, learnt)
+    else: check_within("SEEN", num[SEEN], 0, 0)
     if learner.ridge:
-        check_within("FACTOR", num[FACTOR], max(1e-12, 1e-3 * num[MOST]), min(1.0, num[MOST]))
+        if not adaptive: check_within("FACTOR", num[FACTOR], max(1e-12, 1e-3 * num[MOST]), min(1.0, num[MOST]))
         check_sums(learner.tree, v * v)
         check_within("norm of the weights", num[FACTOR] * math.sqrt(learner.tree[0]), 0, radius * (1 + 1e-9))
     else:
         size, shift = np.abs(learner.theta), num[SHIFT]
-        check_within("largest theta", size.max(), 0, learnt)
-        check_within("SHIFT", shift, 0 if shift == 0 else 50, learnt)
+        most = 1e305 if adaptive else learnt  # a step is at most 1 where it is clipped
+        check_within("largest theta", size.max(), 0, most)
+        check_within("SHIFT", shift, 0 if shift == 0 else 50, most)
         check_within("largest theta", size.max(), 0, shift + 100)
         low = np.exp(-size - shift)
         check_same("low", learner.low, low)
@@ -482,7 +620,7 @@ class AttributeEfficient(AttributeState):
             fresh.second = self.second
             if rounds >= self.warm: fresh._plan()
         for name in ("cdf", "chance"): check_same(name, getattr(self, name), getattr(fresh, name))
-        check_same("RATE", self.num[RATE : RATE + 1], fresh.num[RATE : RATE + 1])
+        if not self.num[ADAPTIVE]: check_same("RATE", self.num[RATE : RATE + 1], fresh.num[RATE : RATE + 1])
 
     def _simulate(
         self, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool = True

@@ -39,12 +39,13 @@ class OnlineAELR(PrintedRate):
         Number of features, at least 2.
     budget : int
         k', features bought each round, from 2 to d: k' - 1 uniform draws and one by |w_j|.
-    T : int
-        Number of rounds, at least 1; it sets the rate.
+    T : int, optional
+        Number of rounds, at least 1; it sets the rate. Not needed for `step="adaptive"`.
     reading : {"observed", "estimate"}, default "observed"
         Predict by the sum of w_i x_i over the set that was bought, or by the unbiased estimate of w'x.
-    step : float, default 1
+    step : float or "adaptive", default 1
         Multiplies the rate of AELR.
+        "adaptive": no clipping, with a step that follows the estimates seen ("Adaptive steps" of `05_adaptive.ipynb`).
     radius : float, default 1
         B, the radius of the l1 ball of the weights.
     x_norm, y_max : float, default 1
@@ -79,7 +80,7 @@ class OnlineAELR(PrintedRate):
     ridge = False
 
     def __init__(
-        self, d: int, budget: int, *, T: int, reading: str = "observed", step: float = 1.0, radius: float = 1.0,
+        self, d: int, budget: int, *, T: int | None = None, reading: str = "observed", step: float | str = 1.0, radius: float = 1.0,
         x_norm: float = 1.0, y_max: float = 1.0, seed: Any = None,
     ):
         if not isinstance(reading, str) or reading not in ("observed", "estimate"): fail("reading", reading, "'observed' or 'estimate'")

@@ -29,6 +29,7 @@ from oslr_nb.checks import (
     check_magnitude,
     check_real,
     check_scales,
+    check_step,
     fail,
     kernel,
 )
@@ -36,6 +37,7 @@ from ...claims import Case, Erratum, Evidence, claim, mean_limit, random_fractio
 from ...compiled import row_product, strided
 from ...designs import Uniform, draw_outside
 from ...oco import bound_adaptive
+from .linear import SCHEDULES, step_options
 from ...protocol import Learner, check_bought_values, register, simulate
 from oslr_nb.sparse import (
     GreedyState,
@@ -273,8 +275,7 @@ def copies(m: int, budget: int, keep: int, design: str) -> float:
 
 
 def dictionary_rate(ratio: float, schedule: str, radius: float, x_norm: float, y_max: float) -> float:
-    "lambda_t over sqrt(t), or for the adaptive schedule over the root of the sum of the squared lengths; ratio: `copies`."
-    if schedule == "adaptive": return 1 / radius
+    "lambda_t over sqrt(t) of a schedule; ratio: `copies`."
     scale = 1.0 if schedule == "printed" else x_norm * (x_norm * radius + y_max) / radius
     return scale * math.sqrt(8 * ratio)
 
@@ -658,11 +659,12 @@ class DictionaryProjection(Learner):
         Bound D on the norm of the weights of the columns (of `dictionary_`).
     x_norm, y_max : float, default 1
         Bounds on ||x_t|| and on |y_t|; they scale the step, and what is beyond them is refused.
-    step : float, default 1
-        Divides lambda_t.
-    schedule : {"theorem", "printed", "adaptive"}
-        lambda_t = x_norm (x_norm radius + y_max)/radius sqrt(8 m t/(budget - keep)), the best of the theorem; sqrt(8 m t/(budget - keep))
-        as in the paper; or the square root of the sum of the squared lengths of the estimates seen so far, over radius.
+    step : float or "adaptive", default 1
+        Divides lambda_t. Or "adaptive": lambda_t is the square root of the sum of the squared lengths of the estimates seen so far,
+        over radius; no scale is needed.
+    schedule : {"theorem", "printed"}
+        lambda_t = x_norm (x_norm radius + y_max)/radius sqrt(8 m t/(budget - keep)), the best of the theorem; or
+        sqrt(8 m t/(budget - keep)) as in the paper. Without effect for `step="adaptive"`.
     solver : {"omp", "forward", "forward_backward", "iht", "lasso", "exact"}
         How the sparse approximation is found; all but "omp" run in Python.
     design : {"uniform", "outside"}
@@ -685,7 +687,7 @@ class DictionaryProjection(Learner):
     error_sum_ : float
         The sum of eps_t = ||A u~_t - A u_t|| over the rounds played: what `bound_dictionary` asks for.
     rate : float
-        lambda_t is rate sqrt(t), or with schedule "adaptive" rate times the root of the sum of the squared lengths.
+        lambda_t is rate sqrt(t), or for the adaptive step rate times the root of the sum of the squared lengths.
 
     Raises
     ------
@@ -709,15 +711,17 @@ class DictionaryProjection(Learner):
 
     def __init__(
         self, A: Any, budget: int, keep: int | None = None, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0,
-        step: float = 1.0, schedule: str = "theorem", solver: str = "omp", design: str = "uniform", normalise: bool = True,
+        step: float | str = 1.0, schedule: str = "theorem", solver: str = "omp", design: str = "uniform", normalise: bool = True,
         seed: Any = None,
     ):
         A = check_dictionary(A)
         (d, m), given = A.shape, A.tolist()
         budget, keep = check_keep(budget, keep, m, d, f"of m = {m}; d = {d} independent columns say everything")
-        names = {"radius": radius, "x_norm": x_norm, "y_max": y_max, "step": step}
-        names = dict(zip(names, check_dictionary_scales(**names), strict=True))
-        options = {"schedule": check_choice("schedule", schedule, ("theorem", "printed", "adaptive")),
+        names, step = {"radius": radius, "x_norm": x_norm, "y_max": y_max}, check_step(step)
+        adaptive = step == "adaptive"
+        names |= zip([*names, "step"], check_dictionary_scales(**names, step=1.0 if adaptive else step), strict=True)
+        rate_step, names["step"] = names["step"], step
+        options = {"schedule": check_choice("schedule", schedule, SCHEDULES),
                    "solver": check_choice("solver", solver, SOLVERS), "design": check_choice("design", design, ("uniform", "outside")),
                    "normalise": check_flag("normalise", normalise)}
         if solver == "exact" and math.comb(m, keep) > 10**8:
@@ -732,8 +736,9 @@ class DictionaryProjection(Learner):
         self.G = self.columns @ self.columns.T
         self.G = (self.G + self.G.T) / 2
         ratio = copies(m, budget, keep, design)
-        self.rate = dictionary_rate(ratio, schedule, names["radius"], names["x_norm"], names["y_max"]) / names["step"]
-        self.rules = Rules(keep, budget, design == "outside", schedule == "adaptive", self.rate, self.radius)
+        rate = 1 / self.radius if adaptive else dictionary_rate(ratio, schedule, self.radius, names["x_norm"], names["y_max"])
+        self.rate = rate / rate_step
+        self.rules = Rules(keep, budget, design == "outside", adaptive, self.rate, self.radius)
         for name, value in zip(self.arrays, fresh_state(m, budget, keep), strict=True): setattr(self, name, value)
 
     def __repr__(self) -> str:
@@ -833,7 +838,8 @@ def against_textbook(schedule: str, solver: str, case: Case, **broken: Any) -> f
     A, X, y, _ = dictionary_stream(9, 7, 5, 80, case.rng)
     A[:, 2], A[:, 4] = A[:, 1], 0.0
     A /= np.linalg.norm(A, 2)
-    lr, sets, found, lam = DictionaryProjection(A, 6, 3, radius=0.7, step=10.0, schedule=schedule, solver=solver, seed=4), [], [], []
+    lr = DictionaryProjection(A, 6, 3, radius=0.7, solver=solver, seed=4, **step_options(schedule, 10.0))
+    sets, found, lam = [], [], []
     for x, label in zip(X, y, strict=True):
         before, played = lr.error_sum_, lr.num[PLAYED]
         lam.append(lr.rate * math.sqrt(lr.num[SQUARES] if schedule == "adaptive" else played + 1))
@@ -852,7 +858,7 @@ def against_textbook(schedule: str, solver: str, case: Case, **broken: Any) -> f
        cases=[("theorem", "omp"), ("printed", "omp"), ("adaptive", "omp"), ("theorem", "forward_backward"), ("theorem", "exact")],
        tex=r"\hat y_t,\ \epsilon_t,\ \hat\eta_t\text{ of the learner and of the pseudo-code agree}")
 def compiled_is_textbook(case: Case, **broken: Any) -> Evidence:
-    "Largest difference in 80 rounds on the same draws, the ball active, with a zero and a repeated column; case (schedule, solver)."
+    "Largest difference in 80 rounds on the same draws, the ball active, with a zero and a repeated column; case (rule, solver)."
     return Evidence(against_textbook(*case.value, case, **broken), "==", 0, tol=1e-6)
 
 
@@ -900,7 +906,7 @@ def final_gaps(m: int, rank: int, budget: int, keep: int, schedule: str, design:
     found = []
     for seed in range(6):
         A, X, y, w = dictionary_stream(8, m, rank, T, np.random.default_rng(seed))
-        lr = DictionaryProjection(A, budget, keep, step=step, schedule=schedule, design=design, seed=seed)
+        lr = DictionaryProjection(A, budget, keep, design=design, seed=seed, **step_options(schedule, step))
         regret = simulate(lr, X, y).regret(w)[-1]
         found.append([regret, 4 * lr.error_sum_, lr.num[SQUARES]])
     return np.array(found)
@@ -935,7 +941,7 @@ def _(case: Case) -> Evidence: return whole_theorem.check(case, share=1 / 30)
 def adaptive_theorem(case: Case, share: float = 1.0, learn: bool = True) -> Evidence:
     "Upper limit of the mean regret of six runs of 2^14 rounds, and the mean bound; case (m, rank, k, k', design), rank <= k'."
     *sizes, design = case.value
-    runs, still = (final_gaps(*sizes, "adaptive", design, step, 2**14) for step in (1.0, 1e-9))
+    runs, still = (final_gaps(*sizes, rule, design, step, 2**14) for rule, step in (("adaptive", 1.0), ("theorem", 1e-9)))
     regrets = runs[:, 0] if learn else still[:, 0]
     return Evidence(mean_limit(regrets, 1e-3), "<=", share * float(np.mean([bound_adaptive(q) for q in runs[:, 2]])))
 
@@ -985,7 +991,7 @@ def no_errors(case: Case, rank: int = 3) -> Evidence:
     "Sum of the errors over 60 rounds, three columns predict; case (m, solver)."
     m, solver = case.value
     A, X, y, _ = dictionary_stream(6, m, rank, 60, case.rng)
-    simulate(lr := DictionaryProjection(A, 4, 3, schedule="adaptive", solver=solver, seed=1), X, y)
+    simulate(lr := DictionaryProjection(A, 4, 3, step="adaptive", solver=solver, seed=1), X, y)
     return Evidence(lr.error_sum_, "==", 0, tol=1e-5)
 
 

@@ -30,6 +30,7 @@ from oslr_nb.checks import (
     check_magnitude,
     check_real,
     check_scales,
+    check_step,
     fail,
     kernel,
 )
@@ -84,7 +85,7 @@ def check_lengths(**scales: Any) -> list[float]:
     return values
 
 
-SCHEDULES = ("theorem", "printed", "adaptive")
+SCHEDULES = ("theorem", "printed")
 DIRECTIONS = ("coordinates", "orthonormal")
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #1bbef1b8
@@ -706,12 +707,13 @@ class LinearProjection(Learner):
         Bound on ||w|| (D in the paper), in labels per feature; in (1e-60, 1e60].
     x_norm, y_max : float, default 1
         Bounds on ||x_t|| and on |y_t|, in units of the data; in (1e-60, 1e60]. What is beyond them is refused.
-    step : float, default 1
-        Multiplier of the step size, divides lambda_t; in (1e-60, 1e60].
-    schedule : {"theorem", "printed", "adaptive"}, default "theorem"
-        lambda_t = (D X + Y) X / D sqrt(8 d t / (k - 1)), the best of `bound_projection`; the paper's sqrt(8 d t / (k - 1)),
-        meant for X = Y = 1; or sqrt(sum of the squared lengths of the estimates so far) / D, for which neither X nor Y
-        need be known (they are limits of what is accepted, no more).
+    step : float or "adaptive", default 1
+        Multiplier of the step size, divides lambda_t; in (1e-60, 1e60]. Or "adaptive": lambda_t = sqrt(sum of the squared
+        lengths of the estimates so far) / D, for which neither X nor Y need be known (they are limits of what is accepted,
+        no more).
+    schedule : {"theorem", "printed"}, default "theorem"
+        lambda_t = (D X + Y) X / D sqrt(8 d t / (k - 1)), the best of `bound_projection`; or the paper's sqrt(8 d t / (k - 1)),
+        meant for X = Y = 1. Without effect for `step="adaptive"`.
     directions : {"coordinates", "orthonormal"}, default "coordinates"
         What is bought besides the prediction. Orthonormal directions are drawn anew every round, with a law that no
         rotation of the features changes; they cost O(d budget^2) a round.
@@ -723,7 +725,7 @@ class LinearProjection(Learner):
     coef_ : array (d,)
         Weights of the coming prediction, of norm at most `radius`.
     rate : float
-        lambda_t / sqrt(t); for the adaptive schedule its `step`.
+        lambda_t / sqrt(t); 1 for the adaptive step.
 
     Raises
     ------
@@ -748,7 +750,7 @@ class LinearProjection(Learner):
 
     Examples
     --------
-    >>> lr = LinearProjection(384, 50, schedule="adaptive", seed=0)
+    >>> lr = LinearProjection(384, 50, step="adaptive", seed=0)
     >>> rows, S = lr.query()                           # the weights (1, 384) and coordinates (49,)
     >>> yhat = lr.predict(np.r_[rows @ x, x[S]])       # their values, in this order
     >>> lr.update(y)                                   # the label
@@ -757,18 +759,20 @@ class LinearProjection(Learner):
     arrays: ClassVar[tuple[str, ...]] = ("h", "S", "Q", "values", "num", "mark")
 
     def __init__(
-        self, d: int, budget: int, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0, step: float = 1.0,
-        schedule: str = "theorem", directions: str = "coordinates", seed: Any = None,
+        self, d: int, budget: int, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0,
+        step: float | str = 1.0, schedule: str = "theorem", directions: str = "coordinates", seed: Any = None,
     ):
         d, budget = check_projection(d, budget)
-        radius, x_norm, y_max, step = check_lengths(radius=radius, x_norm=x_norm, y_max=y_max, step=step)
+        radius, x_norm, y_max = check_lengths(radius=radius, x_norm=x_norm, y_max=y_max)
+        step = check_step(step)
         schedule, directions = check_choice("schedule", schedule, SCHEDULES), check_choice("directions", directions, DIRECTIONS)
         names = {"radius": radius, "x_norm": x_norm, "y_max": y_max, "step": step}
         super().__init__(d, budget, seed, **names, schedule=schedule, directions=directions)
         self.scale, self.y_limit, self.radius = ("x_norm", x_norm, True), ("y_max", y_max), radius
-        self.adaptive, self.orthonormal = schedule == "adaptive", directions == "orthonormal"
-        rates = {"adaptive": step, "printed": math.sqrt(8 * d / (budget - 1)) / step}
-        self.rate = rates[schedule] if schedule in rates else projection_rate(d, budget, radius, x_norm, y_max, step)
+        self.adaptive, self.orthonormal = step == "adaptive", directions == "orthonormal"
+        if self.adaptive: self.rate = 1.0
+        elif schedule == "printed": self.rate = math.sqrt(8 * d / (budget - 1)) / step
+        else: self.rate = projection_rate(d, budget, radius, x_norm, y_max, step)
         r = budget - 1
         self.h, self.num, self.mark = np.zeros(d), np.zeros(4), np.zeros(d, np.int64)
         self.S, self.values, self.Q = np.zeros(r, np.int64), np.zeros(r), np.zeros((r if self.orthonormal else 0, d))
@@ -846,15 +850,20 @@ def oblique_stream(
     return X * (1 - 1e-12), X @ w + noise * rng.choice([-1.0, 1.0], T), w
 
 
+def step_options(rule: str, step: float = 1.0) -> dict[str, Any]:
+    "Arguments of the learners for the adaptive step, or for a schedule with a multiple of its step."
+    return {"step": "adaptive"} if rule == "adaptive" else {"schedule": rule, "step": step}
+
+
 @claim("ito2018", "Algorithm 2, as compiled", id="C10c", tier="certificate", proof="alg-linear",
-       cases=[(s, q) for s in SCHEDULES for q in DIRECTIONS],
+       cases=[(s, q) for s in (*SCHEDULES, "adaptive") for q in DIRECTIONS],
        tex=r"w_t,\ \hat y_t\text{ compiled}=w_t,\ \hat y_t\text{ of the textbook on the same draws}")
 def compiled_is_textbook(case: Case, late: int = 0, radius: float = 0.5, seed: int = 5) -> Evidence:
-    "Largest difference of weights and predictions in 150 rounds, by hand and compiled; case (schedule, directions)."
+    "Largest difference of weights and predictions in 150 rounds, by hand and compiled; case (schedule or adaptive, directions)."
     schedule, directions = case.value
     d, k, T = 11, 4, 150
     X, y, _ = oblique_stream(d, 2, T, case.rng)
-    kw = {"radius": 0.5, "step": 2.0, "schedule": schedule, "directions": directions}
+    kw = {"radius": 0.5, "directions": directions} | step_options(schedule, 2.0)
     lr, sets, own = LinearProjection(d, k, **kw, seed=5), [], []
     for x, label in zip(X, y, strict=True):
         own.append(lr.coef_)
@@ -863,7 +872,7 @@ def compiled_is_textbook(case: Case, late: int = 0, radius: float = 0.5, seed: i
         lr.predict(measure(x, rows, S))
         lr.update(label)
     lam = None if schedule == "adaptive" else lr.rate * np.sqrt(np.arange(1, T + 1) + late)
-    w, _ = linear_projection(X, y, np.array(sets), lam, radius, 2.0 + late)
+    w, _ = linear_projection(X, y, np.array(sets), lam, radius, 1.0 + late)
     again = simulate(LinearProjection(d, k, **kw, seed=seed), X, y).predictions
     return Evidence(float(max(np.abs(w - own).max(), np.abs((w * X).sum(axis=1) - again).max())), "==", 0, tol=1e-9)
 
@@ -993,7 +1002,7 @@ def noise_regrets(axis: str, schedule: str, seed: int) -> tuple[np.ndarray, np.n
         d, r, T = {"T": (16, 3, v), "d": (v, 1, 2**14), "k - 1": (128, v, 2**14)}[axis]
         rng = np.random.default_rng((seed, i))
         X, y, _ = fixed_direction(d, T, "noise", rng)
-        return float((simulate(LinearProjection(d, r + 1, schedule=schedule, seed=rng), X, y).predictions ** 2).sum())
+        return float((simulate(LinearProjection(d, r + 1, seed=rng, **step_options(schedule)), X, y).predictions ** 2).sum())
 
     return values, np.array([[run(int(v), i) for v in values] for i in range(16)])
 
@@ -1003,7 +1012,7 @@ def noise_regrets(axis: str, schedule: str, seed: int) -> tuple[np.ndarray, np.n
        tex=r"\text{slopes of }\log\mathbb ER_T\text{ in }\log T,\log d,\log(k-1)"
            r"\text{ within }0.12\text{ of }\tfrac12,\tfrac12,-\tfrac12")
 def exponents(case: Case, expected: dict | None = None) -> Evidence:
-    "Largest distance of the interval from the exponent; case (axis, schedule)."
+    "Largest distance of the interval from the exponent; case (axis, schedule or adaptive)."
     low, high = slope_interval(*noise_regrets(*case.value, 200), 0.01, case.rng)
     e = (expected or {"T": 0.5, "d": 0.5, "k - 1": -0.5})[case.value[0]]
     return Evidence(max(abs(low - e), abs(high - e)), "<=", 0.12)
@@ -1025,7 +1034,8 @@ def small_losses(case: Case, step: float = 1.0, perfect: bool = False, share: fl
     "Upper limit for the mean regret of twelve runs, and the bound; case (stream, d, k, T), and (D, X, Y) where they are not 1."
     kind, d, k, T, *scales = case.value
     D, X, Y = scales or (1.0, 1.0, 1.0)
-    regrets = measured_regrets(kind, d, k, T, 12, 2, schedule="adaptive", step=step, radius=D, x_norm=X, y_max=Y)
+    rule = step_options("adaptive" if step == 1 else "theorem", step)
+    regrets = measured_regrets(kind, d, k, T, 12, 2, radius=D, x_norm=X, y_max=Y, **rule)
     loss = {"steady": 0.0, "noise": float(T), "oblique": 0.01 * T}[kind]
     return Evidence(mean_limit(regrets, 1e-3), "<=", share * bound_first_order(d, k, 0.0 if perfect else loss, D, X))
 
