@@ -262,6 +262,7 @@ def peers():
 EXTRA = {"foster2016.FKK": ", k=2, T=200", "cesabianchi2010.AER": ", T=200", "ito2017.RDA1": ", top=5",
          "kale2017.OnlineGreedyOSLR": ", k=2, T=200", "kale2017.OnlineGreedyPOSLR": ", k=2, T=200"}
 EXTRA |= {"murata2018.Exploration": ", eta=0.1", "murata2018.Exploitation": ", support=[0, 1], eta=0.1", "murata2018.Hybrid": ", eta=0.1"}
+EXTRA |= {"li2025.DSOSLRC": ", C=0.1", "li2025.DSPOSLRC": ", k=2, C=0.03"}
 EXTRA |= {key: ", k=2, rule='printed', C=1e-3" for key in ("kale2017.DantzigOSLR", "kale2017.DantzigPOSLR")}
 SIZES = {"ito2018.BlockBandit": "20, 2, 200", "ito2018.DictionaryProjection": "np.eye(20), 10"}
 

@@ -74,7 +74,8 @@ def test_rows_of_the_papers():
                           *(f"C13{c}" for c in "cdeilmz"), *(f"E-C{n}" for n in (1, 2, 5, 6, 8, 9, 12, 13))],
               "murata2018": [*(f"M{n}" for n in range(1, 9)), "M1n", "M4b", *(f"M5{c}" for c in "csw"), "M7g", "M7r",
                              "MS1", "MS1f", "MS1k", "MS2", "MS2p",
-                             *(f"M{n}" for n in range(9, 14)), "M10c", "M10s", "MS4", *(f"MS4{c}" for c in "epx"), "MS5", "MS5q"]}
+                             *(f"M{n}" for n in range(9, 14)), "M10c", "M10s", "MS4", *(f"MS4{c}" for c in "epx"), "MS5", "MS5q"],
+              "li2025": [f"L{n}" for n in range(1, 17)]}
     for paper, ids in wanted.items():
         assert set(ids) <= {i for i in IDS if CLAIMS[i].paper == paper}, paper
 
