@@ -385,8 +385,8 @@ def check_step(step: Any, name: str = "step", why: str = "") -> float | str:
         If it is neither, or a number outside (1e-60, 1e60].
     """
     if isinstance(step, str) and step == "adaptive": return step
-    word = 'or the word "adaptive"' + (f"; {why}" if why else "")
-    return check_real(name, step, SMALLEST, LARGEST, word)
+    with contextlib.suppress(ValueError): return check_real(name, step, SMALLEST, LARGEST)
+    fail(name, step, f'a finite number above {SMALLEST:g} and at most {LARGEST:g}, or "adaptive"', why)
 
 
 def check_label(name: str, value: Any) -> float:

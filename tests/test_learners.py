@@ -261,7 +261,7 @@ def test_an_adaptive_step_has_no_scale(key, stream):
 @pytest.mark.parametrize("key", ADAPTIVE)
 @pytest.mark.parametrize("step", ["Adaptive", "", None, True, [1.0], np.array(["adaptive"]), 1e61])
 def test_a_step_is_a_number_or_a_word(key, step):
-    with pytest.raises(ValueError, match=r'^step = .*: it must be [^.]*or the word "adaptive"[^.]*\.'):
+    with pytest.raises(ValueError, match=r'^step = .*: it must be a .*, or "adaptive".*\.$'):
         make(key, step=step)
 
 

@@ -1,0 +1,116 @@
+"""Steps that adapt: what the bounds take and refuse, what the learners keep, and what a step may be."""
+
+import copy
+import math
+
+import numpy as np
+import pytest
+
+import oslr_nb as oslr
+from oslr_nb import own
+from oslr_nb.checks import check_step
+from oslr_nb.oco import bound_adaptive
+from oslr_nb.papers import ito2017
+from oslr_nb.papers.ito2017.algorithm1 import NOTHING, SQUARES
+
+PUBLIC = {
+    "bound_adaptive_seen": {"k": 2, "d": 9, "top": 3, "squares": 40.0, "sigma_min": 0.2, "sigma_max": 0.4, "radius": 3.0},
+    "bound_adaptive_rda": {"k": 2, "d": 9, "budget": 6, "top": 3, "T": 1000, "sigma_min": 0.2, "sigma_max": 0.4, "x_norm": 2.0,
+                           "y_max": 1.0, "radius": 3.0},
+    "bound_adaptive_noise": {"k": 2, "d": 9, "budget": 6, "top": 3, "T": 1000, "noise": 0.3, "sigma_min": 0.2, "sigma_max": 0.4,
+                             "x_norm": 2.0, "radius": 3.0},
+    "moment_ratios": {"d": 9, "budget": 6, "top": 3},
+    "algorithm_1_adaptive": {"X": np.ones((3, 5)) / 3, "y": np.ones(3), "budget": 4, "top": 1, "choose": lambda t, w: np.arange(4),
+                             "radius": 1.0},
+}  # fmt: skip
+BAD = (None, "1", math.nan, math.inf, -1, 10**400, 1e300, [1], np.ones((2, 2)), True, 2.5, 1j)
+STREAM = np.random.default_rng(0).choice([-1.0, 1.0], (400, 8)) / math.sqrt(8)
+LABELS = STREAM @ np.r_[0.6, np.zeros(5), 0.4, -0.5]
+
+
+def test_all_that_is_public_is_tried(): assert set(PUBLIC) == set(oslr.own.adaptive.__all__)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", PUBLIC)
+def test_answers_in_numbers_or_in_a_sentence(name):
+    function, good = getattr(own, name), PUBLIC[name]
+    function(**good)
+    for argument in good:
+        for bad in BAD:
+            try: value = function(**good | {argument: bad})
+            except ValueError as e: assert "it must be" in str(e), (argument, bad, e)
+            else: assert all(np.isfinite(v).all() for v in (value if isinstance(value, tuple) else (value,))), (argument, bad)
+
+
+@pytest.mark.parametrize(("name", "argument", "value", "words"), [
+    ("bound_adaptive_rda", "top", 5, "top = 5: .*Observation 1"), ("bound_adaptive_rda", "k", 4, "k = 4: .*k <= top <= budget - 2"),
+    ("bound_adaptive_rda", "T", 0, "T = 0: "), ("bound_adaptive_noise", "noise", -0.1, "noise = -0.1: "),
+    ("bound_adaptive_noise", "sigma_max", 2.1, "sigma_max = 2.1: .*at most x_norm"), ("moment_ratios", "budget", 4, "top = 3: "),
+    ("bound_adaptive_seen", "squares", -1, "squares = -1: "), ("algorithm_1_adaptive", "radius", 0, "radius = 0: "),
+])  # fmt: skip
+def test_refusals(name, argument, value, words):
+    with pytest.raises(ValueError, match=words): getattr(own, name)(**PUBLIC[name] | {argument: value})
+
+
+def test_values():
+    a, b = own.moment_ratios(9, 6, 3)                                  # m = 6, r = 3, q* = 1/5
+    assert math.isclose(a, 8) and math.isclose(b, 4 * 3 / (4 / 5))
+    assert own.moment_ratios(9, 9, 3) == (4, 0) and own.moment_ratios(4, 4, 2) == (4, 0)
+    common = PUBLIC["bound_adaptive_rda"]
+    assert math.isclose(own.bound_adaptive_rda(**common), math.sqrt(2) * ito2017.bound_sharpened(**common))
+    small = PUBLIC["bound_adaptive_noise"]
+    assert own.bound_adaptive_noise(**small | {"noise": 0, "T": 10}) == own.bound_adaptive_noise(**small | {"noise": 0, "T": 10**9})
+    seen = own.bound_adaptive_seen(1, 50, 48, 4.0, 0.1, 0.1)
+    assert math.isclose(seen, bound_adaptive(4.0) / 2 * oslr.geometry.truncation_factor(1, 48, 50))
+
+
+def test_check_step():
+    assert check_step("adaptive") == "adaptive" and check_step(np.float32(0.5)) == 0.5 and isinstance(check_step(3), float)
+    for bad in ("fast", 0, -1.0, math.nan, True, None, 1e61, [1.0]):
+        with pytest.raises(ValueError, match=r'^step = .*: it must be a .*, or "adaptive"\.$'): check_step(bad)
+    with pytest.raises(ValueError, match=r'^explorer_step = 0: .*, or "adaptive" \(why\)\.$'): check_step(0, "explorer_step", "why")
+
+
+def test_the_sum_of_squares_is_that_of_the_estimates():
+    lr = ito2017.RDA1(8, 5, k=2, step="adaptive", radius=2, seed=1)
+    total = 0.0
+    for x, y in zip(STREAM[:50], LABELS, strict=False):
+        before = lr.h.copy()
+        lr.predict(x[lr.query()])
+        lr.update(y)
+        total += ((lr.h - before) ** 2).sum()
+        assert math.isclose(lr.num[SQUARES], total) and np.linalg.norm(lr.coef_) <= 2 + 1e-12
+    assert np.allclose(lr.coef_, -lr.h / max(math.sqrt(total) / 2, np.linalg.norm(lr.h) / 2))
+
+
+def test_a_tiny_stream_is_nothing_and_not_an_error():
+    "Labels whose squares underflow: the weights stay 0; a little larger, and the run is that of labels of any size."
+    X, y = STREAM, LABELS * 2.0**-500
+    lr = ito2017.RDA1(8, 5, k=2, step="adaptive", seed=1)
+    assert (oslr.simulate(lr, X, y).predictions == 0).all() and 0 <= lr.num[SQUARES] < NOTHING and (lr.coef_ == 0).all()
+    lr._check_state()
+    run = [oslr.simulate(ito2017.RDA1(8, 5, k=2, step="adaptive", radius=c, seed=1), X, c * LABELS).predictions for c in (1.0, 2.0**-190)]
+    assert (run[1] == 2.0**-190 * run[0]).all() and run[0].any()
+
+
+@pytest.mark.parametrize("name", ["RDA1", "RDA2", "RDA3", "GreedyRDA", "UniformRDA"])
+def test_a_wrong_sum_is_refused(name, tmp_path):
+    lr = getattr(ito2017, name)(8, 5, step="adaptive", **({"k": 2} if name == "RDA1" else {}))
+    oslr.simulate(lr, STREAM, LABELS)
+    lr.save(tmp_path / "a.npz")
+    assert oslr.load(tmp_path / "a.npz").params["step"] == "adaptive"
+    places = (5,) if isinstance(lr, ito2017.RDA) else (6, 7)
+    for place in places:
+        for wrong in (-1.0, 1e300, 1e-9):
+            bad = copy.deepcopy(lr)
+            bad.num[place] = wrong
+            with pytest.raises(ValueError, match="sum of squares"): bad._check_state()
+
+
+def test_no_reason_to_tune():
+    "On the stream of the docstring the adaptive step beats the steps that the theorems name."
+    losses = {}
+    for step in (1.0, ito2017.sharpened_step(8, 5, 2), "adaptive"):
+        losses[step] = oslr.simulate(ito2017.RDA1(8, 5, k=2, top=2, step=step, seed=1), STREAM, LABELS).losses.sum()
+    assert losses["adaptive"] < 0.5 * min(v for step, v in losses.items() if step != "adaptive")
