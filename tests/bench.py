@@ -125,6 +125,52 @@ def each_learner():
     return table
 
 
+def adaptive_steps(goal=1.1):
+    """Time of a round with step = "adaptive" over that with a multiple of the theorem's step: median of the ratios of what ran in turn.
+
+    The multiple is one with which the weights move about as much: weights that stay near 0 make a round cheaper, whatever the step.
+    """
+    ito, hazan, table = oslr.ito2017, oslr.hazan2012, []
+    plain = {"AERR": 4.0, "AELR": 64.0, "OnlineAELR": 64.0}
+    for d, n in ((20, 1000), (384, 100)):
+        X, y = stream(d, n)
+        rows = np.arange(20_000) % n
+        make = {"RDA1": lambda step, d=d: ito.RDA1(d, 10, top=5, step=step, seed=1)}
+        make |= {cls.__name__: lambda step, d=d, cls=cls: cls(d, 10, step=step, seed=1) for cls in (ito.GreedyRDA, ito.UniformRDA)}
+        make |= {cls.__name__: lambda step, d=d, cls=cls: cls(d, 10, T=100_000, step=step, seed=1)
+                 for cls in (hazan.AERR, hazan.AELR, hazan.OnlineAELR)}  # fmt: skip
+        for name, new in make.items():
+            options = {"score": False} if name in ("AERR", "AELR") else {}
+            steps = {"plain": plain.get(name, 2000.0), "adaptive": "adaptive"}
+            works = {what: rounds_of(new(step), X, y, rows, warm=100_000, **options) for what, step in steps.items()}
+            turns = [in_turn(works, 1) for _ in range(60)]
+            ratio = float(np.median([turn["adaptive"] / turn["plain"] for turn in turns]))
+            ns = 1e9 * min(turn["adaptive"] for turn in turns) / len(rows)
+            table.append({"learner": name, "d": d, "multiple": steps["plain"], "ns": ns, "ratio": ratio, "goal": goal})
+            print(f"{name}, d = {d}, adaptive step: {ns:.0f} ns a round, {ratio:.2f} times the plain one{aim(ratio, goal)}", flush=True)
+    return table
+
+
+def moments():
+    "Rounds a second of least squares on pairwise second moments, and its state over 8 d^2 bytes."
+    from oslr_nb.own.moments import PairwiseLeastSquares
+
+    table = []
+    for d, budget, rounds, goal in ((64, 8, 100_000, 50_000), (784, 30, 4000, 2000)):
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((2000, d))
+        y = X[:, :5].sum(axis=1) + 0.1 * rng.standard_normal(2000)
+        lr = PairwiseLeastSquares(d, budget, seed=1)
+        seconds = in_turn({"run": rounds_of(lr, X, y, np.arange(rounds) % 2000, warm=rounds)}, 5)["run"]
+        state = sum(getattr(lr, name).nbytes for name in lr.arrays)
+        row = {"learner": "PairwiseLeastSquares", "d": d, "budget": budget, "rounds_per_second": rounds / seconds, "goal": goal}
+        table.append(row | {"bytes": state, "squares": state / (8 * d * d), "squares_goal": 3.0})
+        rate, squares = row["rounds_per_second"], table[-1]["squares"]
+        print(f"PairwiseLeastSquares, d = {d}, k' = {budget}: {rate:,.0f} rounds/s (goal {goal:,}{', missed' * (rate < goal)}), ", end="")
+        print(f"state {squares:.2f} x 8 d^2 bytes{aim(squares, 3.0)}", flush=True)
+    return table
+
+
 def by_hand():
     "Microseconds of a round from Python: query, predict, update; and play with an Environment that keeps the books."
     table = []
@@ -476,7 +522,7 @@ def machine():
 
 def main():
     result = {"machine": machine(), "rounds": to_the_floor(), **against_textbook(), "learners": each_learner()}
-    result |= {"by_hand": by_hand(), "few_rows": few_rows()}
+    result |= {"adaptive": adaptive_steps(), "moments": moments(), "by_hand": by_hand(), "few_rows": few_rows()}
     result["peers"], result["peer_versions"] = peers()
     result |= {"papers": papers(), "aer": aer(), "dantzig": dantzig_paths(), "kale": kale()}
     result |= {"projection": projection(), "dictionary": dictionary(), "thresholding": thresholding()}

@@ -24,7 +24,8 @@ from oslr_nb.papers.hazan2012 import (
     online,
 )
 from oslr_nb.papers.hazan2012 import aerr_aelr as theory
-from oslr_nb.papers.hazan2012.learners import BOUGHT, FACTOR, INNER, PLACE, RATE, ROUNDS, SHIFT, SUM, fresh_state
+from oslr_nb.papers.hazan2012.adaptive import textbook_adaptive
+from oslr_nb.papers.hazan2012.learners import BOUGHT, FACTOR, INNER, PLACE, RATE, ROUNDS, SEEN, SHIFT, SUM, fresh_state
 
 PLAIN = [AERR, AELR, TwoPhaseAERR, TwoPhaseAELR, OnlineAELR]
 
@@ -196,6 +197,10 @@ def test_a_refused_row_is_named():
 SIZES = {"d": 6, "budget": 3, "T": 100}
 MOMENTS = np.full(6, 1 / 6)
 FUNCTIONS = {  # arguments that are right
+    "bound_adaptive_eg": {"squares": 9.0, "largest": 0.5, "d": 6, "radius": 2},
+    "bound_aelr_adaptive": SIZES | {"radius": 2, "x_norm": 1, "y_max": 3},
+    "bound_aerr_adaptive": SIZES | {"radius": 2, "x_norm": 1, "y_max": 3, "q": MOMENTS},
+    "textbook_adaptive": {"X": np.ones((1, 6)), "y": [1.0], "draws": [([1, 2], None)], "ridge": False, "B": 1, "q": MOMENTS},
     "bound_aerr": SIZES | {"radius": 2, "x_norm": 1, "y_max": 3, "q": None, "printed": True},
     "bound_aelr": SIZES | {"radius": 2, "x_norm": 1, "y_max": 3, "q": MOMENTS},
     "bound_ddaerr": SIZES | {"moments": MOMENTS, "x_norm": 1, "printed": False},
@@ -240,12 +245,13 @@ def test_textbook_refuses_draws_that_cannot_be():
         with pytest.raises(ValueError, match="draws"): oslr.hazan2012.textbook(**(right | {"draws": pairs}))
 
 
-@pytest.mark.parametrize("cls", [AERR, AELR, TwoPhaseAELR, OnlineAELR, DDAERR])
+@pytest.mark.parametrize(("cls", "step"), [(cls, 3) for cls in (AERR, AELR, TwoPhaseAELR, OnlineAELR, DDAERR)]
+                         + [(cls, "adaptive") for cls in (AERR, AELR, TwoPhaseAERR, OnlineAELR)])
 @pytest.mark.parametrize("stop", ["between rounds", "label to come"])
-def test_a_file_with_another_number_is_refused_or_plays(cls, stop, tmp_path):
+def test_a_file_with_another_number_is_refused_or_plays(cls, step, stop, tmp_path):
     s, rng = oslr.data.sparse_linear(8, 2, 300, seed=0), np.random.default_rng(0)
     kw = {"moments": MOMENTS[0] * np.arange(1, 9)} if cls is DDAERR else {}
-    lr = cls(8, 4, T=150, x_norm=10, y_max=10, step=3, seed=0, **kw)
+    lr = cls(8, 4, T=150, x_norm=10, y_max=10, step=step, seed=0, **kw)
     oslr.simulate(lr, s.X[:60], s.y[:60])
     if stop != "between rounds":
         if lr.protocol != "OSLR": lr.commit()
@@ -268,6 +274,43 @@ def test_a_file_with_another_number_is_refused_or_plays(cls, stop, tmp_path):
         if stop != "between rounds": again.update(s.y[60])
         assert np.isfinite(oslr.simulate(again, s.X[:200], s.y[:200]).predictions).all() and np.isfinite(again.coef_).all()
     assert refused > 100
+
+
+def test_the_first_adaptive_rounds():
+    "Nothing is learnt before the first estimate that is not 0; by hand after it."
+    X = np.array([[0.0, 0.0], [0.5, 0.5], [0.25, 0.25]])
+    lr = AERR(2, 2, step="adaptive", radius=3.0, seed=0)
+    oslr.simulate(lr, X[:1], np.ones(1))
+    assert (lr.weights_ == 0).all() and lr.T is None
+    oslr.simulate(lr, X[1:2], np.ones(1))  # g = -1 * 0.5 / (1/2) at the one draw
+    assert sorted(lr.weights_) == [0, 3] and lr.num[SEEN] == 1
+    lr = AELR(2, 2, step="adaptive", radius=3.0, seed=0)
+    oslr.simulate(lr, X[:2], np.array([1.0, 1.0]))  # the gap is 1, the rate ln 4
+    assert sorted(lr.weights_) == pytest.approx([0, 3 * (4 - 0.25) / (4 + 0.25 + 2)]) and lr.num[SEEN] == 1
+    assert lr.num[RATE] == pytest.approx(math.log(4))
+
+
+@pytest.mark.parametrize("cls", [AERR, AELR])
+@pytest.mark.parametrize("jump", [1e-12, 1e6, 1e25])
+def test_adaptive_steps_survive_jumps_of_scale(cls, jump, tmp_path):
+    "Labels that jump by many powers of ten: finite numbers, the textbook's weights, and a state that can be saved."
+    rng = np.random.default_rng(3)
+    X, T = rng.uniform(-1, 1, (300, 6)), 300
+    y = (X[:, 0] - X[:, 1]) * np.where(np.arange(T) // 100 == 1, jump, 1.0)
+    lr = cls(6, 3, step="adaptive", x_norm=3.0, y_max=1e26, seed=2)
+    pairs = theory.recorded(lr, X, y)
+    mean, last = textbook_adaptive(X, y, pairs, lr.ridge, 1.0, np.full(6, 1 / 6))
+    assert np.abs(last - lr.weights_).max() < 1e-6 and np.abs(mean - lr.coef_).max() < 1e-6
+    lr.save(tmp_path / "a.npz")
+    again = oslr.load(tmp_path / "a.npz")
+    assert (oslr.simulate(again, X, y).predictions == oslr.simulate(lr, X, y).predictions).all()
+
+
+def test_without_adaptive_steps_the_number_of_rounds_is_needed():
+    for cls in (AERR, AELR, OnlineAELR):
+        with pytest.raises(ValueError, match="T = None: it must be an integer"): cls(6, 3)
+        with pytest.raises(ValueError, match="T = 0"): cls(6, 3, T=0, step="adaptive")
+    with pytest.raises(ValueError, match="T = None"): TwoPhaseAERR(6, 3, T=None, step="adaptive")
 
 
 def test_names():

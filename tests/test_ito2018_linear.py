@@ -28,7 +28,8 @@ def state(lr): return json.dumps(get_state(lr)[0]), {name: a.tolist() for name, 
 
 @pytest.mark.parametrize(("kw", "message"), [
     ({"budget": 1}, r"budget = 1: .*from 2 to 11 \(one number is the prediction"), ({"budget": 12}, "budget = 12"), ({"d": 1}, "d = 1"),
-    ({"schedule": "best"}, "schedule = 'best': it must be one of theorem, printed"), ({"step": "best"}, "step = 'best'"), ({"directions": 2}, "directions = 2"),
+    ({"schedule": "best"}, "schedule = 'best': it must be one of theorem, printed"), ({"directions": 2}, "directions = 2"),
+    ({"step": "best"}, "step = 'best'"),
     ({"radius": 0}, "radius = 0"), ({"x_norm": -1.0}, "x_norm = -1"), ({"y_max": np.nan}, "y_max = nan"), ({"step": 0.0}, "step = 0"),
     ({"x_norm": 1e55}, r"x_norm \(x_norm radius \+ y_max\)"), ({"seed": 0.5}, "seed = 0.5"),
 ], ids=str)

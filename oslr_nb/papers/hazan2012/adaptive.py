@@ -404,5 +404,5 @@ def excess_without_a_rate(case: Case, idle: bool = False, share: float = 1.0) ->
 def _(case: Case) -> Evidence: return excess_without_a_rate.check(case, idle=True)
 
 
-@excess_without_a_rate.control("half of the bound")
-def _(case: Case) -> Evidence: return excess_without_a_rate.check(case, share=0.5)
+@excess_without_a_rate.control("40 % of the bound")
+def _(case: Case) -> Evidence: return excess_without_a_rate.check(case, share=0.4)

@@ -246,7 +246,7 @@ def lasso_adaptive(y: float, state: tuple, draws: int, radius: float) -> None:
         i = S[a]
         values[a] = factor * (times[a] * values[a] / chance[i if chance.size > 1 else 0])
         most = max(most, abs(values[a]))
-        inner += v[i] * values[a] / whole
+        inner += v[i] * values[a]
     if num[RATE] == 0:  # nothing was seen yet, and theta = 0
         if not most > TINY: return
         num[RATE], num[SEEN] = math.log(2 * theta.size) / most, most
@@ -267,7 +267,7 @@ def lasso_adaptive(y: float, state: tuple, draws: int, radius: float) -> None:
         change += low[i] - least
         more += abs(v[i]) - abs(old) + 2 * (low[i] - least)
     mixed = log_mixture(theta) - before if jump else math.log1p(more / whole)
-    num[SEEN] += max(0.0, inner + mixed / num[RATE])
+    num[SEEN] += max(0.0, inner / whole + mixed / num[RATE])
     if not jump:
         num[LEAST] += change
         sums_update(tree, S, n)
