@@ -416,6 +416,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                      'oslr_nb.own.moments.centred_mean': ('own/moments.html#centred_mean', 'oslr_nb/own/moments.py'),
                                      'oslr_nb.own.moments.centred_record': ('own/moments.html#centred_record', 'oslr_nb/own/moments.py'),
                                      'oslr_nb.own.moments.check_sizes': ('own/moments.html#check_sizes', 'oslr_nb/own/moments.py'),
+                                     'oslr_nb.own.moments.check_sums_of': ('own/moments.html#check_sums_of', 'oslr_nb/own/moments.py'),
                                      'oslr_nb.own.moments.choose_arm': ('own/moments.html#choose_arm', 'oslr_nb/own/moments.py'),
                                      'oslr_nb.own.moments.choose_forward': ('own/moments.html#choose_forward', 'oslr_nb/own/moments.py'),
                                      'oslr_nb.own.moments.commit_weights': ('own/moments.html#commit_weights', 'oslr_nb/own/moments.py'),

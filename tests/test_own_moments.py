@@ -1,0 +1,213 @@
+"""Learners on pairwise second moments: what the page states, over random sizes; options, memory, refusals."""
+
+import copy
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oslr_nb as oslr
+from oslr_nb.claims import CLAIMS, claim_ids
+from oslr_nb.data import digits_pair, sparse_linear
+from oslr_nb.own import (
+    PairwiseLeastSquares,
+    PairwisePOSLR,
+    PairwiseTrainingOnly,
+    bound_aggregation,
+    mixed_prediction,
+    textbook_pairwise,
+)
+from oslr_nb.own import moments as m
+
+
+def stream(seed=0, T=600, d=12):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((T, d)) @ (np.eye(d) + 0.3) + np.arange(d)
+    return X, X[:, 1] - X[:, 4] + 0.5 * X[:, 7] + 0.3 * rng.standard_normal(T)
+
+
+def test_claims_of_the_page():
+    claim_ids([])
+    assert {f"Y{n}" for n in range(1, 14)} <= {i for i, c in CLAIMS.items() if c.paper == "own"}
+
+
+OPTIONS = [{}, {"forget": 0.9}, {"forget": 0.5}, {"centre": False}, {"prior": 0.0}, {"explore": 1.0}, {"explore": 0.0}, {"top": 0},
+           {"support": "lasso"}, {"support": "exact"}, {"rows": 12}, {"scales": [0.1]}, {"rows": 10, "forget": 0.99}]
+
+
+@pytest.mark.parametrize("kw", OPTIONS, ids=str)
+def test_options_play_resume_and_save(kw, tmp_path):
+    X, y = stream()
+    whole = oslr.simulate(PairwiseLeastSquares(12, 5, seed=3, **kw), X, y)
+    again = oslr.play(PairwiseLeastSquares(12, 5, seed=3, **kw), oslr.Environment(X, y, 5))
+    assert (whole.predictions == again.predictions).all() and (whole.n_observed == 5).all()
+    lr, out = PairwiseLeastSquares(12, 5, seed=3, **kw), []
+    for start, stop in ((0, 7), (7, 250), (250, 600)):
+        out.append(oslr.simulate(lr, X[start:stop], y[start:stop]).predictions)
+        lr.save(tmp_path / "a.npz")
+        lr = oslr.load(tmp_path / "a.npz")
+    assert (np.concatenate(out) == whole.predictions).all()
+    if kw.get("forget", 1) > 0.95: assert whole.losses[-200:].mean() < 0.7 * y.var()
+
+
+@settings(deadline=None, max_examples=25)
+@given(d=st.integers(2, 9), share=st.floats(0, 1), forget=st.sampled_from([1.0, 0.97]), centre=st.booleans(), seed=st.integers(0, 99))
+def test_compiled_is_the_textbook(d, share, forget, centre, seed):
+    budget = 2 + round(share * (d - 2))
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((90, d)) + 1
+    X[:, 0] = np.round(X[:, 0])
+    y = X[:, 0] + rng.standard_normal(90)
+    run = oslr.play(PairwiseLeastSquares(d, budget, forget=forget, centre=centre, seed=seed), env := oslr.Environment(X, y, budget))
+    plain = textbook_pairwise(X, y, [S for _, S, _ in env.ledger], forget=forget, centre=centre)
+    assert np.abs(run.predictions - plain).max() < 1e-8 * np.ptp(y)
+
+
+@given(N=st.integers(1, 6), seed=st.integers(0, 999), scale=st.sampled_from([1e-6, 1.0, 1e6]))
+def test_a_mixed_prediction_is_never_worse_than_the_bound(N, seed, scale):
+    rng = np.random.default_rng(seed)
+    y = scale * rng.choice([-1.0, 1.0, 0.3], 200)
+    losses, mine, low, high = np.zeros(N), 0.0, -scale, scale
+    for t in range(200):
+        f = scale * np.clip(rng.uniform(-1, 1, N) * 0.1 + y[t] / scale * np.linspace(0, 1, N), -1, 1)
+        p = mixed_prediction(f, losses, low, high)
+        assert low <= p <= high
+        mine, losses = mine + (p - y[t]) ** 2, losses + (f - y[t]) ** 2
+    assert mine - losses.min() <= bound_aggregation(N, scale, known=True) + 1e-9 * scale**2
+
+
+def test_the_compiled_experts_are_bounded_on_a_stream_in_the_worst_order():
+    X, y = stream(2)
+    order = np.argsort(y)
+    lr = PairwiseLeastSquares(12, 5, seed=0)
+    run = oslr.simulate(lr, X[order], y[order])
+    Y = np.ptp(y) / 2
+    # the losses that are kept are those for labels cut off at what was seen; these are smaller than those of the theorem
+    told = np.clip(y[order], np.minimum.accumulate(np.r_[np.inf, y[order][:-1]]), np.maximum.accumulate(np.r_[-np.inf, y[order][:-1]]))
+    assert ((run.predictions - told)[1:] ** 2).sum() <= lr.losses.min() + bound_aggregation(5, Y, known=True) + 1e-9
+
+
+def test_digits():
+    s = digits_pair()
+    rows = np.random.default_rng(0).integers(len(s.X), size=20_000)
+    losses = oslr.simulate(PairwiseLeastSquares(64, 8, seed=0), s.X, s.y, rows=rows).losses
+    assert losses.mean() < 0.13 and losses[-5000:].mean() < 0.1
+
+
+def test_four_of_ten_with_three_that_matter():
+    s = sparse_linear(10, 3, 5000, 1)
+    assert oslr.simulate(PairwiseLeastSquares(10, 4, seed=0), s.X, s.y).losses[-1000:].mean() < 0.03  # the noise is 0.01
+
+
+def test_the_copy_goes_its_own_way():
+    X, y = stream()
+    lr = PairwiseLeastSquares(12, 5, seed=1)
+    oslr.simulate(lr, X[:300], y[:300])
+    twin, before = copy.deepcopy(lr), lr.pairs.copy()
+    oslr.simulate(twin, X[300:], y[300:])
+    assert (lr.pairs == before).all() and not np.array_equal(twin.pairs, before)
+
+
+def test_constants_and_labels_that_never_change():
+    X, y = stream()
+    X[:, 3], X[:, 5] = 7.0, X[:, 1]  # a constant, and a copy
+    for label in (y, np.full(600, 2.0), np.zeros(600)):
+        for budget in (2, 5, 12):
+            run = oslr.simulate(lr := PairwiseLeastSquares(12, budget, seed=0), X, label)
+            assert np.isfinite(run.predictions).all() and np.isfinite(lr.coef_).all() and math.isfinite(lr.intercept_)
+            assert run.losses[300:].sum() < 1e-20 if np.ptp(label) == 0 else run.losses[300:].mean() < 1.1 * y.var()
+
+
+def test_an_intercept_costs_nothing():
+    X, y = stream()
+    one = oslr.simulate(PairwiseLeastSquares(12, 5, seed=0), X, y)
+    other = oslr.simulate(PairwiseLeastSquares(12, 5, seed=0), X + 2.0**20, y)
+    assert np.abs(one.predictions - other.predictions).max() < 1e-4 * np.ptp(y)
+    lr = PairwiseLeastSquares(12, 5, seed=0)
+    oslr.simulate(lr, X, y + 100)
+    assert ((X @ lr.coef_ + lr.intercept_ - y - 100) ** 2).mean() < 0.5 * y.var()
+
+
+def test_counts_of_pairs():
+    X, y = stream()
+    oslr.play(lr := PairwiseLeastSquares(12, 5, seed=4), env := oslr.Environment(X, y, 5))
+    count = np.zeros((12, 12))
+    for _, S, _ in env.ledger: count[np.ix_(S, S)] += 1
+    assert (lr.purchases_ == np.diag(count)).all() and (lr.purchases_ == env.purchases).all()
+    for i, j in itertools.combinations(range(12), 2): assert lr.pairs[j * (j - 1) // 2 + i, 0] == count[i, j]
+
+
+def test_rows_of_favourites():
+    "What is kept of a pair is exact from the round on in which one of the two got a row; every row has one owner."
+    X, y = stream(T=2000, d=30)
+    oslr.play(lr := PairwiseLeastSquares(30, 5, rows=10, seed=4), env := oslr.Environment(X, y, 5))
+    owners = lr.owner[lr.owner >= 0]
+    assert len(set(owners.tolist())) == len(owners) and (lr.slot[owners] >= 0).all() and (lr.slot >= 0).sum() == len(owners)
+    assert set(lr.favourites_.tolist()) <= set(owners.tolist())
+    both = lambda i, j: sum(i in S and j in S for _, S, _ in env.ledger)
+    for r, i in enumerate(lr.owner):
+        if i >= 0: assert all(lr.pairs[r * 30 + j, 0] <= both(i, j) for j in range(30) if j != i)
+
+
+def test_memory():
+    lr = PairwiseLeastSquares(784, 30, seed=0)
+    assert sum(getattr(lr, name).nbytes for name in lr.arrays) + sum(a.nbytes for a in lr.room) < 3 * 8 * 784**2
+    wide = PairwiseLeastSquares(100_000, 20, rows=100, seed=0)
+    assert wide.pairs.shape == (100 * 100_000, 4)
+
+
+def test_forgetting_follows_a_change():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((8000, 8))
+    y = np.where(np.arange(8000) < 4000, X[:, 0], -X[:, 0]) + X[:, 3]
+    losses = [oslr.simulate(PairwiseLeastSquares(8, 4, forget=g, seed=0), X, y).losses[-2000:].mean() for g in (1.0, 0.995)]
+    assert losses[1] < 0.3 * losses[0]
+
+
+def test_what_is_committed():
+    X, y = stream(T=1500)
+    lr = PairwisePOSLR(12, 6, 3, seed=0)
+    env = oslr.Environment(X, y, 6, "POSLR", k=3)
+    run = oslr.play(lr, env)
+    assert np.count_nonzero(lr.coef_) <= 3 and set(np.flatnonzero(lr.coef_)) <= set(lr.favourites_) and (env.n_observed <= 9).all()
+    assert run.losses[-300:].mean() < (y**2).mean()
+    with pytest.raises(ValueError, match="k = 5: it must be an integer from 1 to 4"): PairwisePOSLR(12, 6, 5)
+
+
+def test_training_only_is_least_squares_in_the_end():
+    X, y = stream(T=20_000, d=8)
+    lr = PairwiseTrainingOnly(8, 4, seed=0)
+    oslr.simulate(lr, X, y, score=False)
+    A = np.c_[X, np.ones(len(y))]
+    best = ((A @ np.linalg.lstsq(A, y, rcond=None)[0] - y) ** 2).mean()
+    assert ((X @ lr.coef_ + lr.intercept_ - y) ** 2).mean() < 1.3 * best and lr.selection_scale <= 30
+    X[15_000, 2] = np.nan
+    with pytest.raises(ValueError, match=r"X\[15000, 2\] = nan: it must be"): oslr.simulate(PairwiseTrainingOnly(8, 4, seed=0), X, y)
+
+
+@pytest.mark.parametrize(("kw", "word"), [
+    ({"budget": 1}, "budget = 1"), ({"top": 5}, "top = 5"), ({"top": -1}, "top = -1"), ({"explore": 1.5}, "explore = 1.5"),
+    ({"explore": -0.1}, "explore = -0.1"), ({"forget": 1.1}, "forget = 1.1"), ({"forget": 0.2}, "forget = 0.2"), ({"rows": 5}, "rows = 5"),
+    ({"rows": 13}, "rows = 13"), ({"support": "best"}, "support = 'best'"), ({"support": "exact", "d": 60}, "support = 'exact'"),
+    ({"support": "lasso", "rows": 12}, "rows = 12"), ({"scales": []}, "scales"), ({"scales": [0.0]}, "scales"),
+    ({"centre": 1}, "centre = 1"), ({"prior": -1.0}, "prior = -1.0"),
+    ({"d": 30_000}, "d = 30000"), ({"d": 10**7, "rows": 1000}, "rows = 1000"),
+])  # fmt: skip
+def test_refusals(kw, word):
+    with pytest.raises(ValueError, match=rf"{word}.*: it must be [^\n]*\.$"):
+        PairwiseLeastSquares(**({"d": 12, "budget": 6} | kw))
+
+
+def test_a_damaged_file_is_refused(tmp_path):
+    X, y = stream()
+    for name, place, value in (("favourites", 0, 99), ("pairs", (3, 0), -1.0), ("num", m.HELD, 7.5),
+                               ("num", m.WEIGHT, 0.0), ("mark", 2, 10**9), ("arms", 1, -2.0),
+                               ("single", (0, 0), np.nan), ("num", m.ARM, 3.0), ("favourites", 1, None)):
+        lr = PairwiseLeastSquares(12, 5, seed=1)
+        oslr.simulate(lr, X, y)
+        getattr(lr, name)[place] = lr.favourites[0] if value is None else value
+        lr.save(tmp_path / "a.npz")
+        with pytest.raises(ValueError, match="a whole file written by save"): oslr.load(tmp_path / "a.npz")
