@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import oslr_nb as oslr
+from oslr_nb.claims import claim_ids
 from oslr_nb.data import digits_pair, sparse_linear
 from oslr_nb.own import parameter_free as page
 from oslr_nb.papers.ito2017 import observe
@@ -118,3 +119,7 @@ def test_bound_coin_betting_grows_like_the_root():
     for kw in ({"k": 3}, {"eigenvalue": 0}, {"eigenvalue": 2}, {"condition": 0.5}, {"log": 0.5}, {"spread": 0.9}, {"T": 0}, {"top": 4}):
         with pytest.raises(ValueError, match="it must be"): bound(kw.pop("T", 100), **kw)
     assert bound(1000, early=10.0) > bound(1000) and bound(1000, spread=2.0) > bound(1000) and bound(1000, w_norm=2.0) > bound(1000)
+
+
+def test_the_claims_of_the_page():
+    assert {*(f"PF{n}" for n in range(1, 13)), "PF3c", "PF10v"} <= set(claim_ids([]))

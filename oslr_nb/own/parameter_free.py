@@ -56,6 +56,10 @@ def bet_size(total: float, squares: float, doublings: float) -> float:
     -------
     float
         -sum over j >= n of pi_j beta_j exp(-kappa beta_j^2 V) sinh(beta_j G) with beta_n = 1/2, to rounding.
+
+    Notes
+    -----
+    Ours.
     """
     if total == 0.0: return 0.0
     size, bet, beta, j = abs(total), 0.0, 0.5, doublings
