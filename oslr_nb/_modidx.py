@@ -2761,6 +2761,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                        'oslr_nb.papers.li2025.HalvedDiagonal.moments_': ( 'papers/li2025.html#halveddiagonal.moments_',
                                                                                           'oslr_nb/papers/li2025.py'),
                                        'oslr_nb.papers.li2025._': ('papers/li2025.html#_', 'oslr_nb/papers/li2025.py'),
+                                       'oslr_nb.papers.li2025.__dir__': ('papers/li2025.html#__dir__', 'oslr_nb/papers/li2025.py'),
                                        'oslr_nb.papers.li2025._check_textbook': ( 'papers/li2025.html#_check_textbook',
                                                                                   'oslr_nb/papers/li2025.py'),
                                        'oslr_nb.papers.li2025._errors': ('papers/li2025.html#_errors', 'oslr_nb/papers/li2025.py'),

@@ -32,9 +32,8 @@ from ..protocol import Environment, Learner, play, register, simulate
 from ..sparse import dantzig_path
 
 # %% auto #0
-__all__ = ['ROUNDS', 'EXPLORED', 'GUARDED', 'li_chances', 'li_estimates', 'li_errors', 'label_margin', 'newton_step',
-           'textbook_ds_oslrc', 'textbook_ds_poslrc', 'rounds_to_support', 'bound_ds_oslrc', 'bound_ds_poslrc',
-           'li_draw', 'li_learn', 'li_exploit', 'li_margin', 'li_watch', 'DantzigSampling', 'DSOSLRC', 'DSPOSLRC']
+__all__ = ['li_chances', 'li_estimates', 'li_errors', 'label_margin', 'newton_step', 'textbook_ds_oslrc', 'textbook_ds_poslrc',
+           'rounds_to_support', 'bound_ds_oslrc', 'bound_ds_poslrc', 'DSOSLRC', 'DSPOSLRC']
 
 # %% ../../nbs/papers/li2025.ipynb #75533884
 def li_chances(q: Any, m: int) -> tuple[np.ndarray, np.ndarray]:
@@ -425,6 +424,10 @@ def label_margin(t: int, reach: float, sigma: float, delta: float) -> float:
     ------
     ValueError
         If an argument is out of range.
+
+    Notes
+    -----
+    Source: ours, after the margin 1 + Y of Li et al. 2025, which is that of a single round.
     """
     t, (reach,) = check_int("t", t, 1, 10**18), check_scales(reach=reach)
     sigma, delta = check_real("sigma", sigma, -1e-300, 1e30), check_real("delta", delta, 1e-200, 1, "it is a probability")
@@ -725,6 +728,10 @@ def rounds_to_support(
     ------
     ValueError
         If an argument is out of range.
+
+    Notes
+    -----
+    Source: lem-support (ours); Li et al. 2025 have another s1.
     """
     (w_min,) = check_scales(w_min=w_min)
     error = lambda s: li_errors(s, d, budget, None, sigma, radius, x_max, delta, phi)[2]
@@ -1302,13 +1309,19 @@ def theorem_bounds(case: Case, idle: bool = False) -> Evidence:
     T, w = 2**17, {"OSLR": {3: np.r_[0.4, -0.3, 0.3], 4: np.r_[0.3, -0.2, 0.3, 0.2]}, "POSLR": {4: np.r_[0.0, 0.6, 0.0, -0.4]}}[kind][d]
     X = turning(T, d, kind == "OSLR")
     y = X @ w + sigma * case.rng.standard_normal(T)
-    kw = {"sigma": sigma, "delta": 0.01, "phi": 0.95, "C": 1e9 if idle else 1.0, "seed": case.rng}
+    kw, known = {"sigma": sigma, "delta": 0.01, "phi": 0.95, "seed": case.rng}, (sigma, 1.0, 1.0, 0.01, 0.95)
+    explored = [X[s * s - 1] for s in range(1, 363)] if kind == "OSLR" else X[:256]
+    V = np.cumsum([np.outer(x, x) for x in explored], axis=0) / np.arange(1, len(explored) + 1)[:, None, None]
+    if kind == "OSLR": safe = range(rounds_to_support(d, d, float(np.abs(w).min()), *known), len(V) + 1)
+    else: safe = [n for n in 2 ** np.arange(9) if li_errors(int(n), d, d, 2, *known)[2] < 2]
+    check_real("least eigenvalue", min(float(np.linalg.eigvalsh(V[n - 1])[0]) for n in safe), 0.95**2)  # the hypothesis
     if kind == "OSLR":
-        bound = bound_ds_oslrc(d, d, T, float(np.abs(w).min()), sigma, 1.0, 1.0, 0.01, 0.95)
-        told = np.zeros(T) if idle else simulate(DSOSLRC(d, d, **kw), X, y).predictions
+        bound = bound_ds_oslrc(d, d, T, float(np.abs(w).min()), *known)
+        told = simulate(DSOSLRC(d, d, **kw), X, y).predictions
     else:
-        bound = bound_ds_poslrc(d, d, 2, T, sigma, 1.0, 1.0, 0.01, 0.95)
+        bound = bound_ds_poslrc(d, d, 2, T, *known)
         told = simulate(DSPOSLRC(d, d, 2, **kw), X, y).predictions
+    if idle: told = np.zeros(T)
     return Evidence(float(((told - y) ** 2 - (X @ w - y) ** 2).sum()), "<=", bound)
 
 
@@ -1371,3 +1384,8 @@ def weights_converge(case: Case, learner: type = DSPOSLRC) -> Evidence:
 
 @weights_converge.control("squares divided by twice their chance")
 def _(case: Case) -> Evidence: return weights_converge.check(case, learner=HalvedDiagonal)
+
+# %% ../../nbs/papers/li2025.ipynb #8469acc7
+def __dir__() -> list[str]:
+    "The public names: what completion shows."
+    return sorted(globals()["__all__"])
