@@ -19,6 +19,7 @@ GUARDS = {  # (what, beside what): the largest ratio of seconds a round, some 1.
     ("RDA1, d = 384", "floor"): 3.5,  # (2.1 to 2.3) a round does more than it did
     ("RDA1, d = 20000", "RDA1, d = 384"): 2.2,  # (1.4) a round costs O(d)
     ("AER, d = 20000", "AER, d = 384"): 2.6,  # (1.6) the same
+    ("RDA1 adaptive, d = 384", "RDA1, d = 384"): 1.5,  # (1.0 to 1.1) the squares take a pass of their own
     ("RDA1, d = 20", "textbook"): 1 / 1700,  # (1/2700 to 1/3500) the compiled loop is left for Python
     ("by hand", "ten calls of numpy"): 1.5,  # (0.7 to 0.9) more checks, copies or hand-overs a round
 }
@@ -36,6 +37,9 @@ def pieces():
         else:
             aer = oslr.cesabianchi2010.AER(d, 4, T=10**7, radius=8.0, lam=15.0, seed=1)
             found[f"AER, d = {d}"] = rounds_of(aer, X, y, rows[:2000], warm=50_000, score=False), 2000
+        if d == 384:
+            adaptive = oslr.ito2017.RDA1(d, 10, top=5, step="adaptive", seed=1)
+            found[f"RDA1 adaptive, d = {d}"] = rounds_of(adaptive, X, y, rows, warm=50_000), 5000
         if d == 384: found["floor"] = floor(X, rows, 10)["distinct"], 5000
     return found | {"ten calls of numpy": (ten_calls(40), 40)}
 
