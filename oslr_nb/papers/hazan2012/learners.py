@@ -12,7 +12,17 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from ...checks import LARGEST, TOO_LARGE, check_array, check_int, check_magnitude, check_real, check_step, fail, kernel
+from oslr_nb.checks import (
+    LARGEST,
+    TOO_LARGE,
+    check_array,
+    check_int,
+    check_magnitude,
+    check_real,
+    check_step,
+    fail,
+    kernel,
+)
 from ...compiled import entry, find_in_sums, is_large, prefetch_draws, strided, uniform
 from ...designs import draw_outside
 from ...oco import adaptive_weight
