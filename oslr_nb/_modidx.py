@@ -520,6 +520,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                       'oslr_nb/own/parameter_free.py'),
                                             'oslr_nb.own.parameter_free.bound_coin_betting': ( 'own/parameter_free.html#bound_coin_betting',
                                                                                                'oslr_nb/own/parameter_free.py'),
+                                            'oslr_nb.own.parameter_free.check_bettor': ( 'own/parameter_free.html#check_bettor',
+                                                                                         'oslr_nb/own/parameter_free.py'),
                                             'oslr_nb.own.parameter_free.check_coin_sizes': ( 'own/parameter_free.html#check_coin_sizes',
                                                                                              'oslr_nb/own/parameter_free.py'),
                                             'oslr_nb.own.parameter_free.check_coin_state': ( 'own/parameter_free.html#check_coin_state',

@@ -260,9 +260,9 @@ OTHERWISE = {
     **{f"murata2018.{name}": {"eta": 0.3, "mu": 1.5, "L": 2.0, "start": 1.0, "sigma": 0.5, "batches": [100, 200], "top": 2, "k": 1}
        for name in ("contraction_factor", "bound_exploration", "exploration_plan")},
     "murata2018.bound_block_noise": {"error": 1.0, "m": 2},
-    "own.mixed_prediction": {"guesses": [0.1, 0.5], "losses": [1.0, 2.0], "low": -1.0, "high": 1.0},
-    "own.bound_aggregation": {"experts": 5, "half_range": 1.0},
-    "own.textbook_pairwise": {"sets": [[0, 1, 2]] * T},
+    "own.bets_of": {"g": np.linspace(-1, 1, T)},
+    "own.bound_bet": {"u": 1.0, "hint": 2.0, "squares": 5.0},
+    "own.bound_coin_betting": {"eigenvalue": 0.5, "condition": 2.0, "log": 3.0},
 }
 
 

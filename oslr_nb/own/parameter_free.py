@@ -126,8 +126,13 @@ class Bettor:
         self.weight = max(-limit, min(limit, self.free))                                              # line 6
 
 # %% ../../nbs/own/02_parameter_free.ipynb #1e8f1d44
+def check_bettor(bettor: Any) -> None:
+    "Raise `ValueError` if it is not a class of bettors."
+    if not (isinstance(bettor, type) and issubclass(bettor, Bettor)): fail("bettor", bettor, "Bettor or a class made from it")
+
+# %% ../../nbs/own/02_parameter_free.ipynb #74557dc0
 def bets_of(
-    g: Any, endowment: float = 1.0, limit: float = math.inf, bettor: Callable[[], Bettor] = Bettor
+    g: Any, endowment: float = 1.0, limit: float = math.inf, bettor: type[Bettor] = Bettor
 ) -> tuple[np.ndarray, Bettor]:
     """The weights of a `Bettor` against a sequence of gradients.
 
@@ -139,8 +144,8 @@ def bets_of(
         What may be lost (epsilon), in units of gradient times weight; in (1e-60, 1e60].
     limit : float, default infinity
         Limit of the weight, positive.
-    bettor : callable, optional
-        Makes the bettor.
+    bettor : class, default Bettor
+        The bettor's class.
 
     Returns
     -------
@@ -160,7 +165,7 @@ def bets_of(
     """
     g, (endowment,) = check_magnitude("g", check_array("g", g, (None,))), check_scales(endowment=endowment)
     if not (isinstance(limit, float) and limit == math.inf): (limit,) = check_scales(limit=limit)
-    if not callable(bettor): fail("bettor", bettor, "a function that makes one")
+    check_bettor(bettor)
     player, weights = bettor(), []
     for x in g.tolist():
         weights.append(player.weight)
@@ -200,7 +205,7 @@ class Game:
     player: Bettor
 
 
-def play_game(g: np.ndarray, limits: np.ndarray | None = None, endowment: float = 1.0, bettor: Callable[[], Bettor] = Bettor) -> Game:
+def play_game(g: np.ndarray, limits: np.ndarray | None = None, endowment: float = 1.0, bettor: type[Bettor] = Bettor) -> Game:
     "Bet against gradients (n,), with limits of the weight (n,) before each (default: none)."
     limits, player, rounds, total = np.full(len(g), math.inf) if limits is None else limits, bettor(), [], 0.0
     for t, x in enumerate(g.tolist()):
@@ -230,7 +235,7 @@ class Trusting(Bettor):
     trust = math.inf
 
 
-def wealth_and_potential(g: np.ndarray, bettor: Callable[[], Bettor]) -> tuple[float, float]:
+def wealth_and_potential(g: np.ndarray, bettor: type[Bettor]) -> tuple[float, float]:
     "Wealth of a bettor without a limit, and the potential from its definition."
     game = play_game(g, bettor=bettor)
     G, V, n, p = float(game.bet.sum()), float((game.bet**2).sum()), game.player.doublings, game.player
@@ -241,7 +246,7 @@ def wealth_and_potential(g: np.ndarray, bettor: Callable[[], Bettor]) -> tuple[f
 
 @claim("own", "wealth of a bettor", id="PF2", tier="certificate", proof="lem-wealth", cases=[2, 3, 4, 5, "jumps"],
        tex=r"\Phi_n(G,V)\le\varepsilon-\textstyle\sum_s\tilde g_s\tilde w_s")
-def wealth_is_kept(case: Case, bettor: Callable[[], Bettor] = Bettor) -> Evidence:
+def wealth_is_kept(case: Case, bettor: type[Bettor] = Bettor) -> Evidence:
     "Potential and wealth at the worst of all sequences of so many gradients from +-1/2, +-1; or of random ones of very different size."
     if case.value == "jumps": games = [case.rng.choice([-1, 1], 12) * 2.0 ** case.rng.uniform(0, 6, 12) for _ in range(300)]
     else: games = [np.array(g) for g in itertools.product((-1.0, -0.5, 0.5, 1.0), repeat=case.value)]
@@ -376,7 +381,7 @@ class Stubborn(Bettor):
 
 @claim("own", "what cutting costs", id="PF4", tier="certificate", proof="lem-hint", cases=KINDS,
        tex=r"\textstyle\sum_s(\lvert g_s\rvert-h_s)_+\le\max_s\lvert g_s\rvert")
-def cutting_is_cheap(case: Case, share: float = 1.0, bettor: Callable[[], Bettor] = Bettor) -> Evidence:
+def cutting_is_cheap(case: Case, share: float = 1.0, bettor: type[Bettor] = Bettor) -> Evidence:
     "Both sides at the worst of the games."
     found = [play_game(g, bettor=bettor) for g in games(case.value, case.rng)]
     sides = [(float((np.abs(f.g) - np.abs(f.cut)).sum()), share * float(np.abs(f.g).max())) for f in found]
@@ -470,7 +475,7 @@ def check_coin_sizes(d: Any, budget: Any, top: Any = None) -> tuple[int, int, in
 # %% ../../nbs/own/02_parameter_free.ipynb #6812928f
 def coin_betting(
     X: np.ndarray, y: np.ndarray, budget: int, top: int, choose: Callable[[int, np.ndarray], np.ndarray],
-    bettor: Callable[[], Bettor] = Bettor,
+    bettor: type[Bettor] = Bettor,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The algorithm in plain numpy, line for line; the reference for `CoinBetting`.
 
@@ -485,8 +490,8 @@ def coin_betting(
     choose : callable
         ``choose(t, scores)`` gives S_t (budget,), its first `top` members being the largest scores: as
         `papers.ito2017.observe` does, or the sets of another run.
-    bettor : callable, optional
-        Makes the bettor of a coordinate.
+    bettor : class, default Bettor
+        The class of the coordinates' bettors.
 
     Returns
     -------
@@ -504,7 +509,8 @@ def coin_betting(
     -----
     Ours.
     """
-    if not callable(choose) or not callable(bettor): fail("choose, bettor", (choose, bettor), "functions")
+    if not callable(choose): fail("choose", choose, "a function of the round and the scores")
+    check_bettor(bettor)
     X, y = check_stream(X, check_magnitude("y", check_array("y", y, (None,))))
     d, budget, top = check_coin_sizes(X.shape[1], budget, top)
     bettors, predictions, low, high = [bettor() for _ in range(d)], [], 0.0, 0.0
@@ -951,7 +957,7 @@ class CoinBetting(Learner):
 # %% ../../nbs/own/02_parameter_free.ipynb #da2495bd
 @claim("own", "coin betting, compiled", id="PF12", tier="certificate", proof="alg-coin",
        cases=[(6, 4, 2), (6, 6, 4), (5, 3, 1), (7, 2, 0)], tex=r"\hat y_t,w_{T+1}\text{ compiled}=\hat y_t,w_{T+1}\text{ of the textbook}")
-def compiled_is_the_textbook(case: Case, bettor: Callable[[], Bettor] = Bettor, doubled: bool = False) -> Evidence:
+def compiled_is_the_textbook(case: Case, bettor: type[Bettor] = Bettor, doubled: bool = False) -> Evidence:
     "Largest relative difference over 300 rounds in which the textbook is given the sets of the compiled learner; case (d, k', k1)."
     d, budget, top = case.value
     X = case.rng.standard_normal((300, d)) * 10.0 ** case.rng.uniform(-2, 2, d)
