@@ -3707,6 +3707,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                            'oslr_nb.reproductions.own.fetched': ( 'results/equal_cost.html#fetched',
                                                                                   'oslr_nb/reproductions/own.py'),
                                            'oslr_nb.reproductions.own.few': ('results/equal_cost.html#few', 'oslr_nb/reproductions/own.py'),
+                                           'oslr_nb.reproductions.own.fits': ( 'results/equal_cost.html#fits',
+                                                                               'oslr_nb/reproductions/own.py'),
                                            'oslr_nb.reproductions.own.fkk': ('results/equal_cost.html#fkk', 'oslr_nb/reproductions/own.py'),
                                            'oslr_nb.reproductions.own.forward': ( 'results/equal_cost.html#forward',
                                                                                   'oslr_nb/reproductions/own.py'),

@@ -35,7 +35,7 @@ def test_streams_that_were_looked_at_are_kept_apart():
 
 @pytest.mark.parametrize(("name", "draw"), [("nothing", 0), ("wine", -1), ("wine", 1.5)])
 def test_what_stream_refuses(name, draw):
-    with pytest.raises(ValueError, match="name|draw"): pages.stream(name, draw)
+    with pytest.raises(ValueError, match=r"name|draw"): pages.stream(name, draw)
 
 
 def test_the_user_s_data_are_left_out_where_they_are_not(monkeypatch, tmp_path):
@@ -88,11 +88,12 @@ def test_every_learner_plays_within_the_budget(protocol):
     assert papers and "auto" in ours
     for name, m in (papers | ours).items():
         got = pages.judged("diabetes", m, 1)
-        assert 0 < got["bought"] <= 5 and len(got["loss"]) == 1, name
+        most = 5 + 3 * (protocol == "POSLR")  # the features of committed weights come on top there
+        assert 0 < got["bought"] <= most and len(got["loss"]) == 1, name
 
 
 def test_stored_results_are_those_of_the_package(kept):
-    assert json.loads((TOP / "oslr_nb" / "reproductions" / "equal_cost.json").read_text()) == kept == pages.stored()
+    assert json.loads((TOP / "oslr_nb" / "equal_cost.json").read_text()) == kept == pages.stored()
     assert set(kept["OSLR"]) >= set(QUICK) and all(set(kept[p]) == set(pages.OTHER) for p in ("POSLR", "training-only"))
     for p, group in kept.items():
         for n, f in group.items():
@@ -111,7 +112,33 @@ def test_stored_results_come_again(kept):
             assert x[0] == pytest.approx(before["loss"][0], rel=1e-5), (p, n, m)
 
 
-GOALS
+def test_the_aims(kept):
+    "What the page says of its aims, and what misses them: Table 2 alone, by less than a quarter."
+    found = kept["OSLR"]
+    share = {n: pages.ratio(f)[0] for n, f in found.items()}
+    quick = {n: share[n] for n in QUICK}
+    for group in (share, quick): assert sum(x <= 1 for x in group.values()) >= 0.88 * len(group)
+    if len(share) > len(quick): assert sum(x <= 1 for x in share.values()) >= 0.9 * len(share)
+    held = [x for n, x in share.items() if n in pages.HELD_OUT]
+    assert sum(x <= 1 for x in held) >= 0.9 * len(held)
+    assert {n for n, x in share.items() if x > 1.1 and not pages.STREAMS[n].fails} == {"table 2"} and share["table 2"] < 1.25
+    assert all(pages.ratio(f, "auto, memory of 1000")[0] < 1 for n, f in found.items() if pages.STREAMS[n].fails == "i.i.d.")
+    assert pages.mean(found["digits 3v5"]["own"]["auto"]) <= 0.13
+    if "MNIST 3v5" in found: assert pages.mean(found["MNIST 3v5"]["own"]["auto"]) <= 0.52
+    two = found["table 2"]
+    assert (pages.mean(two["own"]["auto"]) - np.mean(two["facts"]["sparse"])) * 50 <= 0.6
+
+
+def test_digits_in_a_fresh_run():
+    "Fresh draws: at most 0.13 a round with 8 of 64 pixels."
+    assert max(pages.losses("digits 3v5", pages.OURS["auto"], i)[0].mean() for i in (50, 51)) <= 0.13
+
+
+def test_auto_is_told_nothing():
+    "The learner of the comparison is the one that a user gets from d and the budget."
+    s, told = pages.drawn("diabetes", 0)
+    lr, plain = pages.OURS["auto"].build(told, 7), pages.auto(10, 5, seed=pages.generator(7))
+    assert type(lr) is type(plain) and lr.params == plain.params and (lr.d, lr.budget) == (s.X.shape[1], 5)
 
 
 def test_report(monkeypatch, tmp_path):
@@ -122,7 +149,8 @@ def test_report(monkeypatch, tmp_path):
     monkeypatch.setattr(pages, "CANDIDATES", 4)
     few = {n: pages.PAPERS[n] for n in ("RDA1", "Hybrid")}
     ours = {n: m for n, m in pages.OURS.items() if n != "CoinBetting"} | {"CoinBetting": pages.OURS["RDA1, adaptive"]}
-    groups = {"OSLR": (few | pages.LINEAR, ours)} | {p: (dict(list(g[0].items())[-2:]), g[1]) for p, g in pages.GROUPS.items() if p != "OSLR"}
+    two = lambda by: dict(list(by.items())[-2:])
+    groups = {"OSLR": (few | pages.LINEAR, ours)} | {p: (two(g[0]), g[1]) for p, g in pages.GROUPS.items() if p != "OSLR"}
     monkeypatch.setattr(pages, "GROUPS", groups)
     monkeypatch.setattr(pages, "JUDGED", 2)
     cells = pages.full_cells(5)
