@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from oslr_nb.choice import auto
     from oslr_nb.claims import verify
     from oslr_nb.papers import ito2017
     from oslr_nb.protocol import LEARNERS, Environment, Learner, best_sparse, load, play, simulate
@@ -29,6 +30,7 @@ HOME = {  # names that `oslr_nb` gives directly, by the module that they come fr
     "protocol": ("Environment", "Learner", "Run", "Comparator", "play", "simulate", "load", "best_sparse",
                  "ProtocolError", "BudgetExceeded"),
     "claims": ("verify",),
+    "choice": ("auto",),
 }  # fmt: skip
 
 # %% ../nbs/core/08_package.ipynb #2df0543c

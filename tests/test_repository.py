@@ -21,8 +21,8 @@ FLOORS = [
     {"protocol"},
     {"problems", "data"},
     {"papers", "own"},
-    {"experiments"},
-    {"reproductions", "choice"},
+    {"experiments", "choice"},
+    {"reproductions"},
     {"cli"},
     {"__main__"},
 ]

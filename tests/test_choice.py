@@ -1,0 +1,80 @@
+"""oslr.auto: what it makes, what it refuses, and that it knows no scale."""
+import inspect
+
+import numpy as np
+import pytest
+
+import oslr_nb as oslr
+from oslr_nb import choice
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((1500, 10))
+Y = X[:, 2] - 0.5 * X[:, 7] + 0.1 * RNG.standard_normal(1500)
+
+
+@pytest.mark.parametrize(("args", "kw", "made"), [
+    ((64, 8), {}, "own.PairwiseLeastSquares"), ((2, 2), {}, "own.PairwiseLeastSquares"), ((64, 64), {}, "own.PairwiseLeastSquares"),
+    ((1_000_000, 30), {}, "own.CoinBetting"), ((3000, 2001), {}, "own.CoinBetting"),
+    ((64, 8), {"protocol": "POSLR"}, "own.PairwisePOSLR"), ((64, 8), {"protocol": "training-only"}, "own.PairwiseTrainingOnly"),
+])
+def test_what_it_makes(args, kw, made):
+    lr = oslr.auto(*args, **kw)
+    assert type(lr) is oslr.LEARNERS[made].cls and (lr.d, lr.budget) == args and lr.protocol == kw.get("protocol", "OSLR")
+
+
+def test_pairs_are_kept_while_they_fit():
+    whole, part = oslr.auto(8192, 30), oslr.auto(8193, 30)
+    assert whole.rows is None and 16 * 8192**2 <= choice.MEMORY < 16 * 8193**2
+    assert part.rows == choice.MEMORY // (32 * 8193) and 32 * part.rows * part.d <= choice.MEMORY
+    assert oslr.auto(100_000, 30).rows >= 60
+
+
+def test_k_is_half_of_the_budget_by_default():
+    assert [oslr.auto(20, b, protocol="POSLR").top for b in (3, 4, 5, 8, 9)] == [1, 2, 2, 4, 4]
+    assert oslr.auto(20, 8, protocol="POSLR", k=6).top == 6
+
+
+def test_no_argument_but_two_is_needed():
+    needed = [n for n, p in inspect.signature(oslr.auto).parameters.items() if p.default is p.empty]
+    assert needed == ["d", "budget"]
+
+
+@pytest.mark.parametrize(("kw", "words"), [
+    ({"d": 1}, "d = 1: it must be an integer from 2"), ({"budget": 1}, "budget = 1: it must be an integer from 2 to 10"),
+    ({"budget": 11}, "budget = 11: it must be an integer from 2 to 10"), ({"protocol": "x"}, "protocol = 'x': it must be one of OSLR"),
+    ({"k": 2}, "k = 2: it must be None for protocol = 'OSLR'"), ({"memory": 1.5}, "memory = 1.5: it must be at least 2"),
+    ({"memory": 0}, "memory = 0: it must be"), ({"memory": np.nan}, "memory = nan: it must be"),
+    ({"protocol": "POSLR", "budget": 2}, "budget = 2: it must be an integer from 3"),
+    ({"protocol": "POSLR", "k": 4}, "k = 4: it must be an integer from 1 to 3"),
+    ({"protocol": "training-only", "d": 5001}, "d = 5001: it must be an integer from 2 to 5000"),
+    ({"protocol": "POSLR", "d": 1_000_000, "budget": 40}, "budget = 40: it must be at most 16 for d = 1000000"),
+    ({"d": 10_000_000, "memory": 100}, "memory = 100: it must be None for d = 10000000 and budget = 5"), ({"seed": "x"}, "seed"),
+])
+def test_what_it_refuses_in_one_sentence(kw, words):
+    with pytest.raises(ValueError, match="^" + words) as error: oslr.auto(**{"d": 10, "budget": 5} | kw)
+    assert str(error.value).count("\n") == 0
+
+
+@pytest.mark.parametrize("protocol", ["OSLR", "POSLR", "training-only"])
+@pytest.mark.parametrize("factors", [(2.0**20, 2.0**-20), (1e6, 1e-6)])
+def test_it_knows_no_scale(protocol, factors):
+    "Half of the features times a number, and the labels times a millionth or a million: the predictions change by that alone."
+    scale, label = np.where(np.arange(10) % 2 == 0, factors[0], 1.0), factors[1]
+    plain, other = (oslr.simulate(oslr.auto(10, 5, protocol=protocol, seed=1), *data) for data in ((X, Y), (X * scale, Y * label)))
+    gap = np.abs(other.predictions / label - plain.predictions).max()
+    assert gap == 0 if factors[0] == 2.0**20 else gap < 1e-7
+
+
+def test_the_same_seed_gives_the_same_run():
+    runs = [oslr.simulate(oslr.auto(10, 5, seed=s), X, Y).predictions for s in (3, 3, 4)]
+    assert (runs[0] == runs[1]).all() and (runs[0] != runs[2]).any()
+
+
+def test_it_learns_and_a_short_memory_follows_a_jump():
+    other = np.r_[Y[:750], -Y[750:]]
+    whole, short = (oslr.simulate(oslr.auto(10, 5, memory=m, seed=0), X, other).losses[-200:].mean() for m in (None, 100))
+    assert oslr.simulate(oslr.auto(10, 5, seed=0), X, Y).losses[-200:].mean() < 0.03 and short < 0.3 * whole
+
+
+def test_it_is_public():
+    assert "auto" in dir(oslr) and oslr.auto is choice.auto
