@@ -45,18 +45,20 @@ LAW = [((1, 2, 0), Fraction(1, 2)), ((-1, 1, 3), Fraction(1, 4)), ((2, 0, 1), Fr
 
 @claim("own", "Pairwise sums under adaptive purchases", id="Y1", tier="exact", proof="prp-unbiased", cases=[(0, 1), (0, 2), (1, 2)],
        tex=r"\mathbb E\sum_s\mathbf 1\{i,j\in S_s\}x_{s,i}x_{s,j}=V_{ij}\,\mathbb E\,n_{ij}")
-def sums_are_unbiased(case: Case, peek: bool = False, single: bool = False) -> Evidence:
-    "Mean of the sum and of the count after two rounds; the larger of two bought values decides on the favourite of the second."
+def sums_are_unbiased(case: Case, peek: bool = False, single: bool = False, divided: bool = False) -> Evidence:
+    "Mean of the sum and of the count after two rounds; a pair with a positive product is kept, else the larger value stays."
+    i, j = case.value
     pairs, total, count = [(0, 1), (0, 2), (1, 2)], Fraction(0), Fraction(0)
     for (x, p), (z, q), first, other in itertools.product(LAW, LAW, pairs, (0, 1)):
         seen = z if peek else x
         favourite = max(first, key=lambda i: seen[i])
         second = {favourite, [i for i in range(3) if i != favourite][other]}
-        for values, S in ((x, set(first)), (z, second)):
-            both = set(case.value) <= S
-            total += p * q / 6 * both * values[case.value[0]] * values[case.value[1]]
-            count += p * q / 6 * (case.value[0] in S if single else both)
-    return Evidence(total, "==", count * sum(p * x[case.value[0]] * x[case.value[1]] for x, p in LAW))
+        if seen[first[0]] * seen[first[1]] > 0: second = set(first)
+        products = [values[i] * values[j] for values, S in ((x, set(first)), (z, second)) if {i, j} <= S]
+        n = len(products) if not single else (i in first) + (i in second)
+        if divided: total, count = total + p * q / 6 * Fraction(sum(products), max(n, 1)), count + p * q / 6 * (n > 0)
+        else: total, count = total + p * q / 6 * sum(products), count + p * q / 6 * n
+    return Evidence(total, "==", count * sum(p * x[i] * x[j] for x, p in LAW))
 
 
 @sums_are_unbiased.control("the purchase looks at the example itself")
@@ -65,6 +67,11 @@ def _(case: Case) -> Evidence: return sums_are_unbiased.check(case, peek=True)
 
 @sums_are_unbiased.control("the count of one of the two features")
 def _(case: Case) -> Evidence: return sums_are_unbiased.check(case, single=True)
+
+
+@sums_are_unbiased.control("the mean of the quotient: sums divided by counts")
+def _(case: Case) -> Evidence: return sums_are_unbiased.check(case, divided=True)
+
 
 # %% ../../nbs/own/03_moments.ipynb #0e75d8cb
 @claim("own", "Centring by pairwise means", id="Y2", tier="exact", proof="prp-centre", cases=[(i, j) for i in range(4) for j in range(i)],
@@ -370,13 +377,13 @@ def mixed_loss(guesses: np.ndarray, losses: np.ndarray, y: float, Y: float, rate
 @claim("own", "The mixed loss is attained", id="Y4", tier="search", proof="lem-mix", cases=[2, 3, 5, 40], tex=r"(\hat y-y)^2\le g(y)")
 def mixed_loss_is_attained(case: Case, rate: float = 1.0, low: float = 0.0) -> Evidence:
     "Loss and mixed loss where they are nearest to each other: random experts, also close to the middle; case: how many."
-    worst = (0.0, 0.0, 1.0)
+    worst, Y = (0.0, 0.0, 1.0), 1 - low / 2
     for trial in range(300):
-        f = np.clip(10 ** -case.rng.uniform(0, 1.5) * case.rng.uniform(-1, 1, case.value), -1, 1)
+        f = np.clip(10 ** -case.rng.uniform(0, 1.5) * case.rng.uniform(-1, 1, case.value), -1 + low, 1)
         losses = case.rng.exponential(1, case.value) * (trial % 3)
         p = mixed_prediction(f, losses, -1 + low, 1.0, rate)
         for y in (-1.0, 1.0, case.rng.uniform(-1, 1)):
-            g = mixed_loss(f, losses, y, 1.0, rate)
+            g = Y**2 * mixed_loss(f, losses, y, Y, rate)
             if g > 1e-6: worst = max(worst, ((p - y) ** 2 / g, (p - y) ** 2, g))
     return Evidence(worst[1], "<=", worst[2], tol=1e-12)
 
@@ -440,10 +447,10 @@ def run_experts(rounds: list, N: int, opening: tuple) -> tuple[float, float]:
 @claim("own", "Aggregation, range known", id="Y5", tier="certificate", proof="thm-aggregation",
        cases=[(N, Y) for N in (2, 5, 30) for Y in (1.0, 40.0)],
        tex=r"\sum_t(\hat y_t-y_t)^2-\min_s\sum_t(f_{t,s}-y_t)^2\le2Y^2\ln N")
-def regret_of_aggregation(case: Case, less: float = 1.0, jump: float = 0.0) -> Evidence:
+def regret_of_aggregation(case: Case, less: float = 1.0) -> Evidence:
     "Regret of the compiled aggregation, and the bound: one expert is right by a twentieth of the range, 800 times; case (N, Y)."
     N, Y = case.value
-    rounds = [(1 if t % 2 else -1, 0.05, jump if t < 8 else 0.0) for t in range(800)]
+    rounds = [(1 if t % 2 else -1, 0.05, 0.0) for t in range(800)]
     regret, end = run_experts(rounds, N, (-Y, Y))
     return Evidence(regret, "<=", less * bound_aggregation(N, end, True), tol=1e-9)
 
@@ -556,7 +563,7 @@ def expert_predictions(
             R[a, b] = R[b, a] = rho * g2.sum() / (g2.sum() + prior)
     ridge, out, last = np.where(n > 0, 1 / np.sqrt(np.where(n > 0, n, 1)), 1), np.full(len(scales) + 1, middle), 0.0
     for s in range(len(scales) - 1, -1, -1):
-        M = R + np.diag(scales[s] * np.where(sd > 0, ridge, ridge))
+        M = R + np.diag(scales[s] * ridge)
         try: good = (np.diag(np.linalg.cholesky(M)) ** 2 > 1e-6 * np.diag(M)).all()
         except np.linalg.LinAlgError: good = False
         if good: last = float(z @ np.linalg.solve(M, c))
@@ -594,7 +601,7 @@ def _(case: Case) -> Evidence: return compiled_is_textbook.check(case, forget=0.
 #| code-fold: show
 @kernel(apart=True)
 def choose_forward(state: tuple, chosen: np.ndarray, space: np.ndarray, scale: float, centre: bool, prior: float) -> int:
-    "Forward selection on the shrunk correlations with ridge; returns how many of `chosen` were found. O(d k) a choice."
+    "Forward selection on the shrunk correlations with ridge; returns how many of `chosen` were found. O(d k^2), memory O(d k)."
     pairs, slot, _, _, single, _, _, _, mark, _, _, _, num = state
     d, weight, of_label = mark.size, num[WEIGHT], label_deviation(num, centre)
     spread, residual, free, rows = space[0], space[1], space[2], space[3:]
@@ -745,13 +752,12 @@ def assign_rows(state: tuple, chosen: np.ndarray, n: int) -> None:
 @claim("own", "Memory of forgetting", id="Y11", tier="certificate", proof="prp-forget",
        cases=[(0.5, 20), (0.9, 3), (0.9, 3000), (0.999, 1000), (1.0, 77)],
        tex=r"n_i=\tfrac{1-\gamma^n}{1-\gamma}")
-def memory_of_forgetting(case: Case, power: float = 1.0, times: float = 1.0) -> Evidence:
+def memory_of_forgetting(case: Case, times: float = 1.0) -> Evidence:
     "Count of a feature that is bought in every round, and the formula; case (gamma, n). The weights are divided anew on the way."
     gamma, n = case.value
     lr = PairwiseLeastSquares(3, 3, forget=gamma, seed=0)
     X = np.random.default_rng(1).standard_normal((n, 3))
     simulate(lr, X, X[:, 0])
-    gamma = gamma**power
     return Evidence(float(lr.purchases_[1]), "==", times * ((1 - gamma**n) / (1 - gamma) if gamma < 1 else n), tol=1e-9)
 
 
