@@ -38,6 +38,22 @@ def test_the_search_where_the_matrix_is_singular():
     assert loss(page.sparse_minimiser(V, [1, 1, 1], 3, 2), V, np.ones(3)) == pytest.approx(-1)
     assert loss(page.sparse_minimiser(np.zeros((3, 3)), [0.5, -1, 0], 2, 2), np.zeros((3, 3)), np.array([0.5, -1, 0])) == pytest.approx(-4)
     assert not page.sparse_minimiser(np.eye(2), np.zeros(2), 2, 1).any()
+    assert not page.sparse_minimiser(np.zeros((3, 3)), np.zeros(3), 1, 2).any()  # nothing seen, nothing bet
+    assert np.abs(page.sparse_minimiser(-np.eye(3), np.zeros(3), 1, 2)).sum() == 2
+
+
+def test_chosen_favourites_cost_more_than_fixed_ones():
+    "The one example, its largest feature as the favourite: more than B (B + 2) times the error, less than 2 B (1 + B)."
+    x = np.full((50, 100), -1.0)
+    x[RNG.random((50, 100)) < 0.1] = 0.01
+    V, b, excess, error = 0.9 + 0.1 * 0.01**2, 0.1 * 0.01 - 0.9, [], []
+    for row in x:
+        A, c = page.bought_moments(row[None], [1.0], np.ones((1, 100), bool), np.ones((100, 100)))
+        j = c.argmax()
+        w = page.sparse_minimiser([[A[j, j]]], [c[j]], 1, 1.0)[0]
+        excess.append(V * w * w - 2 * b * w + b * b / V)
+        error.append(max(np.abs(np.diag(A) - V).max(), np.abs(c - b).max(), np.abs(A - b * b)[~np.eye(100, dtype=bool)].max()))
+    assert 3 * np.mean(error) < np.mean(excess) < 4 * np.mean(error)
 
 
 def test_batches_agree_with_single_problems():
@@ -64,6 +80,9 @@ def test_the_rule_finds_the_weights():
     (lambda: page.bought_moments([[np.nan]], [1], [[True]], [[1]]), r"X\[0, 0\] = nan"),
     (lambda: page.bought_moments([[1.0]], [1], [[True]], [[0]]), "pair = 0.0: it must be positive for what was bought"),
     (lambda: page.bought_moments([[1.0]], [1], [[True]], [[1.5]]), "pair = 1.5: it must be chances, from 0 to 1"),
+    (lambda: page.bought_moments([[1.0, 1]], [1], [[True, True]], [[1, 0.5], [0.2, 1]]), "pair = 'not symmetric'"),
+    (lambda: page.bought_moments([[1.0, 1]], [1], [[True, True]], [[0.1, 0.9], [0.9, 0.1]]), "pair = 0.9: it must be at most"),
+    (lambda: page.bought_moments([[1.0]], [1], [[True]], [[1e-320]]), "pair = 1e-320: it must be 0, or at least 1e-100"),
     (lambda: page.bought_moments([[1.0]], [1], [[True]], [[[1]], [[1]]]), "shape of pair"),
     (lambda: page.sparse_minimiser([[1, 2], [0, 1]], [1, 1], 1, 1), "V = 'not symmetric'"),
     (lambda: page.sparse_minimiser(np.eye(40), np.ones(40), 9, 1), "k = 9: it must be smaller"),
@@ -103,6 +122,7 @@ def test_bounds_by_hand():
     assert page.bound_moment_excess(n, d, q, B) == pytest.approx(B * (B + 2) * error)
     assert page.bound_fast_excess(n, d, q, B, k, phi) == pytest.approx(min(B * (B + 2) * error, 8 * k * (1 + B) ** 2 / phi * square))
     assert page.bound_subset_excess(n, d, q, B, k, phi) == pytest.approx(k * (1 + B) ** 2 / phi * square)
+    assert page.bound_subset_excess(n, d, q, B, k, 1e-6) == pytest.approx(2 * B * (1 + B) * error)
     root = 1 + B * (B + 2) * (2 * math.sqrt(2 * L * n / q) + L * (1 + math.log(n)) / (3 * q))
     assert page.bound_moment_regret(n, d, q, B) == pytest.approx(root)
     assert page.bound_moment_regret(n, d, q, B, hindsight=True) == pytest.approx(root + B * (B + 2) * math.sqrt(2 * L * n))
@@ -184,4 +204,5 @@ def test_drawn_counts_are_those_of_played_rounds():
 
 def test_rows():
     ids = [i for i, c in CLAIMS.items() if c.check.__module__ == page.__name__]
-    assert ids == [*(f"Z{i}" for i in range(1, 5)), "Z4h", *(f"Z{i}" for i in range(5, 14)), "Z13s", *(f"Z{i}" for i in range(14, 19))]
+    assert ids == [*(f"Z{i}" for i in range(1, 5)), "Z4h", "Z5", "Z6", "Z6p", *(f"Z{i}" for i in range(7, 14)), "Z13s",
+                   *(f"Z{i}" for i in range(14, 19))]
