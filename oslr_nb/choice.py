@@ -35,8 +35,8 @@ def auto(
     k : int, optional
         POSLR: most nonzero weights that are committed, at least 1. Default: half of the budget, and at most budget - 2.
     memory : float, optional
-        Rounds that are remembered, at least 2: a round loses the factor 1 - 1 / memory with every later one. Default: all, which is best
-        unless the law of the examples changes.
+        Rounds that are remembered, at least 2: a round loses the factor 1 - 1 / memory with every later one. Default: all, for
+        examples whose law does not change.
     seed : int, SeedSequence, Generator (PCG64) or None
         Source of the learner's draws; the same seed gives the same run.
 

@@ -3,7 +3,7 @@
 # %% ../../nbs/results/equal_cost.ipynb #3a38c33a
 """All learners at equal cost.
 
-Every learner of the package buys equally many features a round of the same streams: theory's step, tuned step, nothing tuned.
+Every learner of the package on the same streams with the same budget: theory's step, tuned step, nothing tuned.
 """
 from __future__ import annotations
 
