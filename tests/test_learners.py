@@ -48,6 +48,7 @@ OPTIONS += [("cesabianchi2010.Baseline", {"order": o, "estimator": e}) for o in 
 ADAPTIVE = [f"ito2017.{n}" for n in ("RDA1", "RDA2", "RDA3", "GreedyRDA", "UniformRDA")]  # have step = "adaptive"
 ADAPTIVE += [f"hazan2012.{n}" for n in HAZAN] + ["ito2018.LinearProjection", "ito2018.DictionaryProjection"]
 OPTIONS += [(key, {"step": "adaptive"}) for key in ADAPTIVE] + [("ito2017.RDA2", {"step": "adaptive", "explorer_step": 3.0})]
+OPTIONS += [("own.PairwiseLeastSquares", {"adaptive": True})]
 
 
 def make(key, d=12, budget=6, **kw):

@@ -21,6 +21,7 @@ from oslr_nb.own import (
     textbook_pairwise,
 )
 from oslr_nb.own import moments as m
+from oslr_nb.own.parameter_free import KAPPA
 
 
 def stream(seed=0, T=600, d=12):
@@ -31,11 +32,12 @@ def stream(seed=0, T=600, d=12):
 
 def test_claims_of_the_page():
     claim_ids([])
-    assert {f"Y{n}" for n in range(1, 14)} <= {i for i, c in CLAIMS.items() if c.paper == "own"}
+    assert {f"Y{n}" for n in range(1, 15)} <= {i for i, c in CLAIMS.items() if c.paper == "own"}
 
 
 OPTIONS = [{}, {"forget": 0.9}, {"forget": 0.5}, {"centre": False}, {"prior": 0.0}, {"explore": 1.0}, {"explore": 0.0}, {"top": 0},
-           {"support": "lasso"}, {"support": "exact"}, {"rows": 12}, {"scales": [0.1]}, {"rows": 10, "forget": 0.99}]
+           {"support": "lasso"}, {"support": "exact"}, {"rows": 12}, {"scales": [0.1]}, {"rows": 10, "forget": 0.99},
+           {"adaptive": True}, {"adaptive": True, "centre": False}, {"adaptive": True, "forget": 0.99}]
 
 
 @pytest.mark.parametrize("kw", OPTIONS, ids=str)
@@ -88,6 +90,96 @@ def test_the_compiled_experts_are_bounded_on_a_stream_in_the_worst_order():
     # the losses that are kept are those for labels cut off at what was seen; these are smaller than those of the theorem
     told = np.clip(y[order], np.minimum.accumulate(np.r_[np.inf, y[order][:-1]]), np.maximum.accumulate(np.r_[-np.inf, y[order][:-1]]))
     assert ((run.predictions - told)[1:] ** 2).sum() <= lr.losses.min() + bound_aggregation(5, Y, known=True) + 1e-9
+
+
+def plain_bets(X, y, sets):
+    "The last expert from the definitions: predictions, gradients by feature (the intercept is the last), and each bettor's numbers."
+    d = X.shape[1]
+    bets, out, seen = [[0.0] * 5 for _ in range(d + 1)], [0.0], [[] for _ in range(d)]
+    for i in sets[0]: seen[i].append(X[0, i])
+    for t in range(1, len(y)):
+        low, high = y[:t].min(), y[:t].max()
+        masked = {d: 1.0} | {i: X[t, i] - np.mean(seen[i]) if seen[i] else 0.0 for i in sets[t]}
+        score = y[:t].mean()
+        for i, x in masked.items():
+            h, n, G, V, purse = bets[i]
+            most = 2 * (high - low) * abs(x)
+            if most > 0 and h == 0: h, purse = math.sqrt(2) * most, (high - low) ** 2
+            while most > h: h, n = 2 * h, n + 1  # G and V in their own units
+            bets[i] = [h, n, G, V, purse]
+            if not h > 0: continue
+            beta, j = 0.5 ** np.arange(1, 300) / h, n + np.arange(1, 300)
+            score -= x * purse * float((beta / (j * (j + 1)) * np.exp(-KAPPA * beta**2 * V) * np.sinh(beta * G)).sum())
+        out.append(min(max(score, low), high))
+        for i, x in masked.items():
+            g = 2 * (out[-1] - min(max(y[t], low), high)) * x
+            assert abs(g) <= bets[i][0] * (1 + 1e-12)
+            bets[i][2], bets[i][3] = bets[i][2] + g, bets[i][3] + g * g
+        for i in sets[t]: seen[i].append(X[t, i])
+    return np.array(out), np.array(bets)
+
+
+def test_the_expert_that_bets_is_the_definition():
+    X, y = stream(T=250)
+    lr, sets, guesses = PairwiseLeastSquares(12, 5, adaptive=True, seed=3), [], []
+    for t in range(250):
+        sets.append(lr.query())
+        lr.predict(X[t, sets[-1]])
+        guesses.append(lr.guess[-1])
+        lr.update(y[t])
+    plain, bets = plain_bets(X, y, sets)
+    assert np.abs(np.array(guesses) - plain).max() < 1e-8 * np.ptp(y)
+    h, n, G, V, purse = bets.T
+    assert np.allclose(lr.bets[:, [0, 1, 2, 3, 4]], np.c_[h, n, G / h, V / h**2, purse], rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize(("b", "a"), [(-30, 7), (9, -60), (25, 25)])
+def test_the_expert_that_bets_has_no_scale(b, a):
+    X, y = stream()
+    factors = np.where(np.arange(12) % 2, 2.0**a, 1.0)
+    run = lambda X, y: oslr.simulate(PairwiseLeastSquares(12, 5, adaptive=True, seed=3), X, y).predictions
+    assert (run(X * factors, 2.0**b * y) == 2.0**b * run(X, y)).all()
+
+
+def test_the_expert_that_bets_is_left_out_unless_asked_for():
+    "Purchases follow losses of ridges and predictions; without the option there is no trace of it."
+    X, y = stream()
+    lr = PairwiseLeastSquares(12, 5, seed=3)
+    assert lr.bets.size == 0 and "bets" not in lr.arrays and lr.losses.size == 5
+    with_it = PairwiseLeastSquares(12, 5, adaptive=True, seed=3)
+    oslr.simulate(with_it, X, y)
+    assert with_it.losses.size == 6 and "bets" in with_it.arrays and with_it.selection_scale in with_it.scales
+    assert np.isfinite(with_it.coef_).all()
+
+
+def test_the_expert_that_bets_helps_where_order_is_hostile():
+    s = digits_pair()
+    rows = np.argsort(s.y, kind="stable").repeat(20)
+    loss = lambda a: oslr.simulate(PairwiseLeastSquares(64, 8, adaptive=a, seed=0), s.X, s.y, rows=rows).losses.mean()
+    assert loss(True) < 0.1 * loss(False)
+
+
+def test_bounds_of_the_expert_that_bets_hold_on_random_hostile_streams():
+    "Proposition prp-bets for jumps of scale and of label, adversary's noise, several weights."
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        lr, U = PairwiseLeastSquares(6, 3, adaptive=True, seed=seed), rng.standard_normal((8, 7)) * 10.0 ** rng.uniform(-2, 1, (8, 1))
+        U[0] = 0
+        mine, theirs = 0.0, np.zeros(8)
+        for t in range(300):
+            x, S, num = rng.standard_normal(6) * 10.0 ** rng.uniform(-1, 2 * t / 300, 6), lr.query(), lr.num
+            f = lr.single[S]
+            masked = np.where(f[:, 0] > 0, x[S] - f[:, m.REF] - f[:, m.SUM] / np.maximum(f[:, 0], 1), 0.0)
+            q = num[m.Y_REF] + num[m.Y_SUM] / max(num[m.COUNT], 1) + U[:, 6] + U[:, S] @ masked
+            p = lr.predict(x[S])
+            y = q[1] + rng.choice([-1, 1]) if seed % 2 else (-1 if p > 0 else 1) * rng.exponential() * (1 + (t > 200) * 9)
+            told = min(max(y, num[m.LOW]), num[m.HIGH])
+            if t: mine, theirs = mine + (p - told) ** 2, theirs + (q - told) ** 2
+            lr.update(y)
+        Y = (num[m.HIGH] - num[m.LOW]) / 2
+        price = lambda u, b: m.bound_bet(u, b[0], b[3] * b[0] ** 2, int(b[1]), b[4]) if b[0] > 0 else 0.0
+        for u, loss in zip(U, theirs, strict=True):
+            assert mine <= (loss + sum(map(price, u.tolist(), lr.bets)) + bound_aggregation(6, Y, known=True)) * (1 + 1e-9)
 
 
 def test_digits():
@@ -193,7 +285,8 @@ def test_training_only_is_least_squares_in_the_end():
     ({"explore": -0.1}, "explore = -0.1"), ({"forget": 1.1}, "forget = 1.1"), ({"forget": 0.2}, "forget = 0.2"), ({"rows": 5}, "rows = 5"),
     ({"rows": 13}, "rows = 13"), ({"support": "best"}, "support = 'best'"), ({"support": "exact", "d": 60}, "support = 'exact'"),
     ({"support": "lasso", "rows": 12}, "rows = 12"), ({"scales": []}, "scales"), ({"scales": [0.0]}, "scales"),
-    ({"centre": 1}, "centre = 1"), ({"prior": -1.0}, "prior = -1.0"),
+    ({"centre": 1}, "centre = 1"), ({"adaptive": 1}, "adaptive = 1"),
+    ({"adaptive": "yes"}, "adaptive = 'yes'"), ({"prior": -1.0}, "prior = -1.0"),
     ({"d": 30_000}, "d = 30000"), ({"d": 10**7, "rows": 1000}, "rows = 1000"),
 ])  # fmt: skip
 def test_refusals(kw, word):
@@ -205,8 +298,10 @@ def test_a_damaged_file_is_refused(tmp_path):
     X, y = stream()
     for name, place, value in (("favourites", 0, 99), ("pairs", (3, 0), -1.0), ("num", m.HELD, 7.5),
                                ("num", m.WEIGHT, 0.0), ("mark", 2, 10**9), ("arms", 1, -2.0),
-                               ("single", (0, 0), np.nan), ("num", m.ARM, 3.0), ("favourites", 1, None)):
-        lr = PairwiseLeastSquares(12, 5, seed=1)
+                               ("single", (0, 0), np.nan), ("num", m.ARM, 3.0), ("favourites", 1, None),
+                               ("bets", (0, m.HINT), -1.0), ("bets", (12, m.SQUARES), np.nan), ("bets", (3, m.DOUBLINGS), -2.0),
+                               ("bets", (2, m.DOUBLINGS), 0.5)):
+        lr = PairwiseLeastSquares(12, 5, adaptive=name == "bets", seed=1)
         oslr.simulate(lr, X, y)
         getattr(lr, name)[place] = lr.favourites[0] if value is None else value
         lr.save(tmp_path / "a.npz")

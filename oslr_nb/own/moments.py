@@ -8,6 +8,7 @@ from all that was bought, ridges aggregated, scale-free.
 """
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from fractions import Fraction
@@ -32,6 +33,7 @@ from oslr_nb.checks import (
 from ..claims import Case, Evidence, claim, mean_limit
 from ..compiled import entry, strided, uniform
 from ..designs import draw_outside, pair_minimum
+from .parameter_free import bet_size, bound_bet
 from ..protocol import Environment, Learner, check_stream, play, register, simulate
 from ..sparse import best_support, forward_select, forward_selection, greedy_state, lasso_weights
 
@@ -476,6 +478,98 @@ def regret_of_a_growing_range(case: Case, known: bool = False) -> Evidence:
 @regret_of_a_growing_range.control("as if the range were known")
 def _(case: Case) -> Evidence: return regret_of_a_growing_range.check(case, known=True)
 
+# %% ../../nbs/own/03_moments.ipynb #0eb1e33a
+#| code-fold: show
+HINT, DOUBLINGS, TOTAL, SQUARES, PURSE, SHOWN = range(6)  # columns of `bets`: a row for each feature, the last for the intercept
+
+
+@kernel
+def stake(bet: np.ndarray, x: float, reach: float) -> float:
+    "The weight times x. No gradient of this round exceeds reach |x|: the hint is raised to it before the bet."
+    bet[SHOWN], most = x, reach * abs(x)
+    if not most > 0: return 0.0
+    if bet[HINT] == 0: bet[HINT], bet[PURSE] = math.sqrt(2) * most, reach / 2 * (reach / 2)
+    while most > bet[HINT]:
+        bet[HINT] *= 2
+        bet[DOUBLINGS] += 1
+        bet[TOTAL] /= 2
+        bet[SQUARES] /= 4
+    return min(max(bet_size(bet[TOTAL], bet[SQUARES], bet[DOUBLINGS]) * (bet[PURSE] / bet[HINT]), -1e100), 1e100) * x
+
+
+@kernel
+def guess_by_bets(state: tuple, bets: np.ndarray, centre: bool) -> None:
+    "What the expert that bets predicts, the last of all: mean label, intercept, and a weight for each bought feature."
+    single, S, values, guess, num = state[4], state[5], state[6], state[10], state[12]
+    reach, score = 2 * (num[HIGH] - num[LOW]), 0.0
+    if centre: score = stake(bets[bets.shape[0] - 1], 1.0, reach)
+    for a in range(S.size):
+        f, x = single[S[a]], 0.0
+        if not centre: x = values[a]
+        elif f[N] > 0: x = values[a] - f[REF] - f[SUM] / f[N]
+        score += stake(bets[S[a]], x, reach)
+    if centre and num[COUNT] > 0: score += num[Y_REF] + num[Y_SUM] / num[COUNT]
+    guess[guess.size - 1] = min(max(score, num[LOW]), num[HIGH])
+
+
+@kernel
+def settle_bets(y: float, state: tuple, bets: np.ndarray) -> None:
+    "Gradients of the expert that bets, in units of the hints; the label is cut off at those seen before."
+    S, guess, num = state[5], state[10], state[12]
+    slope, last = 2 * (guess[guess.size - 1] - min(max(y, num[LOW]), num[HIGH])), bets.shape[0] - 1
+    for a in range(S.size + 1):
+        bet = bets[S[a]] if a < S.size else bets[last]
+        if bet[HINT] > 0:
+            g = slope * bet[SHOWN] / bet[HINT]
+            bet[TOTAL] += g
+            bet[SQUARES] += g * g
+
+# %% ../../nbs/own/03_moments.ipynb #3f4ae084
+@functools.lru_cache(9)
+def hostile_run(kind: str, adaptive: bool, turn: bool, T: int = 4000) -> tuple[float, float, float]:
+    """Loss of the learner, loss of fixed weights on the masked examples, and the price of these weights and of the other experts.
+
+    Two of four correlated features are bought; the label is what the weights say, and 4 more or less, away from the prediction."""
+    lr = PairwiseLeastSquares(4, 2, top=0, explore=1.0, adaptive=adaptive, seed=1)
+    rng, u, mine, theirs = np.random.default_rng(7), np.array([1.0, -1.0, 1.0, -1.0, 0.05]), 0.0, 0.0
+    for t in range(T):
+        x = rng.standard_normal() + 0.4 * rng.standard_normal(4)
+        if kind == "growing": x *= 1 + t / T / 3
+        if kind == "turning": x = x * (1 if t // 1000 % 2 else -1) + (t > T // 2)
+        S, num = lr.query(), lr.num
+        f = lr.single[S]
+        masked = np.where(f[:, N] > 0, x[S] - f[:, REF] - f[:, SUM] / np.maximum(f[:, N], 1), 0.0)
+        q = num[Y_REF] + num[Y_SUM] / max(num[COUNT], 1) + u[4] + (-1 if turn and t > T // 2 else 1) * float(u[S] @ masked)
+        p = lr.predict(x[S])
+        y = q + (4.0 if q >= p else -4.0)
+        told = min(max(y, num[LOW]), num[HIGH])
+        if t > 0: mine, theirs = mine + (p - told) ** 2, theirs + (q - told) ** 2
+        lr.update(y)
+    price = (num[HIGH] - num[LOW]) ** 2 / 2 * math.log(len(SCALES) + 2)
+    for w, b in zip(u, lr.bets, strict=False): price += bound_bet(w, b[HINT], b[SQUARES] * b[HINT] ** 2, int(b[DOUBLINGS]), b[PURSE])
+    return mine, theirs, price
+
+
+@claim("own", "Fixed weights on every sequence", id="Y14", tier="certificate", proof="prp-bets", cases=["steady", "growing", "turning"],
+       tex=r"\sum_t(\hat y_t-y'_t)^2\le\sum_t(q_t-y'_t)^2+\sum_iB_i(u_i)+2Y^2\ln N")
+def regret_against_an_adversary(case: Case, adaptive: bool = True, turn: bool = False, free: bool = False) -> Evidence:
+    "Loss of the learner's own run against an adversary, and the bound; case: sizes that stay, that grow, signs and means that change."
+    mine, theirs, price = hostile_run(case.value, True, turn)
+    if not adaptive: mine, theirs, _ = hostile_run(case.value, False, turn)
+    return Evidence(mine, "<=", theirs + (0.0 if free else price), tol=1e-9)
+
+
+@regret_against_an_adversary.control("the expert that bets is left out")
+def _(case: Case) -> Evidence: return regret_against_an_adversary.check(case, adaptive=False)
+
+
+@regret_against_an_adversary.control("weights that change their signs half-way")
+def _(case: Case) -> Evidence: return regret_against_an_adversary.check(case, turn=True)
+
+
+@regret_against_an_adversary.control("weights and experts without a price")
+def _(case: Case) -> Evidence: return regret_against_an_adversary.check(case, free=True)
+
 # %% ../../nbs/own/03_moments.ipynb #af7c54a2
 def textbook_pairwise(
     X: Any, y: Any, sets: Any, scales: Any = SCALES, prior: float = PRIOR, forget: float = 1.0, centre: bool = True
@@ -822,7 +916,7 @@ def fit_ridges(
     losses, num, L, z, spread, W = state[9], state[12], room[1], room[2], room[5], room[6]
     of_label = correlations(state, room, S, m, centre, prior)
     Y, least, total = (num[HIGH] - num[LOW]) / 2, losses[0], 0.0
-    for s in range(losses.size): least = min(least, losses[s])
+    for s in range(scales.size + 1): least = min(least, losses[s])
     for a in range(m): w[a] = W[scales.size, a] = 0.0
     for s in range(scales.size, -1, -1):
         for a in range(m): W[s, a] = W[min(s + 1, scales.size), a]
@@ -844,7 +938,7 @@ def fit_ridges(
 @kernel
 def play_moments(
     words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: tuple, room: tuple, scales: np.ndarray, centre: bool,
-    prior: float, forget: float, top: int, explore: float, limit: float, out: np.ndarray,
+    prior: float, forget: float, top: int, explore: float, limit: float, bets: np.ndarray, out: np.ndarray,
 ) -> int:
     "Rounds of `PairwiseLeastSquares` between two choices of favourites; returns how many were played."
     S, values, num = state[5], state[6], state[12]
@@ -856,7 +950,9 @@ def play_moments(
             usable &= abs(values[a]) <= limit  # False also where a value is NaN
         if not usable: return t
         make_guesses(state, room, scales, centre, prior)
+        if bets.size > 0: guess_by_bets(state, bets, centre)
         out[t] = num[YHAT] = aggregate(state)
+        if bets.size > 0: settle_bets(y[row], state, bets)
         learn(y[row], state, centre, forget)
     return rows.size
 
@@ -885,7 +981,7 @@ class PairwiseMoments(Learner):
 
     def __init__(
         self, d: int, budget: int, held: int, first: int, explore: Any, rows: int | None, forget: Any, centre: Any, scales: Any, prior: Any,
-        seed: Any, **params: Any,
+        seed: Any, more: int = 0, **params: Any,
     ):
         self.centre, self.top, self.rows, self.support = check_flag("centre", centre), first, rows, params.get("support", "greedy")
         self.explore = check_real("explore", explore, -1e-300, 1.0, "a share of the rounds")
@@ -898,7 +994,7 @@ class PairwiseMoments(Learner):
         kept = {"rows": rows, "explore": self.explore, "forget": self.forget, "centre": self.centre, "prior": self.prior}
         kept = {name: value for name, value in kept.items() if name not in self.fixed}
         super().__init__(d, budget, seed, scales=scales.tolist(), **kept, **params)
-        for name, value in fresh_state(d, budget, held, rows, scales.size + 1).items(): setattr(self, name, value)
+        for name, value in fresh_state(d, budget, held, rows, scales.size + 1 + more).items(): setattr(self, name, value)
         b = budget + 2
         self.room = (np.zeros((b, b)), np.zeros((b, b)), *np.zeros((4, b)), np.zeros((scales.size + 1, b)))
 
@@ -919,7 +1015,7 @@ class PairwiseMoments(Learner):
     @property
     def selection_scale(self) -> float:
         "Scale of the ridge with which favourites are chosen: that of the best expert."
-        return float(self.scales[int(np.argmin(self.losses[:-1]))])
+        return float(self.scales[int(np.argmin(self.losses[: self.scales.size]))])
 
     def _forward(self, k: int) -> np.ndarray:
         chosen, space = np.zeros(k, np.int64), np.zeros((k + 3, self.d))
@@ -1050,6 +1146,8 @@ class PairwiseLeastSquares(PairwiseMoments):
         Ridges in units of the noise of a correlation, n^(-1/2) for a feature bought n times; one expert each.
     prior : float
         A correlation from n rounds is multiplied by n / (n + prior).
+    adaptive : bool, default False
+        Whether one more expert bets on a weight for each feature, online, for streams that change or an adversary orders; O(budget).
     seed : int, SeedSequence or Generator, optional
         Source of the draws.
 
@@ -1089,12 +1187,16 @@ class PairwiseLeastSquares(PairwiseMoments):
 
     def __init__(
         self, d: int, budget: int, *, top: int | None = None, explore: float = 0.05, support: str = "greedy", forget: float = 1.0,
-        rows: int | None = None, centre: bool = True, scales: Any = SCALES, prior: float = PRIOR, seed: Any = None,
+        rows: int | None = None, centre: bool = True, scales: Any = SCALES, prior: float = PRIOR,
+        adaptive: bool = False, seed: Any = None,
     ):
         support = check_choice("support", support, ("greedy", "exact", "lasso"))
         d, budget, top, rows = check_sizes(d, budget, top, rows, support)
         args = (budget if budget < d else 0, top, explore, rows, forget, centre, scales, prior, seed)
-        super().__init__(d, budget, *args, top=top, support=support)
+        self.adaptive = check_flag("adaptive", adaptive)
+        super().__init__(d, budget, *args, more=int(self.adaptive), top=top, support=support, adaptive=self.adaptive)
+        self.bets = np.zeros((d + 1 if self.adaptive else 0, 6))
+        if self.adaptive: self.arrays = (*STATE, "bets")
 
     @property
     def coef_(self) -> np.ndarray:
@@ -1116,11 +1218,23 @@ class PairwiseLeastSquares(PairwiseMoments):
     def _predict(self, values: np.ndarray) -> float:
         self.values[:] = values
         make_guesses(self._state, self.room, self.scales, self.centre, self.prior)
+        if self.adaptive: guess_by_bets(self._state, self.bets, self.centre)
         self.num[YHAT] = aggregate(self._state)
         return float(self.num[YHAT])
 
+    def _update(self, y: float) -> None:
+        if self.adaptive: settle_bets(y, self._state, self.bets)
+        super()._update(y)
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        doublings = self.bets[:, DOUBLINGS]
+        for n in doublings[doublings != np.floor(doublings)][:1]: fail("doublings of a hint", float(n), "a whole number")
+        least = float(self.bets[:, [HINT, DOUBLINGS, SQUARES, PURSE]].min(initial=0))
+        if least < 0: fail("a hint, a square or how often it doubled", least, "at least 0")
+
     def _play(self, X: tuple, y: np.ndarray, rows: np.ndarray, out: np.ndarray, bought: np.ndarray) -> int:
-        args = (self.room, self.scales, self.centre, self.prior, self.forget, self.top, self.explore, self._limit, out)
+        args = (self.room, self.scales, self.centre, self.prior, self.forget, self.top, self.explore, self._limit, self.bets, out)
         return play_moments(self.words, X, y, rows, self._state, *args)
 
 # %% ../../nbs/own/03_moments.ipynb #e5dfd421
