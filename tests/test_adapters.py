@@ -1,0 +1,321 @@
+"""The adapters for scikit-learn and river: what they promise, what they read, and what they refuse."""
+
+import copy
+import pickle
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from conftest import TOP
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+from test_learners import EVEN, KEYS, MEASURES, make
+
+import oslr_nb as oslr
+from oslr_nb.adapters import OSLRLearner, OSLRRegressor, budget_of, make_learner, weights_of
+from oslr_nb.data import sparse_linear
+
+S = sparse_linear(12, 2, 600, seed=0)
+NAMES = [f"f{i:02d}" for i in range(12)]
+OSLR = [k for k in KEYS if oslr.LEARNERS[k].protocol == "OSLR" and k not in MEASURES]
+
+
+def factory(d, budget, seed=None, *, key):
+    "A learner of the registry with whatever else it needs."
+    return make(key, d, budget) if key.startswith("murata2018.") else make(key, d, budget, seed=seed)
+
+
+# --- scikit-learn
+
+
+@pytest.mark.parametrize("model", [OSLRRegressor(), OSLRRegressor(0.3, passes=3)], ids=str)
+def test_all_checks_of_scikit_learn(model):
+    "None is expected to fail; those that are skipped need another array library."
+    results = check_estimator(model, on_skip=None) or []
+    assert {r["check_name"] for r in results if r["status"] != "passed"} <= {"check_array_api_input"}
+
+
+@pytest.mark.parametrize("learner", ["auto", "own.CoinBetting"])
+def test_without_shuffling_it_is_simulate(learner):
+    model = OSLRRegressor(4, learner=learner, shuffle=False, random_state=5).fit(S.X, S.y)
+    lr = make_learner(learner, 12, 4, 5)
+    run = oslr.simulate(lr, S.X, S.y)
+    w, b = weights_of(lr)
+    assert (w == model.coef_).all() and b == model.intercept_ and model.n_features_seen_ == run.n_observed.sum() == 4 * 600
+
+
+def test_partial_fit_goes_on():
+    whole = OSLRRegressor(4, shuffle=False, random_state=0).fit(S.X, S.y)
+    parts = OSLRRegressor(4, random_state=0)
+    for rows in np.array_split(np.arange(600), 7): parts.partial_fit(S.X[rows], S.y[rows])
+    assert (parts.coef_ == whole.coef_).all() and parts.n_features_seen_ == whole.n_features_seen_
+    assert parts.y_range_ == whole.y_range_ == (S.y.min(), S.y.max())
+    whole.partial_fit(S.X, S.y)
+    assert whole.n_features_seen_ == 2 * parts.n_features_seen_ and parts.fit(S.X, S.y).n_features_seen_ == 4 * 600
+
+
+def test_passes_and_order():
+    fits = [OSLRRegressor(4, random_state=0, **kw).fit(S.X, S.y) for kw in ({}, {"shuffle": False}, {"passes": 3}, {})]
+    assert fits[2].n_features_seen_ == 3 * fits[0].n_features_seen_
+    assert (fits[0].coef_ == fits[3].coef_).all() and all((fits[0].coef_ != f.coef_).any() for f in fits[1:3])
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_prediction_reads_no_more_than_the_budget(key):
+    "For all learners; only those of the protocol training-only may look at everything."
+    model = OSLRRegressor(6, learner=partial(factory, key=key), random_state=0).fit(S.X, S.y)
+    free = oslr.LEARNERS[key].protocol == "training-only"
+    assert len(model.features_) <= (12 if free else 6) and (model.features_ == np.flatnonzero(model.coef_)).all()
+    other = np.full((50, 12), -1e6)
+    other[:, model.features_] = S.X[:50, model.features_]
+    assert (model.predict(other) == model.predict(S.X[:50])).all() and model.n_features_seen_ >= (1 if key in EVEN else 600)
+    guess = np.clip(S.X[:50] @ model.coef_ + model.intercept_, *model.y_range_)
+    assert np.allclose(model.predict(S.X[:50]), guess, rtol=0, atol=1e-9)
+
+
+def test_predict_changes_nothing():
+    model = OSLRRegressor(4, random_state=0).fit(S.X, S.y)
+    before = pickle.dumps(model)
+    values = model.predict(S.X)
+    assert pickle.dumps(model) == before and (model.predict(S.X) == values).all()
+    assert np.allclose([model.predict(x[None])[0] for x in S.X[:20]], values[:20], rtol=1e-12)
+    with ThreadPoolExecutor(4) as pool: assert all((p == values).all() for p in pool.map(model.predict, [S.X] * 8))
+
+
+def test_it_learns():
+    assert OSLRRegressor(4, random_state=0).fit(S.X[:500], S.y[:500]).score(S.X[500:], S.y[500:]) > 0.9
+    assert OSLRRegressor(1.0, random_state=0).fit(S.X[:500], S.y[:500]).score(S.X[500:], S.y[500:]) > 0.95
+
+
+def test_rare_pairs_do_not_mislead():
+    "Features that nearly repeat each other: favourites are known together, what is chosen anew is not."
+    rng = np.random.default_rng(0)
+    common = rng.standard_normal((500, 1))
+    X = np.hstack([common + 0.05 * rng.standard_normal((500, 10)), rng.standard_normal((500, 10))])
+    y = common[:, 0] + 0.1 * rng.standard_normal(500)
+    scores = [OSLRRegressor(5, random_state=s).fit(X[:400], y[:400]).score(X[400:], y[400:]) for s in range(10)]
+    assert min(scores) > 0.5 and np.mean(scores) > 0.9
+
+
+def test_pipeline_search_clone_and_copies():
+    pipeline = make_pipeline(StandardScaler(), OSLRRegressor(random_state=0))
+    search = GridSearchCV(pipeline, {"oslrregressor__budget": [2, 0.5], "oslrregressor__learner": ["auto", "own.CoinBetting"]}, cv=3)
+    search.fit(S.X, S.y)
+    assert search.best_score_ > 0.9 and len(cross_val_score(OSLRRegressor(0.5), S.X, S.y, cv=3)) == 3
+    model = OSLRRegressor(3, learner=partial(oslr.auto, memory=300), random_state=0)
+    assert repr(clone(model)) == repr(model) and not hasattr(clone(model.fit(S.X, S.y)), "coef_")
+    for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        other.partial_fit(S.X, S.y)
+        assert (other.coef_ == copy.deepcopy(model).partial_fit(S.X, S.y).coef_).all() and (other.coef_ != model.coef_).any()
+
+
+def test_joblib(tmp_path):
+    model = OSLRRegressor(3, random_state=0).fit(S.X, S.y)
+    joblib.dump(model, tmp_path / "model")
+    assert (joblib.load(tmp_path / "model").partial_fit(S.X, S.y).coef_ == model.partial_fit(S.X, S.y).coef_).all()
+
+
+def test_tables_of_three_libraries():
+    columns = dict(zip(NAMES, S.X.T.copy(), strict=True))
+    plain = OSLRRegressor(4, random_state=0).fit(S.X, S.y)
+    tables = (pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns))
+    for table, label in zip(tables, (pd.Series(S.y), pl.Series(S.y), pa.array(S.y)), strict=True):
+        model = OSLRRegressor(4, random_state=0).fit(table, label)
+        assert model.feature_names_in_.tolist() == NAMES and (model.coef_ == plain.coef_).all()
+        assert (model.partial_fit(table, label).predict(table) == copy.deepcopy(plain).partial_fit(S.X, S.y).predict(S.X)).all()
+        with pytest.raises(ValueError, match="feature names"): model.predict(pd.DataFrame(columns)[NAMES[::-1]])
+    assert not hasattr(plain, "feature_names_in_")
+
+
+def test_kinds_of_numbers():
+    counts = np.random.default_rng(0).integers(0, 5, (300, 6))
+    labels = counts[:, 2] - counts[:, 4]
+    models = [OSLRRegressor(3, random_state=0).fit(counts.astype(kind), labels) for kind in (np.int64, np.float32, np.float64, np.uint8)]
+    for m in models: assert (m.coef_ == models[0].coef_).all() and (m.predict(counts) == models[0].predict(counts)).all()
+    assert (OSLRRegressor(3, random_state=0).fit(np.asfortranarray(counts), labels).coef_ == models[0].coef_).all()
+
+
+def test_random_state():
+    fits = [OSLRRegressor(4, random_state=np.random.RandomState(3)).fit(S.X, S.y) for _ in range(2)]
+    assert (fits[0].coef_ == fits[1].coef_).all()
+    np.random.seed(0)  # noqa: NPY002  None is numpy's global state, as everywhere in scikit-learn
+    first = OSLRRegressor(4).fit(S.X, S.y).coef_
+    np.random.seed(0)  # noqa: NPY002
+    assert (OSLRRegressor(4).fit(S.X, S.y).coef_ == first).all() and (OSLRRegressor(4).fit(S.X, S.y).coef_ != first).any()
+
+
+@pytest.mark.parametrize(("kw", "words"), [
+    ({"budget": 0}, "budget = 0: it must be an integer from 1 to 12"), ({"budget": 13}, "budget = 13: it must be an integer from 1 to 12"),
+    ({"budget": 0.0}, "budget = 0.0: it must be a finite number above 0"), ({"budget": 1.1}, "budget = 1.1: it must be"),
+    ({"budget": True}, "budget = True: it must be"), ({"budget": np.nan}, "budget = nan: it must be"),
+    ({"budget": "2"}, "budget = '2': it must be"),
+    ({"budget": 1}, "budget = 1: it must be an integer from 2 to 12"), ({"passes": 0}, "passes = 0: it must be"),
+    ({"passes": 1.0}, "passes = 1.0: it must be"), ({"shuffle": 1}, "shuffle = 1: it must be True or False"),
+    ({"random_state": -1}, "random_state = -1: it must be"), ({"random_state": "x"}, "'x' cannot be used to seed"),
+    ({"learner": "ito2017"}, "learner = 'ito2017': it must be \"auto\""), ({"learner": "nothing.X"}, "learner = 'nothing.X': it must be"),
+    ({"learner": 3}, "learner = 3: it must be"),
+    ({"learner": "foster2016.FKK"}, "learner = 'foster2016.FKK': it must be callable with d, budget"),
+    ({"learner": dict}, "learner = <class 'dict'>: it must be"), ({"learner": lambda d, b, seed: 3}, "learner = .*it made 3"),
+    ({"learner": lambda d, b, seed: oslr.auto(5, 3)}, "d of the learner = 5: it must be 12"),
+    ({"budget": 2, "learner": lambda d, b, seed: oslr.auto(d, 3)}, "budget of the learner = 3: it must be an integer from 0 to 2"),
+])
+def test_what_the_regressor_refuses(kw, words):
+    with pytest.raises(ValueError, match=words) as error: OSLRRegressor(**kw).fit(S.X, S.y)
+    assert str(error.value).count("\n") == 0
+
+
+def test_bad_tables_are_refused_and_change_nothing():
+    model = OSLRRegressor(4, random_state=0).fit(S.X, S.y)
+    before, hole = pickle.dumps(model), S.X.copy()
+    hole[3, 4] = np.nan
+    tables = [(hole, S.y), (S.X * 1e70, S.y), (S.X[:, :5], S.y), (S.X[:5], S.y), (S.X.astype(str) + "x", S.y)]
+    for X, y in tables + [(S.X, S.y * 1e70), (S.X, np.where(S.y > 0, np.inf, S.y)), (S.X, S.y.astype(str) + "x")]:
+        with pytest.raises(ValueError): model.partial_fit(X, y)
+        assert pickle.dumps(model) == before
+    for X in (hole, S.X[:, :5], S.X[0], S.X.astype(str) + "x"):
+        with pytest.raises(ValueError): model.predict(X)
+    with pytest.raises(ValueError, match="n_features = 1"): OSLRRegressor().fit(S.X[:, :1], S.y)
+    with pytest.raises(NotFittedError): OSLRRegressor().predict(S.X)
+
+
+def test_budgets():
+    assert [budget_of(b, 10) for b in (None, 1, 10, 0.05, 0.3, 0.31, 1.0, np.float32(0.5), np.int64(3))] == [5, 1, 10, 2, 3, 4, 10, 5, 3]
+    assert budget_of(None, 2) == budget_of(0.01, 2) == 2
+
+
+# --- river
+
+
+class Counted(Mapping):
+    "A mapping that writes down which values it was asked for."
+
+    def __init__(self, values): self.values, self.asked = values, []
+
+    def __getitem__(self, name):
+        self.asked.append(name)
+        return self.values[name]
+
+    def __iter__(self): return iter(self.values)
+
+    def __len__(self): return len(self.values)
+
+
+def examples(n=600): return [(dict(zip(NAMES, x.tolist(), strict=True)), float(y)) for x, y in zip(S.X[:n], S.y[:n], strict=True)]
+
+
+@pytest.mark.parametrize("key", OSLR)
+def test_the_stream_is_that_of_simulate(key):
+    "However often it predicts, also for other examples: the same numbers as the compiled rounds, for every learner that buys features."
+    model = OSLRLearner(6, learner=partial(factory, key=key), seed=3)
+    run = oslr.simulate(factory(12, 6, 3, key=key), S.X[:120], S.y[:120])
+    for t, (x, y) in enumerate(examples(120)):
+        if t % 3 == 0: model.predict_one(examples(5)[t % 5][0])
+        guesses = [model.predict_one(x) for _ in range(t % 3)]
+        assert all(abs(g - run.predictions[t]) <= 1e-12 * max(1, abs(g)) for g in guesses)
+        model.learn_one(x, y)
+    assert model.n_features_seen_ == run.n_observed.sum()
+
+
+def test_it_reads_what_it_buys_and_nothing_else():
+    model = OSLRLearner(4, seed=0)
+    for x, y in examples(300):
+        x = Counted(x)
+        model.predict_one(x)
+        first = list(x.asked)
+        model.predict_one(x)
+        model.learn_one(x, y)
+        assert len(set(first)) == len(first) == 4 and x.asked == 3 * first
+    assert model.n_features_seen_ == 1200 and 1 <= len(model.weights) <= 4 and set(model.weights) <= set(NAMES)
+
+
+def test_names():
+    model, other = OSLRLearner(4, seed=0), OSLRLearner(4, NAMES, seed=0)
+    for x, y in examples(200):
+        turned = dict(reversed(x.items()))
+        assert model.predict_one(x) == other.predict_one(turned | {"new": "rubbish"})
+        model.learn_one(x, y)
+        other.learn_one(turned, y)
+    x = examples(1)[0][0]
+    sparse, full = defaultdict(float, {"f03": x["f03"]}), {n: x[n] if n == "f03" else 0.0 for n in NAMES}
+    assert model.predict_one(sparse) == model.predict_one(full) == model.predict_one({"f03": x["f03"]}) and list(sparse) == ["f03"]
+    assert model.weights == other.weights and model.intercept == other.intercept
+    for name in (3, ("a", 1), None): OSLRLearner(features=(name, "b"), seed=0).learn_one({name: 1, "b": True}, np.float32(2))
+    assert OSLRLearner().weights == {} and OSLRLearner().intercept == 0
+
+
+@pytest.mark.parametrize(("kw", "x", "words"), [
+    ({}, {"a": 1.0}, "features = ('a',): it must be at least 2 distinct names"), ({}, {}, "features = (): it"),
+    ({}, 3, "x = 3: it must be a mapping"),
+    ({"features": ("a", "a")}, {}, "features = ('a', 'a'): it"), ({"budget": 3}, {"a": 1, "b": 2}, "budget = 3: it must be"),
+    ({"learner": "ito2018.LinearProjection"}, {"a": 1, "b": 2}, "it buys measurements"),
+    ({"learner": "own.PairwiseTrainingOnly"}, {"a": 1, "b": 2}, "it plays training-only"),
+    ({"seed": "x"}, {"a": 1, "b": 2}, "seed = 'x': it"),
+    ({}, {"a": "1", "b": 2}, "x['a'] = '1': it must be a finite number"), ({}, {"a": np.nan, "b": 2}, "x['a'] = nan"),
+    ({}, {"a": None, "b": 2}, "x['a'] = None"), ({}, {"a": 1e61, "b": 2}, "x['a'] = 1e+61: it must be"),
+    ({}, {"a": 10**400, "b": 2}, "x['a'] = 1000"),
+])
+def test_what_the_model_refuses(kw, x, words):
+    model = OSLRLearner(**{"budget": 2} | kw)
+    for call in (model.predict_one, partial(model.learn_one, y=1.0)):
+        with pytest.raises(ValueError) as error: call(x)
+        assert words in str(error.value) and str(error.value).count("\n") == 0
+
+
+def test_a_refused_example_or_label_changes_nothing():
+    clean, other = OSLRLearner(4, seed=0), OSLRLearner(4, seed=0)
+    for t, (x, y) in enumerate(examples(200)):
+        for bad in (x | dict.fromkeys(NAMES, "?"), dict.fromkeys(NAMES, np.inf)) if t else ():
+            with pytest.raises(ValueError): other.predict_one(bad)
+            with pytest.raises(ValueError): other.learn_one(bad, y)
+        for label in (np.nan, "1", None, 1e70):
+            with pytest.raises(ValueError, match="y = "): other.learn_one(x, label)
+        if t % 7 == 0: other = pickle.loads(pickle.dumps(copy.deepcopy(other)))
+        assert clean.predict_one(x) == other.predict_one(x)
+        clean.learn_one(x, y)
+        other.learn_one(x, y)
+    assert clean.weights == other.weights and clean.n_features_seen_ == other.n_features_seen_ == 800
+
+
+def test_all_checks_of_river():
+    checks = pytest.importorskip("river.checks")
+    for kw in ({}, {"budget": 2, "learner": "own.CoinBetting"}): checks.check_estimator(OSLRLearner(**kw))
+    assert not OSLRLearner()._unit_test_skips()
+
+
+def test_pipelines_and_metrics_of_river():
+    river = pytest.importorskip("river")
+    from river import datasets, evaluate, metrics, preprocessing
+
+    assert isinstance(OSLRLearner(), river.base.Regressor)
+    for model in (OSLRLearner(3, seed=0), preprocessing.StandardScaler() | OSLRLearner(3, seed=0)):
+        assert evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE()).get() < 1.5
+
+
+def fresh(code):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=TOP)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_river_is_not_needed():
+    code = "import sys; sys.modules['river'] = None\nimport oslr_nb as oslr\nm = oslr.OSLRLearner(2, seed=0)\n"
+    assert fresh(code + "for t in range(9): m.learn_one({'a': t, 'b': -t % 3, 'c': 1}, t)\nprint(m.n_features_seen_)") == "18"
+
+
+def test_scikit_learn_is_imported_when_it_is_used():
+    shown = "print('sklearn' in sys.modules)"
+    code = f"import sys, oslr_nb as oslr; oslr.auto(3, 2); {shown}; oslr.OSLRRegressor; {shown}"
+    assert fresh(code).split() == ["False", "True"] and {"OSLRRegressor", "OSLRLearner"} <= set(dir(oslr))
