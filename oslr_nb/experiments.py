@@ -146,7 +146,7 @@ def write_whole(path: Path, text: str) -> None:
         Its content.
     """
     part = path.with_name(path.name + ".part")
-    part.write_text(text)
+    part.write_text(text, encoding="utf8")
     os.replace(part, path)
 
 # %% ../nbs/practice/experiments.ipynb #ac4a4351

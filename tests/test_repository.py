@@ -23,6 +23,7 @@ FLOORS = [
     {"papers", "own"},
     {"experiments", "choice"},
     {"reproductions", "adapters"},
+    {"reproductions", "tables"},
     {"cli"},
     {"__main__"},
 ]

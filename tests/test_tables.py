@@ -1,0 +1,339 @@
+"""oslr run: tables in, learner out; through the command line, with files that are broken in many ways, and killed."""
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import hypothesis
+import hypothesis.strategies as st
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+from sklearn.datasets import load_diabetes
+from sklearn.linear_model import LinearRegression
+from typer.testing import CliRunner
+
+import oslr_nb
+from oslr_nb import tables
+from oslr_nb.cli import app
+
+BUNCH = load_diabetes(scaled=False)
+TABLE = pa.table({name: BUNCH.data[:, i] for i, name in enumerate(BUNCH.feature_names)} | {"progression": BUNCH.target})
+FILES = ("report.md", "results.json", "model.npz", "loss.png")
+
+
+def oslr(*args):
+    return CliRunner().invoke(app, ["run", *map(str, args)])
+
+
+def good(*args) -> str:
+    done = oslr(*args)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tables")
+    pa.csv.write_csv(TABLE, folder / "p.csv")
+    pa.parquet.write_table(TABLE, folder / "p.parquet", row_group_size=100)
+    return folder
+
+
+def numbers(out: Path) -> dict:
+    return json.loads((out / "results.json").read_text())
+
+
+def test_a_report_from_csv_and_from_parquet(files, tmp_path):
+    for name in ("p.csv", "p.parquet"):
+        shown = good(files / name, "--target", "progression", "--budget", 4, "--passes", 5, "--out", tmp_path / name)
+        assert "## Losses" in shown and "| bmi |" in shown
+    a, b = (numbers(tmp_path / name) for name in ("p.csv", "p.parquet"))
+    assert {k: v for k, v in a.items() if k not in ("data", "table")} == {k: v for k, v in b.items() if k not in ("data", "table")}
+    assert sum(a["bought"]) == 4 * 5 * 442 and a["loss"] < 0.6 * a["loss_of_running_mean"]
+    before = np.concatenate([[0], np.cumsum(np.tile(BUNCH.target, 5))[:-1]]) / np.maximum(np.arange(5 * 442), 1)
+    assert math.isclose(a["loss_of_running_mean"], ((np.tile(BUNCH.target, 5) - before) ** 2).mean(), rel_tol=1e-12)
+    S = BUNCH.data[:, a["hindsight"]["support"]]
+    assert math.isclose(a["hindsight"]["sparse"], ((LinearRegression().fit(S, BUNCH.target).predict(S) - BUNCH.target) ** 2).mean())
+
+
+def test_the_run_is_that_of_simulate(files, tmp_path):
+    good(files / "p.csv", "--target", "progression", "--budget", 4, "--seed", 3, "--out", tmp_path)
+    lr = oslr_nb.auto(10, 4, seed=3)
+    run = oslr_nb.simulate(lr, BUNCH.data, BUNCH.target)
+    r, saved = numbers(tmp_path), oslr_nb.load(tmp_path / "model.npz")
+    assert math.isclose(r["loss"], run.losses.mean(), rel_tol=1e-12) and r["weights"] == lr.coef_.tolist()
+    assert r["bought"] == lr.purchases_.tolist() and np.array_equal(saved.query(), lr.query())
+
+
+@pytest.mark.parametrize("learner", ["auto", "own.CoinBetting"])
+def test_by_hand_and_compiled_are_the_same(files, tmp_path, learner):
+    "--impute plays round by round; where nothing is missing it changes nothing."
+    for name, more in (("a", ()), ("b", ("--impute",))):
+        good(files / "p.csv", "--target", "progression", "--budget", 4, "--learner", learner, "--out", tmp_path / name, *more)
+    a, b = numbers(tmp_path / "a"), numbers(tmp_path / "b")
+    assert a.pop("impute") is False and b.pop("impute") is True and a == b and sum(a["bought"]) == 4 * 442
+
+
+def test_missing_values_count_as_the_mean_of_those_bought(monkeypatch):
+    "Round by round, with a learner that only notes what it is given."
+
+    class Notes:
+        d, given = 3, []
+
+        def query(self):
+            return np.array([0, 2])
+
+        def predict(self, values):
+            self.given.append(values.tolist())
+            return 0.0
+
+        def update(self, y):
+            pass
+
+    X = np.array([[math.nan, 9, 1], [2, 9, math.nan], [4, 9, 5], [math.nan, 9, math.nan]])
+    tally = tables.fresh_tally(3)
+    tables.play_block(Notes(), X, np.zeros(4), tally, True)
+    assert Notes.given == [[0, 1], [2, 1], [4, 5], [3, 3]] and tally["counts"].tolist() == [4, 0, 4]
+
+
+def test_text_missing_values_and_prices(tmp_path):
+    rng = np.random.default_rng(0)
+    city, size = rng.choice(["Oslo", "Rome", "a|b"], 600), rng.standard_normal(600)
+    y = 3 * (city == "Rome") + size + 0.1 * rng.standard_normal(600)
+    size[rng.random(600) < 0.1] = math.nan
+    table = pa.table({"city": pa.array(city).dictionary_encode(), "size": pa.array(size, from_pandas=True), "no": np.arange(600), "y": y})
+    pa.parquet.write_table(table, tmp_path / "a.parquet")
+    pa.csv.write_csv(table.set_column(0, "city", pa.array(city)), tmp_path / "a.csv")
+    (tmp_path / "prices.csv").write_text("feature,price\nsize,2\ncity,0.5\n")
+    options = ("--target", "y", "--budget", 2, "--encode", "--impute", "--ignore", "no", "--costs", tmp_path / "prices.csv")
+    for name in ("a.csv", "a.parquet"):
+        shown = good(tmp_path / name, *options, "--out", tmp_path / f"of {name}")
+    a, b = numbers(tmp_path / "of a.csv"), numbers(tmp_path / "of a.parquet")
+    assert a["features"] == ["city=Oslo", "city=Rome", "city=a|b", "size"] and a["bought"] == b["bought"] and a["loss"] == b["loss"]
+    assert a["prices"] == [0.5, 0.5, 0.5, 2] and a["spent"] == np.dot(a["prices"], a["bought"]) and a["price_of_everything"] == 2.5 * 600
+    assert a["loss_last_tenth"] < 0.6 * a["loss_of_running_mean_last_tenth"] and "city=a\\|b" in shown and "Spent:" in shown
+
+
+def test_blocks_do_not_depend_on_how_the_file_is_cut(files, monkeypatch):
+    parts = {}
+    for size in (700, 2**24):
+        monkeypatch.setattr(tables, "BLOCK", size)
+        survey = tables.survey_table(files / "p.csv", "progression", False, False)
+        parts[size] = list(tables.blocks(files / "p.csv", survey, "progression", 100, 200))
+    for (X, y), (Z, z) in zip(*parts.values(), strict=True):
+        assert np.array_equal(X, Z) and np.array_equal(y, z)
+
+
+BAD = {
+    "empty": (b"", "it must be a whole CSV"),
+    "names only": (b"a,b,y\n", "at least one row"),
+    "no column": (b"a,b,c\n1,2,3\n", "target = 'y'"),
+    "short row": (b"a,b,y\n1,2,3\n1,2\n", "Expected 3 columns, got 2"),
+    "long row": (b"a,b,y\n1,2,3\n1,2,3,4\n", "Expected 3 columns, got 4"),
+    "encoding": ("a,b,y\n1,2,3\n1,Z\xfcrich,3\n".encode("latin-1"), "UTF"),
+    "encoded names": ("\xe9,b,y\n1,2,3\n".encode("latin-1"), "UTF"),
+    "utf-16": ("a,b,y\n1,2,3\n".encode("utf-16"), "data = "),
+    "no number": (b"a,b,y\nu,v,1\nw,x,2\n", "column 'a' = 'u': it must be numbers"),
+    "nothing": (b"y\n1\n2\n", "at least two columns"),
+    "one": (b"a,y\n1,2\n2,3\n", "at least two columns"),
+    "missing": (b"a,b,y\n1,2,3\n1,,3\n", "column 'b', row 2 = 'missing'"),
+    "nan": (b"a,b,y\n1,2,3\nNaN,3,3\n", "column 'a', row 2 = 'missing'"),
+    "inf": (b"a,b,y\n1,2,3\n1,inf,3\n", "column 'b', row 2 = inf"),
+    "huge": (b"a,b,y\n1,2,3\n1,1e61,3\n", "row 2 = 1e+61"),
+    "label": (b"a,b,y\n1,2,3\n1,2,\n", "column 'y', row 2 = 'missing'"),
+    "word": (b"a,b,y\n1,2,3\n1,2,no\n", "column 'y' = 'no'"),
+    "twice": (b"a,a,y\n1,2,3\n", "columns of data = 'a': it must be distinct"),
+    "unnamed": (b"a,,y\n1,2,3\n", "column 2 of"),
+    "budget": (b"a,b,y\n1,2,3\n", "budget = 3: it must be an integer from 2 to 2"),
+    "late word": (b"a,b,y\n" + b"1,2,3\n" * 9 + b"1,?,3\n", "column 'b' = '?'"),
+    "parquet": (b"PAR1 and so on", "it must be a whole CSV"),
+    "bytes": (bytes(range(256)), "data = "),
+    "zeros": (b"\0" * 99, "data = "),
+    "quote": (b'a,b,y\n1,"2,3\n', "data = "),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_files_end_with_one_sentence(name, tmp_path):
+    body, words = BAD[name]
+    (tmp_path / "bad.csv").write_bytes(body)
+    done = oslr(tmp_path / "bad.csv", "--target", "y", "--budget", 3, "--out", tmp_path / "out")
+    said = [line for line in done.output.strip().split("\n") if not line.startswith(("look", "play", "\r"))][-1]
+    assert done.exit_code == 2 and words in said and said.endswith(".") and "Traceback" not in done.output, done.output
+    assert isinstance(done.exception, SystemExit) and not (tmp_path / "out" / "report.md").exists()
+
+
+WRONG = [
+    ("--budget", 1),
+    ("--budget", 11),
+    ("--passes", 0),
+    ("--seed", -1),
+    ("--every", "nan"),
+    ("--learner", "ito2017.RDA1"),
+    ("--target", "height"),
+    ("--ignore", "height"),
+    ("--ignore", "progression"),
+    ("--costs", "nothing.csv"),
+    ("--out", "p.csv"),
+]
+
+
+@pytest.mark.parametrize("option", WRONG, ids=str)
+def test_wrong_arguments(option, files, tmp_path, monkeypatch):
+    monkeypatch.chdir(files)
+    args = {"--target": "progression", "--budget": 4, "--out": tmp_path} | {option[0]: option[1]}
+    done = oslr("p.csv", *(v for pair in args.items() for v in pair))
+    assert (
+        done.exit_code == 2
+        and "Traceback" not in done.output
+        and "it must be" in done.output
+        and "it must be" in done.output.split("\n")[-2]
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("feature,cost\na,1\n", "columns of costs"),
+        ("feature,price\nage,one\n", "prices are numbers"),
+        ("feature,price\nage,-1\n", "price of 'age'"),
+        ("feature,price\nage,1\n", "'sex' has none"),
+        ("feature,price\nage,1\nage,1\n", "named once"),
+        ("feature,price\nheight,1\n", "'height'"),
+        ("feature,price\nage,\n", "price of 'age' = nan"),
+        ("", "data = "),
+    ],
+)
+def test_wrong_prices(text, words, files, tmp_path):
+    (tmp_path / "prices.csv").write_text(text)
+    done = oslr(files / "p.csv", "--target", "progression", "--budget", 4, "--out", tmp_path, "--costs", tmp_path / "prices.csv")
+    assert done.exit_code == 2 and words in done.output and "Traceback" not in done.output
+
+
+def test_a_column_of_lists_and_too_many_values(tmp_path):
+    table = pa.table({"a": [1.0, 2.0], "b": [[1], [2]], "c": [1.0, 2.0], "y": [1.0, 2.0]})
+    pa.parquet.write_table(table, tmp_path / "a.parquet")
+    done = oslr(tmp_path / "a.parquet", "--target", "y", "--budget", 2, "--encode", "--out", tmp_path)
+    assert done.exit_code == 2 and "column 'b'" in done.output
+    good(tmp_path / "a.parquet", "--target", "y", "--budget", 2, "--ignore", "b", "--out", tmp_path)
+    pa.csv.write_csv(pa.table({"name": [f"n{i}" for i in range(1500)], "a": np.arange(1500), "y": np.arange(1500)}), tmp_path / "a.csv")
+    done = oslr(tmp_path / "a.csv", "--target", "y", "--budget", 2, "--encode", "--out", tmp_path / "b")
+    assert done.exit_code == 2 and "more than 1000 different values" in done.output
+
+
+def test_a_folder_holds_one_run(files, tmp_path):
+    args = (files / "p.csv", "--target", "progression", "--budget", 4, "--out", tmp_path)
+    good(*args)
+    first = {name: (tmp_path / name).read_bytes() for name in FILES}
+    assert oslr(*args).exit_code == 2 and "--resume" in oslr(*args).output
+    good(*args, "--resume")
+    assert first == {name: (tmp_path / name).read_bytes() for name in FILES}
+    for more, words in (
+        (("--seed", 1), "seed = 1: it must be 0, as in the run"),
+        (("--budget", 5), "budget = 5"),
+        (("--impute",), "impute = True"),
+    ):
+        done = oslr(*args, "--resume", *more)
+        assert done.exit_code == 2 and words in done.output
+    pa.csv.write_csv(TABLE.slice(1), tmp_path / "other.csv")
+    assert "table of the run" in oslr(tmp_path / "other.csv", *args[1:], "--resume").output
+    whole = (tmp_path / "checkpoint.npz").read_bytes()
+    for broken in (whole[:1000], whole[:-1000] + b"x" * 1000, b"", whole[:5000] + b"!" + whole[5001:]):
+        (tmp_path / "checkpoint.npz").write_bytes(broken)
+        done = oslr(*args, "--resume")
+        assert done.exit_code == 2 and "checkpoint.npz must be a whole one" in done.output and "Traceback" not in done.output
+
+
+@hypothesis.given(st.data())
+@hypothesis.settings(max_examples=300)
+def test_mangled_files_are_refused_or_read(tmp_path_factory, data):
+    "A cell, a row, or bytes anywhere are broken: a sentence, or numbers that are finite."
+    folder = tmp_path_factory.getbasetemp() / "mangled"
+    folder.mkdir(exist_ok=True)
+    rows = [[str(i), str(-i / 7), str(i % 3), str(i * 1.5)] for i in range(1, 9)]
+    odd = st.sampled_from(
+        ["", " ", "nan", "-inf", "1e400", "5e-324", "1e60", "-1e61", "a", '"', "1,2", "\n", "\r", "\0", "\u202e", "0x10", "1_0", "½"]
+    )
+    for _ in range(data.draw(st.integers(1, 3))):
+        i, j = data.draw(st.integers(0, 7)), data.draw(st.integers(0, 3))
+        rows[i][j] = data.draw(st.one_of(odd, st.floats().map(str), st.text(max_size=4)))
+    body = ("a,b,c,y\n" + "\n".join(",".join(row) for row in rows)).encode("utf8", "surrogatepass")
+    if data.draw(st.booleans()):
+        at = data.draw(st.integers(0, len(body)))
+        body = body[:at] + data.draw(st.binary(max_size=4)) + body[at + data.draw(st.integers(0, 9)) :]
+    (folder / "m.csv").write_bytes(body)
+    encode, impute = data.draw(st.booleans()), data.draw(st.booleans())
+    try:
+        survey = tables.survey_table(folder / "m.csv", "y", encode, impute)
+        read = list(tables.blocks(folder / "m.csv", survey, "y", 3))
+    except ValueError as e:
+        assert type(e) is ValueError and "\n" not in str(e) and "it must be" in str(e), e
+        return
+    assert sum(len(y) for _, y in read) == survey.rows and np.isfinite(survey.middles).all()
+    tally, lr = tables.fresh_tally(len(survey.names)), oslr_nb.own.CoinBetting(len(survey.names), 2, seed=0)
+    for X, y in read:
+        assert np.isfinite(y).all() and (impute or np.isfinite(X).all())
+        assert np.isfinite(tables.play_block(lr, X, y, tally, impute)).all()
+        tables.add_moments(X, y, survey, tally)
+    assert np.isfinite([v for v in tables.compare(tally["moments"], 2).values() if isinstance(v, float)]).all()
+
+
+def start(args):
+    return subprocess.Popen(
+        [sys.executable, "-m", "oslr_nb", "run", *map(str, args)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+
+
+def kill_and_resume(folder: Path, kills: int, seed: int) -> list[int]:
+    "Kill a run -9 at random moments, go on, and compare with one that was left alone; returns the checkpoints that each kill found."
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((30_000, 12)) + 1
+    y = X[:, 3] - X[:, 8] + rng.standard_normal(30_000)
+    X[rng.random(X.shape) < 0.02] = math.nan
+    columns = {f"x{i}": pa.array(X[:, i], from_pandas=True) for i in range(12)}
+    pa.csv.write_csv(pa.table(columns | {"y": y}), folder / "d.csv")
+    args = (folder / "d.csv", "--target", "y", "--budget", 4, "--impute", "--passes", 2, "--every", 0)
+    good(*args, "--out", folder / "whole")
+    out, found = folder / "cut", []
+    for i in range(kills):
+        seen = time.time_ns()
+        process = start((*args, "--out", out, "--resume"))
+        fresh = lambda seen=seen: any(p.stat().st_mtime_ns > seen for p in out.glob("checkpoint.npz"))
+        deadline = time.monotonic() + (120 if i else 0.5)  # the first kill comes before there is anything
+        while process.poll() is None and not fresh() and time.monotonic() < deadline:
+            time.sleep(0.001)
+        time.sleep(rng.uniform(0, 0.25))
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        found.append(process.returncode)
+        if process.returncode == 0:
+            break
+    done = subprocess.run(
+        [sys.executable, "-m", "oslr_nb", "run", *map(str, args), "--out", out, "--resume"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    for name in (*FILES, "checkpoint.npz"):
+        assert (out / name).read_bytes() == (folder / "whole" / name).read_bytes(), name
+    assert not list(out.glob("*.part"))
+    return found
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kill -9")
+def test_killed_and_resumed(tmp_path):
+    "Ten kills in several runs: each has a handful of checkpoints."
+    found = []
+    for seed in range(5):
+        if found.count(-signal.SIGKILL) >= 10:
+            break
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        found += kill_and_resume(folder, 10 - found.count(-signal.SIGKILL), seed)
+    assert found.count(-signal.SIGKILL) >= 10
