@@ -22,7 +22,7 @@ FLOORS = [
     {"problems", "data"},
     {"papers", "own"},
     {"experiments", "choice"},
-    {"reproductions"},
+    {"reproductions", "service"},
     {"cli"},
     {"__main__"},
 ]
