@@ -306,3 +306,33 @@ def test_a_damaged_file_is_refused(tmp_path):
         getattr(lr, name)[place] = lr.favourites[0] if value is None else value
         lr.save(tmp_path / "a.npz")
         with pytest.raises(ValueError, match="a whole file written by save"): oslr.load(tmp_path / "a.npz")
+
+
+def test_a_round_may_be_given_whole():
+    "`query` and `skip`, `predict_from`, `learn`: what `query`, `predict`, `update` do, with examples in between."
+    X, y = stream()
+    plain, parts = PairwiseLeastSquares(12, 5, seed=1), PairwiseLeastSquares(12, 5, seed=1)
+    for t in range(400):
+        S, again = plain.query(), parts.query()
+        explored = parts.explored_
+        parts.skip()
+        yhat = plain.predict(X[t, S])
+        plain.update(y[t])
+        parts.predict_from(S[::-1], X[t - 1, S])
+        assert (S == again).all() and parts.predict_from(S, X[t, S]) == yhat == parts.learn(S, X[t, S], y[t], explored=explored)
+    assert all(np.array_equal(getattr(plain, name), getattr(parts, name)) for name in plain.arrays if name != "mark")
+
+
+@pytest.mark.parametrize(("kw", "words"), [
+    ({"S": [0, 1]}, "number of features in S = 2: it must be the budget, 3"), ({"S": [0, 1, 1]}, "distinct"),
+    ({"S": [0, 1, 12]}, "from 0 to 11"), ({"values": [1, 2]}, "shape of values"), ({"values": [1, 2, math.nan]}, "finite"),
+    ({"y": math.inf}, "y = inf"), ({"explored": 1}, "True or False"),
+])
+def test_a_bad_round_teaches_nothing(kw, words):
+    X, y = stream()
+    oslr.simulate(lr := PairwiseLeastSquares(12, 3, seed=1), X, y)
+    before = {name: getattr(lr, name).copy() for name in ("pairs", "single", "losses", "arms", "num")}
+    with pytest.raises(ValueError, match=words): lr.learn(**({"S": [0, 1, 2], "values": [1, 2, 3], "y": 1.0} | kw))
+    assert all(np.array_equal(getattr(lr, name), a) for name, a in before.items())
+    lr.query()
+    with pytest.raises(oslr.ProtocolError): lr.learn([0, 1, 2], [1, 2, 3], 1.0)

@@ -24,6 +24,7 @@ FLOORS = [
     {"experiments", "choice"},
     {"reproductions", "adapters"},
     {"reproductions", "tables"},
+    {"reproductions", "service"},
     {"cli"},
     {"__main__"},
 ]

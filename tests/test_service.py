@@ -1,0 +1,427 @@
+"""oslr serve: equal to plain play, any order of examples, kill -9 and restart, signals, nonsense on the line, refusals."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import oslr_nb as oslr
+from oslr_nb import service as sv
+from oslr_nb.cli import app
+from oslr_nb.storage import read_file
+
+RNG = np.random.default_rng(0)
+D, BUDGET = 10, 4
+X = RNG.standard_normal((400, D)) * 3 + 1
+Y = X[:, 2] - 0.5 * X[:, 7] + 0.1 * RNG.standard_normal(400)
+ARGS = ["--features", str(D), "--budget", str(BUDGET), "--seed", "3"]
+
+
+def ask(service, op, **fields):
+    return json.loads(service.answer(json.dumps({"op": op, **fields}).encode()))
+
+
+def fresh(learner="oslr.auto", budget=BUDGET, seed=3):
+    return sv.Service(sv.make_learner(D, budget, learner, seed))
+
+
+def play(service, rows, ids=None):
+    "Rounds one after the other; the predictions."
+    out = []
+    for t in rows:
+        name = t if ids is None else ids[t]
+        S = ask(service, "query", id=name)["features"]
+        out.append(ask(service, "values", id=name, values=X[t, S].tolist())["prediction"])
+        assert ask(service, "label", id=name, label=Y[t])["id"] == name
+    return np.array(out)
+
+
+class Process:
+    "The command in a process of its own, with pipes."
+
+    def __init__(self, *args):
+        command = [sys.executable, "-m", "oslr_nb", "serve", *ARGS, *map(str, args)]
+        self.p = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        line = self.p.stdout.readline()
+        assert line, self.p.stderr.read().decode()
+        self.ready = json.loads(line)
+
+    def send(self, *lines):
+        self.p.stdin.write(b"".join(line + b"\n" for line in lines))
+        self.p.stdin.flush()
+
+    def answers(self, n):
+        return [self.p.stdout.readline() for _ in range(n)]
+
+    def end(self, number=None):
+        if number is None: self.p.stdin.close()
+        else: self.p.send_signal(number)
+        code, rest, err = self.p.wait(60), self.p.stdout.read(), self.p.stderr.read()
+        for f in (self.p.stdin, self.p.stdout, self.p.stderr): f.close()
+        return code, rest, err
+
+
+def session(seed=5, n=120, most=9):
+    "Lines and answers of a session with up to nine open examples, labels in any order, skips, and nonsense in between."
+    rng, service, lines, answers, waiting = np.random.default_rng(seed), fresh(), [], [], {}
+
+    def say(op, **fields):
+        lines.append(json.dumps({"op": op, **fields}).encode())
+        answers.append(service.answer(lines[-1]).encode() + b"\n")
+        return json.loads(answers[-1])
+
+    t, learnt = 0, []
+    while len(learnt) < n:
+        u, names = rng.random(), list(waiting)
+        if not names or (u < 0.4 and len(names) < most):
+            name = t if t % 2 else f"é{t}"
+            waiting[name] = [t, say("query", id=name)["features"], False]
+            t += 1
+            continue
+        name = names[rng.integers(len(names))]
+        row, S, told = waiting[name]
+        if u > 0.97: say("dance", id=name)
+        elif u > 0.95: del waiting[name], say("skip", id=name)["id"]
+        elif not told:
+            say("values", id=name, values=X[row % 400, S].tolist())
+            waiting[name][2] = True
+        else:
+            say("label", id=name, label=Y[row % 400])
+            learnt.append((S, row % 400))
+            del waiting[name]
+    return service, lines, answers, learnt
+
+
+def same_state(a, b):
+    (h, p), (g, q) = sv.saved_form(a.learner), sv.saved_form(b.learner)
+    assert h == g and all(np.array_equal(p[name], q[name]) for name in p)
+    one, other = ({k: str(v) for k, v in vars(s).items() if k not in ("learner", "calls")} for s in (a, b))
+    assert one == other
+
+
+@pytest.mark.parametrize("learner", ["oslr.auto", "own.CoinBetting", "ito2017.UniformRDA", "ito2018.LinearProjection"])
+def test_one_after_the_other_is_play(learner):
+    service = fresh(learner)
+    scale = 1e-3  # some learners declare scales
+    lr = sv.make_learner(D, BUDGET, learner, 3)
+    out = []
+    for t in range(150):
+        asked = ask(service, "query", id=t)
+        values = [float(np.array(row) @ X[t]) * scale for row in asked.get("measurements", [])] + (X[t, asked["features"]] * scale).tolist()
+        assert len(sv.parts_of(lr.query(), D)[0]) == len(asked.get("measurements", []))
+        out.append(ask(service, "values", id=t, values=values)["prediction"] == lr.predict(np.array(values)))
+        ask(service, "label", id=t, label=Y[t] * scale)
+        lr.update(Y[t] * scale)
+    assert all(out) and ask(service, "stats")["rounds"] == 150
+
+
+def test_it_is_simulate_through_pipes():
+    run, out = oslr.simulate(oslr.auto(D, BUDGET, seed=3), X[:120], Y[:120]), []
+    p = Process()
+    p.send(b'{"op":"query","id":0}')
+    for t in range(120):
+        S = json.loads(p.answers(1)[0])["features"]
+        p.send(json.dumps({"op": "values", "id": t, "values": X[t, S].tolist()}).encode())
+        out.append(json.loads(p.answers(1)[0])["prediction"])
+        p.send(json.dumps({"op": "label", "id": t, "label": Y[t], "query": t + 1}).encode())
+    assert p.ready["ready"] == "own.PairwiseLeastSquares" and (np.array(out) == run.predictions).all()
+    last = json.loads(p.answers(1)[0])
+    assert last["learnt"] == 119 and last["id"] == last["rounds"] == 120
+    p.send(b'{"op":"stats"}', b'{"op":"weights"}', b'{"op":"quit"}')
+    stats, weights, ended = map(json.loads, p.answers(3))
+    assert stats["mean_loss"] == pytest.approx(run.losses.mean()) and stats["open"] == 1 and ended["ended"]
+    lr = oslr.auto(D, BUDGET, seed=3)
+    oslr.simulate(lr, X[:120], Y[:120])
+    assert (lr.coef_[weights["features"]] == weights["weights"]).all() and lr.intercept_ == weights["intercept"]
+    assert p.end() == (0, b"", b"")
+
+
+def test_the_mean_label_is_scored_too():
+    play(service := fresh(), range(50))
+    means = np.r_[0, np.cumsum(Y[:49]) / np.arange(1, 50)]
+    assert ask(service, "stats")["mean_loss_of_mean_label"] == pytest.approx(((means - Y[:50]) ** 2).mean())
+
+
+@pytest.mark.parametrize("budget", [D, 4])
+def test_examples_put_aside_change_nothing(budget):
+    "Every round is put aside after its query and after its values: the same numbers as plain play."
+    plain, service = oslr.simulate(oslr.auto(D, budget, seed=3), X, Y), fresh(budget=budget)
+    for t in range(400):
+        S = ask(service, "query", id=t)["features"]
+        service._put_aside("")
+        assert ask(service, "values", id=t, values=X[t, S].tolist())["prediction"] == plain.predictions[t]
+        ask(service, "label", id=t, label=Y[t])
+
+
+def test_twenty_open_examples_end_in_the_state_of_one_after_the_other():
+    "All features are bought, so the order of labels is all that matters."
+    whole, service = fresh(budget=D), fresh(budget=D)
+    play(whole, range(300))
+    for start in range(0, 300, 20):
+        rows = range(start, start + 20)
+        asked = {t: ask(service, "query", id=t)["features"] for t in rows}
+        for t in reversed(rows): ask(service, "values", id=t, values=X[t, asked[t]].tolist())
+        for t in rows: ask(service, "label", id=t, label=Y[t])
+    for name in ("pairs", "single", "losses", "guess", "arms", "num"):
+        assert np.array_equal(getattr(whole.learner, name), getattr(service.learner, name)), name
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_any_order_is_learning_in_the_order_of_the_labels(seed):
+    service, _, _, learnt = session(seed)
+    lr = oslr.auto(D, BUDGET, seed=3)
+    for S, row in learnt: lr.learn(S, X[row, S], Y[row])
+    for name in ("pairs", "single", "losses", "favourites"): assert np.array_equal(getattr(lr, name), getattr(service.learner, name))
+    assert service.rounds == len(learnt) == 120
+
+
+def test_it_learns_although_labels_are_late():
+    service, rows = fresh(), np.random.default_rng(1).integers(0, 400, 1500)
+    for t, row in enumerate(rows):
+        S = ask(service, "query", id=t)["features"]
+        ask(service, "values", id=t, values=X[row, S].tolist())
+        if t >= 50: ask(service, "label", id=t - 50, label=Y[rows[t - 50]])
+    stats = ask(service, "stats")
+    assert stats["open"] == 50 and stats["mean_loss"] < 0.5 * stats["mean_loss_of_mean_label"]
+
+
+def test_a_question_may_be_repeated():
+    service = fresh()
+    first = ask(service, "query", id="a")
+    ask(service, "query", id="b")
+    assert ask(service, "query", id="a") == first
+    told = ask(service, "values", id="a", values=[1, 2, 3, 4])
+    assert ask(service, "values", id="a", values=[1, 2, 3, 4]) == told
+    assert "what was told before" in ask(service, "values", id="a", values=[1, 2, 3, 5])["error"]
+    assert "the label comes last" in ask(service, "label", id="b", label=1)["error"]
+    assert ask(service, "skip", id="a")["skipped"] == 1 and "open example" in ask(service, "label", id="a", label=1)["error"]
+
+
+def test_numbers_come_back_as_they_were():
+    play(service := fresh(), range(200))
+    S = ask(service, "query", id=0)["features"]
+    line = service.answer(json.dumps({"op": "values", "id": 0, "values": X[0, S].tolist()}).encode())
+    assert json.loads(line)["prediction"] == service.open[0].prediction and json.loads(line, parse_float=str)["prediction"] == repr(
+        service.open[0].prediction)
+
+
+@pytest.mark.parametrize("learner", ["own.CoinBetting", "ito2017.UniformRDA"])
+def test_other_learners_hold_one_example(learner):
+    service, plain = fresh(learner), fresh(learner)
+    S = ask(service, "query", id=1)["features"]
+    for _ in range(2): assert "holds one example at a time" in ask(service, "query", id=2)["error"]
+    values = (X[0, S] / 100).tolist()
+    ask(plain, "query", id=1)
+    assert ask(service, "values", id=1, values=values) == ask(plain, "values", id=1, values=values)
+    assert ask(service, "label", id=1, label=0.5, query=2) == ask(plain, "label", id=1, label=0.5, query=2)
+
+
+@pytest.mark.parametrize("where", range(3))
+def test_kill_and_restart(where, tmp_path):
+    "kill -9 at random moments; what comes after the last checkpoint is sent again: every answer as if nothing had happened."
+    _, lines, answers, _ = session(n=60)
+    rng, state, done, lives = np.random.default_rng(where), tmp_path / "s.npz", 0, 0
+    while done < len(lines):
+        p = Process("--state", state, "--every", 7)
+        done, lives = p.ready["lines"], lives + 1
+        left = len(lines) - done
+        take = left if lives > 3 else int(rng.integers(1, left + 1))
+        p.send(*lines[done : done + take])
+        assert p.answers(take) == answers[done : done + take]
+        if done + take == len(lines): break
+        p.send(*lines[done + take : done + take + 5])  # some are half done when it is killed
+        p.end(signal.SIGKILL)
+    code, rest, err = p.end()
+    assert (code, rest, err) == (0, b"", b"") and lives > 1
+    whole, again = session(n=60)[0], fresh()
+    again.restore(state)
+    same_state(whole, again)
+    assert [f.name for f in tmp_path.iterdir()] == ["s.npz"]
+
+
+@pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1])
+def test_signals_save(kind, tmp_path):
+    _, lines, answers, _ = session(n=20)
+    p, half = Process("--state", tmp_path / "s.npz", "--every", 0), len(lines) // 2
+    p.send(*lines[:half])
+    assert p.answers(half) == answers[:half]
+    if kind == signal.SIGUSR1:
+        p.p.send_signal(kind)
+        p.send(lines[half])
+        assert p.answers(1) == [answers[half]]
+        p.end(signal.SIGKILL)
+    else: assert p.end(kind) == (130 if kind == signal.SIGINT else 0, b"", b"")
+    p = Process("--state", tmp_path / "s.npz")
+    assert p.ready["lines"] in ((half, half + 1) if kind == signal.SIGUSR1 else (half,))
+    p.send(*lines[p.ready["lines"] :])
+    assert p.answers(len(lines) - p.ready["lines"]) == answers[p.ready["lines"] :]
+    assert p.end()[0] == 0
+
+
+def test_a_service_between_two_files_is_the_same_service(tmp_path):
+    "Saved and restored after every line."
+    whole, lines, answers, _ = session(n=25)
+    service = fresh()
+    for line, answer in zip(lines, answers, strict=True):
+        service.save(tmp_path / "s.npz")
+        service = fresh(seed=99)
+        service.restore(tmp_path / "s.npz")
+        assert service.answer(line).encode() + b"\n" == answer
+    same_state(whole, service)
+
+
+@pytest.mark.parametrize("learner", ["own.CoinBetting", "ito2018.LinearProjection", "ito2017.UniformRDA"])
+def test_other_learners_are_restored_in_the_middle_of_a_round(learner, tmp_path):
+    one, other = fresh(learner), fresh(learner, seed=8)
+    for t in range(20):
+        asked = ask(one, "query", id=t)
+        one.save(tmp_path / "s.npz")
+        other.restore(tmp_path / "s.npz")
+        n = len(asked["features"]) + len(asked.get("measurements", []))
+        for step in ({"op": "values", "values": [0.01] * n}, {"op": "label", "label": 0.02}):
+            assert ask(one, id=t, **step) == ask(other, id=t, **step)
+
+
+NUMBER = st.one_of(st.integers(), st.floats(), st.just(10**400), st.booleans(), st.none())
+MORE = lambda x: st.lists(x, max_size=5) | st.dictionaries(st.text(max_size=5), x, max_size=3)
+THING = st.recursive(st.one_of(NUMBER, st.text(max_size=6)), MORE, max_leaves=6)
+FIELD = {"op": st.sampled_from([*sv.OPS, "QUERY", "", None, 1, ["query"]]), "id": THING, "values": THING | st.lists(NUMBER, max_size=6),
+         "label": THING, "query": THING, "other": THING}
+NASTY = [
+    b"", b"[" * 100_000, b"9" * 10_000, b'{"op":"query","id":1,"id":2}', b'{"op":"label","id":8,"label":NaN}', b'{"op":"stats"} {}',
+    b'{"op":"values","id":7,"values":[1e999,0,0,0]}', b'{"op":"values","id":7,"values":[1e300,0,0,0]}', b'\xff\xfe{"op":"stats"}',
+    b'{"op":"label","id":8,"label":1e61}', b'{"op":"label","id":8,"label":true}', b'{"op":"values","id":7,"values":[true,0,0,0]}',
+]
+LINE = st.one_of(
+    st.binary(max_size=40), st.text(max_size=40).map(lambda s: s.encode(errors="replace")), THING.map(lambda v: json.dumps(v).encode()),
+    st.fixed_dictionaries({}, optional=FIELD).map(lambda v: json.dumps(v).encode()),
+    st.sampled_from(NASTY),
+).filter(lambda line: b"\n" not in line and b'"quit"' not in line and b'"skip"' not in line)
+SEEN = []
+
+
+@settings(max_examples=1000, deadline=None, database=None)
+@given(LINE)
+def test_nonsense_is_answered_by_a_sentence(line):
+    service = fresh()
+    ask(service, "query", id=7)
+    ask(service, "query", id=8)
+    ask(service, "values", id=8, values=[1, 2, 3, 4])
+    before, opened = sv.saved_form(service.learner), str(service.open)
+    answer = json.loads(service.answer(line), parse_constant=pytest.fail)
+    SEEN.append(line)
+    assert service.lines == 4
+    if "error" in answer:
+        assert "it must be" in answer["error"] and "\n" not in answer["error"]
+        after = sv.saved_form(service.learner)
+        assert str(service.open) == opened and service.rounds == 0 and before[0]["rng"] == after[0]["rng"]
+
+
+def test_nonsense_through_a_pipe_loses_nothing():
+    test_nonsense_is_answered_by_a_sentence()
+    lines = [line for line in SEEN if "error" in json.loads(fresh().answer(line))]
+    p, out = Process(), []
+    for t in range(60):
+        p.send(json.dumps({"op": "query", "id": t}).encode(), *lines[t * 15 : t * 15 + 15])
+        first, *others = p.answers(1 + len(lines[t * 15 : t * 15 + 15]))
+        assert all("error" in json.loads(a) for a in others)
+        values = X[t, json.loads(first)["features"]].tolist()
+        p.send(*(json.dumps(r).encode() for r in ({"op": "values", "id": t, "values": values}, {"op": "label", "id": t, "label": Y[t]})))
+        out.append(json.loads(p.answers(2)[0])["prediction"])
+    assert (np.array(out) == oslr.simulate(oslr.auto(D, BUDGET, seed=3), X[:60], Y[:60]).predictions).all()
+    assert p.end() == (0, b"", b"")
+
+
+def test_lines_are_found_however_they_arrive():
+    _, lines, answers, _ = session(n=8)
+    p, data = Process(), b"".join(line + b"\n" for line in lines) + b"[" * (2 * sv.LONGEST) + b'\n{"op":"stats"}'
+    rng = np.random.default_rng(0)
+    while data:
+        n = int(rng.integers(1, 400)) if len(data) < 5000 or data[0:1] != b"[" else 100_000
+        os.write(p.p.stdin.fileno(), data[:n])
+        data = data[n:]
+    assert p.answers(len(lines)) == answers
+    p.p.stdin.close()
+    long, stats = map(json.loads, p.answers(2))
+    assert "at most" in long["error"] and stats["lines"] == len(lines) + 2
+    assert p.end()[0] == 0
+
+
+def test_there_is_a_limit_of_open_examples(monkeypatch):
+    monkeypatch.setattr(sv, "MOST_OPEN", 3)
+    service = fresh()
+    for t in range(3): ask(service, "query", id=t)
+    assert "it must be at most 3" in ask(service, "query", id=3)["error"]
+    ask(service, "values", id=0, values=[0, 0, 0, 0])
+    assert ask(service, "label", id=0, label=1, query=3)["id"] == 3
+
+
+@pytest.mark.parametrize(("args", "words"), [
+    (["--budget", "11"], "budget = 11: it must be"),
+    (["--learner", "nobody"], "learner = 'nobody': it must be oslr.auto or"),
+    (["--learner", "kale2017.DantzigOSLR"], "d and the budget are all they need"), (["--every", "-1"], "every = -1: it must be"),
+    (["--learner", "own.PairwiseTrainingOnly"], "it must be oslr.auto or"), (["--state", "/dev/null/x"], "it must be"),
+    (["--state", "/nowhere/at/all"], "it must be a file that can be written"), (["--seed", "-1"], "seed = -1"),
+    (["--state", ""], "it must be"),
+])
+def test_wrong_arguments(args, words):
+    done = CliRunner().invoke(app, ["serve", *ARGS, *args])
+    assert done.exit_code == 2 and words in done.output and done.output.count("\n") == 1, done.output
+
+
+def test_other_files_are_refused(tmp_path):
+    path, service = tmp_path / "s.npz", fresh()
+    play(service, range(5))
+    service.save(path)
+    whole = path.read_bytes()
+    for other in (fresh(budget=5), fresh("own.CoinBetting")):
+        with pytest.raises(ValueError, match=r"^state = .*: it must be a whole file .*learner of the file = "): other.restore(path)
+    for data in (whole[:-30], whole[:100], b"", b"text", whole[:4000] + bytes([whole[4000] ^ 1]) + whole[4001:]):
+        path.write_bytes(data)
+        with pytest.raises(ValueError, match=r"^state = .*: it must be a whole file") as error: (other := fresh()).restore(path)
+        assert str(error.value).count("\n") == 0 and other.rounds == 0
+    oslr.auto(D, BUDGET).save(path)
+    with pytest.raises(ValueError, match=r"^state = .*: it must be a whole file"): fresh().restore(path)
+    with pytest.raises(FileNotFoundError): fresh().restore(tmp_path / "none")
+    assert CliRunner().invoke(app, ["serve", *ARGS, "--state", str(path)]).exit_code == 2
+
+
+@pytest.mark.parametrize(("name", "change"), [
+    ("form", 2), ("rounds", -1), ("lines", 0.5), ("current", "x"), ("open", [[1, [0, 0], [], True, None, None]]),
+    ("open", [[1, [0, 99], [], True, None, None]]), ("open", [[1, [0, 1], [], True, [1.0, None], 0.0]]), ("losses", ["a"]), ("open", 5),
+])
+def test_forged_headers_are_refused(name, change, tmp_path):
+    from oslr_nb.storage import write_file
+
+    (service := fresh()).save(tmp_path / "s.npz")
+    header, arrays = read_file(tmp_path / "s.npz")
+    write_file(tmp_path / "s.npz", header | {name: change}, arrays)
+    with pytest.raises(ValueError, match=r"^state = .*: it must be a whole file"): service.restore(tmp_path / "s.npz")
+
+
+def test_a_full_disk_ends_nothing(tmp_path, monkeypatch, capsys):
+    source, target = os.pipe()
+    answers, sink = os.pipe()
+
+    def full(*args): raise OSError("no space")
+
+    monkeypatch.setattr(sv, "write_file", full)
+    os.write(target, b'{"op":"save"}\n{"op":"quit"}\n{"op":"stats"}\n')
+    os.close(target)
+    assert sv.Pipes(fresh(), tmp_path / "s.npz", 1, source, sink).run() == 1
+    _, save, quits, stats = map(json.loads, os.read(answers, 9999).decode().splitlines())
+    assert "it must be a file that can be written" in save["error"] and "error" in quits and stats["lines"] == 3
+    assert "no space" in capsys.readouterr().err
+    for f in (source, sink, answers): os.close(f)
+
+
+def test_only_learners_of_oslr():
+    with pytest.raises(ValueError, match="learner = 'PairwisePOSLR': it must be one of protocol OSLR"):
+        sv.Service(oslr.auto(D, BUDGET, protocol="POSLR"))
