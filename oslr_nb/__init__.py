@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from oslr_nb.advice import recommend
     from oslr_nb.choice import auto
     from oslr_nb.claims import verify
     from oslr_nb.papers import ito2017
@@ -31,6 +32,7 @@ HOME = {  # names that `oslr_nb` gives directly, by the module that they come fr
                  "ProtocolError", "BudgetExceeded"),
     "claims": ("verify",),
     "choice": ("auto",),
+    "advice": ("recommend",),
 }  # fmt: skip
 
 # %% ../nbs/core/08_package.ipynb #2df0543c

@@ -22,6 +22,7 @@ FLOORS = [
     {"problems", "data"},
     {"papers", "own"},
     {"experiments", "choice"},
+    {"advice"},
     {"reproductions"},
     {"cli"},
     {"__main__"},
