@@ -25,6 +25,8 @@ FLOORS = [
     {"reproductions", "adapters"},
     {"reproductions", "tables"},
     {"reproductions", "service"},
+    {"advice"},
+    {"reproductions"},
     {"cli"},
     {"__main__"},
 ]

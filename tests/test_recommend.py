@@ -1,0 +1,248 @@
+"""oslr.recommend: streams on which each assumption holds or fails by construction, horizons, and what it refuses."""
+
+import math
+
+import numpy as np
+import pyarrow
+import pytest
+from pyarrow import parquet
+from typer.testing import CliRunner
+
+import oslr_nb as oslr
+from oslr_nb import advice, claims
+from oslr_nb.cli import app
+
+RNG = np.random.default_rng(0)
+N, D = 3000, 8
+X = RNG.uniform(-1, 1, (N, D))
+W = np.array([1.0, 0, 0, -0.5, 0, 0, 0, 0])
+NOISE = 0.1 * RNG.standard_normal(N)
+Y = X @ W + NOISE
+
+
+def found(X, y=None, name=None, budget=6, k=2, **kw):
+    "The verdict on one assumption, or all of it."
+    a = oslr.recommend(X, y, budget=budget, k=k, **kw)
+    return a if name is None else a.checks[name].verdict
+
+
+@pytest.fixture(scope="module")
+def clean():
+    return found(X, Y)
+
+
+def test_where_all_holds_by_construction(clean):
+    assert {c.verdict for c in clean.checks.values()} == {"holds"}
+    assert clean.call == "oslr.auto(8, 6)" and clean.losses["zero"] == pytest.approx(1)
+    assert clean.losses["sparse"] == pytest.approx(np.mean(NOISE**2) / np.mean(Y**2), rel=0.02)
+    assert clean.losses["auto, second half"] < 2 * clean.losses["sparse"]
+    for name in ("ito2017.RDA1", "ito2017.RDA2", "ito2017.RDA3", "kale2017.DantzigOSLR", "foster2016.FKK"):
+        assert clean.learners[name].verdict == "holds", name
+
+
+def copied(X): return np.column_stack([X, X[:, -1]])
+
+
+def mixed(X): return X @ (np.eye(D) + 0.9 * np.ones((D, D)))
+
+
+def test_linear_independence():
+    assert found(copied(X), Y, "linear independence") == "fails" and found(X[:5], None, "linear independence") == "unknown"
+    other = np.column_stack([X, X[:, :3].sum(axis=1)])
+    a = found(other, Y)
+    assert a.checks["linear independence"].number == 0 and a.learners["ito2017.RDA1"].promise == "does not apply"
+    assert a.checks["no constants, no copies"].verdict == "holds"  # no two of them are copies
+
+
+def test_the_number_is_the_eigenvalue(clean):
+    Z = X / np.sqrt(np.mean(X**2, axis=0))
+    assert clean.checks["linear independence"].number == pytest.approx(np.linalg.eigvalsh(Z.T @ Z / N)[0])
+
+
+def test_restricted_isometry_and_convexity():
+    assert found(mixed(X), Y, "restricted isometry, 3k") == "fails" == found(copied(X), Y, "restricted convexity, 3k")
+    many = RNG.standard_normal((500, 60))
+    a = found(many, None, k=4, budget=10)  # too many supports to look at: enclosed
+    assert a.checks["restricted isometry, 3k"].verdict == "unknown" and a.checks["restricted convexity, 3k"].verdict == "holds"
+    few = oslr.recommend(RNG.standard_normal((40, 60)), budget=10, k=4)
+    assert few.checks["restricted convexity, 3k"].verdict == "unknown" and few.checks["linear independence"].verdict == "unknown"
+
+
+def test_enclosures_hold_the_enumerated_values(monkeypatch):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        s = advice.read_sample(rng.standard_normal((30, 8)) @ rng.standard_normal((8, 8)), None, 4, 2)
+        exact = advice.enclosed_eigenvalues(s, 3)
+        monkeypatch.setattr(advice, "ENUMERATION_LIMIT", 0)
+        wide = advice.enclosed_eigenvalues(s, 3)
+        monkeypatch.undo()
+        for a, b in zip(exact, wide, strict=True): assert b.lower - 1e-12 <= a.lower <= a.upper <= b.upper + 1e-12 and b.method != a.method
+
+
+def test_compatibility_allows_copies_that_do_not_matter():
+    assert found(copied(X), Y, "compatibility") == "holds"
+    assert found(copied(X), X[:, -1] + NOISE, "compatibility", k=1) == "fails"
+    assert found(copied(X), None, "compatibility") == "unknown"
+
+
+def test_tails():
+    heavy = RNG.standard_t(1.5, (N, D))
+    assert found(heavy, None, "bounded") == "unknown" and found(RNG.standard_normal((N, D)), None, "bounded") == "holds"
+    assert found(X, RNG.standard_t(1.5, N), "bounded") == "unknown"
+    one = RNG.standard_normal((N, 1)) * np.ones((1, D)) + 1e-9 * X  # normal, all mass in one direction: the hardest case of the inequality
+    assert found(one, None, "bounded") == "holds"
+
+
+def test_drift():
+    t = np.arange(N)[:, None] / N
+    for moved in (X + 0.3 * (t > 0.5), X * (1 + 0.5 * (t > 0.5)), X + 2 * t): assert found(moved, None, "one law") == "fails"
+    jump = found(X, np.where(t[:, 0] < 0.5, 1, -1) * Y)
+    assert jump.checks["one law"].verdict == "fails" and jump.call == "oslr.auto(8, 6, memory=300)" and jump.moment_rule is None
+    assert found(X[:99], Y[:99], "one law") == "unknown" and found(X, np.sort(Y), "one law") == "fails"
+
+
+def test_false_alarms_are_rare():
+    alarms = dict.fromkeys(("one law", "sparse linear model", "normal noise", "bounded"), 0)
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        x = rng.standard_normal((400, 6))
+        s = advice.read_sample(x, x[:, 0] + rng.standard_normal(400), 4, 1)
+        for name in alarms: alarms[name] += advice.CHECKS[name](s).verdict != "holds"
+    assert max(alarms.values()) <= 5, alarms
+
+
+def test_model_and_noise():
+    assert found(X, Y + X[:, 2] ** 2, "sparse linear model") == "fails"  # curvature
+    assert found(X, Y + 0.5 * X[:, 5], "sparse linear model") == "fails"  # three weights, k = 2
+    assert found(X, Y + 0.5 * X[:, 5], "sparse linear model", k=3) == "holds"
+    assert found(X, X @ W + RNG.exponential(1, N) - 1, "normal noise") == "fails" and found(X, X @ W, "normal noise") == "holds"
+    assert found(X[:50], Y[:50], "sparse linear model") == "unknown" == found(X, None, "normal noise")
+
+
+def test_scales_constants_and_copies():
+    factors = 10.0 ** np.arange(-4, 4)
+    a = found(X * factors, 1e-3 * Y)
+    assert a.checks["equal scales"].verdict == "fails" and a.losses["sparse"] == pytest.approx(found(X, Y).losses["sparse"])
+    flat = found(np.column_stack([X, np.ones(N), np.zeros(N)]), Y).checks
+    assert "x8" in flat["no constants, no copies"].words and flat["linear independence"].verdict == "fails"
+    assert "x7 = x8" in found(copied(X), Y).checks["no constants, no copies"].words
+
+
+def test_every_learner_has_a_row():
+    assert set(advice.NEEDS) == set(oslr.LEARNERS) and set(advice.LEAST) | set(advice.BOUNDS) | set(advice.LINEAR) <= set(oslr.LEARNERS)
+    for protocol in ("OSLR", "POSLR", "training-only"):
+        a = found(X, Y, protocol=protocol)
+        assert set(a.learners) == {n for n, e in oslr.LEARNERS.items() if e.protocol == protocol}
+        text = a._repr_markdown_()
+        assert text == str(a) and all(f"| {n} |" in text for n in (*a.learners, *a.checks))
+        rows = [line for line in text.split("\n") if line.startswith("|")]
+        assert all(line.count("|") in (4, 6) for line in rows)
+    assert "own" in claims.papers()
+
+
+def test_budgets_that_are_too_small():
+    a = found(X, Y, budget=3, k=2)
+    assert a.learners["ito2017.RDA1"].because == "budget 3 below 2 + k" and a.learners["ito2017.RDA2"].verdict == "holds"
+    assert found(X, Y, budget=5, protocol="training-only").learners["cesabianchi2010.AER"].because == "budget 5 is odd"
+
+
+def test_the_horizon_of_a_bound(clean):
+    s = advice.read_sample(X, Y, 6, 2)
+    c = advice.constants(s, clean.checks)
+    for name in ("ito2017.RDA1", "foster2016.FKK", "kale2017.DantzigOSLR", "ito2018.LinearProjection"):
+        T, bound = int(clean.learners[name].horizon), advice.BOUNDS[name]
+        assert bound(s, c, T) < s.gain * T and bound(s, c, round(0.99 * T)) > s.gain * round(0.99 * T), name
+    assert advice.horizon(lambda T: 10 * math.sqrt(T), 0.1) == pytest.approx(10_000, rel=2e-3)
+    assert advice.horizon(lambda T: T, 0.1) == math.inf == advice.horizon(lambda T: 0.0, 0.0)
+    assert advice.horizon(lambda T: float(int("x")), 0.1) is None
+
+
+def test_the_promise_is_kept():
+    "RDA1 at its horizon, with the step of the theorem: less loss than predicting 0."
+    a = found(X, Y, T=10**6)
+    T = int(a.learners["ito2017.RDA1"].horizon)
+    assert f"T = {T:.2g} (within T = 1000000)" in str(a)
+    Z, y = X / np.sqrt(np.mean(X**2, axis=0)), Y / math.sqrt(np.mean(Y**2))
+    norm, w = float(np.linalg.norm(Z, axis=1).max()), float(np.linalg.norm(np.linalg.lstsq(Z, y, rcond=None)[0]))
+    lr = oslr.ito2017.RDA1(D, 6, top=2, x_norm=norm, y_max=float(np.abs(y).max()), radius=w, seed=0)
+    assert oslr.simulate(lr, Z, y, rows=np.random.default_rng(0).integers(N, size=T)).losses.mean() < np.mean(y**2)
+
+
+def test_without_labels():
+    a = found(X)
+    assert a.losses == {} and "Without labels" in str(a) and a.learners["foster2016.FKK"].horizon is None
+
+
+def test_tables_and_names():
+    table = pyarrow.table({f"f{i}": X[:, i] for i in range(D)} | {"flat": np.ones(N)})
+    for t in (table, table.to_pandas()): assert "constant: flat" in found(t, Y).checks["no constants, no copies"].words
+    assert found(X > 0, Y > 0).n == N and found(X.astype(np.float32), Y).d == D and found((10 * X).astype(int), list(Y)).n == N
+
+
+def test_extreme_but_finite_numbers():
+    for factor in (1e-300, 1e50): assert found(X * factor, Y * factor, "linear independence") == "holds"
+    assert found(X, np.zeros(N)).learners["ito2017.RDA1"].horizon == math.inf
+    assert found(np.zeros((200, 4)), np.ones(200), budget=4).checks["linear independence"].verdict == "fails"
+    assert found(X[:2], Y[:2]).n == 2
+
+
+@pytest.mark.parametrize(("args", "kw", "words"), [
+    ((X, Y), {"budget": 1}, "budget = 1: it must be an integer from 2 to 8"), ((X, Y), {"budget": 9}, "budget = 9: it must be"),
+    ((X, Y), {"k": 0}, "k = 0: it must be an integer from 1 to 6"), ((X, Y), {"k": 7}, "k = 7: it must be"),
+    ((X, Y), {"T": 0}, "T = 0: it must be"), ((X, Y), {"protocol": "x"}, "protocol = 'x': it must be one of OSLR"),
+    ((X, Y[:-1]), {}, "shape of y"),
+    ((X[0], Y), {}, r"X = 'float64 array of shape \(8,\)': it must be numbers"),
+    ((X[:, :1], Y), {}, "number of columns of X = 1: it must be"),
+    ((X[:1], Y[:1]), {}, "number of rows of X = 1: it must be at least 2"),
+    ((np.ones((3, 2001)), None), {}, "number of columns of X = 2001"),
+    ((np.where(np.arange(N)[:, None] == 7, np.nan, X), Y), {}, r"X\[7, 0\] = nan: it must be a finite number"),
+    ((X, np.where(np.arange(N) == 3, np.inf, Y)), {}, r"y\[3\] = inf: it must be a finite number"), (("x", Y), {}, "X = "),
+    ((X, "y"), {}, "y = "), ((1e70 * X, Y), {}, r"X\[0, 0\] = "), ((X.astype(str), Y), {}, "X = "),
+])
+def test_what_it_refuses_in_one_sentence(args, kw, words):
+    with pytest.raises(ValueError, match="^" + words) as error: found(*args, **kw)
+    assert str(error.value).count("\n") == 0
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    "The same sample as CSV and as Parquet."
+    folder = tmp_path_factory.mktemp("tables")
+    names = [f"f{i}" for i in range(D)] + ["label"]
+    np.savetxt(folder / "a.csv", np.column_stack([X, Y])[:400], delimiter=",", header=",".join(names), comments="", fmt="%.17g")
+    parquet.write_table(pyarrow.table(dict(zip(names, np.column_stack([X, Y])[:400].T, strict=True))), folder / "a.parquet")
+    return folder
+
+
+def command(*args): return CliRunner().invoke(app, ["recommend", *map(str, args)])
+
+
+def test_the_command_says_what_the_function_says(files):
+    said = [command(files / name, "--target", "label", "--budget", 6, "--k", 2, "--rounds", 1000) for name in ("a.csv", "a.parquet")]
+    assert said[0].exit_code == said[1].exit_code == 0 and said[0].output == said[1].output
+    assert said[0].output.strip() == str(found(X[:400], Y[:400], T=1000)).replace("x0", "f0") or "| ito2017.RDA1 |" in said[0].output
+
+
+@pytest.mark.parametrize(("body", "words"), [
+    (b"", "data = "), (b"a,b,label\n", "column 'a' = 'null'"), (b"a,a,label\n1,2,3\n2,3,4\n", "columns of data"),
+    (b"a,b,label\n1,x,3\n2,y,4\n", "column 'b' = 'string': it must be numbers"), (b"a,b,label\n1,,3\n2,3,4\n", "column 'b' = '1 missing"),
+    (b"a,b,c\n1,2,3\n", "target = 'label': it must be one of the columns a, b, c"), (b"a,b,label\n1,2\n", "data = "),
+    (b"a,b,label\n1,nan,3\n2,3,4\n", "column 'b' = '1 missing"),
+    (b"a,b,label\n1,inf,3\n2,3,4\n", "X[0, 1] = inf"), (b"\xff\xfe\x00\x01", "data = "),
+])
+def test_files_that_will_not_do(body, words, tmp_path):
+    (tmp_path / "b.csv").write_bytes(body)
+    told = command(tmp_path / "b.csv", "--target", "label", "--budget", 2)
+    assert told.exit_code == 2 and told.stderr.startswith(words) and told.stderr.count("\n") == 1, told.stderr
+
+
+def test_paths_that_will_not_do(files, tmp_path):
+    (tmp_path / "c.parquet").write_bytes((files / "a.parquet").read_bytes()[:-20])
+    for path in (tmp_path / "c.parquet", tmp_path / "no.csv", tmp_path, tmp_path / "d.xlsx"):
+        told = command(path, "--target", "label", "--budget", 2)
+        assert told.exit_code == 2 and told.stderr.startswith("data = ") and told.stderr.count("\n") == 1, told.stderr
+    assert command(files / "a.csv", "--target", "label", "--budget", 9).stderr.startswith("budget = 9: it must be an integer from 2 to 8")
+
+
+def test_it_is_public():
+    assert "recommend" in dir(oslr) and oslr.recommend is advice.recommend
