@@ -21,6 +21,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from oslr_nb.adapters import OSLRLearner, OSLRRegressor
+    from oslr_nb.advice import recommend
     from oslr_nb.choice import auto
     from oslr_nb.claims import verify
     from oslr_nb.papers import ito2017
@@ -32,6 +33,7 @@ HOME = {  # names that `oslr_nb` gives directly, by the module that they come fr
                  "ProtocolError", "BudgetExceeded"),
     "claims": ("verify",),
     "choice": ("auto",),
+    "advice": ("recommend",),
     "adapters": ("OSLRRegressor", "OSLRLearner"),
 }  # fmt: skip
 

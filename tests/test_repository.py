@@ -22,11 +22,7 @@ FLOORS = [
     {"problems", "data"},
     {"papers", "own"},
     {"experiments", "choice"},
-    {"reproductions", "adapters"},
-    {"reproductions", "tables"},
-    {"reproductions", "service"},
-    {"advice"},
-    {"reproductions"},
+    {"reproductions", "adapters", "advice", "service", "tables"},
     {"cli"},
     {"__main__"},
 ]

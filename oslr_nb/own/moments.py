@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import operator
 from fractions import Fraction
 from typing import Any, ClassVar, NoReturn
 
@@ -34,7 +35,7 @@ from ..claims import Case, Evidence, claim, mean_limit
 from ..compiled import entry, strided, uniform
 from ..designs import draw_outside, pair_minimum
 from .parameter_free import bet_size, bound_bet
-from ..protocol import Environment, Learner, check_stream, play, register, simulate
+from ..protocol import Environment, Learner, ProtocolError, check_stream, play, register, simulate
 from ..sparse import best_support, forward_select, forward_selection, greedy_state, lasso_weights
 
 # %% auto #0
@@ -309,6 +310,14 @@ def aggregate(state: tuple) -> float:
 
 # %% ../../nbs/own/03_moments.ipynb #f215d8ed
 #| code-fold: show
+@kernel
+def guess(state: tuple, room: tuple, scales: np.ndarray, centre: bool, prior: float) -> float:
+    "The prediction from the bought values."
+    make_guesses(state, room, scales, centre, prior)
+    state[12][YHAT] = aggregate(state)
+    return state[12][YHAT]
+
+
 @kernel
 def learn_label(y: float, state: tuple, centre: bool, forget: float) -> float:
     "Losses of the experts, range and sums of the labels; returns the label about its reference, the first label."
@@ -972,6 +981,9 @@ def check_sizes(d: Any, budget: Any, top: Any, rows: Any, support: Any) -> tuple
     return d, budget, top, rows
 
 # %% ../../nbs/own/03_moments.ipynb #f2a8cead
+STATE_OF = operator.attrgetter(*STATE)
+
+
 class PairwiseMoments(Learner):
     "State, favourites and learning of the learners of this page (base class)."
 
@@ -1000,7 +1012,7 @@ class PairwiseMoments(Learner):
 
     @property
     def _state(self) -> tuple[np.ndarray, ...]:
-        return tuple(getattr(self, name) for name in STATE)
+        return STATE_OF(self)
 
     @property
     def favourites_(self) -> np.ndarray:
@@ -1159,6 +1171,8 @@ class PairwiseLeastSquares(PairwiseMoments):
         Added to their score.
     favourites_ : array of int64
         Features that are bought when it does not explore, the most useful first; `top` of them when it does.
+    explored_ : bool
+        Whether the last query held random features besides favourites.
     purchases_ : array (d,)
         How often each feature was bought, by the weights of forgetting.
     selection_scale : float
@@ -1217,10 +1231,87 @@ class PairwiseLeastSquares(PairwiseMoments):
 
     def _predict(self, values: np.ndarray) -> float:
         self.values[:] = values
+        if not self.adaptive: return guess(self._state, self.room, self.scales, self.centre, self.prior)
         make_guesses(self._state, self.room, self.scales, self.centre, self.prior)
         if self.adaptive: guess_by_bets(self._state, self.bets, self.centre)
         self.num[YHAT] = aggregate(self._state)
         return float(self.num[YHAT])
+
+    @property
+    def explored_(self) -> bool:
+        "Whether the last query held random features besides favourites."
+        return bool(self.num[ARM] == 0)
+
+    def _place(self, S: Any, values: Any) -> np.ndarray:
+        "Take features and values as if this round had bought them."
+        self._turn("query")
+        if self._refused is not None: raise ProtocolError("a query was refused and stands: skip() first.")
+        S = check_indices("S", S, self.d)
+        if S.size != self.budget: fail("number of features in S", S.size, f"the budget, {self.budget}")
+        self._cost = self.budget
+        values = self._bought(values)
+        self.S[:] = S
+        return values
+
+    def predict_from(self, S: Any, values: Any) -> float:
+        """Predict an example of which these features were bought, between two rounds; nothing is learnt.
+
+        Parameters
+        ----------
+        S : array-like of int, shape (budget,)
+            Distinct features; those of a `query` that was left by `skip`, or any others.
+        values : array-like (budget,)
+            Their values, in this order.
+
+        Returns
+        -------
+        float
+            What `predict` would say in a round that had bought them.
+
+        Raises
+        ------
+        ProtocolError
+            In the middle of a round.
+        ValueError
+            If a feature is out of range or repeated, there are more or fewer than the budget, or a value is no number of usable size.
+        """
+        with self._alone: return self._predict(self._place(S, values))
+
+    def learn(self, S: Any, values: Any, y: float, *, explored: bool = True) -> float:
+        """Learn from an example of which these features were bought, between two rounds: a whole round whose purchases are given.
+
+        For labels that come late: `query` and `skip`, `predict_from` when the values are there, and this when the label is.
+
+        Parameters
+        ----------
+        S : array-like of int, shape (budget,)
+            Distinct features, chosen before anything of this example was seen.
+        values : array-like (budget,)
+            Their values, in this order.
+        y : float
+            The label; of magnitude at most 1e60.
+        explored : bool, default True
+            `explored_` after the query that chose S.
+
+        Returns
+        -------
+        float
+            The prediction, with all that was learnt before this call.
+
+        Raises
+        ------
+        ProtocolError
+            In the middle of a round.
+        ValueError
+            As `predict_from`, or if the label is no number of usable size; nothing is learnt then.
+        """
+        with self._alone:
+            check_flag("explored", explored)
+            y = self._label("y", y)
+            yhat = self._predict(self._place(S, values))
+            self.num[ARM] = 0 if explored else 1
+            self._update(y)
+            return yhat
 
     def _update(self, y: float) -> None:
         if self.adaptive: settle_bets(y, self._state, self.bets)
