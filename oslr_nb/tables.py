@@ -33,7 +33,7 @@ from .storage import check_path, read_file, write_file
 __all__ = ['BLOCK', 'CATEGORIES', 'BINS', 'COMPARED', 'LEARNERS_HERE', 'run_table']
 
 # %% ../nbs/practice/tables.ipynb #61a3031c
-BLOCK = 2**24  # bytes of a CSV that are read at a time
+BLOCK = 2**22  # bytes of a CSV that are read at a time
 CATEGORIES = 1000  # different values of a column that is encoded, at most
 
 # %% ../nbs/practice/tables.ipynb #7ddd25c7
@@ -511,7 +511,7 @@ def run_table(
     Parameters
     ----------
     data : str or Path
-        CSV with a line of names, in UTF-8, or Parquet; read in blocks, in constant memory.
+        CSV with a line of names, in UTF-8, or Parquet; read in blocks (of Parquet, a row group at a time), in constant memory.
     target : str
         Column of the labels.
     budget : int
