@@ -4,9 +4,7 @@
 """The learners as a regressor of scikit-learn and as a model of river."""
 from __future__ import annotations
 
-import importlib
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,17 +14,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import own
 from .checks import check_flag, check_int, check_label, check_magnitude, check_real, fail
-from .choice import auto
-from .claims import module_of, papers
+from .choice import make_learner
 from .own.moments import COUNT, REF, SUM, Y_REF, Y_SUM, N, fit_ridges
-from .protocol import LEARNERS, Learner, simulate
+from .protocol import Learner, simulate
 
 try:
     from river.base import Regressor as Model
 except ImportError: Model = object  # river is not needed: its models are known by their methods
 
 # %% auto #0
-__all__ = ['on_favourites', 'weights_of', 'budget_of', 'make_learner', 'OSLRRegressor', 'OSLRLearner']
+__all__ = ['on_favourites', 'weights_of', 'budget_of', 'OSLRRegressor', 'OSLRLearner']
 
 # %% ../nbs/practice/adapters.ipynb #f3d02725
 def on_favourites(learner: own.PairwiseLeastSquares) -> tuple[np.ndarray, float]:
@@ -111,46 +108,6 @@ def budget_of(budget: Any, d: int) -> int:
     if not isinstance(budget, (float, np.floating)): return check_int("budget", budget, 1, d, f"of d = {d} features; a share is a float")
     share = check_real("budget", budget, 0.0, 1.0, "a float is a share of the features")
     return min(d, max(2, math.ceil(share * d - 1e-9)))
-
-# %% ../nbs/practice/adapters.ipynb #a741aac6
-def make_learner(learner: str | Callable[..., Learner], d: int, budget: int, seed: Any) -> Learner:
-    """A new learner, from what the user said.
-
-    Parameters
-    ----------
-    learner : str or callable
-        "auto"; or a key of `LEARNERS` whose class needs d and budget only; or a callable that is given d, budget and `seed=`.
-    d : int
-        Number of features.
-    budget : int
-        Features bought a round.
-    seed : int, SeedSequence, Generator or None
-        For its draws.
-
-    Returns
-    -------
-    Learner
-        With d features and at most this budget.
-
-    Raises
-    ------
-    ValueError
-        If there is no such learner, or the callable makes something else.
-    """
-    if isinstance(learner, str):
-        paper = learner.split(".")[0]
-        if learner != "auto" and paper in papers(): importlib.import_module(module_of(paper))
-        if learner != "auto" and learner not in LEARNERS: fail("learner", learner, '"auto", a key of oslr.LEARNERS or a callable')
-        make = auto if learner == "auto" else LEARNERS[learner].cls
-    else: make = learner if callable(learner) else fail("learner", learner, '"auto", a key of oslr.LEARNERS or a callable')
-    try: made = make(d, budget, seed=seed)
-    except TypeError as e:
-        hint = "functools.partial adds further arguments to a class"
-        raise ValueError(f"learner = {learner!r}: it must be callable with d, budget and seed= alone ({e}; {hint}).") from e
-    if not isinstance(made, Learner): fail("learner", learner, "a callable that makes a learner", f"it made {made!r}")
-    if made.d != d: fail("d of the learner", made.d, f"{d}, the number of features")
-    check_int("budget of the learner", made.budget, 0, budget, "no more may be bought")
-    return made
 
 # %% ../nbs/practice/adapters.ipynb #aaaf5d0a
 class OSLRRegressor(RegressorMixin, BaseEstimator):

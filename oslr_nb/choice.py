@@ -4,14 +4,17 @@
 """The learner to start with: chosen by measured evidence, from the number of features and the budget alone."""
 from __future__ import annotations
 
+import importlib
+from collections.abc import Callable
 from typing import Any
 
 from . import own
 from .checks import check_choice, check_int, check_real, fail
-from .protocol import PROTOCOLS, Learner
+from .claims import module_of, papers
+from .protocol import LEARNERS, PROTOCOLS, Learner
 
 # %% auto #0
-__all__ = ['MEMORY', 'auto']
+__all__ = ['MEMORY', 'auto', 'make_learner']
 
 # %% ../nbs/practice/choice.ipynb #3b1e7d03
 MEMORY = 2**30  # bytes that `auto` spends on moments of pairs, at most
@@ -89,3 +92,47 @@ def auto(
     most = min(2000, d if rows is None else rows // 2)
     if not fits: fail("budget", budget, f"at most {most} for d = {d}", "the moments of pairs have to fit into memory")
     return own.PairwisePOSLR(d, budget, k, rows=rows, forget=forget, seed=seed)
+
+# %% ../nbs/practice/choice.ipynb #a741aac6
+def make_learner(learner: str | Callable[..., Learner], d: int, budget: int, seed: Any = None) -> Learner:
+    """A new learner, from what the user said.
+
+    Parameters
+    ----------
+    learner : str or callable
+        "auto"; or a key of `LEARNERS` whose class needs d and budget only; or a callable that is given d, budget and `seed=`.
+    d : int
+        Number of features.
+    budget : int
+        Features bought a round.
+    seed : int, SeedSequence, Generator or None
+        For its draws.
+
+    Returns
+    -------
+    Learner
+        With d features and at most this budget.
+
+    Raises
+    ------
+    ValueError
+        If there is no such learner, or the callable makes something else.
+
+    Notes
+    -----
+    Ours.
+    """
+    if isinstance(learner, str):
+        paper = learner.split(".")[0]
+        if learner != "auto" and paper in papers(): importlib.import_module(module_of(paper))
+        if learner != "auto" and learner not in LEARNERS: fail("learner", learner, '"auto", a key of oslr.LEARNERS or a callable')
+        make = auto if learner == "auto" else LEARNERS[learner].cls
+    else: make = learner if callable(learner) else fail("learner", learner, '"auto", a key of oslr.LEARNERS or a callable')
+    try: made = make(d, budget, seed=seed)
+    except TypeError as e:
+        hint = "functools.partial adds further arguments to a class"
+        raise ValueError(f"learner = {learner!r}: it must be callable with d, budget and seed= alone ({e}; {hint}).") from e
+    if not isinstance(made, Learner): fail("learner", learner, "a callable that makes a learner", f"it made {made!r}")
+    if made.d != d: fail("d of the learner", made.d, f"{d}, the number of features")
+    check_int("budget of the learner", made.budget, 0, budget, "no more may be bought")
+    return made

@@ -280,7 +280,7 @@ def recommend(
 def serve(
     features: Annotated[int, typer.Option(help="Features of an example.")],
     budget: Annotated[int, typer.Option(help="Features bought of an example.")],
-    learner: Annotated[str, typer.Option(help="oslr.auto, or a learner of `oslr list` that needs nothing else.")] = "oslr.auto",
+    learner: Annotated[str, typer.Option(help="auto, or a learner of `oslr list` that needs nothing else.")] = "auto",
     state: Annotated[Path | None, typer.Option(help="File for the state; if it exists, go on from there.", show_default=False)] = None,
     every: Annotated[int, typer.Option(help="Rounds between two checkpoints; 0 for none but on request.")] = 10_000,
     seed: Annotated[int | None, typer.Option(help="Seed of the draws of a new learner.", show_default=False)] = None,
@@ -294,7 +294,7 @@ def serve(
     budget : int
         Features bought of an example.
     learner : str
-        "oslr.auto", or a key of `LEARNERS` that needs nothing else.
+        "auto", or a key of `LEARNERS` that needs nothing else.
     state : Path or None
         File for the state; if it exists, the service goes on from there.
     every : int

@@ -6,26 +6,23 @@ from __future__ import annotations
 
 import contextlib
 import glob
-import inspect
 import json
 import os
 import signal
 import sys
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
 from .checks import LARGEST, check_indices, check_int, check_magnitude, fail
-from .choice import auto
-from .claims import module_of
-from .protocol import LEARNERS, Learner, ProtocolError, check_header, saved_form, set_state, split_query
+from .choice import make_learner
+from .protocol import Learner, ProtocolError, check_header, saved_form, set_state, split_query
 from .storage import check_path, read_file, write_file
 
 # %% auto #0
-__all__ = ['FORM', 'MOST_OPEN', 'LONGEST', 'OPS', 'read_request', 'OpenExample', 'Service', 'make_learner', 'serve']
+__all__ = ['FORM', 'MOST_OPEN', 'LONGEST', 'OPS', 'read_request', 'OpenExample', 'Service', 'serve']
 
 # %% ../nbs/practice/service.ipynb #e4bc388b
 FORM = 1  # version of the state files
@@ -410,43 +407,6 @@ def parts_of(query: Any, d: int) -> tuple[list[list[float]], list[int]]:
     rows, coordinates = split_query(query, d)
     return rows.tolist(), coordinates.tolist()
 
-# %% ../nbs/practice/service.ipynb #896a9f8d
-def make_learner(features: int, budget: int, learner: str = "oslr.auto", seed: int | None = None) -> Learner:
-    """The learner of a service, by its name.
-
-    Parameters
-    ----------
-    features : int
-        d.
-    budget : int
-        Features bought of an example.
-    learner : str, default "oslr.auto"
-        That, or a key of `LEARNERS` whose class needs nothing but d and the budget.
-    seed : int, optional
-        Source of the draws.
-
-    Returns
-    -------
-    Learner
-        New, of protocol OSLR.
-
-    Raises
-    ------
-    ValueError
-        If there is no such learner, it needs further arguments or plays another protocol, or a size is out of range.
-    """
-    if learner == "oslr.auto": return auto(features, budget, seed=seed)
-    with contextlib.suppress(ImportError, ValueError, KeyError): import_module(module_of(learner.split(".")[0]))
-    usable = [key for key, entry in LEARNERS.items() if entry.protocol == "OSLR" and needed(entry.cls) <= {"d", "budget"}]
-    if learner not in usable: fail("learner", learner, "oslr.auto or " + ", ".join(usable), "d and the budget are all they need")
-    return LEARNERS[learner].cls(features, budget, seed=seed)
-
-# %% ../nbs/practice/service.ipynb #9bc80dfc
-def needed(cls: type[Learner]) -> set[str]:
-    "Arguments of a learner that have no default."
-    given = inspect.signature(cls).parameters.values()
-    return {p.name for p in given if p.default is p.empty and p.kind is not p.VAR_KEYWORD}
-
 # %% ../nbs/practice/service.ipynb #82e0d50e
 class Pipes:
     "The loop between two file descriptors; `calm` says that no line is half done, so that a signal may act at once."
@@ -536,7 +496,7 @@ def tidy(path: Path) -> None:
 
 # %% ../nbs/practice/service.ipynb #476cec45
 def serve(
-    features: int, budget: int, learner: str = "oslr.auto", state: str | Path | None = None, every: int = 10_000, seed: int | None = None,
+    features: int, budget: int, learner: str = "auto", state: str | Path | None = None, every: int = 10_000, seed: int | None = None,
     source: int = 0, sink: int = 1,
 ) -> int:
     """Answer lines of JSON until they end: the command `oslr serve`.
@@ -547,7 +507,7 @@ def serve(
         d.
     budget : int
         Features bought of an example.
-    learner : str, default "oslr.auto"
+    learner : str, default "auto"
         That, or a key of `LEARNERS` that needs nothing but d and the budget.
     state : str or Path, optional
         File for the state. If it exists the service goes on from there; otherwise it is written at once.
@@ -576,7 +536,7 @@ def serve(
     -----
     One process for a state file. Signals are heard in the main thread alone.
     """
-    service, path = Service(make_learner(features, budget, learner, seed)), None if state is None else check_path(state)
+    service, path = Service(make_learner(learner, features, budget, seed)), None if state is None else check_path(state)
     check_int("every", every, 0)
     if path is not None: tidy(path)
     if path is not None and path.exists(): service.restore(path)

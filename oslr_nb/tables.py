@@ -20,9 +20,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from . import own
 from .checks import LARGEST, TOO_LARGE, check_choice, check_flag, check_int, check_real, fail
-from .choice import auto
+from .choice import make_learner
 from .claims import one_thread
 from .experiments import write_whole
 from .protocol import Learner, get_state, set_state, simulate
@@ -484,13 +483,6 @@ def draw_figure(r: dict[str, Any], path: Path) -> None:
     os.replace(part, path)
 
 # %% ../nbs/practice/tables.ipynb #3e7dfccb
-def make_learner(key: str, d: int, budget: int, seed: int) -> Learner:
-    "The learner by its name."
-    if key == "auto": return auto(d, budget, seed=seed)
-    check_int("budget", budget, 2, d, f"there are {d} features")
-    return getattr(own, key.removeprefix("own."))(d, budget, seed=seed)
-
-
 def open_folder(out: Path, resume: bool) -> Path:
     "Make the folder; its checkpoint is there only if the run is to be resumed."
     try: out.mkdir(parents=True, exist_ok=True)

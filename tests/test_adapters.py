@@ -25,7 +25,8 @@ from sklearn.utils.estimator_checks import check_estimator
 from test_learners import EVEN, KEYS, MEASURES, make
 
 import oslr_nb as oslr
-from oslr_nb.adapters import OSLRLearner, OSLRRegressor, budget_of, make_learner, weights_of
+from oslr_nb.adapters import OSLRLearner, OSLRRegressor, budget_of, weights_of
+from oslr_nb.choice import make_learner
 from oslr_nb.data import sparse_linear
 
 S = sparse_linear(12, 2, 600, seed=0)

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 import oslr_nb as oslr
 from oslr_nb import service as sv
+from oslr_nb.choice import make_learner
 from oslr_nb.cli import app
 from oslr_nb.storage import read_file
 
@@ -28,8 +29,8 @@ def ask(service, op, **fields):
     return json.loads(service.answer(json.dumps({"op": op, **fields}).encode()))
 
 
-def fresh(learner="oslr.auto", budget=BUDGET, seed=3):
-    return sv.Service(sv.make_learner(D, budget, learner, seed))
+def fresh(learner="auto", budget=BUDGET, seed=3):
+    return sv.Service(make_learner(learner, D, budget, seed))
 
 
 def play(service, rows, ids=None):
@@ -106,11 +107,11 @@ def same_state(a, b):
     assert one == other
 
 
-@pytest.mark.parametrize("learner", ["oslr.auto", "own.CoinBetting", "ito2017.UniformRDA", "ito2018.LinearProjection"])
+@pytest.mark.parametrize("learner", ["auto", "own.CoinBetting", "ito2017.UniformRDA", "ito2018.LinearProjection"])
 def test_one_after_the_other_is_play(learner):
     service = fresh(learner)
     scale = 1e-3  # some learners declare scales
-    lr = sv.make_learner(D, BUDGET, learner, 3)
+    lr = make_learner(learner, D, BUDGET, 3)
     out = []
     for t in range(150):
         asked = ask(service, "query", id=t)
@@ -365,9 +366,10 @@ def test_there_is_a_limit_of_open_examples(monkeypatch):
 
 @pytest.mark.parametrize(("args", "words"), [
     (["--budget", "11"], "budget = 11: it must be"),
-    (["--learner", "nobody"], "learner = 'nobody': it must be oslr.auto or"),
-    (["--learner", "kale2017.DantzigOSLR"], "d and the budget are all they need"), (["--every", "-1"], "every = -1: it must be"),
-    (["--learner", "own.PairwiseTrainingOnly"], "it must be oslr.auto or"), (["--state", "/dev/null/x"], "it must be"),
+    (["--learner", "nobody"], "learner = 'nobody': it must be \"auto\", a key"),
+    (["--learner", "kale2017.DantzigOSLR"], "it must be callable with d, budget and seed= alone"),
+    (["--every", "-1"], "every = -1: it must be"),
+    (["--learner", "own.PairwiseTrainingOnly"], "it must be one of protocol OSLR"), (["--state", "/dev/null/x"], "it must be"),
     (["--state", "/nowhere/at/all"], "it must be a file that can be written"), (["--seed", "-1"], "seed = -1"),
     (["--state", ""], "it must be"),
 ])
