@@ -3380,6 +3380,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                   'oslr_nb.protocol.check_rows': ('core/protocol.html#check_rows', 'oslr_nb/protocol.py'),
                                   'oslr_nb.protocol.check_sparse': ('core/protocol.html#check_sparse', 'oslr_nb/protocol.py'),
                                   'oslr_nb.protocol.check_stream': ('core/protocol.html#check_stream', 'oslr_nb/protocol.py'),
+                                  'oslr_nb.protocol.check_told': ('core/protocol.html#check_told', 'oslr_nb/protocol.py'),
                                   'oslr_nb.protocol.commit_to': ('core/protocol.html#commit_to', 'oslr_nb/protocol.py'),
                                   'oslr_nb.protocol.get_state': ('core/protocol.html#get_state', 'oslr_nb/protocol.py'),
                                   'oslr_nb.protocol.load': ('core/protocol.html#load', 'oslr_nb/protocol.py'),

@@ -851,7 +851,7 @@ class Run:
     predictions : array (T,)
         Prediction of each round; NaN where weights were not scored.
     n_observed : array of int64, shape (T,)
-        Numbers bought in each round.
+        Numbers bought in each round; read-only where it is always the same number.
     """
 
     X: np.ndarray
@@ -868,7 +868,9 @@ class Run:
     @property
     def losses(self) -> np.ndarray:
         "Squared losses (T,); NaN where there is no prediction or no label."
-        return (self.predictions - self.y[self.rows]) ** 2
+        out = self.y[self.rows]  # the only array that is made: there may be very many rounds
+        np.subtract(self.predictions, out, out=out)
+        return np.square(out, out=out)
 
     @property
     def scored(self) -> np.ndarray:
@@ -1544,6 +1546,19 @@ def check_rows(rows: Any, n: int) -> np.ndarray:
         fail("rows", given, f"a list of row numbers from 0 to {n - 1}")
     return np.ascontiguousarray(rows, np.int64)
 
+# %% ../nbs/core/00_protocol.ipynb #067b70af
+TOLD = 2**16  # labels that are looked at together
+
+
+def check_told(learner: Learner, y: np.ndarray, rows: np.ndarray) -> None:
+    "Refuse a label that is played and no number, or larger than the learner was told; a part at a time, since there may be very many."
+    limit, whole = learner.y_limit[1] * SLACK, len(rows) >= len(y)  # the shorter of the two is looked through
+    for start in range(0, min(len(rows), len(y)), TOLD):
+        part = slice(start, start + TOLD)
+        if np.abs(y[part] if whole else y[rows[part]]).max() <= limit: continue
+        for row in rows[~(np.abs(y[rows]) <= limit)][:1]: learner._label(f"y[{row}]", float(y[row]))
+        return  # what is wrong is not played
+
 # %% ../nbs/core/00_protocol.ipynb #067b70b0
 def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = None, score: bool = True) -> Run:
     """Play a learner over a stream with its compiled round; it keeps what it has learnt.
@@ -1580,8 +1595,11 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
     Notes
     -----
     Cost a round: that of the learner (`LEARNERS`), without Python's. A call first copies the learner's state, so that it
-    can be put back: for large d, play a thousand rows at a time rather than one. X is not copied, in whatever order its
-    numbers are kept.
+    can be put back: for large d, play a thousand rows at a time rather than one.
+
+    X is not copied if it holds float64 or float32, in whatever order: of a memory-mapped file only those pages are read that hold
+    bought numbers, and of its labels those of the rows that are played. X of another type is converted as a whole;
+    `simulate_blocks` does that one block at a time. What a call needs besides grows with the rounds alone: at most 24 bytes each.
     """
     from oslr_nb.compiled import flat  # numba, which takes half a second to import
 
@@ -1594,9 +1612,7 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
     with learner._alone:
         learner._turn(learner.calls[0])
         rows = check_rows(rows, len(X))
-        limit, told = learner.y_limit[1] * SLACK, y if len(rows) >= len(y) else y[rows]  # the shorter of the two, in one pass
-        if not np.abs(told).max(initial=0.0) <= limit:
-            for row in rows[~(np.abs(y[rows]) <= limit)][:1]: learner._label(f"y[{row}]", float(y[row]))
+        check_told(learner, y, rows)
         if rows.size == 0: return Run(X, y, rows, np.empty(0), np.empty(0, np.int64))
         before, rng, played = get_state(learner), learner.rng, rows
         if seed is not None: learner._draw_from(check_rng(seed))

@@ -962,7 +962,7 @@ class CoinBetting(Learner):
         arrays = (getattr(self, name) for name in self.arrays)
         done = coin_run(self.words, strided(X), y, rows, self.top, self.odds, *arrays, self._limit, out)
         if done < len(rows): self._refuse(X, rows[done], done + 1, self.S)
-        return out, np.full(len(rows), self.budget)
+        return out, np.broadcast_to(np.int64(self.budget), len(rows))
 
 # %% ../../nbs/own/02_parameter_free.ipynb #da2495bd
 @claim("own", "coin betting, compiled", id="PF11", tier="certificate", proof="alg-coin",

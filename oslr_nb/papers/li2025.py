@@ -1143,7 +1143,7 @@ class DSOSLRC(DantzigSampling):
             self.B[:] = self.S
             self.num[ROUNDS] += played
             done = stop
-        return out, np.full(len(rows), self.budget)
+        return out, np.broadcast_to(np.int64(self.budget), len(rows))
 
     def _check_state(self) -> None:
         super()._check_state()

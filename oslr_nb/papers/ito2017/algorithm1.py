@@ -1083,7 +1083,7 @@ class RDA(Learner):
             *(getattr(self, name) for name in self.arrays), self._limit, out,
         )
         if done < len(rows): self._refuse(X, rows[done], done + 1, self.S)
-        return out, np.full(len(rows), self.budget)
+        return out, np.broadcast_to(np.int64(self.budget), len(rows))
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #0ea2b816
 @register("ito2017", budget="budget >= k + 2", assumptions="independent draws, linear model, linearly independent features",

@@ -959,7 +959,7 @@ class SquaresRDA(Learner):
             self.adapts, *state, self._limit, out,
         )
         if done < len(rows): self._refuse(X, rows[done], done + 1, self.S)
-        return out, np.full(len(rows), self.budget)
+        return out, np.broadcast_to(np.int64(self.budget), len(rows))
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #a0a27822
 @register("ito2017", budget="budget >= max(k, 2)", assumptions="independent draws, linear model, linearly independent features",

@@ -775,7 +775,7 @@ class BlockBandit(Learner):
         out, table = np.empty(len(rows)), strided(X)
         done = block_run(self.words, table, y, rows, self.subsets, self.matrices, self.plan, self._state, self.scratch, self._limit, out)
         if done < len(rows): self._refuse_round(X, int(rows[done]), done + 1)
-        return out, np.full(len(rows), self.budget)
+        return out, np.broadcast_to(np.int64(self.budget), len(rows))
 
     def _refuse_round(self, X: np.ndarray, row: int, t: int) -> None:
         "Say what is wrong with what was observed in round t."

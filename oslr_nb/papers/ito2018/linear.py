@@ -836,7 +836,7 @@ class LinearProjection(Learner):
         args = (self.rate, self.radius, self.adaptive, self._limit, self._reach, out)
         done = projection_run(self.words, strided(X), y, rows, self._state, *args)
         if done < len(rows): self._refuse(X, int(rows[done]), done + 1, self.S)
-        return out, np.full(len(rows), self.budget)
+        return out, np.broadcast_to(np.int64(self.budget), len(rows))
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #e71b5268
 def oblique_stream(
