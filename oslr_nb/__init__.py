@@ -22,6 +22,7 @@ import numpy as np
 if TYPE_CHECKING:
     from oslr_nb.adapters import OSLRLearner, OSLRRegressor
     from oslr_nb.advice import recommend
+    from oslr_nb.blocks import TableBlocks, simulate_blocks
     from oslr_nb.choice import auto
     from oslr_nb.claims import verify
     from oslr_nb.papers import ito2017
@@ -35,6 +36,7 @@ HOME = {  # names that `oslr_nb` gives directly, by the module that they come fr
     "choice": ("auto",),
     "advice": ("recommend",),
     "adapters": ("OSLRRegressor", "OSLRLearner"),
+    "blocks": ("simulate_blocks", "TableBlocks"),
 }  # fmt: skip
 
 # %% ../nbs/core/08_package.ipynb #2df0543c

@@ -22,8 +22,8 @@ import numpy as np
 
 # %% auto #0
 __all__ = ['SMALLEST', 'LARGEST', 'TOO_LARGE', 'fail', 'check_int', 'check_real', 'check_choice', 'check_flag', 'table_values',
-           'as_array', 'check_array', 'check_indices', 'check_magnitude', 'check_scales', 'check_step', 'check_label',
-           'check_exact', 'check_rng', 'source_digest', 'kernel']
+           'is_table', 'as_array', 'check_array', 'check_indices', 'check_magnitude', 'check_scales', 'check_step',
+           'check_label', 'check_exact', 'check_rng', 'source_digest', 'kernel']
 
 # %% ../nbs/core/07_checks.ipynb #0448b6a3
 def fail(name: str, value: Any, allowed: str, why: str = "") -> NoReturn:
@@ -205,6 +205,22 @@ def table_values(name: str, table: Any) -> np.ndarray:
     return np.column_stack([numbers(column, f"column {column.name!r} of {name}") for column in columns])
 
 # %% ../nbs/core/07_checks.ipynb #f411565a
+def is_table(value: Any) -> bool:
+    """Whether a value is a table or a column of a library of tables.
+
+    Parameters
+    ----------
+    value : object
+        What was given.
+
+    Returns
+    -------
+    bool
+        True for whatever pandas, polars, pyarrow or narwhals made.
+    """
+    return hasattr(value, "__narwhals_dataframe__") or type(value).__module__.split(".")[0] in ("pandas", "polars", "pyarrow")
+
+
 def as_array(value: Any, name: str = "value") -> np.ndarray:
     """Turn a value into an array; a ragged one becomes a single object.
 
@@ -227,8 +243,7 @@ def as_array(value: Any, name: str = "value") -> np.ndarray:
     """
     if isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "iufb": return value.astype(float).filled(np.nan)
     if hasattr(value, "toarray"): fail(name, f"a sparse matrix {value.shape}", "a dense array", "toarray() makes one")
-    if hasattr(value, "__narwhals_dataframe__") or type(value).__module__.split(".")[0] in ("pandas", "polars", "pyarrow"):
-        return table_values(name, value)
+    if is_table(value): return table_values(name, value)
     try: return np.asarray(value)
     except ValueError: return np.array(None, dtype=object)
 

@@ -868,7 +868,7 @@ class Run:
     @property
     def losses(self) -> np.ndarray:
         "Squared losses (T,); NaN where there is no prediction or no label."
-        out = self.y[self.rows]  # the only array that is made: there may be very many rounds
+        out = np.asarray(self.y[self.rows], np.float64)  # the only array that is made: there may be very many rounds
         np.subtract(self.predictions, out, out=out)
         return np.square(out, out=out)
 

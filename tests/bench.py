@@ -1,4 +1,4 @@
-"""Measure speed (`make bench`, some six minutes): each table of the page on speed is one function. Writes _results/speed.json.
+"""Measure speed (`make bench`, some eight minutes): each table of the page on speed is one function. Writes _results/speed.json.
 
 `make store` keeps it in nbs/results/, where the page shows it. What the words mean stands there too.
 
@@ -516,6 +516,67 @@ def thresholding():
     return table
 
 
+LONG = """
+import json, os, resource, sys, threading, time
+import numpy as np
+import oslr_nb as oslr
+
+def own():
+    with open("/proc/self/status") as f: return next(int(line.split()[1]) for line in f if line.startswith("RssAnon")) / 1000
+
+folder, key, way, T = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
+X, y = (np.load(os.path.join(folder, name), mmap_mode="r") for name in ("X.npy", "y.npy"))
+lr, rng = oslr.LEARNERS[key].cls(X.shape[1], 10, seed=1), np.random.default_rng(2)
+oslr.simulate(lr, X, y, rows=[0] * 9)  # compiled before the clock starts
+samples, over = [own()], threading.Event()
+
+def watch():
+    while not over.wait(0.01): samples.append(own())
+
+thread = threading.Thread(target=watch)
+thread.start()
+start = time.process_time()
+if way == "one call": oslr.simulate(lr, X, y, rows=rng.integers(len(X), size=T))
+else:
+    turns = ((X, y, rng.integers(len(X), size=min(2**17, T - done))) for done in range(0, T, 2**17))
+    assert oslr.simulate_blocks(lr, turns, keep=way == "blocks, all kept").rounds == T
+seconds = time.process_time() - start
+over.set()
+thread.join()
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1.024e-3
+finite = all(bool(np.isfinite(getattr(lr, name)).all()) for name in lr.arrays)
+print(json.dumps({"seconds": seconds, "peak_mb": peak, "own_mb": max(samples), "finite": finite}))
+"""
+
+
+def long_runs(T=10**7, seconds=60.0, megabytes=500.0):
+    "Processor time and memory of runs at d = 10^5 from a memory-mapped file of 256 rows, played in random order; a process for each."
+    table, d, n = [], 100_000, 256
+    if not sys.platform.startswith("linux"): return table  # memory is read from /proc
+    plan = [("ito2017.UniformRDA", way, rounds) for way in ("one call", "blocks, all kept", "blocks, sums") for rounds in (T // 10, T)]
+    plan += [(key, way, T) for key in ("ito2017.RDA2", "own.CoinBetting") for way in ("one call", "blocks, sums")]
+    with tempfile.TemporaryDirectory() as folder:
+        X = np.lib.format.open_memmap(Path(folder, "X.npy"), mode="w+", dtype=np.float32, shape=(n, d))
+        rng = np.random.default_rng(0)
+        for i in range(n):
+            x = rng.standard_normal(d, dtype=np.float32)
+            X[i] = x / (np.linalg.norm(x) * np.float32(1.0001))  # rounding must not lift it above 1
+        y = X[:, :20].sum(axis=1, dtype=np.float64)
+        np.save(Path(folder, "y.npy"), y / np.abs(y).max())
+        X.flush()
+        del X
+        for key, way, rounds in plan:
+            command = [sys.executable, "-c", LONG, folder, key, way, str(rounds)]
+            done = subprocess.run(command, env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+            row = {"learner": key, "d": d, "budget": 10, "way": way, "rounds": rounds, **json.loads(done.stdout)}
+            table.append(row | {"goal": seconds, "memory_goal": megabytes})
+            print(f"{key}, d = {d:,}, {rounds:,} rounds, {way}: {row['seconds']:.1f} s{aim(row['seconds'], seconds, ' s')}, ", end="")
+            print(f"peak {row['peak_mb']:.0f} MB{aim(row['peak_mb'], megabytes, ' MB')}, own {row['own_mb']:.0f} MB, ", end="")
+            print("finite" if row["finite"] else "NOT FINITE", flush=True)
+    return table
+
+
 def machine():
     "Where it was measured."
     found = {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count(), "python": platform.python_version()}
@@ -527,7 +588,7 @@ def main():
     result |= {"adaptive": adaptive_steps(), "moments": moments(), "by_hand": by_hand(), "few_rows": few_rows()}
     result["peers"], result["peer_versions"] = peers()
     result |= {"papers": papers(), "aer": aer(), "dantzig": dantzig_paths(), "kale": kale()}
-    result |= {"projection": projection(), "dictionary": dictionary(), "thresholding": thresholding()}
+    result |= {"projection": projection(), "dictionary": dictionary(), "thresholding": thresholding(), "long": long_runs()}
     result["cold"], result["import_seconds"] = cold_starts()
     path = Path(__file__).parents[1] / "_results" / "speed.json"
     path.parent.mkdir(exist_ok=True)

@@ -1,0 +1,287 @@
+"""Streams in blocks: the numbers of one run wherever it is cut, constant memory, and what is wrong said in one sentence."""
+
+import itertools
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from test_learners import KEYS, make, state
+
+import oslr_nb as oslr
+from oslr_nb.blocks import BlockRefused, TableBlocks, simulate_blocks
+from oslr_nb.data import sparse_linear
+
+
+@pytest.fixture(scope="module")
+def stream():
+    return sparse_linear(12, 2, 300, seed=3)
+
+
+def cut(X, y, places):
+    "The rows in blocks that end at these places."
+    for a, b in itertools.pairwise([0, *sorted(places), len(X)]): yield X[a:b], y[a:b]
+
+
+def new(): return oslr.own.CoinBetting(12, 4, seed=5)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_any_cut_gives_the_numbers_of_one_run(key, stream):
+    X, y, rng = stream.X, stream.y, np.random.default_rng(len(key))
+    one = oslr.simulate(whole := make(key, seed=1), X, y, seed=7)
+    for places in ([1, 2, 40, 40], rng.integers(0, 300, 9), [128]):
+        run = simulate_blocks(lr := make(key, seed=2), cut(X, y, places), seed=7)
+        assert (run.predictions == one.predictions).all() and (run.losses == one.losses).all() and (run.n_observed == one.n_observed).all()
+        assert state(lr)[1] == state(whole)[1] and (lr.coef_ == whole.coef_).all()
+        assert (run.rounds, run.scored, run.blocks) == (300, 300, len(places) + 1) and run.bought == one.n_observed.sum()
+    assert run.loss == pytest.approx(one.losses.sum(), rel=1e-12)
+    if whole.protocol != "training-only": return
+    blind = simulate_blocks(lr := make(key, seed=2), cut(X, y, places), seed=7, score=False)
+    assert np.isnan(blind.predictions).all() and blind.scored == 0 and "nothing scored" in repr(blind) and (lr.coef_ == whole.coef_).all()
+
+
+def test_sums_do_not_depend_on_the_cut(stream):
+    runs = [simulate_blocks(new(), cut(stream.X, stream.y, places), keep=False) for places in ([], [1], range(1, 300, 7))]
+    assert len({(r.loss, r.rounds, r.scored, r.bought) for r in runs}) == 1 and all(r.predictions.size == 0 for r in runs)
+
+
+def test_blocks_with_an_order_of_play(stream):
+    rows = np.random.default_rng(0).integers(300, size=1000)
+    one = oslr.simulate(whole := new(), stream.X, stream.y, rows=rows)
+    run = simulate_blocks(lr := new(), ([stream.X, stream.y, part] for part in (rows[:10], [], rows[10:])))
+    assert (run.losses == one.losses).all() and state(lr)[1] == state(whole)[1]
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+def test_frames(kind, stream):
+    one = oslr.simulate(new(), stream.X, stream.y)
+    names = [f"x{i}" for i in range(12)]
+    frame = lambda part, order: kind({name: stream.X[part, names.index(name)] for name in order})
+    first, second = slice(0, 130), slice(130, 300)
+    pairs = [(frame(first, names), stream.y[first]), (frame(second, names[::-1]), stream.y[second])]
+    assert (simulate_blocks(new(), pairs).predictions == one.predictions).all()
+    tables = [kind({"sold": stream.y[part]} | {name: stream.X[part, i] for i, name in enumerate(names)}) for part in (first, second)]
+    assert (simulate_blocks(new(), tables, target="sold").predictions == one.predictions).all()
+    for bad, words in ((frame(second, names[1:]), "x0 is missing"), (kind({**{n: [0.0] for n in names}, "z": [1.0]}), "z is new")):
+        with pytest.raises(BlockRefused, match=rf"blocks\[1\]: columns of X = .*{words}.*; the 130 rounds before it are learnt\.$"):
+            simulate_blocks(new(), [pairs[0], (bad, stream.y[: len(bad)])])
+    with pytest.raises(BlockRefused, match="target = 'age'"): simulate_blocks(new(), tables, target="age")
+    with pytest.raises(ValueError, match=r"blocks = .*an iterable of blocks"): simulate_blocks(new(), tables[0], target="sold")
+
+
+def test_batches_of_pyarrow(stream):
+    table = pa.table({f"x{i}": stream.X[:, i] for i in range(12)} | {"sold": stream.y})
+    run = simulate_blocks(new(), table.to_batches(max_chunksize=77), target="sold")
+    assert (run.predictions == oslr.simulate(new(), stream.X, stream.y).predictions).all() and run.blocks == 4
+
+
+def good(stream): return stream.X[:50], stream.y[:50]
+
+
+def raises_midway(stream):
+    yield good(stream)
+    raise OSError("the disk\nis gone.")
+
+
+def hole(stream):
+    X = stream.X[50:90].copy()
+    X[33:] = np.nan
+    return X, stream.y[50:90]
+
+
+BROKEN = {
+    "raises": (raises_midway, r"blocks\[1\]: OSError while it was fetched or played \(the disk is gone\.?\)"),
+    "no pair": (lambda s: [good(s), s.X], r"blocks\[1\]: item = .*a pair \(X, y\)"),
+    "a number": (lambda s: [good(s), 5], r"blocks\[1\]: item = 5"),
+    "nothing": (lambda s: [good(s), None], r"blocks\[1\]: item = None"),
+    "too many": (lambda s: [good(s), (*good(s), [0], [1])], r"blocks\[1\]: item = "),
+    "other d": (lambda s: [good(s), (s.X[:9, :11], s.y[:9])], r"blocks\[1\]: learner\.d = 12: it must be 11"),
+    "empty, other d": (lambda s: [good(s), (s.X[:0, :11], s.y[:0])], r"blocks\[1\]: X = "),
+    "labels": (lambda s: [good(s), (s.X[:9], s.y[:8])], r"blocks\[1\]: shape of y = \(8,\)"),
+    "empty, labels": (lambda s: [good(s), (s.X[:0], s.y[:8])], r"blocks\[1\]: X = "),
+    "one row": (lambda s: [good(s), (s.X[0], s.y[0])], r"blocks\[1\]: X = "),
+    "text": (lambda s: [good(s), (s.X[:9].astype(str), s.y[:9])], r"blocks\[1\]: X = "),
+    "ragged": (lambda s: [good(s), ([[1.0], [1.0, 2.0]], [1, 2])], r"blocks\[1\]: X = "),
+    "label not a number": (lambda s: [good(s), (s.X[:9], np.r_[s.y[:8], np.nan])], r"blocks\[1\]: y\[8\] = nan"),
+    "rows": (lambda s: [good(s), (*good(s), [0, 50])], r"blocks\[1\]: rows = \[0, 50\]"),
+    "bought, not a number": (lambda s: [good(s), hole(s)], r"blocks\[1\]: X\[33, \d+\] = nan: .*in round 34"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("key", ["own.CoinBetting", "ito2017.RDA2", "kale2017.DantzigPOSLR"])
+def test_a_refused_block(name, key, stream):
+    "One sentence; the learner is as it was before that block, with the generator; the results so far are there; it plays on."
+    blocks, words = BROKEN[name]
+    oslr.simulate(twin := make(key, seed=4), *good(stream))
+    with pytest.raises(BlockRefused, match=rf"^(?s:{words}.*; the 50 rounds before it are learnt\.)$") as caught:
+        simulate_blocks(lr := make(key, seed=4), blocks(stream))
+    e = caught.value
+    assert "\n" not in str(e) and state(lr) == state(twin) and (e.block, e.run.rounds, len(e.run.losses)) == (1, 50, 50)
+    again = pickle.loads(pickle.dumps(e))
+    assert str(again) == str(e) and again.block == 1 and (again.run.predictions == e.run.predictions).all()
+    rest = stream.X[50:], stream.y[50:]
+    assert (simulate_blocks(lr, [rest]).predictions == oslr.simulate(twin, *rest).predictions).all()
+
+
+def test_the_first_block_is_refused(stream):
+    before = state(lr := new())
+    with pytest.raises(BlockRefused, match=r"blocks\[0\]: .*; nothing has been learnt\.$") as caught:
+        simulate_blocks(lr, iter([(np.full((3, 12), np.nan), np.zeros(3))]), seed=9)
+    assert state(lr) == before and caught.value.run.rounds == 0
+
+
+def test_nothing_to_play(stream):
+    "Empty blocks are passed over, and the seed waits for the first round; what is used up already is a run of no rounds."
+    empty = stream.X[:0], stream.y[:0]
+    run = simulate_blocks(lr := new(), [empty, good(stream), empty], seed=3)
+    assert (run.rounds, run.blocks) == (50, 3)
+    assert (run.predictions == oslr.simulate(new(), *good(stream), seed=3).predictions).all()
+    used = cut(stream.X, stream.y, [100])
+    assert simulate_blocks(lr, used).rounds == 300
+    before = state(lr)
+    for nothing in (used, [], [empty]): assert simulate_blocks(lr, nothing, seed=1).rounds == 0 and state(lr) == before
+
+
+@pytest.mark.parametrize(("blocks", "more", "words"), [
+    (7, {}, "blocks = 7"), (np.zeros((4, 12)), {}, "an iterable of blocks"), (None, {}, "blocks = None"), ([], {"keep": 1}, "keep = 1"),
+    ([], {"seed": -1}, "seed = -1"), ("no such file.csv", {"target": "y"}, "no such file.csv"),
+])
+def test_arguments(blocks, more, words):
+    with pytest.raises(ValueError, match=words): simulate_blocks(new(), blocks, **more)
+
+
+def test_the_order_of_calls(stream):
+    with pytest.raises(ValueError, match="learner = 3"): simulate_blocks(3, [])
+    lr = new()
+    lr.query()
+    before = state(lr)
+    with pytest.raises(oslr.ProtocolError, match="query is out of order"): simulate_blocks(lr, [good(stream)])
+    assert state(lr) == before
+
+
+@pytest.fixture
+def file(stream, tmp_path):
+    table = pa.table({f"x{i}": stream.X[:, i] for i in range(12)} | {"sold": stream.y})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=64)
+    return tmp_path / "a.parquet"
+
+
+def test_tables_on_disk(file, stream):
+    one = oslr.simulate(new(), stream.X, stream.y)
+    for blocks, more in ((file, {"target": "sold"}), (str(file), {"target": "sold"}), (TableBlocks(file, "sold", size=7), {})):
+        assert (simulate_blocks(new(), blocks, **more).predictions == one.predictions).all()
+    table = TableBlocks(file, "sold", size=100, skip=250)
+    assert table.rows == 300 and table.names == tuple(f"x{i}" for i in range(12))
+    for _ in range(2): assert [len(y) for _, y in table] == [50]
+    pd.read_parquet(file).assign(city="Rome").to_csv(file.with_suffix(".csv"), index=False)
+    with pytest.raises(ValueError, match="column 'city' = 'Rome'"): simulate_blocks(new(), file.with_suffix(".csv"), target="sold")
+    blocks = TableBlocks(file.with_suffix(".csv"), "sold", ignore=("city",))
+    assert (simulate_blocks(new(), blocks).predictions == one.predictions).all()
+
+
+@pytest.mark.parametrize(("change", "words"), [
+    (lambda t: t.drop(columns="x3"), "learner.d = 12: it must be 11"), (lambda t: t.assign(z=1.0), "learner.d = 12: it must be 13"),
+    (lambda t: t.rename(columns={"sold": "price"}), "target = 'sold'"), (lambda t: t.assign(sold="high"), "column 'sold' = 'high'"),
+    (lambda t: t.iloc[:0], "at least one row"), (lambda t: t.assign(sold=t.sold.where(t.index != 7)), "column 'sold', row 8"),
+])
+def test_other_columns_on_disk(file, change, words):
+    change(pd.read_parquet(file)).to_parquet(file, index=False)
+    before = state(lr := new())
+    with pytest.raises(ValueError, match=words): simulate_blocks(lr, file, target="sold")
+    assert state(lr) == before
+
+
+def test_missing_values_on_disk_may_not_be_bought(file):
+    table = pd.read_parquet(file)
+    table.loc[200:, "x0"] = np.nan
+    table.to_parquet(file, index=False)
+    with pytest.raises(BlockRefused, match=r"blocks\[\d\]: X\[\d+, 0\] = nan") as caught:
+        simulate_blocks(new(), TableBlocks(file, "sold", size=50))
+    assert caught.value.run.rounds >= 200 and caught.value.run.rounds % 50 == 0
+
+
+def test_a_table_that_changes(file):
+    blocks = TableBlocks(file, "sold")
+    pd.read_parquet(file).iloc[:200].to_parquet(file, index=False)
+    with pytest.raises(BlockRefused, match=r"a table of 300 rows.*200 were read"): simulate_blocks(new(), blocks)
+
+
+@pytest.mark.parametrize(("more", "words"), [
+    ({"size": 0}, "size = 0"), ({"skip": 301}, "skip = 301"), ({"encode": 2}, "encode = 2"), ({"ignore": ("q",)}, "ignore = 'q'"),
+])
+def test_arguments_of_tables(file, more, words):
+    with pytest.raises(ValueError, match=words): TableBlocks(file, "sold", **more)
+
+
+LAYOUTS = {"C": lambda X: X, "Fortran": np.asfortranarray, "single": lambda X: X.astype(np.float32)}
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_memory_mapped_files(key, stream, tmp_path):
+    "The same numbers from a file that may only be read, in any order of its numbers, and its memory is that of the file."
+    np.save(tmp_path / "y.npy", stream.y)
+    y = np.load(tmp_path / "y.npy", mmap_mode="r")
+    for name, layout in LAYOUTS.items():
+        np.save(tmp_path / "X.npy", layout(stream.X))
+        X = np.load(tmp_path / "X.npy", mmap_mode="r")
+        run = oslr.simulate(make(key, seed=1), X, y)
+        assert not X.flags.writeable and np.shares_memory(run.X, X) and np.shares_memory(run.y, y), name
+        assert (run.predictions == oslr.simulate(make(key, seed=1), layout(stream.X), stream.y).predictions).all()
+
+
+MEASURE = """
+import sys, threading
+import numpy as np
+import oslr_nb as oslr
+
+def own():
+    with open("/proc/self/status") as f: return next(int(line.split()[1]) for line in f if line.startswith("RssAnon")) // 1024
+
+folder, way, rounds = sys.argv[1], sys.argv[2], int(sys.argv[3])
+X = np.lib.format.open_memmap(folder + "/X.npy", mode="r")
+y = np.load(folder + "/y.npy", mmap_mode="r")
+lr, rng = oslr.ito2017.UniformRDA(X.shape[1], 4, seed=1), np.random.default_rng(0)
+turns = lambda n: ((X, y, rng.integers(len(X), size=2**14)) for _ in range(n))
+oslr.simulate_blocks(lr, turns(1), keep=False)
+before, most, over = own(), 0, threading.Event()
+
+def watch():
+    global most
+    while not over.wait(0.005): most = max(most, own())
+
+thread = threading.Thread(target=watch)
+thread.start()
+if way == "blocks": run = oslr.simulate_blocks(lr, turns(rounds // 2**14), keep=False)
+else: run = oslr.simulate(lr, X, y, rows=rng.integers(len(X), size=rounds))
+over.set()
+thread.join()
+print(max(most, own()) - before, run.rounds if way == "blocks" else len(run.rows))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_memory(tmp_path):
+    "Own (anonymous) memory in MB: a mapped table of 400 MB is not copied; blocks take no more for 16 times as many rounds."
+    n, d = 500, 100_000
+    X = np.lib.format.open_memmap(tmp_path / "X.npy", mode="w+", dtype=np.float64, shape=(n, d))  # a sparse file: zeros
+    X[:, :4] = 0.1
+    del X
+    np.save(tmp_path / "y.npy", np.ones(n))
+
+    def measured(way, rounds):
+        done = subprocess.run([sys.executable, "-c", MEASURE, str(tmp_path), way, str(rounds)], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        more, played = map(int, done.stdout.split())
+        assert played == rounds
+        return more
+
+    blocks, many, one = measured("blocks", 2**17), measured("blocks", 2**21), measured("one", 2**21)
+    assert blocks < 60 and many < blocks + 40
+    assert one < 60 + 3 * 8 * 2**21 / 2**20  # rows, predictions, purchases: 48 MB
