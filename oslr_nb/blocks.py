@@ -43,7 +43,7 @@ class BlockRun:
     losses : array (T,)
         Squared losses, likewise.
     n_observed : array of int64, shape (T,)
-        Numbers bought in each round; of length 0 without `keep`.
+        Numbers bought in each round, read-only where it is always the same number; of length 0 without `keep`.
     """
 
     blocks: int
@@ -66,6 +66,7 @@ class Books:
     def __init__(self, keep: bool):
         self.keep, self.blocks, self.rounds, self.scored, self.loss, self.bought = keep, 0, 0, 0, 0.0, 0
         self.predictions, self.losses, self.n_observed = bytearray(), bytearray(), bytearray()
+        self.same: int | None = None  # bought in each round, as long as it is the same number: then it takes no memory
 
     def add(self, run: Run | None) -> None:
         "One more block, or an empty one."
@@ -74,15 +75,26 @@ class Books:
         losses = run.losses
         known = losses[~np.isnan(losses)]
         self.loss = float(np.add.accumulate(np.concatenate([[self.loss], known]))[-1])  # one after the other, wherever the stream is cut
+        if self.keep: self.keep_rounds(run, losses)
         self.rounds, self.scored, self.bought = self.rounds + len(losses), self.scored + len(known), self.bought + int(run.n_observed.sum())
-        if not self.keep: return
+
+    def keep_rounds(self, run: Run, losses: np.ndarray) -> None:
+        "Keep the numbers of each round."
         self.predictions += run.predictions.tobytes()
         self.losses += losses.tobytes()
-        self.n_observed += run.n_observed.tobytes()
+        if not len(losses): return
+        n = int(run.n_observed[0])
+        if self.rounds == 0: self.same = n
+        if self.same is not None and (self.same != n or (run.n_observed != n).any()):
+            self.n_observed += np.full(self.rounds, self.same).tobytes()
+            self.same = None
+        if self.same is None: self.n_observed += run.n_observed.tobytes()
 
     def run(self) -> BlockRun:
         "The result; nothing can be added afterwards."
-        arrays = np.frombuffer(self.predictions), np.frombuffer(self.losses), np.frombuffer(self.n_observed, np.int64)
+        if self.same is None: bought = np.frombuffer(self.n_observed, np.int64)
+        else: bought = np.broadcast_to(np.int64(self.same), self.rounds)
+        arrays = np.frombuffer(self.predictions), np.frombuffer(self.losses), bought
         return BlockRun(self.blocks, self.rounds, self.scored, self.loss, self.bought, *arrays)
 
 # %% ../nbs/practice/blocks.ipynb #ee0a7d46
@@ -197,7 +209,7 @@ def simulate_blocks(
     score : bool
         False (training-only): learn without scoring the weights.
     keep : bool
-        Whether the numbers of each round are kept, 24 bytes a round; if not, the result is sums alone.
+        Whether the numbers of each round are kept, at most 24 bytes a round; if not, the result is sums alone.
 
     Returns
     -------

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import itertools
 import math
+import mmap
 import os
 import re
 import sys
@@ -42,11 +43,11 @@ from .storage import read_file, write_file
 
 # %% auto #0
 __all__ = ['PROTOCOLS', 'CALLS', 'EXPECTED', 'SLACK', 'LEARNERS', 'FIELDS', 'ProtocolError', 'BudgetExceeded', 'split_query',
-           'check_bought', 'measure', 'weighted_sum', 'check_sparse', 'check_features', 'check_labels', 'check_stream',
-           'Environment', 'check_bought_values', 'refuse_bought', 'Learner', 'Run', 'ball_least_squares',
-           'SubsetLeastSquares', 'Comparator', 'best_sparse', 'check_learner', 'sell', 'commit_to', 'play', 'Entry',
-           'register', 'at_a_glance', 'get_state', 'set_state', 'saved_form', 'check_header', 'load', 'check_rows',
-           'simulate']
+           'check_bought', 'measure', 'weighted_sum', 'check_sparse', 'is_mapped', 'check_features', 'check_labels',
+           'check_stream', 'Environment', 'check_bought_values', 'refuse_bought', 'Learner', 'Run',
+           'ball_least_squares', 'SubsetLeastSquares', 'Comparator', 'best_sparse', 'check_learner', 'sell',
+           'commit_to', 'play', 'Entry', 'register', 'at_a_glance', 'get_state', 'set_state', 'saved_form',
+           'check_header', 'load', 'check_rows', 'simulate']
 
 # %% ../nbs/core/00_protocol.ipynb #83488982
 PROTOCOLS = ("OSLR", "POSLR", "training-only")  # the names of the protocols
@@ -206,18 +207,38 @@ def check_sparse(w: np.ndarray, intercept: float, k: int) -> int:
 # %% ../nbs/core/00_protocol.ipynb #1db3193b
 #| code-fold: true
 #| code-summary: "Exported source: check_features"
-def check_features(X: Any) -> np.ndarray:
+def is_mapped(X: np.ndarray) -> bool:
+    """Whether the numbers of an array are in a memory-mapped file.
+
+    Parameters
+    ----------
+    X : array
+        Or a view of one.
+
+    Returns
+    -------
+    bool
+        Whether they are.
+    """
+    memory: Any = X
+    while memory is not None and not isinstance(memory, (np.memmap, mmap.mmap)): memory = getattr(memory, "base", None)
+    return memory is not None
+
+
+def check_features(X: Any, mapped: bool = False) -> np.ndarray:
     """Check that the features of a stream are a table of numbers; they are not read.
 
     Parameters
     ----------
     X : array-like (n, d)
         As for `check_stream`.
+    mapped : bool
+        Whether a memory-mapped table of another type is left as it is.
 
     Returns
     -------
     array of float32 or float64, shape (n, d)
-        The features.
+        The features; of another type if they were left so.
 
     Raises
     ------
@@ -225,10 +246,9 @@ def check_features(X: Any) -> np.ndarray:
         If `X` is empty, sparse, not numeric or not two-dimensional.
     """
     X = as_array(X, "X")
-    if X.dtype == bool: X = X.astype(np.float64)
-    if X.dtype.kind not in "iuf" or X.ndim != 2 or 0 in X.shape:
+    if X.dtype.kind not in "iufb" or X.ndim != 2 or 0 in X.shape:
         fail("X", f"{X.dtype} array of shape {X.shape}", "numbers in a non-empty array of shape (n, d)")
-    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+    return X if X.dtype in (np.float32, np.float64) or (mapped and is_mapped(X)) else X.astype(np.float64)
 
 # %% ../nbs/core/00_protocol.ipynb #64af0e37
 #| code-fold: true
@@ -1559,6 +1579,29 @@ def check_told(learner: Learner, y: np.ndarray, rows: np.ndarray) -> None:
         for row in rows[~(np.abs(y[rows]) <= limit)][:1]: learner._label(f"y[{row}]", float(y[row]))
         return  # what is wrong is not played
 
+# %% ../nbs/core/00_protocol.ipynb #067b70ae
+CONVERTED = 2**20  # numbers of a memory-mapped table that are converted together
+
+
+def in_table(sentence: str, rows: np.ndarray, start: int) -> str:
+    "What is said of a row and a round of a part, said of the whole: the part began with this round."
+    sentence = re.sub(r"\bX\[(\d+)", lambda m: f"X[{rows[start + int(m[1])]}", sentence)
+    return re.sub(r"\bround (\d+)", lambda m: f"round {start + int(m[1])}", sentence)
+
+
+def play_parts(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool) -> list[tuple[np.ndarray, np.ndarray]]:
+    "Predictions and numbers bought, in one part; in many if X is of a type that compiled rounds cannot read."
+    from oslr_nb.compiled import flat  # numba, which takes half a second to import
+
+    more = [] if score else [False]
+    if X.dtype in (np.float32, np.float64): return [learner._simulate(X, flat(y), flat(rows), *more)]
+    parts, size = [], max(1, CONVERTED // X.shape[1])
+    for start in range(0, len(rows), size):
+        part = rows[start : start + size]
+        try: parts.append(learner._simulate(X[part].astype(np.float64), y[part], np.arange(len(part)), *more))
+        except ValueError as e: raise ValueError(in_table(str(e), rows, start)) from e
+    return parts
+
 # %% ../nbs/core/00_protocol.ipynb #067b70b0
 def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = None, score: bool = True) -> Run:
     """Play a learner over a stream with its compiled round; it keeps what it has learnt.
@@ -1598,13 +1641,11 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
     can be put back: for large d, play a thousand rows at a time rather than one.
 
     X is not copied if it holds float64 or float32, in whatever order: of a memory-mapped file only those pages are read that hold
-    bought numbers, and of its labels those of the rows that are played. X of another type is converted as a whole;
-    `simulate_blocks` does that one block at a time. What a call needs besides grows with the rounds alone: at most 24 bytes each.
+    bought numbers. X of another type is converted, in memory as a whole, from a memory-mapped file a few rows at a time, when they
+    are played. What a call needs besides grows with the rounds alone: at most 24 bytes each.
     """
-    from oslr_nb.compiled import flat  # numba, which takes half a second to import
-
     check_learner(learner)
-    X = check_features(X)
+    X = check_features(X, mapped=True)
     y = check_labels(y, len(X))
     if learner.d != X.shape[1]: fail("learner.d", learner.d, f"{X.shape[1]}, the number of features of X")
     if not check_flag("score", score) and learner.protocol != "training-only":
@@ -1619,7 +1660,7 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
         try:
             parts = []
             if learner._refused is not None: parts, rows = [Learner._simulate(learner, X, y, rows[:1])], rows[1:]
-            parts.append(learner._simulate(X, flat(y), flat(rows), *([] if score else [False])))
+            parts += play_parts(learner, X, y, rows, score)
         except BaseException:
             learner._draw_from(rng)
             set_state(learner, *before)

@@ -35,7 +35,7 @@ def new(): return oslr.own.CoinBetting(12, 4, seed=5)
 def test_any_cut_gives_the_numbers_of_one_run(key, stream):
     X, y, rng = stream.X, stream.y, np.random.default_rng(len(key))
     one = oslr.simulate(whole := make(key, seed=1), X, y, seed=7)
-    for places in ([1, 2, 40, 40], rng.integers(0, 300, 9), [128]):
+    for places in ([1, 40, 40], rng.integers(0, 300, 9)):
         run = simulate_blocks(lr := make(key, seed=2), cut(X, y, places), seed=7)
         assert (run.predictions == one.predictions).all() and (run.losses == one.losses).all() and (run.n_observed == one.n_observed).all()
         assert state(lr)[1] == state(whole)[1] and (lr.coef_ == whole.coef_).all()
@@ -220,6 +220,26 @@ def test_arguments_of_tables(file, more, words):
     with pytest.raises(ValueError, match=words): TableBlocks(file, "sold", **more)
 
 
+def test_what_is_bought_may_change():
+    "From one number a round to others, at the seam of two blocks or within one."
+    class Growing(oslr.Learner):
+        arrays = ("played",)
+        coef_ = property(lambda self: np.zeros(self.d))
+
+        def __init__(self, places):
+            super().__init__(5, 5)
+            self.played, self.places = np.zeros(1), places
+
+        def _query(self): return np.arange(1 + int((self.played[0] >= np.array(self.places)).sum()))
+        def _predict(self, values): return 0.0
+        def _update(self, y): self.played[0] += 1
+
+    X, y = np.ones((30, 5)), np.ones(30)
+    for places in ([10], [20], [7, 12, 25], [100]):
+        run = simulate_blocks(Growing(places), cut(X, y, [0, 10, 20]))
+        assert run.n_observed.tolist() == oslr.simulate(Growing(places), X, y).n_observed.tolist() and run.bought == run.n_observed.sum()
+
+
 LAYOUTS = {"C": lambda X: X, "Fortran": np.asfortranarray, "single": lambda X: X.astype(np.float32)}
 
 
@@ -236,6 +256,40 @@ def test_memory_mapped_files(key, stream, tmp_path):
         assert (run.predictions == oslr.simulate(make(key, seed=1), layout(stream.X), stream.y).predictions).all()
 
 
+TYPES = [np.uint8, np.int8, bool, np.float16, ">f8", ">i4", np.int64]
+
+
+@pytest.mark.parametrize("key", ["own.CoinBetting", "own.PairwisePOSLR", "cesabianchi2010.AER", "ito2018.LinearProjection"])
+@pytest.mark.parametrize("kind", TYPES, ids=str)
+def test_memory_mapped_files_of_other_types(key, kind, stream, tmp_path, monkeypatch):
+    "Converted a few rows at a time, in the order of play, with the numbers of a table in memory."
+    monkeypatch.setattr("oslr_nb.protocol.CONVERTED", 12 * 50)
+    X, rows = (stream.X > 0 if kind is bool else np.abs(np.round(stream.X))).astype(kind), np.random.default_rng(1).integers(300, size=500)
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    run = oslr.simulate(lr := make(key, seed=1), mapped, stream.y, rows=rows)
+    one = oslr.simulate(twin := make(key, seed=1), X.astype(float), stream.y, rows=rows)
+    assert (run.predictions == one.predictions).all() and (run.n_observed == one.n_observed).all() and state(lr) == state(twin)
+    assert np.shares_memory(run.X, mapped) and (run.regret(np.ones(12)) == one.regret(np.ones(12))).all()
+    views = oslr.simulate(make(key, seed=1), np.asarray(mapped)[:, ::-1], stream.y), oslr.simulate(make(key, seed=1), X[:, ::-1], stream.y)
+    assert (views[0].predictions == views[1].predictions).all()
+
+
+@pytest.mark.parametrize("key", ["own.CoinBetting", "ito2017.RDA1", "kale2017.DantzigPOSLR", "hazan2012.AELR", "ito2018.LinearProjection"])
+def test_a_bad_value_in_a_file_of_another_type(key, stream, tmp_path, monkeypatch):
+    "Row, round and sentence are those of a table in memory, and nothing is learnt."
+    monkeypatch.setattr("oslr_nb.protocol.CONVERTED", 12 * 50)
+    X, rows = np.round(stream.X).astype(np.float16), np.random.default_rng(1).permutation(300)
+    X[rows[230:]] = np.nan
+    np.save(tmp_path / "X.npy", X)
+    before, said = state(lr := make(key, seed=1)), []
+    for table in (np.load(tmp_path / "X.npy", mmap_mode="r"), X):
+        with pytest.raises(ValueError, match=rf"X\[{rows[230]}.*in round 231") as caught: oslr.simulate(lr, table, stream.y, rows=rows)
+        said.append(str(caught.value))
+        assert state(lr) == before
+    assert said[0] == said[1]
+
+
 MEASURE = """
 import sys, threading
 import numpy as np
@@ -244,44 +298,35 @@ import oslr_nb as oslr
 def own():
     with open("/proc/self/status") as f: return next(int(line.split()[1]) for line in f if line.startswith("RssAnon")) // 1024
 
-folder, way, rounds = sys.argv[1], sys.argv[2], int(sys.argv[3])
-X = np.lib.format.open_memmap(folder + "/X.npy", mode="r")
-y = np.load(folder + "/y.npy", mmap_mode="r")
+def more(play):
+    start, most, over = own(), [0], threading.Event()
+    def watch():
+        while not over.wait(0.002): most.append(own())
+    thread = threading.Thread(target=watch)
+    thread.start()
+    play()
+    over.set()
+    thread.join()
+    return max(most) - start
+
+X, B, y = (np.load(f"{sys.argv[1]}/{name}.npy", mmap_mode="r") for name in "XBy")
 lr, rng = oslr.ito2017.UniformRDA(X.shape[1], 4, seed=1), np.random.default_rng(0)
 turns = lambda n: ((X, y, rng.integers(len(X), size=2**14)) for _ in range(n))
-oslr.simulate_blocks(lr, turns(1), keep=False)
-before, most, over = own(), 0, threading.Event()
-
-def watch():
-    global most
-    while not over.wait(0.005): most = max(most, own())
-
-thread = threading.Thread(target=watch)
-thread.start()
-if way == "blocks": run = oslr.simulate_blocks(lr, turns(rounds // 2**14), keep=False)
-else: run = oslr.simulate(lr, X, y, rows=rng.integers(len(X), size=rounds))
-over.set()
-thread.join()
-print(max(most, own()) - before, run.rounds if way == "blocks" else len(run.rows))
+blocks = lambda n: oslr.simulate_blocks(lr, turns(n), keep=False)
+one = lambda X, T: oslr.simulate(lr, X, y, rows=rng.integers(len(X), size=T))
+blocks(1)
+print(more(lambda: blocks(8)), more(lambda: blocks(128)), more(lambda: one(X, 2**21)), more(lambda: one(B, 2**12)))
 """
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_memory(tmp_path):
-    "Own (anonymous) memory in MB: a mapped table of 400 MB is not copied; blocks take no more for 16 times as many rounds."
-    n, d = 500, 100_000
-    X = np.lib.format.open_memmap(tmp_path / "X.npy", mode="w+", dtype=np.float64, shape=(n, d))  # a sparse file: zeros
-    X[:, :4] = 0.1
-    del X
-    np.save(tmp_path / "y.npy", np.ones(n))
-
-    def measured(way, rounds):
-        done = subprocess.run([sys.executable, "-c", MEASURE, str(tmp_path), way, str(rounds)], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        more, played = map(int, done.stdout.split())
-        assert played == rounds
-        return more
-
-    blocks, many, one = measured("blocks", 2**17), measured("blocks", 2**21), measured("one", 2**21)
-    assert blocks < 60 and many < blocks + 40
-    assert one < 60 + 3 * 8 * 2**21 / 2**20  # rows, predictions, purchases: 48 MB
+    "Own (anonymous) memory in MB: a mapped table of 400 MB is not copied, bytes are converted in parts; 16 times the blocks take no more."
+    for name, kind in (("X", np.float64), ("B", np.uint8)):  # sparse files of zeros; B would be 400 MB as 64-bit numbers
+        np.lib.format.open_memmap(tmp_path / f"{name}.npy", mode="w+", dtype=kind, shape=(500, 100_000))[:, :4] = 0.1
+    np.save(tmp_path / "y.npy", np.ones(500))
+    done = subprocess.run([sys.executable, "-c", MEASURE, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    few, many, one, converted = map(int, done.stdout.split())
+    assert few < 40 and many < few + 20 and converted < 100
+    assert one < 40 + 3 * 8 * 2**21 / 2**20  # rows, predictions, purchases: 48 MB
