@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .checks import as_array, check_flag, check_int, check_rng, fail, is_table
-from .protocol import Learner, ProtocolError, Run, check_learner, simulate
+from .protocol import Learner, ProtocolError, Run, check_learner, count_from, simulate
 from .storage import check_path
 
 # %% auto #0
@@ -170,11 +170,12 @@ def parts_of(block: Any, target: str | None, names: list[str]) -> tuple[Any, Any
 DONE = object()  # what comes after the last block
 
 
-def play_block(learner: Learner, block: tuple[Any, Any, Any], rng: np.random.Generator | None, score: bool) -> Run | None:
-    "Play a block; None if it has no rows."
+def play_block(learner: Learner, block: tuple[Any, Any, Any], done: int, rng: np.random.Generator | None, score: bool) -> Run | None:
+    "Play a block after so many rounds; None if it has no rows."
     X, y, rows = as_array(block[0], "X"), block[1], block[2]
     if X.shape == (0, learner.d) and rows is None and as_array(y, "y").shape == (0,): return None
-    return simulate(learner, X, y, seed=rng, rows=rows, score=score)
+    try: return simulate(learner, X, y, seed=rng, rows=rows, score=score)
+    except ValueError as e: raise ValueError(count_from(done, str(e))) from e
 
 
 def blocks_of(blocks: Any, target: str | None) -> tuple[Iterator[Any], str | None]:
@@ -250,7 +251,7 @@ def simulate_blocks(
             try:
                 block = next(stream, DONE)
                 if block is DONE: return books.run()
-                run = play_block(learner, parts_of(block, target, names), rng, score)
+                run = play_block(learner, parts_of(block, target, names), books.rounds, rng, score)
             except ProtocolError: raise
             except Exception as e: raise refusal(b, e, books) from e
             books.add(run)

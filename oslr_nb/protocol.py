@@ -1583,9 +1583,8 @@ def check_told(learner: Learner, y: np.ndarray, rows: np.ndarray) -> None:
 CONVERTED = 2**20  # numbers of a memory-mapped table that are converted together
 
 
-def in_table(sentence: str, rows: np.ndarray, start: int) -> str:
-    "What is said of a row and a round of a part, said of the whole: the part began with this round."
-    sentence = re.sub(r"\bX\[(\d+)", lambda m: f"X[{rows[start + int(m[1])]}", sentence)
+def count_from(start: int, sentence: str) -> str:
+    "What is said of a round of a part, said of a stream in which so many rounds came before."
     return re.sub(r"\bround (\d+)", lambda m: f"round {start + int(m[1])}", sentence)
 
 
@@ -1599,7 +1598,9 @@ def play_parts(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray,
     for start in range(0, len(rows), size):
         part = rows[start : start + size]
         try: parts.append(learner._simulate(X[part].astype(np.float64), y[part], np.arange(len(part)), *more))
-        except ValueError as e: raise ValueError(in_table(str(e), rows, start)) from e
+        except ValueError as e:  # it speaks of rows and rounds of the part
+            sentence = re.sub(r"\bX\[(\d+)", lambda m, part=part: f"X[{part[int(m[1])]}", str(e))
+            raise ValueError(count_from(start, sentence)) from e
     return parts
 
 # %% ../nbs/core/00_protocol.ipynb #067b70b0
