@@ -94,19 +94,23 @@ def auto(
     return own.PairwisePOSLR(d, budget, k, rows=rows, forget=forget, seed=seed)
 
 # %% ../nbs/practice/choice.ipynb #a741aac6
-def make_learner(learner: str | Callable[..., Learner], d: int, budget: int, seed: Any = None) -> Learner:
+def make_learner(
+    learner: str | Callable[..., Learner], d: int, budget: int, seed: Any = None, options: dict[str, Any] | None = None,
+) -> Learner:
     """A new learner, from what the user said.
 
     Parameters
     ----------
     learner : str or callable
-        "auto"; or a key of `LEARNERS` whose class needs d and budget only; or a callable that is given d, budget and `seed=`.
+        "auto"; or a key of `LEARNERS` whose class needs d, budget and the options only; or a callable that is given these and `seed=`.
     d : int
         Number of features.
     budget : int
         Features bought a round.
     seed : int, SeedSequence, Generator or None
         For its draws.
+    options : dict, optional
+        Further arguments by name.
 
     Returns
     -------
@@ -128,10 +132,11 @@ def make_learner(learner: str | Callable[..., Learner], d: int, budget: int, see
         if learner != "auto" and learner not in LEARNERS: fail("learner", learner, '"auto", a key of oslr.LEARNERS or a callable')
         make = auto if learner == "auto" else LEARNERS[learner].cls
     else: make = learner if callable(learner) else fail("learner", learner, '"auto", a key of oslr.LEARNERS or a callable')
-    try: made = make(d, budget, seed=seed)
+    try: made = make(d, budget, seed=seed, **(options or {}))
     except TypeError as e:
+        alone = ", ".join(["d", "budget", *(options or ())]) + " and seed= alone"
         hint = "functools.partial adds further arguments to a class"
-        raise ValueError(f"learner = {learner!r}: it must be callable with d, budget and seed= alone ({e}; {hint}).") from e
+        raise ValueError(f"learner = {learner!r}: it must be callable with {alone} ({e}; {hint}).") from e
     if not isinstance(made, Learner): fail("learner", learner, "a callable that makes a learner", f"it made {made!r}")
     if made.d != d: fail("d of the learner", made.d, f"{d}, the number of features")
     check_int("budget of the learner", made.budget, 0, budget, "no more may be bought")

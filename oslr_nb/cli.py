@@ -143,7 +143,9 @@ def run(
     data: Annotated[Path, typer.Argument(help="CSV in UTF-8 with a line of names, or Parquet.", show_default=False)],
     target: Annotated[str, typer.Option(help="Column to predict.", show_default=False)],
     budget: Annotated[int, typer.Option(help="Features bought of each row.", show_default=False)],
-    learner: Annotated[str, typer.Option(help="auto, own.PairwiseLeastSquares or own.CoinBetting.")] = "auto",
+    learner: Annotated[str, typer.Option(help="auto, or a learner of `oslr list`.")] = "auto",
+    option: Annotated[list[str] | None, typer.Option(help="NAME=VALUE for the learner; may be repeated.", show_default=False)] = None,
+    scale: Annotated[str, typer.Option(help="auto, none, or a table with the columns feature, centre and scale.")] = "auto",
     out: Annotated[Path, typer.Option(help="Folder for the results and the checkpoint.")] = Path("oslr_run"),
     seed: Annotated[int, typer.Option(help="Of the learner's draws.")] = 0,
     encode: Annotated[bool, typer.Option("--encode", help="Make one feature of each value of a column of text.")] = False,
@@ -165,7 +167,11 @@ def run(
     budget : int
         Features bought of each row, at least 2.
     learner : str
-        "auto", or a learner that knows no scale by its name.
+        "auto", or a learner of the registry by its name.
+    option : list of str or None
+        Further arguments of the learner, "NAME=VALUE" each.
+    scale : str
+        "auto", "none", or a table with the columns feature, centre and scale.
     out : Path
         Folder for the results and the checkpoint.
     seed : int
@@ -190,10 +196,11 @@ def run(
     typer.Exit
         2 for a wrong argument or file, 130 if interrupted.
     """
-    from oslr_nb.tables import run_table
+    from oslr_nb.tables import read_options, run_table
 
-    options = {"encode": encode, "impute": impute, "ignore": tuple(ignore or ()), "passes": passes, "costs": costs, "resume": resume}
-    try: run_table(data, target=target, budget=budget, learner=learner, out=out, seed=seed, every=every, progress=True, **options)
+    more = {"encode": encode, "impute": impute, "ignore": tuple(ignore or ()), "passes": passes, "costs": costs, "resume": resume}
+    more |= {"learner": learner, "scale": scale, "out": out, "seed": seed, "every": every, "progress": True}
+    try: run_table(data, target=target, budget=budget, options=read_options(option or ()), **more)
     except ValueError as error: stop(error)
     except OSError as error: stop(ValueError(f"out = {str(out)!r}: it must be a folder that can be written ({error})."))
     except KeyboardInterrupt:
@@ -240,19 +247,22 @@ def cite(key: Annotated[str, typer.Argument(help="Key of a source, for example i
 # %% ../nbs/practice/cli.ipynb #5d1f0a72
 @app.command(help="Check on a sample which assumptions hold, and what each learner's theorem then promises.")
 def recommend(
-    data: Annotated[Path, typer.Argument(help="Whole examples in the order of time: a file that ends in .csv or .parquet.")],
+    data: Annotated[Path, typer.Argument(help="Whole examples in the order of time: CSV or Parquet.")],
     target: Annotated[str, typer.Option(help="Column of the labels.")],
     budget: Annotated[int, typer.Option(help="Features bought in a round.")],
     k: Annotated[int | None, typer.Option(help="Weights of the comparators (default: half of the budget).", show_default=False)] = None,
     rounds: Annotated[int | None, typer.Option(help="Rounds that are planned.", show_default=False)] = None,
     protocol: Annotated[str, typer.Option(help="OSLR, POSLR or training-only.")] = "OSLR",
+    encode: Annotated[bool, typer.Option("--encode", help="Make one feature of each value of a column of text.")] = False,
+    impute: Annotated[bool, typer.Option("--impute", help="A missing value counts as the mean of the known ones.")] = False,
+    ignore: Annotated[list[str] | None, typer.Option(help="Column to leave out; may be repeated.", show_default=False)] = None,
 ) -> None:
     """The command `oslr recommend`: which assumptions hold on a sample, and what each learner's theorem then promises.
 
     Parameters
     ----------
     data : Path
-        A file that ends in .csv or .parquet: whole examples, in the order of time.
+        CSV in UTF-8 with a line of names, or Parquet: whole examples, in the order of time.
     target : str
         Name of the column of the labels.
     budget : int
@@ -263,6 +273,12 @@ def recommend(
         Rounds that are planned, at least 1.
     protocol : str
         "OSLR", "POSLR" or "training-only".
+    encode : bool
+        Make one feature of each value of a column of text.
+    impute : bool
+        A missing value counts as the mean of the known ones of its column.
+    ignore : list of str or None
+        Columns to leave out.
 
     Raises
     ------
@@ -272,7 +288,9 @@ def recommend(
     from oslr_nb.advice import read_table
     from oslr_nb.advice import recommend as run
 
-    try: typer.echo(str(run(*read_table(data, target), budget=budget, k=k, T=rounds, protocol=protocol)))
+    try:
+        table = read_table(data, target, encode=encode, impute=impute, ignore=tuple(ignore or ()))
+        typer.echo(str(run(*table, budget=budget, k=k, T=rounds, protocol=protocol)))
     except ValueError as error: stop(error)
 
 # %% ../nbs/practice/cli.ipynb #a951700d

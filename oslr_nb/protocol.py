@@ -45,8 +45,8 @@ __all__ = ['PROTOCOLS', 'CALLS', 'EXPECTED', 'SLACK', 'LEARNERS', 'FIELDS', 'Pro
            'check_bought', 'measure', 'weighted_sum', 'check_sparse', 'check_features', 'check_labels', 'check_stream',
            'Environment', 'check_bought_values', 'refuse_bought', 'Learner', 'Run', 'ball_least_squares',
            'SubsetLeastSquares', 'Comparator', 'best_sparse', 'check_learner', 'sell', 'commit_to', 'play', 'Entry',
-           'register', 'at_a_glance', 'get_state', 'set_state', 'saved_form', 'check_header', 'load', 'check_rows',
-           'simulate']
+           'register', 'at_a_glance', 'get_state', 'set_state', 'class_of', 'saved_form', 'check_header', 'load',
+           'check_rows', 'simulate']
 
 # %% ../nbs/core/00_protocol.ipynb #83488982
 PROTOCOLS = ("OSLR", "POSLR", "training-only")  # the names of the protocols
@@ -1419,8 +1419,31 @@ def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.nda
 
 # %% ../nbs/core/00_protocol.ipynb #f11e0002
 #| code-fold: true
-#| code-summary: "Exported source: FIELDS, saved_form"
+#| code-summary: "Exported source: FIELDS, class_of, saved_form"
 FIELDS = {"next", "cost", "rng", "refused", "learner", "params"}  # what the header of a saved learner holds
+
+
+def class_of(key: str) -> type[Learner]:
+    """The class of a saved learner.
+
+    Parameters
+    ----------
+    key : str
+        Its name in the registry, or "scaling.Scaled", which stands around one of the registry.
+
+    Returns
+    -------
+    type
+        A subclass of `Learner`.
+
+    Raises
+    ------
+    KeyError, ImportError
+        If there is none.
+    """
+    if key == "scaling.Scaled": return importlib.import_module("oslr_nb.scaling").Scaled
+    if key not in LEARNERS: importlib.import_module(module_of(key.split(".")[0]))
+    return LEARNERS[key].cls
 
 
 def saved_form(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -1443,8 +1466,8 @@ def saved_form(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]
     ValueError
         If the class is not in the registry.
     """
-    entry = LEARNERS.get(getattr(learner, "key", ""))
-    if entry is None or entry.cls is not type(learner):
+    key = getattr(learner, "key", "")
+    if (key not in LEARNERS and key != "scaling.Scaled") or class_of(key) is not type(learner):
         fail("learner", type(learner).__name__, "a class of the registry", "load has to find it by its name")
     header, arrays = get_state(learner)
     return header | {"learner": learner.key, "params": learner.params}, arrays
@@ -1500,10 +1523,10 @@ def load(path: str | Path) -> Learner:
     try:
         header, arrays = read_file(path)
         if set(header) != FIELDS: fail("fields of the header", sorted(header), str(sorted(FIELDS)))
-        if header["learner"] not in LEARNERS: importlib.import_module(module_of(header["learner"].split(".")[0]))
+        cls = class_of(header["learner"])
         long = max(a.size for a in arrays.values())
         if "d" in header["params"]: check_int("d", header["params"]["d"], 1, long, "no array of the file is so long")
-        learner = LEARNERS[header["learner"]].cls(**header["params"])
+        learner = cls(**header["params"])
         if set(arrays) != set(learner.arrays): fail("arrays", sorted(arrays), str(sorted(learner.arrays)))
         check_header(learner, header)
         set_state(learner, header, arrays)
