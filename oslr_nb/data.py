@@ -11,19 +11,20 @@ import os
 import warnings
 import zipfile
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
-from .checks import check_array, check_choice, check_int, check_rng, check_scales, fail
+from .checks import check_array, check_choice, check_flag, check_int, check_rng, check_scales, fail
 
 # %% auto #0
-__all__ = ['WEIGHTS', 'FEATURES', 'UCI', 'SOURCES', 'CT_ROWS', 'CT_HEADER', 'CT_LABELS', 'CT_HEAD', 'CT_GRIDS', 'CT_DECILES',
-           'CT_CONSTANT', 'BLOG_ROWS', 'BLOG_LABELS', 'BLOG_FEATURES', 'MNIST_PARTS', 'Stream', 'shuffled',
-           'sparse_linear', 'two_digits', 'digits_pair', 'data_folder', 'Source', 'ct_slice', 'ct_like',
-           'blog_feedback', 'mnist', 'mnist_pair']
+__all__ = ['WEIGHTS', 'FEATURES', 'PRICED', 'UCI', 'SOURCES', 'CT_ROWS', 'CT_HEADER', 'CT_LABELS', 'CT_HEAD', 'CT_GRIDS',
+           'CT_DECILES', 'CT_CONSTANT', 'BLOG_ROWS', 'BLOG_LABELS', 'BLOG_FEATURES', 'MNIST_PARTS', 'Stream',
+           'shuffled', 'sparse_linear', 'two_digits', 'digits_pair', 'PricedStream', 'priced', 'data_folder', 'Source',
+           'ct_slice', 'ct_like', 'blog_feedback', 'mnist', 'mnist_pair']
 
 # %% ../nbs/practice/data.ipynb #23597ac2
 @dataclass(frozen=True)
@@ -71,7 +72,8 @@ def shuffled(stream: Stream, seed: Any) -> Stream:
     """
     if not isinstance(stream, Stream): fail("stream", stream, "a Stream, for example sparse_linear(20, 3, 1000)")
     order = check_rng(seed).permutation(len(stream.y))
-    return Stream(stream.X[order], stream.y[order], stream.w)
+    rows = {name: getattr(stream, name)[order] for name in ("X", "y", "classes") if hasattr(stream, name)}
+    return replace(stream, **rows)
 
 # %% ../nbs/practice/data.ipynb #c07cb58f
 WEIGHTS = {  # laws of the nonzero weights of `sparse_linear`
@@ -191,6 +193,99 @@ def digits_pair(negative: int = 3, positive: int = 5) -> Stream:
 
     bunch = load_digits()
     return two_digits(bunch.data, bunch.target, negative, positive, 1 / 128)
+
+# %% ../nbs/practice/data.ipynb #50857117
+@dataclass(frozen=True, kw_only=True)
+class PricedStream(Stream):
+    """Examples whose features have prices.
+
+    Parameters
+    ----------
+    X : array (n, d)
+        Features, NaN where missing.
+    y : array (n,)
+        1 for the ill, 0 for the others.
+    w : None
+        There are no true weights.
+    names : tuple of str, length d
+        Names of the features.
+    costs : array (d,)
+        Price of each feature in Canadian dollars.
+    discounted : array (d,)
+        Price of it when another one of its group is bought as well; equal to `costs` without a group.
+    groups : tuple of tuples of str
+        Names of the features that share a fee.
+    classes : array of int, shape (n,)
+        Labels as published.
+    """
+
+    names: tuple[str, ...]
+    costs: np.ndarray
+    discounted: np.ndarray
+    groups: tuple[tuple[str, ...], ...]
+    classes: np.ndarray
+
+# %% ../nbs/practice/data.ipynb #6b65ea23
+PRICED = {  # of the sets with prices: (published classes of the ill, price of each feature, what groups share a fee, and the fee)
+    "heart": (
+        (1, 2, 3, 4),
+        {"age": 1.0, "sex": 1.0, "cp": 1.0, "trestbps": 1.0, "chol": 7.27, "fbs": 5.2, "restecg": 15.5, "thalach": 102.9,
+         "exang": 87.3, "oldpeak": 87.3, "slope": 87.3, "ca": 100.9, "thal": 102.9},
+        {("chol", "fbs"): 2.1, ("exang", "oldpeak", "slope"): 86.3, ("thalach", "thal"): 101.9},
+    ),
+    "hepatitis": (
+        (1,),
+        {"age": 1.0, "sex": 1.0, "steroid": 1.0, "antivirals": 1.0, "fatigue": 1.0, "malaise": 1.0, "anorexia": 1.0, "liver_big": 1.0,
+         "liver_firm": 1.0, "spleen_palpable": 1.0, "spiders": 1.0, "ascites": 1.0, "varices": 1.0, "bilirubin": 7.27,
+         "alk_phosphate": 7.27, "sgot": 7.27, "albumin": 7.27, "protime": 8.3, "histology": 1.0},
+        {("bilirubin", "alk_phosphate", "sgot", "albumin", "protime"): 2.1},
+    ),
+    "thyroid": (
+        (1, 2),
+        {"age": 1.0, "sex": 1.0, "on_thyroxine": 1.0, "query_on_thyroxine": 1.0, "on_antithyroid_medication": 1.0, "sick": 1.0,
+         "pregnant": 1.0, "thyroid_surgery": 1.0, "I131_treatment": 1.0, "query_hypothyroid": 1.0, "query_hyperthyroid": 1.0,
+         "lithium": 1.0, "goitre": 1.0, "tumor": 1.0, "hypopituitary": 1.0, "psych": 1.0, "TSH": 22.78, "T3": 11.41, "TT4": 14.51,
+         "T4U": 11.41, "FTI": 25.92},
+        {},
+    ),
+}  # fmt: skip
+
+
+def priced(name: str, impute: bool = False) -> PricedStream:
+    """One of three medical sets whose features have prices; it comes with the package.
+
+    Parameters
+    ----------
+    name : {"heart", "hepatitis", "thyroid"}
+        Which one.
+    impute : bool
+        Put the mean of a feature's known values, over all rows, where one is missing; otherwise NaN is there.
+
+    Returns
+    -------
+    PricedStream
+        X (303, 13), (155, 19) or (7200, 21) in the published order; y 1 for the ill, 0 for the others; prices in Canadian dollars.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown or `impute` is neither True nor False.
+
+    Notes
+    -----
+    Source: UCI Machine Learning Repository 45, 46 and 102 (CC BY 4.0); prices of Turney 1995.
+    """
+    check_choice("name", name, tuple(PRICED))
+    impute = check_flag("impute", impute)
+    ill, prices, fees = PRICED[name]
+    with np.load(files("oslr_nb") / "priced.npz", allow_pickle=False) as saved:
+        X, classes = saved[f"{name}_X"], saved[f"{name}_y"]
+    if impute: X = np.where(np.isnan(X), np.nanmean(X, axis=0), X)
+    shared = {feature: fee for group, fee in fees.items() for feature in group}
+    costs = np.array([*prices.values()])
+    discounted = np.round(costs - [shared.get(feature, 0.0) for feature in prices], 2)
+    y = np.isin(classes, ill).astype(float)
+    return PricedStream(X, y, names=tuple(prices), costs=costs, discounted=discounted, groups=tuple(fees), classes=classes)
 
 # %% ../nbs/practice/data.ipynb #d9a87bdd
 def data_folder() -> Path:
