@@ -23,8 +23,8 @@ from .checks import check_array, check_choice, check_flag, check_int, check_rng,
 # %% auto #0
 __all__ = ['WEIGHTS', 'FEATURES', 'PRICED', 'UCI', 'SOURCES', 'CT_ROWS', 'CT_HEADER', 'CT_LABELS', 'CT_HEAD', 'CT_GRIDS',
            'CT_DECILES', 'CT_CONSTANT', 'BLOG_ROWS', 'BLOG_LABELS', 'BLOG_FEATURES', 'MNIST_PARTS', 'Stream',
-           'shuffled', 'sparse_linear', 'two_digits', 'digits_pair', 'PricedStream', 'priced', 'data_folder', 'Source',
-           'ct_slice', 'ct_like', 'blog_feedback', 'mnist', 'mnist_pair']
+           'shuffled', 'sparse_linear', 'two_digits', 'digits_pair', 'PricedStream', 'priced', 'data_folder',
+           'use_data_folder', 'Source', 'data_file', 'ct_slice', 'ct_like', 'blog_feedback', 'mnist', 'mnist_pair']
 
 # %% ../nbs/practice/data.ipynb #23597ac2
 @dataclass(frozen=True)
@@ -294,7 +294,7 @@ def data_folder() -> Path:
     Returns
     -------
     Path
-        The environment variable OSLR_DATA where it is set, or the user's cache.
+        What `use_data_folder` was told, or the environment variable OSLR_DATA names, or the user's cache.
     """
     return Path(os.environ.get("OSLR_DATA") or _pooch().os_cache("oslr_nb")).expanduser()
 
@@ -306,6 +306,31 @@ def _pooch() -> Any:
         import pooch
 
     return pooch
+
+# %% ../nbs/practice/data.ipynb #7e5c2e85
+def use_data_folder(path: Any) -> Path:
+    """Let `data_folder` name this folder, in this process and in those that it starts from now on (option `--data-dir`).
+
+    Parameters
+    ----------
+    path : str or Path
+        A folder that exists.
+
+    Returns
+    -------
+    Path
+        The folder, absolute.
+
+    Raises
+    ------
+    ValueError
+        If it is no folder.
+    """
+    if not isinstance(path, (str, os.PathLike)): fail("data_dir", path, "the name of a folder")
+    place = Path(path).expanduser().absolute()
+    if not place.is_dir(): fail("data_dir", str(path), "a folder that exists")
+    os.environ["OSLR_DATA"] = str(place)
+    return place
 
 # %% ../nbs/practice/data.ipynb #07e18155
 @dataclass(frozen=True)
@@ -321,7 +346,7 @@ class Source:
     files : tuple of str
         File names to look for; the first is that of a download.
     sha256 : str or None
-        Digest of the archive, where it is stable.
+        Digest of the archive; None where it is not known or not stable: then digests of the content decide alone.
     """
 
     name: str
@@ -402,8 +427,30 @@ def _locate(source: Source, path: Any, download: bool) -> Path:
     raise FileNotFoundError(
         f"{source.name}: {place} is neither the data set's file nor a folder with one of "
         f"{', '.join(source.files)}. Get it from {source.url} and pass path=..., or put it into {data_folder()}, "
-        "or pass download=True and no path."
+        "or pass download=True and no path (of `oslr data`: --data-dir, --download)."
     )
+
+# %% ../nbs/practice/data.ipynb #1365f841
+def data_file(name: str) -> Path | None:
+    """The file of a data set in `data_folder`.
+
+    Parameters
+    ----------
+    name : {"ct_slice", "blog_feedback", "mnist"}
+        A key of `SOURCES`.
+
+    Returns
+    -------
+    Path or None
+        The file that its loader would read; None if there is none, so that it has to be fetched.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown.
+    """
+    check_choice("name", name, tuple(SOURCES))
+    return _in_folder(data_folder(), SOURCES[name])
 
 # %% ../nbs/practice/data.ipynb #0c6b3c78
 def _csv_members(file: Path) -> dict[str, bytes]:
