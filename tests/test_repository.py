@@ -23,6 +23,7 @@ FLOORS = [
     {"papers", "own"},
     {"experiments", "choice"},
     {"reproductions", "adapters", "advice", "service", "tables"},
+    {"catalogue"},
     {"cli"},
     {"__main__"},
 ]
