@@ -24,6 +24,7 @@ FLOORS = [
     {"experiments", "choice"},
     {"scaling"},
     {"reproductions", "adapters", "advice", "service", "tables"},
+    {"catalogue"},
     {"cli"},
     {"__main__"},
 ]
