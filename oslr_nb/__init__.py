@@ -8,7 +8,8 @@ __all__ = ['HOME', 'cite']
 __doc__ = """The literate, executable reference for online sparse linear regression (OSLR).
 
 `LEARNERS` lists all learners, `ito2017` and the other papers hold them; `Environment`, `play` and `simulate` run them,
-`best_sparse` is what they are judged by, `load` reads a saved one, `verify` checks the claims, `cite` gives BibTeX.
+`best_sparse` is what they are judged by, `load` reads a saved one, `stream` draws a
+stream by its name, `verify` checks the claims, `cite` gives BibTeX.
 """
 
 import importlib
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from oslr_nb.adapters import OSLRLearner, OSLRRegressor
     from oslr_nb.advice import recommend
     from oslr_nb.blocks import TableBlocks, simulate_blocks
+    from oslr_nb.catalogue import stream, streams
     from oslr_nb.choice import auto
     from oslr_nb.claims import verify
     from oslr_nb.papers import ito2017
@@ -37,6 +39,7 @@ HOME = {  # names that `oslr_nb` gives directly, by the module that they come fr
     "advice": ("recommend",),
     "adapters": ("OSLRRegressor", "OSLRLearner"),
     "blocks": ("simulate_blocks", "TableBlocks"),
+    "catalogue": ("stream", "streams"),
 }  # fmt: skip
 
 # %% ../nbs/core/08_package.ipynb #2df0543c

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,17 +14,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import own
-from .checks import check_flag, check_int, check_label, check_magnitude, check_real, fail
+from .checks import LARGEST, check_flag, check_int, check_label, check_magnitude, check_real, fail
 from .choice import make_learner
 from .own.moments import COUNT, REF, SUM, Y_REF, Y_SUM, N, fit_ridges
-from .protocol import Learner, simulate
+from .protocol import Learner, check_costs, simulate
 
 try:
     from river.base import Regressor as Model
 except ImportError: Model = object  # river is not needed: its models are known by their methods
 
 # %% auto #0
-__all__ = ['on_favourites', 'weights_of', 'budget_of', 'OSLRRegressor', 'OSLRLearner']
+__all__ = ['on_favourites', 'weights_of', 'budget_of', 'costs_of', 'OSLRRegressor', 'OSLRLearner']
 
 # %% ../nbs/practice/adapters.ipynb #f3d02725
 def on_favourites(learner: own.PairwiseLeastSquares) -> tuple[np.ndarray, float]:
@@ -46,8 +47,8 @@ def on_favourites(learner: own.PairwiseLeastSquares) -> tuple[np.ndarray, float]
     Ours.
     """
     S, w, weights = learner.favourites_, np.zeros(learner.d), np.zeros(learner.favourites_.size)
-    state, num, f = tuple(getattr(learner, name) for name in learner.arrays), learner.num, learner.single
-    fit_ridges(state, learner.room, S, S.size, learner.scales, learner.centre, learner.prior, 0.125, weights)
+    num, f = learner.num, learner.single
+    fit_ridges(learner._state, learner.room, S, S.size, learner.scales, learner.centre, learner.prior, 0.125, weights)
     w[S] = weights
     if not learner.centre or not num[COUNT]: return w, 0.0
     means = f[S, REF] + f[S, SUM] / np.where(f[S, N] > 0, f[S, N], 1)
@@ -65,7 +66,7 @@ def weights_of(learner: Learner) -> tuple[np.ndarray, float]:
     Returns
     -------
     w : array (d,)
-        Weights; at most `budget` of them are not 0, unless the learner's protocol is "training-only".
+        Weights; at most `budget` of them are not 0 (or those that are cost at most that), unless the protocol is "training-only".
     intercept : float
         Added to their score.
 
@@ -84,30 +85,67 @@ def weights_of(learner: Learner) -> tuple[np.ndarray, float]:
     return w, float(learner.intercept_)
 
 # %% ../nbs/practice/adapters.ipynb #77cdeb11
-def budget_of(budget: Any, d: int) -> int:
-    """How many features to buy a round.
+def budget_of(budget: Any, d: int, costs: np.ndarray | None = None) -> float:
+    """How many features to buy a round, or for how much money.
 
     Parameters
     ----------
     budget : int, float or None
-        A number; or a share, above 0 and at most 1, rounded up and 2 at least; or None for half of the features.
+        A number; or a share, above 0 and at most 1, rounded up and 2 at least; or None for half of the features. With prices: money,
+        or None for half of their sum.
     d : int
         Number of features.
+    costs : array (d,), optional
+        Their prices.
 
     Returns
     -------
-    int
-        From 1 to d.
+    int or float
+        From 1 to d; or money.
 
     Raises
     ------
     ValueError
         If it is none of these.
     """
+    if costs is not None:
+        return check_real("budget", float(costs.sum()) / 2 if budget is None else budget, 0.0, LARGEST, "it is money, as there are costs")
     if budget is None: budget = 0.5
     if not isinstance(budget, (float, np.floating)): return check_int("budget", budget, 1, d, f"of d = {d} features; a share is a float")
     share = check_real("budget", budget, 0.0, 1.0, "a float is a share of the features")
     return min(d, max(2, math.ceil(share * d - 1e-9)))
+
+
+def costs_of(costs: Any, d: int, names: Any = None) -> np.ndarray | None:
+    """The prices of all features, in their order.
+
+    Parameters
+    ----------
+    costs : array-like (d,), mapping or None
+        Prices in the order of the features; or by their names, with one for each.
+    d : int
+        Number of features.
+    names : sequence of length d, optional
+        Their names.
+
+    Returns
+    -------
+    array (d,) or None
+        The prices; None if there are none.
+
+    Raises
+    ------
+    ValueError
+        If a feature has no price, a price no feature, or one is no number of at least 0.
+    """
+    if costs is None: return None
+    if isinstance(costs, Mapping):
+        if names is None: fail("costs", costs, f"a list of d = {d} prices", "the features have no names")
+        for name in names:
+            if name not in costs: fail("costs", costs, "a mapping with all features", f"{name!r} has no price")
+        for name in costs.keys() - set(names): fail("costs", costs, "a mapping of the features", f"{name!r} is none of them")
+        costs = [check_real(f"costs[{name!r}]", costs[name]) for name in names]
+    return check_costs(costs, d)
 
 # %% ../nbs/practice/adapters.ipynb #aaaf5d0a
 class OSLRRegressor(RegressorMixin, BaseEstimator):
@@ -126,11 +164,14 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
         Whether `fit` takes the rows in random order; without it, and in `partial_fit`, they come as they stand.
     random_state : int, RandomState or None, default None
         Source of all draws; an integer gives the same model each time. None uses numpy's global state.
+    costs : array-like (d,), mapping or None, default None
+        Prices of the columns, in their order or by name. The budget is money then: what the features bought of a row may cost
+        together; None is half of what all cost. `learner` has to know prices.
 
     Attributes
     ----------
     coef_ : array (d,)
-        Weights of `predict`; at most `budget` are not 0, unless the learner's protocol is "training-only".
+        Weights of `predict`; at most `budget` are not 0 (with prices: they cost no more), unless the protocol is "training-only".
     intercept_ : float
         Added to their score.
     features_ : array of int64 (n,)
@@ -172,8 +213,10 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
 
     def __init__(
         self, budget: int | float | None = None, *, learner: Any = "auto", passes: int = 1, shuffle: bool = True, random_state: Any = None,
+        costs: Any = None,
     ):
         self.budget, self.learner, self.passes, self.shuffle, self.random_state = budget, learner, passes, shuffle, random_state
+        self.costs = costs
 
     def fit(self, X: Any, y: Any) -> OSLRRegressor:
         """Learn anew from all rows.
@@ -260,7 +303,8 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
         seed = self.random_state
         if not isinstance(seed, (int, np.integer)): seed = int(check_random_state(seed).randint(2**31 - 1))
         seed = check_int("random_state", seed, 0)
-        return make_learner(self.learner, d, budget_of(self.budget, d), seed), np.random.default_rng([seed, 1])
+        costs = costs_of(self.costs, d, getattr(self, "feature_names_in_", None))
+        return make_learner(self.learner, d, budget_of(self.budget, d, costs), seed, costs), np.random.default_rng([seed, 1])
 
     def _learn(self, lr: Learner, X: np.ndarray, y: np.ndarray, rows: Any, seen: int, limits: tuple[float, float]) -> OSLRRegressor:
         "Play the rows, and write down what was learnt."
@@ -286,6 +330,9 @@ class OSLRLearner(Model):
         a learner. It has to play OSLR and buy features, not linear measurements.
     seed : int or None, default None
         Source of the draws.
+    costs : sequence, mapping or None, default None
+        Prices of the features, by name or in their order (without `features`: sorted by name). The budget is money then: what the
+        features bought of an example may cost together; None is half of what all cost. `learner` has to know prices.
 
     Attributes
     ----------
@@ -322,8 +369,10 @@ class OSLRLearner(Model):
     ...     model.learn_one(x, y)         # the same 8
     """
 
-    def __init__(self, budget: int | float | None = None, features: Any = None, learner: Any = "auto", seed: Any = None):
-        self.budget, self.features, self.learner, self.seed = budget, features, learner, seed
+    def __init__(
+        self, budget: int | float | None = None, features: Any = None, learner: Any = "auto", seed: Any = None, costs: Any = None,
+    ):
+        self.budget, self.features, self.learner, self.seed, self.costs = budget, features, learner, seed, costs
         self.learner_, self.names_, self.n_features_seen_, self._query = None, (), 0, None
 
     @property
@@ -392,7 +441,8 @@ class OSLRLearner(Model):
         names = tuple(sorted(x, key=repr) if self.features is None else self.features)
         if len(names) < 2 or len(set(names)) < len(names):
             fail("features", names, "at least 2 distinct names", "those of the first example, if none are given")
-        lr = make_learner(self.learner, len(names), budget_of(self.budget, len(names)), self.seed)
+        costs = costs_of(self.costs, len(names), names)
+        lr = make_learner(self.learner, len(names), budget_of(self.budget, len(names), costs), self.seed, costs)
         if lr.protocol != "OSLR": fail("learner", self.learner, "one that plays OSLR", f"it plays {lr.protocol}")
         query = lr.query()
         if isinstance(query, tuple) or query.ndim != 1: fail("learner", self.learner, "one that buys features", "it buys measurements")

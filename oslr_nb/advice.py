@@ -17,14 +17,16 @@ from typing import Any
 import numpy as np
 
 import oslr_nb
-from .checks import check_array, check_choice, check_int, check_magnitude, fail
+from .checks import check_array, check_choice, check_flag, check_int, check_magnitude, fail
 from .choice import auto
 from .designs import pair_minimum
+from .reading import read_whole, survey_table
 from .geometry import ENUMERATION_LIMIT, Interval, compatibility, enumerated_eigenvalues, outer_eigenvalues
 from .own import moment_theory
 from .papers import cesabianchi2010, foster2016, hazan2012, ito2017, ito2018, kale2017, li2025
 from .protocol import PROTOCOLS, check_features, check_labels, simulate
 from .sparse import best_subset, forward_backward, forward_selection
+from .storage import check_path
 
 # %% auto #0
 __all__ = ['MOST', 'CHANCE', 'LARGEST_SAMPLE', 'TRIAL', 'Check', 'judge', 'horizon', 'Outlook', 'Advice', 'recommend',
@@ -616,14 +618,19 @@ def outlook(name: str, protocol: str, s: Sample, found: dict[str, Check], c: Con
     return Outlook(name, verdict, because, when, practice(name, protocol))
 
 # %% ../nbs/practice/recommend.ipynb #9981817a
+def check_size(n: int, d: int) -> None:
+    "Refuse a sample that is too small or too large."
+    if n < 2: fail("number of rows of X", n, "at least 2")
+    check_int("number of columns of X", d, 2, MOST, "all second moments and their spectrum are needed")
+    if n * d > LARGEST_SAMPLE: fail("shape of X", (n, d), f"of at most {LARGEST_SAMPLE:,} numbers", "some thousand rows are enough")
+
+
 def read_sample(X: Any, y: Any, budget: Any, k: Any) -> Sample:
     "Check the arguments and divide by root mean squares."
     names = [str(c) for c in getattr(X, "column_names", getattr(X, "columns", []))]
     X = check_array("X", check_features(X), (None, None), "a sample of whole examples")
     n, d = check_magnitude("X", X).shape
-    if n < 2: fail("number of rows of X", n, "at least 2")
-    check_int("number of columns of X", d, 2, MOST, "all second moments and their spectrum are needed")
-    if n * d > LARGEST_SAMPLE: fail("shape of X", (n, d), f"of at most {LARGEST_SAMPLE:,} numbers", "some thousand rows are enough")
+    check_size(n, d)
     budget = check_int("budget", budget, 2, d, "a pair of features is the least that shows how they depend")
     k = check_int("k", max(1, min(budget // 2, budget - 2)) if k is None else k, 1, budget, "comparators whose features can be bought")
     if y is not None: y = check_magnitude("y", check_array("y", check_labels(y, n), (n,)))
@@ -702,46 +709,44 @@ def call_of(s: Sample, protocol: str, law: Check) -> str:
     return f"oslr.auto({s.d}, {s.budget}{extra})"
 
 # %% ../nbs/practice/recommend.ipynb #bf231661
-def read_table(path: str | Path, target: str) -> tuple[Any, Any]:
+def read_table(
+    path: str | Path, target: str, *, encode: bool = False, impute: bool = False, ignore: tuple[str, ...] = (),
+) -> tuple[Any, Any]:
     """Read a CSV or Parquet file whole: features and label.
 
     Parameters
     ----------
     path : str or Path
-        A file that ends in .csv or .parquet.
+        CSV with a line of names, in UTF-8, or Parquet.
     target : str
         Name of the column that holds the labels.
+    encode : bool
+        Make one feature of each value of a column of text.
+    impute : bool
+        A missing value counts as the mean of the known ones of its column.
+    ignore : tuple of str
+        Columns that are left out.
 
     Returns
     -------
     X : pyarrow.Table
-        The other columns, in their order.
-    y : pyarrow.ChunkedArray
+        The features, by name.
+    y : array (n,)
         The label.
 
     Raises
     ------
     ValueError
-        If the file cannot be read, a name stands twice, there is no such column, or a column holds no numbers.
+        If the file cannot be read, is larger than `recommend` allows, or something in it cannot be used; the message says where.
+
+    Notes
+    -----
+    Ours; `nbs/practice/reading.ipynb` reads it, as for `oslr run`.
     """
     import pyarrow
-    from pyarrow import csv as arrow_csv
-    from pyarrow import parquet
 
-    path = Path(path)
-    reader = {".csv": arrow_csv.read_csv, ".parquet": parquet.read_table}.get(path.suffix.lower())
-    if reader is None: fail("data", str(path), "a file that ends in .csv or .parquet")
-    try: table = reader(path)
-    except (OSError, UnicodeError, pyarrow.ArrowException) as error:
-        fail("data", str(path), "a file that can be read", str(error).split("\n")[0][:160])
-    names = table.column_names
-    twice = sorted({n for n in names if names.count(n) > 1})
-    if twice: fail("columns of data", twice, "distinct names")
-    if target not in names: fail("target", target, "one of the columns " + ", ".join(names[:20]) + (" ..." if len(names) > 20 else ""))
-    for name in names:
-        column = table.column(name)
-        kind = column.type
-        numbers = pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind) or pyarrow.types.is_boolean(kind)
-        if not numbers: fail(f"column {name!r}", str(kind), "numbers")
-        if column.null_count: fail(f"column {name!r}", f"{column.null_count} missing entries", "without missing entries")
-    return table.drop_columns([target]), table.column(target)
+    path, encode, impute = check_path(path), check_flag("encode", encode), check_flag("impute", impute)
+    survey = survey_table(path, target, encode, impute, tuple(ignore))
+    check_size(survey.rows, len(survey.names))
+    X, y = read_whole(path, survey, target)
+    return pyarrow.table(dict(zip(survey.names, X.T, strict=True))), y

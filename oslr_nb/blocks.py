@@ -44,6 +44,8 @@ class BlockRun:
         Squared losses, likewise.
     n_observed : array of int64, shape (T,)
         Numbers bought in each round, read-only where it is always the same number; of length 0 without `keep`.
+    spent : float or None
+        Money spent, added in the order of the rounds; None where no prices are known.
     """
 
     blocks: int
@@ -54,18 +56,25 @@ class BlockRun:
     predictions: np.ndarray
     losses: np.ndarray
     n_observed: np.ndarray
+    spent: float | None = None
 
     def __repr__(self) -> str:
         mean = f"mean loss {self.loss / self.scored:.4g}" if self.scored else "nothing scored"
         return f"BlockRun({self.rounds} rounds in {self.blocks} blocks, {mean}, {self.bought} numbers bought)"
 
 # %% ../nbs/practice/blocks.ipynb #826ce3ba
+def added(total: float, parts: np.ndarray) -> float:
+    "A sum made one after the other: the same wherever the stream is cut."
+    return float(np.add.accumulate(np.concatenate([[total], parts]))[-1])
+
+
 class Books:
     "What is kept while blocks come. The arrays grow in place: joining them at the end would take twice their memory."
 
     def __init__(self, keep: bool):
         self.keep, self.blocks, self.rounds, self.scored, self.loss, self.bought = keep, 0, 0, 0, 0.0, 0
         self.predictions, self.losses, self.n_observed = bytearray(), bytearray(), bytearray()
+        self.spent: float | None = None
         self.same: int | None = None  # bought in each round, as long as it is the same number: then it takes no memory
 
     def add(self, run: Run | None) -> None:
@@ -74,7 +83,8 @@ class Books:
         if run is None: return
         losses = run.losses
         known = losses[~np.isnan(losses)]
-        self.loss = float(np.add.accumulate(np.concatenate([[self.loss], known]))[-1])  # one after the other, wherever the stream is cut
+        self.loss = added(self.loss, known)
+        if run.spent is not None: self.spent = added(self.spent or 0.0, run.spent)
         if self.keep: self.keep_rounds(run, losses)
         self.rounds, self.scored, self.bought = self.rounds + len(losses), self.scored + len(known), self.bought + int(run.n_observed.sum())
 
@@ -95,7 +105,7 @@ class Books:
         if self.same is None: bought = np.frombuffer(self.n_observed, np.int64)
         else: bought = np.broadcast_to(np.int64(self.same), self.rounds)
         arrays = np.frombuffer(self.predictions), np.frombuffer(self.losses), bought
-        return BlockRun(self.blocks, self.rounds, self.scored, self.loss, self.bought, *arrays)
+        return BlockRun(self.blocks, self.rounds, self.scored, self.loss, self.bought, *arrays, self.spent)
 
 # %% ../nbs/practice/blocks.ipynb #ee0a7d46
 #| code-fold: true
@@ -298,7 +308,7 @@ class TableBlocks:
     def __init__(
         self, path: str | Path, target: str, *, encode: bool = False, ignore: tuple[str, ...] = (), size: int | None = None, skip: int = 0,
     ):
-        from oslr_nb.tables import survey_table
+        from oslr_nb.reading import survey_table
 
         self.path, self.target = check_path(path), target
         self.survey = survey_table(self.path, target, check_flag("encode", encode), True, tuple(ignore))
@@ -310,7 +320,7 @@ class TableBlocks:
         return f"TableBlocks({self.path.name}: {self.rows - self.skip} rows of {len(self.names)} features, {self.size} at a time)"
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        from oslr_nb.tables import blocks
+        from oslr_nb.reading import blocks
 
         done = self.skip
         for X, y in blocks(self.path, self.survey, self.target, self.size, self.skip):

@@ -5,23 +5,43 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from . import own
 from .checks import check_choice, check_int, check_real, fail
 from .claims import module_of, papers
-from .protocol import LEARNERS, PROTOCOLS, Learner
+from .protocol import LEARNERS, PROTOCOLS, Learner, check_costs
 
 # %% auto #0
-__all__ = ['MEMORY', 'auto', 'make_learner']
+__all__ = ['MEMORY', 'rows_for', 'priced_learners', 'auto', 'make_learner']
 
 # %% ../nbs/practice/choice.ipynb #3b1e7d03
 MEMORY = 2**30  # bytes that `auto` spends on moments of pairs, at most
 
+
+def rows_for(d: int) -> int | None:
+    "How many features' pairs are kept: None for all, where they fit."
+    return None if 16 * d * d <= MEMORY else min(MEMORY // (32 * d), d)
+
+
+def priced_learners() -> list[str]:
+    """The learners whose budget may be money.
+
+    Returns
+    -------
+    list of str
+        Keys of `LEARNERS` whose class takes `costs`.
+    """
+    return sorted(key for key, entry in LEARNERS.items() if "costs" in inspect.signature(entry.cls).parameters)
+
 # %% ../nbs/practice/choice.ipynb #52e2a1d9
 def auto(
-    d: int, budget: int, *, protocol: str = "OSLR", k: int | None = None, memory: float | None = None, seed: Any = None,
+    d: int, budget: float, *, protocol: str = "OSLR", k: int | None = None, memory: float | None = None, seed: Any = None,
+    costs: Any = None,
 ) -> Learner:
     """The learner to start with: nothing to tune, no scale to declare.
 
@@ -31,8 +51,8 @@ def auto(
     ----------
     d : int
         Features of an example, at least 2.
-    budget : int
-        Features bought in a round, from 2 to d; in the protocol POSLR at least k + 2.
+    budget : int or float
+        Features bought in a round, from 2 to d; in the protocol POSLR at least k + 2. With `costs`: money that may be spent in a round.
     protocol : {"OSLR", "POSLR", "training-only"}, default "OSLR"
         Who may see what, and when.
     k : int, optional
@@ -42,6 +62,8 @@ def auto(
         examples whose law does not change.
     seed : int, SeedSequence, Generator (PCG64) or None
         Source of the learner's draws; the same seed gives the same run.
+    costs : array-like (d,), optional
+        OSLR: prices of the features, at least 0, in the unit of the budget. Default: the budget counts features.
 
     Returns
     -------
@@ -76,12 +98,15 @@ def auto(
     if forget < 0.5: fail("memory", memory, "at least 2", "with less not even two rounds are remembered")
     pair = "a pair of features is the least that shows how they depend, Observation 1 of Ito et al. 2017"
     d = check_int("d", d, 2, 10**8, pair)
+    if costs is not None:
+        if protocol != "OSLR": fail("protocol", protocol, "'OSLR' with costs", f"prices are known to {', '.join(priced_learners())}")
+        return own.PairwiseLeastSquares(d, budget, costs=costs, rows=rows_for(d), forget=forget, seed=seed)
     budget = check_int("budget", budget, 2, d, pair)
     if k is not None and protocol != "POSLR": fail("k", k, f"None for protocol = {protocol!r}", "POSLR alone commits k weights")
     if protocol == "training-only":
         check_int("d", d, 2, 5000, "own.PairwiseTrainingOnly keeps the moments of all pairs")
         return own.PairwiseTrainingOnly(d, budget, forget=forget, seed=seed)
-    rows = None if 16 * d * d <= MEMORY else min(MEMORY // (32 * d), d)
+    rows = rows_for(d)
     fits = budget <= 2000 and (rows is None or rows >= 2 * budget)
     if protocol == "OSLR" and fits: return own.PairwiseLeastSquares(d, budget, rows=rows, forget=forget, seed=seed)
     if protocol == "OSLR":
@@ -94,19 +119,27 @@ def auto(
     return own.PairwisePOSLR(d, budget, k, rows=rows, forget=forget, seed=seed)
 
 # %% ../nbs/practice/choice.ipynb #a741aac6
-def make_learner(learner: str | Callable[..., Learner], d: int, budget: int, seed: Any = None) -> Learner:
+def make_learner(
+    learner: str | Callable[..., Learner], d: int, budget: float, seed: Any = None, costs: Any = None,
+    options: dict[str, Any] | None = None,
+) -> Learner:
     """A new learner, from what the user said.
 
     Parameters
     ----------
     learner : str or callable
-        "auto"; or a key of `LEARNERS` whose class needs d and budget only; or a callable that is given d, budget and `seed=`.
+        "auto"; or a key of `LEARNERS` whose class needs d, budget and the options only; or a callable that is given these and `seed=`,
+        and `costs=` where there are prices.
     d : int
         Number of features.
-    budget : int
-        Features bought a round.
+    budget : int or float
+        Features bought a round; with `costs` money.
     seed : int, SeedSequence, Generator or None
         For its draws.
+    costs : array-like (d,), optional
+        Prices of the features.
+    options : dict, optional
+        Further arguments by name.
 
     Returns
     -------
@@ -116,7 +149,7 @@ def make_learner(learner: str | Callable[..., Learner], d: int, budget: int, see
     Raises
     ------
     ValueError
-        If there is no such learner, or the callable makes something else.
+        If there is no such learner, or it knows no prices where there are some, or the callable makes something else.
 
     Notes
     -----
@@ -128,11 +161,19 @@ def make_learner(learner: str | Callable[..., Learner], d: int, budget: int, see
         if learner != "auto" and learner not in LEARNERS: fail("learner", learner, '"auto", a key of oslr.LEARNERS or a callable')
         make = auto if learner == "auto" else LEARNERS[learner].cls
     else: make = learner if callable(learner) else fail("learner", learner, '"auto", a key of oslr.LEARNERS or a callable')
-    try: made = make(d, budget, seed=seed)
+    priced = {} if costs is None else {"costs": costs}
+    if priced and isinstance(learner, str) and learner not in ("auto", *priced_learners()):
+        fail("learner", learner, '"auto" or ' + ", ".join(priced_learners()), "no other learner knows prices, and costs were given")
+    try: made = make(d, budget, seed=seed, **priced, **(options or {}))
     except TypeError as e:
+        alone = ", ".join(["d", "budget", *(options or ())]) + " and seed= alone"
         hint = "functools.partial adds further arguments to a class"
-        raise ValueError(f"learner = {learner!r}: it must be callable with d, budget and seed= alone ({e}; {hint}).") from e
+        words = ", ".join(["d", "budget", *(f"{name}=" for name in priced | (options or {}))]) + " and seed= alone"
+        raise ValueError(f"learner = {learner!r}: it must be callable with {words} ({e}; {hint}).") from e
     if not isinstance(made, Learner): fail("learner", learner, "a callable that makes a learner", f"it made {made!r}")
     if made.d != d: fail("d of the learner", made.d, f"{d}, the number of features")
-    check_int("budget of the learner", made.budget, 0, budget, "no more may be bought")
+    if not priced: check_int("budget of the learner", made.budget, 0, budget, "no more may be bought")
+    elif made.costs is None or not np.array_equal(made.costs, check_costs(costs, d)):
+        fail("costs of the learner", made.costs, "the prices that were given")
+    else: check_real("budget of the learner", made.budget, 0.0, budget, "no more may be spent")
     return made

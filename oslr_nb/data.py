@@ -11,19 +11,20 @@ import os
 import warnings
 import zipfile
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
-from .checks import check_array, check_choice, check_int, check_rng, check_scales, fail
+from .checks import check_array, check_choice, check_flag, check_int, check_rng, check_scales, fail
 
 # %% auto #0
-__all__ = ['WEIGHTS', 'FEATURES', 'UCI', 'SOURCES', 'CT_ROWS', 'CT_HEADER', 'CT_LABELS', 'CT_HEAD', 'CT_GRIDS', 'CT_DECILES',
-           'CT_CONSTANT', 'BLOG_ROWS', 'BLOG_LABELS', 'BLOG_FEATURES', 'MNIST_PARTS', 'Stream', 'shuffled',
-           'sparse_linear', 'two_digits', 'digits_pair', 'data_folder', 'Source', 'ct_slice', 'ct_like',
-           'blog_feedback', 'mnist', 'mnist_pair']
+__all__ = ['WEIGHTS', 'FEATURES', 'PRICED', 'UCI', 'SOURCES', 'CT_ROWS', 'CT_HEADER', 'CT_LABELS', 'CT_HEAD', 'CT_GRIDS',
+           'CT_DECILES', 'CT_CONSTANT', 'BLOG_ROWS', 'BLOG_LABELS', 'BLOG_FEATURES', 'MNIST_PARTS', 'Stream',
+           'shuffled', 'sparse_linear', 'two_digits', 'digits_pair', 'PricedStream', 'priced', 'data_folder',
+           'use_data_folder', 'Source', 'data_file', 'ct_slice', 'ct_like', 'blog_feedback', 'mnist', 'mnist_pair']
 
 # %% ../nbs/practice/data.ipynb #23597ac2
 @dataclass(frozen=True)
@@ -71,7 +72,8 @@ def shuffled(stream: Stream, seed: Any) -> Stream:
     """
     if not isinstance(stream, Stream): fail("stream", stream, "a Stream, for example sparse_linear(20, 3, 1000)")
     order = check_rng(seed).permutation(len(stream.y))
-    return Stream(stream.X[order], stream.y[order], stream.w)
+    rows = {name: getattr(stream, name)[order] for name in ("X", "y", "classes") if hasattr(stream, name)}
+    return replace(stream, **rows)
 
 # %% ../nbs/practice/data.ipynb #c07cb58f
 WEIGHTS = {  # laws of the nonzero weights of `sparse_linear`
@@ -192,6 +194,99 @@ def digits_pair(negative: int = 3, positive: int = 5) -> Stream:
     bunch = load_digits()
     return two_digits(bunch.data, bunch.target, negative, positive, 1 / 128)
 
+# %% ../nbs/practice/data.ipynb #50857117
+@dataclass(frozen=True, kw_only=True)
+class PricedStream(Stream):
+    """Examples whose features have prices.
+
+    Parameters
+    ----------
+    X : array (n, d)
+        Features, NaN where missing.
+    y : array (n,)
+        1 for the ill, 0 for the others.
+    w : None
+        There are no true weights.
+    names : tuple of str, length d
+        Names of the features.
+    costs : array (d,)
+        Price of each feature in Canadian dollars.
+    discounted : array (d,)
+        Price of it when another one of its group is bought as well; equal to `costs` without a group.
+    groups : tuple of tuples of str
+        Names of the features that share a fee.
+    classes : array of int, shape (n,)
+        Labels as published.
+    """
+
+    names: tuple[str, ...]
+    costs: np.ndarray
+    discounted: np.ndarray
+    groups: tuple[tuple[str, ...], ...]
+    classes: np.ndarray
+
+# %% ../nbs/practice/data.ipynb #6b65ea23
+PRICED = {  # of the sets with prices: (published classes of the ill, price of each feature, what groups share a fee, and the fee)
+    "heart": (
+        (1, 2, 3, 4),
+        {"age": 1.0, "sex": 1.0, "cp": 1.0, "trestbps": 1.0, "chol": 7.27, "fbs": 5.2, "restecg": 15.5, "thalach": 102.9,
+         "exang": 87.3, "oldpeak": 87.3, "slope": 87.3, "ca": 100.9, "thal": 102.9},
+        {("chol", "fbs"): 2.1, ("exang", "oldpeak", "slope"): 86.3, ("thalach", "thal"): 101.9},
+    ),
+    "hepatitis": (
+        (1,),
+        {"age": 1.0, "sex": 1.0, "steroid": 1.0, "antivirals": 1.0, "fatigue": 1.0, "malaise": 1.0, "anorexia": 1.0, "liver_big": 1.0,
+         "liver_firm": 1.0, "spleen_palpable": 1.0, "spiders": 1.0, "ascites": 1.0, "varices": 1.0, "bilirubin": 7.27,
+         "alk_phosphate": 7.27, "sgot": 7.27, "albumin": 7.27, "protime": 8.3, "histology": 1.0},
+        {("bilirubin", "alk_phosphate", "sgot", "albumin", "protime"): 2.1},
+    ),
+    "thyroid": (
+        (1, 2),
+        {"age": 1.0, "sex": 1.0, "on_thyroxine": 1.0, "query_on_thyroxine": 1.0, "on_antithyroid_medication": 1.0, "sick": 1.0,
+         "pregnant": 1.0, "thyroid_surgery": 1.0, "I131_treatment": 1.0, "query_hypothyroid": 1.0, "query_hyperthyroid": 1.0,
+         "lithium": 1.0, "goitre": 1.0, "tumor": 1.0, "hypopituitary": 1.0, "psych": 1.0, "TSH": 22.78, "T3": 11.41, "TT4": 14.51,
+         "T4U": 11.41, "FTI": 25.92},
+        {},
+    ),
+}  # fmt: skip
+
+
+def priced(name: str, impute: bool = False) -> PricedStream:
+    """One of three medical sets whose features have prices; it comes with the package.
+
+    Parameters
+    ----------
+    name : {"heart", "hepatitis", "thyroid"}
+        Which one.
+    impute : bool
+        Put the mean of a feature's known values, over all rows, where one is missing; otherwise NaN is there.
+
+    Returns
+    -------
+    PricedStream
+        X (303, 13), (155, 19) or (7200, 21) in the published order; y 1 for the ill, 0 for the others; prices in Canadian dollars.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown or `impute` is neither True nor False.
+
+    Notes
+    -----
+    Source: UCI Machine Learning Repository 45, 46 and 102 (CC BY 4.0); prices of Turney 1995.
+    """
+    check_choice("name", name, tuple(PRICED))
+    impute = check_flag("impute", impute)
+    ill, prices, fees = PRICED[name]
+    with np.load(files("oslr_nb") / "priced.npz", allow_pickle=False) as saved:
+        X, classes = saved[f"{name}_X"], saved[f"{name}_y"]
+    if impute: X = np.where(np.isnan(X), np.nanmean(X, axis=0), X)
+    shared = {feature: fee for group, fee in fees.items() for feature in group}
+    costs = np.array([*prices.values()])
+    discounted = np.round(costs - [shared.get(feature, 0.0) for feature in prices], 2)
+    y = np.isin(classes, ill).astype(float)
+    return PricedStream(X, y, names=tuple(prices), costs=costs, discounted=discounted, groups=tuple(fees), classes=classes)
+
 # %% ../nbs/practice/data.ipynb #d9a87bdd
 def data_folder() -> Path:
     """The folder where data sets are looked for and kept.
@@ -199,7 +294,7 @@ def data_folder() -> Path:
     Returns
     -------
     Path
-        The environment variable OSLR_DATA where it is set, or the user's cache.
+        What `use_data_folder` was told, or the environment variable OSLR_DATA names, or the user's cache.
     """
     return Path(os.environ.get("OSLR_DATA") or _pooch().os_cache("oslr_nb")).expanduser()
 
@@ -211,6 +306,31 @@ def _pooch() -> Any:
         import pooch
 
     return pooch
+
+# %% ../nbs/practice/data.ipynb #7e5c2e85
+def use_data_folder(path: Any) -> Path:
+    """Let `data_folder` name this folder, in this process and in those that it starts from now on (option `--data-dir`).
+
+    Parameters
+    ----------
+    path : str or Path
+        A folder that exists.
+
+    Returns
+    -------
+    Path
+        The folder, absolute.
+
+    Raises
+    ------
+    ValueError
+        If it is no folder.
+    """
+    if not isinstance(path, (str, os.PathLike)): fail("data_dir", path, "the name of a folder")
+    place = Path(path).expanduser().absolute()
+    if not place.is_dir(): fail("data_dir", str(path), "a folder that exists")
+    os.environ["OSLR_DATA"] = str(place)
+    return place
 
 # %% ../nbs/practice/data.ipynb #07e18155
 @dataclass(frozen=True)
@@ -226,7 +346,7 @@ class Source:
     files : tuple of str
         File names to look for; the first is that of a download.
     sha256 : str or None
-        Digest of the archive, where it is stable.
+        Digest of the archive; None where it is not known or not stable: then digests of the content decide alone.
     """
 
     name: str
@@ -307,8 +427,30 @@ def _locate(source: Source, path: Any, download: bool) -> Path:
     raise FileNotFoundError(
         f"{source.name}: {place} is neither the data set's file nor a folder with one of "
         f"{', '.join(source.files)}. Get it from {source.url} and pass path=..., or put it into {data_folder()}, "
-        "or pass download=True and no path."
+        "or pass download=True and no path (of `oslr data`: --data-dir, --download)."
     )
+
+# %% ../nbs/practice/data.ipynb #1365f841
+def data_file(name: str) -> Path | None:
+    """The file of a data set in `data_folder`.
+
+    Parameters
+    ----------
+    name : {"ct_slice", "blog_feedback", "mnist"}
+        A key of `SOURCES`.
+
+    Returns
+    -------
+    Path or None
+        The file that its loader would read; None if there is none, so that it has to be fetched.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown.
+    """
+    check_choice("name", name, tuple(SOURCES))
+    return _in_folder(data_folder(), SOURCES[name])
 
 # %% ../nbs/practice/data.ipynb #0c6b3c78
 def _csv_members(file: Path) -> dict[str, bytes]:

@@ -42,12 +42,12 @@ from .claims import module_of
 from .storage import read_file, write_file
 
 # %% auto #0
-__all__ = ['PROTOCOLS', 'CALLS', 'EXPECTED', 'SLACK', 'LEARNERS', 'FIELDS', 'ProtocolError', 'BudgetExceeded', 'split_query',
-           'check_bought', 'measure', 'weighted_sum', 'check_sparse', 'is_mapped', 'check_features', 'check_labels',
-           'check_stream', 'Environment', 'check_bought_values', 'refuse_bought', 'Learner', 'Run',
-           'ball_least_squares', 'SubsetLeastSquares', 'Comparator', 'best_sparse', 'check_learner', 'sell',
-           'commit_to', 'play', 'Entry', 'register', 'at_a_glance', 'get_state', 'set_state', 'saved_form',
-           'check_header', 'load', 'check_rows', 'simulate']
+__all__ = ['PROTOCOLS', 'CALLS', 'MONEY', 'EXPECTED', 'SLACK', 'LEARNERS', 'FIELDS', 'ProtocolError', 'BudgetExceeded',
+           'split_query', 'check_bought', 'measure', 'weighted_sum', 'check_sparse', 'check_costs', 'price_of',
+           'is_mapped', 'check_features', 'check_labels', 'check_stream', 'Environment', 'check_bought_values',
+           'refuse_bought', 'Learner', 'Run', 'ball_least_squares', 'SubsetLeastSquares', 'Comparator', 'best_sparse',
+           'check_learner', 'sell', 'commit_to', 'play', 'Entry', 'register', 'at_a_glance', 'get_state', 'set_state',
+           'class_of', 'saved_form', 'check_header', 'load', 'check_rows', 'simulate']
 
 # %% ../nbs/core/00_protocol.ipynb #83488982
 PROTOCOLS = ("OSLR", "POSLR", "training-only")  # the names of the protocols
@@ -204,6 +204,54 @@ def check_sparse(w: np.ndarray, intercept: float, k: int) -> int:
     if intercept != 0: fail("intercept", intercept, "0", "POSLR scores k-sparse weights and nothing else")
     return check_int("number of nonzero weights", int(np.count_nonzero(w)), 0, k, "POSLR scores k-sparse weights")
 
+# %% ../nbs/core/00_protocol.ipynb #5cc8c591
+#| code-fold: true
+#| code-summary: "Exported source: check_costs, price_of"
+MONEY = 1e-9  # share of a budget of money by which a sum of prices may exceed it: 0.1 + 0.2 is not 0.3 in floating point
+
+
+def check_costs(costs: Any, d: int) -> np.ndarray:
+    """Check the prices of features.
+
+    Parameters
+    ----------
+    costs : array-like (d,)
+        A price for each feature, in any unit of money.
+    d : int
+        Number of features.
+
+    Returns
+    -------
+    array (d,)
+        The prices, a copy.
+
+    Raises
+    ------
+    ValueError
+        If there are more or fewer than d, or one is negative, not finite or larger than 1e60.
+    """
+    costs = check_magnitude("costs", check_array("costs", costs, (d,), "one price for each feature")).copy()
+    for i in np.flatnonzero(costs < 0)[:1]: fail(f"costs[{i}]", float(costs[i]), "a price of at least 0")
+    return costs
+
+
+def price_of(costs: np.ndarray, S: np.ndarray) -> float:
+    """The price of a set of features, added up in its order as compiled rounds do.
+
+    Parameters
+    ----------
+    costs : array (d,)
+        Prices.
+    S : array of int64 (n,)
+        Distinct features; may be none.
+
+    Returns
+    -------
+    float
+        Sum of the prices.
+    """
+    return float(np.add.accumulate(costs[S])[-1]) if len(S) else 0.0
+
 # %% ../nbs/core/00_protocol.ipynb #1db3193b
 #| code-fold: true
 #| code-summary: "Exported source: check_features"
@@ -332,12 +380,16 @@ class Environment:
         Features, one row a round; read only where they are sold (or scored).
     y : array-like (T,)
         Labels; NaN stands for one that is never told.
-    budget : int
-        Numbers sold in a round (k' of the papers), from 0 to d; a coordinate and a linear measurement cost one each.
+    budget : int or float
+        Numbers sold in a round (k' of the papers), from 0 to d; a coordinate and a linear measurement cost one each. With `costs`:
+        money that may be spent in a round, above 0, in the unit of the prices.
     protocol : {"OSLR", "POSLR", "training-only"}
         Query, then predict; or commit sparse weights, then query; or commit any weights, then query.
     k : int or None
         POSLR only, and needed there: most nonzero weights that may be committed, from 1 to d.
+    costs : array-like (d,), optional
+        Price of each feature, at least 0; not under POSLR, whose committed weights are counted. Then only features are sold, until
+        the sum of their prices would exceed the budget by more than the share `MONEY`.
 
     Attributes
     ----------
@@ -349,6 +401,8 @@ class Environment:
         Numbers bought in each round; under POSLR the committed weights count too.
     purchases : array of int64, shape (d,)
         How often each coordinate was bought.
+    spent : array (T,) or None
+        Money spent in each round; None without `costs`.
     ledger : list of (int, array, array)
         Every sale: round, coordinates, measurement rows.
 
@@ -363,22 +417,29 @@ class Environment:
     simulate : the same, compiled.
     """
 
-    def __init__(self, X: Any, y: Any, budget: int, protocol: str = "OSLR", k: int | None = None):
+    def __init__(self, X: Any, y: Any, budget: float, protocol: str = "OSLR", k: int | None = None, costs: Any = None):
         self._X, self._y = check_stream(X, y, missing=True)
         self.T, self.d = self._X.shape
         self.protocol = check_choice("protocol", protocol, PROTOCOLS)
-        self.budget = check_int("budget", budget, 0, self.d, f"there are d = {self.d} features")
+        self.costs = self.spent = None
+        if costs is None: self.budget = check_int("budget", budget, 0, self.d, f"there are d = {self.d} features")
+        else: self._set_prices(budget, costs)
         self.k = check_int("k", k, 1, self.d, "POSLR scores k-sparse weights") if protocol == "POSLR" else k
         self.t, self.ledger, self.predictions = 0, [], np.full(self.T, np.nan)
         self.purchases, self.n_observed = np.zeros(self.d, np.int64), np.zeros(self.T, np.int64)
         self._open()
+
+    def _set_prices(self, budget: Any, costs: Any) -> None:
+        if self.protocol == "POSLR": fail("costs", costs, "None for POSLR", "the weights that it commits are counted, not priced")
+        self.costs, self.spent = check_costs(costs, self.d), np.zeros(self.T)
+        self.budget = check_real("budget", budget, 0.0, LARGEST, "it is money, in the unit of the prices")
 
     def _open(self) -> None:
         self._spent, self._held = 0, np.empty(0, np.int64)
         self._phase = "query" if self.protocol == "OSLR" else "commit"
 
     def __repr__(self) -> str:
-        what = f"T={self.T}, d={self.d}, budget={self.budget}, protocol={self.protocol!r}"
+        what = f"T={self.T}, d={self.d}, budget={self.budget}, protocol={self.protocol!r}{', with costs' * (self.costs is not None)}"
         return f"Environment({what}; {self.t} rounds played)"
 
     def _expect(self, call: str, phase: str, protocols: tuple[str, ...] = PROTOCOLS) -> None:
@@ -436,14 +497,22 @@ class Environment:
         rows, bought = split_query(query, self.d)
         for i in np.intersect1d(bought, self._held)[:1] if self._held.size else ():
             raise ProtocolError(f"query repeats coordinate {i}: it was already sold in round {self.t + 1}.")
-        cost, left = len(rows) + len(bought), self.budget - self._spent
-        if cost > left:
-            raise BudgetExceeded(f"query costs {cost}, but {left} of {self.budget} is left in round {self.t + 1}.")
+        cost, left = self._price(rows, bought), self.budget - self._spent
+        if cost > left + (0 if self.costs is None else MONEY * self.budget):
+            raise BudgetExceeded(f"query costs {cost:.15g}, but {max(left, 0):.15g} of {self.budget:.15g} is left in round {self.t + 1}.")
         values = check_bought(measure(self._X[self.t], rows, bought), bought, self.t)
         self._spent, self._held = self._spent + cost, np.concatenate([self._held, bought]) if self._held.size else bought
-        self.n_observed[self.t], self.purchases[bought] = self.n_observed[self.t] + cost, self.purchases[bought] + 1
+        self.n_observed[self.t] += len(rows) + len(bought)
+        self.purchases[bought] += 1
+        if self.costs is not None: self.spent[self.t] = self._spent
         self.ledger.append((self.t, bought, rows))
         return values
+
+    def _price(self, rows: np.ndarray, bought: np.ndarray) -> float:
+        "What a query costs: numbers, or money."
+        if self.costs is None: return len(rows) + len(bought)
+        if len(rows): fail("number of measurements", len(rows), "0", "prices are those of features")
+        return price_of(self.costs, bought)
 
     def predict(self, yhat: float) -> float:
         """OSLR: book the prediction and end the round.
@@ -631,6 +700,7 @@ class Learner:
     protocol: ClassVar[str] = "OSLR"
     arrays: ClassVar[tuple[str, ...]] = ()
     intercept_: Any = 0.0  # a float; learners that centre their features make it a property
+    costs: np.ndarray | None = None  # prices (d,), for learners that take them; their budget is money
     scale: tuple[str, float, bool] = ("", LARGEST, False)
     y_limit: tuple[str, float] = ("", LARGEST)
 
@@ -660,7 +730,12 @@ class Learner:
         self._draw_from(self._rng)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.params.items())})"
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.params.items() if k != 'costs' or self.d <= 20)})"
+
+    @property
+    def most(self) -> int:
+        "Most numbers that a query asks for."
+        return self.budget
 
     @property
     def calls(self) -> tuple[str, ...]:
@@ -838,9 +913,9 @@ class Learner:
     def _check_state(self) -> None:
         "Raise `ValueError` if the arrays cannot be those of this learner; `load` calls it before anything is computed."
 
-    def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        run = play(self, Environment(X[rows], y[rows], self.budget, self.protocol, self.params.get("k")))
-        return run.predictions, run.n_observed
+    def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, ...]:
+        run = play(self, Environment(X[rows], y[rows], self.budget, self.protocol, self.params.get("k"), self.costs))
+        return (run.predictions, run.n_observed) if self.costs is None else (run.predictions, run.n_observed, run.spent)
 
 # %% ../nbs/core/00_protocol.ipynb #a0000ce5
 ANNOUNCED: set[type] = set()  # classes that have played in this process
@@ -872,6 +947,8 @@ class Run:
         Prediction of each round; NaN where weights were not scored.
     n_observed : array of int64, shape (T,)
         Numbers bought in each round; read-only where it is always the same number.
+    spent : array (T,) or None
+        Money spent in each round; None where no prices are known.
     """
 
     X: np.ndarray
@@ -879,6 +956,7 @@ class Run:
     rows: np.ndarray
     predictions: np.ndarray
     n_observed: np.ndarray
+    spent: np.ndarray | None = None
 
     def __repr__(self) -> str:
         kept = self.losses[~np.isnan(self.losses)]
@@ -1216,6 +1294,17 @@ def commit_to(learner: Learner, env: Environment) -> None:
         raise
 
 # %% ../nbs/core/00_protocol.ipynb #0e70a11d
+def check_purse(learner: Learner, env: Environment) -> float:
+    "Refuse a learner that may ask for more than the environment sells in a round."
+    if env.costs is None: return check_int("learner.budget", learner.most, 0, env.budget, "the environment sells no more")
+    if learner.costs is None:
+        dearest = float(np.sort(env.costs)[env.d - learner.budget :].sum())
+        why = f"it buys any {learner.budget} features, whatever they cost; learners with costs= know prices"
+        return check_real("price of the learner's dearest purchase", dearest, -1.0, env.budget * (1 + MONEY), why)
+    if not np.array_equal(learner.costs, env.costs): fail("learner.costs", learner.costs, "the prices of the environment")
+    return check_real("learner.budget", learner.budget, 0.0, env.budget, "the environment sells no more")
+
+
 def play_round(learner: Learner, env: Environment, skip: bool) -> None:
     "One round of play. What is refused is raised; but with `skip` a value that cannot be sold, or no label, ends the round."
     try:
@@ -1270,13 +1359,14 @@ def play(learner: Learner, env: Environment, seed: Any = None, skip: bool = Fals
     if learner.protocol != env.protocol:
         fail("env.protocol", env.protocol, learner.protocol, f"{name} plays {learner.protocol}")
     if learner.d != env.d: fail("learner.d", learner.d, f"{env.d}, the number of features of the stream")
-    check_int("learner.budget", learner.budget, 0, env.budget, "the environment sells no more")
+    check_purse(learner, env)
     check_flag("skip", skip)
     if seed is not None: learner._draw_from(check_rng(seed))
     start = env.t
     while env.t < env.T:
         play_round(learner, env, skip)
-    return Run(env._X, env._y, np.arange(start, env.T), env.predictions[start:], env.n_observed[start:])
+    spent = None if env.spent is None else env.spent[start:]
+    return Run(env._X, env._y, np.arange(start, env.T), env.predictions[start:], env.n_observed[start:], spent)
 
 # %% ../nbs/core/00_protocol.ipynb #98e4db85
 #| code-fold: true
@@ -1441,8 +1531,31 @@ def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.nda
 
 # %% ../nbs/core/00_protocol.ipynb #f11e0002
 #| code-fold: true
-#| code-summary: "Exported source: FIELDS, saved_form"
+#| code-summary: "Exported source: FIELDS, class_of, saved_form"
 FIELDS = {"next", "cost", "rng", "refused", "learner", "params"}  # what the header of a saved learner holds
+
+
+def class_of(key: str) -> type[Learner]:
+    """The class of a saved learner.
+
+    Parameters
+    ----------
+    key : str
+        Its name in the registry, or "scaling.Scaled", which stands around one of the registry.
+
+    Returns
+    -------
+    type
+        A subclass of `Learner`.
+
+    Raises
+    ------
+    KeyError, ImportError
+        If there is none.
+    """
+    if key == "scaling.Scaled": return importlib.import_module("oslr_nb.scaling").Scaled
+    if key not in LEARNERS: importlib.import_module(module_of(key.split(".")[0]))
+    return LEARNERS[key].cls
 
 
 def saved_form(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -1465,8 +1578,8 @@ def saved_form(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]
     ValueError
         If the class is not in the registry.
     """
-    entry = LEARNERS.get(getattr(learner, "key", ""))
-    if entry is None or entry.cls is not type(learner):
+    key = getattr(learner, "key", "")
+    if (key not in LEARNERS and key != "scaling.Scaled") or class_of(key) is not type(learner):
         fail("learner", type(learner).__name__, "a class of the registry", "load has to find it by its name")
     header, arrays = get_state(learner)
     return header | {"learner": learner.key, "params": learner.params}, arrays
@@ -1490,11 +1603,11 @@ def check_header(learner: Learner, header: dict[str, Any]) -> None:
         If something is out of range.
     """
     check_int("next", header["next"], 0, len(learner.calls) - 1)
-    check_int("cost", header["cost"], 0, learner.budget)
+    check_int("cost", header["cost"], 0, learner.most)
     if header["refused"] is not None:
         parts = [np.array(part) for part in header["refused"]]
         rows, coordinates = split_query(tuple(parts) if len(parts) == 2 else parts[0], learner.d)
-        check_int("size of the query", len(rows) + len(coordinates), 0, learner.budget)
+        check_int("size of the query", len(rows) + len(coordinates), 0, learner.most)
 
 # %% ../nbs/core/00_protocol.ipynb #f11e0004
 #| code-fold: true
@@ -1522,10 +1635,10 @@ def load(path: str | Path) -> Learner:
     try:
         header, arrays = read_file(path)
         if set(header) != FIELDS: fail("fields of the header", sorted(header), str(sorted(FIELDS)))
-        if header["learner"] not in LEARNERS: importlib.import_module(module_of(header["learner"].split(".")[0]))
+        cls = class_of(header["learner"])
         long = max(a.size for a in arrays.values())
         if "d" in header["params"]: check_int("d", header["params"]["d"], 1, long, "no array of the file is so long")
-        learner = LEARNERS[header["learner"]].cls(**header["params"])
+        learner = cls(**header["params"])
         if set(arrays) != set(learner.arrays): fail("arrays", sorted(arrays), str(sorted(learner.arrays)))
         check_header(learner, header)
         set_state(learner, header, arrays)
@@ -1588,8 +1701,8 @@ def count_from(start: int, sentence: str) -> str:
     return re.sub(r"\bround (\d+)", lambda m: f"round {start + int(m[1])}", sentence)
 
 
-def play_parts(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool) -> list[tuple[np.ndarray, np.ndarray]]:
-    "Predictions and numbers bought, in one part; in many if X is of a type that compiled rounds cannot read."
+def play_parts(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool) -> list[tuple[np.ndarray, ...]]:
+    "Predictions, numbers bought, perhaps money spent, in one part; in many if X is of a type that compiled rounds cannot read."
     from oslr_nb.compiled import flat  # numba, which takes half a second to import
 
     more = [] if score else [False]
@@ -1643,7 +1756,7 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
 
     X is not copied if it holds float64 or float32, in whatever order: of a memory-mapped file only those pages are read that hold
     bought numbers. X of another type is converted, in memory as a whole, from a memory-mapped file a few rows at a time, when they
-    are played. What a call needs besides grows with the rounds alone: at most 24 bytes each.
+    are played. What a call needs besides grows with the rounds alone: at most 32 bytes each.
     """
     check_learner(learner)
     X = check_features(X, mapped=True)

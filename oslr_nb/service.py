@@ -414,7 +414,7 @@ class Pipes:
     def __init__(self, service: Service, state: Path | None, every: int, source: int, sink: int):
         self.service, self.state, self.every, self.source, self.sink = service, state, every, source, sink
         self.answers, self.calm, self.signals, self.rest, self.dropping = [], False, [], b"", False
-        self.longest, self.tried = LONGEST + 64 * service.learner.budget, service.rounds
+        self.longest, self.tried = LONGEST + 64 * service.learner.most, service.rounds
 
     def hear(self, number: int, _frame: Any) -> None:
         "A signal: now, or after the line that is being done."

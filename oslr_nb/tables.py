@@ -4,248 +4,114 @@
 """Tables of one's own: from a CSV or Parquet file to a learner and a report, in constant memory, resumed wherever it was killed."""
 from __future__ import annotations
 
-import contextlib
 import hashlib
+import inspect
 import json
 import math
 import os
 import time
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from .checks import LARGEST, TOO_LARGE, check_choice, check_flag, check_int, check_real, fail
+import oslr_nb
+from .checks import check_flag, check_int, check_real, fail
 from .choice import make_learner
 from .claims import one_thread
 from .experiments import write_whole
+from .reading import Survey, blocks, named_numbers, survey_table
 from .protocol import Learner, get_state, set_state, simulate
+from .scaling import LIMIT, SEEN, Scaled, probe_learner
 from .sparse import forward_selection
 from .storage import check_path, read_file, write_file
 
 # %% auto #0
-__all__ = ['BLOCK', 'CATEGORIES', 'BINS', 'COMPARED', 'LEARNERS_HERE', 'run_table']
+__all__ = ['BINS', 'COMPARED', 'read_options', 'run_table']
 
-# %% ../nbs/practice/tables.ipynb #61a3031c
-BLOCK = 2**22  # bytes of a CSV that are read at a time
-CATEGORIES = 1000  # different values of a column that is encoded, at most
+# %% ../nbs/practice/tables.ipynb #0566a76c
+def read_options(texts: Iterable[str]) -> dict[str, Any]:
+    """Arguments of a learner as they are written in a terminal.
 
-# %% ../nbs/practice/tables.ipynb #7ddd25c7
-@contextlib.contextmanager
-def reading(path: Path) -> Iterator[None]:
-    "Turn whatever pyarrow says of a file into one sentence."
-    try: yield
-    except FileNotFoundError: fail("data", str(path), "a file", "there is none")
-    except (pa.ArrowException, UnicodeDecodeError, OSError, KeyError) as e:
-        whole = "a whole CSV in UTF-8, or Parquet, with as many values in each row as there are names"
-        fail("data", path.name, whole, " ".join(str(e).split())[:200].rstrip("."))
+    Parameters
+    ----------
+    texts : iterable of str
+        "NAME=VALUE" each; a value is JSON, or else a text.
 
+    Returns
+    -------
+    dict
+        Values by name.
 
-def distinct(path: Path, names: list[str]) -> list[str]:
-    "Names of columns, each of them once."
-    for name, n in Counter(names).items():
-        if n > 1: fail("columns of data", name, "distinct names", f"{n} columns have this one")
-        if not name.strip(): fail("columns of data", name, "names", f"column {names.index(name) + 1} of {path.name} has none")
-    return names
+    Raises
+    ------
+    ValueError
+        If one has no name, or a name comes twice.
 
+    Notes
+    -----
+    Ours.
 
-def is_parquet(path: Path) -> bool:
-    "By the first bytes, or the name."
-    with open(path, "rb") as f: return f.read(4) == b"PAR1" or path.suffix.lower() in (".parquet", ".pq")
+    Examples
+    --------
+    >>> read_options(["k=3", "step=adaptive"])
+    {'k': 3, 'step': 'adaptive'}
+    """
+    found = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (equals and name.isidentifier()): fail("option", text, "NAME=VALUE")
+        if name in found: fail("option", text, "given once", f"{name} was {found[name]!r} before")
+        try: found[name] = json.loads(value)
+        except ValueError: found[name] = value
+    return found
 
-
-def batches(path: Path, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
-    "The file in order, as it is stored; a CSV as text. First an empty batch, for the names."
-    from pyarrow import csv, parquet
-
-    with reading(path):
-        if is_parquet(path):
-            file = parquet.ParquetFile(path)
-            names = distinct(path, list(file.schema_arrow.names))
-            yield pa.RecordBatch.from_pylist([], schema=file.schema_arrow)
-            yield from file.iter_batches(batch_size=8192, columns=names if columns is None else columns)
-            return
-        size, form = csv.ReadOptions(block_size=BLOCK), csv.ParseOptions(newlines_in_values=True)
-        with csv.open_csv(path, size, form) as reader: names = distinct(path, reader.schema.names)
-        kinds = {name: pa.string() for name in names}
-        convert = csv.ConvertOptions(column_types=kinds, strings_can_be_null=True, include_columns=columns)
-        yield pa.RecordBatch.from_pylist([], schema=pa.schema(kinds))
-        with csv.open_csv(path, size, form, convert) as reader: yield from reader
-
-# %% ../nbs/practice/tables.ipynb #4c622f13
-def is_text(column: pa.Array) -> bool:
-    "Whether a column holds words."
-    return pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-
-
-def plain(column: pa.Array) -> pa.Array:
-    "A column without dictionary; text without blanks around it, and blank text missing."
-    if pa.types.is_dictionary(column.type): column = column.dictionary_decode()
-    if not is_text(column): return column
-    column = pc.utf8_trim_whitespace(column)
-    return pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
+# %% ../nbs/practice/tables.ipynb #6579b345
+def filled_options(learner: str, options: dict[str, Any], budget: int, T: int) -> dict[str, Any]:
+    "The options, with the rounds of the run, and with a k if the learner cannot do without one."
+    for name in ("d", "budget", "seed"):
+        if name in options: fail("option", name, "another name", "the run knows it")
+    if learner == "auto": return options
+    if learner not in oslr_nb.LEARNERS: fail("learner", learner, '"auto" or a name that `oslr list` shows')
+    given = inspect.signature(oslr_nb.LEARNERS[learner].cls).parameters
+    missing = lambda name: name in given and given[name].default in (None, inspect.Parameter.empty)
+    found = {"T": T} if "T" in given else {}
+    if missing("k") and (given["k"].default is not None or (missing("top") and "top" not in options)):
+        found["k"] = max(1, min(budget // 2, budget - 2))
+    return found | options
 
 
-def number_of(column: pa.Array) -> np.ndarray | None:
-    "A column (n,) as numbers, NaN where one is missing; None if it holds something else."
-    try: return np.array(pc.cast(plain(column), pa.float64(), safe=False).to_numpy(zero_copy_only=False))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError): return None
-
-# %% ../nbs/practice/tables.ipynb #f55524dc
-@dataclass
-class Column:
-    "What the first pass finds in a column."
-
-    name: str
-    numeric: bool = True
-    values: Counter = field(default_factory=Counter)  # of text, and how often
-    example: str = ""
-    kind: str = ""
-    total: float = 0.0
-    known: int = 0
-    missing: int = 0  # first row without a value, from 1
-    wrong: tuple[int, float] | None = None  # first row with a number that cannot be used, and the number
-
-    def add(self, column: pa.Array, row: int, encode: bool) -> None:
-        "One more part, from this row on."
-        column = plain(column)
-        gone = pc.is_null(column).index(True).as_py()
-        if gone >= 0 and not self.missing: self.missing = row + gone + 1
-        numbers = number_of(column) if self.numeric else None
-        if numbers is None: self.refuse_numbers(column)
-        else: self.add_numbers(numbers, row)
-        if encode and is_text(column) and len(self.values) <= CATEGORIES:
-            for pair in pc.value_counts(column.drop_null()): self.values[pair["values"].as_py()] += pair["counts"].as_py()
-
-    def refuse_numbers(self, column: pa.Array) -> None:
-        "Keep the first value that is no number."
-        if not self.numeric: return
-        self.numeric, self.kind = False, "text" if is_text(column) else str(column.type)
-        for v in column.drop_null():
-            if number_of(pa.array([v.as_py()], v.type)) is None:
-                self.example = str(v.as_py())
-                return
-
-    def add_numbers(self, numbers: np.ndarray, row: int) -> None:
-        "Sum and count of the known ones."
-        gone = np.isnan(numbers)
-        bad = np.flatnonzero(~gone & ~(np.abs(np.where(gone, 0, numbers)) <= LARGEST))
-        if bad.size and self.wrong is None: self.wrong = (row + int(bad[0]) + 1, float(numbers[bad[0]]))
-        if gone.any() and not self.missing: self.missing = row + int(gone.argmax()) + 1
-        self.known += int((~gone).sum())
-        if not bad.size: self.total += float(numbers[~gone].sum())
-
-# %% ../nbs/practice/tables.ipynb #98d7b649
-@dataclass(frozen=True)
-class Survey:
-    "What the first pass finds: rows, columns that are features, their values if they are text, names and middles of the features."
-
-    rows: int
-    columns: tuple[str, ...]
-    values: tuple[tuple[str, ...] | None, ...]
-    names: tuple[str, ...]
-    middles: np.ndarray
-
-    @property
-    def digest(self) -> str:
-        "Changes when the table does, as far as the first pass sees."
-        text = json.dumps([self.rows, self.columns, self.values, self.middles.tolist()])
-        return hashlib.sha256(text.encode()).hexdigest()
+def new_learner(learner: str, d: int, budget: int, seed: int, options: dict[str, Any], scale: str | np.ndarray, T: int) -> Learner:
+    "The learner of a run; the options are filled in, and a scale is \"auto\", \"none\", or centres and deviations."
+    ours = learner == "auto" or learner.startswith("own.")
+    if isinstance(scale, np.ndarray): return Scaled(d, budget, learner, options=options, scales=scale, seed=seed)
+    if scale == "auto" and not ours:
+        warm = min(-(-SEEN * d // budget), max(1, T // 10))  # a short table must not be over before it begins
+        return Scaled(d, budget, learner, options=options, warm=warm, seed=seed)
+    if learner != "auto": probe_learner(learner, d, budget, options)
+    return make_learner(learner, d, budget, seed, options=options)
 
 
-def check_column(c: Column, target: str, encode: bool, impute: bool) -> None:
-    "Refuse a column that cannot be used; the sentence says what can be done."
-    what, label = f"column {c.name!r}", c.name == target
-    if not c.numeric and (label or not encode or c.kind != "text"):
-        encoded = ", --encode makes a feature of each value" if c.kind == "text" else ""
-        fail(what, c.example or c.kind, "numbers", "it is to be predicted" if label else "--ignore leaves it out" + encoded)
-    if c.wrong is not None and c.numeric: fail(f"{what}, row {c.wrong[0]}", c.wrong[1], TOO_LARGE)
-    if not c.numeric and len(c.values) > CATEGORIES:
-        fail(what, f"more than {CATEGORIES} different values", f"text with at most {CATEGORIES} of them", "--ignore leaves it out")
-    if c.missing and (label or not impute):
-        fail(f"{what}, row {c.missing}", "missing", "a number" if c.numeric else "text", "leave such rows out" if label else
-             "--impute puts the mean of the bought values there, --ignore leaves the column out")
+def by_column(survey: Survey, found: dict[str, tuple[float, ...]], what: str, more: tuple[str, ...] = ()) -> np.ndarray:
+    "Numbers of the columns, one row for each feature that is made of them, and for each further name."
+    for name in found:
+        if name not in (*survey.columns, *more): fail(f"feature of {what}", name, "a column of the table that is used")
+    for name in (*survey.columns, *more):
+        if name not in found: fail(f"{what} of {name!r}", "missing", "in the file", "each column that is used needs a row")
+    return np.array([found[name] for name in (*survey.owners, *more)])
 
 
-def survey_table(path: Path, target: str, encode: bool, impute: bool, ignore: tuple[str, ...] = (), progress: bool = False) -> Survey:
-    "The first pass."
-    from tqdm import tqdm
-
-    rows, columns = 0, None
-    with tqdm(desc="look", unit=" rows", disable=not progress) as bar:
-        for batch in batches(path):
-            if columns is None:
-                names = batch.schema.names
-                for name in (target, *ignore):
-                    if name in names: continue
-                    fail("target" if name == target else "ignore", name, "a column of the table", "they are " + ", ".join(names)[:200])
-                columns = [Column(name) for name in names if name not in ignore or name == target]
-                continue
-            for c in columns: c.add(batch.column(c.name), rows, encode)
-            rows += batch.num_rows
-            bar.update(batch.num_rows)
-    if not rows: fail("data", path.name, "a table with at least one row")
-    for c in columns: check_column(c, target, encode, impute)
-    return surveyed(rows, columns, target)
-
-
-def surveyed(rows: int, columns: list[Column], target: str) -> Survey:
-    "The result of the first pass; the label's middle is the last one."
-    used, label = [c for c in columns if c.name != target], next(c for c in columns if c.name == target)
-    values = tuple(None if c.numeric else tuple(sorted(c.values)) for c in used)
-    names, middles = [], []
-    for c, texts in zip(used, values, strict=True):
-        names += [c.name] if texts is None else [f"{c.name}={v}" for v in texts]
-        known = max(c.known if texts is None else sum(c.values.values()), 1)
-        middles += [c.total / known] if texts is None else [c.values[v] / known for v in texts]
-    for name, n in Counter(names).items():
-        if n > 1: fail("features", name, "distinct names", "--encode made one that another column has")
-    if len(names) < 2: fail("features", names, "at least two columns of numbers besides the target")
-    return Survey(rows, tuple(c.name for c in used), values, tuple(names), np.array([*middles, label.total / max(label.known, 1)]))
-
-# %% ../nbs/practice/tables.ipynb #bb21a1ee
-def matrix(batch: pa.RecordBatch, survey: Survey, target: str) -> tuple[np.ndarray, np.ndarray]:
-    "Features (n, d), NaN where missing, and labels (n,)."
-    X, j = np.empty((batch.num_rows, len(survey.names))), 0
-    for name, values in zip(survey.columns, survey.values, strict=True):
-        column = batch.column(name)
-        if values is None: X[:, j] = usable(name, column)
-        else:
-            code = pc.index_in(plain(column), value_set=pa.array(values, plain(column).type)).to_numpy(zero_copy_only=False)
-            X[:, j : j + len(values)] = np.where(np.isnan(code)[:, None], np.nan, code[:, None] == np.arange(len(values)))
-        j += 1 if values is None else len(values)
-    return X, usable(target, batch.column(target))
-
-
-def usable(name: str, column: pa.Array) -> np.ndarray:
-    "Numbers of a column that the first pass found to be some."
-    numbers = number_of(column)
-    return numbers if numbers is not None else fail(f"column {name!r}", "text", "numbers", "the file has changed since the first pass")
-
-
-def blocks(path: Path, survey: Survey, target: str, size: int, skip: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    "Features and labels, `size` rows at a time; the first `skip` rows are left out."
-    held, n = [], 0
-    for batch in batches(path, [*survey.columns, target]):
-        batch, skip = batch.slice(min(skip, batch.num_rows)), max(skip - batch.num_rows, 0)
-        while batch.num_rows:
-            part = batch.slice(0, size - n)
-            held.append(matrix(part, survey, target))
-            n, batch = n + part.num_rows, batch.slice(part.num_rows)
-            if n == size:
-                yield np.concatenate([X for X, _ in held]), np.concatenate([y for _, y in held])
-                held, n = [], 0
-    if n: yield np.concatenate([X for X, _ in held]), np.concatenate([y for _, y in held])
+def read_scale(scale: str, survey: Survey, target: str) -> str | np.ndarray:
+    "\"auto\", \"none\", or centres and deviations (d + 1, 2) from a file."
+    if scale in ("auto", "none"): return scale
+    found = named_numbers(check_path(scale), "scale", ("feature", "centre", "scale"))
+    for name, (_, size) in found.items(): check_real(f"scale of {name!r}", size, 1e-60, 1e60)
+    return by_column(survey, found, "scale", (target,))
 
 # %% ../nbs/practice/tables.ipynb #0c036189
 BINS = 400  # parts of the run of which losses are kept
 COMPARED = 1000  # features, at most, with which everything is also fitted for comparison
-LEARNERS_HERE = ("auto", "own.PairwiseLeastSquares", "own.CoinBetting")  # learners that know no scale
 
 # %% ../nbs/practice/tables.ipynb #bc150427
 def fresh_tally(d: int) -> dict[str, np.ndarray]:
@@ -257,7 +123,7 @@ def fresh_tally(d: int) -> dict[str, np.ndarray]:
 
 def play_block(lr: Learner, X: np.ndarray, y: np.ndarray, tally: dict[str, np.ndarray], impute: bool) -> np.ndarray:
     "Play a block, count purchases, return the predictions (n,); compiled where the learner counts by itself and nothing is missing."
-    if hasattr(lr, "purchases_") and not impute:
+    if hasattr(lr, "purchases_") and lr.forget == 1 and not impute:
         out = simulate(lr, X, y).predictions
         tally["counts"][:] = np.rint(lr.purchases_)
         return out
@@ -375,42 +241,46 @@ def play_table(
             if done != (turn + 1) * n: fail("data", path.name, f"a table of {n} rows, as in the first pass", f"{done - turn * n} were read")
 
 # %% ../nbs/practice/tables.ipynb #5966a7b1
-def read_costs(path: Path, columns: tuple[str, ...]) -> dict[str, float]:
-    "Price of each column."
-    found, names = {}, None
-    for batch in batches(path):
-        if names is None:
-            names = list(batch.schema.names)
-            if set(names) != {"feature", "price"}: fail("columns of costs", names, "feature and price")
-            continue
-        prices = number_of(batch.column("price"))
-        if prices is None: fail("costs", path.name, "a table whose prices are numbers")
-        for name, price in zip(plain(batch.column("feature")).to_pylist(), prices.tolist(), strict=True):
-            name = "" if name is None else str(name)
-            if name in found or name not in columns: fail("feature of costs", name, "a column of the table that is a feature, named once")
-            found[name] = check_real(f"price of {name!r}", price, -1e-300, 1e15)
-    for name in columns:
-        if name not in found: fail("costs", path.name, f"a table with a price of every feature, and {name!r} has none")
-    return found
+def read_costs(path: Path, survey: Survey) -> np.ndarray:
+    "Price of each feature (d,): that of its column."
+    found = named_numbers(path, "costs", ("feature", "price"))
+    for name, (price,) in found.items(): check_real(f"price of {name!r}", price, -1e-300, 1e15)
+    return by_column(survey, found, "costs")[:, 0]
+
+
+def made_of(lr: Learner) -> Learner:
+    "The learner that learns."
+    return lr.learner if isinstance(lr, Scaled) else lr
+
+
+def scaling_of(lr: Scaled) -> dict[str, Any]:
+    "Scales in use, and how often something was cut off."
+    label = {"centre": float(lr.centre[-1]), "deviation": float(lr.size[-1]), "cut_off": int(lr.clipped[-1])}
+    features = {"centre": lr.centre[:-1].tolist(), "deviation": lr.size[:-1].tolist(), "cut_off": lr.clipped[:-1].tolist()}
+    return {"warm": lr.warm, "label": label, "features": features}
+
+
+def everything_costs(survey: Survey, prices: np.ndarray) -> float:
+    "Price of all columns of a row; the features that are made of one are paid for once."
+    return float(sum(dict(zip(survey.owners, prices.tolist(), strict=True)).values()))
 
 
 def gather(
-    survey: Survey, facts: dict[str, Any], lr: Learner, tally: dict[str, np.ndarray], costs: dict[str, float] | None,
+    survey: Survey, facts: dict[str, Any], lr: Learner, tally: dict[str, np.ndarray], prices: np.ndarray | None,
 ) -> dict[str, Any]:
     "All numbers of the report."
     T, counts, w = survey.rows * facts["passes"], tally["counts"], lr.coef_
     rounds = np.diff(-(-np.arange(BINS + 1) * T // BINS))
     last = slice(BINS * 9 // 10, BINS) if T >= BINS else slice(0, BINS)
     losses, tail = tally["losses"].sum(axis=1) / T, tally["losses"][:, last].sum(axis=1) / max(rounds[last].sum(), 1)
-    out = facts | {"learner_made": lr.key, "rows": survey.rows, "rounds": T, "features": list(survey.names)}
+    out = facts | {"learner_made": made_of(lr).key, "rows": survey.rows, "rounds": T, "features": list(survey.names)}
     out |= {"loss": float(losses[0]), "loss_of_running_mean": float(losses[1]), "loss_last_tenth": float(tail[0]),
             "loss_of_running_mean_last_tenth": float(tail[1]), "hindsight": compare(tally["moments"], facts["budget"])}
     out |= {"bought": counts.tolist(), "weights": w.tolist(), "intercept": float(lr.intercept_)}
     out["curve"] = {"rounds": rounds.tolist(), "losses": tally["losses"].tolist()}
-    if costs is None: return out
-    owner = [c for c, v in zip(survey.columns, survey.values, strict=True) for _ in range(1 if v is None else len(v))]
-    prices = np.array([costs[c] for c in owner])
-    return out | {"spent": float(counts @ prices), "price_of_everything": float(sum(costs.values()) * T), "prices": prices.tolist()}
+    if isinstance(lr, Scaled): out["scaling"] = scaling_of(lr)
+    if prices is None: return out
+    return out | {"spent": float(counts @ prices), "price_of_everything": everything_costs(survey, prices) * T, "prices": prices.tolist()}
 
 # %% ../nbs/practice/tables.ipynb #eb6631e4
 def cell(text: str) -> str:
@@ -441,12 +311,26 @@ def features_table(r: dict[str, Any]) -> list[str]:
     return [head, "| --- |" + " --- |" * (head.count("|") - 2), *map(line, order)]
 
 
+def scaling_text(r: dict[str, Any]) -> list[str]:
+    "How features and label were standardised, and what was cut off."
+    if "scaling" not in r: return []
+    s = r["scaling"]
+    how = f"by what was bought in the first {s['warm']} rounds" if s["warm"] else "as stated"
+    cut, worst = sum(s["features"]["cut_off"]), int(np.argmax(s["features"]["cut_off"]))
+    most = f" (most often {r['features'][worst]!r}: {s['features']['cut_off'][worst]})" if cut else ""
+    return [f"The learner was given standardised numbers, {how}; centres and deviations are in results.json and in the model. Beyond "
+            f"{LIMIT:g} deviations they were cut off: {cut} of {sum(r['bought'])} bought values{most}, {s['label']['cut_off']} of "
+            f"{r['rounds']} labels. Predictions, losses and weights are in the units of the table.", ""]
+
+
 def report_text(r: dict[str, Any]) -> str:
     "The report as Markdown."
     d, T = len(r["features"]), r["rounds"]
     again = f", played {r['passes']} times" if r["passes"] > 1 else ""
+    options = f" ({', '.join(f'{name} = {value}' for name, value in r['options'].items())})" if r["options"] else ""
     out = [f"# oslr run: {cell(r['target'])} of {cell(r['data'])}", "", f"{r['rows']} rows{again}; {r['budget']} of {d} features bought in "
-           f"each round ({r['budget'] / d:.1%}); learner {r['learner_made']}, seed {r['seed']}.", "", "## Losses", "", *losses_table(r), ""]
+           f"each round ({r['budget'] / d:.1%}); learner {r['learner_made']}{options}, seed {r['seed']}.", ""]
+    out += [*scaling_text(r), "## Losses", "", *losses_table(r), ""]
     judged = ("As it went: each prediction is judged before its label is known. In hindsight: fitted with all features of all rows and "
               "judged on the same rows, which flatters it.")
     out += [judged if r["hindsight"] else f"No comparison in hindsight: it is made with up to {COMPARED} features.", ""]
@@ -494,9 +378,9 @@ def open_folder(out: Path, resume: bool) -> Path:
 
 # %% ../nbs/practice/tables.ipynb #68bf36f9
 def run_table(
-    data: str | Path, *, target: str, budget: int, learner: str = "auto", out: str | Path = "oslr_run", seed: int = 0, encode: bool = False,
-    impute: bool = False, ignore: tuple[str, ...] = (), passes: int = 1, costs: str | Path | None = None, resume: bool = False,
-    every: float = 10.0, progress: bool = False,
+    data: str | Path, *, target: str, budget: int, learner: str = "auto", options: dict[str, Any] | None = None, scale: str | Path = "auto",
+    out: str | Path = "oslr_run", seed: int = 0, encode: bool = False, impute: bool = False, ignore: tuple[str, ...] = (), passes: int = 1,
+    costs: str | Path | None = None, resume: bool = False, every: float = 10.0, progress: bool = False,
 ) -> dict[str, Any]:
     """Play a table and write a report: what the command `oslr run` does.
 
@@ -508,8 +392,14 @@ def run_table(
         Column of the labels.
     budget : int
         Features bought of each row, from 2 to their number.
-    learner : {"auto", "own.PairwiseLeastSquares", "own.CoinBetting"}
-        Learners that know no scale, so that nothing is standardised.
+    learner : str
+        "auto", or a key of `LEARNERS` of protocol OSLR that buys features.
+    options : dict, optional
+        Further arguments of its class by name; T, and a k that it cannot do without, are filled in.
+    scale : str or Path
+        "auto": learners of papers play on numbers that are standardised by what was bought, our own on the numbers as they are; "none":
+        nothing is standardised; or a CSV or Parquet file with the columns feature, centre and scale, and a row for each column and the
+        target.
     out : str or Path
         Folder for report.md, loss.png, results.json, model.npz and checkpoint.npz.
     seed : int
@@ -554,14 +444,16 @@ def run_table(
     passes, seed = check_int("passes", passes, 1, 10**9), check_int("seed", seed, 0, 2**63)
     check_int("budget", budget, 2, None, "a pair of features is the least that shows how they depend")
     encode, impute, every = check_flag("encode", encode), check_flag("impute", impute), check_real("every", every, -1e-300, 1e9)
-    check_choice("learner", learner, LEARNERS_HERE, "they know no scale; others are to be run from Python")
-    if target in ignore: fail("ignore", target, "another column than the target")
+    if not isinstance(learner, str): fail("learner", learner, '"auto" or a name that `oslr list` shows')
     place = open_folder(out, check_flag("resume", resume))
     survey = survey_table(path, target, encode, impute, tuple(ignore), progress)
-    prices = None if costs is None else read_costs(check_path(costs), survey.columns)
-    lr, tally = make_learner(learner, len(survey.names), budget, seed), fresh_tally(len(survey.names))
-    facts = {"data": path.name, "target": target, "budget": budget, "learner": learner, "seed": seed, "encode": encode, "impute": impute,
-             "ignore": list(ignore), "passes": passes, "table": survey.digest}
+    prices = None if costs is None else read_costs(check_path(costs), survey)
+    d, scales = len(survey.names), read_scale(str(scale), survey, target)
+    options = filled_options(learner, options or {}, budget, survey.rows * passes)
+    lr, tally = new_learner(learner, d, budget, seed, options, scales, survey.rows * passes), fresh_tally(d)
+    stated = scales if isinstance(scales, str) else hashlib.sha256(scales.tobytes()).hexdigest()
+    facts = {"data": path.name, "target": target, "budget": budget, "learner": learner, "options": options, "scale": stated, "seed": seed,
+             "encode": encode, "impute": impute, "ignore": list(ignore), "passes": passes, "table": survey.digest}
     done = load_checkpoint(place, facts, lr, tally) if place.exists() else 0
     play_table(path, survey, facts, lr, tally, done, place, every, progress)
     results = gather(survey, facts, lr, tally, prices)

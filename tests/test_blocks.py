@@ -220,6 +220,15 @@ def test_arguments_of_tables(file, more, words):
     with pytest.raises(ValueError, match=words): TableBlocks(file, "sold", **more)
 
 
+def test_money_is_added_up(stream):
+    learner = lambda: oslr.own.PairwiseLeastSquares(12, 9.0, costs=np.arange(1.0, 13.0), seed=1)
+    one = oslr.simulate(learner(), stream.X, stream.y)
+    runs = [simulate_blocks(learner(), cut(stream.X, stream.y, places)) for places in ([], [7, 100], range(1, 300, 11))]
+    assert len({r.spent for r in runs}) == 1 and runs[0].spent == pytest.approx(one.spent.sum(), rel=1e-12)
+    assert all((r.predictions == one.predictions).all() and (r.n_observed == one.n_observed).all() for r in runs)
+    assert simulate_blocks(new(), cut(stream.X, stream.y, [7])).spent is None
+
+
 def test_what_is_bought_may_change():
     "From one number a round to others, at the seam of two blocks or within one."
     class Growing(oslr.Learner):
@@ -314,8 +323,11 @@ lr, rng = oslr.ito2017.UniformRDA(X.shape[1], 4, seed=1), np.random.default_rng(
 turns = lambda n: ((X, y, rng.integers(len(X), size=2**14)) for _ in range(n))
 blocks = lambda n: oslr.simulate_blocks(lr, turns(n), keep=False)
 one = lambda X, T: oslr.simulate(lr, X, y, rows=rng.integers(len(X), size=T))
+table = lambda size: oslr.simulate_blocks(oslr.own.CoinBetting(20, 2, seed=1), f"{sys.argv[1]}/{size}.parquet", target="y", keep=False)
 blocks(1)
-print(more(lambda: blocks(8)), more(lambda: blocks(128)), more(lambda: one(X, 2**21)), more(lambda: one(B, 2**12)))
+found = [more(lambda: blocks(8)), more(lambda: blocks(128)), more(lambda: one(X, 2**21)), more(lambda: one(B, 2**12))]
+table("small")
+print(*found, more(lambda: table("large")))
 """
 
 
@@ -325,8 +337,13 @@ def test_memory(tmp_path):
     for name, kind in (("X", np.float64), ("B", np.uint8)):  # sparse files of zeros; B would be 400 MB as 64-bit numbers
         np.lib.format.open_memmap(tmp_path / f"{name}.npy", mode="w+", dtype=kind, shape=(500, 100_000))[:, :4] = 0.1
     np.save(tmp_path / "y.npy", np.ones(500))
+    part = pa.table({f"x{i}": np.random.default_rng(i).standard_normal(10_000) for i in range(20)} | {"y": np.ones(10_000)})
+    for name, parts in (("small", 2), ("large", 40)):  # the large one holds 67 MB of numbers
+        with pq.ParquetWriter(tmp_path / f"{name}.parquet", part.schema) as writer:
+            for _ in range(parts): writer.write_table(part)
     done = subprocess.run([sys.executable, "-c", MEASURE, str(tmp_path)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    few, many, one, converted = map(int, done.stdout.split())
-    assert few < 40 and many < few + 20 and converted < 100
+    few, many, one, converted, table = map(int, done.stdout.split())
+    assert few < 40 and many < few + 20 and converted < 100 and table < 30
+    print(done.stdout)
     assert one < 40 + 3 * 8 * 2**21 / 2**20  # rows, predictions, purchases: 48 MB

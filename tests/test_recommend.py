@@ -220,15 +220,34 @@ def command(*args): return CliRunner().invoke(app, ["recommend", *map(str, args)
 def test_the_command_says_what_the_function_says(files):
     said = [command(files / name, "--target", "label", "--budget", 6, "--k", 2, "--rounds", 1000) for name in ("a.csv", "a.parquet")]
     assert said[0].exit_code == said[1].exit_code == 0 and said[0].output == said[1].output
-    assert said[0].output.strip() == str(found(X[:400], Y[:400], T=1000)).replace("x0", "f0") or "| ito2017.RDA1 |" in said[0].output
+    table = pyarrow.table({f"f{i}": X[:400, i] for i in range(D)})
+    assert said[0].output.strip() == str(found(table, Y[:400], T=1000))
+
+
+def test_the_command_reads_as_run_does(tmp_path):
+    "Text is encoded, a missing value is the mean of the known ones, a column is left out."
+    city = np.array(["Oslo", "Rome"])[(X[:300, 0] > 0).astype(int)]
+    gaps = pyarrow.array(np.where(np.arange(300) % 7 == 0, np.nan, X[:300, 1]), from_pandas=True)
+    columns = {"when": [f"2024-01-{1 + i % 28:02}" for i in range(300)], "city": city, "size": gaps, "label": Y[:300]}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "a.parquet")
+    options = ("--target", "label", "--budget", 2, "--encode", "--impute", "--ignore", "when")
+    size = np.where(np.arange(300) % 7 == 0, gaps.drop_null().to_numpy().mean(), X[:300, 1])
+    table = pyarrow.table({"city=Oslo": 1.0 * (city == "Oslo"), "city=Rome": 1.0 * (city == "Rome"), "size": size})
+    assert command(tmp_path / "a.parquet", *options).output.strip() == str(oslr.recommend(table, Y[:300], budget=2))
+    for left_out, words in (("--encode", "column 'city' = "), ("--impute", "column 'size', row 1 = 'missing'")):
+        told = command(tmp_path / "a.parquet", *(o for o in options if o != left_out))
+        assert told.exit_code == 2 and told.stderr.startswith(words)
 
 
 @pytest.mark.parametrize(("body", "words"), [
-    (b"", "data = "), (b"a,b,label\n", "column 'a' = 'null'"), (b"a,a,label\n1,2,3\n2,3,4\n", "columns of data"),
-    (b"a,b,label\n1,x,3\n2,y,4\n", "column 'b' = 'string': it must be numbers"), (b"a,b,label\n1,,3\n2,3,4\n", "column 'b' = '1 missing"),
-    (b"a,b,c\n1,2,3\n", "target = 'label': it must be one of the columns a, b, c"), (b"a,b,label\n1,2\n", "data = "),
-    (b"a,b,label\n1,nan,3\n2,3,4\n", "column 'b' = '1 missing"),
-    (b"a,b,label\n1,inf,3\n2,3,4\n", "X[0, 1] = inf"), (b"\xff\xfe\x00\x01", "data = "),
+    (b"", "data = "), (b"a,b,label\n", "data = 'b.csv': it must be a table with at least one row"),
+    (b"a,a,label\n1,2,3\n2,3,4\n", "columns of data"),
+    (b"a,b,label\n1,x,3\n2,y,4\n", "column 'b' = 'x': it must be numbers"), (b"a,b,label\n1,,3\n2,3,4\n", "column 'b', row 1 = 'missing'"),
+    (b"a,b,c\n1,2,3\n", "target = 'label': it must be a column of the table (they are a, b, c)"), (b"a,b,label\n1,2\n", "data = "),
+    (b"a,b,label\n1,nan,3\n2,3,4\n", "column 'b', row 1 = 'missing'"),
+    (b"a,b,label\n1,inf,3\n2,3,4\n", "column 'b', row 1 = inf"), (b"a,b,label\n1,2,3\n", "number of rows of X = 1"),
+    (",".join(f"f{i}" for i in range(2001)).encode() + b",label\n" + 2 * (b"1," * 2001 + b"1\n"), "number of columns of X = 2001"),
+    (b"\xff\xfe\x00\x01", "data = "),
 ])
 def test_files_that_will_not_do(body, words, tmp_path):
     (tmp_path / "b.csv").write_bytes(body)

@@ -16,14 +16,15 @@ MODULES = sorted(p for p in (TOP / "oslr_nb").rglob("*.py") if p.name != "_modid
 FLOORS = [
     {"checks"},
     {"compiled"},
-    {"geometry", "designs", "trees", "storage"},
+    {"geometry", "designs", "trees", "storage", "reading"},
     {"oco", "experts", "bandits", "sparse", "claims"},
     {"protocol"},
     {"problems", "data"},
     {"papers", "own"},
-    {"experiments", "choice"},
+    {"experiments", "choice", "blocks"},
+    {"scaling"},
     {"reproductions", "adapters", "advice", "service", "tables"},
-    {"blocks"},
+    {"catalogue"},
     {"cli"},
     {"__main__"},
 ]

@@ -21,6 +21,7 @@ from sklearn.linear_model import LinearRegression
 from typer.testing import CliRunner
 
 import oslr_nb
+from oslr_nb import reading
 from oslr_nb import tables
 from oslr_nb.cli import app
 
@@ -125,9 +126,9 @@ def test_text_missing_values_and_prices(tmp_path):
 def test_blocks_do_not_depend_on_how_the_file_is_cut(files, monkeypatch):
     parts = {}
     for size in (700, 2**24):
-        monkeypatch.setattr(tables, "BLOCK", size)
-        survey = tables.survey_table(files / "p.csv", "progression", False, False)
-        parts[size] = list(tables.blocks(files / "p.csv", survey, "progression", 100, 200))
+        monkeypatch.setattr(reading, "BLOCK", size)
+        survey = reading.survey_table(files / "p.csv", "progression", False, False)
+        parts[size] = list(reading.blocks(files / "p.csv", survey, "progression", 100, 200))
     for (X, y), (Z, z) in zip(*parts.values(), strict=True):
         assert np.array_equal(X, Z) and np.array_equal(y, z)
 
@@ -177,7 +178,14 @@ WRONG = [
     ("--passes", 0),
     ("--seed", -1),
     ("--every", "nan"),
-    ("--learner", "ito2017.RDA1"),
+    ("--learner", "ito2017.RDA9"),
+    ("--learner", "hazan2012.AERR"),
+    ("--learner", "ito2018.LinearProjection"),
+    ("--learner", "own.PairwisePOSLR"),
+    ("--option", "top"),
+    ("--option", "d=3"),
+    ("--option", "memory=x"),
+    ("--scale", "no.csv"),
     ("--target", "height"),
     ("--ignore", "height"),
     ("--ignore", "progression"),
@@ -203,13 +211,13 @@ def test_wrong_arguments(option, files, tmp_path, monkeypatch):
     ("text", "words"),
     [
         ("feature,cost\na,1\n", "columns of costs"),
-        ("feature,price\nage,one\n", "prices are numbers"),
+        ("feature,price\nage,one\n", "a table with numbers as price"),
         ("feature,price\nage,-1\n", "price of 'age'"),
-        ("feature,price\nage,1\n", "'sex' has none"),
+        ("feature,price\nage,1\n", "costs of 'sex' = 'missing'"),
         ("feature,price\nage,1\nage,1\n", "named once"),
         ("feature,price\nheight,1\n", "'height'"),
         ("feature,price\nage,\n", "price of 'age' = nan"),
-        ("", "data = "),
+        ("", "costs = "),
     ],
 )
 def test_wrong_prices(text, words, files, tmp_path):
@@ -272,8 +280,8 @@ def test_mangled_files_are_refused_or_read(tmp_path_factory, data):
     (folder / "m.csv").write_bytes(body)
     encode, impute = data.draw(st.booleans()), data.draw(st.booleans())
     try:
-        survey = tables.survey_table(folder / "m.csv", "y", encode, impute)
-        read = list(tables.blocks(folder / "m.csv", survey, "y", 3))
+        survey = reading.survey_table(folder / "m.csv", "y", encode, impute)
+        read = list(reading.blocks(folder / "m.csv", survey, "y", 3))
     except ValueError as e:
         assert type(e) is ValueError and "\n" not in str(e) and "it must be" in str(e), e
         return

@@ -32,10 +32,10 @@ from oslr_nb.checks import (
     kernel,
 )
 from ..claims import Case, Evidence, claim, mean_limit
-from ..compiled import entry, strided, uniform
+from ..compiled import entry, find_in_sums, strided, uniform
 from ..designs import draw_outside, pair_minimum
 from .parameter_free import bet_size, bound_bet
-from ..protocol import Environment, Learner, ProtocolError, check_stream, play, register, simulate
+from ..protocol import MONEY, Environment, Learner, ProtocolError, check_costs, check_stream, play, price_of, register, simulate
 from ..sparse import best_support, forward_select, forward_selection, greedy_state, lasso_weights
 
 # %% auto #0
@@ -128,6 +128,8 @@ PRIOR = 20.0  # a correlation estimated from n rounds is multiplied by n / (n + 
 GROWTH = 1.1  # favourites are chosen again when the number of rounds has grown by this factor
 START = 5  # purchases of each feature on average before the first choice
 CUT = 1e3  # standardised values are cut off here
+NO_PRICES = np.zeros(0)  # each feature costs one
+KEPT = 0.75  # part of the money that is kept for favourites while two random features, or more, are drawn
 FULL = 1e50  # weight of a round at which all sums are divided by it
 ROUNDS, HELD, NEXT, WEIGHT, COUNT, Y_SUM, Y_SQUARE, Y_REF, LOW, HIGH, ARM, YHAT, CHOSEN = range(13)  # places in `num`
 N, SUM, SQUARE, LABEL, CROSS, REF = range(6)  # columns of `single`
@@ -700,11 +702,31 @@ def _(case: Case) -> Evidence: return compiled_is_textbook.check(case, scales=[0
 @compiled_is_textbook.control("a shorter memory")
 def _(case: Case) -> Evidence: return compiled_is_textbook.check(case, forget=0.94)
 
+# %% ../../nbs/own/03_moments.ipynb #d2fbd367
+#| code-fold: show
+@kernel
+def best_bargain(residual: np.ndarray, free: np.ndarray, costs: np.ndarray, money: float, divide: bool) -> tuple[float, int]:
+    "The feature with most gain, or most gain for its price, among those that fit the money, and its gain; -1 if none gains."
+    best, at, price = 0.0, -1, 0.0
+    for l in range(free.size):
+        if free[l] <= 0.05 or not costs[l] <= money: continue
+        gain = residual[l] * residual[l] / free[l]
+        if not gain > 0: continue
+        mine, other = gain, best
+        if divide and at >= 0: mine, other = gain * price, best * costs[l]  # quotients compared without a division: a price may be 0
+        if mine > other or (mine == other and gain > best): best, at, price = gain, l, costs[l]
+    return best, at
+
 # %% ../../nbs/own/03_moments.ipynb #6588b932
 #| code-fold: show
 @kernel(apart=True)
-def choose_forward(state: tuple, chosen: np.ndarray, space: np.ndarray, scale: float, centre: bool, prior: float) -> int:
-    "Forward selection on the shrunk correlations with ridge; returns how many of `chosen` were found. O(d k^2), memory O(d k)."
+def choose_forward(
+    state: tuple, chosen: np.ndarray, space: np.ndarray, scale: float, centre: bool, prior: float, costs: np.ndarray, money: float,
+    divide: bool,
+) -> tuple[int, float]:
+    """Forward selection on the shrunk correlations with ridge; returns how many of `chosen` were found, and what they save.
+
+    O(d k^2), memory O(d k). With prices (none: empty) it takes what still fits the money, by gain, or by gain per price."""
     pairs, slot, _, _, single, _, _, _, mark, _, _, _, num = state
     d, weight, of_label = mark.size, num[WEIGHT], label_deviation(num, centre)
     spread, residual, free, rows = space[0], space[1], space[2], space[3:]
@@ -713,13 +735,18 @@ def choose_forward(state: tuple, chosen: np.ndarray, space: np.ndarray, scale: f
         spread[l] = deviation(f[N], f[SUM], f[SQUARE], centre)
         residual[l] = label_correlation(f, spread[l], of_label, centre)
         free[l] = 1 + scale * math.sqrt(weight / f[N]) if spread[l] > 0 else 0.0
+    saved = 0.0
     for m in range(chosen.size):
         best, i = 0.0, -1
-        for l in range(d):
-            if free[l] <= 0.05: continue
-            gain = residual[l] * residual[l] / free[l]
-            if gain > best: best, i = gain, l
-        if i < 0: return m
+        if costs.size == 0:
+            for l in range(d):
+                if free[l] <= 0.05: continue
+                gain = residual[l] * residual[l] / free[l]
+                if gain > best: best, i = gain, l
+        else: best, i = best_bargain(residual, free, costs, money, divide)
+        if i < 0: return m, saved
+        if costs.size > 0: money -= costs[i]
+        saved += best
         root, row = math.sqrt(free[i]), rows[m]
         for l in range(d):
             v = 0.0
@@ -732,7 +759,7 @@ def choose_forward(state: tuple, chosen: np.ndarray, space: np.ndarray, scale: f
             free[l] -= row[l] * row[l]
         free[i] = 0.0
         chosen[m] = i
-    return chosen.size
+    return chosen.size, saved
 
 # %% ../../nbs/own/03_moments.ipynb #84ae6270
 #| code-fold: show
@@ -915,6 +942,88 @@ def _(case: Case) -> Evidence:
     make = lambda: OnlineGreedyOSLR(10, 5, k=2, T=500, x_max=1e20, y_max=1e20, seed=6)
     return units_do_not_matter.check(case, make)
 
+# %% ../../nbs/own/03_moments.ipynb #e2ff5e7a
+#| code-fold: show
+@kernel
+def buy_one(i: int, S: np.ndarray, n: int, left: float, costs: np.ndarray, mark: np.ndarray, stamp: int) -> float:
+    "Feature i becomes the n-th of the purchase; returns what is left of the money."
+    S[n] = i
+    mark[i] = stamp
+    return left - costs[i]
+
+
+@kernel
+def buy_at_random(
+    words: np.ndarray, S: np.ndarray, n: int, left: float, kept: float, prices: tuple, mark: np.ndarray, stamp: int,
+) -> tuple[int, float]:
+    """One after the other a uniform one of the features that are not bought and still fit the money.
+
+    Until two are bought and no more than `kept` is left, or nothing fits. Returns how many are bought, and what is left."""
+    _, costs, order, ranked, space, _ = prices
+    end, rest = ranked.size, 0
+    while n < S.size and (n < 2 or left > kept):
+        end = find_in_sums(ranked[:end], left)  # those before it fit, by their price
+        if end <= 2 * n: break  # most of them may be bought: the others are listed below
+        i = order[np.int64(uniform(words) * end)]
+        if mark[i] != stamp: n, left = n + 1, buy_one(i, S, n, left, costs, mark, stamp)
+    if n == S.size or (n >= 2 and left <= kept): return n, left
+    for e in range(end):
+        if mark[order[e]] != stamp: space[rest], rest = order[e], rest + 1
+    while rest > 0 and n < S.size and (n < 2 or left > kept):
+        e = np.int64(uniform(words) * rest)
+        i, rest = space[e], rest - 1
+        space[e] = space[rest]
+        if costs[i] <= left: n, left = n + 1, buy_one(i, S, n, left, costs, mark, stamp)
+    return n, left
+
+
+@kernel
+def draw_priced(words: np.ndarray, state: tuple, prices: tuple, explore: float) -> None:
+    "Buy favourites, after random features in a round that explores, and at random what still fits."
+    S, favourites, mark, arms, num = state[5], state[7], state[8], state[11], state[12]
+    sold, costs, _, _, _, limit = prices
+    num[ARM] = choose_arm(uniform(words), max(explore, (num[ROUNDS] + 1) ** (-1 / 3)), num[HELD], arms)
+    stamp, n, left = np.int64(num[ROUNDS]) + 1, 0, limit
+    if num[ARM] == 0: n, left = buy_at_random(words, S, n, left, KEPT * limit, prices, mark, stamp)
+    for a in range(np.int64(num[HELD])):
+        i = favourites[a]
+        if mark[i] != stamp and costs[i] <= left and n < S.size: n, left = n + 1, buy_one(i, S, n, left, costs, mark, stamp)
+    sold[0], left = buy_at_random(words, S, n, left, -1.0, prices, mark, stamp)
+
+# %% ../../nbs/own/03_moments.ipynb #9c482912
+#| code-fold: show
+@kernel
+def bought_part(state: tuple, n: int) -> tuple:
+    "The state of a round that has bought n features: the first n places of the purchase and of its values."
+    pairs, slot, owner, age, single, S, values, favourites, mark, losses, guess, arms, num = state
+    return pairs, slot, owner, age, single, S[:n], values[:n], favourites, mark, losses, guess, arms, num
+
+
+@kernel(apart=True)
+def play_priced(
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: tuple, prices: tuple, room: tuple, scales: np.ndarray,
+    centre: bool, prior: float, forget: float, explore: float, limit: float, bets: np.ndarray, out: np.ndarray, bought: np.ndarray,
+    spent: np.ndarray,
+) -> int:
+    "Rounds of `PairwiseLeastSquares` with prices between two choices of favourites; returns how many were played."
+    S, values, num, sold, costs = state[5], state[6], state[12], prices[0], prices[1]
+    for t in range(rows.size):
+        row, usable = rows[t], True
+        draw_priced(words, state, prices, explore)
+        now = bought_part(state, sold[0])
+        for a in range(sold[0]):
+            values[a] = entry(X, row, S[a])
+            usable &= abs(values[a]) <= limit
+            spent[t] += costs[S[a]]
+        if not usable: return t
+        make_guesses(now, room, scales, centre, prior)
+        if bets.size > 0: guess_by_bets(now, bets, centre)
+        out[t], bought[t] = aggregate(now), sold[0]
+        num[YHAT] = out[t]
+        if bets.size > 0: settle_bets(y[row], now, bets)
+        learn(y[row], now, centre, forget)
+    return rows.size
+
 # %% ../../nbs/own/03_moments.ipynb #99ee371e
 #| code-fold: show
 @kernel(apart=True)
@@ -980,6 +1089,23 @@ def check_sizes(d: Any, budget: Any, top: Any, rows: Any, support: Any) -> tuple
         fail("support", support, "'greedy' or 'lasso'", f"there are more than 10^6 sets of {budget} features of {d}")
     return d, budget, top, rows
 
+
+def spendable(budget: float) -> float:
+    "What the learner spends of a budget of money: half of what an environment forgives for rounding."
+    return budget * (1 + MONEY / 2)
+
+
+def check_prices(d: Any, budget: Any, costs: Any, top: Any, support: str) -> tuple[float, int, int]:
+    "Budget of money, the most features that it buys (2 at least, for the size of the state), and top, with prices in range."
+    costs = np.sort(check_costs(costs, check_int("d", d, 2, 10**8, "its state has to fit into memory")))
+    budget = check_real("budget", budget, 0.0, LARGEST, "with costs it is money, in the unit of the prices")
+    if costs[0] > spendable(budget): fail("budget", budget, f"at least {costs[0]:.15g}, the smallest price")
+    if top is not None: fail("top", top, "None with costs", "favourites are limited by their prices")
+    if support != "greedy": fail("support", support, "'greedy' with costs", "it alone knows prices")
+    most = int((np.add.accumulate(costs) <= spendable(budget)).sum())
+    if most > 2000: fail("budget", budget, "less", f"it buys {most} features at once, and a round costs the cube of that: at most 2000")
+    return budget, max(2, most), 0
+
 # %% ../../nbs/own/03_moments.ipynb #f2a8cead
 STATE_OF = operator.attrgetter(*STATE)
 
@@ -1030,8 +1156,14 @@ class PairwiseMoments(Learner):
         return float(self.scales[int(np.argmin(self.losses[: self.scales.size]))])
 
     def _forward(self, k: int) -> np.ndarray:
+        return self._bargains(k, NO_PRICES, 0.0, False)[0]
+
+    def _bargains(self, k: int, costs: np.ndarray, money: float, divide: bool) -> tuple[np.ndarray, float]:
+        "Forward selection of at most k features for the money, and the part of the label's variance that it saves."
         chosen, space = np.zeros(k, np.int64), np.zeros((k + 3, self.d))
-        return chosen[: choose_forward(self._state, chosen, space, self.selection_scale, self.centre, self.prior)]
+        args = (self.selection_scale, self.centre, self.prior, costs, money, divide)
+        n, saved = choose_forward(self._state, chosen, space, *args)
+        return chosen[:n], saved
 
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """The estimated correlations from which favourites are chosen; d x d numbers.
@@ -1062,10 +1194,14 @@ class PairwiseMoments(Learner):
                 found = best_support(V, b, k) if self.support == "exact" else np.flatnonzero(lasso_weights(V, b, k, 60))
                 found = found[self._forward_order(V, b, found)]
             if self.rows is not None: assign_rows(self._state, found, len(found))
-            n = min(len(found), k)
+            n = self._affordable(found[:k])
             self.favourites[:n], self.num[HELD] = found[:n], n
         self.arms /= 2
         self._plan()
+
+    def _affordable(self, found: np.ndarray) -> int:
+        "How many of the first features can be bought together."
+        return len(found)
 
     def _plan(self) -> None:
         "When the next choice is made."
@@ -1080,18 +1216,22 @@ class PairwiseMoments(Learner):
         learn(y, self._state, self.centre, self.forget)
         if self.num[ROUNDS] >= self.num[NEXT]: self._choose()
 
-    def _play(self, X: tuple, y: np.ndarray, rows: np.ndarray, out: np.ndarray, bought: np.ndarray) -> int:
+    def _play(self, X: tuple, y: np.ndarray, rows: np.ndarray, out: np.ndarray, *books: np.ndarray) -> int:
         "Compiled rounds between two choices; returns how many were played."
         raise NotImplementedError
 
-    def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool = True) -> tuple[np.ndarray, np.ndarray]:
-        n, out, bought, table, done = len(rows), np.full(len(rows), np.nan), np.full(len(rows), self.budget), strided(X), 0
+    def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool = True) -> tuple[np.ndarray, ...]:
+        n, out, books, table, done = len(rows), np.full(len(rows), np.nan), self._books(len(rows)), strided(X), 0
         while done < n:
             part = slice(done, min(n, done + max(1, int(self.num[NEXT] - self.num[ROUNDS]))))
-            done += self._play(table, y, rows[part], out[part] if score else out[:0], bought[part])
-            if done < part.stop: self._refuse(X, rows[done], done + 1, self.S)
+            done += self._play(table, y, rows[part], out[part] if score else out[:0], *(book[part] for book in books))
+            if done < part.stop: self._refuse(X, rows[done], done + 1, self._state[5])
             if self.num[ROUNDS] >= self.num[NEXT]: self._choose()
-        return out, bought
+        return out, *books
+
+    def _books(self, n: int) -> tuple[np.ndarray, ...]:
+        "What is bought in each of n rounds, to be written down."
+        return (np.full(n, self.budget),)
 
     def _check_state(self) -> None:
         "The state is one that a run can reach: finite, its places in range, counts and squares not negative."
@@ -1119,7 +1259,8 @@ def check_sums_of(lr: PairwiseMoments) -> None:
     if least < 0: fail("a count or a square", float(least), "at least 0")
     if not 1 <= lr.num[WEIGHT] <= 2 * FULL: fail("WEIGHT", float(lr.num[WEIGHT]), f"from 1 to {2 * FULL:g}")
     if not lr.num[LOW] <= lr.num[HIGH]: fail("LOW", float(lr.num[LOW]), "at most HIGH")
-    if lr._next and lr._cost != lr.budget: fail("cost", lr._cost, "the budget")
+    asked = lr.budget if lr.costs is None else whole("features bought", lr.sold[0], lr.S.size)
+    if (lr._next and lr._cost != asked) or (lr._refused is not None and len(lr._refused) != asked): fail("cost", lr._cost, f"{asked}")
 
 # %% ../../nbs/own/03_moments.ipynb #4ee7d67f
 @register("own", budget="budget >= 2", assumptions="none",
@@ -1140,14 +1281,20 @@ class PairwiseLeastSquares(PairwiseMoments):
     ----------
     d : int
         Number of features, from 2; up to 20,000 with all pairs.
-    budget : int
-        k', features bought in a round, from 2 to d and at most 2000.
+    budget : int or float
+        k', features bought in a round, from 2 to d and at most 2000. With `costs`: money that may be spent in a round, at least the
+        smallest price; at most 2000 features may be had for it.
+    costs : array-like (d,), optional
+        Prices of the features, at least 0, in the unit of the budget. A feature that costs more than the budget is never bought.
+        Default: the budget counts features.
     top : int, optional
         Favourites in a round that explores, from 0 to budget - 2. Default: all but a quarter of the budget, and but two at least.
+        None with `costs`: then random features come first, two or for a quarter of the money.
     explore : float, default 0.05
         Least share of the rounds with random features, from 0 to 1 (all); in round t at least t^(-1/3).
     support : {"greedy", "exact", "lasso"}
         How favourites are chosen: forward selection; all sets of that size, at most 10^6 of them; the Lasso in the moments.
+        With `costs` "greedy": forward selection by gain per price, or by gain, whichever saves more.
     forget : float, default 1
         Factor from 0.5 to 1 by which a round loses weight with every later one; a memory of 1 / (1 - forget) rounds.
     rows : int, optional
@@ -1178,7 +1325,11 @@ class PairwiseLeastSquares(PairwiseMoments):
     selection_scale : float
         Scale with the smallest loss so far, with which favourites are chosen.
     top : int
-        Favourites in a round that explores.
+        Favourites in a round that explores; 0 with prices.
+    costs : array (d,) or None
+        The prices.
+    most : int
+        Most features that a round can buy.
 
     Raises
     ------
@@ -1200,22 +1351,68 @@ class PairwiseLeastSquares(PairwiseMoments):
     """
 
     def __init__(
-        self, d: int, budget: int, *, top: int | None = None, explore: float = 0.05, support: str = "greedy", forget: float = 1.0,
-        rows: int | None = None, centre: bool = True, scales: Any = SCALES, prior: float = PRIOR,
+        self, d: int, budget: float, *, costs: Any = None, top: int | None = None, explore: float = 0.05, support: str = "greedy",
+        forget: float = 1.0, rows: int | None = None, centre: bool = True, scales: Any = SCALES, prior: float = PRIOR,
         adaptive: bool = False, seed: Any = None,
     ):
         support = check_choice("support", support, ("greedy", "exact", "lasso"))
-        d, budget, top, rows = check_sizes(d, budget, top, rows, support)
-        args = (budget if budget < d else 0, top, explore, rows, forget, centre, scales, prior, seed)
+        money, most, top = (0.0, budget, top) if costs is None else check_prices(d, budget, costs, top, support)
+        d, most, top, rows = check_sizes(d, most, top, rows, support)
+        args = (most if most < d else 0, top, explore, rows, forget, centre, scales, prior, seed)
         self.adaptive = check_flag("adaptive", adaptive)
-        super().__init__(d, budget, *args, more=int(self.adaptive), top=top, support=support, adaptive=self.adaptive)
+        super().__init__(d, most, *args, more=int(self.adaptive), top=top, support=support, adaptive=self.adaptive)
         self.bets = np.zeros((d + 1 if self.adaptive else 0, 6))
         if self.adaptive: self.arrays = (*STATE, "bets")
+        if costs is not None: self._take_prices(money, costs)
+
+    def _take_prices(self, budget: float, costs: Any) -> None:
+        "Spend money instead of counting."
+        self.costs, self.budget, self.limit = check_costs(costs, self.d), budget, spendable(budget)
+        self.params |= {"budget": budget, "costs": self.costs.tolist(), "top": None}
+        self.order = np.argsort(self.costs, kind="stable")[: int((self.costs <= self.limit).sum())]
+        self.ranked, self.space = self.costs[self.order], np.zeros(2 * self.S.size + 1, np.int64)
+        self.sold, self.arrays = np.zeros(1, np.int64), (*self.arrays, "sold")
+        self.num[NEXT] = math.ceil(START * max(1.0, min(float(self.ranked.sum()) / budget, float(self.order.size))))
+
+    @property
+    def most(self) -> int:
+        "Most features that a round can buy."
+        return self.S.size
+
+    @property
+    def _state(self) -> tuple[np.ndarray, ...]:
+        state = STATE_OF(self)
+        if self.costs is None: return state
+        n = int(self.sold[0])
+        return *state[:5], self.S[:n], self.values[:n], *state[7:]  # `bought_part` in Python: kernels count no references
+
+    @property
+    def _prices(self) -> tuple[Any, ...]:
+        "What `draw_priced` has to know."
+        return self.sold, self.costs, self.order, self.ranked, self.space, self.limit
+
+    def _forward(self, k: int) -> np.ndarray:
+        if self.costs is None: return super()._forward(k)
+        found, _ = max((self._bargains(self.most, self.costs, self.limit, divide) for divide in (True, False)), key=operator.itemgetter(1))
+        if k <= self.most: return found
+        wide, _ = self._bargains(k, self.costs, math.inf, True)  # with `rows`: whose pairs are kept besides
+        return np.concatenate([found, wide[~np.isin(wide, found)]])[:k]
+
+    def _affordable(self, found: np.ndarray) -> int:
+        return len(found) if self.costs is None else int((np.add.accumulate(self.costs[found]) <= self.limit).sum())
+
+    def _query(self) -> np.ndarray:
+        if self.costs is None: return super()._query()
+        draw_priced(self.words, STATE_OF(self), self._prices, self.explore)
+        return self.S[: self.sold[0]].copy()
+
+    def _books(self, n: int) -> tuple[np.ndarray, ...]:
+        return super()._books(n) if self.costs is None else (np.zeros(n, np.int64), np.zeros(n))
 
     @property
     def coef_(self) -> np.ndarray:
         "Weights (d,) on features that forward selection would take now."
-        w, found = np.zeros(self.d), self._forward(self.budget)
+        w, found = np.zeros(self.d), self._forward(self.most)
         values = np.zeros(len(found))
         if self.num[COUNT]: fit_ridges(self._state, self.room, found, len(found), self.scales, self.centre, self.prior, 0.125, values)
         w[found] = values
@@ -1230,7 +1427,7 @@ class PairwiseLeastSquares(PairwiseMoments):
         return float(self.num[Y_REF] + self.num[Y_SUM] / self.num[COUNT] - (w * means).sum())
 
     def _predict(self, values: np.ndarray) -> float:
-        self.values[:] = values
+        self.values[: values.size] = values
         if not self.adaptive: return guess(self._state, self.room, self.scales, self.centre, self.prior)
         make_guesses(self._state, self.room, self.scales, self.centre, self.prior)
         if self.adaptive: guess_by_bets(self._state, self.bets, self.centre)
@@ -1247,11 +1444,20 @@ class PairwiseLeastSquares(PairwiseMoments):
         self._turn("query")
         if self._refused is not None: raise ProtocolError("a query was refused and stands: skip() first.")
         S = check_indices("S", S, self.d)
-        if S.size != self.budget: fail("number of features in S", S.size, f"the budget, {self.budget}")
-        self._cost = self.budget
+        self._check_purchase(S)
+        self._cost = S.size
         values = self._bought(values)
-        self.S[:] = S
+        self.S[: S.size] = S
+        if self.costs is not None: self.sold[0] = S.size
         return values
+
+    def _check_purchase(self, S: np.ndarray) -> None:
+        "Refuse features that no round buys together."
+        if self.costs is None:
+            if S.size != self.budget: fail("number of features in S", S.size, f"the budget, {self.budget}")
+            return
+        check_int("number of features in S", S.size, 1, self.most, "more cannot be had for the budget")
+        check_real("price of S", price_of(self.costs, S), -1.0, self.budget * (1 + MONEY), "the budget")
 
     def predict_from(self, S: Any, values: Any) -> float:
         """Predict an example of which these features were bought, between two rounds; nothing is learnt.
@@ -1259,7 +1465,7 @@ class PairwiseLeastSquares(PairwiseMoments):
         Parameters
         ----------
         S : array-like of int, shape (budget,)
-            Distinct features; those of a `query` that was left by `skip`, or any others.
+            Distinct features; those of a `query` that was left by `skip`, or any others. With prices any number that the budget pays.
         values : array-like (budget,)
             Their values, in this order.
 
@@ -1324,9 +1530,11 @@ class PairwiseLeastSquares(PairwiseMoments):
         least = float(self.bets[:, [HINT, DOUBLINGS, SQUARES, PURSE]].min(initial=0))
         if least < 0: fail("a hint, a square or how often it doubled", least, "at least 0")
 
-    def _play(self, X: tuple, y: np.ndarray, rows: np.ndarray, out: np.ndarray, bought: np.ndarray) -> int:
-        args = (self.room, self.scales, self.centre, self.prior, self.forget, self.top, self.explore, self._limit, self.bets, out)
-        return play_moments(self.words, X, y, rows, self._state, *args)
+    def _play(self, X: tuple, y: np.ndarray, rows: np.ndarray, out: np.ndarray, *books: np.ndarray) -> int:
+        args = (self.room, self.scales, self.centre, self.prior, self.forget)
+        rest = (self.explore, self._limit, self.bets, out)
+        if self.costs is None: return play_moments(self.words, X, y, rows, self._state, *args, self.top, *rest)
+        return play_priced(self.words, X, y, rows, STATE_OF(self), self._prices, *args, *rest, *books)
 
 # %% ../../nbs/own/03_moments.ipynb #e5dfd421
 #| code-fold: show

@@ -1,0 +1,318 @@
+"""Budgets of money: who sells, who buys, that no round spends more, and what is refused."""
+import copy
+import itertools
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oslr_nb as oslr
+from oslr_nb.adapters import OSLRLearner, OSLRRegressor
+from oslr_nb.choice import make_learner, priced_learners
+from oslr_nb.own.moments import PairwiseLeastSquares
+from oslr_nb.protocol import MONEY, price_of
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((1200, 12))
+Y = X[:, 2] - 0.5 * X[:, 7] + 0.4 * X[:, 5] + 0.1 * RNG.standard_normal(1200)
+COSTS = np.array([1.0, 2.5, 3.3, 0.0, 7.0, 0.5, 20.0, 4.0, 1.0, 0.0, 6.0, 0.1])  # one dear, two for nothing
+OPTIONS = [{}, {"adaptive": True}, {"forget": 0.99}, {"centre": False}, {"rows": 12}, {"explore": 1.0}, {"explore": 0.0}]
+
+
+def priced(budget=9.0, costs=COSTS, **kw): return PairwiseLeastSquares(len(costs), budget, costs=costs, **({"seed": 1} | kw))
+
+
+def arrays(lr): return {name: getattr(lr, name).tolist() for name in lr.arrays}
+
+
+@pytest.mark.parametrize("kw", OPTIONS, ids=str)
+def test_both_drivers_and_the_books(kw):
+    "Bit for bit; the environment, which would refuse, sells every purchase; a feature beyond the budget is never bought."
+    one, other = priced(**kw), priced(**kw)
+    run, env = oslr.simulate(one, X, Y), oslr.Environment(X, Y, 9.0, costs=COSTS)
+    again = oslr.play(other, env)
+    for name in ("predictions", "n_observed", "spent"): assert (getattr(run, name) == getattr(again, name)).all()
+    assert arrays(one) == arrays(other) and (env.spent == run.spent).all()
+    assert [price_of(COSTS, S) for _, S, _ in env.ledger] == run.spent.tolist() and run.spent.max() <= 9 * (1 + MONEY)
+    assert [len(S) for _, S, _ in env.ledger] == run.n_observed.tolist() and run.n_observed.min() < run.n_observed.max() <= one.most
+    assert env.purchases[6] == 0 and (np.delete(env.purchases, 6) > 0).all() and (env.purchases[[3, 9]] == 1200).all()
+    assert run.losses[-300:].mean() < (0.5 if kw.get("explore") == 1 else 0.2) * Y.var() and COSTS[one.favourites_].sum() <= 9
+    assert COSTS[np.flatnonzero(one.coef_)].sum() <= 9 * (1 + MONEY) and {2, 7, 5} <= set(one.favourites_)
+
+
+@given(d=st.integers(2, 25), seed=st.integers(0, 2**32), share=st.floats(0, 1.2), whole=st.booleans())
+def test_no_round_spends_more(d, seed, share, whole):
+    "Any prices, also equal ones and zeros, and any budget; every purchase is one to which nothing could be added."
+    rng = np.random.default_rng(seed)
+    costs = rng.integers(0, 4, d) * 0.1 if whole else rng.exponential(1, d) ** 2
+    budget = max(float(costs.min() + share * (costs.sum() - costs.min())), 1e-3)
+    Z = rng.standard_normal((80, d))
+    env = oslr.Environment(Z, Z[:, 0], budget, costs=costs)
+    run = oslr.play(lr := priced(budget, costs, seed=seed), env)
+    assert (oslr.simulate(priced(budget, costs, seed=seed), Z, Z[:, 0]).predictions == run.predictions).all()
+    for _, S, _ in env.ledger:
+        rest = np.delete(costs, S)
+        assert len(S) and not (rest < (budget - price_of(costs, S)) * (1 - 1e-6)).any()
+    assert run.n_observed.max() <= lr.most and (env.spent <= budget * (1 + MONEY)).all()
+
+
+def test_equal_prices_are_a_count():
+    "The same favourites, and nearly the loss; and the unit of money does not matter."
+    Z = np.random.default_rng(3).standard_normal((4000, 20)) @ (np.eye(20) + 0.1)
+    y = Z[:, :5] @ [2.0, -1.5, 1.2, 1.0, 0.8] + 0.3 * np.random.default_rng(4).standard_normal(4000)
+    count, money = PairwiseLeastSquares(20, 6, seed=1), priced(6.0, np.ones(20))
+    a, b = oslr.simulate(count, Z, y), oslr.simulate(money, Z, y)
+    assert set(count.favourites_[:5]) == set(money.favourites_[:5]) == set(range(5)) and (b.n_observed == 6).all()
+    assert money.most == 6 and 0.5 < b.losses[2000:].mean() / a.losses[2000:].mean() < 2
+    other = priced(6.0 * 2**20, np.full(20, 2.0**20))
+    assert (oslr.simulate(other, Z, y).predictions == b.predictions).all()
+
+
+def test_all_features_and_all_free():
+    "Nothing to choose where all can be had, as with a count of d."
+    for budget, costs in ((1e-9, np.zeros(12)), (1.2, np.full(12, 0.1))):  # twelve times 0.1 is more than 1.2
+        lr = priced(budget, costs)
+        run = oslr.simulate(lr, X, Y)
+        assert lr.most == 12 and not lr.favourites_.size and (run.n_observed == 12).all()
+        assert abs(run.losses[-600:].mean() / oslr.simulate(oslr.auto(12, 12, seed=1), X, Y).losses[-600:].mean() - 1) < 1e-6
+
+
+def test_one_feature_at_a_time():
+    "No pair can be had, and none is needed: the best single feature."
+    lr = priced(1.0, np.full(12, 0.6))
+    run = oslr.simulate(lr, X, Y)
+    assert (run.n_observed == 1).all() and lr.favourites_.tolist() == [2] and lr.pairs[:, 0].max() == 0
+
+
+def test_bargains():
+    "By gain per price two cheap features are taken; where that is worse, the dear one is; and what is free comes with it."
+    Z = np.random.default_rng(5).standard_normal((6000, 3))
+    y = Z @ [1.0, 0.8, 0.8]
+    for last, expected in ((6.0, {1, 2}), (10.0, {0})):  # prices 10, 6, 6 of 12: two cheap ones; 10, 6, 10: only one fits
+        lr = priced(12.0, np.array([10.0, 6.0, last]))
+        oslr.simulate(lr, Z, y)
+        assert set(lr.favourites_) == expected
+    lr = priced(12.0, np.array([10.0, 6.0, 0.0]))
+    oslr.simulate(lr, Z, y)
+    assert set(lr.favourites_) == {0, 2}
+
+
+def test_the_remedy():
+    "A crumb with the best quotient must not cost the feature that carries the label."
+    Z = np.random.default_rng(6).standard_normal((4000, 6))
+    y = 0.2 * Z[:, 0] + 2 * Z[:, 1]
+    costs = np.array([0.01, 10.0, 10.0, 10.0, 10.0, 10.0])
+    lr = priced(10.0, costs)
+    run = oslr.simulate(lr, Z, y)
+    assert lr.favourites_.tolist() == [1] and run.losses[-500:].mean() < 0.5
+    by_price, saved = lr._bargains(lr.most, costs, lr.limit, True)
+    by_gain, more = lr._bargains(lr.most, costs, lr.limit, False)
+    assert by_price.tolist() == [0] and by_gain.tolist() == [1] and more > 4 * saved
+
+
+def chances(costs, budget):
+    "Chance of each set when one feature after the other is drawn from those that fit; exact."
+    found = {frozenset(): Fraction(1)}
+    done = {}
+    while found:
+        S, p = found.popitem()
+        fit = [i for i in range(len(costs)) if i not in S and sum(costs[j] for j in S) + costs[i] <= budget]
+        if not fit: done[S] = done.get(S, 0) + p
+        for i in fit: found[S | {i}] = found.get(S | {i}, 0) + p / len(fit)
+    return done
+
+
+@pytest.mark.parametrize(("costs", "budget"), [([1, 2, 3, 4, 5], 6), ([0, 0, 1, 7, 3, 3], 7), ([2] * 7, 6), ([1, 1, 1, 1, 9, 8, 2, 2], 10)])
+def test_the_compiled_draw_has_its_law(costs, budget):
+    "Frequencies of all sets in 20,000 rounds without favourites, and their exact chances: within five standard errors."
+    exact, T = chances(costs, budget), 20_000
+    lr, counts = priced(float(budget), np.array(costs, float), explore=1.0), {}
+    lr.num[2] = 2.0**50  # no favourites
+    for _ in range(T):
+        S = frozenset(lr.query().tolist())
+        counts[S] = counts.get(S, 0) + 1
+        lr.num[0] += 1
+        lr._next = 0
+    assert set(counts) <= set(exact)
+    for S, p in exact.items(): assert abs(counts.get(S, 0) - T * p) <= 5 * (T * float(p * (1 - p))) ** 0.5 + 1e-9, (S, p)
+
+
+@pytest.mark.parametrize("kw", OPTIONS[:5], ids=str)
+def test_resumed_is_uninterrupted(kw, tmp_path):
+    whole = oslr.simulate(priced(**kw), X[:400], Y[:400]).predictions
+    for stop in (1, 17, 150):
+        lr, out = priced(**kw), []
+        out += oslr.simulate(lr, X[:stop], Y[:stop]).predictions.tolist()
+        for again in (lambda lr: (lr.save(tmp_path / "a.npz"), oslr.load(tmp_path / "a.npz"))[1], copy.deepcopy,
+                      lambda lr: pickle.loads(pickle.dumps(lr))):
+            t = len(out)
+            S = lr.query()
+            lr = again(lr)  # between query and predict
+            out.append(lr.predict(X[t, S]))
+            lr = again(lr)  # between predict and update
+            lr.update(Y[t])
+        out += oslr.simulate(lr, X[len(out) : 400], Y[len(out) : 400]).predictions.tolist()
+        assert (np.array(out) == whole).all()
+
+
+def test_a_refused_sale_and_a_refused_run_change_nothing(tmp_path):
+    whole = priced()
+    oslr.simulate(whole, X[:60], Y[:60])
+    lr, trap = priced(), X[:60].copy()
+    trap[5] = np.nan
+    before = arrays(lr)
+    with pytest.raises(ValueError, match=r"X\[5, \d+\] = nan"): oslr.simulate(lr, trap, Y[:60])
+    assert arrays(lr) == before
+    env = oslr.Environment(trap, Y[:60], 9.0, costs=COSTS)
+    for _ in range(2):
+        with pytest.raises(ValueError): oslr.play(lr, env)
+    lr.save(tmp_path / "a.npz")
+    lr = oslr.load(tmp_path / "a.npz")
+    run = oslr.simulate(lr, X[5:60], Y[5:60])
+    assert arrays(lr) == arrays(whole) and run.spent.shape == (55,)
+
+
+def test_late_labels():
+    "A whole round from outside is the round of its own; a purchase that the budget does not pay is refused."
+    plain, late = priced(), priced()
+    oslr.simulate(plain, X[:300], Y[:300])
+    for t in range(300):
+        S = late.query()
+        explored = late.explored_
+        late.skip()
+        assert late.predict_from(S, X[t, S]) == late.learn(S, X[t, S], Y[t], explored=explored)
+    names = [n for n in late.arrays if n != "mark"]
+    assert all((getattr(late, n) == getattr(plain, n)).all() for n in names)
+    for S, words in (([], "number of features in S = 0: it must be"), ([2, 7, 4], r"price of S = 14.3: .* at most 9"), ([6], "price of S = 20")):
+        with pytest.raises(ValueError, match=words): late.learn(S, np.zeros(len(S)), 1.0)
+
+
+def test_large_d():
+    "Ten thousand prices, rows of pairs: a purchase costs what it buys, not d."
+    rng = np.random.default_rng(2)
+    Z, costs = rng.standard_normal((1500, 10_000)).astype(np.float32), rng.uniform(0.5, 2, 10_000)
+    lr = priced(8.0, costs, rows=100)
+    run = oslr.simulate(lr, Z, 3 * Z[:, 0].astype(float))
+    assert np.isfinite(run.predictions).all() and run.spent.max() <= 8 * (1 + MONEY) and 4 <= run.n_observed.min() and "costs" not in repr(lr)
+    again = oslr.play(priced(8.0, costs, rows=100), oslr.Environment(Z[:300], 3 * Z[:300, 0].astype(float), 8.0, costs=costs))
+    assert (again.predictions == run.predictions[:300]).all()
+
+
+@pytest.mark.parametrize(("kw", "words"), [
+    ({"costs": COSTS[:3]}, r"shape of costs = \(3,\): it must be \(12,\)"), ({"costs": -COSTS}, r"costs\[0\] = -1.0: it must be a price of at least 0"),
+    ({"costs": np.where(COSTS == 7, np.nan, COSTS)}, r"costs\[4\] = nan: it must be a finite number"), ({"costs": "dear"}, "costs = 'dear': it must be"),
+    ({"costs": np.where(COSTS == 7, 1e200, COSTS)}, "costs"), ({"costs": COSTS + 10}, r"budget = 9.0: it must be at least 10, the smallest price"),
+    ({"budget": 0}, "budget = 0: it must be a finite number above 0"), ({"budget": "9"}, "budget = '9'"), ({"budget": np.inf}, "budget = inf"),
+    ({"top": 2}, "top = 2: it must be None with costs"), ({"support": "exact"}, "support = 'exact': it must be 'greedy' with costs"),
+    ({"support": "lasso"}, "support = 'lasso'"), ({"rows": 3}, "rows = 3: it must be"), ({"d": 3000, "costs": np.zeros(3000)}, "it buys 3000 features"),
+])
+def test_nonsense_is_refused_in_one_sentence(kw, words):
+    with pytest.raises(ValueError, match=words) as error: PairwiseLeastSquares(**{"d": 12, "budget": 9.0, "costs": COSTS} | kw)
+    assert str(error.value).count("\n") == 0
+
+
+def test_the_environment():
+    env = oslr.Environment(X, Y, 0.3, costs=np.full(12, 0.1))
+    assert env.observe([0, 1]).tolist() == X[0, :2].tolist() and env.observe([2]).size == 1  # 0.1 + 0.1 + 0.1 is more than 0.3
+    with pytest.raises(oslr.protocol.BudgetExceeded, match=r"query costs 0.1, but 0 of 0.3 is left in round 1\."): env.observe([3])
+    assert env.n_observed[0] == 3 and abs(env.spent[0] - 0.3) < 1e-15 and "costs" in repr(env)
+    with pytest.raises(ValueError, match="number of measurements = 1: it must be 0"): env.observe(np.ones((1, 12)))
+    env.skip()
+    assert env.observe([0]).size == 1
+    for kw in ({"protocol": "POSLR", "k": 2}, {"costs": [1.0]}, {"budget": -1.0}, {"budget": np.nan}):
+        with pytest.raises(ValueError, match="it must be"): oslr.Environment(X, Y, **{"budget": 1.0, "costs": COSTS} | kw)
+    assert oslr.Environment(X, Y, 2).spent is None and oslr.simulate(oslr.auto(12, 2), X, Y).spent is None
+
+
+def test_who_may_play_with_whom():
+    "A learner that counts may be sold to if no purchase of its size can be too dear; then the money is booked too."
+    run = oslr.play(oslr.auto(12, 3, seed=0), oslr.Environment(X, Y, 33.0, costs=COSTS))
+    assert run.spent.max() <= 33 and (run.n_observed == 3).all() and run.spent.min() < 10
+    train = oslr.play(oslr.auto(12, 3, protocol="training-only", seed=0), oslr.Environment(X, Y, 33.0, "training-only", costs=COSTS))
+    assert (train.spent > 0).any()
+    assert oslr.play(priced(), oslr.Environment(X[:50], Y[:50], 12)).spent is None
+    for learner, kw, words in ((oslr.auto(12, 3), {"budget": 32.0, "costs": COSTS}, "dearest purchase = 33.0: .* at most 32"),
+                               (priced(), {"budget": 8.0, "costs": COSTS}, "learner.budget = 9.0: .* at most 8"),
+                               (priced(), {"budget": 9.0, "costs": COSTS + 1}, "learner.costs = .*: it must be the prices of the environment"),
+                               (priced(), {"budget": 3}, "learner.budget = 8: ")):
+        with pytest.raises(ValueError, match=words): oslr.play(learner, oslr.Environment(X, Y, **kw))
+
+
+def test_auto_and_make_learner():
+    lr = oslr.auto(12, 9.0, costs=COSTS, memory=100, seed=3)
+    assert type(lr) is PairwiseLeastSquares and lr.forget == 0.99 and (lr.costs == COSTS).all() and lr.budget == 9.0
+    assert oslr.auto(10_000, 5.0, costs=np.ones(10_000)).rows == oslr.auto(10_000, 5).rows
+    assert priced_learners() == ["own.PairwiseLeastSquares"]
+    a, b = make_learner("auto", 12, 9.0, 3, COSTS), make_learner("own.PairwiseLeastSquares", 12, 9.0, 3, costs=COSTS)
+    assert (oslr.simulate(a, X, Y).predictions == oslr.simulate(b, X, Y).predictions).all()
+    for learner in ("own.CoinBetting", "ito2017.RDA2"):
+        with pytest.raises(ValueError, match=f"learner = '{learner}': it must be \"auto\" or own.PairwiseLeastSquares"):
+            make_learner(learner, 12, 9.0, costs=COSTS)
+    for made, words in ((lambda d, b, seed: oslr.auto(d, 3), "costs= and seed= alone"), (lambda d, b, seed, costs: oslr.auto(d, 3), "costs of the learner"),
+                        (lambda d, b, seed, costs: oslr.auto(d, 2 * b, costs=costs), "budget of the learner = 18.0: .* at most 9")):
+        with pytest.raises(ValueError, match=words): make_learner(made, 12, 9.0, costs=COSTS)
+    for protocol in ("POSLR", "training-only"):
+        with pytest.raises(ValueError, match=f"protocol = '{protocol}': it must be 'OSLR' with costs"):
+            oslr.auto(12, 9.0, costs=COSTS, protocol=protocol)
+
+
+def test_scikit_learn():
+    pd = pytest.importorskip("pandas")
+    names = [f"f{i}" for i in range(12)]
+    by_name = dict(zip(reversed(names), reversed(COSTS.tolist()), strict=True))
+    plain = OSLRRegressor(9.0, costs=COSTS, random_state=0).fit(X, Y)
+    named = OSLRRegressor(9.0, costs=by_name, random_state=0).fit(pd.DataFrame(X, columns=names), Y)
+    assert (plain.coef_ == named.coef_).all() and COSTS[plain.features_].sum() <= 9 * (1 + MONEY) and plain.score(X, Y) > 0.9
+    assert OSLRRegressor(costs=COSTS, random_state=0).fit(X, Y).learner_.budget == COSTS.sum() / 2
+    for costs, words in ((by_name, "the features have no names"), (COSTS[1:], "shape of costs")):
+        with pytest.raises(ValueError, match=words): OSLRRegressor(9.0, costs=costs).fit(X, Y)
+    for wrong, words in (({"f0": 1.0}, "'f1' has no price"), (by_name | {"g": 1.0}, "'g' is none of them"), (by_name | {"f3": "x"}, r"costs\['f3'\]")):
+        with pytest.raises(ValueError, match=words): OSLRRegressor(9.0, costs=wrong).fit(pd.DataFrame(X, columns=names), Y)
+    with pytest.raises(ValueError, match="no other learner knows prices"): OSLRRegressor(9.0, costs=COSTS, learner="own.CoinBetting").fit(X, Y)
+
+
+def test_river():
+    names = "abcdefghijkl"
+    model = OSLRLearner(9.0, costs=dict(zip(names, COSTS.tolist(), strict=True)), seed=0)
+    squares = 0.0
+    for t in range(600):
+        read = []
+
+        class Row(dict):
+            def get(self, name, other=None): return read.append(name) or dict.get(self, name, other)
+
+        x = Row(zip(names, X[t].tolist(), strict=True))
+        squares += (t >= 300) * (model.predict_one(x) - Y[t]) ** 2
+        bought = sum(COSTS[names.index(n)] for n in set(read))
+        assert bought <= 9 * (1 + MONEY)
+        model.learn_one(x, Y[t])
+    assert squares / 300 < 0.3 * Y.var() and sum(COSTS[names.index(n)] for n in model.weights) <= 9 * (1 + MONEY)
+
+
+def test_the_price_of_a_damaged_file(tmp_path):
+    "What is sold is a count that a purchase can have."
+    from oslr_nb.storage import read_file, write_file
+
+    lr = priced()
+    lr.predict(X[0, lr.query()])
+    lr.save(tmp_path / "a.npz")
+    header, data = read_file(tmp_path / "a.npz")
+    for sold in (-1, lr.most + 1, int(lr.sold[0]) - 1):
+        write_file(tmp_path / "b.npz", header, data | {"sold": np.array([sold])})
+        with pytest.raises(ValueError, match="whole file written by save"): oslr.load(tmp_path / "b.npz")
+
+
+def test_pairs_that_can_be_had_are_had():
+    "In each of many small markets every affordable pair is bought together within some thousand rounds."
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        costs = rng.integers(0, 6, 7).astype(float)
+        budget = float(max(costs.min() + 1, 7))
+        Z = rng.standard_normal((6000, 7))
+        lr = priced(budget, costs, seed=seed)
+        oslr.simulate(lr, Z, Z[:, 0] + 0.1 * Z[:, 1])
+        for i, j in itertools.combinations(range(7), 2):
+            assert (lr.pairs[j * (j - 1) // 2 + i, 0] > 0) == (costs[i] + costs[j] <= budget)
