@@ -345,5 +345,4 @@ def test_memory(tmp_path):
     assert done.returncode == 0, done.stderr
     few, many, one, converted, table = map(int, done.stdout.split())
     assert few < 40 and many < few + 20 and converted < 100 and table < 30
-    print(done.stdout)
     assert one < 40 + 3 * 8 * 2**21 / 2**20  # rows, predictions, purchases: 48 MB
