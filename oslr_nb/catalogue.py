@@ -118,6 +118,11 @@ def sampled_table(table: Any, T: int, seed: int) -> Stream:
     return Stream(table.X[rows], table.y[rows], table.w)
 
 # %% ../nbs/practice/catalogue.ipynb #9c4c06e1
+def check_share(name: str, value: Any) -> float:
+    "Refuse what is not from 0 to 1."
+    return check_real(name, value, -1e-300, 1)
+
+
 def images_of(data: str, seed: int, negative: int, positive: int) -> Stream:
     "Training images of a pair of digits on one split."
     from oslr_nb.reproductions.cesabianchi2010 import problem
@@ -162,20 +167,22 @@ def _(seed: int, T: int = 4096, d: int = 100, lasso: bool = False) -> Stream:
     from oslr_nb.papers.hazan2012.aerr_aelr import easy_stream
     from oslr_nb.papers.hazan2012.draws import unequal_moments
 
-    return Stream(*easy_stream(unequal_moments(d, not lasso)).draw(np.random.default_rng(seed), T), 0.9 * np.eye(d)[0])
+    law = easy_stream(unequal_moments(check_int("d", d, 2, 10**6), not lasso))
+    return Stream(*law.draw(np.random.default_rng(seed), T), 0.9 * np.eye(d)[0])
 
 
 @generator("hazan2012.hard", "one feature at a time, labels +-100 that lean a little: where the constants are tight")
 def _(seed: int, T: int = 4096, d: int = 10, lean: float = 0.01, rare: float = 0.0) -> Stream:
     from oslr_nb.papers.hazan2012.aerr_aelr import hard_stream
 
-    return Stream(*hard_stream(d, lean, rare).draw(np.random.default_rng(seed), T))
+    hard = hard_stream(check_int("d", d, 2, 10**6), check_share("lean", lean), check_share("rare", rare))
+    return Stream(*hard.draw(np.random.default_rng(seed), T))
 
 
 @generator("hazan2012.signs", "independent signs, weights 1/2 and -1/2, noise +-0.1: the figure of the online learners")
 def _(seed: int, T: int = 40_000, d: int = 10) -> Stream:
     rng = np.random.default_rng(seed)
-    X, w = rng.choice([-1.0, 1.0], (T, d)), np.r_[np.zeros(d - 2), 0.5, -0.5]
+    X, w = rng.choice([-1.0, 1.0], (T, check_int("d", d, 2, 10**6))), np.r_[np.zeros(d - 2), 0.5, -0.5]
     return Stream(X, X @ w + rng.choice([-0.1, 0.1], T), w)
 
 # %% ../nbs/practice/catalogue.ipynb #86c0dbb1
@@ -199,7 +206,7 @@ def _(seed: int, T: int = 32_768, d: int = 12, k: int = 2, design: str = "indepe
 
     check_choice("design", design, ("independent", "pairs", "common", "chain"))
     if design == "pairs" and d % 2: fail("d", d, "even", "the features are pairs")
-    return draw_stream(design, check_real("rho", rho, -1e-300, 1), d, k, T, seed, check_choice("labels", labels, ("linear", "majority")))
+    return draw_stream(design, check_share("rho", rho), d, k, T, seed, check_choice("labels", labels, ("linear", "majority")))
 
 
 @generator("kale2017.hadamard", "rows of a Hadamard matrix in turn, the label is one feature: signs that need a scale")
@@ -227,14 +234,15 @@ def _(seed: int, T: int = 5000, d: int = 10, k: int = 2, weights: str = "uniform
 def _(seed: int, T: int = 16_384, d: int = 4, rho: float = 0.6, size: float = 0.95, noise: float = 0.07) -> Stream:
     from oslr_nb.papers.ito2017.algorithm1 import correlated_unit_table
 
-    return sampled_table(correlated_unit_table(check_int("d", d, 2, 16), rho, size, noise), T, seed)
+    table = correlated_unit_table(check_int("d", d, 2, 16), check_share("rho", rho), check_share("size", size), noise)
+    return sampled_table(table, T, seed)
 
 
 @generator("ito2017.cover", "the gadget of the hardness proof: elements of a set cover with random signs, no noise")
 def _(seed: int, T: int = 10_000, k: int = 2, share: float = 0.1) -> Stream:
     from oslr_nb.papers.ito2017.hardness import YES, cover_stream
 
-    X, chances, w = cover_stream(YES, k, check_real("share", share, -1e-300, 1))
+    X, chances, w = cover_stream(YES, k, check_share("share", share))
     rng = np.random.default_rng(seed)
     drawn = X[rng.choice(len(X), T, p=chances)] * rng.choice([-1.0, 1.0], (T, 1))
     return Stream(drawn, drawn @ w, w)
@@ -252,7 +260,7 @@ def _(seed: int, T: int = 5000, d: int = 10, k: int = 4, m: int = 100, normalise
 def _(seed: int, T: int = 65_536, d: int = 64, m: int = 5, noise: float = 0.1) -> Stream:
     from oslr_nb.papers.ito2018.linear import oblique_stream
 
-    return Stream(*oblique_stream(d, check_int("m", m, 1, d), T, np.random.default_rng(seed), noise))
+    return Stream(*oblique_stream(d, check_int("m", m, 1, d), T, np.random.default_rng(seed), check_share("noise", noise)))
 
 
 @generator("ito2018.dictionary", "unit features in the range of a dictionary of rank r, signs as noise: Algorithm 3")
@@ -260,7 +268,7 @@ def _(seed: int, T: int = 65_536, d: int = 10, m: int = 100, r: int = 10, noise:
     from oslr_nb.papers.ito2018.dictionary import dictionary_stream
 
     r = check_int("r", r, 1, min(d, m), "the rank of a dictionary with d rows and m columns")
-    return Stream(*dictionary_stream(d, m, r, T, np.random.default_rng(seed), noise)[1:])
+    return Stream(*dictionary_stream(d, m, r, T, np.random.default_rng(seed), check_share("noise", noise))[1:])
 
 
 @generator("ito2018.pairs", "signs over sqrt(2), weights 0.6 and -0.5, noise +-0.1: all pairs by the block bandit")
