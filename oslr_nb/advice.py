@@ -20,11 +20,11 @@ import oslr_nb
 from .checks import check_array, check_choice, check_flag, check_int, check_magnitude, fail
 from .choice import auto
 from .designs import pair_minimum
-from .reading import read_whole, survey_table
 from .geometry import ENUMERATION_LIMIT, Interval, compatibility, enumerated_eigenvalues, outer_eigenvalues
 from .own import moment_theory
 from .papers import cesabianchi2010, foster2016, hazan2012, ito2017, ito2018, kale2017, li2025
 from .protocol import PROTOCOLS, check_features, check_labels, simulate
+from .reading import read_whole, survey_table
 from .sparse import best_subset, forward_backward, forward_selection
 from .storage import check_path
 

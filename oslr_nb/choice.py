@@ -166,7 +166,6 @@ def make_learner(
         fail("learner", learner, '"auto" or ' + ", ".join(priced_learners()), "no other learner knows prices, and costs were given")
     try: made = make(d, budget, seed=seed, **priced, **(options or {}))
     except TypeError as e:
-        alone = ", ".join(["d", "budget", *(options or ())]) + " and seed= alone"
         hint = "functools.partial adds further arguments to a class"
         words = ", ".join(["d", "budget", *(f"{name}=" for name in priced | (options or {}))]) + " and seed= alone"
         raise ValueError(f"learner = {learner!r}: it must be callable with {words} ({e}; {hint}).") from e

@@ -152,7 +152,7 @@ def reproduce(
 def run(
     data: Annotated[Path, typer.Argument(help="CSV in UTF-8 with a line of names, or Parquet.", show_default=False)],
     target: Annotated[str, typer.Option(help="Column to predict.", show_default=False)],
-    budget: Annotated[int, typer.Option(help="Features bought of each row.", show_default=False)],
+    budget: Annotated[float, typer.Option(help="Features bought of each row; with --priced money.", show_default=False)],
     learner: Annotated[str, typer.Option(help="auto, or a learner of `oslr list`.")] = "auto",
     option: Annotated[list[str] | None, typer.Option(help="NAME=VALUE for the learner; may be repeated.", show_default=False)] = None,
     scale: Annotated[str, typer.Option(help="auto, none, or a table with the columns feature, centre and scale.")] = "auto",
@@ -163,6 +163,7 @@ def run(
     ignore: Annotated[list[str] | None, typer.Option(help="Column to leave out; may be repeated.", show_default=False)] = None,
     passes: Annotated[int, typer.Option(help="How often the table is played.")] = 1,
     costs: Annotated[Path | None, typer.Option(help="Table with the columns feature and price.", show_default=False)] = None,
+    priced: Annotated[bool, typer.Option("--priced", help="The budget is money, in the unit of --costs.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run whose checkpoint is in the folder.")] = False,
     every: Annotated[float, typer.Option(help="Seconds between checkpoints.")] = 10.0,
 ) -> None:
@@ -174,8 +175,8 @@ def run(
         CSV in UTF-8 with a line of names, or Parquet.
     target : str
         Column to predict.
-    budget : int
-        Features bought of each row, at least 2.
+    budget : float
+        Features bought of each row, at least 2; with `priced` money.
     learner : str
         "auto", or a learner of the registry by its name.
     option : list of str or None
@@ -196,6 +197,8 @@ def run(
         How often the table is played, at least 1.
     costs : Path or None
         Table with the columns feature and price.
+    priced : bool
+        Whether the budget is money, in the unit of the prices.
     resume : bool
         Continue the run whose checkpoint is in the folder.
     every : float
@@ -209,7 +212,8 @@ def run(
     from oslr_nb.tables import read_options, run_table
 
     more = {"encode": encode, "impute": impute, "ignore": tuple(ignore or ()), "passes": passes, "costs": costs, "resume": resume}
-    more |= {"learner": learner, "scale": scale, "out": out, "seed": seed, "every": every, "progress": True}
+    more |= {"learner": learner, "scale": scale, "out": out, "seed": seed, "every": every, "priced": priced, "progress": True}
+    budget = int(budget) if not priced and budget.is_integer() else budget
     try: run_table(data, target=target, budget=budget, options=read_options(option or ()), **more)
     except ValueError as error: stop(error)
     except OSError as error: stop(ValueError(f"out = {str(out)!r}: it must be a folder that can be written ({error})."))

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 import oslr_nb
-from .checks import check_flag, check_int, check_real, fail
+from .checks import LARGEST, check_flag, check_int, check_real, fail
 from .choice import make_learner
 from .claims import one_thread
 from .experiments import write_whole
+from .protocol import MONEY, Learner, get_state, set_state, simulate
 from .reading import Survey, blocks, named_numbers, survey_table
-from .protocol import Learner, get_state, set_state, simulate
 from .scaling import LIMIT, SEEN, Scaled, probe_learner
 from .sparse import forward_selection
 from .storage import check_path, read_file, write_file
@@ -82,8 +82,14 @@ def filled_options(learner: str, options: dict[str, Any], budget: int, T: int) -
     return found | options
 
 
-def new_learner(learner: str, d: int, budget: int, seed: int, options: dict[str, Any], scale: str | np.ndarray, T: int) -> Learner:
-    "The learner of a run; the options are filled in, and a scale is \"auto\", \"none\", or centres and deviations."
+def new_learner(
+    learner: str, d: int, budget: float, seed: int, options: dict[str, Any], scale: str | np.ndarray, T: int,
+    costs: np.ndarray | None = None,
+) -> Learner:
+    "The learner of a run; a scale is \"auto\", \"none\", or centres and deviations; with costs the budget is money."
+    if costs is not None:
+        if isinstance(scale, np.ndarray): fail("scale", "a file", "auto or none for a budget of money", "who knows prices knows no scale")
+        return make_learner(learner, d, budget, seed, costs=costs, options=options)
     ours = learner == "auto" or learner.startswith("own.")
     if isinstance(scale, np.ndarray): return Scaled(d, budget, learner, options=options, scales=scale, seed=seed)
     if scale == "auto" and not ours:
@@ -184,15 +190,30 @@ def ridge_loss(R: np.ndarray, b: np.ndarray, variance: float, n: int) -> tuple[f
     return found[1] * variance, found[2]
 
 
-def compare(M: np.ndarray, k: int) -> dict[str, Any] | None:
-    "Hindsight: ridge regression on all features, forward selection of k; None without moments."
+def affordable(R: np.ndarray, b: np.ndarray, costs: np.ndarray, budget: float, divide: bool) -> tuple[float, list[int]]:
+    "Forward selection while the money lasts, by gain or by gain per price: share of the variance that is left, and the features."
+    c, v, L, chosen, left, money = b.copy(), np.diag(R).copy(), np.zeros((0, len(b))), [], 1.0, budget * (1 + MONEY)
+    while True:
+        gain = np.where((v > 1e-10) & (costs <= money), c**2 / np.maximum(v, 1e-10), 0.0)
+        gain[chosen] = 0.0
+        i = int(np.argmax(gain / np.maximum(costs, 1e-300) if divide else gain))
+        if gain[i] <= 1e-12: return max(left, 0.0), chosen
+        row = (R[i] - L[:, i] @ L) / math.sqrt(v[i])
+        left, c, v = left - float(gain[i]), c - c[i] / math.sqrt(v[i]) * row, v - row**2
+        L, chosen, money = np.vstack([L, row]), [*chosen, i], money - float(costs[i])
+
+
+def compare(M: np.ndarray, budget: float, costs: np.ndarray | None = None) -> dict[str, Any] | None:
+    "Hindsight: ridge regression on all features, and forward selection of what the budget allows; None without moments."
     if not M.size: return None
     with one_thread():
         R, b, _, variance = standardised(M)
         ridge, penalty = ridge_loss(R, b, variance, int(M[-1, -1]))
-        fit = forward_selection(R, b, k)
-        left = max(1 - float(2 * b @ fit.w - fit.w @ R @ fit.w), 0.0)
-    return {"ridge": ridge, "penalty": penalty, "sparse": left * variance, "support": fit.support.tolist(), "variance": variance}
+        if costs is None:
+            fit = forward_selection(R, b, budget)
+            left, support = max(1 - float(2 * b @ fit.w - fit.w @ R @ fit.w), 0.0), fit.support.tolist()
+        else: left, support = min(affordable(R, b, costs, budget, divide) for divide in (False, True))
+    return {"ridge": ridge, "penalty": penalty, "sparse": left * variance, "support": support, "variance": variance}
 
 # %% ../nbs/practice/tables.ipynb #911d6cdb
 def save_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[str, np.ndarray], done: int) -> None:
@@ -216,6 +237,11 @@ def load_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[
     return header["done"]
 
 # %% ../nbs/practice/tables.ipynb #c65587c1
+def rows_at_a_time(d: int) -> int:
+    "Rows of a block: at most 64 MB of numbers."
+    return max(256, min(8192, 2**23 // d))
+
+
 def play_table(
     path: Path, survey: Survey, facts: dict[str, Any], lr: Learner, tally: dict[str, np.ndarray], done: int, place: Path, every: float,
     progress: bool,
@@ -224,7 +250,7 @@ def play_table(
     from tqdm import tqdm
 
     n, T, d = survey.rows, survey.rows * facts["passes"], len(survey.names)
-    size, due, started = max(256, min(8192, 2**23 // d)), every, time.monotonic()
+    size, due, started = rows_at_a_time(d), every, time.monotonic()
     with tqdm(total=T, initial=done, desc="play", unit=" rows", disable=not progress) as bar:
         for turn in range(done // n, facts["passes"]):
             for X, y in blocks(path, survey, facts["target"], size, done - turn * n):
@@ -275,7 +301,8 @@ def gather(
     losses, tail = tally["losses"].sum(axis=1) / T, tally["losses"][:, last].sum(axis=1) / max(rounds[last].sum(), 1)
     out = facts | {"learner_made": made_of(lr).key, "rows": survey.rows, "rounds": T, "features": list(survey.names)}
     out |= {"loss": float(losses[0]), "loss_of_running_mean": float(losses[1]), "loss_last_tenth": float(tail[0]),
-            "loss_of_running_mean_last_tenth": float(tail[1]), "hindsight": compare(tally["moments"], facts["budget"])}
+            "loss_of_running_mean_last_tenth": float(tail[1]),
+            "hindsight": compare(tally["moments"], facts["budget"], prices if facts["priced"] else None)}
     out |= {"bought": counts.tolist(), "weights": w.tolist(), "intercept": float(lr.intercept_)}
     out["curve"] = {"rounds": rounds.tolist(), "losses": tally["losses"].tolist()}
     if isinstance(lr, Scaled): out["scaling"] = scaling_of(lr)
@@ -290,13 +317,19 @@ def cell(text: str) -> str:
 
 def losses_table(r: dict[str, Any]) -> list[str]:
     "Losses of the learner and of what it stands beside."
-    base, rows = r["loss_of_running_mean"], [(f"{r['learner_made']}, {r['budget']} features a row", "as it went", r["loss"])]
-    rows.append(("mean of the labels so far, no feature", "as it went", base))
-    if r["rounds"] >= BINS: rows.append((f"{r['learner_made']}, last tenth of the rounds", "as it went", r["loss_last_tenth"]))
+    buys = f"for {r['budget']:g} a row" if r["priced"] else f"{r['budget']} features a row"
+    base, late = r["loss_of_running_mean"], r["loss_of_running_mean_last_tenth"]
+    rows = [(f"{r['learner_made']}, {buys}", "as it went", r["loss"], base)]
+    rows.append(("mean of the labels so far, no feature", "as it went", base, base))
+    if r["rounds"] >= BINS:
+        rows.append((f"{r['learner_made']}, last tenth of the rounds", "as it went", r["loss_last_tenth"], late))
+        rows.append(("mean of the labels so far, last tenth of the rounds", "as it went", late, late))
     if h := r["hindsight"]:
-        rows.append((f"ridge regression, all {len(r['features'])} features", "in hindsight", h["ridge"]))
-        rows.append((f"best {len(h['support'])} features by forward selection", "in hindsight", h["sparse"]))
-    line = lambda what, how, v: f"| {what} | {how} | {v:.5g} | {1 - v / base if base > 0 else 0:.3f} |"
+        rows.append((f"ridge regression, all {len(r['features'])} features", "in hindsight", h["ridge"], base))
+        best = f"{len(h['support'])} feature" + "s" * (len(h["support"]) != 1)
+        best = f"{best} for {r['budget']:g}" if r["priced"] else "best " + best
+        rows.append((f"{best} by forward selection", "in hindsight", h["sparse"], base))
+    line = lambda what, how, v, mean: f"| {what} | {how} | {v:.5g} | {1 - v / mean if mean > 0 else 0:.3f} |"
     head = ["| predictor | judged | mean squared error | 1 - error / that of the mean |", "| --- | --- | --- | --- |"]
     return head + [line(*row) for row in rows]
 
@@ -328,15 +361,18 @@ def report_text(r: dict[str, Any]) -> str:
     d, T = len(r["features"]), r["rounds"]
     again = f", played {r['passes']} times" if r["passes"] > 1 else ""
     options = f" ({', '.join(f'{name} = {value}' for name, value in r['options'].items())})" if r["options"] else ""
-    out = [f"# oslr run: {cell(r['target'])} of {cell(r['data'])}", "", f"{r['rows']} rows{again}; {r['budget']} of {d} features bought in "
-           f"each round ({r['budget'] / d:.1%}); learner {r['learner_made']}{options}, seed {r['seed']}.", ""]
+    buys = f"{r['budget']} of {d} features bought in each round ({r['budget'] / d:.1%})"
+    if r["priced"]: buys = f"features bought for at most {r['budget']:g} in each round, {sum(r['bought']) / T:.3g} of {d} on average"
+    out = [f"# oslr run: {cell(r['target'])} of {cell(r['data'])}", "",
+           f"{r['rows']} rows{again}; {buys}; learner {r['learner_made']}{options}, seed {r['seed']}.", ""]
     out += [*scaling_text(r), "## Losses", "", *losses_table(r), ""]
     judged = ("As it went: each prediction is judged before its label is known. In hindsight: fitted with all features of all rows and "
               "judged on the same rows, which flatters it.")
     out += [judged if r["hindsight"] else f"No comparison in hindsight: it is made with up to {COMPARED} features.", ""]
     if r["passes"] > 1: out += ["From the second time on the rows are known: losses as it went are then no estimate for new rows.", ""]
     if "spent" in r:
-        out += [f"Spent: {r['spent']:.6g} ({r['spent'] / T:.4g} a round); all features in all rounds would have cost "
+        share = f", {r['spent'] / T / r['budget']:.1%} of the budget" if r["priced"] else ""
+        out += [f"Spent: {r['spent']:.6g} ({r['spent'] / T:.4g} a round{share}); all features in all rounds would have cost "
                 f"{r['price_of_everything']:.6g}.", ""]
     out += ["![Loss and purchases](loss.png)", "", "## Features", "", *features_table(r), ""]
     if d > 50: out += [f"The other {d - 50} features are in results.json.", ""]
@@ -378,9 +414,10 @@ def open_folder(out: Path, resume: bool) -> Path:
 
 # %% ../nbs/practice/tables.ipynb #68bf36f9
 def run_table(
-    data: str | Path, *, target: str, budget: int, learner: str = "auto", options: dict[str, Any] | None = None, scale: str | Path = "auto",
-    out: str | Path = "oslr_run", seed: int = 0, encode: bool = False, impute: bool = False, ignore: tuple[str, ...] = (), passes: int = 1,
-    costs: str | Path | None = None, resume: bool = False, every: float = 10.0, progress: bool = False,
+    data: str | Path, *, target: str, budget: float, learner: str = "auto", options: dict[str, Any] | None = None,
+    scale: str | Path = "auto", out: str | Path = "oslr_run", seed: int = 0, encode: bool = False, impute: bool = False,
+    ignore: tuple[str, ...] = (), passes: int = 1, costs: str | Path | None = None, priced: bool = False, resume: bool = False,
+    every: float = 10.0, progress: bool = False,
 ) -> dict[str, Any]:
     """Play a table and write a report: what the command `oslr run` does.
 
@@ -390,8 +427,8 @@ def run_table(
         CSV with a line of names, in UTF-8, or Parquet; read in blocks (of Parquet, a row group at a time), in constant memory.
     target : str
         Column of the labels.
-    budget : int
-        Features bought of each row, from 2 to their number.
+    budget : int or float
+        Features bought of each row, from 2 to their number; if `priced`, money that may be spent on each row.
     learner : str
         "auto", or a key of `LEARNERS` of protocol OSLR that buys features.
     options : dict, optional
@@ -414,6 +451,8 @@ def run_table(
         How often the table is played, at least 1.
     costs : str or Path, optional
         CSV or Parquet with the columns feature and price: price of each column, of each feature made from it.
+    priced : bool
+        Whether the budget is money; the prices are those of `costs`.
     resume : bool
         Continue the run whose checkpoint is in `out`; begin, if there is none.
     every : float
@@ -442,18 +481,22 @@ def run_table(
     """
     path, out = check_path(data), check_path(out)
     passes, seed = check_int("passes", passes, 1, 10**9), check_int("seed", seed, 0, 2**63)
-    check_int("budget", budget, 2, None, "a pair of features is the least that shows how they depend")
+    if check_flag("priced", priced): budget = check_real("budget", budget, 0.0, LARGEST, "it is money, in the unit of the prices")
+    else: check_int("budget", budget, 2, None, "a pair of features is the least that shows how they depend")
+    if priced and costs is None: fail("costs", None, "a table of prices", "a budget of money needs them")
     encode, impute, every = check_flag("encode", encode), check_flag("impute", impute), check_real("every", every, -1e-300, 1e9)
     if not isinstance(learner, str): fail("learner", learner, '"auto" or a name that `oslr list` shows')
     place = open_folder(out, check_flag("resume", resume))
     survey = survey_table(path, target, encode, impute, tuple(ignore), progress)
     prices = None if costs is None else read_costs(check_path(costs), survey)
     d, scales = len(survey.names), read_scale(str(scale), survey, target)
-    options = filled_options(learner, options or {}, budget, survey.rows * passes)
-    lr, tally = new_learner(learner, d, budget, seed, options, scales, survey.rows * passes), fresh_tally(d)
+    T, money = survey.rows * passes, prices if priced else None
+    options = filled_options(learner, options or {}, int(budget), T)
+    lr, tally = new_learner(learner, d, budget, seed, options, scales, T, money), fresh_tally(d)
     stated = scales if isinstance(scales, str) else hashlib.sha256(scales.tobytes()).hexdigest()
     facts = {"data": path.name, "target": target, "budget": budget, "learner": learner, "options": options, "scale": stated, "seed": seed,
-             "encode": encode, "impute": impute, "ignore": list(ignore), "passes": passes, "table": survey.digest}
+             "priced": priced, "prices_in_use": None if money is None else money.tolist(), "encode": encode, "impute": impute,
+             "ignore": list(ignore), "passes": passes, "table": survey.digest}
     done = load_checkpoint(place, facts, lr, tally) if place.exists() else 0
     play_table(path, survey, facts, lr, tally, done, place, every, progress)
     results = gather(survey, facts, lr, tally, prices)

@@ -21,9 +21,9 @@ from sklearn.linear_model import LinearRegression
 from typer.testing import CliRunner
 
 import oslr_nb
-from oslr_nb import reading
-from oslr_nb import tables
+from oslr_nb import reading, tables
 from oslr_nb.cli import app
+from oslr_nb.data import sparse_linear
 
 BUNCH = load_diabetes(scaled=False)
 TABLE = pa.table({name: BUNCH.data[:, i] for i, name in enumerate(BUNCH.feature_names)} | {"progression": BUNCH.target})
@@ -131,6 +131,94 @@ def test_blocks_do_not_depend_on_how_the_file_is_cut(files, monkeypatch):
         parts[size] = list(reading.blocks(files / "p.csv", survey, "progression", 100, 200))
     for (X, y), (Z, z) in zip(*parts.values(), strict=True):
         assert np.array_equal(X, Z) and np.array_equal(y, z)
+
+
+def badly_scaled(folder, rows=3000) -> Path:
+    "Features that differ in size by ten orders of magnitude and stand far from 0, a column of zeros, and a label in the thousands."
+    s = sparse_linear(8, 2, rows, seed=1)
+    X, y = s.X * 10.0 ** np.linspace(-5, 5, 8) + 10.0 ** np.linspace(-4, 6, 8), 5000 + 300 * s.y
+    pa.parquet.write_table(pa.table({f"x{i}": X[:, i] for i in range(8)} | {"none": np.zeros(rows), "y": y}), folder / "s.parquet")
+    rows = [f"x{i},{X[:, i].mean()},{X[:, i].std()}" for i in range(8)] + ["none,0,1", f"y,{y.mean()},{y.std()}"]
+    (folder / "scales.csv").write_text("\n".join(["feature,centre,scale", *rows]))
+    return folder / "s.parquet"
+
+
+RDA1 = ("--learner", "ito2017.RDA1", "--option", "k=2", "--option", "step=adaptive")
+
+
+def test_a_paper_s_learner_learns_where_it_is_given_scales(tmp_path):
+    data, found = badly_scaled(tmp_path), {}
+    limits = ("--scale", "none", "--option", "x_norm=1e8", "--option", "y_max=1e4")
+    for name, more in (("auto", ()), ("stated", ("--scale", tmp_path / "scales.csv")), ("none", limits)):
+        shown = good(data, "--target", "y", "--budget", 5, *RDA1, *more, "--out", tmp_path / name)
+        found[name] = numbers(tmp_path / name)
+    for name in ("auto", "stated"): assert found[name]["loss_last_tenth"] < 0.1 * found[name]["loss_of_running_mean_last_tenth"]
+    assert found["none"]["loss_last_tenth"] > 0.9 * found["none"]["loss_of_running_mean_last_tenth"] and "standardised" not in shown
+    r, lr = found["auto"], oslr_nb.load(tmp_path / "auto" / "model.npz")
+    assert r["scaling"]["warm"] == lr.warm == 36 and r["weights"] == lr.coef_.tolist() and r["intercept"] == lr.intercept_
+    assert r["scaling"]["features"]["centre"] == lr.centre[:-1].tolist() and r["learner_made"] == "ito2017.RDA1"
+    x, w = pa.parquet.read_table(data), np.array(r["weights"])
+    fitted = np.column_stack([x[name].to_numpy() for name in r["features"]]) @ w + r["intercept"]
+    assert ((fitted - x["y"].to_numpy()) ** 2)[1000:].mean() < 0.1 * r["loss_of_running_mean"]  # the weights are in the units of the table
+    told = oslr(data, "--target", "y", "--budget", 5, *RDA1, "--scale", "none", "--out", tmp_path / "told")
+    assert told.exit_code == 2 and "x_norm = 1" in told.output  # beyond the declared limits: a sentence, never silently
+
+
+def test_scaled_runs_go_on_bit_for_bit(tmp_path, monkeypatch):
+    "Stopped in the warm-up and after it; other options or scales are refused."
+    data = badly_scaled(tmp_path, 600)
+    monkeypatch.setattr(tables, "rows_at_a_time", lambda d: 25)
+    args = (data, "--target", "y", "--budget", 5, *RDA1, "--every", 0)
+    good(*args, "--out", tmp_path / "whole")
+    kept, blocks = tables.play_block, []
+    for stop in (2, 5):
+        blocks.clear()
+        monkeypatch.setattr(tables, "play_block", lambda *a, stop=stop: blocks.append(1) or (kept(*a) if len(blocks) < stop else next(iter(()))))
+        with pytest.raises(StopIteration):
+            CliRunner().invoke(app, ["run", *map(str, (*args, "--out", tmp_path / "cut", "--resume"))], catch_exceptions=False)
+    monkeypatch.setattr(tables, "play_block", kept)
+    for more, words in ((("--scale", tmp_path / "scales.csv"), "scale = "), (("--option", "radius=2"), "options = ")):
+        done = oslr(*args, *more, "--out", tmp_path / "cut", "--resume")
+        assert done.exit_code == 2 and words in done.output and "as in the run that is resumed" in done.output
+    good(*args, "--out", tmp_path / "cut", "--resume")
+    for name in FILES: assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+@pytest.mark.parametrize("text", ["feature,centre\nx0,1\n", "feature,centre,scale\nx0,0,1\n", "feature,centre,scale\nx0,0,0\n",
+                                  "feature,centre,scale\nx0,0,nan\n", "feature,centre,scale\nx9,0,1\n", "feature,centre,scale\nx0,a,1\n"])
+def test_wrong_scales(text, tmp_path):
+    (tmp_path / "bad.csv").write_text(text)
+    done = oslr(badly_scaled(tmp_path, 50), "--target", "y", "--budget", 5, *RDA1, "--scale", tmp_path / "bad.csv", "--out", tmp_path / "o")
+    said = done.output.strip().split("\n")[-1]
+    assert done.exit_code == 2 and "scale" in said and "it must be" in said and said.endswith(".")
+
+
+def test_a_budget_of_money(files, tmp_path):
+    "What is spent stays within the budget; the comparator has the same money; the run that imputes plays by hand, and the same."
+    prices = dict(zip(BUNCH.feature_names, (1, 1, 1, 2, 10, 10, 10, 10, 10, 10), strict=True))
+    (tmp_path / "prices.csv").write_text("feature,price\n" + "".join(f"{n},{p}\n" for n, p in prices.items()))
+    args = (files / "p.csv", "--target", "progression", "--budget", 15.5, "--priced", "--costs", tmp_path / "prices.csv")
+    shown = good(*args, "--out", tmp_path / "a")
+    good(*args, "--impute", "--out", tmp_path / "b")
+    a, b = numbers(tmp_path / "a"), numbers(tmp_path / "b")
+    assert a.pop("impute") is False and b.pop("impute") is True and a == b
+    assert a["spent"] == np.dot(list(prices.values()), a["bought"]) <= 15.5 * 442 and a["spent"] > 0.8 * 15.5 * 442 and "of the budget" in shown
+    support = a["hindsight"]["support"]
+    assert sum(prices[a["features"][i]] for i in support) <= 15.5
+    S = BUNCH.data[:, support]
+    assert math.isclose(a["hindsight"]["sparse"], ((LinearRegression().fit(S, BUNCH.target).predict(S) - BUNCH.target) ** 2).mean())
+    assert a["loss"] < 0.8 * a["loss_of_running_mean"] and oslr_nb.load(tmp_path / "a" / "model.npz").budget == 15.5
+    for more, words in ((("--learner", "own.CoinBetting"), "learner = 'own.CoinBetting'"), (("--budget", 0), "budget = 0"),
+                        (("--scale", tmp_path / "prices.csv"), "columns of scale")):
+        done = oslr(*args, *more, "--out", tmp_path / "c")
+        assert done.exit_code == 2 and words in done.output.strip().split("\n")[-1]
+    assert "costs = None" in oslr(*args[:5], "--priced", "--out", tmp_path / "c").output
+    assert "budget = 15.5: it must be an integer" in oslr(*args[:5], "--out", tmp_path / "c").output
+
+
+def test_a_learner_that_forgets_counts_its_purchases(files, tmp_path):
+    good(files / "p.csv", "--target", "progression", "--budget", 4, "--option", "memory=50", "--out", tmp_path)
+    assert sum(numbers(tmp_path)["bought"]) == 4 * 442
 
 
 BAD = {
