@@ -30,7 +30,7 @@ from ..claims import Case, Evidence, claim, mean_limit
 from ..compiled import entry, strided
 from ..designs import Observe, bound_observe_moment, draw_outside, gradient_estimate, pair_minimum
 from ..geometry import top_buffer, top_k, top_update, truncation_factor
-from ..protocol import Learner, check_stream, register, simulate
+from ..protocol import LateLabels, Learner, check_stream, register, simulate
 
 # %% auto #0
 __all__ = ['KAPPA', 'bet_size', 'Bettor', 'bets_of', 'bound_bet', 'coin_betting', 'bound_coin_betting', 'CoinBetting']
@@ -873,7 +873,7 @@ def check_coin_state(lr: Any) -> None:
                               r"features that show their size at once; no limit is told",
                "bound": r"$O(\sqrt{T\ln T})$, all scales found by itself",
                "cost": r"$O($`budget`$)$ apart from rare rescans"})
-class CoinBetting(Learner):
+class CoinBetting(LateLabels, Learner):
     """Coin betting on the purchases of Ito 2017: no radius, no step, no scale of features or labels has to be chosen.
 
     In a round the learner buys the `top` features that contribute most (weight times size of the feature) and
