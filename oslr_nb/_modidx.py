@@ -795,6 +795,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                   'oslr_nb/own/parameter_free.py'),
                                             'oslr_nb.own.parameter_free.inverse_odds': ( 'own/parameter_free.html#inverse_odds',
                                                                                          'oslr_nb/own/parameter_free.py'),
+                                            'oslr_nb.own.parameter_free.late_labels_are_unbiased': ( 'own/parameter_free.html#late_labels_are_unbiased',
+                                                                                                     'oslr_nb/own/parameter_free.py'),
                                             'oslr_nb.own.parameter_free.limits_are_cheap': ( 'own/parameter_free.html#limits_are_cheap',
                                                                                              'oslr_nb/own/parameter_free.py'),
                                             'oslr_nb.own.parameter_free.moment_for_any_length': ( 'own/parameter_free.html#moment_for_any_length',

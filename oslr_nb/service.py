@@ -126,7 +126,7 @@ def check_number(name: str, value: Any) -> float:
     fail(name, value, "a finite number")
 
 # %% ../nbs/practice/service.ipynb #cda89320
-@dataclass
+@dataclass(slots=True)
 class OpenExample:
     """An example that waits for its values or its label.
 
