@@ -636,14 +636,23 @@ def machine():
     return found | {name: version(name) for name in ("numpy", "numba")}
 
 
-def main():
+def measure_all():
+    "All tables, as the page reads them."
     result = {"machine": machine(), "rounds": to_the_floor(), **against_textbook(), "learners": each_learner()}
     result |= {"adaptive": adaptive_steps(), "moments": moments(), "serving": serving(), "by_hand": by_hand(), "few_rows": few_rows()}
     result["peers"], result["peer_versions"] = peers()
     result |= {"papers": papers(), "aer": aer(), "dantzig": dantzig_paths(), "kale": kale()}
     result |= {"projection": projection(), "dictionary": dictionary(), "thresholding": thresholding()}
     result["cold"], result["import_seconds"] = cold_starts()
-    path = Path(__file__).parents[1] / "_results" / "speed.json"
+    return result
+
+
+def main(names):
+    "Measure everything; or the tables of these names alone (serving, moments, aer ...), beside what is stored of the others."
+    top = Path(__file__).parents[1]
+    if not names: result = measure_all()
+    else: result = json.loads((top / "nbs/results/speed.json").read_text()) | {name: globals()[name]() for name in names}
+    path = top / "_results" / "speed.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(result, indent=1) + "\n")
     print(f"stored in {path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}")
@@ -652,4 +661,4 @@ def main():
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     os.environ["OSLR_QUIET"] = "1"
-    with threadpool_limits(1): main()
+    with threadpool_limits(1): main(sys.argv[1:])
