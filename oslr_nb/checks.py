@@ -308,6 +308,10 @@ def check_indices(name: str, value: Any, d: int, why: str = "") -> np.ndarray:
     ValueError
         If it is no list of integers, or one is out of range or repeated.
     """
+    items = value.tolist() if type(value) is np.ndarray and value.ndim == 1 else value
+    if type(items) is not list: items = []
+    if items and set(map(type, items)) == {int} and min(items) >= 0 and max(items) < d and len(set(items)) == len(items):
+        return np.array(items, np.int64)  # nothing to be said: by far the most common
     a = as_array(value)
     if a.size == 0: a = a.astype(np.int64)
     if a.ndim != 1 or a.dtype.kind not in "iu": fail(name, value, f"a list of integers from 0 to {d - 1}", why)

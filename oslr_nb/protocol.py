@@ -45,9 +45,9 @@ from .storage import read_file, write_file
 __all__ = ['PROTOCOLS', 'CALLS', 'MONEY', 'EXPECTED', 'SLACK', 'LEARNERS', 'FIELDS', 'ProtocolError', 'BudgetExceeded',
            'split_query', 'check_bought', 'measure', 'weighted_sum', 'check_sparse', 'check_costs', 'price_of',
            'is_mapped', 'check_features', 'check_labels', 'check_stream', 'Environment', 'check_bought_values',
-           'refuse_bought', 'Learner', 'Run', 'ball_least_squares', 'SubsetLeastSquares', 'Comparator', 'best_sparse',
-           'check_learner', 'sell', 'commit_to', 'play', 'Entry', 'register', 'at_a_glance', 'get_state', 'set_state',
-           'class_of', 'saved_form', 'check_header', 'load', 'check_rows', 'simulate']
+           'refuse_bought', 'Learner', 'LateLabels', 'Run', 'ball_least_squares', 'SubsetLeastSquares', 'Comparator',
+           'best_sparse', 'check_learner', 'sell', 'commit_to', 'play', 'Entry', 'register', 'at_a_glance', 'get_state',
+           'set_state', 'class_of', 'saved_form', 'check_header', 'load', 'check_rows', 'simulate']
 
 # %% ../nbs/core/00_protocol.ipynb #83488982
 PROTOCOLS = ("OSLR", "POSLR", "training-only")  # the names of the protocols
@@ -929,6 +929,95 @@ def announce(cls: type[Learner]) -> None:
     if not key or cls._simulate is Learner._simulate or os.environ.get("OSLR_QUIET") or (folder and mark.exists()): return
     print(f"oslr_nb: compiling the rounds of {key}, once for this version; this can take half a minute.", file=sys.stderr)
     if folder: mark.touch()
+
+# %% ../nbs/core/00_protocol.ipynb #1a7e1abe
+#| code-fold: true
+#| code-summary: "Exported source: LateLabels"
+class LateLabels:
+    """What a learner adds for labels that come late, if its rounds need nothing of their query but the features: rounds given whole.
+
+    `query` and `skip`, `predict_from` when the values are there, `learn` when the label is; other rounds may come in between.
+
+    Attributes
+    ----------
+    explored_ : bool
+        Whether the last query held random features besides favourites; for learners that count it.
+
+    Notes
+    -----
+    Ours. `learn` takes estimates of gradients at the weights of its own time. For a learner with random features they are unbiased,
+    as long as who comes when does not depend on what was drawn.
+    """
+
+    explored_: Any = True
+
+    def predict_from(self: Any, S: Any, values: Any) -> float:
+        """Predict an example of which these features were bought, between two rounds; nothing is learnt.
+
+        Parameters
+        ----------
+        S : array-like of int, shape (budget,)
+            The features of a `query` that was left by `skip`, in its order.
+        values : array-like (budget,)
+            Their values.
+
+        Returns
+        -------
+        float
+            What `predict` would say in a round that had bought them.
+
+        Raises
+        ------
+        ProtocolError
+            In the middle of a round.
+        ValueError
+            If a feature is out of range or repeated, there are more or fewer than the budget, or a value is no number of usable size.
+        """
+        with self._alone: return self._predict(self._place(S, values))
+
+    def learn(self: Any, S: Any, values: Any, y: float, *, explored: bool = True) -> float:
+        """Learn from an example of which these features were bought, between two rounds: a whole round whose purchases are given.
+
+        Parameters
+        ----------
+        S : array-like of int, shape (budget,)
+            The features of a `query` that was left by `skip`, in its order: the favourites of that time come first.
+        values : array-like (budget,)
+            Their values.
+        y : float
+            The label; within the learner's limit.
+        explored : bool, default True
+            `explored_` after the query that chose S.
+
+        Returns
+        -------
+        float
+            The prediction, with all that was learnt before this call.
+
+        Raises
+        ------
+        ProtocolError
+            In the middle of a round.
+        ValueError
+            As `predict_from`, or if the label is no number of usable size; nothing is learnt then.
+        """
+        with self._alone:
+            check_flag("explored", explored)
+            y = self._label("y", y)
+            yhat = self._predict(self._place(S, values))
+            self._update(y)
+            return yhat
+
+    def _place(self: Any, S: Any, values: Any) -> np.ndarray:
+        "Take features and values as if this round had bought them."
+        self._turn("query")
+        if self._refused is not None: raise ProtocolError("a query was refused and stands: skip() first.")
+        S = check_indices("S", S, self.d)
+        if S.size != self.budget: fail("number of features in S", S.size, f"the budget, {self.budget}")
+        self._cost = self.budget
+        values = self._bought(values)
+        self.S[:] = S
+        return values
 
 # %% ../nbs/core/00_protocol.ipynb #81e28a15
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import glob
+import inspect
 import json
 import os
 import signal
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
+import orjson
 
 from .checks import LARGEST, check_indices, check_int, check_magnitude, fail
 from .choice import make_learner
@@ -55,6 +57,15 @@ NUMBERS = {int, float}
 
 def read_object(line: bytes) -> dict[str, Any]:
     "One JSON object, with white space around it if need be."
+    try:
+        found = orjson.loads(line)  # does not see a name that stands twice, but then there is a colon too many
+        if type(found) is dict and line.count(b":") == len(found): return found
+    except ValueError: pass
+    return read_with_care(line)
+
+
+def read_with_care(line: bytes) -> dict[str, Any]:
+    "The same, slowly: what orjson refuses is not always wrong, and text may hold colons."
     try:
         text = line.decode().strip(" \t\r")
         found, end = SCAN(text, 0)
@@ -105,7 +116,7 @@ def check_numbers(name: str, value: Any) -> np.ndarray:
     if type(value) is not list or not set(map(type, value)) <= NUMBERS: fail(name, value, "a list of numbers")
     try: found = np.array(value, np.float64)
     except OverflowError: fail(name, value, "a list of numbers that fit into 64 bits")
-    return found if np.abs(found).max(initial=0.0) <= LARGEST else check_magnitude(name, found)
+    return found if found.dot(found) <= LARGEST else check_magnitude(name, found)  # as a rule none is near the limit
 
 
 def check_number(name: str, value: Any) -> float:
@@ -115,7 +126,7 @@ def check_number(name: str, value: Any) -> float:
     fail(name, value, "a finite number")
 
 # %% ../nbs/practice/service.ipynb #cda89320
-@dataclass
+@dataclass(slots=True)
 class OpenExample:
     """An example that waits for its values or its label.
 
@@ -139,8 +150,140 @@ class OpenExample:
     values: np.ndarray | None = None
     prediction: float | None = None
 
+# %% ../nbs/practice/service.ipynb #7f60fbde
+def count_losses(sums: list[float], n: int, prediction: float, y: float) -> list[float]:
+    "Sums after one more round: squared errors, squared errors of the mean label before it, labels."
+    loss, of_mean, labels = sums
+    return [loss + (prediction - y) ** 2, of_mean + (labels / n - y if n else y) ** 2, labels + y]
+
+
+def parts_of(query: Any, d: int) -> tuple[list[list[float]], list[int]]:
+    "Measurement rows and coordinates of a learner's query, as lists."
+    if type(query) is np.ndarray and query.ndim == 1: return [], query.tolist()  # by far the most common
+    rows, coordinates = split_query(query, d)
+    return rows.tolist(), coordinates.tolist()
+
+# %% ../nbs/practice/service.ipynb #e8a3c0d1
+class Examples:
+    "A learner, and the examples that wait for their values or their label; `current` is the one whose round the learner is in."
+
+    def __init__(self, learner: Learner):
+        if learner.protocol != "OSLR": fail("learner", type(learner).__name__, "one of protocol OSLR", "it predicts from what was bought")
+        self.learner, self.open, self.current = learner, {}, None
+        self.rounds, self.skipped, self.losses = 0, 0, [0.0, 0.0, 0.0]
+
+    @property
+    def interleaves(self) -> bool:
+        "Whether several examples may be open."
+        return hasattr(self.learner, "learn")
+
+    def find(self, name: str | int) -> OpenExample:
+        "An open example."
+        return self.open.get(name) or fail("id", name, "the id of an open example", "query opens one")
+
+    def _put_aside(self, name: str | int) -> None:
+        "End the round that the learner is in, so that it can turn to `name`; its example stays open."
+        if self.current is None: return
+        if not self.interleaves:
+            why = f"{self.learner.key} holds one example at a time"
+            fail("id", name, f"{self.current!r}, which is open, until it is labelled or skipped", why)
+        self.open[self.current].explored = self.learner.explored_
+        self.learner.skip()
+        self.current = None
+
+    def ask(self, name: str | int) -> OpenExample:
+        "What to buy of an example, new or standing."
+        if name not in self.open:
+            if len(self.open) >= MOST_OPEN: fail("number of open examples", len(self.open) + 1, f"at most {MOST_OPEN}")
+            self._put_aside(name)
+            rows, features = parts_of(self.learner.query(), self.learner.d)
+            self.open[name], self.current = OpenExample(features, rows), name
+        return self.open[name]
+
+    def tell(self, name: str | int, values: np.ndarray) -> float:
+        "What was bought of an example; returns the prediction. Told again it has to be the same."
+        example = self.find(name)
+        if example.values is None:
+            if name == self.current: prediction = self.learner.predict(values)
+            else:
+                self._put_aside(name)
+                prediction = self.learner.predict_from(example.features, values)
+            example.values, example.prediction = values, float(prediction)
+        elif not np.array_equal(example.values, values): fail("values", values.tolist(), "what was told before", f"by id {name!r}")
+        return example.prediction
+
+    def learn(self, name: str | int, y: float) -> None:
+        "The label of an example, which ends it."
+        example = self.find(name)
+        if example.values is None: fail("id", name, "an example with values", "the label comes last")
+        if name == self.current: self.learner.update(y)
+        else:
+            self._put_aside(name)
+            self.learner.learn(example.features, example.values, y, explored=example.explored)
+        self.close(name)
+        self.losses = count_losses(self.losses, self.rounds, example.prediction, y)
+        self.rounds += 1
+
+    def close(self, name: str | int) -> None:
+        "Forget an example."
+        del self.open[name]
+        if name == self.current: self.current = None
+
+    def give_up(self, name: str | int) -> None:
+        "End an example that will have no label."
+        self.find(name)
+        if name == self.current: self.learner.skip()
+        self.close(name)
+        self.skipped += 1
+
+# %% ../nbs/practice/service.ipynb #57a7e0f1
+def kept_form(examples: Examples) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    "Header and arrays of a state file: learner, open examples, counts."
+    header, arrays = saved_form(examples.learner)
+    kept = [[name, e.features, e.rows, e.explored, None if e.values is None else e.values.tolist(), e.prediction]
+            for name, e in examples.open.items()]
+    own = {"form": FORM, "learner": header, "open": kept, "current": examples.current}
+    return own | {"rounds": examples.rounds, "skipped": examples.skipped, "losses": examples.losses}, arrays
+
+
+def check_kept(example: OpenExample, d: int) -> OpenExample:
+    "An example of a file, with values as an array."
+    check_indices("features", example.features, d)
+    if example.values is not None: example.values = check_numbers("values", example.values)
+    if (example.prediction is None) != (example.values is None): fail("prediction", example.prediction, "there with the values")
+    return example
+
+
+def put_back(examples: Examples, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+    "Go on where a file was written; refused whole if anything in it cannot be."
+    check_int("form", header["form"], FORM, FORM, "it was written by another version")
+    losses = check_numbers("losses", header["losses"]).tolist()
+    rounds, skipped = (check_int(name, header[name], 0) for name in ("rounds", "skipped"))
+    opened = {check_id("id", name): check_kept(OpenExample(*parts), examples.learner.d) for name, *parts in header["open"]}
+    current = header["current"]
+    if current is not None and current not in opened: fail("current", current, "an open example")
+    take_over(examples.learner, header["learner"], arrays)
+    examples.open, examples.current, examples.losses, examples.rounds, examples.skipped = opened, current, losses, rounds, skipped
+
+
+def take_over(lr: Learner, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+    "Put a learner into the state of a file that was written for the same learner."
+    now, before = saved_form(lr)
+    defaults = {n: p.default for n, p in inspect.signature(type(lr)).parameters.items() if n in lr.params}
+    told, asked = (json.dumps([key, dict(sorted(params.items()))]) for key, params in (
+        (header["learner"], defaults | header["params"]), (lr.key, lr.params)))  # a release before had fewer arguments
+    if told != asked: fail("learner of the file", told, asked, "asked for now")
+    if set(arrays) != set(lr.arrays): fail("arrays", sorted(arrays), str(sorted(lr.arrays)))
+    check_header(lr, header)
+    try:
+        set_state(lr, header, arrays)
+        lr._check_state()
+    except BaseException:
+        set_state(lr, now, before)
+        raise
+
 # %% ../nbs/practice/service.ipynb #881f0576
-class Service:
+class Service(Examples):
     """A learner that is asked and told by lines of JSON, about any number of examples at a time.
 
     Parameters
@@ -170,20 +313,15 @@ class Service:
 
     Notes
     -----
-    A learner with a method `learn` (`own.PairwiseLeastSquares`) may have 100,000 examples open, and labels may come in any order;
-    it learns in the order of the labels. All others hold one example at a time, and a second query is refused.
+    A learner with a method `learn` (`own.PairwiseLeastSquares`, `own.CoinBetting`, `ito2017.RDA1`) may have 100,000 examples open,
+    and labels may come in any order; it learns in the order of the labels. All others hold one example at a time, and a second query
+    is refused.
     """
 
     def __init__(self, learner: Learner):
-        if learner.protocol != "OSLR": fail("learner", type(learner).__name__, "one of protocol OSLR", "it predicts from what was bought")
-        self.learner, self.open, self.current, self.wish = learner, {}, None, ""
-        self.lines, self.rounds, self.skipped, self.losses = 0, 0, 0, [0.0, 0.0, 0.0]
+        super().__init__(learner)
+        self.lines, self.wish = 0, ""
         self.calls = {op: getattr(self, "_" + op) for op in OPS}
-
-    @property
-    def interleaves(self) -> bool:
-        "Whether several examples may be open."
-        return hasattr(self.learner, "learn")
 
     def ready(self) -> dict[str, Any]:
         """What the service says first.
@@ -239,69 +377,31 @@ class Service:
             if "id" in request: return {"id": check_id("id", request["id"])}
         return {}
 
-    def _example(self, request: dict[str, Any]) -> tuple[str | int, OpenExample]:
-        name = check_id("id", request["id"])
-        return name, self.open.get(name) or fail("id", name, "the id of an open example", "query opens one")
-
-    def _put_aside(self, name: str | int) -> None:
-        "End the round that the learner is in, so that it can turn to `name`; its example stays open."
-        if self.current is None: return
-        if not self.interleaves:
-            why = f"{self.learner.key} holds one example at a time"
-            fail("id", name, f"{self.current!r}, which is open, until it is labelled or skipped", why)
-        self.open[self.current].explored = self.learner.explored_
-        self.learner.skip()
-        self.current = None
-
     def _query(self, request: dict[str, Any]) -> str:
-        return "{" + self._ask(check_id("id", request["id"])) + "}"
+        return "{" + self._asked(check_id("id", request["id"])) + "}"
 
-    def _ask(self, name: str | int) -> str:
-        "The query of an example, new or standing; fields of an answer."
-        if name not in self.open:
-            if len(self.open) >= MOST_OPEN: fail("number of open examples", len(self.open) + 1, f"at most {MOST_OPEN}")
-            self._put_aside(name)
-            rows, features = parts_of(self.learner.query(), self.learner.d)
-            self.open[name], self.current = OpenExample(features, rows), name
-        example = self.open[name]
+    def _asked(self, name: str | int) -> str:
+        "The query of an example, as fields of an answer."
+        example = self.ask(name)
         asked = f'"id": {as_json(name)}, "features": {example.features}'
         return f'{asked}, "measurements": {ENCODE(example.rows)}' if example.rows else asked
 
     def _values(self, request: dict[str, Any]) -> str:
-        name, example = self._example(request)
-        values = check_numbers("values", request["values"])
-        if example.values is None:
-            if name == self.current: prediction = self.learner.predict(values)
-            else:
-                self._put_aside(name)
-                prediction = self.learner.predict_from(example.features, values)
-            example.values, example.prediction = values, float(prediction)
-        elif not np.array_equal(example.values, values): fail("values", request["values"], "what was told before", f"by id {name!r}")
-        return f'{{"id": {as_json(name)}, "prediction": {example.prediction!r}}}'
+        name = check_id("id", request["id"])
+        self.find(name)
+        return f'{{"id": {as_json(name)}, "prediction": {self.tell(name, check_numbers("values", request["values"]))!r}}}'
 
     def _label(self, request: dict[str, Any]) -> str:
-        name, example = self._example(request)
+        name = check_id("id", request["id"])
+        self.find(name)
         y, following = check_number("label", request["label"]), check_id("query", request.get("query", 0))
-        if example.values is None: fail("id", name, "an example with values", "the label comes last")
-        if name == self.current: self.learner.update(y)
-        else:
-            self._put_aside(name)
-            self.learner.learn(example.features, example.values, y, explored=example.explored)
-        self._close(name)
-        self.losses = count_losses(self.losses, self.rounds, example.prediction, y)
-        self.rounds += 1
+        self.learn(name, y)
         if "query" not in request: return f'{{"id": {as_json(name)}, "rounds": {self.rounds}}}'
-        return f'{{{self._ask(following)}, "learnt": {as_json(name)}, "rounds": {self.rounds}}}'
-
-    def _close(self, name: str | int) -> None:
-        del self.open[name]
-        if name == self.current: self.current = None
+        return f'{{{self._asked(following)}, "learnt": {as_json(name)}, "rounds": {self.rounds}}}'
 
     def _skip(self, request: dict[str, Any]) -> str:
-        name, _ = self._example(request)
-        if name == self.current: self.learner.skip()
-        self._close(name)
-        self.skipped += 1
+        name = check_id("id", request["id"])
+        self.give_up(name)
         return ENCODE({"id": name, "skipped": self.skipped})
 
     def _weights(self, request: dict[str, Any]) -> str:
@@ -335,12 +435,8 @@ class Service:
         OSError
             If it cannot be written.
         """
-        header, arrays = saved_form(self.learner)
-        kept = [[name, e.features, e.rows, e.explored, None if e.values is None else e.values.tolist(), e.prediction]
-                for name, e in self.open.items()]
-        own = {"form": FORM, "learner": header, "open": kept, "current": self.current}
-        own |= {"lines": self.lines, "rounds": self.rounds, "skipped": self.skipped, "losses": self.losses}
-        write_file(path, own, arrays)
+        header, arrays = kept_form(self)
+        write_file(path, header | {"lines": self.lines}, arrays)
 
     def restore(self, path: str | Path) -> None:
         """Go on where `save` was called.
@@ -359,53 +455,13 @@ class Service:
         """
         try:
             header, arrays = read_file(path)
-            check_int("form", header["form"], FORM, FORM, "it was written by another version")
-            losses = check_numbers("losses", header["losses"]).tolist()
-            counts = [check_int(name, header[name], 0) for name in ("lines", "rounds", "skipped")]
-            opened = {check_id("id", name): self._checked(OpenExample(*parts)) for name, *parts in header["open"]}
-            current = header["current"]
-            if current is not None and current not in opened: fail("current", current, "an open example")
-            self._take_over(header["learner"], arrays)
+            lines = check_int("lines", header["lines"], 0)
+            put_back(self, header, arrays)
         except FileNotFoundError: raise
         except Exception as e:  # whatever is wrong with a foreign or damaged file, the answer is one sentence
             ours = f": {e}" if type(e) is ValueError and "it must be" in str(e) else ""
             raise ValueError(f"state = {str(path)!r}: it must be a whole file written by this command{ours}.") from e
-        self.open, self.current, self.losses = opened, current, losses
-        self.lines, self.rounds, self.skipped = counts
-
-    def _checked(self, example: OpenExample) -> OpenExample:
-        check_indices("features", example.features, self.learner.d)
-        if example.values is not None: example.values = check_numbers("values", example.values)
-        if (example.prediction is None) != (example.values is None): fail("prediction", example.prediction, "there with the values")
-        return example
-
-    def _take_over(self, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        "Put the learner into the state of a file that was written for the same learner."
-        lr = self.learner
-        now, before = saved_form(lr)
-        told = json.dumps([header["learner"], header["params"]])
-        if told != json.dumps([lr.key, lr.params]): fail("learner of the file", told, json.dumps([lr.key, lr.params]), "asked for now")
-        if set(arrays) != set(lr.arrays): fail("arrays", sorted(arrays), str(sorted(lr.arrays)))
-        check_header(lr, header)
-        try:
-            set_state(lr, header, arrays)
-            lr._check_state()
-        except BaseException:
-            set_state(lr, now, before)
-            raise
-
-# %% ../nbs/practice/service.ipynb #7f60fbde
-def count_losses(sums: list[float], n: int, prediction: float, y: float) -> list[float]:
-    "Sums after one more round: squared errors, squared errors of the mean label before it, labels."
-    loss, of_mean, labels = sums
-    return [loss + (prediction - y) ** 2, of_mean + (labels / n - y if n else y) ** 2, labels + y]
-
-
-def parts_of(query: Any, d: int) -> tuple[list[list[float]], list[int]]:
-    "Measurement rows and coordinates of a learner's query, as lists."
-    if type(query) is np.ndarray and query.ndim == 1: return [], query.tolist()  # by far the most common
-    rows, coordinates = split_query(query, d)
-    return rows.tolist(), coordinates.tolist()
+        self.lines = lines
 
 # %% ../nbs/practice/service.ipynb #82e0d50e
 class Pipes:

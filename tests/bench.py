@@ -12,6 +12,7 @@ import platform
 import subprocess
 import sys
 import tempfile
+import time
 import warnings
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -170,6 +171,119 @@ def moments():
         rate, squares = row["rounds_per_second"], table[-1]["squares"]
         print(f"PairwiseLeastSquares, d = {d}, k' = {budget}: {rate:,.0f} rounds/s (goal {goal:,}{', missed' * (rate < goal)}), ", end="")
         print(f"state {squares:.2f} x 8 d^2 bytes{aim(squares, 3.0)}", flush=True)
+    return table
+
+
+class Client:
+    "Both ends of `oslr serve`, each on a core of its own where that can be said; lines are made and read with little work."
+
+    def __init__(self, command):
+        self.cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+        if len(self.cores) > 1: os.sched_setaffinity(0, self.cores[:1])  # the new process inherits it
+        self.p = subprocess.Popen([sys.executable, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=2**16)
+        if len(self.cores) > 1: os.sched_setaffinity(0, self.cores[1:2])
+        X, y = stream(384, 1000)
+        self.X, self.y = [[repr(v) for v in row] for row in X.round(6).tolist()], [repr(v) for v in y.tolist()]
+
+    def send(self, lines):
+        os.write(self.p.stdin.fileno(), ("\n".join(lines) + "\n").encode())
+
+    def told(self, t, answer):
+        "The line with the values of example t, for the answer to its query."
+        start = answer.index(b"[") + 1
+        row, features = self.X[t % 1000], answer[start : answer.index(b"]", start)].split(b",")
+        return f'{{"op":"values","id":{t},"values":[{",".join([row[int(i)] for i in features])}]}}'
+
+    def blocks(self, start, n):
+        "So many examples are open at a time, and all their lines of a kind are sent together."
+        hear = self.p.stdout.readline
+        for t in range(start, start + n, 64):
+            ids = range(t, t + 64)
+            self.send([f'{{"op":"query","id":{i}}}' for i in ids])
+            self.send([self.told(i, hear()) for i in ids])
+            for _ in ids: hear()
+            self.send([f'{{"op":"label","id":{i},"label":{self.y[i % 1000]}}}' for i in ids])
+            for _ in ids: hear()
+
+    def ahead(self, start, n):
+        "Labels carry the query of the next but one: while one example is answered the next is on its way, two lines a round."
+        hear = self.p.stdout.readline
+        self.send([f'{{"op":"query","id":{start + i}}}' for i in range(64)])
+        waiting = [hear() for _ in range(64)]
+        for t in range(start, start + n, 64):
+            self.send([self.told(i, answer) for i, answer in zip(range(t, t + 64), waiting, strict=True)])
+            for _ in range(64): hear()
+            self.send([f'{{"op":"label","id":{i},"label":{self.y[i % 1000]},"query":{i + 64}}}' for i in range(t, t + 64)])
+            waiting = [hear() for _ in range(64)]
+        self.send([f'{{"op":"skip","id":{start + n + i}}}' for i in range(64)])
+        for _ in range(64): hear()
+
+    def single(self, start, n):
+        "One line at a time, three a round: each waits for the answer to the one before."
+        hear = self.p.stdout.readline
+        for t in range(start, start + n):
+            self.send([f'{{"op":"query","id":{t}}}'])
+            self.send([self.told(t, hear())])
+            hear()
+            self.send([f'{{"op":"label","id":{t},"label":{self.y[t % 1000]}}}'])
+            hear()
+
+    def echoes(self, start, n):
+        "The same lines to a process that sends them back."
+        hear, answer = self.p.stdout.readline, b"[" + b",".join(b"%d" % i for i in range(10)) + b"]"
+        for t in range(start, start + n):
+            for line in (f'{{"op":"query","id":{t}}}', self.told(t, answer), f'{{"op":"label","id":{t},"label":{self.y[t % 1000]}}}'):
+                self.send([line])
+                hear()
+
+    def busy(self):
+        "Processor seconds of the other process so far, where the system tells."
+        path = Path(f"/proc/{self.p.pid}/schedstat")
+        return int(path.read_text().split()[0]) / 1e9 if path.exists() else float("nan")
+
+    def measure(self, play, rounds, pieces):
+        "Rounds a second, microseconds a round of the other process and of this one: each the best of many short pieces."
+        play(0, rounds)
+        found = []
+        for i in range(1, pieces + 1):
+            before = time.perf_counter(), self.busy(), time.process_time()
+            play(i * rounds, rounds)
+            after = time.perf_counter(), self.busy(), time.process_time()
+            found.append([(b - a) / rounds for a, b in zip(before, after, strict=True)])
+        wall, server, client = np.min(found, axis=0)
+        return {"rounds_per_second": 1 / wall, "server_us": 1e6 * server, "client_us": 1e6 * client}
+
+    def end(self):
+        self.p.stdin.close()
+        self.p.stdout.close()
+        self.p.wait(60)
+        if len(self.cores) > 1: os.sched_setaffinity(0, self.cores)
+
+
+ECHO = "import os\nwhile data := os.read(0, 65536): os.write(1, data)"
+
+
+def serving(goal=20_000):
+    "Rounds a second of `oslr serve` at d = 384 over pipes, the client on another core; first a process that only sends back what it hears."
+    table = []
+    (echo := Client(["-S", "-c", ECHO])).send(["ready"])
+    echo.p.stdout.readline()
+    row = {"learner": "echo", "budget": 10, "way": "one line at a time"} | echo.measure(echo.echoes, 64, 20) | {"goal": None}
+    table.append(row)
+    echo.end()
+    for learner, budget in (("own.PairwiseLeastSquares", 10), ("own.PairwiseLeastSquares", 20), ("own.CoinBetting", 10)):
+        client = Client(["-m", "oslr_nb", "serve", "--features", "384", "--budget", str(budget), "--learner", learner, "--seed", "1"])
+        client.p.stdout.readline()
+        for way, play, size in (("64 open examples", client.blocks, (64, 250)), ("the same, labels carry queries", client.ahead, (64, 250)),
+                                ("one line at a time", client.single, (64, 20))):
+            row = {"learner": learner, "budget": budget, "way": way} | client.measure(play, *size)
+            table.append(row | {"goal": goal if budget == 10 and way != "one line at a time" else None})
+        client.end()
+    for row in table:
+        missed = row["goal"] and row["rounds_per_second"] < row["goal"]
+        said = f" (goal {goal:,}{', missed' * bool(missed)})" if row["goal"] else ""
+        print(f"{row['learner']}, d = 384, k' = {row['budget']}, {row['way']}: {row['rounds_per_second']:,.0f} rounds/s{said}; ", end="")
+        print(f"of a round {row['server_us']:.0f} us in the service, {row['client_us']:.0f} us in the client", flush=True)
     return table
 
 
@@ -583,14 +697,23 @@ def machine():
     return found | {name: version(name) for name in ("numpy", "numba")}
 
 
-def main():
+def measure_all():
+    "All tables, as the page reads them."
     result = {"machine": machine(), "rounds": to_the_floor(), **against_textbook(), "learners": each_learner()}
-    result |= {"adaptive": adaptive_steps(), "moments": moments(), "by_hand": by_hand(), "few_rows": few_rows()}
+    result |= {"adaptive": adaptive_steps(), "moments": moments(), "serving": serving(), "by_hand": by_hand(), "few_rows": few_rows()}
     result["peers"], result["peer_versions"] = peers()
     result |= {"papers": papers(), "aer": aer(), "dantzig": dantzig_paths(), "kale": kale()}
     result |= {"projection": projection(), "dictionary": dictionary(), "thresholding": thresholding(), "long": long_runs()}
     result["cold"], result["import_seconds"] = cold_starts()
-    path = Path(__file__).parents[1] / "_results" / "speed.json"
+    return result
+
+
+def main(names):
+    "Measure everything; or the tables of these names alone (serving, moments, aer ...), beside what is stored of the others."
+    top = Path(__file__).parents[1]
+    if not names: result = measure_all()
+    else: result = json.loads((top / "nbs/results/speed.json").read_text()) | {name: globals()[name]() for name in names}
+    path = top / "_results" / "speed.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(result, indent=1) + "\n")
     print(f"stored in {path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}")
@@ -599,4 +722,4 @@ def main():
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     os.environ["OSLR_QUIET"] = "1"
-    with threadpool_limits(1): main()
+    with threadpool_limits(1): main(sys.argv[1:])

@@ -150,15 +150,42 @@ def test_the_mean_label_is_scored_too():
     assert ask(service, "stats")["mean_loss_of_mean_label"] == pytest.approx(((means - Y[:50]) ** 2).mean())
 
 
-@pytest.mark.parametrize("budget", [D, 4])
-def test_examples_put_aside_change_nothing(budget):
+GIVEN = [("auto", D), ("auto", 4), ("own.CoinBetting", 4), ("own.CoinBetting", D), ("ito2017.UniformRDA", 4), ("ito2017.GreedyRDA", 4)]
+
+
+@pytest.mark.parametrize(("learner", "budget"), GIVEN)
+def test_examples_put_aside_change_nothing(learner, budget):
     "Every round is put aside after its query and after its values: the same numbers as plain play."
-    plain, service = oslr.simulate(oslr.auto(D, budget, seed=3), X, Y), fresh(budget=budget)
+    X, Y = (globals()[name] * (1e-2 if "RDA" in learner else 1) for name in "XY")  # they declare scales
+    plain, service = oslr.simulate(make_learner(learner, D, budget, 3), X, Y), fresh(learner, budget)
     for t in range(400):
         S = ask(service, "query", id=t)["features"]
         service._put_aside("")
         assert ask(service, "values", id=t, values=X[t, S].tolist())["prediction"] == plain.predictions[t]
+        service._put_aside("")
         ask(service, "label", id=t, label=Y[t])
+
+
+@pytest.mark.parametrize(("learner", "budget"), GIVEN)
+def test_late_labels_are_learnt_in_their_order(learner, budget, tmp_path):
+    "Labels come 30 examples late and out of order, with a restart on the way; beside it the calls by hand, on a learner with other draws."
+    X, Y = (globals()[name] * (1e-2 if "RDA" in learner else 1) for name in "XY")
+    rng, service, lr, open_ = np.random.default_rng(5), fresh(learner, budget), make_learner(learner, D, budget, 8), {}
+    for t in range(300):
+        open_[t] = ask(service, "query", id=t)["features"]
+        assert ask(service, "values", id=t, values=X[t, open_[t]].tolist())["prediction"] == lr.predict_from(open_[t], X[t, open_[t]])
+        if t == 150:
+            service.save(tmp_path / "s.npz")
+            (service := fresh(learner, budget, seed=9)).restore(tmp_path / "s.npz")
+        if len(open_) > 30:
+            name = rng.choice(list(open_)).item()
+            explored = service.open[name].explored if name != service.current else service.learner.explored_
+            ask(service, "label", id=name, label=Y[name])
+            lr.learn(open_[name], X[name, open_[name]], Y[name], explored=explored)
+            del open_[name]
+    service._put_aside("")
+    names = {"auto": ("pairs", "single", "losses", "arms"), "own.CoinBetting": ("w", "bets", "buf")}.get(learner, ("h", "buf"))
+    for name in names: assert np.array_equal(getattr(lr, name), getattr(service.learner, name)), name
 
 
 def test_twenty_open_examples_end_in_the_state_of_one_after_the_other():
@@ -213,15 +240,34 @@ def test_numbers_come_back_as_they_were():
         service.open[0].prediction)
 
 
-@pytest.mark.parametrize("learner", ["own.CoinBetting", "ito2017.UniformRDA"])
+@pytest.mark.parametrize("learner", ["ito2017.RDA2", "ito2018.LinearProjection"])
 def test_other_learners_hold_one_example(learner):
     service, plain = fresh(learner), fresh(learner)
-    S = ask(service, "query", id=1)["features"]
+    asked = ask(service, "query", id=1)
     for _ in range(2): assert "holds one example at a time" in ask(service, "query", id=2)["error"]
-    values = (X[0, S] / 100).tolist()
+    values = [0.01] * (len(asked["features"]) + len(asked.get("measurements", [])))
     ask(plain, "query", id=1)
     assert ask(service, "values", id=1, values=values) == ask(plain, "values", id=1, values=values)
     assert ask(service, "label", id=1, label=0.5, query=2) == ask(plain, "label", id=1, label=0.5, query=2)
+
+
+def test_quick_reading_is_careful_reading():
+    "Lines that both read, lines that one of them alone could misread: the same object or the same sentence."
+    more = [b'{"op":"query","id":"a:b"}', b'{"op":"query","id":"\\ud800"}', b' {"op":"stats"}\t\r',
+            b'{"op":"query","id":18446744073709551616}', b'{"op":"label","id":8,"label":1e400}',
+            b'{"op":"label","id":8,"label":-0.0}', b'{"op":"query","id":"x","op":"query"}',
+            b'{"op":"query","\\u0069d":1,"id":2}', b"\xef\xbb\xbf{}", b'{"a":{"b":1,"b":2}}']
+    numbers = np.random.default_rng(2).integers(0, 2**64, 300, np.uint64).view(np.float64)
+    more += [f'{{"op":"values","id":7,"values":[{v!r}]}}'.encode() for v in numbers[np.isfinite(numbers)].tolist()]
+
+    def said(read, line):
+        try: return repr(read(line))
+        except ValueError as error: return str(error)
+
+    for line in NASTY + more:
+        quick, careful = said(sv.read_object, line), said(sv.read_with_care, line)
+        assert quick == careful or b"18446744073709551616" in line, line
+    assert "it must be a text" in ask(fresh(), "query", id=2**64)["error"]
 
 
 @pytest.mark.parametrize("where", range(3))

@@ -30,7 +30,7 @@ from ..claims import Case, Evidence, claim, mean_limit
 from ..compiled import entry, strided
 from ..designs import Observe, bound_observe_moment, draw_outside, gradient_estimate, pair_minimum
 from ..geometry import top_buffer, top_k, top_update, truncation_factor
-from ..protocol import Learner, check_stream, register, simulate
+from ..protocol import LateLabels, Learner, check_stream, register, simulate
 
 # %% auto #0
 __all__ = ['KAPPA', 'bet_size', 'Bettor', 'bets_of', 'bound_bet', 'coin_betting', 'bound_coin_betting', 'CoinBetting']
@@ -873,7 +873,7 @@ def check_coin_state(lr: Any) -> None:
                               r"features that show their size at once; no limit is told",
                "bound": r"$O(\sqrt{T\ln T})$, all scales found by itself",
                "cost": r"$O($`budget`$)$ apart from rare rescans"})
-class CoinBetting(Learner):
+class CoinBetting(LateLabels, Learner):
     """Coin betting on the purchases of Ito 2017: no radius, no step, no scale of features or labels has to be chosen.
 
     In a round the learner buys the `top` features that contribute most (weight times size of the feature) and
@@ -1016,3 +1016,32 @@ def _(case: Case) -> Evidence:
     from oslr_nb.papers.ito2017 import RDA1
 
     return no_scale.check(case, make=lambda: RDA1(20, 6, top=3, step=1e3, x_norm=1e9, y_max=1e9, seed=1))
+
+# %% ../../nbs/own/02_parameter_free.ipynb #1a7e0002
+@claim("own", "late labels are unbiased", id="PF13", tier="exact", proof="prp-late", cases=[(5, 3, 1), (6, 4, 2), (5, 2, 0), (4, 4, 2)],
+       tex=r"\mathbb E_V\,\hat g_t=2(w_t^\top x-y)\,x")
+def late_labels_are_unbiased(case: Case, stale: bool = False, today: bool = False) -> Evidence:
+    "Largest gap between the mean of the compiled estimates over all V and the gradient at the weights of the label; case (d, k', k1)."
+    d, budget, top = case.value
+    x, y, w, old = case.rng.standard_normal(d), 0.7, case.rng.standard_normal(d), case.rng.standard_normal(d)
+    U, estimates, large = list(range(top)), [], 2.0**20
+    rest = [i for i in range(d) if i not in U]
+    for V in itertools.combinations(rest, budget - top):
+        S, lr = np.array([*U, *V]), CoinBetting(d, budget, top=top, seed=0)
+        if today: S = S[np.lexsort((S, -np.abs(w[S] * x[S])))]  # the roles of favourites go to those that would have them now
+        lr.bets[:, HINT], lr.bets[:, FREE], lr.w[:] = large, w, old if stale else w
+        if stale:  # the sums of the prediction that was given, the weights of today
+            lr.predict_from(S, x[S])
+            lr.w[:] = w
+            lr._update(y)
+        else: lr.learn(S, x[S], y)
+        estimates.append(lr.bets[:, SUM] * large)
+    return Evidence(np.abs(np.mean(estimates, axis=0) - 2 * (w @ x - y) * x).max(), "==", 0, tol=1e-8)
+
+
+@late_labels_are_unbiased.control("sums over older weights")
+def _(case: Case) -> Evidence: return late_labels_are_unbiased.check(case, stale=True)
+
+
+@late_labels_are_unbiased.control("the favourites of the label, not of the query")
+def _(case: Case) -> Evidence: return late_labels_are_unbiased.check(case, today=True)

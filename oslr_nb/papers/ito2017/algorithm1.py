@@ -44,7 +44,7 @@ from oslr_nb.designs import (
 from ...geometry import top_buffer, top_k, top_update, truncation_factor
 from ...oco import adaptive_weight, dual_averaging, dual_averaging_step, linear_regret
 from ...problems import FiniteProblem, Table, linear_table, rational, sign_table, signs
-from ...protocol import Learner, check_stream, register, simulate
+from ...protocol import LateLabels, Learner, check_stream, register, simulate
 
 # %% auto #0
 __all__ = ['algorithm_1', 'observe', 'bound_theorem_2_schedule', 'bound_theorem_2', 'bound_sharpened_schedule', 'bound_sharpened',
@@ -980,7 +980,7 @@ def check_purchase(lr: Any, stamp: int, drawn: bool, first: np.ndarray) -> None:
         fail("mark", lr.mark.tolist(), "the numbers of the rounds that drew each feature")
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #c944a8b5
-class RDA(Learner):
+class RDA(LateLabels, Learner):
     """Dual averaging on what `Observe` shows: base class of `RDA1`, `GreedyRDA` and `UniformRDA`.
 
     Parameters
