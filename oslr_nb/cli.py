@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 # %% auto #0
-__all__ = ['app', 'Papers', 'Jobs', 'cores', 'stop', 'verify', 'reproduce', 'run', 'list_learners', 'cite', 'recommend', 'serve']
+__all__ = ['app', 'Papers', 'Jobs', 'Backend', 'Scheduler', 'stop', 'verify', 'reproduce', 'run', 'list_learners', 'cite',
+           'recommend', 'serve']
 
 # %% ../nbs/practice/cli.ipynb #3cf95c0c
 app = typer.Typer(  # the command `oslr`
@@ -21,21 +22,14 @@ Papers = Annotated[  # argument of the commands: names of papers
     list[str] | None, typer.Argument(help="Papers, for example ito2017 (default: all).", metavar="[PAPER]...")
 ]
 Jobs = Annotated[  # option of the commands
-    int | None, typer.Option(help="Worker processes (default: the cores that may be used here).", min=1, show_default=False)
+    int | None, typer.Option(help="Workers (default: the cores that may be used here).", min=1, show_default=False)
 ]
-
-
-def cores() -> int:
-    """Cores that this process may use; what a container or the scheduler withholds does not count.
-
-    Returns
-    -------
-    int
-        At least 1.
-    """
-    from joblib import cpu_count  # half a second to import
-
-    return cpu_count()
+Backend = Annotated[  # option of the commands
+    str | None, typer.Option(help="loky, multiprocessing, threading, sequential or dask (default: loky).", show_default=False)
+]
+Scheduler = Annotated[  # option of the commands
+    str | None, typer.Option(help="Address of a running dask scheduler, for --backend dask.", show_default=False)
+]
 
 
 def stop(error: Exception) -> None:
@@ -72,7 +66,7 @@ def main(
 
 # %% ../nbs/practice/cli.ipynb #63a8807f
 @app.command(help="Check every claim of the papers and print the ledger.")
-def verify(papers: Papers = None, jobs: Jobs = None) -> None:
+def verify(papers: Papers = None, jobs: Jobs = None, backend: Backend = None, scheduler: Scheduler = None) -> None:
     """The command `oslr verify`: check every claim of the papers and print the ledger.
 
     Parameters
@@ -80,16 +74,22 @@ def verify(papers: Papers = None, jobs: Jobs = None) -> None:
     papers : list of str or None
         Papers, for example "ito2017"; all if none is named.
     jobs : int or None
-        Worker processes, at least 1; default: the cores that this process may use.
+        Workers, at least 1; default: the cores that this process may use.
+    backend : str or None
+        Who works, as in `use_backend`.
+    scheduler : str or None
+        Address of a running dask scheduler, for the backend "dask".
 
     Raises
     ------
     typer.Exit
         Always: 0 if every row is as expected, 1 if not, 2 for a wrong argument, 130 if interrupted.
     """
+    from oslr_nb.backends import use_backend
     from oslr_nb.claims import verify as run
 
-    try: ledger = run(*(papers or []), jobs=jobs or cores(), progress=True)
+    try:
+        with use_backend(backend, scheduler, jobs): ledger = run(*(papers or []), progress=True)
     except ValueError as error: stop(error)
     except KeyboardInterrupt: raise typer.Exit(130) from None
     typer.echo(str(ledger))
@@ -106,6 +106,8 @@ def reproduce(
         Path, typer.Option(help="Folder for the results; finished work found there is not repeated.")
     ] = Path("_results"),
     jobs: Jobs = None,
+    backend: Backend = None,
+    scheduler: Scheduler = None,
 ) -> None:
     """The command `oslr reproduce`: check the claims and re-run the experiments; writes report.md, tables and figures.
 
@@ -118,16 +120,22 @@ def reproduce(
     out : Path
         Folder of the results; finished work found there is not repeated.
     jobs : int or None
-        Worker processes, at least 1; default: the cores that this process may use.
+        Workers, at least 1; default: the cores that this process may use.
+    backend : str or None
+        Who works, as in `use_backend`.
+    scheduler : str or None
+        Address of a running dask scheduler, for the backend "dask".
 
     Raises
     ------
     typer.Exit
         Always: 0 if all claims are as expected, 1 if not, 2 for a wrong argument, 130 if interrupted.
     """
+    from oslr_nb.backends import use_backend
     from oslr_nb.experiments import reproduce as run
 
-    try: ok = run(*(papers or []), out=out, full=full, jobs=jobs or cores(), progress=True)
+    try:
+        with use_backend(backend, scheduler, jobs): ok = run(*(papers or []), out=out, full=full, progress=True)
     except ValueError as error: stop(error)
     except OSError as error: stop(ValueError(f"out = {str(out)!r}: it must be a folder that can be written ({error})."))
     except KeyboardInterrupt:
