@@ -147,17 +147,19 @@ def dask_client(scheduler: str | None) -> Iterator[Any]:
     ValueError
         If dask is not installed, the scheduler does not answer or is lost, or there is no worker or one with another package.
     """
+    if not scheduler: fail("scheduler", scheduler, "the address of a running dask scheduler", "for example tcp://10.0.0.1:8786")
     try:
         from distributed import Client, KilledWorker
+        from distributed.comm import CommClosedError
     except ImportError: fail("backend", "dask", "another one while dask is not installed", 'pip install "oslr_nb[dask]"')
-    if not scheduler: fail("scheduler", scheduler, "the address of a running dask scheduler", "for example tcp://10.0.0.1:8786")
     try: client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         fail("scheduler", scheduler, "the address of a running dask scheduler", str(error) or f"no answer in {PATIENCE:g} seconds")
     with client:
-        check_workers(client, scheduler)
-        try: yield client
-        except (CancelledError, KilledWorker) as error:
+        try:
+            check_workers(client, scheduler)
+            yield client
+        except (CancelledError, CommClosedError, KilledWorker) as error:
             why = " ".join(str(error).split()) + " Run the same again: what is finished and kept is not repeated"
             fail("scheduler", scheduler, "the address of a cluster that lasts until the end", why)
 
