@@ -11,9 +11,11 @@ import math
 import pkgutil
 import re
 import sys
+import threading
 import time
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -21,13 +23,14 @@ from typing import Any
 
 import numpy as np
 
+from .backends import hand_out
 from .checks import check_array, check_choice, check_int, check_real, fail
 
 # %% auto #0
-__all__ = ['TIERS', 'ERRATA', 'CLAIMS', 'CUT', 'Evidence', 'resolution_word', 'Case', 'case', 'worst_case', 'resolution',
-           'Erratum', 'Record', 'Claim', 'claim', 'Ledger', 'resolution_text', 'on_click', 'ledger_row', 'typeset',
-           'papers', 'module_of', 'load_claims', 'one_thread', 'claim_ids', 'run_claim', 'verify', 'random_fractions',
-           'mean_limit', 'slope_interval', 'law_of_draws']
+__all__ = ['TIERS', 'ERRATA', 'CLAIMS', 'CUT', 'LIMITS', 'LIMITS_LOCK', 'Evidence', 'resolution_word', 'Case', 'case',
+           'worst_case', 'resolution', 'Erratum', 'Record', 'Claim', 'claim', 'Ledger', 'resolution_text', 'on_click',
+           'ledger_row', 'typeset', 'papers', 'module_of', 'load_claims', 'one_thread', 'claim_ids', 'run_claim',
+           'verify', 'random_fractions', 'mean_limit', 'slope_interval', 'law_of_draws']
 
 # %% ../nbs/core/06_claims.ipynb #3964c7e9
 TIERS = ("exact", "certificate", "search", "bayes", "statistical", "rate", "gadget")  # how a claim is checked
@@ -700,18 +703,28 @@ def load_claims(paper: str) -> None:
         importlib.import_module(f"oslr_nb.reproductions.{paper}")
 
 # %% ../nbs/core/06_claims.ipynb #1e563695
-def one_thread() -> Any:
-    """Context in which linear algebra uses one thread.
+LIMITS: list[Any] = []  # one entry for each thread inside `one_thread`; the first knows how many threads were allowed before
+LIMITS_LOCK = threading.Lock()  # limits belong to the process: its threads change them in turn
 
-    Returns
-    -------
-    context manager
-        For a `with` statement.
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Context in which linear algebra uses one thread. Several threads may be in it; the last to leave takes the limit away.
+
+    Yields
+    ------
+    None
+        Nothing.
     """
     import scipy.linalg  # noqa: F401  (loaded now, so that it is limited too)
     from threadpoolctl import threadpool_limits
 
-    return threadpool_limits(1)
+    with LIMITS_LOCK: LIMITS.append(threadpool_limits(1))
+    try: yield
+    finally:
+        with LIMITS_LOCK:
+            limit = LIMITS.pop()
+            if not LIMITS: limit.restore_original_limits()
 
 # %% ../nbs/core/06_claims.ipynb #d7304ad2
 def claim_ids(names: Iterable[str]) -> list[str]:
@@ -757,15 +770,16 @@ def run_claim(id: str, paper: str) -> Record:
     with one_thread(): return CLAIMS[id].run()
 
 # %% ../nbs/core/06_claims.ipynb #f066ff0e
-def verify(*names: str, jobs: int = 1, progress: bool = False) -> Ledger:
+def verify(*names: str, jobs: int | None = None, progress: bool = False) -> Ledger:
     """Check the claims of some papers.
 
     Parameters
     ----------
     *names : str
         Papers, for example "ito2017"; all if none is named.
-    jobs : int
-        Worker processes, at least 1; the result does not depend on it.
+    jobs : int or None
+        Workers, at least 1, of the backend that `joblib.parallel_config` has set; None for as many as it says, or one.
+        The result does not depend on them.
     progress : bool
         Show a progress bar.
 
@@ -779,13 +793,11 @@ def verify(*names: str, jobs: int = 1, progress: bool = False) -> Ledger:
     ValueError
         If a paper is unknown or `jobs` is below 1.
     """
-    from joblib import Parallel, delayed
     from tqdm import tqdm
 
-    check_int("jobs", jobs, 1)
     todo = [(i, CLAIMS[i].paper) for i in claim_ids(names)]
-    results = Parallel(n_jobs=jobs, return_as="generator")(delayed(run_claim)(*c) for c in todo)
-    return Ledger(tqdm(results, total=len(todo), desc="claims", disable=not progress))
+    found = dict(tqdm(hand_out(run_claim, todo, jobs), total=len(todo), desc="claims", disable=not progress))
+    return Ledger(found[number] for number in range(len(todo)))
 
 # %% ../nbs/core/06_claims.ipynb #f9a205d3
 def random_fractions(rng: np.random.Generator, d: int, denominator: int = 7) -> np.ndarray:

@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 # %% auto #0
-__all__ = ['app', 'Papers', 'Jobs', 'DataDir', 'cores', 'stop', 'verify', 'reproduce', 'run', 'data', 'list_learners', 'cite',
-           'recommend', 'serve']
+__all__ = ['app', 'Papers', 'Jobs', 'Backend', 'Scheduler', 'DataDir', 'stop', 'verify', 'reproduce', 'run', 'data',
+           'list_learners', 'cite', 'recommend', 'serve']
 
 # %% ../nbs/practice/cli.ipynb #3cf95c0c
 app = typer.Typer(  # the command `oslr`
@@ -22,24 +22,17 @@ Papers = Annotated[  # argument of the commands: names of papers
     list[str] | None, typer.Argument(help="Papers, for example ito2017 (default: all).", metavar="[PAPER]...")
 ]
 Jobs = Annotated[  # option of the commands
-    int | None, typer.Option(help="Worker processes (default: the cores that may be used here).", min=1, show_default=False)
+    int | None, typer.Option(help="Workers (default: the cores that may be used here).", min=1, show_default=False)
+]
+Backend = Annotated[  # option of the commands
+    str | None, typer.Option(help="loky, multiprocessing, threading, sequential or dask (default: loky).", show_default=False)
+]
+Scheduler = Annotated[  # option of the commands
+    str | None, typer.Option(help="Address of a running dask scheduler, for --backend dask.", show_default=False)
 ]
 DataDir = Annotated[  # option of the commands that read data sets
     Path | None, typer.Option(help="Folder with data sets that are there already.", show_default=False)
 ]
-
-
-def cores() -> int:
-    """Cores that this process may use; what a container or the scheduler withholds does not count.
-
-    Returns
-    -------
-    int
-        At least 1.
-    """
-    from joblib import cpu_count  # half a second to import
-
-    return cpu_count()
 
 
 def stop(error: Exception) -> None:
@@ -76,7 +69,7 @@ def main(
 
 # %% ../nbs/practice/cli.ipynb #63a8807f
 @app.command(help="Check every claim of the papers and print the ledger.")
-def verify(papers: Papers = None, jobs: Jobs = None) -> None:
+def verify(papers: Papers = None, jobs: Jobs = None, backend: Backend = None, scheduler: Scheduler = None) -> None:
     """The command `oslr verify`: check every claim of the papers and print the ledger.
 
     Parameters
@@ -84,16 +77,22 @@ def verify(papers: Papers = None, jobs: Jobs = None) -> None:
     papers : list of str or None
         Papers, for example "ito2017"; all if none is named.
     jobs : int or None
-        Worker processes, at least 1; default: the cores that this process may use.
+        Workers, at least 1; default: the cores that this process may use.
+    backend : str or None
+        Who works, as in `use_backend`.
+    scheduler : str or None
+        Address of a running dask scheduler, for the backend "dask".
 
     Raises
     ------
     typer.Exit
         Always: 0 if every row is as expected, 1 if not, 2 for a wrong argument, 130 if interrupted.
     """
+    from oslr_nb.backends import use_backend
     from oslr_nb.claims import verify as run
 
-    try: ledger = run(*(papers or []), jobs=jobs or cores(), progress=True)
+    try:
+        with use_backend(backend, scheduler, jobs): ledger = run(*(papers or []), progress=True)
     except ValueError as error: stop(error)
     except KeyboardInterrupt: raise typer.Exit(130) from None
     typer.echo(str(ledger))
@@ -110,6 +109,8 @@ def reproduce(
         Path, typer.Option(help="Folder for the results; finished work found there is not repeated.")
     ] = Path("_results"),
     jobs: Jobs = None,
+    backend: Backend = None,
+    scheduler: Scheduler = None,
     data_dir: DataDir = None,
 ) -> None:
     """The command `oslr reproduce`: check the claims and re-run the experiments; writes report.md, tables and figures.
@@ -123,7 +124,11 @@ def reproduce(
     out : Path
         Folder of the results; finished work found there is not repeated.
     jobs : int or None
-        Worker processes, at least 1; default: the cores that this process may use.
+        Workers, at least 1; default: the cores that this process may use.
+    backend : str or None
+        Who works, as in `use_backend`.
+    scheduler : str or None
+        Address of a running dask scheduler, for the backend "dask".
     data_dir : Path or None
         Folder with data sets that are there already: MNIST for `full`; others are used where an experiment has a stand-in.
 
@@ -132,12 +137,13 @@ def reproduce(
     typer.Exit
         Always: 0 if all claims are as expected, 1 if not, 2 for a wrong argument, 130 if interrupted.
     """
+    from oslr_nb.backends import use_backend
     from oslr_nb.data import use_data_folder
     from oslr_nb.experiments import reproduce as run
 
     try:
         if data_dir is not None: use_data_folder(data_dir)
-        ok = run(*(papers or []), out=out, full=full, jobs=jobs or cores(), progress=True)
+        with use_backend(backend, scheduler, jobs): ok = run(*(papers or []), out=out, full=full, progress=True)
     except ValueError as error: stop(error)
     except OSError as error: stop(ValueError(f"out = {str(out)!r}: it must be a folder that can be written ({error})."))
     except KeyboardInterrupt:

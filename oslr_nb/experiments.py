@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from .checks import check_int, source_digest
+from .backends import hand_out
+from .checks import source_digest
 from .claims import CLAIMS, Ledger, Record, claim_ids, one_thread, run_claim
 
 # %% auto #0
@@ -150,7 +151,7 @@ def write_whole(path: Path, text: str) -> None:
     os.replace(part, path)
 
 # %% ../nbs/practice/experiments.ipynb #ac4a4351
-def run_cells(cells: list[Cell], out: Path, jobs: int = 1, progress: bool = False) -> list[Any]:
+def run_cells(cells: list[Cell], out: Path, jobs: int | None = None, progress: bool = False) -> list[Any]:
     """Results of cells in their order; finished ones are read, new ones stored as they end.
 
     Parameters
@@ -159,8 +160,9 @@ def run_cells(cells: list[Cell], out: Path, jobs: int = 1, progress: bool = Fals
         The work.
     out : Path
         Folder of the stored results; made if it is not there.
-    jobs : int
-        Worker processes, at least 1; the results do not depend on it.
+    jobs : int or None
+        Workers, at least 1, of the backend that `joblib.parallel_config` has set; None for as many as it says, or one.
+        The results do not depend on them.
     progress : bool
         Show a progress bar.
 
@@ -174,19 +176,14 @@ def run_cells(cells: list[Cell], out: Path, jobs: int = 1, progress: bool = Fals
     ValueError
         If `jobs` is below 1.
     """
-    from joblib import Parallel, delayed
     from tqdm import tqdm
 
-    check_int("jobs", jobs, 1)
     out.mkdir(parents=True, exist_ok=True)
     results = {c.key: read_result(out / f"{c.key}.json") for c in cells}
     todo = [c for c in cells if results[c.key] is None]
-    work = Parallel(n_jobs=jobs, return_as="generator_unordered")(
-        delayed(lambda key, c: (key, run_cell(c)))(c.key, c) for c in todo
-    )
-    for key, result in tqdm(
-        work, total=len(cells), initial=len(cells) - len(todo), desc="reproduce", disable=not progress
-    ):
+    work = hand_out(run_cell, [(c,) for c in todo], jobs)
+    for number, result in tqdm(work, total=len(cells), initial=len(cells) - len(todo), desc="reproduce", disable=not progress):
+        key = todo[number].key
         write_whole(out / f"{key}.json", json.dumps(result))
         results[key] = json.loads(json.dumps(result))
     return [results[c.key] for c in cells]
@@ -397,7 +394,7 @@ def plan(names: Iterable[str] = (), full: bool = False) -> dict[str, dict[str, l
 
 # %% ../nbs/practice/experiments.ipynb #fc1024d8
 def reproduce(
-    *names: str, out: str | Path = "_results", full: bool = False, jobs: int = 1, progress: bool = False
+    *names: str, out: str | Path = "_results", full: bool = False, jobs: int | None = None, progress: bool = False
 ) -> bool:
     """Check all claims and run all experiments; writes report, claims, tables and figures.
 
@@ -409,8 +406,8 @@ def reproduce(
         Folder of the results. Finished work is kept in its folder cells, so that a run can be interrupted and resumed.
     full : bool
         Five times as many instances, and MNIST.
-    jobs : int
-        Worker processes, at least 1; no number depends on it.
+    jobs : int or None
+        Workers, at least 1, as for `run_cells`; no number depends on them.
     progress : bool
         Show a progress bar.
 
