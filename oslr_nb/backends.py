@@ -4,7 +4,7 @@
 """More cores and machines: pieces of work handed out by joblib, with any backend and equal results."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any
@@ -51,7 +51,7 @@ def do_piece(digest: str, number: int, f: Callable[..., Any], args: tuple[Any, .
 PORTION = 4  # pieces a worker gets before their results are seen, where joblib cannot stream them
 
 
-def hand_out(f: Callable[..., Any], todo: list[tuple[Any, ...]], jobs: int | None = None) -> Iterator[tuple[int, Any]]:
+def hand_out(f: Callable[..., Any], todo: list[tuple[Any, ...]], jobs: int | None = None) -> Generator[tuple[int, Any], None, None]:
     """Results of a function for many arguments, as they end, from the workers of joblib's backend.
 
     Parameters
@@ -65,8 +65,8 @@ def hand_out(f: Callable[..., Any], todo: list[tuple[Any, ...]], jobs: int | Non
 
     Returns
     -------
-    iterator of (int, object)
-        Places in `todo` and results, in the order in which they end.
+    generator of (int, object)
+        Places in `todo` and results, in the order in which they end. Its method close takes back what waits.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def hand_out(f: Callable[..., Any], todo: list[tuple[Any, ...]], jobs: int | Non
     if get_active_backend()[0].supports_return_generator or effective_n_jobs(jobs) == 1:
         return Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(pieces)
 
-    def portions() -> Iterator[tuple[int, Any]]:
+    def portions() -> Generator[tuple[int, Any], None, None]:
         size = PORTION * effective_n_jobs(jobs)
         with Parallel(n_jobs=jobs, batch_size=1) as pool:
             for start in range(0, len(pieces), size): yield from pool(pieces[start : start + size])

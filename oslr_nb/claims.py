@@ -15,7 +15,7 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -796,7 +796,8 @@ def verify(*names: str, jobs: int | None = None, progress: bool = False) -> Ledg
     from tqdm import tqdm
 
     todo = [(i, CLAIMS[i].paper) for i in claim_ids(names)]
-    found = dict(tqdm(hand_out(run_claim, todo, jobs), total=len(todo), desc="claims", disable=not progress))
+    with closing(hand_out(run_claim, todo, jobs)) as results:
+        found = dict(tqdm(results, total=len(todo), desc="claims", disable=not progress))
     return Ledger(found[number] for number in range(len(todo)))
 
 # %% ../nbs/core/06_claims.ipynb #f9a205d3

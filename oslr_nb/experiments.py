@@ -10,6 +10,7 @@ import json
 import os
 import pkgutil
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -181,11 +182,11 @@ def run_cells(cells: list[Cell], out: Path, jobs: int | None = None, progress: b
     out.mkdir(parents=True, exist_ok=True)
     results = {c.key: read_result(out / f"{c.key}.json") for c in cells}
     todo = [c for c in cells if results[c.key] is None]
-    work = hand_out(run_cell, [(c,) for c in todo], jobs)
-    for number, result in tqdm(work, total=len(cells), initial=len(cells) - len(todo), desc="reproduce", disable=not progress):
-        key = todo[number].key
-        write_whole(out / f"{key}.json", json.dumps(result))
-        results[key] = json.loads(json.dumps(result))
+    with closing(hand_out(run_cell, [(c,) for c in todo], jobs)) as work:  # an interruption takes back what waits
+        for number, result in tqdm(work, total=len(cells), initial=len(cells) - len(todo), desc="reproduce", disable=not progress):
+            key = todo[number].key
+            write_whole(out / f"{key}.json", json.dumps(result))
+            results[key] = json.loads(json.dumps(result))
     return [results[c.key] for c in cells]
 
 # %% ../nbs/practice/experiments.ipynb #0ba3c2ee
