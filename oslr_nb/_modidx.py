@@ -137,7 +137,6 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                    'oslr_nb.catalogue._': ('practice/catalogue.html#_', 'oslr_nb/catalogue.py'),
                                    'oslr_nb.catalogue.check_argument': ('practice/catalogue.html#check_argument', 'oslr_nb/catalogue.py'),
                                    'oslr_nb.catalogue.check_share': ('practice/catalogue.html#check_share', 'oslr_nb/catalogue.py'),
-                                   'oslr_nb.catalogue.dataset_text': ('practice/catalogue.html#dataset_text', 'oslr_nb/catalogue.py'),
                                    'oslr_nb.catalogue.export': ('practice/catalogue.html#export', 'oslr_nb/catalogue.py'),
                                    'oslr_nb.catalogue.facts': ('practice/catalogue.html#facts', 'oslr_nb/catalogue.py'),
                                    'oslr_nb.catalogue.found_stream': ('practice/catalogue.html#found_stream', 'oslr_nb/catalogue.py'),

@@ -38,8 +38,8 @@ from .storage import check_path
 
 # %% auto #0
 __all__ = ['GENERATORS', 'UNTOLD', 'DATASETS', 'Generator', 'generator', 'sampled_table', 'own_generators', 'Streams', 'streams',
-           'check_argument', 'found_stream', 'stream', 'DataSet', 'load_dataset', 'dataset_text', 'facts', 'write_rows',
-           'table_path', 'rows_of', 'export']
+           'check_argument', 'found_stream', 'stream', 'DataSet', 'load_dataset', 'facts', 'write_rows', 'table_path',
+           'rows_of', 'export']
 
 # %% ../nbs/practice/catalogue.ipynb #66304fbb
 @dataclass(frozen=True)
@@ -521,23 +521,6 @@ def load_dataset(name: str, download: bool = False) -> tuple[Stream, tuple[str, 
     return Stream(bunch.data.astype(float), bunch.target.astype(float)), tuple(map(str, bunch.feature_names))
 
 # %% ../nbs/practice/catalogue.ipynb #ed26110d
-def dataset_text(name: str) -> str:
-    """What is known of a data set, in three lines.
-
-    Parameters
-    ----------
-    name : str
-        A key of `DATASETS`.
-
-    Returns
-    -------
-    str
-        Rows, features, label, source, and where it is.
-    """
-    s = DATASETS[check_choice("name", name, tuple(DATASETS))]
-    return f"{name}\n  {s.rows:,} rows, {s.features} features; label: {s.label}\n  {s.source}; {s.place}"
-
-
 def facts(name: str | None = None) -> str:
     """What is known of a data set or a stream, or of all of them.
 
@@ -556,9 +539,11 @@ def facts(name: str | None = None) -> str:
     ValueError
         If the name is unknown.
     """
-    if name in DATASETS: return dataset_text(name)
+    told = [f"{s.name}\n  {s.rows:,} rows, {s.features} features; label: {s.label}\n  {s.source}; {s.place}"
+            for s in DATASETS.values() if name in (None, s.name)]
+    if name in DATASETS: return told[0]
     if name is not None: return repr(Streams({name: found_stream(name)}))
-    return "\n".join(["DATA SETS", *map(dataset_text, DATASETS), "STREAMS", repr(streams())])
+    return "\n".join(["DATA SETS", *told, "STREAMS", repr(streams())])
 
 # %% ../nbs/practice/catalogue.ipynb #21be0baf
 def write_rows(path: Path, names: tuple[str, ...], columns: Iterable[tuple[Any, ...]]) -> None:

@@ -197,16 +197,10 @@ def digits_pair(negative: int = 3, positive: int = 5) -> Stream:
 # %% ../nbs/practice/data.ipynb #50857117
 @dataclass(frozen=True, kw_only=True)
 class PricedStream(Stream):
-    """Examples whose features have prices.
+    """A `Stream` whose features have prices: X is NaN where a value is missing, y is 1 for the ill and 0 for the others.
 
     Parameters
     ----------
-    X : array (n, d)
-        Features, NaN where missing.
-    y : array (n,)
-        1 for the ill, 0 for the others.
-    w : None
-        There are no true weights.
     names : tuple of str, length d
         Names of the features.
     costs : array (d,)
@@ -551,7 +545,8 @@ def ct_slice(path: Any = None, download: bool = False, zero_outside: bool = True
 
     Notes
     -----
-    The numbers are compared with known digests. Source: Graf et al., UCI Machine Learning Repository 206.
+    No digest of the archive is known that stays. Digests of all labels and of the features of the first 682 rows decide; of the other
+    features their number, their range and the archive's own check sum. Source: Graf et al., UCI Machine Learning Repository 206.
     """
     X, y = _read_ct(_locate(SOURCES["ct_slice"], path, download))
     return _without_marks(X, y) if zero_outside else Stream(X, y)
