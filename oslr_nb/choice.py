@@ -14,6 +14,7 @@ import numpy as np
 from . import own
 from .checks import check_choice, check_int, check_real, fail
 from .claims import module_of, papers
+from .own.moments import check_prices
 from .protocol import LEARNERS, PROTOCOLS, Learner, check_costs
 
 # %% auto #0
@@ -100,7 +101,10 @@ def auto(
     d = check_int("d", d, 2, 10**8, pair)
     if costs is not None:
         if protocol != "OSLR": fail("protocol", protocol, "'OSLR' with costs", f"prices are known to {', '.join(priced_learners())}")
-        return own.PairwiseLeastSquares(d, budget, costs=costs, rows=rows_for(d), forget=forget, seed=seed)
+        most, rows = check_prices(d, budget, costs, None, "greedy")[1], rows_for(d)
+        if rows is not None and rows < 2 * most:
+            fail("budget", budget, "less", f"it buys {most} features at once, and for d = {d} the moments of pairs fit for {rows // 2}")
+        return own.PairwiseLeastSquares(d, budget, costs=costs, rows=rows, forget=forget, seed=seed)
     budget = check_int("budget", budget, 2, d, pair)
     if k is not None and protocol != "POSLR": fail("k", k, f"None for protocol = {protocol!r}", "POSLR alone commits k weights")
     if protocol == "training-only":

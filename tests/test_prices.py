@@ -2,7 +2,7 @@
 import copy
 import itertools
 import pickle
-from fractions import Fraction
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import oslr_nb as oslr
 from oslr_nb.adapters import OSLRLearner, OSLRRegressor
 from oslr_nb.choice import make_learner, priced_learners
-from oslr_nb.own.moments import PairwiseLeastSquares
+from oslr_nb.own.moments import HELD, MARKETS, ROUNDS, PairwiseLeastSquares, purchase_chances
 from oslr_nb.protocol import MONEY, price_of
 
 RNG = np.random.default_rng(0)
@@ -113,31 +113,17 @@ def test_the_remedy():
     assert by_price.tolist() == [0] and by_gain.tolist() == [1] and more > 4 * saved
 
 
-def chances(costs, budget):
-    "Chance of each set when one feature after the other is drawn from those that fit; exact."
-    found = {frozenset(): Fraction(1)}
-    done = {}
-    while found:
-        S, p = found.popitem()
-        fit = [i for i in range(len(costs)) if i not in S and sum(costs[j] for j in S) + costs[i] <= budget]
-        if not fit: done[S] = done.get(S, 0) + p
-        for i in fit: found[S | {i}] = found.get(S | {i}, 0) + p / len(fit)
-    return done
-
-
-@pytest.mark.parametrize(("costs", "budget"), [([1, 2, 3, 4, 5], 6), ([0, 0, 1, 7, 3, 3], 7), ([2] * 7, 6), ([1, 1, 1, 1, 9, 8, 2, 2], 10)])
-def test_the_compiled_draw_has_its_law(costs, budget):
-    "Frequencies of all sets in 20,000 rounds without favourites, and their exact chances: within five standard errors."
-    exact, T = chances(costs, budget), 20_000
-    lr, counts = priced(float(budget), np.array(costs, float), explore=1.0), {}
-    lr.num[2] = 2.0**50  # no favourites
-    for _ in range(T):
-        S = frozenset(lr.query().tolist())
-        counts[S] = counts.get(S, 0) + 1
-        lr.num[0] += 1
-        lr._next = 0
-    assert set(counts) <= set(exact)
-    for S, p in exact.items(): assert abs(counts.get(S, 0) - T * p) <= 5 * (T * float(p * (1 - p))) ** 0.5 + 1e-9, (S, p)
+@pytest.mark.parametrize(("costs", "budget", "favourites"), [*MARKETS, ((1, 1, 1, 1, 9, 8, 2, 2), 10, (5, 0))], ids=str)
+def test_the_compiled_draw_has_its_law(costs, budget, favourites):
+    "Frequencies of all sets in 20,000 rounds that explore, and their exact chances: within five standard errors."
+    exact, T, counts = purchase_chances(costs, budget, favourites), 20_000, Counter()
+    lr = priced(float(budget), np.array(costs, float), explore=1.0)
+    lr.favourites[: len(favourites)], lr.num[HELD] = favourites, len(favourites)
+    for t in range(T):
+        lr.num[ROUNDS], lr._next, lr.arms[:] = t, 0, 0
+        counts[frozenset(lr.query().tolist())] += 1
+    assert set(counts) <= set(exact) and sum(exact.values()) == 1
+    for S, p in exact.items(): assert abs(counts[S] - T * p) <= 5 * (T * float(p * (1 - p))) ** 0.5 + 1e-9, (S, p)
 
 
 @pytest.mark.parametrize("kw", OPTIONS[:5], ids=str)
@@ -186,7 +172,8 @@ def test_late_labels():
         assert late.predict_from(S, X[t, S]) == late.learn(S, X[t, S], Y[t], explored=explored)
     names = [n for n in late.arrays if n != "mark"]
     assert all((getattr(late, n) == getattr(plain, n)).all() for n in names)
-    for S, words in (([], "number of features in S = 0: it must be"), ([2, 7, 4], r"price of S = 14.3: .* at most 9"), ([6], "price of S = 20")):
+    refused = (([], "number of features in S = 0: it must be"), ([2, 7, 4], r"price of S = 14.3: .* at most 9"), ([6], "price of S = 20"))
+    for S, words in refused:
         with pytest.raises(ValueError, match=words): late.learn(S, np.zeros(len(S)), 1.0)
 
 
@@ -196,18 +183,25 @@ def test_large_d():
     Z, costs = rng.standard_normal((1500, 10_000)).astype(np.float32), rng.uniform(0.5, 2, 10_000)
     lr = priced(8.0, costs, rows=100)
     run = oslr.simulate(lr, Z, 3 * Z[:, 0].astype(float))
-    assert np.isfinite(run.predictions).all() and run.spent.max() <= 8 * (1 + MONEY) and 4 <= run.n_observed.min() and "costs" not in repr(lr)
+    assert np.isfinite(run.predictions).all() and run.spent.max() <= 8 * (1 + MONEY) and 4 <= run.n_observed.min()
+    assert "costs" not in repr(lr)
     again = oslr.play(priced(8.0, costs, rows=100), oslr.Environment(Z[:300], 3 * Z[:300, 0].astype(float), 8.0, costs=costs))
     assert (again.predictions == run.predictions[:300]).all()
 
 
 @pytest.mark.parametrize(("kw", "words"), [
-    ({"costs": COSTS[:3]}, r"shape of costs = \(3,\): it must be \(12,\)"), ({"costs": -COSTS}, r"costs\[0\] = -1.0: it must be a price of at least 0"),
-    ({"costs": np.where(COSTS == 7, np.nan, COSTS)}, r"costs\[4\] = nan: it must be a finite number"), ({"costs": "dear"}, "costs = 'dear': it must be"),
-    ({"costs": np.where(COSTS == 7, 1e200, COSTS)}, "costs"), ({"costs": COSTS + 10}, r"budget = 9.0: it must be at least 10, the smallest price"),
-    ({"budget": 0}, "budget = 0: it must be a finite number above 0"), ({"budget": "9"}, "budget = '9'"), ({"budget": np.inf}, "budget = inf"),
-    ({"top": 2}, "top = 2: it must be None with costs"), ({"support": "exact"}, "support = 'exact': it must be 'greedy' with costs"),
-    ({"support": "lasso"}, "support = 'lasso'"), ({"rows": 3}, "rows = 3: it must be"), ({"d": 3000, "costs": np.zeros(3000)}, "it buys 3000 features"),
+    ({"costs": COSTS[:3]}, r"shape of costs = \(3,\): it must be \(12,\)"),
+    ({"costs": -COSTS}, r"costs\[0\] = -1.0: it must be a price of at least 0"),
+    ({"costs": np.where(COSTS == 7, np.nan, COSTS)}, r"costs\[4\] = nan: it must be a finite number"),
+    ({"costs": "dear"}, "costs = 'dear': it must be"),
+    ({"costs": np.where(COSTS == 7, 1e200, COSTS)}, "costs"),
+    ({"costs": COSTS + 10}, r"budget = 9.0: it must be at least 10, the smallest price"),
+    ({"budget": 0}, "budget = 0: it must be a finite number above 0"),
+    ({"budget": "9"}, "budget = '9'"), ({"budget": np.inf}, "budget = inf"),
+    ({"top": 2}, "top = 2: it must be None with costs"),
+    ({"support": "exact"}, "support = 'exact': it must be 'greedy' with costs"),
+    ({"support": "lasso"}, "support = 'lasso'"), ({"rows": 3}, "rows = 3: it must be"),
+    ({"d": 3000, "costs": np.zeros(3000)}, "it buys 3000 features"),
 ])
 def test_nonsense_is_refused_in_one_sentence(kw, words):
     with pytest.raises(ValueError, match=words) as error: PairwiseLeastSquares(**{"d": 12, "budget": 9.0, "costs": COSTS} | kw)
@@ -236,7 +230,7 @@ def test_who_may_play_with_whom():
     assert oslr.play(priced(), oslr.Environment(X[:50], Y[:50], 12)).spent is None
     for learner, kw, words in ((oslr.auto(12, 3), {"budget": 32.0, "costs": COSTS}, "dearest purchase = 33.0: .* at most 32"),
                                (priced(), {"budget": 8.0, "costs": COSTS}, "learner.budget = 9.0: .* at most 8"),
-                               (priced(), {"budget": 9.0, "costs": COSTS + 1}, "learner.costs = .*: it must be the prices of the environment"),
+                               (priced(), {"budget": 9.0, "costs": COSTS + 1}, "learner.costs = .*: it must be the prices of the env"),
                                (priced(), {"budget": 3}, "learner.budget = 8: ")):
         with pytest.raises(ValueError, match=words): oslr.play(learner, oslr.Environment(X, Y, **kw))
 
@@ -245,13 +239,16 @@ def test_auto_and_make_learner():
     lr = oslr.auto(12, 9.0, costs=COSTS, memory=100, seed=3)
     assert type(lr) is PairwiseLeastSquares and lr.forget == 0.99 and (lr.costs == COSTS).all() and lr.budget == 9.0
     assert oslr.auto(10_000, 5.0, costs=np.ones(10_000)).rows == oslr.auto(10_000, 5).rows
+    with pytest.raises(ValueError, match=r"budget = 400: it must be less .it buys 400 features at once, and for d = 100000 .* fit for 167"):
+        oslr.auto(100_000, 400, costs=np.ones(100_000))
     assert priced_learners() == ["own.PairwiseLeastSquares"]
     a, b = make_learner("auto", 12, 9.0, 3, COSTS), make_learner("own.PairwiseLeastSquares", 12, 9.0, 3, costs=COSTS)
     assert (oslr.simulate(a, X, Y).predictions == oslr.simulate(b, X, Y).predictions).all()
     for learner in ("own.CoinBetting", "ito2017.RDA2"):
         with pytest.raises(ValueError, match=f"learner = '{learner}': it must be \"auto\" or own.PairwiseLeastSquares"):
             make_learner(learner, 12, 9.0, costs=COSTS)
-    for made, words in ((lambda d, b, seed: oslr.auto(d, 3), "costs= and seed= alone"), (lambda d, b, seed, costs: oslr.auto(d, 3), "costs of the learner"),
+    for made, words in ((lambda d, b, seed: oslr.auto(d, 3), "costs= and seed= alone"),
+                        (lambda d, b, seed, costs: oslr.auto(d, 3), "costs of the learner"),
                         (lambda d, b, seed, costs: oslr.auto(d, 2 * b, costs=costs), "budget of the learner = 18.0: .* at most 9")):
         with pytest.raises(ValueError, match=words): make_learner(made, 12, 9.0, costs=COSTS)
     for protocol in ("POSLR", "training-only"):
@@ -269,21 +266,23 @@ def test_scikit_learn():
     assert OSLRRegressor(costs=COSTS, random_state=0).fit(X, Y).learner_.budget == COSTS.sum() / 2
     for costs, words in ((by_name, "the features have no names"), (COSTS[1:], "shape of costs")):
         with pytest.raises(ValueError, match=words): OSLRRegressor(9.0, costs=costs).fit(X, Y)
-    for wrong, words in (({"f0": 1.0}, "'f1' has no price"), (by_name | {"g": 1.0}, "'g' is none of them"), (by_name | {"f3": "x"}, r"costs\['f3'\]")):
+    wrongs = (({"f0": 1.0}, "'f1' has no price"), (by_name | {"g": 1.0}, "'g' is none of them"), (by_name | {"f3": "x"}, r"costs\['f3'\]"))
+    for wrong, words in wrongs:
         with pytest.raises(ValueError, match=words): OSLRRegressor(9.0, costs=wrong).fit(pd.DataFrame(X, columns=names), Y)
-    with pytest.raises(ValueError, match="no other learner knows prices"): OSLRRegressor(9.0, costs=COSTS, learner="own.CoinBetting").fit(X, Y)
+    with pytest.raises(ValueError, match="no other learner knows prices"):
+        OSLRRegressor(9.0, costs=COSTS, learner="own.CoinBetting").fit(X, Y)
 
 
 def test_river():
     names = "abcdefghijkl"
     model = OSLRLearner(9.0, costs=dict(zip(names, COSTS.tolist(), strict=True)), seed=0)
-    squares = 0.0
+    squares, read = 0.0, []
+
+    class Row(dict):
+        def get(self, name, other=None): return read.append(name) or dict.get(self, name, other)
+
     for t in range(600):
-        read = []
-
-        class Row(dict):
-            def get(self, name, other=None): return read.append(name) or dict.get(self, name, other)
-
+        read.clear()
         x = Row(zip(names, X[t].tolist(), strict=True))
         squares += (t >= 300) * (model.predict_one(x) - Y[t]) ** 2
         bought = sum(COSTS[names.index(n)] for n in set(read))

@@ -35,7 +35,18 @@ from ..claims import Case, Evidence, claim, mean_limit
 from ..compiled import entry, find_in_sums, strided, uniform
 from ..designs import draw_outside, pair_minimum
 from .parameter_free import bet_size, bound_bet
-from ..protocol import MONEY, Environment, Learner, ProtocolError, check_costs, check_stream, play, price_of, register, simulate
+from oslr_nb.protocol import (
+    MONEY,
+    Environment,
+    Learner,
+    ProtocolError,
+    check_costs,
+    check_stream,
+    play,
+    price_of,
+    register,
+    simulate,
+)
 from ..sparse import best_support, forward_select, forward_selection, greedy_state, lasso_weights
 
 # %% auto #0
@@ -942,6 +953,50 @@ def _(case: Case) -> Evidence:
     make = lambda: OnlineGreedyOSLR(10, 5, k=2, T=500, x_max=1e20, y_max=1e20, seed=6)
     return units_do_not_matter.check(case, make)
 
+# %% ../../nbs/own/03_moments.ipynb #57cf630d
+def greedy_knapsack(gains: np.ndarray, costs: np.ndarray, budget: float, divide: bool) -> list[int]:
+    "The list that the compiled choice makes of uncorrelated features with these gains."
+    free, found = np.ones(gains.size), []
+    while True:
+        _, i = best_bargain(np.sqrt(gains), free, costs, budget, divide)
+        if i < 0: return found
+        found, free[i], budget = [*found, int(i)], 0.0, budget - costs[i]
+
+
+def market(kind: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, float]:
+    "Gains, prices and a budget: a near worst case, one in which quotients mislead, one in which gains do, or anything."
+    if kind == "halves": return np.array([1.002, 1.0, 1.0]), np.array([1.001, 1.0, 1.0]), 2.0
+    if kind == "crumb": return np.array([0.01, 1.0]), np.array([0.001, 1.0]), 1.0
+    if kind == "many": return np.append(np.ones(8), 1.5), np.append(np.ones(8), 8.0), 8.0
+    return rng.exponential(1, 9), rng.exponential(1, 9), float(rng.uniform(0.5, 4))
+
+
+@claim("own", "Favourites for money", id="Y15", tier="search", proof="prp-bargain", cases=["halves", "crumb", "many", "random"],
+       tex=r"\max_{p(S)\le B}\Delta(S)\le2\max\{\Delta(\text{by quotient}),\Delta(\text{by gain})\}")
+def half_of_the_knapsack(case: Case, rules: tuple[bool, ...] = (True, False), factor: float = 2.0) -> Evidence:
+    "The best set, found by trying all, and twice the better of the two lists; the worst of 60 markets where they are random."
+    worst = (0.0, 0.0, 1.0)
+    for _ in range(60 if case.value == "random" else 1):
+        gains, costs, budget = market(case.value, case.rng)
+        sets = (S for r in range(len(gains) + 1) for S in map(list, itertools.combinations(range(len(gains)), r)))
+        best = max(float(gains[S].sum()) for S in sets if costs[S].sum() <= budget)
+        if best == 0: continue
+        mine = factor * max(float(gains[greedy_knapsack(gains, costs, budget, divide)].sum()) for divide in rules)
+        worst = max(worst, (best / mine, best, mine))
+    return Evidence(worst[1], "<=", worst[2], tol=1e-12)
+
+
+@half_of_the_knapsack.control("gain per price alone")
+def _(case: Case) -> Evidence: return half_of_the_knapsack.check(case, (True,))
+
+
+@half_of_the_knapsack.control("gain alone")
+def _(case: Case) -> Evidence: return half_of_the_knapsack.check(case, (False,))
+
+
+@half_of_the_knapsack.control("one per cent less")
+def _(case: Case) -> Evidence: return half_of_the_knapsack.check(case, factor=1.98)
+
 # %% ../../nbs/own/03_moments.ipynb #e2ff5e7a
 #| code-fold: show
 @kernel
@@ -984,11 +1039,57 @@ def draw_priced(words: np.ndarray, state: tuple, prices: tuple, explore: float) 
     sold, costs, _, _, _, limit = prices
     num[ARM] = choose_arm(uniform(words), max(explore, (num[ROUNDS] + 1) ** (-1 / 3)), num[HELD], arms)
     stamp, n, left = np.int64(num[ROUNDS]) + 1, 0, limit
-    if num[ARM] == 0: n, left = buy_at_random(words, S, n, left, KEPT * limit, prices, mark, stamp)
+    if num[ARM] == 0: n, left = buy_at_random(words, S, n, left, (KEPT + MONEY) * limit, prices, mark, stamp)
     for a in range(np.int64(num[HELD])):
         i = favourites[a]
         if mark[i] != stamp and costs[i] <= left and n < S.size: n, left = n + 1, buy_one(i, S, n, left, costs, mark, stamp)
     sold[0], left = buy_at_random(words, S, n, left, -1.0, prices, mark, stamp)
+
+# %% ../../nbs/own/03_moments.ipynb #b166155b
+def purchase_chances(
+    costs: tuple, budget: float, favourites: tuple = (), quarter: bool = True, least: int = 2,
+) -> dict[frozenset, Fraction]:
+    "Chance of each set in a round that explores, exactly; `quarter`: whether a quarter of the money is for random features."
+    price = lambda S: sum(costs[i] for i in S)
+    going, done = {(): Fraction(1)}, {}
+    while going:
+        S, chance = going.popitem()
+        T = S
+        if len(S) >= least and (not quarter or 4 * price(S) >= budget):  # favourites now; further draws change nothing of the order
+            for i in favourites:
+                if i not in T and price(T) + costs[i] <= budget: T = (*T, i)
+        fit = [i for i in range(len(costs)) if i not in T and price(T) + costs[i] <= budget]
+        if not fit: done[frozenset(T)] = done.get(frozenset(T), 0) + chance
+        for i in fit: going[(*T, i)] = going.get((*T, i), 0) + chance / len(fit)
+    return done
+
+
+MARKETS = [((1, 2, 3, 4, 5), 6, ()), ((1, 2, 3, 4, 5), 6, (4, 0)), ((0, 0, 1, 7, 3, 3), 7, (2, 4)), ((2, 2, 2, 2, 2), 4, (1, 3)),
+           ((1, 1, 1, 9, 8, 2), 10, (3, 0)), ((1, 1, 1, 9, 8, 2), 10, (4, 5)), ((4, 4, 1, 12), 16, (0, 1, 2))]
+
+
+@claim("own", "Every affordable pair is bought", id="Y16", tier="exact", proof="prp-affordable", cases=MARKETS,
+       tex=r"\tfrac1m\bigl(\tfrac1{m_i}+\tfrac1{m_j}\bigr)\le\Pr(i,j\in S\mid\text{the round explores})")
+def affordable_pairs(case: Case, more: Fraction = Fraction(1), least: int = 2) -> Evidence:
+    "The bound and the chance of the pair for which they are nearest, over all draws; case: prices, budget, favourites."
+    costs, budget, favourites = case.value
+    law, d, worst = purchase_chances(costs, budget, favourites, least > 0, least), range(len(costs)), None
+    others = [sum(j != i and costs[i] + costs[j] <= budget for j in d) for i in d]
+    m = sum(p <= budget for p in costs)
+    for i, j in itertools.combinations(d, 2):
+        if costs[i] + costs[j] > budget: continue
+        bound = more * Fraction(1, m) * (Fraction(1, others[i]) + Fraction(1, others[j]))
+        chance = sum((p for S, p in law.items() if {i, j} <= S), Fraction(0))
+        if worst is None or bound * worst[1] > worst[0] * chance: worst = bound, chance
+    return Evidence(worst[0], "<=", worst[1])
+
+
+@affordable_pairs.control("favourites first")
+def _(case: Case) -> Evidence: return affordable_pairs.check(case, least=0)
+
+
+@affordable_pairs.control("one per cent more")
+def _(case: Case) -> Evidence: return affordable_pairs.check(case, more=Fraction(101, 100))
 
 # %% ../../nbs/own/03_moments.ipynb #9c482912
 #| code-fold: show
