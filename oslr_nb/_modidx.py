@@ -4165,6 +4165,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                 'oslr_nb.sparse.wider': ('core/sparse.html#wider', 'oslr_nb/sparse.py')},
             'oslr_nb.storage': { 'oslr_nb.storage.check_path': ('core/storage.html#check_path', 'oslr_nb/storage.py'),
                                  'oslr_nb.storage.checksum': ('core/storage.html#checksum', 'oslr_nb/storage.py'),
+                                 'oslr_nb.storage.force_folder': ('core/storage.html#force_folder', 'oslr_nb/storage.py'),
                                  'oslr_nb.storage.read_file': ('core/storage.html#read_file', 'oslr_nb/storage.py'),
                                  'oslr_nb.storage.write_file': ('core/storage.html#write_file', 'oslr_nb/storage.py')},
             'oslr_nb.tables': { 'oslr_nb.tables.Column': ('practice/tables.html#column', 'oslr_nb/tables.py'),

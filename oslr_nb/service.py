@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import glob
+import inspect
 import json
 import os
 import signal
@@ -16,7 +17,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .checks import LARGEST, check_indices, check_int, check_magnitude, fail
+from .checks import LARGEST, check_array, check_indices, check_int, check_magnitude, fail
 from .choice import make_learner
 from .protocol import Learner, ProtocolError, check_header, saved_form, set_state, split_query
 from .storage import check_path, read_file, write_file
@@ -360,7 +361,7 @@ class Service:
         try:
             header, arrays = read_file(path)
             check_int("form", header["form"], FORM, FORM, "it was written by another version")
-            losses = check_numbers("losses", header["losses"]).tolist()
+            losses = check_array("losses", header["losses"], (3,)).tolist()
             counts = [check_int(name, header[name], 0) for name in ("lines", "rounds", "skipped")]
             opened = {check_id("id", name): self._checked(OpenExample(*parts)) for name, *parts in header["open"]}
             current = header["current"]
@@ -383,8 +384,10 @@ class Service:
         "Put the learner into the state of a file that was written for the same learner."
         lr = self.learner
         now, before = saved_form(lr)
-        told = json.dumps([header["learner"], header["params"]])
-        if told != json.dumps([lr.key, lr.params]): fail("learner of the file", told, json.dumps([lr.key, lr.params]), "asked for now")
+        defaults = {n: p.default for n, p in inspect.signature(type(lr)).parameters.items() if n in lr.params}
+        told, asked = (json.dumps([key, dict(sorted(params.items()))]) for key, params in (
+            (header["learner"], defaults | header["params"]), (lr.key, lr.params)))  # a release before had fewer arguments
+        if told != asked: fail("learner of the file", told, asked, "asked for now")
         if set(arrays) != set(lr.arrays): fail("arrays", sorted(arrays), str(sorted(lr.arrays)))
         check_header(lr, header)
         try:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import inspect
 import json
 import math
 import os
@@ -20,11 +21,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .checks import LARGEST, TOO_LARGE, check_choice, check_flag, check_int, check_real, fail
+from .checks import LARGEST, TOO_LARGE, check_array, check_choice, check_flag, check_int, check_real, fail
 from .choice import make_learner
 from .claims import one_thread
 from .experiments import write_whole
-from .protocol import Learner, get_state, set_state, simulate
+from .protocol import Learner, check_header, get_state, set_state, simulate
 from .sparse import forward_selection
 from .storage import check_path, read_file, write_file
 
@@ -338,16 +339,25 @@ def save_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[
 
 def load_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[str, np.ndarray]) -> int:
     "Put learner and sums into the state of the file; returns the rounds that were played."
-    try: header, arrays = read_file(path)
-    except Exception as e: raise ValueError(f"out = {str(path.parent)!r}: its checkpoint.npz must be a whole one of `oslr run`.") from e
+    broken = f"out = {str(path.parent)!r}: its checkpoint.npz must be a whole one of `oslr run`."
+    try:
+        header, arrays = read_file(path)
+        told = dict(header["run"])
+    except Exception as e: raise ValueError(broken) from e
+    arguments = inspect.signature(run_table).parameters
     for name, value in facts.items():
-        have = header.get("run", {}).get(name)
+        have = told.get(name, arguments[name].default if name in arguments else None)  # a release before did not know all of them
+        have = list(have) if isinstance(have, tuple) else have
         if have != value and name == "table":
             fail("data", facts["data"], "the table of the run that is resumed", "rows, columns or values differ")
         if have != value and name != "data": fail(name, value, f"{have!r}, as in the run that is resumed")
-    set_state(lr, header["state"], {name: arrays[f"learner.{name}"] for name in lr.arrays})
-    for name, a in tally.items(): a[:] = arrays[f"tally.{name}"]
-    return header["done"]
+    try:
+        check_header(lr, header["state"])
+        set_state(lr, header["state"], {name: arrays[f"learner.{name}"] for name in lr.arrays})
+        lr._check_state()
+        for name, a in tally.items(): a[:] = check_array(name, arrays[f"tally.{name}"], a.shape)
+        return check_int("done", header["done"], 0)
+    except Exception as e: raise ValueError(broken) from e
 
 # %% ../nbs/practice/tables.ipynb #c65587c1
 def play_table(
