@@ -33,6 +33,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                               'oslr_nb/adapters.py'),
                                   'oslr_nb.adapters.budget_of': ('practice/adapters.html#budget_of', 'oslr_nb/adapters.py'),
                                   'oslr_nb.adapters.on_favourites': ('practice/adapters.html#on_favourites', 'oslr_nb/adapters.py'),
+                                  'oslr_nb.adapters.unless_refused': ('practice/adapters.html#unless_refused', 'oslr_nb/adapters.py'),
                                   'oslr_nb.adapters.weights_of': ('practice/adapters.html#weights_of', 'oslr_nb/adapters.py')},
             'oslr_nb.advice': { 'oslr_nb.advice.Advice': ('practice/recommend.html#advice', 'oslr_nb/advice.py'),
                                 'oslr_nb.advice.Advice.__repr__': ('practice/recommend.html#advice.__repr__', 'oslr_nb/advice.py'),

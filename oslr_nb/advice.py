@@ -737,7 +737,8 @@ def read_table(path: str | Path, target: str) -> tuple[Any, Any]:
     names = table.column_names
     twice = sorted({n for n in names if names.count(n) > 1})
     if twice: fail("columns of data", twice, "distinct names")
-    if target not in names: fail("target", target, "one of the columns " + ", ".join(names[:20]) + (" ..." if len(names) > 20 else ""))
+    shown = " ".join(", ".join(names[:20]).split()) + (" ..." if len(names) > 20 else "")
+    if target not in names: fail("target", target, "one of the columns " + shown)
     for name in names:
         column = table.column(name)
         kind = column.type

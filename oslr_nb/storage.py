@@ -109,9 +109,10 @@ def check_path(path: Any) -> Path:
     Raises
     ------
     ValueError
-        If it is neither a str nor a path.
+        If it is neither a str nor a path, or names nothing.
     """
-    return Path(path) if isinstance(path, (str, os.PathLike)) and str(path) else fail("path", path, "a str or a Path")
+    good = isinstance(path, (str, os.PathLike)) and str(path) and "\0" not in str(path)
+    return Path(path) if good else fail("path", path, "a str or a Path that names a file")
 
 # %% ../nbs/core/11_storage.ipynb #57000010
 def read_file(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -11,6 +11,7 @@ import json
 import math
 import os
 import time
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -184,7 +185,7 @@ def survey_table(path: Path, target: str, encode: bool, impute: bool, ignore: tu
                 names = batch.schema.names
                 for name in (target, *ignore):
                     if name in names: continue
-                    fail("target" if name == target else "ignore", name, "a column of the table", "they are " + ", ".join(names)[:200])
+                    fail("target" if name == target else "ignore", name, "a column of the table", "they are " + cell(", ".join(names))[:200])
                 columns = [Column(name) for name in names if name not in ignore or name == target]
                 continue
             for c in columns: c.add(batch.column(c.name), rows, encode)
@@ -489,7 +490,9 @@ def draw_figure(r: dict[str, Any], path: Path) -> None:
     right.barh([r["features"][i][:25].replace("$", "\\$") for i in order], [100 * r["bought"][i] / r["rounds"] for i in order])
     right.set(xlabel="bought, in per cent of the rounds")
     part = path.with_name(path.name + ".part")
-    figure.savefig(part, dpi=120, format="png")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # letters without a shape in this font
+        figure.savefig(part, dpi=120, format="png")
     os.replace(part, path)
 
 # %% ../nbs/practice/tables.ipynb #3e7dfccb

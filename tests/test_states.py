@@ -10,7 +10,7 @@ import joblib
 import numpy as np
 import pytest
 import states
-from test_learners import KEYS, bought, every_learner, make, query, take
+from test_learners import KEYS, bought, every_learner, make, take
 from test_service import ask, fresh, same_state, session
 
 import oslr_nb as oslr
@@ -263,7 +263,8 @@ def test_other_objects_travel(way):
         with pytest.raises(oslr.ProtocolError): e.observe([3])
         e.predict(0.0)
         oslr.play(one, e)
-    assert np.array_equal(env.predictions, twin.predictions) and (env.purchases == twin.purchases).all() and len(env.ledger) == len(twin.ledger)
+    assert np.array_equal(env.predictions, twin.predictions) and (env.purchases == twin.purchases).all()
+    assert len(env.ledger) == len(twin.ledger)
 
 
 @pytest.mark.parametrize("way", WAYS)
