@@ -731,10 +731,11 @@ def read_table(path: str | Path, target: str) -> tuple[Any, Any]:
     path = Path(path)
     reader = {".csv": arrow_csv.read_csv, ".parquet": parquet.read_table}.get(path.suffix.lower())
     if reader is None: fail("data", str(path), "a file that ends in .csv or .parquet")
-    try: table = reader(path)
+    try:
+        table = reader(path)
+        names = table.column_names  # here a name shows itself that is no UTF-8
     except (OSError, UnicodeError, pyarrow.ArrowException) as error:
         fail("data", str(path), "a file that can be read", str(error).split("\n")[0][:160])
-    names = table.column_names
     twice = sorted({n for n in names if names.count(n) > 1})
     if twice: fail("columns of data", twice, "distinct names")
     shown = " ".join(", ".join(names[:20]).split()) + (" ..." if len(names) > 20 else "")

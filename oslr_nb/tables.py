@@ -185,7 +185,7 @@ def survey_table(path: Path, target: str, encode: bool, impute: bool, ignore: tu
                 names = batch.schema.names
                 for name in (target, *ignore):
                     if name in names: continue
-                    fail("target" if name == target else "ignore", name, "a column of the table", "they are " + cell(", ".join(names))[:200])
+                    fail("target" if name == target else "ignore", name, "a column of the table", "they are " + cell(", ".join(names))[:99])
                 columns = [Column(name) for name in names if name not in ignore or name == target]
                 continue
             for c in columns: c.add(batch.column(c.name), rows, encode)
