@@ -25,7 +25,7 @@ try:
 except ImportError: Model = object  # river is not needed: its models are known by their methods
 
 # %% auto #0
-__all__ = ['on_favourites', 'weights_of', 'budget_of', 'unless_refused', 'OSLRRegressor', 'OSLRLearner']
+__all__ = ['on_favourites', 'weights_of', 'budget_of', 'OSLRRegressor', 'OSLRLearner']
 
 # %% ../nbs/practice/adapters.ipynb #f3d02725
 def on_favourites(learner: own.PairwiseLeastSquares) -> tuple[np.ndarray, float]:
@@ -111,7 +111,7 @@ def budget_of(budget: Any, d: int) -> int:
     share = check_real("budget", budget, 0.0, 1.0, "a float is a share of the features")
     return min(d, max(2, math.ceil(share * d - 1e-9)))
 
-# %% ../nbs/practice/adapters.ipynb #aaaf5d0a
+# %% ../nbs/practice/adapters.ipynb #7e1f0a52
 @contextlib.contextmanager
 def unless_refused(model: BaseEstimator) -> Iterator[None]:
     "What happens to the attributes of a model inside counts only if nothing is raised."
@@ -122,7 +122,7 @@ def unless_refused(model: BaseEstimator) -> Iterator[None]:
         vars(model).update(before)
         raise
 
-
+# %% ../nbs/practice/adapters.ipynb #aaaf5d0a
 class OSLRRegressor(RegressorMixin, BaseEstimator):
     """Linear regression that buys only a few features of each row, for scikit-learn.
 

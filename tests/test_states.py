@@ -107,7 +107,7 @@ def same_or_refused(path, whole, lr):
 
 
 def test_every_cut_and_changed_bytes(tmp_path):
-    "Cut after each byte; one bit of each third byte flipped: refused, or (times and names in the archive) the same learner."
+    "Cut after each byte; one bit of each fifth byte flipped: refused, or (times and names in the archive) the same learner."
     lr, path = oslr.ito2017.GreedyRDA(4, 2, seed=0), tmp_path / "a.npz"
     oslr.simulate(lr, np.eye(4), np.ones(4) / 2)
     lr.save(path)
@@ -116,10 +116,10 @@ def test_every_cut_and_changed_bytes(tmp_path):
     for i in range(len(data)):
         path.write_bytes(data[:i])
         assert same_or_refused(path, whole, lr), f"a file of {i} bytes was accepted"
-        if i % 3: continue
+        if i % 5: continue
         path.write_bytes(data[:i] + bytes([data[i] ^ (1 << int(rng.integers(8)))]) + data[i + 1 :])
         refused += same_or_refused(path, whole, lr)
-    assert refused > 0.8 * len(data) / 3
+    assert refused > 0.8 * len(data) / 5
     path.write_bytes(data)
     assert not same_or_refused(path, whole, lr)
 
