@@ -4,8 +4,9 @@
 """The learners as a regressor of scikit-learn and as a model of river."""
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -147,6 +148,17 @@ def costs_of(costs: Any, d: int, names: Any = None) -> np.ndarray | None:
         costs = [check_real(f"costs[{name!r}]", costs[name]) for name in names]
     return check_costs(costs, d)
 
+# %% ../nbs/practice/adapters.ipynb #7e1f0a52
+@contextlib.contextmanager
+def unless_refused(model: BaseEstimator) -> Iterator[None]:
+    "What happens to the attributes of a model inside counts only if nothing is raised."
+    before = dict(vars(model))
+    try: yield
+    except BaseException:
+        vars(model).clear()
+        vars(model).update(before)
+        raise
+
 # %% ../nbs/practice/adapters.ipynb #aaaf5d0a
 class OSLRRegressor(RegressorMixin, BaseEstimator):
     """Linear regression that buys only a few features of each row, for scikit-learn.
@@ -236,13 +248,14 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If an argument is out of range, or X or y are no numbers of usable size.
+            If an argument is out of range, or X or y are no numbers of usable size; it is as it was before then.
         """
-        X, y = self._table(X, y, True)
-        passes, shuffle = check_int("passes", self.passes, 1, 10**6), check_flag("shuffle", self.shuffle)
-        lr, rng = self._new(X.shape[1])
-        order = [rng.permutation(len(X)) if shuffle else np.arange(len(X)) for _ in range(passes)]
-        return self._learn(lr, X, y, np.concatenate(order), 0, (np.inf, -np.inf))
+        with unless_refused(self):
+            X, y = self._table(X, y, True)
+            passes, shuffle = check_int("passes", self.passes, 1, 10**6), check_flag("shuffle", self.shuffle)
+            lr, rng = self._new(X.shape[1])
+            order = [rng.permutation(len(X)) if shuffle else np.arange(len(X)) for _ in range(passes)]
+            return self._learn(lr, X, y, np.concatenate(order), 0, (np.inf, -np.inf))
 
     def partial_fit(self, X: Any, y: Any) -> OSLRRegressor:
         """Learn from more rows, in their order.
@@ -265,9 +278,10 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
             As for `fit`.
         """
         first = not hasattr(self, "learner_")
-        X, y = self._table(X, y, first)
-        if first: return self._learn(self._new(X.shape[1])[0], X, y, None, 0, (np.inf, -np.inf))
-        return self._learn(self.learner_, X, y, None, self.n_features_seen_, self.y_range_)
+        with unless_refused(self):
+            X, y = self._table(X, y, first)
+            if first: return self._learn(self._new(X.shape[1])[0], X, y, None, 0, (np.inf, -np.inf))
+            return self._learn(self.learner_, X, y, None, self.n_features_seen_, self.y_range_)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict from the features in `features_`; nothing is learnt.
@@ -438,9 +452,12 @@ class OSLRLearner(Model):
 
     def _begin(self, x: Any) -> None:
         "Names and learner, from the first example."
-        names = tuple(sorted(x, key=repr) if self.features is None else self.features)
-        if len(names) < 2 or len(set(names)) < len(names):
-            fail("features", names, "at least 2 distinct names", "those of the first example, if none are given")
+        given, why = (x if self.features is None else self.features), "those of the first example, if none are given"
+        try:
+            names = tuple(sorted(x, key=repr) if self.features is None else self.features)
+            distinct = len(set(names)) == len(names)
+        except TypeError: fail("features", given, "at least 2 distinct names", why)
+        if len(names) < 2 or not distinct: fail("features", names, "at least 2 distinct names", why)
         costs = costs_of(self.costs, len(names), names)
         lr = make_learner(self.learner, len(names), budget_of(self.budget, len(names), costs), self.seed, costs)
         if lr.protocol != "OSLR": fail("learner", self.learner, "one that plays OSLR", f"it plays {lr.protocol}")

@@ -202,6 +202,7 @@ def table_values(name: str, table: Any) -> np.ndarray:
         if isinstance(read, nw.Series): return numbers(read, f"dtype of {name}")
         columns = list(read.iter_columns())
     except nw.exceptions.DuplicateError: fail(f"columns of {name}", list(table.columns), "distinct names")
+    if not columns: fail(name, "a table without columns", "a table with columns of numbers")
     return np.column_stack([numbers(column, f"column {column.name!r} of {name}") for column in columns])
 
 # %% ../nbs/core/07_checks.ipynb #f411565a

@@ -240,7 +240,8 @@ def survey_table(
                 names = batch.schema.names
                 for name in (target, *ignore):
                     if name in names: continue
-                    fail("target" if name == target else "ignore", name, "a column of the table", "they are " + ", ".join(names)[:200])
+                    found = " ".join(", ".join(names).split())[:99]
+                    fail("target" if name == target else "ignore", name, "a column of the table", f"they are {found}")
                 columns = [Column(name) for name in names if name not in ignore]
                 continue
             for c in columns: c.add(batch.column(c.name), rows, encode)

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import numpy as np
 import orjson
 
-from .checks import LARGEST, check_indices, check_int, check_magnitude, fail
+from .checks import LARGEST, check_array, check_indices, check_int, check_magnitude, fail
 from .choice import make_learner
 from .protocol import Learner, ProtocolError, check_header, saved_form, set_state, split_query
 from .storage import check_path, read_file, write_file
@@ -257,7 +257,7 @@ def check_kept(example: OpenExample, d: int) -> OpenExample:
 def put_back(examples: Examples, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     "Go on where a file was written; refused whole if anything in it cannot be."
     check_int("form", header["form"], FORM, FORM, "it was written by another version")
-    losses = check_numbers("losses", header["losses"]).tolist()
+    losses = check_array("losses", header["losses"], (3,)).tolist()
     rounds, skipped = (check_int(name, header[name], 0) for name in ("rounds", "skipped"))
     opened = {check_id("id", name): check_kept(OpenExample(*parts), examples.learner.d) for name, *parts in header["open"]}
     current = header["current"]

@@ -4,6 +4,7 @@
 """Saving and loading: one file, written whole or not at all, and trusted no further than it can be checked."""
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -17,7 +18,7 @@ import numpy as np
 from .checks import check_int, fail
 
 # %% auto #0
-__all__ = ['SCHEMA', 'checksum', 'write_file', 'check_path', 'read_file']
+__all__ = ['SCHEMA', 'checksum', 'force_folder', 'write_file', 'check_path', 'read_file']
 
 # %% ../nbs/core/11_storage.ipynb #57000007
 SCHEMA = 2  # version of the files that `save` writes
@@ -45,6 +46,20 @@ def checksum(header: str, arrays: dict[str, np.ndarray]) -> str:
     return digest.hexdigest()
 
 # %% ../nbs/core/11_storage.ipynb #57000008
+def force_folder(folder: Path) -> None:
+    """Force the names in a folder to the disk; nothing is done where that cannot be asked for (Windows, some network drives).
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+    """
+    with contextlib.suppress(OSError):
+        f = os.open(folder, os.O_RDONLY)
+        try: os.fsync(f)
+        finally: os.close(f)
+
+
 def write_file(path: str | Path, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     """Write header, checksum and arrays into one file, moved into place when it is whole.
 
@@ -72,6 +87,7 @@ def write_file(path: str | Path, header: dict[str, Any], arrays: dict[str, np.nd
             f.flush()
             os.fsync(f.fileno())
         os.replace(part, path)
+        force_folder(path.parent)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
@@ -93,9 +109,10 @@ def check_path(path: Any) -> Path:
     Raises
     ------
     ValueError
-        If it is neither a str nor a path.
+        If it is neither a str nor a path, or names nothing.
     """
-    return Path(path) if isinstance(path, (str, os.PathLike)) and str(path) else fail("path", path, "a str or a Path")
+    good = isinstance(path, (str, os.PathLike)) and str(path) and "\0" not in str(path)
+    return Path(path) if good else fail("path", path, "a str or a Path that names a file")
 
 # %% ../nbs/core/11_storage.ipynb #57000010
 def read_file(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

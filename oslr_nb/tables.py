@@ -10,6 +10,7 @@ import json
 import math
 import os
 import time
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,11 @@ from typing import Any
 import numpy as np
 
 import oslr_nb
-from .checks import LARGEST, check_flag, check_int, check_real, fail
+from .checks import LARGEST, check_array, check_flag, check_int, check_real, fail
 from .choice import make_learner
 from .claims import one_thread
 from .experiments import write_whole
-from .protocol import MONEY, Learner, get_state, set_state, simulate
+from .protocol import MONEY, Learner, check_header, get_state, set_state, simulate
 from .reading import Survey, blocks, named_numbers, survey_table
 from .scaling import LIMIT, SEEN, Scaled, probe_learner
 from .sparse import forward_selection
@@ -225,16 +226,25 @@ def save_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[
 
 def load_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[str, np.ndarray]) -> int:
     "Put learner and sums into the state of the file; returns the rounds that were played."
-    try: header, arrays = read_file(path)
-    except Exception as e: raise ValueError(f"out = {str(path.parent)!r}: its checkpoint.npz must be a whole one of `oslr run`.") from e
+    broken = f"out = {str(path.parent)!r}: its checkpoint.npz must be a whole one of `oslr run`."
+    try:
+        header, arrays = read_file(path)
+        told = dict(header["run"])
+    except Exception as e: raise ValueError(broken) from e
+    arguments = inspect.signature(run_table).parameters
     for name, value in facts.items():
-        have = header.get("run", {}).get(name)
+        have = told.get(name, arguments[name].default if name in arguments else None)  # a release before did not know all of them
+        have = list(have) if isinstance(have, tuple) else have
         if have != value and name == "table":
             fail("data", facts["data"], "the table of the run that is resumed", "rows, columns or values differ")
         if have != value and name != "data": fail(name, value, f"{have!r}, as in the run that is resumed")
-    set_state(lr, header["state"], {name: arrays[f"learner.{name}"] for name in lr.arrays})
-    for name, a in tally.items(): a[:] = arrays[f"tally.{name}"]
-    return header["done"]
+    try:
+        check_header(lr, header["state"])
+        set_state(lr, header["state"], {name: arrays[f"learner.{name}"] for name in lr.arrays})
+        lr._check_state()
+        for name, a in tally.items(): a[:] = check_array(name, arrays[f"tally.{name}"], a.shape)
+        return check_int("done", header["done"], 0)
+    except Exception as e: raise ValueError(broken) from e
 
 # %% ../nbs/practice/tables.ipynb #c65587c1
 def rows_at_a_time(d: int) -> int:
@@ -399,7 +409,9 @@ def draw_figure(r: dict[str, Any], path: Path) -> None:
     right.barh([r["features"][i][:25].replace("$", "\\$") for i in order], [100 * r["bought"][i] / r["rounds"] for i in order])
     right.set(xlabel="bought, in per cent of the rounds")
     part = path.with_name(path.name + ".part")
-    figure.savefig(part, dpi=120, format="png")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # letters without a shape in this font
+        figure.savefig(part, dpi=120, format="png")
     os.replace(part, path)
 
 # %% ../nbs/practice/tables.ipynb #3e7dfccb

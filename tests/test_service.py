@@ -270,11 +270,10 @@ def test_quick_reading_is_careful_reading():
     assert "it must be a text" in ask(fresh(), "query", id=2**64)["error"]
 
 
-@pytest.mark.parametrize("where", range(3))
-def test_kill_and_restart(where, tmp_path):
-    "kill -9 at random moments; what comes after the last checkpoint is sent again: every answer as if nothing had happened."
+def test_the_command_killed_and_started_again(tmp_path):
+    "The command itself; fifty kills at all places are in test_kills.py."
     _, lines, answers, _ = session(n=60)
-    rng, state, done, lives = np.random.default_rng(where), tmp_path / "s.npz", 0, 0
+    rng, state, done, lives = np.random.default_rng(2), tmp_path / "s.npz", 0, 0
     while done < len(lines):
         p = Process("--state", state, "--every", 7)
         done, lives = p.ready["lines"], lives + 1

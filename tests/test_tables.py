@@ -24,6 +24,7 @@ import oslr_nb
 from oslr_nb import reading, tables
 from oslr_nb.cli import app
 from oslr_nb.data import sparse_linear
+from oslr_nb.storage import read_file
 
 BUNCH = load_diabetes(scaled=False)
 TABLE = pa.table({name: BUNCH.data[:, i] for i, name in enumerate(BUNCH.feature_names)} | {"progression": BUNCH.target})
@@ -384,54 +385,22 @@ def test_mangled_files_are_refused_or_read(tmp_path_factory, data):
     assert np.isfinite([v for v in tables.compare(tally["moments"], 2).values() if isinstance(v, float)]).all()
 
 
-def start(args):
-    return subprocess.Popen(
-        [sys.executable, "-m", "oslr_nb", "run", *map(str, args)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    )
-
-
-def kill_and_resume(folder: Path, kills: int, seed: int) -> list[int]:
-    "Kill a run -9 at random moments, go on, and compare with one that was left alone; returns the checkpoints that each kill found."
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((30_000, 12)) + 1
-    y = X[:, 3] - X[:, 8] + rng.standard_normal(30_000)
-    X[rng.random(X.shape) < 0.02] = math.nan
-    columns = {f"x{i}": pa.array(X[:, i], from_pandas=True) for i in range(12)}
-    pa.csv.write_csv(pa.table(columns | {"y": y}), folder / "d.csv")
-    args = (folder / "d.csv", "--target", "y", "--budget", 4, "--impute", "--passes", 2, "--every", 0)
-    good(*args, "--out", folder / "whole")
-    out, found = folder / "cut", []
-    for i in range(kills):
-        seen = time.time_ns()
-        process = start((*args, "--out", out, "--resume"))
-        fresh = lambda seen=seen: any(p.stat().st_mtime_ns > seen for p in out.glob("checkpoint.npz"))
-        deadline = time.monotonic() + (120 if i else 0.5)  # the first kill comes before there is anything
-        while process.poll() is None and not fresh() and time.monotonic() < deadline:
-            time.sleep(0.001)
-        time.sleep(rng.uniform(0, 0.25))
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        found.append(process.returncode)
-        if process.returncode == 0:
-            break
-    done = subprocess.run(
-        [sys.executable, "-m", "oslr_nb", "run", *map(str, args), "--out", out, "--resume"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    for name in (*FILES, "checkpoint.npz"):
-        assert (out / name).read_bytes() == (folder / "whole" / name).read_bytes(), name
-    assert not list(out.glob("*.part"))
-    return found
-
-
 @pytest.mark.skipif(os.name != "posix", reason="kill -9")
-def test_killed_and_resumed(tmp_path):
-    "Ten kills in several runs: each has a handful of checkpoints."
-    found = []
-    for seed in range(5):
-        if found.count(-signal.SIGKILL) >= 10:
-            break
-        folder = tmp_path / str(seed)
-        folder.mkdir()
-        found += kill_and_resume(folder, 10 - found.count(-signal.SIGKILL), seed)
-    assert found.count(-signal.SIGKILL) >= 10
+def test_the_command_killed_and_resumed(files, tmp_path):
+    "The command itself, three times; fifty kills at all places are in test_kills.py."
+    args = (files / "p.csv", "--target", "progression", "--budget", 4, "--passes", 20, "--every", 0, "--impute")
+    good(*args, "--out", tmp_path / "whole")
+    command = [sys.executable, "-m", "oslr_nb", "run", *map(str, args), "--out", str(tmp_path / "cut"), "--resume"]
+    for _ in range(3):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        before, deadline = done_rounds(tmp_path / "cut"), time.monotonic() + 120
+        while done_rounds(tmp_path / "cut") < before + 442 * 2 and time.monotonic() < deadline: time.sleep(0.001)
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for name in (*FILES, "checkpoint.npz"): assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+
+
+def done_rounds(out: Path) -> int:
+    return read_file(out / "checkpoint.npz")[0]["done"] if (out / "checkpoint.npz").exists() else 0

@@ -1,0 +1,197 @@
+"""Kill -9 while `oslr run` plays and while `oslr serve` answers: `python -m tests.kills run FOLDER 50`, or `serve`.
+
+One warm process forks the command again and again, so that a life costs some milliseconds instead of the start of Python. Half of the
+kills come at random moments of the clock, half as soon as a file is being written. What the command leaves has to equal, byte for
+byte, what it leaves when nobody disturbs it. Prints as JSON how many kills there were and what they hit.
+"""
+
+import contextlib
+import json
+import os
+import random
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+
+from oslr_nb.cli import app
+from oslr_nb.storage import read_file
+from oslr_nb.tables import run_table
+
+FILES = ("report.md", "results.json", "model.npz", "loss.png", "checkpoint.npz")
+ROWS, PASSES = 400, 30
+
+
+def fork(*args: Any, fds: tuple[int, ...] = (), done: tuple[int, ...] = ()) -> int:
+    "The command in a process of its own, with these as its standard input, output and error; `done` are those it has no use for."
+    if pid := os.fork(): return pid
+    code = 99
+    try:
+        for target, source in enumerate(fds): os.dup2(source, target)
+        for f in done: os.close(f)
+        app([str(a) for a in args])
+    except SystemExit as end: code = end.code or 0
+    except BaseException: traceback.print_exc()
+    os._exit(code)
+
+
+def ended(pid: int) -> int:
+    "Exit code of a process, negative for the signal that ended it; waits for it."
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def alive(pid: int) -> bool:
+    "Whether it still runs; if not it stays to be waited for."
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+
+
+def parts(folder: Path) -> set[str]:
+    "Files that are half written."
+    with contextlib.suppress(FileNotFoundError): return {e.name for e in os.scandir(folder) if e.name.endswith(".part")}
+    return set()
+
+
+def kill(pid: int, folder: Path, rng: random.Random, span: float, ready: Callable[[], bool] = lambda: True) -> None:
+    "Kill -9 a random share of `span` seconds after it is ready; every second time as soon as a file is being written after that."
+    while alive(pid) and not ready(): time.sleep(0.001)
+    moment, writing = time.monotonic() + rng.uniform(0, span), rng.random() < 0.5
+    while alive(pid) and (left := moment - time.monotonic()) > 0: time.sleep(min(0.001, left))
+    old = parts(folder)
+    while writing and alive(pid) and time.monotonic() < moment + 2 * span and not parts(folder) - old: pass
+    if writing: time.sleep(rng.uniform(0, 0.001))
+    os.kill(pid, signal.SIGKILL)
+
+
+# --- oslr run
+
+
+def write_tables(folder: Path) -> dict[str, list[str]]:
+    "Two tables, one with gaps, and the options with which they are played."
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((ROWS, 12)) + 1
+    y = X[:, 3] - X[:, 8] + rng.standard_normal(ROWS)
+    out = {}
+    for name, more in (("whole", []), ("gaps", ["--impute"])):
+        if more: X[rng.random(X.shape) < 0.02] = np.nan
+        pa.csv.write_csv(pa.table({f"x{i}": pa.array(X[:, i], from_pandas=True) for i in range(12)} | {"y": y}), folder / f"{name}.csv")
+        out[name] = ["run", folder / f"{name}.csv", "--target", "y", "--budget", 4, "--passes", PASSES, "--every", 0, "--resume", *more]
+    return out
+
+
+def rounds_in(out: Path) -> int:
+    "Rounds that the checkpoint knows."
+    return read_file(out / "checkpoint.npz")[0]["done"] if (out / "checkpoint.npz").exists() else 0
+
+
+def left_alone(args: list[Any], folder: Path, out: Path, silent: int) -> tuple[dict[str, bytes], float, float]:
+    "What a run writes that nobody disturbs, and the seconds of a pass and of the report."
+    run_table(args[1], target="y", budget=4, out=folder / f"warm {out.name}", impute="--impute" in args)  # compiles, or reads the cache
+    start = time.time()
+    assert ended(fork(*args, "--out", out, fds=(silent, silent, silent))) == 0
+    played = (out / "checkpoint.npz").stat().st_mtime  # the last one; then comes the report
+    return {f: (out / f).read_bytes() for f in FILES}, (played - start) / PASSES, time.time() - played
+
+
+def kill_runs(folder: Path, kills: int, seed: int) -> dict[str, Any]:
+    "Runs that are killed and resumed until they are done, compared with one that was left alone; each tenth kill is to hit the report."
+    silent, rng, hits, places, series = os.open(os.devnull, os.O_RDWR), random.Random(seed), 0, [], 0
+    commands = write_tables(folder)
+    whole = {name: left_alone(args, folder, folder / name, silent) for name, args in commands.items()}
+    while len(places) < kills:
+        name, out = list(commands)[series % 2], folder / f"cut {series}"
+        wanted, of_pass, of_report = whole[name]
+        series += 1
+        while True:
+            pid, report = fork(*commands[name], "--out", out, fds=(silent, silent, silent)), len(places) % 10 == 9
+            goal = ROWS * PASSES if report else rounds_in(out) + ROWS * rng.randint(0, PASSES // 5)
+            if len(places) < kills: kill(pid, out, rng, of_report if report else of_pass, lambda out=out, goal=goal: rounds_in(out) >= goal)
+            code = ended(pid)
+            if code == 0: break
+            assert code == -signal.SIGKILL, code
+            hits += bool(parts(out))
+            places.append(rounds_in(out) / (ROWS * PASSES))
+        assert {f: (out / f).read_bytes() for f in FILES} == wanted and not parts(out), f"another result in {out}"
+    return {"kills": len(places), "while writing": hits, "series": series, "places": [round(p, 3) for p in places]}
+
+
+# --- oslr serve
+
+
+def answers_of(source: int) -> list[bytes]:
+    "Whatever comes through a pipe until it is closed, as lines; the last one may be cut."
+    data = b""
+    while chunk := os.read(source, 2**16): data += chunk
+    return data.splitlines(keepends=True)
+
+
+def serve_once(state: Path, lines: list[bytes], rng: random.Random | None, pace: float, silent: int) -> tuple[int, int | None, list[bytes]]:
+    """One life of the service, which is sent some of the lines that it does not know, and killed while it answers.
+
+    Without `rng` it is sent all of them, and not killed. Exit code, lines that it knew (None: it was not asked), answers.
+    """
+    from test_service import ARGS
+
+    (source, to_child), (from_child, sink) = os.pipe(), os.pipe()
+    pid = fork("serve", *ARGS, "--state", state, "--every", 4, fds=(source, sink, silent), done=(to_child, from_child))
+    os.close(source)
+    os.close(sink)
+    if rng is not None and rng.random() < 0.1:  # it is killed while it starts
+        known, said = None, []
+        kill(pid, state.parent, rng, 0.01)
+    else:
+        first = b""
+        while not first.endswith(b"\n"): first += os.read(from_child, 1)
+        known = json.loads(first)["lines"]
+        left = lines[known:]
+        sent = left if rng is None else left[: rng.randint(1, max(1, min(len(left), len(lines) // 4)))]
+        with contextlib.suppress(BrokenPipeError): os.write(to_child, b"".join(line + b"\n" for line in sent))
+        if rng is None: os.close(to_child)
+        else: kill(pid, state.parent, rng, pace * len(sent))
+        said = answers_of(from_child)
+    os.close(from_child)
+    if rng is not None: os.close(to_child)
+    return ended(pid), known, said
+
+
+def kill_services(folder: Path, kills: int, seed: int) -> dict[str, Any]:
+    "Services that are killed and started again; what is not in the state is sent again."
+    from test_service import fresh, same_state, session
+
+    rng, silent, done, hits, series, again, places = random.Random(seed), os.open(os.devnull, os.O_RDWR), 0, 0, 0, 0, []
+    whole, lines, answers, _ = session(n=150)
+    start = time.monotonic()
+    code, _, said = serve_once(folder / "warm.npz", lines, None, 0, silent)
+    pace = (time.monotonic() - start) / len(lines)
+    assert code == 0 and said == answers
+    while done < kills:
+        state, best = folder / str(series) / "s.npz", 0
+        state.parent.mkdir()
+        series += 1
+        while True:
+            undisturbed = done == kills or best > 0.97 * len(lines)
+            code, known, said = serve_once(state, lines, None if undisturbed else rng, pace, silent)
+            if known is not None:
+                assert known <= best, "the state knows of lines that were never answered"
+                assert b"".join(answers[known:]).startswith(b"".join(said)), "another answer"
+                again, best = again + best - known, max(best, known + sum(a.endswith(b"\n") for a in said))
+            if code == 0: break
+            assert code == -signal.SIGKILL, code
+            done, hits = done + 1, hits + bool(parts(state.parent))
+            places.append(best / len(lines))
+        assert known + len(said) == len(lines) and [f.name for f in state.parent.iterdir()] == ["s.npz"]
+        (service := fresh()).restore(state)
+        same_state(whole, service)
+    return {"kills": done, "while writing": hits, "series": series, "answered again": again, "places": [round(p, 3) for p in places]}
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parent))  # as pytest has it
+    kind, place, number = sys.argv[1:4]
+    print(json.dumps({"run": kill_runs, "serve": kill_services}[kind](Path(place), int(number), int(sys.argv[4]) if sys.argv[4:] else 0)))

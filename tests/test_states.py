@@ -1,0 +1,278 @@
+"""What is kept goes on: files of releases, damaged files, pickles, copies and other processes."""
+
+import copy
+import io
+import json
+import pickle
+import shutil
+
+import joblib
+import numpy as np
+import pytest
+import states
+from test_learners import KEYS, bought, every_learner, make, take
+from test_service import ask, fresh, same_state, session
+
+import oslr_nb as oslr
+from oslr_nb import tables
+from oslr_nb.data import sparse_linear
+from oslr_nb.storage import SCHEMA, read_file, write_file
+
+KEPT = sorted(p for p in states.HERE.glob("*/*.npz"))
+READ = {name: read for name, _, read in states.kinds()}
+S = sparse_linear(12, 2, 200, seed=3)
+
+
+# --- files of releases
+
+
+def test_every_learner_has_a_file():
+    "One for each learner of the registry, for the options that change what is kept, and for the two commands; all small."
+    missing = [name for name in READ if not (states.FOLDER / f"{name}.json").exists()]
+    assert not missing, f"no state file of {', '.join(missing)}: run `python -m tests.states` and commit what it writes"
+    assert set(oslr.LEARNERS) <= {p.stem for p in KEPT} and sum(p.stat().st_size for p in states.HERE.rglob("*.*")) < 800_000
+
+
+def near(a, b, exact, scale=1.0):
+    "Equal numbers in equal places: to the last bit on the machine that wrote the file, up to rounding in linear systems elsewhere."
+    if isinstance(a, dict): return a.keys() == b.keys() and all(near(a[k], b[k], exact) for k in a)
+    if isinstance(a, list):
+        scale = max([scale, *(abs(v) for v in a if isinstance(v, float))])
+        return len(a) == len(b) and all(near(v, w, exact, scale) for v, w in zip(a, b, strict=True))
+    if exact or not isinstance(a, float): return a == b or a != a
+    return a != a or abs(a - b) <= 1e-9 * scale
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda p: f"{p.parent.name}/{p.stem}")
+def test_kept_files_load_and_go_on(path):
+    told = json.loads(path.with_suffix(".json").read_text())
+    got = json.loads(json.dumps(READ[path.stem](path, told)))
+    exact = told["where"] == states.where()
+    for name, value in got.items():
+        expected = told[name]
+        if name == "answers": value, expected = ([json.loads(line) for line in lines] for lines in (value, expected))
+        assert near(expected, value, exact), f"{path.name}: {name} differs"
+
+
+def test_the_comparison_can_fail():
+    assert near([1.0, None, "a"], [1.0, None, "a"], True) and not near([1.0], [1.0 + 1e-15], True)
+    assert near([1.0], [1.0 + 1e-15], False) and not near([1.0, 0.0], [1.0, 1e-7], False) and not near({"a": 1}, {"a": 2}, False)
+
+
+def test_written_files_stay(monkeypatch, tmp_path, capsys):
+    "The command writes what is missing and nothing else."
+    shutil.copytree(states.HERE, tmp_path / "states")
+    monkeypatch.setattr(states, "HERE", tmp_path / "states")
+    monkeypatch.setattr(states, "FOLDER", tmp_path / "states" / str(SCHEMA))
+    before = {p.name: p.read_bytes() for p in states.FOLDER.iterdir()}
+    for suffix in (".npz", ".json"): (states.FOLDER / f"own.CoinBetting{suffix}").unlink()
+    states.main()
+    assert "written: own.CoinBetting; " in capsys.readouterr().out
+    assert before.keys() == {p.name for p in states.FOLDER.iterdir()}
+    assert all(p.read_bytes() == before[p.name] for p in states.FOLDER.iterdir() if not p.name.startswith("own.CoinBetting."))
+
+
+def test_arguments_of_later_releases_have_their_defaults(tmp_path):
+    "A checkpoint that was written before an argument existed goes on."
+    header, arrays = read_file(states.FOLDER / "serve-auto.npz")
+    del header["learner"]["params"]["adaptive"]
+    write_file(tmp_path / "s.npz", header, arrays)
+    (service := fresh(budget=4)).restore(tmp_path / "s.npz")
+    assert service.rounds == header["rounds"] > 0
+    header["learner"]["params"]["forget"] = 0.5
+    write_file(tmp_path / "s.npz", header, arrays)
+    with pytest.raises(ValueError, match="learner of the file"): fresh(budget=4).restore(tmp_path / "s.npz")
+    (tmp_path / "out").mkdir()
+    header, arrays = read_file(states.FOLDER / "run-auto.npz")
+    del header["run"]["ignore"]
+    write_file(tmp_path / "out" / "checkpoint.npz", header, arrays)
+    told = json.loads((states.FOLDER / "run-auto.json").read_text())
+    assert states.run(tmp_path, "run-auto", resume=True)["bought"] == told["bought"]
+    del header["run"]["budget"]
+    write_file(tmp_path / "out" / "checkpoint.npz", header, arrays)
+    with pytest.raises(ValueError, match="budget = 3: it must be"): states.run(tmp_path, "run-auto", resume=True)
+
+
+# --- damaged files
+
+
+def same_or_refused(path, whole, lr):
+    "Whether a file is refused in one sentence; it may be accepted only if it says the same."
+    try: got = oslr.load(path)
+    except ValueError as e:
+        assert "it must be a whole file written by save" in str(e) and "\n" not in str(e)
+        return True
+    assert repr(oslr.protocol.saved_form(got)) == whole and type(got) is type(lr)
+    return False
+
+
+def test_every_cut_and_changed_bytes(tmp_path):
+    "Cut after each byte; one bit of each fifth byte flipped: refused, or (times and names in the archive) the same learner."
+    lr, path = oslr.ito2017.GreedyRDA(4, 2, seed=0), tmp_path / "a.npz"
+    oslr.simulate(lr, np.eye(4), np.ones(4) / 2)
+    lr.save(path)
+    data, whole = path.read_bytes(), repr(oslr.protocol.saved_form(lr))
+    rng, refused = np.random.default_rng(0), 0
+    for i in range(len(data)):
+        path.write_bytes(data[:i])
+        assert same_or_refused(path, whole, lr), f"a file of {i} bytes was accepted"
+        if i % 5: continue
+        path.write_bytes(data[:i] + bytes([data[i] ^ (1 << int(rng.integers(8)))]) + data[i + 1 :])
+        refused += same_or_refused(path, whole, lr)
+    assert refused > 0.8 * len(data) / 5
+    path.write_bytes(data)
+    assert not same_or_refused(path, whole, lr)
+
+
+@pytest.mark.parametrize("command", ["serve", "run"])
+def test_checkpoints_that_were_damaged(command, tmp_path):
+    "Anything in them: the command says so in one sentence, and the file stays as it is."
+    name = f"{command}-auto"
+    path = tmp_path / "s.npz" if command == "serve" else tmp_path / "out" / "checkpoint.npz"
+    path.parent.mkdir(exist_ok=True)
+    data, rng = (states.FOLDER / f"{name}.npz").read_bytes(), np.random.default_rng(1)
+    header, arrays = read_file(states.FOLDER / f"{name}.npz")
+    survey = tables.survey_table
+
+    def attempt():
+        before = path.read_bytes()
+        with pytest.raises(ValueError) as e:
+            if command == "serve": fresh(budget=4).restore(path)
+            else: states.run(tmp_path, name, resume=True)
+        assert str(e.value).count("\n") == 0 and "it must be" in str(e.value).replace("checkpoint.npz must be", "it must be")
+        assert path.read_bytes() == before
+
+    for i in [*rng.integers(0, len(data) - 1, 15), len(data) - 1]:
+        path.write_bytes(data[:i])
+        attempt()
+    for change in ({"schema": SCHEMA + 1}, {"schema": None}):
+        write_file(path, header, arrays)
+        forge(path, header | change, arrays)
+        attempt()
+    for gone in [*header, *arrays]:
+        kept = [{k: v for k, v in part.items() if k != gone} for part in (header, arrays)]
+        write_file(path, *kept)
+        attempt()
+    for key in header:
+        for odd in ("x", -1, [], {}):
+            write_file(path, header | {key: odd}, arrays)
+            if command == "serve" and key == "open" and not odd: continue
+            attempt()
+    for key, a in arrays.items():
+        write_file(path, header, arrays | {key: np.zeros(a.size + 1)})
+        attempt()
+    oslr.auto(10, 4).save(path)
+    attempt()
+    assert survey is tables.survey_table
+
+
+def forge(path, header, arrays):
+    "A file with a right checksum and whatever version."
+    text = json.dumps(header)
+    np.savez(path, header=np.array(text), checksum=np.array(oslr.storage.checksum(text, arrays)), **arrays)
+
+
+# --- pickles, copies, other processes
+
+
+def through_joblib(thing):
+    "As joblib writes it to a file and reads it."
+    joblib.dump(thing, file := io.BytesIO())
+    file.seek(0)
+    return joblib.load(file)
+
+
+WAYS = {"deepcopy": copy.deepcopy, "joblib": through_joblib, **{
+    f"pickle {n}": lambda x, n=n: pickle.loads(pickle.dumps(x, protocol=n)) for n in (2, pickle.HIGHEST_PROTOCOL)}}
+
+
+@every_learner
+def test_copies_go_on(key):
+    "Taken before the first round, after each call of a round, and later: the copy goes on bit for bit, and the original too."
+    lr, t, told = make(key, seed=5), 0, []
+    for stop in (0, 40):
+        oslr.simulate(lr, S.X[t:stop], S.y[t:stop]) if stop else None
+        t = stop
+        for call in range(len(lr.calls)):
+            ends = []
+            for way, through in WAYS.items():
+                other = through(lr)
+                assert type(other) is type(lr)
+                ends.append((way, t, call, rest_of(other, t, call)))
+            step(lr, t, call)
+            told += ends
+        t += 1
+    for start in (0, 40):  # the original, without any copies
+        for call in range(len(lr.calls)):
+            whole = make(key, seed=5)
+            if start: oslr.simulate(whole, S.X[:1], S.y[:1])
+            if start: oslr.simulate(whole, S.X[1:start], S.y[1:start])
+            for c in range(call): step(whole, start, c)
+            wanted = rest_of(whole, start, call)
+            for way, *place, end in told: assert place != [start, call] or end == wanted, f"{way}, after {call} calls of round {start}"
+
+
+def step(lr, t, call):
+    "One call of a round; the last query is remembered with the learner."
+    name = lr.calls[call]
+    if name == "query": lr.asked = lr.query()
+    elif name == "commit": lr.commit()
+    elif name == "update": lr.update(float(S.y[t]))
+    else: take(lr, bought(S.X[t], lr.asked))
+
+
+def rest_of(lr, t, call):
+    "What comes after `call` calls of a round: the rest of it and forty more."
+    for c in range(call, len(lr.calls)) if call else (): step(lr, t, c)
+    start = t + bool(call)
+    run = oslr.simulate(lr, S.X[start : start + 40], S.y[start : start + 40])
+    return run.predictions.tobytes(), np.asarray(lr.coef_).tobytes(), lr.rng.random()
+
+
+def played(lr):
+    "What a worker does with a learner."
+    run = oslr.simulate(lr, S.X[50:], S.y[50:])
+    return lr, run.predictions
+
+
+def test_learners_travel_to_joblib_workers():
+    "All of the registry, by two processes: the same numbers, and what comes back goes on."
+    made = [make(key, seed=6) for key in KEYS]
+    for lr in made: oslr.simulate(lr, S.X[:50], S.y[:50])
+    sent = joblib.Parallel(n_jobs=2)(joblib.delayed(played)(lr) for lr in made)
+    for lr, (back, predictions) in zip(made, sent, strict=True):
+        assert np.array_equal(played(lr)[1], predictions, equal_nan=True), lr.key
+        assert rest_of(lr, 0, 0) == rest_of(back, 0, 0), lr.key
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_other_objects_travel(way):
+    through = WAYS[way]
+    run = oslr.simulate(oslr.auto(12, 4, seed=0), S.X, S.y)
+    other = through(run)
+    assert np.array_equal(other.losses, run.losses) and (other.regret(np.ones(12)) == run.regret(np.ones(12))).all()
+    assert np.array_equal(through(S).X, S.X) and np.array_equal(through(S).y, S.y)
+    advice = oslr.recommend(S.X, S.y, budget=4)
+    assert str(through(advice)) == str(advice) and through(advice) == advice
+    env, lr = oslr.Environment(S.X, S.y, 4), oslr.auto(12, 4, seed=1)
+    for _ in range(20): env.predict(lr.predict(env.observe(lr.query()))) and lr.skip()
+    lr.skip()
+    env.observe([3])
+    twin, same = through((env, lr))
+    for e, one in ((env, lr), (twin, same)):
+        with pytest.raises(oslr.ProtocolError): e.observe([3])
+        e.predict(0.0)
+        oslr.play(one, e)
+    assert np.array_equal(env.predictions, twin.predictions) and (env.purchases == twin.purchases).all()
+    assert len(env.ledger) == len(twin.ledger)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_service_travels(way):
+    "With open examples; its answers are those of the original."
+    service, lines, _, _ = session(n=20)
+    ask(service, "query", id="open")
+    other = WAYS[way](service)
+    for line in lines[:80]: assert service.answer(line) == other.answer(line)
+    same_state(service, other)
+    assert other.learner is not service.learner
