@@ -79,9 +79,9 @@ def weights_of(learner: Learner) -> tuple[np.ndarray, float]:
     """
     if isinstance(learner, own.PairwiseLeastSquares) and learner.favourites_.size: return on_favourites(learner)
     w = np.array(learner.coef_, dtype=float)
-    if learner.protocol != "training-only" and np.count_nonzero(w) > learner.budget:
+    if learner.protocol != "training-only" and np.count_nonzero(w) > learner.most:
         size = learner.score if isinstance(learner, own.CoinBetting) else np.abs(w)
-        w[np.argsort(-size, kind="stable")[learner.budget :]] = 0.0
+        w[np.argsort(-size, kind="stable")[learner.most :]] = 0.0
     return w, float(learner.intercept_)
 
 # %% ../nbs/practice/adapters.ipynb #77cdeb11

@@ -25,7 +25,18 @@ MEMORY = 2**30  # bytes that `auto` spends on moments of pairs, at most
 
 
 def rows_for(d: int) -> int | None:
-    "How many features' pairs are kept: None for all, where they fit."
+    """For how many features the pairs with all others are kept.
+
+    Parameters
+    ----------
+    d : int
+        Number of features, at least 1.
+
+    Returns
+    -------
+    int or None
+        As many as `MEMORY` holds; None for all, where they fit.
+    """
     return None if 16 * d * d <= MEMORY else min(MEMORY // (32 * d), d)
 
 
