@@ -58,6 +58,11 @@ def parts(folder: Path) -> set[str]:
     return set()
 
 
+def enough(done: int, hits: int, kills: int) -> bool:
+    "Whether there were as many kills as asked for, three of them in the middle of a write; on a busy machine that takes some more."
+    return done >= kills and (hits >= 3 or done >= 4 * kills)
+
+
 def kill(pid: int, folder: Path, rng: random.Random, span: float, ready: Callable[[], bool] = lambda: True) -> None:
     "Kill -9 a random share of `span` seconds after it is ready; every second time as soon as a file is being written after that."
     while alive(pid) and not ready(): time.sleep(0.001)
@@ -65,7 +70,7 @@ def kill(pid: int, folder: Path, rng: random.Random, span: float, ready: Callabl
     while alive(pid) and (left := moment - time.monotonic()) > 0: time.sleep(min(0.001, left))
     old = parts(folder)
     while writing and alive(pid) and time.monotonic() < moment + 2 * span and not parts(folder) - old: pass
-    if writing: time.sleep(rng.uniform(0, 0.001))
+    if writing: time.sleep(max(0, rng.uniform(-0.001, 0.001)))
     os.kill(pid, signal.SIGKILL)
 
 
@@ -104,14 +109,15 @@ def kill_runs(folder: Path, kills: int, seed: int) -> dict[str, Any]:
     silent, rng, hits, places, series = os.open(os.devnull, os.O_RDWR), random.Random(seed), 0, [], 0
     commands = write_tables(folder)
     whole = {name: left_alone(args, folder, folder / name, silent) for name, args in commands.items()}
-    while len(places) < kills:
+    while not enough(len(places), hits, kills):
         name, out = list(commands)[series % 2], folder / f"cut {series}"
         wanted, of_pass, of_report = whole[name]
         series += 1
         while True:
             pid, report = fork(*commands[name], "--out", out, fds=(silent, silent, silent)), len(places) % 10 == 9
             goal = ROWS * PASSES if report else rounds_in(out) + ROWS * rng.randint(0, PASSES // 5)
-            if len(places) < kills: kill(pid, out, rng, of_report if report else of_pass, lambda out=out, goal=goal: rounds_in(out) >= goal)
+            if not enough(len(places), hits, kills):
+                kill(pid, out, rng, of_report if report else of_pass, lambda out=out, goal=goal: rounds_in(out) >= goal)
             code = ended(pid)
             if code == 0: break
             assert code == -signal.SIGKILL, code
@@ -170,12 +176,12 @@ def kill_services(folder: Path, kills: int, seed: int) -> dict[str, Any]:
     code, _, said = serve_once(folder / "warm.npz", lines, None, 0, silent)
     pace = (time.monotonic() - start) / len(lines)
     assert code == 0 and said == answers
-    while done < kills:
+    while not enough(done, hits, kills):
         state, best = folder / str(series) / "s.npz", 0
         state.parent.mkdir()
         series += 1
         while True:
-            undisturbed = done == kills or best > 0.97 * len(lines)
+            undisturbed = enough(done, hits, kills) or best > 0.97 * len(lines)
             code, known, said = serve_once(state, lines, None if undisturbed else rng, pace, silent)
             if known is not None:
                 assert known <= best, "the state knows of lines that were never answered"

@@ -20,7 +20,7 @@ def test_killed_at_fifty_moments(kind, tmp_path):
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     print(told)
-    assert told["kills"] == KILLS and told["while writing"] >= 3, told
+    assert told["kills"] >= KILLS and told["while writing"] >= 3, told
     quarters = {min(3, int(4 * place)) for place in told["places"]}
     assert quarters == {0, 1, 2, 3}, told
     if kind == "serve": assert told["answered again"] > KILLS
