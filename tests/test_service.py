@@ -225,7 +225,7 @@ def test_other_learners_hold_one_example(learner):
 
 
 def test_the_command_killed_and_started_again(tmp_path):
-    "The command itself, three times; fifty kills at all places are in test_kills.py."
+    "The command itself; fifty kills at all places are in test_kills.py."
     _, lines, answers, _ = session(n=60)
     rng, state, done, lives = np.random.default_rng(2), tmp_path / "s.npz", 0, 0
     while done < len(lines):
