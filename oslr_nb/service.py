@@ -116,7 +116,7 @@ def check_numbers(name: str, value: Any) -> np.ndarray:
     if type(value) is not list or not set(map(type, value)) <= NUMBERS: fail(name, value, "a list of numbers")
     try: found = np.array(value, np.float64)
     except OverflowError: fail(name, value, "a list of numbers that fit into 64 bits")
-    return found if found.dot(found) <= LARGEST else check_magnitude(name, found)  # as a rule none is near the limit
+    return found if all(abs(v) <= LARGEST for v in value) else check_magnitude(name, found)
 
 
 def check_number(name: str, value: Any) -> float:
