@@ -122,8 +122,8 @@ def costs_of(costs: Any, d: int, names: Any = None) -> np.ndarray | None:
 
     Parameters
     ----------
-    costs : array-like (d,), mapping or None
-        Prices in the order of the features; or by their names, with one for each.
+    costs : array-like (d,), mapping, pandas.Series or None
+        Prices in the order of the features; or, for features that have names, by name, with one for each.
     d : int
         Number of features.
     names : sequence of length d, optional
@@ -140,7 +140,8 @@ def costs_of(costs: Any, d: int, names: Any = None) -> np.ndarray | None:
         If a feature has no price, a price no feature, or one is no number of at least 0.
     """
     if costs is None: return None
-    if isinstance(costs, Mapping):
+    if isinstance(costs, Mapping) or (names is not None and hasattr(costs, "keys")):  # a Series of pandas has an order of its own
+        costs = dict(costs)
         if names is None: fail("costs", costs, f"a list of d = {d} prices", "the features have no names")
         for name in names:
             if name not in costs: fail("costs", costs, "a mapping with all features", f"{name!r} has no price")
@@ -177,8 +178,8 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
     random_state : int, RandomState or None, default None
         Source of all draws; an integer gives the same model each time. None uses numpy's global state.
     costs : array-like (d,), mapping or None, default None
-        Prices of the columns, in their order or by name. The budget is money then: what the features bought of a row may cost
-        together; None is half of what all cost. `learner` has to know prices.
+        Prices of the columns, in their order or by name (a Series: by name). The budget is money then: what the features of a row
+        may cost together; None is half of what all cost. `learner` has to know prices.
 
     Attributes
     ----------

@@ -8,6 +8,7 @@ import contextlib
 import hashlib
 import math
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -34,7 +35,7 @@ def fail(name: str, value: Any, allowed: str, why: str = "") -> NoReturn:
     name : str
         The argument as the user knows it, for example "budget" or "X[3, 1]".
     value : object
-        What was given; a long one is cut to 60 characters.
+        What was given; shown in one line, and a long one is cut to 60 characters.
     allowed : str
         What it must be, in words that follow "it must be".
     why : str
@@ -45,7 +46,8 @@ def fail(name: str, value: Any, allowed: str, why: str = "") -> NoReturn:
     ValueError
         Always.
     """
-    shown = repr(value) if len(repr(value)) <= 60 else repr(value)[:57] + "..."
+    shown = re.sub(r"\s*\n\s*", " ", repr(value))
+    shown = shown if len(shown) <= 60 else shown[:57] + "..."
     raise ValueError(f"{name} = {shown}: it must be {allowed}" + (f" ({why})." if why else "."))
 
 # %% ../nbs/core/07_checks.ipynb #1be62cd1

@@ -110,6 +110,7 @@ def auto(
     if forget < 0.5: fail("memory", memory, "at least 2", "with less not even two rounds are remembered")
     pair = "a pair of features is the least that shows how they depend, Observation 1 of Ito et al. 2017"
     d = check_int("d", d, 2, 10**8, pair)
+    if k is not None and protocol != "POSLR": fail("k", k, f"None for protocol = {protocol!r}", "POSLR alone commits k weights")
     if costs is not None:
         if protocol != "OSLR": fail("protocol", protocol, "'OSLR' with costs", f"prices are known to {', '.join(priced_learners())}")
         most, rows = check_prices(d, budget, costs, None, "greedy")[1], rows_for(d)
@@ -117,7 +118,6 @@ def auto(
             fail("budget", budget, "less", f"it buys {most} features at once, and for d = {d} the moments of pairs fit for {rows // 2}")
         return own.PairwiseLeastSquares(d, budget, costs=costs, rows=rows, forget=forget, seed=seed)
     budget = check_int("budget", budget, 2, d, pair)
-    if k is not None and protocol != "POSLR": fail("k", k, f"None for protocol = {protocol!r}", "POSLR alone commits k weights")
     if protocol == "training-only":
         check_int("d", d, 2, 5000, "own.PairwiseTrainingOnly keeps the moments of all pairs")
         return own.PairwiseTrainingOnly(d, budget, forget=forget, seed=seed)

@@ -1385,7 +1385,9 @@ def commit_to(learner: Learner, env: Environment) -> None:
 # %% ../nbs/core/00_protocol.ipynb #0e70a11d
 def check_purse(learner: Learner, env: Environment) -> float:
     "Refuse a learner that may ask for more than the environment sells in a round."
-    if env.costs is None: return check_int("learner.budget", learner.most, 0, env.budget, "the environment sells no more")
+    if env.costs is None:
+        name = "learner.budget" if learner.costs is None else "learner.most"
+        return check_int(name, learner.most, 0, env.budget, "the environment sells no more")
     if learner.costs is None:
         dearest = float(np.sort(env.costs)[env.d - learner.budget :].sum())
         why = f"it buys any {learner.budget} features, whatever they cost; learners with costs= know prices"

@@ -231,7 +231,7 @@ def test_who_may_play_with_whom():
     for learner, kw, words in ((oslr.auto(12, 3), {"budget": 32.0, "costs": COSTS}, "dearest purchase = 33.0: .* at most 32"),
                                (priced(), {"budget": 8.0, "costs": COSTS}, "learner.budget = 9.0: .* at most 8"),
                                (priced(), {"budget": 9.0, "costs": COSTS + 1}, "learner.costs = .*: it must be the prices of the env"),
-                               (priced(), {"budget": 3}, "learner.budget = 8: ")):
+                               (priced(), {"budget": 3}, "learner.most = 8: ")):
         with pytest.raises(ValueError, match=words): oslr.play(learner, oslr.Environment(X, Y, **kw))
 
 
@@ -251,6 +251,7 @@ def test_auto_and_make_learner():
                         (lambda d, b, seed, costs: oslr.auto(d, 3), "costs of the learner"),
                         (lambda d, b, seed, costs: oslr.auto(d, 2 * b, costs=costs), "budget of the learner = 18.0: .* at most 9")):
         with pytest.raises(ValueError, match=words): make_learner(made, 12, 9.0, costs=COSTS)
+    with pytest.raises(ValueError, match="k = 2: it must be None"): oslr.auto(12, 9.0, costs=COSTS, k=2)
     for protocol in ("POSLR", "training-only"):
         with pytest.raises(ValueError, match=f"protocol = '{protocol}': it must be 'OSLR' with costs"):
             oslr.auto(12, 9.0, costs=COSTS, protocol=protocol)
@@ -262,6 +263,8 @@ def test_scikit_learn():
     by_name = dict(zip(reversed(names), reversed(COSTS.tolist()), strict=True))
     plain = OSLRRegressor(9.0, costs=COSTS, random_state=0).fit(X, Y)
     named = OSLRRegressor(9.0, costs=by_name, random_state=0).fit(pd.DataFrame(X, columns=names), Y)
+    series = OSLRRegressor(9.0, costs=pd.Series(by_name), random_state=0).fit(pd.DataFrame(X, columns=names), Y)  # in an order of its own
+    assert (series.coef_ == named.coef_).all() and (series.learner_.costs == COSTS).all()
     assert (plain.coef_ == named.coef_).all() and COSTS[plain.features_].sum() <= 9 * (1 + MONEY) and plain.score(X, Y) > 0.9
     assert OSLRRegressor(costs=COSTS, random_state=0).fit(X, Y).learner_.budget == COSTS.sum() / 2
     for costs, words in ((by_name, "the features have no names"), (COSTS[1:], "shape of costs")):
@@ -269,6 +272,9 @@ def test_scikit_learn():
     wrongs = (({"f0": 1.0}, "'f1' has no price"), (by_name | {"g": 1.0}, "'g' is none of them"), (by_name | {"f3": "x"}, r"costs\['f3'\]"))
     for wrong, words in wrongs:
         with pytest.raises(ValueError, match=words): OSLRRegressor(9.0, costs=wrong).fit(pd.DataFrame(X, columns=names), Y)
+    twice = pd.Series([*COSTS, 1.0], index=[*names, "f3"])
+    with pytest.raises(ValueError, match=r"costs\['f3'\]") as error: OSLRRegressor(9.0, costs=twice).fit(pd.DataFrame(X, columns=names), Y)
+    assert "\n" not in str(error.value)
     with pytest.raises(ValueError, match="no other learner knows prices"):
         OSLRRegressor(9.0, costs=COSTS, learner="own.CoinBetting").fit(X, Y)
 

@@ -1430,7 +1430,7 @@ class PairwiseLeastSquares(PairwiseMoments):
     costs : array (d,) or None
         The prices.
     most : int
-        Most features that a round can buy.
+        Most features that a round can buy; 2 if that is one.
 
     Raises
     ------
@@ -1477,7 +1477,7 @@ class PairwiseLeastSquares(PairwiseMoments):
 
     @property
     def most(self) -> int:
-        "Most features that a round can buy."
+        "Most features that a round can buy; 2 if that is one."
         return self.S.size
 
     @property
