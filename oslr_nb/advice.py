@@ -9,7 +9,7 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -82,6 +82,13 @@ class Sample:
 
     @property
     def gain(self) -> float: return self.zero - self.sparse
+
+    @cached_property
+    def in_entries(self) -> tuple[np.ndarray, float]:
+        "Largest entries of the features (d,), 1 where all are 0, and the smallest eigenvalue of the moments in their units."
+        top = np.abs(self.X).max(axis=0)
+        top[top == 0] = 1.0
+        return top, float(np.linalg.eigvalsh(self.V / np.outer(top, top))[0])
 
 
 def in_units(v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -409,11 +416,9 @@ def rda3(s: Sample, c: Constants, T: int) -> float:
 
 def moment_rule(s: Sample, c: Constants, T: int) -> float:
     "The moment rule with k favourites and random others, in units of the largest entries; the faster bound where a model is not refuted."
-    top = np.abs(s.X).max(axis=0)
-    top[top == 0] = 1.0
+    top, phi = s.in_entries
     q, B = float(pair_minimum(s.d, s.budget, min(s.k, s.budget - 2))), max(float(np.abs(s.w) @ top) / c.label, 1e-30)
     slow = moment_theory.bound_moment_regret(T, s.d, q, B, s.k)
-    phi = float(np.linalg.eigvalsh(s.V / np.outer(top, top))[0])
     if s.fast and phi > 1e-9: slow = min(slow, moment_theory.bound_fast_regret(T, s.d, q, B, s.k, min(phi, 1.0)))
     return slow * c.label**2
 

@@ -33,20 +33,29 @@ def one_sentence(path: Path, what: str) -> Iterator[None]:
     except FileNotFoundError: fail(what, str(path), "a file", "there is none")
     except (pa.ArrowException, UnicodeDecodeError, OSError, KeyError) as e:
         whole = "a whole CSV in UTF-8, or Parquet, with as many values in each row as there are names"
-        fail(what, path.name, whole, " ".join(str(e).split())[:200].rstrip("."))
+        fail(what, path.name or str(path), whole, " ".join(str(e).split())[:200].rstrip("."))
 
 
 def distinct(path: Path, names: list[str], what: str) -> list[str]:
     "Names of columns, each of them once."
     for name, n in Counter(names).items():
         if n > 1: fail(f"columns of {what}", name, "distinct names", f"{n} columns have this one")
-        if not name.strip(): fail(f"columns of {what}", name, "names", f"column {names.index(name) + 1} of {path.name} has none")
+        if not name.strip():
+            fail(f"columns of {what}", name, "names", f"column {names.index(name) + 1} of {path.name} has none, give it one or take it out")
     return names
 
 
 def is_parquet(path: Path) -> bool:
     "By the first bytes, or the name."
     with open(path, "rb") as f: return f.read(4) == b"PAR1" or path.suffix.lower() in (".parquet", ".pq")
+
+
+def check_commas(path: Path, what: str) -> None:
+    "Say so if a CSV is separated by something else, which otherwise looks like a table of one column."
+    with pa.input_stream(str(path)) as f: line = f.read(2**16).split(b"\n")[0]
+    if b"," in line or line.count(b'"') % 2 or not any(mark in line for mark in (b";", b"\t", b"|")): return
+    shown = " ".join(line.decode(errors="replace").split())[:99]
+    fail(what, path.name, "separated by commas, with points in its numbers", f"its first line is {shown}")
 
 
 def batches(path: Path, columns: list[str] | None = None, what: str = "data") -> Iterator[pa.RecordBatch]:
@@ -61,6 +70,7 @@ def batches(path: Path, columns: list[str] | None = None, what: str = "data") ->
             yield from file.iter_batches(batch_size=8192, columns=names if columns is None else columns)
             return
         size, form = csv.ReadOptions(block_size=BLOCK), csv.ParseOptions(newlines_in_values=True)
+        check_commas(path, what)
         with csv.open_csv(path, size, form) as reader: names = distinct(path, reader.schema.names, what)
         kinds = {name: pa.string() for name in names}
         convert = csv.ConvertOptions(column_types=kinds, strings_can_be_null=True, include_columns=columns)

@@ -69,13 +69,19 @@ def read_options(texts: Iterable[str]) -> dict[str, Any]:
     return found
 
 # %% ../nbs/practice/tables.ipynb #6579b345
+KNOWN = ("d", "budget", "seed", "protocol", "costs")  # arguments of learners that are no options
+
+
 def filled_options(learner: str, options: dict[str, Any], budget: int, T: int) -> dict[str, Any]:
     "The options, with the rounds of the run, and with a k if the learner cannot do without one."
-    for name in ("d", "budget", "seed"):
-        if name in options: fail("option", name, "another name", "the run knows it")
-    if learner == "auto": return options
-    if learner not in oslr_nb.LEARNERS: fail("learner", learner, '"auto" or a name that `oslr list` shows')
-    given = inspect.signature(oslr_nb.LEARNERS[learner].cls).parameters
+    entry = oslr_nb.LEARNERS.get(learner)
+    if entry is None and learner != "auto": fail("learner", learner, '"auto" or a name that `oslr list` shows')
+    if entry and entry.protocol != "OSLR": fail("learner", learner, "one of protocol OSLR", f"it plays {entry.protocol}")
+    given = inspect.signature(entry.cls if entry else oslr_nb.auto).parameters
+    for name in options:
+        if name in KNOWN: fail("option", name, "another name", "the run knows it")
+        if name not in given: fail("option", name, "one of " + ", ".join(n for n in given if n not in KNOWN), f"the options of {learner}")
+    if entry is None: return options
     missing = lambda name: name in given and given[name].default in (None, inspect.Parameter.empty)
     found = {"T": T} if "T" in given else {}
     if missing("k") and (given["k"].default is not None or (missing("top") and "top" not in options)):
@@ -382,8 +388,10 @@ def report_text(r: dict[str, Any]) -> str:
     if r["passes"] > 1: out += ["From the second time on the rows are known: losses as it went are then no estimate for new rows.", ""]
     if "spent" in r:
         share = f", {r['spent'] / T / r['budget']:.1%} of the budget" if r["priced"] else ""
+        shared = r["price_of_everything"] < (1 - 1e-9) * sum(r["prices"]) * T
+        once = "; this counts each column once, what was spent each feature that is made of it" if shared else ""
         out += [f"Spent: {r['spent']:.6g} ({r['spent'] / T:.4g} a round{share}); all features in all rounds would have cost "
-                f"{r['price_of_everything']:.6g}.", ""]
+                f"{r['price_of_everything']:.6g}{once}.", ""]
     out += ["![Loss and purchases](loss.png)", "", "## Features", "", *features_table(r), ""]
     if d > 50: out += [f"The other {d - 50} features are in results.json.", ""]
     out += [f"The score of these weights is the sum of weights times features, and {r['intercept']:.5g}. The learner itself predicts from "

@@ -118,6 +118,7 @@ def test_text_missing_values_and_prices(tmp_path):
     options = ("--target", "y", "--budget", 2, "--encode", "--impute", "--ignore", "no", "--costs", tmp_path / "prices.csv")
     for name in ("a.csv", "a.parquet"):
         shown = good(tmp_path / name, *options, "--out", tmp_path / f"of {name}")
+    assert "this counts each column once" in shown
     a, b = numbers(tmp_path / "of a.csv"), numbers(tmp_path / "of a.parquet")
     assert a["features"] == ["city=Oslo", "city=Rome", "city=a|b", "size"] and a["bought"] == b["bought"] and a["loss"] == b["loss"]
     assert a["prices"] == [0.5, 0.5, 0.5, 2] and a["spent"] == np.dot(a["prices"], a["bought"]) and a["price_of_everything"] == 2.5 * 600
@@ -228,6 +229,8 @@ BAD = {
     "empty": (b"", "it must be a whole CSV"),
     "names only": (b"a,b,y\n", "at least one row"),
     "no column": (b"a,b,c\n1,2,3\n", "target = 'y'"),
+    "semicolons": (b"a;b;y\n0,5;2;3\n", "separated by commas, with points in its numbers (its first line is a;b;y)"),
+    "tabs": (b"a\tb\ty\n1\t2\t3\n", "separated by commas"),
     "short row": (b"a,b,y\n1,2,3\n1,2\n", "Expected 3 columns, got 2"),
     "long row": (b"a,b,y\n1,2,3\n1,2,3,4\n", "Expected 3 columns, got 4"),
     "encoding": ("a,b,y\n1,2,3\n1,Z\xfcrich,3\n".encode("latin-1"), "UTF"),
@@ -271,10 +274,13 @@ WRONG = [
     ("--every", "nan"),
     ("--learner", "ito2017.RDA9"),
     ("--learner", "hazan2012.AERR"),
+    ("--learner", "hazan2012.DDAERR"),
     ("--learner", "ito2018.LinearProjection"),
     ("--learner", "own.PairwisePOSLR"),
     ("--option", "top"),
     ("--option", "d=3"),
+    ("--option", "protocol=POSLR"),
+    ("--option", "height=3"),
     ("--option", "memory=x"),
     ("--scale", "no.csv"),
     ("--target", "height"),
