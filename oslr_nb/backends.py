@@ -61,7 +61,7 @@ def hand_out(f: Callable[..., Any], todo: list[tuple[Any, ...]], jobs: int | Non
     todo : list of tuple
         The arguments of each call.
     jobs : int or None
-        Workers, at least 1; None for what `joblib.parallel_config` says, or one. A dask cluster always has as many as it has.
+        Workers, at least 1; None for what `joblib.parallel_config` says, or one. On a dask cluster all its workers work.
 
     Returns
     -------
@@ -160,7 +160,8 @@ def dask_client(scheduler: str | None) -> Iterator[Any]:
             check_workers(client, scheduler)
             yield client
         except (CancelledError, CommClosedError, KilledWorker) as error:
-            why = " ".join(str(error).split()) + " Run the same again: what is finished and kept is not repeated"
+            what = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+            why = f"{what}; run the same again, and what is finished and kept is not repeated"
             fail("scheduler", scheduler, "the address of a cluster that lasts until the end", why)
 
 # %% ../nbs/practice/backends.ipynb #8417ab8b

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import itertools
+import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,10 +72,10 @@ def added(total: float, parts: np.ndarray) -> float:
 class Books:
     "What is kept while blocks come. The arrays grow in place: joining them at the end would take twice their memory."
 
-    def __init__(self, keep: bool):
+    def __init__(self, keep: bool, priced: bool):
         self.keep, self.blocks, self.rounds, self.scored, self.loss, self.bought = keep, 0, 0, 0, 0.0, 0
         self.predictions, self.losses, self.n_observed = bytearray(), bytearray(), bytearray()
-        self.spent: float | None = None
+        self.spent = 0.0 if priced else None
         self.same: int | None = None  # bought in each round, as long as it is the same number: then it takes no memory
 
     def add(self, run: Run | None) -> None:
@@ -84,7 +85,7 @@ class Books:
         losses = run.losses
         known = losses[~np.isnan(losses)]
         self.loss = added(self.loss, known)
-        if run.spent is not None: self.spent = added(self.spent or 0.0, run.spent)
+        if run.spent is not None: self.spent = added(self.spent, run.spent)
         if self.keep: self.keep_rounds(run, losses)
         self.rounds, self.scored, self.bought = self.rounds + len(losses), self.scored + len(known), self.bought + int(run.n_observed.sum())
 
@@ -168,7 +169,7 @@ def parts_of(block: Any, target: str | None, names: list[str]) -> tuple[Any, Any
     if target is not None:
         frame = frame_of(block)
         if frame is None: fail("item", block, "a table of pandas, polars or pyarrow", "target names one of its columns")
-        found = ", ".join(map(str, frame.columns))[:200]
+        found = textwrap.shorten(", ".join(map(str, frame.columns)), 99, placeholder=" ...")
         if target not in frame.columns: fail("target", target, "a column of the block", f"they are {found}")
         return in_order(frame.drop(target), names), frame[target].to_native(), None
     if not isinstance(block, (tuple, list)) or len(block) not in (2, 3): fail("item", block, "a pair (X, y) or a triple (X, y, rows)")
@@ -253,7 +254,7 @@ def simulate_blocks(
     >>> run = simulate_blocks(learner, ((X, y) for X, y in read_somewhere()), keep=False)
     """
     check_learner(learner)
-    books, names, rng = Books(check_flag("keep", keep)), [], None if seed is None else check_rng(seed)
+    books, names, rng = Books(check_flag("keep", keep), learner.costs is not None), [], None if seed is None else check_rng(seed)
     stream, target = blocks_of(blocks, target)
     with learner._alone:
         learner._turn(learner.calls[0])

@@ -78,6 +78,7 @@ def check_int(name: str, value: Any, low: int, high: int | None = None, why: str
         If it is no integer or outside the limits.
     """
     allowed = f"an integer from {low} to {high}" if high is not None else f"an integer of at least {low}"
+    if low == high: allowed = f"the integer {low}"
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         fail(name, value, allowed, why)
     if value < low or (high is not None and value > high): fail(name, value, allowed, why)

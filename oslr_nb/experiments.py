@@ -133,7 +133,7 @@ def read_result(path: Path) -> Any:
         None if there is no file or it is damaged.
     """
     try: return json.loads(path.read_text())
-    except (FileNotFoundError, json.JSONDecodeError): return None
+    except (FileNotFoundError, ValueError): return None  # no JSON, or no text at all
 
 
 # %% ../nbs/practice/experiments.ipynb #9ea7c70f

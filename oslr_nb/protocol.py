@@ -1736,7 +1736,7 @@ def load(path: str | Path) -> Learner:
         learner._check_state()
     except FileNotFoundError: raise
     except Exception as e:  # whatever is wrong with a foreign or damaged file, the answer is one sentence
-        ours = f": {e}" if type(e) is ValueError and "it must be" in str(e) else ""
+        ours = f": {e}".rstrip(".") if type(e) is ValueError and "it must be" in str(e) else ""
         raise ValueError(f"path = {str(path)!r}: it must be a whole file written by save{ours}.") from e
     return learner
 
@@ -1859,7 +1859,7 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
         learner._turn(learner.calls[0])
         rows = check_rows(rows, len(X))
         check_told(learner, y, rows)
-        if rows.size == 0: return Run(X, y, rows, np.empty(0), np.empty(0, np.int64))
+        if rows.size == 0: return Run(X, y, rows, np.empty(0), np.empty(0, np.int64), None if learner.costs is None else np.empty(0))
         before, rng, played = get_state(learner), learner.rng, rows
         if seed is not None: learner._draw_from(check_rng(seed))
         try:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import textwrap
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -250,7 +251,7 @@ def survey_table(
                 names = batch.schema.names
                 for name in (target, *ignore):
                     if name in names: continue
-                    found = " ".join(", ".join(names).split())[:99]
+                    found = textwrap.shorten(", ".join(names), 99, placeholder=" ...")
                     fail("target" if name == target else "ignore", name, "a column of the table", f"they are {found}")
                 columns = [Column(name) for name in names if name not in ignore]
                 continue

@@ -206,8 +206,23 @@ def test_another_version_on_the_workers(clusters, monkeypatch):
     assert done.exit_code == 2 and "this very oslr_nb (worker tcp" in done.output and "its source is another" in done.output
 
 
+def test_a_worker_that_dies(clusters, tmp_path):
+    "Its pieces are done by another one, or by itself when it has been started again."
+    def deadly(n, path=str(tmp_path / "once")):
+        import os
+        import signal
+
+        if n == 2 and not os.path.exists(path):
+            with open(path, "x"): os.kill(os.getpid(), signal.SIGKILL)
+        return n * n
+
+    with backends.use_backend("dask", clusters["two"]):
+        assert dict(backends.hand_out(deadly, [(n,) for n in range(6)])) == {n: n * n for n in range(6)}
+    assert (tmp_path / "once").exists()
+
+
 def test_a_cluster_that_is_lost(clusters):
-    with pytest.raises(ValueError, match=r"lasts until the end \(gone Run the same again"), backends.use_backend("dask", clusters["two"]):
+    with pytest.raises(ValueError, match=r"lasts until the end \(gone; run the same again"), backends.use_backend("dask", clusters["two"]):
         raise CancelledError("gone")
 
 

@@ -227,6 +227,7 @@ def test_money_is_added_up(stream):
     assert len({r.spent for r in runs}) == 1 and runs[0].spent == pytest.approx(one.spent.sum(), rel=1e-12)
     assert all((r.predictions == one.predictions).all() and (r.n_observed == one.n_observed).all() for r in runs)
     assert simulate_blocks(new(), cut(stream.X, stream.y, [7])).spent is None
+    assert simulate_blocks(learner(), []).spent == 0 and oslr.simulate(learner(), stream.X, stream.y, rows=[]).spent.size == 0
 
 
 def test_what_is_bought_may_change():
@@ -247,6 +248,15 @@ def test_what_is_bought_may_change():
     for places in ([10], [20], [7, 12, 25], [100]):
         run = simulate_blocks(Growing(places), cut(X, y, [0, 10, 20]))
         assert run.n_observed.tolist() == oslr.simulate(Growing(places), X, y).n_observed.tolist() and run.bought == run.n_observed.sum()
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_reading_ahead_changes_no_number(key, stream):
+    "From 2^17 numbers on the compiled rounds ask for the memory of the next purchases before these are drawn."
+    one = oslr.simulate(small := make(key, seed=1), stream.X, stream.y)
+    X, y = (np.concatenate([part] * 40) for part in (stream.X, stream.y))
+    run = oslr.simulate(large := make(key, seed=1), X, y, rows=np.arange(300) + 300 * (np.arange(300) % 40))
+    assert X.size > 2**17 and (run.predictions == one.predictions).all() and state(large) == state(small)
 
 
 LAYOUTS = {"C": lambda X: X, "Fortran": np.asfortranarray, "single": lambda X: X.astype(np.float32)}

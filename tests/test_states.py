@@ -3,8 +3,11 @@
 import copy
 import io
 import json
+import os
 import pickle
 import shutil
+import stat
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -91,6 +94,43 @@ def test_arguments_of_later_releases_have_their_defaults(tmp_path):
     del header["run"]["budget"]
     write_file(tmp_path / "out" / "checkpoint.npz", header, arrays)
     with pytest.raises(ValueError, match="budget = 3: it must be"): states.run(tmp_path, "run-auto", resume=True)
+
+
+# --- written files
+
+
+def test_files_are_on_the_disk_before_they_are_in_place(tmp_path, monkeypatch):
+    "Whole file to the disk, move, folder to the disk; each under a name of its own."
+    done, path, lr = [], tmp_path / "a.npz", oslr.auto(4, 2, seed=0)
+
+    def forced(f, real=os.fsync):
+        found = os.fstat(f)
+        done.append("folder" if stat.S_ISDIR(found.st_mode) else found.st_size)
+        real(f)
+
+    def moved(a, b, real=os.replace):
+        done.append((Path(a), Path(b)))
+        real(a, b)
+
+    monkeypatch.setattr(os, "fsync", forced)
+    monkeypatch.setattr(os, "replace", moved)
+    for _ in range(2): lr.save(path)
+    (a, _), (b, _) = [what for what in done if isinstance(what, tuple)]
+    assert done == [path.stat().st_size, (a, path), "folder", path.stat().st_size, (b, path), "folder"]
+    assert a != b and a.parent == b.parent == tmp_path
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace"])
+def test_a_full_disk_leaves_the_old_file(call, tmp_path, monkeypatch):
+    def full(*args): raise OSError("no space left on device")
+
+    lr, path = oslr.auto(12, 4, seed=0), tmp_path / "a.npz"
+    lr.save(path)
+    before = path.read_bytes()
+    oslr.simulate(lr, S.X, S.y)
+    monkeypatch.setattr(os, call, full)
+    with pytest.raises(OSError, match="no space left"): lr.save(path)
+    assert path.read_bytes() == before and [p.name for p in tmp_path.iterdir()] == ["a.npz"]
 
 
 # --- damaged files

@@ -247,7 +247,7 @@ BAD = {
     "word": (b"a,b,y\n1,2,3\n1,2,no\n", "column 'y' = 'no'"),
     "twice": (b"a,a,y\n1,2,3\n", "columns of data = 'a': it must be distinct"),
     "unnamed": (b"a,,y\n1,2,3\n", "column 2 of"),
-    "budget": (b"a,b,y\n1,2,3\n", "budget = 3: it must be an integer from 2 to 2"),
+    "budget": (b"a,b,y\n1,2,3\n", "budget = 3: it must be the integer 2"),
     "late word": (b"a,b,y\n" + b"1,2,3\n" * 9 + b"1,?,3\n", "column 'b' = '?'"),
     "parquet": (b"PAR1 and so on", "it must be a whole CSV"),
     "bytes": (bytes(range(256)), "data = "),

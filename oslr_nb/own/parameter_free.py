@@ -27,7 +27,7 @@ from oslr_nb.checks import (
     kernel,
 )
 from ..claims import Case, Evidence, claim, mean_limit
-from ..compiled import entry, strided
+from ..compiled import entry, is_large, prefetch, prefetch_draws, prefetch_row, strided
 from ..designs import Observe, bound_observe_moment, draw_outside, gradient_estimate, pair_minimum
 from ..geometry import top_buffer, top_k, top_update, truncation_factor
 from ..protocol import LateLabels, Learner, check_stream, register, simulate
@@ -66,8 +66,8 @@ def bet_size(total: float, squares: float, doublings: float) -> float:
     while True:
         loss = KAPPA * beta * beta * squares
         term = beta / ((j + 1) * (j + 2)) * 0.5 * (math.exp(min(beta * size - loss, 700.0)) - math.exp(-beta * size - loss))
+        if bet + term == bet and beta * size < 0.5 and loss < 0.5: break  # from here on each term is less than half of the last
         bet += term
-        if beta * size < 0.5 and loss < 0.5 and term <= 1e-17 * bet: break  # from here on each term is less than a third of the last
         beta *= 0.5
         j += 1
     return -bet if total > 0 else bet
@@ -824,8 +824,17 @@ def coin_run(
     limit: float, out: np.ndarray,
 ) -> int:
     "The algorithm over the given rows: predictions into out; returns how many rounds were played."
+    ahead = is_large(X)
     for t in range(rows.size):
         coin_select(words, buf, S, mark, num[PLAYED], top)
+        if ahead:  # bets take long: meanwhile the memory of the next ones, and of the next row, is on its way
+            for i in S:
+                prefetch(bets[i], 0)
+                prefetch(bets[i], FREE)
+                prefetch(score, i)
+            if t + 1 < rows.size:
+                prefetch_draws(words, w.size, S.size - top, X, rows[t + 1], w, mark)
+                prefetch_row(X, rows[t + 1], S[:top])
         right = True
         for a in range(S.size):
             values[a] = entry(X, rows[t], S[a])
