@@ -957,7 +957,7 @@ class LateLabels:
         Parameters
         ----------
         S : array-like of int, shape (budget,)
-            The features of a `query` that was left by `skip`, in its order.
+            The features of a `query` that was left by `skip`, in its order; where prices are paid, any number that the budget pays.
         values : array-like (budget,)
             Their values.
 
@@ -981,7 +981,8 @@ class LateLabels:
         Parameters
         ----------
         S : array-like of int, shape (budget,)
-            The features of a `query` that was left by `skip`, in its order: the favourites of that time come first.
+            The features of a `query` that was left by `skip`, in its order: the favourites of that time come first. They were chosen
+            before anything of this example was seen.
         values : array-like (budget,)
             Their values.
         y : float
@@ -1005,6 +1006,7 @@ class LateLabels:
             check_flag("explored", explored)
             y = self._label("y", y)
             yhat = self._predict(self._place(S, values))
+            self._count_as(explored)
             self._update(y)
             return yhat
 
@@ -1013,11 +1015,18 @@ class LateLabels:
         self._turn("query")
         if self._refused is not None: raise ProtocolError("a query was refused and stands: skip() first.")
         S = check_indices("S", S, self.d)
-        if S.size != self.budget: fail("number of features in S", S.size, f"the budget, {self.budget}")
-        self._cost = self.budget
+        self._check_purchase(S)
+        self._cost = S.size
         values = self._bought(values)
-        self.S[:] = S
+        self.S[: S.size] = S
         return values
+
+    def _check_purchase(self: Any, S: np.ndarray) -> None:
+        "Refuse features that no round buys together."
+        if S.size != self.budget: fail("number of features in S", S.size, f"the budget, {self.budget}")
+
+    def _count_as(self: Any, explored: bool) -> None:
+        "Take a round for one that explores, or not; for learners that count them."
 
 # %% ../nbs/core/00_protocol.ipynb #81e28a15
 @dataclass(frozen=True)

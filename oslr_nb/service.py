@@ -24,7 +24,7 @@ from .protocol import Learner, ProtocolError, check_header, saved_form, set_stat
 from .storage import check_path, read_file, write_file
 
 # %% auto #0
-__all__ = ['FORM', 'MOST_OPEN', 'LONGEST', 'OPS', 'read_request', 'OpenExample', 'Service', 'serve']
+__all__ = ['FORM', 'MOST_OPEN', 'LONGEST', 'OPS', 'LABEL_AND_QUERY', 'read_request', 'OpenExample', 'Service', 'serve']
 
 # %% ../nbs/practice/service.ipynb #e4bc388b
 FORM = 1  # version of the state files
@@ -34,6 +34,7 @@ OPS = {  # the fields of each request; a label may carry "query" too, the id of 
     "query": {"op", "id"}, "values": {"op", "id", "values"}, "label": {"op", "id", "label"}, "skip": {"op", "id"},
     "save": {"op"}, "weights": {"op"}, "stats": {"op"}, "quit": {"op"},
 }
+LABEL_AND_QUERY = OPS["label"] | {"query"}
 
 # %% ../nbs/practice/service.ipynb #d8e221e3
 ENCODER = json.JSONEncoder(allow_nan=False)  # non-ASCII text as escapes, so that a line is ASCII
@@ -100,7 +101,7 @@ def read_request(line: bytes) -> dict[str, Any]:
     request = read_object(line)
     op = request.get("op")
     if type(op) is not str or op not in OPS: fail("op", op, "one of " + ", ".join(OPS))
-    if request.keys() != OPS[op] and not (op == "label" and request.keys() == OPS[op] | {"query"}):
+    if request.keys() != OPS[op] and not (op == "label" and request.keys() == LABEL_AND_QUERY):
         fail(f"fields of {op}", ", ".join(sorted(request)), ", ".join(sorted(OPS[op])))
     return request
 
@@ -116,7 +117,7 @@ def check_numbers(name: str, value: Any) -> np.ndarray:
     if type(value) is not list or not set(map(type, value)) <= NUMBERS: fail(name, value, "a list of numbers")
     try: found = np.array(value, np.float64)
     except OverflowError: fail(name, value, "a list of numbers that fit into 64 bits")
-    return found if all(abs(v) <= LARGEST for v in value) else check_magnitude(name, found)
+    return found if sum(map(abs, found.tolist())) <= LARGEST else check_magnitude(name, found)  # the first is by far the most common
 
 
 def check_number(name: str, value: Any) -> float:

@@ -174,6 +174,11 @@ def moments():
     return table
 
 
+def in_lots(works):
+    "Go on with each work in turn until all have ended."
+    while works: works = [work for work in works if next(work, works) is None]
+
+
 class Client:
     "Both ends of `oslr serve`, each on a core of its own where that can be said; lines are made and read with little work."
 
@@ -195,28 +200,38 @@ class Client:
         return f'{{"op":"values","id":{t},"values":[{",".join([row[int(i)] for i in features])}]}}'
 
     def blocks(self, start, n):
-        "So many examples are open at a time, and all their lines of a kind are sent together."
+        "64 examples are open: while one half of them is answered the lines of the other are made, all of a kind sent together."
+        for t in range(start, start + n, 64): in_lots([self.round(range(t + a, t + a + 32)) for a in (0, 32)])
+
+    def round(self, ids):
+        "Query, values, label of these examples; waits wherever it has sent something."
         hear = self.p.stdout.readline
-        for t in range(start, start + n, 64):
-            ids = range(t, t + 64)
-            self.send([f'{{"op":"query","id":{i}}}' for i in ids])
-            self.send([self.told(i, hear()) for i in ids])
-            for _ in ids: hear()
-            self.send([f'{{"op":"label","id":{i},"label":{self.y[i % 1000]}}}' for i in ids])
-            for _ in ids: hear()
+        self.send([f'{{"op":"query","id":{i}}}' for i in ids])
+        yield
+        self.send([self.told(i, hear()) for i in ids])
+        yield
+        for _ in ids: hear()
+        self.send([f'{{"op":"label","id":{i},"label":{self.y[i % 1000]}}}' for i in ids])
+        yield
+        for _ in ids: hear()
 
     def ahead(self, start, n):
-        "Labels carry the query of the next but one: while one example is answered the next is on its way, two lines a round."
+        "The same, but labels carry the query of the next example of their half: two lines a round."
+        in_lots([self.rounds(range(start + a * n // 2, start + (a + 1) * n // 2)) for a in (0, 1)])
+
+    def rounds(self, ids):
         hear = self.p.stdout.readline
-        self.send([f'{{"op":"query","id":{start + i}}}' for i in range(64)])
-        waiting = [hear() for _ in range(64)]
-        for t in range(start, start + n, 64):
-            self.send([self.told(i, answer) for i, answer in zip(range(t, t + 64), waiting, strict=True)])
-            for _ in range(64): hear()
-            self.send([f'{{"op":"label","id":{i},"label":{self.y[i % 1000]},"query":{i + 64}}}' for i in range(t, t + 64)])
-            waiting = [hear() for _ in range(64)]
-        self.send([f'{{"op":"skip","id":{start + n + i}}}' for i in range(64)])
-        for _ in range(64): hear()
+        self.send([f'{{"op":"query","id":{i}}}' for i in ids[:32]])
+        yield
+        for t in range(0, len(ids), 32):
+            now = ids[t : t + 32]
+            self.send([self.told(i, hear()) for i in now])
+            yield
+            for _ in now: hear()
+            more = [f',"query":{i}' for i in ids[t + 32 : t + 64]] or [""] * 32
+            self.send([f'{{"op":"label","id":{i},"label":{self.y[i % 1000]}{query}}}' for i, query in zip(now, more, strict=True)])
+            yield
+        for _ in now: hear()
 
     def single(self, start, n):
         "One line at a time, three a round: each waits for the answer to the one before."
@@ -274,7 +289,7 @@ def serving(goal=20_000):
     for learner, budget in (("own.PairwiseLeastSquares", 10), ("own.PairwiseLeastSquares", 20), ("own.CoinBetting", 10)):
         client = Client(["-m", "oslr_nb", "serve", "--features", "384", "--budget", str(budget), "--learner", learner, "--seed", "1"])
         client.p.stdout.readline()
-        for way, play, size in (("64 open examples", client.blocks, (64, 250)), ("the same, labels carry queries", client.ahead, (64, 250)),
+        for way, play, size in (("64 open examples", client.blocks, (64, 250)), ("the same, labels carry queries", client.ahead, (640, 40)),
                                 ("one line at a time", client.single, (64, 20))):
             row = {"learner": learner, "budget": budget, "way": way} | client.measure(play, *size)
             table.append(row | {"goal": goal if budget == 10 and way != "one line at a time" else None})

@@ -1,5 +1,6 @@
 """oslr serve: equal to plain play, any order of examples, kill -9 and restart, signals, nonsense on the line, refusals."""
 
+import itertools
 import json
 import os
 import signal
@@ -186,6 +187,37 @@ def test_late_labels_are_learnt_in_their_order(learner, budget, tmp_path):
     service._put_aside("")
     names = {"auto": ("pairs", "single", "losses", "arms"), "own.CoinBetting": ("w", "bets", "buf")}.get(learner, ("h", "buf"))
     for name in names: assert np.array_equal(getattr(lr, name), getattr(service.learner, name)), name
+
+
+@pytest.mark.parametrize(("learner", "options"), [("own.CoinBetting", {"top": 4}), ("ito2017.RDA1", {"top": 4, "step": 300.0, "x_norm": 30.0})])
+def test_late_favourites_change_places(learner, options, tmp_path):
+    "The features of an old query have been favourites and are none now: the favourites stay the best, and every state is loaded again."
+    rng, late = np.random.default_rng(0), []
+    X = rng.standard_normal((600, 64)) / (1 if "own" in learner else 20)
+    y, lr = X[:, :8] @ rng.standard_normal(8) / 5, oslr.LEARNERS[learner].cls(64, 8, **options, seed=0)
+    for t in range(600):
+        late.append((t, lr.query()))
+        lr.skip()
+        if len(late) <= 10: continue
+        s, S = late.pop(0)
+        lr.learn(S, X[s, S], y[s])
+        assert set(lr.buf[: lr.top]) == set(oslr.geometry.top_k(lr.score if "own" in learner else lr.h, lr.top))
+        lr._check_state()
+    lr.save(tmp_path / "a.npz")
+    assert (oslr.load(tmp_path / "a.npz").query() == lr.query()).all()
+
+
+@pytest.mark.parametrize(("make", "top"), [(lambda: oslr.ito2017.RDA1(5, 4, top=2, step=9), 2), (lambda: oslr.ito2017.UniformRDA(5, 3, step=9), 0)])
+def test_late_estimates_of_dual_averaging_are_unbiased(make, top):
+    "The mean of what is learnt over all random features, with favourites that are none by now, is the gradient at the weights of today."
+    h, x, y, sums = np.array([0.3, -0.1, 0.2, 0.5, -0.4]), np.array([0.5, -0.2, 0.4, 0.1, -0.6]), 0.3, []
+    for V in itertools.combinations(range(top, 5), make().budget - top):
+        lr = make()
+        lr.h[:], lr.num[[0, 1]] = h, (5.0, h @ h)
+        S, w = [*range(top), *V], lr.coef_
+        lr.learn(S, x[S], y)
+        sums.append(lr.h - h)
+    assert np.abs(np.mean(sums, axis=0) - 2 * (w @ x - y) * x).max() < 1e-12 < np.abs(w).min()
 
 
 def test_twenty_open_examples_end_in_the_state_of_one_after_the_other():

@@ -38,8 +38,8 @@ from .parameter_free import bet_size, bound_bet
 from oslr_nb.protocol import (
     MONEY,
     Environment,
+    LateLabels,
     Learner,
-    ProtocolError,
     check_costs,
     check_stream,
     play,
@@ -1371,7 +1371,7 @@ def check_sums_of(lr: PairwiseMoments) -> None:
                "bound": r"$2Y^2(\ln N+2)$ behind the best of $N$ ridges on the same purchases; against sparse weights see the "
                         r"theory of these moments",
                "cost": r"$O(k'^3)$; $O(dk'^2)$ at $O(\log T)$ times"})
-class PairwiseLeastSquares(PairwiseMoments):
+class PairwiseLeastSquares(LateLabels, PairwiseMoments):
     """Least squares on whatever was bought, from the second moments of pairs that were bought together; nothing to tune.
 
     It buys favourites, chosen by forward selection at geometrically growing times, and in rounds that explore (most of them,
@@ -1541,84 +1541,17 @@ class PairwiseLeastSquares(PairwiseMoments):
         return bool(self.num[ARM] == 0)
 
     def _place(self, S: Any, values: Any) -> np.ndarray:
-        "Take features and values as if this round had bought them."
-        self._turn("query")
-        if self._refused is not None: raise ProtocolError("a query was refused and stands: skip() first.")
-        S = check_indices("S", S, self.d)
-        self._check_purchase(S)
-        self._cost = S.size
-        values = self._bought(values)
-        self.S[: S.size] = S
-        if self.costs is not None: self.sold[0] = S.size
+        values = super()._place(S, values)
+        if self.costs is not None: self.sold[0] = values.size
         return values
 
     def _check_purchase(self, S: np.ndarray) -> None:
-        "Refuse features that no round buys together."
-        if self.costs is None:
-            if S.size != self.budget: fail("number of features in S", S.size, f"the budget, {self.budget}")
-            return
+        if self.costs is None: return super()._check_purchase(S)
         check_int("number of features in S", S.size, 1, self.most, "more cannot be had for the budget")
         check_real("price of S", price_of(self.costs, S), -1.0, self.budget * (1 + MONEY), "the budget")
+        return None
 
-    def predict_from(self, S: Any, values: Any) -> float:
-        """Predict an example of which these features were bought, between two rounds; nothing is learnt.
-
-        Parameters
-        ----------
-        S : array-like of int, shape (budget,)
-            Distinct features; those of a `query` that was left by `skip`, or any others. With prices any number that the budget pays.
-        values : array-like (budget,)
-            Their values, in this order.
-
-        Returns
-        -------
-        float
-            What `predict` would say in a round that had bought them.
-
-        Raises
-        ------
-        ProtocolError
-            In the middle of a round.
-        ValueError
-            If a feature is out of range or repeated, there are more or fewer than the budget, or a value is no number of usable size.
-        """
-        with self._alone: return self._predict(self._place(S, values))
-
-    def learn(self, S: Any, values: Any, y: float, *, explored: bool = True) -> float:
-        """Learn from an example of which these features were bought, between two rounds: a whole round whose purchases are given.
-
-        For labels that come late: `query` and `skip`, `predict_from` when the values are there, and this when the label is.
-
-        Parameters
-        ----------
-        S : array-like of int, shape (budget,)
-            Distinct features, chosen before anything of this example was seen.
-        values : array-like (budget,)
-            Their values, in this order.
-        y : float
-            The label; of magnitude at most 1e60.
-        explored : bool, default True
-            `explored_` after the query that chose S.
-
-        Returns
-        -------
-        float
-            The prediction, with all that was learnt before this call.
-
-        Raises
-        ------
-        ProtocolError
-            In the middle of a round.
-        ValueError
-            As `predict_from`, or if the label is no number of usable size; nothing is learnt then.
-        """
-        with self._alone:
-            check_flag("explored", explored)
-            y = self._label("y", y)
-            yhat = self._predict(self._place(S, values))
-            self.num[ARM] = 0 if explored else 1
-            self._update(y)
-            return yhat
+    def _count_as(self, explored: bool) -> None: self.num[ARM] = 0 if explored else 1
 
     def _update(self, y: float) -> None:
         if self.adaptive: settle_bets(y, self._state, self.bets)

@@ -814,7 +814,7 @@ def coin_learn(
         g = 2 * x * (in_U if a < top else in_V + (q1 - q2) * x * w[i])
         coin_bet(bets, i, g, x, y, largest, w, score)
     num[PLAYED] += 1
-    top_update(score, S[top:], top, buf, bound)
+    top_update(score, S, top, buf, bound)  # all of S: where labels come late, its favourites may be others' by now
 
 
 @kernel

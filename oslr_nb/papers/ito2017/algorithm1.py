@@ -855,7 +855,7 @@ def rda_update(
     seen = (num[SEEN_U], num[SEEN_V])
     num[NORM2], num[SQUARES] = rda_step(y, h, S, values, seen, num[SCALE], num[PLAYED], num[NORM2], num[SQUARES], top, odds)
     num[PLAYED] += 1
-    top_update(h, S[top:], top, buf, bound)
+    top_update(h, S, top, buf, bound)  # all of S: where labels come late, its favourites may be no favourites any more
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #92cd9422
 @claim("ito2017", "Algorithm 1, lines 4 and 5, one compiled round", id="A18", tier="certificate", proof="eq-short",
