@@ -711,6 +711,8 @@ LIMITS_LOCK = threading.Lock()  # limits belong to the process: its threads chan
 def one_thread() -> Iterator[None]:
     """Context in which linear algebra uses one thread. Several threads may be in it; the last to leave takes the limit away.
 
+    OpenBLAS heeds the main thread alone: whoever hands work to threads has to be in it too.
+
     Yields
     ------
     None
@@ -796,7 +798,7 @@ def verify(*names: str, jobs: int | None = None, progress: bool = False) -> Ledg
     from tqdm import tqdm
 
     todo = [(i, CLAIMS[i].paper) for i in claim_ids(names)]
-    with closing(hand_out(run_claim, todo, jobs)) as results:
+    with one_thread(), closing(hand_out(run_claim, todo, jobs)) as results:
         found = dict(tqdm(results, total=len(todo), desc="claims", disable=not progress))
     return Ledger(found[number] for number in range(len(todo)))
 

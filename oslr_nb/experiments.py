@@ -182,7 +182,7 @@ def run_cells(cells: list[Cell], out: Path, jobs: int | None = None, progress: b
     out.mkdir(parents=True, exist_ok=True)
     results = {c.key: read_result(out / f"{c.key}.json") for c in cells}
     todo = [c for c in cells if results[c.key] is None]
-    with closing(hand_out(run_cell, [(c,) for c in todo], jobs)) as work:  # an interruption takes back what waits
+    with one_thread(), closing(hand_out(run_cell, [(c,) for c in todo], jobs)) as work:  # an interruption takes back what waits
         for number, result in tqdm(work, total=len(cells), initial=len(cells) - len(todo), desc="reproduce", disable=not progress):
             key = todo[number].key
             write_whole(out / f"{key}.json", json.dumps(result))
