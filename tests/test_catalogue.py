@@ -13,7 +13,7 @@ from joblib import Parallel, delayed
 from typer.testing import CliRunner
 
 import oslr_nb as oslr
-from oslr_nb import catalogue, data, tables
+from oslr_nb import catalogue, data, reading, tables
 from oslr_nb.catalogue import DATASETS, GENERATORS, export, load_dataset
 from oslr_nb.cli import app
 from oslr_nb.reproductions import cesabianchi2010, ito2017, ito2018, kale2017, murata2018, own
@@ -142,7 +142,8 @@ def test_prices_are_read_by_oslr_run(name, tmp_path):
     told = run("data", name, "--out", tmp_path / "a.parquet", "--costs", tmp_path / "prices.csv")
     s = data.priced(name)
     assert told.exit_code == 0 and f"{len(s.y)} rows" in told.output
-    assert tables.read_costs(tmp_path / "prices.csv", s.names) == dict(zip(s.names, s.costs.tolist(), strict=True))
+    survey = reading.survey_table(tmp_path / "a.parquet", "y", impute=True)
+    assert survey.names == s.names and (tables.read_costs(tmp_path / "prices.csv", survey) == s.costs).all()
 
 
 def test_list_names_everything():
