@@ -659,7 +659,7 @@ over.set()
 thread.join()
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1.024e-3
 finite = all(bool(np.isfinite(getattr(lr, name)).all()) for name in lr.arrays)
-print(json.dumps({"seconds": seconds, "peak_mb": peak, "own_mb": max(samples), "finite": finite}))
+print(json.dumps({"seconds": seconds, "peak_mb": peak, "own_mb": max(samples), "start_mb": samples[0], "finite": finite}))
 """
 
 
@@ -697,22 +697,28 @@ def machine():
     return found | {name: version(name) for name in ("numpy", "numba")}
 
 
+TABLES = {
+    "rounds": to_the_floor, "learners": each_learner, "adaptive": adaptive_steps, "moments": moments, "serving": serving,
+    "by_hand": by_hand, "few_rows": few_rows, "papers": papers, "aer": aer, "dantzig": dantzig_paths, "kale": kale,
+    "projection": projection, "dictionary": dictionary, "thresholding": thresholding, "long": long_runs,
+}  # fmt: skip
+
+
 def measure_all():
     "All tables, as the page reads them."
-    result = {"machine": machine(), "rounds": to_the_floor(), **against_textbook(), "learners": each_learner()}
-    result |= {"adaptive": adaptive_steps(), "moments": moments(), "serving": serving(), "by_hand": by_hand(), "few_rows": few_rows()}
+    result = {"machine": machine(), **against_textbook(), **{name: table() for name, table in TABLES.items()}}
     result["peers"], result["peer_versions"] = peers()
-    result |= {"papers": papers(), "aer": aer(), "dantzig": dantzig_paths(), "kale": kale()}
-    result |= {"projection": projection(), "dictionary": dictionary(), "thresholding": thresholding(), "long": long_runs()}
     result["cold"], result["import_seconds"] = cold_starts()
     return result
 
 
 def main(names):
-    "Measure everything; or the tables of these names alone (serving, moments, aer ...), beside what is stored of the others."
+    "Measure everything; or tables by their names (serving, moments, long ...), beside what is stored of the others."
+    unknown = set(names) - TABLES.keys()
+    if unknown: sys.exit(f"unknown: {', '.join(sorted(unknown))}; the tables are {', '.join(TABLES)}")
     top = Path(__file__).parents[1]
     if not names: result = measure_all()
-    else: result = json.loads((top / "nbs/results/speed.json").read_text()) | {name: globals()[name]() for name in names}
+    else: result = json.loads((top / "nbs/results/speed.json").read_text()) | {name: TABLES[name]() for name in names}
     path = top / "_results" / "speed.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(result, indent=1) + "\n")
