@@ -291,9 +291,10 @@ def serving(goal=20_000):
     for learner, budget in (("own.PairwiseLeastSquares", 10), ("own.PairwiseLeastSquares", 20), ("own.CoinBetting", 10)):
         client = Client(["-m", "oslr_nb", "serve", "--features", "384", "--budget", str(budget), "--learner", learner, "--seed", "1"])
         client.p.stdout.readline()
-        for way, play, size in (("64 open examples", client.blocks, (64, 250)), ("the same, labels carry queries", client.ahead, (128, 125)),
-                                ("one line at a time", client.single, (64, 20))):  # fmt: skip
-            row = {"learner": learner, "budget": budget, "way": way} | client.measure(play, *size)
+        ways = {"64 open examples": (client.blocks, 64, 250), "the same, labels carry queries": (client.ahead, 128, 125),
+                "one line at a time": (client.single, 64, 20)}  # fmt: skip
+        for way, measured in ways.items():
+            row = {"learner": learner, "budget": budget, "way": way} | client.measure(*measured)
             table.append(row | {"goal": goal if budget == 10 and way != "one line at a time" else None})
         client.end()
     for row in table:
