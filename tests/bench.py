@@ -216,22 +216,24 @@ class Client:
         for _ in ids: hear()
 
     def ahead(self, start, n):
-        "The same, but labels carry the query of the next example of their half: two lines a round."
-        in_lots([self.rounds(range(start + a * n // 2, start + (a + 1) * n // 2)) for a in (0, 1)])
+        "The same, but labels carry the query of the one 64 further on: two lines a round. 64 stay open from piece to piece."
+        if start == 0:
+            self.waiting = [range(10**6 + a, 10**6 + a + 32) for a in (0, 32)]
+            self.send([f'{{"op":"query","id":{i}}}' for ids in self.waiting for i in ids])
+            self.waiting = [(ids, [self.p.stdout.readline() for _ in ids]) for ids in self.waiting]
+        in_lots([self.chain(half, n // 64) for half in (0, 1)])
 
-    def rounds(self, ids):
-        hear = self.p.stdout.readline
-        self.send([f'{{"op":"query","id":{i}}}' for i in ids[:32]])
-        yield
-        for t in range(0, len(ids), 32):
-            now = ids[t : t + 32]
-            self.send([self.told(i, hear()) for i in now])
+    def chain(self, half, lots):
+        "Half of the open examples; begins and ends with the answers to their queries."
+        hear, (ids, answers) = self.p.stdout.readline, self.waiting[half]
+        for _ in range(lots):
+            self.send([self.told(i, answer) for i, answer in zip(ids, answers, strict=True)])
             yield
-            for _ in now: hear()
-            more = [f',"query":{i}' for i in ids[t + 32 : t + 64]] or [""] * 32
-            self.send([f'{{"op":"label","id":{i},"label":{self.y[i % 1000]}{query}}}' for i, query in zip(now, more, strict=True)])
+            for _ in ids: hear()
+            self.send([f'{{"op":"label","id":{i},"label":{self.y[i % 1000]},"query":{i + 64}}}' for i in ids])
             yield
-        for _ in now: hear()
+            ids, answers = range(ids.start + 64, ids.stop + 64), [hear() for _ in ids]
+        self.waiting[half] = ids, answers
 
     def single(self, start, n):
         "One line at a time, three a round: each waits for the answer to the one before."
@@ -289,9 +291,10 @@ def serving(goal=20_000):
     for learner, budget in (("own.PairwiseLeastSquares", 10), ("own.PairwiseLeastSquares", 20), ("own.CoinBetting", 10)):
         client = Client(["-m", "oslr_nb", "serve", "--features", "384", "--budget", str(budget), "--learner", learner, "--seed", "1"])
         client.p.stdout.readline()
-        for way, play, size in (("64 open examples", client.blocks, (64, 250)), ("the same, labels carry queries", client.ahead, (640, 40)),
-                                ("one line at a time", client.single, (64, 20))):
-            row = {"learner": learner, "budget": budget, "way": way} | client.measure(play, *size)
+        ways = {"64 open examples": (client.blocks, 64, 250), "the same, labels carry queries": (client.ahead, 128, 125),
+                "one line at a time": (client.single, 64, 20)}  # fmt: skip
+        for way, measured in ways.items():
+            row = {"learner": learner, "budget": budget, "way": way} | client.measure(*measured)
             table.append(row | {"goal": goal if budget == 10 and way != "one line at a time" else None})
         client.end()
     for row in table:
