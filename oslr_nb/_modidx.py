@@ -4257,6 +4257,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                  'oslr_nb.service.check_numbers': ('practice/service.html#check_numbers', 'oslr_nb/service.py'),
                                  'oslr_nb.service.count_losses': ('practice/service.html#count_losses', 'oslr_nb/service.py'),
                                  'oslr_nb.service.distinct': ('practice/service.html#distinct', 'oslr_nb/service.py'),
+                                 'oslr_nb.service.first_learner': ('practice/service.html#first_learner', 'oslr_nb/service.py'),
                                  'oslr_nb.service.kept_form': ('practice/service.html#kept_form', 'oslr_nb/service.py'),
                                  'oslr_nb.service.parts_of': ('practice/service.html#parts_of', 'oslr_nb/service.py'),
                                  'oslr_nb.service.put_back': ('practice/service.html#put_back', 'oslr_nb/service.py'),

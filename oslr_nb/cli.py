@@ -375,9 +375,11 @@ def recommend(
 # %% ../nbs/practice/cli.ipynb #a951700d
 @app.command(help="Serve a learner: requests and answers as lines of JSON on standard input and output.")
 def serve(
-    features: Annotated[int, typer.Option(help="Features of an example.")],
-    budget: Annotated[int, typer.Option(help="Features bought of an example.")],
-    learner: Annotated[str, typer.Option(help="auto, or a learner of `oslr list` that needs nothing else.")] = "auto",
+    features: Annotated[int | None, typer.Option(help="Features of an example.", show_default=False)] = None,
+    budget: Annotated[int | None, typer.Option(help="Features bought of an example.", show_default=False)] = None,
+    learner: Annotated[
+        str, typer.Option(help="auto, a learner of `oslr list` that needs nothing else, or the model.npz of a run.")
+    ] = "auto",
     state: Annotated[Path | None, typer.Option(help="File for the state; if it exists, go on from there.", show_default=False)] = None,
     every: Annotated[int, typer.Option(help="Rounds between two checkpoints; 0 for none but on request.")] = 10_000,
     seed: Annotated[int | None, typer.Option(help="Seed of the draws of a new learner.", show_default=False)] = None,
@@ -386,12 +388,12 @@ def serve(
 
     Parameters
     ----------
-    features : int
-        Features of an example.
-    budget : int
-        Features bought of an example.
+    features : int or None
+        Features of an example; a learner in a file knows it.
+    budget : int or None
+        Features bought of an example, likewise.
     learner : str
-        "auto", or a key of `LEARNERS` that needs nothing else.
+        "auto", a key of `LEARNERS` that needs nothing else, or the .npz file of a learner.
     state : Path or None
         File for the state; if it exists, the service goes on from there.
     every : int

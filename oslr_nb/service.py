@@ -20,7 +20,7 @@ import orjson
 
 from .checks import LARGEST, check_array, check_indices, check_int, check_magnitude, fail
 from .choice import make_learner
-from .protocol import Learner, ProtocolError, check_header, saved_form, set_state, split_query
+from .protocol import Learner, ProtocolError, check_header, load, saved_form, set_state, split_query
 from .storage import check_path, read_file, write_file
 
 # %% auto #0
@@ -551,21 +551,35 @@ def tidy(path: Path) -> None:
     "Remove what a process that was killed while it saved has left beside the file."
     for part in path.parent.glob(f"{glob.escape(path.name[:80])}.{'[0-9a-f]' * 16}.part"): part.unlink(missing_ok=True)
 
+# %% ../nbs/practice/service.ipynb #5b1c7e20
+def first_learner(learner: str, features: int | None, budget: int | None, seed: int | None) -> Learner:
+    "A new learner, or the one in a file, with what was said of it."
+    if not str(learner).endswith(".npz"):
+        for name, value in (("features", features), ("budget", budget)):
+            if value is None: fail(name, value, "given, unless the learner comes from a file")
+        return make_learner(learner, features, budget, seed)
+    if seed is not None: fail("seed", seed, "left out", "the learner in a file goes on with its own draws")
+    if not Path(learner).is_file(): fail("learner", learner, "a file", "there is none")
+    lr = load(learner)
+    for name, value, own in (("features", features, lr.d), ("budget", budget, lr.budget)):
+        if value not in (None, own): fail(name, value, f"{own}, as in {learner}, or left out")
+    return lr
+
 # %% ../nbs/practice/service.ipynb #476cec45
 def serve(
-    features: int, budget: int, learner: str = "auto", state: str | Path | None = None, every: int = 10_000, seed: int | None = None,
-    source: int = 0, sink: int = 1,
+    features: int | None = None, budget: int | None = None, learner: str = "auto", state: str | Path | None = None, every: int = 10_000,
+    seed: int | None = None, source: int = 0, sink: int = 1,
 ) -> int:
     """Answer lines of JSON until they end: the command `oslr serve`.
 
     Parameters
     ----------
-    features : int
-        d.
-    budget : int
-        Features bought of an example.
+    features : int, optional
+        d; a learner in a file knows it.
+    budget : int, optional
+        Features bought of an example, likewise.
     learner : str, default "auto"
-        That, or a key of `LEARNERS` that needs nothing but d and the budget.
+        That, a key of `LEARNERS` that needs nothing but d and the budget, or the .npz file of a learner that goes on from there.
     state : str or Path, optional
         File for the state. If it exists the service goes on from there; otherwise it is written at once.
     every : int, default 10,000
@@ -593,7 +607,7 @@ def serve(
     -----
     One process for a state file. Signals are heard in the main thread alone.
     """
-    service, path = Service(make_learner(learner, features, budget, seed)), None if state is None else check_path(state)
+    service, path = Service(first_learner(learner, features, budget, seed)), None if state is None else check_path(state)
     check_int("every", every, 0)
     if path is not None: tidy(path)
     if path is not None and path.exists(): service.restore(path)

@@ -457,6 +457,23 @@ def test_wrong_arguments(args, words):
     assert done.exit_code == 2 and words in done.output and done.output.count("\n") == 1, done.output
 
 
+def test_a_learner_from_a_file_goes_on(tmp_path):
+    "What has learnt elsewhere is served; sizes may be left out, and are refused if they are others."
+    path = str(tmp_path / "m.npz")
+    play(before := fresh(), range(40))
+    before.learner.save(path)
+    served = sv.Service(sv.first_learner(path, None, None, None))
+    found, plain = (play(service, range(40, 60)) for service in (served, sv.Service(oslr.load(path))))
+    assert np.array_equal(found, plain) and not np.array_equal(found, play(fresh(), range(40, 60)))
+    assert sv.first_learner(path, D, BUDGET, None).d == D
+    for args, words in [
+        ((path, D + 1, None, None), "features = 11: it must be 10, as in"), ((path, D, 2, None), "budget = 2: it must be 4"),
+        ((path, None, None, 3), "seed = 3: it must be left out"), (("auto", None, 4, None), "features = None: it must be given"),
+        ((f"{tmp_path}/no.npz", None, None, None), "it must be a file [(]there is none"),
+    ]:
+        with pytest.raises(ValueError, match=words): sv.first_learner(*args)
+
+
 def test_other_files_are_refused(tmp_path):
     path, service = tmp_path / "s.npz", fresh()
     play(service, range(5))
