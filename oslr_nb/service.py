@@ -34,7 +34,7 @@ OPS = {  # the fields of each request; a label may carry "query" too, the id of 
     "query": {"op", "id"}, "values": {"op", "id", "values"}, "label": {"op", "id", "label"}, "skip": {"op", "id"},
     "save": {"op"}, "weights": {"op"}, "stats": {"op"}, "quit": {"op"},
 }
-LABEL_AND_QUERY = OPS["label"] | {"query"}
+LABEL_AND_QUERY = OPS["label"] | {"query"}  # the fields of a label that carries a query
 
 # %% ../nbs/practice/service.ipynb #d8e221e3
 ENCODER = json.JSONEncoder(allow_nan=False)  # non-ASCII text as escapes, so that a line is ASCII
