@@ -4,11 +4,13 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
-.PHONY: help reproduce test docs lab bench mutants store export lock clean
+.PHONY: help reproduce test test-fast shake docs lab bench mutants store export lock clean
 
 help:
 	@echo "make reproduce  check all claims, re-run the experiments, write _results/"
 	@echo "make test       run all tests"
+	@echo "make test-fast  what a change of a page can break: that page, its claims, the tests of its module (a minute)"
+	@echo "make shake      run all claims with twenty other seeds and other rounding (an hour)"
 	@echo "make docs       build the site into _docs/ (with Quarto where it is installed)"
 	@echo "make lab        open the notebooks in JupyterLab"
 	@echo "make bench      measure speed"
@@ -32,6 +34,12 @@ reproduce: .venv/ready
 test: .venv/ready
 	@python -m pytest -n 2 --dist worksteal
 
+test-fast: .venv/ready
+	@python -m tests.fast
+
+shake: .venv/ready
+	@python -m tests.shake
+
 docs: .venv/ready
 	@if command -v quarto > /dev/null; then python -m website --quarto; else python -m website; fi
 
@@ -46,7 +54,8 @@ mutants: .venv/ready
 	@python -m tests.mutants
 
 store: reproduce bench
-	@cp _results/claims.json _results/ito2017_*.json _results/ito2018_*.json _results/kale2017_*.json _results/murata2018_*.json _results/cesabianchi2010_*.json _results/speed.json nbs/results/
+	@cp _results/claims.json oslr_nb/claims.json
+	@cp _results/ito2017_*.json _results/ito2018_*.json _results/kale2017_*.json _results/murata2018_*.json _results/cesabianchi2010_*.json _results/speed.json nbs/results/
 
 export: .venv/ready
 	@nbdev_export

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 # %% auto #0
-__all__ = ['app', 'Papers', 'Jobs', 'Backend', 'Scheduler', 'DataDir', 'stop', 'verify', 'reproduce', 'run', 'data',
+__all__ = ['app', 'Papers', 'Claims', 'Jobs', 'Backend', 'Scheduler', 'DataDir', 'stop', 'verify', 'reproduce', 'run', 'data',
            'list_learners', 'cite', 'recommend', 'serve']
 
 # %% ../nbs/practice/cli.ipynb #3cf95c0c
@@ -20,6 +20,9 @@ app = typer.Typer(  # the command `oslr`
 )
 Papers = Annotated[  # argument of the commands: names of papers
     list[str] | None, typer.Argument(help="Papers, for example ito2017 (default: all).", metavar="[PAPER]...")
+]
+Claims = Annotated[  # argument of `oslr verify`
+    list[str] | None, typer.Argument(help="Papers (ito2017), pages (ito2017/01_algorithm1) or claims (A5).", metavar="[NAME]...")
 ]
 Jobs = Annotated[  # option of the commands
     int | None, typer.Option(help="Workers (default: the cores that may be used here).", min=1, show_default=False)
@@ -68,14 +71,14 @@ def main(
     "What stands before the command."
 
 # %% ../nbs/practice/cli.ipynb #63a8807f
-@app.command(help="Check every claim of the papers and print the ledger.")
-def verify(papers: Papers = None, jobs: Jobs = None, backend: Backend = None, scheduler: Scheduler = None) -> None:
-    """The command `oslr verify`: check every claim of the papers and print the ledger.
+@app.command(help="Check claims and print the ledger; of one claim, all its cases.")
+def verify(claims: Claims = None, jobs: Jobs = None, backend: Backend = None, scheduler: Scheduler = None) -> None:
+    """The command `oslr verify`: check claims and print the ledger row by row; of one claim, all its cases.
 
     Parameters
     ----------
-    papers : list of str or None
-        Papers, for example "ito2017"; all if none is named.
+    claims : list of str or None
+        Papers ("ito2017"), pages ("ito2017/01_algorithm1") or ids ("A5"); all claims if none is named.
     jobs : int or None
         Workers, at least 1; default: the cores that this process may use.
     backend : str or None
@@ -89,14 +92,18 @@ def verify(papers: Papers = None, jobs: Jobs = None, backend: Backend = None, sc
         Always: 0 if every row is as expected, 1 if not, 2 for a wrong argument, 130 if interrupted.
     """
     from oslr_nb.backends import use_backend
+    from oslr_nb.claims import CLAIMS, claim_ids, ledger_line, one_thread
     from oslr_nb.claims import verify as run
 
     try:
-        with use_backend(backend, scheduler, jobs): ledger = run(*(papers or []), progress=True)
+        if len(ids := claim_ids(claims or [])) == 1:
+            with one_thread():
+                for line in CLAIMS[ids[0]].cases_told(): typer.echo(line)
+        with use_backend(backend, scheduler, jobs if len(ids) > 1 or backend == "dask" else 1):
+            ledger = run(*(claims or []), told=lambda row: typer.echo(ledger_line(row)))
     except ValueError as error: stop(error)
     except KeyboardInterrupt: raise typer.Exit(130) from None
-    typer.echo(str(ledger))
-    typer.echo(f"{len(ledger)} claims, {sum(r.as_expected for r in ledger)} as expected")
+    typer.echo(ledger.explained())
     raise typer.Exit(0 if ledger.ok else 1)
 
 

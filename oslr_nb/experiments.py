@@ -19,7 +19,7 @@ import numpy as np
 
 from .backends import hand_out
 from .checks import source_digest
-from .claims import CLAIMS, Ledger, Record, claim_ids, one_thread, run_claim
+from .claims import CLAIMS, Ledger, Record, claim_ids, ledger_line, one_thread, run_claim
 
 # %% auto #0
 __all__ = ['EXPERIMENTS', 'SECTIONS', 'Cell', 'experiment', 'claim', 'load_sections', 'run_cell', 'read_result', 'write_whole',
@@ -165,7 +165,7 @@ def run_cells(cells: list[Cell], out: Path, jobs: int | None = None, progress: b
         Workers, at least 1, of the backend that `joblib.parallel_config` has set; None for as many as it says, or one.
         The results do not depend on them.
     progress : bool
-        Show a progress bar.
+        Show a progress bar, and the rows of the ledger as they end.
 
     Returns
     -------
@@ -187,6 +187,7 @@ def run_cells(cells: list[Cell], out: Path, jobs: int | None = None, progress: b
             key = todo[number].key
             write_whole(out / f"{key}.json", json.dumps(result))
             results[key] = json.loads(json.dumps(result))
+            if progress and todo[number].experiment == "claim": tqdm.write(ledger_line(Record(**result)))
     return [results[c.key] for c in cells]
 
 # %% ../nbs/practice/experiments.ipynb #0ba3c2ee
@@ -431,7 +432,7 @@ def reproduce(
     found = {name: {g: [next(results) for _ in cells] for g, cells in groups.items()} for name, groups in parts.items()}
     ledger = Ledger(Record(**r) for r in found.pop("claims")["claims"])
     write_whole(out / "claims.json", ledger.to_json())
-    report = f"# Reproduction\n\n{len(ledger)} claims checked, {sum(r.as_expected for r in ledger)} as expected.\n\n```\n{ledger}\n```\n"
+    report = f"# Reproduction\n\n```\n{ledger.explained()}\n```\n\n```\n{ledger}\n```\n"
     for name, groups in found.items(): report += f"\n## {SECTIONS[name].title}\n\n{SECTIONS[name].report(groups, out)}\n"
     write_whole(out / "report.md", report)
     return ledger.ok

@@ -19,8 +19,8 @@ from .checks import LARGEST, check_array, check_choice, check_indices, check_int
 
 # %% auto #0
 __all__ = ['ENUMERATION_LIMIT', 'proj_l2', 'proj_simplex', 'soft_threshold', 'proj_l1', 'top_k', 'hard_threshold',
-           'truncation_factor', 'Interval', 'check_psd', 'enumerated_eigenvalues', 'outer_eigenvalues', 'lower_end',
-           'sparse_bounds', 'sparse_support', 'sparse_eigenvalues', 'rip_constant', 'restricted_condition',
+           'truncation_factor', 'Interval', 'check_psd', 'eigenbasis', 'enumerated_eigenvalues', 'outer_eigenvalues',
+           'lower_end', 'sparse_bounds', 'sparse_support', 'sparse_eigenvalues', 'rip_constant', 'restricted_condition',
            'cone_solver', 'compatibility', 'cone_descent', 'restricted_eigenvalue', 'top_buffer', 'top_before',
            'top_sort', 'top_offer', 'top_rescan', 'top_update']
 
@@ -298,6 +298,38 @@ def check_psd(name: str, V: np.ndarray) -> np.ndarray:
         low = float(f"{spectrum[0]:.4g}")
         fail(f"smallest eigenvalue of {name}", low, "nonnegative", "a covariance is positive semidefinite")
     return V
+
+# %% ../nbs/core/02_geometry.ipynb #7ef02917
+#| code-fold: true
+#| code-summary: "Exported source: eigenbasis"
+def eigenbasis(V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues and eigenvectors that are the same on every machine, also where eigenvalues repeat.
+
+    Parameters
+    ----------
+    V : array-like (d, d)
+        Symmetric positive semidefinite matrix; eigenvalues within 1e-9 of the largest count as equal.
+
+    Returns
+    -------
+    values : array (d,)
+        Eigenvalues, ascending; equal ones are replaced by their mean.
+    vectors : array (d, d)
+        Orthonormal columns.
+
+    Raises
+    ------
+    ValueError
+        If V is not symmetric and positive semidefinite.
+    """
+    values, vectors = np.linalg.eigh(check_psd("V", V))
+    for space in np.split(np.arange(len(values)), np.flatnonzero(np.diff(values) > 1e-9 * values[-1]) + 1):
+        projector, basis = vectors[:, space] @ vectors[:, space].T, np.zeros((len(values), 0))
+        for v in projector.T:
+            for _ in range(2): v = v - basis @ (basis.T @ v)  # twice: what rounding leaves of the others goes, too
+            if basis.shape[1] < len(space) and (size := np.linalg.norm(v)) > 1e-6: basis = np.column_stack([basis, v / size])
+        values[space], vectors[:, space] = values[space].mean(), basis
+    return values, vectors
 
 # %% ../nbs/core/02_geometry.ipynb #ea6decf8
 #| code-fold: true
@@ -691,7 +723,7 @@ def restricted_eigenvalue(V: np.ndarray, s: int, cone: float = 2.0) -> Interval:
         low, high = sparse_bounds(V, s + r)[0], sparse_bounds(V, r)[1]
         lower = max(lower, math.sqrt(low) - cone * math.sqrt(s / r * high))
     rng = np.random.default_rng(0)
-    starts = np.vstack([np.linalg.eigh(V)[1].T[: min(d, 8)], rng.standard_normal((24, d))])
+    starts = np.vstack([eigenbasis(V)[1].T[: min(d, 8)], rng.standard_normal((24, d))])
     upper = math.sqrt(max(0.0, min(cone_descent(V, s, cone, w) for w in starts)))
     if s == 1 and d <= 100:
         single = [compatibility(V, [i], cone) for i in range(d)]

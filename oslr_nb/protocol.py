@@ -7,7 +7,9 @@ Who may see what, and when; the environment that sells features, the learner tha
 """
 from __future__ import annotations
 
+import contextlib
 import importlib
+import inspect
 import itertools
 import math
 import mmap
@@ -15,6 +17,7 @@ import os
 import re
 import sys
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +28,7 @@ import numpy as np
 from oslr_nb.checks import (
     LARGEST,
     TOO_LARGE,
+    NotInterpreted,
     as_array,
     check_array,
     check_choice,
@@ -35,8 +39,11 @@ from oslr_nb.checks import (
     check_magnitude,
     check_real,
     check_rng,
+    compile_later,
     fail,
+    in_rounds,
     kernel_folder,
+    wait_for_others,
 )
 from .claims import module_of
 from .storage import read_file, write_file
@@ -1549,6 +1556,9 @@ def register(paper: str, **facts: Any) -> Callable[[type[Learner]], type[Learner
     def add(cls: type[Learner]) -> type[Learner]:
         cls.key = f"{paper}.{cls.__name__}"
         LEARNERS[cls.key] = Entry(cls, paper, **facts)
+        methods = [getattr(cls, name, None) for name in ("__init__", "predict_from", "learn", *itertools.chain(*CALLS.values()))]
+        for method in (*methods, getattr(getattr(cls, "coef_", None), "fget", None)):
+            if method: in_rounds("by hand", method)
         return cls
 
     return add
@@ -1792,6 +1802,48 @@ def check_told(learner: Learner, y: np.ndarray, rows: np.ndarray) -> None:
         for row in rows[~(np.abs(y[rows]) <= limit)][:1]: learner._label(f"y[{row}]", float(y[row]))
         return  # what is wrong is not played
 
+# %% ../nbs/core/00_protocol.ipynb #067b70ac
+LONG = 5.0  # seconds of the processor: a stream that would take more, interpreted, is compiled at once
+
+
+def play_whole(learner: Learner, *args: Any) -> tuple[np.ndarray, ...]:
+    "Compiled rounds; refused, before the first one, if they would have to be compiled and might be interpreted."
+    return learner._simulate(*args)
+
+
+def play_part(learner: Learner, *args: Any) -> tuple[np.ndarray, ...]:
+    "The same rounds, interpreted if they are not compiled."
+    return learner._simulate(*args)
+
+
+in_rounds("whole", play_whole)
+in_rounds("part", play_part)
+
+
+def play_rows(
+    learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, more: list[bool], before: tuple
+) -> list[tuple[np.ndarray, ...]]:
+    "The rounds of a table that compiled rounds can read; where these are not compiled yet a short stream is interpreted, in parts."
+    parts, done, size = [], 0, 2
+    try:
+        while done < len(rows):
+            try: return [*parts, play_whole(learner, X, y, rows[done:], *more)]
+            except NotInterpreted: set_state(learner, *before)
+            start = time.thread_time()  # not the clock: on a busy machine compiling takes longer, too
+            try: parts.append(play_part(learner, X, y, rows[done : done + size], *more))
+            except NotInterpreted:
+                set_state(learner, *before)
+                break
+            done, seconds, before = done + size, max(time.thread_time() - start, 1e-6) / size, get_state(learner)
+            if len(parts) > 1 and seconds * (len(rows) - done) > LONG: break  # the first part is slow: it makes the functions
+            size = min(2 * size, max(2, int(0.3 / seconds)))
+        if done < len(rows): return [*parts, learner._simulate(X, y, rows[done:], *more)]
+    except ValueError as e:
+        if done == 0: raise
+        raise ValueError(count_from(done, str(e))) from e
+    compile_later()
+    return parts
+
 # %% ../nbs/core/00_protocol.ipynb #067b70ae
 CONVERTED = 2**20  # numbers of a memory-mapped table that are converted together
 
@@ -1801,12 +1853,14 @@ def count_from(start: int, sentence: str) -> str:
     return re.sub(r"\bround (\d+)", lambda m: f"round {start + int(m[1])}", sentence)
 
 
-def play_parts(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool) -> list[tuple[np.ndarray, ...]]:
+def play_parts(
+    learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool, before: tuple
+) -> list[tuple[np.ndarray, ...]]:
     "Predictions, numbers bought, perhaps money spent, in one part; in many if X is of a type that compiled rounds cannot read."
     from oslr_nb.compiled import flat  # numba, which takes half a second to import
 
     more = [] if score else [False]
-    if X.dtype in (np.float32, np.float64): return [learner._simulate(X, flat(y), flat(rows), *more)]
+    if X.dtype in (np.float32, np.float64): return play_rows(learner, X, flat(y), flat(rows), more, before)
     parts, size = [], max(1, CONVERTED // X.shape[1])
     for start in range(0, len(rows), size):
         part = rows[start : start + size]
@@ -1874,9 +1928,33 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
         try:
             parts = []
             if learner._refused is not None: parts, rows = [Learner._simulate(learner, X, y, rows[:1])], rows[1:]
-            parts += play_parts(learner, X, y, rows, score)
+            now = get_state(learner) if parts else (before[0] | {"rng": learner.rng.bit_generator.state}, before[1])
+            parts += play_parts(learner, X, y, rows, score, now)
         except BaseException:
             learner._draw_from(rng)
             set_state(learner, *before)
             raise
         return Run(X, y, played, *(part[0] if len(part) == 1 else np.concatenate(part) for part in zip(*parts, strict=True)))
+
+# %% ../nbs/core/00_protocol.ipynb #067b70b1
+SAMPLES = {"d": 8, "A": np.eye(8), "budget": 6, "family": [[0, 1], [2, 3]], "k": 2, "T": 100, "top": 2, "eta": 0.1, "support": (0, 1)}
+SAMPLES |= {"C": 0.1, "moments": np.full(8, 0.1)}  # arguments of small learners, where there is no default
+
+
+def sample_learner(cls: type[Learner]) -> Learner:
+    "A small learner of a class, whose compiled rounds are those of any other."
+    given = inspect.signature(cls).parameters
+    return cls(**{name: SAMPLES[name] for name, p in given.items() if name in SAMPLES and p.default in (p.empty, None)})
+
+
+def warm(*papers: str) -> None:
+    "Have other processes compile the rounds of the learners of some papers (none named: all), by hand and for streams; waits for them."
+    from oslr_nb.compiled import flat
+
+    X, y, rows = np.zeros((2, 8)), np.zeros(2), np.arange(2)
+    for entry in [e for e in LEARNERS.values() if not papers or e.paper in papers]:
+        with contextlib.suppress(NotInterpreted, ValueError, TypeError):
+            play(lr := sample_learner(entry.cls), Environment(X, y, lr.budget, lr.protocol, lr.params.get("k")))
+            play_part(sample_learner(entry.cls), X, flat(y), flat(rows))
+        compile_later()
+    wait_for_others()

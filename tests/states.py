@@ -7,15 +7,12 @@ learner has changed may be removed and written again.
 
 import json
 import os
-import platform
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
 
 import oslr_nb as oslr
@@ -36,11 +33,6 @@ OPTIONS: list[tuple[str, dict[str, Any]]] = [  # besides those of test_learners.
 SERVED = {"serve-auto": ("auto", 4), "serve-own.CoinBetting": ("own.CoinBetting", 4)}
 RUNS = {"run-auto": {"budget": 3, "passes": 3}, "run-own.CoinBetting": {"budget": 3, "passes": 3, "learner": "own.CoinBetting",
                                                                         "impute": True, "encode": True}}
-
-
-def where() -> dict[str, str]:
-    "What the last bits of a number may depend on."
-    return {"machine": platform.machine(), "processor": llvm.get_host_cpu_name(), "numpy": version("numpy"), "numba": version("numba")}
 
 
 def stream() -> tuple[np.ndarray, np.ndarray]:
@@ -200,7 +192,7 @@ def main() -> None:
         path, beside = FOLDER / f"{name}.npz", FOLDER / f"{name}.json"
         if beside.exists(): continue
         told = write(name, path)
-        beside.write_text(json.dumps({"where": where()} | told) + "\n")
+        beside.write_text(json.dumps(told) + "\n")
         written.append(name)
     kept = len(list(kinds())) - len(written)
     print(f"written: {', '.join(written) or 'nothing'}; {kept} files were there and stay as they are ({os.path.relpath(FOLDER)})")

@@ -4,32 +4,53 @@ import importlib
 import json
 import math
 import re
+import zlib
 
 import numpy as np
 import pytest
 from conftest import TOP
+from shake import salted
 
 import oslr_nb as oslr
-from oslr_nb.claims import CLAIMS, Ledger, claim_ids, module_of, papers, run_claim
+from oslr_nb.claims import (
+    CLAIMS,
+    QUICK,
+    RED,
+    Evidence,
+    Ledger,
+    claim_ids,
+    failure,
+    module_of,
+    papers,
+    run_claim,
+    worst_case,
+)
 from oslr_nb.papers import ito2017
 from oslr_nb.problems import sign_table
 
 IDS = claim_ids([])
-STORED = {r.id: r for r in Ledger.read(TOP / "nbs" / "results" / "claims.json")}
+STORED = {r.id: r for r in Ledger.stored()}
+SALT = zlib.crc32(oslr.__version__.encode())  # every release shakes all seeds in another way
+EASY = [r.id for r in STORED.values() if r.seconds <= QUICK and r.tier != "search"]  # where an optimiser stops depends on the machine
 
 
 @pytest.mark.parametrize("id", IDS)
 def test_claim(id):
-    "Each claim is as expected, and what the pages show of it (a stored result) is what it gives."
-    record = run_claim(id, CLAIMS[id].paper)
-    assert record.as_expected, record
+    "Each claim is as expected for other seeds than its own, and what the pages show of it is what it is."
+    with salted(SALT, shake=True): record = run_claim(id, CLAIMS[id].paper)
+    assert record.as_expected, failure(record)
     assert record.controls and record.cases > 0 and record.statement
     assert record.resolution is None or not math.isnan(record.resolution), "write the inequality with two positive sides"
-    for name in ("item", "statement", "corrected", "erratum", "proof", "page", "tier", "status", "op", "level", "cases"):
+    for name in ("item", "statement", "corrected", "erratum", "proof", "page", "tier", "status", "op", "level", "red", "cases"):
         assert getattr(record, name) == getattr(STORED[id], name), f"{name} of {id}: make store"
     assert record.controls.keys() == STORED[id].controls.keys()
-    if record.tier != "search":  # where an optimiser stops depends on the machine
-        assert record.lhs == pytest.approx(STORED[id].lhs, rel=0.05, abs=1e-5), f"{id}: make store"
+
+
+@pytest.mark.parametrize("id", EASY)
+def test_stored_numbers(id):
+    "With its own seeds a claim gives the stored numbers, up to rounding."
+    record = run_claim(id, CLAIMS[id].paper)
+    assert [record.lhs, record.rhs] == pytest.approx([STORED[id].lhs, STORED[id].rhs], rel=0.01, abs=1e-5), f"{id}: make store"
 
 
 def test_the_stored_ledger_is_complete():
@@ -52,12 +73,32 @@ def test_most_inequalities_can_tell_a_constant():
     assert len(found) > 50 and sum(r >= 0.5 for r in found) >= 0.6 * len(found)
 
 
+def test_an_infinite_side_shows_nothing():
+    for lhs, rhs in ((-math.inf, 1), (1, math.inf), (math.inf, 1), (math.nan, 1)):
+        assert not Evidence(lhs, "<=", rhs).defined and not Evidence(lhs, "<=", rhs).holds and math.isnan(Evidence(lhs, "<=", rhs).ratio)
+
+
+def test_of_equal_cases_the_first_is_the_worst():
+    "Last digits, which are each processor's own, do not choose; what is worse beyond them does."
+    noise = [1e-16, -1e-16, 2e-16]
+    for tied in ([Evidence(1 + e, "<=", 1 + 1e-9) for e in noise], [Evidence(3 + e, "==", 3, tol=1e-9) for e in noise],
+                 [Evidence(e, "==", 0.0, tol=1e-9) for e in noise]):
+        assert all(worst_case(tied[i:]) is tied[i] for i in range(3))
+    a, b, c = Evidence(1, "<=", 2), Evidence(1.1, "<=", 2), Evidence(1, "==", 1.5, tol=1)
+    assert worst_case([a, b]) is b and worst_case([a, c, b]) is b and worst_case([a, Evidence(3, "<=", 2), b]).lhs == 3
+
+
 @pytest.mark.parametrize("paper", papers())
 def test_completion_shows_no_claims(paper):
     "What a user sees of a paper: learners, bounds, estimators, textbook versions."
     names = dir(importlib.import_module(module_of(paper)))
     checks = {c.check.__name__ for c in CLAIMS.values()}
     assert (names or paper in ("core", "own")) and not checks & set(names) and not {"np", "Claim", "Evidence", "Any"} & set(names)
+
+
+def test_a_red_ledger_is_rare():
+    "The chances of a false red that the rows state sum to at most one in a thousand, and each statistical row states one."
+    assert sum(r.red for r in STORED.values()) <= 1e-3 and all((r.level is not None) == (r.red >= RED / 10) for r in STORED.values())
 
 
 def test_rows_of_the_papers():

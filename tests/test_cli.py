@@ -98,6 +98,8 @@ def test_verify_fails_when_a_claim_fails(monkeypatch):
     monkeypatch.setattr(claims.CLAIMS["A15"], "check", lambda case, **broken: claims.Evidence(2, "<=", 1))
     failed = oslr("verify", "--jobs", 1)
     assert failed.exit_code == 1 and "A15    fails" in failed.output and "not as expected" in failed.output
+    for words in ("1 claims, 0 as expected", "2 <= 1 within 0", "default_rng([", "To see all cases of a row: oslr verify A15", "numpy 2"):
+        assert words in failed.output
 
 
 def test_verify_fails_when_a_control_passes(monkeypatch):
@@ -105,6 +107,14 @@ def test_verify_fails_when_a_control_passes(monkeypatch):
     monkeypatch.setattr(claims.CLAIMS["A15"], "controls", {"broken": claims.CLAIMS["A15"].check})
     failed = oslr("verify", "--jobs", 1)
     assert failed.exit_code == 1 and "a control passes" in failed.output
+
+
+def test_verify_one_claim_or_one_page():
+    "Of one claim all cases with their seeds; a page by its place; a name that is none of these is told what there is."
+    one = oslr("verify", "A5")
+    assert one.exit_code == 0 and one.output.count("  case ") >= 5 and "default_rng([" in one.output and "1 claims, 1 as" in one.output
+    page = oslr("verify", "core/10_foundations", "--jobs", 1)
+    assert page.exit_code == 0 and "G1 " in page.output and "A5 " not in page.output
 
 
 WRONG = [("verify", "nobody"), ("reproduce", "nobody"), ("cite", "nobody"), ("verify", "--jobs", "0"), ("dance",)]

@@ -7,9 +7,13 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 import yaml
+from conftest import TOP
+
+sys.path.insert(0, str(TOP))
 
 PNG = ("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=")
 SETTINGS = """
@@ -22,6 +26,7 @@ bibliography: references.bib
 format:
   html: {css: styles.css, toc: true, include-after-body: after.html, html-math-method: {method: mathjax, url: /mathjax/tex-svg-full.js}}
 """
+FRONT = "---\ntitle: Front\ndescription: The front\n---"
 MORE = [("raw", "---\ntitle: More\ndescription: Another page\noutput-file: page.html\n---"), "## A heading"]
 
 
@@ -30,8 +35,8 @@ def notebook(cells) -> str:
     out = []
     for cell in cells:
         if isinstance(cell, str): cell = ("markdown", cell)
-        if isinstance(cell, list): out.append({"cell_type": "code", "source": cell[0], "outputs": cell[1], "metadata": {}})
-        else: out.append({"cell_type": cell[0], "source": cell[1], "metadata": {}})
+        if isinstance(cell, list): cell = ("code", *cell)
+        out.append({"cell_type": cell[0], "source": cell[1].splitlines(keepends=True), "outputs": cell[2:] and cell[2], "metadata": {}})
     return json.dumps({"cells": out, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
 
@@ -39,29 +44,29 @@ def data(**kinds) -> list:
     return [{"output_type": "display_data", "metadata": {}, "data": {k.replace("_", "/"): v for k, v in kinds.items()}}]
 
 
-@pytest.fixture
-def build(tmp_path, monkeypatch, top):
-    "A function that builds a small site with the given cells on the front page; returns (problems, front page)."
-    monkeypatch.syspath_prepend(top)
+def small_site(folder, *cells, settings=SETTINGS, front=FRONT, css="", **extra):
+    "Builds a small site with the given cells on the front page; returns (problems, front page)."
     from website.render import Site
 
-    def run(*cells, settings=SETTINGS, front="---\ntitle: Front\ndescription: The front\n---", css="", **extra):
-        proc = tmp_path / "_proc"
-        (proc / "more").mkdir(parents=True)
-        (tmp_path / "_quarto.yml").write_text(settings)
-        (proc / "_quarto.yml").write_text("metadata-files: [../_quarto.yml]")
-        (proc / "references.bib").write_text("@book{knuth, author={Knuth, Donald}, title={Algorithms}, year={1997}}")
-        (proc / "styles.css").write_text(css)
-        (proc / "after.html").write_text("<script>after()</script>")
-        (tmp_path / "CITATION.cff").write_text("{title: Trial, version: 1.2, date-released: '2026-01-02', authors: [{name: The authors}]}")
-        (proc / "index.ipynb").write_text(notebook([("raw", front), *cells]))
-        (proc / "more" / "01_page.ipynb").write_text(notebook(MORE))
-        for name, text in extra.items(): (proc / f"{name}.ipynb").write_text(text)
-        (proc / "mathjax").mkdir()
-        (proc / "mathjax" / "tex-svg-full.js").touch()
-        return Site(proc, tmp_path / "out").build(search=False), (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    proc = folder / "_proc"
+    (proc / "more").mkdir(parents=True)
+    (folder / "_quarto.yml").write_text(settings)
+    (proc / "_quarto.yml").write_text("metadata-files: [../_quarto.yml]")
+    (proc / "references.bib").write_text("@book{knuth, author={Knuth, Donald}, title={Algorithms}, year={1997}}")
+    (proc / "styles.css").write_text(css)
+    (proc / "after.html").write_text("<script>after()</script>")
+    (folder / "CITATION.cff").write_text("{title: Trial, version: 1.2, date-released: '2026-01-02', authors: [{name: The authors}]}")
+    (proc / "index.ipynb").write_text(notebook([("raw", front), *cells]))
+    (proc / "more" / "01_page.ipynb").write_text(notebook(MORE))
+    for name, text in extra.items(): (proc / f"{name}.ipynb").write_text(text)
+    (proc / "mathjax").mkdir()
+    (proc / "mathjax" / "tex-svg-full.js").touch()
+    return Site(proc, folder / "out").build(search=False), (folder / "out" / "index.html").read_text(encoding="utf-8")
 
-    return run
+
+@pytest.fixture
+def build(tmp_path):
+    return partial(small_site, tmp_path)
 
 
 def test_real_site(tmp_path, top):
@@ -69,7 +74,7 @@ def test_real_site(tmp_path, top):
     for name in ("settings.ini", "_quarto.yml", "README.md"): shutil.copy(top / name, tmp_path)
     shutil.copytree(top / "nbs", tmp_path / "nbs", ignore=shutil.ignore_patterns(".*", "mathjax"))
     command, env = [sys.executable, "-m", "website", "--check"], os.environ | {"PYTHONPATH": str(top)}
-    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " 0 problems" in done.stdout and (tmp_path / "nbs" / "mathjax" / "tex-svg-full.js").stat().st_size > 1e6
 
@@ -104,7 +109,7 @@ def test_image_is_written(build, tmp_path):
     assert file.read_bytes() == base64.b64decode(PNG)
 
 
-@pytest.mark.parametrize(("cell", "problem"), [
+DEFECTS = [
     ("By @thm-nothing.", "unknown reference @thm-nothing"),
     ("As in @nobody2020.", "nobody2020"),
     ("[a](more/02_gone.ipynb)", "broken link more/02_gone.ipynb"),
@@ -124,10 +129,37 @@ def test_image_is_written(build, tmp_path):
     (["plot()", data(image_png=PNG)], "a figure needs fig-alt or fig-cap"),
     (["#| label: fig-a\n#| fig-cap: x\n1", []], "needs both and one such output, not 0"),
     (["1", data(text_html="<b>x</b>", text_plain="x")], "text/html"),
-])
-def test_defects(build, cell, problem):
-    problems, _ = build(cell)
-    assert any(p.startswith("index.ipynb: ") and problem in p for p in problems), problems
+    (["#| code-fold: show\n#| code-fold: true\n1", []], "cell option code-fold given twice"),
+    (["#| label: claim-D2\n1", []], "label claim-D2: only figures and tables have labels"),
+    (["#| label: fig-D2\n#| fig-cap: x\nplot()", data(image_png=PNG)], "label fig-D2: only figures and tables have labels, in lower case"),
+]
+
+
+@pytest.fixture(scope="module")
+def defective(tmp_path_factory):
+    "The problems of one site with each defect on a page of its own."
+    pages = {f"page{i}": notebook([("raw", FRONT), cell]) for i, (cell, _) in enumerate(DEFECTS)}
+    settings = SETTINGS.replace("[index.ipynb,", "[index.ipynb, " + "".join(f"{name}.ipynb, " for name in pages))
+    return small_site(tmp_path_factory.mktemp("defective"), settings=settings, **pages)[0]
+
+
+@pytest.mark.parametrize("i", range(len(DEFECTS)), ids=[problem for _, problem in DEFECTS])
+def test_defects(defective, i):
+    assert any(p.startswith(f"page{i}.ipynb: ") and DEFECTS[i][1] in p for p in defective), defective
+
+
+def test_every_source_is_a_list_of_lines(build):
+    "Quarto runs together the lines of a source that is one text."
+    from website import reference
+
+    whole = json.loads(notebook([("raw", FRONT)]))
+    whole["cells"].append({"cell_type": "markdown", "source": "One.\nTwo.", "metadata": {}})
+    settings = SETTINGS.replace("[index.ipynb,", "[index.ipynb, whole.ipynb,")
+    problems, _ = build(settings=settings, whole=json.dumps(whole))
+    assert problems == ["whole.ipynb: cell 1: its source is one text, whose lines Quarto runs together"]
+    cells = [reference.markdown("One.\n\nTwo.", "a.ipynb"), reference.folded("x = 1\ny = 2", "Code")]
+    made = [cell["source"] for cell in json.loads(reference.notebook("Title", "About it", cells))["cells"]]
+    assert [len(source) for source in made] == [4, 3, 4] and made[2][-2:] == ["x = 1\n", "y = 2"]
 
 
 def test_navigation_defects(build):
@@ -177,8 +209,7 @@ def test_no_empty_headings_in_tables_and_ids_on_one_line(build):
     assert "<th></th>" not in page and "<th>b</th>" in page and '<span class="id">E-D5</span>' in page
 
 
-def test_search_copy(top, monkeypatch):
-    monkeypatch.syspath_prepend(top)
+def test_search_copy():
     from website.search import plainer, untex
 
     text = plainer('''<nav>Menu</nav><main><h1>T</h1><p class="tools">Cite</p><div id="thm-a" class="theorem">
@@ -198,7 +229,7 @@ def test_sitemap_only_with_an_address(build, tmp_path):
     assert address(tmp_path / "settings.ini") == ""
 
 
-def test_output_of_quarto(build, tmp_path, monkeypatch):
+def test_output_of_quarto(build, tmp_path):
     "Its pages are finished and checked like ours; its warnings count."
     build()
     from website import quarto
@@ -215,16 +246,46 @@ def test_output_of_quarto(build, tmp_path, monkeypatch):
         for _ in range(2): quarto.finish(site)
         return quarto.check_output(site), (tmp_path / "quarto" / "index.html").read_text()
 
-    problems, text = made("Fine.")
-    assert problems == [] and "polyfill" not in text and text.count("To cite this page") == 1
+    problems, text = made('Fine.<span class="menu-text">own.moments</span><table><th scope="col"></th></table>')
+    assert problems == [] and "polyfill" not in text and text.count("To cite this page") == 1 and '<td scope="col"></td>' in text
+    assert "own.<wbr>moments" in text
     assert made('<a href="gone.html">a</a>')[0] == ["index.ipynb: broken link gone.html", "more/01_page.ipynb: broken link gone.html"]
     assert any("external asset" in p for p in made('<img src="https://example.org/a.png">')[0])
     assert any("duplicate id y" in p for p in made('<i id="y"></i><i id="y"></i>')[0])
     assert any("markup left over" in p for p in made("::: {#thm-a}")[0])
     (tmp_path / "quarto" / "index.html").unlink()
     assert "index.ipynb: no page index.html" in quarto.check_output(site)
-    told = "[ 1/9] a.ipynb\n\x1b[33mWARNING: x\x1b[39m\n[WARNING] Citeproc: y\nOutput created"
-    assert quarto.warnings(told) == ["Quarto: WARNING: x", "Quarto: [WARNING] Citeproc: y"]
+
+
+def test_warnings_of_quarto_name_their_page():
+    from website.quarto import warnings
+
+    told = ["\x1b[1m\x1b[34m", "[ 1/19] a.ipynb\x1b[39m", "\x1b[33mWARNING: x", "\x1b[39m[WARNING] Citeproc: y", "[ 2/19] b/c.ipynb",
+            "WARN: z", "Output created"]
+    assert warnings(told) == ["a.ipynb: Quarto: WARNING: x", "a.ipynb: Quarto: [WARNING] Citeproc: y", "b/c.ipynb: Quarto: WARN: z"]
+    assert warnings(["ERROR: w"]) == ["_quarto.yml: Quarto: ERROR: w"]
+
+
+def test_lines_of_quarto_are_passed_on_as_they_come(tmp_path, monkeypatch):
+    "The second line comes only when the first has been heard."
+    from website.quarto import render
+
+    class Listener:
+        heard = ""
+
+        def write(self, line):
+            self.heard += line
+            (tmp_path / "heard").touch()
+
+    wait = "for i in 1 2 3 4 5 6 7 8 9; do [ -e heard ] && echo two >&2 && exit $CODE; sleep 0.2; done"
+    (tmp_path / "quarto").write_text(f"#!/bin/sh\necho one >&2\n{wait}\n")
+    (tmp_path / "quarto").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("CODE", "0")
+    monkeypatch.setattr(sys, "stderr", listener := Listener())
+    assert render(tmp_path) == ["one\n", "two\n"] and listener.heard == "one\ntwo\n"
+    monkeypatch.setenv("CODE", "3")
+    with pytest.raises(SystemExit, match="3"): render(tmp_path)
 
 
 def test_quarto_settings(top):
@@ -233,7 +294,10 @@ def test_quarto_settings(top):
     assert html["quarto-required"] == ">=1.8.1" and html["respect-user-color-scheme"] is True
     assert html["html-math-method"]["url"].startswith("/mathjax/")
     make, workflow = (top / "Makefile").read_text(), (top / ".github" / "workflows" / "docs.yml").read_text()
-    assert "website --quarto" in make and "nbdev_docs" not in make and "make docs" in workflow
+    assert "website --quarto" in make and "nbdev_docs" not in make
+    [steps] = [job["steps"] for job in yaml.safe_load(workflow)["jobs"].values()]
+    [quarto] = [step for step in steps if step.get("uses", "").startswith("quarto-dev/quarto-actions/setup")]
+    assert re.fullmatch(r"\d+\.\d+\.\d+", quarto["with"]["version"]) and "make docs" in [step.get("run") for step in steps]
 
 
 def contrast(a: str, b: str) -> float:
@@ -247,8 +311,32 @@ def contrast(a: str, b: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
+def colours(top, name: str) -> dict[str, str]: return dict(re.findall(r"\$([\w-]+): (#\w{6});", (top / "nbs" / name).read_text()))
+
+
+def over(ground: str, ink: tuple, share: float) -> str:
+    "A translucent colour on a ground."
+    below = [int(ground[i:i + 2], 16) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(share * a + (1 - share) * b):02x}" for a, b in zip(ink, below, strict=True))
+
+
+@pytest.mark.parametrize(("name", "page"), [("light.scss", "#ffffff"), ("dark.scss", "#17191d")])
+def test_links_are_legible_on_every_ground(top, name, page):
+    "The page, printed outputs, code, statement boxes, and the list of references, which Quarto makes paler; the same colour as in ours."
+    scss, css = colours(top, name), (top / "nbs" / "styles.css").read_text()
+    boxes = re.findall(r"background: rgba\((\d+), (\d+), (\d+), ([\d.]+)\)", css)
+    grounds = [page, "#f8f9fa" if name == "light.scss" else page, scss["code-block-bg"]]
+    grounds += [over(page, tuple(map(int, box[:3])), float(box[3])) for box in boxes]
+    link = scss["link-color"]
+    pale = over(page, [int(link[i:i + 2], 16) for i in (1, 3, 5)], 0.9)
+    assert len(boxes) == 5 and min(contrast(link, ground) for ground in grounds) >= 4.5 and contrast(pale, page) >= 4.5
+    own = dict(re.findall(r"--(\w+): light-dark\((.*?)\);", (top / "website" / "site.css").read_text()))
+    assert link == own["link"].split(", ")[name == "dark.scss"]
+
+
 def test_dark_theme_and_figures_are_legible(top):
-    scss = dict(re.findall(r"\$([\w-]+): (#\w{6});", (top / "nbs" / "dark.scss").read_text()))
+    scss = colours(top, "dark.scss")
+    assert "pre-color" in scss  # bootstrap's is black on every ground
     grounds = {scss.pop(name) for name in list(scss) if name.endswith("-bg")}
     inks = {value for name, value in scss.items() if "border" not in name}
     assert min(contrast(ink, ground) for ink in inks for ground in grounds) > 6

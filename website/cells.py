@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,6 +33,7 @@ def read(page: Page, proc: Path) -> list[str]:
     """Fill in a page from its notebook under `proc`; returns the problems."""
     path, problems, texts, meta = Path(page.source), [], [], {}
     for i, cell in enumerate(json.loads((proc / path).read_text(encoding="utf-8"))["cells"]):
+        if not isinstance(cell["source"], list): problems.append(f"cell {i}: its source is one text, whose lines Quarto runs together")
         source = "".join(cell["source"])
         if cell["cell_type"] == "raw":
             meta |= yaml.safe_load(re.sub(r"\A---\s*\n|\n---\s*\Z", "", source))
@@ -54,6 +56,10 @@ def code_cell(source: str, outputs: list[Cell], name: str, images: dict[str, byt
     lines = [line[2:].removeprefix(" ") for line in head.splitlines()]
     options = yaml.safe_load("\n".join(line for line in lines if not re.fullmatch(r"[\w-]+", line))) or {}
     if unknown := set(options) - OPTIONS: raise ValueError(f"unknown cell option {', '.join(sorted(unknown))}")
+    names = re.findall(r"^([\w-]+):", "\n".join(lines), re.M)
+    if twice := [name for name, n in Counter(names).items() if n > 1]: raise ValueError(f"cell option {', '.join(twice)} given twice")
+    if not re.fullmatch("((fig|tbl)-[^A-Z]+)?", str(options.get("label", ""))):
+        raise ValueError(f"label {options['label']}: only figures and tables have labels, in lower case, as Quarto writes them")
     if options.get("include") is False: return ""
     if options.get("output") is False: outputs = []
     shown = [show(output, f"{name}-{j}", images, options) for j, output in enumerate(outputs, 1)]
@@ -68,9 +74,7 @@ def code_cell(source: str, outputs: list[Cell], name: str, images: dict[str, byt
         fold = {"show": "show", True: "hide", "true": "hide"}.get(options.get("code-fold"))
         summary = quoted(options.get("code-summary", "Code"))
         parts.insert(0, div(f".cell-code fold={fold} summary={summary}" if fold else ".cell-code", fenced(code, ".python")))
-    label = str(options.get("label", ""))
-    anchor = f"#{label} " if label and not label.startswith(("fig-", "tbl-")) else ""
-    return div(f"{anchor}.cell", *parts) if parts else ""
+    return div(".cell", *parts) if parts else ""
 
 
 def show(output: Cell, name: str, images: dict[str, bytes], options: dict) -> tuple[str, str]:

@@ -6,6 +6,7 @@ local theorems = {thm = 'Theorem', lem = 'Lemma', prp = 'Proposition', cor = 'Co
 local names = setmetatable({eq = 'Equation', fig = 'Figure', tbl = 'Table', sec = 'Section'}, {__index = theorems})
 local labels, counts, tabsets, cited, refs_placed = {}, {}, 0, false, false
 local letters, level = '', 1   -- of the page's own statement numbers; of the last heading
+local formulas = pandoc.Inlines {}
 local warn, raw, Str = pandoc.log.warn, function(text) return pandoc.RawBlock('html', text) end, pandoc.Str
 
 local function kind_of(id)
@@ -113,9 +114,7 @@ local check = {
   Meta = function(meta)
     if meta.statements then letters = pandoc.utils.stringify(meta.statements) .. '\u{a0}' end
   end,
-  Math = function(m)   -- pandoc warns about TeX it cannot read, which MathJax would show in red
-    pandoc.write(pandoc.Pandoc {pandoc.Para {m}}, 'html', {html_math_method = 'mathml'})
-  end,
+  Math = function(m) formulas:insert(m) end,
   Str = function(str)   -- the id of a claim, such as E-D5, stays on one line
     if str.text:match '^%(?%u%-%u+%d+%w?[%p]*$' then return pandoc.Span({str}, {class = 'id'}) end
   end,
@@ -179,9 +178,11 @@ local resolve = {
     return out
   end,
   Table = function(tbl) return pandoc.Div({tbl}, {class = 'table-scroll'}) end,
-  Pandoc = function(doc)
-    if cited and not refs_placed then doc.blocks:extend {pandoc.Header(2, 'References', {id = 'references'}), pandoc.Div({}, {id = 'refs'})} end
-    return doc
+  Pandoc = function(doc)   -- pandoc warns about TeX it cannot read, which MathJax would show in red
+    pandoc.write(pandoc.Pandoc {pandoc.Plain(formulas)}, 'html', {html_math_method = 'mathml'})
+    if not cited then return end
+    if not refs_placed then doc.blocks:extend {pandoc.Header(2, 'References', {id = 'references'}), pandoc.Div({}, {id = 'refs'})} end
+    return pandoc.utils.citeproc(doc)
   end,
 }
 local readme = {   -- the front page as README.md: links as seen from the top of the repository, no figures

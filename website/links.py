@@ -1,45 +1,40 @@
 """Checks on the finished pages: ids, links, anchors, assets, and markup that was not understood."""
 
+import html
 import os
 import re
 import shutil
 from collections import Counter
-from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from website.cells import Page
 
 LEFT_OVER = r":::+.*|\{[#.][\w-]+.*|\$\$.*|\\\(.*"
+DEAD = re.compile(r"<!--.*?-->|(<(script|style)\b[^>]*>).*?</\2>", re.S | re.I)  # what is no text and holds no tag
+TAG = re.compile(r"""<[/!]?(\w[\w-]*)([^"'>]*(?:(?:"[^"]*"|'[^']*')[^"'>]*)*)>""")
+ATTRIBUTE = re.compile(r"""\s(id|src|href|data|poster)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.I)
+UNREAD = re.compile(r"""<(pre|code)\b.*?</\1>|<(\w+)\s+class="(?:[^"]*\s)?math[\s"].*?</\2>""", re.S)
 
 
-class Reader(HTMLParser):
-    """Collects the ids, links, assets and the text outside code and math of a page; `main`: ids and text of the main column."""
+class Reader:
+    """The ids, links and assets of a page; `own` ids and `text`, outside code and formulas, of its main column unless `whole`."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.ids, self.links, self.assets, self.text, self.inside, self.main = [], [], [], [], [], ([], [])
-        self.in_main = False
-        self.feed(text)
+    def __init__(self, text: str, whole: bool = True) -> None:
+        text = DEAD.sub(r"\1", text)
+        main = text if whole else text[text.find("<main"):text.find("</main>")]
+        found = attributes(text)
+        self.ids = {value for _, name, value in found if name == "id"}
+        self.links = [value for tag, name, value in found if name != "id" and tag == "a"]
+        self.assets = [value for tag, name, value in found if name != "id" and tag != "a"]
+        self.own = [value for _, name, value in (found if whole else attributes(main)) if name == "id"]
+        self.text = html.unescape(TAG.sub("", UNREAD.sub("", main)))
 
-    def handle_starttag(self, tag: str, attrs: list) -> None:
-        given = {k: v or "" for k, v in attrs}
-        if tag == "main": self.in_main = True
-        if "id" in given:
-            self.ids.append(given["id"])
-            if self.in_main: self.main[0].append(given["id"])
-        for key in {"src", "href", "data", "poster"} & given.keys():
-            (self.links if tag == "a" else self.assets).append(given[key])
-        if tag in ("pre", "code", "script", "style") or "math" in given.get("class", "").split(): self.inside.append(tag)
 
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "main": self.in_main = False
-        if self.inside and self.inside[-1] == tag: self.inside.pop()
-
-    def handle_data(self, data: str) -> None:
-        if self.inside: return
-        self.text.append(data)
-        if self.in_main: self.main[1].append(data)
+def attributes(text: str) -> list[tuple[str, str, str]]:
+    """Tag, name and value of every attribute that gives a place or leads to one."""
+    return [(tag.lower(), name.lower(), html.unescape("".join(values)))
+            for tag, inner in TAG.findall(text) if "=" in inner for name, *values in ATTRIBUTE.findall(inner)]
 
 
 def check(pages: list[Page], proc: Path, out: Path, whole: bool = True) -> list[str]:
@@ -47,17 +42,18 @@ def check(pages: list[Page], proc: Path, out: Path, whole: bool = True) -> list[
 
     `whole=False`: what surrounds the main column is another renderer's, with its own ids, text and empty links.
     """
-    found = {page.url: Reader((out / page.url).read_text(encoding="utf-8")) for page in pages}
-    problems = []
+    found = {page.url: Reader((out / page.url).read_text(encoding="utf-8"), whole) for page in pages}
+    problems, targets = [], {}
     for page in pages:
         here = found[page.url]
-        ids, words = (here.ids, here.text) if whole else here.main
-        texts = [f"duplicate id {name}" for name, n in Counter(ids).items() if n > 1]
-        texts += [f"markup left over: {text[:60]}" for text in re.findall(LEFT_OVER, "".join(words))]
+        texts = [f"duplicate id {name}" for name, n in Counter(here.own).items() if n > 1]
+        texts += [f"markup left over: {text[:60]}" for text in re.findall(LEFT_OVER, here.text)]
         texts += [f"external asset {url}" for url in here.assets if re.match(r"\w+:|//", url) and not url.startswith("data:")]
         for url in here.links + here.assets:
             if re.match(r"(https?|mailto|data):|//", url) or (not whole and re.match(r"$|#$|javascript:", url)): continue
-            texts += target(url, page, found, proc, out)
+            place = page.url if url.startswith("#") else os.path.dirname(page.url), url
+            if place not in targets: targets[place] = target(url, page, found, proc, out)
+            texts += targets[place]
         problems += [f"{page.source}: {text}" for text in texts]
     for css in out.glob("*.css"):
         text = re.sub(r"/\*.*?\*/", "", css.read_text(encoding="utf-8"), flags=re.S)

@@ -21,7 +21,7 @@ LONG = 40  # lines; a longer exported cell is folded
 @cache
 def ledger() -> tuple[dict, ...]:
     """The stored records of all claims."""
-    path = Path(get_config().config_path) / "nbs" / "results" / "claims.json"
+    path = Path(get_config().lib_path) / "claims.json"
     return tuple(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else ()
 
 
@@ -53,12 +53,12 @@ class Page(Processor):
         self.nb.cells = cells
 
     def line(self, record: dict) -> str:
-        """What a check is about and how it ended, with links to its statement and to the ledger."""
+        """What a check is about and how it ended, with links to its statement and to the ledger; the place that links to a check mean."""
         anchor = record["proof"]
         statement = f"@{anchor}" if anchor.split("-")[0] in {*BOXES, "eq"} else f"[{record['item']}](#{anchor})"
         root = "../" * self.place.count("/")
         text = f"**{record['id']}** checks {statement}: {outcome(record)} · [ledger]({root}results/claims.ipynb#row-{record['id']})"
-        return f"::: {{.check-line}}\n\n{text}\n\n:::"
+        return f"::: {{#claim-{record['id']} .check-line}}\n\n{text}\n\n:::"  # not the cell's label: Quarto writes that in lower case
 
     def cell(self, cell) -> None:
         if cell.cell_type == "markdown": cell["source"] = link_names(marked(cell.source, list(self.mine.values())), self.place)
@@ -70,7 +70,8 @@ def own_numbers(front: str) -> str:
     meta = yaml.safe_load(re.sub(r"\A---\s*\n|\n---\s*\Z", "", front)) or {}
     if "statements" not in meta: return front
     names = {f"{kind}-{part}": f"{name} {meta['statements']}" for kind, name in BOXES.items() for part in ("title", "prefix")}
-    return "---\n" + yaml.safe_dump(meta | {"crossref": names}, sort_keys=False, allow_unicode=True) + "---"
+    meta |= {"crossref": names, "language": {"environment-remark-title": names["rem-title"]}}
+    return "---\n" + yaml.safe_dump(meta, sort_keys=False, allow_unicode=True) + "---"
 
 
 def claim_of(cell) -> str | None:
@@ -94,26 +95,24 @@ def marked(text: str, records: list[dict]) -> str:
 
 
 def fold(cell) -> None:
-    """Leave out exported plumbing and hidden cells; fold checks, figures and long source; a claim's cell becomes `#claim-<id>`."""
+    """Leave out exported plumbing and hidden cells; fold checks, figures and long source, unless the notebook says how it is to be."""
     kinds = set(cell.directives_ or ())
     if kinds & HIDDEN:
         del cell["source"]
         return
     head = re.match(r"(?:#\|.*\n?)*", cell.source)[0]
-    body, label = cell.source[len(head):], ""
+    body, how = cell.source[len(head):], "true"
+    if re.search("echo: false|include: false" + ("" if "exports" in kinds else "|code-fold"), head): return
     if "exporti" in kinds:
         found = claim_of(cell)
-        if not found and "code-fold" in head: return
-        summary, label = (f"Check of {found}", f"#| label: claim-{found}\n") if found else ("Code behind the checks", "")
+        summary = f"Check of {found}" if found else "Code behind the checks"
     elif "exports" in kinds:
-        if body.count("\n") < LONG or "code-fold: true" in head: return
         names = re.findall(r"^(?:def|class) (\w+)|^(\w+)(?:: [^=\n]+)? = ", body, re.M)
-        head = re.sub(r"#\|\s*code-(fold|summary).*\n", "", head)
-        summary = "Exported source: " + ", ".join(a or b for a, b in names)
-    elif re.search("code-fold|echo: false|include: false", head): return
-    elif summary := kind_of(head, body): pass
-    else: return
-    cell["source"] = f'{label}#| code-fold: true\n#| code-summary: {json.dumps(summary, ensure_ascii=False)}\n{head}{body}'
+        how, summary = "show", "Exported source"
+        if body.count("\n") >= LONG: how, summary = "true", "Exported source: " + ", ".join(a or b for a, b in names)
+    else: summary = kind_of(head, body)
+    options = {"code-fold": how, "code-summary": json.dumps(summary, ensure_ascii=False)} if summary else {}
+    cell["source"] = "".join(f"#| {name}: {value}\n" for name, value in options.items() if f"{name}:" not in head) + cell.source
 
 
 def kind_of(head: str, body: str) -> str:

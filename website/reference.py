@@ -433,7 +433,7 @@ def folded(text: str, label: str) -> dict[str, Any]:
 def notebook(title: str, description: str, cells: list[dict[str, Any]]) -> str:
     head = yaml.safe_dump({"title": title, "description": description}, allow_unicode=True)
     cells = [{"cell_type": "raw", "metadata": {}, "source": f"---\n{head}---"}, *cells]
-    for i, cell in enumerate(cells): cell["id"] = f"cell-{i}"
+    for i, cell in enumerate(cells): cell |= {"id": f"cell-{i}", "source": cell["source"].splitlines(keepends=True)}
     kernel = {"kernelspec": {"display_name": "python3", "language": "python", "name": "python3"}}
     return json.dumps({"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}, indent=1)
 
@@ -449,8 +449,9 @@ def headings(path: Path) -> tuple[str, dict[str, tuple[str, str]]]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "raw": meta |= yaml.safe_load(re.sub(r"\A---\s*\n|\n---\s*\Z", "", source))
         texts.append(source if cell["cell_type"] == "markdown" else f"<!--cell {cell.get('id', '')}-->")
-    command = [pandoc_path(), "--from=markdown", "--to=json"]
-    done = subprocess.run(command, input="\n\n".join(texts[1:]).encode(), capture_output=True, timeout=60, check=True)
+    text = re.sub(r"^[ \t]*(```+|~~~+).*?^[ \t]*\1[`~]*[ \t]*$", "", "\n\n".join(texts[1:]), flags=re.S | re.M)
+    text = "\n\n".join(re.findall(r"^(?:#{1,6} |:::|<!--cell).*", text, re.M))  # all that it takes, and pandoc is quick
+    done = subprocess.run([pandoc_path(), "--from=markdown", "--to=json"], input=text.encode(), capture_output=True, timeout=60, check=True)
     found, now = {}, ("", "")
 
     def walk(blocks: list) -> None:

@@ -82,16 +82,15 @@ class Site:
         args += [f"--variable={k}={v}" for k, v in variables.items() if v]
         args += [f"--variable=style={name}" for name in [*as_list(self.html.get("css")), "site.css"]]
         text, problems = self.pandoc(page.markdown, args)
-        text = re.sub(r"<th([^>]*)>\s*</th>", r"<td\1></td>", text)  # an empty cell is no heading
-        target = self.out / page.url
-        for path, data in {target: self.link_pages(text, page).encode(), **{target.parent / k: v for k, v in page.images.items()}}.items():
+        text, target = without_empty_headers(self.link_pages(text, page)), self.out / page.url
+        for path, data in {target: text.encode(), **{target.parent / k: v for k, v in page.images.items()}}.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
         return [f"{page.source}: {problem}" for problem in problems]
 
     def pandoc(self, text: str, args: list[str]) -> tuple[str, list[str]]:
         """Run pandoc with the filter; returns the result and its warnings and errors."""
-        command = [self.binary, "--from=markdown", f"--lua-filter={HERE / 'filter.lua'}", "--citeproc", "--wrap=preserve"]
+        command = [self.binary, "--from=markdown", f"--lua-filter={HERE / 'filter.lua'}", "--wrap=preserve"]
         command += [f"--bibliography={self.proc / name}" for name in as_list(self.config.get("bibliography"))]
         done = subprocess.run(command + args, input=text.encode(), capture_output=True, timeout=120, check=False)
         messages = re.sub(r"Scripting warning at .*?: ", "", done.stderr.decode()).split("[WARNING] ")
@@ -196,6 +195,9 @@ def as_list(value: str | list | None) -> list: return [value] if isinstance(valu
 def plain(text: str) -> str: return re.sub(r"[$*`\\{}]", "", text)
 
 
+def without_empty_headers(text: str) -> str: return re.sub(r"<th\b([^>]*)>\s*</th>", r"<td\1></td>", text)
+
+
 def relative(url: str, page: Page) -> str: return os.path.relpath(url, os.path.dirname(page.url) or ".")
 
 
@@ -215,6 +217,6 @@ def processed() -> Path:
     """The folder with the notebooks as nbdev prepares them for a site, and the pages of the reference."""
     from nbdev.serve import proc_nbs
 
-    proc = Path(proc_nbs(force=True))
+    proc = Path(proc_nbs(force=True, n_workers=0))  # here: a worker would read the package once more
     reference.write(proc)
     return proc

@@ -66,10 +66,6 @@ $("code").onclick = () => {
   folds.forEach((fold, i) => { fold.open = state === "all" || (state === "" && given[i]); });
   $("code").textContent = STATES[state][1];
 };
-// A link into a folded cell opens it.
-function unfold() { const at = $(decodeURIComponent(location.hash.slice(1))), fold = at?.querySelector(":scope > .cell-code > details") ?? at?.closest("details"); if (fold) fold.open = true; }
-addEventListener("hashchange", unfold);
-unfold();
 
 // Previews: what a citation or a reference leads to, while the pointer or the focus is on it.
 const SHOWN = ".theorem, figure, .equation, .csl-entry, [role=doc-endnotes] li, section.footnotes li", popup = document.createElement("div"), others = {};

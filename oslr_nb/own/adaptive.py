@@ -451,10 +451,10 @@ def bound_adaptive_noise(
 
 # %% ../../nbs/own/01_adaptive.ipynb #4f046769
 @claim("own", "Algorithm 1 with the adaptive step, small noise", id="X8", tier="statistical", level=1e-3, proof="thm-noise",
-       cases=["no noise", "noise", "correlated, no noise"],
+       cases=["correlated, no noise", "no noise", "noise"],
        tex=r"\mathbb E R_T(w^*)\le\tfrac{\nu\kappa^2}2\bigl(\gamma R^2+\sqrt{\gamma^2R^4+16B^2R^2\sigma^2T/p}\bigr)")
 def small_noise_theorem(case: Case, step: Any = "adaptive", kind: str = "two", noisy: bool = True, share: float = 1.0) -> Evidence:
-    "Upper limit of the mean regret of 20 runs and the bound, T = 2^14 (a control: the least of 3 runs; 2^17 rounds without an ingredient)."
+    "Upper limit of the mean regret of 20 runs and the bound, T = 2^14 (a control: the mean of 3 runs; without an ingredient 60 of 2^17)."
     correlated, noise = case.value.startswith("correlated"), 0.3 if case.value == "noise" else 0.0
     table = correlated_unit_table(4, 0.6, 0.95, 0.0) if correlated else orthogonal_table(50)
     d, top, R = (4, 1, 1.0) if correlated else (50, 48, 10.0 if step == "adaptive" and not noise else 1.0)
@@ -463,9 +463,9 @@ def small_noise_theorem(case: Case, step: Any = "adaptive", kind: str = "two", n
     else: make = lambda i: adaptive_rival(kind, d, top, R, i)
     usual = step == "adaptive" and kind == "two"
     T = 2**14 if kind == "two" else 2**17
-    regrets = adaptive_regrets(table, make, T, 20 if usual else 3, case.rng)[:, 0]
+    regrets = adaptive_regrets(table, make, T, 20 if usual else 3 if kind == "two" else 60, case.rng)[:, 0]
     bound = bound_adaptive_noise(1, d, top + 2, top, T, noise if noisy else 0.0, *table.singular_values, radius=R)
-    return Evidence(mean_limit(regrets, 1e-3) if usual else regrets.min(), "<=", share * bound)
+    return Evidence(mean_limit(regrets, 1e-3) if usual else regrets.mean(), "<=", share * bound)
 
 
 @small_noise_theorem.control("the schedule of the sharpened theorem, declared in advance")
@@ -694,7 +694,7 @@ def explorer_mean(case: Case, share: float = 1.0, frozen: bool = False, radius: 
     d, budget, R, s = case.value
     table, found = orthogonal_table(d), []
     if radius or frozen: R, s = radius or R, 2000
-    for i in range(300 if s < 100 else 40):
+    for i in range(2000 if s < 100 else 40):
         lr = RDA2(d, budget, step="adaptive", radius=R, seed=i)
         w = explorer_path(lr, table, np.array([1, s] if s > 1 else [1]), case.rng)[0 if frozen else -1] - table.w
         found.append((w @ table.V @ w, R * math.sqrt(lr.num[EXPLORER_SQUARES]) / s))

@@ -574,15 +574,15 @@ def hostile_run(kind: str, adaptive: bool, turn: bool, T: int = 4000) -> tuple[f
 
 @claim("own", "Fixed weights on every sequence", id="Y14", tier="certificate", proof="prp-bets", cases=["steady", "growing", "turning"],
        tex=r"\sum_t(\hat y_t-y'_t)^2\le\sum_t(q_t-y'_t)^2+\sum_iB_i(u_i)+2Y^2\ln N")
-def regret_against_an_adversary(case: Case, adaptive: bool = True, turn: bool = False, free: bool = False) -> Evidence:
-    "Loss of the learner's own run against an adversary, and the bound; case: sizes that stay, that grow, signs and means that change."
-    mine, theirs, price = hostile_run(case.value, True, turn)
-    if not adaptive: mine, theirs, _ = hostile_run(case.value, False, turn)
+def regret_against_an_adversary(case: Case, adaptive: bool = True, turn: bool = False, free: bool = False, T: int = 4000) -> Evidence:
+    "Loss of the learner's own run of T rounds against an adversary, and the bound; case: sizes that stay, that grow, signs that change."
+    mine, theirs, price = hostile_run(case.value, True, turn, T)
+    if not adaptive: mine, theirs, _ = hostile_run(case.value, False, turn, T)
     return Evidence(mine, "<=", theirs + (0.0 if free else price), tol=1e-9)
 
 
 @regret_against_an_adversary.control("the expert that bets is left out")
-def _(case: Case) -> Evidence: return regret_against_an_adversary.check(case, adaptive=False)
+def _(case: Case) -> Evidence: return regret_against_an_adversary.check(case, adaptive=False, T=16_000)
 
 
 @regret_against_an_adversary.control("weights that change their signs half-way")

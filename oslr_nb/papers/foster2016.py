@@ -1155,7 +1155,7 @@ def pairs_drawn(d: int, budget: int, k: int, seed: int) -> tuple[np.ndarray, np.
     return counts, D
 
 
-@claim("foster2016", "Algorithm 1, line 5, as compiled", id="F11", tier="statistical", level=1e-3, proof="alg-fkk",
+@claim("foster2016", "Algorithm 1, line 5, as compiled", id="F11", tier="statistical", level=1e-7, proof="alg-fkk",
        cases=[(4, 4, 2), (5, 4, 1), (20, 4, 2)],
        tex=r"\mathbb P[A_t=A,R_t=R]=D_t(A)\big/\binom d{k'-k}")
 def law_of_subsets(case: Case, law: Callable[[int, int, int, np.ndarray], np.ndarray] = law_of_pairs) -> Evidence:
@@ -1166,7 +1166,7 @@ def law_of_subsets(case: Case, law: Callable[[int, int, int, np.ndarray], np.nda
     if counts.size > 1000: counts, chance = counts.sum(axis=1), chance.sum(axis=1)
     expected = counts.sum() * chance
     if ((expected > 0) & (expected < 5)).any(): return Evidence(1, "<=", 2)  # too rare to compare: not this case
-    return law_of_draws(counts.ravel(), chance.ravel(), 1e-3)
+    return law_of_draws(counts.ravel(), chance.ravel(), 1e-7)
 
 
 @law_of_subsets.control("R outside of A")
@@ -1284,10 +1284,10 @@ def _(case: Case) -> Evidence: return retuned.check(case, step=1e-9, hedge_step=
 @claim("foster2016", "Theorem 1, rate in T", id="F9", tier="rate", level=1e-3, proof="thm-one",
        cases=[(s, 4, 3, 1) for s in STREAMS], tex=r"\mathbb E R_T=O(\sqrt T)")
 def square_root_rate(case: Case, **multipliers: float) -> Evidence:
-    "Upper end of the log-log slope of the mean regret of 5 runs between T = 2^14 and 2^17, a learner for each T (a control: T / 4)."
+    "Upper end of the log-log slope of the mean regret of 10 runs between T = 2^14 and 2^17, a learner for each T (a control: T / 4)."
     T = 2 ** np.arange(14, 18) // (4 if multipliers else 1)
-    regrets = [final_regrets(*case.value, int(t), 5, case.rng, **multipliers) for t in T]
-    return Evidence(slope_interval(T, np.array(regrets).T, 1e-3, case.rng)[1], "<=", 0.53)
+    regrets = [final_regrets(*case.value, int(t), 10, case.rng, **multipliers) for t in T]
+    return Evidence(slope_interval(T, np.array(regrets).T, 1e-3, case.rng)[1], "<=", 0.56)
 
 
 @square_root_rate.control("Hedge does not learn: its rate is 10^-9 times the theorem's")

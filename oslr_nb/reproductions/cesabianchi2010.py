@@ -849,26 +849,28 @@ def reversal(curves: list[dict[str, Any]], ours: str, other: str) -> list[tuple[
     return [(m, float(x), float(z), int(n)) for m, x, z, n in means]
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #e8d3a22f
-COMPARED = ("Ridge", "Lasso", "AER", "Baseline, literal", "Baseline, clipped, l2")
+COMPARED = {"Ridge": 5, "Lasso": 5, "AER": 7, "Baseline, literal": 6, "Baseline, clipped, l2": 7}  # the candidates chosen most often
 
 
 @cache
 def few() -> dict[str, np.ndarray]:
-    "Squared test errors of the methods COMPARED on digits, one value for every third pair; also of full information from 4 images."
-    problems = [problem("digits", pair, 0) for pair in PAIRS[::3]]
-    chosen = [choose(p, DRAWS, COMPARED) for p in problems]
-    found = [final_errors(p, DRAWS, best) for p, best in zip(problems, chosen, strict=True)]
-    scant = [final_errors(p, 4, {m: best[m] for m in COMPARED[:2]}) for p, best in zip(problems, chosen, strict=True)]
-    errors = {m: np.array([by[m][0] for by in found]) for m in COMPARED}
-    return errors | {f"{m}, 4 images": np.array([by[m][0] for by in scant]) for m in COMPARED[:2]}
+    "Squared test errors of the methods COMPARED on digits, (pairs, four splits; full information: one split), also from 4 images."
+    full = {m: COMPARED[m] for m in ("Ridge", "Lasso")}
+    errors = {name: np.full((len(PAIRS), 4), np.nan) for name in (*COMPARED, "Ridge, 4 images", "Lasso, 4 images")}
+    for (i, pair), split in itertools.product(enumerate(PAIRS), range(4)):
+        p = problem("digits", pair, split)
+        scant = final_errors(p, 4, full) if split == 0 else {}  # far from the others: one split is enough
+        found = final_errors(p, DRAWS, {m: c for m, c in COMPARED.items() if split == 0 or m not in full})
+        for name, (error, _) in (found | {f"{m}, 4 images": e for m, e in scant.items()}).items(): errors[name][i, split] = error
+    return errors
 
 
 def ratio_limit(a: str, b: str, level: float = 0.01) -> float:
-    "Upper confidence limit of the geometric mean over pairs of the error of a over that of b."
-    return math.exp(mean_limit(np.log(few()[a] / few()[b]), level))
+    "Upper confidence limit of the geometric mean over pairs and splits of the error of a over that of b."
+    return math.exp(mean_limit(np.nanmean(np.log(few()[a] / few()[b]), axis=1), level))
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #3120db72
-@claim("cesabianchi2010", "section 4, order of the methods: 8x8 digits, drawn with replacement, 15 pairs", id="D15", tier="statistical",
+@claim("cesabianchi2010", "section 4, order of the methods: 8x8 digits, drawn with replacement", id="D15", tier="statistical",
        level=0.01, cases=[("Ridge", "AER"), ("Lasso", "AER"), ("AER", "Baseline, literal")], proof="sec-claimed",
        tex=r"\exp\mathbb E\ln\frac{\mathrm{err}(a)}{\mathrm{err}(b)}<1\text{ for (ridge, AER), (Lasso, AER), (AER, literal Baseline)}")
 def order_of_the_table(case: Case, baseline: str = "Baseline, literal", images: str = "") -> Evidence:
@@ -885,7 +887,7 @@ def _(case: Case) -> Evidence: return order_of_the_table.check(case, baseline="B
 def _(case: Case) -> Evidence: return order_of_the_table.check(case, images=", 4 images")
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #8ccbcf97
-@claim("cesabianchi2010", "section 4, the order reversed (ours): 8x8 digits, drawn with replacement, 15 pairs", id="D15s",
+@claim("cesabianchi2010", "section 4, the order reversed (ours): 8x8 digits, drawn with replacement", id="D15s",
        tier="statistical", level=0.01, cases=1, proof="sec-claimed",
        tex=r"\exp\mathbb E\ln\frac{\mathrm{err}(\text{Baseline, clipped, }\ell_2)}{\mathrm{err}(\text{AER as printed})}<\tfrac23")
 def order_reversed(case: Case, baseline: str = "Baseline, clipped, l2", share: float = 2 / 3) -> Evidence:
@@ -897,8 +899,8 @@ def order_reversed(case: Case, baseline: str = "Baseline, clipped, l2", share: f
 def _(case: Case) -> Evidence: return order_reversed.check(case, baseline="Baseline, literal")
 
 
-@order_reversed.control("a half instead of two thirds")
-def _(case: Case) -> Evidence: return order_reversed.check(case, share=0.5)
+@order_reversed.control("two fifths instead of two thirds")
+def _(case: Case) -> Evidence: return order_reversed.check(case, share=0.4)
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #2dc19073
 SPLITS, CURVES = 3, 5  # of every pair, and of 3 against 5, on MNIST

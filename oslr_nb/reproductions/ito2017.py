@@ -354,8 +354,8 @@ def order(found: dict[str, dict[str, Any]]) -> dict[str, tuple[float, float]]:
 
 # %% ../../nbs/results/ito2017.ipynb #07dfc994
 @claim("ito2017", "Tables 2 and 3, order of the methods", id="A17", tier="statistical", level=1e-3, cases=["table 2", "table 3"],
-       proof="prp-order", tex=r"\mathbb P(\text{A1, A2, A3 below greedy, uniform, AELR; five instances})\ge0.65")
-def order_of_the_tables(case: Case, groups: int = 40, first: bool = False, **steps: float) -> Evidence:
+       proof="prp-order", tex=r"\mathbb P(\text{A1, A2, A3 below greedy, uniform, AELR; five instances})\ge0.5")
+def order_of_the_tables(case: Case, groups: int = 48, first: bool = False, **steps: float) -> Evidence:
     "Lower confidence limit of the share of groups of five instances in which the order holds; `first`: the support lies first."
     from scipy.stats import beta
 
@@ -368,7 +368,7 @@ def order_of_the_tables(case: Case, groups: int = 40, first: bool = False, **ste
             for j, m in enumerate(METHODS[:6]):
                 losses[j] += simulate(build(m, s, np.random.default_rng([group, j]), **steps), X, data.y).losses.sum()
         holds += losses[:3].max() < losses[3:].min()
-    return Evidence(beta.ppf(1e-3, holds, groups + 1 - holds) if holds else 0.0, ">=", 0.65)
+    return Evidence(beta.ppf(1e-3, holds, groups + 1 - holds) if holds else 0.0, ">=", 0.5)
 
 
 @order_of_the_tables.control("steps a hundred times smaller: nobody has learnt much")

@@ -699,19 +699,23 @@ def draw_counts(rounds: int, reserved: int, rng: np.random.Generator) -> tuple[d
 
 @claim("cesabianchi2010", "Algorithm 2, the compiled draws", id="D7l", tier="statistical", level=1e-6, cases=["learning", "calibration"],
        proof="prp-aer-compiled", tex=r"\mathbb P(C,i,j)=\binom d{k/2}^{-1}\frac{\lvert w_i\rvert\lvert w_j\rvert}{\Vert w\Vert_1^2}\ (k=4)")
-def draws_of_aer(case: Case, replace: bool = True) -> Evidence:
+def draws_of_aer(case: Case, replace: bool = True, weighted: bool = True) -> Evidence:
     "Pearson's statistic of 3000 rounds of learning, or 900 of calibration, against the exact chances; d = 5, k = 4."
-    p, learning = {0: 0.5, 2: 0.3, 3: 0.2}, case.value == "learning"
+    p, learning = {0: 0.5, 2: 0.3, 3: 0.2} if weighted else dict.fromkeys((0, 2, 3), 1 / 3), case.value == "learning"
     counts = draw_counts(3000 if learning else 60, 0 if learning else 900, case.rng)[not learning]
     sets = [frozenset((i, j)) for i in range(5) for j in range(i)] if learning else [None]
     pair = lambda i, j: p[i] * p[j] if replace else p[i] * p[j] / (1 - p[i]) * (i != j)
     cells = {((C, i, j) if learning else (i, j)): pair(i, j) / len(sets) for C in sets for i in p for j in p}
-    if set(counts) - set(cells): return Evidence(math.inf, "<=", 0.0)
-    return law_of_draws([counts.get(c, 0) for c in cells], list(cells.values()), 1e-6)
+    seen = [counts.pop(c, 0) for c in cells]
+    return law_of_draws([*seen, sum(counts.values())], [*cells.values(), 0.0], 1e-6)
 
 
 @draws_of_aer.control("weighted draws without replacement")
 def _(case: Case) -> Evidence: return draws_of_aer.check(case, replace=False)
+
+
+@draws_of_aer.control("uniform among the weights that are not 0")
+def _(case: Case) -> Evidence: return draws_of_aer.check(case, weighted=False)
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #b5567c14
 @claim("cesabianchi2010", "Algorithm 2, line for line", id="D8t", tier="certificate", proof="prp-aer-compiled",

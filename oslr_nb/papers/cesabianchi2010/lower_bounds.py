@@ -391,20 +391,31 @@ def sweeps(d: int, eps: float, runs: int, limit: float, step: float, last: float
     return np.array([sweep_run(words, int(rng.integers(d)), d, math.sqrt(eps), step, last, upper, most) for _ in range(runs)]), most
 
 
-@claim("cesabianchi2010", "Theorem 3", id="D11", tier="statistical", level=1e-4, proof="thm-lb-examples",
-       cases=[(3, 1, 30, 1 / 16), (3, 2, 16, 1 / 16), (4, 1, 20, 0.2), (4, 1, 20, 0.12), (512, 1, 1.68, 1 / 64)],
+def looks_enough(found: np.ndarray, level: float) -> float:
+    "Least number of looks after which the upper limit of the mean excess is below eps; found (runs, 2): looks, excess / eps at the end."
+    n, (looks, excess) = len(found), found[np.argsort(found[:, 0], kind="stable")].T.astype(float)
+    upper = lambda m: mean_limit(np.r_[excess[:m], np.full(n - m, 4.0)], level)  # the other runs are cut short: they answer 0
+    enough = next((m for m in range(n // 2, n + 1, 10) if upper(m) < 1), 0)
+    return float(looks[enough - 1]) if enough else 0.0  # never accurate: nothing is shown
+
+
+@claim("cesabianchi2010", "Theorem 3", id="D11", tier="statistical", level=1e-6, proof="thm-lb-examples",
+       cases=[(3, 1, 30, 1 / 16), (3, 2, 16, 1 / 16), (4, 1, 20, 0.2), (4, 1, 20, 0.12), (512, 1, 4.0, 1 / 64)],
        tex=r"\text{for every learner one of the laws needs }m\ge\tfrac d{k\kappa}\mathrm{kl}(\tfrac1d,\tfrac34)"
            r"\ (d\in\{3,4\}\text{: all learners};\ d=512\text{: the sweep})")
 def best_learner_needs(case: Case, factor: float = 1.0, goal: str = "weights") -> Evidence:
-    "First m at which the best learner's E||pi||^2 (or chance to name j) is above 3/4, or looks of the sweep; case (d, k, most, eps)."
+    """First m at which the best learner's E||pi||^2 (or chance to name j) is above 3/4; case (d, k, most, eps).
+
+    For d = 512 the least looks after which the upper limit of the mean excess of 8000 sweeps is below eps.
+    """
     d, k, rounds, eps = case.value
     bound = factor * bound_examples(d, k, eps)
     if d > 4:
-        found, most = sweeps(d, eps, 3000, rounds, 9.0, 1.5, case.rng)
-        return Evidence(most if mean_limit(found[:, 1].astype(float), 1e-4) < 1 else math.nan, ">=", bound)
+        found, _ = sweeps(d, eps, 8000, rounds, 9.0, 1.6, case.rng)
+        return Evidence(looks_enough(found, 1e-6), ">=", bound)
     levels = look_tree(d, k, rounds)
     need = (m for m in range(rounds + 1) if best_learner(levels, k * m, eps, goal) > 0.75)
-    return Evidence(next(need, math.nan), ">=", bound)
+    return Evidence(next(need, 0), ">=", bound)
 
 
 @best_learner_needs.control("the bound three tenths larger")
@@ -427,17 +438,17 @@ def best_stopping(levels: list, budget: int, eps: float, price: float) -> tuple[
     return float(value[0] + price * spent[0]), float(spent[0])
 
 
-@claim("cesabianchi2010", "Theorem 3, mean number of examples", id="D11t", tier="statistical", level=1e-4, proof="thm-lb-examples",
-       cases=[(3, 1, 26, 0.03, 0.15), (3, 2, 14, 0.06, 0.15), (4, 1, 22, 0.02, 0.15), (4, 1, 22, 0.02, 0.12), (1024, 1, 9.0, 1.45, 1 / 64)],
+@claim("cesabianchi2010", "Theorem 3, mean number of examples", id="D11t", tier="statistical", level=1e-6, proof="thm-lb-examples",
+       cases=[(3, 1, 26, 0.03, 0.15), (3, 2, 14, 0.06, 0.15), (4, 1, 22, 0.02, 0.15), (4, 1, 22, 0.02, 0.12), (1024, 1, 9.0, 1.6, 1 / 64)],
        tex=r"\mathbb E\tau\ge\tfrac d{k\kappa}\tfrac d{d-1}\int_{1/d}^s\mathrm{kl}(\tfrac1d,v)dv,"
            r"\ s=\mathbb E\Vert\pi\Vert^2\ (d\in\{3,4\}\text{: all learners};\ d=1024\text{: sweeps, }s=\tfrac34)")
 def mean_examples(case: Case, factor: float = 1.0) -> Evidence:
     "The best stopping learner for a price, or the sweep in rounds, against step 4 of the proof; case (d, k, cap, price, eps)."
     d, k, rounds, price, eps = case.value
     if d > 4:
-        found, _ = sweeps(d, eps, 1500, rounds, 0.1, price, case.rng)
+        found, _ = sweeps(d, eps, 3000, rounds, 0.3, price, case.rng)
         looks, excess = found.T.astype(float)
-        least = 2 * looks.mean() - mean_limit(looks, 1e-4) if excess.mean() < 1 else math.nan
+        least = 2 * looks.mean() - mean_limit(looks, 1e-6) if mean_limit(excess, 1e-6) < 1 else 0.0
         return Evidence(least, ">=", factor * bound_examples(d, k, eps, stopped=True))
     s, mean = best_stopping(look_tree(d, k, rounds), k, eps, price)
     if s <= 0.75: fail("s", s, "above 3/4, as accuracy asks")
@@ -470,9 +481,9 @@ def halving_success(d: int, eps: float, looks: float, runs: int, rng: np.random.
        tex=r"(d,\tfrac1\varepsilon)=(4,16),(64,16),(64,256),(512,64):\ \tfrac52\,d/\varepsilon"
            r"\text{ looks name }j\text{ with chance }>\sqrt{3/4}")
 def halving_suffices(case: Case, share: float = 1.0) -> Evidence:
-    "Upper limit for the chance that halving with 2.5 d / eps looks fails, 1500 runs; case (d, eps)."
+    "Upper limit for the chance that halving with 2.5 d / eps looks fails, 6000 runs; case (d, eps)."
     d, eps = case.value
-    failed = ~halving_success(d, eps, share * 2.5 * d / eps, 1500, case.rng)
+    failed = np.concatenate([~halving_success(d, eps, share * 2.5 * d / eps, 1500, case.rng) for _ in range(4)])
     return Evidence(mean_limit(failed.astype(float), 1e-6), "<=", 1 - math.sqrt(0.75))
 
 

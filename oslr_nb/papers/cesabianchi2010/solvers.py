@@ -1068,10 +1068,10 @@ def _(case: Case) -> Evidence: return clipped_minimum.check(case, shrink=0.9)
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #a2e42a71
 @claim("cesabianchi2010", "the clipped form, step 1 (ours)", id="D6c", tier="certificate", proof="thm-base-clipped",
-       cases=[(3, 2, 20), (4, 2, 60), (5, 4, 60), (4, 2, 8)],
+       cases=[(3, 2, 20), (4, 2, 60), (5, 4, 60), (4, 2, 8)] * 8,
        tex=r"\tilde L_S(\hat w_+)-\tilde L_S(u)\le u^\top Nu-\hat w_+^\top N\hat w_+")
 def clipped_form(case: Case, ridge: float = 1.0) -> Evidence:
-    "Both sides with B = 1 and u the minimiser of the indefinite form; case (d, k, m)."
+    "Both sides with B = 1 and u the minimiser of the indefinite form, up to the gap of the solver; case (d, k, m)."
     d, k, m = case.value
     X, y = finite_law(case.rng, d)
     A, v = averaged(X, y, k, m, case.rng)
@@ -1079,7 +1079,7 @@ def clipped_form(case: Case, ridge: float = 1.0) -> Evidence:
     N = (vectors * np.maximum(-values, 0)) @ vectors.T
     w, u = solve_baseline(A, v, 1.0), minimise_faces(A, v, 1.0)
     form = lambda z: z @ A @ z - v @ z
-    return Evidence(form(w) - form(u), "<=", ridge * (u @ N @ u - w @ N @ w), tol=1e-8)
+    return Evidence(form(w) - form(u), "<=", ridge * (u @ N @ u - w @ N @ w), tol=2e-6 * abs(form(w) + w @ N @ w))
 
 
 @clipped_form.control("two fifths of the ridge terms")

@@ -188,7 +188,16 @@ def least_loss(V: np.ndarray, b: np.ndarray, S: Any) -> float:
 
 
 def greedy_moments(kind: str, d: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    "Moments of correlated features of different sizes; or an estimate of them that is indefinite."
+    """Moments of correlated features of different sizes; or an estimate of them that is indefinite.
+
+    apart: the first feature is chosen; then matching pursuit takes the third, forward selection the second, nearly a copy of the first.
+    """
+    if kind == "apart":
+        size = np.exp(0.5 * rng.standard_normal(d))
+        X = np.eye(d)
+        X[:2, 1] = np.sqrt(1 - 0.3**2), 0.3
+        b = X.T @ np.r_[2.0, 0.3, 0.2, np.full(d - 3, 0.05)]
+        return (X.T @ X) * np.outer(size, size), b * size
     X = rng.standard_normal((2 * d, d)) @ (0.3 + 0.7 * np.eye(d)) * np.exp(0.5 * rng.standard_normal(d))
     V, b = X.T @ X, X.T @ (X[:, :3].sum(1) + rng.standard_normal(2 * d))
     return V * (1 - (0.3 if kind == "indefinite" else 0.0) * np.eye(d)), b
@@ -223,7 +232,7 @@ def _(case: Case) -> Evidence: return greedy_decrease.check(case, refit=False)
 
 # %% ../../../nbs/core/16_foundations_sparse.ipynb #15655c62
 @claim("core", "matching pursuit", id="Q8", tier="certificate", proof="sec-core-greedy",
-       cases=[("definite", d, k) for d, k in ((4, 2), (10, 3), (30, 6), (60, 10))],
+       cases=[("apart", 5, 2), *(("definite", d, k) for d, k in ((4, 2), (10, 3), (30, 6), (60, 10)))],
        tex=r"j=\arg\max|\rho_j|/\sqrt{V_{jj}},\quad w=V_{SS}^{-1}b_S")
 def matching_pursuit(case: Case, method: Callable = omp) -> Evidence:
     "Coordinates that agree with scikit-learn, and d; case (kind, d, k)."
@@ -245,7 +254,7 @@ def _(case: Case) -> Evidence: return matching_pursuit.check(case, lambda V, b, 
 
 # %% ../../../nbs/core/16_foundations_sparse.ipynb #50134fe8
 @claim("core", "forward selection", id="Q9", tier="certificate", proof="sec-core-greedy",
-       cases=[("definite", (4, 2), (10, 3), (30, 6))],
+       cases=[("definite", (4, 2), (10, 3), (30, 6)), ("apart", (5, 2))],
        tex=r"j=\arg\max_jL(S)-L(S\cup\{j\})")
 def forward_choices(case: Case, method: Callable = forward_selection) -> Evidence:
     "Sum of the largest decreases of all candidates, and of those that were reported; case (kind, (d, k), (d, k), ...)."

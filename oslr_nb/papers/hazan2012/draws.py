@@ -341,11 +341,12 @@ def known_setting(ridge: bool, kind: str) -> tuple[Stream, np.ndarray, dict[str,
 def known_moments(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
     "Excess with d = 30, k = 3, T = 2^12 and draws made for the moments, against the printed and the sharpened bound."
     (ridge, printed, kind), T = case.value, 2**12
+    runs = 10 if kind == "easy" else 200 if ridge and not printed else 30  # where the bound is nearly reached
     stream, a, scales = known_setting(ridge, kind)
     cls, bound = (DDAERR, bound_ddaerr) if ridge else (DDAELR, bound_ddaelr)
     second = [estimate_moment(30, 3, ridge, data_dependent_q(a, ridge), a, scales.get("x_norm", 1.0), p) for p in (True, False)]
     step = 1.0 if printed else math.sqrt(second[0] / second[1]) * (0.5 if ridge else math.sqrt(5 / LASSO))
-    limit = risk_limit(cls, 30, stream, T, case.rng, broken, 4, 30 if kind == "hard" else 10, factor < 1, moments=a, step=step, **scales)
+    limit = risk_limit(cls, 30, stream, T, case.rng, broken, 4, runs, factor < 1, moments=a, step=step, **scales)
     return Evidence(limit, "<=", factor * bound(30, 4, T, a, printed=printed, **scales))
 
 
@@ -599,22 +600,22 @@ class TwoPhaseAELR(TwoPhase):
 @claim("hazan2012", "sets of phase one", id="H17s", tier="statistical", level=1e-6, proof="lem-hk-moments", cases=[(5, 3), (6, 2)],
        tex=r"P[S=A]=1/\binom d{k+1}\text{ for every set }A\text{ of }k+1\text{ attributes}")
 def law_of_phase_one(case: Case, again: bool = False) -> Evidence:
-    "How often each set comes up in 3000 rounds, through the calls of the protocol; case (d, budget)."
+    "How often each set comes up in 6000 rounds, through the calls of the protocol; case (d, budget)."
     d, budget = case.value
-    learner, sets = TwoPhaseAERR(d, budget, T=3001, warm=3000, seed=case.rng), list(itertools.combinations(range(d), budget))
+    learner, sets = TwoPhaseAERR(d, budget, T=6001, warm=6000, seed=case.rng), list(itertools.combinations(range(d), budget))
     counts = dict.fromkeys(sets, 0)
-    for _ in range(3000):
+    for _ in range(6000):
         learner.commit()
         S = learner.query()
         learner.observe(np.zeros(budget))
         learner.update(0.0)
         counts[tuple(int(i) for i in np.sort(S))] += 1
     chances = np.array([math.prod(range(1, budget + 1)) / math.prod(range(d - budget + 1, d + 1))] * len(sets))
-    if again: chances[0], chances[1] = chances[0] * 1.3, chances[1] * 0.7
+    if again: chances[0], chances[1] = chances[0] * 1.5, chances[1] * 0.5
     return law_of_draws(list(counts.values()), chances, 1e-6)
 
 
-@law_of_phase_one.control("against chances of two sets that are 30 % off")
+@law_of_phase_one.control("against chances of two sets that are 50 % off")
 def _(case: Case) -> Evidence: return law_of_phase_one.check(case, again=True)
 
 # %% ../../../nbs/papers/hazan2012/02_draws_for_the_data.ipynb #d7f9b1a4
@@ -712,11 +713,11 @@ def bound_two_phase(
 def two_phases(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
     "Mean excess: d = 30, k = 3, T = 2^13, m_1 = 2^12 (easy); d = k + 1 = 12, m_1 = 20000, 4000 more rounds (hard); delta = 0.05."
     ridge, kind = case.value
-    cls = TwoPhaseAERR if ridge else TwoPhaseAELR
+    cls, runs = TwoPhaseAERR if ridge else TwoPhaseAELR, 10 if kind == "easy" else 100 if ridge else 30
     if kind == "easy": d, budget, T, warm, a, scales = 30, 4, 2**13, 2**12, unequal_moments(30, ridge), {}
     else: d, budget, T, warm, a, scales = 12, 12, 24_000, 20_000, 0.25 * np.r_[0.999, np.full(11, 0.001 / 11)], SCALES
     stream = easy_stream(a) if kind == "easy" else hard_stream(12, 0.25 if ridge else 0.7, 0.001)
-    limit = risk_limit(cls, d, stream, T, case.rng, broken, budget, 30 if kind == "hard" else 10, factor < 1, warm=warm, **scales)
+    limit = risk_limit(cls, d, stream, T, case.rng, broken, budget, runs, factor < 1, warm=warm, **scales)
     return Evidence(limit, "<=", factor * bound_two_phase(ridge, d, budget, T, a, warm, **scales))
 
 
@@ -849,9 +850,9 @@ def bound_ks_lasso(
        proof="prp-hk-below", cases=[True, False],
        tex=r"\text{bound of the corollary}\le\tfrac35\text{ of the smaller printed one, for }X=1,\ Y=B")
 def below_the_printed_bounds(case: Case, share: float = 0.6) -> Evidence:
-    "Largest quotient over 3000 random d, k, m_1, m_2, delta and moments, from equal to very unequal ones."
+    "Largest quotient over 1500 random d, k, m_1, m_2, delta and moments, from equal to very unequal ones."
     ridge, printed, worst = case.value, bound_ks_ridge if case.value else bound_ks_lasso, (0.0, 1.0, 1.0)
-    for trial in range(3000):
+    for trial in range(1500):
         d = int(2 + 10 ** case.rng.uniform(0, 3))
         budget = d if trial % 3 == 0 else int(case.rng.integers(2, d + 1))
         m1, m2 = (int(10 ** case.rng.uniform(0, 12)) for _ in range(2))

@@ -264,6 +264,7 @@ def lasso_adaptive(y: float, state: tuple, draws: int, radius: float) -> None:
         lasso_rescale(state, radius)
         return
     jump = num[RATE] * most > 200
+    if num[RATE] * most > 5: settle(v, total, num)  # v may grow by as many powers of e, and C v would take the digits of the sum
     before, change, more = log_mixture(theta) if jump else 0.0, 0.0, 0.0
     for a in range(n):
         if times[a] == 0: continue

@@ -248,7 +248,7 @@ def explorer_noise(case: Case, share: float = 1.0, single: bool = False) -> Evid
         zeta = drift - g @ (w - u)
         return drift.mean() * q * lam / 8, (zeta**2).mean() * q / (16 * r**2), np.abs(zeta).max() * q / (4 * r)
 
-    starts = list(2 * case.rng.standard_normal((1, 3 * d + 1)))
+    starts = list(2 * case.rng.standard_normal((4, 3 * d + 1)))
     e, ones = np.eye(d)[0], np.ones(d) / math.sqrt(d)  # all weight on one feature, or on all of them alike
     starts += [np.r_[e, e, -e, -4.0], np.r_[ones, ones, -ones, -4.0]]
     climb = lambda z0, i: minimize(lambda z: -quotients(z)[i], z0, options={"maxiter": 30}).x
@@ -720,7 +720,7 @@ def _(case: Case) -> Evidence: return printed_six.check(case, power=0.5)
 def printed_seven(case: Case, share: float = 6 / (8 * (1 + 2**0.5)), power: float = 1.0) -> Evidence:
     "The two bounds, k1 = 0, phi_0^2 <= 1/|S*|; `power` of phi_0 in the printed one."
     w, T, d, budget = printed_case(case)
-    phi = np.count_nonzero(w) ** -0.5 * 10 ** case.rng.uniform(-2, 0)
+    phi = 1.0 if case.value == "extremal" else np.count_nonzero(w) ** -0.5 * 10 ** case.rng.uniform(-2, 0)
     return Evidence(bound_7_uniform(w, T, d, budget, phi, 1.0), "<=", share * bound_theorem_7(w, T, d, budget, phi**power))
 
 
@@ -1282,13 +1282,13 @@ def _(case: Case) -> Evidence: return theorem_6.check(case, share=0.75)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms_2_3.ipynb #36a2457a
 @claim("ito2017", "Theorem 6, the rate", id="A11r", tier="rate", level=1e-3, proof="thm-six",
-       tex=r"\mathbb E R_T=O(\sqrt T)", cases=[("RDA2", 5), ("RDA3", 5), ("RDA2", 3)])
+       tex=r"\mathbb E R_T=O(\sqrt T)", cases=[("RDA2", 4), ("RDA3", 4), ("RDA2", 3)])
 def square_root_rate_2(case: Case, make: Callable[..., Learner] | None = None) -> Evidence:
-    "Upper end of the log-log slope of the mean regret of 4 runs between T = 2^16 and 2^19, k' = 2, l1 = 0.1; case (class, d)."
+    "Upper end of the log-log slope of the mean regret of 24 runs between T = 2^16 and 2^19, k' = 2, l1 = 0.1; case (class, d)."
     T, (name, d) = [2**n for n in range(16, 20)], case.value
-    table = strong_feature(3) if d == 3 else correlated_table(5, 0.3, np.r_[0, 0, 0, 0.8, -0.6], 0.2)
+    table = strong_feature(3) if d == 3 else linear_table(signs(4) / 2, np.r_[0, 0, 0.8, -0.6], 0.2)  # every run soon finds the support
     make = make or {"RDA2": lambda i: RDA2(d, 2, seed=i), "RDA3": lambda i: RDA3(d, 2, l1=0.1, seed=i)}[name]
-    regrets = table.regrets(make, T, 4, case.rng)
+    regrets = table.regrets(make, T, 24, case.rng)
     return Evidence(slope_interval(np.array(T), regrets, 1e-3, case.rng)[1], "<=", 0.5, tol=0.02)
 
 
@@ -1303,7 +1303,7 @@ def misses_decay(case: Case, copy: bool = False, frozen: bool = False, share: fl
     from scipy.stats import beta
 
     if case.value == "early":
-        table, s, runs = linear_table(signs(10) @ np.eye(10, 60) / math.sqrt(60), np.eye(60)[9], 0.0), 2, 300
+        table, s, runs = linear_table(signs(10) @ np.eye(10, 60) / math.sqrt(60), np.eye(60)[9], 0.0), 2, 3000
     else:
         X, s, runs = signs(3) / math.sqrt(3), 40_000, 16
         if copy: X[:, 2] = X[:, 0] / 1.5

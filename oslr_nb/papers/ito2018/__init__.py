@@ -54,19 +54,25 @@ def least_squares(X: np.ndarray, y: np.ndarray, A: np.ndarray, k: int) -> float:
 
 
 @claim("ito2018", "Examples 1 to 3, comparators", id="C1n", tier="certificate", proof="prp-ito18-families",
-       cases=[(4, 3, 2, "all"), (4, 3, 3, "all"), (5, 4, 2, "all"), (4, 3, 2, "features"), (5, 2, 1, "features")],
+       cases=[(4, 3, 2, "all"), (4, 3, 3, "all"), (5, 4, 2, "all"), (4, 3, 2, "features"), (5, 2, 1, "own feature")],
        tex=r"\min_{\mathcal F_{\mathrm{lin}}}\le\min_{\mathcal F_A},\qquad\min_{\mathcal F_{[I\,B]}}\le\min_{\mathcal F_{\mathrm{sp}}}")
 def comparators(case: Case, more: float = 1.0, unit: bool = True) -> Evidence:
-    "Least squares over the larger family and over the smaller one; the labels are explained by A'x up to noise; case (d, m, k, which)."
+    """Least squares over the larger family and over the smaller one; case (d, m, k, which).
+
+    The labels are explained by A'x up to noise, in the last case by the first feature, of which A'x says nothing.
+    """
     d, m, k, which = case.value
     A, X = case.rng.standard_normal((d, m)), case.rng.standard_normal((30, d))
     y = X @ A @ case.rng.standard_normal(m) + (0.0 if k == m else 0.5) * case.rng.standard_normal(30) + (k == m)
+    if which == "own feature": A[0], y = 0.0, X[:, 0] + 0.1 * case.rng.standard_normal(30)
     if which == "all":
         noise = y - X @ np.linalg.lstsq(X, y, rcond=None)[0]
         if k == m: y = X @ A @ np.ones(m) + noise  # nothing but A'x explains the label: equality
-        return Evidence(more * float((noise**2).sum()), "<=", least_squares(X, y, A, k))
+        least = least_squares(X, y, A, k)
+        return Evidence(more * float((noise**2).sum()), "<=", least, tol=1e-9 * least)
     columns = np.column_stack([np.eye(d), A]) if unit else A
-    return Evidence(least_squares(X, y, columns, k), "<=", least_squares(X, y, np.eye(d), k))
+    least = least_squares(X, y, np.eye(d), k)
+    return Evidence(least_squares(X, y, columns, k), "<=", least, tol=1e-9 * least)
 
 
 @comparators.control("a hundredth more")

@@ -149,23 +149,27 @@ def _(case: Case) -> Evidence: return gradient_size.check(case, reach=1.5)
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #0c67e768
 @claim("ito2018", "random columns outside (ours)", id="C12o", tier="exact", proof="cor-outside",
-       cases=[(4, 2, 1), (5, 3, 1), (6, 4, 2), (5, 5, 2)],
+       cases=[(m, k, n, which) for m, k, n in ((4, 2, 1), (5, 3, 1), (6, 4, 2), (5, 5, 2)) for which in ("mean", "square")],
        tex=r"\mathbb E\hat\gamma'=\gamma,\ \mathbb E\Vert\hat\gamma'\Vert^2\le\tfrac{4(m-k')}{k-k'}(\hat y-y)^2\Vert A^\top x\Vert^2")
-def outside_estimate(case: Case, ratio: int = 0) -> Evidence:
-    "Second moment over its bound where the mean is right, else infinite; B = the first n columns; case (m, k, n)."
-    m, k, n = case.value
+def outside_estimate(case: Case, ratio: int = 0, share: Fraction = Fraction(1)) -> Evidence:
+    "Distance of the mean from the gradient, or second moment and its bound; B = the first n columns; case (m, k, n, which)."
+    m, k, n, which = case.value
     v, c = random_fractions(case.rng, m), Fraction(3, 4)
-    if case.number == 0: v = np.array([Fraction(i >= n) for i in range(m)])
+    if case.number < 2: v = np.array([Fraction(i >= n) for i in range(m)])
     mean, square, factor = 0, 0, Fraction(m - n, k - n + ratio)
     for S, chance in Uniform(m - n, k - n).support():
         g = 2 * c * np.array([v[i] if i < n else factor * v[i] if i - n in S else Fraction(0) for i in range(m)])
         mean, square = mean + chance * g, square + chance * (g @ g)
-    if np.abs(mean - 2 * c * v).sum() != 0: return Evidence(math.inf, "<=", 0)
-    return Evidence(square, "<=", 4 * c * c * Fraction(m - n, k - n) * (v @ v))
+    if which == "mean": return Evidence(np.abs(mean - 2 * c * v).sum(), "==", 0)
+    return Evidence(square, "<=", share * 4 * c * c * Fraction(m - n, k - n) * (v @ v))
 
 
 @outside_estimate.control("divided by another chance")
 def _(case: Case) -> Evidence: return outside_estimate.check(case, ratio=1)
+
+
+@outside_estimate.control("a second moment one per cent smaller")
+def _(case: Case) -> Evidence: return outside_estimate.check(case, share=Fraction(99, 100))
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #e7f71092
 SOLVERS = ("omp", "forward", "forward_backward", "iht", "lasso", "exact")
@@ -215,12 +219,13 @@ def _(case: Case) -> Evidence: return splitting.check(case, sign=-1)
        cases=["omp", "exact", "iht", "lasso", "forward_backward", "raw lasso"] * 2 + ["nearly sparse"] * 6 + ["shrunk"] * 3,
        tex=r"2\lvert\hat y-y\rvert\,\lvert x^\top A(u-\tilde u)\rvert\le2X(XD+Y)\,\epsilon,\quad\Vert Au\Vert\le\Vert A\tilde u\Vert")
 def approximation_cost(case: Case, share: float = 1.0, overshoot: bool = False) -> Evidence:
-    "The worst features and label for a dictionary and a solver; infinite if ||Au|| > ||A u~||."
+    "The worst features and label for a dictionary and a solver; the two norms if ||Au|| > ||A u~||."
     D, X, Y = [(1.0, 0.8, 0.8), (0.3, 2.0, 0.5), (2.0, 0.1, 3.0)][case.number % 3]
     A, dense, u = approximations(case, D)
     if overshoot: u = 2.5 * dense
     p, e = A @ u, A @ (u - dense)
-    if not overshoot and np.linalg.norm(p) > np.linalg.norm(A @ dense) * (1 + 1e-9): return Evidence(math.inf, "<=", 0)
+    lengths = np.linalg.norm(p), np.linalg.norm(A @ dense)
+    if not overshoot and lengths[0] > lengths[1] * (1 + 1e-9): return Evidence(float(lengths[0]), "<=", float(lengths[1]))
     angles = np.linspace(0, 2 * math.pi, 721)
     plane = np.linalg.qr(np.column_stack([p, e + 1e-9 * np.roll(p, 1)]))[0]  # also where e is parallel to p
     x = X * plane @ np.array([np.cos(angles), np.sin(angles)])
@@ -885,15 +890,16 @@ def column_counts(design: str, rounds: int, seed: int) -> tuple[np.ndarray, np.n
     return total, np.full(9, 3 / 9) if design == "uniform" else np.where(inside, 1.0, 3 / 4)
 
 
-@claim("ito2018", "line 5, as compiled", id="C12d", tier="statistical", level=1e-3, proof="alg-dictionary",
+@claim("ito2018", "line 5, as compiled", id="C12d", tier="statistical", level=1e-6, proof="alg-dictionary",
        cases=["uniform", "outside"],
        tex=r"\mathbb E[\text{weight of column }i]=1,\text{ variance }\tfrac1p-1,\ p=\tfrac{k-k'}m\text{; outside: }\tfrac{k-n}{m-n},\ 1")
 def law_of_columns(case: Case, share: float = 1.0) -> Evidence:
-    "Largest deviation of a mean weight in standard errors, of nine; case: the design."
-    total, p = column_counts(case.value, 20_000, int(case.rng.integers(2**62)))
-    if (total[p == 1] != 20_000).any(): return Evidence(math.inf, "<=", 4.5)
+    "Largest deviation of a mean weight over 8000 rounds in standard errors, of nine or four, and 5.5; case: the design."
+    rounds = 8000
+    total, p = column_counts(case.value, rounds, int(case.rng.integers(2**62)))
+    if (total[p == 1] != rounds).any(): return Evidence(float(np.abs(total - rounds)[p == 1].max()), "<=", 0)
     total, p = share * total[p < 1], p[p < 1]
-    return Evidence(float((np.abs(total - 20_000) / np.sqrt(20_000 * (1 - p) / p)).max()), "<=", 4.5)
+    return Evidence(float((np.abs(total - rounds) / np.sqrt(rounds * (1 - p) / p)).max()), "<=", 5.5)
 
 
 @law_of_columns.control("a tenth less")
@@ -992,7 +998,7 @@ def no_errors(case: Case, rank: int = 3) -> Evidence:
     m, solver = case.value
     A, X, y, _ = dictionary_stream(6, m, rank, 60, case.rng)
     simulate(lr := DictionaryProjection(A, 4, 3, step="adaptive", solver=solver, seed=1), X, y)
-    return Evidence(lr.error_sum_, "==", 0, tol=1e-5)
+    return Evidence(lr.error_sum_, "==", 0, tol=1e-3)  # an error is the root of a sum that cancels: up to 1e-6 a round
 
 
 @no_errors.control("rank 4")

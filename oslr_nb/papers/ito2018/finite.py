@@ -142,14 +142,14 @@ class Product(Identity):
        cases=[(2, 7, 60, "vaw"), (5, 10, 95, "ogd"), (10, 13, 100, "ons"), (3, 1, 40, "vaw"), (4, 50, 50, "ons")],
        tex=r"R_T=M\tau\sum_i(L_{\kappa_i,i}-L_{k,i})+\sum_iA_{k,i}(h)")
 def telescoping(case: Case, afresh: bool = True, own_length: bool = False) -> Evidence:
-    "The two sides for the worst k, h of a random choice; case (K, block, T, inner)."
+    "The two sides for random h and k, which is not the function of the last block; case (K, block, T, inner)."
     (K, block, T, inner), d, M = case.value, 5, 4.0
     X, y = case.rng.uniform(-1, 1, (T, d)), case.rng.uniform(-1, 1, T)
     maps = case.rng.standard_normal((K, 2, d)) / 4
     functions, make = [lambda x, B=B: B @ x for B in maps], lambda: online_learner(inner, 2, block, x_norm=3.0)
     one = make()
     predictions, arms, fed = block_bandit(X, y, functions, make if afresh else lambda: one, block, seed=case.rng)
-    k, h, blocks = int(case.rng.integers(K)), case.rng.standard_normal(2) / 2, range(0, T, block)
+    k, h, blocks = int(arms[-1] + case.rng.integers(1, K)) % K, case.rng.standard_normal(2) / 2, range(0, T, block)
     own, left = (predictions - y) ** 2, float(((predictions - y) ** 2 - (X @ maps[k].T @ h - y) ** 2).sum())
     right = 0.0
     for i, start in enumerate(blocks):

@@ -288,13 +288,13 @@ def confidence(s: int, d: int, delta: float) -> float:
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #6fe5efb5
 @claim("kale2017", "lem-errors, step 1 (ours)", id="K7v", tier="search", proof="lem-errors",
-       cases=[(3, 2, 1), (4, 2, 1), (4, 3, 2), (5, 4, 0.5)],
+       cases=[(*size, which) for which in ("square", "mean") for size in ((3, 2, 1), (4, 2, 1), (4, 3, 2), (5, 4, 0.5))],
        tex=r"\mathbb E\zeta_i=0,\ \mathbb E\zeta_i^2\le\tfrac{B^2}p(\tfrac pq-1)")
 def design_variance(case: Case, estimator: str = "unbiased", share: float = 1.0) -> Evidence:
-    "Largest second moment (infinite if the mean is not 0) of zeta_1 over random and extreme x, w, exactly over all sets; case (d, k0, B)."
-    d, k0, B = case.value
+    "Largest second moment, or mean, of zeta_1 over random and extreme x, w, exactly over all sets; case (d, k0, B, which)."
+    d, k0, B, which = case.value
     p, q = k0 / d, k0 * (k0 - 1) / (d * (d - 1))
-    most = 0.0
+    most = off = 0.0
     for trial in range(60):
         x, w = case.rng.uniform(-1, 1, d), case.rng.standard_normal(d) ** 3
         if trial % 3 == 0: x, w = np.sign(x), np.eye(d)[1 + trial // 3 % (d - 1)]
@@ -304,7 +304,8 @@ def design_variance(case: Case, estimator: str = "unbiased", share: float = 1.0)
             G, c = moment_estimates(x[list(S)], S, float(x @ w), d, estimator)
             zeta = (c - G @ w)[0]
             first, mean = first + float(chance) * zeta**2, mean + float(chance) * zeta
-        most = max(most, first if abs(mean) < 1e-9 else math.inf)
+        most, off = max(most, first), max(off, abs(mean))
+    if which == "mean": return Evidence(off, "==", 0, tol=1e-9)
     return Evidence(most, "<=", share * B * B / p * (p / q - 1), tol=1e-9)
 
 
@@ -472,7 +473,7 @@ def error_of_solution(case: Case, slack: float = 1.0, dense: int = 1) -> Evidenc
     "Largest ratio of distance and bound over some instances; case (d, k, kind of moments)."
     d, k, kind = case.value
     worst = 0.0
-    for _ in range(4 if d > 20 and kind != "isometry" else 15):
+    for _ in range(4 if d > 20 and kind != "isometry" else 10):
         w = np.zeros(d)
         w[: dense * k] = case.rng.choice([-1.0, 1.0], dense * k) * case.rng.uniform(0.5, 1, dense * k)
         error = case.rng.choice([-0.1, 0.1], d)
@@ -608,12 +609,16 @@ def _(case: Case) -> Evidence: return identity.check(case, sign=-1)
        tex=r"\sup_{\Vert w\Vert_0\le k}\textstyle\sum_t[\ell_t(w^*)-\ell_t(w)]\le\max_{|U|\le k}"
            r"\Vert P_{U\cup\mathrm{supp}\,w^*}\eta\Vert^2")
 def hindsight(case: Case, share: float = 1.0, dense: bool = False) -> Evidence:
-    "Gain of the best sparse weights (of all weights: dense) over w*, and the largest projection of the noise; case (T, d, k)."
+    """Gain of the best sparse weights (of all weights: dense) over w*, and the largest projection of the noise; case (T, d, k).
+
+    In the first trial the noise turns w* into other weights, so that both are equal.
+    """
     T, d, k = case.value
     best = Evidence(0, "<=", 1)
     for trial in range(8):
         X, eta = case.rng.standard_normal((T, d)), case.rng.standard_normal(T)
         w = np.r_[np.full(k, 1e-3 if trial % 2 else 3.0), np.zeros(d - k)]
+        if trial == 0: eta = X[:, -k:].sum(axis=1) - X @ w
         project = lambda U, v, X=X: v - X[:, U] @ np.linalg.lstsq(X[:, U], v, rcond=None)[0]
         y = X @ w + eta
         sets = [list(V) for V in itertools.combinations(range(d), k)]
@@ -628,8 +633,8 @@ def hindsight(case: Case, share: float = 1.0, dense: bool = False) -> Evidence:
 def _(case: Case) -> Evidence: return hindsight.check(case, dense=True)
 
 
-@hindsight.control("85 % of the projection")
-def _(case: Case) -> Evidence: return hindsight.check(case, share=0.85)
+@hindsight.control("99 % of the projection")
+def _(case: Case) -> Evidence: return hindsight.check(case, share=0.99)
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #4d34cd6e
 @claim("kale2017", "tail of chi squared (Laurent & Massart)", id="K10t", tier="certificate", proof="lem-hindsight",
@@ -1127,12 +1132,12 @@ def _(case: Case) -> Evidence:
 def distances(estimator: str, rho: float, rng: np.random.Generator, runs: int, epochs: range) -> np.ndarray:
     "||w~ - w*||_1 at the beginning of each epoch (runs, epochs): d = 6, k = 2, k0 = 3, weights 1/2, -1/2 on features of correlation rho."
     table, w = paired_table(6, rho), np.r_[0.5, -0.5, np.zeros(4)]
+    X, y = np.vstack([table, table]), np.r_[table @ w + 0.1, table @ w - 0.1]  # rows at random, with noise of random sign
     found = np.zeros((runs, len(epochs)))
     for i in range(runs):
-        lr, t = DantzigPOSLR(6, 3, 2, sigma=0.1, rule="printed", C=0.1, estimator=estimator, seed=rng), 0
+        lr, t = DantzigPOSLR(6, 3, 2, sigma=0.1, rule="printed", C=0.3, estimator=estimator, seed=rng), 0
         for j, s in enumerate(epochs):
-            rows = np.arange(t, 2**s - 1) % len(table)
-            simulate(lr, table[rows], table[rows] @ w + 0.1 * rng.standard_normal(len(rows)), score=True)
+            simulate(lr, X, y, rows=rng.integers(len(y), size=2**s - 1 - t), score=True)
             found[i, j], t = np.abs(lr.coef_ - w).sum(), 2**s - 1
     return found
 
@@ -1140,9 +1145,9 @@ def distances(estimator: str, rho: float, rng: np.random.Generator, runs: int, e
 @claim("kale2017", "Lemma 3, rate in t", id="K7r", tier="rate", proof="lem-dantzig", level=1e-3,
        cases=[0.3], tex=r"\Vert\tilde w_t-w^*\Vert_1=O(\sqrt{\log(t)/t})")
 def rate(case: Case, estimator: str = "unbiased") -> Evidence:
-    "0.37, and the least decay in the interval of the slope of log distance against log t (t^-1/3: 0.33; root of ln(t)/t: here 0.45)."
-    epochs = range(11, 20)
-    found = distances(estimator, case.value, case.rng, 24, epochs)
+    "0.37, and the least decay in the interval of the slope of log distance against log t (t^-1/3: 0.33; root of ln(t)/t: here 0.44)."
+    epochs = range(8, 16)
+    found = distances(estimator, case.value, case.rng, 60, epochs)
     _, high = slope_interval(2.0 ** np.array(epochs), found, 1e-3, case.rng)
     return Evidence(0.37, "<=", -high)
 

@@ -32,7 +32,7 @@ from oslr_nb.checks import (
 from ...claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval, worst_case
 from ...compiled import entry, strided
 from ...experts import bexp_draw_kept, bexp_learn_kept, bexp_rate, bound_bexp
-from ...geometry import restricted_condition, sparse_eigenvalues
+from ...geometry import eigenbasis, restricted_condition, sparse_eigenvalues
 from ...oco import ridge_weights, vaw_learn, vaw_parts
 from ...protocol import SLACK, Learner, register, simulate
 
@@ -167,7 +167,7 @@ def check_kappa(kappa: Any) -> float:
 
 def square_root(V: np.ndarray) -> np.ndarray:
     "A matrix X (d, d) with X'X/d = V."
-    values, vectors = np.linalg.eigh(V)
+    values, vectors = eigenbasis(V)
     return math.sqrt(len(V)) * np.sqrt(np.maximum(values, 0))[:, None] * vectors.T
 
 
@@ -1269,7 +1269,7 @@ def draws_of_copies(d: int, M: int, rounds: int, seed: int) -> tuple[np.ndarray,
     return special, asked, p / p.sum()
 
 
-@claim("kale2017", "Algorithm 2, line 3, as compiled", id="K21", tier="statistical", level=1e-3, proof="alg-greedy",
+@claim("kale2017", "Algorithm 2, line 3, as compiled", id="K21", tier="statistical", level=1e-6, proof="alg-greedy",
        cases=[(9, 1, "special"), (9, 3, "special"), (20, 15, "special"), (9, 3, "asked"), (20, 15, "asked")],
        tex=r"\mathbb P[j_b^{(i)}=j]=p_j,\ \mathbb P[j\in U_b^{(i)}]=p_j+(1-p_j)\tfrac{M-1}{d-1}")
 def law_of_copies(case: Case, flat: bool = False, fewer: int = 0) -> Evidence:
@@ -1277,9 +1277,9 @@ def law_of_copies(case: Case, flat: bool = False, fewer: int = 0) -> Evidence:
     (d, M, which), rounds = case.value, 20_000
     special, asked, p = draws_of_copies(d, M, rounds, int(case.rng.integers(2**62)))
     if flat: p = np.full(d, 1 / d)
-    if which == "special": return law_of_draws(special, p, 1e-3)
+    if which == "special": return law_of_draws(special, p, 1e-7)
     r = p + (1 - p) * (M - 1 - fewer) / (d - 1)
-    return Evidence(float((np.abs(asked - rounds * r) / np.sqrt(rounds * r * (1 - r))).max()), "<=", 4.5)
+    return Evidence(float((np.abs(asked - rounds * r) / np.sqrt(rounds * r * (1 - r))).max()), "<=", 5.5)
 
 
 @law_of_copies.control("uniform draws")
@@ -1341,7 +1341,7 @@ def selection_losses(d: int, budget: int, k1: int, N: int, correlation: float, s
 
 
 @claim("kale2017", "Lemma 12, in expectation", id="K22", tier="statistical", level=1e-3, proof="lem-online",
-       cases=[(8, 2, 2, 2000, 0.0), (8, 8, 2, 2000, 0.0), (8, 6, 3, 2000, 0.2)],
+       cases=[(8, 8, 2, 2000, 0.0), (8, 2, 2, 1000, 0.0), (8, 6, 3, 1000, 0.2)],
        tex=r"\mathbb E\sum_b[g_b(V_b^{(k_1)})-g_b(V)]\le\rho^{k_1}\Delta_0+\beta(1-\rho^{k_1})\sqrt{2\tfrac dMN\ln d}")
 def learnt_selection(case: Case, step: float = 1.0, share: float = 1.0) -> Evidence:
     "Mean of four runs, upper limit, and the bound; case (d, k0, k1, N, correlation)."

@@ -1,0 +1,46 @@
+"""What a change of a page can break, in a minute: `make test-fast`.
+
+The pages that differ from the last commit (in a clean tree: that the last commit changed) are run, with their claims, the tests of their
+modules, the linter, the export and the processing of all pages. `make test` runs everything.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+TOP = Path(__file__).parents[1]
+ALWAYS = ["tests/test_repository.py", "tests/test_pages.py", "tests/test_reference.py"]
+RUN = ("test_runs_and_shows_what_is_committed", "test_outputs_are_fit_for_a_page", "test_one_claim_a_cell")
+
+
+def git(*args: str) -> list[str]:
+    "Lines of an answer of git."
+    return subprocess.run(["git", *args], cwd=TOP, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def changed() -> list[str]:
+    "Files that differ from the last commit, or that it changed."
+    files = git("diff", "--name-only", "HEAD") + git("ls-files", "--others", "--exclude-standard")
+    return sorted(set(files or git("diff", "--name-only", "HEAD~1", "HEAD")))
+
+
+def tests_of(files: list[str]) -> list[str]:
+    "Names of tests for pytest."
+    from oslr_nb.claims import CLAIMS, claim_ids
+
+    claim_ids([])
+    found = [f for f in files if f.startswith("tests/test_") and f.endswith(".py") and (TOP / f).exists()]
+    for page in (f.removeprefix("nbs/") for f in files if f.endswith(".ipynb") and (TOP / f).exists()):
+        found += [f"tests/test_notebooks.py::{test}[{page}]" for test in RUN]
+        found += [f"tests/test_claims.py::test_claim[{i}]" for i, c in CLAIMS.items() if c.page == page]
+    for module in (Path(f) for f in files if f.startswith("oslr_nb/") and f.endswith(".py")):
+        own = [f"{module.parent.name}_{module.stem}", module.parent.name, module.stem, f"{module.stem}_results"]
+        found += [f"tests/test_{name}.py" for name in own if (TOP / "tests" / f"test_{name}.py").exists()]
+    return list(dict.fromkeys([*ALWAYS, *found]))
+
+
+if __name__ == "__main__":
+    files = changed()
+    print("changed: " + (", ".join(f for f in files if f.endswith(".ipynb")) or "no page"), flush=True)
+    command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "worksteal", *tests_of(files)]
+    sys.exit(subprocess.run(command, cwd=TOP, check=False).returncode)

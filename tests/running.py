@@ -1,0 +1,37 @@
+"""Pages are run as `nbdev_test` runs them, in forks of a process that has the libraries loaded: most of a page's time is imports."""
+
+import multiprocessing
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+LIBRARIES = ["numpy", "scipy.stats", "scipy.optimize", "matplotlib.pyplot", "numba", "sklearn", "execnb.shell", "oslr_nb.claims"]
+CONTEXT = multiprocessing.get_context("forkserver")
+CONTEXT.set_forkserver_preload(LIBRARIES)
+
+
+def run_cells(path: Path, answer: Any) -> None:
+    "In the fork: run a notebook in its folder; send its cells with their outputs, the error if there is one, and the processor time."
+    from execnb.nbio import read_nb
+    from execnb.shell import CaptureShell
+
+    os.chdir(path.parent)
+    nb, error = read_nb(path.name), ""
+    shell = CaptureShell(path=".")
+    try: shell.run_all(nb, exc_stop=True)
+    except BaseException as e: error = f"{type(e).__name__}: {e}"
+    failed = [o for c in nb.cells for o in c.get("outputs", []) if o["output_type"] == "error"]
+    if failed: error = error or "\n".join(failed[0]["traceback"])
+    answer.send(([(c["source"], c.get("outputs", [])) for c in nb.cells], error, time.process_time()))
+
+
+def run_page(path: Path) -> tuple[list[tuple[str, list[dict[str, Any]]]], str, float]:
+    "Source and outputs of each cell of a page, the error if it has one, and seconds of processor time."
+    mine, its = CONTEXT.Pipe(duplex=False)
+    process = CONTEXT.Process(target=run_cells, args=(path, its))
+    process.start()
+    its.close()
+    try: return mine.recv()
+    except EOFError: return [], f"the process ended with exit code {process.exitcode}", 0.0
+    finally: process.join()
