@@ -422,7 +422,7 @@ class Claim:
     def page(self) -> str:
         "The notebook that exports the check, relative to the folder of notebooks; empty while that notebook runs."
         file = getattr(sys.modules.get(self.check.__module__), "__file__", None)
-        first = Path(file).open(encoding="utf-8").readline().strip() if file else ""
+        first = Path(file).read_text(encoding="utf-8").partition("\n")[0].strip() if file else ""
         return first.partition("/nbs/")[2].rstrip(".")
 
     def evidence(self, check: Callable[[Case], Evidence], until_failure: bool = False) -> list[Evidence]:
@@ -897,11 +897,12 @@ def claim_ids(names: Iterable[str]) -> list[str]:
         If a name is none of these.
     """
     names, known = list(names), papers()
-    for name in names if names and set(names) <= set(known) else known: load_claims(name)
+    among = lambda name, words: isinstance(name, str) and name in words
+    for name in names if names and all(among(n, known) for n in names) else known: load_claims(name)
     book = {i: c for name in known for i, c in CLAIMS.items() if c.paper == name}
     pages = {c.page.removesuffix(".ipynb").removeprefix("papers/") for c in book.values()}
     for name in names:
-        if name not in book and name not in pages: check_choice("paper, page or claim", name, tuple(known))
+        if not among(name, {*book, *pages}): check_choice("paper, page or claim", name, tuple(known))
     chosen = lambda name: [i for i, c in book.items() if name in (i, c.paper, c.page.removesuffix(".ipynb").removeprefix("papers/"))]
     return list(dict.fromkeys(i for name in names for i in chosen(name))) if names else list(book)
 

@@ -133,7 +133,7 @@ def test_interrupted_resumed_and_equal(backend, clusters, expected, tmp_path, mo
 @pytest.mark.parametrize("backend", ["loky 2", "dask"])
 def test_verify(backend, clusters, expected):
     done = oslr("verify", *options(backend, clusters))
-    assert done.exit_code == 0 and "5/5" in done.output and "5 claims, 5 as expected" in done.output, done.output
+    assert done.exit_code == 0 and len(done.output.splitlines()) == 6 and "5 claims, 5 as expected" in done.output, done.output
     with backends.use_backend("threading", jobs=2): assert timeless(json.loads(claims.verify().to_json())) == expected["ledger"]
 
 

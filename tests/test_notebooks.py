@@ -14,17 +14,15 @@ every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
 
 
 def text_of(outputs) -> str:
-    "What a cell shows, as text; a figure is only named, since its bytes depend on fonts."
+    "What a cell shows, as text: what it prints before what it displays; a figure is only named, since its bytes depend on fonts."
+    printed = ["".join(o["text"]) for o in outputs if o["output_type"] == "stream" and o["name"] == "stdout"]
     shown = []
     for o in outputs:
-        if o["output_type"] == "stream":
-            if o["name"] == "stdout":
-                shown.append("".join(o["text"]))
-        else:
+        if o["output_type"] != "stream":
             data = o.get("data", {})
             figure = any(k.startswith("image/") for k in data)
             shown.append("<figure>" if figure else "".join(data.get("text/markdown") or data.get("text/plain", "")))
-    return "".join(shown).strip()
+    return "\n".join("".join(s).strip() for s in (printed, shown))
 
 
 def same(a: str, b: str) -> bool:
