@@ -469,8 +469,8 @@ HAND, SIMULATE = "o.play(learner, o.Environment(X[:1], y[:1]))", "o.simulate(lea
 
 
 def cold_starts(keys=None):
-    """Seconds until a fresh process has played a round by hand and until it has simulated 200, with nothing compiled yet; the latter
-    also where it compiles before it plays (and nothing in the background), and with the compiled code on disk. The goals are for the first two."""
+    """Seconds until a fresh process has played a round by hand, and until it has simulated 200 with nothing compiled yet, with all
+    compiled before it plays, and with the compiled code on disk."""
     table = []
     for key in sorted(keys or oslr.LEARNERS):
         with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two, tempfile.TemporaryDirectory() as three:
@@ -486,7 +486,8 @@ def cold_starts(keys=None):
 def importing():
     "Seconds of import oslr_nb."
     with tempfile.TemporaryDirectory() as cache:
-        seconds = min(fresh("import time; a = time.perf_counter(); import oslr_nb; print(time.perf_counter() - a)", cache)[0] for _ in range(5))
+        code = "import time; a = time.perf_counter(); import oslr_nb; print(time.perf_counter() - a)"
+        seconds = min(fresh(code, cache)[0] for _ in range(5))
     print(f"import oslr_nb: {seconds:.2f} s", flush=True)
     return seconds
 

@@ -3,6 +3,7 @@
 import json
 import re
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 
 import yaml
@@ -21,8 +22,7 @@ LONG = 40  # lines; a longer exported cell is folded
 @cache
 def ledger() -> tuple[dict, ...]:
     """The stored records of all claims."""
-    path = Path(get_config().lib_path) / "claims.json"
-    return tuple(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else ()
+    return tuple(json.loads((files("oslr_nb") / "claims.json").read_text(encoding="utf-8")))
 
 
 def outcome(record: dict) -> str:

@@ -634,7 +634,7 @@ def favourite_regret(gap: float, T: int, runs: int, seed: int, forms: str = "cha
 
 
 @claim("own", "Theorem, favourites that follow from the past", id="Z6p", tier="statistical", level=1e-3, proof="eq-slow-regret",
-       cases=[0.08, 0.65], tex=r"\text{regret of the rule, played, its favourite in the sums}\le1+B(B+2)\bigl(2\sqrt{2T\ln N/q}+\dots\bigr)")
+       cases=[0.08, 0.65], tex=r"\text{regret of the rule, its favourite in the sums}\le1+B(B+2)\bigl(2\sqrt{2T\ln N/q}+\dots\bigr)")
 def played_with_favourites(case: Case, forms: str = "chances", share: float = 1.0) -> Evidence:
     "Upper limit for the mean regret (of a control: lower limit), and the bound; T = 10,000; case: by how much one feature is better."
     regret, sign = favourite_regret(case.value, 10_000, 100, 11, forms), 1 if (forms, share) == ("chances", 1) else -1
