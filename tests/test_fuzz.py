@@ -1,6 +1,6 @@
 """Nonsense in every public argument: an answer in finite numbers, or one sentence; never a crash, never silence.
 
-About 10,000 inputs; OSLR_FUZZ=100000 asks for as many.
+About 6,000 inputs; OSLR_FUZZ=100000 asks for as many.
 """
 
 import importlib
@@ -20,7 +20,7 @@ from oslr_nb import data as streams
 from oslr_nb.claims import module_of, papers
 from oslr_nb.protocol import get_state, measure, split_query
 
-INPUTS = int(os.environ.get("OSLR_FUZZ", "10000"))
+INPUTS = int(os.environ.get("OSLR_FUZZ", "6000"))
 D, BUDGET, K, T = 6, 4, 2, 30
 RNG = np.random.default_rng(0)
 X, Y = RNG.choice([-0.25, 0.25], (T, D)), RNG.choice([-0.5, 0.5], T)
