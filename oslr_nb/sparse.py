@@ -643,7 +643,12 @@ def dantzig_follow(
         leaving, i, side = (which, -1, 0.0) if which < d else (-2, (which - d) % d, 1.0 if which < 2 * d else -1.0)
         total = find_edge(G, leaving, i, side, s)
         chosen, far = find_bound(G, leaving, i, total, cautious, s)
-        if chosen < 0: return find_ray(least, i, side, s)
+        if chosen < 0:
+            status = find_ray(least, i, side, s)
+            if status != LOST or not rebuild(G, s): return status
+            total = find_edge(G, leaving, i, side, s)  # once more, with a new inverse
+            chosen, far = find_bound(G, leaving, i, total, cautious, s)
+            if chosen < 0: return find_ray(least, i, side, s)
         if chosen >= d and i >= 0 and m == s.w.size: return FULL
         for b in range(m): s.mu[b] += far * s.edge[b]
         for l in range(d): s.image[l] += far * s.tilt[l]

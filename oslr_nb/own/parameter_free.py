@@ -1036,6 +1036,7 @@ def late_labels_are_unbiased(case: Case, stale: bool = False, today: bool = Fals
     d, budget, top = case.value
     x, y, w, old = case.rng.standard_normal(d), 0.7, case.rng.standard_normal(d), case.rng.standard_normal(d)
     U, estimates, large = list(range(top)), [], 2.0**20
+    w[:top] /= 100  # the favourites of the query are no longer those of the label
     rest = [i for i in range(d) if i not in U]
     for V in itertools.combinations(rest, budget - top):
         S, lr = np.array([*U, *V]), CoinBetting(d, budget, top=top, seed=0)

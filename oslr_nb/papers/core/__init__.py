@@ -749,7 +749,7 @@ def sums(case: Case, stale: int = 0, shift: float = 0.0) -> Evidence:
         sums_update(tree, changed, count - stale)
     leaves, plain = tree[first:], tree.copy()
     for i in range(first - 1, -1, -1): plain[i] = plain[8 * i + 1 : 8 * i + 9].sum()
-    if what == "sums" or stale: return Evidence(int((tree == plain).sum()), "==", tree.size)  # no end is promised to a draw from a wrong tree
+    if what == "sums" or stale: return Evidence(int((tree == plain).sum()), "==", tree.size)  # a draw from a wrong tree may never end
     right = np.cumsum(leaves)
     u = (np.arange(int(right[-1])) + 0.5) / right[-1]
     want = np.searchsorted(right, u * right[-1], side="right")
