@@ -90,7 +90,11 @@ def run_salt(word: int, names: list[str], path: Path) -> None:
                 return [next((e for e in sides if not e.holds), sides[-1])] if until_failure else sides
 
             claim.evidence = evidence
-            record = claim.run()
+            try: record = claim.run()
+            except Exception as e:
+                row = {"id": id, "tier": "", "status": f"{type(e).__name__}: {e}", "ok": False, "claim": [], "controls": {}}
+                out.write(json.dumps(row) + "\n")
+                continue
             told = lambda check, found=found: [[float(e.lhs), e.op, float(e.rhs), e.holds] for e in found[check]]
             row = {"id": id, "tier": record.tier, "status": record.status, "ok": record.as_expected, "seconds": time.process_time() - begun,
                    "claim": told(claim.correction[1] if claim.correction else claim.check),
@@ -144,7 +148,7 @@ def report(folder: Path) -> bool:
         found = {name: rows[id] for name, rows in runs.items() if id in rows}
         wrong = [name for name, row in found.items() if not row["ok"]]
         if wrong: print(f"{id:6} not as expected in {len(wrong)} of {len(found)} ({', '.join(wrong[:6])}): {found[wrong[0]]['status']}")
-        salts = [row for name, row in found.items() if name.startswith("salt")]
+        salts = [row for name, row in found.items() if name.startswith("salt") and row["claim"]]
         for doubt in doubts(salts) if len(salts) > 1 else ():
             print(f"{id:6} {doubt}")
             doubtful += 1
