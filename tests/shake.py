@@ -116,14 +116,16 @@ def start(name: str, word: int, names: list[str], folder: Path) -> str:
 
 
 def room(cases: list[list[list]]) -> np.ndarray:
-    """How far each case is from the other side of its relation, over the salts: the mean of the logarithmic ratio in its standard
-    deviations, positive where it holds; infinite where nothing varies, or a side is not positive."""
+    """How far each case is from the limit of its relation, over the salts: one less the mean quotient of smaller and larger side, in
+    standard deviations of the quotient; positive where it holds; infinite where nothing varies, or a side is not positive."""
     found = []
     for case in zip(*cases, strict=True):
-        logs = [math.log(b / a) if op == "<=" else math.log(a / b) for a, op, b, _ in case if op != "==" and a > 0 and b > 0]
-        spread = np.std(logs, ddof=1) if len(logs) == len(case) > 1 else 0.0
+        logs = [math.log(a / b) if op == "<=" else math.log(b / a) for a, op, b, _ in case if op != "==" and a > 0 and b > 0]
+        sign = -1 if logs and np.mean(logs) > 0 else 1
+        quotient = np.exp(sign * np.array(logs))
+        spread = np.std(quotient, ddof=1) if len(logs) == len(case) > 1 else 0.0
         holds = all(e[3] for e in case) - all(not e[3] for e in case)
-        found.append(np.mean(logs) / spread if spread > 1e-6 else holds * math.inf if holds else 0.0)
+        found.append(sign * (1 - quotient.mean()) / spread if spread > 1e-6 else holds * math.inf if holds else 0.0)
     return np.array(found)
 
 

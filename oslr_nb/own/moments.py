@@ -851,7 +851,7 @@ def exploring_share(case: Case, least: float = 1.0) -> Evidence:
 def _(case: Case) -> Evidence: return exploring_share.check(case, least=0.99)
 
 # %% ../../nbs/own/03_moments.ipynb #d1b5652e
-@claim("own", "Every pair is bought", id="Y10", tier="statistical", level=1e-3, proof="prp-draws", cases=[(9, 4, 1), (12, 6, 3), (8, 3, 0)],
+@claim("own", "Every pair is bought", id="Y10", tier="statistical", level=1e-7, proof="prp-draws", cases=[(9, 4, 1), (12, 6, 3), (8, 3, 0)],
        tex=r"q\,T\le\mathbb E\,n_{ij},\quad q=\tfrac{r(r-1)}{m(m-1)}\text{ where all rounds explore}")
 def pairs_are_bought(case: Case, more: int = 0) -> Evidence:
     "q T for the pairs of features that are no favourites, and the upper limit for their mean count over 40 runs; case (d, budget, top)."
@@ -864,7 +864,7 @@ def pairs_are_bought(case: Case, more: int = 0) -> Evidence:
         simulate(lr, X, X[:, 0] * 0 + X[:, :top].sum(axis=1))
         pair = (d - 1) * (d - 2) // 2 + d - 2  # the last two features, which say nothing
         counts.append(lr.pairs[pair, 0])
-    return Evidence(float(pair_minimum(d, budget + more, top)) * T, "<=", mean_limit(counts, 1e-3))
+    return Evidence(float(pair_minimum(d, budget + more, top)) * T, "<=", mean_limit(counts, 1e-7))
 
 
 @pairs_are_bought.control("one random feature more")

@@ -126,7 +126,7 @@ def rda_rounds(case: Case, early: int = 0) -> Evidence:
     "Sums of both sides of the certificate over 30 rounds; case (d, R)."
     d, R = case.value
     n, rng = 30, case.rng
-    lam, l1 = np.sqrt(np.arange(1.0, n + 1)), 2.0 / np.arange(1, n + 1)
+    lam, l1 = np.sqrt(np.arange(1.0, n + 1)), 0.5 / np.arange(1, n + 1)
     w, g = dual_averaging(lambda j, w: rng.standard_normal(d) + w, d, lam, R, l1)
     sides = np.array([optimality(w[j], g[:j].sum(0), lam[j], R, l1[: j + early].sum()) for j in range(n)]).sum(0)
     return Evidence(float(sides[0]), "==", float(sides[1]), tol=1e-10 * (1 + sides[1]))
