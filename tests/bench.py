@@ -442,7 +442,7 @@ def peers():
 EXTRA = {"foster2016.FKK": ", k=2, T=200", "cesabianchi2010.AER": ", T=200", "ito2017.RDA1": ", top=5",
          "kale2017.OnlineGreedyOSLR": ", k=2, T=200", "kale2017.OnlineGreedyPOSLR": ", k=2, T=200"}
 EXTRA |= {"murata2018.Exploration": ", eta=0.1", "murata2018.Exploitation": ", support=[0, 1], eta=0.1", "murata2018.Hybrid": ", eta=0.1"}
-EXTRA |= {"li2025.DSOSLRC": ", C=0.1", "li2025.DSPOSLRC": ", k=2, C=0.03"}
+EXTRA |= {"own.PairwisePOSLR": ", k=2", "li2025.DSOSLRC": ", C=0.1", "li2025.DSPOSLRC": ", k=2, C=0.03"}
 EXTRA |= {key: ", k=2, rule='printed', C=1e-3" for key in ("kale2017.DantzigOSLR", "kale2017.DantzigPOSLR")}
 SIZES = {"ito2018.BlockBandit": "20, 2, 200", "ito2018.DictionaryProjection": "np.eye(20), 10"}
 
@@ -465,7 +465,8 @@ def fresh(code, cache, **more):
     return [float(v) for v in done.stdout.split()]
 
 
-HAND, SIMULATE = "o.play(learner, o.Environment(X[:1], y[:1]))", "o.simulate(learner, X, y)"
+HAND = "o.play(learner, o.Environment(X[:1], y[:1], learner.budget, o.LEARNERS['{}'].protocol, k=20))"
+SIMULATE = "o.simulate(learner, X, y)"
 
 
 def cold_starts(keys=None):
@@ -474,7 +475,7 @@ def cold_starts(keys=None):
     table = []
     for key in sorted(keys or oslr.LEARNERS):
         with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two, tempfile.TemporaryDirectory() as three:
-            hand, cold = fresh(cold_code(key, HAND), one)[1], fresh(cold_code(key, SIMULATE), two)[1]
+            hand, cold = fresh(cold_code(key, HAND.format(key)), one)[1], fresh(cold_code(key, SIMULATE), two)[1]
             compiled, warm = (fresh(cold_code(key, SIMULATE), three, OSLR_BACKGROUND="0")[1] for _ in range(2))
         table.append({"learner": key, "hand_seconds": hand, "hand_goal": 2.0, "cold_seconds": cold, "goal": 8.0,
                       "compiled_seconds": compiled, "warm_seconds": warm})  # fmt: skip
