@@ -29,3 +29,8 @@ def files_of_the_project() -> list[str]:
     names = done.stdout.split() if done.returncode == 0 else [p.relative_to(TOP).as_posix() for p in TOP.rglob("*") if p.is_file()]
     made = (".venv/", "_", "build/", "oslr_nb.egg-info/", "PKG-INFO", "setup.cfg", ".pytest_cache/", ".hypothesis/")
     return sorted(n for n in names if (TOP / n).exists() and "__pycache__" not in n and (not n.startswith(made) or n == "_quarto.yml"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    "The longest test first, so that nobody waits for it in the end."
+    items.sort(key=lambda item: item.name != "test_real_site")
