@@ -11,6 +11,7 @@ import os
 import random
 import signal
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
+from tqdm import tqdm
 
 from oslr_nb.cli import app
 from oslr_nb.storage import read_file
@@ -27,6 +29,7 @@ from oslr_nb.tables import run_table
 
 FILES = ("report.md", "results.json", "model.npz", "loss.png", "checkpoint.npz")
 ROWS, PASSES = 400, 30
+tqdm.set_lock(threading.RLock())  # its own is shared with all forks: one that is killed while it holds it would stop the others for ever
 
 
 def fork(*args: Any, fds: tuple[int, ...] = (), done: tuple[int, ...] = ()) -> int:
