@@ -1,5 +1,5 @@
 """The command `oslr`, as `python -m oslr_nb`."""
-from oslr_nb.cli import app
+from .cli import app
 
 if __name__ == "__main__":
     app()

@@ -24,8 +24,8 @@ import pyarrow.csv
 from tqdm import tqdm
 
 from oslr_nb.cli import app
-from oslr_nb.storage import read_file
-from oslr_nb.tables import run_table
+from oslr_nb.core.storage import read_file
+from oslr_nb.practice.tables import run_table
 
 FILES = ("report.md", "results.json", "model.npz", "loss.png", "checkpoint.npz")
 ROWS, PASSES = 400, 30

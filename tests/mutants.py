@@ -24,7 +24,7 @@ from functools import cache
 from pathlib import Path
 from queue import Queue
 
-from oslr_nb.checks import source_digest
+from oslr_nb.core.checks import source_digest
 
 TOP = Path(__file__).parents[1]
 MODULES = ["compiled", "designs", "geometry", "oco", "experts", "bandits", "trees", "sparse"]  # and every paper
@@ -57,8 +57,8 @@ class Mutant:
 def sources(root: Path) -> list[Path]:
     """The modules that hold mathematics."""
     package = root / "oslr_nb"
-    found = [package / f"{name}.py" for name in MODULES] + list((package / "papers").rglob("*.py"))
-    return sorted(p for p in found if p.name != "__init__.py" and p.parent.name != "core")
+    found = [package / "core" / f"{name}.py" for name in MODULES] + list((package / "papers").rglob("*.py"))
+    return sorted(p for p in found if p.name != "__init__.py")
 
 
 def name_of(node: ast.AST) -> str:
@@ -203,7 +203,7 @@ def sample(all_mutants: list[Mutant], count: int, seed: int) -> list[Mutant]:
 # What runs in a fresh process: `trace` notes which functions each claim calls, `verify` runs claims until one notices the mutant.
 DRIVER = '''
 import json, os, sys, time
-from oslr_nb.claims import CLAIMS, claim_ids, run_claim
+from oslr_nb.core.claims import CLAIMS, claim_ids, run_claim
 mode, argument = sys.argv[1:3]
 out = {}
 if mode == "trace":
@@ -339,7 +339,7 @@ def run_tests(m: Mutant, root: Path, timeout: float) -> str:
 
 def try_one(m: Mutant, trace: dict, slots: Queue, tests: bool) -> dict:
     """What notices one mutant: a claim, a test, or nothing."""
-    from oslr_nb.claims import CLAIMS, claim_ids
+    from oslr_nb.core.claims import CLAIMS, claim_ids
 
     claim_ids([])
     slot = slots.get()

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 import oslr_nb as oslr
-from oslr_nb import protocol, tables
-from oslr_nb.choice import make_learner
-from oslr_nb.service import Service
-from oslr_nb.storage import SCHEMA
+from oslr_nb.core import protocol
+from oslr_nb.core.storage import SCHEMA
+from oslr_nb.own.choice import make_learner
+from oslr_nb.practice import tables
+from oslr_nb.practice.service import Service
 
 HERE = Path(__file__).parent / "states"
 FOLDER = HERE / str(SCHEMA)

@@ -25,9 +25,9 @@ from sklearn.utils.estimator_checks import check_estimator
 from test_learners import EVEN, KEYS, MEASURES, make
 
 import oslr_nb as oslr
-from oslr_nb.adapters import OSLRLearner, OSLRRegressor, budget_of, weights_of
-from oslr_nb.choice import make_learner
-from oslr_nb.data import sparse_linear
+from oslr_nb.own.choice import make_learner
+from oslr_nb.practice.adapters import OSLRLearner, OSLRRegressor, budget_of, weights_of
+from oslr_nb.practice.data import sparse_linear
 
 S = sparse_linear(12, 2, 600, seed=0)
 NAMES = [f"f{i:02d}" for i in range(12)]

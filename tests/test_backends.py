@@ -14,8 +14,9 @@ from joblib.externals.loky import get_reusable_executor
 from threadpoolctl import threadpool_info, threadpool_limits
 from typer.testing import CliRunner
 
-from oslr_nb import backends, claims, experiments
 from oslr_nb.cli import app
+from oslr_nb.core import backends, claims
+from oslr_nb.results import experiments
 
 CLUSTERS = """
 import sys

@@ -25,8 +25,9 @@ from test_fuzz import answer, budgeted, nonsense
 from typer.main import get_command
 
 import oslr_nb as oslr
-from oslr_nb import advice, service, tables
 from oslr_nb.cli import app
+from oslr_nb.practice import recommend as advice
+from oslr_nb.practice import service, tables
 
 SHARES = {"tables": 0.11, "parquet": 0.04, "advice": 0.05, "arguments": 0.1, "lines": 0.07, "regressor": 0.05, "river": 0.04,
           "recommend": 0.005, "auto": 0.04, "states": 0.01}

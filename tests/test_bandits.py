@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from oslr_nb import bandits as b
-from oslr_nb.compiled import generator_words
+from oslr_nb.core import bandits as b
+from oslr_nb.core.compiled import generator_words
 
 ONE, NAN = np.ones((3, 2)), np.nan
 

@@ -13,11 +13,12 @@ from joblib import Parallel, delayed
 from typer.testing import CliRunner
 
 import oslr_nb as oslr
-from oslr_nb import catalogue, data, tables
-from oslr_nb.catalogue import DATASETS, GENERATORS, export, load_dataset
 from oslr_nb.cli import app
-from oslr_nb.reading import survey_table
-from oslr_nb.reproductions import cesabianchi2010, ito2017, ito2018, kale2017, murata2018, own
+from oslr_nb.practice import data, tables
+from oslr_nb.practice.reading import survey_table
+from oslr_nb.results import catalogue, cesabianchi2010, ito2017, ito2018, kale2017, murata2018
+from oslr_nb.results import equal_cost as own
+from oslr_nb.results.catalogue import DATASETS, GENERATORS, export, load_dataset
 
 DRAWN = [name for name, g in oslr.streams().items() if "needs the data" not in g.what]
 SLOW = {"own.images_ct_like": 8000}  # made of so many rows
@@ -215,5 +216,6 @@ def test_a_full_reproduction_looks_into_the_data_dir(tmp_path, monkeypatch):
 
 
 def test_listing_data_sets_is_quick_to_import():
-    code = "import sys, oslr_nb.catalogue; print([m for m in ('numba', 'pyarrow', 'sklearn', 'pooch', 'joblib') if m in sys.modules])"
+    code = ("import sys, oslr_nb.results.catalogue; "
+           "print([m for m in ('numba', 'pyarrow', 'sklearn', 'pooch', 'joblib') if m in sys.modules])")
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import oslr_nb as oslr
-from oslr_nb.compiled import generator_words, strided
-from oslr_nb.experiments import SECTIONS, load_sections
-from oslr_nb.papers.cesabianchi2010 import aer, baseline, compiled_aer, lower_bounds, solvers, test_time
-from oslr_nb.protocol import Environment, get_state, play, simulate
-from oslr_nb.reproductions import cesabianchi2010 as experiments
+from oslr_nb.core.compiled import generator_words, strided
+from oslr_nb.core.protocol import Environment, get_state, play, simulate
+from oslr_nb.papers.cesabianchi2010 import aer, baseline, compiled_aer, lower_bounds, solvers
+from oslr_nb.papers.cesabianchi2010 import prediction_time as prediction_time
+from oslr_nb.results import cesabianchi2010 as experiments
+from oslr_nb.results.experiments import SECTIONS, load_sections
 
 HALF = Fraction(1, 2)
 REFUSED = {
@@ -59,17 +60,17 @@ REFUSED = {
     "printed bound, d = 3": (lambda: lower_bounds.bound_examples(3, 1, 0.01, printed=True), "d >= 4"),
     "tree too large": (lambda: lower_bounds.look_tree(5, 1, 3), "states are enumerated"),
     "halving six": (lambda: lower_bounds.halving_success(6, 0.01, 10, 10, np.random.default_rng(0)), "power of 2"),
-    "unread, more than d": (lambda: test_time.unread_variance([1, 1], 3), "from 0 to 2"),
-    "chances below one": (lambda: test_time.check_law([((1,), 1, HALF), ((0,), 1, Fraction(1, 3))], 1), "exactly 1"),
-    "a negative chance": (lambda: test_time.check_law([((1,), 1, 2), ((0,), 1, -1)], 1), "at least 0"),
-    "depth above d": (lambda: test_time.check_law([((1,), 1, HALF), ((0,), 1, HALF)], 2), "from 0 to 1"),
-    "two lengths": (lambda: test_time.check_law([((1,), 1, HALF), ((0, 1), 1, HALF)], 1), "as in outcome 0"),
-    "an infinite label": (lambda: test_time.check_law([((1,), math.inf, 1)], 1), "y = inf"),
-    "no triples": (lambda: test_time.check_law([1, 2], 1), "a list of triples"),
-    "an empty law": (lambda: test_time.best_policy([], 0), "at least one outcome"),
-    "chances for another d": (lambda: test_time.sign_law([1, 2], [1, 0]), "3 numbers"),
-    "no attribute read": (lambda: test_time.test_time_floor(0), "budget = 0"),
-    "a = 0": (lambda: test_time.hard_chances(4, 0), "positive"),
+    "unread, more than d": (lambda: prediction_time.unread_variance([1, 1], 3), "from 0 to 2"),
+    "chances below one": (lambda: prediction_time.check_law([((1,), 1, HALF), ((0,), 1, Fraction(1, 3))], 1), "exactly 1"),
+    "a negative chance": (lambda: prediction_time.check_law([((1,), 1, 2), ((0,), 1, -1)], 1), "at least 0"),
+    "depth above d": (lambda: prediction_time.check_law([((1,), 1, HALF), ((0,), 1, HALF)], 2), "from 0 to 1"),
+    "two lengths": (lambda: prediction_time.check_law([((1,), 1, HALF), ((0, 1), 1, HALF)], 1), "as in outcome 0"),
+    "an infinite label": (lambda: prediction_time.check_law([((1,), math.inf, 1)], 1), "y = inf"),
+    "no triples": (lambda: prediction_time.check_law([1, 2], 1), "a list of triples"),
+    "an empty law": (lambda: prediction_time.best_policy([], 0), "at least one outcome"),
+    "chances for another d": (lambda: prediction_time.sign_law([1, 2], [1, 0]), "3 numbers"),
+    "no attribute read": (lambda: prediction_time.test_time_floor(0), "budget = 0"),
+    "a = 0": (lambda: prediction_time.hard_chances(4, 0), "positive"),
 }
 
 
@@ -129,7 +130,7 @@ def test_the_strength_of_a_centred_learner():
 
 def test_the_draws_of_a_round():
     "At w = 0 only C is bought; later the weighted draws have their chances, in learning and in calibration."
-    from oslr_nb.trees import lazy_ball, lazy_step
+    from oslr_nb.core.trees import lazy_ball, lazy_step
 
     parts, ball = compiled_aer.aer_fresh(6, 4, False, True), lazy_ball(6)
     lazy, own, words = tuple(ball.values()), tuple(parts.values()), generator_words(np.random.default_rng(0))
@@ -175,14 +176,14 @@ def test_averages_of_whole_examples():
 
 
 def test_small_policies_and_laws():
-    stump = test_time.Policy(Fraction(0), HALF, 1, {Fraction(1): test_time.Policy(Fraction(0), Fraction(3))})
+    stump = prediction_time.Policy(Fraction(0), HALF, 1, {Fraction(1): prediction_time.Policy(Fraction(0), Fraction(3))})
     assert stump.predict([math.nan, 1]) == 3 and stump.predict([math.nan, 7]) == HALF and str(stump) == "x[1]: 1 -> (3)"
-    assert test_time.check_law([((1,), 2.5, 1)], 1) == [((1,), Fraction(5, 2), 1)]
-    assert test_time.sign_law([1]) == [((1,), 1, HALF), ((-1,), -1, HALF)]
-    assert sum(c for _, _, c in test_time.sign_law([1, 2], [0, 1, 0])) == 1
-    assert test_time.sign_law([1, 2], [0, 1, 0])[1] == ((1, -1), -1, HALF)
-    assert test_time.hard_chances(10, 1) == [Fraction(1, 11)] * 11 and sum(test_time.hard_chances(9, Fraction(3, 2))) == 1
-    assert test_time.test_time_floor(3, 3) == 0 and np.isclose(test_time.test_time_floor(2), 3 - 2 * math.sqrt(2))
+    assert prediction_time.check_law([((1,), 2.5, 1)], 1) == [((1,), Fraction(5, 2), 1)]
+    assert prediction_time.sign_law([1]) == [((1,), 1, HALF), ((-1,), -1, HALF)]
+    assert sum(c for _, _, c in prediction_time.sign_law([1, 2], [0, 1, 0])) == 1
+    assert prediction_time.sign_law([1, 2], [0, 1, 0])[1] == ((1, -1), -1, HALF)
+    assert prediction_time.hard_chances(10, 1) == [Fraction(1, 11)] * 11 and sum(prediction_time.hard_chances(9, Fraction(3, 2))) == 1
+    assert prediction_time.test_time_floor(3, 3) == 0 and np.isclose(prediction_time.test_time_floor(2), 3 - 2 * math.sqrt(2))
 
 
 def test_halving_with_many_looks_and_with_none():

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import oslr_nb as oslr
-from oslr_nb import choice
+from oslr_nb.own import choice
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((1500, 10))

@@ -12,7 +12,7 @@ from conftest import TOP
 from shake import salted
 
 import oslr_nb as oslr
-from oslr_nb.claims import (
+from oslr_nb.core.claims import (
     CLAIMS,
     QUICK,
     RED,
@@ -25,8 +25,8 @@ from oslr_nb.claims import (
     run_claim,
     worst_case,
 )
+from oslr_nb.core.problems import sign_table
 from oslr_nb.papers import ito2017
-from oslr_nb.problems import sign_table
 
 IDS = claim_ids([])
 STORED = {r.id: r for r in Ledger.stored()}

@@ -12,12 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from oslr_nb import claims, experiments
 from oslr_nb.cli import app
+from oslr_nb.core import claims
+from oslr_nb.results import experiments
 
 SMALL = """
 import sys
-from oslr_nb import experiments
+from oslr_nb.results import experiments
 whole = experiments.plan
 short = ("claims", "digits_report")
 experiments.plan = lambda names=(), full=False: {
@@ -59,7 +60,7 @@ def test_a_full_run_needs_mnist(monkeypatch):
     "With the images the plan has all pairs and splits, and a cell runs; without them one sentence says what is missing."
     from sklearn.datasets import load_digits
 
-    from oslr_nb.reproductions import cesabianchi2010 as pages
+    from oslr_nb.results import cesabianchi2010 as pages
 
     bunch = load_digits()
     monkeypatch.setattr(pages, "mnist", lambda download=False: ((bunch.data * 15.9).astype("uint8"), bunch.target))

@@ -17,8 +17,8 @@ from numba.core.dispatcher import Dispatcher
 from test_learners import KEYS, OPTIONS, bought, make, query, state, take
 
 import oslr_nb as oslr
-from oslr_nb import checks
-from oslr_nb.data import sparse_linear
+from oslr_nb.core import checks
+from oslr_nb.practice.data import sparse_linear
 
 CASES = [(key, {}) for key in KEYS] + OPTIONS
 REFUSED = {"aer_shrink", "plain_aer", "eg_step", "hard_steps", "one_pass"}  # kernels that are always compiled; none plays a round
@@ -91,7 +91,7 @@ def test_what_is_not_exact_is_refused():
 
 START = """
 import os, time, numpy as np, oslr_nb as oslr
-from oslr_nb import checks
+from oslr_nb.core import checks
 lr = oslr.ito2017.GreedyRDA(4, 2, seed=1, x_norm=2)
 def play():
     S = lr.query()
@@ -110,7 +110,7 @@ print(compiled, [len(k.signatures) for k in kernels])
 """
 STREAM = """
 import numpy as np, oslr_nb as oslr
-from oslr_nb import checks
+from oslr_nb.core import checks
 X, y = np.random.default_rng(0).uniform(-0.4, 0.4, (150, 6)), np.full(150, 0.5)
 def play():
     lr = oslr.ito2017.RDA2(6, 4, seed=1)
@@ -126,7 +126,7 @@ print(len(checks.BACKGROUND.answers) > 0, play() == first, "X[120" in first[2])
 WARM = """
 from pathlib import Path
 import numpy as np, oslr_nb as oslr
-from oslr_nb import checks, protocol
+from oslr_nb.core import checks, protocol
 oslr.foster2016
 protocol.warm("foster2016")
 files = lambda: sorted(Path(checks.kernel_folder()).rglob("*.nbc"))

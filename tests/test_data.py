@@ -12,7 +12,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from oslr_nb import data
+from oslr_nb.practice import data
 
 
 @pytest.fixture(autouse=True)
@@ -228,7 +228,7 @@ def test_stand_in_is_the_same_everywhere_and_says_what_it_is():
 
 
 def test_import_stays_light():
-    code = "import sys, oslr_nb.data; print([m for m in ('pooch', 'pyarrow', 'requests', 'sklearn', 'tqdm') if m in sys.modules])"
+    code = "import sys, oslr_nb.practice.data; print([m for m in ('pooch', 'pyarrow', 'requests', 'sklearn', 'tqdm') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
 
 

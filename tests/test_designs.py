@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from oslr_nb import designs as D
+from oslr_nb.core import designs as D
 
 NAN, HALF = np.nan, Fraction(1, 2)
 NO_PAIRS = D.Uniform(3, 1)

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from oslr_nb import experiments
-from oslr_nb.reproductions import own as pages
+from oslr_nb.results import equal_cost as pages
+from oslr_nb.results import experiments
 
 TOP = Path(__file__).parent.parent
 STORED = TOP / "nbs" / "results" / "equal_cost.json"

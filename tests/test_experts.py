@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from oslr_nb import experts as e
-from oslr_nb.compiled import generator_words
+from oslr_nb.core import experts as e
+from oslr_nb.core.compiled import generator_words
 
 ONE, NAN = np.ones((3, 2)), np.nan
 

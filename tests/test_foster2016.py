@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from oslr_nb import load, simulate
-from oslr_nb.compiled import strided
-from oslr_nb.data import sparse_linear
-from oslr_nb.designs import Uniform
-from oslr_nb.experts import hedge, hedge_rate, hedge_regret_bound
+from oslr_nb.core.compiled import strided
+from oslr_nb.core.designs import Uniform
+from oslr_nb.core.experts import hedge, hedge_rate, hedge_regret_bound
+from oslr_nb.core.storage import read_file, write_file
 from oslr_nb.papers import foster2016 as f
 from oslr_nb.papers.foster2016 import FKK, Constants, bound_fkk, bound_retuned, fkk_rates
-from oslr_nb.storage import read_file, write_file
+from oslr_nb.practice.data import sparse_linear
 
 SHAPES = [(4, 3, 1), (10, 4, 2), (20, 7, 5), (9, 9, 2)]
 

@@ -6,6 +6,7 @@ About 6,000 inputs; OSLR_FUZZ=100000 asks for as many.
 import importlib
 import inspect
 import os
+import re
 import warnings
 from fractions import Fraction
 
@@ -15,10 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import oslr_nb as oslr
-from oslr_nb import bandits, designs, experts, geometry, oco, sparse
-from oslr_nb import data as streams
-from oslr_nb.claims import module_of, papers
-from oslr_nb.protocol import get_state, measure, split_query
+from oslr_nb.core import bandits, designs, experts, geometry, oco, sparse
+from oslr_nb.core.claims import module_of, papers
+from oslr_nb.core.protocol import get_state, measure, split_query
+from oslr_nb.practice import data as streams
 
 INPUTS = int(os.environ.get("OSLR_FUZZ", "6000"))
 D, BUDGET, K, T = 6, 4, 2, 30
@@ -287,7 +288,7 @@ OTHERWISE = {
 
 def arguments_of(f):
     "Good arguments by name, or None where this file does not know one."
-    home = f.__module__.split(".papers.")[-1].removeprefix("oslr_nb.").split(".")[0]
+    home = re.sub(r"^oslr_nb\.(papers|core|practice)\.", "", f.__module__).removeprefix("oslr_nb.").split(".")[0]
     out, good = {}, GOOD | OTHERWISE.get(f"{home}.{f.__name__}", {})
     for name, p in inspect.signature(f).parameters.items():
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD): continue

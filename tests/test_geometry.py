@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from oslr_nb import geometry as g
-from oslr_nb.geometry import Interval
+from oslr_nb.core import geometry as g
+from oslr_nb.core.geometry import Interval
 
 NAN = np.nan
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import oslr_nb as oslr
-from oslr_nb.compiled import generator_words, strided
-from oslr_nb.designs import draw_average
-from oslr_nb.experts import eg_step
-from oslr_nb.geometry import proj_l2
+from oslr_nb.core.compiled import generator_words, strided
+from oslr_nb.core.designs import draw_average
+from oslr_nb.core.experts import eg_step
+from oslr_nb.core.geometry import proj_l2
 from oslr_nb.papers.hazan2012 import (
     AELR,
     AERR,

@@ -5,8 +5,8 @@ import pytest
 from sklearn.linear_model import orthogonal_mp
 
 import oslr_nb as oslr
+from oslr_nb.core.protocol import measure
 from oslr_nb.papers.ito2018 import dictionary as page
-from oslr_nb.protocol import measure
 
 SOLVERS = page.SOLVERS
 New = oslr.ito2018.DictionaryProjection

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import oslr_nb as oslr
-from oslr_nb.data import sparse_linear
 from oslr_nb.papers.ito2018 import finite as page
+from oslr_nb.practice.data import sparse_linear
 
 BlockBandit = page.BlockBandit
 PAIRS = np.array([*itertools.combinations(range(5), 2)])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import oslr_nb as oslr
+from oslr_nb.core.protocol import Environment, get_state, measure, play, simulate
 from oslr_nb.papers.ito2018 import linear as page
-from oslr_nb.protocol import Environment, get_state, measure, play, simulate
 
 KINDS = [(s, d) for s in (*page.SCHEDULES, "adaptive") for d in page.DIRECTIONS]
 every_kind = pytest.mark.parametrize(("schedule", "directions"), KINDS)

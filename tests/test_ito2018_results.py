@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from oslr_nb import experiments
-from oslr_nb.reproductions import ito2018 as pages
+from oslr_nb.results import experiments
+from oslr_nb.results import ito2018 as pages
 
 STORED = Path(__file__).parent.parent / "nbs" / "results"
 REPORTS = {"tables": "ito2018_tables", "others": "ito2018_others", "figures": "ito2018_figures", "ct": "ito2018_ct_figure",
@@ -82,7 +82,7 @@ def test_every_method_buys_k_numbers():
 
 @pytest.mark.parametrize(("d", "k"), [(7, 1), (7, 3), (7, 4), (7, 7)])
 def test_the_best_sparse_weights_are_found(d, k):
-    from oslr_nb.protocol import best_sparse
+    from oslr_nb.core.protocol import best_sparse
 
     rng = np.random.default_rng(d * k)
     X, y = rng.standard_normal((60, d)), rng.standard_normal(60)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import oslr_nb as oslr
-from oslr_nb.data import sparse_linear
 from oslr_nb.papers.kale2017 import greedy as page
+from oslr_nb.practice.data import sparse_linear
 
 K = oslr.kale2017
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from oslr_nb import experiments
-from oslr_nb.reproductions import kale2017 as pages
+from oslr_nb.results import experiments
+from oslr_nb.results import kale2017 as pages
 
 STORED = Path(__file__).parent.parent / "nbs" / "results"
 REPORTS = {"growth": "kale2017_growing", "sizes": "kale2017_sizing", "designs": "kale2017_correlated",

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oslr_nb as oslr
-from oslr_nb.data import sparse_linear
-from oslr_nb.oco import adaptive_dual_averaging, dual_averaging
+from oslr_nb.core.oco import adaptive_dual_averaging, dual_averaging
+from oslr_nb.practice.data import sparse_linear
 
 KEYS = sorted(oslr.LEARNERS)
 HAZAN = ("AERR", "AELR", "DDAERR", "DDAELR", "TwoPhaseAERR", "TwoPhaseAELR", "OnlineAELR")

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from oslr_nb import experiments
-from oslr_nb.protocol import simulate
-from oslr_nb.reproductions import murata2018 as pages
+from oslr_nb.core.protocol import simulate
+from oslr_nb.results import experiments
+from oslr_nb.results import murata2018 as pages
 
 STORED = Path(__file__).parent.parent / "nbs" / "results"
 REPORTS = {"synthetic": "murata2018_synthetic_figure", "real": "murata2018_real_figure", "slopes": "murata2018_exponents"}
@@ -199,7 +199,7 @@ def test_without_blog_feedback_the_stand_in_is_played(monkeypatch, tmp_path):
     assert pages.real_names() == ["ct_like"] and list(pages.real_cells(1)) == ["ct_like"] and not list(tmp_path.iterdir())
     monkeypatch.setattr(pages, "join_real", lambda cells: cells)
     text = pages.murata2018_real_figure({"ct_like": stored("ct_like")}, tmp_path)
-    assert "Not at hand, left out: blog_feedback (see `oslr_nb.data.blog_feedback`)" in text
+    assert "Not at hand, left out: blog_feedback (see `oslr_nb.practice.data.blog_feedback`)" in text
     assert [p.name for p in tmp_path.iterdir()] == ["murata2018_ct_like.json"]
 
 

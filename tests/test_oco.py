@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from oslr_nb import oco
+from oslr_nb.core import oco
 
 NAN, ROWS = np.nan, [[1.0, 1.0], [0.5, 0.0], [0.0, 0.0]]
 

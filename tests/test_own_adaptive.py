@@ -8,8 +8,8 @@ import pytest
 
 import oslr_nb as oslr
 from oslr_nb import own
-from oslr_nb.checks import check_step
-from oslr_nb.oco import bound_adaptive
+from oslr_nb.core.checks import check_step
+from oslr_nb.core.oco import bound_adaptive
 from oslr_nb.papers import ito2017
 from oslr_nb.papers.ito2017.algorithm1 import NOTHING, SQUARES
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import oslr_nb.own.moment_theory as page
-from oslr_nb.claims import CLAIMS
+from oslr_nb.core.claims import CLAIMS
 
 RNG = np.random.default_rng(8)
 

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oslr_nb as oslr
-from oslr_nb.claims import CLAIMS, claim_ids
-from oslr_nb.data import digits_pair, sparse_linear
+from oslr_nb.core.claims import CLAIMS, claim_ids
 from oslr_nb.own import (
     PairwiseLeastSquares,
     PairwisePOSLR,
@@ -22,6 +21,7 @@ from oslr_nb.own import (
 )
 from oslr_nb.own import moments as m
 from oslr_nb.own.parameter_free import KAPPA
+from oslr_nb.practice.data import digits_pair, sparse_linear
 
 
 def stream(seed=0, T=600, d=12):

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import oslr_nb as oslr
-from oslr_nb.claims import claim_ids
-from oslr_nb.data import digits_pair, sparse_linear
+from oslr_nb.core.claims import claim_ids
 from oslr_nb.own import parameter_free as page
 from oslr_nb.papers.ito2017 import observe
+from oslr_nb.practice.data import digits_pair, sparse_linear
 
 CoinBetting = page.CoinBetting
 DIGITS = digits_pair()

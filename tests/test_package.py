@@ -12,7 +12,7 @@ from conftest import TOP, files_of_the_project
 
 import oslr_nb as oslr
 
-CLAIM = "from oslr_nb.claims import run_claim; import oslr_nb.papers.ito2017; print(run_claim('A19', 'ito2017').as_expected)"
+CLAIM = "from oslr_nb.core.claims import run_claim; import oslr_nb.papers.ito2017; print(run_claim('A19', 'ito2017').as_expected)"
 PLAY = """
 import numpy as np, oslr_nb as oslr
 run = oslr.simulate(oslr.ito2017.GreedyRDA(4, 2, x_norm=2), np.eye(4), np.ones(4))
@@ -39,7 +39,7 @@ def test_a_claim_sees_a_changed_kernel_of_another_module(copy_of_package):
     kernels = copy_of_package / "oslr_nb" / "__pycache__"
     assert python(CLAIM, copy_of_package).stdout.strip() == "True"
     first = set(kernels.glob("kernels-*"))
-    path = copy_of_package / "oslr_nb" / "designs.py"
+    path = copy_of_package / "oslr_nb" / "core" / "designs.py"
     text = path.read_text()
     changed = text.replace("i = np.int64(uniform(words) * d)\n", "i = np.int64(uniform(words) ** 2 * d)\n")
     assert changed.count("** 2 * d") == 1
@@ -77,7 +77,7 @@ def test_a_word_while_compiling(code, copy_of_package):
 
 
 def test_old_compiled_code_is_cleared_away(tmp_path, monkeypatch):
-    from oslr_nb import checks
+    from oslr_nb.core import checks
 
     monkeypatch.setattr(checks, "cache_bases", lambda: iter([tmp_path]))
     for n in range(6):
@@ -96,7 +96,8 @@ def test_version_and_module():
 
 
 def test_modules_say_what_they_are():
-    for name in ("", ".protocol", ".data", ".papers.ito2017", ".papers.hazan2012", ".papers.foster2016", ".papers.cesabianchi2010"):
+    papers = [f".papers.{name}" for name in ("ito2017", "hazan2012", "foster2016", "cesabianchi2010")]
+    for name in ("", ".core.protocol", ".practice.data", *papers):
         code = f"import importlib; print(importlib.import_module('oslr_nb{name}').__doc__)"
         assert len(python(code).stdout.strip().splitlines()[0]) > 5, name
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oslr_nb as oslr
-from oslr_nb.adapters import OSLRLearner, OSLRRegressor
-from oslr_nb.choice import make_learner, priced_learners
+from oslr_nb.core.protocol import MONEY, price_of
+from oslr_nb.own.choice import make_learner, priced_learners
 from oslr_nb.own.moments import HELD, MARKETS, ROUNDS, PairwiseLeastSquares, purchase_chances
-from oslr_nb.protocol import MONEY, price_of
+from oslr_nb.practice.adapters import OSLRLearner, OSLRRegressor
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((1200, 12))
@@ -299,7 +299,7 @@ def test_river():
 
 def test_the_price_of_a_damaged_file(tmp_path):
     "What is sold is a count that a purchase can have."
-    from oslr_nb.storage import read_file, write_file
+    from oslr_nb.core.storage import read_file, write_file
 
     lr = priced()
     lr.predict(X[0, lr.query()])

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 from scipy.sparse import csr_matrix
 
-from oslr_nb import protocol as p
-from oslr_nb.checks import LARGEST
-from oslr_nb.protocol import Environment, Learner, Run, play, simulate
-from oslr_nb.storage import write_file
+from oslr_nb.core import protocol as p
+from oslr_nb.core.checks import LARGEST
+from oslr_nb.core.protocol import Environment, Learner, Run, play, simulate
+from oslr_nb.core.storage import write_file
 
 NAN = np.nan
 

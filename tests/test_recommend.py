@@ -9,8 +9,9 @@ from pyarrow import parquet
 from typer.testing import CliRunner
 
 import oslr_nb as oslr
-from oslr_nb import advice, claims
 from oslr_nb.cli import app
+from oslr_nb.core import claims
+from oslr_nb.practice import recommend as advice
 
 RNG = np.random.default_rng(0)
 N, D = 3000, 8

@@ -106,7 +106,7 @@ ITO, PROTOCOL = "papers/ito2017/01_algorithm1.ipynb", "reference/protocol.ipynb"
     ("oslr.ito2017.RDA1(d=3, budget=2)", "reference/ito2017.algorithm1.ipynb", "RDA1"),
     ("simulate", PROTOCOL, "simulate"),
     ("oslr.simulate(lr, X, y)", PROTOCOL, "simulate"),
-    ("oslr_nb.protocol.simulate", PROTOCOL, "simulate"),
+    ("oslr_nb.core.protocol.simulate", PROTOCOL, "simulate"),
     ("Learner.query", PROTOCOL, "Learner.query"),
     ("RDA1.save", PROTOCOL, "Learner.save"),
     ("oslr.verify", "reference/claims.ipynb", "verify"),
@@ -125,7 +125,7 @@ def test_what_is_no_name_or_unclear_has_none(name):
 
 
 def test_an_unclear_name_means_that_of_its_own_page():
-    assert reference.target("claim", "practice/experiments.ipynb") == ("reference/experiments.ipynb", "claim")
+    assert reference.target("claim", "results/experiments.ipynb") == ("reference/results.experiments.ipynb", "claim")
     assert reference.target("claim", "core/06_claims.ipynb") == ("reference/claims.ipynb", "claim")
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import oslr_nb as oslr
-from oslr_nb.data import sparse_linear
-from oslr_nb.protocol import get_state
-from oslr_nb.scaling import LIMIT, Scaled
-from oslr_nb.storage import read_file, write_file
+from oslr_nb.core.protocol import get_state
+from oslr_nb.core.storage import read_file, write_file
+from oslr_nb.practice.data import sparse_linear
+from oslr_nb.practice.scaling import LIMIT, Scaled
 
 S = sparse_linear(8, 2, 400, seed=0)
 X, Y = S.X * 10.0 ** np.arange(-4, 4) + 10.0 ** np.arange(-3, 5), 500 + 40 * S.y

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import oslr_nb as oslr
-from oslr_nb import service as sv
-from oslr_nb.choice import make_learner
 from oslr_nb.cli import app
-from oslr_nb.storage import read_file
+from oslr_nb.core.storage import read_file
+from oslr_nb.own.choice import make_learner
+from oslr_nb.practice import service as sv
 
 RNG = np.random.default_rng(0)
 D, BUDGET = 10, 4
@@ -496,7 +496,7 @@ def test_other_files_are_refused(tmp_path):
     ("open", [[1, [0, 99], [], True, None, None]]), ("open", [[1, [0, 1], [], True, [1.0, None], 0.0]]), ("losses", ["a"]), ("open", 5),
 ])
 def test_forged_headers_are_refused(name, change, tmp_path):
-    from oslr_nb.storage import write_file
+    from oslr_nb.core.storage import write_file
 
     (service := fresh()).save(tmp_path / "s.npz")
     header, arrays = read_file(tmp_path / "s.npz")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from oslr_nb import sparse as s
+from oslr_nb.core import sparse as s
 
 EYE, C = np.eye(3), np.array([1.0, -0.5, 0.2])
 

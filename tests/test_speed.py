@@ -69,8 +69,8 @@ def test_no_slower_than_it_was(what, beside, ratios):
 
 LOOP = """
 import re, sys
-import numpy as np, oslr_nb.checks
-oslr_nb.checks.kernel_folder = lambda: ""  # what comes from the disk cannot be looked into
+import numpy as np, oslr_nb.core.checks
+oslr_nb.core.checks.kernel_folder = lambda: ""  # what comes from the disk cannot be looked into
 import oslr_nb as oslr
 oslr.simulate(oslr.ito2017.RDA1(20, 10, top=5), np.ones((9, 20)) / 5, np.ones(9))
 for name, f in vars(sys.modules[oslr.ito2017.RDA1.__module__]).items():

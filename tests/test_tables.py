@@ -21,10 +21,10 @@ from sklearn.linear_model import LinearRegression
 from typer.testing import CliRunner
 
 import oslr_nb
-from oslr_nb import reading, tables
 from oslr_nb.cli import app
-from oslr_nb.data import sparse_linear
-from oslr_nb.storage import read_file
+from oslr_nb.core.storage import read_file
+from oslr_nb.practice import reading, tables
+from oslr_nb.practice.data import sparse_linear
 
 BUNCH = load_diabetes(scaled=False)
 TABLE = pa.table({name: BUNCH.data[:, i] for i, name in enumerate(BUNCH.feature_names)} | {"progression": BUNCH.target})

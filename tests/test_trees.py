@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from oslr_nb.trees import (
+from oslr_nb.core.trees import (
     LAZY,
     lazy_ball,
     lazy_climb,

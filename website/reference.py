@@ -75,7 +75,7 @@ class Module:
         return f"{FOLDER}/{self.name or 'oslr_nb'}.ipynb"
 
 
-def name_of(parts: list[str]) -> str: return ".".join(p for p in parts if p and p not in ("oslr_nb", "papers"))
+def name_of(parts: list[str]) -> str: return ".".join(p for p in parts if p and p not in ("oslr_nb", "papers", "core", "practice"))
 
 
 @cache
@@ -98,8 +98,15 @@ def documented() -> dict[str, list[Module]]:
 def home() -> dict[str, str]:
     """The names that `oslr.` gives directly, with their modules."""
     value = modules()[""].nodes["HOME"].value
-    given = {name: module for module, names in ast.literal_eval(value).items() for name in names}
+    given = {name: name_of(module.split(".")) for module, names in ast.literal_eval(value).items() for name in names}
     return given | {"LEARNERS": "protocol"} | dict.fromkeys(modules()[""].public, "")
+
+
+@cache
+def found_alone() -> dict[str, str]:
+    """Modules that `oslr.` finds by their name alone though their storey stands in the name of their page, such as `choice`."""
+    last = {name.partition(".")[2]: name for name in modules() if name.split(".")[0] in ("own", "results")}
+    return {short: name for short, name in last.items() if short and short not in modules()}
 
 
 # --- names and anchors
@@ -114,8 +121,10 @@ def target(name: str, page: str = "") -> tuple[str, str] | None:
     found = re.fullmatch(r"(oslr_nb\.|oslr\.)?((?:[A-Za-z]\w*\.)*[A-Za-z]\w*)(\(.*\))?", name)
     if not found: return None
     top, dotted, called = found.groups()
-    parts = dotted.removeprefix("papers.").split(".")
-    if top and ".".join(parts) in modules() and modules()[".".join(parts)].public: return modules()[".".join(parts)].page, ""
+    parts = re.sub(r"^(papers|core|practice)\.", "", dotted).split(".")
+    if parts[0] in found_alone(): parts = [*found_alone()[parts[0]].split("."), *parts[1:]]
+    module = modules().get(".".join(parts))
+    if top and dotted not in home() and module and module.public: return module.page, ""
     here = [m for m in modules().values() if m.notebook == page or m.page == page]
     for n in range(len(parts) - 1, 0, -1):  # the longest qualification by a module or a paper
         prefix, rest = ".".join(parts[:n]), parts[n:]

@@ -16,35 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import LARGEST, check_array, check_magnitude, check_real, check_scales, fail
-from ..claims import Case, Evidence, claim, mean_limit
-from ..designs import Observe, bound_observe_moment, gradient_estimate, gradient_second_moment, pair_minimum
-from ..geometry import top_buffer, top_k, top_update, truncation_factor
-from ..oco import adaptive_dual_averaging, adaptive_regret_bound, bound_adaptive, dual_averaging_step
-from oslr_nb.papers.ito2017.algorithm1 import (
-    RDA,
-    RDA1,
-    SQUARES,
-    GreedyRDA,
-    UniformRDA,
-    bound_sharpened,
-    check_reach,
-    check_rounds,
-    check_set,
-    check_sigmas,
-    check_sizes,
-    correlated_unit_table,
-    inverse_chances,
-    orthogonal_table,
-    rda_predict,
-    rda_update,
-    rival,
-    sharpened_step,
-    unit_table,
-)
+from ..core.checks import LARGEST, check_array, check_magnitude, check_real, check_scales, fail
+from ..core.claims import Case, Evidence, claim, mean_limit
+from ..core.designs import Observe, bound_observe_moment, gradient_estimate, gradient_second_moment, pair_minimum
+from ..core.geometry import top_buffer, top_k, top_update, truncation_factor
+from ..core.oco import adaptive_dual_averaging, adaptive_regret_bound, bound_adaptive, dual_averaging_step
+from ..core.problems import Table, linear_table, rational
+from ..core.protocol import Learner, check_stream, simulate
+from ..papers.ito2017.algorithm1 import RDA, RDA1, SQUARES, GreedyRDA, UniformRDA, bound_sharpened, check_reach
+from ..papers.ito2017.algorithm1 import check_rounds, check_set, check_sigmas, check_sizes, correlated_unit_table
+from ..papers.ito2017.algorithm1 import inverse_chances, orthogonal_table, rda_predict, rda_update, rival
+from ..papers.ito2017.algorithm1 import sharpened_step, unit_table
 from ..papers.ito2017.algorithms23 import EXPLORER_SQUARES, RDA2, RDA3, algorithms_2_3, explorer_path
-from ..problems import Table, linear_table, rational
-from ..protocol import Learner, check_stream, simulate
 
 # %% auto #0
 __all__ = ['bound_adaptive_seen', 'bound_adaptive_rda', 'moment_ratios', 'bound_adaptive_noise', 'algorithm_1_adaptive']

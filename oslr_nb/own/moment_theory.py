@@ -13,21 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from oslr_nb.checks import (
-    as_array,
-    check_array,
-    check_choice,
-    check_flag,
-    check_indices,
-    check_int,
-    check_magnitude,
-    check_real,
-    check_scales,
-    fail,
-)
-from ..claims import Case, Evidence, claim, mean_limit, slope_interval
-from ..geometry import check_psd
-from ..sparse import forward_selection
+from ..core.checks import as_array, check_array, check_choice, check_flag, check_indices, check_int
+from ..core.checks import check_magnitude, check_real, check_scales, fail
+from ..core.claims import Case, Evidence, claim, mean_limit, slope_interval
+from ..core.geometry import check_psd
+from ..core.sparse import forward_selection
 
 # %% auto #0
 __all__ = ['bought_moments', 'sparse_minimiser', 'moment_rule', 'bound_moment_error', 'bound_squared_error',

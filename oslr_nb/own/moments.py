@@ -17,37 +17,15 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from oslr_nb.checks import (
-    LARGEST,
-    TOO_LARGE,
-    check_array,
-    check_choice,
-    check_flag,
-    check_indices,
-    check_int,
-    check_magnitude,
-    check_real,
-    check_scales,
-    fail,
-    kernel,
-)
-from ..claims import Case, Evidence, claim, mean_limit
-from ..compiled import entry, find_in_sums, strided, uniform
-from ..designs import draw_outside, pair_minimum
+from ..core.checks import LARGEST, TOO_LARGE, check_array, check_choice, check_flag, check_indices, check_int
+from ..core.checks import check_magnitude, check_real, check_scales, fail, kernel
+from ..core.claims import Case, Evidence, claim, mean_limit
+from ..core.compiled import entry, find_in_sums, strided, uniform
+from ..core.designs import draw_outside, pair_minimum
+from ..core.protocol import MONEY, Environment, LateLabels, Learner, check_costs, check_stream, play, price_of
+from ..core.protocol import register, simulate
+from ..core.sparse import best_support, forward_select, forward_selection, greedy_state, lasso_weights
 from .parameter_free import bet_size, bound_bet
-from oslr_nb.protocol import (
-    MONEY,
-    Environment,
-    LateLabels,
-    Learner,
-    check_costs,
-    check_stream,
-    play,
-    price_of,
-    register,
-    simulate,
-)
-from ..sparse import best_support, forward_select, forward_selection, greedy_state, lasso_weights
 
 # %% auto #0
 __all__ = ['SCALES', 'PRIOR', 'mixed_prediction', 'bound_aggregation', 'textbook_pairwise', 'PairwiseLeastSquares',

@@ -15,22 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from oslr_nb.checks import (
-    LARGEST,
-    check_array,
-    check_indices,
-    check_int,
-    check_magnitude,
-    check_real,
-    check_scales,
-    fail,
-    kernel,
-)
-from ..claims import Case, Evidence, claim, mean_limit
-from ..compiled import entry, is_large, prefetch, prefetch_draws, prefetch_row, strided
-from ..designs import Observe, bound_observe_moment, draw_outside, gradient_estimate, pair_minimum
-from ..geometry import top_buffer, top_k, top_update, truncation_factor
-from ..protocol import LateLabels, Learner, check_stream, register, simulate
+from ..core.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, check_real
+from ..core.checks import check_scales, fail, kernel
+from ..core.claims import Case, Evidence, claim, mean_limit
+from ..core.compiled import entry, is_large, prefetch, prefetch_draws, prefetch_row, strided
+from ..core.designs import Observe, bound_observe_moment, draw_outside, gradient_estimate, pair_minimum
+from ..core.geometry import top_buffer, top_k, top_update, truncation_factor
+from ..core.protocol import LateLabels, Learner, check_stream, register, simulate
 
 # %% auto #0
 __all__ = ['KAPPA', 'bet_size', 'Bettor', 'bets_of', 'bound_bet', 'coin_betting', 'bound_coin_betting', 'CoinBetting']

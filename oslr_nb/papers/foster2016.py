@@ -18,13 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import check_array, check_exact, check_indices, check_int, check_real, check_scales, fail, kernel
-from ..claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval
-from ..compiled import entry, strided, uniform
-from ..designs import Uniform, draw_outside, moment_estimate
-from ..experts import hedge, hedge_regret_bound, second_order_factor
-from ..problems import Table, correlated_table, rational, signs
-from ..protocol import SLACK, Learner, check_bought_values, register, simulate
+from ..core.checks import check_array, check_exact, check_indices, check_int, check_real, check_scales, fail
+from ..core.checks import kernel
+from ..core.claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval
+from ..core.compiled import entry, strided, uniform
+from ..core.designs import Uniform, draw_outside, moment_estimate
+from ..core.experts import hedge, hedge_regret_bound, second_order_factor
+from ..core.problems import Table, correlated_table, rational, signs
+from ..core.protocol import SLACK, Learner, check_bought_values, register, simulate
 
 # %% auto #0
 __all__ = ['chances', 'cost_and_gradient', 'textbook_fkk', 'bound_fkk', 'bound_retuned', 'FKK', 'bound_fkk_below']

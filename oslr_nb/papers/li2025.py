@@ -15,23 +15,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from oslr_nb.checks import (
-    check_array,
-    check_choice,
-    check_exact,
-    check_indices,
-    check_int,
-    check_real,
-    check_scales,
-    fail,
-    kernel,
-)
-from ..claims import Case, Evidence, claim, random_fractions, slope_interval
-from ..compiled import entry, find_in_sums, strided, uniform
-from ..designs import Midzuno, draw_outside
-from ..geometry import top_k
-from ..protocol import Environment, Learner, play, register, simulate
-from ..sparse import dantzig_path
+from ..core.checks import check_array, check_choice, check_exact, check_indices, check_int, check_real
+from ..core.checks import check_scales, fail, kernel
+from ..core.claims import Case, Evidence, claim, random_fractions, slope_interval
+from ..core.compiled import entry, find_in_sums, strided, uniform
+from ..core.designs import Midzuno, draw_outside
+from ..core.geometry import top_k
+from ..core.protocol import Environment, Learner, play, register, simulate
+from ..core.sparse import dantzig_path
 
 # %% auto #0
 __all__ = ['li_chances', 'li_estimates', 'li_errors', 'label_margin', 'newton_step', 'textbook_ds_oslrc', 'textbook_ds_poslrc',

@@ -12,13 +12,8 @@ __doc__ = """Cesa-Bianchi et al. 2010: the paper.
 Learning a linear predictor from a few attributes of each training example, two algorithms, and what cannot be done.
 """
 # in the order of the pages, so that claims stand in it
-from oslr_nb.papers.cesabianchi2010.baseline import (
-    bound_baseline,
-    deviations,
-    distinct_estimate,
-    pair_estimate,
-    set_estimate,
-)
+from .baseline import bound_baseline, deviations, distinct_estimate, pair_estimate
+from .baseline import set_estimate
 
 # isort: split
 from .aer import aer_lambda, aer_textbook, bound_aer, gradient_bound, gradient_moment
@@ -27,16 +22,11 @@ from .aer import aer_lambda, aer_textbook, bound_aer, gradient_bound, gradient_m
 from .lower_bounds import bound_examples, hidden_attribute, look_information
 
 # isort: split
-from .test_time import Policy, best_policy, best_policy_risk, sign_law, test_time_floor
+from .prediction_time import Policy, best_policy, best_policy_risk, sign_law
+from .prediction_time import test_time_floor
 
 # isort: split
-from oslr_nb.papers.cesabianchi2010.solvers import (
-    Baseline,
-    bound_clipped,
-    lasso_in_ball,
-    ridge_in_ball,
-    solve_baseline,
-)
+from .solvers import Baseline, bound_clipped, lasso_in_ball, ridge_in_ball, solve_baseline
 
 # isort: split
 from .compiled_aer import AER

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import check_array, check_exact, check_flag, check_int, check_real, check_rng, fail, kernel
-from ...claims import Case, Erratum, Evidence, claim, mean_limit, random_fractions
-from ...compiled import generator_words, uniform
-from ...designs import Uniform, WithReplacement, draw_outside
-from ...geometry import proj_l1
-from ...protocol import Learner, simulate
+from ...core.checks import check_array, check_exact, check_flag, check_int, check_real, check_rng, fail, kernel
+from ...core.claims import Case, Erratum, Evidence, claim, mean_limit, random_fractions
+from ...core.compiled import generator_words, uniform
+from ...core.designs import Uniform, WithReplacement, draw_outside
+from ...core.geometry import proj_l1
+from ...core.protocol import Learner, simulate
 
 # %% auto #0
 __all__ = ['gradient_bound', 'aer_textbook', 'aer_log_factor', 'aer_lambda', 'bound_aer', 'aer_shrink', 'plain_aer']

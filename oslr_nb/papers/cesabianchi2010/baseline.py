@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import LARGEST, check_exact, check_flag, check_indices, check_int, check_real, fail
-from ...claims import Case, Erratum, Evidence, claim, random_fractions, slope_interval
-from ...protocol import simulate
+from ...core.checks import LARGEST, check_exact, check_flag, check_indices, check_int, check_real, fail
+from ...core.claims import Case, Erratum, Evidence, claim, random_fractions, slope_interval
+from ...core.protocol import simulate
 
 # %% auto #0
 __all__ = ['INEQUALITIES', 'set_estimate', 'pair_estimate', 'distinct_estimate', 'moment_factors', 'hoeffding', 'bernstein',

@@ -14,31 +14,14 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from ...checks import LARGEST, TOO_LARGE, check_array, check_flag, check_int, check_real, fail, kernel
-from ...claims import Case, Evidence, claim, law_of_draws, random_fractions
-from ...compiled import entry, find_in_sums, strided, uniform
-from ...designs import Uniform, draw_outside
+from ...core.checks import LARGEST, TOO_LARGE, check_array, check_flag, check_int, check_real, fail, kernel
+from ...core.claims import Case, Evidence, claim, law_of_draws, random_fractions
+from ...core.compiled import entry, find_in_sums, strided, uniform
+from ...core.designs import Uniform, draw_outside
+from ...core.protocol import SLACK, Environment, Learner, check_bought_values, play, register, simulate
+from ...core.trees import ACTIVE, KEYS, LAZY, LEAST, RUNNING_A, RUNNING_AT, SCALE, THRESHOLD, lazy_ball, lazy_find
+from ...core.trees import lazy_norm, lazy_scale, lazy_step, lazy_sums, lazy_tally, lazy_weight, lazy_weights
 from .aer import aer_check, aer_lambda, aer_textbook, weighted_draws
-from ...protocol import SLACK, Environment, Learner, check_bought_values, play, register, simulate
-from oslr_nb.trees import (
-    ACTIVE,
-    KEYS,
-    LAZY,
-    LEAST,
-    RUNNING_A,
-    RUNNING_AT,
-    SCALE,
-    THRESHOLD,
-    lazy_ball,
-    lazy_find,
-    lazy_norm,
-    lazy_scale,
-    lazy_step,
-    lazy_sums,
-    lazy_tally,
-    lazy_weight,
-    lazy_weights,
-)
 
 # %% auto #0
 __all__ = ['AER_OUTPUTS', 'aer_draw', 'aer_inner', 'aer_descend', 'aer_centre', 'aer_calibrate', 'aer_scale', 'aer_output',
@@ -69,7 +52,7 @@ def aer_draw(words: np.ndarray, lazy: tuple, own: tuple, learning: bool) -> None
     words : array of uint64, shape (4,)
         `generator_words` of the source of all randomness; changed.
     lazy : tuple of arrays
-        The weights, as a lazy ball (`oslr_nb.trees.LAZY`).
+        The weights, as a lazy ball (`oslr_nb.core.trees.LAZY`).
     own : tuple of arrays, changed
         The learner's own, by the names of AER_OWN: S, place and numbers of info are written.
     learning : bool

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import check_flag, check_int, check_real, check_rng, fail, kernel
-from ...claims import Case, Erratum, Evidence, claim, mean_limit
-from ...compiled import generator_words, uniform
+from ...core.checks import check_flag, check_int, check_real, check_rng, fail, kernel
+from ...core.claims import Case, Erratum, Evidence, claim, mean_limit
+from ...core.compiled import generator_words, uniform
 
 # %% auto #0
 __all__ = ['hidden_attribute', 'look_information', 'binary_divergence', 'largest_chance', 'divergence_area', 'bound_examples']
@@ -496,7 +496,7 @@ def lower_in_code(what: str) -> tuple[float, float]:
     from scipy.integrate import quad
     from scipy.special import rel_entr
 
-    from oslr_nb.papers.cesabianchi2010.test_time import test_time_floor, unread_variance
+    from oslr_nb.papers.cesabianchi2010.prediction_time import test_time_floor, unread_variance
 
     kl = lambda a, b: float(rel_entr(a, b) + rel_entr(1 - a, 1 - b))
     kappa = kl(0.5, 0.5 + math.sqrt(0.03))

@@ -16,24 +16,14 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from ...checks import LARGEST, check_array, check_int, check_real, fail, kernel
-from ...claims import Case, Erratum, Evidence, claim, law_of_draws, random_fractions
-from ...compiled import entry, strided, uniform
-from ...designs import draw_outside
-from ...geometry import proj_l1
-from oslr_nb.papers.cesabianchi2010.baseline import (
-    averaged,
-    bound_baseline,
-    check_budget,
-    check_choice,
-    deviations,
-    finite_law,
-    law_risk,
-    moment_factors,
-    pair_estimate,
-    pair_sets,
-)
-from ...protocol import SLACK, Learner, check_bought_values, register
+from ...core.checks import LARGEST, check_array, check_int, check_real, fail, kernel
+from ...core.claims import Case, Erratum, Evidence, claim, law_of_draws, random_fractions
+from ...core.compiled import entry, strided, uniform
+from ...core.designs import draw_outside
+from ...core.geometry import proj_l1
+from ...core.protocol import SLACK, Learner, check_bought_values, register
+from .baseline import averaged, bound_baseline, check_budget, check_choice, deviations
+from .baseline import finite_law, law_risk, moment_factors, pair_estimate, pair_sets
 
 # %% auto #0
 __all__ = ['BASELINE_STATE', 'BASELINE_FORMS', 'bound_clipped', 'trust_coordinates', 'minimise_l2', 'l1_gap',

@@ -12,21 +12,13 @@ __doc__ = """Hazan & Koren 2012: the paper.
 Linear regression from a few attributes of each training example, for no more attributes in total than full
 information; and draws made for the data.
 """
-from .adaptive import bound_adaptive_eg, bound_aelr_adaptive, bound_aerr_adaptive, textbook_adaptive
-from .aerr_aelr import AELR, AERR, bound_aelr, bound_aerr, estimate_moment, sharpened_step, textbook
-from oslr_nb.papers.hazan2012.draws import (
-    DDAELR,
-    DDAERR,
-    TwoPhaseAELR,
-    TwoPhaseAERR,
-    bound_ddaelr,
-    bound_ddaerr,
-    bound_ks_lasso,
-    bound_ks_ridge,
-    bound_two_phase,
-    confident_moments,
-    data_dependent_q,
-)
+from .adaptive import bound_adaptive_eg, bound_aelr_adaptive, bound_aerr_adaptive
+from .adaptive import textbook_adaptive
+from .aerr_aelr import AELR, AERR, bound_aelr, bound_aerr, estimate_moment, sharpened_step
+from .aerr_aelr import textbook
+from .draws import DDAELR, DDAERR, TwoPhaseAELR, TwoPhaseAERR, bound_ddaelr, bound_ddaerr
+from .draws import bound_ks_lasso, bound_ks_ridge, bound_two_phase, confident_moments
+from .draws import data_dependent_q
 from .online import OnlineAELR, floor_online
 
 _all_ = ["AELR", "AERR", "DDAELR", "DDAERR", "OnlineAELR", "TwoPhaseAELR", "TwoPhaseAERR", "bound_adaptive_eg",

@@ -14,26 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import check_flag, check_int, check_real, check_scales
-from ...claims import Case, Evidence, claim, mean_limit
-from ...designs import draw_average
-from ...experts import eg_step
-from ...oco import adaptive_weight, dual_averaging_step
-from oslr_nb.papers.hazan2012.aerr_aelr import (
-    AELR,
-    AERR,
-    SCALES,
-    check_draws,
-    check_example,
-    easy_stream,
-    equal_moments,
-    estimate_moment,
-    hard_stream,
-    recorded,
-)
+from ...core.checks import check_flag, check_int, check_real, check_scales
+from ...core.claims import Case, Evidence, claim, mean_limit
+from ...core.designs import draw_average
+from ...core.experts import eg_step
+from ...core.oco import adaptive_weight, dual_averaging_step
+from ...core.protocol import simulate
+from .aerr_aelr import AELR, AERR, SCALES, check_draws, check_example, easy_stream
+from .aerr_aelr import equal_moments, estimate_moment, hard_stream, recorded
 from .learners import GROWTH, RATE, SEEN, check_setting
 from .online import OnlineAELR
-from ...protocol import simulate
 
 # %% auto #0
 __all__ = ['bound_adaptive_eg', 'bound_aerr_adaptive', 'bound_aelr_adaptive', 'textbook_adaptive']

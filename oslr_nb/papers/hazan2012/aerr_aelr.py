@@ -16,27 +16,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...checks import check_array, check_flag, check_int, check_real, fail, kernel
-from ...claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, random_fractions, slope_interval
-from ...compiled import generator_words, uniform
-from ...designs import WithReplacement, draw_average
-from ...experts import eg_step
-from ...geometry import proj_l2
-from ...oco import linear_regret, ogd
-from oslr_nb.papers.hazan2012.learners import (
-    BOUGHT,
-    INNER,
-    PLACE,
-    RATE,
-    AttributeEfficient,
-    AttributeState,
-    check_chances,
-    check_setting,
-    inner_estimate,
-    lasso_rescale,
-)
-from ...protocol import Learner, register, simulate
-from ...trees import sums_first, sums_update
+from ...core.checks import check_array, check_flag, check_int, check_real, fail, kernel
+from ...core.claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, random_fractions
+from ...core.claims import slope_interval
+from ...core.compiled import generator_words, uniform
+from ...core.designs import WithReplacement, draw_average
+from ...core.experts import eg_step
+from ...core.geometry import proj_l2
+from ...core.oco import linear_regret, ogd
+from ...core.protocol import Learner, register, simulate
+from ...core.trees import sums_first, sums_update
+from .learners import BOUGHT, INNER, PLACE, RATE, AttributeEfficient, AttributeState
+from .learners import check_chances, check_setting, inner_estimate, lasso_rescale
 
 # %% auto #0
 __all__ = ['estimate_moment', 'bound_aerr', 'bound_aelr', 'textbook', 'AERR', 'AELR', 'sharpened_step']

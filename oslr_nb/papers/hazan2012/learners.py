@@ -12,22 +12,13 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from oslr_nb.checks import (
-    LARGEST,
-    TOO_LARGE,
-    check_array,
-    check_int,
-    check_magnitude,
-    check_real,
-    check_step,
-    fail,
-    kernel,
-)
-from ...compiled import entry, find_in_sums, is_large, prefetch_draws, strided, uniform
-from ...designs import draw_outside
-from ...oco import adaptive_weight
-from ...protocol import SLACK, Learner, check_bought_values
-from ...trees import sums_find, sums_first, sums_tree, sums_update
+from ...core.checks import LARGEST, TOO_LARGE, check_array, check_int, check_magnitude, check_real, check_step
+from ...core.checks import fail, kernel
+from ...core.compiled import entry, find_in_sums, is_large, prefetch_draws, strided, uniform
+from ...core.designs import draw_outside
+from ...core.oco import adaptive_weight
+from ...core.protocol import SLACK, Learner, check_bought_values
+from ...core.trees import sums_find, sums_first, sums_tree, sums_update
 
 # %% auto #0
 __all__ = []

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import check_array, check_int, check_magnitude, fail
-from ...claims import Case, Evidence, claim, random_fractions
+from ...core.checks import check_array, check_int, check_magnitude, fail
+from ...core.claims import Case, Evidence, claim, random_fractions
+from ...core.protocol import register
 from .aerr_aelr import PrintedRate
-from ...protocol import register
 
 # %% auto #0
 __all__ = ['OnlineAELR']

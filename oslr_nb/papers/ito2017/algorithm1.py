@@ -16,35 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from oslr_nb.checks import (
-    LARGEST,
-    check_array,
-    check_indices,
-    check_int,
-    check_magnitude,
-    check_real,
-    check_rng,
-    check_scales,
-    check_step,
-    fail,
-    kernel,
-)
-from ...claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval
-from ...compiled import entry, is_large, prefetch_draws, prefetch_row, strided
-from oslr_nb.designs import (
-    Observe,
-    bound_observe_moment,
-    bound_second_moment,
-    draw_outside,
-    gradient_estimate,
-    gradient_second_moment,
-    pair_bound,
-    pair_minimum,
-)
-from ...geometry import eigenbasis, top_buffer, top_k, top_update, truncation_factor
-from ...oco import adaptive_weight, dual_averaging, dual_averaging_step, linear_regret
-from ...problems import FiniteProblem, Table, linear_table, rational, sign_table, signs
-from ...protocol import LateLabels, Learner, check_stream, register, simulate
+from ...core.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, check_real, check_rng
+from ...core.checks import check_scales, check_step, fail, kernel
+from ...core.claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval
+from ...core.compiled import entry, is_large, prefetch_draws, prefetch_row, strided
+from ...core.designs import Observe, bound_observe_moment, bound_second_moment, draw_outside, gradient_estimate
+from ...core.designs import gradient_second_moment, pair_bound, pair_minimum
+from ...core.geometry import eigenbasis, top_buffer, top_k, top_update, truncation_factor
+from ...core.oco import adaptive_weight, dual_averaging, dual_averaging_step, linear_regret
+from ...core.problems import FiniteProblem, Table, linear_table, rational, sign_table, signs
+from ...core.protocol import LateLabels, Learner, check_stream, register, simulate
 
 # %% auto #0
 __all__ = ['algorithm_1', 'observe', 'bound_theorem_2_schedule', 'bound_theorem_2', 'bound_sharpened_schedule', 'bound_sharpened',

@@ -13,13 +13,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...checks import check_int, check_real, fail
-from ...claims import Case, Evidence, claim, mean_limit
-from ...designs import Observe, bound_observe_moment, gradient_estimate
+from ...core.checks import check_int, check_real, fail
+from ...core.claims import Case, Evidence, claim, mean_limit
+from ...core.designs import Observe, bound_observe_moment, gradient_estimate
+from ...core.problems import Table, linear_table, sign_table, signs
+from ...core.protocol import Learner, simulate
 from .algorithm1 import UniformRDA, correlated_unit_table, long_regrets, rival
 from .algorithms23 import RDA2
-from ...problems import Table, linear_table, sign_table, signs
-from ...protocol import Learner, simulate
 
 # %% auto #0
 __all__ = ['asymptotic_constants']

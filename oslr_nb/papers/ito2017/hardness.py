@@ -12,8 +12,8 @@ import math
 
 import numpy as np
 
-from ...claims import Case, Erratum, Evidence, claim
-from ...geometry import compatibility, rip_constant
+from ...core.claims import Case, Erratum, Evidence, claim
+from ...core.geometry import compatibility, rip_constant
 from .algorithm1 import bound_theorem_2
 
 # %% auto #0

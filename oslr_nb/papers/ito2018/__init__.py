@@ -13,7 +13,7 @@ import itertools
 
 import numpy as np
 
-from ...claims import Case, Evidence, claim
+from ...core.claims import Case, Evidence, claim
 
 # %% ../../../nbs/papers/ito2018.ipynb #c18f0006
 MATRICES = {
@@ -82,16 +82,16 @@ def _(case: Case) -> Evidence: return comparators.check(case, more=1.01)
 @comparators.control("the features themselves are not for sale")
 def _(case: Case) -> Evidence: return comparators.check(case, unit=False)
 
-# %% ../../../nbs/papers/ito2018.ipynb #c18f0009
-from oslr_nb.papers.ito2018.finite import *
+# %% ../../../nbs/papers/ito2018.ipynb #c18f0000
+from .finite import *
 
 # isort: split  (claims stand in the order of the pages)
-from oslr_nb.papers.ito2018.linear import *
+from .linear import *
 
 # isort: split
-from oslr_nb.papers.ito2018.dictionary import *
+from .dictionary import *
 
-
+# %% ../../../nbs/papers/ito2018.ipynb #c18f0009
 def __dir__() -> list[str]:
     "The public names: what completion shows."
     from oslr_nb.papers.ito2018 import dictionary, finite, linear

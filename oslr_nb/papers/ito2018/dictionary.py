@@ -17,41 +17,16 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from oslr_nb.checks import (
-    SMALLEST,
-    as_array,
-    check_array,
-    check_choice,
-    check_exact,
-    check_flag,
-    check_indices,
-    check_int,
-    check_magnitude,
-    check_real,
-    check_scales,
-    check_step,
-    fail,
-    kernel,
-)
-from ...claims import Case, Erratum, Evidence, claim, mean_limit, random_fractions
-from ...compiled import row_product, strided
-from ...designs import Uniform, draw_outside
-from ...oco import bound_adaptive
+from ...core.checks import SMALLEST, as_array, check_array, check_choice, check_exact, check_flag, check_indices
+from ...core.checks import check_int, check_magnitude, check_real, check_scales, check_step, fail, kernel
+from ...core.claims import Case, Erratum, Evidence, claim, mean_limit, random_fractions
+from ...core.compiled import row_product, strided
+from ...core.designs import Uniform, draw_outside
+from ...core.oco import bound_adaptive
+from ...core.protocol import Learner, check_bought_values, register, simulate
+from ...core.sparse import GreedyState, best_subset, forward_backward, forward_selection, greedy_row, greedy_state
+from ...core.sparse import greedy_weights, iht, lasso_select, omp, pursue
 from .linear import SCHEDULES, step_options
-from ...protocol import Learner, check_bought_values, register, simulate
-from oslr_nb.sparse import (
-    GreedyState,
-    best_subset,
-    forward_backward,
-    forward_selection,
-    greedy_row,
-    greedy_state,
-    greedy_weights,
-    iht,
-    lasso_select,
-    omp,
-    pursue,
-)
 
 # %% auto #0
 __all__ = ['column_gradient', 'bound_dictionary', 'bound_theorem_8', 'dictionary_projection', 'DictionaryProjection']

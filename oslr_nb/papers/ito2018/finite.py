@@ -18,33 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from ...bandits import bound_tsallis, tsallis_draw, tsallis_learn, tsallis_weights
-from oslr_nb.checks import (
-    check_array,
-    check_choice,
-    check_int,
-    check_magnitude,
-    check_real,
-    check_rng,
-    check_scales,
-    fail,
-    kernel,
-)
-from ...claims import Case, Erratum, Evidence, claim, mean_limit, slope_interval
-from ...compiled import entry, generator_words, row_product, strided
-from ...geometry import proj_l2
-from oslr_nb.oco import (
-    bound_ogd,
-    bound_ons,
-    bound_vaw,
-    ogd_learn,
-    ons_learn,
-    project_norm,
-    ridge_weights,
-    vaw_learn,
-    vaw_parts,
-)
-from ...protocol import SLACK, Learner, check_bought_values, register, simulate
+from ...core.bandits import bound_tsallis, tsallis_draw, tsallis_learn, tsallis_weights
+from ...core.checks import check_array, check_choice, check_int, check_magnitude, check_real, check_rng
+from ...core.checks import check_scales, fail, kernel
+from ...core.claims import Case, Erratum, Evidence, claim, mean_limit, slope_interval
+from ...core.compiled import entry, generator_words, row_product, strided
+from ...core.geometry import proj_l2
+from ...core.oco import bound_ogd, bound_ons, bound_vaw, ogd_learn, ons_learn, project_norm, ridge_weights
+from ...core.oco import vaw_learn, vaw_parts
+from ...core.protocol import SLACK, Learner, check_bought_values, register, simulate
 
 # %% auto #0
 __all__ = ['block_bandit', 'corollary_2', 'best_block', 'bound_block_bandit', 'online_learner', 'BlockBandit',

@@ -17,28 +17,15 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from oslr_nb.checks import (
-    LARGEST,
-    TOO_LARGE,
-    as_array,
-    check_array,
-    check_choice,
-    check_exact,
-    check_indices,
-    check_int,
-    check_label,
-    check_magnitude,
-    check_real,
-    check_scales,
-    check_step,
-    fail,
-    kernel,
-)
-from ...claims import Case, Erratum, Evidence, claim, mean_limit, random_fractions, slope_interval
-from ...compiled import entry, generator_words, normal, row_product, squared_length, strided
-from ...designs import draw_outside
-from ...oco import adaptive_weight, bound_self_bounding, dual_averaging_step, rda_regret_bound
-from ...protocol import SLACK, Learner, check_bought_values, check_stream, measure, register, simulate, split_query
+from ...core.checks import LARGEST, TOO_LARGE, as_array, check_array, check_choice, check_exact, check_indices
+from ...core.checks import check_int, check_label, check_magnitude, check_real, check_scales, check_step, fail
+from ...core.checks import kernel
+from ...core.claims import Case, Erratum, Evidence, claim, mean_limit, random_fractions, slope_interval
+from ...core.compiled import entry, generator_words, normal, row_product, squared_length, strided
+from ...core.designs import draw_outside
+from ...core.oco import adaptive_weight, bound_self_bounding, dual_averaging_step, rda_regret_bound
+from ...core.protocol import SLACK, Learner, check_bought_values, check_stream, measure, register, simulate
+from ...core.protocol import split_query
 
 # %% auto #0
 __all__ = ['projection_gradient', 'linear_projection', 'projection_rate', 'bound_projection', 'bound_theorem_4',

@@ -15,24 +15,16 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from oslr_nb.checks import (
-    check_array,
-    check_choice,
-    check_exact,
-    check_indices,
-    check_int,
-    check_real,
-    check_scales,
-    fail,
-    kernel,
-)
-from ...claims import Case, Erratum, Evidence, claim, random_fractions, slope_interval
-from ...compiled import entry, strided
-from ...designs import Bernoulli, Uniform, draw_outside
-from ...geometry import check_psd, enumerated_eigenvalues, hard_threshold, rip_constant, top_k, truncation_factor
-from ...problems import signs
-from ...protocol import Learner, register, simulate
-from ...sparse import dantzig, dantzig_path
+from ...core.checks import check_array, check_choice, check_exact, check_indices, check_int, check_real
+from ...core.checks import check_scales, fail, kernel
+from ...core.claims import Case, Erratum, Evidence, claim, random_fractions, slope_interval
+from ...core.compiled import entry, strided
+from ...core.designs import Bernoulli, Uniform, draw_outside
+from ...core.geometry import check_psd, enumerated_eigenvalues, hard_threshold, rip_constant, top_k
+from ...core.geometry import truncation_factor
+from ...core.problems import signs
+from ...core.protocol import Learner, register, simulate
+from ...core.sparse import dantzig, dantzig_path
 
 # %% auto #0
 __all__ = ['moment_estimates', 'printed_limit', 'estimation_errors', 'cone_constant', 'textbook_dantzig', 'bound_dantzig',

@@ -17,24 +17,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from oslr_nb.checks import (
-    check_array,
-    check_flag,
-    check_indices,
-    check_int,
-    check_magnitude,
-    check_real,
-    check_rng,
-    check_scales,
-    fail,
-    kernel,
-)
-from ...claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval, worst_case
-from ...compiled import entry, strided
-from ...experts import bexp_draw_kept, bexp_learn_kept, bexp_rate, bound_bexp
-from ...geometry import eigenbasis, restricted_condition, sparse_eigenvalues
-from ...oco import ridge_weights, vaw_learn, vaw_parts
-from ...protocol import SLACK, Learner, register, simulate
+from ...core.checks import check_array, check_flag, check_indices, check_int, check_magnitude, check_real
+from ...core.checks import check_rng, check_scales, fail, kernel
+from ...core.claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval, worst_case
+from ...core.compiled import entry, strided
+from ...core.experts import bexp_draw_kept, bexp_learn_kept, bexp_rate, bound_bexp
+from ...core.geometry import eigenbasis, restricted_condition, sparse_eigenvalues
+from ...core.oco import ridge_weights, vaw_learn, vaw_parts
+from ...core.protocol import SLACK, Learner, register, simulate
 
 # %% auto #0
 __all__ = ['set_loss', 'supermodularity', 'supermodular_factor', 'bound_batch', 'bound_greedy', 'GreedyPlan', 'greedy_parameters',

@@ -9,13 +9,13 @@ __doc__ = """Murata & Suzuki 2018: the paper.
 Iterative hard thresholding with as few features at training as at prediction.
 """
 
-# %% ../../../nbs/papers/murata2018.ipynb #81a73937
-from oslr_nb.papers.murata2018.exploration import *
+# %% ../../../nbs/papers/murata2018.ipynb #81a73900
+from .exploration import *
 
 # isort: split  (claims stand in the order of the pages)
-from oslr_nb.papers.murata2018.hybrid import *
+from .hybrid import *
 
-
+# %% ../../../nbs/papers/murata2018.ipynb #81a73937
 def __dir__() -> list[str]:
     "The public names: what completion shows."
     from oslr_nb.papers.murata2018 import exploration, hybrid

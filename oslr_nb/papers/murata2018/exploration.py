@@ -17,22 +17,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from oslr_nb.checks import (
-    check_array,
-    check_choice,
-    check_indices,
-    check_int,
-    check_magnitude,
-    check_real,
-    check_scales,
-    fail,
-    kernel,
-)
-from ...claims import Case, Evidence, claim, mean_limit, random_fractions, slope_interval
-from ...compiled import entry, is_large, prefetch_row, strided
-from ...designs import Uniform, gradient_second_moment
-from ...geometry import Interval, check_psd, hard_threshold, sparse_eigenvalues, top_rescan, truncation_factor
-from ...protocol import Learner, check_stream, register, simulate
+from ...core.checks import check_array, check_choice, check_indices, check_int, check_magnitude, check_real
+from ...core.checks import check_scales, fail, kernel
+from ...core.claims import Case, Evidence, claim, mean_limit, random_fractions, slope_interval
+from ...core.compiled import entry, is_large, prefetch_row, strided
+from ...core.designs import Uniform, gradient_second_moment
+from ...core.geometry import Interval, check_psd, hard_threshold, sparse_eigenvalues, top_rescan, truncation_factor
+from ...core.protocol import Learner, check_stream, register, simulate
 
 # %% auto #0
 __all__ = ['Descent', 'block_gradient', 'textbook_exploration', 'Exploration', 'restricted_constants', 'stable_step',

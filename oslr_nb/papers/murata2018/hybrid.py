@@ -15,24 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import check_array, check_indices, check_int, check_real, check_scales, fail
-from ...claims import Case, Evidence, claim, mean_limit, slope_interval
-from ...geometry import truncation_factor
-from oslr_nb.papers.murata2018.exploration import (
-    WEIGHT_LIMIT,
-    Descent,
-    Exploration,
-    HardThresholding,
-    bound_exploration,
-    check_batch,
-    check_sizes,
-    check_start,
-    check_step,
-    contraction_factor,
-    first_weights,
-    textbook_exploration,
-)
-from ...protocol import LEARNERS, Environment, check_stream, play, register, simulate
+from ...core.checks import check_array, check_indices, check_int, check_real, check_scales, fail
+from ...core.claims import Case, Evidence, claim, mean_limit, slope_interval
+from ...core.geometry import truncation_factor
+from ...core.protocol import LEARNERS, Environment, check_stream, play, register, simulate
+from .exploration import WEIGHT_LIMIT, Descent, Exploration, HardThresholding
+from .exploration import bound_exploration, check_batch, check_sizes, check_start, check_step
+from .exploration import contraction_factor, first_weights, textbook_exploration
 
 # %% auto #0
 __all__ = ['support_gradient', 'textbook_exploitation', 'textbook_hybrid', 'stable_exploitation_step', 'exploitation_room',
