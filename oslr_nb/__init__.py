@@ -48,10 +48,7 @@ def __getattr__(name: str) -> Any:
     "Fetch a public name, a module or a paper at its first use."
     for module, names in HOME.items():
         if name in names: return getattr(importlib.import_module(f"oslr_nb.{module}"), name)
-    if name == "LEARNERS":
-        claims = importlib.import_module("oslr_nb.core.claims")
-        for paper in claims.papers(): importlib.import_module(claims.module_of(paper))
-        return importlib.import_module("oslr_nb.core.protocol").LEARNERS
+    if name == "LEARNERS": return importlib.import_module("oslr_nb.core.protocol").all_learners()
     for storey in ("", *STOREYS) if not name.startswith("_") else ():  # looked for without importing a storey
         if PathFinder.find_spec(name, [str(files("oslr_nb") / storey)]):
             return importlib.import_module(".".join(filter(None, ("oslr_nb", storey, name))))

@@ -23,12 +23,7 @@ STOREYS = {  # the house: every import goes down, or stays on its storey and goe
     "results": "experiments cesabianchi2010 ito2017 kale2017 ito2018 murata2018 digits equal_cost catalogue",
     "": "__init__ cli __main__",
 }
-OPEN = {  # arrows that still go up or close a circle; nothing is to be added
-    ("oslr_nb.practice.recommend", "oslr_nb"),
-    ("oslr_nb.practice.tables", "oslr_nb"),
-    ("oslr_nb.practice.tables", "oslr_nb.results.experiments"),
-    ("oslr_nb.papers.cesabianchi2010.aer", "oslr_nb.papers.cesabianchi2010.compiled_aer"),
-    ("oslr_nb.papers.cesabianchi2010.lower_bounds", "oslr_nb.papers.cesabianchi2010.prediction_time"),
+OPEN = {  # arrows that still close a circle; nothing is to be added
     ("oslr_nb.papers.cesabianchi2010.baseline", "oslr_nb.papers.cesabianchi2010.solvers"),
 }
 

@@ -30,11 +30,11 @@ from .backends import hand_out
 from .checks import check_array, check_choice, check_int, check_real, fail
 
 # %% auto #0
-__all__ = ['TIERS', 'ERRATA', 'RED', 'TIE', 'CLAIMS', 'CUT', 'LIMITS', 'LIMITS_LOCK', 'QUICK', 'Evidence', 'resolution_word',
-           'Case', 'case', 'seed_of', 'worst_case', 'resolution', 'Erratum', 'Record', 'Claim', 'claim', 'Ledger',
-           'ledger_line', 'failure', 'machine', 'resolution_text', 'on_click', 'ledger_row', 'typeset', 'papers',
-           'module_of', 'load_claims', 'one_thread', 'claim_ids', 'run_claim', 'verify', 'stored_rows', 'stored',
-           'checked', 'random_fractions', 'mean_limit', 'slope_interval', 'law_of_draws']
+__all__ = ['TIERS', 'ERRATA', 'RED', 'TIE', 'CLAIMS', 'CUT', 'PLACES', 'LIMITS', 'LIMITS_LOCK', 'QUICK', 'Evidence',
+           'resolution_word', 'Case', 'case', 'seed_of', 'worst_case', 'resolution', 'Erratum', 'Record', 'Claim',
+           'claim', 'Ledger', 'ledger_line', 'failure', 'machine', 'resolution_text', 'on_click', 'ledger_row',
+           'typeset', 'papers', 'module_of', 'load_claims', 'one_thread', 'claim_ids', 'run_claim', 'verify',
+           'stored_rows', 'stored', 'checked', 'random_fractions', 'mean_limit', 'slope_interval', 'law_of_draws']
 
 # %% ../../nbs/core/06_claims.ipynb #3964c7e9
 TIERS = ("exact", "certificate", "search", "bayes", "statistical", "rate", "gadget")  # how a claim is checked
@@ -822,20 +822,24 @@ def papers() -> list[str]:
     return sorted([*(m.name for m in pkgutil.iter_modules([folder])), "core", "own"])
 
 
+# where claims and saved learners come from whose first word is no paper
+PLACES = {"core": "oslr_nb.core.foundations", "own": "oslr_nb.own", "scaling": "oslr_nb.practice.scaling"}
+
+
 def module_of(paper: str) -> str:
-    """The module that holds a paper.
+    """The module that holds a paper, or another room that claims or saved learners name.
 
     Parameters
     ----------
     paper : str
-        One of `papers()`.
+        One of `papers()`, or of `PLACES`.
 
     Returns
     -------
     str
         Its dotted name.
     """
-    return {"core": "oslr_nb.core.foundations", "own": "oslr_nb.own"}.get(paper, f"oslr_nb.papers.{paper}")
+    return PLACES.get(paper, f"oslr_nb.papers.{paper}")
 
 # %% ../../nbs/core/06_claims.ipynb #a96fc0bf
 def load_claims(paper: str) -> None:

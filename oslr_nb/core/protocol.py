@@ -28,16 +28,17 @@ import numpy as np
 from .checks import LARGEST, TOO_LARGE, NotInterpreted, as_array, check_array, check_choice, check_flag
 from .checks import check_indices, check_int, check_label, check_magnitude, check_real, check_rng
 from .checks import compile_later, fail, in_rounds, kernel_folder, wait_for_others
-from .claims import module_of
+from .claims import module_of, papers
 from .storage import read_file, write_file
 
 # %% auto #0
-__all__ = ['PROTOCOLS', 'CALLS', 'MONEY', 'EXPECTED', 'SLACK', 'LEARNERS', 'FIELDS', 'ProtocolError', 'BudgetExceeded',
-           'split_query', 'check_bought', 'measure', 'weighted_sum', 'check_sparse', 'check_costs', 'price_of',
-           'is_mapped', 'check_features', 'check_labels', 'check_stream', 'Environment', 'check_bought_values',
-           'refuse_bought', 'Learner', 'LateLabels', 'Run', 'ball_least_squares', 'SubsetLeastSquares', 'Comparator',
-           'best_sparse', 'check_learner', 'sell', 'commit_to', 'play', 'Entry', 'register', 'at_a_glance', 'get_state',
-           'set_state', 'class_of', 'saved_form', 'check_header', 'load', 'check_rows', 'simulate']
+__all__ = ['PROTOCOLS', 'CALLS', 'MONEY', 'EXPECTED', 'SLACK', 'LEARNERS', 'WRAPPERS', 'FIELDS', 'ProtocolError',
+           'BudgetExceeded', 'split_query', 'check_bought', 'measure', 'weighted_sum', 'check_sparse', 'check_costs',
+           'price_of', 'is_mapped', 'check_features', 'check_labels', 'check_stream', 'Environment',
+           'check_bought_values', 'refuse_bought', 'Learner', 'LateLabels', 'Run', 'ball_least_squares',
+           'SubsetLeastSquares', 'Comparator', 'best_sparse', 'check_learner', 'sell', 'commit_to', 'play', 'Entry',
+           'register', 'wrapper', 'all_learners', 'at_a_glance', 'get_state', 'set_state', 'class_of', 'saved_form',
+           'check_header', 'load', 'check_rows', 'simulate']
 
 # %% ../../nbs/core/00_protocol.ipynb #83488982
 PROTOCOLS = ("OSLR", "POSLR", "training-only")  # the names of the protocols
@@ -1516,8 +1517,9 @@ class Entry:
 
 # %% ../../nbs/core/00_protocol.ipynb #cae9cf00
 #| code-fold: true
-#| code-summary: "Exported source: LEARNERS, register"
+#| code-summary: "Exported source: LEARNERS, WRAPPERS, register, wrapper, all_learners"
 LEARNERS: dict[str, Entry] = {}  # the registry: "paper.ClassName" to what is known of the learner
+WRAPPERS: dict[str, type[Learner]] = {}  # what stands around a learner and can be saved too: "module.ClassName" to the class
 
 
 def register(paper: str, **facts: Any) -> Callable[[type[Learner]], type[Learner]]:
@@ -1545,6 +1547,35 @@ def register(paper: str, **facts: Any) -> Callable[[type[Learner]], type[Learner
         return cls
 
     return add
+
+
+def wrapper(made: type[Learner]) -> type[Learner]:
+    """Class decorator: list a class that stands around a learner in `WRAPPERS`, by its attribute `key`.
+
+    Parameters
+    ----------
+    made : type
+        The class; the first word of its key is the name of its module.
+
+    Returns
+    -------
+    type
+        The class itself.
+    """
+    WRAPPERS[made.key] = made
+    return made
+
+
+def all_learners() -> dict[str, Entry]:
+    """The registry, complete: all papers are imported first.
+
+    Returns
+    -------
+    dict of str to Entry
+        `LEARNERS`.
+    """
+    for paper in papers(): importlib.import_module(module_of(paper))
+    return LEARNERS
 
 # %% ../../nbs/core/00_protocol.ipynb #b47bad81
 #| code-fold: true
@@ -1634,7 +1665,7 @@ def class_of(key: str) -> type[Learner]:
     Parameters
     ----------
     key : str
-        Its name in the registry, or "scaling.Scaled", which stands around one of the registry.
+        Its name in the registry, or in that of what stands around a learner.
 
     Returns
     -------
@@ -1646,9 +1677,8 @@ def class_of(key: str) -> type[Learner]:
     KeyError, ImportError
         If there is none.
     """
-    if key == "scaling.Scaled": return importlib.import_module("oslr_nb.practice.scaling").Scaled
-    if key not in LEARNERS: importlib.import_module(module_of(key.split(".")[0]))
-    return LEARNERS[key].cls
+    if key not in LEARNERS and key not in WRAPPERS: importlib.import_module(module_of(key.split(".")[0]))
+    return WRAPPERS[key] if key in WRAPPERS else LEARNERS[key].cls
 
 
 def saved_form(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -1672,7 +1702,7 @@ def saved_form(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]
         If the class is not in the registry.
     """
     key = getattr(learner, "key", "")
-    if (key not in LEARNERS and key != "scaling.Scaled") or class_of(key) is not type(learner):
+    if (key not in LEARNERS and key not in WRAPPERS) or class_of(key) is not type(learner):
         fail("learner", type(learner).__name__, "a class of the registry", "load has to find it by its name")
     header, arrays = get_state(learner)
     return header | {"learner": learner.key, "params": learner.params}, arrays

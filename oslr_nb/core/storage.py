@@ -18,7 +18,7 @@ import numpy as np
 from .checks import check_int, fail
 
 # %% auto #0
-__all__ = ['SCHEMA', 'checksum', 'force_folder', 'write_file', 'check_path', 'read_file']
+__all__ = ['SCHEMA', 'checksum', 'force_folder', 'write_file', 'write_whole', 'check_path', 'read_file']
 
 # %% ../../nbs/core/11_storage.ipynb #57000007
 SCHEMA = 2  # version of the files that `save` writes
@@ -91,6 +91,21 @@ def write_file(path: str | Path, header: dict[str, Any], arrays: dict[str, np.nd
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+# %% ../../nbs/core/11_storage.ipynb #9ea7c70f
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file in one step, so that it is never seen half written.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    text : str
+        Its content.
+    """
+    part = path.with_name(path.name + ".part")
+    part.write_text(text, encoding="utf8")
+    os.replace(part, path)
 
 # %% ../../nbs/core/11_storage.ipynb #57000009
 def check_path(path: Any) -> Path:

@@ -16,11 +16,10 @@ from typing import Any
 
 import numpy as np
 
-import oslr_nb
 from ..core.checks import check_array, check_choice, check_flag, check_int, check_magnitude, fail
 from ..core.designs import pair_minimum
 from ..core.geometry import ENUMERATION_LIMIT, Interval, compatibility, enumerated_eigenvalues, outer_eigenvalues
-from ..core.protocol import PROTOCOLS, check_features, check_labels, simulate
+from ..core.protocol import PROTOCOLS, all_learners, check_features, check_labels, simulate
 from ..core.sparse import best_subset, forward_backward, forward_selection
 from ..core.storage import check_path
 from ..own import moment_theory
@@ -698,7 +697,7 @@ def recommend(X: Any, y: Any = None, *, budget: int, k: int | None = None, T: in
     found = {name: check(s) for name, check in CHECKS.items()}
     s.fast = found["sparse linear model"].verdict == "holds"
     c = None if y is None else constants(s, found)
-    rows = {n: outlook(n, protocol, s, found, c) for n, e in oslr_nb.LEARNERS.items() if e.protocol == protocol}
+    rows = {n: outlook(n, protocol, s, found, c) for n, e in all_learners().items() if e.protocol == protocol}
     rule = None if c is None or found["one law"].verdict == "fails" else horizon(lambda T: moment_rule(s, c, T), s.gain)
     losses, played = {}, trial(s, protocol)
     if y is not None: losses = {"zero": s.zero, "sparse": s.sparse, "everything": s.full}

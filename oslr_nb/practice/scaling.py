@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.checks import LARGEST, check_array, check_int, check_magnitude, fail
-from ..core.protocol import Learner
+from ..core.protocol import Learner, wrapper
 from ..own.choice import make_learner
 
 # %% auto #0
@@ -70,6 +70,7 @@ def with_limits(learner: str, d: int, budget: int, options: dict[str, Any]) -> d
     return options | limits
 
 # %% ../../nbs/practice/scaling.ipynb #e0113521
+@wrapper
 class Scaled(Learner):
     """A learner that was made for known scales, in the units of the data.
 

@@ -17,16 +17,14 @@ from typing import Any
 
 import numpy as np
 
-import oslr_nb
 from ..core.checks import LARGEST, check_array, check_flag, check_int, check_real, fail
 from ..core.claims import one_thread
-from ..core.protocol import MONEY, Learner, check_header, get_state, set_state, simulate
+from ..core.protocol import MONEY, Learner, all_learners, check_header, get_state, set_state, simulate
 from ..core.sparse import forward_selection
-from ..core.storage import check_path, read_file, write_file
-from ..own.choice import make_learner
+from ..core.storage import check_path, read_file, write_file, write_whole
+from ..own.choice import auto, make_learner
 from .reading import Survey, blocks, named_numbers, survey_table
 from .scaling import LIMIT, SEEN, Scaled, probe_learner
-from ..results.experiments import write_whole
 
 # %% auto #0
 __all__ = ['BINS', 'COMPARED', 'read_options', 'run_table']
@@ -74,10 +72,10 @@ KNOWN = ("d", "budget", "seed", "protocol", "costs")  # arguments of learners th
 
 def filled_options(learner: str, options: dict[str, Any], budget: int, T: int) -> dict[str, Any]:
     "The options, with the rounds of the run, and with a k if the learner cannot do without one."
-    entry = oslr_nb.LEARNERS.get(learner)
+    entry = all_learners().get(learner)
     if entry is None and learner != "auto": fail("learner", learner, '"auto" or a name that `oslr list` shows')
     if entry and entry.protocol != "OSLR": fail("learner", learner, "one of protocol OSLR", f"it plays {entry.protocol}")
-    given = inspect.signature(entry.cls if entry else oslr_nb.auto).parameters
+    given = inspect.signature(entry.cls if entry else auto).parameters
     for name in options:
         if name in KNOWN: fail("option", name, "another name", "the run knows it")
         if name not in given: fail("option", name, "one of " + ", ".join(n for n in given if n not in KNOWN), f"the options of {learner}")

@@ -22,11 +22,12 @@ import numpy as np
 from ..core.checks import kernel
 from ..core.claims import Case, Evidence, claim, mean_limit
 from ..core.protocol import simulate
+from ..core.storage import write_whole
 from ..papers.cesabianchi2010.aer import aer_shrink
 from ..papers.cesabianchi2010.compiled_aer import AER
 from ..papers.cesabianchi2010.solvers import Baseline, clip_psd, minimise_l1, minimise_l2, path_l1
 from ..practice.data import mnist, two_digits
-from .experiments import Cell, experiment, section, write_parquet, write_whole
+from .experiments import Cell, experiment, section, write_parquet
 
 # %% auto #0
 __all__ = ['PIXELS', 'DRAWS', 'DESCENT', 'PAIRS', 'Fit', 'Statistics', 'AERS', 'PLAIN', 'CALIBRATED', 'L1', 'L2', 'METHODS',

@@ -22,10 +22,11 @@ import numpy as np
 from .. import own
 from ..core.checks import check_choice, check_int
 from ..core.protocol import Learner, best_sparse, simulate
+from ..core.storage import write_whole
 from ..own.choice import auto
 from ..papers import cesabianchi2010, foster2016, hazan2012, ito2017, ito2018, kale2017, li2025, murata2018
 from ..practice.data import Stream, blog_feedback, ct_like, ct_slice, digits_pair, mnist_pair, sparse_linear
-from .experiments import Cell, experiment, section, write_whole
+from .experiments import Cell, experiment, section
 
 # %% auto #0
 __all__ = ['stream']

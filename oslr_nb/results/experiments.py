@@ -7,7 +7,6 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
-import os
 import pkgutil
 from collections.abc import Callable, Iterable
 from contextlib import closing
@@ -20,11 +19,11 @@ import numpy as np
 from ..core.backends import hand_out
 from ..core.checks import source_digest
 from ..core.claims import CLAIMS, Ledger, Record, claim_ids, ledger_line, one_thread, run_claim
+from ..core.storage import write_whole
 
 # %% auto #0
-__all__ = ['EXPERIMENTS', 'SECTIONS', 'Cell', 'experiment', 'claim', 'load_sections', 'run_cell', 'read_result', 'write_whole',
-           'run_cells', 'merge', 'tuned_steps', 'tune', 'mean_interval', 'write_parquet', 'Section', 'section', 'plan',
-           'reproduce']
+__all__ = ['EXPERIMENTS', 'SECTIONS', 'Cell', 'experiment', 'claim', 'load_sections', 'run_cell', 'read_result', 'run_cells',
+           'merge', 'tuned_steps', 'tune', 'mean_interval', 'write_parquet', 'Section', 'section', 'plan', 'reproduce']
 
 # %% ../../nbs/results/experiments.ipynb #d48bdab5
 @dataclass(frozen=True)
@@ -135,21 +134,6 @@ def read_result(path: Path) -> Any:
     try: return json.loads(path.read_text())
     except (FileNotFoundError, ValueError): return None  # no JSON, or no text at all
 
-
-# %% ../../nbs/results/experiments.ipynb #9ea7c70f
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file in one step, so that it is never seen half written.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    text : str
-        Its content.
-    """
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf8")
-    os.replace(part, path)
 
 # %% ../../nbs/results/experiments.ipynb #ac4a4351
 def run_cells(cells: list[Cell], out: Path, jobs: int | None = None, progress: bool = False) -> list[Any]:

@@ -18,9 +18,10 @@ import numpy as np
 
 from ..core.claims import Case, Evidence, claim, slope_interval
 from ..core.protocol import Learner, simulate
+from ..core.storage import write_whole
 from ..papers import foster2016, hazan2012, ito2017
 from ..practice.data import Stream, ct_like, ct_slice, sparse_linear
-from .experiments import Cell, experiment, mean_interval, section, tune, write_parquet, write_whole
+from .experiments import Cell, experiment, mean_interval, section, tune, write_parquet
 
 # %% auto #0
 __all__ = ['T', 'SETTINGS', 'FAR', 'METHODS', 'CANDIDATES', 'TUNING', 'PARAMETERS', 'FIVE', 'LAWS', 'VARIANTS', 'FKK_STEPS',

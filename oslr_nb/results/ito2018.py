@@ -22,9 +22,10 @@ import numpy as np
 from ..core.checks import check_choice, check_flag, check_int, check_real, check_rng, fail
 from ..core.claims import Case, Erratum, Evidence, claim
 from ..core.protocol import Learner, simulate
+from ..core.storage import write_whole
 from ..papers import ito2017, ito2018, kale2017
 from ..practice.data import Stream, ct_like, ct_slice
-from .experiments import Cell, experiment, mean_interval, section, tune, write_whole
+from .experiments import Cell, experiment, mean_interval, section, tune
 
 # %% auto #0
 __all__ = ['NORMALISED', 'Instance', 'instance', 'kklp']

@@ -22,9 +22,10 @@ from ..core.claims import Case, Evidence, claim
 from ..core.geometry import hard_threshold
 from ..core.protocol import Learner, simulate
 from ..core.sparse import dantzig_path, omp
+from ..core.storage import write_whole
 from ..papers import ito2017, kale2017, murata2018
 from ..practice.data import Stream, blog_feedback, ct_like
-from .experiments import Cell, experiment, section, write_whole
+from .experiments import Cell, experiment, section
 
 # %% auto #0
 __all__ = ['gaussian_stream']

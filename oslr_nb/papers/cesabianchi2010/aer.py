@@ -21,7 +21,7 @@ from ...core.claims import Case, Erratum, Evidence, claim, mean_limit, random_fr
 from ...core.compiled import generator_words, uniform
 from ...core.designs import Uniform, WithReplacement, draw_outside
 from ...core.geometry import proj_l1
-from ...core.protocol import Learner, simulate
+from ...core.protocol import LEARNERS, Learner, simulate
 
 # %% auto #0
 __all__ = ['gradient_bound', 'aer_textbook', 'aer_log_factor', 'aer_lambda', 'bound_aer', 'aer_shrink', 'plain_aer']
@@ -621,8 +621,7 @@ def aer_uniform_draws(w: np.ndarray, T: int, lam: float, rng: np.random.Generato
 
 def noisy_excess(B: float, mu: float, T: int, lam: float, output: str, rng: np.random.Generator) -> float:
     "Excess of one run of AER with d = k = 2 on independent signs, y = x_1 but for a sign that is right with chance (1 + mu)/2."
-    from oslr_nb.papers.cesabianchi2010.compiled_aer import AER
-
+    AER = LEARNERS["cesabianchi2010.AER"].cls
     X = np.where(rng.random((T, 2)) < 0.5, 1.0, -1.0)
     lr = AER(2, 2, T=T, radius=B, lam=lam, output=output, seed=rng)
     simulate(lr, X, X[:, 0] * np.where(rng.random(T) < (1 + mu) / 2, 1.0, -1.0), score=False)
@@ -635,8 +634,7 @@ def noisy_excess(B: float, mu: float, T: int, lam: float, output: str, rng: np.r
            r"\sqrt{\tfrac{\ln m}m}+\tfrac{2B(B+1)}m\text{ with the printed }\lambda")
 def risk_theorem(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
     "Upper limit of the mean excess of 300 (easy: 8) runs, and the bound. Controls: one or two runs of the easy stream."
-    from oslr_nb.papers.cesabianchi2010.compiled_aer import AER
-
+    AER = LEARNERS["cesabianchi2010.AER"].cls
     if case.value == "hard" and not broken:
         found = [noisy_excess(0.01, 0.35, 1024, aer_lambda(2, 2, 1024, 0.01), "printed", case.rng) for _ in range(300)]
         return Evidence(mean_limit(np.array(found), 1e-6), "<=", factor * bound_aer(2, 2, 1024, 0.01))
@@ -667,8 +665,7 @@ def _(case: Case) -> Evidence: return risk_theorem.check(case, factor=0.25)
            r"2\sqrt2\,\tfrac{d(B+1)B_2}{\sqrt k}\sqrt{h_m/m}")
 def risk_theorem_sharp(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
     "Excess on two equal examples (the same on every path), or upper limit of the mean excess; and the bound of thm-aer (i)."
-    from oslr_nb.papers.cesabianchi2010.compiled_aer import AER
-
+    AER = LEARNERS["cesabianchi2010.AER"].cls
     if case.value == "two rounds":
         B, ones = 1e-3, np.ones((2, 2))
         lr = AER(2, 2, T=2, radius=B, radius_2=B / math.sqrt(2), lam=8 / B, output="proved", step=1e-3 if broken else 1.0, seed=case.rng)
@@ -703,8 +700,7 @@ def _(case: Case) -> Evidence: return risk_theorem_sharp.check(case, factor=0.49
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #6a4ebb0f
 def aer_tightness(T: list[int], runs: int = 6, seed: int = 0) -> list[tuple[int, float, float, float, float]]:
     "Rows (T, excess and bound with the printed lambda, excess and bound with the best): d = 10, k = 4, w = 0.8 e_1."
-    from oslr_nb.papers.cesabianchi2010.compiled_aer import AER
-
+    AER = LEARNERS["cesabianchi2010.AER"].cls
     rng, rows, w = np.random.default_rng(seed), [], 0.8 * np.eye(10)[0]
     for t in T:
         row: list[Any] = [t]
@@ -790,10 +786,9 @@ def _(case: Case) -> Evidence: return draws_at_zero.check(case, w=random_fractio
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #eee53018
 def three_outputs(rng: np.random.Generator, T: int) -> list[np.ndarray]:
     "coef_ (6,) of AER for the three outputs, same examples and draws: printed, proved, last."
-    from oslr_nb.papers.cesabianchi2010.compiled_aer import AER, AER_OUTPUTS
-
+    AER = LEARNERS["cesabianchi2010.AER"].cls
     X, seed, found = rng.choice([-1.0, 1.0], (T, 6)), int(rng.integers(2**32)), []
-    for output in AER_OUTPUTS:
+    for output in ("printed", "proved", "last"):
         lr = AER(6, 2, T=T, output=output, seed=seed)
         simulate(lr, X, 0.9 * X[:, 0], score=False)
         found.append(lr.coef_)

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...core.checks import LARGEST, check_exact, check_flag, check_indices, check_int, check_real, fail
 from ...core.claims import Case, Erratum, Evidence, claim, random_fractions, slope_interval
-from ...core.protocol import simulate
+from ...core.protocol import LEARNERS, simulate
 
 # %% auto #0
 __all__ = ['INEQUALITIES', 'set_estimate', 'pair_estimate', 'distinct_estimate', 'moment_factors', 'hoeffding', 'bernstein',
@@ -493,9 +493,7 @@ def averaged(
     X: np.ndarray, y: np.ndarray, budget: int, m: int, rng: np.random.Generator, estimator: str = "pairs"
 ) -> tuple[np.ndarray, np.ndarray]:
     "The averages A (d, d) and v (d,) of Baseline after m independent draws from the rows of X, y."
-    from oslr_nb.papers.cesabianchi2010.solvers import Baseline
-
-    lr = Baseline(X.shape[1], budget, estimator=estimator, seed=rng)
+    lr = LEARNERS["cesabianchi2010.Baseline"].cls(X.shape[1], budget, estimator=estimator, seed=rng)
     simulate(lr, X, y, rows=rng.integers(len(y), size=m), score=False)
     return lr.A / m, lr.v / m
 

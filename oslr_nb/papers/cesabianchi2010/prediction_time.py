@@ -19,7 +19,6 @@ import numpy as np
 
 from ...core.checks import check_int, check_real, fail
 from ...core.claims import Case, Evidence, claim
-from .lower_bounds import random_fractions
 
 # %% auto #0
 __all__ = ['Law', 'exact_number', 'check_law', 'Policy', 'best_policy', 'best_policy_risk', 'sign_law', 'test_time_floor',
@@ -258,7 +257,7 @@ def unread_variance(w: Sequence[Any], budget: int) -> Any:
 def best_is_unread(case: Case, copy: bool = False) -> Evidence:
     "The best tree for random rational weights against the formula; case (d, k)."
     d, k = case.value
-    w = [abs(v) + Fraction(1, 7) for v in random_fractions(case.rng, d, 6)]
+    w = [Fraction(abs(int(v)), 6) + Fraction(1, 7) for v in case.rng.integers(-6, 7, d)]
     law = sign_law(w)
     if copy: law = [((*x[:-1], x[0]), y + w[-1] * (x[0] - x[-1]), c) for x, y, c in law]
     return Evidence(best_policy_risk(law, k), "==", unread_variance(w, k))
