@@ -29,13 +29,13 @@ def tests_of(files: list[str]) -> list[str]:
     from oslr_nb.core.claims import CLAIMS, claim_ids
 
     claim_ids([])
-    found = [f for f in files if f.startswith("tests/test_") and f.endswith(".py") and (TOP / f).exists()]
+    found = [f for f in files if f.startswith("tests/") and Path(f).name.startswith("test_") and f.endswith(".py") and (TOP / f).exists()]
     for page in (f.removeprefix("nbs/") for f in files if f.endswith(".ipynb") and (TOP / f).exists()):
         found += [f"tests/test_notebooks.py::{test}[{page}]" for test in RUN]
         found += [f"tests/test_claims.py::test_claim[{i}]" for i, c in CLAIMS.items() if c.page == page]
     for module in (Path(f) for f in files if f.startswith("oslr_nb/") and f.endswith(".py")):
         own = [f"{module.parent.name}_{module.stem}", module.parent.name, module.stem, f"{module.stem}_results"]
-        found += [f"tests/test_{name}.py" for name in own if (TOP / "tests" / f"test_{name}.py").exists()]
+        found += [p.relative_to(TOP).as_posix() for name in own for p in (TOP / "tests").rglob(f"test_{name}.py")]
     return list(dict.fromkeys([*ALWAYS, *found]))
 
 

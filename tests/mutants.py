@@ -326,7 +326,7 @@ def run_tests(m: Mutant, root: Path, timeout: float) -> str:
     paper = m.module.split("/")[2].removesuffix(".py") if "/papers/" in m.module else ""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
     env = environment(root, m)
-    own = [[f"tests/test_{name}.py"] for name in (paper, Path(m.module).stem) if (root / f"tests/test_{name}.py").exists()]
+    own = [[str(p)] for name in (paper, Path(m.module).stem) for p in (root / "tests").rglob(f"test_{name}.py")]
     steps = [["tests/test_learners.py", "-k", paper], *own, ["tests/test_notebooks.py", "-k", f"shows and {Path(page).stem}"]]
     for step in steps:
         try: done = subprocess.run(command + step, cwd=root, env=env, capture_output=True, text=True, timeout=timeout, check=False)

@@ -200,5 +200,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parent))  # as pytest has it
+    sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "practice")]  # as pytest has it
     main()

@@ -9,7 +9,7 @@ import pytest
 from oslr_nb.results import equal_cost as pages
 from oslr_nb.results import experiments
 
-TOP = Path(__file__).parent.parent
+TOP = Path(__file__).parents[2]
 STORED = TOP / "nbs" / "results" / "equal_cost.json"
 QUICK = [n for n, s in pages.STREAMS.items() if not s.source]
 
