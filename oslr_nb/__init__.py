@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from oslr_nb.practice.blocks import TableBlocks, simulate_blocks
     from oslr_nb.results.catalogue import stream, streams
     from oslr_nb.own.choice import auto
-    from oslr_nb.core.claims import verify
+    from oslr_nb.ledger.claims import verify
     from oslr_nb.papers import ito2017
     from oslr_nb.core.protocol import LEARNERS, Environment, Learner, best_sparse, load, play, simulate
 
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 HOME = {  # names that `oslr_nb` gives directly, by the module that they come from
     "core.protocol": ("Environment", "Learner", "Run", "Comparator", "play", "simulate", "load", "best_sparse",
                       "ProtocolError", "BudgetExceeded"),
-    "core.claims": ("verify",),
+    "ledger.claims": ("verify",),
     "own.choice": ("auto",),
     "practice.recommend": ("recommend",),
     "practice.adapters": ("OSLRRegressor", "OSLRLearner"),
     "practice.blocks": ("simulate_blocks", "TableBlocks"),
     "results.catalogue": ("stream", "streams"),
 }  # fmt: skip
-STOREYS = ("papers", "core", "own", "practice", "results")  # folders in which a module is looked for by its name alone
+STOREYS = ("papers", "core", "own", "practice", "ledger", "results")  # folders in which a module is looked for by its name alone
 
 # %% ../nbs/package.ipynb #2df0543c
 def __getattr__(name: str) -> Any:
@@ -57,7 +57,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     "All public names, for completion in editors and notebooks."
-    papers = importlib.import_module("oslr_nb.core.claims").papers()
+    papers = importlib.import_module("oslr_nb.core.protocol").papers()
     return sorted({"__version__", "cite", "LEARNERS", *(n for names in HOME.values() for n in names), *papers})
 
 # %% ../nbs/package.ipynb #275aba36

@@ -92,8 +92,9 @@ def verify(claims: Claims = None, jobs: Jobs = None, backend: Backend = None, sc
         Always: 0 if every row is as expected, 1 if not, 2 for a wrong argument, 130 if interrupted.
     """
     from oslr_nb.core.backends import use_backend
-    from oslr_nb.core.claims import CLAIMS, claim_ids, ledger_line, one_thread
-    from oslr_nb.core.claims import verify as run
+    from oslr_nb.core.backends import one_thread
+    from oslr_nb.ledger.claims import CLAIMS, claim_ids, ledger_line
+    from oslr_nb.ledger.claims import verify as run
 
     try:
         if len(ids := claim_ids(claims or [])) == 1:

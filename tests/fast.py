@@ -26,7 +26,7 @@ def changed() -> list[str]:
 
 def tests_of(files: list[str]) -> list[str]:
     "Names of tests for pytest."
-    from oslr_nb.core.claims import CLAIMS, claim_ids
+    from oslr_nb.ledger.claims import CLAIMS, claim_ids
 
     claim_ids([])
     found = [f for f in files if f.startswith("tests/") and Path(f).name.startswith("test_") and f.endswith(".py") and (TOP / f).exists()]

@@ -58,6 +58,7 @@ def sources(root: Path) -> list[Path]:
     """The modules that hold mathematics."""
     package = root / "oslr_nb"
     found = [package / "core" / f"{name}.py" for name in MODULES] + list((package / "papers").rglob("*.py"))
+    found += [p for p in (package / "ledger").rglob("*.py") if p.parts[-2] not in ("core", "own") and p.name != "claims.py"]
     return sorted(p for p in found if p.name != "__init__.py")
 
 
@@ -203,7 +204,7 @@ def sample(all_mutants: list[Mutant], count: int, seed: int) -> list[Mutant]:
 # What runs in a fresh process: `trace` notes which functions each claim calls, `verify` runs claims until one notices the mutant.
 DRIVER = '''
 import json, os, sys, time
-from oslr_nb.core.claims import CLAIMS, claim_ids, run_claim
+from oslr_nb.ledger.claims import CLAIMS, claim_ids, run_claim
 mode, argument = sys.argv[1:3]
 out = {}
 if mode == "trace":
@@ -322,8 +323,8 @@ def apply(m: Mutant, root: Path) -> None:
 
 def run_tests(m: Mutant, root: Path, timeout: float) -> str:
     """The first test that notices the mutant, or an empty string; slow pages come last."""
-    page = re.search(r"nbs/(\S+?\.ipynb)", (root / m.module).read_text(encoding="utf-8").splitlines()[0])[1]
-    paper = m.module.split("/")[2].removesuffix(".py") if "/papers/" in m.module else ""
+    page = re.findall(r"^# %% \S*?nbs/(\S+\.ipynb) ", (root / m.module).read_text(encoding="utf-8"), re.M)[-1]
+    paper = m.module.split("/")[2].removesuffix(".py") if re.search("/(papers|ledger)/", m.module) else ""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
     env = environment(root, m)
     own = [[str(p)] for name in (paper, Path(m.module).stem) for p in (root / "tests").rglob(f"test_{name}.py")]
@@ -339,7 +340,7 @@ def run_tests(m: Mutant, root: Path, timeout: float) -> str:
 
 def try_one(m: Mutant, trace: dict, slots: Queue, tests: bool) -> dict:
     """What notices one mutant: a claim, a test, or nothing."""
-    from oslr_nb.core.claims import CLAIMS, claim_ids
+    from oslr_nb.ledger.claims import CLAIMS, claim_ids
 
     claim_ids([])
     slot = slots.get()

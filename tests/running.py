@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-LIBRARIES = ["numpy", "scipy.stats", "scipy.optimize", "matplotlib.pyplot", "numba", "sklearn", "execnb.shell", "oslr_nb.core.claims"]
+LIBRARIES = ["numpy", "scipy.stats", "scipy.optimize", "matplotlib.pyplot", "numba", "sklearn", "execnb.shell", "oslr_nb.ledger.claims"]
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(LIBRARIES)
 

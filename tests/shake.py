@@ -76,7 +76,7 @@ def salted(word: int, shake: bool = False) -> Iterator[None]:
 
 def run_salt(word: int, names: list[str], path: Path) -> None:
     "All rows with one salt, in this process: a line of JSON each, with all cases, of cheap controls too."
-    import oslr_nb.core.claims as engine
+    import oslr_nb.ledger.claims as engine
 
     with salted(word, shake=word > 0), engine.one_thread(), path.open("w") as out:
         for id in engine.claim_ids(names):

@@ -12,20 +12,9 @@ from conftest import TOP
 from shake import salted
 
 import oslr_nb as oslr
-from oslr_nb.core.claims import (
-    CLAIMS,
-    QUICK,
-    RED,
-    Evidence,
-    Ledger,
-    claim_ids,
-    failure,
-    module_of,
-    papers,
-    run_claim,
-    worst_case,
-)
 from oslr_nb.core.problems import sign_table
+from oslr_nb.core.protocol import module_of, papers
+from oslr_nb.ledger.claims import CLAIMS, QUICK, RED, Evidence, Ledger, claim_ids, failure, run_claim, worst_case
 from oslr_nb.papers import ito2017
 
 IDS = claim_ids([])

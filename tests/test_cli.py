@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from oslr_nb.cli import app
-from oslr_nb.core import claims
+from oslr_nb.ledger import claims
 from oslr_nb.results import experiments
 
 SMALL = """

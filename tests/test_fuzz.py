@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 
 import oslr_nb as oslr
 from oslr_nb.core import bandits, designs, experts, geometry, oco, sparse
-from oslr_nb.core.claims import module_of, papers
-from oslr_nb.core.protocol import get_state, measure, split_query
+from oslr_nb.core.protocol import get_state, measure, module_of, papers, split_query
 from oslr_nb.practice import data as streams
 
 INPUTS = int(os.environ.get("OSLR_FUZZ", "6000"))

@@ -12,7 +12,7 @@ from conftest import TOP, files_of_the_project
 
 import oslr_nb as oslr
 
-CLAIM = "from oslr_nb.core.claims import run_claim; import oslr_nb.papers.ito2017; print(run_claim('A19', 'ito2017').as_expected)"
+CLAIM = "from oslr_nb.ledger.claims import run_claim; import oslr_nb.papers.ito2017; print(run_claim('A19', 'ito2017').as_expected)"
 PLAY = """
 import numpy as np, oslr_nb as oslr
 run = oslr.simulate(oslr.ito2017.GreedyRDA(4, 2, x_norm=2), np.eye(4), np.ones(4))

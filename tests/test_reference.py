@@ -126,7 +126,7 @@ def test_what_is_no_name_or_unclear_has_none(name):
 
 def test_an_unclear_name_means_that_of_its_own_page():
     assert reference.target("claim", "results/experiments.ipynb") == ("reference/results.experiments.ipynb", "claim")
-    assert reference.target("claim", "core/06_claims.ipynb") == ("reference/claims.ipynb", "claim")
+    assert reference.target("claim", "ledger/claims.ipynb") == ("reference/claims.ipynb", "claim")
 
 
 def test_a_name_that_other_classes_call_a_method_means_the_method():

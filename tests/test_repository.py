@@ -15,17 +15,15 @@ from conftest import NOTEBOOKS, TOP, files_of_the_project
 
 MODULES = sorted(p for p in (TOP / "oslr_nb").rglob("*.py") if p.name != "_modidx.py")
 STOREYS = {  # the house: every import goes down, or stays on its storey and goes to a room that stands before it
-    "core": "checks storage compiled backends geometry designs trees oco experts bandits sparse claims protocol problems "
-            "foundations_learning foundations_sparse foundations",
+    "core": "checks storage compiled backends geometry designs trees oco experts bandits sparse protocol problems",
     "papers": "cesabianchi2010 hazan2012 foster2016 ito2017 kale2017 ito2018 murata2018 li2025",
     "own": "adaptive parameter_free moments moment_theory __init__ choice",
     "practice": "data reading scaling blocks adapters recommend tables service",
+    "ledger": "claims core cesabianchi2010 hazan2012 foster2016 ito2017 kale2017 ito2018 murata2018 li2025 own",
     "results": "experiments cesabianchi2010 ito2017 kale2017 ito2018 murata2018 digits equal_cost catalogue",
     "": "__init__ cli __main__",
 }
-OPEN = {  # arrows that still close a circle; nothing is to be added
-    ("oslr_nb.papers.cesabianchi2010.baseline", "oslr_nb.papers.cesabianchi2010.solvers"),
-}
+NOTHING = ("oslr_nb.core.checks", "oslr_nb.own", "oslr_nb.papers.ito2017.hardness")  # modules that import none of the package
 
 
 def run(*command, **kw):
@@ -97,7 +95,7 @@ def name_of(path):
 
 
 def room(name):
-    "Place of a module in the house, as a pair that grows upwards; a paper that is a folder is one room."
+    "Place of a module in the house, as a pair that grows upwards; a paper that is a folder is one room, and so are its checks."
     parts = name.split(".")[1:]
     storey = parts[0] if parts and parts[0] in STOREYS else ""
     rooms, inside = STOREYS[storey].split(), (parts[1:] if storey else parts) or ["__init__"]
@@ -105,17 +103,16 @@ def room(name):
 
 
 def arrows(path):
-    "Modules of the package that a module imports, but for those that are known to go the wrong way."
-    me = name_of(path)
-    return {n for n in imported(path) if n.split(".")[0] == "oslr_nb" and n != me and (me, n) not in OPEN}
+    "Modules of the package that a module imports."
+    return {n for n in imported(path) if n.split(".")[0] == "oslr_nb" and n != name_of(path)}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: p.relative_to(TOP / "oslr_nb").as_posix())
 def test_a_module_imports_only_what_stands_below(path):
     me, names = name_of(path), arrows(path)
-    assert names or not path.read_text() or me in ("oslr_nb.core.checks", "oslr_nb.own"), "it imports nothing: is this check blind?"
+    assert names or not path.read_text() or me in NOTHING, "it imports nothing: is this check blind?"
     for name in names if me != "oslr_nb" else ():  # the face hands on what stands below
-        same_paper = me.split(".")[1] == "papers" and me.split(".")[:3] == name.split(".")[:3]
+        same_paper = me.split(".")[1] in ("papers", "ledger") and me.split(".")[:3] == name.split(".")[:3]
         assert same_paper or room(name) < room(me), f"{me} imports {name}"
 
 
@@ -127,6 +124,20 @@ def test_every_room_has_its_place():
 def test_nothing_goes_round_in_a_circle():
     graph = {name_of(path): arrows(path) for path in MODULES if name_of(path) != "oslr_nb"}
     assert len(list(graphlib.TopologicalSorter(graph).static_order())) >= len(graph)  # raises where there is a circle
+
+
+def test_learners_know_nothing_of_the_ledger():
+    "Whoever imports all learners, or any module below the ledger, registers no claim."
+    below = [name_of(p) for p in MODULES if room(name_of(p))[0] < list(STOREYS).index("ledger")]
+    code = "import sys\n" + "\n".join(f"import {n}" for n in below) + "\nprint([m for m in sys.modules if m.startswith('oslr_nb.ledger')])"
+    assert len(below) > 50 and python(code) == "[]"
+
+
+def test_every_check_stands_in_the_ledger():
+    "Claims, controls and mended forms are exported to the ledger, or stand with the experiments that they are about."
+    for path in MODULES:
+        checks = re.findall(r"^@(?:claim|\w+\.(?:control|corrected))\(", path.read_text(), re.M)
+        assert not checks or path.relative_to(TOP / "oslr_nb").parts[0] in ("ledger", "results"), path
 
 
 def test_import_is_light():

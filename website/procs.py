@@ -27,7 +27,7 @@ def ledger() -> tuple[dict, ...]:
 
 def outcome(record: dict) -> str:
     """Status and resolution in a few words."""
-    from oslr_nb.core.claims import resolution_word
+    from oslr_nb.ledger.claims import resolution_word
 
     word = "" if record["resolution"] is None else f", {resolution_word(record['resolution'])}"
     return record["status"] + word

@@ -4,6 +4,7 @@
 """More cores and machines: pieces of work handed out by joblib, with any backend and equal results."""
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -12,7 +13,8 @@ from typing import Any
 from .checks import check_choice, check_int, fail, source_digest
 
 # %% auto #0
-__all__ = ['PORTION', 'PATIENCE', 'do_piece', 'hand_out', 'use_backend', 'dask_client', 'check_workers']
+__all__ = ['PORTION', 'PATIENCE', 'LIMITS', 'LIMITS_LOCK', 'do_piece', 'hand_out', 'use_backend', 'dask_client', 'check_workers',
+           'one_thread']
 
 # %% ../../nbs/core/08_backends.ipynb #daa4b107
 def do_piece(digest: str, number: int, f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[int, Any]:
@@ -193,3 +195,29 @@ def check_workers(client: Any, scheduler: str) -> None:
         if found != source_digest():
             why = f"worker {worker}: " + ("its source is another" if isinstance(found, str) else str(found))
             fail("scheduler", scheduler, "the address of a cluster whose workers have this very oslr_nb", why)
+
+# %% ../../nbs/core/08_backends.ipynb #1e563695
+LIMITS: list[Any] = []  # one entry for each thread inside `one_thread`; the first knows how many threads were allowed before
+LIMITS_LOCK = threading.Lock()  # limits belong to the process: its threads change them in turn
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Context in which linear algebra uses one thread. Several threads may be in it; the last to leave takes the limit away.
+
+    OpenBLAS heeds the main thread alone: whoever hands work to threads has to be in it too.
+
+    Yields
+    ------
+    None
+        Nothing.
+    """
+    import scipy.linalg  # noqa: F401  (loaded now, so that it is limited too)
+    from threadpoolctl import threadpool_limits
+
+    with LIMITS_LOCK: LIMITS.append(threadpool_limits(1))
+    try: yield
+    finally:
+        with LIMITS_LOCK:
+            limit = LIMITS.pop()
+            if not LIMITS: limit.restore_original_limits()

@@ -14,12 +14,14 @@ import itertools
 import math
 import mmap
 import os
+import pkgutil
 import re
 import sys
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
@@ -28,17 +30,16 @@ import numpy as np
 from .checks import LARGEST, TOO_LARGE, NotInterpreted, as_array, check_array, check_choice, check_flag
 from .checks import check_indices, check_int, check_label, check_magnitude, check_real, check_rng
 from .checks import compile_later, fail, in_rounds, kernel_folder, wait_for_others
-from .claims import module_of, papers
 from .storage import read_file, write_file
 
 # %% auto #0
-__all__ = ['PROTOCOLS', 'CALLS', 'MONEY', 'EXPECTED', 'SLACK', 'LEARNERS', 'WRAPPERS', 'FIELDS', 'ProtocolError',
+__all__ = ['PROTOCOLS', 'CALLS', 'MONEY', 'EXPECTED', 'SLACK', 'PLACES', 'LEARNERS', 'WRAPPERS', 'FIELDS', 'ProtocolError',
            'BudgetExceeded', 'split_query', 'check_bought', 'measure', 'weighted_sum', 'check_sparse', 'check_costs',
            'price_of', 'is_mapped', 'check_features', 'check_labels', 'check_stream', 'Environment',
            'check_bought_values', 'refuse_bought', 'Learner', 'LateLabels', 'Run', 'ball_least_squares',
            'SubsetLeastSquares', 'Comparator', 'best_sparse', 'check_learner', 'sell', 'commit_to', 'play', 'Entry',
-           'register', 'wrapper', 'all_learners', 'at_a_glance', 'get_state', 'set_state', 'class_of', 'saved_form',
-           'check_header', 'load', 'check_rows', 'simulate']
+           'papers', 'module_of', 'register', 'wrapper', 'all_learners', 'at_a_glance', 'get_state', 'set_state',
+           'class_of', 'saved_form', 'check_header', 'load', 'check_rows', 'simulate']
 
 # %% ../../nbs/core/00_protocol.ipynb #83488982
 PROTOCOLS = ("OSLR", "POSLR", "training-only")  # the names of the protocols
@@ -1514,6 +1515,38 @@ class Entry:
             Markdown.
         """
         return self.tex.get(fact) or re.sub(r"([\\`*_^~|<>$])", r"\\\1", getattr(self, fact))
+
+# %% ../../nbs/core/00_protocol.ipynb #13bdd5b8
+def papers() -> list[str]:
+    """Names of the papers that this version implements, "core" for the pages of the core and "own" for those of our own.
+
+    Returns
+    -------
+    list of str
+        Sorted.
+    """
+    folder = str(files("oslr_nb") / "papers")
+    return sorted([*(m.name for m in pkgutil.iter_modules([folder])), "core", "own"])
+
+
+# where learners come from whose first word is no paper
+PLACES = {"core": "oslr_nb.core", "own": "oslr_nb.own", "scaling": "oslr_nb.practice.scaling"}
+
+
+def module_of(paper: str) -> str:
+    """The module that holds the learners of a paper, or of another room.
+
+    Parameters
+    ----------
+    paper : str
+        One of `papers()`, or of `PLACES`.
+
+    Returns
+    -------
+    str
+        Its dotted name.
+    """
+    return PLACES.get(paper, f"oslr_nb.papers.{paper}")
 
 # %% ../../nbs/core/00_protocol.ipynb #cae9cf00
 #| code-fold: true

@@ -19,7 +19,7 @@ def __dir__() -> list[str]:
     return sorted(n for m in here for n in importlib.import_module(m).__all__)
 
 
-for _page in PAGES:  # claims stand in the order of the pages
+for _page in PAGES:  # in the order of the pages
     if importlib.util.find_spec(f"oslr_nb.own.{_page}"):
         _module = importlib.import_module(f"oslr_nb.own.{_page}")
         globals().update({_name: getattr(_module, _name) for _name in _module.__all__})

@@ -13,8 +13,7 @@ import numpy as np
 
 from .. import own
 from ..core.checks import check_choice, check_int, check_real, fail
-from ..core.claims import module_of, papers
-from ..core.protocol import LEARNERS, PROTOCOLS, Learner, check_costs
+from ..core.protocol import LEARNERS, PROTOCOLS, Learner, check_costs, module_of, papers
 from .moments import check_prices
 
 # %% auto #0

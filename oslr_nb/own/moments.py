@@ -8,106 +8,23 @@ from all that was bought, ridges aggregated, scale-free.
 """
 from __future__ import annotations
 
-import functools
-import itertools
 import math
 import operator
-from fractions import Fraction
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
 from ..core.checks import LARGEST, TOO_LARGE, check_array, check_choice, check_flag, check_indices, check_int
 from ..core.checks import check_magnitude, check_real, check_scales, fail, kernel
-from ..core.claims import Case, Evidence, claim, mean_limit
 from ..core.compiled import entry, find_in_sums, strided, uniform
-from ..core.designs import draw_outside, pair_minimum
-from ..core.protocol import MONEY, Environment, LateLabels, Learner, check_costs, check_stream, play, price_of
-from ..core.protocol import register, simulate
-from ..core.sparse import best_support, forward_select, forward_selection, greedy_state, lasso_weights
-from .parameter_free import bet_size, bound_bet
+from ..core.designs import draw_outside
+from ..core.protocol import MONEY, LateLabels, Learner, check_costs, check_stream, price_of, register
+from ..core.sparse import best_support, forward_select, greedy_state, lasso_weights
+from .parameter_free import bet_size
 
 # %% auto #0
 __all__ = ['SCALES', 'PRIOR', 'mixed_prediction', 'bound_aggregation', 'textbook_pairwise', 'PairwiseLeastSquares',
            'PairwisePOSLR', 'PairwiseTrainingOnly']
-
-# %% ../../nbs/own/03_moments.ipynb #5efe1117
-LAW = [((1, 2, 0), Fraction(1, 2)), ((-1, 1, 3), Fraction(1, 4)), ((2, 0, 1), Fraction(1, 4))]  # three features: values, chances
-
-
-@claim("own", "Pairwise sums under adaptive purchases", id="Y1", tier="exact", proof="prp-unbiased", cases=[(0, 1), (0, 2), (1, 2)],
-       tex=r"\mathbb E\sum_s\mathbf 1\{i,j\in S_s\}x_{s,i}x_{s,j}=V_{ij}\,\mathbb E\,n_{ij}")
-def sums_are_unbiased(case: Case, peek: bool = False, single: bool = False, divided: bool = False) -> Evidence:
-    "Mean of the sum and of the count after two rounds; a pair with a positive product is kept, else the larger value stays."
-    i, j = case.value
-    pairs, total, count = [(0, 1), (0, 2), (1, 2)], Fraction(0), Fraction(0)
-    for (x, p), (z, q), first, other in itertools.product(LAW, LAW, pairs, (0, 1)):
-        seen = z if peek else x
-        favourite = max(first, key=lambda i: seen[i])
-        second = {favourite, [i for i in range(3) if i != favourite][other]}
-        if seen[first[0]] * seen[first[1]] > 0: second = set(first)
-        products = [values[i] * values[j] for values, S in ((x, set(first)), (z, second)) if {i, j} <= S]
-        n = len(products) if not single else (i in first) + (i in second)
-        if divided: total, count = total + p * q / 6 * Fraction(sum(products), max(n, 1)), count + p * q / 6 * (n > 0)
-        else: total, count = total + p * q / 6 * sum(products), count + p * q / 6 * n
-    return Evidence(total, "==", count * sum(p * x[i] * x[j] for x, p in LAW))
-
-
-@sums_are_unbiased.control("the purchase looks at the example itself")
-def _(case: Case) -> Evidence: return sums_are_unbiased.check(case, peek=True)
-
-
-@sums_are_unbiased.control("the count of one of the two features")
-def _(case: Case) -> Evidence: return sums_are_unbiased.check(case, single=True)
-
-
-@sums_are_unbiased.control("the mean of the quotient: sums divided by counts")
-def _(case: Case) -> Evidence: return sums_are_unbiased.check(case, divided=True)
-
-
-# %% ../../nbs/own/03_moments.ipynb #0e75d8cb
-@claim("own", "Centring by pairwise means", id="Y2", tier="exact", proof="prp-centre", cases=[(i, j) for i in range(4) for j in range(i)],
-       tex=r"\hat C_{ij}=\tfrac1n\sum_{\mathcal T}(x_i-\bar x_i)(x_j-\bar x_j)")
-def centred_record(case: Case, overall: bool = False, raw: bool = False) -> Evidence:
-    "The sums that a learner keeps after 40 rounds of whole numbers, 3 of 4 features bought, and the definition."
-    i, j = case.value
-    rng = np.random.default_rng(5)
-    X, y = rng.integers(-4, 9, (40, 4)).astype(float), rng.integers(-3, 4, 40).astype(float)
-    play(lr := PairwiseLeastSquares(4, 3, seed=1), env := Environment(X, y, 3))
-    sets = [set(S.tolist()) for _, S, _ in env.ledger]
-    n, product, first, second = (Fraction(v) for v in lr.pairs[i * (i - 1) // 2 + j])
-    both = [t for t in range(40) if {i, j} <= sets[t]]
-    rounds = {e: [t for t in range(40) if e in sets[t]] if overall else both for e in (i, j)}
-    mean = lambda e: Fraction(sum(X[t, e] for t in rounds[e])) / len(rounds[e])
-    covariance = product - first * second / n if not raw else product
-    return Evidence(covariance, "==", sum((Fraction(X[t, i]) - mean(i)) * (Fraction(X[t, j]) - mean(j)) for t in both))
-
-
-@centred_record.control("means over all purchases of a feature")
-def _(case: Case) -> Evidence: return centred_record.check(case, overall=True)
-
-
-@centred_record.control("nothing taken out")
-def _(case: Case) -> Evidence: return centred_record.check(case, raw=True)
-
-# %% ../../nbs/own/03_moments.ipynb #22b89985
-@claim("own", "Mean of a centred moment", id="Y3", tier="exact", proof="prp-centre",
-       cases=[(n, pair) for n in (2, 3) for pair in ((0, 1), (1, 2))],
-       tex=r"\mathbb E\,\hat C_{ij}=(1-\tfrac1n)\operatorname{Cov}(x_i,x_j)")
-def centred_mean(case: Case, lost: int = 1) -> Evidence:
-    "Over all sequences of n examples, exactly; case (n, pair)."
-    n, (i, j) = case.value
-    mean = Fraction(0)
-    for seq in itertools.product(LAW, repeat=n):
-        xs, zs = [Fraction(x[i]) for x, _ in seq], [Fraction(x[j]) for x, _ in seq]
-        mean += math.prod(p for _, p in seq) * (sum(a * b for a, b in zip(xs, zs, strict=True)) - sum(xs) * sum(zs) / n) / n
-    moment = lambda f: sum(p * f(x) for x, p in LAW)
-    covariance = moment(lambda x: x[i] * x[j]) - moment(lambda x: x[i]) * moment(lambda x: x[j])
-    return Evidence(mean, "==", (1 - Fraction(lost, n)) * covariance)
-
-
-@centred_mean.control("unbiased as it stands")
-def _(case: Case) -> Evidence: return centred_mean.check(case, lost=0)
 
 # %% ../../nbs/own/03_moments.ipynb #a4e36bca
 SCALES = (0.3, 3.0, 30.0, 300.0)  # of the ridges, one expert each; the mean of the labels is one more
@@ -375,28 +292,6 @@ def mixed_loss(guesses: np.ndarray, losses: np.ndarray, y: float, Y: float, rate
     log_sum = lambda a: a.max() + math.log(np.exp(np.maximum(a - a.max(), -700)).sum())
     return float(2 / rate * (log_sum(before) - log_sum(after)))
 
-
-@claim("own", "The mixed loss is attained", id="Y4", tier="search", proof="lem-mix", cases=[2, 3, 5, 40], tex=r"(\hat y-y)^2\le g(y)")
-def mixed_loss_is_attained(case: Case, rate: float = 1.0, low: float = 0.0) -> Evidence:
-    "Loss and mixed loss where they are nearest to each other: random experts, also close to the middle; case: how many."
-    worst, Y = (0.0, 0.0, 1.0), 1 - low / 2
-    for trial in range(300):
-        f = np.clip(10 ** -case.rng.uniform(0, 1.5) * case.rng.uniform(-1, 1, case.value), -1 + low, 1)
-        losses = case.rng.exponential(1, case.value) * (trial % 3)
-        p = mixed_prediction(f, losses, -1 + low, 1.0, rate)
-        for y in (-1.0, 1.0, case.rng.uniform(-1, 1)):
-            g = Y**2 * mixed_loss(f, losses, y, Y, rate)
-            if g > 1e-6: worst = max(worst, ((p - y) ** 2 / g, (p - y) ** 2, g))
-    return Evidence(worst[1], "<=", worst[2], tol=1e-12)
-
-
-@mixed_loss_is_attained.control("a rate five per cent larger")
-def _(case: Case) -> Evidence: return mixed_loss_is_attained.check(case, rate=1.05)
-
-
-@mixed_loss_is_attained.control("a label beyond the range")
-def _(case: Case) -> Evidence: return mixed_loss_is_attained.check(case, low=0.3)
-
 # %% ../../nbs/own/03_moments.ipynb #23977f83
 def bound_aggregation(experts: int, half_range: float, known: bool = False) -> float:
     """Largest loss of the aggregated prediction above that of the best expert, summed over all rounds.
@@ -426,57 +321,6 @@ def bound_aggregation(experts: int, half_range: float, known: bool = False) -> f
     """
     N, (Y,) = check_int("experts", experts, 1, 10**9), check_scales(half_range=half_range)
     return 2 * Y**2 * (math.log(N) + (0 if check_flag("known", known) else 2))
-
-# %% ../../nbs/own/03_moments.ipynb #8f3cedf8
-def run_experts(rounds: list, N: int, opening: tuple) -> tuple[float, float]:
-    "Loss of the compiled aggregation above that of the best expert, and half the range; rounds: a function of the state, and the label's."
-    state = tuple(fresh_state(2, 2, 0, None, N).values())
-    guess, num, mine, theirs = state[10], state[12], 0.0, np.zeros(N)
-    for y in opening:
-        guess[:] = (num[LOW] + num[HIGH]) / 2
-        mine, theirs = mine + (aggregate(state) - y) ** 2, theirs + (guess - y) ** 2
-        learn_label(y, state, True, 1.0)
-    for side, reach, jump in rounds:  # the first expert is the best one, by a part of the range; the label may jump beyond it
-        middle, Y = (num[LOW] + num[HIGH]) / 2, (num[HIGH] - num[LOW]) / 2
-        guess[:] = middle
-        guess[0] += side * reach * Y
-        y = middle + side * Y * (1 + jump)
-        mine, theirs = mine + (aggregate(state) - y) ** 2, theirs + (guess - y) ** 2
-        learn_label(y, state, True, 1.0)
-    return mine - float(theirs.min()), (num[HIGH] - num[LOW]) / 2
-
-
-@claim("own", "Aggregation, range known", id="Y5", tier="certificate", proof="thm-aggregation",
-       cases=[(N, Y) for N in (2, 5, 30) for Y in (1.0, 40.0)],
-       tex=r"\sum_t(\hat y_t-y_t)^2-\min_s\sum_t(f_{t,s}-y_t)^2\le2Y^2\ln N")
-def regret_of_aggregation(case: Case, less: float = 1.0) -> Evidence:
-    "Regret of the compiled aggregation, and the bound: one expert is right by a twentieth of the range, 800 times; case (N, Y)."
-    N, Y = case.value
-    rounds = [(1 if t % 2 else -1, 0.05, 0.0) for t in range(800)]
-    regret, end = run_experts(rounds, N, (-Y, Y))
-    return Evidence(regret, "<=", less * bound_aggregation(N, end, True), tol=1e-9)
-
-
-@regret_of_aggregation.control("one per cent less")
-def _(case: Case) -> Evidence: return regret_of_aggregation.check(case, less=0.99)
-
-# %% ../../nbs/own/03_moments.ipynb #0180c390
-@claim("own", "Aggregation, range not known", id="Y6", tier="search", proof="thm-aggregation", cases=[5, 20],
-       tex=r"\text{regret}\le2Y^2(\ln N+2)")
-def regret_of_a_growing_range(case: Case, known: bool = False) -> Evidence:
-    "The largest regret, relative to the bound, over random jumps of the label beyond what was seen; case: N."
-    worst = (0.0, 0.0, 1.0)
-    for _ in range(60):
-        jumps, sides = case.rng.uniform(0.3, 1.5, case.rng.integers(3, 8)), case.rng.choice([-1, 1], 8)
-        rounds = [(int(sides[t % 8]), 1.0 if t < len(jumps) else 0.1, float(jumps[t]) if t < len(jumps) else 0.0) for t in range(250)]
-        regret, Y = run_experts(rounds, case.value, (-1.0, 1.0))
-        bound = bound_aggregation(case.value, Y, known)
-        worst = max(worst, (regret / bound, regret, bound))
-    return Evidence(worst[1], "<=", worst[2], tol=1e-9)
-
-
-@regret_of_a_growing_range.control("as if the range were known")
-def _(case: Case) -> Evidence: return regret_of_a_growing_range.check(case, known=True)
 
 # %% ../../nbs/own/03_moments.ipynb #0eb1e33a
 #| code-fold: show
@@ -523,52 +367,6 @@ def settle_bets(y: float, state: tuple, bets: np.ndarray) -> None:
             g = slope * bet[SHOWN] / bet[HINT]
             bet[TOTAL] += g
             bet[SQUARES] += g * g
-
-# %% ../../nbs/own/03_moments.ipynb #3f4ae084
-@functools.lru_cache(9)
-def hostile_run(kind: str, adaptive: bool, turn: bool, T: int = 4000) -> tuple[float, float, float]:
-    """Loss of the learner, loss of fixed weights on the masked examples, and the price of these weights and of the other experts.
-
-    Two of four correlated features are bought; the label is what the weights say, and 4 more or less, away from the prediction."""
-    lr = PairwiseLeastSquares(4, 2, top=0, explore=1.0, adaptive=adaptive, seed=1)
-    rng, u, mine, theirs = np.random.default_rng(7), np.array([1.0, -1.0, 1.0, -1.0, 0.05]), 0.0, 0.0
-    for t in range(T):
-        x = rng.standard_normal() + 0.4 * rng.standard_normal(4)
-        if kind == "growing": x *= 1 + t / T / 3
-        if kind == "turning": x = x * (1 if t // 1000 % 2 else -1) + (t > T // 2)
-        S, num = lr.query(), lr.num
-        f = lr.single[S]
-        masked = np.where(f[:, N] > 0, x[S] - f[:, REF] - f[:, SUM] / np.maximum(f[:, N], 1), 0.0)
-        q = num[Y_REF] + num[Y_SUM] / max(num[COUNT], 1) + u[4] + (-1 if turn and t > T // 2 else 1) * float(u[S] @ masked)
-        p = lr.predict(x[S])
-        y = q + (4.0 if q >= p else -4.0)
-        told = min(max(y, num[LOW]), num[HIGH])
-        if t > 0: mine, theirs = mine + (p - told) ** 2, theirs + (q - told) ** 2
-        lr.update(y)
-    price = (num[HIGH] - num[LOW]) ** 2 / 2 * math.log(len(SCALES) + 2)
-    for w, b in zip(u, lr.bets, strict=False): price += bound_bet(w, b[HINT], b[SQUARES] * b[HINT] ** 2, int(b[DOUBLINGS]), b[PURSE])
-    return mine, theirs, price
-
-
-@claim("own", "Fixed weights on every sequence", id="Y14", tier="certificate", proof="prp-bets", cases=["steady", "growing", "turning"],
-       tex=r"\sum_t(\hat y_t-y'_t)^2\le\sum_t(q_t-y'_t)^2+\sum_iB_i(u_i)+2Y^2\ln N")
-def regret_against_an_adversary(case: Case, adaptive: bool = True, turn: bool = False, free: bool = False, T: int = 4000) -> Evidence:
-    "Loss of the learner's own run of T rounds against an adversary, and the bound; case: sizes that stay, that grow, signs that change."
-    mine, theirs, price = hostile_run(case.value, True, turn, T)
-    if not adaptive: mine, theirs, _ = hostile_run(case.value, False, turn, T)
-    return Evidence(mine, "<=", theirs + (0.0 if free else price), tol=1e-9)
-
-
-@regret_against_an_adversary.control("the expert that bets is left out")
-def _(case: Case) -> Evidence: return regret_against_an_adversary.check(case, adaptive=False, T=16_000)
-
-
-@regret_against_an_adversary.control("weights that change their signs half-way")
-def _(case: Case) -> Evidence: return regret_against_an_adversary.check(case, turn=True)
-
-
-@regret_against_an_adversary.control("weights and experts without a price")
-def _(case: Case) -> Evidence: return regret_against_an_adversary.check(case, free=True)
 
 # %% ../../nbs/own/03_moments.ipynb #af7c54a2
 def textbook_pairwise(
@@ -664,33 +462,6 @@ def expert_predictions(
         out[s] = middle + of_label * last
     return out
 
-# %% ../../nbs/own/03_moments.ipynb #7911a825
-OPTIONS = [{}, {"forget": 0.95}, {"centre": False}, {"prior": 2.0}, {"scales": [1.0, 10.0]}]
-
-
-@claim("own", "Compiled rounds and the definitions", id="Y7", tier="certificate", proof="eq-predict", cases=OPTIONS,
-       tex=r"\hat y_t\text{ of the compiled learner}=\hat y_t\text{ by the definitions}")
-def compiled_is_textbook(case: Case, **other: Any) -> Evidence:
-    "Largest distance over 250 rounds, 5 of 9 features bought, relative to the range of the labels; case: options of the learner."
-    rng = np.random.default_rng(3)
-    X = rng.standard_normal((250, 9)) @ (np.eye(9) + 0.4) + np.arange(9)
-    y = X[:, 2] - 0.7 * X[:, 5] + 0.3 * rng.standard_normal(250)
-    run = play(PairwiseLeastSquares(9, 5, seed=2, **case.value), env := Environment(X, y, 5))
-    plain = textbook_pairwise(X, y, [S for _, S, _ in env.ledger], **(case.value | other))
-    return Evidence(float(np.abs(run.predictions - plain).max() / np.ptp(y)), "==", 0.0, tol=1e-8)
-
-
-@compiled_is_textbook.control("correlations shrunk more")
-def _(case: Case) -> Evidence: return compiled_is_textbook.check(case, prior=21.0)
-
-
-@compiled_is_textbook.control("another grid of ridges")
-def _(case: Case) -> Evidence: return compiled_is_textbook.check(case, scales=[0.3, 3.0, 30.0])
-
-
-@compiled_is_textbook.control("a shorter memory")
-def _(case: Case) -> Evidence: return compiled_is_textbook.check(case, forget=0.94)
-
 # %% ../../nbs/own/03_moments.ipynb #d2fbd367
 #| code-fold: show
 @kernel
@@ -767,31 +538,6 @@ def fill_moments(
         for j in range(i):
             V[i, j] = V[j, i] = pair_correlation(pairs, slot, i, j, d, spread[i], spread[j], centre, weight, prior)
 
-# %% ../../nbs/own/03_moments.ipynb #bd5c442b
-@claim("own", "Favourites are those of forward selection", id="Y8", tier="exact", proof="alg-pairwise",
-       cases=[{}, {"forget": 0.98}, {"centre": False}, {"prior": 5.0}], tex=r"\text{favourites}=\text{forward selection on the moments}")
-def favourites_are_forward(case: Case, shrunk: bool = True, ridge: bool = True) -> Evidence:
-    "Places at which the list agrees with that of the plain function on the same moments, of 8; case: options of the learner."
-    rng = np.random.default_rng(8)
-    X = rng.standard_normal((600, 20)) @ (np.eye(20) + 0.2) + 1
-    y = (X[:, :8] * np.linspace(1, 0.3, 8)).sum(axis=1) + rng.standard_normal(600)
-    lr = PairwiseLeastSquares(20, 8, seed=4, **case.value)
-    simulate(lr, X, y)
-    found = lr._forward(8)
-    if not shrunk: lr.prior = 0.0
-    V, b = lr.moments()
-    if not ridge: np.fill_diagonal(V, 1.0)
-    plain = forward_selection(V, b, 8).support  # without the ridge it may end sooner
-    return Evidence(sum(i == j for i, j in zip(found, plain, strict=False)), "==", 8)
-
-
-@favourites_are_forward.control("correlations not shrunk")
-def _(case: Case) -> Evidence: return favourites_are_forward.check(case, shrunk=False)
-
-
-@favourites_are_forward.control("no ridge")
-def _(case: Case) -> Evidence: return favourites_are_forward.check(case, ridge=False)
-
 # %% ../../nbs/own/03_moments.ipynb #ec160f3e
 #| code-fold: show
 @kernel
@@ -813,41 +559,6 @@ def draw_features(words: np.ndarray, state: tuple, top: int, explore: float) -> 
         mark[S[a]] = stamp
     draw_outside(words, mark.size, held, S.size - held, mark, stamp, S[held:])
 
-# %% ../../nbs/own/03_moments.ipynb #2f49fb7a
-@claim("own", "A round explores", id="Y9", tier="certificate", proof="prp-draws",
-       cases=[(share, worse) for share in (0.02, 0.3, 0.5, 0.8, 1.0) for worse in (False, True)],
-       tex=r"\varepsilon_t\le\Pr(\text{round }t\text{ explores})")
-def exploring_share(case: Case, least: float = 1.0) -> Evidence:
-    "The share, and the part of 1000 equidistant uniform numbers with which the round explores; case (share, whether that has been worse)."
-    share, worse = case.value
-    arms = np.array([10.0, 3.0 if worse else 1.0, 10.0, 2.0])
-    explores = np.mean([choose_arm((i + 0.5) / 1000, share, 5.0, arms) == 0 for i in range(1000)])
-    return Evidence(share, "<=", least * float(explores) + 1e-12)
-
-
-@exploring_share.control("one per cent less often")
-def _(case: Case) -> Evidence: return exploring_share.check(case, least=0.99)
-
-# %% ../../nbs/own/03_moments.ipynb #d1b5652e
-@claim("own", "Every pair is bought", id="Y10", tier="statistical", level=1e-7, proof="prp-draws", cases=[(9, 4, 1), (12, 6, 3), (8, 3, 0)],
-       tex=r"q\,T\le\mathbb E\,n_{ij},\quad q=\tfrac{r(r-1)}{m(m-1)}\text{ where all rounds explore}")
-def pairs_are_bought(case: Case, more: int = 0) -> Evidence:
-    "q T for the pairs of features that are no favourites, and the upper limit for their mean count over 40 runs; case (d, budget, top)."
-    d, budget, top = case.value
-    T, counts = 400, []
-    for seed in range(40):
-        rng = np.random.default_rng((seed, d))
-        X = rng.standard_normal((T, d))
-        lr = PairwiseLeastSquares(d, budget, top=top, explore=1.0, seed=rng)
-        simulate(lr, X, X[:, 0] * 0 + X[:, :top].sum(axis=1))
-        pair = (d - 1) * (d - 2) // 2 + d - 2  # the last two features, which say nothing
-        counts.append(lr.pairs[pair, 0])
-    return Evidence(float(pair_minimum(d, budget + more, top)) * T, "<=", mean_limit(counts, 1e-7))
-
-
-@pairs_are_bought.control("one random feature more")
-def _(case: Case) -> Evidence: return pairs_are_bought.check(case, more=1)
-
 # %% ../../nbs/own/03_moments.ipynb #0e4d32be
 #| code-fold: show
 @kernel(apart=True)
@@ -867,22 +578,6 @@ def assign_rows(state: tuple, chosen: np.ndarray, n: int) -> None:
         for p in range(r * d, r * d + d):
             for e in range(4): pairs[p, e] = 0.0
         slot[i], owner[r], age[r] = r, i, np.int64(num[ROUNDS])
-
-# %% ../../nbs/own/03_moments.ipynb #d9f99e8a
-@claim("own", "Memory of forgetting", id="Y11", tier="certificate", proof="prp-forget",
-       cases=[(0.5, 20), (0.9, 3), (0.9, 3000), (0.999, 1000), (1.0, 77)],
-       tex=r"n_i=\tfrac{1-\gamma^n}{1-\gamma}")
-def memory_of_forgetting(case: Case, times: float = 1.0) -> Evidence:
-    "Count of a feature that is bought in every round, and the formula; case (gamma, n). The weights are divided anew on the way."
-    gamma, n = case.value
-    lr = PairwiseLeastSquares(3, 3, forget=gamma, seed=0)
-    X = np.random.default_rng(1).standard_normal((n, 3))
-    simulate(lr, X, X[:, 0])
-    return Evidence(float(lr.purchases_[1]), "==", times * ((1 - gamma**n) / (1 - gamma) if gamma < 1 else n), tol=1e-9)
-
-
-@memory_of_forgetting.control("a memory one per cent longer")
-def _(case: Case) -> Evidence: return memory_of_forgetting.check(case, times=1.01)
 
 # %% ../../nbs/own/03_moments.ipynb #42c7debc
 #| code-fold: show
@@ -911,70 +606,6 @@ def learn(y: float, state: tuple, centre: bool, forget: float) -> None:
         num[WEIGHT] /= forget
     learn_moments(learn_label(y, state, centre, forget), state, centre)
     num[ROUNDS] += 1
-
-# %% ../../nbs/own/03_moments.ipynb #02725240
-@claim("own", "Units of features and label", id="Y12", tier="exact", proof="prp-scale", cases=[(-30, 7), (9, -60), (25, 25)],
-       tex=r"\hat y_t(aX,by)=b\,\hat y_t(X,y)\text{ for powers of }2")
-def units_do_not_matter(case: Case, learner: Any = None) -> Evidence:
-    "How many of 500 predictions scale exactly; case: exponents of b, and of the factor of every second feature."
-    rng = np.random.default_rng(2)
-    X = rng.standard_normal((500, 10)) + 1
-    y, (b, a) = X[:, 1] + X[:, 7] + rng.standard_normal(500), (2.0**e for e in case.value)
-    factors = np.where(np.arange(10) % 2, a, 1.0)
-    make = learner or (lambda: PairwiseLeastSquares(10, 5, seed=6))
-    return Evidence(int((simulate(make(), X * factors, y * b).predictions == b * simulate(make(), X, y).predictions).sum()), "==", 500)
-
-
-@units_do_not_matter.control("a ridge with a unit: Algorithm 2 of Kale et al. 2017")
-def _(case: Case) -> Evidence:
-    from oslr_nb.papers.kale2017 import OnlineGreedyOSLR
-
-    make = lambda: OnlineGreedyOSLR(10, 5, k=2, T=500, x_max=1e20, y_max=1e20, seed=6)
-    return units_do_not_matter.check(case, make)
-
-# %% ../../nbs/own/03_moments.ipynb #57cf630d
-def greedy_knapsack(gains: np.ndarray, costs: np.ndarray, budget: float, divide: bool) -> list[int]:
-    "The list that the compiled choice makes of uncorrelated features with these gains."
-    free, found = np.ones(gains.size), []
-    while True:
-        _, i = best_bargain(np.sqrt(gains), free, costs, budget, divide)
-        if i < 0: return found
-        found, free[i], budget = [*found, int(i)], 0.0, budget - costs[i]
-
-
-def market(kind: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, float]:
-    "Gains, prices and a budget: a near worst case, one in which quotients mislead, one in which gains do, or anything."
-    if kind == "halves": return np.array([1.002, 1.0, 1.0]), np.array([1.001, 1.0, 1.0]), 2.0
-    if kind == "crumb": return np.array([0.01, 1.0]), np.array([0.001, 1.0]), 1.0
-    if kind == "many": return np.append(np.ones(8), 1.5), np.append(np.ones(8), 8.0), 8.0
-    return rng.exponential(1, 9), rng.exponential(1, 9), float(rng.uniform(0.5, 4))
-
-
-@claim("own", "Favourites for money", id="Y15", tier="search", proof="prp-bargain", cases=["halves", "crumb", "many", "random"],
-       tex=r"\max_{p(S)\le B}\Delta(S)\le2\max\{\Delta(\text{by quotient}),\Delta(\text{by gain})\}")
-def half_of_the_knapsack(case: Case, rules: tuple[bool, ...] = (True, False), factor: float = 2.0) -> Evidence:
-    "The best set, found by trying all, and twice the better of the two lists; the worst of 60 markets where they are random."
-    worst = (0.0, 0.0, 1.0)
-    for _ in range(60 if case.value == "random" else 1):
-        gains, costs, budget = market(case.value, case.rng)
-        sets = (S for r in range(len(gains) + 1) for S in map(list, itertools.combinations(range(len(gains)), r)))
-        best = max(float(gains[S].sum()) for S in sets if costs[S].sum() <= budget)
-        if best == 0: continue
-        mine = factor * max(float(gains[greedy_knapsack(gains, costs, budget, divide)].sum()) for divide in rules)
-        worst = max(worst, (best / mine, best, mine))
-    return Evidence(worst[1], "<=", worst[2], tol=1e-12)
-
-
-@half_of_the_knapsack.control("gain per price alone")
-def _(case: Case) -> Evidence: return half_of_the_knapsack.check(case, (True,))
-
-
-@half_of_the_knapsack.control("gain alone")
-def _(case: Case) -> Evidence: return half_of_the_knapsack.check(case, (False,))
-
-
-@half_of_the_knapsack.control("one per cent less")
-def _(case: Case) -> Evidence: return half_of_the_knapsack.check(case, factor=1.98)
 
 # %% ../../nbs/own/03_moments.ipynb #e2ff5e7a
 #| code-fold: show
@@ -1023,52 +654,6 @@ def draw_priced(words: np.ndarray, state: tuple, prices: tuple, explore: float) 
         i = favourites[a]
         if mark[i] != stamp and costs[i] <= left and n < S.size: n, left = n + 1, buy_one(i, S, n, left, costs, mark, stamp)
     sold[0], left = buy_at_random(words, S, n, left, -1.0, prices, mark, stamp)
-
-# %% ../../nbs/own/03_moments.ipynb #b166155b
-def purchase_chances(
-    costs: tuple, budget: float, favourites: tuple = (), quarter: bool = True, least: int = 2,
-) -> dict[frozenset, Fraction]:
-    "Chance of each set in a round that explores, exactly; `quarter`: whether a quarter of the money is for random features."
-    price = lambda S: sum(costs[i] for i in S)
-    going, done = {(): Fraction(1)}, {}
-    while going:
-        S, chance = going.popitem()
-        T = S
-        if len(S) >= least and (not quarter or 4 * price(S) >= budget):  # favourites now; further draws change nothing of the order
-            for i in favourites:
-                if i not in T and price(T) + costs[i] <= budget: T = (*T, i)
-        fit = [i for i in range(len(costs)) if i not in T and price(T) + costs[i] <= budget]
-        if not fit: done[frozenset(T)] = done.get(frozenset(T), 0) + chance
-        for i in fit: going[(*T, i)] = going.get((*T, i), 0) + chance / len(fit)
-    return done
-
-
-MARKETS = [((1, 2, 3, 4, 5), 6, ()), ((1, 2, 3, 4, 5), 6, (4, 0)), ((0, 0, 1, 7, 3, 3), 7, (2, 4)), ((2, 2, 2, 2, 2), 4, (1, 3)),
-           ((1, 1, 1, 9, 8, 2), 10, (3, 0)), ((1, 1, 1, 9, 8, 2), 10, (4, 5)), ((4, 4, 1, 12), 16, (0, 1, 2))]
-
-
-@claim("own", "Every affordable pair is bought", id="Y16", tier="exact", proof="prp-affordable", cases=MARKETS,
-       tex=r"\tfrac1m\bigl(\tfrac1{m_i}+\tfrac1{m_j}\bigr)\le\Pr(i,j\in S\mid\text{the round explores})")
-def affordable_pairs(case: Case, more: Fraction = Fraction(1), least: int = 2) -> Evidence:
-    "The bound and the chance of the pair for which they are nearest, over all draws; case: prices, budget, favourites."
-    costs, budget, favourites = case.value
-    law, d, worst = purchase_chances(costs, budget, favourites, least > 0, least), range(len(costs)), None
-    others = [sum(j != i and costs[i] + costs[j] <= budget for j in d) for i in d]
-    m = sum(p <= budget for p in costs)
-    for i, j in itertools.combinations(d, 2):
-        if costs[i] + costs[j] > budget: continue
-        bound = more * Fraction(1, m) * (Fraction(1, others[i]) + Fraction(1, others[j]))
-        chance = sum((p for S, p in law.items() if {i, j} <= S), Fraction(0))
-        if worst is None or bound * worst[1] > worst[0] * chance: worst = bound, chance
-    return Evidence(worst[0], "<=", worst[1])
-
-
-@affordable_pairs.control("favourites first")
-def _(case: Case) -> Evidence: return affordable_pairs.check(case, least=0)
-
-
-@affordable_pairs.control("one per cent more")
-def _(case: Case) -> Evidence: return affordable_pairs.check(case, more=Fraction(101, 100))
 
 # %% ../../nbs/own/03_moments.ipynb #9c482912
 #| code-fold: show
@@ -1885,24 +1470,3 @@ class PairwiseTrainingOnly(PairwiseMoments):
         for i in needed[~(np.abs(X[row, needed]) <= LARGEST)][:1]:
             fail(f"X[{row}, {i}]", float(X[row, i]), TOO_LARGE, f"the score of round {t} needs it")
         super()._refuse(X, row, t, bought)
-
-# %% ../../nbs/own/03_moments.ipynb #390105e3
-@claim("own", "Unbiased estimate of the loss", id="Y13", tier="exact", proof="eq-risk", cases=[(4, 2), (4, 3), (5, 2), (3, 3)],
-       tex=r"\mathbb E_S[\text{estimate}]=(y-\bar y-\textstyle\sum_iw_i(x_i-m_i))^2")
-def loss_estimates(case: Case, pairs: bool = True) -> Evidence:
-    "Mean of the compiled estimates over all sets, and the loss, of numbers that are exact in binary; case (d, budget)."
-    d, k = case.value
-    x, m, w = np.arange(d) - 1.0, np.arange(d) % 2 * 1.0, (np.arange(d) % 3 - 1.0) / 2
-    table, total, y = np.zeros((2, d + 1)), Fraction(0), 3.0
-    table[0, :d], table[:, d] = w, 0.5
-    for S in itertools.combinations(range(d), k):
-        state, gains = tuple(fresh_state(d, k, 0, None, 2).values()), np.zeros((1, 3))
-        state[5][:], state[6][:] = S, x[list(S)]
-        estimate_gains(y, state, table, m, gains)
-        total += Fraction(gains[0, 0]) if pairs else Fraction(float((y - 0.5 - (w * (x - m))[list(S)].sum() * d / k) ** 2 - 6.25))
-    mean = float(total / math.comb(d, k)) + 6.25
-    return Evidence(mean, "==", (y - 0.5 - float((w * (x - m)).sum())) ** 2, tol=1e-12)
-
-
-@loss_estimates.control("the square of the unbiased score")
-def _(case: Case) -> Evidence: return loss_estimates.check(case, pairs=False)

@@ -7,8 +7,6 @@ The Dantzig selector with sampling that follows the weights, and online Newton s
 """
 from __future__ import annotations
 
-import functools
-import itertools
 import math
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -17,11 +15,10 @@ import numpy as np
 
 from ..core.checks import check_array, check_choice, check_exact, check_indices, check_int, check_real
 from ..core.checks import check_scales, fail, kernel
-from ..core.claims import Case, Evidence, claim, random_fractions, slope_interval
 from ..core.compiled import entry, find_in_sums, strided, uniform
-from ..core.designs import Midzuno, draw_outside
+from ..core.designs import draw_outside
 from ..core.geometry import top_k
-from ..core.protocol import Environment, Learner, play, register, simulate
+from ..core.protocol import Learner, register
 from ..core.sparse import dantzig_path
 
 # %% auto #0
@@ -64,60 +61,6 @@ def li_chances(q: Any, m: int) -> tuple[np.ndarray, np.ndarray]:
     p, pair = one + (1 - one) * q, one * more + one * (1 - more) * (q[:, None] + q[None, :])
     pair[np.arange(n), np.arange(n)] = p
     return p, pair
-
-# %% ../../nbs/papers/li2025.ipynb #47163b0e
-def shares(rng: np.random.Generator, n: int, zeros: int = 0) -> np.ndarray:
-    "Random chances (n,) as fractions, the last `zeros` of them 0."
-    v = np.array([Fraction(int(i)) for i in rng.integers(1, 9, n)])
-    if zeros: v[n - zeros :] = Fraction(0)
-    return v / sum(v)
-
-
-@claim("li2025", "sampling LI, one feature", id="L1", tier="exact", cases=[(4, 2, 0), (5, 3, 2), (6, 4, 3), (4, 4, 1)], proof="lem-chances",
-       tex=r"P_i=\tfrac{m-1}{d-1}+q_i\tfrac{d-m}{d-1}")
-def seen_alone(case: Case, less: int = 0) -> Evidence:
-    "Distance of the formula from the enumeration of all sets; case (n, m, features without chance)."
-    n, m, zeros = case.value
-    q = shares(case.rng, n, zeros)
-    exact = sum(chance * np.isin(np.arange(n), S).astype(int) for S, chance in Midzuno(tuple(q), m).support())
-    return Evidence(np.abs(li_chances(q, m - less)[0] - exact).sum(), "==", 0)
-
-
-@seen_alone.control("one feature less")
-def _(case: Case) -> Evidence: return seen_alone.check(case, less=1)
-
-# %% ../../nbs/papers/li2025.ipynb #2eac85be
-@claim("li2025", "sampling LI, a pair", id="L2", tier="exact", cases=[(4, 3, 0), (5, 3, 2), (6, 4, 3), (7, 3, 0)], proof="lem-chances",
-       tex=r"P_{ij}=\tfrac{(m-1)(m-2)+(m-1)(d-m)(q_i+q_j)}{(d-1)(d-2)}")
-def seen_together(case: Case, product: bool = False) -> Evidence:
-    "Distance of the formula from the enumeration of all sets; case (n, m, features without chance)."
-    n, m, zeros = case.value
-    q = shares(case.rng, n, zeros)
-    p, pair = li_chances(q, m)
-    if product: pair = np.outer(p, p)
-    total = sum(chance * np.outer(v := np.isin(np.arange(n), S).astype(int), v) for S, chance in Midzuno(tuple(q), m).support())
-    return Evidence(np.abs(pair - total)[~np.eye(n, dtype=bool)].sum(), "==", 0)
-
-
-@seen_together.control("the product of the chances")
-def _(case: Case) -> Evidence: return seen_together.check(case, product=True)
-
-# %% ../../nbs/papers/li2025.ipynb #95fa2a7d
-@claim("li2025", "sampling LI, three features (ours)", id="L3", tier="exact", proof="lem-chances",
-       cases=[(4, 3, 1), (5, 3, 0), (6, 4, 3), (9, 8, 0), (12, 11, 0)], tex=r"P_{ijl}\,P_j\le P_{ij}\,P_{jl}")
-def correlation(case: Case, same: bool = False) -> Evidence:
-    "The worst triple: P_ijl P_j and P_ij P_jl; case (n, m, features without chance)."
-    n, m, zeros = case.value
-    design = Midzuno(tuple(shares(case.rng, n, zeros)), m)
-    one, pair, triple = (design.inclusion(r, exact=True) for r in (1, 2, 3))
-    found = [(triple[i, j, l] * one[j], pair[i, j] * pair[j, l]) for i in range(n) for j in range(n) for l in range(n)
-             if len({i, j, l}) == 3 - same and j not in (i, l)]
-    left, right = max(found, key=lambda two: two[0] / two[1])
-    return Evidence(float(left), "<=", float(right), tol=1e-12)
-
-
-@correlation.control("i = l")
-def _(case: Case) -> Evidence: return correlation.check(case, same=True)
 
 # %% ../../nbs/papers/li2025.ipynb #52810bf1
 def li_estimates(x_B: Any, B: Any, y: Any, q: Any, m: int, sure: Any = ()) -> tuple[np.ndarray, np.ndarray]:
@@ -170,82 +113,6 @@ def li_estimates(x_B: Any, B: Any, y: Any, q: Any, m: int, sure: Any = ()) -> tu
     G[np.ix_(B, B)] = np.outer(x, x) / pair[np.ix_(B, B)]
     c[B] = y * x / np.diag(pair)[B]
     return G, c
-
-# %% ../../nbs/papers/li2025.ipynb #edd2b527
-@claim("li2025", "estimates of LI", id="L4", tier="exact", cases=[(5, 3, 0), (6, 4, 0), (6, 3, 2), (7, 4, 3)], proof="lem-unbiased",
-       tex=r"\mathbb E\,\hat G=xx^\top,\ \mathbb E\,\hat c=yx")
-def estimates_unbiased(case: Case, first: str = "q") -> Evidence:
-    "Distance of the means over all sets from x x' and y x; case (d, m, sure features)."
-    d, m, sure = case.value
-    x, y = random_fractions(case.rng, d), Fraction(3, 5)
-    q = np.r_[np.full(sure, Fraction(0)), shares(case.rng, d - sure, 1)]
-    drawn = q if first == "q" else np.r_[np.full(sure, Fraction(0)), np.full(d - sure, Fraction(1, d - sure))]
-    G, c = np.full((d, d), Fraction(0)), np.full(d, Fraction(0))
-    for S, chance in Midzuno(tuple(drawn[sure:]), m).support():
-        B = [*range(sure), *(i + sure for i in S)]
-        one = li_estimates(x[B], B, y, q, m, range(sure))
-        G, c = G + chance * one[0], c + chance * one[1]
-    return Evidence(np.abs(G - np.outer(x, x)).sum() + np.abs(c - y * x).sum(), "==", 0)
-
-
-@estimates_unbiased.control("a uniform set, divided by the chances of LI")
-def _(case: Case) -> Evidence: return estimates_unbiased.check(case, first="uniform")
-
-# %% ../../nbs/papers/li2025.ipynb #63a65873
-def design_variance(q: np.ndarray, m: int, u: np.ndarray, j: int) -> tuple[float, float, float]:
-    "Exact E D_j^2 / x_j^2 from the chances of triples, and the two bounds of lem-variance."
-    design = Midzuno(tuple(float(v) for v in q), m)
-    i = np.delete(np.arange(len(q)), j)
-    pair, triple, p = design.inclusion(2)[i, j], design.inclusion(3)[np.ix_(i, i, [j])][:, :, 0], design.inclusion(1)[j]
-    own, u = np.maximum(1 / pair - 1 / p, 0.0), np.asarray(u, float)[i]
-    return float(u @ (triple / np.outer(pair, pair) - 1 / p) @ u), float(np.abs(u) @ np.sqrt(own)) ** 2, 2 * float(u**2 @ own)
-
-
-@claim("li2025", "noise of the design, general (ours)", id="L5", tier="search", proof="lem-variance", cases=[(4, 3), (6, 3), (7, 4)],
-       tex=r"\mathbb ED_j^2\le x_j^2\min\{(\sum_i\lvert u_i\rvert h_i)^2,2\sum_iu_i^2h_i^2\},\ h_i^2=\tfrac1{P_{ij}}-\tfrac1{P_j}")
-def variance_bounds(case: Case, share: float = 1.0, sign: int = -1) -> Evidence:
-    "The worst of 200 random q and u, of single weights, and of two opposite weights where a third feature is always seen; case (n, m)."
-    n, m = case.value
-    whole = case.rng.integers
-    tried = [(shares(case.rng, n, int(whole(n - 1))), case.rng.standard_normal(n), int(whole(n))) for _ in range(200)]
-    tried += [(np.eye(n)[n - 1], np.eye(n)[0] + sign * np.eye(n)[1], 2), (np.eye(n)[n - 1], np.eye(n)[0], 2)]
-    found = [design_variance(q, m, u, j) for q, u, j in tried]
-    exact, first, second = max((f for f in found if min(f[1:]) > 1e-12), key=lambda f: f[0] / min(f[1:]))
-    return Evidence(exact, "<=", share * min(first, second), tol=1e-9)
-
-
-@variance_bounds.control("99 % of the bounds")
-def _(case: Case) -> Evidence: return variance_bounds.check(case, share=0.99)
-
-
-@variance_bounds.control("without the factor 2")
-def _(case: Case) -> Evidence:
-    n, m = case.value
-    exact, _, second = design_variance(np.eye(n)[n - 1], m, np.eye(n)[0] - np.eye(n)[1], 2)
-    return Evidence(exact, "<=", second / 2, tol=1e-9)
-
-# %% ../../nbs/papers/li2025.ipynb #23f39a8c
-@claim("li2025", "noise of the design, weights that lead (ours)", id="L6", tier="search", proof="lem-variance",
-       cases=[(6, 3), (40, 3), (80, 3), (60, 5)],
-       tex=r"\lvert w_i\rvert\le Bq_i\Rightarrow\mathbb ED_j^2\le2B^2X^4\tfrac{(d-1)(d-2)}{(m-1)(d-m)}")
-def leading_variance(case: Case, lead: bool = True, share: float = 1.0) -> Evidence:
-    "The largest exact variance over equal weights of alternating sign on r features, for all r up to 12; case (n, m)."
-    n, m = case.value
-    most = 0.0
-    for r in range(1, 12 if n > 12 else n):
-        q, u = np.zeros(n), np.zeros(n)
-        places = np.arange(r) if lead else n - 1 - np.arange(r)
-        q[:r], u[places] = 1 / r, (-1.0) ** np.arange(r) / r
-        most = max(most, *(design_variance(q, m, u, j)[0] for j in (0, n - 1)))
-    return Evidence(most, "<=", share * 2 * (n - 1) * (n - 2) / ((m - 1) * (n - m)))
-
-
-@leading_variance.control("q leads to other features than the weights")
-def _(case: Case) -> Evidence: return leading_variance.check(case, lead=False)
-
-
-@leading_variance.control("44 % of the bound")
-def _(case: Case) -> Evidence: return leading_variance.check(case, share=0.44)
 
 # %% ../../nbs/papers/li2025.ipynb #baa2f996
 def li_errors(
@@ -350,49 +217,6 @@ def _selector(G: np.ndarray, c: np.ndarray, gamma: float, radius: float) -> tupl
     path = dantzig_path(G, c, gamma, most_norm=radius)
     return path.corner(path.radii.size - 1), path.status != "reached"
 
-# %% ../../nbs/papers/li2025.ipynb #fde6ddba
-@claim("li2025", "error of the selector (ours)", id="L8", tier="certificate", proof="lem-selector", cases=["pair", *range(5)],
-       tex=r"\Vert\hat w-w^*\Vert_1\le\tfrac{8k\gamma}{\phi^2X^2-4k\rho}")
-def selector_error(case: Case, slack: float = 1.0, phi: float | None = None) -> Evidence:
-    "Two features of correlation 0.98, phi^2 = 1 - 0.98^2, or four with errors of vector and matrix, phi^2 = the least eigenvalue."
-    if case.value == "pair":
-        V, w, S, rho = np.array([[1.0, 0.98], [0.98, 1.0]]), np.r_[1.0, 0.0], [0], 0.0
-        gamma = (1 - 0.98**2) / 2
-        G, noise, low = V, np.array([-gamma, gamma]), 1 - 0.98**2
-    else:
-        X = case.rng.choice([-1.0, 1.0], (40, 4))
-        V, w, S, rho, gamma = X.T @ X / 40, np.r_[0.6, -0.4, 0, 0], [0, 1], 0.02, 0.02
-        E = rho * case.rng.choice([-1.0, 1.0], (4, 4))
-        G, noise = V + np.triu(E) + np.triu(E, 1).T, gamma * case.rng.choice([-1.0, 1.0], 4)
-        low = float(np.linalg.eigvalsh(V)[0])
-    found = _selector(G, G @ w + noise, slack * gamma, np.inf)[0]
-    k, low = len(S), low if phi is None else phi**2
-    return Evidence(float(np.abs(found - w).sum()), "<=", 8 * k * slack * gamma / (low - 4 * k * rho), tol=1e-9)
-
-
-@selector_error.control("a threshold of a tenth of the noise, so that w* is not feasible")
-def _(case: Case) -> Evidence: return selector_error.check(case, slack=0.1)
-
-
-@selector_error.control("compatibility 1, as if the features were not correlated")
-def _(case: Case) -> Evidence: return selector_error.check(case, phi=1.0)
-
-# %% ../../nbs/papers/li2025.ipynb #c10b1ab6
-@claim("li2025", "support of the selector (ours)", id="L9", tier="exact", proof="lem-support", cases=[(5, 3), (8, 4), (9, 1)],
-       tex=r"\Vert\hat w-w^*\Vert_1<w_{\min}\Rightarrow\operatorname{supp}w^*\subseteq\hat S")
-def support_found(case: Case, share: float = 0.999) -> Evidence:
-    "Weights that are missed, if half of the error is taken from the smallest weight and half given to another one; case (d, k)."
-    d, k = case.value
-    w = np.zeros(d)
-    w[d - k :] = np.linspace(0.1, 0.3, k)
-    error = np.zeros(d)
-    error[d - k], error[0] = -share * 0.05, share * 0.05
-    return Evidence(int(k - np.isin(np.flatnonzero(w), top_k(w + error, k)).sum()), "==", 0)
-
-
-@support_found.control("an error of 1.001 times the smallest weight")
-def _(case: Case) -> Evidence: return support_found.check(case, share=1.001)
-
 # %% ../../nbs/papers/li2025.ipynb #937100f2
 def label_margin(t: int, reach: float, sigma: float, delta: float) -> float:
     """M_t: with chance 1 - delta no clipped prediction of any round t is farther from its label.
@@ -470,69 +294,6 @@ def newton_step(
     for i in range(n):
         w[i] -= 2 * residual / (1 + lift * size) * v[i]
         for j in range(n): P[i, j] -= lift / (1 + lift * size) * v[i] * v[j]
-
-# %% ../../nbs/papers/li2025.ipynb #94a0c3f6
-@claim("li2025", "clipping (ours)", id="L10", tier="search", proof="lem-clip", cases=range(4), tex=r"\Vert w'-u\Vert_A\le\Vert w-u\Vert_A")
-def clipping(case: Case, along: str = "A^-1 x", beyond: float = 1.0) -> Evidence:
-    "Worst of 300 random points beyond the limit and comparators within it: squared distances after and before."
-    worst = (0.0, 1.0)
-    for _ in range(300):
-        A = (lambda Z: Z @ Z.T + 0.05 * np.eye(3))(case.rng.standard_normal((3, 3)))
-        x, w, u = case.rng.standard_normal((3, 3))
-        if min(abs(u @ x), abs(w @ x)) < 0.3: continue
-        u *= beyond * case.rng.random() / abs(u @ x)
-        w *= (1 + case.rng.exponential(0.3)) / abs(w @ x)
-        v = np.linalg.solve(A, x) if along == "A^-1 x" else x
-        new = w - (w @ x - np.clip(w @ x, -1, 1)) / (x @ v) * v
-        worst = max(worst, ((new - u) @ A @ (new - u), (w - u) @ A @ (w - u)), key=lambda two: two[0] / two[1])
-    return Evidence(float(worst[0]), "<=", float(worst[1]), tol=1e-12)
-
-
-@clipping.control("along x")
-def _(case: Case) -> Evidence: return clipping.check(case, along="x")
-
-
-@clipping.control("comparators beyond the limit")
-def _(case: Case) -> Evidence: return clipping.check(case, beyond=3.0)
-
-# %% ../../nbs/papers/li2025.ipynb #53194897
-def newton_regret(X: np.ndarray, y: np.ndarray, w: np.ndarray, u: np.ndarray, M: float, reach: float = 1.0) -> tuple[float, float, float]:
-    "Regret of clipped Newton steps with one M, and the two bounds of lem-newton, B = 1."
-    n, k = X.shape
-    P, w, spare, A = np.eye(k) / k, w.copy(), np.zeros(k), k * np.eye(k)
-    regret, steps = 0.0, k / 2 * float((w - u) @ (w - u))
-    for x, label in zip(X, y, strict=True):
-        told = min(max(float(w @ x), -reach), reach)
-        regret += (told - label) ** 2 - (float(u @ x) - label) ** 2
-        g = 2 * (told - label) * x
-        A += np.outer(g, g) / (2 * M**2)
-        steps += g @ np.linalg.solve(A, g) / 2
-        newton_step(x, k, float(label), reach, M, P, w, spare)
-    return regret, steps, 2 * k + k * M**2 * math.log1p(2 * n / k)
-
-
-@claim("li2025", "regret of the Newton steps (ours)", id="L11", tier="certificate", proof="lem-newton",
-       cases=[(1, 1), (1, 2), (2, 30), (3, 400), (5, 2000)],
-       tex=r"\sum f_t(w_t)-f_t(u)\le\tfrac\epsilon2\Vert w_1-u\Vert^2+\tfrac12\sum g_t^\top A_t^{-1}g_t\le2k+kM^2\ln(1+\tfrac{2n}k)")
-def newton_bound(case: Case, M: float = 2.0) -> Evidence:
-    "Signs, weights that begin at the opposite of u, labels u'x and (k > 1) sometimes their negative; case (k, n)."
-    k, n = case.value
-    u = np.eye(k)[0]
-    X = case.rng.choice([-1.0, 1.0], (n, k)) if k > 1 else np.ones((n, 1))
-    y = X @ u * np.where((case.rng.random(n) < 0.1) & (k > 1), -1.0, 1.0)
-    regret, first, second = newton_regret(X, y, -u, u, M)
-    return Evidence(regret, "<=", min(first, second))
-
-
-@newton_bound.control("gradients weighted sixteen times as much: M is too small")
-def _(case: Case) -> Evidence: return newton_bound.check(case, M=0.5)
-
-
-@newton_bound.control("a start at twice the opposite, predictions not clipped")
-def _(case: Case) -> Evidence:
-    X, u = np.ones((1, 1)), np.ones(1)
-    regret, first, second = newton_regret(X, np.ones(1), np.r_[-3.0], u, 2.0, reach=np.inf)
-    return Evidence(regret, "<=", min(first, second))
 
 # %% ../../nbs/papers/li2025.ipynb #493bfd40
 def textbook_ds_oslrc(
@@ -658,44 +419,6 @@ def textbook_ds_poslrc(
         G, c = G + one[0], c + one[1]
         if solve == "every" or t & (t - 1) == 0: what = _selector(G / t, c / t, radii(t), radius)[0]  # line 6
     return (weights * X).sum(axis=1), weights
-
-# %% ../../nbs/papers/li2025.ipynb #45b6ef7e
-@claim("li2025", "Algorithm DS-OSLRC, as compiled", id="L12", tier="certificate", proof="alg-oslrc",
-       cases=[("every", None), ("powers", 0.8)], tex=r"\text{predictions of the learner}=\text{those of the lines 1 to 12}")
-def oslrc_compiled(case: Case, sigma: float = 0.1) -> Evidence:
-    "Largest difference of predictions over 600 rounds; case (solve, phi)."
-    (solve, phi), rng = case.value, case.rng
-    X = rng.choice([-1.0, 1.0], (600, 9))
-    y = X[:, 6:] @ np.r_[0.5, -0.3, 0.2] + 0.1 * rng.standard_normal(600)
-    kw = {"sigma": 0.1, "C": 0.1, "solve": solve, "phi": phi, "seed": 7}
-    lr, env = DSOSLRC(9, 4, **kw), Environment(X, y, 4)
-    play(DSOSLRC(9, 4, **kw), env)
-    sets = [S for t, S, _ in env.ledger if math.isqrt(t + 1) ** 2 == t + 1]
-    told = textbook_ds_oslrc(X, y, sets, lr.program_radius, sigma=sigma, solve=solve)[0]
-    return Evidence(float(np.abs(told - simulate(lr, X, y).predictions).max()), "==", 0, tol=1e-9)
-
-
-@oslrc_compiled.control("another margin of the labels")
-def _(case: Case) -> Evidence: return oslrc_compiled.check(case, sigma=0.2)
-
-# %% ../../nbs/papers/li2025.ipynb #fa65c84a
-@claim("li2025", "Algorithm DS-POSLRC, as compiled", id="L13", tier="certificate", proof="alg-poslrc",
-       cases=[("every", 0.8), ("powers", None)], tex=r"\text{predictions of the learner}=\text{those of the lines 1 to 6}")
-def poslrc_compiled(case: Case, late: bool = False) -> Evidence:
-    "Largest difference of predictions over 300 rounds; case (solve, phi)."
-    (solve, phi), rng = case.value, case.rng
-    X = rng.choice([-1.0, 1.0], (300, 9))
-    y = X[:, 6:] @ np.r_[0.5, -0.3, 0.2] + 0.1 * rng.standard_normal(300)
-    kw = {"sigma": 0.1, "C": 0.1, "solve": solve, "phi": phi, "seed": 7}
-    lr, env = DSPOSLRC(9, 6, 2, **kw), Environment(X, y, 6, "POSLR", k=2)
-    play(DSPOSLRC(9, 6, 2, **kw), env)
-    told, weights = textbook_ds_poslrc(X, y, [S[2:] for _, S, _ in env.ledger], 2, lr.program_radius, solve=solve)
-    if late: told[:-1] = (weights[1:] * X[:-1]).sum(axis=1)
-    return Evidence(float(np.abs(told - simulate(lr, X, y).predictions).max()), "==", 0, tol=1e-9)
-
-
-@poslrc_compiled.control("the weights of the round after")
-def _(case: Case) -> Evidence: return poslrc_compiled.check(case, late=True)
 
 # %% ../../nbs/papers/li2025.ipynb #234b3df8
 def rounds_to_support(
@@ -1250,146 +973,6 @@ class DSPOSLRC(DantzigSampling):
             self._explored(played)
             done = stop
         return out, bought
-
-# %% ../../nbs/papers/li2025.ipynb #4abb0e93
-def covered(d: int, m: int, k: int | None, sigma: float, phi: float | None, delta: float, s: int, runs: int, rng: Any) -> np.ndarray:
-    "Largest entry of c - G w* after s exploring rounds, over its threshold, in a number of runs."
-    w, out = np.zeros(d), np.empty(runs)
-    w[-3:] = 0.5, -0.3, 0.2
-    T = s if k else s * s
-    for r in range(runs):
-        X = rng.choice([-1.0, 1.0], (T, d))
-        kw = {"sigma": sigma, "delta": delta, "phi": phi, "solve": "powers", "seed": rng}
-        lr = DSOSLRC(d, m, **kw) if k is None else DSPOSLRC(d, m, k, **kw)
-        simulate(lr, X, X @ w + sigma * rng.standard_normal(T))
-        G, c = lr.moments_
-        out[r] = np.abs(c - G @ w).max() / li_errors(s, d, m, k, sigma, 1.0, 1.0, delta, phi)[0]
-    return out
-
-
-@functools.cache
-def covered_once(sizes: tuple, seed: int) -> np.ndarray:
-    "`covered` for delta = 0.2, 128 exploring rounds and 60 runs: the claim and its controls look at the same runs."
-    return covered(*sizes, 0.2, 128, 60, np.random.default_rng(seed))
-
-
-@claim("li2025", "the threshold covers the noise (ours)", id="L7", tier="statistical", level=1e-3, proof="lem-gamma",
-       cases=[(12, 12, None, 0.5, None), (12, 5, None, 0.3, None), (12, 4, None, 0.1, 1.0), (12, 7, 3, 0.5, 1.0), (12, 7, 3, 0.1, None)],
-       tex=r"\mathbb P\bigl[\Vert\hat c_s-\hat G_sw^*\Vert_\infty>\gamma_s\bigr]\le\delta")
-def threshold_covers(case: Case, C: float = 1.0, design: bool = True) -> Evidence:
-    "Upper confidence limit of that chance after 128 exploring rounds, and delta = 0.2; case (d, budget, k, sigma, phi)."
-    from scipy.stats import beta
-
-    if not design: C = np.divide(*(li_errors(128, *case.value[:4], B, 1.0, 0.2, case.value[4])[0] for B in (1e-20, 1.0)))
-    found = covered_once(case.value, int(case.rng.integers(2**62)))
-    missed = int((found > C).sum())
-    return Evidence(float(beta.ppf(1 - 1e-3, missed + 1, max(60 - missed, 1e-9))), "<=", 0.2)
-
-
-@threshold_covers.control("a quarter of the threshold")
-def _(case: Case) -> Evidence: return threshold_covers.check(case, C=0.25)
-
-
-@threshold_covers.control("without the part of the design")
-def _(case: Case) -> Evidence: return threshold_covers.check(case, design=False)
-
-# %% ../../nbs/papers/li2025.ipynb #09961897
-HADAMARD = np.array([[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]], float)
-
-
-def turning(T: int, d: int, squares: bool) -> np.ndarray:
-    "Rows of a Hadamard matrix (T, d), in turn over the squares and over the other rounds, or over all rounds."
-    t = np.arange(1, T + 1)
-    s = np.array([math.isqrt(i) for i in range(1, T + 1)])
-    return HADAMARD[np.where(squares & (s * s == t), s, t) % 4][:, :d]
-
-
-@claim("li2025", "the theorems, with our constants", id="L14", tier="certificate", proof="thm-oslrc",
-       cases=[("OSLR", 3, 0.01), ("OSLR", 4, 0.01), ("POSLR", 4, 0.02), ("POSLR", 4, 0.1)],
-       tex=r"\mathrm{Regret}_T\le D+\sigma\sqrt{8D\ln\tfrac{s_1}\delta}+2kB^2X^2+kM^2\ln(1+\tfrac{2T}k)")
-def theorem_bounds(case: Case, idle: bool = False) -> Evidence:
-    "Regret against w* after 2^17 rounds, and its bound (delta = 0.01, phi = 0.95); case (protocol, d, sigma), all bought, w* of norm 1."
-    kind, d, sigma = case.value
-    T, w = 2**17, {"OSLR": {3: np.r_[0.4, -0.3, 0.3], 4: np.r_[0.3, -0.2, 0.3, 0.2]}, "POSLR": {4: np.r_[0.0, 0.6, 0.0, -0.4]}}[kind][d]
-    X = turning(T, d, kind == "OSLR")
-    y = X @ w + sigma * case.rng.standard_normal(T)
-    kw, known = {"sigma": sigma, "delta": 0.01, "phi": 0.95, "seed": case.rng}, (sigma, 1.0, 1.0, 0.01, 0.95)
-    explored = [X[s * s - 1] for s in range(1, 363)] if kind == "OSLR" else X[:256]
-    V = np.cumsum([np.outer(x, x) for x in explored], axis=0) / np.arange(1, len(explored) + 1)[:, None, None]
-    if kind == "OSLR": safe = range(rounds_to_support(d, d, float(np.abs(w).min()), *known), len(V) + 1)
-    else: safe = [n for n in 2 ** np.arange(9) if li_errors(int(n), d, d, 2, *known)[2] < 2]
-    check_real("least eigenvalue", min(float(np.linalg.eigvalsh(V[n - 1])[0]) for n in safe), 0.95**2)  # the hypothesis
-    if kind == "OSLR":
-        bound = bound_ds_oslrc(d, d, T, float(np.abs(w).min()), *known)
-        told = simulate(DSOSLRC(d, d, **kw), X, y).predictions
-    else:
-        bound = bound_ds_poslrc(d, d, 2, T, *known)
-        told = simulate(DSPOSLRC(d, d, 2, **kw), X, y).predictions
-    if idle: told = np.zeros(T)
-    return Evidence(float(((told - y) ** 2 - (X @ w - y) ** 2).sum()), "<=", bound)
-
-
-@theorem_bounds.control("predicting zero")
-def _(case: Case) -> Evidence: return theorem_bounds.check(case, idle=True)
-
-# %% ../../nbs/papers/li2025.ipynb #037a5c8b
-def exploring_cost(d: int, budget: int, marks: np.ndarray, runs: int, rng: np.random.Generator) -> np.ndarray:
-    "What exploring rounds have lost, sums of (yhat - w*'x)^2, up to some rounds (runs, n)."
-    w, out, t = np.zeros(d), np.zeros((runs, len(marks))), np.arange(1, marks[-1] + 1)
-    w[-4:] = 0.25, -0.25, 0.25, -0.25
-    table = rng.choice([-1.0, 1.0], (4096, d))
-    X, y = np.vstack([table, table]), np.r_[table @ w + 0.1, table @ w - 0.1]
-    for r in range(runs):
-        rows = rng.integers(8192, size=marks[-1])
-        run = simulate(DSOSLRC(d, budget, sigma=0.1, C=0.1, seed=rng), X, y, rows=rows)
-        lost = ((run.predictions - (X @ w)[rows]) ** 2)[np.sqrt(t) % 1 == 0]
-        out[r] = np.cumsum(lost)[[math.isqrt(m) - 1 for m in marks]]
-    return out
-
-
-@claim("li2025", "what exploring costs (ours)", id="L15", tier="rate", level=1e-3, proof="thm-oslrc", cases=[(12, 4)],
-       tex=r"\sum_{t=s^2\le T}(\hat y_t-w^{*\top}x_t)^2=\Omega(\sqrt T)\text{ if }k'<d")
-def exploring_grows(case: Case, bought: int | None = None) -> Evidence:
-    "0.4, and the lower end of the slope of the log cost of exploring rounds against log T, from 2^10 to 2^16; case (d, budget)."
-    marks = 4 ** np.arange(5, 9)
-    d, budget = case.value
-    low, _ = slope_interval(marks.astype(float), exploring_cost(d, bought or budget, marks, 6 if bought else 20, case.rng), 1e-3, case.rng)
-    return Evidence(0.4, "<=", low)
-
-
-@exploring_grows.control("everything is bought")
-def _(case: Case) -> Evidence: return exploring_grows.check(case, bought=case.value[0])
-
-# %% ../../nbs/papers/li2025.ipynb #cf216bcb
-class HalvedDiagonal(DSPOSLRC):
-    "DS-POSLRC whose squares are divided by twice their chance."
-
-    @property
-    def moments_(self) -> tuple[np.ndarray, np.ndarray]:
-        G, c = super().moments_
-        return G - np.diag(np.diag(G)) / 2, c
-
-
-@claim("li2025", "rate of DS-POSLRC", id="L16", tier="rate", level=1e-3, proof="thm-poslrc", cases=[(10, 7, 3)],
-       tex=r"\Vert w_t-w^*\Vert_1=O(\sqrt{\ln(t)/t}),\text{ which makes the regret }O(\ln^2T)")
-def weights_converge(case: Case, learner: type = DSPOSLRC) -> Evidence:
-    "0.37, and the least decay in the interval of the slope of log distance against log t, t = 2^9 to 2^16; case (d, budget, k)."
-    d, budget, k = case.value
-    w, epochs = np.zeros(d), range(9, 17)
-    w[-3:] = 0.4, -0.3, 0.2
-    signs = np.array([*itertools.product([-1.0, 1.0], repeat=d)])
-    X, y, found = np.vstack([signs, signs]), np.r_[signs @ w + 0.1, signs @ w - 0.1], np.zeros((16, len(epochs)))
-    for row in found:
-        lr, t = learner(d, budget, k, sigma=0.1, C=0.1, seed=case.rng), 0
-        for j, s in enumerate(epochs):
-            simulate(lr, X, y, rows=case.rng.integers(len(y), size=2**s - t))
-            row[j], t = np.abs(lr.coef_ - w).sum(), 2**s
-    _, high = slope_interval(2.0 ** np.array(epochs), found, 1e-3, case.rng)
-    return Evidence(0.37, "<=", -high)
-
-
-@weights_converge.control("squares divided by twice their chance")
-def _(case: Case) -> Evidence: return weights_converge.check(case, learner=HalvedDiagonal)
 
 # %% ../../nbs/papers/li2025.ipynb #8469acc7
 def __dir__() -> list[str]:

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core.backends import one_thread
 from ..core.checks import LARGEST, check_array, check_flag, check_int, check_real, fail
-from ..core.claims import one_thread
 from ..core.protocol import MONEY, Learner, all_learners, check_header, get_state, set_state, simulate
 from ..core.sparse import forward_selection
 from ..core.storage import check_path, read_file, write_file, write_whole

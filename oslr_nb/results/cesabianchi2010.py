@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from ..core.checks import kernel
-from ..core.claims import Case, Evidence, claim, mean_limit
 from ..core.protocol import simulate
 from ..core.storage import write_whole
+from ..ledger.claims import Case, Evidence, claim, mean_limit
 from ..papers.cesabianchi2010.aer import aer_shrink
 from ..papers.cesabianchi2010.compiled_aer import AER
 from ..papers.cesabianchi2010.solvers import Baseline, clip_psd, minimise_l1, minimise_l2, path_l1

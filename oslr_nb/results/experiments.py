@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.backends import hand_out
+from ..core.backends import hand_out, one_thread
 from ..core.checks import source_digest
-from ..core.claims import CLAIMS, Ledger, Record, claim_ids, ledger_line, one_thread, run_claim
 from ..core.storage import write_whole
+from ..ledger.claims import CLAIMS, Ledger, Record, claim_ids, ledger_line, run_claim
 
 # %% auto #0
 __all__ = ['EXPERIMENTS', 'SECTIONS', 'Cell', 'experiment', 'claim', 'load_sections', 'run_cell', 'read_result', 'run_cells',

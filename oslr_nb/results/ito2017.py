@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.claims import Case, Evidence, claim, slope_interval
 from ..core.protocol import Learner, simulate
 from ..core.storage import write_whole
+from ..ledger.claims import Case, Evidence, claim, slope_interval
 from ..papers import foster2016, hazan2012, ito2017
 from ..practice.data import Stream, ct_like, ct_slice, sparse_linear
 from .experiments import Cell, experiment, mean_interval, section, tune, write_parquet

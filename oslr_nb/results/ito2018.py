@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from ..core.checks import check_choice, check_flag, check_int, check_real, check_rng, fail
-from ..core.claims import Case, Erratum, Evidence, claim
 from ..core.protocol import Learner, simulate
 from ..core.storage import write_whole
+from ..ledger.claims import Case, Erratum, Evidence, claim
 from ..papers import ito2017, ito2018, kale2017
 from ..practice.data import Stream, ct_like, ct_slice
 from .experiments import Cell, experiment, mean_interval, section, tune

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.claims import slope_interval
 from ..core.geometry import restricted_condition, rip_constant, sparse_eigenvalues
 from ..core.protocol import Learner, best_sparse, simulate
 from ..core.sparse import dantzig_path
 from ..core.storage import write_whole
+from ..ledger.claims import slope_interval
 from ..papers import ito2017, kale2017
 from ..papers.kale2017.dantzig import cone_constant, printed_limit
 from ..practice.data import Stream, digits_pair

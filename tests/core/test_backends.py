@@ -15,7 +15,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from typer.testing import CliRunner
 
 from oslr_nb.cli import app
-from oslr_nb.core import backends, claims
+from oslr_nb.core import backends
+from oslr_nb.ledger import claims
 from oslr_nb.results import experiments
 
 CLUSTERS = """

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import oslr_nb.own.moment_theory as page
-from oslr_nb.core.claims import CLAIMS
+from oslr_nb.ledger.claims import CLAIMS
+from oslr_nb.ledger.own import moment_theory as page_ledger
 
 RNG = np.random.default_rng(8)
 
@@ -183,11 +184,11 @@ def test_gains():
 
 def test_drawn_counts_are_those_of_played_rounds():
     "Mean and covariance of the drawn sums against rounds that are played one by one."
-    kinds = page.sign_rounds((0.3, 0.2, 0.0), 0.4, ((0, 1), (0, 2), (1, 2)))
+    kinds = page_ledger.sign_rounds((0.3, 0.2, 0.0), 0.4, ((0, 1), (0, 2), (1, 2)))
     assert kinds.p.sum() == pytest.approx(1)
     assert np.allclose(kinds.p @ kinds.adds[:, :9], kinds.V.ravel()) and np.allclose(kinds.p @ kinds.adds[:, 9:], kinds.b)
     n, rng = 50, np.random.default_rng(2)
-    V, b = next(page.drawn_moments(kinds, np.array([n]), 4000, rng))
+    V, b = next(page_ledger.drawn_moments(kinds, np.array([n]), 4000, rng))
     x = np.array(list(itertools.product((1.0, -1.0), repeat=3)))
     found = []
     for _ in range(400):
@@ -203,6 +204,6 @@ def test_drawn_counts_are_those_of_played_rounds():
 
 
 def test_rows():
-    ids = [i for i, c in CLAIMS.items() if c.check.__module__ == page.__name__]
+    ids = [i for i, c in CLAIMS.items() if c.check.__module__ == page_ledger.__name__]
     assert ids == [*(f"Z{i}" for i in range(1, 5)), "Z4h", "Z5", "Z6", "Z6p", *(f"Z{i}" for i in range(7, 14)), "Z13s",
                    *(f"Z{i}" for i in range(14, 19))]

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oslr_nb as oslr
-from oslr_nb.core.claims import CLAIMS, claim_ids
+from oslr_nb.ledger.claims import CLAIMS, claim_ids
+from oslr_nb.ledger.own import moments as m_ledger
 from oslr_nb.own import (
     PairwiseLeastSquares,
     PairwisePOSLR,
@@ -177,7 +178,7 @@ def test_bounds_of_the_expert_that_bets_hold_on_random_hostile_streams():
             if t: mine, theirs = mine + (p - told) ** 2, theirs + (q - told) ** 2
             lr.update(y)
         Y = (num[m.HIGH] - num[m.LOW]) / 2
-        price = lambda u, b: m.bound_bet(u, b[0], b[3] * b[0] ** 2, int(b[1]), b[4]) if b[0] > 0 else 0.0
+        price = lambda u, b: m_ledger.bound_bet(u, b[0], b[3] * b[0] ** 2, int(b[1]), b[4]) if b[0] > 0 else 0.0
         for u, loss in zip(U, theirs, strict=True):
             assert mine <= (loss + sum(map(price, u.tolist(), lr.bets)) + bound_aggregation(6, Y, known=True)) * (1 + 1e-9)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import oslr_nb as oslr
-from oslr_nb.core.claims import claim_ids
+from oslr_nb.ledger.claims import claim_ids
 from oslr_nb.own import parameter_free as page
 from oslr_nb.papers.ito2017 import observe
 from oslr_nb.practice.data import digits_pair, sparse_linear

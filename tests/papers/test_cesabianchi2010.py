@@ -11,6 +11,9 @@ import pytest
 import oslr_nb as oslr
 from oslr_nb.core.compiled import generator_words, strided
 from oslr_nb.core.protocol import Environment, get_state, play, simulate
+from oslr_nb.ledger.cesabianchi2010 import baseline as baseline_ledger
+from oslr_nb.ledger.cesabianchi2010 import lower_bounds as lower_bounds_ledger
+from oslr_nb.ledger.cesabianchi2010 import prediction_time as prediction_time_ledger
 from oslr_nb.papers.cesabianchi2010 import aer, baseline, compiled_aer, lower_bounds, solvers
 from oslr_nb.papers.cesabianchi2010 import prediction_time as prediction_time
 from oslr_nb.results import cesabianchi2010 as experiments
@@ -58,9 +61,9 @@ REFUSED = {
     "a certain look": (lambda: lower_bounds.look_information(0.25), "below 0.25"),
     "more looks than attributes": (lambda: lower_bounds.bound_examples(4, 5, 0.01), "from 1 to 4"),
     "printed bound, d = 3": (lambda: lower_bounds.bound_examples(3, 1, 0.01, printed=True), "d >= 4"),
-    "tree too large": (lambda: lower_bounds.look_tree(5, 1, 3), "states are enumerated"),
-    "halving six": (lambda: lower_bounds.halving_success(6, 0.01, 10, 10, np.random.default_rng(0)), "power of 2"),
-    "unread, more than d": (lambda: prediction_time.unread_variance([1, 1], 3), "from 0 to 2"),
+    "tree too large": (lambda: lower_bounds_ledger.look_tree(5, 1, 3), "states are enumerated"),
+    "halving six": (lambda: lower_bounds_ledger.halving_success(6, 0.01, 10, 10, np.random.default_rng(0)), "power of 2"),
+    "unread, more than d": (lambda: prediction_time_ledger.unread_variance([1, 1], 3), "from 0 to 2"),
     "chances below one": (lambda: prediction_time.check_law([((1,), 1, HALF), ((0,), 1, Fraction(1, 3))], 1), "exactly 1"),
     "a negative chance": (lambda: prediction_time.check_law([((1,), 1, 2), ((0,), 1, -1)], 1), "at least 0"),
     "depth above d": (lambda: prediction_time.check_law([((1,), 1, HALF), ((0,), 1, HALF)], 2), "from 0 to 1"),
@@ -168,10 +171,10 @@ def test_weights_are_renewed_at_powers_of_two():
 
 
 def test_averages_of_whole_examples():
-    X, y = baseline.finite_law(np.random.default_rng(0), 6)
-    A, v = baseline.averaged(X, y, 6, 1, np.random.default_rng(0), "distinct")  # one example, wholly seen
+    X, y = baseline_ledger.finite_law(np.random.default_rng(0), 6)
+    A, v = baseline_ledger.averaged(X, y, 6, 1, np.random.default_rng(0), "distinct")  # one example, wholly seen
     assert any(np.allclose(A, np.outer(x, x)) and np.allclose(v, 2 * t * x) for x, t in zip(X, y, strict=True))
-    found = {m: baseline.entry_errors(*baseline.averaged(X, y, 4, m, np.random.default_rng(1)), X, y) for m in (10**3, 10**5)}
+    found = {m: baseline.entry_errors(*baseline_ledger.averaged(X, y, 4, m, np.random.default_rng(1)), X, y) for m in (10**3, 10**5)}
     assert found[10**5][0] < found[10**3][0] / 4 and found[10**5][1] < found[10**3][1] / 4
 
 
@@ -188,8 +191,8 @@ def test_small_policies_and_laws():
 
 def test_halving_with_many_looks_and_with_none():
     rng = np.random.default_rng(0)
-    assert lower_bounds.halving_success(8, 0.2, 5000, 50, rng).all()
-    assert abs(lower_bounds.halving_success(8, 0.01, 0, 4000, rng).mean() - 1 / 8) < 0.03
+    assert lower_bounds_ledger.halving_success(8, 0.2, 5000, 50, rng).all()
+    assert abs(lower_bounds_ledger.halving_success(8, 0.01, 0, 4000, rng).mean() - 1 / 8) < 0.03
 
 
 def test_names_of_the_paper():

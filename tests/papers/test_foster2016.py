@@ -12,6 +12,7 @@ from oslr_nb.core.compiled import strided
 from oslr_nb.core.designs import Uniform
 from oslr_nb.core.experts import hedge, hedge_rate, hedge_regret_bound
 from oslr_nb.core.storage import read_file, write_file
+from oslr_nb.ledger import foster2016 as ledger
 from oslr_nb.papers import foster2016 as f
 from oslr_nb.papers.foster2016 import FKK, Constants, bound_fkk, bound_retuned, fkk_rates
 from oslr_nb.practice.data import sparse_linear
@@ -37,7 +38,7 @@ def test_short_form_of_the_cost(d, r):
     rng = np.random.default_rng(1)
     x, w, y, pair = rng.normal(size=d), rng.normal(size=d), 0.4, Uniform(d, r).second()
     long = [f.cost_and_gradient(x[list(R)], np.array(R), y, w, pair) for R in itertools.combinations(range(d), r)]
-    cost, norm = f.outcomes(x, w, y, r)
+    cost, norm = ledger.outcomes(x, w, y, r)
     assert np.allclose(cost, [c - y * y for c, _ in long]) and np.allclose(norm, [g @ g for _, g in long])
 
 

@@ -11,6 +11,7 @@ from oslr_nb.core.compiled import generator_words, strided
 from oslr_nb.core.designs import draw_average
 from oslr_nb.core.experts import eg_step
 from oslr_nb.core.geometry import proj_l2
+from oslr_nb.ledger.hazan2012 import aerr_aelr as ledger
 from oslr_nb.papers.hazan2012 import (
     AELR,
     AERR,
@@ -142,10 +143,10 @@ def test_rates_of_the_printed_theorems():
 
 
 def test_helpers_of_the_pages():
-    assert theory.clip_bias(np.array([4.0, 0.0]), np.array([0.25, 0.75]), 1.0) == (0.75, 3.0, 1.0)
-    laws = list(theory.three_points(theory.Case(0, None, np.random.default_rng(0))))
+    assert ledger.clip_bias(np.array([4.0, 0.0]), np.array([0.25, 0.75]), 1.0) == (0.75, 3.0, 1.0)
+    laws = list(ledger.three_points(ledger.Case(0, None, np.random.default_rng(0))))
     assert len(laws) == 300 and all(abs(p @ x) <= 0.5 + 1e-9 and p.sum() == pytest.approx(1) for x, p in laws)
-    idle = theory.risk_limit(AERR, 4, theory.easy_stream(theory.equal_moments(4, True)), 9, np.random.default_rng(0), "idle")
+    idle = ledger.risk_limit(AERR, 4, theory.easy_stream(theory.equal_moments(4, True)), 9, np.random.default_rng(0), "idle")
     assert idle == pytest.approx(0.405 / 4)
     assert online.floor_online(np.array([1.0, 2.0, 0.5]), 4, "observed") == pytest.approx((2 / 3) ** 4 * 1.25)
     assert online.floor_online(np.array([1.0, 2.0, 0.5]), 4, "estimate") == 1.25
@@ -298,7 +299,7 @@ def test_adaptive_steps_survive_jumps_of_scale(cls, jump, tmp_path):
     X, T = rng.uniform(-1, 1, (300, 6)), 300
     y = (X[:, 0] - X[:, 1]) * np.where(np.arange(T) // 100 == 1, jump, 1.0)
     lr = cls(6, 3, step="adaptive", x_norm=3.0, y_max=1e26, seed=2)
-    pairs = theory.recorded(lr, X, y)
+    pairs = ledger.recorded(lr, X, y)
     mean, last = textbook_adaptive(X, y, pairs, lr.ridge, 1.0, np.full(6, 1 / 6))
     assert np.abs(last - lr.weights_).max() < 1e-6 and np.abs(mean - lr.coef_).max() < 1e-6
     lr.save(tmp_path / "a.npz")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import oslr_nb as oslr
-from oslr_nb.papers.kale2017 import greedy as page
+from oslr_nb.ledger.kale2017 import greedy as page
 from oslr_nb.practice.data import sparse_linear
 
 K = oslr.kale2017

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import oslr_nb as oslr
 from oslr_nb.core.protocol import MONEY, price_of
+from oslr_nb.ledger.own.moments import MARKETS, purchase_chances
 from oslr_nb.own.choice import make_learner, priced_learners
-from oslr_nb.own.moments import HELD, MARKETS, ROUNDS, PairwiseLeastSquares, purchase_chances
+from oslr_nb.own.moments import HELD, ROUNDS, PairwiseLeastSquares
 from oslr_nb.practice.adapters import OSLRLearner, OSLRRegressor
 
 RNG = np.random.default_rng(0)

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import oslr_nb as oslr
 from oslr_nb.cli import app
-from oslr_nb.core import claims
+from oslr_nb.ledger import claims
 from oslr_nb.practice import recommend as advice
 
 RNG = np.random.default_rng(0)

@@ -11,7 +11,7 @@ __doc__ = """Cesa-Bianchi et al. 2010: the paper.
 
 Learning a linear predictor from a few attributes of each training example, two algorithms, and what cannot be done.
 """
-# in the order of the pages, so that claims stand in it
+# in the order of the pages
 from .baseline import bound_baseline, deviations, distinct_estimate, pair_estimate
 from .baseline import set_estimate
 

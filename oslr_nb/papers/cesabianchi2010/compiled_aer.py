@@ -9,19 +9,17 @@ cautious step, and both on digits.
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
 from ...core.checks import LARGEST, TOO_LARGE, check_array, check_flag, check_int, check_real, fail, kernel
-from ...core.claims import Case, Evidence, claim, law_of_draws, random_fractions
 from ...core.compiled import entry, find_in_sums, strided, uniform
-from ...core.designs import Uniform, draw_outside
-from ...core.protocol import SLACK, Environment, Learner, check_bought_values, play, register, simulate
+from ...core.designs import draw_outside
+from ...core.protocol import SLACK, Learner, check_bought_values, register
 from ...core.trees import ACTIVE, KEYS, LAZY, LEAST, RUNNING_A, RUNNING_AT, SCALE, THRESHOLD, lazy_ball, lazy_find
 from ...core.trees import lazy_norm, lazy_scale, lazy_step, lazy_sums, lazy_tally, lazy_weight, lazy_weights
-from .aer import aer_check, aer_lambda, aer_textbook, weighted_draws
+from .aer import aer_check, aer_lambda
 
 # %% auto #0
 __all__ = ['AER_OUTPUTS', 'aer_draw', 'aer_inner', 'aer_descend', 'aer_centre', 'aer_calibrate', 'aer_scale', 'aer_output',
@@ -126,35 +124,6 @@ def aer_descend(y: float, lazy: tuple, own: tuple, lam: float, radius: float) ->
             n += 1
     if n > 0 and factor != 0: lazy_step(lazy, S, values, n, radius)
 
-# %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #f11f2581
-def compiled_z(w: np.ndarray, x: np.ndarray, y: float, C: tuple[int, ...], I: tuple[int, ...], t: int, lam: float) -> np.ndarray:
-    "z (d,) from the weights after the compiled step of round t at the weights w with these draws; the ball is large."
-    d, k = len(w), 2 * len(C)
-    lazy, parts = tuple(lazy_ball(d).values()), aer_fresh(d, k, False, False)
-    lazy_step(lazy, np.arange(d), w.copy(), d, 1e3)
-    S = list(dict.fromkeys([*C, *I]))
-    parts["S"][: len(S)], parts["values"][: len(S)] = S, x[S]
-    parts["place"][: len(I)], parts["info"][: DRAWS + 1] = [S.index(i) for i in I], [t - 1, len(S), len(I)]
-    aer_descend(y, lazy, tuple(parts.values()), lam, 1e3)
-    return -lam * t * (lazy_weights(lazy) - (1 - 1 / t) * w)
-
-
-@claim("cesabianchi2010", "Algorithm 2, the compiled step", id="D7e", tier="certificate", cases=[(4, 1, 3), (4, 2, 2), (5, 2, 7)],
-       proof="prp-aer-compiled", tex=r"\text{the mean of }-\lambda t\,(w_{t+1}-(1-\tfrac1t)w_t)\text{ is }2(w^\top x-y)x")
-def compiled_gradient(case: Case, shift: int = 0) -> Evidence:
-    "Largest distance between the mean over all C and all draws and the gradient; case (d, k/2, t)."
-    d, n, t = case.value
-    x, w, y, lam = random_fractions(case.rng, d, 7), random_fractions(case.rng, d, 6), 0.3, 0.7
-    draws = list(weighted_draws(w, n))
-    x, w = x.astype(float), w.astype(float)
-    found = [(p * q, compiled_z(w, x, y, C, I, t, lam)) for C, p in Uniform(d, n).support() for I, q in draws]
-    mean = sum(float(p) * z for p, z in found) + shift * w / t
-    return Evidence(float(np.abs(mean - 2 * (w @ x - y) * x).max()), "==", 0, tol=1e-10)
-
-
-@compiled_gradient.control("weights kept by 1 - 2/t")
-def _(case: Case) -> Evidence: return compiled_gradient.check(case, shift=1)
-
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #703ff488
 @kernel(apart=True)
 def aer_centre(y: float, own: tuple) -> float:
@@ -182,43 +151,6 @@ def aer_centre(y: float, own: tuple) -> float:
         values[a] -= mean[i]
     info[MEAN] += (y - info[MEAN]) / (info[ROUNDS] + 1)
     return y - info[MEAN]
-
-# %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #c0d9670e
-@claim("cesabianchi2010", "centring (ours)", id="D9m", tier="certificate", cases=["calls", "compiled"], proof="prp-aer-centre",
-       tex=r"\mathrm{mean}_i=\text{the mean of all values of }i\text{ that were bought};\ "
-           r"\text{constants added to attributes and labels change no weight}")
-def running_means(case: Case, miss: bool = False) -> Evidence:
-    "Distances: of the means from those of the purchases, of the weights from those without the constants; case which driver."
-    X, y, constants = case.rng.uniform(-1, 1, (60, 5)), case.rng.uniform(-1, 1, 60), np.array([0.5, 0, -0.7, 0.2, 0])
-    env = Environment(X + constants, y + 0.3, 4, "training-only")
-    make = lambda: AER(5, 4, T=60, centre=True, x_max=2.0, y_max=2.0, step=3.0, seed=1)
-    play(lr := make(), env)
-    if case.value == "compiled": simulate(lr := make(), X + constants, y + 0.3)
-    simulate(plain := make(), X, y)
-    bought = [[X[t, i] + constants[i] for t, S, _ in env.ledger[miss:] if i in S] for i in range(5)]
-    means = np.abs(lr.mean - [np.mean(v) for v in bought]).max() + abs(float(lr.info[MEAN]) - y.mean() - 0.3)
-    return Evidence(float(means + np.abs(lr.coef_ - plain.coef_).max()), "==", 0, tol=1e-12)
-
-
-@running_means.control("without the first purchases")
-def _(case: Case) -> Evidence: return running_means.check(case, miss=True)
-
-# %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #3282abf8
-@claim("cesabianchi2010", "calibration (ours)", id="D9c", tier="exact", cases=[2, 3, 2, 3], proof="prp-aer-scale",
-       tex=r"\mathbb E\,\tfrac1{k(k-1)}\textstyle\sum_{r\ne s}p_rp_s=(w^\top x)^2,\ \mathbb E\bar p=w^\top x")
-def scale_unbiased(case: Case, equal: bool = False) -> Evidence:
-    "Sum of the distances of the two means, over all sequences of draws, from (w'x)^2 and w'x; d = 3."
-    x, w, k = random_fractions(case.rng, 3, 7), random_fractions(case.rng, 3, 6), case.value
-    square = first = Fraction(0)
-    for I, chance in weighted_draws(w, k):
-        p = [(1 if w[i] > 0 else -1) * np.abs(w).sum() * x[i] for i in I]
-        cross = sum(p) ** 2 if equal else sum(p) ** 2 - sum(v * v for v in p)
-        square, first = square + chance * cross / (k * (k - (not equal))), first + chance * sum(p) / k
-    return Evidence(abs(square - (w @ x) ** 2) + abs(first - w @ x), "==", 0)
-
-
-@scale_unbiased.control("with the squares of single draws")
-def _(case: Case) -> Evidence: return scale_unbiased.check(case, equal=True)
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #7b7983d8
 @kernel(apart=True)
@@ -264,26 +196,6 @@ def aer_scale(info: np.ndarray) -> float:
         The scale.
     """
     return info[YP] / info[Q] if info[Q] > 3 * math.sqrt(info[QQ]) else 1.0
-
-# %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #d5ef8a81
-@claim("cesabianchi2010", "calibration, compiled (ours)", id="D9d", tier="certificate", cases=[2, 3, 4], proof="prp-aer-scale",
-       tex=r"\mathbb E\,y\bar p=y\,w^\top x,\ \mathbb E\,q=(w^\top x)^2\text{ for what a compiled round adds}")
-def scale_compiled(case: Case, more: float = 0.0) -> Evidence:
-    "Distance of the two means over all sequences of draws from y w'x and (w'x)^2; d = 3, case draws."
-    x, w, k = random_fractions(case.rng, 3, 7), random_fractions(case.rng, 3, 6), case.value
-    sums, y = np.zeros(2), 0.6
-    for I, chance in weighted_draws(w, k):
-        parts = aer_fresh(3, 4, False, True)
-        parts["out"][:], parts["cdf"][:] = w, np.cumsum(np.abs(w))
-        parts["S"][:3], parts["values"][:3], parts["place"][:k], parts["info"][DRAWS] = [0, 1, 2], x, I, k
-        aer_calibrate(y, tuple(parts.values()))
-        sums += float(chance) * parts["info"][YP : Q + 1]
-    inner = float(w @ x)
-    return Evidence(abs(sums[0] - y * inner) + abs(sums[1] - (1 + more) * inner**2), "==", 0, tol=1e-12)
-
-
-@scale_compiled.control("one per cent more")
-def _(case: Case) -> Evidence: return scale_compiled.check(case, more=0.01)
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #087a93c7
 AER_OUTPUTS = ("printed", "proved", "last")  # what AER may return: two averages, or the last iterate
@@ -660,62 +572,3 @@ class AER(AERState):
         done = aer_run(self.words, strided(X), y, rows, self._lazy, self._own, self._plan, self._limit, score, out, bought)
         if done < len(rows): aer_refuse_row(self, X, int(rows[done]), done + 1)
         return out, bought
-
-# %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #6b7036c9
-def draw_counts(rounds: int, reserved: int, rng: np.random.Generator) -> tuple[dict, dict]:
-    "How often query() chose each (C, ordered weighted draws) in the rounds that learn, and each (first, last) draw afterwards."
-    T = rounds + reserved
-    lr = AER(5, 4, T=T, calibrate=reserved / T, output="last", seed=rng)
-    lazy_step(lr._lazy, np.array([0, 2, 3]), np.array([0.5, -0.3, 0.2]), 3, 1.0)
-    learning, later = {}, {}
-    for t in range(T):
-        lr.commit()
-        S = lr.query()
-        places = S[lr.place[: int(lr.info[DRAWS])]]
-        key = (frozenset(S[:2].tolist()), *places.tolist()) if t < rounds else (int(places[0]), int(places[-1]))
-        book = learning if t < rounds else later
-        book[key] = book.get(key, 0) + 1
-        lr.observe(np.zeros(len(S)))
-        lr.update(0.0)
-    return learning, later
-
-
-@claim("cesabianchi2010", "Algorithm 2, the compiled draws", id="D7l", tier="statistical", level=1e-6, cases=["learning", "calibration"],
-       proof="prp-aer-compiled", tex=r"\mathbb P(C,i,j)=\binom d{k/2}^{-1}\frac{\lvert w_i\rvert\lvert w_j\rvert}{\Vert w\Vert_1^2}\ (k=4)")
-def draws_of_aer(case: Case, replace: bool = True, weighted: bool = True) -> Evidence:
-    "Pearson's statistic of 3000 rounds of learning, or 900 of calibration, against the exact chances; d = 5, k = 4."
-    p, learning = {0: 0.5, 2: 0.3, 3: 0.2} if weighted else dict.fromkeys((0, 2, 3), 1 / 3), case.value == "learning"
-    counts = draw_counts(3000 if learning else 60, 0 if learning else 900, case.rng)[not learning]
-    sets = [frozenset((i, j)) for i in range(5) for j in range(i)] if learning else [None]
-    pair = lambda i, j: p[i] * p[j] if replace else p[i] * p[j] / (1 - p[i]) * (i != j)
-    cells = {((C, i, j) if learning else (i, j)): pair(i, j) / len(sets) for C in sets for i in p for j in p}
-    seen = [counts.pop(c, 0) for c in cells]
-    return law_of_draws([*seen, sum(counts.values())], [*cells.values(), 0.0], 1e-6)
-
-
-@draws_of_aer.control("weighted draws without replacement")
-def _(case: Case) -> Evidence: return draws_of_aer.check(case, replace=False)
-
-
-@draws_of_aer.control("uniform among the weights that are not 0")
-def _(case: Case) -> Evidence: return draws_of_aer.check(case, weighted=False)
-
-# %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #b5567c14
-@claim("cesabianchi2010", "Algorithm 2, line for line", id="D8t", tier="certificate", proof="prp-aer-compiled",
-       cases=[(driver, output) for driver in ("calls", "compiled") for output in AER_OUTPUTS],
-       tex=r"\text{the learner's weights are those of the textbook version, with the printed }\lambda")
-def line_for_line(case: Case, other: float = 1.0) -> Evidence:
-    "Largest distance of coef_ from the textbook's weights after 80 rounds; case (driver, output)."
-    driver, output = case.value
-    d, k, T, B, B2, X_max, Y_max, step = 7, 4, 80, 0.9, 0.6, 1.5, 1.2, 3.0
-    X, y = case.rng.uniform(-X_max, X_max, (T, d)), case.rng.uniform(-Y_max, Y_max, T)
-    lr = AER(d, k, T=T, radius=B, radius_2=B2, step=step, output=output, x_max=X_max, y_max=Y_max, seed=9)
-    if driver == "calls": play(lr, Environment(X, y, k, "training-only"))
-    else: simulate(lr, X, y, score=False)
-    lam = other * (B * X_max + Y_max) * X_max * d / B2 * math.sqrt(math.log(T) / (T * k)) / step
-    early, late, last = aer_textbook(X, y, k, lam, B, np.random.default_rng(9))
-    return Evidence(float(np.abs(lr.coef_ - {"printed": late, "proved": early, "last": last}[output]).max()), "==", 0, tol=1e-10)
-
-
-@line_for_line.control("lambda one per cent larger")
-def _(case: Case) -> Evidence: return line_for_line.check(case, other=1.01)

@@ -11,57 +11,23 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
-from fractions import Fraction
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
 from ...core.checks import LARGEST, check_array, check_int, check_real, fail, kernel
-from ...core.claims import Case, Erratum, Evidence, claim, law_of_draws, random_fractions
 from ...core.compiled import entry, strided, uniform
 from ...core.designs import draw_outside
 from ...core.geometry import proj_l1
 from ...core.protocol import SLACK, Learner, check_bought_values, register
-from .baseline import averaged, bound_baseline, check_budget, check_choice, deviations
-from .baseline import finite_law, law_risk, moment_factors, pair_estimate, pair_sets
+from .baseline import bound_baseline, check_budget, check_choice, deviations
+from .baseline import moment_factors
 
 # %% auto #0
 __all__ = ['BASELINE_STATE', 'BASELINE_FORMS', 'bound_clipped', 'trust_coordinates', 'minimise_l2', 'l1_gap',
            'largest_eigenvalue', 'minimise_l1', 'clip_psd', 'lars_corners', 'path_l1', 'minimise_faces',
            'lasso_in_ball', 'ridge_in_ball', 'place_of', 'draw_pairs', 'add_pairs', 'add_distinct', 'baseline_draw',
            'baseline_learn', 'baseline_run', 'solve_baseline', 'Baseline']
-
-# %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #9267f166
-@claim("cesabianchi2010", "section 2.1, symmetrising", id="E-D3", tier="exact", cases=4, proof="rem-base-convex",
-       erratum=Erratum(
-           "false", "section 2.1, before Algorithm 1; journal version p. 2863",
-           "However, this yields a non-symmetric matrix which will make our optimization problem with the estimated matrix "
-           "non-convex. To overcome this obstacle, we symmetrize the matrix by adding its transpose and dividing by 2.",
-           r"Solvers of quadratic programmes do ask for a symmetric matrix, and if $\mathbb Exx^\top$ is positive *definite*, the "
-           "average is so too for many examples, and the problem is convex in the end.",
-           "whether Baseline can be computed: the problem that Algorithm 1 asks to solve is not convex, NP-hard in general for p = 1."),
-       tex=r"w^\top\bar Aw\ge0\text{ for all }w\text{, after }\bar A\leftarrow\tfrac12(\bar A+\bar A^\top)")
-def symmetric_is_convex(case: Case) -> Evidence:
-    "Value of the form of one sampled pair at e_i - sign(x_i x_j) e_j; random x."
-    x = random_fractions(case.rng, 3)
-    A, _ = pair_estimate(x, [(0, 2)])
-    w = np.array([1, 0, -1 if x[0] * x[2] > 0 else 1])
-    return Evidence(w @ A @ w, ">=", 0)
-
-
-@symmetric_is_convex.corrected(
-    r"w^\top\tfrac{G+G^\top}2w=w^\top Gw\text{; a pair }i\ne j\text{ adds the eigenvalues }\pm\tfrac{d^2}kx_ix_j")
-def _(case: Case, half: Fraction = Fraction(1, 2)) -> Evidence:
-    x, w, G = (random_fractions(case.rng, n) for n in (3, 3, 9))
-    G = G.reshape(3, 3)
-    (A, _), c = pair_estimate(x, [(0, 2)]), x[0] * x[2] * Fraction(9, 2)
-    plus, minus = np.array([1, 0, 1]), np.array([1, 0, -1])
-    eigen = np.abs(A @ plus - c * plus).sum() + np.abs(A @ minus + c * minus).sum()
-    return Evidence(abs(w @ ((G + G.T) * half) @ w - w @ G @ w) + eigen, "==", 0)
-
-
-@symmetric_is_convex.control("the sum is not halved")
-def _(case: Case) -> Evidence: return symmetric_is_convex.correction[1](case, half=Fraction(1))
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #f99d8052
 def bound_clipped(
@@ -492,24 +458,6 @@ def ridge_in_ball(X: Any, y: Any, radii: Any) -> np.ndarray:
     eigen, v = np.linalg.eigh(X.T @ X / len(y)), 2 * (X.T @ y) / len(y)
     return np.array([minimise_l2(None, v, B, eigen) for B in check_radii(radii)])
 
-# %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #1b87b7fa
-@claim("cesabianchi2010", "(CSS 1), full information, solved", id="D1c", tier="certificate",
-       cases=[(1, 0.2), (1, 1.0), (1, 50.0), (2, 0.2), (2, 50.0)],
-       proof="lem-base-gap", tex=r"\min_{\Vert w\Vert_p\le B}\tfrac1n\Vert Xw-y\Vert^2\text{ is attained by the code},\ p\in\{1,2\}")
-def full_information_solved(case: Case, shrink: float = 1.0) -> Evidence:
-    "Mean squared error of the code's weights and its minimum by a conic solver, 40 rows and 6 attributes; case (p, B)."
-    import cvxpy as cp
-
-    (order, B), X = case.value, case.rng.standard_normal((40, 6))
-    y, u = X @ case.rng.standard_normal(6) + case.rng.standard_normal(40), cp.Variable(6)
-    least = cp.Problem(cp.Minimize(cp.sum_squares(X @ u - y) / 40), [cp.norm(u, order) <= B]).solve(solver=cp.CLARABEL)
-    w = (lasso_in_ball if order == 1 else ridge_in_ball)(X, y, [B])[0]
-    return Evidence(law_risk(shrink * w, X, y), "==", float(least), tol=1e-6)
-
-
-@full_information_solved.control("weights a tenth shorter")
-def _(case: Case) -> Evidence: return full_information_solved.check(case, shrink=0.9)
-
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #53860cdc
 @kernel
 def place_of(S: np.ndarray, n: int, i: int) -> int:
@@ -732,32 +680,6 @@ def baseline_run(
         if not usable: return t
         baseline_learn(y[row], state, pairs)
     return rows.size
-
-# %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #99ce5b54
-def compiled_means(case: Case, estimator: str, kind: str = "ordered") -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    "Means of A and v that `baseline_learn` adds over all sets, the example x (4,) and its label; k = 4, or 3 distinct of 4."
-    x, y, pairs = random_fractions(case.rng, 4).astype(float), 0.7, estimator == "pairs"
-    sets = list(pair_sets(4, 2, kind) if pairs else itertools.combinations(range(4), 3))
-    A, v = np.zeros((4, 4)), np.zeros(4)
-    for C in sets:
-        S = list(dict.fromkeys(i for p in C for i in p)) if pairs else list(C)
-        P = np.array([[S.index(i), S.index(j)] for i, j in C] if pairs else np.zeros((0, 2)), np.int64)
-        whole = np.array(S + [0] * (4 - len(S) if pairs else 0))
-        state = A, v, np.zeros(4), whole, P, x[whole], np.zeros(4, np.int64), np.zeros(3)
-        baseline_learn(y, state, pairs)
-    return A / len(sets), v / len(sets), x, y
-
-
-@claim("cesabianchi2010", "Algorithm 1, the compiled estimates", id="D4c", tier="certificate", cases=["pairs", "distinct"],
-       proof="prp-base-learner", tex=r"\mathbb EA=xx^\top,\ \mathbb E2yv=2yx\text{ for what a compiled round adds}")
-def compiled_unbiased(case: Case, kind: str = "ordered") -> Evidence:
-    "Distance of the means over all sets from x x' and 2 y x; case estimator."
-    A, v, x, y = compiled_means(case, case.value, kind)
-    return Evidence(float(np.abs(A - np.outer(x, x)).sum() + np.abs(v - 2 * y * x).sum()), "==", 0, tol=1e-12)
-
-
-@compiled_unbiased.control("pairs (i, i) left out")
-def _(case: Case) -> Evidence: return compiled_unbiased.check(case, kind="unequal")
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #3a06cf50
 BASELINE_FORMS = ("clipped", "indefinite")  # what Baseline minimises: a convex form, or the printed one
@@ -1004,73 +926,3 @@ class Baseline(BaselineState):
             if done < stop: refuse_baseline_row(self, X, int(rows[done]), done + 1, out[done] if score else 0.0)
             start = stop
         return out, bought
-
-# %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #da66c0f8
-@claim("cesabianchi2010", "Algorithm 1, the compiled draws", id="D4l", tier="statistical", level=1e-6, cases=["pairs", "distinct"],
-       proof="prp-base-learner", tex=r"\text{every set of }k/2\text{ ordered pairs (of }k\text{ attributes) has the same chance}")
-def draws_of_baseline(case: Case, single: float = 1.0) -> Evidence:
-    "Pearson's statistic of the sets that query() buys in 3000 rounds, d = k = 4, or three of five; case estimator."
-    pairs, counts = case.value == "pairs", {}
-    d, k = (4, 4) if pairs else (5, 3)
-    lr = Baseline(d, k, estimator=case.value, form="indefinite", order=2, seed=case.rng)
-    for _ in range(3000):
-        lr.commit()
-        S = lr.query()
-        C = frozenset((int(S[a]), int(S[b])) for a, b in lr.P) if pairs else frozenset(S.tolist())
-        counts[C] = counts.get(C, 0) + 1
-        lr.observe(np.zeros(len(S)))
-        lr.update(0.0)
-    sets = [frozenset(C) for C in (pair_sets(d, k // 2) if pairs else itertools.combinations(range(d), k))]
-    if set(counts) - set(sets): return Evidence(math.inf, "<=", 0.0)
-    weight = np.array([single ** sum(i == j for i, j in C) if pairs else single ** (0 in C) for C in sets])
-    return law_of_draws([counts.get(C, 0) for C in sets], weight / weight.sum(), 1e-6)
-
-
-@draws_of_baseline.control("pairs (i, i), or the first attribute, half as often")
-def _(case: Case) -> Evidence: return draws_of_baseline.check(case, single=0.5)
-
-# %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #c68a3331
-@claim("cesabianchi2010", "the learner's minimiser", id="D6m", tier="certificate", proof="prp-base-learner",
-       cases=[(3, 2, 20, 1, "clipped"), (4, 2, 8, 1, "clipped"), (4, 2, 8, 2, "clipped"), (5, 4, 60, 2, "clipped"),
-              (4, 2, 8, 2, "indefinite"), (5, 4, 60, 2, "indefinite")],
-       tex=r"\hat w_+\text{ of the code minimises }w^\top(\bar A+N)w-\bar v^\top w\text{ over the ball; for }p=2\ "
-           r"\hat w\text{ minimises }\tilde L_S")
-def clipped_minimum(case: Case, shrink: float = 1.0) -> Evidence:
-    "The form at the learner's weights, and its minimum by a conic solver; case (d, k, m, order, form)."
-    import cvxpy as cp
-
-    d, k, m, order, form = case.value
-    X, y = finite_law(case.rng, d)
-    A, v = averaged(X, y, k, m, case.rng)
-    w, values = shrink * solve_baseline(A, v, 1.0, order, form), np.linalg.eigh(A)
-    if form == "clipped":
-        root, z = (values[1] * np.sqrt(np.maximum(values[0], 0))).T, cp.Variable(d)
-        goal, ball, A = cp.sum_squares(root @ z) - v @ z, [cp.norm(z, order) <= 1], root.T @ root
-    else:  # the semidefinite relaxation, which is exact for one ball
-        Z = cp.Variable((d + 1, d + 1), PSD=True)
-        goal, ball = cp.trace(A @ Z[:d, :d]) - v @ Z[:d, d], [cp.trace(Z[:d, :d]) <= 1, Z[d, d] == 1]
-    least = cp.Problem(cp.Minimize(goal), ball).solve(solver=cp.CLARABEL)
-    return Evidence(float(w @ A @ w - v @ w), "==", float(least), tol=1e-5)
-
-
-@clipped_minimum.control("weights a tenth shorter")
-def _(case: Case) -> Evidence: return clipped_minimum.check(case, shrink=0.9)
-
-# %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #a2e42a71
-@claim("cesabianchi2010", "the clipped form, step 1 (ours)", id="D6c", tier="certificate", proof="thm-base-clipped",
-       cases=[(3, 2, 20), (4, 2, 60), (5, 4, 60), (4, 2, 8)] * 8,
-       tex=r"\tilde L_S(\hat w_+)-\tilde L_S(u)\le u^\top Nu-\hat w_+^\top N\hat w_+")
-def clipped_form(case: Case, ridge: float = 1.0) -> Evidence:
-    "Both sides with B = 1 and u the minimiser of the indefinite form, up to the gap of the solver; case (d, k, m)."
-    d, k, m = case.value
-    X, y = finite_law(case.rng, d)
-    A, v = averaged(X, y, k, m, case.rng)
-    values, vectors = np.linalg.eigh(A)
-    N = (vectors * np.maximum(-values, 0)) @ vectors.T
-    w, u = solve_baseline(A, v, 1.0), minimise_faces(A, v, 1.0)
-    form = lambda z: z @ A @ z - v @ z
-    return Evidence(form(w) - form(u), "<=", ridge * (u @ N @ u - w @ N @ w), tol=2e-6 * abs(form(w) + w @ N @ w))
-
-
-@clipped_form.control("two fifths of the ridge terms")
-def _(case: Case) -> Evidence: return clipped_form.check(case, ridge=0.4)

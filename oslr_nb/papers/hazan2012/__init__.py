@@ -16,10 +16,10 @@ from .adaptive import bound_adaptive_eg, bound_aelr_adaptive, bound_aerr_adaptiv
 from .adaptive import textbook_adaptive
 from .aerr_aelr import AELR, AERR, bound_aelr, bound_aerr, estimate_moment, sharpened_step
 from .aerr_aelr import textbook
+from .online import OnlineAELR, floor_online  # its learner is listed before those of draws
 from .draws import DDAELR, DDAERR, TwoPhaseAELR, TwoPhaseAERR, bound_ddaelr, bound_ddaerr
 from .draws import bound_ks_lasso, bound_ks_ridge, bound_two_phase, confident_moments
 from .draws import data_dependent_q
-from .online import OnlineAELR, floor_online
 
 _all_ = ["AELR", "AERR", "DDAELR", "DDAERR", "OnlineAELR", "TwoPhaseAELR", "TwoPhaseAERR", "bound_adaptive_eg",
          "bound_aelr", "bound_aelr_adaptive", "bound_aerr", "bound_aerr_adaptive", "bound_ddaelr", "bound_ddaerr", "bound_ks_lasso",

@@ -8,22 +8,16 @@ Rates from the estimates that were seen, O(1) extra a round; nothing is declared
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ...core.checks import check_flag, check_int, check_real, check_scales
-from ...core.claims import Case, Evidence, claim, mean_limit
 from ...core.designs import draw_average
 from ...core.experts import eg_step
 from ...core.oco import adaptive_weight, dual_averaging_step
-from ...core.protocol import simulate
-from .aerr_aelr import AELR, AERR, SCALES, check_draws, check_example, easy_stream
-from .aerr_aelr import equal_moments, estimate_moment, hard_stream, recorded
-from .learners import GROWTH, RATE, SEEN, check_setting
-from .online import OnlineAELR
+from .aerr_aelr import check_draws, check_example, estimate_moment
+from .learners import GROWTH, check_setting
 
 # %% auto #0
 __all__ = ['bound_adaptive_eg', 'bound_aerr_adaptive', 'bound_aelr_adaptive', 'textbook_adaptive']
@@ -33,138 +27,6 @@ __all__ = ['bound_adaptive_eg', 'bound_aerr_adaptive', 'bound_aelr_adaptive', 't
 def log_sum(z: np.ndarray) -> float:
     "ln of the sum of e^z (n,)."
     return float(z.max() + np.log(np.exp(z - z.max()).sum()))
-
-
-def gap_rounds(
-    gradient: Callable[[int, np.ndarray], np.ndarray], d: int, n: int, radius: float = 1.0, growth: float = GROWTH, clever: bool = True
-) -> tuple[np.ndarray, ...]:
-    """@alg-aelr-adaptive on any gradients: points and gradients (n, d), gaps and what set the rate (n,), variances (n,).
-
-    growth: gamma. clever: false leaves the rate at what the first gradient set (for controls).
-    """
-    h, total, level, rows = np.zeros(d), 0.0, 0.0, []
-    for t in range(n):
-        rate = math.log(2 * d) / level if level else 0.0
-        z = rate * np.r_[-h, h]
-        p = np.exp(z - log_sum(z))
-        w = radius * (p[:d] - p[d:])
-        g = gradient(t, w)
-        loss = np.r_[g, -g]
-        gap = p @ loss + (log_sum(z - rate * loss) - log_sum(z)) / rate if level else np.abs(g).max()
-        rows.append((w, g, max(gap, 0.0), level, p @ loss**2 - (p @ loss) ** 2))
-        h, total = h + g, total + rows[-1][2]
-        if total > 0 and total >= growth * level and (clever or level == 0): level = total
-    return tuple(np.array(column) for column in zip(*rows, strict=True))
-
-# %% ../../../nbs/papers/hazan2012/05_adaptive.ipynb #c32df992
-@claim("hazan2012", "a gap against the variance", id="X20", tier="search", proof="lem-hk-gap", cases=4,
-       tex=r"\delta\le\tfrac\eta2V+\tfrac13\eta S\,\delta")
-def one_gap(case: Case, half: float = 0.5, third: float = 1 / 3) -> Evidence:
-    "Largest quotient of the two sides, eta = 1, over random laws on up to four points and on one rare value."
-    worst = 0.0
-    for trial in range(400):
-        p, x = case.rng.dirichlet(np.full(4, 0.3)), case.rng.standard_normal(4) * 10 ** case.rng.uniform(-1.5, 1)
-        if trial % 2:
-            rare = 10 ** case.rng.uniform(-6, -2)
-            p, x = np.array([rare, 1 - rare]), np.array([-(10 ** case.rng.uniform(-2, 1)), 0.0])
-        mean = p @ x
-        gap = max(float(np.log1p(p @ np.expm1(mean - x))), 0.0)
-        right = half * float(p @ (x - mean) ** 2) + third * float(np.ptp(x)) * gap
-        if gap > 1e-9: worst = max(worst, gap / right)
-    return Evidence(worst, "<=", 1.0, tol=1e-5)
-
-
-@one_gap.control("49 % of the variance")
-def _(case: Case) -> Evidence: return one_gap.check(case, half=0.49)
-
-
-@one_gap.control("0.32 in place of one third")
-def _(case: Case) -> Evidence: return one_gap.check(case, third=0.32)
-
-# %% ../../../nbs/papers/hazan2012/05_adaptive.ipynb #8e469640
-@claim("hazan2012", "what the mixture loses", id="X21", tier="search", proof="lem-hk-mixture", cases=6,
-       tex=r"\eta_1\ge\eta_2\ge\dots\Rightarrow\textstyle\sum_tm_t\le L_T+\ln(K)/\eta_T")
-def mixture(case: Case, growing: bool = False, share: float = 1.0) -> Evidence:
-    "The two sides, less L_T, where their quotient is largest: random losses in which one expert is far better in the end."
-    worst = (0.0, 0.0, 1.0)
-    for _ in range(60):
-        K, T = int(case.rng.integers(2, 9)), int(case.rng.integers(1, 9))
-        losses = case.rng.standard_normal((T, K)) * 10 ** case.rng.uniform(-1, 1, (T, 1))
-        if case.rng.random() < 0.5: losses[:, 1:] += 30
-        rates = np.sort(10 ** case.rng.uniform(-1, 1, T))[:: 1 if growing else -1]
-        sums, mixed = np.zeros(K), 0.0
-        for rate, loss in zip(rates, losses, strict=True):
-            mixed -= (log_sum(-rate * (sums + loss)) - log_sum(-rate * sums)) / rate
-            sums = sums + loss
-        right = share * math.log(K) / rates[-1]
-        worst = max(worst, ((mixed - sums.min()) / right, mixed - sums.min(), right))
-    return Evidence(worst[1], "<=", worst[2], tol=1e-9)
-
-
-@mixture.control("rates that grow")
-def _(case: Case) -> Evidence: return mixture.check(case, growing=True)
-
-
-@mixture.control("99 % of the logarithm")
-def _(case: Case) -> Evidence: return mixture.check(case, share=0.99)
-
-# %% ../../../nbs/papers/hazan2012/05_adaptive.ipynb #85781288
-def gradients(kind: str, d: int, n: int, rng: np.random.Generator) -> Callable[[int, np.ndarray], np.ndarray]:
-    "Games: signs (balanced signs), one (a first gradient and no more), drift, wild (lengths over twelve powers of ten), push (against w)."
-    signs = rng.choice([-1.0, 1.0], (n, d))
-    if kind == "signs": return lambda t, w: np.full(d, (-1.0) ** t)
-    if kind == "one": return lambda t, w: np.eye(d)[0] * (t == 0)
-    if kind == "drift": return lambda t, w: signs[t] - 0.3 * np.eye(d)[0]
-    if kind == "push": return lambda t, w: np.where(w == 0, signs[t], np.sign(w)) * (rng.random(d) < 0.2)
-    return lambda t, w: signs[t] * (rng.random(d) < 0.3) * 10.0 ** rng.uniform(-6, 6)
-
-
-@claim("hazan2012", "the sum of the gaps (AdaHedge, rates kept for a while)", id="X22", tier="certificate", proof="lem-hk-gaps",
-       cases=[("signs", 3, 4000), ("one", 400, 2), ("drift", 4, 300), ("wild", 3, 60), ("push", 5, 300)],
-       tex=r"\Delta_T\le\sqrt{\gamma\ln(2d)\textstyle\sum_tV_t}+(1+\tfrac{2\gamma}3\ln2d)\,S")
-def sum_of_gaps(case: Case, clever: bool = True, first: bool = True, share: float = 1.0) -> Evidence:
-    "The two sides, case (game, d, T)."
-    kind, d, n = case.value
-    _, g, gaps, _, variances = gap_rounds(gradients(kind, d, n, case.rng), d, n, clever=clever)
-    a, S = math.log(2 * d), 2 * float(np.abs(g).max())
-    right = share * math.sqrt(GROWTH * a * variances.sum()) + first * (1 + 2 * GROWTH * a / 3) * S
-    return Evidence(float(gaps.sum()), "<=", right)
-
-
-@sum_of_gaps.control("a rate that is never set anew")
-def _(case: Case) -> Evidence: return sum_of_gaps.check(case, clever=False)
-
-
-@sum_of_gaps.control("no term for the range: the first gradient")
-def _(case: Case) -> Evidence: return sum_of_gaps.check(case, first=False)
-
-
-@sum_of_gaps.control("80 % of the root")
-def _(case: Case) -> Evidence: return sum_of_gaps.check(case, share=0.8)
-
-# %% ../../../nbs/papers/hazan2012/05_adaptive.ipynb #f374ef1c
-@claim("hazan2012", "AELR's adaptive rate: regret on every path (ours)", id="X23", tier="certificate", proof="prp-hk-path",
-       cases=[("signs", 3, 400), ("one", 40, 1), ("drift", 4, 300), ("wild", 3, 60), ("push", 5, 300), ("drift", 2, 4000)],
-       tex=r"\textstyle\sum_t\langle g_t,w_t-u\rangle\le B(\Delta_T+\tilde\Delta_T)")
-def regret_on_a_path(case: Case, learns: bool = True, both: bool = True, share: float = 1.0) -> Evidence:
-    "Regret against the best vertex, B = 2, and the bound; case (game, d, T)."
-    kind, d, n = case.value
-    w, g, gaps, level, _ = gap_rounds(gradients(kind, d, n, case.rng), d, n, radius=2.0)
-    if not learns: w = -w
-    regret = float((w * g).sum() + 2 * np.abs(g.sum(axis=0)).max())
-    return Evidence(regret, "<=", share * 2 * float(gaps.sum() + both * level[-1]))
-
-
-@regret_on_a_path.control("the weights of the opposite signs")
-def _(case: Case) -> Evidence: return regret_on_a_path.check(case, learns=False)
-
-
-@regret_on_a_path.control("the gaps alone")
-def _(case: Case) -> Evidence: return regret_on_a_path.check(case, both=False)
-
-
-@regret_on_a_path.control("99 % of the bound")
-def _(case: Case) -> Evidence: return regret_on_a_path.check(case, share=0.99)
 
 # %% ../../../nbs/papers/hazan2012/05_adaptive.ipynb #d6e4d543
 def bound_adaptive_eg(squares: float, largest: float, d: int, radius: float = 1.0) -> float:
@@ -318,81 +180,3 @@ def textbook_adaptive(
         if ridge and squares > 0: w = dual_averaging_step(h, adaptive_weight(squares, B, 1.0), B)
         if level: w = eg_step(h, a / level, B)
     return total / len(draws), w
-
-# %% ../../../nbs/papers/hazan2012/05_adaptive.ipynb #4972bad9
-@claim("hazan2012", "adaptive steps, compiled", id="X24", tier="certificate", proof="alg-aelr-adaptive",
-       cases=[(ridge, *kind, None) for ridge in (True, False) for kind in ((9, 5, 1.0), (40, 6, 1.0), (9, 5, 100.0), (9, 5, 1e4))]
-             + [(ridge, 4, 3, 1.0, (1, 2, 3, 4)) for ridge in (True, False)],
-       tex=r"\bar w,\ w_{T+1}\text{ of the compiled learner}=\text{those of the textbook with the same draws}")
-def adaptive_is_textbook(case: Case, radius: float = 1.5, late: int = 0) -> Evidence:
-    "Largest difference of a weight after 150 rounds, radius 1.5, over the radius; case (ridge, d, budget, jump of the last half, q)."
-    ridge, d, budget, jump, q = case.value
-    X = case.rng.standard_normal((150, d))
-    y = (X[:, 0] - 0.5 * X[:, 1] + 0.1 * case.rng.standard_normal(150)) * np.where(np.arange(150) < 75, 1.0, jump)
-    learner = (AERR if ridge else AELR)(d, budget, q=q, step="adaptive", radius=1.5, x_norm=1e3, y_max=1e6, seed=case.rng)
-    draws = recorded(learner, X, y)
-    p = np.full(d, 1 / d) if q is None else np.array(q) / np.sum(q)
-    mean, last = textbook_adaptive(X[late:], y[late:], draws[late:] if not late else [(I, None) for I, _ in draws[late:]], ridge, radius, p)
-    return Evidence(float(max(np.abs(mean - learner.coef_).max(), np.abs(last - learner.weights_).max()) / 1.5), "==", 0, tol=1e-9)
-
-
-@adaptive_is_textbook.control("another radius")
-def _(case: Case) -> Evidence: return adaptive_is_textbook.check(case, radius=1.49)
-
-
-@adaptive_is_textbook.control("without the estimates of w'x")
-def _(case: Case) -> Evidence: return adaptive_is_textbook.check(case, late=1)
-
-# %% ../../../nbs/papers/hazan2012/05_adaptive.ipynb #b75677ab
-@claim("hazan2012", "adaptive steps are free of scale", id="X25", tier="exact", proof="thm-hk-adaptive",
-       cases=[(key, x, y) for key in ("AERR", "AELR", "OnlineAELR") for x, y in ((2.0**20, 1.0), (1.0, 2.0**-20), (2.0**-9, 2.0**30))],
-       tex=r"x\to2^ax,\ y\to2^by,\ B\to2^{b-a}B\ \Rightarrow\ \hat y\to2^b\,\hat y")
-def free_of_scale(case: Case, step: Any = "adaptive") -> Evidence:
-    "Largest difference of two rounds, over the largest prediction; case (learner, factor of x, factor of y)."
-    key, a, b = case.value
-    cls = {"AERR": AERR, "AELR": AELR, "OnlineAELR": OnlineAELR}[key]
-    X = case.rng.standard_normal((400, 8))
-    y, limit = X[:, 0] - 0.5 * X[:, 3], {"x_norm": 1e12, "y_max": 1e12}
-    one = simulate(cls(8, 4, T=400, step=step, seed=3, **limit), X, y).predictions
-    other = simulate(cls(8, 4, T=400, step=step, seed=3, radius=b / a, **limit), a * X, b * y).predictions
-    return Evidence(float(np.abs(other / b - one).max() / np.abs(one).max()), "==", 0)
-
-
-@free_of_scale.control("the theorem's step for limits that stay as they are")
-def _(case: Case) -> Evidence: return free_of_scale.check(case, step=1e10)
-
-# %% ../../../nbs/papers/hazan2012/05_adaptive.ipynb #d02d8071
-@cache
-def seen_and_excess(ridge: bool, kind: str, idle: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    "Excess (runs,), and the bound for what was seen (runs,), of ten easy or 600 hard streams; idle: the excess of predicting 0."
-    rng = np.random.default_rng(11)
-    cls, scales = AERR if ridge else AELR, {} if kind == "easy" else SCALES
-    d, budget, T, runs = (6, 4, 2**15, 10) if kind == "easy" else (20, 20, 2**10, 600)
-    stream = easy_stream(equal_moments(6, ridge)) if kind == "easy" else hard_stream(20, 0.06 if ridge else 0.08)
-    excess, seen, B = [], [], scales.get("radius", 1.0)
-    for i in range(runs):
-        lr = cls(d, budget, step="adaptive", seed=i, **scales)
-        simulate(lr, *stream.draw(rng, T), score=False)
-        excess.append(stream.excess(np.zeros(d) if idle else lr.coef_))
-        seen.append(2 * B / T * (math.sqrt(lr.num[SEEN]) if ridge else (lr.num[SEEN] + math.log(2 * d) / lr.num[RATE]) / 2))
-    return np.array(excess), np.array(seen)
-
-
-@claim("hazan2012", "AERR and AELR without a rate (ours)", id="X26", tier="statistical", level=1e-6, proof="thm-hk-adaptive",
-       cases=[(ridge, kind) for ridge in (True, False) for kind in ("easy", "hard")],
-       tex=r"\mathbb EL(\bar w)-L(w^*)\le\tfrac{2B}T\,\mathbb E\bigl(\textstyle\sum_t\Vert g_t\Vert^2\bigr)^{1/2}"
-           r"\text{, or }\tfrac BT\,\mathbb E(\Delta_T+\tilde\Delta_T)")
-def excess_without_a_rate(case: Case, idle: bool = False, share: float = 1.0) -> Evidence:
-    "Upper limit of the mean excess, and the mean bound for what was seen; case (ridge, stream)."
-    excess, bound = seen_and_excess(*case.value, idle)
-    low = mean_limit(excess, 1e-6)
-    if share < 1: low = 2 * float(excess.mean()) - low  # a control has to be above the bound
-    return Evidence(low, "<=", share * float(bound.mean()))
-
-
-@excess_without_a_rate.control("a learner that stays at 0")
-def _(case: Case) -> Evidence: return excess_without_a_rate.check(case, idle=True)
-
-
-@excess_without_a_rate.control("40 % of the bound")
-def _(case: Case) -> Evidence: return excess_without_a_rate.check(case, share=0.4)

@@ -8,18 +8,15 @@ measured.
 """
 from __future__ import annotations
 
-import itertools
 import math
 from typing import Any
 
 import numpy as np
 
 from ...core.checks import check_array, check_flag, check_int, check_real, fail
-from ...core.claims import Case, Erratum, Evidence, claim, law_of_draws
-from ...core.protocol import SLACK, Environment, play, register
-from .aerr_aelr import LASSO, SCALES, PrintedRate, Stream, bound_estimate, easy_stream
-from .aerr_aelr import estimate_moment, excess_bound, hard_stream, risk_limit
-from .learners import RATE, check_chances, check_phases, check_setting
+from ...core.protocol import SLACK, register
+from .aerr_aelr import LASSO, PrintedRate, bound_estimate, excess_bound
+from .learners import check_chances, check_phases, check_setting
 
 # %% auto #0
 __all__ = ['data_dependent_q', 'DDAERR', 'DDAELR', 'bound_ddaerr', 'bound_ddaelr', 'confident_moments', 'TwoPhaseAERR',
@@ -54,39 +51,6 @@ def data_dependent_q(moments: Any, ridge: bool) -> np.ndarray:
     check_chances(None, a, len(a))
     q = np.sqrt(a) if check_flag("ridge", ridge) else a
     return q / q.sum()
-
-# %% ../../../nbs/papers/hazan2012/02_draws.ipynb #969db0c3
-@claim("hazan2012", "Equation 2 of Kukliansky & Shamir (best draws, ridge)", id="H9", tier="certificate", proof="prp-hk-draws", cases=6,
-       tex=r"q_i\propto\sqrt{\mathbb Ex_i^2}\text{ minimises }\textstyle\sum_i\mathbb Ex_i^2/q_i"
-           r"\text{, minimum }\Vert\mathbb Ex^2\Vert_{1/2}")
-def best_ridge_draws(case: Case, ridge: bool = True) -> Evidence:
-    "Value of the closed form against the minimum found by a conic solver."
-    import cvxpy as cp
-
-    a, q = case.rng.random(5) ** 3 + 1e-3, cp.Variable(5)
-    lowest = cp.Problem(cp.Minimize(a @ cp.inv_pos(q)), [cp.sum(q) == 1]).solve(solver=cp.CLARABEL)
-    return Evidence((a / data_dependent_q(a, ridge)).sum(), "<=", lowest, tol=1e-5 * lowest)
-
-
-@best_ridge_draws.control("the weights of the Lasso, E x_i^2")
-def _(case: Case) -> Evidence: return best_ridge_draws.check(case, ridge=False)
-
-# %% ../../../nbs/papers/hazan2012/02_draws.ipynb #3a7f2b42
-@claim("hazan2012", "Lemma 4.3 of Kukliansky & Shamir (best draws, Lasso)", id="H10", tier="certificate", proof="prp-hk-draws", cases=6,
-       tex=r"q_i\propto\mathbb Ex_i^2\text{ minimises }\max_i\mathbb Ex_i^2/q_i\text{, minimum }"
-           r"\Vert\mathbb Ex^2\Vert_1")
-def best_lasso_draws(case: Case, ridge: bool = False) -> Evidence:
-    "Value of the closed form against a linear programme: the largest r with q_i >= r E x_i^2."
-    from scipy.optimize import linprog
-
-    a = case.rng.random(5) ** 3 + 1e-3
-    above = np.column_stack([a, -np.eye(5)])
-    found = linprog(np.r_[-1, np.zeros(5)], above, np.zeros(5), np.r_[0, np.ones(5)][None], [1])
-    return Evidence((a / data_dependent_q(a, ridge)).max(), "<=", -1 / found.fun, tol=1e-7 / -found.fun)
-
-
-@best_lasso_draws.control("the weights of ridge, the square roots")
-def _(case: Case) -> Evidence: return best_lasso_draws.check(case, ridge=True)
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #d1ed2c70
 #| code-fold: show
@@ -313,87 +277,6 @@ def unequal_moments(d: int, ridge: bool) -> np.ndarray:
     a = np.arange(1.0, d + 1) ** -3
     return a / a.sum() if ridge else a
 
-# %% ../../../nbs/papers/hazan2012/02_draws.ipynb #63a9cb53
-def known_setting(ridge: bool, kind: str) -> tuple[Stream, np.ndarray, dict[str, float]]:
-    "Stream with d = 30, its second moments, and the scales."
-    if kind == "easy": return easy_stream(unequal_moments(30, ridge)), unequal_moments(30, ridge), {}
-    rare = 5e-4
-    return hard_stream(30, 0.3 if ridge else 0.8, rare), 0.25 * np.r_[1 - rare, np.full(29, rare / 29)], SCALES
-
-
-@claim("hazan2012", "Theorems 3.3 and 4.4 of Kukliansky & Shamir (known moments), and sharpened (ours)", id="H11", tier="statistical",
-       level=1e-6, proof="prp-hk-draws",
-       cases=[(ridge, printed, kind) for ridge in (True, False) for printed in (True, False) for kind in ("easy", "hard")],
-       tex=r"\text{excess, with }a=\mathbb Ex^2\text{: ridge}\le4B^2\sqrt{(\Vert a\Vert_{1/2}/k+1)/T}"
-           r"\text{, sharpened }2B^2\sqrt{(\Vert a\Vert_{1/2}/k+(1-\tfrac1k)\Vert a\Vert_1)/T}"
-           r"\text{; Lasso}\le4B^2\sqrt{5\ln(2d)(\Vert a\Vert_1/k+1)/T}\text{, sharpened }4B^2"
-           r"\sqrt{(e-\tfrac74)\ln(2d)(\Vert a\Vert_1/k+(1-\tfrac1k)\Vert a\Vert_\infty)/T}")
-def known_moments(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
-    "Excess with d = 30, k = 3, T = 2^12 and draws made for the moments, against the printed and the sharpened bound."
-    (ridge, printed, kind), T = case.value, 2**12
-    runs = 10 if kind == "easy" else 200 if ridge and not printed else 30  # where the bound is nearly reached
-    stream, a, scales = known_setting(ridge, kind)
-    cls, bound = (DDAERR, bound_ddaerr) if ridge else (DDAELR, bound_ddaelr)
-    second = [estimate_moment(30, 3, ridge, data_dependent_q(a, ridge), a, scales.get("x_norm", 1.0), p) for p in (True, False)]
-    step = 1.0 if printed else math.sqrt(second[0] / second[1]) * (0.5 if ridge else math.sqrt(5 / LASSO))
-    limit = risk_limit(cls, 30, stream, T, case.rng, broken, 4, runs, factor < 1, moments=a, step=step, **scales)
-    return Evidence(limit, "<=", factor * bound(30, 4, T, a, printed=printed, **scales))
-
-
-@known_moments.control("a learner that stays at 0")
-def _(case: Case) -> Evidence: return known_moments.check(case, broken="idle")
-
-
-@known_moments.control("drawn in reverse order, divided as if not")
-def _(case: Case) -> Evidence: return known_moments.check(case, broken="draws")
-
-
-@known_moments.control("half of the bounds")
-def _(case: Case) -> Evidence: return known_moments.check(case, factor=0.5)
-
-# %% ../../../nbs/papers/hazan2012/02_draws.ipynb #73d79b47
-@claim("hazan2012", "moments from phase one, step 4 (ours)", id="H13", tier="certificate", proof="lem-hk-moments",
-       cases=[(10.0**n, end) for n in range(-3, 4) for end in ("low", "high")],
-       tex=r"\lvert A-a\rvert\le\sqrt{2a\varepsilon}+\tfrac23\varepsilon\ \Rightarrow\ \tfrac23a"
-           r"\le A+\tfrac{13}6\varepsilon\le\tfrac32a+\tfrac{23}6\varepsilon")
-def widened_moments(case: Case, extra: float = 13 / 6, top: float = 23 / 6) -> Evidence:
-    "Largest quotient in the two inequalities at the ends of the interval; eps = 1, a on a grid around the case."
-    size, end = case.value
-    a = np.r_[size * np.geomspace(0.3, 3, 201), 4.5, 2.0]
-    gap = np.sqrt(2 * a) + 2 / 3
-    if end == "low": worst = np.argmax(2 / 3 * a / (a - gap + extra))
-    else: worst = np.argmax((a + gap + extra) / (1.5 * a + top))
-    low, high = a[worst] - gap[worst] + extra, a[worst] + gap[worst] + extra
-    return Evidence(2 / 3 * a[worst], "<=", low, tol=1e-12) if end == "low" else Evidence(high, "<=", 1.5 * a[worst] + top, tol=1e-12)
-
-
-@widened_moments.control("2.1 eps in place of 13 eps / 6")
-def _(case: Case) -> Evidence: return widened_moments.check(case, extra=2.1)
-
-
-@widened_moments.control("3.8 eps in place of 23 eps / 6")
-def _(case: Case) -> Evidence: return widened_moments.check(case, top=3.8)
-
-# %% ../../../nbs/papers/hazan2012/02_draws.ipynb #d4092aea
-@claim("hazan2012", "moments from phase one, steps 2 and 3 (ours)", id="H13s", tier="exact", proof="lem-hk-moments",
-       cases=[(p, a, l, m) for p in (0.1, 0.5) for a in (0.02, 0.3, 1.0) for l in (0.7, 1.4, 6.0) for m in (30, 1000)],
-       tex=r"P\bigl[A<a-\sqrt{2a\varepsilon}\bigr],\ P\bigl[A>a+\sqrt{2a\varepsilon}+\tfrac23\varepsilon\bigr]\le e^{-\ell},"
-           r"\quad\varepsilon=\tfrac{X^2\ell}{pm_1}")
-def phase_one_tails(case: Case, narrow: float = 1.0) -> Evidence:
-    "The larger of the two exact binomial tails: x_i^2 is 1 with chance a, bought with chance p; case (p, a, ell, m_1)."
-    from scipy.stats import binom
-
-    p, a, l, m = case.value
-    eps, count = l / (p * m), binom(m, p * a)  # A = count / (p m)
-    half = narrow * math.sqrt(2 * a * eps)
-    below = count.cdf(math.ceil((a - half) * p * m - 1e-9) - 1)
-    above = count.sf(math.floor((a + half + narrow * 2 / 3 * eps) * p * m + 1e-9))
-    return Evidence(float(max(below, above)), "<=", math.exp(-l), tol=1e-12)
-
-
-@phase_one_tails.control("an interval of half the width")
-def _(case: Case) -> Evidence: return phase_one_tails.check(case, narrow=0.5)
-
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #a0244252
 def confident_moments(
     second: np.ndarray, rounds: int, budget: int, delta: float, x_norm: float, ridge: bool
@@ -586,61 +469,6 @@ class TwoPhaseAELR(TwoPhase):
 
     ridge = False
 
-# %% ../../../nbs/papers/hazan2012/02_draws.ipynb #8f9d89f8
-@claim("hazan2012", "sets of phase one", id="H17s", tier="statistical", level=1e-6, proof="lem-hk-moments", cases=[(5, 3), (6, 2)],
-       tex=r"P[S=A]=1/\binom d{k+1}\text{ for every set }A\text{ of }k+1\text{ attributes}")
-def law_of_phase_one(case: Case, again: bool = False) -> Evidence:
-    "How often each set comes up in 6000 rounds, through the calls of the protocol; case (d, budget)."
-    d, budget = case.value
-    learner, sets = TwoPhaseAERR(d, budget, T=6001, warm=6000, seed=case.rng), list(itertools.combinations(range(d), budget))
-    counts = dict.fromkeys(sets, 0)
-    for _ in range(6000):
-        learner.commit()
-        S = learner.query()
-        learner.observe(np.zeros(budget))
-        learner.update(0.0)
-        counts[tuple(int(i) for i in np.sort(S))] += 1
-    chances = np.array([math.prod(range(1, budget + 1)) / math.prod(range(d - budget + 1, d + 1))] * len(sets))
-    if again: chances[0], chances[1] = chances[0] * 1.5, chances[1] * 0.5
-    return law_of_draws(list(counts.values()), chances, 1e-6)
-
-
-@law_of_phase_one.control("against chances of two sets that are 50 % off")
-def _(case: Case) -> Evidence: return law_of_phase_one.check(case, again=True)
-
-# %% ../../../nbs/papers/hazan2012/02_draws.ipynb #d7f9b1a4
-@claim("hazan2012", "two phases: draws and step of phase two", id="H19", tier="certificate", proof="cor-hk-phases",
-       cases=[(ridge, warm) for ridge in (True, False) for warm in (5, 20, 3000)],
-       tex=r"q_i\propto\sqrt{\tilde a_i}\text{ or }\tilde a_i,\quad\eta=\tfrac{2B}{\hat G\sqrt n}\text{ or }"
-           r"\tfrac1{\hat G}\sqrt{\tfrac{\ln2d}{5n}},\quad\hat G^2=(BX+Y)^2(\tfrac{\hat N}k+X^2)")
-def plan_of_phase_two(case: Case, widen: float = 13 / 6, half: float = 1.5) -> Evidence:
-    "Largest relative distance of the chances and of the step from the formulas; d = 7, k = 3, B = 2, X = 1.5, Y = 3, delta = 0.1."
-    (ridge, m), d, B, X, Y, n = case.value, 7, 2.0, 1.5, 3.0, 500
-    x = case.rng.choice([-1.0, 1.0], (m + n, d)) * X * 0.5 ** np.arange(d) * math.sqrt(0.7)
-    learner = (TwoPhaseAERR if ridge else TwoPhaseAELR)(d, 4, T=m + n, warm=m, delta=0.1, radius=B, x_norm=X, y_max=Y, seed=case.rng)
-    env = Environment(x, x[:, 0], 4, "training-only")
-    play(learner, env)
-    squares = np.zeros(d)
-    for t, S, _ in env.ledger[:m]: squares[S] += x[t, S] ** 2
-    eps = X * X * d * math.log(2 * d / 0.1) / (4 * m)
-    a = squares * d / (4 * m) + widen * eps
-    if not ridge: a = np.minimum(a, X * X)
-    q = np.sqrt(a) if ridge else a
-    N = half * (sum(math.sqrt(v) for v in a) ** 2 if ridge else a.sum())
-    if ridge: N = min(N, 2 * d * X * X)
-    N = min(N, X * X * q.sum() / q.min())
-    G = (B * X + Y) * math.sqrt(N / 3 + X * X)
-    eta = 2 * B / (G * math.sqrt(n)) if ridge else math.sqrt(math.log(2 * d) / (5 * n)) / G
-    return Evidence(float(max(np.abs(learner.chance * q.sum() / q - 1).max(), abs(learner.num[RATE] / eta - 1))), "==", 0, tol=1e-9)
-
-
-@plan_of_phase_two.control("2 eps in place of 13 eps / 6")
-def _(case: Case) -> Evidence: return plan_of_phase_two.check(case, widen=2.0)
-
-
-@plan_of_phase_two.control("an estimate that is ten times too small")
-def _(case: Case) -> Evidence: return plan_of_phase_two.check(case, half=0.15)
-
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #ee7fc5b1
 #| code-fold: show
 def phase_two_moment(moments: Any, draws: int, eps: float, ridge: bool, x_norm: float) -> float:
@@ -694,56 +522,6 @@ def bound_two_phase(
     G = (radius * x_norm + y_max) * math.sqrt(phase_two_moment(moments, budget - 1, eps, ridge, x_norm))
     constant = 1.25 if ridge else (math.sqrt(5) + LASSO / math.sqrt(5)) * math.sqrt(math.log(2 * d))
     return constant * radius * G / math.sqrt(T - warm)
-
-# %% ../../../nbs/papers/hazan2012/02_draws.ipynb #47b10211
-@claim("hazan2012", "two phases (ours)", id="H12", tier="statistical", level=1e-6, proof="cor-hk-phases",
-       cases=[(ridge, kind) for ridge in (True, False) for kind in ("easy", "hard")],
-       tex=r"\text{with chance }1-\delta\text{ over phase one: excess}\le\tfrac54BG/\sqrt{T-m_1}"
-           r"\text{ (ridge), }2.67\,BG\sqrt{\ln(2d)/(T-m_1)}\text{ (Lasso)},\ G^2=(BX+Y)^2(\tfrac1kN+X^2)")
-def two_phases(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
-    "Mean excess: d = 30, k = 3, T = 2^13, m_1 = 2^12 (easy); d = k + 1 = 12, m_1 = 20000, 4000 more rounds (hard); delta = 0.05."
-    ridge, kind = case.value
-    cls, runs = TwoPhaseAERR if ridge else TwoPhaseAELR, 10 if kind == "easy" else 100 if ridge else 30
-    if kind == "easy": d, budget, T, warm, a, scales = 30, 4, 2**13, 2**12, unequal_moments(30, ridge), {}
-    else: d, budget, T, warm, a, scales = 12, 12, 24_000, 20_000, 0.25 * np.r_[0.999, np.full(11, 0.001 / 11)], SCALES
-    stream = easy_stream(a) if kind == "easy" else hard_stream(12, 0.25 if ridge else 0.7, 0.001)
-    limit = risk_limit(cls, d, stream, T, case.rng, broken, budget, runs, factor < 1, warm=warm, **scales)
-    return Evidence(limit, "<=", factor * bound_two_phase(ridge, d, budget, T, a, warm, **scales))
-
-
-@two_phases.control("a learner that stays at 0")
-def _(case: Case) -> Evidence: return two_phases.check(case, broken="idle")
-
-
-@two_phases.control("drawn in reverse order, divided as if not")
-def _(case: Case) -> Evidence: return two_phases.check(case, broken="draws")
-
-
-@two_phases.control("half of the bound")
-def _(case: Case) -> Evidence: return two_phases.check(case, factor=0.5)
-
-# %% ../../../nbs/papers/hazan2012/02_draws.ipynb #835fc140
-@claim("hazan2012", "two phases: never much worse than uniform (ours)", id="H12u", tier="search", proof="cor-hk-phases", cases=4,
-       tex=r"\textstyle\sum_ia_i/q_i\le2d\sum_ia_i\text{ for }q_i\propto\sqrt{A_i+\tfrac{13}6\varepsilon},"
-           r"\text{ where }A_i\ge0,\ \lvert A_i-a_i\rvert\le\sqrt{2a_i\varepsilon}+\tfrac23\varepsilon")
-def never_worse(case: Case, factor: float = 1.0) -> Evidence:
-    "Largest quotient over groups of coordinates: mass on some at the lower end of the interval, none or little on others at the upper."
-    worst = (0.0, 0.0, 1.0)
-    for _ in range(4000):
-        d = int(case.rng.integers(2, 200))
-        many = int(case.rng.integers(1, d))
-        a = np.r_[np.ones(many), np.full(d - many, 10 ** case.rng.uniform(-6, 0))]
-        a /= a.sum()
-        eps = a[0] / 10 ** case.rng.uniform(-0.5, 1.5)
-        gap = np.sqrt(2 * a * eps) + 2 / 3 * eps
-        size = np.sqrt(np.r_[np.maximum(a - gap, 0)[:many], (a + gap)[many:]] + 13 * eps / 6)
-        found = (a * size.sum() / size).sum()
-        worst = max(worst, (found / d, found, 2.0 * d))
-    return Evidence(float(worst[1]), "<=", factor * float(worst[2]))
-
-
-@never_worse.control("d sum a_i, as for uniform draws")
-def _(case: Case) -> Evidence: return never_worse.check(case, factor=0.5)
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #8c12b26c
 #| code-fold: true
@@ -834,180 +612,3 @@ def bound_ks_lasso(
     eps = min(d * math.log(2 * d / delta) / (budget * warm), 1.0)
     total = 16 * float(a.sum()) + 88 * d / 3 * eps + k
     return 4 * radius**2 * math.sqrt(5 * total * math.log(2 * d) / (k * n))
-
-# %% ../../../nbs/papers/hazan2012/02_draws.ipynb #25e94825
-@claim("hazan2012", "two phases: below the bounds of Theorems 3.4 and 4.5 of Kukliansky & Shamir (ours)", id="H12s", tier="search",
-       proof="prp-hk-below", cases=[True, False],
-       tex=r"\text{bound of the corollary}\le\tfrac35\text{ of the smaller printed one, for }X=1,\ Y=B")
-def below_the_printed_bounds(case: Case, share: float = 0.6) -> Evidence:
-    "Largest quotient over 1500 random d, k, m_1, m_2, delta and moments, from equal to very unequal ones."
-    ridge, printed, worst = case.value, bound_ks_ridge if case.value else bound_ks_lasso, (0.0, 1.0, 1.0)
-    for trial in range(1500):
-        d = int(2 + 10 ** case.rng.uniform(0, 3))
-        budget = d if trial % 3 == 0 else int(case.rng.integers(2, d + 1))
-        m1, m2 = (int(10 ** case.rng.uniform(0, 12)) for _ in range(2))
-        delta = 10 ** case.rng.uniform(-6, 0)
-        a = np.arange(1.0, d + 1) ** -case.rng.choice([0.0, 0.5, 3.0, 30.0])
-        if ridge: a /= a.sum()
-        ours = bound_two_phase(ridge, d, budget, m1 + m2, a, m1, delta, radius=3.0, y_max=3.0)
-        theirs = min(printed(d, budget, m1 + m2, a, m1, delta, 3.0, uniform=u) for u in (False, True))
-        worst = max(worst, (ours / theirs, ours, theirs))
-    return Evidence(worst[1], "<=", share * worst[2])
-
-
-@below_the_printed_bounds.control("half of them")
-def _(case: Case) -> Evidence: return below_the_printed_bounds.check(case, share=0.5)
-
-# %% ../../../nbs/papers/hazan2012/02_draws.ipynb #a816eb88
-def draw_formulas() -> dict[str, tuple[float, float]]:
-    "What each function gives, and the formula at d = 7, budget 4 (k = 3), T = 900, B = 2, X = 1.5, Y = 5, m_1 = 300, delta = 0.1."
-    ln, root = math.log(14), math.sqrt
-    a, scales = 0.3 * np.arange(1, 8), {"radius": 2.0, "x_norm": 1.5, "y_max": 5.0}
-    b, small = 0.2 * np.arange(1, 8), a / a.sum()  # b: sum 5.6, largest 1.4
-    half, kappa, eps = sum(root(v) for v in small) ** 2, math.e - 7 / 4, 2.25 * 7 * math.log(140) / 1200
-    wide = [1.5 * v + 23 * eps / 6 for v in small]
-    tiny = eps / 1e6
-    thin = [1.5 * v + 23 * tiny / 6 for v in small]
-    G_two = lambda N: 8 * root(N / 3 + 2.25)
-    two = lambda ridge, m, T: bound_two_phase(ridge, 7, 4, T, small, m, 0.1, **scales)
-    return {
-        "bound_ddaerr": (bound_ddaerr(7, 4, 900, small, **scales), 16 * root(half / 3 + 2 / 3) / 30),
-        "bound_ddaerr, printed": (bound_ddaerr(7, 4, 900, small, **scales, printed=True), 32 * root(half / 3 + 2.25) / 30),
-        "bound_ddaelr": (bound_ddaelr(7, 4, 900, b, **scales), 32 * root((5.6 / 3 + 2 / 3 * 1.4) * kappa * ln) / 30),
-        "bound_ddaelr, printed": (bound_ddaelr(7, 4, 900, b, **scales, printed=True), 32 * root((5.6 / 3 + 2.25) * 5 * ln) / 30),
-        "confident_moments, ridge": (confident_moments(b, 300, 4, 0.1, 1.5, True).sum(), 5.6 * 7 / 1200 + 7 * 13 / 6 * eps),
-        "confident_moments, Lasso": (confident_moments(1000 * b, 300, 4, 0.1, 1.5, False)[:3].sum(),
-                                     0.2 * 7000 / 1200 + 13 / 6 * eps + 2 * 2.25),
-        "phase_two_moment, ridge": (phase_two_moment(small, 3, tiny, True, 1.5), 1.5 * sum(root(v) for v in thin) ** 2 / 3 + 2.25),
-        "phase_two_moment, uniform": (phase_two_moment(small, 3, 1.0, True, 1.5), 2 * 7 * 2.25 / 3 + 2.25),
-        "phase_two_moment, Lasso": (phase_two_moment(10 * small, 3, eps, False, 1.5),
-                                    1.5 * sum(min(15 * v + 23 * eps / 6, 2.25) for v in small) / 3 + 2.25),
-        "bound_two_phase, ridge": (two(True, 3 * 10**8, 3 * 10**8 + 600), 2.5 * G_two(1.5 * sum(root(v) for v in thin) ** 2) / root(600)),
-        "bound_two_phase, ridge, short": (two(True, 300, 900), 2.5 * G_two(2 * 7 * 2.25) / root(600)),
-        "bound_two_phase, Lasso": (two(False, 300, 900), 2 * (root(5) + kappa / root(5)) * G_two(1.5 * sum(wide)) * root(ln / 600)),
-        "bound_ks_ridge": (bound_ks_ridge(7, 4, 900, small, 300, 0.1, 2.0),
-                           16 * 4 / root(600) * root((root(half) + 7 * root(14 * math.log(140) / (4 * 300))) ** 2 / 3 + 1)),
-        "bound_ks_ridge, uniform": (bound_ks_ridge(7, 4, 900, small, 300, 0.1, 2.0, True), 16 * root(42 / (3 * 600))),
-        "bound_ks_lasso": (bound_ks_lasso(7, 4, 900, b / 2, 300, 0.1, 2.0),
-                           16 * root(5 * (16 * 2.8 + 88 * 7 / 3 * 7 * math.log(140) / 1200 + 3) * ln / (3 * 600))),
-        "bound_ks_lasso, cut": (bound_ks_lasso(7, 4, 900, b / 2, 3, 0.1, 2.0), 16 * root(5 * (16 * 2.8 + 88 * 7 / 3 + 3) * ln / (3 * 897))),
-        "bound_ks_lasso, uniform": (bound_ks_lasso(7, 4, 900, b / 2, 300, 0.1, 2.0, True), 61 * 4 * root(7 * ln / (3 * 600))),
-    }
-
-
-@claim("hazan2012", "the formulas as code, draws made for the data", id="H20d", tier="certificate", proof="prp-hk-draws", cases=1,
-       tex=r"\text{each function}=\text{its formula}")
-def draws_code_is_formula(case: Case, factor: float = 1.0) -> Evidence:
-    "Value over formula, of the function where it is farthest from 1."
-    quotients = [value / formula for value, formula in draw_formulas().values()]
-    return Evidence(max(quotients, key=lambda r: abs(r - 1)), "==", factor, tol=1e-12)
-
-
-@draws_code_is_formula.control("one per cent less")
-def _(case: Case) -> Evidence: return draws_code_is_formula.check(case, factor=0.99)
-
-# %% ../../../nbs/papers/hazan2012/02_draws.ipynb #9c5a6331
-def worst_on_the_event(rng: np.random.Generator, ridge: bool, blind: bool = False) -> tuple[float, float]:
-    "Random a, eps and A at the ends of Equation (5): the largest sum (ridge) or maximum of a_i / q_i over the proved bound; both sides."
-    worst = (0.0, 0.0, 1.0)
-    for trial in range(4000):
-        d, eps = int(rng.integers(2, 30)), 10 ** rng.uniform(-6, 0)
-        a = rng.dirichlet(np.full(d, 10 ** rng.uniform(-2, 2))) if trial % 2 else (rng.random(d) < rng.random()) + 1e-9
-        a = a / a.sum() if ridge else a / a.max()
-        low, high = np.maximum(a / 2 - 5 * eps / 3, 0), np.minimum(2 * a + 7 * eps / 6, 1)
-        lean = rng.random()
-        A = np.where(rng.random(d) < lean, low, high) if trial % 3 else np.where(a >= np.quantile(a, lean), low, high)
-        if blind: A[np.argmax(a)], eps = 0.0, 1e-9
-        size = np.sqrt(A + 13 * eps / 6) if ridge else A + 13 * eps / 6
-        each = a * size.sum() / size
-        sides = (each.sum(), 5.0 * d) if ridge else (each.max(), 4 * a.sum() + 20 / 3 * d * eps)
-        worst = max(worst, (sides[0] / sides[1], *sides))
-    return worst[1:]
-
-
-@claim("hazan2012", "Theorems 3.4 and 4.5 of Kukliansky & Shamir, with probability 1", id="E-H2", tier="certificate",
-       proof="cor-hk-phases", cases=["ridge", "lasso"],
-       erratum=Erratum(
-           "false", "Theorem 3.4 (page 4), Theorem 4.5 (page 6) and the paragraphs after them; "
-           "Lemmas C.5, C.6 and C.8 (supplement, pages 3 and 4) and the proof of Lemma C.5 (page 5)",
-           r"with probability 1 over the first phase we have $\mathbb E_{D,A_2}[L_D(\bar w)]-L_D(w^*)\le\frac{4B^2}{\sqrt{m_2}}"
-           r"\sqrt{\frac{6d}k}$ (Theorem 3.4), $\le61B^2\sqrt{\frac{d\log2d}{km_2}}$ (Theorem 4.5)",
-           r"For $\epsilon\ge1$ it is true (with any $A_i\in[0,1]$ for $0/0$), as the proof of Lemma C.5 notes of its Equation (5). The "
-           r"proof of Theorem 4.5 (C.14, Lemma C.19) says 'with probability 1 if $\epsilon=1$ and with probability $\ge1-\delta$, if "
-           r"$\epsilon\le1$', and so claims less than the theorem. For smaller $\epsilon$ the event of the counterexample has a chance "
-           r"far below $\delta$, and on the event of Equation (5) the bounds hold.",
-           "Only the words 'with probability 1', and 'always as good' on page 2: the bounds that depend on the moments are stated with "
-           "chance $1-\\delta$ and proved on the event "
-           "of Equation (5); the comparison with AERR and AELR holds on that event anyway.", "kukliansky2015"),
-       tex=r"\text{with chance 1 over phase one: excess}\le4B^2\sqrt{6d/(km_2)}\text{ (ridge)},\ "
-           r"61B^2\sqrt{d\ln(2d)/(km_2)}\text{ (Lasso)}")
-def sure_bound(case: Case) -> Evidence:
-    "B = 1, d = 2, k = 1, delta = 0.05, m_1 = 10^12, x = e_1 or e_2, y = +-x_1; phase one sees e_2 only, so A = (0, 1)."
-    ridge, m1 = case.value == "ridge", 10**12
-    eps = 2 * math.log(2 * 2 / 0.05) / (2 * m1)
-    size = np.array([0.0, 1.0]) + 13 * eps / 6
-    if ridge: size = np.sqrt(size)
-    m2, bound = (20_000, 4 * math.sqrt(12 / 20_000)) if ridge else (10**6, 61 * math.sqrt(2 * math.log(4) / 10**6))
-    never = math.exp(m2 * math.log1p(-size[0] / size.sum()))  # chance that attribute 1 is not drawn in phase two
-    return Evidence(never / 4, "<=", bound)
-
-
-@sure_bound.corrected(
-    r"\text{on the event }\tfrac12a_i-\tfrac53\epsilon\le A_i\le2a_i+\tfrac76\epsilon\text{ for all }i"
-    r"\text{ (Equation (5), stated with chance }1-\delta\text{): }"
-    r"\textstyle\sum_ia_i/q_i\le5d\text{ (ridge, }\sum_ia_i\le1\text{)},"
-    r"\ \max_ia_i/q_i\le4\Vert a\Vert_1+\tfrac{20}3d\epsilon\text{ (Lasso)}")
-def _(case: Case) -> Evidence:
-    found, bound = worst_on_the_event(case.rng, case.value == "ridge")
-    return Evidence(float(found), "<=", float(bound), tol=1e-9)
-
-
-@sure_bound.control("off the event: an attribute that phase one missed")
-def _(case: Case) -> Evidence:
-    found, bound = worst_on_the_event(case.rng, case.value == "ridge", blind=True)
-    return Evidence(float(found), "<=", float(bound))
-
-
-@sure_bound.control("2 d in place of 5 d; 3 |a|_1 + 5 d eps in place of 4 |a|_1 + 20 d eps / 3")
-def _(case: Case) -> Evidence:
-    found, bound = worst_on_the_event(case.rng, case.value == "ridge")
-    return Evidence(float(found), "<=", float(bound) * (0.4 if case.value == "ridge" else 0.75))
-
-# %% ../../../nbs/papers/hazan2012/02_draws.ipynb #b4d6f8e2
-def chance_above(d: int, draws: int, m: int, eps: float, chance: float, less: int = 0) -> float:
-    "Chance that A_i > 2 a + 7 eps / 6, a = 0.8 eps, if a draw finds i with this chance; `less` trials fewer where x_i = 0."
-    from scipy.stats import binom
-
-    a, total, far = 0.8 * eps, 0.0, lambda mean: int(mean + 12 * math.sqrt(mean) + 40)  # beyond it: less than 1e-18
-    top = 2 * a + 7 / 6 * eps
-    for K in range(1, far(m * a)):
-        H = np.arange(1, far(K * draws * chance))
-        most = np.ceil(H * (1 - top) / top - 1e-9) - 1  # the largest M with H / (H + M) > top
-        law = binom.pmf(H, K * draws, chance) @ binom.cdf(most, (m - K) * draws - less, chance)
-        total += float(binom.pmf(K, m, a) * law)
-    return total
-
-
-@claim("hazan2012", "Equation (5) of Kukliansky & Shamir can fail (ours)", id="H13e", tier="exact", proof="prp-hk-repeats",
-       cases=[1e-6, 2e-3],
-       tex=r"P\bigl[A_i>2a_i+\tfrac76\varepsilon\text{ for some }i\bigr]>\delta\text{ for }d=k+1=100,\ a_i=0.8\,\varepsilon,\ m_1=4000")
-def repeats_matter(case: Case, draws: int = 100, once: bool = False) -> Evidence:
-    "delta, and a lower bound on the chance (two terms of inclusion and exclusion); with fewer draws more examples, the same eps."
-    from scipy.stats import binom
-
-    delta, d = case.value, 100
-    m = 4000 * 100 // draws
-    eps = d * math.log(2 * d / delta) / (draws * m)
-    if once: return Evidence(delta, "<=", d * float(binom.sf(math.floor((1.6 + 7 / 6) * eps * m), m, 0.8 * eps)))
-    cap = 2 * draws * m // d
-    p = chance_above(d, draws, m, eps, 1 / d)
-    both = p * chance_above(d, draws, m, eps, 1 / (d - 1), cap) + float(binom.sf(cap, draws * m, 1 / d))
-    return Evidence(delta, "<=", d * p - d * (d - 1) / 2 * both)
-
-
-@repeats_matter.control("5 draws of each example")
-def _(case: Case) -> Evidence: return repeats_matter.check(case, draws=5)
-
-
-@repeats_matter.control("each attribute is seen once in each example")
-def _(case: Case) -> Evidence: return repeats_matter.check(case, once=True)

@@ -8,14 +8,11 @@ weights.
 """
 from __future__ import annotations
 
-import itertools
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from ...core.checks import check_array, check_int, check_magnitude, fail
-from ...core.claims import Case, Evidence, claim, random_fractions
 from ...core.protocol import register
 from .aerr_aelr import PrintedRate
 
@@ -92,44 +89,6 @@ class OnlineAELR(PrintedRate):
         "Weights (d,) of the coming prediction."
         return self.weights_
 
-# %% ../../../nbs/papers/hazan2012/03_online.ipynb #619bfe2e
-def observed_excess(w: np.ndarray, u: np.ndarray, draws: int) -> Any:
-    "Excess of a round of reading 'observed' with weights w != 0 (d,), truth u (d,), E x x' = I, over twice L(u)."
-    rho = np.abs(w) / np.abs(w).sum()
-    missed = (1 - Fraction(1, len(w))) ** draws * (1 - rho)  # chance that a feature is not bought
-    return ((1 - missed) * (w - u) ** 2 + missed * u**2).sum()
-
-
-def estimate_excess(w: np.ndarray, u: np.ndarray) -> Any:
-    "The same for reading 'estimate': ||w - u||^2 + ||w||_1^2 - ||w||_2^2."
-    return ((w - u) ** 2).sum() + np.abs(w).sum() ** 2 - (w**2).sum()
-
-# %% ../../../nbs/papers/hazan2012/03_online.ipynb #3217a431
-@claim("hazan2012", "AELR as a predictor (ours)", id="H14", tier="exact", proof="prp-hk-online",
-       cases=["observed", "estimate"] * 3,
-       tex=r"\text{excess}=\sum_i[\pi_i(w_i-w^*_i)^2+(1-\pi_i)w_i^{*2}]\text{, or }\Vert w-w^*"
-           r"\Vert^2+\Vert w\Vert_1^2-\Vert w\Vert_2^2")
-def excess_of_a_round(case: Case, replace: bool = True, weighted: bool = True) -> Evidence:
-    "Mean of (yhat - w*'x)^2 over sign features x, two uniform draws and the weighted draw, and the formula; d = 3."
-    w, u = random_fractions(case.rng, 3, 5), random_fractions(case.rng, 3, 5)
-    pairs = [I for I in itertools.product(range(3), repeat=2) if replace or I[0] != I[1]]
-    total = Fraction(0)
-    for x, I, j in itertools.product(itertools.product((1, -1), repeat=3), pairs, range(3)):
-        x = np.array(x)
-        one = np.abs(w).sum() * x[j] * (1 if w[j] > 0 else -1)
-        yhat = one if case.value == "estimate" else sum(w[i] * x[i] for i in {*I, j})
-        chance = abs(w[j]) / np.abs(w).sum() if weighted or case.value == "observed" else Fraction(1, 3)
-        total += chance * (yhat - u @ x) ** 2 / (8 * len(pairs))
-    return Evidence(total, "==", estimate_excess(w, u) if case.value == "estimate" else observed_excess(w, u, 2))
-
-
-@excess_of_a_round.control("observed: uniform draws without replacement")
-def _(case: Case) -> Evidence: return excess_of_a_round.check(case, replace=False)
-
-
-@excess_of_a_round.control("estimate: j is drawn uniformly")
-def _(case: Case) -> Evidence: return excess_of_a_round.check(case, weighted=False)
-
 # %% ../../../nbs/papers/hazan2012/03_online.ipynb #57a282bb
 def floor_online(u: np.ndarray, draws: int, reading: str) -> float:
     """Excess that no weights avoid if E x x' = I: ||u||_2^2 - ||u||_inf^2, times (1 - 1/d)^draws if 'observed'.
@@ -163,26 +122,3 @@ def floor_online(u: np.ndarray, draws: int, reading: str) -> float:
     if not isinstance(reading, str) or reading not in ("observed", "estimate"): fail("reading", reading, "'observed' or 'estimate'")
     left = float((u**2).sum() - (u**2).max())
     return left * (1 - 1 / len(u)) ** draws if reading == "observed" else left
-
-# %% ../../../nbs/papers/hazan2012/03_online.ipynb #f347f659
-@claim("hazan2012", "AELR as a predictor is linear (ours)", id="H15", tier="search", proof="prp-hk-online",
-       cases=["observed", "estimate"],
-       tex=r"\text{excess of a round}\ge\gamma(\Vert w^*\Vert_2^2-\Vert w^*\Vert_\infty^2)"
-           r"\text{ for every }w,\ \gamma=(1-\tfrac1d)^k\text{ or }1")
-def no_weights_help(case: Case, keep: float = 1.0) -> Evidence:
-    "Floor and smallest excess, where their quotient is largest: random pairs, w near u, equal entries, one coordinate; d = 4, k = 3."
-    worst, gamma = (0.0, 0.0, 1.0), 0.75**3 if case.value == "observed" else 1.0
-    for trial in range(400):
-        u = case.rng.standard_normal(4) * np.r_[1.0, 1.0, case.rng.random(2) < 0.7]
-        w = case.rng.standard_normal(4) * 10.0 ** -case.rng.uniform(0, 3)
-        if trial % 4 == 1: u = w = u[0] * np.sign(u)
-        if trial % 4 == 2: w = u + 0.1 * w
-        if trial % 4 == 3: w = np.where(np.abs(u) == np.abs(u).max(), u, 0.0)
-        excess = float(observed_excess(w, u, 3) if case.value == "observed" else estimate_excess(w, u))
-        floor = floor_online(u, 3, case.value) + (1 - keep) * gamma * (u**2).max()
-        worst = max(worst, (floor / excess, floor, excess))
-    return Evidence(worst[1], "<=", worst[2], tol=1e-9)
-
-
-@no_weights_help.control("the largest coordinate counts, by one per cent")
-def _(case: Case) -> Evidence: return no_weights_help.check(case, keep=0.99)

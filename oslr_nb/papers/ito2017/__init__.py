@@ -11,7 +11,7 @@ Three polynomial-time learners with square-root regret, what they need, and how 
 from .algorithm1 import *
 from .algorithms23 import *
 
-# isort: split  (claims stand in the order of the pages)
+# isort: split  (in the order of the pages)
 from .hardness import *
 
 # isort: split

@@ -7,19 +7,13 @@ A root and a logarithm with constants that can be computed, or a straight line i
 """
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable
 
 import numpy as np
 
 from ...core.checks import check_int, check_real, fail
-from ...core.claims import Case, Evidence, claim, mean_limit
-from ...core.designs import Observe, bound_observe_moment, gradient_estimate
-from ...core.problems import Table, linear_table, sign_table, signs
-from ...core.protocol import Learner, simulate
-from .algorithm1 import UniformRDA, correlated_unit_table, long_regrets, rival
-from .algorithms23 import RDA2
+from ...core.designs import Observe
+from ...core.problems import Table
 
 # %% auto #0
 __all__ = ['asymptotic_constants']
@@ -75,136 +69,3 @@ def asymptotic_constants(table: Table, budget: int, rate: float) -> tuple[float,
     shaken = sum(chance * (G @ Xi @ G).mean(axis=0) for chance, G in draws)
     R = solve_continuous_lyapunov(V, shaken / (2 * rate**2) - Xi / 4)
     return float(2 / rate * np.trace(W @ Xi)), float(rate**2 / 16 * pull @ W @ pull + np.trace(W @ R))
-
-# %% ../../../nbs/papers/ito2017/04_growth.ipynb #2d9f5ce5
-@functools.cache
-def growth_runs(name: str) -> tuple[Table, float, tuple[int, int], np.ndarray]:
-    "Table, rate, two times and the regrets of 48 runs at them; both sides of the claim and its controls look at the same runs."
-    table = sign_table(4) if name == "signs" else correlated_unit_table(4, 0.3, 0.4, 0.5)
-    rate, T = math.sqrt(2 * bound_observe_moment(4, 3, 1)), (2**14, 2**18)
-    return table, rate, T, long_regrets(table, lambda i: rival("two", 4, 1, rate, i), list(T), 48, np.random.default_rng(0))
-
-
-@claim("ito2017", "asymptotic regret (ours)", id="A10a", tier="statistical", level=1e-3, proof="prp-growth",
-       cases=[("signs", "<="), ("signs", ">="), ("correlated", "<="), ("correlated", ">=")],
-       tex=r"\mathbb E R_{T_2}-\mathbb E R_{T_1}\simeq c(\sqrt{T_2}-\sqrt{T_1})+b\ln\tfrac{T_2}{T_1}\text{ (within 15 \%)}")
-def asymptotic_growth(case: Case, root: float = 1.0, log: float = 1.0, noise: float = 1.0) -> Evidence:
-    "Limits of the mean growth over 48 runs between T = 2^14 and 2^18, against 1.15 and 0.85 of the formula."
-    name, op = case.value
-    table, rate, T, regrets = growth_runs(name)
-    c, b = asymptotic_constants(table, 3, rate)
-    predicted = root * c * (math.sqrt(T[1]) - math.sqrt(T[0])) + log * b * math.log(T[1] / T[0])
-    grown = regrets[:, 1] - regrets[:, 0]
-    if op == "<=": return Evidence(mean_limit(grown, 1e-3), op, 1.15 * predicted)
-    return Evidence(-mean_limit(-grown, 1e-3), op, 0.85 * predicted)
-
-
-@asymptotic_growth.control("without the root")
-def _(case: Case) -> Evidence: return asymptotic_growth.check(case, root=0)
-
-
-@asymptotic_growth.control("without the logarithm")
-def _(case: Case) -> Evidence: return asymptotic_growth.check(case, log=0)
-
-
-@asymptotic_growth.control("a quarter more")
-def _(case: Case) -> Evidence: return asymptotic_growth.check(case, root=1.25, log=1.25)
-
-# %% ../../../nbs/papers/ito2017/04_growth.ipynb #7d41c0e9
-@functools.cache
-def exact_growth(name: str, T: tuple[int, int]) -> tuple[float, float, float, float]:
-    """(growth of the expected regret between the times T, c, b, the part of b that is squared bias): w_1 = 0, favourites on the support,
-    no ball; the moments of v = (w_t - w*, 1) go from round to round as E A (v v^T) A^T, where A is the random matrix of one step.
-    """
-    table = sign_table(4) if name == "signs" else correlated_unit_table(4, 0.3, *{"correlated": (0.4, 0.5), "figure": (0.3, 0.65)}[name])
-    w, rate, d, design = table.w, math.sqrt(2 * bound_observe_moment(4, 3, 1)), 4, Observe(4, 3, (3,))
-    mean, square, W = np.zeros((d + 1, d + 1)), np.zeros(((d + 1) ** 2, (d + 1) ** 2)), np.zeros((d + 1, d + 1))
-    for S, chance in design.support():
-        W[np.ix_(S, S)] += float(chance) * table.V[np.ix_(S, S)]
-        for x, y in zip(table.X, table.y, strict=True):
-            G = np.zeros((d + 1, d + 1))
-            for j, v in enumerate((*np.eye(d), w)):
-                G[:d, j] = gradient_estimate(x[list(S)], np.array(S), y if j == d else 0.0, v, design.second())
-            mean += float(chance) / len(table.X) * G
-            square += float(chance) / len(table.X) * np.kron(G, G)
-    moments, total, Z = np.outer(np.r_[-w, 1], np.r_[-w, 1]), 0.0, np.eye(d + 1)
-    for t in range(1, T[1] + 1):
-        if t > T[0]: total += (W * moments).sum()
-        keep, lam = math.sqrt(t / (t + 1)), rate * math.sqrt(t + 1)
-        Z[:d] = np.c_[keep * np.eye(d), (keep - 1) * w]
-        cross = mean @ moments @ Z.T / lam
-        moments = Z @ moments @ Z.T - cross - cross.T + (square @ moments.ravel()).reshape(d + 1, d + 1) / lam**2
-    pull = np.linalg.solve(table.V, w)
-    return float(total), *asymptotic_constants(table, 3, rate), rate**2 / 16 * float(pull @ W[:d, :d] @ pull)
-
-
-@claim("ito2017", "asymptotic regret (ours), exact moments", id="A10m", tier="certificate", cases=["signs", "correlated", "figure"],
-       proof="prp-growth",
-       tex=r"\sum_{T_1<t\le T_2}\operatorname{tr}(WP_t)\simeq c(\sqrt{T_2}-\sqrt{T_1})+b\ln\tfrac{T_2}{T_1}\text{ (within 0.1 \%)}")
-def growth_of_moments(case: Case, root: float = 1.0, log: float = 1.0, correction: bool = True) -> Evidence:
-    "Formula over the growth of the exact moments between T = 2^12 and 2^14."
-    T = (2**12, 2**14)
-    exact, c, b, bias = exact_growth(case.value, T)
-    formula = root * c * (math.sqrt(T[1]) - math.sqrt(T[0])) + log * (b if correction else bias) * math.log(T[1] / T[0])
-    return Evidence(formula / exact, "==", 1, tol=1e-3)
-
-
-@growth_of_moments.control("without tr(WR): the squared bias alone")
-def _(case: Case) -> Evidence: return growth_of_moments.check(case, correction=False)
-
-
-@growth_of_moments.control("a logarithm 1 % smaller")
-def _(case: Case) -> Evidence: return growth_of_moments.check(case, log=0.99)
-
-
-@growth_of_moments.control("a root 1 % smaller")
-def _(case: Case) -> Evidence: return growth_of_moments.check(case, root=0.99)
-
-# %% ../../../nbs/papers/ito2017/04_growth.ipynb #f2e8b853
-@claim("ito2017", "asymptotic constants as a function (ours)", id="A10b", tier="exact", cases=["root", "log"], proof="prp-growth",
-       tex=r"x\in\{\pm s\}^d,\ V=s^2I:\ c=\tfrac1{2a}\sum_ip_iN_{ii},\quad b=\tfrac{a^2\Vert w^*\Vert^2}{16s^2}-\tfrac{d\sigma^2}8"
-       r"+\tfrac{\sigma^2s^4}{a^2}\sum_{ij}\tfrac{p_i}{p_jp_{ij}}")
-def growth_constants(case: Case, scale: float = 1.0) -> Evidence:
-    """asymptotic_constants on independent signs (s^2 = 1/4, sigma = 1/2), where the equations are diagonal: c against enumeration with the
-    estimate itself, b in closed form; a = 5.
-    """
-    t, design, N = sign_table(4), Observe(4, 3, (3,)), np.zeros(4)
-    c, b = asymptotic_constants(t, 3, 5.0)
-    if case.value == "log":
-        noise = sum(p / (design.first() * pairs) for p, pairs in zip(design.first(), design.second(), strict=True)).sum() / 4**3
-        return Evidence(scale * b, "==", 25 / 16 * (t.w @ t.w) * 4 - 4 / 4 / 8 + noise / 25, tol=1e-9)
-    for S, chance in design.support():
-        for x, y in zip(t.X, t.y, strict=True):
-            N += float(chance) / len(t.X) * gradient_estimate(x[list(S)], np.array(S), y, t.w, design.second()) ** 2
-    return Evidence(scale * c, "==", float(design.first() @ N) / 10, tol=1e-9)
-
-
-@growth_constants.control("1 % less")
-def _(case: Case) -> Evidence: return growth_constants.check(case, scale=0.99)
-
-# %% ../../../nbs/papers/ito2017/04_growth.ipynb #a23z0003
-@claim("ito2017", "Algorithm 2, the true growth (ours, derived formally)", id="A11l", tier="statistical", level=1e-2,
-       proof="prp-growth-two", cases=["above", "below"],
-       tex=r"\frac{\mathbb E[R_{T'}-R_T]-4w^{*\top}V_{SS}^{-1}w^*\ln(T'/T)}{\sqrt{T'}-\sqrt T}"
-           r"\approx\tfrac{\sigma^2}4\mathrm{tr}V_{SS}+\mathbb E\Vert L(Dw^*-w^*)\Vert^2")
-def true_growth(case: Case, noise_part: float = 1.0, make: Callable[..., Learner] | None = None) -> Evidence:
-    "Limits of the growth between T = 2^14 and 2^18, and the formula within 15 %; d = 3 signs, w = (0, 0, 0.8), k' = 2, 60 runs."
-    make = make or (lambda i: RDA2(3, 2, seed=i))
-    table = linear_table(signs(3) / math.sqrt(3), np.r_[0.0, 0.0, 0.8], 0.4)
-    excess = []  # of the rounds from T = 2^14 to 2^18
-    for i in range(60):
-        rows = case.rng.integers(len(table.y), size=2**18)
-        error = simulate(make(i), table.X, table.y, rows=rows).predictions - (table.X @ table.w)[rows]
-        excess.append((error[2**14 :] ** 2).sum())
-    growth = (np.array(excess) - 12 * 0.64 * math.log(16)) / (2**9 - 2**7)  # w'V^{-1}w = 3 * 0.64
-    formula = noise_part * 0.16 / 4 * 2 / 3 + 0.64 / 9  # sigma^2 = 0.16, tr V_SS = 2/3; one of three features is missed
-    if case.value == "above": return Evidence(mean_limit(growth, 1e-2), "<=", 1.15 * formula)
-    return Evidence(-mean_limit(-growth, 1e-2), ">=", 0.85 * formula)
-
-
-@true_growth.control("without the noise of the predictor")
-def _(case: Case) -> Evidence: return true_growth.check(case, noise_part=0.0)
-
-
-@true_growth.control("features at random")
-def _(case: Case) -> Evidence: return true_growth.check(case, make=lambda i: UniformRDA(3, 2, seed=i))

@@ -7,14 +7,9 @@ Drop sparsity or the condition on the features, and no fast learner has sublinea
 """
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
-
-from ...core.claims import Case, Erratum, Evidence, claim
-from ...core.geometry import compatibility, rip_constant
-from .algorithm1 import bound_theorem_2
 
 # %% auto #0
 __all__ = []
@@ -22,8 +17,6 @@ __all__ = []
 # %% ../../../nbs/papers/ito2017/03_hardness.ipynb #26d2f8dd
 ELEMENTS = np.arange(15)
 YES = np.c_[ELEMENTS < 7, ELEMENTS >= 7, ELEMENTS % 2 == 0, ELEMENTS % 3 == 0, ELEMENTS % 2 == 0, ELEMENTS < 4].astype(float)
-NO = np.array([[i in edge for i in range(6)] for edge in itertools.combinations(range(6), 2)], dtype=float)
-OVERLAP = np.where(np.arange(6) == 1, ELEMENTS[:, None] >= 3, YES).astype(float)
 
 
 def cover_stream(A: np.ndarray, k: int, share: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -34,164 +27,3 @@ def cover_stream(A: np.ndarray, k: int, share: float) -> tuple[np.ndarray, np.nd
     X, chances = np.vstack([A / math.sqrt(d), np.eye(d)]), np.r_[np.full(m, (1 - share) / m), np.full(d, share / d)]
     fit = np.r_[np.full(m, 1 / math.sqrt(d)), np.zeros(d)]
     return X, chances, np.linalg.lstsq((X.T * chances) @ X, X.T @ (chances * fit), rcond=1e-12)[0] / math.sqrt(k)
-
-
-def seen_risk(X: np.ndarray, chances: np.ndarray, y: np.ndarray, S: tuple[int, ...]) -> float:
-    "Least expected loss from the features S, by any prediction: the mean conditional variance of the label, signs included."
-    groups: dict[tuple[float, ...], list[tuple[float, float]]] = {}
-    for x, chance, label in zip(X[:, list(S)], chances, y, strict=True):
-        for s in (1, -1): groups.setdefault(tuple(s * np.round(x, 9) + 0.0), []).append((chance / 2, s * label))
-    risk = 0.0
-    for group in groups.values():
-        p, label = np.array(group).T
-        if p.sum() > 0: risk += p @ label**2 - (p @ label) ** 2 / p.sum()
-    return float(risk)
-
-# %% ../../../nbs/papers/ito2017/03_hardness.ipynb #7a1e9b99
-@claim("ito2017", "Foster et al. 2016, Theorem 2 (gadget)", id="A1f", tier="gadget", cases=["yes", "no"], proof="prp-foster",
-       tex=r"\text{exact cover: loss }0;\ \text{no cover: loss}\ge\tfrac1{mdk}")
-def foster_gadget(case: Case, cover: np.ndarray = YES, budget: int = 4) -> Evidence:
-    "Loss of the cover, and least loss over all sets of four features; 15 elements, six sets, k = 2, k' = 4."
-    (m, d), k = NO.shape, 2
-    if case.value == "yes": return Evidence((((cover[:, :2].sum(1) - 1) ** 2) / (d * k)).mean(), "==", 0)
-    X, y = NO / math.sqrt(d), np.full(m, 1 / math.sqrt(d * k))
-    least = min(seen_risk(X, np.full(m, 1 / m), y, S) for S in itertools.combinations(range(d), budget))
-    return Evidence(least, ">=", 1 / (m * d * k), tol=1e-12)
-
-
-@foster_gadget.control("a cover that overlaps")
-def _(case: Case) -> Evidence: return foster_gadget.check(case, cover=OVERLAP)
-
-
-@foster_gadget.control("five features: they cover all elements")
-def _(case: Case) -> Evidence: return foster_gadget.check(case, budget=5)
-
-# %% ../../../nbs/papers/ito2017/03_hardness.ipynb #7ecf44c6
-@claim("ito2017", "Theorem 1 without (2) (gadget, reconstructed)", id="A1", tier="gadget", proof="thm-hard",
-       cases=["independent", "norm", "fit, yes", "fit, no", "yes", "no", "rounds"],
-       tex=r"\text{(1), (a)};\ \text{exact cover: loss}\le\tfrac1{100mdk};\ \text{no cover: loss}\ge\tfrac4{5mdk};\ "
-       r"T\ge720m^2d^2k^2\Rightarrow\tfrac{4T}{5mdk}-8\sqrt T\ge\tfrac T{2mdk}")
-def hardness_gadget(case: Case, cover: np.ndarray = YES, budget: int = 4, isotropic: bool = True, rounds: int = 720) -> Evidence:
-    "The parts of the reduction on the two systems: 15 elements, six sets, k = 2, k' = 4."
-    (m, d), k = NO.shape, 2
-    unit, share = 1 / (m * d * k), 1 / (100 * m * k)
-    (X, chances, w), (Z, shares, v) = (cover_stream(A, k, share if isotropic else 0.0) for A in (cover, NO))
-    if case.value == "independent":
-        lowest = min(np.linalg.eigvalsh((U.T * p) @ U)[0] for U, p in ((X, chances), (Z, shares)))
-        return Evidence(lowest, ">=", unit / 100, tol=1e-12)
-    if case.value == "norm": return Evidence(max(np.linalg.norm(w), np.linalg.norm(v)), "<=", 1)
-    if case.value.startswith("fit"):
-        A, fit = (cover, w) if case.value == "fit, yes" else (NO, v)
-        return Evidence(np.abs(A @ fit * math.sqrt(k) - 1).max(), "<=", 1 / math.sqrt(99))
-    if case.value == "yes":
-        u = np.r_[1, 1, np.zeros(d - 2)] / math.sqrt(k)
-        return Evidence(chances @ (X @ (u - w)) ** 2, "<=", unit / 100)
-    if case.value == "no":
-        return Evidence(min(seen_risk(Z, chances, Z @ v, S) for S in itertools.combinations(range(d), budget)), ">=", 0.8 * unit)
-    T = rounds * (m * d * k) ** 2
-    return Evidence(0.8 * T * unit - 8 * math.sqrt(T), ">=", T * unit / 2)
-
-
-@hardness_gadget.control("a cover that overlaps")
-def _(case: Case) -> Evidence: return hardness_gadget.check(case, cover=OVERLAP)
-
-
-@hardness_gadget.control("five features: they cover all elements")
-def _(case: Case) -> Evidence: return hardness_gadget.check(case, budget=5)
-
-
-@hardness_gadget.control("without the isotropic features (a) fails")
-def _(case: Case) -> Evidence: return hardness_gadget.check(case, isotropic=False)
-
-
-@hardness_gadget.control("700 in place of 720")
-def _(case: Case) -> Evidence: return hardness_gadget.check(case, rounds=700)
-
-# %% ../../../nbs/papers/ito2017/03_hardness.ipynb #15f79059
-@claim("ito2017", "Theorem 1", id="E-A8", tier="gadget", cases=["yes", "no", 100, 10_000, 1_000_000], proof="thm-hard",
-       tex=r"\text{(1), (2), (a)},\ k'=\lfloor kD\ln d\rfloor:\ \text{no polynomial-time learner has }\mathbb E "
-       r"R_T\le34\,\tfrac{d}{\sigma_d^2}\sqrt{T+1},\text{ unless NP}\subseteq\text{BPP}",
-       erratum=Erratum(
-           "misprint", "page 5, section 3, Theorem 1 and the sentence before it",
-           r"Similarly to [5], we can show that it remains hard under Assumptions (1), (2), and (a). [...] Suppose that Assumptions "
-           r"(1) and (2) hold with $k=O(d^{c_D})$ and $k'=\lfloor kD\ln d\rfloor$. If an algorithm for the online sparse regression "
-           r"problem runs in $\mathrm{poly}(d,T)$ time per iteration and achieves a regret at most "
-           r"$\mathrm{poly}(d,1/\sigma_d)T^{1-\delta}$ in expectation for some constant $\delta>0$, then NP $\subseteq$ BPP.",
-           r"Table 1 lists the theorem with marks at (1) and (a), not (2), and page 2 says that the problem is hard if any one of the "
-           r"assumptions is violated: (1) and (a) without (2) is meant, and so read the theorem is true (we prove it, given the "
-           r"hardness of set cover). The $1/\sigma_d$ in the regret makes sense only under (a).",
-           "Read as printed, together with Theorem 2 it would prove NP $\\subseteq$ BPP: Algorithm 1 with $k_1=k$ is such a learner. "
-           "With (1) and (2) alone the regret bound is void where $\\sigma_d=0$, which is where the gadget of Foster et al. "
-           "lives (if the columns of $A$ are independent, $Aw=\\mathbf 1$ has at most one solution and elimination finds the cover)."))
-def theorem_1_as_printed(case: Case) -> Evidence:
-    "The bound of Theorem 2 for Algorithm 1 with k1 = k against the polynomial that the printed theorem excludes."
-    d = case.value if isinstance(case.value, int) else 400
-    k = math.ceil(math.sqrt(d))
-    return Evidence(bound_theorem_2(d, int(k * math.log(d)), k, 10**6, 0.1), ">=", 34 * d / 0.1**2 * math.sqrt(10**6 + 1))
-
-
-@theorem_1_as_printed.corrected(r"\text{the same under (1) and (a) without (2); gadget: exact cover: loss}\le\tfrac1{100mdk},\text{ no "
-       r"cover: loss}\ge\tfrac4{5mdk}")
-def _(case: Case, budget: int = 4) -> Evidence:
-    return hardness_gadget.check(Case(case.number, case.value if isinstance(case.value, str) else "fit, no", case.rng), budget=budget)
-
-
-@theorem_1_as_printed.control("five features: they cover all elements")
-def _(case: Case) -> Evidence: return theorem_1_as_printed.correction[1](case, budget=5)
-
-# %% ../../../nbs/papers/ito2017/03_hardness.ipynb #4605880b
-@claim("ito2017", "section 3", id="A0e", tier="certificate", proof="prp-chain",
-       tex=r"\text{(a)}\Rightarrow\text{(b) with }\phi_0=\sigma_d", cases=8)
-def independence_gives_compatibility(case: Case, scale: float = 1.0) -> Evidence:
-    """sigma_d against the certified lower end of phi_0 (all sign patterns, one convex programme each): random V, and diagonal ones that
-    are weakest on the support.
-    """
-    if case.number % 4 == 3: V, support = np.diag([0.3, 1.0, 0.7, 0.5, 0.9]), np.arange(1)
-    else:
-        X = case.rng.standard_normal((7, 5))
-        V, support = X.T @ X / 7, np.arange(1 + case.number % 3)
-    return Evidence(scale * math.sqrt(np.linalg.eigvalsh(V)[0]), "<=", compatibility(V, support).lower, tol=1e-5)
-
-
-@independence_gives_compatibility.control("1.02 sigma_d")
-def _(case: Case) -> Evidence: return independence_gives_compatibility.check(case, scale=1.02)
-
-
-@independence_gives_compatibility.control("restricted isometry with a constant below one in place of (a)")
-def _(case: Case) -> Evidence:
-    n = np.r_[1.0, np.full(6, -1 / 3)]
-    V = np.eye(7) - np.outer(n, n) / (n @ n)
-    return Evidence(1 - rip_constant(V, 2).upper, "<=", compatibility(V, [0]).upper ** 2, tol=1e-4)
-
-# %% ../../../nbs/papers/ito2017/03_hardness.ipynb #e9c5527b
-@claim("ito2017", "section 3, (a) => RIP => (b)", id="E-A6", tier="certificate", cases=["some constant below one", "a small constant"],
-       proof="prp-chain",
-       tex=r"\text{(a)}\Rightarrow\text{RIP}\Rightarrow\text{(b)}",
-       erratum=Erratum(
-           "unclear", "page 5, section 3",
-           r"condition (b) is a weaker assumption than RIP, and RIP is weaker than condition (a), i.e., (a) linear independence of "
-           r"features $\Longrightarrow$ RIP $\Longrightarrow$ (b) compatibility (see, e.g., [1])",
-           r"Each arrow is right for one of the usual meanings of RIP (the first for a constant below one, the second for a small "
-           r"constant), and the composition (a) $\Rightarrow$ (b) is right with $\phi_0=\sigma_d$. Our reading: one and the same RIP "
-           r"is meant in both arrows.",
-           "Only that Theorem 7 covers what Theorem 6 covers, which stays true."))
-def isometry_gives_compatibility(case: Case) -> Evidence:
-    """The arrow that fails in each reading: phi_0 of a matrix with delta_2 < 1; the isometry constant delta_2 of a matrix with sigma_d
-    > 0, against 0.4.
-    """
-    if case.number == 0:
-        n = np.r_[1.0, np.full(6, -1 / 3)]
-        V = np.eye(7) - np.outer(n, n) / (n @ n)
-        assert rip_constant(V, 2).upper < 1
-        return Evidence(compatibility(V, [0]).upper, ">=", 0.01)
-    return Evidence(rip_constant(np.diag([1.0, 0.25, 0.25]), 2).lower, "<=", 0.4)
-
-
-@isometry_gives_compatibility.corrected(r"\sigma_d>0\Rightarrow\phi_0\ge\sigma_d")
-def _(case: Case, scale: float = 1.0) -> Evidence:
-    V = np.diag([1.0, 0.5, 0.25]) if case.number == 0 else np.array([[1.0, 0.6, 0.0], [0.6, 1.0, 0.3], [0.0, 0.3, 0.5]])
-    return Evidence(compatibility(V, [2]).lower, ">=", scale * math.sqrt(np.linalg.eigvalsh(V)[0]), tol=1e-5)
-
-
-@isometry_gives_compatibility.control("1.02 sigma_d")
-def _(case: Case) -> Evidence: return isometry_gives_compatibility.correction[1](case, scale=1.02)

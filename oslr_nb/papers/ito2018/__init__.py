@@ -9,83 +9,11 @@ __doc__ = """Ito et al. 2018: the paper.
 Online regression when what is seen of an example is a function chosen from a family: features, columns of a dictionary,
 or any linear measurement.
 """
-import itertools
-
-import numpy as np
-
-from ...core.claims import Case, Evidence, claim
-
-# %% ../../../nbs/papers/ito2018.ipynb #c18f0006
-MATRICES = {
-    "identity": np.eye(3, dtype=int), "dense": np.array([[1, 2, 0, -1], [0, 1, 1, 3], [2, -1, 1, 0]]),
-    "rank one": np.outer([1, -2, 1], [1, 3, 0, 2]), "repeated": np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1]]),
-}
-
-
-@claim("ito2018", "Examples 1 to 3", id="C1", tier="exact", proof="prp-ito18-families",
-       cases=[(name, k) for name in MATRICES for k in (1, 2, 3)],
-       tex=r"\mathcal F_{\mathrm{sp}}^{(k)}=\mathcal F_I^{(k)},\ \mathcal F_A^{(k)}\subseteq\mathcal F_{\mathrm{lin}}^{(k)}")
-def families(case: Case, power: int = 1, columns: slice = slice(None)) -> Evidence:
-    "Disagreements of f(x) and Bx, B made of the images of the unit vectors, and of F_I and F_sp; case (matrix, k)."
-    name, k = case.value
-    A, points, bad = MATRICES[name][:, columns], list(itertools.product((-1, 0, 2), repeat=3)), 0
-    for S in itertools.combinations(range(A.shape[1]), k):
-        f = lambda x, S=S: [sum(int(a) * c for a, c in zip(A[:, i], x, strict=True)) ** power for i in S]
-        B = np.column_stack([f(e) for e in np.eye(3, dtype=int).tolist()])
-        bad += sum(f(x) != (B @ x).tolist() for x in points)
-    if name == "identity":
-        features = {tuple(tuple(int(i == j) for j in range(3)) for i in S) for S in itertools.combinations(range(3), k)}
-        bad += len(features ^ {tuple(map(tuple, A[:, S].T.tolist())) for S in itertools.combinations(range(A.shape[1]), k)})
-    return Evidence(bad, "==", 0)
-
-
-@families.control("squares of the measurements")
-def _(case: Case) -> Evidence: return families.check(case, power=2)
-
-
-@families.control("one feature is not for sale")
-def _(case: Case) -> Evidence: return families.check(case, columns=slice(0, 2))
-
-# %% ../../../nbs/papers/ito2018.ipynb #c18f0008
-def least_squares(X: np.ndarray, y: np.ndarray, A: np.ndarray, k: int) -> float:
-    "Least sum of squares of predictors with k of the numbers A'x."
-    fit = lambda Z: float(((y - Z @ np.linalg.lstsq(Z, y, rcond=None)[0]) ** 2).sum())
-    return min(fit(X @ A[:, list(S)]) for S in itertools.combinations(range(A.shape[1]), k))
-
-
-@claim("ito2018", "Examples 1 to 3, comparators", id="C1n", tier="certificate", proof="prp-ito18-families",
-       cases=[(4, 3, 2, "all"), (4, 3, 3, "all"), (5, 4, 2, "all"), (4, 3, 2, "features"), (5, 2, 1, "own feature")],
-       tex=r"\min_{\mathcal F_{\mathrm{lin}}}\le\min_{\mathcal F_A},\qquad\min_{\mathcal F_{[I\,B]}}\le\min_{\mathcal F_{\mathrm{sp}}}")
-def comparators(case: Case, more: float = 1.0, unit: bool = True) -> Evidence:
-    """Least squares over the larger family and over the smaller one; case (d, m, k, which).
-
-    The labels are explained by A'x up to noise, in the last case by the first feature, of which A'x says nothing.
-    """
-    d, m, k, which = case.value
-    A, X = case.rng.standard_normal((d, m)), case.rng.standard_normal((30, d))
-    y = X @ A @ case.rng.standard_normal(m) + (0.0 if k == m else 0.5) * case.rng.standard_normal(30) + (k == m)
-    if which == "own feature": A[0], y = 0.0, X[:, 0] + 0.1 * case.rng.standard_normal(30)
-    if which == "all":
-        noise = y - X @ np.linalg.lstsq(X, y, rcond=None)[0]
-        if k == m: y = X @ A @ np.ones(m) + noise  # nothing but A'x explains the label: equality
-        least = least_squares(X, y, A, k)
-        return Evidence(more * float((noise**2).sum()), "<=", least, tol=1e-9 * least)
-    columns = np.column_stack([np.eye(d), A]) if unit else A
-    least = least_squares(X, y, np.eye(d), k)
-    return Evidence(least_squares(X, y, columns, k), "<=", least, tol=1e-9 * least)
-
-
-@comparators.control("a hundredth more")
-def _(case: Case) -> Evidence: return comparators.check(case, more=1.01)
-
-
-@comparators.control("the features themselves are not for sale")
-def _(case: Case) -> Evidence: return comparators.check(case, unit=False)
 
 # %% ../../../nbs/papers/ito2018.ipynb #c18f0000
 from .finite import *
 
-# isort: split  (claims stand in the order of the pages)
+# isort: split  (in the order of the pages)
 from .linear import *
 
 # isort: split

@@ -8,10 +8,7 @@ all weights of a ball, and constant regret where some weights fit.
 """
 from __future__ import annotations
 
-import functools
-import itertools
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, ClassVar, NoReturn
 
@@ -20,40 +17,14 @@ import numpy as np
 from ...core.checks import LARGEST, TOO_LARGE, as_array, check_array, check_choice, check_exact, check_indices
 from ...core.checks import check_int, check_label, check_magnitude, check_real, check_scales, check_step, fail
 from ...core.checks import kernel
-from ...core.claims import Case, Erratum, Evidence, claim, mean_limit, random_fractions, slope_interval
-from ...core.compiled import entry, generator_words, normal, row_product, squared_length, strided
+from ...core.compiled import entry, normal, row_product, squared_length, strided
 from ...core.designs import draw_outside
 from ...core.oco import adaptive_weight, bound_self_bounding, dual_averaging_step, rda_regret_bound
-from ...core.protocol import SLACK, Learner, check_bought_values, check_stream, measure, register, simulate
-from ...core.protocol import split_query
+from ...core.protocol import SLACK, Learner, check_bought_values, check_stream, register
 
 # %% auto #0
 __all__ = ['projection_gradient', 'linear_projection', 'projection_rate', 'bound_projection', 'bound_theorem_4',
            'bound_projection_schedule', 'bound_in_hindsight', 'bound_first_order', 'LinearProjection']
-
-# %% ../../../nbs/papers/ito2018/02_linear.ipynb #9e4fc8cd
-@claim("ito2018", "equation (6)", id="C11", tier="exact", proof="lem-family", cases=[(2, 1), (3, 2), (4, 3), (5, 1)],
-       tex=r"\min_{B,v}\sum_t(v^\top Bx_t-y_t)^2=\min_w\sum_t(w^\top x_t-y_t)^2,\ \ell(w')-\ell(w)=g^\top(w'-w)-((w'-w)^\top x)^2")
-def family_is_all_weights(case: Case, rows: int = 0, gap: int = 1) -> Evidence:
-    "Loss at a random pair (B, v) against that at B'v, and of any w against a pair made of it, both ways round, and the identity; exact."
-    d, k = case.value
-    x, w, y = random_fractions(case.rng, d), random_fractions(case.rng, d), Fraction(2, 3)
-    B, v = np.array([random_fractions(case.rng, d) for _ in range(k)]), random_fractions(case.rng, k)
-    made, first = np.array([w if i == rows else 0 * w for i in range(k)]), np.array([Fraction(i == 0) for i in range(k)])
-    loss = lambda u: (u @ x - y) ** 2
-    forth = loss(B.T @ v) - (v @ (B @ x) - y) ** 2
-    back = (first @ (made @ x) - y) ** 2 - loss(w)
-    other = B.T @ v
-    identity = loss(w) - loss(other) - 2 * (w @ x - y) * (x @ (w - other)) + gap * (x @ (w - other)) ** 2
-    return Evidence(abs(forth) + abs(back) + abs(identity), "==", 0)
-
-
-@family_is_all_weights.control("w in another row of B than v points to")
-def _(case: Case) -> Evidence: return family_is_all_weights.check(case, rows=1)
-
-
-@family_is_all_weights.control("the loss as if it were linear")
-def _(case: Case) -> Evidence: return family_is_all_weights.check(case, gap=0)
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #fe832534
 def check_projection(d: Any, budget: Any) -> tuple[int, int]:
@@ -118,57 +89,6 @@ def projection_gradient(
     g[S] = values * factor / r
     return g
 
-# %% ../../../nbs/papers/ito2018/02_linear.ipynb #ea1a0296
-@claim("ito2018", "Lemma 5", id="C8", tier="exact", proof="lem-estimate",
-       cases=[(d, k) for d in (3, 4, 6) for k in range(2, d + 1)],
-       tex=r"\mathbb E\hat g=2(w^\top x-y)x,\quad\mathbb E\Vert\hat g\Vert^2=\tfrac{4d}{k-1}(w^\top x-y)^2\Vert x\Vert^2")
-def estimate_moments(case: Case, fewer: int = 0, share: Fraction = Fraction(1), repeated: bool = False) -> Evidence:
-    "Weighted sums of the mean and the second moment over all sets, in fractions; case (d, k)."
-    d, k = case.value
-    x, w, y, r = random_fractions(case.rng, d), random_fractions(case.rng, d), Fraction(1, 3), k - 1
-    yhat, c = w @ x, case.rng.integers(1, 1000, d)
-    sets = list(itertools.product(range(d), repeat=r)) if repeated else list(itertools.combinations(range(d), r))
-    mean = square = 0
-    for S in sets:
-        S = list(dict.fromkeys(S))
-        g = projection_gradient(x[S], S, d, yhat, y) * Fraction(len(S), r + fewer)
-        mean, square = mean + (c @ g) / len(sets), square + (g @ g) / len(sets)
-    exact = Fraction(4 * d, r) * (yhat - y) ** 2 * (x @ x)
-    return Evidence(mean + square, "==", 2 * (yhat - y) * (c @ x) + share * exact)
-
-
-@estimate_moments.control("scaled by d/k")
-def _(case: Case) -> Evidence: return estimate_moments.check(case, fewer=1)
-
-
-@estimate_moments.control("drawn with replacement, repetitions dropped")
-def _(case: Case) -> Evidence: return estimate_moments.check(case, repeated=case.value[1] > 2)
-
-
-@estimate_moments.control("a second moment one per cent smaller")
-def _(case: Case) -> Evidence: return estimate_moments.check(case, share=Fraction(99, 100))
-
-# %% ../../../nbs/papers/ito2018/02_linear.ipynb #c5c504d0
-@claim("ito2018", "Lemma 5, the bound", id="C8b", tier="exact", proof="lem-estimate",
-       cases=[(3, 2, 1.0, 1.0, 1.0), (5, 3, 2.0, 0.5, 1.0), (4, 4, 0.3, 3.0, 0.2), (6, 2, 4.0, 1.0, 2.0)],
-       tex=r"\mathbb E\Vert\hat g\Vert^2\le\tfrac{4d}{k-1}X^2(DX+Y)^2,\quad\text{attained}")
-def estimate_bound(case: Case, share: float = 1.0, numbers: int = 1) -> Evidence:
-    "Second moment at the extremal x, w, y by enumeration, and the bound; case (d, k, D, X, Y)."
-    d, k, D, X, Y = case.value
-    x = case.rng.standard_normal(d)
-    x *= X / np.linalg.norm(x)
-    sets = list(itertools.combinations(range(d), k - 1))
-    square = np.mean([np.sum(projection_gradient(x[list(S)], list(S), d, D * X, -Y) ** 2) for S in sets])
-    return Evidence(float(square), "<=", share * 4 * d / (k - numbers) * X**2 * (D * X + Y) ** 2, tol=1e-9)
-
-
-@estimate_bound.control("one per cent less")
-def _(case: Case) -> Evidence: return estimate_bound.check(case, share=0.99)
-
-
-@estimate_bound.control("k in the place of k - 1")
-def _(case: Case) -> Evidence: return estimate_bound.check(case, numbers=0)
-
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #60ade6fb
 @kernel(apart=True)
 def draw_directions(words: np.ndarray, Q: np.ndarray) -> None:
@@ -183,50 +103,6 @@ def draw_directions(words: np.ndarray, Q: np.ndarray) -> None:
         total = 0.0
         for i in range(Q.shape[1]): total += Q[a, i] * Q[a, i]
         for i in range(Q.shape[1]): Q[a, i] /= math.sqrt(total)
-
-# %% ../../../nbs/papers/ito2018/02_linear.ipynb #57e6eb55
-@claim("ito2018", "spread of the estimate (ours)", id="C8s", tier="exact", proof="lem-spread",
-       cases=[(3, 1), (4, 2), (5, 3), (6, 2), (6, 6)],
-       tex=r"\mathrm{Var}\sum_{i\in S}x_i^2=p(1-p)\tfrac d{d-1}\bigl(\sum_ix_i^4-\tfrac1d\Vert x\Vert^4\bigr)")
-def coordinate_spread(case: Case, correction: int = 1) -> Evidence:
-    "Variance over all sets, in fractions; case (d, r)."
-    d, r = case.value
-    z = random_fractions(case.rng, d) ** 2
-    sums = [sum(z[list(S)]) for S in itertools.combinations(range(d), r)]
-    mean = sum(sums) / len(sums)
-    variance, p = sum(s * s for s in sums) / len(sums) - mean**2, Fraction(r, d)
-    return Evidence(variance, "==", p * (1 - p) * Fraction(d, d - correction) * (z @ z - sum(z) ** 2 / d))
-
-
-@coordinate_spread.control("as if drawn with replacement")
-def _(case: Case) -> Evidence: return coordinate_spread.check(case, correction=0)
-
-# %% ../../../nbs/papers/ito2018/02_linear.ipynb #cc36b189
-@claim("ito2018", "orthonormal directions, as compiled", id="C8o", tier="statistical", level=1e-6, proof="lem-spread",
-       cases=[(6, 1, "spike"), (6, 3, "spike"), (6, 3, "flat"), (9, 7, "flat"), (5, 5, "length")],
-       tex=r"\Vert Qx\Vert^2\sim\mathrm{Beta}\bigl(\tfrac r2,\tfrac{d-r}2\bigr)\text{ for every unit }x;\ QQ^\top=I")
-def directions_law(case: Case, orthogonal: bool = True, axes: bool = False) -> Evidence:
-    "Kolmogorov's distance of 10,000 draws from the law, and its limit (level 1e-6); or the largest |QQ' - I|; case (d, r, x)."
-    d, r, which = case.value
-    x = np.eye(d)[0] if which == "spike" else np.full(d, d**-0.5)
-    Q, words, found = np.zeros((r, d)), generator_words(case.rng), []
-    for _ in range(10_000 if which != "length" else 50):
-        draw_directions(words, Q)
-        rows = Q if orthogonal else case.rng.standard_normal((r, d)) / math.sqrt(d)
-        if axes: rows = np.eye(d)[case.rng.permutation(d)[:r]]
-        found.append(np.abs(rows @ rows.T - np.eye(r)).max() if which == "length" else float(np.sum((rows @ x) ** 2)))
-    if which == "length": return Evidence(max(found), "<=", 1e-13)
-    from scipy.stats import beta, kstest
-
-    return Evidence(float(kstest(found, beta(r / 2, (d - r) / 2).cdf).statistic), "<=", math.sqrt(-math.log(1e-6 / 2) / 2 / 10_000))
-
-
-@directions_law.control("normal rows that are not made orthonormal")
-def _(case: Case) -> Evidence: return directions_law.check(case, orthogonal=False)
-
-
-@directions_law.control("coordinates")
-def _(case: Case) -> Evidence: return directions_law.check(case, axes=True)
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #559f251f
 def linear_projection(
@@ -279,63 +155,6 @@ def linear_projection(
         g[t] = projection_gradient(values, sets[t], d, float(w[t] @ X[t]), float(y[t]))  # line 7: (Ito 3)
         h = h + g[t]                                                                     # line 8
     return w, g
-
-# %% ../../../nbs/papers/ito2018/02_linear.ipynb #252395e5
-@claim("ito2018", "equation (4)", id="C7", tier="certificate", proof="alg-linear",
-       cases=[(3, 1.0, 1.0), (5, 0.4, 3.0), (4, 5.0, 0.7), (6, 2.0, 0.1), (2, 30.0, 1.0)],
-       tex=r"-\hat h/\max\{\lambda,\Vert\hat h\Vert/D\}=\arg\min_{\Vert w\Vert\le D}\hat h^\top w+\tfrac\lambda2\Vert w\Vert^2")
-def closed_form(case: Case, form: Callable | None = None) -> Evidence:
-    "Distance of the closed form from where 1000 steps of projected descent end, for twenty vectors h; case (d, lambda, D)."
-    d, lam, D = case.value
-    h = case.rng.standard_normal((20, d)) * np.exp(case.rng.standard_normal((20, 1)))
-    w, u = np.array([(form or (lambda v: dual_averaging_step(v, lam, D)))(v) for v in h]), np.zeros((20, d))
-    for _ in range(1000):
-        u = u - 0.1 / lam * (h + lam * u)
-        u *= D / np.maximum(D, np.linalg.norm(u, axis=1))[:, None]
-    return Evidence(float(np.abs(u - w).max()) / D, "==", 0.0, tol=1e-9)
-
-
-@closed_form.control("without the maximum")
-def _(case: Case) -> Evidence: return closed_form.check(case, lambda h: -h / case.value[1])
-
-
-@closed_form.control("the sum in the place of the maximum")
-def _(case: Case) -> Evidence:
-    _, lam, D = case.value
-    return closed_form.check(case, lambda h: -h / (lam + np.linalg.norm(h) / D))
-
-# %% ../../../nbs/papers/ito2018/02_linear.ipynb #7d1e1688
-def random_path(case: Case, T: int, shape: str, radius: float = 1.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    "Weights, estimates and lambda of the textbook on an unruly stream: labels that switch sides, features of very different length."
-    d, r = 4, 1 + case.number % 3
-    X, side = case.rng.standard_normal((T, d)) * 10.0 ** case.rng.uniform(-2, 0.5, (T, 1)), np.sign(np.sin(np.arange(T) / 7) + 0.3)
-    X[:, 0] = np.abs(X[:, 0]) + 0.5
-    sets = np.array([case.rng.permutation(d)[:r] for _ in range(T)])
-    lam = np.sqrt(np.arange(1, T + 1)) * 4 if shape != "jumps" else 1 + np.cumsum(case.rng.random(T) < 0.1) * 2.0
-    if shape == "decreasing": X[:], side, lam = 0.5, np.ones(T), np.where(np.arange(T) < T / 2, 1000.0, 30.0)
-    return *linear_projection(X, side, sets, None if shape == "adaptive" else lam, radius), lam
-
-
-@claim("ito2018", "Lemma 6", id="C9", tier="certificate", proof="lem-path",
-       cases=[("root", 1.0), ("jumps", 1.0), ("root", 3.0), ("jumps", 0.3), ("root", 0.2), ("adaptive", 1.0), ("adaptive", 4.0)],
-       tex=r"\sum_t\hat g_t^\top(w_t-w)\le\sum_t\tfrac{\Vert\hat g_t\Vert^2}{2\lambda_t}+\tfrac{\lambda_T}2\Vert w\Vert^2")
-def every_path(case: Case, first: float = 0.5, second: float = 0.5, shape: str = "") -> Evidence:
-    "Left side at the comparator that is hardest for the right one, and the right side, after 60 rounds; case (lambda, D)."
-    kind, D = case.value
-    w, g, lam = random_path(case, 60, shape or kind, D)
-    h, squares = g.sum(axis=0), (g**2).sum(axis=1)
-    u = -D * h / np.linalg.norm(h) if kind == "adaptive" else dual_averaging_step(h, lam[-1], D)
-    bound = first * float((squares / lam).sum()) + second * lam[-1] * (u @ u)
-    if kind == "adaptive": bound = 4 * first * D * math.sqrt(squares.sum())
-    return Evidence(float(((w - u) * g).sum()), "<=", bound)
-
-
-@every_path.control("both terms two fifths of what they are")
-def _(case: Case) -> Evidence: return every_path.check(case, first=0.2, second=0.2)
-
-
-@every_path.control("lambda that decreases")
-def _(case: Case) -> Evidence: return every_path.check(case, shape="decreasing")
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #8cd81e5e
 def projection_rate(
@@ -542,48 +361,6 @@ def bound_first_order(
     """
     (d, budget), (radius, x_norm) = check_projection(d, budget), check_scales(radius=radius, x_norm=x_norm, high=1e30)
     return bound_self_bounding(loss, 4 * d / (budget - 1) * x_norm**2, radius, step)
-
-# %% ../../../nbs/papers/ito2018/02_linear.ipynb #473da9dd
-@claim("ito2018", "Theorem 4, the schedules", id="C10", tier="exact", proof="proof-of-theorem-4",
-       cases=[(d, k, T, D) for d, k in ((4, 2), (30, 7)) for T in (1, 10, 10**4) for D in (0.3, 1.0, 50.0)],
-       tex=r"\tfrac{2(D+1)^2d}{k-1}\sum_t\tfrac1{\lambda_t}+\tfrac{D^2\lambda_{T+1}}2\le(D+1)^2\sqrt{\tfrac{8d}{k-1}}\sqrt{T+1}")
-def printed_closed_form(case: Case, scale: float = 1.0, constant: float = 1.0) -> Evidence:
-    "(Ito 5) with lambda_{T+1} and the printed weights (times a scale), and the printed closed form; case (d, k, T, D)."
-    d, k, T, D = case.value
-    lam = scale * np.sqrt(8 * d * np.arange(1, T + 2) / (k - 1))
-    exact = 2 * (D + 1) ** 2 * d / (k - 1) * float((1 / lam[:-1]).sum()) + D**2 * lam[-1] / 2
-    return Evidence(exact, "<=", constant * bound_theorem_4(d, k, T, D))
-
-
-@printed_closed_form.control("the constant times 0.9")
-def _(case: Case) -> Evidence: return printed_closed_form.check(case, constant=0.9)
-
-
-@printed_closed_form.control("weights half as large")
-def _(case: Case) -> Evidence: return printed_closed_form.check(case, scale=0.5)
-
-# %% ../../../nbs/papers/ito2018/02_linear.ipynb #410a01a0
-@claim("ito2018", "Theorem 4, the best step (ours)", id="C10a", tier="exact", proof="thm-linear",
-       cases=[(d, k, T, D, X, Y) for d, k in ((4, 2), (30, 7)) for T in (10, 10**6) for D, X, Y in ((1, 1, 1), (3, 0.5, 2), (0.2, 4, 1))],
-       tex=r"\tfrac{G^2}2\sum_t\tfrac1{\lambda_t}+\tfrac{\lambda_T}2D^2\le\sqrt2GD\sqrt T,"
-           r"\quad\lambda_t=\tfrac{(DX+Y)X}D\sqrt{\tfrac{8dt}{k-1}}")
-def best_step(case: Case, step: float = 1.0, constant: float = 1.0) -> Evidence:
-    "The bound for the schedule and its closed form, which no other multiple of the schedule improves; case (d, k, T, D, X, Y)."
-    d, k, T, *scales = case.value
-    lam = projection_rate(d, k, *scales, step) * np.sqrt(np.arange(1, T + 1))
-    return Evidence(bound_projection_schedule(lam, d, k, *scales), "<=", constant * bound_projection(d, k, T, *scales))
-
-
-@best_step.control("a step twice as large")
-def _(case: Case) -> Evidence: return best_step.check(case, step=2.0)
-
-
-@best_step.control("a step half as large")
-def _(case: Case) -> Evidence: return best_step.check(case, step=0.5)
-
-
-@best_step.control("the constant times 0.99")
-def _(case: Case) -> Evidence: return best_step.check(case, constant=0.99)
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #48c2f513
 ROUNDS, SQUARES, NORM2, YHAT = range(4)  # places in `num`: rounds learnt, sum of ||g||^2, ||h||^2, the prediction of this round
@@ -835,242 +612,3 @@ def oblique_stream(
     X = z / np.linalg.norm(z, axis=1)[:, None] @ basis
     w = (1 - noise) * (v := rng.standard_normal(m)) / np.linalg.norm(v) @ basis
     return X * (1 - 1e-12), X @ w + noise * rng.choice([-1.0, 1.0], T), w
-
-
-def step_options(rule: str, step: float = 1.0) -> dict[str, Any]:
-    "Arguments of the learners for the adaptive step, or for a schedule with a multiple of its step."
-    return {"step": "adaptive"} if rule == "adaptive" else {"schedule": rule, "step": step}
-
-
-@claim("ito2018", "Algorithm 2, as compiled", id="C10c", tier="certificate", proof="alg-linear",
-       cases=[(s, q) for s in (*SCHEDULES, "adaptive") for q in DIRECTIONS],
-       tex=r"w_t,\ \hat y_t\text{ compiled}=w_t,\ \hat y_t\text{ of the textbook on the same draws}")
-def compiled_is_textbook(case: Case, late: int = 0, radius: float = 0.5, seed: int = 5) -> Evidence:
-    "Largest difference of weights and predictions in 150 rounds, by hand and compiled; case (schedule or adaptive, directions)."
-    schedule, directions = case.value
-    d, k, T = 11, 4, 150
-    X, y, _ = oblique_stream(d, 2, T, case.rng)
-    kw = {"radius": 0.5, "directions": directions} | step_options(schedule, 2.0)
-    lr, sets, own = LinearProjection(d, k, **kw, seed=5), [], []
-    for x, label in zip(X, y, strict=True):
-        own.append(lr.coef_)
-        rows, S = split_query(lr.query(), d)
-        sets.append(rows[1:] if len(rows) > 1 else S)
-        lr.predict(measure(x, rows, S))
-        lr.update(label)
-    lam = None if schedule == "adaptive" else lr.rate * np.sqrt(np.arange(1, T + 1) + late)
-    w, _ = linear_projection(X, y, np.array(sets), lam, radius, 1.0 + late)
-    again = simulate(LinearProjection(d, k, **kw, seed=seed), X, y).predictions
-    return Evidence(float(max(np.abs(w - own).max(), np.abs((w * X).sum(axis=1) - again).max())), "==", 0, tol=1e-9)
-
-
-@compiled_is_textbook.control("lambda of the next round, or another step")
-def _(case: Case) -> Evidence: return compiled_is_textbook.check(case, late=1)
-
-
-@compiled_is_textbook.control("another radius")
-def _(case: Case) -> Evidence: return compiled_is_textbook.check(case, radius=0.45)
-
-
-@compiled_is_textbook.control("other draws")
-def _(case: Case) -> Evidence: return compiled_is_textbook.check(case, seed=6)
-
-# %% ../../../nbs/papers/ito2018/02_linear.ipynb #1a63c0ac
-def all_paths(d: int, k: int, T: int, kind: str, peek: bool = False) -> list[tuple]:
-    "Weights, gradients, estimates (each (T, d)) of every sequence of draws, all equally likely, on a reacting stream."
-    cycle = np.arange(1.0, d + 1) / math.sqrt((np.arange(1, d + 1) ** 2).sum())
-    out, sets = [], list(itertools.combinations(range(d), k - 1))
-    lam = projection_rate(d, k, step=4.0) * np.sqrt(np.arange(1, T + 1))
-    for draws in itertools.product(sets, repeat=T):
-        w, g, estimates, X, y = np.zeros((T, d)), np.zeros((T, d)), np.zeros((T, d)), np.zeros((T, d)), np.zeros(T)
-        for t, S in enumerate(draws):
-            w[t] = dual_averaging_step(estimates[:t].sum(axis=0), lam[t], 1.0)
-            wrong = np.abs((g - estimates)[:t].sum(axis=0)) if t else np.arange(d) / d
-            X[t] = np.eye(d)[np.argmax(wrong)] if kind == "hide" else np.roll(cycle, t)
-            yhat = float(w[t] @ X[t])
-            y[t] = -1.0 if yhat > 0 or (peek and 0 in S) else 1.0
-            g[t] = 2 * (yhat - y[t]) * X[t]
-            estimates[t] = projection_gradient(X[t, list(S)], list(S), d, yhat, y[t])
-        out.append((w, g, estimates))
-    return out
-
-
-@claim("ito2018", "expectations on streams that react", id="C10e", tier="certificate", proof="eq-step",
-       cases=[(2, 2, 5, "flip"), (2, 2, 5, "hide"), (3, 2, 4, "flip"), (3, 3, 4, "hide")],
-       tex=r"\mathbb E\sum_tg_t^\top(w_t-w)=\mathbb E\sum_t\hat g_t^\top(w_t-w)")
-def estimates_in_the_mean(case: Case, peek: bool = False, hindsight: bool = False) -> Evidence:
-    "Both means over all draws, for one w (or for the w that is best against the estimates); case (d, k, T, stream)."
-    paths, true, estimated = all_paths(*case.value, peek), 0.0, 0.0
-    u = case.rng.standard_normal(case.value[0])
-    for w, g, e in paths:
-        if hindsight: u = -e.sum(axis=0)
-        true, estimated = true + (g * (w - u)).sum() / len(paths), estimated + (e * (w - u)).sum() / len(paths)
-    return Evidence(float(true), "==", float(estimated), tol=1e-9)
-
-
-@estimates_in_the_mean.control("the stream sees the draw before it chooses the label")
-def _(case: Case) -> Evidence: return estimates_in_the_mean.check(case, peek=True)
-
-
-@estimates_in_the_mean.control("a comparator that depends on the draws")
-def _(case: Case) -> Evidence: return estimates_in_the_mean.check(case, hindsight=True)
-
-# %% ../../../nbs/papers/ito2018/02_linear.ipynb #239c077d
-@claim("ito2018", "the best weights in hindsight (ours)", id="C10h", tier="certificate", proof="cor-hindsight",
-       cases=[(2, 2, 5, "flip"), (2, 2, 5, "hide"), (3, 2, 4, "flip"), (3, 3, 4, "hide"), (2, 2, 1, "hide")],
-       tex=r"\mathbb E\max_w\sum_tg_t^\top(w_t-w)\le\text{the same with }\hat g"
-           r"+D\Bigl(\sum_t\mathbb E\Vert g_t-\hat g_t\Vert^2\Bigr)^{1/2}")
-def hindsight_by_enumeration(case: Case, second: float = 1.0) -> Evidence:
-    "Mean over all draws of the linear regret against the best w of the ball, and its bound; case (d, k, T, stream)."
-    true = estimated = spread = 0.0
-    d, k, _, _ = case.value
-    for w, g, e in (paths := all_paths(*case.value)):
-        true += ((g * w).sum() + np.linalg.norm(g.sum(axis=0))) / len(paths)
-        estimated += ((e * w).sum() + np.linalg.norm(e.sum(axis=0))) / len(paths)
-        spread += (1 - (k - 1) / d) * (e**2).sum() / len(paths)
-    return Evidence(float(true), "<=", float(estimated + second * math.sqrt(spread)))
-
-
-@hindsight_by_enumeration.control("a fifth of the second term")
-def _(case: Case) -> Evidence: return hindsight_by_enumeration.check(case, second=0.2)
-
-# %% ../../../nbs/papers/ito2018/02_linear.ipynb #b379bbe6
-def fixed_direction(d: int, T: int, kind: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    "One unit vector up to sign: any, with linear labels (steady), or the first feature, with fair coins (noise); the best weights."
-    u, sign = rng.standard_normal(d) if kind == "steady" else np.eye(d)[0], rng.choice([-1.0, 1.0], (2, T))
-    u /= np.linalg.norm(u) * (1 + 1e-12)
-    return sign[0][:, None] * u, sign[0] if kind == "steady" else sign[1], u if kind == "steady" else 0 * u
-
-
-@functools.cache
-def measured_regrets(kind: str, d: int, k: int, T: int, runs: int, seed: int, **options: Any) -> np.ndarray:
-    "Final regrets (runs,) of Algorithm 2 against the best weights of the stream."
-    out, a, b = [], options.get("x_norm", 1.0), options.get("y_max", 1.0)  # the stream fills the scales
-    for i in range(runs):
-        rng = np.random.default_rng((seed, i))
-        X, y, w = oblique_stream(d, 5, T, rng) if kind == "oblique" else fixed_direction(d, T, kind, rng)
-        out.append(simulate(LinearProjection(d, k, seed=rng, **options), a * X, b * y).regret(b / a * w)[-1])
-    return np.array(out)
-
-
-@claim("ito2018", "Theorem 4, in expectation", id="C10m", tier="statistical", level=1e-3, proof="thm-linear",
-       cases=[("steady", 4, 4, 2000), ("steady", 1024, 2, 4096), ("noise", 8, 3, 4000), ("noise", 64, 2, 4000),
-              ("oblique", 64, 4, 2**14),
-              ("steady", 64, 2, 512, 1 / 64, 64.0, 1.0), ("steady", 64, 2, 512, 64.0, 1.0, 64.0)],
-       tex=r"\mathbb ER_T(w)\le2\sqrt2D(DX+Y)X\sqrt{\tfrac d{k-1}T}")
-def theorem_in_expectation(case: Case, share: float = 1.0, step: float = 1.0, factor: bool = True) -> Evidence:
-    "Upper limit for the mean regret of twelve runs, and the bound; case (stream, d, k, T), and (D, X, Y) where they are not 1."
-    kind, d, k, T, *scales = case.value
-    D, X, Y = scales or (1.0, 1.0, 1.0)
-    names = {"radius": share * D, "x_norm": X, "y_max": Y}
-    regrets = measured_regrets(kind, d, k, T, 12, 1, **names, step=step)
-    bound = bound_projection(d, k, T, **names) / (1 if factor else math.sqrt(d / (k - 1)))
-    return Evidence(mean_limit(regrets, 1e-3), "<=", bound)
-
-
-@theorem_in_expectation.control("budget 1: the weights stay 0 (a step of 1e-9)")
-def _(case: Case) -> Evidence: return theorem_in_expectation.check(case, step=1e-9)
-
-
-@theorem_in_expectation.control("weights outside of the ball")
-def _(case: Case) -> Evidence: return theorem_in_expectation.check(case, share=0.3)
-
-
-@theorem_in_expectation.control("the bound without d/(k - 1)")
-def _(case: Case) -> Evidence: return theorem_in_expectation.check(case, factor=False)
-
-# %% ../../../nbs/papers/ito2018/02_linear.ipynb #d8063f25
-@functools.cache
-def noise_regrets(axis: str, schedule: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    "Values of T, d or k - 1, and expected regrets (64 or, adaptive, 16 rows) on the noise stream; means of up to 8 runs where they vary."
-    values = {"T": 4 ** np.arange(5, 9), "d": 2 * 4 ** np.arange(4), "k - 1": 4 ** np.arange(3)}[axis]
-    repeats = {"T": (8, 4, 2, 1), "d": (1, 1, 4, 8), "k - 1": (8, 4, 2)}[axis]
-
-    def run(v: int, rng: np.random.Generator) -> float:
-        d, r, T = {"T": (16, 3, v), "d": (v, 1, 2**14), "k - 1": (32, v, 2**13)}[axis]
-        X = np.outer([1.0, -1.0, 1.0, -1.0], np.eye(d)[0] / (1 + 1e-12))
-        lr, rows = LinearProjection(d, r + 1, seed=rng, **step_options(schedule)), rng.integers(4, size=T)
-        return float((simulate(lr, X, np.array([1.0, 1.0, -1.0, -1.0]), rows=rows).predictions ** 2).sum())
-
-    def mean(j: int, i: int) -> float:
-        rng = np.random.default_rng((seed, i, j))
-        return float(np.mean([run(int(values[j]), rng) for _ in range(repeats[j])]))
-
-    return values, np.array([[mean(j, i) for j in range(len(values))] for i in range(16 if schedule == "adaptive" else 64)])
-
-
-@claim("ito2018", "Theorem 4, growth", id="C10r", tier="rate", level=0.01, proof="thm-linear",
-       cases=[(axis, s) for axis in ("T", "d", "k - 1") for s in ("theorem", "adaptive")],
-       tex=r"\text{slopes of }\log\mathbb ER_T\text{ in }\log T,\log d,\log(k-1)"
-           r"\text{ within }0.12\text{ of }\tfrac12,\tfrac12,-\tfrac12")
-def exponents(case: Case, expected: dict | None = None) -> Evidence:
-    "Largest distance of the interval from the exponent; case (axis, schedule or adaptive)."
-    low, high = slope_interval(*noise_regrets(*case.value, 200), 0.01, case.rng)
-    e = (expected or {"T": 0.5, "d": 0.5, "k - 1": -0.5})[case.value[0]]
-    return Evidence(max(abs(low - e), abs(high - e)), "<=", 0.12)
-
-
-@exponents.control("growth like d, which the upper bound of section 4.2 would allow")
-def _(case: Case) -> Evidence: return exponents.check(case, {"T": 0.5, "d": 1.0, "k - 1": -0.5})
-
-
-@exponents.control("the power 2/3 of T")
-def _(case: Case) -> Evidence: return exponents.check(case, {"T": 2 / 3, "d": 0.5, "k - 1": -0.5})
-
-# %% ../../../nbs/papers/ito2018/02_linear.ipynb #6fa8d6e0
-@claim("ito2018", "small losses, small regret (ours)", id="C10f", tier="statistical", level=1e-3, proof="cor-first",
-       cases=[("steady", 8, 3, 2**13), ("steady", 64, 2, 2**13), ("noise", 8, 3, 2**14), ("noise", 64, 4, 2**14),
-              ("oblique", 32, 4, 2**14), ("steady", 64, 2, 512, 1 / 64, 64.0, 1.0), ("steady", 64, 2, 512, 64.0, 1.0, 64.0)],
-       tex=r"\mathbb ER_T(w)\le q+\sqrt{qL},\quad q=16\tfrac d{k-1}D^2X^2")
-def small_losses(case: Case, step: float = 1.0, perfect: bool = False, share: float = 1.0) -> Evidence:
-    "Upper limit for the mean regret of twelve runs, and the bound; case (stream, d, k, T), and (D, X, Y) where they are not 1."
-    kind, d, k, T, *scales = case.value
-    D, X, Y = scales or (1.0, 1.0, 1.0)
-    rule = step_options("adaptive" if step == 1 else "theorem", step)
-    regrets = measured_regrets(kind, d, k, T, 12, 2, radius=D, x_norm=X, y_max=Y, **rule)
-    loss = {"steady": 0.0, "noise": float(T), "oblique": 0.01 * T}[kind]
-    return Evidence(mean_limit(regrets, 1e-3), "<=", share * bound_first_order(d, k, 0.0 if perfect else loss, D, X))
-
-
-@small_losses.control("budget 1: the weights stay 0 (a step of 1e-9)")
-def _(case: Case) -> Evidence: return small_losses.check(case, step=1e-9)
-
-
-@small_losses.control("noisy labels, the bound for perfect ones")
-def _(case: Case) -> Evidence: return small_losses.check(case, perfect=True)
-
-
-@small_losses.control("a fifth of the bound")
-def _(case: Case) -> Evidence: return small_losses.check(case, share=0.2)
-
-# %% ../../../nbs/papers/ito2018/02_linear.ipynb #46ee5a27
-@claim("ito2018", "Theorem 4, its hypothesis", id="E-C8", tier="certificate", proof="proof-of-theorem-4",
-       cases=[(40_000, 0.25), (10**6, 0.5)],
-       tex=r"\Vert w^*\Vert^2\le D\ \Rightarrow\ \mathbb ER_T\le(D+1)^2\sqrt{\tfrac{8d}{k-1}}\sqrt{T+1}",
-       erratum=Erratum(
-           kind="misprint", place="Theorem 4, first sentence (and Theorem 8, which has the same condition on u*)",
-           printed=r"Assume that $w^*:=\arg\min_{w\in\mathbb R^d}\sum_{t=1}^T\Vert w^\top x_t-y_t\Vert^2$ satisfies "
-                   r"$\Vert w^*\Vert^2\le D$.",
-           defence=r"The 2 may be meant as the index of the Euclidean norm. Lemma 6 and the definition of $w_t$ have $\Vert w\Vert\le D$, "
-                   r"and for $D\ge1$ the printed hypothesis is the stronger one, so that the theorem is right as it stands.",
-           matters=r"The radius for comparators shorter than 1: the ball has to be of radius $\Vert w^*\Vert$, not $\Vert w^*\Vert^2$."))
-def printed_hypothesis(case: Case, root: bool = False) -> Evidence:
-    """Regret against w* = (sqrt D, 0) (or (D, 0)), and the printed bound, d = k = 2; case (T, D).
-
-    x = (1, 0) after one round of x = (0, 1), y = 0, so that w* is the only minimiser.
-    """
-    T, D = case.value
-    y = D if root else math.sqrt(D)
-    lr, rows = LinearProjection(2, 2, radius=D, schedule="printed", seed=0), np.r_[1, np.zeros(T - 1, np.int64)]
-    run = simulate(lr, np.eye(2), np.array([y, 0.0]), rows=rows)
-    return Evidence(float(run.losses.sum()), "<=", bound_theorem_4(2, 2, T, D))
-
-
-@printed_hypothesis.corrected(r"\Vert w^*\Vert\le D\ \Rightarrow\ \mathbb ER_T\le(D+1)^2\sqrt{\tfrac{8d}{k-1}}\sqrt{T+1}")
-def mended_hypothesis(case: Case) -> Evidence:
-    "The same with w* = (D, 0)."
-    return printed_hypothesis.check(case, root=True)
-
-
-@printed_hypothesis.control("w* of length sqrt D")
-def _(case: Case) -> Evidence: return printed_hypothesis.check(case)

@@ -11,5 +11,5 @@ sparse weights.
 """
 from .dantzig import *
 
-# isort: split  (claims stand in the order of the pages)
+# isort: split  (in the order of the pages)
 from .greedy import *

@@ -12,7 +12,7 @@ Iterative hard thresholding with as few features at training as at prediction.
 # %% ../../../nbs/papers/murata2018.ipynb #81a73900
 from .exploration import *
 
-# isort: split  (claims stand in the order of the pages)
+# isort: split  (in the order of the pages)
 from .hybrid import *
 
 # %% ../../../nbs/papers/murata2018.ipynb #81a73937

@@ -8,20 +8,17 @@ and then the number of features no longer counts.
 """
 from __future__ import annotations
 
-import functools
-import itertools
 import math
 from typing import Any
 
 import numpy as np
 
 from ...core.checks import check_array, check_indices, check_int, check_real, check_scales, fail
-from ...core.claims import Case, Evidence, claim, mean_limit, slope_interval
 from ...core.geometry import truncation_factor
-from ...core.protocol import LEARNERS, Environment, check_stream, play, register, simulate
-from .exploration import WEIGHT_LIMIT, Descent, Exploration, HardThresholding
-from .exploration import bound_exploration, check_batch, check_sizes, check_start, check_step
-from .exploration import contraction_factor, first_weights, textbook_exploration
+from ...core.protocol import check_stream, register
+from .exploration import WEIGHT_LIMIT, Descent, HardThresholding, check_batch, check_sizes
+from .exploration import check_start, check_step, contraction_factor, first_weights
+from .exploration import textbook_exploration
 
 # %% auto #0
 __all__ = ['support_gradient', 'textbook_exploitation', 'textbook_hybrid', 'stable_exploitation_step', 'exploitation_room',
@@ -416,137 +413,6 @@ def exact_exploitation(updates: int, first: float, eta: float, batch: int, top: 
     for _ in range(T): value = min(rho * value + noise, 1e300)
     return value
 
-# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #5dafbc50
-@functools.cache
-def feature_law(kind: str, d: int) -> tuple[np.ndarray, np.ndarray]:
-    "All feature vectors (n, d) of a small law, and their chances."
-    if "normal" in kind:
-        nodes, chance = np.array(list(itertools.product((-math.sqrt(3), 0.0, math.sqrt(3)), repeat=d))), {True: 2 / 3, False: 1 / 6}
-        p = np.array([math.prod(chance[v == 0] for v in x) for x in nodes])
-        root = np.linalg.cholesky(np.full((d, d), 0.5) + np.eye(d) / 2) if "tied" in kind else np.eye(d)
-        return nodes @ root.T, p
-    X = np.array(list(itertools.product((-1.0, 1.0), repeat=d)))
-    if kind == "heavy signs": return np.vstack([math.sqrt(2) * X, 0 * X]), np.full(2 * len(X), 0.5 / len(X))
-    same = np.abs(X.sum(axis=1)) == d
-    return X, (same / 4 + 0.5 / len(X) if kind == "tied signs" else np.full(len(X), 1 / len(X)))
-
-
-def law_constants(kind: str, d: int, S: list[int]) -> tuple[np.ndarray, float, float, float]:
-    "Second moments of all features; mu, L, K on the support S."
-    X, p = feature_law(kind, d)
-    V = X.T @ (p[:, None] * X)
-    values = np.linalg.eigvalsh(2 * V[np.ix_(S, S)])
-    K = float(np.trace(V[np.ix_(S, S)]) + values[-1]) if "normal" in kind else float(len(S))
-    return V, float(values[0]), float(values[-1]), K
-
-
-def exact_means(
-    kind: str, S: list[int], truth: np.ndarray, start: np.ndarray, eta: float, batch: int, updates: int, noise: float
-) -> tuple[float, float]:
-    "Mean squared distance to the truth and mean risk of the last weights, over all sequences of examples with noise +-noise."
-    return enumerated_means(kind, tuple(S), tuple(truth.tolist()), tuple(start.tolist()), eta, batch, updates, noise)
-
-
-@functools.cache
-def enumerated_means(
-    kind: str, support: tuple, weights: tuple, first: tuple, eta: float, batch: int, updates: int, noise: float
-) -> tuple[float, float]:
-    "The same; a statement and its controls share them."
-    S, truth, start = list(support), np.array(weights), np.array(first)
-    X, p = feature_law(kind, len(truth))
-    X, p, xi = np.vstack([X, X]), np.r_[p, p] / 2, np.repeat([noise, -noise], len(X))
-    y, V, means = X @ truth + xi, law_constants(kind, len(truth), S)[0], np.zeros(2)
-    for i in itertools.product(range(len(X)), repeat=batch * updates):
-        rows = list(i)
-        theta = textbook_exploitation(X[rows], y[rows], S, eta, batch, start=start).theta
-        means += math.prod(p[rows]) * np.array([((theta - truth) ** 2).sum(), (theta - truth) @ V @ (theta - truth) + noise**2])
-    return float(means[0]), float(means[1])
-
-# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #ea9e3118
-LAWS = [("signs", 1, 3, 0.2), ("signs", 2, 1, 0.5), ("signs", 2, 2, 0.6), ("tied signs", 1, 3, 0.15), ("tied signs", 3, 1, 0.3),
-        ("normal", 1, 2, 0.1), ("normal", 2, 1, 0.35), ("tied normal", 1, 2, 0.08), ("tied normal", 2, 1, 0.2)]
-
-
-@claim("murata2018", "Theorem 4.3, right support: distance", id="MS4", tier="certificate", proof="eq-distance", cases=LAWS,
-       tex=r"\mathbb E\Vert\theta_T-\theta^*\Vert^2\le\bigl(1-\tfrac{2\eta\mu\Delta}B\bigr)^T\Vert\theta_0-\theta^*\Vert^2"
-           r"+\tfrac{\eta s\sigma^2}\Delta")
-def distance_by_enumeration(case: Case, less: float = 0.0, share: float = 1.0, law: str = "", missing: bool = False) -> Evidence:
-    "Mean over all examples of the textbook's weights, started off along the direction of mu; case (law, B, T, eta)."
-    kind, B, T, eta = case.value
-    truth, r, sigma = np.array([1.0, 0.0, 1.0 if missing else 0.0])[: 3 if missing else 2], np.array([0.6, -0.6]), 0.1
-    _, mu, L, K = law_constants(kind, 2, [0, 1])
-    if law: kind = law
-    if missing: T, B, eta = 1, 1, eta / 4
-    distance, _ = exact_means(kind, [0, 1], truth, truth[:2] + r, eta, B, T, sigma)
-    if "normal" in kind: K -= less
-    return Evidence(distance, "<=", bound_exploitation(T, r @ r, eta, B, 2, mu, L, K, math.sqrt(share) * sigma), tol=1e-12)
-
-
-@distance_by_enumeration.control("a smaller constant of the fourth moments")
-def _(case: Case) -> Evidence: return distance_by_enumeration.check(case, less=0.1)
-
-
-@distance_by_enumeration.control("the noise left out")
-def _(case: Case) -> Evidence: return distance_by_enumeration.check(case, share=0.0)
-
-
-@distance_by_enumeration.control("features with the second moments of signs and heavier tails")
-def _(case: Case) -> Evidence: return distance_by_enumeration.check(case, law="heavy signs")
-
-
-@distance_by_enumeration.control("a support that misses a coordinate")
-def _(case: Case) -> Evidence: return distance_by_enumeration.check(case, missing=True)
-
-# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #93030cc8
-@claim("murata2018", "Theorem 4.3, right support: excess risk", id="MS4x", tier="certificate", proof="eq-excess",
-       cases=[(law, s, B, eta) for law in ("isotropic", "decaying", "equal") for s, B, eta in ((5, 40, 1.0), (20, 90, 0.5), (3, 4, 0.1))],
-       tex=r"\lim_T\mathbb E\,\mathcal L(\theta_T)-\mathcal L(\theta^*)\le\tfrac{\eta\operatorname{tr}A}\Delta\sigma^2,\quad"
-           r"\text{at }\eta=\tfrac1L\text{ at most }\tfrac{s\sigma^2}{B+1-2K/L}")
-def noise_of_long_runs(case: Case, fourth: float = 1.0, share: float = 1.0) -> Evidence:
-    "The limit of (recursion) for normal features, solved exactly, and the noise of the bound; case (covariance, s, B, eta L)."
-    law, s, B, step = case.value
-    a = {"isotropic": np.ones(s), "decaying": np.geomspace(1, 0.01, s), "equal": np.r_[1 + 0.5 * (s - 1), np.full(s - 1, 0.5)]}[law]
-    L, K = 2 * a.max(), a.sum() + 2 * a.max()  # all commutes with A: the recursion is one for the eigenvalues m of M
-    eta = step / L
-    own = 1 - 4 * eta * a + 4 * eta**2 * a**2 * (1 + 1 / B)
-    m = np.linalg.solve(np.diag(1 - own) - 4 * eta**2 / B * np.outer(a, a), 4 * eta**2 / B * a)
-    bound = bound_exploitation_excess(10**9, 1.0, eta, B, s, 2 * a.min(), L, fourth * K, 1.0, a.sum())
-    return Evidence(float(a @ m), "<=", share * bound, tol=1e-12)
-
-
-@noise_of_long_runs.control("a twentieth less of the fourth moments")
-def _(case: Case) -> Evidence: return noise_of_long_runs.check(case, fourth=0.95)
-
-
-@noise_of_long_runs.control("a twentieth less")
-def _(case: Case) -> Evidence: return noise_of_long_runs.check(case, share=0.95)
-
-# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #024ca391
-@claim("murata2018", "Exploitation, exact recursion and stable steps (ours)", id="MS4e", tier="certificate", proof="lem-step",
-       cases=[(T, B, eta) for T, B in ((1, 1), (2, 1), (1, 2)) for eta in (0.05, 0.3, None)],
-       tex=r"\mathbb E\Vert r'\Vert^2=\bigl((1-2\eta)^2+\tfrac{4\eta^2(s+1)}B\bigr)\Vert r\Vert^2+\tfrac{4\eta^2s\sigma^2}B,"
-           r"\quad\text{growing from }\eta=\tfrac B{B+s+1}\text{ on}")
-def recursion_by_enumeration(case: Case, more: int = 0, power: float = 1.0, limit: float = 1.0) -> Evidence:
-    "Mean over all examples (normal features), and the formula, or at the limit of stability (eta None) the start; case (T, B, eta)."
-    T, B, eta = case.value
-    edge, r, sigma = eta is None, np.array([0.3, -1.1]), 0.0 if eta is None else 0.4
-    eta = limit * stable_exploitation_step(B, 2.0, 4.0) if edge else eta
-    distance, _ = exact_means("normal", [0, 1], np.array([1.0, 2.0]), np.array([1.0, 2.0]) + r, eta, B, T, sigma)
-    formula = exact_exploitation(T, r @ r, eta, B, 2 + more, sigma**power)
-    return Evidence(distance, "==", float(r @ r) if edge else formula, tol=1e-9)
-
-
-@recursion_by_enumeration.control("s + 2 for s + 1")
-def _(case: Case) -> Evidence: return recursion_by_enumeration.check(case, more=1)
-
-
-@recursion_by_enumeration.control("the noise not squared")
-def _(case: Case) -> Evidence: return recursion_by_enumeration.check(case, power=0.5)
-
-
-@recursion_by_enumeration.control("a step a hundredth beyond the stable range")
-def _(case: Case) -> Evidence: return recursion_by_enumeration.check(case, limit=1.01)
-
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #1dce23eb
 def bound_wrong_support(updates: int, excess: float, least: float, eta: float, batch: int, mu: float, L: float, K: float) -> float:
     """Upper bound on the expected risk of Exploitation above the least risk on its support, right or wrong.
@@ -592,70 +458,6 @@ def bound_wrong_support(updates: int, excess: float, least: float, eta: float, b
     with np.errstate(over="ignore"): power = min(float(np.float64(gamma) ** T), 1e300)
     return min(power * excess + (T if gamma == 1 else (power - 1) / (gamma - 1)) * a * least, 1e300)
 
-# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #28652c9f
-@claim("murata2018", "Theorem 4.3, any support", id="M9", tier="certificate", proof="lem-wrong",
-       cases=[("signs", 1, 2, 0.2), ("signs", 2, 1, 0.5), ("signs", 1, 1, 0.6), ("tied signs", 1, 2, 0.15), ("tied signs", 2, 1, 0.3),
-              ("normal", 1, 1, 0.1), ("tied normal", 1, 1, 0.2)],
-       tex=r"\mathbb E\,\mathcal L(\theta_T)-\mathcal L^\dagger\le\gamma^T(\mathcal L(\theta_0)-\mathcal L^\dagger)"
-           r"+\tfrac{1-\gamma^T}{1-\gamma}a\mathcal L^\dagger")
-def risk_on_a_wrong_support(case: Case, missed: float = 1.0, noiseless: bool = False, fewer: float = 1.0) -> Evidence:
-    "Mean risk of the textbook's weights over all examples, on the support {0, 1} where {0, 2} is right; case (law, B, T, eta)."
-    kind, B, T, eta = case.value
-    truth, S, sigma, r = np.array([1.0, 0.0, -0.7]), [0, 1], 0.2, np.array([0.3, -0.3])
-    V, mu, L, K = law_constants(kind, 3, S)
-    gap = np.linalg.solve(V[:2, :2], V[:2, 2]) * truth[2]  # what the best weights on S make of the missed one
-    least = sigma**2 + missed * truth[2] ** 2 * (V[2, 2] - V[2, :2] @ np.linalg.solve(V[:2, :2], V[:2, 2]))
-    true = sigma**2 + truth[2] ** 2 * (V[2, 2] - V[2, :2] @ np.linalg.solve(V[:2, :2], V[:2, 2]))
-    _, risk = exact_means(kind, S, truth, truth[:2] + gap + r, eta, B, T, sigma)
-    f = float(r @ V[:2, :2] @ r)
-    rhs = f if noiseless else bound_wrong_support(T, f, float(least), eta, B, mu, L, fewer * K)
-    return Evidence(risk - float(true), "<=", rhs, tol=1e-12)
-
-
-@risk_on_a_wrong_support.control("the variance of the missed coordinate does not count as noise")
-def _(case: Case) -> Evidence: return risk_on_a_wrong_support.check(case, missed=0.0)
-
-
-@risk_on_a_wrong_support.control("no rise at all, with batches this small")
-def _(case: Case) -> Evidence: return risk_on_a_wrong_support.check(case, noiseless=True)
-
-
-@risk_on_a_wrong_support.control("a twentieth less of the fourth moments")
-def _(case: Case) -> Evidence: return risk_on_a_wrong_support.check(case, fewer=0.95)
-
-# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #557947d9
-@claim("murata2018", "Support rule and plateau (ours)", id="MS4p", tier="certificate", proof="lem-support",
-       cases=[(law, start) for law in ("signs", "tied signs") for start in ("restricted minimiser", "truth", "random")],
-       tex=r"\operatorname{supp}\theta^*\not\subseteq S\ \Rightarrow\ \tfrac{\mu_+}2r_{\min}^2\le\mathcal L(\theta)-\mathcal L(\theta^*),"
-           r"\ r_{\min}\le\Vert\theta-\theta^*\Vert")
-def missed_coordinate_costs(case: Case, S: tuple = (0, 1, 3), smallest: bool = True, scale: float = 1.0) -> Evidence:
-    "r_min against the distance, and the plateau against the excess after 60 batches of 200 examples on a support without coordinate 2."
-    law, kind = case.value
-    truth, S, d = np.array([1.0, -0.8, 0.4, 0.0]), list(S), 4
-    V, mu, _, _ = law_constants(law, d, list(range(d)))
-    X, p = feature_law(law, d)
-    X = X[case.rng.choice(len(X), 12_000, p=p)]
-    y = X @ truth + 0.05 * case.rng.standard_normal(12_000)
-    theta = truth * np.isin(range(d), S)
-    if kind == "restricted minimiser": theta[S] = np.linalg.solve(V[np.ix_(S, S)], V[S] @ truth)
-    if kind == "random": theta[S] = case.rng.standard_normal(len(S))
-    r_min = scale * (0.4 if smallest else 0.8)
-    if kind == "truth": return Evidence(r_min, "<=", float(np.linalg.norm(theta - truth)))
-    u = textbook_exploitation(X, y, S, 0.1, 200, start=theta[S]).theta - truth
-    return Evidence(mu / 2 * r_min**2, "<=", float(u @ V @ u))
-
-
-@missed_coordinate_costs.control("a support that contains that of the truth")
-def _(case: Case) -> Evidence: return missed_coordinate_costs.check(case, S=(0, 1, 2))
-
-
-@missed_coordinate_costs.control("the second smallest weight for the smallest")
-def _(case: Case) -> Evidence: return missed_coordinate_costs.check(case, smallest=False)
-
-
-@missed_coordinate_costs.control("a threshold one percent larger")
-def _(case: Case) -> Evidence: return missed_coordinate_costs.check(case, scale=1.01)
-
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #a748e0b3
 def exploration_rate(
     d: int, top: int, k: int, mu: float, L: float, sigma: float, x_max: float = 1.0, eta: float | None = None
@@ -698,57 +500,6 @@ def exploration_rate(
     nu, m = truncation_factor(k, top, d), min(d, top + k)
     C = 8 * m * x_max**2 * (math.log(2 * d) + 1)
     return (1 + rho) / 2, 2 * nu * eta**2 * sigma**2 * C / (1 - rho), 4 * nu * eta**2 * x_max**2 * m * C / (1 - rho) ** 2
-
-# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #3c341cec
-@claim("murata2018", "What Exploration is worth to Hybrid (ours)", id="MS5q", tier="certificate", proof="lem-young",
-       cases=[(kappa, share, times) for kappa in (1.0, 3.0, 8.0) for share in (1.0, 30.0) for times in (0.0, 1.0, 1e6)],
-       tex=r"\mathbb E\Vert\theta'-\theta^*\Vert^2\le q\,\mathbb E\Vert\theta-\theta^*\Vert^2+V/b,\quad b\ge b_0")
-def update_of_exploration(case: Case, fewer: float = 1.0, less: float = 1.0, noise: float = 1.0) -> Evidence:
-    "The recursion of Exploration for one update, and q, V; case (kappa, b / b0, squared distance in units of its balance)."
-    kappa, share, times = case.value
-    d, top, k, mu, sigma = 10**4, 400, 4, 1.0, 0.7
-    q, V, b0 = exploration_rate(d, top, k, mu, kappa * mu, sigma, eta=1 / (kappa * mu))
-    b = math.ceil(share * b0 / fewer)
-    first = times * V / b / (1 - q)  # at times 1 both terms ask for the same weights
-    bound = bound_exploration([b], d, top, k, first, mu, kappa * mu, sigma, eta=1 / (kappa * mu))[1]
-    return Evidence(float(bound), "<=", less * q * first + noise * V / b)
-
-
-@update_of_exploration.control("batches a tenth of b0")
-def _(case: Case) -> Evidence: return update_of_exploration.check(case, fewer=10.0)
-
-
-@update_of_exploration.control("a rate smaller by a seventh")
-def _(case: Case) -> Evidence: return update_of_exploration.check(case, less=6 / 7)
-
-
-@update_of_exploration.control("a third of the noise")
-def _(case: Case) -> Evidence: return update_of_exploration.check(case, noise=1 / 3)
-
-# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #9469bac6
-@claim("murata2018", "Theorem 4.4, the recursion of the outer rounds", id="MS5", tier="certificate", proof="eq-round",
-       cases=[(kappa, q, g, u) for kappa, q in ((1.0, 0.2), (3.0, 0.8), (20.0, 0.97)) for g in (1.2, 2.0) for u in (0.0, 100.0)],
-       tex=r"u_t\le g^{-t}(2^{-t}u_0+2gW),\quad u_t^-\le g^{-t}U_t")
-def rounds_in_closed_form(case: Case, part: float = 1.0, share: float = 1.0) -> Evidence:
-    "The inequalities of both phases taken as equalities for 40 rounds, and the closed forms, whichever is nearer; case (kappa, q, g, u_0)."
-    kappa, q, g, u0 = case.value
-    V, rise = 0.7, 0.3  # the noise of Exploration over b, and 8 eta kappa K sigma^2 / (mu B)
-    T = max(1, math.ceil(part * math.log(4 * kappa * g) / -math.log(q)))
-    W, u, worst = 2 * kappa * V / (1 - q) + rise, u0, 0.0
-    for t in range(40):
-        before = q**T * u + V / (1 - q) * g**-t
-        U = 0.5**t * u0 / (4 * kappa * g) + 2 * V / (1 - q) + rise / (2 * kappa)
-        u = 2 * kappa * before + rise * g**-t
-        worst = max(worst, before / (g**-t * U), u / (g ** -(t + 1) * (0.5 ** (t + 1) * u0 + 2 * g * W)))
-    return Evidence(worst, "<=", share)
-
-
-@rounds_in_closed_form.control("too few exploring updates by a third")
-def _(case: Case) -> Evidence: return rounds_in_closed_form.check(case, part=2 / 3)
-
-
-@rounds_in_closed_form.control("four fifths of the bound")
-def _(case: Case) -> Evidence: return rounds_in_closed_form.check(case, share=0.8)
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #4ea6a423
 def bound_hybrid(
@@ -825,29 +576,6 @@ def bound_hybrid(
         if U <= delta / 2 * r_min**2 and L / 2 * rho**T * U + floor <= delta / 2 * eps: break
     else: fail("growth", g, "larger", "100,000 outer rounds are not enough")
     return used
-
-# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #8de4083e
-@claim("murata2018", "Corollary 4.5, shape", id="M10s", tier="certificate", proof="cor-samples",
-       cases=[(r, e) for r in (3.0, 0.3, 0.03, 1e-6) for e in (1e-1, 1e-3, 1e-5)],
-       tex=r"N\le\tfrac{2g^2(T^-+T)}{g-1}\Bigl(nb+\min\bigl\{\tfrac{nb(LU_0+4\eta\kappa K\sigma^2/B)}{\delta\varepsilon},"
-           r"\tfrac{2nbU_0}{\delta r_{\min}^2}+\tfrac{8s\sigma^2}{\delta\varepsilon}\bigr\}\Bigr)")
-def samples_in_closed_form(case: Case, free: bool = False, share: float = 1.0) -> Evidence:
-    "The count of rounds and the closed form, for growth 4; case (r_min, eps)."
-    r_min, eps = case.value
-    n, s, eta, g, q, V, mu, L, K, sigma, first, delta, b, before, T = 50, 8, 0.4, 4.0, 0.3, 9.0, 1.8, 2.2, 18.0, 1.0, 4.0, 0.1, 40, 3, 11
-    count = bound_hybrid(eps, r_min, n, s, eta, (before, b), (T, n * b), g, q, V, mu, L, K, sigma, first, delta)
-    U = first / (4 * L / mu * g) + 2 * V / ((1 - q) * b) + 4 * eta * K / (mu * n * b)
-    slow, found = (L * U + 4 * eta * L / mu * K / (n * b)) / (delta * eps), 0.0 if free else 2 * U / (delta * r_min**2)
-    total = n * b + min(n * b * slow, n * b * found + 8 * s / (delta * eps))
-    return Evidence(count, "<=", share * 2 * g**2 * (before + T) / (g - 1) * total)
-
-
-@samples_in_closed_form.control("the support for nothing")
-def _(case: Case) -> Evidence: return samples_in_closed_form.check(case, free=True)
-
-
-@samples_in_closed_form.control("a fifth of the bound")
-def _(case: Case) -> Evidence: return samples_in_closed_form.check(case, share=0.2)
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #aa207a72
 @register("murata2018", budget="budget >= 1, the size of the support",
@@ -1040,133 +768,3 @@ def normal_stream(
     truth[rng.choice(d, k, replace=False)] = r_min * rng.choice([-1.0, 1.0], k)
     X = rng.standard_normal((T, d))
     return X, X @ truth + sigma * rng.standard_normal(T), truth
-
-
-@claim("murata2018", "Algorithms 2 and 3, as compiled", id="M10c", tier="certificate", proof="alg-hybrid",
-       cases=[("exploitation", 1.0), ("exploitation", 1.4), ("hybrid", 1.0), ("hybrid", 1.7)],
-       tex=r"\theta_t\text{ compiled}=\theta_t\text{ of the textbook, the same examples and features booked}")
-def phases_are_textbook(case: Case, eta: float = 0.2, late: int = 0, updates: int = 2) -> Evidence:
-    "Largest difference of weights after a stream, by hand and compiled, and of what was booked; case (algorithm, growth)."
-    name, growth = case.value
-    X, y, _ = normal_stream(23, 3, 700, case.rng)
-    if name == "hybrid":
-        book = textbook_hybrid(X[late:], y[late:], 9, 4, eta, (updates, 8), (3, 30), growth)
-        new = lambda: Hybrid(23, 9, 4, 0.2, (2, 8), (3, 30), growth)
-    else:
-        book = textbook_exploitation(X[late:], y[late:], [2, 5, 11], eta, 40 * updates // 2, growth, start=[1.0, 0.0, -1.0])
-        new = lambda: Exploitation(23, 9, [2, 5, 11], [1.0, 0.0, -1.0], 0.2, 40, growth)
-    lr, by_hand = new(), new()
-    run, other = simulate(lr, X, y), play(by_hand, Environment(X, y, 9))
-    bills = [r.n_observed[: book.examples].sum() for r in (run, other)]
-    booked = (lr.updates_, lr.unfinished_, *bills) == (len(book.batches), book.left, book.attributes, book.attributes)
-    same = max(np.abs(lr.coef_ - book.theta).max(), np.abs(by_hand.coef_ - book.theta).max())
-    return Evidence(float(same + np.abs(run.predictions - other.predictions).max()) + (not booked), "==", 0, tol=1e-9)
-
-
-@phases_are_textbook.control("another step")
-def _(case: Case) -> Evidence: return phases_are_textbook.check(case, eta=0.21)
-
-
-@phases_are_textbook.control("the first example left out")
-def _(case: Case) -> Evidence: return phases_are_textbook.check(case, late=1)
-
-
-@phases_are_textbook.control("other numbers of updates, other batches")
-def _(case: Case) -> Evidence: return phases_are_textbook.check(case, updates=4)
-
-# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #3e46d167
-def smallest_budget(name: str, d: int, k: int) -> int:
-    "The smallest budget with which a learner of this paper can be made, for k weights of d."
-    names = {"support": range(k)} if "Exploitation" in name else {"top": k}
-    for budget in range(1, d + 1):
-        try: LEARNERS[name].cls(d, budget, **names, eta=0.1)
-        except ValueError: continue
-        return budget
-    return d + 1
-
-
-@claim("murata2018", "Table 1, features bought of an example", id="M12", tier="exact", proof="sec-bought",
-       cases=[(name, k) for name in ("murata2018.Exploration", "murata2018.Hybrid", "murata2018.Exploitation") for k in (1, 3, 6)],
-       tex=r"\text{smallest }s'=k+1\ (\text{Exploitation: }k);\quad\max_t\lvert S_t\rvert\le s'")
-def features_bought(case: Case, more: int = 1, over: int = 0) -> Evidence:
-    "Distance of the smallest budget from k + 1 (k), and how much the dearest example costs beyond the budget; case (learner, k)."
-    name, k = case.value
-    least, d = k + (more if name != "murata2018.Exploitation" else 0), 14
-    X, y, _ = normal_stream(d, k, 900, case.rng)
-    names = {"support": range(k)} if "Exploitation" in name else {"top": k}
-    if "Hybrid" in name: names |= {"explore": (2, 5), "exploit": (2, 20)}
-    lr = LEARNERS[name].cls(d, k + 3, **names, eta=0.1)
-    bill = play(lr, Environment(X, y, k + 3 - over)).n_observed.max() if not over else int(simulate(lr, X, y).n_observed.max())
-    allowed = k if "Exploitation" in name else k + 3 - over
-    return Evidence(float(abs(smallest_budget(name, d, k) - least) + max(0, bill - allowed)), "==", 0)
-
-
-@features_bought.control("without a feature to explore with")
-def _(case: Case) -> Evidence: return features_bought.check(case, more=0)
-
-
-@features_bought.control("a bill below the budget")
-def _(case: Case) -> Evidence: return features_bought.check(case, over=1)
-
-# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #b83028a6
-@functools.cache
-def final_errors(name: str, r_min: float, seed: int, N: int = 24_000, phase: int = 4) -> tuple[np.ndarray, np.ndarray]:
-    """Values of d (4,), and excess risks (24 rows; 224 of Hybrid as it should be) times the examples used.
-
-    The examples are drawn from a table of 2048 normal rows, the noise is +-1, five weights are +-r_min at random places; phase: exploiting
-    updates of an outer round.
-    """
-    runs = 224 if (name, r_min, phase) == ("Hybrid", 2.0, 4) else 24
-    d_values, out = np.array([20, 40, 80, 160]), np.zeros((runs, 4))
-    for j, d in enumerate(d_values.tolist()):
-        rng, n, updates = np.random.default_rng((seed, j)), -(-d // 10), 1 if name == "Exploration" else 2 + phase
-        rounds = int(math.log2(N / (60 * n * updates) + 1.5))
-        T, table = 60 * n * updates * (2**rounds - 1), rng.standard_normal((2048, d))
-        X = np.vstack([table, table])
-        for i in range(runs):
-            truth = np.zeros(d)
-            truth[rng.choice(d, 5, replace=False)] = r_min * rng.choice([-1.0, 1.0], 5)
-            lr = Exploration(d, 20, 10, 0.3, 60, 2.0) if updates == 1 else Hybrid(d, 20, 10, 0.3, (2, 60), (phase, None), 2.0)
-            simulate(lr, X, np.r_[table @ truth + 1, table @ truth - 1], rows=rng.integers(4096, size=T))
-            out[i, j] = T * ((table @ (lr.coef_ - truth)) ** 2).mean()
-    return d_values, out
-
-
-@claim("murata2018", "Theorem 4.4 and Corollary 4.5, growth with d", id="M10", tier="rate", level=0.01, proof="eq-boost",
-       cases=["Hybrid", "Exploration"],
-       tex=r"\text{slope of }\log(N\cdot\text{error})\text{ in }\log d:\text{ within }0.25\text{ of }0\text{ for Hybrid},"
-           r"\text{ at least }0.85\text{ for Exploration}")
-def growth_with_dimension(case: Case, r_min: float = 2.0, swap: bool = False, phase: int = 4) -> Evidence:
-    "Ends of the interval for the slope, d = 20 to 160; case: learner."
-    is_hybrid = (case.value == "Hybrid") != swap
-    d, errors = final_errors(case.value, r_min, 1, phase=phase)
-    low, high = slope_interval(d, errors, 0.01, case.rng)
-    return Evidence(max(abs(low), abs(high)), "<=", 0.25) if is_hybrid else Evidence(low, ">=", 0.85)
-
-
-@growth_with_dimension.control("weights too small to be found: no boost")
-def _(case: Case) -> Evidence: return growth_with_dimension.check(case, r_min=0.1)
-
-
-@growth_with_dimension.control("one exploiting update: the noise of Exploration stays")
-def _(case: Case) -> Evidence: return growth_with_dimension.check(case, phase=1)
-
-
-@growth_with_dimension.control("the exponents exchanged")
-def _(case: Case) -> Evidence: return growth_with_dimension.check(case, swap=True)
-
-# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #a8ad04a0
-@claim("murata2018", "Remark after Corollary 4.5: near full information", id="M11", tier="statistical", level=1e-3, proof="eq-boost",
-       cases=4, tex=r"\mathbb E\,\text{excess of Hybrid}\le20\,\tfrac{k\sigma^2}N,\quad d=20,40,80,160")
-def near_full_information(case: Case, name: str = "Hybrid", r_min: float = 2.0, limit: float = 20.0) -> Evidence:
-    "Upper limit for the mean of N times the excess, and 20 times k sigma^2, what least squares has; case: number of d."
-    _, errors = final_errors(name, r_min, 1)
-    return Evidence(mean_limit(errors[:, case.number], 1e-3), "<=", limit * 5)
-
-
-@near_full_information.control("Exploration alone")
-def _(case: Case) -> Evidence: return near_full_information.check(case, name="Exploration")
-
-
-@near_full_information.control("weights too small to be found")
-def _(case: Case) -> Evidence: return near_full_information.check(case, r_min=0.1)
