@@ -17,9 +17,9 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -399,13 +399,32 @@ class Claim:
         if why in self.controls: fail("control", why, "described differently from the others of its claim")
         return lambda f: self.controls.setdefault(why, f)
 
-    def corrected(self, tex: str) -> Callable:
+    def broken(self, check: Callable[..., Evidence], controls: dict[str, Any]) -> None:
+        """Add controls that are data.
+
+        Parameters
+        ----------
+        check : callable
+            The claim's check, or the mended form.
+        controls : dict of str to dict or number
+            What is broken: other arguments of the check, or a factor of the right side of its evidence.
+        """
+
+        def times(case: Case, factor: Any) -> Evidence:
+            e = check(case)
+            return replace(e, rhs=factor * e.rhs)
+
+        for why, how in controls.items(): self.control(why)(partial(check, **how) if isinstance(how, dict) else partial(times, factor=how))
+
+    def corrected(self, tex: str, controls: dict[str, Any] | None = None) -> Callable:
         """Decorator: the mended statement of an erratum, which has to hold.
 
         Parameters
         ----------
         tex : str
             The mended statement.
+        controls : dict of str to dict or number
+            Controls of the mended form, as for `claim`.
 
         Returns
         -------
@@ -415,6 +434,7 @@ class Claim:
 
         def add(f: Callable[[Case], Evidence]) -> Callable:
             self.correction = (tex, f)
+            self.broken(f, controls or {})
             return f
 
         return add
@@ -506,7 +526,8 @@ CLAIMS: dict[str, Claim] = {}  # the registry: id to claim, filled as modules ar
 
 
 def claim(
-    paper: str, item: str, *, id: str, tier: str, tex: str, cases: int | Sequence[Any] = 1, **options: Any
+    paper: str, item: str, *, id: str, tier: str, tex: str, cases: int | Sequence[Any] = 1,
+    controls: dict[str, Any] | None = None, **options: Any,
 ) -> Callable:
     """Decorator: register a check as a claim.
 
@@ -524,6 +545,8 @@ def claim(
         The statement.
     cases : int or sequence
         Number of cases, or their values; at least one.
+    controls : dict of str to dict or number
+        Controls that need no code. What is broken: other arguments of the check, or a factor of the right side of its evidence.
     **options : object
         Further fields of `Claim`: proof, erratum, level, red.
 
@@ -548,6 +571,7 @@ def claim(
         values = range(cases) if isinstance(cases, int) else cases
         if len(values) == 0: fail("cases", cases, "at least one")
         CLAIMS[id] = Claim(check, paper, item, id, tier, tex, values, **options)
+        CLAIMS[id].broken(check, controls or {})
         return CLAIMS[id]
 
     return add

@@ -30,7 +30,8 @@ from .claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, sl
 # %% ../../nbs/papers/foster2016.ipynb #ae20523e
 @claim("foster2016", "(Foster 1) and (Foster 4)", id="F1", tier="exact",
        cases=[(3, 2), (4, 2), (4, 3), (5, 2), (5, 4)], proof="lem-estimates",
-       tex=r"\mathbb E\,c_t(B)=(w_B^\top x_t-y_t)^2,\ \mathbb E\,g_{t,B}=I_B\nabla\ell_t(w_B)")
+       tex=r"\mathbb E\,c_t(B)=(w_B^\top x_t-y_t)^2,\ \mathbb E\,g_{t,B}=I_B\nabla\ell_t(w_B)",
+       controls={"pairs divided by p^2 instead of q": {"product": True}})
 def estimates_unbiased(case: Case, product: bool = False) -> Evidence:
     "Distance of E c and E g, over all sets R of r out of d features, from the loss and its gradient; case (d, r)."
     d, r = case.value
@@ -40,10 +41,6 @@ def estimates_unbiased(case: Case, product: bool = False) -> Evidence:
     found = [(chance, cost_and_gradient(x[list(R)], np.array(R), y, w, pair)) for R, chance in Uniform(d, r).support()]
     cost, gradient = (sum(chance * v[i] for chance, v in found) for i in (0, 1))
     return Evidence(abs(cost - (w @ x - y) ** 2) + np.abs(gradient - 2 * (w @ x - y) * x).sum(), "==", 0)
-
-
-@estimates_unbiased.control("pairs divided by p^2 instead of q")
-def _(case: Case) -> Evidence: return estimates_unbiased.check(case, product=True)
 
 # %% ../../nbs/papers/foster2016.ipynb #f9193a2e
 @functools.cache
@@ -67,7 +64,8 @@ def outcomes(x: np.ndarray, w: np.ndarray, y: float, r: int) -> tuple[np.ndarray
 @claim("foster2016", "second moments of the estimates (ours)", id="F2", tier="search", proof="lem-size",
        cases=[(d, r, i, s) for d, r, s in [(2, 2, (1, 1, 1)), (3, 2, (1, 1, 1)), (4, 3, (2, 5, 3)), (2, 2, (2, 0.5, 3))] for i in range(3)],
        tex=r"\mathbb E(c-y^2)^2\le\tfrac{(1+2\kappa)^2}q,\ \mathbb Ec^2\le\tfrac{(1+2\kappa+\sqrt q)^2}q,\ "
-           r"\mathbb E\Vert g\Vert^2\le\tfrac{4(1+\kappa)^2}q")
+           r"\mathbb E\Vert g\Vert^2\le\tfrac{4(1+\kappa)^2}q",
+       controls={"99 % of the constants": {"share": 0.99}})
 def second_moments(case: Case, share: float = 1.0) -> Evidence:
     "Largest moment over x, w, y (exact moments, 2 starts) and its bound; case (d, r, which, (x_norm, y_max, radius))."
     from scipy.optimize import minimize
@@ -88,10 +86,6 @@ def second_moments(case: Case, share: float = 1.0) -> Evidence:
     return Evidence(-found * bound, "<=", share * bound, tol=1e-9 * bound)
 
 
-@second_moments.control("99 % of the constants")
-def _(case: Case) -> Evidence: return second_moments.check(case, share=0.99)
-
-
 @second_moments.control("kappa halved in the first constant, r < d only")
 def _(case: Case) -> Evidence:
     d, r, which, scales = case.value
@@ -103,7 +97,10 @@ def _(case: Case) -> Evidence:
 @claim("foster2016", "(Foster 2) bounded by O(1/q), sharpened (ours)", id="F3", tier="search", proof="lem-size",
        cases=[(2, 2, (1, 1, 1)), (3, 2, (1, 1, 1)), (6, 2, (2, 3, 0.5)), (4, 3, (2, 0.5, 3)), (6, 5, (1, 4, 2))],
        tex=r"c-y^2\ge-\tfrac12\bigl(\tfrac1q-\tfrac1p\bigr)-\tfrac{2q}{p(p+q)},\ "
-           r"\lvert c\rvert\le\tfrac hq+\tfrac2p+1,\ \Vert g\Vert\le2\bigl(\tfrac hq+\tfrac1p\bigr),\ h=1-\tfrac{1-\kappa^2}r")
+           r"\lvert c\rvert\le\tfrac hq+\tfrac2p+1,\ \Vert g\Vert\le2\bigl(\tfrac hq+\tfrac1p\bigr),\ h=1-\tfrac{1-\kappa^2}r",
+       controls={"99 % of b": {"share": (0.99, 1, 1)},
+                 "99 % of the bound on |c|": {"share": (1, 0.99, 1)},
+                 "99 % of the bound on the gradient": {"share": (1, 1, 0.99)}})
 def range_of_costs(case: Case, share: tuple[float, float, float] = (1, 1, 1)) -> Evidence:
     "-(c - y^2), |c| or ||g||, the largest in units of these shares of their bounds; case (d, r, (x_norm, y_max, radius))."
     d, r, (x_norm, y_max, radius) = case.value
@@ -123,18 +120,6 @@ def range_of_costs(case: Case, share: tuple[float, float, float] = (1, 1, 1)) ->
         found.append([-cost.min(), np.abs(cost + y_max**2).max(), math.sqrt(norm.max())])
     which = (np.max(found, axis=0) / bounds).argmax()
     return Evidence(float(np.max(found, axis=0)[which]), "<=", bounds[which], tol=1e-9 * bounds[which])
-
-
-@range_of_costs.control("99 % of b")
-def _(case: Case) -> Evidence: return range_of_costs.check(case, share=(0.99, 1, 1))
-
-
-@range_of_costs.control("99 % of the bound on |c|")
-def _(case: Case) -> Evidence: return range_of_costs.check(case, share=(1, 0.99, 1))
-
-
-@range_of_costs.control("99 % of the bound on the gradient")
-def _(case: Case) -> Evidence: return range_of_costs.check(case, share=(1, 1, 0.99))
 
 # %% ../../nbs/papers/foster2016.ipynb #2b7af6ee
 def expected_parts(
@@ -166,7 +151,8 @@ def expected_parts(
 # %% ../../nbs/papers/foster2016.ipynb #80e37cad
 @claim("foster2016", "proof of Theorem 1, (Foster 5)", id="F4", tier="exact", proof="thm-fkk",
        cases=[(3, 1, 2, 4), (4, 2, 2, 3), (4, 1, 3, 4)],
-       tex=r"\mathbb E R_T=\mathbb E\sum_t\bigl(\langle D_t,c_t\rangle-c_t(A^*)+\ell_t(w_{A^*})-\ell_t(w^*)\bigr)")
+       tex=r"\mathbb E R_T=\mathbb E\sum_t\bigl(\langle D_t,c_t\rangle-c_t(A^*)+\ell_t(w_{A^*})-\ell_t(w^*)\bigr)",
+       controls={"pairs divided by p^2 instead of q": {"product": True}})
 def decomposition(case: Case, product: bool = False) -> Evidence:
     "The two sides by enumeration of all draws, on a random stream; case (d, k, r, T)."
     d, k, r, T = case.value
@@ -175,10 +161,6 @@ def decomposition(case: Case, product: bool = False) -> Evidence:
     q = (r / d) ** 2 if product else r * (r - 1) / (d * (d - 1))
     regret, hedging, descent = expected_parts(X, y, k, r, u, (0.2, 0.3), q)
     return Evidence(regret, "==", hedging + descent, tol=1e-12)
-
-
-@decomposition.control("pairs divided by p^2 instead of q")
-def _(case: Case) -> Evidence: return decomposition.check(case, product=True)
 
 # %% ../../nbs/papers/foster2016.ipynb #91efcf15
 def pathwise(
@@ -208,20 +190,14 @@ def pathwise(
 @claim("foster2016", "(Foster 3) and (Foster 6) on every path, with constants (ours)", id="F5", tier="certificate",
        cases=24, proof="thm-fkk",
        tex=r"\textstyle\sum_t\langle D_t,c_t\rangle-c_t(B)\text{ and }"
-           r"\sum_t\langle g_{t,B},w_{t,B}-u\rangle\text{ below their bounds}")
+           r"\sum_t\langle g_{t,B},w_{t,B}-u\rangle\text{ below their bounds}",
+       controls={"Hedge does not learn: uniform over the subsets": {"learn": False, "parts": (0,)},
+                 "the descent adds the gradients": {"parts": (1,), "sign": -1}})
 def engines(case: Case, learn: bool = True, parts: tuple[int, ...] = (0, 1), sign: int = 1) -> Evidence:
     "The larger quotient of regret and bound on one path (0 Hedge, 1 descent), best subset, hardest comparator."
     uniform = lambda c, eta: np.full(c.shape, 1 / c.shape[1])
     found = pathwise(case.rng, hedge if learn else uniform, sign, case.number % 2 == 0)
     return Evidence(max(found[i] for i in parts), "<=", 1)
-
-
-@engines.control("Hedge does not learn: uniform over the subsets")
-def _(case: Case) -> Evidence: return engines.check(case, learn=False, parts=(0,))
-
-
-@engines.control("the descent adds the gradients")
-def _(case: Case) -> Evidence: return engines.check(case, parts=(1,), sign=-1)
 
 # %% ../../nbs/papers/foster2016.ipynb #f0a10011
 def by_formula(
@@ -270,7 +246,8 @@ def path_as_code(case: Case, N: int | None = None, **wrong: float) -> Evidence:
        cases=[("printed", (7, 5, 2, 900.0, 1.5, 0.7, 1.3, 0.9, 2.0)), ("corrected", (7, 5, 2, 900.0, 0.6, 3.0, 0.7, 2.5, 1.6)),
               ("retuned", (8, 6, 3, 700.0, 1.2, 0.8, 1.3, 0.4, 0.6)), ("retuned, closed", (9, 5, 3, 800.0, 1.0, 1.0, 0.8, 1.7, 1.4)),
               ("below", (7, 5, 2, 1e5, 1.2, 0.5, 1.0, math.sqrt(2 / 7), 1.0)), ("path", (6, 4, 2, 40))],
-       tex=r"\text{the }\texttt{bound\_}\text{ functions are the formulas of the theorems}")
+       tex=r"\text{the }\texttt{bound\_}\text{ functions are the formulas of the theorems}",
+       controls={"kappa = 1, as if everything were seen": {"kappa": 1.0}})
 def bounds_as_code(case: Case, **wrong: float) -> Evidence:
     "Function and formula; case (which, (d, k', k, T, step, hedge_step, x_norm, y_max, radius))."
     if case.value[0] == "path": return path_as_code(case, **wrong)
@@ -280,10 +257,6 @@ def bounds_as_code(case: Case, **wrong: float) -> Evidence:
     else: code = bound_fkk(d, budget, k, T, which, step, hedge_step, *scales)
     formula = by_formula(which, *case.value[1], **wrong)
     return Evidence(code, "==", formula, tol=1e-7 * abs(formula))
-
-
-@bounds_as_code.control("kappa = 1, as if everything were seen")
-def _(case: Case) -> Evidence: return bounds_as_code.check(case, kappa=1.0)
 
 
 @bounds_as_code.control("d^k in the place of the number of subsets")
@@ -296,7 +269,8 @@ def _(case: Case) -> Evidence: return bounds_as_code.check(case, y=1.0)
 # %% ../../nbs/papers/foster2016.ipynb #cb686002
 @claim("foster2016", "subsets that change in a round (ours)", id="F6", tier="exact", proof="prp-cost",
        cases=[(6, 2, 2), (7, 3, 3), (9, 2, 4), (8, 5, 2)],
-       tex=r"\binom dk-\binom{d-r}k\text{ subsets change in a round}")
+       tex=r"\binom dk-\binom{d-r}k\text{ subsets change in a round}",
+       controls={"the count for one random feature less": {"fewer": 1}})
 def changed_subsets(case: Case, fewer: int = 0) -> Evidence:
     "Subsets whose weights change in each of 20 rounds with no feature zero, worst round; case (d, k, r)."
     d, k, r = case.value
@@ -308,10 +282,6 @@ def changed_subsets(case: Case, fewer: int = 0) -> Evidence:
         counts.append(int((lr.w != before).any(axis=1).sum()))
     expected = math.comb(d, k) - math.comb(d - r + fewer, k)
     return Evidence(max(counts, key=lambda n: abs(n - expected)), "==", expected)
-
-
-@changed_subsets.control("the count for one random feature less")
-def _(case: Case) -> Evidence: return changed_subsets.check(case, fewer=1)
 
 # %% ../../nbs/papers/foster2016.ipynb #87d28fd7
 def against_textbook(
@@ -432,7 +402,9 @@ def _(case: Case) -> Evidence: return law_of_subsets.check(case, lambda d, b, k,
 # %% ../../nbs/papers/foster2016.ipynb #f0a10061
 @claim("foster2016", "Algorithm 1, as compiled, at absurd rates (ours)", id="F15", tier="certificate", proof="alg-fkk",
        cases=["apart", "far away"],
-       tex=r"W_B\big/\textstyle\sum_CW_C=D_t(B)\text{ and }\Vert w_B\Vert=\text{radius}")
+       tex=r"W_B\big/\textstyle\sum_CW_C=D_t(B)\text{ and }\Vert w_B\Vert=\text{radius}",
+       controls={"the reference stays at zero, weights above e^600 are cut": {"cut": True},
+                 "a ball that is one per cent larger": {"share": 1.01}})
 def absurd_rates(case: Case, cut: bool = False, share: float = 1.0) -> Evidence:
     "Largest difference of W / sum W and D_t after 1000 rounds; largest distance of |w_B| / radius from 1 after 50 rounds."
     seed = int(case.rng.integers(2**31))
@@ -446,14 +418,6 @@ def absurd_rates(case: Case, cut: bool = False, share: float = 1.0) -> Evidence:
     lr = FKK(6, 4, k=2, T=50, rates="retuned", step=1e9, hedge_step=1e9, radius=1e20, x_norm=2e-20, seed=seed)
     simulate(lr, 1e-20 / math.sqrt(6) * case.rng.uniform(1, 2, (50, 6)), np.ones(50))
     return Evidence(float(np.abs(np.linalg.norm(lr.w / (share * 1e20), axis=1) - 1).max()), "==", 0, tol=1e-12)
-
-
-@absurd_rates.control("the reference stays at zero, weights above e^600 are cut")
-def _(case: Case) -> Evidence: return absurd_rates.check(case, cut=True)
-
-
-@absurd_rates.control("a ball that is one per cent larger")
-def _(case: Case) -> Evidence: return absurd_rates.check(case, share=1.01)
 
 # %% ../../nbs/papers/foster2016.ipynb #e5ded739
 STREAMS = {"signs": sign_stream, "correlated": correlated_stream}
@@ -469,54 +433,36 @@ def final_regrets(
 @claim("foster2016", "Theorem 1, with constants (ours)", id="F7", tier="statistical", level=1e-6, proof="thm-one",
        cases=[(s, *shape) for s in STREAMS for shape in ((4, 3, 1), (5, 4, 2))],
        tex=r"\mathbb E R_T(w^*)\le\text{its bound with }"
-           r"\eta_{\mathrm H}=q\sqrt{k\ln(d)/T},\,\eta_{\mathrm S}=q/\sqrt T")
+           r"\eta_{\mathrm H}=q\sqrt{k\ln(d)/T},\,\eta_{\mathrm S}=q/\sqrt T",
+       controls={"Hedge does not learn: its rate is 10^-9 times the theorem's": {"hedge_step": 1e-9},
+                 "the subsets do not learn: the rate of descent is 10^-9 times the theorem's": {"step": 1e-9, "hedge_step": 1e9}})
 def theorem_1(case: Case, rates: str = "corrected", **multipliers: float) -> Evidence:
     "Mean regret of six runs, T = 2^16: upper limit (for a control: the mean of two); case (stream, d, k', k)."
     regrets = final_regrets(*case.value, 2**16, 2 if multipliers else 6, case.rng, rates=rates, **multipliers)
     found = float(regrets.mean()) if multipliers else mean_limit(regrets, 1e-6)
     return Evidence(found, "<=", bound_fkk(*case.value[1:], 2**16, rates))
 
-
-@theorem_1.control("Hedge does not learn: its rate is 10^-9 times the theorem's")
-def _(case: Case) -> Evidence: return theorem_1.check(case, hedge_step=1e-9)
-
-
-@theorem_1.control("the subsets do not learn: the rate of descent is 10^-9 times the theorem's")
-def _(case: Case) -> Evidence: return theorem_1.check(case, step=1e-9, hedge_step=1e9)
-
 # %% ../../nbs/papers/foster2016.ipynb #03ca3c10
 @claim("foster2016", "retuned rates (ours)", id="F8", tier="statistical", level=1e-6, proof="cor-retuned",
        cases=[(s, *shape) for s in STREAMS for shape in ((4, 3, 1), (5, 4, 2))],
-       tex=r"\mathbb E R_T(w^*)\le\bigl(2(1+\kappa)+(1+2\kappa)\sqrt{2L}\bigr)\sqrt{T/q}+\tfrac b3L,\ L=\ln\binom dk")
+       tex=r"\mathbb E R_T(w^*)\le\bigl(2(1+\kappa)+(1+2\kappa)\sqrt{2L}\bigr)\sqrt{T/q}+\tfrac b3L,\ L=\ln\binom dk",
+       controls={"Hedge does not learn: its rate is 10^-9 times the theorem's": {"hedge_step": 1e-9},
+                 "the subsets do not learn: the rate of descent is 10^-9 times the theorem's": {"step": 1e-9, "hedge_step": 1e9}})
 def retuned(case: Case, **multipliers: float) -> Evidence:
     "The same with the retuned rates and their closed bound."
     found = theorem_1.check(case, "retuned", **multipliers)
     return Evidence(found.lhs, "<=", bound_retuned(*case.value[1:], 2**16))
 
-
-@retuned.control("Hedge does not learn: its rate is 10^-9 times the theorem's")
-def _(case: Case) -> Evidence: return retuned.check(case, hedge_step=1e-9)
-
-
-@retuned.control("the subsets do not learn: the rate of descent is 10^-9 times the theorem's")
-def _(case: Case) -> Evidence: return retuned.check(case, step=1e-9, hedge_step=1e9)
-
 # %% ../../nbs/papers/foster2016.ipynb #a6c8198f
 @claim("foster2016", "Theorem 1, rate in T", id="F9", tier="rate", level=1e-3, proof="thm-one",
-       cases=[(s, 4, 3, 1) for s in STREAMS], tex=r"\mathbb E R_T=O(\sqrt T)")
+       cases=[(s, 4, 3, 1) for s in STREAMS], tex=r"\mathbb E R_T=O(\sqrt T)",
+       controls={"Hedge does not learn: its rate is 10^-9 times the theorem's": {"hedge_step": 1e-9},
+                 "the subsets do not learn: the rate of descent is 10^-9 times the theorem's": {"step": 1e-9, "hedge_step": 1e9}})
 def square_root_rate(case: Case, **multipliers: float) -> Evidence:
     "Upper end of the log-log slope of the mean regret of 10 runs between T = 2^14 and 2^17, a learner for each T (a control: T / 4)."
     T = 2 ** np.arange(14, 18) // (4 if multipliers else 1)
     regrets = [final_regrets(*case.value, int(t), 10, case.rng, **multipliers) for t in T]
     return Evidence(slope_interval(T, np.array(regrets).T, 1e-3, case.rng)[1], "<=", 0.56)
-
-
-@square_root_rate.control("Hedge does not learn: its rate is 10^-9 times the theorem's")
-def _(case: Case) -> Evidence: return square_root_rate.check(case, hedge_step=1e-9)
-
-
-@square_root_rate.control("the subsets do not learn: the rate of descent is 10^-9 times the theorem's")
-def _(case: Case) -> Evidence: return square_root_rate.check(case, step=1e-9, hedge_step=1e9)
 
 # %% ../../nbs/papers/foster2016.ipynb #f0a10023
 def growing(k: int) -> tuple[int, int, int, float]:
@@ -549,7 +495,9 @@ def printed_hedge_rate(case: Case) -> Evidence:
 
 @printed_hedge_rate.corrected(
     r"\eta_{\mathrm{HEDGE}}=q\sqrt{\tfrac{k\ln(d)}T}:\ \mathbb E R_T\le\tfrac{\sqrt T}q\bigl(\sqrt{k\ln d}+\tfrac12\bigr)"
-    r"+\sqrt T\bigl(6.5\sqrt{k\ln d}+8\bigr)")
+    r"+\sqrt T\bigl(6.5\sqrt{k\ln d}+8\bigr)",
+    controls={"the rate as printed": {"rates": "printed"},
+              "99 % of the closed bound": {"share": 0.99}})
 def mended_hedge_rate(case: Case, rates: str = "corrected", share: float = 1.0) -> Evidence:
     "Smaller of 4T and the bound of thm-fkk, against the closed bound of thm-one; the shape with the largest ratio."
     found = []
@@ -558,14 +506,6 @@ def mended_hedge_rate(case: Case, rates: str = "corrected", share: float = 1.0) 
         closed = math.sqrt(T) * ((first + 0.5) / q + 6.5 * first + 8)
         found.append(Evidence(min(4 * T, bound_fkk(d, budget, k, T, rates)), "<=", share * closed))
     return max(found, key=lambda e: e.ratio if e.holds else math.inf)
-
-
-@printed_hedge_rate.control("the rate as printed")
-def _(case: Case) -> Evidence: return mended_hedge_rate(case, "printed")
-
-
-@printed_hedge_rate.control("99 % of the closed bound")
-def _(case: Case) -> Evidence: return mended_hedge_rate(case, share=0.99)
 
 # %% ../../nbs/papers/foster2016.ipynb #f0a10040
 @functools.cache
@@ -577,7 +517,10 @@ def regrets_on_signs(d: int, budget: int, k: int, T: int, seed: int, hedge_step:
 @claim("foster2016", "loss of FKK at least (ours)", id="F13", tier="statistical", level=1e-4, proof="thm-printed",
        cases=[(5, 4, 2, 0.1), (4, 3, 1, 0.2), (6, 6, 3, 0.2), (5, 4, 2, 1.0)],
        tex=r"\mathbb E R_T\ge\tfrac1\eta\Bigl(\ln\binom dk-\ln\textstyle\sum_j\binom kj\binom{d-k}{k-j}e^{-\eta T(1-j/k)/d}\Bigr)"
-           r"-\eta\,\psi(\eta b)\,\tfrac{(1+2\kappa\sqrt{k/d})^2}q\,T")
+           r"-\eta\,\psi(\eta b)\,\tfrac{(1+2\kappa\sqrt{k/d})^2}q\,T",
+       controls={"ten per cent more": {"extra": 1.1},
+                 "the bound for half the rate": {"rate": 0.5},
+                 "k ln d in the place of the log of the number of subsets": {"coarse": True}})
 def lower_bound(case: Case, extra: float = 1.0, rate: float = 1.0, coarse: bool = False) -> Evidence:
     "Mean regret of twelve runs on signs, T = 2^16, lower limit; case (d, k', k, hedge_step)."
     (d, budget, k, h), T = case.value, 2**16
@@ -586,18 +529,6 @@ def lower_bound(case: Case, extra: float = 1.0, rate: float = 1.0, coarse: bool 
     more = (k * math.log(d) - math.log(math.comb(d, k))) / eta if coarse else 0.0
     bound = bound_fkk_below(d, budget, k, T, "printed", hedge_step=h * rate)
     return Evidence(2 * regrets.mean() - mean_limit(regrets, 1e-4), ">=", extra * bound + more)
-
-
-@lower_bound.control("ten per cent more")
-def _(case: Case) -> Evidence: return lower_bound.check(case, extra=1.1)
-
-
-@lower_bound.control("the bound for half the rate")
-def _(case: Case) -> Evidence: return lower_bound.check(case, rate=0.5)
-
-
-@lower_bound.control("k ln d in the place of the log of the number of subsets")
-def _(case: Case) -> Evidence: return lower_bound.check(case, coarse=True)
 
 # %% ../../nbs/papers/foster2016.ipynb #61e50fd0
 def tightness(d: int, budget: int, k: int, T: int, runs: int = 4, seed: int = 0) -> list[tuple[str, float, float, float]]:
@@ -630,7 +561,11 @@ def least_loss(M: np.ndarray, k: int, budget: int) -> Fraction:
 @claim("foster2016", "Theorem 2 (the stream of its proof)", id="F14", tier="gadget", proof="thm-hardness",
        cases=["cover", "no cover", "rounds", "markov"],
        tex=r"\text{exact cover: loss }0;\ \text{no cover: }\mathbb E(\hat y_t-y_t)^2\ge\tfrac1{mdk};\ "
-           r"\tfrac T{mdk}-8\sqrt T\ge\tfrac T{2mdk}\ge4pT^{1-\delta}")
+           r"\tfrac T{mdk}-8\sqrt T\ge\tfrac T{2mdk}\ge4pT^{1-\delta}",
+       controls={"a cover that is not exact": {"cover": (0, 1, 2, 4)},
+                 "sets of three, of which three cover all seven elements": {"size": 3, "cover": (0, 3)},
+                 "one per cent fewer rounds": {"rounds": 253},
+                 "2 in the place of 8 (as printed)": {"times": 2}})
 def hardness_gadget(case: Case, size: int = 2, cover: tuple[int, ...] = (0, 2, 4), rounds: int = 256, times: int = 8) -> Evidence:
     "Step 1 for sets of two on a ring of six, steps 2 and 3 for a ring of seven with k = 2 and k' = 3; p = 1, delta = 1/2."
     if case.value == "cover":  # squared loss of w = 1/sqrt(k) on the cover, in units of 1/(dk), worst row
@@ -642,22 +577,6 @@ def hardness_gadget(case: Case, size: int = 2, cover: tuple[int, ...] = (0, 2, 4
         return Evidence(4 * times * m * d * k, "<=", Fraction((times * m * d * k) ** 2, 2 * m * d * k))
     T = rounds * (m * d * k) ** 2
     return Evidence(8 * math.sqrt(T), "<=", T / (2 * m * d * k))
-
-
-@hardness_gadget.control("a cover that is not exact")
-def _(case: Case) -> Evidence: return hardness_gadget.check(case, cover=(0, 1, 2, 4))
-
-
-@hardness_gadget.control("sets of three, of which three cover all seven elements")
-def _(case: Case) -> Evidence: return hardness_gadget.check(case, size=3, cover=(0, 3))
-
-
-@hardness_gadget.control("one per cent fewer rounds")
-def _(case: Case) -> Evidence: return hardness_gadget.check(case, rounds=253)
-
-
-@hardness_gadget.control("2 in the place of 8 (as printed)")
-def _(case: Case) -> Evidence: return hardness_gadget.check(case, times=2)
 
 # %% ../../nbs/papers/foster2016.ipynb #f0a10054
 @claim("foster2016", "proof of Theorem 2, first sentence", id="E-F2", tier="exact", proof="thm-hardness",

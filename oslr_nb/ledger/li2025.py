@@ -34,7 +34,8 @@ def shares(rng: np.random.Generator, n: int, zeros: int = 0) -> np.ndarray:
 
 
 @claim("li2025", "sampling LI, one feature", id="L1", tier="exact", cases=[(4, 2, 0), (5, 3, 2), (6, 4, 3), (4, 4, 1)], proof="lem-chances",
-       tex=r"P_i=\tfrac{m-1}{d-1}+q_i\tfrac{d-m}{d-1}")
+       tex=r"P_i=\tfrac{m-1}{d-1}+q_i\tfrac{d-m}{d-1}",
+       controls={"one feature less": {"less": 1}})
 def seen_alone(case: Case, less: int = 0) -> Evidence:
     "Distance of the formula from the enumeration of all sets; case (n, m, features without chance)."
     n, m, zeros = case.value
@@ -42,13 +43,10 @@ def seen_alone(case: Case, less: int = 0) -> Evidence:
     exact = sum(chance * np.isin(np.arange(n), S).astype(int) for S, chance in Midzuno(tuple(q), m).support())
     return Evidence(np.abs(li_chances(q, m - less)[0] - exact).sum(), "==", 0)
 
-
-@seen_alone.control("one feature less")
-def _(case: Case) -> Evidence: return seen_alone.check(case, less=1)
-
 # %% ../../nbs/papers/li2025.ipynb #2eac85be
 @claim("li2025", "sampling LI, a pair", id="L2", tier="exact", cases=[(4, 3, 0), (5, 3, 2), (6, 4, 3), (7, 3, 0)], proof="lem-chances",
-       tex=r"P_{ij}=\tfrac{(m-1)(m-2)+(m-1)(d-m)(q_i+q_j)}{(d-1)(d-2)}")
+       tex=r"P_{ij}=\tfrac{(m-1)(m-2)+(m-1)(d-m)(q_i+q_j)}{(d-1)(d-2)}",
+       controls={"the product of the chances": {"product": True}})
 def seen_together(case: Case, product: bool = False) -> Evidence:
     "Distance of the formula from the enumeration of all sets; case (n, m, features without chance)."
     n, m, zeros = case.value
@@ -58,13 +56,10 @@ def seen_together(case: Case, product: bool = False) -> Evidence:
     total = sum(chance * np.outer(v := np.isin(np.arange(n), S).astype(int), v) for S, chance in Midzuno(tuple(q), m).support())
     return Evidence(np.abs(pair - total)[~np.eye(n, dtype=bool)].sum(), "==", 0)
 
-
-@seen_together.control("the product of the chances")
-def _(case: Case) -> Evidence: return seen_together.check(case, product=True)
-
 # %% ../../nbs/papers/li2025.ipynb #95fa2a7d
 @claim("li2025", "sampling LI, three features (ours)", id="L3", tier="exact", proof="lem-chances",
-       cases=[(4, 3, 1), (5, 3, 0), (6, 4, 3), (9, 8, 0), (12, 11, 0)], tex=r"P_{ijl}\,P_j\le P_{ij}\,P_{jl}")
+       cases=[(4, 3, 1), (5, 3, 0), (6, 4, 3), (9, 8, 0), (12, 11, 0)], tex=r"P_{ijl}\,P_j\le P_{ij}\,P_{jl}",
+       controls={"i = l": {"same": True}})
 def correlation(case: Case, same: bool = False) -> Evidence:
     "The worst triple: P_ijl P_j and P_ij P_jl; case (n, m, features without chance)."
     n, m, zeros = case.value
@@ -75,13 +70,10 @@ def correlation(case: Case, same: bool = False) -> Evidence:
     left, right = max(found, key=lambda two: two[0] / two[1])
     return Evidence(float(left), "<=", float(right), tol=1e-12)
 
-
-@correlation.control("i = l")
-def _(case: Case) -> Evidence: return correlation.check(case, same=True)
-
 # %% ../../nbs/papers/li2025.ipynb #edd2b527
 @claim("li2025", "estimates of LI", id="L4", tier="exact", cases=[(5, 3, 0), (6, 4, 0), (6, 3, 2), (7, 4, 3)], proof="lem-unbiased",
-       tex=r"\mathbb E\,\hat G=xx^\top,\ \mathbb E\,\hat c=yx")
+       tex=r"\mathbb E\,\hat G=xx^\top,\ \mathbb E\,\hat c=yx",
+       controls={"a uniform set, divided by the chances of LI": {"first": "uniform"}})
 def estimates_unbiased(case: Case, first: str = "q") -> Evidence:
     "Distance of the means over all sets from x x' and y x; case (d, m, sure features)."
     d, m, sure = case.value
@@ -95,10 +87,6 @@ def estimates_unbiased(case: Case, first: str = "q") -> Evidence:
         G, c = G + chance * one[0], c + chance * one[1]
     return Evidence(np.abs(G - np.outer(x, x)).sum() + np.abs(c - y * x).sum(), "==", 0)
 
-
-@estimates_unbiased.control("a uniform set, divided by the chances of LI")
-def _(case: Case) -> Evidence: return estimates_unbiased.check(case, first="uniform")
-
 # %% ../../nbs/papers/li2025.ipynb #63a65873
 def design_variance(q: np.ndarray, m: int, u: np.ndarray, j: int) -> tuple[float, float, float]:
     "Exact E D_j^2 / x_j^2 from the chances of triples, and the two bounds of lem-variance."
@@ -110,8 +98,9 @@ def design_variance(q: np.ndarray, m: int, u: np.ndarray, j: int) -> tuple[float
 
 
 @claim("li2025", "noise of the design, general (ours)", id="L5", tier="search", proof="lem-variance", cases=[(4, 3), (6, 3), (7, 4)],
-       tex=r"\mathbb ED_j^2\le x_j^2\min\{(\sum_i\lvert u_i\rvert h_i)^2,2\sum_iu_i^2h_i^2\},\ h_i^2=\tfrac1{P_{ij}}-\tfrac1{P_j}")
-def variance_bounds(case: Case, share: float = 1.0, sign: int = -1) -> Evidence:
+       tex=r"\mathbb ED_j^2\le x_j^2\min\{(\sum_i\lvert u_i\rvert h_i)^2,2\sum_iu_i^2h_i^2\},\ h_i^2=\tfrac1{P_{ij}}-\tfrac1{P_j}",
+       controls={"99 % of the bounds": 0.99})
+def variance_bounds(case: Case, sign: int = -1) -> Evidence:
     "The worst of 200 random q and u, of single weights, and of two opposite weights where a third feature is always seen; case (n, m)."
     n, m = case.value
     whole = case.rng.integers
@@ -119,11 +108,7 @@ def variance_bounds(case: Case, share: float = 1.0, sign: int = -1) -> Evidence:
     tried += [(np.eye(n)[n - 1], np.eye(n)[0] + sign * np.eye(n)[1], 2), (np.eye(n)[n - 1], np.eye(n)[0], 2)]
     found = [design_variance(q, m, u, j) for q, u, j in tried]
     exact, first, second = max((f for f in found if min(f[1:]) > 1e-12), key=lambda f: f[0] / min(f[1:]))
-    return Evidence(exact, "<=", share * min(first, second), tol=1e-9)
-
-
-@variance_bounds.control("99 % of the bounds")
-def _(case: Case) -> Evidence: return variance_bounds.check(case, share=0.99)
+    return Evidence(exact, "<=", min(first, second), tol=1e-9)
 
 
 @variance_bounds.control("without the factor 2")
@@ -135,8 +120,10 @@ def _(case: Case) -> Evidence:
 # %% ../../nbs/papers/li2025.ipynb #23f39a8c
 @claim("li2025", "noise of the design, weights that lead (ours)", id="L6", tier="search", proof="lem-variance",
        cases=[(6, 3), (40, 3), (80, 3), (60, 5)],
-       tex=r"\lvert w_i\rvert\le Bq_i\Rightarrow\mathbb ED_j^2\le2B^2X^4\tfrac{(d-1)(d-2)}{(m-1)(d-m)}")
-def leading_variance(case: Case, lead: bool = True, share: float = 1.0) -> Evidence:
+       tex=r"\lvert w_i\rvert\le Bq_i\Rightarrow\mathbb ED_j^2\le2B^2X^4\tfrac{(d-1)(d-2)}{(m-1)(d-m)}",
+       controls={"q leads to other features than the weights": {"lead": False},
+                 "44 % of the bound": 0.44})
+def leading_variance(case: Case, lead: bool = True) -> Evidence:
     "The largest exact variance over equal weights of alternating sign on r features, for all r up to 12; case (n, m)."
     n, m = case.value
     most = 0.0
@@ -145,19 +132,13 @@ def leading_variance(case: Case, lead: bool = True, share: float = 1.0) -> Evide
         places = np.arange(r) if lead else n - 1 - np.arange(r)
         q[:r], u[places] = 1 / r, (-1.0) ** np.arange(r) / r
         most = max(most, *(design_variance(q, m, u, j)[0] for j in (0, n - 1)))
-    return Evidence(most, "<=", share * 2 * (n - 1) * (n - 2) / ((m - 1) * (n - m)))
-
-
-@leading_variance.control("q leads to other features than the weights")
-def _(case: Case) -> Evidence: return leading_variance.check(case, lead=False)
-
-
-@leading_variance.control("44 % of the bound")
-def _(case: Case) -> Evidence: return leading_variance.check(case, share=0.44)
+    return Evidence(most, "<=", 2 * (n - 1) * (n - 2) / ((m - 1) * (n - m)))
 
 # %% ../../nbs/papers/li2025.ipynb #fde6ddba
 @claim("li2025", "error of the selector (ours)", id="L8", tier="certificate", proof="lem-selector", cases=["pair", *range(5)],
-       tex=r"\Vert\hat w-w^*\Vert_1\le\tfrac{8k\gamma}{\phi^2X^2-4k\rho}")
+       tex=r"\Vert\hat w-w^*\Vert_1\le\tfrac{8k\gamma}{\phi^2X^2-4k\rho}",
+       controls={"a threshold of a tenth of the noise, so that w* is not feasible": {"slack": 0.1},
+                 "compatibility 1, as if the features were not correlated": {"phi": 1.0}})
 def selector_error(case: Case, slack: float = 1.0, phi: float | None = None) -> Evidence:
     "Two features of correlation 0.98, phi^2 = 1 - 0.98^2, or four with errors of vector and matrix, phi^2 = the least eigenvalue."
     if case.value == "pair":
@@ -174,17 +155,10 @@ def selector_error(case: Case, slack: float = 1.0, phi: float | None = None) -> 
     k, low = len(S), low if phi is None else phi**2
     return Evidence(float(np.abs(found - w).sum()), "<=", 8 * k * slack * gamma / (low - 4 * k * rho), tol=1e-9)
 
-
-@selector_error.control("a threshold of a tenth of the noise, so that w* is not feasible")
-def _(case: Case) -> Evidence: return selector_error.check(case, slack=0.1)
-
-
-@selector_error.control("compatibility 1, as if the features were not correlated")
-def _(case: Case) -> Evidence: return selector_error.check(case, phi=1.0)
-
 # %% ../../nbs/papers/li2025.ipynb #c10b1ab6
 @claim("li2025", "support of the selector (ours)", id="L9", tier="exact", proof="lem-support", cases=[(5, 3), (8, 4), (9, 1)],
-       tex=r"\Vert\hat w-w^*\Vert_1<w_{\min}\Rightarrow\operatorname{supp}w^*\subseteq\hat S")
+       tex=r"\Vert\hat w-w^*\Vert_1<w_{\min}\Rightarrow\operatorname{supp}w^*\subseteq\hat S",
+       controls={"an error of 1.001 times the smallest weight": {"share": 1.001}})
 def support_found(case: Case, share: float = 0.999) -> Evidence:
     "Weights that are missed, if half of the error is taken from the smallest weight and half given to another one; case (d, k)."
     d, k = case.value
@@ -194,12 +168,10 @@ def support_found(case: Case, share: float = 0.999) -> Evidence:
     error[d - k], error[0] = -share * 0.05, share * 0.05
     return Evidence(int(k - np.isin(np.flatnonzero(w), top_k(w + error, k)).sum()), "==", 0)
 
-
-@support_found.control("an error of 1.001 times the smallest weight")
-def _(case: Case) -> Evidence: return support_found.check(case, share=1.001)
-
 # %% ../../nbs/papers/li2025.ipynb #94a0c3f6
-@claim("li2025", "clipping (ours)", id="L10", tier="search", proof="lem-clip", cases=range(4), tex=r"\Vert w'-u\Vert_A\le\Vert w-u\Vert_A")
+@claim("li2025", "clipping (ours)", id="L10", tier="search", proof="lem-clip", cases=range(4), tex=r"\Vert w'-u\Vert_A\le\Vert w-u\Vert_A",
+       controls={"along x": {"along": "x"},
+                 "comparators beyond the limit": {"beyond": 3.0}})
 def clipping(case: Case, along: str = "A^-1 x", beyond: float = 1.0) -> Evidence:
     "Worst of 300 random points beyond the limit and comparators within it: squared distances after and before."
     worst = (0.0, 1.0)
@@ -213,14 +185,6 @@ def clipping(case: Case, along: str = "A^-1 x", beyond: float = 1.0) -> Evidence
         new = w - (w @ x - np.clip(w @ x, -1, 1)) / (x @ v) * v
         worst = max(worst, ((new - u) @ A @ (new - u), (w - u) @ A @ (w - u)), key=lambda two: two[0] / two[1])
     return Evidence(float(worst[0]), "<=", float(worst[1]), tol=1e-12)
-
-
-@clipping.control("along x")
-def _(case: Case) -> Evidence: return clipping.check(case, along="x")
-
-
-@clipping.control("comparators beyond the limit")
-def _(case: Case) -> Evidence: return clipping.check(case, beyond=3.0)
 
 # %% ../../nbs/papers/li2025.ipynb #53194897
 def newton_regret(X: np.ndarray, y: np.ndarray, w: np.ndarray, u: np.ndarray, M: float, reach: float = 1.0) -> tuple[float, float, float]:
@@ -240,7 +204,8 @@ def newton_regret(X: np.ndarray, y: np.ndarray, w: np.ndarray, u: np.ndarray, M:
 
 @claim("li2025", "regret of the Newton steps (ours)", id="L11", tier="certificate", proof="lem-newton",
        cases=[(1, 1), (1, 2), (2, 30), (3, 400), (5, 2000)],
-       tex=r"\sum f_t(w_t)-f_t(u)\le\tfrac\epsilon2\Vert w_1-u\Vert^2+\tfrac12\sum g_t^\top A_t^{-1}g_t\le2k+kM^2\ln(1+\tfrac{2n}k)")
+       tex=r"\sum f_t(w_t)-f_t(u)\le\tfrac\epsilon2\Vert w_1-u\Vert^2+\tfrac12\sum g_t^\top A_t^{-1}g_t\le2k+kM^2\ln(1+\tfrac{2n}k)",
+       controls={"gradients weighted sixteen times as much: M is too small": {"M": 0.5}})
 def newton_bound(case: Case, M: float = 2.0) -> Evidence:
     "Signs, weights that begin at the opposite of u, labels u'x and (k > 1) sometimes their negative; case (k, n)."
     k, n = case.value
@@ -251,10 +216,6 @@ def newton_bound(case: Case, M: float = 2.0) -> Evidence:
     return Evidence(regret, "<=", min(first, second))
 
 
-@newton_bound.control("gradients weighted sixteen times as much: M is too small")
-def _(case: Case) -> Evidence: return newton_bound.check(case, M=0.5)
-
-
 @newton_bound.control("a start at twice the opposite, predictions not clipped")
 def _(case: Case) -> Evidence:
     X, u = np.ones((1, 1)), np.ones(1)
@@ -263,7 +224,8 @@ def _(case: Case) -> Evidence:
 
 # %% ../../nbs/papers/li2025.ipynb #45b6ef7e
 @claim("li2025", "Algorithm DS-OSLRC, as compiled", id="L12", tier="certificate", proof="alg-oslrc",
-       cases=[("every", None), ("powers", 0.8)], tex=r"\text{predictions of the learner}=\text{those of the lines 1 to 12}")
+       cases=[("every", None), ("powers", 0.8)], tex=r"\text{predictions of the learner}=\text{those of the lines 1 to 12}",
+       controls={"another margin of the labels": {"sigma": 0.2}})
 def oslrc_compiled(case: Case, sigma: float = 0.1) -> Evidence:
     "Largest difference of predictions over 600 rounds; case (solve, phi)."
     (solve, phi), rng = case.value, case.rng
@@ -276,13 +238,10 @@ def oslrc_compiled(case: Case, sigma: float = 0.1) -> Evidence:
     told = textbook_ds_oslrc(X, y, sets, lr.program_radius, sigma=sigma, solve=solve)[0]
     return Evidence(float(np.abs(told - simulate(lr, X, y).predictions).max()), "==", 0, tol=1e-9)
 
-
-@oslrc_compiled.control("another margin of the labels")
-def _(case: Case) -> Evidence: return oslrc_compiled.check(case, sigma=0.2)
-
 # %% ../../nbs/papers/li2025.ipynb #fa65c84a
 @claim("li2025", "Algorithm DS-POSLRC, as compiled", id="L13", tier="certificate", proof="alg-poslrc",
-       cases=[("every", 0.8), ("powers", None)], tex=r"\text{predictions of the learner}=\text{those of the lines 1 to 6}")
+       cases=[("every", 0.8), ("powers", None)], tex=r"\text{predictions of the learner}=\text{those of the lines 1 to 6}",
+       controls={"the weights of the round after": {"late": True}})
 def poslrc_compiled(case: Case, late: bool = False) -> Evidence:
     "Largest difference of predictions over 300 rounds; case (solve, phi)."
     (solve, phi), rng = case.value, case.rng
@@ -294,10 +253,6 @@ def poslrc_compiled(case: Case, late: bool = False) -> Evidence:
     told, weights = textbook_ds_poslrc(X, y, [S[2:] for _, S, _ in env.ledger], 2, lr.program_radius, solve=solve)
     if late: told[:-1] = (weights[1:] * X[:-1]).sum(axis=1)
     return Evidence(float(np.abs(told - simulate(lr, X, y).predictions).max()), "==", 0, tol=1e-9)
-
-
-@poslrc_compiled.control("the weights of the round after")
-def _(case: Case) -> Evidence: return poslrc_compiled.check(case, late=True)
 
 # %% ../../nbs/papers/li2025.ipynb #4abb0e93
 def covered(d: int, m: int, k: int | None, sigma: float, phi: float | None, delta: float, s: int, runs: int, rng: Any) -> np.ndarray:
@@ -323,7 +278,9 @@ def covered_once(sizes: tuple, seed: int) -> np.ndarray:
 
 @claim("li2025", "the threshold covers the noise (ours)", id="L7", tier="statistical", level=1e-3, proof="lem-gamma",
        cases=[(12, 12, None, 0.5, None), (12, 5, None, 0.3, None), (12, 4, None, 0.1, 1.0), (12, 7, 3, 0.5, 1.0), (12, 7, 3, 0.1, None)],
-       tex=r"\mathbb P\bigl[\Vert\hat c_s-\hat G_sw^*\Vert_\infty>\gamma_s\bigr]\le\delta")
+       tex=r"\mathbb P\bigl[\Vert\hat c_s-\hat G_sw^*\Vert_\infty>\gamma_s\bigr]\le\delta",
+       controls={"a quarter of the threshold": {"C": 0.25},
+                 "without the part of the design": {"design": False}})
 def threshold_covers(case: Case, C: float = 1.0, design: bool = True) -> Evidence:
     "Upper confidence limit of that chance after 128 exploring rounds, and delta = 0.2; case (d, budget, k, sigma, phi)."
     from scipy.stats import beta
@@ -332,14 +289,6 @@ def threshold_covers(case: Case, C: float = 1.0, design: bool = True) -> Evidenc
     found = covered_once(case.value, int(case.rng.integers(2**62)))
     missed = int((found > C).sum())
     return Evidence(float(beta.ppf(1 - 1e-3, missed + 1, max(60 - missed, 1e-9))), "<=", 0.2)
-
-
-@threshold_covers.control("a quarter of the threshold")
-def _(case: Case) -> Evidence: return threshold_covers.check(case, C=0.25)
-
-
-@threshold_covers.control("without the part of the design")
-def _(case: Case) -> Evidence: return threshold_covers.check(case, design=False)
 
 # %% ../../nbs/papers/li2025.ipynb #09961897
 HADAMARD = np.array([[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]], float)
@@ -354,7 +303,8 @@ def turning(T: int, d: int, squares: bool) -> np.ndarray:
 
 @claim("li2025", "the theorems, with our constants", id="L14", tier="certificate", proof="thm-oslrc",
        cases=[("OSLR", 3, 0.01), ("OSLR", 4, 0.01), ("POSLR", 4, 0.02), ("POSLR", 4, 0.1)],
-       tex=r"\mathrm{Regret}_T\le D+\sigma\sqrt{8D\ln\tfrac{s_1}\delta}+2kB^2X^2+kM^2\ln(1+\tfrac{2T}k)")
+       tex=r"\mathrm{Regret}_T\le D+\sigma\sqrt{8D\ln\tfrac{s_1}\delta}+2kB^2X^2+kM^2\ln(1+\tfrac{2T}k)",
+       controls={"predicting zero": {"idle": True}})
 def theorem_bounds(case: Case, idle: bool = False) -> Evidence:
     "Regret against w* after 2^17 rounds, and its bound (delta = 0.01, phi = 0.95); case (protocol, d, sigma), all bought, w* of norm 1."
     kind, d, sigma = case.value
@@ -375,10 +325,6 @@ def theorem_bounds(case: Case, idle: bool = False) -> Evidence:
         told = simulate(DSPOSLRC(d, d, 2, **kw), X, y).predictions
     if idle: told = np.zeros(T)
     return Evidence(float(((told - y) ** 2 - (X @ w - y) ** 2).sum()), "<=", bound)
-
-
-@theorem_bounds.control("predicting zero")
-def _(case: Case) -> Evidence: return theorem_bounds.check(case, idle=True)
 
 # %% ../../nbs/papers/li2025.ipynb #037a5c8b
 def exploring_cost(d: int, budget: int, marks: np.ndarray, runs: int, rng: np.random.Generator) -> np.ndarray:
@@ -419,7 +365,8 @@ class HalvedDiagonal(DSPOSLRC):
 
 
 @claim("li2025", "rate of DS-POSLRC", id="L16", tier="rate", level=1e-3, proof="thm-poslrc", cases=[(10, 7, 3)],
-       tex=r"\Vert w_t-w^*\Vert_1=O(\sqrt{\ln(t)/t}),\text{ which makes the regret }O(\ln^2T)")
+       tex=r"\Vert w_t-w^*\Vert_1=O(\sqrt{\ln(t)/t}),\text{ which makes the regret }O(\ln^2T)",
+       controls={"squares divided by twice their chance": {"learner": HalvedDiagonal}})
 def weights_converge(case: Case, learner: type = DSPOSLRC) -> Evidence:
     "0.37, and the least decay in the interval of the slope of log distance against log t, t = 2^9 to 2^16; case (d, budget, k)."
     d, budget, k = case.value
@@ -434,7 +381,3 @@ def weights_converge(case: Case, learner: type = DSPOSLRC) -> Evidence:
             row[j], t = np.abs(lr.coef_ - w).sum(), 2**s
     _, high = slope_interval(2.0 ** np.array(epochs), found, 1e-3, case.rng)
     return Evidence(0.37, "<=", -high)
-
-
-@weights_converge.control("squares divided by twice their chance")
-def _(case: Case) -> Evidence: return weights_converge.check(case, learner=HalvedDiagonal)

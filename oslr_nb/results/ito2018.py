@@ -759,7 +759,12 @@ def fresh_regret(method: str, row: tuple[int, int, int], number: int, factor: fl
 
 
 @claim("ito2018", "Tables 1 and 2, order of the methods", id="C14", tier="statistical", level=1e-3, cases=list(ROWS), proof="prp-order",
-       tex=r"2\,\mathbb ER^{(2)}_T<\mathbb ER^{(3)}_T,\quad\mathbb ER^{(3)}_T<\mathbb ER^{\mathrm{KKLP\_A}}_T<\mathbb ER^{\mathrm{KKLP}}_T")
+       tex=r"2\,\mathbb ER^{(2)}_T<\mathbb ER^{(3)}_T,\quad\mathbb ER^{(3)}_T<\mathbb ER^{\mathrm{KKLP\_A}}_T<\mathbb ER^{\mathrm{KKLP}}_T",
+       controls={
+           "Algorithm 2 with steps a thousand times shorter: it predicts next to nothing": {"count": 12, "steps": {"Algorithm 2": 1e-3}},
+           "Algorithm 3 with steps a thousand times shorter": {"count": 12, "steps": {"Algorithm 3": 1e-3}},
+           "KKLP_A without the dictionary is KKLP": {"count": 12, "other": True},
+       })
 def order_of_the_tables(case: Case, count: int = 0, steps: dict[str, float] | None = None, other: bool = False) -> Evidence:
     "The relation with least room: smaller mean plus the upper confidence limit of its error, and larger mean; case (d, k', k)."
     from scipy.stats import t
@@ -778,18 +783,6 @@ def order_of_the_tables(case: Case, count: int = 0, steps: dict[str, float] | No
     every = (limit("Algorithm 2", "Algorithm 3", counts[0], 2.0), limit("Algorithm 3", "KKLP_A", min(counts)),
              limit("KKLP_A", "KKLP", counts[1]))
     return max(every, key=lambda e: e.lhs / e.rhs)
-
-
-@order_of_the_tables.control("Algorithm 2 with steps a thousand times shorter: it predicts next to nothing")
-def _(case: Case) -> Evidence: return order_of_the_tables.check(case, 12, {"Algorithm 2": 1e-3})
-
-
-@order_of_the_tables.control("Algorithm 3 with steps a thousand times shorter")
-def _(case: Case) -> Evidence: return order_of_the_tables.check(case, 12, {"Algorithm 3": 1e-3})
-
-
-@order_of_the_tables.control("KKLP_A without the dictionary is KKLP")
-def _(case: Case) -> Evidence: return order_of_the_tables.check(case, 12, other=True)
 
 # %% ../../nbs/results/ito2018.ipynb #9963add3
 @claim("ito2018", "appendix C, Table 2", id="E-C6", tier="exact", cases=list(range(len(ROWS))), proof="prp-order",
@@ -810,14 +803,11 @@ def printed_order(case: Case) -> Evidence:
     return Evidence(REGRETS["Algorithm 3"][case.value], "<=", REGRETS["KKLP_A"][case.value])
 
 
-@printed_order.corrected(r"R^{(2)}_T<R^{\mathrm{KKLP}}_T\text{ in all rows, }R^{(3)}_T<R^{\mathrm{KKLP\_A}}_T\text{ in all but }(20,2,12)")
+@printed_order.corrected(r"R^{(2)}_T<R^{\mathrm{KKLP}}_T\text{ in all rows, }R^{(3)}_T<R^{\mathrm{KKLP\_A}}_T\text{ in all but }(20,2,12)",
+           controls={"another row is left out": {"left_out": (20, 5, 12)}})
 def printed_order_mended(case: Case, left_out: tuple[int, int, int] = (20, 2, 12)) -> Evidence:
     "The larger ratio of the two pairs in a row, and one; in the row that is left out only the first."
     row = case.value
     ratios = [REGRETS["Algorithm 2"][row] / REGRETS["KKLP"][row]]
     if ROWS[row] != left_out: ratios.append(REGRETS["Algorithm 3"][row] / REGRETS["KKLP_A"][row])
     return Evidence(max(ratios), "<=", 1)
-
-
-@printed_order.control("another row is left out")
-def _(case: Case) -> Evidence: return printed_order_mended(case, (20, 5, 12))

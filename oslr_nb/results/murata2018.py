@@ -542,7 +542,9 @@ def log_risks(case: Any, explore: int = 80, batch: int = 100, seen: int = 0, cou
 @claim("murata2018", "section 6, order of the methods", id="M13", tier="statistical", level=1e-3, proof="prp-mx-order",
        cases=[(80, 4, 8, 16_000), (100, 5, 13, 16_000)],
        tex=r"\mathbb E\ln\Vert\theta^{\mathrm{Hybrid}}-\theta^*\Vert^2<\mathbb E\ln\Vert\theta^{\mathrm{Exploration}}-\theta^*\Vert^2"
-           r"<\mathbb E\ln\Vert\theta^{\mathrm{RDA}}-\theta^*\Vert^2-\ln10")
+           r"<\mathbb E\ln\Vert\theta^{\mathrm{RDA}}-\theta^*\Vert^2-\ln10",
+       controls={"blocks of four examples: Hybrid misses the support in about half of the draws": {"explore": 4},
+                 "blocks of one example at the start: Exploration is thrown away from the truth again and again": {"batch": 1}})
 def order_of_the_methods(case: Case, **kw: int) -> Evidence:
     "Upper limit for the larger ratio, Hybrid to Exploration or ten times Exploration to RDA, and one; case (d, k, s', examples)."
     from scipy.stats import t
@@ -551,14 +553,6 @@ def order_of_the_methods(case: Case, **kw: int) -> Evidence:
     room = t.isf(1e-3, found.shape[1] - 1) / math.sqrt(found.shape[1])
     gaps = found[0] - found[1], found[1] + math.log(10) - found[2]
     return Evidence(math.exp(max(x.mean() + room * x.std(ddof=1) for x in gaps)), "<=", 1)
-
-
-@order_of_the_methods.control("blocks of four examples: Hybrid misses the support in about half of the draws")
-def _(case: Case) -> Evidence: return order_of_the_methods.check(case, explore=4)
-
-
-@order_of_the_methods.control("blocks of one example at the start: Exploration is thrown away from the truth again and again")
-def _(case: Case) -> Evidence: return order_of_the_methods.check(case, batch=1)
 
 
 @order_of_the_methods.control("RDA sees all features, not s' of them")

@@ -56,7 +56,9 @@ def gradient_estimates(
 
 @claim("cesabianchi2010", "(CSS 4), Algorithm 2", id="D7", tier="exact",
        cases=[(4, 2), (5, 2), (4, 2), (6, 3)], proof="lem-aer-estimate",
-       tex=r"\mathbb E\,2(\hat y-y)\mathbf v=2(w^\top x-y)x")
+       tex=r"\mathbb E\,2(\hat y-y)\mathbf v=2(w^\top x-y)x",
+       controls={"the same attributes for both factors": {"same": True},
+                 "weighted draws without replacement": {"distinct": True}})
 def gradient_unbiased(case: Case, **broken: bool) -> Evidence:
     "Distance between the mean of z over all C and all draws and the gradient; case (d, k/2)."
     d, n = case.value
@@ -65,18 +67,11 @@ def gradient_unbiased(case: Case, **broken: bool) -> Evidence:
     mean = sum(p * z for p, z in gradient_estimates(x, y, w, n, **broken))
     return Evidence(np.abs(mean - 2 * (w @ x - y) * x).sum(), "==", 0)
 
-
-@gradient_unbiased.control("the same attributes for both factors")
-def _(case: Case) -> Evidence: return gradient_unbiased.check(case, same=True)
-
-
-@gradient_unbiased.control("weighted draws without replacement")
-def _(case: Case) -> Evidence: return gradient_unbiased.check(case, distinct=True)
-
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #9fb46e56
 @claim("cesabianchi2010", "second moment of the estimate (ours)", id="D7m", tier="exact",
        cases=[(4, 2), (5, 2), (6, 3)], proof="lem-aer-estimate",
-       tex=r"\mathbb E\Vert z\Vert^2=4\,\mathbb E(\hat y-y)^2\,\tfrac{2d}k\Vert x\Vert^2")
+       tex=r"\mathbb E\Vert z\Vert^2=4\,\mathbb E(\hat y-y)^2\,\tfrac{2d}k\Vert x\Vert^2",
+       controls={"C drawn with replacement": {"again": True}})
 def moment_exact(case: Case, **broken: bool) -> Evidence:
     "Enumeration over all C and all draws against the formula; case (d, k/2)."
     d, n = case.value
@@ -84,14 +79,11 @@ def moment_exact(case: Case, **broken: bool) -> Evidence:
     found = sum(p * (z @ z) for p, z in gradient_estimates(x, y, w, n, **broken))
     return Evidence(found, "==", gradient_moment(x, y, w, n))
 
-
-@moment_exact.control("C drawn with replacement")
-def _(case: Case) -> Evidence: return moment_exact.check(case, again=True)
-
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #e7a763b7
 @claim("cesabianchi2010", "size of the estimate (section 3: norm O((B+1)d))", id="D7s", tier="exact", proof="lem-aer-estimate",
        cases=[(3, 1, False), (4, 2, False), (5, 2, False), (4, 1, True), (5, 2, True)],
-       tex=r"\Vert z\Vert^2\le8(BX+Y)^2X^2d^2/k\text{ on every path},\ \mathbb E\Vert z\Vert^2\le8(BX+Y)^2X_2^2d/k")
+       tex=r"\Vert z\Vert^2\le8(BX+Y)^2X^2d^2/k\text{ on every path},\ \mathbb E\Vert z\Vert^2\le8(BX+Y)^2X_2^2d/k",
+       controls={"99 % of it": {"factor": 0.99}})
 def estimate_size(case: Case, factor: float = 1.0) -> Evidence:
     """Largest ||z||^2 over all paths (or largest mean) for B = 1/2, X = 2, Y = 1/3: corners, random examples, the extremal one.
 
@@ -110,10 +102,6 @@ def estimate_size(case: Case, factor: float = 1.0) -> Evidence:
         value = sum(p * v for p, v in found) if mean else max(v for _, v in found)
         largest = max(largest, float(value) / gradient_bound(d, 2 * n, float(B), float(X), float(Y), norm))
     return Evidence(largest, "<=", factor, tol=1e-12)
-
-
-@estimate_size.control("99 % of it")
-def _(case: Case) -> Evidence: return estimate_size.check(case, factor=0.99)
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #e7b2cb10
 @claim("cesabianchi2010", "the Pegasos step", id="D8", tier="exact", cases=5, proof="eq-aer-f",
@@ -173,35 +161,26 @@ AER_GAMES = [("random", 1e3), ("alternating", 1e3), ("alternating", 1.0), ("chas
 
 
 @claim("cesabianchi2010", "regret for strongly convex functions, section 3", id="D14", tier="certificate",
-       cases=AER_GAMES, proof="lem-aer-regret", tex=r"\textstyle\sum_tf_t(w_t)-f_t(u)\le\sum_t\Vert\lambda w_t+z_t\Vert^2/(2\lambda t)")
-def strongly_convex_regret(case: Case, constant: bool = False, factor: float = 1.0) -> Evidence:
+       cases=AER_GAMES, proof="lem-aer-regret", tex=r"\textstyle\sum_tf_t(w_t)-f_t(u)\le\sum_t\Vert\lambda w_t+z_t\Vert^2/(2\lambda t)",
+       controls={"the constant step 1 / lambda": {"constant": True},
+                 "99 % of it": 0.99})
+def strongly_convex_regret(case: Case, constant: bool = False) -> Evidence:
     "Regret of 40 rounds against the best u of the l1 ball, and the bound; case (vectors, radius)."
     w, z, u = strongly_convex_game(*case.value, case.rng, constant=constant)
     f = lambda v: 0.25 * (v**2).sum(axis=-1) + (z * v).sum(axis=-1)
     bound = (((0.5 * w + z) ** 2).sum(axis=1) / np.arange(1, 41)).sum()
-    return Evidence((f(w) - f(u)).sum(), "<=", factor * bound, tol=1e-8)
-
-
-@strongly_convex_regret.control("the constant step 1 / lambda")
-def _(case: Case) -> Evidence: return strongly_convex_regret.check(case, constant=True)
-
-
-@strongly_convex_regret.control("99 % of it")
-def _(case: Case) -> Evidence: return strongly_convex_regret.check(case, factor=0.99)
+    return Evidence((f(w) - f(u)).sum(), "<=", bound, tol=1e-8)
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #fce9bc6a
 @claim("cesabianchi2010", "regret, sharpened", id="D14s", tier="certificate", cases=AER_GAMES, proof="lem-aer-regret",
        tex=r"\textstyle\sum_t\langle z_t,w_t-u\rangle\le\tfrac{\lambda m}2\Vert u\Vert^2+\tfrac1{2\lambda}"
-           r"\bigl(\Vert z_1\Vert^2+\sum_{t\ge2}\Vert z_t\Vert^2/(t-1)\bigr)")
-def linear_regret_sharp(case: Case, factor: float = 1.0) -> Evidence:
+           r"\bigl(\Vert z_1\Vert^2+\sum_{t\ge2}\Vert z_t\Vert^2/(t-1)\bigr)",
+       controls={"nine tenths of it": 0.9})
+def linear_regret_sharp(case: Case) -> Evidence:
     "Linear regret less m lambda ||u||^2 / 2, and the bound of part (ii); lambda = 1/2, m = 40."
     w, z, u = strongly_convex_game(*case.value, case.rng)
     bound = ((z**2).sum(axis=1) / np.maximum(1, np.arange(40))).sum()
-    return Evidence(((w - u) * z).sum() - 10 * (u @ u), "<=", factor * bound, tol=1e-8)
-
-
-@linear_regret_sharp.control("nine tenths of it")
-def _(case: Case) -> Evidence: return linear_regret_sharp.check(case, factor=0.9)
+    return Evidence(((w - u) * z).sum() - 10 * (u @ u), "<=", bound, tol=1e-8)
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #cb84287e
 @claim("cesabianchi2010", "high probability, remark after Theorem 2", id="D9h", tier="exact", cases=[(3, 1), (4, 2)], proof="thm-aer",
@@ -252,15 +231,12 @@ def aer_written_out(what: str) -> tuple[float, float]:
 @claim("cesabianchi2010", "Theorem 2 and its parts as code", id="D9k", tier="certificate", proof="thm-aer",
        cases=["h", "h, long", "G^2", "G^2, short x", "printed lambda", "best lambda", "(i)", "(i), best lambda", "(i), printed lambda",
               "(ii)", "(iii)", "(iv)"],
-       tex=r"h_m,\ G^2,\ \lambda\text{ and the bounds (i) to (iv) of the code are those of the page}")
-def aer_as_code(case: Case, factor: float = 1.0) -> Evidence:
+       tex=r"h_m,\ G^2,\ \lambda\text{ and the bounds (i) to (iv) of the code are those of the page}",
+       controls={"one per mille more": 1.001})
+def aer_as_code(case: Case) -> Evidence:
     "The number of the code and that of the page; case which."
     code, page = aer_written_out(case.value)
-    return Evidence(code, "==", factor * page, tol=1e-8)
-
-
-@aer_as_code.control("one per mille more")
-def _(case: Case) -> Evidence: return aer_as_code.check(case, factor=1.001)
+    return Evidence(code, "==", page, tol=1e-8)
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #90f1f25f
 def sign_excess(
@@ -298,7 +274,10 @@ def noisy_excess(B: float, mu: float, T: int, lam: float, output: str, rng: np.r
 
 @claim("cesabianchi2010", "Theorem 2", id="D9", tier="statistical", level=1e-6, cases=["hard", "easy"], proof="thm-aer",
        tex=r"\mathbb EL(\bar w)-L(w^*)\le\bigl(\tfrac12+4\tfrac{h_m}{\ln m}\bigr)\tfrac{d(B+1)B_2}{\sqrt k}"
-           r"\sqrt{\tfrac{\ln m}m}+\tfrac{2B(B+1)}m\text{ with the printed }\lambda")
+           r"\sqrt{\tfrac{\ln m}m}+\tfrac{2B(B+1)}m\text{ with the printed }\lambda",
+       controls={"a learner that stays at 0": {"broken": "idle"},
+                 "uniform draws for <w,x>": {"broken": "uniform"},
+                 "a quarter of the bound": {"factor": 0.25}})
 def risk_theorem(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
     "Upper limit of the mean excess of 300 (easy: 8) runs, and the bound. Controls: one or two runs of the easy stream."
     AER = LEARNERS["cesabianchi2010.AER"].cls
@@ -313,23 +292,14 @@ def risk_theorem(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
     found = sign_excess(make, AER_LAW, T, 2 if broken else 8, case.rng)
     return Evidence(float(found.mean()) if broken else mean_limit(found, 1e-6), "<=", bound)
 
-
-@risk_theorem.control("a learner that stays at 0")
-def _(case: Case) -> Evidence: return risk_theorem.check(case, broken="idle")
-
-
-@risk_theorem.control("uniform draws for <w,x>")
-def _(case: Case) -> Evidence: return risk_theorem.check(case, broken="uniform")
-
-
-@risk_theorem.control("a quarter of the bound")
-def _(case: Case) -> Evidence: return risk_theorem.check(case, factor=0.25)
-
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #70390b5f
 @claim("cesabianchi2010", "Theorem 2, sharpened (ours)", id="D9s", tier="statistical", level=1e-6, cases=["two rounds", "hard", "easy"],
        proof="thm-aer",
        tex=r"\mathbb EL(\bar w)-L(w^*)\le\tfrac{\lambda B_2^2}2+\tfrac{G^2h_m}{2\lambda m}\text{, with the best }\lambda\ "
-           r"2\sqrt2\,\tfrac{d(B+1)B_2}{\sqrt k}\sqrt{h_m/m}")
+           r"2\sqrt2\,\tfrac{d(B+1)B_2}{\sqrt k}\sqrt{h_m/m}",
+       controls={"a learner that stays at 0": {"broken": "idle"},
+                 "uniform draws for <w,x>": {"broken": "uniform"},
+                 "0.49 of the bound": {"factor": 0.49}})
 def risk_theorem_sharp(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
     "Excess on two equal examples (the same on every path), or upper limit of the mean excess; and the bound of thm-aer (i)."
     AER = LEARNERS["cesabianchi2010.AER"].cls
@@ -351,18 +321,6 @@ def risk_theorem_sharp(case: Case, broken: str = "", factor: float = 1.0) -> Evi
     make = lambda i: AER(4, 4, T=T, radius_2=0.45, lam=lam, step=1e-6 if broken else 1.0, output="proved", seed=i)
     found = sign_excess(make, AER_LAW, T, 2 if broken else 8, case.rng)
     return Evidence(float(found.mean()) if broken else mean_limit(found, 1e-6), "<=", bound)
-
-
-@risk_theorem_sharp.control("a learner that stays at 0")
-def _(case: Case) -> Evidence: return risk_theorem_sharp.check(case, broken="idle")
-
-
-@risk_theorem_sharp.control("uniform draws for <w,x>")
-def _(case: Case) -> Evidence: return risk_theorem_sharp.check(case, broken="uniform")
-
-
-@risk_theorem_sharp.control("0.49 of the bound")
-def _(case: Case) -> Evidence: return risk_theorem_sharp.check(case, factor=0.49)
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #6a4ebb0f
 def aer_tightness(T: list[int], runs: int = 6, seed: int = 0) -> list[tuple[int, float, float, float, float]]:
@@ -419,7 +377,8 @@ def _(case: Case) -> Evidence: return resting_place.check(case, weight=Fraction(
            r"mean a design with inclusion chances $\frac k2\lvert w_i\rvert/\Vert w\Vert_1$; then (7) is unbiased, but such a design "
            r"exists only if $\max_i\lvert w_i\rvert\le\frac2k\Vert w\Vert_1$.",
            "unbiasedness for budgets of four and more, in the other reading; nothing in the conference version.",
-           source="cesabianchi2011"))
+           source="cesabianchi2011"),
+       controls={"with replacement, but uniform": {"distinct": False, "uniform": True}})
 def without_replacement(case: Case, distinct: bool = True, uniform: bool = False) -> Evidence:
     "Mean of yhat over two draws by |w| (or by equal weights), and w'x; d = k = 4."
     x, signs = random_fractions(case.rng, 4, 7), np.array([1, -1, 1, -1])
@@ -431,10 +390,6 @@ def without_replacement(case: Case, distinct: bool = True, uniform: bool = False
 
 @without_replacement.corrected(r"\text{it holds with replacement, as in Algorithm 2}")
 def _(case: Case) -> Evidence: return without_replacement.check(case, distinct=False)
-
-
-@without_replacement.control("with replacement, but uniform")
-def _(case: Case) -> Evidence: return without_replacement.check(case, distinct=False, uniform=True)
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #35edd910
 @claim("cesabianchi2010", "Algorithm 2, the chances at w = 0 (ours)", id="D7z", tier="exact", cases=3, proof="lem-aer-estimate",
@@ -463,24 +418,19 @@ def three_outputs(rng: np.random.Generator, T: int) -> list[np.ndarray]:
 
 
 @claim("cesabianchi2010", "output of Algorithm 2", id="D9o", tier="certificate", cases=[20, 200], proof="thm-aer",
-       tex=r"\text{the printed average is }\bar w+\tfrac1mw_{m+1},\ \bar w\text{ that of }w_1,\dots,w_m")
+       tex=r"\text{the printed average is }\bar w+\tfrac1mw_{m+1},\ \bar w\text{ that of }w_1,\dots,w_m",
+       controls={"without the last weights": {"share": 0.0},
+                 "half of w_{m+1} / m": {"share": 0.5}})
 def printed_average(case: Case, share: float = 1.0) -> Evidence:
     "l1 distance between the printed output and the average of w_1, ..., w_m plus share w_{m+1} / m; case m."
     printed, proved, last = three_outputs(case.rng, case.value)
     return Evidence(float(np.abs(printed - proved - share * last / case.value).sum()), "==", 0, tol=1e-12)
 
-
-@printed_average.control("without the last weights")
-def _(case: Case) -> Evidence: return printed_average.check(case, share=0.0)
-
-
-@printed_average.control("half of w_{m+1} / m")
-def _(case: Case) -> Evidence: return printed_average.check(case, share=0.5)
-
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #d44e7746
 @claim("cesabianchi2010", "journal version, Theorem 12 (our proof)", id="D9j", tier="certificate", proof="cor-aer-journal",
        cases=[(k, d, m) for k, d in ((2, 2), (2, 100), (4, 4), (4, 784)) for m in (2, 3, 5, 7, 8, 100, 10**6)],
-       tex=r"L(\bar w)-L(u)\le20.2\,dB^2\sqrt{\tfrac1{km}\ln\tfrac m\delta}\text{ with chance }1-\delta,\ \lambda=12\,d\sqrt{\ln m/(mk)}")
+       tex=r"L(\bar w)-L(u)\le20.2\,dB^2\sqrt{\tfrac1{km}\ln\tfrac m\delta}\text{ with chance }1-\delta,\ \lambda=12\,d\sqrt{\ln m/(mk)}",
+       controls={"a constant of 20": {"c": 20.0}})
 def journal_theorem_12(case: Case, c: float = 20.2) -> Evidence:
     "thm-aer (iii) with Y = B = 1.5, at the worst of 160 values of delta, and the journal's form of the bound; case (k, d, m)."
     k, d, m = case.value
@@ -489,7 +439,3 @@ def journal_theorem_12(case: Case, c: float = 20.2) -> Evidence:
     deltas = [10.0 ** (-n / 8) for n in range(1, 161)]
     worst = max(bound_aer(d, k, m, B, B, lam, 1.0, B, delta=p) / unit(p) for p in [*deltas, 0.5, 0.9, 1.0])
     return Evidence(worst, "<=", c)
-
-
-@journal_theorem_12.control("a constant of 20")
-def _(case: Case) -> Evidence: return journal_theorem_12.check(case, c=20.0)

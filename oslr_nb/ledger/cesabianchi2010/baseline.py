@@ -24,19 +24,17 @@ from ..claims import Case, Erratum, Evidence, claim, random_fractions, slope_int
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #2a15d90a
 @claim("cesabianchi2010", "expansion of the loss", id="D2", tier="exact", cases=5, proof="eq-base-square",
-       tex=r"(\langle w,x\rangle-y)^2=w^\top xx^\top w-2y\,x^\top w+y^2")
+       tex=r"(\langle w,x\rangle-y)^2=w^\top xx^\top w-2y\,x^\top w+y^2",
+       controls={"the sign that Algorithm 1 prints": {"sign": 1}})
 def expansion(case: Case, sign: int = -1) -> Evidence:
     "Both sides for random fractions x, w (4,), y."
     x, w, (y,) = random_fractions(case.rng, 4), random_fractions(case.rng, 4), random_fractions(case.rng, 1)
     return Evidence((w @ x - y) ** 2, "==", w @ np.outer(x, x) @ w + sign * 2 * y * (x @ w) + y * y)
 
-
-@expansion.control("the sign that Algorithm 1 prints")
-def _(case: Case) -> Evidence: return expansion.check(case, sign=1)
-
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #aad0283a
 @claim("cesabianchi2010", "(CSS 3)", id="D3", tier="exact", cases=[(3, 2), (4, 2), (5, 4)], proof="lem-base-pairs",
-       tex=r"\mathbb Ev=x\text{ for one uniform draw and for the average of }k")
+       tex=r"\mathbb Ev=x\text{ for one uniform draw and for the average of }k",
+       controls={"weight d/k for k/2 draws": {"part": 2}})
 def attributes_unbiased(case: Case, part: int = 1) -> Evidence:
     "Distance of x from the means over all single draws and over all sets of k; case (d, k)."
     (d, k), x = case.value, random_fractions(case.rng, case.value[0])
@@ -44,10 +42,6 @@ def attributes_unbiased(case: Case, part: int = 1) -> Evidence:
     sets = list(itertools.combinations(range(d), k // part))
     many = sum(set_estimate(x, S, k) for S in sets) / Fraction(len(sets))
     return Evidence(np.abs(one - x).sum() + np.abs(many - x).sum(), "==", 0)
-
-
-@attributes_unbiased.control("weight d/k for k/2 draws")
-def _(case: Case) -> Evidence: return attributes_unbiased.check(case, part=2)
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #5891fcaa
 def pair_sets(d: int, q: int, kind: str = "ordered") -> Iterator[tuple[tuple[int, int], ...]]:
@@ -58,7 +52,10 @@ def pair_sets(d: int, q: int, kind: str = "ordered") -> Iterator[tuple[tuple[int
 
 @claim("cesabianchi2010", "Algorithm 1, the estimates", id="D4", tier="exact",
        cases=[(2, 2), (3, 2), (4, 2), (4, 4)], proof="lem-base-pairs",
-       tex=r"\mathbb EA=xx^\top,\ \mathbb Ev=x")
+       tex=r"\mathbb EA=xx^\top,\ \mathbb Ev=x",
+       controls={"pairs (i, i) left out": {"kind": "unequal"},
+                 "the second addition lost for i = j": {"lost": True},
+                 "unordered pairs": {"kind": "unordered"}})
 def pairs_unbiased(case: Case, kind: str = "ordered", lost: bool = False) -> Evidence:
     "Distance of the means over every set C of k/2 pairs from x x' and x; case (d, k)."
     (d, k), x = case.value, random_fractions(case.rng, case.value[0])
@@ -67,18 +64,6 @@ def pairs_unbiased(case: Case, kind: str = "ordered", lost: bool = False) -> Evi
     A, v = (sum(f[i] for f in found) / Fraction(len(sets)) for i in (0, 1))
     if lost: A[np.diag_indices(d)] /= 2
     return Evidence(np.abs(A - np.outer(x, x)).sum() + np.abs(v - x).sum(), "==", 0)
-
-
-@pairs_unbiased.control("pairs (i, i) left out")
-def _(case: Case) -> Evidence: return pairs_unbiased.check(case, kind="unequal")
-
-
-@pairs_unbiased.control("the second addition lost for i = j")
-def _(case: Case) -> Evidence: return pairs_unbiased.check(case, lost=True)
-
-
-@pairs_unbiased.control("unordered pairs")
-def _(case: Case) -> Evidence: return pairs_unbiased.check(case, kind="unordered")
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #a91ac384
 def moment_distance(found: list[tuple[np.ndarray, np.ndarray]], x: np.ndarray, f: dict[str, Fraction]) -> Fraction:
@@ -96,22 +81,20 @@ def moment_distance(found: list[tuple[np.ndarray, np.ndarray]], x: np.ndarray, f
 @claim("cesabianchi2010", "second moments of the estimates (ours)", id="D4v", tier="exact",
        cases=[(2, 2), (3, 2), (4, 4), (5, 4)], proof="lem-base-pairs",
        tex=r"\mathbb EA_{ii}^2=\tfrac{2d^2}kx_i^4,\ \mathbb EA_{ij}^2=(\tfrac{d^2}k+\tfrac12(1-\tfrac2k)"
-           r"\tfrac{d^2}{d^2-1})x_i^2x_j^2,\ \mathbb Ev_i^2=(\tfrac{d+1}k+(1-\tfrac2k)\tfrac{2d+1}{2(d+1)})x_i^2")
+           r"\tfrac{d^2}{d^2-1})x_i^2x_j^2,\ \mathbb Ev_i^2=(\tfrac{d+1}k+(1-\tfrac2k)\tfrac{2d+1}{2(d+1)})x_i^2",
+       controls={"unordered pairs": {"kind": "unordered"}})
 def pair_moments(case: Case, kind: str = "ordered") -> Evidence:
     "Distance of the second moments over every set C from the formulas, and their sizes; case (d, k)."
     (d, k), x = case.value, random_fractions(case.rng, case.value[0])
     found = [pair_estimate(x, C) for C in pair_sets(d, k // 2, kind)]
     return Evidence(moment_distance(found, x, moment_factors(d, k)), "==", 0)
 
-
-@pair_moments.control("unordered pairs")
-def _(case: Case) -> Evidence: return pair_moments.check(case, kind="unordered")
-
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #f5b23d42
 @claim("cesabianchi2010", "k distinct attributes, all products (ours)", id="D4d", tier="exact",
        cases=[(3, 2), (4, 3), (5, 2), (5, 4)], proof="eq-base-distinct",
        tex=r"\mathbb EA=xx^\top,\ \mathbb Ev=x,\ \mathbb EA_{ij}^2=\tfrac{d(d-1)}{k(k-1)}x_i^2x_j^2,\ "
-           r"\mathbb EA_{ii}^2=\tfrac dkx_i^4,\ \mathbb Ev_i^2=\tfrac dkx_i^2")
+           r"\mathbb EA_{ii}^2=\tfrac dkx_i^4,\ \mathbb Ev_i^2=\tfrac dkx_i^2",
+       controls={"products weighted by (d/k)^2": {"wrong": True}})
 def distinct_moments(case: Case, wrong: bool = False) -> Evidence:
     "The same for the k-distinct estimator, over every set S, and its means; case (d, k)."
     (d, k), x = case.value, random_fractions(case.rng, case.value[0])
@@ -119,10 +102,6 @@ def distinct_moments(case: Case, wrong: bool = False) -> Evidence:
     A, v = (sum(f[i] for f in found) / Fraction(len(found)) for i in (0, 1))
     means = np.abs(A - np.outer(x, x)).sum() + np.abs(v - x).sum()
     return Evidence(means + moment_distance(found, x, moment_factors(d, k, "distinct")), "==", 0)
-
-
-@distinct_moments.control("products weighted by (d/k)^2")
-def _(case: Case) -> Evidence: return distinct_moments.check(case, wrong=True)
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #2136f33b
 def binomial_deviation(c: float, m: int, chance: float) -> float:
@@ -135,20 +114,14 @@ def binomial_deviation(c: float, m: int, chance: float) -> float:
 @claim("cesabianchi2010", "the tail inequalities", id="D5b", tier="exact", proof="lem-base-tails",
        cases=[("hoeffding", 2, 10**5, 30), ("bernstein", 1000, 10**8, 30), ("bernstein", 100, 5000, 15), ("hoeffding", 10, 50, 5)],
        tex=r"\bar Z-\mathbb EZ\le(\beta-\alpha)\sqrt{\ell/(2m)}\text{ and }\le\sqrt{2s^2\ell/m}+\tfrac{2b\ell}{3m}"
-           r"\text{ but for a chance of }e^{-\ell}")
-def tails(case: Case, factor: float = 1.0, second: float = 1.0) -> Evidence:
+           r"\text{ but for a chance of }e^{-\ell}",
+       controls={"nine tenths of it": 0.9,
+                 "half of the width, half of the second moment": {"second": 0.5}})
+def tails(case: Case, second: float = 1.0) -> Evidence:
     "Exact quantile of the mean of m terms, c with chance 1/c, and the bound; case (inequality, c, m, l)."
     name, c, m, level = case.value
     bound = hoeffding(level, m, c * second) if name == "hoeffding" else bernstein(level, m, c * second, c)
-    return Evidence(binomial_deviation(c, m, math.exp(-level)), "<=", factor * bound)
-
-
-@tails.control("nine tenths of it")
-def _(case: Case) -> Evidence: return tails.check(case, factor=0.9)
-
-
-@tails.control("half of the width, half of the second moment")
-def _(case: Case) -> Evidence: return tails.check(case, second=0.5)
+    return Evidence(binomial_deviation(c, m, math.exp(-level)), "<=", bound)
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #7af91d34
 def one_attribute(d: int, k: int, estimator: str = "pairs") -> list[tuple[Fraction, Fraction, Fraction]]:
@@ -224,16 +197,13 @@ def entry_quantile(d: int, k: int, m: int, delta: float, entry: str, estimator: 
        cases=[(2, 2, 4000, "single"), (2, 2, 4000, "diagonal"), (4, 4, 2000, "single"), (8, 4, 2000, "diagonal")],
        tex=r"\max_{ij}\lvert\bar A_{ij}-M_{ij}\rvert\le2\sqrt2\tfrac{d^2}k\sqrt{\ell/m},\ "
            r"\max_i\lvert\bar v_i-2\mathbb Eyx_i\rvert\le\sqrt2(d+\tfrac{2d}k)\sqrt{\ell/m},\ "
-           r"\ell=\ln\tfrac{d(d+3)}\delta")
-def entries_hoeffding(case: Case, factor: float = 1.0) -> Evidence:
+           r"\ell=\ln\tfrac{d(d+3)}\delta",
+       controls={"two fifths of it": 0.4})
+def entries_hoeffding(case: Case) -> Evidence:
     "Exact quantile of one entry and the bound for all, delta = 1e-9; case (d, k, m, entry)."
     d, k, m, entry = case.value
     limits = deviations(d, k, m, 1e-9, inequality="hoeffding")
-    return Evidence(entry_quantile(d, k, m, 1e-9, entry), "<=", factor * limits[entry == "single"])
-
-
-@entries_hoeffding.control("two fifths of it")
-def _(case: Case) -> Evidence: return entries_hoeffding.check(case, factor=0.4)
+    return Evidence(entry_quantile(d, k, m, 1e-9, entry), "<=", limits[entry == "single"])
 
 
 @entries_hoeffding.control("the bound of five times the examples")
@@ -246,16 +216,13 @@ def _(case: Case) -> Evidence:
        cases=[(30, 2, 2**16, "diagonal", "pairs"), (30, 6, 2**16, "diagonal", "pairs"), (30, 6, 2**16, "products", "distinct"),
               (6, 4, 2000, "single", "pairs"), (8, 2, 2000, "single", "distinct"), (8, 8, 2000, "single", "distinct")],
        tex=r"\max_{ij}\lvert\bar A_{ij}-M_{ij}\rvert\le\sqrt{2f_A\ell/m}+\tfrac23f_{\mathrm{size}}\ell/m,\ "
-           r"\max_i\lvert\bar v_i-2\mathbb Eyx_i\rvert\le\sqrt{8f_v\ell/m}+\tfrac43f_{\mathrm{reach}}\ell/m")
-def entries_bernstein(case: Case, factor: float = 1.0) -> Evidence:
+           r"\max_i\lvert\bar v_i-2\mathbb Eyx_i\rvert\le\sqrt{8f_v\ell/m}+\tfrac43f_{\mathrm{reach}}\ell/m",
+       controls={"seven tenths of it": 0.7})
+def entries_bernstein(case: Case) -> Evidence:
     "Exact quantile of one entry and the bound for all, delta = 1e-9; case (d, k, m, entry, estimator)."
     d, k, m, entry, estimator = case.value
     limits = deviations(d, k, m, 1e-9, estimator=estimator)
-    return Evidence(entry_quantile(d, k, m, 1e-9, entry, estimator), "<=", factor * limits[entry == "single"])
-
-
-@entries_bernstein.control("seven tenths of it")
-def _(case: Case) -> Evidence: return entries_bernstein.check(case, factor=0.7)
+    return Evidence(entry_quantile(d, k, m, 1e-9, entry, estimator), "<=", limits[entry == "single"])
 
 
 @entries_bernstein.control("the bound of full information")
@@ -267,44 +234,29 @@ def _(case: Case) -> Evidence:
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #e049cb0d
 @claim("cesabianchi2010", "(CSS 2)", id="D1", tier="exact", proof="thm-base",
        cases=[(2, 500, Fraction(1, 64), 1, 1), (2, 1000, Fraction(1, 64), 2, 3), (5, 500, Fraction(1, 32), Fraction(1, 2), 1)],
-       tex=r"L(\hat w)\le\min_{\Vert u\Vert_1\le B}L(u)+2(B^2X^2+2BXY)\sqrt{2\ell/m},\ \ell=\ln\tfrac{d(d+3)}\delta")
-def full_information(case: Case, factor: float = 1.0, ball: int = 1, labels: int = 1) -> Evidence:
+       tex=r"L(\hat w)\le\min_{\Vert u\Vert_1\le B}L(u)+2(B^2X^2+2BXY)\sqrt{2\ell/m},\ \ell=\ln\tfrac{d(d+3)}\delta",
+       controls={"eight tenths of it": 0.8,
+                 "labels up to 2 Y": {"labels": 2},
+                 "weights up to 2 B": {"ball": 2}})
+def full_information(case: Case, ball: int = 1, labels: int = 1) -> Evidence:
     "Excess with chance above delta = 1e-9 on the hard law, all attributes seen, and the bound; case (d, m, B, X, Y)."
     d, m, B, X, Y = case.value
     found = forced_excess(d, d, m, 1e-9, ball * B, X, labels * Y, "distinct")
     bound = bound_baseline(d, d, m, 1e-9, float(B), float(X), float(Y), "hoeffding", "distinct")
-    return Evidence(found, "<=", factor * bound)
-
-
-@full_information.control("eight tenths of it")
-def _(case: Case) -> Evidence: return full_information.check(case, factor=0.8)
-
-
-@full_information.control("labels up to 2 Y")
-def _(case: Case) -> Evidence: return full_information.check(case, labels=2)
-
-
-@full_information.control("weights up to 2 B")
-def _(case: Case) -> Evidence: return full_information.check(case, ball=2)
+    return Evidence(found, "<=", bound)
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #8bc02d13
 @claim("cesabianchi2010", "Theorem 1", id="D6", tier="exact", proof="thm-base",
        cases=[(2, 2, 2000, Fraction(1, 64), 1, 1), (2, 2, 500, Fraction(1, 64), 2, 3), (4, 4, 2000, Fraction(1, 32), 1, 1)],
        tex=r"L(\hat w)-\min_{\Vert u\Vert_1\le B}L(u)\le4\sqrt2\tfrac{(dB)^2}k\sqrt{\ell/m}+2\sqrt2B(d+\tfrac{2d}k)\sqrt{\ell/m}"
-           r"\ (X=Y=1)")
+           r"\ (X=Y=1)",
+       controls={"two fifths of it": {"factor": 0.4},
+                 "weights up to 3 B": {"ball": 3}})
 def theorem_1(case: Case, factor: float = 1.0, ball: int = 1, inequality: str = "hoeffding") -> Evidence:
     "Excess with chance above delta = 1e-9 on the hard law and the bound; case (d, k, m, B, X, Y) and, if not 1, the order."
     d, k, m, B, X, Y, *order = case.value
     bound = bound_baseline(d, k, m, 1e-9, float(B), float(X), float(Y), inequality, order=order[0] if order else 1)
     return Evidence(forced_excess(d, k, m, 1e-9, ball * B, X, Y), "<=", factor * bound)
-
-
-@theorem_1.control("two fifths of it")
-def _(case: Case) -> Evidence: return theorem_1.check(case, factor=0.4)
-
-
-@theorem_1.control("weights up to 3 B")
-def _(case: Case) -> Evidence: return theorem_1.check(case, ball=3)
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #dfa545ce
 @claim("cesabianchi2010", "Theorem 1, sharpened (ours)", id="D6s", tier="exact", proof="thm-base",
@@ -312,18 +264,12 @@ def _(case: Case) -> Evidence: return theorem_1.check(case, ball=3)
               (2, 2, 2000, Fraction(1, 64), 1, 1, 2)],
        tex=r"L(\hat w)\le\min L(u)+2B^2(\tfrac{2d}{\sqrt k}\sqrt{\ell/m}+\tfrac{4d^2}{3k}\tfrac\ell m)"
            r"+2B(\sqrt{8f_v\ell/m}+\tfrac43(\tfrac d2+\tfrac dk)\tfrac\ell m),\ f_v=\mathbb Ev_i^2/x_i^2;"
-           r"\ \sqrt dB\text{ for }B\text{ if }\Vert w\Vert_2\le B")
+           r"\ \sqrt dB\text{ for }B\text{ if }\Vert w\Vert_2\le B",
+       controls={"two thirds of it": {"factor": 2 / 3},
+                 "weights up to 2 B": {"ball": 2}})
 def theorem_1_sharp(case: Case, factor: float = 1.0, ball: int = 1) -> Evidence:
     "The same against Bernstein's bound."
     return theorem_1.check(case, factor, ball, "bernstein")
-
-
-@theorem_1_sharp.control("two thirds of it")
-def _(case: Case) -> Evidence: return theorem_1_sharp.check(case, factor=2 / 3)
-
-
-@theorem_1_sharp.control("weights up to 2 B")
-def _(case: Case) -> Evidence: return theorem_1_sharp.check(case, ball=2)
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #00de459a
 def finite_law(rng: np.random.Generator, d: int, n: int = 60) -> tuple[np.ndarray, np.ndarray]:
@@ -351,7 +297,9 @@ def exact_excess(case: Case, m: int, sign: float = 1.0, biased: bool = False, la
 
 
 @claim("cesabianchi2010", "Theorem 1, rate", id="D6r", tier="rate", level=1e-3, cases=[(3, 2), (4, 4)], proof="thm-base",
-       tex=r"L(\hat w)-\min L\text{ falls at least like }m^{-1/2}")
+       tex=r"L(\hat w)-\min L\text{ falls at least like }m^{-1/2}",
+       controls={"the printed sign": {"sign": -1.0},
+                 "the journal's estimate, which is biased": {"biased": True}})
 def theorem_1_rate(case: Case, sign: float = 1.0, biased: bool = False) -> Evidence:
     "Lower end for minus the log-log slope of the mean excess between m = 2^9 and 2^15, on each of 32 laws; case (d, k)."
     m = [2**n for n in (9, 11, 13, 15)]
@@ -359,29 +307,18 @@ def theorem_1_rate(case: Case, sign: float = 1.0, biased: bool = False) -> Evide
     found = np.array([[exact_excess(case, t, sign, biased, law) for t in m] for law in laws])
     return Evidence(-slope_interval(np.array(m), found, 1e-3, case.rng)[1], ">=", 0.5, tol=0.02)
 
-
-@theorem_1_rate.control("the printed sign")
-def _(case: Case) -> Evidence: return theorem_1_rate.check(case, sign=-1.0)
-
-
-@theorem_1_rate.control("the journal's estimate, which is biased")
-def _(case: Case) -> Evidence: return theorem_1_rate.check(case, biased=True)
-
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #9b915ceb
 @claim("cesabianchi2010", "remark on (CSS 2): examples to make up for it", id="D10a", tier="certificate", proof="eq-base-pairs-delta",
        cases=[(n, d, k) for n in ("hoeffding", "bernstein") for d, k in ((10, 2), (64, 4), (784, 4))],
        tex=r"\Delta_A(m')=\Delta_A^{\text{full}}(m)\text{ at }m'=(\tfrac{2d^2}k)^2m\text{ by Hoeffding, }"
-           r"m'=\tfrac{2d^2}km\text{ by Bernstein}")
+           r"m'=\tfrac{2d^2}km\text{ by Bernstein}",
+       controls={"a power of 2d^2/k less": {"power": -1}})
 def more_examples(case: Case, power: int = 0) -> Evidence:
     "Delta_A of the pairs after m' examples and of full information after m = 1000; case (inequality, d, k)."
     name, d, k = case.value
     more = (2 * d * d // k) ** ((2 if name == "hoeffding" else 1) + power)
     full = deviations(d, d, 1000, inequality=name, estimator="distinct")[0]
     return Evidence(deviations(d, k, 1000 * more, inequality=name)[0], "==", full, tol=1e-12)
-
-
-@more_examples.control("a power of 2d^2/k less")
-def _(case: Case) -> Evidence: return more_examples.check(case, power=-1)
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #a9b3ead1
 BOUND_AT = {"delta": 0.03, "x_max": 0.8, "y_max": 1.7}  # with d = 7, k = 4, m = 90: values of the check of the bounds
@@ -420,14 +357,11 @@ def in_code(name: str, estimator: str, order: int = 1, **change: float) -> float
 @claim("cesabianchi2010", "Theorem 1 and its parts as code", id="D6k", tier="certificate", proof="thm-base",
        cases=[(f"{n} {w}", e, o) for n in ("hoeffding", "bernstein") for e in ("pairs", "distinct")
               for w, o in (("A", 1), ("v", 1), ("excess", 1), ("excess", 2), ("clipped", 1), ("removed", 2))],
-       tex=r"\Delta_A,\ \Delta_v,\ 2(B^2\Delta_A+B\Delta_v),\ \ldots+\Vert u\Vert^2\nu\text{ of the code are those of the page}")
+       tex=r"\Delta_A,\ \Delta_v,\ 2(B^2\Delta_A+B\Delta_v),\ \ldots+\Vert u\Vert^2\nu\text{ of the code are those of the page}",
+       controls={"another delta": {"delta": 0.031}})
 def bounds_as_code(case: Case, **change: float) -> Evidence:
     "The function of the module, and the formula of the page, at one point; case (inequality and quantity, estimator, order)."
     return Evidence(in_code(*case.value, **change), "==", written_out(*case.value), tol=1e-9)
-
-
-@bounds_as_code.control("another delta")
-def _(case: Case) -> Evidence: return bounds_as_code.check(case, delta=0.031)
 
 
 @bounds_as_code.control("another y_max")
@@ -443,7 +377,8 @@ def _(case: Case) -> Evidence: return bounds_as_code.check(Case(0, ("bernstein c
            r"Let $\tilde L_S(\mathbf w)=\mathbf w^T\bar A\mathbf w+\mathbf w^T\bar{\mathbf v}+\bar y$",
            r"The expansion of the loss in section 2.1 has the right sign, $-2y\,\mathbf x^T\mathbf w$; the loop adds "
            r"$+2y\mathbf v/m$ to $\bar{\mathbf v}$, so that one of the two lines needs a minus.",
-           "the output: as printed, the mirror image of the answer; Theorem 1 (journal: Lemma 10, Theorem 6) is meant with the minus."))
+           "the output: as printed, the mirror image of the answer; Theorem 1 (journal: Lemma 10, Theorem 6) is meant with the minus."),
+       controls={"without the factor 2 in v": {"sign": -0.5}})
 def printed_sign(case: Case, sign: float = 1.0) -> Evidence:
     "Risk of the minimiser over the l1 ball, from exact moments of a finite law, and the least risk; case d."
     from oslr_nb.papers.cesabianchi2010.solvers import minimise_faces
@@ -456,10 +391,6 @@ def printed_sign(case: Case, sign: float = 1.0) -> Evidence:
 
 @printed_sign.corrected(r"\hat w=\arg\min w^\top\bar Aw-w^\top\bar v")
 def _(case: Case) -> Evidence: return printed_sign.check(case, sign=-1.0)
-
-
-@printed_sign.control("without the factor 2 in v")
-def _(case: Case) -> Evidence: return printed_sign.check(case, sign=-0.5)
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #240e16a1
 def halves_estimate(
@@ -484,7 +415,9 @@ def halves_estimate(
            r"Had $I$ and $J$ been drawn independently of each other, the printed weights and the sentence would be right. As "
            r"printed, off the diagonal the bias is a factor $\frac d{d-1}$, small for large $d$.",
            "the journal's Lemmas 8 and 10 and its Theorem 6 (claim E-D11). The conference version's matrix is unbiased (claim D4).",
-           source="cesabianchi2011"))
+           source="cesabianchi2011"),
+       controls={"corrected products, but nothing on the diagonal": {"corrected": True, "diagonal": False},
+                 "the printed weight, right diagonal": {"squares": True}})
 def halves_unbiased(
     case: Case, factor: Callable | None = None, independent: bool = False, squares: bool = False, **kw: bool
 ) -> Evidence:
@@ -509,14 +442,6 @@ def _(case: Case) -> Evidence:
     ways = {"factor": lambda d: Fraction(d, d - 1)}, {"corrected": True}, {"independent": True}
     return Evidence(sum(halves_unbiased.check(case, **way).lhs for way in ways), "==", 0)
 
-
-@halves_unbiased.control("corrected products, but nothing on the diagonal")
-def _(case: Case) -> Evidence: return halves_unbiased.check(case, corrected=True, diagonal=False)
-
-
-@halves_unbiased.control("the printed weight, right diagonal")
-def _(case: Case) -> Evidence: return halves_unbiased.check(case, squares=True)
-
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #1cf489ea
 @claim("cesabianchi2010", "journal version, Theorem 6", id="E-D11", tier="exact", proof="prp-base-journal",
        cases=[(10**4, 2, 2), (1, 3, 2), (100, 7, 4), (1, 784, 4)],
@@ -528,7 +453,9 @@ def _(case: Case) -> Evidence: return halves_unbiased.check(case, squares=True)
            r"+c\left(\frac{dB}k\right)^2\sqrt{\frac1m\ln\frac d\delta}$ holds with probability of at least $1-\delta$",
            "With independent halves, or with unbiased weights (lem-base-halves), the printed proof is right up to the constant. "
            "Theorem 1 of the conference version, whose matrix is unbiased, is not touched.",
-           "nothing later in that paper; its AER does not use the matrix.", source="cesabianchi2011"))
+           "nothing later in that paper; its AER does not use the matrix.", source="cesabianchi2011"),
+       controls={"products corrected, nothing on the diagonal": {"corrected": True, "diagonal": False},
+                 "the printed sign": {"corrected": True, "sign": -1}})
 def journal_theorem_6(case: Case, corrected: bool = False, diagonal: bool = True, sign: int = 1) -> Evidence:
     "Excess, with chance above delta = 1/2, of the journal's Baseline (sign corrected) for x = e_1, and the bound; case (c, d, k)."
     c, d, k = case.value
@@ -547,11 +474,3 @@ def journal_theorem_6(case: Case, corrected: bool = False, diagonal: bool = True
 
 @journal_theorem_6.corrected(r"\text{with the weights of lem-base-halves: here the excess is }0\text{; in general by the printed proof}")
 def _(case: Case) -> Evidence: return journal_theorem_6.check(case, corrected=True)
-
-
-@journal_theorem_6.control("products corrected, nothing on the diagonal")
-def _(case: Case) -> Evidence: return journal_theorem_6.check(case, corrected=True, diagonal=False)
-
-
-@journal_theorem_6.control("the printed sign")
-def _(case: Case) -> Evidence: return journal_theorem_6.check(case, corrected=True, sign=-1)

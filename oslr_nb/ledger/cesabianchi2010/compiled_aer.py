@@ -37,7 +37,8 @@ def compiled_z(w: np.ndarray, x: np.ndarray, y: float, C: tuple[int, ...], I: tu
 
 
 @claim("cesabianchi2010", "Algorithm 2, the compiled step", id="D7e", tier="certificate", cases=[(4, 1, 3), (4, 2, 2), (5, 2, 7)],
-       proof="prp-aer-compiled", tex=r"\text{the mean of }-\lambda t\,(w_{t+1}-(1-\tfrac1t)w_t)\text{ is }2(w^\top x-y)x")
+       proof="prp-aer-compiled", tex=r"\text{the mean of }-\lambda t\,(w_{t+1}-(1-\tfrac1t)w_t)\text{ is }2(w^\top x-y)x",
+       controls={"weights kept by 1 - 2/t": {"shift": 1}})
 def compiled_gradient(case: Case, shift: int = 0) -> Evidence:
     "Largest distance between the mean over all C and all draws and the gradient; case (d, k/2, t)."
     d, n, t = case.value
@@ -48,14 +49,11 @@ def compiled_gradient(case: Case, shift: int = 0) -> Evidence:
     mean = sum(float(p) * z for p, z in found) + shift * w / t
     return Evidence(float(np.abs(mean - 2 * (w @ x - y) * x).max()), "==", 0, tol=1e-10)
 
-
-@compiled_gradient.control("weights kept by 1 - 2/t")
-def _(case: Case) -> Evidence: return compiled_gradient.check(case, shift=1)
-
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #c0d9670e
 @claim("cesabianchi2010", "centring (ours)", id="D9m", tier="certificate", cases=["calls", "compiled"], proof="prp-aer-centre",
        tex=r"\mathrm{mean}_i=\text{the mean of all values of }i\text{ that were bought};\ "
-           r"\text{constants added to attributes and labels change no weight}")
+           r"\text{constants added to attributes and labels change no weight}",
+       controls={"without the first purchases": {"miss": True}})
 def running_means(case: Case, miss: bool = False) -> Evidence:
     "Distances: of the means from those of the purchases, of the weights from those without the constants; case which driver."
     X, y, constants = case.rng.uniform(-1, 1, (60, 5)), case.rng.uniform(-1, 1, 60), np.array([0.5, 0, -0.7, 0.2, 0])
@@ -68,13 +66,10 @@ def running_means(case: Case, miss: bool = False) -> Evidence:
     means = np.abs(lr.mean - [np.mean(v) for v in bought]).max() + abs(float(lr.info[MEAN]) - y.mean() - 0.3)
     return Evidence(float(means + np.abs(lr.coef_ - plain.coef_).max()), "==", 0, tol=1e-12)
 
-
-@running_means.control("without the first purchases")
-def _(case: Case) -> Evidence: return running_means.check(case, miss=True)
-
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #3282abf8
 @claim("cesabianchi2010", "calibration (ours)", id="D9c", tier="exact", cases=[2, 3, 2, 3], proof="prp-aer-scale",
-       tex=r"\mathbb E\,\tfrac1{k(k-1)}\textstyle\sum_{r\ne s}p_rp_s=(w^\top x)^2,\ \mathbb E\bar p=w^\top x")
+       tex=r"\mathbb E\,\tfrac1{k(k-1)}\textstyle\sum_{r\ne s}p_rp_s=(w^\top x)^2,\ \mathbb E\bar p=w^\top x",
+       controls={"with the squares of single draws": {"equal": True}})
 def scale_unbiased(case: Case, equal: bool = False) -> Evidence:
     "Sum of the distances of the two means, over all sequences of draws, from (w'x)^2 and w'x; d = 3."
     x, w, k = random_fractions(case.rng, 3, 7), random_fractions(case.rng, 3, 6), case.value
@@ -85,13 +80,10 @@ def scale_unbiased(case: Case, equal: bool = False) -> Evidence:
         square, first = square + chance * cross / (k * (k - (not equal))), first + chance * sum(p) / k
     return Evidence(abs(square - (w @ x) ** 2) + abs(first - w @ x), "==", 0)
 
-
-@scale_unbiased.control("with the squares of single draws")
-def _(case: Case) -> Evidence: return scale_unbiased.check(case, equal=True)
-
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #d5ef8a81
 @claim("cesabianchi2010", "calibration, compiled (ours)", id="D9d", tier="certificate", cases=[2, 3, 4], proof="prp-aer-scale",
-       tex=r"\mathbb E\,y\bar p=y\,w^\top x,\ \mathbb E\,q=(w^\top x)^2\text{ for what a compiled round adds}")
+       tex=r"\mathbb E\,y\bar p=y\,w^\top x,\ \mathbb E\,q=(w^\top x)^2\text{ for what a compiled round adds}",
+       controls={"one per cent more": {"more": 0.01}})
 def scale_compiled(case: Case, more: float = 0.0) -> Evidence:
     "Distance of the two means over all sequences of draws from y w'x and (w'x)^2; d = 3, case draws."
     x, w, k = random_fractions(case.rng, 3, 7), random_fractions(case.rng, 3, 6), case.value
@@ -104,10 +96,6 @@ def scale_compiled(case: Case, more: float = 0.0) -> Evidence:
         sums += float(chance) * parts["info"][YP : Q + 1]
     inner = float(w @ x)
     return Evidence(abs(sums[0] - y * inner) + abs(sums[1] - (1 + more) * inner**2), "==", 0, tol=1e-12)
-
-
-@scale_compiled.control("one per cent more")
-def _(case: Case) -> Evidence: return scale_compiled.check(case, more=0.01)
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #6b7036c9
 def draw_counts(rounds: int, reserved: int, rng: np.random.Generator) -> tuple[dict, dict]:
@@ -129,7 +117,9 @@ def draw_counts(rounds: int, reserved: int, rng: np.random.Generator) -> tuple[d
 
 
 @claim("cesabianchi2010", "Algorithm 2, the compiled draws", id="D7l", tier="statistical", level=1e-6, cases=["learning", "calibration"],
-       proof="prp-aer-compiled", tex=r"\mathbb P(C,i,j)=\binom d{k/2}^{-1}\frac{\lvert w_i\rvert\lvert w_j\rvert}{\Vert w\Vert_1^2}\ (k=4)")
+       proof="prp-aer-compiled", tex=r"\mathbb P(C,i,j)=\binom d{k/2}^{-1}\frac{\lvert w_i\rvert\lvert w_j\rvert}{\Vert w\Vert_1^2}\ (k=4)",
+       controls={"weighted draws without replacement": {"replace": False},
+                 "uniform among the weights that are not 0": {"weighted": False}})
 def draws_of_aer(case: Case, replace: bool = True, weighted: bool = True) -> Evidence:
     "Pearson's statistic of 3000 rounds of learning, or 900 of calibration, against the exact chances; d = 5, k = 4."
     p, learning = {0: 0.5, 2: 0.3, 3: 0.2} if weighted else dict.fromkeys((0, 2, 3), 1 / 3), case.value == "learning"
@@ -140,18 +130,11 @@ def draws_of_aer(case: Case, replace: bool = True, weighted: bool = True) -> Evi
     seen = [counts.pop(c, 0) for c in cells]
     return law_of_draws([*seen, sum(counts.values())], [*cells.values(), 0.0], 1e-6)
 
-
-@draws_of_aer.control("weighted draws without replacement")
-def _(case: Case) -> Evidence: return draws_of_aer.check(case, replace=False)
-
-
-@draws_of_aer.control("uniform among the weights that are not 0")
-def _(case: Case) -> Evidence: return draws_of_aer.check(case, weighted=False)
-
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #b5567c14
 @claim("cesabianchi2010", "Algorithm 2, line for line", id="D8t", tier="certificate", proof="prp-aer-compiled",
        cases=[(driver, output) for driver in ("calls", "compiled") for output in AER_OUTPUTS],
-       tex=r"\text{the learner's weights are those of the textbook version, with the printed }\lambda")
+       tex=r"\text{the learner's weights are those of the textbook version, with the printed }\lambda",
+       controls={"lambda one per cent larger": {"other": 1.01}})
 def line_for_line(case: Case, other: float = 1.0) -> Evidence:
     "Largest distance of coef_ from the textbook's weights after 80 rounds; case (driver, output)."
     driver, output = case.value
@@ -163,7 +146,3 @@ def line_for_line(case: Case, other: float = 1.0) -> Evidence:
     lam = other * (B * X_max + Y_max) * X_max * d / B2 * math.sqrt(math.log(T) / (T * k)) / step
     early, late, last = aer_textbook(X, y, k, lam, B, np.random.default_rng(9))
     return Evidence(float(np.abs(lr.coef_ - {"printed": late, "proved": early, "last": last}[output]).max()), "==", 0, tol=1e-10)
-
-
-@line_for_line.control("lambda one per cent larger")
-def _(case: Case) -> Evidence: return line_for_line.check(case, other=1.01)

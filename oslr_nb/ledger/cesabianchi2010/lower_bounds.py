@@ -38,7 +38,8 @@ def hidden_law(d: int, j: int, p: Any, copy: bool = False) -> list[tuple[tuple[i
 
 
 @claim("cesabianchi2010", "theorem 3, the law", id="D11a", tier="exact", cases=6, proof="lem-lb-law",
-       tex=r"L(w)-L(w^*)=\Vert w-w^*\Vert^2,\ L(w^*)=1-4\varepsilon")
+       tex=r"L(w)-L(w^*)=\Vert w-w^*\Vert^2,\ L(w^*)=1-4\varepsilon",
+       controls={"another attribute is a copy of attribute j": {"copy": True}})
 def hidden_excess(case: Case, copy: bool = False) -> Evidence:
     "Risk of random weights minus 1 - 4 p^2, all outcomes enumerated, and the squared distance to w*; d = 4."
     p, j, w = Fraction(1, 4 + case.number), case.number % 4, random_fractions(case.rng, 4, 6)
@@ -47,37 +48,27 @@ def hidden_excess(case: Case, copy: bool = False) -> Evidence:
     distance = sum((v - 2 * p * (i == j)) ** 2 for i, v in enumerate(w))
     return Evidence(risk - (1 - 4 * p * p), "==", distance)
 
-
-@hidden_excess.control("another attribute is a copy of attribute j")
-def _(case: Case) -> Evidence: return hidden_excess.check(case, copy=True)
-
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #eb8ecc74
 @claim("cesabianchi2010", "theorem 3, identification", id="D11b", tier="search", cases=3, proof="lem-lb-law",
-       tex=r"w_i\ge w_j\text{ for some }i\ne j\ \Rightarrow\ L(w)-L(w^*)\ge2\varepsilon")
+       tex=r"w_i\ge w_j\text{ for some }i\ne j\ \Rightarrow\ L(w)-L(w^*)\ge2\varepsilon",
+       controls={"2.01 eps": {"factor": Fraction(201, 100)}})
 def accuracy_names_attribute(case: Case, factor: Fraction = Fraction(2)) -> Evidence:
     "Smallest ||w - 2 p e_j||^2 / p^2 over a rational grid of (w_i, w_j) / p with w_i >= w_j."
     fine = 4 * (1 + case.number)
     grid = [Fraction(n, fine) for n in range(-3 * fine, 3 * fine + 1)]
     return Evidence(min(a * a + (2 - b) ** 2 for a in grid for b in grid if a >= b), ">=", factor)
 
-
-@accuracy_names_attribute.control("2.01 eps")
-def _(case: Case) -> Evidence: return accuracy_names_attribute.check(case, factor=Fraction(201, 100))
-
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #2d4a22e7
 @claim("cesabianchi2010", "theorem 3, information of a look", id="D11c", tier="certificate", proof="lem-lb-look",
        cases=["ours", "journal"],
-       tex=r"-\ln(1-q)\le4\ln\tfrac43\,q\le\tfrac32q\text{ for }0<q=4\varepsilon\le\tfrac14")
+       tex=r"-\ln(1-q)\le4\ln\tfrac43\,q\le\tfrac32q\text{ for }0<q=4\varepsilon\le\tfrac14",
+       controls={"q up to 0.6, that is eps up to 0.15": {"top": 0.6}})
 def look_bound(case: Case, top: float = 0.25) -> Evidence:
     "Largest -ln(1 - q) / q on a grid of (0, top]; the quotient increases with q."
     q = np.linspace(0, top, 1001)[1:]
     quotient = -np.log1p(-q) / q
     if (np.diff(quotient) <= 0).any(): fail("quotient", "decreasing somewhere", "increasing")
     return Evidence(quotient.max(), "<=", 4 * math.log(4 / 3) if case.value == "ours" else 1.5, tol=1e-12)
-
-
-@look_bound.control("q up to 0.6, that is eps up to 0.15")
-def _(case: Case) -> Evidence: return look_bound.check(case, top=0.6)
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #dd2ebf48
 def outcome_chance(i: int, seen: dict[int, int], j: int, p: float, d: int, dependent: bool) -> float:
@@ -114,19 +105,17 @@ def transcript_divergence(
 
 @claim("cesabianchi2010", "theorem 3, information of a transcript", id="D11d", tier="bayes", proof="lem-lb-chain",
        cases=[(3, 2, 2, 1 / 16), (3, 2, 2, 0.2), (4, 2, 2, 0.02), (3, 1, 4, 0.05)],
-       tex=r"\mathrm{KL}(P_0\Vert P_j)=\kappa\,\mathbb E_0N_j")
+       tex=r"\mathrm{KL}(P_0\Vert P_j)=\kappa\,\mathbb E_0N_j",
+       controls={"attributes that depend on each other under P_j": {"dependent": True}})
 def looks_elsewhere(case: Case, dependent: bool = False) -> Evidence:
     "Divergence of all transcripts of a random learner against kappa times the mean number of looks at j."
     divergence, looks = transcript_divergence(case.rng, *case.value, dependent)
     return Evidence(divergence, "==", looks, tol=1e-12)
 
-
-@looks_elsewhere.control("attributes that depend on each other under P_j")
-def _(case: Case) -> Evidence: return looks_elsewhere.check(case, dependent=True)
-
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #33e59bf6
 @claim("cesabianchi2010", "theorem 3, excess and posterior (ours)", id="D11f", tier="exact", cases=8, proof="lem-lb-bayes",
-       tex=r"\textstyle\sum_j\pi_j\Vert w-2pe_j\Vert^2=\Vert w-2p\pi\Vert^2+4\varepsilon(1-\Vert\pi\Vert^2)")
+       tex=r"\textstyle\sum_j\pi_j\Vert w-2pe_j\Vert^2=\Vert w-2p\pi\Vert^2+4\varepsilon(1-\Vert\pi\Vert^2)",
+       controls={"without the distance to the posterior mean": {"first": False}})
 def excess_and_posterior(case: Case, first: bool = True) -> Evidence:
     "Both sides for random rational w, p and pi; d = 4."
     w, p = random_fractions(case.rng, 4, 5), Fraction(1, 4 + case.number)
@@ -135,10 +124,6 @@ def excess_and_posterior(case: Case, first: bool = True) -> Evidence:
     mean = sum(pi[j] * sum((v - 2 * p * (i == j)) ** 2 for i, v in enumerate(w)) for j in range(4))
     distance = sum((v - 2 * p * q) ** 2 for v, q in zip(w, pi, strict=True)) if first else 0
     return Evidence(mean, "==", distance + 4 * p * p * (1 - sum(q * q for q in pi)))
-
-
-@excess_and_posterior.control("without the distance to the posterior mean")
-def _(case: Case) -> Evidence: return excess_and_posterior.check(case, first=False)
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #dd8a64d2
 PLUS, MINUS, USED = 128, 2, 1  # a state is a sorted row of 128 n+ + 2 n- + (1 if read in the present example)
@@ -184,7 +169,8 @@ def best_learner(levels: list, looks: int, eps: float, goal: str) -> float:
 
 @claim("cesabianchi2010", "theorem 3, chance to name the attribute", id="D11e", tier="bayes", proof="thm-lb-examples",
        cases=[(4, 1, 20, 1 / 16), (4, 2, 8, 1 / 16), (4, 1, 20, 0.03), (3, 2, 14, 1 / 16)],
-       tex=r"\mathrm{kl}(\tfrac1d,s)\le\kappa\tfrac{km}d\text{ for all learners, }m\text{ examples}\ (d\in\{3,4\})")
+       tex=r"\mathrm{kl}(\tfrac1d,s)\le\kappa\tfrac{km}d\text{ for all learners, }m\text{ examples}\ (d\in\{3,4\})",
+       controls={"half of the information of a look": {"share": 0.5}})
 def chance_to_name(case: Case, share: float = 1.0) -> Evidence:
     "The best chance against its limit, at the m >= 1 where the room is smallest; case (d, k, largest m, eps)."
     d, k, rounds, eps = case.value
@@ -193,10 +179,6 @@ def chance_to_name(case: Case, share: float = 1.0) -> Evidence:
     found = [(best_learner(levels, k * m, eps, "guess"), limit(m)) for m in range(1, rounds + 1)]
     s, bound = min(found, key=lambda pair: pair[1] - pair[0])
     return Evidence(s, "<=", bound, tol=1e-9)
-
-
-@chance_to_name.control("half of the information of a look")
-def _(case: Case) -> Evidence: return chance_to_name.check(case, share=0.5)
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #129a7491
 @kernel(allocates=True)
@@ -311,16 +293,13 @@ def halving_success(d: int, eps: float, looks: float, runs: int, rng: np.random.
 @claim("cesabianchi2010", "theorem 3, halving (ours)", id="D11m", tier="statistical", level=1e-6, proof="thm-lb-halving",
        cases=[(4, 1 / 16), (64, 1 / 16), (64, 1 / 256), (512, 1 / 64)],
        tex=r"(d,\tfrac1\varepsilon)=(4,16),(64,16),(64,256),(512,64):\ \tfrac52\,d/\varepsilon"
-           r"\text{ looks name }j\text{ with chance }>\sqrt{3/4}")
+           r"\text{ looks name }j\text{ with chance }>\sqrt{3/4}",
+       controls={"a third of the looks": {"share": 1 / 3}})
 def halving_suffices(case: Case, share: float = 1.0) -> Evidence:
     "Upper limit for the chance that halving with 2.5 d / eps looks fails, 6000 runs; case (d, eps)."
     d, eps = case.value
     failed = np.concatenate([~halving_success(d, eps, share * 2.5 * d / eps, 1500, case.rng) for _ in range(4)])
     return Evidence(mean_limit(failed.astype(float), 1e-6), "<=", 1 - math.sqrt(0.75))
-
-
-@halving_suffices.control("a third of the looks")
-def _(case: Case) -> Evidence: return halving_suffices.check(case, share=1 / 3)
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #c2656f06
 def lower_in_code(what: str) -> tuple[float, float]:
@@ -353,15 +332,12 @@ def lower_in_code(what: str) -> tuple[float, float]:
 @claim("cesabianchi2010", "the lower bounds as code", id="D11k", tier="certificate", proof="thm-lb-examples",
        cases=["kl", "inverse", "kappa", "area", "fixed", "mean", "journal", "floor", "floor, any d", "unread", "posterior",
               "naming"],
-       tex=r"\mathrm{kl},\ \kappa,\ \textstyle\int\mathrm{kl}\text{, the bounds and the floors of the code are those of the page}")
-def lower_as_code(case: Case, factor: float = 1.0) -> Evidence:
+       tex=r"\mathrm{kl},\ \kappa,\ \textstyle\int\mathrm{kl}\text{, the bounds and the floors of the code are those of the page}",
+       controls={"one per mille more": 1.001})
+def lower_as_code(case: Case) -> Evidence:
     "The number of the module and the other one; case which."
     code, page = lower_in_code(case.value)
-    return Evidence(code, "==", factor * page, tol=1e-8)
-
-
-@lower_as_code.control("one per mille more")
-def _(case: Case) -> Evidence: return lower_as_code.check(case, factor=1.001)
+    return Evidence(code, "==", page, tol=1e-8)
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #9db521a1
 @claim("cesabianchi2010", "Theorem 3, order of the quantifiers", id="E-D10", tier="bayes", proof="rem-lb-order",
@@ -386,13 +362,9 @@ def one_law_for_all(case: Case) -> Evidence:
 
 @one_law_for_all.corrected(
     r"j\text{ drawn uniformly: with }m<\tfrac d{k\kappa}\mathrm{kl}(\tfrac1d,\tfrac34)"
-    r"\text{ every learner has mean excess}\ge\varepsilon")
+    r"\text{ every learner has mean excess}\ge\varepsilon", controls={"four times the examples": {"factor": 4.0}})
 def some_law_for_each(case: Case, factor: float = 1.0) -> Evidence:
     "Mean excess of the best learner, in units of eps, with the largest whole number of examples below the bound (times factor)."
     d, k, eps = case.value
     m = math.ceil(factor * bound_examples(d, k, eps)) - 1
     return Evidence(4 * (1 - best_learner(look_tree(d, k, m), k * m, eps, "weights")), ">=", 1.0)
-
-
-@one_law_for_all.control("four times the examples")
-def _(case: Case) -> Evidence: return some_law_for_each(case, factor=4.0)

@@ -23,14 +23,11 @@ from ..claims import Case, Evidence, claim
 
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #16a62916
 @claim("cesabianchi2010", "theorem 4", id="D12", tier="exact", proof="thm-lb-test",
-       tex=r"w^*=(\tfrac13,\tfrac13,\tfrac13)\text{, uniform signs: smallest risk with 2 attributes}=\tfrac19")
+       tex=r"w^*=(\tfrac13,\tfrac13,\tfrac13)\text{, uniform signs: smallest risk with 2 attributes}=\tfrac19",
+       controls={"three attributes": {"depth": 3}})
 def two_attributes(case: Case, depth: int = 2) -> Evidence:
     "Risk of the best tree that reads two attributes, all trees compared."
     return Evidence(best_policy_risk(sign_law([Fraction(1, 3)] * 3), depth), "==", Fraction(1, 9))
-
-
-@two_attributes.control("three attributes")
-def _(case: Case) -> Evidence: return two_attributes.check(case, depth=3)
 
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #f6eba166
 def unread_variance(w: Sequence[Any], budget: int) -> Any:
@@ -41,7 +38,8 @@ def unread_variance(w: Sequence[Any], budget: int) -> Any:
 
 @claim("cesabianchi2010", "theorem 4, generalised", id="D12a", tier="exact", proof="thm-lb-test",
        cases=[(3, 1), (4, 2), (4, 1), (4, 3), (5, 2)],
-       tex=r"\text{risk}=\text{sum of the }d-k\text{ smallest }w_i^{*2}")
+       tex=r"\text{risk}=\text{sum of the }d-k\text{ smallest }w_i^{*2}",
+       controls={"the last attribute is a copy of the first": {"copy": True}})
 def best_is_unread(case: Case, copy: bool = False) -> Evidence:
     "The best tree for random rational weights against the formula; case (d, k)."
     d, k = case.value
@@ -50,28 +48,22 @@ def best_is_unread(case: Case, copy: bool = False) -> Evidence:
     if copy: law = [((*x[:-1], x[0]), y + w[-1] * (x[0] - x[-1]), c) for x, y, c in law]
     return Evidence(best_policy_risk(law, k), "==", unread_variance(w, k))
 
-
-@best_is_unread.control("the last attribute is a copy of the first")
-def _(case: Case) -> Evidence: return best_is_unread.check(case, copy=True)
-
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #cea01268
 @claim("cesabianchi2010", "theorems 2 and 3 of the journal version", id="D13", tier="exact", proof="thm-lb-test",
        cases=[(2, 2, 1), (4, 4, 2), (5, 5, 2), (3, 2, 1), (4, 3, 1), (5, 4, 2)],
        tex=r"w^*=b\text{ on }n\text{ coordinates}:\ \text{risk}=b^2(n-k);\ b=\tfrac1{\sqrt d},n=d\text{ or }"
-           r"b=\tfrac1{ck},n=ck")
+           r"b=\tfrac1{ck},n=ck",
+       controls={"one attribute more": {"more": 1}})
 def equal_weights(case: Case, more: int = 0) -> Evidence:
     "Best tree for w = 1 on n of d coordinates; case (d, n, k)."
     d, n, k = case.value
     return Evidence(best_policy_risk(sign_law([1] * n + [0] * (d - n)), k + more), "==", n - k)
 
-
-@equal_weights.control("one attribute more")
-def _(case: Case) -> Evidence: return equal_weights.check(case, more=1)
-
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #65149046
 @claim("cesabianchi2010", "theorem 4, best constant (ours)", id="D12b", tier="exact", proof="thm-lb-minimax",
        cases=[(3, 1), (4, 1), (10, 2), (9, 3)],
-       tex=r"w^*=\tfrac1d(1,\dots,1):\ \text{risk}=(1+\sqrt K)^{-2},\ K=k\tfrac{d-1}{d-k}")
+       tex=r"w^*=\tfrac1d(1,\dots,1):\ \text{risk}=(1+\sqrt K)^{-2},\ K=k\tfrac{d-1}{d-k}",
+       controls={"independent signs": {"independent": True}})
 def hard_law(case: Case, independent: bool = False) -> Evidence:
     "Best tree for the hard law of step 3, in fractions, against the formula; case (d, k) with K a square."
     d, k = case.value
@@ -80,10 +72,6 @@ def hard_law(case: Case, independent: bool = False) -> Evidence:
     chances = hard_chances(d, Fraction(k * d) / (2 * ((d - k) * root - k)))
     law = sign_law([Fraction(1, d)] * d, None if independent else chances)
     return Evidence(float(best_policy_risk(law, k)), "==", test_time_floor(k, d), tol=1e-12)
-
-
-@hard_law.control("independent signs")
-def _(case: Case) -> Evidence: return hard_law.check(case, independent=True)
 
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #fe54853b
 def drawn_risk(points: np.ndarray, w: np.ndarray, draws: int, shrink: float) -> float:
@@ -96,7 +84,8 @@ def drawn_risk(points: np.ndarray, w: np.ndarray, draws: int, shrink: float) -> 
 
 
 @claim("cesabianchi2010", "theorem 4, upper bound (ours)", id="D12c", tier="search", cases=[1, 1, 2, 2, 3, 3], proof="thm-lb-minimax",
-       tex=r"\text{shrunken draws by weight: risk}\le\Vert w^*\Vert_1^2(1+\sqrt k)^{-2}\text{ on every law}")
+       tex=r"\text{shrunken draws by weight: risk}\le\Vert w^*\Vert_1^2(1+\sqrt k)^{-2}\text{ on every law}",
+       controls={"no shrinking": {"shrink": False}})
 def shrunken_draws(case: Case, shrink: bool = True) -> Evidence:
     "Largest risk found over random laws of 5 points and weights with ||w||_1 = 1, d = 4; some laws are signs."
     k, found = case.value, []
@@ -107,19 +96,12 @@ def shrunken_draws(case: Case, shrink: bool = True) -> Evidence:
         found.append(drawn_risk(points, w / np.abs(w).sum(), k, math.sqrt(k) / (1 + math.sqrt(k)) if shrink else 1.0))
     return Evidence(max(found), "<=", test_time_floor(k), tol=1e-12)
 
-
-@shrunken_draws.control("no shrinking")
-def _(case: Case) -> Evidence: return shrunken_draws.check(case, shrink=False)
-
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #f3e5e59a
 @claim("cesabianchi2010", "theorem 4, large weights (ours)", id="D12d", tier="exact", cases=[3, 5, 7], proof="rem-lb-large",
-       tex=r"w^*=(1,\dots,1),\ \lvert y\rvert=1:\ \text{risk}=1-\tfrac2{d(d-1)}\text{ with 2 attributes}")
+       tex=r"w^*=(1,\dots,1),\ \lvert y\rvert=1:\ \text{risk}=1-\tfrac2{d(d-1)}\text{ with 2 attributes}",
+       controls={"three attributes": {"depth": 3}})
 def balanced_signs(case: Case, depth: int = 2) -> Evidence:
     "Best tree for d signs with sum 1 or -1."
     d, chances = case.value, [Fraction(0)] * (case.value + 1)
     chances[d // 2] = chances[d // 2 + 1] = Fraction(1, 2)
     return Evidence(best_policy_risk(sign_law([1] * d, chances), depth), "==", 1 - Fraction(2, d * (d - 1)))
-
-
-@balanced_signs.control("three attributes")
-def _(case: Case) -> Evidence: return balanced_signs.check(case, depth=3)

@@ -40,7 +40,8 @@ def symmetric_is_convex(case: Case) -> Evidence:
 
 
 @symmetric_is_convex.corrected(
-    r"w^\top\tfrac{G+G^\top}2w=w^\top Gw\text{; a pair }i\ne j\text{ adds the eigenvalues }\pm\tfrac{d^2}kx_ix_j")
+    r"w^\top\tfrac{G+G^\top}2w=w^\top Gw\text{; a pair }i\ne j\text{ adds the eigenvalues }\pm\tfrac{d^2}kx_ix_j",
+    controls={"the sum is not halved": {"half": Fraction(1)}})
 def _(case: Case, half: Fraction = Fraction(1, 2)) -> Evidence:
     x, w, G = (random_fractions(case.rng, n) for n in (3, 3, 9))
     G = G.reshape(3, 3)
@@ -49,14 +50,11 @@ def _(case: Case, half: Fraction = Fraction(1, 2)) -> Evidence:
     eigen = np.abs(A @ plus - c * plus).sum() + np.abs(A @ minus + c * minus).sum()
     return Evidence(abs(w @ ((G + G.T) * half) @ w - w @ G @ w) + eigen, "==", 0)
 
-
-@symmetric_is_convex.control("the sum is not halved")
-def _(case: Case) -> Evidence: return symmetric_is_convex.correction[1](case, half=Fraction(1))
-
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #1b87b7fa
 @claim("cesabianchi2010", "(CSS 1), full information, solved", id="D1c", tier="certificate",
        cases=[(1, 0.2), (1, 1.0), (1, 50.0), (2, 0.2), (2, 50.0)],
-       proof="lem-base-gap", tex=r"\min_{\Vert w\Vert_p\le B}\tfrac1n\Vert Xw-y\Vert^2\text{ is attained by the code},\ p\in\{1,2\}")
+       proof="lem-base-gap", tex=r"\min_{\Vert w\Vert_p\le B}\tfrac1n\Vert Xw-y\Vert^2\text{ is attained by the code},\ p\in\{1,2\}",
+       controls={"weights a tenth shorter": {"shrink": 0.9}})
 def full_information_solved(case: Case, shrink: float = 1.0) -> Evidence:
     "Mean squared error of the code's weights and its minimum by a conic solver, 40 rows and 6 attributes; case (p, B)."
     import cvxpy as cp
@@ -66,10 +64,6 @@ def full_information_solved(case: Case, shrink: float = 1.0) -> Evidence:
     least = cp.Problem(cp.Minimize(cp.sum_squares(X @ u - y) / 40), [cp.norm(u, order) <= B]).solve(solver=cp.CLARABEL)
     w = (lasso_in_ball if order == 1 else ridge_in_ball)(X, y, [B])[0]
     return Evidence(law_risk(shrink * w, X, y), "==", float(least), tol=1e-6)
-
-
-@full_information_solved.control("weights a tenth shorter")
-def _(case: Case) -> Evidence: return full_information_solved.check(case, shrink=0.9)
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #99ce5b54
 def compiled_means(case: Case, estimator: str, kind: str = "ordered") -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
@@ -87,19 +81,17 @@ def compiled_means(case: Case, estimator: str, kind: str = "ordered") -> tuple[n
 
 
 @claim("cesabianchi2010", "Algorithm 1, the compiled estimates", id="D4c", tier="certificate", cases=["pairs", "distinct"],
-       proof="prp-base-learner", tex=r"\mathbb EA=xx^\top,\ \mathbb E2yv=2yx\text{ for what a compiled round adds}")
+       proof="prp-base-learner", tex=r"\mathbb EA=xx^\top,\ \mathbb E2yv=2yx\text{ for what a compiled round adds}",
+       controls={"pairs (i, i) left out": {"kind": "unequal"}})
 def compiled_unbiased(case: Case, kind: str = "ordered") -> Evidence:
     "Distance of the means over all sets from x x' and 2 y x; case estimator."
     A, v, x, y = compiled_means(case, case.value, kind)
     return Evidence(float(np.abs(A - np.outer(x, x)).sum() + np.abs(v - 2 * y * x).sum()), "==", 0, tol=1e-12)
 
-
-@compiled_unbiased.control("pairs (i, i) left out")
-def _(case: Case) -> Evidence: return compiled_unbiased.check(case, kind="unequal")
-
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #da66c0f8
 @claim("cesabianchi2010", "Algorithm 1, the compiled draws", id="D4l", tier="statistical", level=1e-6, cases=["pairs", "distinct"],
-       proof="prp-base-learner", tex=r"\text{every set of }k/2\text{ ordered pairs (of }k\text{ attributes) has the same chance}")
+       proof="prp-base-learner", tex=r"\text{every set of }k/2\text{ ordered pairs (of }k\text{ attributes) has the same chance}",
+       controls={"pairs (i, i), or the first attribute, half as often": {"single": 0.5}})
 def draws_of_baseline(case: Case, single: float = 1.0) -> Evidence:
     "Pearson's statistic of the sets that query() buys in 3000 rounds, d = k = 4, or three of five; case estimator."
     pairs, counts = case.value == "pairs", {}
@@ -117,16 +109,13 @@ def draws_of_baseline(case: Case, single: float = 1.0) -> Evidence:
     weight = np.array([single ** sum(i == j for i, j in C) if pairs else single ** (0 in C) for C in sets])
     return law_of_draws([counts.get(C, 0) for C in sets], weight / weight.sum(), 1e-6)
 
-
-@draws_of_baseline.control("pairs (i, i), or the first attribute, half as often")
-def _(case: Case) -> Evidence: return draws_of_baseline.check(case, single=0.5)
-
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #c68a3331
 @claim("cesabianchi2010", "the learner's minimiser", id="D6m", tier="certificate", proof="prp-base-learner",
        cases=[(3, 2, 20, 1, "clipped"), (4, 2, 8, 1, "clipped"), (4, 2, 8, 2, "clipped"), (5, 4, 60, 2, "clipped"),
               (4, 2, 8, 2, "indefinite"), (5, 4, 60, 2, "indefinite")],
        tex=r"\hat w_+\text{ of the code minimises }w^\top(\bar A+N)w-\bar v^\top w\text{ over the ball; for }p=2\ "
-           r"\hat w\text{ minimises }\tilde L_S")
+           r"\hat w\text{ minimises }\tilde L_S",
+       controls={"weights a tenth shorter": {"shrink": 0.9}})
 def clipped_minimum(case: Case, shrink: float = 1.0) -> Evidence:
     "The form at the learner's weights, and its minimum by a conic solver; case (d, k, m, order, form)."
     import cvxpy as cp
@@ -144,15 +133,12 @@ def clipped_minimum(case: Case, shrink: float = 1.0) -> Evidence:
     least = cp.Problem(cp.Minimize(goal), ball).solve(solver=cp.CLARABEL)
     return Evidence(float(w @ A @ w - v @ w), "==", float(least), tol=1e-5)
 
-
-@clipped_minimum.control("weights a tenth shorter")
-def _(case: Case) -> Evidence: return clipped_minimum.check(case, shrink=0.9)
-
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #a2e42a71
 @claim("cesabianchi2010", "the clipped form, step 1 (ours)", id="D6c", tier="certificate", proof="thm-base-clipped",
        cases=[(3, 2, 20), (4, 2, 60), (5, 4, 60), (4, 2, 8)] * 8,
-       tex=r"\tilde L_S(\hat w_+)-\tilde L_S(u)\le u^\top Nu-\hat w_+^\top N\hat w_+")
-def clipped_form(case: Case, ridge: float = 1.0) -> Evidence:
+       tex=r"\tilde L_S(\hat w_+)-\tilde L_S(u)\le u^\top Nu-\hat w_+^\top N\hat w_+",
+       controls={"two fifths of the ridge terms": 0.4})
+def clipped_form(case: Case) -> Evidence:
     "Both sides with B = 1 and u the minimiser of the indefinite form, up to the gap of the solver; case (d, k, m)."
     d, k, m = case.value
     X, y = finite_law(case.rng, d)
@@ -161,8 +147,4 @@ def clipped_form(case: Case, ridge: float = 1.0) -> Evidence:
     N = (vectors * np.maximum(-values, 0)) @ vectors.T
     w, u = solve_baseline(A, v, 1.0), minimise_faces(A, v, 1.0)
     form = lambda z: z @ A @ z - v @ z
-    return Evidence(form(w) - form(u), "<=", ridge * (u @ N @ u - w @ N @ w), tol=2e-6 * abs(form(w) + w @ N @ w))
-
-
-@clipped_form.control("two fifths of the ridge terms")
-def _(case: Case) -> Evidence: return clipped_form.check(case, ridge=0.4)
+    return Evidence(form(w) - form(u), "<=", (u @ N @ u - w @ N @ w), tol=2e-6 * abs(form(w) + w @ N @ w))

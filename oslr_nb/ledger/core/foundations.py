@@ -87,7 +87,8 @@ def extremal_pair(k: int, top: int, d: int) -> tuple[np.ndarray, np.ndarray]:
 
 @claim("core", "truncation lemma", id="G2", tier="search", proof="sec-core-truncation",
        cases=[(kind, *s) for kind in ("pair", "attained", "near") for s in ((1, 1, 2), (2, 2, 3), (2, 3, 9), (3, 5, 7), (5, 60, 384))],
-       tex=r"\Vert D_Sw-u\Vert^2\le\nu\,\Vert w-u\Vert^2,\quad S\supseteq\mathrm{top}_{k_1}(w)")
+       tex=r"\Vert D_Sw-u\Vert^2\le\nu\,\Vert w-u\Vert^2,\quad S\supseteq\mathrm{top}_{k_1}(w)",
+       controls={"the constant times 0.999": {"factor": 0.999}})
 def truncation(case: Case, factor: float = 1.0, extra: int = 0) -> Evidence:
     "The ratio of the squared distances at the extremal pair, or the largest near it, and nu; case (kind, k, k1, d)."
     kind, k, top, d = case.value
@@ -100,10 +101,6 @@ def truncation(case: Case, factor: float = 1.0, extra: int = 0) -> Evidence:
         else: w2, u2, cut = w, u, hard_threshold(w, top)
         found = max(found, ((cut - u2) ** 2).sum() / ((w2 - u2) ** 2).sum())
     return Evidence(float(found), "==" if kind == "attained" else "<=", nu, tol=1e-9)
-
-
-@truncation.control("the constant times 0.999")
-def _(case: Case) -> Evidence: return truncation.check(case, factor=0.999)
 
 
 @truncation.control("one coordinate of the top is not in S")
@@ -122,7 +119,9 @@ def _(case: Case) -> Evidence:
 # %% ../../../nbs/core/10_foundations.ipynb #d8e40f99
 @claim("core", "nearly obtuse angles", id="G3", tier="search", proof="sec-core-concavity",
        cases=[(near, *s) for near in (0.0, 0.02) for s in ((1, 1, 2), (1, 4, 5), (2, 9, 11), (5, 30, 40), (2, 3, 4))],
-       tex=r"\langle z-H_s(z),u-H_s(z)\rangle\le\tfrac12\sqrt{\tfrac m{s-s^*+m}}\,\Vert u-H_s(z)\Vert^2")
+       tex=r"\langle z-H_s(z),u-H_s(z)\rangle\le\tfrac12\sqrt{\tfrac m{s-s^*+m}}\,\Vert u-H_s(z)\Vert^2",
+       controls={"0.499 instead of one half": {"factor": 0.499},
+                 "one coordinate fewer is kept": {"kept": 1}})
 def nearly_obtuse(case: Case, factor: float = 0.5, kept: int = 0) -> Evidence:
     "Largest ratio of the inner product to the squared distance, and the constant; case (size of the changes, s*, s, d)."
     near, sparsity, s, d = case.value
@@ -136,14 +135,6 @@ def nearly_obtuse(case: Case, factor: float = 0.5, kept: int = 0) -> Evidence:
         H = hard_threshold(z2, s - kept)
         found = max(found, (z2 - H) @ (u2 - H) / ((u2 - H) ** 2).sum())
     return Evidence(float(found), "<=", factor * math.sqrt(m / n), tol=1e-12)
-
-
-@nearly_obtuse.control("0.499 instead of one half")
-def _(case: Case) -> Evidence: return nearly_obtuse.check(case, factor=0.499)
-
-
-@nearly_obtuse.control("one coordinate fewer is kept")
-def _(case: Case) -> Evidence: return nearly_obtuse.check(case, kept=1)
 
 # %% ../../../nbs/core/10_foundations.ipynb #54e3c728
 def changed_sum(kind: str, h: np.ndarray, which: np.ndarray, rng: np.random.Generator) -> None:
@@ -213,21 +204,15 @@ def enclosed(name: str, s: int, width: float, scale: float) -> tuple[float, Inte
 @claim("core", "restricted constants", id="G5", tier="certificate", proof="sec-core-restricted",
        cases=[(name, end) for name in ("smallest", "largest", "isometry", "norm form", "condition", "compatibility", "nine", "pair", "cone")
               for end in ("lower", "upper", "width")] + [("rounding", "lower")],
-       tex=r"\mathrm{lower}\le\lambda_{\min}(s),\ \lambda_{\max}(s),\ \delta_s,\ \epsilon_s,\ \kappa_s,\ \phi_0\le\mathrm{upper}")
+       tex=r"\mathrm{lower}\le\lambda_{\min}(s),\ \lambda_{\max}(s),\ \delta_s,\ \epsilon_s,\ \kappa_s,\ \phi_0\le\mathrm{upper}",
+       controls={"supports of one coordinate less": {"s": 2},
+                 "features 1 % longer": {"scale": 1.0201}})
 def restricted(case: Case, s: int = 3, width: float = 2.0, scale: float = 1.0) -> Evidence:
     "One end of the enclosure and the closed form, or both ends; case (constant, end or width)."
     name, end = case.value
     closed, ends = enclosed(name, s, width, scale)
     if end == "width": return Evidence(ends.lower, "==", ends.upper, tol=1e-4 * closed)
     return Evidence(getattr(ends, end), "==" if closed == 0 else "<=" if end == "lower" else ">=", closed, tol=1e-9 * closed)
-
-
-@restricted.control("supports of one coordinate less")
-def _(case: Case) -> Evidence: return restricted.check(case, s=2)
-
-
-@restricted.control("features 1 % longer")
-def _(case: Case) -> Evidence: return restricted.check(case, scale=1.0201)
 
 
 @restricted.control("a cone of width 0.2 instead of 2")
@@ -249,21 +234,15 @@ def wide(name: str, s: int, d: int = 60) -> tuple[np.ndarray, float, float]:
        cases=[(name, what, end) for name, whats in (("positive", "smallest largest condition"), ("negative", "smallest largest condition"),
                                                     ("block", "smallest largest"), ("without n", "largest"))
               for what in whats.split() for end in ("lower", "upper")],
-       tex=r"\mathrm{lower}=\lambda_{\min}(s),\ \lambda_{\max}(s),\ \kappa_s=\mathrm{upper},\quad d=60")
+       tex=r"\mathrm{lower}=\lambda_{\min}(s),\ \lambda_{\max}(s),\ \kappa_s=\mathrm{upper},\quad d=60",
+       controls={"supports of one coordinate less": {"s": 3},
+                 "features 1 % longer": {"scale": 1.0201}})
 def wide_constants(case: Case, s: int = 4, scale: float = 1.0) -> Evidence:
     "One end of the enclosure and the closed form; case (matrix, constant, end)."
     name, what, end = case.value
     V, low, high = wide(name, 4)
     found = restricted_condition(V, s) if what == "condition" else sparse_eigenvalues(scale * V, s)[what == "largest"]
     return Evidence(getattr(found, end), "==", {"smallest": low, "largest": high, "condition": math.sqrt(high / low)}[what], tol=1e-9)
-
-
-@wide_constants.control("supports of one coordinate less")
-def _(case: Case) -> Evidence: return wide_constants.check(case, s=3)
-
-
-@wide_constants.control("features 1 % longer")
-def _(case: Case) -> Evidence: return wide_constants.check(case, scale=1.0201)
 
 # %% ../../../nbs/core/10_foundations.ipynb #5a0e71c2
 @functools.cache
@@ -289,7 +268,10 @@ def three_features(V: np.ndarray, cone: float) -> tuple[float, np.ndarray]:
        cases=[("centred", "upper"), ("centred", "lower"), ("centred", "near"), ("4 I", "lower"), ("4 I", "upper"),
               ("three", 2.0), ("three", 0.3)],
        tex=r"\max_r\big(\sqrt{\lambda_{\min}(s+r)}-c\sqrt{\tfrac sr\lambda_{\max}(r)}\big)\le\kappa(s)"
-           r"=\sqrt{1+\tfrac{c^2s}{d-s}-\tfrac{(1+c)^2s}d},\quad V=I-\tfrac1d\mathbf 1\mathbf 1^\top")
+           r"=\sqrt{1+\tfrac{c^2s}{d-s}-\tfrac{(1+c)^2s}d},\quad V=I-\tfrac1d\mathbf 1\mathbf 1^\top",
+       controls={"a cone of width 1.99": {"cone": 1.99},
+                 "ends 2 % higher": {"factor": 1.02},
+                 "ends 2 % lower": {"factor": 0.98}})
 def two_features(case: Case, cone: float = 2.0, factor: float = 1.0) -> Evidence:
     "One end of the enclosure and the closed form (`near`: 98 % of it), or what the descent finds; case (matrix, end or width)."
     (name, end), d, s = case.value, 60, 2
@@ -303,18 +285,6 @@ def two_features(case: Case, cone: float = 2.0, factor: float = 1.0) -> Evidence
     if end == "upper": return Evidence(found, "==", math.sqrt(1 + cone**2 * s / (d - s) - (1 + cone) ** 2 * s / d), tol=1e-6)
     part = max(math.sqrt(1 - (s + r) / d) - cone * math.sqrt(s / r) for r in range(2, d - s))
     return Evidence(found, "<=", factor * part) if end == "lower" else Evidence(found, ">=", 0.98 * factor * part)
-
-
-@two_features.control("a cone of width 1.99")
-def _(case: Case) -> Evidence: return two_features.check(case, cone=1.99)
-
-
-@two_features.control("ends 2 % higher")
-def _(case: Case) -> Evidence: return two_features.check(case, factor=1.02)
-
-
-@two_features.control("ends 2 % lower")
-def _(case: Case) -> Evidence: return two_features.check(case, factor=0.98)
 
 # %% ../../../nbs/core/10_foundations.ipynb #1e39edc7
 DESIGNS = (
@@ -474,7 +444,8 @@ def largest_moment(pair: np.ndarray, triple: np.ndarray, B: float, Y: float, R: 
 @claim("core", "bound on the second moment", id="B6", tier="search", proof="sec-core-moments",
        cases=[("attained", 3, 0.2, (1, 1, 1)), ("attained", 4, 0.7, (2, 0.3, 1.5)), (Uniform(4, 3), (1, 1, 1)),
               (Uniform(5, 2), (1, 1, 0.5)), (Midzuno((1, 2, 3, 4), 3), (0.5, 4, 3))],
-       tex=r"\mathbb E\Vert g\Vert^2\le4B^2(BR+Y)^2/q,\quad q=\min_{ij}p_{ij}")
+       tex=r"\mathbb E\Vert g\Vert^2\le4B^2(BR+Y)^2/q,\quad q=\min_{ij}p_{ij}",
+       controls={"the constant times 0.99": {"factor": 0.99}})
 def moment_bound(case: Case, factor: float = 1.0, smallest: Callable = np.min) -> Evidence:
     "The largest second moment and the bound; case (kind, d, chance, (B, Y, R)) or (design, (B, Y, R))."
     *design, (B, Y, R) = case.value
@@ -489,10 +460,6 @@ def moment_bound(case: Case, factor: float = 1.0, smallest: Callable = np.min) -
     return Evidence(float(found), "==" if design[0] == "attained" and B != 1 else "<=", bound, tol=1e-9 * bound)
 
 
-@moment_bound.control("the constant times 0.99")
-def _(case: Case) -> Evidence: return moment_bound.check(case, factor=0.99)
-
-
 @moment_bound.control("the smallest p_i in place of the smallest p_ij")
 def _(case: Case) -> Evidence: return moment_bound.check(case, smallest=lambda pair: np.diag(pair).min())
 
@@ -500,7 +467,8 @@ def _(case: Case) -> Evidence: return moment_bound.check(case, smallest=lambda p
 @claim("core", "largest second moment under Observe", id="B7", tier="search", proof="sec-core-moments",
        cases=[(kind, *s) for kind in ("largest", "attained") for s in (
               (3, 2, 0, 1, 1, 1), (6, 2, 0, 2, 0.3, 1.5), (5, 4, 1, 0.5, 4, 3), (4, 3, 1, 3, 0, 0.4), (3, 3, 2, 2, 1, 1))],
-       tex=r"\max\mathbb E\Vert g\Vert^2=B^2\big[\tfrac{4(BR+Y)^2}p+(BR)^2(\tfrac1{q^*}-\tfrac1p)\big]")
+       tex=r"\max\mathbb E\Vert g\Vert^2=B^2\big[\tfrac{4(BR+Y)^2}p+(BR)^2(\tfrac1{q^*}-\tfrac1p)\big]",
+       controls={"the constant times 0.999": {"factor": 0.999}})
 def observe_moment(case: Case, factor: float = 1.0, bound: Callable = bound_observe_moment) -> Evidence:
     "The largest E|g|^2 found, or that of the extremal instance, and the bound; case (kind, d, k', k1, B, Y, R)."
     kind, d, budget, top, B, Y, R = case.value
@@ -515,10 +483,6 @@ def observe_moment(case: Case, factor: float = 1.0, bound: Callable = bound_obse
     return Evidence(float(found), "==" if kind == "attained" else "<=", right, tol=1e-9 * right)
 
 
-@observe_moment.control("the constant times 0.999")
-def _(case: Case) -> Evidence: return observe_moment.check(case, factor=0.999)
-
-
 @observe_moment.control("pairs at the price of single coordinates")
 def _(case: Case) -> Evidence:
     return observe_moment.check(case, bound=lambda d, budget, top, B, Y, R: 4 * B**2 * (B * R + Y) ** 2 * (d - top) / (budget - top))
@@ -531,7 +495,8 @@ def _(case: Case) -> Evidence:
 # %% ../../../nbs/core/10_foundations.ipynb #23171cab
 @claim("core", "the rarest pair", id="B8", tier="exact", proof="sec-core-pair",
        cases=[(kind, d, k, top) for kind in ("exact", "C") for d in range(2, 7) for k in range(1, d + 1) for top in range(k + 1)],
-       tex=r"C_{d,k',k_1}\le q^*=\min_{ij}\mathbb P[i,j\in S]")
+       tex=r"C_{d,k',k_1}\le q^*=\min_{ij}\mathbb P[i,j\in S]",
+       controls={"one feature more": {"more": 1}})
 def rarest_pair(case: Case, more: int = 0) -> Evidence:
     "q* or C, and the smallest pair probability by enumeration; case (kind, d, k', k1)."
     kind, d, budget, top = case.value
@@ -539,10 +504,6 @@ def rarest_pair(case: Case, more: int = 0) -> Evidence:
     for S, chance in Observe(d, budget, tuple(range(top))).support(): found[np.ix_(S, S)] += chance
     if kind == "exact": return Evidence(pair_minimum(d, min(d, budget + more), top), "==", found.min())
     return Evidence(pair_bound(d, min(d, budget + more), top), "==" if top == 0 else "<=", found.min())
-
-
-@rarest_pair.control("one feature more")
-def _(case: Case) -> Evidence: return rarest_pair.check(case, more=1)
 
 # %% ../../../nbs/core/10_foundations.ipynb #e5652570
 def shopping(rng: np.random.Generator, d: int, budget: int, rounds: int, more: int = 0, again: bool = False) -> tuple[int, int, int, int]:
@@ -572,24 +533,19 @@ def shopping(rng: np.random.Generator, d: int, budget: int, rounds: int, more: i
 
 @claim("core", "the budget is kept", id="P1", tier="certificate", proof="sec-core-budget",
        cases=[(what, d, budget) for what in ("most", "rules") for d, budget in ((6, 1), (6, 4), (9, 5))],
-       tex=r"\#\{\text{numbers sold in a round}\}\le k'")
+       tex=r"\#\{\text{numbers sold in a round}\}\le k'",
+       controls={"a rule that would sell one number less": {"more": -1},
+                 "a rule that would sell a coordinate twice": {"again": True}})
 def budget_kept(case: Case, more: int = 0, again: bool = False) -> Evidence:
     "Most that was sold in a round and the budget, or calls that end by the rules and all calls; case (which, d, budget)."
     what, d, budget = case.value
     right, calls, most, wrong = shopping(case.rng, d, budget, 150, more, again)
     return Evidence(most, "<=", budget + more) if what == "most" else Evidence(right - wrong, "==", calls)
 
-
-@budget_kept.control("a rule that would sell one number less")
-def _(case: Case) -> Evidence: return budget_kept.check(case, more=-1)
-
-
-@budget_kept.control("a rule that would sell a coordinate twice")
-def _(case: Case) -> Evidence: return budget_kept.check(case, again=True)
-
 # %% ../../../nbs/core/10_foundations.ipynb #3d4616c8
 @claim("core", "committed weights are k-sparse", id="P2", tier="certificate", proof="sec-core-budget", cases=[(5, 1), (5, 3), (8, 7)],
-       tex=r"\Vert w_t\Vert_0\le k,\quad\hat y_t=w_t^\top x_t")
+       tex=r"\Vert w_t\Vert_0\le k,\quad\hat y_t=w_t^\top x_t",
+       controls={"one weight more": {"k": 1}})
 def commitments(case: Case, k: int = 0) -> Evidence:
     "Commitments that end by the rule (accepted with the right score iff at most k weights are nonzero), and all; case (d, k)."
     d, sparsity = case.value
@@ -604,10 +560,6 @@ def commitments(case: Case, k: int = 0) -> Evidence:
             right += fits and abs(env.predictions[0] - w @ X[t]) < 1e-12 and env.n_observed[0] == np.count_nonzero(w)
         except ValueError: right += not fits
     return Evidence(right, "==", rounds)
-
-
-@commitments.control("one weight more")
-def _(case: Case) -> Evidence: return commitments.check(case, k=1)
 
 # %% ../../../nbs/core/10_foundations.ipynb #7da9ed8c
 @claim("core", "regret of a run", id="P3", tier="certificate", proof="sec-core-comparator", cases=[(30, 4), (80, 7)],
@@ -642,7 +594,9 @@ def ball_loss(A: np.ndarray, b: np.ndarray, radius: float) -> float:
 
 @claim("core", "the best sparse comparator", id="P4", tier="certificate", proof="sec-core-comparator",
        cases=[(6, 2, math.inf), (6, 3, 0.4), (7, 2, 0.9), (5, 5, 0.3)],
-       tex=r"\min\{\Vert Xw-y\Vert^2:\Vert w\Vert_0\le k,\Vert w\Vert_2\le R\}")
+       tex=r"\min\{\Vert Xw-y\Vert^2:\Vert w\Vert_0\le k,\Vert w\Vert_2\le R\}",
+       controls={"one feature less": {"fewer": 1},
+                 "a radius 1 % larger": {"wider": 1.01}})
 def sparse_comparator(case: Case, fewer: int = 0, wider: float = 1.0) -> Evidence:
     "Loss of best_sparse, as stated and as achieved by its weights, and the least over all supports; case (d, k, R)."
     d, k, R = case.value
@@ -654,17 +608,10 @@ def sparse_comparator(case: Case, fewer: int = 0, wider: float = 1.0) -> Evidenc
     least = min(ball_loss(X[:, S], y, min(R, 1e9)) for S in itertools.combinations(range(d), k))
     return Evidence((best.loss + achieved) / 2 + 100 * outside, "==", least, tol=1e-7 * least)
 
-
-@sparse_comparator.control("one feature less")
-def _(case: Case) -> Evidence: return sparse_comparator.check(case, fewer=1)
-
-
-@sparse_comparator.control("a radius 1 % larger")
-def _(case: Case) -> Evidence: return sparse_comparator.check(case, wider=1.01)
-
 # %% ../../../nbs/core/10_foundations.ipynb #e7167715
 @claim("core", "no single swap helps the heuristic", id="P5", tier="certificate", proof="sec-core-comparator", cases=50,
-       tex=r"\mathrm{loss}(S)\le\mathrm{loss}(S\setminus i\cup j)\quad\text{for all }i\in S,\ j\notin S")
+       tex=r"\mathrm{loss}(S)\le\mathrm{loss}(S\setminus i\cup j)\quad\text{for all }i\in S,\ j\notin S",
+       controls={"forward selection alone": {"greedy": True}})
 def swaps(case: Case, greedy: bool = False) -> Evidence:
     "Loss of the heuristic and the least over all supports one swap away; a random stream."
     rng, d, k = case.rng, 8, 3
@@ -677,14 +624,12 @@ def swaps(case: Case, greedy: bool = False) -> Evidence:
     least = min(loss({*S} - {i} | {j}) for i in S for j in set(range(d)) - set(S))
     return Evidence(loss(S), "<=", least, tol=1e-9 * least)
 
-
-@swaps.control("forward selection alone")
-def _(case: Case) -> Evidence: return swaps.check(case, greedy=True)
-
 # %% ../../../nbs/core/10_foundations.ipynb #05803132
 @claim("core", "tree of sums", id="S1", tier="exact", proof="sec-core-sums",
        cases=[(what, d, count) for what in ("sums", "draws") for d, count in ((5, 5), (60, 3), (60, 50), (700, 20), (700, 700), (700, 1))],
-       tex=r"\mathrm{node}=\sum\mathrm{leaves},\quad\mathbb P[\text{leaf }j]=\mathrm{leaf}_j/\mathrm{total}")
+       tex=r"\mathrm{node}=\sum\mathrm{leaves},\quad\mathbb P[\text{leaf }j]=\mathrm{leaf}_j/\mathrm{total}",
+       controls={"one changed leaf is not told": {"stale": 1},
+                 "numbers shifted by a hundredth": {"shift": 0.01}})
 def sums(case: Case, stale: int = 0, shift: float = 0.0) -> Evidence:
     "Nodes that are the sums of their leaves and all nodes, or draws that fall right and all; case (which, d, leaves changed at a time)."
     what, d, count = case.value
@@ -701,14 +646,6 @@ def sums(case: Case, stale: int = 0, shift: float = 0.0) -> Evidence:
     u = (np.arange(int(right[-1])) + 0.5) / right[-1]
     want = np.searchsorted(right, u * right[-1], side="right")
     return Evidence(sum(sums_find(tree, min(x + shift, 1 - 1e-9)) == j for x, j in zip(u, want, strict=True)), "==", u.size)
-
-
-@sums.control("one changed leaf is not told")
-def _(case: Case) -> Evidence: return sums.check(case, stale=1)
-
-
-@sums.control("numbers shifted by a hundredth")
-def _(case: Case) -> Evidence: return sums.check(case, shift=0.01)
 
 # %% ../../../nbs/core/10_foundations.ipynb #7ab715c1
 def lazy_change(kind: str, d: int, w: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -755,7 +692,8 @@ def _(case: Case) -> Evidence: return lazy_plain.check(case, factor=1.0001)
 # %% ../../../nbs/core/10_foundations.ipynb #8999120b
 @claim("core", "draws from the lazy vector", id="S3", tier="certificate", proof="sec-core-lazy",
        cases=[("smooth", 7), ("ties", 65), ("smooth", 784)],
-       tex=r"\textstyle\sum_{j<i}|w_j|\le u\Vert w\Vert_1<\sum_{j\le i}|w_j|")
+       tex=r"\textstyle\sum_{j<i}|w_j|\le u\Vert w\Vert_1<\sum_{j\le i}|w_j|",
+       controls={"intervals shifted by a hundredth": {"shift": 0.01}})
 def lazy_draw(case: Case, shift: float = 0.0) -> Evidence:
     "Draws on a grid of u that fall in the interval of the coordinate found, and all; case (stream, d)."
     kind, d = case.value
@@ -769,10 +707,6 @@ def lazy_draw(case: Case, shift: float = 0.0) -> Evidence:
     found = np.array([lazy_find(state, x) for x in u])
     x = (u + shift) * right[-1]
     return Evidence(int(((x < right[found] + 1e-12) & (x > right[found] - size[found] - 1e-12) & (size[found] > 0)).sum()), "==", u.size)
-
-
-@lazy_draw.control("intervals shifted by a hundredth")
-def _(case: Case) -> Evidence: return lazy_draw.check(case, shift=0.01)
 
 # %% ../../../nbs/core/10_foundations.ipynb #0a3b0e9c
 @kernel(allocates=True)
@@ -792,16 +726,13 @@ def first_coordinates(state: tuple, m: int, rounds: int, R: float, size: float, 
 @claim("core", "sizes in the lazy vector", id="S4", tier="certificate", proof="sec-core-lazy",
        cases=[(what, m, d, R, 1.0) for what in (0, 1, 2) for m, d, R in ((1, 20, 0.3), (2, 20, 8.0), (1, 1500, 1.0))]
              + [(3, 1, 20, 0.3, 0.5), (3, 2, 20, 8.0, 0.5), (3, 1, 20, 8.0, 2.0)],
-       tex=r"aTm\le16R,\quad aS\le17R,\quad P\le\max(1000,d)\ (c=1),\quad\tfrac1{64}\le a\le64")
-def lazy_sizes(case: Case, factor: float = 1.0) -> Evidence:
+       tex=r"aTm\le16R,\quad aS\le17R,\quad P\le\max(1000,d)\ (c=1),\quad\tfrac1{64}\le a\le64",
+       controls={"limits 7 % lower": 0.93})
+def lazy_sizes(case: Case) -> Evidence:
     "Largest value met in two thousand rounds (of a: in sixty) and its limit; case (which, coordinates changed, d, R, c)."
     what, m, d, R, c = case.value
     found = first_coordinates(tuple(lazy_ball(d).values()), m, 60 if what == 3 else 2000, R, 0.0 if what == 2 or c > 1 else 0.999, c)[what]
-    return Evidence(float(found), "<=", factor * (16 * R, 17 * R, max(1000, d), 64)[what], tol=1e-9)
-
-
-@lazy_sizes.control("limits 7 % lower")
-def _(case: Case) -> Evidence: return lazy_sizes.check(case, factor=0.93)
+    return Evidence(float(found), "<=", (16 * R, 17 * R, max(1000, d), 64)[what], tol=1e-9)
 
 # %% ../../../nbs/core/10_foundations.ipynb #5a0e71c6
 @claim("core", "huge steps lose no digit", id="S5", tier="exact", proof="sec-core-lazy",
@@ -858,8 +789,9 @@ def expensive(kind: str, d: int, t: int, rng: np.random.Generator) -> tuple[np.n
 @claim("core", "cost of the lazy vector", id="S6", tier="certificate", proof="sec-core-lazy",
        cases=[("one large", 0), ("all leave", 1), ("every size", 3), ("cleared", 1), ("rotating", 0),
               ("one raise", 1), ("three raises", 3)],
-       tex=r"\#\{\text{leaves written}\}\le(10+2p)N+\tau+M")
-def lazy_cost(case: Case, factor: float = 1.0, before: Callable = lambda state: None) -> Evidence:
+       tex=r"\#\{\text{leaves written}\}\le(10+2p)N+\tau+M",
+       controls={"a third of the bound": 1 / 3})
+def lazy_cost(case: Case, before: Callable = lambda state: None) -> Evidence:
     "Leaves written in two thousand rounds, of which M by scaling, and the bound; case (stream, raises a round)."
     (kind, p), d, rounds = case.value, 300, 2000
     state, changes, scaled = tuple(lazy_ball(d).values()), 0, 0
@@ -871,11 +803,7 @@ def lazy_cost(case: Case, factor: float = 1.0, before: Callable = lambda state: 
         if c > 0: scaled += state[3][WRITTEN] - old
         lazy_step(state, I, change, I.size, 1.0)
         changes += I.size
-    return Evidence(float(state[3][WRITTEN]), "<=", factor * ((10 + 2 * p) * changes + rounds + scaled))
-
-
-@lazy_cost.control("a third of the bound")
-def _(case: Case) -> Evidence: return lazy_cost.check(case, factor=1 / 3)
+    return Evidence(float(state[3][WRITTEN]), "<=", ((10 + 2 * p) * changes + rounds + scaled))
 
 
 @lazy_cost.control("rebased in every round")

@@ -83,7 +83,8 @@ def _(case: Case) -> Evidence: return step_in_two.check(case, lambda h, m: h * (
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #59e04195
 @claim("core", "dual averaging, all rounds", id="O2", tier="certificate", proof="sec-core-step", cases=[(4, 0.8), (3, 2.5), (6, 0.3)],
-       tex=r"w_j=\arg\min_{\Vert w\Vert\le R}\langle h_j,w\rangle+M_{j-1}\Vert w\Vert_1+\tfrac{\lambda_j}2\Vert w\Vert^2")
+       tex=r"w_j=\arg\min_{\Vert w\Vert\le R}\langle h_j,w\rangle+M_{j-1}\Vert w\Vert_1+\tfrac{\lambda_j}2\Vert w\Vert^2",
+       controls={"round j charges its own l1 weight already": {"early": 1}})
 def rda_rounds(case: Case, early: int = 0) -> Evidence:
     "Sums of both sides of the certificate over 30 rounds; case (d, R)."
     d, R = case.value
@@ -92,10 +93,6 @@ def rda_rounds(case: Case, early: int = 0) -> Evidence:
     w, g = dual_averaging(lambda j, w: rng.standard_normal(d) + w, d, lam, R, l1)
     sides = np.array([optimality(w[j], g[:j].sum(0), lam[j], R, l1[: j + early].sum()) for j in range(n)]).sum(0)
     return Evidence(float(sides[0]), "==", float(sides[1]), tol=1e-10 * (1 + sides[1]))
-
-
-@rda_rounds.control("round j charges its own l1 weight already")
-def _(case: Case) -> Evidence: return rda_rounds.check(case, early=1)
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #975ba527
 def gradients(kind: str, d: int, rng: np.random.Generator) -> Callable:
@@ -167,7 +164,9 @@ def _(case: Case) -> Evidence:
        cases=[(engine, what, *s) for engine in ("RDA", "OGD") for what in ("bound", "steps")
               for s in ((50, 3.0, 0.7, 1.0), (200, 0.4, 2.5, 1.6))],
        tex=r"\min_a\big(\tfrac{G^2}a+\tfrac{aR^2}2\big)\sqrt n=\sqrt2\,GR\sqrt n,"
-           r"\quad\min_b\big(\tfrac{2R^2}b+bG^2\big)\sqrt n=2\sqrt2\,GR\sqrt n")
+           r"\quad\min_b\big(\tfrac{2R^2}b+bG^2\big)\sqrt n=2\sqrt2\,GR\sqrt n",
+       controls={"the radius in place of the diameter for OGD": {"of_diameter": 0.5},
+                 "steps that do not change": {"power": 0.0}})
 def best_steps(case: Case, of_diameter: float = 1.0, power: float = 0.5) -> Evidence:
     "Bound, or sum of the steps, against the optimum found; case (engine, which, n, G, R, multiplier of the step)."
     from scipy.optimize import minimize_scalar
@@ -181,14 +180,6 @@ def best_steps(case: Case, of_diameter: float = 1.0, power: float = 0.5) -> Evid
     j = np.arange(1, n + 1)
     steps = rda_schedule(n, G, R, step) if engine == "RDA" else ogd_schedule(n, G, R, step)
     return Evidence(float(steps.sum()), "==", float((best * j ** (power if engine == "RDA" else -power)).sum()), tol=1e-5 * steps.sum())
-
-
-@best_steps.control("the radius in place of the diameter for OGD")
-def _(case: Case) -> Evidence: return best_steps.check(case, of_diameter=0.5)
-
-
-@best_steps.control("steps that do not change")
-def _(case: Case) -> Evidence: return best_steps.check(case, power=0.0)
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #bb0a64b0
 def planned(lam: np.ndarray, R: float, G: float, size: int = 600) -> Callable:
@@ -228,33 +219,26 @@ def promise(n: int, R: float, G: float) -> Callable:
 
 @claim("core", "regret with the anytime steps", id="O5", tier="search", proof="sec-core-adversaries",
        cases=[("RDA", 100, 0.5, 2.0), ("RDA", 20, 3.0, 0.4), ("OGD", 300, 3.0, 0.4), ("OGD", 300, 0.5, 2.0)],
-       tex=r"R_n\le\sqrt2\,GR\sqrt n\ (\text{RDA}),\quad R_n\le2\sqrt2\,GR\sqrt n\ (\text{OGD})")
-def anytime(case: Case, factor: float = 1.0, step: float = 1.0, bounds: tuple = (bound_rda, bound_ogd)) -> Evidence:
+       tex=r"R_n\le\sqrt2\,GR\sqrt n\ (\text{RDA}),\quad R_n\le2\sqrt2\,GR\sqrt n\ (\text{OGD})",
+       controls={"the constant times 0.93": 0.93,
+                 "steps ten times as long": {"step": 10.0},
+                 "the bound of dual averaging for gradient descent": {"bounds": (bound_rda, bound_rda)}})
+def anytime(case: Case, step: float = 1.0, bounds: tuple = (bound_rda, bound_ogd)) -> Evidence:
     "What the adversary collects, and the bound; case (engine, rounds, G, R)."
     engine, n, G, R = case.value
     lam = rda_schedule(n, G, R, step)
     if engine == "RDA": w, g = dual_averaging(planned(lam, R, G), 2, lam, R)
     else: w, g = ogd(promise(n, R, G), 2, ogd_schedule(n, G, R, step), R)
     regret = (w * g).sum() + R * np.linalg.norm(g.sum(0))
-    return Evidence(float(regret), "<=", factor * bounds[engine == "OGD"](n, G, R))
-
-
-@anytime.control("the constant times 0.93")
-def _(case: Case) -> Evidence: return anytime.check(case, factor=0.93)
-
-
-@anytime.control("steps ten times as long")
-def _(case: Case) -> Evidence: return anytime.check(case, step=10.0)
-
-
-@anytime.control("the bound of dual averaging for gradient descent")
-def _(case: Case) -> Evidence: return anytime.check(case, bounds=(bound_rda, bound_rda))
+    return Evidence(float(regret), "<=", bounds[engine == "OGD"](n, G, R))
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #3b59741d
 @claim("core", "lower bound for every engine", id="O6", tier="certificate", proof="sec-core-adversaries",
        cases=[(engine, d, 60, G, R) for engine in ("known n", "anytime", "zero", "random") for d, G, R in ((2, 1.0, 1.0), (5, 0.3, 4.0))],
-       tex=r"\max_{\Vert u\Vert\le R}\sum_j\langle g_j,w_j-u\rangle\ge GR\sqrt n")
-def lower_bound(case: Case, side: float = 1.0, factor: float = 1.0) -> Evidence:
+       tex=r"\max_{\Vert u\Vert\le R}\sum_j\langle g_j,w_j-u\rangle\ge GR\sqrt n",
+       controls={"the constant times 1.01": 1.01,
+                 "gradients on the wrong side of the point": {"side": -1.0}})
+def lower_bound(case: Case, side: float = 1.0) -> Evidence:
     "Regret against gradients at a right angle to their sum, and G R sqrt(n); case (engine, d, n, G, R)."
     engine, d, n, G, R = case.value
     lam = np.full(n, G * math.sqrt(n) / R) if engine == "known n" else rda_schedule(n, G, R)
@@ -266,15 +250,7 @@ def lower_bound(case: Case, side: float = 1.0, factor: float = 1.0) -> Evidence:
         for _ in range(2): v = v - (v @ e) * e  # twice, for the digits
         g = G * v / np.linalg.norm(v)
         h, collected = h + g, collected + g @ w
-    return Evidence(float(collected + R * np.linalg.norm(h)), ">=", factor * G * R * math.sqrt(n), tol=1e-6)
-
-
-@lower_bound.control("the constant times 1.01")
-def _(case: Case) -> Evidence: return lower_bound.check(case, factor=1.01)
-
-
-@lower_bound.control("gradients on the wrong side of the point")
-def _(case: Case) -> Evidence: return lower_bound.check(case, side=-1.0)
+    return Evidence(float(collected + R * np.linalg.norm(h)), ">=", G * R * math.sqrt(n), tol=1e-6)
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #62737f48
 def jump_found(G: float, a: float, b: float, rng: np.random.Generator) -> float:
@@ -321,21 +297,15 @@ def _(case: Case) -> Evidence:
 # %% ../../../nbs/core/15_foundations_learning.ipynb #fbdfa39a
 @claim("core", "a round costs a share of the growth", id="W21", tier="search", proof="sec-core-adaptive",
        cases=(0.2, 0.5, 0.9, 1.0, 1.4, 3.0),
-       tex=r"\sup_x\frac{\delta_j}{\sqrt{s_j}-\sqrt{s_{j-1}}}=K(c)-\tfrac c2")
-def share_of_growth(case: Case, share: float = 1.0, shift: float = 0.0) -> Evidence:
+       tex=r"\sup_x\frac{\delta_j}{\sqrt{s_j}-\sqrt{s_{j-1}}}=K(c)-\tfrac c2",
+       controls={"one per cent less": 0.99,
+                 "the constant for c + 0.2": {"shift": 0.2}})
+def share_of_growth(case: Case, shift: float = 0.0) -> Evidence:
     "The largest share over a fine grid of ratios, and K - c/2 (its last percent is a limit); case: c."
     c = case.value
     x = 1 + np.geomspace(1e-3, 1e6, 600)
     found = max(jump(math.sqrt(v * v - 1), 1.0, c) / (v - 1) for v in x)
-    return Evidence(found, "<=", share * (adaptive_factor(1 / (c + shift)) - (c + shift) / 2), tol=1e-9)
-
-
-@share_of_growth.control("one per cent less")
-def _(case: Case) -> Evidence: return share_of_growth.check(case, share=0.99)
-
-
-@share_of_growth.control("the constant for c + 0.2")
-def _(case: Case) -> Evidence: return share_of_growth.check(case, shift=0.2)
+    return Evidence(found, "<=", (adaptive_factor(1 / (c + shift)) - (c + shift) / 2), tol=1e-9)
 
 
 def adaptive_game(case: Case, c: float, R: float, rule: Callable | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -356,7 +326,8 @@ def adaptive_game(case: Case, c: float, R: float, rule: Callable | None = None) 
 @claim("core", "regret of the adaptive step", id="W22", tier="certificate", proof="sec-core-adaptive",
        cases=[("two rounds", 1.0, 2.0), ("two rounds", 0.5, 1.0), *(("short", c, 0.7) for c in (0.5, 0.8, 1.0, 1.4, 2.0)),
               ("lengths", 1.0, 3.0), ("lengths", 1.4, 1.0), ("alternating", 1.0, 1.0)],
-       tex=r"\sum_j\langle g_j,w_j-u\rangle\le K(c)R\Bigl(\sum_j\Vert g_j\Vert^2\Bigr)^{1/2},\quad K(1)=2")
+       tex=r"\sum_j\langle g_j,w_j-u\rangle\le K(c)R\Bigl(\sum_j\Vert g_j\Vert^2\Bigr)^{1/2},\quad K(1)=2",
+       controls={"the constant times 0.99": {"share": 0.99}})
 def adaptive_regret(case: Case, share: float = 1.0, rule: Callable | None = None, rounds: bool = False) -> Evidence:
     "Regret at the hardest comparator, and the bound (rounds: after each round the finer one, worst ratio); case (game, c, R)."
     _, c, R = case.value
@@ -366,10 +337,6 @@ def adaptive_regret(case: Case, share: float = 1.0, rule: Callable | None = None
     if rounds: regret, bound = np.r_[regret, adaptive_regret_bound(g, R, 1 / c)], np.r_[adaptive_regret_bound(g, R, 1 / c), bound]
     worst = np.argmax(regret / bound)
     return Evidence(float(regret[worst]), "<=", share * float(bound[worst]), tol=1e-9 * float(bound[worst]))
-
-
-@adaptive_regret.control("the constant times 0.99")
-def _(case: Case) -> Evidence: return adaptive_regret.check(case, share=0.99)
 
 
 @adaptive_regret.control("lambda that contains nothing of the gradients")
@@ -391,18 +358,16 @@ def _(case: Case) -> Evidence:
 # %% ../../../nbs/core/15_foundations_learning.ipynb #22c27f29
 @claim("core", "the finer bound of the adaptive step", id="W23", tier="certificate", proof="sec-core-adaptive",
        cases=[("two rounds", 1.0, 2.0), ("short", 1.0, 1.0), ("short", 1.4, 2.0), ("lengths", 1.0, 3.0), ("lengths", 0.4, 1.0)],
-       tex=r"\sum_j\langle g_j,w_j-u\rangle\le\sum_j\delta_j+\tfrac{\lambda_{n+1}}2R^2\le K(c)R\sqrt{s_n}\text{ after each round}")
+       tex=r"\sum_j\langle g_j,w_j-u\rangle\le\sum_j\delta_j+\tfrac{\lambda_{n+1}}2R^2\le K(c)R\sqrt{s_n}\text{ after each round}",
+       controls={"one per cent less": {"share": 0.99}})
 def finer_bound(case: Case, share: float = 1.0) -> Evidence:
     "Regret over the finer bound, or that over the closed one, after the worst round; case (game, c, R)."
     return adaptive_regret.check(case, share, rounds=True)
 
-
-@finer_bound.control("one per cent less")
-def _(case: Case) -> Evidence: return finer_bound.check(case, share=0.99)
-
 # %% ../../../nbs/core/15_foundations_learning.ipynb #aed15cfa
 @claim("core", "the adaptive step is free of scale", id="W24", tier="exact", proof="sec-core-adaptive",
-       cases=[(2.0**-30, 1.0), (1024.0, 0.3), (2.0**40, 2.0)], tex=r"g_j\to2^ig_j\ \Rightarrow\ w_j\text{ as they are, to the last bit}")
+       cases=[(2.0**-30, 1.0), (1024.0, 0.3), (2.0**40, 2.0)], tex=r"g_j\to2^ig_j\ \Rightarrow\ w_j\text{ as they are, to the last bit}",
+       controls={"a declared largest length": {"largest": 1.0}})
 def free_of_scale(case: Case, largest: float = 0.0) -> Evidence:
     "Sum of the differences of the points over 40 rounds; case (factor, radius)."
     factor, R = case.value
@@ -410,28 +375,24 @@ def free_of_scale(case: Case, largest: float = 0.0) -> Evidence:
     w = [adaptive_dual_averaging(lambda j, _, a=a: a * g[j], 3, 40, R, 1.0, largest)[0] for a in (1.0, factor)]
     return Evidence(float(np.abs(w[0] - w[1]).sum()), "==", 0.0)
 
-
-@free_of_scale.control("a declared largest length")
-def _(case: Case) -> Evidence: return free_of_scale.check(case, largest=1.0)
-
 # %% ../../../nbs/core/15_foundations_learning.ipynb #b91f998b
 @claim("core", "small losses bound the regret", id="W25", tier="exact", proof="sec-core-adaptive",
        cases=[(L, a, R, s) for L in (0.0, 1.0, 1e4) for a, R, s in ((1.0, 1.0, 1.0), (30.0, 0.5, 1.0), (0.2, 3.0, 0.5), (2.0, 1.0, 3.0))],
-       tex=r"z^2\le q(L+z)\Rightarrow z\le\tfrac12\bigl(q+\sqrt{q^2+4qL}\bigr),\quad q=\alpha K^2R^2")
+       tex=r"z^2\le q(L+z)\Rightarrow z\le\tfrac12\bigl(q+\sqrt{q^2+4qL}\bigr),\quad q=\alpha K^2R^2",
+       controls={"a bound one per cent smaller": {"factor": 0.99}})
 def small_losses(case: Case, factor: float = 1.0) -> Evidence:
     "The bound z, and K R sqrt(alpha (L + z)): the largest z that is not above it; case (L, alpha, R, step)."
     L, alpha, R, step = case.value
     z = factor * bound_self_bounding(L, alpha, R, step)
     return Evidence(z, "==", bound_adaptive(alpha * (L + z), R, step), tol=1e-9 * (1 + z))
 
-
-@small_losses.control("a bound one per cent smaller")
-def _(case: Case) -> Evidence: return small_losses.check(case, factor=0.99)
-
 # %% ../../../nbs/core/15_foundations_learning.ipynb #3a455579
 @claim("core", "regret of gradient descent", id="O7", tier="certificate", proof="sec-core-ogd",
        cases=[("two rounds", 0.5, 2.0), ("two sides", 3.0, 0.3), ("random", 20, 0.6), ("constant", 20, 3.0), ("chase", 20, 1.5)],
-       tex=r"\sum_j\langle g_j,w_j-u\rangle\le\tfrac{D^2}{2\eta_n}+\sum_j\tfrac{\eta_j}2\Vert g_j\Vert^2")
+       tex=r"\sum_j\langle g_j,w_j-u\rangle\le\tfrac{D^2}{2\eta_n}+\sum_j\tfrac{\eta_j}2\Vert g_j\Vert^2",
+       controls={"the first term times 0.99": {"terms": (0.99, 1.0)},
+                 "the second term times 0.99": {"terms": (1.0, 0.99)},
+                 "a comparator outside the ball": {"far": 1.1}})
 def ogd_regret(case: Case, far: float = 1.0, terms: tuple[float, float] = (1.0, 1.0)) -> Evidence:
     "Regret and bound; case (kind, last step or number of rounds, R)."
     kind, value, R = case.value
@@ -449,18 +410,6 @@ def ogd_regret(case: Case, far: float = 1.0, terms: tuple[float, float] = (1.0, 
     return Evidence(left, "==" if kind == "two sides" else "<=", right, tol=1e-6 * right)
 
 
-@ogd_regret.control("the first term times 0.99")
-def _(case: Case) -> Evidence: return ogd_regret.check(case, terms=(0.99, 1.0))
-
-
-@ogd_regret.control("the second term times 0.99")
-def _(case: Case) -> Evidence: return ogd_regret.check(case, terms=(1.0, 0.99))
-
-
-@ogd_regret.control("a comparator outside the ball")
-def _(case: Case) -> Evidence: return ogd_regret.check(case, far=1.1)
-
-
 @ogd_regret.control("increasing steps")
 def _(case: Case) -> Evidence:
     eta = np.r_[np.full(19, 0.01), 1.0]
@@ -469,7 +418,8 @@ def _(case: Case) -> Evidence:
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #178745b8
 @claim("core", "gradient descent, all rounds", id="O8", tier="certificate", proof="sec-core-ogd", cases=[(4, 0.8), (3, 2.5), (1, 0.2)],
-       tex=r"w_{j+1}=\Pi(w_j-\eta_jg_j)")
+       tex=r"w_{j+1}=\Pi(w_j-\eta_jg_j)",
+       controls={"steps 1 % longer": {"longer": 1.01}})
 def ogd_rounds(case: Case, longer: float = 1.0) -> Evidence:
     "Sums over 30 rounds of both sides of the certificate of a projection on the ball; case (d, R)."
     d, R = case.value
@@ -481,14 +431,11 @@ def ogd_rounds(case: Case, longer: float = 1.0) -> Evidence:
         sides += gap @ p, R * np.linalg.norm(gap) + max(0.0, np.linalg.norm(p) / R - 1) * R * R
     return Evidence(float(sides[0]), "==", float(sides[1]), tol=1e-10 * (1 + sides[1]))
 
-
-@ogd_rounds.control("steps 1 % longer")
-def _(case: Case) -> Evidence: return ogd_rounds.check(case, longer=1.01)
-
 # %% ../../../nbs/core/15_foundations_learning.ipynb #5a0e71c4
 @claim("core", "the bounds after each round", id="O10", tier="certificate", proof="sec-core-ogd",
        cases=[(engine, 12, R) for engine in ("RDA", "OGD") for R in (0.6, 3.0)],
-       tex=r"\mathrm{bound}_j(g_1,\dots,g_n)=\mathrm{bound}_j(g_1,\dots,g_j)")
+       tex=r"\mathrm{bound}_j(g_1,\dots,g_n)=\mathrm{bound}_j(g_1,\dots,g_j)",
+       controls={"cut one round later": {"more": 1}})
 def prefixes(case: Case, more: int = 0) -> Evidence:
     "Weighted sums of all entries of the bound and of the last entries of the games that are cut there; case (engine, rounds, R)."
     engine, n, R = case.value
@@ -497,10 +444,6 @@ def prefixes(case: Case, more: int = 0) -> Evidence:
     bound = lambda j: rda_regret_bound(g[:j], lam[:j], u) if engine == "RDA" else ogd_regret_bound(g[:j], 1 / lam[:j], R)
     cut = sum(a[j - 1] * bound(min(n, j + more))[-1] for j in range(1, n + 1))
     return Evidence(float(a @ bound(n)), "==", float(cut), tol=1e-10 * cut)
-
-
-@prefixes.control("cut one round later")
-def _(case: Case) -> Evidence: return prefixes.check(case, more=1)
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #e56dc811
 def regression_stream(T: int, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -530,7 +473,9 @@ def by_kernels(X: np.ndarray, y: np.ndarray, a: float) -> tuple[np.ndarray, np.n
 @claim("core", "what a round costs VAW", id="O11", tier="certificate", proof="sec-core-vaw",
        cases=[(method, *s) for method in ("VAW", "forward", "VAW compiled", "forward compiled")
               for s in ((30, 1, 0.5), (25, 4, 3.0), (4, 6, 0.1))],
-       tex=r"(\hat y_t-y_t)^2=V_t-V_{t-1}+h_ty_t^2-h_t(1-h_t)f_t^2,\quad(1-h_t)(f_t-y_t)^2=V_t-V_{t-1}")
+       tex=r"(\hat y_t-y_t)^2=V_t-V_{t-1}+h_ty_t^2-h_t(1-h_t)f_t^2,\quad(1-h_t)(f_t-y_t)^2=V_t-V_{t-1}",
+       controls={"predictions that do not count the present features": {"late": True},
+                 "h from the matrix before the round": {"before": True}})
 def vaw_steps(case: Case, late: bool = False, before: bool = False) -> Evidence:
     "Weighted sums of the losses and of what the identities say; case (method, T, n, ridge)."
     method, T, n, a = case.value
@@ -541,14 +486,6 @@ def vaw_steps(case: Case, late: bool = False, before: bool = False) -> Evidence:
     if late: plain = forward
     if "forward" in method: return Evidence(float(c @ ((1 - h) * (forward - y) ** 2)), "==", float(c @ V), tol=1e-9 * T)
     return Evidence(float(c @ (plain - y) ** 2), "==", float(c @ (V + h * y**2 - h * (1 - h) * forward**2)), tol=1e-9 * T)
-
-
-@vaw_steps.control("predictions that do not count the present features")
-def _(case: Case) -> Evidence: return vaw_steps.check(case, late=True)
-
-
-@vaw_steps.control("h from the matrix before the round")
-def _(case: Case) -> Evidence: return vaw_steps.check(case, before=True)
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #a42b9cbe
 def hard_regression(kind: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, float]:
@@ -563,7 +500,9 @@ def hard_regression(kind: str, rng: np.random.Generator) -> tuple[np.ndarray, np
 @claim("core", "regret of VAW", id="O12", tier="certificate", proof="sec-core-vaw",
        cases=[(kind, form) for kind in ("alternating", "axes", "comparator", "surprise", "random") for form in ("pathwise", "closed")],
        tex=r"\sum_t(\hat y_t-y_t)^2-(\langle u,z_t\rangle-y_t)^2\le a\Vert u\Vert^2+Y^2\sum_i\ln(1+\tfrac{\lambda_i}a)"
-           r"\le a\Vert u\Vert^2+Y^2m\ln\big(1+\tfrac{TX^2}{am}\big)")
+           r"\le a\Vert u\Vert^2+Y^2m\ln\big(1+\tfrac{TX^2}{am}\big)",
+       controls={"the logarithm times 0.98": {"logarithm": 0.98},
+                 "the price of the comparator times 0.9": {"price": 0.9}})
 def vaw_regret(case: Case, play: Callable = vaw, logarithm: float = 1.0, price: float = 1.0) -> Evidence:
     "Loss minus that of a comparator (or of the best with its price), and the bound; case (stream, form of the bound)."
     kind, form = case.value
@@ -575,14 +514,6 @@ def vaw_regret(case: Case, play: Callable = vaw, logarithm: float = 1.0, price: 
     else: bound = bound_vaw(len(y), X.shape[1], a, float(np.linalg.norm(X, axis=1).max()), y_max, float(np.linalg.norm(u)))
     first = a * float(u @ u)
     return Evidence(left, "<=", price * first + logarithm * (float(bound) - first))
-
-
-@vaw_regret.control("the logarithm times 0.98")
-def _(case: Case) -> Evidence: return vaw_regret.check(case, logarithm=0.98)
-
-
-@vaw_regret.control("the price of the comparator times 0.9")
-def _(case: Case) -> Evidence: return vaw_regret.check(case, price=0.9)
 
 
 @vaw_regret.control("weights that are committed before the features")
@@ -599,7 +530,9 @@ def _(case: Case) -> Evidence:
 @claim("core", "regret of committed weights", id="O13", tier="certificate", proof="sec-core-vaw",
        cases=[(form, kind) for form in ("maximum", "ratio") for kind in ("alternating", "surprise", "random")] + [("ratio", "one round")],
        tex=r"\sum_t(f_t-y_t)^2\le V_T+\max_t(f_t-y_t)^2\sum_i\ln(1+\tfrac{\lambda_i}a),"
-           r"\quad\sum_t(f_t-y_t)^2\le(1+\tfrac{X^2}a)V_T")
+           r"\quad\sum_t(f_t-y_t)^2\le(1+\tfrac{X^2}a)V_T",
+       controls={"the largest label in place of the largest residual": {"clipped": True},
+                 "the bounds times 0.9": {"factor": 0.9}})
 def forward_regret(case: Case, clipped: bool = False, factor: float = 1.0) -> Evidence:
     "Loss minus V and the logarithm, or loss and the multiple of V; case (form, stream)."
     form, kind = case.value
@@ -609,18 +542,11 @@ def forward_regret(case: Case, clipped: bool = False, factor: float = 1.0) -> Ev
     largest = float((y**2).max() if clipped else losses.max())
     return Evidence(float(losses.sum()) - V, "<=", factor * float(vaw_regret_bound(X, a, math.sqrt(largest))[-1]))
 
-
-@forward_regret.control("the largest label in place of the largest residual")
-def _(case: Case) -> Evidence: return forward_regret.check(case, clipped=True)
-
-
-@forward_regret.control("the bounds times 0.9")
-def _(case: Case) -> Evidence: return forward_regret.check(case, factor=0.9)
-
 # %% ../../../nbs/core/15_foundations_learning.ipynb #4d315f75
 @claim("core", "scale matters", id="O14", tier="certificate", proof="sec-core-vaw",
        cases=[("small features", T) for T in (10, 200)] + [("tiny ridge", T) for T in (4, 12)],
-       tex=r"\text{regret of VAW}\to T\ (\text{fixed ridge}),\quad>\tfrac T4\ (\text{ridge}\to0)")
+       tex=r"\text{regret of VAW}\to T\ (\text{fixed ridge}),\quad>\tfrac T4\ (\text{ridge}\to0)",
+       controls={"features of size 1, or of equal size": {"size": 1.0, "ratio": 1.0001}})
 def scale_matters(case: Case, size: float = 1e-4, ratio: float = 2.0) -> Evidence:
     "Regret against the best u (mean over all signs for growing features), and T or T/4; case (sequence, T)."
     kind, T = case.value
@@ -635,15 +561,12 @@ def scale_matters(case: Case, size: float = 1e-4, ratio: float = 2.0) -> Evidenc
     best = T - (signs @ z) ** 2 / (z**2).sum()
     return Evidence(float((((predictions - signs) ** 2).sum(1) - best).mean()), ">=", T / 4)
 
-
-@scale_matters.control("features of size 1, or of equal size")
-def _(case: Case) -> Evidence: return scale_matters.check(case, size=1.0, ratio=1.0001)
-
 # %% ../../../nbs/core/15_foundations_learning.ipynb #37b556cc
 @claim("core", "curvature of the squared loss", id="O15", tier="search", proof="sec-core-ons",
        cases=[("identity", 1.0), ("largest residual", 0.7), ("exponential", 0.7), ("exponential", 3.0)],
        tex=r"\ell(w)-\ell(u)\le\langle g,w-u\rangle-\tfrac1{4M^2}\langle g,w-u\rangle^2,"
-           r"\quad e^{-\alpha\ell}\text{ concave}\iff\alpha\le\tfrac1{2M^2}")
+           r"\quad e^{-\alpha\ell}\text{ concave}\iff\alpha\le\tfrac1{2M^2}",
+       controls={"constants 1 % larger": {"factor": 1.01}})
 def curvature(case: Case, factor: float = 1.0) -> Evidence:
     "Both sides at a random pair, at the largest residual, or the mean of two neighbours and the middle; case (kind, M)."
     kind, M = case.value
@@ -656,10 +579,6 @@ def curvature(case: Case, factor: float = 1.0) -> Evidence:
     if kind == "largest residual": return Evidence(left, "<=", along - factor / (4 * M * M) * along**2, tol=1e-9)
     value, step = lambda s: math.exp(-factor / (2 * M * M) * s * s), 1e-3 * M
     return Evidence((value(M) + value(M - 2 * step)) / 2, "<=", value(M - step))
-
-
-@curvature.control("constants 1 % larger")
-def _(case: Case) -> Evidence: return curvature.check(case, factor=1.01)
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #2c912090
 @claim("core", "projection in the norm of a matrix", id="O16", tier="certificate", proof="sec-core-ons",
@@ -707,7 +626,10 @@ def newton_weights(X: np.ndarray, y: np.ndarray, R: float, a: float, speed: floa
        cases=[("equality", 50.0, None), ("attained", 0.03, None), ("random", 0.2, None), ("random", 50.0, True), ("random", 0.2, True),
               ("outside", 0.1, True), ("slow", 1.0, None), ("surprise", 20.0, None)],
        tex=r"\sum_t(\langle w_t,z_t\rangle-y_t)^2-(\langle u,z_t\rangle-y_t)^2\le a\Vert u\Vert^2+\sum_tr_t^2h_t"
-           r"\le a\Vert u\Vert^2+M^2m\ln\big(1+\tfrac{TX^2}{am}\big)")
+           r"\le a\Vert u\Vert^2+M^2m\ln\big(1+\tfrac{TX^2}{am}\big)",
+       controls={"the bound times 0.9": {"factor": 0.9},
+                 "the largest label in the place of the largest residual": {"label": True},
+                 "a comparator outside the ball": {"far": 10.0}})
 def newton_regret(case: Case, play: Callable | None = None, factor: float = 1.0, far: float = 1.0, label: bool = False) -> Evidence:
     "Regret and the pathwise bound, or (attained, surprise) the closed form; case (kind, R, whether the matrix grows by g g' / 4M^2)."
     kind, R, gradients = case.value
@@ -730,18 +652,6 @@ def newton_regret(case: Case, play: Callable | None = None, factor: float = 1.0,
     return Evidence(left, "==" if kind == "equality" else "<=", bound, tol=1e-9 * (1 + bound))
 
 
-@newton_regret.control("the bound times 0.9")
-def _(case: Case) -> Evidence: return newton_regret.check(case, factor=0.9)
-
-
-@newton_regret.control("the largest label in the place of the largest residual")
-def _(case: Case) -> Evidence: return newton_regret.check(case, label=True)
-
-
-@newton_regret.control("a comparator outside the ball")
-def _(case: Case) -> Evidence: return newton_regret.check(case, far=10.0)
-
-
 @newton_regret.control("a matrix that grows four times as fast")
 def _(case: Case) -> Evidence: return newton_regret.check(case, play=lambda X, y, R, a: newton_weights(X, y, R, a, 4.0))
 
@@ -749,7 +659,10 @@ def _(case: Case) -> Evidence: return newton_regret.check(case, play=lambda X, y
 @claim("core", "a parabola above the exponential", id="W1", tier="search", proof="sec-core-psi",
        cases=[(kind, a) for kind in ("integral", "parabola") for a in (0.0, 1e-4, 5e-3, 9.9e-3, 0.011, 0.3, 1.0, 1.79, 4.0, 30.0)]
        + [("rate", a) for a in (0.0, 5e-3, 0.3, 1.0, 2.9)],
-       tex=r"e^{-x}\le1-x+\psi(a)x^2\ (x\ge-a),\quad\psi(a)=\int_0^1(1-s)e^{as}\,ds\le\tfrac1{2(1-a/3)}")
+       tex=r"e^{-x}\le1-x+\psi(a)x^2\ (x\ge-a),\quad\psi(a)=\int_0^1(1-s)e^{as}\,ds\le\tfrac1{2(1-a/3)}",
+       controls={"psi times 0.999": {"factor": 0.999},
+                 "x may be smaller than -a": {"beyond": 0.1},
+                 "a quarter of a in place of a third": {"third": 1 / 4}})
 def parabola(case: Case, factor: float = 1.0, beyond: float = 0.0, third: float = 1 / 3) -> Evidence:
     "psi and the integral, e^-x - 1 + x and psi x^2 at the worst of 200 points x >= -a, or psi and 1/(2(1 - a/3)); case (kind, a)."
     from scipy.integrate import quad
@@ -765,21 +678,10 @@ def parabola(case: Case, factor: float = 1.0, beyond: float = 0.0, third: float 
     rest = np.where(np.abs(x) < 0.05, x * x * (0.5 - x / 6 + x * x / 24 - x**3 / 120), np.exp(-x) - 1 + x) / x**2
     return Evidence(float(rest.max()), "<=", psi, tol=1e-9 * psi)
 
-
-@parabola.control("psi times 0.999")
-def _(case: Case) -> Evidence: return parabola.check(case, factor=0.999)
-
-
-@parabola.control("x may be smaller than -a")
-def _(case: Case) -> Evidence: return parabola.check(case, beyond=0.1)
-
-
-@parabola.control("a quarter of a in place of a third")
-def _(case: Case) -> Evidence: return parabola.check(case, third=1 / 4)
-
 # %% ../../../nbs/core/15_foundations_learning.ipynb #fbf88c63
 @claim("core", "weights of Hedge", id="W2", tier="certificate", proof="sec-core-hedge", cases=[(30, 4, 0.3), (12, 7, 2.0), (1, 3, 1.0)],
-       tex=r"p_{ti}\propto\prod_{s<t}e^{-\eta c_{si}}")
+       tex=r"p_{ti}\propto\prod_{s<t}e^{-\eta c_{si}}",
+       controls={"weights that know the costs of their own round": {"late": 1}})
 def hedge_weights(case: Case, late: int = 0) -> Evidence:
     "Weighted sums of the weights and of those of the multiplicative rule; case (rounds, experts, rate)."
     T, N, eta = case.value
@@ -791,14 +693,12 @@ def hedge_weights(case: Case, late: int = 0) -> Evidence:
         if not late: z = z * np.exp(-eta * costs[t])
     return Evidence(float((a * hedge(costs, eta)).sum()), "==", float(total), tol=1e-10 * T)
 
-
-@hedge_weights.control("weights that know the costs of their own round")
-def _(case: Case) -> Evidence: return hedge_weights.check(case, late=1)
-
 # %% ../../../nbs/core/15_foundations_learning.ipynb #fcef1802
 @claim("core", "second-order regret of Hedge", id="W3", tier="certificate", proof="sec-core-hedge",
        cases=["one good expert", "both terms", "formula", "random", "negative", "follow"],
-       tex=r"\sum_t\langle p_t,c_t\rangle-\sum_tc_{ti}\le\tfrac{\ln N}\eta+\eta\,\psi(a)\sum_t\langle p_t,c_t^2\rangle")
+       tex=r"\sum_t\langle p_t,c_t\rangle-\sum_tc_{ti}\le\tfrac{\ln N}\eta+\eta\,\psi(a)\sum_t\langle p_t,c_t^2\rangle",
+       controls={"ln N times 0.98": {"first": 0.98},
+                 "half the second term": {"half": True}})
 def hedge_regret(case: Case, first: float = 1.0, half: bool = False) -> Evidence:
     "Largest ratio of regret to bound over the rounds of a game, or the bound and its formula; case: the game."
     kind, rng, N, eta, T = case.value, case.rng, 50, 0.7, 60
@@ -821,14 +721,6 @@ def hedge_regret(case: Case, first: float = 1.0, half: bool = False) -> Evidence
     if half: bound = math.log(N) / eta + (bound - math.log(N) / eta) * 0.5
     i = int(np.argmax(regret / bound))
     return Evidence(float(regret[i]), "<=", float(bound[i] - (1 - first) * math.log(N) / eta))
-
-
-@hedge_regret.control("ln N times 0.98")
-def _(case: Case) -> Evidence: return hedge_regret.check(case, first=0.98)
-
-
-@hedge_regret.control("half the second term")
-def _(case: Case) -> Evidence: return hedge_regret.check(case, half=True)
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #6184e2e5
 @claim("core", "tuned Hedge", id="W4", tier="search", proof="sec-core-rate",
@@ -857,24 +749,22 @@ def _(case: Case) -> Evidence: return tuned_hedge.check(case, lambda T, N, s, b:
 # %% ../../../nbs/core/15_foundations_learning.ipynb #aae08be9
 @claim("core", "fair coins against any engine", id="W5", tier="bayes", proof="sec-core-rate",
        cases=[(10**3, 10), (10**5, 10**3), (10**6, 10**12)],
-       tex=r"\mathbb E\max_{i\le N}\sum_{t\le T}\pm1\le\sqrt{2T\ln N}+\tfrac13\ln N")
-def coins(case: Case, factor: float = 1.0) -> Evidence:
+       tex=r"\mathbb E\max_{i\le N}\sum_{t\le T}\pm1\le\sqrt{2T\ln N}+\tfrac13\ln N",
+       controls={"the constant times 0.95": 0.95})
+def coins(case: Case) -> Evidence:
     "Expected maximum of N sums of T fair signs, and the bound; case (T, N)."
     from scipy.stats import binom
 
     T, N = case.value
     values = 2.0 * np.arange(T + 1) - T
     below = binom.cdf(np.arange(T + 1), T, 0.5) ** N
-    return Evidence(float((values * np.diff(np.r_[0.0, below])).sum()), "<=", factor * bound_hedge(T, N, 1.0, 1.0))
-
-
-@coins.control("the constant times 0.95")
-def _(case: Case) -> Evidence: return coins.check(case, factor=0.95)
+    return Evidence(float((values * np.diff(np.r_[0.0, below])).sum()), "<=", bound_hedge(T, N, 1.0, 1.0))
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #05030bcc
 @claim("core", "exponentiated gradient is Hedge", id="W6", tier="certificate", proof="sec-core-eg",
        cases=[(20, 3, 0.4, 2.5), (15, 1, 1.0, 0.3)],
-       tex=r"w_j=B\sum_i(p^+_{ji}-p^-_{ji})e_i")
+       tex=r"w_j=B\sum_i(p^+_{ji}-p^-_{ji})e_i",
+       controls={"the positive corners alone": {"half": True}})
 def eg_weights(case: Case, half: bool = False) -> Evidence:
     "Weighted sums of the points of a game and of the means of the corners; case (rounds, d, rate, B)."
     n, d, eta, B = case.value
@@ -885,15 +775,14 @@ def eg_weights(case: Case, half: bool = False) -> Evidence:
     steps = sum(a[j] @ eg_step(g[:j].sum(0), eta, B) for j in range(n))
     return Evidence(float((a * w).sum() + steps), "==", float(2 * B * (a * (p[:, :d] - p[:, d:])).sum()), tol=1e-10 * n * B)
 
-
-@eg_weights.control("the positive corners alone")
-def _(case: Case) -> Evidence: return eg_weights.check(case, half=True)
-
 # %% ../../../nbs/core/15_foundations_learning.ipynb #82a469d9
 @claim("core", "regret of exponentiated gradient", id="W7", tier="certificate", proof="sec-core-eg",
        cases=[("constant", 0.05, 0.6, 2.0, 400), ("both terms", 0.05, 0.6, 2.0, 3),
               ("formula", 1.0, 0.3, 3.0, 5), ("random", 1.0, 0.3, 0.5, 5), ("chase", 0.2, 0.2, 1.0, 4)],
-       tex=r"\sum_j\langle g_j,w_j-u\rangle\le B\big(\tfrac{\ln2d}\eta+\eta\,\psi(a)\sum_j\max_ig_{ji}^2\big)")
+       tex=r"\sum_j\langle g_j,w_j-u\rangle\le B\big(\tfrac{\ln2d}\eta+\eta\,\psi(a)\sum_j\max_ig_{ji}^2\big)",
+       controls={"ln 2d times 0.9": {"logarithm": 0.9},
+                 "half the second term": {"second": 0.5},
+                 "a comparator outside the ball": {"far": 2.0}})
 def eg_regret(case: Case, logarithm: float = 1.0, second: float = 1.0, far: float = 1.0) -> Evidence:
     "Regret against the best corner and the bound, or the bound and its formula; case (kind, size of g, eta, B, d)."
     kind, size, eta, B, d = case.value
@@ -911,18 +800,6 @@ def eg_regret(case: Case, logarithm: float = 1.0, second: float = 1.0, far: floa
     left = (w * g).sum() + far * B * np.abs(g.sum(0)).max()
     return Evidence(float(left), "<=", bound - (1 - logarithm) * parts[0] - (1 - second) * parts[1])
 
-
-@eg_regret.control("ln 2d times 0.9")
-def _(case: Case) -> Evidence: return eg_regret.check(case, logarithm=0.9)
-
-
-@eg_regret.control("half the second term")
-def _(case: Case) -> Evidence: return eg_regret.check(case, second=0.5)
-
-
-@eg_regret.control("a comparator outside the ball")
-def _(case: Case) -> Evidence: return eg_regret.check(case, far=2.0)
-
 # %% ../../../nbs/core/15_foundations_learning.ipynb #4a96fcbd
 def advice_draws(q: Any, M: int) -> list[tuple[int, tuple[int, ...], Any]]:
     "All outcomes: the expert drawn by q, the others asked, the chance."
@@ -939,7 +816,9 @@ def random_chances(rng: np.random.Generator, N: int) -> np.ndarray:
 
 @claim("core", "limited advice is unbiased", id="W8", tier="exact", proof="sec-core-limited",
        cases=[(how, *s) for how in ("fractions", "compiled") for s in ((2, 1), (4, 2), (5, 1), (5, 3), (6, 6), (1, 1))],
-       tex=r"\mathbb E\,\tfrac{c_i}{r_i}\mathbb 1[i\in U]=c_i,\quad r_i=q_i+(1-q_i)\tfrac{M-1}{N-1}")
+       tex=r"\mathbb E\,\tfrac{c_i}{r_i}\mathbb 1[i\in U]=c_i,\quad r_i=q_i+(1-q_i)\tfrac{M-1}{N-1}",
+       controls={"not divided by the chances": {"divided": False},
+                 "the set need not contain the expert drawn": {"contained": False}})
 def advice_unbiased(case: Case, divided: bool = True, contained: bool = True) -> Evidence:
     "Weighted sums of the mean estimate and of the costs; case (how, N, M)."
     how, N, M = case.value
@@ -958,28 +837,17 @@ def advice_unbiased(case: Case, divided: bool = True, contained: bool = True) ->
     right = float((a * c).sum())
     return Evidence(total, "==", right, tol=1e-11 * (1 + float((a * abs(c)).sum())))
 
-
-@advice_unbiased.control("not divided by the chances")
-def _(case: Case) -> Evidence: return advice_unbiased.check(case, divided=False)
-
-
-@advice_unbiased.control("the set need not contain the expert drawn")
-def _(case: Case) -> Evidence: return advice_unbiased.check(case, contained=False)
-
 # %% ../../../nbs/core/15_foundations_learning.ipynb #c6d2401a
 @claim("core", "noise of limited advice", id="W9", tier="exact", proof="sec-core-limited",
        cases=[(kind, *s) for kind in ("uniform", "random") for s in ((2, 1), (3, 2), (7, 3), (10, 10), (40, 5))],
-       tex=r"\sum_i\tfrac{q_i}{r_i}\le\tfrac NM")
-def advice_noise(case: Case, factor: Any = 1, chances: Callable = limited_chances) -> Evidence:
+       tex=r"\sum_i\tfrac{q_i}{r_i}\le\tfrac NM",
+       controls={"N/M times 0.99": Fraction(99, 100)})
+def advice_noise(case: Case, chances: Callable = limited_chances) -> Evidence:
     "The sum and N/M, in fractions; case (weights, N, M)."
     kind, N, M = case.value
     q = random_chances(case.rng, N) if kind == "random" else np.full(N, Fraction(1, N))
     total = sum(a / b for a, b in zip(q, chances(q, M), strict=True))
-    return Evidence(total, "==" if kind == "uniform" else "<=", factor * Fraction(N, M))
-
-
-@advice_noise.control("N/M times 0.99")
-def _(case: Case) -> Evidence: return advice_noise.check(case, factor=Fraction(99, 100))
+    return Evidence(total, "==" if kind == "uniform" else "<=", Fraction(N, M))
 
 
 @advice_noise.control("only the expert that is followed is seen")
@@ -988,7 +856,8 @@ def _(case: Case) -> Evidence: return advice_noise.check(case, chances=lambda q,
 # %% ../../../nbs/core/15_foundations_learning.ipynb #7c651e24
 @claim("core", "law of the advice", id="W10", tier="statistical", level=1e-7, proof="sec-core-limited",
        cases=[(3, 1), (4, 2), (4, 3), (3, 3)],
-       tex=r"\mathbb P[j,U]=q_j\big/\binom{N-1}{M-1},\quad q\propto e^{-\eta L}")
+       tex=r"\mathbb P[j,U]=q_j\big/\binom{N-1}{M-1},\quad q\propto e^{-\eta L}",
+       controls={"a rate twice as large": {"rate": 2.0}})
 def advice_law(case: Case, n: int = 4000, rate: float = 1.0) -> Evidence:
     "Pearson's statistic of n compiled draws, and its quantile; case (N, M)."
     N, M = case.value
@@ -1001,10 +870,6 @@ def advice_law(case: Case, n: int = 4000, rate: float = 1.0) -> Evidence:
     seen = [counts.pop((j, others), 0) for j, others, _ in outcomes]
     return law_of_draws([*seen, counts.total()], [*(float(chance) for _, _, chance in outcomes), 0.0], 1e-7)
 
-
-@advice_law.control("a rate twice as large")
-def _(case: Case) -> Evidence: return advice_law.check(case, rate=2.0)
-
 # %% ../../../nbs/core/15_foundations_learning.ipynb #ffff168b
 def hedge_at_rates(costs: np.ndarray, eta: np.ndarray) -> np.ndarray:
     "Weights of Hedge with one rate for each round."
@@ -1016,7 +881,10 @@ def hedge_at_rates(costs: np.ndarray, eta: np.ndarray) -> np.ndarray:
 @claim("core", "Hedge with falling rates", id="W11", tier="certificate", proof="sec-core-limited",
        cases=["one good expert", "last phase", "random", "first phase", "negative"],
        tex=r"\sum_t\langle p_t,c_t\rangle-\sum_tc_{ti}\le\tfrac{\ln N}{\eta_T}+\psi(a)\sum_t\eta_t\langle p_t,c_t^2\rangle"
-           r"\quad(\eta_1\ge\dots\ge\eta_T)")
+           r"\quad(\eta_1\ge\dots\ge\eta_T)",
+       controls={"rates that grow": {"turn": -1},
+                 "the factor 1/2 in the place of psi(a)": {"whole": False},
+                 "ln N times 0.97": {"first": 0.97}})
 def falling_rates(case: Case, turn: int = 1, first: float = 1.0, whole: bool = True) -> Evidence:
     "Regret and bound; case: the game."
     kind, N = case.value, 20
@@ -1034,23 +902,13 @@ def falling_rates(case: Case, turn: int = 1, first: float = 1.0, whole: bool = T
     psi = second_order_factor(max(0.0, -float((eta[:, None] * costs).min()))) if whole else 0.5
     return Evidence(left, "<=", first * math.log(costs.shape[1]) / eta[-1] + psi * float((eta * (p * costs**2).sum(1)).sum()))
 
-
-@falling_rates.control("rates that grow")
-def _(case: Case) -> Evidence: return falling_rates.check(case, turn=-1)
-
-
-@falling_rates.control("the factor 1/2 in the place of psi(a)")
-def _(case: Case) -> Evidence: return falling_rates.check(case, whole=False)
-
-
-@falling_rates.control("ln N times 0.97")
-def _(case: Case) -> Evidence: return falling_rates.check(case, first=0.97)
-
 # %% ../../../nbs/core/15_foundations_learning.ipynb #e0f16615
 @claim("core", "tuned limited advice", id="W12", tier="search", proof="sec-core-limited",
        cases=[(what, *s) for what in ("bound", "rate") for s in ((100, 8, 2, 0), (10**4, 45, 1, 0), (500, 6, 6, 1), (10**4, 30, 4, 1))],
        tex=r"\min_\eta\tfrac{\ln N}\eta+\tfrac{N\eta T}{2M}=\sqrt{2\tfrac NMT\ln N},\quad"
-           r"\min_\eta\tfrac{\ln N}\eta+\tfrac{N\eta T}{8M(1-\eta b/3)}=\sqrt{\tfrac N{2M}T\ln N}+\tfrac b3\ln N,\ b=\tfrac{N-1}{2(M-1)}")
+           r"\min_\eta\tfrac{\ln N}\eta+\tfrac{N\eta T}{8M(1-\eta b/3)}=\sqrt{\tfrac N{2M}T\ln N}+\tfrac b3\ln N,\ b=\tfrac{N-1}{2(M-1)}",
+       controls={"one expert more is asked": {"more": 1},
+                 "centred at 0.45": {"centre": 0.45}})
 def tuned_advice(case: Case, more: int = 0, centre: float = 0.5) -> Evidence:
     "The bound, or the rate, and the optimum found; case (which, T, N, M, centred)."
     from scipy.optimize import minimize_scalar
@@ -1062,14 +920,6 @@ def tuned_advice(case: Case, more: int = 0, centre: float = 0.5) -> Evidence:
     if what == "bound": return Evidence(bound_bexp(T, N, M, centred), "==", float(best.fun), tol=1e-9 * best.fun)
     rate = 1 / (b / 3 + math.exp(best.x))
     return Evidence(bexp_rate(T, N, M, centred), "==", rate, tol=1e-5 * rate)
-
-
-@tuned_advice.control("one expert more is asked")
-def _(case: Case) -> Evidence: return tuned_advice.check(case, more=1)
-
-
-@tuned_advice.control("centred at 0.45")
-def _(case: Case) -> Evidence: return tuned_advice.check(case, centre=0.45)
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #1913a922
 def advice_regret(losses: np.ndarray, M: int, rng: np.random.Generator, half: float, divided: bool) -> float:
@@ -1088,7 +938,9 @@ def advice_regret(losses: np.ndarray, M: int, rng: np.random.Generator, half: fl
        cases=[(1000, 32, 1, 0.1, False), (1000, 8, 8, 0.04, False), (1000, 8, 3, 0.06, True), (1000, 32, 32, 0.055, True),
               (1500, 3, 1, "constant", False)],
        tex=r"\mathbb E\sum_t(\ell_{t,j_t}-\ell_{ti})\le\sqrt{2\tfrac NMT\ln N},"
-           r"\text{ or (centred) }\sqrt{\tfrac N{2M}T\ln N}+\tfrac{N-1}{6(M-1)}\ln N")
+           r"\text{ or (centred) }\sqrt{\tfrac N{2M}T\ln N}+\tfrac{N-1}{6(M-1)}\ln N",
+       controls={"estimates that are not divided by the chances": {"divided": False},
+                 "the price sqrt(N/M) is forgotten": {"price": False}})
 def advice_bound(case: Case, divided: bool = True, price: bool = True) -> Evidence:
     "Upper limit for the mean regret of 60 games (a control: the mean), and the bound; case (T, N, M, advantage of expert 0, centred)."
     T, N, M, gap, centred = case.value
@@ -1100,30 +952,19 @@ def advice_bound(case: Case, divided: bool = True, price: bool = True) -> Eviden
     bound = bound_bexp(T, N, M, centred) * (1 if price else math.sqrt(M / N))
     return Evidence(mean_limit(regrets, 1e-6) if divided and price else float(np.mean(regrets)), "<=", bound)
 
-
-@advice_bound.control("estimates that are not divided by the chances")
-def _(case: Case) -> Evidence: return advice_bound.check(case, divided=False)
-
-
-@advice_bound.control("the price sqrt(N/M) is forgotten")
-def _(case: Case) -> Evidence: return advice_bound.check(case, price=False)
-
 # %% ../../../nbs/core/15_foundations_learning.ipynb #1687fbd6
 @claim("core", "fair coins against any engine with advice", id="W14", tier="bayes", proof="sec-core-limited",
        cases=[(10**3, 10), (10**5, 10**3), (10**6, 10**12)],
-       tex=r"\tfrac12\mathbb E\max_{i\le N}\sum_{t\le T}\pm1\le\sqrt{\tfrac12T\ln N}+\tfrac16\ln N")
-def advice_coins(case: Case, factor: float = 1.0) -> Evidence:
+       tex=r"\tfrac12\mathbb E\max_{i\le N}\sum_{t\le T}\pm1\le\sqrt{\tfrac12T\ln N}+\tfrac16\ln N",
+       controls={"the constant times 0.95": 0.95})
+def advice_coins(case: Case) -> Evidence:
     "Half the expected maximum of N sums of T fair signs, and the centred bound for M = N; case (T, N)."
     from scipy.stats import binom
 
     T, N = case.value
     below = binom.cdf(np.arange(T + 1), T, 0.5) ** N
     found = ((np.arange(T + 1) - T / 2) * np.diff(np.r_[0.0, below])).sum()
-    return Evidence(float(found), "<=", factor * bound_bexp(T, N, N, True))
-
-
-@advice_coins.control("the constant times 0.95")
-def _(case: Case) -> Evidence: return advice_coins.check(case, factor=0.95)
+    return Evidence(float(found), "<=", bound_bexp(T, N, N, True))
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #e0922203
 def tsallis(L: np.ndarray, eta: float) -> np.ndarray:
@@ -1166,8 +1007,10 @@ def _(case: Case) -> Evidence:
 # %% ../../../nbs/core/15_foundations_learning.ipynb #0c3c4091
 @claim("core", "one round of Tsallis-INF", id="W16", tier="search", proof="sec-core-tsallis",
        cases=[("unlikely", 2, 1.0), ("unlikely", 5, 0.3), ("random", 4, 1.0), ("random", 10, 0.2)],
-       tex=r"\Phi(L+c)-\Phi(L)+\langle p,c\rangle\le\tfrac\eta2\sum_ip_i^{3/2}c_i^2")
-def tsallis_round(case: Case, factor: float = 1.0, sign: float = 1.0) -> Evidence:
+       tex=r"\Phi(L+c)-\Phi(L)+\langle p,c\rangle\le\tfrac\eta2\sum_ip_i^{3/2}c_i^2",
+       controls={"the bound times 0.98": 0.98,
+                 "a negative cost": {"sign": -1.0}})
+def tsallis_round(case: Case, sign: float = 1.0) -> Evidence:
     "What a round costs beyond the change of the potential, and the bound; case (costs, K, rate)."
     kind, K, eta = case.value
     L, c = case.rng.exponential(size=K) / eta, case.rng.exponential(size=K) / eta
@@ -1175,21 +1018,16 @@ def tsallis_round(case: Case, factor: float = 1.0, sign: float = 1.0) -> Evidenc
     p, after = tsallis(L, eta), tsallis(L + c, eta)
     potential = lambda q, h: -q @ h + 4 / eta * (np.sqrt(q).sum() - 1)
     left = eta * (potential(after, L + c) - potential(p, L) + p @ c)
-    return Evidence(float(left), "<=", factor * eta * eta / 2 * float((p**1.5 * c**2).sum()))
-
-
-@tsallis_round.control("the bound times 0.98")
-def _(case: Case) -> Evidence: return tsallis_round.check(case, factor=0.98)
-
-
-@tsallis_round.control("a negative cost")
-def _(case: Case) -> Evidence: return tsallis_round.check(case, sign=-1.0)
+    return Evidence(float(left), "<=", eta * eta / 2 * float((p**1.5 * c**2).sum()))
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #4562cd64
 @claim("core", "regret of Tsallis-INF on every sequence", id="W17", tier="certificate", proof="sec-core-tsallis",
        cases=["one good arm", "both terms", "random", "falling", "growing"],
        tex=r"\sum_t\langle p_t,\hat c_t\rangle-\sum_t\hat c_{ti}\le\tfrac{4(\sqrt K-1)}{\eta_T}"
-           r"+\sum_t\tfrac{\eta_t}2\sum_jp_{tj}^{3/2}\hat c_{tj}^2")
+           r"+\sum_t\tfrac{\eta_t}2\sum_jp_{tj}^{3/2}\hat c_{tj}^2",
+       controls={"the first term times 0.95": {"first": 0.95},
+                 "the second term times 0.7": {"second": 0.7},
+                 "rates that grow": {"turn": True}})
 def tsallis_path(case: Case, first: float = 1.0, second: float = 1.0, turn: bool = False) -> Evidence:
     "Regret and bound; case: the game."
     kind, rng, K = case.value, case.rng, 16
@@ -1211,22 +1049,11 @@ def tsallis_path(case: Case, first: float = 1.0, second: float = 1.0, turn: bool
         L += c
     return Evidence(float(paid - L.min()), "<=", first * 4 * (math.sqrt(K) - 1) / eta[-1] + second * float(noise))
 
-
-@tsallis_path.control("the first term times 0.95")
-def _(case: Case) -> Evidence: return tsallis_path.check(case, first=0.95)
-
-
-@tsallis_path.control("the second term times 0.7")
-def _(case: Case) -> Evidence: return tsallis_path.check(case, second=0.7)
-
-
-@tsallis_path.control("rates that grow")
-def _(case: Case) -> Evidence: return tsallis_path.check(case, turn=True)
-
 # %% ../../../nbs/core/15_foundations_learning.ipynb #39495c98
 @claim("core", "tuned Tsallis-INF", id="W18", tier="search", proof="sec-core-tsallis",
        cases=[(what, *s) for what in ("bound", "rate") for s in ((100, 2), (7, 16), (10**4, 1000))],
-       tex=r"\min_c\big(\tfrac{4(\sqrt K-1)}c+c\sqrt K\big)\sqrt T=4\sqrt{(K-\sqrt K)T}")
+       tex=r"\min_c\big(\tfrac{4(\sqrt K-1)}c+c\sqrt K\big)\sqrt T=4\sqrt{(K-\sqrt K)T}",
+       controls={"sqrt K in place of sqrt K - 1": {"less": 0.0}})
 def tuned_tsallis(case: Case, less: float = 1.0) -> Evidence:
     "The bound, or the rate, and the optimum found; case (which, T or round, K)."
     from scipy.optimize import minimize_scalar
@@ -1238,14 +1065,12 @@ def tuned_tsallis(case: Case, less: float = 1.0) -> Evidence:
     if what == "bound": return Evidence(bound_tsallis(T, K), "==", bound, tol=1e-9 * bound)
     return Evidence(tsallis_rate(T, K), "==", math.exp(best.x) / math.sqrt(T), tol=1e-5)
 
-
-@tuned_tsallis.control("sqrt K in place of sqrt K - 1")
-def _(case: Case) -> Evidence: return tuned_tsallis.check(case, less=0.0)
-
 # %% ../../../nbs/core/15_foundations_learning.ipynb #4e38aed4
 @claim("core", "expected regret of Tsallis-INF", id="W19", tier="statistical", level=1e-6, proof="sec-core-tsallis",
        cases=[(1000, 2, 0.04), (1500, 16, 0.1), (1000, 64, 0.25), (2000, 3, "constant")],
-       tex=r"\mathbb E\sum_t(\ell_{t,I_t}-\ell_{ti})\le4\sqrt{(K-\sqrt K)T}")
+       tex=r"\mathbb E\sum_t(\ell_{t,I_t}-\ell_{ti})\le4\sqrt{(K-\sqrt K)T}",
+       controls={"estimates that are not divided by the chances": {"divided": False},
+                 "the bound for two arms": {"arms": False}})
 def tsallis_regret(case: Case, divided: bool = True, arms: bool = True) -> Evidence:
     "Upper limit for the mean regret of 12 games, and the bound; case (T, K, advantage of arm 0)."
     (T, K, gap), words, regrets = case.value, generator_words(case.rng), []
@@ -1260,14 +1085,6 @@ def tsallis_regret(case: Case, divided: bool = True, arms: bool = True) -> Evide
             tsallis_learn(L, p if divided else one, i, losses[t, i])
         regrets.append(paid - losses[:, 0].sum())
     return Evidence(mean_limit(regrets, 1e-6), "<=", bound_tsallis(T, K) if arms else bound_tsallis(T, 2))
-
-
-@tsallis_regret.control("estimates that are not divided by the chances")
-def _(case: Case) -> Evidence: return tsallis_regret.check(case, divided=False)
-
-
-@tsallis_regret.control("the bound for two arms")
-def _(case: Case) -> Evidence: return tsallis_regret.check(case, arms=False)
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #e7544be1
 def __dir__() -> list[str]:

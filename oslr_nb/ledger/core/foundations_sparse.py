@@ -43,7 +43,8 @@ DANTZIG = [(kind, d, fraction) for kind in KINDS for d, fraction in ((4, 0.6), (
 
 
 @claim("core", "duality of the Dantzig selector", id="Q1", tier="certificate", proof="sec-core-dantzig", cases=DANTZIG,
-       tex=r"\Vert w\Vert_1\le c^\top\mu-r\Vert\mu\Vert_1,\quad\Vert c-Gw\Vert_\infty\le r,\quad\Vert G\mu\Vert_\infty\le1")
+       tex=r"\Vert w\Vert_1\le c^\top\mu-r\Vert\mu\Vert_1,\quad\Vert c-Gw\Vert_\infty\le r,\quad\Vert G\mu\Vert_\infty\le1",
+       controls={"the dual with the other sign": {"sign": -1.0}})
 def dantzig_duality(case: Case, w: Callable = lambda path, r: path.at(r), sign: float = 1.0) -> Evidence:
     "Norm of the weights, with its penalty, and value of the dual, scaled to be feasible; case (kind, d, r / max|c|)."
     G, c, path = path_to(*case.value, case.rng)
@@ -51,10 +52,6 @@ def dantzig_duality(case: Case, w: Callable = lambda path, r: path.at(r), sign: 
     proof = dantzig_certificate(G, c, r, w(path, r), mu)
     norm = np.abs(w(path, r)).sum() + 2 * np.abs(mu).sum() * proof.violation
     return Evidence(float(norm), "<=", float((c @ mu - r * np.abs(mu).sum()) / (1 + proof.dual_violation)), tol=1e-9 * norm)
-
-
-@dantzig_duality.control("the dual with the other sign")
-def _(case: Case) -> Evidence: return dantzig_duality.check(case, sign=-1.0)
 
 
 @dantzig_duality.control("the solution for a radius 1 % larger")
@@ -80,21 +77,15 @@ def least_norm(G: np.ndarray, c: np.ndarray, r: float | None, sides: int = 2) ->
 
 
 @claim("core", "the path is exact", id="Q2", tier="certificate", proof="sec-core-dantzig", cases=DANTZIG,
-       tex=r"\Vert w(r)\Vert_1=\min\{\Vert w\Vert_1:\Vert c-Gw\Vert_\infty\le r\}")
+       tex=r"\Vert w(r)\Vert_1=\min\{\Vert w\Vert_1:\Vert c-Gw\Vert_\infty\le r\}",
+       controls={"the corner before": {"shift": 1},
+                 "residuals bounded on one side only": {"sides": 1}})
 def path_exact(case: Case, shift: int = 0, sides: int = 2) -> Evidence:
     "Norm of the path at a random radius on the way, and HiGHS; case (kind, d, last radius / max|c|)."
     G, c, path = path_to(*case.value, case.rng)
     r = case.rng.uniform(path.radii[-1], path.radii[max(0, path.radii.size - 4)])
     w = path.corner(path.piece(r) - 1) if shift else path.at(r)
     return Evidence(float(np.abs(w).sum()), "==", least_norm(G, c, r, sides), tol=1e-6 * (1 + float(np.abs(w).sum())))
-
-
-@path_exact.control("the corner before")
-def _(case: Case) -> Evidence: return path_exact.check(case, shift=1)
-
-
-@path_exact.control("residuals bounded on one side only")
-def _(case: Case) -> Evidence: return path_exact.check(case, sides=1)
 
 
 SINGULAR = [(kind, d) for kind in ("low rank", "signs", "indefinite") for d in (3, 8, 20)]
@@ -109,15 +100,12 @@ def path_to_the_end(kind: str, d: int, rng: np.random.Generator) -> tuple[np.nda
 
 # %% ../../../nbs/core/16_foundations_sparse.ipynb #3f096db4
 @claim("core", "the least feasible radius", id="Q3", tier="certificate", proof="sec-core-dantzig", cases=SINGULAR,
-       tex=r"r_0=\min_w\Vert c-Gw\Vert_\infty")
+       tex=r"r_0=\min_w\Vert c-Gw\Vert_\infty",
+       controls={"one corner early": {"early": 1}})
 def least_radius(case: Case, early: int = 0) -> Evidence:
     "Radius at which the path ends, and HiGHS; case (kind, d)."
     G, c, path = path_to_the_end(*case.value, case.rng)
     return Evidence(float(path.radii[-1 - early]), "==", least_norm(G, c, None), tol=1e-7)
-
-
-@least_radius.control("one corner early")
-def _(case: Case) -> Evidence: return least_radius.check(case, early=1)
 
 # %% ../../../nbs/core/16_foundations_sparse.ipynb #510bbb0e
 @claim("core", "a proof that no radius below is feasible", id="Q4", tier="certificate", proof="sec-core-dantzig", cases=SINGULAR,
@@ -140,7 +128,9 @@ def _(case: Case) -> Evidence: return farkas.check(case, lambda path: path.dual_
 
 # %% ../../../nbs/core/16_foundations_sparse.ipynb #48862c2d
 @claim("core", "slope of the least norm", id="Q5", tier="certificate", proof="sec-core-dantzig",
-       cases=[(*s, far) for s in DANTZIG for far in (0, 1)], tex=r"N(r')\ge N(r)-(r'-r)\Vert\mu\Vert_1")
+       cases=[(*s, far) for s in DANTZIG for far in (0, 1)], tex=r"N(r')\ge N(r)-(r'-r)\Vert\mu\Vert_1",
+       controls={"a slope 1 % steeper": {"factor": 1.01},
+                 "the dual of the last piece": {"later": 1}})
 def least_norm_slope(case: Case, factor: float = 1.0, later: int = 0) -> Evidence:
     "Both sides for r in the middle of the last piece but one and the end r' of it, or of the path; case (kind, d, r / max|c|, far)."
     kind, d, fraction, far = case.value
@@ -150,14 +140,6 @@ def least_norm_slope(case: Case, factor: float = 1.0, later: int = 0) -> Evidenc
     r, low = (path.radii[k - 1] + path.radii[k]) / 2, path.radii[n - 1 if far else k]
     N, slope = (lambda x: float(np.abs(path.at(x)).sum())), float(np.abs(path.dual_at(path.radii[-1 if later else k])).sum())
     return Evidence(N(r) + factor * (r - low) * slope, "<=", N(low), tol=1e-9 * N(low))
-
-
-@least_norm_slope.control("a slope 1 % steeper")
-def _(case: Case) -> Evidence: return least_norm_slope.check(case, factor=1.01)
-
-
-@least_norm_slope.control("the dual of the last piece")
-def _(case: Case) -> Evidence: return least_norm_slope.check(case, later=1)
 
 # %% ../../../nbs/core/16_foundations_sparse.ipynb #a8f4ca98
 @claim("core", "orthogonal features: soft thresholds", id="Q6", tier="certificate", proof="sec-core-dantzig",
@@ -206,7 +188,9 @@ GREEDY = [(kind, d, k) for kind in ("definite", "indefinite") for d, k in ((4, 2
 
 
 @claim("core", "decrease by one coordinate", id="Q7", tier="certificate", proof="sec-core-greedy", cases=GREEDY,
-       tex=r"L(S)-L(S\cup\{j\})=\rho_j^2/\sigma_j")
+       tex=r"L(S)-L(S\cup\{j\})=\rho_j^2/\sigma_j",
+       controls={"divided by the whole moment of the feature": {"schur": False},
+                 "weights that are not fitted again": {"refit": False}})
 def greedy_decrease(case: Case, schur: bool = True, refit: bool = True) -> Evidence:
     "Sum of the decreases reported and of those of a general solver, for both methods; case (kind, d, k)."
     V, b = greedy_moments(*case.value[:2], case.rng)
@@ -221,18 +205,11 @@ def greedy_decrease(case: Case, schur: bool = True, refit: bool = True) -> Evide
             found += fit.decreases[m] if schur and refit else rho**2 / (left if schur else V[j, j])
     return Evidence(float(found), "==", wanted, tol=1e-9 * wanted)
 
-
-@greedy_decrease.control("divided by the whole moment of the feature")
-def _(case: Case) -> Evidence: return greedy_decrease.check(case, schur=False)
-
-
-@greedy_decrease.control("weights that are not fitted again")
-def _(case: Case) -> Evidence: return greedy_decrease.check(case, refit=False)
-
 # %% ../../../nbs/core/16_foundations_sparse.ipynb #15655c62
 @claim("core", "matching pursuit", id="Q8", tier="certificate", proof="sec-core-greedy",
        cases=[("apart", 5, 2), *(("definite", d, k) for d, k in ((4, 2), (10, 3), (30, 6), (60, 10)))],
-       tex=r"j=\arg\max|\rho_j|/\sqrt{V_{jj}},\quad w=V_{SS}^{-1}b_S")
+       tex=r"j=\arg\max|\rho_j|/\sqrt{V_{jj}},\quad w=V_{SS}^{-1}b_S",
+       controls={"forward selection": {"method": forward_selection}})
 def matching_pursuit(case: Case, method: Callable = omp) -> Evidence:
     "Coordinates that agree with scikit-learn, and d; case (kind, d, k)."
     from sklearn.linear_model import orthogonal_mp_gram
@@ -244,17 +221,14 @@ def matching_pursuit(case: Case, method: Callable = omp) -> Evidence:
     return Evidence(int((np.abs(method(V, b, k).w - theirs) <= 1e-10 * np.abs(theirs).max()).sum()), "==", d)
 
 
-@matching_pursuit.control("forward selection")
-def _(case: Case) -> Evidence: return matching_pursuit.check(case, forward_selection)
-
-
 @matching_pursuit.control("one choice fewer")
 def _(case: Case) -> Evidence: return matching_pursuit.check(case, lambda V, b, k: omp(V, b, k - 1))
 
 # %% ../../../nbs/core/16_foundations_sparse.ipynb #50134fe8
 @claim("core", "forward selection", id="Q9", tier="certificate", proof="sec-core-greedy",
        cases=[("definite", (4, 2), (10, 3), (30, 6)), ("apart", (5, 2))],
-       tex=r"j=\arg\max_jL(S)-L(S\cup\{j\})")
+       tex=r"j=\arg\max_jL(S)-L(S\cup\{j\})",
+       controls={"matching pursuit": {"method": omp}})
 def forward_choices(case: Case, method: Callable = forward_selection) -> Evidence:
     "Sum of the largest decreases of all candidates, and of those that were reported; case (kind, (d, k), (d, k), ...)."
     best = found = 0.0
@@ -266,10 +240,6 @@ def forward_choices(case: Case, method: Callable = forward_selection) -> Evidenc
             S = fit.support[:m].tolist()
             best += max(least_loss(V, b, S) - least_loss(V, b, [*S, j]) for j in range(b.size) if j not in S)
     return Evidence(best, "<=", found, tol=1e-9 * best)
-
-
-@forward_choices.control("matching pursuit")
-def _(case: Case) -> Evidence: return forward_choices.check(case, omp)
 
 # %% ../../../nbs/core/16_foundations_sparse.ipynb #7a30146a
 def __dir__() -> list[str]:

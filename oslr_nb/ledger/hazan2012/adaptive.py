@@ -49,7 +49,9 @@ def gap_rounds(
 
 # %% ../../../nbs/papers/hazan2012/05_adaptive.ipynb #c32df992
 @claim("hazan2012", "a gap against the variance", id="X20", tier="search", proof="lem-hk-gap", cases=4,
-       tex=r"\delta\le\tfrac\eta2V+\tfrac13\eta S\,\delta")
+       tex=r"\delta\le\tfrac\eta2V+\tfrac13\eta S\,\delta",
+       controls={"49 % of the variance": {"half": 0.49},
+                 "0.32 in place of one third": {"third": 0.32}})
 def one_gap(case: Case, half: float = 0.5, third: float = 1 / 3) -> Evidence:
     "Largest quotient of the two sides, eta = 1, over random laws on up to four points and on one rare value."
     worst = 0.0
@@ -64,17 +66,11 @@ def one_gap(case: Case, half: float = 0.5, third: float = 1 / 3) -> Evidence:
         if gap > 1e-9: worst = max(worst, gap / right)
     return Evidence(worst, "<=", 1.0, tol=1e-5)
 
-
-@one_gap.control("49 % of the variance")
-def _(case: Case) -> Evidence: return one_gap.check(case, half=0.49)
-
-
-@one_gap.control("0.32 in place of one third")
-def _(case: Case) -> Evidence: return one_gap.check(case, third=0.32)
-
 # %% ../../../nbs/papers/hazan2012/05_adaptive.ipynb #8e469640
 @claim("hazan2012", "what the mixture loses", id="X21", tier="search", proof="lem-hk-mixture", cases=6,
-       tex=r"\eta_1\ge\eta_2\ge\dots\Rightarrow\textstyle\sum_tm_t\le L_T+\ln(K)/\eta_T")
+       tex=r"\eta_1\ge\eta_2\ge\dots\Rightarrow\textstyle\sum_tm_t\le L_T+\ln(K)/\eta_T",
+       controls={"rates that grow": {"growing": True},
+                 "99 % of the logarithm": {"share": 0.99}})
 def mixture(case: Case, growing: bool = False, share: float = 1.0) -> Evidence:
     "The two sides, less L_T, where their quotient is largest: random losses in which one expert is far better in the end."
     worst = (0.0, 0.0, 1.0)
@@ -91,14 +87,6 @@ def mixture(case: Case, growing: bool = False, share: float = 1.0) -> Evidence:
         worst = max(worst, ((mixed - sums.min()) / right, mixed - sums.min(), right))
     return Evidence(worst[1], "<=", worst[2], tol=1e-9)
 
-
-@mixture.control("rates that grow")
-def _(case: Case) -> Evidence: return mixture.check(case, growing=True)
-
-
-@mixture.control("99 % of the logarithm")
-def _(case: Case) -> Evidence: return mixture.check(case, share=0.99)
-
 # %% ../../../nbs/papers/hazan2012/05_adaptive.ipynb #85781288
 def gradients(kind: str, d: int, n: int, rng: np.random.Generator) -> Callable[[int, np.ndarray], np.ndarray]:
     "Games: signs (balanced signs), one (a first gradient and no more), drift, wild (lengths over twelve powers of ten), push (against w)."
@@ -112,7 +100,10 @@ def gradients(kind: str, d: int, n: int, rng: np.random.Generator) -> Callable[[
 
 @claim("hazan2012", "the sum of the gaps (AdaHedge, rates kept for a while)", id="X22", tier="certificate", proof="lem-hk-gaps",
        cases=[("signs", 3, 4000), ("one", 400, 2), ("drift", 4, 300), ("wild", 3, 60), ("push", 5, 300)],
-       tex=r"\Delta_T\le\sqrt{\gamma\ln(2d)\textstyle\sum_tV_t}+(1+\tfrac{2\gamma}3\ln2d)\,S")
+       tex=r"\Delta_T\le\sqrt{\gamma\ln(2d)\textstyle\sum_tV_t}+(1+\tfrac{2\gamma}3\ln2d)\,S",
+       controls={"a rate that is never set anew": {"clever": False},
+                 "no term for the range: the first gradient": {"first": False},
+                 "80 % of the root": {"share": 0.8}})
 def sum_of_gaps(case: Case, clever: bool = True, first: bool = True, share: float = 1.0) -> Evidence:
     "The two sides, case (game, d, T)."
     kind, d, n = case.value
@@ -121,47 +112,28 @@ def sum_of_gaps(case: Case, clever: bool = True, first: bool = True, share: floa
     right = share * math.sqrt(GROWTH * a * variances.sum()) + first * (1 + 2 * GROWTH * a / 3) * S
     return Evidence(float(gaps.sum()), "<=", right)
 
-
-@sum_of_gaps.control("a rate that is never set anew")
-def _(case: Case) -> Evidence: return sum_of_gaps.check(case, clever=False)
-
-
-@sum_of_gaps.control("no term for the range: the first gradient")
-def _(case: Case) -> Evidence: return sum_of_gaps.check(case, first=False)
-
-
-@sum_of_gaps.control("80 % of the root")
-def _(case: Case) -> Evidence: return sum_of_gaps.check(case, share=0.8)
-
 # %% ../../../nbs/papers/hazan2012/05_adaptive.ipynb #f374ef1c
 @claim("hazan2012", "AELR's adaptive rate: regret on every path (ours)", id="X23", tier="certificate", proof="prp-hk-path",
        cases=[("signs", 3, 400), ("one", 40, 1), ("drift", 4, 300), ("wild", 3, 60), ("push", 5, 300), ("drift", 2, 4000)],
-       tex=r"\textstyle\sum_t\langle g_t,w_t-u\rangle\le B(\Delta_T+\tilde\Delta_T)")
-def regret_on_a_path(case: Case, learns: bool = True, both: bool = True, share: float = 1.0) -> Evidence:
+       tex=r"\textstyle\sum_t\langle g_t,w_t-u\rangle\le B(\Delta_T+\tilde\Delta_T)",
+       controls={"the weights of the opposite signs": {"learns": False},
+                 "the gaps alone": {"both": False},
+                 "99 % of the bound": 0.99})
+def regret_on_a_path(case: Case, learns: bool = True, both: bool = True) -> Evidence:
     "Regret against the best vertex, B = 2, and the bound; case (game, d, T)."
     kind, d, n = case.value
     w, g, gaps, level, _ = gap_rounds(gradients(kind, d, n, case.rng), d, n, radius=2.0)
     if not learns: w = -w
     regret = float((w * g).sum() + 2 * np.abs(g.sum(axis=0)).max())
-    return Evidence(regret, "<=", share * 2 * float(gaps.sum() + both * level[-1]))
-
-
-@regret_on_a_path.control("the weights of the opposite signs")
-def _(case: Case) -> Evidence: return regret_on_a_path.check(case, learns=False)
-
-
-@regret_on_a_path.control("the gaps alone")
-def _(case: Case) -> Evidence: return regret_on_a_path.check(case, both=False)
-
-
-@regret_on_a_path.control("99 % of the bound")
-def _(case: Case) -> Evidence: return regret_on_a_path.check(case, share=0.99)
+    return Evidence(regret, "<=", 2 * float(gaps.sum() + both * level[-1]))
 
 # %% ../../../nbs/papers/hazan2012/05_adaptive.ipynb #4972bad9
 @claim("hazan2012", "adaptive steps, compiled", id="X24", tier="certificate", proof="alg-aelr-adaptive",
        cases=[(ridge, *kind, None) for ridge in (True, False) for kind in ((9, 5, 1.0), (40, 6, 1.0), (9, 5, 100.0), (9, 5, 1e4))]
              + [(ridge, 4, 3, 1.0, (1, 2, 3, 4)) for ridge in (True, False)],
-       tex=r"\bar w,\ w_{T+1}\text{ of the compiled learner}=\text{those of the textbook with the same draws}")
+       tex=r"\bar w,\ w_{T+1}\text{ of the compiled learner}=\text{those of the textbook with the same draws}",
+       controls={"another radius": {"radius": 1.49},
+                 "without the estimates of w'x": {"late": 1}})
 def adaptive_is_textbook(case: Case, radius: float = 1.5, late: int = 0) -> Evidence:
     "Largest difference of a weight after 150 rounds, radius 1.5, over the radius; case (ridge, d, budget, jump of the last half, q)."
     ridge, d, budget, jump, q = case.value
@@ -173,18 +145,11 @@ def adaptive_is_textbook(case: Case, radius: float = 1.5, late: int = 0) -> Evid
     mean, last = textbook_adaptive(X[late:], y[late:], draws[late:] if not late else [(I, None) for I, _ in draws[late:]], ridge, radius, p)
     return Evidence(float(max(np.abs(mean - learner.coef_).max(), np.abs(last - learner.weights_).max()) / 1.5), "==", 0, tol=1e-9)
 
-
-@adaptive_is_textbook.control("another radius")
-def _(case: Case) -> Evidence: return adaptive_is_textbook.check(case, radius=1.49)
-
-
-@adaptive_is_textbook.control("without the estimates of w'x")
-def _(case: Case) -> Evidence: return adaptive_is_textbook.check(case, late=1)
-
 # %% ../../../nbs/papers/hazan2012/05_adaptive.ipynb #b75677ab
 @claim("hazan2012", "adaptive steps are free of scale", id="X25", tier="exact", proof="thm-hk-adaptive",
        cases=[(key, x, y) for key in ("AERR", "AELR", "OnlineAELR") for x, y in ((2.0**20, 1.0), (1.0, 2.0**-20), (2.0**-9, 2.0**30))],
-       tex=r"x\to2^ax,\ y\to2^by,\ B\to2^{b-a}B\ \Rightarrow\ \hat y\to2^b\,\hat y")
+       tex=r"x\to2^ax,\ y\to2^by,\ B\to2^{b-a}B\ \Rightarrow\ \hat y\to2^b\,\hat y",
+       controls={"the theorem's step for limits that stay as they are": {"step": 1e10}})
 def free_of_scale(case: Case, step: Any = "adaptive") -> Evidence:
     "Largest difference of two rounds, over the largest prediction; case (learner, factor of x, factor of y)."
     key, a, b = case.value
@@ -194,10 +159,6 @@ def free_of_scale(case: Case, step: Any = "adaptive") -> Evidence:
     one = simulate(cls(8, 4, T=400, step=step, seed=3, **limit), X, y).predictions
     other = simulate(cls(8, 4, T=400, step=step, seed=3, radius=b / a, **limit), a * X, b * y).predictions
     return Evidence(float(np.abs(other / b - one).max() / np.abs(one).max()), "==", 0)
-
-
-@free_of_scale.control("the theorem's step for limits that stay as they are")
-def _(case: Case) -> Evidence: return free_of_scale.check(case, step=1e10)
 
 # %% ../../../nbs/papers/hazan2012/05_adaptive.ipynb #d02d8071
 @cache
@@ -219,18 +180,12 @@ def seen_and_excess(ridge: bool, kind: str, idle: bool = False) -> tuple[np.ndar
 @claim("hazan2012", "AERR and AELR without a rate (ours)", id="X26", tier="statistical", level=1e-6, proof="thm-hk-adaptive",
        cases=[(ridge, kind) for ridge in (True, False) for kind in ("easy", "hard")],
        tex=r"\mathbb EL(\bar w)-L(w^*)\le\tfrac{2B}T\,\mathbb E\bigl(\textstyle\sum_t\Vert g_t\Vert^2\bigr)^{1/2}"
-           r"\text{, or }\tfrac BT\,\mathbb E(\Delta_T+\tilde\Delta_T)")
+           r"\text{, or }\tfrac BT\,\mathbb E(\Delta_T+\tilde\Delta_T)",
+       controls={"a learner that stays at 0": {"idle": True},
+                 "40 % of the bound": {"share": 0.4}})
 def excess_without_a_rate(case: Case, idle: bool = False, share: float = 1.0) -> Evidence:
     "Upper limit of the mean excess, and the mean bound for what was seen; case (ridge, stream)."
     excess, bound = seen_and_excess(*case.value, idle)
     low = mean_limit(excess, 1e-6)
     if share < 1: low = 2 * float(excess.mean()) - low  # a control has to be above the bound
     return Evidence(low, "<=", share * float(bound.mean()))
-
-
-@excess_without_a_rate.control("a learner that stays at 0")
-def _(case: Case) -> Evidence: return excess_without_a_rate.check(case, idle=True)
-
-
-@excess_without_a_rate.control("40 % of the bound")
-def _(case: Case) -> Evidence: return excess_without_a_rate.check(case, share=0.4)

@@ -39,7 +39,8 @@ def naive_excess(d: int, draws: int, ridge: bool) -> float:
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #f279d970
 @claim("hazan2012", "estimate of w'x (unbiased)", id="H1", tier="exact", proof="lem-hk-estimates", cases=["ridge", "lasso"] * 5,
-       tex=r"\mathbb E\,\Vert w\Vert^2x_j/w_j=\mathbb E\,\mathrm{sign}(w_j)\Vert w\Vert_1x_j=w^\top x")
+       tex=r"\mathbb E\,\Vert w\Vert^2x_j/w_j=\mathbb E\,\mathrm{sign}(w_j)\Vert w\Vert_1x_j=w^\top x",
+       controls={"j is drawn uniformly from the support": {"uniform": True}})
 def inner_product_unbiased(case: Case, uniform: bool = False) -> Evidence:
     "Mean over the weighted draw j, in fractions, against w'x; some weights are zero."
     w, x = random_fractions(case.rng, 4, 6), random_fractions(case.rng, 4, 5)
@@ -52,14 +53,11 @@ def inner_product_unbiased(case: Case, uniform: bool = False) -> Evidence:
     chance = {j: Fraction(1, len(used)) if uniform else size[j] / total for j in used}
     return Evidence(sum(chance[j] * value[j] for j in used), "==", w @ x)
 
-
-@inner_product_unbiased.control("j is drawn uniformly from the support")
-def _(case: Case) -> Evidence: return inner_product_unbiased.check(case, uniform=True)
-
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #c9ce08ef
 @claim("hazan2012", "estimate of x (unbiased)", id="H2", tier="exact", proof="lem-hk-estimates",
       cases=[(3, 1), (4, 2), (2, 3), (3, 4)] * 4,
-       tex=r"\mathbb E\,\tfrac1k\sum_rx_{i_r}e_{i_r}/q_{i_r}=x")
+       tex=r"\mathbb E\,\tfrac1k\sum_rx_{i_r}e_{i_r}/q_{i_r}=x",
+       controls={"a repeated draw counts once": {"once": True}})
 def attributes_unbiased(case: Case, once: bool = False) -> Evidence:
     "Distance between x and the mean of x~ over all sequences of k draws with random weights q; case (d, k)."
     d, k = case.value
@@ -70,10 +68,6 @@ def attributes_unbiased(case: Case, once: bool = False) -> Evidence:
         I = sorted(set(draws)) if once else list(draws)
         mean = mean + chance * draw_average(x[I], np.array(I), q)
     return Evidence(np.abs(mean - x).sum(), "==", 0)
-
-
-@attributes_unbiased.control("a repeated draw counts once")
-def _(case: Case) -> Evidence: return attributes_unbiased.check(case, once=True)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #82632ad5
 #| code-fold: show
@@ -110,18 +104,16 @@ def _(case: Case) -> Evidence: return gradient_size.check(case, constant=lambda 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #c1eb988d
 @claim("hazan2012", "second moment of the gradient, sharpened (ours)", id="H3s", tier="search",
        proof="lem-hk-estimates", tex=r"G^2\le4B^2(d+k-1)/k",
-       cases=gradient_size.cases)
+       cases=gradient_size.cases,
+       controls={"99 % of it": {"factor": 0.99}})
 def gradient_size_sharp(case: Case, factor: float = 1.0) -> Evidence:
     "The same search against the sharp constant, which an aligned triple attains."
     return gradient_size.check(case, constant=lambda d, k: factor * 4 * (d + k - 1) / k)
 
-
-@gradient_size_sharp.control("99 % of it")
-def _(case: Case) -> Evidence: return gradient_size_sharp.check(case, factor=0.99)
-
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #693d7fb5
 @claim("hazan2012", "gradient descent from 0 (Theorem 3.1, step 1)", id="H4", tier="certificate", proof="thm-hk-ridge", cases=12,
-       tex=r"\textstyle\sum_t\langle g_t,w_t-u\rangle\le\tfrac{B^2}{2\eta}+\tfrac\eta2\sum_t\Vert g_t\Vert^2")
+       tex=r"\textstyle\sum_t\langle g_t,w_t-u\rangle\le\tfrac{B^2}{2\eta}+\tfrac\eta2\sum_t\Vert g_t\Vert^2",
+       controls={"99 % of the first term": {"factor": 0.99}})
 def descent_regret(case: Case, factor: float = 1.0) -> Evidence:
     "Regret against the best u of the ball and its bound: random, constant and chasing gradients, 40 rounds."
     draw, kind, B = case.rng.standard_normal((40, 3)), case.number % 3, case.rng.uniform(0.5, 2)
@@ -131,10 +123,6 @@ def descent_regret(case: Case, factor: float = 1.0) -> Evidence:
     w, g = ogd(answer, 3, np.full(40, eta), B)
     u = -B * g.sum(axis=0) / np.linalg.norm(g.sum(axis=0))
     return Evidence(linear_regret(w, g, u)[-1], "<=", factor * B**2 / (2 * eta) + eta / 2 * (g**2).sum(), tol=1e-9)
-
-
-@descent_regret.control("99 % of the first term")
-def _(case: Case) -> Evidence: return descent_regret.check(case, factor=0.99)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #adba1e43
 def clip_bias(x: np.ndarray, p: np.ndarray, C: float) -> tuple[float, float, float]:
@@ -156,32 +144,23 @@ def three_points(case: Case, inside: bool = True) -> Iterator[tuple[np.ndarray, 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #38f64670
 @claim("hazan2012", "Lemma C.15 of Kukliansky & Shamir", id="H6", tier="search", proof="lem-hk-clip", cases=4,
        tex=r"\lvert\mathbb E\,\mathrm{clip}(X,C)-\mathbb EX\rvert\le2\operatorname{Var}(X)/C"
-           r"\text{ if }\lvert\mathbb EX\rvert\le C/2")
+           r"\text{ if }\lvert\mathbb EX\rvert\le C/2",
+       controls={"any mean": {"inside": False},
+                 "0.49 in place of 2; 1/2 is the best possible": {"constant": 0.49}})
 def clipping(case: Case, inside: bool = True, constant: float = 2.0) -> Evidence:
     "Largest quotient of bias and constant x variance for C = 1 over random and extremal laws."
     found = [clip_bias(x, p, 1.0) for x, p in three_points(case, inside)]
     return Evidence(max(b / (constant * v) for b, v, _ in found), "<=", 1.0)
 
-
-@clipping.control("any mean")
-def _(case: Case) -> Evidence: return clipping.check(case, inside=False)
-
-
-@clipping.control("0.49 in place of 2; 1/2 is the best possible")
-def _(case: Case) -> Evidence: return clipping.check(case, constant=0.49)
-
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #313931c4
 @claim("hazan2012", "Lemma C.15 of Kukliansky & Shamir, sharpened (ours)", id="H6s", tier="search", proof="lem-hk-clip", cases=4,
        tex=r"\lvert\mathbb E\,\mathrm{clip}(X,C)-\mathbb EX\rvert\le\operatorname{Var}(X)/(4(C-"
-           r"\lvert\mathbb EX\rvert))")
+           r"\lvert\mathbb EX\rvert))",
+       controls={"99 % of it": {"factor": 0.99}})
 def clipping_sharp(case: Case, factor: float = 1.0) -> Evidence:
     "Largest quotient of the two sides for C = 1; it comes near 1 when the far value is rare."
     found = (clip_bias(x, p, 1.0) for x, p in three_points(case))
     return Evidence(max(4 * (1 - abs(m)) * b / v for b, v, m in found), "<=", factor, tol=1e-6)
-
-
-@clipping_sharp.control("99 % of it")
-def _(case: Case) -> Evidence: return clipping_sharp.check(case, factor=0.99)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #ec83e31b
 def formulas() -> dict[str, tuple[float, float]]:
@@ -213,15 +192,12 @@ def formulas() -> dict[str, tuple[float, float]]:
 
 
 @claim("hazan2012", "the formulas as code", id="H20", tier="certificate", proof="thm-hk-ridge", cases=1,
-       tex=r"\text{each function}=\text{its formula}")
+       tex=r"\text{each function}=\text{its formula}",
+       controls={"one per cent less": {"factor": 0.99}})
 def code_is_formula(case: Case, factor: float = 1.0) -> Evidence:
     "Value over formula, of the function where it is farthest from 1."
     quotients = [value / formula for value, formula in formulas().values()]
     return Evidence(max(quotients, key=lambda r: abs(r - 1)), "==", factor, tol=1e-12)
-
-
-@code_is_formula.control("one per cent less")
-def _(case: Case) -> Evidence: return code_is_formula.check(case, factor=0.99)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #a8087106
 def recorded(learner: AttributeState, X: np.ndarray, y: np.ndarray) -> list[tuple[np.ndarray, int | None]]:
@@ -239,7 +215,9 @@ def recorded(learner: AttributeState, X: np.ndarray, y: np.ndarray) -> list[tupl
 @claim("hazan2012", "AERR and AELR, compiled", id="H16", tier="certificate", proof="alg-aerr",
        cases=[(ridge, d, budget, step, None) for ridge in (True, False) for d, budget, step in ((9, 5, 20.0), (40, 6, 1.0))]
              + [(ridge, 4, 3, 1.0, (1, 2, 3, 4)) for ridge in (True, False)],
-       tex=r"\bar w,\ w_{T+1}\text{ of the compiled learner}=\text{those of the pseudo-code with the same draws}")
+       tex=r"\bar w,\ w_{T+1}\text{ of the compiled learner}=\text{those of the pseudo-code with the same draws}",
+       controls={"a step that is one per cent longer": {"longer": 1.01},
+                 "no clipping": {"clipped": False}})
 def compiled_is_textbook(case: Case, longer: float = 1.0, clipped: bool = True) -> Evidence:
     "Largest difference of a weight after 300 rounds, radius 1.5, over the radius; case (ridge, d, budget, step for X = Y = 1, q)."
     ridge, d, budget, step, q = case.value
@@ -260,14 +238,6 @@ def compiled_is_textbook(case: Case, longer: float = 1.0, clipped: bool = True) 
     mean, last = textbook(X, y, draws, ridge, 1.5, eta, p)
     worst = max(np.abs(mean - learner.coef_).max(), np.abs(last - learner.weights_).max())
     return Evidence(float(worst / 1.5), "==", 0, tol=1e-9)
-
-
-@compiled_is_textbook.control("a step that is one per cent longer")
-def _(case: Case) -> Evidence: return compiled_is_textbook.check(case, longer=1.01)
-
-
-@compiled_is_textbook.control("no clipping")
-def _(case: Case) -> Evidence: return compiled_is_textbook.check(case, clipped=False)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #e1d9e1c7
 def at_weights(learner: AttributeState, w: np.ndarray) -> AttributeState:
@@ -292,7 +262,9 @@ def broken_draws(cls: type[Learner], order: slice = slice(None, None, -1)) -> ty
 
 @claim("hazan2012", "draws of AERR and AELR", id="H17", tier="statistical", level=1e-7, proof="lem-hk-estimates",
        cases=[(ridge, q) for ridge in (True, False) for q in (None, (0.5, 0.3, 0.2))],
-       tex=r"P[i_1=a,\,i_2=b,\,j=c]=q_aq_b\,w_c^2/\Vert w\Vert_2^2\text{ (ridge)},\ q_aq_b\,\lvert w_c\rvert/\Vert w\Vert_1\text{ (Lasso)}")
+       tex=r"P[i_1=a,\,i_2=b,\,j=c]=q_aq_b\,w_c^2/\Vert w\Vert_2^2\text{ (ridge)},\ q_aq_b\,\lvert w_c\rvert/\Vert w\Vert_1\text{ (Lasso)}",
+       controls={"drawn by q in reverse order": {"reverse": True},
+                 "against a uniform j": {"uniform": True}})
 def law_of_a_round(case: Case, reverse: bool = False, uniform: bool = False) -> Evidence:
     "How often each multiset of two draws and each j comes up in 2500 rounds; d = 3; case (ridge, q)."
     ridge, q = case.value
@@ -313,18 +285,12 @@ def law_of_a_round(case: Case, reverse: bool = False, uniform: bool = False) -> 
         learner.update(0.0)
     return law_of_draws(counts.ravel(), chances.ravel(), 1e-7)
 
-
-@law_of_a_round.control("drawn by q in reverse order")
-def _(case: Case) -> Evidence: return law_of_a_round.check(case, reverse=True)
-
-
-@law_of_a_round.control("against a uniform j")
-def _(case: Case) -> Evidence: return law_of_a_round.check(case, uniform=True)
-
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #1d7c37be
 @claim("hazan2012", "gradient of a compiled round", id="H18", tier="certificate", proof="lem-hk-estimates",
        cases=[(ridge, q) for ridge in (True, False) for q in (None, (0.5, 0.3, 0.2))] * 2,
-       tex=r"\mathbb E\,g=(w^\top x-y)\,x,\quad g=-\Delta w/\eta\text{ (ridge)},\ -\Delta\theta/\eta\text{ (Lasso)}")
+       tex=r"\mathbb E\,g=(w^\top x-y)\,x,\quad g=-\Delta w/\eta\text{ (ridge)},\ -\Delta\theta/\eta\text{ (Lasso)}",
+       controls={"a repeated draw counts once": {"wrong": "once"},
+                 "j is uniform": {"wrong": "uniform"}})
 def mean_of_a_round(case: Case, wrong: str = "") -> Evidence:
     "Largest distance of the mean change, over all 27 outcomes of two draws and j, from the gradient; d = 3."
     ridge, q = case.value
@@ -343,14 +309,6 @@ def mean_of_a_round(case: Case, wrong: str = "") -> Evidence:
         change = (learner.weights_ if ridge else learner.theta) - start
         mean += p[a] * p[b] * (1 / 3 if wrong == "uniform" else size[j] / size.sum()) * change / -1e-3
     return Evidence(float(np.abs(mean - (now @ x - y) * x).max()), "==", 0, tol=1e-9)
-
-
-@mean_of_a_round.control("a repeated draw counts once")
-def _(case: Case) -> Evidence: return mean_of_a_round.check(case, wrong="once")
-
-
-@mean_of_a_round.control("j is uniform")
-def _(case: Case) -> Evidence: return mean_of_a_round.check(case, wrong="uniform")
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #0b8faae9
 def excess_risk(
@@ -413,34 +371,22 @@ def theorem_limit(
 
 
 @claim("hazan2012", "Theorem 3.1 (AERR)", id="H5", tier="statistical", level=1e-6, proof="thm-hk-ridge", cases=["easy", "hard"],
-       tex=r"\mathbb EL(\bar w)-L(w^*)\le4B^2\sqrt{2d/(kT)}\text{, in general }2BG\sqrt{1/T},\ G^2=(BX+Y)^2X^2\tfrac{2d}k")
+       tex=r"\mathbb EL(\bar w)-L(w^*)\le4B^2\sqrt{2d/(kT)}\text{, in general }2BG\sqrt{1/T},\ G^2=(BX+Y)^2X^2\tfrac{2d}k",
+       controls={"a learner that stays at 0": {"broken": "idle"},
+                 "40 % of the bound": {"factor": 0.4}})
 def ridge_theorem(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
     "The printed theorem with its step."
     return theorem_limit(True, case.value, True, case.rng, broken, factor)
 
-
-@ridge_theorem.control("a learner that stays at 0")
-def _(case: Case) -> Evidence: return ridge_theorem.check(case, broken="idle")
-
-
-@ridge_theorem.control("40 % of the bound")
-def _(case: Case) -> Evidence: return ridge_theorem.check(case, factor=0.4)
-
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #88619661
 @claim("hazan2012", "Theorem 3.1, sharpened (ours)", id="H5s", tier="statistical", level=1e-6, proof="thm-hk-main",
        cases=["easy", "hard"],
-       tex=r"\mathbb EL(\bar w)-L(w^*)\le BG/\sqrt T,\ G^2=(BX+Y)^2X^2\tfrac{d+k-1}k")
+       tex=r"\mathbb EL(\bar w)-L(w^*)\le BG/\sqrt T,\ G^2=(BX+Y)^2X^2\tfrac{d+k-1}k",
+       controls={"a learner that stays at 0": {"broken": "idle"},
+                 "70 % of the bound": {"factor": 0.7}})
 def ridge_theorem_sharp(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
     "The sharpened theorem with its step."
     return theorem_limit(True, case.value, False, case.rng, broken, factor)
-
-
-@ridge_theorem_sharp.control("a learner that stays at 0")
-def _(case: Case) -> Evidence: return ridge_theorem_sharp.check(case, broken="idle")
-
-
-@ridge_theorem_sharp.control("70 % of the bound")
-def _(case: Case) -> Evidence: return ridge_theorem_sharp.check(case, factor=0.7)
 
 
 @ridge_theorem_sharp.control("the naive choice, run on the easy stream")
@@ -448,34 +394,22 @@ def _(case: Case) -> Evidence: return theorem_limit(True, "easy", False, case.rn
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #7167eef9
 @claim("hazan2012", "Theorem 3.4 (AELR)", id="H8", tier="statistical", level=1e-6, proof="thm-hk-lasso", cases=["easy", "hard"],
-       tex=r"\mathbb EL(\bar w)-L(w^*)\le4B^2\sqrt{10\,d\ln(2d)/(kT)}\text{, in general }2BG\sqrt{5\ln(2d)/T}")
+       tex=r"\mathbb EL(\bar w)-L(w^*)\le4B^2\sqrt{10\,d\ln(2d)/(kT)}\text{, in general }2BG\sqrt{5\ln(2d)/T}",
+       controls={"a learner that stays at 0": {"broken": "idle"},
+                 "45 % of the bound": {"factor": 0.45}})
 def lasso_theorem(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
     "The printed theorem with its step."
     return theorem_limit(False, case.value, True, case.rng, broken, factor)
 
-
-@lasso_theorem.control("a learner that stays at 0")
-def _(case: Case) -> Evidence: return lasso_theorem.check(case, broken="idle")
-
-
-@lasso_theorem.control("45 % of the bound")
-def _(case: Case) -> Evidence: return lasso_theorem.check(case, factor=0.45)
-
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #525772cf
 @claim("hazan2012", "Theorem 3.4, sharpened (ours)", id="H8s", tier="statistical", level=1e-6, proof="thm-hk-main",
        cases=["easy", "hard"],
-       tex=r"\mathbb EL(\bar w)-L(w^*)\le2BG\sqrt{(e-\tfrac74)\ln(2d)/T},\ G^2=(BX+Y)^2X^2\tfrac{d+k-1}k")
+       tex=r"\mathbb EL(\bar w)-L(w^*)\le2BG\sqrt{(e-\tfrac74)\ln(2d)/T},\ G^2=(BX+Y)^2X^2\tfrac{d+k-1}k",
+       controls={"a learner that stays at 0": {"broken": "idle"},
+                 "45 % of the bound": {"factor": 0.45}})
 def lasso_theorem_sharp(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
     "The sharpened theorem with its step."
     return theorem_limit(False, case.value, False, case.rng, broken, factor)
-
-
-@lasso_theorem_sharp.control("a learner that stays at 0")
-def _(case: Case) -> Evidence: return lasso_theorem_sharp.check(case, broken="idle")
-
-
-@lasso_theorem_sharp.control("45 % of the bound")
-def _(case: Case) -> Evidence: return lasso_theorem_sharp.check(case, factor=0.45)
 
 
 @lasso_theorem_sharp.control("the naive choice, run on the easy stream")
@@ -483,17 +417,14 @@ def _(case: Case) -> Evidence: return theorem_limit(False, "easy", False, case.r
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #e6021c5c
 @claim("hazan2012", "rate of AERR and AELR", id="H5r", tier="rate", level=1e-3, proof="thm-hk-ridge", cases=[True, False],
-       tex=r"\mathbb EL(\bar w)-L(w^*)=O(1/\sqrt T)")
+       tex=r"\mathbb EL(\bar w)-L(w^*)=O(1/\sqrt T)",
+       controls={"a step a thousand times too small": {"step": 1e-3}})
 def square_root_rate(case: Case, step: float = 1.0) -> Evidence:
     "Smallest log-log slope of 1 / (mean excess) between T = 2^12 and 2^16 in its interval; d = 6, k = 3, 16 runs each."
     ridge, T = case.value, [2**n for n in range(12, 17, 2)]
     make = lambda t: lambda i: (AERR if ridge else AELR)(6, 4, T=t, step=step, seed=i)
     found = np.array([excess_risk(make(t), easy_stream(equal_moments(6, ridge)), t, 16, case.rng) for t in T]).T
     return Evidence(-slope_interval(np.array(T), found, 1e-3, case.rng)[1], ">=", 0.5, tol=0.02)
-
-
-@square_root_rate.control("a step a thousand times too small")
-def _(case: Case) -> Evidence: return square_root_rate.check(case, step=1e-3)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #7d92febc
 Law = Callable[[float], list[tuple[float, float]]]
@@ -542,27 +473,21 @@ HARSH = [*GENTLE, *((law, 200) for law in (chase(1.0), chase(1.5), chase(2.0, 0.
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #55a0f7b9
 @claim("hazan2012", "Theorem 4.1 of Kukliansky & Shamir (Lemmas C.14 and C.16)", id="H7", tier="certificate", proof="lem-hk-eg",
        cases=GENTLE, tex=r"\mathbb E\textstyle\sum_t\langle\nabla_t,w_t-u\rangle\le B(\tfrac{\ln2d}\eta+5"
-           r"\eta G^2T)\text{ if }\eta\le\tfrac1{2G}")
+           r"\eta G^2T)\text{ if }\eta\le\tfrac1{2G}",
+       controls={"1/2 in place of 5: too little for d = 1": {"constant": 0.5}})
 def second_order_regret(case: Case, constant: float = 5.0) -> Evidence:
     "The two sides for d = 1, eta = B = 1, exactly; case (law, rounds, grid) with E g^2 <= 1/4."
     regret, second = lattice_regret(*case.value)
     return Evidence(regret, "<=", math.log(2) + constant * second, tol=1e-9)
 
-
-@second_order_regret.control("1/2 in place of 5: too little for d = 1")
-def _(case: Case) -> Evidence: return second_order_regret.check(case, constant=0.5)
-
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #5f3d4d05
 @claim("hazan2012", "second-order bound, sharpened (ours)", id="H7s", tier="certificate", proof="lem-hk-eg", cases=HARSH,
        tex=r"\mathbb E\textstyle\sum_t\langle\nabla_t,w_t-u\rangle\le B\bigl(\tfrac{\ln2d}"
-           r"\eta+(e-\tfrac74)\eta G^2T\bigr)\text{ for every }\eta")
+           r"\eta+(e-\tfrac74)\eta G^2T\bigr)\text{ for every }\eta",
+       controls={"1/2 in its place: too little for d = 1": {"constant": 0.5}})
 def second_order_regret_sharp(case: Case, constant: float = LASSO) -> Evidence:
     "The same with e - 7/4 and without a condition on eta."
     return second_order_regret.check(case, constant=constant)
-
-
-@second_order_regret_sharp.control("1/2 in its place: too little for d = 1")
-def _(case: Case) -> Evidence: return second_order_regret_sharp.check(case, constant=0.5)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #b0096b61
 @kernel(allocates=True)
@@ -599,17 +524,14 @@ def played(seed: int, d: int, jump: float, drift: float) -> tuple[np.ndarray, in
 @claim("hazan2012", "second-order bound: 80 % of its constant is needed in one game (ours)", id="H7t", tier="statistical", level=1e-6,
        proof="prp-hk-kappa", cases=1,
        tex=r"\mathbb E\textstyle\sum_t\langle\nabla_t,w_t-u\rangle\ge B\bigl(\tfrac{\ln2d}\eta+0.8\,(e-\tfrac74)\,\eta G^2T\bigr)"
-       r"\text{ in a game, }d=100")
+       r"\text{ in a game, }d=100",
+       controls={"kappa itself, which is never exceeded": {"share": 1.0}})
 def constant_is_needed(case: Case, share: float = 0.8) -> Evidence:
     "Mean of 20 games (d = 100, eta G = 0.03), its lower limit, against ln(2d) + 80 % of kappa G^2 T."
     d, jump, drift = 100, 1e-3, 0.005
     paid, length = played(int(case.rng.integers(2**32)), d, jump, drift)
     low = 2 * paid.mean() - mean_limit(paid, 1e-6)
     return Evidence(low, ">=", math.log(2 * d) + share * LASSO * (jump + drift**2) * length)
-
-
-@constant_is_needed.control("kappa itself, which is never exceeded")
-def _(case: Case) -> Evidence: return constant_is_needed.check(case, share=1.0)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #32c633ca
 @claim("hazan2012", "step of AELR, a sentence after Theorem 4.1 of Kukliansky & Shamir", id="E-H1", tier="certificate",

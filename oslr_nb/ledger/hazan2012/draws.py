@@ -26,7 +26,8 @@ from ...papers.hazan2012.learners import RATE
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #969db0c3
 @claim("hazan2012", "Equation 2 of Kukliansky & Shamir (best draws, ridge)", id="H9", tier="certificate", proof="prp-hk-draws", cases=6,
        tex=r"q_i\propto\sqrt{\mathbb Ex_i^2}\text{ minimises }\textstyle\sum_i\mathbb Ex_i^2/q_i"
-           r"\text{, minimum }\Vert\mathbb Ex^2\Vert_{1/2}")
+           r"\text{, minimum }\Vert\mathbb Ex^2\Vert_{1/2}",
+       controls={"the weights of the Lasso, E x_i^2": {"ridge": False}})
 def best_ridge_draws(case: Case, ridge: bool = True) -> Evidence:
     "Value of the closed form against the minimum found by a conic solver."
     import cvxpy as cp
@@ -35,14 +36,11 @@ def best_ridge_draws(case: Case, ridge: bool = True) -> Evidence:
     lowest = cp.Problem(cp.Minimize(a @ cp.inv_pos(q)), [cp.sum(q) == 1]).solve(solver=cp.CLARABEL)
     return Evidence((a / data_dependent_q(a, ridge)).sum(), "<=", lowest, tol=1e-5 * lowest)
 
-
-@best_ridge_draws.control("the weights of the Lasso, E x_i^2")
-def _(case: Case) -> Evidence: return best_ridge_draws.check(case, ridge=False)
-
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #3a7f2b42
 @claim("hazan2012", "Lemma 4.3 of Kukliansky & Shamir (best draws, Lasso)", id="H10", tier="certificate", proof="prp-hk-draws", cases=6,
        tex=r"q_i\propto\mathbb Ex_i^2\text{ minimises }\max_i\mathbb Ex_i^2/q_i\text{, minimum }"
-           r"\Vert\mathbb Ex^2\Vert_1")
+           r"\Vert\mathbb Ex^2\Vert_1",
+       controls={"the weights of ridge, the square roots": {"ridge": True}})
 def best_lasso_draws(case: Case, ridge: bool = False) -> Evidence:
     "Value of the closed form against a linear programme: the largest r with q_i >= r E x_i^2."
     from scipy.optimize import linprog
@@ -51,10 +49,6 @@ def best_lasso_draws(case: Case, ridge: bool = False) -> Evidence:
     above = np.column_stack([a, -np.eye(5)])
     found = linprog(np.r_[-1, np.zeros(5)], above, np.zeros(5), np.r_[0, np.ones(5)][None], [1])
     return Evidence((a / data_dependent_q(a, ridge)).max(), "<=", -1 / found.fun, tol=1e-7 / -found.fun)
-
-
-@best_lasso_draws.control("the weights of ridge, the square roots")
-def _(case: Case) -> Evidence: return best_lasso_draws.check(case, ridge=True)
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #63a9cb53
 def known_setting(ridge: bool, kind: str) -> tuple[Stream, np.ndarray, dict[str, float]]:
@@ -70,7 +64,10 @@ def known_setting(ridge: bool, kind: str) -> tuple[Stream, np.ndarray, dict[str,
        tex=r"\text{excess, with }a=\mathbb Ex^2\text{: ridge}\le4B^2\sqrt{(\Vert a\Vert_{1/2}/k+1)/T}"
            r"\text{, sharpened }2B^2\sqrt{(\Vert a\Vert_{1/2}/k+(1-\tfrac1k)\Vert a\Vert_1)/T}"
            r"\text{; Lasso}\le4B^2\sqrt{5\ln(2d)(\Vert a\Vert_1/k+1)/T}\text{, sharpened }4B^2"
-           r"\sqrt{(e-\tfrac74)\ln(2d)(\Vert a\Vert_1/k+(1-\tfrac1k)\Vert a\Vert_\infty)/T}")
+           r"\sqrt{(e-\tfrac74)\ln(2d)(\Vert a\Vert_1/k+(1-\tfrac1k)\Vert a\Vert_\infty)/T}",
+       controls={"a learner that stays at 0": {"broken": "idle"},
+                 "drawn in reverse order, divided as if not": {"broken": "draws"},
+                 "half of the bounds": {"factor": 0.5}})
 def known_moments(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
     "Excess with d = 30, k = 3, T = 2^12 and draws made for the moments, against the printed and the sharpened bound."
     (ridge, printed, kind), T = case.value, 2**12
@@ -82,23 +79,13 @@ def known_moments(case: Case, broken: str = "", factor: float = 1.0) -> Evidence
     limit = risk_limit(cls, 30, stream, T, case.rng, broken, 4, runs, factor < 1, moments=a, step=step, **scales)
     return Evidence(limit, "<=", factor * bound(30, 4, T, a, printed=printed, **scales))
 
-
-@known_moments.control("a learner that stays at 0")
-def _(case: Case) -> Evidence: return known_moments.check(case, broken="idle")
-
-
-@known_moments.control("drawn in reverse order, divided as if not")
-def _(case: Case) -> Evidence: return known_moments.check(case, broken="draws")
-
-
-@known_moments.control("half of the bounds")
-def _(case: Case) -> Evidence: return known_moments.check(case, factor=0.5)
-
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #73d79b47
 @claim("hazan2012", "moments from phase one, step 4 (ours)", id="H13", tier="certificate", proof="lem-hk-moments",
        cases=[(10.0**n, end) for n in range(-3, 4) for end in ("low", "high")],
        tex=r"\lvert A-a\rvert\le\sqrt{2a\varepsilon}+\tfrac23\varepsilon\ \Rightarrow\ \tfrac23a"
-           r"\le A+\tfrac{13}6\varepsilon\le\tfrac32a+\tfrac{23}6\varepsilon")
+           r"\le A+\tfrac{13}6\varepsilon\le\tfrac32a+\tfrac{23}6\varepsilon",
+       controls={"2.1 eps in place of 13 eps / 6": {"extra": 2.1},
+                 "3.8 eps in place of 23 eps / 6": {"top": 3.8}})
 def widened_moments(case: Case, extra: float = 13 / 6, top: float = 23 / 6) -> Evidence:
     "Largest quotient in the two inequalities at the ends of the interval; eps = 1, a on a grid around the case."
     size, end = case.value
@@ -109,19 +96,12 @@ def widened_moments(case: Case, extra: float = 13 / 6, top: float = 23 / 6) -> E
     low, high = a[worst] - gap[worst] + extra, a[worst] + gap[worst] + extra
     return Evidence(2 / 3 * a[worst], "<=", low, tol=1e-12) if end == "low" else Evidence(high, "<=", 1.5 * a[worst] + top, tol=1e-12)
 
-
-@widened_moments.control("2.1 eps in place of 13 eps / 6")
-def _(case: Case) -> Evidence: return widened_moments.check(case, extra=2.1)
-
-
-@widened_moments.control("3.8 eps in place of 23 eps / 6")
-def _(case: Case) -> Evidence: return widened_moments.check(case, top=3.8)
-
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #d4092aea
 @claim("hazan2012", "moments from phase one, steps 2 and 3 (ours)", id="H13s", tier="exact", proof="lem-hk-moments",
        cases=[(p, a, l, m) for p in (0.1, 0.5) for a in (0.02, 0.3, 1.0) for l in (0.7, 1.4, 6.0) for m in (30, 1000)],
        tex=r"P\bigl[A<a-\sqrt{2a\varepsilon}\bigr],\ P\bigl[A>a+\sqrt{2a\varepsilon}+\tfrac23\varepsilon\bigr]\le e^{-\ell},"
-           r"\quad\varepsilon=\tfrac{X^2\ell}{pm_1}")
+           r"\quad\varepsilon=\tfrac{X^2\ell}{pm_1}",
+       controls={"an interval of half the width": {"narrow": 0.5}})
 def phase_one_tails(case: Case, narrow: float = 1.0) -> Evidence:
     "The larger of the two exact binomial tails: x_i^2 is 1 with chance a, bought with chance p; case (p, a, ell, m_1)."
     from scipy.stats import binom
@@ -133,13 +113,10 @@ def phase_one_tails(case: Case, narrow: float = 1.0) -> Evidence:
     above = count.sf(math.floor((a + half + narrow * 2 / 3 * eps) * p * m + 1e-9))
     return Evidence(float(max(below, above)), "<=", math.exp(-l), tol=1e-12)
 
-
-@phase_one_tails.control("an interval of half the width")
-def _(case: Case) -> Evidence: return phase_one_tails.check(case, narrow=0.5)
-
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #8f9d89f8
 @claim("hazan2012", "sets of phase one", id="H17s", tier="statistical", level=1e-6, proof="lem-hk-moments", cases=[(5, 3), (6, 2)],
-       tex=r"P[S=A]=1/\binom d{k+1}\text{ for every set }A\text{ of }k+1\text{ attributes}")
+       tex=r"P[S=A]=1/\binom d{k+1}\text{ for every set }A\text{ of }k+1\text{ attributes}",
+       controls={"against chances of two sets that are 50 % off": {"again": True}})
 def law_of_phase_one(case: Case, again: bool = False) -> Evidence:
     "How often each set comes up in 6000 rounds, through the calls of the protocol; case (d, budget)."
     d, budget = case.value
@@ -155,15 +132,13 @@ def law_of_phase_one(case: Case, again: bool = False) -> Evidence:
     if again: chances[0], chances[1] = chances[0] * 1.5, chances[1] * 0.5
     return law_of_draws(list(counts.values()), chances, 1e-6)
 
-
-@law_of_phase_one.control("against chances of two sets that are 50 % off")
-def _(case: Case) -> Evidence: return law_of_phase_one.check(case, again=True)
-
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #d7f9b1a4
 @claim("hazan2012", "two phases: draws and step of phase two", id="H19", tier="certificate", proof="cor-hk-phases",
        cases=[(ridge, warm) for ridge in (True, False) for warm in (5, 20, 3000)],
        tex=r"q_i\propto\sqrt{\tilde a_i}\text{ or }\tilde a_i,\quad\eta=\tfrac{2B}{\hat G\sqrt n}\text{ or }"
-           r"\tfrac1{\hat G}\sqrt{\tfrac{\ln2d}{5n}},\quad\hat G^2=(BX+Y)^2(\tfrac{\hat N}k+X^2)")
+           r"\tfrac1{\hat G}\sqrt{\tfrac{\ln2d}{5n}},\quad\hat G^2=(BX+Y)^2(\tfrac{\hat N}k+X^2)",
+       controls={"2 eps in place of 13 eps / 6": {"widen": 2.0},
+                 "an estimate that is ten times too small": {"half": 0.15}})
 def plan_of_phase_two(case: Case, widen: float = 13 / 6, half: float = 1.5) -> Evidence:
     "Largest relative distance of the chances and of the step from the formulas; d = 7, k = 3, B = 2, X = 1.5, Y = 3, delta = 0.1."
     (ridge, m), d, B, X, Y, n = case.value, 7, 2.0, 1.5, 3.0, 500
@@ -184,19 +159,14 @@ def plan_of_phase_two(case: Case, widen: float = 13 / 6, half: float = 1.5) -> E
     eta = 2 * B / (G * math.sqrt(n)) if ridge else math.sqrt(math.log(2 * d) / (5 * n)) / G
     return Evidence(float(max(np.abs(learner.chance * q.sum() / q - 1).max(), abs(learner.num[RATE] / eta - 1))), "==", 0, tol=1e-9)
 
-
-@plan_of_phase_two.control("2 eps in place of 13 eps / 6")
-def _(case: Case) -> Evidence: return plan_of_phase_two.check(case, widen=2.0)
-
-
-@plan_of_phase_two.control("an estimate that is ten times too small")
-def _(case: Case) -> Evidence: return plan_of_phase_two.check(case, half=0.15)
-
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #47b10211
 @claim("hazan2012", "two phases (ours)", id="H12", tier="statistical", level=1e-6, proof="cor-hk-phases",
        cases=[(ridge, kind) for ridge in (True, False) for kind in ("easy", "hard")],
        tex=r"\text{with chance }1-\delta\text{ over phase one: excess}\le\tfrac54BG/\sqrt{T-m_1}"
-           r"\text{ (ridge), }2.67\,BG\sqrt{\ln(2d)/(T-m_1)}\text{ (Lasso)},\ G^2=(BX+Y)^2(\tfrac1kN+X^2)")
+           r"\text{ (ridge), }2.67\,BG\sqrt{\ln(2d)/(T-m_1)}\text{ (Lasso)},\ G^2=(BX+Y)^2(\tfrac1kN+X^2)",
+       controls={"a learner that stays at 0": {"broken": "idle"},
+                 "drawn in reverse order, divided as if not": {"broken": "draws"},
+                 "half of the bound": {"factor": 0.5}})
 def two_phases(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
     "Mean excess: d = 30, k = 3, T = 2^13, m_1 = 2^12 (easy); d = k + 1 = 12, m_1 = 20000, 4000 more rounds (hard); delta = 0.05."
     ridge, kind = case.value
@@ -207,23 +177,12 @@ def two_phases(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
     limit = risk_limit(cls, d, stream, T, case.rng, broken, budget, runs, factor < 1, warm=warm, **scales)
     return Evidence(limit, "<=", factor * bound_two_phase(ridge, d, budget, T, a, warm, **scales))
 
-
-@two_phases.control("a learner that stays at 0")
-def _(case: Case) -> Evidence: return two_phases.check(case, broken="idle")
-
-
-@two_phases.control("drawn in reverse order, divided as if not")
-def _(case: Case) -> Evidence: return two_phases.check(case, broken="draws")
-
-
-@two_phases.control("half of the bound")
-def _(case: Case) -> Evidence: return two_phases.check(case, factor=0.5)
-
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #835fc140
 @claim("hazan2012", "two phases: never much worse than uniform (ours)", id="H12u", tier="search", proof="cor-hk-phases", cases=4,
        tex=r"\textstyle\sum_ia_i/q_i\le2d\sum_ia_i\text{ for }q_i\propto\sqrt{A_i+\tfrac{13}6\varepsilon},"
-           r"\text{ where }A_i\ge0,\ \lvert A_i-a_i\rvert\le\sqrt{2a_i\varepsilon}+\tfrac23\varepsilon")
-def never_worse(case: Case, factor: float = 1.0) -> Evidence:
+           r"\text{ where }A_i\ge0,\ \lvert A_i-a_i\rvert\le\sqrt{2a_i\varepsilon}+\tfrac23\varepsilon",
+       controls={"d sum a_i, as for uniform draws": 0.5})
+def never_worse(case: Case) -> Evidence:
     "Largest quotient over groups of coordinates: mass on some at the lower end of the interval, none or little on others at the upper."
     worst = (0.0, 0.0, 1.0)
     for _ in range(4000):
@@ -236,16 +195,13 @@ def never_worse(case: Case, factor: float = 1.0) -> Evidence:
         size = np.sqrt(np.r_[np.maximum(a - gap, 0)[:many], (a + gap)[many:]] + 13 * eps / 6)
         found = (a * size.sum() / size).sum()
         worst = max(worst, (found / d, found, 2.0 * d))
-    return Evidence(float(worst[1]), "<=", factor * float(worst[2]))
-
-
-@never_worse.control("d sum a_i, as for uniform draws")
-def _(case: Case) -> Evidence: return never_worse.check(case, factor=0.5)
+    return Evidence(float(worst[1]), "<=", float(worst[2]))
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #25e94825
 @claim("hazan2012", "two phases: below the bounds of Theorems 3.4 and 4.5 of Kukliansky & Shamir (ours)", id="H12s", tier="search",
        proof="prp-hk-below", cases=[True, False],
-       tex=r"\text{bound of the corollary}\le\tfrac35\text{ of the smaller printed one, for }X=1,\ Y=B")
+       tex=r"\text{bound of the corollary}\le\tfrac35\text{ of the smaller printed one, for }X=1,\ Y=B",
+       controls={"half of them": {"share": 0.5}})
 def below_the_printed_bounds(case: Case, share: float = 0.6) -> Evidence:
     "Largest quotient over 1500 random d, k, m_1, m_2, delta and moments, from equal to very unequal ones."
     ridge, printed, worst = case.value, bound_ks_ridge if case.value else bound_ks_lasso, (0.0, 1.0, 1.0)
@@ -260,10 +216,6 @@ def below_the_printed_bounds(case: Case, share: float = 0.6) -> Evidence:
         theirs = min(printed(d, budget, m1 + m2, a, m1, delta, 3.0, uniform=u) for u in (False, True))
         worst = max(worst, (ours / theirs, ours, theirs))
     return Evidence(worst[1], "<=", share * worst[2])
-
-
-@below_the_printed_bounds.control("half of them")
-def _(case: Case) -> Evidence: return below_the_printed_bounds.check(case, share=0.5)
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #a816eb88
 def draw_formulas() -> dict[str, tuple[float, float]]:
@@ -303,15 +255,12 @@ def draw_formulas() -> dict[str, tuple[float, float]]:
 
 
 @claim("hazan2012", "the formulas as code, draws made for the data", id="H20d", tier="certificate", proof="prp-hk-draws", cases=1,
-       tex=r"\text{each function}=\text{its formula}")
+       tex=r"\text{each function}=\text{its formula}",
+       controls={"one per cent less": {"factor": 0.99}})
 def draws_code_is_formula(case: Case, factor: float = 1.0) -> Evidence:
     "Value over formula, of the function where it is farthest from 1."
     quotients = [value / formula for value, formula in draw_formulas().values()]
     return Evidence(max(quotients, key=lambda r: abs(r - 1)), "==", factor, tol=1e-12)
-
-
-@draws_code_is_formula.control("one per cent less")
-def _(case: Case) -> Evidence: return draws_code_is_formula.check(case, factor=0.99)
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #9c5a6331
 def worst_on_the_event(rng: np.random.Generator, ridge: bool, blind: bool = False) -> tuple[float, float]:
@@ -397,7 +346,9 @@ def chance_above(d: int, draws: int, m: int, eps: float, chance: float, less: in
 
 @claim("hazan2012", "Equation (5) of Kukliansky & Shamir can fail (ours)", id="H13e", tier="exact", proof="prp-hk-repeats",
        cases=[1e-6, 2e-3],
-       tex=r"P\bigl[A_i>2a_i+\tfrac76\varepsilon\text{ for some }i\bigr]>\delta\text{ for }d=k+1=100,\ a_i=0.8\,\varepsilon,\ m_1=4000")
+       tex=r"P\bigl[A_i>2a_i+\tfrac76\varepsilon\text{ for some }i\bigr]>\delta\text{ for }d=k+1=100,\ a_i=0.8\,\varepsilon,\ m_1=4000",
+       controls={"5 draws of each example": {"draws": 5},
+                 "each attribute is seen once in each example": {"once": True}})
 def repeats_matter(case: Case, draws: int = 100, once: bool = False) -> Evidence:
     "delta, and a lower bound on the chance (two terms of inclusion and exclusion); with fewer draws more examples, the same eps."
     from scipy.stats import binom
@@ -410,11 +361,3 @@ def repeats_matter(case: Case, draws: int = 100, once: bool = False) -> Evidence
     p = chance_above(d, draws, m, eps, 1 / d)
     both = p * chance_above(d, draws, m, eps, 1 / (d - 1), cap) + float(binom.sf(cap, draws * m, 1 / d))
     return Evidence(delta, "<=", d * p - d * (d - 1) / 2 * both)
-
-
-@repeats_matter.control("5 draws of each example")
-def _(case: Case) -> Evidence: return repeats_matter.check(case, draws=5)
-
-
-@repeats_matter.control("each attribute is seen once in each example")
-def _(case: Case) -> Evidence: return repeats_matter.check(case, once=True)

@@ -34,7 +34,9 @@ def estimate_excess(w: np.ndarray, u: np.ndarray) -> Any:
 @claim("hazan2012", "AELR as a predictor (ours)", id="H14", tier="exact", proof="prp-hk-online",
        cases=["observed", "estimate"] * 3,
        tex=r"\text{excess}=\sum_i[\pi_i(w_i-w^*_i)^2+(1-\pi_i)w_i^{*2}]\text{, or }\Vert w-w^*"
-           r"\Vert^2+\Vert w\Vert_1^2-\Vert w\Vert_2^2")
+           r"\Vert^2+\Vert w\Vert_1^2-\Vert w\Vert_2^2",
+       controls={"observed: uniform draws without replacement": {"replace": False},
+                 "estimate: j is drawn uniformly": {"weighted": False}})
 def excess_of_a_round(case: Case, replace: bool = True, weighted: bool = True) -> Evidence:
     "Mean of (yhat - w*'x)^2 over sign features x, two uniform draws and the weighted draw, and the formula; d = 3."
     w, u = random_fractions(case.rng, 3, 5), random_fractions(case.rng, 3, 5)
@@ -48,19 +50,12 @@ def excess_of_a_round(case: Case, replace: bool = True, weighted: bool = True) -
         total += chance * (yhat - u @ x) ** 2 / (8 * len(pairs))
     return Evidence(total, "==", estimate_excess(w, u) if case.value == "estimate" else observed_excess(w, u, 2))
 
-
-@excess_of_a_round.control("observed: uniform draws without replacement")
-def _(case: Case) -> Evidence: return excess_of_a_round.check(case, replace=False)
-
-
-@excess_of_a_round.control("estimate: j is drawn uniformly")
-def _(case: Case) -> Evidence: return excess_of_a_round.check(case, weighted=False)
-
 # %% ../../../nbs/papers/hazan2012/03_online.ipynb #f347f659
 @claim("hazan2012", "AELR as a predictor is linear (ours)", id="H15", tier="search", proof="prp-hk-online",
        cases=["observed", "estimate"],
        tex=r"\text{excess of a round}\ge\gamma(\Vert w^*\Vert_2^2-\Vert w^*\Vert_\infty^2)"
-           r"\text{ for every }w,\ \gamma=(1-\tfrac1d)^k\text{ or }1")
+           r"\text{ for every }w,\ \gamma=(1-\tfrac1d)^k\text{ or }1",
+       controls={"the largest coordinate counts, by one per cent": {"keep": 0.99}})
 def no_weights_help(case: Case, keep: float = 1.0) -> Evidence:
     "Floor and smallest excess, where their quotient is largest: random pairs, w near u, equal entries, one coordinate; d = 4, k = 3."
     worst, gamma = (0.0, 0.0, 1.0), 0.75**3 if case.value == "observed" else 1.0
@@ -74,7 +69,3 @@ def no_weights_help(case: Case, keep: float = 1.0) -> Evidence:
         floor = floor_online(u, 3, case.value) + (1 - keep) * gamma * (u**2).max()
         worst = max(worst, (floor / excess, floor, excess))
     return Evidence(worst[1], "<=", worst[2], tol=1e-9)
-
-
-@no_weights_help.control("the largest coordinate counts, by one per cent")
-def _(case: Case) -> Evidence: return no_weights_help.check(case, keep=0.99)

@@ -30,7 +30,8 @@ from ...core.protocol import Learner, simulate
 from ..claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #1a02542d
-@claim("ito2017", "section 3", id="A0b", tier="exact", tex=r"\ell(w)=\Vert L(w-w^*)\Vert^2+\sigma^2", cases=20, proof="lem-setting")
+@claim("ito2017", "section 3", id="A0b", tier="exact", tex=r"\ell(w)=\Vert L(w-w^*)\Vert^2+\sigma^2", cases=20, proof="lem-setting",
+       controls={"the noise has the sign of the first feature": {"correlated": True}})
 def loss_is_quadratic(case: Case, correlated: bool = False) -> Evidence:
     "Expected loss by enumeration and by the formula, at a random w and (last half of the cases) at w* with a part of its support missed."
     p, w = FiniteProblem.draw(case.rng, 3, 2), rational(case.rng, 3, 5)
@@ -39,21 +40,14 @@ def loss_is_quadratic(case: Case, correlated: bool = False) -> Evidence:
     loss = p.mean(lambda x, e: ((w - p.w) @ x - noise(x, e)) ** 2)
     return Evidence(loss, "==", p.excess(w) + p.mean(lambda x, e: e**2))
 
-
-@loss_is_quadratic.control("the noise has the sign of the first feature")
-def _(case: Case) -> Evidence: return loss_is_quadratic.check(case, correlated=True)
-
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #172cdafa
-@claim("ito2017", "section 3", id="A0c", tier="search", tex=r"\sigma_1\le1", cases=20, proof="lem-setting")
+@claim("ito2017", "section 3", id="A0c", tier="search", tex=r"\sigma_1\le1", cases=20, proof="lem-setting",
+       controls={"examples of norm 2": {"length": 2.0}})
 def largest_singular_value(case: Case, length: float = 1.0) -> Evidence:
     "Largest eigenvalue of V for random points on a sphere of this radius."
     x = case.rng.standard_normal((1 + case.number, 4))
     x *= length / np.linalg.norm(x, axis=1, keepdims=True)
     return Evidence(np.linalg.eigvalsh(x.T @ x / len(x))[-1], "<=", 1, tol=1e-12)
-
-
-@largest_singular_value.control("examples of norm 2")
-def _(case: Case) -> Evidence: return largest_singular_value.check(case, length=2.0)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #ed7d9e5e
 def game_tree(p: FiniteProblem, w: np.ndarray, u: np.ndarray, rounds: int, peek: bool) -> tuple[Fraction, Fraction]:
@@ -74,7 +68,8 @@ def game_tree(p: FiniteProblem, w: np.ndarray, u: np.ndarray, rounds: int, peek:
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #787bd90d
 @claim("ito2017", "equation (4)", id="A0d", tier="exact",
        tex=r"\mathbb E R_T(w)\le\mathbb E R_T(w^*)=\mathbb E\sum_t\Vert L(D_tw_t-w^*)\Vert^2",
-       cases=["by hand", "bound", *["equality", "bound"] * 3], proof="lem-setting")
+       cases=["by hand", "bound", *["equality", "bound"] * 3], proof="lem-setting",
+       controls={"the learner peeks at the example when it chooses what to see": {"peek": True}})
 def reduction(case: Case, peek: bool = False) -> Evidence:
     "Equation (4) on all paths: equality for the true weights, an upper bound for others."
     p, half = FiniteProblem.draw(case.rng, 2, 1, n=2), Fraction(1, 2)
@@ -84,15 +79,12 @@ def reduction(case: Case, peek: bool = False) -> Evidence:
     regret, excess = game_tree(p, np.array([Fraction(0)] * 2), u, 3, peek)
     return Evidence(regret, "<=" if case.value == "bound" else "==", excess)
 
-
-@reduction.control("the learner peeks at the example when it chooses what to see")
-def _(case: Case) -> Evidence: return reduction.check(case, peek=True)
-
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #a4f85b2d
 @claim("ito2017", "greedy and uniform are linear (ours)", id="A21", tier="certificate", proof="prp-naive",
        cases=[("uniform", n) for n in range(20)] + [("greedy", 0)],
-       tex=r"\mathbb E\Vert L(D_tw-w^*)\Vert^2\ge\sigma_d^2(1-\tfrac{k'}d)\Vert w^*\Vert^2,\qquad S_t=S_1")
-def naive_floor(case: Case, scale: float = 1.0) -> Evidence:
+       tex=r"\mathbb E\Vert L(D_tw-w^*)\Vert^2\ge\sigma_d^2(1-\tfrac{k'}d)\Vert w^*\Vert^2,\qquad S_t=S_1",
+       controls={"a floor 2 % higher": 1.02})
+def naive_floor(case: Case) -> Evidence:
     """Mean excess over all sets of uniform, at random weights and (every fourth case) at w* with V = I; for greedy, features outside
     its first set that it ever looks at.
     """
@@ -110,11 +102,7 @@ def naive_floor(case: Case, scale: float = 1.0) -> Evidence:
     if case.number % 4 == 0: w, V = u, np.eye(5)
     masks = [np.isin(np.arange(5), S) for S in itertools.combinations(range(5), 2)]
     excess = np.mean([(D * w - u) @ V @ (D * w - u) for D in masks])
-    return Evidence(excess, ">=", scale * np.linalg.eigvalsh(V)[0] * (1 - 2 / 5) * (u @ u), tol=1e-9)
-
-
-@naive_floor.control("a floor 2 % higher")
-def _(case: Case) -> Evidence: return naive_floor.check(case, scale=1.02)
+    return Evidence(excess, ">=", np.linalg.eigvalsh(V)[0] * (1 - 2 / 5) * (u @ u), tol=1e-9)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #06226f15
 OBSERVE = [(d, b, k1) for d in range(2, 8) for b in range(2, d + 1) for k1 in range(b - 1)]
@@ -153,7 +141,8 @@ def _(case: Case) -> Evidence: return order_of_the_bound.check(case, scale=Fract
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #126d6c58
 @claim("ito2017", "equation (6)", id="A4", tier="exact", tex=r"\mathbb E\hat g_t=2(w_t^\top x_t-y_t)x_t", proof="lem-gradient",
-       cases=[c for c in OBSERVE if c[0] <= 5])
+       cases=[c for c in OBSERVE if c[0] <= 5],
+       controls={"division by p_i p_j instead of p_ij": {"product": True}})
 def estimate_is_unbiased(case: Case, product: bool = False) -> Evidence:
     "Sum over coordinates of the distance between E g, over all sets S, and the gradient."
     d, budget, top = case.value
@@ -165,10 +154,6 @@ def estimate_is_unbiased(case: Case, product: bool = False) -> Evidence:
         pair = np.outer(p, p) + np.diag(p - p**2)
     mean = sum(chance * gradient_estimate(x[list(S)], np.array(S), y, w, pair) for S, chance in design.support())
     return Evidence(np.abs(mean - 2 * (w @ x - y) * x).sum(), "==", 0)
-
-
-@estimate_is_unbiased.control("division by p_i p_j instead of p_ij")
-def _(case: Case) -> Evidence: return estimate_is_unbiased.check(case, product=True)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #9642d173
 def largest_moment(design: Observe, x_norm: float, y_max: float, radius: float, rng: np.random.Generator, starts: int) -> float:
@@ -187,39 +172,31 @@ def largest_moment(design: Observe, x_norm: float, y_max: float, radius: float, 
 
 
 @claim("ito2017", "Lemma 5", id="A5", tier="search", tex=r"\mathbb E\Vert\hat g_t\Vert^2\le16/q", proof="lem-gradient",
-       cases=[(2, 2, 0), (3, 3, 1), (4, 3, 1), (6, 4, 2)])
+       cases=[(2, 2, 0), (3, 3, 1), (4, 3, 1), (6, 4, 2)],
+       controls={"the constant 15.8": {"constant": 15.8}})
 def second_moment(case: Case, constant: float = 16.0) -> Evidence:
     "Largest E||g||^2 found, against constant / q with q the smallest pair probability."
     d, budget, top = case.value
     found = largest_moment(Observe(d, budget, tuple(range(top))), 1.0, 1.0, 1.0, case.rng, 2)
     return Evidence(found, "<=", constant / float(pair_minimum(d, budget, top)), tol=1e-6)
 
-
-@second_moment.control("the constant 15.8")
-def _(case: Case) -> Evidence: return second_moment.check(case, constant=15.8)
-
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #886f46a2
 @claim("ito2017", "Lemma 5 under Observe (ours)", id="A5s", tier="search",
        tex=r"\mathbb E\Vert\hat g_t\Vert^2\le M=\tfrac1{q^*}+\tfrac{15}p", proof="lem-moment",
-       cases=[(4, 3, 1, 1, 1, 1), (6, 4, 2, 1, 1, 1), (7, 2, 0, 1, 1, 1), (5, 4, 1, 0.5, 1, 3), (5, 3, 1, 1, 0.5, 2)])
-def observe_moment(case: Case, scale: float = 1.0, pairs: bool = True) -> Evidence:
+       cases=[(4, 3, 1, 1, 1, 1), (6, 4, 2, 1, 1, 1), (7, 2, 0, 1, 1, 1), (5, 4, 1, 0.5, 1, 3), (5, 3, 1, 1, 0.5, 2)],
+       controls={"0.95 of it": 0.95,
+                 "16/p, as if pairs cost nothing": {"pairs": False}})
+def observe_moment(case: Case, pairs: bool = True) -> Evidence:
     "Largest E||g||^2 found, against bound_observe_moment; case (d, k', k1, B, Y, R)."
     d, budget, top, *sizes = case.value
     bound = bound_observe_moment(d, budget, top, *sizes)
     if not pairs: bound = 16 * (d - top) / (budget - top) * sizes[0] ** 2
-    return Evidence(largest_moment(Observe(d, budget, tuple(range(top))), *sizes, case.rng, 1), "<=", scale * bound, tol=1e-6)
-
-
-@observe_moment.control("0.95 of it")
-def _(case: Case) -> Evidence: return observe_moment.check(case, scale=0.95)
-
-
-@observe_moment.control("16/p, as if pairs cost nothing")
-def _(case: Case) -> Evidence: return observe_moment.check(case, pairs=False)
+    return Evidence(largest_moment(Observe(d, budget, tuple(range(top))), *sizes, case.rng, 1), "<=", bound, tol=1e-6)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #1da911af
 @claim("ito2017", "equation (5)", id="A3", tier="certificate", cases=12, proof="eq-weights",
-       tex=r"w_t=-\hat h_{t-1}/\max\{\lambda_t,\Vert\hat h_{t-1}\Vert\}")
+       tex=r"w_t=-\hat h_{t-1}/\max\{\lambda_t,\Vert\hat h_{t-1}\Vert\}",
+       controls={"without the maximum, outside the ball": {"drop_max": True}})
 def weights_closed_form(case: Case, drop_max: bool = False) -> Evidence:
     "Distance between the closed form and the minimiser found by a conic solver, on balls of radius 1, 0.5 and 2."
     import cvxpy as cp
@@ -230,10 +207,6 @@ def weights_closed_form(case: Case, drop_max: bool = False) -> Evidence:
     cp.Problem(cp.Minimize(h @ w + lam / 2 * cp.sum_squares(w)), [cp.norm(w) <= radius]).solve(solver=cp.CLARABEL)
     closed = -h / lam if drop_max else dual_averaging_step(h, lam, radius)
     return Evidence(np.abs(closed - w.value).max(), "==", 0, tol=1e-4)
-
-
-@weights_closed_form.control("without the maximum, outside the ball")
-def _(case: Case) -> Evidence: return weights_closed_form.check(case, drop_max=True)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #5e2bf2a0
 def truncations(case: Case, shift: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
@@ -298,23 +271,14 @@ def _(case: Case) -> Evidence: return top_features_suffice.check(case, power=1)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #9d99c559
 @claim("ito2017", "Lemma 3, sharpened (ours)", id="A6s", tier="search", cases=SHAPES, proof="lem-top",
-       tex=r"\Vert L(D_tw_t-w^*)\Vert^2\le\nu\,\tfrac{\sigma_1^2}{\sigma_d^2}\Vert L(w_t-w^*)\Vert^2\text{ if }k\le k_1")
+       tex=r"\Vert L(D_tw_t-w^*)\Vert^2\le\nu\,\tfrac{\sigma_1^2}{\sigma_d^2}\Vert L(w_t-w^*)\Vert^2\text{ if }k\le k_1",
+       controls={"99 % of the constant": {"scale": 0.99},
+                 "sigma_1 / sigma_d without the squares": {"powers": (1, 1)},
+                 "the fourth power of sigma_1": {"powers": (4, 2)}})
 def top_features_sharpened(case: Case, scale: float = 1.0, powers: tuple[int, int] = (2, 2)) -> Evidence:
     "The same pairs with nu sigma_1^2 / sigma_d^2; attained for V = I."
     d, k, top = case.value
     return excesses(case, lambda high, low: scale * truncation_factor(k, top, d) * high ** powers[0] / low ** powers[1])
-
-
-@top_features_sharpened.control("99 % of the constant")
-def _(case: Case) -> Evidence: return top_features_sharpened.check(case, scale=0.99)
-
-
-@top_features_sharpened.control("sigma_1 / sigma_d without the squares")
-def _(case: Case) -> Evidence: return top_features_sharpened.check(case, powers=(1, 1))
-
-
-@top_features_sharpened.control("the fourth power of sigma_1")
-def _(case: Case) -> Evidence: return top_features_sharpened.check(case, powers=(4, 2))
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #1f0d3ced
 @claim("ito2017", "equations (9), (10)", id="A7", tier="search", cases=SHAPES, proof="lem-top",
@@ -333,8 +297,10 @@ def _(case: Case) -> Evidence: return missed_weight.check(case, constant=1.99)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #d1413888
 @claim("ito2017", "Lemma 4, pathwise with half the constant (ours)", id="A8", tier="certificate", cases=24, proof="lem-rda",
-       tex=r"\textstyle\sum_t\langle\hat g_t,w_t-w\rangle\le\sum_t\Vert\hat g_t\Vert^2/(2\lambda_t)+\lambda_T/2")
-def dual_averaging_regret(case: Case, last: float = 1.0, scale: float = 1.0) -> Evidence:
+       tex=r"\textstyle\sum_t\langle\hat g_t,w_t-w\rangle\le\sum_t\Vert\hat g_t\Vert^2/(2\lambda_t)+\lambda_T/2",
+       controls={"98 % of the last lambda": {"last": 0.98},
+                 "98 % of the whole": 0.98})
+def dual_averaging_regret(case: Case, last: float = 1.0) -> Evidence:
     "Regret and bound on 60 rounds of random, constant, chasing and orthogonal gradients, against the best u of the ball."
     kind, d = case.number % 4, 60 if case.number % 4 == 3 else 3
     lam = np.sqrt(np.arange(1, 61)) * case.rng.uniform(0.5, 5)
@@ -347,15 +313,7 @@ def dual_averaging_regret(case: Case, last: float = 1.0, scale: float = 1.0) -> 
     w, g = dual_averaging(gradient, d, lam)
     h = g.sum(axis=0)
     bound = ((g**2).sum(axis=1) / (2 * lam)).sum() + last * lam[-1] / 2
-    return Evidence(linear_regret(w, g, -h / np.linalg.norm(h))[-1], "<=", scale * bound, tol=1e-9)
-
-
-@dual_averaging_regret.control("98 % of the last lambda")
-def _(case: Case) -> Evidence: return dual_averaging_regret.check(case, last=0.98)
-
-
-@dual_averaging_regret.control("98 % of the whole")
-def _(case: Case) -> Evidence: return dual_averaging_regret.check(case, scale=0.98)
+    return Evidence(linear_regret(w, g, -h / np.linalg.norm(h))[-1], "<=", bound, tol=1e-9)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #0e178d52
 @claim("ito2017", "Theorem 2, step 3 (ours)", id="A9i", tier="exact", cases=20, proof="thm-two",
@@ -374,7 +332,8 @@ def _(case: Case) -> Evidence: return quadratic_gains_a_half.check(case, factor=
 @claim("ito2017", "the bounds as functions", id="A10v", tier="exact", proof="cor-printed",
        cases=["printed", "schedule", "sharpened", "general", "step"],
        tex=r"\texttt{bound\_theorem\_2},\ \texttt{bound\_theorem\_2\_schedule},\ \texttt{bound\_sharpened},\ "
-       r"\texttt{bound\_sharpened\_schedule},\ \texttt{sharpened\_step}")
+       r"\texttt{bound\_sharpened\_schedule},\ \texttt{sharpened\_step}",
+       controls={"1 % less": {"scale": 0.99}})
 def bounds_as_functions(case: Case, scale: float = 1.0) -> Evidence:
     """Value of the function over the independent value, at d = 11, k' = 7, k1 = 4, k = 3, T = 1234, sigma = 0.3, 0.7, B, Y, R = 0.8,
     0.9, 1.7.
@@ -405,47 +364,31 @@ def bounds_as_functions(case: Case, scale: float = 1.0) -> Evidence:
         found, expected = lr.rate, math.sqrt(2 * M) / R
     return Evidence(scale * found / expected, "==", 1, tol=1e-9)
 
-
-@bounds_as_functions.control("1 % less")
-def _(case: Case) -> Evidence: return bounds_as_functions.check(case, scale=0.99)
-
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #810fecbb
 @claim("ito2017", "Theorem 2, equation (7)", id="A10", tier="certificate", cases=[(10, 4, 2), (20, 7, 5)], proof="cor-printed",
-       tex=r"\lambda_t=8\sqrt{t/C}:\ 3\bigl(\sum_t\tfrac{16}{C\lambda_t}+\tfrac{\lambda_{T+1}}2\bigr)\le24\sqrt{(T+1)/C}")
-def printed_schedule(case: Case, power: int = -1, scale: float = 1.0) -> Evidence:
+       tex=r"\lambda_t=8\sqrt{t/C}:\ 3\bigl(\sum_t\tfrac{16}{C\lambda_t}+\tfrac{\lambda_{T+1}}2\bigr)\le24\sqrt{(T+1)/C}",
+       controls={"lambda_t = 8 sqrt(C t)": {"power": 1},
+                 "the constant 23.7": 23.7 / 24})
+def printed_schedule(case: Case, power: int = -1) -> Evidence:
     "The two sides where their quotient is largest over T = 1, ..., 20000 (sigma_d cancels)."
     C = float(pair_bound(*case.value))
     t = np.arange(1, 20002)
     lam = 8 * np.sqrt(C**power * t)
     left, right = 3 * (np.cumsum(16 / (C * lam))[:-1] + lam[1:] / 2), 24 * np.sqrt(t[1:] / C)
     worst = (left / right).argmax()
-    return Evidence(left[worst], "<=", scale * right[worst], tol=1e-9)
-
-
-@printed_schedule.control("lambda_t = 8 sqrt(C t)")
-def _(case: Case) -> Evidence: return printed_schedule.check(case, power=1)
-
-
-@printed_schedule.control("the constant 23.7")
-def _(case: Case) -> Evidence: return printed_schedule.check(case, scale=23.7 / 24)
+    return Evidence(left[worst], "<=", right[worst], tol=1e-9)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #c9a226df
 @claim("ito2017", "Theorem 2, sharpened (ours), its schedule", id="A10s", tier="certificate",
        cases=[(1, 4, 3, 1), (2, 10, 4, 2), (3, 20, 9, 6)], proof="thm-two",
-       tex=r"\lambda_t=\sqrt{2Mt}:\ \tfrac12\bigl(\sum_t\tfrac M{2\lambda_t}+\tfrac{\lambda_T}2\bigr)\le\sqrt{MT/2}")
+       tex=r"\lambda_t=\sqrt{2Mt}:\ \tfrac12\bigl(\sum_t\tfrac M{2\lambda_t}+\tfrac{\lambda_T}2\bigr)\le\sqrt{MT/2}",
+       controls={"lambda 20 % larger": {"step": 1.2},
+                 "lambda 20 % smaller": {"step": 0.8}})
 def sharpened_schedule(case: Case, step: float = 1.0) -> Evidence:
     "bound_sharpened_schedule with the schedule of RDA1 at sharpened_step, against bound_sharpened, T = 20000."
     _, d, budget, top = case.value
     lam = step * RDA1(d, budget, top=top, step=sharpened_step(d, budget, top)).rate * np.sqrt(np.arange(1, 20001))
     return Evidence(bound_sharpened_schedule(lam, *case.value, 0.2, 0.5), "<=", bound_sharpened(*case.value, 20000, 0.2, 0.5))
-
-
-@sharpened_schedule.control("lambda 20 % larger")
-def _(case: Case) -> Evidence: return sharpened_schedule.check(case, step=1.2)
-
-
-@sharpened_schedule.control("lambda 20 % smaller")
-def _(case: Case) -> Evidence: return sharpened_schedule.check(case, step=0.8)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #3d459fa1
 @claim("ito2017", "proof of Theorem 2", id="E-A1", tier="certificate", cases=[(10, 4, 2), (20, 7, 5)], proof="cor-printed",
@@ -475,7 +418,10 @@ def _(case: Case) -> Evidence: return printed_schedule.check(case, power=-2)
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #92cd9422
 @claim("ito2017", "Algorithm 1, lines 4 and 5, one compiled round", id="A18", tier="certificate", proof="eq-short",
        cases=[(6, 4, 2, 1.0), (6, 2, 0, 0.5), (6, 6, 4, 3.0), (6, 5, 2, 5.0), (7, 4, 1, 0.2)],
-       tex=r"\hat g_t\text{ compiled}=2X_tw_t-2y_tz_t,\quad\tfrac1{\binom mr}\sum_{S}\hat g_t=2(w_t^\top x_t-y_t)x_t")
+       tex=r"\hat g_t\text{ compiled}=2X_tw_t-2y_tz_t,\quad\tfrac1{\binom mr}\sum_{S}\hat g_t=2(w_t^\top x_t-y_t)x_t",
+       controls={"pairs outside U are left out": {"power": -60},
+                 "the chance of a pair is 1 % too large": {"power": 0.99},
+                 "lambda of the next round": {"late": 1}})
 def one_round(case: Case, power: float = 1.0, late: int = 0) -> Evidence:
     "Largest difference over all sets S, from a random state in round 5; case (d, k', k1, radius)."
     d, budget, top, radius = case.value
@@ -496,22 +442,12 @@ def one_round(case: Case, power: float = 1.0, late: int = 0) -> Evidence:
     gaps.append(np.abs(np.mean(estimates, axis=0) - 2 * (w @ x - y) * x).max())
     return Evidence(max(gaps), "==", 0, tol=1e-9)
 
-
-@one_round.control("pairs outside U are left out")
-def _(case: Case) -> Evidence: return one_round.check(case, power=-60)
-
-
-@one_round.control("the chance of a pair is 1 % too large")
-def _(case: Case) -> Evidence: return one_round.check(case, power=0.99)
-
-
-@one_round.control("lambda of the next round")
-def _(case: Case) -> Evidence: return one_round.check(case, late=1)
-
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #997c1e6d
 @claim("ito2017", "Algorithm 1, the compiled run", id="A20", tier="certificate", proof="alg-one",
        cases=[("RDA1", 9, 5, {"top": 3}, 1.0), ("RDA1", 30, 6, {"top": 2}, 0.4), ("UniformRDA", 9, 5, {}, 2.5)],
-       tex=r"\hat y_t,\ \hat h_t\text{ compiled}=\hat y_t,\ \hat h_t\text{ of the ten lines above}")
+       tex=r"\hat y_t,\ \hat h_t\text{ compiled}=\hat y_t,\ \hat h_t\text{ of the ten lines above}",
+       controls={"lambda of the next round": {"late": 1},
+                 "the unit ball where another was declared": {"radius": 1.01}})
 def compiled_is_textbook(case: Case, late: int = 0, radius: float | None = None) -> Evidence:
     "Largest difference of predictions and (relative) of h after 300 rounds; case (learner, d, k', options, radius)."
     name, d, budget, options, R = case.value
@@ -528,17 +464,10 @@ def compiled_is_textbook(case: Case, late: int = 0, radius: float | None = None)
     predictions, h = algorithm_1(X, y, budget, lr.top, lam, lambda t, w: sets[t], radius or R)
     return Evidence(max(np.abs(predictions - own).max(), np.abs(h - lr.h).max() / np.abs(h).max()), "==", 0, tol=1e-9)
 
-
-@compiled_is_textbook.control("lambda of the next round")
-def _(case: Case) -> Evidence: return compiled_is_textbook.check(case, late=1)
-
-
-@compiled_is_textbook.control("the unit ball where another was declared")
-def _(case: Case) -> Evidence: return compiled_is_textbook.check(case, radius=1.01)
-
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #3977b2c4
 @claim("ito2017", "equation (2)", id="A0a", tier="certificate", tex=r"(\hat y_t-y_t)^2=\ell_t(D_tw_t)", proof="lem-setting",
-       cases=[(6, 4, 2), (5, 3, 1), (5, 2, 0)])
+       cases=[(6, 4, 2), (5, 3, 1), (5, 2, 0)],
+       controls={"the loss is taken at w_t instead of D_t w_t": {"masked": False}})
 def prediction_is_loss(case: Case, masked: bool = True) -> Evidence:
     "Sum over 200 compiled rounds of the distance between the loss that is paid and l_t(D_t w_t), with w_t = coef_ before the round."
     d, budget, top = case.value
@@ -550,10 +479,6 @@ def prediction_is_loss(case: Case, masked: bool = True) -> Evidence:
         seen = np.isin(np.arange(d), S) if masked else np.ones(d)
         gap += abs(paid - ((seen * w) @ x - y) ** 2)
     return Evidence(gap, "==", 0, tol=1e-10)
-
-
-@prediction_is_loss.control("the loss is taken at w_t instead of D_t w_t")
-def _(case: Case) -> Evidence: return prediction_is_loss.check(case, masked=False)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #f263e89a
 @claim("ito2017", "Observe and the baselines, compiled", id="A19", tier="statistical", level=1e-6, proof="alg-one",
@@ -583,7 +508,8 @@ def _(case: Case) -> Evidence: return sets_are_drawn.check(case, fewer=min(1, ca
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #672388fe
 @claim("ito2017", "section 4, polynomial time: cost on two streams (ours)", id="A16", tier="search", proof="alg-one",
        cases=[(200, 10, 5), (1000, 20, 10)],
-       tex=r"\text{two streams: changed entries of }\hat h\text{ plus }d\text{ a rescan: at most }1.2\,k'\text{ a round}")
+       tex=r"\text{two streams: changed entries of }\hat h\text{ plus }d\text{ a rescan: at most }1.2\,k'\text{ a round}",
+       controls={"a buffer without spare places": {"slack": 0}})
 def cost_of_a_round(case: Case, slack: int | None = None) -> Evidence:
     "Most entries of h that change in one of 2000 rounds, plus d times the rescans per round."
     d, budget, top = case.value
@@ -596,10 +522,6 @@ def cost_of_a_round(case: Case, slack: int | None = None) -> Evidence:
         lr.update(float(w @ x))
         worst = max(worst, int((lr.h != before).sum()))
     return Evidence(worst + d * lr.bound[2] / len(X), "<=", 1.2 * budget)
-
-
-@cost_of_a_round.control("a buffer without spare places")
-def _(case: Case) -> Evidence: return cost_of_a_round.check(case, slack=0)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #c789e4c1
 def orthogonal_table(d: int) -> Table:
@@ -633,7 +555,11 @@ def long_regrets(table: Table, make: Callable[[int], Learner], T: list[int], run
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #68654cb1
 @claim("ito2017", "Theorem 2, sharpened (ours)", id="A9s", tier="statistical", level=1e-3, cases=["correlated", "orthogonal"],
        proof="thm-two",
-       tex=r"\mathbb E R_T(w^*)\le\nu\,\tfrac{\sigma_1^2}{\sigma_d^2}\sqrt{MT/2}")
+       tex=r"\mathbb E R_T(w^*)\le\nu\,\tfrac{\sigma_1^2}{\sigma_d^2}\sqrt{MT/2}",
+       controls={"one random feature: k' = k1 + 1": {"kind": "one"},
+                 "products of random features left out of the estimate": {"kind": "pairs"},
+                 "no random features: greedy": {"kind": "greedy"},
+                 "no favourites: uniform": {"kind": "uniform"}})
 def theorem_2_sharpened(case: Case, kind: str = "two") -> Evidence:
     "Upper limit of the mean regret of three runs of RDA1 at sharpened_step (for a control: the regret of one run), against the bound."
     correlated = case.value == "correlated"
@@ -647,27 +573,12 @@ def theorem_2_sharpened(case: Case, kind: str = "two") -> Evidence:
     low, high = table.singular_values
     return Evidence(mean_limit(regrets, 1e-3) if kind == "two" else regrets[0], "<=", bound_sharpened(1, d, top + 2, top, T, low, high))
 
-
-@theorem_2_sharpened.control("one random feature: k' = k1 + 1")
-def _(case: Case) -> Evidence: return theorem_2_sharpened.check(case, kind="one")
-
-
-@theorem_2_sharpened.control("products of random features left out of the estimate")
-def _(case: Case) -> Evidence: return theorem_2_sharpened.check(case, kind="pairs")
-
-
-@theorem_2_sharpened.control("no random features: greedy")
-def _(case: Case) -> Evidence: return theorem_2_sharpened.check(case, kind="greedy")
-
-
-@theorem_2_sharpened.control("no favourites: uniform")
-def _(case: Case) -> Evidence: return theorem_2_sharpened.check(case, kind="uniform")
-
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #9e54789d
 @claim("ito2017", "Theorem 2, sharpened (ours), general schedule", id="A9g", tier="statistical", level=1e-3,
        cases=[(50, 48, 0.3), (50, 48, 1.0), (4, 1, 0.5)], proof="thm-two",
-       tex=r"\mathbb E R_T(w^*)\le\tfrac{\nu\,\sigma_1^2}{2\,\sigma_d^2}\bigl(\sum_t\tfrac M{2\lambda_t}+\tfrac{\lambda_T}2\bigr)")
-def theorem_2_general(case: Case, scale: float = 1.0) -> Evidence:
+       tex=r"\mathbb E R_T(w^*)\le\tfrac{\nu\,\sigma_1^2}{2\,\sigma_d^2}\bigl(\sum_t\tfrac M{2\lambda_t}+\tfrac{\lambda_T}2\bigr)",
+       controls={"half the constant": 0.5})
+def theorem_2_general(case: Case) -> Evidence:
     "Upper limit of the mean regret of three runs with lambda_t = sqrt(2 M t) / step, against the bound, on +-e_i; case (d, k1, step)."
     d, top, step = case.value
     table = orthogonal_table(d)
@@ -676,16 +587,14 @@ def theorem_2_general(case: Case, scale: float = 1.0) -> Evidence:
     regrets = long_regrets(table, lambda i: rival("two", d, top, rate, i), [T], 3, case.rng)[:, 0]
     low, high = table.singular_values
     bound = bound_sharpened_schedule(rate * np.sqrt(np.arange(1, T + 1)), 1, d, top + 2, top, low, high)
-    return Evidence(mean_limit(regrets, 1e-3), "<=", scale * bound)
-
-
-@theorem_2_general.control("half the constant")
-def _(case: Case) -> Evidence: return theorem_2_general.check(case, scale=0.5)
+    return Evidence(mean_limit(regrets, 1e-3), "<=", bound)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #83a3577e
 @claim("ito2017", "Theorem 2", id="A9", tier="statistical", level=1e-3, proof="cor-printed",
        cases=[*["implied"] * 20, "measured", "extremal"],
-       tex=r"\mathbb E R_T(w^*)\le\tfrac3{\sigma_d^2}\bigl(\sum_t\tfrac{16}{C\lambda_t}+\tfrac{\lambda_{T+1}}2\bigr)")
+       tex=r"\mathbb E R_T(w^*)\le\tfrac3{\sigma_d^2}\bigl(\sum_t\tfrac{16}{C\lambda_t}+\tfrac{\lambda_{T+1}}2\bigr)",
+       controls={"no random features: greedy, which starts beside the support": {"greedy": True},
+                 "a third of the constant (against the sharpened bound)": {"constant": 1 / 3}})
 def theorem_2(case: Case, constant: float = 1.0, greedy: bool = False) -> Evidence:
     """The sharpened bound against the printed one for random arguments and schedules, and where they are nearest (only lambda_T counts,
     k = k1 = 1); regret of RDA1 at T = 2^17 on correlated features (greedy: independent signs, 2^21).
@@ -710,36 +619,16 @@ def theorem_2(case: Case, constant: float = 1.0, greedy: bool = False) -> Eviden
     bound = constant * bound_theorem_2_schedule(RDA1(4, 3, top=1).rate * np.sqrt(np.arange(1, T + 2)), 4, 3, 1, table.singular_values[0])
     return Evidence(regrets[0] if greedy else mean_limit(regrets, 1e-3), "<=", bound)
 
-
-@theorem_2.control("no random features: greedy, which starts beside the support")
-def _(case: Case) -> Evidence: return theorem_2.check(case, greedy=True)
-
-
-@theorem_2.control("a third of the constant (against the sharpened bound)")
-def _(case: Case) -> Evidence: return theorem_2.check(case, constant=1 / 3)
-
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #07c7fd77
 @claim("ito2017", "Theorem 2, the rate", id="A10r", tier="rate", level=1e-3, tex=r"\mathbb E R_T=O(\sqrt T)",
-       cases=["correlated", "small weight"], proof="thm-two")
+       cases=["correlated", "small weight"], proof="thm-two",
+       controls={"one random feature: k' = k1 + 1": {"kind": "one"},
+                 "products of random features left out of the estimate": {"kind": "pairs"},
+                 "no random features: greedy": {"kind": "greedy"},
+                 "no favourites: uniform": {"kind": "uniform"}})
 def square_root_rate(case: Case, kind: str = "two") -> Evidence:
     "Upper end of the log-log slope of the mean regret of 6 runs between T = 2^14 and 2^18 (controls: 2 runs)."
     table = correlated_unit_table(4, 0.6, 0.95, 0.07) if case.value == "correlated" else correlated_unit_table(4, 0.3, 0.4, 0.5)
     T, rate = [2**n for n in range(14, 19)], math.sqrt(2 * bound_observe_moment(4, 3, 1))
     regrets = long_regrets(table, lambda i: rival(kind, 4, 1, rate, i), T, 6 if kind == "two" else 2, case.rng)
     return Evidence(slope_interval(np.array(T), regrets, 1e-3, case.rng)[1], "<=", 0.5, tol=0.02)
-
-
-@square_root_rate.control("one random feature: k' = k1 + 1")
-def _(case: Case) -> Evidence: return square_root_rate.check(case, kind="one")
-
-
-@square_root_rate.control("products of random features left out of the estimate")
-def _(case: Case) -> Evidence: return square_root_rate.check(case, kind="pairs")
-
-
-@square_root_rate.control("no random features: greedy")
-def _(case: Case) -> Evidence: return square_root_rate.check(case, kind="greedy")
-
-
-@square_root_rate.control("no favourites: uniform")
-def _(case: Case) -> Evidence: return square_root_rate.check(case, kind="uniform")

@@ -33,7 +33,9 @@ from ...papers.ito2017.algorithm1 import UniformRDA
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #4988fcd8
 @claim("ito2017", "section 5.1, the predictor", id="A11d", tier="certificate", proof="lem-parts",
        cases=["orthogonal", "orthogonal, long"] + ["random", "learnable"] * 3,
-       tex=r"\textstyle\sum_t\ell_t(D_t\tilde w_t)-\ell_t(D_tw^*)\le6\sqrt T\text{ on every path}")
+       tex=r"\textstyle\sum_t\ell_t(D_t\tilde w_t)-\ell_t(D_tw^*)\le6\sqrt T\text{ on every path}",
+       controls={"the gradient with the wrong sign": {"sign": -1},
+                 "a constant below 2": {"constant": 1.9}})
 def predictor_regret(case: Case, sign: int = 1, constant: float = 6.0) -> Evidence:
     "Regret and bound with arbitrary sets and labels, against the best of many weights of the ball."
     n, d = {"orthogonal": (50, 50), "orthogonal, long": (900, 900)}.get(case.value, (400, 5))
@@ -55,19 +57,12 @@ def predictor_regret(case: Case, sign: int = 1, constant: float = 6.0) -> Eviden
     best = (((D * x) @ u.T - y[:, None]) ** 2).sum(axis=0).min()
     return Evidence(losses.sum() - best, "<=", constant * math.sqrt(n))
 
-
-@predictor_regret.control("the gradient with the wrong sign")
-def _(case: Case) -> Evidence: return predictor_regret.check(case, sign=-1)
-
-
-@predictor_regret.control("a constant below 2")
-def _(case: Case) -> Evidence: return predictor_regret.check(case, constant=1.9)
-
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #5af49891
 @claim("ito2017", "section 5.1, the support", id="A11m", tier="search", proof="lem-missed",
        cases=[(5, 1, 1), (6, 2, 2), (6, 2, 4), (8, 3, 5)],
        tex=r"i\in S^*\setminus\mathrm{top}_{k'}(\bar w)\Rightarrow"
-           r"\tfrac m{m+1}w_i^{*2}\le\Vert\bar w-w^*\Vert^2,\ \lvert w_i^*\rvert\le\Vert\bar w-w^*\Vert_1")
+           r"\tfrac m{m+1}w_i^{*2}\le\Vert\bar w-w^*\Vert^2,\ \lvert w_i^*\rvert\le\Vert\bar w-w^*\Vert_1",
+       controls={"one place less than k' is kept": {"spare": 1}})
 def missed_coordinate(case: Case, spare: int = 0) -> Evidence:
     "Largest quotient of weight and distance over random, near and extremal pairs; case (d, k, k')."
     d, k, budget = case.value
@@ -84,15 +79,14 @@ def missed_coordinate(case: Case, spare: int = 0) -> Evidence:
             worst = max(worst, m / (m + 1) * u[i] ** 2 / (error @ error), abs(u[i]) / error.sum())
     return Evidence(worst, "<=", 1, tol=1e-12)
 
-
-@missed_coordinate.control("one place less than k' is kept")
-def _(case: Case) -> Evidence: return missed_coordinate.check(case, spare=1)
-
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #a23e0001
 @claim("ito2017", "section 5, dual averaging in the explorer", id="A11s", tier="certificate", proof="lem-explorer",
        cases=["large gradients", "small gradients", *[("greedy", d, m, a) for d in (1, 4) for m in (0.0, 0.3) for a in (0.05, 0.5, 3.0)]],
        tex=r"\sum\langle g_j,w_j-u\rangle+\mu_j(\Vert w_j\Vert_1-\Vert u\Vert_1)"
-           r"\le\sum\min\{\tfrac{\Vert g_j\Vert^2}{2\lambda_j},2\Vert g_j\Vert\}+\tfrac{\lambda_s}2")
+           r"\le\sum\min\{\tfrac{\Vert g_j\Vert^2}{2\lambda_j},2\Vert g_j\Vert\}+\tfrac{\lambda_s}2",
+       controls={"1.9 in place of the 2, the diameter of the ball": {"c": 1.9},
+                 "nine tenths of the first entry": {"first": 0.9},
+                 "nine tenths of lambda_s / 2": {"half": 0.45}})
 def stability(case: Case, c: float = 2.0, first: float = 1.0, half: float = 0.5) -> Evidence:
     """Largest quotient of the sides over all s and u, |u| = 1; c and `first` multiply the entries of the minimum.
 
@@ -118,23 +112,12 @@ def stability(case: Case, c: float = 2.0, first: float = 1.0, half: float = 0.5)
         worst = max(worst, left.max() / (right + half * lam))
     return Evidence(worst, "<=", 1, tol=1e-12)
 
-
-@stability.control("1.9 in place of the 2, the diameter of the ball")
-def _(case: Case) -> Evidence: return stability.check(case, c=1.9)
-
-
-@stability.control("nine tenths of the first entry")
-def _(case: Case) -> Evidence: return stability.check(case, first=0.9)
-
-
-@stability.control("nine tenths of lambda_s / 2")
-def _(case: Case) -> Evidence: return stability.check(case, half=0.45)
-
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #f3e4a685
 @claim("ito2017", "section 5, the explorer's error", id="A11e", tier="certificate", proof="lem-explorer",
        cases=[("one", 2, 0, 0.0, 4.0, "chosen"), ("one", 2, 0, 0.3, 4.0, "drawn"),
               *[("pairs", 2 + top, top, m, 8.0, how) for top in (0, 1) for m in (0.0, 0.5) for how in ("drawn", "chosen")]],
-       tex=r"2\sum\Vert Lv_j\Vert^2+\sum\mu_j\Vert w_j\Vert_1\le D_s+\sum Y_j+\sum\mu_j\Vert w^*\Vert_1")
+       tex=r"2\sum\Vert Lv_j\Vert^2+\sum\mu_j\Vert w_j\Vert_1\le D_s+\sum Y_j+\sum\mu_j\Vert w^*\Vert_1",
+       controls={"a tenth of the term lambda_s / 2": {"half": 0.05}})
 def explorer_error(case: Case, half: float = 0.5, moment: float = 8.0) -> Evidence:
     "Largest quotient of the sides over 30 steps; case (table, k', k1, mu_1, lambda_1 sqrt C, how the path is chosen)."
     kind, budget, top, m1, scale, how = case.value
@@ -158,15 +141,13 @@ def explorer_error(case: Case, half: float = 0.5, moment: float = 8.0) -> Eviden
         h, m = h + every[i, a], m + mu
     return Evidence(worst, "<=", 1, tol=1e-12)
 
-
-@explorer_error.control("a tenth of the term lambda_s / 2")
-def _(case: Case) -> Evidence: return explorer_error.check(case, half=0.05)
-
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #8b6de6c4
 @claim("ito2017", "section 5, the explorer's noise", id="A11v", tier="search", proof="lem-explorer",
        cases=[(3, 3, 1000.0), (3, 2, 0.7), (4, 2, 20.0), (5, 4, 50.0)],
        tex=r"\mathbb E\min\{\tfrac{\Vert\hat g\Vert^2}{2\lambda},2\Vert\hat g\Vert\}\le\tfrac8{q\lambda},\quad"
-           r"\mathbb E\zeta^2\le\tfrac{16}q\,r^2,\quad\lvert\zeta\rvert\le\tfrac4q\,r,\quad r=2+\min\{\tfrac2{q\lambda},2\}")
+           r"\mathbb E\zeta^2\le\tfrac{16}q\,r^2,\quad\lvert\zeta\rvert\le\tfrac4q\,r,\quad r=2+\min\{\tfrac2{q\lambda},2\}",
+       controls={"97 % of the constants": {"share": 0.97},
+                 "q is the chance of one feature, not of a pair": {"single": True}})
 def explorer_noise(case: Case, share: float = 1.0, single: bool = False) -> Evidence:
     "Largest quotient of the sides of the three inequalities found by an optimiser; case (d, k', lambda)."
     from scipy.optimize import minimize
@@ -191,18 +172,12 @@ def explorer_noise(case: Case, share: float = 1.0, single: bool = False) -> Evid
     found = max(max(quotients(climb(z0, i))) for z0 in starts for i in (1, 2))
     return Evidence(found, "<=", share, tol=1e-6)
 
-
-@explorer_noise.control("97 % of the constants")
-def _(case: Case) -> Evidence: return explorer_noise.check(case, share=0.97)
-
-
-@explorer_noise.control("q is the chance of one feature, not of a pair")
-def _(case: Case) -> Evidence: return explorer_noise.check(case, single=True)
-
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #e397288b
 @claim("ito2017", "Freedman's inequality", id="A11f", tier="certificate", proof="lem-freedman",
        cases=[("one step", 10.0), ("one step", 1.0), ("stopped", 100), ("stopped", 900), ("sum", 0.25), ("sum", 0.002)],
-       tex=r"\mathbb P(\sum Y_j\ge u)\le e^{-u^2/(2(V+bu/3))}")
+       tex=r"\mathbb P(\sum Y_j\ge u)\le e^{-u^2/(2(V+bu/3))}",
+       controls={"without the range b": {"share": 0.0},
+                 "b/4 in place of b/3": {"share": 0.75}})
 def freedman_holds(case: Case, share: float = 1.0) -> Evidence:
     "Largest quotient of the exact tail and the bound with b times `share`; case: a kind of martingale and its size."
     from scipy.stats import binom
@@ -229,18 +204,11 @@ def stopped_game(n: int, u: int) -> float:
         p[n + u] = 0.0
     return won
 
-
-@freedman_holds.control("without the range b")
-def _(case: Case) -> Evidence: return freedman_holds.check(case, share=0.0)
-
-
-@freedman_holds.control("b/4 in place of b/3")
-def _(case: Case) -> Evidence: return freedman_holds.check(case, share=0.75)
-
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #a460b631
 @claim("ito2017", "footnote 3", id="A12", tier="certificate", proof="eq-printed-six",
        cases=[(a, b) for a in (1.0, 0.43) for b in (0.25, 0.125, 0.5, 1.0)],
-       tex=r"\max_{T\ge0}Te^{-\alpha T^\beta}=(\alpha\beta)^{-1/\beta}e^{-1/\beta}")
+       tex=r"\max_{T\ge0}Te^{-\alpha T^\beta}=(\alpha\beta)^{-1/\beta}e^{-1/\beta}",
+       controls={"the exponent 1/beta with the other sign": {"sign": 1}})
 def footnote_3(case: Case, sign: int = -1) -> Evidence:
     "The hundredth root of the largest value on a fine grid of T, and of the formula; case (alpha, beta)."
     alpha, beta = case.value
@@ -248,23 +216,16 @@ def footnote_3(case: Case, sign: int = -1) -> Evidence:
     found = (log_T - alpha * np.exp(beta * log_T)).max()
     return Evidence(math.exp(found / 100), "==", math.exp((sign * math.log(alpha * beta) - 1) / beta / 100), tol=1e-9)
 
-
-@footnote_3.control("the exponent 1/beta with the other sign")
-def _(case: Case) -> Evidence: return footnote_3.check(case, sign=1)
-
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #93da2e34
 @claim("ito2017", "page 2, the power sixteen", id="A12d", tier="certificate", proof="eq-printed-six", cases=[6, 7],
-       tex=r"\max_T12T\,p(T)=\Theta(C^{-8}),\ C\approx k'^2/d^2:\ d^{16}/k'^{16}")
+       tex=r"\max_T12T\,p(T)=\Theta(C^{-8}),\ C\approx k'^2/d^2:\ d^{16}/k'^{16}",
+       controls={"the probabilities are summed over the blocks: C^-4": {"blocks": True}})
 def sixteenth_power(case: Case, blocks: bool = False) -> Evidence:
     "Power of 1/C with which the second printed term grows, found from its largest value over T; case: number of the theorem."
     T = np.exp(np.linspace(20, 160, 200_001))
     rate = {6: lambda C: C**2 * (T**0.25 - 1) / 18432, 7: lambda C: C * np.sqrt(T**0.25 - 1) / 5832}[case.value]
     total = lambda C: 1 / (2 * math.sinh(C**2 / 36864) ** 2) if blocks else (12 * T * np.exp(-rate(C))).max()
     return Evidence(math.log10(total(0.01) / total(0.1)), "==", 8, tol=0.01)
-
-
-@sixteenth_power.control("the probabilities are summed over the blocks: C^-4")
-def _(case: Case) -> Evidence: return sixteenth_power.check(case, blocks=True)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #4d39fd51
 COPY_PHI = 0.1254  # phi_0 of the stream below, rounded down; the page computes it
@@ -289,7 +250,10 @@ def noisy_copy() -> Table:
 @claim("ito2017", "section 5.2, the support", id="A13", tier="certificate", proof="lem-cone",
        cases=["outside, 2.5", "outside, 2.01", "inside", *["random"] * 4],
        tex=r"\Vert\bar w-w^*\Vert_1\ge\rho\ge\tfrac{3kQ}{4\phi_0^2M}\Rightarrow"
-           r"2\sum\Vert Lv_j\Vert^2+\sum\mu_j(\Vert w_j\Vert_1-\Vert w^*\Vert_1)\ge\tfrac{M\rho}3")
+           r"2\sum\Vert Lv_j\Vert^2+\sum\mu_j(\Vert w_j\Vert_1-\Vert w^*\Vert_1)\ge\tfrac{M\rho}3",
+       controls={"phi_0 a tenth too large": {"phi_factor": 1.1},
+                 "1.5 in place of 4/3 in the condition": {"condition": 1.5},
+                 "M rho / 2.9": {"third": 2.9}})
 def cone_lemma(case: Case, phi_factor: float = 1.0, condition: float = 4 / 3, third: float = 3.0) -> Evidence:
     "Left side over M rho / 3 for 40 steps, the weights mu scaled so that the condition holds with equality."
     from oslr_nb.core.geometry import compatibility
@@ -306,18 +270,6 @@ def cone_lemma(case: Case, phi_factor: float = 1.0, condition: float = 4 / 3, th
     left = 2 * np.einsum("ji,ik,jk", w - u, V, w - u) + mu @ (np.abs(w).sum(axis=1) - np.abs(u).sum())
     return Evidence(left / (mu.sum() * rho / third), ">=", 1, tol=1e-3)
 
-
-@cone_lemma.control("phi_0 a tenth too large")
-def _(case: Case) -> Evidence: return cone_lemma.check(case, phi_factor=1.1)
-
-
-@cone_lemma.control("1.5 in place of 4/3 in the condition")
-def _(case: Case) -> Evidence: return cone_lemma.check(case, condition=1.5)
-
-
-@cone_lemma.control("M rho / 2.9")
-def _(case: Case) -> Evidence: return cone_lemma.check(case, third=2.9)
-
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #a23b0004
 def printed_case(case: Case) -> tuple[np.ndarray, float, int, int]:
     "A random or extremal choice of w, T, d, k'; from k' = d = 2 and very long runs to many features and short ones."
@@ -331,7 +283,9 @@ def printed_case(case: Case) -> tuple[np.ndarray, float, int, int]:
 
 
 @claim("ito2017", "Theorem 6, implied by ours", id="A11c", tier="certificate", proof="cor-printed", cases=["extremal", *["random"] * 300],
-       tex=r"\text{Theorem 6, sharpened}\le\tfrac{6}{8(1+\sqrt2)}\,\text{Theorem 6, printed}")
+       tex=r"\text{Theorem 6, sharpened}\le\tfrac{6}{8(1+\sqrt2)}\,\text{Theorem 6, printed}",
+       controls={"0.3 in place of 0.3107": {"share": 0.3},
+                 "half the powers of the weights in the printed bound": {"power": 0.5}})
 def printed_six(case: Case, share: float = 6 / (8 * (1 + 2**0.5)), power: float = 1.0) -> Evidence:
     "The two bounds, k1 = 0, any sigma_d^2 <= sigma_1^2 <= 1 with sigma_d^2 <= 1/d; `power` of the weights in the printed one."
     w, T, d, budget = printed_case(case)
@@ -340,34 +294,21 @@ def printed_six(case: Case, share: float = 6 / (8 * (1 + 2**0.5)), power: float 
     v = np.abs(w) ** power / max(1, np.linalg.norm(np.abs(w) ** power))
     return Evidence(bound_6_uniform(w, T, d, budget, low, high), "<=", share * bound_theorem_6(v, T, d, budget, low))
 
-
-@printed_six.control("0.3 in place of 0.3107")
-def _(case: Case) -> Evidence: return printed_six.check(case, share=0.3)
-
-
-@printed_six.control("half the powers of the weights in the printed bound")
-def _(case: Case) -> Evidence: return printed_six.check(case, power=0.5)
-
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #a23b0005
 @claim("ito2017", "Theorem 7, implied by ours", id="A13c", tier="certificate", proof="cor-printed", cases=["extremal", *["random"] * 300],
-       tex=r"\text{Theorem 7, sharpened}\le\tfrac{6}{8(1+\sqrt2)}\,\text{Theorem 7, printed}")
+       tex=r"\text{Theorem 7, sharpened}\le\tfrac{6}{8(1+\sqrt2)}\,\text{Theorem 7, printed}",
+       controls={"0.3 in place of 0.3107": {"share": 0.3},
+                 "half the power of phi_0 in the printed bound": {"power": 0.5}})
 def printed_seven(case: Case, share: float = 6 / (8 * (1 + 2**0.5)), power: float = 1.0) -> Evidence:
     "The two bounds, k1 = 0, phi_0^2 <= 1/|S*|; `power` of phi_0 in the printed one."
     w, T, d, budget = printed_case(case)
     phi = 1.0 if case.value == "extremal" else np.count_nonzero(w) ** -0.5 * 10 ** case.rng.uniform(-2, 0)
     return Evidence(bound_7_uniform(w, T, d, budget, phi, 1.0), "<=", share * bound_theorem_7(w, T, d, budget, phi**power))
 
-
-@printed_seven.control("0.3 in place of 0.3107")
-def _(case: Case) -> Evidence: return printed_seven.check(case, share=0.3)
-
-
-@printed_seven.control("half the power of phi_0 in the printed bound")
-def _(case: Case) -> Evidence: return printed_seven.check(case, power=0.5)
-
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #a23l0002
 @claim("ito2017", "Algorithms 2 and 3, the draws", id="A11q", tier="statistical", level=1e-6, proof="alg-squares",
-       cases=[("RDA2", 5, 2, 0), ("RDA3", 6, 4, 2)], tex=r"S_{t_s}\sim\mathrm{Observe}(w_s,k',k_1)")
+       cases=[("RDA2", 5, 2, 0), ("RDA3", 6, 4, 2)], tex=r"S_{t_s}\sim\mathrm{Observe}(w_s,k',k_1)",
+       controls={"the favourites are those of the first round": {"stale": True}})
 def law_of_sets(case: Case, stale: bool = False) -> Evidence:
     "Sets that query() returns in 1500 exploring rounds, the favourites moving, against the design; case (class, d, k', k1)."
     name, d, budget, top = case.value
@@ -387,15 +328,14 @@ def law_of_sets(case: Case, stale: bool = False) -> Evidence:
     keys = list(itertools.combinations(range(d), budget))
     return law_of_draws([counts.get(S, 0) for S in keys], [chances.get(S, 0.0) for S in keys], 1e-6)
 
-
-@law_of_sets.control("the favourites are those of the first round")
-def _(case: Case) -> Evidence: return law_of_sets.check(case, stale=True)
-
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #a23l0004
 @claim("ito2017", "Algorithms 2 and 3, the rounds", id="A11t", tier="certificate", proof="alg-squares",
        cases=[("RDA2", 0, 6.0, {}), ("RDA2", 2, 300.0, {"radius": 0.6}), ("RDA3", 0, 9.0, {"k": 2, "phi": 0.4, "l1": 0.1}),
               ("RDA3", 1, 200.0, {"radius": 0.3, "y_max": 2.0, "l1": 0.02})],
-       tex=r"\hat y_t,\ \hat h,\ S_t\text{ of the compiled run are those of the pseudo-code}")
+       tex=r"\hat y_t,\ \hat h,\ S_t\text{ of the compiled run are those of the pseudo-code}",
+       controls={"lambda_(s+1) in place of lambda_s in the explorer": {"lag": 1},
+                 "lambda_(t+1) in the predictor": {"late": 1},
+                 "mu_s falls like s^(-1/2)": {"power": 0.5}})
 def compiled_is_textbook(case: Case, lag: int = 0, power: float = 0.25, late: int = 0) -> Evidence:
     "Distance of predictions and explorer's sums, and differing sets, over 900 rounds; with steps of 200 and 300 the ball is felt."
     name, top, a, more = case.value
@@ -414,18 +354,6 @@ def compiled_is_textbook(case: Case, lag: int = 0, power: float = 0.25, late: in
     )
     differ = sum(set(a) != set(b) for a, b in zip(looked, seen, strict=True))
     return Evidence(np.abs(predictions - run.predictions).max() + np.abs(h - lr.h).max() / np.abs(h).max() + differ, "==", 0, tol=1e-9)
-
-
-@compiled_is_textbook.control("lambda_(s+1) in place of lambda_s in the explorer")
-def _(case: Case) -> Evidence: return compiled_is_textbook.check(case, lag=1)
-
-
-@compiled_is_textbook.control("lambda_(t+1) in the predictor")
-def _(case: Case) -> Evidence: return compiled_is_textbook.check(case, late=1)
-
-
-@compiled_is_textbook.control("mu_s falls like s^(-1/2)")
-def _(case: Case) -> Evidence: return compiled_is_textbook.check(case, power=0.5)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #847acd58
 @kernel
@@ -474,8 +402,11 @@ def strong_feature(d: int) -> Table:
 
 
 @claim("ito2017", "Theorem 6, sharpened (ours)", id="A11", tier="statistical", level=1e-4, proof="thm-six", cases=["late", "early"],
-       tex=r"\mathbb E R_T(w^*)\le6\sqrt T+\sigma_1^2(1-\tfrac{k'}d)\Vert w^*\Vert^2\sqrt T+\sigma_1^2\sum_iw_i^{*2}\sum_s2s\,p_i(s)")
-def theorem_6(case: Case, learner: str = "RDA2", share: float = 1.0) -> Evidence:
+       tex=r"\mathbb E R_T(w^*)\le6\sqrt T+\sigma_1^2(1-\tfrac{k'}d)\Vert w^*\Vert^2\sqrt T+\sigma_1^2\sum_iw_i^{*2}\sum_s2s\,p_i(s)",
+       controls={"features at random": {"learner": "uniform"},
+                 "always the same pair, beside the support": {"learner": "frozen"},
+                 "three quarters of the bound": 0.75})
+def theorem_6(case: Case, learner: str = "RDA2") -> Evidence:
     "Upper limit of the mean regret (early: played, 100 runs; late: 6 sqrt T + what is missed, 3 runs) and the bound; k' = 2."
     if case.value == "early":
         table, T = strong_feature(400), 2000
@@ -492,19 +423,7 @@ def theorem_6(case: Case, learner: str = "RDA2", share: float = 1.0) -> Evidence
         regrets = np.array(regrets)
     d = table.w.size
     bound = bound_6_sharpened(table.w, T, d, 2, min(table.singular_values[0], d**-0.5), table.singular_values[1])
-    return Evidence(mean_limit(regrets, 1e-4), "<=", share * bound)
-
-
-@theorem_6.control("features at random")
-def _(case: Case) -> Evidence: return theorem_6.check(case, learner="uniform")
-
-
-@theorem_6.control("always the same pair, beside the support")
-def _(case: Case) -> Evidence: return theorem_6.check(case, learner="frozen")
-
-
-@theorem_6.control("three quarters of the bound")
-def _(case: Case) -> Evidence: return theorem_6.check(case, share=0.75)
+    return Evidence(mean_limit(regrets, 1e-4), "<=", bound)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #36a2457a
 @claim("ito2017", "Theorem 6, the rate", id="A11r", tier="rate", level=1e-3, proof="thm-six",
@@ -523,8 +442,11 @@ def _(case: Case) -> Evidence: return square_root_rate_2.check(case, make=lambda
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #081e2439
 @claim("ito2017", "Theorem 6, the support", id="A11p", tier="statistical", level=1e-2, proof="thm-six", cases=["early", "late"],
-       tex=r"\mathbb P(i\notin S_t)\le p_i(s)")
-def misses_decay(case: Case, copy: bool = False, frozen: bool = False, share: float = 1.0) -> Evidence:
+       tex=r"\mathbb P(i\notin S_t)\le p_i(s)",
+       controls={"feature 2 is a weaker copy of feature 0": {"copy": True},
+                 "the explorer stops after its first round": {"frozen": True},
+                 "nine tenths of the bound": 0.9})
+def misses_decay(case: Case, copy: bool = False, frozen: bool = False) -> Evidence:
     "Upper confidence limit of the frequency of misses of the last feature after 2 (early) and 40,000 (late) explorations, k' = 2."
     from scipy.stats import beta
 
@@ -540,33 +462,18 @@ def misses_decay(case: Case, copy: bool = False, frozen: bool = False, share: fl
     miss = sum(last not in top_k(v, 2) for v in found)
     limit = 1.0 if miss == runs else beta.isf(1e-2, miss + 1, runs - miss)
     bound = miss_bound_2(abs(table.w[last]), s, d, 2, np.count_nonzero(table.w), d**-0.5)[-1]
-    return Evidence(limit, "<=", share * bound)
-
-
-@misses_decay.control("feature 2 is a weaker copy of feature 0")
-def _(case: Case) -> Evidence: return misses_decay.check(case, copy=True)
-
-
-@misses_decay.control("the explorer stops after its first round")
-def _(case: Case) -> Evidence: return misses_decay.check(case, frozen=True)
-
-
-@misses_decay.control("nine tenths of the bound")
-def _(case: Case) -> Evidence: return misses_decay.check(case, share=0.9)
+    return Evidence(limit, "<=", bound)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #dfc0157d
 @claim("ito2017", "Theorem 7, the mean weights", id="A13r", tier="rate", level=1e-3, proof="thm-seven", cases=1,
-       tex=r"\Vert\bar w_s-w^*\Vert_1=O(s^{-1/4})\text{ under (b), }V\text{ singular}")
+       tex=r"\Vert\bar w_s-w^*\Vert_1=O(s^{-1/4})\text{ under (b), }V\text{ singular}",
+       controls={"no l1 term": {"l1": 0.0}})
 def mean_converges(case: Case, l1: float = 1.0) -> Evidence:
     "The log-log slope of the mean of ||w_s - w*||_1 over 6 runs between s = 2^14 and 2^18, upper end, without its sign."
     table, marks = weaker_copy(), 2 ** np.arange(14, 19)
     make = lambda i: RDA3(3, 2, l1=l1, k=2, phi=COPY_PHI, seed=i)
     errors = [np.abs(explorer_path(make(i), table, marks, case.rng) - table.w).sum(axis=1) for i in range(6 if l1 else 3)]
     return Evidence(-slope_interval(marks, np.array(errors), 1e-3, case.rng)[1], ">=", 0.25, tol=0.02)
-
-
-@mean_converges.control("no l1 term")
-def _(case: Case) -> Evidence: return mean_converges.check(case, l1=0.0)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #07051403
 GOLDEN: dict[str, tuple[Callable[[], float], float]] = {
@@ -588,15 +495,12 @@ GOLDEN: dict[str, tuple[Callable[[], float], float]] = {
 
 
 @claim("ito2017", "the bounds of Theorems 6 and 7 as code", id="A11b", tier="certificate", proof="thm-six", cases=list(GOLDEN),
-       tex=r"\text{bound function}/\text{value of the formula}=1")
+       tex=r"\text{bound function}/\text{value of the formula}=1",
+       controls={"a millionth more": {"factor": 1 + 1e-6}})
 def bounds_as_code(case: Case, factor: float = 1.0) -> Evidence:
     "Quotient of the function and the number."
     function, value = GOLDEN[case.value]
     return Evidence(factor * function() / value, "==", 1, tol=1e-11)
-
-
-@bounds_as_code.control("a millionth more")
-def _(case: Case) -> Evidence: return bounds_as_code.check(case, factor=1 + 1e-6)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #8a1a208e
 @claim(
@@ -641,6 +545,7 @@ def _(case: Case) -> Evidence: return exploring_set.check(case, favourites=case.
         "One sign: with $k\\le k_1$, as Theorem 2 requires, the sentence is right, and so is the conclusion that is drawn from it.",
         "Nothing: it explains why Algorithm 1 and its proof do not carry over to $k'=k$.",
     ),
+    controls={"one feature more, k' = k + 1": {"mended": True, "more": 1}}
 )  # fmt: skip
 def no_room(case: Case, mended: bool = False, more: int = 0) -> Evidence:
     "Features of S_t outside U_t, U_t within S_t; case (k1, k), where the sizes that the premise excludes count as zero."
@@ -653,7 +558,3 @@ def no_room(case: Case, mended: bool = False, more: int = 0) -> Evidence:
 
 @no_room.corrected(r"U_t\subseteq S_t\text{ and }|S_t|=k'=k\le k_1=|U_t|\ \Rightarrow\ U_t=S_t")
 def _(case: Case) -> Evidence: return no_room.check(case, mended=True)
-
-
-@no_room.control("one feature more, k' = k + 1")
-def _(case: Case) -> Evidence: return no_room.check(case, mended=True, more=1)

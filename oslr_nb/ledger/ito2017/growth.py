@@ -35,7 +35,10 @@ def growth_runs(name: str) -> tuple[Table, float, tuple[int, int], np.ndarray]:
 
 @claim("ito2017", "asymptotic regret (ours)", id="A10a", tier="statistical", level=1e-3, proof="prp-growth",
        cases=[("signs", "<="), ("signs", ">="), ("correlated", "<="), ("correlated", ">=")],
-       tex=r"\mathbb E R_{T_2}-\mathbb E R_{T_1}\simeq c(\sqrt{T_2}-\sqrt{T_1})+b\ln\tfrac{T_2}{T_1}\text{ (within 15 \%)}")
+       tex=r"\mathbb E R_{T_2}-\mathbb E R_{T_1}\simeq c(\sqrt{T_2}-\sqrt{T_1})+b\ln\tfrac{T_2}{T_1}\text{ (within 15 \%)}",
+       controls={"without the root": {"root": 0},
+                 "without the logarithm": {"log": 0},
+                 "a quarter more": {"root": 1.25, "log": 1.25}})
 def asymptotic_growth(case: Case, root: float = 1.0, log: float = 1.0, noise: float = 1.0) -> Evidence:
     "Limits of the mean growth over 48 runs between T = 2^14 and 2^18, against 1.15 and 0.85 of the formula."
     name, op = case.value
@@ -45,18 +48,6 @@ def asymptotic_growth(case: Case, root: float = 1.0, log: float = 1.0, noise: fl
     grown = regrets[:, 1] - regrets[:, 0]
     if op == "<=": return Evidence(mean_limit(grown, 1e-3), op, 1.15 * predicted)
     return Evidence(-mean_limit(-grown, 1e-3), op, 0.85 * predicted)
-
-
-@asymptotic_growth.control("without the root")
-def _(case: Case) -> Evidence: return asymptotic_growth.check(case, root=0)
-
-
-@asymptotic_growth.control("without the logarithm")
-def _(case: Case) -> Evidence: return asymptotic_growth.check(case, log=0)
-
-
-@asymptotic_growth.control("a quarter more")
-def _(case: Case) -> Evidence: return asymptotic_growth.check(case, root=1.25, log=1.25)
 
 # %% ../../../nbs/papers/ito2017/04_growth.ipynb #7d41c0e9
 @functools.cache
@@ -88,7 +79,10 @@ def exact_growth(name: str, T: tuple[int, int]) -> tuple[float, float, float, fl
 
 @claim("ito2017", "asymptotic regret (ours), exact moments", id="A10m", tier="certificate", cases=["signs", "correlated", "figure"],
        proof="prp-growth",
-       tex=r"\sum_{T_1<t\le T_2}\operatorname{tr}(WP_t)\simeq c(\sqrt{T_2}-\sqrt{T_1})+b\ln\tfrac{T_2}{T_1}\text{ (within 0.1 \%)}")
+       tex=r"\sum_{T_1<t\le T_2}\operatorname{tr}(WP_t)\simeq c(\sqrt{T_2}-\sqrt{T_1})+b\ln\tfrac{T_2}{T_1}\text{ (within 0.1 \%)}",
+       controls={"without tr(WR): the squared bias alone": {"correction": False},
+                 "a logarithm 1 % smaller": {"log": 0.99},
+                 "a root 1 % smaller": {"root": 0.99}})
 def growth_of_moments(case: Case, root: float = 1.0, log: float = 1.0, correction: bool = True) -> Evidence:
     "Formula over the growth of the exact moments between T = 2^12 and 2^14."
     T = (2**12, 2**14)
@@ -96,22 +90,11 @@ def growth_of_moments(case: Case, root: float = 1.0, log: float = 1.0, correctio
     formula = root * c * (math.sqrt(T[1]) - math.sqrt(T[0])) + log * (b if correction else bias) * math.log(T[1] / T[0])
     return Evidence(formula / exact, "==", 1, tol=1e-3)
 
-
-@growth_of_moments.control("without tr(WR): the squared bias alone")
-def _(case: Case) -> Evidence: return growth_of_moments.check(case, correction=False)
-
-
-@growth_of_moments.control("a logarithm 1 % smaller")
-def _(case: Case) -> Evidence: return growth_of_moments.check(case, log=0.99)
-
-
-@growth_of_moments.control("a root 1 % smaller")
-def _(case: Case) -> Evidence: return growth_of_moments.check(case, root=0.99)
-
 # %% ../../../nbs/papers/ito2017/04_growth.ipynb #f2e8b853
 @claim("ito2017", "asymptotic constants as a function (ours)", id="A10b", tier="exact", cases=["root", "log"], proof="prp-growth",
        tex=r"x\in\{\pm s\}^d,\ V=s^2I:\ c=\tfrac1{2a}\sum_ip_iN_{ii},\quad b=\tfrac{a^2\Vert w^*\Vert^2}{16s^2}-\tfrac{d\sigma^2}8"
-       r"+\tfrac{\sigma^2s^4}{a^2}\sum_{ij}\tfrac{p_i}{p_jp_{ij}}")
+       r"+\tfrac{\sigma^2s^4}{a^2}\sum_{ij}\tfrac{p_i}{p_jp_{ij}}",
+       controls={"1 % less": {"scale": 0.99}})
 def growth_constants(case: Case, scale: float = 1.0) -> Evidence:
     """asymptotic_constants on independent signs (s^2 = 1/4, sigma = 1/2), where the equations are diagonal: c against enumeration with the
     estimate itself, b in closed form; a = 5.
@@ -126,15 +109,12 @@ def growth_constants(case: Case, scale: float = 1.0) -> Evidence:
             N += float(chance) / len(t.X) * gradient_estimate(x[list(S)], np.array(S), y, t.w, design.second()) ** 2
     return Evidence(scale * c, "==", float(design.first() @ N) / 10, tol=1e-9)
 
-
-@growth_constants.control("1 % less")
-def _(case: Case) -> Evidence: return growth_constants.check(case, scale=0.99)
-
 # %% ../../../nbs/papers/ito2017/04_growth.ipynb #a23z0003
 @claim("ito2017", "Algorithm 2, the true growth (ours, derived formally)", id="A11l", tier="statistical", level=1e-2,
        proof="prp-growth-two", cases=["above", "below"],
        tex=r"\frac{\mathbb E[R_{T'}-R_T]-4w^{*\top}V_{SS}^{-1}w^*\ln(T'/T)}{\sqrt{T'}-\sqrt T}"
-           r"\approx\tfrac{\sigma^2}4\mathrm{tr}V_{SS}+\mathbb E\Vert L(Dw^*-w^*)\Vert^2")
+           r"\approx\tfrac{\sigma^2}4\mathrm{tr}V_{SS}+\mathbb E\Vert L(Dw^*-w^*)\Vert^2",
+       controls={"without the noise of the predictor": {"noise_part": 0.0}})
 def true_growth(case: Case, noise_part: float = 1.0, make: Callable[..., Learner] | None = None) -> Evidence:
     "Limits of the growth between T = 2^14 and 2^18, and the formula within 15 %; d = 3 signs, w = (0, 0, 0.8), k' = 2, 60 runs."
     make = make or (lambda i: RDA2(3, 2, seed=i))
@@ -148,10 +128,6 @@ def true_growth(case: Case, noise_part: float = 1.0, make: Callable[..., Learner
     formula = noise_part * 0.16 / 4 * 2 / 3 + 0.64 / 9  # sigma^2 = 0.16, tr V_SS = 2/3; one of three features is missed
     if case.value == "above": return Evidence(mean_limit(growth, 1e-2), "<=", 1.15 * formula)
     return Evidence(-mean_limit(-growth, 1e-2), ">=", 0.85 * formula)
-
-
-@true_growth.control("without the noise of the predictor")
-def _(case: Case) -> Evidence: return true_growth.check(case, noise_part=0.0)
 
 
 @true_growth.control("features at random")

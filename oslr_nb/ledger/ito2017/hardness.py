@@ -37,7 +37,9 @@ def seen_risk(X: np.ndarray, chances: np.ndarray, y: np.ndarray, S: tuple[int, .
 
 # %% ../../../nbs/papers/ito2017/03_hardness.ipynb #7a1e9b99
 @claim("ito2017", "Foster et al. 2016, Theorem 2 (gadget)", id="A1f", tier="gadget", cases=["yes", "no"], proof="prp-foster",
-       tex=r"\text{exact cover: loss }0;\ \text{no cover: loss}\ge\tfrac1{mdk}")
+       tex=r"\text{exact cover: loss }0;\ \text{no cover: loss}\ge\tfrac1{mdk}",
+       controls={"a cover that overlaps": {"cover": OVERLAP},
+                 "five features: they cover all elements": {"budget": 5}})
 def foster_gadget(case: Case, cover: np.ndarray = YES, budget: int = 4) -> Evidence:
     "Loss of the cover, and least loss over all sets of four features; 15 elements, six sets, k = 2, k' = 4."
     (m, d), k = NO.shape, 2
@@ -46,19 +48,15 @@ def foster_gadget(case: Case, cover: np.ndarray = YES, budget: int = 4) -> Evide
     least = min(seen_risk(X, np.full(m, 1 / m), y, S) for S in itertools.combinations(range(d), budget))
     return Evidence(least, ">=", 1 / (m * d * k), tol=1e-12)
 
-
-@foster_gadget.control("a cover that overlaps")
-def _(case: Case) -> Evidence: return foster_gadget.check(case, cover=OVERLAP)
-
-
-@foster_gadget.control("five features: they cover all elements")
-def _(case: Case) -> Evidence: return foster_gadget.check(case, budget=5)
-
 # %% ../../../nbs/papers/ito2017/03_hardness.ipynb #7ecf44c6
 @claim("ito2017", "Theorem 1 without (2) (gadget, reconstructed)", id="A1", tier="gadget", proof="thm-hard",
        cases=["independent", "norm", "fit, yes", "fit, no", "yes", "no", "rounds"],
        tex=r"\text{(1), (a)};\ \text{exact cover: loss}\le\tfrac1{100mdk};\ \text{no cover: loss}\ge\tfrac4{5mdk};\ "
-       r"T\ge720m^2d^2k^2\Rightarrow\tfrac{4T}{5mdk}-8\sqrt T\ge\tfrac T{2mdk}")
+       r"T\ge720m^2d^2k^2\Rightarrow\tfrac{4T}{5mdk}-8\sqrt T\ge\tfrac T{2mdk}",
+       controls={"a cover that overlaps": {"cover": OVERLAP},
+                 "five features: they cover all elements": {"budget": 5},
+                 "without the isotropic features (a) fails": {"isotropic": False},
+                 "700 in place of 720": {"rounds": 700}})
 def hardness_gadget(case: Case, cover: np.ndarray = YES, budget: int = 4, isotropic: bool = True, rounds: int = 720) -> Evidence:
     "The parts of the reduction on the two systems: 15 elements, six sets, k = 2, k' = 4."
     (m, d), k = NO.shape, 2
@@ -78,22 +76,6 @@ def hardness_gadget(case: Case, cover: np.ndarray = YES, budget: int = 4, isotro
         return Evidence(min(seen_risk(Z, chances, Z @ v, S) for S in itertools.combinations(range(d), budget)), ">=", 0.8 * unit)
     T = rounds * (m * d * k) ** 2
     return Evidence(0.8 * T * unit - 8 * math.sqrt(T), ">=", T * unit / 2)
-
-
-@hardness_gadget.control("a cover that overlaps")
-def _(case: Case) -> Evidence: return hardness_gadget.check(case, cover=OVERLAP)
-
-
-@hardness_gadget.control("five features: they cover all elements")
-def _(case: Case) -> Evidence: return hardness_gadget.check(case, budget=5)
-
-
-@hardness_gadget.control("without the isotropic features (a) fails")
-def _(case: Case) -> Evidence: return hardness_gadget.check(case, isotropic=False)
-
-
-@hardness_gadget.control("700 in place of 720")
-def _(case: Case) -> Evidence: return hardness_gadget.check(case, rounds=700)
 
 # %% ../../../nbs/papers/ito2017/03_hardness.ipynb #15f79059
 @claim("ito2017", "Theorem 1", id="E-A8", tier="gadget", cases=["yes", "no", 100, 10_000, 1_000_000], proof="thm-hard",
@@ -119,17 +101,14 @@ def theorem_1_as_printed(case: Case) -> Evidence:
 
 
 @theorem_1_as_printed.corrected(r"\text{the same under (1) and (a) without (2); gadget: exact cover: loss}\le\tfrac1{100mdk},\text{ no "
-       r"cover: loss}\ge\tfrac4{5mdk}")
+       r"cover: loss}\ge\tfrac4{5mdk}", controls={"five features: they cover all elements": {"budget": 5}})
 def _(case: Case, budget: int = 4) -> Evidence:
     return hardness_gadget.check(Case(case.number, case.value if isinstance(case.value, str) else "fit, no", case.rng), budget=budget)
 
-
-@theorem_1_as_printed.control("five features: they cover all elements")
-def _(case: Case) -> Evidence: return theorem_1_as_printed.correction[1](case, budget=5)
-
 # %% ../../../nbs/papers/ito2017/03_hardness.ipynb #4605880b
 @claim("ito2017", "section 3", id="A0e", tier="certificate", proof="prp-chain",
-       tex=r"\text{(a)}\Rightarrow\text{(b) with }\phi_0=\sigma_d", cases=8)
+       tex=r"\text{(a)}\Rightarrow\text{(b) with }\phi_0=\sigma_d", cases=8,
+       controls={"1.02 sigma_d": {"scale": 1.02}})
 def independence_gives_compatibility(case: Case, scale: float = 1.0) -> Evidence:
     """sigma_d against the certified lower end of phi_0 (all sign patterns, one convex programme each): random V, and diagonal ones that
     are weakest on the support.
@@ -139,10 +118,6 @@ def independence_gives_compatibility(case: Case, scale: float = 1.0) -> Evidence
         X = case.rng.standard_normal((7, 5))
         V, support = X.T @ X / 7, np.arange(1 + case.number % 3)
     return Evidence(scale * math.sqrt(np.linalg.eigvalsh(V)[0]), "<=", compatibility(V, support).lower, tol=1e-5)
-
-
-@independence_gives_compatibility.control("1.02 sigma_d")
-def _(case: Case) -> Evidence: return independence_gives_compatibility.check(case, scale=1.02)
 
 
 @independence_gives_compatibility.control("restricted isometry with a constant below one in place of (a)")
@@ -175,11 +150,8 @@ def isometry_gives_compatibility(case: Case) -> Evidence:
     return Evidence(rip_constant(np.diag([1.0, 0.25, 0.25]), 2).lower, "<=", 0.4)
 
 
-@isometry_gives_compatibility.corrected(r"\sigma_d>0\Rightarrow\phi_0\ge\sigma_d")
+@isometry_gives_compatibility.corrected(r"\sigma_d>0\Rightarrow\phi_0\ge\sigma_d",
+           controls={"1.02 sigma_d": {"scale": 1.02}})
 def _(case: Case, scale: float = 1.0) -> Evidence:
     V = np.diag([1.0, 0.5, 0.25]) if case.number == 0 else np.array([[1.0, 0.6, 0.0], [0.6, 1.0, 0.3], [0.0, 0.3, 0.5]])
     return Evidence(compatibility(V, [2]).lower, ">=", scale * math.sqrt(np.linalg.eigvalsh(V)[0]), tol=1e-5)
-
-
-@isometry_gives_compatibility.control("1.02 sigma_d")
-def _(case: Case) -> Evidence: return isometry_gives_compatibility.correction[1](case, scale=1.02)

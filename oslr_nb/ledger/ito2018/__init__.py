@@ -23,7 +23,9 @@ MATRICES = {
 
 @claim("ito2018", "Examples 1 to 3", id="C1", tier="exact", proof="prp-ito18-families",
        cases=[(name, k) for name in MATRICES for k in (1, 2, 3)],
-       tex=r"\mathcal F_{\mathrm{sp}}^{(k)}=\mathcal F_I^{(k)},\ \mathcal F_A^{(k)}\subseteq\mathcal F_{\mathrm{lin}}^{(k)}")
+       tex=r"\mathcal F_{\mathrm{sp}}^{(k)}=\mathcal F_I^{(k)},\ \mathcal F_A^{(k)}\subseteq\mathcal F_{\mathrm{lin}}^{(k)}",
+       controls={"squares of the measurements": {"power": 2},
+                 "one feature is not for sale": {"columns": slice(0, 2)}})
 def families(case: Case, power: int = 1, columns: slice = slice(None)) -> Evidence:
     "Disagreements of f(x) and Bx, B made of the images of the unit vectors, and of F_I and F_sp; case (matrix, k)."
     name, k = case.value
@@ -37,14 +39,6 @@ def families(case: Case, power: int = 1, columns: slice = slice(None)) -> Eviden
         bad += len(features ^ {tuple(map(tuple, A[:, S].T.tolist())) for S in itertools.combinations(range(A.shape[1]), k)})
     return Evidence(bad, "==", 0)
 
-
-@families.control("squares of the measurements")
-def _(case: Case) -> Evidence: return families.check(case, power=2)
-
-
-@families.control("one feature is not for sale")
-def _(case: Case) -> Evidence: return families.check(case, columns=slice(0, 2))
-
 # %% ../../../nbs/papers/ito2018.ipynb #c18f0008
 def least_squares(X: np.ndarray, y: np.ndarray, A: np.ndarray, k: int) -> float:
     "Least sum of squares of predictors with k of the numbers A'x."
@@ -54,7 +48,9 @@ def least_squares(X: np.ndarray, y: np.ndarray, A: np.ndarray, k: int) -> float:
 
 @claim("ito2018", "Examples 1 to 3, comparators", id="C1n", tier="certificate", proof="prp-ito18-families",
        cases=[(4, 3, 2, "all"), (4, 3, 3, "all"), (5, 4, 2, "all"), (4, 3, 2, "features"), (5, 2, 1, "own feature")],
-       tex=r"\min_{\mathcal F_{\mathrm{lin}}}\le\min_{\mathcal F_A},\qquad\min_{\mathcal F_{[I\,B]}}\le\min_{\mathcal F_{\mathrm{sp}}}")
+       tex=r"\min_{\mathcal F_{\mathrm{lin}}}\le\min_{\mathcal F_A},\qquad\min_{\mathcal F_{[I\,B]}}\le\min_{\mathcal F_{\mathrm{sp}}}",
+       controls={"a hundredth more": {"more": 1.01},
+                 "the features themselves are not for sale": {"unit": False}})
 def comparators(case: Case, more: float = 1.0, unit: bool = True) -> Evidence:
     """Least squares over the larger family and over the smaller one; case (d, m, k, which).
 
@@ -72,11 +68,3 @@ def comparators(case: Case, more: float = 1.0, unit: bool = True) -> Evidence:
     columns = np.column_stack([np.eye(d), A]) if unit else A
     least = least_squares(X, y, np.eye(d), k)
     return Evidence(least_squares(X, y, columns, k), "<=", least, tol=1e-9 * least)
-
-
-@comparators.control("a hundredth more")
-def _(case: Case) -> Evidence: return comparators.check(case, more=1.01)
-
-
-@comparators.control("the features themselves are not for sale")
-def _(case: Case) -> Evidence: return comparators.check(case, unit=False)

@@ -37,7 +37,9 @@ def estimate_moments(v: np.ndarray, yhat: Any, y: Any, r: int, drawn: int | None
 
 
 @claim("ito2018", "Lemma 7", id="C12", tier="exact", proof="lem-estimate", cases=[(2, 3, 1), (2, 5, 2), (3, 4, 3), (3, 6, 2)],
-       tex=r"\mathbb E\hat\gamma=\gamma,\ \mathbb E\Vert\hat\gamma\Vert^2=\tfrac{4m}{k-k'}(\hat y-y)^2\Vert A^\top x\Vert^2")
+       tex=r"\mathbb E\hat\gamma=\gamma,\ \mathbb E\Vert\hat\gamma\Vert^2=\tfrac{4m}{k-k'}(\hat y-y)^2\Vert A^\top x\Vert^2",
+       controls={"drawn from the first d columns, as printed": {"from_d": True},
+                 "one random column more in the formula": {"fewer": 1}})
 def gradient_estimate(case: Case, from_d: bool = False, fewer: int = 0) -> Evidence:
     "Distance of both moments from the formulas; case (d, m, r = k - k')."
     d, m, r = case.value
@@ -49,18 +51,13 @@ def gradient_estimate(case: Case, from_d: bool = False, fewer: int = 0) -> Evide
     gap = np.abs(mean - 2 * (yhat - y) * v).sum() + abs(square - 4 * Fraction(m, r + fewer) * (yhat - y) ** 2 * (v @ v))
     return Evidence(gap, "==", 0)
 
-
-@gradient_estimate.control("drawn from the first d columns, as printed")
-def _(case: Case) -> Evidence: return gradient_estimate.check(case, from_d=True)
-
-
-@gradient_estimate.control("one random column more in the formula")
-def _(case: Case) -> Evidence: return gradient_estimate.check(case, fewer=1)
-
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #6c43c2a0
 @claim("ito2018", "Lemma 7, the bound", id="C12b", tier="certificate", proof="lem-estimate", cases=["extremal"] * 3 + ["random"] * 9,
-       tex=r"\mathbb E\Vert\hat\gamma\Vert^2\le\tfrac{4m}{k-k'}X^2(XD+Y)^2\text{ if }\Vert A\Vert_2\le1,\ \Vert Au\Vert\le D")
-def gradient_size(case: Case, share: float = 1.0, norm: float = 1.0, reach: float = 1.0) -> Evidence:
+       tex=r"\mathbb E\Vert\hat\gamma\Vert^2\le\tfrac{4m}{k-k'}X^2(XD+Y)^2\text{ if }\Vert A\Vert_2\le1,\ \Vert Au\Vert\le D",
+       controls={"one per cent less": 0.99,
+                 "a dictionary of norm 3": {"norm": 3.0},
+                 "a prediction half as long again, as a solver that does not project may give": {"reach": 1.5}})
+def gradient_size(case: Case, norm: float = 1.0, reach: float = 1.0) -> Evidence:
     "Exact second moment and the bound; norm: of A; reach: ||Au|| of the prediction in units of D."
     d, m, r, D, X, Y = 4, 6, 1 + case.number % 3, 0.5 + case.number % 3, 0.7, 1.3
     A = case.rng.standard_normal((d, m))
@@ -70,24 +67,13 @@ def gradient_size(case: Case, share: float = 1.0, norm: float = 1.0, reach: floa
     if case.value == "random": u, x, y = (case.rng.standard_normal(n) for n in (m, d, 1))
     if case.value == "random": u, x, y = D * u / np.linalg.norm(A @ u), X * x / np.linalg.norm(x), Y * math.cos(y[0])
     square = estimate_moments(A.T @ x, reach * float(x @ A @ u), float(y), r)[1]
-    return Evidence(float(square), "<=", share * 4 * m / r * X**2 * (X * D + Y) ** 2, tol=1e-9)
-
-
-@gradient_size.control("one per cent less")
-def _(case: Case) -> Evidence: return gradient_size.check(case, share=0.99)
-
-
-@gradient_size.control("a dictionary of norm 3")
-def _(case: Case) -> Evidence: return gradient_size.check(case, norm=3.0)
-
-
-@gradient_size.control("a prediction half as long again, as a solver that does not project may give")
-def _(case: Case) -> Evidence: return gradient_size.check(case, reach=1.5)
+    return Evidence(float(square), "<=", 4 * m / r * X**2 * (X * D + Y) ** 2, tol=1e-9)
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #0c67e768
 @claim("ito2018", "random columns outside (ours)", id="C12o", tier="exact", proof="cor-outside",
        cases=[(m, k, n, which) for m, k, n in ((4, 2, 1), (5, 3, 1), (6, 4, 2), (5, 5, 2)) for which in ("mean", "square")],
-       tex=r"\mathbb E\hat\gamma'=\gamma,\ \mathbb E\Vert\hat\gamma'\Vert^2\le\tfrac{4(m-k')}{k-k'}(\hat y-y)^2\Vert A^\top x\Vert^2")
+       tex=r"\mathbb E\hat\gamma'=\gamma,\ \mathbb E\Vert\hat\gamma'\Vert^2\le\tfrac{4(m-k')}{k-k'}(\hat y-y)^2\Vert A^\top x\Vert^2",
+       controls={"divided by another chance": {"ratio": 1}})
 def outside_estimate(case: Case, ratio: int = 0, share: Fraction = Fraction(1)) -> Evidence:
     "Distance of the mean from the gradient, or second moment and its bound; B = the first n columns; case (m, k, n, which)."
     m, k, n, which = case.value
@@ -99,10 +85,6 @@ def outside_estimate(case: Case, ratio: int = 0, share: Fraction = Fraction(1)) 
         mean, square = mean + chance * g, square + chance * (g @ g)
     if which == "mean": return Evidence(np.abs(mean - 2 * c * v).sum(), "==", 0)
     return Evidence(square, "<=", share * 4 * c * c * Fraction(m - n, k - n) * (v @ v))
-
-
-@outside_estimate.control("divided by another chance")
-def _(case: Case) -> Evidence: return outside_estimate.check(case, ratio=1)
 
 
 @outside_estimate.control("a second moment one per cent smaller")
@@ -123,7 +105,9 @@ def approximations(case: Case, D: float) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 @claim("ito2018", "(Ito 13), the splitting", id="C13i", tier="exact", proof="eq-split", cases=4,
-       tex=r"\zeta_t(u_t)-\zeta_t(u)=\gamma_t^\top(\tilde u_t-u)+2(\hat y_t-y_t)x_t^\top A(u_t-\tilde u_t)-(x_t^\top A(u_t-u))^2")
+       tex=r"\zeta_t(u_t)-\zeta_t(u)=\gamma_t^\top(\tilde u_t-u)+2(\hat y_t-y_t)x_t^\top A(u_t-\tilde u_t)-(x_t^\top A(u_t-u))^2",
+       controls={"the square left out: it is an inequality then": {"square": 0},
+                 "the approximation on the wrong side": {"sign": -1}})
 def splitting(case: Case, square: int = 1, sign: int = 1) -> Evidence:
     "Distance of the two sides, in fractions."
     u, dense, other, v = (random_fractions(case.rng, 5) for _ in range(4))  # v = A'x
@@ -131,18 +115,12 @@ def splitting(case: Case, square: int = 1, sign: int = 1) -> Evidence:
     right = 2 * (p - y) * (v @ (dense - other)) + sign * 2 * (p - y) * (v @ (u - dense)) - square * (v @ (u - other)) ** 2
     return Evidence(abs((p - y) ** 2 - (v @ other - y) ** 2 - right), "==", 0)
 
-
-@splitting.control("the square left out: it is an inequality then")
-def _(case: Case) -> Evidence: return splitting.check(case, square=0)
-
-
-@splitting.control("the approximation on the wrong side")
-def _(case: Case) -> Evidence: return splitting.check(case, sign=-1)
-
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #fbb2e2dc
 @claim("ito2018", "(Ito 13), the cost of the approximation", id="C13e", tier="certificate", proof="thm-dictionary",
        cases=["omp", "exact", "iht", "lasso", "forward_backward", "raw lasso"] * 2 + ["nearly sparse"] * 6 + ["shrunk"] * 3,
-       tex=r"2\lvert\hat y-y\rvert\,\lvert x^\top A(u-\tilde u)\rvert\le2X(XD+Y)\,\epsilon,\quad\Vert Au\Vert\le\Vert A\tilde u\Vert")
+       tex=r"2\lvert\hat y-y\rvert\,\lvert x^\top A(u-\tilde u)\rvert\le2X(XD+Y)\,\epsilon,\quad\Vert Au\Vert\le\Vert A\tilde u\Vert",
+       controls={"one per cent less": {"share": 0.99},
+                 "an approximation that overshoots": {"overshoot": True}})
 def approximation_cost(case: Case, share: float = 1.0, overshoot: bool = False) -> Evidence:
     "The worst features and label for a dictionary and a solver; the two norms if ||Au|| > ||A u~||."
     D, X, Y = [(1.0, 0.8, 0.8), (0.3, 2.0, 0.5), (2.0, 0.1, 3.0)][case.number % 3]
@@ -156,14 +134,6 @@ def approximation_cost(case: Case, share: float = 1.0, overshoot: bool = False) 
     x = X * plane @ np.array([np.cos(angles), np.sin(angles)])
     found = (2 * (np.abs(p @ x) + Y) * np.abs(e @ x)).max()
     return Evidence(float(found), "<=", share * 2 * X * (X * D + Y) * float(np.linalg.norm(e)), tol=1e-9)
-
-
-@approximation_cost.control("one per cent less")
-def _(case: Case) -> Evidence: return approximation_cost.check(case, share=0.99)
-
-
-@approximation_cost.control("an approximation that overshoots")
-def _(case: Case) -> Evidence: return approximation_cost.check(case, overshoot=True)
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #b06d6c5b
 def expected_linear(A: np.ndarray, r: int, T: int, keep: int, peek: bool, comparator: np.ndarray) -> tuple[float, float]:
@@ -186,17 +156,14 @@ def expected_linear(A: np.ndarray, r: int, T: int, keep: int, peek: bool, compar
 
 
 @claim("ito2018", "proof of Theorem 8", id="C13m", tier="exact", proof="thm-dictionary", cases=[(3, 4, 1, 4), (2, 3, 2, 5), (3, 4, 2, 3)],
-       tex=r"\mathbb E\sum_t\gamma_t^\top(\tilde u_t-u)=\mathbb E\sum_t\hat\gamma_t^\top(\tilde u_t-u)")
+       tex=r"\mathbb E\sum_t\gamma_t^\top(\tilde u_t-u)=\mathbb E\sum_t\hat\gamma_t^\top(\tilde u_t-u)",
+       controls={"the stream sees which columns are drawn": {"peek": True}})
 def expected_regret(case: Case, peek: bool = False) -> Evidence:
     "Both means; case (d, m, r, T)."
     d, m, r, T = case.value
     A = case.rng.standard_normal((d, m))
     found = expected_linear(A / np.linalg.norm(A, 2), r, T, 1, peek, case.rng.standard_normal(m) / m)
     return Evidence(found[0], "==", found[1], tol=1e-12)
-
-
-@expected_regret.control("the stream sees which columns are drawn")
-def _(case: Case) -> Evidence: return expected_regret.check(case, peek=True)
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #44789c17
 def against_textbook(schedule: str, solver: str, case: Case, **broken: Any) -> float:
@@ -222,18 +189,12 @@ def against_textbook(schedule: str, solver: str, case: Case, **broken: Any) -> f
 
 @claim("ito2018", "Algorithm 3, as compiled", id="C13c", tier="certificate", proof="alg-dictionary",
        cases=[("theorem", "omp"), ("printed", "omp"), ("adaptive", "omp"), ("theorem", "forward_backward"), ("theorem", "exact")],
-       tex=r"\hat y_t,\ \epsilon_t,\ \hat\eta_t\text{ of the learner and of the pseudo-code agree}")
+       tex=r"\hat y_t,\ \epsilon_t,\ \hat\eta_t\text{ of the learner and of the pseudo-code agree}",
+       controls={"another radius": {"radius": 0.69},
+                 "two columns predict": {"keep": 2}})
 def compiled_is_textbook(case: Case, **broken: Any) -> Evidence:
     "Largest difference in 80 rounds on the same draws, the ball active, with a zero and a repeated column; case (rule, solver)."
     return Evidence(against_textbook(*case.value, case, **broken), "==", 0, tol=1e-6)
-
-
-@compiled_is_textbook.control("another radius")
-def _(case: Case) -> Evidence: return compiled_is_textbook.check(case, radius=0.69)
-
-
-@compiled_is_textbook.control("two columns predict")
-def _(case: Case) -> Evidence: return compiled_is_textbook.check(case, keep=2)
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #43911231
 @functools.cache
@@ -253,7 +214,8 @@ def column_counts(design: str, rounds: int, seed: int) -> tuple[np.ndarray, np.n
 
 @claim("ito2018", "line 5, as compiled", id="C12d", tier="statistical", level=1e-6, proof="alg-dictionary",
        cases=["uniform", "outside"],
-       tex=r"\mathbb E[\text{weight of column }i]=1,\text{ variance }\tfrac1p-1,\ p=\tfrac{k-k'}m\text{; outside: }\tfrac{k-n}{m-n},\ 1")
+       tex=r"\mathbb E[\text{weight of column }i]=1,\text{ variance }\tfrac1p-1,\ p=\tfrac{k-k'}m\text{; outside: }\tfrac{k-n}{m-n},\ 1",
+       controls={"a tenth less": {"share": 0.9}})
 def law_of_columns(case: Case, share: float = 1.0) -> Evidence:
     "Largest deviation of a mean weight over 8000 rounds in standard errors, of nine or four, and 5.5; case: the design."
     rounds = 8000
@@ -261,10 +223,6 @@ def law_of_columns(case: Case, share: float = 1.0) -> Evidence:
     if (total[p == 1] != rounds).any(): return Evidence(float(np.abs(total - rounds)[p == 1].max()), "<=", 0)
     total, p = share * total[p < 1], p[p < 1]
     return Evidence(float((np.abs(total - rounds) / np.sqrt(rounds * (1 - p) / p)).max()), "<=", 5.5)
-
-
-@law_of_columns.control("a tenth less")
-def _(case: Case) -> Evidence: return law_of_columns.check(case, share=0.9)
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #ec67754d
 @functools.cache
@@ -281,44 +239,29 @@ def final_gaps(m: int, rank: int, budget: int, keep: int, schedule: str, design:
 
 @claim("ito2018", "Theorem 8, with constants", id="C13", tier="statistical", level=1e-3, proof="thm-dictionary",
        cases=[(2, 1, 2, 1, "uniform"), (12, 1, 6, 1, "outside"), (6, 2, 4, 2, "uniform"), (3, 3, 2, 1, "uniform")],
-       tex=r"\mathbb E\bigl[R_T(Au)-2X(XD+Y)\textstyle\sum_t\epsilon_t\bigr]\le2DX(XD+Y)\sqrt{\tfrac{2mT}{k-k'}}")
-def whole_theorem(case: Case, step: float = 1.0, errors: bool = True, share: float = 1.0) -> Evidence:
+       tex=r"\mathbb E\bigl[R_T(Au)-2X(XD+Y)\textstyle\sum_t\epsilon_t\bigr]\le2DX(XD+Y)\sqrt{\tfrac{2mT}{k-k'}}",
+       controls={"nothing is learnt": {"step": 1e-9},
+                 "the errors left out": {"errors": False},
+                 "a thirtieth of the bound": 1 / 30})
+def whole_theorem(case: Case, step: float = 1.0, errors: bool = True) -> Evidence:
     "Upper limit of the mean of six runs of 2^14 rounds, and the bound; case (m, rank, k, k', design); the last has errors."
     *sizes, design = case.value
     runs = final_gaps(*sizes, "theorem", design, step, 2**14)
     bound = bound_dictionary(2**14, sizes[0], *sizes[2:], design=design)
-    return Evidence(mean_limit(runs[:, 0] - errors * runs[:, 1], 1e-3), "<=", share * bound)
-
-
-@whole_theorem.control("nothing is learnt")
-def _(case: Case) -> Evidence: return whole_theorem.check(case, step=1e-9)
-
-
-@whole_theorem.control("the errors left out")
-def _(case: Case) -> Evidence: return whole_theorem.check(case, errors=False)
-
-
-@whole_theorem.control("a thirtieth of the bound")
-def _(case: Case) -> Evidence: return whole_theorem.check(case, share=1 / 30)
+    return Evidence(mean_limit(runs[:, 0] - errors * runs[:, 1], 1e-3), "<=", bound)
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #0688cc8f
 @claim("ito2018", "Algorithm 3 with the adaptive step (ours)", id="C13d", tier="statistical", level=1e-3, proof="cor-adaptive",
        cases=[(2, 1, 2, 1, "uniform"), (12, 1, 6, 1, "outside"), (6, 2, 4, 2, "uniform")],
-       tex=r"\mathbb ER_T(Au)\le2D\,\mathbb E\bigl(\textstyle\sum_t\Vert\hat\gamma_t\Vert^2\bigr)^{1/2}\text{ where }\epsilon_t=0")
-def adaptive_theorem(case: Case, share: float = 1.0, learn: bool = True) -> Evidence:
+       tex=r"\mathbb ER_T(Au)\le2D\,\mathbb E\bigl(\textstyle\sum_t\Vert\hat\gamma_t\Vert^2\bigr)^{1/2}\text{ where }\epsilon_t=0",
+       controls={"a tenth of the bound": 0.1,
+                 "nothing is learnt": {"learn": False}})
+def adaptive_theorem(case: Case, learn: bool = True) -> Evidence:
     "Upper limit of the mean regret of six runs of 2^14 rounds, and the mean bound; case (m, rank, k, k', design), rank <= k'."
     *sizes, design = case.value
     runs, still = (final_gaps(*sizes, rule, design, step, 2**14) for rule, step in (("adaptive", 1.0), ("theorem", 1e-9)))
     regrets = runs[:, 0] if learn else still[:, 0]
-    return Evidence(mean_limit(regrets, 1e-3), "<=", share * float(np.mean([bound_adaptive(q) for q in runs[:, 2]])))
-
-
-@adaptive_theorem.control("a tenth of the bound")
-def _(case: Case) -> Evidence: return adaptive_theorem.check(case, share=0.1)
-
-
-@adaptive_theorem.control("nothing is learnt")
-def _(case: Case) -> Evidence: return adaptive_theorem.check(case, learn=False)
+    return Evidence(mean_limit(regrets, 1e-3), "<=", float(np.mean([bound_adaptive(q) for q in runs[:, 2]])))
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #c14f0001
 @functools.cache
@@ -335,25 +278,20 @@ def slow_gaps(m: int, budget: int, T: int, design: str) -> tuple[np.ndarray, flo
 
 @claim("ito2018", "Theorem 8, before much is known", id="C13s", tier="statistical", level=1e-3, proof="thm-dictionary",
        cases=[(12, 6, 6, "uniform"), (12, 6, 6, "outside"), (40, 5, 20, "uniform"), (100, 8, 25, "outside"), (64, 2, 64, "uniform")],
-       tex=r"\mathbb ER_T(Au)\le2DX(XD+Y)\sqrt{\tfrac{2mT}{k-k'}},\quad\epsilon_t=0")
-def slow_start(case: Case, share: float = 1.0, columns: bool = True) -> Evidence:
+       tex=r"\mathbb ER_T(Au)\le2DX(XD+Y)\sqrt{\tfrac{2mT}{k-k'}},\quad\epsilon_t=0",
+       controls={"two fifths of the bound": 0.4,
+                 "without the factor m/(k - k')": {"columns": False}})
+def slow_start(case: Case, columns: bool = True) -> Evidence:
     "Upper limit of the mean regret and the bound; case (m, k, T, design), k' = 1."
     runs, bound = slow_gaps(*case.value)
     m, budget = case.value[:2]
-    return Evidence(mean_limit(runs, 1e-3), "<=", share * bound * (1 if columns else math.sqrt((budget - 1) / m)))
-
-
-@slow_start.control("two fifths of the bound")
-def _(case: Case) -> Evidence: return slow_start.check(case, share=0.4)
-
-
-@slow_start.control("without the factor m/(k - k')")
-def _(case: Case) -> Evidence: return slow_start.check(case, columns=False)
+    return Evidence(mean_limit(runs, 1e-3), "<=", bound * (1 if columns else math.sqrt((budget - 1) / m)))
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #11fb4f1c
 @claim("ito2018", "rank at most k' (ours)", id="C13z", tier="certificate", proof="prp-zero",
        cases=[(m, s) for m in (4, 9) for s in ("omp", "forward", "exact")],
-       tex=r"\mathrm{rank}\,A\le k'\Rightarrow\epsilon_t=0")
+       tex=r"\mathrm{rank}\,A\le k'\Rightarrow\epsilon_t=0",
+       controls={"rank 4": {"rank": 4}})
 def no_errors(case: Case, rank: int = 3) -> Evidence:
     "Sum of the errors over 60 rounds, three columns predict; case (m, solver)."
     m, solver = case.value
@@ -361,14 +299,11 @@ def no_errors(case: Case, rank: int = 3) -> Evidence:
     simulate(lr := DictionaryProjection(A, 4, 3, step="adaptive", solver=solver, seed=1), X, y)
     return Evidence(lr.error_sum_, "==", 0, tol=1e-3)  # an error is the root of a sum that cancels: up to 1e-6 a round
 
-
-@no_errors.control("rank 4")
-def _(case: Case) -> Evidence: return no_errors.check(case, rank=4)
-
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #d2bd973f
 @claim("ito2018", "linear regret (ours)", id="C13l", tier="exact", proof="prp-linear",
        cases=[(4, 4, 1), (4, 6, 1), (5, 7, 2), (3, 8, 2), (5, 5, 2)],
-       tex=r"\min_{\Vert u\Vert_0\le k'}\mathbb E(x^\top Au-y)^2=\tfrac1d\min_{\Vert u\Vert_0\le k'}\Vert Au-Au^*\Vert^2")
+       tex=r"\min_{\Vert u\Vert_0\le k'}\mathbb E(x^\top Au-y)^2=\tfrac1d\min_{\Vert u\Vert_0\le k'}\Vert Au-Au^*\Vert^2",
+       controls={"one column more": {"more": 1}})
 def regret_is_linear(case: Case, more: int = 0) -> Evidence:
     "The lower bound and the least loss of k' columns over all sign vectors; case (d, m, k'), A = I if m = d."
     d, m, keep = case.value
@@ -379,10 +314,6 @@ def regret_is_linear(case: Case, more: int = 0) -> Evidence:
     nearest = min(away(A, w, list(S)) for S in itertools.combinations(range(m), keep))
     least = min(away(X @ A, X @ w, list(S)) for S in itertools.combinations(range(m), keep + more))
     return Evidence(nearest / d, "<=", least / len(X), tol=1e-12)
-
-
-@regret_is_linear.control("one column more")
-def _(case: Case) -> Evidence: return regret_is_linear.check(case, more=1)
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #80d066f7
 @functools.cache
@@ -426,16 +357,12 @@ def printed_theorem(case: Case) -> Evidence:
 
 
 @printed_theorem.corrected(r"\mathbb ER_T\le\mathbb E\sum_t\tfrac{2m(D+1+\epsilon_t)^2}{(k-k')\lambda_t}+\tfrac{D^2\lambda_T}2"
-                           r"+2\,\mathbb E\sum_t(D+1+\epsilon_t)\epsilon_t")
+                           r"+2\,\mathbb E\sum_t(D+1+\epsilon_t)\epsilon_t",
+           controls={"four fifths of the mended bound": {"share": 0.8}})
 def mended_theorem(case: Case, share: float = 1.0) -> Evidence:
     "The same with the mended bound."
     regret, _, mended = overshooting(case.value)
     return Evidence(regret, "<=", share * mended)
-
-
-
-@printed_theorem.control("four fifths of the mended bound")
-def _(case: Case) -> Evidence: return mended_theorem(case, 0.8)
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #8cbfd31e
 @claim("ito2018", "Algorithm 3, line 5", id="E-C2", tier="exact", proof="lem-estimate", cases=[(2, 3, 1), (2, 5, 2), (3, 6, 2)],
@@ -454,17 +381,14 @@ def drawn_from_features(case: Case) -> Evidence:
     return Evidence(np.abs(mean - 2 * (yhat - y) * v).sum(), "==", 0)
 
 
-@drawn_from_features.corrected(r"S_t\text{ from }[m]:\ \mathbb E\hat\gamma_t=\gamma_t")
+@drawn_from_features.corrected(r"S_t\text{ from }[m]:\ \mathbb E\hat\gamma_t=\gamma_t",
+           controls={"all columns but the last": {"drawn": 1}})
 def drawn_from_columns(case: Case, drawn: int = 0) -> Evidence:
     "The same with all columns; drawn: fewer of them."
     _, m, r = case.value
     v, yhat, y = random_fractions(case.rng, m) + 1, Fraction(1, 2), Fraction(-1, 3)
     mean, _ = estimate_moments(v, yhat, y, r, m - drawn)
     return Evidence(np.abs(mean - 2 * (yhat - y) * v).sum(), "==", 0)
-
-
-@drawn_from_features.control("all columns but the last")
-def _(case: Case) -> Evidence: return drawn_from_columns(case, 1)
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #9dac7ddb
 @claim("ito2018", "Theorem 8, the hypothesis on u*", id="E-C12", tier="exact", proof="thm-dictionary", cases=[(0.25, 2**20), (0.1, 2**22)],
@@ -512,7 +436,8 @@ def announced_order(case: Case) -> Evidence:
     return Evidence((k - keep) / d * b * b * T, "<=", 100 * d * math.sqrt(T))
 
 
-@announced_order.corrected(r"\mathbb ER_T=O\bigl(\sqrt{mT/(k-k')}\bigr)+2(D+1)\,\mathbb E\textstyle\sum_t\epsilon_t")
+@announced_order.corrected(r"\mathbb ER_T=O\bigl(\sqrt{mT/(k-k')}\bigr)+2(D+1)\,\mathbb E\textstyle\sum_t\epsilon_t",
+           controls={"the errors left out": {"errors": False}})
 def order_with_errors(case: Case, errors: bool = True) -> Evidence:
     "Regret of the learner on the stream of prp-linear, less than a bound that has the errors."
     d, k, keep = case.value
@@ -522,7 +447,3 @@ def order_with_errors(case: Case, errors: bool = True) -> Evidence:
     run = simulate(lr := DictionaryProjection(np.eye(d), k, keep, radius=D, step=4.0, seed=0), X, X @ u)
     bound = bound_dictionary(T, d, k, keep, lr.error_sum_ if errors else 0.0, D, step=4.0)
     return Evidence(float(run.regret(u)[-1]), "<=", bound)
-
-
-@announced_order.control("the errors left out")
-def _(case: Case) -> Evidence: return order_with_errors(case, False)

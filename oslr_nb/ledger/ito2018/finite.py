@@ -46,7 +46,9 @@ class Product(Identity):
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #0db9649c
 @claim("ito2018", "Theorem 1, proof", id="C2", tier="certificate", proof="eq-telescope",
        cases=[(2, 7, 60, "vaw"), (5, 10, 95, "ogd"), (10, 13, 100, "ons"), (3, 1, 40, "vaw"), (4, 50, 50, "ons")],
-       tex=r"R_T=M\tau\sum_i(L_{\kappa_i,i}-L_{k,i})+\sum_iA_{k,i}(h)")
+       tex=r"R_T=M\tau\sum_i(L_{\kappa_i,i}-L_{k,i})+\sum_iA_{k,i}(h)",
+       controls={"the online learner is not started afresh": {"afresh": False},
+                 "the last block is divided by its own length": {"own_length": True}})
 def telescoping(case: Case, afresh: bool = True, own_length: bool = False) -> Evidence:
     "The two sides for random h and k, which is not the function of the last block; case (K, block, T, inner)."
     (K, block, T, inner), d, M = case.value, 5, 4.0
@@ -72,17 +74,10 @@ def telescoping(case: Case, afresh: bool = True, own_length: bool = False) -> Ev
         left += M * block * abs(fed[i] - own[start : start + block].sum() / (M * block))  # what the bandit was told
     return Evidence(left, "==", right, tol=1e-9 * float(own.sum()))
 
-
-@telescoping.control("the online learner is not started afresh")
-def _(case: Case) -> Evidence: return telescoping.check(case, afresh=False)
-
-
-@telescoping.control("the last block is divided by its own length")
-def _(case: Case) -> Evidence: return telescoping.check(case, own_length=True)
-
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #6a68c895
 @claim("ito2018", "a stream that sees the block", id="C2w", tier="certificate", proof="prp-within", cases=[(2, 50), (5, 40), (50, 8)],
-       tex=r"R_T\ge\tfrac n2(\tau-1)")
+       tex=r"R_T\ge\tfrac n2(\tau-1)",
+       controls={"the stream sees the block before": {"sees": False}})
 def block_is_seen(case: Case, sees: bool = True) -> Evidence:
     "Regret against the stream of the proposition, and what it promises; sees: this block, or the one before; case (block, n)."
     (block, n), used = case.value, {-1: 0}
@@ -103,13 +98,11 @@ def block_is_seen(case: Case, sees: bool = True) -> Evidence:
     best = n / 4 + (block - 1) * min(np.count_nonzero(bad == k) for k in (0, 1))
     return Evidence(float(abs(predictions - y).sum() / 2 - best), ">=", n * (block - 1) / 2)
 
-
-@block_is_seen.control("the stream sees the block before")
-def _(case: Case) -> Evidence: return block_is_seen.check(case, sees=False)
-
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #def23fe6
 @claim("ito2018", "Theorem 1 and a stream that reacts to earlier blocks", id="C2e", tier="statistical", level=1e-3, proof="thm-block",
-       cases=[(400, 1.4), (400, 10.0), (2000, 10.0)], tex=r"\mathbb E\sum_i(L_{\kappa_i,i}-L_{k,i})\le\beta(n)")
+       cases=[(400, 1.4), (400, 10.0), (2000, 10.0)], tex=r"\mathbb E\sum_i(L_{\kappa_i,i}-L_{k,i})\le\beta(n)",
+       controls={"the stream sees which function is in use": {"reacts": True},
+                 "the bandit learns nothing": {"learns": False}})
 def earlier_blocks(case: Case, reacts: bool = False, learns: bool = True) -> Evidence:
     "Mean regret over 20 games of n blocks, K = 2, upper end of its interval, and beta(n); case (n, gap in 1 / sqrt(n))."
     (n, gap), K = case.value, 2
@@ -127,17 +120,10 @@ def earlier_blocks(case: Case, reacts: bool = False, learns: bool = True) -> Evi
         found[g] = lead
     return Evidence(mean_limit(found, 1e-3), "<=", bound_tsallis(n, K))
 
-
-@earlier_blocks.control("the stream sees which function is in use")
-def _(case: Case) -> Evidence: return earlier_blocks.check(case, reacts=True)
-
-
-@earlier_blocks.control("the bandit learns nothing")
-def _(case: Case) -> Evidence: return earlier_blocks.check(case, learns=False)
-
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #871e39a6
 @claim("ito2018", "Corollary 2", id="C3", tier="exact", proof="cor-block", cases=["powers", "stationary", "value", "logarithm"],
-       tex=r"\tau=\Theta((T/K)^{\frac1{3-2q}})\Rightarrow\mathbb ER_T=O(K^{\frac{1-q}{3-2q}}T^{\frac{2-q}{3-2q}})")
+       tex=r"\tau=\Theta((T/K)^{\frac1{3-2q}})\Rightarrow\mathbb ER_T=O(K^{\frac{1-q}{3-2q}}T^{\frac{2-q}{3-2q}})",
+       controls={"the length for another q": {"q_of_length": -1}})
 def exponents(case: Case, q_of_length: int = 0) -> Evidence:
     "Symbolic: how much the powers, the derivative at the length, the value there, or (for q = 0) the cube root are off; case which."
     import sympy as sp
@@ -156,14 +142,12 @@ def exponents(case: Case, q_of_length: int = 0) -> Evidence:
     values = {T: 1e6, K: 10, a: 0.7, b: 4, q: 0.3}
     return Evidence(abs(float(off.subs(values))), "==", 0, tol=1e-12)
 
-
-@exponents.control("the length for another q")
-def _(case: Case) -> Evidence: return exponents.check(case, q_of_length=-1)
-
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #46ac8762
 @claim("ito2018", "Corollary 2, whole rounds and blocks", id="C3i", tier="certificate", proof="cor-block",
        cases=[(T, K, a, q) for T in (50, 997, 10**5) for K in (2, 30) for a in (0.5, 3.0) for q in (0.0, 0.5)] + [(3, 2, 7.0, 0.0)],
-       tex=r"(n-1)\alpha(\tau)+\alpha(r)+\tau\beta(n)\le2B^*,\ \tau=\lceil\tau^*\rceil")
+       tex=r"(n-1)\alpha(\tau)+\alpha(r)+\tau\beta(n)\le2B^*,\ \tau=\lceil\tau^*\rceil",
+       controls={"no factor for rounding": {"share": 1.0},
+                 "the square of the length": {"power": 2.0}})
 def whole_blocks(case: Case, share: float = 2.0, power: float = 1.0) -> Evidence:
     "The bound with the rounded length, and 2 B*, with b = 2; not tried where the length is not from 1 to T; case (T, K, a, q)."
     T, K, a, q = case.value
@@ -174,18 +158,12 @@ def whole_blocks(case: Case, share: float = 2.0, power: float = 1.0) -> Evidence
     found = (n - 1) * a * block**q + a * (T - (n - 1) * block) ** q + block * 2 * math.sqrt(K * n)
     return Evidence(found, "<=", share * best)
 
-
-@whole_blocks.control("no factor for rounding")
-def _(case: Case) -> Evidence: return whole_blocks.check(case, share=1.0)
-
-
-@whole_blocks.control("the square of the length")
-def _(case: Case) -> Evidence: return whole_blocks.check(case, power=2.0)
-
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #01b113e8
 @claim("ito2018", "Algorithm 1, as compiled", id="C2c", tier="certificate", proof="alg-block",
        cases=[(inner, rows) for inner in INNER for rows in (False, True)],
-       tex=r"\hat y_t\text{ and }\kappa_i\text{ of the learner and of the pseudo-code agree}")
+       tex=r"\hat y_t\text{ and }\kappa_i\text{ of the learner and of the pseudo-code agree}",
+       controls={"a smaller ball, another ridge or step": {"radius": 0.49},
+                 "predictions clipped at half of y_max": {"y_max": 0.5}})
 def compiled_rounds(case: Case, **broken: Any) -> Evidence:
     "Largest difference of the predictions in 600 rounds; broken: other arguments of the textbook; case (inner, matrices)."
     (inner, rows), d, k, T, block = case.value, 5, 2, 600, 25
@@ -201,14 +179,6 @@ def compiled_rounds(case: Case, **broken: Any) -> Evidence:
     loss = lambda yhat, label: (yhat - label) ** 2 / M
     predictions, _, _ = block_bandit(X, y, functions, lambda: online_learner(**kw), block, loss, seed)
     return Evidence(float(np.abs(predictions - run.predictions).max()), "==", 0, tol=1e-9)
-
-
-@compiled_rounds.control("a smaller ball, another ridge or step")
-def _(case: Case) -> Evidence: return compiled_rounds.check(case, radius=0.49)
-
-
-@compiled_rounds.control("predictions clipped at half of y_max")
-def _(case: Case) -> Evidence: return compiled_rounds.check(case, y_max=0.5)
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #2903298d
 def pair_regret(d: int, T: int, block: int | None, seed: int) -> float:
@@ -234,7 +204,9 @@ def sign_regret(d: int, T: int, block: int, seed: int, inner: str = "vaw", step:
 
 @claim("ito2018", "Theorem 1, measured", id="C2m", tier="statistical", level=1e-3, proof="thm-block",
        cases=[("vaw", 3, 2**18), ("ons", 4, 2**18), ("vaw", 6, 2**18)],
-       tex=r"\mathbb ER_T\le(n-1)\alpha(\tau)+\alpha(r)+M\tau\beta(n)")
+       tex=r"\mathbb ER_T\le(n-1)\alpha(\tau)+\alpha(r)+M\tau\beta(n)",
+       controls={"blocks of one round: the online learner learns nothing": {"block": 1},
+                 "the theorem's blocks, and a bandit that learns nothing": {"step": 1e-9}})
 def whole_theorem(case: Case, block: int | None = None, step: float = 1.0) -> Evidence:
     "Upper end of the interval for the mean regret of 3 runs, and the bound with its own block; case (inner, d, T)."
     inner, d, T = case.value
@@ -242,29 +214,15 @@ def whole_theorem(case: Case, block: int | None = None, step: float = 1.0) -> Ev
     found = [sign_regret(d, T, length, int(seed), inner, step) for seed in case.rng.integers(2**31, size=3)]
     return Evidence(mean_limit(found, 1e-3), "<=", bound_block_bandit(T, d, 1, inner=inner))
 
-
-@whole_theorem.control("blocks of one round: the online learner learns nothing")
-def _(case: Case) -> Evidence: return whole_theorem.check(case, block=1)
-
-
-@whole_theorem.control("the theorem's blocks, and a bandit that learns nothing")
-def _(case: Case) -> Evidence: return whole_theorem.check(case, step=1e-9)
-
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #fc0a79a6
 @claim("ito2018", "Corollary 2, growth (VAW inside)", id="C3r", tier="rate", level=0.01, proof="cor-block",
-       cases=[(2**17, 2**19, 2**21)], tex=r"R_T\propto T^{p},\ p\le0.75")
+       cases=[(2**17, 2**19, 2**21)], tex=r"R_T\propto T^{p},\ p\le0.75",
+       controls={"blocks of one round": {"block": 1},
+                 "blocks of 16 rounds whatever T is": {"block": 16}})
 def growth_in_rounds(case: Case, block: int | None = None) -> Evidence:
     "Upper end of the interval for the slope, for two runs of each length, and 0.75."
     _, high = slope_interval(np.array(case.value), pair_growth(case.value, block, int(case.rng.integers(2**31))), 0.01, case.rng)
     return Evidence(high, "<=", 0.75)
-
-
-@growth_in_rounds.control("blocks of one round")
-def _(case: Case) -> Evidence: return growth_in_rounds.check(case, block=1)
-
-
-@growth_in_rounds.control("blocks of 16 rounds whatever T is")
-def _(case: Case) -> Evidence: return growth_in_rounds.check(case, block=16)
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #86922b7b
 @functools.cache
@@ -289,7 +247,9 @@ def least_loss(law: dict) -> Fraction:
 
 @claim("ito2018", "Lemma 9, (Ito 17) to (Ito 19)", id="C5", tier="exact", proof="lem-nothing",
        cases=[(d, k, eps) for d, k in ((3, 1), (4, 2), (5, 2), (5, 3), (6, 3)) for eps in (Fraction(1, 7), Fraction(1, 2))],
-       tex=r"\min\mathbb E_S[\ell\mid f_{S'}]=1-2\epsilon\,[S'=S],\quad(x_{S'},y)\text{ uniform for }S'\ne S")
+       tex=r"\min\mathbb E_S[\ell\mid f_{S'}]=1-2\epsilon\,[S'=S],\quad(x_{S'},y)\text{ uniform for }S'\ne S",
+       controls={"two coordinates that are always equal": {"tie": True},
+                 "a gap of epsilon": {"gap": 1}})
 def wrong_choice(case: Case, tie: bool = False, gap: int = 2) -> Evidence:
     "Largest distance from it, over all S' for one S: of the least loss, of the law of what is seen from the uniform one; case (d, k, eps)."
     d, k, eps = case.value
@@ -300,14 +260,6 @@ def wrong_choice(case: Case, tie: bool = False, gap: int = 2) -> Evidence:
         if seen != S: worst = max(worst, sum(abs(law.get((z, y), 0) - Fraction(1, 2 ** (k + 1)))
                                              for z in itertools.product((-1, 1), repeat=k) for y in (-1, 1)))
     return Evidence(worst, "==", 0)
-
-
-@wrong_choice.control("two coordinates that are always equal")
-def _(case: Case) -> Evidence: return wrong_choice.check(case, tie=True)
-
-
-@wrong_choice.control("a gap of epsilon")
-def _(case: Case) -> Evidence: return wrong_choice.check(case, gap=1)
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #202ba5e1
 def tree_law(tree: Callable, K: int, T: int, eps: float, S: int) -> tuple[np.ndarray, np.ndarray, float]:
@@ -337,7 +289,8 @@ TREES = [("stay", 2, 2, 0.3), ("stay", 2, 6, 0.1), ("majority", 2, 12, 0.05),
 
 
 @claim("ito2018", "(Ito 15), divergence of the instance", id="C6k", tier="certificate", proof="lem-find", cases=TREES,
-       tex=r"D(\mathbb P_0\Vert\mathbb P_S)=\mathbb E_0N_S\cdot\tfrac12\ln\tfrac1{1-4\epsilon^2}")
+       tex=r"D(\mathbb P_0\Vert\mathbb P_S)=\mathbb E_0N_S\cdot\tfrac12\ln\tfrac1{1-4\epsilon^2}",
+       controls={"the divergence of arms (1 +- eps) / 2": {"lemma": True}})
 def divergence_of_a_pull(case: Case, lemma: bool = False) -> Evidence:
     "Divergence of all that is seen in T rounds, and what the pulls of the good arm account for; case (kind, K, T, eps)."
     kind, K, T, eps = case.value
@@ -345,13 +298,11 @@ def divergence_of_a_pull(case: Case, lemma: bool = False) -> Evidence:
     pull = eps * math.log((1 + eps) / (1 - eps)) if lemma else -math.log1p(-4 * eps**2) / 2
     return Evidence(divergence, "==", fair.sum() * pull, tol=1e-12)
 
-
-@divergence_of_a_pull.control("the divergence of arms (1 +- eps) / 2")
-def _(case: Case) -> Evidence: return divergence_of_a_pull.check(case, lemma=True)
-
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #2def5880
 @claim("ito2018", "proof of Theorem 3", id="C6t", tier="certificate", proof="eq-find", cases=TREES,
-       tex=r"\mathbb P_S[f_t=f_S]-\mathbb P_0[f_t=f_S]\le\min\{\sqrt{\delta\nu/2},\epsilon\nu\}")
+       tex=r"\mathbb P_S[f_t=f_S]-\mathbb P_0[f_t=f_S]\le\min\{\sqrt{\delta\nu/2},\epsilon\nu\}",
+       controls={"one per cent less": {"share": 0.99},
+                 "without the pull of the round before": {"late": 1}})
 def good_arm_is_found(case: Case, share: float = 1.0, late: int = 0) -> Evidence:
     "The round with the largest ratio of the two sides; case (kind, K, T, eps)."
     kind, K, T, eps = case.value
@@ -361,14 +312,6 @@ def good_arm_is_found(case: Case, share: float = 1.0, late: int = 0) -> Evidence
     gap = biased - fair
     t = int(np.argmax(np.where(bound > 0, gap / np.maximum(bound, 1e-300), np.where(gap > 1e-9, np.inf, -1.0))))
     return Evidence(float(gap[t]), "<=", float(bound[t]), tol=1e-12)
-
-
-@good_arm_is_found.control("one per cent less")
-def _(case: Case) -> Evidence: return good_arm_is_found.check(case, share=0.99)
-
-
-@good_arm_is_found.control("without the pull of the round before")
-def _(case: Case) -> Evidence: return good_arm_is_found.check(case, late=1)
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #db7d6662
 @functools.cache
@@ -399,45 +342,35 @@ PLAYED = [(2, 2, 0.3), (2, 4, 0.3), (3, 4, 0.3), (4, 6, 0.45), (2, 12, 0.1), (3,
 
 @claim("ito2018", "Theorem 3, for each epsilon", id="C6", tier="bayes", proof="thm-product", cases=PLAYED,
        tex=r"\min\mathbb ER_T\ge2\epsilon T\bigl(1-\tfrac1K-\min\{\tfrac13\sqrt{\tfrac TK\ln\tfrac1{1-4\epsilon^2}},"
-           r"\tfrac{\epsilon(T-1)}{2K}\}\bigr)")
-def exact_game(case: Case, peek: bool = False, share: float = 1.0, first: float = 1.0) -> Evidence:
+           r"\tfrac{\epsilon(T-1)}{2K}\}\bigr)",
+       controls={"a second arm is seen in each round": {"peek": True},
+                 "one per cent more": 1.01,
+                 "six tenths of the first term": {"first": 0.6}})
+def exact_game(case: Case, peek: bool = False, first: float = 1.0) -> Evidence:
     "Smallest possible regret, S uniform, and the bound; case (K, T, eps)."
     K, T, eps = case.value
     if peek and K * T > 30: return Evidence(1, ">=", 0)  # too long
     bound = lower_bound_finite(T, K, eps)
     if first != 1: bound = max(bound, 2 * eps * T * (1 - 1 / K - first * math.sqrt(-T * math.log1p(-4 * eps**2) / K) / 3))
-    return Evidence(2 * eps * (T - most_pulls(K, T, eps, peek)), ">=", share * bound, tol=1e-12)
-
-
-@exact_game.control("a second arm is seen in each round")
-def _(case: Case) -> Evidence: return exact_game.check(case, peek=True)
-
-
-@exact_game.control("one per cent more")
-def _(case: Case) -> Evidence: return exact_game.check(case, share=1.01)
-
-
-@exact_game.control("six tenths of the first term")
-def _(case: Case) -> Evidence: return exact_game.check(case, first=0.6)
+    return Evidence(2 * eps * (T - most_pulls(K, T, eps, peek)), ">=", bound, tol=1e-12)
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #ddebbf47
 @claim("ito2018", "Theorem 3, constants", id="C6c", tier="certificate", proof="thm-product",
        cases=[(rho, K, c) for K in (2, 3, 10, 1000)
               for rho, c in ((1, 0.5), (2, 0.5), (4, 0.66), (30, 0.66), (10**4, 0.74), (10**6, 0.749))],
-       tex=r"\max_\epsilon\{\cdot\}\ge c\,(1-\tfrac1K)^2\sqrt{KT},\ c=\tfrac12\,(T\ge K),\ 0.66\,(T\ge4K),\to\tfrac34")
+       tex=r"\max_\epsilon\{\cdot\}\ge c\,(1-\tfrac1K)^2\sqrt{KT},\ c=\tfrac12\,(T\ge K),\ 0.66\,(T\ge4K),\to\tfrac34",
+       controls={"a constant of 0.8 in the limit": {"share": 0.8 / 0.749}})
 def closed_forms(case: Case, share: float = 1.0) -> Evidence:
     "The closed form and the best bound over epsilon; case (T / K, K, c)."
     rho, K, c = case.value
     return Evidence(share * c * (1 - 1 / K) ** 2 * math.sqrt(rho) * K, "<=", lower_bound_finite(rho * K, K))
 
-
-@closed_forms.control("a constant of 0.8 in the limit")
-def _(case: Case) -> Evidence: return closed_forms.check(case, share=0.8 / 0.749)
-
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #2f0a26c0
 @claim("ito2018", "(Ito 15), as printed", id="C6p", tier="certificate", proof="prp-fifteen",
        cases=[(2, 1), (2, 4), (2, 1000), (10, 10), (10, 45), (10**4, 10**4), (10**4, 40_000), (10, 10**7)],
-       tex=r"2\epsilon T\bigl(1-\tfrac1K-\sqrt{\epsilon\ln\tfrac{1+\epsilon}{1-\epsilon}\tfrac T{2K}}\bigr)\le\text{the bound here}")
+       tex=r"2\epsilon T\bigl(1-\tfrac1K-\sqrt{\epsilon\ln\tfrac{1+\epsilon}{1-\epsilon}\tfrac T{2K}}\bigr)\le\text{the bound here}",
+       controls={"from the divergence alone": {"terms": (0,)},
+                 "from the coupling alone": {"terms": (1,)}})
 def fifteen_is_true(case: Case, terms: tuple = (0, 1), factor: float = 0.5) -> Evidence:
     "The epsilon of 300 with the largest ratio of (Ito 15) to what is proved, both over 2 epsilon T; case (K, T)."
     (K, T), eps = case.value, np.r_[np.geomspace(1e-4, 0.4, 200), np.linspace(0.4, 0.49999, 100)]
@@ -446,14 +379,6 @@ def fifteen_is_true(case: Case, terms: tuple = (0, 1), factor: float = 0.5) -> E
     proved = 1 - 1 / K - np.min([both[i] for i in terms], axis=0)
     i = int(np.argmax(np.where(printed > 0, printed - proved, -1)))
     return Evidence(float(max(printed[i], 0)), "<=", float(proved[i]), tol=1e-12)
-
-
-@fifteen_is_true.control("from the divergence alone")
-def _(case: Case) -> Evidence: return fifteen_is_true.check(case, terms=(0,))
-
-
-@fifteen_is_true.control("from the coupling alone")
-def _(case: Case) -> Evidence: return fifteen_is_true.check(case, terms=(1,))
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #f81e1921
 @functools.cache
@@ -471,21 +396,19 @@ def product_regrets(d: int, k: int, T: int, eps: float, runs: int, seed: int, st
 
 
 @claim("ito2018", "one hypothesis, blocks of one round", id="C4", tier="statistical", level=1e-3, proof="cor-block",
-       cases=[(4, 1, 8000, 0.2), (5, 2, 8000, 0.3)], tex=r"\lvert H\rvert=1:\ \mathbb ER_T\le M\beta(T)=8\sqrt{(K-\sqrt K)T}")
+       cases=[(4, 1, 8000, 0.2), (5, 2, 8000, 0.3)], tex=r"\lvert H\rvert=1:\ \mathbb ER_T\le M\beta(T)=8\sqrt{(K-\sqrt K)T}",
+       controls={"the bandit sees the same loss whatever it does": {"step": 0.0}})
 def one_hypothesis(case: Case, step: float = 1.0) -> Evidence:
     "Upper end of the interval for the mean regret of 5 runs, and the bound; case (d, k, T, eps)."
     d, k, T, eps = case.value
     found = product_regrets(d, k, T, eps, 5, 1, step)
     return Evidence(mean_limit(found, 1e-3), "<=", 2 * bound_tsallis(T, math.comb(d, k)))
 
-
-@one_hypothesis.control("the bandit sees the same loss whatever it does")
-def _(case: Case) -> Evidence: return one_hypothesis.check(case, step=0.0)
-
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #0375661b
 @claim("ito2018", "Theorem 3, measured", id="C6m", tier="statistical", level=1e-3, proof="thm-product",
        cases=[(5, 2, 1000), (7, 2, 1000)],
-       tex=r"\mathbb ER_T\ge2\epsilon T\bigl(1-\tfrac1K-\min\{\cdot\}\bigr)\text{ for Algorithm 1 and the best }\epsilon")
+       tex=r"\mathbb ER_T\ge2\epsilon T\bigl(1-\tfrac1K-\min\{\cdot\}\bigr)\text{ for Algorithm 1 and the best }\epsilon",
+       controls={"half of the regret": {"gift": 0.5}})
 def tsallis_pays(case: Case, gift: float = 0.0) -> Evidence:
     "Lower end of the interval for the mean regret of 12 runs, and the bound; gift: share of rounds in which S is told; case (d, k, T)."
     d, k, T = case.value
@@ -493,10 +416,6 @@ def tsallis_pays(case: Case, gift: float = 0.0) -> Evidence:
     eps = 0.72 * (1 - 1 / K) * math.sqrt(K / T)
     found = product_regrets(d, k, T, eps, 12, 7) * (1 - gift)
     return Evidence(-mean_limit(-found, 1e-3), ">=", lower_bound_finite(T, K, eps))
-
-
-@tsallis_pays.control("half of the regret")
-def _(case: Case) -> Evidence: return tsallis_pays.check(case, gift=0.5)
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #271804d7
 @claim("ito2018", "(Ito 15), the lemma referred to", id="E-C1", tier="certificate", proof="prp-fifteen", cases=[0.01, 0.1, 0.3, 0.49],
@@ -519,15 +438,12 @@ def lemma_referred_to(case: Case) -> Evidence:
 
 @lemma_referred_to.corrected(
     r"\tfrac29\ln\tfrac1{1-4\epsilon^2}\le\epsilon\ln\tfrac{1+\epsilon}{1-\epsilon}\text{ for }\epsilon\le0.47,\quad"
-    r"\epsilon\le\epsilon\ln\tfrac{1+\epsilon}{1-\epsilon}\text{ for }\epsilon\ge0.47")
+    r"\epsilon\le\epsilon\ln\tfrac{1+\epsilon}{1-\epsilon}\text{ for }\epsilon\ge0.47",
+    controls={"every round charged with the last one's divergence": {"share": 0.5}})
 def lemma_replaced(case: Case, share: float = 2 / 9) -> Evidence:
     "What the proof of (15) needs: the divergence after the sum over the rounds, or epsilon; case eps."
     eps = case.value
     return Evidence(-share * math.log1p(-4 * eps**2) if eps <= 0.47 else eps, "<=", eps * math.log((1 + eps) / (1 - eps)))
-
-
-@lemma_referred_to.control("every round charged with the last one's divergence")
-def _(case: Case) -> Evidence: return lemma_replaced(case, share=0.5)
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #baee301c
 @claim("ito2018", "Theorem 3, features in the unit ball", id="E-C9", tier="certificate", proof="prp-ball",
@@ -547,13 +463,10 @@ def in_the_ball(case: Case) -> Evidence:
     return Evidence(math.comb(d, k) * k ** (-k / 2), ">=", math.comb(d, k) / 10)
 
 
-@in_the_ball.corrected(r"h^*(z)=d^{k/2}\prod_iz_i,\ x\in\{-1,1\}^d/\sqrt d:\ \text{the predictions of thm-product}")
+@in_the_ball.corrected(r"h^*(z)=d^{k/2}\prod_iz_i,\ x\in\{-1,1\}^d/\sqrt d:\ \text{the predictions of thm-product}",
+           controls={"the product not scaled": {"power": 0.0}})
 def scaled_product(case: Case, power: float = 0.5) -> Evidence:
     "Largest distance of the scaled hypothesis from the product of signs, 200 draws; case (d, k)."
     d, k = case.value
     x, S = case.rng.choice([-1.0, 1.0], (200, d)), case.rng.permutation(d)[:k]
     return Evidence(float(abs(d ** (power * k) * (x[:, S] / math.sqrt(d)).prod(axis=1) - x[:, S].prod(axis=1)).max()), "==", 0, tol=1e-9)
-
-
-@in_the_ball.control("the product not scaled")
-def _(case: Case) -> Evidence: return scaled_product(case, power=0.0)

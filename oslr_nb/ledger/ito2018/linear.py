@@ -28,7 +28,9 @@ from ..claims import Case, Erratum, Evidence, claim, mean_limit, random_fraction
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #9e4fc8cd
 @claim("ito2018", "equation (6)", id="C11", tier="exact", proof="lem-family", cases=[(2, 1), (3, 2), (4, 3), (5, 1)],
-       tex=r"\min_{B,v}\sum_t(v^\top Bx_t-y_t)^2=\min_w\sum_t(w^\top x_t-y_t)^2,\ \ell(w')-\ell(w)=g^\top(w'-w)-((w'-w)^\top x)^2")
+       tex=r"\min_{B,v}\sum_t(v^\top Bx_t-y_t)^2=\min_w\sum_t(w^\top x_t-y_t)^2,\ \ell(w')-\ell(w)=g^\top(w'-w)-((w'-w)^\top x)^2",
+       controls={"w in another row of B than v points to": {"rows": 1},
+                 "the loss as if it were linear": {"gap": 0}})
 def family_is_all_weights(case: Case, rows: int = 0, gap: int = 1) -> Evidence:
     "Loss at a random pair (B, v) against that at B'v, and of any w against a pair made of it, both ways round, and the identity; exact."
     d, k = case.value
@@ -42,18 +44,11 @@ def family_is_all_weights(case: Case, rows: int = 0, gap: int = 1) -> Evidence:
     identity = loss(w) - loss(other) - 2 * (w @ x - y) * (x @ (w - other)) + gap * (x @ (w - other)) ** 2
     return Evidence(abs(forth) + abs(back) + abs(identity), "==", 0)
 
-
-@family_is_all_weights.control("w in another row of B than v points to")
-def _(case: Case) -> Evidence: return family_is_all_weights.check(case, rows=1)
-
-
-@family_is_all_weights.control("the loss as if it were linear")
-def _(case: Case) -> Evidence: return family_is_all_weights.check(case, gap=0)
-
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #ea1a0296
 @claim("ito2018", "Lemma 5", id="C8", tier="exact", proof="lem-estimate",
        cases=[(d, k) for d in (3, 4, 6) for k in range(2, d + 1)],
-       tex=r"\mathbb E\hat g=2(w^\top x-y)x,\quad\mathbb E\Vert\hat g\Vert^2=\tfrac{4d}{k-1}(w^\top x-y)^2\Vert x\Vert^2")
+       tex=r"\mathbb E\hat g=2(w^\top x-y)x,\quad\mathbb E\Vert\hat g\Vert^2=\tfrac{4d}{k-1}(w^\top x-y)^2\Vert x\Vert^2",
+       controls={"scaled by d/k": {"fewer": 1}})
 def estimate_moments(case: Case, fewer: int = 0, share: Fraction = Fraction(1), repeated: bool = False) -> Evidence:
     "Weighted sums of the mean and the second moment over all sets, in fractions; case (d, k)."
     d, k = case.value
@@ -69,10 +64,6 @@ def estimate_moments(case: Case, fewer: int = 0, share: Fraction = Fraction(1), 
     return Evidence(mean + square, "==", 2 * (yhat - y) * (c @ x) + share * exact)
 
 
-@estimate_moments.control("scaled by d/k")
-def _(case: Case) -> Evidence: return estimate_moments.check(case, fewer=1)
-
-
 @estimate_moments.control("drawn with replacement, repetitions dropped")
 def _(case: Case) -> Evidence: return estimate_moments.check(case, repeated=case.value[1] > 2)
 
@@ -83,28 +74,23 @@ def _(case: Case) -> Evidence: return estimate_moments.check(case, share=Fractio
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #c5c504d0
 @claim("ito2018", "Lemma 5, the bound", id="C8b", tier="exact", proof="lem-estimate",
        cases=[(3, 2, 1.0, 1.0, 1.0), (5, 3, 2.0, 0.5, 1.0), (4, 4, 0.3, 3.0, 0.2), (6, 2, 4.0, 1.0, 2.0)],
-       tex=r"\mathbb E\Vert\hat g\Vert^2\le\tfrac{4d}{k-1}X^2(DX+Y)^2,\quad\text{attained}")
-def estimate_bound(case: Case, share: float = 1.0, numbers: int = 1) -> Evidence:
+       tex=r"\mathbb E\Vert\hat g\Vert^2\le\tfrac{4d}{k-1}X^2(DX+Y)^2,\quad\text{attained}",
+       controls={"one per cent less": 0.99,
+                 "k in the place of k - 1": {"numbers": 0}})
+def estimate_bound(case: Case, numbers: int = 1) -> Evidence:
     "Second moment at the extremal x, w, y by enumeration, and the bound; case (d, k, D, X, Y)."
     d, k, D, X, Y = case.value
     x = case.rng.standard_normal(d)
     x *= X / np.linalg.norm(x)
     sets = list(itertools.combinations(range(d), k - 1))
     square = np.mean([np.sum(projection_gradient(x[list(S)], list(S), d, D * X, -Y) ** 2) for S in sets])
-    return Evidence(float(square), "<=", share * 4 * d / (k - numbers) * X**2 * (D * X + Y) ** 2, tol=1e-9)
-
-
-@estimate_bound.control("one per cent less")
-def _(case: Case) -> Evidence: return estimate_bound.check(case, share=0.99)
-
-
-@estimate_bound.control("k in the place of k - 1")
-def _(case: Case) -> Evidence: return estimate_bound.check(case, numbers=0)
+    return Evidence(float(square), "<=", 4 * d / (k - numbers) * X**2 * (D * X + Y) ** 2, tol=1e-9)
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #57e6eb55
 @claim("ito2018", "spread of the estimate (ours)", id="C8s", tier="exact", proof="lem-spread",
        cases=[(3, 1), (4, 2), (5, 3), (6, 2), (6, 6)],
-       tex=r"\mathrm{Var}\sum_{i\in S}x_i^2=p(1-p)\tfrac d{d-1}\bigl(\sum_ix_i^4-\tfrac1d\Vert x\Vert^4\bigr)")
+       tex=r"\mathrm{Var}\sum_{i\in S}x_i^2=p(1-p)\tfrac d{d-1}\bigl(\sum_ix_i^4-\tfrac1d\Vert x\Vert^4\bigr)",
+       controls={"as if drawn with replacement": {"correction": 0}})
 def coordinate_spread(case: Case, correction: int = 1) -> Evidence:
     "Variance over all sets, in fractions; case (d, r)."
     d, r = case.value
@@ -114,14 +100,12 @@ def coordinate_spread(case: Case, correction: int = 1) -> Evidence:
     variance, p = sum(s * s for s in sums) / len(sums) - mean**2, Fraction(r, d)
     return Evidence(variance, "==", p * (1 - p) * Fraction(d, d - correction) * (z @ z - sum(z) ** 2 / d))
 
-
-@coordinate_spread.control("as if drawn with replacement")
-def _(case: Case) -> Evidence: return coordinate_spread.check(case, correction=0)
-
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #cc36b189
 @claim("ito2018", "orthonormal directions, as compiled", id="C8o", tier="statistical", level=1e-6, proof="lem-spread",
        cases=[(6, 1, "spike"), (6, 3, "spike"), (6, 3, "flat"), (9, 7, "flat"), (5, 5, "length")],
-       tex=r"\Vert Qx\Vert^2\sim\mathrm{Beta}\bigl(\tfrac r2,\tfrac{d-r}2\bigr)\text{ for every unit }x;\ QQ^\top=I")
+       tex=r"\Vert Qx\Vert^2\sim\mathrm{Beta}\bigl(\tfrac r2,\tfrac{d-r}2\bigr)\text{ for every unit }x;\ QQ^\top=I",
+       controls={"normal rows that are not made orthonormal": {"orthogonal": False},
+                 "coordinates": {"axes": True}})
 def directions_law(case: Case, orthogonal: bool = True, axes: bool = False) -> Evidence:
     "Kolmogorov's distance of 10,000 draws from the law, and its limit (level 1e-6); or the largest |QQ' - I|; case (d, r, x)."
     d, r, which = case.value
@@ -136,14 +120,6 @@ def directions_law(case: Case, orthogonal: bool = True, axes: bool = False) -> E
     from scipy.stats import beta, kstest
 
     return Evidence(float(kstest(found, beta(r / 2, (d - r) / 2).cdf).statistic), "<=", math.sqrt(-math.log(1e-6 / 2) / 2 / 10_000))
-
-
-@directions_law.control("normal rows that are not made orthonormal")
-def _(case: Case) -> Evidence: return directions_law.check(case, orthogonal=False)
-
-
-@directions_law.control("coordinates")
-def _(case: Case) -> Evidence: return directions_law.check(case, axes=True)
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #252395e5
 @claim("ito2018", "equation (4)", id="C7", tier="certificate", proof="alg-linear",
@@ -183,7 +159,9 @@ def random_path(case: Case, T: int, shape: str, radius: float = 1.0) -> tuple[np
 
 @claim("ito2018", "Lemma 6", id="C9", tier="certificate", proof="lem-path",
        cases=[("root", 1.0), ("jumps", 1.0), ("root", 3.0), ("jumps", 0.3), ("root", 0.2), ("adaptive", 1.0), ("adaptive", 4.0)],
-       tex=r"\sum_t\hat g_t^\top(w_t-w)\le\sum_t\tfrac{\Vert\hat g_t\Vert^2}{2\lambda_t}+\tfrac{\lambda_T}2\Vert w\Vert^2")
+       tex=r"\sum_t\hat g_t^\top(w_t-w)\le\sum_t\tfrac{\Vert\hat g_t\Vert^2}{2\lambda_t}+\tfrac{\lambda_T}2\Vert w\Vert^2",
+       controls={"both terms two fifths of what they are": {"first": 0.2, "second": 0.2},
+                 "lambda that decreases": {"shape": "decreasing"}})
 def every_path(case: Case, first: float = 0.5, second: float = 0.5, shape: str = "") -> Evidence:
     "Left side at the comparator that is hardest for the right one, and the right side, after 60 rounds; case (lambda, D)."
     kind, D = case.value
@@ -194,55 +172,32 @@ def every_path(case: Case, first: float = 0.5, second: float = 0.5, shape: str =
     if kind == "adaptive": bound = 4 * first * D * math.sqrt(squares.sum())
     return Evidence(float(((w - u) * g).sum()), "<=", bound)
 
-
-@every_path.control("both terms two fifths of what they are")
-def _(case: Case) -> Evidence: return every_path.check(case, first=0.2, second=0.2)
-
-
-@every_path.control("lambda that decreases")
-def _(case: Case) -> Evidence: return every_path.check(case, shape="decreasing")
-
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #473da9dd
 @claim("ito2018", "Theorem 4, the schedules", id="C10", tier="exact", proof="proof-of-theorem-4",
        cases=[(d, k, T, D) for d, k in ((4, 2), (30, 7)) for T in (1, 10, 10**4) for D in (0.3, 1.0, 50.0)],
-       tex=r"\tfrac{2(D+1)^2d}{k-1}\sum_t\tfrac1{\lambda_t}+\tfrac{D^2\lambda_{T+1}}2\le(D+1)^2\sqrt{\tfrac{8d}{k-1}}\sqrt{T+1}")
-def printed_closed_form(case: Case, scale: float = 1.0, constant: float = 1.0) -> Evidence:
+       tex=r"\tfrac{2(D+1)^2d}{k-1}\sum_t\tfrac1{\lambda_t}+\tfrac{D^2\lambda_{T+1}}2\le(D+1)^2\sqrt{\tfrac{8d}{k-1}}\sqrt{T+1}",
+       controls={"the constant times 0.9": 0.9,
+                 "weights half as large": {"scale": 0.5}})
+def printed_closed_form(case: Case, scale: float = 1.0) -> Evidence:
     "(Ito 5) with lambda_{T+1} and the printed weights (times a scale), and the printed closed form; case (d, k, T, D)."
     d, k, T, D = case.value
     lam = scale * np.sqrt(8 * d * np.arange(1, T + 2) / (k - 1))
     exact = 2 * (D + 1) ** 2 * d / (k - 1) * float((1 / lam[:-1]).sum()) + D**2 * lam[-1] / 2
-    return Evidence(exact, "<=", constant * bound_theorem_4(d, k, T, D))
-
-
-@printed_closed_form.control("the constant times 0.9")
-def _(case: Case) -> Evidence: return printed_closed_form.check(case, constant=0.9)
-
-
-@printed_closed_form.control("weights half as large")
-def _(case: Case) -> Evidence: return printed_closed_form.check(case, scale=0.5)
+    return Evidence(exact, "<=", bound_theorem_4(d, k, T, D))
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #410a01a0
 @claim("ito2018", "Theorem 4, the best step (ours)", id="C10a", tier="exact", proof="thm-linear",
        cases=[(d, k, T, D, X, Y) for d, k in ((4, 2), (30, 7)) for T in (10, 10**6) for D, X, Y in ((1, 1, 1), (3, 0.5, 2), (0.2, 4, 1))],
        tex=r"\tfrac{G^2}2\sum_t\tfrac1{\lambda_t}+\tfrac{\lambda_T}2D^2\le\sqrt2GD\sqrt T,"
-           r"\quad\lambda_t=\tfrac{(DX+Y)X}D\sqrt{\tfrac{8dt}{k-1}}")
-def best_step(case: Case, step: float = 1.0, constant: float = 1.0) -> Evidence:
+           r"\quad\lambda_t=\tfrac{(DX+Y)X}D\sqrt{\tfrac{8dt}{k-1}}",
+       controls={"a step twice as large": {"step": 2.0},
+                 "a step half as large": {"step": 0.5},
+                 "the constant times 0.99": 0.99})
+def best_step(case: Case, step: float = 1.0) -> Evidence:
     "The bound for the schedule and its closed form, which no other multiple of the schedule improves; case (d, k, T, D, X, Y)."
     d, k, T, *scales = case.value
     lam = projection_rate(d, k, *scales, step) * np.sqrt(np.arange(1, T + 1))
-    return Evidence(bound_projection_schedule(lam, d, k, *scales), "<=", constant * bound_projection(d, k, T, *scales))
-
-
-@best_step.control("a step twice as large")
-def _(case: Case) -> Evidence: return best_step.check(case, step=2.0)
-
-
-@best_step.control("a step half as large")
-def _(case: Case) -> Evidence: return best_step.check(case, step=0.5)
-
-
-@best_step.control("the constant times 0.99")
-def _(case: Case) -> Evidence: return best_step.check(case, constant=0.99)
+    return Evidence(bound_projection_schedule(lam, d, k, *scales), "<=", bound_projection(d, k, T, *scales))
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #837244c9
 def step_options(rule: str, step: float = 1.0) -> dict[str, Any]:
@@ -252,7 +207,10 @@ def step_options(rule: str, step: float = 1.0) -> dict[str, Any]:
 
 @claim("ito2018", "Algorithm 2, as compiled", id="C10c", tier="certificate", proof="alg-linear",
        cases=[(s, q) for s in (*SCHEDULES, "adaptive") for q in DIRECTIONS],
-       tex=r"w_t,\ \hat y_t\text{ compiled}=w_t,\ \hat y_t\text{ of the textbook on the same draws}")
+       tex=r"w_t,\ \hat y_t\text{ compiled}=w_t,\ \hat y_t\text{ of the textbook on the same draws}",
+       controls={"lambda of the next round, or another step": {"late": 1},
+                 "another radius": {"radius": 0.45},
+                 "other draws": {"seed": 6}})
 def compiled_is_textbook(case: Case, late: int = 0, radius: float = 0.5, seed: int = 5) -> Evidence:
     "Largest difference of weights and predictions in 150 rounds, by hand and compiled; case (schedule or adaptive, directions)."
     schedule, directions = case.value
@@ -270,18 +228,6 @@ def compiled_is_textbook(case: Case, late: int = 0, radius: float = 0.5, seed: i
     w, _ = linear_projection(X, y, np.array(sets), lam, radius, 1.0 + late)
     again = simulate(LinearProjection(d, k, **kw, seed=seed), X, y).predictions
     return Evidence(float(max(np.abs(w - own).max(), np.abs((w * X).sum(axis=1) - again).max())), "==", 0, tol=1e-9)
-
-
-@compiled_is_textbook.control("lambda of the next round, or another step")
-def _(case: Case) -> Evidence: return compiled_is_textbook.check(case, late=1)
-
-
-@compiled_is_textbook.control("another radius")
-def _(case: Case) -> Evidence: return compiled_is_textbook.check(case, radius=0.45)
-
-
-@compiled_is_textbook.control("other draws")
-def _(case: Case) -> Evidence: return compiled_is_textbook.check(case, seed=6)
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #1a63c0ac
 def all_paths(d: int, k: int, T: int, kind: str, peek: bool = False) -> list[tuple]:
@@ -305,7 +251,9 @@ def all_paths(d: int, k: int, T: int, kind: str, peek: bool = False) -> list[tup
 
 @claim("ito2018", "expectations on streams that react", id="C10e", tier="certificate", proof="eq-step",
        cases=[(2, 2, 5, "flip"), (2, 2, 5, "hide"), (3, 2, 4, "flip"), (3, 3, 4, "hide")],
-       tex=r"\mathbb E\sum_tg_t^\top(w_t-w)=\mathbb E\sum_t\hat g_t^\top(w_t-w)")
+       tex=r"\mathbb E\sum_tg_t^\top(w_t-w)=\mathbb E\sum_t\hat g_t^\top(w_t-w)",
+       controls={"the stream sees the draw before it chooses the label": {"peek": True},
+                 "a comparator that depends on the draws": {"hindsight": True}})
 def estimates_in_the_mean(case: Case, peek: bool = False, hindsight: bool = False) -> Evidence:
     "Both means over all draws, for one w (or for the w that is best against the estimates); case (d, k, T, stream)."
     paths, true, estimated = all_paths(*case.value, peek), 0.0, 0.0
@@ -315,19 +263,12 @@ def estimates_in_the_mean(case: Case, peek: bool = False, hindsight: bool = Fals
         true, estimated = true + (g * (w - u)).sum() / len(paths), estimated + (e * (w - u)).sum() / len(paths)
     return Evidence(float(true), "==", float(estimated), tol=1e-9)
 
-
-@estimates_in_the_mean.control("the stream sees the draw before it chooses the label")
-def _(case: Case) -> Evidence: return estimates_in_the_mean.check(case, peek=True)
-
-
-@estimates_in_the_mean.control("a comparator that depends on the draws")
-def _(case: Case) -> Evidence: return estimates_in_the_mean.check(case, hindsight=True)
-
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #239c077d
 @claim("ito2018", "the best weights in hindsight (ours)", id="C10h", tier="certificate", proof="cor-hindsight",
        cases=[(2, 2, 5, "flip"), (2, 2, 5, "hide"), (3, 2, 4, "flip"), (3, 3, 4, "hide"), (2, 2, 1, "hide")],
        tex=r"\mathbb E\max_w\sum_tg_t^\top(w_t-w)\le\text{the same with }\hat g"
-           r"+D\Bigl(\sum_t\mathbb E\Vert g_t-\hat g_t\Vert^2\Bigr)^{1/2}")
+           r"+D\Bigl(\sum_t\mathbb E\Vert g_t-\hat g_t\Vert^2\Bigr)^{1/2}",
+       controls={"a fifth of the second term": {"second": 0.2}})
 def hindsight_by_enumeration(case: Case, second: float = 1.0) -> Evidence:
     "Mean over all draws of the linear regret against the best w of the ball, and its bound; case (d, k, T, stream)."
     true = estimated = spread = 0.0
@@ -337,10 +278,6 @@ def hindsight_by_enumeration(case: Case, second: float = 1.0) -> Evidence:
         estimated += ((e * w).sum() + np.linalg.norm(e.sum(axis=0))) / len(paths)
         spread += (1 - (k - 1) / d) * (e**2).sum() / len(paths)
     return Evidence(float(true), "<=", float(estimated + second * math.sqrt(spread)))
-
-
-@hindsight_by_enumeration.control("a fifth of the second term")
-def _(case: Case) -> Evidence: return hindsight_by_enumeration.check(case, second=0.2)
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #b379bbe6
 def fixed_direction(d: int, T: int, kind: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -365,7 +302,10 @@ def measured_regrets(kind: str, d: int, k: int, T: int, runs: int, seed: int, **
        cases=[("steady", 4, 4, 2000), ("steady", 1024, 2, 4096), ("noise", 8, 3, 4000), ("noise", 64, 2, 4000),
               ("oblique", 64, 4, 2**14),
               ("steady", 64, 2, 512, 1 / 64, 64.0, 1.0), ("steady", 64, 2, 512, 64.0, 1.0, 64.0)],
-       tex=r"\mathbb ER_T(w)\le2\sqrt2D(DX+Y)X\sqrt{\tfrac d{k-1}T}")
+       tex=r"\mathbb ER_T(w)\le2\sqrt2D(DX+Y)X\sqrt{\tfrac d{k-1}T}",
+       controls={"budget 1: the weights stay 0 (a step of 1e-9)": {"step": 1e-9},
+                 "weights outside of the ball": {"share": 0.3},
+                 "the bound without d/(k - 1)": {"factor": False}})
 def theorem_in_expectation(case: Case, share: float = 1.0, step: float = 1.0, factor: bool = True) -> Evidence:
     "Upper limit for the mean regret of twelve runs, and the bound; case (stream, d, k, T), and (D, X, Y) where they are not 1."
     kind, d, k, T, *scales = case.value
@@ -374,18 +314,6 @@ def theorem_in_expectation(case: Case, share: float = 1.0, step: float = 1.0, fa
     regrets = measured_regrets(kind, d, k, T, 12, 1, **names, step=step)
     bound = bound_projection(d, k, T, **names) / (1 if factor else math.sqrt(d / (k - 1)))
     return Evidence(mean_limit(regrets, 1e-3), "<=", bound)
-
-
-@theorem_in_expectation.control("budget 1: the weights stay 0 (a step of 1e-9)")
-def _(case: Case) -> Evidence: return theorem_in_expectation.check(case, step=1e-9)
-
-
-@theorem_in_expectation.control("weights outside of the ball")
-def _(case: Case) -> Evidence: return theorem_in_expectation.check(case, share=0.3)
-
-
-@theorem_in_expectation.control("the bound without d/(k - 1)")
-def _(case: Case) -> Evidence: return theorem_in_expectation.check(case, factor=False)
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #d8063f25
 @functools.cache
@@ -410,46 +338,31 @@ def noise_regrets(axis: str, schedule: str, seed: int) -> tuple[np.ndarray, np.n
 @claim("ito2018", "Theorem 4, growth", id="C10r", tier="rate", level=0.01, proof="thm-linear",
        cases=[(axis, s) for axis in ("T", "d", "k - 1") for s in ("theorem", "adaptive")],
        tex=r"\text{slopes of }\log\mathbb ER_T\text{ in }\log T,\log d,\log(k-1)"
-           r"\text{ within }0.12\text{ of }\tfrac12,\tfrac12,-\tfrac12")
+           r"\text{ within }0.12\text{ of }\tfrac12,\tfrac12,-\tfrac12",
+       controls={"growth like d, which the upper bound of section 4.2 would allow": {"expected": {"T": 0.5, "d": 1.0, "k - 1": -0.5}},
+                 "the power 2/3 of T": {"expected": {"T": 2 / 3, "d": 0.5, "k - 1": -0.5}}})
 def exponents(case: Case, expected: dict | None = None) -> Evidence:
     "Largest distance of the interval from the exponent; case (axis, schedule or adaptive)."
     low, high = slope_interval(*noise_regrets(*case.value, 200), 0.01, case.rng)
     e = (expected or {"T": 0.5, "d": 0.5, "k - 1": -0.5})[case.value[0]]
     return Evidence(max(abs(low - e), abs(high - e)), "<=", 0.12)
 
-
-@exponents.control("growth like d, which the upper bound of section 4.2 would allow")
-def _(case: Case) -> Evidence: return exponents.check(case, {"T": 0.5, "d": 1.0, "k - 1": -0.5})
-
-
-@exponents.control("the power 2/3 of T")
-def _(case: Case) -> Evidence: return exponents.check(case, {"T": 2 / 3, "d": 0.5, "k - 1": -0.5})
-
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #6fa8d6e0
 @claim("ito2018", "small losses, small regret (ours)", id="C10f", tier="statistical", level=1e-3, proof="cor-first",
        cases=[("steady", 8, 3, 2**13), ("steady", 64, 2, 2**13), ("noise", 8, 3, 2**14), ("noise", 64, 4, 2**14),
               ("oblique", 32, 4, 2**14), ("steady", 64, 2, 512, 1 / 64, 64.0, 1.0), ("steady", 64, 2, 512, 64.0, 1.0, 64.0)],
-       tex=r"\mathbb ER_T(w)\le q+\sqrt{qL},\quad q=16\tfrac d{k-1}D^2X^2")
-def small_losses(case: Case, step: float = 1.0, perfect: bool = False, share: float = 1.0) -> Evidence:
+       tex=r"\mathbb ER_T(w)\le q+\sqrt{qL},\quad q=16\tfrac d{k-1}D^2X^2",
+       controls={"budget 1: the weights stay 0 (a step of 1e-9)": {"step": 1e-9},
+                 "noisy labels, the bound for perfect ones": {"perfect": True},
+                 "a fifth of the bound": 0.2})
+def small_losses(case: Case, step: float = 1.0, perfect: bool = False) -> Evidence:
     "Upper limit for the mean regret of twelve runs, and the bound; case (stream, d, k, T), and (D, X, Y) where they are not 1."
     kind, d, k, T, *scales = case.value
     D, X, Y = scales or (1.0, 1.0, 1.0)
     rule = step_options("adaptive" if step == 1 else "theorem", step)
     regrets = measured_regrets(kind, d, k, T, 12, 2, radius=D, x_norm=X, y_max=Y, **rule)
     loss = {"steady": 0.0, "noise": float(T), "oblique": 0.01 * T}[kind]
-    return Evidence(mean_limit(regrets, 1e-3), "<=", share * bound_first_order(d, k, 0.0 if perfect else loss, D, X))
-
-
-@small_losses.control("budget 1: the weights stay 0 (a step of 1e-9)")
-def _(case: Case) -> Evidence: return small_losses.check(case, step=1e-9)
-
-
-@small_losses.control("noisy labels, the bound for perfect ones")
-def _(case: Case) -> Evidence: return small_losses.check(case, perfect=True)
-
-
-@small_losses.control("a fifth of the bound")
-def _(case: Case) -> Evidence: return small_losses.check(case, share=0.2)
+    return Evidence(mean_limit(regrets, 1e-3), "<=", bound_first_order(d, k, 0.0 if perfect else loss, D, X))
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #46ee5a27
 @claim("ito2018", "Theorem 4, its hypothesis", id="E-C8", tier="certificate", proof="proof-of-theorem-4",
@@ -461,7 +374,8 @@ def _(case: Case) -> Evidence: return small_losses.check(case, share=0.2)
                    r"$\Vert w^*\Vert^2\le D$.",
            defence=r"The 2 may be meant as the index of the Euclidean norm. Lemma 6 and the definition of $w_t$ have $\Vert w\Vert\le D$, "
                    r"and for $D\ge1$ the printed hypothesis is the stronger one, so that the theorem is right as it stands.",
-           matters=r"The radius for comparators shorter than 1: the ball has to be of radius $\Vert w^*\Vert$, not $\Vert w^*\Vert^2$."))
+           matters=r"The radius for comparators shorter than 1: the ball has to be of radius $\Vert w^*\Vert$, not $\Vert w^*\Vert^2$."),
+       controls={"w* of length sqrt D": {}})
 def printed_hypothesis(case: Case, root: bool = False) -> Evidence:
     """Regret against w* = (sqrt D, 0) (or (D, 0)), and the printed bound, d = k = 2; case (T, D).
 
@@ -478,7 +392,3 @@ def printed_hypothesis(case: Case, root: bool = False) -> Evidence:
 def mended_hypothesis(case: Case) -> Evidence:
     "The same with w* = (D, 0)."
     return printed_hypothesis.check(case, root=True)
-
-
-@printed_hypothesis.control("w* of length sqrt D")
-def _(case: Case) -> Evidence: return printed_hypothesis.check(case)

@@ -33,7 +33,8 @@ def mean_estimate(x: np.ndarray, k0: int, estimator: str) -> np.ndarray:
 
 
 @claim("kale2017", "(Kale 2)", id="K3", tier="exact", cases=[(3, 2), (4, 3), (5, 5)], proof="lem-moments",
-       tex=r"\mathbb E\,\hat c=yx,\ \mathbb E\,\hat x=x")
+       tex=r"\mathbb E\,\hat c=yx,\ \mathbb E\,\hat x=x",
+       controls={"k0 + 1 in place of k0": {"shift": 1}})
 def labels_unbiased(case: Case, shift: int = 0) -> Evidence:
     "Distance of the mean of the estimate of y x over all sets from y x; case (d, k0)."
     d, k0 = case.value
@@ -41,23 +42,16 @@ def labels_unbiased(case: Case, shift: int = 0) -> Evidence:
     mean = sum(chance * moment_estimates(x[list(S)], S, y, d)[1] for S, chance in Uniform(d, k0).support()) * Fraction(k0, k0 + shift)
     return Evidence(np.abs(mean - y * x).sum(), "==", 0)
 
-
-@labels_unbiased.control("k0 + 1 in place of k0")
-def _(case: Case) -> Evidence: return labels_unbiased.check(case, shift=1)
-
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #79716df6
 @claim("kale2017", "(Kale 5), diagonal", id="K5", tier="exact", cases=[(3, 2), (4, 3), (5, 2)], proof="lem-moments",
-       tex=r"\mathbb E\,\bigl(\hat x_i^2-(1-\tfrac{k_0}d)\hat x_i^2\bigr)=x_i^2")
+       tex=r"\mathbb E\,\bigl(\hat x_i^2-(1-\tfrac{k_0}d)\hat x_i^2\bigr)=x_i^2",
+       controls={"no correction of the diagonal": {"correction": False}})
 def diagonal_unbiased(case: Case, correction: bool = True) -> Evidence:
     "Distance of the mean of xhat_i^2 - (1 - k0/d) xhat_i^2 from x_i^2; case (d, k0)."
     d, k0 = case.value
     x, p = random_fractions(case.rng, d), Fraction(k0, d)
     squares = p * (x / p) ** 2  # E xhat_i^2
     return Evidence(np.abs(squares - correction * (1 - p) * squares - x**2).sum(), "==", 0)
-
-
-@diagonal_unbiased.control("no correction of the diagonal")
-def _(case: Case) -> Evidence: return diagonal_unbiased.check(case, correction=False)
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #7ce4592a
 @claim("kale2017", "below (Kale 5)", id="K4", tier="exact", cases=[(3, 2), (4, 2), (4, 3), (5, 4)], proof="lem-moments",
@@ -68,7 +62,8 @@ def _(case: Case) -> Evidence: return diagonal_unbiased.check(case, correction=F
            r"If every feature were seen independently of the others with chance $k_0/d$, the sentence and the whole estimator would be "
            r"right (K4b); but then the budget is kept on average only. As printed, with subsets of size $k_0$, the factor is "
            r"$\frac{d(k_0-1)}{k_0(d-1)}$, near $1$ when $k_0$ is large.",
-           "the programme (Kale 3) and Theorem 2 (K9): the regret is linear on correlated features."))
+           "the programme (Kale 3) and Theorem 2 (K9): the regret is linear on correlated features."),
+       controls={"the printed estimator in place of the unbiased one": {}})
 def pairs_unbiased(case: Case, estimator: str = "printed") -> Evidence:
     "Distance of the exact mean of the estimated pairs from x_i x_j; case (d, k0)."
     d, k0 = case.value
@@ -80,13 +75,11 @@ def pairs_unbiased(case: Case, estimator: str = "printed") -> Evidence:
 @pairs_unbiased.corrected(r"\mathbb E\,\hat x_i\hat x_j=\tfrac{d(k_0-1)}{k_0(d-1)}x_ix_j;\ \text{divided by that factor, unbiased}")
 def _(case: Case) -> Evidence: return pairs_unbiased.check(case, estimator="unbiased")
 
-
-@pairs_unbiased.control("the printed estimator in place of the unbiased one")
-def _(case: Case) -> Evidence: return pairs_unbiased.check(case)
-
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #247aee00
 @claim("kale2017", "(Kale 5), in other readings (ours)", id="K4b", tier="exact", cases=[(3, 2), (4, 2), (4, 3)], proof="lem-moments",
-       tex=r"\text{seen independently with chance }\tfrac{k_0}d:\ \mathbb E\,\hat x_i\hat x_j=x_ix_j")
+       tex=r"\text{seen independently with chance }\tfrac{k_0}d:\ \mathbb E\,\hat x_i\hat x_j=x_ix_j",
+       controls={"a uniform subset of k0 features": {"reading": "subset"},
+                 "k0 draws with replacement": {"reading": "replacement"}})
 def independent_features(case: Case, reading: str = "independent") -> Evidence:
     "Chance that a pair is seen, over the square of the chance of one, and 1; case (d, k0)."
     d, k0 = case.value
@@ -94,14 +87,6 @@ def independent_features(case: Case, reading: str = "independent") -> Evidence:
     if reading == "independent": return Evidence(Bernoulli(d, p).second(exact=True)[0, 1] / p**2, "==", 1)
     if reading == "subset": return Evidence(Uniform(d, k0).second(exact=True)[0, 1] / p**2, "==", 1)
     return Evidence(Fraction(k0 * (k0 - 1), d * d) / p**2, "==", 1)  # mean of n_i n_j over k0 draws with replacement
-
-
-@independent_features.control("a uniform subset of k0 features")
-def _(case: Case) -> Evidence: return independent_features.check(case, reading="subset")
-
-
-@independent_features.control("k0 draws with replacement")
-def _(case: Case) -> Evidence: return independent_features.check(case, reading="replacement")
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #0fd7146f
 def paired_table(d: int, rho: float) -> np.ndarray:
@@ -142,8 +127,10 @@ def limit_regret(case: Case, estimator: str = "printed") -> Evidence:
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #6fe5efb5
 @claim("kale2017", "lem-errors, step 1 (ours)", id="K7v", tier="search", proof="lem-errors",
        cases=[(*size, which) for which in ("square", "mean") for size in ((3, 2, 1), (4, 2, 1), (4, 3, 2), (5, 4, 0.5))],
-       tex=r"\mathbb E\zeta_i=0,\ \mathbb E\zeta_i^2\le\tfrac{B^2}p(\tfrac pq-1)")
-def design_variance(case: Case, estimator: str = "unbiased", share: float = 1.0) -> Evidence:
+       tex=r"\mathbb E\zeta_i=0,\ \mathbb E\zeta_i^2\le\tfrac{B^2}p(\tfrac pq-1)",
+       controls={"99 % of the bound": 0.99,
+                 "the printed estimator, whose mean is not zero": {"estimator": "printed"}})
+def design_variance(case: Case, estimator: str = "unbiased") -> Evidence:
     "Largest second moment, or mean, of zeta_1 over random and extreme x, w, exactly over all sets; case (d, k0, B, which)."
     d, k0, B, which = case.value
     p, q = k0 / d, k0 * (k0 - 1) / (d * (d - 1))
@@ -159,15 +146,7 @@ def design_variance(case: Case, estimator: str = "unbiased", share: float = 1.0)
             first, mean = first + float(chance) * zeta**2, mean + float(chance) * zeta
         most, off = max(most, first), max(off, abs(mean))
     if which == "mean": return Evidence(off, "==", 0, tol=1e-9)
-    return Evidence(most, "<=", share * B * B / p * (p / q - 1), tol=1e-9)
-
-
-@design_variance.control("99 % of the bound")
-def _(case: Case) -> Evidence: return design_variance.check(case, share=0.99)
-
-
-@design_variance.control("the printed estimator, whose mean is not zero")
-def _(case: Case) -> Evidence: return design_variance.check(case, estimator="printed")
+    return Evidence(most, "<=", B * B / p * (p / q - 1), tol=1e-9)
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #89695ea4
 @claim("kale2017", "lem-errors, step 2 (ours)", id="K7n", tier="exact", proof="lem-errors", cases=range(2, 41),
@@ -212,7 +191,8 @@ def pair_tail(n: int, d: int, k0: int, level: float) -> float:
 @claim("kale2017", "lem-errors, step 3 (ours)", id="K7b", tier="certificate", proof="lem-errors",
        cases=[(which, n, d, k0, L) for which in ("design +", "design -", "noise", "pair")
               for n, d, k0 in ((10, 3, 2), (60, 8, 2), (60, 8, 6), (10, 20, 2)) for L in (1, 4, 12)],
-       tex=r"\mathbb P\bigl[\tfrac1n\textstyle\sum_tX_t>\sqrt{2vL/n}+bL/n\bigr]\le e^{-L}")
+       tex=r"\mathbb P\bigl[\tfrac1n\textstyle\sum_tX_t>\sqrt{2vL/n}+bL/n\bigr]\le e^{-L}",
+       controls={"70 % of the two terms": {"share": 0.7}})
 def bernstein(case: Case, share: float = 1.0, second: bool = True) -> Evidence:
     "Logarithms: L against that of the exact chance; case (part, n, d, k0, L)."
     which, n, d, k0, L = case.value
@@ -224,10 +204,6 @@ def bernstein(case: Case, share: float = 1.0, second: bool = True) -> Evidence:
     elif which == "pair": tail = pair_tail(n, d, k0, pair)
     else: tail = design_tail(n, d, k0, whole - noise, 1 if which[-1] == "+" else -1)
     return Evidence(L, "<=", -math.log(max(tail, 1e-300)))
-
-
-@bernstein.control("70 % of the two terms")
-def _(case: Case) -> Evidence: return bernstein.check(case, share=0.7)
 
 
 @bernstein.control("without the second term, noise")
@@ -246,7 +222,8 @@ def _(case: Case) -> Evidence:
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #a88930c5
 @claim("kale2017", "RIP and orthogonality (ours)", id="K7o", tier="search", proof="lem-rip", cases=[0.05, 0.2, 0.26],
-       tex=r"\theta\le2\epsilon,\ \phi\ge(1-\epsilon)^2")
+       tex=r"\theta\le2\epsilon,\ \phi\ge(1-\epsilon)^2",
+       controls={"99 % of the bounds": {"share": 0.99}})
 def rip_orthogonality(case: Case, share: float = 1.0, twice: bool = True) -> Evidence:
     "Largest (restricted orthogonality, 1 - smallest eigenvalue) in units of their bounds, matrices scaled to RIP(eps, 3); k = 1, d = 4."
     eps, found = case.value, 0.0
@@ -264,10 +241,6 @@ def rip_orthogonality(case: Case, share: float = 1.0, twice: bool = True) -> Evi
         found = max(found, theta / (2 * eps), (1 - enumerated_eigenvalues(V, 2)[0]) / (1 - (1 - eps) ** 2))
     return Evidence(found, "<=", share, tol=1e-9)
 
-
-@rip_orthogonality.control("99 % of the bounds")
-def _(case: Case) -> Evidence: return rip_orthogonality.check(case, share=0.99)
-
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #d962dda4
 def solution_ratio(V: np.ndarray, w: np.ndarray, error: np.ndarray, noise: np.ndarray, k: int, gamma: float, slack: float = 1.0) -> float:
     "Larger of the two distances of lem-dantzig over its bound, for the estimates V + noise and (V + noise) w + error."
@@ -281,7 +254,8 @@ def solution_ratio(V: np.ndarray, w: np.ndarray, error: np.ndarray, noise: np.nd
 @claim("kale2017", "Lemma 3, deterministic part (ours)", id="K7", tier="certificate", proof="lem-dantzig",
        cases=[(d, k, kind) for d, k in ((8, 1), (9, 2), (24, 1)) for kind in ("isometry", "random", "noisy")],
        tex=r"\Vert\hat w-w^*\Vert_2\le\sqrt{\tfrac52k}\,\tfrac\mu\gamma,\ \Vert\hat w-w^*\Vert_1\le2\sqrt2k\tfrac\mu\gamma,"
-           r"\ \mu=2(\lambda+B\rho)")
+           r"\ \mu=2(\lambda+B\rho)",
+       controls={"radius a fifth of the error, so that w* is not feasible": {"slack": 0.2}})
 def error_of_solution(case: Case, slack: float = 1.0, dense: int = 1) -> Evidence:
     "Largest ratio of distance and bound over some instances; case (d, k, kind of moments)."
     d, k, kind = case.value
@@ -300,10 +274,6 @@ def error_of_solution(case: Case, slack: float = 1.0, dense: int = 1) -> Evidenc
             noise = noise + np.triu(noise, 1).T
         worst = max(worst, solution_ratio(V, w, error, noise, k, gamma, slack))
     return Evidence(worst, "<=", 1, tol=1e-9)
-
-
-@error_of_solution.control("radius a fifth of the error, so that w* is not feasible")
-def _(case: Case) -> Evidence: return error_of_solution.check(case, slack=0.2)
 
 
 @error_of_solution.control("w* six times denser")
@@ -342,19 +312,17 @@ def _(case: Case) -> Evidence: return cutting.check(case, constant=1.617)
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #e5075805
 @claim("kale2017", "Lemma 4, best constant (ours)", id="K6s", tier="search", proof="lem-top", cases=[(2, 1), (6, 2), (9, 3)],
-       tex=r"\Vert\hat w(\tilde S)-w^*\Vert_2\le\tfrac{1+\sqrt5}2\Vert\hat w-w^*\Vert_2")
+       tex=r"\Vert\hat w(\tilde S)-w^*\Vert_2\le\tfrac{1+\sqrt5}2\Vert\hat w-w^*\Vert_2",
+       controls={"99.9 % of it": {"share": 0.999}})
 def golden(case: Case, share: float = 1.0) -> Evidence:
     "As K6, against the golden ratio, which is `truncation_factor`; case (d, k)."
     d, k = case.value
     return cutting.check(case, constant=share * math.sqrt(truncation_factor(k, k, d)))
 
-
-@golden.control("99.9 % of it")
-def _(case: Case) -> Evidence: return golden.check(case, share=0.999)
-
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #b5c5be6d
 @claim("kale2017", "regret identity, section 2.3", id="K8", tier="exact", cases=5, proof="eq-identity",
-       tex=r"(y-x^\top w)^2-(y-x^\top w^*)^2=(x^\top(w^*-w))^2+2\eta\,x^\top(w^*-w)")
+       tex=r"(y-x^\top w)^2-(y-x^\top w^*)^2=(x^\top(w^*-w))^2+2\eta\,x^\top(w^*-w)",
+       controls={"the other sign of the noise": {"sign": -1}})
 def identity(case: Case, sign: int = 1) -> Evidence:
     "Both sides with fractions."
     x, w, u = (random_fractions(case.rng, 4) for _ in range(3))
@@ -362,15 +330,13 @@ def identity(case: Case, sign: int = 1) -> Evidence:
     y, gap = x @ u + eta, x @ (u - w)
     return Evidence((y - x @ w) ** 2 - (y - x @ u) ** 2, "==", gap**2 + sign * 2 * eta * gap)
 
-
-@identity.control("the other sign of the noise")
-def _(case: Case) -> Evidence: return identity.check(case, sign=-1)
-
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #4bb2360a
 @claim("kale2017", "Lemma 16 of the supplement, with constants (ours)", id="K10", tier="certificate", proof="lem-hindsight",
        cases=[(12, 6, 1), (12, 6, 2), (30, 8, 2), (8, 8, 2)],
        tex=r"\sup_{\Vert w\Vert_0\le k}\textstyle\sum_t[\ell_t(w^*)-\ell_t(w)]\le\max_{|U|\le k}"
-           r"\Vert P_{U\cup\mathrm{supp}\,w^*}\eta\Vert^2")
+           r"\Vert P_{U\cup\mathrm{supp}\,w^*}\eta\Vert^2",
+       controls={"dense weights may compete": {"dense": True},
+                 "99 % of the projection": {"share": 0.99}})
 def hindsight(case: Case, share: float = 1.0, dense: bool = False) -> Evidence:
     """Gain of the best sparse weights (of all weights: dense) over w*, and the largest projection of the noise; case (T, d, k).
 
@@ -391,18 +357,11 @@ def hindsight(case: Case, share: float = 1.0, dense: bool = False) -> Evidence:
         best = max(best, found, key=lambda e: e.ratio)
     return best
 
-
-@hindsight.control("dense weights may compete")
-def _(case: Case) -> Evidence: return hindsight.check(case, dense=True)
-
-
-@hindsight.control("99 % of the projection")
-def _(case: Case) -> Evidence: return hindsight.check(case, share=0.99)
-
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #4d34cd6e
 @claim("kale2017", "tail of chi squared (Laurent & Massart)", id="K10t", tier="certificate", proof="lem-hindsight",
        cases=[(m, L) for m in (1, 2, 4, 10) for L in (0.5, 3, 10, 300)],
-       tex=r"\mathbb P[\chi^2_m>m+2\sqrt{mL}+2L]\le e^{-L}")
+       tex=r"\mathbb P[\chi^2_m>m+2\sqrt{mL}+2L]\le e^{-L}",
+       controls={"1.8 in place of both factors 2": {"factor": 1.8}})
 def chi_squared_tail(case: Case, factor: float = 2.0) -> Evidence:
     "L and minus the logarithm of the exact chance; case (m, L)."
     from scipy.stats import chi2
@@ -410,13 +369,10 @@ def chi_squared_tail(case: Case, factor: float = 2.0) -> Evidence:
     m, L = case.value
     return Evidence(L, "<=", -float(chi2.logsf(m + factor * math.sqrt(m * L) + factor * L, m)))
 
-
-@chi_squared_tail.control("1.8 in place of both factors 2")
-def _(case: Case) -> Evidence: return chi_squared_tail.check(case, factor=1.8)
-
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #1bac4e61
 @claim("kale2017", "section 1.4, reduction", id="K2", tier="exact", proof="the-learners", cases=[(6, 2, 2), (10, 3, 4)],
-       tex=r"\text{POSLR with }(k,k_0)\Rightarrow\text{OSLR with }k'=k_0+k\text{ and the same predictions}")
+       tex=r"\text{POSLR with }(k,k_0)\Rightarrow\text{OSLR with }k'=k_0+k\text{ and the same predictions}",
+       controls={"a budget of k0 + k - 1": {"less": 1}})
 def reduction(case: Case, less: int = 0) -> Evidence:
     "Rounds that buy more than k0 + k features, or predict something else than the committed weights; case (d, k, k0)."
     d, k, k0 = case.value
@@ -425,10 +381,6 @@ def reduction(case: Case, less: int = 0) -> Evidence:
     kw = {"sigma": 0.1, "C": 0.1, "seed": 5}
     proper, plain = simulate(DantzigPOSLR(d, k0, k, **kw), X, y), simulate(DantzigOSLR(d, k0 + k, k, **kw), X, y)
     return Evidence(int((plain.n_observed > k0 + k - less).sum() + (np.abs(proper.predictions - plain.predictions) > 1e-12).sum()), "==", 0)
-
-
-@reduction.control("a budget of k0 + k - 1")
-def _(case: Case) -> Evidence: return reduction.check(case, less=1)
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #a74eb51d
 def cycle(table: np.ndarray, T: int) -> np.ndarray:
@@ -454,7 +406,8 @@ def hadamard(d: int) -> np.ndarray:
 
 @claim("kale2017", "Theorem 2, mended (ours)", id="K9c", tier="certificate", proof="thm-kale",
        cases=[(8, 1, 8, 0.1, 1.0, 2**15), (8, 2, 8, 0.3, 2.0, 2**15), (8, 1, 4, 0.05, 1.0, 2**19), (8, 1, 6, 0.2, 0.5, 2**18)],
-       tex=r"\mathrm{Regret}_T\le2A_T+2\sigma^2\ln\tfrac4\delta+\sigma^2\bigl(2k+2\sqrt{2kL'}+2L'\bigr)")
+       tex=r"\mathrm{Regret}_T\le2A_T+2\sigma^2\ln\tfrac4\delta+\sigma^2\bigl(2k+2\sqrt{2kL'}+2L'\bigr)",
+       controls={"predicting zero": {"t0": 10**9}})
 def regret_bound(case: Case, table: np.ndarray | None = None, **kw: Any) -> Evidence:
     "Regret of a run against the best sparse weights and its bound (delta = 1e-3); case (d, k, k0, sigma, B, T)."
     d, k, k0, sigma, B, T = case.value
@@ -466,10 +419,6 @@ def regret_bound(case: Case, table: np.ndarray | None = None, **kw: Any) -> Evid
     run = simulate(DantzigPOSLR(d, k0, k, **kw), X[rows], y)
     regret = run.losses.sum() - run.best_sparse(k).loss
     return Evidence(float(regret), "<=", bound_dantzig(d, k0, k, T, sigma, B, 1.0, 1e-3, eps, t0))
-
-
-@regret_bound.control("predicting zero")
-def _(case: Case) -> Evidence: return regret_bound.check(case, t0=10**9)
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #46e14382
 @limit_regret.corrected(r"\tfrac1T\mathrm{Regret}_T\to0\text{ with the unbiased estimator (and the bound of thm-kale)}")
@@ -537,7 +486,8 @@ def distances(estimator: str, rho: float, rng: np.random.Generator, runs: int, e
 
 
 @claim("kale2017", "Lemma 3, rate in t", id="K7r", tier="rate", proof="lem-dantzig", level=1e-3,
-       cases=[0.3], tex=r"\Vert\tilde w_t-w^*\Vert_1=O(\sqrt{\log(t)/t})")
+       cases=[0.3], tex=r"\Vert\tilde w_t-w^*\Vert_1=O(\sqrt{\log(t)/t})",
+       controls={"the printed estimator": {"estimator": "printed"}})
 def rate(case: Case, estimator: str = "unbiased") -> Evidence:
     "0.37, and the least decay in the interval of the slope of log distance against log t (t^-1/3: 0.33; root of ln(t)/t: here 0.44)."
     epochs = range(8, 16)
@@ -545,13 +495,11 @@ def rate(case: Case, estimator: str = "unbiased") -> Evidence:
     _, high = slope_interval(2.0 ** np.array(epochs), found, 1e-3, case.rng)
     return Evidence(0.37, "<=", -high)
 
-
-@rate.control("the printed estimator")
-def _(case: Case) -> Evidence: return rate.check(case, estimator="printed")
-
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #419ee35c
 @claim("kale2017", "below Definition 1", id="K1", tier="statistical", level=1e-3, proof="sec-isometry", cases=[(10, 2, 0.3), (8, 3, 0.4)],
-       tex=r"n\ge6\,\epsilon^{-2}k\ln\tfrac{ed}k\ \Rightarrow\ \text{RIP}(\epsilon,k)\text{ with chance }\ge0.95\text{ (random signs)}")
+       tex=r"n\ge6\,\epsilon^{-2}k\ln\tfrac{ed}k\ \Rightarrow\ \text{RIP}(\epsilon,k)\text{ with chance }\ge0.95\text{ (random signs)}",
+       controls={"a tenth of the rows": {"share": 0.1},
+                 "two features of correlation 0.9": {"correlated": True}})
 def random_rip(case: Case, share: float = 1.0, correlated: bool = False) -> Evidence:
     "Upper confidence limit of the chance that the RIP fails, from 300 matrices, and 0.05; case (d, k, eps)."
     from scipy.stats import beta
@@ -564,11 +512,3 @@ def random_rip(case: Case, share: float = 1.0, correlated: bool = False) -> Evid
         if correlated: X[:, 1] = np.where(case.rng.random(n) < 0.9, X[:, 0], X[:, 1])
         failed += not satisfies_rip(X.T @ X / n, eps, k)
     return Evidence(float(beta.ppf(1 - 1e-3, failed + 1, max(300 - failed, 1))), "<=", 0.05)
-
-
-@random_rip.control("a tenth of the rows")
-def _(case: Case) -> Evidence: return random_rip.check(case, share=0.1)
-
-
-@random_rip.control("two features of correlation 0.9")
-def _(case: Case) -> Evidence: return random_rip.check(case, correlated=True)

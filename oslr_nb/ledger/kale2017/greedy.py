@@ -33,7 +33,9 @@ def rip_of(V: np.ndarray, s: int) -> tuple[float, float]:
 
 
 @claim("kale2017", "Definitions 1 and 5", id="K11", tier="certificate", proof="def-notions", cases=8,
-       tex=r"\mathrm{RIP}(\epsilon,s)\Rightarrow\kappa_s\le\tfrac{1+\epsilon}{1-\epsilon};\ \text{after scaling, equality}")
+       tex=r"\mathrm{RIP}(\epsilon,s)\Rightarrow\kappa_s\le\tfrac{1+\epsilon}{1-\epsilon};\ \text{after scaling, equality}",
+       controls={"the square root, as if RIP bounded squared norms": {"power": 0.5},
+                 "one per cent less": {"power": 0.99}})
 def condition_from_rip(case: Case, power: float = 1.0, rescale: bool = True) -> Evidence:
     "kappa and (1 + eps)/(1 - eps): for a random matrix, and for the same after scaling, where it is an equality."
     d, s = 5, 1 + case.number % 4
@@ -44,14 +46,6 @@ def condition_from_rip(case: Case, power: float = 1.0, rescale: bool = True) -> 
         V = V * (2 / (math.sqrt(high.upper) + math.sqrt(low.lower))) ** 2
     epsilon, kappa = rip_of(V, s)
     return Evidence(kappa, "<=", ((1 + epsilon) / (1 - epsilon)) ** power, tol=1e-9)
-
-
-@condition_from_rip.control("the square root, as if RIP bounded squared norms")
-def _(case: Case) -> Evidence: return condition_from_rip.check(case, power=0.5)
-
-
-@condition_from_rip.control("one per cent less")
-def _(case: Case) -> Evidence: return condition_from_rip.check(case, power=0.99)
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #5eb23f7c
 def square_root(V: np.ndarray) -> np.ndarray:
@@ -80,24 +74,15 @@ def batch_of(case: Case) -> tuple[np.ndarray, np.ndarray, int]:
 
 @claim("kale2017", "Lemma 10", id="K12", tier="certificate", proof="lem-super",
        cases=["extremal"] * 3 + ["projected"] * 3 + ["random"] * 12,
-       tex=r"g\text{ is }(s,\kappa_s^2-\tfrac{\kappa_s^2-1}s)\text{-weakly supermodular, hence }(s,\kappa_s^2)")
+       tex=r"g\text{ is }(s,\kappa_s^2-\tfrac{\kappa_s^2-1}s)\text{-weakly supermodular, hence }(s,\kappa_s^2)",
+       controls={"one per cent less": {"share": 0.99},
+                 "kappa for a sparsity one smaller": {"fewer": 1},
+                 "alpha = 1, supermodular": {"alpha": 1.0}})
 def weakly_supermodular(case: Case, share: float = 1.0, fewer: int = 0, alpha: float | None = None) -> Evidence:
     "Least alpha over all pairs of sets, and the formula with kappa for sparsity s (fewer: of a smaller one)."
     X, y, s = batch_of(case)
     kappa = restricted_condition(X.T @ X / len(X), s - fewer).upper
     return Evidence(supermodularity(X, y, s), "<=", share * supermodular_factor(kappa, s) if alpha is None else alpha, tol=1e-6)
-
-
-@weakly_supermodular.control("one per cent less")
-def _(case: Case) -> Evidence: return weakly_supermodular.check(case, share=0.99)
-
-
-@weakly_supermodular.control("kappa for a sparsity one smaller")
-def _(case: Case) -> Evidence: return weakly_supermodular.check(case, fewer=1)
-
-
-@weakly_supermodular.control("alpha = 1, supermodular")
-def _(case: Case) -> Evidence: return weakly_supermodular.check(case, alpha=1.0)
 
 
 @weakly_supermodular.control("kappa in the place of its square")
@@ -107,7 +92,9 @@ def _(case: Case) -> Evidence:
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #4bc8708f
 @claim("kale2017", "Lemma 11", id="K13", tier="certificate", proof="lem-greedy", cases=["extremal"] * 3 + ["random"] * 12,
-       tex=r"g(\{j^*\})-g(V)\le\bigl(1-\tfrac1{1+(\lvert V\rvert-1)\kappa^2}\bigr)[g(\emptyset)-g(V)]")
+       tex=r"g(\{j^*\})-g(V)\le\bigl(1-\tfrac1{1+(\lvert V\rvert-1)\kappa^2}\bigr)[g(\emptyset)-g(V)]",
+       controls={"one per cent more progress": {"more": 0.01},
+                 "the worst single feature": {"first": max}})
 def one_step(case: Case, more: float = 0.0, first: Callable = min, shape: Callable | None = None) -> Evidence:
     "Largest ratio over the sets V of size at most s; first: which single feature is taken; shape: another set function."
     X, y, s = batch_of(case)
@@ -120,29 +107,18 @@ def one_step(case: Case, more: float = 0.0, first: Callable = min, shape: Callab
     return max(found, key=lambda e: (not e.holds, e.ratio if e.ratio == e.ratio else -1))
 
 
-@one_step.control("one per cent more progress")
-def _(case: Case) -> Evidence: return one_step.check(case, more=0.01)
-
-
-@one_step.control("the worst single feature")
-def _(case: Case) -> Evidence: return one_step.check(case, first=max)
-
-
 @one_step.control("a set function that is not weakly supermodular: only all features together help")
 def _(case: Case) -> Evidence: return one_step.check(case, shape=lambda S: float(len(S) < batch_of(case)[2]))
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #a16dbb08
 @claim("kale2017", "Theorem 8, as it is used", id="K14", tier="exact", proof="eq-bexp",
        cases=[(2, 1, 1), (10, 3, 5), (384, 2, 1337), (50, 50, 9)],
-       tex=r"\sqrt{2\tfrac dMN\ln d}\le2\sqrt{\tfrac dMN\ln d}:\ \text{Theorem 8 follows from the bound proved for BEXP}")
-def theorem_8(case: Case, share: float = 1.0, asked: int = 0) -> Evidence:
+       tex=r"\sqrt{2\tfrac dMN\ln d}\le2\sqrt{\tfrac dMN\ln d}:\ \text{Theorem 8 follows from the bound proved for BEXP}",
+       controls={"less than 1/sqrt(2) of it": 0.7})
+def theorem_8(case: Case, asked: int = 0) -> Evidence:
     "The bound of the expert page and the printed one; case (d, M, N)."
     d, M, N = case.value
-    return Evidence(bound_bexp(N, d, M), "<=", share * 2 * math.sqrt(d * math.log(d) * N / (M + asked)))
-
-
-@theorem_8.control("less than 1/sqrt(2) of it")
-def _(case: Case) -> Evidence: return theorem_8.check(case, share=0.7)
+    return Evidence(bound_bexp(N, d, M), "<=", 2 * math.sqrt(d * math.log(d) * N / (M + asked)))
 
 
 @theorem_8.control("as if three times as many were asked")
@@ -185,7 +161,9 @@ def recursion_sides(batches: list, asked: np.ndarray, V: tuple[int, ...], prefix
 
 @claim("kale2017", "Lemma 12", id="K15", tier="certificate", proof="lem-online",
        cases=[(3, 1, 1, 0.0, (0,)), (4, 2, 2, 0.3, (0, 1)), (4, 3, 1, 0.5, (1, 2)), (5, 2, 3, 0.2, (0, 2, 4)), "extremal", "orthogonal"],
-       tex=r"\Delta_{k_1}\le\rho^{k_1}\Delta_0+\sum_i\rho^{k_1-i}\tfrac1m\sum_{j\in V}\mathcal R_i(j),\quad\rho=1-\tfrac1{1+(m-1)\kappa^2}")
+       tex=r"\Delta_{k_1}\le\rho^{k_1}\Delta_0+\sum_i\rho^{k_1-i}\tfrac1m\sum_{j\in V}\mathcal R_i(j),\quad\rho=1-\tfrac1{1+(m-1)\kappa^2}",
+       controls={"the losses of the wrong prefix: one choice behind": {"prefix": 1},
+                 "one per cent less": {"less": 0.01}})
 def greedy_recursion(case: Case, prefix: int = 0, less: float = 0.0) -> Evidence:
     "The inequality on one path; case (d, k1, M, correlation, V), the extremal features with one copy, or orthogonal ones."
     if case.value == "extremal": batches, asked, V = [extremal_batch(2.0, 3)], np.array([[[1]]]), (0, 1, 2)
@@ -196,14 +174,6 @@ def greedy_recursion(case: Case, prefix: int = 0, less: float = 0.0) -> Evidence
         batches, asked = copies_on(d, k1, M, 12, 20, mix, case.rng)
     left, right = recursion_sides(batches, asked, V, prefix)
     return Evidence(left, "<=", right - less * abs(right), tol=1e-9)
-
-
-@greedy_recursion.control("the losses of the wrong prefix: one choice behind")
-def _(case: Case) -> Evidence: return greedy_recursion.check(case, prefix=1)
-
-
-@greedy_recursion.control("one per cent less")
-def _(case: Case) -> Evidence: return greedy_recursion.check(case, less=0.01)
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #0599105b
 def one_feature(B: int, ratio: float) -> float:
@@ -277,7 +247,10 @@ def forecasts(Z: np.ndarray, y: np.ndarray, ridge: float, adversary: bool = Fals
 
 @claim("kale2017", "Lemma 13, mended: how tight", id="K16r", tier="certificate", proof="lem-batch",
        cases=[("scale", 10**6, 1e-3), ("scale", 10**5, 1e-2), ("log", 3000, 1), ("log", 3000, 3), ("random", 200, 3)],
-       tex=r"\text{regret in a batch}\le\tfrac{aY^2}\varphi+Y^2k_1\ln\bigl(1+\tfrac{BX^2}a\bigr)")
+       tex=r"\text{regret in a batch}\le\tfrac{aY^2}\varphi+Y^2k_1\ln\bigl(1+\tfrac{BX^2}a\bigr)",
+       controls={"two per cent less": {"share": 0.98},
+                 "without the norm": {"norm": 0.0},
+                 "half of the logarithm": {"logarithm": 0.5}})
 def batch_regret(case: Case, share: float = 1.0, norm: float = 1.0, logarithm: float = 1.0) -> Evidence:
     "Regret of VAW and the bound: small features; single features in turn and labels against the prediction; random ones."
     family, B, size = case.value
@@ -292,23 +265,13 @@ def batch_regret(case: Case, share: float = 1.0, norm: float = 1.0, logarithm: f
     bound = norm * ridge / phi + logarithm * size * math.log1p(B * x_max**2 / ridge)
     return Evidence(float(((y - late) ** 2).sum() - B * set_loss(Z, y, list(range(size)))), "<=", share * bound)
 
-
-@batch_regret.control("two per cent less")
-def _(case: Case) -> Evidence: return batch_regret.check(case, share=0.98)
-
-
-@batch_regret.control("without the norm")
-def _(case: Case) -> Evidence: return batch_regret.check(case, norm=0.0)
-
-
-@batch_regret.control("half of the logarithm")
-def _(case: Case) -> Evidence: return batch_regret.check(case, logarithm=0.5)
-
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #af939534
 @claim("kale2017", "what forecasters pay (behind Lemma 13)", id="K16f", tier="certificate", proof="lem-forward",
        cases=["late", "early", "late", "early"],
        tex=r"\sum_t(y_t-\hat y_t)^2=L_B+\sum_t\bigl[\tfrac{q_t}{1+q_t}y_t^2-q_t\hat y_t^2\bigr],\ "
-           r"\sum_t\tfrac{(y_t-f_t)^2}{1+q_t}=L_B,\ \hat y_t=\tfrac{f_t}{1+q_t}")
+           r"\sum_t\tfrac{(y_t-f_t)^2}{1+q_t}=L_B,\ \hat y_t=\tfrac{f_t}{1+q_t}",
+       controls={"the two predictions exchanged": {"swap": True},
+                 "(1 + q)^2": {"power": 2}})
 def what_forecasters_pay(case: Case, swap: bool = False, power: int = 1) -> Evidence:
     "Distance of the two sides of the identities on random features; 40 rounds."
     Z, ridge = case.rng.uniform(-1, 1, (40, 3)), 0.5
@@ -322,17 +285,10 @@ def what_forecasters_pay(case: Case, swap: bool = False, power: int = 1) -> Evid
     paid = (q / (1 + q) ** power * y**2 - q * late**2).sum()
     return Evidence(float(((y - late) ** 2).sum() - paid + np.abs(late - early / (1 + q)).sum()), "==", least, tol=1e-9)
 
-
-@what_forecasters_pay.control("the two predictions exchanged")
-def _(case: Case) -> Evidence: return what_forecasters_pay.check(case, swap=True)
-
-
-@what_forecasters_pay.control("(1 + q)^2")
-def _(case: Case) -> Evidence: return what_forecasters_pay.check(case, power=2)
-
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #86bebf57
 @claim("kale2017", "Theorem 9 without a scale (ours)", id="K16s", tier="certificate", proof="prp-scale", cases=[2**17],
-       tex=r"\kappa^2\le2,\ t_0=d\le B:\ R_T\ge T-2")
+       tex=r"\kappa^2\le2,\ t_0=d\le B:\ R_T\ge T-2",
+       controls={"features of magnitude 1": {"scale": 1.0}})
 def theorem_9_without_scale(case: Case, scale: float | None = None) -> Evidence:
     "Regret of Algorithm 2 with the parameters of Theorem 9 on the unscaled stream, and T - 2 (0 if a hypothesis fails)."
     T = case.value
@@ -343,15 +299,13 @@ def theorem_9_without_scale(case: Case, scale: float | None = None) -> Evidence:
     loss = float(simulate(lr, X, np.sign(X[:, 3]), rows=np.arange(T) % d).losses.sum())
     return Evidence(loss if square <= 2 + 1e-9 and d <= B and k1 < d else 0.0, ">=", T - 2)
 
-
-@theorem_9_without_scale.control("features of magnitude 1")
-def _(case: Case) -> Evidence: return theorem_9_without_scale.check(case, scale=1.0)
-
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #7490033d
 @claim("kale2017", "Theorem 9, exponents", id="K17", tier="exact", proof="cor-rate",
        cases=["selection", "within"],
        tex=r"\kappa^2k\sqrt{\tfrac{\kappa^2dk}{k_0}BT}=\tfrac TB\kappa^2k=\bigl(\tfrac{\kappa^8dk^4}{k_0}\bigr)^{1/3}T^{2/3}"
-           r"\text{ for }B=\bigl(\tfrac{k_0T}{\kappa^2dk}\bigr)^{1/3}")
+           r"\text{ for }B=\bigl(\tfrac{k_0T}{\kappa^2dk}\bigr)^{1/3}",
+       controls={"a square root in the place of the cube root": {"power": 2},
+                 "kappa^4": {"kappas": 4}})
 def exponents(case: Case, power: int = 3, kappas: int = 8) -> Evidence:
     "The logarithm of the quotient of a term and Q, simplified; B is a root of order `power`, Q has kappa^kappas."
     import sympy
@@ -362,14 +316,6 @@ def exponents(case: Case, power: int = 3, kappas: int = 8) -> Evidence:
     term = {"selection": kappa**2 * k * sympy.sqrt(kappa**2 * d * k / k0 * B * T), "within": T / B * kappa**2 * k}[case.value]
     quotient = sympy.simplify(sympy.expand_log(sympy.log(term / Q)))  # 0, as a formula, if the exponents are right
     return Evidence(float(quotient.subs({kappa: 3, d: 50, k: 2, k0: 7, T: 11})), "==", 0, tol=1e-12)
-
-
-@exponents.control("a square root in the place of the cube root")
-def _(case: Case) -> Evidence: return exponents.check(case, power=2)
-
-
-@exponents.control("kappa^4")
-def _(case: Case) -> Evidence: return exponents.check(case, kappas=4)
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #cd423057
 @claim("kale2017", "proof of Theorem 9, last step", id="K18", tier="exact", proof="cor-rate",
@@ -407,21 +353,15 @@ def admissible(d: int, k: int, k0: int, T: int, kappa: float, reach: bool = True
        cases=[(d, k, k0, T, kappa) for d, k, k0 in ((10, 1, 5), (10, 2, 10), (40, 2, 20), (40, 5, 40), (384, 2, 50))
               for T in (100, 5000, 10**6) for kappa in (1.0, 1.5)],
        tex=r"\exists\,k_1,B:\ k_1=\lceil\tfrac13\kappa^2k\ln T\rceil\le k_0,\ "
-           r"B=\lfloor(\tfrac{k_0T}{\kappa^2dk})^{1/3}\rfloor\ge\min(d,k_1+k)")
+           r"B=\lfloor(\tfrac{k_0T}{\kappa^2dk})^{1/3}\rfloor\ge\min(d,k_1+k)",
+       controls={"batches of any length": {"reach": False},
+                 "twice the sparsity": {"double": 2}})
 def parameters_exist(case: Case, reach: bool = True, double: int = 1) -> Evidence:
     "Whether greedy_parameters finds some, and whether there are any; case (d, k, k0, T, kappa)."
     d, k, k0, T, kappa = case.value
     try: found = greedy_parameters(d, double * k, k0, T, kappa) is not None
     except ValueError: found = False
     return Evidence(int(found), "==", int(admissible(d, k, k0, T, kappa, reach)))
-
-
-@parameters_exist.control("batches of any length")
-def _(case: Case) -> Evidence: return parameters_exist.check(case, reach=False)
-
-
-@parameters_exist.control("twice the sparsity")
-def _(case: Case) -> Evidence: return parameters_exist.check(case, double=2)
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #35fb20ea
 def repeated_features(d: int, T: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -452,14 +392,11 @@ def against_textbook(d: int, budget: int, k1: int, batch: int, proper: bool, cas
 @claim("kale2017", "Algorithm 2, as compiled", id="K20", tier="certificate", proof="alg-greedy",
        cases=[(6, 4, 2, 20, False), (9, 8, 3, 15, False), (5, 5, 5, 12, False), (7, 3, 3, 10, False), (8, 6, 2, 25, True),
               (8, 8, 4, 8, True)],
-       tex=r"\hat y_t\text{ and the estimated losses of the learner and of the pseudo-code agree}")
+       tex=r"\hat y_t\text{ and the estimated losses of the learner and of the pseudo-code agree}",
+       controls={"a ridge one per cent larger": {"ridge": 0.303}})
 def compiled_rounds(case: Case, **broken: Any) -> Evidence:
     "Largest difference on the same draws, with singular moments; case (d, k0, k1, B, proper)."
     return Evidence(against_textbook(*case.value, case, **broken), "==", 0, tol=1e-8)
-
-
-@compiled_rounds.control("a ridge one per cent larger")
-def _(case: Case) -> Evidence: return compiled_rounds.check(case, ridge=0.303)
 
 
 @compiled_rounds.control("a rate one per cent larger")
@@ -486,7 +423,9 @@ def draws_of_copies(d: int, M: int, rounds: int, seed: int) -> tuple[np.ndarray,
 
 @claim("kale2017", "Algorithm 2, line 3, as compiled", id="K21", tier="statistical", level=1e-6, proof="alg-greedy",
        cases=[(9, 1, "special"), (9, 3, "special"), (20, 15, "special"), (9, 3, "asked"), (20, 15, "asked")],
-       tex=r"\mathbb P[j_b^{(i)}=j]=p_j,\ \mathbb P[j\in U_b^{(i)}]=p_j+(1-p_j)\tfrac{M-1}{d-1}")
+       tex=r"\mathbb P[j_b^{(i)}=j]=p_j,\ \mathbb P[j\in U_b^{(i)}]=p_j+(1-p_j)\tfrac{M-1}{d-1}",
+       controls={"uniform draws": {"flat": True},
+                 "one feature fewer is asked for": {"fewer": 1}})
 def law_of_copies(case: Case, flat: bool = False, fewer: int = 0) -> Evidence:
     "Pearson's statistic of the special features, or the largest deviation of an inclusion, in standard errors; case (d, M, which)."
     (d, M, which), rounds = case.value, 20_000
@@ -495,14 +434,6 @@ def law_of_copies(case: Case, flat: bool = False, fewer: int = 0) -> Evidence:
     if which == "special": return law_of_draws(special, p, 1e-7)
     r = p + (1 - p) * (M - 1 - fewer) / (d - 1)
     return Evidence(float((np.abs(asked - rounds * r) / np.sqrt(rounds * r * (1 - r))).max()), "<=", 5.5)
-
-
-@law_of_copies.control("uniform draws")
-def _(case: Case) -> Evidence: return law_of_copies.check(case, flat=True)
-
-
-@law_of_copies.control("one feature fewer is asked for")
-def _(case: Case) -> Evidence: return law_of_copies.check(case, fewer=1)
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #b99f2d50
 def correlated_cycle(d: int, correlation: float, s: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, float]:
@@ -550,23 +481,17 @@ def selection_losses(d: int, budget: int, k1: int, N: int, correlation: float, s
 
 @claim("kale2017", "Lemma 12, in expectation", id="K22", tier="statistical", level=1e-3, proof="lem-online",
        cases=[(8, 8, 2, 2000, 0.0), (8, 2, 2, 1000, 0.0), (8, 6, 3, 1000, 0.2)],
-       tex=r"\mathbb E\sum_b[g_b(V_b^{(k_1)})-g_b(V)]\le\rho^{k_1}\Delta_0+\beta(1-\rho^{k_1})\sqrt{2\tfrac dMN\ln d}")
-def learnt_selection(case: Case, step: float = 1.0, share: float = 1.0) -> Evidence:
+       tex=r"\mathbb E\sum_b[g_b(V_b^{(k_1)})-g_b(V)]\le\rho^{k_1}\Delta_0+\beta(1-\rho^{k_1})\sqrt{2\tfrac dMN\ln d}",
+       controls={"nothing is learnt": {"step": 1e-9},
+                 "a tenth of the bound": 0.1})
+def learnt_selection(case: Case, step: float = 1.0) -> Evidence:
     "Mean of four runs, upper limit, and the bound; case (d, k0, k1, N, correlation)."
     d, budget, k1, N, correlation = case.value
     losses, first = selection_losses(d, budget, k1, N, correlation, step, 7)
     kappa = correlated_cycle(d, correlation, min(d, k1 + 1))[4]
     beta = 1 + kappa**2
     rho = 1 - 1 / beta
-    return Evidence(mean_limit(losses, 1e-3), "<=", share * (rho**k1 * first + beta * (1 - rho**k1) * bound_bexp(N, d, budget // k1)))
-
-
-@learnt_selection.control("nothing is learnt")
-def _(case: Case) -> Evidence: return learnt_selection.check(case, step=1e-9)
-
-
-@learnt_selection.control("a tenth of the bound")
-def _(case: Case) -> Evidence: return learnt_selection.check(case, share=0.1)
+    return Evidence(mean_limit(losses, 1e-3), "<=", (rho**k1 * first + beta * (1 - rho**k1) * bound_bexp(N, d, budget // k1)))
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #96582f38
 @functools.cache
@@ -581,25 +506,16 @@ def final_loss(d: int, budget: int, T: int, step: float, scale: float, seed: int
 
 @claim("kale2017", "Theorem 9, mended, for k = 1", id="K23", tier="statistical", level=1e-3, proof="thm-greedy",
        cases=[(8, 2, 2**17), (16, 16, 2**17), (16, 4, 2**18)],
-       tex=r"\mathbb ER_T(w)\le BY^2\sqrt{2\tfrac dMN\ln d}+NY^2\bigl[\tfrac a\varphi+\ln\bigl(1+\tfrac{BX^2}a\bigr)\bigr]+\dots")
-def whole_theorem(case: Case, step: float = 1.0, scale: float = 1.0, share: float = 1.0) -> Evidence:
+       tex=r"\mathbb ER_T(w)\le BY^2\sqrt{2\tfrac dMN\ln d}+NY^2\bigl[\tfrac a\varphi+\ln\bigl(1+\tfrac{BX^2}a\bigr)\bigr]+\dots",
+       controls={"nothing is learnt": {"step": 1e-9},
+                 "features of magnitude 0.001, where phi is not 1": {"scale": 1e-3},
+                 "a fifth of the bound": 0.2})
+def whole_theorem(case: Case, step: float = 1.0, scale: float = 1.0) -> Evidence:
     "Mean of four runs, upper limit, and `bound_greedy` for phi = 1; case (d, k0, T)."
     d, budget, T = case.value
     B = d * max(1, round(greedy_parameters(d, 1, budget, T, 1.0, least=d, phi=1.0).batch / d))
     bound = bound_greedy(d, 1, budget, T, 1.0, 1.0, 1, B)
-    return Evidence(mean_limit(final_loss(d, budget, T, step, scale, 40), 1e-3), "<=", share * bound)
-
-
-@whole_theorem.control("nothing is learnt")
-def _(case: Case) -> Evidence: return whole_theorem.check(case, step=1e-9)
-
-
-@whole_theorem.control("features of magnitude 0.001, where phi is not 1")
-def _(case: Case) -> Evidence: return whole_theorem.check(case, scale=1e-3)
-
-
-@whole_theorem.control("a fifth of the bound")
-def _(case: Case) -> Evidence: return whole_theorem.check(case, share=0.2)
+    return Evidence(mean_limit(final_loss(d, budget, T, step, scale, 40), 1e-3), "<=", bound)
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #793b44a2
 @functools.cache
@@ -617,14 +533,11 @@ def final_regrets(step: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @claim("kale2017", "Algorithm 2, growth (k1 = 4)", id="K17r", tier="rate", level=0.01, proof="cor-rate",
-       tex=r"\text{slope of }\log R_T\text{ in }\log T\text{ below }0.85,\ T=2^{14},2^{16},2^{18}")
+       tex=r"\text{slope of }\log R_T\text{ in }\log T\text{ below }0.85,\ T=2^{14},2^{16},2^{18}",
+       controls={"nothing is learnt": {"step": 1e-9}})
 def growth_of_regret(case: Case, step: float = 1.0) -> Evidence:
     "Upper end of the interval for the slope; 2/3 and a logarithm are expected."
     return Evidence(slope_interval(*final_regrets(step, 100), 0.01, case.rng)[1], "<=", 0.85)
-
-
-@growth_of_regret.control("nothing is learnt")
-def _(case: Case) -> Evidence: return growth_of_regret.check(case, step=1e-9)
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #81ace623
 @claim("kale2017", "Algorithm 2 and the protocol of section 1.4", id="E-K4", tier="exact", proof="lem-forward",
@@ -645,7 +558,8 @@ def sparse_weights(case: Case) -> Evidence:
     return Evidence(math.ceil(3 * k * math.log(T) / 3), "<=", k)
 
 
-@sparse_weights.corrected(r"\text{special features are bought: }V_b^{(k_1)}\subseteq S_t,\ \lvert S_t\rvert\le k_0")
+@sparse_weights.corrected(r"\text{special features are bought: }V_b^{(k_1)}\subseteq S_t,\ \lvert S_t\rvert\le k_0",
+           controls={"a budget of half as many": {"budget": 6}})
 def special_are_bought(case: Case, budget: int = 12) -> Evidence:
     "Most features that a round of 50 batches needs, bought or special, and the budget."
     lr, most = OnlineGreedyOSLR(30, 12, k=1, T=50, k1=5, batch=1, seed=case.rng), 0
@@ -653,7 +567,3 @@ def special_are_bought(case: Case, budget: int = 12) -> Evidence:
         most = max(most, len({*lr.query().tolist(), *lr.special_.tolist()}))
         lr.skip()
     return Evidence(most, "<=", budget)
-
-
-@sparse_weights.control("a budget of half as many")
-def _(case: Case) -> Evidence: return special_are_bought(case, 6)

@@ -27,7 +27,9 @@ from ..claims import Case, Evidence, claim, mean_limit, random_fractions, slope_
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #7cc022e7
 @claim("murata2018", "Algorithm 1, as compiled", id="M5c", tier="certificate", proof="alg-mx",
        cases=[(12, 6, 3, None, 1.0), (12, 6, 3, 2, 1.3), (11, 11, 4, None, 1.7), (13, 2, 1, None, 1.0), (20, 9, 2, 5, 1.25)],
-       tex=r"\theta_t,\text{ purchases compiled}=\theta_t,\text{ purchases of the textbook}")
+       tex=r"\theta_t,\text{ purchases compiled}=\theta_t,\text{ purchases of the textbook}",
+       controls={"another step": {"first": 0.19},
+                 "one example more in each block": {"other": 1}})
 def same_descent(case: Case, first: float = 0.2, other: int = 0) -> Evidence:
     "Largest difference of the last weights and the purchases of 2000 examples; case (d, budget, top, width, growth)."
     d, budget, top, width, growth = case.value
@@ -39,28 +41,17 @@ def same_descent(case: Case, first: float = 0.2, other: int = 0) -> Evidence:
     books = abs(int(run.n_observed[: hand.examples].sum()) - hand.attributes) + abs(lr.unfinished_ - hand.left)
     return Evidence(float(np.abs(lr.coef_ - hand.theta).max()) + books, "==", 0, tol=1e-12)
 
-
-@same_descent.control("another step")
-def _(case: Case) -> Evidence: return same_descent.check(case, first=0.19)
-
-
-@same_descent.control("one example more in each block")
-def _(case: Case) -> Evidence: return same_descent.check(case, other=1)
-
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #3621e6c7
 @claim("murata2018", "section 3.1, the chance of a pair (the formula is ours)", id="M2", tier="exact", proof="eq-mx-risk",
        cases=[(d, b) for d in (2, 3, 5, 7) for b in range(2, d + 1)],
-       tex=r"\mathbb P(i,j\in S)=\tfrac{s'(s'-1)}{d(d-1)}")
+       tex=r"\mathbb P(i,j\in S)=\tfrac{s'(s'-1)}{d(d-1)}",
+       controls={"features seen independently of each other, each with chance s'/d": {"independent": True}})
 def chance_of_a_pair(case: Case, independent: bool = False) -> Evidence:
     "Chance that a uniform set of s' coordinates holds two given ones, by enumeration; case (d, s')."
     d, b = case.value
     sets = list(itertools.combinations(range(d), b))
     found = Fraction(sum({0, d - 1} <= set(S) for S in sets), len(sets))
     return Evidence(Fraction(b, d) ** 2 if independent and b < d else found, "==", Fraction(b * (b - 1), d * (d - 1)))
-
-
-@chance_of_a_pair.control("features seen independently of each other, each with chance s'/d")
-def _(case: Case) -> Evidence: return chance_of_a_pair.check(case, independent=True)
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #c876b4ee
 ATOMS = np.array([[1.0, 2, 0, -1, 1], [0, 1, -2, 1, 1], [-3, 1, 1, 0, 2]])  # three equally likely x, and their labels
@@ -69,7 +60,9 @@ LABELS = np.array([2.0, -1, 1])
 
 @claim("murata2018", "section 3.1, the block gradient", id="M3", tier="exact", proof="lem-mx-block",
        cases=[(1, 1), (2, 1), (2, 2), (3, 2), (5, 4)],
-       tex=r"\mathbb Eg=\nabla\mathcal L(\theta)")
+       tex=r"\mathbb Eg=\nabla\mathcal L(\theta)",
+       controls={"the last coordinate left out": {"omitted": True},
+                 "the last weight of the support not bought": {"cut": True}})
 def block_gradient_is_unbiased(case: Case, omitted: bool = False, cut: bool = False) -> Evidence:
     "Sum over all samples (one example a block) of g, weighted at random, and that of the gradient; case (width, support of theta)."
     width, size = case.value
@@ -84,14 +77,6 @@ def block_gradient_is_unbiased(case: Case, omitted: bool = False, cut: bool = Fa
     exact = sum(2 * (theta @ x - y) * x for x, y in zip(ATOMS, LABELS, strict=True)) * 3 ** (blocks - 1)
     return Evidence(float(c @ mean), "==", float(c @ exact))
 
-
-@block_gradient_is_unbiased.control("the last coordinate left out")
-def _(case: Case) -> Evidence: return block_gradient_is_unbiased.check(case, omitted=True)
-
-
-@block_gradient_is_unbiased.control("the last weight of the support not bought")
-def _(case: Case) -> Evidence: return block_gradient_is_unbiased.check(case, cut=True)
-
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #3db571dc
 def entry_variance(D: np.ndarray, j: int, sigma2: Fraction, fourth: int = 3) -> Fraction:
     "Variance of 2 (D'x - xi) x_j for independent x_i = +-sqrt(fourth) with chance 1/(2 fourth) each, else 0, by enumeration."
@@ -104,20 +89,14 @@ def entry_variance(D: np.ndarray, j: int, sigma2: Fraction, fourth: int = 3) -> 
 
 @claim("murata2018", "variance of an entry (ours)", id="M4", tier="exact", proof="lem-mx-block",
        cases=[(1, 0), (2, 0), (3, 1), (4, 2)],
-       tex=r"B\,\mathrm{Var}\,g_j=4(\Vert D\Vert^2+\sigma^2+D_j^2)")
+       tex=r"B\,\mathrm{Var}\,g_j=4(\Vert D\Vert^2+\sigma^2+D_j^2)",
+       controls={"without the last term": {"own": 0},
+                 "random signs, whose fourth moment is 1": {"fourth": 1}})
 def isotropic_variance(case: Case, own: int = 1, fourth: int = 3) -> Evidence:
     "By enumeration, and the formula; case (d, j)."
     d, j = case.value
     D, sigma2 = random_fractions(case.rng, d), Fraction(4, 9)
     return Evidence(entry_variance(D, j, sigma2, fourth), "==", 4 * (D @ D + sigma2 + own * D[j] ** 2))
-
-
-@isotropic_variance.control("without the last term")
-def _(case: Case) -> Evidence: return isotropic_variance.check(case, own=0)
-
-
-@isotropic_variance.control("random signs, whose fourth moment is 1")
-def _(case: Case) -> Evidence: return isotropic_variance.check(case, fourth=1)
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #443551ab
 def orthogonal_signs(d: int, rng: np.random.Generator) -> np.ndarray:
@@ -147,26 +126,23 @@ def three_variances(
 @claim("murata2018", "blocks against weights", id="M4b", tier="exact", proof="lem-mx-block",
        cases=[(8, 1, 2), (12, 1, 2), (16, 1, 2), (16, 2, 4)],
        tex=r"\mathrm{Var}_{\mathrm{blocks}}\le\mathrm{Var}_{\mathrm{support+random}}\le\tfrac12\mathrm{Var}_{\mathrm{random}}"
-           r"\quad(s=\tfrac{s'}2\le\tfrac d8,\ \theta_j=1\ (j\le s),\ y=\tfrac12,\ x\text{ of uncorrelated signs})")
+           r"\quad(s=\tfrac{s'}2\le\tfrac d8,\ \theta_j=1\ (j\le s),\ y=\tfrac12,\ x\text{ of uncorrelated signs})",
+       controls={"random features in the place of blocks": {"at": 2},
+                 "three quarters of the features bought": {"many": True}})
 def blocks_against_weights(case: Case, at: int = 0, many: bool = False) -> Evidence:
     "The larger of two ratios of variances, each at most 1; exact, features of signs, uncorrelated; case (d, top, budget)."
     d, top, budget = case.value if not many else (8, 2, 6)
     found = three_variances(d, top, budget, case.rng, orthogonal_signs(d, case.rng))
     return Evidence(max(found[at] / found[1], 2 * found[1] / found[2]), "<=", 1)
 
-
-@blocks_against_weights.control("random features in the place of blocks")
-def _(case: Case) -> Evidence: return blocks_against_weights.check(case, at=2)
-
-
-@blocks_against_weights.control("three quarters of the features bought")
-def _(case: Case) -> Evidence: return blocks_against_weights.check(case, many=True)
-
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #71b17f01
 @claim("murata2018", "Assumptions 2 and 3, Remark", id="M1", tier="certificate", proof="eq-mx-remainder",
        cases=[(d, s) for d in (4, 6, 8) for s in (1, 2) if 2 * s < d],
        tex=r"\tfrac\mu2\Vert v\Vert^2\le\mathbb E\langle v,x\rangle^2\le\tfrac L2\Vert v\Vert^2,"
-           r"\ \mu=2\lambda_{\min}^{(2s)},L=2\lambda_{\max}^{(2s)}")
+           r"\ \mu=2\lambda_{\min}^{(2s)},L=2\lambda_{\max}^{(2s)}",
+       controls={"a dense difference": {"dense": True},
+                 "mu of s-sparse vectors": {"low_order": 1},
+                 "L of s-sparse vectors": {"high_order": 1}})
 def sparse_remainders(case: Case, dense: bool = False, low_order: int = 2, high_order: int = 2) -> Evidence:
     "The larger ratio of the two sides, for two covariances, each with one of them an equality; case (d, s)."
     d, s = case.value
@@ -181,22 +157,11 @@ def sparse_remainders(case: Case, dense: bool = False, low_order: int = 2, high_
         ratios.append(mu / 2 * size / remainder if c < 0 else remainder / (L / 2 * size))
     return Evidence(float(max(ratios)), "<=", 1.0, tol=1e-9)
 
-
-@sparse_remainders.control("a dense difference")
-def _(case: Case) -> Evidence: return sparse_remainders.check(case, dense=True)
-
-
-@sparse_remainders.control("mu of s-sparse vectors")
-def _(case: Case) -> Evidence: return sparse_remainders.check(case, low_order=1)
-
-
-@sparse_remainders.control("L of s-sparse vectors")
-def _(case: Case) -> Evidence: return sparse_remainders.check(case, high_order=1)
-
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #9b7291fa
 @claim("murata2018", "Assumption 3, Remark: sparse and cone", id="M1n", tier="exact", proof="eq-mx-remainder",
        cases=[4, 8, 12],
-       tex=r"\lambda_{\min}^{(d/2)}(\Sigma)=\tfrac12,\ \Sigma\mathbf 1=0,\ \Vert\mathbf 1_{S^c}\Vert_1=3\Vert\mathbf 1_S\Vert_1")
+       tex=r"\lambda_{\min}^{(d/2)}(\Sigma)=\tfrac12,\ \Sigma\mathbf 1=0,\ \Vert\mathbf 1_{S^c}\Vert_1=3\Vert\mathbf 1_S\Vert_1",
+       controls={"a little of the identity more": {"ridge": 0.01}})
 def sparse_is_not_cone(case: Case, ridge: float = 0.0) -> Evidence:
     "Quadratic form at a vector of the cone of d/4 features, times the least sparse eigenvalue of order d/2, which is positive; case d."
     d = case.value
@@ -205,14 +170,11 @@ def sparse_is_not_cone(case: Case, ridge: float = 0.0) -> Evidence:
     in_cone = ones[d // 4 :].sum() <= 3 * ones[: d // 4].sum()
     return Evidence(float(ones @ V @ ones) if in_cone and least > 0.49 else math.inf, "==", 0.0, tol=1e-12)
 
-
-@sparse_is_not_cone.control("a little of the identity more")
-def _(case: Case) -> Evidence: return sparse_is_not_cone.check(case, ridge=0.01)
-
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #5b04f508
 @claim("murata2018", "proof of Theorem 4.1, hard thresholding", id="M6", tier="certificate", proof="eq-mx-nu",
        cases=[(d, s) for d in (3, 5, 8) for s in (1, 2) if s < d],
-       tex=r"\Vert H_s(z)-z\Vert\le\Vert u-z\Vert\quad(\Vert u\Vert_0\le s)")
+       tex=r"\Vert H_s(z)-z\Vert\le\Vert u-z\Vert\quad(\Vert u\Vert_0\le s)",
+       controls={"the smallest entries kept": {"wrong": True}})
 def nearest_sparse(case: Case, wrong: bool = False) -> Evidence:
     "Distance of H_s(z), and the least over all supports, by enumeration; case (d, s)."
     d, s = case.value
@@ -221,10 +183,6 @@ def nearest_sparse(case: Case, wrong: bool = False) -> Evidence:
     z = z if not wrong else np.sort(np.abs(z))
     least = min(float(np.delete(z, S) @ np.delete(z, S)) for S in itertools.combinations(range(d), s))
     return Evidence(float((kept - z) @ (kept - z)), "==", least, tol=1e-12)
-
-
-@nearest_sparse.control("the smallest entries kept")
-def _(case: Case) -> Evidence: return nearest_sparse.check(case, wrong=True)
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #1ea503f6
 def extremal_step(s: int, k: int, kappa: float, share: float) -> tuple[np.ndarray, ...]:
@@ -251,7 +209,10 @@ def random_step(s: int, k: int, kappa: float, rng: np.random.Generator) -> tuple
 @claim("murata2018", "one step (ours)", id="MS1", tier="certificate", proof="thm-mx-step",
        cases=[(s, k, kappa, share) for s, k in ((1, 1), (3, 1), (4, 2), (12, 3)) for kappa in (1.5, 8.0, 50.0)
               for share in (1.0, 0.4, None)],
-       tex=r"\Vert\theta^+-\theta^*\Vert\le\sqrt\nu\bigl(q\Vert\theta-\theta^*\Vert+\eta\Vert e_I\Vert\bigr)")
+       tex=r"\Vert\theta^+-\theta^*\Vert\le\sqrt\nu\bigl(q\Vert\theta-\theta^*\Vert+\eta\Vert e_I\Vert\bigr)",
+       controls={"the constant smaller by one part in a thousand": {"constant": 0.999},
+                 "hard thresholding as if it were a projection onto a convex set, nu = 1": {"convex": True},
+                 "the noise outside of the truth forgotten": {"only_truth": True}})
 def one_step(case: Case, constant: float = 1.0, convex: bool = False, only_truth: bool = False) -> Evidence:
     "Both sides after a step; case (s, k, kappa, share of the error in the extremal step, or None for a random one)."
     s, k, kappa, share = case.value
@@ -264,22 +225,12 @@ def one_step(case: Case, constant: float = 1.0, convex: bool = False, only_truth
     right = constant * root * (q * np.linalg.norm(theta - star) + eta * np.linalg.norm(e[I]))
     return Evidence(float(np.linalg.norm(new - star)), "<=", float(right), tol=1e-8)
 
-
-@one_step.control("the constant smaller by one part in a thousand")
-def _(case: Case) -> Evidence: return one_step.check(case, constant=0.999)
-
-
-@one_step.control("hard thresholding as if it were a projection onto a convex set, nu = 1")
-def _(case: Case) -> Evidence: return one_step.check(case, convex=True)
-
-
-@one_step.control("the noise outside of the truth forgotten")
-def _(case: Case) -> Evidence: return one_step.check(case, only_truth=True)
-
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #e5fe469d
 @claim("murata2018", "how many weights to keep (ours)", id="MS1k", tier="certificate", proof="thm-mx-step",
        cases=[(k, kappa) for k in (1, 4) for kappa in (6.0, 8.0, 20.0)],
-       tex=r"s>\bigl(\tfrac{\kappa^2-1}{4\kappa}\bigr)^2k\iff\Vert\theta^+-\theta^*\Vert<\Vert\theta-\theta^*\Vert\text{ in every step}")
+       tex=r"s>\bigl(\tfrac{\kappa^2-1}{4\kappa}\bigr)^2k\iff\Vert\theta^+-\theta^*\Vert<\Vert\theta-\theta^*\Vert\text{ in every step}",
+       controls={"one weight fewer": {"fewer": 1},
+                 "as many as the truth has": {"same": True}})
 def enough_weights(case: Case, fewer: int = 0, same: bool = False) -> Evidence:
     "Distance after the worst step without noise, and before it; case (k, kappa)."
     k, kappa = case.value
@@ -288,19 +239,13 @@ def enough_weights(case: Case, fewer: int = 0, same: bool = False) -> Evidence:
     new = hard_threshold(theta - 2 / (1 + kappa) * 2 * V @ (theta - star), s)
     return Evidence(float(np.linalg.norm(new - star)), "<=", float(np.linalg.norm(theta - star)))
 
-
-@enough_weights.control("one weight fewer")
-def _(case: Case) -> Evidence: return enough_weights.check(case, fewer=1)
-
-
-@enough_weights.control("as many as the truth has")
-def _(case: Case) -> Evidence: return enough_weights.check(case, same=True)
-
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #accb7b94
 @claim("murata2018", "a run that stands still (ours)", id="MS1f", tier="certificate", proof="thm-mx-step",
        cases=[(k, kappa, which) for which in ("stays", "condition") for k in (1, 4) for kappa in (6.0, 8.0, 20.0)],
        tex=r"s\le\bigl(\tfrac{\kappa^2-1}{4\kappa}\bigr)^2k\Rightarrow\exists\,\theta\ne\theta^*:\ "
-           r"H_s(\theta-\eta\nabla\mathcal L(\theta))=\theta")
+           r"H_s(\theta-\eta\nabla\mathcal L(\theta))=\theta",
+       controls={"one weight more": {"more": 1},
+                 "the truth offered a little more than the weights that are kept": {"nudge": 1e-3}})
 def stands_still(case: Case, more: int = 0, nudge: float = -1e-9) -> Evidence:
     "How far twenty exact steps lead away from the wrong features, or the condition number and kappa; case (k, kappa, which)."
     k, kappa, which = case.value
@@ -315,18 +260,11 @@ def stands_still(case: Case, more: int = 0, nudge: float = -1e-9) -> Evidence:
     low, high = np.linalg.eigvalsh(2 * V)[[0, -1]]
     return Evidence(float(high / low), "<=", kappa)
 
-
-@stands_still.control("one weight more")
-def _(case: Case) -> Evidence: return stands_still.check(case, more=1)
-
-
-@stands_still.control("the truth offered a little more than the weights that are kept")
-def _(case: Case) -> Evidence: return stands_still.check(case, nudge=1e-3)
-
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #d6dd06bf
 @claim("murata2018", "section 3.1, short steps", id="M5s", tier="certificate", proof="sec-short",
        cases=[0.1, 0.2, 0.3, 0.4],
-       tex=r"2\eta(1-\rho^2)<\rho\Rightarrow H_1(\theta-\eta\nabla\mathcal L(\theta))=\theta\ne\theta^*")
+       tex=r"2\eta(1-\rho^2)<\rho\Rightarrow H_1(\theta-\eta\nabla\mathcal L(\theta))=\theta\ne\theta^*",
+       controls={"a first step a little longer": {"factor": 1.1}})
 def short_steps_stand_still(case: Case, factor: float = 0.9) -> Evidence:
     "Distance to the truth after 50 steps of decreasing size, the first just too short, and at the start; case rho."
     rho = case.value
@@ -335,14 +273,13 @@ def short_steps_stand_still(case: Case, factor: float = 0.9) -> Evidence:
     for t in range(50): theta = hard_threshold(theta - eta / (t + 1) * 2 * V @ (theta - star), 1)
     return Evidence(float(np.linalg.norm(theta - star)), "==", float(before), tol=1e-12)
 
-
-@short_steps_stand_still.control("a first step a little longer")
-def _(case: Case) -> Evidence: return short_steps_stand_still.check(case, factor=1.1)
-
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #4cefed3d
 @claim("murata2018", "the noise (ours)", id="MS2", tier="statistical", level=1e-4, proof="lem-mx-noise",
        cases=[(10, 20, 1.0, 2, 1.0), (300, 20, 1.0, 2, 2.0), (10, 100, 0.0, 4, 0.5), (300, 100, 0.0, 8, 2.0), (300, 40, 3.0, 4, 0.5)],
-       tex=r"\mathbb E\max_je_j^2\le\tfrac{8R^2}B(R^2m\Vert D\Vert^2+\sigma^2)(\ln(2d)+1)")
+       tex=r"\mathbb E\max_je_j^2\le\tfrac{8R^2}B(R^2m\Vert D\Vert^2+\sigma^2)(\ln(2d)+1)",
+       controls={"without the logarithm": {"logs": False},
+                 "m left out, as if the features of the error were uncorrelated": {"together": False},
+                 "the bound for features half as large": {"stated": 0.5}})
 def largest_error(case: Case, logs: bool = True, together: bool = True, stated: float = 1.0) -> Evidence:
     "Upper limit for the mean of 400 gradients, m sign features all alike, the rest independent, and the bound; case (d, B, sigma, m, R)."
     d, B, sigma, m, R = case.value
@@ -356,22 +293,11 @@ def largest_error(case: Case, logs: bool = True, together: bool = True, stated: 
     bound = bound_block_noise(d, m if together else 1, B, float(D @ D), sigma, stated * R)
     return Evidence(mean_limit(found, 1e-4), "<=", bound if logs else bound / (math.log(2 * d) + 1))
 
-
-@largest_error.control("without the logarithm")
-def _(case: Case) -> Evidence: return largest_error.check(case, logs=False)
-
-
-@largest_error.control("m left out, as if the features of the error were uncorrelated")
-def _(case: Case) -> Evidence: return largest_error.check(case, together=False)
-
-
-@largest_error.control("the bound for features half as large")
-def _(case: Case) -> Evidence: return largest_error.check(case, stated=0.5)
-
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #22938d08
 @claim("murata2018", "the noise, with high probability (ours)", id="MS2p", tier="statistical", level=1e-3, proof="lem-mx-noise",
        cases=[(d, delta) for d in (10, 100) for delta in (0.3, 0.03)],
-       tex=r"\mathbb P\bigl(\max_je_j^2>\tfrac{8R^2}B(R^2m\Vert D\Vert^2+\sigma^2)\ln\tfrac{2d}\delta\bigr)\le\delta")
+       tex=r"\mathbb P\bigl(\max_je_j^2>\tfrac{8R^2}B(R^2m\Vert D\Vert^2+\sigma^2)\ln\tfrac{2d}\delta\bigr)\le\delta",
+       controls={"as if one coordinate were looked at": {"union": False}})
 def largest_error_is_rare(case: Case, union: bool = True) -> Evidence:
     "Upper limit (level 1e-3) for the chance that the bound is exceeded, from 3000 gradients, and delta; case (d, delta)."
     from scipy.stats import beta
@@ -383,14 +309,12 @@ def largest_error_is_rare(case: Case, union: bool = True) -> Evidence:
     found = int(((errors**2).max(axis=1) > bound).sum())
     return Evidence(float(beta.isf(1e-3, found + 1, 3000 - found)), "<=", delta)
 
-
-@largest_error_is_rare.control("as if one coordinate were looked at")
-def _(case: Case) -> Evidence: return largest_error_is_rare.check(case, union=False)
-
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #b889afa9
 @claim("murata2018", "Corollary 4.2 (with our constants)", id="M7", tier="certificate", proof="cor-mx-examples",
        cases=[(eps, *rest) for eps in (1e-1, 1e-3, 1e-6) for rest in ((1.0, 1.0, 1.0), (2.0, 0.3, 2.0), (3.0, 0.0, 0.5))],
-       tex=r"a_T^2\le\varepsilon,\quad N=\tilde nBT")
+       tex=r"a_T^2\le\varepsilon,\quad N=\tilde nBT",
+       controls={"a tenth of the batch": {"fewer": 0.1},
+                 "a third of the updates": {"updates": 1 / 3}})
 def plan_reaches_goal(case: Case, fewer: float = 1.0, updates: float = 1.0) -> Evidence:
     "The recursion at the end of the plan, and the goal; case (eps, kappa, sigma, R)."
     eps, kappa, sigma, R = case.value
@@ -399,18 +323,12 @@ def plan_reaches_goal(case: Case, fewer: float = 1.0, updates: float = 1.0) -> E
     found = bound_exploration(batches, 200, 8, 2, 1.0, 2 / kappa, 2.0, sigma, R)
     return Evidence(float(found[-1]), "<=", eps)
 
-
-@plan_reaches_goal.control("a tenth of the batch")
-def _(case: Case) -> Evidence: return plan_reaches_goal.check(case, fewer=0.1)
-
-
-@plan_reaches_goal.control("a third of the updates")
-def _(case: Case) -> Evidence: return plan_reaches_goal.check(case, updates=1 / 3)
-
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #4539345b
 @claim("murata2018", "growing batches (ours)", id="M7g", tier="certificate", proof="cor-mx-examples",
        cases=[(eps, kappa, sigma) for eps in (1e-1, 1e-3, 1e-6) for kappa, sigma in ((1.0, 1.0), (2.0, 0.3), (3.0, 0.0))],
-       tex=r"a_T^2\le\varepsilon,\quad\sum_tB_t\le T(1+B_0)+\tfrac{4a_0^2b}{\beta(1-\beta)\varepsilon}")
+       tex=r"a_T^2\le\varepsilon,\quad\sum_tB_t\le T(1+B_0)+\tfrac{4a_0^2b}{\beta(1-\beta)\varepsilon}",
+       controls={"batches that stay as they are": {"growing": False},
+                 "a third of the examples": {"share": 1 / 3}})
 def growing_batches(case: Case, growing: bool = True, share: float = 1.0) -> Evidence:
     "The larger of two ratios: a_T^2 to the goal, and the batches to their bound; d = 200, s = 8, k = 2; case (eps, kappa, sigma)."
     eps, kappa, sigma = case.value
@@ -423,14 +341,6 @@ def growing_batches(case: Case, growing: bool = True, share: float = 1.0) -> Evi
     batches = [math.ceil(max(least, first * beta**-t) if growing else least) for t in range(T)]
     reached = float(bound_exploration(batches, start=1.0, sigma=sigma, **names)[-1]) / eps
     return Evidence(max(reached, sum(batches) / (T * (1 + least) + share * 4 * first / (beta * (1 - beta) * eps))), "<=", 1.0)
-
-
-@growing_batches.control("batches that stay as they are")
-def _(case: Case) -> Evidence: return growing_batches.check(case, growing=False)
-
-
-@growing_batches.control("a third of the examples")
-def _(case: Case) -> Evidence: return growing_batches.check(case, share=1 / 3)
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #d5eba723
 @functools.cache
@@ -461,7 +371,9 @@ def exploration_errors(
 
 @claim("murata2018", "Theorem 4.1 (with our constants)", id="M5", tier="statistical", level=1e-3, proof="thm-mx-rate",
        cases=[(20, 1, 4, 8, 2.0, 0.5), (30, 2, 3, 9, 1.0, 1.0), (16, 1, 2, 16, 1.5, 0.2)],
-       tex=r"\mathbb E\Vert\theta_t-\theta^*\Vert^2\le a_t^2\text{ in every update},\quad B_t\ge B_0")
+       tex=r"\mathbb E\Vert\theta_t-\theta^*\Vert^2\le a_t^2\text{ in every update},\quad B_t\ge B_0",
+       controls={"one example a block": {"batch": 1},
+                 "steps that decrease like 1/t^4": {"decay": 4.0}})
 def rate_in_expectation(case: Case, batch: int = 0, decay: float = 0.0) -> Evidence:
     "Largest ratio of the mean of eight runs (its upper limit) to the bound; case (d, k, top, budget, kappa, sigma)."
     d, k, top, budget, kappa, sigma = case.value
@@ -470,18 +382,11 @@ def rate_in_expectation(case: Case, batch: int = 0, decay: float = 0.0) -> Evide
     bound = bound_exploration([B] * 5, d, top, k, 1.0, 2 / kappa, 2.0, sigma)
     return Evidence(max(mean_limit(errors[:, t], 2e-4) / bound[t] for t in range(1, 6)), "<=", 1.0)
 
-
-@rate_in_expectation.control("one example a block")
-def _(case: Case) -> Evidence: return rate_in_expectation.check(case, batch=1)
-
-
-@rate_in_expectation.control("steps that decrease like 1/t^4")
-def _(case: Case) -> Evidence: return rate_in_expectation.check(case, decay=4.0)
-
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #ad0b1884
 @claim("murata2018", "Theorem 4.1, with high probability (our constants)", id="M5w", tier="statistical", level=1e-3, proof="thm-mx-rate",
        cases=[(20, 1, 4, 8, 2.0, 0.5), (30, 2, 3, 9, 1.0, 1.0), (16, 1, 2, 16, 1.5, 0.2)],
-       tex=r"\mathbb P(\Vert\theta_t-\theta^*\Vert\le a_t\text{ for all }t\le T)\ge1-\delta")
+       tex=r"\mathbb P(\Vert\theta_t-\theta^*\Vert\le a_t\text{ for all }t\le T)\ge1-\delta",
+       controls={"one example a block": {"batch": 1}})
 def rate_with_high_probability(case: Case, batch: int = 0) -> Evidence:
     "Largest ratio of error to bound for delta = 1/2 in ten runs: above that chance all stay with chance 2^-10; case (d, k, top, ...)."
     d, k, top, budget, kappa, sigma = case.value
@@ -489,10 +394,6 @@ def rate_with_high_probability(case: Case, batch: int = 0) -> Evidence:
     errors = exploration_errors(d, k, top, budget, kappa, sigma, (batch or B,) * 5, 10, 1)
     bound = bound_exploration([B] * 5, d, top, k, 1.0, 2 / kappa, 2.0, sigma, chance=0.5)
     return Evidence(float((errors[:, 1:] / bound[1:]).max()), "<=", 1.0)
-
-
-@rate_with_high_probability.control("one example a block")
-def _(case: Case) -> Evidence: return rate_with_high_probability.check(case, batch=1)
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #fe381815
 @functools.cache
@@ -523,25 +424,20 @@ def final_errors(axis: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
 @claim("murata2018", "Corollary 4.2, growth", id="M7r", tier="rate", level=0.01, proof="cor-mx-examples",
        cases=["N", "d", "width", "d, full"],
        tex=r"\text{slopes of }\log\Vert\theta_T-\theta^*\Vert^2\text{ in }\log N,\log d,\log(s'-s)\text{ within }\tfrac14\text{ of }-1,1,-1"
-           r"\text{; in }\log d\text{ with }s'=d:\ 0")
+           r"\text{; in }\log d\text{ with }s'=d:\ 0",
+       controls={"the rate of RDA, one over the root of N": {"expected": {"N": -0.5, "d": 1.0, "width": -1.0, "d, full": 0.0}},
+                 "weights for pairs: the square of d / s'": {"expected": {"N": -1.0, "d": 2.0, "width": -2.0, "d, full": 0.0}}})
 def slopes_of_exploration(case: Case, expected: dict | None = None) -> Evidence:
     "Largest distance of the interval from the exponent; case: the axis."
     low, high = slope_interval(*final_errors(case.value, 300), 0.01, case.rng)
     e = (expected or {"N": -1.0, "d": 1.0, "width": -1.0, "d, full": 0.0})[case.value]
     return Evidence(max(abs(low - e), abs(high - e)), "<=", 0.25)
 
-
-@slopes_of_exploration.control("the rate of RDA, one over the root of N")
-def _(case: Case) -> Evidence: return slopes_of_exploration.check(case, {"N": -0.5, "d": 1.0, "width": -1.0, "d, full": 0.0})
-
-
-@slopes_of_exploration.control("weights for pairs: the square of d / s'")
-def _(case: Case) -> Evidence: return slopes_of_exploration.check(case, {"N": -1.0, "d": 2.0, "width": -2.0, "d, full": 0.0})
-
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #c9a17e15
 @claim("murata2018", "Remark, consistency", id="M8", tier="certificate", proof="thm-mx-rate",
        cases=[(d, s, k) for d, s, k in ((6, 2, 1), (7, 2, 2), (9, 3, 1))],
-       tex=r"\tfrac\mu2\Vert\theta-\theta^*\Vert^2\le\mathcal L(\theta)-\mathcal L(\theta^*)\le\tfrac L2\Vert\theta-\theta^*\Vert^2")
+       tex=r"\tfrac\mu2\Vert\theta-\theta^*\Vert^2\le\mathcal L(\theta)-\mathcal L(\theta^*)\le\tfrac L2\Vert\theta-\theta^*\Vert^2",
+       controls={"a mu larger, an L smaller, by one per cent": {"share": 1.01}})
 def gap_and_distance(case: Case, share: float = 1.0) -> Evidence:
     "The larger ratio of the two sides over all supports of that order, at their extreme vectors; case (d, s, k)."
     d, s, k = case.value
@@ -553,7 +449,3 @@ def gap_and_distance(case: Case, share: float = 1.0) -> Evidence:
         lam = np.linalg.eigvalsh(V[np.ix_(S, S)])
         worst = max(worst, share * mu.lower / 2 / lam[0], share * lam[-1] / (L.upper / 2))
     return Evidence(float(worst), "<=", 1.0, tol=1e-9)
-
-
-@gap_and_distance.control("a mu larger, an L smaller, by one per cent")
-def _(case: Case) -> Evidence: return gap_and_distance.check(case, share=1.01)

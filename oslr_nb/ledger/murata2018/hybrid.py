@@ -76,7 +76,11 @@ LAWS = [("signs", 1, 3, 0.2), ("signs", 2, 1, 0.5), ("signs", 2, 2, 0.6), ("tied
 
 @claim("murata2018", "Theorem 4.3, right support: distance", id="MS4", tier="certificate", proof="eq-distance", cases=LAWS,
        tex=r"\mathbb E\Vert\theta_T-\theta^*\Vert^2\le\bigl(1-\tfrac{2\eta\mu\Delta}B\bigr)^T\Vert\theta_0-\theta^*\Vert^2"
-           r"+\tfrac{\eta s\sigma^2}\Delta")
+           r"+\tfrac{\eta s\sigma^2}\Delta",
+       controls={"a smaller constant of the fourth moments": {"less": 0.1},
+                 "the noise left out": {"share": 0.0},
+                 "features with the second moments of signs and heavier tails": {"law": "heavy signs"},
+                 "a support that misses a coordinate": {"missing": True}})
 def distance_by_enumeration(case: Case, less: float = 0.0, share: float = 1.0, law: str = "", missing: bool = False) -> Evidence:
     "Mean over all examples of the textbook's weights, started off along the direction of mu; case (law, B, T, eta)."
     kind, B, T, eta = case.value
@@ -88,28 +92,14 @@ def distance_by_enumeration(case: Case, less: float = 0.0, share: float = 1.0, l
     if "normal" in kind: K -= less
     return Evidence(distance, "<=", bound_exploitation(T, r @ r, eta, B, 2, mu, L, K, math.sqrt(share) * sigma), tol=1e-12)
 
-
-@distance_by_enumeration.control("a smaller constant of the fourth moments")
-def _(case: Case) -> Evidence: return distance_by_enumeration.check(case, less=0.1)
-
-
-@distance_by_enumeration.control("the noise left out")
-def _(case: Case) -> Evidence: return distance_by_enumeration.check(case, share=0.0)
-
-
-@distance_by_enumeration.control("features with the second moments of signs and heavier tails")
-def _(case: Case) -> Evidence: return distance_by_enumeration.check(case, law="heavy signs")
-
-
-@distance_by_enumeration.control("a support that misses a coordinate")
-def _(case: Case) -> Evidence: return distance_by_enumeration.check(case, missing=True)
-
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #93030cc8
 @claim("murata2018", "Theorem 4.3, right support: excess risk", id="MS4x", tier="certificate", proof="eq-excess",
        cases=[(law, s, B, eta) for law in ("isotropic", "decaying", "equal") for s, B, eta in ((5, 40, 1.0), (20, 90, 0.5), (3, 4, 0.1))],
        tex=r"\lim_T\mathbb E\,\mathcal L(\theta_T)-\mathcal L(\theta^*)\le\tfrac{\eta\operatorname{tr}A}\Delta\sigma^2,\quad"
-           r"\text{at }\eta=\tfrac1L\text{ at most }\tfrac{s\sigma^2}{B+1-2K/L}")
-def noise_of_long_runs(case: Case, fourth: float = 1.0, share: float = 1.0) -> Evidence:
+           r"\text{at }\eta=\tfrac1L\text{ at most }\tfrac{s\sigma^2}{B+1-2K/L}",
+       controls={"a twentieth less of the fourth moments": {"fourth": 0.95},
+                 "a twentieth less": 0.95})
+def noise_of_long_runs(case: Case, fourth: float = 1.0) -> Evidence:
     "The limit of (recursion) for normal features, solved exactly, and the noise of the bound; case (covariance, s, B, eta L)."
     law, s, B, step = case.value
     a = {"isotropic": np.ones(s), "decaying": np.geomspace(1, 0.01, s), "equal": np.r_[1 + 0.5 * (s - 1), np.full(s - 1, 0.5)]}[law]
@@ -118,21 +108,16 @@ def noise_of_long_runs(case: Case, fourth: float = 1.0, share: float = 1.0) -> E
     own = 1 - 4 * eta * a + 4 * eta**2 * a**2 * (1 + 1 / B)
     m = np.linalg.solve(np.diag(1 - own) - 4 * eta**2 / B * np.outer(a, a), 4 * eta**2 / B * a)
     bound = bound_exploitation_excess(10**9, 1.0, eta, B, s, 2 * a.min(), L, fourth * K, 1.0, a.sum())
-    return Evidence(float(a @ m), "<=", share * bound, tol=1e-12)
-
-
-@noise_of_long_runs.control("a twentieth less of the fourth moments")
-def _(case: Case) -> Evidence: return noise_of_long_runs.check(case, fourth=0.95)
-
-
-@noise_of_long_runs.control("a twentieth less")
-def _(case: Case) -> Evidence: return noise_of_long_runs.check(case, share=0.95)
+    return Evidence(float(a @ m), "<=", bound, tol=1e-12)
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #024ca391
 @claim("murata2018", "Exploitation, exact recursion and stable steps (ours)", id="MS4e", tier="certificate", proof="lem-step",
        cases=[(T, B, eta) for T, B in ((1, 1), (2, 1), (1, 2)) for eta in (0.05, 0.3, None)],
        tex=r"\mathbb E\Vert r'\Vert^2=\bigl((1-2\eta)^2+\tfrac{4\eta^2(s+1)}B\bigr)\Vert r\Vert^2+\tfrac{4\eta^2s\sigma^2}B,"
-           r"\quad\text{growing from }\eta=\tfrac B{B+s+1}\text{ on}")
+           r"\quad\text{growing from }\eta=\tfrac B{B+s+1}\text{ on}",
+       controls={"s + 2 for s + 1": {"more": 1},
+                 "the noise not squared": {"power": 0.5},
+                 "a step a hundredth beyond the stable range": {"limit": 1.01}})
 def recursion_by_enumeration(case: Case, more: int = 0, power: float = 1.0, limit: float = 1.0) -> Evidence:
     "Mean over all examples (normal features), and the formula, or at the limit of stability (eta None) the start; case (T, B, eta)."
     T, B, eta = case.value
@@ -142,24 +127,15 @@ def recursion_by_enumeration(case: Case, more: int = 0, power: float = 1.0, limi
     formula = exact_exploitation(T, r @ r, eta, B, 2 + more, sigma**power)
     return Evidence(distance, "==", float(r @ r) if edge else formula, tol=1e-9)
 
-
-@recursion_by_enumeration.control("s + 2 for s + 1")
-def _(case: Case) -> Evidence: return recursion_by_enumeration.check(case, more=1)
-
-
-@recursion_by_enumeration.control("the noise not squared")
-def _(case: Case) -> Evidence: return recursion_by_enumeration.check(case, power=0.5)
-
-
-@recursion_by_enumeration.control("a step a hundredth beyond the stable range")
-def _(case: Case) -> Evidence: return recursion_by_enumeration.check(case, limit=1.01)
-
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #28652c9f
 @claim("murata2018", "Theorem 4.3, any support", id="M9", tier="certificate", proof="lem-wrong",
        cases=[("signs", 1, 2, 0.2), ("signs", 2, 1, 0.5), ("signs", 1, 1, 0.6), ("tied signs", 1, 2, 0.15), ("tied signs", 2, 1, 0.3),
               ("normal", 1, 1, 0.1), ("tied normal", 1, 1, 0.2)],
        tex=r"\mathbb E\,\mathcal L(\theta_T)-\mathcal L^\dagger\le\gamma^T(\mathcal L(\theta_0)-\mathcal L^\dagger)"
-           r"+\tfrac{1-\gamma^T}{1-\gamma}a\mathcal L^\dagger")
+           r"+\tfrac{1-\gamma^T}{1-\gamma}a\mathcal L^\dagger",
+       controls={"the variance of the missed coordinate does not count as noise": {"missed": 0.0},
+                 "no rise at all, with batches this small": {"noiseless": True},
+                 "a twentieth less of the fourth moments": {"fewer": 0.95}})
 def risk_on_a_wrong_support(case: Case, missed: float = 1.0, noiseless: bool = False, fewer: float = 1.0) -> Evidence:
     "Mean risk of the textbook's weights over all examples, on the support {0, 1} where {0, 2} is right; case (law, B, T, eta)."
     kind, B, T, eta = case.value
@@ -173,23 +149,14 @@ def risk_on_a_wrong_support(case: Case, missed: float = 1.0, noiseless: bool = F
     rhs = f if noiseless else bound_wrong_support(T, f, float(least), eta, B, mu, L, fewer * K)
     return Evidence(risk - float(true), "<=", rhs, tol=1e-12)
 
-
-@risk_on_a_wrong_support.control("the variance of the missed coordinate does not count as noise")
-def _(case: Case) -> Evidence: return risk_on_a_wrong_support.check(case, missed=0.0)
-
-
-@risk_on_a_wrong_support.control("no rise at all, with batches this small")
-def _(case: Case) -> Evidence: return risk_on_a_wrong_support.check(case, noiseless=True)
-
-
-@risk_on_a_wrong_support.control("a twentieth less of the fourth moments")
-def _(case: Case) -> Evidence: return risk_on_a_wrong_support.check(case, fewer=0.95)
-
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #557947d9
 @claim("murata2018", "Support rule and plateau (ours)", id="MS4p", tier="certificate", proof="lem-support",
        cases=[(law, start) for law in ("signs", "tied signs") for start in ("restricted minimiser", "truth", "random")],
        tex=r"\operatorname{supp}\theta^*\not\subseteq S\ \Rightarrow\ \tfrac{\mu_+}2r_{\min}^2\le\mathcal L(\theta)-\mathcal L(\theta^*),"
-           r"\ r_{\min}\le\Vert\theta-\theta^*\Vert")
+           r"\ r_{\min}\le\Vert\theta-\theta^*\Vert",
+       controls={"a support that contains that of the truth": {"S": (0, 1, 2)},
+                 "the second smallest weight for the smallest": {"smallest": False},
+                 "a threshold one percent larger": {"scale": 1.01}})
 def missed_coordinate_costs(case: Case, S: tuple = (0, 1, 3), smallest: bool = True, scale: float = 1.0) -> Evidence:
     "r_min against the distance, and the plateau against the excess after 60 batches of 200 examples on a support without coordinate 2."
     law, kind = case.value
@@ -206,22 +173,13 @@ def missed_coordinate_costs(case: Case, S: tuple = (0, 1, 3), smallest: bool = T
     u = textbook_exploitation(X, y, S, 0.1, 200, start=theta[S]).theta - truth
     return Evidence(mu / 2 * r_min**2, "<=", float(u @ V @ u))
 
-
-@missed_coordinate_costs.control("a support that contains that of the truth")
-def _(case: Case) -> Evidence: return missed_coordinate_costs.check(case, S=(0, 1, 2))
-
-
-@missed_coordinate_costs.control("the second smallest weight for the smallest")
-def _(case: Case) -> Evidence: return missed_coordinate_costs.check(case, smallest=False)
-
-
-@missed_coordinate_costs.control("a threshold one percent larger")
-def _(case: Case) -> Evidence: return missed_coordinate_costs.check(case, scale=1.01)
-
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #3c341cec
 @claim("murata2018", "What Exploration is worth to Hybrid (ours)", id="MS5q", tier="certificate", proof="lem-young",
        cases=[(kappa, share, times) for kappa in (1.0, 3.0, 8.0) for share in (1.0, 30.0) for times in (0.0, 1.0, 1e6)],
-       tex=r"\mathbb E\Vert\theta'-\theta^*\Vert^2\le q\,\mathbb E\Vert\theta-\theta^*\Vert^2+V/b,\quad b\ge b_0")
+       tex=r"\mathbb E\Vert\theta'-\theta^*\Vert^2\le q\,\mathbb E\Vert\theta-\theta^*\Vert^2+V/b,\quad b\ge b_0",
+       controls={"batches a tenth of b0": {"fewer": 10.0},
+                 "a rate smaller by a seventh": {"less": 6 / 7},
+                 "a third of the noise": {"noise": 1 / 3}})
 def update_of_exploration(case: Case, fewer: float = 1.0, less: float = 1.0, noise: float = 1.0) -> Evidence:
     "The recursion of Exploration for one update, and q, V; case (kappa, b / b0, squared distance in units of its balance)."
     kappa, share, times = case.value
@@ -232,22 +190,12 @@ def update_of_exploration(case: Case, fewer: float = 1.0, less: float = 1.0, noi
     bound = bound_exploration([b], d, top, k, first, mu, kappa * mu, sigma, eta=1 / (kappa * mu))[1]
     return Evidence(float(bound), "<=", less * q * first + noise * V / b)
 
-
-@update_of_exploration.control("batches a tenth of b0")
-def _(case: Case) -> Evidence: return update_of_exploration.check(case, fewer=10.0)
-
-
-@update_of_exploration.control("a rate smaller by a seventh")
-def _(case: Case) -> Evidence: return update_of_exploration.check(case, less=6 / 7)
-
-
-@update_of_exploration.control("a third of the noise")
-def _(case: Case) -> Evidence: return update_of_exploration.check(case, noise=1 / 3)
-
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #9469bac6
 @claim("murata2018", "Theorem 4.4, the recursion of the outer rounds", id="MS5", tier="certificate", proof="eq-round",
        cases=[(kappa, q, g, u) for kappa, q in ((1.0, 0.2), (3.0, 0.8), (20.0, 0.97)) for g in (1.2, 2.0) for u in (0.0, 100.0)],
-       tex=r"u_t\le g^{-t}(2^{-t}u_0+2gW),\quad u_t^-\le g^{-t}U_t")
+       tex=r"u_t\le g^{-t}(2^{-t}u_0+2gW),\quad u_t^-\le g^{-t}U_t",
+       controls={"too few exploring updates by a third": {"part": 2 / 3},
+                 "four fifths of the bound": {"share": 0.8}})
 def rounds_in_closed_form(case: Case, part: float = 1.0, share: float = 1.0) -> Evidence:
     "The inequalities of both phases taken as equalities for 40 rounds, and the closed forms, whichever is nearer; case (kappa, q, g, u_0)."
     kappa, q, g, u0 = case.value
@@ -261,20 +209,14 @@ def rounds_in_closed_form(case: Case, part: float = 1.0, share: float = 1.0) -> 
         worst = max(worst, before / (g**-t * U), u / (g ** -(t + 1) * (0.5 ** (t + 1) * u0 + 2 * g * W)))
     return Evidence(worst, "<=", share)
 
-
-@rounds_in_closed_form.control("too few exploring updates by a third")
-def _(case: Case) -> Evidence: return rounds_in_closed_form.check(case, part=2 / 3)
-
-
-@rounds_in_closed_form.control("four fifths of the bound")
-def _(case: Case) -> Evidence: return rounds_in_closed_form.check(case, share=0.8)
-
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #8de4083e
 @claim("murata2018", "Corollary 4.5, shape", id="M10s", tier="certificate", proof="cor-samples",
        cases=[(r, e) for r in (3.0, 0.3, 0.03, 1e-6) for e in (1e-1, 1e-3, 1e-5)],
        tex=r"N\le\tfrac{2g^2(T^-+T)}{g-1}\Bigl(nb+\min\bigl\{\tfrac{nb(LU_0+4\eta\kappa K\sigma^2/B)}{\delta\varepsilon},"
-           r"\tfrac{2nbU_0}{\delta r_{\min}^2}+\tfrac{8s\sigma^2}{\delta\varepsilon}\bigr\}\Bigr)")
-def samples_in_closed_form(case: Case, free: bool = False, share: float = 1.0) -> Evidence:
+           r"\tfrac{2nbU_0}{\delta r_{\min}^2}+\tfrac{8s\sigma^2}{\delta\varepsilon}\bigr\}\Bigr)",
+       controls={"the support for nothing": {"free": True},
+                 "a fifth of the bound": 0.2})
+def samples_in_closed_form(case: Case, free: bool = False) -> Evidence:
     "The count of rounds and the closed form, for growth 4; case (r_min, eps)."
     r_min, eps = case.value
     n, s, eta, g, q, V, mu, L, K, sigma, first, delta, b, before, T = 50, 8, 0.4, 4.0, 0.3, 9.0, 1.8, 2.2, 18.0, 1.0, 4.0, 0.1, 40, 3, 11
@@ -282,20 +224,15 @@ def samples_in_closed_form(case: Case, free: bool = False, share: float = 1.0) -
     U = first / (4 * L / mu * g) + 2 * V / ((1 - q) * b) + 4 * eta * K / (mu * n * b)
     slow, found = (L * U + 4 * eta * L / mu * K / (n * b)) / (delta * eps), 0.0 if free else 2 * U / (delta * r_min**2)
     total = n * b + min(n * b * slow, n * b * found + 8 * s / (delta * eps))
-    return Evidence(count, "<=", share * 2 * g**2 * (before + T) / (g - 1) * total)
-
-
-@samples_in_closed_form.control("the support for nothing")
-def _(case: Case) -> Evidence: return samples_in_closed_form.check(case, free=True)
-
-
-@samples_in_closed_form.control("a fifth of the bound")
-def _(case: Case) -> Evidence: return samples_in_closed_form.check(case, share=0.2)
+    return Evidence(count, "<=", 2 * g**2 * (before + T) / (g - 1) * total)
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #136c9e90
 @claim("murata2018", "Algorithms 2 and 3, as compiled", id="M10c", tier="certificate", proof="alg-hybrid",
        cases=[("exploitation", 1.0), ("exploitation", 1.4), ("hybrid", 1.0), ("hybrid", 1.7)],
-       tex=r"\theta_t\text{ compiled}=\theta_t\text{ of the textbook, the same examples and features booked}")
+       tex=r"\theta_t\text{ compiled}=\theta_t\text{ of the textbook, the same examples and features booked}",
+       controls={"another step": {"eta": 0.21},
+                 "the first example left out": {"late": 1},
+                 "other numbers of updates, other batches": {"updates": 4}})
 def phases_are_textbook(case: Case, eta: float = 0.2, late: int = 0, updates: int = 2) -> Evidence:
     "Largest difference of weights after a stream, by hand and compiled, and of what was booked; case (algorithm, growth)."
     name, growth = case.value
@@ -313,18 +250,6 @@ def phases_are_textbook(case: Case, eta: float = 0.2, late: int = 0, updates: in
     same = max(np.abs(lr.coef_ - book.theta).max(), np.abs(by_hand.coef_ - book.theta).max())
     return Evidence(float(same + np.abs(run.predictions - other.predictions).max()) + (not booked), "==", 0, tol=1e-9)
 
-
-@phases_are_textbook.control("another step")
-def _(case: Case) -> Evidence: return phases_are_textbook.check(case, eta=0.21)
-
-
-@phases_are_textbook.control("the first example left out")
-def _(case: Case) -> Evidence: return phases_are_textbook.check(case, late=1)
-
-
-@phases_are_textbook.control("other numbers of updates, other batches")
-def _(case: Case) -> Evidence: return phases_are_textbook.check(case, updates=4)
-
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #3e46d167
 def smallest_budget(name: str, d: int, k: int) -> int:
     "The smallest budget with which a learner of this paper can be made, for k weights of d."
@@ -338,7 +263,9 @@ def smallest_budget(name: str, d: int, k: int) -> int:
 
 @claim("murata2018", "Table 1, features bought of an example", id="M12", tier="exact", proof="sec-bought",
        cases=[(name, k) for name in ("murata2018.Exploration", "murata2018.Hybrid", "murata2018.Exploitation") for k in (1, 3, 6)],
-       tex=r"\text{smallest }s'=k+1\ (\text{Exploitation: }k);\quad\max_t\lvert S_t\rvert\le s'")
+       tex=r"\text{smallest }s'=k+1\ (\text{Exploitation: }k);\quad\max_t\lvert S_t\rvert\le s'",
+       controls={"without a feature to explore with": {"more": 0},
+                 "a bill below the budget": {"over": 1}})
 def features_bought(case: Case, more: int = 1, over: int = 0) -> Evidence:
     "Distance of the smallest budget from k + 1 (k), and how much the dearest example costs beyond the budget; case (learner, k)."
     name, k = case.value
@@ -350,14 +277,6 @@ def features_bought(case: Case, more: int = 1, over: int = 0) -> Evidence:
     bill = play(lr, Environment(X, y, k + 3 - over)).n_observed.max() if not over else int(simulate(lr, X, y).n_observed.max())
     allowed = k if "Exploitation" in name else k + 3 - over
     return Evidence(float(abs(smallest_budget(name, d, k) - least) + max(0, bill - allowed)), "==", 0)
-
-
-@features_bought.control("without a feature to explore with")
-def _(case: Case) -> Evidence: return features_bought.check(case, more=0)
-
-
-@features_bought.control("a bill below the budget")
-def _(case: Case) -> Evidence: return features_bought.check(case, over=1)
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #b83028a6
 @functools.cache
@@ -386,7 +305,10 @@ def final_errors(name: str, r_min: float, seed: int, N: int = 24_000, phase: int
 @claim("murata2018", "Theorem 4.4 and Corollary 4.5, growth with d", id="M10", tier="rate", level=0.01, proof="eq-boost",
        cases=["Hybrid", "Exploration"],
        tex=r"\text{slope of }\log(N\cdot\text{error})\text{ in }\log d:\text{ within }0.25\text{ of }0\text{ for Hybrid},"
-           r"\text{ at least }0.85\text{ for Exploration}")
+           r"\text{ at least }0.85\text{ for Exploration}",
+       controls={"weights too small to be found: no boost": {"r_min": 0.1},
+                 "one exploiting update: the noise of Exploration stays": {"phase": 1},
+                 "the exponents exchanged": {"swap": True}})
 def growth_with_dimension(case: Case, r_min: float = 2.0, swap: bool = False, phase: int = 4) -> Evidence:
     "Ends of the interval for the slope, d = 20 to 160; case: learner."
     is_hybrid = (case.value == "Hybrid") != swap
@@ -394,30 +316,12 @@ def growth_with_dimension(case: Case, r_min: float = 2.0, swap: bool = False, ph
     low, high = slope_interval(d, errors, 0.01, case.rng)
     return Evidence(max(abs(low), abs(high)), "<=", 0.25) if is_hybrid else Evidence(low, ">=", 0.85)
 
-
-@growth_with_dimension.control("weights too small to be found: no boost")
-def _(case: Case) -> Evidence: return growth_with_dimension.check(case, r_min=0.1)
-
-
-@growth_with_dimension.control("one exploiting update: the noise of Exploration stays")
-def _(case: Case) -> Evidence: return growth_with_dimension.check(case, phase=1)
-
-
-@growth_with_dimension.control("the exponents exchanged")
-def _(case: Case) -> Evidence: return growth_with_dimension.check(case, swap=True)
-
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #a8ad04a0
 @claim("murata2018", "Remark after Corollary 4.5: near full information", id="M11", tier="statistical", level=1e-3, proof="eq-boost",
-       cases=4, tex=r"\mathbb E\,\text{excess of Hybrid}\le20\,\tfrac{k\sigma^2}N,\quad d=20,40,80,160")
+       cases=4, tex=r"\mathbb E\,\text{excess of Hybrid}\le20\,\tfrac{k\sigma^2}N,\quad d=20,40,80,160",
+       controls={"Exploration alone": {"name": "Exploration"},
+                 "weights too small to be found": {"r_min": 0.1}})
 def near_full_information(case: Case, name: str = "Hybrid", r_min: float = 2.0, limit: float = 20.0) -> Evidence:
     "Upper limit for the mean of N times the excess, and 20 times k sigma^2, what least squares has; case: number of d."
     _, errors = final_errors(name, r_min, 1)
     return Evidence(mean_limit(errors[:, case.number], 1e-3), "<=", limit * 5)
-
-
-@near_full_information.control("Exploration alone")
-def _(case: Case) -> Evidence: return near_full_information.check(case, name="Exploration")
-
-
-@near_full_information.control("weights too small to be found")
-def _(case: Case) -> Evidence: return near_full_information.check(case, r_min=0.1)

@@ -65,7 +65,10 @@ WILD += [(kind, name, 6, 4, {"top": 2} if name == "RDA1" else {}, R) for kind in
 
 
 @claim("own", "Steps that adapt, on every path", id="X1", tier="certificate", proof="lem-path", cases=WILD,
-       tex=r"\textstyle\sum_t\langle\hat g_t,w_t-u\rangle\le2R\sqrt{\sum_t\Vert\hat g_t\Vert^2}")
+       tex=r"\textstyle\sum_t\langle\hat g_t,w_t-u\rangle\le2R\sqrt{\sum_t\Vert\hat g_t\Vert^2}",
+       controls={"the constant 1.98": {"constant": 1.98},
+                 "the sum without the last gradient, as in lambda_T": {"last": 1},
+                 "a comparator of twice the radius": {"ball": 2.0}})
 def path_bound(case: Case, constant: float = 2.0, last: int = 0, ball: float = 1.0) -> Evidence:
     "Regret of the learner's own estimates against the best u of the ball, and the bound."
     w, g, radius = wild_run(case)
@@ -73,21 +76,11 @@ def path_bound(case: Case, constant: float = 2.0, last: int = 0, ball: float = 1
     regret = (g * w).sum() + ball * radius * np.linalg.norm(h)
     return Evidence(regret, "<=", constant * radius * math.sqrt((g[: len(g) - last] ** 2).sum()), tol=1e-9 * abs(regret))
 
-
-@path_bound.control("the constant 1.98")
-def _(case: Case) -> Evidence: return path_bound.check(case, constant=1.98)
-
-
-@path_bound.control("the sum without the last gradient, as in lambda_T")
-def _(case: Case) -> Evidence: return path_bound.check(case, last=1)
-
-
-@path_bound.control("a comparator of twice the radius")
-def _(case: Case) -> Evidence: return path_bound.check(case, ball=2.0)
-
 # %% ../../../nbs/own/01_adaptive.ipynb #80d06e28
 @claim("own", "Steps that adapt, round by round", id="X2", tier="certificate", proof="lem-path", cases=WILD,
-       tex=r"\textstyle\sum_t\langle\hat g_t,w_t-u\rangle\le\sum_t\delta_t+\tfrac12\lambda_{T+1}R^2\le2R\sqrt{s_T}")
+       tex=r"\textstyle\sum_t\langle\hat g_t,w_t-u\rangle\le\sum_t\delta_t+\tfrac12\lambda_{T+1}R^2\le2R\sqrt{s_T}",
+       controls={"without the last lambda": {"half": 0.0},
+                 "the gradients in the reverse order": {"order": -1}})
 def path_bound_by_rounds(case: Case, half: float = 1.0, order: int = 1) -> Evidence:
     "The worse quotient of the two inequalities (the first after every round); the comparator is the best one for each round."
     w, g, radius = wild_run(case)
@@ -98,18 +91,12 @@ def path_bound_by_rounds(case: Case, half: float = 1.0, order: int = 1) -> Evide
     some = seen > 0 if order == 1 else np.arange(len(g)) == len(g) - 1
     return Evidence(max((regret[some] / rounds[some]).max(), rounds[-1] / bound_adaptive(seen[-1] ** 2, radius)), "<=", 1, tol=1e-9)
 
-
-@path_bound_by_rounds.control("without the last lambda")
-def _(case: Case) -> Evidence: return path_bound_by_rounds.check(case, half=0.0)
-
-
-@path_bound_by_rounds.control("the gradients in the reverse order")
-def _(case: Case) -> Evidence: return path_bound_by_rounds.check(case, order=-1)
-
 # %% ../../../nbs/own/01_adaptive.ipynb #f51b1b55
 @claim("own", "Steps that adapt, the factor", id="X3", tier="exact", proof="thm-adaptive-rda",
        cases=[(1, 4, 3, 1), (2, 10, 4, 2), (3, 20, 9, 6), (2, 30, 12, 5)],
-       tex=r"\text{bound adaptive}/\text{bound sharpened}=\sqrt2")
+       tex=r"\text{bound adaptive}/\text{bound sharpened}=\sqrt2",
+       controls={"lambda a fifth larger": {"c": 1.2},
+                 "lambda a fifth smaller": {"c": 0.8}})
 def price_of_adapting(case: Case, c: float = 1.0) -> Evidence:
     "Square of the quotient of the two bounds at random scales; c != 1 multiplies lambda, with the constant K(c) in place of 2."
     k, d, budget, top = case.value
@@ -122,14 +109,6 @@ def price_of_adapting(case: Case, c: float = 1.0) -> Evidence:
         squares = T * bound_observe_moment(d, budget, top, B, Y, R)
         ours *= bound_adaptive(squares, R, 1 / c) / bound_adaptive(squares, R)
     return Evidence((ours / other) ** 2, "==", 2, tol=1e-9)
-
-
-@price_of_adapting.control("lambda a fifth larger")
-def _(case: Case) -> Evidence: return price_of_adapting.check(case, c=1.2)
-
-
-@price_of_adapting.control("lambda a fifth smaller")
-def _(case: Case) -> Evidence: return price_of_adapting.check(case, c=0.8)
 
 # %% ../../../nbs/own/01_adaptive.ipynb #1f949205
 def adaptive_regrets(table: Table, make: Callable[[int], Learner], T: int, runs: int, rng: np.random.Generator) -> np.ndarray:
@@ -151,7 +130,12 @@ def adaptive_rival(kind: str, d: int, top: int, radius: float, seed: Any) -> RDA
 
 
 @claim("own", "Algorithm 1 with the adaptive step", id="X4", tier="statistical", level=1e-3, proof="thm-adaptive-rda",
-       cases=["correlated", "orthogonal"], tex=r"\mathbb E R_T(w^*)\le\nu\,\tfrac{\sigma_1^2}{\sigma_d^2}\,R\;\mathbb E\sqrt{s_T}")
+       cases=["correlated", "orthogonal"], tex=r"\mathbb E R_T(w^*)\le\nu\,\tfrac{\sigma_1^2}{\sigma_d^2}\,R\;\mathbb E\sqrt{s_T}",
+       controls={"one random feature: k' = k1 + 1": {"kind": "one"},
+                 "products of random features left out of the estimate: a design without pairs": {"kind": "pairs"},
+                 "no random features: greedy": {"kind": "greedy"},
+                 "no favourites: uniform": {"kind": "uniform"},
+                 "a ball that does not hold the weights: radius 0.5": {"radius": 0.5}})
 def adaptive_theorem_1(case: Case, kind: str = "two", radius: float | None = None) -> Evidence:
     "Upper limit of the mean regret and lower limit of the mean bound (for a control: of one run)."
     correlated, runs = case.value == "correlated", 20 if kind == "two" else 2
@@ -163,26 +147,6 @@ def adaptive_theorem_1(case: Case, kind: str = "two", radius: float | None = Non
     root = -mean_limit(-found[:, 1], 5e-4) if kind == "two" and runs > 2 else found[:, 1].mean()
     regret = mean_limit(found[:, 0], 5e-4) if kind == "two" and runs > 2 else found[:, 0].mean()
     return Evidence(regret, "<=", bound_adaptive_seen(1, d, top, root**2, low, high, R))
-
-
-@adaptive_theorem_1.control("one random feature: k' = k1 + 1")
-def _(case: Case) -> Evidence: return adaptive_theorem_1.check(case, kind="one")
-
-
-@adaptive_theorem_1.control("products of random features left out of the estimate: a design without pairs")
-def _(case: Case) -> Evidence: return adaptive_theorem_1.check(case, kind="pairs")
-
-
-@adaptive_theorem_1.control("no random features: greedy")
-def _(case: Case) -> Evidence: return adaptive_theorem_1.check(case, kind="greedy")
-
-
-@adaptive_theorem_1.control("no favourites: uniform")
-def _(case: Case) -> Evidence: return adaptive_theorem_1.check(case, kind="uniform")
-
-
-@adaptive_theorem_1.control("a ball that does not hold the weights: radius 0.5")
-def _(case: Case) -> Evidence: return adaptive_theorem_1.check(case, radius=0.5)
 
 # %% ../../../nbs/own/01_adaptive.ipynb #10cd6603
 def split_moment(x: np.ndarray, y: Any, w: np.ndarray, budget: int, top: int, pairs: bool = True) -> Any:
@@ -197,7 +161,9 @@ def split_moment(x: np.ndarray, y: Any, w: np.ndarray, budget: int, top: int, pa
 
 @claim("own", "what an estimate is made of", id="X5", tier="exact", proof="lem-split",
        cases=[(4, 3, 1), (5, 3, 0), (5, 4, 1), (6, 4, 1), (6, 3, 1), (5, 5, 2)],
-       tex=r"\mathbb E\Vert\hat g\Vert^2=4\bigl(\Vert x_U\Vert^2+q_1\Vert x_{U^c}\Vert^2\bigr)\varrho^2+\dots")
+       tex=r"\mathbb E\Vert\hat g\Vert^2=4\bigl(\Vert x_U\Vert^2+q_1\Vert x_{U^c}\Vert^2\bigr)\varrho^2+\dots",
+       controls={"without the products of two random features": {"pairs": False},
+                 "the residual of what is bought": {"seen": True}})
 def moment_is_split(case: Case, pairs: bool = True, seen: bool = False) -> Evidence:
     "E||g||^2 by enumeration of the sets, and the formula, in fractions; case (d, k', k1)."
     d, budget, top = case.value
@@ -208,19 +174,13 @@ def moment_is_split(case: Case, pairs: bool = True, seen: bool = False) -> Evide
     if seen: y = y + (x * w)[budget:].sum()  # as if the residual were that of a bought set
     return Evidence(exact, "==", split_moment(x, y, w, budget, top, pairs))
 
-
-@moment_is_split.control("without the products of two random features")
-def _(case: Case) -> Evidence: return moment_is_split.check(case, pairs=False)
-
-
-@moment_is_split.control("the residual of what is bought")
-def _(case: Case) -> Evidence: return moment_is_split.check(case, seen=True)
-
 # %% ../../../nbs/own/01_adaptive.ipynb #03aad8e5
 @claim("own", "an estimate is short where the residual and the weights left to chance are small", id="X6", tier="search",
        proof="lem-split", cases=[(4, 3, 1, 0.0), (6, 4, 1, 1.0), (6, 3, 1, 3.0), (9, 4, 2, 30.0), (5, 5, 2, 0.0)],
        tex=r"\mathbb E\Vert\hat g\Vert^2\le4\Vert x\Vert^2\bigl(\tfrac{\varrho^2}p"
-           r"+\tfrac{m-r}{(m-2)q^*}\textstyle\sum_{j\notin U}x_j^2w_j^2\bigr)")
+           r"+\tfrac{m-r}{(m-2)q^*}\textstyle\sum_{j\notin U}x_j^2w_j^2\bigr)",
+       controls={"0.98 of the first constant": {"first": 0.98},
+                 "0.98 of the second constant": {"second": 0.98}})
 def moment_ratio(case: Case, first: float = 1.0, second: float = 1.0) -> Evidence:
     "Largest quotient over random and extremal x, w, y; case (d, k', k1, weight of the two opposite products)."
     d, budget, top, size = case.value
@@ -237,18 +197,13 @@ def moment_ratio(case: Case, first: float = 1.0, second: float = 1.0) -> Evidenc
         worst = max(worst, gradient_second_moment(x, y, w, pair, triple) / bound)
     return Evidence(worst, "<=", 1, tol=1e-6)
 
-
-@moment_ratio.control("0.98 of the first constant")
-def _(case: Case) -> Evidence: return moment_ratio.check(case, first=0.98)
-
-
-@moment_ratio.control("0.98 of the second constant")
-def _(case: Case) -> Evidence: return moment_ratio.check(case, second=0.98)
-
 # %% ../../../nbs/own/01_adaptive.ipynb #fc08713c
 @claim("own", "the mean length of an estimate", id="X7", tier="search", proof="lem-average",
        cases=[("noise", 8, 3, 1), ("noise", 7, 4, 2), ("drift", 8, 3, 1), ("drift", 7, 4, 2), ("random", 6, 4, 2), ("bent", 6, 4, 2)],
-       tex=r"\mathbb E\Vert\hat g\Vert^2\le\tfrac{4B^2}p\sigma^2+\gamma\Vert L(w-w^*)\Vert^2")
+       tex=r"\mathbb E\Vert\hat g\Vert^2\le\tfrac{4B^2}p\sigma^2+\gamma\Vert L(w-w^*)\Vert^2",
+       controls={"without the term of the pairs": {"pairs": False},
+                 "the noise is not counted": {"noisy": False},
+                 "the smallest weights as favourites": {"favourites": False}})
 def mean_moment(case: Case, pairs: bool = True, noisy: bool = True, favourites: bool = True) -> Evidence:
     """E||g||^2 by enumeration of a table and all sets, and the bound; case (kind, d, k', k1 = k). noise: w = w*; drift: a little
     weight on all features besides; bent: unequal eigenvalues.
@@ -268,18 +223,6 @@ def mean_moment(case: Case, pairs: bool = True, noisy: bool = True, favourites: 
     noise, kappa = np.mean((table.X @ table.w - table.y) ** 2), (table.singular_values[1] / table.singular_values[0]) ** 2
     bound = a * (noise if noisy else 0) + (a + (b * kappa if pairs else 0)) * (w - table.w) @ table.V @ (w - table.w)
     return Evidence(found, "<=", bound, tol=1e-12)
-
-
-@mean_moment.control("without the term of the pairs")
-def _(case: Case) -> Evidence: return mean_moment.check(case, pairs=False)
-
-
-@mean_moment.control("the noise is not counted")
-def _(case: Case) -> Evidence: return mean_moment.check(case, noisy=False)
-
-
-@mean_moment.control("the smallest weights as favourites")
-def _(case: Case) -> Evidence: return mean_moment.check(case, favourites=False)
 
 # %% ../../../nbs/own/01_adaptive.ipynb #4f046769
 @claim("own", "Algorithm 1 with the adaptive step, small noise", id="X8", tier="statistical", level=1e-3, proof="thm-noise",
@@ -318,7 +261,8 @@ def _(case: Case) -> Evidence: return small_noise_theorem.check(case, share=1 / 
 # %% ../../../nbs/own/01_adaptive.ipynb #e1fe80f9
 @claim("own", "the bounds of the adaptive step as functions", id="X9", tier="exact", proof="thm-noise",
        cases=["seen", "worst case", "ratios", "small noise", "no noise"],
-       tex=r"\texttt{bound\_adaptive\_seen},\ \texttt{bound\_adaptive\_rda},\ \texttt{moment\_ratios},\ \texttt{bound\_adaptive\_noise}")
+       tex=r"\texttt{bound\_adaptive\_seen},\ \texttt{bound\_adaptive\_rda},\ \texttt{moment\_ratios},\ \texttt{bound\_adaptive\_noise}",
+       controls={"1 % less": {"scale": 0.99}})
 def adaptive_bounds_as_functions(case: Case, scale: float = 1.0) -> Evidence:
     """Value of the function over the independent one, at d = 11, k' = 7, k1 = 4, k = 3, T = 1234, sigma = 0.3, 0.7, B, Y, R = 0.8, 0.9,
     1.7.
@@ -340,14 +284,12 @@ def adaptive_bounds_as_functions(case: Case, scale: float = 1.0) -> Evidence:
         found, expected = bound_adaptive_noise(k, d, budget, top, T, noise, low, high, B, R), nu * kappa * root
     return Evidence(scale * found / expected, "==", 1, tol=1e-9)
 
-
-@adaptive_bounds_as_functions.control("1 % less")
-def _(case: Case) -> Evidence: return adaptive_bounds_as_functions.check(case, scale=0.99)
-
 # %% ../../../nbs/own/01_adaptive.ipynb #ca068f1c
 @claim("own", "the adaptive step, one compiled round", id="X10", tier="certificate", proof="eq-rule",
        cases=[(6, 4, 2, 1.0, 3.0), (6, 2, 0, 0.5, 40.0), (6, 6, 4, 3.0, 0.2), (7, 4, 1, 0.2, 9.0)],
-       tex=r"\hat y_t=w_t^\top D_tx_t,\quad s_t=s_{t-1}+\Vert\hat g_t\Vert^2\text{ compiled}")
+       tex=r"\hat y_t=w_t^\top D_tx_t,\quad s_t=s_{t-1}+\Vert\hat g_t\Vert^2\text{ compiled}",
+       controls={"lambda with the gradient of the round itself, which is not known yet": {"late": True},
+                 "lambda without the radius": {"ball": False}})
 def one_adaptive_round(case: Case, late: bool = False, ball: bool = True) -> Evidence:
     "Largest difference of prediction, estimate and sum of squares over all sets S; case (d, k', k1, radius, s)."
     d, budget, top, radius, squares = case.value
@@ -366,19 +308,13 @@ def one_adaptive_round(case: Case, late: bool = False, ball: bool = True) -> Evi
         gaps += [abs(yhat - w[S] @ x[S]), np.abs(new - h - exact).max(), abs(num[SQUARES] - squares - exact @ exact)]
     return Evidence(max(gaps), "==", 0, tol=1e-9)
 
-
-@one_adaptive_round.control("lambda with the gradient of the round itself, which is not known yet")
-def _(case: Case) -> Evidence: return one_adaptive_round.check(case, late=True)
-
-
-@one_adaptive_round.control("lambda without the radius")
-def _(case: Case) -> Evidence: return one_adaptive_round.check(case, ball=False)
-
 # %% ../../../nbs/own/01_adaptive.ipynb #71b8bcc5
 @claim("own", "the adaptive step, the compiled run", id="X11", tier="certificate", proof="eq-rule",
        cases=[("RDA1", 9, 5, {"top": 3}, 1.0), ("RDA1", 30, 6, {"top": 2}, 0.4), ("UniformRDA", 9, 5, {}, 2.5),
               ("RDA1", 8, 8, {"top": 3}, 1.0)],
-       tex=r"\hat y_t,\ \hat h_t,\ s_t\text{ compiled}=\text{textbook}=\text{engine}")
+       tex=r"\hat y_t,\ \hat h_t,\ s_t\text{ compiled}=\text{textbook}=\text{engine}",
+       controls={"steps 1 % shorter": {"step": 0.99},
+                 "a limit on the gradients is known": {"largest": 0.1}})
 def adaptive_run_is_textbook(case: Case, step: float = 1.0, largest: float = 0.0) -> Evidence:
     "Largest difference of predictions, and (relative) of h and s, after 300 rounds; case (learner, d, k', options, radius)."
     name, d, budget, options, R = case.value
@@ -401,14 +337,6 @@ def adaptive_run_is_textbook(case: Case, step: float = 1.0, largest: float = 0.0
             abs(squares / (g * g).sum() - 1), np.abs(lr.h - h).max() / np.abs(h).max()]
     return Evidence(max(gaps), "==", 0, tol=1e-9)
 
-
-@adaptive_run_is_textbook.control("steps 1 % shorter")
-def _(case: Case) -> Evidence: return adaptive_run_is_textbook.check(case, step=0.99)
-
-
-@adaptive_run_is_textbook.control("a limit on the gradients is known")
-def _(case: Case) -> Evidence: return adaptive_run_is_textbook.check(case, largest=0.1)
-
 # %% ../../../nbs/own/01_adaptive.ipynb #de17d30a
 SCALED = [(name, budget, options, a, b) for name, budget, options in
           (("RDA1", 6, {"top": 3}), ("GreedyRDA", 4, {}), ("UniformRDA", 5, {}), ("RDA2", 5, {}), ("RDA3", 5, {"l1": 0.0}))
@@ -416,7 +344,9 @@ SCALED = [(name, budget, options, a, b) for name, budget, options in
 
 
 @claim("own", "the adaptive step has no unit", id="X12", tier="certificate", proof="eq-rule", cases=SCALED,
-       tex=r"(2^ay,\ 2^bx,\ 2^{a-b}R)\ \text{gives}\ 2^a\hat y,\text{ to the last bit}")
+       tex=r"(2^ay,\ 2^bx,\ 2^{a-b}R)\ \text{gives}\ 2^a\hat y,\text{ to the last bit}",
+       controls={"the radius stays as it is": {"radius": False},
+                 "the theorem's schedule, ten times faster, for the same declared scales": {"step": 10.0}})
 def no_unit(case: Case, radius: bool = True, step: Any = "adaptive") -> Evidence:
     "Largest relative difference of the predictions of two runs; case (learner, k', options, a, b)."
     name, budget, options, a, b = case.value
@@ -432,18 +362,12 @@ def no_unit(case: Case, radius: bool = True, step: Any = "adaptive") -> Evidence
     plain = run(0, 0)
     return Evidence(np.abs(run(a, b) / 2.0**a - plain).max() / max(np.abs(plain).max(), 1e-300), "==", 0)
 
-
-@no_unit.control("the radius stays as it is")
-def _(case: Case) -> Evidence: return no_unit.check(case, radius=False)
-
-
-@no_unit.control("the theorem's schedule, ten times faster, for the same declared scales")
-def _(case: Case) -> Evidence: return no_unit.check(case, step=10.0)
-
 # %% ../../../nbs/own/01_adaptive.ipynb #ba8badd0
 @claim("own", "the predictor of Algorithms 2 and 3, adaptive", id="X13", tier="certificate", proof="prp-two",
        cases=[("two rounds", R) for R in (1.0, 0.1, 20.0)] + [("random", 1.0), ("random", 4.0), ("noise", 1.0), ("one", 30.0)],
-       tex=r"\textstyle\sum_t\ell_t(D_t\tilde w_t)\le\bigl(\sqrt L+2BR\bigr)^2,\quad L=\sum_t\ell_t(D_tu)")
+       tex=r"\textstyle\sum_t\ell_t(D_t\tilde w_t)\le\bigl(\sqrt L+2BR\bigr)^2,\quad L=\sum_t\ell_t(D_tu)",
+       controls={"1.98 in place of the 2": {"constant": 1.98},
+                 "the loss of the comparator is not counted": {"without": True}})
 def predictor_first_order(case: Case, constant: float = 2.0, without: bool = False) -> Evidence:
     "Largest quotient of loss and bound over many weights of the ball, with arbitrary sets."
     kind, R = case.value
@@ -459,18 +383,13 @@ def predictor_first_order(case: Case, constant: float = 2.0, without: bool = Fal
     mine, others = (((w * z).sum(axis=1) - y) ** 2).sum(), ((z @ u.T - y[:, None]) ** 2).sum(axis=0)
     return Evidence((mine / ((0 if without else np.sqrt(others)) + constant * R) ** 2).max(), "<=", 1, tol=1e-9)
 
-
-@predictor_first_order.control("1.98 in place of the 2")
-def _(case: Case) -> Evidence: return predictor_first_order.check(case, constant=1.98)
-
-
-@predictor_first_order.control("the loss of the comparator is not counted")
-def _(case: Case) -> Evidence: return predictor_first_order.check(case, without=True)
-
 # %% ../../../nbs/own/01_adaptive.ipynb #fc6e9669
 @claim("own", "the explorer of Algorithm 2, adaptive", id="X14", tier="statistical", level=1e-3, proof="prp-two",
        cases=[(3, 3, 1.0, 1), (3, 2, 1.0, 3), (3, 3, 6.0, 40)],
-       tex=r"\mathbb E\Vert L(\bar w_s-w^*)\Vert^2\le\tfrac Rs\,\mathbb E\sqrt{s_s}")
+       tex=r"\mathbb E\Vert L(\bar w_s-w^*)\Vert^2\le\tfrac Rs\,\mathbb E\sqrt{s_s}",
+       controls={"0.4 of the bound": {"share": 0.4},
+                 "the explorer stops after its first round": {"frozen": True},
+                 "a ball that does not hold the weights: radius 0.5": {"radius": 0.5}})
 def explorer_mean(case: Case, share: float = 1.0, frozen: bool = False, radius: float | None = None) -> Evidence:
     "Upper limit of the mean distance of the explorer's mean after s explorations, lower limit of the bound; case (d, k', radius, s)."
     d, budget, R, s = case.value
@@ -483,22 +402,12 @@ def explorer_mean(case: Case, share: float = 1.0, frozen: bool = False, radius: 
     distance, bound = np.array(found).T
     return Evidence(mean_limit(distance, 5e-4), "<=", -share * mean_limit(-bound, 5e-4))
 
-
-@explorer_mean.control("0.4 of the bound")
-def _(case: Case) -> Evidence: return explorer_mean.check(case, share=0.4)
-
-
-@explorer_mean.control("the explorer stops after its first round")
-def _(case: Case) -> Evidence: return explorer_mean.check(case, frozen=True)
-
-
-@explorer_mean.control("a ball that does not hold the weights: radius 0.5")
-def _(case: Case) -> Evidence: return explorer_mean.check(case, radius=0.5)
-
 # %% ../../../nbs/own/01_adaptive.ipynb #ad15code
 @claim("own", "Algorithms 2 and 3 with the adaptive step, the compiled run", id="X15", tier="certificate", proof="eq-rule",
        cases=[(RDA2, {}, 1.0), (RDA2, {"top": 1}, 0.3), (RDA3, {"l1": 0.02}, 1.0), (RDA3, {"l1": 0.1, "top": 1}, 2.0)],
-       tex=r"\lambda_t^2=\tfrac1{R^2}\textstyle\sum_{s<t}\Vert g_s\Vert^2\text{ for predictor and explorer: compiled}=\text{textbook}")
+       tex=r"\lambda_t^2=\tfrac1{R^2}\textstyle\sum_{s<t}\Vert g_s\Vert^2\text{ for predictor and explorer: compiled}=\text{textbook}",
+       controls={"each with the sum of the other": {"swap": True},
+                 "lambda with the gradient of the round itself, which is not known yet": {"late": 1}})
 def adaptive_pair_is_textbook(case: Case, swap: bool = False, late: int = 0) -> Evidence:
     "Largest difference of the predictions, and (relative) of the explorer's h, after 400 rounds; case (learner, options, radius)."
     cls, options, R = case.value
@@ -520,11 +429,3 @@ def adaptive_pair_is_textbook(case: Case, swap: bool = False, late: int = 0) -> 
         lambda s: lr.l1 * s**-lr.power, options.get("top", 0), R,
     )
     return Evidence(np.abs(predictions - yhat).max() + np.abs(h - lr.h).max() / np.abs(h).max(), "==", 0, tol=1e-9)
-
-
-@adaptive_pair_is_textbook.control("each with the sum of the other")
-def _(case: Case) -> Evidence: return adaptive_pair_is_textbook.check(case, swap=True)
-
-
-@adaptive_pair_is_textbook.control("lambda with the gradient of the round itself, which is not known yet")
-def _(case: Case) -> Evidence: return adaptive_pair_is_textbook.check(case, late=1)

@@ -26,7 +26,9 @@ from ..claims import Case, Evidence, claim, mean_limit, slope_interval
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #32c0650b
 @claim("own", "Lemma, moments are unbiased", id="Z1", tier="exact", proof="lem-unbiased", cases=["four features", "repeat"],
-       tex=r"\mathbb E\hat V=V,\ \mathbb E\hat b=b\text{ for favourites chosen from the past}")
+       tex=r"\mathbb E\hat V=V,\ \mathbb E\hat b=b\text{ for favourites chosen from the past}",
+       controls={"divided by the number of purchases: the ratio form under adaptive purchases": {"form": "counts"},
+                 "chances of single features multiplied in place of those of pairs": {"form": "singles"}})
 def moments_unbiased(case: Case, form: str = "chances") -> Evidence:
     "Largest bias after two rounds: three of four features, a favourite chosen by the first example; or a pair bought again."
     third, half = Fraction(1, 3), Fraction(1, 2)
@@ -61,18 +63,14 @@ def moments_unbiased(case: Case, form: str = "chances") -> Evidence:
                 means[e] += pS * p * pR * r * value
     return Evidence(max(abs(means[e] - truth[e]) for e in entries), "==", 0)
 
-
-@moments_unbiased.control("divided by the number of purchases: the ratio form under adaptive purchases")
-def _(case: Case) -> Evidence: return moments_unbiased.check(case, form="counts")
-
-
-@moments_unbiased.control("chances of single features multiplied in place of those of pairs")
-def _(case: Case) -> Evidence: return moments_unbiased.check(case, form="singles")
-
 # %% ../../../nbs/own/04_moment_theory.ipynb #d42277e8
 @claim("own", "Lemma, exponential moment of an error", id="Z2", tier="certificate", proof="eq-mgf",
        cases=[(q, v) for q in (0.5, 0.1, 0.01) for v in (0.1, 0.5, 1.0, 2.0)],
-       tex=r"\ln\mathbb Ee^{\lambda(U-\mathbb EU)}\le q(e^{\lambda/q}-1-\lambda/q)\le\tfrac{\lambda^2/q}{2(1-\lambda/(3q))}")
+       tex=r"\ln\mathbb Ee^{\lambda(U-\mathbb EU)}\le q(e^{\lambda/q}-1-\lambda/q)\le\tfrac{\lambda^2/q}{2(1-\lambda/(3q))}",
+       controls={"the pair is bought half as often as stated": {"chance": 0.5},
+                 "features of magnitude 1.1": {"size": 1.21},
+                 "1/(4q) in the place of 1/(3q)": {"last": 4.0},
+                 "95 in 100 of the bound": {"share": 0.95}})
 def exponential_moment(case: Case, chance: float = 1.0, size: float = 1.0, share: float = 1.0, last: float = 3.0) -> Evidence:
     "Whichever inequality is nearer, for x_i x_j = 1 constantly; case (q, lambda / q)."
     q, v = case.value
@@ -80,22 +78,6 @@ def exponential_moment(case: Case, chance: float = 1.0, size: float = 1.0, share
     moment = math.log(1 + p * (math.exp(v * size * q / p) - 1)) - v * q * size
     middle, right = q * (math.exp(v) - 1 - v), q * v**2 / (2 * (1 - v / last))
     return Evidence(max(moment / middle, middle / right), "<=", share)
-
-
-@exponential_moment.control("the pair is bought half as often as stated")
-def _(case: Case) -> Evidence: return exponential_moment.check(case, chance=0.5)
-
-
-@exponential_moment.control("features of magnitude 1.1")
-def _(case: Case) -> Evidence: return exponential_moment.check(case, size=1.21)
-
-
-@exponential_moment.control("1/(4q) in the place of 1/(3q)")
-def _(case: Case) -> Evidence: return exponential_moment.check(case, last=4.0)
-
-
-@exponential_moment.control("95 in 100 of the bound")
-def _(case: Case) -> Evidence: return exponential_moment.check(case, share=0.95)
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #399250ba
 def largest_of(n: int, q: float, N: int) -> tuple[float, float]:
@@ -110,25 +92,16 @@ def largest_of(n: int, q: float, N: int) -> tuple[float, float]:
 # %% ../../../nbs/own/04_moment_theory.ipynb #bb46dcdb
 @claim("own", "Lemma, the largest error in the mean", id="Z3", tier="certificate", proof="lem-tail",
        cases=[(n, q, N) for n, q in ((400, 0.5), (3000, 0.1)) for N in (40, 10**4, 10**7)],
-       tex=r"\mathbb E\varepsilon_n\le\sqrt{2\ln N/(qn)}+\ln N/(3qn),\quad\mathbb E\varepsilon_n^2\text{ likewise}")
+       tex=r"\mathbb E\varepsilon_n\le\sqrt{2\ln N/(qn)}+\ln N/(3qn),\quad\mathbb E\varepsilon_n^2\text{ likewise}",
+       controls={"85 in 100 of the bound": {"share": 0.85},
+                 "examples that are not independent: each comes twice": {"copies": 2},
+                 "a tenth of the entries counted": {"fewer": 10}})
 def largest_of_errors(case: Case, share: float = 1.0, copies: int = 1, fewer: int = 1) -> Evidence:
     "Mean or mean square of the largest of N/2 independent errors over its bound, whichever is nearer; case (n, q, N)."
     n, q, N = case.value
     first, second = largest_of(n // copies, q, N)
     d = N // fewer // 4  # with k = 1 there are N = 4 d errors
     return Evidence(max(first / bound_moment_error(n, d, q, 1), second / bound_squared_error(n, d, q, 1)), "<=", share)
-
-
-@largest_of_errors.control("85 in 100 of the bound")
-def _(case: Case) -> Evidence: return largest_of_errors.check(case, share=0.85)
-
-
-@largest_of_errors.control("examples that are not independent: each comes twice")
-def _(case: Case) -> Evidence: return largest_of_errors.check(case, copies=2)
-
-
-@largest_of_errors.control("a tenth of the entries counted")
-def _(case: Case) -> Evidence: return largest_of_errors.check(case, fewer=10)
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #6f65c552
 def mean_loss(w: np.ndarray, V: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -154,8 +127,10 @@ def random_problem(rng: np.random.Generator, d: int, k: int, noise: float) -> tu
 # %% ../../../nbs/own/04_moment_theory.ipynb #c06b19c8
 @claim("own", "Lemma, from moments to risks", id="Z4", tier="certificate", proof="lem-transfer",
        cases=[("worst", B) for B in (0.2, 1.0, 4.0)] + [("random", B) for B in (0.5, 1.0, 2.0)],
-       tex=r"\hat L(\hat w)\le\hat L(w)\ \Rightarrow\ L(\hat w)-L(w)\le2B(B+2)\varepsilon")
-def risks_from_moments(case: Case, share: float = 1.0, label: bool = True) -> Evidence:
+       tex=r"\hat L(\hat w)\le\hat L(w)\ \Rightarrow\ L(\hat w)-L(w)\le2B(B+2)\varepsilon",
+       controls={"0.99 of the bound": 0.99,
+                 "the errors of b not counted": {"label": False}})
+def risks_from_moments(case: Case, label: bool = True) -> Evidence:
     "Excess risk of the exact minimiser and the bound; case (instance, B)."
     kind, B = case.value
     if kind == "worst":  # features +-root v, independent, and a label that is a sign: b is small enough for that
@@ -169,33 +144,19 @@ def risks_from_moments(case: Case, share: float = 1.0, label: bool = True) -> Ev
         V, _, b, A, c = random_problem(case.rng, 4, k, eps)
     hat, best = (sparse_minima(M[None], v[None], k, B)[0] for M, v in ((A, c), (V, b)))
     bound = 2 * B * (B + 2 * label) * largest_gap(V, b, A, c)
-    return Evidence(float(mean_loss(hat, V, b) - mean_loss(best, V, b)), "<=", share * bound, tol=1e-13)
-
-
-@risks_from_moments.control("0.99 of the bound")
-def _(case: Case) -> Evidence: return risks_from_moments.check(case, share=0.99)
-
-
-@risks_from_moments.control("the errors of b not counted")
-def _(case: Case) -> Evidence: return risks_from_moments.check(case, label=False)
+    return Evidence(float(mean_loss(hat, V, b) - mean_loss(best, V, b)), "<=", bound, tol=1e-13)
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #e7538d86
 @claim("own", "Theorem, the price of hindsight", id="Z4h", tier="certificate", proof="thm-slow",
        cases=[(500, 100), (3000, 10**4), (3000, 10**7)],
-       tex=r"\mathbb E\max\lvert\text{errors of the sums of }T\text{ rounds}\rvert\le\sqrt{2T\ln N}")
-def price_of_hindsight(case: Case, share: float = 1.0, copies: int = 1) -> Evidence:
+       tex=r"\mathbb E\max\lvert\text{errors of the sums of }T\text{ rounds}\rvert\le\sqrt{2T\ln N}",
+       controls={"nine tenths of the bound": 0.9,
+                 "examples that are not independent: each comes twice": {"copies": 2}})
+def price_of_hindsight(case: Case, copies: int = 1) -> Evidence:
     "Mean of the largest of N/2 sums of T signs, and the bound (what `hindsight` adds, over B (B + 2)); case (T, N)."
     T, N = case.value
     bound = bound_moment_regret(T, N // 4, 0.5, 1.0, 1, hindsight=True) - bound_moment_regret(T, N // 4, 0.5, 1.0, 1)
-    return Evidence(T * largest_of(T // copies, 1.0, N)[0], "<=", share * bound / 3)
-
-
-@price_of_hindsight.control("nine tenths of the bound")
-def _(case: Case) -> Evidence: return price_of_hindsight.check(case, share=0.9)
-
-
-@price_of_hindsight.control("examples that are not independent: each comes twice")
-def _(case: Case) -> Evidence: return price_of_hindsight.check(case, copies=2)
+    return Evidence(T * largest_of(T // copies, 1.0, N)[0], "<=", bound / 3)
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #45c010ff
 def group_excess(
@@ -216,25 +177,16 @@ def group_excess(
 # %% ../../../nbs/own/04_moment_theory.ipynb #ce615718
 @claim("own", "Theorem, excess risk without a model", id="Z5", tier="statistical", level=1e-3, proof="thm-slow",
        cases=[20_000, 100_000, 3_000_000],
-       tex=r"\mathbb EL(\hat w_{n+1})-L(w)\le B(B+2)\bigl(\sqrt{2\ln N/(qn)}+\ln N/(3qn)\bigr)")
+       tex=r"\mathbb EL(\hat w_{n+1})-L(w)\le B(B+2)\bigl(\sqrt{2\ln N/(qn)}+\ln N/(3qn)\bigr)",
+       controls={"six tenths of the bound": {"share": 0.6},
+                 "examples that are not independent: each comes sixteen times": {"copies": 16},
+                 "the chance q stated four times too large": {"stated": 4.0}})
 def excess_without_model(case: Case, share: float = 1.0, copies: int = 1, stated: float = 1.0, B: float = 0.01) -> Evidence:
     "Upper limit for the mean excess (of a control: lower limit), and the bound, for a gap just below the largest error; case n."
     n, gap = case.value, 0.75 * math.sqrt(2 * math.log(2e4) * 20 * copies / case.value)
     values = group_excess(case.rng, n, 20, 500, gap, B, 240, copies=copies)
     sign = -1 if share < 1 or copies > 1 or stated > 1 else 1
     return Evidence(sign * mean_limit(sign * values, 1e-3), "<=", share * bound_moment_excess(n, 10_001, stated / 20, B, 1))
-
-
-@excess_without_model.control("six tenths of the bound")
-def _(case: Case) -> Evidence: return excess_without_model.check(case, share=0.6)
-
-
-@excess_without_model.control("examples that are not independent: each comes sixteen times")
-def _(case: Case) -> Evidence: return excess_without_model.check(case, copies=16)
-
-
-@excess_without_model.control("the chance q stated four times too large")
-def _(case: Case) -> Evidence: return excess_without_model.check(case, stated=4.0)
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #52f85781
 @functools.cache
@@ -251,19 +203,13 @@ def horizon_regret(runs: int, seed: int, fixed: bool = False, slow: bool = False
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #0c860f2f
 @claim("own", "Theorem, growth with T without a model", id="Z6", tier="rate", level=0.01, proof="eq-slow-regret",
-       cases=["at most", "at least"], tex=r"\text{slope of regret over horizons, each with its hard law: }0.5\pm0.03")
+       cases=["at most", "at least"], tex=r"\text{slope of regret over horizons, each with its hard law: }0.5\pm0.03",
+       controls={"one law for all horizons: no longer worst": {"fixed": True},
+                 "dependent examples: only n^0.75 of n are new": {"slow": True}})
 def growth_without_model(case: Case, fixed: bool = False, slow: bool = False) -> Evidence:
     "An end of the interval for the slope of regret against horizon, each horizon with its own law."
     low, high = slope_interval(*horizon_regret(100, 3, fixed, slow), 0.01, case.rng)
     return Evidence(high, "<=", 0.53) if case.value == "at most" else Evidence(low, ">=", 0.47)
-
-
-@growth_without_model.control("one law for all horizons: no longer worst")
-def _(case: Case) -> Evidence: return growth_without_model.check(case, fixed=True)
-
-
-@growth_without_model.control("dependent examples: only n^0.75 of n are new")
-def _(case: Case) -> Evidence: return growth_without_model.check(case, slow=True)
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #z6pplay1
 @functools.cache
@@ -284,24 +230,21 @@ def favourite_regret(gap: float, T: int, runs: int, seed: int, forms: str = "cha
 
 
 @claim("own", "Theorem, favourites that follow from the past", id="Z6p", tier="statistical", level=1e-3, proof="eq-slow-regret",
-       cases=[0.08, 0.65], tex=r"\text{regret of the rule, its favourite in the sums}\le1+B(B+2)\bigl(2\sqrt{2T\ln N/q}+\dots\bigr)")
+       cases=[0.08, 0.65], tex=r"\text{regret of the rule, its favourite in the sums}\le1+B(B+2)\bigl(2\sqrt{2T\ln N/q}+\dots\bigr)",
+       controls={"all divided by one chance: the first favourite stays": {"forms": "equal"},
+                 "a twelfth of the bound": {"share": 1 / 12}})
 def played_with_favourites(case: Case, forms: str = "chances", share: float = 1.0) -> Evidence:
     "Upper limit for the mean regret (of a control: lower limit), and the bound; T = 10,000; case: by how much one feature is better."
     regret, sign = favourite_regret(case.value, 10_000, 100, 11, forms), 1 if (forms, share) == ("chances", 1) else -1
     return Evidence(sign * mean_limit(sign * regret, 1e-3), "<=", share * bound_moment_regret(10_000, 21, 1 / 20, 0.1, 1))
 
-
-@played_with_favourites.control("all divided by one chance: the first favourite stays")
-def _(case: Case) -> Evidence: return played_with_favourites.check(case, forms="equal")
-
-
-@played_with_favourites.control("a twelfth of the bound")
-def _(case: Case) -> Evidence: return played_with_favourites.check(case, share=1 / 12)
-
 # %% ../../../nbs/own/04_moment_theory.ipynb #e431e04b
 @claim("own", "Lemma, greedy selection", id="Z7", tier="certificate", proof="lem-greedy",
        cases=[("tight", 3, 1, 0.0), ("tight", 3, 1, 0.3), ("tight", 5, 1, 0.1), ("random", 2, 2, 0.0), ("random", 3, 4, 0.0)],
-       tex=r"\hat L(w_K)-\hat L(w)\le(1-\mu/(k\nu))^K(-\hat L(w))")
+       tex=r"\hat L(w_K)-\hat L(w)\le(1-\mu/(k\nu))^K(-\hat L(w))",
+       controls={"one step less than counted": {"more": 1},
+                 "one feature less than the comparator has": {"fewer": 1},
+                 "no eigenvalue in the bound": {"plain": True}})
 def greedy_share(case: Case, more: int = 0, plain: bool = False, fewer: int = 0) -> Evidence:
     "Share of the gap that is left, and the bound; case (instance, k, K, correlation -c of the tight one)."
     kind, k, K, c = case.value
@@ -317,23 +260,13 @@ def greedy_share(case: Case, more: int = 0, plain: bool = False, fewer: int = 0)
     gap = -float(mean_loss(w, V, b))
     return Evidence(max(0.0, float(mean_loss(fit.w, V, b)) + gap) / gap, "<=", bound, tol=1e-12)
 
-
-@greedy_share.control("one step less than counted")
-def _(case: Case) -> Evidence: return greedy_share.check(case, more=1)
-
-
-@greedy_share.control("one feature less than the comparator has")
-def _(case: Case) -> Evidence: return greedy_share.check(case, fewer=1)
-
-
-@greedy_share.control("no eigenvalue in the bound")
-def _(case: Case) -> Evidence: return greedy_share.check(case, plain=True)
-
 # %% ../../../nbs/own/04_moment_theory.ipynb #80ba789a
 @claim("own", "Lemma, the certificate of the convex search", id="Z8", tier="certificate", proof="lem-relaxed",
        cases=[("flat", B) for B in (0.5, 2.0)] + [("random", B) for B in (0.5, 1.0, 3.0)],
-       tex=r"\hat L(w_\varrho)-\min_{\Vert w\Vert_1\le B}\hat L\le\varrho B^2,\quad\varrho\ge-\lambda_{\min}(\hat V)")
-def convex_certificate(case: Case, share: float = 1.0, short: float = 1.0) -> Evidence:
+       tex=r"\hat L(w_\varrho)-\min_{\Vert w\Vert_1\le B}\hat L\le\varrho B^2,\quad\varrho\ge-\lambda_{\min}(\hat V)",
+       controls={"0.99 of the certificate": 0.99,
+                 "B in the place of its square": {"short": 0.5}})
+def convex_certificate(case: Case, short: float = 1.0) -> Evidence:
     "Gap of the minimiser of the shifted objective (exact search for both), and the certificate; case (instance, B)."
     kind, B = case.value
     if kind == "flat": A, c, shift = -np.eye(3), np.zeros(3), 1.001
@@ -341,20 +274,14 @@ def convex_certificate(case: Case, share: float = 1.0, short: float = 1.0) -> Ev
         A, c = (lambda G: (G + G.T) / 4)(case.rng.standard_normal((3, 3))), case.rng.standard_normal(3) / 4
         shift = max(0.0, -float(np.linalg.eigvalsh(A)[0]))
     hat, low = (sparse_minima((A + s * np.eye(3))[None], c[None], 3, B)[0] for s in (shift, 0.0))
-    return Evidence(float(mean_loss(hat, A, c) - mean_loss(low, A, c)), "<=", share * shift * B ** (2 * short), tol=1e-12)
-
-
-@convex_certificate.control("0.99 of the certificate")
-def _(case: Case) -> Evidence: return convex_certificate.check(case, share=0.99)
-
-
-@convex_certificate.control("B in the place of its square")
-def _(case: Case) -> Evidence: return convex_certificate.check(case, short=0.5)
+    return Evidence(float(mean_loss(hat, A, c) - mean_loss(low, A, c)), "<=", shift * B ** (2 * short), tol=1e-12)
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #96a3419e
 @claim("own", "Lemma, sparse by sampling", id="Z9", tier="exact", proof="lem-sampled",
        cases=[(w, m) for w in ((1, -1), (2, 0, -1), (1, 1, -2)) for m in (1, 2, 3)],
-       tex=r"\mathbb EL(\tilde w)-L(w)\le B^2/h")
+       tex=r"\mathbb EL(\tilde w)-L(w)\le B^2/h",
+       controls={"one draw less than counted": {"more": 1},
+                 "draws with equal chances": {"uneven": True}})
 def sampled_weights(case: Case, more: int = 0, uneven: bool = False) -> Evidence:
     "Mean excess risk by enumeration of all draws, for features that are all equal (so that w'Vw can be 0); case (w, m)."
     w, m = case.value
@@ -368,20 +295,15 @@ def sampled_weights(case: Case, more: int = 0, uneven: bool = False) -> Evidence
     if not (more or uneven): assert total - risk(w) == exact
     return Evidence(total - risk(w), "<=", Fraction(norm**2, m + more))
 
-
-@sampled_weights.control("one draw less than counted")
-def _(case: Case) -> Evidence: return sampled_weights.check(case, more=1)
-
-
-@sampled_weights.control("draws with equal chances")
-def _(case: Case) -> Evidence: return sampled_weights.check(case, uneven=True)
-
 # %% ../../../nbs/own/04_moment_theory.ipynb #82a3c5c4
 @claim("own", "Lemma, errors of the second order", id="Z10", tier="certificate", proof="lem-fast",
        cases=[("plain", 1, 1.0, 0.001), ("plain", 3, 0.5, 0.0005), ("tied", 1, 0.1, 0.0005), ("moments", 1, 1.0, 0.1),
               *(("random", 2, 0.0, e) for e in (0.01, 0.1, 0.3))],
-       tex=r"L(\hat w)-L(w^*)\le8k(1+B)^2\varepsilon^2/\varphi")
-def second_order(case: Case, share: float = 1.0, ball: bool = True, narrow: bool = False, model: bool = True) -> Evidence:
+       tex=r"L(\hat w)-L(w^*)\le8k(1+B)^2\varepsilon^2/\varphi",
+       controls={"0.95 of the bound": 0.95,
+                 "without (1 + B)^2": {"ball": False},
+                 "the eigenvalue on k features in the place of 2k": {"narrow": True}})
+def second_order(case: Case, ball: bool = True, narrow: bool = False, model: bool = True) -> Evidence:
     "Excess risk of weights that look no worse than the true ones, and the bound; case (instance, k, phi, eps)."
     kind, k, phi, eps = case.value
     if kind == "random":
@@ -401,19 +323,7 @@ def second_order(case: Case, share: float = 1.0, ball: bool = True, narrow: bool
         if narrow: phi = float(V[0, 0])
     assert mean_loss(hat, A, c) <= mean_loss(w, A, c) + 1e-12
     bound = 8 * k * (1 + B * ball) ** 2 * largest_gap(V, b, A, c) ** 2 / phi
-    return Evidence(float(mean_loss(hat, V, b) - mean_loss(w, V, b)), "<=", share * bound, tol=1e-12)
-
-
-@second_order.control("0.95 of the bound")
-def _(case: Case) -> Evidence: return second_order.check(case, share=0.95)
-
-
-@second_order.control("without (1 + B)^2")
-def _(case: Case) -> Evidence: return second_order.check(case, ball=False)
-
-
-@second_order.control("the eigenvalue on k features in the place of 2k")
-def _(case: Case) -> Evidence: return second_order.check(case, narrow=True)
+    return Evidence(float(mean_loss(hat, V, b) - mean_loss(w, V, b)), "<=", bound, tol=1e-12)
 
 
 @second_order.control("no linear model: b is not V w*")
@@ -422,7 +332,10 @@ def _(case: Case) -> Evidence: return second_order.check(case, model=False) if c
 # %% ../../../nbs/own/04_moment_theory.ipynb #c0c2298a
 @claim("own", "Theorem, excess risk with a linear model", id="Z11", tier="statistical", level=1e-3, proof="eq-fast",
        cases=[(4_000_000, 0.1), (40_000_000, 0.03)],
-       tex=r"\mathbb EL(\hat w_{n+1})-L(w^*)\le\tfrac{8k(1+B)^2}\varphi\bigl(\tfrac{2(\ln N+1)}{qn}+\dots\bigr)")
+       tex=r"\mathbb EL(\hat w_{n+1})-L(w^*)\le\tfrac{8k(1+B)^2}\varphi\bigl(\tfrac{2(\ln N+1)}{qn}+\dots\bigr)",
+       controls={"a twelfth of the bound": {"share": 1 / 12},
+                 "examples that are not independent: each comes sixteen times": {"copies": 16},
+                 "the chance q stated twelve times too large": {"stated": 12.0}})
 def excess_with_model(case: Case, share: float = 1.0, copies: int = 1, stated: float = 1.0) -> Evidence:
     "Upper limit for the mean excess, k = 1, d = 10001, q = 1/20, a weight just below the largest error; case (n, B)."
     n, B = case.value
@@ -431,18 +344,6 @@ def excess_with_model(case: Case, share: float = 1.0, copies: int = 1, stated: f
     sign = -1 if share < 1 or copies > 1 or stated > 1 else 1
     bound = bound_fast_excess(n, 10_001, stated / 20, B, 1, 1.0)
     return Evidence(sign * mean_limit(sign * values, 1e-3), "<=", share * bound)
-
-
-@excess_with_model.control("a twelfth of the bound")
-def _(case: Case) -> Evidence: return excess_with_model.check(case, share=1 / 12)
-
-
-@excess_with_model.control("examples that are not independent: each comes sixteen times")
-def _(case: Case) -> Evidence: return excess_with_model.check(case, copies=16)
-
-
-@excess_with_model.control("the chance q stated twelve times too large")
-def _(case: Case) -> Evidence: return excess_with_model.check(case, stated=12.0)
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #b7c7ffa8
 class Kinds(NamedTuple):
@@ -514,23 +415,14 @@ def decade_regret(runs: int, seed: int, broken: str = "") -> np.ndarray:
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #5955b318
 @claim("own", "Theorem, growth with log T", id="Z12", tier="rate", level=1e-3, proof="eq-fast-regret", cases=[1, 2, 3],
-       tex=r"\text{regret of the decades from }10^5,10^6,10^7\text{: at most }1.3\text{ times that of }10^4\text{ to }10^5")
+       tex=r"\text{regret of the decades from }10^5,10^6,10^7\text{: at most }1.3\text{ times that of }10^4\text{ to }10^5",
+       controls={"no eigenvalue for all horizons: phi falls like the root of T": {"broken": "eigenvalue"},
+                 "no linear model: two supports whose gap falls like the root of T": {"broken": "model"},
+                 "dependent examples: of n only the root of n are new": {"broken": "independence"}})
 def decades_alike(case: Case, broken: str = "") -> Evidence:
     "Upper limit for the mean regret of a later decade, and 1.3 times the lower limit for that of the first."
     regret = decade_regret(300 if broken else 1500, 1, broken)
     return Evidence(mean_limit(regret[:, case.value], 5e-4), "<=", -1.3 * mean_limit(-regret[:, 0], 5e-4))
-
-
-@decades_alike.control("no eigenvalue for all horizons: phi falls like the root of T")
-def _(case: Case) -> Evidence: return decades_alike.check(case, broken="eigenvalue")
-
-
-@decades_alike.control("no linear model: two supports whose gap falls like the root of T")
-def _(case: Case) -> Evidence: return decades_alike.check(case, broken="model")
-
-
-@decades_alike.control("dependent examples: of n only the root of n are new")
-def _(case: Case) -> Evidence: return decades_alike.check(case, broken="independence")
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #2b1b3d4b
 def expert_regret(rule: str, N: int, Y: float, delta: float, known: bool = True, **broken: Any) -> float:
@@ -546,20 +438,14 @@ def expert_regret(rule: str, N: int, Y: float, delta: float, known: bool = True,
 # %% ../../../nbs/own/04_moment_theory.ipynb #0c2b12ff
 @claim("own", "Theorem, aggregation", id="Z13", tier="certificate", proof="thm-experts",
        cases=[(rule, N, Y, known) for rule in ("vovk", "mean") for N, Y in ((2, 1.0), (100, 3.0)) for known in (True, False)],
-       tex=r"\text{regret}\le2Y^2\ln J\ (\text{mean: }8Y^2\ln J),\text{ range unknown: }+2Y^2")
-def aggregated(case: Case, share: float = 1.0, faster: float = 1.0, free: bool = False) -> Evidence:
+       tex=r"\text{regret}\le2Y^2\ln J\ (\text{mean: }8Y^2\ln J),\text{ range unknown: }+2Y^2",
+       controls={"0.98 of the bound": 0.98,
+                 "a rate larger by a fifth, with the bound that would follow": {"faster": 1.2}})
+def aggregated(case: Case, faster: float = 1.0, free: bool = False) -> Evidence:
     "Regret on the sharp sequence and the bound; case (rule, N, Y, range known)."
     rule, N, Y, known = case.value
     regret = expert_regret(rule, N, Y, 0.2 if faster > 1 else 0.02, known, faster=faster)
-    return Evidence(regret, "<=", share * bound_aggregate(N, Y, rule, known or free) / faster)
-
-
-@aggregated.control("0.98 of the bound")
-def _(case: Case) -> Evidence: return aggregated.check(case, share=0.98)
-
-
-@aggregated.control("a rate larger by a fifth, with the bound that would follow")
-def _(case: Case) -> Evidence: return aggregated.check(case, faster=1.2)
+    return Evidence(regret, "<=", bound_aggregate(N, Y, rule, known or free) / faster)
 
 
 @aggregated.control("a range that is not known, for nothing")
@@ -568,7 +454,8 @@ def _(case: Case) -> Evidence: return aggregated.check(case, free=True) if not c
 # %% ../../../nbs/own/04_moment_theory.ipynb #f2a6b3e9
 @claim("own", "Theorem, aggregation of any experts", id="Z13s", tier="search", proof="thm-experts",
        cases=[(rule, N, grow) for rule in ("vovk", "mean") for N in (2, 5) for grow in (1.0, 1.3, 3.0)],
-       tex=r"\text{regret}\le2Y^2(\ln J+1)\ (\text{mean: }8Y^2\ln J+2Y^2)\text{ for labels that grow}")
+       tex=r"\text{regret}\le2Y^2(\ln J+1)\ (\text{mean: }8Y^2\ln J+2Y^2)\text{ for labels that grow}",
+       controls={"a fifth of the bound": {"share": 0.2}})
 def aggregated_growing(case: Case, share: float = 1.0) -> Evidence:
     "Largest regret over 40 random sequences, whose labels grow by this factor a round at first; case (rule, N, factor)."
     (rule, N, grow), worst = case.value, 0.0
@@ -581,14 +468,12 @@ def aggregated_growing(case: Case, share: float = 1.0) -> Evidence:
         worst = max(worst, float(regret) / bound_aggregate(N, float(np.abs(y).max()), rule, False))
     return Evidence(worst, "<=", share)
 
-
-@aggregated_growing.control("a fifth of the bound")
-def _(case: Case) -> Evidence: return aggregated_growing.check(case, share=0.2)
-
 # %% ../../../nbs/own/04_moment_theory.ipynb #7c8b4ae6
 @claim("own", "Theorem, the gain of random features", id="Z14", tier="exact", proof="eq-gain",
        cases=[(rho, r) for rho in (0.0, 0.4) for r in (1, 2, 4)],
-       tex=r"\tfrac r{m\lambda}\sum_jc_j^2/v_j\le G=\rho(F)-\mathbb E_S\rho(S)")
+       tex=r"\tfrac r{m\lambda}\sum_jc_j^2/v_j\le G=\rho(F)-\mathbb E_S\rho(S)",
+       controls={"one random feature less than counted": {"more": 1},
+                 "correlated features without lambda": {"plain": True}})
 def gain_of_random(case: Case, more: int = 0, plain: bool = False) -> Evidence:
     "The lower bound, and the gain by least squares on all sets, weighted over all examples of a law; case (correlation, r)."
     (rho, r), d, F = case.value, 6, [0, 1]
@@ -609,22 +494,18 @@ def gain_of_random(case: Case, more: int = 0, plain: bool = False) -> Evidence:
     if plain: bound *= float(np.linalg.eigvalsh(V[2:, 2:])[-1])  # features 2 to 5 do not depend on the favourites
     return Evidence(bound, "<=", gain, tol=1e-12)
 
-
-@gain_of_random.control("one random feature less than counted")
-def _(case: Case) -> Evidence: return gain_of_random.check(case, more=1)
-
-
-@gain_of_random.control("correlated features without lambda")
-def _(case: Case) -> Evidence: return gain_of_random.check(case, plain=True)
-
 # %% ../../../nbs/own/04_moment_theory.ipynb #739c2656
 @claim("own", "Lemma, errors on a given set", id="Z15", tier="certificate", proof="lem-subset",
        cases=[("plain", 1, 1.0, 0.001), ("plain", 4, 0.5, 0.0005), ("moments", 1, 1.0, 0.1), ("outside", 1, 1.0, 0.1),
               ("chosen", 1, 0.9, 0.01),
               *(("random", 4, 0.0, e) for e in (0.01, 0.1))],
-       tex=r"L(\hat w_S)-L(w_S)\le\min\{p(1+B)^2\varepsilon^2/\varphi',2B(1+B)\varepsilon\}")
+       tex=r"L(\hat w_S)-L(w_S)\le\min\{p(1+B)^2\varepsilon^2/\varphi',2B(1+B)\varepsilon\}",
+       controls={"0.95 of the bound": 0.95,
+                 "B (B + 2), as for favourites that do not depend on the past, in the place of 2 B (1 + B)": {"fixed": True},
+                 "without (1 + B)^2": {"ball": False},
+                 "phi' = 1 for features with a smaller one": {"phi_stated": 1.0}})
 def on_a_given_set(
-    case: Case, share: float = 1.0, ball: bool = True, phi_stated: float = 0.0, small: bool = False, fixed: bool = False
+    case: Case, ball: bool = True, phi_stated: float = 0.0, small: bool = False, fixed: bool = False
 ) -> Evidence:
     "Excess risk of the minimiser over the ball, and the bound; case (instance, p, phi, eps)."
     kind, p, phi, eps = case.value
@@ -648,23 +529,7 @@ def on_a_given_set(
     hat = sparse_minima(A[None], c[None], p, B)[0]
     error, wide = largest_gap(V, b, A, c), 1 + B * ball
     bound = min(p * wide**2 * error**2 / (phi_stated or phi), B * (B + 2 if fixed else 2 * wide) * error)
-    return Evidence(float(mean_loss(hat, V, b) - mean_loss(w, V, b)), "<=", share * bound, tol=1e-12)
-
-
-@on_a_given_set.control("0.95 of the bound")
-def _(case: Case) -> Evidence: return on_a_given_set.check(case, share=0.95)
-
-
-@on_a_given_set.control("B (B + 2), as for favourites that do not depend on the past, in the place of 2 B (1 + B)")
-def _(case: Case) -> Evidence: return on_a_given_set.check(case, fixed=True)
-
-
-@on_a_given_set.control("without (1 + B)^2")
-def _(case: Case) -> Evidence: return on_a_given_set.check(case, ball=False)
-
-
-@on_a_given_set.control("phi' = 1 for features with a smaller one")
-def _(case: Case) -> Evidence: return on_a_given_set.check(case, phi_stated=1.0)
+    return Evidence(float(mean_loss(hat, V, b) - mean_loss(w, V, b)), "<=", bound, tol=1e-12)
 
 
 @on_a_given_set.control("best weights outside of the ball")
@@ -689,7 +554,10 @@ def regret_with_random(runs: int, seed: int, others: float, used: bool) -> tuple
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #cf17d4dd
 @claim("own", "Theorem, regret with random features", id="Z16", tier="statistical", level=1e-3, proof="eq-random",
-       tex=r"-\text{regret}(10^6)\ge GT-\sum_t\text{price},\quad G=0.04")
+       tex=r"-\text{regret}(10^6)\ge GT-\sum_t\text{price},\quad G=0.04",
+       controls={"the other features explain nothing": {"others": 0.0},
+                 "the random features not used for the prediction": {"used": False},
+                 "a gain larger by a tenth": {"share": 1.1}})
 def negative_regret(case: Case, others: float = 0.2, used: bool = True, share: float = 1.0) -> Evidence:
     "Minus the upper limit of the mean regret against the best single feature, and what the theorem gives; T = 10^6."
     regret, _ = regret_with_random(40, 5, others, used)
@@ -698,21 +566,11 @@ def negative_regret(case: Case, others: float = 0.2, used: bool = True, share: f
     price = np.array([min(2.0, bound_subset_excess(int(n), 4, 1 / 3, 1.0, 2, 1.0)) for n in grid])  # falls with n; 2: the most on the ball
     return Evidence(-mean_limit(regret, 1e-3), ">=", 0.04 * T * share - float((price[:-1] * np.diff(grid)).sum()) - 2.0)
 
-
-@negative_regret.control("the other features explain nothing")
-def _(case: Case) -> Evidence: return negative_regret.check(case, others=0.0)
-
-
-@negative_regret.control("the random features not used for the prediction")
-def _(case: Case) -> Evidence: return negative_regret.check(case, used=False)
-
-
-@negative_regret.control("a gain larger by a tenth")
-def _(case: Case) -> Evidence: return negative_regret.check(case, share=1.1)
-
 # %% ../../../nbs/own/04_moment_theory.ipynb #ff42d7b5
 @claim("own", "Proposition, pairs never seen", id="Z17", tier="search", proof="prp-unseen", cases=[0.2, 0.5, 0.8],
-       tex=r"\min_w\max_\pm(L_\pm(w)-L_\pm^*)\ge2\beta^2\bigl((1-c)^{-1/2}-(1+c)^{-1/2}\bigr)^2")
+       tex=r"\min_w\max_\pm(L_\pm(w)-L_\pm^*)\ge2\beta^2\bigl((1-c)^{-1/2}-(1+c)^{-1/2}\bigr)^2",
+       controls={"the correlation known": {"known": True},
+                 "1.01 of the bound": {"share": 1.01}})
 def never_seen(case: Case, share: float = 1.0, known: bool = False) -> Evidence:
     "The bound, and the least worst excess found from ten random starts; case: correlation c; beta = (1 - c) / 2."
     from scipy.optimize import minimize
@@ -725,14 +583,6 @@ def never_seen(case: Case, share: float = 1.0, known: bool = False) -> Evidence:
     runs = [minimize(worst, case.rng.standard_normal(2), method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-12}) for _ in range(10)]
     bound = 2 * beta**2 * ((1 - c) ** -0.5 - (1 + c) ** -0.5) ** 2
     return Evidence(share * bound, "<=", float(min(r.fun for r in runs)), tol=1e-9)
-
-
-@never_seen.control("the correlation known")
-def _(case: Case) -> Evidence: return never_seen.check(case, known=True)
-
-
-@never_seen.control("1.01 of the bound")
-def _(case: Case) -> Evidence: return never_seen.check(case, share=1.01)
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #d2ecaf53
 @functools.cache
@@ -757,20 +607,11 @@ def best_single(label: np.ndarray) -> float:
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #204408ab
 @claim("own", "An adversary makes the regret linear", id="Z18", tier="statistical", level=1e-3, proof="where-it-must-fail",
-       cases=[1000, 2000], tex=r"\text{regret}\ge0.4\,T\text{ against the adversary}")
+       cases=[1000, 2000], tex=r"\text{regret}\ge0.4\,T\text{ against the adversary}",
+       controls={"two phases: fixed comparators fail as well": {"order": "phases"},
+                 "independent examples": {"order": "coin"},
+                 "0.55 T": {"share": 0.55}})
 def against_an_adversary(case: Case, order: str = "adversary", share: float = 0.4) -> Evidence:
     "Regret in the mean over the features, lower limit over forty runs, and 0.4 T; case T."
     regret = [losses.sum() - best_single(label) for losses, label in (leader_losses(case.value, order, seed) for seed in range(40))]
     return Evidence(-mean_limit(-np.array(regret) + 1e-9 * np.arange(40), 1e-3), ">=", share * case.value)
-
-
-@against_an_adversary.control("two phases: fixed comparators fail as well")
-def _(case: Case) -> Evidence: return against_an_adversary.check(case, order="phases")
-
-
-@against_an_adversary.control("independent examples")
-def _(case: Case) -> Evidence: return against_an_adversary.check(case, order="coin")
-
-
-@against_an_adversary.control("0.55 T")
-def _(case: Case) -> Evidence: return against_an_adversary.check(case, share=0.55)

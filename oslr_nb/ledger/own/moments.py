@@ -32,7 +32,10 @@ LAW = [((1, 2, 0), Fraction(1, 2)), ((-1, 1, 3), Fraction(1, 4)), ((2, 0, 1), Fr
 
 
 @claim("own", "Pairwise sums under adaptive purchases", id="Y1", tier="exact", proof="prp-unbiased", cases=[(0, 1), (0, 2), (1, 2)],
-       tex=r"\mathbb E\sum_s\mathbf 1\{i,j\in S_s\}x_{s,i}x_{s,j}=V_{ij}\,\mathbb E\,n_{ij}")
+       tex=r"\mathbb E\sum_s\mathbf 1\{i,j\in S_s\}x_{s,i}x_{s,j}=V_{ij}\,\mathbb E\,n_{ij}",
+       controls={"the purchase looks at the example itself": {"peek": True},
+                 "the count of one of the two features": {"single": True},
+                 "the mean of the quotient: sums divided by counts": {"divided": True}})
 def sums_are_unbiased(case: Case, peek: bool = False, single: bool = False, divided: bool = False) -> Evidence:
     "Mean of the sum and of the count after two rounds; a pair with a positive product is kept, else the larger value stays."
     i, j = case.value
@@ -48,21 +51,11 @@ def sums_are_unbiased(case: Case, peek: bool = False, single: bool = False, divi
         else: total, count = total + p * q / 6 * sum(products), count + p * q / 6 * n
     return Evidence(total, "==", count * sum(p * x[i] * x[j] for x, p in LAW))
 
-
-@sums_are_unbiased.control("the purchase looks at the example itself")
-def _(case: Case) -> Evidence: return sums_are_unbiased.check(case, peek=True)
-
-
-@sums_are_unbiased.control("the count of one of the two features")
-def _(case: Case) -> Evidence: return sums_are_unbiased.check(case, single=True)
-
-
-@sums_are_unbiased.control("the mean of the quotient: sums divided by counts")
-def _(case: Case) -> Evidence: return sums_are_unbiased.check(case, divided=True)
-
 # %% ../../../nbs/own/03_moments.ipynb #0e75d8cb
 @claim("own", "Centring by pairwise means", id="Y2", tier="exact", proof="prp-centre", cases=[(i, j) for i in range(4) for j in range(i)],
-       tex=r"\hat C_{ij}=\tfrac1n\sum_{\mathcal T}(x_i-\bar x_i)(x_j-\bar x_j)")
+       tex=r"\hat C_{ij}=\tfrac1n\sum_{\mathcal T}(x_i-\bar x_i)(x_j-\bar x_j)",
+       controls={"means over all purchases of a feature": {"overall": True},
+                 "nothing taken out": {"raw": True}})
 def centred_record(case: Case, overall: bool = False, raw: bool = False) -> Evidence:
     "The sums that a learner keeps after 40 rounds of whole numbers, 3 of 4 features bought, and the definition."
     i, j = case.value
@@ -77,18 +70,11 @@ def centred_record(case: Case, overall: bool = False, raw: bool = False) -> Evid
     covariance = product - first * second / n if not raw else product
     return Evidence(covariance, "==", sum((Fraction(X[t, i]) - mean(i)) * (Fraction(X[t, j]) - mean(j)) for t in both))
 
-
-@centred_record.control("means over all purchases of a feature")
-def _(case: Case) -> Evidence: return centred_record.check(case, overall=True)
-
-
-@centred_record.control("nothing taken out")
-def _(case: Case) -> Evidence: return centred_record.check(case, raw=True)
-
 # %% ../../../nbs/own/03_moments.ipynb #22b89985
 @claim("own", "Mean of a centred moment", id="Y3", tier="exact", proof="prp-centre",
        cases=[(n, pair) for n in (2, 3) for pair in ((0, 1), (1, 2))],
-       tex=r"\mathbb E\,\hat C_{ij}=(1-\tfrac1n)\operatorname{Cov}(x_i,x_j)")
+       tex=r"\mathbb E\,\hat C_{ij}=(1-\tfrac1n)\operatorname{Cov}(x_i,x_j)",
+       controls={"unbiased as it stands": {"lost": 0}})
 def centred_mean(case: Case, lost: int = 1) -> Evidence:
     "Over all sequences of n examples, exactly; case (n, pair)."
     n, (i, j) = case.value
@@ -100,12 +86,10 @@ def centred_mean(case: Case, lost: int = 1) -> Evidence:
     covariance = moment(lambda x: x[i] * x[j]) - moment(lambda x: x[i]) * moment(lambda x: x[j])
     return Evidence(mean, "==", (1 - Fraction(lost, n)) * covariance)
 
-
-@centred_mean.control("unbiased as it stands")
-def _(case: Case) -> Evidence: return centred_mean.check(case, lost=0)
-
 # %% ../../../nbs/own/03_moments.ipynb #5c766749
-@claim("own", "The mixed loss is attained", id="Y4", tier="search", proof="lem-mix", cases=[2, 3, 5, 40], tex=r"(\hat y-y)^2\le g(y)")
+@claim("own", "The mixed loss is attained", id="Y4", tier="search", proof="lem-mix", cases=[2, 3, 5, 40], tex=r"(\hat y-y)^2\le g(y)",
+       controls={"a rate five per cent larger": {"rate": 1.05},
+                 "a label beyond the range": {"low": 0.3}})
 def mixed_loss_is_attained(case: Case, rate: float = 1.0, low: float = 0.0) -> Evidence:
     "Loss and mixed loss where they are nearest to each other: random experts, also close to the middle; case: how many."
     worst, Y = (0.0, 0.0, 1.0), 1 - low / 2
@@ -117,14 +101,6 @@ def mixed_loss_is_attained(case: Case, rate: float = 1.0, low: float = 0.0) -> E
             g = Y**2 * mixed_loss(f, losses, y, Y, rate)
             if g > 1e-6: worst = max(worst, ((p - y) ** 2 / g, (p - y) ** 2, g))
     return Evidence(worst[1], "<=", worst[2], tol=1e-12)
-
-
-@mixed_loss_is_attained.control("a rate five per cent larger")
-def _(case: Case) -> Evidence: return mixed_loss_is_attained.check(case, rate=1.05)
-
-
-@mixed_loss_is_attained.control("a label beyond the range")
-def _(case: Case) -> Evidence: return mixed_loss_is_attained.check(case, low=0.3)
 
 # %% ../../../nbs/own/03_moments.ipynb #8f3cedf8
 def run_experts(rounds: list, N: int, opening: tuple) -> tuple[float, float]:
@@ -147,21 +123,19 @@ def run_experts(rounds: list, N: int, opening: tuple) -> tuple[float, float]:
 
 @claim("own", "Aggregation, range known", id="Y5", tier="certificate", proof="thm-aggregation",
        cases=[(N, Y) for N in (2, 5, 30) for Y in (1.0, 40.0)],
-       tex=r"\sum_t(\hat y_t-y_t)^2-\min_s\sum_t(f_{t,s}-y_t)^2\le2Y^2\ln N")
-def regret_of_aggregation(case: Case, less: float = 1.0) -> Evidence:
+       tex=r"\sum_t(\hat y_t-y_t)^2-\min_s\sum_t(f_{t,s}-y_t)^2\le2Y^2\ln N",
+       controls={"one per cent less": 0.99})
+def regret_of_aggregation(case: Case) -> Evidence:
     "Regret of the compiled aggregation, and the bound: one expert is right by a twentieth of the range, 800 times; case (N, Y)."
     N, Y = case.value
     rounds = [(1 if t % 2 else -1, 0.05, 0.0) for t in range(800)]
     regret, end = run_experts(rounds, N, (-Y, Y))
-    return Evidence(regret, "<=", less * bound_aggregation(N, end, True), tol=1e-9)
-
-
-@regret_of_aggregation.control("one per cent less")
-def _(case: Case) -> Evidence: return regret_of_aggregation.check(case, less=0.99)
+    return Evidence(regret, "<=", bound_aggregation(N, end, True), tol=1e-9)
 
 # %% ../../../nbs/own/03_moments.ipynb #0180c390
 @claim("own", "Aggregation, range not known", id="Y6", tier="search", proof="thm-aggregation", cases=[5, 20],
-       tex=r"\text{regret}\le2Y^2(\ln N+2)")
+       tex=r"\text{regret}\le2Y^2(\ln N+2)",
+       controls={"as if the range were known": {"known": True}})
 def regret_of_a_growing_range(case: Case, known: bool = False) -> Evidence:
     "The largest regret, relative to the bound, over random jumps of the label beyond what was seen; case: N."
     worst = (0.0, 0.0, 1.0)
@@ -172,10 +146,6 @@ def regret_of_a_growing_range(case: Case, known: bool = False) -> Evidence:
         bound = bound_aggregation(case.value, Y, known)
         worst = max(worst, (regret / bound, regret, bound))
     return Evidence(worst[1], "<=", worst[2], tol=1e-9)
-
-
-@regret_of_a_growing_range.control("as if the range were known")
-def _(case: Case) -> Evidence: return regret_of_a_growing_range.check(case, known=True)
 
 # %% ../../../nbs/own/03_moments.ipynb #3f4ae084
 @functools.lru_cache(9)
@@ -204,31 +174,25 @@ def hostile_run(kind: str, adaptive: bool, turn: bool, T: int = 4000) -> tuple[f
 
 
 @claim("own", "Fixed weights on every sequence", id="Y14", tier="certificate", proof="prp-bets", cases=["steady", "growing", "turning"],
-       tex=r"\sum_t(\hat y_t-y'_t)^2\le\sum_t(q_t-y'_t)^2+\sum_iB_i(u_i)+2Y^2\ln N")
+       tex=r"\sum_t(\hat y_t-y'_t)^2\le\sum_t(q_t-y'_t)^2+\sum_iB_i(u_i)+2Y^2\ln N",
+       controls={"the expert that bets is left out": {"adaptive": False, "T": 16_000},
+                 "weights that change their signs half-way": {"turn": True},
+                 "weights and experts without a price": {"free": True}})
 def regret_against_an_adversary(case: Case, adaptive: bool = True, turn: bool = False, free: bool = False, T: int = 4000) -> Evidence:
     "Loss of the learner's own run of T rounds against an adversary, and the bound; case: sizes that stay, that grow, signs that change."
     mine, theirs, price = hostile_run(case.value, True, turn, T)
     if not adaptive: mine, theirs, _ = hostile_run(case.value, False, turn, T)
     return Evidence(mine, "<=", theirs + (0.0 if free else price), tol=1e-9)
 
-
-@regret_against_an_adversary.control("the expert that bets is left out")
-def _(case: Case) -> Evidence: return regret_against_an_adversary.check(case, adaptive=False, T=16_000)
-
-
-@regret_against_an_adversary.control("weights that change their signs half-way")
-def _(case: Case) -> Evidence: return regret_against_an_adversary.check(case, turn=True)
-
-
-@regret_against_an_adversary.control("weights and experts without a price")
-def _(case: Case) -> Evidence: return regret_against_an_adversary.check(case, free=True)
-
 # %% ../../../nbs/own/03_moments.ipynb #7911a825
 OPTIONS = [{}, {"forget": 0.95}, {"centre": False}, {"prior": 2.0}, {"scales": [1.0, 10.0]}]
 
 
 @claim("own", "Compiled rounds and the definitions", id="Y7", tier="certificate", proof="eq-predict", cases=OPTIONS,
-       tex=r"\hat y_t\text{ of the compiled learner}=\hat y_t\text{ by the definitions}")
+       tex=r"\hat y_t\text{ of the compiled learner}=\hat y_t\text{ by the definitions}",
+       controls={"correlations shrunk more": {"prior": 21.0},
+                 "another grid of ridges": {"scales": [0.3, 3.0, 30.0]},
+                 "a shorter memory": {"forget": 0.94}})
 def compiled_is_textbook(case: Case, **other: Any) -> Evidence:
     "Largest distance over 250 rounds, 5 of 9 features bought, relative to the range of the labels; case: options of the learner."
     rng = np.random.default_rng(3)
@@ -238,21 +202,11 @@ def compiled_is_textbook(case: Case, **other: Any) -> Evidence:
     plain = textbook_pairwise(X, y, [S for _, S, _ in env.ledger], **(case.value | other))
     return Evidence(float(np.abs(run.predictions - plain).max() / np.ptp(y)), "==", 0.0, tol=1e-8)
 
-
-@compiled_is_textbook.control("correlations shrunk more")
-def _(case: Case) -> Evidence: return compiled_is_textbook.check(case, prior=21.0)
-
-
-@compiled_is_textbook.control("another grid of ridges")
-def _(case: Case) -> Evidence: return compiled_is_textbook.check(case, scales=[0.3, 3.0, 30.0])
-
-
-@compiled_is_textbook.control("a shorter memory")
-def _(case: Case) -> Evidence: return compiled_is_textbook.check(case, forget=0.94)
-
 # %% ../../../nbs/own/03_moments.ipynb #bd5c442b
 @claim("own", "Favourites are those of forward selection", id="Y8", tier="exact", proof="alg-pairwise",
-       cases=[{}, {"forget": 0.98}, {"centre": False}, {"prior": 5.0}], tex=r"\text{favourites}=\text{forward selection on the moments}")
+       cases=[{}, {"forget": 0.98}, {"centre": False}, {"prior": 5.0}], tex=r"\text{favourites}=\text{forward selection on the moments}",
+       controls={"correlations not shrunk": {"shrunk": False},
+                 "no ridge": {"ridge": False}})
 def favourites_are_forward(case: Case, shrunk: bool = True, ridge: bool = True) -> Evidence:
     "Places at which the list agrees with that of the plain function on the same moments, of 8; case: options of the learner."
     rng = np.random.default_rng(8)
@@ -267,18 +221,11 @@ def favourites_are_forward(case: Case, shrunk: bool = True, ridge: bool = True) 
     plain = forward_selection(V, b, 8).support  # without the ridge it may end sooner
     return Evidence(sum(i == j for i, j in zip(found, plain, strict=False)), "==", 8)
 
-
-@favourites_are_forward.control("correlations not shrunk")
-def _(case: Case) -> Evidence: return favourites_are_forward.check(case, shrunk=False)
-
-
-@favourites_are_forward.control("no ridge")
-def _(case: Case) -> Evidence: return favourites_are_forward.check(case, ridge=False)
-
 # %% ../../../nbs/own/03_moments.ipynb #2f49fb7a
 @claim("own", "A round explores", id="Y9", tier="certificate", proof="prp-draws",
        cases=[(share, worse) for share in (0.02, 0.3, 0.5, 0.8, 1.0) for worse in (False, True)],
-       tex=r"\varepsilon_t\le\Pr(\text{round }t\text{ explores})")
+       tex=r"\varepsilon_t\le\Pr(\text{round }t\text{ explores})",
+       controls={"one per cent less often": {"least": 0.99}})
 def exploring_share(case: Case, least: float = 1.0) -> Evidence:
     "The share, and the part of 1000 equidistant uniform numbers with which the round explores; case (share, whether that has been worse)."
     share, worse = case.value
@@ -286,13 +233,10 @@ def exploring_share(case: Case, least: float = 1.0) -> Evidence:
     explores = np.mean([choose_arm((i + 0.5) / 1000, share, 5.0, arms) == 0 for i in range(1000)])
     return Evidence(share, "<=", least * float(explores) + 1e-12)
 
-
-@exploring_share.control("one per cent less often")
-def _(case: Case) -> Evidence: return exploring_share.check(case, least=0.99)
-
 # %% ../../../nbs/own/03_moments.ipynb #d1b5652e
 @claim("own", "Every pair is bought", id="Y10", tier="statistical", level=1e-7, proof="prp-draws", cases=[(9, 4, 1), (12, 6, 3), (8, 3, 0)],
-       tex=r"q\,T\le\mathbb E\,n_{ij},\quad q=\tfrac{r(r-1)}{m(m-1)}\text{ where all rounds explore}")
+       tex=r"q\,T\le\mathbb E\,n_{ij},\quad q=\tfrac{r(r-1)}{m(m-1)}\text{ where all rounds explore}",
+       controls={"one random feature more": {"more": 1}})
 def pairs_are_bought(case: Case, more: int = 0) -> Evidence:
     "q T for the pairs of features that are no favourites, and the upper limit for their mean count over 40 runs; case (d, budget, top)."
     d, budget, top = case.value
@@ -306,25 +250,18 @@ def pairs_are_bought(case: Case, more: int = 0) -> Evidence:
         counts.append(lr.pairs[pair, 0])
     return Evidence(float(pair_minimum(d, budget + more, top)) * T, "<=", mean_limit(counts, 1e-7))
 
-
-@pairs_are_bought.control("one random feature more")
-def _(case: Case) -> Evidence: return pairs_are_bought.check(case, more=1)
-
 # %% ../../../nbs/own/03_moments.ipynb #d9f99e8a
 @claim("own", "Memory of forgetting", id="Y11", tier="certificate", proof="prp-forget",
        cases=[(0.5, 20), (0.9, 3), (0.9, 3000), (0.999, 1000), (1.0, 77)],
-       tex=r"n_i=\tfrac{1-\gamma^n}{1-\gamma}")
-def memory_of_forgetting(case: Case, times: float = 1.0) -> Evidence:
+       tex=r"n_i=\tfrac{1-\gamma^n}{1-\gamma}",
+       controls={"a memory one per cent longer": 1.01})
+def memory_of_forgetting(case: Case) -> Evidence:
     "Count of a feature that is bought in every round, and the formula; case (gamma, n). The weights are divided anew on the way."
     gamma, n = case.value
     lr = PairwiseLeastSquares(3, 3, forget=gamma, seed=0)
     X = np.random.default_rng(1).standard_normal((n, 3))
     simulate(lr, X, X[:, 0])
-    return Evidence(float(lr.purchases_[1]), "==", times * ((1 - gamma**n) / (1 - gamma) if gamma < 1 else n), tol=1e-9)
-
-
-@memory_of_forgetting.control("a memory one per cent longer")
-def _(case: Case) -> Evidence: return memory_of_forgetting.check(case, times=1.01)
+    return Evidence(float(lr.purchases_[1]), "==", ((1 - gamma**n) / (1 - gamma) if gamma < 1 else n), tol=1e-9)
 
 # %% ../../../nbs/own/03_moments.ipynb #02725240
 @claim("own", "Units of features and label", id="Y12", tier="exact", proof="prp-scale", cases=[(-30, 7), (9, -60), (25, 25)],
@@ -365,7 +302,10 @@ def market(kind: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray,
 
 
 @claim("own", "Favourites for money", id="Y15", tier="search", proof="prp-bargain", cases=["halves", "crumb", "many", "random"],
-       tex=r"\max_{p(S)\le B}\Delta(S)\le2\max\{\Delta(\text{by quotient}),\Delta(\text{by gain})\}")
+       tex=r"\max_{p(S)\le B}\Delta(S)\le2\max\{\Delta(\text{by quotient}),\Delta(\text{by gain})\}",
+       controls={"gain per price alone": {"rules": (True,)},
+                 "gain alone": {"rules": (False,)},
+                 "one per cent less": {"factor": 1.98}})
 def half_of_the_knapsack(case: Case, rules: tuple[bool, ...] = (True, False), factor: float = 2.0) -> Evidence:
     "The best set, found by trying all, and twice the better of the two lists; the worst of 60 markets where they are random."
     worst = (0.0, 0.0, 1.0)
@@ -377,18 +317,6 @@ def half_of_the_knapsack(case: Case, rules: tuple[bool, ...] = (True, False), fa
         mine = factor * max(float(gains[greedy_knapsack(gains, costs, budget, divide)].sum()) for divide in rules)
         worst = max(worst, (best / mine, best, mine))
     return Evidence(worst[1], "<=", worst[2], tol=1e-12)
-
-
-@half_of_the_knapsack.control("gain per price alone")
-def _(case: Case) -> Evidence: return half_of_the_knapsack.check(case, (True,))
-
-
-@half_of_the_knapsack.control("gain alone")
-def _(case: Case) -> Evidence: return half_of_the_knapsack.check(case, (False,))
-
-
-@half_of_the_knapsack.control("one per cent less")
-def _(case: Case) -> Evidence: return half_of_the_knapsack.check(case, factor=1.98)
 
 # %% ../../../nbs/own/03_moments.ipynb #b166155b
 def purchase_chances(
@@ -414,7 +342,9 @@ MARKETS = [((1, 2, 3, 4, 5), 6, ()), ((1, 2, 3, 4, 5), 6, (4, 0)), ((0, 0, 1, 7,
 
 
 @claim("own", "Every affordable pair is bought", id="Y16", tier="exact", proof="prp-affordable", cases=MARKETS,
-       tex=r"\tfrac1m\bigl(\tfrac1{m_i}+\tfrac1{m_j}\bigr)\le\Pr(i,j\in S\mid\text{the round explores})")
+       tex=r"\tfrac1m\bigl(\tfrac1{m_i}+\tfrac1{m_j}\bigr)\le\Pr(i,j\in S\mid\text{the round explores})",
+       controls={"favourites first": {"least": 0},
+                 "one per cent more": {"more": Fraction(101, 100)}})
 def affordable_pairs(case: Case, more: Fraction = Fraction(1), least: int = 2) -> Evidence:
     "The bound and the chance of the pair for which they are nearest, over all draws; case: prices, budget, favourites."
     costs, budget, favourites = case.value
@@ -428,17 +358,10 @@ def affordable_pairs(case: Case, more: Fraction = Fraction(1), least: int = 2) -
         if worst is None or bound * worst[1] > worst[0] * chance: worst = bound, chance
     return Evidence(worst[0], "<=", worst[1])
 
-
-@affordable_pairs.control("favourites first")
-def _(case: Case) -> Evidence: return affordable_pairs.check(case, least=0)
-
-
-@affordable_pairs.control("one per cent more")
-def _(case: Case) -> Evidence: return affordable_pairs.check(case, more=Fraction(101, 100))
-
 # %% ../../../nbs/own/03_moments.ipynb #390105e3
 @claim("own", "Unbiased estimate of the loss", id="Y13", tier="exact", proof="eq-risk", cases=[(4, 2), (4, 3), (5, 2), (3, 3)],
-       tex=r"\mathbb E_S[\text{estimate}]=(y-\bar y-\textstyle\sum_iw_i(x_i-m_i))^2")
+       tex=r"\mathbb E_S[\text{estimate}]=(y-\bar y-\textstyle\sum_iw_i(x_i-m_i))^2",
+       controls={"the square of the unbiased score": {"pairs": False}})
 def loss_estimates(case: Case, pairs: bool = True) -> Evidence:
     "Mean of the compiled estimates over all sets, and the loss, of numbers that are exact in binary; case (d, budget)."
     d, k = case.value
@@ -452,7 +375,3 @@ def loss_estimates(case: Case, pairs: bool = True) -> Evidence:
         total += Fraction(gains[0, 0]) if pairs else Fraction(float((y - 0.5 - (w * (x - m))[list(S)].sum() * d / k) ** 2 - 6.25))
     mean = float(total / math.comb(d, k)) + 6.25
     return Evidence(mean, "==", (y - 0.5 - float((w * (x - m)).sum())) ** 2, tol=1e-12)
-
-
-@loss_estimates.control("the square of the unbiased score")
-def _(case: Case) -> Evidence: return loss_estimates.check(case, pairs=False)

@@ -26,21 +26,15 @@ from ..claims import Case, Evidence, claim, mean_limit
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #e60aa8fc
 @claim("own", "one bet", id="PF1", tier="certificate", proof="lem-fraction", cases=["left", "right"],
-       tex=r"e^{z-\kappa z^2}\le1+z,\quad z\ge-\tfrac12,\ \kappa=4\ln2-2")
+       tex=r"e^{z-\kappa z^2}\le1+z,\quad z\ge-\tfrac12,\ \kappa=4\ln2-2",
+       controls={"kappa one percent smaller": {"share": 0.99},
+                 "fractions a little above one half": {"least": -0.51}})
 def one_bet(case: Case, share: float = 1.0, least: float = -0.5) -> Evidence:
     "The two sides where their quotient is largest, on a grid that begins at -1/2 (left) or at 0 (right)."
     z = np.linspace(least, -1e-3, 5000) if case.value == "left" else np.linspace(0, 50, 5001)
     sides = np.exp(z - share * KAPPA * z**2), 1 + z
     worst = (sides[0] / sides[1]).argmax()
     return Evidence(sides[0][worst], "<=", sides[1][worst], tol=1e-12)
-
-
-@one_bet.control("kappa one percent smaller")
-def _(case: Case) -> Evidence: return one_bet.check(case, share=0.99)
-
-
-@one_bet.control("fractions a little above one half")
-def _(case: Case) -> Evidence: return one_bet.check(case, least=-0.51)
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #28aba443
 @dataclass
@@ -99,7 +93,10 @@ def wealth_and_potential(g: np.ndarray, bettor: type[Bettor]) -> tuple[float, fl
 
 
 @claim("own", "wealth of a bettor", id="PF2", tier="certificate", proof="lem-wealth", cases=[2, 3, 4, 5, "jumps"],
-       tex=r"\Phi_n(G,V)\le\varepsilon-\textstyle\sum_s\tilde g_s\tilde w_s")
+       tex=r"\Phi_n(G,V)\le\varepsilon-\textstyle\sum_s\tilde g_s\tilde w_s",
+       controls={"kappa = 1/2": {"bettor": Careless},
+                 "fractions beyond the whole wealth": {"bettor": Reckless},
+                 "gradients not cut to the hint": {"bettor": Trusting}})
 def wealth_is_kept(case: Case, bettor: type[Bettor] = Bettor) -> Evidence:
     "Potential and wealth at the worst of all sequences of so many gradients from +-1/2, +-1; or of jumps, random or against the bet."
     jump = lambda: case.rng.choice([-1, 1], 12) * 2.0 ** case.rng.uniform(0, 6, 12)
@@ -108,18 +105,6 @@ def wealth_is_kept(case: Case, bettor: type[Bettor] = Bettor) -> Evidence:
     sides = [wealth_and_potential(g, bettor) for g in games]
     wealth, potential = max(sides, key=lambda s: s[1] / s[0] if s[0] > 0 else math.inf)
     return Evidence(potential, "<=", wealth, tol=1e-12)
-
-
-@wealth_is_kept.control("kappa = 1/2")
-def _(case: Case) -> Evidence: return wealth_is_kept.check(case, bettor=Careless)
-
-
-@wealth_is_kept.control("fractions beyond the whole wealth")
-def _(case: Case) -> Evidence: return wealth_is_kept.check(case, bettor=Reckless)
-
-
-@wealth_is_kept.control("gradients not cut to the hint")
-def _(case: Case) -> Evidence: return wealth_is_kept.check(case, bettor=Trusting)
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #e70c8bd2
 def games(kind: str, rng: np.random.Generator) -> Iterator[np.ndarray]:
@@ -146,7 +131,10 @@ KINDS = ["one way", "signs", "drift", "small after one", "there and back", "grow
 
 @claim("own", "regret of one weight", id="PF3", tier="certificate", proof="thm-bet", cases=KINDS,
        tex=r"\textstyle\sum\tilde g(\tilde w-u)\le\varepsilon+\lvert u\rvert\min_m\bigl(\kappa\beta V+\tfrac1\beta"
-           r"(\ln\tfrac{2\lvert u\rvert}{\varepsilon\pi\beta}-1)\bigr)")
+           r"(\ln\tfrac{2\lvert u\rvert}{\varepsilon\pi\beta}-1)\bigr)",
+       controls={"nine tenths of the bound": {"share": 0.9},
+                 "without the endowment": {"form": "free"},
+                 "without the logarithm": {"form": "root"}})
 def regret_of_a_bettor(case: Case, form: str = "grid", share: float = 1.0) -> Evidence:
     "Both sides at the worst game and comparator (0 and 10^-6 to 10^8, with the worse sign), endowment 1."
     sides = []
@@ -163,28 +151,13 @@ def regret_of_a_bettor(case: Case, form: str = "grid", share: float = 1.0) -> Ev
     worst = max(sides, key=lambda s: s[0] / s[1] if s[1] > 0 else math.inf)
     return Evidence(worst[0], "<=", worst[1], tol=1e-9 * abs(worst[1]))
 
-
-@regret_of_a_bettor.control("nine tenths of the bound")
-def _(case: Case) -> Evidence: return regret_of_a_bettor.check(case, share=0.9)
-
-
-@regret_of_a_bettor.control("without the endowment")
-def _(case: Case) -> Evidence: return regret_of_a_bettor.check(case, form="free")
-
-
-@regret_of_a_bettor.control("without the logarithm")
-def _(case: Case) -> Evidence: return regret_of_a_bettor.check(case, form="root")
-
 # %% ../../../nbs/own/02_parameter_free.ipynb #8f6bc2bb
 @claim("own", "regret of one weight, closed form", id="PF3c", tier="certificate", proof="eq-log", cases=KINDS,
-       tex=r"\textstyle\sum\tilde g(\tilde w-u)\le\varepsilon+\lvert u\rvert\bigl(\tfrac3{\sqrt2}\sqrt{\kappa VL}+2hL\bigr)")
+       tex=r"\textstyle\sum\tilde g(\tilde w-u)\le\varepsilon+\lvert u\rvert\bigl(\tfrac3{\sqrt2}\sqrt{\kappa VL}+2hL\bigr)",
+       controls={"half of the bound": {"share": 0.5}})
 def regret_in_closed_form(case: Case, share: float = 1.0) -> Evidence:
     "The same games."
     return regret_of_a_bettor.check(case, form="closed", share=share)
-
-
-@regret_in_closed_form.control("half of the bound")
-def _(case: Case) -> Evidence: return regret_in_closed_form.check(case, share=0.5)
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #419cae54
 class Stubborn(Bettor):
@@ -195,7 +168,9 @@ class Stubborn(Bettor):
 
 
 @claim("own", "what cutting costs", id="PF4", tier="certificate", proof="lem-hint", cases=KINDS,
-       tex=r"\textstyle\sum_s(\lvert g_s\rvert-h_s)_+\le\max_s\lvert g_s\rvert")
+       tex=r"\textstyle\sum_s(\lvert g_s\rvert-h_s)_+\le\max_s\lvert g_s\rvert",
+       controls={"hints that stay at the first gradient": {"bettor": Stubborn},
+                 "99 % of the largest gradient": {"share": 0.99}})
 def cutting_is_cheap(case: Case, share: float = 1.0, bettor: type[Bettor] = Bettor) -> Evidence:
     "Both sides at the worst of the games."
     found = [play_game(g, bettor=bettor) for g in games(case.value, case.rng)]
@@ -203,17 +178,11 @@ def cutting_is_cheap(case: Case, share: float = 1.0, bettor: type[Bettor] = Bett
     worst = max(sides, key=lambda s: s[0] / s[1])
     return Evidence(worst[0], "<=", worst[1], tol=1e-9 * worst[1])
 
-
-@cutting_is_cheap.control("hints that stay at the first gradient")
-def _(case: Case) -> Evidence: return cutting_is_cheap.check(case, bettor=Stubborn)
-
-
-@cutting_is_cheap.control("99 % of the largest gradient")
-def _(case: Case) -> Evidence: return cutting_is_cheap.check(case, share=0.99)
-
 # %% ../../../nbs/own/02_parameter_free.ipynb #4454b203
 @claim("own", "what a limit costs", id="PF5", tier="certificate", proof="lem-limit", cases=[(k, p) for k in KINDS for p in (0.0, 0.25)],
-       tex=r"\bar g(w-u)\le\tilde g(\tilde w-u)+\mathbf1[\tilde g\ne\bar g]\lvert\bar g\rvert(\lvert u\rvert-D)_+")
+       tex=r"\bar g(w-u)\le\tilde g(\tilde w-u)+\mathbf1[\tilde g\ne\bar g]\lvert\bar g\rvert(\lvert u\rvert-D)_+",
+       controls={"bets on gradients that push outwards": {"drop": False},
+                 "comparators beyond the limit for nothing": {"early": 0.0}})
 def limits_are_cheap(case: Case, drop: bool = True, early: float = 1.0) -> Evidence:
     "The round with the largest quotient (right side positive) of all games; limits 0.1 n^p; comparators 0, +-0.05, +-1."
     sides, (kind, power) = [], case.value
@@ -225,14 +194,6 @@ def limits_are_cheap(case: Case, drop: bool = True, early: float = 1.0) -> Evide
             sides += [(a, b) for a, b in zip(f.cut * (f.weights - u), bet * (f.free - u) + fee, strict=True) if a > 1e-12]
     worst = max(sides, key=lambda s: s[0] / s[1] if s[1] > 0 else math.inf)
     return Evidence(float(worst[0]), "<=", float(worst[1]), tol=1e-12 * abs(worst[1]))
-
-
-@limits_are_cheap.control("bets on gradients that push outwards")
-def _(case: Case) -> Evidence: return limits_are_cheap.check(case, drop=False)
-
-
-@limits_are_cheap.control("comparators beyond the limit for nothing")
-def _(case: Case) -> Evidence: return limits_are_cheap.check(case, early=0.0)
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #33da9c75
 def path_sides(f: Game, u: float, paid: tuple[float, ...] = (1, 1, 1, 1)) -> tuple[float, float]:
@@ -246,7 +207,11 @@ def path_sides(f: Game, u: float, paid: tuple[float, ...] = (1, 1, 1, 1)) -> tup
 
 @claim("own", "regret on every path, one coordinate", id="PF6", tier="certificate", proof="thm-path",
        cases=[(k, c) for k in KINDS for c in (1e-3, 1.0, math.inf)],
-       tex=r"\textstyle\sum g(w-u)\le\varepsilon+\lvert u\rvert(\dots)+M(\lvert u\rvert+W)+E(u)")
+       tex=r"\textstyle\sum g(w-u)\le\varepsilon+\lvert u\rvert(\dots)+M(\lvert u\rvert+W)+E(u)",
+       controls={"two thirds of what betting costs": {"paid": (2 / 3, 1, 1, 1)},
+                 "gradients beyond the hint for nothing, against the comparator": {"paid": (1, 0, 1, 1)},
+                 "gradients beyond the hint for nothing, against the weights": {"paid": (1, 1, 0, 1)},
+                 "no price for early rounds": {"paid": (1, 1, 1, 0)}})
 def regret_on_every_path(case: Case, paid: tuple[float, ...] = (1, 1, 1, 1)) -> Evidence:
     "Both sides at the worst game and comparator, endowment 1; case (game, limit of the first round)."
     kind, scale = case.value
@@ -261,25 +226,11 @@ def regret_on_every_path(case: Case, paid: tuple[float, ...] = (1, 1, 1, 1)) -> 
                 if worst[1] <= 0: return Evidence(worst[0], "<=", worst[1])
     return Evidence(worst[0], "<=", worst[1], tol=1e-9 * abs(worst[1]))
 
-
-@regret_on_every_path.control("two thirds of what betting costs")
-def _(case: Case) -> Evidence: return regret_on_every_path.check(case, paid=(2 / 3, 1, 1, 1))
-
-
-@regret_on_every_path.control("gradients beyond the hint for nothing, against the comparator")
-def _(case: Case) -> Evidence: return regret_on_every_path.check(case, paid=(1, 0, 1, 1))
-
-
-@regret_on_every_path.control("gradients beyond the hint for nothing, against the weights")
-def _(case: Case) -> Evidence: return regret_on_every_path.check(case, paid=(1, 1, 0, 1))
-
-
-@regret_on_every_path.control("no price for early rounds")
-def _(case: Case) -> Evidence: return regret_on_every_path.check(case, paid=(1, 1, 1, 0))
-
 # %% ../../../nbs/own/02_parameter_free.ipynb #4bacbd34
 @claim("own", "predictions cut to the range of labels", id="PF7", tier="certificate", proof="lem-clip", cases=40,
-       tex=r"\textstyle\sum_t(\bar p_t-y_t)^2\le\sum_t(p_t-y_t)^2+(y_T^+)^2+(y_T^-)^2")
+       tex=r"\textstyle\sum_t(\bar p_t-y_t)^2\le\sum_t(p_t-y_t)^2+(y_T^+)^2+(y_T^-)^2",
+       controls={"97 % of it": {"share": 0.97},
+                 "a range that comes 25 rounds late": {"lag": 25}})
 def cutting_predictions(case: Case, share: float = 1.0, lag: int = 0) -> Evidence:
     "Both sides for predictions near the labels, of labels that jump now and then; every fourth case one label only."
     n = 1 if case.number % 4 == 0 else 30
@@ -290,17 +241,10 @@ def cutting_predictions(case: Case, share: float = 1.0, lag: int = 0) -> Evidenc
     steps = max(y.max(), 0) ** 2 + max(-y.min(), 0) ** 2
     return Evidence(loss(np.clip(p, -range_of(-y), range_of(y))), "<=", loss(p) + share * steps, tol=1e-12)
 
-
-@cutting_predictions.control("97 % of it")
-def _(case: Case) -> Evidence: return cutting_predictions.check(case, share=0.97)
-
-
-@cutting_predictions.control("a range that comes 25 rounds late")
-def _(case: Case) -> Evidence: return cutting_predictions.check(case, lag=25)
-
 # %% ../../../nbs/own/02_parameter_free.ipynb #c06b15d2
 @claim("own", "favourites by contribution", id="PF8", tier="search", proof="lem-scaled",
-       cases=[(4, 1, 1), (6, 2, 2), (8, 3, 3), (8, 2, 4)], tex=r"\Vert L(D_Sw-w^*)\Vert^2\le\nu\chi\Vert L(w-w^*)\Vert^2")
+       cases=[(4, 1, 1), (6, 2, 2), (8, 3, 3), (8, 2, 4)], tex=r"\Vert L(D_Sw-w^*)\Vert^2\le\nu\chi\Vert L(w-w^*)\Vert^2",
+       controls={"favourites by weight, as in Algorithm 1": {"by": "weight"}})
 def favourites_by_contribution(case: Case, share: float = 1.0, by: str = "contribution", fewer: int = 0) -> Evidence:
     "Both sides at the worst of random and extremal weights, with units from 10^-2 to 10^2; case (d, k, k1)."
     d, k, top = case.value
@@ -321,10 +265,6 @@ def favourites_by_contribution(case: Case, share: float = 1.0, by: str = "contri
         sides.append(((kept - u) @ V @ (kept - u), share * nu * values[-1] / values[0] * ((w - u) @ V @ (w - u))))
     worst = max(sides, key=lambda s: s[0] / s[1])
     return Evidence(float(worst[0]), "<=", float(worst[1]), tol=1e-9 * worst[1])
-
-
-@favourites_by_contribution.control("favourites by weight, as in Algorithm 1")
-def _(case: Case) -> Evidence: return favourites_by_contribution.check(case, by="weight")
 
 
 @favourites_by_contribution.control("one favourite fewer")
@@ -365,7 +305,10 @@ def regret_and_path(lr: Any, X: np.ndarray, y: np.ndarray, u: np.ndarray) -> tup
 
 
 @claim("own", "expected regret, independent draws from a linear model", id="PF9", tier="statistical", level=1e-3, proof="thm-expected",
-       cases=[0.0, 0.4], tex=r"\mathbb E R_T(w^*)\le\tfrac{\nu\chi}2\,\mathbb E\,\mathcal B_T(w^*)+2Y^2")
+       cases=[0.0, 0.4], tex=r"\mathbb E R_T(w^*)\le\tfrac{\nu\chi}2\,\mathbb E\,\mathcal B_T(w^*)+2Y^2",
+       controls={"no random features: greedy": {"kind": "greedy", "runs": 1},
+                 "no favourites: uniform": {"kind": "uniform", "runs": 1},
+                 "two nonzero weights, one favourite": {"weights": (0.45, 0.45, 0, 0), "runs": 1}})
 def expected_regret(case: Case, kind: str = "two", weights: tuple[float, ...] = (0, 0, 0, 0.9), runs: int = 8) -> Evidence:
     """Upper limit of the mean regret of eight runs of 2^12 rounds and the least of their bounds; four tied signs of correlation rho
     (case) in units from 0.01 to 1000, one of which matters. Controls: one run."""
@@ -381,22 +324,11 @@ def expected_regret(case: Case, kind: str = "two", weights: tuple[float, ...] = 
     bound = truncation_factor(1, 1, 4) * values[-1] / values[0] / 2 * paths.min() + 2
     return Evidence(mean_limit(regrets, 1e-3) if runs > 1 else regrets[0], "<=", float(bound))
 
-
-@expected_regret.control("no random features: greedy")
-def _(case: Case) -> Evidence: return expected_regret.check(case, kind="greedy", runs=1)
-
-
-@expected_regret.control("no favourites: uniform")
-def _(case: Case) -> Evidence: return expected_regret.check(case, kind="uniform", runs=1)
-
-
-@expected_regret.control("two nonzero weights, one favourite")
-def _(case: Case) -> Evidence: return expected_regret.check(case, weights=(0.45, 0.45, 0, 0), runs=1)
-
 # %% ../../../nbs/own/02_parameter_free.ipynb #f3b6e6c6
 @claim("own", "second moments for weights of any length", id="PF10", tier="exact", proof="thm-expected",
        cases=[(6, 4, 2), (10, 4, 1), (20, 9, 5), (64, 8, 4)],
-       tex=r"M(\sqrt d,Y,R)\le\tfrac{8dY^2}p+d^2\bigl(\tfrac7p+\tfrac1{q^*}\bigr)R^2")
+       tex=r"M(\sqrt d,Y,R)\le\tfrac{8dY^2}p+d^2\bigl(\tfrac7p+\tfrac1{q^*}\bigr)R^2",
+       controls={"98 % of it": {"share": 0.98}})
 def moment_for_any_length(case: Case, share: float = 1.0) -> Evidence:
     "Both sides where their quotient is largest, over R; Y = 1."
     d, budget, top = case.value
@@ -406,13 +338,10 @@ def moment_for_any_length(case: Case, share: float = 1.0) -> Evidence:
     worst = max(sides, key=lambda s: s[0] / s[1])
     return Evidence(*worst[:1], "<=", worst[1], tol=1e-9 * worst[1])
 
-
-@moment_for_any_length.control("98 % of it")
-def _(case: Case) -> Evidence: return moment_for_any_length.check(case, share=0.98)
-
 # %% ../../../nbs/own/02_parameter_free.ipynb #a9ce0f74
 @claim("own", "the bound as a function", id="PF10v", tier="exact", proof="eq-root", cases=[10**2, 10**4, 10**8],
-       tex=r"\texttt{bound\_coin\_betting}=\tfrac{\nu\chi}2Z+2Y^2,\quad Z=c_0+c_1\sqrt{\alpha T+\gamma Z}")
+       tex=r"\texttt{bound\_coin\_betting}=\tfrac{\nu\chi}2Z+2Y^2,\quad Z=c_0+c_1\sqrt{\alpha T+\gamma Z}",
+       controls={"1 % less": {"share": 0.99}})
 def bound_as_function(case: Case, share: float = 1.0) -> Evidence:
     "The function, and Z by iteration of its equation, at d = 11, k' = 7, k1 = 4, k = 3; case: T."
     d, budget, top, k, T, Y, Theta, L, N, size, chi, phi2 = 11, 7, 4, 3, case.value, 0.9, 1.3, 6.0, 20.0, 1.7, 2.5, 0.3
@@ -425,13 +354,12 @@ def bound_as_function(case: Case, share: float = 1.0) -> Evidence:
     found = bound_coin_betting(k, d, budget, top, T, phi2, chi, L, size, Y, Theta, N)
     return Evidence(share * found / (nu * chi / 2 * Z + 2 * Y**2), "==", 1, tol=1e-9)
 
-
-@bound_as_function.control("1 % less")
-def _(case: Case) -> Evidence: return bound_as_function.check(case, share=0.99)
-
 # %% ../../../nbs/own/02_parameter_free.ipynb #da2495bd
 @claim("own", "coin betting, compiled", id="PF11", tier="certificate", proof="alg-coin",
-       cases=[(6, 4, 2), (6, 6, 4), (5, 3, 1), (7, 2, 0)], tex=r"\hat y_t,w_{T+1}\text{ compiled}=\hat y_t,w_{T+1}\text{ of the textbook}")
+       cases=[(6, 4, 2), (6, 6, 4), (5, 3, 1), (7, 2, 0)], tex=r"\hat y_t,w_{T+1}\text{ compiled}=\hat y_t,w_{T+1}\text{ of the textbook}",
+       controls={"another constant": {"bettor": Careless},
+                 "hints that stay at the first gradient": {"bettor": Stubborn},
+                 "labels twice as large": {"doubled": True}})
 def compiled_is_the_textbook(case: Case, bettor: type[Bettor] = Bettor, doubled: bool = False) -> Evidence:
     "Largest relative difference over 300 rounds in which the textbook is given the sets of the compiled learner; case (d, k', k1)."
     d, budget, top = case.value
@@ -444,18 +372,6 @@ def compiled_is_the_textbook(case: Case, bettor: type[Bettor] = Bettor, doubled:
         lr.update(label)
     predictions, w = coin_betting(X, 2 * y if doubled else y, budget, top, lambda t, scores: sets[t], bettor)
     return Evidence(max(np.abs(predictions - own).max(), float(np.abs(w - lr.w).max() / np.abs(lr.w).max())), "==", 0, tol=1e-7)
-
-
-@compiled_is_the_textbook.control("another constant")
-def _(case: Case) -> Evidence: return compiled_is_the_textbook.check(case, bettor=Careless)
-
-
-@compiled_is_the_textbook.control("hints that stay at the first gradient")
-def _(case: Case) -> Evidence: return compiled_is_the_textbook.check(case, bettor=Stubborn)
-
-
-@compiled_is_the_textbook.control("labels twice as large")
-def _(case: Case) -> Evidence: return compiled_is_the_textbook.check(case, doubled=True)
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #7da67353
 @claim("own", "no scale", id="PF12", tier="certificate", proof="alg-coin",
@@ -484,7 +400,9 @@ def _(case: Case) -> Evidence:
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #1a7e0002
 @claim("own", "late labels are unbiased", id="PF13", tier="exact", proof="prp-late", cases=[(5, 3, 1), (6, 4, 2), (5, 2, 0), (4, 4, 2)],
-       tex=r"\mathbb E_V\,\hat g_t=2(w_t^\top x-y)\,x")
+       tex=r"\mathbb E_V\,\hat g_t=2(w_t^\top x-y)\,x",
+       controls={"sums over older weights": {"stale": True},
+                 "the favourites of the label, not of the query": {"today": True}})
 def late_labels_are_unbiased(case: Case, stale: bool = False, today: bool = False) -> Evidence:
     "Largest gap between the mean of the compiled estimates over all V and the gradient at the weights of the label; case (d, k', k1)."
     d, budget, top = case.value
@@ -503,11 +421,3 @@ def late_labels_are_unbiased(case: Case, stale: bool = False, today: bool = Fals
         else: lr.learn(S, x[S], y)
         estimates.append(lr.bets[:, SUM] * large)
     return Evidence(np.abs(np.mean(estimates, axis=0) - 2 * (w @ x - y) * x).max(), "==", 0, tol=1e-8)
-
-
-@late_labels_are_unbiased.control("sums over older weights")
-def _(case: Case) -> Evidence: return late_labels_are_unbiased.check(case, stale=True)
-
-
-@late_labels_are_unbiased.control("the favourites of the label, not of the query")
-def _(case: Case) -> Evidence: return late_labels_are_unbiased.check(case, today=True)
