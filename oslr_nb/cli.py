@@ -39,18 +39,7 @@ DataDir = Annotated[  # option of the commands that read data sets
 
 
 def stop(error: Exception) -> None:
-    """Print the sentence of an error and end with exit code 2.
-
-    Parameters
-    ----------
-    error : Exception
-        What a user did wrong.
-
-    Raises
-    ------
-    typer.Exit
-        Always.
-    """
+    "Print the sentence of an error and end with exit code 2."
     typer.echo(str(error), err=True)
     raise typer.Exit(2)
 
@@ -183,45 +172,9 @@ def run(
 ) -> None:
     """The command `oslr run`: play a table, buying few features of each row; writes report.md, a figure, results and the learner.
 
-    Parameters
-    ----------
-    data : Path
-        CSV in UTF-8 with a line of names, or Parquet.
-    target : str
-        Column to predict.
-    budget : float
-        Features bought of each row, at least 2; with `priced` money.
-    learner : str
-        "auto", or a learner of the registry by its name.
-    option : list of str or None
-        Further arguments of the learner, "NAME=VALUE" each.
-    scale : str
-        "auto", "none", or a table with the columns feature, centre and scale.
-    out : Path
-        Folder for the results and the checkpoint.
-    seed : int
-        Of the learner's draws, at least 0.
-    encode : bool
-        Make one feature of each value of a column of text.
-    impute : bool
-        A missing value counts as the mean of those bought before.
-    ignore : list of str or None
-        Columns to leave out.
-    passes : int
-        How often the table is played, at least 1.
-    costs : Path or None
-        Table with the columns feature and price.
-    priced : bool
-        Whether the budget is money, in the unit of the prices.
-    resume : bool
-        Continue the run whose checkpoint is in the folder.
-    every : float
-        Seconds between checkpoints, at least 0.
-
-    Raises
-    ------
-    typer.Exit
-        2 for a wrong argument or file, 130 if interrupted.
+    data: CSV in UTF-8 with a line of names, or Parquet. budget: features bought of each row, at least 2; with `priced`
+    money. option: further arguments of the learner, "NAME=VALUE" each. passes: how often the table is played, at least
+    1. priced: whether the budget is money, in the unit of the prices. every: seconds between checkpoints, at least 0.
     """
     from oslr_nb.practice.tables import read_options, run_table
 
@@ -250,27 +203,9 @@ def data(
 ) -> None:
     """The command `oslr data`: list data sets and streams, or write one as a table.
 
-    Parameters
-    ----------
-    name : str or None
-        A data set or a stream; without it all are listed.
-    out : Path or None
-        File that ends in .csv or .parquet; without it only the facts are printed.
-    rows : int or None
-        How many rows; default: all, or as many as the stream usually has.
-    seed : int or None
-        Number of a stream's draw, or of the order of a data set's rows, at least 0.
-    costs : Path or None
-        File for the prices, of sets that have some.
-    data_dir : Path or None
-        Folder with data sets that are there already.
-    download : bool
-        Fetch a data set that is not there.
-
-    Raises
-    ------
-    typer.Exit
-        With code 2 for an argument that will not do, or data that cannot be had.
+    name: a data set or a stream; without it all are listed. out: file that ends in .csv or .parquet; without it only
+    the facts are printed. rows: how many rows; default: all, or as many as the stream usually has. seed: number of a
+    stream's draw, or of the order of a data set's rows, at least 0.
     """
     from oslr_nb.results.catalogue import export, facts
     from oslr_nb.practice.data import use_data_folder
@@ -292,13 +227,7 @@ def data(
 # %% ../nbs/cli.ipynb #e17f5841
 @app.command("list", help="The learners: protocol, features a round, assumptions, regret, cost of a round.")
 def list_learners(streams: Annotated[bool, typer.Option("--streams", help="The streams that have a name instead.")] = False) -> None:
-    """The command `oslr list`: every learner with its protocol, features a round, assumptions, regret and cost.
-
-    Parameters
-    ----------
-    streams : bool
-        List the streams that have a name instead, with their arguments.
-    """
+    "The command `oslr list`: every learner with its protocol, features a round, assumptions, regret and cost."
     import oslr_nb
 
     if streams: return typer.echo(str(oslr_nb.streams()))

@@ -80,7 +80,8 @@ def answer(call, infinite=False):
 
 # ---------------------------------------------------------------------------------------------------- learners
 KEYS = sorted(oslr.LEARNERS)
-ADAPTIVE = {key for key in KEYS if 'step : float or "adaptive"' in oslr.LEARNERS[key].cls.__doc__}
+STEPS = {key: inspect.signature(oslr.LEARNERS[key].cls).parameters.get("step") for key in KEYS}
+ADAPTIVE = {key for key, step in STEPS.items() if step is not None and "str" in str(step.annotation)}
 NEEDED = {"T": T, "k": K, "moments": np.full(D, 0.06), "family": [[0, 1, 2, 3], [2, 3, 4, 5]], "A": np.eye(D),
           "support": [0, 1], "eta": 0.1}
 
@@ -174,13 +175,22 @@ def test_comparators(data):
 
 
 # ---------------------------------------------------------------------------------------------------- functions
+# Compiled, or called in loops: their arguments are not checked.
+UNCHECKED = set("containment distinct_sum soft_threshold enumerated_eigenvalues outer_eigenvalues sparse_bounds sparse_support "
+                "linear_regret dantzig_state dantzig_record greedy_state".split())
+# They may answer with infinity.
+INFINITE = set("restricted_condition dantzig_certificate dantzig_path dantzig bound_baseline look_information bound_fkk bound_fkk_below "
+               "bound_aelr bound_aelr_adaptive estimate_moment floor_online greedy_parameters supermodularity bets_of "
+               "bound_bet bound_block_noise bound_exploration printed_limit".split())
+
+
 def functions():
-    "Public functions of the papers and of the core, apart from those whose docstring says that arguments are not checked."
+    "Public functions of the papers and of the core, apart from `UNCHECKED` ones."
     found = {}
     for module in [bandits, designs, geometry, oco, experts, sparse, *(importlib.import_module(module_of(p)) for p in PAPERS)]:
         for name in getattr(module, "__all__", None) or dir(module):
             f = getattr(module, name)
-            if not inspect.isfunction(f) or name.startswith("_") or "not checked" in (f.__doc__ or ""): continue
+            if not inspect.isfunction(f) or name.startswith("_") or name in UNCHECKED: continue
             found[f"{module.__name__}.{name}"] = f
     for f in (streams.sparse_linear, streams.shuffled): found[f"{f.__module__}.{f.__name__}"] = f
     return found
@@ -307,7 +317,7 @@ def test_functions(name, data):
     kw = arguments_of(f)
     kw[data.draw(st.sampled_from(sorted(kw)))] = data.draw(nonsense)
     if any(isinstance(v, (int, float)) and abs(v) > 1e5 for v in kw.values()) and name.split(".")[-1] in LONG: return
-    answer(lambda: f(**kw), infinite="inf" in f.__doc__)
+    answer(lambda: f(**kw), infinite=f.__name__ in INFINITE)
 
 
 LONG = {"hidden_attribute", "sparse_linear"}  # whose answer is as long as an argument says

@@ -351,11 +351,13 @@ def sections(module: Module, node: Definition) -> str:
     doc = documentation(node)
     given = {name.lstrip("*"): (kind, default) for name, kind, default in parameters(module, node)}
     notes = "\n".join(doc["Notes"]).split("\n\n")
-    words = "\n".join(doc["Extended Summary"]).split("\n\n")
+    words = re.split(r"\n\n|(?<=[.)])\s+(?=Source: )", "\n".join(doc["Extended Summary"]))
     sources = [p.removeprefix("Source:").strip() for p in words + notes if p.startswith("Source:")]
     parts = [prose(p) for p in words if not p.startswith("Source:")]
+    record = isinstance(node, ast.ClassDef) and is_record(node)  # its fields have comments
+    said = [(n.target.id, "", [comment(module, n)]) for n in node.body if isinstance(n, ast.AnnAssign)] if record else []
     for title in FIELDS:
-        entries = doc[title]
+        entries = doc[title] or ([e for e in said if e[2][0]] if title == "Parameters" else [])
         if title == "Raises" or title == "Warns": entries = [(e.name or e.type, "", e.desc) for e in entries]
         elif title in ("Returns", "Yields"): entries = [(e.name, e.type, e.desc) for e in entries]
         if entries: parts += [f"**{title}**", listed(entries, given if title == "Parameters" else {})]

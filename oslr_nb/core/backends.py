@@ -20,28 +20,7 @@ __all__ = ['PORTION', 'PATIENCE', 'LIMITS', 'LIMITS_LOCK', 'do_piece', 'hand_out
 def do_piece(digest: str, number: int, f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[int, Any]:
     """Do one piece of work, in this process or in a worker.
 
-    Parameters
-    ----------
-    digest : str
-        `source_digest()` of the process that wants the result.
-    number : int
-        Number of the piece.
-    f : callable
-        A function of a module, which the worker can import.
-    args : tuple
-        Its arguments.
-
-    Returns
-    -------
-    number : int
-        The number.
-    result : object
-        What the function returned.
-
-    Raises
-    ------
-    ValueError
-        If the package is another one here.
+    Returns number: the number; result: what the function returned.
     """
     from joblib import parallel_config
 
@@ -56,24 +35,8 @@ PORTION = 4  # pieces a worker gets before their results are seen, where joblib 
 def hand_out(f: Callable[..., Any], todo: list[tuple[Any, ...]], jobs: int | None = None) -> Generator[tuple[int, Any], None, None]:
     """Results of a function for many arguments, as they end, from the workers of joblib's backend.
 
-    Parameters
-    ----------
-    f : callable
-        A function of a module.
-    todo : list of tuple
-        The arguments of each call.
-    jobs : int or None
-        Workers, at least 1; None for what `joblib.parallel_config` says, or one. On a dask cluster all its workers work.
-
-    Returns
-    -------
-    generator of (int, object)
-        Places in `todo` and results, in the order in which they end. Its method close takes back what waits.
-
-    Raises
-    ------
-    ValueError
-        If `jobs` is below 1; later, if a worker has another version of the package.
+    jobs: workers, at least 1; None for what `joblib.parallel_config` says, or one. On a dask cluster all its workers
+    work. Returns: places in `todo` and results, in the order in which they end. Its method close takes back what waits.
     """
     from joblib import Parallel, delayed, effective_n_jobs
     from joblib.parallel import get_active_backend
@@ -132,23 +95,7 @@ def use_backend(backend: str | None = None, scheduler: str | None = None, jobs: 
 # %% ../../nbs/core/08_backends.ipynb #684497ce
 @contextmanager
 def dask_client(scheduler: str | None) -> Iterator[Any]:
-    """Connection to a running dask cluster whose workers have this package.
-
-    Parameters
-    ----------
-    scheduler : str or None
-        Address of its scheduler.
-
-    Yields
-    ------
-    distributed.Client
-        The connection; closed at the end.
-
-    Raises
-    ------
-    ValueError
-        If dask is not installed, the scheduler does not answer or is lost, or there is no worker or one with another package.
-    """
+    "Connection to a running dask cluster whose workers have this package."
     if not scheduler: fail("scheduler", scheduler, "the address of a running dask scheduler", "for example tcp://10.0.0.1:8786")
     try:
         from distributed import Client, KilledWorker
@@ -168,20 +115,7 @@ def dask_client(scheduler: str | None) -> Iterator[Any]:
 
 # %% ../../nbs/core/08_backends.ipynb #8417ab8b
 def check_workers(client: Any, scheduler: str) -> None:
-    """Refuse a cluster without workers, or with one that has another package or none.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        Connection to the cluster.
-    scheduler : str
-        Its address, for the message.
-
-    Raises
-    ------
-    ValueError
-        If the cluster is not fit for work.
-    """
+    "Refuse a cluster without workers, or with one that has another package or none."
     def digest_there() -> str:  # sent as code: a worker that cannot import a function it gets by name breaks down
         from oslr_nb.core.checks import source_digest
 
@@ -206,11 +140,6 @@ def one_thread() -> Iterator[None]:
     """Context in which linear algebra uses one thread. Several threads may be in it; the last to leave takes the limit away.
 
     OpenBLAS heeds the main thread alone: whoever hands work to threads has to be in it too.
-
-    Yields
-    ------
-    None
-        Nothing.
     """
     import scipy.linalg  # noqa: F401  (loaded now, so that it is limited too)
     from threadpoolctl import threadpool_limits

@@ -21,26 +21,7 @@ __all__ = ['tsallis_weights', 'tsallis_draw', 'tsallis_learn', 'tsallis_rate', '
 # %% ../../nbs/core/14_bandits.ipynb #4e1a7b47
 @kernel(apart=True)
 def tsallis_weights(L: np.ndarray, eta: float, p: np.ndarray) -> float:
-    """Probabilities of Tsallis-INF, by Newton's method; compiled, O(K) per step, arguments not checked.
-
-    Parameters
-    ----------
-    L : array (K,)
-        Sums of the estimated losses.
-    eta : float
-        Rate, positive.
-    p : array (K,), written
-        The probabilities.
-
-    Returns
-    -------
-    float
-        The number s of the normalisation, from 2 to 2 sqrt(K).
-
-    Notes
-    -----
-    Source: Zimmert & Seldin 2021.
-    """
+    "Probabilities of Tsallis-INF, by Newton's method; compiled, O(K) per step, arguments not checked."
     low, s = L[0], 2.0
     for i in range(L.size): low = min(low, L[i])
     total = 0.0
@@ -59,20 +40,7 @@ def tsallis_weights(L: np.ndarray, eta: float, p: np.ndarray) -> float:
 # %% ../../nbs/core/14_bandits.ipynb #d2f6321f
 @kernel
 def tsallis_draw(words: np.ndarray, p: np.ndarray) -> int:
-    """Draw an arm; compiled, O(K), arguments not checked.
-
-    Parameters
-    ----------
-    words : array of uint64, shape (4,)
-        `generator_words` of the source of randomness; changed.
-    p : array (K,)
-        Probabilities.
-
-    Returns
-    -------
-    int
-        The arm.
-    """
+    "Draw an arm; compiled, O(K), arguments not checked."
     x, i = uniform(words), 0
     while i < p.size - 1 and x >= p[i]:
         x -= p[i]
@@ -82,41 +50,15 @@ def tsallis_draw(words: np.ndarray, p: np.ndarray) -> int:
 # %% ../../nbs/core/14_bandits.ipynb #0f433410
 @kernel
 def tsallis_learn(L: np.ndarray, p: np.ndarray, i: int, loss: float) -> None:
-    """Add the estimate of a round to the sums; compiled, arguments not checked.
-
-    Parameters
-    ----------
-    L : array (K,), changed
-        Sums of the estimated losses.
-    p : array (K,)
-        Probabilities from which the arm was drawn.
-    i : int
-        The arm.
-    loss : float
-        Its loss, in [0, 1].
-    """
+    "Add the estimate of a round to the sums; compiled, arguments not checked."
     L[i] += loss / p[i]
 
 # %% ../../nbs/core/14_bandits.ipynb #307be0a8
 def tsallis_rate(t: float, K: int) -> float:
     """Rate of Tsallis-INF in a round.
 
-    Parameters
-    ----------
-    t : float
-        Number of the round, the first is 1; positive.
-    K : int
-        Number of arms, at least 2.
-
-    Returns
-    -------
-    float
-        2 sqrt((1 - 1 / sqrt(K)) / t).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    t: number of the round, the first is 1; positive. K: number of arms, at least 2. Returns: 2 sqrt((1 - 1 / sqrt(K)) /
+    t).
     """
     K, t = check_int("K", K, 2, 2**53, "there is nothing to learn with one arm"), check_real("t", t, 0, 1e300)
     return 2 * math.sqrt((1 - 1 / math.sqrt(K)) / t)
@@ -125,22 +67,7 @@ def tsallis_rate(t: float, K: int) -> float:
 def bound_tsallis(T: float, K: int) -> float:
     """Upper bound on the expected regret of Tsallis-INF with `tsallis_rate`, against every fixed arm.
 
-    Parameters
-    ----------
-    T : float
-        Number of rounds, positive.
-    K : int
-        Number of arms, at least 2.
-
-    Returns
-    -------
-    float
-        4 sqrt((K - sqrt(K)) T).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    K: number of arms, at least 2. Returns: 4 sqrt((K - sqrt(K)) T).
     """
     K, T = check_int("K", K, 2, 2**53, "there is nothing to learn with one arm"), check_real("T", T, 0, 1e300)
     return 4 * math.sqrt(K - math.sqrt(K)) * math.sqrt(T)
@@ -149,30 +76,9 @@ def bound_tsallis(T: float, K: int) -> float:
 def tsallis_inf(losses: Any, seed: Any = None, eta: Any = None) -> tuple[np.ndarray, np.ndarray]:
     """Play Tsallis-INF on given losses, of which it sees those of the arms that it pulls.
 
-    Parameters
-    ----------
-    losses : array-like (T, K)
-        Loss of each arm in each round, in [0, 1]; K of at least 2.
-    seed : int, SeedSequence, Generator or None
-        Source of randomness.
-    eta : array-like (T,) or None
-        Rates, positive and not increasing; None for those of `tsallis_rate`.
-
-    Returns
-    -------
-    played : array of int (T,)
-        The arms.
-    chances : array (T, K)
-        The probabilities from which they were drawn.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: Zimmert & Seldin 2021.
+    losses (T, K): loss of each arm in each round, in [0, 1]; K of at least 2. eta (T,): rates, positive and not
+    increasing; None for those of `tsallis_rate`. Returns played (T,); chances (T, K): the probabilities from which they
+    were drawn. Source: Zimmert & Seldin 2021.
     """
     losses, rng = check_array("losses", losses, (None, None)), check_rng(seed)
     if len(losses) == 0 or losses.shape[1] < 2: fail("shape of losses", losses.shape, "(T, K) with T of at least 1 and K of at least 2")

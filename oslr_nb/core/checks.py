@@ -39,21 +39,8 @@ __all__ = ['SMALLEST', 'LARGEST', 'TOO_LARGE', 'fail', 'check_int', 'check_real'
 def fail(name: str, value: Any, allowed: str, why: str = "") -> NoReturn:
     """Raise the `ValueError` that says what `name` was, what is allowed and why.
 
-    Parameters
-    ----------
-    name : str
-        The argument as the user knows it, for example "budget" or "X[3, 1]".
-    value : object
-        What was given; shown in one line, and a long one is cut to 60 characters.
-    allowed : str
-        What it must be, in words that follow "it must be".
-    why : str
-        Reason or hint, shown in brackets; empty for none.
-
-    Raises
-    ------
-    ValueError
-        Always.
+    name: the argument as the user knows it, for example "budget" or "X[3, 1]". value: what was given; shown in one
+    line, and a long one is cut to 60 characters. why: reason or hint, shown in brackets; empty for none.
     """
     shown = re.sub(r"\s*\n\s*", " ", repr(value))
     shown = shown if len(shown) <= 60 else shown[:57] + "..."
@@ -63,28 +50,7 @@ def fail(name: str, value: Any, allowed: str, why: str = "") -> NoReturn:
 def check_int(name: str, value: Any, low: int, high: int | None = None, why: str = "") -> int:
     """Check that a value is an integer from `low` to `high`.
 
-    Parameters
-    ----------
-    name : str
-        The argument's name in the message.
-    value : object
-        Python or numpy integer; a bool is refused.
-    low : int
-        Smallest allowed value.
-    high : int or None
-        Largest allowed value; None for no limit.
-    why : str
-        Reason for the limits, for the message.
-
-    Returns
-    -------
-    int
-        The value as a Python integer.
-
-    Raises
-    ------
-    ValueError
-        If it is no integer or outside the limits.
+    value: Python or numpy integer; a bool is refused. high: largest allowed value; None for no limit.
     """
     allowed = f"an integer from {low} to {high}" if high is not None else f"an integer of at least {low}"
     if low == high: allowed = f"the integer {low}"
@@ -97,28 +63,7 @@ def check_int(name: str, value: Any, low: int, high: int | None = None, why: str
 def check_real(name: str, value: Any, above: float = -np.inf, high: float = np.inf, why: str = "") -> float:
     """Check that a value is a finite number in (above, high].
 
-    Parameters
-    ----------
-    name : str
-        The argument's name in the message.
-    value : object
-        Python or numpy number, or a Fraction; a bool is refused.
-    above : float
-        The value must be larger than this.
-    high : float
-        The value must be at most this.
-    why : str
-        Reason for the limits, for the message.
-
-    Returns
-    -------
-    float
-        The value as a Python float.
-
-    Raises
-    ------
-    ValueError
-        If it is no number, not finite or outside the limits.
+    value: Python or numpy number, or a Fraction; a bool is refused. high: the value must be at most this.
     """
     allowed = (
         "a finite number"
@@ -133,75 +78,20 @@ def check_real(name: str, value: Any, above: float = -np.inf, high: float = np.i
 
 # %% ../../nbs/core/07_checks.ipynb #35c4f7b1
 def check_choice(name: str, value: Any, allowed: tuple[str, ...], why: str = "") -> str:
-    """Check that a value is one of some words.
-
-    Parameters
-    ----------
-    name : str
-        The argument's name in the message.
-    value : object
-        What was given.
-    allowed : tuple of str
-        The words.
-    why : str
-        Reason, for the message.
-
-    Returns
-    -------
-    str
-        The value.
-
-    Raises
-    ------
-    ValueError
-        If it is none of the words.
-    """
+    "Check that a value is one of some words."
     if isinstance(value, str) and value in allowed: return value
     fail(name, value, "one of " + ", ".join(allowed), why)
 
 # %% ../../nbs/core/07_checks.ipynb #35c4f7b2
 def check_flag(name: str, value: Any) -> bool:
-    """Check that a value is True or False.
-
-    Parameters
-    ----------
-    name : str
-        The argument's name in the message.
-    value : object
-        What was given.
-
-    Returns
-    -------
-    bool
-        The value.
-
-    Raises
-    ------
-    ValueError
-        If it is neither.
-    """
+    "Check that a value is True or False."
     return bool(value) if isinstance(value, (bool, np.bool_)) else fail(name, value, "True or False")
 
 # %% ../../nbs/core/07_checks.ipynb #f4115659
 def table_values(name: str, table: Any) -> np.ndarray:
     """The numbers of a pandas, polars or pyarrow table or column; missing entries are NaN, booleans 0 and 1.
 
-    Parameters
-    ----------
-    name : str
-        The argument's name in the message.
-    table : table or column
-        Whatever narwhals reads.
-
-    Returns
-    -------
-    array of float64
-        Shape (n, d) for a table, (n,) for a column.
-
-    Raises
-    ------
-    ValueError
-        If a column holds something else than numbers, or two columns have one name; the message says which.
+    Returns: shape (n, d) for a table, (n,) for a column.
     """
     import narwhals as nw
 
@@ -221,15 +111,7 @@ def table_values(name: str, table: Any) -> np.ndarray:
 def is_table(value: Any) -> bool:
     """Whether a value is a table or a column of a library of tables.
 
-    Parameters
-    ----------
-    value : object
-        What was given.
-
-    Returns
-    -------
-    bool
-        True for whatever pandas, polars, pyarrow or narwhals made.
+    Returns: True for whatever pandas, polars, pyarrow or narwhals made.
     """
     return hasattr(value, "__narwhals_dataframe__") or type(value).__module__.split(".")[0] in ("pandas", "polars", "pyarrow")
 
@@ -237,22 +119,8 @@ def is_table(value: Any) -> bool:
 def as_array(value: Any, name: str = "value") -> np.ndarray:
     """Turn a value into an array; a ragged one becomes a single object.
 
-    Parameters
-    ----------
-    value : array-like
-        Whatever a user gave: arrays, lists, tables and columns of pandas, polars or pyarrow. Masked entries are NaN.
-    name : str
-        The argument's name in a message.
-
-    Returns
-    -------
-    array
-        Its numbers, or an array of shape () and dtype object when numpy refuses it.
-
-    Raises
-    ------
-    ValueError
-        If it is a sparse matrix, or a table with a column that holds no numbers.
+    value: whatever a user gave: arrays, lists, tables and columns of pandas, polars or pyarrow. Masked entries are NaN.
+    Returns: its numbers, or an array of shape () and dtype object when numpy refuses it.
     """
     if isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "iufb": return value.astype(float).filled(np.nan)
     if hasattr(value, "toarray"): fail(name, f"a sparse matrix {value.shape}", "a dense array", "toarray() makes one")
@@ -264,26 +132,8 @@ def as_array(value: Any, name: str = "value") -> np.ndarray:
 def check_array(name: str, value: Any, shape: tuple[int | None, ...], why: str = "") -> np.ndarray:
     """Check that a value is an array of finite numbers of a given shape.
 
-    Parameters
-    ----------
-    name : str
-        The argument's name in the message.
-    value : array-like
-        Integers or floats.
-    shape : tuple of (int or None)
-        Wanted shape; None stands for any length.
-    why : str
-        Reason for the shape, for the message.
-
-    Returns
-    -------
-    array of float64
-        The values, C-contiguous; not copied where that is possible.
-
-    Raises
-    ------
-    ValueError
-        If it holds something else than numbers, has another shape, or an entry is not finite (the message says which).
+    shape: wanted shape; None stands for any length. Returns: the values, C-contiguous; not copied where that is
+    possible.
     """
     want = "(" + ", ".join("any" if s is None else str(s) for s in shape) + ("," if len(shape) == 1 else "") + ")"
     a = as_array(value)
@@ -300,26 +150,7 @@ def check_array(name: str, value: Any, shape: tuple[int | None, ...], why: str =
 def check_indices(name: str, value: Any, d: int, why: str = "") -> np.ndarray:
     """Check that a value is a list of distinct coordinates.
 
-    Parameters
-    ----------
-    name : str
-        The argument's name in the message.
-    value : array-like of int
-        Coordinates from 0 to d - 1, in any order; may be empty.
-    d : int
-        Number of features.
-    why : str
-        Reason for the range, for the message.
-
-    Returns
-    -------
-    array of int64, shape (n,)
-        The coordinates in the order given.
-
-    Raises
-    ------
-    ValueError
-        If it is no list of integers, or one is out of range or repeated.
+    value: coordinates from 0 to d - 1, in any order; may be empty. Returns (n,): the coordinates in the order given.
     """
     items = value.tolist() if type(value) is np.ndarray and value.ndim == 1 else value
     if type(items) is not list: items = []
@@ -341,25 +172,7 @@ TOO_LARGE = f"a finite number of magnitude at most {LARGEST:g}"  # the same in w
 
 
 def check_magnitude(name: str, value: np.ndarray) -> np.ndarray:
-    """Refuse an array with an entry that is not a number of magnitude at most `LARGEST`.
-
-    Parameters
-    ----------
-    name : str
-        The array's name in the message.
-    value : array
-        The numbers, of any shape.
-
-    Returns
-    -------
-    array
-        `value` itself.
-
-    Raises
-    ------
-    ValueError
-        If an entry is NaN or larger in magnitude; the message names the first.
-    """
+    "Refuse an array with an entry that is not a number of magnitude at most `LARGEST`."
     if np.abs(value).max(initial=0.0) <= LARGEST: return value
     i = tuple(int(j) for j in np.argwhere(~(np.abs(value) <= LARGEST))[0])
     fail(f"{name}{list(i)}", float(value[i]), TOO_LARGE)
@@ -370,26 +183,8 @@ def check_scales(
 ) -> list[float]:
     """Check that limits of norms, multipliers and other scales are positive and neither tiny nor huge.
 
-    Parameters
-    ----------
-    why : str
-        Reason for the limits, for the message.
-    zero : bool
-        Whether a scale may also be 0.
-    low, high : float
-        Each must be above `low` and at most `high`.
-    **values : object
-        The scales by the names of their arguments.
-
-    Returns
-    -------
-    list of float
-        The scales, so that no square or product of a few of them is infinite or 0.
-
-    Raises
-    ------
-    ValueError
-        If one is no number or outside the limits.
+    zero: whether a scale may also be 0. low, high: each must be above `low` and at most `high`. Returns: the scales, so
+    that no square or product of a few of them is infinite or 0.
     """
     return [check_real(name, value, -low if zero else low, high, why) for name, value in values.items()]
 
@@ -397,24 +192,7 @@ def check_scales(
 def check_step(step: Any, name: str = "step", why: str = "") -> float | str:
     """Check the multiplier of a theorem's step size: a positive number, or "adaptive".
 
-    Parameters
-    ----------
-    step : object
-        What was given.
-    name : str
-        The argument's name in the message.
-    why : str
-        Reason for the limits, for the message.
-
-    Returns
-    -------
-    float or str
-        The number as a Python float, or the word "adaptive": then the step follows the gradients that are seen.
-
-    Raises
-    ------
-    ValueError
-        If it is neither, or a number outside (1e-60, 1e60].
+    Returns: the number as a Python float, or the word "adaptive": then the step follows the gradients that are seen.
     """
     if isinstance(step, str) and step == "adaptive": return step
     with contextlib.suppress(ValueError): return check_real(name, step, SMALLEST, LARGEST)
@@ -422,51 +200,15 @@ def check_step(step: Any, name: str = "step", why: str = "") -> float | str:
 
 
 def check_label(name: str, value: Any) -> float:
-    """Check that a label is a number of magnitude at most `LARGEST`.
-
-    Parameters
-    ----------
-    name : str
-        The label's name in the message.
-    value : object
-        Python or numpy number.
-
-    Returns
-    -------
-    float
-        The label as a Python float.
-
-    Raises
-    ------
-    ValueError
-        If it is no number, not finite, or too large.
-    """
+    "Check that a label is a number of magnitude at most `LARGEST`."
     return number if abs(number := check_real(name, value)) <= LARGEST else fail(name, value, TOO_LARGE)
 
 # %% ../../nbs/core/07_checks.ipynb #c4ec0002
 def check_exact(name: str, value: Any, shape: tuple[int | None, ...], high: float = 1e30) -> np.ndarray:
     """Check that a value is an array of fractions, or of floats of limited magnitude, of a given shape.
 
-    Parameters
-    ----------
-    name : str
-        The argument's name in the message.
-    value : array-like
-        Fractions (integers among them) stay as they are, so that what is computed from them is exact.
-    shape : tuple of (int or None)
-        Wanted shape; None stands for any length.
-    high : float
-        Largest magnitude of a float.
-
-    Returns
-    -------
-    array of float64 or of object
-        The values.
-
-    Raises
-    ------
-    ValueError
-        If it holds something else, has another shape, or a float is too large.
+    value: Fractions (integers among them) stay as they are, so that what is computed from them is exact. shape: wanted
+    shape; None stands for any length.
     """
     a = as_array(value, name)
     if a.dtype.kind != "O" or not a.size or not all(isinstance(v, (int, Fraction)) for v in a.flat): a = check_array(name, value, shape)
@@ -480,20 +222,8 @@ def check_exact(name: str, value: Any, shape: tuple[int | None, ...], high: floa
 def check_rng(seed: int | np.random.Generator | np.random.SeedSequence | None) -> np.random.Generator:
     """Make a generator from a seed; a `Generator` is passed through, so that its owner can share it.
 
-    Parameters
-    ----------
-    seed : int, SeedSequence, Generator or None
-        Integer of at least 0; None takes entropy from the system; a generator must be of kind PCG64.
-
-    Returns
-    -------
-    Generator
-        A `numpy.random.Generator` of kind PCG64.
-
-    Raises
-    ------
-    ValueError
-        If `seed` is none of these.
+    seed: integer of at least 0; None takes entropy from the system; a generator must be of kind PCG64. Returns: A
+    `numpy.random.Generator` of kind PCG64.
     """
     if isinstance(seed, np.random.Generator):
         kind = type(seed.bit_generator).__name__
@@ -506,10 +236,7 @@ def check_rng(seed: int | np.random.Generator | np.random.SeedSequence | None) -
 def source_digest() -> str:
     """Hash of the package's source files: part of the name of stored results and of the folder of compiled code.
 
-    Returns
-    -------
-    str
-        SHA-256 in hexadecimal digits.
+    Returns: SHA-256 in hexadecimal digits.
     """
     sources = sorted(p for p in Path(str(files("oslr_nb"))).rglob("*.py") if p.name != "_modidx.py")
     return hashlib.sha256(b"".join(p.read_bytes() for p in sources)).hexdigest()
@@ -823,21 +550,11 @@ def kernel(function: Callable | None = None, *, allocates: bool = False, apart: 
     the kernels that call it. It is kept on disk for the installed package, in a folder named after the digest of all sources, where
     one can be written (NUMBA_CACHE_DIR, if set, is tried first).
 
-    Parameters
-    ----------
-    function : callable, optional
-        Function in the part of Python that numba compiles; its arguments are not checked. Without it a decorator is
-        returned: ``@kernel(allocates=True)``.
-    allocates : bool
-        Whether the function makes arrays; one that does, but was not declared to, is refused by numba.
-    apart : bool
-        Whether it stays a function of its own in the kernels that call it: right for what is called seldom, which would
-        only make them longer and slower to compile.
-
-    Returns
-    -------
-    callable
-        The compiled function; its attribute `py_func` is the original.
+    function: function in the part of Python that numba compiles; its arguments are not checked. Without it a decorator
+    is returned: ``@kernel(allocates=True)``. allocates: whether the function makes arrays; one that does, but was not
+    declared to, is refused by numba. apart: whether it stays a function of its own in the kernels that call it: right
+    for what is called seldom, which would only make them longer and slower to compile. Returns: the compiled function;
+    its attribute `py_func` is the original.
     """
     if function is None: return partial(kernel, allocates=allocates, apart=apart)
     import numba

@@ -49,20 +49,7 @@ HIGH = 1 - LOW
 def generator_words(rng: np.random.Generator) -> np.ndarray:
     """The state of a generator for compiled code: what draws from it moves the generator on.
 
-    Parameters
-    ----------
-    rng : Generator
-        Of kind PCG64.
-
-    Returns
-    -------
-    array of uint64, shape (4,)
-        A view of its state and its increment, for `uniform`.
-
-    Raises
-    ------
-    ValueError
-        If the generator is of another kind.
+    Returns (4,): a view of its state and its increment, for `uniform`.
     """
     return state_words(check_rng(rng))
 
@@ -75,18 +62,7 @@ CUT, UNIT = np.uint64(11), 2.0**-53
 # %% ../../nbs/core/12_compiled.ipynb #5dba698c
 @kernel
 def product_high(x: int, y: int) -> int:
-    """The upper word of the product of two words, by halves (schoolbook).
-
-    Parameters
-    ----------
-    x, y : uint64
-        The factors.
-
-    Returns
-    -------
-    uint64
-        x y / 2^64, rounded down.
-    """
+    "The upper word of the product of two words, by halves (schoolbook)."
     x0, x1, y0, y1 = x & HALF_MASK, x >> HALF, y & HALF_MASK, y >> HALF
     cross, other = x0 * y1, x1 * y0
     middle = ((x0 * y0) >> HALF) + (cross & HALF_MASK) + (other & HALF_MASK)  # below 3 * 2^32: no carry is lost
@@ -95,18 +71,7 @@ def product_high(x: int, y: int) -> int:
 
 @kernel
 def uniform(words: np.ndarray) -> float:
-    """The next uniform number of a generator, as `rng.random()`.
-
-    Parameters
-    ----------
-    words : array of uint64, shape (4,)
-        `generator_words` of the generator; changed.
-
-    Returns
-    -------
-    float
-        A multiple of 2^-53 in [0, 1).
-    """
+    "The next uniform number of a generator, as `rng.random()`."
     low, high = words[LOW], words[HIGH]
     product = low * A_LOW
     new = product + words[2 + LOW]
@@ -120,20 +85,7 @@ def uniform(words: np.ndarray) -> float:
 #| code-summary: "Exported source: find_in_sums"
 @kernel
 def find_in_sums(sums: np.ndarray, x: float) -> int:
-    """The first place whose running sum is above x; O(log n).
-
-    Parameters
-    ----------
-    sums : array (n,)
-        Nondecreasing.
-    x : float
-        What is looked for.
-
-    Returns
-    -------
-    int
-        From 0 to n; n if no sum is above x.
-    """
+    "The first place whose running sum is above x; O(log n)."
     low, high = 0, sums.size
     while low < high:
         middle = (low + high) // 2
@@ -146,18 +98,7 @@ def find_in_sums(sums: np.ndarray, x: float) -> int:
 #| code-summary: "Exported source: normal"
 @kernel
 def normal(words: np.ndarray) -> float:
-    """A standard normal number (Box-Muller; two uniform numbers each).
-
-    Parameters
-    ----------
-    words : array of uint64, shape (4,)
-        `generator_words` of the generator; changed.
-
-    Returns
-    -------
-    float
-        At most 8.6 in magnitude.
-    """
+    "A standard normal number (Box-Muller; two uniform numbers each)."
     size = math.sqrt(-2 * math.log(1 - uniform(words)))
     return size * math.cos(2 * math.pi * uniform(words))
 
@@ -175,15 +116,7 @@ class Memory:
 def flat(a: np.ndarray) -> np.ndarray:
     """The memory of a contiguous vector, whether or not it may be written; compiled rounds only read it.
 
-    Parameters
-    ----------
-    a : array (n,)
-        The vector, contiguous.
-
-    Returns
-    -------
-    array (n,)
-        The same memory.
+    a (n,): the vector, contiguous. Returns (n,): the same memory.
     """
     return a if a.flags.writeable else np.asarray(Memory(a, a.size))
 
@@ -193,17 +126,9 @@ def flat(a: np.ndarray) -> np.ndarray:
 def strided(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, int, int]:
     """A table for `entry`: its memory, and its steps in units of one number.
 
-    Parameters
-    ----------
-    X : array of float32 or float64, shape (n, d), not empty
-        The table; copied only if its steps are negative or no whole numbers.
-
-    Returns
-    -------
-    double, single : arrays of float64 and of float32
-        The memory from the first entry to the last, in one of them; the other is empty.
-    row_step, column_step : int
-        Distance to the next row and to the next column.
+    X: the table; copied only if its steps are negative or no whole numbers. Returns double, single: the memory from the
+    first entry to the last, in one of them; the other is empty; row_step, column_step: distance to the next row and to
+    the next column.
     """
     steps = [s / X.itemsize for s in X.strides]
     if not X.flags.aligned or not X.dtype.isnative or any(s < 0 or s % 1 for s in steps):
@@ -219,20 +144,7 @@ def strided(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, int, int]:
 #| code-summary: "Exported source: entry"
 @kernel
 def entry(X: tuple, row: int, i: int) -> float:
-    """An entry of a table.
-
-    Parameters
-    ----------
-    X : tuple
-        What `strided` gave.
-    row, i : int
-        Row and column.
-
-    Returns
-    -------
-    float
-        X[row, i].
-    """
+    "An entry of a table."
     place = row * X[2] + i * X[3]
     return X[0][place] if X[0].size > 0 else np.float64(X[1][place])
 
@@ -241,24 +153,7 @@ def entry(X: tuple, row: int, i: int) -> float:
 #| code-summary: "Exported source: row_product"
 @kernel
 def row_product(X: tuple, row: int, h: np.ndarray, scale: float) -> float:
-    """A linear measurement of a row, in eight lanes: the same bits as `protocol.measure` with the weights scale h.
-
-    Parameters
-    ----------
-    X : tuple
-        The table, from `strided`.
-    row : int
-        The row.
-    h : array (d,)
-        Weights, up to the factor.
-    scale : float
-        The factor.
-
-    Returns
-    -------
-    float
-        The sum of (h_i scale) X[row, i].
-    """
+    "A linear measurement of a row, in eight lanes: the same bits as `protocol.measure` with the weights scale h."
     d = h.size
     whole = d - d % 8
     a = b = c = e = p = q = r = s = 0.0
@@ -297,18 +192,7 @@ def row_product(X: tuple, row: int, h: np.ndarray, scale: float) -> float:
 #| code-summary: "Exported source: squared_length"
 @kernel
 def squared_length(h: np.ndarray) -> float:
-    """||h||^2 in eight lanes, like `row_product`.
-
-    Parameters
-    ----------
-    h : array (d,)
-        A vector.
-
-    Returns
-    -------
-    float
-        Its squared Euclidean norm.
-    """
+    "||h||^2 in eight lanes, like `row_product`."
     whole = h.size - h.size % 8
     a = b = c = e = p = q = r = s = 0.0
     for i in range(0, whole, 8):
@@ -347,32 +231,13 @@ prefetch.interpreted = lambda a, i: None  # where nothing is compiled
 #| code-summary: "Exported source: is_large, prefetch_entry"
 @kernel
 def is_large(X: tuple) -> bool:
-    """Whether a table is worth prefetching: from 2^17 numbers on (a megabyte); a smaller one stays in the cache.
-
-    Parameters
-    ----------
-    X : tuple
-        The table, from `strided`.
-
-    Returns
-    -------
-    bool
-        Whether it is.
-    """
+    "Whether a table is worth prefetching: from 2^17 numbers on (a megabyte); a smaller one stays in the cache."
     return X[0].size + X[1].size > 131072
 
 
 @kernel
 def prefetch_entry(X: tuple, row: int, i: int) -> None:
-    """Ask for an entry of a table.
-
-    Parameters
-    ----------
-    X : tuple
-        The table, from `strided`.
-    row, i : int
-        Row and column.
-    """
+    "Ask for an entry of a table."
     if X[0].size > 0: prefetch(X[0], row * X[2] + i * X[3])
     else: prefetch(X[1], row * X[2] + i * X[3])
 
@@ -381,21 +246,7 @@ def prefetch_entry(X: tuple, row: int, i: int) -> None:
 #| code-summary: "Exported source: prefetch_draws"
 @kernel
 def prefetch_draws(words: np.ndarray, d: int, n: int, X: tuple, row: int, h: np.ndarray, mark: np.ndarray) -> None:
-    """Ask for what the next n draws of coordinates will need: the entries of a row, and those of two state vectors.
-
-    Parameters
-    ----------
-    words : array of uint64, shape (4,)
-        `generator_words`; not changed.
-    d, n : int
-        Coordinates, and how many are drawn; a draw that will be rejected is fetched all the same.
-    X : tuple
-        The table, from `strided`.
-    row : int
-        The row that comes next.
-    h, mark : arrays (d,)
-        State that is read at the drawn coordinates.
-    """
+    "Ask for what the next n draws of coordinates will need: the entries of a row, and those of two state vectors."
     low, high = words[0], words[1]
     for _ in range(n):
         i = np.int64(uniform(words) * d)
@@ -409,15 +260,5 @@ def prefetch_draws(words: np.ndarray, d: int, n: int, X: tuple, row: int, h: np.
 #| code-summary: "Exported source: prefetch_row"
 @kernel
 def prefetch_row(X: tuple, row: int, S: np.ndarray) -> None:
-    """Ask for entries of the row that comes next.
-
-    Parameters
-    ----------
-    X : tuple
-        The table, from `strided`.
-    row : int
-        The row.
-    S : array of int64
-        Its columns.
-    """
+    "Ask for entries of the row that comes next."
     for a in range(S.size): prefetch_entry(X, row, S[a])

@@ -28,21 +28,8 @@ __all__ = ['containment', 'distinct_sum', 'draw_outside', 'draw_subset', 'check_
 def containment(n: int, m: int, order: int, exact: bool = False) -> np.ndarray:
     """Chance that a uniform subset contains given items, for every number of items; arguments not checked.
 
-    Parameters
-    ----------
-    n : int
-        Number of items.
-    m : int
-        Size of the subset, from 0 to n.
-    order : int
-        Largest number of items asked for, at least 0.
-    exact : bool
-        Fractions instead of floats.
-
-    Returns
-    -------
-    array (order + 1,)
-        Entry r is P[A in S] for |A| = r: (m)_r / (n)_r, falling factorials; 0 where r > n.
+    m: size of the subset, from 0 to n. order: largest number of items asked for, at least 0. exact: Fractions instead
+    of floats. Returns (order + 1,): entry r is P[A in S] for |A| = r: (m)_r / (n)_r, falling factorials; 0 where r > n.
     """
     levels = [Fraction(perm(m, r), perm(n, r)) if r <= n else Fraction(0) for r in range(order + 1)]
     return np.array(levels, dtype=object if exact else float)
@@ -53,17 +40,7 @@ def containment(n: int, m: int, order: int, exact: bool = False) -> np.ndarray:
 def distinct_sum(v: np.ndarray, order: int) -> np.ndarray:
     """Sum of numbers over the distinct ones among several indices, for all tuples of indices; arguments not checked.
 
-    Parameters
-    ----------
-    v : array (d,)
-        The numbers.
-    order : int
-        Length of the tuples.
-
-    Returns
-    -------
-    array (d, ..., d) with `order` axes
-        Entry (i, j, ...) is the sum of v over the set {i, j, ...}.
+    v (d,): the numbers. Returns: entry (i, j, ...) is the sum of v over the set {i, j, ...}.
     """
     index = np.ix_(*(np.arange(len(v)),) * order)
     total = np.zeros((len(v),) * order, dtype=v.dtype)
@@ -79,27 +56,7 @@ def distinct_sum(v: np.ndarray, order: int) -> np.ndarray:
 def draw_outside(
     words: np.ndarray, d: int, taken: int, r: int, mark: np.ndarray, stamp: int, out: np.ndarray
 ) -> None:
-    """Draw a uniform subset of the coordinates that are not marked yet, and mark it.
-
-    Compiled, arguments not checked; rejection where at most half is drawn, one pass otherwise.
-
-    Parameters
-    ----------
-    words : array of uint64, shape (4,)
-        `generator_words` of the source of randomness; changed.
-    d : int
-        Number of coordinates.
-    taken : int
-        How many entries of `mark` equal `stamp` on entry.
-    r : int
-        Size of the subset, from 0 to d - taken.
-    mark : array of int64, shape (d,)
-        Coordinate i is taken when mark[i] == stamp; changed in place.
-    stamp : int
-        The mark of this draw.
-    out : array of int64, shape (r,) or longer
-        The subset is written into out[:r], not sorted.
-    """
+    "Draw a uniform subset of the coordinates that are not marked yet, and mark it."
     free = d - taken
     j = 0
     if 2 * r <= free + 1:
@@ -125,26 +82,8 @@ def draw_outside(
 def draw_subset(rng: np.random.Generator, d: int, r: int, always: tuple[int, ...] = ()) -> np.ndarray:
     """Draw some coordinates that are always there and a uniform subset of the others.
 
-    Parameters
-    ----------
-    rng : Generator or int
-        Source of randomness.
-    d : int
-        Number of coordinates, at least 1.
-    r : int
-        Size of the random part, from 0 to d - len(always).
-    always : tuple of int
-        Coordinates that are always there, distinct.
-
-    Returns
-    -------
-    array of int64, shape (len(always) + r,)
-        The set, sorted.
-
-    Raises
-    ------
-    ValueError
-        If a size or a coordinate is out of range.
+    r: size of the random part, from 0 to d - len(always). always: coordinates that are always there, distinct. Returns:
+    the set, sorted.
     """
     d = check_int("d", d, 1, 2**40)
     taken = check_indices("always", always, d)
@@ -160,20 +99,7 @@ def draw_subset(rng: np.random.Generator, d: int, r: int, always: tuple[int, ...
 def check_weights(q: tuple) -> tuple:
     """Check weights that are proportional to probabilities.
 
-    Parameters
-    ----------
-    q : sequence (d,)
-        Numbers of at least 0, floats or `Fraction`; not normalised.
-
-    Returns
-    -------
-    tuple of (float or Fraction)
-        The weights.
-
-    Raises
-    ------
-    ValueError
-        If it is no list of numbers of at least 0 with a sum from 1e-300 to 1e300.
+    q (d,): numbers of at least 0, floats or `Fraction`; not normalised.
     """
     given = as_array(q, "q")
     if given.ndim != 1: fail("q", q, "a list of weights, one for each coordinate")
@@ -190,22 +116,8 @@ def check_weights(q: tuple) -> tuple:
 def normalise(q: tuple, exact: bool = False) -> np.ndarray:
     """Divide weights by their sum.
 
-    Parameters
-    ----------
-    q : sequence (d,)
-        Weights of at least 0, not all 0.
-    exact : bool
-        Fractions instead of floats.
-
-    Returns
-    -------
-    array (d,)
-        Probabilities, float64 or Fractions.
-
-    Raises
-    ------
-    ValueError
-        If `check_weights` refuses the weights.
+    q (d,): weights of at least 0, not all 0. exact: Fractions instead of floats. Returns (d,): probabilities, float64
+    or Fractions.
     """
     q = check_weights(q)
     if check_flag("exact", exact):
@@ -220,164 +132,59 @@ def normalise(q: tuple, exact: bool = False) -> np.ndarray:
 def draw_indices(rng: np.random.Generator, q: tuple, size: int) -> np.ndarray:
     """Draw independent indices with given chances.
 
-    Parameters
-    ----------
-    rng : Generator or int
-        Source of randomness.
-    q : sequence (d,)
-        Weights of at least 0, proportional to the chances.
-    size : int
-        Number of draws.
-
-    Returns
-    -------
-    array of int64, shape (size,)
-        Indices in the order drawn.
-
-    Raises
-    ------
-    ValueError
-        If `check_weights` refuses the weights.
+    q (d,): weights of at least 0, proportional to the chances. Returns (size,): indices in the order drawn.
     """
     cumulative = np.cumsum(np.array(check_weights(q), dtype=float))
     return np.searchsorted(cumulative, check_rng(rng).random(size) * cumulative[-1], side="right").astype(np.int64)
 
 # %% ../../nbs/core/01_designs.ipynb #4457e764
 class Design:
-    """A distribution over subsets of d coordinates.
-
-    A subclass has `d`, `sample`, `support` and `inclusion`; the chances of one, two and three coordinates follow.
-
-    Attributes
-    ----------
-    d : int
-        Number of coordinates.
+    """A distribution over subsets of d coordinates. A subclass has `d`, `sample`, `support` and `inclusion`; the
+    chances of one, two and three coordinates follow.
     """
 
     d: int
 
     def sample(self, rng: np.random.Generator) -> np.ndarray:
-        """One draw of the set.
-
-        Parameters
-        ----------
-        rng : Generator or int
-            Source of randomness.
-
-        Returns
-        -------
-        array of int64
-            Coordinates, sorted.
-
-        Raises
-        ------
-        NotImplementedError
-            In the base class.
-        """
+        "One draw of the set. Returns: coordinates, sorted."
         raise NotImplementedError
 
     def support(self) -> Iterator[tuple[tuple[int, ...], Fraction]]:
-        """All subsets with their exact probabilities.
-
-        Returns
-        -------
-        iterator of (tuple of int, Fraction)
-            Sorted sets and their chances, which sum to 1.
-
-        Raises
-        ------
-        NotImplementedError
-            In the base class.
-        """
+        "All subsets with their exact probabilities. Returns: sorted sets and their chances, which sum to 1."
         raise NotImplementedError
 
     def inclusion(self, order: int, exact: bool = False) -> np.ndarray:
         """Chance that all of a tuple of coordinates are in the set, for all tuples.
 
-        Parameters
-        ----------
-        order : int
-            Length of the tuples; coordinates may coincide.
-        exact : bool
-            Fractions instead of floats.
-
-        Returns
-        -------
-        array (d, ..., d) with `order` axes
-            The chances.
-
-        Raises
-        ------
-        NotImplementedError
-            In the base class.
+        order: length of the tuples; coordinates may coincide. exact: Fractions instead of floats.
         """
         raise NotImplementedError
 
     def first(self, exact: bool = False) -> np.ndarray:
-        """Chance p_i of each coordinate.
-
-        Parameters
-        ----------
-        exact : bool
-            Fractions instead of floats.
-
-        Returns
-        -------
-        array (d,)
-            P[i in S].
-        """
+        "Chance p_i of each coordinate. exact: Fractions instead of floats. Returns (d,): P[i in S]."
         return self.inclusion(1, exact)
 
     def second(self, exact: bool = False) -> np.ndarray:
         """Chance p_ij of each pair of coordinates.
 
-        Parameters
-        ----------
-        exact : bool
-            Fractions instead of floats.
-
-        Returns
-        -------
-        array (d, d)
-            P[i, j in S], with p_i on the diagonal.
+        exact: Fractions instead of floats. Returns (d, d): P[i, j in S], with p_i on the diagonal.
         """
         return self.inclusion(2, exact)
 
     def third(self, exact: bool = False) -> np.ndarray:
         """Chance p_ijl of each triple of coordinates.
 
-        Parameters
-        ----------
-        exact : bool
-            Fractions instead of floats.
-
-        Returns
-        -------
-        array (d, d, d)
-            P[i, j, l in S]; indices may coincide.
+        exact: Fractions instead of floats. Returns (d, d, d): P[i, j, l in S]; indices may coincide.
         """
         return self.inclusion(3, exact)
 
 # %% ../../nbs/core/01_designs.ipynb #afd30d34
 @dataclass(frozen=True)
 class Uniform(Design):
-    """A uniform subset of fixed size.
+    "A uniform subset of fixed size."
 
-    Parameters
-    ----------
-    d : int
-        Number of coordinates, at least 1.
-    m : int
-        Size of the subset, from 0 to d.
-
-    Raises
-    ------
-    ValueError
-        If a size is out of range.
-    """
-
-    d: int
-    m: int
+    d: int  # number of coordinates, at least 1
+    m: int  # size of the subset, from 0 to d
 
     def __post_init__(self) -> None:
         "Refuse bad sizes."
@@ -401,28 +208,12 @@ class Uniform(Design):
 class Observe(Design):
     """Some favourites, and a uniform subset of the other coordinates.
 
-    Parameters
-    ----------
-    d : int
-        Number of coordinates, at least 1.
-    budget : int
-        Size of the whole set (k' in the paper), from len(always) to d.
-    always : tuple of int
-        The favourites, distinct; there are top = len(always) of them (k1 in the paper). Kept sorted.
-
-    Raises
-    ------
-    ValueError
-        If a size or a coordinate is out of range.
-
-    Notes
-    -----
     Source: Ito et al. 2017, Algorithm 1 and Observation 1.
     """
 
-    d: int
-    budget: int
-    always: tuple[int, ...]
+    d: int  # number of coordinates, at least 1
+    budget: int  # size of the whole set (k' in the paper), from len(always) to d
+    always: tuple[int, ...]  # the favourites, distinct; there are top = len(always) of them (k1 in the paper). Kept sorted
 
     def __post_init__(self) -> None:
         "Refuse bad sizes; keep `always` sorted."
@@ -453,25 +244,11 @@ class Observe(Design):
 class Midzuno(Design):
     """A first coordinate with given chances, then a uniform subset of the rest.
 
-    Parameters
-    ----------
-    q : tuple of (float or Fraction), length d
-        Weights of the first coordinate, at least 0; normalised here.
-    m : int
-        Size of the whole set, from 1 to d.
-
-    Raises
-    ------
-    ValueError
-        If a weight or the size is out of range.
-
-    Notes
-    -----
     Source: Midzuno's scheme, the set LI of Li et al. 2025.
     """
 
-    q: tuple[float | Fraction, ...]
-    m: int
+    q: tuple[float | Fraction, ...]  # (d,): weights of the first coordinate, at least 0; normalised here
+    m: int  # size of the whole set, from 1 to d
 
     def __post_init__(self) -> None:
         "Refuse bad weights and sizes."
@@ -502,23 +279,10 @@ class Midzuno(Design):
 # %% ../../nbs/core/01_designs.ipynb #277139bf
 @dataclass(frozen=True)
 class Bernoulli(Design):
-    """Each coordinate independently with one chance; the size of the set is random.
+    "Each coordinate independently with one chance; the size of the set is random."
 
-    Parameters
-    ----------
-    d : int
-        Number of coordinates, at least 1.
-    p : float or Fraction
-        The chance, in (0, 1].
-
-    Raises
-    ------
-    ValueError
-        If `d` or `p` is out of range.
-    """
-
-    d: int
-    p: float | Fraction
+    d: int  # number of coordinates, at least 1
+    p: float | Fraction  # the chance, in (0, 1]
 
     def __post_init__(self) -> None:
         "Refuse bad parameters; keep `p` as a `Fraction` or a Python `float`."
@@ -548,23 +312,10 @@ class Bernoulli(Design):
 #| code-summary: "Exported source: WithReplacement"
 @dataclass(frozen=True)
 class WithReplacement:
-    """Independent draws with given chances; samples are sequences with possible repetitions.
+    "Independent draws with given chances; samples are sequences with possible repetitions."
 
-    Parameters
-    ----------
-    q : tuple of (float or Fraction), length d
-        Weights of at least 0; normalised here.
-    m : int
-        Number of draws, at least 1.
-
-    Raises
-    ------
-    ValueError
-        If a weight or the number is out of range.
-    """
-
-    q: tuple[float | Fraction, ...]
-    m: int
+    q: tuple[float | Fraction, ...]  # (d,): weights of at least 0; normalised here
+    m: int  # number of draws, at least 1
 
     def __post_init__(self) -> None:
         "Refuse bad weights and sizes."
@@ -572,28 +323,11 @@ class WithReplacement:
         check_int("m", self.m, 1)
 
     def sample(self, rng: np.random.Generator) -> np.ndarray:
-        """One sequence of draws.
-
-        Parameters
-        ----------
-        rng : Generator or int
-            Source of randomness.
-
-        Returns
-        -------
-        array of int64, shape (m,)
-            Coordinates in the order drawn.
-        """
+        "One sequence of draws. Returns (m,): coordinates in the order drawn."
         return draw_indices(rng, self.q, self.m)
 
     def support(self) -> Iterator[tuple[tuple[int, ...], Fraction]]:
-        """All d^m sequences with their exact probabilities.
-
-        Returns
-        -------
-        iterator of (tuple of int, Fraction)
-            Sequences and their chances, which sum to 1.
-        """
+        "All d^m sequences with their exact probabilities. Returns: sequences and their chances, which sum to 1."
         q = normalise(self.q, exact=True)
         return ((s, prod(q[i] for i in s)) for s in product(range(len(q)), repeat=self.m))
 
@@ -603,26 +337,7 @@ class WithReplacement:
 def check_numbers(name: str, value: np.ndarray, shape: tuple[int | None, ...], why: str = "") -> np.ndarray:
     """Check an array of finite numbers; integers and `Fraction` entries stay exact.
 
-    Parameters
-    ----------
-    name : str
-        The array's name in the message.
-    value : array-like
-        Numbers, or an array of dtype object with Fractions.
-    shape : tuple of (int or None)
-        Wanted shape; None stands for any length.
-    why : str
-        Reason for the shape, for the message.
-
-    Returns
-    -------
-    array
-        The values, not converted.
-
-    Raises
-    ------
-    ValueError
-        If the shape is another one or an entry is not a finite number.
+    value: numbers, or an array of dtype object with Fractions. shape: wanted shape; None stands for any length.
     """
     a = as_array(value)
     check_array(name, a.astype(float) if a.dtype == object else a, shape, why)
@@ -632,20 +347,7 @@ def check_numbers(name: str, value: np.ndarray, shape: tuple[int | None, ...], w
 def check_pair(pair: np.ndarray) -> np.ndarray:
     """Check a square matrix of positive chances, by which everything can be divided.
 
-    Parameters
-    ----------
-    pair : array-like (d, d)
-        Chances p_ij of seeing i and j together, with p_i on the diagonal.
-
-    Returns
-    -------
-    array (d, d)
-        The chances.
-
-    Raises
-    ------
-    ValueError
-        If it is not square, or an entry is not positive: that pair is never seen together.
+    pair (d, d): chances p_ij of seeing i and j together, with p_i on the diagonal.
     """
     pair = check_numbers("pair", pair, (None, None))
     if len(pair) != pair.shape[1]:
@@ -661,30 +363,9 @@ def check_pair(pair: np.ndarray) -> np.ndarray:
 def moment_estimate(x_S: np.ndarray, S: np.ndarray, pair: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Unbiased estimates of x and of x x^T from a few of its coordinates.
 
-    Parameters
-    ----------
-    x_S : array (n,)
-        Values of the coordinates in S.
-    S : array of int, shape (n,)
-        The coordinates seen, distinct.
-    pair : array (d, d)
-        Chances p_ij with p_i on the diagonal (`Design.second`), all positive.
-
-    Returns
-    -------
-    z : array (d,)
-        Estimate of x: x_i / p_i on S, 0 elsewhere.
-    X : array (d, d)
-        Estimate of x x^T: x_i x_j / p_ij on S x S, 0 elsewhere.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit, or a pair is never seen.
-
-    Notes
-    -----
-    Source: Ito et al. 2017, equation (6).
+    x_S (n,): values of the coordinates in S. S (n,): the coordinates seen, distinct. pair (d, d): chances p_ij with p_i
+    on the diagonal (`Design.second`), all positive. Returns z (d,): estimate of x: x_i / p_i on S, 0 elsewhere;
+    X (d, d): estimate of x x^T: x_i x_j / p_ij on S x S, 0 elsewhere. Source: Ito et al. 2017, equation (6).
     """
     pair = check_pair(pair)
     S = check_indices("S", S, len(pair))
@@ -699,32 +380,9 @@ def moment_estimate(x_S: np.ndarray, S: np.ndarray, pair: np.ndarray) -> tuple[n
 def gradient_estimate(x_S: np.ndarray, S: np.ndarray, y: float, w: np.ndarray, pair: np.ndarray) -> np.ndarray:
     """Unbiased estimate of the gradient 2 (w'x - y) x of the squared loss.
 
-    Parameters
-    ----------
-    x_S : array (n,)
-        Values of the coordinates in S.
-    S : array of int, shape (n,)
-        The coordinates seen, distinct.
-    y : float
-        The label.
-    w : array (d,)
-        The weights at which the gradient is taken.
-    pair : array (d, d)
-        Chances p_ij with p_i on the diagonal, all positive.
-
-    Returns
-    -------
-    array (d,)
-        2 X w - 2 y z with the estimates of `moment_estimate`.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit, or a pair is never seen.
-
-    Notes
-    -----
-    Source: Ito et al. 2017, equation (6).
+    x_S (n,): values of the coordinates in S. S (n,): the coordinates seen, distinct. pair (d, d): chances p_ij with p_i
+    on the diagonal, all positive. Returns (d,): 2 X w - 2 y z with the estimates of `moment_estimate`. Source: Ito et
+    al. 2017, equation (6).
     """
     z, X = moment_estimate(x_S, S, pair)
     return 2 * (X @ w) - 2 * y * z
@@ -733,27 +391,8 @@ def gradient_estimate(x_S: np.ndarray, S: np.ndarray, y: float, w: np.ndarray, p
 def draw_average(x_draws: np.ndarray, draws: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Unbiased estimate of x from independent draws of its coordinates.
 
-    Parameters
-    ----------
-    x_draws : sequence (m,)
-        Value of each draw.
-    draws : sequence of int, length m
-        Its coordinate; repetitions are allowed.
-    q : array (d,)
-        Chances of the coordinates, normalised; positive where drawn.
-
-    Returns
-    -------
-    array (d,)
-        Average of the single-draw estimates x_i / q_i at i.
-
-    Raises
-    ------
-    ValueError
-        If a coordinate was drawn that has no chance.
-
-    Notes
-    -----
+    x_draws (m,): value of each draw. draws (m,): its coordinate; repetitions are allowed. q (d,): chances of the
+    coordinates, normalised; positive where drawn. Returns (d,): average of the single-draw estimates x_i / q_i at i.
     Source: Hazan & Koren 2012.
     """
     q = check_numbers("q", q, (None,))
@@ -767,28 +406,8 @@ def draw_average(x_draws: np.ndarray, draws: np.ndarray, q: np.ndarray) -> np.nd
 def gradient_second_moment(x: np.ndarray, y: float, w: np.ndarray, pair: np.ndarray, triple: np.ndarray) -> float:
     """Exact second moment E||g||^2 of `gradient_estimate`, in O(d^3).
 
-    Parameters
-    ----------
-    x : array (d,)
-        Features.
-    y : float
-        Label.
-    w : array (d,)
-        Weights.
-    pair : array (d, d)
-        Chances p_ij with p_i on the diagonal, all positive.
-    triple : array (d, d, d)
-        Chances p_ijl (`Design.third`).
-
-    Returns
-    -------
-    float
-        The second moment; exact where everything is a `Fraction`.
-
-    Raises
-    ------
-    ValueError
-        If a pair is never seen.
+    pair (d, d): chances p_ij with p_i on the diagonal, all positive. triple (d, d, d): chances p_ijl (`Design.third`).
+    Returns: the second moment; exact where everything is a `Fraction`.
     """
     pair = check_pair(pair)
     a = (x * w) / pair
@@ -799,30 +418,8 @@ def gradient_second_moment(x: np.ndarray, y: float, w: np.ndarray, pair: np.ndar
 def bound_second_moment(q: float, x_norm: float = 1, y_max: float = 1, radius: float = 1) -> float:
     """Upper bound 4 B^2 (B R + Y)^2 / q on E||g||^2 of `gradient_estimate`.
 
-    Parameters
-    ----------
-    q : float
-        Smallest chance p_ij of a pair, positive.
-    x_norm : float
-        B, limit on ||x||_2.
-    y_max : float
-        Y, limit on |y|.
-    radius : float
-        R, limit on ||w||_2.
-
-    Returns
-    -------
-    float
-        The bound; 16 / q in the paper's unit ball.
-
-    Raises
-    ------
-    ValueError
-        If `q` is not positive, or a scale is not a number from 1e-60 to 1e60.
-
-    Notes
-    -----
-    Source: Ito et al. 2017, Lemma 5.
+    q: smallest chance p_ij of a pair, positive. Returns: the bound; 16 / q in the paper's unit ball. Source: Ito et al.
+    2017, Lemma 5.
     """
     q = check_real("q", q, 1e-60, 1, "without seeing every pair there is no unbiased estimate")
     x_norm, y_max, radius = check_scales(zero=True, x_norm=x_norm, y_max=y_max, radius=radius)
@@ -832,27 +429,6 @@ def bound_second_moment(q: float, x_norm: float = 1, y_max: float = 1, radius: f
 def pair_bound(d: int, budget: int, top: int) -> Fraction:
     """Lower bound C = (k'-k1)(k'-k1-1) / (d(d-1)) on the chance of a pair under `Observe`.
 
-    Parameters
-    ----------
-    d : int
-        Number of coordinates, at least 2.
-    budget : int
-        k', size of the set, from 0 to d.
-    top : int
-        k1, number of favourites, from 0 to budget.
-
-    Returns
-    -------
-    Fraction
-        The bound.
-
-    Raises
-    ------
-    ValueError
-        If a size is out of range.
-
-    Notes
-    -----
     Source: Ito et al. 2017, Observation 1. `pair_minimum` is the exact value.
     """
     d = check_int("d", d, 2, why="C divides by d(d-1)")
@@ -864,24 +440,8 @@ def pair_bound(d: int, budget: int, top: int) -> Fraction:
 def pair_minimum(d: int, budget: int, top: int) -> Fraction:
     """Exact smallest chance of a pair under `Observe`: r(r-1) / (m(m-1)).
 
-    Parameters
-    ----------
-    d : int
-        Number of coordinates, at least 1.
-    budget : int
-        Size of the set, from 0 to d; r = budget - top are random.
-    top : int
-        Number of favourites, from 0 to budget; m = d - top are left for the random part.
-
-    Returns
-    -------
-    Fraction
-        The chance; for m < 2 it is r^m.
-
-    Raises
-    ------
-    ValueError
-        If a size is out of range.
+    budget: size of the set, from 0 to d; r = budget - top are random. top: number of favourites, from 0 to budget;
+    m = d - top are left for the random part. Returns: the chance; for m < 2 it is r^m.
     """
     d = check_int("d", d, 1, 2**60)
     budget = check_int("budget", budget, 0, d, f"there are d = {d} features")
@@ -892,34 +452,8 @@ def pair_minimum(d: int, budget: int, top: int) -> Fraction:
 def bound_observe_moment(d: int, budget: int, top: int, x_norm: float = 1, y_max: float = 1, radius: float = 1) -> float:
     """Largest E||g||^2 of `gradient_estimate` under `Observe`, attained.
 
-    Parameters
-    ----------
-    d : int
-        Number of coordinates, at least 1.
-    budget : int
-        Size of the set: d, or from top + 2 to d.
-    top : int
-        Number of favourites, from 0 to budget.
-    x_norm : float
-        B, limit on ||x||_2.
-    y_max : float
-        Y, limit on |y|.
-    radius : float
-        R, limit on ||w||_2.
-
-    Returns
-    -------
-    float
-        B^2 (4 (B R + Y)^2 / p + (B R)^2 (1/q - 1/p)), p = (budget - top) / (d - top), q of `pair_minimum`.
-
-    Raises
-    ------
-    ValueError
-        If a size is out of range, a scale is not a number from 1e-60 to 1e60, or some pair is never seen.
-
-    Notes
-    -----
-    Tight. Source: ours; it sharpens Lemma 5 of Ito et al. 2017 (`bound_second_moment`).
+    Returns: B^2 (4 (B R + Y)^2 / p + (B R)^2 (1/q - 1/p)), p = (budget - top) / (d - top), q of `pair_minimum`. Tight.
+    Source: ours; it sharpens Lemma 5 of Ito et al. 2017 (`bound_second_moment`).
     """
     q = pair_minimum(d, budget, top)
     x_norm, y_max, radius = check_scales(zero=True, x_norm=x_norm, y_max=y_max, radius=radius)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .checks import LARGEST, check_array, check_exact, check_flag, check_int, check_magnitude, check_real
+from .checks import LARGEST, as_array, check_array, check_exact, check_flag, check_int, check_magnitude, check_real
 from .checks import check_rng, check_scales, fail, kernel
 from .compiled import generator_words, uniform
 from .designs import draw_outside
@@ -29,20 +29,7 @@ __all__ = ['second_order_factor', 'hedge', 'hedge_regret_bound', 'hedge_rate', '
 def second_order_factor(a: float) -> float:
     """The least factor psi with e^-x <= 1 - x + psi x^2 for all x >= -a.
 
-    Parameters
-    ----------
-    a : float
-        From 0 to 700.
-
-    Returns
-    -------
-    float
-        (e^a - 1 - a) / a^2, and 1/2 for a = 0.
-
-    Raises
-    ------
-    ValueError
-        If `a` is out of range.
+    a: from 0 to 700. Returns (e^a - 1 - a) / a^2, and 1/2 for a = 0.
     """
     a = check_real("a", a, -1e-300, 700, "e^a has to be a finite number")
     if a < 1e-2: return 0.5 + a / 6 + a**2 / 24 + a**3 / 120 + a**4 / 720  # the quotient would cancel
@@ -52,26 +39,8 @@ def second_order_factor(a: float) -> float:
 def hedge(costs: Any, eta: float) -> np.ndarray:
     """Weights of Hedge on given costs.
 
-    Parameters
-    ----------
-    costs : array-like (T, N)
-        Cost of each expert in each round.
-    eta : float
-        Rate, positive.
-
-    Returns
-    -------
-    array (T, N)
-        Weights of each round, from the costs before it; uniform in the first.
-
-    Raises
-    ------
-    ValueError
-        If there is no round or expert, a cost is not finite, or eta is not positive.
-
-    Notes
-    -----
-    Source: Freund & Schapire 1997.
+    costs (T, N): cost of each expert in each round. Returns (T, N): weights of each round, from the costs before it;
+    uniform in the first. Source: Freund & Schapire 1997.
     """
     c, (eta,) = check_array("costs", costs, (None, None)), check_scales(eta=eta)
     if 0 in c.shape: fail("shape of costs", c.shape, "(T, N) with T, N of at least 1")
@@ -86,25 +55,8 @@ def hedge(costs: Any, eta: float) -> np.ndarray:
 def hedge_regret_bound(costs: Any, weights: Any, eta: float) -> np.ndarray:
     """Bound on the regret of `hedge` after each round, from its costs and weights.
 
-    Parameters
-    ----------
-    costs : array-like (T, N)
-        Cost of each expert in each round; may be negative.
-    weights : array-like (T, N)
-        Weights played.
-    eta : float
-        Rate, positive.
-
-    Returns
-    -------
-    array (T,)
-        Upper bounds: ln N / eta, plus eta psi times the sum of the weighted squares of the costs
-        (`second_order_factor`).
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit, eta is not positive, or -eta times the least cost is above 700.
+    costs (T, N): cost of each expert in each round; may be negative. weights (T, N): weights played. Returns (T,):
+    upper bounds: ln N / eta, plus eta psi times the sum of the weighted squares of the costs (`second_order_factor`).
     """
     c, (eta,) = check_magnitude("costs", check_array("costs", costs, (None, None))), check_scales(eta=eta)
     if 0 in c.shape: fail("shape of costs", c.shape, "(T, N) with T, N of at least 1")
@@ -117,26 +69,8 @@ def hedge_regret_bound(costs: Any, weights: Any, eta: float) -> np.ndarray:
 def hedge_rate(T: float, N: int, second: float, low: float = 0.0) -> float:
     """Rate of Hedge for costs of known second moment.
 
-    Parameters
-    ----------
-    T : float
-        Number of rounds, positive.
-    N : int
-        Number of experts, at least 2.
-    second : float
-        Limit on the weighted second moment of the costs of a round, positive.
-    low : float
-        No cost is below -low; at least 0.
-
-    Returns
-    -------
-    float
-        1 / (low/3 + sqrt(T second / (2 ln N))).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    N: number of experts, at least 2. second: limit on the weighted second moment of the costs of a round, positive.
+    low: no cost is below -low; at least 0. Returns: 1 / (low/3 + sqrt(T second / (2 ln N))).
     """
     N = check_int("N", N, 2, 2**1000, "there is nothing to learn with one expert")
     T, second = check_scales(T=T, second=second)
@@ -148,21 +82,8 @@ def hedge_rate(T: float, N: int, second: float, low: float = 0.0) -> float:
 def bound_hedge(T: float, N: int, second: float, low: float = 0.0) -> float:
     """Upper bound on the regret of Hedge with `hedge_rate`.
 
-    Parameters
-    ----------
-    T : float
-        Number of rounds, positive.
-    N : int
-        Number of experts, at least 2.
-    second : float
-        Limit on the weighted second moment of the costs of a round, positive.
-    low : float
-        No cost is below -low; at least 0.
-
-    Returns
-    -------
-    float
-        sqrt(2 T second ln N) + low ln N / 3.
+    N: number of experts, at least 2. second: limit on the weighted second moment of the costs of a round, positive.
+    low: no cost is below -low; at least 0. Returns: sqrt(2 T second ln N) + low ln N / 3.
     """
     eta = hedge_rate(T, N, second, low)
     return math.log(N) * (2 / eta - float(low) / 3)
@@ -170,22 +91,7 @@ def bound_hedge(T: float, N: int, second: float, low: float = 0.0) -> float:
 # %% ../../nbs/core/04_experts.ipynb #fb689f58
 @kernel(allocates=True)
 def eg_step(h: np.ndarray, eta: float, radius: float) -> np.ndarray:
-    """The point of the l1 ball that exponentiated gradient plays, from the sum of the gradients so far.
-
-    Parameters
-    ----------
-    h : array (d,)
-        Sum of the gradients; not checked.
-    eta : float
-        Rate, positive.
-    radius : float
-        l1 radius of the ball, positive.
-
-    Returns
-    -------
-    array (d,)
-        The point.
-    """
+    "The point of the l1 ball that exponentiated gradient plays, from the sum of the gradients so far."
     top = eta * np.max(np.abs(h))
     plus, minus = np.exp(-eta * h - top), np.exp(eta * h - top)
     return radius * (plus - minus) / (np.sum(plus) + np.sum(minus))
@@ -196,34 +102,8 @@ def exponentiated_gradient(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play exponentiated gradient (plus and minus weights) on an l1 ball.
 
-    Parameters
-    ----------
-    gradient : callable
-        `gradient(j, w)` gives the gradient (d,) of round j at the point w.
-    d : int
-        Dimension, at least 1.
-    eta : float
-        Rate, positive.
-    n : int
-        Number of rounds, at least 1.
-    radius : float
-        l1 radius of the ball, positive.
-
-    Returns
-    -------
-    w : array (n, d)
-        Points played.
-    g : array (n, d)
-        Gradients seen.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or a gradient or eta times their sum is not finite.
-
-    Notes
-    -----
-    Source: Kivinen & Warmuth 1997.
+    gradient: `gradient(j, w)` gives the gradient (d,) of round j at the point w. Returns w (n, d); g (n, d): gradients
+    seen. Source: Kivinen & Warmuth 1997.
     """
     eta, radius = check_scales(eta=eta, radius=radius)
     n, d = check_int("n", n, 1, 10**9), check_int("d", d, 1, 10**9)
@@ -241,24 +121,9 @@ def exponentiated_gradient(
 def eg_regret_bound(g: Any, eta: float, radius: float = 1.0) -> np.ndarray:
     """Bound on the regret of `exponentiated_gradient` after each round, from the gradients that it saw.
 
-    Parameters
-    ----------
-    g : array-like (n, d)
-        Gradients; only their largest coordinates matter.
-    eta : float
-        Rate, positive.
-    radius : float
-        l1 radius of the ball, positive; the bound holds for every comparator in it.
-
-    Returns
-    -------
-    array (n,)
-        Upper bounds: radius times (ln(2 d) / eta + eta psi times the sum of max_i g_ji^2).
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit, an argument is out of range, or eta times a gradient is above 700.
+    g (n, d): gradients; only their largest coordinates matter. radius: l1 radius of the ball, positive; the bound holds
+    for every comparator in it. Returns (n,): upper bounds: radius times (ln(2 d) / eta + eta psi times the sum of max_i
+    g_ji^2).
     """
     g, (eta, radius) = check_magnitude("g", check_array("g", g, (None, None))), check_scales(eta=eta, radius=radius)
     if 0 in g.shape: fail("shape of g", g.shape, "(n, d) with n, d of at least 1")
@@ -272,26 +137,8 @@ def eg_regret_bound(g: Any, eta: float, radius: float = 1.0) -> np.ndarray:
 def limited_chances(q: Any, M: int) -> np.ndarray:
     """Chance of each expert to be asked, if one is drawn by q and M - 1 others uniformly.
 
-    Parameters
-    ----------
-    q : array-like (N,)
-        Probabilities of the experts; with fractions the answer is exact.
-    M : int
-        How many are asked, from 1 to N.
-
-    Returns
-    -------
-    array (N,)
-        q + (1 - q) (M - 1) / (N - 1).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: Seldin et al. 2014, equation (1).
+    q (N,): probabilities of the experts; with fractions the answer is exact. M: how many are asked, from 1 to N.
+    Returns (N,): q + (1 - q) (M - 1) / (N - 1). Source: Seldin et al. 2014, equation (1).
     """
     q = check_exact("q", q, (None,))
     N = len(q)
@@ -303,36 +150,11 @@ def limited_chances(q: Any, M: int) -> np.ndarray:
 def limited_advice(losses: Any, M: int, eta: Any, seed: Any = None, centred: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Play with limited advice on given losses.
 
-    Parameters
-    ----------
-    losses : array-like (T, N)
-        Loss of each expert in each round, in [0, 1].
-    M : int
-        How many experts are asked per round, from 1 to N.
-    eta : float or array-like (T,)
-        Rate, positive; or one for each round, not increasing.
-    seed : int, SeedSequence, Generator or None
-        Source of randomness.
-    centred : bool
-        Whether the losses minus 1/2 are estimated; needs M of at least 2 where there are several experts.
-
-    Returns
-    -------
-    played : array of int (T,)
-        The expert that was followed.
-    asked : array of int (T, M)
-        The experts whose losses were seen; the first is the one followed.
-    chances : array (T, N)
-        The probabilities by which it was drawn.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: Seldin et al. 2014, Algorithm 1; `centred` is ours.
+    losses (T, N): loss of each expert in each round, in [0, 1]. M: how many experts are asked per round, from 1 to N.
+    eta (T,): rate, positive; or one for each round, not increasing. centred: whether the losses minus 1/2 are
+    estimated; needs M of at least 2 where there are several experts. Returns played (T,): the expert that was followed;
+    asked (T, M): the experts whose losses were seen; the first is the one followed; chances (T, N): the probabilities
+    by which it was drawn. Source: Seldin et al. 2014, Algorithm 1; `centred` is ours.
     """
     losses, rng = check_array("losses", losses, (None, None)), check_rng(seed)
     if 0 in losses.shape: fail("shape of losses", losses.shape, "(T, N) with T, N of at least 1")
@@ -355,7 +177,7 @@ def limited_advice(losses: Any, M: int, eta: Any, seed: Any = None, centred: boo
 # %% ../../nbs/core/04_experts.ipynb #4a9e6a1d
 def _rates_of_rounds(eta: Any, T: int) -> np.ndarray:
     "One positive rate for each round, not increasing, from a number or an array (T,)."
-    if np.ndim(eta) == 0: return np.full(T, check_scales(eta=eta)[0])
+    if as_array(eta, "eta").ndim == 0: return np.full(T, check_scales(eta=eta)[0])
     eta = check_array("eta", eta, (T,))
     check_scales(**{"least eta": float(eta.min()), "largest eta": float(eta.max())})
     if (np.diff(eta) > 0).any(): fail("eta", eta.tolist(), "not increasing")
@@ -364,29 +186,7 @@ def _rates_of_rounds(eta: Any, T: int) -> np.ndarray:
 # %% ../../nbs/core/04_experts.ipynb #940b980b
 @kernel(apart=True)
 def bexp_draw(words: np.ndarray, L: np.ndarray, eta: float, U: np.ndarray, p: np.ndarray, mark: np.ndarray, stamp: int) -> None:
-    """Draw the expert to follow and the experts to ask, O(N); compiled, arguments not checked.
-
-    Parameters
-    ----------
-    words : array of uint64, shape (4,)
-        `generator_words` of the source of randomness; changed.
-    L : array (N,)
-        Sums of the estimated losses.
-    eta : float
-        Rate, positive.
-    U : array of int64, shape (M,), written
-        Distinct experts, M from 1 to N: the one to follow first, then those that are only asked.
-    p : array (N,), written
-        Probabilities by which the first was drawn.
-    mark : array of int64, shape (N,)
-        Scratch; no entry may equal `stamp`. Expert i is in U when mark[i] == stamp afterwards.
-    stamp : int
-        The mark of this draw, another one in every round.
-
-    Notes
-    -----
-    Source: Seldin et al. 2014, Algorithm 1.
-    """
+    "Draw the expert to follow and the experts to ask, O(N); compiled, arguments not checked."
     low = L[0]
     for i in range(L.size): low = min(low, L[i])
     total = 0.0
@@ -405,19 +205,7 @@ def bexp_draw(words: np.ndarray, L: np.ndarray, eta: float, U: np.ndarray, p: np
 # %% ../../nbs/core/04_experts.ipynb #eb1075fa
 @kernel
 def bexp_learn(L: np.ndarray, p: np.ndarray, U: np.ndarray, losses: np.ndarray) -> None:
-    """Add the estimates of a round to the sums; compiled, arguments not checked.
-
-    Parameters
-    ----------
-    L : array (N,), changed
-        Sums of the estimated losses.
-    p : array (N,)
-        Probabilities, from `bexp_draw`.
-    U : array of int64, shape (M,)
-        The experts that were asked, from `bexp_draw`.
-    losses : array (M,)
-        Their losses, in this order; minus 1/2 if the engine is centred.
-    """
+    "Add the estimates of a round to the sums; compiled, arguments not checked."
     rest = (U.size - 1) / max(L.size - 1, 1)
     for m in range(U.size):
         i = U[m]
@@ -430,32 +218,7 @@ def bexp_learn(L: np.ndarray, p: np.ndarray, U: np.ndarray, losses: np.ndarray) 
 def bexp_draw_kept(
     words: np.ndarray, L: np.ndarray, w: np.ndarray, ref: np.ndarray, eta: float, U: np.ndarray, mark: np.ndarray, stamp: int
 ) -> float:
-    """`bexp_draw` with weights that are kept between rounds, at one rate; compiled, arguments not checked.
-
-    Parameters
-    ----------
-    words : array of uint64, shape (4,)
-        `generator_words` of the source of randomness; changed.
-    L : array (N,)
-        Sums of the estimated losses, zero before the first round.
-    w : array (N,)
-        Weights exp(-eta (L - ref)), ones before the first round; computed anew if their sum is out of range.
-    ref : array (1,)
-        Reference, zero before the first round; changed with the weights.
-    eta : float
-        Rate, positive, the same in all rounds.
-    U : array of int64, shape (M,), written
-        As for `bexp_draw`, like the others.
-    mark : array of int64, shape (N,)
-        Scratch.
-    stamp : int
-        The mark of this draw.
-
-    Returns
-    -------
-    float
-        Sum of the weights: expert i is followed with the chance w[i] / sum.
-    """
+    "`bexp_draw` with weights that are kept between rounds, at one rate; compiled, arguments not checked."
     total = 0.0
     for i in range(w.size): total += w[i]
     if not 1e-100 < total < 1e100:
@@ -481,23 +244,7 @@ def bexp_draw_kept(
 def bexp_learn_kept(
     L: np.ndarray, w: np.ndarray, ref: np.ndarray, eta: float, total: float, U: np.ndarray, losses: np.ndarray
 ) -> None:
-    """`bexp_learn` with weights that are kept between rounds; compiled, arguments not checked.
-
-    Parameters
-    ----------
-    L, w : arrays (N,), changed
-        Sums of the estimated losses, and weights.
-    ref : array (1,)
-        Reference of the weights.
-    eta : float
-        Rate, as for `bexp_draw_kept`.
-    total : float
-        Sum of the weights, from `bexp_draw_kept`.
-    U : array of int64, shape (M,)
-        The experts that were asked.
-    losses : array (M,)
-        Their losses, in this order; minus 1/2 if the engine is centred.
-    """
+    "`bexp_learn` with weights that are kept between rounds; compiled, arguments not checked."
     rest = (U.size - 1) / max(L.size - 1, 1)
     for m in range(U.size):
         i = U[m]
@@ -509,27 +256,9 @@ def bexp_learn_kept(
 def bexp_rate(T: float, N: int, M: int, centred: bool = False) -> float:
     """Rate of `limited_advice` for a known number of rounds.
 
-    Parameters
-    ----------
-    T : float
-        Number of rounds, positive.
-    N : int
-        Number of experts, at least 2.
-    M : int
-        How many are asked per round, from 1 (2 if centred) to N.
-    centred : bool
-        Whether the losses minus 1/2 are estimated.
-
-    Returns
-    -------
-    float
-        sqrt(2 M ln N / (N T)), or the rate of `hedge_rate` for second moments N / (4 M) and costs of at least
-        -(N - 1) / (2 (M - 1)).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    N: number of experts, at least 2. M: how many are asked per round, from 1 (2 if centred) to N. centred: whether the
+    losses minus 1/2 are estimated. Returns: sqrt(2 M ln N / (N T)), or the rate of `hedge_rate` for second moments N /
+    (4 M) and costs of at least -(N - 1) / (2 (M - 1)).
     """
     return hedge_rate(T, *_limited_moments(N, M, centred))
 
@@ -544,20 +273,8 @@ def _limited_moments(N: int, M: int, centred: bool) -> tuple[int, float, float]:
 def bound_bexp(T: float, N: int, M: int, centred: bool = False) -> float:
     """Upper bound on the expected regret of `limited_advice` with `bexp_rate`, against every fixed expert.
 
-    Parameters
-    ----------
-    T : float
-        Number of rounds, positive.
-    N : int
-        Number of experts, at least 2.
-    M : int
-        How many are asked per round, from 1 (2 if centred) to N.
-    centred : bool
-        Whether the losses minus 1/2 are estimated.
-
-    Returns
-    -------
-    float
-        sqrt(2 (N / M) T ln N); if centred, half of this plus (N - 1) ln N / (6 (M - 1)).
+    N: number of experts, at least 2. M: how many are asked per round, from 1 (2 if centred) to N. centred: whether the
+    losses minus 1/2 are estimated. Returns: sqrt(2 (N / M) T ln N); if centred, half of this plus (N - 1) ln N /
+    (6 (M - 1)).
     """
     return bound_hedge(T, *_limited_moments(N, M, centred))

@@ -28,25 +28,7 @@ __all__ = ['ENUMERATION_LIMIT', 'proj_l2', 'proj_simplex', 'soft_threshold', 'pr
 #| code-fold: true
 #| code-summary: "Exported source: proj_l2"
 def proj_l2(v: np.ndarray, radius: float = 1.0) -> np.ndarray:
-    """The nearest point of a Euclidean ball.
-
-    Parameters
-    ----------
-    v : array (d,)
-        The point to project.
-    radius : float
-        Radius of the ball around 0, positive.
-
-    Returns
-    -------
-    array (d,)
-        The point of the ball nearest to v.
-
-    Raises
-    ------
-    ValueError
-        If v is not a finite vector or the radius not positive.
-    """
+    "The nearest point of a Euclidean ball. v (d,): the point to project."
     v, radius = check_array("v", v, (None,)), check_real("radius", radius, 0)
     scale = max(radius, np.abs(v).max(initial=0.0))  # in this unit the squares cannot overflow
     unit = v / scale
@@ -57,26 +39,7 @@ def proj_l2(v: np.ndarray, radius: float = 1.0) -> np.ndarray:
 def proj_simplex(v: np.ndarray, radius: float = 1.0) -> np.ndarray:
     """The nearest point of the simplex {z >= 0, sum z = radius}.
 
-    Parameters
-    ----------
-    v : array (d,)
-        The point to project, d at least 1.
-    radius : float
-        Sum of the result, positive.
-
-    Returns
-    -------
-    array (d,)
-        The point of the simplex nearest to v.
-
-    Raises
-    ------
-    ValueError
-        If v is empty or not finite, or the radius not positive.
-
-    Notes
-    -----
-    O(d log d). Source: Duchi et al. 2008, Figure 1.
+    v (d,): the point to project, d at least 1. O(d log d). Source: Duchi et al. 2008, Figure 1.
     """
     v, radius = check_array("v", v, (None,)), check_real("radius", radius, 0)
     check_int("size of v", v.size, 1)
@@ -91,70 +54,20 @@ def proj_simplex(v: np.ndarray, radius: float = 1.0) -> np.ndarray:
 def soft_threshold(h: np.ndarray, m: float) -> np.ndarray:
     """Move every coordinate towards 0 by m, and stop there; arguments not checked.
 
-    Parameters
-    ----------
-    h : array (d,)
-        The vector.
-    m : float
-        How far, at least 0.
-
-    Returns
-    -------
-    array (d,)
-        sign(h) max(|h| - m, 0), the minimiser of ||w - h||^2 / 2 + m ||w||_1.
+    m: how far, at least 0. Returns (d,): sign(h) max(|h| - m, 0), the minimiser of ||w - h||^2 / 2 + m ||w||_1.
     """
     return np.sign(h) * np.maximum(np.abs(h) - m, 0.0)
 
 # %% ../../nbs/core/02_geometry.ipynb #b4458940
 def proj_l1(v: np.ndarray, radius: float = 1.0) -> np.ndarray:
-    """The nearest point of an l1 ball.
-
-    Parameters
-    ----------
-    v : array (d,)
-        The point to project.
-    radius : float
-        l1 radius of the ball around 0, positive.
-
-    Returns
-    -------
-    array (d,)
-        The point of the ball nearest to v.
-
-    Raises
-    ------
-    ValueError
-        If v is not a finite vector or the radius not positive.
-
-    Notes
-    -----
-    O(d log d). Source: Duchi et al. 2008, section 4.
-    """
+    "The nearest point of an l1 ball. v (d,): the point to project. O(d log d). Source: Duchi et al. 2008, section 4."
     v, radius = check_array("v", v, (None,)), check_real("radius", radius, 0)
     size = np.abs(v)
     return v.copy() if size.sum() <= radius else np.sign(v) * proj_simplex(size, radius)
 
 # %% ../../nbs/core/02_geometry.ipynb #16be8eab
 def top_k(w: np.ndarray, k: int) -> np.ndarray:
-    """The k coordinates of largest magnitude.
-
-    Parameters
-    ----------
-    w : array-like (d,)
-        The vector.
-    k : int
-        How many, from 0 to d.
-
-    Returns
-    -------
-    array of int64, shape (k,)
-        Coordinates in falling order of |w|, ties by smallest index.
-
-    Raises
-    ------
-    ValueError
-        If w is no vector of numbers, or k is out of range.
-    """
+    "The k coordinates of largest magnitude. Returns (k,): coordinates in falling order of |w|, ties by smallest index."
     size = np.abs(check_array("w", w, (None,)))
     return np.argsort(-size, kind="stable")[: check_int("k", k, 0, len(size))]
 
@@ -162,22 +75,7 @@ def top_k(w: np.ndarray, k: int) -> np.ndarray:
 def hard_threshold(w: np.ndarray, k: int) -> np.ndarray:
     """Set all but the k largest coordinates to 0.
 
-    Parameters
-    ----------
-    w : array-like (d,)
-        The vector.
-    k : int
-        How many are kept, from 0 to d; ties by smallest index.
-
-    Returns
-    -------
-    array (d,)
-        H_k(w), the nearest k-sparse vector.
-
-    Raises
-    ------
-    ValueError
-        If w is no vector of numbers, or k is out of range.
+    k: how many are kept, from 0 to d; ties by smallest index. Returns (d,): H_k(w), the nearest k-sparse vector.
     """
     kept, out = top_k(w, k), np.zeros(len(w))
     out[kept] = np.asarray(w)[kept]
@@ -187,25 +85,8 @@ def hard_threshold(w: np.ndarray, k: int) -> np.ndarray:
 def truncation_factor(k: int, top: int, d: int) -> float:
     """How much cutting to the largest coordinates can cost: the best constant of the truncation lemma.
 
-    Parameters
-    ----------
-    k : int
-        Sparsity of u, from 1 to d.
-    top : int
-        Number of coordinates kept, from k to d.
-    d : int
-        Number of coordinates.
-
-    Returns
-    -------
-    float
-        The least nu with ||D_S w - u||^2 <= nu ||w - u||^2 for all w, all k-sparse u and all S containing `top_k(w,
-        top)`.
-
-    Raises
-    ------
-    ValueError
-        If a size is out of range.
+    Returns: the least nu with ||D_S w - u||^2 <= nu ||w - u||^2 for all w, all k-sparse u and all S containing
+    `top_k(w, top)`.
     """
     check_int("d", d, 1)
     check_int("k", k, 1, d)
@@ -217,26 +98,11 @@ def truncation_factor(k: int, top: int, d: int) -> float:
 # %% ../../nbs/core/02_geometry.ipynb #a2b08ba1
 @dataclass(frozen=True)
 class Interval:
-    """A constant enclosed by certified ends.
+    "A constant enclosed by certified ends."
 
-    Parameters
-    ----------
-    lower : float
-        The constant is at least this.
-    upper : float
-        The constant is at most this.
-    method : str
-        How the ends were found.
-
-    Raises
-    ------
-    ValueError
-        If lower is above upper.
-    """
-
-    lower: float
-    upper: float
-    method: str
+    lower: float  # the constant is at least this
+    upper: float  # the constant is at most this
+    method: str  # how the ends were found
 
     def __post_init__(self) -> None:
         "Refuse an empty interval."
@@ -250,15 +116,7 @@ class Interval:
     def map(self, f: Callable[[float], float]) -> Interval:
         """The interval of a nondecreasing function of the constant.
 
-        Parameters
-        ----------
-        f : callable
-            Nondecreasing function of a float.
-
-        Returns
-        -------
-        Interval
-            With the ends f(lower), f(upper).
+        Returns an Interval with the ends f(lower), f(upper).
         """
         return Interval(float(f(self.lower)), float(f(self.upper)), self.method)
 
@@ -272,22 +130,7 @@ class Interval:
 def check_psd(name: str, V: np.ndarray) -> np.ndarray:
     """Check a covariance: symmetric and positive semidefinite.
 
-    Parameters
-    ----------
-    name : str
-        The matrix's name in the message.
-    V : array-like (d, d)
-        The matrix; rounding of one part in 1e9 is forgiven.
-
-    Returns
-    -------
-    array of float64, shape (d, d)
-        The matrix, made exactly symmetric.
-
-    Raises
-    ------
-    ValueError
-        If it is empty, not square, not finite, not symmetric, or has a negative eigenvalue.
+    V: the matrix; rounding of one part in 1e9 is forgiven. Returns (d, d): the matrix, made exactly symmetric.
     """
     V = check_array(name, V, (None, None))
     if V.shape[0] != V.shape[1] or not V.size: fail(f"shape of {name}", V.shape, "square and not empty")
@@ -305,22 +148,8 @@ def check_psd(name: str, V: np.ndarray) -> np.ndarray:
 def eigenbasis(V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues and eigenvectors that are the same on every machine, also where eigenvalues repeat.
 
-    Parameters
-    ----------
-    V : array-like (d, d)
-        Symmetric positive semidefinite matrix; eigenvalues within 1e-9 of the largest count as equal.
-
-    Returns
-    -------
-    values : array (d,)
-        Eigenvalues, ascending; equal ones are replaced by their mean.
-    vectors : array (d, d)
-        Orthonormal columns.
-
-    Raises
-    ------
-    ValueError
-        If V is not symmetric and positive semidefinite.
+    V: symmetric positive semidefinite matrix; eigenvalues within 1e-9 of the largest count as equal. Returns
+    values (d,): eigenvalues, ascending; equal ones are replaced by their mean; vectors (d, d): orthonormal columns.
     """
     values, vectors = np.linalg.eigh(check_psd("V", V))
     for space in np.split(np.arange(len(values)), np.flatnonzero(np.diff(values) > 1e-9 * values[-1]) + 1):
@@ -340,24 +169,8 @@ ENUMERATION_LIMIT = 20_000  # principal submatrices; beyond it the sparse eigenv
 def enumerated_eigenvalues(V: np.ndarray, s: int) -> tuple[float, float]:
     """Extreme eigenvalues of all s x s principal submatrices, by enumeration in batches; V is not checked.
 
-    Parameters
-    ----------
-    V : array (d, d)
-        Symmetric matrix.
-    s : int
-        Size of the submatrices, from 1 to d; there are C(d, s).
-
-    Returns
-    -------
-    low : float
-        The smallest eigenvalue of any.
-    high : float
-        The largest eigenvalue of any.
-
-    Raises
-    ------
-    ValueError
-        If s is out of range.
+    s: size of the submatrices, from 1 to d; there are C(d, s). Returns low: the smallest eigenvalue of any; high: the
+    largest eigenvalue of any.
     """
     check_int("s", s, 1, len(V), "a support has between 1 and d elements")
     subsets = np.array(list(itertools.combinations(range(len(V)), s)))
@@ -371,24 +184,8 @@ def enumerated_eigenvalues(V: np.ndarray, s: int) -> tuple[float, float]:
 def outer_eigenvalues(V: np.ndarray, s: int) -> tuple[float, float]:
     """Certified bounds on the eigenvalues of all s x s principal submatrices; V is not checked.
 
-    Parameters
-    ----------
-    V : array (d, d)
-        Symmetric matrix.
-    s : int
-        Size of the submatrices, from 1 to d.
-
-    Returns
-    -------
-    low : float
-        Lower bound, from the full spectrum and Gershgorin's discs.
-    high : float
-        Upper bound, likewise.
-
-    Raises
-    ------
-    ValueError
-        If s is out of range.
+    s: size of the submatrices, from 1 to d. Returns low: lower bound, from the full spectrum and Gershgorin's discs;
+    high: upper bound, likewise.
     """
     check_int("s", s, 1, len(V), "a support has between 1 and d elements")
     spectrum, diagonal = np.linalg.eigvalsh(V), np.diag(V)
@@ -397,39 +194,14 @@ def outer_eigenvalues(V: np.ndarray, s: int) -> tuple[float, float]:
 
 
 def lower_end(low: float, high: float) -> float:
-    """A certified lower end: 0 where the number could be rounding.
-
-    Parameters
-    ----------
-    low : float
-        A computed eigenvalue.
-    high : float
-        The largest eigenvalue, its scale.
-
-    Returns
-    -------
-    float
-        `low`, or 0 if it is below 1e-12 of `high`.
-    """
+    "A certified lower end: 0 where the number could be rounding. Returns: `low`, or 0 if it is below 1e-12 of `high`."
     return low if low > 1e-12 * high else 0.0
 
 # %% ../../nbs/core/02_geometry.ipynb #23a5502e
 def sparse_bounds(V: np.ndarray, s: int) -> tuple[float, float]:
     """Certified bounds on the s-sparse eigenvalues, exact where enumeration is short; arguments not checked.
 
-    Parameters
-    ----------
-    V : array (d, d)
-        Symmetric positive semidefinite matrix.
-    s : int
-        Sparsity, from 1 to d.
-
-    Returns
-    -------
-    low : float
-        Lower bound on the smallest.
-    high : float
-        Upper bound on the largest.
+    s: sparsity, from 1 to d. Returns low: lower bound on the smallest; high: upper bound on the largest.
     """
     low, high = (enumerated_eigenvalues if math.comb(len(V), s) <= ENUMERATION_LIMIT else outer_eigenvalues)(V, s)
     return lower_end(low, high), high
@@ -442,19 +214,8 @@ def sparse_support(A: np.ndarray, s: int, iterations: int = 60) -> np.ndarray:
 
     Arguments not checked.
 
-    Parameters
-    ----------
-    A : array (d, d)
-        Symmetric positive semidefinite matrix.
-    s : int
-        Size of the support, from 1 to d.
-    iterations : int
-        Steps of the method.
-
-    Returns
-    -------
-    array of int64, shape (s,)
-        The best support found; not always the best there is.
+    A (d, d): symmetric positive semidefinite matrix. s: size of the support, from 1 to d. Returns (s,): the best
+    support found; not always the best there is.
     """
     X = np.eye(len(A))
     for _ in range(iterations):
@@ -472,24 +233,7 @@ def sparse_eigenvalues(V: np.ndarray, s: int) -> tuple[Interval, Interval]:
 
     Exact by enumeration up to `ENUMERATION_LIMIT` supports, beyond it enclosed by certified ends.
 
-    Parameters
-    ----------
-    V : array-like (d, d)
-        Symmetric positive semidefinite matrix.
-    s : int
-        Sparsity, from 1 to d.
-
-    Returns
-    -------
-    low : Interval
-        The smallest.
-    high : Interval
-        The largest.
-
-    Raises
-    ------
-    ValueError
-        If V is no covariance or s out of range.
+    s: sparsity, from 1 to d.
     """
     V = check_psd("V", V)
     s = check_int("s", s, 1, len(V), "a support has between 1 and d elements")
@@ -509,28 +253,9 @@ def sparse_eigenvalues(V: np.ndarray, s: int) -> tuple[Interval, Interval]:
 def rip_constant(V: np.ndarray, s: int, form: str = "squared") -> Interval:
     """Constant of the restricted isometry property of order s.
 
-    Parameters
-    ----------
-    V : array-like (d, d)
-        Second moments X'X/n, symmetric positive semidefinite.
-    s : int
-        Sparsity, from 1 to d.
-    form : {"squared", "norm"}
-        Largest |lambda - 1|, or largest |sqrt(lambda) - 1|, over the s-sparse eigenvalues lambda.
-
-    Returns
-    -------
-    Interval
-        The constant; at least 1 (squared) where some s columns are dependent.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: Kale et al. 2017, Definition 1 (the norm form).
+    s: sparsity, from 1 to d. form ("squared" or "norm"): largest |lambda - 1|, or largest |sqrt(lambda) - 1|, over the
+    s-sparse eigenvalues lambda. Returns: the constant; at least 1 (squared) where some s columns are dependent. Source:
+    Kale et al. 2017, Definition 1 (the norm form).
     """
     check_choice("form", form, ("squared", "norm"))
     low, high = sparse_eigenvalues(V, s)
@@ -542,26 +267,8 @@ def rip_constant(V: np.ndarray, s: int, form: str = "squared") -> Interval:
 def restricted_condition(V: np.ndarray, s: int) -> Interval:
     """Restricted condition number: the largest ||Xv|| / ||Xw|| over s-sparse unit vectors v, w.
 
-    Parameters
-    ----------
-    V : array-like (d, d)
-        Second moments X'X/n, symmetric positive semidefinite, not 0.
-    s : int
-        Sparsity, from 1 to d.
-
-    Returns
-    -------
-    Interval
-        The constant, at least 1; may be infinite.
-
-    Raises
-    ------
-    ValueError
-        If V is no covariance or is 0, or s is out of range.
-
-    Notes
-    -----
-    Source: Kale et al. 2017, Definition 5.
+    V: second moments X'X/n, symmetric positive semidefinite, not 0. s: sparsity, from 1 to d. Returns: the constant, at
+    least 1; may be infinite. Source: Kale et al. 2017, Definition 5.
     """
     low, high = sparse_eigenvalues(V, s)
     if high.upper == 0: fail("V", "the zero matrix", "a matrix with a nonzero entry", "its condition number is 0/0")
@@ -575,21 +282,9 @@ def restricted_condition(V: np.ndarray, s: int) -> Interval:
 def cone_solver(V: np.ndarray, support: np.ndarray, cone: float) -> Callable:
     """A function that minimises w'Vw over one face of the cone of a support.
 
-    Parameters
-    ----------
-    V : array (d, d)
-        Symmetric positive semidefinite matrix.
-    support : array of int, shape (k,)
-        The support S.
-    cone : float
-        Limit on the l1 norm of w outside S, where it is 1 on S.
-
-    Returns
-    -------
-    callable
-        Function of signs (k,) that returns (lower, upper, w): `upper` is the value at the feasible w (d,), and `lower`
-        a
-        certificate by convexity. The weights on S have these signs and l1 norm 1.
+    support (k,): the support S. cone: limit on the l1 norm of w outside S, where it is 1 on S. Returns: function of
+    signs (k,) that returns (lower, upper, w): `upper` is the value at the feasible w (d,), and `lower` a certificate by
+    convexity. The weights on S have these signs and l1 norm 1.
     """
     import cvxpy as cp
 
@@ -616,28 +311,8 @@ def cone_solver(V: np.ndarray, support: np.ndarray, cone: float) -> Callable:
 def compatibility(V: np.ndarray, support: np.ndarray, cone: float = 2.0) -> Interval:
     """Compatibility constant of a support: the largest phi with phi ||w_S||_1 <= sqrt(|S| w'Vw) on its cone.
 
-    Parameters
-    ----------
-    V : array-like (d, d)
-        Symmetric positive semidefinite matrix.
-    support : array-like of int, shape (k,)
-        The support S, not empty. Up to 8 coordinates all sign patterns are solved, beyond that 64 of them.
-    cone : float
-        The cone is ||w outside S||_1 <= cone ||w_S||_1; positive.
-
-    Returns
-    -------
-    Interval
-        The constant.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: Ito et al. 2017, condition (b).
+    support (k,): the support S, not empty. Up to 8 coordinates all sign patterns are solved, beyond that 64 of them.
+    cone: the cone is ||w outside S||_1 <= cone ||w_S||_1; positive. Source: Ito et al. 2017, condition (b).
     """
     V, support = check_psd("V", V), check_indices("support", support, len(V))
     k, cone = check_int("size of support", support.size, 1, len(V)), check_real("cone", cone, 0, LARGEST)
@@ -654,28 +329,7 @@ def compatibility(V: np.ndarray, support: np.ndarray, cone: float = 2.0) -> Inte
 def cone_descent(V: np.ndarray, s: int, cone: float, w: np.ndarray, steps: int = 400) -> float:
     """Projected descent for the restricted eigenvalue: a small w'Vw / ||w_S||^2 within the cone.
 
-    Parameters
-    ----------
-    V : array (d, d)
-        Symmetric positive semidefinite matrix.
-    s : int
-        Size of S, the largest coordinates of w.
-    cone : float
-        The cone is ||w outside S||_1 <= cone ||w_S||_1.
-    w : array (d,)
-        Where to begin; not 0.
-    steps : int
-        Number of steps.
-
-    Returns
-    -------
-    float
-        The smallest quotient met.
-
-    Raises
-    ------
-    ValueError
-        If w is 0 or not finite.
+    cone: the cone is ||w outside S||_1 <= cone ||w_S||_1. w: where to begin; not 0. Returns: the smallest quotient met.
     """
     w = check_array("w", w, (len(V),))
     if not w.any(): fail("w", "the zero vector", "a vector with a nonzero entry", "the quotient is 0/0")
@@ -697,24 +351,8 @@ def cone_descent(V: np.ndarray, s: int, cone: float, w: np.ndarray, steps: int =
 def restricted_eigenvalue(V: np.ndarray, s: int, cone: float = 2.0) -> Interval:
     """Restricted eigenvalue: the smallest sqrt(w'Vw) / ||w_S||_2 over all supports of size s and their cones.
 
-    Parameters
-    ----------
-    V : array-like (d, d)
-        Symmetric positive semidefinite matrix.
-    s : int
-        Largest size of S, from 1 to d.
-    cone : float
-        The cone is ||w outside S||_1 <= cone ||w_S||_1; positive.
-
-    Returns
-    -------
-    Interval
-        The constant: certified below, reached by descent above.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    s: largest size of S, from 1 to d. cone: the cone is ||w outside S||_1 <= cone ||w_S||_1; positive. Returns: the
+    constant: certified below, reached by descent above.
     """
     V = check_psd("V", V)
     d, s, cone = len(V), check_int("s", s, 1, len(V)), check_real("cone", cone, 0, LARGEST)
@@ -736,26 +374,9 @@ def restricted_eigenvalue(V: np.ndarray, s: int, cone: float = 2.0) -> Interval:
 def top_buffer(d: int, top: int, slack: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """State of a running top-k for the vector 0.
 
-    Parameters
-    ----------
-    d : int
-        Length of the vector, at least 1.
-    top : int
-        How many of its largest coordinates are kept, from 0 to d.
-    slack : int or None
-        Further entries, so that rescans are rare; None chooses 8 to 32 by the size of d.
-
-    Returns
-    -------
-    buf : array of int64
-        Coordinates: top + slack of them, or all d where d <= top + 4 slack.
-    state : array (3,)
-        Size and index of the largest coordinate outside, and the number of rescans.
-
-    Raises
-    ------
-    ValueError
-        If a size is out of range.
+    top: how many of its largest coordinates are kept, from 0 to d. slack: further entries, so that rescans are rare;
+    None chooses 8 to 32 by the size of d. Returns buf: coordinates: top + slack of them, or all d where d <= top + 4
+    slack; state (3,): size and index of the largest coordinate outside, and the number of rescans.
     """
     d, top = check_int("d", d, 1), check_int("top", top, 0, int(d))
     slack = 8 + min(24, d // 40_000) if slack is None else check_int("slack", slack, 0)
@@ -767,35 +388,14 @@ def top_buffer(d: int, top: int, slack: int | None = None) -> tuple[np.ndarray, 
 #| code-summary: "Exported source: top_before, top_sort"
 @kernel
 def top_before(h: np.ndarray, i: int, j: int) -> bool:
-    """Does coordinate i come before j: larger |h| first, ties by smaller index?
-
-    Parameters
-    ----------
-    h : array (d,)
-        The vector.
-    i, j : int
-        Coordinates.
-
-    Returns
-    -------
-    bool
-        True if i comes first.
-    """
+    "Does coordinate i come before j: larger |h| first, ties by smaller index?"
     a, b = abs(h[i]), abs(h[j])
     return a > b or (a == b and i < j)
 
 
 @kernel
 def top_sort(h: np.ndarray, buf: np.ndarray) -> None:
-    """Sort coordinates by `top_before`, in place; fast when they are nearly sorted.
-
-    Parameters
-    ----------
-    h : array (d,)
-        The vector.
-    buf : array of int64
-        Coordinates, sorted in place.
-    """
+    "Sort coordinates by `top_before`, in place; fast when they are nearly sorted."
     if buf.size == 0: return
     before = abs(h[buf[0]])
     for n in range(1, buf.size):
@@ -814,22 +414,7 @@ def top_sort(h: np.ndarray, buf: np.ndarray) -> None:
 #| code-summary: "Exported source: top_offer"
 @kernel(apart=True)
 def top_offer(h: np.ndarray, i: int, buf: np.ndarray) -> int:
-    """Offer a coordinate to a sorted buffer.
-
-    Parameters
-    ----------
-    h : array (d,)
-        The vector.
-    i : int
-        The coordinate offered.
-    buf : array of int64
-        Sorted coordinates; changed in place.
-
-    Returns
-    -------
-    int
-        The coordinate that is left outside, or -1 if i was inside already.
-    """
+    "Offer a coordinate to a sorted buffer."
     low, high = 0, buf.size
     while low < high:
         middle = (low + high) // 2
@@ -847,17 +432,7 @@ def top_offer(h: np.ndarray, i: int, buf: np.ndarray) -> int:
 #| code-summary: "Exported source: top_rescan"
 @kernel(apart=True)
 def top_rescan(h: np.ndarray, buf: np.ndarray, state: np.ndarray) -> None:
-    """Rebuild the buffer of a running top-k from the whole vector; O(d).
-
-    Parameters
-    ----------
-    h : array (d,)
-        The vector.
-    buf : array of int64
-        Any distinct coordinates; afterwards the first ones, sorted.
-    state : array (3,)
-        Second part of `top_buffer`; renewed in place.
-    """
+    "Rebuild the buffer of a running top-k from the whole vector; O(d)."
     if buf.size == 0: return
     top_sort(h, buf)
     for i in range(h.size):
@@ -868,23 +443,7 @@ def top_rescan(h: np.ndarray, buf: np.ndarray, state: np.ndarray) -> None:
 # %% ../../nbs/core/02_geometry.ipynb #86a75bdc
 @kernel
 def top_update(h: np.ndarray, others: np.ndarray, top: int, buf: np.ndarray, state: np.ndarray) -> None:
-    """Bring a running top-k up to date after some coordinates of the vector changed.
-
-    Afterwards buf[:top] equals `top_k(h, top)`.
-
-    Parameters
-    ----------
-    h : array (d,)
-        The vector; changed only in `buf` and in `others` since the last call.
-    others : array of int64
-        Changed coordinates outside the buffer; more are allowed.
-    top : int
-        As given to `top_buffer`.
-    buf : array of int64
-        First part of `top_buffer`; changed in place.
-    state : array (3,)
-        Second part; changed in place.
-    """
+    "Bring a running top-k up to date after some coordinates of the vector changed."
     if top == 0: return
     top_sort(h, buf)
     if buf.size == h.size: return

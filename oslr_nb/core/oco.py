@@ -29,17 +29,7 @@ __all__ = ['MOST_ROUNDS', 'dual_averaging_into', 'dual_averaging_step', 'dual_av
 # %% ../../nbs/core/03_oco.ipynb #464c5884
 @kernel(apart=True)
 def dual_averaging_into(w: np.ndarray, h: np.ndarray, lam: float, radius: float, l1: float) -> None:
-    """`dual_averaging_step`, written into an array.
-
-    Parameters
-    ----------
-    w : array (d,), written
-        The minimiser.
-    h : array (d,)
-        As for `dual_averaging_step`, like the others.
-    lam, radius, l1 : float
-        Weights of the regulariser and of the l1 norm, radius of the ball.
-    """
+    "`dual_averaging_step`, written into an array."
     total = 0.0
     for i in range(h.size):
         w[i] = math.copysign(max(abs(h[i]) - l1, 0.0), h[i])
@@ -50,30 +40,7 @@ def dual_averaging_into(w: np.ndarray, h: np.ndarray, lam: float, radius: float,
 
 @kernel(allocates=True)
 def dual_averaging_step(h: np.ndarray, lam: float, radius: float = 1.0, l1: float = 0.0) -> np.ndarray:
-    """The point that dual averaging plays, from the sum of the gradients so far.
-
-    It minimises <h, w> + l1 ||w||_1 + lam/2 ||w||_2^2 over the ball. Compiled, O(d).
-
-    Parameters
-    ----------
-    h : array (d,)
-        Sum of the gradients; |h_i| <= 1e150 (not checked: its square must fit into a float).
-    lam : float
-        Weight of the regulariser, positive; lam radius >= 1e-150.
-    radius : float
-        Radius of the Euclidean ball, positive.
-    l1 : float
-        Weight of the l1 norm, at least 0.
-
-    Returns
-    -------
-    array (d,)
-        The minimiser.
-
-    Notes
-    -----
-    Source: Xiao 2010.
-    """
+    "The point that dual averaging plays, from the sum of the gradients so far."
     w = np.empty(h.size)
     dual_averaging_into(w, h, lam, radius, l1)
     return w
@@ -98,34 +65,9 @@ def dual_averaging(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play regularised dual averaging (RDA) for len(lam) rounds.
 
-    Parameters
-    ----------
-    gradient : callable
-        `gradient(j, w)` gives the gradient (d,) of round j at the point w.
-    d : int
-        Dimension, at least 1.
-    lam : array-like (n,)
-        Weight of the regulariser in each round, positive.
-    radius : float
-        Radius of the Euclidean ball, positive.
-    l1 : float or array-like (n,)
-        Weight of the l1 norm in the loss of each round, at least 0.
-
-    Returns
-    -------
-    w : array (n, d)
-        Points played.
-    g : array (n, d)
-        Gradients seen.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range or a gradient is not a finite vector.
-
-    Notes
-    -----
-    Source: Xiao 2010.
+    gradient: `gradient(j, w)` gives the gradient (d,) of round j at the point w. lam (n,): weight of the regulariser in
+    each round, positive. l1 (n,): weight of the l1 norm in the loss of each round, at least 0. Returns w (n, d);
+    g (n, d): gradients seen. Source: Xiao 2010.
     """
     lam, (radius,), d = _check_weights("lam", lam), check_scales(radius=radius), check_int("d", d, 1, MOST_ROUNDS)
     l1 = check_array("l1", l1 if np.ndim(l1) else np.full(lam.size, l1), (lam.size,))
@@ -142,21 +84,8 @@ def dual_averaging(
 def linear_regret(w: np.ndarray, g: np.ndarray, u: np.ndarray, l1: Any = 0.0) -> np.ndarray:
     """Regret on linear losses with an l1 term, after each round; arguments not checked.
 
-    Parameters
-    ----------
-    w : array (n, d)
-        Points played.
-    g : array (n, d)
-        Gradients.
-    u : array (d,)
-        Comparator.
-    l1 : float or array (n,)
-        Weight of the l1 norm in each round.
-
-    Returns
-    -------
-    array (n,)
-        Cumulative sums of <g_j, w_j - u> + l1_j (||w_j||_1 - ||u||_1).
+    w (n, d): points played. g (n, d): gradients. l1 (n,): weight of the l1 norm in each round. Returns (n,): cumulative
+    sums of <g_j, w_j - u> + l1_j (||w_j||_1 - ||u||_1).
     """
     return np.cumsum(((w - u) * g).sum(1) + l1 * (np.abs(w).sum(1) - np.abs(u).sum()))
 
@@ -164,24 +93,8 @@ def linear_regret(w: np.ndarray, g: np.ndarray, u: np.ndarray, l1: Any = 0.0) ->
 def rda_regret_bound(g: np.ndarray, lam: Any, u: np.ndarray) -> np.ndarray:
     """Bound on the regret of `dual_averaging` after each round, from the gradients that it saw.
 
-    Parameters
-    ----------
-    g : array-like (n, d)
-        Gradients.
-    lam : array-like (n,)
-        Weights of the regulariser, positive and nondecreasing.
-    u : array-like (d,)
-        Comparator in the ball.
-
-    Returns
-    -------
-    array (n,)
-        Upper bounds: the sum of ||g_j||^2 / (2 lam_j), plus lam ||u||^2 / 2.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit or lam decreases.
+    g (n, d): gradients. lam (n,): weights of the regulariser, positive and nondecreasing. Returns (n,): upper bounds:
+    the sum of ||g_j||^2 / (2 lam_j), plus lam ||u||^2 / 2.
     """
     lam = _check_weights("lam", lam, 1, "the regret bound of dual averaging needs nondecreasing lam")
     g = check_magnitude("g", check_array("g", g, (lam.size, None)))
@@ -194,26 +107,7 @@ def rda_regret_bound(g: np.ndarray, lam: Any, u: np.ndarray) -> np.ndarray:
 def rda_schedule(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> np.ndarray:
     """Weights of the regulariser for gradients of bounded norm, without knowledge of the number of rounds.
 
-    Parameters
-    ----------
-    n : int
-        Number of rounds, at least 1.
-    G : float
-        Limit on ||g_j||_2, positive.
-    radius : float
-        Radius of the ball, positive.
-    step : float
-        Multiplier of the theorem's step size, positive.
-
-    Returns
-    -------
-    array (n,)
-        lam_j = sqrt(2 j) G / (radius step).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    G: limit on ||g_j||_2, positive. Returns (n,): lam_j = sqrt(2 j) G / (radius step).
     """
     G, radius, step = check_scales(G=G, radius=radius, step=step)
     return G / (radius * step) * np.sqrt(2.0 * np.arange(1, check_int("n", n, 1, MOST_ROUNDS) + 1))
@@ -224,26 +118,7 @@ def rda_schedule(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> np
 def bound_rda(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> float:
     """Upper bound on the regret of `dual_averaging` with `rda_schedule`.
 
-    Parameters
-    ----------
-    n : int
-        Number of rounds, at least 1.
-    G : float
-        Limit on ||g_j||_2, positive.
-    radius : float
-        Radius of the ball, positive.
-    step : float
-        Multiplier of the theorem's step size, positive.
-
-    Returns
-    -------
-    float
-        sqrt(2 n) G radius (step + 1/step) / 2; smallest at step 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    G: limit on ||g_j||_2, positive. Returns: sqrt(2 n) G radius (step + 1/step) / 2; smallest at step 1.
     """
     G, radius, step = check_scales(G=G, radius=radius, step=step)
     return G * radius * math.sqrt(2 * check_int("n", n, 1, MOST_ROUNDS)) * (step + 1 / step) / 2
@@ -251,22 +126,7 @@ def bound_rda(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> float
 # %% ../../nbs/core/03_oco.ipynb #52aa35e5
 @kernel
 def adaptive_weight(squares: float, radius: float, step: float) -> float:
-    """The weight of the regulariser from the gradients seen so far; compiled, arguments not checked.
-
-    Parameters
-    ----------
-    squares : float
-        Sum of ||g_i||^2 over the rounds before this one (plus the square of a known bound, if there is one).
-    radius : float
-        Radius of the ball.
-    step : float
-        Multiplier of the step size.
-
-    Returns
-    -------
-    float
-        sqrt(squares) / (radius step); 0 while nothing was seen, and then the point to play is 0.
-    """
+    "The weight of the regulariser from the gradients seen so far; compiled, arguments not checked."
     return math.sqrt(squares) / (radius * step)
 
 # %% ../../nbs/core/03_oco.ipynb #4b4efb75
@@ -275,36 +135,11 @@ def adaptive_dual_averaging(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play dual averaging for n rounds with weights of the regulariser that follow the gradients.
 
-    Parameters
-    ----------
-    gradient : callable
-        `gradient(j, w)` gives the gradient (d,) of round j at the point w.
-    d : int
-        Dimension, at least 1.
-    n : int
-        Number of rounds, at least 1.
-    radius : float
-        Radius of the Euclidean ball, positive; all that has to be known.
-    step : float
-        Multiplier of the step size, positive; 1 has the best guarantee.
-    largest : float
-        A known limit on ||g_j||, or 0 for none.
-
-    Returns
-    -------
-    w : array (n, d)
-        Points played; 0 until the first gradient that is not 0.
-    g : array (n, d)
-        Gradients seen.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range or a gradient is not a finite vector.
-
-    Notes
-    -----
-    Source: Orabona and Pal 2018 (scale-free algorithms); the constant is that of `bound_adaptive`.
+    gradient: `gradient(j, w)` gives the gradient (d,) of round j at the point w. radius: radius of the Euclidean ball,
+    positive; all that has to be known. step: multiplier of the step size, positive; 1 has the best guarantee. largest:
+    a known limit on ||g_j||, or 0 for none. Returns w (n, d): points played; 0 until the first gradient that is not 0;
+    g (n, d): gradients seen. Source: Orabona and Pal 2018 (scale-free algorithms); the constant is that of
+    `bound_adaptive`.
     """
     d, n = check_int("d", d, 1, MOST_ROUNDS), check_int("n", n, 1, MOST_ROUNDS)
     (radius, step), (largest,) = check_scales(radius=radius, step=step), check_scales(zero=True, largest=largest)
@@ -324,26 +159,8 @@ def adaptive_dual_averaging(
 def adaptive_schedule(g: Any, radius: float = 1.0, step: float = 1.0, largest: float = 0.0) -> np.ndarray:
     """Weights of the regulariser that `adaptive_dual_averaging` used, from the gradients that it saw.
 
-    Parameters
-    ----------
-    g : array-like (n, d)
-        Gradients.
-    radius : float
-        Radius of the ball, positive.
-    step : float
-        Multiplier of the step size, positive.
-    largest : float
-        A known limit on ||g_j||, or 0 for none.
-
-    Returns
-    -------
-    array (n + 1,)
-        lam_j = sqrt(largest^2 + sum over i < j of ||g_i||^2) / (radius step), the last one for the round to come.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    g (n, d): gradients. largest: a known limit on ||g_j||, or 0 for none. Returns (n + 1,): lam_j = sqrt(largest^2 +
+    sum over i < j of ||g_i||^2) / (radius step), the last one for the round to come.
     """
     (radius, step), (largest,) = check_scales(radius=radius, step=step), check_scales(zero=True, largest=largest)
     g = check_magnitude("g", check_array("g", g, (None, None)))
@@ -353,24 +170,8 @@ def adaptive_schedule(g: Any, radius: float = 1.0, step: float = 1.0, largest: f
 def adaptive_regret_bound(g: Any, radius: float = 1.0, step: float = 1.0) -> np.ndarray:
     """Bound on the regret of `adaptive_dual_averaging` with `largest` = 0 after each round, from the gradients that it saw.
 
-    Parameters
-    ----------
-    g : array-like (n, d)
-        Gradients.
-    radius : float
-        Radius of the ball, positive; the bound holds for every comparator in it.
-    step : float
-        Multiplier of the step size, positive.
-
-    Returns
-    -------
-    array (n,)
-        Upper bounds: what each round can cost at most, added up, plus lam radius^2 / 2; at most `bound_adaptive`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    g (n, d): gradients. radius: radius of the ball, positive; the bound holds for every comparator in it. Returns (n,):
+    upper bounds: what each round can cost at most, added up, plus lam radius^2 / 2; at most `bound_adaptive`.
     """
     lam = adaptive_schedule(g, radius, step) * radius**2  # as on the unit ball
     G, a, b = np.linalg.norm(np.asarray(g, float), axis=1) * radius, lam[:-1], lam[1:]
@@ -385,20 +186,7 @@ def adaptive_regret_bound(g: Any, radius: float = 1.0, step: float = 1.0) -> np.
 def adaptive_factor(step: float = 1.0) -> float:
     """The constant of the adaptive step: regret / (radius sqrt(sum of ||g_j||^2)).
 
-    Parameters
-    ----------
-    step : float
-        Multiplier of the step size, positive.
-
-    Returns
-    -------
-    float
-        At least 2, and 2 (which is tight) at step 1.
-
-    Raises
-    ------
-    ValueError
-        If `step` is out of range.
+    The result is at least 2, and 2 (which is tight) at step 1.
     """
     (step,) = check_scales(step=step)
     mean = step + 1 / step
@@ -410,28 +198,9 @@ def adaptive_factor(step: float = 1.0) -> float:
 def bound_adaptive(squares: float, radius: float = 1.0, step: float = 1.0) -> float:
     """Upper bound on the regret of `adaptive_dual_averaging` with `largest` = 0.
 
-    Parameters
-    ----------
-    squares : float
-        Sum of ||g_j||^2 over all rounds; for estimated gradients the expectation of this sum bounds the expected regret.
-    radius : float
-        Radius of the ball, positive.
-    step : float
-        Multiplier of the step size, positive.
-
-    Returns
-    -------
-    float
-        2 radius sqrt(squares) at step 1, where it is tight.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Not for `largest` > 0: then the regret is at most radius (step sqrt(squares) + sqrt(largest^2 + squares) / (2 step)).
+    squares: sum of ||g_j||^2 over all rounds; for estimated gradients the expectation of this sum bounds the expected
+    regret. Returns: 2 radius sqrt(squares) at step 1, where it is tight. Not for `largest` > 0: then the regret is at
+    most radius (step sqrt(squares) + sqrt(largest^2 + squares) / (2 step)).
     """
     (squares,), (radius,) = check_scales(zero=True, squares=squares, high=1e120), check_scales(radius=radius)
     return adaptive_factor(step) * radius * math.sqrt(max(squares, 0.0))
@@ -442,26 +211,8 @@ def bound_adaptive(squares: float, radius: float = 1.0, step: float = 1.0) -> fl
 def bound_self_bounding(loss: float, ratio: float, radius: float = 1.0, step: float = 1.0) -> float:
     """Upper bound on the regret of `adaptive_dual_averaging` with `largest` = 0 when small losses have small gradients.
 
-    Parameters
-    ----------
-    loss : float
-        Total loss of the comparator, at least 0.
-    ratio : float
-        A limit on E||g_j||^2 / loss_j(w_j), positive.
-    radius : float
-        Radius of the ball, positive.
-    step : float
-        Multiplier of the step size, positive.
-
-    Returns
-    -------
-    float
-        At most q + sqrt(q loss), where q = ratio (2 radius)^2 at step 1: constant where the comparator has no loss.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    loss: total loss of the comparator, at least 0. ratio: a limit on E||g_j||^2 / loss_j(w_j), positive. The result is
+    at most q + sqrt(q loss), where q = ratio (2 radius)^2 at step 1: constant where the comparator has no loss.
     """
     (loss,), (ratio, radius) = check_scales(zero=True, loss=loss), check_scales(ratio=ratio, radius=radius)
     q = ratio * (adaptive_factor(step) * radius) ** 2
@@ -473,32 +224,8 @@ def ogd(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play projected online gradient descent from 0 for len(eta) rounds.
 
-    Parameters
-    ----------
-    gradient : callable
-        `gradient(j, w)` gives the gradient (d,) of round j at the point w.
-    d : int
-        Dimension, at least 1.
-    eta : array-like (n,)
-        Step sizes, positive.
-    radius : float
-        Radius of the Euclidean ball, positive.
-
-    Returns
-    -------
-    w : array (n, d)
-        Points played.
-    g : array (n, d)
-        Gradients seen.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range or a gradient is not a finite vector.
-
-    Notes
-    -----
-    Source: Zinkevich 2003.
+    gradient: `gradient(j, w)` gives the gradient (d,) of round j at the point w. eta (n,): step sizes, positive.
+    Returns w (n, d); g (n, d): gradients seen. Source: Zinkevich 2003.
     """
     eta, (radius,), d = _check_weights("eta", eta), check_scales(radius=radius), check_int("d", d, 1, MOST_ROUNDS)
     w = np.zeros((eta.size + 1, d))
@@ -512,24 +239,9 @@ def ogd(
 def ogd_regret_bound(g: np.ndarray, eta: Any, radius: float = 1.0) -> np.ndarray:
     """Bound on the regret of `ogd` after each round, from the gradients that it saw.
 
-    Parameters
-    ----------
-    g : array-like (n, d)
-        Gradients.
-    eta : array-like (n,)
-        Step sizes, positive and nonincreasing.
-    radius : float
-        Radius of the ball, positive; the bound holds for every comparator in it.
-
-    Returns
-    -------
-    array (n,)
-        Upper bounds: 2 radius^2 / eta, plus the sum of eta_j ||g_j||^2 / 2.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit or eta increases.
+    g (n, d): gradients. eta (n,): step sizes, positive and nonincreasing. radius: radius of the ball, positive; the
+    bound holds for every comparator in it. Returns (n,): upper bounds: 2 radius^2 / eta, plus the sum of eta_j
+    ||g_j||^2 / 2.
     """
     eta = _check_weights("eta", eta, -1, "the regret bound of gradient descent needs nonincreasing eta")
     g = check_magnitude("g", check_array("g", g, (eta.size, None)))
@@ -541,26 +253,7 @@ def ogd_regret_bound(g: np.ndarray, eta: Any, radius: float = 1.0) -> np.ndarray
 def ogd_schedule(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> np.ndarray:
     """Step sizes for gradients of bounded norm, without knowledge of the number of rounds.
 
-    Parameters
-    ----------
-    n : int
-        Number of rounds, at least 1.
-    G : float
-        Limit on ||g_j||_2, positive.
-    radius : float
-        Radius of the ball, positive.
-    step : float
-        Multiplier of the theorem's step size, positive.
-
-    Returns
-    -------
-    array (n,)
-        eta_j = step radius sqrt(2 / j) / G.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    G: limit on ||g_j||_2, positive. Returns (n,): eta_j = step radius sqrt(2 / j) / G.
     """
     G, radius, step = check_scales(G=G, radius=radius, step=step)
     return step * radius / G * np.sqrt(2.0 / np.arange(1, check_int("n", n, 1, MOST_ROUNDS) + 1))
@@ -571,21 +264,7 @@ def ogd_schedule(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> np
 def bound_ogd(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> float:
     """Upper bound on the regret of `ogd` with `ogd_schedule`.
 
-    Parameters
-    ----------
-    n : int
-        Number of rounds, at least 1.
-    G : float
-        Limit on ||g_j||_2, positive.
-    radius : float
-        Radius of the ball, positive.
-    step : float
-        Multiplier of the theorem's step size, positive.
-
-    Returns
-    -------
-    float
-        sqrt(2 n) G radius (step + 1/step); 2 sqrt(2 n) G radius at step 1.
+    G: limit on ||g_j||_2, positive. Returns: sqrt(2 n) G radius (step + 1/step); 2 sqrt(2 n) G radius at step 1.
     """
     return 2 * bound_rda(n, G, radius, step)
 
@@ -593,28 +272,9 @@ def bound_ogd(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> float
 def vaw(X: Any, y: Any, ridge: float = 1.0) -> np.ndarray:
     """Predictions of the Vovk-Azoury-Warmuth forecaster.
 
-    Parameters
-    ----------
-    X : array-like (T, n)
-        Features of each round.
-    y : array-like (T,)
-        Labels.
-    ridge : float
-        Weight of ||u||^2, positive; above 1e-14 times the sum of all squared features.
-
-    Returns
-    -------
-    array (T,)
-        Prediction of each round, from its features and the rounds before it.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit, a number is not finite or too large, or the ridge is lost in rounding.
-
-    Notes
-    -----
-    Source: Vovk 2001, Azoury & Warmuth 2001.
+    X (T, n): features of each round. ridge: weight of ||u||^2, positive; above 1e-14 times the sum of all squared
+    features. Returns (T,): prediction of each round, from its features and the rounds before it. Source: Vovk 2001,
+    Azoury & Warmuth 2001.
     """
     X, y, ridge = _check_stream(X, y, ridge)
     T, n = X.shape
@@ -629,24 +289,8 @@ def vaw(X: Any, y: Any, ridge: float = 1.0) -> np.ndarray:
 def forward_ridge(X: Any, y: Any, ridge: float = 1.0) -> np.ndarray:
     """Weights of ridge regression on the rounds before.
 
-    Parameters
-    ----------
-    X : array-like (T, n)
-        Features of each round.
-    y : array-like (T,)
-        Labels.
-    ridge : float
-        Weight of ||u||^2, positive; above 1e-14 times the sum of all squared features.
-
-    Returns
-    -------
-    array (T, n)
-        Weights of each round, known before its features; zero in the first.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit, a number is not finite or too large, or the ridge is lost in rounding.
+    X (T, n): features of each round. ridge: weight of ||u||^2, positive; above 1e-14 times the sum of all squared
+    features. Returns (T, n): weights of each round, known before its features; zero in the first.
     """
     X, y, ridge = _check_stream(X, y, ridge)
     T, n = X.shape
@@ -669,30 +313,7 @@ def _check_stream(X: Any, y: Any, ridge: float) -> tuple[np.ndarray, np.ndarray,
 # %% ../../nbs/core/03_oco.ipynb #b4e28da9
 @kernel
 def vaw_parts(z: np.ndarray, n: int, R: np.ndarray, u: np.ndarray) -> tuple[float, float]:
-    """Parts of the prediction of the Vovk-Azoury-Warmuth forecaster; compiled, O(n^2), arguments not checked.
-
-    Parameters
-    ----------
-    z : array (n,) or longer, overwritten
-        Features of the round.
-    n : int
-        How many there are.
-    R : array (n, n) or larger
-        Upper triangle with R'R = A_{t-1}; sqrt(ridge) I before the first round.
-    u : array (n,) or longer
-        R'u is the sum of y z over the rounds before; zero before the first round.
-
-    Returns
-    -------
-    forward : float
-        f = z' A_{t-1}^{-1} b_{t-1}, the prediction of forward ridge regression.
-    square : float
-        z' A_{t-1}^{-1} z; the prediction of VAW is forward / (1 + square).
-
-    Notes
-    -----
-    Source: Vovk 2001, Azoury & Warmuth 2001.
-    """
+    "Parts of the prediction of the Vovk-Azoury-Warmuth forecaster; compiled, O(n^2), arguments not checked."
     forward = square = 0.0
     for j in range(n):
         part = z[j] / R[j, j]
@@ -704,22 +325,7 @@ def vaw_parts(z: np.ndarray, n: int, R: np.ndarray, u: np.ndarray) -> tuple[floa
 # %% ../../nbs/core/03_oco.ipynb #c13d0001
 @kernel
 def ridge_weights(R: np.ndarray, u: np.ndarray, n: int, w: np.ndarray) -> int:
-    """Weights of forward ridge regression by back substitution; compiled, O(n^2), arguments not checked.
-
-    Parameters
-    ----------
-    R, u : arrays
-        As for `vaw_parts`.
-    n : int
-        Number of features.
-    w : array (n,) or longer, written
-        The weights A^{-1} b.
-
-    Returns
-    -------
-    int
-        How many of them are not zero.
-    """
+    "Weights of forward ridge regression by back substitution; compiled, O(n^2), arguments not checked."
     count = 0
     for k in range(n):
         j = n - 1 - k
@@ -732,19 +338,7 @@ def ridge_weights(R: np.ndarray, u: np.ndarray, n: int, w: np.ndarray) -> int:
 # %% ../../nbs/core/03_oco.ipynb #c13d0002
 @kernel
 def vaw_learn(z: np.ndarray, y: float, n: int, R: np.ndarray, u: np.ndarray) -> None:
-    """Take a round into R and u by plane rotations; compiled, O(n^2), arguments not checked.
-
-    Parameters
-    ----------
-    z : array (n,) or longer, overwritten
-        Features of the round.
-    y : float
-        Its label.
-    n : int
-        Number of features.
-    R, u : arrays, changed
-        As for `vaw_parts`.
-    """
+    "Take a round into R and u by plane rotations; compiled, O(n^2), arguments not checked."
     for j in range(n):
         root = math.sqrt(R[j, j] * R[j, j] + z[j] * z[j])
         c, s = R[j, j] / root, z[j] / root
@@ -763,26 +357,9 @@ def vaw_learn(z: np.ndarray, y: float, n: int, R: np.ndarray, u: np.ndarray) -> 
 def vaw_regret_bound(X: Any, ridge: float, y_max: float, u: Any = None) -> np.ndarray:
     """Bound on the regret of `vaw` after each round, from the features.
 
-    Parameters
-    ----------
-    X : array-like (T, n)
-        Features of each round.
-    ridge : float
-        Weight of ||u||^2, as for `vaw`.
-    y_max : float
-        Limit on |y_t|, positive.
-    u : array-like (n,) or None
-        Comparator; None for the regret against the best u with its price, ridge ||u||^2 + loss.
-
-    Returns
-    -------
-    array (T,)
-        Upper bounds: ridge ||u||^2 + y_max^2 ln det(A_t / ridge).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    X (T, n): features of each round. ridge: weight of ||u||^2, as for `vaw`. u (n,): comparator; None for the regret
+    against the best u with its price, ridge ||u||^2 + loss. Returns (T,): upper bounds: ridge ||u||^2 + y_max^2 ln
+    det(A_t / ridge).
     """
     X, _, ridge = _check_stream(X, np.zeros(np.shape(X)[:1]), ridge)
     (y_max,), n = check_scales(y_max=y_max), X.shape[1]
@@ -799,30 +376,9 @@ def vaw_regret_bound(X: Any, ridge: float, y_max: float, u: Any = None) -> np.nd
 def bound_vaw(T: int, n: int, ridge: float, x_norm: float, y_max: float, w_norm: float = 0.0) -> float:
     """Upper bound on the regret of `vaw`, closed form.
 
-    Parameters
-    ----------
-    T : int
-        Number of rounds, at least 1.
-    n : int
-        Number of features, at least 1.
-    ridge : float
-        Weight of ||u||^2, positive.
-    x_norm : float
-        Limit on the Euclidean norm of the features of a round, positive.
-    y_max : float
-        Limit on the labels, positive.
-    w_norm : float
-        Limit on the Euclidean norm of the comparator, at least 0; 0 for the regret against the best one with its price.
-
-    Returns
-    -------
-    float
-        ridge w_norm^2 + y_max^2 m ln(1 + T x_norm^2 / (ridge m)), m = min(n, T).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    ridge: weight of ||u||^2, positive. w_norm: limit on the Euclidean norm of the comparator, at least 0; 0 for the
+    regret against the best one with its price. Returns: ridge w_norm^2 + y_max^2 m ln(1 + T x_norm^2 / (ridge m)),
+    m = min(n, T).
     """
     ridge, x_norm, y_max = check_scales(ridge=ridge, x_norm=x_norm, y_max=y_max)
     (w_norm,) = check_scales(zero=True, w_norm=w_norm)
@@ -835,24 +391,9 @@ def bound_vaw(T: int, n: int, ridge: float, x_norm: float, y_max: float, w_norm:
 def project_norm(p: Any, A: Any, radius: float = 1.0) -> np.ndarray:
     """Point of the ball that is nearest in the norm of a positive definite matrix.
 
-    Parameters
-    ----------
-    p : array-like (n,)
-        The point to be projected; numbers of magnitude at most 1e60.
-    A : array-like (n, n)
-        Symmetric and positive definite, entries of magnitude at most 1e60; only (A + A') / 2 counts.
-    radius : float
-        Euclidean radius of the ball, positive.
-
-    Returns
-    -------
-    array (n,)
-        The minimiser of (w - p)' A (w - p) over ||w|| <= radius.
-
-    Raises
-    ------
-    ValueError
-        If a number is not finite or too large, or A is not positive definite.
+    p (n,): the point to be projected; numbers of magnitude at most 1e60. A (n, n): symmetric and positive definite,
+    entries of magnitude at most 1e60; only (A + A') / 2 counts. Returns (n,): the minimiser of (w - p)' A (w - p) over
+    ||w|| <= radius.
     """
     p, (radius,) = check_magnitude("p", check_array("p", p, (None,))), check_scales(radius=radius)
     A = check_magnitude("A", check_array("A", A, (p.size, p.size)))
@@ -877,32 +418,10 @@ def _newton_projection(p: np.ndarray, A: np.ndarray, radius: float) -> np.ndarra
 def ons(X: Any, y: Any, radius: float = 1.0, ridge: float = 1.0, largest: float | None = None) -> np.ndarray:
     """Weights of the online Newton step for the squared loss, in a ball.
 
-    Parameters
-    ----------
-    X : array-like (T, n)
-        Features of each round.
-    y : array-like (T,)
-        Labels.
-    radius : float
-        Radius of the ball, positive.
-    ridge : float
-        Weight of the identity in the matrix, positive; above 1e-14 times the sum of all squared features.
-    largest : float or None
-        Limit M on |<w, x> - y| in the ball: the matrix grows by g g' / (4 M^2). None: it grows by x x'.
-
-    Returns
-    -------
-    array (T, n)
-        Weights of each round, known before its features; zero in the first.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit, an argument is out of range, or `largest` is below radius max ||x|| + max |y|.
-
-    Notes
-    -----
-    Source: Hazan, Agarwal & Kale 2007.
+    X (T, n): features of each round. ridge: weight of the identity in the matrix, positive; above 1e-14 times the sum
+    of all squared features. largest: limit M on |<w, x> - y| in the ball: the matrix grows by g g' / (4 M^2). None: it
+    grows by x x'. Returns (T, n): weights of each round, known before its features; zero in the first. Source: Hazan,
+    Agarwal & Kale 2007.
     """
     X, y, ridge = _check_stream(X, y, ridge)
     (radius,), largest = check_scales(radius=radius), _check_largest(X, y, radius, largest)
@@ -925,27 +444,7 @@ def _check_largest(X: np.ndarray, y: np.ndarray, radius: float, largest: float |
 # %% ../../nbs/core/03_oco.ipynb #0f35d8b7
 @kernel
 def ogd_learn(z: np.ndarray, y: float, n: int, eta: float, radius: float, w: np.ndarray) -> None:
-    """One step of gradient descent for the squared loss, in a ball; compiled, O(n), arguments not checked.
-
-    Parameters
-    ----------
-    z : array (n,) or longer
-        Features of the round.
-    y : float
-        Its label.
-    n : int
-        Number of features.
-    eta : float
-        Step size, for the gradient 2 (w'z - y) z.
-    radius : float
-        Radius of the ball, positive.
-    w : array (n,) or longer, changed
-        The weights.
-
-    Notes
-    -----
-    Source: Zinkevich 2003.
-    """
+    "One step of gradient descent for the squared loss, in a ball; compiled, O(n), arguments not checked."
     r = -y
     for i in range(n): r += w[i] * z[i]
     total = 0.0
@@ -959,34 +458,7 @@ def ogd_learn(z: np.ndarray, y: float, n: int, eta: float, radius: float, w: np.
 # %% ../../nbs/core/03_oco.ipynb #dcd6a5ed
 @kernel(apart=True)
 def ons_learn(z: np.ndarray, y: float, n: int, radius: float, A: np.ndarray, w: np.ndarray, L: np.ndarray, q: np.ndarray) -> None:
-    """One online Newton step for the squared loss, in a ball, whose matrix grows by z z'; compiled, arguments not checked.
-
-    O(n^3) for each trial of the multiplier of the projection, O(n^3) once if the ball is not reached.
-
-    Parameters
-    ----------
-    z : array (n,) or longer
-        Features of the round.
-    y : float
-        Its label.
-    n : int
-        Number of features.
-    radius : float
-        Radius of the ball, positive.
-    A : array (n, n) or larger, changed
-        The matrix; ridge I before the first round.
-    w : array (n,) or longer, changed
-        The weights.
-    L : array (n, n) or larger, overwritten
-        Memory for a Cholesky factor.
-    q : array (n,) or longer, overwritten
-        Memory for a right-hand side.
-
-    Notes
-    -----
-    Source: Hazan, Agarwal & Kale 2007. The matrix has to be positive definite in floating point: a ridge well above 1e-16
-    times its largest eigenvalue.
-    """
+    "One online Newton step for the squared loss, in a ball, whose matrix grows by z z'; compiled, arguments not checked."
     r = -y
     for i in range(n): r += w[i] * z[i]
     for i in range(n):
@@ -1028,30 +500,8 @@ def ons_learn(z: np.ndarray, y: float, n: int, radius: float, A: np.ndarray, w: 
 def ons_regret_bound(X: Any, y: Any, w: Any, radius: float = 1.0, ridge: float = 1.0, largest: float | None = None) -> np.ndarray:
     """Bound on the regret of `ons` after each round, from its features, labels and weights.
 
-    Parameters
-    ----------
-    X : array-like (T, n)
-        Features of each round.
-    y : array-like (T,)
-        Labels.
-    w : array-like (T, n)
-        Weights that were played.
-    radius : float
-        Radius of the ball; the bound holds for every comparator in it.
-    ridge : float
-        Weight of the identity, as for `ons`.
-    largest : float or None
-        As for `ons`.
-
-    Returns
-    -------
-    array (T,)
-        Upper bounds: ridge radius^2 plus the sum of r_t^2 z_t' A_t^-1 z_t.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit, an argument is out of range, or w is outside the ball.
+    X (T, n): features of each round. w (T, n): weights that were played. radius: radius of the ball; the bound holds
+    for every comparator in it. Returns (T,): upper bounds: ridge radius^2 plus the sum of r_t^2 z_t' A_t^-1 z_t.
     """
     X, y, ridge = _check_stream(X, y, ridge)
     (radius,), largest = check_scales(radius=radius), _check_largest(X, y, radius, largest)
@@ -1070,30 +520,8 @@ def ons_regret_bound(X: Any, y: Any, w: Any, radius: float = 1.0, ridge: float =
 def bound_ons(T: int, n: int, ridge: float, x_norm: float, y_max: float, radius: float = 1.0) -> float:
     """Upper bound on the regret of `ons`, closed form.
 
-    Parameters
-    ----------
-    T : int
-        Number of rounds, at least 1.
-    n : int
-        Number of features, at least 1.
-    ridge : float
-        Weight of the identity, positive.
-    x_norm : float
-        Limit on the Euclidean norm of the features of a round, positive.
-    y_max : float
-        Limit on the labels, positive.
-    radius : float
-        Radius of the ball, positive.
-
-    Returns
-    -------
-    float
-        ridge radius^2 + (radius x_norm + y_max)^2 m ln(1 + T x_norm^2 / (ridge m)), m = min(n, T).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    ridge: weight of the identity, positive. Returns: ridge radius^2 + (radius x_norm + y_max)^2 m ln(1 + T x_norm^2 /
+    (ridge m)), m = min(n, T).
     """
     ridge, x_norm, y_max, radius = check_scales(ridge=ridge, x_norm=x_norm, y_max=y_max, radius=radius)
     return ridge * radius**2 + (radius * x_norm + y_max) ** 2 * bound_vaw(T, n, ridge, x_norm, 1.0)

@@ -21,87 +21,29 @@ __all__ = ['rational', 'FiniteProblem', 'Table', 'signs', 'linear_table', 'sign_
 
 # %% ../../nbs/core/05_problems.ipynb #a85f571e
 def rational(rng: np.random.Generator, shape: Any, denominator: int) -> np.ndarray:
-    """Random multiples of 1/denominator in [-1/2, 1/2].
-
-    Parameters
-    ----------
-    rng : Generator
-        Source of randomness.
-    shape : int or tuple of int
-        Shape of the result.
-    denominator : int
-        At least 1.
-
-    Returns
-    -------
-    array of Fraction
-        The numbers.
-    """
+    "Random multiples of 1/denominator in [-1/2, 1/2]. denominator: at least 1."
     n = rng.integers(-(denominator // 2), denominator // 2 + 1, shape)
     return np.vectorize(lambda v: Fraction(int(v), denominator), otypes=[object])(n)
 
 # %% ../../nbs/core/05_problems.ipynb #1f05b672
 @dataclass(frozen=True)
 class FiniteProblem:
-    """A linear model on equally likely outcomes, in exact arithmetic.
+    "A linear model on equally likely outcomes, in exact arithmetic."
 
-    Parameters
-    ----------
-    points : array of Fraction, shape (n, d)
-        Features, equally likely.
-    noises : array of Fraction, shape (m,)
-        Noises, equally likely and independent of the points.
-    w : array of Fraction, shape (d,)
-        True weights.
-
-    Attributes
-    ----------
-    V : array of Fraction, shape (d, d)
-        Second moments E x x^T.
-    """
-
-    points: np.ndarray
-    noises: np.ndarray
-    w: np.ndarray
+    points: np.ndarray  # (n, d): features, equally likely
+    noises: np.ndarray  # (m,): noises, equally likely and independent of the points
+    w: np.ndarray  # true weights
 
     @classmethod
     def draw(cls, rng: np.random.Generator, d: int, k: int, n: int = 3) -> FiniteProblem:
-        """A random problem with two noises, whose norms and labels are at most 1.
-
-        Parameters
-        ----------
-        rng : Generator
-            Source of randomness.
-        d : int
-            Number of features.
-        k : int
-            Most nonzero weights.
-        n : int
-            Number of points.
-
-        Returns
-        -------
-        FiniteProblem
-            The problem.
-        """
+        "A random problem with two noises, whose norms and labels are at most 1."
         w = rational(rng, d, 6)
         w[rng.permutation(d)[k:]] = Fraction(0)
         points = rational(rng, (n, d), 2 * d) * Fraction(2, max(2, math.isqrt(d - 1) + 1))  # |x| is at most sqrt(d)/2 before
         return cls(points, np.array([Fraction(-1, 4), Fraction(1, 4)]), w)
 
     def mean(self, f: Callable[[np.ndarray, Fraction], Any]) -> Any:
-        """Expectation of a function of an outcome.
-
-        Parameters
-        ----------
-        f : callable
-            Function of x (d,) and the noise.
-
-        Returns
-        -------
-        object
-            The mean of what f gives, a number or an array.
-        """
+        "Expectation of a function of an outcome. Returns: the mean of what f gives, a number or an array."
         outcomes = [f(x, e) for x in self.points for e in self.noises]
         return sum(outcomes[1:], outcomes[0]) / len(outcomes)
 
@@ -111,18 +53,7 @@ class FiniteProblem:
         return self.mean(lambda x, e: np.outer(x, x))
 
     def excess(self, w: np.ndarray) -> Fraction:
-        """Excess risk of weights: (w - w*)' V (w - w*).
-
-        Parameters
-        ----------
-        w : array of Fraction, shape (d,)
-            The weights.
-
-        Returns
-        -------
-        Fraction
-            The excess.
-        """
+        "Excess risk of weights: (w - w*)' V (w - w*)."
         return (w - self.w) @ self.V @ (w - self.w)
 
 # %% ../../nbs/core/05_problems.ipynb #3e40c543
@@ -130,31 +61,12 @@ class FiniteProblem:
 class Table:
     """Equally likely outcomes, and the weights of the linear model behind them.
 
-    Parameters
-    ----------
-    X : array (n, d)
-        Features, of norm at most 1.
-    y : array (n,)
-        Labels, at most 1 in magnitude.
-    w : array (d,)
-        Weights, not 0, of norm at most 1.
-
-    Attributes
-    ----------
-    V : array (d, d)
-        Second moments E x x^T.
-    singular_values : tuple of two floats
-        sigma_d, sigma_1: roots of the extreme eigenvalues of V.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit or a norm is 0 or above 1: the theorems that are checked on tables assume it.
+    singular_values: sigma_d, sigma_1: roots of the extreme eigenvalues of V.
     """
 
-    X: np.ndarray
-    y: np.ndarray
-    w: np.ndarray
+    X: np.ndarray  # features, of norm at most 1
+    y: np.ndarray  # labels, at most 1 in magnitude
+    w: np.ndarray  # weights, not 0, of norm at most 1
 
     def __post_init__(self) -> None:
         X = check_array("X", self.X, (None, None))
@@ -178,21 +90,7 @@ class Table:
     def regrets(self, make: Callable[[int], Learner], T: int | list[int], runs: int, rng: np.random.Generator) -> np.ndarray:
         """Regret against w of several learners on independent streams.
 
-        Parameters
-        ----------
-        make : callable
-            `make(i)` gives a new learner.
-        T : int or list of int
-            Rounds after which the regret is taken, rising.
-        runs : int
-            Number of learners.
-        rng : Generator
-            For the streams.
-
-        Returns
-        -------
-        array (runs, len(T)), or (runs,) for one T
-            The regrets.
+        T: rounds after which the regret is taken, rising.
         """
         last, curves = np.atleast_1d(T), []
         for i in range(runs):
@@ -202,37 +100,14 @@ class Table:
 
 # %% ../../nbs/core/05_problems.ipynb #f4b5de21
 def signs(d: int) -> np.ndarray:
-    """All vectors of signs.
-
-    Parameters
-    ----------
-    d : int
-        Their length; there are 2^d.
-
-    Returns
-    -------
-    array (2^d, d)
-        The vectors.
-    """
+    "All vectors of signs. d: their length; there are 2^d."
     return np.array(list(itertools.product((-1.0, 1.0), repeat=d)))
 
 
 def linear_table(X: np.ndarray, w: np.ndarray, noise: float) -> Table:
     """A linear model with two opposite noises at every point.
 
-    Parameters
-    ----------
-    X : array (n, d)
-        Points, of norm at most 1.
-    w : array (d,)
-        Weights.
-    noise : float
-        Labels are x'w + noise and x'w - noise; at most 1 in magnitude.
-
-    Returns
-    -------
-    Table
-        With 2 n outcomes.
+    noise: labels are x'w + noise and x'w - noise; at most 1 in magnitude. Returns a Table with 2 n outcomes.
     """
     return Table(np.vstack([X, X]), np.r_[X @ w + noise, X @ w - noise], np.asarray(w, dtype=float))
 
@@ -240,20 +115,8 @@ def linear_table(X: np.ndarray, w: np.ndarray, noise: float) -> Table:
 def sign_table(d: int) -> Table:
     """Independent signs / sqrt(d), with one weight of 0.9 (the last).
 
-    Parameters
-    ----------
-    d : int
-        Number of features, at least 1; there are 2^(d+1) outcomes.
-
-    Returns
-    -------
-    Table
-        V = I / d; the noise is +-0.5, less for d < 4, where labels would exceed 1.
-
-    Raises
-    ------
-    ValueError
-        If d is not a positive integer.
+    d: number of features, at least 1; there are 2^(d+1) outcomes. Returns: V = I / d; the noise is +-0.5, less for
+    d < 4, where labels would exceed 1.
     """
     w = np.r_[np.zeros(check_int("d", d, 1) - 1), 0.9]
     return linear_table(signs(d) / np.sqrt(d), w, min(0.5, 1 - 0.9 / np.sqrt(d)))
@@ -262,26 +125,8 @@ def sign_table(d: int) -> Table:
 def correlated_table(d: int, rho: float, w: np.ndarray, noise: float) -> Table:
     """Features of equal variance with the same correlation in every pair.
 
-    Parameters
-    ----------
-    d : int
-        Number of features, at least 2.
-    rho : float
-        The correlation, above -1/(d-1) and at most 1.
-    w : array (d,)
-        Weights, of norm at most 1.
-    noise : float
-        Labels are x'w +- noise; at most 1 in magnitude.
-
-    Returns
-    -------
-    Table
-        With norms at most 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    rho: the correlation, above -1/(d-1) and at most 1. noise: labels are x'w +- noise; at most 1 in magnitude. Returns
+    a Table with norms at most 1.
     """
     check_int("d", d, 2)
     check_real("rho", rho, -1 / (d - 1), 1, "the matrix of correlations must be positive semidefinite")

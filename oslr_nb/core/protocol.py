@@ -59,24 +59,8 @@ class BudgetExceeded(ProtocolError):
 def split_query(query: Any, d: int) -> tuple[np.ndarray, np.ndarray]:
     """Split a query into measurements and coordinates.
 
-    Parameters
-    ----------
-    query : array-like or pair
-        Coordinates (n,), measurement rows (m, d), or a pair (rows, coordinates).
-    d : int
-        Number of features.
-
-    Returns
-    -------
-    rows : array (m, d)
-        Linear measurements to buy; m may be 0.
-    coordinates : array of int64, shape (n,)
-        Coordinates to buy; n may be 0.
-
-    Raises
-    ------
-    ValueError
-        If it is none of the three forms, or a coordinate is out of range or repeated.
+    query: coordinates (n,), measurement rows (m, d), or a pair (rows, coordinates). Returns rows (m, d): linear
+    measurements to buy; m may be 0; coordinates (n,): coordinates to buy; n may be 0.
     """
     if isinstance(query, tuple) and len(query) == 2 and as_array(query[0]).ndim == 2:
         return check_array("query[0]", query[0], (None, d)), check_indices("query[1]", query[1], d)
@@ -89,24 +73,8 @@ def split_query(query: Any, d: int) -> tuple[np.ndarray, np.ndarray]:
 def check_bought(values: np.ndarray, coordinates: np.ndarray, t: int) -> np.ndarray:
     """Refuse sold values of which one is not a finite number.
 
-    Parameters
-    ----------
-    values : array (m + n,)
-        Measurements, then the values of the coordinates.
-    coordinates : array of int, shape (n,)
-        The coordinates sold, for the message.
-    t : int
-        Rounds played before this one.
-
-    Returns
-    -------
-    array (m + n,)
-        `values` itself.
-
-    Raises
-    ------
-    ValueError
-        If a value is NaN or infinite; the message names its row and column.
+    values (m + n,): measurements, then the values of the coordinates. coordinates (n,): the coordinates sold, for the
+    message. Returns (m + n,): `values` itself.
     """
     if math.isfinite(values.dot(values)): return values  # by far the most common
     for j in np.flatnonzero(~np.isfinite(values))[:1]:
@@ -119,19 +87,8 @@ def check_bought(values: np.ndarray, coordinates: np.ndarray, t: int) -> np.ndar
 def measure(x: np.ndarray, rows: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
     """The values that answer a query.
 
-    Parameters
-    ----------
-    x : array (d,)
-        The round's features.
-    rows : array (m, d)
-        Measurement rows.
-    coordinates : array of int, shape (n,)
-        Coordinates.
-
-    Returns
-    -------
-    array of float64, shape (m + n,)
-        The products of the rows with x, added in eight lanes (as compiled rounds do), then `x[coordinates]`.
+    rows (m, d): measurement rows. coordinates (n,): coordinates. Returns (m + n,): the products of the rows with x,
+    added in eight lanes (as compiled rounds do), then `x[coordinates]`.
     """
     bought = np.asarray(x[coordinates], dtype=np.float64)
     if not rows.size: return bought
@@ -148,24 +105,7 @@ def measure(x: np.ndarray, rows: np.ndarray, coordinates: np.ndarray) -> np.ndar
 def weighted_sum(w: np.ndarray, x: np.ndarray, intercept: float) -> float:
     """The score w'x + intercept; only features of nonzero weight are read.
 
-    Parameters
-    ----------
-    w : array (d,)
-        Weights.
-    x : array (d,)
-        Features; those of zero weight need not be numbers.
-    intercept : float
-        Added to the sum.
-
-    Returns
-    -------
-    float
-        The score.
-
-    Raises
-    ------
-    ValueError
-        If the score is not a finite number.
+    x: features; those of zero weight need not be numbers.
     """
     support = np.flatnonzero(w)
     return check_real("score of w", float(w[support] @ x[support]) + intercept, why="all its features are needed")
@@ -174,24 +114,7 @@ def weighted_sum(w: np.ndarray, x: np.ndarray, intercept: float) -> float:
 def check_sparse(w: np.ndarray, intercept: float, k: int) -> int:
     """Check that weights are k-sparse and stand without an intercept, as POSLR demands.
 
-    Parameters
-    ----------
-    w : array (d,)
-        Committed weights.
-    intercept : float
-        Must be 0.
-    k : int
-        Largest number of nonzero weights.
-
-    Returns
-    -------
-    int
-        How many weights are nonzero.
-
-    Raises
-    ------
-    ValueError
-        If more than `k` are, or the intercept is not 0.
+    intercept: must be 0. Returns how many weights are nonzero.
     """
     if intercept != 0: fail("intercept", intercept, "0", "POSLR scores k-sparse weights and nothing else")
     return check_int("number of nonzero weights", int(np.count_nonzero(w)), 0, k, "POSLR scores k-sparse weights")
@@ -205,22 +128,7 @@ MONEY = 1e-9  # share of a budget of money by which a sum of prices may exceed i
 def check_costs(costs: Any, d: int) -> np.ndarray:
     """Check the prices of features.
 
-    Parameters
-    ----------
-    costs : array-like (d,)
-        A price for each feature, in any unit of money.
-    d : int
-        Number of features.
-
-    Returns
-    -------
-    array (d,)
-        The prices, a copy.
-
-    Raises
-    ------
-    ValueError
-        If there are more or fewer than d, or one is negative, not finite or larger than 1e60.
+    costs (d,): a price for each feature, in any unit of money. Returns (d,): the prices, a copy.
     """
     costs = check_magnitude("costs", check_array("costs", costs, (d,), "one price for each feature")).copy()
     for i in np.flatnonzero(costs < 0)[:1]: fail(f"costs[{i}]", float(costs[i]), "a price of at least 0")
@@ -230,17 +138,7 @@ def check_costs(costs: Any, d: int) -> np.ndarray:
 def price_of(costs: np.ndarray, S: np.ndarray) -> float:
     """The price of a set of features, added up in its order as compiled rounds do.
 
-    Parameters
-    ----------
-    costs : array (d,)
-        Prices.
-    S : array of int64 (n,)
-        Distinct features; may be none.
-
-    Returns
-    -------
-    float
-        Sum of the prices.
+    costs (d,): prices. S (n,): distinct features; may be none.
     """
     return float(np.add.accumulate(costs[S])[-1]) if len(S) else 0.0
 
@@ -248,18 +146,7 @@ def price_of(costs: np.ndarray, S: np.ndarray) -> float:
 #| code-fold: true
 #| code-summary: "Exported source: check_features"
 def is_mapped(X: np.ndarray) -> bool:
-    """Whether the numbers of an array are in a memory-mapped file.
-
-    Parameters
-    ----------
-    X : array
-        Or a view of one.
-
-    Returns
-    -------
-    bool
-        Whether they are.
-    """
+    "Whether the numbers of an array are in a memory-mapped file."
     memory: Any = X
     while memory is not None and not isinstance(memory, (np.memmap, mmap.mmap)): memory = getattr(memory, "base", None)
     return memory is not None
@@ -268,22 +155,7 @@ def is_mapped(X: np.ndarray) -> bool:
 def check_features(X: Any, mapped: bool = False) -> np.ndarray:
     """Check that the features of a stream are a table of numbers; they are not read.
 
-    Parameters
-    ----------
-    X : array-like (n, d)
-        As for `check_stream`.
-    mapped : bool
-        Whether a memory-mapped table of another type is left as it is.
-
-    Returns
-    -------
-    array of float32 or float64, shape (n, d)
-        The features; of another type if they were left so.
-
-    Raises
-    ------
-    ValueError
-        If `X` is empty, sparse, not numeric or not two-dimensional.
+    Returns (n, d): the features; of another type if they were left so.
     """
     X = as_array(X, "X")
     if X.dtype.kind not in "iufb" or X.ndim != 2 or 0 in X.shape:
@@ -296,22 +168,7 @@ def check_features(X: Any, mapped: bool = False) -> np.ndarray:
 def check_labels(y: Any, n: int) -> np.ndarray:
     """Check that there is a number for each example; their sizes are not looked at.
 
-    Parameters
-    ----------
-    y : array-like (n,)
-        The labels.
-    n : int
-        Number of examples.
-
-    Returns
-    -------
-    array of float64, shape (n,)
-        The labels, contiguous.
-
-    Raises
-    ------
-    ValueError
-        If they are not numbers, or not n.
+    Returns (n,): the labels, contiguous.
     """
     y = as_array(y, "y")
     if y.dtype == bool: y = y.astype(np.float64)
@@ -324,27 +181,9 @@ def check_labels(y: Any, n: int) -> np.ndarray:
 def check_stream(X: Any, y: Any, missing: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Check the features and labels of a stream.
 
-    Parameters
-    ----------
-    X : array-like (n, d)
-        Numbers or booleans: arrays, lists, tables of pandas, polars or pyarrow. NaN is allowed where nobody looks. Not
-        copied if it is a float32 or float64 array, in whatever order.
-    y : array-like (n,)
-        Finite labels.
-    missing : bool
-        Whether a label may be NaN, which stands for "never told".
-
-    Returns
-    -------
-    X : array of float32 or float64, shape (n, d)
-        The features, unread.
-    y : array of float64, shape (n,)
-        The labels.
-
-    Raises
-    ------
-    ValueError
-        If `X` is empty, sparse, not numeric or not two-dimensional, or `y` does not fit it or is not finite.
+    X: numbers or booleans: arrays, lists, tables of pandas, polars or pyarrow. NaN is allowed where nobody looks. Not
+    copied if it is a float32 or float64 array, in whatever order. missing: whether a label may be NaN, which stands for
+    "never told". Returns X (n, d): the features, unread; y (n,).
     """
     X = check_features(X)
     y = check_labels(y, len(X))
@@ -572,25 +411,8 @@ SLACK = 1 + 1e-6  # rounding in data that were scaled to the limit
 def check_bought_values(names: list[str], values: np.ndarray, limit: float, name: str, norm: bool, where: str = "") -> None:
     """Refuse bought values that are no numbers, or larger than the learner was told.
 
-    Parameters
-    ----------
-    names : list of str, length n
-        What each value is called in a message.
-    values : array (n,)
-        The values.
-    limit : float
-        Largest magnitude of a value, or largest Euclidean norm of all.
-    name : str
-        What the limit is called, for example "x_norm"; empty for `LARGEST`.
-    norm : bool
-        Whether the limit is one of the norm.
-    where : str
-        When they were bought, for the message.
-
-    Raises
-    ------
-    ValueError
-        If a value is NaN or too large, or the norm is.
+    names (n,): what each value is called in a message. values (n,): the values. name: what the limit is called, for
+    example "x_norm"; empty for `LARGEST`. norm: whether the limit is one of the norm.
     """
     why = ", ".join(filter(None, (where, name and f"the theorem's step is set for {name} = {limit:g}; scale the features or say more")))
     most = f"a finite number of magnitude at most {limit:g}" if name and not norm else TOO_LARGE
@@ -604,27 +426,8 @@ def check_bought_values(names: list[str], values: np.ndarray, limit: float, name
 def refuse_bought(X: np.ndarray, row: int, t: int, bought: np.ndarray, limit: float, name: str, norm: bool) -> NoReturn:
     """Say what is wrong with the values bought in a round that a compiled loop has refused.
 
-    Parameters
-    ----------
-    X : array (n, d)
-        Features.
-    row : int
-        Row of the round.
-    t : int
-        Number of the round, for the message.
-    bought : array of int
-        Coordinates bought.
-    limit : float
-        Largest magnitude of a value, or largest Euclidean norm of all.
-    name : str
-        What the limit is called, for example "x_norm"; empty for `LARGEST`.
-    norm : bool
-        Whether the limit is one of the norm.
-
-    Raises
-    ------
-    ValueError
-        Always.
+    name: what the limit is called, for example "x_norm"; empty for `LARGEST`. norm: whether the limit is one of the
+    norm.
     """
     check_bought_values([f"X[{row}, {i}]" for i in bought], np.asarray(X[row, bought], np.float64), limit, name, norm,
                         f"it was bought in round {t}")
@@ -1128,23 +931,9 @@ class Run:
 def ball_least_squares(A: np.ndarray, b: np.ndarray, radius: float) -> np.ndarray:
     """Least squares in a ball, for a batch of matrices at once.
 
-    Parameters
-    ----------
-    A : array (n, r, k)
-        The matrices.
-    b : array (r,)
-        One right-hand side for all.
-    radius : float
-        Limit on the Euclidean norm, positive; `inf` for none. Not checked.
-
-    Returns
-    -------
-    array (n, k)
-        For each matrix the w that minimises ||A w - b|| with ||w||_2 <= radius; flat directions get weight 0.
-
-    Notes
-    -----
-    Singular values, and bisection for the multiplier where the ball binds.
+    A (n, r, k): the matrices. b (r,): one right-hand side for all. radius: limit on the Euclidean norm, positive; `inf`
+    for none. Not checked. Returns (n, k): for each matrix the w that minimises ||A w - b|| with ||w||_2 <= radius; flat
+    directions get weight 0. Singular values, and bisection for the multiplier where the ball binds.
     """
     scale = np.linalg.norm(A, axis=1) if radius == math.inf else np.ones((len(A), A.shape[2]))
     scale = np.where(scale > 0, scale, 1.0)
@@ -1167,38 +956,17 @@ def ball_least_squares(A: np.ndarray, b: np.ndarray, radius: float) -> np.ndarra
 # %% ../../nbs/core/00_protocol.ipynb #349ecb04
 @dataclass(frozen=True)
 class SubsetLeastSquares:
-    """Least squares over sparse weights in a ball, one batch of supports at a time.
+    "Least squares over sparse weights in a ball, one batch of supports at a time."
 
-    Parameters
-    ----------
-    A : array (r, d)
-        Matrix of the problem min ||A w - b||.
-    b : array (r,)
-        Right-hand side.
-    radius : float
-        Limit on the Euclidean norm of w, positive.
-    """
-
-    A: np.ndarray
-    b: np.ndarray
-    radius: float
+    A: np.ndarray  # (r, d): matrix of the problem min ||A w - b||
+    b: np.ndarray  # (r,): Right-hand side
+    radius: float  # limit on the Euclidean norm of w, positive
 
     def fit(self, supports: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """The best of a batch of supports.
 
-        Parameters
-        ----------
-        supports : array of int, shape (n, k)
-            Supports of one size.
-
-        Returns
-        -------
-        loss : float
-            Smallest squared distance.
-        support : array of int, shape (k,)
-            Where it is attained.
-        weights : array (k,)
-            The weights there.
+        supports (n, k): supports of one size. Returns loss: smallest squared distance; support (k,): where it is
+        attained; weights (k,): the weights there.
         """
         best = (math.inf, supports[0], np.zeros(supports.shape[1]))
         for S in np.array_split(supports, -(-supports.size * len(self.b) // 4_000_000)):
@@ -1212,19 +980,7 @@ class SubsetLeastSquares:
     def forward_swap(self, k: int) -> tuple[float, np.ndarray, np.ndarray]:
         """Grow a support greedily, then swap one coordinate at a time while the loss falls.
 
-        Parameters
-        ----------
-        k : int
-            Size of the support, from 1 to d.
-
-        Returns
-        -------
-        loss : float
-            Squared distance reached; not always the smallest.
-        support : array of int, shape (k,)
-            The support.
-        weights : array (k,)
-            The weights there.
+        Returns loss: squared distance reached; not always the smallest; support (k,); weights (k,): the weights there.
         """
         d, c, best = self.A.shape[1], float(self.b @ self.b), (math.inf, np.empty(0, np.int64), np.empty(0))
         others = lambda S: np.setdiff1d(np.arange(d), S)
@@ -1317,40 +1073,14 @@ def best_sparse(
 #| code-fold: true
 #| code-summary: "Exported source: check_learner, sell"
 def check_learner(learner: Any) -> None:
-    """Refuse anything that is not a learner.
-
-    Parameters
-    ----------
-    learner : object
-        What a user gave.
-
-    Raises
-    ------
-    ValueError
-        If it is no `Learner`.
-    """
+    "Refuse anything that is not a learner."
     if not isinstance(learner, Learner): fail("learner", learner, "a learner, for example ito2017.RDA1(d, budget)")
 
 
 def sell(learner: Learner, env: Environment) -> np.ndarray:
     """Ask the learner and sell to it; after a refused sale the learner's round begins again, and its query stands.
 
-    Parameters
-    ----------
-    learner : Learner
-        The buyer.
-    env : Environment
-        The seller.
-
-    Returns
-    -------
-    array (n,)
-        The sold values, in the order of the query.
-
-    Raises
-    ------
-    BudgetExceeded, ProtocolError, ValueError
-        Whatever the environment refuses.
+    Returns (n,): the sold values, in the order of the query.
     """
     query = learner.query()
     try: return env.observe(query)
@@ -1362,20 +1092,7 @@ def sell(learner: Learner, env: Environment) -> np.ndarray:
 #| code-fold: true
 #| code-summary: "Exported source: commit_to"
 def commit_to(learner: Learner, env: Environment) -> None:
-    """Commit the learner's weights, unless that was done before a refused sale.
-
-    Parameters
-    ----------
-    learner : Learner
-        Of protocol POSLR or training-only.
-    env : Environment
-        Of the same protocol.
-
-    Raises
-    ------
-    ProtocolError, ValueError
-        Whatever the environment refuses; the learner's round then begins again.
-    """
+    "Commit the learner's weights, unless that was done before a refused sale."
     w = learner.commit()
     try:
         if env._phase == "commit": env.commit(w, learner.intercept_)
@@ -1467,34 +1184,17 @@ def play(learner: Learner, env: Environment, seed: Any = None, skip: bool = Fals
 class Entry:
     """What the registry knows of a learner.
 
-    Parameters
-    ----------
-    cls : type
-        The class.
-    paper : str
-        Name of its paper's module.
-    budget : str
-        Rule for the features of a round.
-    assumptions : str
-        What its theorem assumes.
-    bound : str
-        What it guarantees.
-    cost : str
-        Cost of a round.
-    tex : dict of str, default empty
-        Markdown with formulas for pages, in the place of budget, assumptions, bound or cost, which are plain text.
-    of : str, default "regret"
-        What the bound is a bound of.
+    tex: Markdown with formulas for pages, in the place of budget, assumptions, bound or cost, which are plain text.
     """
 
     cls: type[Learner]
-    paper: str
-    budget: str
-    assumptions: str
+    paper: str  # name of its paper's module
+    budget: str  # rule for the features of a round
+    assumptions: str  # what its theorem assumes
     bound: str
     cost: str
     tex: dict[str, str] = field(default_factory=dict)
-    of: str = "regret"
+    of: str = "regret"  # what the bound is a bound of
 
     @property
     def protocol(self) -> str:
@@ -1504,27 +1204,13 @@ class Entry:
     def markdown(self, fact: str) -> str:
         """Give a fact for a page: with formulas where they are known, else the plain text.
 
-        Parameters
-        ----------
-        fact : {"budget", "assumptions", "bound", "cost"}
-            Which.
-
-        Returns
-        -------
-        str
-            Markdown.
+        fact ("budget", "assumptions", "bound" or "cost"): which.
         """
         return self.tex.get(fact) or re.sub(r"([\\`*_^~|<>$])", r"\\\1", getattr(self, fact))
 
 # %% ../../nbs/core/00_protocol.ipynb #13bdd5b8
 def papers() -> list[str]:
-    """Names of the papers that this version implements, "core" for the pages of the core and "own" for those of our own.
-
-    Returns
-    -------
-    list of str
-        Sorted.
-    """
+    """Names of the papers that this version implements, "core" for the pages of the core and "own" for those of our own."""
     folder = str(files("oslr_nb") / "papers")
     return sorted([*(m.name for m in pkgutil.iter_modules([folder])), "core", "own"])
 
@@ -1534,18 +1220,7 @@ PLACES = {"core": "oslr_nb.core", "own": "oslr_nb.own", "scaling": "oslr_nb.prac
 
 
 def module_of(paper: str) -> str:
-    """The module that holds the learners of a paper, or of another room.
-
-    Parameters
-    ----------
-    paper : str
-        One of `papers()`, or of `PLACES`.
-
-    Returns
-    -------
-    str
-        Its dotted name.
-    """
+    "The module that holds the learners of a paper, or of another room."
     return PLACES.get(paper, f"oslr_nb.papers.{paper}")
 
 # %% ../../nbs/core/00_protocol.ipynb #cae9cf00
@@ -1558,17 +1233,8 @@ WRAPPERS: dict[str, type[Learner]] = {}  # what stands around a learner and can 
 def register(paper: str, **facts: Any) -> Callable[[type[Learner]], type[Learner]]:
     """Class decorator: list a learner in `LEARNERS` as "paper.ClassName".
 
-    Parameters
-    ----------
-    paper : str
-        Name of the paper's module.
-    **facts : str or dict
-        The other fields of `Entry`: budget, assumptions, bound, cost, tex, of.
-
-    Returns
-    -------
-    callable
-        A decorator that returns the class, with its name in the registry as attribute `key`.
+    facts: the other fields of `Entry`: budget, assumptions, bound, cost, tex, of. Returns: a decorator that returns the
+    class, with its name in the registry as attribute `key`.
     """
 
     def add(cls: type[Learner]) -> type[Learner]:
@@ -1585,28 +1251,14 @@ def register(paper: str, **facts: Any) -> Callable[[type[Learner]], type[Learner
 def wrapper(made: type[Learner]) -> type[Learner]:
     """Class decorator: list a class that stands around a learner in `WRAPPERS`, by its attribute `key`.
 
-    Parameters
-    ----------
-    made : type
-        The class; the first word of its key is the name of its module.
-
-    Returns
-    -------
-    type
-        The class itself.
+    made: the class; the first word of its key is the name of its module.
     """
     WRAPPERS[made.key] = made
     return made
 
 
 def all_learners() -> dict[str, Entry]:
-    """The registry, complete: all papers are imported first.
-
-    Returns
-    -------
-    dict of str to Entry
-        `LEARNERS`.
-    """
+    "The registry, complete: all papers are imported first."
     for paper in papers(): importlib.import_module(module_of(paper))
     return LEARNERS
 
@@ -1616,15 +1268,7 @@ def all_learners() -> dict[str, Entry]:
 def at_a_glance(paper: str) -> str:
     """Markdown table of the learners of a paper: budget, assumptions, bound, cost of a round.
 
-    Parameters
-    ----------
-    paper : str
-        Name of the paper's module, which has been imported.
-
-    Returns
-    -------
-    str
-        Two columns: the learner; its protocol and its facts, one to a line.
+    Returns: two columns: the learner; its protocol and its facts, one to a line.
     """
     rows = "| learner | at a glance |\n|----------------|" + "-" * 60 + "|\n"
     for key, entry in LEARNERS.items():
@@ -1640,17 +1284,8 @@ def at_a_glance(paper: str) -> str:
 def get_state(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """A copy of all that a learner knows.
 
-    Parameters
-    ----------
-    learner : Learner
-        At any point of a round.
-
-    Returns
-    -------
-    header : dict
-        Place in the round, standing query, state of the generator; survives JSON.
-    arrays : dict of str to array
-        Its state arrays by name.
+    Returns header: place in the round, standing query, state of the generator; survives JSON; arrays: its state arrays
+    by name.
     """
     header = {"next": learner._next, "cost": learner._cost, "rng": learner.rng.bit_generator.state}
     parts = learner._refused if isinstance(learner._refused, tuple) else (learner._refused,)
@@ -1661,22 +1296,7 @@ def get_state(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 #| code-fold: true
 #| code-summary: "Exported source: set_state"
 def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    """Put a learner into a state that `get_state` returned, its generator included.
-
-    Parameters
-    ----------
-    learner : Learner
-        Made with the same arguments as the one that was asked.
-    header : dict
-        First part of the state.
-    arrays : dict of str to array
-        Second part; copied.
-
-    Raises
-    ------
-    ValueError
-        If an array has another shape or dtype than the learner's.
-    """
+    "Put a learner into a state that `get_state` returned, its generator included. arrays: second part; copied."
     for name in learner.arrays:
         have, want = arrays[name], getattr(learner, name)
         if (have.shape, have.dtype) != (want.shape, want.dtype): fail(f"shape of {name}", have.shape, str(want.shape))
@@ -1693,23 +1313,7 @@ FIELDS = {"next", "cost", "rng", "refused", "learner", "params"}  # what the hea
 
 
 def class_of(key: str) -> type[Learner]:
-    """The class of a saved learner.
-
-    Parameters
-    ----------
-    key : str
-        Its name in the registry, or in that of what stands around a learner.
-
-    Returns
-    -------
-    type
-        A subclass of `Learner`.
-
-    Raises
-    ------
-    KeyError, ImportError
-        If there is none.
-    """
+    "The class of a saved learner. Raises KeyError, ImportError if there is none."
     if key not in LEARNERS and key not in WRAPPERS: importlib.import_module(module_of(key.split(".")[0]))
     return WRAPPERS[key] if key in WRAPPERS else LEARNERS[key].cls
 
@@ -1717,22 +1321,8 @@ def class_of(key: str) -> type[Learner]:
 def saved_form(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What `Learner.save` writes.
 
-    Parameters
-    ----------
-    learner : Learner
-        Of a class in the registry.
-
-    Returns
-    -------
-    header : dict
-        Class, arguments, place in the round, standing query, state of the generator.
-    arrays : dict of str to array
-        Its state arrays by name.
-
-    Raises
-    ------
-    ValueError
-        If the class is not in the registry.
+    Returns header: class, arguments, place in the round, standing query, state of the generator; arrays: its state
+    arrays by name.
     """
     key = getattr(learner, "key", "")
     if (key not in LEARNERS and key not in WRAPPERS) or class_of(key) is not type(learner):
@@ -1744,20 +1334,7 @@ def saved_form(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]
 #| code-fold: true
 #| code-summary: "Exported source: check_header"
 def check_header(learner: Learner, header: dict[str, Any]) -> None:
-    """Refuse a place in the round, or a standing query, that this learner cannot have.
-
-    Parameters
-    ----------
-    learner : Learner
-        Made from the parameters of the file.
-    header : dict
-        Its header.
-
-    Raises
-    ------
-    ValueError
-        If something is out of range.
-    """
+    "Refuse a place in the round, or a standing query, that this learner cannot have."
     check_int("next", header["next"], 0, len(learner.calls) - 1)
     check_int("cost", header["cost"], 0, learner.most)
     if header["refused"] is not None:
@@ -1809,25 +1386,7 @@ def load(path: str | Path) -> Learner:
 #| code-fold: true
 #| code-summary: "Exported source: check_rows"
 def check_rows(rows: Any, n: int) -> np.ndarray:
-    """Check the order of play.
-
-    Parameters
-    ----------
-    rows : array-like of int, shape (T,), or None
-        Row numbers, with repetitions if wanted; None means each of the n rows once.
-    n : int
-        Number of rows.
-
-    Returns
-    -------
-    array of int64, shape (T,)
-        The row numbers.
-
-    Raises
-    ------
-    ValueError
-        If one is no integer from 0 to n - 1.
-    """
+    "Check the order of play. rows (T,): row numbers, with repetitions if wanted; None means each of the n rows once."
     if rows is None: return np.arange(n)
     rows, given = as_array(rows, "rows"), rows
     if rows.size == 0: return np.empty(0, np.int64)

@@ -40,29 +40,16 @@ def check_moments(V: Any, b: Any, names: tuple[str, str]) -> tuple[np.ndarray, n
 class DantzigCertificate:
     """What a pair (w, mu) proves about min ||w||_1 subject to ||c - G w||_inf <= r; computed from G, c, r, w and mu alone.
 
-    Parameters
-    ----------
-    violation : float
-        max(0, ||c - G w||_inf - r): how far w is from feasible.
-    dual_violation : float
-        max(0, ||G mu||_inf - 1): how far mu is from feasible for the dual.
-    gap : float
-        ||w||_1 - (c'mu - r ||mu||_1): at least 0 for feasible pairs, and 0 for solutions.
-    least_norm : float
-        (c'mu - r ||mu||_1) / ||G mu||_inf, or 0 if that is negative: no feasible point has a smaller l1 norm; infinite if
-        G mu = 0 and c'mu > r ||mu||_1.
-    scale : float
-        max|c|, the unit of the violation.
-    size : float
-        ||w||_1 + r ||mu||_1, the unit of the gap.
+    least_norm (c'mu - r ||mu||_1) / ||G mu||_inf, or 0 if that is negative: no feasible point has a smaller l1 norm;
+    infinite if G mu = 0 and c'mu > r ||mu||_1.
     """
 
-    violation: float
-    dual_violation: float
-    gap: float
+    violation: float  # max(0, ||c - G w||_inf - r): how far w is from feasible
+    dual_violation: float  # max(0, ||G mu||_inf - 1): how far mu is from feasible for the dual
+    gap: float  # ||w||_1 - (c'mu - r ||mu||_1): at least 0 for feasible pairs, and 0 for solutions
     least_norm: float
-    scale: float
-    size: float
+    scale: float  # max|c|, the unit of the violation
+    size: float  # ||w||_1 + r ||mu||_1, the unit of the gap
 
     @property
     def relative(self) -> tuple[float, float]:
@@ -80,28 +67,7 @@ class DantzigCertificate:
 def dantzig_certificate(G: Any, c: Any, radius: float, w: Any, dual: Any) -> DantzigCertificate:
     """Measure how well a pair (w, mu) solves min ||w||_1 subject to ||c - G w||_inf <= r, whoever computed it.
 
-    Parameters
-    ----------
-    G : array-like (d, d)
-        Symmetric; may be indefinite or singular.
-    c : array-like (d,)
-        The vector to be matched.
-    radius : float
-        r, at least 0.
-    w : array-like (d,)
-        The weights.
-    dual : array-like (d,)
-        The dual vector mu.
-
-    Returns
-    -------
-    DantzigCertificate
-        Violations and gap.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, G is not symmetric, or something is not finite.
+    G (d, d): symmetric; may be indefinite or singular. c (d,): the vector to be matched. dual (d,): the dual vector mu.
     """
     (G, c), r = check_moments(G, c, ("G", "c")), check_radius("radius", radius)
     return certify(G, c, r, check_array("w", w, c.shape), check_array("dual", dual, c.shape))
@@ -130,30 +96,15 @@ FLAT, NOISE = 1e-10, 1e-12  # a slope below FLAT is 0; a bound may be exceeded b
 class DantzigState(NamedTuple):
     """A basis of the path and what is computed from it; m columns and m rows are active. From `dantzig_state`.
 
-    Parameters
-    ----------
-    num : array (8,)
-        Radius, largest |c|, largest |G|, m, pivots, pivots without progress, and the lengths of the record.
-    cols, rows : arrays of int64
-        The active columns (weights that may differ from 0) and rows (residuals of size r); the first m entries count.
-    col_at, row_at : arrays of int64, shape (d,)
-        Place of each coordinate in `cols` and in `rows`, or -1.
-    sign, side : arrays
-        Signs of the active weights, and of the active residuals.
-    w, mu : arrays
-        Active weights, and the dual on the active rows.
-    inverse : array (capacity, capacity)
-        Inverse of G[rows, cols].
-    residual, image : arrays (d,)
-        c - G w, and G mu.
-    slope, tilt : arrays (d,)
-        Derivatives of the residual as the radius falls, and of the image along the edge; `slope` holds the Farkas vector at the end
-        of a path that is infeasible.
-    drift, edge, spare : arrays
-        Derivatives of w and of mu, and room.
+    cols, rows: the active columns (weights that may differ from 0) and rows (residuals of size r); the first m entries
+    count. col_at, row_at (d,): place of each coordinate in `cols` and in `rows`, or -1. sign, side: signs of the active
+    weights, and of the active residuals. w, mu: active weights, and the dual on the active rows. residual, image (d,):
+    c - G w, and G mu. slope, tilt (d,): derivatives of the residual as the radius falls, and of the image along the
+    edge; `slope` holds the Farkas vector at the end of a path that is infeasible. drift, edge, spare: derivatives of w
+    and of mu, and room.
     """
 
-    num: np.ndarray
+    num: np.ndarray  # (8,): radius, largest |c|, largest |G|, m, pivots, pivots without progress, and the lengths of the record
     cols: np.ndarray
     rows: np.ndarray
     col_at: np.ndarray
@@ -162,7 +113,7 @@ class DantzigState(NamedTuple):
     side: np.ndarray
     w: np.ndarray
     mu: np.ndarray
-    inverse: np.ndarray
+    inverse: np.ndarray  # (capacity, capacity): inverse of G[rows, cols]
     residual: np.ndarray
     image: np.ndarray
     slope: np.ndarray
@@ -175,20 +126,11 @@ class DantzigState(NamedTuple):
 class DantzigRecord(NamedTuple):
     """The corners of a path, one after the other. From `dantzig_record`.
 
-    Parameters
-    ----------
-    radii : array
-        Their radii.
-    first : array of int64
-        Corner k has the entries first[k] to first[k + 1] - 1 of the other arrays.
-    column, weight : arrays
-        The active weights at the corner.
-    row, dual : arrays
-        The dual between this corner and the one before.
+    column, weight: the active weights at the corner. row, dual: the dual between this corner and the one before.
     """
 
     radii: np.ndarray
-    first: np.ndarray
+    first: np.ndarray  # corner k has the entries first[k] to first[k + 1] - 1 of the other arrays
     column: np.ndarray
     weight: np.ndarray
     row: np.ndarray
@@ -198,17 +140,7 @@ class DantzigRecord(NamedTuple):
 def dantzig_state(d: int, capacity: int) -> DantzigState:
     """Room for a path; its arguments are not checked.
 
-    Parameters
-    ----------
-    d : int
-        Number of coordinates.
-    capacity : int
-        How many columns can be active, from 1 to d.
-
-    Returns
-    -------
-    DantzigState
-        Arrays to be set by `dantzig_start`.
+    capacity: how many columns can be active, from 1 to d. Returns: arrays to be set by `dantzig_start`.
     """
     ints, floats, wide = (lambda: np.zeros(capacity, np.int64)), (lambda: np.zeros(capacity)), (lambda: np.zeros(d))
     nowhere = np.full((2, d), -1)
@@ -219,17 +151,7 @@ def dantzig_state(d: int, capacity: int) -> DantzigState:
 def dantzig_record(corners: int, entries: int) -> DantzigRecord:
     """Room for the corners of a path; its arguments are not checked.
 
-    Parameters
-    ----------
-    corners : int
-        How many; 0 if only the end of the path is wanted.
-    entries : int
-        How many weights in all.
-
-    Returns
-    -------
-    DantzigRecord
-        Arrays that `dantzig_follow` fills.
+    corners: how many; 0 if only the end of the path is wanted. Returns: arrays that `dantzig_follow` fills.
     """
     ints = np.zeros((2, entries), np.int64)
     return DantzigRecord(np.zeros(corners), np.zeros(corners + 1, np.int64), ints[0], np.zeros(entries), ints[1], np.zeros(entries))
@@ -485,17 +407,7 @@ def swap_column(G: np.ndarray, a: int, l: int, sign: float, s: DantzigState) -> 
 # %% ../../nbs/core/13_sparse.ipynb #4a837087
 @kernel(apart=True)
 def dantzig_start(G: np.ndarray, c: np.ndarray, s: DantzigState) -> None:
-    """Set a state to the beginning of a path: radius max|c|, all weights 0. Arguments are not checked.
-
-    Parameters
-    ----------
-    G : array (d, d)
-        Symmetric.
-    c : array (d,)
-        The vector to be matched.
-    s : DantzigState
-        Changed in place.
-    """
+    "Set a state to the beginning of a path: radius max|c|, all weights 0. Arguments are not checked."
     for k in range(s.num.size): s.num[k] = 0.0
     for i in range(c.size):
         s.col_at[i], s.row_at[i], s.residual[i], s.image[i] = -1, -1, c[i], 0.0
@@ -507,15 +419,7 @@ def dantzig_start(G: np.ndarray, c: np.ndarray, s: DantzigState) -> None:
 
 @kernel(apart=True)
 def dantzig_note(s: DantzigState, record: DantzigRecord) -> None:
-    """Write the corner at which a path stands into a record, unless the last one has the same radius. Arguments are not checked.
-
-    Parameters
-    ----------
-    s : DantzigState
-        The path.
-    record : DantzigRecord
-        With room for it; changed in place.
-    """
+    "Write the corner at which a path stands into a record, unless the last one has the same radius. Arguments are not checked."
     m, k, n = int(s.num[SIZE]), int(s.num[STORED]), int(s.num[LENGTH])
     if k > 0 and not s.num[RADIUS] < record.radii[k - 1]: return
     record.radii[k], record.first[k + 1] = s.num[RADIUS], n + m
@@ -584,30 +488,7 @@ def find_ray(least: float, i: int, side: float, s: DantzigState) -> int:
 def dantzig_follow(
     G: np.ndarray, c: np.ndarray, least: float, most_norm: float, most_pivots: float, s: DantzigState, record: DantzigRecord
 ) -> int:
-    """Follow the path of min ||w||_1 subject to ||c - G w||_inf <= r as r falls; compiled, arguments not checked.
-
-    Parameters
-    ----------
-    G : array (d, d)
-        Symmetric.
-    c : array (d,)
-        The vector to be matched.
-    least : float
-        The radius to reach, at least 0.
-    most_norm : float
-        The path ends where ||w||_1 becomes as large.
-    most_pivots : float
-        Largest number of pivots, counted from the start.
-    s : DantzigState
-        From `dantzig_start`, or where an earlier call ended; changed in place.
-    record : DantzigRecord
-        Room for the corners, or none (`dantzig_record(0, 0)`); changed in place.
-
-    Returns
-    -------
-    int
-        REACHED, NORM, INFEASIBLE (`s.slope` then holds the Farkas vector), PIVOTS, FULL (call again with more room), LOST (too few digits).
-    """
+    "Follow the path of min ||w||_1 subject to ||c - G w||_inf <= r as r falls; compiled, arguments not checked."
     num, d, recording = s.num, c.size, record.radii.size > 0
     while True:
         m, r, cautious = int(num[SIZE]), num[RADIUS], num[STALLED] > 50
@@ -659,51 +540,21 @@ def dantzig_follow(
 class DantzigPath:
     """The solutions of min ||w||_1 subject to ||c - G w||_inf <= r for every r from the first radius to the last. From `dantzig_path`.
 
-    Parameters
-    ----------
-    radii : array (n,)
-        Radii of the corners, falling; the first is max|c|, where w = 0.
-    norms : array (n,)
-        ||w||_1 at the corners.
-    status : str
-        Why the path ends: "reached" (the least radius), "norm" (the largest norm), "infeasible" (no w for a smaller radius), "pivots"
-        (their largest number), "lost" (too few digits to go on).
-    pivots : int
-        How many there were.
-    ray : array (d,) or None
-        Of an infeasible path the Farkas vector mu: G mu = 0 and c'mu > r ||mu||_1 for every r below the last radius.
-    d : int
-        Number of coordinates.
-    record : DantzigRecord
-        The corners.
+    status: why the path ends: "reached" (the least radius), "norm" (the largest norm), "infeasible"
+    (no w for a smaller radius), "pivots" (their largest number), "lost" (too few digits to go on). ray (d,): of an
+    infeasible path the Farkas vector mu: G mu = 0 and c'mu > r ||mu||_1 for every r below the last radius.
     """
 
-    radii: np.ndarray
-    norms: np.ndarray
+    radii: np.ndarray  # (n,): radii of the corners, falling; the first is max|c|, where w = 0
+    norms: np.ndarray  # (n,): ||w||_1 at the corners
     status: str
-    pivots: int
+    pivots: int  # how many there were
     ray: np.ndarray | None
-    d: int
+    d: int  # number of coordinates
     record: DantzigRecord
 
     def corner(self, k: int) -> np.ndarray:
-        """Weights at a corner.
-
-        Parameters
-        ----------
-        k : int
-            Its number.
-
-        Returns
-        -------
-        array (d,)
-            The weights.
-
-        Raises
-        ------
-        ValueError
-            If there is no such corner.
-        """
+        "Weights at a corner. Returns an array (d,)."
         k = check_int("k", k, 0, self.radii.size - 1)
         w, part = np.zeros(self.d), slice(*self.record.first[k : k + 2])
         w[self.record.column[part]] = self.record.weight[part]
@@ -712,43 +563,14 @@ class DantzigPath:
     def piece(self, radius: float) -> int:
         """Number of the corner at which the piece with this radius ends.
 
-        Parameters
-        ----------
-        radius : float
-            At least the last radius of the path.
-
-        Returns
-        -------
-        int
-            From 1 on; 0 from the first radius upwards, where w = 0.
-
-        Raises
-        ------
-        ValueError
-            If the path does not reach that far down.
+        The result is from 1 on; 0 from the first radius upwards, where w = 0.
         """
         r = check_radius("radius", radius)
         if r < self.radii[-1]: fail("radius", r, f"at least {self.radii[-1]:g}", f"there the path ends: {self.status}")
         return int(np.searchsorted(-self.radii, -r))
 
     def at(self, radius: float) -> np.ndarray:
-        """The solution at a radius, on the line between two corners.
-
-        Parameters
-        ----------
-        radius : float
-            At least the last radius of the path.
-
-        Returns
-        -------
-        array (d,)
-            The weights.
-
-        Raises
-        ------
-        ValueError
-            If the path does not reach that far down.
-        """
+        "The solution at a radius, on the line between two corners. Returns (d,): the weights."
         k = self.piece(radius)
         if k == 0: return np.zeros(self.d)
         high, low = self.radii[k - 1 : k + 1]
@@ -756,23 +578,7 @@ class DantzigPath:
         return (1 - part) * self.corner(k - 1) + part * self.corner(k)
 
     def dual_at(self, radius: float) -> np.ndarray:
-        """A dual solution at a radius; it is the same between two corners.
-
-        Parameters
-        ----------
-        radius : float
-            At least the last radius of the path.
-
-        Returns
-        -------
-        array (d,)
-            The vector mu.
-
-        Raises
-        ------
-        ValueError
-            If the path does not reach that far down.
-        """
+        "A dual solution at a radius; it is the same between two corners. Returns (d,): the vector mu."
         k, mu = self.piece(radius), np.zeros(self.d)
         part = slice(*self.record.first[k : k + 2])
         mu[self.record.row[part]] = self.record.dual[part]
@@ -815,32 +621,10 @@ def spread(d: int, where: np.ndarray, values: np.ndarray, m: int) -> np.ndarray:
 def dantzig_path(G: Any, c: Any, least: float, most_norm: float = np.inf, most_pivots: int | None = None) -> DantzigPath:
     """Solve min ||w||_1 subject to ||c - G w||_inf <= r for every radius r from max|c| down to `least`, or as far as there is a solution.
 
-    Parameters
-    ----------
-    G : array-like (d, d)
-        Symmetric; may be indefinite or singular.
-    c : array-like (d,)
-        The vector to be matched.
-    least : float
-        Smallest radius, at least 0.
-    most_norm : float
-        The path ends where ||w||_1 becomes as large; at least 0, may be infinite.
-    most_pivots : int or None
-        The path ends after as many pivots; None for 50 d + 1000.
-
-    Returns
-    -------
-    DantzigPath
-        The path; `path.at(r)` is the solution at radius r.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, G is not symmetric, or an argument is out of range.
-
-    Notes
-    -----
-    Source: parametric simplex method; for this programme James, Radchenko & Lv 2009. O(m d) for a pivot with m active columns.
+    G (d, d): symmetric; may be indefinite or singular. c (d,): the vector to be matched. least: smallest radius, at
+    least 0. most_norm: the path ends where ||w||_1 becomes as large; at least 0, may be infinite. most_pivots: the path
+    ends after as many pivots; None for 50 d + 1000. O(m d) for a pivot with m active columns. Source: parametric
+    simplex method; for this programme James, Radchenko & Lv 2009.
     """
     (G, c), least = check_moments(G, c, ("G", "c")), check_radius("least", least)
     if not (isinstance(most_norm, float) and most_norm == np.inf): most_norm = check_radius("most_norm", most_norm)
@@ -857,34 +641,20 @@ def dantzig_path(G: Any, c: Any, least: float, most_norm: float = np.inf, most_p
 class DantzigSolution:
     """What was found for min ||w||_1 subject to ||c - G w||_inf <= r. From `dantzig`.
 
-    Parameters
-    ----------
-    w : array (d,)
-        The weights: a solution; if infeasible, weights for the smallest radius that was found feasible; if inexact, the best that was
-        found.
-    dual : array (d,)
-        A dual solution mu; or, if there is none, the Farkas vector.
-    radius : float
-        The radius for which `w` was found: r if optimal; if infeasible, the smallest that was found feasible; if inexact, where the method
-        stopped.
-    status : str
-        "optimal"; "infeasible": no weights, or none with a norm below certificate.least_norm, which is then at least
-        1e6 max|c| / max|G|; or "inexact", when the certificate shows neither.
-    method : str
-        Which method found it: "path" or "highs".
-    pivots : int
-        Pivots of the path, or iterations of HiGHS.
-    certificate : DantzigCertificate
-        What w and mu prove about the programme with radius r.
+    w: the weights: a solution; if infeasible, weights for the smallest radius that was found feasible; if inexact, the
+    best that was found. radius: the radius for which `w` was found: r if optimal; if infeasible, the smallest that was
+    found feasible; if inexact, where the method stopped. status: "optimal"; "infeasible": no weights, or none with a
+    norm below certificate.least_norm, which is then at least 1e6 max|c| / max|G|; or "inexact", when the certificate
+    shows neither.
     """
 
     w: np.ndarray
-    dual: np.ndarray
+    dual: np.ndarray  # (d,): a dual solution mu; or, if there is none, the Farkas vector
     radius: float
     status: str
-    method: str
-    pivots: int
-    certificate: DantzigCertificate
+    method: str  # which method found it: "path" or "highs"
+    pivots: int  # pivots of the path, or iterations of HiGHS
+    certificate: DantzigCertificate  # what w and mu prove about the programme with radius r
 
     @property
     def norm(self) -> float:
@@ -931,32 +701,9 @@ def by_highs(G: np.ndarray, c: np.ndarray, r: float) -> tuple:
 def dantzig(G: Any, c: Any, radius: float, method: str = "path", most_pivots: int | None = None) -> DantzigSolution:
     """Dantzig selector from moments: min ||w||_1 subject to ||c - G w||_inf <= radius.
 
-    Parameters
-    ----------
-    G : array-like (d, d)
-        Symmetric; may be indefinite or singular.
-    c : array-like (d,)
-        The vector to be matched.
-    radius : float
-        r, at least 0.
-    method : {"path", "highs"}
-        The parametric simplex method of `dantzig_path`, and HiGHS where the certificate of its answer does not hold; or HiGHS at once.
-    most_pivots : int or None
-        Largest number of pivots of the path; None for 50 d + 1000.
-
-    Returns
-    -------
-    DantzigSolution
-        Weights, dual and certificate.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, G is not symmetric, or an argument is out of range.
-
-    Notes
-    -----
-    Source: Candes & Tao 2007.
+    G (d, d): symmetric; may be indefinite or singular. c (d,): the vector to be matched. method ("path" or "highs"):
+    the parametric simplex method of `dantzig_path`, and HiGHS where the certificate of its answer does not hold; or
+    HiGHS at once. most_pivots: largest number of pivots of the path; None for 50 d + 1000. Source: Candes & Tao 2007.
     """
     (G, c), r = check_moments(G, c, ("G", "c")), check_radius("radius", radius)
     check_choice("method", method, ("path", "highs"))
@@ -975,49 +722,21 @@ def dantzig(G: Any, c: Any, radius: float, method: str = "path", most_pivots: in
 class GreedyState(NamedTuple):
     """Room for greedy choices with one matrix, and the factor of the last ones. From `greedy_state`.
 
-    Parameters
-    ----------
-    rows : array (k, d)
-        Row m of a Cholesky factor: V = rows'rows on the chosen coordinates.
-    residual : array (d,)
-        b - V w.
-    free : array (d,)
-        For matching pursuit 1 / V_jj, for forward selection Schur complements: V_jj without what the chosen coordinates explain; 0 or less
-        for a coordinate that is chosen or passed over.
-    score : array (d,)
-        Room.
-    steps : array (k,)
-        Signed square roots of the decreases.
-    support : array of int64, shape (k,)
-        The chosen coordinates.
-    kept : array of int64, shape (1,)
-        How many rows belong to the coordinates in `support`.
+    free (d,): for matching pursuit 1 / V_jj, for forward selection Schur complements: V_jj without what the chosen
+    coordinates explain; 0 or less for a coordinate that is chosen or passed over.
     """
 
-    rows: np.ndarray
-    residual: np.ndarray
+    rows: np.ndarray  # (k, d): row m of a Cholesky factor: V = rows'rows on the chosen coordinates
+    residual: np.ndarray  # (d,): b - V w
     free: np.ndarray
-    score: np.ndarray
-    steps: np.ndarray
-    support: np.ndarray
-    kept: np.ndarray
+    score: np.ndarray  # (d,): room
+    steps: np.ndarray  # (k,): signed square roots of the decreases
+    support: np.ndarray  # (k,): the chosen coordinates
+    kept: np.ndarray  # (1,): how many rows belong to the coordinates in `support`
 
 # %% ../../nbs/core/13_sparse.ipynb #61328447
 def greedy_state(d: int, k: int) -> GreedyState:
-    """Room for `pursue` and `forward_select`; its arguments are not checked.
-
-    Parameters
-    ----------
-    d : int
-        Number of coordinates.
-    k : int
-        Largest number of chosen ones.
-
-    Returns
-    -------
-    GreedyState
-        The arrays, with no row kept.
-    """
+    "Room for `pursue` and `forward_select`; its arguments are not checked. Returns: the arrays, with no row kept."
     wide = np.zeros((3, d))
     return GreedyState(np.zeros((k, d)), wide[0], wide[1], wide[2], np.zeros(k), np.zeros(k, np.int64), np.zeros(1, np.int64))
 
@@ -1047,26 +766,7 @@ def greedy_row(V: np.ndarray, i: int, m: int, least: float, s: GreedyState) -> b
 # %% ../../nbs/core/13_sparse.ipynb #c15a0001
 @kernel(apart=True)
 def forward_select(V: np.ndarray, b: np.ndarray, k: int, least: float, s: GreedyState) -> int:
-    """Forward selection; compiled, arguments not checked, O(k d) for each choice.
-
-    Parameters
-    ----------
-    V : array (d, d)
-        Symmetric; may be indefinite or singular.
-    b : array (d,)
-        Moments with the label.
-    k : int
-        Largest number of coordinates, at most that of the state.
-    least : float
-        Coordinates whose Schur complement is at most this part of V_jj are passed over.
-    s : GreedyState
-        Changed in place; the choices are in `support`.
-
-    Returns
-    -------
-    int
-        How many were chosen; fewer than k where no other one decreases the loss.
-    """
+    "Forward selection; compiled, arguments not checked, O(k d) for each choice."
     m, total = 0, 0.0
     for l in range(b.size): s.residual[l], s.free[l] = b[l], V[l, l]
     while m < k:
@@ -1106,27 +806,7 @@ def best_score(residual: np.ndarray, free: np.ndarray, score: np.ndarray) -> int
 # %% ../../nbs/core/13_sparse.ipynb #24520f30
 @kernel(apart=True)
 def pursue(V: np.ndarray, b: np.ndarray, k: int, least: float, s: GreedyState) -> int:
-    """Orthogonal matching pursuit that keeps the factor of the last call; compiled, arguments not checked.
-
-    Parameters
-    ----------
-    V : array (d, d)
-        Symmetric; the same in every call with this state.
-    b : array (d,)
-        Moments with the label.
-    k : int
-        Largest number of coordinates, at most that of the state.
-    least : float
-        Coordinates whose Schur complement is at most this part of V_jj are passed over.
-    s : GreedyState
-        Changed in place; the choices are in `support`.
-
-    Returns
-    -------
-    int
-        How many were chosen; fewer than k where no other one decreases the loss. The choices, and all numbers, are the same whatever
-        was kept.
-    """
+    "Orthogonal matching pursuit that keeps the factor of the last call; compiled, arguments not checked."
     m, total = 0, 0.0
     for l in range(b.size): s.residual[l], s.free[l] = b[l], 1 / V[l, l] if V[l, l] > 0 else 0.0
     while m < k:
@@ -1145,17 +825,7 @@ def pursue(V: np.ndarray, b: np.ndarray, k: int, least: float, s: GreedyState) -
 # %% ../../nbs/core/13_sparse.ipynb #6637b627
 @kernel
 def greedy_weights(n: int, s: GreedyState, w: np.ndarray) -> None:
-    """Weights of the n chosen coordinates: the minimiser of w'V w - 2 b'w among vectors that are 0 elsewhere. Arguments are not checked.
-
-    Parameters
-    ----------
-    n : int
-        What `pursue` or `forward_select` returned, or less: then those of its first n choices.
-    s : GreedyState
-        As they left it.
-    w : array (n,) or longer
-        w[a] becomes the weight of support[a].
-    """
+    "Weights of the n chosen coordinates: the minimiser of w'V w - 2 b'w among vectors that are 0 elsewhere. Arguments are not checked."
     for a in range(n - 1, -1, -1):
         total = s.steps[a]
         for m in range(a + 1, n): total -= s.rows[a, s.support[m]] * w[m]
@@ -1166,22 +836,13 @@ def greedy_weights(n: int, s: GreedyState, w: np.ndarray) -> None:
 class GreedyFit:
     """What `omp` or `forward_selection` chose.
 
-    Parameters
-    ----------
-    w : array (d,)
-        The minimiser of w'V w - 2 b'w among vectors that are 0 outside the support.
-    support : array of int64
-        The chosen coordinates, in their order; fewer than k where no other one decreases the loss.
-    decreases : array
-        By how much each choice decreased w'V w - 2 b'w.
-    skipped : array of int64
-        Coordinates that are not chosen and whose Schur complement after the last choice is at most least V_jj, or V_jj is not positive:
-        no further choice could take them.
+    skipped: coordinates that are not chosen and whose Schur complement after the last choice is at most least V_jj, or
+    V_jj is not positive: no further choice could take them.
     """
 
-    w: np.ndarray
-    support: np.ndarray
-    decreases: np.ndarray
+    w: np.ndarray  # the minimiser of w'V w - 2 b'w among vectors that are 0 outside the support
+    support: np.ndarray  # the chosen coordinates, in their order; fewer than k where no other one decreases the loss
+    decreases: np.ndarray  # by how much each choice decreased w'V w - 2 b'w
     skipped: np.ndarray
 
 # %% ../../nbs/core/13_sparse.ipynb #5c60351c
@@ -1200,30 +861,9 @@ def greedy(V: Any, b: Any, k: int, least: float, forward: bool) -> GreedyFit:
 def omp(V: Any, b: Any, k: int, least: float = 1e-10) -> GreedyFit:
     """Orthogonal matching pursuit: add the coordinate with the largest |b_j - (V w)_j| / sqrt(V_jj), fit again.
 
-    Parameters
-    ----------
-    V : array-like (d, d)
-        Second moments, symmetric; estimates may be indefinite or singular.
-    b : array-like (d,)
-        Moments with the label.
-    k : int
-        Largest number of coordinates, from 0 to d.
-    least : float
-        From 0 to 1: coordinates whose Schur complement is at most this part of V_jj are passed over and reported.
-
-    Returns
-    -------
-    GreedyFit
-        Weights, coordinates in the order of choice, decreases, and what was passed over.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, V is not symmetric, or an argument is out of range.
-
-    Notes
-    -----
-    Source: Pati, Rezaiifar & Krishnaprasad 1993. O(k d) for each choice.
+    V: second moments, symmetric; estimates may be indefinite or singular. least: from 0 to 1: coordinates whose Schur
+    complement is at most this part of V_jj are passed over and reported. Returns: weights, coordinates in the order of
+    choice, decreases, and what was passed over. O(k d) for each choice. Source: Pati, Rezaiifar & Krishnaprasad 1993.
     """
     return greedy(V, b, k, least, False)
 
@@ -1231,51 +871,20 @@ def omp(V: Any, b: Any, k: int, least: float = 1e-10) -> GreedyFit:
 def forward_selection(V: Any, b: Any, k: int, least: float = 1e-10) -> GreedyFit:
     """Forward selection: add the coordinate after which the minimum of w'V w - 2 b'w is smallest, fit again.
 
-    Parameters
-    ----------
-    V : array-like (d, d)
-        Second moments, symmetric; estimates may be indefinite or singular.
-    b : array-like (d,)
-        Moments with the label.
-    k : int
-        Largest number of coordinates, from 0 to d.
-    least : float
-        From 0 to 1: coordinates whose Schur complement is at most this part of V_jj are passed over and reported.
-
-    Returns
-    -------
-    GreedyFit
-        Weights, coordinates in the order of choice, decreases, and what was passed over.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, V is not symmetric, or an argument is out of range.
-
-    Notes
-    -----
-    Source: Das & Kempe 2011. O(k d) for each choice.
+    V: second moments, symmetric; estimates may be indefinite or singular. least: from 0 to 1: coordinates whose Schur
+    complement is at most this part of V_jj are passed over and reported. Returns: weights, coordinates in the order of
+    choice, decreases, and what was passed over. O(k d) for each choice. Source: Das & Kempe 2011.
     """
     return greedy(V, b, k, least, True)
 
 # %% ../../nbs/core/13_sparse.ipynb #263f787f
 @dataclass(frozen=True)
 class SparseFit:
-    """Few weights and what they achieve: from `iht`, `lasso_select`, `forward_backward` or `best_subset`.
+    "Few weights and what they achieve: from `iht`, `lasso_select`, `forward_backward` or `best_subset`."
 
-    Parameters
-    ----------
-    w : array (d,)
-        The weights; at most k are not 0.
-    support : array of int64
-        Where they are not 0, in increasing order.
-    loss : float
-        w'V w - 2 b'w.
-    """
-
-    w: np.ndarray
-    support: np.ndarray
-    loss: float
+    w: np.ndarray  # the weights; at most k are not 0
+    support: np.ndarray  # where they are not 0, in increasing order
+    loss: float  # w'V w - 2 b'w
 
 # %% ../../nbs/core/13_sparse.ipynb #db78b4a8
 def refitted(V: np.ndarray, b: np.ndarray, S: np.ndarray) -> np.ndarray:
@@ -1332,32 +941,7 @@ def hard_steps(V: np.ndarray, b: np.ndarray, k: int, top: float, most: int) -> n
 def iht(V: Any, b: Any, k: int, refit: bool = True, most_steps: int = 500) -> SparseFit:
     """Iterative hard thresholding: gradient steps of length 1/||V||, each cut to the k largest weights.
 
-    Parameters
-    ----------
-    V : array-like (d, d)
-        Second moments, symmetric and positive semidefinite.
-    b : array-like (d,)
-        Moments with the label.
-    k : int
-        Largest number of weights, from 0 to d.
-    refit : bool
-        Whether the weights are fitted again on the support that is reached.
-    most_steps : int
-        Largest number of steps, at least 1.
-
-    Returns
-    -------
-    SparseFit
-        Weights and loss.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, V is not symmetric, or an argument is out of range.
-
-    Notes
-    -----
-    Source: Blumensath & Davies 2009.
+    most_steps: largest number of steps, at least 1. Source: Blumensath & Davies 2009.
     """
     V, b, k, refit = check_fit(V, b, k, refit)
     most_steps, top = check_int("most_steps", most_steps, 1), float(np.linalg.norm(V, 2))
@@ -1398,32 +982,9 @@ def lasso_weights(V: np.ndarray, b: np.ndarray, k: int, penalties: int) -> np.nd
 def lasso_select(V: Any, b: Any, k: int, refit: bool = True, penalties: int = 60) -> SparseFit:
     """Lasso with at most k weights: the smallest penalty on a grid before there are more.
 
-    Parameters
-    ----------
-    V : array-like (d, d)
-        Second moments, symmetric and positive semidefinite.
-    b : array-like (d,)
-        Moments with the label.
-    k : int
-        Largest number of weights, from 0 to d.
-    refit : bool
-        Whether the weights are fitted again on the support; otherwise they are those of the Lasso.
-    penalties : int
-        Number of penalties from max|b| down to 1e-4 of it, at least 2.
-
-    Returns
-    -------
-    SparseFit
-        Weights and loss; with fewer than k weights where several enter between two penalties.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, V is not symmetric, or an argument is out of range.
-
-    Notes
-    -----
-    Source: Tibshirani 1996; coordinate descent.
+    refit: whether the weights are fitted again on the support; otherwise they are those of the Lasso. penalties: number
+    of penalties from max|b| down to 1e-4 of it, at least 2. Returns: weights and loss; with fewer than k weights where
+    several enter between two penalties. Source: Tibshirani 1996; coordinate descent.
     """
     V, b, k, refit = check_fit(V, b, k, refit)
     return sparse_fit(V, b, lasso_weights(V, b, k, check_int("penalties", penalties, 2, 10**6)), refit)
@@ -1458,30 +1019,8 @@ def forward_backward_support(V: np.ndarray, b: np.ndarray, k: int, share: float)
 def forward_backward(V: Any, b: Any, k: int, share: float = 0.5) -> SparseFit:
     """Forward-backward greedy: add the coordinate that gains most; take one out if it costs less than a share of the last gain.
 
-    Parameters
-    ----------
-    V : array-like (d, d)
-        Second moments, symmetric and positive semidefinite.
-    b : array-like (d,)
-        Moments with the label.
-    k : int
-        Largest number of weights, from 0 to d.
-    share : float
-        From 0 (forward selection) to below 1.
-
-    Returns
-    -------
-    SparseFit
-        Weights, fitted on their support, and loss.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, V is not symmetric, or an argument is out of range.
-
-    Notes
-    -----
-    Ends with k coordinates, after 4 k additions, or where no other one decreases the loss. Source: Zhang 2011.
+    share: from 0 (forward selection) to below 1. Returns: weights, fitted on their support, and loss. Ends with k
+    coordinates, after 4 k additions, or where no other one decreases the loss. Source: Zhang 2011.
     """
     (V, b, k, _), share = check_fit(V, b, k, True), check_real("share", share, -1e-300, 0.999)
     w = refitted(V, b, forward_backward_support(V, b, k, share))

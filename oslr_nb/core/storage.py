@@ -25,20 +25,7 @@ SCHEMA = 2  # version of the files that `save` writes
 
 
 def checksum(header: str, arrays: dict[str, np.ndarray]) -> str:
-    """Digest of all that a file holds.
-
-    Parameters
-    ----------
-    header : str
-        The header, as JSON.
-    arrays : dict of str to array
-        The state arrays by name.
-
-    Returns
-    -------
-    str
-        SHA-256 in hexadecimal digits.
-    """
+    "Digest of all that a file holds. arrays: the state arrays by name. Returns: SHA-256 in hexadecimal digits."
     digest = hashlib.sha256(header.encode())
     for name in sorted(arrays):
         a = np.ascontiguousarray(arrays[name])
@@ -47,13 +34,7 @@ def checksum(header: str, arrays: dict[str, np.ndarray]) -> str:
 
 # %% ../../nbs/core/11_storage.ipynb #57000008
 def force_folder(folder: Path) -> None:
-    """Force the names in a folder to the disk; nothing is done where that cannot be asked for (Windows, some network drives).
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    """
+    "Force the names in a folder to the disk; nothing is done where that cannot be asked for (Windows, some network drives)."
     with contextlib.suppress(OSError):
         f = os.open(folder, os.O_RDONLY)
         try: os.fsync(f)
@@ -63,21 +44,7 @@ def force_folder(folder: Path) -> None:
 def write_file(path: str | Path, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     """Write header, checksum and arrays into one file, moved into place when it is whole.
 
-    Parameters
-    ----------
-    path : str or Path
-        The .npz file.
-    header : dict
-        Whatever JSON can hold.
-    arrays : dict of str to array
-        Arrays of numbers by name.
-
-    Raises
-    ------
-    ValueError
-        If the path is none.
-    OSError
-        If the file cannot be written.
+    arrays: arrays of numbers by name. Raises OSError if the file cannot be written.
     """
     path, text = check_path(path), json.dumps(header | {"schema": SCHEMA})
     part = path.with_name(f"{path.name[:80]}.{secrets.token_hex(8)}.part")
@@ -94,38 +61,14 @@ def write_file(path: str | Path, header: dict[str, Any], arrays: dict[str, np.nd
 
 # %% ../../nbs/core/11_storage.ipynb #9ea7c70f
 def write_whole(path: Path, text: str) -> None:
-    """Write a text file in one step, so that it is never seen half written.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    text : str
-        Its content.
-    """
+    "Write a text file in one step, so that it is never seen half written."
     part = path.with_name(path.name + ".part")
     part.write_text(text, encoding="utf8")
     os.replace(part, path)
 
 # %% ../../nbs/core/11_storage.ipynb #57000009
 def check_path(path: Any) -> Path:
-    """Refuse what is no path.
-
-    Parameters
-    ----------
-    path : object
-        What a user gave.
-
-    Returns
-    -------
-    Path
-        The path.
-
-    Raises
-    ------
-    ValueError
-        If it is neither a str nor a path, or names nothing.
-    """
+    "Refuse what is no path."
     good = isinstance(path, (str, os.PathLike)) and str(path) and "\0" not in str(path)
     return Path(path) if good else fail("path", path, "a str or a Path that names a file")
 
@@ -133,26 +76,7 @@ def check_path(path: Any) -> Path:
 def read_file(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Header and arrays of a file, if its form and its checksum are right.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-
-    Returns
-    -------
-    header : dict
-        As written.
-    arrays : dict of str to array
-        The arrays by name.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If it is compressed, of another version, or the checksum differs.
-    Exception
-        Whatever numpy, zipfile and json raise for what is no such file.
+    Returns header: as written; arrays: the arrays by name. Raises FileNotFoundError if there is no such file.
     """
     path = check_path(path)
     if not path.exists(): raise FileNotFoundError(f"path = {str(path)!r}: there is no such file.")

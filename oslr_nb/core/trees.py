@@ -22,15 +22,7 @@ __all__ = ['LAZY', 'TINY', 'sums_tree', 'sums_first', 'sums_node', 'sums_update'
 def sums_tree(d: int) -> np.ndarray:
     """A tree of sums over d leaves, all 0; the children of node i are 8 i + 1, ..., 8 i + 8, and node 0 is the total.
 
-    Parameters
-    ----------
-    d : int
-        Number of leaves, at least 1.
-
-    Returns
-    -------
-    array (n,)
-        The tree; leaf j stands at `sums_first(tree) + j`.
+    Returns (n,): the tree; leaf j stands at `sums_first(tree) + j`.
     """
     leaves = 8
     while leaves < d: leaves *= 8
@@ -39,18 +31,7 @@ def sums_tree(d: int) -> np.ndarray:
 
 @kernel
 def sums_first(tree: np.ndarray) -> int:
-    """Place of leaf 0 in a tree of sums.
-
-    Parameters
-    ----------
-    tree : array (n,)
-        From `sums_tree`.
-
-    Returns
-    -------
-    int
-        The place.
-    """
+    "Place of leaf 0 in a tree of sums."
     return (tree.size - 1) // 8
 
 # %% ../../nbs/core/09_trees.ipynb #12870c85
@@ -58,20 +39,7 @@ def sums_first(tree: np.ndarray) -> int:
 #| code-summary: "Exported source: sums_node, sums_update"
 @kernel
 def sums_node(tree: np.ndarray, i: int) -> float:
-    """Sum of the eight children of a node.
-
-    Parameters
-    ----------
-    tree : array (n,)
-        From `sums_tree`.
-    i : int
-        An inner node.
-
-    Returns
-    -------
-    float
-        The sum.
-    """
+    "Sum of the eight children of a node."
     c = 8 * i + 1
     low, high = (tree[c] + tree[c + 1]) + (tree[c + 2] + tree[c + 3]), (tree[c + 4] + tree[c + 5])
     return low + (high + (tree[c + 6] + tree[c + 7]))
@@ -79,17 +47,7 @@ def sums_node(tree: np.ndarray, i: int) -> float:
 
 @kernel
 def sums_update(tree: np.ndarray, changed: np.ndarray, count: int) -> None:
-    """Bring all sums up to date after some leaves were written: O(count log d), or O(d) for many.
-
-    Parameters
-    ----------
-    tree : array (n,)
-        From `sums_tree`; changed in place.
-    changed : array of int64
-        Numbers of leaves that were written.
-    count : int
-        How many of them count: changed[:count].
-    """
+    "Bring all sums up to date after some leaves were written: O(count log d), or O(d) for many."
     first = sums_first(tree)
     if 3 * count >= first:
         for i in range(first - 1, -1, -1): tree[i] = sums_node(tree, i)
@@ -103,20 +61,7 @@ def sums_update(tree: np.ndarray, changed: np.ndarray, count: int) -> None:
 # %% ../../nbs/core/09_trees.ipynb #13966f66
 @kernel
 def sums_find(tree: np.ndarray, u: float) -> int:
-    """Draw a leaf in proportion to its value, from a uniform number: O(log d).
-
-    Parameters
-    ----------
-    tree : array (n,)
-        Up to date, no leaf negative, with a positive total.
-    u : float
-        Uniform on [0, 1).
-
-    Returns
-    -------
-    int
-        The leaf in which u times the total falls; never one of value 0.
-    """
+    "Draw a leaf in proportion to its value, from a uniform number: O(log d)."
     first, i = sums_first(tree), 0
     u *= tree[0]
     while i < first:
@@ -144,21 +89,8 @@ def lazy_ball(d: int) -> dict[str, np.ndarray]:
 
     A step changes few coordinates; shrinking, projecting and summing up all others costs O(log d).
 
-    Parameters
-    ----------
-    d : int
-        Length of the vector, at least 1.
-
-    Returns
-    -------
-    dict of str to array
-        By the names of `LAZY`: key (blocks, 8), total (d,), nodes (groups, 3, 8), num (9,). Their tuple in this order
-        is the `state` of the other functions.
-
-    Raises
-    ------
-    ValueError
-        If d is not a positive integer.
+    Returns, by the names of `LAZY`: key (blocks, 8), total (d,), nodes (groups, 3, 8), num (9,). Their tuple in this
+    order is the `state` of the other functions.
     """
     blocks, groups, size = -(-check_int("d", d, 1) // 8), 0, 1
     while size < blocks: groups, size = groups + size, 8 * size
@@ -169,39 +101,13 @@ def lazy_ball(d: int) -> dict[str, np.ndarray]:
 # %% ../../nbs/core/09_trees.ipynb #e9294008
 @kernel
 def lazy_value(num: np.ndarray, v: float) -> float:
-    """The weight that a stored number stands for: s a (key - T) for v = s key.
-
-    Parameters
-    ----------
-    num : array (9,)
-        The state's numbers.
-    v : float
-        Stored number, sign times key; 0 for a weight of 0.
-
-    Returns
-    -------
-    float
-        The weight.
-    """
+    "The weight that a stored number stands for: s a (key - T) for v = s key."
     return num[SCALE] * (v - num[THRESHOLD]) if v > 0 else num[SCALE] * (v + num[THRESHOLD]) if v < 0 else 0.0
 
 
 @kernel
 def lazy_weight(state: tuple, i: int) -> float:
-    """One weight.
-
-    Parameters
-    ----------
-    state : tuple of array
-        From `lazy_ball`.
-    i : int
-        Coordinate.
-
-    Returns
-    -------
-    float
-        w_i.
-    """
+    "One weight."
     return lazy_value(state[3], state[0][i >> 3, i & 7])
 
 # %% ../../nbs/core/09_trees.ipynb #d293baeb
@@ -209,18 +115,7 @@ def lazy_weight(state: tuple, i: int) -> float:
 #| code-summary: "Exported source: lazy_weights, lazy_norm"
 @kernel(allocates=True)
 def lazy_weights(state: tuple) -> np.ndarray:
-    """All weights; O(d).
-
-    Parameters
-    ----------
-    state : tuple of array
-        From `lazy_ball`.
-
-    Returns
-    -------
-    array (d,)
-        w.
-    """
+    "All weights; O(d)."
     w = np.zeros(state[1].size)
     for i in range(w.size): w[i] = lazy_weight(state, i)
     return w
@@ -228,18 +123,7 @@ def lazy_weights(state: tuple) -> np.ndarray:
 
 @kernel
 def lazy_norm(state: tuple) -> float:
-    """The l1 norm of the weights; O(1).
-
-    Parameters
-    ----------
-    state : tuple of array
-        From `lazy_ball`.
-
-    Returns
-    -------
-    float
-        The norm.
-    """
+    "The l1 norm of the weights; O(1)."
     num = state[3]
     return max(num[SCALE] * (num[KEYS] - num[THRESHOLD] * num[ACTIVE]), 0.0)
 
@@ -248,20 +132,7 @@ def lazy_norm(state: tuple) -> float:
 #| code-summary: "Exported source: lazy_leaves"
 @kernel
 def lazy_leaves(key: np.ndarray, b: int) -> tuple[float, float, float]:
-    """Sum, count and least of the keys in a block of eight.
-
-    Parameters
-    ----------
-    key : array (blocks, 8)
-        Stored numbers.
-    b : int
-        Block.
-
-    Returns
-    -------
-    tuple of three floats
-        Sum, count, least (infinite for an empty block).
-    """
+    "Sum, count and least of the keys in a block of eight."
     s, c, least = 0.0, 0, np.inf
     for j in range(0, 8, 2):
         p, q = abs(key[b, j]), abs(key[b, j + 1])
@@ -275,20 +146,7 @@ def lazy_leaves(key: np.ndarray, b: int) -> tuple[float, float, float]:
 #| code-summary: "Exported source: lazy_join"
 @kernel
 def lazy_join(nodes: np.ndarray, g: int) -> tuple[float, float, float]:
-    """Sum, count and least of the keys below a node, from what it holds for its children.
-
-    Parameters
-    ----------
-    nodes : array (groups, 3, 8)
-        Inner nodes.
-    g : int
-        Node.
-
-    Returns
-    -------
-    tuple of three floats
-        Sum, count, least (infinite where there is none).
-    """
+    "Sum, count and least of the keys below a node, from what it holds for its children."
     s, c, least = 0.0, 0.0, np.inf
     for j in range(0, 8, 2):
         s += nodes[g, 0, j] + nodes[g, 0, j + 1]
@@ -301,17 +159,7 @@ def lazy_join(nodes: np.ndarray, g: int) -> tuple[float, float, float]:
 #| code-summary: "Exported source: lazy_climb"
 @kernel(apart=True)
 def lazy_climb(key: np.ndarray, nodes: np.ndarray, num: np.ndarray, i: int, j: int) -> None:
-    """Recompute the nodes above a leaf, up to where the way from the next leaf joins.
-
-    Parameters
-    ----------
-    key, nodes, num : array
-        Parts of the state; nodes and num change in place.
-    i : int
-        Coordinate whose key changed.
-    j : int
-        Next coordinate to climb from, or -1: go up to the root and renew its numbers.
-    """
+    "Recompute the nodes above a leaf, up to where the way from the next leaf joins."
     first = nodes.shape[0]
     g = first + (i >> 3)
     h = first + (j >> 3) if j >= 0 else -1
@@ -329,32 +177,13 @@ def lazy_climb(key: np.ndarray, nodes: np.ndarray, num: np.ndarray, i: int, j: i
 #| code-summary: "Exported source: lazy_past, lazy_tally"
 @kernel
 def lazy_past(num: np.ndarray, v: float) -> float:
-    """What a stored number has in the running sum since its last write: s (key P - Q) for v = s key.
-
-    Parameters
-    ----------
-    num : array (9,)
-        The state's numbers.
-    v : float
-        Stored number.
-
-    Returns
-    -------
-    float
-        The sum; 0 for v = 0.
-    """
+    "What a stored number has in the running sum since its last write: s (key P - Q) for v = s key."
     return v * num[RUNNING_A] - (num[RUNNING_AT] if v > 0 else -num[RUNNING_AT] if v < 0 else 0.0)
 
 
 @kernel
 def lazy_tally(state: tuple) -> None:
-    """Add the present weights to their running sum; O(1).
-
-    Parameters
-    ----------
-    state : tuple of array
-        From `lazy_ball`; changed in place.
-    """
+    "Add the present weights to their running sum; O(1)."
     num = state[3]
     num[RUNNING_A] += num[SCALE]
     num[RUNNING_AT] += num[SCALE] * num[THRESHOLD]
@@ -364,18 +193,7 @@ def lazy_tally(state: tuple) -> None:
 #| code-summary: "Exported source: lazy_sums"
 @kernel(allocates=True)
 def lazy_sums(state: tuple) -> np.ndarray:
-    """The running sum of the weights; O(d).
-
-    Parameters
-    ----------
-    state : tuple of array
-        From `lazy_ball`.
-
-    Returns
-    -------
-    array (d,)
-        Sum of the weights over all calls of `lazy_tally`.
-    """
+    "The running sum of the weights; O(d)."
     key, total, _, num = state
     out = total.copy()
     for i in range(out.size): out[i] += lazy_past(num, key[i >> 3, i & 7])
@@ -387,17 +205,7 @@ TINY = 1e-290  # no smaller weight is written, so that scaling by a >= 1/64 cann
 
 @kernel
 def lazy_put(key: np.ndarray, total: np.ndarray, num: np.ndarray, i: int, w: float) -> None:
-    """Set one weight and keep its running sum; the tree is not yet told.
-
-    Parameters
-    ----------
-    key, total, num : array
-        Parts of the state; key and total change in place.
-    i : int
-        Coordinate.
-    w : float
-        Its new weight; below `TINY` in magnitude it becomes 0.
-    """
+    "Set one weight and keep its running sum; the tree is not yet told."
     old, new = key[i >> 3, i & 7], 0.0
     size = num[THRESHOLD] + abs(w) / num[SCALE]
     if size > num[THRESHOLD] and abs(w) >= TINY: new = size if w > 0 else -size
@@ -409,18 +217,7 @@ def lazy_put(key: np.ndarray, total: np.ndarray, num: np.ndarray, i: int, w: flo
 #| code-summary: "Exported source: lazy_active"
 @kernel(allocates=True, apart=True)
 def lazy_active(key: np.ndarray, nodes: np.ndarray, num: np.ndarray) -> np.ndarray:
-    """The coordinates of nonzero weight, in rising order.
-
-    Parameters
-    ----------
-    key, nodes, num : array
-        Parts of the state.
-
-    Returns
-    -------
-    array of int64, shape (m,)
-        The coordinates.
-    """
+    "The coordinates of nonzero weight, in rising order."
     found, n, first = np.zeros(max(1, np.int64(num[ACTIVE])), np.int64), 1, nodes.shape[0]
     while found[0] < first and num[ACTIVE] > 0:
         old = found[:n].copy()
@@ -444,15 +241,7 @@ def lazy_active(key: np.ndarray, nodes: np.ndarray, num: np.ndarray) -> np.ndarr
 #| code-summary: "Exported source: lazy_rebase"
 @kernel(allocates=True, apart=True)
 def lazy_rebase(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, c: float) -> None:
-    """Write c times the weights afresh, with a = 1, T = 0 and P = Q = 0: as many steps as there are weights.
-
-    Parameters
-    ----------
-    key, total, nodes, num : array
-        Parts of the state; changed in place.
-    c : float
-        Factor, at least 0.
-    """
+    "Write c times the weights afresh, with a = 1, T = 0 and P = Q = 0: as many steps as there are weights."
     active = lazy_active(key, nodes, num)
     for i in active:
         v = key[i >> 3, i & 7]
@@ -468,15 +257,7 @@ def lazy_rebase(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.n
 #| code-summary: "Exported source: lazy_scale"
 @kernel
 def lazy_scale(state: tuple, c: float) -> None:
-    """Multiply all weights by a factor; O(1) nearly always.
-
-    Parameters
-    ----------
-    state : tuple of array
-        From `lazy_ball`; changed in place.
-    c : float
-        Factor, at least 0; 0 clears the weights and keeps the running sum.
-    """
+    "Multiply all weights by a factor; O(1) nearly always."
     key, total, nodes, num = state
     a = c * num[SCALE]
     if 1 / 64 <= a <= 64: num[SCALE] = a
@@ -487,13 +268,7 @@ def lazy_scale(state: tuple, c: float) -> None:
 #| code-summary: "Exported source: lazy_pop"
 @kernel(apart=True)
 def lazy_pop(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray) -> None:
-    """Let the coordinate of least key leave, the first of several.
-
-    Parameters
-    ----------
-    key, total, nodes, num : array
-        Parts of the state; changed in place.
-    """
+    "Let the coordinate of least key leave, the first of several."
     g, first, least, slot = 0, nodes.shape[0], num[LEAST], 0
     while g < first:
         slot = 0
@@ -508,22 +283,7 @@ def lazy_pop(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndar
 # %% ../../nbs/core/09_trees.ipynb #7b3d5387
 @kernel
 def lazy_threshold(num: np.ndarray, r: float, rho: float) -> float:
-    """The threshold that brings the active weights to l1 norm a r, or part of the way to it.
-
-    Parameters
-    ----------
-    num : array (9,)
-        The state's numbers.
-    r : float
-        Radius in the unit of the keys.
-    rho : float
-        Part of the way, in (0, 1]; below 1 the result is rounded to the digits of the sum of the keys.
-
-    Returns
-    -------
-    float
-        T + rho theta / a.
-    """
+    "The threshold that brings the active weights to l1 norm a r, or part of the way to it."
     step = rho * (num[KEYS] - num[THRESHOLD] * num[ACTIVE] - r) / num[ACTIVE]
     return num[THRESHOLD] + (step if rho == 1 else (step + num[KEYS]) - num[KEYS])
 
@@ -532,17 +292,7 @@ def lazy_threshold(num: np.ndarray, r: float, rho: float) -> float:
 def lazy_raise(
     key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, r: float, rho: float
 ) -> None:
-    """Raise the threshold to `lazy_threshold`; the least keys leave until all are above it.
-
-    Parameters
-    ----------
-    key, total, nodes, num : array
-        Parts of the state; changed in place.
-    r : float
-        Radius in the unit of the keys.
-    rho : float
-        Part of the way, in (0, 1].
-    """
+    "Raise the threshold to `lazy_threshold`; the least keys leave until all are above it."
     T = lazy_threshold(num, r, rho)
     while num[LEAST] <= T:
         lazy_pop(key, total, nodes, num)
@@ -552,15 +302,7 @@ def lazy_raise(
 # %% ../../nbs/core/09_trees.ipynb #11172fce
 @kernel
 def lazy_project(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, radius: float) -> None:
-    """Project the weights to the l1 ball; O(log d) for each coordinate that leaves.
-
-    Parameters
-    ----------
-    key, total, nodes, num : array
-        Parts of the state; changed in place.
-    radius : float
-        l1 radius, positive, the same in every call.
-    """
+    "Project the weights to the l1 ball; O(log d) for each coordinate that leaves."
     while num[SCALE] * (num[KEYS] - num[THRESHOLD] * num[ACTIVE]) > 4 * radius:
         lazy_raise(key, total, nodes, num, radius / num[SCALE], 0.999)
         lazy_rebase(key, total, nodes, num, 1.0)
@@ -571,21 +313,7 @@ def lazy_project(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.
 # %% ../../nbs/core/09_trees.ipynb #a8820acd
 @kernel
 def lazy_step(state: tuple, I: np.ndarray, change: np.ndarray, n: int, radius: float) -> None:
-    """Change a few weights, then project to the l1 ball: O(n log d).
-
-    Parameters
-    ----------
-    state : tuple of array
-        From `lazy_ball`; changed in place.
-    I : array of int64
-        Coordinates; the first n are distinct.
-    change : array
-        What is added to their weights.
-    n : int
-        How many of them count.
-    radius : float
-        l1 radius, positive, the same in every call.
-    """
+    "Change a few weights, then project to the l1 ball: O(n log d)."
     key, total, nodes, num = state
     num[AGE] += 1
     rebase, last = num[AGE] >= max(1000, total.size), NOWHERE
@@ -603,20 +331,7 @@ def lazy_step(state: tuple, I: np.ndarray, change: np.ndarray, n: int, radius: f
 # %% ../../nbs/core/09_trees.ipynb #bf41079e
 @kernel
 def lazy_find(state: tuple, u: float) -> int:
-    """Draw a coordinate in proportion to |w_i|, from a uniform number: O(log d).
-
-    Parameters
-    ----------
-    state : tuple of array
-        From `lazy_ball`, with w not 0.
-    u : float
-        Uniform on [0, 1).
-
-    Returns
-    -------
-    int
-        The coordinate in which u times the l1 norm falls.
-    """
+    "Draw a coordinate in proportion to |w_i|, from a uniform number: O(log d)."
     key, _, nodes, num = state
     g, first, T, chosen = 0, nodes.shape[0], num[THRESHOLD], 0
     u *= num[KEYS] - T * num[ACTIVE]

@@ -45,29 +45,12 @@ RED = 5e-6  # chance of a false red for which a statistical row is laid out
 # %% ../../nbs/ledger/claims.ipynb #ba1087dd
 @dataclass(frozen=True)
 class Evidence:
-    """One instance of a statement: two sides and the relation between them.
+    "One instance of a statement: two sides and the relation between them."
 
-    Parameters
-    ----------
-    lhs : number
-        Left side; float, int or `Fraction`.
-    op : {"<=", "==", ">="}
-        The relation.
-    rhs : number
-        Right side.
-    tol : float
-        How far an inequality may be exceeded, or an equality be off; at least 0.
-
-    Raises
-    ------
-    ValueError
-        If `op` is another one.
-    """
-
-    lhs: Any
-    op: str
-    rhs: Any
-    tol: float = 0
+    lhs: Any  # left side; float, int or `Fraction`
+    op: str  # "<=", "==" or ">=": the relation
+    rhs: Any  # right side
+    tol: float = 0  # how far an inequality may be exceeded, or an equality be off; at least 0
 
     def __post_init__(self) -> None:
         if self.op not in ("<=", ">=", "=="): fail("op", self.op, "one of <=, >=, ==")
@@ -101,15 +84,8 @@ class Evidence:
 def resolution_word(ratio: float | None) -> str:
     """What a resolution says, in a word.
 
-    Parameters
-    ----------
-    ratio : float or None
-        Largest smaller-over-larger side of a claim; None for an equality, NaN without positive sides.
-
-    Returns
-    -------
-    str
-        tight (from 0.99), within 2, within 10, order only; exceeded, equality or undefined.
+    ratio: largest smaller-over-larger side of a claim; None for an equality, NaN without positive sides. Returns:
+    tight (from 0.99), within 2, within 10, order only; exceeded, equality or undefined.
     """
     if ratio is None: return "equality"
     if ratio != ratio: return "undefined"
@@ -119,58 +95,20 @@ def resolution_word(ratio: float | None) -> str:
 # %% ../../nbs/ledger/claims.ipynb #ea023dd8
 @dataclass(frozen=True)
 class Case:
-    """One case of a claim.
+    "One case of a claim."
 
-    Parameters
-    ----------
-    number : int
-        Its number, from 0.
-    value : object
-        Its declared value.
-    rng : Generator
-        Its own source of randomness, always the same.
-    """
-
-    number: int
+    number: int  # its number, from 0
     value: Any
-    rng: np.random.Generator
+    rng: np.random.Generator  # its own source of randomness, always the same
 
 
 def case(key: str, number: int, value: Any = None) -> Case:
-    """The case with this number of a claim, always with the same generator.
-
-    Parameters
-    ----------
-    key : str
-        Name of the claim, "paper/id".
-    number : int
-        From 0.
-    value : object
-        What the claim declares for it.
-
-    Returns
-    -------
-    Case
-        The case.
-    """
+    "The case with this number of a claim, always with the same generator. number: from 0."
     return Case(number, value, np.random.default_rng(seed_of(key, number)))
 
 
 def seed_of(key: str, number: int) -> list[int]:
-    """The seed of a case.
-
-    Parameters
-    ----------
-    key : str
-        Name of the claim, "paper/id".
-    number : int
-        Number of the case.
-
-    Returns
-    -------
-    list of int
-        For `numpy.random.default_rng`.
-    """
+    "The seed of a case. The result is for `numpy.random.default_rng`."
     return [zlib.crc32(key.encode()), number]
 
 # %% ../../nbs/ledger/claims.ipynb #91fb0095
@@ -183,15 +121,7 @@ def worst_case(found: Sequence[Evidence]) -> Evidence:
     First one that is undefined, then one that fails, then that of largest ratio or, where there is none, of least
     margin. Of cases that are equal up to rounding it is the first, whatever the processor.
 
-    Parameters
-    ----------
-    found : sequence of Evidence
-        One for each case, at least one.
-
-    Returns
-    -------
-    Evidence
-        One of them.
+    found: one for each case, at least one. Returns: one of them.
     """
     def rank(e: Evidence) -> tuple[float, ...]:
         if not e.defined: return (0, 0, 0, 0)
@@ -207,15 +137,7 @@ def worst_case(found: Sequence[Evidence]) -> Evidence:
 def resolution(found: Sequence[Evidence]) -> float | None:
     """Largest ratio over the inequalities among the cases.
 
-    Parameters
-    ----------
-    found : sequence of Evidence
-        One for each case.
-
-    Returns
-    -------
-    float or None
-        None if all are equalities, NaN if no ratio is defined.
+    found: one for each case. Returns: None if all are equalities, NaN if no ratio is defined.
     """
     ratios = [e.ratio for e in found if e.op != "=="]
     return None if not ratios else max((r for r in ratios if r == r), default=math.nan)
@@ -223,35 +145,14 @@ def resolution(found: Sequence[Evidence]) -> float | None:
 # %% ../../nbs/ledger/claims.ipynb #f8e51496
 @dataclass(frozen=True)
 class Erratum:
-    """Where a paper needs mending.
+    "Where a paper needs mending."
 
-    Parameters
-    ----------
-    kind : str
-        One of `ERRATA`; only "false" is counted as refuted.
-    place : str
-        Page, line or equation.
-    printed : str
-        The words or formula as printed, Markdown.
-    defence : str
-        The best that can be said for the printed version.
-    matters : str
-        What depends on it.
-    source : str
-        Key of the text in the bibliography, if it is not the claim's own paper.
-
-    Raises
-    ------
-    ValueError
-        If the kind is unknown or a field is empty.
-    """
-
-    kind: str
-    place: str
-    printed: str
-    defence: str
+    kind: str  # one of `ERRATA`; only "false" is counted as refuted
+    place: str  # page, line or equation
+    printed: str  # the words or formula as printed, Markdown
+    defence: str  # the best that can be said for the printed version
     matters: str
-    source: str = ""
+    source: str = ""  # key of the text in the bibliography, if it is not the claim's own paper
 
     def __post_init__(self) -> None:
         if self.kind not in ERRATA: fail("kind", self.kind, f"one of {', '.join(ERRATA)}")
@@ -268,38 +169,8 @@ class Erratum:
 class Record:
     """The outcome of one claim: a row of the ledger.
 
-    Parameters
-    ----------
-    id, paper, item, statement, tier : str
-        As in `Claim`; the statement is TeX.
-    status : str
-        "holds", "refuted", another kind of erratum, or what went wrong.
-    as_expected : bool
-        False when anything needs attention.
-    lhs, op, rhs, margin : float, str, float, float
-        The worst case.
-    resolution : float or None
-        Largest ratio; None for equalities.
-    level : float or None
-        Level of a statistical claim: the chance of a false green.
-    red : float
-        Chance of a false red: that the row is not as expected for another draw, though the statement is right.
-    cases : int
-        Number of cases.
-    worst : int
-        Number of the worst case, from 0.
-    seconds : float
-        Processor time of the check.
-    tol : float
-        Tolerance of the worst case.
-    controls : dict of str to str
-        For each control what was found.
-    page, proof : str
-        Notebook and anchor of the statement.
-    corrected : str
-        Mended statement of an erratum, TeX.
-    erratum : dict or None
-        Fields of `Erratum`.
+    id, paper, item, statement, tier: as in `Claim`; the statement is TeX. lhs, op, rhs, margin: the worst case. page,
+    proof: notebook and anchor of the statement.
     """
 
     id: str
@@ -307,23 +178,23 @@ class Record:
     item: str
     statement: str
     tier: str
-    status: str
-    as_expected: bool
+    status: str  # "holds", "refuted", another kind of erratum, or what went wrong
+    as_expected: bool  # False when anything needs attention
     lhs: float
     op: str
     rhs: float
     margin: float
-    resolution: float | None
-    level: float | None
-    red: float
+    resolution: float | None  # largest ratio; None for equalities
+    level: float | None  # level of a statistical claim: the chance of a false green
+    red: float  # chance of a false red: that the row is not as expected for another draw, though the statement is right
     cases: int
-    worst: int
-    seconds: float
-    tol: float
+    worst: int  # number of the worst case, from 0
+    seconds: float  # processor time of the check
+    tol: float  # tolerance of the worst case
     controls: dict[str, str]
     page: str
     proof: str
-    corrected: str = ""
+    corrected: str = ""  # mended statement of an erratum, TeX
     erratum: dict[str, str] | None = None
 
 # %% ../../nbs/ledger/claims.ipynb #91fb0094
@@ -331,49 +202,22 @@ class Record:
 class Claim:
     """A numbered statement with its check, its negative controls and, for an erratum, its mended form.
 
-    Parameters
-    ----------
-    check : callable
-        `check(case)` gives `Evidence`.
-    paper : str
-        Name of its paper's module.
-    item : str
-        What it is in words, "Theorem 2".
-    id : str
-        Short name, unique.
-    tier : str
-        One of `TIERS`.
-    tex : str
-        The statement.
-    cases : sequence
-        Values of the cases.
-    proof : str
-        Anchor of the statement on the page.
-    erratum : Erratum or None
-        Where the printed words fail.
-    level : float or None
-        Level of a statistical check: the chance that it holds for a statement that is just wrong.
-    red : float or None
-        Chance that the row is not as expected for another draw; default: `RED` where the check is statistical, else 0.
-    controls : dict of str to callable
-        Checks with one ingredient broken, which have to fail.
-    correction : tuple of (str, callable) or None
-        Mended statement and its check.
+    red: chance that the row is not as expected for another draw; default: `RED` where the check is statistical, else 0.
     """
 
-    check: Callable[[Case], Evidence]
-    paper: str
-    item: str
-    id: str
-    tier: str
+    check: Callable[[Case], Evidence]  # `check(case)` gives `Evidence`
+    paper: str  # name of its paper's module
+    item: str  # what it is in words, "Theorem 2"
+    id: str  # short name, unique
+    tier: str  # one of `TIERS`
     tex: str
     cases: Sequence[Any]
-    proof: str = ""
-    erratum: Erratum | None = None
-    level: float | None = None
+    proof: str = ""  # anchor of the statement on the page
+    erratum: Erratum | None = None  # where the printed words fail
+    level: float | None = None  # level of a statistical check: the chance that it holds for a statement that is just wrong
     red: float | None = None
-    controls: dict[str, Callable[[Case], Evidence]] = field(default_factory=dict)
-    correction: tuple[str, Callable[[Case], Evidence]] | None = None
+    controls: dict[str, Callable[[Case], Evidence]] = field(default_factory=dict)  # checks with one ingredient broken, which have to fail
+    correction: tuple[str, Callable[[Case], Evidence]] | None = None  # mended statement and its check
 
     def __post_init__(self) -> None:
         if self.red is None: self.red = 0.0 if self.level is None else RED
@@ -381,20 +225,7 @@ class Claim:
     def control(self, why: str) -> Callable:
         """Decorator: the check (of an erratum: of its mended form) with one ingredient broken, which has to fail.
 
-        Parameters
-        ----------
-        why : str
-            What is broken; unique within the claim.
-
-        Returns
-        -------
-        callable
-            The decorator.
-
-        Raises
-        ------
-        ValueError
-            If another control of the claim is described in the same words.
+        why: what is broken; unique within the claim.
         """
         if why in self.controls: fail("control", why, "described differently from the others of its claim")
         return lambda f: self.controls.setdefault(why, f)
@@ -402,12 +233,7 @@ class Claim:
     def broken(self, check: Callable[..., Evidence], controls: dict[str, Any]) -> None:
         """Add controls that are data.
 
-        Parameters
-        ----------
-        check : callable
-            The claim's check, or the mended form.
-        controls : dict of str to dict or number
-            What is broken: other arguments of the check, or a factor of the right side of its evidence.
+        controls: what is broken: other arguments of the check, or a factor of the right side of its evidence.
         """
 
         def times(case: Case, factor: Any) -> Evidence:
@@ -417,20 +243,7 @@ class Claim:
         for why, how in controls.items(): self.control(why)(partial(check, **how) if isinstance(how, dict) else partial(times, factor=how))
 
     def corrected(self, tex: str, controls: dict[str, Any] | None = None) -> Callable:
-        """Decorator: the mended statement of an erratum, which has to hold.
-
-        Parameters
-        ----------
-        tex : str
-            The mended statement.
-        controls : dict of str to dict or number
-            Controls of the mended form, as for `claim`.
-
-        Returns
-        -------
-        callable
-            The decorator.
-        """
+        "Decorator: the mended statement of an erratum, which has to hold."
 
         def add(f: Callable[[Case], Evidence]) -> Callable:
             self.correction = (tex, f)
@@ -448,20 +261,7 @@ class Claim:
         return mark.partition("/nbs/")[2].partition(" #")[0]
 
     def evidence(self, check: Callable[[Case], Evidence], until_failure: bool = False) -> list[Evidence]:
-        """What a check finds on the cases in turn.
-
-        Parameters
-        ----------
-        check : callable
-            The claim's check, a control, or the mended form.
-        until_failure : bool
-            Stop at the first case that fails.
-
-        Returns
-        -------
-        list of Evidence
-            One for each case tried.
-        """
+        "What a check finds on the cases in turn. Returns: one for each case tried."
         found = []
         for number, value in enumerate(self.cases):
             found.append(check(case(f"{self.paper}/{self.id}", number, value)))
@@ -471,10 +271,7 @@ class Claim:
     def cases_told(self) -> Iterator[str]:
         """All cases of the check, of its mended form and of its controls, as they end; a control ends with the first case that fails.
 
-        Yields
-        ------
-        str
-            Number, declared value, the two sides, and the seed of its generator.
+        Yields: number, declared value, the two sides, and the seed of its generator.
         """
         forms = {"the statement": self.check} | ({f"mended, {self.correction[0]}": self.correction[1]} if self.correction else {})
         for title, check in (forms | {f"control, has to fail: {why}": f for why, f in self.controls.items()}).items():
@@ -487,18 +284,7 @@ class Claim:
                 if check in self.controls.values() and not e.holds: break
 
     def run(self) -> Record:
-        """Check the statement, its mended form and its controls.
-
-        Returns
-        -------
-        Record
-            A row of the ledger.
-
-        Raises
-        ------
-        ValueError
-            If there is no control, or a correction without an erratum or the other way round.
-        """
+        "Check the statement, its mended form and its controls."
         if not self.controls:
             fail(f"controls of {self.id}", 0, "at least one", "a check that cannot fail shows nothing")
         if bool(self.erratum) != bool(self.correction):
@@ -531,34 +317,10 @@ def claim(
 ) -> Callable:
     """Decorator: register a check as a claim.
 
-    Parameters
-    ----------
-    paper : str
-        Name of the paper's module.
-    item : str
-        What it is in words, "Theorem 2".
-    id : str
-        Short name, unique over all papers.
-    tier : str
-        One of `TIERS`.
-    tex : str
-        The statement.
-    cases : int or sequence
-        Number of cases, or their values; at least one.
-    controls : dict of str to dict or number
-        Controls that need no code. What is broken: other arguments of the check, or a factor of the right side of its evidence.
-    **options : object
-        Further fields of `Claim`: proof, erratum, level, red.
-
-    Returns
-    -------
-    callable
-        Turns a function of a `Case` into a `Claim`.
-
-    Raises
-    ------
-    ValueError
-        If the tier is unknown, the id taken, there is no case, or `level` is missing where the check is statistical.
+    item: what it is in words, "Theorem 2". tier: one of `TIERS`. cases: number of cases, or their values; at least one.
+    controls: controls that need no code. What is broken: other arguments of the check, or a factor of the right side of
+    its evidence. options: further fields of `Claim`: proof, erratum, level, red. The result turns a function of a
+    `Case` into a `Claim`.
     """
     if tier not in TIERS: fail("tier", tier, f"one of {', '.join(TIERS)}")
     if (tier in ("statistical", "rate")) != ("level" in options):
@@ -580,10 +342,7 @@ def claim(
 class Ledger(list):
     """A list of `Record` objects: one line each in a terminal, a table on a page.
 
-    Attributes
-    ----------
-    ok : bool
-        True when every row is as expected.
+    ok: True when every row is as expected.
     """
 
     @property
@@ -598,10 +357,7 @@ class Ledger(list):
     def explained(self) -> str:
         """The rows that are not as expected: how far off, in which case, and what to do.
 
-        Returns
-        -------
-        str
-            Text; how many rows are as expected, if all are.
+        Returns: text; how many rows are as expected, if all are.
         """
         wrong = [r for r in self if not r.as_expected]
         head = f"{len(self)} claims, {len(self) - len(wrong)} as expected"
@@ -613,79 +369,29 @@ class Ledger(list):
         return "\n\n".join([head, *map(failure, wrong), what_to_do])
 
     def markdown(self, root: str = "../") -> str:
-        """The ledger as a table.
-
-        Parameters
-        ----------
-        root : str
-            Way from the page that shows it to the folder of notebooks.
-
-        Returns
-        -------
-        str
-            Markdown.
-        """
+        "The ledger as a table."
         head = "| claim | finding |\n|" + "-" * 70 + "|" + "-" * 26 + "|\n"
         return head + "".join(ledger_row(r, root) for r in self)
 
     _repr_markdown_ = markdown
 
     def to_json(self) -> str:
-        """All records as JSON.
-
-        Returns
-        -------
-        str
-            One object a claim with all fields of `Record`.
-        """
+        "All records as JSON. Returns: one object a claim with all fields of `Record`."
         return json.dumps([asdict(r) for r in self], indent=1)
 
     @classmethod
     def read(cls, path: str | Path) -> Ledger:
-        """A ledger that `to_json` wrote.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file.
-
-        Returns
-        -------
-        Ledger
-            The rows.
-        """
+        "A ledger that `to_json` wrote."
         return cls(Record(**r) for r in json.loads(Path(path).read_text(encoding="utf8")))
 
     @classmethod
     def stored(cls, *names: str) -> Ledger:
-        """The ledger of this release.
-
-        Parameters
-        ----------
-        *names : str
-            Papers; all if none is named.
-
-        Returns
-        -------
-        Ledger
-            Its rows.
-        """
+        "The ledger of this release. names: papers; all if none is named."
         return cls(r for r in stored_rows().values() if not names or r.paper in names)
 
 # %% ../../nbs/ledger/claims.ipynb #c9a10001
 def ledger_line(r: Record) -> str:
-    """A row of the ledger as one line of a terminal.
-
-    Parameters
-    ----------
-    r : Record
-        The claim.
-
-    Returns
-    -------
-    str
-        Id, status, tier, resolution, paper and item.
-    """
+    "A row of the ledger as one line of a terminal. Returns: id, status, tier, resolution, paper and item."
     line = f"{r.id:6} {r.status:18} {r.tier:11} {resolution_text(r):18} {r.paper:15} {r.item}"
     return line if r.as_expected else f"{line}  <-- not as expected"
 
@@ -693,15 +399,7 @@ def ledger_line(r: Record) -> str:
 def failure(r: Record) -> str:
     """Why a row is not as expected.
 
-    Parameters
-    ----------
-    r : Record
-        The claim.
-
-    Returns
-    -------
-    str
-        Its worst case with the distance and the seed, and each control that does not fail.
+    Returns: its worst case with the distance and the seed, and each control that does not fail.
     """
     off = abs(r.margin) / max(abs(r.lhs), abs(r.rhs), 1e-300)
     lines = [f"{r.id} ({r.paper}, {r.item}): {r.status}", f"  {r.statement}",
@@ -714,10 +412,7 @@ def failure(r: Record) -> str:
 def machine() -> str:
     """What the last digits of a number may depend on.
 
-    Returns
-    -------
-    str
-        Processor, system and versions of Python, numpy, its linear algebra, and numba.
+    Returns: processor, system and versions of Python, numpy, its linear algebra, and numba.
     """
     from importlib.metadata import version
 
@@ -730,55 +425,18 @@ def machine() -> str:
 
 
 def resolution_text(r: Record) -> str:
-    """The resolution of a claim in a word and a number.
-
-    Parameters
-    ----------
-    r : Record
-        The claim.
-
-    Returns
-    -------
-    str
-        For example "within 2, 0.71".
-    """
+    """The resolution of a claim in a word and a number. The result is for example "within 2, 0.71"."""
     word = resolution_word(r.resolution)
     return word if r.resolution is None else f"{word}, {r.resolution:.2g}"
 
 
 def on_click(label: str, text: str) -> str:
-    """Inline Markdown that shows a text when a label is clicked or reached by the keyboard.
-
-    Parameters
-    ----------
-    label : str
-        What is seen first, Markdown.
-    text : str
-        What is shown then, Markdown.
-
-    Returns
-    -------
-    str
-        The label with the text inside.
-    """
+    "Inline Markdown that shows a text when a label is clicked or reached by the keyboard."
     return f'<span class="more" tabindex="0">{label}<span class="inside">{text}</span></span>'
 
 # %% ../../nbs/ledger/claims.ipynb #47d41bbe
 def ledger_row(r: Record, root: str) -> str:
-    """One row of a ledger on a page: links, and the details behind a click.
-
-    Parameters
-    ----------
-    r : Record
-        The claim.
-    root : str
-        Way from the page that shows it to the folder of notebooks.
-
-    Returns
-    -------
-    str
-        A row of a Markdown table.
-    """
+    "One row of a ledger on a page: links, and the details behind a click."
     within, plural = f" within {r.tol:g}" if r.tol else "", "s" * (r.cases > 1)
     details = [f"worst of {r.cases} case{plural}: {r.lhs:.4g} {r.op} {r.rhs:.4g}{within}"]
     if r.corrected: details.append(f"mended: {typeset(r.corrected)}")
@@ -797,18 +455,7 @@ CUT = re.compile(r"[,:;]\\ |[,:;]?\\q?quad(?![a-z]) *")  # where a statement may
 
 
 def typeset(tex: str) -> str:
-    r"""Write a statement in TeX as Markdown, with the words of ``\text{...}`` outside of its formulas.
-
-    Parameters
-    ----------
-    tex : str
-        A formula of a claim. It is also cut behind a comma, colon or semicolon with a space, and at a wide space.
-
-    Returns
-    -------
-    str
-        One line of Markdown with formulas in ``$...$``.
-    """
+    r"Write a statement in TeX as Markdown, with the words of ``\text{...}`` outside of its formulas."
     pieces, depth, start, i = [], 0, 0, 0  # (is it a formula, text) in turn
     while i < len(tex):
         if depth == 0 and tex.startswith("\\text{", i):
@@ -837,13 +484,7 @@ def typeset(tex: str) -> str:
 
 # %% ../../nbs/ledger/claims.ipynb #a96fc0bf
 def load_claims(paper: str) -> None:
-    """Import the modules of the ledger that hold a paper's claims and, where there is one, that of its experiments.
-
-    Parameters
-    ----------
-    paper : str
-        One of `papers()`.
-    """
+    "Import the modules of the ledger that hold a paper's claims and, where there is one, that of its experiments."
     room = importlib.import_module(f"oslr_nb.ledger.{paper}")
     for page in pkgutil.iter_modules(getattr(room, "__path__", [])): importlib.import_module(f"oslr_nb.ledger.{paper}.{page.name}")
     results = "oslr_nb.results." + ("equal_cost" if paper == "own" else paper)
@@ -853,20 +494,7 @@ def load_claims(paper: str) -> None:
 def claim_ids(names: Iterable[str]) -> list[str]:
     """Ids of the claims of some papers or pages, or of those named one by one, in the order of their pages.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Papers ("ito2017"), pages ("ito2017/01_algorithm1") or ids ("A5"); all claims if empty.
-
-    Returns
-    -------
-    list of str
-        The ids.
-
-    Raises
-    ------
-    ValueError
-        If a name is none of these.
+    names: papers ("ito2017"), pages ("ito2017/01_algorithm1") or ids ("A5"); all claims if empty.
     """
     names, known = list(names), papers()
     among = lambda name, words: isinstance(name, str) and name in words
@@ -880,20 +508,7 @@ def claim_ids(names: Iterable[str]) -> list[str]:
 
 
 def run_claim(id: str, paper: str) -> Record:
-    """Run one claim, in this process or in a worker, with one thread of linear algebra.
-
-    Parameters
-    ----------
-    id : str
-        The claim.
-    paper : str
-        Its paper, which is imported.
-
-    Returns
-    -------
-    Record
-        The outcome.
-    """
+    "Run one claim, in this process or in a worker, with one thread of linear algebra."
     load_claims(paper)
     with one_thread(): return CLAIMS[id].run()
 
@@ -936,33 +551,14 @@ QUICK = 0.05  # seconds of processor time: a claim that took no longer is run ag
 
 @cache
 def stored_rows() -> dict[str, Record]:
-    """The rows of the ledger of this release.
-
-    Returns
-    -------
-    dict of str to Record
-        Each by its id.
-    """
+    "The rows of the ledger of this release."
     return {r.id: r for r in Ledger.read(Path(str(files("oslr_nb"))) / "claims.json")}
 
 
 def stored(claims: Iterable[Claim]) -> Ledger:
     """Rows of the ledger of this release; quick ones, and any that has changed since, are run again.
 
-    Parameters
-    ----------
-    claims : iterable of Claim
-        Which.
-
-    Returns
-    -------
-    Ledger
-        Their rows.
-
-    Raises
-    ------
-    AssertionError
-        If one is not as expected.
+    Raises AssertionError if one is not as expected.
     """
     shown = Ledger()
     for c in claims:
@@ -979,15 +575,7 @@ def stored(claims: Iterable[Claim]) -> Ledger:
 def checked(*claims: Claim) -> None:
     """Print rows of the ledger of this release, one line each, as `stored` gives them.
 
-    Parameters
-    ----------
-    *claims : Claim
-        Which.
-
-    Raises
-    ------
-    AssertionError
-        If one is not as expected.
+    Raises AssertionError if one is not as expected.
     """
     for r in stored(claims):
         controls = "its control fails" if len(r.controls) == 1 else f"its {len(r.controls)} controls fail"
@@ -996,22 +584,7 @@ def checked(*claims: Claim) -> None:
 
 # %% ../../nbs/ledger/claims.ipynb #f9a205d3
 def random_fractions(rng: np.random.Generator, d: int, denominator: int = 7) -> np.ndarray:
-    """Random nonzero multiples of 1/denominator in [-1, 1].
-
-    Parameters
-    ----------
-    rng : Generator
-        Source of randomness.
-    d : int
-        How many.
-    denominator : int
-        At least 1.
-
-    Returns
-    -------
-    array of Fraction, shape (d,)
-        The numbers.
-    """
+    "Random nonzero multiples of 1/denominator in [-1, 1]. denominator: at least 1. Returns (d,): the numbers."
     n = rng.integers(1, denominator + 1, d) * rng.choice([-1, 1], d)
     return np.array([Fraction(int(v), denominator) for v in n])
 
@@ -1019,22 +592,7 @@ def random_fractions(rng: np.random.Generator, d: int, denominator: int = 7) -> 
 def mean_limit(x: Any, level: float) -> float:
     """Upper end of a one-sided Student interval for a mean.
 
-    Parameters
-    ----------
-    x : array-like (n,)
-        Independent values, at least two.
-    level : float
-        Chance of error, in (0, 0.5].
-
-    Returns
-    -------
-    float
-        The limit.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two finite values or the level is out of range.
+    x (n,): independent values, at least two. level: chance of error, in (0, 0.5].
     """
     from scipy.stats import t
 
@@ -1049,30 +607,8 @@ def slope_interval(
 ) -> tuple[float, float]:
     """Bootstrap interval for the log-log slope of a mean.
 
-    Parameters
-    ----------
-    T : array (n,)
-        Abscissas, positive.
-    values : array (runs, n)
-        One curve a run; their mean must be positive.
-    level : float
-        Chance of error, in (0, 0.5].
-    rng : Generator
-        For the resamples.
-    resamples : int
-        How many.
-
-    Returns
-    -------
-    low : float
-        Lower end.
-    high : float
-        Upper end.
-
-    Raises
-    ------
-    ValueError
-        If a mean is not positive or the level out of range.
+    T (n,): abscissas, positive. values (runs, n): one curve a run; their mean must be positive. level: chance of error,
+    in (0, 0.5]. Returns low: lower end; high: upper end.
     """
     check_real("level", level, 0, 0.5)
     if np.min(values.mean(axis=0)) <= 0:
@@ -1088,24 +624,9 @@ def slope_interval(
 def law_of_draws(counts: Any, chances: Any, level: float) -> Evidence:
     """Pearson's test of counts against exact chances.
 
-    Parameters
-    ----------
-    counts : array-like (n,)
-        How often each outcome was drawn.
-    chances : array-like (n,)
-        Their exact chances, of sum 1; at least 5 of each possible outcome are expected.
-    level : float
-        Chance that right draws are rejected, in (0, 0.5].
-
-    Returns
-    -------
-    Evidence
-        The statistic, <=, its quantile at 1 - level; something impossible adds ten times that quantile.
-
-    Raises
-    ------
-    ValueError
-        If the chances do not sum to 1, too few are expected, or the level is out of range.
+    counts (n,): how often each outcome was drawn. chances (n,): their exact chances, of sum 1; at least 5 of each
+    possible outcome are expected. level: chance that right draws are rejected, in (0, 0.5]. Returns: the statistic, <=,
+    its quantile at 1 - level; something impossible adds ten times that quantile.
     """
     from scipy.stats import chi2
 

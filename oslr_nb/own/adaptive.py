@@ -29,33 +29,8 @@ def bound_adaptive_seen(
 ) -> float:
     """Upper bound nu (sigma_1/sigma_d)^2 radius sqrt(squares) on the regret of `RDA1` with step = "adaptive".
 
-    Parameters
-    ----------
-    k : int
-        Nonzero weights of w*, 1 <= k <= top.
-    d, top : int
-        Features, and favourites (k1), top <= d - 2.
-    squares : float
-        Mean over runs of the sum of the squared lengths of the estimates, at least 0 (the square of the mean of its root is
-        enough, and smaller).
-    sigma_min, sigma_max : float
-        sigma_d and sigma_1, roots of the extreme eigenvalues of E x x', 0 < sigma_min <= sigma_max.
-    radius : float, default 1
-        Bound on ||w||, in (1e-60, 1e60].
-
-    Returns
-    -------
-    float
-        In squared labels.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Ours.
+    squares: mean over runs of the sum of the squared lengths of the estimates, at least 0 (the square of the mean of
+    its root is enough, and smaller). Units: squared labels. Ours.
     """
     d, _, top = check_sizes(d, d, top, k)
     (sigma_min, sigma_max), (radius,) = check_sigmas(sigma_min, sigma_max, LARGEST), check_scales(radius=radius)
@@ -70,32 +45,7 @@ def bound_adaptive_rda(
 ) -> float:
     """Upper bound nu (sigma_1/sigma_d)^2 radius sqrt(M T) on the regret of `RDA1` with step = "adaptive".
 
-    Parameters
-    ----------
-    k : int
-        Nonzero weights of w*, 1 <= k <= top.
-    d, budget, top : int
-        Features, features seen a round (k'), favourites (k1), top <= budget - 2.
-    T : int
-        Rounds.
-    sigma_min, sigma_max : float
-        sigma_d and sigma_1, roots of the extreme eigenvalues of E x x', 0 < sigma_min <= sigma_max <= x_norm.
-    x_norm, y_max, radius : float, default 1
-        Bounds on ||x||, |y| and ||w||, each in (1e-60, 1e60]; the learner does not know the first two.
-
-    Returns
-    -------
-    float
-        In squared labels: sqrt(2) times `bound_sharpened`, whose schedule has to be told x_norm and y_max.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Ours.
+    Units: squared labels: sqrt(2) times `bound_sharpened`, whose schedule has to be told x_norm and y_max. Ours.
     """
     (d, budget, top), T = check_sizes(d, budget, top, k), check_rounds(T)
     x_norm, y_max, radius = check_reach(x_norm=x_norm, y_max=y_max, radius=radius)
@@ -107,23 +57,8 @@ def bound_adaptive_rda(
 def moment_ratios(d: int, budget: int, top: int) -> tuple[float, float]:
     """Constants a, b in E||g||^2 <= ||x||^2 (a (w'x - y)^2 + b sum of (x_j w_j)^2 over the features left to chance).
 
-    Parameters
-    ----------
-    d, budget, top : int
-        Features, features seen a round (k'), favourites (k1), 0 <= top <= budget - 2 <= d - 2.
-
-    Returns
-    -------
-    a, b : float
-        4 m/r and 4 (m - r)/((m - 2) q*) for m = d - top, r = budget - top, q* = r (r - 1)/(m (m - 1)); b is 0 if r = m.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
+    d, budget, top: features, features seen a round (k'), favourites (k1), 0 <= top <= budget - 2 <= d - 2. Returns a,
+    b: 4 m/r and 4 (m - r)/((m - 2) q*) for m = d - top, r = budget - top, q* = r (r - 1)/(m (m - 1)); b is 0 if r = m.
     Both are exact. Ours.
     """
     d, budget, top = check_sizes(d, budget, top)
@@ -137,35 +72,9 @@ def bound_adaptive_noise(
 ) -> float:
     """Upper bound on the regret of `RDA1` with step = "adaptive" for noise of known size; does not grow with T without noise.
 
-    Parameters
-    ----------
-    k : int
-        Nonzero weights of w*, 1 <= k <= top.
-    d, budget, top : int
-        Features, features seen a round (k'), favourites (k1), top <= budget - 2.
-    T : int
-        Rounds.
-    noise : float
-        Standard deviation of the noise, at least 0; the learner does not know it.
-    sigma_min, sigma_max : float
-        sigma_d and sigma_1, roots of the extreme eigenvalues of E x x', 0 < sigma_min <= sigma_max <= x_norm.
-    x_norm, radius : float, default 1
-        Bounds on ||x|| and ||w||, each in (1e-60, 1e60].
-
-    Returns
-    -------
-    float
-        In squared labels: nu kappa^2/2 (gamma R^2 + sqrt(gamma^2 R^4 + 16 m/r (x_norm R noise)^2 T)), where kappa is the
-        quotient of the sigmas and gamma = x_norm^2 (a + b kappa^2) for a, b of `moment_ratios`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Ours.
+    noise: standard deviation of the noise, at least 0; the learner does not know it. Units: squared labels: nu
+    kappa^2/2 (gamma R^2 + sqrt(gamma^2 R^4 + 16 m/r (x_norm R noise)^2 T)), where kappa is the quotient of the sigmas
+    and gamma = x_norm^2 (a + b kappa^2) for a, b of `moment_ratios`. Ours.
     """
     (d, budget, top), T = check_sizes(d, budget, top, k), check_rounds(T)
     (noise,), (x_norm, radius) = check_scales(zero=True, noise=noise), check_scales(x_norm=x_norm, radius=radius, high=1e30)
@@ -180,36 +89,10 @@ def algorithm_1_adaptive(
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Algorithm 1 of Ito et al. 2017 with the adaptive step in plain numpy; the reference for `RDA1` with step = "adaptive".
 
-    Parameters
-    ----------
-    X : array (T, d)
-        Examples; only what was chosen is read.
-    y : array (T,)
-        Labels.
-    budget, top : int
-        Features seen a round (k') and favourites among them (k1), 0 <= top <= budget - 2 <= d - 2.
-    choose : callable
-        ``choose(t, w)`` gives S_t (budget,), its first `top` members being U_t.
-    radius : float, default 1
-        Radius of the ball of weights, positive.
-
-    Returns
-    -------
-    predictions : array (T,)
-        In units of the label.
-    h : array (d,)
-        Sum of the gradient estimates.
-    squares : float
-        Sum of their squared lengths.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or `choose` returns something else than distinct coordinates.
-
-    Notes
-    -----
-    Ours, after Ito et al. 2017 and Orabona & Pal 2018.
+    X: examples; only what was chosen is read. budget, top: features seen a round (k') and favourites among them (k1),
+    0 <= top <= budget - 2 <= d - 2. choose: ``choose(t, w)`` gives S_t (budget,), its first `top` members being U_t.
+    Returns predictions (T,): in units of the label; h (d,): sum of the gradient estimates; squares: sum of their
+    squared lengths. Ours, after Ito et al. 2017 and Orabona & Pal 2018.
     """
     X, y = check_stream(X, check_magnitude("y", check_array("y", y, (None,))))
     (_, budget, top), radius = check_sizes(X.shape[1], budget, top), check_real("radius", radius, 1e-60, LARGEST)

@@ -26,31 +26,13 @@ MEMORY = 2**30  # bytes that `auto` spends on moments of pairs, at most
 def rows_for(d: int) -> int | None:
     """For how many features the pairs with all others are kept.
 
-    Ours.
-
-    Parameters
-    ----------
-    d : int
-        Number of features, at least 1.
-
-    Returns
-    -------
-    int or None
-        As many as `MEMORY` holds; None for all, where they fit.
+    Returns as many as `MEMORY` holds; None for all, where they fit. Ours.
     """
     return None if 16 * d * d <= MEMORY else min(MEMORY // (32 * d), d)
 
 
 def priced_learners() -> list[str]:
-    """The learners whose budget may be money.
-
-    Ours.
-
-    Returns
-    -------
-    list of str
-        Keys of `LEARNERS` whose class takes `costs`.
-    """
+    "The learners whose budget may be money. Returns: keys of `LEARNERS` whose class takes `costs`. Ours."
     return sorted(key for key, entry in LEARNERS.items() if "costs" in inspect.signature(entry.cls).parameters)
 
 # %% ../../nbs/own/05_choice.ipynb #52e2a1d9

@@ -25,34 +25,10 @@ __all__ = ['bought_moments', 'sparse_minimiser', 'moment_rule', 'bound_moment_er
 def bought_moments(X: Any, y: Any, bought: Any, pair: Any) -> tuple[np.ndarray, np.ndarray]:
     """Unbiased estimates of second moments from bought values, by the known chances of the purchases.
 
-    Parameters
-    ----------
-    X : array-like (n, d)
-        Features; only those that were bought are read.
-    y : array-like (n,)
-        Labels.
-    bought : array-like of bool (n, d)
-        What was bought.
-    pair : array-like (d, d) or (n, d, d)
-        Chances that two features are bought together, given the past; on the diagonal those of one feature. An entry with chance 0
-        is estimated by 0, and then no theorem of the page applies.
-
-    Returns
-    -------
-    V : array (d, d)
-        Estimate of the mean of x x'.
-    b : array (d,)
-        Estimate of the mean of x y.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, a chance is outside of [0, 1], the chances are not those of one law (not symmetric, or a pair more
-        likely than one of its features), or something was bought that had chance 0.
-
-    Notes
-    -----
-    Ours; the estimate is that of `designs.moment_estimate`, averaged.
+    X: features; only those that were bought are read. bought (n, d): what was bought. pair (d, d) or (n, d, d): chances
+    that two features are bought together, given the past; on the diagonal those of one feature. An entry with chance 0
+    is estimated by 0, and then no theorem of the page applies. Returns V (d, d): estimate of the mean of x x'; b (d,):
+    estimate of the mean of x y. Ours; the estimate is that of `designs.moment_estimate`, averaged.
     """
     S = as_array(bought, "bought")
     if S.ndim != 2 or S.dtype.kind != "b" or not S.size: fail("bought", bought, "an array of bool of shape (n, d)")
@@ -120,30 +96,8 @@ def sparse_minima(V: np.ndarray, b: np.ndarray, k: int, B: float) -> np.ndarray:
 def sparse_minimiser(V: Any, b: Any, k: int, B: float) -> np.ndarray:
     """The k-sparse weights of l1 norm at most B that minimise w'Vw - 2 b'w, by exact search; V may be indefinite.
 
-    Parameters
-    ----------
-    V : array-like (d, d)
-        Symmetric matrix, for example estimated second moments.
-    b : array-like (d,)
-        Vector.
-    k : int
-        Most nonzero weights, 1 <= k <= d; all supports are tried, so that at most 10^5 faces are allowed.
-    B : float
-        Radius of the l1 ball, positive.
-
-    Returns
-    -------
-    array (d,)
-        The weights.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, V is not symmetric, an argument is out of range or the search too long.
-
-    Notes
-    -----
-    Ours.
+    k: most nonzero weights, 1 <= k <= d; all supports are tried, so that at most 10^5 faces are allowed. B: radius of
+    the l1 ball, positive. Returns an array (d,). Ours.
     """
     b = check_magnitude("b", check_array("b", b, (None,)))
     if not b.size: fail("b", b, "not empty")
@@ -160,38 +114,10 @@ def sparse_minimiser(V: Any, b: Any, k: int, B: float) -> np.ndarray:
 def moment_rule(X: Any, y: Any, bought: Any, pair: Any, k: int, B: float) -> np.ndarray:
     """The weights of the moment rule after n examples: the empirical minimiser over k-sparse weights of l1 norm at most B.
 
-    Parameters
-    ----------
-    X : array-like (n, d)
-        Features; only those that were bought are read.
-    y : array-like (n,)
-        Labels.
-    bought : array-like of bool (n, d)
-        What was bought.
-    pair : array-like (d, d) or (n, d, d)
-        Chances that two features are bought together, given the past.
-    k : int
-        Most nonzero weights.
-    B : float
-        Radius of the l1 ball, positive.
-
-    Returns
-    -------
-    array (d,)
-        The weights, for the prediction of the coming example.
-
-    Raises
-    ------
-    ValueError
-        As `bought_moments` and `sparse_minimiser`.
-
-    Notes
-    -----
-    Ours. It is what the theorems of the page are about, in memory of all examples; the practical learner is that of the page before.
-
-    See Also
-    --------
-    bound_moment_regret, bound_fast_regret : what is guaranteed.
+    X: features; only those that were bought are read. bought (n, d): what was bought. pair (d, d) or (n, d, d): chances
+    that two features are bought together, given the past. B: radius of the l1 ball, positive. Returns (d,): the
+    weights, for the prediction of the coming example. Ours. It is what the theorems of the page are about, in memory of
+    all examples; the practical learner is that of the page before.
 
     Examples
     --------
@@ -225,32 +151,8 @@ def check_phi(phi: Any) -> float:
 def bound_moment_error(n: int, d: int, q: float, k: int = 2, delta: float | None = None) -> float:
     """Upper bound on the largest error of an estimated moment: on its mean, or with chance 1 - delta.
 
-    Parameters
-    ----------
-    n : int
-        Examples, at least 1.
-    d : int
-        Features.
-    q : float
-        Least chance that two features are bought together (k = 1: that one is bought), given the past; in (0, 1].
-    k : int
-        Sparsity; for k = 1 only the diagonal counts.
-    delta : float, optional
-        Chance of failure. Default: none, the bound is on the mean.
-
-    Returns
-    -------
-    float
-        sqrt(2 L / (q n)) + L / (3 q n); L = ln N, + ln 1/delta, N = d (d + 3) or, for k = 1, 4 d. Upper.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Ours.
+    q: least chance that two features are bought together (k = 1: that one is bought), given the past; in (0, 1].
+    Returns: sqrt(2 L / (q n)) + L / (3 q n); L = ln N, + ln 1/delta, N = d (d + 3) or, for k = 1, 4 d. Upper. Ours.
     """
     n, q, L = check_int("n", n, 1, 10**15), check_chance(q), logarithm(d, k)
     if delta is not None: L -= math.log(check_real("delta", delta, 1e-300, 1))
@@ -260,30 +162,9 @@ def bound_moment_error(n: int, d: int, q: float, k: int = 2, delta: float | None
 def bound_squared_error(n: int, d: int, q: float, k: int = 2) -> float:
     """Upper bound on the mean square of the largest error of an estimated moment.
 
-    Parameters
-    ----------
-    n : int
-        Examples, at least 1.
-    d : int
-        Features.
-    q : float
-        Least chance that two features are bought together (k = 1: that one is bought), given the past; in (0, 1].
-    k : int
-        Sparsity; for k = 1 only the diagonal counts.
-
-    Returns
-    -------
-    float
-        2 (L + 1) / (q n) + 2 sqrt(2) H^(3/4) / (3 (q n)^(3/2)) + H / (9 (q n)^2), L = ln N, H = L^2 + 2 L + 2. Upper.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Ours.
+    q: least chance that two features are bought together (k = 1: that one is bought), given the past; in (0, 1].
+    Returns: 2 (L + 1) / (q n) + 2 sqrt(2) H^(3/4) / (3 (q n)^(3/2)) + H / (9 (q n)^2), L = ln N, H = L^2 + 2 L + 2.
+    Upper. Ours.
     """
     L, m = logarithm(d, k), check_chance(q) * check_int("n", n, 1, 10**15)
     H = L**2 + 2 * L + 2
@@ -293,32 +174,8 @@ def bound_squared_error(n: int, d: int, q: float, k: int = 2) -> float:
 def bound_moment_excess(n: int, d: int, q: float, B: float, k: int = 2) -> float:
     """Upper bound on the expected excess risk of the moment rule after n independent examples, without any model.
 
-    Parameters
-    ----------
-    n : int
-        Examples, at least 1.
-    d : int
-        Features, of magnitude at most 1, as the labels.
-    q : float
-        Least chance that two features are bought together (k = 1: that one is bought), given the past; in (0, 1].
-    B : float
-        Radius of the l1 ball, positive.
-    k : int
-        Sparsity of the weights; it counts only in whether pairs are needed.
-
-    Returns
-    -------
-    float
-        B (B + 2) `bound_moment_error`. Upper.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Ours.
+    q: least chance that two features are bought together (k = 1: that one is bought), given the past; in (0, 1]. B:
+    radius of the l1 ball, positive. Returns: B (B + 2) `bound_moment_error`. Upper. Ours.
     """
     B = check_ball(B)
     return B * (B + 2) * bound_moment_error(n, d, q, k)
@@ -327,34 +184,10 @@ def bound_moment_excess(n: int, d: int, q: float, B: float, k: int = 2) -> float
 def bound_moment_regret(T: int, d: int, q: float, B: float, k: int = 2, hindsight: bool = False) -> float:
     """Upper bound on the expected regret of the moment rule for independent examples, without any model.
 
-    Parameters
-    ----------
-    T : int
-        Rounds, at least 1.
-    d : int
-        Features, of magnitude at most 1, as the labels.
-    q : float
-        Least chance that two features are bought together (k = 1: that one is bought), given the past; in (0, 1].
-    B : float
-        Radius of the l1 ball of the comparators, positive.
-    k : int
-        Sparsity of the comparators.
-    hindsight : bool
-        Whether the comparator is the best of the rounds that came, rather than a fixed one.
-
-    Returns
-    -------
-    float
-        1 + B (B + 2) (2 sqrt(2 L T / q) + L (1 + ln T) / (3 q)), in hindsight + B (B + 2) sqrt(2 L T). Upper.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Ours.
+    q: least chance that two features are bought together (k = 1: that one is bought), given the past; in (0, 1]. B:
+    radius of the l1 ball of the comparators, positive. hindsight: whether the comparator is the best of the rounds that
+    came, rather than a fixed one. Returns: 1 + B (B + 2) (2 sqrt(2 L T / q) + L (1 + ln T) / (3 q)), in hindsight +
+    B (B + 2) sqrt(2 L T). Upper. Ours.
     """
     T, q, L, B = check_int("T", T, 1, 10**15), check_chance(q), logarithm(d, k), check_ball(B)
     late = B * (B + 2) * math.sqrt(2 * L * T) if check_flag("hindsight", hindsight) else 0.0
@@ -364,30 +197,9 @@ def bound_moment_regret(T: int, d: int, q: float, B: float, k: int = 2, hindsigh
 def bound_forward_selection(steps: int, k: int, least: float, most: float) -> float:
     """Upper bound on the share of the objective's gap to a k-sparse comparator that forward selection leaves.
 
-    Parameters
-    ----------
-    steps : int
-        Features selected, at least 0.
-    k : int
-        Sparsity of the comparator, at least 1.
-    least : float
-        Smallest eigenvalue of the (estimated) moments on any steps + k - 1 features, positive.
-    most : float
-        Their largest diagonal entry, at least `least`.
-
-    Returns
-    -------
-    float
-        (1 - least / (k most))^steps. Tight for one step.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Ours; the argument is the classical one for greedy steps on strongly convex functions.
+    steps: features selected, at least 0. least: smallest eigenvalue of the (estimated) moments on any steps + k - 1
+    features, positive. most: their largest diagonal entry, at least `least`. Returns (1 - least / (k most))^steps.
+    Tight for one step. Ours; the argument is the classical one for greedy steps on strongly convex functions.
     """
     steps, k, (least, most) = check_int("steps", steps, 0, 10**9), check_int("k", k, 1, 10**9), check_scales(least=least, most=most)
     if most < least: fail("most", most, f"at least {least:g}", "an eigenvalue is below a diagonal entry")
@@ -397,34 +209,10 @@ def bound_forward_selection(steps: int, k: int, least: float, most: float) -> fl
 def bound_fast_excess(n: int, d: int, q: float, B: float, k: int, phi: float) -> float:
     """Upper bound on the expected excess risk of the moment rule under a linear model.
 
-    Parameters
-    ----------
-    n : int
-        Examples, at least 1.
-    d : int
-        Features, of magnitude at most 1, as the labels.
-    q : float
-        Least chance that two features are bought together (k = 1: that one is bought), given the past; in (0, 1].
-    B : float
-        Radius of the l1 ball, positive; the true weights are in it.
-    k : int
-        Sparsity of the true weights.
-    phi : float
-        Least 2 k u'Vu / ||u||_1^2 over vectors u of 2 k nonzero entries at most, for example their smallest eigenvalue; in (0, 1].
-
-    Returns
-    -------
-    float
-        8 k (1 + B)^2 / phi `bound_squared_error`, or `bound_moment_excess` where it is smaller. Upper.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Ours.
+    q: least chance that two features are bought together (k = 1: that one is bought), given the past; in (0, 1]. B:
+    radius of the l1 ball, positive; the true weights are in it. phi: least 2 k u'Vu / ||u||_1^2 over vectors u of 2 k
+    nonzero entries at most, for example their smallest eigenvalue; in (0, 1]. Returns: 8 k (1 + B)^2 / phi
+    `bound_squared_error`, or `bound_moment_excess` where it is smaller. Upper. Ours.
     """
     slow, phi, B, k = bound_moment_excess(n, d, q, B, k), check_phi(phi), float(B), int(k)
     return min(slow, 8 * k * (1 + B) ** 2 / phi * bound_squared_error(n, d, q, k))
@@ -433,36 +221,11 @@ def bound_fast_excess(n: int, d: int, q: float, B: float, k: int, phi: float) ->
 def bound_fast_regret(T: int, d: int, q: float, B: float, k: int, phi: float) -> float:
     """Upper bound on the expected regret of the moment rule under a linear model: it grows like log T.
 
-    Parameters
-    ----------
-    T : int
-        Rounds, at least 1.
-    d : int
-        Features, of magnitude at most 1, as the labels.
-    q : float
-        Least chance that two features are bought together (k = 1: that one is bought), given the past; in (0, 1].
-    B : float
-        Radius of the l1 ball, positive; the true weights are in it.
-    k : int
-        Sparsity of the true weights.
-    phi : float
-        As in `bound_fast_excess`.
-
-    Returns
-    -------
-    float
-        `bound_moment_regret` of the first n0 rounds, then
-        A (ln(T / n0) + 1 / n0) + A' (2 / sqrt(n0) + n0^(-3/2)) + A'' (1 / n0 + 1 / n0^2) with the coefficients of
-        `bound_fast_excess`, A = 16 (1 + B)^2 k (L + 1) / (q phi); n0 where the two rates cross. Upper.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Ours.
+    q: least chance that two features are bought together (k = 1: that one is bought), given the past; in (0, 1]. B:
+    radius of the l1 ball, positive; the true weights are in it. phi: as in `bound_fast_excess`. Returns:
+    `bound_moment_regret` of the first n0 rounds, then A (ln(T / n0) + 1 / n0) + A' (2 / sqrt(n0) + n0^(-3/2)) + A''
+    (1 / n0 + 1 / n0^2) with the coefficients of `bound_fast_excess`, A = 16 (1 + B)^2 k (L + 1) / (q phi); n0 where the
+    two rates cross. Upper. Ours.
     """
     L, slow, phi, B, k = logarithm(d, k), bound_moment_regret(T, d, q, B, k), check_phi(phi), float(B), int(k)
     H, C = L**2 + 2 * L + 2, 8 * k * (1 + B) ** 2 / phi
@@ -476,30 +239,9 @@ def bound_fast_regret(T: int, d: int, q: float, B: float, k: int, phi: float) ->
 def substitution(p: Any, z: Any, Y: float, rule: str = "vovk") -> float:
     """One prediction from weighted predictions, such that the square loss is at most the mixture's for every label in [-Y, Y].
 
-    Parameters
-    ----------
-    p : array-like (N,)
-        Weights of the experts, not negative, sum 1.
-    z : array-like (N,)
-        Their predictions, in [-Y, Y].
-    Y : float
-        Bound on labels, positive.
-    rule : {"vovk", "mean"}
-        Vovk's substitution at rate 1/(2 Y^2), or the weighted mean at rate 1/(8 Y^2).
-
-    Returns
-    -------
-    float
-        The prediction, in [-Y, Y].
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: Vovk 1990; Kivinen and Warmuth 1999.
+    p (N,): weights of the experts, not negative, sum 1. z (N,): their predictions, in [-Y, Y]. Y: bound on labels,
+    positive. rule ("vovk" or "mean"): Vovk's substitution at rate 1/(2 Y^2), or the weighted mean at rate 1/(8 Y^2).
+    Returns: the prediction, in [-Y, Y]. Source: Vovk 1990; Kivinen and Warmuth 1999.
     """
     p, (Y,) = check_array("p", p, (None,)), check_scales(Y=Y)
     z = check_array("z", z, (len(p),))
@@ -518,34 +260,10 @@ def mixed(p: np.ndarray, z: np.ndarray, eta: float) -> tuple[float, float, float
 def aggregate(P: Any, y: Any, Y: float | None = None, rule: str = "vovk") -> np.ndarray:
     """Predictions by exponential weights over the square losses of experts, whose predictions are clipped to the range of labels.
 
-    Parameters
-    ----------
-    P : array-like (T, N)
-        Predictions of N experts.
-    y : array-like (T,)
-        Labels; each is used after its round.
-    Y : float, optional
-        Bound on labels. Default: none is known, the largest magnitude seen so far takes its place.
-    rule : {"vovk", "mean"}
-        Vovk's substitution at rate 1/(2 Y^2), or the weighted mean at rate 1/(8 Y^2).
-
-    Returns
-    -------
-    array (T,)
-        The predictions.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, an argument is out of range, or a label is beyond Y.
-
-    Notes
-    -----
-    Source: Vovk 1990; Kivinen and Warmuth 1999; the form without Y is ours.
-
-    See Also
-    --------
-    bound_aggregate : what is guaranteed.
+    P (T, N): predictions of N experts. y: labels; each is used after its round. Y: bound on labels. Default: none is
+    known, the largest magnitude seen so far takes its place. rule ("vovk" or "mean"): Vovk's substitution at rate
+    1/(2 Y^2), or the weighted mean at rate 1/(8 Y^2). Returns an array (T,). Source: Vovk 1990; Kivinen and Warmuth
+    1999; the form without Y is ours.
 
     Examples
     --------
@@ -580,30 +298,9 @@ def play_experts(P: np.ndarray, y: np.ndarray, Y: float | None, rule: str, faste
 def bound_aggregate(N: int, Y: float, rule: str = "vovk", known: bool = True) -> float:
     """Upper bound on the regret of `aggregate` against each expert, for every sequence.
 
-    Parameters
-    ----------
-    N : int
-        Experts, at least 1.
-    Y : float
-        Largest magnitude of a label, positive.
-    rule : {"vovk", "mean"}
-        As in `aggregate`.
-    known : bool
-        Whether Y was known beforehand.
-
-    Returns
-    -------
-    float
-        2 Y^2 ln N for Vovk's rule, 8 Y^2 ln N for the mean; 2 Y^2 more if Y was not known. Tight if it was.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: Vovk 1990; Kivinen and Warmuth 1999; without Y ours.
+    N: experts, at least 1. Y: largest magnitude of a label, positive. rule ("vovk" or "mean"): as in `aggregate`.
+    known: whether Y was known beforehand. Returns: 2 Y^2 ln N for Vovk's rule, 8 Y^2 ln N for the mean; 2 Y^2 more if Y
+    was not known. Tight if it was. Source: Vovk 1990; Kivinen and Warmuth 1999; without Y ours.
     """
     N, (Y,) = check_int("N", N, 1, 10**15), check_scales(Y=Y)
     factor = 2 if check_choice("rule", rule, ("vovk", "mean")) == "vovk" else 8
@@ -613,34 +310,10 @@ def bound_aggregate(N: int, Y: float, rule: str = "vovk", known: bool = True) ->
 def bound_subset_excess(n: int, d: int, q: float, B: float, p: int, phi: float) -> float:
     """Upper bound on the expected excess risk of estimated weights on a set of p features over the best weights there.
 
-    Parameters
-    ----------
-    n : int
-        Examples, at least 1.
-    d : int
-        Features, of magnitude at most 1, as the labels.
-    q : float
-        Least chance that two features are bought together, given the past; in (0, 1].
-    B : float
-        Radius of the l1 ball, positive; the best weights on the set are in it.
-    p : int
-        Features of the set, a constant one included; 1 <= p <= d.
-    phi : float
-        Least p u'Vu / ||u||_1^2 over vectors u on the set, for example its smallest eigenvalue; in (0, 1].
-
-    Returns
-    -------
-    float
-        p (1 + B)^2 / phi `bound_squared_error`, or 2 B (1 + B) `bound_moment_error` where it is smaller. Upper.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Ours.
+    q: least chance that two features are bought together, given the past; in (0, 1]. B: radius of the l1 ball,
+    positive; the best weights on the set are in it. p: features of the set, a constant one included; 1 <= p <= d. phi:
+    least p u'Vu / ||u||_1^2 over vectors u on the set, for example its smallest eigenvalue; in (0, 1]. Returns:
+    p (1 + B)^2 / phi `bound_squared_error`, or 2 B (1 + B) `bound_moment_error` where it is smaller. Upper. Ours.
     """
     p, phi, B = check_int("p", p, 1, check_int("d", d, 1, 10**9)), check_phi(phi), check_ball(B)
     slow = 2 * B * (1 + B) * bound_moment_error(n, d, q, p)
@@ -663,30 +336,8 @@ def split_features(V: Any, b: Any, favourites: Any, r: Any) -> tuple[np.ndarray,
 def random_gain(V: Any, b: Any, favourites: Any, r: int) -> float:
     """By how much r random features lower the risk of the best weights on what was bought, in the mean over all draws.
 
-    Parameters
-    ----------
-    V : array-like (d, d)
-        Second moments of the features, positive definite.
-    b : array-like (d,)
-        Mean of feature times label.
-    favourites : array-like of int
-        Features that are always bought.
-    r : int
-        Others that are bought, every set of r with the same chance; at most 10^5 sets.
-
-    Returns
-    -------
-    float
-        Risk of the best weights on the favourites, minus the mean of that on all that is bought; at least 0. Exact.
-
-    Raises
-    ------
-    ValueError
-        If V is not positive definite, an argument is out of range or there are too many sets.
-
-    Notes
-    -----
-    Ours.
+    r: others that are bought, every set of r with the same chance; at most 10^5 sets. Returns: risk of the best weights
+    on the favourites, minus the mean of that on all that is bought; at least 0. Exact. Ours.
     """
     rest, C, c, r = split_features(V, b, favourites, r)
     if math.comb(len(rest), r) > 10**5: fail("r", r, "smaller", f"there are {math.comb(len(rest), r)} sets")
@@ -697,31 +348,10 @@ def random_gain(V: Any, b: Any, favourites: Any, r: int) -> float:
 def bound_random_gain(V: Any, b: Any, favourites: Any, r: int) -> float:
     """Lower bound on `random_gain` without a sum over sets.
 
-    Parameters
-    ----------
-    V : array-like (d, d)
-        Second moments of the features, positive definite.
-    b : array-like (d,)
-        Mean of feature times label.
-    favourites : array-like of int
-        Features that are always bought.
-    r : int
-        Others that are bought, every set of r with the same chance.
-
-    Returns
-    -------
-    float
-        r / (m lambda) sum of c_j^2 / v_j over the m others; c_j, v_j: covariance with the label and variance, given the
-        favourites, lambda: largest eigenvalue of their correlations, given the favourites. Tight if those are uncorrelated.
-
-    Raises
-    ------
-    ValueError
-        If V is not positive definite or an argument is out of range.
-
-    Notes
-    -----
-    Ours.
+    favourites: features that are always bought. r: others that are bought, every set of r with the same chance.
+    Returns: r / (m lambda) sum of c_j^2 / v_j over the m others; c_j, v_j: covariance with the label and variance,
+    given the favourites, lambda: largest eigenvalue of their correlations, given the favourites. Tight if those are
+    uncorrelated. Ours.
     """
     rest, C, c, r = split_features(V, b, favourites, r)
     if not r: return 0.0

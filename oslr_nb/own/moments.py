@@ -247,30 +247,10 @@ def learn_label(y: float, state: tuple, centre: bool, forget: float) -> float:
 def mixed_prediction(guesses: Any, losses: Any, low: float, high: float, rate: float = 1.0) -> float:
     """The aggregating algorithm for the square loss: one prediction from those of several experts.
 
-    Parameters
-    ----------
-    guesses : array-like (N,)
-        Predictions of the experts; they are cut off at `low` and `high`.
-    losses : array-like (N,)
-        Their squared losses so far, summed, at least 0.
-    low, high : float
-        Range of the labels, low <= high.
-    rate : float, default 1
-        Multiplies the rate 1 / (2 Y^2), Y = (high - low) / 2, above which the theorem fails; from 1e-6 to 1e6.
-
-    Returns
-    -------
-    float
-        The prediction, from `low` to `high`.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit or an argument is out of range.
-
-    Notes
-    -----
-    Source: Vovk 2001; `nbs/own/03_moments.ipynb`, equation (mix).
+    guesses (N,): predictions of the experts; they are cut off at `low` and `high`. losses (N,): their squared losses so
+    far, summed, at least 0. low, high: range of the labels, low <= high. rate: multiplies the rate 1 / (2 Y^2),
+    Y = (high - low) / 2, above which the theorem fails; from 1e-6 to 1e6. Returns: the prediction, from `low` to
+    `high`. Source: Vovk 2001; `nbs/own/03_moments.ipynb`, equation (mix).
     """
     guesses = check_magnitude("guesses", check_array("guesses", guesses, (None,)))
     losses = check_magnitude("losses", check_array("losses", losses, guesses.shape))
@@ -296,27 +276,8 @@ def mixed_loss(guesses: np.ndarray, losses: np.ndarray, y: float, Y: float, rate
 def bound_aggregation(experts: int, half_range: float, known: bool = False) -> float:
     """Largest loss of the aggregated prediction above that of the best expert, summed over all rounds.
 
-    Parameters
-    ----------
-    experts : int
-        N, at least 1.
-    half_range : float
-        Y, half of the largest less the smallest label, positive.
-    known : bool, default False
-        Whether the first two labels span the range.
-
-    Returns
-    -------
-    float
-        2 Y^2 ln N, tight; and 4 Y^2 more if the range is not known (upper).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
+    experts: N, at least 1. half_range: Y, half of the largest less the smallest label, positive. known: whether the
+    first two labels span the range. Returns: 2 Y^2 ln N, tight; and 4 Y^2 more if the range is not known (upper).
     Source: Vovk 2001 for the first term; the second is ours.
     """
     N, (Y,) = check_int("experts", experts, 1, 10**9), check_scales(half_range=half_range)
@@ -374,36 +335,9 @@ def textbook_pairwise(
 ) -> np.ndarray:
     """Predictions of `PairwiseLeastSquares` from what was bought, by the definitions; O(T) numpy calls a round.
 
-    Parameters
-    ----------
-    X : array-like (T, d)
-        Features; only those in `sets` are read.
-    y : array-like (T,)
-        Labels.
-    sets : sequence of T lists of int
-        The features that were bought in each round.
-    scales : sequence of float
-        The ridges of the experts.
-    prior : float
-        A correlation from n rounds is multiplied by n / (n + prior).
-    forget : float
-        Factor by which a round loses weight with every later one, above 0 and at most 1.
-    centre : bool
-        Whether means are taken out.
-
-    Returns
-    -------
-    array (T,)
-        The predictions.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit or an argument is out of range.
-
-    Notes
-    -----
-    Source: ours; equations (centre), (predict), (mix) of `nbs/own/03_moments.ipynb`.
+    X: features; only those in `sets` are read. forget: factor by which a round loses weight with every later one, above
+    0 and at most 1. Returns an array (T,). Source: ours; equations (centre), (predict), (mix) of
+    `nbs/own/03_moments.ipynb`.
     """
     X, y = check_stream(X, y)
     scales, prior = np.sort(check_array("scales", scales, (None,))), check_real("prior", prior, -1e-300, 1e30)
@@ -833,12 +767,8 @@ class PairwiseMoments(Learner):
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """The estimated correlations from which favourites are chosen; d x d numbers.
 
-        Returns
-        -------
-        V : array (d, d)
-            Shrunk correlations of the features, the ridge added to the diagonal; 0 for features without spread.
-        b : array (d,)
-            Correlations with the label.
+        Returns V (d, d): shrunk correlations of the features, the ridge added to the diagonal; 0 for features without
+        spread; b (d,): correlations with the label.
         """
         V, b, spread = np.zeros((self.d, self.d)), np.zeros(self.d), np.zeros(self.d)
         fill_moments(self._state, V, b, spread, self.selection_scale, self.centre, self.prior)

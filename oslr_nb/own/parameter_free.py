@@ -29,26 +29,7 @@ KAPPA = 4 * math.log(2) - 2  # the smallest kappa with 1 + z >= exp(z - kappa z^
 
 @kernel
 def bet_size(total: float, squares: float, doublings: float) -> float:
-    """The bet of all fractions together, in units of endowment / hint; compiled, arguments not checked.
-
-    Parameters
-    ----------
-    total : float
-        G, the sum of the gradients so far, in units of the hint.
-    squares : float
-        V, the sum of their squares, in units of the squared hint.
-    doublings : float
-        n, how often the hint has been doubled.
-
-    Returns
-    -------
-    float
-        -sum over j >= n of pi_j beta_j exp(-kappa beta_j^2 V) sinh(beta_j G) with beta_n = 1/2, to rounding.
-
-    Notes
-    -----
-    Ours.
-    """
+    "The bet of all fractions together, in units of endowment / hint; compiled, arguments not checked."
     if total == 0.0: return 0.0
     size, bet, beta, j = abs(total), 0.0, 0.5, doublings
     while True:
@@ -64,19 +45,6 @@ def bet_size(total: float, squares: float, doublings: float) -> float:
 class Bettor:
     """One weight that bets, in plain numpy, line for line: the reference for the compiled rounds.
 
-    Attributes
-    ----------
-    kappa, fraction, trust : float
-        Constants of the class: `KAPPA`, 1/2 (the largest fraction), 1 (gradients are cut to trust x hint).
-    weight : float
-        The weight for the next gradient.
-    hint, doublings : float
-        h, and how often it was doubled (n).
-    total, squares : float
-        G / h and V / h^2, sums over what was bet on.
-
-    Notes
-    -----
     Ours. Source: mixtures of betting fractions as in Koolen and van Erven 2015, hints as in Cutkosky 2019.
     """
 
@@ -88,14 +56,8 @@ class Bettor:
     def learn(self, g: float, endowment: float = 1.0, limit: float = math.inf) -> None:
         """See the gradient at the weight, and bet again.
 
-        Parameters
-        ----------
-        g : float
-            The gradient.
-        endowment : float, default 1
-            What may be lost (epsilon), in gradients times weights; the first gradient that is not 0 fixes it.
-        limit : float, default infinity
-            Limit of the coming weight (D), at least 0.
+        endowment: what may be lost (epsilon), in gradients times weights; the first gradient that is not 0 fixes it.
+        limit: limit of the coming weight (D), at least 0.
         """
         if self.hint == 0: self.hint, self.endowment = math.sqrt(2) * abs(g), endowment               # line 1: nothing was seen yet
         else:
@@ -124,32 +86,9 @@ def bets_of(
 ) -> tuple[np.ndarray, Bettor]:
     """The weights of a `Bettor` against a sequence of gradients.
 
-    Parameters
-    ----------
-    g : array-like (n,)
-        Gradients of one weight, revealed one by one.
-    endowment : float, default 1
-        What may be lost (epsilon), in units of gradient times weight; in (1e-60, 1e60].
-    limit : float, default infinity
-        Limit of the weight, positive.
-    bettor : class, default Bettor
-        The bettor's class.
-
-    Returns
-    -------
-    weights : array (n,)
-        The weight before each gradient.
-    player : Bettor
-        Its state after the last.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Ours.
+    g (n,): gradients of one weight, revealed one by one. endowment: what may be lost (epsilon), in units of gradient
+    times weight; in (1e-60, 1e60]. limit: limit of the weight, positive. Returns weights (n,): the weight before each
+    gradient; player: its state after the last. Ours.
     """
     g, (endowment,) = check_magnitude("g", check_array("g", g, (None,))), check_scales(endowment=endowment)
     if not (isinstance(limit, float) and limit == math.inf): (limit,) = check_scales(limit=limit)
@@ -164,33 +103,10 @@ def bets_of(
 def bound_bet(u: float, hint: float, squares: float, doublings: int = 0, endowment: float = 1.0) -> float:
     """Upper bound on the regret of one coordinate against a fixed weight, for gradients that keep to their hints.
 
-    Parameters
-    ----------
-    u : float
-        The comparator's weight.
-    hint : float
-        The last hint h, at least 0; 0 if no gradient was seen.
-    squares : float
-        V, the sum of the squared gradients, at least 0.
-    doublings : int
-        n, how often the hint was doubled.
-    endowment : float, default 1
-        epsilon, in units of gradient times weight.
-
-    Returns
-    -------
-    float
-        epsilon + |u| min over m of kappa beta V + (ln(2 |u| / (epsilon pi beta)) - 1) / beta, where beta = 2^-(m+1) / h and
-        pi = 1 / ((n + m + 1) (n + m + 2)); upper.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Ours.
+    hint: the last hint h, at least 0; 0 if no gradient was seen. squares: V, the sum of the squared gradients, at least
+    0. doublings: n, how often the hint was doubled. endowment: epsilon, in units of gradient times weight. Returns:
+    epsilon + |u| min over m of kappa beta V + (ln(2 |u| / (epsilon pi beta)) - 1) / beta, where beta = 2^-(m+1) / h and
+    pi = 1 / ((n + m + 1) (n + m + 2)); upper. Ours.
     """
     n, (endowment,) = check_int("doublings", doublings, 0, 10**6), check_scales(endowment=endowment)
     u, hint, squares = check_real("u", u), check_real("hint", hint, -1e-300, 1e150), check_real("squares", squares, -1e-300, 1e300)
@@ -219,35 +135,10 @@ def coin_betting(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The algorithm in plain numpy, line for line; the reference for `CoinBetting`.
 
-    Parameters
-    ----------
-    X : array (T, d)
-        Examples; only what was chosen is read.
-    y : array (T,)
-        Labels.
-    budget, top : int
-        Features seen a round (k') and favourites among them (k1), 0 <= top <= budget - 2 <= d - 2.
-    choose : callable
-        ``choose(t, scores)`` gives S_t (budget,), its first `top` members being the largest scores: as
-        `papers.ito2017.observe` does, or the sets of another run.
-    bettor : class, default Bettor
-        The class of the coordinates' bettors.
-
-    Returns
-    -------
-    predictions : array (T,)
-        In units of the label.
-    w : array (d,)
-        The weights after the last round.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or `choose` returns something else than distinct coordinates.
-
-    Notes
-    -----
-    Ours.
+    X: examples; only what was chosen is read. budget, top: features seen a round (k') and favourites among them (k1),
+    0 <= top <= budget - 2 <= d - 2. choose: ``choose(t, scores)`` gives S_t (budget,), its first `top` members being
+    the largest scores: as `papers.ito2017.observe` does, or the sets of another run. Returns predictions (T,): in units
+    of the label; w (d,): the weights after the last round. Ours.
     """
     if not callable(choose): fail("choose", choose, "a function of the round and the scores")
     check_bettor(bettor)
@@ -276,41 +167,13 @@ def bound_coin_betting(
 ) -> float:
     """Upper bound on the expected regret of `CoinBetting`; features in units of their largest magnitude.
 
-    Parameters
-    ----------
-    k : int
-        Nonzero weights of w*, 1 <= k <= top.
-    d, budget, top : int
-        Features, features bought a round (k'), favourites (k1), top <= budget - 2.
-    T : int
-        Rounds.
-    eigenvalue : float
-        phi^2, the smallest eigenvalue of the second moments of the features in their units, in (0, 1].
-    condition : float
-        chi, largest over smallest eigenvalue of the second moments of the features divided by the sizes that the favourites are judged
-        by; at least 1.
-    log : float
-        L, a limit on E max(1, L_i) over the support, the logarithm of the theorem; at least 1.
-    w_norm, y_max : float, default 1
-        ||w*|| in the features' units, in labels, and Y, limit of |y|.
-    spread : float, default 1
-        Theta, what the largest magnitude of a feature is over the largest that was bought when its weight is not 0; at least 1.
-    early : float, default 0
-        Expected number of purchases before the limits of the weights let w* in.
-
-    Returns
-    -------
-    float
-        In squared labels. Upper; its order in T is sqrt(T log).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Ours; the theorem on expected regret of `nbs/own/02_parameter_free.ipynb`.
+    eigenvalue: phi^2, the smallest eigenvalue of the second moments of the features in their units, in (0, 1].
+    condition: chi, largest over smallest eigenvalue of the second moments of the features divided by the sizes that the
+    favourites are judged by; at least 1. log: L, a limit on E max(1, L_i) over the support, the logarithm of the
+    theorem; at least 1. w_norm, y_max: ||w*|| in the features' units, in labels, and Y, limit of |y|. spread: theta,
+    what the largest magnitude of a feature is over the largest that was bought when its weight is not 0; at least 1.
+    early: expected number of purchases before the limits of the weights let w* in. Units: squared labels. Upper; its
+    order in T is sqrt(T log). Ours; the theorem on expected regret of `nbs/own/02_parameter_free.ipynb`.
     """
     (d, budget, top), T = check_coin_sizes(d, budget, top), check_int("T", T, 1, 10**15)
     k = check_int("k", k, 1, top, "the favourites have to hold the support")

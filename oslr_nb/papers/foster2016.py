@@ -32,20 +32,8 @@ __all__ = ['chances', 'cost_and_gradient', 'textbook_fkk', 'bound_fkk', 'bound_r
 def chances(d: int, budget: int, k: int) -> tuple[Fraction, Fraction]:
     """Chances that one and that two given features are among the random ones (Foster et al. 2016, Algorithm 1, line 1).
 
-    Parameters
-    ----------
-    d, budget, k : int
-        Features, features bought a round (k' in the paper), features of a subset, from 0; k + 2 <= budget <= k + d.
-
-    Returns
-    -------
-    p, q : Fraction
-        r/d and r (r - 1) / (d (d - 1)), where r = budget - k.
-
-    Raises
-    ------
-    ValueError
-        If a size is out of range.
+    d, budget, k: features, features bought a round (k' in the paper), features of a subset, from 0; k + 2 <= budget <=
+    k + d. Returns p, q: r/d and r (r - 1) / (d (d - 1)), where r = budget - k.
     """
     d, k = check_int("d", d, 2), check_int("k", k, 0)
     r = check_int("budget", budget, k + 2, k + d, "a pair of features is seen if two or more of d are random") - k
@@ -57,30 +45,10 @@ def cost_and_gradient(
 ) -> tuple[Any, np.ndarray]:
     """Estimate the loss of weights and its gradient from a random set of features (Foster et al. 2016, lines 8 to 10).
 
-    Parameters
-    ----------
-    x_R : array (r,)
-        Values of the features in R; fractions give exact results here, in `y`, `w` and `pair`.
-    R : array of int, shape (r,)
-        The random set.
-    y : float
-        Label.
-    w : array (d,)
-        Weights, label per feature.
-    pair : array (d, d)
-        Chances that i and j are both in R; on the diagonal that i is. Those of the pairs in R are positive.
-
-    Returns
-    -------
-    cost : float
-        Unbiased for (w'x - y)^2.
-    gradient : array (d,)
-        Unbiased for its gradient; the caller restricts it to a subset.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, an entry of R is no feature, a number is above 1e30, or a chance is not positive.
+    x_R (r,): values of the features in R; fractions give exact results here, in `y`, `w` and `pair`. R (r,): the random
+    set. pair (d, d): chances that i and j are both in R; on the diagonal that i is. Those of the pairs in R are
+    positive. Returns cost: unbiased for (w'x - y)^2; gradient (d,): unbiased for its gradient; the caller restricts it
+    to a subset.
     """
     w = check_exact("w", w, (None,))
     R, pair = check_indices("R", R, len(w)), check_exact("pair", pair, (len(w), len(w)))
@@ -165,31 +133,10 @@ def textbook_fkk(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Play Algorithm 1 of Foster et al. 2016 in plain numpy, line for line; the reference for `FKK`.
 
-    Parameters
-    ----------
-    X, y : arrays (T, d), (T,)
-        Stream; norms at most 1 in the theorem, magnitudes at most 1e20 here.
-    k, r : int
-        Features of a subset, random features a round (r >= 2).
-    eta_hedge, eta_step : float
-        Rates of Hedge and of descent.
-    choose : callable
-        ``choose(t, D)`` gives the row of A_t among the subsets, in lexicographic order, and the set R_t.
-    radius : float, default 1
-        Bound on the norm of the weights.
-
-    Returns
-    -------
-    predictions : array (T,)
-    D : array (N,)
-        Last distribution over the N = C(d, k) subsets.
-    w : array (N, d)
-        Last weights, zero outside of each subset.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or `choose` gives no row of a subset or no r features.
+    X, y: stream; norms at most 1 in the theorem, magnitudes at most 1e20 here. k, r: features of a subset, random
+    features a round (r >= 2). choose: ``choose(t, D)`` gives the row of A_t among the subsets, in lexicographic order,
+    and the set R_t. Returns predictions (T,); D (N,): last distribution over the N = C(d, k) subsets; w (N, d): last
+    weights, zero outside of each subset.
     """
     X, y, k, r, eta_hedge, eta_step, radius = check_textbook(X, y, k, r, eta_hedge, eta_step, radius)
     if not callable(choose): fail("choose", choose, "a function of the round and of D")
@@ -266,32 +213,9 @@ def bound_fkk(
 ) -> float:
     """Bound the expected regret of `FKK` from above, for any of its rates.
 
-    Parameters
-    ----------
-    d, budget, k : int
-        Features, features bought a round (k'), features of a subset; k + 2 <= budget <= d.
-    T : float
-        Rounds, above 0 and at most 1e100.
-    rates : {"printed", "corrected", "retuned"}, default "corrected"
-        As for `FKK`.
-    step, hedge_step : float, default 1
-        Multipliers of both rates and of the Hedge rate.
-    x_norm, y_max, radius : float, default 1
-        Bounds on the norm of the features, on the labels and on the norm of the comparator, above 0.
-
-    Returns
-    -------
-    float
-        In squared labels; infinite where the exponential in the bound overflows.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range (those of `FKK`), or `rates` is unknown.
-
-    Notes
-    -----
-    Upper. Source: Theorem 1 of Foster et al. 2016 with constants; `nbs/papers/foster2016.ipynb`, thm-fkk.
+    rates ("printed", "corrected" or "retuned"): as for `FKK`. step, hedge_step: multipliers of both rates and of the
+    Hedge rate. Units: squared labels; infinite where the exponential in the bound overflows. Upper. Source: Theorem 1
+    of Foster et al. 2016 with constants; `nbs/papers/foster2016.ipynb`, thm-fkk.
     """
     known, T = check_bound(d, budget, k, T, x_norm, y_max, radius)
     step, hedge_step = check_steps(step, hedge_step)
@@ -309,28 +233,8 @@ def bound_retuned(
 ) -> float:
     """Bound the expected regret of `FKK` with ``rates="retuned"`` from above, in closed form.
 
-    Parameters
-    ----------
-    d, budget, k : int
-        Features, features bought a round (k'), features of a subset; k + 2 <= budget <= d.
-    T : float
-        Rounds, above 0 and at most 1e100.
-    x_norm, y_max, radius : float, default 1
-        Bounds on the norm of the features, on the labels and on the norm of the comparator, above 0.
-
-    Returns
-    -------
-    float
-        In squared labels.
-
-    Raises
-    ------
-    ValueError
-        If a size or scale is out of range.
-
-    Notes
-    -----
-    Upper, of order d / (k' - k) sqrt(k T ln d) for T >= ln(N) / q. Source: `nbs/papers/foster2016.ipynb`, cor-retuned.
+    Units: squared labels. Upper, of order d / (k' - k) sqrt(k T ln d) for T >= ln(N) / q. Source:
+    `nbs/papers/foster2016.ipynb`, cor-retuned.
     """
     known, T = check_bound(d, budget, k, T, x_norm, y_max, radius)
     L = known.log_experts
@@ -822,31 +726,10 @@ def bound_fkk_below(
 ) -> float:
     """Bound the expected regret of `FKK` from below, on a stream of independent signs.
 
-    Parameters
-    ----------
-    d, budget, k : int
-        Features, features bought a round (k'), features of a subset; k + 2 <= budget <= d.
-    T : float
-        Rounds, above 0 and at most 1e100.
-    rates : {"printed", "corrected", "retuned"}, default "printed"
-        As for `FKK`.
-    step, hedge_step : float, default 1
-        Multipliers of both rates and of the Hedge rate.
-
-    Returns
-    -------
-    float
-        In squared labels, for unit scales; negative, down to minus infinity, where it says nothing.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range (those of `FKK`), or `rates` is unknown.
-
-    Notes
-    -----
-    Lower, whatever the rate of descent; sharp for long runs and small rates.
-    Source: ours, `nbs/papers/foster2016.ipynb`, thm-printed.
+    rates ("printed", "corrected" or "retuned"): as for `FKK`. step, hedge_step: multipliers of both rates and of the
+    Hedge rate. Units: squared labels, for unit scales; negative, down to minus infinity, where it says nothing. Lower,
+    whatever the rate of descent; sharp for long runs and small rates. Source: ours, `nbs/papers/foster2016.ipynb`,
+    thm-printed.
     """
     known, T = check_bound(d, budget, k, T)
     d, k = known.d, known.k

@@ -29,27 +29,8 @@ __all__ = ['li_chances', 'li_estimates', 'li_errors', 'label_margin', 'newton_st
 def li_chances(q: Any, m: int) -> tuple[np.ndarray, np.ndarray]:
     """Chances that the sampling LI sees a feature, and a pair: one feature drawn from q, then a uniform set of others.
 
-    Parameters
-    ----------
-    q : array-like (n,)
-        Chances of the first feature, at least 0, with sum 1; fractions give exact results.
-    m : int
-        Features seen, from 1 to n.
-
-    Returns
-    -------
-    p : array (n,)
-        Chance that the feature is seen.
-    pair : array (n, n)
-        Chance that both are seen; p on the diagonal.
-
-    Raises
-    ------
-    ValueError
-        If q is no list of chances, or m is out of range.
-
-    Notes
-    -----
+    q (n,): chances of the first feature, at least 0, with sum 1; fractions give exact results. m: features seen, from 1
+    to n. Returns p (n,): chance that the feature is seen; pair (n, n): chance that both are seen; p on the diagonal.
     Source: Li et al. 2025 (as in our notes of the paper); Midzuno's scheme, `designs.Midzuno`.
     """
     q = check_exact("q", q, (None,))
@@ -66,36 +47,10 @@ def li_chances(q: Any, m: int) -> tuple[np.ndarray, np.ndarray]:
 def li_estimates(x_B: Any, B: Any, y: Any, q: Any, m: int, sure: Any = ()) -> tuple[np.ndarray, np.ndarray]:
     """Estimates of x x' and of y x from features that were bought for sure and others drawn by LI.
 
-    Parameters
-    ----------
-    x_B : array-like (n,)
-        Values of the features in B; fractions give exact results.
-    B : array-like of int, shape (n,)
-        The features seen: all of `sure`, and m others.
-    y : number
-        Label.
-    q : array-like (d,)
-        Chances of the first draw, at least 0, 0 on `sure`, with sum 1.
-    m : int
-        Features that were drawn: at least 3, or all that are not sure.
-    sure : array-like of int
-        Features that were bought whatever is drawn.
-
-    Returns
-    -------
-    G : array (d, d)
-        Estimate of x x'.
-    c : array (d,)
-        Estimate of y x.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, a number is too large, or pairs would never be seen.
-
-    Notes
-    -----
-    Source: Li et al. 2025 (as in our notes of the paper): x_i x_j / P_ij and y x_i / P_i.
+    x_B (n,): values of the features in B; fractions give exact results. B (n,): the features seen: all of `sure`, and m
+    others. q (d,): chances of the first draw, at least 0, 0 on `sure`, with sum 1. m: features that were drawn: at
+    least 3, or all that are not sure. Returns G (d, d): estimate of x x'; c (d,): estimate of y x. Source: Li et al.
+    2025 (as in our notes of the paper): x_i x_j / P_ij and y x_i / P_i.
     """
     q = check_exact("q", q, (None,))
     d = check_int("length of q", q.size, 1, 10**4)
@@ -121,42 +76,13 @@ def li_errors(
 ) -> tuple[float, float, float]:
     """Errors of the estimates after s rounds that LI explored, all of them at once with chance 1 - delta.
 
-    Parameters
-    ----------
-    s : int
-        Rounds explored, from 1.
-    d, budget : int
-        Features, and features bought a round.
-    k : int or None
-        None: DS-OSLRC, which draws all `budget` features. Else DS-POSLRC: k of them are those of the weights.
-    sigma : float
-        Standard deviation of the noise, in units of the label; at least 0.
-    radius : float
-        B, with ||w*||_1 <= B; label per feature, positive.
-    x_max : float
-        Largest magnitude of a feature, positive.
-    delta : float
-        Chance that one of the errors is exceeded, in (0, 1].
-    phi : float or None
-        Compatibility constant, in (0, 1]; None: not known, and then the threshold does not count on the sampling.
-
-    Returns
-    -------
-    gamma : float
-        Threshold: bound on the largest entry of c - G w*.
-    rho : float
-        Bound on the largest entry of G minus its mean.
-    error : float
-        Bound on ||w - w*||_1 for the Dantzig selector with this threshold; 2 B if nothing better is known.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: lem-gamma, lem-selector (ours, in the form of the threshold of Li et al. 2025).
+    s: rounds explored, from 1. k: None: DS-OSLRC, which draws all `budget` features. Else DS-POSLRC: k of them are
+    those of the weights. sigma: standard deviation of the noise, in units of the label; at least 0. radius: B, with
+    ||w*||_1 <= B; label per feature, positive. delta: chance that one of the errors is exceeded, in (0, 1]. phi:
+    compatibility constant, in (0, 1]; None: not known, and then the threshold does not count on the sampling. Returns
+    gamma: threshold: bound on the largest entry of c - G w*; rho: bound on the largest entry of G minus its mean;
+    error: bound on ||w - w*||_1 for the Dantzig selector with this threshold; 2 B if nothing better is known. Source:
+    lem-gamma, lem-selector (ours, in the form of the threshold of Li et al. 2025).
     """
     d, m, out, p, g = _sizes(d, budget, k)
     s = check_int("s", s, 1, 10**18)
@@ -221,30 +147,9 @@ def _selector(G: np.ndarray, c: np.ndarray, gamma: float, radius: float) -> tupl
 def label_margin(t: int, reach: float, sigma: float, delta: float) -> float:
     """M_t: with chance 1 - delta no clipped prediction of any round t is farther from its label.
 
-    Parameters
-    ----------
-    t : int
-        Number of the round, from 1.
-    reach : float
-        radius x_max, the largest |<w*, x>|, positive.
-    sigma : float
-        Standard deviation of the noise, at least 0.
-    delta : float
-        Chance of failure, in (0, 1].
-
-    Returns
-    -------
-    float
-        2 reach + sigma sqrt(2 ln(t (t + 1) / delta)), in units of the label.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: ours, after the margin 1 + Y of Li et al. 2025, which is that of a single round.
+    t: number of the round, from 1. reach: radius x_max, the largest |<w*, x>|, positive. Returns: 2 reach + sigma
+    sqrt(2 ln(t (t + 1) / delta)), in units of the label. Source: ours, after the margin 1 + Y of Li et al. 2025, which
+    is that of a single round.
     """
     t, (reach,) = check_int("t", t, 1, 10**18), check_scales(reach=reach)
     sigma, delta = check_real("sigma", sigma, -1e-300, 1e30), check_real("delta", delta, 1e-200, 1, "it is a probability")
@@ -255,31 +160,7 @@ def label_margin(t: int, reach: float, sigma: float, delta: float) -> float:
 def newton_step(
     x: np.ndarray, n: int, y: float, reach: float, margin: float, P: np.ndarray, w: np.ndarray, v: np.ndarray
 ) -> None:
-    """Clip the weights along A^-1 x, so that |<w, x>| <= reach, and take an online Newton step; compiled, arguments not checked.
-
-    Parameters
-    ----------
-    x : array (n,) or longer
-        Features of the support.
-    n : int
-        How many.
-    y : float
-        Label.
-    reach : float
-        Limit of predictions.
-    margin : float
-        M: A grows by g g' / (2 M^2), g = 2 (<w, x> - y) x.
-    P : array (n, n) or larger, changed
-        Inverse of A.
-    w : array (n,) or longer, changed
-        Weights.
-    v : array (n,) or longer, overwritten
-        Memory.
-
-    Notes
-    -----
-    O(n^2). Source: Li et al. 2025 (as in our notes of the paper); online Newton step of Hazan, Agarwal & Kale 2007.
-    """
+    "Clip the weights along A^-1 x, so that |<w, x>| <= reach, and take an online Newton step; compiled, arguments not checked."
     score, size = 0.0, 0.0
     for i in range(n):
         score += w[i] * x[i]
@@ -302,36 +183,10 @@ def textbook_ds_oslrc(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play DS-OSLRC of Li et al. 2025 in plain numpy, line for line; the reference for `DSOSLRC`.
 
-    Parameters
-    ----------
-    X, y : array-like (T, d), (T,)
-        Stream.
-    sets : array-like of int, shape (n, k)
-        The features seen in the exploring rounds 1, 4, 9, ...; n at least the root of T.
-    radii : callable
-        ``radii(s)`` gives the threshold after s exploring rounds.
-    radius : float
-        B, with ||w*||_1 <= B, positive.
-    sigma : float
-        Standard deviation of the noise, at least 0.
-    x_max : float
-        Largest magnitude of a feature, positive.
-    delta : float
-        Chance of failure.
-    solve : {"every", "powers"}
-        Whether the programme is solved after every exploring round, or when their number is a power of two.
-
-    Returns
-    -------
-    predictions : array (T,)
-        What is predicted.
-    supports : array of int, shape (n, k)
-        The support after each exploring round, sorted.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit or an argument is out of range.
+    sets (n, k): the features seen in the exploring rounds 1, 4, 9, ...; n at least the root of T.
+    solve ("every" or "powers"): whether the programme is solved after every exploring round, or when their number is a
+    power of two. Returns predictions (T,): what is predicted; supports (n, k): the support after each exploring round,
+    sorted.
     """
     X, y, sets, k = _check_textbook(X, y, sets, radii, solve, math.isqrt)
     (radius, x_max), (T, d) = check_scales(low=1e-30, high=1e30, radius=radius, x_max=x_max), X.shape
@@ -379,32 +234,9 @@ def textbook_ds_poslrc(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play DS-POSLRC of Li et al. 2025 in plain numpy, line for line; the reference for `DSPOSLRC`.
 
-    Parameters
-    ----------
-    X, y : array-like (T, d), (T,)
-        Stream.
-    sets : array-like of int, shape (T, k0)
-        The features drawn by LI in each round, besides those of the weights.
-    k : int
-        Number of weights that are committed, from 1 to d.
-    radii : callable
-        ``radii(t)`` gives the threshold after t rounds.
-    radius : float
-        B, with ||w*||_1 <= B, positive.
-    solve : {"powers", "every"}
-        Whether the programme is solved when the number of rounds is a power of two, or after every round.
-
-    Returns
-    -------
-    predictions : array (T,)
-        Scores of the committed weights.
-    weights : array (T, d)
-        What was committed.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit or an argument is out of range.
+    sets (T, k0): the features drawn by LI in each round, besides those of the weights. solve ("powers" or "every"):
+    whether the programme is solved when the number of rounds is a power of two, or after every round. Returns
+    predictions (T,): scores of the committed weights; weights (T, d): what was committed.
     """
     X, y, sets, m = _check_textbook(X, y, sets, radii, solve, int)
     (T, d), (radius,), k = X.shape, check_scales(low=1e-30, high=1e30, radius=radius), check_int("k", k, 1, X.shape[1])
@@ -426,28 +258,9 @@ def rounds_to_support(
 ) -> int:
     """s1: exploring rounds after which DS-OSLRC keeps the right support, with chance 1 - delta.
 
-    Parameters
-    ----------
-    d, budget : int
-        Features, and features bought a round, which is the number of nonzero weights of w*.
-    w_min : float
-        Smallest magnitude of those weights, positive.
-    sigma, radius, x_max, delta, phi : float
-        As for `li_errors`.
-
-    Returns
-    -------
-    int
-        The least s with an error below `w_min`; 10^18 if there is no smaller one.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: lem-support (ours); Li et al. 2025 have another s1.
+    d, budget: features, and features bought a round, which is the number of nonzero weights of w*. w_min: smallest
+    magnitude of those weights, positive. Returns: the least s with an error below `w_min`; 10^18 if there is no smaller
+    one. Source: lem-support (ours); Li et al. 2025 have another s1.
     """
     (w_min,) = check_scales(w_min=w_min)
     error = lambda s: li_errors(s, d, budget, None, sigma, radius, x_max, delta, phi)[2]
@@ -467,30 +280,10 @@ def bound_ds_oslrc(
 ) -> float:
     """Upper bound on the regret of `DSOSLRC` against w*, with chance 1 - 3 delta.
 
-    Parameters
-    ----------
-    d, budget : int
-        Features, and features bought a round, which is the number of nonzero weights of w*.
-    T : int
-        Rounds, at least 1.
-    w_min : float
-        Smallest magnitude of those weights, positive.
-    sigma, radius, x_max, delta, phi : float
-        As for `li_errors`; the compatibility constant is that of every number of exploring rounds.
-
-    Returns
-    -------
-    float
-        thm-oslrc; for T <= (s1 + 1)^2 only what clipped predictions can lose, about 4 (radius x_max)^2 T.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Upper. Source: ours, after the theorem of Li et al. 2025 on DS-OSLRC.
+    w_min: smallest magnitude of those weights, positive. sigma, radius, x_max, delta, phi: as for `li_errors`; the
+    compatibility constant is that of every number of exploring rounds. Returns: thm-oslrc; for T <= (s1 + 1)^2 only
+    what clipped predictions can lose, about 4 (radius x_max)^2 T. Upper. Source: ours, after the theorem of Li et al.
+    2025 on DS-OSLRC.
     """
     T, s1 = check_int("T", T, 1, 10**18), rounds_to_support(d, budget, w_min, sigma, radius, x_max, delta, phi)
     reach, valid = radius * x_max, T > (s1 + 1) ** 2
@@ -504,27 +297,7 @@ def bound_ds_poslrc(
 ) -> float:
     """Upper bound on the regret of `DSPOSLRC` (solved at powers of two) against w*, with chance 1 - 2 delta.
 
-    Parameters
-    ----------
-    d, budget, k : int
-        Features, features bought a round, weights committed; w* is k-sparse.
-    T : int
-        Rounds, at least 1.
-    sigma, radius, x_max, delta, phi : float
-        As for `li_errors`; the compatibility constant is that of every number of rounds.
-
-    Returns
-    -------
-    float
-        thm-poslrc.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
+    sigma, radius, x_max, delta, phi: as for `li_errors`; the compatibility constant is that of every number of rounds.
     Upper. Source: ours, after the theorem of Li et al. 2025 on DS-POSLRC.
     """
     T, n, error = check_int("T", T, 1, 10**18), 1, 2 * li_errors(1, d, budget, k, sigma, radius, x_max, delta, phi)[2]
@@ -674,15 +447,7 @@ class DantzigSampling(Learner):
     def program_radius(self, s: int) -> float:
         """Threshold of the programme after s exploring rounds.
 
-        Parameters
-        ----------
-        s : int
-            Rounds explored, at least 1.
-
-        Returns
-        -------
-        float
-            gamma of lem-gamma times `C`.
+        s: rounds explored, at least 1. Returns: gamma of lem-gamma times `C`.
         """
         P, sizes = self.params, self._numbers
         named = (P["sigma"], P["radius"], P["x_max"], P["delta"], P["phi"])

@@ -31,21 +31,8 @@ __all__ = ['on_favourites', 'weights_of', 'budget_of', 'costs_of', 'OSLRRegresso
 def on_favourites(learner: own.PairwiseLeastSquares) -> tuple[np.ndarray, float]:
     """Weights on the favourites of pairwise least squares, which it buys together more often than any others.
 
-    Parameters
-    ----------
-    learner : PairwiseLeastSquares
-        With favourites.
-
-    Returns
-    -------
-    w : array (d,)
-        Weights; 0 for what is no favourite. A mean over the ridges, by the losses that they have had.
-    intercept : float
-        Added to the score.
-
-    Notes
-    -----
-    Ours.
+    Returns w (d,): weights; 0 for what is no favourite. A mean over the ridges, by the losses that they have had;
+    intercept: added to the score. Ours.
     """
     S, w, weights = learner.favourites_, np.zeros(learner.d), np.zeros(learner.favourites_.size)
     num, f = learner.num, learner.single
@@ -59,24 +46,11 @@ def on_favourites(learner: own.PairwiseLeastSquares) -> tuple[np.ndarray, float]
 def weights_of(learner: Learner) -> tuple[np.ndarray, float]:
     """The linear function with which a learner that has learnt predicts on new rows.
 
-    Parameters
-    ----------
-    learner : Learner
-        At any point of a stream.
-
-    Returns
-    -------
-    w : array (d,)
-        Weights; at most `budget` of them are not 0 (or those that are cost at most that), unless the protocol is "training-only".
-    intercept : float
-        Added to their score.
-
-    Notes
-    -----
     Pairwise least squares: weights on its favourites. Others: `coef_`, of which the largest are kept where more than `budget` are not 0,
     in magnitude, or of magnitude times size for `own.CoinBetting`; of equals the first.
 
-    Ours.
+    Returns w (d,): weights; at most `budget` of them are not 0 (or those that are cost at most that), unless the
+    protocol is "training-only"; intercept: added to their score. Ours.
     """
     if isinstance(learner, own.PairwiseLeastSquares) and learner.favourites_.size: return on_favourites(learner)
     w = np.array(learner.coef_, dtype=float)
@@ -89,25 +63,8 @@ def weights_of(learner: Learner) -> tuple[np.ndarray, float]:
 def budget_of(budget: Any, d: int, costs: np.ndarray | None = None) -> float:
     """How many features to buy a round, or for how much money.
 
-    Parameters
-    ----------
-    budget : int, float or None
-        A number; or a share, above 0 and at most 1, rounded up and 2 at least; or None for half of the features. With prices: money,
-        or None for half of their sum.
-    d : int
-        Number of features.
-    costs : array (d,), optional
-        Their prices.
-
-    Returns
-    -------
-    int or float
-        From 1 to d; or money.
-
-    Raises
-    ------
-    ValueError
-        If it is none of these.
+    budget: a number; or a share, above 0 and at most 1, rounded up and 2 at least; or None for half of the features.
+    With prices: money, or None for half of their sum. costs (d,): their prices. The result is from 1 to d; or money.
     """
     if costs is not None:
         return check_real("budget", float(costs.sum()) / 2 if budget is None else budget, 0.0, LARGEST, "it is money, as there are costs")
@@ -120,24 +77,8 @@ def budget_of(budget: Any, d: int, costs: np.ndarray | None = None) -> float:
 def costs_of(costs: Any, d: int, names: Any = None) -> np.ndarray | None:
     """The prices of all features, in their order.
 
-    Parameters
-    ----------
-    costs : array-like (d,), mapping, pandas.Series or None
-        Prices in the order of the features; or, for features that have names, by name, with one for each.
-    d : int
-        Number of features.
-    names : sequence of length d, optional
-        Their names.
-
-    Returns
-    -------
-    array (d,) or None
-        The prices; None if there are none.
-
-    Raises
-    ------
-    ValueError
-        If a feature has no price, a price no feature, or one is no number of at least 0.
+    costs (d,): prices in the order of the features; or, for features that have names, by name, with one for each.
+    names (d,): their names. Returns (d,): the prices; None if there are none.
     """
     if costs is None: return None
     if isinstance(costs, Mapping) or (names is not None and hasattr(costs, "keys")):  # a Series of pandas has an order of its own

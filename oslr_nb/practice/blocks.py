@@ -25,39 +25,17 @@ __all__ = ['BlockRun', 'BlockRefused', 'simulate_blocks', 'TableBlocks']
 #| code-summary: "Exported source: BlockRun"
 @dataclass(frozen=True)
 class BlockRun:
-    """A play of many blocks: sums, and for each round what was predicted, lost and bought.
+    "A play of many blocks: sums, and for each round what was predicted, lost and bought."
 
-    Parameters
-    ----------
-    blocks : int
-        Blocks played, empty ones included.
-    rounds : int
-        Rounds played (T).
-    scored : int
-        Rounds with a loss: all, unless the weights of a training-only learner were not scored.
-    loss : float
-        Sum of the squared losses, in squared units of the labels; added in the order of the rounds.
-    bought : int
-        Numbers bought.
-    predictions : array (T,)
-        Prediction of each round, NaN where weights were not scored; of length 0 without `keep`.
-    losses : array (T,)
-        Squared losses, likewise.
-    n_observed : array of int64, shape (T,)
-        Numbers bought in each round, read-only where it is always the same number; of length 0 without `keep`.
-    spent : float or None
-        Money spent, added in the order of the rounds; None where no prices are known.
-    """
-
-    blocks: int
-    rounds: int
-    scored: int
-    loss: float
+    blocks: int  # blocks played, empty ones included
+    rounds: int  # rounds played (T)
+    scored: int  # rounds with a loss: all, unless the weights of a training-only learner were not scored
+    loss: float  # sum of the squared losses, in squared units of the labels; added in the order of the rounds
     bought: int
-    predictions: np.ndarray
-    losses: np.ndarray
-    n_observed: np.ndarray
-    spent: float | None = None
+    predictions: np.ndarray  # (T,): prediction of each round, NaN where weights were not scored; of length 0 without `keep`
+    losses: np.ndarray  # (T,): squared losses, likewise
+    n_observed: np.ndarray  # (T,): numbers bought in each round, read-only where it is always the same number; of length 0 without `keep`
+    spent: float | None = None  # money spent, added in the order of the rounds; None where no prices are known
 
     def __repr__(self) -> str:
         mean = f"mean loss {self.loss / self.scored:.4g}" if self.scored else "nothing scored"
@@ -114,14 +92,7 @@ class Books:
 class BlockRefused(ValueError):
     """A block that could not be fetched or played; what came before it is learnt, and of the block itself nothing.
 
-    Parameters
-    ----------
-    message : str
-        One sentence.
-    block : int
-        Which block, from 0.
-    run : BlockRun
-        The blocks before it.
+    block: which block, from 0.
     """
 
     def __init__(self, message: str, block: int, run: BlockRun):

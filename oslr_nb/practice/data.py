@@ -29,47 +29,15 @@ __all__ = ['WEIGHTS', 'FEATURES', 'PRICED', 'UCI', 'SOURCES', 'CT_ROWS', 'CT_HEA
 # %% ../../nbs/practice/data.ipynb #23597ac2
 @dataclass(frozen=True)
 class Stream:
-    """Examples, labels and, where there are any, the true weights.
-
-    Parameters
-    ----------
-    X : array (n, d)
-        Features.
-    y : array (n,)
-        Labels.
-    w : array (d,) or None
-        True weights.
-    """
+    "Examples, labels and, where there are any, the true weights."
 
     X: np.ndarray
     y: np.ndarray
-    w: np.ndarray | None = None
+    w: np.ndarray | None = None  # true weights
 
 # %% ../../nbs/practice/data.ipynb #2098c0b1
 def shuffled(stream: Stream, seed: Any) -> Stream:
-    """The same examples in a random order.
-
-    Parameters
-    ----------
-    stream : Stream
-        The examples.
-    seed : int, SeedSequence, Generator or None
-        Of the order.
-
-    Returns
-    -------
-    Stream
-        A copy.
-
-    Raises
-    ------
-    ValueError
-        If the seed is none of these, or the stream is none.
-
-    Notes
-    -----
-    Source: so CT-slice is treated in Ito et al. 2018.
-    """
+    "The same examples in a random order. Source: so CT-slice is treated in Ito et al. 2018."
     if not isinstance(stream, Stream): fail("stream", stream, "a Stream, for example sparse_linear(20, 3, 1000)")
     order = check_rng(seed).permutation(len(stream.y))
     rows = {name: getattr(stream, name)[order] for name in ("X", "y", "classes") if hasattr(stream, name)}
@@ -140,28 +108,8 @@ def sparse_linear(
 def two_digits(images: np.ndarray, labels: np.ndarray, negative: int, positive: int, scale: float) -> Stream:
     """The images of two digits as a stream with labels -1 and +1.
 
-    Parameters
-    ----------
-    images : array (n, d)
-        Images of digits.
-    labels : array of int, shape (n,)
-        Digits.
-    negative : int
-        Digit labelled -1, from 0 to 9.
-    positive : int
-        Digit labelled +1, another one.
-    scale : float
-        Factor of the images.
-
-    Returns
-    -------
-    Stream
-        Those images in their order.
-
-    Raises
-    ------
-    ValueError
-        If a digit is out of range or both are the same.
+    images (n, d): images of digits. labels (n,): digits. negative: digit labelled -1, from 0 to 9. positive: digit
+    labelled +1, another one. Returns: those images in their order.
     """
     for name, digit in (("negative", negative), ("positive", positive)): check_int(name, digit, 0, 9)
     if negative == positive: fail("positive", positive, f"a digit other than negative = {negative}")
@@ -197,27 +145,13 @@ def digits_pair(negative: int = 3, positive: int = 5) -> Stream:
 # %% ../../nbs/practice/data.ipynb #50857117
 @dataclass(frozen=True, kw_only=True)
 class PricedStream(Stream):
-    """A `Stream` whose features have prices: X is NaN where a value is missing, y is 1 for the ill and 0 for the others.
+    "A `Stream` whose features have prices: X is NaN where a value is missing, y is 1 for the ill and 0 for the others."
 
-    Parameters
-    ----------
-    names : tuple of str, length d
-        Names of the features.
-    costs : array (d,)
-        Price of each feature in Canadian dollars.
-    discounted : array (d,)
-        Price of it when another one of its group is bought as well; equal to `costs` without a group.
-    groups : tuple of tuples of str
-        Names of the features that share a fee.
-    classes : array of int, shape (n,)
-        Labels as published.
-    """
-
-    names: tuple[str, ...]
-    costs: np.ndarray
-    discounted: np.ndarray
-    groups: tuple[tuple[str, ...], ...]
-    classes: np.ndarray
+    names: tuple[str, ...]  # (d,): names of the features
+    costs: np.ndarray  # (d,): price of each feature in Canadian dollars
+    discounted: np.ndarray  # (d,): price of it when another one of its group is bought as well; equal to `costs` without a group
+    groups: tuple[tuple[str, ...], ...]  # names of the features that share a fee
+    classes: np.ndarray  # (n,): labels as published
 
 # %% ../../nbs/practice/data.ipynb #6b65ea23
 PRICED = {  # of the sets with prices: (published classes of the ill, price of each feature, what groups share a fee, and the fee)
@@ -285,10 +219,7 @@ def priced(name: str, impute: bool = False) -> PricedStream:
 def data_folder() -> Path:
     """The folder where data sets are looked for and kept.
 
-    Returns
-    -------
-    Path
-        What `use_data_folder` was told, or the environment variable OSLR_DATA names, or the user's cache.
+    Returns what `use_data_folder` was told, or the environment variable OSLR_DATA names, or the user's cache.
     """
     return Path(os.environ.get("OSLR_DATA") or _pooch().os_cache("oslr_nb")).expanduser()
 
@@ -329,24 +260,12 @@ def use_data_folder(path: Any) -> Path:
 # %% ../../nbs/practice/data.ipynb #07e18155
 @dataclass(frozen=True)
 class Source:
-    """Where a data set comes from.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    url : str
-        Its address.
-    files : tuple of str
-        File names to look for; the first is that of a download.
-    sha256 : str or None
-        Digest of the archive; None where it is not known or not stable: then digests of the content decide alone.
-    """
+    "Where a data set comes from."
 
     name: str
     url: str
-    files: tuple[str, ...]
-    sha256: str | None
+    files: tuple[str, ...]  # file names to look for; the first is that of a download
+    sha256: str | None  # digest of the archive; None where it is not known or not stable: then digests of the content decide alone
 
 
 # address of the archives at UCI
@@ -428,20 +347,8 @@ def _locate(source: Source, path: Any, download: bool) -> Path:
 def data_file(name: str) -> Path | None:
     """The file of a data set in `data_folder`.
 
-    Parameters
-    ----------
-    name : {"ct_slice", "blog_feedback", "mnist"}
-        A key of `SOURCES`.
-
-    Returns
-    -------
-    Path or None
-        The file that its loader would read; None if there is none, so that it has to be fetched.
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown.
+    name ("ct_slice", "blog_feedback" or "mnist"): a key of `SOURCES`. Returns: the file that its loader would read;
+    None if there is none, so that it has to be fetched.
     """
     check_choice("name", name, tuple(SOURCES))
     return _in_folder(data_folder(), SOURCES[name])

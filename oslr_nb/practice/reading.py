@@ -144,27 +144,13 @@ class Column:
 # %% ../../nbs/practice/reading.ipynb #96a5200e
 @dataclass(frozen=True)
 class Survey:
-    """What the first pass finds in a table.
+    "What the first pass finds in a table."
 
-    Parameters
-    ----------
-    rows : int
-        Rows, at least 1.
-    columns : tuple of str
-        Columns that are features, in the order of the file.
-    values : tuple of (tuple of str or None)
-        Of each of them: its values if it is text, else None.
-    names : tuple of str
-        Names of the features (d,): of the columns, and "column=value" for text.
-    middles : array (d + 1,)
-        Means of the known values of the features and, last, of the label.
-    """
-
-    rows: int
-    columns: tuple[str, ...]
-    values: tuple[tuple[str, ...] | None, ...]
-    names: tuple[str, ...]
-    middles: np.ndarray
+    rows: int  # rows, at least 1
+    columns: tuple[str, ...]  # columns that are features, in the order of the file
+    values: tuple[tuple[str, ...] | None, ...]  # of each of them: its values if it is text, else None
+    names: tuple[str, ...]  # names of the features (d,): of the columns, and "column=value" for text
+    middles: np.ndarray  # (d + 1,): means of the known values of the features and, last, of the label
 
     @property
     def owners(self) -> list[str]:
@@ -212,34 +198,8 @@ def survey_table(
 ) -> Survey:
     """Look through a table, and refuse what cannot be used.
 
-    Parameters
-    ----------
-    path : Path
-        CSV with a line of names, in UTF-8, or Parquet.
-    target : str
-        Column of the labels.
-    encode : bool
-        Whether a column of text becomes one feature for each of its values, at most 1000.
-    impute : bool
-        Whether values of features may be missing.
-    ignore : tuple of str
-        Columns that are left out.
-    progress : bool
-        Show a progress bar.
-
-    Returns
-    -------
-    Survey
-        What is in it.
-
-    Raises
-    ------
-    ValueError
-        If there is no such file or column, or something in it cannot be used; the message says where, and what can be done.
-
-    Notes
-    -----
-    Ours; `nbs/practice/reading.ipynb`.
+    path: CSV with a line of names, in UTF-8, or Parquet. encode: whether a column of text becomes one feature for each
+    of its values, at most 1000. Ours; `nbs/practice/reading.ipynb`.
     """
     from tqdm import tqdm
 
@@ -285,34 +245,8 @@ def usable(name: str, column: pa.Array) -> np.ndarray:
 def blocks(path: Path, survey: Survey, target: str, size: int, skip: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Read a table a number of rows at a time.
 
-    Parameters
-    ----------
-    path : Path
-        The file that was surveyed.
-    survey : Survey
-        What `survey_table` found.
-    target : str
-        Column of the labels.
-    size : int
-        Rows of a block; the last one may have fewer.
-    skip : int
-        Rows left out at the start.
-
-    Yields
-    ------
-    X : array (n, d)
-        Features; NaN where a value is missing.
-    y : array (n,)
-        Labels.
-
-    Raises
-    ------
-    ValueError
-        If the file cannot be read, or has changed.
-
-    Notes
-    -----
-    Ours; `nbs/practice/reading.ipynb`.
+    size: rows of a block; the last one may have fewer. Yields X (n, d): features; NaN where a value is missing; y (n,):
+    labels. Ours; `nbs/practice/reading.ipynb`.
     """
     held, n = [], 0
     for batch in batches(path, [*survey.columns, target]):
@@ -330,30 +264,7 @@ def blocks(path: Path, survey: Survey, target: str, size: int, skip: int = 0) ->
 def read_whole(path: Path, survey: Survey, target: str) -> tuple[np.ndarray, np.ndarray]:
     """Read a table whole, with the mean of the known values of its column for what is missing.
 
-    Parameters
-    ----------
-    path : Path
-        The file that was surveyed.
-    survey : Survey
-        What `survey_table` found.
-    target : str
-        Column of the labels.
-
-    Returns
-    -------
-    X : array (n, d)
-        Features.
-    y : array (n,)
-        Labels.
-
-    Raises
-    ------
-    ValueError
-        If the file cannot be read, or has changed.
-
-    Notes
-    -----
-    Ours; `nbs/practice/reading.ipynb`.
+    Returns X (n, d): features; y (n,): labels. Ours; `nbs/practice/reading.ipynb`.
     """
     parts = list(blocks(path, survey, target, 8192))
     X, y = np.concatenate([X for X, _ in parts]), np.concatenate([y for _, y in parts])
@@ -365,28 +276,8 @@ def read_whole(path: Path, survey: Survey, target: str) -> tuple[np.ndarray, np.
 def named_numbers(path: Path, what: str, columns: tuple[str, ...]) -> dict[str, tuple[float, ...]]:
     """Read a table whose rows are a name and numbers.
 
-    Parameters
-    ----------
-    path : Path
-        CSV or Parquet.
-    what : str
-        What it is called in messages.
-    columns : tuple of str
-        Its columns: that of the names, then those of the numbers, in any order in the file.
-
-    Returns
-    -------
-    dict of str to tuple of float
-        Numbers by name.
-
-    Raises
-    ------
-    ValueError
-        If it has other columns, a name stands in it twice, or something is no finite number.
-
-    Notes
-    -----
-    Ours; `nbs/practice/reading.ipynb`.
+    columns: its columns: that of the names, then those of the numbers, in any order in the file. Returns: numbers by
+    name. Ours; `nbs/practice/reading.ipynb`.
     """
     found, seen = {}, False
     for batch in batches(path, what=what):

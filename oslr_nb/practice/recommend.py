@@ -100,40 +100,15 @@ def in_units(v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 # %% ../../nbs/practice/recommend.ipynb #7e7ca2ce
 @dataclass(frozen=True)
 class Check:
-    """What a sample says about one assumption.
+    "What a sample says about one assumption."
 
-    Parameters
-    ----------
-    verdict : {"holds", "fails", "unknown"}
-        Nothing speaks against it; the sample shows that it is wrong; the sample cannot tell.
-    number : float or None
-        The number that decided, if there is one.
-    words : str
-        What was looked at, and the number in words.
-    """
-
-    verdict: str
-    number: float | None
-    words: str
+    verdict: str  # "holds", "fails" or "unknown": nothing speaks against it; the sample shows that it is wrong; the sample cannot tell
+    number: float | None  # the number that decided, if there is one
+    words: str  # what was looked at, and the number in words
 
 
 def judge(number: float, good: bool | None, words: str) -> Check:
-    """Make a check of a number and what it means.
-
-    Parameters
-    ----------
-    number : float
-        The number that decides.
-    good : bool or None
-        Whether the assumption holds; None if that cannot be said.
-    words : str
-        What was looked at.
-
-    Returns
-    -------
-    Check
-        With the verdict in words.
-    """
+    "Make a check of a number and what it means. good: whether the assumption holds; None if that cannot be said."
     return Check("unknown" if good is None else "holds" if good else "fails", float(number), words)
 
 # %% ../../nbs/practice/recommend.ipynb #68c8d390
@@ -333,21 +308,9 @@ LEAST = {  # (a, b): a learner needs a budget of a + b k
 def horizon(bound: Callable[[int], float], gain: float) -> float | None:
     """First number of rounds at which a bound on regret is below what can be gained.
 
-    Parameters
-    ----------
-    bound : callable
-        Bound on the regret after T rounds, in squared labels; bound(T) / T must fall from there on.
-    gain : float
-        Loss of predicting 0 minus loss of the comparator, in squared labels a round.
-
-    Returns
-    -------
-    float or None
-        Rounds; infinite if there are none up to 2^49; None if the bound cannot be computed.
-
-    Notes
-    -----
-    Found by doubling, then by halving. Ours.
+    bound: bound on the regret after T rounds, in squared labels; bound(T) / T must fall from there on. gain: loss of
+    predicting 0 minus loss of the comparator, in squared labels a round. Returns: rounds; infinite if there are none up
+    to 2^49; None if the bound cannot be computed. Found by doubling, then by halving. Ours.
     """
     if not gain > 0: return math.inf
     try:
@@ -495,26 +458,12 @@ def trial(s: Sample, protocol: str) -> tuple[float, float, int] | None:
 # %% ../../nbs/practice/recommend.ipynb #2a6406be
 @dataclass(frozen=True)
 class Outlook:
-    """What a sample says about one learner.
+    "What a sample says about one learner."
 
-    Parameters
-    ----------
-    learner : str
-        Its name in `oslr_nb.LEARNERS`.
-    verdict : {"holds", "fails", "unknown"}
-        Whether all assumptions of its theorem hold: the worst verdict counts.
-    because : str
-        The assumptions that fail or are unknown.
-    horizon : float or None
-        Rounds from which the bound promises less loss than predicting 0; infinite if there are none; None if unknown.
-    practice : str
-        What was measured.
-    """
-
-    learner: str
-    verdict: str
-    because: str
-    horizon: float | None
+    learner: str  # its name in `oslr_nb.LEARNERS`
+    verdict: str  # "holds", "fails" or "unknown": whether all assumptions of its theorem hold: the worst verdict counts
+    because: str  # the assumptions that fail or are unknown
+    horizon: float | None  # rounds from which the bound promises less loss than predicting 0; infinite if there are none; None if unknown
     practice: str
 
     @property
@@ -529,35 +478,21 @@ class Outlook:
 class Advice:
     """What `recommend` found; printed, or shown in a notebook, it is a report in Markdown.
 
-    Parameters
-    ----------
-    call : str
-        The learner to start with, as Python.
-    protocol : str
-        The protocol that was asked about.
-    n, d, budget, k : int
-        Examples of the sample, features, features bought a round, weights of the comparator.
-    T : int or None
-        Rounds that are planned.
-    checks : dict of str to Check
-        By assumption.
-    learners : dict of str to Outlook
-        By learner, for all of the protocol.
-    moment_rule : float or None
-        Horizon of the moment rule of `own.moment_theory`, which searches exactly for what our learners look for greedily: for
-        independent examples from one law. As in `Outlook`.
-    losses : dict of str to float
-        Of a round, in units of predicting 0: "zero", "sparse" (the best k weights found), "everything" (all weights), and what
-        `oslr.auto` lost on the sample: "auto", and "auto, second half". Empty without labels.
+    moment_rule: horizon of the moment rule of `own.moment_theory`, which searches exactly for what our learners look
+    for greedily: for independent examples from one law. As in `Outlook`. losses: of a round, in units of predicting 0:
+    "zero", "sparse" (the best k weights found), "everything" (all weights), and what `oslr.auto` lost on the sample:
+    "auto", and "auto, second half". Empty without labels.
+
+    n, d, budget, k: examples of the sample, features, features bought a round, weights of the comparator.
     """
 
-    call: str
-    protocol: str
+    call: str  # the learner to start with, as Python
+    protocol: str  # the protocol that was asked about
     n: int
     d: int
     budget: int
     k: int
-    T: int | None
+    T: int | None  # rounds that are planned
     checks: dict[str, Check]
     learners: dict[str, Outlook]
     moment_rule: float | None
@@ -583,15 +518,7 @@ class Advice:
     def reached(self, o: Outlook) -> str:
         """The horizon of a learner in words, beside the rounds that are planned.
 
-        Parameters
-        ----------
-        o : Outlook
-            One of `learners`.
-
-        Returns
-        -------
-        str
-            The first round, and whether it is among the planned ones.
+        o: one of `learners`. Returns: the first round, and whether it is among the planned ones.
         """
         if self.T is None or o.horizon is None or o.verdict == "fails" or o.horizon == math.inf: return o.promise
         return o.promise + (f" (within T = {self.T})" if o.horizon <= self.T else f" (not within T = {self.T})")

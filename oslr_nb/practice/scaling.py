@@ -26,30 +26,7 @@ PLACE = ("_next", "_cost", "_refused")  # what a learner knows of the round that
 def probe_learner(learner: str, d: int, budget: int, options: dict[str, Any]) -> Learner:
     """A learner that is thrown away after a look at what it asks for.
 
-    Parameters
-    ----------
-    learner : str
-        "auto" or a key of `LEARNERS`.
-    d : int
-        Number of features.
-    budget : int
-        Features bought a round.
-    options : dict
-        Further arguments by name.
-
-    Returns
-    -------
-    Learner
-        In the middle of its first round.
-
-    Raises
-    ------
-    ValueError
-        If it cannot be made, does not play OSLR, or buys linear measurements.
-
-    Notes
-    -----
-    Ours.
+    options: further arguments by name. The result is in the middle of its first round. Ours.
     """
     probe = make_learner(learner, d, budget, 0, options=options)
     if probe.protocol != "OSLR":

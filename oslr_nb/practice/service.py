@@ -83,20 +83,7 @@ def as_json(name: str | int) -> str:
 def read_request(line: bytes) -> dict[str, Any]:
     """One line of input as a request with the right fields; the sizes of numbers are not looked at.
 
-    Parameters
-    ----------
-    line : bytes
-        UTF-8, without the end of the line.
-
-    Returns
-    -------
-    dict
-        "op", and the fields that it has.
-
-    Raises
-    ------
-    ValueError
-        If it is not one JSON object with distinct names, or the operation is unknown, or a field is missing or unknown.
+    line: UTF-8, without the end of the line.
     """
     request = read_object(line)
     op = request.get("op")
@@ -129,27 +116,13 @@ def check_number(name: str, value: Any) -> float:
 # %% ../../nbs/practice/service.ipynb #cda89320
 @dataclass(slots=True)
 class OpenExample:
-    """An example that waits for its values or its label.
+    "An example that waits for its values or its label."
 
-    Parameters
-    ----------
-    features : list of int
-        Coordinates that were asked for.
-    rows : list of list of float
-        Linear measurements that were asked for; few learners want them.
-    explored : bool
-        `explored_` of the learner after its query.
-    values : array or None
-        What was bought; None until it is told.
-    prediction : float or None
-        What was answered then.
-    """
-
-    features: list[int]
-    rows: list[list[float]]
-    explored: bool = True
-    values: np.ndarray | None = None
-    prediction: float | None = None
+    features: list[int]  # coordinates that were asked for
+    rows: list[list[float]]  # linear measurements that were asked for; few learners want them
+    explored: bool = True  # `explored_` of the learner after its query
+    values: np.ndarray | None = None  # what was bought; None until it is told
+    prediction: float | None = None  # what was answered then
 
 # %% ../../nbs/practice/service.ipynb #7f60fbde
 def count_losses(sums: list[float], n: int, prediction: float, y: float) -> list[float]:

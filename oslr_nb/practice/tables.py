@@ -33,24 +33,7 @@ __all__ = ['BINS', 'COMPARED', 'read_options', 'run_table']
 def read_options(texts: Iterable[str]) -> dict[str, Any]:
     """Arguments of a learner as they are written in a terminal.
 
-    Parameters
-    ----------
-    texts : iterable of str
-        "NAME=VALUE" each; a value is JSON, or else a text.
-
-    Returns
-    -------
-    dict
-        Values by name.
-
-    Raises
-    ------
-    ValueError
-        If one has no name, or a name comes twice.
-
-    Notes
-    -----
-    Ours.
+    texts: "NAME=VALUE" each; a value is JSON, or else a text. Returns: values by name. Ours.
 
     Examples
     --------

@@ -30,26 +30,11 @@ __all__ = ['GENERATORS', 'UNTOLD', 'DATASETS', 'Generator', 'generator', 'sample
 # %% ../../nbs/results/catalogue.ipynb #66304fbb
 @dataclass(frozen=True)
 class Generator:
-    """A law of streams that has a name.
+    "A law of streams that has a name."
 
-    Parameters
-    ----------
-    name : str
-        Paper and stream, for example "ito2017.synthetic".
-    what : str
-        One sentence.
-    make : callable
-        `make(seed, **arguments)` draws a `Stream`.
-
-    Attributes
-    ----------
-    arguments : dict
-        Arguments besides the seed, with the values that they have if they are not given.
-    """
-
-    name: str
+    name: str  # paper and stream, for example "ito2017.synthetic"
     what: str
-    make: Callable[..., Stream]
+    make: Callable[..., Stream]  # `make(seed, **arguments)` draws a `Stream`
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -61,20 +46,7 @@ GENERATORS: dict[str, Generator] = {}  # laws of the papers, by name; `streams` 
 
 
 def generator(name: str, what: str) -> Callable[[Callable[..., Stream]], Callable[..., Stream]]:
-    """Decorator that gives a function a name in `GENERATORS`.
-
-    Parameters
-    ----------
-    name : str
-        Paper and stream.
-    what : str
-        One sentence.
-
-    Returns
-    -------
-    callable
-        Registers the function and leaves it as it is.
-    """
+    "Decorator that gives a function a name in `GENERATORS`."
 
     def register(make: Callable[..., Stream]) -> Callable[..., Stream]:
         GENERATORS[name] = Generator(name, what, make)
@@ -84,22 +56,7 @@ def generator(name: str, what: str) -> Callable[[Callable[..., Stream]], Callabl
 
 
 def sampled_table(table: Any, T: int, seed: int) -> Stream:
-    """Rows of a table of equally likely outcomes, drawn independently.
-
-    Parameters
-    ----------
-    table : Table
-        Outcomes and weights.
-    T : int
-        Rows.
-    seed : int
-        Of the draws.
-
-    Returns
-    -------
-    Stream
-        The rows, and the weights.
-    """
+    "Rows of a table of equally likely outcomes, drawn independently."
     rows = np.random.default_rng(seed).integers(len(table.X), size=T)
     return Stream(table.X[rows], table.y[rows], table.w)
 
@@ -289,13 +246,7 @@ UNTOLD = {"narrow": "sixteen independent normal features"}  # what a stream of t
 
 @functools.cache
 def own_generators() -> dict[str, Generator]:
-    """The streams of the comparison at equal cost.
-
-    Returns
-    -------
-    dict
-        `Generator` by name; `seed` is the number of the draw.
-    """
+    "The streams of the comparison at equal cost. Returns: `Generator` by name; `seed` is the number of the draw."
     from oslr_nb.results.equal_cost import STREAMS
 
     def named(setting: Any) -> Callable[..., Stream]:
@@ -339,27 +290,7 @@ def streams() -> Streams:
 
 # %% ../../nbs/results/catalogue.ipynb #635e2a20
 def check_argument(name: str, value: Any, default: Any) -> Any:
-    """Refuse what cannot be the value of an argument of a generator.
-
-    Parameters
-    ----------
-    name : str
-        The argument.
-    value : object
-        What was given.
-    default : object
-        Its default, which has its type.
-
-    Returns
-    -------
-    object
-        The value.
-
-    Raises
-    ------
-    ValueError
-        If it is of another type or out of range.
-    """
+    "Refuse what cannot be the value of an argument of a generator. default: its default, which has its type."
     if isinstance(default, bool): return check_flag(name, value)
     if isinstance(default, int): return check_int(name, value, 0 if name in ("negative", "positive") else 1, 10**9)
     if name == "noise": return check_scales(zero=True, noise=value)[0]
@@ -368,23 +299,7 @@ def check_argument(name: str, value: Any, default: Any) -> Any:
 
 
 def found_stream(name: str) -> Generator:
-    """The generator with a name.
-
-    Parameters
-    ----------
-    name : str
-        A key of `streams()`.
-
-    Returns
-    -------
-    Generator
-        It.
-
-    Raises
-    ------
-    ValueError
-        If there is none; the message says what is near.
-    """
+    "The generator with a name."
     known = GENERATORS if name in GENERATORS else streams()
     if name in known: return known[name]
     near = difflib.get_close_matches(str(name), [*DATASETS, *known], 3, 0.5)
@@ -427,25 +342,13 @@ def stream(name: str, seed: int = 0, **arguments: Any) -> Stream:
 # %% ../../nbs/results/catalogue.ipynb #8dab5cda
 @dataclass(frozen=True)
 class DataSet:
-    """A data set that has a name.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    rows, features : int
-        Its size.
-    label : str
-        What the label is.
-    source : str
-        Where it comes from, and its licence where it is known.
-    """
+    "A data set that has a name."
 
     name: str
     rows: int
     features: int
     label: str
-    source: str
+    source: str  # where it comes from, and its licence where it is known
 
     @property
     def place(self) -> str:
@@ -475,26 +378,9 @@ DATASETS = {  # tables that have a name
 def load_dataset(name: str, download: bool = False) -> tuple[Stream, tuple[str, ...]]:
     """A data set by its name, with the names of its features.
 
-    Parameters
-    ----------
-    name : str
-        A key of `DATASETS`.
-    download : bool
-        Fetch it if it is one of `SOURCES` and not in the data folder.
-
-    Returns
-    -------
-    stream : Stream
-        All rows in the published order; missing values are NaN.
-    names : tuple of str
-        Of the features.
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown, or a file holds other numbers than the published ones.
-    FileNotFoundError, ConnectionError
-        If the data are not there, or cannot be fetched.
+    download: fetch it if it is one of `SOURCES` and not in the data folder. Returns stream: all rows in the published
+    order; missing values are NaN; names: of the features. Raises FileNotFoundError, ConnectionError if the data are not
+    there, or cannot be fetched.
     """
     check_choice("name", name, tuple(DATASETS))
     if name in PRICED: return (s := priced(name)), s.names
@@ -510,20 +396,7 @@ def load_dataset(name: str, download: bool = False) -> tuple[Stream, tuple[str, 
 def facts(name: str | None = None) -> str:
     """What is known of a data set or a stream, or of all of them.
 
-    Parameters
-    ----------
-    name : str or None
-        A key of `DATASETS` or of `streams()`; None for all.
-
-    Returns
-    -------
-    str
-        A few lines for each.
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown.
+    name: a key of `DATASETS` or of `streams()`; None for all.
     """
     told = [f"{s.name}\n  {s.rows:,} rows, {s.features} features; label: {s.label}\n  {s.source}; {s.place}"
             for s in DATASETS.values() if name in (None, s.name)]
@@ -535,19 +408,9 @@ def facts(name: str | None = None) -> str:
 def write_rows(path: Path, names: tuple[str, ...], columns: Iterable[tuple[Any, ...]]) -> None:
     """Write a CSV or Parquet file in parts, in one step as seen from outside.
 
-    Parameters
-    ----------
-    path : Path
-        The file, which ends in .csv, .parquet or .pq; replaced if there is one.
-    names : tuple of str
-        Of the columns.
-    columns : iterable of tuples of arrays
-        Parts of the table: an array (n,) for each column; NaN is written as missing.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written; then nothing has changed.
+    path: the file, which ends in .csv, .parquet or .pq; replaced if there is one. columns: parts of the table: an
+    array (n,) for each column; NaN is written as missing. Raises OSError if the file cannot be written; then nothing
+    has changed.
     """
     import pyarrow as pa
     from pyarrow import csv, parquet
@@ -569,25 +432,7 @@ def write_rows(path: Path, names: tuple[str, ...], columns: Iterable[tuple[Any, 
 
 
 def table_path(argument: str, path: Any) -> Path:
-    """Refuse a name under which no table can be written.
-
-    Parameters
-    ----------
-    argument : str
-        Its name in the message.
-    path : str or Path
-        The file.
-
-    Returns
-    -------
-    Path
-        The same.
-
-    Raises
-    ------
-    ValueError
-        If the ending is another, or its folder is not there.
-    """
+    "Refuse a name under which no table can be written."
     path = check_path(path)
     if path.suffix.lower() not in (".csv", ".parquet", ".pq"): fail(argument, str(path), "a file that ends in .csv, .parquet or .pq")
     if path.is_dir() or not path.absolute().parent.is_dir(): fail(argument, str(path), "a file in a folder that exists")
@@ -597,30 +442,9 @@ def table_path(argument: str, path: Any) -> Path:
 def rows_of(name: str, rows: int | None, seed: int | None, download: bool) -> tuple[Stream, tuple[str, ...]]:
     """Rows of a data set or of a stream, with names of the features.
 
-    Parameters
-    ----------
-    name : str
-        A key of `DATASETS` or of `streams()`.
-    rows : int or None
-        How many; None for all of a data set, or as many as the stream usually has.
-    seed : int or None
-        Number of the draw of a stream (None: 0); of the order of a data set's rows (None: as published).
-    download : bool
-        Fetch the data set if it is not there.
-
-    Returns
-    -------
-    stream : Stream
-        The rows.
-    names : tuple of str
-        Of the features; x0, x1, ... where they have none.
-
-    Raises
-    ------
-    ValueError
-        If name or seed is unknown or there are fewer rows.
-    FileNotFoundError, ConnectionError
-        As `load_dataset`.
+    rows: how many; None for all of a data set, or as many as the stream usually has. seed: number of the draw of a
+    stream (None: 0); of the order of a data set's rows (None: as published). Returns stream: the rows; names: of the
+    features; x0, x1, ... where they have none. Raises FileNotFoundError, ConnectionError as `load_dataset`.
     """
     if name in DATASETS:
         check_int("rows", 1 if rows is None else rows, 1, DATASETS[name].rows, f"{name} has no more")

@@ -47,19 +47,7 @@ PAIRS = tuple(itertools.combinations(range(10), 2))  # all pairs of digits
 def images(data: str) -> tuple[np.ndarray, np.ndarray, float]:
     """All images of a data set, loaded once in a process.
 
-    Parameters
-    ----------
-    data : "mnist" or "digits" (scikit-learn's)
-        Which images.
-
-    Returns
-    -------
-    X : array (n, d)
-        Images.
-    digits : array (n,)
-        What they show, 0 to 9.
-    scale : float
-        The factor that brings pixels to [0, 1].
+    Returns X (n, d); digits (n,): what they show, 0 to 9; scale: the factor that brings pixels to [0, 1].
     """
     if data == "mnist": return *mnist(), 1 / 255
     from sklearn.datasets import load_digits
@@ -72,36 +60,22 @@ def images(data: str) -> tuple[np.ndarray, np.ndarray, float]:
 class Problem:
     """One pair of digits and one split of its images.
 
-    Parameters
-    ----------
-    tune, train, hold, test : (X, y)
-        Examples (m, d) and labels (m,), +1 or -1: to tune on, to train on (tune and hold), held out, for testing.
-    seed : tuple of int
-        Seed of everything random.
+    tune, train, hold, test: examples (m, d) and labels (m,), +1 or -1: to tune on, to train on (tune and hold), held
+    out, for testing.
     """
 
     tune: tuple[np.ndarray, np.ndarray]
     train: tuple[np.ndarray, np.ndarray]
     hold: tuple[np.ndarray, np.ndarray]
     test: tuple[np.ndarray, np.ndarray]
-    seed: tuple[int, ...]
+    seed: tuple[int, ...]  # seed of everything random
 
 
 def problem(data: str, pair: tuple[int, int], split: int) -> Problem:
     """The images of a pair, split at random: 10 % for testing, 18 % held out, 72 % to tune on; training is on 90 %.
 
-    Parameters
-    ----------
-    data : "mnist" or "digits"
-        On digits the training images are 12,000 draws with replacement.
-    pair : (int, int)
-        The digits with labels -1 and +1.
-    split : int
-        Number of the split, its seed.
-
-    Returns
-    -------
-    Problem
+    data ("mnist" or "digits"): on digits the training images are 12,000 draws with replacement. pair: the digits with
+    labels -1 and +1.
     """
     X, digits, scale = images(data)
     s = two_digits(X, digits, *pair, scale)
@@ -117,15 +91,7 @@ def problem(data: str, pair: tuple[int, int], split: int) -> Problem:
 def cesabianchi2010_pixels(data: str) -> dict[str, list[list[int]]]:
     """Six images of 3s and 5s and the four pixels seen of each: Figure 1 of the paper.
 
-    Parameters
-    ----------
-    data : "mnist" or "digits"
-        Which images.
-
-    Returns
-    -------
-    dict
-        images: pixels from 0 to 255; seen: four places of each.
+    data ("mnist" or "digits"): which images. Returns: images: pixels from 0 to 255; seen: four places of each.
     """
     X, digits, scale = images(data)
     rng = np.random.default_rng(1)
@@ -137,15 +103,7 @@ def cesabianchi2010_pixels(data: str) -> dict[str, list[list[int]]]:
 def figure_1(found: dict[str, list[list[int]]]) -> Any:
     """Draw the images, and below them what is seen of them; unseen pixels are blue.
 
-    Parameters
-    ----------
-    found : dict
-        What `cesabianchi2010_pixels` returns.
-
-    Returns
-    -------
-    Figure
-        The figure.
+    found: what `cesabianchi2010_pixels` returns.
     """
     import matplotlib.pyplot as plt
 
@@ -169,21 +127,11 @@ Statistics = tuple[np.ndarray, np.ndarray, Any]  # estimates A, v, and the eigen
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """A sample of examples, and what several methods need of it, computed once.
+    "A sample of examples, and what several methods need of it, computed once."
 
-    Parameters
-    ----------
-    X : array (m, d)
-        Examples.
-    y : array (m,)
-        Labels.
-    seed : tuple of int
-        Seed of everything random.
-    """
-
-    X: np.ndarray
-    y: np.ndarray
-    seed: tuple[int, ...]
+    X: np.ndarray  # (m, d): examples
+    y: np.ndarray  # (m,): labels
+    seed: tuple[int, ...]  # seed of everything random
 
     @cached_property
     def full(self) -> Statistics:
@@ -216,57 +164,19 @@ class Sample:
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #b27129ca
 def ridge_fits(s: Sample, alphas: tuple[float, ...]) -> list[Fit]:
-    """Ridge regression on all pixels: least sum of (w'x - y)^2 + alpha ||w||^2.
-
-    Parameters
-    ----------
-    s : Sample
-        The sample.
-    alphas : tuple of float
-        Penalties.
-
-    Returns
-    -------
-    list of (weights (d,), intercept), one for each alpha
-    """
+    "Ridge regression on all pixels: least sum of (w'x - y)^2 + alpha ||w||^2."
     _, v, (values, vectors) = s.full
     return [(vectors @ (vectors.T @ v / 2 / (np.maximum(values, 0.0) + a / len(s.y))), 0.0) for a in alphas]
 
 
 def lasso_fits(s: Sample, radii: tuple[float, ...]) -> list[Fit]:
-    """Lasso on all pixels in the constraint form (CSS 1): least squares under ||w||_1 <= radius.
-
-    Parameters
-    ----------
-    s : Sample
-        The sample.
-    radii : tuple of float
-        Radii of the ball.
-
-    Returns
-    -------
-    list of (weights (d,), intercept), one for each radius
-    """
+    "Lasso on all pixels in the constraint form (CSS 1): least squares under ||w||_1 <= radius."
     return [(w, 0.0) for w in path_l1(*s.full[:2], radii, tol=1e-4)]
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #42d7b60a
 @kernel(allocates=True)
 def one_pass(X: np.ndarray, y: np.ndarray, lam: float, radius: float) -> np.ndarray:
-    """Average of the iterates of AER when every pixel is seen: Pegasos steps, projected on the l1 ball.
-
-    Parameters
-    ----------
-    X, y : arrays (m, d) and (m,)
-        Examples and labels, seen once each.
-    lam : float
-        Strength of the regulariser.
-    radius : float
-        Radius of the ball, positive.
-
-    Returns
-    -------
-    array (d,)
-    """
+    "Average of the iterates of AER when every pixel is seen: Pegasos steps, projected on the l1 ball."
     w, total = np.zeros(X.shape[1]), np.zeros(X.shape[1])
     for t in range(1, len(y) + 1):
         w = (1 - 1 / t) * w - 2 / (lam * t) * (np.dot(w, X[t - 1]) - y[t - 1]) * X[t - 1]
@@ -276,37 +186,13 @@ def one_pass(X: np.ndarray, y: np.ndarray, lam: float, radius: float) -> np.ndar
 
 
 def one_pass_fits(s: Sample, candidates: list[tuple[float, float]]) -> list[Fit]:
-    """One pass over the images with all pixels, a reading of the paper's Lasso (ours).
-
-    Parameters
-    ----------
-    s : Sample
-        The sample.
-    candidates : list of (float, float)
-        lambda over sqrt(ln m / m), and the radius.
-
-    Returns
-    -------
-    list of (weights (d,), intercept), one for each candidate
-    """
+    "One pass over the images with all pixels, a reading of the paper's Lasso (ours)."
     m = max(2, len(s.y))
     return [(one_pass(s.X, s.y, c * math.sqrt(math.log(m) / m), radius), 0.0) for c, radius in candidates]
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #c83a17f6
 def unprepare(s: Sample, w: np.ndarray) -> Fit:
-    """Weights for prepared images as weights and intercept for the images themselves.
-
-    Parameters
-    ----------
-    s : Sample
-        The sample.
-    w : array (number of pixels kept,)
-        The weights.
-
-    Returns
-    -------
-    (weights (d,), intercept)
-    """
+    "Weights for prepared images as weights and intercept for the images themselves."
     _, keep, mean = s.prepared
     full = np.zeros(s.X.shape[1])
     full[keep] = w
@@ -316,19 +202,8 @@ def unprepare(s: Sample, w: np.ndarray) -> Fit:
 def statistics(X: np.ndarray, y: np.ndarray, estimator: str, seed: tuple[int, ...]) -> Statistics:
     """What Baseline learns from four pixels of each example.
 
-    Parameters
-    ----------
-    X, y : arrays (m, d) and (m,)
-        Examples.
-    estimator : "pairs" or "distinct"
-        Which of the two estimates.
-    seed : tuple of int
-        Seed or generator of all draws.
-
-    Returns
-    -------
-    A, v, eigen
-        Estimates of E x x' (d, d) and 2 E y x (d,), and the eigenvalues and -vectors of A.
+    estimator ("pairs" or "distinct"): which of the two estimates. Returns: estimates of E x x' (d, d) and 2 E y x (d,),
+    and the eigenvalues and -vectors of A.
     """
     learner = Baseline(X.shape[1], PIXELS, estimator=estimator, seed=np.random.default_rng((*seed, 1)))
     simulate(learner, X, y, score=False)
@@ -339,25 +214,7 @@ def statistics(X: np.ndarray, y: np.ndarray, estimator: str, seed: tuple[int, ..
 def baseline_fits(
     s: Sample, radii: tuple[float, ...], order: int, form: str = "clipped", estimator: str = "pairs"
 ) -> list[Fit]:
-    """Baseline with this norm and form.
-
-    Parameters
-    ----------
-    s : Sample
-        The sample.
-    radii : tuple of float
-        Radii of the ball.
-    order : 1 or 2
-        The norm of the ball.
-    form : "clipped" (default) or "indefinite"
-        "indefinite" with order 1: 200 steps of descent from 0.
-    estimator : "pairs" (default), "distinct" or "prepared_pairs" (on prepared images)
-        Which of the two estimates.
-
-    Returns
-    -------
-    list of (weights (d,), intercept), one for each radius
-    """
+    """Baseline with this norm and form. form: "indefinite" with order 1: 200 steps of descent from 0."""
     A, v, (values, vectors) = getattr(s, estimator)
     if form == "clipped": values = np.maximum(values, 0.0)
     if order == 2: weights = [minimise_l2(None, v, r, (values, vectors)) for r in radii]
@@ -370,29 +227,7 @@ def aer_fits(
     s: Sample, candidates: list[tuple[float, float]], run: int = 0, prepared: bool = False, passes: int = 1,
     calibrated: bool = False, **options: Any,
 ) -> list[Fit]:
-    """AER with these options.
-
-    Parameters
-    ----------
-    s : Sample
-        The sample.
-    candidates : list of (float, float)
-        Multiple of the theory's step size, and the radius.
-    run : int, default 0
-        Another number, another seed.
-    prepared : bool, default False
-        On prepared images.
-    passes : int, default 1
-        How often every image is seen, each time with new pixels.
-    calibrated : bool, default False
-        A tenth of the rounds, but at least ten, is kept for the scale.
-    **options
-        For `AER`.
-
-    Returns
-    -------
-    list of (weights (d,), intercept), one for each candidate
-    """
+    "AER with these options. calibrated: a tenth of the rounds, but at least ten, is kept for the scale."
     found, X, m = [], s.prepared[0] if prepared else s.X, len(s.y)
     if calibrated: options["calibrate"] = max(0.1, 10 / m)
     for step, radius in candidates:
@@ -433,20 +268,7 @@ FULL = ("Ridge", "Lasso", "Lasso, one pass")  # see all pixels
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #16d2b762
 def judge(fit: Fit, part: tuple[np.ndarray, np.ndarray]) -> tuple[float, float]:
-    """Mean squared error and share of wrong signs.
-
-    Parameters
-    ----------
-    fit : (weights (d,), intercept)
-        Weights and intercept.
-    part : (X, y)
-        Examples (n, d) and labels (n,), +1 or -1.
-
-    Returns
-    -------
-    tuple[float, float]
-        Squared error, share of wrong signs.
-    """
+    "Mean squared error and share of wrong signs. part: examples (n, d) and labels (n,), +1 or -1."
     (w, b), (X, y) = fit, part
     scores = X @ w + b
     return float(np.mean((scores - y) ** 2)), float(np.mean(np.sign(scores) != y))
@@ -457,19 +279,7 @@ def choose(p: Problem, m: int, methods: tuple[str, ...] = tuple(METHODS)) -> dic
 
     AER's runs are noisy: its best three candidates run twice more, and the mean of three counts.
 
-    Parameters
-    ----------
-    p : Problem
-        The pair and its split.
-    m : int
-        Examples that the final run will learn from.
-    methods : tuple of str
-        Names in METHODS; default all.
-
-    Returns
-    -------
-    dict
-        By method, the index of the candidate.
+    methods: names in METHODS; default all.
     """
     s = Sample(*(part[: max(1, 4 * m // 5)] for part in p.tune), (*p.seed, m))
     chosen = {}
@@ -488,19 +298,7 @@ def choose(p: Problem, m: int, methods: tuple[str, ...] = tuple(METHODS)) -> dic
 def final_errors(p: Problem, m: int, chosen: dict[str, int]) -> dict[str, tuple[float, float]]:
     """Errors on the test images after learning from m examples with the chosen candidates.
 
-    Parameters
-    ----------
-    p : Problem
-        The pair and its split.
-    m : int
-        The first m of the training images are used.
-    chosen : dict
-        By method, the index of the candidate.
-
-    Returns
-    -------
-    dict
-        By method, (squared error, share of wrong signs).
+    Returns, by method, (squared error, share of wrong signs).
     """
     s = Sample(*(part[:m] for part in p.train), (*p.seed, m))
     return {name: judge(METHODS[name][0](s, [METHODS[name][1][i]])[0], p.test) for name, i in chosen.items()}
@@ -516,19 +314,8 @@ COLOURS = {"Ridge": "#757575", "Lasso": "#0f7bb8", "AER": "#d55e00", "Baseline":
 def cesabianchi2010_errors(data: str, pair: tuple[int, int], split: int) -> dict[str, Any]:
     """Test errors of all methods on one pair and split, and the index of the chosen candidate.
 
-    Parameters
-    ----------
-    data : "mnist" or "digits"
-        Which images.
-    pair : (int, int)
-        The two digits.
-    split : int
-        Number of the split, its seed.
-
-    Returns
-    -------
-    dict
-        errors: by method (squared error, share of wrong signs); chosen: by method the index of the candidate.
+    data ("mnist" or "digits"): which images. Returns: errors: by method (squared error, share of wrong signs); chosen:
+    by method the index of the candidate.
     """
     p = problem(data, tuple(pair), split)
     chosen = choose(p, len(p.train[1]))
@@ -538,17 +325,8 @@ def cesabianchi2010_errors(data: str, pair: tuple[int, int], split: int) -> dict
 def gather(results: list[dict[str, Any]], splits: int) -> dict[str, dict[str, list[float]]]:
     """The results of all pairs by method.
 
-    Parameters
-    ----------
-    results : list
-        What `cesabianchi2010_errors` returns, pair by pair, with all splits of a pair together.
-    splits : int
-        How many splits a pair has.
-
-    Returns
-    -------
-    dict
-        By method: mse and error, one value for each pair (mean over splits), and how often each candidate is chosen.
+    results: what `cesabianchi2010_errors` returns, pair by pair, with all splits of a pair together. Returns, by
+    method: mse and error, one value for each pair (mean over splits), and how often each candidate is chosen.
     """
     values = {n: np.array([r["errors"][n] for r in results]).reshape(-1, splits, 2).mean(axis=1) for n in METHODS}
     count = {n: np.bincount([r["chosen"][n] for r in results], minlength=len(METHODS[n][1])).tolist() for n in METHODS}
@@ -557,20 +335,7 @@ def gather(results: list[dict[str, Any]], splits: int) -> dict[str, dict[str, li
 
 
 def table(found: dict[str, dict[str, list[float]]], printed: bool = True) -> str:
-    """A Markdown table: median and quartiles over the pairs, beside the printed medians.
-
-    Parameters
-    ----------
-    found : dict
-        What `gather` returns.
-    printed : bool, default True
-        Whether to show the paper's medians.
-
-    Returns
-    -------
-    str
-        Markdown.
-    """
+    "A Markdown table: median and quartiles over the pairs, beside the printed medians."
     head = "| method | pixels | squared error: median [quartiles] |" + " paper |" * printed
     text = head + " wrong signs: median [quartiles] |" + " paper |" * printed + "\n" + "| --- " * (4 + 2 * printed) + "|\n"
     shown = {n.replace("Baseline", "Baseline, literal"): v for n, v in PRINTED.items()}
@@ -603,18 +368,9 @@ PUBLISHED = {  # images, squared error: Figure 4 of the journal version
 def cesabianchi2010_curve(data: str, split: int) -> dict[str, list[Any]]:
     """Test errors on 3 against 5 at LENGTHS examples.
 
-    Parameters
-    ----------
-    data : "mnist" or "digits"
-        Which images.
-    split : int
-        Number of the split, its seed.
-
-    Returns
-    -------
-    dict
-        once: parameters tuned at the full length. budget: the same, full information from as few images as have as
-        many pixels as are seen of LENGTHS images. anew: parameters tuned at each length.
+    data ("mnist" or "digits"): which images. Returns: once: parameters tuned at the full length. budget: the same, full
+    information from as few images as have as many pixels as are seen of LENGTHS images. anew: parameters tuned at each
+    length.
     """
     p = problem(data, (3, 5), split)
     chosen, d = choose(p, len(p.train[1]), ONCE), p.train[0].shape[1]
@@ -629,38 +385,14 @@ def cesabianchi2010_curve(data: str, split: int) -> dict[str, list[Any]]:
 def curve_of(curves: list[dict[str, Any]], kind: str, method: str) -> np.ndarray:
     """Squared test errors of a method, array (splits, lengths).
 
-    Parameters
-    ----------
-    curves : list
-        What `cesabianchi2010_curve` returns, one for each split.
-    kind : "once", "budget" or "anew"
-        Which of the three runs.
-    method : str
-        A name in METHODS.
-
-    Returns
-    -------
-    np.ndarray
-        Squared test errors.
+    curves: what `cesabianchi2010_curve` returns, one for each split. kind ("once", "budget" or "anew"): which of the
+    three runs.
     """
     return np.array([[errors[method][0] for errors in c[kind]] for c in curves])
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #7a9c04e2
 def figure_medians(found: dict[str, dict[str, list[float]]], printed: bool = True) -> Any:
-    """Draw medians and quartiles over the pairs by method, squared error and wrong signs; diamonds: the paper's medians.
-
-    Parameters
-    ----------
-    found : dict
-        What `gather` returns.
-    printed : bool, default True
-        Whether to show the paper's medians.
-
-    Returns
-    -------
-    Figure
-        The figure.
-    """
+    "Draw medians and quartiles over the pairs by method, squared error and wrong signs; diamonds: the paper's medians."
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, 2, figsize=(7, 4.8), sharey=True, width_ratios=(3, 2), layout="constrained")
@@ -693,21 +425,7 @@ STYLES = (("#d55e00", "-"), ("#0f7bb8", "--"), ("#00906a", "-."))
 def band(ax: Any, x: Any, values: np.ndarray, colour: str, style: str = "-") -> float:
     """Draw a line through the means over splits with a band of one standard deviation; returns its last value.
 
-    Parameters
-    ----------
-    ax : Axes
-        Where to draw.
-    x : sequence (n,)
-        Abscissae.
-    values : array (splits, n)
-        What is drawn, or eigenvalues.
-    colour, style : str
-        Colour and dashes of the line.
-
-    Returns
-    -------
-    float
-        The last value of the mean.
+    x (n,): abscissae. values (splits, n): what is drawn, or eigenvalues.
     """
     mean, spread = values.mean(axis=0), values.std(axis=0)
     ax.plot(x, mean, style, color=colour, lw=1.8)
@@ -718,14 +436,7 @@ def band(ax: Any, x: Any, values: np.ndarray, colour: str, style: str = "-") -> 
 def name_ends(ax: Any, ends: list[tuple[float, str, str]], gap: float = 0.06) -> None:
     """Write names at the right edge, moved apart so that they can be read.
 
-    Parameters
-    ----------
-    ax : Axes
-        Where to draw.
-    ends : list of (height, name, colour)
-        The names and where they belong.
-    gap : float, default 0.06
-        Least distance between two names, in data units.
+    ends (height, name, colour): the names and where they belong. gap: least distance between two names, in data units.
     """
     ends, places = sorted(ends), []
     for height, _, _ in ends: places.append(max(height, places[-1] + gap) if places else height)
@@ -737,19 +448,7 @@ def name_ends(ax: Any, ends: list[tuple[float, str, str]], gap: float = 0.06) ->
 def figure_2(curves: list[dict[str, Any]], d: int, published: dict[str, Any]) -> Any:
     """Draw squared test error against examples, tuned once: a panel for each family, with the published points.
 
-    Parameters
-    ----------
-    curves : list
-        What `cesabianchi2010_curve` returns, one for each split.
-    d : int
-        Pixels of an image.
-    published : dict
-        PUBLISHED, or empty.
-
-    Returns
-    -------
-    Figure
-        The figure.
+    curves: what `cesabianchi2010_curve` returns, one for each split. published: PUBLISHED, or empty.
     """
     import matplotlib.pyplot as plt
 
@@ -778,15 +477,7 @@ def figure_2(curves: list[dict[str, Any]], d: int, published: dict[str, Any]) ->
 def figure_budget(curves: list[dict[str, Any]], d: int, published: dict[str, Any]) -> Any:
     """Draw squared test error against pixels seen, tuned once: whole images for full information, else four of each.
 
-    Parameters
-    ----------
-    curves, d, published
-        As for `figure_2`.
-
-    Returns
-    -------
-    Figure
-        The figure.
+    : as for `figure_2`.
     """
     import matplotlib.pyplot as plt
 
@@ -807,15 +498,7 @@ def figure_budget(curves: list[dict[str, Any]], d: int, published: dict[str, Any
 def figure_reversal(data: dict[str, list[dict[str, Any]]]) -> Any:
     """Draw squared test error against examples, tuned at each length: AER and the clipped Baseline.
 
-    Parameters
-    ----------
-    data : dict
-        By title, what `cesabianchi2010_curve` returns, one for each split; a panel for each.
-
-    Returns
-    -------
-    Figure
-        The figure.
+    data: by title, what `cesabianchi2010_curve` returns, one for each split; a panel for each.
     """
     import matplotlib.pyplot as plt
 
@@ -834,16 +517,8 @@ def figure_reversal(data: dict[str, list[dict[str, Any]]]) -> Any:
 def reversal(curves: list[dict[str, Any]], ours: str, other: str) -> list[tuple[int, float, float, int]]:
     """How two methods compare at each length.
 
-    Parameters
-    ----------
-    curves : list
-        What `cesabianchi2010_curve` returns, one for each split.
-    ours, other : str
-        Names in METHODS.
-
-    Returns
-    -------
-    list of (examples, error of ours, error of other, splits in which ours is better)
+    curves: what `cesabianchi2010_curve` returns, one for each split. Returns (examples, error of ours, error of other,
+    splits in which ours is better).
     """
     a, b = curve_of(curves, "anew", ours), curve_of(curves, "anew", other)
     means = zip(LENGTHS, a.mean(axis=0), b.mean(axis=0), (a < b).sum(axis=0), strict=True)
@@ -898,17 +573,7 @@ SPLITS, CURVES = 3, 5  # of every pair, and of 3 against 5, on MNIST
 def cells(data: str, splits: int, curves: int) -> dict[str, list[Cell]]:
     """All cells of a data set: pairs with their splits, curves, and the images of Figure 1.
 
-    Parameters
-    ----------
-    data : "mnist" or "digits"
-        Which images.
-    splits, curves : int
-        How many of each.
-
-    Returns
-    -------
-    dict[str, list[Cell]]
-        By group, the cells.
+    data ("mnist" or "digits"): which images.
     """
     pairs = [Cell("cesabianchi2010_errors", {"data": data, "pair": p, "split": i}) for p in PAIRS for i in range(splits)]
     return {
@@ -921,15 +586,7 @@ def cells(data: str, splits: int, curves: int) -> dict[str, list[Cell]]:
 def digit_cells(scale: int) -> dict[str, list[Cell]]:
     """Cells of the digits: one split of every pair (five in a full run), five of the curves.
 
-    Parameters
-    ----------
-    scale : int
-        1 for a plain run, 5 for a full one.
-
-    Returns
-    -------
-    dict[str, list[Cell]]
-        By group, the cells.
+    scale: 1 for a plain run, 5 for a full one.
     """
     return cells("digits", scale, 5)
 
@@ -937,20 +594,7 @@ def digit_cells(scale: int) -> dict[str, list[Cell]]:
 def mnist_cells(scale: int) -> dict[str, list[Cell]]:
     """Cells of MNIST, in a full run only: SPLITS splits of every pair, CURVES of the curves.
 
-    Parameters
-    ----------
-    scale : int
-        1 for a plain run, which has none.
-
-    Returns
-    -------
-    dict[str, list[Cell]]
-        By group, the cells.
-
-    Raises
-    ------
-    ValueError
-        If MNIST can be neither found nor downloaded.
+    scale: 1 for a plain run, which has none.
     """
     if scale == 1: return {}
     try: mnist(download=True)
@@ -961,21 +605,7 @@ def mnist_cells(scale: int) -> dict[str, list[Cell]]:
 def report(results: dict[str, list[Any]], out: Path, data: str, d: int) -> str:
     """Write cesabianchi2010_<data>.json, .parquet and figures, and return the report.
 
-    Parameters
-    ----------
-    results : dict
-        pairs, curves and pixels, as `cells` has them.
-    out : Path
-        Folder to write to.
-    data : "mnist" or "digits"
-        Which images.
-    d : int
-        Pixels of an image.
-
-    Returns
-    -------
-    str
-        Markdown: the table and links to the figures.
+    data ("mnist" or "digits"): which images. Returns: Markdown: the table and links to the figures.
     """
     name, published = f"cesabianchi2010_{data}", PUBLISHED if data == "mnist" else {}
     splits = len(results["pairs"]) // len(PAIRS)
@@ -997,33 +627,11 @@ def report(results: dict[str, list[Any]], out: Path, data: str, d: int) -> str:
 # %% ../../nbs/results/cesabianchi2010.ipynb #704cc933
 @section("cesabianchi2010", "Cesa-Bianchi et al. 2010 on scikit-learn's digits: four of 64 pixels", digit_cells)
 def cesabianchi2010_digits(results: dict[str, list[Any]], out: Path) -> str:
-    """The table of all pairs, Figure 1 and Figure 2 with digits.
-
-    Parameters
-    ----------
-    results, out
-        As for `report`.
-
-    Returns
-    -------
-    str
-        Markdown.
-    """
+    "The table of all pairs, Figure 1 and Figure 2 with digits."
     return report(results, out, "digits", 64)
 
 
 @section("cesabianchi2010", "Cesa-Bianchi et al. 2010 on MNIST: four of 784 pixels", mnist_cells)
 def cesabianchi2010_mnist(results: dict[str, list[Any]], out: Path) -> str:
-    """The table of all pairs, Figure 1 and Figure 2 with MNIST.
-
-    Parameters
-    ----------
-    results, out
-        As for `report`.
-
-    Returns
-    -------
-    str
-        Markdown.
-    """
+    "The table of all pairs, Figure 1 and Figure 2 with MNIST."
     return report(results, out, "mnist", 784)

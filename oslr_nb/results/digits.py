@@ -34,15 +34,8 @@ DIGIT_RADIUS = 8.0  # radius of the ball of the learners and of the sparse compa
 def thin(losses: np.ndarray) -> list[float]:
     """Cumulative losses at equally spaced rounds.
 
-    Parameters
-    ----------
-    losses : array (T,)
-        Loss of each round; T is a multiple of `DIGIT_POINTS`.
-
-    Returns
-    -------
-    list of float, length DIGIT_POINTS
-        Sums of the losses up to rounds T / DIGIT_POINTS, 2 T / DIGIT_POINTS, ..., T.
+    losses (T,): loss of each round; T is a multiple of `DIGIT_POINTS`. Returns (DIGIT_POINTS,): sums of the losses up
+    to rounds T / DIGIT_POINTS, 2 T / DIGIT_POINTS, ..., T.
     """
     return np.cumsum(losses).reshape(DIGIT_POINTS, -1)[:, -1].tolist()
 
@@ -52,15 +45,7 @@ def thin(losses: np.ndarray) -> list[float]:
 def digits(seed: int) -> dict[str, dict[str, list[float]]]:
     """Cumulative loss on one stream of 3s and 5s for every method and step, and for both comparators.
 
-    Parameters
-    ----------
-    seed : int
-        Of the stream (`DIGIT_ROUNDS` images drawn with replacement) and of the learners' draws.
-
-    Returns
-    -------
-    dict of dict of list of float
-        Method -> step (as text) -> what `thin` keeps; "ridge" and "best 8" have one entry, under "".
+    Returns: method -> step (as text) -> what `thin` keeps; "ridge" and "best 8" have one entry, under "".
     """
     from sklearn.linear_model import Ridge
 
@@ -86,15 +71,7 @@ LOOKS = {"RDA1": ("#00906a", "o"), "GreedyRDA": ("#d55e00", "s"), "UniformRDA": 
 def last(curves: list[dict[str, dict[str, list[float]]]]) -> dict[str, dict[str, np.ndarray]]:
     """Final cumulative losses of many streams.
 
-    Parameters
-    ----------
-    curves : list of dict
-        What `digits` returned for each stream.
-
-    Returns
-    -------
-    dict of dict of array (streams,)
-        Method -> step -> loss after `DIGIT_ROUNDS` rounds, in squared labels.
+    Returns (streams,): method -> step -> loss after `DIGIT_ROUNDS` rounds, in squared labels.
     """
     return {m: {s: np.array([c[m][s][-1] for c in curves]) for s in by} for m, by in curves[0].items()}
 
@@ -103,17 +80,7 @@ def last(curves: list[dict[str, dict[str, list[float]]]]) -> dict[str, dict[str,
 def plot_digits(tuning: list[Any], curves: list[Any]) -> Any:
     """Regret against both comparators, theory step (dashed) and tuned step: mean and range over streams.
 
-    Parameters
-    ----------
-    tuning : list of dict
-        What `digits` returned for the streams on which the steps are chosen.
-    curves : list of dict
-        What it returned for the streams that are shown.
-
-    Returns
-    -------
-    Figure
-        Two panels, one a comparator, regret in squared labels over rounds.
+    Returns: two panels, one a comparator, regret in squared labels over rounds.
     """
     import matplotlib.pyplot as plt
 
@@ -139,17 +106,7 @@ def plot_digits(tuning: list[Any], curves: list[Any]) -> Any:
 def table_digits(tuning: list[Any], curves: list[Any]) -> str:
     """Table of the mean squared loss a round, learners (theory and tuned step) and comparators.
 
-    Parameters
-    ----------
-    tuning : list of dict
-        What `digits` returned for the streams on which the steps are chosen.
-    curves : list of dict
-        What it returned for the streams that are shown.
-
-    Returns
-    -------
-    str
-        Markdown; means over streams with their range.
+    Returns: Markdown; means over streams with their range.
     """
     steps = tuned_steps({m: by for m, by in last(tuning).items() if m in DIGIT_METHODS})
     mean = lambda x: f"{x.mean() / DIGIT_ROUNDS:.3f} [{x.min() / DIGIT_ROUNDS:.3f}, {x.max() / DIGIT_ROUNDS:.3f}]"
@@ -164,15 +121,7 @@ def table_digits(tuning: list[Any], curves: list[Any]) -> str:
 def curve_rows(curves: list[Any]) -> list[tuple[str, str, int, int, float]]:
     """The curves as rows of a table.
 
-    Parameters
-    ----------
-    curves : list of dict
-        What `digits` returned for each stream.
-
-    Returns
-    -------
-    list of (str, str, int, int, float)
-        Method, step, stream, round, cumulative loss; one row for each stored round.
+    Returns: method, step, stream, round, cumulative loss; one row for each stored round.
     """
     points = range(DIGIT_ROUNDS // DIGIT_POINTS, DIGIT_ROUNDS + 1, DIGIT_ROUNDS // DIGIT_POINTS)
     named = [(i, m, s, losses) for i, c in enumerate(curves) for m, by in c.items() for s, losses in by.items()]
@@ -183,15 +132,8 @@ def curve_rows(curves: list[Any]) -> list[tuple[str, str, int, int, float]]:
 def digit_cells(scale: int) -> dict[str, list[Cell]]:
     """Streams for tuning and for judging.
 
-    Parameters
-    ----------
-    scale : int
-        Multiplier of the number of judged streams, at least 1.
-
-    Returns
-    -------
-    dict of list of Cell
-        "tuning": 4 streams; "judged": 10 times `scale` others.
+    scale: multiplier of the number of judged streams, at least 1. Returns: "tuning": 4 streams; "judged": 10 times
+    `scale` others.
     """
     cells = lambda first, count: [Cell("digits", {"seed": first + s}) for s in range(count)]
     return {"tuning": cells(1000, 4), "judged": cells(2000, 10 * scale)}
@@ -201,17 +143,7 @@ def digit_cells(scale: int) -> dict[str, list[Cell]]:
 def digits_report(results: dict[str, list[Any]], out: Path) -> str:
     """Section of the report: the figure as digits.png, the curves as digits.parquet, and the table.
 
-    Parameters
-    ----------
-    results : dict of list
-        What `digits` returned for the cells of `digit_cells`.
-    out : Path
-        Folder of the report, where the two files are written.
-
-    Returns
-    -------
-    str
-        Markdown of the section.
+    out: folder of the report, where the two files are written.
     """
     write_parquet(out / "digits.parquet", curve_rows(results["judged"]), ("method", "step", "stream", "round", "loss"))
     plot_digits(results["tuning"], results["judged"]).savefig(out / "digits.png", dpi=150)

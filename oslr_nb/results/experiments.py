@@ -30,21 +30,11 @@ __all__ = ['EXPERIMENTS', 'SECTIONS', 'Cell', 'experiment', 'claim', 'load_secti
 class Cell:
     """One unit of work: an experiment and its configuration.
 
-    Parameters
-    ----------
-    experiment : str
-        A key of `EXPERIMENTS`.
-    config : dict
-        Its arguments; survives JSON.
-
-    Attributes
-    ----------
-    key : str
-        File name of the stored result: it changes with the configuration and with the package's source.
+    key: file name of the stored result: it changes with the configuration and with the package's source.
     """
 
     experiment: str
-    config: dict[str, Any]
+    config: dict[str, Any]  # its arguments; survives JSON
 
     @property
     def key(self) -> str:
@@ -57,38 +47,14 @@ EXPERIMENTS: dict[str, Callable[..., Any]] = {}  # functions whose results are s
 
 
 def experiment(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator: make a function known by its name in `EXPERIMENTS`.
-
-    Parameters
-    ----------
-    f : callable
-        Its arguments and its result must survive JSON.
-
-    Returns
-    -------
-    callable
-        The function itself.
-    """
+    "Decorator: make a function known by its name in `EXPERIMENTS`."
     EXPERIMENTS[f.__name__] = f
     return f
 
 
 @experiment
 def claim(id: str, paper: str) -> dict[str, Any]:
-    """Experiment: check one claim.
-
-    Parameters
-    ----------
-    id : str
-        The claim.
-    paper : str
-        Its paper.
-
-    Returns
-    -------
-    dict
-        Fields of `Record`.
-    """
+    "Experiment: check one claim."
     return asdict(run_claim(id, paper))
 
 
@@ -102,35 +68,13 @@ def load_sections() -> None:
 
 # %% ../../nbs/results/experiments.ipynb #48bcf27f
 def run_cell(cell: Cell) -> Any:
-    """Run a cell, in this process or in a worker, with one thread of linear algebra.
-
-    Parameters
-    ----------
-    cell : Cell
-        The work.
-
-    Returns
-    -------
-    object
-        What the experiment returns.
-    """
+    "Run a cell, in this process or in a worker, with one thread of linear algebra."
     if cell.experiment not in EXPERIMENTS: load_sections()
     with one_thread(): return EXPERIMENTS[cell.experiment](**cell.config)
 
 # %% ../../nbs/results/experiments.ipynb #c91e6078
 def read_result(path: Path) -> Any:
-    """Read a stored result.
-
-    Parameters
-    ----------
-    path : Path
-        A JSON file.
-
-    Returns
-    -------
-    object or None
-        None if there is no file or it is damaged.
-    """
+    "Read a stored result. Returns: None if there is no file or it is damaged."
     try: return json.loads(path.read_text())
     except (FileNotFoundError, ValueError): return None  # no JSON, or no text at all
 
@@ -139,27 +83,9 @@ def read_result(path: Path) -> Any:
 def run_cells(cells: list[Cell], out: Path, jobs: int | None = None, progress: bool = False) -> list[Any]:
     """Results of cells in their order; finished ones are read, new ones stored as they end.
 
-    Parameters
-    ----------
-    cells : list of Cell
-        The work.
-    out : Path
-        Folder of the stored results; made if it is not there.
-    jobs : int or None
-        Workers, at least 1, of the backend that `joblib.parallel_config` has set; None for as many as it says, or one.
-        The results do not depend on them.
-    progress : bool
-        Show a progress bar, and the rows of the ledger as they end.
-
-    Returns
-    -------
-    list
-        Results, as JSON gives them back.
-
-    Raises
-    ------
-    ValueError
-        If `jobs` is below 1.
+    out: folder of the stored results; made if it is not there. jobs: workers, at least 1, of the backend that
+    `joblib.parallel_config` has set; None for as many as it says, or one. The results do not depend on them. Returns:
+    results, as JSON gives them back.
     """
     from tqdm import tqdm
 
@@ -178,15 +104,8 @@ def run_cells(cells: list[Cell], out: Path, jobs: int | None = None, progress: b
 def merge(parts: Iterable[dict[str, dict[str, list[float]]]]) -> dict[str, dict[str, np.ndarray]]:
     """Join the regrets of several cells.
 
-    Parameters
-    ----------
-    parts : iterable of dict
-        Method -> variant -> list over instances; the same keys in all.
-
-    Returns
-    -------
-    dict
-        Method -> variant -> array over all instances.
+    parts: method -> variant -> list over instances; the same keys in all. Returns: method -> variant -> array over all
+    instances.
     """
     parts = list(parts)
     return {m: {s: np.concatenate([p[m][s] for p in parts]) for s in parts[0][m]} for m in parts[0]}
@@ -196,15 +115,7 @@ def merge(parts: Iterable[dict[str, dict[str, list[float]]]]) -> dict[str, dict[
 def tuned_steps(tuning: dict[str, dict[str, np.ndarray]]) -> dict[str, str]:
     """The variant of smallest mean for each method.
 
-    Parameters
-    ----------
-    tuning : dict
-        Method -> variant -> array over instances.
-
-    Returns
-    -------
-    dict of str to str
-        Method -> variant.
+    tuning: method -> variant -> array over instances. Returns: method -> variant.
     """
     return {m: min(by, key=lambda s: by[s].mean()) for m, by in tuning.items()}
 
@@ -213,26 +124,8 @@ def tuned_steps(tuning: dict[str, dict[str, np.ndarray]]) -> dict[str, str]:
 def tune(loss: Callable[[dict[str, float]], float], names: tuple[str, ...], candidates: int, tol: float = 0.005) -> dict[str, Any]:
     """Multipliers of smallest loss: compass search on a grid of powers of 2, from 1.
 
-    Parameters
-    ----------
-    loss : callable
-        Function of a dict of multipliers by name.
-    names : tuple of str
-        Names of the multipliers.
-    candidates : int
-        Most evaluations.
-    tol : float
-        Share by which a neighbour must be better.
-
-    Returns
-    -------
-    dict
-        best (multipliers), label, ratio (of neighbours on the grid), losses (by label).
-
-    Raises
-    ------
-    ValueError
-        If no optimum inside the grid was found with so many evaluations.
+    loss: function of a dict of multipliers by name. Returns: best (multipliers), label,
+    ratio (of neighbours on the grid), losses (by label).
     """
     found: dict[tuple[float, ...], float] = {}
     value = lambda p: {n: 2.0**e for n, e in zip(names, p, strict=True)}
@@ -262,21 +155,7 @@ def tune(loss: Callable[[dict[str, float]], float], names: tuple[str, ...], cand
 def mean_interval(x: np.ndarray, size: int, level: float = 0.95) -> tuple[float, float]:
     """Bootstrap interval of the mean of some of these values, with a fixed seed.
 
-    Parameters
-    ----------
-    x : array (n,)
-        Values.
-    size : int
-        How many are averaged.
-    level : float
-        Chance that the interval is right, in (0, 1).
-
-    Returns
-    -------
-    low : float
-        Lower end.
-    high : float
-        Upper end.
+    x (n,): values. level: chance that the interval is right, in (0, 1). Returns low: lower end; high: upper end.
     """
     means = np.random.default_rng(0).choice(x, (4000, size)).mean(axis=1)
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
@@ -284,17 +163,7 @@ def mean_interval(x: np.ndarray, size: int, level: float = 0.95) -> tuple[float,
 
 # %% ../../nbs/results/experiments.ipynb #d36013a1
 def write_parquet(path: Path, rows: Iterable[tuple[Any, ...]], names: tuple[str, ...]) -> None:
-    """Write rows as a table in a Parquet file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    rows : iterable of tuple
-        One tuple a row.
-    names : tuple of str
-        Names of the columns.
-    """
+    "Write rows as a table in a Parquet file."
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -306,21 +175,12 @@ def write_parquet(path: Path, rows: Iterable[tuple[Any, ...]], names: tuple[str,
 class Section:
     """A section of the report.
 
-    Parameters
-    ----------
-    paper : str
-        Its paper.
-    title : str
-        Its heading.
-    cells : callable
-        `cells(scale)` gives the work, group -> list of `Cell`; scale is 1, or 5 for a full run.
-    report : callable
-        `report(results by group, out)` gives Markdown, and may write tables and figures into the folder `out`.
+    report: `report(results by group, out)` gives Markdown, and may write tables and figures into the folder `out`.
     """
 
     paper: str
     title: str
-    cells: Callable[[int], dict[str, list[Cell]]]
+    cells: Callable[[int], dict[str, list[Cell]]]  # `cells(scale)` gives the work, group -> list of `Cell`; scale is 1, or 5 for a full run
     report: Callable[[dict[str, list[Any]], Path], str]
 
 
@@ -328,22 +188,7 @@ SECTIONS: dict[str, Section] = {}  # sections of the report, by the name of thei
 
 # %% ../../nbs/results/experiments.ipynb #62b5ea95
 def section(paper: str, title: str, cells: Callable[[int], dict[str, list[Cell]]]) -> Callable:
-    """Decorator: make a report function a section of the report.
-
-    Parameters
-    ----------
-    paper : str
-        Its paper.
-    title : str
-        Its heading.
-    cells : callable
-        As in `Section`.
-
-    Returns
-    -------
-    callable
-        The decorator; it returns the function.
-    """
+    "Decorator: make a report function a section of the report."
 
     def add(report: Callable[[dict[str, list[Any]], Path], str]) -> Callable[[dict[str, list[Any]], Path], str]:
         SECTIONS[report.__name__] = Section(paper, title, cells, report)
@@ -355,22 +200,7 @@ def section(paper: str, title: str, cells: Callable[[int], dict[str, list[Cell]]
 def plan(names: Iterable[str] = (), full: bool = False) -> dict[str, dict[str, list[Cell]]]:
     """The work of `reproduce`: section -> group -> cells; the claims are a section of their own.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Papers; all if empty.
-    full : bool
-        Five times as many instances.
-
-    Returns
-    -------
-    dict
-        The cells.
-
-    Raises
-    ------
-    ValueError
-        If a paper is unknown.
+    names: papers; all if empty.
     """
     ids = claim_ids(names)
     load_sections()

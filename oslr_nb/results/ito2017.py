@@ -35,27 +35,13 @@ __all__ = ['T', 'SETTINGS', 'FAR', 'METHODS', 'CANDIDATES', 'TUNING', 'PARAMETER
 # %% ../../nbs/results/ito2017.ipynb #1c4e2c3b
 @dataclass(frozen=True)
 class Setting:
-    """Sizes of a table or a figure of Ito et al. 2017.
-
-    Parameters
-    ----------
-    d : int
-        Features.
-    k : int
-        True weights that are not zero; their entries lie in [-1, 1].
-    top : int
-        Favourites of Algorithm 1 (k1), at most budget - 2.
-    budget : int
-        Features seen a round (k').
-    printed : tuple of floats, default ()
-        The paper's numbers, in the order of `METHODS`; empty for a figure.
-    """
+    "Sizes of a table or a figure of Ito et al. 2017."
 
     d: int
-    k: int
-    top: int
-    budget: int
-    printed: tuple[float, ...] = ()
+    k: int  # true weights that are not zero; their entries lie in [-1, 1]
+    top: int  # favourites of Algorithm 1 (k1), at most budget - 2
+    budget: int  # features seen a round (k')
+    printed: tuple[float, ...] = ()  # the paper's numbers, in the order of `METHODS`; empty for a figure
 
     @property
     def radius(self) -> float:
@@ -106,30 +92,9 @@ def build(
 ) -> Learner:
     """The learner of a method; `steps` multiply the theory's, for FKK `gradient` and `hedge`.
 
-    Parameters
-    ----------
-    method : str
-        One of `METHODS`, or `AELR, estimate`.
-    setting : Setting
-        Sizes of the problem.
-    rng : Generator (PCG64)
-        The learner's randomness.
-    gradient, hedge : float, default 1
-        Multipliers of FKK's two rates, positive.
-    radius : float, optional
-        Radius of the ball. Default: that of the setting.
-    **steps : float
-        Multipliers of the steps of unit scales, by the learner's own names; they are told scales
-        `FAR` times as large, which no example reaches, and steps to match.
-
-    Returns
-    -------
-    Learner
-        Not yet used.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    method: one of `METHODS`, or `AELR, estimate`. gradient, hedge: multipliers of FKK's two rates, positive. radius:
+    radius of the ball. Default: that of the setting. steps: multipliers of the steps of unit scales, by the learner's
+    own names; they are told scales `FAR` times as large, which no example reaches, and steps to match.
     """
     d, budget, bound = setting.d, setting.budget, radius or setting.radius
     kw = {"seed": rng, "radius": bound, "y_max": bound, **steps}
@@ -151,25 +116,7 @@ def build(
 def regret(setting: str, method: str, seed: int, **kw: float) -> np.ndarray:
     """Cumulative regret (T,) against the true weights of instance `seed`.
 
-    Parameters
-    ----------
-    setting : str
-        A key of `SETTINGS`.
-    method : str
-        One of `METHODS`, or `AELR, estimate`.
-    seed : int
-        Number of the instance, at least 0.
-    **kw : float
-        Multipliers of the steps, as for `build`.
-
-    Returns
-    -------
-    array (T,)
-        In squared labels.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    method: one of `METHODS`, or `AELR, estimate`. Units: squared labels.
     """
     data = stream(setting, seed)
     return simulate(build(method, SETTINGS[setting], np.random.default_rng([seed, 1]), **kw), data.X, data.y).regret(data.w)
@@ -185,23 +132,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {  # multipliers that are tuned, by met
 def tuning(setting: str, method: str, count: int = 30) -> dict[str, Any]:
     """The search for the multipliers of smallest mean regret / 100, on instances that nothing else uses.
 
-    Parameters
-    ----------
-    setting : str
-        A key of `SETTINGS`.
-    method : str
-        One of `METHODS`, or `AELR, estimate`.
-    count : int, default 30
-        Tuning instances, which nothing else uses.
-
-    Returns
-    -------
-    dict
-        What `tune` returns.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    method: one of `METHODS`, or `AELR, estimate`.
     """
     loss = lambda kw: np.mean([regret(setting, method, TUNING + i, **kw)[-1] / 100 for i in range(count)])
     return tune(loss, PARAMETERS[method], CANDIDATES)
@@ -211,23 +142,8 @@ def tuning(setting: str, method: str, count: int = 30) -> dict[str, Any]:
 def ito2017_method(setting: str, method: str, count: int) -> dict[str, Any]:
     """Tuning of a method, and R_T / 100 of instances 0, 1, ... with the theory's and the tuned multipliers (Tables 2 and 3).
 
-    Parameters
-    ----------
-    setting : str
-        A key of `SETTINGS`.
-    method : str
-        One of `METHODS`, or `AELR, estimate`.
-    count : int
-        Instances, at least 2.
-
-    Returns
-    -------
-    dict
-        `tuning`, and R_T / 100 of the instances under `theory` and `tuned`.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    method: one of `METHODS`, or `AELR, estimate`. count: instances, at least 2. Returns: `tuning`, and R_T / 100 of the
+    instances under `theory` and `tuned`.
     """
     found = tuning(setting, method)
     play = lambda kw: [float(f"{regret(setting, method, i, **kw)[-1] / 100:.7g}") for i in range(count)]
@@ -239,23 +155,7 @@ def ito2017_method(setting: str, method: str, count: int) -> dict[str, Any]:
 def enclosed(search: dict[str, Any], names: tuple[str, ...], tol: float = 0.005) -> bool:
     """Whether both neighbours of the tuned point were tried in every coordinate, and none is better by more than `tol`.
 
-    Parameters
-    ----------
-    search : dict
-        What `tune` returned.
-    names : tuple of str
-        The multipliers that were searched.
-    tol : float, default 0.005
-        Relative gain that is overlooked.
-
-    Returns
-    -------
-    bool
-        True if no neighbour is better.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    Returns: True if no neighbour is better.
     """
     label = lambda point: "/".join(f"{v:.3g}" for v in point.values())
     around = [label(search["best"] | {n: search["best"][n] * search["ratio"] ** s}) for n in names for s in (-1, 1)]
@@ -267,21 +167,7 @@ def enclosed(search: dict[str, Any], names: tuple[str, ...], tol: float = 0.005)
 def table(found: dict[str, dict[str, Any]], printed: tuple[float, ...]) -> str:
     """Markdown: printed numbers beside ours, theory and tuned; `rank`: share of five-instance means below the printed number.
 
-    Parameters
-    ----------
-    found : dict
-        Method -> its stored record, with R_T / 100 of every instance under `theory` and `tuned`.
-    printed : tuple of floats
-        The paper's numbers, in the order of `METHODS`.
-
-    Returns
-    -------
-    str
-        A Markdown table.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    found: method -> its stored record, with R_T / 100 of every instance under `theory` and `tuned`.
     """
     n = len(found["A1"]["theory"])
     show = lambda x: "{:.1f} [{:.1f}, {:.1f}]".format(np.mean(x), *mean_interval(np.array(x), n))
@@ -301,23 +187,8 @@ def table(found: dict[str, dict[str, Any]], printed: tuple[float, ...]) -> str:
 def draws(found: dict[str, dict[str, Any]], kind: str, count: int = 20_000) -> dict[str, np.ndarray]:
     """Means of five instances, the same five for all methods: method -> array (count,).
 
-    Parameters
-    ----------
-    found : dict
-        Method -> its stored record, with R_T / 100 of every instance under `theory` and `tuned`.
-    kind : str
-        `theory` or `tuned`.
-    count : int, default 20000
-        Draws.
-
-    Returns
-    -------
-    dict
-        Method -> means (count,).
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    found: method -> its stored record, with R_T / 100 of every instance under `theory` and `tuned`. Returns:
+    method -> means (count,).
     """
     pick = np.random.default_rng(0).choice(len(found["A1"][kind]), (count, 5))
     return {m: np.array(by[kind])[pick].mean(axis=1) for m, by in found.items()}
@@ -326,19 +197,8 @@ def draws(found: dict[str, dict[str, Any]], kind: str, count: int = 20_000) -> d
 def order(found: dict[str, dict[str, Any]]) -> dict[str, tuple[float, float]]:
     """Share of five-instance draws that show an order: statement -> (theory, tuned).
 
-    Parameters
-    ----------
-    found : dict
-        Method -> its stored record, with R_T / 100 of every instance under `theory` and `tuned`.
-
-    Returns
-    -------
-    dict
-        Statement -> its shares (theory, tuned).
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    found: method -> its stored record, with R_T / 100 of every instance under `theory` and `tuned`. Returns:
+    statement -> its shares (theory, tuned).
     """
     sides = []
     for kind in ("theory", "tuned"):
@@ -382,23 +242,8 @@ FIVE = ("A1", "A2", "A3", "greedy", "uniform")  # methods whose sizes are compar
 def joint(found: dict[str, dict[str, Any]], printed: tuple[float, ...], factor: float) -> tuple[float, float]:
     """Share of five-instance draws in which all of FIVE are within a factor of print: (theory, tuned).
 
-    Parameters
-    ----------
-    found : dict
-        Method -> its stored record, with R_T / 100 of every instance under `theory` and `tuned`.
-    printed : tuple of floats
-        The paper's numbers, in the order of `METHODS`.
-    factor : float
-        At least 1.
-
-    Returns
-    -------
-    tuple of floats
-        Shares (theory, tuned).
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    found: method -> its stored record, with R_T / 100 of every instance under `theory` and `tuned`. factor: at least 1.
+    Returns: shares (theory, tuned).
     """
     far = lambda mean: np.max([np.abs(np.log(mean[m] / printed[METHODS.index(m)])) for m in FIVE], axis=0)
     return tuple(float((far(draws(found, kind)) <= np.log(factor)).mean()) for kind in ("theory", "tuned"))  # type: ignore[return-value]
@@ -413,23 +258,8 @@ VARIANTS = (("declared", 0.1, 1.0), ("declared", 0.1, 4.0), ("declared", 1.0, 1.
 def ito2017_sweep(weights: str, features: str, count: int) -> list[dict[str, Any]]:
     """FIVE in Tables 2 and 3 under another law of the streams: mean R_T / 100, and shares of five-instance draws near print.
 
-    Parameters
-    ----------
-    weights : str
-        Law of the true weights: uniform, normal, sign or unit.
-    features : str
-        Law of the features: normal, uniform or sign.
-    count : int
-        Instances, at least 2.
-
-    Returns
-    -------
-    list of dicts
-        One row for each of `VARIANTS`.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    weights: law of the true weights: uniform, normal, sign or unit. features: law of the features: normal, uniform or
+    sign. count: instances, at least 2.
     """
     bound = {"uniform": lambda k: k**0.5, "sign": lambda k: k**0.5, "normal": lambda k: 2 * k**0.5, "unit": lambda k: 1.0}[weights]
     rows = []
@@ -454,19 +284,7 @@ def ito2017_sweep(weights: str, features: str, count: int) -> list[dict[str, Any
 def table_sweep(found: list[dict[str, Any]]) -> str:
     """Markdown: the nearest variant of each law of weights and features, nearest first.
 
-    Parameters
-    ----------
-    found : list of dicts
-        Rows of `ito2017_sweep` for all laws.
-
-    Returns
-    -------
-    str
-        A Markdown table.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    found: rows of `ito2017_sweep` for all laws.
     """
     best: dict[tuple[str, str], dict[str, Any]] = {}
     for r in sorted(found, key=lambda r: r["error"]): best.setdefault((r["weights"], r["features"]), r)
@@ -488,19 +306,7 @@ FKK_STEPS = (1, 10, 100, 1000)  # multipliers of either rate of FKK
 def ito2017_fkk(count: int) -> dict[str, float]:
     """Mean R_T / 100 of FKK in Table 2, for gradient and Hedge steps x 1, 10, 100, 1000.
 
-    Parameters
-    ----------
-    count : int
-        Instances, at least 2.
-
-    Returns
-    -------
-    dict
-        Multipliers `gradient/hedge` -> mean R_T / 100.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    count: instances, at least 2. Returns: multipliers `gradient/hedge` -> mean R_T / 100.
     """
     mean = lambda g, h: np.mean([regret("table 2", "FKK", i, gradient=g, hedge=h)[-1] / 100 for i in range(count)])
     return {f"{g}/{h}": float(f"{mean(g, h):.6g}") for g, h in itertools.product(FKK_STEPS, FKK_STEPS)}
@@ -518,19 +324,7 @@ LINES: dict[str, tuple[str, dict[str, float]]] = {  # methods and multipliers of
 def ito2017_long(seed: int) -> dict[str, list[float]]:
     """R_t / 100 at the rounds LONG of one instance in the setting of Table 3, and the floor that a unit ball would have.
 
-    Parameters
-    ----------
-    seed : int
-        Number of the instance, at least 0.
-
-    Returns
-    -------
-    dict
-        Line of the figure -> R_t / 100 at the rounds `LONG`.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    Returns: line of the figure -> R_t / 100 at the rounds `LONG`.
     """
     s, data = SETTINGS["table 3"], stream.__wrapped__("table 3", seed, LONG[-1])
     at = lambda x: [float(f"{v:.7g}") for v in x[np.array(LONG) - 1] / 100]
@@ -544,19 +338,7 @@ def ito2017_long(seed: int) -> dict[str, list[float]]:
 def table_long(found: dict[str, list[list[float]]]) -> str:
     """Markdown: mean regret / 100 at the rounds LONG from 5000 on, and the log-log slope over the last factor four with its interval.
 
-    Parameters
-    ----------
-    found : dict
-        Line -> R_t / 100 of every instance at the rounds `LONG`.
-
-    Returns
-    -------
-    str
-        A Markdown table.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    found: line -> R_t / 100 of every instance at the rounds `LONG`.
     """
     shown, last = slice(1, None, 2), np.array(LONG[-3:])
     rows = ["| method | " + " | ".join(f"T = {t:,}" for t in LONG[shown]) + " | slope from 80,000 on [95 %] |\n", "| --- " * 6 + "|\n"]
@@ -574,19 +356,7 @@ POINTS = 50  # rounds at which a curve is kept
 def summary(curves: Any) -> dict[str, list[float]]:
     """Mean of the curves (runs, rounds) at POINTS equally spaced rounds, its 95 % interval, and the last point of every curve.
 
-    Parameters
-    ----------
-    curves : array (runs, rounds)
-        At least two runs.
-
-    Returns
-    -------
-    dict
-        mean, low, high at `POINTS` rounds, and last (runs,).
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    curves (runs, rounds): at least two runs.
     """
     curves = np.asarray(curves)
     x = curves[:, np.arange(1, POINTS + 1) * curves.shape[1] // POINTS - 1]
@@ -599,23 +369,8 @@ def summary(curves: Any) -> dict[str, list[float]]:
 def ito2017_curves(setting: str, method: str, count: int) -> dict[str, Any]:
     """Regret over time in the setting of Figure 1 or 2. FKK is tuned in the setting of Table 2 or 3: a run at d = 20 takes a second.
 
-    Parameters
-    ----------
-    setting : str
-        A key of `SETTINGS`.
-    method : str
-        One of `METHODS`, or `AELR, estimate`.
-    count : int
-        Instances, at least 2.
-
-    Returns
-    -------
-    dict
-        `tuning`, and a `summary` under `theory` and `tuned`.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    method: one of `METHODS`, or `AELR, estimate`. count: instances, at least 2. Returns: `tuning`, and a `summary`
+    under `theory` and `tuned`.
     """
     found = tuning(setting.replace("figure 1", "table 2").replace("figure 2", "table 3") if method == "FKK" else setting, method, 20)
     play = lambda kw: summary([regret(setting, method, i, **kw) for i in range(count)])
@@ -631,25 +386,8 @@ STYLES: dict[str, tuple[str, Any]] = {  # colour and dashes of each method
 def plot(found: dict[str, dict[str, Any]], rounds: np.ndarray, ylabel: str, top: float | None = None) -> Any:
     """Two panels, theory above tuned: mean of every method with its interval; names stand at the ends of the lines.
 
-    Parameters
-    ----------
-    found : dict
-        Method -> its stored record, with summaries of its curves under `theory` and `tuned`.
-    rounds : array (POINTS,)
-        Rounds of the summaries.
-    ylabel : str
-        Words at the axis.
-    top : float, optional
-        End of the axis. Default: a little above the largest mean.
-
-    Returns
-    -------
-    Figure
-        Of matplotlib.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    found: method -> its stored record, with summaries of its curves under `theory` and `tuned`. rounds (POINTS,):
+    rounds of the summaries. top: end of the axis. Default: a little above the largest mean.
     """
     import matplotlib.pyplot as plt
 
@@ -674,23 +412,7 @@ def plot(found: dict[str, dict[str, Any]], rounds: np.ndarray, ylabel: str, top:
 def table_last(found: dict[str, dict[str, Any]], unit: float = 1.0, digits: int = 0) -> str:
     """Markdown: last point of every method, mean with its 95 % interval, theory and tuned, and the multipliers.
 
-    Parameters
-    ----------
-    found : dict
-        Method -> its stored record, with summaries of its curves under `theory` and `tuned`.
-    unit : float, default 1
-        What the numbers are divided by.
-    digits : int, default 0
-        Digits after the point.
-
-    Returns
-    -------
-    str
-        A Markdown table.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    found: method -> its stored record, with summaries of its curves under `theory` and `tuned`.
     """
     show = lambda x: "{:.{d}f} [{:.{d}f}, {:.{d}f}]".format(*(x[k][-1] / unit for k in ("mean", "low", "high")), d=digits)
     rows = "| method | runs | theory | tuned | multipliers |\n" + "| --- " * 5 + "|\n"
@@ -710,49 +432,14 @@ CT_PARAMETERS = {m: PARAMETERS[m] for m in METHODS[:6]} | {"AELR": ("step", "rad
 
 @cache
 def ct_data(name: str) -> Stream:
-    """The data by name, `ct_slice` or `ct_like`; loaded once in a process.
-
-    Parameters
-    ----------
-    name : str
-        `ct_slice` or `ct_like`.
-
-    Returns
-    -------
-    Stream
-        53,500 examples of 384 features.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
-    """
+    "The data by name, `ct_slice` or `ct_like`; loaded once in a process. Returns: 53,500 examples of 384 features."
     return {"ct_slice": ct_slice, "ct_like": ct_like}[name]()
 
 # %% ../../nbs/results/ito2017.ipynb #01bb5849
 def ct_learner(method: str, rounds: int, rng: np.random.Generator, radius: float = 1.0, **steps: float) -> Learner:
     """A method at CT-slice size; `steps` multiply the theory's, `radius` AELR's ball.
 
-    Parameters
-    ----------
-    method : str
-        One of `METHODS`, or `AELR, estimate`.
-    rounds : int
-        Length of the run.
-    rng : Generator (PCG64)
-        The learner's randomness.
-    radius : float, default 1
-        Multiplier of AELR's ball.
-    **steps : float
-        Multipliers of the theory's steps.
-
-    Returns
-    -------
-    Learner
-        Not yet used.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    method: one of `METHODS`, or `AELR, estimate`.
     """
     d, kw = 384, {"seed": rng, **SCALES, **steps}
     if method == "AELR": return hazan2012.OnlineAELR(d, BUDGET, T=rounds, **kw | {"radius": CT_L1 * radius, "x_norm": 1.0})
@@ -764,25 +451,7 @@ def ct_learner(method: str, rounds: int, rng: np.random.Generator, radius: float
 def ct_losses(data: str, method: str, seed: int, **kw: float) -> np.ndarray:
     """Cumulative loss (n,) over one random order of the rows.
 
-    Parameters
-    ----------
-    data : str
-        `ct_slice` or `ct_like`.
-    method : str
-        One of `METHODS`, or `AELR, estimate`.
-    seed : int
-        Number of the order of the rows.
-    **kw : float
-        Multipliers, as for `ct_learner`.
-
-    Returns
-    -------
-    array (n,)
-        In squared labels.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    method: one of `METHODS`, or `AELR, estimate`. Units: squared labels.
     """
     s = ct_data(data)
     rows = np.random.default_rng([seed, 3]).permutation(len(s.y))
@@ -793,23 +462,8 @@ def ct_losses(data: str, method: str, seed: int, **kw: float) -> np.ndarray:
 def ito2017_figure_3(data: str, method: str, count: int) -> dict[str, Any]:
     """Tuning on two orders of the rows, and cumulative loss over others (Ito et al. 2017, Figure 3).
 
-    Parameters
-    ----------
-    data : str
-        `ct_slice` or `ct_like`.
-    method : str
-        One of `METHODS`, or `AELR, estimate`.
-    count : int
-        Orders of the rows, at least 2.
-
-    Returns
-    -------
-    dict
-        `tuning`, and a `summary` under `theory` and `tuned`.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    method: one of `METHODS`, or `AELR, estimate`. count: orders of the rows, at least 2. Returns: `tuning`, and a
+    `summary` under `theory` and `tuned`.
     """
     loss = lambda kw: np.mean([ct_losses(data, method, 1000 + i, **kw)[-1] / 1e7 for i in range(2)])
     found = tune(loss, CT_PARAMETERS[method], CANDIDATES)
@@ -820,19 +474,7 @@ def ito2017_figure_3(data: str, method: str, count: int) -> dict[str, Any]:
 def table_cells(scale: int) -> dict[str, list[Cell]]:
     """A cell for each method of a table, 100 instances (500 for a full run); the grid of FKK.
 
-    Parameters
-    ----------
-    scale : int
-        1, or 5 for a full run.
-
-    Returns
-    -------
-    dict
-        Group -> list of cells.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    scale: 1, or 5 for a full run. Returns: group -> list of cells.
     """
     cell = lambda n, m: Cell("ito2017_method", {"setting": n, "method": m, "count": 100 * scale})
     return {n: [cell(n, m) for m in PARAMETERS] for n in ("table 2", "table 3")} | {"FKK": [Cell("ito2017_fkk", {"count": 40 * scale})]}
@@ -842,21 +484,7 @@ def table_cells(scale: int) -> dict[str, list[Cell]]:
 def ito2017_tables(results: dict[str, list[Any]], out: Path) -> str:
     """Both tables beside the paper's, orders and sizes of five-instance draws, ito2017_tables.json and .parquet.
 
-    Parameters
-    ----------
-    results : dict
-        Group -> results of its cells, in their order.
-    out : Path
-        Folder to write to.
-
-    Returns
-    -------
-    str
-        Markdown, a part of the report.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    results: group -> results of its cells, in their order. Returns: Markdown, a part of the report.
     """
     data = {n: dict(zip(PARAMETERS, results[n], strict=True)) for n in ("table 2", "table 3")}
     write_whole(out / "ito2017_tables.json", json.dumps(data | {"FKK": results["FKK"][0]}))
@@ -876,19 +504,7 @@ def ito2017_tables(results: dict[str, list[Any]], out: Path) -> str:
 def sweep_cells(scale: int) -> dict[str, list[Cell]]:
     """A cell for each law of weights and features, thirty instances (150).
 
-    Parameters
-    ----------
-    scale : int
-        1, or 5 for a full run.
-
-    Returns
-    -------
-    dict
-        Group -> list of cells.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    scale: 1, or 5 for a full run. Returns: group -> list of cells.
     """
     return {"laws": [Cell("ito2017_sweep", {"weights": w, "features": f, "count": 30 * scale}) for w, f in LAWS]}
 
@@ -897,21 +513,7 @@ def sweep_cells(scale: int) -> dict[str, list[Cell]]:
 def ito2017_laws(results: dict[str, list[Any]], out: Path) -> str:
     """The best variant of each law and ito2017_sweep.json.
 
-    Parameters
-    ----------
-    results : dict
-        Group -> results of its cells, in their order.
-    out : Path
-        Folder to write to.
-
-    Returns
-    -------
-    str
-        Markdown, a part of the report.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    results: group -> results of its cells, in their order. Returns: Markdown, a part of the report.
     """
     found = [row for rows in results["laws"] for row in rows]
     write_whole(out / "ito2017_sweep.json", json.dumps(found))
@@ -919,22 +521,7 @@ def ito2017_laws(results: dict[str, list[Any]], out: Path) -> str:
 
 # %% ../../nbs/results/ito2017.ipynb #d5b8d213
 def long_cells(scale: int) -> dict[str, list[Cell]]:
-    """Twenty instances (100).
-
-    Parameters
-    ----------
-    scale : int
-        1, or 5 for a full run.
-
-    Returns
-    -------
-    dict
-        Group -> list of cells.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
-    """
+    "Twenty instances (100). scale: 1, or 5 for a full run. Returns: group -> list of cells."
     return {"instances": [Cell("ito2017_long", {"seed": i}) for i in range(20 * scale)]}
 
 
@@ -942,21 +529,7 @@ def long_cells(scale: int) -> dict[str, list[Cell]]:
 def ito2017_asymptotics(results: dict[str, list[Any]], out: Path) -> str:
     """The table of the long run and ito2017_long.json.
 
-    Parameters
-    ----------
-    results : dict
-        Group -> results of its cells, in their order.
-    out : Path
-        Folder to write to.
-
-    Returns
-    -------
-    str
-        Markdown, a part of the report.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    results: group -> results of its cells, in their order. Returns: Markdown, a part of the report.
     """
     data = {m: [r[m] for r in results["instances"]] for m in results["instances"][0]}
     write_whole(out / "ito2017_long.json", json.dumps(data))
@@ -966,19 +539,7 @@ def ito2017_asymptotics(results: dict[str, list[Any]], out: Path) -> str:
 def figure_cells(scale: int) -> dict[str, list[Cell]]:
     """A cell for each method of a figure, 100 instances (500); eight (40) for FKK.
 
-    Parameters
-    ----------
-    scale : int
-        1, or 5 for a full run.
-
-    Returns
-    -------
-    dict
-        Group -> list of cells.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    scale: 1, or 5 for a full run. Returns: group -> list of cells.
     """
     cell = lambda n, m: Cell("ito2017_curves", {"setting": n, "method": m, "count": (8 if m == "FKK" else 100) * scale})
     return {n: [cell(n, m) for m in reversed(METHODS)] for n in ("figure 1", "figure 2")}
@@ -988,21 +549,7 @@ def figure_cells(scale: int) -> dict[str, list[Cell]]:
 def ito2017_figures(results: dict[str, list[Any]], out: Path) -> str:
     """Both figures as ito2017_figure_1.png and _2.png, their curves as ito2017_figures.json, and the final regrets.
 
-    Parameters
-    ----------
-    results : dict
-        Group -> results of its cells, in their order.
-    out : Path
-        Folder to write to.
-
-    Returns
-    -------
-    str
-        Markdown, a part of the report.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    results: group -> results of its cells, in their order. Returns: Markdown, a part of the report.
     """
     data = {n: dict(zip(METHODS, reversed(results[n]), strict=True)) for n in ("figure 1", "figure 2")}
     write_whole(out / "ito2017_figures.json", json.dumps(data))
@@ -1015,17 +562,7 @@ def ito2017_figures(results: dict[str, list[Any]], out: Path) -> str:
 
 # %% ../../nbs/results/ito2017.ipynb #45e50228
 def ct_name() -> str:
-    """`ct_slice` if the user has it, otherwise the stand-in `ct_like`.
-
-    Returns
-    -------
-    str
-        Name for `ct_data`.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
-    """
+    "`ct_slice` if the user has it, otherwise the stand-in `ct_like`."
     try: ct_data("ct_slice")
     except (FileNotFoundError, ValueError): return "ct_like"
     return "ct_slice"
@@ -1034,19 +571,7 @@ def ct_name() -> str:
 def ct_cells(scale: int) -> dict[str, list[Cell]]:
     """A cell for each method, five orders of the rows (25).
 
-    Parameters
-    ----------
-    scale : int
-        1, or 5 for a full run.
-
-    Returns
-    -------
-    dict
-        Group -> list of cells.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    scale: 1, or 5 for a full run. Returns: group -> list of cells.
     """
     name = ct_name()
     return {"methods": [Cell("ito2017_figure_3", {"data": name, "method": m, "count": 5 * scale}) for m in CT_PARAMETERS]}
@@ -1056,21 +581,7 @@ def ct_cells(scale: int) -> dict[str, list[Cell]]:
 def ito2017_ct(results: dict[str, list[Any]], out: Path) -> str:
     """The figure as ito2017_figure_3.png, its curves as .json, and the final losses.
 
-    Parameters
-    ----------
-    results : dict
-        Group -> results of its cells, in their order.
-    out : Path
-        Folder to write to.
-
-    Returns
-    -------
-    str
-        Markdown, a part of the report.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+    results: group -> results of its cells, in their order. Returns: Markdown, a part of the report.
     """
     from sklearn.linear_model import Ridge
 

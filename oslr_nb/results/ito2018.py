@@ -46,21 +46,11 @@ T = 5000  # rounds of the generated streams
 # %% ../../nbs/results/ito2018.ipynb #6ae67fd4
 @dataclass(frozen=True)
 class Instance:
-    """A generated instance of the experiments of Ito et al. 2018.
+    "A generated instance of the experiments of Ito et al. 2018."
 
-    Parameters
-    ----------
-    stream : Stream
-        Features X (T, d), labels y (T,), true weights w = A u.
-    A : array (d, m)
-        The dictionary.
-    u : array (m,)
-        Its true coefficients; the first k are not 0.
-    """
-
-    stream: Stream
-    A: np.ndarray
-    u: np.ndarray
+    stream: Stream  # features X (T, d), labels y (T,), true weights w = A u
+    A: np.ndarray  # (d, m): the dictionary
+    u: np.ndarray  # (m,): its true coefficients; the first k are not 0
 
 
 NORMALISED: dict[str, Callable[[np.ndarray], Any]] = {  # what a matrix is divided by
@@ -73,39 +63,10 @@ def instance(
 ) -> Instance:
     """Draw an instance of the synthetic experiments, with what the paper leaves open as arguments.
 
-    Parameters
-    ----------
-    d : int
-        Number of features, at least 1.
-    k : int
-        Nonzero coefficients, from 1 to m: the first k of them are normal.
-    seed : int, SeedSequence, Generator or None
-        Of everything random. The same seed gives the same raw draws, whatever the other choices.
-    normalise : {"spectral", "columns", "none"}
-        "Normalizing the matrix": largest singular value 1, columns of norm 1, or not at all.
-    unit : bool
-        Divide u, and with it w = A u, by ||A u||, so that ||w|| = 1.
-    m : int
-        Columns of the dictionary.
-    T : int
-        Rounds.
-    noise : float
-        Standard deviation of the label's noise, from 0 to 1e60.
-
-    Returns
-    -------
-    Instance
-        Stream, dictionary, coefficients.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Entries of A and x are standard normal. Source: Ito et al. 2018, appendix C, "the generation procedure of synthetic
-    datasets"; which choice of `normalise` and `unit` fits its tables is the subject of `nbs/results/ito2018.ipynb`.
+    k: nonzero coefficients, from 1 to m: the first k of them are normal. normalise ("spectral", "columns" or "none"):
+    "Normalizing the matrix": largest singular value 1, columns of norm 1, or not at all. unit: divide u, and with it
+    w = A u, by ||A u||, so that ||w|| = 1. noise: standard deviation of the label's noise, from 0 to 1e60. Entries of A
+    and x are standard normal.
     """
     d, m, T = check_int("d", d, 1, 10**6), check_int("m", m, 1, 10**6), check_int("T", T, 1, 10**9)
     k = check_int("k", k, 1, m, f"there are m = {m} columns")
@@ -140,39 +101,10 @@ def kklp(
 ) -> Learner:
     """The baseline KKLP of Ito et al. 2018: Algorithm 2 of Kale et al. 2017 with parameters that fit the printed tables.
 
-    Parameters
-    ----------
-    d : int
-        Number of features; for KKLP_A, which plays on the products of x with the columns of A, their number m.
-    budget : int
-        Features bought a round, the paper's k.
-    T : int
-        Rounds that the rate is made for.
-    top : int, optional
-        Special features (k1). Default: half of the budget, at least 1. With a budget of 1 that one is all it buys.
-    batch : int
-        Rounds of a batch.
-    step : float
-        Multiplier of the rate of its copies.
-    y_max : float
-        Bound on the labels; features may be up to 100.
-    seed : int, SeedSequence, Generator or None
-        Source of the draws.
-
-    Returns
-    -------
-    OnlineGreedyOSLR
-        The learner.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    The paper names the algorithm and none of its parameters; these are inferred. Source: Ito et al. 2018, section 6;
-    `nbs/results/ito2018.ipynb`.
+    d: number of features; for KKLP_A, which plays on the products of x with the columns of A, their number m. top:
+    special features (k1). Default: half of the budget, at least 1. With a budget of 1 that one is all it buys. y_max:
+    bound on the labels; features may be up to 100. The paper names the algorithm and none of its parameters; these are
+    inferred.
     """
     top = max(1, budget // 2) if top is None else top
     return kale2017.OnlineGreedyOSLR(d, budget, k=budget, T=T, k1=top, batch=batch, step=step, x_max=100.0, y_max=y_max, seed=seed)

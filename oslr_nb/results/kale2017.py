@@ -38,25 +38,9 @@ NOISE, TUNING, CANDIDATES = 0.1, 100_000, 32  # noise of linear labels; number o
 def draw_signs(design: str, rho: float, T: int, d: int, rng: np.random.Generator) -> np.ndarray:
     """Rows of signs, independent of each other, with the correlations of a design.
 
-    Parameters
-    ----------
-    design : str
-        `independent`; `pairs`, features 0 and 1, 2 and 3, ... correlated; `common`, all correlations equal; `chain`, rho^|i - j|.
-    rho : float
-        The correlation, from 0 to 1; not used by `independent`.
-    T, d : int
-        Rounds and features.
-    rng : Generator
-        Source of the signs.
-
-    Returns
-    -------
-    array (T, d)
-        Entries -1 and 1.
-
-    Notes
-    -----
-    Ours; `nbs/results/kale2017.ipynb`.
+    design: `independent`; `pairs`, features 0 and 1, 2 and 3, ... correlated; `common`, all correlations equal;
+    `chain`, rho^|i - j|. rho: the correlation, from 0 to 1; not used by `independent`. Returns (T, d): entries -1 and
+    1.
     """
     X = 2.0 * rng.integers(0, 2, (T, d)) - 1
     if design == "pairs":  # every other feature repeats its neighbour or its opposite
@@ -73,25 +57,9 @@ def draw_signs(design: str, rho: float, T: int, d: int, rng: np.random.Generator
 def draw_stream(design: str, rho: float, d: int, k: int, T: int, seed: int, labels: str = "linear") -> Stream:
     """A stream of signs by its number, with labels in [-1, 1].
 
-    Parameters
-    ----------
-    design, rho : str, float
-        As in `draw_signs`.
-    d, k, T : int
-        Features, features that the label depends on, rounds.
-    seed : int
-        Number of the stream.
-    labels : {"linear", "majority"}
-        k weights of size 1/(2k), signs in turn, on neighbours, plus noise; or the majority of k features, one in ten turned round.
-
-    Returns
-    -------
-    Stream
-        Columns in a random order; `w` the weights of the linear model, None for majority labels.
-
-    Notes
-    -----
-    Ours; `nbs/results/kale2017.ipynb`.
+    labels ("linear" or "majority"): k weights of size 1/(2k), signs in turn, on neighbours, plus noise; or the majority
+    of k features, one in ten turned round. Returns: columns in a random order; `w` the weights of the linear model,
+    None for majority labels.
     """
     rng = np.random.default_rng([seed, 17])
     X, w = draw_signs(design, rho, T, d, rng), np.zeros(d)

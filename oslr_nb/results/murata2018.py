@@ -34,33 +34,11 @@ __all__ = ['gaussian_stream']
 def gaussian_stream(T: int = 100_000, d: int = 500, k: int = 25, noise: float = 1.0, seed: Any = None) -> Stream:
     """The synthetic data of Murata & Suzuki 2018: normal features, weights 1, -1 and 0 in three pieces, normal noise.
 
-    Parameters
-    ----------
-    T : int
-        Examples.
-    d : int
-        Features, at least 1.
-    k : int
-        Nonzero weights, from 1 to d: the first ceil(k / 2) are 1, the others -1.
-    noise : float
-        Standard deviation of the noise, from 0 to 1e60.
-    seed : int, SeedSequence, Generator or None
-        Of everything random.
+    The text at hand has the normal laws and the three pieces; its numbers are missing, and the defaults, which are
+    remembered, not read, are therefore marked as such in `nbs/results/murata2018.ipynb`.
 
-    Returns
-    -------
-    Stream
-        Features, labels, and the weights w.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: Murata & Suzuki 2018, section 6. The text at hand has the normal laws and the three pieces; its numbers are missing,
-    and the defaults, which are remembered, not read, are therefore marked as such in `nbs/results/murata2018.ipynb`.
+    k: nonzero weights, from 1 to d: the first ceil(k / 2) are 1, the others -1. noise: standard deviation of the noise,
+    from 0 to 1e60.
     """
     T, d = check_int("T", T, 1, 10**9), check_int("d", d, 1, 10**6)
     k, noise = check_int("k", k, 1, d, f"there are d = {d} features"), check_real("noise", noise, high=1e60)

@@ -26,28 +26,8 @@ __all__ = ['gradient_bound', 'aer_textbook', 'aer_log_factor', 'aer_lambda', 'bo
 def gradient_moment(x: np.ndarray, y: Any, w: np.ndarray, n: int) -> Any:
     """Exact E||z||^2 of AER's gradient estimate for one example (lem-aer-estimate (ii)).
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/02_aer.ipynb`.
-
-    Parameters
-    ----------
-    x : array (d,), any dtype (Fractions too)
-        The example.
-    y : number
-        Its label.
-    w : array (d,)
-        The weights, in label per attribute.
-    n : int
-        k/2, the size of each of the two groups.
-
-    Returns
-    -------
-    number
-        In squared labels times squared attributes.
-
-    Raises
-    ------
-    ValueError
-        If x, y, w hold no numbers (floats: of magnitude at most 1e30) or do not fit, or n < 1.
+    x (may hold Fractions): the example. n: k/2, the size of each of the two groups. Units: squared labels times squared
+    attributes. Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/02_aer.ipynb`.
     """
     x, n = check_exact("x", x, (None,)), check_int("n", n, 1, 10**15)
     w, y = check_exact("w", w, (len(x),)), y if isinstance(y, Fraction) else check_real("y", y, -1e30, 1e30)
@@ -77,30 +57,9 @@ def gradient_bound(
 ) -> float:
     """G^2, an attained bound on ||z||^2 of AER's gradient estimate (eq-aer-G).
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/02_aer.ipynb`.
-
-    Parameters
-    ----------
-    d : int
-        Number of attributes.
-    budget : int
-        Attributes bought of an example (k), even.
-    radius : float, default 1
-        B >= ||w||_1, in label per attribute.
-    x_max, y_max : float, default 1
-        Bounds on |x_i| and |y|.
-    x_norm : float or None, default None
-        Bound on ||x||_2; if given, the result bounds the mean of ||z||^2 only, otherwise every path.
-
-    Returns
-    -------
-    float
-        In squared labels times squared attributes.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
+    radius: B >= ||w||_1, in label per attribute. x_norm: bound on ||x||_2; if given, the result bounds the mean of
+    ||z||^2 only, otherwise every path. Units: squared labels times squared attributes. Source: Cesa-Bianchi et al.
+    2010; derived in `nbs/papers/cesabianchi2010/02_aer.ipynb`.
     """
     sizes = aer_check(d, budget, 2, radius, None, x_max, y_max, x_norm=x_norm)
     d, budget, radius, x_max, y_max = (sizes[name] for name in ("d", "budget", "radius", "x_max", "y_max"))
@@ -113,30 +72,9 @@ def aer_textbook(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """AER in numpy, line for line (Algorithm 2 of Cesa-Bianchi et al. 2010); draws by inverse distribution functions.
 
-    Parameters
-    ----------
-    X : array (m, d)
-        Examples, one a round.
-    y : array (m,)
-        Labels.
-    k : int
-        Attributes bought of an example, even, at most d.
-    lam : float
-        Strength of the regulariser, in squared attributes; `aer_lambda` has the theorem's.
-    B : float
-        Radius of the l1 ball, in label per attribute.
-    rng : Generator
-        Source of all randomness.
-
-    Returns
-    -------
-    early, late, last : arrays (d,)
-        The averages of w_1, ..., w_m (of the proof) and of w_2, ..., w_{m+1} (printed), and w_{m+1}.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range; numbers of X and y are at most 1e30 in magnitude.
+    X (m, d): examples, one a round. y (m,): labels. lam: strength of the regulariser, in squared attributes;
+    `aer_lambda` has the theorem's. B: radius of the l1 ball, in label per attribute. Returns early, late, last (d,):
+    the averages of w_1, ..., w_m (of the proof) and of w_2, ..., w_{m+1} (printed), and w_{m+1}.
     """
     X, lam, B = check_array("X", X, (None, None)), check_real("lam", lam, 1e-30, 1e30), check_real("B", B, 1e-30, 1e30)
     if not len(X): fail("shape of X", X.shape, "one row for each of m >= 1 examples")
@@ -167,21 +105,6 @@ def aer_log_factor(T: int) -> float:
     """h_T = 1 + sum of 1/t for t < T (eq-aer-h), at most 2 + ln T; from T = 1001 on a bound a little above it.
 
     Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/02_aer.ipynb`.
-
-    Parameters
-    ----------
-    T : int
-        Number of examples, at least 2.
-
-    Returns
-    -------
-    float
-        h_T, a pure number.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
     """
     n = check_int("T", T, 2) - 1
     if n < 1000: return 1 + math.fsum(1 / t for t in range(1, n + 1))
@@ -194,34 +117,10 @@ def aer_lambda(
 ) -> float:
     """The strength lambda of AER's regulariser: as Theorem 2 prints it, or the best one of our bound (thm-aer).
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/02_aer.ipynb`.
-
-    Parameters
-    ----------
-    d : int
-        Number of attributes, at least 2.
-    budget : int
-        Attributes bought of an example (k), even, 2 to d.
-    T : int
-        Number of examples (m), 2 to 10^12.
-    radius : float, default 1
-        B > 0, the radius of the l1 ball, in label per attribute.
-    radius_2 : float or None, default None
-        B_2, a bound on ||u||_2 of the comparator; None: radius.
-    x_max, y_max : float, default 1
-        Bounds on |x_i| and |y|.
-    proved : bool, default False
-        True: the lambda that minimises the bound (i); False: the printed one, with scales.
-
-    Returns
-    -------
-    float
-        In squared attributes.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
+    budget: attributes bought of an example (k), even, 2 to d. radius: B > 0, the radius of the l1 ball, in label per
+    attribute. radius_2: B_2, a bound on ||u||_2 of the comparator; None: radius. proved: True: the lambda that
+    minimises the bound (i); False: the printed one, with scales. Units: squared attributes. Source: Cesa-Bianchi et al.
+    2010; derived in `nbs/papers/cesabianchi2010/02_aer.ipynb`.
     """
     sizes = aer_check(d, budget, T, radius, radius_2, x_max, y_max)
     d, budget, T, radius, length, x_max, y_max = sizes.values()
@@ -238,40 +137,9 @@ def bound_aer(
 
     For `AER(..., centre=False, calibrate=0)`; centring and calibration are not covered.
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/02_aer.ipynb`.
-
-    Parameters
-    ----------
-    d : int
-        Number of attributes, at least 2.
-    budget : int
-        Attributes bought of an example (k), even, 2 to d.
-    T : int
-        Number of examples (m), 2 to 10^12.
-    radius : float, default 1
-        B > 0, the radius of the l1 ball, in label per attribute.
-    radius_2 : float or None, default None
-        B_2, a bound on ||u||_2 of the comparator; None: radius.
-    lam : float or None, default None
-        Strength of the regulariser; None: the printed one, `aer_lambda`.
-    x_max, y_max : float, default 1
-        Bounds on |x_i| and |y|.
-    output : "printed" (default: average of w_2, ..., w_{m+1}) or "proved" (of w_1, ..., w_m)
-        Which average is bounded.
-    x_norm : float or None, default None
-        Bound on ||x||_2, part (iv); for the mean only.
-    delta : float or None, default None
-        None: a bound on the mean excess. Above 1e-200, at most 1: one that holds with chance 1 - delta, part (iii).
-
-    Returns
-    -------
-    float
-        In squared labels; vacuous above the largest loss.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range, or both delta and x_norm are given.
+    radius_2: B_2, a bound on ||u||_2 of the comparator; None: radius. output: which average is bounded. Units: squared
+    labels; vacuous above the largest loss. Source: Cesa-Bianchi et al. 2010; derived in
+    `nbs/papers/cesabianchi2010/02_aer.ipynb`.
     """
     if not isinstance(output, str) or output not in ("printed", "proved"):
         fail("output", output, "'printed' or 'proved'", "thm-aer bounds averages")
@@ -289,15 +157,7 @@ def bound_aer(
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #3715409c
 @kernel(allocates=True)
 def aer_shrink(w: np.ndarray, radius: float) -> None:
-    """Replace w by the nearest point of the l1 ball, by sorting the sizes (Duchi et al. 2008); O(d log d).
-
-    Parameters
-    ----------
-    w : array (d,), changed
-        The weights.
-    radius : float
-        Positive.
-    """
+    "Replace w by the nearest point of the l1 ball, by sorting the sizes (Duchi et al. 2008); O(d log d)."
     size = np.abs(w)
     if size.sum() <= radius: return
     falling, total, theta = np.sort(size[size > 0])[::-1], 0.0, 0.0
@@ -313,30 +173,7 @@ def plain_aer(
     words: np.ndarray, X: np.ndarray, y: np.ndarray, rows: np.ndarray, half: int, lam: float, radius: float,
     weighted: bool,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Algorithm 2 in O(d) a round, compiled, with the draws of `aer_textbook`.
-
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/02_aer.ipynb`.
-
-    Parameters
-    ----------
-    words : array of uint64, shape (4,)
-        `generator_words` of the source of all randomness; changed.
-    X, y : arrays (n, d) and (n,)
-        Examples and labels.
-    rows : int64 array (m,)
-        The rows to play, in this order.
-    half : int
-        k/2.
-    lam, radius : float
-        Strength of the regulariser, radius of the l1 ball.
-    weighted : bool
-        False: line 4 draws uniformly, for a control.
-
-    Returns
-    -------
-    total, last : arrays (d,)
-        The sum of w_1, ..., w_m, and w_{m+1}.
-    """
+    "Algorithm 2 in O(d) a round, compiled, with the draws of `aer_textbook`."
     d = X.shape[1]
     w, total, C, mark = np.zeros(d), np.zeros(d), np.zeros(half, np.int64), np.zeros(d, np.int64)
     for t in range(1, rows.size + 1):

@@ -32,25 +32,8 @@ def check_set(S: Any, d: int) -> list[int]:
 def set_estimate(x: np.ndarray, S: Iterable[int], k: int) -> np.ndarray:
     """Unbiased estimate of x from a uniform set of k attributes: (d/k) x on S, 0 elsewhere ((CSS 3), averaged).
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
-
-    Parameters
-    ----------
-    x : array (d,), any dtype (Fractions too)
-        The example.
-    S : iterable of int
-        The attributes that were seen, distinct.
-    k : int
-        The number by which to divide; len(S) for an unbiased estimate.
-
-    Returns
-    -------
-    array (d,), fractions or floats as x
-
-    Raises
-    ------
-    ValueError
-        If x holds no numbers (floats: of magnitude at most 1e30), an entry of S is no attribute or repeated, or k < 1.
+    x (may hold Fractions): the example. k: the number by which to divide; len(S) for an unbiased estimate. Returns an
+    array (d,). Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
     """
     x, k = check_exact("x", x, (None,)), check_int("k", k, 1, 10**15)
     v, S = x * 0, check_set(S, len(x))
@@ -71,22 +54,8 @@ def check_pairs(C: Any, d: int) -> list[tuple[int, int]]:
 def pair_estimate(x: np.ndarray, C: Iterable[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
     """Unbiased estimates of x x' and x from pairs of attributes: Algorithm 1 of Cesa-Bianchi et al. 2010, lines 4 and 5.
 
-    Parameters
-    ----------
-    x : array (d,), any dtype (Fractions too)
-        The example; only the attributes in C are read.
-    C : iterable of (int, int)
-        The k/2 ordered pairs (i, j) that were drawn; i = j is allowed.
-
-    Returns
-    -------
-    A : array (d, d)
-    v : array (d,)
-
-    Raises
-    ------
-    ValueError
-        If x holds no numbers (floats: of magnitude at most 1e30), or C no pairs of attributes.
+    x (may hold Fractions): the example; only the attributes in C are read. C: the k/2 ordered pairs (i, j) that were
+    drawn; i = j is allowed. Returns A (d, d); v (d,).
     """
     x = check_exact("x", x, (None,))
     C = check_pairs(C, len(x))
@@ -103,24 +72,9 @@ def pair_estimate(x: np.ndarray, C: Iterable[tuple[int, int]]) -> tuple[np.ndarr
 def distinct_estimate(x: np.ndarray, S: Iterable[int], wrong: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Unbiased estimates of x x' and x from all products of k distinct attributes (ours, eq-base-distinct).
 
-    Parameters
-    ----------
-    x : array (d,), any dtype (Fractions too)
-        The example; only the attributes in S are used.
-    S : iterable of int
-        A uniform set of k >= 2 distinct attributes.
-    wrong : bool, default False
-        For controls: products weighted by (d/k)^2, as if two attributes were seen independently.
-
-    Returns
-    -------
-    A : array (d, d)
-    v : array (d,)
-
-    Raises
-    ------
-    ValueError
-        If x holds no numbers (floats: of magnitude at most 1e30), or S no two or more distinct attributes.
+    x (may hold Fractions): the example; only the attributes in S are used. S: a uniform set of k >= 2 distinct
+    attributes. wrong: for controls: products weighted by (d/k)^2, as if two attributes were seen independently. Returns
+    A (d, d); v (d,).
     """
     x, wrong = check_exact("x", x, (None,)), check_flag("wrong", wrong)
     S, d = check_set(S, len(x)), len(x)
@@ -155,27 +109,9 @@ def check_budget(d: Any, budget: Any, estimator: Any) -> tuple[int, int]:
 def moment_factors(d: int, k: int, estimator: str = "pairs") -> dict[str, Fraction]:
     """Second moments and largest sizes of the two estimates, in units of the attributes (lem-base-pairs, eq-base-distinct).
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
-
-    Parameters
-    ----------
-    d : int
-        Number of attributes, at least 2.
-    k : int
-        Attributes seen of an example, 2 to d; even for pairs.
-    estimator : "pairs" (default, Algorithm 1) or "distinct" (all products of k attributes)
-        Which of the two estimates.
-
-    Returns
-    -------
-    dict of Fractions
-        diagonal: E A_ii^2 / x_i^4; products: E A_ij^2 / (x_i x_j)^2; single: E v_i^2 / x_i^2;
-        size and reach: largest |A_ij| / |x_i x_j| and |v_i| / |x_i|.
-
-    Raises
-    ------
-    ValueError
-        If d, k or the estimator cannot be used together.
+    k: attributes seen of an example, 2 to d; even for pairs. Returns: diagonal: E A_ii^2 / x_i^4; products: E A_ij^2 /
+    (x_i x_j)^2; single: E v_i^2 / x_i^2; size and reach: largest |A_ij| / |x_i x_j| and |v_i| / |x_i|. Source:
+    Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
     """
     d, k = check_budget(d, k, estimator)
     if estimator == "distinct":
@@ -192,21 +128,8 @@ def moment_factors(d: int, k: int, estimator: str = "pairs") -> dict[str, Fracti
 def hoeffding(level: float, m: int, width: float) -> float:
     """Deviation of a mean from its expectation by Hoeffding's inequality (lem-base-tails (i)): width sqrt(level / (2 m)).
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
-
-    Parameters
-    ----------
-    level : float
-        The deviation has chance at most e^-level, on one side.
-    m : int
-        Number of independent terms.
-    width : float
-        Length of an interval that holds every term.
-
-    Returns
-    -------
-    float
-        The deviation.
+    level: the deviation has chance at most e^-level, on one side. Source: Cesa-Bianchi et al. 2010; derived in
+    `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
     """
     return width * math.sqrt(level / (2 * m))
 
@@ -214,23 +137,8 @@ def hoeffding(level: float, m: int, width: float) -> float:
 def bernstein(level: float, m: int, second: float, size: float) -> float:
     """Deviation of a mean from its expectation by Bernstein's inequality (lem-base-tails (ii)); no centring.
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
-
-    Parameters
-    ----------
-    level : float
-        The deviation has chance at most e^-level, on one side.
-    m : int
-        Number of independent terms.
-    second : float
-        Bound on their raw second moment.
-    size : float
-        No term is larger.
-
-    Returns
-    -------
-    float
-        The deviation.
+    level: the deviation has chance at most e^-level, on one side. Source: Cesa-Bianchi et al. 2010; derived in
+    `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
     """
     return math.sqrt(2 * second * level / m) + 2 * size * level / (3 * m)
 
@@ -244,36 +152,10 @@ def deviations(
 ) -> tuple[float, float]:
     """Delta_A and Delta_v: how far the averages may be from the truth, all entries at once (lem-base-entries).
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
-
-    Parameters
-    ----------
-    d : int
-        Number of attributes, at least 2.
-    budget : int
-        Attributes seen of an example (k), 2 to d; even for pairs.
-    m : int
-        Number of examples, at least 1.
-    delta : float, default 0.05
-        Chance of failure, above 1e-200 and at most 1.
-    x_max, y_max : float, default 1
-        Bounds on |x_i| and |y|, above 1e-70 and at most 1e60.
-    inequality : "bernstein" (default) or "hoeffding" (the printed order)
-        Which tail inequality.
-    estimator : "pairs" (default, Algorithm 1) or "distinct"
-        Which of the two estimates.
-
-    Returns
-    -------
-    Delta_A : float
-        For every entry of the averaged matrix, in squared attributes.
-    Delta_v : float
-        For every entry of the averaged vector 2 y v, in attribute times label.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
+    budget: attributes seen of an example (k), 2 to d; even for pairs. m: number of examples, at least 1. Returns
+    Delta_A: for every entry of the averaged matrix, in squared attributes; Delta_v: for every entry of the averaged
+    vector 2 y v, in attribute times label. Source: Cesa-Bianchi et al. 2010; derived in
+    `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
     """
     f = {name: float(v) for name, v in moment_factors(d, budget, estimator).items()}
     d, m, delta = int(d), check_int("m", m, 1, 10**15), check_real("delta", delta, 1e-200, 1, "it is a probability")
@@ -291,26 +173,10 @@ def bound_baseline(
 ) -> float:
     """Upper bound on the excess of Baseline's exact minimiser after m examples (thm-base): 2 (B^2 Delta_A + B Delta_v).
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
-
-    Parameters
-    ----------
-    d, budget, m, delta, x_max, y_max, inequality, estimator
-        As for `deviations`. estimator="distinct" with budget=d is full information, (CSS 2) with constants.
-    radius : float, default 1
-        B, from 1e-70 to 1e60: the weights satisfy ||w||_order <= B, in label per attribute.
-    order : 1 (default) or 2
-        The norm of the ball; order 2 counts sqrt(d) B for B.
-
-    Returns
-    -------
-    float
-        In squared labels; holds with chance 1 - delta. Vacuous above the largest loss, (B x_max + y_max)^2 for order 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
+    : as for `deviations`. estimator="distinct" with budget=d is full information, (CSS 2) with constants. order: the
+    norm of the ball; order 2 counts sqrt(d) B for B. Units: squared labels; holds with chance 1 - delta. Vacuous above
+    the largest loss, (B x_max + y_max)^2 for order 1. Source: Cesa-Bianchi et al. 2010; derived in
+    `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
     """
     products, single = deviations(d, budget, m, delta, x_max, y_max, inequality, estimator)
     B = check_real("radius", radius, 1e-70, LARGEST) * (math.sqrt(d) if check_int("order", order, 1, 2) == 2 else 1)

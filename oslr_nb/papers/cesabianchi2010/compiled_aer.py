@@ -41,21 +41,7 @@ def aer_fresh(d: int, budget: int, centre: bool, calibrate: bool) -> dict[str, n
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #19aa4d7c
 @kernel
 def aer_draw(words: np.ndarray, lazy: tuple, own: tuple, learning: bool) -> None:
-    """Decide what to buy this round: C and the weighted draws, as distinct coordinates and places (lines 3 and 4).
-
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
-
-    Parameters
-    ----------
-    words : array of uint64, shape (4,)
-        `generator_words` of the source of all randomness; changed.
-    lazy : tuple of arrays
-        The weights, as a lazy ball (`oslr_nb.core.trees.LAZY`).
-    own : tuple of arrays, changed
-        The learner's own, by the names of AER_OWN: S, place and numbers of info are written.
-    learning : bool
-        False: a round of calibration, where all draws are by the output weights.
-    """
+    "Decide what to buy this round: C and the weighted draws, as distinct coordinates and places (lines 3 and 4)."
     mark, S, _, place, _, _, _, cdf, info = own
     d, half, n, draws = mark.size, S.size // 2, 0, 0
     info[DRAWN] += 1
@@ -77,20 +63,7 @@ def aer_draw(words: np.ndarray, lazy: tuple, own: tuple, learning: bool) -> None
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #77673d5d
 @kernel
 def aer_inner(lazy: tuple, own: tuple) -> float:
-    """yhat: the average over the weighted draws of sgn(w_i) ||w||_1 x_i; 0 if there are none (line 4).
-
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
-
-    Parameters
-    ----------
-    lazy, own : tuples of arrays
-        As for `aer_draw`; own holds the bought values.
-
-    Returns
-    -------
-    float
-        The estimate, in squared attributes times weights: a label.
-    """
+    "yhat: the average over the weighted draws of sgn(w_i) ||w||_1 x_i; 0 if there are none (line 4)."
     _, S, values, place, _, _, _, _, info = own
     draws, total = np.int64(info[DRAWS]), 0.0
     for r in range(draws):
@@ -101,19 +74,7 @@ def aer_inner(lazy: tuple, own: tuple) -> float:
 
 @kernel
 def aer_descend(y: float, lazy: tuple, own: tuple, lam: float, radius: float) -> None:
-    """Replace w by the projection of (1 - 1/t) w - 2 (yhat - y) v / (lam t) on the l1 ball (lines 5 and 6).
-
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
-
-    Parameters
-    ----------
-    y : float
-        The label.
-    lazy, own : tuples of arrays, changed
-        As for `aer_draw`; S and values of own are used up.
-    lam, radius : float
-        Strength of the regulariser, radius of the ball.
-    """
+    "Replace w by the projection of (1 - 1/t) w - 2 (yhat - y) v / (lam t) on the l1 ball (lines 5 and 6)."
     mark, S, values, _, _, _, _, _, info = own
     half, t, n = S.size // 2, info[ROUNDS] + 1, np.int64(0)  # typed, as NOWHERE in the lazy ball
     factor = -2 * (aer_inner(lazy, own) - y) / (lam * t) * mark.size / half
@@ -127,22 +88,7 @@ def aer_descend(y: float, lazy: tuple, own: tuple, lam: float, radius: float) ->
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #703ff488
 @kernel(apart=True)
 def aer_centre(y: float, own: tuple) -> float:
-    """Take the bought values and the label into the running means, then subtract these (prp-aer-centre).
-
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
-
-    Parameters
-    ----------
-    y : float
-        The label.
-    own : tuple of arrays, changed
-        By the names of AER_OWN.
-
-    Returns
-    -------
-    float
-        The centred label.
-    """
+    "Take the bought values and the label into the running means, then subtract these (prp-aer-centre)."
     _, S, values, _, mean, seen, _, _, info = own
     for a in range(np.int64(info[BOUGHT])):
         i = S[a]
@@ -155,17 +101,7 @@ def aer_centre(y: float, own: tuple) -> float:
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #7b7983d8
 @kernel(apart=True)
 def aer_calibrate(y: float, own: tuple) -> None:
-    """Add y pbar, q = the mean of p_r p_s over r != s, and q^2 to their sums (eq-aer-scale).
-
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
-
-    Parameters
-    ----------
-    y : float
-        The label, centred if the learner centres.
-    own : tuple of arrays, changed
-        By the names of AER_OWN; the sums are in info.
-    """
+    "Add y pbar, q = the mean of p_r p_s over r != s, and q^2 to their sums (eq-aer-scale)."
     _, S, values, place, _, _, out, cdf, info = own
     draws, total, squares = np.int64(info[DRAWS]), 0.0, 0.0
     if draws == 0: return
@@ -181,20 +117,7 @@ def aer_calibrate(y: float, own: tuple) -> None:
 
 @kernel
 def aer_scale(info: np.ndarray) -> float:
-    """The estimated best scale, any number; 1 unless the sum of the q is above 3 times the root of the sum of q^2.
-
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
-
-    Parameters
-    ----------
-    info : array (8,)
-        Numbers of the learner, with the sums of `aer_calibrate`.
-
-    Returns
-    -------
-    float
-        The scale.
-    """
+    "The estimated best scale, any number; 1 unless the sum of the q is above 3 times the root of the sum of q^2."
     return info[YP] / info[Q] if info[Q] > 3 * math.sqrt(info[QQ]) else 1.0
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #087a93c7
@@ -203,21 +126,7 @@ AER_OUTPUTS = ("printed", "proved", "last")  # what AER may return: two averages
 
 @kernel(allocates=True, apart=True)
 def aer_output(lazy: tuple, own: tuple, plan: tuple) -> np.ndarray:
-    """The output weights: an average of the iterates or the last, fixed when learning has ended, then with its scale.
-
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
-
-    Parameters
-    ----------
-    lazy, own : tuples of arrays
-        As for `aer_draw`.
-    plan : tuple
-        lambda, radius, rounds that learn, round from which the scale is applied, index of the output in AER_OUTPUTS.
-
-    Returns
-    -------
-    array (d,)
-    """
+    "The output weights: an average of the iterates or the last, fixed when learning has ended, then with its scale."
     out, info = own[6], own[8]
     _, _, rounds, last, output = plan
     if out.size > 0 and info[ROUNDS] >= rounds: return out * (aer_scale(info) if info[ROUNDS] >= last else 1.0)
@@ -227,15 +136,7 @@ def aer_output(lazy: tuple, own: tuple, plan: tuple) -> np.ndarray:
 
 @kernel(allocates=True, apart=True)
 def aer_fix_output(lazy: tuple, own: tuple, plan: tuple) -> None:
-    """Write down the output weights and the running sums of their sizes for the calibration: O(d), once.
-
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
-
-    Parameters
-    ----------
-    lazy, own, plan
-        As for `aer_output`; out and cdf of own are written.
-    """
+    "Write down the output weights and the running sums of their sizes for the calibration: O(d), once."
     w, total, out, cdf = lazy_weights(lazy) if plan[4] == 2 else lazy_sums(lazy) / plan[2], 0.0, own[6], own[7]
     for i in range(w.size):
         total += abs(w[i])
@@ -244,17 +145,7 @@ def aer_fix_output(lazy: tuple, own: tuple, plan: tuple) -> None:
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #41a4739b
 @kernel
 def aer_end_round(y: float, lazy: tuple, own: tuple, plan: tuple) -> None:
-    """Learn, or calibrate, from the bought values and the label; the round is over.
-
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
-
-    Parameters
-    ----------
-    y : float
-        The label.
-    lazy, own, plan
-        As for `aer_output`; lazy and own are changed.
-    """
+    "Learn, or calibrate, from the bought values and the label; the round is over."
     info = own[8]
     if own[4].size > 0: y = aer_centre(y, own)
     if info[ROUNDS] < plan[2]:
@@ -268,24 +159,7 @@ def aer_end_round(y: float, lazy: tuple, own: tuple, plan: tuple) -> None:
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #f2d83b75
 @kernel(allocates=True, apart=True)
 def aer_score(X: tuple, row: int, lazy: tuple, own: tuple, plan: tuple) -> float:
-    """Score a whole example: output weights and intercept on X[row]; an attribute whose weight is 0 is not read.
-
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
-
-    Parameters
-    ----------
-    X : tuple
-        The examples, from `strided`.
-    row : int
-        The row of X.
-    lazy, own, plan
-        As for `aer_output`.
-
-    Returns
-    -------
-    float
-        The score.
-    """
+    "Score a whole example: output weights and intercept on X[row]; an attribute whose weight is 0 is not read."
     w, mean, total, shift = aer_output(lazy, own, plan), own[4], 0.0, own[8][MEAN]
     for i in range(w.size):
         if w[i] != 0:
@@ -299,32 +173,7 @@ def aer_run(
     words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, lazy: tuple, own: tuple, plan: tuple,
     limit: float, scored: bool, out: np.ndarray, bought: np.ndarray,
 ) -> int:
-    """Play rounds over the given rows, compiled.
-
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/06_compiled_aer.ipynb`.
-
-    Parameters
-    ----------
-    words : array of uint64, shape (4,)
-        `generator_words` of the source of all randomness; changed.
-    X, y : tuple and array (n,)
-        Examples, from `strided`, and labels.
-    rows : int64 array (m,)
-        The rows to play, in this order.
-    lazy, own, plan
-        As for `aer_output`; lazy and own are changed.
-    limit : float
-        A larger bought value stops the run.
-    scored : bool
-        Whether the committed weights predict every round.
-    out, bought : arrays (m,), written
-        Scores, and how many attributes were bought.
-
-    Returns
-    -------
-    int
-        How many rounds were played before a refusal.
-    """
+    "Play rounds over the given rows, compiled."
     S, values, info = own[1], own[2], own[8]
     for t in range(rows.size):
         row, usable = rows[t], True

@@ -22,30 +22,9 @@ __all__ = ['hidden_attribute', 'look_information', 'binary_divergence', 'largest
 def hidden_attribute(d: int, eps: float, T: int, seed: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A stream of the law with one hidden attribute (lem-lb-law), j drawn uniformly.
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/03_lower_bounds.ipynb`.
-
-    Parameters
-    ----------
-    d : int
-        Number of attributes, at least 1.
-    eps : float
-        Accuracy in question, in (0, 1/4]; x_j has correlation 2 sqrt(eps) with the label.
-    T : int
-        Number of examples, at least 1.
-    seed : int, SeedSequence, Generator or None, default None
-        Seed or generator of all draws.
-
-    Returns
-    -------
-    X : array (T, d) of signs
-    y : array (T,) of signs
-    w : array (d,)
-        The best weights, 2 sqrt(eps) at j and 0 elsewhere.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
+    eps: accuracy in question, in (0, 1/4]; x_j has correlation 2 sqrt(eps) with the label. Returns X (T, d); y (T,);
+    w (d,): the best weights, 2 sqrt(eps) at j and 0 elsewhere. Source: Cesa-Bianchi et al. 2010; derived in
+    `nbs/papers/cesabianchi2010/03_lower_bounds.ipynb`.
     """
     d, T = check_int("d", d, 1), check_int("T", T, 1)
     p = math.sqrt(check_real("eps", eps, 0, 0.25, "1/2 + sqrt(eps) is a probability"))
@@ -61,22 +40,9 @@ def hidden_attribute(d: int, eps: float, T: int, seed: Any = None) -> tuple[np.n
 def look_information(eps: float) -> float:
     """Information in one look at the attribute that matters: kappa = -ln(1 - 4 eps) / 2 nats (eq-lb-kappa).
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/03_lower_bounds.ipynb`.
-
-    Parameters
-    ----------
-    eps : float
-        Above 1e-100 and below 1/4; at 1/4 one look with the wrong sign would exclude j, and the divergence is infinite.
-
-    Returns
-    -------
-    float
-        In nats.
-
-    Raises
-    ------
-    ValueError
-        If eps is out of its range.
+    eps: above 1e-100 and below 1/4; at 1/4 one look with the wrong sign would exclude j, and the divergence is
+    infinite. Units: nats. Source: Cesa-Bianchi et al. 2010; derived in
+    `nbs/papers/cesabianchi2010/03_lower_bounds.ipynb`.
     """
     eps = check_real("eps", eps, 1e-100, 0.25, "1/2 + sqrt(eps) is a probability")
     if eps == 0.25: fail("eps", eps, "below 0.25", "a look would be certain, and its information infinite")
@@ -86,19 +52,8 @@ def look_information(eps: float) -> float:
 def binary_divergence(a: float, b: float) -> float:
     """kl(a, b) = a ln(a / b) + (1 - a) ln((1 - a) / (1 - b)) in nats; infinite if b is 0 or 1.
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/03_lower_bounds.ipynb`.
-
-    Parameters
-    ----------
-    a : float
-        In (0, 1).
-    b : float
-        A number; 0 and 1 give infinity.
-
-    Returns
-    -------
-    float
-        In nats.
+    a: in (0, 1). b: a number; 0 and 1 give infinity. Units: nats. Source: Cesa-Bianchi et al. 2010; derived in
+    `nbs/papers/cesabianchi2010/03_lower_bounds.ipynb`.
     """
     if not 0 < b < 1: return math.inf
     return a * math.log(a / b) + (1 - a) * math.log((1 - a) / (1 - b))
@@ -107,19 +62,8 @@ def binary_divergence(a: float, b: float) -> float:
 def largest_chance(a: float, information: float) -> float:
     """The largest v >= a with kl(a, v) <= information, by bisection.
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/03_lower_bounds.ipynb`.
-
-    Parameters
-    ----------
-    a : float
-        In (0, 1).
-    information : float
-        In nats, at least 0.
-
-    Returns
-    -------
-    float
-        A probability.
+    a: in (0, 1). information: in nats, at least 0. Source: Cesa-Bianchi et al. 2010; derived in
+    `nbs/papers/cesabianchi2010/03_lower_bounds.ipynb`.
     """
     low, high = a, 1.0
     for _ in range(60):
@@ -131,17 +75,8 @@ def largest_chance(a: float, information: float) -> float:
 def divergence_area(a: float, s: float) -> float:
     """The integral of kl(a, v) over v from a to s.
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/03_lower_bounds.ipynb`.
-
-    Parameters
-    ----------
-    a, s : float
-        In (0, 1).
-
-    Returns
-    -------
-    float
-        In nats.
+    a, s: in (0, 1). Units: nats. Source: Cesa-Bianchi et al. 2010; derived in
+    `nbs/papers/cesabianchi2010/03_lower_bounds.ipynb`.
     """
     entropy = a * math.log(a) + (1 - a) * math.log(1 - a)
     up = lambda v: v - v * math.log(v)
@@ -152,30 +87,10 @@ def divergence_area(a: float, s: float) -> float:
 def bound_examples(d: int, budget: int, eps: float, stopped: bool = False, printed: bool = False) -> float:
     """Lower bound on the examples that any learner needs for mean excess below eps (Theorem 3, thm-lb-examples).
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/03_lower_bounds.ipynb`.
-
-    Parameters
-    ----------
-    d : int
-        Number of attributes, at least 2.
-    budget : int
-        Attributes seen of an example (k), 1 to d.
-    eps : float
-        Accuracy, in (0, 1/4), in squared labels.
-    stopped : bool, default False
-        True: on the mean number, for learners that decide when to stop (part (ii)); False: part (i).
-    printed : bool, default False
-        True: the journal's 1/2 floor(d / (96 eps)) attributes, divided by the budget; d >= 4 and eps < 1/16.
-
-    Returns
-    -------
-    float
-        A number of examples.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
+    eps: accuracy, in (0, 1/4), in squared labels. stopped: True: on the mean number, for learners that decide when to
+    stop (part (ii)); False: part (i). printed: True: the journal's 1/2 floor(d / (96 eps)) attributes, divided by the
+    budget; d >= 4 and eps < 1/16. Source: Cesa-Bianchi et al. 2010; derived in
+    `nbs/papers/cesabianchi2010/03_lower_bounds.ipynb`.
     """
     d = check_int("d", d, 2, 10**15, why="with one attribute nothing is hidden")
     k = check_int("budget", budget, 1, d, f"there are d = {d} attributes")

@@ -31,23 +31,6 @@ def exact_number(name: str, value: Any) -> Fraction:
     """A number as a Fraction.
 
     Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/04_prediction_time.ipynb`.
-
-    Parameters
-    ----------
-    name : str
-        What to call it in an error.
-    value : int, Fraction or finite float
-        What was given.
-
-    Returns
-    -------
-    Fraction
-        The same number.
-
-    Raises
-    ------
-    ValueError
-        If it is anything else.
     """
     if isinstance(value, Fraction): return value
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool): return Fraction(int(value))
@@ -57,24 +40,9 @@ def exact_number(name: str, value: Any) -> Fraction:
 def check_law(law: Law, depth: int) -> list[tuple[tuple[Fraction, ...], Fraction, Fraction]]:
     """A finite law in Fractions, without outcomes of chance 0.
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/04_prediction_time.ipynb`.
-
-    Parameters
-    ----------
-    law : sequence of (attributes, label, chance)
-        All outcomes: d attributes each, numbers (ints, Fractions, finite floats); chances >= 0 with sum exactly 1.
-    depth : int
-        How many attributes are to be read, 0 to d.
-
-    Returns
-    -------
-    list[tuple[tuple[Fraction, ...], Fraction, Fraction]]
-        The law, exactly.
-
-    Raises
-    ------
-    ValueError
-        If the law is no law, or depth is out of its range.
+    law (attributes, label, chance): all outcomes: d attributes each, numbers (ints, Fractions, finite floats);
+    chances >= 0 with sum exactly 1. depth: how many attributes are to be read, 0 to d. Source: Cesa-Bianchi et al.
+    2010; derived in `nbs/papers/cesabianchi2010/04_prediction_time.ipynb`.
     """
     try: rows = [(tuple(x), y, c) for x, y, c in law]
     except (TypeError, ValueError): fail("law", law, "a list of triples (attributes, label, chance)")
@@ -96,40 +64,17 @@ class Policy:
     """A predictor that chooses what to read: a decision tree.
 
     Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/04_prediction_time.ipynb`.
-
-    Parameters
-    ----------
-    risk : Fraction
-        Its mean squared error in its cell, under the law that it was made for.
-    value : Fraction
-        Mean label of the cell: what it predicts at a leaf, or after a value that the law does not have.
-    attribute : int or None, default None
-        What it reads; None: a leaf.
-    branches : dict
-        The policy after each value of that attribute.
     """
 
-    risk: Fraction
-    value: Fraction
-    attribute: int | None = None
-    branches: dict[Fraction, Policy] = field(default_factory=dict)
+    risk: Fraction  # its mean squared error in its cell, under the law that it was made for
+    value: Fraction  # mean label of the cell: what it predicts at a leaf, or after a value that the law does not have
+    attribute: int | None = None  # what it reads; None: a leaf
+    branches: dict[Fraction, Policy] = field(default_factory=dict)  # the policy after each value of that attribute
 
     def predict(self, x: Sequence[Any]) -> Fraction:
         """The prediction for one example.
 
-        Parameters
-        ----------
-        x : sequence of numbers (d,)
-            Only what the tree names is read; a value that the law does not have ends the walk.
-
-        Returns
-        -------
-        Fraction
-
-        Raises
-        ------
-        ValueError
-            If an attribute that is read is missing or no number.
+        x: only what the tree names is read; a value that the law does not have ends the walk.
         """
         if not isinstance(x, (Sequence, np.ndarray)): fail("x", x, "a sequence of numbers")
         if self.attribute is not None and not self.attribute < len(x): fail("x", x, f"longer: attribute {self.attribute} is read")
@@ -144,23 +89,10 @@ class Policy:
 def best_policy(law: Law, depth: int) -> Policy:
     """The best predictor that reads at most `depth` attributes of an example of this finite law, exactly.
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/04_prediction_time.ipynb`.
-
-    Parameters
-    ----------
-    law : sequence of (attributes, label, chance)
-        All outcomes: d attributes each, numbers (ints, Fractions, finite floats); chances >= 0 with sum exactly 1.
-    depth : int
-        0 to d. The number of cells is at most sum over j <= depth of binom(d, j) v^j for v values an attribute.
-
-    Returns
-    -------
-    Policy
-
-    Raises
-    ------
-    ValueError
-        If the law is no law, or depth is out of its range.
+    law (attributes, label, chance): all outcomes: d attributes each, numbers (ints, Fractions, finite floats);
+    chances >= 0 with sum exactly 1. depth: 0 to d. The number of cells is at most sum over j <= depth of binom(d, j)
+    v^j for v values an attribute. Source: Cesa-Bianchi et al. 2010; derived in
+    `nbs/papers/cesabianchi2010/04_prediction_time.ipynb`.
     """
     rows, memo = check_law(law, depth), {}
 
@@ -185,17 +117,8 @@ def best_policy(law: Law, depth: int) -> Policy:
 def best_policy_risk(law: Law, depth: int) -> Fraction:
     """Smallest risk of a predictor that reads at most `depth` attributes of an example of this finite law: exact.
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/04_prediction_time.ipynb`.
-
-    Parameters
-    ----------
-    law, depth
-        As for `best_policy`.
-
-    Returns
-    -------
-    Fraction
-        In squared labels.
+    Units: squared labels. Source: Cesa-Bianchi et al. 2010; derived in
+    `nbs/papers/cesabianchi2010/04_prediction_time.ipynb`.
     """
     return best_policy(law, depth).risk
 
@@ -203,23 +126,9 @@ def best_policy_risk(law: Law, depth: int) -> Fraction:
 def sign_law(w: Sequence[Any], chances: Sequence[Any] | None = None) -> list[tuple[tuple, Fraction, Fraction]]:
     """The law of y = w'x for exchangeable signs x, for `best_policy`.
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/04_prediction_time.ipynb`.
-
-    Parameters
-    ----------
-    w : sequence of numbers (d,)
-        The weights, d at most 12 (2^d outcomes are listed).
-    chances : sequence of numbers (d + 1,) or None, default None
-        Of 0, ..., d plus signs; given their number their places are uniform. None: independent uniform signs.
-
-    Returns
-    -------
-    list of (x, y, chance), in Fractions
-
-    Raises
-    ------
-    ValueError
-        If sizes do not fit or a number is not finite.
+    w: the weights, d at most 12 (2^d outcomes are listed). chances (d + 1,): of 0, ..., d plus signs; given their
+    number their places are uniform. None: independent uniform signs. Returns (x, y, chance). Source: Cesa-Bianchi et
+    al. 2010; derived in `nbs/papers/cesabianchi2010/04_prediction_time.ipynb`.
     """
     for name, v in (("w", w), ("chances", chances)):
         if not (isinstance(v, Sequence) or np.ndim(v) > 0 or (v is None and name == "chances")): fail(name, v, "a sequence of numbers")
@@ -238,26 +147,9 @@ def test_time_floor(budget: int, d: int | None = None, radius: float = 1.0) -> f
 
     radius^2 / (1 + sqrt(K))^2 with K = k (d - 1) / (d - k): for equal weights, ||w*||_1 = radius and |x_i| <= 1.
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/04_prediction_time.ipynb`.
-
-    Parameters
-    ----------
-    budget : int
-        Attributes read of a test example (k), 1 to d.
-    d : int or None, default None
-        Number of attributes; None: the supremum over all d and all weights, K = k.
-    radius : float, default 1
-        ||w*||_1, positive, in label per attribute.
-
-    Returns
-    -------
-    float
-        A risk in squared labels.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
+    budget: attributes read of a test example (k), 1 to d. d: number of attributes; None: the supremum over all d and
+    all weights, K = k. Returns: a risk in squared labels. Source: Cesa-Bianchi et al. 2010; derived in
+    `nbs/papers/cesabianchi2010/04_prediction_time.ipynb`.
     """
     d = None if d is None else check_int("d", d, 1, 10**15)
     k = check_int("budget", budget, 1, d or 10**15, "" if d is None else f"there are d = {d} attributes")
@@ -269,23 +161,8 @@ def test_time_floor(budget: int, d: int | None = None, radius: float = 1.0) -> f
 def hard_chances(d: int, a: Any) -> list[Fraction]:
     """Chances of 0, ..., d plus signs in the hard law of thm-lb-minimax (step 3): beta-binomial (d, a, a).
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/04_prediction_time.ipynb`.
-
-    Parameters
-    ----------
-    d : int
-        Number of signs, at least 1.
-    a : int, Fraction or float
-        Positive; a = 1 makes their number uniform.
-
-    Returns
-    -------
-    list of Fractions (d + 1,)
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
+    a: positive; a = 1 makes their number uniform. Returns (d + 1,). Source: Cesa-Bianchi et al. 2010; derived in
+    `nbs/papers/cesabianchi2010/04_prediction_time.ipynb`.
     """
     rising = lambda v, n: math.prod((v + i for i in range(n)), start=Fraction(1))
     a = exact_number("a", a)

@@ -37,26 +37,10 @@ def bound_clipped(
 ) -> float:
     """Upper bound on L(clipped minimiser) - L(u) for a comparator u (thm-base-clipped): `bound_baseline` + ||u||^2 nu.
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
-
-    Parameters
-    ----------
-    d, budget, m, delta, radius, x_max, y_max, inequality, estimator, order
-        As for `bound_baseline`.
-    w_norm : float
-        ||u||_2, at least 0 and at most 1e50, in label per attribute.
-    removed : float or None, default None
-        nu = -lambda_min of the averaged matrix, known after the run; negative counts as 0. None: at most d Delta_A.
-
-    Returns
-    -------
-    float
-        In squared labels; holds with chance 1 - delta.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
+    : as for `bound_baseline`. w_norm: ||u||_2, at least 0 and at most 1e50, in label per attribute. removed:
+    nu = -lambda_min of the averaged matrix, known after the run; negative counts as 0. None: at most d Delta_A. Units:
+    squared labels; holds with chance 1 - delta. Source: Cesa-Bianchi et al. 2010; derived in
+    `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
     """
     products, _ = deviations(d, budget, m, delta, x_max, y_max, inequality, estimator)
     ridge = d * products if removed is None else max(0.0, check_real("removed", removed, -1e200, 1e200))
@@ -75,21 +59,9 @@ def length_of(c: np.ndarray) -> float:
 def trust_coordinates(values: np.ndarray, c: np.ndarray, radius: float) -> np.ndarray:
     """Global minimiser of sum_i values_i w_i^2 - 2 c_i w_i over ||w||_2 <= radius (lem-base-trust, in the eigenbasis).
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
-
-    Parameters
-    ----------
-    values : array (d,)
-        Eigenvalues in rising order, of any sign.
-    c : array (d,)
-        Coordinates of v / 2 in the eigenbasis.
-    radius : float
-        Positive.
-
-    Returns
-    -------
-    array (d,)
-        In the eigenbasis, also in the hard case; of least norm if the minimum is inside the ball.
+    values (d,): eigenvalues in rising order, of any sign. c (d,): coordinates of v / 2 in the eigenbasis. Returns (d,):
+    in the eigenbasis, also in the hard case; of least norm if the minimum is inside the ball. Source: Cesa-Bianchi et
+    al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
     """
     from scipy.optimize import brentq
 
@@ -115,27 +87,9 @@ def trust_coordinates(values: np.ndarray, c: np.ndarray, radius: float) -> np.nd
 def minimise_l2(A: Any, v: np.ndarray, radius: float, eigen: Any = None) -> np.ndarray:
     """Global minimiser of w'Aw - v'w over ||w||_2 <= radius, for any symmetric A (the trust-region subproblem).
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
-
-    Parameters
-    ----------
-    A : array (d, d) or None
-        Symmetric, indefinite or not; not used if `eigen` is given.
-    v : array (d,)
-        The linear term.
-    radius : float
-        Positive.
-    eigen : (values, vectors) or None, default None
-        np.linalg.eigh(A), if it is known: one decomposition serves many radii.
-
-    Returns
-    -------
-    array (d,)
-
-    Raises
-    ------
-    ValueError
-        If the radius is not a positive number.
+    A (d, d): symmetric, indefinite or not; not used if `eigen` is given. v (d,): the linear term. eigen:
+    np.linalg.eigh(A), if it is known: one decomposition serves many radii. Source: Cesa-Bianchi et al. 2010; derived in
+    `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
     """
     radius = check_real("radius", radius, 0)
     values, vectors = np.linalg.eigh(A) if eigen is None else eigen
@@ -145,21 +99,9 @@ def minimise_l2(A: Any, v: np.ndarray, radius: float, eigen: Any = None) -> np.n
 def l1_gap(A: np.ndarray, v: np.ndarray, w: np.ndarray, radius: float) -> float:
     """Certificate over the l1 ball: <g, w> + radius ||g||_inf with g = 2Aw - v (lem-base-gap).
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
-
-    Parameters
-    ----------
-    A : array (d, d)
-        Symmetric.
-    v, w : arrays (d,)
-        The linear term and the point, ||w||_1 <= radius.
-    radius : float
-        Radius of the ball, positive.
-
-    Returns
-    -------
-    float
-        At least f(w) - min f for positive semidefinite A; 0 exactly at stationary points for any A.
+    A (d, d): symmetric. v, w (d,): the linear term and the point, ||w||_1 <= radius. The result is at least f(w) - min
+    f for positive semidefinite A; 0 exactly at stationary points for any A. Source: Cesa-Bianchi et al. 2010; derived
+    in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
     """
     g = 2 * (A @ w) - v
     return float(g @ w + radius * np.abs(g).max())
@@ -168,19 +110,8 @@ def l1_gap(A: np.ndarray, v: np.ndarray, w: np.ndarray, radius: float) -> float:
 def largest_eigenvalue(A: np.ndarray, steps: int = 20) -> float:
     """Guess at the largest |eigenvalue| of a symmetric matrix by power iteration; at most the truth.
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
-
-    Parameters
-    ----------
-    A : array (d, d)
-        Symmetric.
-    steps : int, default 20
-        Products with A.
-
-    Returns
-    -------
-    float
-        A lower bound, close as a rule.
+    A (d, d): symmetric. Returns: a lower bound, close as a rule. Source: Cesa-Bianchi et al. 2010; derived in
+    `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
     """
     u = np.random.default_rng(0).standard_normal(len(A))
     for _ in range(steps):
@@ -194,28 +125,10 @@ def minimise_l1(
 ) -> np.ndarray:
     """Minimiser of f(w) = w'Aw - v'w over ||w||_1 <= radius by (accelerated) projected gradient.
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
-
-    Parameters
-    ----------
-    A : array (d, d)
-        Symmetric; positive semidefinite if convex.
-    v : array (d,)
-        The linear term.
-    radius : float
-        Positive.
-    w0 : array (d,) or None, default None
-        Where to begin, in the ball; None: at 0.
-    convex : bool, default True
-        True: momentum with restarts. False: plain descent, towards a stationary point.
-    tol : float, default 1e-6
-        Stop when l1_gap <= tol |f(w)|.
-    iterations : int, default 20_000
-        Stop after so many steps whatever the gap is; `l1_gap` tells how good the weights are.
-
-    Returns
-    -------
-    array (d,)
+    A (d, d): symmetric; positive semidefinite if convex. v (d,): the linear term. w0 (d,): where to begin, in the ball;
+    None: at 0. convex: True: momentum with restarts. False: plain descent, towards a stationary point. tol: stop when
+    l1_gap <= tol |f(w)|. iterations: stop after so many steps whatever the gap is; `l1_gap` tells how good the weights
+    are. Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
     """
     w = np.zeros(len(v)) if w0 is None else w0
     top = max(largest_eigenvalue(A), 1e-9 * np.abs(v).max(initial=1e-290) / radius)
@@ -242,18 +155,7 @@ def minimise_l1(
 def clip_psd(A: np.ndarray, eigen: Any = None) -> np.ndarray:
     """The nearest positive semidefinite matrix in Frobenius norm: negative eigenvalues set to 0.
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
-
-    Parameters
-    ----------
-    A : array (d, d)
-        Symmetric.
-    eigen : (values, vectors) or None, default None
-        np.linalg.eigh(A), if it is known.
-
-    Returns
-    -------
-    array (d, d), symmetric
+    A (d, d): symmetric. Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
     """
     values, vectors = np.linalg.eigh(A) if eigen is None else eigen
     P = (vectors * np.maximum(values, 0.0)) @ vectors.T
@@ -263,21 +165,9 @@ def clip_psd(A: np.ndarray, eigen: Any = None) -> np.ndarray:
 def lars_corners(A: np.ndarray, v: np.ndarray, radius: float) -> np.ndarray:
     """Corners of the path of minimisers of w'Aw - v'w + 2 alpha ||w||_1 as alpha falls (scikit-learn's `lars_path_gram`).
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
-
-    Parameters
-    ----------
-    A : array (d, d)
-        Symmetric and positive semidefinite.
-    v : array (d,)
-        The linear term.
-    radius : float
-        The path is followed until ||w||_1 passes it.
-
-    Returns
-    -------
-    array (d, n)
-        One corner a column, the first is 0.
+    A (d, d): symmetric and positive semidefinite. v (d,): the linear term. radius: the path is followed until ||w||_1
+    passes it. Returns (d, n): one corner a column, the first is 0. Source: Cesa-Bianchi et al. 2010; derived in
+    `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
     """
     from sklearn.linear_model import lars_path_gram
 
@@ -301,27 +191,10 @@ def check_radii(radii: Any) -> np.ndarray:
 def path_l1(A: np.ndarray, v: np.ndarray, radii: Any, tol: float = 1e-6) -> np.ndarray:
     """Minimisers of f(w) = w'Aw - v'w over ||w||_1 <= B for each B in radii, from one Lasso path.
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
-
-    Parameters
-    ----------
-    A : array (d, d)
-        Symmetric and positive semidefinite.
-    v : array (d,)
-        The linear term.
-    radii : array-like (n,)
-        At least one, each from 1e-70 to 1e60.
-    tol : float, default 1e-6
-        Every answer has l1_gap <= tol |f(w)|, or is as far as `minimise_l1` comes (v outside the range of A, huge B).
-
-    Returns
-    -------
-    array (n, d)
-
-    Raises
-    ------
-    ValueError
-        If radii are empty, not positive or no numbers.
+    A (d, d): symmetric and positive semidefinite. v (d,): the linear term. radii (n,): at least one, each from 1e-70 to
+    1e60. tol: every answer has l1_gap <= tol |f(w)|, or is as far as `minimise_l1` comes (v outside the range of A,
+    huge B). Returns an array (n, d). Source: Cesa-Bianchi et al. 2010; derived in
+    `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
     """
     radii, scale = check_radii(radii), np.abs(v).max() or 1.0
     A, v = A / scale, v / scale
@@ -342,25 +215,8 @@ def path_l1(A: np.ndarray, v: np.ndarray, radii: Any, tol: float = 1e-6) -> np.n
 def minimise_faces(A: np.ndarray, v: np.ndarray, radius: float) -> np.ndarray:
     """Global minimiser of w'Aw - v'w over ||w||_1 <= radius by search over all faces (lem-base-faces).
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
-
-    Parameters
-    ----------
-    A : array (d, d)
-        Symmetric, indefinite or not; d at most 8, since 3^d faces are searched.
-    v : array (d,)
-        The linear term.
-    radius : float
-        Positive.
-
-    Returns
-    -------
-    array (d,)
-
-    Raises
-    ------
-    ValueError
-        If d is above 8.
+    A (d, d): symmetric, indefinite or not; d at most 8, since 3^d faces are searched. v (d,): the linear term. Source:
+    Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
     """
     d = check_int("d", len(v), 1, 8, "3^d faces are searched")
     best, lowest = np.zeros(d), 0.0
@@ -405,25 +261,8 @@ def check_examples(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
 def lasso_in_ball(X: Any, y: Any, radii: Any) -> np.ndarray:
     """Lasso in the constraint form (CSS 1): minimisers of mean (w'x - y)^2 over ||w||_1 <= B, all attributes seen.
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
-
-    Parameters
-    ----------
-    X : array-like (m, d)
-        Examples.
-    y : array-like (m,)
-        Labels.
-    radii : array-like (n,)
-        The values of B, each from 1e-70 to 1e60, in label per attribute.
-
-    Returns
-    -------
-    array (n, d)
-
-    Raises
-    ------
-    ValueError
-        If there are no examples, shapes do not fit, or a number is not finite or above 1e60 in magnitude.
+    X (m, d): examples. y (m,): labels. radii (n,): the values of B, each from 1e-70 to 1e60, in label per attribute.
+    Returns an array (n, d). Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
     """
     X, y = check_examples(X, y)
     return path_l1(X.T @ X / len(y), 2 * (X.T @ y) / len(y), radii)
@@ -434,25 +273,8 @@ def ridge_in_ball(X: Any, y: Any, radii: Any) -> np.ndarray:
 
     One eigendecomposition serves all radii.
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
-
-    Parameters
-    ----------
-    X : array-like (m, d)
-        Examples.
-    y : array-like (m,)
-        Labels.
-    radii : array-like (n,)
-        The values of B, each from 1e-70 to 1e60, in label per attribute.
-
-    Returns
-    -------
-    array (n, d)
-
-    Raises
-    ------
-    ValueError
-        If there are no examples, shapes do not fit, or a number is not finite or above 1e60 in magnitude.
+    X (m, d): examples. y (m,): labels. radii (n,): the values of B, each from 1e-70 to 1e60, in label per attribute.
+    Returns an array (n, d). Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
     """
     X, y = check_examples(X, y)
     eigen, v = np.linalg.eigh(X.T @ X / len(y)), 2 * (X.T @ y) / len(y)
@@ -461,24 +283,7 @@ def ridge_in_ball(X: Any, y: Any, radii: Any) -> np.ndarray:
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #53860cdc
 @kernel
 def place_of(S: np.ndarray, n: int, i: int) -> int:
-    """Place of i among S[:n], or n if it is not there.
-
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
-
-    Parameters
-    ----------
-    S : int64 array
-        Coordinates.
-    n : int
-        How many entries count.
-    i : int
-        What is looked for.
-
-    Returns
-    -------
-    int
-        The place.
-    """
+    "Place of i among S[:n], or n if it is not there."
     for a in range(n):
         if S[a] == i: return a
     return n
@@ -486,26 +291,7 @@ def place_of(S: np.ndarray, n: int, i: int) -> int:
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #d0bfe727
 @kernel
 def draw_pairs(words: np.ndarray, d: int, S: np.ndarray, P: np.ndarray) -> int:
-    """Draw a uniform set of q ordered pairs from [d] x [d] by rejection (Algorithm 1, line 3).
-
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
-
-    Parameters
-    ----------
-    words : array of uint64, shape (4,)
-        `generator_words` of the source of all randomness; changed.
-    d : int
-        Number of attributes.
-    S : int64 array (2 q,), written
-        The distinct coordinates of the pairs, in the order of their first appearance.
-    P : int64 array (q, 2), written
-        The pairs, as places in S.
-
-    Returns
-    -------
-    int
-        The number of distinct coordinates.
-    """
+    "Draw a uniform set of q ordered pairs from [d] x [d] by rejection (Algorithm 1, line 3)."
     n = 0
     for r in range(P.shape[0]):
         fresh = False
@@ -525,25 +311,7 @@ def draw_pairs(words: np.ndarray, d: int, S: np.ndarray, P: np.ndarray) -> int:
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #be1cf11c
 @kernel
 def add_pairs(A: np.ndarray, v: np.ndarray, S: np.ndarray, P: np.ndarray, x: np.ndarray, y: float) -> None:
-    """Add the estimates of one example to the sums (Algorithm 1, lines 4 to 6), in O(k).
-
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
-
-    Parameters
-    ----------
-    A : array (d, d), changed
-        Sum of the estimates of x x'.
-    v : array (d,), changed
-        Sum of the estimates of 2 y x.
-    S : int64 array
-        The coordinates that were bought.
-    P : int64 array (k/2, 2)
-        The pairs, as places in S.
-    x : array
-        The values of the coordinates S.
-    y : float
-        The label.
-    """
+    "Add the estimates of one example to the sums (Algorithm 1, lines 4 to 6), in O(k)."
     d, k = v.size, 2 * P.shape[0]
     for r in range(P.shape[0]):
         a, b = P[r, 0], P[r, 1]
@@ -556,23 +324,7 @@ def add_pairs(A: np.ndarray, v: np.ndarray, S: np.ndarray, P: np.ndarray, x: np.
 
 @kernel
 def add_distinct(A: np.ndarray, v: np.ndarray, S: np.ndarray, x: np.ndarray, y: float) -> None:
-    """Add the estimates of one example from all products of k distinct attributes (eq-base-distinct), in O(k^2).
-
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
-
-    Parameters
-    ----------
-    A : array (d, d), changed
-        Sum of the estimates of x x'.
-    v : array (d,), changed
-        Sum of the estimates of 2 y x.
-    S : int64 array (k,)
-        The coordinates that were bought.
-    x : array (k,)
-        Their values.
-    y : float
-        The label.
-    """
+    "Add the estimates of one example from all products of k distinct attributes (eq-base-distinct), in O(k^2)."
     d, k = v.size, S.size
     for a in range(k):
         v[S[a]] += 2 * d / k * y * x[a]
@@ -591,19 +343,7 @@ BASELINE_STATE = ("A", "v", "held", "S", "P", "values", "mark", "num")  # names 
 
 @kernel
 def baseline_draw(words: np.ndarray, state: tuple, pairs: bool) -> None:
-    """Decide what to buy this round: S[: num[BOUGHT]], and for the pairs P.
-
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
-
-    Parameters
-    ----------
-    words : array of uint64, shape (4,)
-        `generator_words` of the source of all randomness; changed.
-    state : tuple of arrays, changed
-        By the names of BASELINE_STATE.
-    pairs : bool
-        True: k/2 ordered pairs. False: k distinct attributes.
-    """
+    "Decide what to buy this round: S[: num[BOUGHT]], and for the pairs P."
     _, v, _, S, P, _, mark, num = state
     num[BOUGHT] = S.size
     if pairs: num[BOUGHT] = draw_pairs(words, v.size, S, P)
@@ -612,19 +352,7 @@ def baseline_draw(words: np.ndarray, state: tuple, pairs: bool) -> None:
 
 @kernel
 def baseline_learn(y: float, state: tuple, pairs: bool) -> None:
-    """Add the estimates of the example whose values were bought; one round more.
-
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
-
-    Parameters
-    ----------
-    y : float
-        The label.
-    state : tuple of arrays, changed
-        By the names of BASELINE_STATE; `values` holds what was bought.
-    pairs : bool
-        As for `baseline_draw`.
-    """
+    "Add the estimates of the example whose values were bought; one round more."
     A, v, _, S, P, values, _, num = state
     if pairs: add_pairs(A, v, S, P, values, y)
     else: add_distinct(A, v, S, values, y)
@@ -636,34 +364,7 @@ def baseline_run(
     words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: tuple, pairs: bool, score: bool,
     limit: float, out: np.ndarray, bought: np.ndarray,
 ) -> int:
-    """Play rounds over the given rows with the held weights.
-
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
-
-    Parameters
-    ----------
-    words : array of uint64, shape (4,)
-        `generator_words` of the source of all randomness; changed.
-    X, y : arrays (n, d) and (n,)
-        Examples and labels; only what is bought is read, and what the score needs.
-    rows : int64 array (m,)
-        The rows to play, in this order.
-    state : tuple of arrays, changed
-        By the names of BASELINE_STATE.
-    pairs : bool
-        As for `baseline_draw`.
-    score : bool
-        Whether the held weights predict every round.
-    limit : float
-        A larger bought value stops the run.
-    out, bought : arrays (m,), written
-        Scores, and how many attributes were bought.
-
-    Returns
-    -------
-    int
-        The number of rounds that could be played.
-    """
+    "Play rounds over the given rows with the held weights."
     _, v, held, S, _, values, _, num = state
     for t in range(rows.size):
         row, usable = rows[t], True
@@ -688,30 +389,10 @@ BASELINE_FORMS = ("clipped", "indefinite")  # what Baseline minimises: a convex 
 def solve_baseline(A: np.ndarray, v: np.ndarray, radius: float, order: int = 1, form: str = "clipped") -> np.ndarray:
     """Weights of Baseline from its matrix and vector: the last line of Algorithm 1, sign corrected.
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
-
-    Parameters
-    ----------
-    A : array (d, d)
-        The averaged matrix, or the sum: weights do not change when A and v are divided by one number.
-    v : array (d,)
-        The averaged vector of 2 y v, or the sum.
-    radius : float
-        B, from 1e-70 to 1e60, in label per attribute.
-    order : 1 (default) or 2
-        The norm of the ball.
-    form : "clipped" (default: negative eigenvalues set to 0) or "indefinite" (order 2 global, order 1 descent from 0)
-        What to do with negative eigenvalues.
-
-    Returns
-    -------
-    array (d,)
-        order 2: exact. order 1: up to l1_gap <= 1e-6 |f|, or the last of 20 000 steps; see `minimise_l1`.
-
-    Raises
-    ------
-    ValueError
-        If radius, order or form are out of their range, or A is not symmetric or does not fit v.
+    A (d, d): the averaged matrix, or the sum: weights do not change when A and v are divided by one number. v (d,): the
+    averaged vector of 2 y v, or the sum. form: what to do with negative eigenvalues. Returns (d,): order 2: exact.
+    order 1: up to l1_gap <= 1e-6 |f|, or the last of 20 000 steps; see `minimise_l1`. Source: Cesa-Bianchi et al. 2010;
+    derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
     """
     order, form = check_int("order", order, 1, 2), check_choice("form", form, BASELINE_FORMS)
     radius, v = check_real("radius", radius, 1e-70, LARGEST), check_array("v", v, (None,))

@@ -32,30 +32,10 @@ def log_sum(z: np.ndarray) -> float:
 def bound_adaptive_eg(squares: float, largest: float, d: int, radius: float = 1.0) -> float:
     """Upper bound on the regret of exponentiated gradient on an l1 ball with the adaptive rate of AELR.
 
-    Parameters
-    ----------
-    squares : float
-        Sum over the rounds of the variance of the losses under the weights, sum_i (p_i+ + p_i-) g_i^2 at most.
-    largest : float
-        Largest magnitude of an entry of a gradient.
-    d : int
-        Dimension, at least 2.
-    radius : float, default 1
-        Radius of the l1 ball, positive.
-
-    Returns
-    -------
-    float
-        2 radius (sqrt(c ln(2d) squares) + 2 (1 + 2 c ln(2d) / 3) largest), c = 5/4.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: after de Rooij et al. 2014; lem-hk-gaps and prp-hk-path of `nbs/papers/hazan2012/05_adaptive.ipynb`.
+    squares: sum over the rounds of the variance of the losses under the weights, sum_i (p_i+ + p_i-) g_i^2 at most.
+    largest: largest magnitude of an entry of a gradient. Returns: 2 radius (sqrt(c ln(2d) squares) + 2 (1 + 2 c ln(2d)
+    / 3) largest), c = 5/4. Source: after de Rooij et al. 2014; lem-hk-gaps and prp-hk-path of
+    `nbs/papers/hazan2012/05_adaptive.ipynb`.
     """
     d = check_int("d", d, 2, 10**15)
     (squares, largest), (radius,) = check_scales(zero=True, squares=squares, largest=largest), check_scales(radius=radius)
@@ -68,28 +48,8 @@ def bound_aerr_adaptive(
 ) -> float:
     """Upper bound on the excess of AERR with `step="adaptive"`: 2 B G / sqrt(T), twice the bound of the best rate.
 
-    Parameters
-    ----------
-    d, budget, T : int
-        Number of attributes, attributes bought of each example (k + 1), examples.
-    radius, x_norm, y_max : float, default 1
-        B, X and Y: ||w||_2 <= B, ||x||_2 <= X, |y| <= Y.
-    q : array of shape (d,), default uniform
-        Weights of the draws.
-
-    Returns
-    -------
-    float
-        The bound, in squared units of the label.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: Hazan & Koren 2012 and Orabona & Pal 2018; thm-hk-adaptive of `nbs/papers/hazan2012/05_adaptive.ipynb`.
+    q (d,): weights of the draws. Units: squared units of the label. Source: Hazan & Koren 2012 and Orabona & Pal 2018;
+    thm-hk-adaptive of `nbs/papers/hazan2012/05_adaptive.ipynb`.
     """
     d, budget, T, scales = check_setting(d, budget, T, radius=radius, x_norm=x_norm, y_max=y_max)
     B, X, Y = scales.values()
@@ -101,26 +61,9 @@ def bound_aelr_adaptive(
 ) -> float:
     """Upper bound on the excess of AELR with `step="adaptive"` and uniform draws.
 
-    Parameters
-    ----------
-    d, budget, T : int
-        Number of attributes, attributes bought of each example (k + 1), examples.
-    radius, x_norm, y_max : float, default 1
-        B, X and Y: ||w||_1 <= B, ||x||_inf <= X, |y| <= Y.
-
-    Returns
-    -------
-    float
-        2 B G sqrt(c ln(2d) / T) + (4 B / T) (1 + 2 c ln(2d) / 3) d X (B X + Y), c = 5/4, in squared units of the label.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: Hazan & Koren 2012 and de Rooij et al. 2014; thm-hk-adaptive of `nbs/papers/hazan2012/05_adaptive.ipynb`.
+    Returns: 2 B G sqrt(c ln(2d) / T) + (4 B / T) (1 + 2 c ln(2d) / 3) d X (B X + Y), c = 5/4, in squared units of the
+    label. Source: Hazan & Koren 2012 and de Rooij et al. 2014; thm-hk-adaptive of
+    `nbs/papers/hazan2012/05_adaptive.ipynb`.
     """
     d, budget, T, scales = check_setting(d, budget, T, radius=radius, x_norm=x_norm, y_max=y_max)
     B, X, Y = scales.values()
@@ -135,31 +78,12 @@ def textbook_adaptive(
 ) -> tuple[np.ndarray, np.ndarray]:
     """AERR (`ridge`) or AELR with adaptive steps in plain numpy, with given draws.
 
-    Parameters
-    ----------
-    X, y : arrays of shape (T, d) and (T,)
-        Examples and labels, of magnitude at most 1e30.
-    draws : list of T pairs
-        For each round the k draws i_1, ..., i_k as an array (k,), and j, or None where w_t = 0.
-    ridge, B : bool, float
-        AERR on the l2 ball or AELR on the l1 ball; its radius.
-    q : array of shape (d,)
-        Chances of the draws i_r, of sum 1; what is drawn has a positive one.
-
-    Returns
-    -------
-    tuple of two arrays of shape (d,)
-        The average of w_1, ..., w_T, and w_{T+1}.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or a draw is none of the attributes, or j has weight 0.
-
-    Notes
-    -----
     Ours, after Orabona & Pal 2018 and de Rooij et al. 2014: eq-hk-dual and alg-aelr-adaptive of
     `nbs/papers/hazan2012/05_adaptive.ipynb`. The reference for `step="adaptive"` of the learners of Hazan & Koren 2012.
+
+    draws: for each round the k draws i_1, ..., i_k as an array (k,), and j, or None where w_t = 0. ridge, B: AERR on
+    the l2 ball or AELR on the l1 ball; its radius. q (d,): chances of the draws i_r, of sum 1; what is drawn has a
+    positive one. Returns (d,): the average of w_1, ..., w_T, and w_{T+1}.
     """
     X, y, q = check_example(X, y, q, draws)
     B, ridge = check_real("B", B, 1e-30, 1e30), check_flag("ridge", ridge)

@@ -51,30 +51,11 @@ def estimate_moment(
 ) -> float:
     """Upper bound on the second moment of the estimate of x: E||x~||^2 (ridge) or max_i E x~_i^2 (Lasso).
 
-    Parameters
-    ----------
-    d, draws, ridge : int, int, bool
-        At least 1: number of attributes; k, the draws of a round that estimate x; True for AERR, False for AELR.
-    q, moments : arrays of shape (d,), optional
-        Weights of the draws, default uniform; second moments E x_i^2 >= 0 (squared attributes), if they are known.
-    x_norm : float, default 1
-        X, a bound on ||x||_2 (ridge) or ||x||_inf (Lasso).
-    printed : bool, default False
-        The looser forms of the papers; 2 d / k for uniform draws.
-
-    Returns
-    -------
-    float
-        The bound, in squared units of the attributes; attained for uniform draws.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range: q or moments of another shape or negative, or q_i = 0 where the moment is not 0.
-
-    Notes
-    -----
-    Source: Lemmas 3.3 and 3.8 of Hazan & Koren 2012, Lemmas 3.2 and 4.2 of Kukliansky & Shamir 2015, sharpened.
+    d, draws, ridge: at least 1: number of attributes; k, the draws of a round that estimate x; True for AERR, False for
+    AELR. q, moments (d,): weights of the draws, default uniform; second moments E x_i^2 >= 0 (squared attributes), if
+    they are known. x_norm: X, a bound on ||x||_2 (ridge) or ||x||_inf (Lasso). printed: the looser forms of the papers;
+    2 d / k for uniform draws. Units: squared units of the attributes; attained for uniform draws. Source: Lemmas 3.3
+    and 3.8 of Hazan & Koren 2012, Lemmas 3.2 and 4.2 of Kukliansky & Shamir 2015, sharpened.
     """
     d, draws = (check_int(name, value, 1, 10**15) for name, value in (("d", d), ("draws", draws)))
     q, a = check_chances(q, moments, d)
@@ -97,31 +78,9 @@ def bound_aerr(
 ) -> float:
     """Upper bound on the excess of AERR in L(w) = E (w'x - y)^2 / 2: B G / sqrt(T).
 
-    Parameters
-    ----------
-    d, budget, T : int
-        Number of attributes, attributes bought of each example (k + 1), examples.
-    radius, x_norm, y_max : float, default 1
-        B, X and Y: ||w||_2 <= B, ||x||_2 <= X, |y| <= Y.
-    q : array of shape (d,), default uniform
-        Weights of the draws.
-    printed : bool, default False
-        The printed bound, which holds for `step=1`, instead of the sharpened one, which holds for
-        `step=sharpened_step(d, budget, True)` (uniform draws).
-
-    Returns
-    -------
-    float
-        The bound, in squared units of the label.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range (those of the learner), or q has another shape, a negative entry or a zero.
-
-    Notes
-    -----
-    Source: Theorem 3.1 of Hazan & Koren 2012 (2 B G / sqrt(T)), sharpened; on `nbs/papers/hazan2012/01_aerr_aelr.ipynb`.
+    q (d,): weights of the draws. printed: the printed bound, which holds for `step=1`, instead of the sharpened one,
+    which holds for `step=sharpened_step(d, budget, True)` (uniform draws). Units: squared units of the label. Source:
+    Theorem 3.1 of Hazan & Koren 2012 (2 B G / sqrt(T)), sharpened; on `nbs/papers/hazan2012/01_aerr_aelr.ipynb`.
     """
     d, budget, T, scales = check_setting(d, budget, T, radius=radius, x_norm=x_norm, y_max=y_max)
     second = estimate_moment(d, budget - 1, True, q, None, scales["x_norm"], printed)
@@ -137,31 +96,9 @@ def bound_aelr(
 ) -> float:
     """Upper bound on the excess of AELR in L(w) = E (w'x - y)^2 / 2: 2 B G sqrt(c ln(2d) / T), c = e - 7/4.
 
-    Parameters
-    ----------
-    d, budget, T : int
-        Number of attributes, attributes bought of each example (k + 1), examples.
-    radius, x_norm, y_max : float, default 1
-        B, X and Y: ||w||_1 <= B, ||x||_inf <= X, |y| <= Y.
-    q : array of shape (d,), default uniform
-        Weights of the draws.
-    printed : bool, default False
-        The printed bound, which holds for `step=1`, instead of the sharpened one, which holds for
-        `step=sharpened_step(d, budget, False)` (uniform draws).
-
-    Returns
-    -------
-    float
-        The bound, in squared units of the label.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range (those of the learner), or q has another shape, a negative entry or a zero.
-
-    Notes
-    -----
-    Source: Theorem 3.4 of Hazan & Koren 2012 (c = 5), sharpened; on `nbs/papers/hazan2012/01_aerr_aelr.ipynb`.
+    q (d,): weights of the draws. printed: the printed bound, which holds for `step=1`, instead of the sharpened one,
+    which holds for `step=sharpened_step(d, budget, False)` (uniform draws). Units: squared units of the label. Source:
+    Theorem 3.4 of Hazan & Koren 2012 (c = 5), sharpened; on `nbs/papers/hazan2012/01_aerr_aelr.ipynb`.
     """
     d, budget, T, scales = check_setting(d, budget, T, radius=radius, x_norm=x_norm, y_max=y_max)
     second = estimate_moment(d, budget - 1, False, q, None, scales["x_norm"], printed)
@@ -199,30 +136,10 @@ def textbook(
 ) -> tuple[np.ndarray, np.ndarray]:
     """AERR (`ridge`) or AELR in plain numpy, line by line, with given draws.
 
-    Parameters
-    ----------
-    X, y : arrays of shape (T, d) and (T,)
-        Examples and labels, of magnitude at most 1e30.
-    draws : list of T pairs
-        For each round the k draws i_1, ..., i_k as an array (k,), and j, or None where w_t = 0.
-    ridge, B, eta : bool, float, float
-        AERR on the l2 ball or AELR on the l1 ball; its radius; the rate.
-    q : array of shape (d,)
-        Chances of the draws i_r, of sum 1; what is drawn has a positive one.
-
-    Returns
-    -------
-    tuple of two arrays of shape (d,)
-        The average of w_1, ..., w_T, and w_{T+1}.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or a draw is none of the attributes, or j has weight 0.
-
-    Notes
-    -----
-    Source: AERR and AELR of Hazan & Koren 2012, as Algorithms 1 and 3 of Kukliansky & Shamir 2015 print them.
+    draws: for each round the k draws i_1, ..., i_k as an array (k,), and j, or None where w_t = 0. ridge, B, eta: AERR
+    on the l2 ball or AELR on the l1 ball; its radius; the rate. q (d,): chances of the draws i_r, of sum 1; what is
+    drawn has a positive one. Returns (d,): the average of w_1, ..., w_T, and w_{T+1}. Source: AERR and AELR of Hazan &
+    Koren 2012, as Algorithms 1 and 3 of Kukliansky & Shamir 2015 print them.
     """
     X, y, q = check_example(X, y, q, draws)
     B, eta, ridge = check_real("B", B, 1e-30, 1e30), check_real("eta", eta, 1e-30, 1e30), check_flag("ridge", ridge)
@@ -391,25 +308,8 @@ class AELR(PrintedRate):
 def sharpened_step(d: int, budget: int, ridge: bool) -> float:
     """The `step` for which AERR (`ridge`) or AELR uses the rate of the sharpened theorem, for uniform draws.
 
-    Parameters
-    ----------
-    d, budget : int
-        Number of attributes, and attributes bought of each example (k + 1), from 2 to d.
-    ridge : bool
-        True for AERR, False for AELR.
-
-    Returns
-    -------
-    float
-        sqrt(2d / (d + k - 1)) / 2 for AERR, sqrt(2d / (d + k - 1)) sqrt(5 / (e - 7/4)) for AELR.
-
-    Raises
-    ------
-    ValueError
-        If d or budget is no integer, d < 2, or budget is not from 2 to d.
-
-    Notes
-    -----
+    d, budget: number of attributes, and attributes bought of each example (k + 1), from 2 to d. ridge: True for AERR,
+    False for AELR. Returns: sqrt(2d / (d + k - 1)) / 2 for AERR, sqrt(2d / (d + k - 1)) sqrt(5 / (e - 7/4)) for AELR.
     Source: thm-hk-ridge and thm-hk-lasso of `nbs/papers/hazan2012/01_aerr_aelr.ipynb`.
     """
     d, budget, _, _ = check_setting(d, budget, 1)

@@ -26,26 +26,9 @@ __all__ = ['data_dependent_q', 'DDAERR', 'DDAELR', 'bound_ddaerr', 'bound_ddaelr
 def data_dependent_q(moments: Any, ridge: bool) -> np.ndarray:
     """Best chances of the draws for known second moments: proportional to their roots (ridge), or to themselves (Lasso).
 
-    Parameters
-    ----------
-    moments : array of shape (d,)
-        Second moments E x_i^2, at least 0, not all 0; in squared units of the attributes.
-    ridge : bool
-        True for DDAERR, False for DDAELR.
-
-    Returns
-    -------
-    array of shape (d,)
-        Chances, of sum 1.
-
-    Raises
-    ------
-    ValueError
-        If moments are not numbers from 0 to 1e60 in one dimension, or all are 0.
-
-    Notes
-    -----
-    Source: (2) and Lemma 4.3 of Kukliansky & Shamir 2015; prp-hk-draws.
+    moments (d,): second moments E x_i^2, at least 0, not all 0; in squared units of the attributes. ridge: True for
+    DDAERR, False for DDAELR. Returns (d,): chances, of sum 1. Source: (2) and Lemma 4.3 of Kukliansky & Shamir 2015;
+    prp-hk-draws.
     """
     a = check_array("moments", moments, (None,))
     check_chances(None, a, len(a))
@@ -205,30 +188,9 @@ def bound_ddaerr(
 ) -> float:
     """Upper bound on the excess of DDAERR in L(w) = E (w'x - y)^2 / 2.
 
-    Parameters
-    ----------
-    d, budget, T : int
-        Number of attributes, attributes bought of each example (k + 1), examples.
-    moments : array of shape (d,)
-        Second moments E x_i^2, of sum at most x_norm^2.
-    radius, x_norm, y_max : float, default 1
-        B, X and Y.
-    printed : bool, default False
-        The printed bound, which holds for `step=1`, instead of the one for the rate of the sharpened theorem.
-
-    Returns
-    -------
-    float
-        The bound, in squared units of the label.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range (those of the learner), or moments are negative, all 0, or larger than x_norm allows.
-
-    Notes
-    -----
-    Source: Theorem 3.3 of Kukliansky & Shamir 2015, sharpened (prp-hk-draws).
+    moments (d,): second moments E x_i^2, of sum at most x_norm^2. printed: the printed bound, which holds for `step=1`,
+    instead of the one for the rate of the sharpened theorem. Units: squared units of the label. Source: Theorem 3.3 of
+    Kukliansky & Shamir 2015, sharpened (prp-hk-draws).
     """
     d, budget, T, scales = check_setting(d, budget, T, radius=radius, x_norm=x_norm, y_max=y_max)
     a, printed = check_moments(moments, d, True, scales["x_norm"]), check_flag("printed", printed)
@@ -241,30 +203,9 @@ def bound_ddaelr(
 ) -> float:
     """Upper bound on the excess of DDAELR in L(w) = E (w'x - y)^2 / 2.
 
-    Parameters
-    ----------
-    d, budget, T : int
-        Number of attributes, attributes bought of each example (k + 1), examples.
-    moments : array of shape (d,)
-        Second moments E x_i^2, none above x_norm^2.
-    radius, x_norm, y_max : float, default 1
-        B, X and Y.
-    printed : bool, default False
-        The printed bound, which holds for `step=1`, instead of the one for the rate of the sharpened theorem.
-
-    Returns
-    -------
-    float
-        The bound, in squared units of the label.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range (those of the learner), or moments are negative, all 0, or larger than x_norm allows.
-
-    Notes
-    -----
-    Source: Theorem 4.4 of Kukliansky & Shamir 2015, sharpened (prp-hk-draws).
+    moments (d,): second moments E x_i^2, none above x_norm^2. printed: the printed bound, which holds for `step=1`,
+    instead of the one for the rate of the sharpened theorem. Units: squared units of the label. Source: Theorem 4.4 of
+    Kukliansky & Shamir 2015, sharpened (prp-hk-draws).
     """
     d, budget, T, scales = check_setting(d, budget, T, radius=radius, x_norm=x_norm, y_max=y_max)
     a, printed = check_moments(moments, d, False, scales["x_norm"]), check_flag("printed", printed)
@@ -283,32 +224,10 @@ def confident_moments(
 ) -> np.ndarray:
     """Estimates A + 13 eps / 6 of the second moments E x_i^2 after phase one; for the Lasso at most x_norm^2.
 
-    Parameters
-    ----------
-    second : array of shape (d,)
-        Sums of the squares that were bought.
-    rounds, budget : int
-        Rounds of phase one, and attributes bought in each of them (k + 1), a uniform set.
-    delta : float
-        Chance of failure, above 1e-200 and at most 1.
-    x_norm : float
-        X, a bound on the norm of an example.
-    ridge : bool
-        True for TwoPhaseAERR, False for TwoPhaseAELR.
-
-    Returns
-    -------
-    array of shape (d,)
-        With chance 1 - delta between 2/3 a and 3/2 a + 23 eps / 6 (lem-hk-moments; before the cut).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: Algorithms 2 and 4 of Kukliansky & Shamir 2015, with sets in place of draws (ours).
+    second (d,): sums of the squares that were bought. rounds, budget: rounds of phase one, and attributes bought in
+    each of them (k + 1), a uniform set. ridge: True for TwoPhaseAERR, False for TwoPhaseAELR. Returns (d,): with chance
+    1 - delta between 2/3 a and 3/2 a + 23 eps / 6 (lem-hk-moments; before the cut). Source: Algorithms 2 and 4 of
+    Kukliansky & Shamir 2015, with sets in place of draws (ours).
     """
     second, delta = check_array("second", second, (None,)), check_real("delta", delta, 1e-200, 1, "it is a probability")
     d, rounds, x_norm = len(second), check_int("rounds", rounds, 1, 10**15), check_real("x_norm", x_norm, 1e-30, 1e30)
@@ -485,34 +404,8 @@ def bound_two_phase(
 ) -> float:
     """Upper bound on the excess of TwoPhaseAERR (`ridge`) or TwoPhaseAELR, `step=1`, with chance 1 - delta over phase one.
 
-    Parameters
-    ----------
-    ridge : bool
-        True for TwoPhaseAERR, False for TwoPhaseAELR.
-    d, budget, T : int
-        Number of attributes, attributes bought of each example (k + 1), examples.
-    moments : array of shape (d,)
-        The true second moments E x_i^2.
-    warm : int
-        Examples of phase one.
-    delta : float, default 0.05
-        Chance of failure, above 1e-200 and at most 1.
-    radius, x_norm, y_max : float, default 1
-        B, X and Y.
-
-    Returns
-    -------
-    float
-        The bound, in squared units of the label.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range (those of the learner), or moments are negative, all 0, or larger than x_norm allows.
-
-    Notes
-    -----
-    Source: cor-hk-phases (ours).
+    ridge: True for TwoPhaseAERR, False for TwoPhaseAELR. moments (d,): the true second moments E x_i^2. warm: examples
+    of phase one. Units: squared units of the label. Source: cor-hk-phases (ours).
     """
     (warm, delta), ridge = check_phases(T, check_int("warm", warm, 1), delta), check_flag("ridge", ridge)
     d, budget, T, scales = check_setting(d, budget, T, 2, radius=radius, x_norm=x_norm, y_max=y_max)
@@ -531,34 +424,9 @@ def bound_ks_ridge(
 ) -> float:
     """Theorem 3.4 (ridge, two phases) of Kukliansky & Shamir 2015 as printed, for X = 1 and Y = B.
 
-    Parameters
-    ----------
-    d, budget, T : int
-        Number of attributes, attributes bought of each example (k + 1), examples.
-    moments : array of shape (d,)
-        The true second moments E x_i^2.
-    warm : int
-        m_1, examples of phase one.
-    delta : float, default 0.05
-        Chance of failure over phase one, above 1e-200 and at most 1.
-    radius : float, default 1
-        B.
-    uniform : bool, default False
-        The bound that is free of the moments, "with probability 1".
-
-    Returns
-    -------
-    float
-        The bound on the excess, in squared units of the label.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or moments are negative, all 0, or larger than X = 1 allows.
-
-    Notes
-    -----
-    Source: Kukliansky & Shamir 2015, Theorem 3.4; the claim 'with probability 1' is refuted (E-H2).
+    moments (d,): the true second moments E x_i^2. warm: m_1, examples of phase one. uniform: the bound that is free of
+    the moments, "with probability 1". Units: squared units of the label. Source: Kukliansky & Shamir 2015, Theorem 3.4;
+    the claim 'with probability 1' is refuted (E-H2).
     """
     d, budget, T, scales = check_setting(d, budget, T, 2, radius=radius)
     (warm, delta), a = check_phases(T, check_int("warm", warm, 1), delta), check_moments(moments, d, True, 1.0)
@@ -576,34 +444,9 @@ def bound_ks_lasso(
 ) -> float:
     """Theorem 4.5 (Lasso, two phases) of Kukliansky & Shamir 2015 as printed, for X = 1 and Y = B.
 
-    Parameters
-    ----------
-    d, budget, T : int
-        Number of attributes, attributes bought of each example (k + 1), examples.
-    moments : array of shape (d,)
-        The true second moments E x_i^2.
-    warm : int
-        m_1, examples of phase one.
-    delta : float, default 0.05
-        Chance of failure over phase one, above 1e-200 and at most 1.
-    radius : float, default 1
-        B.
-    uniform : bool, default False
-        The bound that is free of the moments, "with probability 1".
-
-    Returns
-    -------
-    float
-        The bound on the excess, in squared units of the label.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or moments are negative, all 0, or larger than X = 1 allows.
-
-    Notes
-    -----
-    Source: Kukliansky & Shamir 2015, Theorem 4.5; the claim 'with probability 1' is refuted (E-H2).
+    moments (d,): the true second moments E x_i^2. warm: m_1, examples of phase one. uniform: the bound that is free of
+    the moments, "with probability 1". Units: squared units of the label. Source: Kukliansky & Shamir 2015, Theorem 4.5;
+    the claim 'with probability 1' is refuted (E-H2).
     """
     d, budget, T, scales = check_setting(d, budget, T, 2, radius=radius)
     (warm, delta), a = check_phases(T, check_int("warm", warm, 1), delta), check_moments(moments, d, False, 1.0)

@@ -93,28 +93,9 @@ class OnlineAELR(PrintedRate):
 def floor_online(u: np.ndarray, draws: int, reading: str) -> float:
     """Excess that no weights avoid if E x x' = I: ||u||_2^2 - ||u||_inf^2, times (1 - 1/d)^draws if 'observed'.
 
-    Parameters
-    ----------
-    u : array of shape (d,)
-        The true weights, none above 1e60 in magnitude.
-    draws : int
-        Uniform draws of a round, k = budget - 1, at least 1.
-    reading : {"observed", "estimate"}
-        That of `OnlineAELR`.
-
-    Returns
-    -------
-    float
-        The floor of the excess of a round (of the squared loss, without one half), in squared units of the label.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: prp-hk-online.
+    u: the true weights, none above 1e60 in magnitude. draws: uniform draws of a round, k = budget - 1, at least 1.
+    reading ("observed" or "estimate"): that of `OnlineAELR`. Returns: the floor of the excess of a round (of the
+    squared loss, without one half), in squared units of the label. Source: prp-hk-online.
     """
     u = check_magnitude("u", check_array("u", u, (None,)))
     draws = check_int("draws", draws, 1, 10**15)

@@ -36,32 +36,10 @@ def algorithm_1(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Algorithm 1 of Ito et al. 2017 in plain numpy, line for line; the reference for `RDA1`.
 
-    Parameters
-    ----------
-    X : array (T, d)
-        Examples; only what was chosen is read.
-    y : array (T,)
-        Labels.
-    budget, top : int
-        Features seen a round (k') and favourites among them (k1), 0 <= top <= budget - 2 <= d - 2.
-    lam : array (T,)
-        Regularisers lambda_t > 0, nondecreasing, in squared features.
-    choose : callable
-        ``choose(t, w)`` gives S_t (budget,), its first `top` members being U_t: `observe`, or the sets of another run.
-    radius : float, default 1
-        Radius of the ball of weights, positive.
-
-    Returns
-    -------
-    predictions : array (T,)
-        In units of the label.
-    h : array (d,)
-        Sum of the gradient estimates.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or `choose` returns something else than distinct coordinates.
+    X: examples; only what was chosen is read. budget, top: features seen a round (k') and favourites among them (k1),
+    0 <= top <= budget - 2 <= d - 2. lam (T,): regularisers lambda_t > 0, nondecreasing, in squared features. choose:
+    ``choose(t, w)`` gives S_t (budget,), its first `top` members being U_t: `observe`, or the sets of another run.
+    Returns predictions (T,): in units of the label; h (d,): sum of the gradient estimates.
     """
     X, y = check_stream(X, check_magnitude("y", check_array("y", y, (None,))))
     _, budget, top = check_sizes(X.shape[1], budget, top)
@@ -130,24 +108,8 @@ def check_set(S: Any, x: np.ndarray, budget: int, t: int) -> np.ndarray:
 def observe(w: np.ndarray, budget: int, top: int, rng: np.random.Generator) -> np.ndarray:
     """Observe(w, k', k1) of Ito et al. 2017: the features to look at in one round.
 
-    Parameters
-    ----------
-    w : array (d,)
-        Current weights.
-    budget, top : int
-        Features to see (k') and favourites among them (k1), 0 <= top <= budget <= d.
-    rng : Generator (PCG64) or int
-        Source of the random part, or its seed.
-
-    Returns
-    -------
-    array (budget,)
-        The `top` coordinates of largest magnitude (ties: smallest index), then a uniform set of others.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    budget, top: features to see (k') and favourites among them (k1), 0 <= top <= budget <= d. Returns (budget,): the
+    `top` coordinates of largest magnitude (ties: smallest index), then a uniform set of others.
     """
     w, rng = check_array("w", w, (None,)), check_rng(rng)
     budget = check_int("budget", budget, 0, len(w), f"w has d = {len(w)} entries")
@@ -160,24 +122,8 @@ def observe(w: np.ndarray, budget: int, top: int, rng: np.random.Generator) -> n
 def bound_theorem_2_schedule(lam: np.ndarray, d: int, budget: int, top: int, sigma_min: float) -> float:
     """Upper bound (3/sigma_d^2) (sum 16/(C lam_t) + lam_{T+1}/2) on the regret of Algorithm 1, as printed.
 
-    Parameters
-    ----------
-    lam : array (T + 1,)
-        Regularisers lambda_1, ..., lambda_{T+1}, positive and nondecreasing.
-    d, budget, top : int
-        Features, features seen a round (k'), favourites (k1), k <= top <= budget - 2.
-    sigma_min : float
-        sigma_d, the root of the smallest eigenvalue of E x x', in (0, 1]; features of norm at most 1 have at most 1/sqrt(d).
-
-    Returns
-    -------
-    float
-        In squared labels, for ||x||, |y|, ||w|| <= 1. Source: Ito et al. 2017, Theorem 2.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    lam (T + 1,): regularisers lambda_1, ..., lambda_{T+1}, positive and nondecreasing. Units: squared labels, for
+    ||x||, |y|, ||w|| <= 1. Source: Ito et al. 2017, Theorem 2.
     """
     d, budget, top = check_sizes(d, budget, top)
     lam, (sigma_min, _) = check_schedule(lam, least=2), check_sigmas(sigma_min)
@@ -188,24 +134,7 @@ def bound_theorem_2_schedule(lam: np.ndarray, d: int, budget: int, top: int, sig
 def bound_theorem_2(d: int, budget: int, top: int, T: int, sigma_min: float) -> float:
     """Upper bound (24/sigma_d^2) sqrt((T+1)/C) on the regret of Algorithm 1 with lambda_t = 8 sqrt(t/C), as printed.
 
-    Parameters
-    ----------
-    d, budget, top : int
-        Features, features seen a round (k'), favourites (k1), k <= top <= budget - 2.
-    T : int
-        Rounds.
-    sigma_min : float
-        sigma_d, the root of the smallest eigenvalue of E x x', in (0, 1]; features of norm at most 1 have at most 1/sqrt(d).
-
-    Returns
-    -------
-    float
-        In squared labels, for ||x||, |y|, ||w|| <= 1. Source: Ito et al. 2017, Theorem 2, (Ito 7).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    Units: squared labels, for ||x||, |y|, ||w|| <= 1. Source: Ito et al. 2017, Theorem 2, (Ito 7).
     """
     d, budget, top = check_sizes(d, budget, top)
     T, (sigma_min, _) = check_rounds(T), check_sigmas(sigma_min)
@@ -218,28 +147,8 @@ def bound_sharpened_schedule(
 ) -> float:
     """Upper bound nu/2 (sigma_1/sigma_d)^2 (sum M/(2 lam_t) + lam_T radius^2/2) on the regret of Algorithm 1.
 
-    Parameters
-    ----------
-    lam : array (T,)
-        Regularisers lambda_1, ..., lambda_T, positive and nondecreasing.
-    k : int
-        Nonzero weights of w*, 1 <= k <= top.
-    d, budget, top : int
-        Features, features seen a round (k'), favourites (k1), top <= budget - 2.
-    sigma_min, sigma_max : float
-        sigma_d and sigma_1, roots of the extreme eigenvalues of E x x', 0 < sigma_min <= sigma_max <= x_norm.
-    x_norm, y_max, radius : float, default 1
-        Bounds on ||x||, |y| and ||w||, each in (1e-60, 1e60].
-
-    Returns
-    -------
-    float
-        In squared labels. Source: Theorem 2 of Ito et al. 2017, sharpened on the page of Algorithm 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    lam (T,): regularisers lambda_1, ..., lambda_T, positive and nondecreasing. Units: squared labels. Source: Theorem 2
+    of Ito et al. 2017, sharpened on the page of Algorithm 1.
     """
     (d, budget, top), lam = check_sizes(d, budget, top, k), check_schedule(lam)
     x_norm, y_max, radius = check_reach(x_norm=x_norm, y_max=y_max, radius=radius)
@@ -255,28 +164,7 @@ def bound_sharpened(
 ) -> float:
     """Upper bound nu (sigma_1/sigma_d)^2 radius sqrt(M T/2) on the regret of `RDA1` at `sharpened_step`.
 
-    Parameters
-    ----------
-    k : int
-        Nonzero weights of w*, 1 <= k <= top.
-    d, budget, top : int
-        Features, features seen a round (k'), favourites (k1), top <= budget - 2.
-    T : int
-        Rounds.
-    sigma_min, sigma_max : float
-        sigma_d and sigma_1, roots of the extreme eigenvalues of E x x', 0 < sigma_min <= sigma_max <= x_norm.
-    x_norm, y_max, radius : float, default 1
-        Bounds on ||x||, |y| and ||w||, each in (1e-60, 1e60].
-
-    Returns
-    -------
-    float
-        In squared labels. Source: Theorem 2 of Ito et al. 2017, sharpened on the page of Algorithm 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    Units: squared labels. Source: Theorem 2 of Ito et al. 2017, sharpened on the page of Algorithm 1.
     """
     (d, budget, top), T = check_sizes(d, budget, top, k), check_rounds(T)
     x_norm, y_max, radius = check_reach(x_norm=x_norm, y_max=y_max, radius=radius)
@@ -288,22 +176,9 @@ def bound_sharpened(
 def sharpened_step(d: int, budget: int, top: int, x_norm: float = 1.0, y_max: float = 1.0, radius: float = 1.0) -> float:
     """Value of `step` for which `RDA1` uses lambda_t = sqrt(2 M t) / radius, the schedule of `bound_sharpened`.
 
-    Parameters
-    ----------
-    d, budget, top : int
-        Features, features seen a round (k'), favourites (k1), top <= budget - 2.
-    x_norm, y_max, radius : float, default 1
-        Bounds on ||x||, |y| and ||w||, the same as are given to `RDA1`.
-
-    Returns
-    -------
-    float
-        At least sqrt(2). Source: Theorem 2 of Ito et al. 2017, sharpened on the page of Algorithm 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    d, budget, top: features, features seen a round (k'), favourites (k1), top <= budget - 2. x_norm, y_max, radius:
+    bounds on ||x||, |y| and ||w||, the same as are given to `RDA1`. The result is at least sqrt(2). Source: Theorem 2
+    of Ito et al. 2017, sharpened on the page of Algorithm 1.
     """
     d, budget, top = check_sizes(d, budget, top)
     x_norm, y_max, radius = check_reach(x_norm=x_norm, y_max=y_max, radius=radius)
@@ -483,43 +358,7 @@ def check_purchase(lr: Any, stamp: int, drawn: bool, first: np.ndarray) -> None:
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #c944a8b5
 class RDA(LateLabels, Learner):
-    """Dual averaging on what `Observe` shows: base class of `RDA1`, `GreedyRDA` and `UniformRDA`.
-
-    Parameters
-    ----------
-    d, budget : int
-        Features, and how many of them are seen each round (k'), 1 <= budget <= d.
-    top : int
-        How many of the seen ones are the features of largest weight (k1), 0 <= top <= budget; the others are random.
-    q : float or Fraction
-        Lower bound, in (0, 1], on the chance that two features are seen together; sets the step.
-    step : float or "adaptive", default 1
-        As for `RDA1`; a number in (1e-60, 1e60].
-    radius, x_norm, y_max : float, default 1
-        As for `RDA1`, each in (1e-60, 1e60].
-    seed : int, SeedSequence, Generator (PCG64) or None
-        Source of the random features.
-    saved : dict, optional
-        The subclass's other arguments, which `save` has to keep.
-
-    Attributes
-    ----------
-    coef_ : array (d,)
-        Weights of the coming prediction, (Ito 5), of norm at most `radius`.
-    top : int
-        The favourites (k1).
-    rate : float
-        lambda_t / sqrt(t); with step = "adaptive" lambda_t over the root of the sum of the squared lengths of the estimates.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    See Also
-    --------
-    algorithm_1 : the textbook version.
-    """
+    "Dual averaging on what `Observe` shows: base class of `RDA1`, `GreedyRDA` and `UniformRDA`."
 
     arrays = ("h", "S", "values", "num", "mark", "buf", "bound")
 

@@ -34,28 +34,10 @@ def algorithms_2_3(
 ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
     """Algorithms 2 and 3 of Ito et al. 2017 in plain numpy, line for line; the reference for `RDA2` and `RDA3`.
 
-    Parameters
-    ----------
-    X, y : array (T, d), array (T,)
-        Examples, of which only what is looked at is read, and labels.
-    budget : int
-        Features seen a round (k'), 2 <= budget <= d.
-    sets : list of arrays (budget,)
-        The random sets of the exploring rounds 1, 4, 9, ..., favourites first.
-    explorer, rate, mu : callable
-        explorer(s) = lambda_s, mu(s) = mu_s >= 0 (0: Algorithm 2), and rate(t) = lambda_t of the predictor.
-    top, radius : int, float
-        Favourites in exploring rounds (k1), at most budget - 2; radius of the ball, positive.
-
-    Returns
-    -------
-    predictions, h, looked : array (T,), array (d,), list of arrays (budget,)
-        `h` is the explorer's sum of gradient estimates, `looked` are the sets S_t.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, there are too few sets, or a schedule is not positive.
+    sets (budget,): the random sets of the exploring rounds 1, 4, 9, ..., favourites first. explorer, rate, mu:
+    explorer(s) = lambda_s, mu(s) = mu_s >= 0 (0: Algorithm 2), and rate(t) = lambda_t of the predictor. top, radius:
+    favourites in exploring rounds (k1), at most budget - 2; radius of the ball, positive. Returns predictions, h,
+    looked (T,): `h` is the explorer's sum of gradient estimates, `looked` are the sets S_t.
     """
     X, y = check_stream(X, check_magnitude("y", check_array("y", y, (None,))))
     (d, budget, top), radius = check_sizes(X.shape[1], budget, top), check_real("radius", radius, 1e-60, LARGEST)
@@ -125,28 +107,11 @@ def finite(bound: float) -> float:
 def miss_bound_2(weight: float, n: int, d: int, budget: int, k: int, sigma_min: float, top: int = 0) -> np.ndarray:
     """Upper bounds p_i(s) on the chance that Algorithm 2 misses a feature after s explorations.
 
-    Parameters
-    ----------
-    weight : float
-        True weight of the feature, in [-1, 1].
-    n : int
-        Explorations: s = 1, ..., n; at most 10^8.
-    d, budget, k : int
-        Features, features seen a round (k'), nonzero weights; k <= budget, 2 <= budget <= d.
-    sigma_min : float
-        sigma_d, the root of the smallest eigenvalue of E x x', in (0, 1]; features of norm at most 1 have at most 1/sqrt(d).
-    top : int, default 0
-        Favourites in exploring rounds (k1), at most budget - 2.
-
-    Returns
-    -------
-    array (n,)
-        Source: Theorem 6 of Ito et al. 2017, sharpened on the page of Algorithms 2 and 3.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    weight: true weight of the feature, in [-1, 1]. n: explorations: s = 1, ..., n; at most 10^8. d, budget, k:
+    features, features seen a round (k'), nonzero weights; k <= budget, 2 <= budget <= d. sigma_min: sigma_d, the root
+    of the smallest eigenvalue of E x x', in (0, 1]; features of norm at most 1 have at most 1/sqrt(d). top: favourites
+    in exploring rounds (k1), at most budget - 2. Returns an array (n,). Source: Theorem 6 of Ito et al. 2017, sharpened
+    on the page of Algorithms 2 and 3.
     """
     weight, n, k, (d, budget, top) = check_miss(weight, n, k, d, budget, top)
     sigma_min, _ = check_sigmas(sigma_min)
@@ -163,28 +128,7 @@ def bound_6_sharpened(
 ) -> float:
     """Upper bound on the regret of Algorithm 2 after T rounds, with the sum over explorations.
 
-    Parameters
-    ----------
-    w : array (d,)
-        True weights, ||w|| <= 1; only the sizes of its nonzero entries count.
-    T : int
-        Rounds, at most 10^14; the time to compute grows like sqrt(T).
-    d, budget : int
-        Features and features seen a round (k'); max(k, 2) <= budget <= d.
-    sigma_min, sigma_max : float
-        sigma_d and sigma_1, roots of the extreme eigenvalues of E x x', 0 < sigma_min <= sigma_max <= 1.
-    top : int, default 0
-        Favourites in exploring rounds (k1), at most budget - 2.
-
-    Returns
-    -------
-    float
-        In squared labels. Source: Theorem 6 of Ito et al. 2017, sharpened on the page of Algorithms 2 and 3.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    Units: squared labels. Source: Theorem 6 of Ito et al. 2017, sharpened on the page of Algorithms 2 and 3.
     """
     d, budget, top = check_sizes(d, budget, top)
     support, (sigma_min, sigma_max) = check_support(w, d, budget), check_sigmas(sigma_min, sigma_max)
@@ -200,26 +144,7 @@ def bound_6_sharpened(
 def bound_6_uniform(w: np.ndarray, T: float, d: int, budget: int, sigma_min: float, sigma_max: float) -> float:
     """Upper bound on the regret of Algorithm 2 (k1 = 0) whose second term does not depend on T.
 
-    Parameters
-    ----------
-    w : array (d,)
-        True weights, ||w|| <= 1; only the sizes of its nonzero entries count.
-    T : float
-        Rounds.
-    d, budget : int
-        Features and features seen a round (k'); max(k, 2) <= budget <= d.
-    sigma_min, sigma_max : float
-        sigma_d and sigma_1, roots of the extreme eigenvalues of E x x', 0 < sigma_min <= sigma_max <= 1.
-
-    Returns
-    -------
-    float
-        In squared labels. Source: Theorem 6 of Ito et al. 2017, sharpened on the page of Algorithms 2 and 3.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or so small that the bound is no finite number.
+    Units: squared labels. Source: Theorem 6 of Ito et al. 2017, sharpened on the page of Algorithms 2 and 3.
     """
     (d, budget, _), T, (sigma_min, sigma_max) = check_sizes(d, budget), check_rounds(T), check_sigmas(sigma_min, sigma_max)
     v, q = np.abs(check_support(w, d, budget)), float(pair_minimum(d, budget, 0))
@@ -234,26 +159,7 @@ def bound_6_uniform(w: np.ndarray, T: float, d: int, budget: int, sigma_min: flo
 def bound_theorem_6(w: np.ndarray, T: int, d: int, budget: int, sigma_min: float) -> float:
     """Upper bound of Ito et al. 2017, Theorem 6, as printed, on the regret of Algorithm 2.
 
-    Parameters
-    ----------
-    w : array (d,)
-        True weights, ||w|| <= 1; only the sizes of its nonzero entries count.
-    T : int
-        Rounds.
-    d, budget : int
-        Features and features seen a round (k'); max(k, 2) <= budget <= d.
-    sigma_min : float
-        sigma_d, the root of the smallest eigenvalue of E x x', in (0, 1]; features of norm at most 1 have at most 1/sqrt(d).
-
-    Returns
-    -------
-    float
-        In squared labels. Source: Ito et al. 2017, Theorem 6.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or so small that the bound is no finite number.
+    Units: squared labels. Source: Ito et al. 2017, Theorem 6.
     """
     (d, budget, _), T, (sigma_min, _) = check_sizes(d, budget), check_rounds(T), check_sigmas(sigma_min)
     C, v = float(pair_bound(d, budget, 0)), np.abs(check_support(w, d, budget))
@@ -273,26 +179,8 @@ def l1_scale(k: int, phi: float, q: float, x_norm: float = 1.0, y_max: float = 1
 def bound_theorem_7(w: np.ndarray, T: int, d: int, budget: int, phi: float) -> float:
     """Upper bound of Ito et al. 2017, Theorem 7, as printed, on the regret of Algorithm 3.
 
-    Parameters
-    ----------
-    w : array (d,)
-        True weights, ||w|| <= 1; only the sizes of its nonzero entries count.
-    T : int
-        Rounds.
-    d, budget : int
-        Features and features seen a round (k'); max(k, 2) <= budget <= d.
-    phi : float
-        phi_0, the compatibility constant of condition (b), in (0, sqrt(k)].
-
-    Returns
-    -------
-    float
-        In squared labels. Source: Ito et al. 2017, Theorem 7.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or so small that the bound is no finite number.
+    phi: phi_0, the compatibility constant of condition (b), in (0, sqrt(k)]. Units: squared labels. Source: Ito et al.
+    2017, Theorem 7.
     """
     (d, budget, _), T = check_sizes(d, budget), check_rounds(T)
     C, v = float(pair_bound(d, budget, 0)), np.abs(check_support(w, d, budget))
@@ -310,30 +198,11 @@ def miss_bound_3(
 ) -> np.ndarray:
     """Upper bounds p_i(s) on the chance that Algorithm 3 misses a feature after s explorations.
 
-    Parameters
-    ----------
-    weight : float
-        True weight of the feature, in [-1, 1].
-    n : int
-        Explorations: s = 1, ..., n; at most 10^8.
-    d, budget, k : int
-        Features, features seen a round (k'), nonzero weights; k <= budget, 2 <= budget <= d.
-    phi : float
-        phi_0, the compatibility constant of condition (b), positive; features of norm at most 1 have at most sqrt(k).
-    top : int, default 0
-        Favourites in exploring rounds (k1), at most budget - 2.
-    l1 : float, default 1
-        Multiplier of the theorem's l1 term, positive.
-
-    Returns
-    -------
-    array (n,)
-        Source: Theorem 7 of Ito et al. 2017, sharpened on the page of Algorithms 2 and 3.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    weight: true weight of the feature, in [-1, 1]. n: explorations: s = 1, ..., n; at most 10^8. d, budget, k:
+    features, features seen a round (k'), nonzero weights; k <= budget, 2 <= budget <= d. phi: phi_0, the compatibility
+    constant of condition (b), positive; features of norm at most 1 have at most sqrt(k). top: favourites in exploring
+    rounds (k1), at most budget - 2. Returns an array (n,). Source: Theorem 7 of Ito et al. 2017, sharpened on the page
+    of Algorithms 2 and 3.
     """
     weight, n, k, (d, budget, top) = check_miss(weight, n, k, d, budget, top)
     phi, l1 = check_real("phi", phi, 1e-60, LARGEST, "condition (b)"), check_real("l1", l1, 1e-60, LARGEST)
@@ -349,28 +218,8 @@ def miss_bound_3(
 def bound_7_uniform(w: np.ndarray, T: float, d: int, budget: int, phi: float, sigma_max: float) -> float:
     """Upper bound on the regret of Algorithm 3 (k1 = 0) whose second term does not depend on T.
 
-    Parameters
-    ----------
-    w : array (d,)
-        True weights, ||w|| <= 1; only the sizes of its nonzero entries count.
-    T : float
-        Rounds.
-    d, budget : int
-        Features and features seen a round (k'); max(k, 2) <= budget <= d.
-    phi : float
-        phi_0, the compatibility constant of condition (b), in (0, sqrt(k)].
-    sigma_max : float
-        sigma_1, the root of the largest eigenvalue of E x x', at most 1.
-
-    Returns
-    -------
-    float
-        In squared labels. Source: Theorem 7 of Ito et al. 2017, sharpened on the page of Algorithms 2 and 3.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or so small that the bound is no finite number.
+    phi: phi_0, the compatibility constant of condition (b), in (0, sqrt(k)]. Units: squared labels. Source: Theorem 7
+    of Ito et al. 2017, sharpened on the page of Algorithms 2 and 3.
     """
     (d, budget, _), T, (_, sigma_max) = check_sizes(d, budget), check_rounds(T), check_sigmas(sigma_max, sigma_max)
     v, q = np.abs(check_support(w, d, budget)), float(pair_minimum(d, budget, 0))
@@ -494,42 +343,7 @@ def check_mean_weight(weight: float, s: int, power: float) -> None:
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #93849074
 class SquaresRDA(Learner):
-    """Explorer in the rounds 1, 4, 9, ..., predictor on what it believes in: base class of `RDA2` and `RDA3`.
-
-    Parameters
-    ----------
-    d, budget, top : int
-        Features, features seen a round (k'), favourites in exploring rounds (k1): 0 <= top <= budget - 2 <= d - 2.
-    power : float
-        The weights w_s enter the explorer's mean with s^-power: 0 (Algorithm 2) or 1/4 (Algorithm 3).
-    step, explorer_step : float or "adaptive"
-        As for `RDA2`.
-    radius, x_norm, y_max : float, default 1
-        As for `RDA2`, each in (1e-60, 1e60].
-    seed : int, SeedSequence, Generator (PCG64) or None
-        Source of the random features.
-    saved : dict, optional
-        The subclass's other arguments, which `save` has to keep.
-
-    Attributes
-    ----------
-    coef_ : array (d,)
-        Weights of the coming prediction outside exploring rounds.
-    chosen : array (budget,)
-        The features that are looked at until the next exploring round.
-    rate, explorer_rate : float
-        lambda_t / sqrt(t) of the predictor, lambda_s / sqrt(s) of the explorer; for an adaptive step over the root of the sum of the
-        squared lengths of the gradients instead.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    See Also
-    --------
-    algorithms_2_3 : the textbook version.
-    """
+    "Explorer in the rounds 1, 4, 9, ..., predictor on what it believes in: base class of `RDA2` and `RDA3`."
 
     arrays = ("h", "H", "w", "mean", "chosen", "favourites", "S", "values", "mark", "num")
 

@@ -24,28 +24,10 @@ __all__ = ['asymptotic_constants']
 def asymptotic_constants(table: Table, budget: int, rate: float) -> tuple[float, float]:
     """Constants (c, b) of the regret c sqrt(T) + b ln T of `RDA1` on independent draws of a table.
 
-    Parameters
-    ----------
-    table : Table
-        Outcomes (N, d) with labels (N,) that follow w, |w| < radius; `V` must not be singular.
-    budget : int
-        Features seen a round (k'); the favourites are the support, k1 = |support| <= budget - 2.
-    rate : float
-        a in lambda_t = a sqrt(t), positive: the attribute `rate` of the learner.
-
-    Returns
-    -------
-    c, b : float
-        In squared labels; c = 0 without noise, b of either sign.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, V is singular, or there are more than 100,000 sets.
-
-    Notes
-    -----
-    Derived formally, not proved. Source: `nbs/papers/ito2017/04_growth.ipynb`. Enumerates all sets: for small d.
+    table: outcomes (N, d) with labels (N,) that follow w, |w| < radius; `V` must not be singular. budget: features seen
+    a round (k'); the favourites are the support, k1 = |support| <= budget - 2. rate: a in lambda_t = a sqrt(t),
+    positive: the attribute `rate` of the learner. Units: squared labels; c = 0 without noise, b of either sign. Derived
+    formally, not proved. Enumerates all sets: for small d. Source: `nbs/papers/ito2017/04_growth.ipynb`.
     """
     from scipy.linalg import solve_continuous_lyapunov
 

@@ -31,26 +31,8 @@ __all__ = ['column_gradient', 'bound_dictionary', 'bound_theorem_8', 'dictionary
 def column_gradient(values: Any, S: Any, yhat: Any, y: Any, m: int) -> np.ndarray:
     """Estimate of the gradient of (x'Au - y)^2 in u from a uniform set of columns (Ito et al. 2018, equation 12).
 
-    Parameters
-    ----------
-    values : array-like (r,)
-        a_i'x for the columns in S; fractions give exact results.
-    S : array-like of int, shape (r,)
-        The columns, at least one.
-    yhat, y : number
-        Prediction x'Au and label.
-    m : int
-        Number of columns of the dictionary.
-
-    Returns
-    -------
-    array (m,)
-        2 m/r (yhat - y) a_i'x on S, 0 elsewhere.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, S is no set of columns, or a number is too large.
+    values (r,): a_i'x for the columns in S; fractions give exact results. S (r,): the columns, at least one.
+    Returns (m,): 2 m/r (yhat - y) a_i'x on S, 0 elsewhere.
     """
     m, S = check_int("m", m, 1, 10**8), check_indices("S", S, m)
     r = check_int("number of columns in S", len(S), 1, m, "the gradient is estimated from them")
@@ -96,32 +78,10 @@ def bound_dictionary(
 ) -> float:
     """Upper bound on the expected regret of `DictionaryProjection` with the schedule "theorem".
 
-    Parameters
-    ----------
-    T : int
-        Rounds.
-    m, budget, keep : int
-        Columns of the dictionary; numbers bought a round (k in the paper); columns of the prediction (k'; None: half of them).
-    errors : float
-        (Expected) sum of eps_t = ||A u~_t - A u_t||, for example `error_sum_` of the learner.
-    radius, x_norm, y_max, step : float
-        As for the learner.
-    design : {"uniform", "outside"}
-        As for the learner.
-
-    Returns
-    -------
-    float
-        Against every weights u of the columns with ||u|| <= radius, sparse or not, in squared labels.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: Ito et al. 2018, Theorem 8; the constant is ours.
+    m, budget, keep: columns of the dictionary; numbers bought a round (k in the paper); columns of the
+    prediction (k'; None: half of them). errors (Expected) sum of eps_t = ||A u~_t - A u_t||, for example `error_sum_`
+    of the learner. design ("uniform" or "outside"): as for the learner. Returns: against every weights u of the columns
+    with ||u|| <= radius, sparse or not, in squared labels. Source: Ito et al. 2018, Theorem 8; the constant is ours.
     """
     T, m, budget, keep, errors = check_bound(T, m, budget, keep, errors)
     radius, x_norm, y_max, step = check_dictionary_scales(radius=radius, x_norm=x_norm, y_max=y_max, step=step)
@@ -133,26 +93,9 @@ def bound_dictionary(
 def bound_theorem_8(T: int, m: int, budget: int, keep: int | None = None, errors: float = 0.0, radius: float = 1.0) -> float:
     """Theorem 8 of Ito et al. 2018 as printed, for the schedule "printed" and unit scales.
 
-    Parameters
-    ----------
-    T : int
-        Rounds.
-    m, budget, keep : int
-        Columns of the dictionary; numbers bought a round (k in the paper); columns of the prediction (k'; None: half of them).
-    errors : float
-        (Expected) sum of eps_t.
-    radius : float
-        Bound D on the norm of the weights of the columns.
-
-    Returns
-    -------
-    float
-        (D + 1)^2 sqrt(8 m/(k - k')) sqrt(T + 1) + 2 (D + 1) errors.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    m, budget, keep: columns of the dictionary; numbers bought a round (k in the paper); columns of the
+    prediction (k'; None: half of them). errors (Expected) sum of eps_t. Returns (D + 1)^2 sqrt(8 m/(k - k'))
+    sqrt(T + 1) + 2 (D + 1) errors.
     """
     T, m, budget, keep, errors = check_bound(T, m, budget, keep, errors)
     (radius,) = check_scales(radius=radius)
@@ -205,37 +148,11 @@ def dictionary_projection(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Play Algorithm 3 of Ito et al. 2018 in plain numpy, line for line; the reference for `DictionaryProjection`.
 
-    Parameters
-    ----------
-    X : array-like (T, d)
-        Features.
-    y : array-like (T,)
-        Labels.
-    A : array-like (d, m)
-        Dictionary of spectral norm at most 1.
-    keep : int
-        Largest number of columns of the prediction (k' in the paper), at least 1.
-    lam : array-like (T,)
-        Weights of the regulariser, positive and nondecreasing.
-    sets : array-like of int, shape (T, r)
-        The columns S_t that are bought for the gradient.
-    radius : float
-        Bound D on the norm of the weights of the columns.
-    solver : callable or None
-        ``solver(A, z, keep)`` gives weights (m,), at most `keep` of them nonzero, for which A u is near z; None for matching pursuit.
-
-    Returns
-    -------
-    predictions : array (T,)
-    errors : array (T,)
-        eps_t = ||A u~_t - A u_t||.
-    eta : array (m,)
-        Sum of the gradient estimates.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, an argument is out of range, or the solver gives something else.
+    A (d, m): dictionary of spectral norm at most 1. keep: largest number of columns of the
+    prediction (k' in the paper), at least 1. lam (T,): weights of the regulariser, positive and nondecreasing.
+    sets (T, r): the columns S_t that are bought for the gradient. solver: ``solver(A, z, keep)`` gives weights (m,), at
+    most `keep` of them nonzero, for which A u is near z; None for matching pursuit. Returns predictions (T,);
+    errors (T,): eps_t = ||A u~_t - A u_t||; eta (m,): sum of the gradient estimates.
     """
     A = check_norm(check_dictionary(A))
     d, m = A.shape

@@ -42,39 +42,11 @@ def block_bandit(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Algorithm 1 of Ito et al. 2018 for any observation functions, any online learner and any loss, in plain Python.
 
-    Parameters
-    ----------
-    X : array-like (T, d)
-        Features; a round reads what the chosen function makes of its row.
-    y : array-like (T,)
-        Labels.
-    functions : sequence of callables
-        The K observation functions, from a row (d,) to what the online learner takes.
-    learner : callable
-        Without arguments; makes a fresh online learner A, with methods ``predict(z)`` and ``learn(z, y)``.
-    block : int
-        Rounds of a block (tau in the paper), at least 1; the last block may be shorter.
-    loss : callable, optional
-        ``loss(yhat, y)`` in [0, 1]; by default the square (yhat - y)^2 / 4, for both in [-1, 1].
-    seed : int, SeedSequence, Generator or None
-        Source of the bandit's draws.
-
-    Returns
-    -------
-    predictions : array (T,)
-    arms : array of int
-        The function of each block.
-    losses : array
-        Its loss in the block, divided by `block`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or a loss is not in [0, 1].
-
-    Notes
-    -----
-    Source: Ito et al. 2018, Algorithm 1, with Tsallis-INF as the bandit B.
+    X: features; a round reads what the chosen function makes of its row. learner: without arguments; makes a fresh
+    online learner A, with methods ``predict(z)`` and ``learn(z, y)``. block: rounds of a block (tau in the paper), at
+    least 1; the last block may be shorter. loss: ``loss(yhat, y)`` in [0, 1]; by default the square (yhat - y)^2 / 4,
+    for both in [-1, 1]. Returns predictions (T,); arms: the function of each block; losses: its loss in the block,
+    divided by `block`. Source: Ito et al. 2018, Algorithm 1, with Tsallis-INF as the bandit B.
     """
     X, y, block = check_array("X", X, (None, None)), check_array("y", y, (None,)), check_int("block", block, 1)
     if len(X) != len(y) or not len(y): fail("shape of y", y.shape, "one label for each of at least one rows of X")
@@ -103,30 +75,10 @@ def block_bandit(
 def corollary_2(T: float, K: float, q: float, a: float = 1.0, b: float = 4.0) -> tuple[float, float]:
     """Best real length of a block, and its bound, for regrets alpha(tau) = a tau^q and beta(n) = b sqrt(K n).
 
-    Parameters
-    ----------
-    T, K : float
-        Rounds, observation functions; from 1 to 10^15.
-    q : float
-        Exponent of the online learner, in [0, 1).
-    a, b : float
-        Constants of the online learner and of the bandit, positive; losses in [0, 1].
-
-    Returns
-    -------
-    block : float
-        (2 a (1 - q) / b)^(2/(3 - 2q)) (T / K)^(1/(3 - 2q)).
-    bound : float
-        (3 - 2q) a T block^(q - 1), of order K^((1 - q)/(3 - 2q)) T^((2 - q)/(3 - 2q)).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: Ito et al. 2018, Corollary 2. An integer length costs a factor of at most 2 if 1 <= block <= T.
+    T, K: rounds, observation functions; from 1 to 10^15. q: exponent of the online learner, in [0, 1). a, b: constants
+    of the online learner and of the bandit, positive; losses in [0, 1]. Returns block: (2 a (1 - q) / b)^(2/(3 - 2q))
+    (T / K)^(1/(3 - 2q)); bound: (3 - 2q) a T block^(q - 1), of order K^((1 - q)/(3 - 2q)) T^((2 - q)/(3 - 2q)). An
+    integer length costs a factor of at most 2 if 1 <= block <= T. Source: Ito et al. 2018, Corollary 2.
     """
     T, K = (check_real(name, v, 1 - 1e-12, 1e15) for name, v in (("T", T), ("K", K)))
     q = check_real("q", q, -1e-300, 1 - 1e-6, "a linear regret cannot be mended")
@@ -204,32 +156,9 @@ def best_block(
 ) -> int:
     """Length of the blocks of `BlockBandit` for which its bound is smallest (Corollary 2 with constants).
 
-    Parameters
-    ----------
-    T, K, k : int
-        Rounds, observation functions, numbers that one of them gives.
-    inner : {"vaw", "ogd", "ons"}
-        The online learner.
-    radius, x_norm, y_max : float
-        Bounds on the comparator, on what is observed, on the labels.
-    ridge : float, optional
-        Of VAW and ONS; None for the best one of each length.
-    step : float
-        Multiplier of the bandit's rate.
-
-    Returns
-    -------
-    int
-        Of some 200 lengths, finely spaced around the best.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: Ito et al. 2018, Corollary 2, with constants.
+    T, K, k: rounds, observation functions, numbers that one of them gives. inner ("vaw", "ogd" or "ons"): the online
+    learner. ridge: of VAW and ONS; None for the best one of each length. The result is of some 200 lengths, finely
+    spaced around the best. Source: Ito et al. 2018, Corollary 2, with constants.
     """
     (T, K, _), known = check_horizon(T, K), check_inner(inner, k, radius, x_norm, y_max, ridge)
     step, top, value = check_step(step), min(T, 10**9), lambda b: known.bound(T, K, b, step)
@@ -245,30 +174,9 @@ def bound_block_bandit(
 ) -> float:
     """Upper bound on the expected regret of `BlockBandit` (Ito et al. 2018, Theorem 1, with constants).
 
-    Parameters
-    ----------
-    T, K, k : int
-        Rounds, observation functions, numbers that one of them gives.
-    block : int, optional
-        Rounds of a block; None for `best_block`.
-    inner : {"vaw", "ogd", "ons"}
-        The online learner.
-    radius, x_norm, y_max : float
-        Bounds on the comparator, on what is observed, on the labels.
-    ridge : float, optional
-        Of VAW and ONS; None for the best one.
-    step : float
-        Multiplier of the bandit's rate.
-
-    Returns
-    -------
-    float
-        (n - 1) alpha(block) + alpha(rest) + M block beta(n), n the number of blocks. An upper bound.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    T, K, k: rounds, observation functions, numbers that one of them gives. block: rounds of a block; None for
+    `best_block`. inner ("vaw", "ogd" or "ons"): the online learner. ridge: of VAW and ONS; None for the best one.
+    Returns (n - 1) alpha(block) + alpha(rest) + M block beta(n), n the number of blocks. An upper bound.
     """
     (T, K, block), known, step = check_horizon(T, K, block), check_inner(inner, k, radius, x_norm, y_max, ridge), check_step(step)
     if block is None: block = best_block(T, K, k, inner, radius, x_norm, y_max, ridge, step)
@@ -327,32 +235,11 @@ def online_learner(
 ) -> Any:
     """A fresh online learner for `block_bandit`, as in `BlockBandit` but in plain numpy.
 
-    Parameters
-    ----------
-    inner : {"vaw", "ogd", "ons"}
-        The forecaster of Vovk, Azoury and Warmuth, gradient descent, or the online Newton step.
-    k : int
-        Numbers that it takes a round.
-    block : int
-        Rounds of a block; sets the ridge where none is given.
-    radius, x_norm, y_max : float
-        Bounds on the comparator, on what is observed, on the labels; predictions are clipped to [-y_max, y_max].
-    ridge : float, optional
-        Of VAW and ONS.
-
-    Returns
-    -------
-    object
-        With methods ``predict(z)`` and ``learn(z, y)``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: Vovk 2001 and Azoury & Warmuth 2001 ("vaw"), Zinkevich 2003 ("ogd"), Hazan, Agarwal & Kale 2007 ("ons").
+    inner ("vaw", "ogd" or "ons"): the forecaster of Vovk, Azoury and Warmuth, gradient descent, or the online Newton
+    step. block: rounds of a block; sets the ridge where none is given. radius, x_norm, y_max: bounds on the comparator,
+    on what is observed, on the labels; predictions are clipped to [-y_max, y_max]. Returns an object with methods
+    ``predict(z)`` and ``learn(z, y)``. Source: Vovk 2001 and Azoury & Warmuth 2001 ("vaw"), Zinkevich 2003 ("ogd"),
+    Hazan, Agarwal & Kale 2007 ("ons").
     """
     known = check_inner(inner, k, radius, x_norm, y_max, ridge)
     ridge = None if inner == "ogd" else known.ridge_of(check_int("block", block, 1, 10**9))
@@ -647,24 +534,9 @@ def pair_zero(d: int) -> float:
 def lower_bound_finite(T: float, K: int, eps: float | None = None) -> float:
     """A number that the expected regret of every algorithm reaches on some stream (Ito et al. 2018, Theorem 3, with constants).
 
-    Parameters
-    ----------
-    T : float
-        Rounds, from 1 to 10^15.
-    K : int
-        Observation functions, from 2 to 10^9; C(d, k) for all subsets of k out of d coordinates.
-    eps : float, optional
-        Bias of the good function, in (0, 1/2]; None for the best of 400.
-
-    Returns
-    -------
-    float
-        2 eps T (1 - 1/K - min(sqrt(T log(1/(1 - 4 eps^2)) / K) / 3, eps (T - 1) / (2 K))), for losses in [0, 2]. A lower bound.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    K: observation functions, from 2 to 10^9; C(d, k) for all subsets of k out of d coordinates. eps: bias of the good
+    function, in (0, 1/2]; None for the best of 400. Returns: 2 eps T (1 - 1/K - min(sqrt(T log(1/(1 - 4 eps^2)) / K) /
+    3, eps (T - 1) / (2 K))), for losses in [0, 2]. A lower bound.
     """
     T, K = check_real("T", T, 1 - 1e-12, 1e15), check_int("K", K, 2, 10**9, "one function cannot be missed")
     if eps is None: return max(lower_bound_finite(T, K, float(e)) for e in np.geomspace(min(0.05, math.sqrt(K / T) / 4), 0.5, 400))

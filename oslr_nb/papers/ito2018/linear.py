@@ -57,27 +57,10 @@ def projection_gradient(
 ) -> np.ndarray:
     """The gradient estimate of Algorithm 2: (3) of Ito et al. 2018.
 
-    Parameters
-    ----------
-    values : array-like (r,)
-        What was bought besides the prediction: the values of coordinates, or measurements along orthonormal rows.
-    S : array-like of int (r,), or array (r, d)
-        The coordinates, or the rows.
-    d : int
-        Number of features.
-    yhat, y : float
-        Prediction and label.
-
-    Returns
-    -------
-    array (d,)
-        (2 d / r) (yhat - y) times the sum of value and direction. Unbiased for 2 (yhat - y) x if S is a uniform set, or
-        the rows have a law that no rotation changes; exact for fractions.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit.
+    values (r,): what was bought besides the prediction: the values of coordinates, or measurements along orthonormal
+    rows. S (r,): the coordinates, or the rows. Returns (d,): (2 d / r) (yhat - y) times the sum of value and direction.
+    Unbiased for 2 (yhat - y) x if S is a uniform set, or the rows have a law that no rotation changes; exact for
+    fractions.
     """
     d = check_int("d", d, 1, 10**8)
     values, yhat, y = check_exact("values", values, (None,)), check_number("yhat", yhat), check_number("y", y)
@@ -110,33 +93,10 @@ def linear_projection(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Algorithm 2 of Ito et al. 2018 line for line, with given draws.
 
-    Parameters
-    ----------
-    X : array-like (T, d)
-        Features.
-    y : array-like (T,)
-        Labels.
-    sets : array of int (T, r), or array (T, r, d)
-        The coordinates, or the orthonormal rows, of each round.
-    lam : array-like (T,), optional
-        lambda_t, positive. Default: adaptive, the root of the sum of the squared lengths of the estimates so far, over
-        the radius.
-    radius : float
-        D, positive.
-    step : float
-        Divides the adaptive weights; without effect if `lam` is given.
-
-    Returns
-    -------
-    w : array (T, d)
-        Weights of each round; its prediction is w_t' x_t.
-    g : array (T, d)
-        Estimates of the gradients.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, or an argument is out of range.
+    sets (T, r): the coordinates, or the orthonormal rows, of each round. lam (T,): lambda_t, positive. Default:
+    adaptive, the root of the sum of the squared lengths of the estimates so far, over the radius. step: divides the
+    adaptive weights; without effect if `lam` is given. Returns w (T, d): weights of each round; its prediction is w_t'
+    x_t; g (T, d): estimates of the gradients.
     """
     X, y = check_stream(X, y)
     T, d = X.shape
@@ -162,30 +122,8 @@ def projection_rate(
 ) -> float:
     """lambda_t / sqrt(t) of the best schedule for Algorithm 2.
 
-    Parameters
-    ----------
-    d : int
-        Features, at least 2.
-    budget : int
-        Numbers bought each round (k in the paper), 2 <= budget <= d.
-    radius, x_norm, y_max : float
-        Bounds on ||w||, ||x_t||, |y_t|, positive.
-    step : float
-        Multiplier of the step size, positive.
-
-    Returns
-    -------
-    float
-        (radius x_norm + y_max) x_norm / radius sqrt(8 d / (budget - 1)) / step.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: Ito et al. 2018, Theorem 4; the constant is ours.
+    budget: numbers bought each round (k in the paper), 2 <= budget <= d. Returns (radius x_norm + y_max) x_norm /
+    radius sqrt(8 d / (budget - 1)) / step. Source: Ito et al. 2018, Theorem 4; the constant is ours.
     """
     d, budget = check_projection(d, budget)
     radius, x_norm, y_max, step = check_lengths(radius=radius, x_norm=x_norm, y_max=y_max, step=step)
@@ -197,29 +135,7 @@ def bound_projection(
 ) -> float:
     """Upper bound on the expected regret of Algorithm 2 with the step of `projection_rate`.
 
-    Parameters
-    ----------
-    d, budget : int
-        Features, and numbers bought each round, 2 <= budget <= d.
-    T : int
-        Rounds, at least 1.
-    radius, x_norm, y_max : float
-        Bounds on ||w||, ||x_t||, |y_t|, positive.
-    step : float
-        Multiplier of the step size, positive.
-
-    Returns
-    -------
-    float
-        sqrt(8) radius (radius x_norm + y_max) x_norm sqrt(d T / (budget - 1)) at step 1, where it is smallest.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
+    Returns: sqrt(8) radius (radius x_norm + y_max) x_norm sqrt(d T / (budget - 1)) at step 1, where it is smallest.
     Source: Ito et al. 2018, Theorem 4; the constant is ours.
     """
     d, budget = check_projection(d, budget)
@@ -233,27 +149,7 @@ def bound_projection(
 def bound_theorem_4(d: int, budget: int, T: int, radius: float = 1.0) -> float:
     """The printed bound on the expected regret of Algorithm 2 with lambda_t = sqrt(8 d t / (budget - 1)).
 
-    Parameters
-    ----------
-    d, budget : int
-        Features, and numbers bought each round (k in the paper), 2 <= budget <= d.
-    T : int
-        Rounds, at least 1.
-    radius : float
-        D, positive; norms of features and labels are at most 1.
-
-    Returns
-    -------
-    float
-        (D + 1)^2 sqrt(8 d / (budget - 1)) sqrt(T + 1); an upper bound, `bound_projection` with its step is smaller.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
+    Returns (D + 1)^2 sqrt(8 d / (budget - 1)) sqrt(T + 1); an upper bound, `bound_projection` with its step is smaller.
     Source: Ito et al. 2018, Theorem 4.
     """
     (d, budget), (radius,) = check_projection(d, budget), check_scales(radius=radius)
@@ -267,24 +163,8 @@ def bound_projection_schedule(
 ) -> float:
     """Upper bound on the expected regret of Algorithm 2 for any nondecreasing weights: (5) of Ito et al. 2018, with scales.
 
-    Parameters
-    ----------
-    lam : array-like (T,)
-        lambda_1, ..., lambda_T, positive and nondecreasing.
-    d, budget : int
-        Features, and numbers bought each round, 2 <= budget <= d.
-    radius, x_norm, y_max : float
-        Bounds on ||w||, ||x_t||, |y_t|, positive.
-
-    Returns
-    -------
-    float
-        2 d (radius x_norm + y_max)^2 x_norm^2 / (budget - 1) times the sum of 1 / lambda_t, plus lambda_T radius^2 / 2.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range or lam decreases.
+    lam (T,): lambda_1, ..., lambda_T, positive and nondecreasing. Returns: 2 d (radius x_norm + y_max)^2 x_norm^2 /
+    (budget - 1) times the sum of 1 / lambda_t, plus lambda_T radius^2 / 2.
     """
     d, budget = check_projection(d, budget)
     radius, x_norm, y_max = check_lengths(radius=radius, x_norm=x_norm, y_max=y_max)
@@ -300,28 +180,8 @@ def bound_in_hindsight(
 ) -> float:
     """Upper bound on the expected regret of Algorithm 2 against the best weights in hindsight, on any stream.
 
-    Parameters
-    ----------
-    d, budget : int
-        Features, and numbers bought each round, 2 <= budget <= d.
-    T : int
-        Rounds, at least 1.
-    radius, x_norm, y_max : float
-        Bounds on ||w||, ||x_t||, |y_t|, positive.
-
-    Returns
-    -------
-    float
-        `bound_projection` times 1 + sqrt((1 - (budget - 1) / d) / 2); holds also where the stream reacts to the draws.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Ours.
+    Returns: `bound_projection` times 1 + sqrt((1 - (budget - 1) / d) / 2); holds also where the stream reacts to the
+    draws. Ours.
     """
     return bound_projection(d, budget, T, radius, x_norm, y_max) * (1 + math.sqrt((1 - (budget - 1) / d) / 2))
 
@@ -333,31 +193,8 @@ def bound_first_order(
 ) -> float:
     """Upper bound on the expected regret of Algorithm 2 with the adaptive step.
 
-    Parameters
-    ----------
-    d, budget : int
-        Features, and numbers bought each round, 2 <= budget <= d.
-    loss : float
-        Total loss of the comparator (its expectation), at least 0.
-    radius, x_norm : float
-        Bounds on ||w|| and ||x_t||, positive.
-    step : float
-        Multiplier of the step size, positive.
-
-    Returns
-    -------
-    float
-        With q = 16 d / (budget - 1) (radius x_norm)^2 at step 1: (q + sqrt(q^2 + 4 q loss)) / 2. Does not grow with T
-        where the comparator fits.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Ours.
+    loss: total loss of the comparator (its expectation), at least 0. Returns a float with q = 16 d / (budget - 1)
+    (radius x_norm)^2 at step 1: (q + sqrt(q^2 + 4 q loss)) / 2. Does not grow with T where the comparator fits. Ours.
     """
     (d, budget), (radius, x_norm) = check_projection(d, budget), check_scales(radius=radius, x_norm=x_norm, high=1e30)
     return bound_self_bounding(loss, 4 * d / (budget - 1) * x_norm**2, radius, step)

@@ -31,30 +31,9 @@ __all__ = ['moment_estimates', 'printed_limit', 'estimation_errors', 'cone_const
 def moment_estimates(x_S: Any, S: Any, y: Any, d: int, estimator: str = "unbiased") -> tuple[np.ndarray, np.ndarray]:
     """Estimates of x x' and of y x from a uniform set of features (Kale et al. 2017, equations 2 and 5).
 
-    Parameters
-    ----------
-    x_S : array-like (k0,)
-        Values of the features in S; fractions give exact results.
-    S : array-like of int, shape (k0,)
-        The set; at least two features.
-    y : number
-        Label.
-    d : int
-        Number of features.
-    estimator : {"unbiased", "printed"}
-        Pairs divided by the chance that both are seen, or by the product of the chances, as in the paper.
-
-    Returns
-    -------
-    G : array (d, d)
-        Estimate of x x'.
-    c : array (d,)
-        Estimate of y x.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, S has fewer than two features, or a number is too large.
+    x_S (k0,): values of the features in S; fractions give exact results. S (k0,): the set; at least two features.
+    estimator ("unbiased" or "printed"): pairs divided by the chance that both are seen, or by the product of the
+    chances, as in the paper. Returns G (d, d): estimate of x x'; c (d,): estimate of y x.
     """
     d, S = check_int("d", d, 2, 10**4), check_indices("S", S, d)
     k0 = check_int("number of features in S", len(S), 2, d, "pairs have to be seen")
@@ -72,32 +51,9 @@ def moment_estimates(x_S: Any, S: Any, y: Any, d: int, estimator: str = "unbiase
 def printed_limit(V: Any, w: Any, k0: int, k: int) -> tuple[np.ndarray, float]:
     """Where Algorithm 1 of Kale et al. 2017 ends with the estimator as printed (equation 5).
 
-    Parameters
-    ----------
-    V : array-like (d, d)
-        Second moments of the features, with a positive diagonal.
-    w : array-like (d,)
-        True weights, label per feature.
-    k0 : int
-        Features seen a round, from 1 to d.
-    k : int
-        Number of weights that are kept, from 1 to d.
-
-    Returns
-    -------
-    limit : array (d,)
-        The k largest weights of the limit.
-    slope : float
-        Regret a round that remains, squared label.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, a size is out of range, or the limiting matrix is singular.
-
-    Notes
-    -----
-    Source: prp-printed (ours).
+    V: second moments of the features, with a positive diagonal. k0: features seen a round, from 1 to d. Returns
+    limit (d,): the k largest weights of the limit; slope: regret a round that remains, squared label. Source:
+    prp-printed (ours).
     """
     V = check_array("V", V, (None, None))
     d = len(V)
@@ -115,34 +71,10 @@ def estimation_errors(
 ) -> tuple[float, float]:
     """Errors of the estimated moments that are exceeded with chance at most d (d + 5) e^-L.
 
-    Parameters
-    ----------
-    n, d, k0 : int
-        Rounds seen, features, features seen a round (2 <= k0 <= d).
-    L : float
-        Confidence, positive.
-    sigma : float
-        Standard deviation of the noise, in units of the label; at least 0.
-    radius : float
-        B, with ||w*||_1 <= B; positive.
-    x_max : float
-        Largest magnitude of a feature, positive.
-
-    Returns
-    -------
-    lam : float
-        Bound on the largest entry of c - G w*, where G and c are the estimates.
-    rho : float
-        Bound on the largest entry of G minus its mean.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: lem-errors (ours), for Kale et al. 2017, equation (3).
+    n, d, k0: rounds seen, features, features seen a round (2 <= k0 <= d). L: confidence, positive. sigma: standard
+    deviation of the noise, in units of the label; at least 0. radius: B, with ||w*||_1 <= B; positive. Returns lam:
+    bound on the largest entry of c - G w*, where G and c are the estimates; rho: bound on the largest entry of G minus
+    its mean. Source: lem-errors (ours), for Kale et al. 2017, equation (3).
     """
     n, d = check_int("n", n, 1, 10**15), check_int("d", d, 2, 10**8)
     k0 = check_int("k0", k0, 2, d, "pairs of features have to be seen")
@@ -164,26 +96,7 @@ def confidence(s: int, d: int, delta: float) -> float:
 def cone_constant(V: Any, k: int) -> float:
     """The constant gamma of the Dantzig selector: smallest 2k-sparse eigenvalue minus restricted orthogonality of 2k and k features.
 
-    Parameters
-    ----------
-    V : array-like (d, d)
-        Second moments, symmetric positive semidefinite.
-    k : int
-        Sparsity, from 1 to d.
-
-    Returns
-    -------
-    float
-        gamma, by enumeration; not positive where the lemma says nothing.
-
-    Raises
-    ------
-    ValueError
-        If V is no covariance, k is out of range, or there are more than 200,000 pairs of supports.
-
-    Notes
-    -----
-    Source: lem-dantzig; Candes & Tao 2007.
+    Returns: gamma, by enumeration; not positive where the lemma says nothing. Source: lem-dantzig; Candes & Tao 2007.
     """
     V = check_psd("V", V)
     d = len(V)
@@ -206,32 +119,9 @@ def textbook_dantzig(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play Algorithm 1 of Kale et al. 2017 in plain numpy, line for line; the reference for `DantzigPOSLR`.
 
-    Parameters
-    ----------
-    X, y : array-like (T, d), (T,)
-        Stream.
-    sets : array-like of int, shape (T, k0)
-        The features seen in each round.
-    k : int
-        Number of weights that are committed, from 1 to d.
-    radii : callable
-        ``radii(n)`` gives the radius of the programme after n rounds.
-    t0 : int
-        Rounds at the start with weights 0.
-    estimator : {"unbiased", "printed"}
-        As in `moment_estimates`.
-
-    Returns
-    -------
-    predictions : array (T,)
-        Scores of the committed weights.
-    weights : array (T, d)
-        What was committed.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit or a size is out of range.
+    sets (T, k0): the features seen in each round. t0: rounds at the start with weights 0.
+    estimator ("unbiased" or "printed"): as in `moment_estimates`. Returns predictions (T,): scores of the committed
+    weights; weights (T, d): what was committed.
     """
     X = check_array("X", X, (None, None))
     T, d = X.shape
@@ -257,32 +147,9 @@ def bound_dantzig(
 ) -> float:
     """Upper bound on the regret of Algorithm 1 of Kale et al. 2017 with the unbiased estimator, with probability 1 - delta.
 
-    Parameters
-    ----------
-    d, k0, k, T : int
-        Features, features seen a round (from 2), sparsity, rounds.
-    sigma : float
-        Standard deviation of the noise; at least 0.
-    radius : float
-        B, with ||w*||_1 <= B; positive.
-    x_max : float
-        Largest magnitude of a feature, positive.
-    delta : float
-        Chance of failure, in (0, 1).
-    eps : float
-        RIP constant for 3k features (norm form), from 0 to 0.267.
-    t0 : int
-        The RIP holds for all X_t with t >= t0, and the learner plays 0 until then.
-
-    Returns
-    -------
-    float
-        The bound of thm-kale, in squared units of the label.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range; for eps >= 2 - sqrt(3) the theorem says nothing.
+    d, k0, k, T: features, features seen a round (from 2), sparsity, rounds. eps: RIP constant for 3k
+    features (norm form), from 0 to 0.267. t0: the RIP holds for all X_t with t >= t0, and the learner plays 0 until
+    then. Returns: the bound of thm-kale, in squared units of the label.
     """
     d, k = check_int("d", d, 2, 10**8), check_int("k", k, 1, d)
     T, t0 = check_int("T", T, 1, 10**15), check_int("t0", t0, 0, 10**15)
@@ -404,15 +271,7 @@ class DantzigState(Learner):
     def program_radius(self, n: int) -> float:
         """Radius of the linear programme after n rounds.
 
-        Parameters
-        ----------
-        n : int
-            Rounds seen, at least 1.
-
-        Returns
-        -------
-        float
-            lambda of lem-errors times `C`, or the radius of (Kale 3).
+        Returns: lambda of lem-errors times `C`, or the radius of (Kale 3).
         """
         P, d, k0 = self.params, self.d, self.k0
         if P["rule"] == "theorem":

@@ -75,31 +75,13 @@ def first_weights(theta0: Any, d: int, top: int) -> np.ndarray:
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #02b7ece8
 @dataclass(frozen=True)
 class Descent:
-    """What a batch run of iterative hard thresholding found, and what it used.
+    "What a batch run of iterative hard thresholding found, and what it used. Ours."
 
-    Parameters
-    ----------
-    path : array (n + 1, d)
-        Weights at the start and after each of the n updates.
-    batches : list of int
-        Examples of a block (Exploitation: of an update) in each update.
-    examples : int
-        Examples used; each is used once.
-    attributes : int
-        Features bought, over all examples.
-    left : int
-        Examples at the end that were too few for another update; nothing of them was bought.
-
-    Notes
-    -----
-    Ours.
-    """
-
-    path: np.ndarray
-    batches: list[int]
-    examples: int
-    attributes: int
-    left: int
+    path: np.ndarray  # (n + 1, d): weights at the start and after each of the n updates
+    batches: list[int]  # examples of a block (Exploitation: of an update) in each update
+    examples: int  # examples used; each is used once
+    attributes: int  # features bought, over all examples
+    left: int  # examples at the end that were too few for another update; nothing of them was bought
 
     @property
     def theta(self) -> np.ndarray:
@@ -110,30 +92,11 @@ class Descent:
 def block_gradient(X: np.ndarray, y: np.ndarray, theta: np.ndarray, width: int) -> np.ndarray:
     """Gradient of the mean squared error, each block of coordinates from its own examples.
 
-    Parameters
-    ----------
-    X : array-like (n B, d)
-        B examples for each of the n = ceil(d / width) blocks: the first B for the first block, and so on.
-    y : array-like (n B,)
-        Labels.
-    theta : array-like (d,)
-        Weights; of each example only their support and the block are read.
-    width : int
-        Coordinates of a block, from 1 to d; the last block may be shorter.
-
-    Returns
-    -------
-    array (d,)
-        On block i: the mean of 2 (theta'x - y) x over its B examples. Unbiased for the gradient of E(theta'x - y)^2.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, or the number of examples is no positive multiple of the number of blocks.
-
-    Notes
-    -----
-    Source: Murata & Suzuki 2018, Algorithm 1; the formula is reconstructed.
+    X (n B, d): B examples for each of the n = ceil(d / width) blocks: the first B for the first block, and so on.
+    y (n B,): labels. theta (d,): weights; of each example only their support and the block are read. width: coordinates
+    of a block, from 1 to d; the last block may be shorter. Returns (d,): on block i: the mean of 2 (theta'x - y) x over
+    its B examples. Unbiased for the gradient of E(theta'x - y)^2. Source: Murata & Suzuki 2018, Algorithm 1; the
+    formula is reconstructed.
     """
     X, y = check_stream(X, y)
     d = check_magnitude("X", X).shape[1]
@@ -154,44 +117,14 @@ def textbook_exploration(
 ) -> Descent:
     """Algorithm 1 of Murata & Suzuki 2018, Exploration, line for line.
 
-    Parameters
-    ----------
-    X : array-like (n, d)
-        Features of independent examples; of each example at most `budget` are read.
-    y : array-like (n,)
-        Labels.
-    budget : int
-        Features of an example (s' in the paper), 2 <= budget <= d.
-    top : int, optional
-        Coordinates that hard thresholding keeps (s), 1 <= top < budget. Default: half of the budget.
-    eta : float, optional
-        Step size. Default: 1 / smoothness.
-    batch : int
-        Examples of a block in the first update.
-    growth : float
-        Factor of the batch from one update to the next, at least 1; batches are rounded up.
-    updates : int, optional
-        Number of updates, at least 1. Default: as many as there are examples for.
-    width : int, optional
-        Coordinates of a block, at most budget - top (any, if budget = d), which is the default.
-    theta0 : array-like (d,), optional
-        Weights at the start, with at most `top` nonzero. Default: 0.
-    smoothness : float, optional
-        Restricted smoothness L of the risk; if stated, the step must be below 2 / L.
-
-    Returns
-    -------
-    Descent
-        Weights after each update, and what was used.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or there are too few examples for the updates (for one, if `updates` is None).
-
-    Notes
-    -----
-    Source: Murata & Suzuki 2018, Algorithm 1; its formulas are reconstructed.
+    X: features of independent examples; of each example at most `budget` are read. budget: features of an
+    example (s' in the paper), 2 <= budget <= d. top: coordinates that hard thresholding keeps (s), 1 <= top < budget.
+    Default: half of the budget. eta: step size. Default: 1 / smoothness. growth: factor of the batch from one update to
+    the next, at least 1; batches are rounded up. updates: number of updates, at least 1. Default: as many as there are
+    examples for. width: coordinates of a block, at most budget - top (any, if budget = d), which is the default.
+    theta0 (d,): weights at the start, with at most `top` nonzero. Default: 0. smoothness: restricted smoothness L of
+    the risk; if stated, the step must be below 2 / L. Source: Murata & Suzuki 2018, Algorithm 1; its formulas are
+    reconstructed.
     """
     X, y = check_stream(X, y)
     d, budget, top, width = check_sizes(X.shape[1], budget, top, width)
@@ -553,28 +486,8 @@ class Exploration(HardThresholding):
 def restricted_constants(V: Any, top: int, k: int) -> tuple[Interval, Interval]:
     """Restricted strong convexity mu and smoothness L of the risk, of the order that one step of Exploration needs.
 
-    Parameters
-    ----------
-    V : array-like (d, d)
-        Second moments of the features, known or X'X/n of a sample.
-    top : int
-        Weights that are kept, from k to d.
-    k : int
-        Sparsity of the truth, from 1 to d.
-
-    Returns
-    -------
-    mu, L : Interval
-        Twice the extreme eigenvalues on min(d, 2 top + k) coordinates, enclosed by certified ends.
-
-    Raises
-    ------
-    ValueError
-        If V is no covariance, or a size is out of range.
-
-    Notes
-    -----
-    Source: Murata & Suzuki 2018, Assumptions 2 and 3; the order is that of our theorem.
+    Returns mu, L: twice the extreme eigenvalues on min(d, 2 top + k) coordinates, enclosed by certified ends. Source:
+    Murata & Suzuki 2018, Assumptions 2 and 3; the order is that of our theorem.
     """
     V = check_psd("V", V)
     k = check_int("k", k, 1, len(V))
@@ -588,30 +501,8 @@ def restricted_constants(V: Any, top: int, k: int) -> tuple[Interval, Interval]:
 def stable_step(V: Any, top: int, k: int, rule: str = "best") -> float:
     """A step size from certified restricted constants.
 
-    Parameters
-    ----------
-    V : array-like (d, d)
-        Second moments of the features.
-    top : int
-        Weights that are kept, from k to d.
-    k : int
-        Sparsity of the truth, from 1 to d.
-    rule : {"best", "safe"}
-        2 / (L + mu), which contracts most, or 1 / L; with the certified ends of the constants, L from above, mu from below.
-
-    Returns
-    -------
-    float
-        The step size, below 2 / L.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, V is 0, or for "best" the certified mu is 0.
-
-    Notes
-    -----
-    Ours.
+    rule ("best" or "safe"): 2 / (L + mu), which contracts most, or 1 / L; with the certified ends of the constants, L
+    from above, mu from below. Returns: the step size, below 2 / L. Ours.
     """
     mu, L = restricted_constants(V, top, k)
     if L.upper <= 0: fail("V", "the zero matrix", "a matrix with a nonzero entry", "there is nothing to learn")
@@ -635,30 +526,10 @@ def check_theory(d: Any, top: Any, k: Any, mu: Any, L: Any, eta: Any) -> tuple[i
 def contraction_factor(d: int, top: int, k: int, mu: float, L: float, eta: float | None = None) -> float:
     """What one step of hard thresholding with the true gradient leaves of the distance to the truth, at most.
 
-    Parameters
-    ----------
-    d : int
-        Number of features.
-    top, k : int
-        Weights that are kept, and sparsity of the truth, 1 <= k <= top <= d.
-    mu, L : float
-        Restricted strong convexity and smoothness, of order 2 top + k (`restricted_constants`); 0 < mu <= L.
-    eta : float, optional
-        Step size, below 2 / L. Default: 2 / (L + mu), the best.
-
-    Returns
-    -------
-    float
-        sqrt(nu) max(|1 - eta mu|, |1 - eta L|) with the `truncation_factor` nu; the best constant, from 1 on no contraction.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Ours.
+    top, k: weights that are kept, and sparsity of the truth, 1 <= k <= top <= d. mu, L: restricted strong convexity and
+    smoothness, of order 2 top + k (`restricted_constants`); 0 < mu <= L. eta: step size, below 2 / L. Default: 2 /
+    (L + mu), the best. Returns: sqrt(nu) max(|1 - eta mu|, |1 - eta L|) with the `truncation_factor` nu; the best
+    constant, from 1 on no contraction. Ours.
     """
     d, top, k, mu, L, eta = check_theory(d, top, k, mu, L, eta)
     return math.sqrt(truncation_factor(k, top, d)) * max(abs(1 - eta * mu), abs(1 - eta * L))
@@ -669,27 +540,9 @@ def contraction_factor(d: int, top: int, k: int, mu: float, L: float, eta: float
 def least_top(k: int, kappa: float) -> int:
     """The fewest weights to keep so that a step contracts, for the best step size.
 
-    Parameters
-    ----------
-    k : int
-        Sparsity of the truth, at least 1.
-    kappa : float
-        Restricted condition number L / mu, from 1 to 10^6.
-
-    Returns
-    -------
-    int
-        The least top >= k that is larger than ((kappa^2 - 1) / (4 kappa))^2 k: enough for every d, necessary if d >= top + k.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    The best step size is 2 / (L + mu); for 1 / L four times as many are needed if kappa is large.
-    Ours.
+    kappa: restricted condition number L / mu, from 1 to 10^6. Returns: the least top >= k that is larger than
+    ((kappa^2 - 1) / (4 kappa))^2 k: enough for every d, necessary if d >= top + k. The best step size is 2 / (L + mu);
+    for 1 / L four times as many are needed if kappa is large. Ours.
     """
     k, kappa = check_int("k", k, 1, 10**15), check_real("kappa", kappa, 0, 1e6)
     if kappa < 1: fail("kappa", kappa, "at least 1", "it is L / mu with mu <= L")
@@ -710,36 +563,9 @@ def bound_block_noise(
 ) -> float:
     """Upper bound on the largest squared error of an entry of the block gradient.
 
-    Parameters
-    ----------
-    d : int
-        Number of features.
-    m : int
-        Nonzero entries of theta - theta*, at most, from 1 to d.
-    batch : int
-        Examples of a block, at least 1.
-    error : float
-        ||theta - theta*||^2, at least 0.
-    sigma : float
-        Sub-Gaussian scale of the noise of the labels, at least 0.
-    x_max : float
-        Bound on the magnitude of features, positive.
-    chance : float, optional
-        Given, the bound holds with probability 1 - chance, in (0, 1); else it is one on the expectation.
-
-    Returns
-    -------
-    float
-        8 x_max^2 (x_max^2 m error + sigma^2) / batch times ln(2 d) + 1, or ln(2 d / chance).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Ours.
+    m: nonzero entries of theta - theta*, at most, from 1 to d. batch: examples of a block, at least 1. error: ||theta -
+    theta*||^2, at least 0. chance: given, the bound holds with probability 1 - chance, in (0, 1); else it is one on the
+    expectation. Returns: 8 x_max^2 (x_max^2 m error + sigma^2) / batch times ln(2 d) + 1, or ln(2 d / chance). Ours.
     """
     d = check_int("d", d, 1, 10**15)
     m, batch = check_int("m", m, 1, d), check_int("batch", batch, 1)
@@ -757,40 +583,10 @@ def bound_exploration(
 ) -> np.ndarray:
     """Upper bounds on the squared distance of Exploration to the truth, after each update, for any batches.
 
-    Parameters
-    ----------
-    batches : array-like of int (T,)
-        Examples of a block in each update.
-    d : int
-        Number of features.
-    top, k : int
-        Weights that are kept, and sparsity of the truth, 1 <= k <= top <= d.
-    start : float
-        ||theta_0 - theta*||^2.
-    mu, L : float
-        Restricted strong convexity and smoothness (`restricted_constants`).
-    sigma : float
-        Sub-Gaussian scale of the noise.
-    x_max : float
-        Bound on the magnitude of features.
-    eta : float, optional
-        Step size, below 2 / L. Default: 2 / (L + mu).
-    chance : float, optional
-        Given, all bounds hold together with probability 1 - chance; else they are bounds on the expectation.
-
-    Returns
-    -------
-    array (T + 1,)
-        The bounds, beginning with `start`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: Murata & Suzuki 2018, Theorem 4.1, in shape; the recursion and its constants are ours.
+    batches (T,): examples of a block in each update. start: ||theta_0 - theta*||^2. mu, L: restricted strong convexity
+    and smoothness (`restricted_constants`). chance: given, all bounds hold together with probability 1 - chance; else
+    they are bounds on the expectation. Returns (T + 1,): the bounds, beginning with `start`. Source: Murata & Suzuki
+    2018, Theorem 4.1, in shape; the recursion and its constants are ours.
     """
     d, top, k, mu, L, eta = check_theory(d, top, k, mu, L, eta)
     rho, m = contraction_factor(d, top, k, mu, L, eta), min(d, top + k)
@@ -812,38 +608,10 @@ def exploration_plan(
 ) -> tuple[int, int, int]:
     """A constant batch and a number of updates after which the expected squared distance is at most eps.
 
-    Parameters
-    ----------
-    eps : float
-        The goal, in (0, 4 start).
-    d, budget : int
-        Features, and how many of an example are bought.
-    top, k : int
-        Weights that are kept, below budget, and sparsity of the truth, 1 <= k <= top.
-    start : float
-        ||theta_0 - theta*||^2, positive.
-    mu, L : float
-        Restricted strong convexity and smoothness (`restricted_constants`).
-    sigma : float
-        Sub-Gaussian scale of the noise.
-    x_max : float
-        Bound on the magnitude of features.
-    eta : float, optional
-        Step size, below 2 / L. Default: 2 / (L + mu).
-
-    Returns
-    -------
-    batch, updates, examples : int
-        Examples of a block, updates, and examples in all.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, top is too small for a contraction, or more than 10^15 examples would be needed.
-
-    Notes
-    -----
-    Source: Murata & Suzuki 2018, Corollary 4.2, in shape; the constants are ours.
+    eps: the goal, in (0, 4 start). top, k: weights that are kept, below budget, and sparsity of the truth, 1 <= k <=
+    top. start: ||theta_0 - theta*||^2, positive. eta: step size, below 2 / L. Default: 2 / (L + mu). Returns batch,
+    updates, examples: examples of a block, updates, and examples in all. Source: Murata & Suzuki 2018, Corollary 4.2,
+    in shape; the constants are ours.
     """
     d, budget, top, width = check_sizes(d, budget, top)
     d, top, k, mu, L, eta = check_theory(d, top, k, mu, L, eta)

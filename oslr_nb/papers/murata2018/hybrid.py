@@ -29,30 +29,9 @@ __all__ = ['support_gradient', 'textbook_exploitation', 'textbook_hybrid', 'stab
 def support_gradient(X: np.ndarray, y: np.ndarray, theta: np.ndarray, S: np.ndarray) -> np.ndarray:
     """Gradient of the mean squared error on a set of coordinates, 0 elsewhere.
 
-    Parameters
-    ----------
-    X : array-like (B, d)
-        Examples; only the coordinates in S are read.
-    y : array-like (B,)
-        Labels.
-    theta : array-like (d,)
-        Weights, 0 outside of S.
-    S : array-like of int
-        The coordinates.
-
-    Returns
-    -------
-    array (d,)
-        On S: the mean of 2 (theta'x - y) x.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, or a weight outside of S is not 0.
-
-    Notes
-    -----
-    Source: Murata & Suzuki 2018, Algorithm 2; the formula is reconstructed.
+    X (B, d): examples; only the coordinates in S are read. y (B,): labels. theta (d,): weights, 0 outside of S.
+    Returns (d,): on S: the mean of 2 (theta'x - y) x. Source: Murata & Suzuki 2018, Algorithm 2; the formula is
+    reconstructed.
     """
     X, y = check_stream(X, y)
     theta, S = check_array("theta", theta, (X.shape[1],)), check_indices("S", S, X.shape[1])
@@ -69,40 +48,11 @@ def textbook_exploitation(
 ) -> Descent:
     """Algorithm 2 of Murata & Suzuki 2018, Exploitation, line for line.
 
-    Parameters
-    ----------
-    X : array-like (n, d)
-        Features of independent examples; only those of the support are read.
-    y : array-like (n,)
-        Labels.
-    support : array-like of int
-        The coordinates that may have weights.
-    eta : float, optional
-        Step size. Default: 1 / smoothness.
-    batch : int
-        Examples of the first update.
-    growth : float
-        Factor of the batch from one update to the next, at least 1; batches are rounded up.
-    updates : int, optional
-        Number of updates, at least 1. Default: as many as there are examples for.
-    start : array-like, optional
-        Weights at the start, one for each coordinate of the support. Default: 0.
-    smoothness : float, optional
-        Restricted smoothness L of the risk; if stated, the step must be below 2 / L.
-
-    Returns
-    -------
-    Descent
-        Weights after each update, and what was used.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or there are too few examples for the updates (for one, if `updates` is None).
-
-    Notes
-    -----
-    Source: Murata & Suzuki 2018, Algorithm 2; its formulas are reconstructed.
+    X: features of independent examples; only those of the support are read. eta: step size. Default: 1 / smoothness.
+    growth: factor of the batch from one update to the next, at least 1; batches are rounded up. updates: number of
+    updates, at least 1. Default: as many as there are examples for. start: weights at the start, one for each
+    coordinate of the support. Default: 0. smoothness: restricted smoothness L of the risk; if stated, the step must be
+    below 2 / L. Source: Murata & Suzuki 2018, Algorithm 2; its formulas are reconstructed.
     """
     X, y = check_stream(X, y)
     S, values = check_start(X.shape[1], X.shape[1], support, start, "there are no more features")
@@ -146,43 +96,15 @@ def textbook_hybrid(
 ) -> Descent:
     """Algorithm 3 of Murata & Suzuki 2018, Hybrid, line for line, for as long as there are examples for an update.
 
-    Parameters
-    ----------
-    X : array-like (n, d)
-        Features of independent examples; of each example at most `budget` are read.
-    y : array-like (n,)
-        Labels.
-    budget : int
-        Features of an example (s' in the paper), 2 <= budget <= d.
-    top : int, optional
-        Coordinates that hard thresholding keeps (s), 1 <= top < budget. Default: half of the budget.
-    eta : float, optional
-        Step size of both phases. Default: 1 / smoothness.
-    explore, exploit : (int, int)
-        Updates of a phase, and examples in the first outer round: of a block, or of an update of Exploitation (None: as
-        many as an update of Exploration takes).
-    growth : float
-        Factor of the batches from one outer round to the next, at least 1; batches are rounded up.
-    width : int, optional
-        Coordinates of a block, at most budget - top (any, if budget = d), which is the default.
-    theta0 : array-like (d,), optional
-        Weights at the start, with at most `top` nonzero. Default: 0.
-    smoothness : float, optional
-        Restricted smoothness L of the risk; if stated, the step must be below 2 / L.
-
-    Returns
-    -------
-    Descent
-        Weights after each update of either phase, and what was used.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or there are too few examples for one update.
-
-    Notes
-    -----
-    Source: Murata & Suzuki 2018, Algorithm 3; its schedule is reconstructed.
+    X: features of independent examples; of each example at most `budget` are read. budget: features of an
+    example (s' in the paper), 2 <= budget <= d. top: coordinates that hard thresholding keeps (s), 1 <= top < budget.
+    Default: half of the budget. eta: step size of both phases. Default: 1 / smoothness. explore, exploit: updates of a
+    phase, and examples in the first outer round: of a block, or of an update of Exploitation (None: as many as an
+    update of Exploration takes). growth: factor of the batches from one outer round to the next, at least 1; batches
+    are rounded up. width: coordinates of a block, at most budget - top (any, if budget = d), which is the default.
+    theta0 (d,): weights at the start, with at most `top` nonzero. Default: 0. smoothness: restricted smoothness L of
+    the risk; if stated, the step must be below 2 / L. Returns: weights after each update of either phase, and what was
+    used. Source: Murata & Suzuki 2018, Algorithm 3; its schedule is reconstructed.
     """
     X, y = check_stream(X, y)
     d, budget, top, width = check_sizes(X.shape[1], budget, top, width)
@@ -208,29 +130,10 @@ def textbook_hybrid(
 def stable_exploitation_step(batch: int, L: float, K: float) -> float:
     """The largest step of Exploitation: below it the rate of `bound_exploitation` is smaller than 1.
 
-    Parameters
-    ----------
-    batch : int
-        Examples of an update (B), at least 1.
-    L : float
-        Largest eigenvalue of twice the second moments of the features on the support, positive.
-    K : float
-        Constant of their fourth moments, at least L / 2: top x_max^2 for features of magnitude at most x_max, the trace of
-        the second moments plus L for normal ones.
-
-    Returns
-    -------
-    float
-        B / (L (B - 1) / 2 + K). Tight for independent signs and independent standard normal features.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Ours.
+    batch: examples of an update (B), at least 1. L: largest eigenvalue of twice the second moments of the features on
+    the support, positive. K: constant of their fourth moments, at least L / 2: top x_max^2 for features of magnitude at
+    most x_max, the trace of the second moments plus L for normal ones. Returns: B / (L (B - 1) / 2 + K). Tight for
+    independent signs and independent standard normal features. Ours.
     """
     batch, (L, K) = check_int("batch", batch, 1, 10**15), check_scales(L=L, K=K)
     if not K >= L / 2 * (1 - 1e-12): fail("K", K, f"at least L / 2 = {L / 2:g}", "fourth moments are at least squares of second ones")
@@ -240,28 +143,7 @@ def stable_exploitation_step(batch: int, L: float, K: float) -> float:
 def exploitation_room(eta: float, batch: int, L: float, K: float) -> float:
     """Delta of the theorem on Exploitation: how many examples of a batch are left for averaging.
 
-    Parameters
-    ----------
-    eta : float
-        Step size, positive and below `stable_exploitation_step`.
-    batch : int
-        Examples of an update (B), at least 1.
-    L, K : float
-        As in `stable_exploitation_step`.
-
-    Returns
-    -------
-    float
-        B - eta L (B - 1) / 2 - eta K, positive.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or the step is not stable.
-
-    Notes
-    -----
-    Ours.
+    batch: examples of an update (B), at least 1. Returns: B - eta L (B - 1) / 2 - eta K, positive. Ours.
     """
     most, (eta,) = stable_exploitation_step(batch, L, K), check_scales(eta=eta)
     if not eta < most: fail("eta", eta, f"below {most:g}", f"B / (L (B - 1) / 2 + K) with B = {batch}, L = {L:g}, K = {K:g}")
@@ -290,38 +172,11 @@ def bound_exploitation(
 ) -> float:
     """Upper bound on the expected squared distance to the true weights, on a support that contains theirs.
 
-    Parameters
-    ----------
-    updates : int
-        Number of updates (T), at least 0.
-    first : float
-        Squared distance at the start, at least 0.
-    eta : float
-        Step size, positive and below `stable_exploitation_step`.
-    batch : int
-        Examples of an update (B), at least 1.
-    top : int
-        Size of the support (s), at least 1.
-    mu, L : float
-        Smallest and largest eigenvalue of twice the second moments of the features on the support.
-    K : float
-        Constant of their fourth moments, as in `stable_exploitation_step`.
-    sigma : float
-        Standard deviation of the noise, at least 0.
-
-    Returns
-    -------
-    float
-        (1 - 2 eta mu Delta / B)^T first + eta top sigma^2 / Delta. Tight for independent signs and standard normal features.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: Murata & Suzuki 2018, Theorem 4.3; constants and proof are ours.
+    updates: number of updates (T), at least 0. first: squared distance at the start, at least 0. batch: examples of an
+    update (B), at least 1. mu, L: smallest and largest eigenvalue of twice the second moments of the features on the
+    support. K: constant of their fourth moments, as in `stable_exploitation_step`. Returns (1 - 2 eta mu Delta / B)^T
+    first + eta top sigma^2 / Delta. Tight for independent signs and standard normal features. Source: Murata & Suzuki
+    2018, Theorem 4.3; constants and proof are ours.
     """
     room, (mu, L), (first, sigma) = exploitation_room(eta, batch, L, K), check_landscape(mu, L), check_error(first=first, sigma=sigma)
     check_fourth(K, check_int("top", top, 1), mu, L)
@@ -334,38 +189,10 @@ def bound_exploitation_excess(
 ) -> float:
     """Upper bound on the expected excess risk, on a support that contains that of the true weights.
 
-    Parameters
-    ----------
-    updates : int
-        Number of updates (T), at least 0.
-    first : float
-        Squared distance at the start, at least 0.
-    eta : float
-        Step size, positive and below `stable_exploitation_step`.
-    batch : int
-        Examples of an update (B), at least 1.
-    top : int
-        Size of the support (s), at least 1.
-    mu, L, K : float
-        As in `bound_exploitation`.
-    sigma : float
-        Standard deviation of the noise, at least 0.
-    trace : float, optional
-        Trace of the second moments of the features on the support. Default: what it is at most, top L / 2.
-
-    Returns
-    -------
-    float
-        L / 2 (1 - 2 eta mu Delta / B)^T first + eta trace sigma^2 / Delta.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: Murata & Suzuki 2018, Theorem 4.3; constants and proof are ours.
+    updates: number of updates (T), at least 0. first: squared distance at the start, at least 0. batch: examples of an
+    update (B), at least 1. mu, L, K: as in `bound_exploitation`. trace: trace of the second moments of the features on
+    the support. Default: what it is at most, top L / 2. Returns: L / 2 (1 - 2 eta mu Delta / B)^T first + eta trace
+    sigma^2 / Delta. Source: Murata & Suzuki 2018, Theorem 4.3; constants and proof are ours.
     """
     start = bound_exploitation(updates, first, eta, batch, top, mu, L, K, 0.0)
     trace = top * L / 2 if trace is None else check_real("trace", trace, 0, top * L / 2 * (1 + 1e-12), "no eigenvalue is above L / 2")
@@ -376,35 +203,11 @@ def bound_exploitation_excess(
 def exact_exploitation(updates: int, first: float, eta: float, batch: int, top: int, sigma: float) -> float:
     """The expected squared distance, exactly, for independent standard normal features.
 
-    Parameters
-    ----------
-    updates : int
-        Number of updates (T), at least 0.
-    first : float
-        Squared distance at the start, at least 0.
-    eta : float
-        Step size, positive; at or beyond the stable range the distance grows.
-    batch : int
-        Examples of an update (B), at least 1.
-    top : int
-        Size of the support (s), which contains that of the true weights; at least 1.
-    sigma : float
-        Standard deviation of the noise, at least 0.
-
-    Returns
-    -------
-    float
-        rho^T first + (1 + rho + ... + rho^(T-1)) 4 eta^2 top sigma^2 / B, rho = (1 - 2 eta)^2 + 4 eta^2 (top + 1) / B.
-        It is also the excess risk. At most 1e300.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Ours.
+    updates: number of updates (T), at least 0. first: squared distance at the start, at least 0. eta: step size,
+    positive; at or beyond the stable range the distance grows. batch: examples of an update (B), at least 1. top: size
+    of the support (s), which contains that of the true weights; at least 1. Returns: rho^T first + (1 + rho + ... +
+    rho^(T-1)) 4 eta^2 top sigma^2 / B, rho = (1 - 2 eta)^2 + 4 eta^2 (top + 1) / B. It is also the excess risk. At most
+    1e300. Ours.
     """
     T, batch, top = check_int("updates", updates, 0, 10**6), check_int("batch", batch, 1, 10**15), check_int("top", top, 1)
     (first, sigma), (eta,), value = check_error(first=first, sigma=sigma), check_scales(eta=eta, high=1e3), 0.0
@@ -417,37 +220,13 @@ def exact_exploitation(updates: int, first: float, eta: float, batch: int, top: 
 def bound_wrong_support(updates: int, excess: float, least: float, eta: float, batch: int, mu: float, L: float, K: float) -> float:
     """Upper bound on the expected risk of Exploitation above the least risk on its support, right or wrong.
 
-    Parameters
-    ----------
-    updates : int
-        Number of updates (T), at least 0.
-    excess : float
-        Risk at the start above the least risk on the support, at least 0.
-    least : float
-        The least risk on the support, at least 0: the variance of the noise and of what is missed.
-    eta : float
-        Step size, positive; eta L (1 - 1 / batch) <= 2.
-    batch : int
-        Examples of an update (B), at least 1.
-    mu, L : float
-        Smallest and largest eigenvalue of twice the second moments of the features on the support.
-    K : float
-        E error^2 ||z||^2 <= K E error^2 for all weights on the support: top x_max^2 for features of magnitude at most x_max;
-        the trace of their second moments plus L if all is normal.
-
-    Returns
-    -------
-    float
-        gamma^T excess + (1 - gamma^T) / (1 - gamma) a least, or 1e300 if that is less; with equality for independent signs.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: Murata & Suzuki 2018, Theorem 4.3; constants and proof are ours.
+    updates: number of updates (T), at least 0. excess: risk at the start above the least risk on the support, at least
+    0. least: the least risk on the support, at least 0: the variance of the noise and of what is missed. batch:
+    examples of an update (B), at least 1. mu, L: smallest and largest eigenvalue of twice the second moments of the
+    features on the support. K: E error^2 ||z||^2 <= K E error^2 for all weights on the support: top x_max^2 for
+    features of magnitude at most x_max; the trace of their second moments plus L if all is normal. Returns: gamma^T
+    excess + (1 - gamma^T) / (1 - gamma) a least, or 1e300 if that is less; with equality for independent signs. Source:
+    Murata & Suzuki 2018, Theorem 4.3; constants and proof are ours.
     """
     T, batch, (mu, L) = check_int("updates", updates, 0, 10**9), check_int("batch", batch, 1, 10**15), check_landscape(mu, L)
     (excess, least), (eta, K) = check_error(excess=excess, least=least), check_scales(eta=eta, K=K)
@@ -464,34 +243,10 @@ def exploration_rate(
 ) -> tuple[float, float, float]:
     """What one update of Exploration is worth, in the form that `bound_hybrid` takes.
 
-    Parameters
-    ----------
-    d : int
-        Number of features.
-    top, k : int
-        Weights that are kept, and sparsity of the truth, 1 <= k <= top <= d.
-    mu, L : float
-        Restricted strong convexity and smoothness, of order 2 top + k, as in `contraction_factor`.
-    sigma : float
-        Sub-Gaussian scale of the noise, at least 0.
-    x_max : float
-        Bound on the magnitude of features, positive.
-    eta : float, optional
-        Step size, below 2 / L. Default: 1 / L, the longest that `bound_hybrid` allows.
-
-    Returns
-    -------
-    q, V, b0 : float
-        With b examples a block, b >= b0, an update multiplies the mean squared distance by q at most, and adds at most V / b.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or top is too small for a contraction.
-
-    Notes
-    -----
-    Ours.
+    top, k: weights that are kept, and sparsity of the truth, 1 <= k <= top <= d. mu, L: restricted strong convexity and
+    smoothness, of order 2 top + k, as in `contraction_factor`. eta: step size, below 2 / L. Default: 1 / L, the longest
+    that `bound_hybrid` allows. Returns a float with b examples a block, b >= b0, an update multiplies the mean squared
+    distance by q at most, and adds at most V / b. Ours.
     """
     eta = 1 / check_landscape(mu, L)[1] if eta is None else eta
     rho = contraction_factor(d, top, k, mu, L, eta)
@@ -508,50 +263,15 @@ def bound_hybrid(
 ) -> int:
     """Examples after which Hybrid has an excess risk of at most eps, with a stated chance.
 
-    Parameters
-    ----------
-    eps : float
-        The excess risk, positive.
-    r_min : float
-        Smallest nonzero weight of the truth in magnitude, positive.
-    blocks : int
-        Blocks of an update of Exploration, ceil(d / width).
-    top : int
-        Coordinates that are kept (s).
-    eta : float
-        Step size, positive and at most 1 / L.
-    explore, exploit : (int, int)
-        Updates, and examples in the first outer round: of a block, or of an update of Exploitation; the latter at least
-        4 eta L / mu K.
-    growth : float
-        Factor of the batches from one outer round to the next (g), above 1.
-    q, V : float
-        An update of Exploration with b examples a block multiplies the mean squared distance by q at most, and adds V / b: from
-        `exploration_rate` at the same eta, whose b0 the first batch of a block must not be below; 4 L / mu growth q^updates must
-        be at most 1.
-    mu, L, K : float
-        Constants of the theorem, for all supports that can occur.
-    sigma : float
-        Standard deviation of the noise, at least 0.
-    first : float
-        Squared distance of the first weights, at least 0.
-    delta : float
-        Chance of failure, in (0, 1).
-
-    Returns
-    -------
-    int
-        Examples of all outer rounds up to the first that satisfies one of the conditions of the corollary; an upper bound.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or the condition on a batch, or on the updates, does not hold.
-
-    Notes
-    -----
-    Source: Murata & Suzuki 2018, Theorem 4.4 and Corollary 4.5; constants and proof are ours, with delta in the place of its
-    logarithm.
+    eps: the excess risk, positive. r_min: smallest nonzero weight of the truth in magnitude, positive. blocks: blocks
+    of an update of Exploration, ceil(d / width). explore, exploit: updates, and examples in the first outer round: of a
+    block, or of an update of Exploitation; the latter at least 4 eta L / mu K. growth: factor of the batches from one
+    outer round to the next (g), above 1. q, V: an update of Exploration with b examples a block multiplies the mean
+    squared distance by q at most, and adds V / b: from `exploration_rate` at the same eta, whose b0 the first batch of
+    a block must not be below; 4 L / mu growth q^updates must be at most 1. mu, L, K: constants of the theorem, for all
+    supports that can occur. first: squared distance of the first weights, at least 0. Returns: examples of all outer
+    rounds up to the first that satisfies one of the conditions of the corollary; an upper bound. Source: Murata &
+    Suzuki 2018, Theorem 4.4 and Corollary 4.5; constants and proof are ours, with delta in the place of its logarithm.
     """
     eps, r_min, eta, K = check_scales(eps=eps, r_min=r_min, eta=eta, K=K)
     (mu, L), (V, sigma, first) = check_landscape(mu, L), check_error(V=V, sigma=sigma, first=first)
