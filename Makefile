@@ -45,6 +45,9 @@ docs: .venv/ready
 
 lab: .venv/ready
 	@nbdev_install_hooks
+	@mkdir -p .venv/share/jupyter/lab/settings
+	@cp website/lab.json .venv/share/jupyter/lab/settings/overrides.json
+	@find nbs -name '*.ipynb' -not -path '*/.*' -exec jupyter trust {} + > /dev/null
 	@OSLR_QUIET=1 jupyter lab nbs
 
 bench: .venv/ready
@@ -61,6 +64,7 @@ store: reproduce bench
 export: .venv/ready
 	@nbdev_export
 	@nbdev_clean
+	@python -m website --numbers
 	@cp nbs/references.bib oslr_nb/references.bib
 	@python -m website --readme
 

@@ -51,7 +51,7 @@ def test_the_stored_ledger_is_complete():
 def test_a_claim_leads_to_its_statement_and_an_erratum_to_its_place(id):
     claim = CLAIMS[id]
     text = (TOP / "nbs" / claim.page).read_text()
-    assert claim.proof and re.search(rf"#{re.escape(claim.proof)}\b", text), f"{claim.page} has no #{claim.proof}"
+    assert claim.proof and re.search(rf'(#|id=\\"){re.escape(claim.proof)}\b', text), f"{claim.page} has no {claim.proof}"
     if claim.erratum:
         for name in ("place", "printed", "defence", "matters"):
             assert len(getattr(claim.erratum, name)) > 5, f"{name} of {id}"

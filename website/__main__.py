@@ -6,15 +6,19 @@ import tempfile
 from pathlib import Path
 
 import website
-from website import quarto
+from website import numbers, quarto
 from website.render import Site, processed, provide_mathjax
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="website", description=website.__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("_docs"), help="folder of the site")
-    for name in ("check", "readme", "mathjax", "quarto", "check-output"): parser.add_argument(f"--{name}", action="store_true")
+    for name in ("check", "readme", "mathjax", "quarto", "check-output", "numbers"): parser.add_argument(f"--{name}", action="store_true")
     args = parser.parse_args()
+    if args.numbers:
+        for name in numbers.renew(Path("nbs"), write=not args.check): print(f"{'not up to date' if args.check else 'renewed'}: {name}")
+        for problem in (found := numbers.problems(Path("nbs"))): print(problem, file=sys.stderr)
+        return 1 if found else 0
     provide_mathjax(Path("nbs/mathjax"))
     if args.mathjax: return 0
     file, proc = Path("README.md"), processed()

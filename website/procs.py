@@ -12,10 +12,9 @@ from nbdev.config import get_config
 from nbdev.process import Processor
 
 from website.reference import link_names
+from website.rich import BOXES, rich
 
 HIDDEN = {"export", "hide", "default_exp"}
-BOXES = {"thm": "Theorem", "lem": "Lemma", "prp": "Proposition", "cor": "Corollary", "cnj": "Conjecture", "def": "Definition",
-         "exm": "Example", "exr": "Exercise", "rem": "Remark", "alg": "Algorithm"}
 LONG = 40  # lines; a longer exported cell is folded
 
 
@@ -37,9 +36,10 @@ class Page(Processor):
     """Folds code that the reader need not see, and links statements, checks and the ledger."""
 
     def begin(self) -> None:
-        """Number the boxes of a page with its own letters (`statements: XX` in the front matter), and put a line before each check."""
+        """Give the page its fences and labels, its boxes their own letters (`statements: XX`), and put a line before each check."""
         self.place = Path(self.nb["path_"]).resolve().relative_to(Path(get_config().nbs_path).resolve()).as_posix()
         self.mine = {r["id"]: r for r in ledger() if r["page"] == self.place}
+        self.nb.cells = rich(self.nb.cells)
         for cell in self.nb.cells:
             if cell.cell_type == "raw": cell["source"] = own_numbers(cell.source)
         cells = []

@@ -28,6 +28,8 @@ import pypandoc
 import yaml
 from numpydoc.docscrape import NumpyDocString
 
+from website.rich import rich
+
 FOLDER = "reference"
 TOP = Path(find_spec("oslr_nb").origin).parent
 FIELDS = ("Parameters", "Attributes", "Returns", "Yields", "Raises", "Warns")
@@ -456,11 +458,10 @@ def notebook(title: str, description: str, cells: list[dict[str, Any]]) -> str:
 
 def headings(path: Path) -> tuple[str, dict[str, tuple[str, str]]]:
     """Title of a notebook, and for each code cell the nearest heading above it with its anchor, as pandoc makes it."""
-    cells, texts = json.loads(path.read_text(encoding="utf-8"))["cells"], []
-    meta: dict[str, Any] = {}
+    cells, texts = rich(json.loads(path.read_text(encoding="utf-8"))["cells"]), []
+    title = re.search("^# (.*)", "".join(cells[0]["source"]), re.M) if cells else None
     for cell in cells:
         source = "".join(cell["source"])
-        if cell["cell_type"] == "raw": meta |= yaml.safe_load(re.sub(r"\A---\s*\n|\n---\s*\Z", "", source))
         texts.append(source if cell["cell_type"] == "markdown" else f"<!--cell {cell.get('id', '')}-->")
     text = re.sub(r"^[ \t]*(```+|~~~+).*?^[ \t]*\1[`~]*[ \t]*$", "", "\n\n".join(texts[1:]), flags=re.S | re.M)
     text = "\n\n".join(re.findall(r"^(?:#{1,6} |:::|<!--cell).*", text, re.M))  # all that it takes, and pandoc is quick
@@ -480,7 +481,7 @@ def headings(path: Path) -> tuple[str, dict[str, tuple[str, str]]]:
                 walk(content[1])
                 if box: now = before  # its heading becomes the title of a box, without an anchor
     walk(json.loads(done.stdout)["blocks"])
-    return meta.get("title", path.stem), found
+    return title[1] if title else path.stem, found
 
 
 @cache

@@ -1,0 +1,202 @@
+"""Notebooks read well in every viewer, and the numbers in their text are those that the site counts."""
+
+import copy
+import json
+
+import pytest
+from conftest import TOP
+
+NBS = TOP / "nbs"
+
+
+@pytest.fixture(autouse=True)
+def _path(monkeypatch): monkeypatch.syspath_prepend(TOP)
+
+
+def md(text: str) -> dict: return {"cell_type": "markdown", "id": "a", "metadata": {}, "source": text.splitlines(keepends=True)}
+
+
+def code(text: str) -> dict: return md(text) | {"cell_type": "code", "id": "b", "outputs": []}
+
+
+def rich(*cells) -> str:
+    "The cells in the form with fences, as one text."
+    from website import rich as module
+
+    return "\n\n".join(module.text_of(cell) for cell in module.rich(list(cells)))
+
+
+PLAIN = """<blockquote id="thm-a">
+
+**Theorem XX 1** (Square roots, after [Ito et al. (2017)](#ref-ito2017))
+
+For every $T$
+
+<a id="eq-a"></a>
+$$
+R_T\\le\\sqrt T . \\tag{1}
+$$
+
+</blockquote>
+
+*Proof.* By [Lemma XX 2](#lem-b) and [Equation 1](#eq-a). ∎
+
+*Proof (of [Theorem XX 1](#thm-a)).* Trivially
+
+$$
+0\\le1 .
+$$
+
+∎
+
+<details>
+<summary>How to read this page</summary>
+
+From the top ([Ito et al. 2017](#ref-ito2017), section (2); [Kale 2014](#ref-kale2014)).
+
+</details>"""
+
+RICH = """::: {#thm-a}
+
+## Square roots, after @ito2017
+
+For every $T$
+
+$$
+R_T\\le\\sqrt T .
+$$ {#eq-a}
+
+:::
+
+::: {.proof}
+
+By @lem-b and @eq-a.
+
+:::
+
+::: {.proof}
+
+## of @thm-a
+
+Trivially
+
+$$
+0\\le1 .
+$$
+
+:::
+
+::: {.callout-note collapse="true"}
+
+## How to read this page
+
+From the top [@ito2017, section (2); @kale2014].
+
+:::"""
+
+FRONT = "<!-- front matter\n- statements: XX\n-->\n# A page\n\n> What it is about."
+
+
+def test_the_form_becomes_fences(): assert rich(md(FRONT), md(PLAIN)) == FRONT + "\n\n" + RICH
+
+
+@pytest.mark.parametrize(("plain", "fenced"), [
+    ("## <a id=\"sec-a\"></a>A section", "## A section{#sec-a}"),
+    ("See [Theorem 1](#thm-a), the paper's.", "See [Theorem 1](#thm-a), the paper's."),  # without the page's letters: words
+    ("See [Theorem XX 3](b.ipynb#thm-a).", "See [Theorem XX 3](b.ipynb#thm-a)."),  # of another page
+    ("See [Theorem XX 3](#thm-a)'s [proof](#the-proof).", "See @thm-a's [proof](#the-proof)."),
+    ("[Lemma XX 1](#lem-a) [of course](b.ipynb)", "[@lem-a] [of course](b.ipynb)"),  # no place within the lemma
+    ("[Kale (2014, Theorem 3)](#ref-kale2014)", "@kale2014 [Theorem 3]"),
+    ("(the idea of [Kale 2014](#ref-kale2014))", "[the idea of @kale2014]"),
+    ("`[Lemma XX 1](#lem-a)`", "`[Lemma XX 1](#lem-a)`"),
+    ("*Proof.* No end.", "*Proof.* No end."),
+])
+def test_single_marks(plain, fenced): assert rich(md(FRONT), md(plain)).removeprefix(FRONT + "\n\n") == fenced
+
+
+def test_a_caption_goes_back_to_its_cell():
+    text = rich(code("#| label: fig-a\n#| fig-alt: A line\nplot()"), md('<a id="fig-a"></a>**Figure 1.** It "rises", [Lemma 1](#lem-a).'))
+    assert text == '#| label: fig-a\n#| fig-cap: "It \\"rises\\", @lem-a."\n#| fig-alt: A line\nplot()'
+
+
+def test_references_are_made_by_the_site():
+    assert rich(md("Text."), md('## References\n\n<a id="ref-a"></a>A.')) == "Text."
+
+
+def test_a_citation_needs_its_parenthesis():
+    with pytest.raises(ValueError, match="no parenthesis"): rich(md("See [Kale 2014](#ref-kale2014)."))
+
+
+def page(folder, *cells) -> dict:
+    "A notebook of these cells under a folder, beside a bibliography."
+    book = {"cells": list(cells), "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (folder / "a.ipynb").write_text(json.dumps(book))
+    (folder / "references.bib").write_text("@book{knuth, author={Knuth, Donald}, title={Algorithms}, year={1997}}")
+    return book
+
+
+def test_numbers_are_filled_in(tmp_path):
+    from website import numbers
+
+    box = '<blockquote id="{0}">\n\n**{1} ?**\n\nText.\n\n</blockquote>'
+    equation = '\n\n<a id="eq-z"></a>\n$$ a=b \\tag{?} $$'
+    page(tmp_path, md(FRONT), md("By [?](#lem-b), [?](#eq-z) and [?](#ref-knuth); also ([?](#ref-knuth), page 3)."),
+         md(box.format("lem-a", "Lemma")), md(box.format("lem-b", "Lemma") + equation), code("#| exporti\nx = 1"))
+    assert numbers.renew(tmp_path) == ["a.ipynb"] and numbers.renew(tmp_path) == [] == numbers.problems(tmp_path)
+    texts = ["".join(cell["source"]) for cell in json.loads((tmp_path / "a.ipynb").read_text())["cells"]]
+    assert texts[1] == ("By [Lemma XX 2](#lem-b), [Equation 1](#eq-z) and [Knuth (1997)](#ref-knuth); "
+                        "also ([Knuth 1997](#ref-knuth), page 3).")
+    assert "**Lemma XX 1**" in texts[2] and "**Lemma XX 2**" in texts[3] and texts[3].endswith("$$ a=b \\tag{1} $$")
+    assert texts[5].startswith('## References\n\n<a id="ref-knuth"></a>Knuth, Donald. 1997.')
+
+
+@pytest.mark.parametrize(("text", "problem"), [
+    ("::: {#thm-a}", "old markup"), ("By @lem-a.", "old markup"), ("$$ a $$ {#eq-a}", "old markup"), ("As in [@knuth].", "old markup"),
+    ("See [?](#lem-gone).", "no number"), ("See [there](#gone).", "no such place #gone"), ('<a id="x"></a> <a id="x"></a>', "given twice"),
+])
+def test_problems_are_noticed(tmp_path, text, problem):
+    from website import numbers
+
+    page(tmp_path, md(text))
+    numbers.renew(tmp_path)
+    assert any(problem in found for found in numbers.problems(tmp_path))
+
+
+def test_the_notebooks():
+    "All of them: `make export` has been run, and nothing is left that a viewer would show as markup."
+    from website import numbers
+
+    assert numbers.renew(NBS, write=False) == []
+    assert numbers.problems(NBS) == []
+
+
+def test_numbers_are_those_of_the_site():
+    "Counted here as the site's filter counts them: with fences, in the order of the page."
+    import re
+
+    from website import numbers
+    from website.rich import rich as fences
+
+    for name, book in numbers.read(NBS).items():
+        text = "\n\n".join("".join(cell["source"]) for cell in fences(copy.deepcopy(book["cells"])))
+        order = re.findall(r"^::: \{#([\w-]+)\}|\$\$ \{#(eq-[\w-]+)\}|^#\| label: ((?:fig|tbl)-[\w-]+)$", text, re.M)
+        found = ["".join(one) for one in order if "".join(one).split("-")[0] in numbers.NAMES]
+        for kind in numbers.NAMES:
+            mine = [label for label in numbers.labels_of(book) if label.startswith(kind + "-")]
+            assert [label for label in found if label.startswith(kind + "-")] == mine, name
+
+
+def test_the_first_cell_is_front_matter_and_no_docstring():
+    "nbdev reads title and description, and would export the description if the cell began with the title."
+    from nbdev.frontmatter import _md2dict
+
+    for path in NBS.rglob("*.ipynb"):
+        first = "".join(json.loads(path.read_text(encoding="utf-8"))["cells"][0]["source"])
+        assert first.startswith("<!-- front matter\n") and {"title", "description"} <= set(_md2dict(first)), path
+
+
+def test_untrusted_viewers_have_a_picture():
+    for path in NBS.rglob("*.ipynb"):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            for out in cell.get("outputs", []):
+                assert "image/svg+xml" not in out.get("data", {}) or "image/png" in out["data"], path
