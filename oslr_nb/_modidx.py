@@ -3327,8 +3327,6 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                                  'oslr_nb/papers/ito2018/finite.py'),
                                                'oslr_nb.papers.ito2018.finite.pair_stream': ( 'papers/ito2018/finite.html#pair_stream',
                                                                                               'oslr_nb/papers/ito2018/finite.py'),
-                                               'oslr_nb.papers.ito2018.finite.pair_zero': ( 'papers/ito2018/finite.html#pair_zero',
-                                                                                            'oslr_nb/papers/ito2018/finite.py'),
                                                'oslr_nb.papers.ito2018.finite.score_round': ( 'papers/ito2018/finite.html#score_round',
                                                                                               'oslr_nb/papers/ito2018/finite.py')},
             'oslr_nb.papers.ito2018.linear': { 'oslr_nb.papers.ito2018.linear.LinearProjection': ( 'papers/ito2018/linear.html#linearprojection',

@@ -145,7 +145,7 @@ def serve_once(state: Path, lines: list[bytes], rng: random.Random | None, pace:
 
     Without `rng` it is sent all of them, and not killed. Exit code, lines that it knew (None: it was not asked), answers.
     """
-    from test_service import ARGS
+    from tests.practice.test_service import ARGS
 
     (source, to_child), (from_child, sink) = os.pipe(), os.pipe()
     pid = fork("serve", *ARGS, "--state", state, "--every", 4, fds=(source, sink, silent), done=(to_child, from_child))
@@ -171,7 +171,7 @@ def serve_once(state: Path, lines: list[bytes], rng: random.Random | None, pace:
 
 def kill_services(folder: Path, kills: int, seed: int) -> dict[str, Any]:
     "Services that are killed and started again; what is not in the state is sent again."
-    from test_service import fresh, same_state, session
+    from tests.practice.test_service import fresh, same_state, session
 
     rng, silent, done, hits, series, again, places = random.Random(seed), os.open(os.devnull, os.O_RDWR), 0, 0, 0, 0, []
     whole, lines, answers, _ = session(n=150)

@@ -327,7 +327,8 @@ def run_tests(m: Mutant, root: Path, timeout: float) -> str:
     paper = m.module.split("/")[2].removesuffix(".py") if re.search("/(papers|ledger)/", m.module) else ""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
     env = environment(root, m)
-    own = [[str(p)] for name in (paper, Path(m.module).stem) for p in (root / "tests").rglob(f"test_{name}.py")]
+    room, stem = Path(m.module).parent.name, Path(m.module).stem
+    own = [[str(p)] for name in dict.fromkeys((paper, stem, f"{room}_{stem}")) for p in (root / "tests").rglob(f"test_{name}.py")]
     steps = [["tests/test_learners.py", "-k", paper], *own, ["tests/test_notebooks.py", "-k", f"shows and {Path(page).stem}"]]
     for step in steps:
         try: done = subprocess.run(command + step, cwd=root, env=env, capture_output=True, text=True, timeout=timeout, check=False)

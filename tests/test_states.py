@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 import states
 from test_learners import KEYS, bought, every_learner, make, take
-from test_service import ask, fresh, same_state, session
 
 import oslr_nb as oslr
 from oslr_nb.core.storage import SCHEMA, read_file, write_file
 from oslr_nb.practice import tables
 from oslr_nb.practice.data import sparse_linear
+from tests.practice.test_service import ask, fresh, same_state, session
 
 KEPT = sorted(p for p in states.HERE.glob("*/*.npz"))
 READ = {name: read for name, _, read in states.kinds()}

@@ -21,7 +21,7 @@ __all__ = ['tsallis_weights', 'tsallis_draw', 'tsallis_learn', 'tsallis_rate', '
 # %% ../../nbs/core/14_bandits.ipynb #4e1a7b47
 @kernel(apart=True)
 def tsallis_weights(L: np.ndarray, eta: float, p: np.ndarray) -> float:
-    "Probabilities of Tsallis-INF, by Newton's method; compiled, O(K) per step, arguments not checked."
+    "Write Tsallis-INF's probabilities into p, by Newton's method, and return the s of the normalisation; O(K) a step, no checks."
     low, s = L[0], 2.0
     for i in range(L.size): low = min(low, L[i])
     total = 0.0

@@ -85,7 +85,7 @@ def uniform(words: np.ndarray) -> float:
 #| code-summary: "Exported source: find_in_sums"
 @kernel
 def find_in_sums(sums: np.ndarray, x: float) -> int:
-    "The first place whose running sum is above x; O(log n)."
+    "The first place whose running sum is above x, n if none is; O(log n)."
     low, high = 0, sums.size
     while low < high:
         middle = (low + high) // 2

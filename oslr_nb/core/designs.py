@@ -418,8 +418,8 @@ def gradient_second_moment(x: np.ndarray, y: float, w: np.ndarray, pair: np.ndar
 def bound_second_moment(q: float, x_norm: float = 1, y_max: float = 1, radius: float = 1) -> float:
     """Upper bound 4 B^2 (B R + Y)^2 / q on E||g||^2 of `gradient_estimate`.
 
-    q: smallest chance p_ij of a pair, positive. Returns: the bound; 16 / q in the paper's unit ball. Source: Ito et al.
-    2017, Lemma 5.
+    q: smallest chance p_ij of a pair, positive. x_norm, y_max, radius: B, Y and R, limits on ||x||_2, |y| and ||w||_2.
+    In the paper's unit ball it is 16 / q. Source: Ito et al. 2017, Lemma 5.
     """
     q = check_real("q", q, 1e-60, 1, "without seeing every pair there is no unbiased estimate")
     x_norm, y_max, radius = check_scales(zero=True, x_norm=x_norm, y_max=y_max, radius=radius)
@@ -452,8 +452,9 @@ def pair_minimum(d: int, budget: int, top: int) -> Fraction:
 def bound_observe_moment(d: int, budget: int, top: int, x_norm: float = 1, y_max: float = 1, radius: float = 1) -> float:
     """Largest E||g||^2 of `gradient_estimate` under `Observe`, attained.
 
-    Returns: B^2 (4 (B R + Y)^2 / p + (B R)^2 (1/q - 1/p)), p = (budget - top) / (d - top), q of `pair_minimum`. Tight.
-    Source: ours; it sharpens Lemma 5 of Ito et al. 2017 (`bound_second_moment`).
+    Returns: B^2 (4 (B R + Y)^2 / p + (B R)^2 (1/q - 1/p)), p = (budget - top) / (d - top), q of `pair_minimum`, where
+    B, Y and R are x_norm, y_max and radius, limits on ||x||_2, |y| and ||w||_2. Tight. Source: ours; it sharpens Lemma
+    5 of Ito et al. 2017 (`bound_second_moment`).
     """
     q = pair_minimum(d, budget, top)
     x_norm, y_max, radius = check_scales(zero=True, x_norm=x_norm, y_max=y_max, radius=radius)

@@ -55,8 +55,9 @@ def hedge(costs: Any, eta: float) -> np.ndarray:
 def hedge_regret_bound(costs: Any, weights: Any, eta: float) -> np.ndarray:
     """Bound on the regret of `hedge` after each round, from its costs and weights.
 
-    costs (T, N): cost of each expert in each round; may be negative. weights (T, N): weights played. Returns (T,):
-    upper bounds: ln N / eta, plus eta psi times the sum of the weighted squares of the costs (`second_order_factor`).
+    costs (T, N): cost of each expert in each round; may be negative. weights (T, N): weights played. -eta times a cost
+    is at most 700. Returns (T,): upper bounds: ln N / eta, plus eta psi times the sum of the weighted squares of the
+    costs (`second_order_factor`).
     """
     c, (eta,) = check_magnitude("costs", check_array("costs", costs, (None, None))), check_scales(eta=eta)
     if 0 in c.shape: fail("shape of costs", c.shape, "(T, N) with T, N of at least 1")
@@ -122,8 +123,8 @@ def eg_regret_bound(g: Any, eta: float, radius: float = 1.0) -> np.ndarray:
     """Bound on the regret of `exponentiated_gradient` after each round, from the gradients that it saw.
 
     g (n, d): gradients; only their largest coordinates matter. radius: l1 radius of the ball, positive; the bound holds
-    for every comparator in it. Returns (n,): upper bounds: radius times (ln(2 d) / eta + eta psi times the sum of max_i
-    g_ji^2).
+    for every comparator in it. eta times a gradient is at most 700. Returns (n,): upper bounds: radius times (ln(2 d) /
+    eta + eta psi times the sum of max_i g_ji^2).
     """
     g, (eta, radius) = check_magnitude("g", check_array("g", g, (None, None))), check_scales(eta=eta, radius=radius)
     if 0 in g.shape: fail("shape of g", g.shape, "(n, d) with n, d of at least 1")
@@ -218,7 +219,7 @@ def bexp_learn(L: np.ndarray, p: np.ndarray, U: np.ndarray, losses: np.ndarray) 
 def bexp_draw_kept(
     words: np.ndarray, L: np.ndarray, w: np.ndarray, ref: np.ndarray, eta: float, U: np.ndarray, mark: np.ndarray, stamp: int
 ) -> float:
-    "`bexp_draw` with weights that are kept between rounds, at one rate; compiled, arguments not checked."
+    "`bexp_draw` with weights kept between rounds, at one rate; their sum, so that i has the chance w[i] / sum; not checked."
     total = 0.0
     for i in range(w.size): total += w[i]
     if not 1e-100 < total < 1e100:

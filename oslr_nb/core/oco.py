@@ -40,7 +40,7 @@ def dual_averaging_into(w: np.ndarray, h: np.ndarray, lam: float, radius: float,
 
 @kernel(allocates=True)
 def dual_averaging_step(h: np.ndarray, lam: float, radius: float = 1.0, l1: float = 0.0) -> np.ndarray:
-    "The point that dual averaging plays, from the sum of the gradients so far."
+    "Minimiser of <h, w> + l1 ||w||_1 + lam/2 ||w||^2 over a ball, which dual averaging plays; O(d), h at most 1e150."
     w = np.empty(h.size)
     dual_averaging_into(w, h, lam, radius, l1)
     return w
@@ -66,8 +66,8 @@ def dual_averaging(
     """Play regularised dual averaging (RDA) for len(lam) rounds.
 
     gradient: `gradient(j, w)` gives the gradient (d,) of round j at the point w. lam (n,): weight of the regulariser in
-    each round, positive. l1 (n,): weight of the l1 norm in the loss of each round, at least 0. Returns w (n, d);
-    g (n, d): gradients seen. Source: Xiao 2010.
+    each round, positive. l1: weight of the l1 norm in the losses, or (n,) in that of each round, at least 0. Returns w
+    (n, d); g (n, d): gradients seen. Source: Xiao 2010.
     """
     lam, (radius,), d = _check_weights("lam", lam), check_scales(radius=radius), check_int("d", d, 1, MOST_ROUNDS)
     l1 = check_array("l1", l1 if np.ndim(l1) else np.full(lam.size, l1), (lam.size,))
@@ -84,8 +84,8 @@ def dual_averaging(
 def linear_regret(w: np.ndarray, g: np.ndarray, u: np.ndarray, l1: Any = 0.0) -> np.ndarray:
     """Regret on linear losses with an l1 term, after each round; arguments not checked.
 
-    w (n, d): points played. g (n, d): gradients. l1 (n,): weight of the l1 norm in each round. Returns (n,): cumulative
-    sums of <g_j, w_j - u> + l1_j (||w_j||_1 - ||u||_1).
+    w (n, d): points played. g (n, d): gradients. l1: weight of the l1 norm, or (n,) in each round. Returns (n,):
+    cumulative sums of <g_j, w_j - u> + l1_j (||w_j||_1 - ||u||_1).
     """
     return np.cumsum(((w - u) * g).sum(1) + l1 * (np.abs(w).sum(1) - np.abs(u).sum()))
 
@@ -313,7 +313,7 @@ def _check_stream(X: Any, y: Any, ridge: float) -> tuple[np.ndarray, np.ndarray,
 # %% ../../nbs/core/03_oco.ipynb #b4e28da9
 @kernel
 def vaw_parts(z: np.ndarray, n: int, R: np.ndarray, u: np.ndarray) -> tuple[float, float]:
-    "Parts of the prediction of the Vovk-Azoury-Warmuth forecaster; compiled, O(n^2), arguments not checked."
+    "The prediction f of forward ridge regression, and s, such that VAW predicts f / (1 + s); compiled, O(n^2); z is overwritten."
     forward = square = 0.0
     for j in range(n):
         part = z[j] / R[j, j]

@@ -90,7 +90,8 @@ class Table:
     def regrets(self, make: Callable[[int], Learner], T: int | list[int], runs: int, rng: np.random.Generator) -> np.ndarray:
         """Regret against w of several learners on independent streams.
 
-        T: rounds after which the regret is taken, rising.
+        make: `make(i)` gives a new learner. T: rounds after which the regret is taken, rising, or one. Returns (runs,
+        len(T)), or (runs,) for one T.
         """
         last, curves = np.atleast_1d(T), []
         for i in range(runs):

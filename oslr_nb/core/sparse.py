@@ -488,7 +488,7 @@ def find_ray(least: float, i: int, side: float, s: DantzigState) -> int:
 def dantzig_follow(
     G: np.ndarray, c: np.ndarray, least: float, most_norm: float, most_pivots: float, s: DantzigState, record: DantzigRecord
 ) -> int:
-    "Follow the path of min ||w||_1 subject to ||c - G w||_inf <= r as r falls; compiled, arguments not checked."
+    "Follow the path of min ||w||_1, ||c - G w||_inf <= r, as r falls; how it ended: REACHED, NORM, INFEASIBLE, PIVOTS, FULL, LOST."
     num, d, recording = s.num, c.size, record.radii.size > 0
     while True:
         m, r, cautious = int(num[SIZE]), num[RADIUS], num[STALLED] > 50
@@ -766,7 +766,7 @@ def greedy_row(V: np.ndarray, i: int, m: int, least: float, s: GreedyState) -> b
 # %% ../../nbs/core/13_sparse.ipynb #c15a0001
 @kernel(apart=True)
 def forward_select(V: np.ndarray, b: np.ndarray, k: int, least: float, s: GreedyState) -> int:
-    "Forward selection; compiled, arguments not checked, O(k d) for each choice."
+    "Forward selection into `s`; how many were chosen, fewer than k where none helps; compiled, not checked, O(k d) a choice."
     m, total = 0, 0.0
     for l in range(b.size): s.residual[l], s.free[l] = b[l], V[l, l]
     while m < k:
@@ -806,7 +806,7 @@ def best_score(residual: np.ndarray, free: np.ndarray, score: np.ndarray) -> int
 # %% ../../nbs/core/13_sparse.ipynb #24520f30
 @kernel(apart=True)
 def pursue(V: np.ndarray, b: np.ndarray, k: int, least: float, s: GreedyState) -> int:
-    "Orthogonal matching pursuit that keeps the factor of the last call; compiled, arguments not checked."
+    "Matching pursuit into `s`, from the factor of the last call; how many were chosen, fewer than k where none helps; not checked."
     m, total = 0, 0.0
     for l in range(b.size): s.residual[l], s.free[l] = b[l], 1 / V[l, l] if V[l, l] > 0 else 0.0
     while m < k:
@@ -941,7 +941,8 @@ def hard_steps(V: np.ndarray, b: np.ndarray, k: int, top: float, most: int) -> n
 def iht(V: Any, b: Any, k: int, refit: bool = True, most_steps: int = 500) -> SparseFit:
     """Iterative hard thresholding: gradient steps of length 1/||V||, each cut to the k largest weights.
 
-    most_steps: largest number of steps, at least 1. Source: Blumensath & Davies 2009.
+    V, b: second moments, symmetric, and moments with the label. refit: whether the weights are fitted again on the
+    support. most_steps: largest number of steps, at least 1. Source: Blumensath & Davies 2009.
     """
     V, b, k, refit = check_fit(V, b, k, refit)
     most_steps, top = check_int("most_steps", most_steps, 1), float(np.linalg.norm(V, 2))

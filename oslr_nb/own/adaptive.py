@@ -30,7 +30,8 @@ def bound_adaptive_seen(
     """Upper bound nu (sigma_1/sigma_d)^2 radius sqrt(squares) on the regret of `RDA1` with step = "adaptive".
 
     squares: mean over runs of the sum of the squared lengths of the estimates, at least 0 (the square of the mean of
-    its root is enough, and smaller). Units: squared labels. Ours.
+    its root is enough, and smaller). sigma_min, sigma_max: sigma_d and sigma_1, roots of the extreme eigenvalues of E x
+    x'. nu: `truncation_factor`. Units: squared labels. Ours.
     """
     d, _, top = check_sizes(d, d, top, k)
     (sigma_min, sigma_max), (radius,) = check_sigmas(sigma_min, sigma_max, LARGEST), check_scales(radius=radius)
@@ -45,7 +46,9 @@ def bound_adaptive_rda(
 ) -> float:
     """Upper bound nu (sigma_1/sigma_d)^2 radius sqrt(M T) on the regret of `RDA1` with step = "adaptive".
 
-    Units: squared labels: sqrt(2) times `bound_sharpened`, whose schedule has to be told x_norm and y_max. Ours.
+    sigma_min, sigma_max: sigma_d and sigma_1, roots of the extreme eigenvalues of E x x'. nu: `truncation_factor`. M:
+    `bound_observe_moment`. Units: squared labels: sqrt(2) times `bound_sharpened`, whose schedule has to be told x_norm
+    and y_max. Ours.
     """
     (d, budget, top), T = check_sizes(d, budget, top, k), check_rounds(T)
     x_norm, y_max, radius = check_reach(x_norm=x_norm, y_max=y_max, radius=radius)

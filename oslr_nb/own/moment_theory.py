@@ -336,8 +336,9 @@ def split_features(V: Any, b: Any, favourites: Any, r: Any) -> tuple[np.ndarray,
 def random_gain(V: Any, b: Any, favourites: Any, r: int) -> float:
     """By how much r random features lower the risk of the best weights on what was bought, in the mean over all draws.
 
-    r: others that are bought, every set of r with the same chance; at most 10^5 sets. Returns: risk of the best weights
-    on the favourites, minus the mean of that on all that is bought; at least 0. Exact. Ours.
+    V, b: second moments of the features, positive definite, and mean of feature times label. favourites: features that
+    are always bought. r: others that are bought, every set of r with the same chance; at most 10^5 sets. Returns: risk
+    of the best weights on the favourites, minus the mean of that on all that is bought; at least 0. Exact. Ours.
     """
     rest, C, c, r = split_features(V, b, favourites, r)
     if math.comb(len(rest), r) > 10**5: fail("r", r, "smaller", f"there are {math.comb(len(rest), r)} sets")
@@ -348,10 +349,10 @@ def random_gain(V: Any, b: Any, favourites: Any, r: int) -> float:
 def bound_random_gain(V: Any, b: Any, favourites: Any, r: int) -> float:
     """Lower bound on `random_gain` without a sum over sets.
 
-    favourites: features that are always bought. r: others that are bought, every set of r with the same chance.
-    Returns: r / (m lambda) sum of c_j^2 / v_j over the m others; c_j, v_j: covariance with the label and variance,
-    given the favourites, lambda: largest eigenvalue of their correlations, given the favourites. Tight if those are
-    uncorrelated. Ours.
+    V, b: second moments of the features, positive definite, and mean of feature times label. favourites: features that
+    are always bought. r: others that are bought, every set of r with the same chance. Returns: r / (m lambda) sum of
+    c_j^2 / v_j over the m others; c_j, v_j: covariance with the label and variance, given the favourites, lambda:
+    largest eigenvalue of their correlations, given the favourites. Tight if those are uncorrelated. Ours.
     """
     rest, C, c, r = split_features(V, b, favourites, r)
     if not r: return 0.0

@@ -183,10 +183,10 @@ def textbook_ds_oslrc(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play DS-OSLRC of Li et al. 2025 in plain numpy, line for line; the reference for `DSOSLRC`.
 
-    sets (n, k): the features seen in the exploring rounds 1, 4, 9, ...; n at least the root of T.
-    solve ("every" or "powers"): whether the programme is solved after every exploring round, or when their number is a
-    power of two. Returns predictions (T,): what is predicted; supports (n, k): the support after each exploring round,
-    sorted.
+    sets (n, k): the features seen in the exploring rounds 1, 4, 9, ...; n at least the root of T. radii: a function,
+    radii(s) is the threshold after s exploring rounds. radius: B, with ||w*||_1 <= B. solve ("every" or "powers"):
+    whether the programme is solved after every exploring round, or when their number is a power of two. Returns
+    predictions (T,): what is predicted; supports (n, k): the support after each exploring round, sorted.
     """
     X, y, sets, k = _check_textbook(X, y, sets, radii, solve, math.isqrt)
     (radius, x_max), (T, d) = check_scales(low=1e-30, high=1e30, radius=radius, x_max=x_max), X.shape
@@ -234,9 +234,10 @@ def textbook_ds_poslrc(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play DS-POSLRC of Li et al. 2025 in plain numpy, line for line; the reference for `DSPOSLRC`.
 
-    sets (T, k0): the features drawn by LI in each round, besides those of the weights. solve ("powers" or "every"):
-    whether the programme is solved when the number of rounds is a power of two, or after every round. Returns
-    predictions (T,): scores of the committed weights; weights (T, d): what was committed.
+    sets (T, k0): the features drawn by LI in each round, besides those of the weights. radii: a function, radii(t) is
+    the threshold after t rounds. radius: B, with ||w*||_1 <= B. solve ("powers" or "every"): whether the programme is
+    solved when the number of rounds is a power of two, or after every round. Returns predictions (T,): scores of the
+    committed weights; weights (T, d): what was committed.
     """
     X, y, sets, m = _check_textbook(X, y, sets, radii, solve, int)
     (T, d), (radius,), k = X.shape, check_scales(low=1e-30, high=1e30, radius=radius), check_int("k", k, 1, X.shape[1])

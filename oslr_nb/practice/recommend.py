@@ -464,7 +464,7 @@ class Outlook:
     verdict: str  # "holds", "fails" or "unknown": whether all assumptions of its theorem hold: the worst verdict counts
     because: str  # the assumptions that fail or are unknown
     horizon: float | None  # rounds from which the bound promises less loss than predicting 0; infinite if there are none; None if unknown
-    practice: str
+    practice: str  # what was measured
 
     @property
     def promise(self) -> str:
@@ -493,8 +493,8 @@ class Advice:
     budget: int
     k: int
     T: int | None  # rounds that are planned
-    checks: dict[str, Check]
-    learners: dict[str, Outlook]
+    checks: dict[str, Check]  # by assumption
+    learners: dict[str, Outlook]  # by name, all of the protocol
     moment_rule: float | None
     losses: dict[str, float]
 

@@ -47,7 +47,8 @@ PAIRS = tuple(itertools.combinations(range(10), 2))  # all pairs of digits
 def images(data: str) -> tuple[np.ndarray, np.ndarray, float]:
     """All images of a data set, loaded once in a process.
 
-    Returns X (n, d); digits (n,): what they show, 0 to 9; scale: the factor that brings pixels to [0, 1].
+    data ("mnist" or "digits"): the second are those of scikit-learn. Returns X (n, d); digits (n,): what they show, 0
+    to 9; scale: the factor that brings pixels to [0, 1].
     """
     if data == "mnist": return *mnist(), 1 / 255
     from sklearn.datasets import load_digits
@@ -214,7 +215,9 @@ def statistics(X: np.ndarray, y: np.ndarray, estimator: str, seed: tuple[int, ..
 def baseline_fits(
     s: Sample, radii: tuple[float, ...], order: int, form: str = "clipped", estimator: str = "pairs"
 ) -> list[Fit]:
-    """Baseline with this norm and form. form: "indefinite" with order 1: 200 steps of descent from 0."""
+    """Baseline with this norm and form. form: "clipped" or "indefinite", with order 1: 200 steps of descent from 0.
+    estimator: "pairs", "distinct" or "prepared_pairs" (on prepared images).
+    """
     A, v, (values, vectors) = getattr(s, estimator)
     if form == "clipped": values = np.maximum(values, 0.0)
     if order == 2: weights = [minimise_l2(None, v, r, (values, vectors)) for r in radii]
@@ -477,7 +480,7 @@ def figure_2(curves: list[dict[str, Any]], d: int, published: dict[str, Any]) ->
 def figure_budget(curves: list[dict[str, Any]], d: int, published: dict[str, Any]) -> Any:
     """Draw squared test error against pixels seen, tuned once: whole images for full information, else four of each.
 
-    : as for `figure_2`.
+    curves, published: as for `figure_2`.
     """
     import matplotlib.pyplot as plt
 

@@ -57,9 +57,9 @@ def gradient_bound(
 ) -> float:
     """G^2, an attained bound on ||z||^2 of AER's gradient estimate (eq-aer-G).
 
-    radius: B >= ||w||_1, in label per attribute. x_norm: bound on ||x||_2; if given, the result bounds the mean of
-    ||z||^2 only, otherwise every path. Units: squared labels times squared attributes. Source: Cesa-Bianchi et al.
-    2010; derived in `nbs/papers/cesabianchi2010/02_aer.ipynb`.
+    budget: attributes bought of an example (k), even. radius: B >= ||w||_1, in label per attribute. x_norm: bound on
+    ||x||_2; if given, the result bounds the mean of ||z||^2 only, otherwise every path. Units: squared labels times
+    squared attributes. Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/02_aer.ipynb`.
     """
     sizes = aer_check(d, budget, 2, radius, None, x_max, y_max, x_norm=x_norm)
     d, budget, radius, x_max, y_max = (sizes[name] for name in ("d", "budget", "radius", "x_max", "y_max"))
@@ -72,9 +72,10 @@ def aer_textbook(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """AER in numpy, line for line (Algorithm 2 of Cesa-Bianchi et al. 2010); draws by inverse distribution functions.
 
-    X (m, d): examples, one a round. y (m,): labels. lam: strength of the regulariser, in squared attributes;
-    `aer_lambda` has the theorem's. B: radius of the l1 ball, in label per attribute. Returns early, late, last (d,):
-    the averages of w_1, ..., w_m (of the proof) and of w_2, ..., w_{m+1} (printed), and w_{m+1}.
+    X (m, d): examples, one a round. y (m,): labels. k: attributes bought of an example, even, at most d. lam: strength
+    of the regulariser, in squared attributes; `aer_lambda` has the theorem's. B: radius of the l1 ball, in label per
+    attribute. Returns early, late, last (d,): the averages of w_1, ..., w_m (of the proof) and of w_2, ..., w_{m+1}
+    (printed), and w_{m+1}.
     """
     X, lam, B = check_array("X", X, (None, None)), check_real("lam", lam, 1e-30, 1e30), check_real("B", B, 1e-30, 1e30)
     if not len(X): fail("shape of X", X.shape, "one row for each of m >= 1 examples")
@@ -137,9 +138,12 @@ def bound_aer(
 
     For `AER(..., centre=False, calibrate=0)`; centring and calibration are not covered.
 
-    radius_2: B_2, a bound on ||u||_2 of the comparator; None: radius. output: which average is bounded. Units: squared
-    labels; vacuous above the largest loss. Source: Cesa-Bianchi et al. 2010; derived in
-    `nbs/papers/cesabianchi2010/02_aer.ipynb`.
+    budget: attributes bought of an example (k), even, 2 to d. radius_2: B_2, a bound on ||u||_2 of the comparator;
+    None: radius. lam: strength of the regulariser; None: the printed one, `aer_lambda`. output ("printed", average of
+    w_2, ..., w_{m+1}, or "proved", of w_1, ..., w_m): which average is bounded. x_norm: bound on ||x||_2, part (iv);
+    for the mean only, refused with delta. delta: None for a bound on the mean excess; else above 1e-200, and it holds
+    with chance 1 - delta, part (iii). Units: squared labels; vacuous above the largest loss. Source: Cesa-Bianchi et
+    al. 2010; derived in `nbs/papers/cesabianchi2010/02_aer.ipynb`.
     """
     if not isinstance(output, str) or output not in ("printed", "proved"):
         fail("output", output, "'printed' or 'proved'", "thm-aer bounds averages")
@@ -173,7 +177,7 @@ def plain_aer(
     words: np.ndarray, X: np.ndarray, y: np.ndarray, rows: np.ndarray, half: int, lam: float, radius: float,
     weighted: bool,
 ) -> tuple[np.ndarray, np.ndarray]:
-    "Algorithm 2 in O(d) a round, compiled, with the draws of `aer_textbook`."
+    "Algorithm 2 in O(d) a round, with the draws of `aer_textbook`: the sum of w_1, ..., w_m, and w_{m+1}."
     d = X.shape[1]
     w, total, C, mark = np.zeros(d), np.zeros(d), np.zeros(half, np.int64), np.zeros(d, np.int64)
     for t in range(1, rows.size + 1):

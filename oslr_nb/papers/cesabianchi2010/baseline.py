@@ -109,9 +109,10 @@ def check_budget(d: Any, budget: Any, estimator: Any) -> tuple[int, int]:
 def moment_factors(d: int, k: int, estimator: str = "pairs") -> dict[str, Fraction]:
     """Second moments and largest sizes of the two estimates, in units of the attributes (lem-base-pairs, eq-base-distinct).
 
-    k: attributes seen of an example, 2 to d; even for pairs. Returns: diagonal: E A_ii^2 / x_i^4; products: E A_ij^2 /
-    (x_i x_j)^2; single: E v_i^2 / x_i^2; size and reach: largest |A_ij| / |x_i x_j| and |v_i| / |x_i|. Source:
-    Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
+    k: attributes seen of an example, 2 to d; even for pairs. estimator ("pairs", Algorithm 1, or "distinct", all
+    products of k attributes). Returns a dict, diagonal: E A_ii^2 / x_i^4; products: E A_ij^2 / (x_i x_j)^2; single: E
+    v_i^2 / x_i^2; size and reach: largest |A_ij| / |x_i x_j| and |v_i| / |x_i|. Source: Cesa-Bianchi et al. 2010;
+    derived in `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
     """
     d, k = check_budget(d, k, estimator)
     if estimator == "distinct":
@@ -152,9 +153,10 @@ def deviations(
 ) -> tuple[float, float]:
     """Delta_A and Delta_v: how far the averages may be from the truth, all entries at once (lem-base-entries).
 
-    budget: attributes seen of an example (k), 2 to d; even for pairs. m: number of examples, at least 1. Returns
-    Delta_A: for every entry of the averaged matrix, in squared attributes; Delta_v: for every entry of the averaged
-    vector 2 y v, in attribute times label. Source: Cesa-Bianchi et al. 2010; derived in
+    budget: attributes seen of an example (k), 2 to d; even for pairs. m: number of examples, at least 1. inequality
+    ("bernstein" or "hoeffding", the printed order). estimator ("pairs", Algorithm 1, or "distinct"). Returns Delta_A:
+    for every entry of the averaged matrix, in squared attributes; Delta_v: for every entry of the averaged vector 2 y
+    v, in attribute times label. Source: Cesa-Bianchi et al. 2010; derived in
     `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
     """
     f = {name: float(v) for name, v in moment_factors(d, budget, estimator).items()}
@@ -173,10 +175,11 @@ def bound_baseline(
 ) -> float:
     """Upper bound on the excess of Baseline's exact minimiser after m examples (thm-base): 2 (B^2 Delta_A + B Delta_v).
 
-    : as for `deviations`. estimator="distinct" with budget=d is full information, (CSS 2) with constants. order: the
-    norm of the ball; order 2 counts sqrt(d) B for B. Units: squared labels; holds with chance 1 - delta. Vacuous above
-    the largest loss, (B x_max + y_max)^2 for order 1. Source: Cesa-Bianchi et al. 2010; derived in
-    `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
+    budget: attributes seen of an example (k), 2 to d; even for pairs. radius: B, with ||w||_order <= B, in label per
+    attribute. inequality, estimator: as for `deviations`; estimator="distinct" with budget=d is full information, (CSS
+    2) with constants. order: the norm of the ball; order 2 counts sqrt(d) B for B. Units: squared labels; holds with
+    chance 1 - delta. Vacuous above the largest loss, (B x_max + y_max)^2 for order 1. Source: Cesa-Bianchi et al. 2010;
+    derived in `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
     """
     products, single = deviations(d, budget, m, delta, x_max, y_max, inequality, estimator)
     B = check_real("radius", radius, 1e-70, LARGEST) * (math.sqrt(d) if check_int("order", order, 1, 2) == 2 else 1)

@@ -173,7 +173,7 @@ def aer_run(
     words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, lazy: tuple, own: tuple, plan: tuple,
     limit: float, scored: bool, out: np.ndarray, bought: np.ndarray,
 ) -> int:
-    "Play rounds over the given rows, compiled."
+    "Play rounds over the given rows, compiled; how many were played before a refusal."
     S, values, info = own[1], own[2], own[8]
     for t in range(rows.size):
         row, usable = rows[t], True

@@ -37,9 +37,9 @@ def bound_clipped(
 ) -> float:
     """Upper bound on L(clipped minimiser) - L(u) for a comparator u (thm-base-clipped): `bound_baseline` + ||u||^2 nu.
 
-    : as for `bound_baseline`. w_norm: ||u||_2, at least 0 and at most 1e50, in label per attribute. removed:
-    nu = -lambda_min of the averaged matrix, known after the run; negative counts as 0. None: at most d Delta_A. Units:
-    squared labels; holds with chance 1 - delta. Source: Cesa-Bianchi et al. 2010; derived in
+    w_norm: ||u||_2, at least 0 and at most 1e50, in label per attribute. removed: nu = -lambda_min of the averaged
+    matrix, known after the run; negative counts as 0. None: at most d Delta_A. The others as for `bound_baseline`.
+    Units: squared labels; holds with chance 1 - delta. Source: Cesa-Bianchi et al. 2010; derived in
     `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
     """
     products, _ = deviations(d, budget, m, delta, x_max, y_max, inequality, estimator)
@@ -155,7 +155,8 @@ def minimise_l1(
 def clip_psd(A: np.ndarray, eigen: Any = None) -> np.ndarray:
     """The nearest positive semidefinite matrix in Frobenius norm: negative eigenvalues set to 0.
 
-    A (d, d): symmetric. Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+    A (d, d): symmetric. eigen: np.linalg.eigh(A), if it is known. Source: Cesa-Bianchi et al. 2010; derived in
+    `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
     """
     values, vectors = np.linalg.eigh(A) if eigen is None else eigen
     P = (vectors * np.maximum(values, 0.0)) @ vectors.T
@@ -364,7 +365,7 @@ def baseline_run(
     words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: tuple, pairs: bool, score: bool,
     limit: float, out: np.ndarray, bought: np.ndarray,
 ) -> int:
-    "Play rounds over the given rows with the held weights."
+    "Play rounds over the given rows with the held weights; how many could be played."
     _, v, held, S, _, values, _, num = state
     for t in range(rows.size):
         row, usable = rows[t], True
@@ -390,9 +391,10 @@ def solve_baseline(A: np.ndarray, v: np.ndarray, radius: float, order: int = 1, 
     """Weights of Baseline from its matrix and vector: the last line of Algorithm 1, sign corrected.
 
     A (d, d): the averaged matrix, or the sum: weights do not change when A and v are divided by one number. v (d,): the
-    averaged vector of 2 y v, or the sum. form: what to do with negative eigenvalues. Returns (d,): order 2: exact.
-    order 1: up to l1_gap <= 1e-6 |f|, or the last of 20 000 steps; see `minimise_l1`. Source: Cesa-Bianchi et al. 2010;
-    derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+    averaged vector of 2 y v, or the sum. form ("clipped", negative eigenvalues are set to 0, or "indefinite"): order 2
+    global, order 1 by descent from 0. Returns (d,): exact for order 2, for order 1 up to l1_gap <= 1e-6 |f|, or the
+    last of 20 000 steps; see `minimise_l1`. Source: Cesa-Bianchi et al. 2010; derived in
+    `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
     """
     order, form = check_int("order", order, 1, 2), check_choice("form", form, BASELINE_FORMS)
     radius, v = check_real("radius", radius, 1e-70, LARGEST), check_array("v", v, (None,))

@@ -48,8 +48,9 @@ def bound_aerr_adaptive(
 ) -> float:
     """Upper bound on the excess of AERR with `step="adaptive"`: 2 B G / sqrt(T), twice the bound of the best rate.
 
-    q (d,): weights of the draws. Units: squared units of the label. Source: Hazan & Koren 2012 and Orabona & Pal 2018;
-    thm-hk-adaptive of `nbs/papers/hazan2012/05_adaptive.ipynb`.
+    budget: attributes bought of each example (k + 1). radius, x_norm, y_max: B, X and Y, with ||w||_2 <= B, ||x||_2 <=
+    X, |y| <= Y. G^2 = (B X + Y)^2 `estimate_moment`. q (d,): weights of the draws. Units: squared units of the label.
+    Source: Hazan & Koren 2012 and Orabona & Pal 2018; thm-hk-adaptive of `nbs/papers/hazan2012/05_adaptive.ipynb`.
     """
     d, budget, T, scales = check_setting(d, budget, T, radius=radius, x_norm=x_norm, y_max=y_max)
     B, X, Y = scales.values()
@@ -61,9 +62,10 @@ def bound_aelr_adaptive(
 ) -> float:
     """Upper bound on the excess of AELR with `step="adaptive"` and uniform draws.
 
-    Returns: 2 B G sqrt(c ln(2d) / T) + (4 B / T) (1 + 2 c ln(2d) / 3) d X (B X + Y), c = 5/4, in squared units of the
-    label. Source: Hazan & Koren 2012 and de Rooij et al. 2014; thm-hk-adaptive of
-    `nbs/papers/hazan2012/05_adaptive.ipynb`.
+    budget: attributes bought of each example (k + 1). radius, x_norm, y_max: B, X and Y, with ||w||_1 <= B, ||x||_inf
+    <= X, |y| <= Y. Returns, with G^2 = (B X + Y)^2 `estimate_moment`: 2 B G sqrt(c ln(2d) / T) + (4 B / T) (1 + 2 c
+    ln(2d) / 3) d X (B X + Y), c = 5/4, in squared units of the label. Source: Hazan & Koren 2012 and de Rooij et al.
+    2014; thm-hk-adaptive of `nbs/papers/hazan2012/05_adaptive.ipynb`.
     """
     d, budget, T, scales = check_setting(d, budget, T, radius=radius, x_norm=x_norm, y_max=y_max)
     B, X, Y = scales.values()

@@ -78,9 +78,11 @@ def bound_aerr(
 ) -> float:
     """Upper bound on the excess of AERR in L(w) = E (w'x - y)^2 / 2: B G / sqrt(T).
 
-    q (d,): weights of the draws. printed: the printed bound, which holds for `step=1`, instead of the sharpened one,
-    which holds for `step=sharpened_step(d, budget, True)` (uniform draws). Units: squared units of the label. Source:
-    Theorem 3.1 of Hazan & Koren 2012 (2 B G / sqrt(T)), sharpened; on `nbs/papers/hazan2012/01_aerr_aelr.ipynb`.
+    budget: attributes bought of each example (k + 1). radius, x_norm, y_max: B, X and Y, with ||w||_2 <= B, ||x||_2 <=
+    X, |y| <= Y. G^2 = (B X + Y)^2 `estimate_moment`. q (d,): weights of the draws. printed: the printed bound, which
+    holds for `step=1`, instead of the sharpened one, which holds for `step=sharpened_step(d, budget, True)` (uniform
+    draws). Units: squared units of the label. Source: Theorem 3.1 of Hazan & Koren 2012 (2 B G / sqrt(T)), sharpened;
+    on `nbs/papers/hazan2012/01_aerr_aelr.ipynb`.
     """
     d, budget, T, scales = check_setting(d, budget, T, radius=radius, x_norm=x_norm, y_max=y_max)
     second = estimate_moment(d, budget - 1, True, q, None, scales["x_norm"], printed)
@@ -96,9 +98,11 @@ def bound_aelr(
 ) -> float:
     """Upper bound on the excess of AELR in L(w) = E (w'x - y)^2 / 2: 2 B G sqrt(c ln(2d) / T), c = e - 7/4.
 
-    q (d,): weights of the draws. printed: the printed bound, which holds for `step=1`, instead of the sharpened one,
-    which holds for `step=sharpened_step(d, budget, False)` (uniform draws). Units: squared units of the label. Source:
-    Theorem 3.4 of Hazan & Koren 2012 (c = 5), sharpened; on `nbs/papers/hazan2012/01_aerr_aelr.ipynb`.
+    budget: attributes bought of each example (k + 1). radius, x_norm, y_max: B, X and Y, with ||w||_1 <= B, ||x||_inf
+    <= X, |y| <= Y. G^2 = (B X + Y)^2 `estimate_moment`. q (d,): weights of the draws. printed: the printed bound, which
+    holds for `step=1`, instead of the sharpened one, which holds for `step=sharpened_step(d, budget, False)` (uniform
+    draws). Units: squared units of the label. Source: Theorem 3.4 of Hazan & Koren 2012 (c = 5), sharpened; on
+    `nbs/papers/hazan2012/01_aerr_aelr.ipynb`.
     """
     d, budget, T, scales = check_setting(d, budget, T, radius=radius, x_norm=x_norm, y_max=y_max)
     second = estimate_moment(d, budget - 1, False, q, None, scales["x_norm"], printed)

@@ -188,9 +188,10 @@ def bound_ddaerr(
 ) -> float:
     """Upper bound on the excess of DDAERR in L(w) = E (w'x - y)^2 / 2.
 
-    moments (d,): second moments E x_i^2, of sum at most x_norm^2. printed: the printed bound, which holds for `step=1`,
-    instead of the one for the rate of the sharpened theorem. Units: squared units of the label. Source: Theorem 3.3 of
-    Kukliansky & Shamir 2015, sharpened (prp-hk-draws).
+    budget: attributes bought of each example (k + 1). radius, x_norm, y_max: B, X and Y, with ||w||_2 <= B, ||x||_2 <=
+    X, |y| <= Y. moments (d,): second moments E x_i^2, of sum at most x_norm^2. printed: the printed bound, which holds
+    for `step=1`, instead of the one for the rate of the sharpened theorem. Units: squared units of the label. Source:
+    Theorem 3.3 of Kukliansky & Shamir 2015, sharpened (prp-hk-draws).
     """
     d, budget, T, scales = check_setting(d, budget, T, radius=radius, x_norm=x_norm, y_max=y_max)
     a, printed = check_moments(moments, d, True, scales["x_norm"]), check_flag("printed", printed)
@@ -203,9 +204,10 @@ def bound_ddaelr(
 ) -> float:
     """Upper bound on the excess of DDAELR in L(w) = E (w'x - y)^2 / 2.
 
-    moments (d,): second moments E x_i^2, none above x_norm^2. printed: the printed bound, which holds for `step=1`,
-    instead of the one for the rate of the sharpened theorem. Units: squared units of the label. Source: Theorem 4.4 of
-    Kukliansky & Shamir 2015, sharpened (prp-hk-draws).
+    budget: attributes bought of each example (k + 1). radius, x_norm, y_max: B, X and Y, with ||w||_1 <= B, ||x||_inf
+    <= X, |y| <= Y. moments (d,): second moments E x_i^2, none above x_norm^2. printed: the printed bound, which holds
+    for `step=1`, instead of the one for the rate of the sharpened theorem. Units: squared units of the label. Source:
+    Theorem 4.4 of Kukliansky & Shamir 2015, sharpened (prp-hk-draws).
     """
     d, budget, T, scales = check_setting(d, budget, T, radius=radius, x_norm=x_norm, y_max=y_max)
     a, printed = check_moments(moments, d, False, scales["x_norm"]), check_flag("printed", printed)
@@ -404,8 +406,10 @@ def bound_two_phase(
 ) -> float:
     """Upper bound on the excess of TwoPhaseAERR (`ridge`) or TwoPhaseAELR, `step=1`, with chance 1 - delta over phase one.
 
-    ridge: True for TwoPhaseAERR, False for TwoPhaseAELR. moments (d,): the true second moments E x_i^2. warm: examples
-    of phase one. Units: squared units of the label. Source: cor-hk-phases (ours).
+    budget: attributes bought of each example (k + 1). ridge: True for TwoPhaseAERR, False for TwoPhaseAELR. moments
+    (d,): the true second moments E x_i^2. warm: examples of phase one. radius, x_norm, y_max: B, X and Y, norms ||w||_2
+    and ||x||_2 (ridge) or ||w||_1 and ||x||_inf (Lasso). Units: squared units of the label. Source: cor-hk-phases
+    (ours).
     """
     (warm, delta), ridge = check_phases(T, check_int("warm", warm, 1), delta), check_flag("ridge", ridge)
     d, budget, T, scales = check_setting(d, budget, T, 2, radius=radius, x_norm=x_norm, y_max=y_max)
@@ -424,9 +428,9 @@ def bound_ks_ridge(
 ) -> float:
     """Theorem 3.4 (ridge, two phases) of Kukliansky & Shamir 2015 as printed, for X = 1 and Y = B.
 
-    moments (d,): the true second moments E x_i^2. warm: m_1, examples of phase one. uniform: the bound that is free of
-    the moments, "with probability 1". Units: squared units of the label. Source: Kukliansky & Shamir 2015, Theorem 3.4;
-    the claim 'with probability 1' is refuted (E-H2).
+    budget: attributes bought of each example (k + 1). radius: B. moments (d,): the true second moments E x_i^2. warm:
+    m_1, examples of phase one. uniform: the bound that is free of the moments, "with probability 1". Units: squared
+    units of the label. Source: Kukliansky & Shamir 2015, Theorem 3.4; the claim 'with probability 1' is refuted (E-H2).
     """
     d, budget, T, scales = check_setting(d, budget, T, 2, radius=radius)
     (warm, delta), a = check_phases(T, check_int("warm", warm, 1), delta), check_moments(moments, d, True, 1.0)
@@ -444,9 +448,9 @@ def bound_ks_lasso(
 ) -> float:
     """Theorem 4.5 (Lasso, two phases) of Kukliansky & Shamir 2015 as printed, for X = 1 and Y = B.
 
-    moments (d,): the true second moments E x_i^2. warm: m_1, examples of phase one. uniform: the bound that is free of
-    the moments, "with probability 1". Units: squared units of the label. Source: Kukliansky & Shamir 2015, Theorem 4.5;
-    the claim 'with probability 1' is refuted (E-H2).
+    budget: attributes bought of each example (k + 1). radius: B. moments (d,): the true second moments E x_i^2. warm:
+    m_1, examples of phase one. uniform: the bound that is free of the moments, "with probability 1". Units: squared
+    units of the label. Source: Kukliansky & Shamir 2015, Theorem 4.5; the claim 'with probability 1' is refuted (E-H2).
     """
     d, budget, T, scales = check_setting(d, budget, T, 2, radius=radius)
     (warm, delta), a = check_phases(T, check_int("warm", warm, 1), delta), check_moments(moments, d, False, 1.0)

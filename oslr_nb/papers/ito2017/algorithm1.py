@@ -122,8 +122,9 @@ def observe(w: np.ndarray, budget: int, top: int, rng: np.random.Generator) -> n
 def bound_theorem_2_schedule(lam: np.ndarray, d: int, budget: int, top: int, sigma_min: float) -> float:
     """Upper bound (3/sigma_d^2) (sum 16/(C lam_t) + lam_{T+1}/2) on the regret of Algorithm 1, as printed.
 
-    lam (T + 1,): regularisers lambda_1, ..., lambda_{T+1}, positive and nondecreasing. Units: squared labels, for
-    ||x||, |y|, ||w|| <= 1. Source: Ito et al. 2017, Theorem 2.
+    lam (T + 1,): regularisers lambda_1, ..., lambda_{T+1}, positive and nondecreasing. sigma_min: sigma_d, root of the
+    smallest eigenvalue of E x x', in (0, 1]. C: `pair_bound`. Units: squared labels, for ||x||, |y|, ||w|| <= 1.
+    Source: Ito et al. 2017, Theorem 2.
     """
     d, budget, top = check_sizes(d, budget, top)
     lam, (sigma_min, _) = check_schedule(lam, least=2), check_sigmas(sigma_min)
@@ -134,7 +135,8 @@ def bound_theorem_2_schedule(lam: np.ndarray, d: int, budget: int, top: int, sig
 def bound_theorem_2(d: int, budget: int, top: int, T: int, sigma_min: float) -> float:
     """Upper bound (24/sigma_d^2) sqrt((T+1)/C) on the regret of Algorithm 1 with lambda_t = 8 sqrt(t/C), as printed.
 
-    Units: squared labels, for ||x||, |y|, ||w|| <= 1. Source: Ito et al. 2017, Theorem 2, (Ito 7).
+    sigma_min: sigma_d, root of the smallest eigenvalue of E x x', in (0, 1]. C: `pair_bound`. Units: squared labels,
+    for ||x||, |y|, ||w|| <= 1. Source: Ito et al. 2017, Theorem 2, (Ito 7).
     """
     d, budget, top = check_sizes(d, budget, top)
     T, (sigma_min, _) = check_rounds(T), check_sigmas(sigma_min)
@@ -147,8 +149,9 @@ def bound_sharpened_schedule(
 ) -> float:
     """Upper bound nu/2 (sigma_1/sigma_d)^2 (sum M/(2 lam_t) + lam_T radius^2/2) on the regret of Algorithm 1.
 
-    lam (T,): regularisers lambda_1, ..., lambda_T, positive and nondecreasing. Units: squared labels. Source: Theorem 2
-    of Ito et al. 2017, sharpened on the page of Algorithm 1.
+    lam (T,): regularisers lambda_1, ..., lambda_T, positive and nondecreasing. sigma_min, sigma_max: sigma_d and
+    sigma_1, roots of the extreme eigenvalues of E x x'. nu: `truncation_factor`. M: `bound_observe_moment`. Units:
+    squared labels. Source: Theorem 2 of Ito et al. 2017, sharpened on the page of Algorithm 1.
     """
     (d, budget, top), lam = check_sizes(d, budget, top, k), check_schedule(lam)
     x_norm, y_max, radius = check_reach(x_norm=x_norm, y_max=y_max, radius=radius)
@@ -164,7 +167,9 @@ def bound_sharpened(
 ) -> float:
     """Upper bound nu (sigma_1/sigma_d)^2 radius sqrt(M T/2) on the regret of `RDA1` at `sharpened_step`.
 
-    Units: squared labels. Source: Theorem 2 of Ito et al. 2017, sharpened on the page of Algorithm 1.
+    sigma_min, sigma_max: sigma_d and sigma_1, roots of the extreme eigenvalues of E x x'. nu: `truncation_factor`. M:
+    `bound_observe_moment`. Units: squared labels. Source: Theorem 2 of Ito et al. 2017, sharpened on the page of
+    Algorithm 1.
     """
     (d, budget, top), T = check_sizes(d, budget, top, k), check_rounds(T)
     x_norm, y_max, radius = check_reach(x_norm=x_norm, y_max=y_max, radius=radius)
@@ -358,7 +363,12 @@ def check_purchase(lr: Any, stamp: int, drawn: bool, first: np.ndarray) -> None:
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #c944a8b5
 class RDA(LateLabels, Learner):
-    "Dual averaging on what `Observe` shows: base class of `RDA1`, `GreedyRDA` and `UniformRDA`."
+    """Dual averaging on what `Observe` shows: base class of `RDA1`, `GreedyRDA` and `UniformRDA`.
+
+    q: lower bound, in (0, 1], on the chance that two features are seen together; sets the step. saved: the subclass's
+    other arguments, which `save` has to keep. Attribute rate: lambda_t / sqrt(t); with step = "adaptive" lambda_t over
+    the root of the sum of the squared lengths of the estimates.
+    """
 
     arrays = ("h", "S", "values", "num", "mark", "buf", "bound")
 

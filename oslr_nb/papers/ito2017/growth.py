@@ -26,8 +26,8 @@ def asymptotic_constants(table: Table, budget: int, rate: float) -> tuple[float,
 
     table: outcomes (N, d) with labels (N,) that follow w, |w| < radius; `V` must not be singular. budget: features seen
     a round (k'); the favourites are the support, k1 = |support| <= budget - 2. rate: a in lambda_t = a sqrt(t),
-    positive: the attribute `rate` of the learner. Units: squared labels; c = 0 without noise, b of either sign. Derived
-    formally, not proved. Enumerates all sets: for small d. Source: `nbs/papers/ito2017/04_growth.ipynb`.
+    positive: the attribute `rate` of the learner. Returns c, b in squared labels; c = 0 without noise, b of either
+    sign. Derived formally, not proved. Enumerates all sets: for small d. Source: `nbs/papers/ito2017/04_growth.ipynb`.
     """
     from scipy.linalg import solve_continuous_lyapunov
 

@@ -78,10 +78,10 @@ def bound_dictionary(
 ) -> float:
     """Upper bound on the expected regret of `DictionaryProjection` with the schedule "theorem".
 
-    m, budget, keep: columns of the dictionary; numbers bought a round (k in the paper); columns of the
-    prediction (k'; None: half of them). errors (Expected) sum of eps_t = ||A u~_t - A u_t||, for example `error_sum_`
-    of the learner. design ("uniform" or "outside"): as for the learner. Returns: against every weights u of the columns
-    with ||u|| <= radius, sparse or not, in squared labels. Source: Ito et al. 2018, Theorem 8; the constant is ours.
+    m, budget, keep: columns of the dictionary; numbers bought a round (k in the paper); columns of the prediction (k';
+    None: half of them). errors: (expected) sum of eps_t = ||A u~_t - A u_t||, for example `error_sum_` of the learner.
+    design ("uniform" or "outside"): as for the learner. Returns: against every weights u of the columns with ||u|| <=
+    radius, sparse or not, in squared labels. Source: Ito et al. 2018, Theorem 8; the constant is ours.
     """
     T, m, budget, keep, errors = check_bound(T, m, budget, keep, errors)
     radius, x_norm, y_max, step = check_dictionary_scales(radius=radius, x_norm=x_norm, y_max=y_max, step=step)
@@ -93,9 +93,9 @@ def bound_dictionary(
 def bound_theorem_8(T: int, m: int, budget: int, keep: int | None = None, errors: float = 0.0, radius: float = 1.0) -> float:
     """Theorem 8 of Ito et al. 2018 as printed, for the schedule "printed" and unit scales.
 
-    m, budget, keep: columns of the dictionary; numbers bought a round (k in the paper); columns of the
-    prediction (k'; None: half of them). errors (Expected) sum of eps_t. Returns (D + 1)^2 sqrt(8 m/(k - k'))
-    sqrt(T + 1) + 2 (D + 1) errors.
+    m, budget, keep: columns of the dictionary; numbers bought a round (k in the paper); columns of the prediction (k';
+    None: half of them). errors: (expected) sum of eps_t. Returns (D + 1)^2 sqrt(8 m/(k - k')) sqrt(T + 1) + 2 (D + 1)
+    errors for D = radius.
     """
     T, m, budget, keep, errors = check_bound(T, m, budget, keep, errors)
     (radius,) = check_scales(radius=radius)

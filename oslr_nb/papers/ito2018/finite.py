@@ -42,11 +42,12 @@ def block_bandit(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Algorithm 1 of Ito et al. 2018 for any observation functions, any online learner and any loss, in plain Python.
 
-    X: features; a round reads what the chosen function makes of its row. learner: without arguments; makes a fresh
-    online learner A, with methods ``predict(z)`` and ``learn(z, y)``. block: rounds of a block (tau in the paper), at
-    least 1; the last block may be shorter. loss: ``loss(yhat, y)`` in [0, 1]; by default the square (yhat - y)^2 / 4,
-    for both in [-1, 1]. Returns predictions (T,); arms: the function of each block; losses: its loss in the block,
-    divided by `block`. Source: Ito et al. 2018, Algorithm 1, with Tsallis-INF as the bandit B.
+    functions: the K observation functions, from a row (d,) to what the online learner takes. X: features; a round reads
+    what the chosen function makes of its row. learner: without arguments; makes a fresh online learner A, with methods
+    ``predict(z)`` and ``learn(z, y)``. block: rounds of a block (tau in the paper), at least 1; the last block may be
+    shorter. loss: ``loss(yhat, y)`` in [0, 1]; by default the square (yhat - y)^2 / 4, for both in [-1, 1]. Returns
+    predictions (T,); arms: the function of each block; losses: its loss in the block, divided by `block`. Source: Ito
+    et al. 2018, Algorithm 1, with Tsallis-INF as the bandit B.
     """
     X, y, block = check_array("X", X, (None, None)), check_array("y", y, (None,)), check_int("block", block, 1)
     if len(X) != len(y) or not len(y): fail("shape of y", y.shape, "one label for each of at least one rows of X")
@@ -523,12 +524,6 @@ def pair_stream(d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     X = np.array([*itertools.product([-1.0, 1.0], repeat=d)]) / math.sqrt(2)
     w = np.r_[0.6, -0.5, np.zeros(d - 2)]
     return np.vstack([X, X]), np.r_[X @ w + 0.1, X @ w - 0.1], w
-
-
-def pair_zero(d: int) -> float:
-    "Regret of predicting 0, a round."
-    X, y, w = pair_stream(d)
-    return float((y**2).mean() - ((X @ w - y) ** 2).mean())
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #2ec21567
 def lower_bound_finite(T: float, K: int, eps: float | None = None) -> float:

@@ -149,8 +149,8 @@ def bound_projection(
 def bound_theorem_4(d: int, budget: int, T: int, radius: float = 1.0) -> float:
     """The printed bound on the expected regret of Algorithm 2 with lambda_t = sqrt(8 d t / (budget - 1)).
 
-    Returns (D + 1)^2 sqrt(8 d / (budget - 1)) sqrt(T + 1); an upper bound, `bound_projection` with its step is smaller.
-    Source: Ito et al. 2018, Theorem 4.
+    Returns (D + 1)^2 sqrt(8 d / (budget - 1)) sqrt(T + 1) for D = radius, norms of features and labels up to 1; an
+    upper bound, `bound_projection` with its step is smaller. Source: Ito et al. 2018, Theorem 4.
     """
     (d, budget), (radius,) = check_projection(d, budget), check_scales(radius=radius)
     return (radius + 1) ** 2 * math.sqrt(8 * d / (budget - 1) * (check_int("T", T, 1, 10**15) + 1))
@@ -193,8 +193,8 @@ def bound_first_order(
 ) -> float:
     """Upper bound on the expected regret of Algorithm 2 with the adaptive step.
 
-    loss: total loss of the comparator (its expectation), at least 0. Returns a float with q = 16 d / (budget - 1)
-    (radius x_norm)^2 at step 1: (q + sqrt(q^2 + 4 q loss)) / 2. Does not grow with T where the comparator fits. Ours.
+    loss: total loss of the comparator (its expectation), at least 0. Returns (q + sqrt(q^2 + 4 q loss)) / 2, where q =
+    16 d / (budget - 1) (radius x_norm)^2 at step 1. Does not grow with T where the comparator fits. Ours.
     """
     (d, budget), (radius, x_norm) = check_projection(d, budget), check_scales(radius=radius, x_norm=x_norm, high=1e30)
     return bound_self_bounding(loss, 4 * d / (budget - 1) * x_norm**2, radius, step)

@@ -96,7 +96,8 @@ def confidence(s: int, d: int, delta: float) -> float:
 def cone_constant(V: Any, k: int) -> float:
     """The constant gamma of the Dantzig selector: smallest 2k-sparse eigenvalue minus restricted orthogonality of 2k and k features.
 
-    Returns: gamma, by enumeration; not positive where the lemma says nothing. Source: lem-dantzig; Candes & Tao 2007.
+    Returns: gamma, by enumeration of at most 200,000 pairs of supports; not positive where the lemma says nothing.
+    Source: lem-dantzig; Candes & Tao 2007.
     """
     V = check_psd("V", V)
     d = len(V)
@@ -119,9 +120,9 @@ def textbook_dantzig(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play Algorithm 1 of Kale et al. 2017 in plain numpy, line for line; the reference for `DantzigPOSLR`.
 
-    sets (T, k0): the features seen in each round. t0: rounds at the start with weights 0.
-    estimator ("unbiased" or "printed"): as in `moment_estimates`. Returns predictions (T,): scores of the committed
-    weights; weights (T, d): what was committed.
+    sets (T, k0): the features seen in each round. t0: rounds at the start with weights 0. radii: a function, radii(n)
+    is the radius of the programme after n rounds. estimator ("unbiased" or "printed"): as in `moment_estimates`.
+    Returns predictions (T,): scores of the committed weights; weights (T, d): what was committed.
     """
     X = check_array("X", X, (None, None))
     T, d = X.shape
@@ -147,9 +148,9 @@ def bound_dantzig(
 ) -> float:
     """Upper bound on the regret of Algorithm 1 of Kale et al. 2017 with the unbiased estimator, with probability 1 - delta.
 
-    d, k0, k, T: features, features seen a round (from 2), sparsity, rounds. eps: RIP constant for 3k
-    features (norm form), from 0 to 0.267. t0: the RIP holds for all X_t with t >= t0, and the learner plays 0 until
-    then. Returns: the bound of thm-kale, in squared units of the label.
+    d, k0, k, T: features, features seen a round (from 2), sparsity, rounds. radius: B, with ||w*||_1 <= B. eps: RIP
+    constant for 3k features (norm form), from 0 to 0.267. t0: the RIP holds for all X_t with t >= t0, and the learner
+    plays 0 until then. Returns: the bound of thm-kale, in squared units of the label.
     """
     d, k = check_int("d", d, 2, 10**8), check_int("k", k, 1, d)
     T, t0 = check_int("T", T, 1, 10**15), check_int("t0", t0, 0, 10**15)

@@ -243,10 +243,10 @@ def exploration_rate(
 ) -> tuple[float, float, float]:
     """What one update of Exploration is worth, in the form that `bound_hybrid` takes.
 
-    top, k: weights that are kept, and sparsity of the truth, 1 <= k <= top <= d. mu, L: restricted strong convexity and
-    smoothness, of order 2 top + k, as in `contraction_factor`. eta: step size, below 2 / L. Default: 1 / L, the longest
-    that `bound_hybrid` allows. Returns a float with b examples a block, b >= b0, an update multiplies the mean squared
-    distance by q at most, and adds at most V / b. Ours.
+    top, k (top large enough for a contraction): weights that are kept, and sparsity of the truth, 1 <= k <= top <= d.
+    mu, L: restricted strong convexity and smoothness, of order 2 top + k, as in `contraction_factor`. eta: step size,
+    below 2 / L. Default: 1 / L, the longest that `bound_hybrid` allows. Returns q, V, b0: with b examples a block, b >=
+    b0, an update multiplies the mean squared distance by q at most, and adds at most V / b. Ours.
     """
     eta = 1 / check_landscape(mu, L)[1] if eta is None else eta
     rho = contraction_factor(d, top, k, mu, L, eta)
