@@ -21,19 +21,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from oslr_nb.practice.adapters import OSLRLearner, OSLRRegressor
-    from oslr_nb.practice.recommend import recommend
-    from oslr_nb.practice.blocks import TableBlocks, simulate_blocks
-    from oslr_nb.results.catalogue import stream, streams
-    from oslr_nb.own.choice import auto
+    from oslr_nb.core.driver import play, simulate
+    from oslr_nb.core.environment import Environment
+    from oslr_nb.core.learner import Learner
+    from oslr_nb.core.registry import LEARNERS
+    from oslr_nb.core.run import best_sparse
+    from oslr_nb.core.saving import load
     from oslr_nb.ledger.claims import verify
+    from oslr_nb.own.choice import auto
     from oslr_nb.papers import ito2017
-    from oslr_nb.core.protocol import LEARNERS, Environment, Learner, best_sparse, load, play, simulate
+    from oslr_nb.practice.adapters import OSLRLearner, OSLRRegressor
+    from oslr_nb.practice.blocks import TableBlocks, simulate_blocks
+    from oslr_nb.practice.recommend import recommend
+    from oslr_nb.results.catalogue import stream, streams
 
 # %% ../nbs/package.ipynb #7e5be53c
 HOME = {  # names that `oslr_nb` gives directly, by the module that they come from
-    "core.protocol": ("Environment", "Learner", "Run", "Comparator", "play", "simulate", "load", "best_sparse",
-                      "ProtocolError", "BudgetExceeded"),
+    "core.environment": ("Environment", "ProtocolError", "BudgetExceeded"),
+    "core.learner": ("Learner",),
+    "core.run": ("Run", "Comparator", "best_sparse"),
+    "core.driver": ("play", "simulate"),
+    "core.saving": ("load",),
     "ledger.claims": ("verify",),
     "own.choice": ("auto",),
     "practice.recommend": ("recommend",),
@@ -48,7 +56,7 @@ def __getattr__(name: str) -> Any:
     "Fetch a public name, a module or a paper at its first use."
     for module, names in HOME.items():
         if name in names: return getattr(importlib.import_module(f"oslr_nb.{module}"), name)
-    if name == "LEARNERS": return importlib.import_module("oslr_nb.core.protocol").all_learners()
+    if name == "LEARNERS": return importlib.import_module("oslr_nb.core.registry").all_learners()
     for storey in ("", *STOREYS) if not name.startswith("_") else ():  # looked for without importing a storey
         if PathFinder.find_spec(name, [str(files("oslr_nb") / storey)]):
             return importlib.import_module(".".join(filter(None, ("oslr_nb", storey, name))))
@@ -57,7 +65,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     "All public names, for completion in editors and notebooks."
-    papers = importlib.import_module("oslr_nb.core.protocol").papers()
+    papers = importlib.import_module("oslr_nb.core.registry").papers()
     return sorted({"__version__", "cite", "LEARNERS", *(n for names in HOME.values() for n in names), *papers})
 
 # %% ../nbs/package.ipynb #275aba36

@@ -154,7 +154,7 @@ def adaptive_steps(goal=1.1):
 
 def moments():
     "Rounds a second of least squares on pairwise second moments in whole runs from the start, and its state over 8 d^2 bytes."
-    from oslr_nb.own.moments import PairwiseLeastSquares
+    from oslr_nb.own.moments.learner import PairwiseLeastSquares
 
     table = []
     for d, budget, rounds, goal in ((64, 8, 20_000, 50_000), (784, 30, 20_000, 2000)):

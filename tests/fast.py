@@ -10,6 +10,7 @@ from pathlib import Path
 
 TOP = Path(__file__).parents[1]
 ALWAYS = ["tests/test_repository.py", "tests/test_pages.py", "tests/test_reference.py"]
+PROTOCOL = ("environment", "registry", "saving", "learner", "run", "driver")  # modules of the core with one file of tests
 RUN = ("test_runs_and_shows_what_is_committed", "test_outputs_are_fit_for_a_page", "test_one_claim_a_cell")
 
 
@@ -34,7 +35,9 @@ def tests_of(files: list[str]) -> list[str]:
         found += [f"tests/test_notebooks.py::{test}[{page}]" for test in RUN]
         found += [f"tests/test_claims.py::test_claim[{i}]" for i, c in CLAIMS.items() if c.page == page]
     for module in (Path(f) for f in files if f.startswith("oslr_nb/") and f.endswith(".py")):
-        own = [f"{module.parent.name}_{module.stem}", module.parent.name, module.stem, f"{module.stem}_results"]
+        own = [f"{module.parent.parent.name}_{module.parent.name}", f"{module.parent.name}_{module.stem}",
+               module.parent.name, module.stem, f"{module.stem}_results"]
+        if module.stem in PROTOCOL: own.append("protocol")
         found += [p.relative_to(TOP).as_posix() for name in own for p in (TOP / "tests").rglob(f"test_{name}.py")]
     return list(dict.fromkeys([*ALWAYS, *found]))
 

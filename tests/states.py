@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 import oslr_nb as oslr
-from oslr_nb.core import protocol
+from oslr_nb.core.environment import measure, split_query
+from oslr_nb.core.learner import Learner
 from oslr_nb.core.storage import SCHEMA
 from oslr_nb.own.choice import make_learner
 from oslr_nb.practice import tables
@@ -56,16 +57,16 @@ def names() -> dict[str, tuple[str, dict[str, Any]]]:
     return {named(key, kw): (key, kw) for key, kw in [*((key, {}) for key in KEYS), *SHARED, *OPTIONS]}
 
 
-def next_calls(lr: protocol.Learner, stage: int, x: np.ndarray, y: float) -> list[list[Any]]:
+def next_calls(lr: Learner, stage: int, x: np.ndarray, y: float) -> list[list[Any]]:
     "Play a round up to one of its calls; what is left of it, with arguments."
     arguments = {"update": y}
     for call in lr.calls[:stage]:
         answer = getattr(lr, call)(*([arguments[call]] if call in arguments else []))
-        if call == "query": arguments[lr.calls[-2]] = protocol.measure(x, *protocol.split_query(answer, lr.d)).tolist()
+        if call == "query": arguments[lr.calls[-2]] = measure(x, *split_query(answer, lr.d)).tolist()
     return [[call, arguments[call]] for call in lr.calls[stage:]] if stage else []
 
 
-def go_on(lr: protocol.Learner, calls: list[list[Any]]) -> dict[str, Any]:
+def go_on(lr: Learner, calls: list[list[Any]]) -> dict[str, Any]:
     "Finish the round, play the stream to its end, and tell what came out."
     X, y = stream()
     first = [None if (answer := getattr(lr, call)(value)) is None else float(answer) for call, value in calls]

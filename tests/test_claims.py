@@ -13,7 +13,7 @@ from shake import salted
 
 import oslr_nb as oslr
 from oslr_nb.core.problems import sign_table
-from oslr_nb.core.protocol import module_of, papers
+from oslr_nb.core.registry import module_of, papers
 from oslr_nb.ledger.claims import CLAIMS, QUICK, RED, Evidence, Ledger, claim_ids, failure, run_claim, worst_case
 from oslr_nb.papers import ito2017
 

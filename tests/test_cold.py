@@ -126,9 +126,9 @@ print(len(checks.BACKGROUND.answers) > 0, play() == first, "X[120" in first[2])
 WARM = """
 from pathlib import Path
 import numpy as np, oslr_nb as oslr
-from oslr_nb.core import checks, protocol
+from oslr_nb.core import checks, driver
 oslr.foster2016
-protocol.warm("foster2016")
+driver.warm("foster2016")
 files = lambda: sorted(Path(checks.kernel_folder()).rglob("*.nbc"))
 before = files()
 lr = oslr.foster2016.FKK(9, 5, k=3, T=50, radius=2.0, seed=1)

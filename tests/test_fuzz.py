@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 
 import oslr_nb as oslr
 from oslr_nb.core import bandits, designs, experts, geometry, oco, sparse
-from oslr_nb.core.protocol import get_state, measure, module_of, papers, split_query
+from oslr_nb.core.environment import measure, split_query
+from oslr_nb.core.registry import module_of, papers
+from oslr_nb.core.saving import get_state
 from oslr_nb.practice import data as streams
 
 INPUTS = int(os.environ.get("OSLR_FUZZ", "6000"))
@@ -142,7 +144,7 @@ def test_streams(key, data):
 @budgeted(0.1)
 @given(data=st.data())
 def test_environments(data):
-    arguments = {"X": X, "y": Y, "budget": BUDGET, "protocol": data.draw(st.sampled_from(oslr.protocol.PROTOCOLS)), "k": K}
+    arguments = {"X": X, "y": Y, "budget": BUDGET, "protocol": data.draw(st.sampled_from(oslr.environment.PROTOCOLS)), "k": K}
     if data.draw(st.booleans()): arguments[data.draw(st.sampled_from([*arguments]))] = data.draw(nonsense)
     env = answer(lambda: oslr.Environment(**arguments))
     if env is None: return

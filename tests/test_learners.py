@@ -75,7 +75,7 @@ def query(lr):
 
 def bought(x, asked):
     "What a query for coordinates or for measurements is answered with."
-    return oslr.protocol.measure(x, *oslr.protocol.split_query(asked, len(x)))
+    return oslr.environment.measure(x, *oslr.environment.split_query(asked, len(x)))
 
 
 def cost(lr):
@@ -91,7 +91,7 @@ def take(lr, values):
 
 def state(lr):
     "Everything that a learner remembers, in a form that can be compared."
-    header, arrays = oslr.protocol.get_state(lr)
+    header, arrays = oslr.saving.get_state(lr)
     return json.dumps(header), {name: a.tolist() for name, a in arrays.items()}
 
 
@@ -109,7 +109,7 @@ def test_the_registry_is_complete():
     assert {"foster2016.FKK", *(f"hazan2012.{n}" for n in HAZAN)} <= set(KEYS)
     assert set(EVEN) <= set(KEYS)
     for key, e in oslr.LEARNERS.items():
-        assert key == f"{e.paper}.{e.cls.__name__}" and e.protocol in oslr.protocol.PROTOCOLS
+        assert key == f"{e.paper}.{e.cls.__name__}" and e.protocol in oslr.environment.PROTOCOLS
         assert all((e.budget, e.assumptions, e.bound, e.cost)) and e.cls.__doc__
 
 
@@ -159,7 +159,7 @@ def test_beyond_the_scale_of_the_theorem(key, stream):
     if labels:
         with pytest.raises(ValueError, match=r"y = 41.0: .*y_max = 40"): lr.update(41.0)
     lr.update(0.0)
-    rows, S = oslr.protocol.split_query(query(lr), 12)  # a measurement along the weights is no coordinate, and may be 0
+    rows, S = oslr.environment.split_query(query(lr), 12)  # a measurement along the weights is no coordinate, and may be 0
     if not len(S): rows, S = rows[:0], rows  # columns of a dictionary, no weights among them
     most = np.append(np.zeros(len(rows)), np.full(len(S), limit / np.sqrt(len(S)) if norm else limit))
     with pytest.raises(ValueError, match=f"{name} = {limit:g}"): take(lr, 1.01 * most)

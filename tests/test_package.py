@@ -97,7 +97,7 @@ def test_version_and_module():
 
 def test_modules_say_what_they_are():
     papers = [f".papers.{name}" for name in ("ito2017", "hazan2012", "foster2016", "cesabianchi2010")]
-    for name in ("", ".core.protocol", ".practice.data", *papers):
+    for name in ("", ".core.environment", ".practice.data", *papers):
         code = f"import importlib; print(importlib.import_module('oslr_nb{name}').__doc__)"
         assert len(python(code).stdout.strip().splitlines()[0]) > 5, name
 

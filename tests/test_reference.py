@@ -119,23 +119,23 @@ def test_no_other_docstring_has_sections():
             assert name.split(".")[0] in TYPED or not full, f"{module.name}.{name}: a sentence and the facts, or add it to TYPED"
 
 
-ITO, PROTOCOL = "papers/ito2017/01_algorithm1.ipynb", "reference/protocol.ipynb"
+ITO, DRIVER = "papers/ito2017/01_algorithm1.ipynb", "reference/driver.ipynb"
 
 
 @pytest.mark.parametrize(("name", "page", "anchor"), [
     ("RDA1", "reference/ito2017.algorithm1.ipynb", "RDA1"),
     ("ito2017.RDA1", "reference/ito2017.algorithm1.ipynb", "RDA1"),
     ("oslr.ito2017.RDA1(d=3, budget=2)", "reference/ito2017.algorithm1.ipynb", "RDA1"),
-    ("simulate", PROTOCOL, "simulate"),
-    ("oslr.simulate(lr, X, y)", PROTOCOL, "simulate"),
-    ("oslr_nb.core.protocol.simulate", PROTOCOL, "simulate"),
-    ("Learner.query", PROTOCOL, "Learner.query"),
-    ("RDA1.save", PROTOCOL, "Learner.save"),
+    ("simulate", DRIVER, "simulate"),
+    ("oslr.simulate(lr, X, y)", DRIVER, "simulate"),
+    ("oslr_nb.core.driver.simulate", DRIVER, "simulate"),
+    ("Learner.query", "reference/learner.ipynb", "Learner.query"),
+    ("RDA1.save", "reference/learner.ipynb", "Learner.save"),
     ("oslr.verify", "reference/claims.ipynb", "verify"),
     ("cli.verify", "reference/cli.ipynb", "verify"),
     ("claims.case", "reference/claims.ipynb", "case"),
     ("oslr.designs", "reference/designs.ipynb", ""),
-    ("LEARNERS", PROTOCOL, "LEARNERS"),
+    ("LEARNERS", "reference/registry.ipynb", "LEARNERS"),
 ])
 def test_a_name_has_one_place(name, page, anchor):
     assert reference.target(name, ITO) == (page, anchor)
@@ -152,15 +152,15 @@ def test_an_unclear_name_means_that_of_its_own_page():
 
 
 def test_a_name_that_other_classes_call_a_method_means_the_method():
-    assert "observe" in MODULES["ito2017.algorithm1"].public and reference.target("observe", "core/00_protocol.ipynb") is None
-    assert reference.target("best_sparse", ITO) == (PROTOCOL, "best_sparse")
+    assert "observe" in MODULES["ito2017.algorithm1"].public and reference.target("observe", "core/00_environment.ipynb") is None
+    assert reference.target("best_sparse", ITO) == ("reference/run.ipynb", "best_sparse")
 
 
-LINK = "[`simulate`](../../reference/protocol.ipynb#simulate)"
+LINK = "[`simulate`](../../reference/driver.ipynb#simulate)"
 
 
 @pytest.mark.parametrize(("text", "linked"), [
-    ("Use `simulate` or `play`.", f"Use {LINK} or [`play`](../../reference/protocol.ipynb#play)."),
+    ("Use `simulate` or `play`.", f"Use {LINK} or [`play`](../../reference/driver.ipynb#play)."),
     ("`simulate`, then `simulate`.", f"{LINK}, then `simulate`."),
     ("## The `simulate` call\n\nIt is `simulate`.", f"## The `simulate` call\n\nIt is {LINK}."),
     ("```python\n`simulate`\n```\n\n`simulate`", f"```python\n`simulate`\n```\n\n{LINK}"),

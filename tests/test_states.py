@@ -140,7 +140,7 @@ def same_or_refused(path, whole, lr):
     except ValueError as e:
         assert "it must be a whole file written by save" in str(e) and "\n" not in str(e)
         return True
-    assert repr(oslr.protocol.saved_form(got)) == whole and type(got) is type(lr)
+    assert repr(oslr.saving.saved_form(got)) == whole and type(got) is type(lr)
     return False
 
 
@@ -149,7 +149,7 @@ def test_every_cut_and_changed_bytes(tmp_path):
     lr, path = oslr.ito2017.GreedyRDA(4, 2, seed=0), tmp_path / "a.npz"
     oslr.simulate(lr, np.eye(4), np.ones(4) / 2)
     lr.save(path)
-    data, whole = path.read_bytes(), repr(oslr.protocol.saved_form(lr))
+    data, whole = path.read_bytes(), repr(oslr.saving.saved_form(lr))
     rng, refused = np.random.default_rng(0), 0
     for i in range(len(data)):
         path.write_bytes(data[:i])

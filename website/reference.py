@@ -103,7 +103,7 @@ def home() -> dict[str, str]:
     """The names that `oslr.` gives directly, with their modules."""
     value = modules()[""].nodes["HOME"].value
     given = {name: name_of(module.split(".")) for module, names in ast.literal_eval(value).items() for name in names}
-    return given | {"LEARNERS": "protocol"} | dict.fromkeys(modules()[""].public, "")
+    return given | {"LEARNERS": "registry"} | dict.fromkeys(modules()[""].public, "")
 
 
 @cache
@@ -308,7 +308,7 @@ def public_path(module: Module, name: str) -> str:
     if home().get(name) == module.name: return f"oslr.{name}"
     paper, _, inner = module.name.partition(".")
     front = modules().get(paper)
-    chapter = front and (paper == "own" or front.file.parent.parent.name == "papers")
+    chapter = front and (paper == "own" or front.file.parent.parent.name in ("papers", "core"))
     short = inner and chapter and (name in front.passed_on or not front.passed_on)
     return f"oslr.{paper if short else module.name}.{name}"
 

@@ -39,7 +39,7 @@ class Site:
         self.binary = pypandoc.get_pandoc_path()  # once: while it searches, other threads are given any old pandoc
         listed = list(navigation(self.config["website"]["sidebar"]["contents"]))
         there = {p.relative_to(proc).as_posix() for p in proc.rglob("*.ipynb")}
-        there -= {s for s in there if re.match(r"ledger/(\w+/)?00_", s)}  # they only make modules of the ledger
+        there -= {s for s in there if re.match(r"ledger/(\w+/)*00_", s)}  # they only make modules of the ledger
         self.pages = [p for p in listed if p.source in there]
         self.problems = [f"_quarto.yml: {p.source} in the navigation does not exist" for p in listed if p not in self.pages]
         self.problems += [f"_quarto.yml: {s} is not in the navigation" for s in sorted(there - {p.source for p in listed})]

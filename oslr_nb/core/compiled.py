@@ -153,7 +153,7 @@ def entry(X: tuple, row: int, i: int) -> float:
 #| code-summary: "Exported source: row_product"
 @kernel
 def row_product(X: tuple, row: int, h: np.ndarray, scale: float) -> float:
-    "A linear measurement of a row, in eight lanes: the same bits as `protocol.measure` with the weights scale h."
+    "A linear measurement of a row, in eight lanes: the same bits as `environment.measure` with the weights scale h."
     d = h.size
     whole = d - d % 8
     a = b = c = e = p = q = r = s = 0.0

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from .checks import check_array, check_int, check_real
-from .protocol import Learner, simulate
+from .driver import simulate
+from .learner import Learner
 
 # %% auto #0
 __all__ = ['rational', 'FiniteProblem', 'Table', 'signs', 'linear_table', 'sign_table', 'correlated_table']

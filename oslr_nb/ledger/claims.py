@@ -28,7 +28,7 @@ import numpy as np
 
 from ..core.backends import hand_out, one_thread
 from ..core.checks import check_array, check_choice, check_int, check_real, fail
-from ..core.protocol import papers
+from ..core.registry import papers
 
 # %% auto #0
 __all__ = ['TIERS', 'ERRATA', 'RED', 'TIE', 'CLAIMS', 'CUT', 'QUICK', 'Evidence', 'resolution_word', 'Case', 'case', 'seed_of',
@@ -486,7 +486,7 @@ def typeset(tex: str) -> str:
 def load_claims(paper: str) -> None:
     "Import the modules of the ledger that hold a paper's claims and, where there is one, that of its experiments."
     room = importlib.import_module(f"oslr_nb.ledger.{paper}")
-    for page in pkgutil.iter_modules(getattr(room, "__path__", [])): importlib.import_module(f"oslr_nb.ledger.{paper}.{page.name}")
+    for page in pkgutil.walk_packages(getattr(room, "__path__", []), f"{room.__name__}."): importlib.import_module(page.name)
     results = "oslr_nb.results." + ("equal_cost" if paper == "own" else paper)
     if importlib.util.find_spec(results): importlib.import_module(results)
 

@@ -21,8 +21,9 @@ import numpy as np
 
 from ..core.checks import check_real
 from ..core.designs import Midzuno
+from ..core.driver import play, simulate
+from ..core.environment import Environment
 from ..core.geometry import top_k
-from ..core.protocol import Environment, play, simulate
 from .claims import Case, Evidence, claim, random_fractions, slope_interval
 
 # %% ../../nbs/papers/li2025.ipynb #47163b0e

@@ -10,7 +10,8 @@ __doc__ = """Learners and theorems of our own: steps without a knob, and second 
 import importlib
 import importlib.util
 
-PAGES = ("adaptive", "parameter_free", "moments", "moment_theory")  # modules of the chapter, in the order of its pages
+PAGES = ("adaptive", "parameter_free", "moments.sums", "moments.experts", "moments.learner", "moments.protocols",
+         "moment_theory")  # modules of the chapter, in the order of its pages
 
 
 def __dir__() -> list[str]:

@@ -15,9 +15,9 @@ import numpy as np
 
 from ..core.checks import LARGEST, check_array, check_magnitude, check_real, check_scales, fail
 from ..core.designs import Observe, bound_observe_moment, gradient_estimate, pair_minimum
+from ..core.environment import check_stream
 from ..core.geometry import truncation_factor
 from ..core.oco import bound_adaptive
-from ..core.protocol import check_stream
 from ..papers.ito2017.algorithm1 import check_reach, check_rounds, check_set, check_sigmas, check_sizes
 
 # %% auto #0

@@ -13,8 +13,10 @@ import numpy as np
 
 from .. import own
 from ..core.checks import check_choice, check_int, check_real, fail
-from ..core.protocol import LEARNERS, PROTOCOLS, Learner, check_costs, module_of, papers
-from .moments import check_prices
+from ..core.environment import PROTOCOLS, check_costs
+from ..core.learner import Learner
+from ..core.registry import LEARNERS, module_of, papers
+from .moments.learner import check_prices
 
 # %% auto #0
 __all__ = ['MEMORY', 'rows_for', 'priced_learners', 'auto', 'make_learner']

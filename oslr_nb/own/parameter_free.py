@@ -17,8 +17,10 @@ from ..core.checks import LARGEST, check_array, check_indices, check_int, check_
 from ..core.checks import check_scales, fail, kernel
 from ..core.compiled import entry, is_large, prefetch, prefetch_draws, prefetch_row, strided
 from ..core.designs import Observe, draw_outside, gradient_estimate, pair_minimum
+from ..core.environment import check_stream
 from ..core.geometry import top_buffer, top_k, top_update, truncation_factor
-from ..core.protocol import LateLabels, Learner, check_stream, register
+from ..core.learner import LateLabels, Learner
+from ..core.registry import register
 
 # %% auto #0
 __all__ = ['KAPPA', 'bet_size', 'Bettor', 'bets_of', 'bound_bet', 'coin_betting', 'bound_coin_betting', 'CoinBetting']

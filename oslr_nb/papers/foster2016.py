@@ -22,8 +22,9 @@ from ..core.checks import kernel
 from ..core.compiled import entry, strided, uniform
 from ..core.designs import draw_outside, moment_estimate
 from ..core.experts import second_order_factor
+from ..core.learner import SLACK, Learner, check_bought_values
 from ..core.problems import Table, correlated_table, signs
-from ..core.protocol import SLACK, Learner, check_bought_values, register
+from ..core.registry import register
 
 # %% auto #0
 __all__ = ['chances', 'cost_and_gradient', 'textbook_fkk', 'bound_fkk', 'bound_retuned', 'FKK', 'bound_fkk_below']

@@ -18,8 +18,9 @@ from ..core.checks import check_scales, fail, kernel
 from ..core.compiled import entry, find_in_sums, strided, uniform
 from ..core.designs import draw_outside
 from ..core.geometry import top_k
-from ..core.protocol import Learner, register
-from ..core.sparse import dantzig_path
+from ..core.learner import Learner
+from ..core.registry import register
+from ..core.sparse.dantzig_selector import dantzig_path
 
 # %% auto #0
 __all__ = ['li_chances', 'li_estimates', 'li_errors', 'label_margin', 'newton_step', 'textbook_ds_oslrc', 'textbook_ds_poslrc',

@@ -16,9 +16,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import own
 from ..core.checks import LARGEST, check_flag, check_int, check_label, check_magnitude, check_real, fail
-from ..core.protocol import Learner, check_costs, simulate
+from ..core.driver import simulate
+from ..core.environment import check_costs
+from ..core.learner import Learner
 from ..own.choice import make_learner
-from ..own.moments import COUNT, REF, SUM, Y_REF, Y_SUM, N, fit_ridges
+from ..own.moments.learner import fit_ridges
+from ..own.moments.sums import COUNT, REF, SUM, Y_REF, Y_SUM, N
 
 try:
     from river.base import Regressor as Model

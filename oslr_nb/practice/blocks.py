@@ -14,7 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..core.checks import as_array, check_flag, check_int, check_rng, fail, is_table
-from ..core.protocol import Learner, ProtocolError, Run, check_learner, count_from, simulate
+from ..core.driver import count_from, simulate
+from ..core.environment import ProtocolError
+from ..core.learner import Learner, check_learner
+from ..core.run import Run
 from ..core.storage import check_path
 
 # %% auto #0
@@ -218,7 +221,7 @@ def simulate_blocks(
 
     See Also
     --------
-    oslr_nb.core.protocol.simulate : one table, memory-mapped or not.
+    oslr_nb.core.driver.simulate : one table, memory-mapped or not.
 
     Examples
     --------

@@ -18,9 +18,11 @@ import numpy as np
 
 from ..core.checks import check_array, check_choice, check_flag, check_int, check_magnitude, fail
 from ..core.designs import pair_minimum
+from ..core.driver import simulate
+from ..core.environment import PROTOCOLS, check_features, check_labels
 from ..core.geometry import ENUMERATION_LIMIT, Interval, compatibility, enumerated_eigenvalues, outer_eigenvalues
-from ..core.protocol import PROTOCOLS, all_learners, check_features, check_labels, simulate
-from ..core.sparse import best_subset, forward_backward, forward_selection
+from ..core.registry import all_learners
+from ..core.sparse.selectors import best_subset, forward_backward, forward_selection
 from ..core.storage import check_path
 from ..own import moment_theory
 from ..own.choice import auto

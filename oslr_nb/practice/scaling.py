@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..core.checks import LARGEST, check_array, check_int, check_magnitude, fail
-from ..core.protocol import Learner, wrapper
+from ..core.learner import Learner
+from ..core.registry import wrapper
 from ..own.choice import make_learner
 
 # %% auto #0

@@ -19,7 +19,9 @@ import numpy as np
 import orjson
 
 from ..core.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, fail
-from ..core.protocol import Learner, ProtocolError, check_header, load, saved_form, set_state, split_query
+from ..core.environment import ProtocolError, split_query
+from ..core.learner import Learner
+from ..core.saving import check_header, load, saved_form, set_state
 from ..core.storage import check_path, read_file, write_file
 from ..own.choice import make_learner
 

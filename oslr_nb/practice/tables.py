@@ -19,8 +19,12 @@ import numpy as np
 
 from ..core.backends import one_thread
 from ..core.checks import LARGEST, check_array, check_flag, check_int, check_real, fail
-from ..core.protocol import MONEY, Learner, all_learners, check_header, get_state, set_state, simulate
-from ..core.sparse import forward_selection
+from ..core.driver import simulate
+from ..core.environment import MONEY
+from ..core.learner import Learner
+from ..core.registry import all_learners
+from ..core.saving import check_header, get_state, set_state
+from ..core.sparse.selectors import forward_selection
 from ..core.storage import check_path, read_file, write_file, write_whole
 from ..own.choice import auto, make_learner
 from .reading import Survey, blocks, named_numbers, survey_table

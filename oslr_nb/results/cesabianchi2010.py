@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..core.checks import kernel
-from ..core.protocol import simulate
+from ..core.driver import simulate
 from ..core.storage import write_whole
 from ..ledger.claims import Case, Evidence, claim, mean_limit
 from ..papers.cesabianchi2010.aer import aer_shrink

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.protocol import best_sparse, simulate
+from ..core.driver import simulate
+from ..core.run import best_sparse
 from ..papers import ito2017
 from ..practice.data import digits_pair
 from .experiments import Cell, experiment, section, tuned_steps, write_parquet

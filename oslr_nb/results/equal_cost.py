@@ -21,7 +21,9 @@ import numpy as np
 
 from .. import own
 from ..core.checks import check_choice, check_int
-from ..core.protocol import Learner, best_sparse, simulate
+from ..core.driver import simulate
+from ..core.learner import Learner
+from ..core.run import best_sparse
 from ..core.storage import write_whole
 from ..own.choice import auto
 from ..papers import cesabianchi2010, foster2016, hazan2012, ito2017, ito2018, kale2017, li2025, murata2018

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.protocol import Learner, simulate
+from ..core.driver import simulate
+from ..core.learner import Learner
 from ..core.storage import write_whole
 from ..ledger.claims import Case, Evidence, claim, slope_interval
 from ..papers import foster2016, hazan2012, ito2017

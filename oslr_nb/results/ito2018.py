@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from ..core.checks import check_choice, check_flag, check_int, check_real, check_rng, fail
-from ..core.protocol import Learner, simulate
+from ..core.driver import simulate
+from ..core.learner import Learner
 from ..core.storage import write_whole
 from ..ledger.claims import Case, Erratum, Evidence, claim
 from ..papers import ito2017, ito2018, kale2017

@@ -18,9 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from ..core.driver import simulate
 from ..core.geometry import restricted_condition, rip_constant, sparse_eigenvalues
-from ..core.protocol import Learner, best_sparse, simulate
-from ..core.sparse import dantzig_path
+from ..core.learner import Learner
+from ..core.run import best_sparse
+from ..core.sparse.dantzig_selector import dantzig_path
 from ..core.storage import write_whole
 from ..ledger.claims import slope_interval
 from ..papers import ito2017, kale2017

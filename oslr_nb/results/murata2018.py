@@ -18,9 +18,11 @@ from typing import Any
 import numpy as np
 
 from ..core.checks import check_int, check_real, check_rng, fail
+from ..core.driver import simulate
 from ..core.geometry import hard_threshold
-from ..core.protocol import Learner, simulate
-from ..core.sparse import dantzig_path, omp
+from ..core.learner import Learner
+from ..core.sparse.dantzig_selector import dantzig_path
+from ..core.sparse.selectors import omp
 from ..core.storage import write_whole
 from ..ledger.claims import Case, Evidence, claim
 from ..papers import ito2017, kale2017, murata2018

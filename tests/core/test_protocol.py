@@ -11,9 +11,23 @@ import pyarrow as pa
 import pytest
 from scipy.sparse import csr_matrix
 
-from oslr_nb.core import protocol as p
 from oslr_nb.core.checks import LARGEST
-from oslr_nb.core.protocol import Environment, Learner, Run, play, simulate
+from oslr_nb.core.driver import check_rows, commit_to, play, sell, simulate
+from oslr_nb.core.environment import (
+    BudgetExceeded,
+    Environment,
+    ProtocolError,
+    check_bought,
+    check_sparse,
+    check_stream,
+    measure,
+    split_query,
+    weighted_sum,
+)
+from oslr_nb.core.learner import Learner, check_bought_values, check_learner, refuse_bought
+from oslr_nb.core.registry import at_a_glance, register
+from oslr_nb.core.run import Run
+from oslr_nb.core.saving import get_state, load, set_state
 from oslr_nb.core.storage import write_file
 
 NAN = np.nan
@@ -44,38 +58,39 @@ class First(Learner):
 @pytest.fixture
 def registry(monkeypatch):
     "The registry, put back afterwards."
-    monkeypatch.setattr(p, "LEARNERS", {})
+    made = {}
+    for module in ("registry", "saving"): monkeypatch.setattr(f"oslr_nb.core.{module}.LEARNERS", made)
     facts = {"budget": "k' >= 2", "assumptions": "|x| <= 1", "bound": "linear", "cost": "O(k')", "tex": {"budget": "$k'\\ge2$"}}
-    p.register("example", **facts)(First)
-    return p.LEARNERS
+    register("example", **facts)(First)
+    return made
 
 
 def test_split_query():
-    rows, coordinates = p.split_query((np.ones((1, 3)), [1]), 3)
+    rows, coordinates = split_query((np.ones((1, 3)), [1]), 3)
     assert rows.shape == (1, 3) and coordinates.tolist() == [1]
     x = np.array([1.0, 2.0, 3.0])
     for query, answer in (([2, 0], [3, 1]), (np.ones((1, 3)), [6]), ((np.ones((1, 3)), [1]), [6, 2])):
-        assert p.measure(x, *p.split_query(query, 3)).tolist() == answer
-    assert p.check_bought(x, np.arange(3), 0) is x
+        assert measure(x, *split_query(query, 3)).tolist() == answer
+    assert check_bought(x, np.arange(3), 0) is x
 
 
 @pytest.mark.parametrize(("f", "args", "words"), [
-    *((p.split_query, (query, 3), "query") for query in ([3], [1, 1], "ab", [0.5], np.ones((1, 2)))),
-    (p.check_bought, (np.array([1.0, NAN]), np.array([3, 7]), 4), r"X\[4, 7\]"),
-    (p.check_bought, (np.array([NAN, 1.0]), np.array([7]), 4), "measurement 0 in round 5"),
-    (p.weighted_sum, (np.ones(2), np.array([3.0, NAN]), 0.0), "score of w"),
-    (p.check_sparse, (np.ones(3), 0.0, 2), "nonzero"),
-    (p.check_sparse, (np.ones(3), 0.1, 3), "intercept"),
-    *((p.check_stream, bad, r"X|y") for bad in
+    *((split_query, (query, 3), "query") for query in ([3], [1, 1], "ab", [0.5], np.ones((1, 2)))),
+    (check_bought, (np.array([1.0, NAN]), np.array([3, 7]), 4), r"X\[4, 7\]"),
+    (check_bought, (np.array([NAN, 1.0]), np.array([7]), 4), "measurement 0 in round 5"),
+    (weighted_sum, (np.ones(2), np.array([3.0, NAN]), 0.0), "score of w"),
+    (check_sparse, (np.ones(3), 0.0, 2), "nonzero"),
+    (check_sparse, (np.ones(3), 0.1, 3), "intercept"),
+    *((check_stream, bad, r"X|y") for bad in
       (([1, 2], [1]), ([["a"]], [1]), ([[1.0]], [NAN]), ([[1.0]], [1, 2]), (np.empty((0, 2)), []))),
-    *((p.refuse_bought, (np.array([[0.6, NAN, 1e61, 0.8, 0.9]]), 0, 7, np.array(bought), limit, name, norm), words) for
+    *((refuse_bought, (np.array([[0.6, NAN, 1e61, 0.8, 0.9]]), 0, 7, np.array(bought), limit, name, norm), words) for
       bought, limit, name, norm, words in (
           ([0, 2], LARGEST, "", False, r"X\[0, 2\] = 1e\+61"), ([1], 1.0, "x_max", False, r"X\[0, 1\] = nan"),
           ([2], 1.0, "x_norm", True, r"X\[0, 2\] = 1e\+61: .* at most 1e\+60"),
           ([3, 4], 0.8, "x_max", False, r"X\[0, 4\] = 0.9: it must be a finite number of magnitude at most 0.8 .*round 7, .*x_max = 0.8"),
           ([0, 4], 1.0, "x_norm", True, r"norm of X\[0, 0\] to X\[0, 4\] = 1.08\d*: it must be at most 1 .*round 7, .*x_norm = 1"))),
-    *((p.check_rows, (bad, 3), "rows") for bad in ([3], [-1], [0.5], [[0]], "ab")),
-    (p.check_learner, (First,), "learner"),
+    *((check_rows, (bad, 3), "rows") for bad in ([3], [-1], [0.5], [[0]], "ab")),
+    (check_learner, (First,), "learner"),
     *((First, bad, "d =|budget|seed") for bad in ((0, 0), (4, 5), (4, 2.0), (4, 2, 0.1, "x"))),
     (Environment, ([[1.0]], [1.0], 1, "other"), "protocol"),
     (Environment, ([[1.0]], [1.0], 1, "POSLR"), "k = "),
@@ -85,10 +100,10 @@ def test_refused(f, args, words):
 
 
 def test_accepted():
-    X, y = p.check_stream([[1, 2], [3, 4]], [0, 1])
-    assert X.dtype == np.float64 and p.check_stream(X, y)[0] is X
-    assert p.weighted_sum(np.array([2.0, 0.0]), np.array([3.0, NAN]), 0.5) == 6.5 and p.check_sparse(np.ones(3), 0.0, 3) == 3
-    assert [p.check_rows(rows, 3).tolist() for rows in (None, [2, 2], [])] == [[0, 1, 2], [2, 2], []]
+    X, y = check_stream([[1, 2], [3, 4]], [0, 1])
+    assert X.dtype == np.float64 and check_stream(X, y)[0] is X
+    assert weighted_sum(np.array([2.0, 0.0]), np.array([3.0, NAN]), 0.5) == 6.5 and check_sparse(np.ones(3), 0.0, 3) == 3
+    assert [check_rows(rows, 3).tolist() for rows in (None, [2, 2], [])] == [[0, 1, 2], [2, 2], []]
 
 
 def refuses(kind, f, *args):
@@ -100,24 +115,24 @@ def test_a_round_of_oslr():
     env = Environment([[1.0, 2.0, NAN, 4.0], [5.0, 6.0, 7.0, 8.0]], [0.5, -0.5], budget=2)
     assert env.observe([3]).tolist() == [4]
     for kind, f, *args in (
-        (p.BudgetExceeded, env.observe, [0, 1]), (p.ProtocolError, env.observe, [3]), (ValueError, env.observe, [4]),
-        (ValueError, env.observe, [2]), (p.ProtocolError, env.label), (p.ProtocolError, env.commit, np.ones(4)),
+        (BudgetExceeded, env.observe, [0, 1]), (ProtocolError, env.observe, [3]), (ValueError, env.observe, [4]),
+        (ValueError, env.observe, [2]), (ProtocolError, env.label), (ProtocolError, env.commit, np.ones(4)),
         (ValueError, env.predict, NAN),
     ): refuses(kind, f, *args)
     assert env.observe([1]).tolist() == [2] and env.predict(0.25) == 0.5
     assert env.n_observed.tolist() == [2, 0] and env.purchases.tolist() == [0, 1, 0, 1] and len(env.ledger) == 2
     assert env.predict(0.0) == -0.5 and env.t == 2
-    refuses(p.ProtocolError, env.observe, [0])
-    assert issubclass(p.BudgetExceeded, p.ProtocolError)
+    refuses(ProtocolError, env.observe, [0])
+    assert issubclass(BudgetExceeded, ProtocolError)
 
 
 def test_a_round_of_poslr():
     env = Environment([[1.0, 2.0, 3.0]] * 2, [1.0, 1.0], budget=2, protocol="POSLR", k=1)
-    refuses(p.ProtocolError, env.observe, [0])
+    refuses(ProtocolError, env.observe, [0])
     refuses(ValueError, env.commit, [1.0, 1.0, 0.0])
     refuses(ValueError, env.commit, [0.0, 0.5, 0.0], 0.1)
     env.commit([0.0, 0.5, 0.0])
-    refuses(p.ProtocolError, env.predict, 1.0)
+    refuses(ProtocolError, env.predict, 1.0)
     assert env.observe(([[1.0, 1.0, 1.0]], [2])).tolist() == [6, 3] and env.label() == 1
     assert env.predictions[0] == 1 and env.n_observed[0] == 3  # one nonzero weight and two purchases
 
@@ -126,16 +141,16 @@ def test_a_round_of_training_only():
     env = Environment([[1.0, 2.0, 3.0]], [1.0], budget=1, protocol="training-only")
     refuses(ValueError, env.commit, [1.0, 1.0, 1.0], NAN)
     env.commit([1.0, 1.0, 1.0], 0.5)
-    refuses(p.BudgetExceeded, env.observe, [0, 1])
+    refuses(BudgetExceeded, env.observe, [0, 1])
     assert env.observe([0]).tolist() == [1] and env.label() == 1
     assert env.predictions[0] == 6.5 and env.n_observed[0] == 1
 
 
 def test_a_round_of_a_learner():
     lr = First(4, 2)
-    refuses(p.ProtocolError, lr.predict, [1.0, 2.0])
+    refuses(ProtocolError, lr.predict, [1.0, 2.0])
     assert lr.query().tolist() == [0, 1]
-    refuses(p.ProtocolError, lr.query)
+    refuses(ProtocolError, lr.query)
     for bad in ([1.0], [1.0, NAN], "ab", [[1.0, 2.0]], None): refuses(ValueError, lr.predict, bad)
     assert lr.predict([1.0, 2.0]) == 0
     for bad in (NAN, np.inf, "1", None): refuses(ValueError, lr.update, bad)
@@ -145,9 +160,9 @@ def test_a_round_of_a_learner():
 
 def test_a_refused_sale_leaves_the_query():
     lr, env = First(4, 2), Environment([[1.0, NAN, 0.0, 0.0]], [1.0], budget=2)
-    refuses(ValueError, p.sell, lr, env)
+    refuses(ValueError, sell, lr, env)
     assert lr.query().tolist() == [0, 1]
-    refuses(p.ProtocolError, p.commit_to, First(4, 2), env)
+    refuses(ProtocolError, commit_to, First(4, 2), env)
 
 
 def test_play_and_simulate():
@@ -167,7 +182,7 @@ def test_play_and_simulate():
     assert lr.coef_.tolist() == [0] * 4 and lr._next == 0  # put back
     refuses(ValueError, simulate, lr, X, y, None, None, False)
     lr.query()
-    refuses(p.ProtocolError, simulate, lr, X, y)
+    refuses(ProtocolError, simulate, lr, X, y)
 
 
 def test_other_protocols_play():
@@ -189,18 +204,18 @@ def test_other_protocols_play():
 def test_the_registry(registry):
     entry = registry["example.First"]
     assert entry.cls is First and First.key == "example.First" and entry.protocol == "OSLR" and entry.budget == "k' >= 2"
-    assert "*features a round* $k'\\ge2$<br>*needs* \\|x\\| \\<= 1" in p.at_a_glance("example")
+    assert "*features a round* $k'\\ge2$<br>*needs* \\|x\\| \\<= 1" in at_a_glance("example")
 
 
 def test_a_state_is_a_copy_and_plain_json():
     lr = First(4, 2, seed=0)
-    header, arrays = state = p.get_state(lr)
+    header, arrays = state = get_state(lr)
     assert json.loads(json.dumps(header)) == header
     lr.query()
     lr.predict([1.0, 1.0])
     lr.update(1.0)
     draw = lr.rng.random()
-    p.set_state(lr, *state)
+    set_state(lr, *state)
     assert lr.coef_.tolist() == [0] * 4 and lr.rng.random() == draw and lr.query().tolist() == [0, 1]
     arrays["w"][:] = 7
     assert lr.w.tolist() == [0, 0]
@@ -213,13 +228,13 @@ def test_a_file_is_whole_or_refused(registry, tmp_path):
     good = file.read_bytes()
     for content in (b"", b"not a state", good[:200], good[:-9], good[:700] + b"x" + good[701:]):
         bad.write_bytes(content)
-        with pytest.raises(ValueError, match="written by save"): p.load(bad)
+        with pytest.raises(ValueError, match="written by save"): load(bad)
     with np.load(file, allow_pickle=False) as f:
         assert json.loads(str(f["header"]))["learner"] == "example.First"
         header = json.loads(str(f["header"]))
     write_file(bad, header, {"w": np.zeros(99), "values": np.zeros(2)})
-    with pytest.raises(ValueError, match=r"shape of w = \(99,\): it must be \(2,\)"): p.load(bad)
-    with pytest.raises(FileNotFoundError): p.load(Path(tmp_path, "none.npz"))
+    with pytest.raises(ValueError, match=r"shape of w = \(99,\): it must be \(2,\)"): load(bad)
+    with pytest.raises(FileNotFoundError): load(Path(tmp_path, "none.npz"))
 
     class Unregistered(First):
         pass
@@ -233,9 +248,9 @@ def test_regret_by_hand():
 
 
 def test_values_at_the_limit_are_accepted():
-    p.check_bought_values(["a", "b"], np.array([0.6, 0.8]), 1.0, "x_norm", True)
-    p.check_bought_values(["a", "b"], np.array([0.6, -0.8 * (1 + 5e-7)]), 0.8, "x_max", False)
-    p.check_bought_values(["a"], np.array([LARGEST]), LARGEST, "", False)
+    check_bought_values(["a", "b"], np.array([0.6, 0.8]), 1.0, "x_norm", True)
+    check_bought_values(["a", "b"], np.array([0.6, -0.8 * (1 + 5e-7)]), 0.8, "x_max", False)
+    check_bought_values(["a"], np.array([LARGEST]), LARGEST, "", False)
 
 
 GAPS = {"age": [1.0, None], "sex": [True, False], "n": [3, None]}
@@ -249,7 +264,7 @@ TABLES = {
 @pytest.mark.parametrize("kind", TABLES)
 def test_tables(kind):
     "Gaps are NaN, which nobody may buy; booleans are numbers."
-    X, _ = p.check_stream(TABLES[kind](), [True, False])
+    X, _ = check_stream(TABLES[kind](), [True, False])
     wanted = [[1, 1, 0], [0, 1, 0]] if kind == "booleans" else [[1, 1, 3], [NAN, 0, NAN]]
     assert X.dtype == np.float64 and np.array_equal(X, np.array(wanted, float), equal_nan=True)
 
@@ -260,21 +275,21 @@ def test_tables(kind):
     (pd.DataFrame([[1.0, 2.0]], columns=["a", "a"]), "columns of X .*distinct names"),
 ], ids=str)
 def test_tables_that_hold_no_numbers(table, words):
-    with pytest.raises(ValueError, match=words): p.check_stream(table, [1.0])
-    with pytest.raises(ValueError, match="dtype of y"): p.check_stream([[1.0]], pd.Series(["x"]))
+    with pytest.raises(ValueError, match=words): check_stream(table, [1.0])
+    with pytest.raises(ValueError, match="dtype of y"): check_stream([[1.0]], pd.Series(["x"]))
 
 
 def test_missing_labels():
-    _, y = p.check_stream([[1.0], [2.0]], [NAN, 1.0], missing=True)
+    _, y = check_stream([[1.0], [2.0]], [NAN, 1.0], missing=True)
     assert np.isnan(y[0]) and y[1] == 1
     for y in ([NAN, np.inf], ["a", "b"]):
-        with pytest.raises(ValueError, match="y"): p.check_stream([[1.0], [2.0]], y, missing=True)
+        with pytest.raises(ValueError, match="y"): check_stream([[1.0], [2.0]], y, missing=True)
     env = Environment([[1.0, 2.0]] * 3, [NAN, 1.0, 1.0], budget=1)
     assert np.isnan(env.predict(0.5))
     env.observe([0])
     env.skip()
     assert env.t == 2 and np.isnan(env.predictions[1]) and env.n_observed.tolist() == [0, 1, 0] and env.predict(2.0) == 1
-    with pytest.raises(p.ProtocolError, match="after the end"): env.skip()
+    with pytest.raises(ProtocolError, match="after the end"): env.skip()
     run = Run(env._X, env._y, np.arange(3), env.predictions, env.n_observed)
     assert run.scored.tolist() == [False, False, True] and run.regret([1.0, 0.0]).tolist() == [0, 0, 1]
     assert run.best_sparse(1).loss == pytest.approx(0)

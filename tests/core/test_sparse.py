@@ -3,22 +3,37 @@
 import numpy as np
 import pytest
 
-from oslr_nb.core import sparse as s
+from oslr_nb.core.sparse.dantzig_selector import (
+    PIVOTS,
+    REACHED,
+    SIZE,
+    STALLED,
+    STEPS,
+    dantzig,
+    dantzig_certificate,
+    dantzig_follow,
+    dantzig_note,
+    dantzig_path,
+    dantzig_record,
+    dantzig_start,
+    dantzig_state,
+)
+from oslr_nb.core.sparse.selectors import forward_selection, omp
 
 EYE, C = np.eye(3), np.array([1.0, -0.5, 0.2])
 
 
 @pytest.mark.parametrize(("f", "args", "words"), [
-    *((f, (bad, C, 0.1), words) for f in (s.dantzig, s.dantzig_path) for bad, words in
+    *((f, (bad, C, 0.1), words) for f in (dantzig, dantzig_path) for bad, words in
       ((np.ones((3, 2)), "shape of G"), (np.zeros((0, 0)), "shape of G"), (np.triu(np.ones((3, 3))), "not symmetric"),
        (np.full((3, 3), np.nan), "G"), (1e61 * EYE, "G"), (1e-70 * EYE, "largest entry of G"), ("moments", "G"))),
-    *((f, (EYE, bad, 0.1), words) for f in (s.dantzig, s.dantzig_path) for bad, words in
+    *((f, (EYE, bad, 0.1), words) for f in (dantzig, dantzig_path) for bad, words in
       ((C[:2], "shape of c"), ([np.inf, 0, 0], "c"), ([1e-70, 0, 0], "largest entry of c"))),
-    *((f, (EYE, C, bad), "radius|least") for f in (s.dantzig, s.dantzig_path) for bad in (-0.1, np.nan, np.inf, "1", None, True)),
-    (s.dantzig, (EYE, C, 0.1, "simplex"), "method"), (s.dantzig, (EYE, C, 0.1, "path", -1), "most_pivots"),
-    (s.dantzig_path, (EYE, C, 0.1, -1.0), "most_norm"), (s.dantzig_path, (EYE, C, 0.1, 1.0, 1.5), "most_pivots"),
-    (s.dantzig_certificate, (EYE, C, 0.1, C[:2], C), "shape of w"), (s.dantzig_certificate, (EYE, C, 0.1, C, [np.nan, 0, 0]), "dual"),
-    *((f, args, words) for f in (s.omp, s.forward_selection) for args, words in
+    *((f, (EYE, C, bad), "radius|least") for f in (dantzig, dantzig_path) for bad in (-0.1, np.nan, np.inf, "1", None, True)),
+    (dantzig, (EYE, C, 0.1, "simplex"), "method"), (dantzig, (EYE, C, 0.1, "path", -1), "most_pivots"),
+    (dantzig_path, (EYE, C, 0.1, -1.0), "most_norm"), (dantzig_path, (EYE, C, 0.1, 1.0, 1.5), "most_pivots"),
+    (dantzig_certificate, (EYE, C, 0.1, C[:2], C), "shape of w"), (dantzig_certificate, (EYE, C, 0.1, C, [np.nan, 0, 0]), "dual"),
+    *((f, args, words) for f in (omp, forward_selection) for args, words in
       (((EYE, C, 4), "k = 4"), ((EYE, C, -1), "k"), ((EYE, C, 1.0), "k"), ((EYE, C, 1, -0.1), "least"), ((EYE, C, 1, 1.1), "least"),
        ((EYE[:2], C, 1), "shape of V"), ((EYE, C[:2], 1), "shape of b"))),
 ])  # fmt: skip
@@ -28,7 +43,7 @@ def test_refused(f, args, words):
 
 
 def test_a_path_refuses_what_it_does_not_hold():
-    path = s.dantzig_path(EYE, C, 0.3)
+    path = dantzig_path(EYE, C, 0.3)
     for call in (lambda: path.at(0.2), lambda: path.dual_at(0.2), lambda: path.at(-1.0)):
         with pytest.raises(ValueError, match="radius"): call()
     with pytest.raises(ValueError, match="k = 9"): path.corner(9)
@@ -36,31 +51,31 @@ def test_a_path_refuses_what_it_does_not_hold():
 
 
 def test_small_cases():
-    one = s.dantzig([[-2.0]], [3.0], 1.0)
+    one = dantzig([[-2.0]], [3.0], 1.0)
     assert one.status == "optimal" and one.w.tolist() == [-1.0] and one.certificate.holds and one.gap == one.violation == 0
     for method in ("path", "highs"):
-        assert s.dantzig(EYE, np.zeros(3), 0.0, method).norm == 0
-        assert s.dantzig(EYE, C, 1.0, method).norm == 0 and s.dantzig(EYE, C, 50.0, method).norm == 0
-        none = s.dantzig(np.zeros((3, 3)), C, 0.5, method)
+        assert dantzig(EYE, np.zeros(3), 0.0, method).norm == 0
+        assert dantzig(EYE, C, 1.0, method).norm == 0 and dantzig(EYE, C, 50.0, method).norm == 0
+        none = dantzig(np.zeros((3, 3)), C, 0.5, method)
         assert none.status == "infeasible" and none.radius == 1.0 and none.certificate.least_norm == np.inf
-        part = s.dantzig(np.diag([1.0, 0, 1]), C, 0.3, method)
+        part = dantzig(np.diag([1.0, 0, 1]), C, 0.3, method)
         assert part.status == "infeasible" and np.isclose(part.radius, 0.5) and part.violation > 0 and not part.certificate.holds
-    assert np.allclose(s.dantzig(EYE, C, 0.0).w, C, atol=1e-15)
+    assert np.allclose(dantzig(EYE, C, 0.0).w, C, atol=1e-15)
 
 
 def test_ways_to_end():
     rng = np.random.default_rng(0)
     A = rng.standard_normal((60, 30))
     G, c = A.T @ A / 60, rng.standard_normal(30)
-    whole = s.dantzig_path(G, c, 0.0)
+    whole = dantzig_path(G, c, 0.0)
     assert whole.status == "reached" and whole.radii[-1] == 0 and whole.ray is None and whole.norms[0] == 0
-    short = s.dantzig_path(G, c, 0.0, most_norm=1.0)
+    short = dantzig_path(G, c, 0.0, most_norm=1.0)
     assert short.status == "norm" and np.isclose(short.norms[-1], 1.0)
     assert np.allclose(short.at(short.radii[-1]), whole.at(short.radii[-1]), atol=1e-12)
-    assert s.dantzig_path(G, c, 0.0, most_norm=0.0).norms.tolist() == [0.0]
-    few = s.dantzig_path(G, c, 0.0, most_pivots=5)
+    assert dantzig_path(G, c, 0.0, most_norm=0.0).norms.tolist() == [0.0]
+    few = dantzig_path(G, c, 0.0, most_pivots=5)
     assert few.status == "pivots" and few.pivots == 5 and (few.radii == whole.radii[: few.radii.size]).all()
-    capped = s.dantzig(G, c, 0.0, most_pivots=5)  # HiGHS answers instead
+    capped = dantzig(G, c, 0.0, most_pivots=5)  # HiGHS answers instead
     assert capped.method == "highs" and capped.status == "optimal" and np.isclose(capped.norm, whole.norms[-1])
 
 
@@ -70,13 +85,13 @@ def test_units(scale):
     rng = np.random.default_rng(1)
     A = rng.standard_normal((20, 10))
     G, c = A.T @ A, rng.standard_normal(10)
-    here, there = s.dantzig_path(G, c, 0.01), s.dantzig_path(G * scale, c, 0.01)
+    here, there = dantzig_path(G, c, 0.01), dantzig_path(G * scale, c, 0.01)
     assert here.pivots == there.pivots and np.allclose(here.radii, there.radii, rtol=1e-9)
     assert np.allclose(there.at(0.01) * scale, here.at(0.01), rtol=1e-9)
-    found = s.dantzig(G, c * scale, 0.01 * scale)
+    found = dantzig(G, c * scale, 0.01 * scale)
     assert found.status == "optimal" and np.allclose(found.w / scale, here.at(0.01), rtol=1e-9)
-    assert np.allclose(s.omp(G * scale, c, 4).w * scale, s.omp(G, c, 4).w, rtol=1e-9)
-    assert s.forward_selection(G, c * scale, 4).support.tolist() == s.forward_selection(G, c, 4).support.tolist()
+    assert np.allclose(omp(G * scale, c, 4).w * scale, omp(G, c, 4).w, rtol=1e-9)
+    assert forward_selection(G, c * scale, 4).support.tolist() == forward_selection(G, c, 4).support.tolist()
 
 
 @pytest.mark.parametrize("d", [6, 40, 90])
@@ -90,7 +105,7 @@ def test_ties(d):
         for c in (np.ones(d), rng.integers(-2, 3, d).astype(float), X.T @ X[:, 0], X.T @ X @ rng.integers(-1, 2, d)):
             if not c.any(): continue
             for r in (0.5, 0.1, 1e-3, 0.0):
-                found = s.dantzig(X.T @ X, c, r * np.abs(c).max())
+                found = dantzig(X.T @ X, c, r * np.abs(c).max())
                 assert found.status in ("optimal", "infeasible") and found.pivots < 50 * d
                 if found.status == "infeasible": assert found.radius >= r * np.abs(c).max() and found.certificate.least_norm > 1e5
 
@@ -100,14 +115,14 @@ def test_the_path_grows():
     rng = np.random.default_rng(2)
     A = rng.standard_normal((150, 100))
     G, c = A.T @ A / 150, rng.standard_normal(100)
-    path = s.dantzig_path(G, c, 0.0)
+    path = dantzig_path(G, c, 0.0)
     assert path.radii.size > 64 and np.diff(path.record.first).max() == 100
-    state, record = s.dantzig_state(100, 100), s.dantzig_record(10**4, 10**6)
-    s.dantzig_start(G, c, state)
-    s.dantzig_note(state, record)
-    assert s.dantzig_follow(G, c, 0.0, np.inf, 1e9, state, record) == s.REACHED
+    state, record = dantzig_state(100, 100), dantzig_record(10**4, 10**6)
+    dantzig_start(G, c, state)
+    dantzig_note(state, record)
+    assert dantzig_follow(G, c, 0.0, np.inf, 1e9, state, record) == REACHED
     assert np.allclose(record.radii[: path.radii.size], path.radii, rtol=1e-9, atol=1e-12)
-    for r in (path.radii[:-1] + path.radii[1:]) / 2: assert s.dantzig_certificate(G, c, r, path.at(r), path.dual_at(r)).holds
+    for r in (path.radii[:-1] + path.radii[1:]) / 2: assert dantzig_certificate(G, c, r, path.at(r), path.dual_at(r)).holds
 
 
 @pytest.mark.parametrize("kind", ["normal", "signs"])
@@ -115,26 +130,26 @@ def test_blands_rule(kind):
     "A path on which every tie is broken by Bland's rule has the same norms."
     rng = np.random.default_rng(5)
     X = rng.standard_normal((40, 25)) if kind == "normal" else rng.choice([-1.0, 1.0], (40, 25))
-    G, c, none = X.T @ X, X.T @ X[:, :3].sum(1) + rng.integers(-1, 2, 25), s.dantzig_record(0, 0)
-    least, state, done = 0.01 * np.abs(c).max(), s.dantzig_state(25, 25), s.PIVOTS
-    s.dantzig_start(G, c, state)
-    while done == s.PIVOTS and state.num[s.STEPS] < 5000:
-        state.num[s.STALLED] = 1000
-        done = s.dantzig_follow(G, c, least, np.inf, state.num[s.STEPS] + 1, state, none)
-    assert done == s.REACHED and np.isclose(np.abs(state.w[: int(state.num[s.SIZE])]).sum(), s.dantzig(G, c, least).norm)
+    G, c, none = X.T @ X, X.T @ X[:, :3].sum(1) + rng.integers(-1, 2, 25), dantzig_record(0, 0)
+    least, state, done = 0.01 * np.abs(c).max(), dantzig_state(25, 25), PIVOTS
+    dantzig_start(G, c, state)
+    while done == PIVOTS and state.num[STEPS] < 5000:
+        state.num[STALLED] = 1000
+        done = dantzig_follow(G, c, least, np.inf, state.num[STEPS] + 1, state, none)
+    assert done == REACHED and np.isclose(np.abs(state.w[: int(state.num[SIZE])]).sum(), dantzig(G, c, least).norm)
 
 
 def test_a_state_can_be_used_again():
     "As a learner does: one state for one programme after the other, and without a record."
-    rng, state, none = np.random.default_rng(3), s.dantzig_state(20, 20), s.dantzig_record(0, 0)
+    rng, state, none = np.random.default_rng(3), dantzig_state(20, 20), dantzig_record(0, 0)
     for _ in range(5):
         A = rng.standard_normal((30, 20))
         G, c = A.T @ A, rng.standard_normal(20)
-        s.dantzig_start(G, c, state)
-        assert s.dantzig_follow(G, c, 0.1, np.inf, 1e9, state, none) == s.REACHED
-        w, m = np.zeros(20), int(state.num[s.SIZE])
+        dantzig_start(G, c, state)
+        assert dantzig_follow(G, c, 0.1, np.inf, 1e9, state, none) == REACHED
+        w, m = np.zeros(20), int(state.num[SIZE])
         w[state.cols[:m]] = state.w[:m]
-        assert np.allclose(w, s.dantzig(G, c, 0.1).w, atol=1e-14)
+        assert np.allclose(w, dantzig(G, c, 0.1).w, atol=1e-14)
 
 
 def test_hopeless_matrices():
@@ -144,12 +159,12 @@ def test_hopeless_matrices():
         d = 25
         X = rng.standard_normal((d, d)) * 10 ** rng.uniform(-4, 4, d)
         G = 1 / (1.0 + np.add.outer(range(d), range(d))) if n % 2 else X.T @ X
-        found = s.dantzig(G, rng.standard_normal(d), 10.0 ** -(n // 2))
+        found = dantzig(G, rng.standard_normal(d), 10.0 ** -(n // 2))
         assert np.isfinite(found.w).all() and (found.status != "optimal" or found.certificate.holds)
 
 
 def test_greedy_edges():
-    for method in (s.omp, s.forward_selection):
+    for method in (omp, forward_selection):
         assert method(EYE, C, 0).support.size == 0
         assert method(EYE, np.zeros(3), 3).support.size == 0
         assert method(EYE, C, 3).support.tolist() == [0, 1, 2]

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import oslr_nb as oslr
 from oslr_nb.ledger.claims import CLAIMS, claim_ids
-from oslr_nb.ledger.own import moments as m_ledger
 from oslr_nb.own import (
     PairwiseLeastSquares,
     PairwisePOSLR,
@@ -20,8 +19,22 @@ from oslr_nb.own import (
     mixed_prediction,
     textbook_pairwise,
 )
-from oslr_nb.own import moments as m
-from oslr_nb.own.parameter_free import KAPPA
+from oslr_nb.own.moments.sums import (
+    ARM,
+    COUNT,
+    DOUBLINGS,
+    HELD,
+    HIGH,
+    HINT,
+    LOW,
+    REF,
+    SQUARES,
+    SUM,
+    WEIGHT,
+    Y_REF,
+    Y_SUM,
+)
+from oslr_nb.own.parameter_free import KAPPA, bound_bet
 from oslr_nb.practice.data import digits_pair, sparse_linear
 
 
@@ -170,15 +183,15 @@ def test_bounds_of_the_expert_that_bets_hold_on_random_hostile_streams():
         for t in range(300):
             x, S, num = rng.standard_normal(6) * 10.0 ** rng.uniform(-1, 2 * t / 300, 6), lr.query(), lr.num
             f = lr.single[S]
-            masked = np.where(f[:, 0] > 0, x[S] - f[:, m.REF] - f[:, m.SUM] / np.maximum(f[:, 0], 1), 0.0)
-            q = num[m.Y_REF] + num[m.Y_SUM] / max(num[m.COUNT], 1) + U[:, 6] + U[:, S] @ masked
+            masked = np.where(f[:, 0] > 0, x[S] - f[:, REF] - f[:, SUM] / np.maximum(f[:, 0], 1), 0.0)
+            q = num[Y_REF] + num[Y_SUM] / max(num[COUNT], 1) + U[:, 6] + U[:, S] @ masked
             p = lr.predict(x[S])
             y = q[1] + rng.choice([-1, 1]) if seed % 2 else (-1 if p > 0 else 1) * rng.exponential() * (1 + (t > 200) * 9)
-            told = min(max(y, num[m.LOW]), num[m.HIGH])
+            told = min(max(y, num[LOW]), num[HIGH])
             if t: mine, theirs = mine + (p - told) ** 2, theirs + (q - told) ** 2
             lr.update(y)
-        Y = (num[m.HIGH] - num[m.LOW]) / 2
-        price = lambda u, b: m_ledger.bound_bet(u, b[0], b[3] * b[0] ** 2, int(b[1]), b[4]) if b[0] > 0 else 0.0
+        Y = (num[HIGH] - num[LOW]) / 2
+        price = lambda u, b: bound_bet(u, b[0], b[3] * b[0] ** 2, int(b[1]), b[4]) if b[0] > 0 else 0.0
         for u, loss in zip(U, theirs, strict=True):
             assert mine <= (loss + sum(map(price, u.tolist(), lr.bets)) + bound_aggregation(6, Y, known=True)) * (1 + 1e-9)
 
@@ -297,11 +310,11 @@ def test_refusals(kw, word):
 
 def test_a_damaged_file_is_refused(tmp_path):
     X, y = stream()
-    for name, place, value in (("favourites", 0, 99), ("pairs", (3, 0), -1.0), ("num", m.HELD, 7.5),
-                               ("num", m.WEIGHT, 0.0), ("mark", 2, 10**9), ("arms", 1, -2.0),
-                               ("single", (0, 0), np.nan), ("num", m.ARM, 3.0), ("favourites", 1, None),
-                               ("bets", (0, m.HINT), -1.0), ("bets", (12, m.SQUARES), np.nan), ("bets", (3, m.DOUBLINGS), -2.0),
-                               ("bets", (2, m.DOUBLINGS), 0.5)):
+    for name, place, value in (("favourites", 0, 99), ("pairs", (3, 0), -1.0), ("num", HELD, 7.5),
+                               ("num", WEIGHT, 0.0), ("mark", 2, 10**9), ("arms", 1, -2.0),
+                               ("single", (0, 0), np.nan), ("num", ARM, 3.0), ("favourites", 1, None),
+                               ("bets", (0, HINT), -1.0), ("bets", (12, SQUARES), np.nan), ("bets", (3, DOUBLINGS), -2.0),
+                               ("bets", (2, DOUBLINGS), 0.5)):
         lr = PairwiseLeastSquares(12, 5, adaptive=name == "bets", seed=1)
         oslr.simulate(lr, X, y)
         getattr(lr, name)[place] = lr.favourites[0] if value is None else value

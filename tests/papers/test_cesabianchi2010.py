@@ -10,7 +10,9 @@ import pytest
 
 import oslr_nb as oslr
 from oslr_nb.core.compiled import generator_words, strided
-from oslr_nb.core.protocol import Environment, get_state, play, simulate
+from oslr_nb.core.driver import play, simulate
+from oslr_nb.core.environment import Environment
+from oslr_nb.core.saving import get_state
 from oslr_nb.ledger.cesabianchi2010 import baseline as baseline_ledger
 from oslr_nb.ledger.cesabianchi2010 import lower_bounds as lower_bounds_ledger
 from oslr_nb.ledger.cesabianchi2010 import prediction_time as prediction_time_ledger

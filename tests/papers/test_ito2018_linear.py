@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import oslr_nb as oslr
-from oslr_nb.core.protocol import Environment, get_state, measure, play, simulate
+from oslr_nb.core.driver import play, simulate
+from oslr_nb.core.environment import Environment, measure
+from oslr_nb.core.saving import get_state
 from oslr_nb.papers.ito2018 import linear as page
 
 KINDS = [(s, d) for s in (*page.SCHEDULES, "adaptive") for d in page.DIRECTIONS]
@@ -64,7 +66,7 @@ def test_saved_in_the_middle_of_a_round(schedule, directions, stream, tmp_path):
             if one is lr:
                 lr.save(tmp_path / "a.npz")
                 one = lr = oslr.load(tmp_path / "a.npz")
-            one.predict(measure(x, *oslr.protocol.split_query(q, 11)))
+            one.predict(measure(x, *oslr.environment.split_query(q, 11)))
             if one is lr:
                 lr.save(tmp_path / "a.npz")
                 one = lr = oslr.load(tmp_path / "a.npz")
@@ -83,7 +85,7 @@ def test_a_stored_state_that_no_run_can_have(schedule, directions, stream, tmp_p
     for name, change in broken.items():
         header, arrays = get_state(lr)
         other = learner(schedule=schedule, directions=directions)
-        oslr.protocol.set_state(other, header, arrays)
+        oslr.saving.set_state(other, header, arrays)
         other._check_state()
         setattr(other, name.strip(), change(getattr(other, name.strip())))
         with pytest.raises(ValueError, match="it must be"): other._check_state()

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import oslr_nb as oslr
-from oslr_nb.core.protocol import Environment, play, simulate
+from oslr_nb.core.driver import play, simulate
+from oslr_nb.core.environment import Environment
 from oslr_nb.papers.kale2017 import dantzig as page
 
 ONE = ([1.0, 2.0], [0, 1], 1.0, 3)

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oslr_nb as oslr
-from oslr_nb.core.protocol import MONEY, price_of
-from oslr_nb.ledger.own.moments import MARKETS, purchase_chances
+from oslr_nb.core.environment import MONEY, price_of
+from oslr_nb.ledger.own.moments.purchases import MARKETS, purchase_chances
 from oslr_nb.own.choice import make_learner, priced_learners
-from oslr_nb.own.moments import HELD, ROUNDS, PairwiseLeastSquares
+from oslr_nb.own.moments.learner import PairwiseLeastSquares
+from oslr_nb.own.moments.sums import HELD, ROUNDS
 from oslr_nb.practice.adapters import OSLRLearner, OSLRRegressor
 
 RNG = np.random.default_rng(0)
@@ -212,7 +213,7 @@ def test_nonsense_is_refused_in_one_sentence(kw, words):
 def test_the_environment():
     env = oslr.Environment(X, Y, 0.3, costs=np.full(12, 0.1))
     assert env.observe([0, 1]).tolist() == X[0, :2].tolist() and env.observe([2]).size == 1  # 0.1 + 0.1 + 0.1 is more than 0.3
-    with pytest.raises(oslr.protocol.BudgetExceeded, match=r"query costs 0.1, but 0 of 0.3 is left in round 1\."): env.observe([3])
+    with pytest.raises(oslr.environment.BudgetExceeded, match=r"query costs 0.1, but 0 of 0.3 is left in round 1\."): env.observe([3])
     assert env.n_observed[0] == 3 and abs(env.spent[0] - 0.3) < 1e-15 and "costs" in repr(env)
     with pytest.raises(ValueError, match="number of measurements = 1: it must be 0"): env.observe(np.ones((1, 12)))
     env.skip()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import oslr_nb as oslr
-from oslr_nb.core.protocol import get_state
+from oslr_nb.core.saving import get_state
 from oslr_nb.core.storage import read_file, write_file
 from oslr_nb.practice.data import sparse_linear
 from oslr_nb.practice.scaling import LIMIT, Scaled

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from oslr_nb.core.protocol import simulate
+from oslr_nb.core.driver import simulate
 from oslr_nb.results import experiments
 from oslr_nb.results import murata2018 as pages
 

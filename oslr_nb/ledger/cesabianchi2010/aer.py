@@ -21,8 +21,10 @@ import numpy as np
 
 from ...core.compiled import generator_words
 from ...core.designs import Uniform, WithReplacement
+from ...core.driver import simulate
 from ...core.geometry import proj_l1
-from ...core.protocol import LEARNERS, Learner, simulate
+from ...core.learner import Learner
+from ...core.registry import LEARNERS
 from ..claims import Case, Erratum, Evidence, claim, mean_limit, random_fractions
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #5bcbb4b4

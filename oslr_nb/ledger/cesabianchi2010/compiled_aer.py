@@ -17,7 +17,8 @@ from fractions import Fraction
 import numpy as np
 
 from ...core.designs import Uniform
-from ...core.protocol import Environment, play, simulate
+from ...core.driver import play, simulate
+from ...core.environment import Environment
 from ...core.trees import lazy_ball, lazy_step, lazy_weights
 from .aer import weighted_draws
 from ..claims import Case, Evidence, claim, law_of_draws, random_fractions

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ...core.geometry import soft_threshold
-from ...core.sparse import DantzigPath, dantzig_certificate, dantzig_path, forward_selection, omp
+from ...core.sparse.dantzig_selector import DantzigPath, dantzig_certificate, dantzig_path
+from ...core.sparse.selectors import forward_selection, omp
 from ..claims import Case, Evidence, claim
 
 # %% auto #0

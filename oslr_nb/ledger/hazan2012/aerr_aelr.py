@@ -23,10 +23,11 @@ import numpy as np
 from ...core.checks import kernel
 from ...core.compiled import generator_words, uniform
 from ...core.designs import WithReplacement, draw_average
+from ...core.driver import simulate
 from ...core.experts import eg_step
 from ...core.geometry import proj_l2
+from ...core.learner import Learner
 from ...core.oco import linear_regret, ogd
-from ...core.protocol import Learner, simulate
 from ...core.trees import sums_first, sums_update
 from ..claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, random_fractions
 from ..claims import slope_interval

@@ -17,7 +17,8 @@ import math
 
 import numpy as np
 
-from ...core.protocol import Environment, play
+from ...core.driver import play
+from ...core.environment import Environment
 from ..claims import Case, Erratum, Evidence, claim, law_of_draws
 from .aerr_aelr import risk_limit
 from ...papers.hazan2012.aerr_aelr import LASSO, SCALES, Stream, easy_stream, estimate_moment, hard_stream

@@ -23,10 +23,11 @@ import numpy as np
 
 from ...core.designs import Observe, bound_observe_moment, gradient_estimate, gradient_second_moment, pair_bound
 from ...core.designs import pair_minimum
+from ...core.driver import simulate
 from ...core.geometry import top_buffer, top_k, top_update, truncation_factor
+from ...core.learner import Learner
 from ...core.oco import dual_averaging, dual_averaging_step, linear_regret
 from ...core.problems import FiniteProblem, Table, linear_table, rational, sign_table
-from ...core.protocol import Learner, simulate
 from ..claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #1a02542d

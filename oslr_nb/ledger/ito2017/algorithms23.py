@@ -23,10 +23,12 @@ import numpy as np
 from ...core.checks import kernel
 from ...core.compiled import entry, strided
 from ...core.designs import Observe, gradient_estimate, pair_bound, pair_minimum
+from ...core.driver import play
+from ...core.environment import Environment
 from ...core.geometry import top_k
+from ...core.learner import Learner
 from ...core.oco import dual_averaging_step
 from ...core.problems import FiniteProblem, Table, correlated_table, linear_table, rational, signs
-from ...core.protocol import Environment, Learner, play
 from ..claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval
 from ...papers.ito2017.algorithm1 import UniformRDA
 

@@ -17,8 +17,9 @@ from collections.abc import Callable
 import numpy as np
 
 from ...core.designs import Observe, bound_observe_moment, gradient_estimate
+from ...core.driver import simulate
+from ...core.learner import Learner
 from ...core.problems import Table, linear_table, sign_table, signs
-from ...core.protocol import Learner, simulate
 from ..claims import Case, Evidence, claim, mean_limit
 from .algorithm1 import long_regrets, rival
 from ...papers.ito2017.algorithm1 import UniformRDA, correlated_unit_table

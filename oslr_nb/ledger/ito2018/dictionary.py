@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from ...core.designs import Uniform
+from ...core.driver import simulate
 from ...core.oco import bound_adaptive
-from ...core.protocol import simulate
-from ...core.sparse import lasso_select, omp
+from ...core.sparse.selectors import lasso_select, omp
 from ..claims import Case, Erratum, Evidence, claim, mean_limit, random_fractions
 from .linear import step_options
 

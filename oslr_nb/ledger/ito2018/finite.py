@@ -22,7 +22,7 @@ import numpy as np
 
 from ...core.bandits import bound_tsallis, tsallis_draw, tsallis_learn, tsallis_weights
 from ...core.compiled import generator_words
-from ...core.protocol import simulate
+from ...core.driver import simulate
 from ..claims import Case, Erratum, Evidence, claim, mean_limit, slope_interval
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #050d0ad5

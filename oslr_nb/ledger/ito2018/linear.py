@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 
 from ...core.compiled import generator_words
+from ...core.driver import simulate
+from ...core.environment import measure, split_query
 from ...core.oco import dual_averaging_step
-from ...core.protocol import measure, simulate, split_query
 from ..claims import Case, Erratum, Evidence, claim, mean_limit, random_fractions, slope_interval
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #9e4fc8cd

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from ...core.designs import Bernoulli, Uniform
+from ...core.driver import simulate
 from ...core.geometry import enumerated_eigenvalues, hard_threshold, rip_constant, truncation_factor
 from ...core.problems import signs
-from ...core.protocol import simulate
-from ...core.sparse import dantzig
+from ...core.sparse.dantzig_selector import dantzig
 from ..claims import Case, Erratum, Evidence, claim, random_fractions, slope_interval
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #d55b6678

@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.driver import simulate
 from ...core.experts import bexp_rate, bound_bexp
 from ...core.geometry import eigenbasis, restricted_condition, sparse_eigenvalues
-from ...core.protocol import simulate
 from ..claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval, worst_case
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #d536b549

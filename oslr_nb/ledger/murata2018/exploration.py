@@ -20,8 +20,8 @@ from fractions import Fraction
 import numpy as np
 
 from ...core.designs import Uniform, gradient_second_moment
+from ...core.driver import simulate
 from ...core.geometry import hard_threshold, sparse_eigenvalues, truncation_factor
-from ...core.protocol import simulate
 from ..claims import Case, Evidence, claim, mean_limit, random_fractions, slope_interval
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #7cc022e7

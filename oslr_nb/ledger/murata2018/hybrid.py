@@ -19,7 +19,9 @@ import math
 
 import numpy as np
 
-from ...core.protocol import LEARNERS, Environment, play, simulate
+from ...core.driver import play, simulate
+from ...core.environment import Environment
+from ...core.registry import LEARNERS
 from ..claims import Case, Evidence, claim, mean_limit, slope_interval
 from ...papers.murata2018.exploration import Exploration, bound_exploration
 

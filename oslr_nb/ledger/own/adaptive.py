@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 
 from ...core.designs import Observe, bound_observe_moment, gradient_estimate, gradient_second_moment
+from ...core.driver import simulate
 from ...core.geometry import top_buffer, top_k, top_update
+from ...core.learner import Learner
 from ...core.oco import adaptive_dual_averaging, adaptive_regret_bound, bound_adaptive, dual_averaging_step
 from ...core.problems import Table, linear_table, rational
-from ...core.protocol import Learner, simulate
 from ..claims import Case, Evidence, claim, mean_limit
 from ..ito2017.algorithm1 import orthogonal_table, rival
 from ..ito2017.algorithms23 import explorer_path

@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 
 from ...core.designs import bound_observe_moment
+from ...core.driver import simulate
 from ...core.geometry import top_buffer, top_k, truncation_factor
-from ...core.protocol import Learner, simulate
+from ...core.learner import Learner
 from ..claims import Case, Evidence, claim, mean_limit
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #e60aa8fc

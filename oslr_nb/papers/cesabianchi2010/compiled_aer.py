@@ -16,7 +16,8 @@ import numpy as np
 from ...core.checks import LARGEST, TOO_LARGE, check_array, check_flag, check_int, check_real, fail, kernel
 from ...core.compiled import entry, find_in_sums, strided, uniform
 from ...core.designs import draw_outside
-from ...core.protocol import SLACK, Learner, check_bought_values, register
+from ...core.learner import SLACK, Learner, check_bought_values
+from ...core.registry import register
 from ...core.trees import ACTIVE, KEYS, LAZY, LEAST, RUNNING_A, RUNNING_AT, SCALE, THRESHOLD, lazy_ball, lazy_find
 from ...core.trees import lazy_norm, lazy_scale, lazy_step, lazy_sums, lazy_tally, lazy_weight, lazy_weights
 from .aer import aer_check, aer_lambda

@@ -19,7 +19,8 @@ from ...core.checks import LARGEST, check_array, check_int, check_real, fail, ke
 from ...core.compiled import entry, strided, uniform
 from ...core.designs import draw_outside
 from ...core.geometry import proj_l1
-from ...core.protocol import SLACK, Learner, check_bought_values, register
+from ...core.learner import SLACK, Learner, check_bought_values
+from ...core.registry import register
 from .baseline import bound_baseline, check_budget, check_choice, deviations
 from .baseline import moment_factors
 

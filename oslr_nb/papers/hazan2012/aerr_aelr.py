@@ -17,7 +17,7 @@ from ...core.checks import check_array, check_flag, check_int, check_real, fail
 from ...core.designs import draw_average
 from ...core.experts import eg_step
 from ...core.geometry import proj_l2
-from ...core.protocol import register
+from ...core.registry import register
 from .learners import AttributeEfficient, check_chances, check_setting
 
 # %% auto #0

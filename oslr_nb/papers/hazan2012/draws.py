@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from ...core.checks import check_array, check_flag, check_int, check_real, fail
-from ...core.protocol import SLACK, register
+from ...core.learner import SLACK
+from ...core.registry import register
 from .aerr_aelr import LASSO, PrintedRate, bound_estimate, excess_bound
 from .learners import check_chances, check_phases, check_setting
 

@@ -16,8 +16,8 @@ from ...core.checks import LARGEST, TOO_LARGE, check_array, check_int, check_mag
 from ...core.checks import fail, kernel
 from ...core.compiled import entry, find_in_sums, is_large, prefetch_draws, strided, uniform
 from ...core.designs import draw_outside
+from ...core.learner import SLACK, Learner, check_bought_values
 from ...core.oco import adaptive_weight
-from ...core.protocol import SLACK, Learner, check_bought_values
 from ...core.trees import sums_find, sums_first, sums_tree, sums_update
 
 # %% auto #0

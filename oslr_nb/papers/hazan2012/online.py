@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...core.checks import check_array, check_int, check_magnitude, fail
-from ...core.protocol import register
+from ...core.registry import register
 from .aerr_aelr import PrintedRate
 
 # %% auto #0

@@ -20,10 +20,12 @@ from ...core.checks import check_scales, check_step, fail, kernel
 from ...core.compiled import entry, is_large, prefetch_draws, prefetch_row, strided
 from ...core.designs import Observe, bound_observe_moment, bound_second_moment, draw_outside, gradient_estimate
 from ...core.designs import pair_bound
+from ...core.environment import check_stream
 from ...core.geometry import eigenbasis, top_buffer, top_k, top_update, truncation_factor
+from ...core.learner import LateLabels, Learner
 from ...core.oco import adaptive_weight, dual_averaging_step
 from ...core.problems import Table, linear_table, signs
-from ...core.protocol import LateLabels, Learner, check_stream, register
+from ...core.registry import register
 
 # %% auto #0
 __all__ = ['algorithm_1', 'observe', 'bound_theorem_2_schedule', 'bound_theorem_2', 'bound_sharpened_schedule', 'bound_sharpened',

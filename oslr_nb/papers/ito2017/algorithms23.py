@@ -16,9 +16,11 @@ import numpy as np
 from ...core.checks import LARGEST, check_array, check_int, check_magnitude, check_real, check_step, fail, kernel
 from ...core.compiled import entry, is_large, prefetch_row, strided
 from ...core.designs import Observe, bound_second_moment, draw_outside, gradient_estimate, pair_bound, pair_minimum
+from ...core.environment import check_stream
 from ...core.geometry import top_k, top_rescan
+from ...core.learner import Learner
 from ...core.oco import adaptive_weight, dual_averaging_into, dual_averaging_step
-from ...core.protocol import Learner, check_stream, register
+from ...core.registry import register
 from .algorithm1 import NOTHING, check_count, check_purchase, check_reach, check_rounds, check_set
 from .algorithm1 import check_sigmas, check_sizes, check_squares, check_sum, longest_estimate
 from .algorithm1 import squared_norm

@@ -19,9 +19,10 @@ from ...core.checks import SMALLEST, as_array, check_array, check_choice, check_
 from ...core.checks import check_int, check_magnitude, check_real, check_scales, check_step, fail, kernel
 from ...core.compiled import row_product, strided
 from ...core.designs import draw_outside
-from ...core.protocol import Learner, check_bought_values, register
-from ...core.sparse import GreedyState, best_subset, forward_backward, forward_selection, greedy_row, greedy_state
-from ...core.sparse import greedy_weights, iht, lasso_select, omp, pursue
+from ...core.learner import Learner, check_bought_values
+from ...core.registry import register
+from ...core.sparse.selectors import GreedyState, best_subset, forward_backward, forward_selection, greedy_row
+from ...core.sparse.selectors import greedy_state, greedy_weights, iht, lasso_select, omp, pursue
 from .linear import SCHEDULES
 
 # %% auto #0
@@ -524,7 +525,7 @@ class DictionaryProjection(Learner):
     def _update(self, y: float) -> None:
         dictionary_update(y, self.G, self._state)
 
-    def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, ...]:
         if self.solver != "omp": return super()._simulate(X, y, rows)
         out, bought = np.empty(len(rows)), np.empty(len(rows), np.int64)
         done = dictionary_run(self.words, strided(X), y, rows, self.columns, self.G, self._state, self.rules, self._limit, out, bought)

@@ -22,9 +22,10 @@ from ...core.checks import check_array, check_choice, check_int, check_magnitude
 from ...core.checks import check_scales, fail, kernel
 from ...core.compiled import entry, generator_words, row_product, strided
 from ...core.geometry import proj_l2
+from ...core.learner import SLACK, Learner, check_bought_values
 from ...core.oco import bound_ogd, bound_ons, bound_vaw, ogd_learn, ons_learn, project_norm, ridge_weights
 from ...core.oco import vaw_learn, vaw_parts
-from ...core.protocol import SLACK, Learner, check_bought_values, register
+from ...core.registry import register
 
 # %% auto #0
 __all__ = ['block_bandit', 'corollary_2', 'best_block', 'bound_block_bandit', 'online_learner', 'BlockBandit',

@@ -19,8 +19,10 @@ from ...core.checks import check_int, check_label, check_magnitude, check_real, 
 from ...core.checks import kernel
 from ...core.compiled import entry, normal, row_product, squared_length, strided
 from ...core.designs import draw_outside
+from ...core.environment import check_stream
+from ...core.learner import SLACK, Learner, check_bought_values
 from ...core.oco import adaptive_weight, bound_self_bounding, dual_averaging_step, rda_regret_bound
-from ...core.protocol import SLACK, Learner, check_bought_values, check_stream, register
+from ...core.registry import register
 
 # %% auto #0
 __all__ = ['projection_gradient', 'linear_projection', 'projection_rate', 'bound_projection', 'bound_theorem_4',
@@ -341,7 +343,7 @@ class LinearProjection(Learner):
     Holds for any stream within the scales, also one that reacts to the learner, and any fixed comparator with
     ||w|| <= radius, sparse or not: expected regret at most `bound_projection` (theorem), `bound_theorem_4` (printed, on unit
     scales), `bound_first_order` (adaptive). The measurement along w_t is bought also when w_t = 0.
-    Compiled rounds and rounds by hand agree bit for bit if measurements are added in the order of `protocol.measure`.
+    Compiled rounds and rounds by hand agree bit for bit if measurements are added in the order of `environment.measure`.
     Source: Ito et al. 2018, Algorithm 2 and Theorem 4; `nbs/papers/ito2018/02_linear.ipynb`.
 
     See Also

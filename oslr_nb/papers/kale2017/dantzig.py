@@ -20,8 +20,9 @@ from ...core.checks import check_scales, fail, kernel
 from ...core.compiled import entry, strided
 from ...core.designs import draw_outside
 from ...core.geometry import check_psd, enumerated_eigenvalues, hard_threshold, top_k
-from ...core.protocol import Learner, register
-from ...core.sparse import dantzig, dantzig_path
+from ...core.learner import Learner
+from ...core.registry import register
+from ...core.sparse.dantzig_selector import dantzig, dantzig_path
 
 # %% auto #0
 __all__ = ['moment_estimates', 'printed_limit', 'estimation_errors', 'cone_constant', 'textbook_dantzig', 'bound_dantzig',

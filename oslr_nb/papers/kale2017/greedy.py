@@ -21,8 +21,9 @@ from ...core.checks import check_array, check_flag, check_indices, check_int, ch
 from ...core.checks import check_rng, check_scales, fail, kernel
 from ...core.compiled import entry, strided
 from ...core.experts import bexp_draw_kept, bexp_learn_kept, bexp_rate, bound_bexp
+from ...core.learner import SLACK, Learner
 from ...core.oco import ridge_weights, vaw_learn, vaw_parts
-from ...core.protocol import SLACK, Learner, register
+from ...core.registry import register
 
 # %% auto #0
 __all__ = ['set_loss', 'supermodularity', 'supermodular_factor', 'bound_batch', 'bound_greedy', 'GreedyPlan', 'greedy_parameters',

@@ -18,8 +18,10 @@ import numpy as np
 from ...core.checks import check_array, check_choice, check_indices, check_int, check_magnitude, check_real
 from ...core.checks import check_scales, fail, kernel
 from ...core.compiled import entry, is_large, prefetch_row, strided
+from ...core.environment import check_stream
 from ...core.geometry import Interval, check_psd, hard_threshold, sparse_eigenvalues, top_rescan, truncation_factor
-from ...core.protocol import Learner, check_stream, register
+from ...core.learner import Learner
+from ...core.registry import register
 
 # %% auto #0
 __all__ = ['Descent', 'block_gradient', 'textbook_exploration', 'Exploration', 'restricted_constants', 'stable_step',

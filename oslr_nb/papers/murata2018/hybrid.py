@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from ...core.checks import check_array, check_indices, check_int, check_real, check_scales, fail
+from ...core.environment import check_stream
 from ...core.geometry import truncation_factor
-from ...core.protocol import check_stream, register
+from ...core.registry import register
 from .exploration import WEIGHT_LIMIT, Descent, HardThresholding, check_batch, check_sizes
 from .exploration import check_start, check_step, contraction_factor, first_weights
 from .exploration import textbook_exploration
