@@ -18,8 +18,6 @@ from importlib.machinery import PathFinder
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 if TYPE_CHECKING:
     from oslr_nb.core.driver import play, simulate
     from oslr_nb.core.environment import Environment

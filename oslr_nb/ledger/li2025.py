@@ -101,12 +101,12 @@ def design_variance(q: np.ndarray, m: int, u: np.ndarray, j: int) -> tuple[float
 @claim("li2025", "noise of the design, general (ours)", id="L5", tier="search", proof="lem-variance", cases=[(4, 3), (6, 3), (7, 4)],
        tex=r"\mathbb ED_j^2\le x_j^2\min\{(\sum_i\lvert u_i\rvert h_i)^2,2\sum_iu_i^2h_i^2\},\ h_i^2=\tfrac1{P_{ij}}-\tfrac1{P_j}",
        controls={"99 % of the bounds": 0.99})
-def variance_bounds(case: Case, sign: int = -1) -> Evidence:
+def variance_bounds(case: Case) -> Evidence:
     "The worst of 200 random q and u, of single weights, and of two opposite weights where a third feature is always seen; case (n, m)."
     n, m = case.value
     whole = case.rng.integers
     tried = [(shares(case.rng, n, int(whole(n - 1))), case.rng.standard_normal(n), int(whole(n))) for _ in range(200)]
-    tried += [(np.eye(n)[n - 1], np.eye(n)[0] + sign * np.eye(n)[1], 2), (np.eye(n)[n - 1], np.eye(n)[0], 2)]
+    tried += [(np.eye(n)[n - 1], np.eye(n)[0] - np.eye(n)[1], 2), (np.eye(n)[n - 1], np.eye(n)[0], 2)]
     found = [design_variance(q, m, u, j) for q, u, j in tried]
     exact, first, second = max((f for f in found if min(f[1:]) > 1e-12), key=lambda f: f[0] / min(f[1:]))
     return Evidence(exact, "<=", min(first, second), tol=1e-9)

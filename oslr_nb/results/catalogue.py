@@ -183,7 +183,7 @@ def _(seed: int, T: int = 16_384, d: int = 4, rho: float = 0.6, size: float = 0.
 
 @generator("ito2017.cover", "the gadget of the hardness proof: elements of a set cover with random signs, no noise")
 def _(seed: int, T: int = 10_000, k: int = 2, share: float = 0.1) -> Stream:
-    from oslr_nb.papers.ito2017.hardness import YES, cover_stream
+    from oslr_nb.ledger.ito2017.hardness import YES, cover_stream
 
     X, chances, w = cover_stream(YES, k, check_share("share", share))
     rng = np.random.default_rng(seed)

@@ -120,7 +120,7 @@ def stability(case: Case, c: float = 2.0, first: float = 1.0, half: float = 0.5)
               *[("pairs", 2 + top, top, m, 8.0, how) for top in (0, 1) for m in (0.0, 0.5) for how in ("drawn", "chosen")]],
        tex=r"2\sum\Vert Lv_j\Vert^2+\sum\mu_j\Vert w_j\Vert_1\le D_s+\sum Y_j+\sum\mu_j\Vert w^*\Vert_1",
        controls={"a tenth of the term lambda_s / 2": {"half": 0.05}})
-def explorer_error(case: Case, half: float = 0.5, moment: float = 8.0) -> Evidence:
+def explorer_error(case: Case, half: float = 0.5) -> Evidence:
     "Largest quotient of the sides over 30 steps; case (table, k', k1, mu_1, lambda_1 sqrt C, how the path is chosen)."
     kind, budget, top, m1, scale, how = case.value
     table = correlated_table(3, 0.5, np.r_[0.8, -0.6, 0], 0.1) if kind == "pairs" else linear_table(np.eye(2)[:1], np.r_[0.9, 0.0], 0.1)
@@ -137,7 +137,7 @@ def explorer_error(case: Case, half: float = 0.5, moment: float = 8.0) -> Eviden
         zeta = np.minimum(size**2 / (2 * lam), 2 * size) - every @ (w - u)
         i, a = np.unravel_index(zeta.argmin(), zeta.shape) if how == "chosen" else (case.rng.integers(len(X)), case.rng.integers(len(sets)))
         left += 2 * (w - u) @ V @ (w - u) + mu * np.abs(w).sum()
-        right += moment / (q * lam) + zeta[i, a] - zeta.mean() + mu * np.abs(u).sum()
+        right += 8 / (q * lam) + zeta[i, a] - zeta.mean() + mu * np.abs(u).sum()
         whole = right + half * lam
         worst = max(worst, left / whole if whole > 0 else math.inf)
         h, m = h + every[i, a], m + mu

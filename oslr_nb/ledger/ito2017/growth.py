@@ -40,7 +40,7 @@ def growth_runs(name: str) -> tuple[Table, float, tuple[int, int], np.ndarray]:
        controls={"without the root": {"root": 0},
                  "without the logarithm": {"log": 0},
                  "a quarter more": {"root": 1.25, "log": 1.25}})
-def asymptotic_growth(case: Case, root: float = 1.0, log: float = 1.0, noise: float = 1.0) -> Evidence:
+def asymptotic_growth(case: Case, root: float = 1.0, log: float = 1.0) -> Evidence:
     "Limits of the mean growth over 48 runs between T = 2^14 and 2^18, against 1.15 and 0.85 of the formula."
     name, op = case.value
     table, rate, T, regrets = growth_runs(name)

@@ -371,10 +371,10 @@ def closed_forms(case: Case, share: float = 1.0) -> Evidence:
        tex=r"2\epsilon T\bigl(1-\tfrac1K-\sqrt{\epsilon\ln\tfrac{1+\epsilon}{1-\epsilon}\tfrac T{2K}}\bigr)\le\text{the bound here}",
        controls={"from the divergence alone": {"terms": (0,)},
                  "from the coupling alone": {"terms": (1,)}})
-def fifteen_is_true(case: Case, terms: tuple = (0, 1), factor: float = 0.5) -> Evidence:
+def fifteen_is_true(case: Case, terms: tuple = (0, 1)) -> Evidence:
     "The epsilon of 300 with the largest ratio of (Ito 15) to what is proved, both over 2 epsilon T; case (K, T)."
     (K, T), eps = case.value, np.r_[np.geomspace(1e-4, 0.4, 200), np.linspace(0.4, 0.49999, 100)]
-    printed = 1 - 1 / K - np.sqrt(eps * np.log((1 + eps) / (1 - eps)) * T * factor / K)
+    printed = 1 - 1 / K - np.sqrt(eps * np.log((1 + eps) / (1 - eps)) * T / (2 * K))
     both = np.sqrt(-np.log1p(-4 * eps**2) * T / K) / 3, eps * (T - 1) / (2 * K)
     proved = 1 - 1 / K - np.min([both[i] for i in terms], axis=0)
     i = int(np.argmax(np.where(printed > 0, printed - proved, -1)))

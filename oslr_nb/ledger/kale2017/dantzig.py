@@ -224,7 +224,7 @@ def _(case: Case) -> Evidence:
 @claim("kale2017", "RIP and orthogonality (ours)", id="K7o", tier="search", proof="lem-rip", cases=[0.05, 0.2, 0.26],
        tex=r"\theta\le2\epsilon,\ \phi\ge(1-\epsilon)^2",
        controls={"99 % of the bounds": {"share": 0.99}})
-def rip_orthogonality(case: Case, share: float = 1.0, twice: bool = True) -> Evidence:
+def rip_orthogonality(case: Case, share: float = 1.0) -> Evidence:
     "Largest (restricted orthogonality, 1 - smallest eigenvalue) in units of their bounds, matrices scaled to RIP(eps, 3); k = 1, d = 4."
     eps, found = case.value, 0.0
     for trial in range(40):
@@ -408,10 +408,10 @@ def hadamard(d: int) -> np.ndarray:
        cases=[(8, 1, 8, 0.1, 1.0, 2**15), (8, 2, 8, 0.3, 2.0, 2**15), (8, 1, 4, 0.05, 1.0, 2**19), (8, 1, 6, 0.2, 0.5, 2**18)],
        tex=r"\mathrm{Regret}_T\le2A_T+2\sigma^2\ln\tfrac4\delta+\sigma^2\bigl(2k+2\sqrt{2kL'}+2L'\bigr)",
        controls={"predicting zero": {"t0": 10**9}})
-def regret_bound(case: Case, table: np.ndarray | None = None, **kw: Any) -> Evidence:
+def regret_bound(case: Case, **kw: Any) -> Evidence:
     "Regret of a run against the best sparse weights and its bound (delta = 1e-3); case (d, k, k0, sigma, B, T)."
     d, k, k0, sigma, B, T = case.value
-    X, t0 = hadamard(d) if table is None else table, 63
+    X, t0 = hadamard(d), 63
     eps = rip_of_cycle(X, 3 * k, t0)
     w, rows = np.r_[np.full(k, B / k), np.zeros(d - k)], cycle(X, T)
     y = X[rows] @ w + sigma * case.rng.standard_normal(T)

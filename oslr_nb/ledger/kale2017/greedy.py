@@ -36,12 +36,12 @@ def rip_of(V: np.ndarray, s: int) -> tuple[float, float]:
        tex=r"\mathrm{RIP}(\epsilon,s)\Rightarrow\kappa_s\le\tfrac{1+\epsilon}{1-\epsilon};\ \text{after scaling, equality}",
        controls={"the square root, as if RIP bounded squared norms": {"power": 0.5},
                  "one per cent less": {"power": 0.99}})
-def condition_from_rip(case: Case, power: float = 1.0, rescale: bool = True) -> Evidence:
+def condition_from_rip(case: Case, power: float = 1.0) -> Evidence:
     "kappa and (1 + eps)/(1 - eps): for a random matrix, and for the same after scaling, where it is an equality."
     d, s = 5, 1 + case.number % 4
     X = case.rng.standard_normal((60, d))
     V = X.T @ X / 60
-    if case.number >= 4 and rescale:  # the scale that makes the two ends 1 - eps and 1 + eps
+    if case.number >= 4:  # the scale that makes the two ends 1 - eps and 1 + eps
         low, high = sparse_eigenvalues(V, s)
         V = V * (2 / (math.sqrt(high.upper) + math.sqrt(low.lower))) ** 2
     epsilon, kappa = rip_of(V, s)
@@ -201,10 +201,10 @@ def growing_feature(B: int) -> float:
                    r"restricted condition number in its place; neither bounds $\Vert u\Vert$ in a batch.",
            matters=r"Theorem 9, which needs one more hypothesis: a lower bound on the restricted eigenvalues (or RIP of every batch). "
                    r"With it, its rate stands (thm-greedy)."))
-def lemma_13(case: Case, times: float = 100.0) -> Evidence:
+def lemma_13(case: Case) -> Evidence:
     "Regret in a batch of B rounds with one feature, and 100 ln B; case (family, B)."
     family, B = case.value
-    return Evidence(one_feature(B, 1 / B) if family == "ridge" else growing_feature(min(B, 10**6)), "<=", times * math.log(B))
+    return Evidence(one_feature(B, 1 / B) if family == "ridge" else growing_feature(min(B, 10**6)), "<=", 100 * math.log(B))
 
 
 @lemma_13.corrected(r"\le\tfrac{aY^2}\varphi+Y^2k_1\ln\bigl(1+\tfrac{BX^2}a\bigr),\quad\varphi\text{ at most the restricted eigenvalues}")

@@ -181,12 +181,12 @@ def group_excess(
        controls={"six tenths of the bound": {"share": 0.6},
                  "examples that are not independent: each comes sixteen times": {"copies": 16},
                  "the chance q stated four times too large": {"stated": 4.0}})
-def excess_without_model(case: Case, share: float = 1.0, copies: int = 1, stated: float = 1.0, B: float = 0.01) -> Evidence:
+def excess_without_model(case: Case, share: float = 1.0, copies: int = 1, stated: float = 1.0) -> Evidence:
     "Upper limit for the mean excess (of a control: lower limit), and the bound, for a gap just below the largest error; case n."
     n, gap = case.value, 0.75 * math.sqrt(2 * math.log(2e4) * 20 * copies / case.value)
-    values = group_excess(case.rng, n, 20, 500, gap, B, 240, copies=copies)
+    values = group_excess(case.rng, n, 20, 500, gap, 0.01, 240, copies=copies)
     sign = -1 if share < 1 or copies > 1 or stated > 1 else 1
-    return Evidence(sign * mean_limit(sign * values, 1e-3), "<=", share * bound_moment_excess(n, 10_001, stated / 20, B, 1))
+    return Evidence(sign * mean_limit(sign * values, 1e-3), "<=", share * bound_moment_excess(n, 10_001, stated / 20, 0.01, 1))
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #52f85781
 @functools.cache

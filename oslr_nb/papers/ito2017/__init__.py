@@ -12,7 +12,6 @@ from .algorithm1 import *
 from .algorithms23 import *
 
 # isort: split  (in the order of the pages)
-from .hardness import *
 
 # isort: split
 from .growth import *
