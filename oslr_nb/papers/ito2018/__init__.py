@@ -10,7 +10,7 @@ Online regression when what is seen of an example is a function chosen from a fa
 or any linear measurement.
 """
 
-# %% ../../../nbs/papers/ito2018.ipynb #c18f0000
+# %% ../../../nbs/papers/ito2018.ipynb #c18f0015
 from .finite import *
 
 # isort: split  (in the order of the pages)
