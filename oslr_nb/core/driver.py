@@ -3,7 +3,7 @@
 # %% ../../nbs/core/19_driver.ipynb #ab06ce19
 """The drivers.
 
-A learner and an environment play: one call at a time, which says what a run is, and compiled, with the same numbers.
+Two ways to let a learner play a stream, one call at a time or compiled, with the same numbers.
 """
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 # %% ../../nbs/core/17_learner.ipynb #c2f96800
 """The learner.
 
-Three calls a round, in one order, about nothing but what was bought; and what a new learner has to write.
+Three calls a round, always in the same order, and what a new learner has to write.
 """
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 # %% ../../nbs/core/20_registry.ipynb #4f824d7b
 """The registry.
 
-The list of all learners, with what a reader wants to know before using one.
+All learners in one list, each with its protocol, budget, assumptions, bound and cost.
 """
 from __future__ import annotations
 

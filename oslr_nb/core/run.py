@@ -3,7 +3,7 @@
 # %% ../../nbs/core/18_run.ipynb #5936e252
 """The run and its regret.
 
-What a run is judged by: the loss of fixed weights that see everything, for instance of the best sparse ones.
+A run is judged against fixed weights that see every feature, for instance the best sparse ones in hindsight.
 """
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 # %% ../../nbs/core/21_saving.ipynb #484876ff
 """Saving and loading.
 
-What a learner knows, as a file; and how little of a file is believed.
+What the file of a learner holds, and why nothing in a file is believed unchecked.
 """
 from __future__ import annotations
 

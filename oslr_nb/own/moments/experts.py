@@ -3,8 +3,7 @@
 # %% ../../../nbs/own/moments/02_experts.ipynb #2bcfae55
 """Experts on second moments.
 
-Prediction from what was bought, with a ridge for each expert; their aggregation; and one more expert, against
-adversaries.
+Several ridges predict from the same purchase; what it costs to aggregate them; and one more expert, against adversaries.
 """
 from __future__ import annotations
 
