@@ -117,7 +117,7 @@ def moment_rule(X: Any, y: Any, bought: Any, pair: Any, k: int, B: float) -> np.
     X: features; only those that were bought are read. bought (n, d): what was bought. pair (d, d) or (n, d, d): chances
     that two features are bought together, given the past. B: radius of the l1 ball, positive. Returns (d,): the
     weights, for the prediction of the coming example. Ours. It is what the theorems of the page are about, in memory of
-    all examples; the practical learner is that of the page before.
+    all examples; the practical learner is `PairwiseLeastSquares`.
 
     Examples
     --------
