@@ -62,9 +62,9 @@ store: reproduce bench
 	@cp _results/ito2017_*.json _results/ito2018_*.json _results/kale2017_*.json _results/murata2018_*.json _results/cesabianchi2010_*.json _results/speed.json nbs/results/
 
 export: .venv/ready
+	@python -m website --numbers
 	@nbdev_export
 	@nbdev_clean
-	@python -m website --numbers
 	@cp nbs/references.bib oslr_nb/references.bib
 	@python -m website --readme
 

@@ -150,6 +150,17 @@ def test_numbers_are_filled_in(tmp_path):
     assert texts[5].startswith('## References\n\n<a id="ref-knuth"></a>Knuth, Donald. 1997.')
 
 
+def test_labels_in_docstrings_have_their_numbers(tmp_path):
+    from website import numbers
+
+    box = '<blockquote id="lem-{0}">\n\n**Lemma ?**\n\nText.\n\n</blockquote>'
+    text = 'def f():\n    "Bound of {}."\n    return "lem-b"  # {}'
+    page(tmp_path, md(FRONT), md(box.format("b")), md(box.format("a")), code(text.format("lem-b", "as in Lemma XX 7 (lem-a), lem-gone")))
+    numbers.renew(tmp_path)
+    source = "".join(json.loads((tmp_path / "a.ipynb").read_text())["cells"][3]["source"])
+    assert source == text.format("Lemma XX 1 (lem-b)", "as in Lemma XX 2 (lem-a), lem-gone") and numbers.renew(tmp_path) == []
+
+
 @pytest.mark.parametrize(("text", "problem"), [
     ("::: {#thm-a}", "old markup"), ("By @lem-a.", "old markup"), ("$$ a $$ {#eq-a}", "old markup"), ("As in [@knuth].", "old markup"),
     ("See [?](#lem-gone).", "no number"), ("See [there](#gone).", "no such place #gone"), ('<a id="x"></a> <a id="x"></a>', "given twice"),

@@ -34,6 +34,9 @@ from website.rich import (
 )
 
 Notebook = dict[str, Any]
+DOCSTRING = re.compile(r'^ *"""(?:.|\n)*?"""|(?<=:\n) *"[^"\n]+"$|# .*$', re.M)  # and comments
+LABELS = "|".join((*BOXES, "eq"))
+LABEL = re.compile(rf"(?:{'|'.join(NAMES.values())}) (?:[A-Z]+ )?\d+ \(((?:{LABELS})-[\w-]+)\)|(?<![\w#/-])((?:{LABELS})-[\w-]+)")
 OPENING = re.compile(rf'^(<blockquote id="((?:{"|".join(BOXES)})-[\w-]+)">\n\n)\*\*[^*\n]+\*\*', re.M)
 PLACE = re.compile(rf'^<(?:blockquote|a) id="((?:{"|".join(NAMES)})-[\w-]+)">', re.M)
 ANCHOR = re.compile(r'<\w+ [^>]*\bid="([^"]+)"')
@@ -95,7 +98,8 @@ def renumber(name: str, book: Notebook, labels: dict[str, dict[str, str]], lette
             cell["source"] = text.splitlines(keepends=True)
         elif cell["cell_type"] == "code":
             collapse(cell)
-            cell["source"] = linked(text_of(cell), name, labels, letters).splitlines(keepends=True)
+            text = DOCSTRING.sub(lambda m: counted(m[0], name, labels), linked(text_of(cell), name, labels, letters))
+            cell["source"] = text.splitlines(keepends=True)
             for data in shown(cell):
                 text = linked("".join(data["text/markdown"]), name, labels, letters)
                 data["text/markdown"] = text.splitlines(keepends=True)
@@ -118,6 +122,17 @@ def linked(text: str, name: str, labels: dict[str, dict[str, str]], letters: dic
         return f"[{labels.get(page, {}).get(match[5], '?')}]({match[4]}#{match[5]})"
 
     return NUMBER.sub(number, text)
+
+
+def counted(text: str, name: str, labels: dict[str, dict[str, str]]) -> str:
+    """A docstring or a comment with "Lemma XX 1 (lem-top)" for the label lem-top, of this page or of the only page that has it."""
+    def number(match: re.Match) -> str:
+        label = match[1] or match[2]
+        found = {page: known[label] for page, known in labels.items() if label in known}
+        words = found.get(name) or (next(iter(found.values())) if len(found) == 1 else "")
+        return f"{words} ({label})" if words else match[0]
+
+    return LABEL.sub(number, text)
 
 
 def cite(text: str, bibliography: str) -> str:

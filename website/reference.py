@@ -547,7 +547,9 @@ def index() -> str:
     """The page with all names from A to Z."""
     page = f"{FOLDER}/index.ipynb"
     rows = sorted(((name, m) for name, ms in documented().items() for m in ms), key=lambda row: (row[0].lower(), row[1].name))
-    cells = ["The modules: " + ", ".join(f"[`{m.name or 'oslr_nb'}`]({relative(m.page, page)})" for m in shown()) + "."]
+    names = relative("core/00_environment.ipynb", page) + "#names"
+    cells = [f"Parameters that mean the same everywhere are [explained once]({names}).",
+             "The modules: " + ", ".join(f"[`{m.name or 'oslr_nb'}`]({relative(m.page, page)})" for m in shown()) + "."]
     for letter, group in groupby(rows, key=lambda row: row[0][0].upper()):
         lines = [f"- [`{name}`]({relative(m.page, page)}#{name}) {plain(m.name or 'oslr_nb')}" for name, m in group]
         body = "\n".join(lines)

@@ -63,7 +63,7 @@ def check_int(name: str, value: Any, low: int, high: int | None = None, why: str
 def check_real(name: str, value: Any, above: float = -np.inf, high: float = np.inf, why: str = "") -> float:
     """Check that a value is a finite number in (above, high].
 
-    value: Python or numpy number, or a Fraction; a bool is refused. high: the value must be at most this.
+    value: Python or numpy number, or a Fraction; a bool is refused.
     """
     allowed = (
         "a finite number"
@@ -550,11 +550,11 @@ def kernel(function: Callable | None = None, *, allocates: bool = False, apart: 
     the kernels that call it. It is kept on disk for the installed package, in a folder named after the digest of all sources, where
     one can be written (NUMBA_CACHE_DIR, if set, is tried first).
 
-    function: function in the part of Python that numba compiles; its arguments are not checked. Without it a decorator
-    is returned: ``@kernel(allocates=True)``. allocates: whether the function makes arrays; one that does, but was not
-    declared to, is refused by numba. apart: whether it stays a function of its own in the kernels that call it: right
-    for what is called seldom, which would only make them longer and slower to compile. Returns: the compiled function;
-    its attribute `py_func` is the original.
+    function: uses only the part of Python that numba compiles; its arguments are not checked. None: a decorator is
+    returned, as in ``@kernel(allocates=True)``. allocates: whether the function makes arrays; numba refuses a function
+    that does and was not declared so. apart: whether it stays a function of its own in the kernels that call it: right
+    for a function that is called seldom and would only make them longer and slower to compile. Returns: the compiled
+    function; its attribute `py_func` is the original.
     """
     if function is None: return partial(kernel, allocates=allocates, apart=apart)
     import numba

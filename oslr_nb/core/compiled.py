@@ -46,7 +46,7 @@ HIGH = 1 - LOW
 # %% ../../nbs/core/12_compiled.ipynb #6591c243
 #| code-fold: true
 #| code-summary: "Exported source: generator_words"
-def generator_words(rng: np.random.Generator) -> np.ndarray:
+def generator_words(rng: np.random.Generator | int) -> np.ndarray:
     """The state of a generator for compiled code: what draws from it moves the generator on.
 
     Returns (4,): a view of its state and its increment, for `uniform`.
@@ -127,8 +127,8 @@ def strided(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, int, int]:
     """A table for `entry`: its memory, and its steps in units of one number.
 
     X: the table; copied only if its steps are negative or no whole numbers. Returns double, single: the memory from the
-    first entry to the last, in one of them; the other is empty; row_step, column_step: distance to the next row and to
-    the next column.
+    first entry to the last, in one of them, while the other is empty; row_step, column_step: distance to the next row
+    and to the next column.
     """
     steps = [s / X.itemsize for s in X.strides]
     if not X.flags.aligned or not X.dtype.isnative or any(s < 0 or s % 1 for s in steps):

@@ -79,7 +79,7 @@ def draw_outside(
 # %% ../../nbs/core/01_designs.ipynb #74956dab
 #| code-fold: true
 #| code-summary: "Exported source: draw_subset"
-def draw_subset(rng: np.random.Generator, d: int, r: int, always: tuple[int, ...] = ()) -> np.ndarray:
+def draw_subset(rng: np.random.Generator | int, d: int, r: int, always: tuple[int, ...] = ()) -> np.ndarray:
     """Draw some coordinates that are always there and a uniform subset of the others.
 
     r: size of the random part, from 0 to d - len(always). always: coordinates that are always there, distinct. Returns:
@@ -129,7 +129,7 @@ def normalise(q: tuple, exact: bool = False) -> np.ndarray:
 # %% ../../nbs/core/01_designs.ipynb #cc38f179
 #| code-fold: true
 #| code-summary: "Exported source: draw_indices"
-def draw_indices(rng: np.random.Generator, q: tuple, size: int) -> np.ndarray:
+def draw_indices(rng: np.random.Generator | int, q: tuple, size: int) -> np.ndarray:
     """Draw independent indices with given chances.
 
     q (d,): weights of at least 0, proportional to the chances. Returns (size,): indices in the order drawn.
@@ -145,7 +145,7 @@ class Design:
 
     d: int
 
-    def sample(self, rng: np.random.Generator) -> np.ndarray:
+    def sample(self, rng: np.random.Generator | int) -> np.ndarray:
         "One draw of the set. Returns: coordinates, sorted."
         raise NotImplementedError
 
@@ -191,7 +191,7 @@ class Uniform(Design):
         check_int("d", self.d, 1)
         check_int("m", self.m, 0, self.d, f"there are d = {self.d} features")
 
-    def sample(self, rng: np.random.Generator) -> np.ndarray:
+    def sample(self, rng: np.random.Generator | int) -> np.ndarray:
         "One draw of S: int64, sorted."
         return draw_subset(rng, self.d, self.m)
 
@@ -222,7 +222,7 @@ class Observe(Design):
         object.__setattr__(self, "always", always)
         check_int("budget", self.budget, len(always), self.d, "it holds `always`, and there are d features")
 
-    def sample(self, rng: np.random.Generator) -> np.ndarray:
+    def sample(self, rng: np.random.Generator | int) -> np.ndarray:
         "One draw of S: int64, sorted."
         return draw_subset(rng, self.d, self.budget - len(self.always), self.always)
 
@@ -260,7 +260,7 @@ class Midzuno(Design):
         "Number of coordinates."
         return len(self.q)
 
-    def sample(self, rng: np.random.Generator) -> np.ndarray:
+    def sample(self, rng: np.random.Generator | int) -> np.ndarray:
         "One draw of S: int64, sorted."
         rng = check_rng(rng)
         return draw_subset(rng, self.d, self.m - 1, tuple(draw_indices(rng, self.q, 1)))
@@ -291,7 +291,7 @@ class Bernoulli(Design):
         p = check_real("p", float(self.p) if exact else self.p, 0, 1)
         object.__setattr__(self, "p", self.p if exact else p)
 
-    def sample(self, rng: np.random.Generator) -> np.ndarray:
+    def sample(self, rng: np.random.Generator | int) -> np.ndarray:
         "One draw of S: int64, sorted."
         return np.flatnonzero(check_rng(rng).random(self.d) < float(self.p)).astype(np.int64)
 
@@ -322,7 +322,7 @@ class WithReplacement:
         object.__setattr__(self, "q", check_weights(self.q))
         check_int("m", self.m, 1)
 
-    def sample(self, rng: np.random.Generator) -> np.ndarray:
+    def sample(self, rng: np.random.Generator | int) -> np.ndarray:
         "One sequence of draws. Returns (m,): coordinates in the order drawn."
         return draw_indices(rng, self.q, self.m)
 

@@ -40,7 +40,7 @@ def split_query(query: Any, d: int) -> tuple[np.ndarray, np.ndarray]:
     """Split a query into measurements and coordinates.
 
     query: coordinates (n,), measurement rows (m, d), or a pair (rows, coordinates). Returns rows (m, d): linear
-    measurements to buy; m may be 0; coordinates (n,): coordinates to buy; n may be 0.
+    measurements; coordinates (n,). Either may be empty.
     """
     if isinstance(query, tuple) and len(query) == 2 and as_array(query[0]).ndim == 2:
         return check_array("query[0]", query[0], (None, d)), check_indices("query[1]", query[1], d)

@@ -154,7 +154,7 @@ def limited_advice(losses: Any, M: int, eta: Any, seed: Any = None, centred: boo
     losses (T, N): loss of each expert in each round, in [0, 1]. M: how many experts are asked per round, from 1 to N.
     eta (T,): rate, positive; or one for each round, not increasing. centred: whether the losses minus 1/2 are
     estimated; needs M of at least 2 where there are several experts. Returns played (T,): the expert that was followed;
-    asked (T, M): the experts whose losses were seen; the first is the one followed; chances (T, N): the probabilities
+    asked (T, M): the experts whose losses were seen, first the one that was followed; chances (T, N): the probabilities
     by which it was drawn. Source: Seldin et al. 2014, Algorithm 1; `centred` is ours.
     """
     losses, rng = check_array("losses", losses, (None, None)), check_rng(seed)

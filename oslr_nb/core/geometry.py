@@ -148,8 +148,8 @@ def check_psd(name: str, V: np.ndarray) -> np.ndarray:
 def eigenbasis(V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues and eigenvectors that are the same on every machine, also where eigenvalues repeat.
 
-    V: symmetric positive semidefinite matrix; eigenvalues within 1e-9 of the largest count as equal. Returns
-    values (d,): eigenvalues, ascending; equal ones are replaced by their mean; vectors (d, d): orthonormal columns.
+    V: symmetric positive semidefinite matrix; eigenvalues within 1e-9 of the largest count as equal. Returns values
+    (d,): eigenvalues, ascending, equal ones replaced by their mean; vectors (d, d): orthonormal columns.
     """
     values, vectors = np.linalg.eigh(check_psd("V", V))
     for space in np.split(np.arange(len(values)), np.flatnonzero(np.diff(values) > 1e-9 * values[-1]) + 1):

@@ -137,9 +137,8 @@ def adaptive_dual_averaging(
 
     gradient: `gradient(j, w)` gives the gradient (d,) of round j at the point w. radius: radius of the Euclidean ball,
     positive; all that has to be known. step: multiplier of the step size, positive; 1 has the best guarantee. largest:
-    a known limit on ||g_j||, or 0 for none. Returns w (n, d): points played; 0 until the first gradient that is not 0;
-    g (n, d): gradients seen. Source: Orabona and Pal 2018 (scale-free algorithms); the constant is that of
-    `bound_adaptive`.
+    a known limit on ||g_j||, or 0 for none. Returns w (n, d): points played, 0 until the first gradient that is not 0;
+    g (n, d): gradients. Source: Orabona and Pal 2018 (scale-free algorithms); the constant is that of `bound_adaptive`.
     """
     d, n = check_int("d", d, 1, MOST_ROUNDS), check_int("n", n, 1, MOST_ROUNDS)
     (radius, step), (largest,) = check_scales(radius=radius, step=step), check_scales(zero=True, largest=largest)

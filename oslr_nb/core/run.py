@@ -76,7 +76,7 @@ class Run:
         Returns
         -------
         array (T,)
-            Loss of the run minus loss of `w` after each round, in squared units of the labels.
+            Loss of the run minus loss of `w` after each round, in squared labelss.
 
         Raises
         ------
@@ -177,7 +177,7 @@ class SubsetLeastSquares:
     def forward_swap(self, k: int) -> tuple[float, np.ndarray, np.ndarray]:
         """Grow a support greedily, then swap one coordinate at a time while the loss falls.
 
-        Returns loss: squared distance reached; not always the smallest; support (k,); weights (k,): the weights there.
+        Returns loss: squared distance, not always the smallest; support (k,); weights (k,): the weights there.
         """
         d, c, best = self.A.shape[1], float(self.b @ self.b), (math.inf, np.empty(0, np.int64), np.empty(0))
         others = lambda S: np.setdiff1d(np.arange(d), S)

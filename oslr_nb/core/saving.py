@@ -30,8 +30,8 @@ __all__ = ['FIELDS', 'get_state', 'set_state', 'class_of', 'saved_form', 'check_
 def get_state(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """A copy of all that a learner knows.
 
-    Returns header: place in the round, standing query, state of the generator; survives JSON; arrays: its state arrays
-    by name.
+    Returns header: place in the round, standing query and state of the generator, all of which JSON can hold; arrays:
+    its state arrays by name.
     """
     header = {"next": learner._next, "cost": learner._cost, "rng": learner.rng.bit_generator.state}
     parts = learner._refused if isinstance(learner._refused, tuple) else (learner._refused,)
@@ -42,7 +42,7 @@ def get_state(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 #| code-fold: true
 #| code-summary: "Exported source: set_state"
 def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    "Put a learner into a state that `get_state` returned, its generator included. arrays: second part; copied."
+    "Put a learner into a state that `get_state` returned, its generator included; the arrays are copied."
     for name in learner.arrays:
         have, want = arrays[name], getattr(learner, name)
         if (have.shape, have.dtype) != (want.shape, want.dtype): fail(f"shape of {name}", have.shape, str(want.shape))

@@ -44,7 +44,7 @@ def force_folder(folder: Path) -> None:
 def write_file(path: str | Path, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     """Write header, checksum and arrays into one file, moved into place when it is whole.
 
-    arrays: arrays of numbers by name. Raises OSError if the file cannot be written.
+    Raises OSError if the file cannot be written.
     """
     path, text = check_path(path), json.dumps(header | {"schema": SCHEMA})
     part = path.with_name(f"{path.name[:80]}.{secrets.token_hex(8)}.part")

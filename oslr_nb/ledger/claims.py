@@ -103,7 +103,7 @@ class Case:
 
 
 def case(key: str, number: int, value: Any = None) -> Case:
-    "The case with this number of a claim, always with the same generator. number: from 0."
+    "The case with this number (from 0) of a claim, always with the same generator."
     return Case(number, value, np.random.default_rng(seed_of(key, number)))
 
 
@@ -318,9 +318,9 @@ def claim(
     """Decorator: register a check as a claim.
 
     item: what it is in words, "Theorem 2". tier: one of `TIERS`. cases: number of cases, or their values; at least one.
-    controls: controls that need no code. What is broken: other arguments of the check, or a factor of the right side of
-    its evidence. options: further fields of `Claim`: proof, erratum, level, red. The result turns a function of a
-    `Case` into a `Claim`.
+    controls: by its words, what is broken in each: other arguments of the check, or a factor of the right side of its
+    evidence. options: further fields of `Claim`: proof, erratum, level, red. The result turns a function of a `Case`
+    into a `Claim`.
     """
     if tier not in TIERS: fail("tier", tier, f"one of {', '.join(TIERS)}")
     if (tier in ("statistical", "rate")) != ("level" in options):

@@ -231,7 +231,7 @@ def by_formula(
 
 
 def path_as_code(case: Case, N: int | None = None, **wrong: float) -> Evidence:
-    "The bound of step 3 of thm-fkk on one path of random costs of both signs, as code and by its formula."
+    "The bound of step 3 of Theorem FO 2 (thm-fkk) on one path of random costs of both signs, as code and by its formula."
     from scipy.integrate import quad
 
     d, _, k, T = case.value[1]
@@ -466,7 +466,7 @@ def square_root_rate(case: Case, **multipliers: float) -> Evidence:
 
 # %% ../../nbs/papers/foster2016.ipynb #f0a10023
 def growing(k: int) -> tuple[int, int, int, float]:
-    "Shape and length (d, k', k, T_0) of thm-printed: d = k^2, two random features."
+    "Shape and length (d, k', k, T_0) of Theorem FO 3 (thm-printed): d = k^2, two random features."
     q, L = float(chances(k * k, k + 2, k)[1]), Constants(k * k, k + 2, k).log_experts
     return k * k, k + 2, k, (2 * k**3 * L / q) ** 2 / math.log(k * k)
 
@@ -487,7 +487,7 @@ def growing(k: int) -> tuple[int, int, int, float]:
            matters=r"Whoever runs Algorithm 1 as it stands has a regret of order $\frac1q k\sqrt{\ln(d)T}$ on some streams, "
                    r"a factor of order $\sqrt k$ more. Theorems 1 and 2 do not depend on it."))
 def printed_hedge_rate(case: Case) -> Evidence:
-    "Least regret of FKK with the printed rate (thm-printed) and C times the printed order, for a k that is large enough; case C."
+    "Least regret of FKK with the printed rate by Theorem FO 3 (thm-printed), and C times the printed order, for a large k; case C."
     d, budget, k, T = growing(5 + math.ceil((1.05 * case.value) ** 2))
     order = (d / (budget - k)) ** 2 * math.sqrt(k * math.log(d) * T)
     return Evidence(bound_fkk_below(d, budget, k, T, "printed"), "<=", case.value * order)
@@ -499,7 +499,7 @@ def printed_hedge_rate(case: Case) -> Evidence:
     controls={"the rate as printed": {"rates": "printed"},
               "99 % of the closed bound": {"share": 0.99}})
 def mended_hedge_rate(case: Case, rates: str = "corrected", share: float = 1.0) -> Evidence:
-    "Smaller of 4T and the bound of thm-fkk, against the closed bound of thm-one; the shape with the largest ratio."
+    "min(4T, Theorem FO 2 (thm-fkk)) and the closed bound of Theorem FO 1 (thm-one); the shape with the largest ratio."
     found = []
     for d, budget, k, T in (growing(5 + math.ceil((1.05 * case.value) ** 2)), (10, 4, 2, 5e3), (10, 9, 3, 5.0), (1000, 3, 1, 1e14)):
         q, first = float(chances(d, budget, k)[1]), math.sqrt(k * math.log(d))
@@ -543,7 +543,7 @@ def ring(size: int, n: int) -> np.ndarray:
 
 
 def least_loss(M: np.ndarray, k: int, budget: int) -> Fraction:
-    "Smallest expected loss of a round of the stream of thm-hardness over all queries, by the best predictor for each."
+    "Least expected loss of a round of the stream of Theorem FO 4 (thm-hardness), over all queries and predictors."
     m, d = M.shape
     best = []
     for S in itertools.combinations(range(d), budget):

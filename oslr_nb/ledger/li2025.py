@@ -90,7 +90,7 @@ def estimates_unbiased(case: Case, first: str = "q") -> Evidence:
 
 # %% ../../nbs/papers/li2025.ipynb #63a65873
 def design_variance(q: np.ndarray, m: int, u: np.ndarray, j: int) -> tuple[float, float, float]:
-    "Exact E D_j^2 / x_j^2 from the chances of triples, and the two bounds of lem-variance."
+    "Exact E D_j^2 / x_j^2 from the chances of triples, and the two bounds of Lemma LI 3 (lem-variance)."
     design = Midzuno(tuple(float(v) for v in q), m)
     i = np.delete(np.arange(len(q)), j)
     pair, triple, p = design.inclusion(2)[i, j], design.inclusion(3)[np.ix_(i, i, [j])][:, :, 0], design.inclusion(1)[j]
@@ -189,7 +189,7 @@ def clipping(case: Case, along: str = "A^-1 x", beyond: float = 1.0) -> Evidence
 
 # %% ../../nbs/papers/li2025.ipynb #53194897
 def newton_regret(X: np.ndarray, y: np.ndarray, w: np.ndarray, u: np.ndarray, M: float, reach: float = 1.0) -> tuple[float, float, float]:
-    "Regret of clipped Newton steps with one M, and the two bounds of lem-newton, B = 1."
+    "Regret of clipped Newton steps with one M, and the two bounds of Lemma LI 8 (lem-newton), B = 1."
     n, k = X.shape
     P, w, spare, A = np.eye(k) / k, w.copy(), np.zeros(k), k * np.eye(k)
     regret, steps = 0.0, k / 2 * float((w - u) @ (w - u))

@@ -28,7 +28,7 @@ def bought_moments(X: Any, y: Any, bought: Any, pair: Any) -> tuple[np.ndarray, 
     X: features; only those that were bought are read. bought (n, d): what was bought. pair (d, d) or (n, d, d): chances
     that two features are bought together, given the past; on the diagonal those of one feature. An entry with chance 0
     is estimated by 0, and then no theorem of the page applies. Returns V (d, d): estimate of the mean of x x'; b (d,):
-    estimate of the mean of x y. Ours; the estimate is that of `designs.moment_estimate`, averaged.
+    estimate of the mean of x y. Ours: the average of `designs.moment_estimate`.
     """
     S = as_array(bought, "bought")
     if S.ndim != 2 or S.dtype.kind != "b" or not S.size: fail("bought", bought, "an array of bool of shape (n, d)")

@@ -47,10 +47,13 @@ def bet_size(total: float, squares: float, doublings: float) -> float:
 class Bettor:
     """One weight that bets, in plain numpy, line for line: the reference for the compiled rounds.
 
-    Ours. Source: mixtures of betting fractions as in Koolen and van Erven 2015, hints as in Cutkosky 2019.
+    weight: the next bet, within the limit. free: the same without the limit. hint: limit on the gradients so far,
+    doubled `doublings` times. total, squares: sums of the gradients that counted, cut by `trust`, and of their squares,
+    in units of the hint. endowment: epsilon, the most that can be lost. Source: ours; mixtures of betting fractions as
+    in Koolen and van Erven 2015, hints as in Cutkosky 2019.
     """
 
-    kappa, fraction, trust = KAPPA, 0.5, 1.0
+    kappa, fraction, trust = KAPPA, 0.5, 1.0  # price of the squares in a bet, largest bet per hint, limit of a cut gradient
 
     def __init__(self) -> None:
         self.weight = self.free = self.hint = self.doublings = self.total = self.squares = self.endowment = 0.0

@@ -48,8 +48,8 @@ def cost_and_gradient(
 
     x_R (r,): values of the features in R; fractions give exact results here, in `y`, `w` and `pair`. R (r,): the random
     set. pair (d, d): chances that i and j are both in R; on the diagonal that i is. Those of the pairs in R are
-    positive. Returns cost: unbiased for (w'x - y)^2; gradient (d,): unbiased for its gradient; the caller restricts it
-    to a subset.
+    positive. Returns cost: unbiased for (w'x - y)^2; gradient (d,): unbiased for its gradient, before the caller
+    restricts it to a subset.
     """
     w = check_exact("w", w, (None,))
     R, pair = check_indices("R", R, len(w)), check_exact("pair", pair, (len(w), len(w)))
@@ -61,7 +61,7 @@ def cost_and_gradient(
 # %% ../../nbs/papers/foster2016.ipynb #97ceb2f4
 @dataclass(frozen=True)
 class Constants:
-    "What the theorem needs to know, for given scales ||x|| <= x_norm, ||w|| <= radius, |y| <= y_max (lem-size)."
+    "Sizes and scales, ||x|| <= x_norm, ||w|| <= radius, |y| <= y_max, and the constants that follow by Lemma FO 2 (lem-size)."
 
     d: int
     budget: int
@@ -164,7 +164,7 @@ RATES = ("printed", "corrected", "retuned")
 
 
 def fkk_rates(known: Constants, T: float, rates: str) -> tuple[float, float]:
-    "(eta_hedge, eta_step): printed, corrected (Hedge rate with sqrt k), or retuned by second moments (cor-retuned)."
+    "(eta_hedge, eta_step): printed, corrected (Hedge rate with sqrt k), or retuned by second moments as in Corollary FO 1 (cor-retuned)."
     if not isinstance(rates, str) or rates not in RATES: fail("rates", rates, f"one of {', '.join(RATES)}")
     (_, q), u = known.chances, known.x_norm * known.radius
     if rates == "retuned":
@@ -216,7 +216,7 @@ def bound_fkk(
 
     rates ("printed", "corrected" or "retuned"): as for `FKK`. step, hedge_step: multipliers of both rates and of the
     Hedge rate. Units: squared labels; infinite where the exponential in the bound overflows. Upper. Source: Theorem 1
-    of Foster et al. 2016 with constants; `nbs/papers/foster2016.ipynb`, thm-fkk.
+    of Foster et al. 2016 with constants; `nbs/papers/foster2016.ipynb`, Theorem FO 2 (thm-fkk).
     """
     known, T = check_bound(d, budget, k, T, x_norm, y_max, radius)
     step, hedge_step = check_steps(step, hedge_step)
@@ -235,7 +235,7 @@ def bound_retuned(
     """Bound the expected regret of `FKK` with ``rates="retuned"`` from above, in closed form.
 
     Units: squared labels. Upper, of order d / (k' - k) sqrt(k T ln d) for T >= ln(N) / q. Source:
-    `nbs/papers/foster2016.ipynb`, cor-retuned.
+    `nbs/papers/foster2016.ipynb`, Corollary FO 1 (cor-retuned).
     """
     known, T = check_bound(d, budget, k, T, x_norm, y_max, radius)
     L = known.log_experts
@@ -426,7 +426,7 @@ def listed_rows(
 def fkk_step(
     y: float, rates: np.ndarray, table: np.ndarray, b: int, member: int, seen: int, w: np.ndarray, x: np.ndarray
 ) -> float:
-    "Equation (eq-short) for the weights of row b, in the ball again; returns what its log-weight loses. member: its word, 0 if d > 64."
+    "Equation 4 (eq-short) for the weights of row b, in the ball; returns what its log-weight loses. member: its word, 0 if d > 64."
     descent, ip, iq, radius, k = rates[1], rates[2], rates[3], rates[4], table.shape[1]
     less, yp, listed, s, squares, norm2 = ip - iq, y * ip, 0 if member else k, 0.0, 0.0, 0.0
     hits = member & seen
@@ -701,7 +701,7 @@ class FKK(Learner):
 
 # %% ../../nbs/papers/foster2016.ipynb #ac8fc941
 def sign_stream(d: int, k: int) -> Table:
-    "The stream of thm-printed: independent signs / sqrt(d), weights 1 / sqrt(k) on the last k features, no noise."
+    "The stream of Theorem FO 3 (thm-printed): independent signs / sqrt(d), weights 1 / sqrt(k) on the last k features, no noise."
     X, w = signs(d) / math.sqrt(d), np.r_[np.zeros(d - k), np.full(k, 1 / math.sqrt(k))]
     return Table(X, X @ w, w)
 
@@ -713,7 +713,7 @@ def correlated_stream(d: int, k: int) -> Table:
 
 # %% ../../nbs/papers/foster2016.ipynb #dea937bf
 def hedge_at_least(d: int, k: int, T: float, eta: float) -> float:
-    "Lower bound on the regret of Hedge over all k-subsets when the cost is 1 - |B & S*| / k (thm-printed, steps 2 and 5)."
+    "Lower bound on the regret of Hedge over all k-subsets for the costs 1 - |B & S*| / k, by steps 2 and 5 of Theorem FO 3 (thm-printed)."
     choose = lambda n, m: math.lgamma(n + 1) - math.lgamma(m + 1) - math.lgamma(n - m + 1)
     terms = [choose(k, j) + choose(d - k, k - j) - eta * T * (1 - j / k) for j in range(max(0, 2 * k - d), k + 1)]
     top = max(terms)
@@ -730,7 +730,7 @@ def bound_fkk_below(
     rates ("printed", "corrected" or "retuned"): as for `FKK`. step, hedge_step: multipliers of both rates and of the
     Hedge rate. Units: squared labels, for unit scales; negative, down to minus infinity, where it says nothing. Lower,
     whatever the rate of descent; sharp for long runs and small rates. Source: ours, `nbs/papers/foster2016.ipynb`,
-    thm-printed.
+    Theorem FO 3 (thm-printed).
     """
     known, T = check_bound(d, budget, k, T)
     d, k = known.d, known.k

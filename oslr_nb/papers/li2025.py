@@ -31,8 +31,8 @@ def li_chances(q: Any, m: int) -> tuple[np.ndarray, np.ndarray]:
     """Chances that the sampling LI sees a feature, and a pair: one feature drawn from q, then a uniform set of others.
 
     q (n,): chances of the first feature, at least 0, with sum 1; fractions give exact results. m: features seen, from 1
-    to n. Returns p (n,): chance that the feature is seen; pair (n, n): chance that both are seen; p on the diagonal.
-    Source: Li et al. 2025 (as in our notes of the paper); Midzuno's scheme, `designs.Midzuno`.
+    to n. Returns p (n,): chance that the feature is seen; pair (n, n): chance that both are seen, with p on the
+    diagonal. Source: Li et al. 2025 (as in our notes of the paper); Midzuno's scheme, `designs.Midzuno`.
     """
     q = check_exact("q", q, (None,))
     if q.size == 0 or min(q) < 0 or abs(float(sum(q)) - 1) > 1e-9: fail("q", q.tolist(), "chances with sum 1")
@@ -81,9 +81,9 @@ def li_errors(
     those of the weights. sigma: standard deviation of the noise, in units of the label; at least 0. radius: B, with
     ||w*||_1 <= B; label per feature, positive. delta: chance that one of the errors is exceeded, in (0, 1]. phi:
     compatibility constant, in (0, 1]; None: not known, and then the threshold does not count on the sampling. Returns
-    gamma: threshold: bound on the largest entry of c - G w*; rho: bound on the largest entry of G minus its mean;
-    error: bound on ||w - w*||_1 for the Dantzig selector with this threshold; 2 B if nothing better is known. Source:
-    lem-gamma, lem-selector (ours, in the form of the threshold of Li et al. 2025).
+    gamma: the threshold, a bound on the largest entry of c - G w*; rho: bound on the largest entry of G minus its mean;
+    error: bound on ||w - w*||_1 for the Dantzig selector with this threshold, 2 B if nothing better is known. Source:
+    ours, Lemma LI 4 (lem-gamma) and Lemma LI 5 (lem-selector), in the form of the threshold of Li et al. 2025.
     """
     d, m, out, p, g = _sizes(d, budget, k)
     s = check_int("s", s, 1, 10**18)
@@ -262,7 +262,7 @@ def rounds_to_support(
 
     d, budget: features, and features bought a round, which is the number of nonzero weights of w*. w_min: smallest
     magnitude of those weights, positive. Returns: the least s with an error below `w_min`; 10^18 if there is no smaller
-    one. Source: lem-support (ours); Li et al. 2025 have another s1.
+    one. Source: ours, Lemma LI 6 (lem-support); Li et al. 2025 have another s1.
     """
     (w_min,) = check_scales(w_min=w_min)
     error = lambda s: li_errors(s, d, budget, None, sigma, radius, x_max, delta, phi)[2]
@@ -283,9 +283,9 @@ def bound_ds_oslrc(
     """Upper bound on the regret of `DSOSLRC` against w*, with chance 1 - 3 delta.
 
     w_min: smallest magnitude of those weights, positive. sigma, radius, x_max, delta, phi: as for `li_errors`; the
-    compatibility constant is that of every number of exploring rounds. Returns: thm-oslrc; for T <= (s1 + 1)^2 only
-    what clipped predictions can lose, about 4 (radius x_max)^2 T. Upper. Source: ours, after the theorem of Li et al.
-    2025 on DS-OSLRC.
+    compatibility constant is that of every number of exploring rounds. Returns: Theorem LI 1 (thm-oslrc); for T <= (s1
+    + 1)^2 only what clipped predictions can lose, about 4 (radius x_max)^2 T. Upper. Source: ours, after the theorem of
+    Li et al. 2025 on DS-OSLRC.
     """
     T, s1 = check_int("T", T, 1, 10**18), rounds_to_support(d, budget, w_min, sigma, radius, x_max, delta, phi)
     reach, valid = radius * x_max, T > (s1 + 1) ** 2
@@ -449,7 +449,7 @@ class DantzigSampling(Learner):
     def program_radius(self, s: int) -> float:
         """Threshold of the programme after s exploring rounds.
 
-        s: rounds explored, at least 1. Returns: gamma of lem-gamma times `C`.
+        s: rounds explored, at least 1. Returns: gamma of Lemma LI 4 (lem-gamma) times `C`.
         """
         P, sizes = self.params, self._numbers
         named = (P["sigma"], P["radius"], P["x_max"], P["delta"], P["phi"])
@@ -544,7 +544,7 @@ class DSOSLRC(DantzigSampling):
     Notes
     -----
     A round costs O(budget^2), an exploring one O(d) more and a linear programme in d variables. Memory: 8 d^2 bytes.
-    Protocol: OSLR. Source: Li et al. 2025, DS-OSLRC; reconstructed from notes, the threshold is ours (lem-gamma).
+    Protocol: OSLR. Source: Li et al. 2025, DS-OSLRC; reconstructed from notes, the threshold is ours: Lemma LI 4 (lem-gamma).
 
     See Also
     --------
@@ -687,7 +687,7 @@ class DSPOSLRC(DantzigSampling):
     Notes
     -----
     A round costs O(budget^2 + log d). Memory: 8 d^2 bytes, and as much again while `simulate` runs.
-    Protocol: POSLR. Source: Li et al. 2025, DS-POSLRC; reconstructed from notes, the threshold is ours (lem-gamma).
+    Protocol: POSLR. Source: Li et al. 2025, DS-POSLRC; reconstructed from notes, the threshold is ours: Lemma LI 4 (lem-gamma).
 
     See Also
     --------

@@ -34,8 +34,8 @@ __all__ = ['on_favourites', 'weights_of', 'budget_of', 'costs_of', 'OSLRRegresso
 def on_favourites(learner: own.PairwiseLeastSquares) -> tuple[np.ndarray, float]:
     """Weights on the favourites of pairwise least squares, which it buys together more often than any others.
 
-    Returns w (d,): weights; 0 for what is no favourite. A mean over the ridges, by the losses that they have had;
-    intercept: added to the score. Ours.
+    Returns w (d,): weights, 0 except on favourites; intercept: added to the score. Both are means over the ridges,
+    weighted by their losses so far. Ours.
     """
     S, w, weights = learner.favourites_, np.zeros(learner.d), np.zeros(learner.favourites_.size)
     num, f = learner.num, learner.single
@@ -52,8 +52,8 @@ def weights_of(learner: Learner) -> tuple[np.ndarray, float]:
     Pairwise least squares: weights on its favourites. Others: `coef_`, of which the largest are kept where more than `budget` are not 0,
     in magnitude, or of magnitude times size for `own.CoinBetting`; of equals the first.
 
-    Returns w (d,): weights; at most `budget` of them are not 0 (or those that are cost at most that), unless the
-    protocol is "training-only"; intercept: added to their score. Ours.
+    Returns w (d,): weights; intercept: added to their score. Unless the protocol is "training-only", at most `budget`
+    weights are nonzero; with prices, their features cost at most `budget`. Ours.
     """
     if isinstance(learner, own.PairwiseLeastSquares) and learner.favourites_.size: return on_favourites(learner)
     w = np.array(learner.coef_, dtype=float)

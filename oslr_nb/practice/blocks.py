@@ -33,7 +33,7 @@ class BlockRun:
     blocks: int  # blocks played, empty ones included
     rounds: int  # rounds played (T)
     scored: int  # rounds with a loss: all, unless the weights of a training-only learner were not scored
-    loss: float  # sum of the squared losses, in squared units of the labels; added in the order of the rounds
+    loss: float  # sum of the squared losses, in squared labelss; added in the order of the rounds
     bought: int
     predictions: np.ndarray  # (T,): prediction of each round, NaN where weights were not scored; of length 0 without `keep`
     losses: np.ndarray  # (T,): squared losses, likewise

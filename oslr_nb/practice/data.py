@@ -108,8 +108,8 @@ def sparse_linear(
 def two_digits(images: np.ndarray, labels: np.ndarray, negative: int, positive: int, scale: float) -> Stream:
     """The images of two digits as a stream with labels -1 and +1.
 
-    images (n, d): images of digits. labels (n,): digits. negative: digit labelled -1, from 0 to 9. positive: digit
-    labelled +1, another one. Returns: those images in their order.
+    images (n, d). labels (n,): their digits. negative, positive: the digits labelled -1 and +1, from 0 to 9. Returns:
+    the images of both, in their order.
     """
     for name, digit in (("negative", negative), ("positive", positive)): check_int(name, digit, 0, 9)
     if negative == positive: fail("positive", positive, f"a digit other than negative = {negative}")

@@ -311,8 +311,8 @@ def horizon(bound: Callable[[int], float], gain: float) -> float | None:
     """First number of rounds at which a bound on regret is below what can be gained.
 
     bound: bound on the regret after T rounds, in squared labels; bound(T) / T must fall from there on. gain: loss of
-    predicting 0 minus loss of the comparator, in squared labels a round. Returns: rounds; infinite if there are none up
-    to 2^49; None if the bound cannot be computed. Found by doubling, then by halving. Ours.
+    predicting 0 minus loss of the comparator, in squared labels a round. Returns: rounds, found by doubling and then
+    halving; infinite if no number up to 2^49 is enough, None if the bound cannot be computed. Ours.
     """
     if not gain > 0: return math.inf
     try:
@@ -480,25 +480,21 @@ class Outlook:
 class Advice:
     """What `recommend` found; printed, or shown in a notebook, it is a report in Markdown.
 
-    moment_rule: horizon of the moment rule of `own.moment_theory`, which searches exactly for what our learners look
-    for greedily: for independent examples from one law. As in `Outlook`. losses: of a round, in units of predicting 0:
-    "zero", "sparse" (the best k weights found), "everything" (all weights), and what `oslr.auto` lost on the sample:
-    "auto", and "auto, second half". Empty without labels.
-
-    n, d, budget, k: examples of the sample, features, features bought a round, weights of the comparator.
+    `losses` has "zero", "sparse" (the best k weights found), "everything" (all weights), and the losses of `oslr.auto`
+    on the sample: "auto", and "auto, second half".
     """
 
     call: str  # the learner to start with, as Python
     protocol: str  # the protocol that was asked about
-    n: int
-    d: int
-    budget: int
-    k: int
+    n: int  # examples of the sample
+    d: int  # features
+    budget: int  # features bought a round
+    k: int  # weights of the comparator
     T: int | None  # rounds that are planned
     checks: dict[str, Check]  # by assumption
     learners: dict[str, Outlook]  # by name, all of the protocol
-    moment_rule: float | None
-    losses: dict[str, float]
+    moment_rule: float | None  # horizon, as in `Outlook`, of the exact search of `own.moment_theory`, for examples from one law
+    losses: dict[str, float]  # of a round, in units of predicting 0; empty without labels
 
     def __str__(self) -> str:
         "The report."

@@ -290,7 +290,7 @@ def streams() -> Streams:
 
 # %% ../../nbs/results/catalogue.ipynb #635e2a20
 def check_argument(name: str, value: Any, default: Any) -> Any:
-    "Refuse what cannot be the value of an argument of a generator. default: its default, which has its type."
+    "Refuse what cannot be the value of an argument of a generator. default: its type is that of the argument."
     if isinstance(default, bool): return check_flag(name, value)
     if isinstance(default, int): return check_int(name, value, 0 if name in ("negative", "positive") else 1, 10**9)
     if name == "noise": return check_scales(zero=True, noise=value)[0]
@@ -379,7 +379,7 @@ def load_dataset(name: str, download: bool = False) -> tuple[Stream, tuple[str, 
     """A data set by its name, with the names of its features.
 
     download: fetch it if it is one of `SOURCES` and not in the data folder. Returns stream: all rows in the published
-    order; missing values are NaN; names: of the features. Raises FileNotFoundError, ConnectionError if the data are not
+    order, missing values as NaN; names: of the features. Raises FileNotFoundError, ConnectionError if the data are not
     there, or cannot be fetched.
     """
     check_choice("name", name, tuple(DATASETS))
@@ -444,7 +444,7 @@ def rows_of(name: str, rows: int | None, seed: int | None, download: bool) -> tu
 
     rows: how many; None for all of a data set, or as many as the stream usually has. seed: number of the draw of a
     stream (None: 0); of the order of a data set's rows (None: as published). Returns stream: the rows; names: of the
-    features; x0, x1, ... where they have none. Raises FileNotFoundError, ConnectionError as `load_dataset`.
+    features, x0, x1, ... where they have none. Raises FileNotFoundError, ConnectionError as `load_dataset`.
     """
     if name in DATASETS:
         check_int("rows", 1 if rows is None else rows, 1, DATASETS[name].rows, f"{name} has no more")

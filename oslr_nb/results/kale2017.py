@@ -73,7 +73,7 @@ def draw_stream(design: str, rho: float, d: int, k: int, T: int, seed: int, labe
 
 # %% ../../nbs/results/kale2017.ipynb #faf57986
 def dantzig_learner(d: int, k0: int, k: int, seed: Any, C: float = 1.0, estimator: str = "unbiased") -> Learner:
-    "Algorithm 1, proper: k0 random features besides the k of its weights; C multiplies the radius of thm-kale."
+    "Algorithm 1, proper: k0 random features besides the k of its weights; C multiplies the radius of Theorem KD 1 (thm-kale)."
     return kale2017.DantzigPOSLR(d, k0, k, sigma=NOISE, C=C, estimator=estimator, seed=seed)
 
 

@@ -147,7 +147,7 @@ def _(case: Case) -> Evidence:
 def strongly_convex_game(
     kind: str, radius: float, rng: np.random.Generator, m: int = 40, lam: float = 0.5, constant: bool = False
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Points w (m, 3), vectors z (m, 3) and the best u of the l1 ball for the functions f_t (lem-aer-regret).
+    """Points w (m, 3), vectors z (m, 3) and the best u of the l1 ball for the functions f_t of Lemma CB 2 (lem-aer-regret).
 
     kind: "random", "alternating" or "chasing" vectors z; constant: steps 1/lam in every round, for controls.
     """
@@ -303,7 +303,7 @@ def risk_theorem(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
                  "uniform draws for <w,x>": {"broken": "uniform"},
                  "0.49 of the bound": {"factor": 0.49}})
 def risk_theorem_sharp(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
-    "Excess on two equal examples (the same on every path), or upper limit of the mean excess; and the bound of thm-aer (i)."
+    "Excess on two equal examples (the same on every path), or upper limit of its mean; and the bound (i) of Theorem CB 1 (thm-aer)."
     AER = LEARNERS["cesabianchi2010.AER"].cls
     if case.value == "two rounds":
         B, ones = 1e-3, np.ones((2, 2))
@@ -434,7 +434,7 @@ def printed_average(case: Case, share: float = 1.0) -> Evidence:
        tex=r"L(\bar w)-L(u)\le20.2\,dB^2\sqrt{\tfrac1{km}\ln\tfrac m\delta}\text{ with chance }1-\delta,\ \lambda=12\,d\sqrt{\ln m/(mk)}",
        controls={"a constant of 20": {"c": 20.0}})
 def journal_theorem_12(case: Case, c: float = 20.2) -> Evidence:
-    "thm-aer (iii) with Y = B = 1.5, at the worst of 160 values of delta, and the journal's form of the bound; case (k, d, m)."
+    "Theorem CB 1 (thm-aer), part (iii), Y = B = 1.5, the worst of 160 deltas, and the journal's bound; case (k, d, m)."
     k, d, m = case.value
     B, lam = 1.5, 12 * d * math.sqrt(math.log(m) / (m * k))
     unit = lambda delta: d * B**2 * math.sqrt(math.log(m / delta) / (k * m))

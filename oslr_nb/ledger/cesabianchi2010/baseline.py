@@ -148,7 +148,7 @@ def sum_chances(values: list[Fraction], chances: list[float], m: int) -> tuple[n
 
 
 def wrong_end(d: int, k: int, m: int, B: Fraction, mu: float, estimator: str) -> float:
-    "Chance that v_1 + 2 B A_11 <= 0 after m examples of lem-base-hard with X = Y = 1."
+    "Chance that v_1 + 2 B A_11 <= 0 after m examples of Lemma CA 4 (lem-base-hard) with X = Y = 1."
     law = [(2 * t * v + 2 * B * A, float(c) * (1 + t * mu) / 2) for A, v, c in one_attribute(d, k, estimator) for t in (1, -1)]
     mean, chance = sum_chances([z for z, _ in law], [c for _, c in law], m)
     return float(chance[mean <= 1e-9].sum())
@@ -157,7 +157,7 @@ def wrong_end(d: int, k: int, m: int, B: Fraction, mu: float, estimator: str) ->
 def forced_excess(
     d: int, k: int, m: int, delta: float, B: Fraction, X: float = 1.0, Y: float = 1.0, estimator: str = "pairs"
 ) -> float:
-    "4 B X Y mu for the largest mu (on a grid of 1/4096) at which the wrong end has a chance above delta (lem-base-hard)."
+    "4 B X Y mu of Lemma CA 4 (lem-base-hard), for the largest mu (in 1/4096) whose wrong end has a chance above delta."
     low, high, scaled = 0, 4096, B * Fraction(X) / Fraction(Y)
     while high - low > 1:
         middle = (low + high) // 2

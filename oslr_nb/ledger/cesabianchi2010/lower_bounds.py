@@ -29,7 +29,7 @@ def random_fractions(rng: np.random.Generator, n: int, denominator: int) -> list
 
 
 def hidden_law(d: int, j: int, p: Any, copy: bool = False) -> list[tuple[tuple[int, ...], int, Fraction]]:
-    "All outcomes (x, y, chance) of lem-lb-law; `copy`: attribute j + 1 (mod d) repeats attribute j."
+    "All outcomes (x, y, chance) of Lemma CC 1 (lem-lb-law); `copy`: attribute j + 1 (mod d) repeats attribute j."
     law = []
     for y, s in itertools.product((1, -1), itertools.product((1, -1), repeat=d)):
         if copy: s = tuple(s[j] if i == (j + 1) % d else s[i] for i in range(d))

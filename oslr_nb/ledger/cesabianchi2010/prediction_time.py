@@ -31,7 +31,7 @@ def two_attributes(case: Case, depth: int = 2) -> Evidence:
 
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #f6eba166
 def unread_variance(w: Sequence[Any], budget: int) -> Any:
-    "Sum of the d - budget smallest w_i^2: risk of the best predictor for uniform signs and y = w'x (thm-lb-test)."
+    "Risk of the best predictor for uniform signs and y = w'x by Theorem CD 1 (thm-lb-test): the sum of the d - budget smallest w_i^2."
     k = check_int("budget", budget, 0, len(w), f"there are d = {len(w)} attributes")
     return sum(sorted(v * v for v in w)[: len(w) - k])
 

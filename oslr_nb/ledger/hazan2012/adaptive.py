@@ -29,7 +29,9 @@ from ...papers.hazan2012.online import OnlineAELR
 def gap_rounds(
     gradient: Callable[[int, np.ndarray], np.ndarray], d: int, n: int, radius: float = 1.0, growth: float = GROWTH, clever: bool = True
 ) -> tuple[np.ndarray, ...]:
-    """@alg-aelr-adaptive on any gradients: points and gradients (n, d), gaps and what set the rate (n,), variances (n,).
+    """Algorithm HE 1 (alg-aelr-adaptive) on any gradients.
+
+    Returns points and gradients (n, d), gaps, levels that set the rate, and variances (n,).
 
     growth: gamma. clever: false leaves the rate at what the first gradient set (for controls).
     """

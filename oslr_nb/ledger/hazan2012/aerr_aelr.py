@@ -493,7 +493,7 @@ def second_order_regret_sharp(case: Case, constant: float = LASSO) -> Evidence:
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #b0096b61
 @kernel(allocates=True)
 def full_price(words: np.ndarray, d: int, T: int, jump: float, drift: float, level: float) -> tuple[float, int]:
-    "Regret against e_1 (its mean given theta; eta = B = 1) of one game of prp-hk-kappa with T rounds of jumps, and its length."
+    "Mean regret given theta against e_1, eta = B = 1, in a game of Proposition HA 1 (prp-hk-kappa) with T rounds of jumps; its length."
     theta, up, down = np.zeros(d), np.ones(d), np.ones(d)
     rise, paid = int(level / drift), 0.0
     length = rise + T + int((math.log(d) + 4) / drift)

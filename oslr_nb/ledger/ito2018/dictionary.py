@@ -318,7 +318,7 @@ def regret_is_linear(case: Case, more: int = 0) -> Evidence:
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #80d066f7
 @functools.cache
 def overshooting(T: int, factor: float = 2.0, m: int = 10) -> tuple[float, float, float]:
-    "Regret of the run in prp-overshoot with the printed step, the printed bound, and the mended one (schedules as they are)."
+    "Regret of the run in Proposition ID 3 (prp-overshoot) with the printed step, the printed bound, and the mended one."
     rng, r, D, scale = np.random.default_rng(0), m - 1, 0.5, 1 / math.sqrt(m)
     missing, rate = rng.integers(m, size=T).tolist(), math.sqrt(8 * m / r)
     eta, common, square, total, errors, mended = [0.0] * m, 0.0, 0.0, 0.0, 0.0, 0.0  # eta_i = common - own part, kept apart
@@ -439,7 +439,7 @@ def announced_order(case: Case) -> Evidence:
 @announced_order.corrected(r"\mathbb ER_T=O\bigl(\sqrt{mT/(k-k')}\bigr)+2(D+1)\,\mathbb E\textstyle\sum_t\epsilon_t",
            controls={"the errors left out": {"errors": False}})
 def order_with_errors(case: Case, errors: bool = True) -> Evidence:
-    "Regret of the learner on the stream of prp-linear, less than a bound that has the errors."
+    "Regret of the learner on the stream of Proposition ID 2 (prp-linear), less than a bound that has the errors."
     d, k, keep = case.value
     b, T, D = math.sqrt(d) / k, 2**17, 2.0
     X = case.rng.choice([-1.0, 1.0], (T, d)) / math.sqrt(d)

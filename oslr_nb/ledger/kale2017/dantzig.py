@@ -243,7 +243,7 @@ def rip_orthogonality(case: Case, share: float = 1.0) -> Evidence:
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #d962dda4
 def solution_ratio(V: np.ndarray, w: np.ndarray, error: np.ndarray, noise: np.ndarray, k: int, gamma: float, slack: float = 1.0) -> float:
-    "Larger of the two distances of lem-dantzig over its bound, for the estimates V + noise and (V + noise) w + error."
+    "Larger of the two distances of Lemma KD 3 (lem-dantzig) over its bound, for the estimates V + noise and (V + noise) w + error."
     G = V + noise
     lam, rho = np.abs(error).max(), np.abs(noise).max()
     found = dantzig(G, G @ w + error, slack * lam).w - w

@@ -146,7 +146,7 @@ def copies_on(d: int, k1: int, M: int, N: int, B: int, mix: float, rng: np.rando
 
 
 def recursion_sides(batches: list, asked: np.ndarray, V: tuple[int, ...], prefix: int = 0) -> tuple[float, float]:
-    "Both sides of eq-recursion; prefix: how many choices the sets are behind (0: as they should be)."
+    "Both sides of Equation 4 (eq-recursion); prefix: how many choices the sets are behind (0: as they should be)."
     k1, m = asked.shape[1], len(V)
     kappa = max(restricted_condition(X.T @ X / len(X), min(k1 + m - 1, X.shape[1])).upper for X, _ in batches)
     rho, g = 1 - 1 / (1 + (m - 1) * kappa**2), lambda b, S: set_loss(*batches[b], [*set(S)])

@@ -291,7 +291,7 @@ class PairwiseMoments(Learner):
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """The estimated correlations from which favourites are chosen; d x d numbers.
 
-        Returns V (d, d): shrunk correlations of the features, the ridge added to the diagonal; 0 for features without
+        Returns V (d, d): shrunk correlations of the features, with the ridge on the diagonal, 0 for features without
         spread; b (d,): correlations with the label.
         """
         V, b, spread = np.zeros((self.d, self.d)), np.zeros(self.d), np.zeros(self.d)

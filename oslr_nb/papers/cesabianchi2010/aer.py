@@ -24,7 +24,7 @@ __all__ = ['gradient_bound', 'aer_textbook', 'aer_log_factor', 'aer_lambda', 'bo
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #5b6ab4c0
 def gradient_moment(x: np.ndarray, y: Any, w: np.ndarray, n: int) -> Any:
-    """Exact E||z||^2 of AER's gradient estimate for one example (lem-aer-estimate (ii)).
+    """Exact E||z||^2 of AER's gradient estimate for one example: part (ii) of Lemma CB 1 (lem-aer-estimate).
 
     x (may hold Fractions): the example. n: k/2, the size of each of the two groups. Units: squared labels times squared
     attributes. Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/02_aer.ipynb`.
@@ -55,7 +55,7 @@ def aer_check(
 def gradient_bound(
     d: int, budget: int, radius: float = 1.0, x_max: float = 1.0, y_max: float = 1.0, x_norm: float | None = None
 ) -> float:
-    """G^2, an attained bound on ||z||^2 of AER's gradient estimate (eq-aer-G).
+    """G^2, an attained bound on ||z||^2 of AER's gradient estimate: Equation 3 (eq-aer-G).
 
     budget: attributes bought of an example (k), even. radius: B >= ||w||_1, in label per attribute. x_norm: bound on
     ||x||_2; if given, the result bounds the mean of ||z||^2 only, otherwise every path. Units: squared labels times
@@ -103,9 +103,10 @@ def aer_textbook(
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #4e4250b8
 def aer_log_factor(T: int) -> float:
-    """h_T = 1 + sum of 1/t for t < T (eq-aer-h), at most 2 + ln T; from T = 1001 on a bound a little above it.
+    """h_T = 1 + sum of 1/t for t < T, at most 2 + ln T; from T = 1001 on a bound a little above it.
 
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/02_aer.ipynb`.
+    It stands in Equation 5 (eq-aer-h). Source: Cesa-Bianchi et al. 2010; derived in
+    `nbs/papers/cesabianchi2010/02_aer.ipynb`.
     """
     n = check_int("T", T, 2) - 1
     if n < 1000: return 1 + math.fsum(1 / t for t in range(1, n + 1))
@@ -116,7 +117,7 @@ def aer_lambda(
     d: int, budget: int, T: int, radius: float = 1.0, radius_2: float | None = None, x_max: float = 1.0,
     y_max: float = 1.0, proved: bool = False,
 ) -> float:
-    """The strength lambda of AER's regulariser: as Theorem 2 prints it, or the best one of our bound (thm-aer).
+    """The strength lambda of AER's regulariser: as Theorem 2 prints it, or the best one by Theorem CB 1 (thm-aer).
 
     budget: attributes bought of an example (k), even, 2 to d. radius: B > 0, the radius of the l1 ball, in label per
     attribute. radius_2: B_2, a bound on ||u||_2 of the comparator; None: radius. proved: True: the lambda that
@@ -134,7 +135,7 @@ def bound_aer(
     x_max: float = 1.0, y_max: float = 1.0, output: str = "printed", x_norm: float | None = None,
     delta: float | None = None,
 ) -> float:
-    """Upper bound on the excess of AER over any u with ||u||_1 <= radius, ||u||_2 <= radius_2: Theorem 2 (thm-aer).
+    """Upper bound on the excess of AER over any u with ||u||_1 <= radius, ||u||_2 <= radius_2: Theorem CB 1 (thm-aer).
 
     For `AER(..., centre=False, calibrate=0)`; centring and calibration are not covered.
 

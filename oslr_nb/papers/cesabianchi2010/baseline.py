@@ -70,7 +70,7 @@ def pair_estimate(x: np.ndarray, C: Iterable[tuple[int, int]]) -> tuple[np.ndarr
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #58449f7e
 def distinct_estimate(x: np.ndarray, S: Iterable[int], wrong: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Unbiased estimates of x x' and x from all products of k distinct attributes (ours, eq-base-distinct).
+    """Unbiased estimates of x x' and x from all products of k distinct attributes: Equation 5 (eq-base-distinct), ours.
 
     x (may hold Fractions): the example; only the attributes in S are used. S: a uniform set of k >= 2 distinct
     attributes. wrong: for controls: products weighted by (d/k)^2, as if two attributes were seen independently. Returns
@@ -107,12 +107,13 @@ def check_budget(d: Any, budget: Any, estimator: Any) -> tuple[int, int]:
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #d31fc778
 def moment_factors(d: int, k: int, estimator: str = "pairs") -> dict[str, Fraction]:
-    """Second moments and largest sizes of the two estimates, in units of the attributes (lem-base-pairs, eq-base-distinct).
+    """Second moments and largest sizes of the two estimates, in units of the attributes.
 
-    k: attributes seen of an example, 2 to d; even for pairs. estimator ("pairs", Algorithm 1, or "distinct", all
-    products of k attributes). Returns a dict, diagonal: E A_ii^2 / x_i^4; products: E A_ij^2 / (x_i x_j)^2; single: E
-    v_i^2 / x_i^2; size and reach: largest |A_ij| / |x_i x_j| and |v_i| / |x_i|. Source: Cesa-Bianchi et al. 2010;
-    derived in `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
+    They are those of Lemma CA 1 (lem-base-pairs) and of Equation 5 (eq-base-distinct). k: attributes seen of an
+    example, 2 to d; even for pairs. estimator ("pairs", Algorithm 1, or "distinct", all products of k attributes).
+    Returns a dict, diagonal: E A_ii^2 / x_i^4; products: E A_ij^2 / (x_i x_j)^2; single: E v_i^2 / x_i^2; size and
+    reach: largest |A_ij| / |x_i x_j| and |v_i| / |x_i|. Source: Cesa-Bianchi et al. 2010; derived in
+    `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
     """
     d, k = check_budget(d, k, estimator)
     if estimator == "distinct":
@@ -127,19 +128,19 @@ def moment_factors(d: int, k: int, estimator: str = "pairs") -> dict[str, Fracti
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #04982eaf
 def hoeffding(level: float, m: int, width: float) -> float:
-    """Deviation of a mean from its expectation by Hoeffding's inequality (lem-base-tails (i)): width sqrt(level / (2 m)).
+    """Deviation of a mean from its expectation by Hoeffding's inequality: width sqrt(level / (2 m)).
 
-    level: the deviation has chance at most e^-level, on one side. Source: Cesa-Bianchi et al. 2010; derived in
-    `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
+    It is part (i) of Lemma CA 2 (lem-base-tails). level: the deviation has chance at most e^-level, on one side.
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
     """
     return width * math.sqrt(level / (2 * m))
 
 
 def bernstein(level: float, m: int, second: float, size: float) -> float:
-    """Deviation of a mean from its expectation by Bernstein's inequality (lem-base-tails (ii)); no centring.
+    """Deviation of a mean from its expectation by Bernstein's inequality, without centring.
 
-    level: the deviation has chance at most e^-level, on one side. Source: Cesa-Bianchi et al. 2010; derived in
-    `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
+    It is part (ii) of Lemma CA 2 (lem-base-tails). level: the deviation has chance at most e^-level, on one side.
+    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
     """
     return math.sqrt(2 * second * level / m) + 2 * size * level / (3 * m)
 
@@ -151,7 +152,7 @@ def deviations(
     d: int, budget: int, m: int, delta: float = 0.05, x_max: float = 1.0, y_max: float = 1.0,
     inequality: str = "bernstein", estimator: str = "pairs",
 ) -> tuple[float, float]:
-    """Delta_A and Delta_v: how far the averages may be from the truth, all entries at once (lem-base-entries).
+    """Delta_A and Delta_v: how far the averages may be from the truth, all entries at once: Lemma CA 3 (lem-base-entries).
 
     budget: attributes seen of an example (k), 2 to d; even for pairs. m: number of examples, at least 1. inequality
     ("bernstein" or "hoeffding", the printed order). estimator ("pairs", Algorithm 1, or "distinct"). Returns Delta_A:
@@ -173,13 +174,13 @@ def bound_baseline(
     d: int, budget: int, m: int, delta: float = 0.05, radius: float = 1.0, x_max: float = 1.0, y_max: float = 1.0,
     inequality: str = "bernstein", estimator: str = "pairs", order: int = 1,
 ) -> float:
-    """Upper bound on the excess of Baseline's exact minimiser after m examples (thm-base): 2 (B^2 Delta_A + B Delta_v).
+    """Upper bound on the excess of Baseline's exact minimiser after m examples: 2 (B^2 Delta_A + B Delta_v).
 
-    budget: attributes seen of an example (k), 2 to d; even for pairs. radius: B, with ||w||_order <= B, in label per
-    attribute. inequality, estimator: as for `deviations`; estimator="distinct" with budget=d is full information, (CSS
-    2) with constants. order: the norm of the ball; order 2 counts sqrt(d) B for B. Units: squared labels; holds with
-    chance 1 - delta. Vacuous above the largest loss, (B x_max + y_max)^2 for order 1. Source: Cesa-Bianchi et al. 2010;
-    derived in `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
+    It is the bound of Theorem CA 1 (thm-base). budget: attributes seen of an example (k), 2 to d; even for pairs.
+    radius: B, with ||w||_order <= B, in label per attribute. inequality, estimator: as for `deviations`;
+    estimator="distinct" with budget=d is full information, (CSS 2) with constants. order: the norm of the ball; order 2
+    counts sqrt(d) B for B. Units: squared labels; holds with chance 1 - delta. Vacuous above the largest loss, (B x_max
+    + y_max)^2 for order 1. Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
     """
     products, single = deviations(d, budget, m, delta, x_max, y_max, inequality, estimator)
     B = check_real("radius", radius, 1e-70, LARGEST) * (math.sqrt(d) if check_int("order", order, 1, 2) == 2 else 1)

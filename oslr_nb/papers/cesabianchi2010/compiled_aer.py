@@ -89,7 +89,7 @@ def aer_descend(y: float, lazy: tuple, own: tuple, lam: float, radius: float) ->
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #703ff488
 @kernel(apart=True)
 def aer_centre(y: float, own: tuple) -> float:
-    "Take the bought values and the label into the running means, then subtract these (prp-aer-centre)."
+    "Take the bought values and the label into the running means, then subtract these: Proposition CF 2 (prp-aer-centre)."
     _, S, values, _, mean, seen, _, _, info = own
     for a in range(np.int64(info[BOUGHT])):
         i = S[a]
@@ -102,7 +102,7 @@ def aer_centre(y: float, own: tuple) -> float:
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #7b7983d8
 @kernel(apart=True)
 def aer_calibrate(y: float, own: tuple) -> None:
-    "Add y pbar, q = the mean of p_r p_s over r != s, and q^2 to their sums (eq-aer-scale)."
+    "Add y pbar, q = the mean of p_r p_s over r != s, and q^2 to their sums: Equation 1 (eq-aer-scale)."
     _, S, values, place, _, _, out, cdf, info = own
     draws, total, squares = np.int64(info[DRAWS]), 0.0, 0.0
     if draws == 0: return

@@ -20,7 +20,7 @@ __all__ = ['hidden_attribute', 'look_information', 'binary_divergence', 'largest
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #353ee6c1
 def hidden_attribute(d: int, eps: float, T: int, seed: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A stream of the law with one hidden attribute (lem-lb-law), j drawn uniformly.
+    """A stream of the law with one hidden attribute of Lemma CC 1 (lem-lb-law), j drawn uniformly.
 
     eps: accuracy in question, in (0, 1/4]; x_j has correlation 2 sqrt(eps) with the label. Returns X (T, d); y (T,);
     w (d,): the best weights, 2 sqrt(eps) at j and 0 elsewhere. Source: Cesa-Bianchi et al. 2010; derived in
@@ -38,7 +38,7 @@ def hidden_attribute(d: int, eps: float, T: int, seed: Any = None) -> tuple[np.n
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #961d8ee8
 def look_information(eps: float) -> float:
-    """Information in one look at the attribute that matters: kappa = -ln(1 - 4 eps) / 2 nats (eq-lb-kappa).
+    """Information in one look at the attribute that matters: kappa = -ln(1 - 4 eps) / 2 of Equation 4 (eq-lb-kappa).
 
     eps: above 1e-100 and below 1/4; at 1/4 one look with the wrong sign would exclude j, and the divergence is
     infinite. Units: nats. Source: Cesa-Bianchi et al. 2010; derived in
@@ -85,12 +85,12 @@ def divergence_area(a: float, s: float) -> float:
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #874ab259
 def bound_examples(d: int, budget: int, eps: float, stopped: bool = False, printed: bool = False) -> float:
-    """Lower bound on the examples that any learner needs for mean excess below eps (Theorem 3, thm-lb-examples).
+    """Lower bound on the examples that any learner needs for mean excess below eps (Theorem 3 of the paper).
 
-    eps: accuracy, in (0, 1/4), in squared labels. stopped: True: on the mean number, for learners that decide when to
-    stop (part (ii)); False: part (i). printed: True: the journal's 1/2 floor(d / (96 eps)) attributes, divided by the
-    budget; d >= 4 and eps < 1/16. Source: Cesa-Bianchi et al. 2010; derived in
-    `nbs/papers/cesabianchi2010/03_lower_bounds.ipynb`.
+    It is that of Theorem CC 1 (thm-lb-examples). eps: accuracy, in (0, 1/4), in squared labels. stopped: True: on the
+    mean number, for learners that decide when to stop (part (ii)); False: part (i). printed: True: the journal's 1/2
+    floor(d / (96 eps)) attributes, divided by the budget; d >= 4 and eps < 1/16. Source: Cesa-Bianchi et al. 2010;
+    derived in `nbs/papers/cesabianchi2010/03_lower_bounds.ipynb`.
     """
     d = check_int("d", d, 2, 10**15, why="with one attribute nothing is hidden")
     k = check_int("budget", budget, 1, d, f"there are d = {d} attributes")

@@ -143,7 +143,7 @@ def sign_law(w: Sequence[Any], chances: Sequence[Any] | None = None) -> list[tup
 
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #952918cd
 def test_time_floor(budget: int, d: int | None = None, radius: float = 1.0) -> float:
-    """How badly the best predictor must do on some law with `budget` attributes at test time (thm-lb-minimax).
+    """Largest risk of the best predictor with `budget` attributes at test time, over all laws: Theorem CD 2 (thm-lb-minimax).
 
     radius^2 / (1 + sqrt(K))^2 with K = k (d - 1) / (d - k): for equal weights, ||w*||_1 = radius and |x_i| <= 1.
 
@@ -159,7 +159,7 @@ def test_time_floor(budget: int, d: int | None = None, radius: float = 1.0) -> f
 
 
 def hard_chances(d: int, a: Any) -> list[Fraction]:
-    """Chances of 0, ..., d plus signs in the hard law of thm-lb-minimax (step 3): beta-binomial (d, a, a).
+    """Chances of 0, ..., d plus signs in the hard law of step 3 of Theorem CD 2 (thm-lb-minimax): beta-binomial (d, a, a).
 
     a: positive; a = 1 makes their number uniform. Returns (d + 1,). Source: Cesa-Bianchi et al. 2010; derived in
     `nbs/papers/cesabianchi2010/04_prediction_time.ipynb`.

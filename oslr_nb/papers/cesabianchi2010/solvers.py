@@ -36,12 +36,12 @@ def bound_clipped(
     radius: float = 1.0, x_max: float = 1.0, y_max: float = 1.0, inequality: str = "bernstein",
     estimator: str = "pairs", order: int = 1,
 ) -> float:
-    """Upper bound on L(clipped minimiser) - L(u) for a comparator u (thm-base-clipped): `bound_baseline` + ||u||^2 nu.
+    """Upper bound on L(clipped minimiser) - L(u) for a comparator u: `bound_baseline` + ||u||^2 nu.
 
-    w_norm: ||u||_2, at least 0 and at most 1e50, in label per attribute. removed: nu = -lambda_min of the averaged
-    matrix, known after the run; negative counts as 0. None: at most d Delta_A. The others as for `bound_baseline`.
-    Units: squared labels; holds with chance 1 - delta. Source: Cesa-Bianchi et al. 2010; derived in
-    `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+    It is the bound of Theorem CE 1 (thm-base-clipped). w_norm: ||u||_2, at least 0 and at most 1e50, in label per
+    attribute. removed: nu = -lambda_min of the averaged matrix, known after the run; negative counts as 0. None: at
+    most d Delta_A. The others as for `bound_baseline`. Units: squared labels; holds with chance 1 - delta. Source:
+    Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
     """
     products, _ = deviations(d, budget, m, delta, x_max, y_max, inequality, estimator)
     ridge = d * products if removed is None else max(0.0, check_real("removed", removed, -1e200, 1e200))
@@ -58,11 +58,12 @@ def length_of(c: np.ndarray) -> float:
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #45e81f1e
 def trust_coordinates(values: np.ndarray, c: np.ndarray, radius: float) -> np.ndarray:
-    """Global minimiser of sum_i values_i w_i^2 - 2 c_i w_i over ||w||_2 <= radius (lem-base-trust, in the eigenbasis).
+    """Global minimiser of sum_i values_i w_i^2 - 2 c_i w_i over ||w||_2 <= radius.
 
-    values (d,): eigenvalues in rising order, of any sign. c (d,): coordinates of v / 2 in the eigenbasis. Returns (d,):
-    in the eigenbasis, also in the hard case; of least norm if the minimum is inside the ball. Source: Cesa-Bianchi et
-    al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+    The method is that of Lemma CE 1 (lem-base-trust), in the eigenbasis. values (d,): eigenvalues in rising order, of
+    any sign. c (d,): coordinates of v / 2 in the eigenbasis. Returns (d,): in the eigenbasis, also in the hard case; of
+    least norm if the minimum is inside the ball. Source: Cesa-Bianchi et al. 2010; derived in
+    `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
     """
     from scipy.optimize import brentq
 
@@ -98,7 +99,7 @@ def minimise_l2(A: Any, v: np.ndarray, radius: float, eigen: Any = None) -> np.n
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #6633f1e1
 def l1_gap(A: np.ndarray, v: np.ndarray, w: np.ndarray, radius: float) -> float:
-    """Certificate over the l1 ball: <g, w> + radius ||g||_inf with g = 2Aw - v (lem-base-gap).
+    """Certificate over the l1 ball: <g, w> + radius ||g||_inf with g = 2Aw - v: Lemma CE 2 (lem-base-gap).
 
     A (d, d): symmetric. v, w (d,): the linear term and the point, ||w||_1 <= radius. The result is at least f(w) - min
     f for positive semidefinite A; 0 exactly at stationary points for any A. Source: Cesa-Bianchi et al. 2010; derived
@@ -215,7 +216,7 @@ def path_l1(A: np.ndarray, v: np.ndarray, radii: Any, tol: float = 1e-6) -> np.n
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #62eafd5a
 def minimise_faces(A: np.ndarray, v: np.ndarray, radius: float) -> np.ndarray:
-    """Global minimiser of w'Aw - v'w over ||w||_1 <= radius by search over all faces (lem-base-faces).
+    """Global minimiser of w'Aw - v'w over ||w||_1 <= radius by search over all faces: Lemma CE 3 (lem-base-faces).
 
     A (d, d): symmetric, indefinite or not; d at most 8, since 3^d faces are searched. v (d,): the linear term. Source:
     Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
@@ -326,7 +327,7 @@ def add_pairs(A: np.ndarray, v: np.ndarray, S: np.ndarray, P: np.ndarray, x: np.
 
 @kernel
 def add_distinct(A: np.ndarray, v: np.ndarray, S: np.ndarray, x: np.ndarray, y: float) -> None:
-    "Add the estimates of one example from all products of k distinct attributes (eq-base-distinct), in O(k^2)."
+    "Add the estimates of one example from all products of k distinct attributes, as `distinct_estimate` has them, in O(k^2)."
     d, k = v.size, S.size
     for a in range(k):
         v[S[a]] += 2 * d / k * y * x[a]

@@ -81,8 +81,8 @@ def bound_aerr(
     budget: attributes bought of each example (k + 1). radius, x_norm, y_max: B, X and Y, with ||w||_2 <= B, ||x||_2 <=
     X, |y| <= Y. G^2 = (B X + Y)^2 `estimate_moment`. q (d,): weights of the draws. printed: the printed bound, which
     holds for `step=1`, instead of the sharpened one, which holds for `step=sharpened_step(d, budget, True)` (uniform
-    draws). Units: squared units of the label. Source: Theorem 3.1 of Hazan & Koren 2012 (2 B G / sqrt(T)), sharpened;
-    on `nbs/papers/hazan2012/01_aerr_aelr.ipynb`.
+    draws). Units: squared labels. Source: Theorem 3.1 of Hazan & Koren 2012 (2 B G / sqrt(T)), sharpened; on
+    `nbs/papers/hazan2012/01_aerr_aelr.ipynb`.
     """
     d, budget, T, scales = check_setting(d, budget, T, radius=radius, x_norm=x_norm, y_max=y_max)
     second = estimate_moment(d, budget - 1, True, q, None, scales["x_norm"], printed)
@@ -101,7 +101,7 @@ def bound_aelr(
     budget: attributes bought of each example (k + 1). radius, x_norm, y_max: B, X and Y, with ||w||_1 <= B, ||x||_inf
     <= X, |y| <= Y. G^2 = (B X + Y)^2 `estimate_moment`. q (d,): weights of the draws. printed: the printed bound, which
     holds for `step=1`, instead of the sharpened one, which holds for `step=sharpened_step(d, budget, False)` (uniform
-    draws). Units: squared units of the label. Source: Theorem 3.4 of Hazan & Koren 2012 (c = 5), sharpened; on
+    draws). Units: squared labels. Source: Theorem 3.4 of Hazan & Koren 2012 (c = 5), sharpened; on
     `nbs/papers/hazan2012/01_aerr_aelr.ipynb`.
     """
     d, budget, T, scales = check_setting(d, budget, T, radius=radius, x_norm=x_norm, y_max=y_max)
@@ -314,7 +314,7 @@ def sharpened_step(d: int, budget: int, ridge: bool) -> float:
 
     d, budget: number of attributes, and attributes bought of each example (k + 1), from 2 to d. ridge: True for AERR,
     False for AELR. Returns: sqrt(2d / (d + k - 1)) / 2 for AERR, sqrt(2d / (d + k - 1)) sqrt(5 / (e - 7/4)) for AELR.
-    Source: thm-hk-ridge and thm-hk-lasso of `nbs/papers/hazan2012/01_aerr_aelr.ipynb`.
+    Source: Theorem HA 2 (thm-hk-ridge) and Theorem HA 3 (thm-hk-lasso) of `nbs/papers/hazan2012/01_aerr_aelr.ipynb`.
     """
     d, budget, _, _ = check_setting(d, budget, 1)
     ratio = math.sqrt(2 * d / (d + budget - 2))

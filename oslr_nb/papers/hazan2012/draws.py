@@ -29,7 +29,7 @@ def data_dependent_q(moments: Any, ridge: bool) -> np.ndarray:
 
     moments (d,): second moments E x_i^2, at least 0, not all 0; in squared units of the attributes. ridge: True for
     DDAERR, False for DDAELR. Returns (d,): chances, of sum 1. Source: (2) and Lemma 4.3 of Kukliansky & Shamir 2015;
-    prp-hk-draws.
+    Proposition HB 1 (prp-hk-draws).
     """
     a = check_array("moments", moments, (None,))
     check_chances(None, a, len(a))
@@ -191,8 +191,8 @@ def bound_ddaerr(
 
     budget: attributes bought of each example (k + 1). radius, x_norm, y_max: B, X and Y, with ||w||_2 <= B, ||x||_2 <=
     X, |y| <= Y. moments (d,): second moments E x_i^2, of sum at most x_norm^2. printed: the printed bound, which holds
-    for `step=1`, instead of the one for the rate of the sharpened theorem. Units: squared units of the label. Source:
-    Theorem 3.3 of Kukliansky & Shamir 2015, sharpened (prp-hk-draws).
+    for `step=1`, instead of the one for the rate of the sharpened theorem. Units: squared labels. Source: Theorem 3.3
+    of Kukliansky & Shamir 2015, sharpened by Proposition HB 1 (prp-hk-draws).
     """
     d, budget, T, scales = check_setting(d, budget, T, radius=radius, x_norm=x_norm, y_max=y_max)
     a, printed = check_moments(moments, d, True, scales["x_norm"]), check_flag("printed", printed)
@@ -207,8 +207,8 @@ def bound_ddaelr(
 
     budget: attributes bought of each example (k + 1). radius, x_norm, y_max: B, X and Y, with ||w||_1 <= B, ||x||_inf
     <= X, |y| <= Y. moments (d,): second moments E x_i^2, none above x_norm^2. printed: the printed bound, which holds
-    for `step=1`, instead of the one for the rate of the sharpened theorem. Units: squared units of the label. Source:
-    Theorem 4.4 of Kukliansky & Shamir 2015, sharpened (prp-hk-draws).
+    for `step=1`, instead of the one for the rate of the sharpened theorem. Units: squared labels. Source: Theorem 4.4
+    of Kukliansky & Shamir 2015, sharpened by Proposition HB 1 (prp-hk-draws).
     """
     d, budget, T, scales = check_setting(d, budget, T, radius=radius, x_norm=x_norm, y_max=y_max)
     a, printed = check_moments(moments, d, False, scales["x_norm"]), check_flag("printed", printed)
@@ -229,8 +229,8 @@ def confident_moments(
 
     second (d,): sums of the squares that were bought. rounds, budget: rounds of phase one, and attributes bought in
     each of them (k + 1), a uniform set. ridge: True for TwoPhaseAERR, False for TwoPhaseAELR. Returns (d,): with chance
-    1 - delta between 2/3 a and 3/2 a + 23 eps / 6 (lem-hk-moments; before the cut). Source: Algorithms 2 and 4 of
-    Kukliansky & Shamir 2015, with sets in place of draws (ours).
+    1 - delta between 2/3 a and 3/2 a + 23 eps / 6, before the cut, by Lemma HB 1 (lem-hk-moments). Source: Algorithms 2
+    and 4 of Kukliansky & Shamir 2015, with sets in place of draws (ours).
     """
     second, delta = check_array("second", second, (None,)), check_real("delta", delta, 1e-200, 1, "it is a probability")
     d, rounds, x_norm = len(second), check_int("rounds", rounds, 1, 10**15), check_real("x_norm", x_norm, 1e-30, 1e30)
@@ -394,7 +394,7 @@ class TwoPhaseAELR(TwoPhase):
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #ee7fc5b1
 #| code-fold: show
 def phase_two_moment(moments: Any, draws: int, eps: float, ridge: bool, x_norm: float) -> float:
-    "Upper bound on the estimate of the second moment that `TwoPhase` uses, on the event of lem-hk-moments."
+    "Upper bound on the estimate of the second moment that `TwoPhase` uses, on the event of Lemma HB 1 (lem-hk-moments)."
     a = np.asarray(moments) * 1.5 + 23 * eps / 6
     single = 1.5 * float(np.sqrt(a).sum() ** 2 if ridge else np.minimum(a, x_norm**2).sum())
     if ridge: single = min(single, 2 * len(a) * x_norm**2)
@@ -409,8 +409,8 @@ def bound_two_phase(
 
     budget: attributes bought of each example (k + 1). ridge: True for TwoPhaseAERR, False for TwoPhaseAELR. moments
     (d,): the true second moments E x_i^2. warm: examples of phase one. radius, x_norm, y_max: B, X and Y, norms ||w||_2
-    and ||x||_2 (ridge) or ||w||_1 and ||x||_inf (Lasso). Units: squared units of the label. Source: cor-hk-phases
-    (ours).
+    and ||x||_2 (ridge) or ||w||_1 and ||x||_inf (Lasso). Units: squared labels. Source: ours, Corollary HB 1
+    (Corollary HB 1 (cor-hk-phases)).
     """
     (warm, delta), ridge = check_phases(T, check_int("warm", warm, 1), delta), check_flag("ridge", ridge)
     d, budget, T, scales = check_setting(d, budget, T, 2, radius=radius, x_norm=x_norm, y_max=y_max)
@@ -431,7 +431,7 @@ def bound_ks_ridge(
 
     budget: attributes bought of each example (k + 1). radius: B. moments (d,): the true second moments E x_i^2. warm:
     m_1, examples of phase one. uniform: the bound that is free of the moments, "with probability 1". Units: squared
-    units of the label. Source: Kukliansky & Shamir 2015, Theorem 3.4; the claim 'with probability 1' is refuted (E-H2).
+    labels. Source: Kukliansky & Shamir 2015, Theorem 3.4; the claim 'with probability 1' is refuted (E-H2).
     """
     d, budget, T, scales = check_setting(d, budget, T, 2, radius=radius)
     (warm, delta), a = check_phases(T, check_int("warm", warm, 1), delta), check_moments(moments, d, True, 1.0)
@@ -451,7 +451,7 @@ def bound_ks_lasso(
 
     budget: attributes bought of each example (k + 1). radius: B. moments (d,): the true second moments E x_i^2. warm:
     m_1, examples of phase one. uniform: the bound that is free of the moments, "with probability 1". Units: squared
-    units of the label. Source: Kukliansky & Shamir 2015, Theorem 4.5; the claim 'with probability 1' is refuted (E-H2).
+    labels. Source: Kukliansky & Shamir 2015, Theorem 4.5; the claim 'with probability 1' is refuted (E-H2).
     """
     d, budget, T, scales = check_setting(d, budget, T, 2, radius=radius)
     (warm, delta), a = check_phases(T, check_int("warm", warm, 1), delta), check_moments(moments, d, False, 1.0)

@@ -62,7 +62,7 @@ class OnlineAELR(PrintedRate):
 
     Notes
     -----
-    Its regret is linear as soon as the true weights have two nonzero entries (`floor_online`, prp-hk-online).
+    Its regret is linear as soon as the true weights have two nonzero entries: `floor_online`, Proposition HC 1 (prp-hk-online).
     The default step hardly learns: on normal features with d = 10, budget = 4, x_norm = y_max = 6 the regret after 5000 rounds is
     3083, with `step=36` 1606, with `step=576` 1071, of predicting zero 3120.
     A round costs O(k' log d), amortised. Protocol: OSLR.
@@ -95,7 +95,7 @@ def floor_online(u: np.ndarray, draws: int, reading: str) -> float:
 
     u: the true weights, none above 1e60 in magnitude. draws: uniform draws of a round, k = budget - 1, at least 1.
     reading ("observed" or "estimate"): that of `OnlineAELR`. Returns: the floor of the excess of a round (of the
-    squared loss, without one half), in squared units of the label. Source: prp-hk-online.
+    squared loss, without one half), in squared labels. Source: Proposition HC 1 (prp-hk-online).
     """
     u = check_magnitude("u", check_array("u", u, (None,)))
     draws = check_int("draws", draws, 1, 10**15)

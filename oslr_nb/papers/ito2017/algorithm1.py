@@ -107,7 +107,7 @@ def check_set(S: Any, x: np.ndarray, budget: int, t: int) -> np.ndarray:
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #4f4224f4
 #| code-fold: true
 #| code-summary: "Exported source: observe"
-def observe(w: np.ndarray, budget: int, top: int, rng: np.random.Generator) -> np.ndarray:
+def observe(w: np.ndarray, budget: int, top: int, rng: np.random.Generator | int) -> np.ndarray:
     """Observe(w, k', k1) of Ito et al. 2017: the features to look at in one round.
 
     budget, top: features to see (k') and favourites among them (k1), 0 <= top <= budget <= d. Returns (budget,): the

@@ -3,8 +3,8 @@
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #9789fbd9
 """Algorithm 3: columns of a dictionary.
 
-Buy k of m given linear functions a round, most of them to predict with a sparse approximation of dense weights, the rest to
-estimate a gradient.
+Buy k of m given linear functions a round, most of them to predict with a sparse approximation of dense weights, the
+rest to estimate a gradient.
 """
 from __future__ import annotations
 
@@ -366,8 +366,8 @@ def check_dictionary_state(lr: Any) -> None:
 class DictionaryProjection(Learner):
     """Algorithm 3 of Ito et al. 2018: in each round `budget` of m given linear functions of the features may be bought.
 
-    Dual averaging learns dense weights of the m functions; a sparse approximation of what they predict is bought and played, and
-    the rest of the budget goes to a random set of the functions, from which the gradient is estimated.
+    Dual averaging learns dense weights of the m functions; a sparse approximation of what they predict is bought and
+    played, and the rest of the budget goes to a random set of the functions, from which the gradient is estimated.
 
     Parameters
     ----------

@@ -97,7 +97,7 @@ def linear_projection(
 
     sets (T, r): the coordinates, or the orthonormal rows, of each round. lam (T,): lambda_t, positive. Default:
     adaptive, the root of the sum of the squared lengths of the estimates so far, over the radius. step: divides the
-    adaptive weights; without effect if `lam` is given. Returns w (T, d): weights of each round; its prediction is w_t'
+    adaptive weights; without effect if `lam` is given. Returns w (T, d): weights of each round, which predicts w_t'
     x_t; g (T, d): estimates of the gradients.
     """
     X, y = check_stream(X, y)

@@ -53,8 +53,8 @@ def printed_limit(V: Any, w: Any, k0: int, k: int) -> tuple[np.ndarray, float]:
     """Where Algorithm 1 of Kale et al. 2017 ends with the estimator as printed (equation 5).
 
     V: second moments of the features, with a positive diagonal. k0: features seen a round, from 1 to d. Returns
-    limit (d,): the k largest weights of the limit; slope: regret a round that remains, squared label. Source:
-    prp-printed (ours).
+    limit (d,): the k largest weights of the limit; slope: regret a round that remains, squared label. Source: ours,
+    Proposition KD 1 (prp-printed).
     """
     V = check_array("V", V, (None, None))
     d = len(V)
@@ -75,7 +75,7 @@ def estimation_errors(
     n, d, k0: rounds seen, features, features seen a round (2 <= k0 <= d). L: confidence, positive. sigma: standard
     deviation of the noise, in units of the label; at least 0. radius: B, with ||w*||_1 <= B; positive. Returns lam:
     bound on the largest entry of c - G w*, where G and c are the estimates; rho: bound on the largest entry of G minus
-    its mean. Source: lem-errors (ours), for Kale et al. 2017, equation (3).
+    its mean. Source: ours, Lemma KD 2 (lem-errors), for Kale et al. 2017, equation (3).
     """
     n, d = check_int("n", n, 1, 10**15), check_int("d", d, 2, 10**8)
     k0 = check_int("k0", k0, 2, d, "pairs of features have to be seen")
@@ -98,7 +98,7 @@ def cone_constant(V: Any, k: int) -> float:
     """The constant gamma of the Dantzig selector: smallest 2k-sparse eigenvalue minus restricted orthogonality of 2k and k features.
 
     Returns: gamma, by enumeration of at most 200,000 pairs of supports; not positive where the lemma says nothing.
-    Source: lem-dantzig; Candes & Tao 2007.
+    Source: Lemma KD 3 (lem-dantzig); Candes & Tao 2007.
     """
     V = check_psd("V", V)
     d = len(V)
@@ -151,7 +151,7 @@ def bound_dantzig(
 
     d, k0, k, T: features, features seen a round (from 2), sparsity, rounds. radius: B, with ||w*||_1 <= B. eps: RIP
     constant for 3k features (norm form), from 0 to 0.267. t0: the RIP holds for all X_t with t >= t0, and the learner
-    plays 0 until then. Returns: the bound of thm-kale, in squared units of the label.
+    plays 0 until then. Returns: the bound of Theorem KD 1 (thm-kale), in squared labels.
     """
     d, k = check_int("d", d, 2, 10**8), check_int("k", k, 1, d)
     T, t0 = check_int("T", T, 1, 10**15), check_int("t0", t0, 0, 10**15)
@@ -273,7 +273,7 @@ class DantzigState(Learner):
     def program_radius(self, n: int) -> float:
         """Radius of the linear programme after n rounds.
 
-        Returns: lambda of lem-errors times `C`, or the radius of (Kale 3).
+        Returns: lambda of Lemma KD 2 (lem-errors) times `C`, or the radius of (Kale 3).
         """
         P, d, k0 = self.params, self.d, self.k0
         if P["rule"] == "theorem":
@@ -384,7 +384,7 @@ class DantzigPOSLR(DantzigState):
     delta : float, default 0.05
         Chance of failure.
     rule : {"theorem", "printed"}, default "theorem"
-        Radius of the programme: that of thm-kale, or that of equation (3) of the paper.
+        Radius of the programme: that of Theorem KD 1 (thm-kale), or that of equation (3) of the paper.
     C : float, default 1
         Multiplies the radius; with `rule="printed"` the unspecified constant of the paper.
     estimator : {"unbiased", "printed"}, default "unbiased"
@@ -411,7 +411,7 @@ class DantzigPOSLR(DantzigState):
     Notes
     -----
     A round costs O(k0^2); log2 T programmes are solved. Memory: 8 d^2 bytes, and as much again while `simulate` runs.
-    Protocol: POSLR. Source: Kale et al. 2017, Algorithm 1, with the pairs divided by their chance (lem-moments).
+    Protocol: POSLR. Source: Kale et al. 2017, Algorithm 1, with the pairs divided by their chance: Lemma KD 1 (lem-moments).
 
     See Also
     --------
@@ -442,7 +442,7 @@ class DantzigOSLR(DantzigState):
     delta : float, default 0.05
         Chance of failure.
     rule : {"theorem", "printed"}, default "theorem"
-        Radius of the programme: that of thm-kale, or that of equation (3) of the paper.
+        Radius of the programme: that of Theorem KD 1 (thm-kale), or that of equation (3) of the paper.
     C : float, default 1
         Multiplies the radius; with `rule="printed"` the unspecified constant of the paper.
     estimator : {"unbiased", "printed"}, default "unbiased"

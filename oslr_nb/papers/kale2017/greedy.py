@@ -91,7 +91,7 @@ def bound_batch(batch: int, k1: int, phi: float, ridge: float = 1.0, x_max: floa
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #457ea3c5
 @functools.cache
 def unscaled_stream(T: int) -> tuple[int, int, int, int, float]:
-    "d, k0, k1, B of prp-scale (iii), and the largest kappa^2 of blocks of d to 3d rows of the features."
+    "d, k0, k1, B of Proposition KG 1 (prp-scale), part (iii), and the largest kappa^2 of blocks of d to 3d rows of the features."
     k1 = math.ceil(2 / 3 * math.log(T))
     d = 1 << k1.bit_length()
     k0 = k1 * (d // k1)
@@ -108,9 +108,9 @@ def bound_greedy(
 
     kappa: restricted condition number of every batch for sparsity k1 + k - 1, from 1. phi: lower bound on the
     restricted eigenvalues of every batch for sparsity k1, squared feature, positive. k1: copies of BEXP, from 1 to
-    `budget`. batch: rounds of a batch, from 1 to T. ridge: ridge of VAW, squared feature. Returns: the bound of
-    thm-greedy. An upper bound, with N B in the place of T in its first term. Measured regrets were two to four times
-    smaller for k = 1, ten or more times for larger k.
+    `budget`. batch: rounds of a batch, from 1 to T. ridge: ridge of VAW, squared feature. Returns: the bound of Theorem
+    KG 1 (Theorem KG 1 (thm-greedy)). An upper bound, with N B in the place of T in its first term. Measured regrets
+    were two to four times smaller for k = 1, ten or more times for larger k.
     """
     d, budget, k1, T, batch = check_plan(d, budget, check_int("k1", k1, 1), T, check_int("batch", batch, 1))
     k, kappa = check_int("k", k, 1, d, f"there are d = {d} features"), check_kappa(kappa)
@@ -187,8 +187,8 @@ def online_greedy(
 
     budget, k1, batch: features bought a round (k0 in the paper), copies of BEXP, rounds of a batch (B). ridge, y_max:
     ridge of VAW; bound on the labels, by whose square losses are divided. asked: what the copies ask for, the special
-    feature first; drawn if not given. Returns predictions (T,): predictions; special: the special features of each
-    batch, an unfinished one included; L (k1, d): sums of estimated losses at the end.
+    feature first; drawn if not given. Returns predictions (T,); special: the special features of each batch, also of an
+    unfinished one; L (k1, d): sums of estimated losses at the end.
     """
     X = check_magnitude("X", check_array("X", X, (None, None)))
     y = check_magnitude("y", check_array("y", y, (len(X),)))
@@ -500,8 +500,9 @@ def check_draw(learner: GreedyBatches, n: int, s: int) -> None:
 class OnlineGreedyOSLR(GreedyBatches):
     """Algorithm 2 of Kale, Karnin, Liang and Pal 2017, which predicts after it has bought.
 
-    In each batch k1 copies of a budgeted-expert algorithm name a special feature each and ask for more; the learner buys
-    them all and predicts by the Vovk-Azoury-Warmuth forecaster on the special ones. The copies learn greedy selection.
+    In each batch k1 copies of a budgeted-expert algorithm name a special feature each and ask for more; the learner
+    buys them all and predicts by the Vovk-Azoury-Warmuth forecaster on the special ones. The copies learn greedy
+    selection.
 
     Parameters
     ----------
@@ -583,9 +584,9 @@ class OnlineGreedyOSLR(GreedyBatches):
 class OnlineGreedyPOSLR(GreedyBatches):
     """Algorithm 2 of Kale, Karnin, Liang and Pal 2017 as a proper learner: it commits its weights before it buys.
 
-    The same copies choose and learn; what is committed are the weights of ridge regression on the special features of the
-    batch, which do not depend on the features of the round. **k is the number of weights that are committed**, as the protocol
-    demands; it is k1 in the paper, which competes with sparser weights.
+    The same copies choose and learn; what is committed are the weights of ridge regression on the special features of
+    the batch, which do not depend on the features of the round. **k is the number of weights that are committed**, as
+    the protocol demands; it is k1 in the paper, which competes with sparser weights.
 
     Parameters
     ----------
