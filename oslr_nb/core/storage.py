@@ -76,7 +76,8 @@ def check_path(path: Any) -> Path:
 def read_file(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Header and arrays of a file, if its form and its checksum are right.
 
-    Returns header: as written; arrays: the arrays by name. Raises FileNotFoundError if there is no such file.
+    Returns header: as written; arrays: the arrays by name. The file must not be compressed, and must be of this version
+    (`SCHEMA`). Raises FileNotFoundError if there is none.
     """
     path = check_path(path)
     if not path.exists(): raise FileNotFoundError(f"path = {str(path)!r}: there is no such file.")

@@ -196,7 +196,7 @@ def surveyed(rows: int, columns: list[Column], target: str) -> Survey:
 def survey_table(
     path: Path, target: str, encode: bool = False, impute: bool = False, ignore: tuple[str, ...] = (), progress: bool = False,
 ) -> Survey:
-    """Look through a table, and refuse what cannot be used.
+    """Read a table once, for its columns, and refuse values that cannot be used: text, numbers too large, gaps.
 
     path: CSV with a line of names, in UTF-8, or Parquet. encode: whether a column of text becomes one feature for each
     of its values, at most 1000. Ours; `nbs/practice/reading.ipynb`.
@@ -245,8 +245,8 @@ def usable(name: str, column: pa.Array) -> np.ndarray:
 def blocks(path: Path, survey: Survey, target: str, size: int, skip: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Read a table a number of rows at a time.
 
-    size: rows of a block; the last one may have fewer. Yields X (n, d): features; NaN where a value is missing; y (n,):
-    labels. Ours; `nbs/practice/reading.ipynb`.
+    size: rows of a block; the last one may have fewer. The file must not have changed since `survey_table` read it.
+    Yields X (n, d): features, NaN where a value is missing; y (n,): labels. Ours; `nbs/practice/reading.ipynb`.
     """
     held, n = [], 0
     for batch in batches(path, [*survey.columns, target]):

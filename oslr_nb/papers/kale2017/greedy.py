@@ -33,7 +33,8 @@ __all__ = ['set_loss', 'supermodularity', 'supermodular_factor', 'bound_batch', 
 def set_loss(X: np.ndarray, y: np.ndarray, S: Any) -> float:
     """Mean squared loss of the best weights on a set of features: g(S) of Kale et al. 2017, equation (6).
 
-    S: the set; may be empty. Dependent features do no harm. Returns: min over w supported on S of mean (y - Xw)^2.
+    X has at least one row and one column. S: the set; may be empty. Dependent features do no harm. Returns: min over w
+    supported on S of mean (y - Xw)^2.
     """
     X = check_magnitude("X", check_array("X", X, (None, None)))
     if 0 in X.shape: fail("shape of X", X.shape, "an example and a feature at least")
