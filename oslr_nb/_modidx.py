@@ -638,6 +638,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
             'oslr_nb.core.storage': { 'oslr_nb.core.storage.check_path': ('core/storage.html#check_path', 'oslr_nb/core/storage.py'),
                                       'oslr_nb.core.storage.checksum': ('core/storage.html#checksum', 'oslr_nb/core/storage.py'),
                                       'oslr_nb.core.storage.force_folder': ('core/storage.html#force_folder', 'oslr_nb/core/storage.py'),
+                                      'oslr_nb.core.storage.hold': ('core/storage.html#hold', 'oslr_nb/core/storage.py'),
                                       'oslr_nb.core.storage.read_file': ('core/storage.html#read_file', 'oslr_nb/core/storage.py'),
                                       'oslr_nb.core.storage.write_file': ('core/storage.html#write_file', 'oslr_nb/core/storage.py'),
                                       'oslr_nb.core.storage.write_whole': ('core/storage.html#write_whole', 'oslr_nb/core/storage.py')},

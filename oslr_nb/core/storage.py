@@ -11,14 +11,16 @@ import os
 import secrets
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .checks import check_int, fail
 
+if TYPE_CHECKING: import sqlite3
+
 # %% auto #0
-__all__ = ['SCHEMA', 'checksum', 'force_folder', 'write_file', 'write_whole', 'check_path', 'read_file']
+__all__ = ['SCHEMA', 'checksum', 'force_folder', 'write_file', 'write_whole', 'check_path', 'hold', 'read_file']
 
 # %% ../../nbs/core/11_storage.ipynb #57000007
 SCHEMA = 2  # version of the files that `save` writes
@@ -71,6 +73,26 @@ def check_path(path: Any) -> Path:
     "Refuse what is no path."
     good = isinstance(path, (str, os.PathLike)) and str(path) and "\0" not in str(path)
     return Path(path) if good else fail("path", path, "a str or a Path that names a file")
+
+# %% ../../nbs/core/11_storage.ipynb #57b00002
+def hold(path: Path, name: str, value: Any, who: str) -> sqlite3.Connection:
+    """Open a file of SQLite that nobody else can open until it is closed or this process ends, however that comes about.
+
+    path: made if it is not there. name, value: the argument that led to it, and who: "run" or "service", for the sentence. Raises
+    ValueError if it is held already, OSError if it cannot be written or locked.
+    """
+    import sqlite3
+
+    file = None
+    try:
+        file = sqlite3.connect(path, timeout=0, isolation_level=None)
+        file.executescript("PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE; ROLLBACK")  # the lock stays
+        return file
+    except sqlite3.Error as error:
+        if file is not None: file.close()
+        if str(error) != "database is locked": raise OSError(f"{path.name}: {error}") from None
+    why = f"the {who} that holds it has to end first; a file system without locks will not do"
+    raise ValueError(f"{name} = {str(value)!r}: another process is using it ({why}).")
 
 # %% ../../nbs/core/11_storage.ipynb #57000010
 def read_file(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

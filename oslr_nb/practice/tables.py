@@ -4,6 +4,7 @@
 """Tables of one's own: from a CSV or Parquet file to a learner and a report, in constant memory, resumed wherever it was killed."""
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import inspect
 import json
@@ -11,7 +12,7 @@ import math
 import os
 import time
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from ..core.learner import Learner
 from ..core.registry import all_learners
 from ..core.saving import check_header, get_state, set_state
 from ..core.sparse.selectors import forward_selection
-from ..core.storage import check_path, read_file, write_file, write_whole
+from ..core.storage import check_path, hold, read_file, write_file, write_whole
 from ..own.choice import auto, make_learner
 from .reading import Survey, blocks, named_numbers, survey_table
 from .scaling import LIMIT, SEEN, Scaled, probe_learner
@@ -408,14 +409,16 @@ def draw_figure(r: dict[str, Any], path: Path) -> None:
     os.replace(part, path)
 
 # %% ../../nbs/practice/tables.ipynb #3e7dfccb
-def open_folder(out: Path, resume: bool) -> Path:
-    "Make the folder; its checkpoint is there only if the run is to be resumed."
+@contextlib.contextmanager
+def open_folder(out: Path, resume: bool) -> Iterator[Path]:
+    "Make the folder and hold it for this run alone; its checkpoint is there only if the run is to be resumed."
     try: out.mkdir(parents=True, exist_ok=True)
     except OSError as e: fail("out", str(out), "a folder that can be written", e.strerror or "")
-    place = out / "checkpoint.npz"
-    for part in out.glob("*.npz.*.part"): part.unlink(missing_ok=True)  # what a killed run was about to write
-    if place.exists() and not resume: fail("out", str(out), "a folder without a run", "--resume continues the one that is there")
-    return place
+    with contextlib.closing(hold(out / "run.lock", "out", out, "run")):
+        place = out / "checkpoint.npz"
+        for part in out.glob("*.npz.*.part"): part.unlink(missing_ok=True)  # what a killed run was about to write
+        if place.exists() and not resume: fail("out", str(out), "a folder without a run", "--resume continues the one that is there")
+        yield place
 
 # %% ../../nbs/practice/tables.ipynb #68bf36f9
 def run_table(
@@ -473,7 +476,8 @@ def run_table(
     Raises
     ------
     ValueError
-        If an argument or something in a file cannot be used; the message says which, where, and what is allowed.
+        If an argument or something in a file cannot be used, or another run is in the folder; the message says which, where, and what is
+        allowed.
     OSError
         If a file cannot be written.
 
@@ -491,22 +495,22 @@ def run_table(
     if priced and costs is None: fail("costs", None, "a table of prices", "a budget of money needs them")
     encode, impute, every = check_flag("encode", encode), check_flag("impute", impute), check_real("every", every, -1e-300, 1e9)
     if not isinstance(learner, str): fail("learner", learner, '"auto" or a name that `oslr list` shows')
-    place = open_folder(out, check_flag("resume", resume))
-    survey = survey_table(path, target, encode, impute, tuple(ignore), progress)
-    prices = None if costs is None else read_costs(check_path(costs), survey)
-    d, scales = len(survey.names), read_scale(str(scale), survey, target)
-    T, money = survey.rows * passes, prices if priced else None
-    options = filled_options(learner, options or {}, int(budget), T)
-    lr, tally = new_learner(learner, d, budget, seed, options, scales, T, money), fresh_tally(d)
-    stated = scales if isinstance(scales, str) else hashlib.sha256(scales.tobytes()).hexdigest()
-    facts = {"data": path.name, "target": target, "budget": budget, "learner": learner, "options": options, "scale": stated, "seed": seed,
-             "priced": priced, "prices_in_use": None if money is None else money.tolist(), "encode": encode, "impute": impute,
-             "ignore": list(ignore), "passes": passes, "table": survey.digest}
-    done = load_checkpoint(place, facts, lr, tally) if place.exists() else 0
-    play_table(path, survey, facts, lr, tally, done, place, every, progress)
-    results = gather(survey, facts, lr, tally, prices)
-    lr.save(out / "model.npz")
-    draw_figure(results, out / "loss.png")
-    write_whole(out / "results.json", json.dumps(results, indent=1))
-    write_whole(out / "report.md", report_text(results))
-    return results
+    with open_folder(out, check_flag("resume", resume)) as place:
+        survey = survey_table(path, target, encode, impute, tuple(ignore), progress)
+        prices = None if costs is None else read_costs(check_path(costs), survey)
+        d, scales = len(survey.names), read_scale(str(scale), survey, target)
+        T, money = survey.rows * passes, prices if priced else None
+        options = filled_options(learner, options or {}, int(budget), T)
+        lr, tally = new_learner(learner, d, budget, seed, options, scales, T, money), fresh_tally(d)
+        stated = scales if isinstance(scales, str) else hashlib.sha256(scales.tobytes()).hexdigest()
+        facts = {"data": path.name, "target": target, "budget": budget, "learner": learner, "options": options, "scale": stated,
+                 "seed": seed, "priced": priced, "prices_in_use": None if money is None else money.tolist(), "encode": encode,
+                 "impute": impute, "ignore": list(ignore), "passes": passes, "table": survey.digest}
+        done = load_checkpoint(place, facts, lr, tally) if place.exists() else 0
+        play_table(path, survey, facts, lr, tally, done, place, every, progress)
+        results = gather(survey, facts, lr, tally, prices)
+        lr.save(out / "model.npz")
+        draw_figure(results, out / "loss.png")
+        write_whole(out / "results.json", json.dumps(results, indent=1))
+        write_whole(out / "report.md", report_text(results))
+        return results

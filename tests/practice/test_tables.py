@@ -4,6 +4,7 @@ import json
 import math
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -22,7 +23,7 @@ from typer.testing import CliRunner
 
 import oslr_nb
 from oslr_nb.cli import app
-from oslr_nb.core.storage import read_file
+from oslr_nb.core.storage import read_file, write_file
 from oslr_nb.practice import reading, tables
 from oslr_nb.practice.data import sparse_linear
 
@@ -410,3 +411,78 @@ def test_the_command_killed_and_resumed(files, tmp_path):
 
 def done_rounds(out: Path) -> int:
     return read_file(out / "checkpoint.npz")[0]["done"] if (out / "checkpoint.npz").exists() else 0
+
+
+def test_a_second_run_in_the_same_folder_is_refused(files, tmp_path, monkeypatch):
+    "Begun in the folder of one that has not written a checkpoint yet; the first one ends as if nothing had been."
+    play, args, second = tables.play_table, (files / "p.csv", "--target", "progression", "--budget", 4, "--out", tmp_path / "o"), []
+
+    def meanwhile(*more):
+        monkeypatch.setattr(tables, "play_table", play)
+        second.extend(oslr(*args, "--seed", 2, *how) for how in ((), ("--resume",)))
+        return play(*more)
+
+    monkeypatch.setattr(tables, "play_table", meanwhile)
+    good(*args, "--seed", 1)
+    for done in second:
+        assert done.exit_code == 2 and "another process is using it (the run that holds it has to end first" in done.output
+        assert done.output.count("\n") == 1
+    assert len(second) == 2 and numbers(tmp_path / "o")["seed"] == 1
+
+
+def test_a_refused_run_leaves_half_written_files_of_the_first_alone(tmp_path, monkeypatch):
+    "The second one comes while the first writes its checkpoint."
+    sync, refused = os.fsync, []
+
+    def meanwhile(f):
+        with pytest.raises(ValueError, match="another process is using it"), tables.open_folder(tmp_path, True): pass
+        refused.append(sorted(p.name for p in tmp_path.glob("*.part")))
+        sync(f)
+
+    with tables.open_folder(tmp_path, False) as place:
+        monkeypatch.setattr(os, "fsync", meanwhile)
+        write_file(place, {}, {})
+    assert len(refused[0]) == 1 and place.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kill -9")
+def test_the_lock_ends_with_its_process(files, tmp_path):
+    "A run in another process is in the way as long as it lives, whatever it is doing, and no longer."
+    args = ("--target", "progression", "--budget", 4, "--out", tmp_path, "--passes")
+    command = [sys.executable, "-m", "oslr_nb", "run", str(files / "p.csv"), *map(str, args), "100000"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while not (tmp_path / "run.lock").exists() and time.monotonic() < deadline: time.sleep(0.01)
+    time.sleep(0.2)
+    (tmp_path / "model.npz.0.part").write_text("of the first")
+    done = oslr(files / "p.csv", *args, 1)
+    assert done.exit_code == 2 and "another process is using it" in done.output
+    assert (tmp_path / "model.npz.0.part").exists() and process.poll() is None
+    process.kill()
+    process.wait()
+    (tmp_path / "checkpoint.npz").unlink(missing_ok=True)
+    good(files / "p.csv", *args, 1)
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_the_lock_ends_with_its_run(files, tmp_path):
+    "After a run that was refused, one that failed in the middle, and one that came to its end."
+    args = ("--target", "progression", "--budget", 4, "--out", tmp_path)
+    assert oslr(files / "p.csv", "--target", "nobody", *args[2:]).exit_code == 2
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, "play_table", lambda *more: 1 / 0)
+        assert isinstance(oslr(files / "p.csv", *args).exception, ZeroDivisionError)
+    said = good(files / "p.csv", *args)
+    assert "run.lock" not in said.splitlines()[-1]
+    assert "--resume" in oslr(files / "p.csv", *args).output
+
+
+@pytest.mark.parametrize("words", ["disk I/O error", "unable to open database file", "attempt to write a readonly database"])
+def test_a_folder_that_cannot_be_locked_is_refused(words, files, tmp_path, monkeypatch):
+    "What SQLite says of a file system without locks, and of folders that cannot be written; nothing is played first."
+    def connect(*args, **more): raise sqlite3.OperationalError(words)
+
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    done = oslr(files / "p.csv", "--target", "progression", "--budget", 4, "--out", tmp_path)
+    assert done.exit_code == 2 and f"it must be a folder that can be written (run.lock: {words})" in done.output
+    assert done.output.count("\n") == 1
