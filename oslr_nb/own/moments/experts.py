@@ -95,7 +95,7 @@ def mixed_prediction(guesses: Any, losses: Any, low: float, high: float, rate: f
     guesses (N,): predictions of the experts; they are cut off at `low` and `high`. losses (N,): their squared losses so
     far, summed, at least 0. low, high: range of the labels, low <= high. rate: multiplies the rate 1 / (2 Y^2),
     Y = (high - low) / 2, above which the theorem fails; from 1e-6 to 1e6. Returns: the prediction, from `low` to
-    `high`. Source: Vovk 2001; `nbs/own/03_moments.ipynb`, equation (mix).
+    `high`. Source: Vovk 2001; Equation 3 (eq-mix).
     """
     guesses = check_magnitude("guesses", check_array("guesses", guesses, (None,)))
     losses = check_magnitude("losses", check_array("losses", losses, guesses.shape))
@@ -111,7 +111,7 @@ def mixed_prediction(guesses: Any, losses: Any, low: float, high: float, rate: f
 
 # %% ../../../nbs/own/moments/02_experts.ipynb #fba4be54
 def mixed_loss(guesses: np.ndarray, losses: np.ndarray, y: float, Y: float, rate: float = 1.0) -> float:
-    "g(y) of equation (mix) in units of Y^2; losses are those so far."
+    "g(y) of Equation 3 (eq-mix) in units of Y^2; losses are those so far."
     before = -rate / 2 * ((losses - losses.min()) / Y / Y)
     after = before - rate / 2 * ((guesses - y) / Y) ** 2
     log_sum = lambda a: a.max() + math.log(np.exp(np.maximum(a - a.max(), -700)).sum())

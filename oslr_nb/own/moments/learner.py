@@ -38,8 +38,8 @@ def textbook_pairwise(
     """Predictions of `PairwiseLeastSquares` from what was bought, by the definitions; O(T) numpy calls a round.
 
     X: features; only those in `sets` are read. forget: factor by which a round loses weight with every later one, above
-    0 and at most 1. Returns an array (T,). Source: ours; equations (centre), (predict), (mix) of
-    `nbs/own/03_moments.ipynb`.
+    0 and at most 1. Returns an array (T,). Source: ours; Equation 2 (eq-centre),
+    Equation 2 (eq-predict) and Equation 3 (eq-mix).
     """
     X, y = check_stream(X, y)
     scales, prior = np.sort(check_array("scales", scales, (None,))), check_real("prior", prior, -1e-300, 1e30)
@@ -70,7 +70,7 @@ def expert_predictions(
     x: np.ndarray, X: np.ndarray, y: np.ndarray, has: np.ndarray, weight: np.ndarray, S: np.ndarray, scales: np.ndarray, prior: float,
     centre: bool,
 ) -> np.ndarray:
-    "Equation (predict) for each scale, then the mean label; has (t, d): what was bought in the rounds before."
+    "Equation 2 (eq-predict) for each scale, then the mean label; has (t, d): what was bought in the rounds before."
     m, of_label = len(S), weighted_deviation(y, weight, centre)
     middle = weight @ y / weight.sum() if centre else 0.0
     sd, n, z, c, R = np.zeros(m), np.zeros(m), np.zeros(m), np.zeros(m), np.eye(m)
@@ -461,7 +461,7 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
     -----
     No argument knows the scale of the data: features and label times powers of 2 change the predictions by that scale, bit for bit.
     Memory: 16 d^2 bytes, or 32 rows d. Protocol: OSLR.
-    Source: ours; `nbs/own/03_moments.ipynb`.
+    Source: ours; `nbs/own/moments/04_learner.ipynb`.
 
     See Also
     --------

@@ -117,7 +117,7 @@ class PairwisePOSLR(PairwiseMoments):
     Notes
     -----
     POSLR scores weights without an intercept, so nothing is centred. The favourites are among those bought; the protocol books them twice.
-    Source: ours; `nbs/own/03_moments.ipynb`.
+    Source: ours; `nbs/own/moments/05_protocols.ipynb`.
 
     See Also
     --------
@@ -292,7 +292,7 @@ class PairwiseTrainingOnly(PairwiseMoments):
 
     Notes
     -----
-    Source: ours; `nbs/own/03_moments.ipynb`.
+    Source: ours; `nbs/own/moments/05_protocols.ipynb`.
 
     See Also
     --------
