@@ -57,7 +57,7 @@ def show_version(wanted: bool) -> None:
 def main(
     version: Annotated[bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version.")] = False,
 ) -> None:
-    "What stands before the command."
+    "Options that stand before the command."
 
 # %% ../nbs/cli.ipynb #63a8807f
 @app.command(help="Check claims and print the ledger; of one claim, all its cases.")

@@ -155,7 +155,7 @@ def check_indices(name: str, value: Any, d: int, why: str = "") -> np.ndarray:
     items = value.tolist() if type(value) is np.ndarray and value.ndim == 1 else value
     if type(items) is not list: items = []
     if items and set(map(type, items)) == {int} and min(items) >= 0 and max(items) < d and len(set(items)) == len(items):
-        return np.array(items, np.int64)  # nothing to be said: by far the most common
+        return np.array(items, np.int64)  # fast path: the input is valid
     a = as_array(value)
     if a.size == 0: a = a.astype(np.int64)
     if a.ndim != 1 or a.dtype.kind not in "iu": fail(name, value, f"a list of integers from 0 to {d - 1}", why)
@@ -214,7 +214,7 @@ def check_exact(name: str, value: Any, shape: tuple[int | None, ...], high: floa
     if a.dtype.kind != "O" or not a.size or not all(isinstance(v, (int, Fraction)) for v in a.flat): a = check_array(name, value, shape)
     elif len(a.shape) != len(shape) or any(n not in (None, m) for n, m in zip(shape, a.shape, strict=True)):
         fail(f"shape of {name}", a.shape, str(shape))
-    elif a.size and max(abs(v) for v in a.flat) > 10**30: fail(f"largest of {name}", "a larger one", "at most 1e30")
+    elif a.size and max(abs(v) for v in a.flat) > 10**30: raise ValueError(f"{name} has an entry larger than 1e30.")
     if a.dtype.kind == "f" and a.size and np.abs(a).max() > high: fail(f"largest of {name}", float(np.abs(a).max()), f"at most {high:g}")
     return a
 
@@ -290,7 +290,7 @@ def in_rounds(way: str, function: Callable) -> None:
 
 
 def tick() -> None:
-    "Stands in every loop but the innermost."
+    "Stop an interpreted kernel that has run too long; every loop but the innermost calls it."
     if time.perf_counter() > MINE.until: raise NotInterpreted
 
 
@@ -354,7 +354,7 @@ class Interpreted(ast.NodeTransformer):
 @cache
 def interpreted(compiled: Any) -> Callable:
     "A kernel as a plain function with the same results, bit for bit; the kernels that it calls become plain functions, too."
-    if hasattr(compiled, "interpreted"): return compiled.interpreted  # what is no kernel brings its own
+    if hasattr(compiled, "interpreted"): return compiled.interpreted  # intrinsics provide a Python function
     function = compiled.py_func
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     definition: Any = tree.body[0]
@@ -397,7 +397,7 @@ class Background:
         self.answers: dict[tuple, threading.Event] = {}  # for each kernel asked for: whether there is an answer
 
     def usable(self) -> bool:
-        "Whether there is a core for it and nothing against it: workers of a pool, and forks, compile what they need themselves."
+        "True in a main process with a spare core; workers of a pool, and forks, compile the kernels that they need themselves."
         from multiprocessing import current_process
 
         python = "python" in Path(sys.executable or "").name.lower() and not getattr(sys, "frozen", False)
@@ -430,7 +430,7 @@ class Background:
         threading.Thread(target=self.hear, args=(self.crew[-1],), daemon=True).start()
 
     def hear(self, process: Any) -> None:
-        "Its answers; after the last one nobody waits any more."
+        "Read the results of a process; when it ends, release all who wait."
         for line in process.stdout:
             with self.lock, contextlib.suppress(ValueError): list(self.answers.values())[int(line)].set()
         with self.lock:
@@ -440,11 +440,11 @@ class Background:
         process.wait()
 
     def end(self) -> None:
-        "At the end of this process."
+        "Kill the other processes, at the end of this one."
         for process in self.crew if os.getpid() == HERE else (): process.kill()
 
     def forget(self) -> None:
-        "In a fork: the processes are those of the parent, and must hear of its end though the fork lives on."
+        "Drop the processes in a fork: they belong to the parent, and must see its end even if the fork lives on."
         for process in self.crew: process.stdin.close()
         self.lock = threading.Lock()
 
@@ -455,7 +455,7 @@ if hasattr(os, "register_at_fork"): os.register_at_fork(after_in_child=BACKGROUN
 
 # %% ../../nbs/core/07_checks.ipynb #c01d0006
 def compile_for(folder: str) -> None:
-    "What another process does: compile what it is asked for, as long as somebody asks; nothing if the sources have changed meanwhile."
+    "The main loop of another process: compile kernels as they are asked for, unless the sources have changed meanwhile."
     import pickle
     import queue
     import signal
@@ -519,7 +519,7 @@ def compile_now(compiled: Any, *args: Any) -> Callable:
 
 
 def first_call(compiled: Any, *args: Any) -> Callable:
-    "What numba asks for at a call for which it has no code: code from the disk, interpreted code, or code that is compiled now."
+    "Code for a call that numba has none for: from the disk, interpreted, or compiled now."
     frame, way = sys._getframe(1), None
     while frame is not None and (way := ROUNDS.get(frame.f_code)) is None: frame = frame.f_back  # type: ignore[assignment]
     if way is None or not BACKGROUND.usable(): return compile_now(compiled, *args)

@@ -237,7 +237,7 @@ def is_large(X: tuple) -> bool:
 
 @kernel
 def prefetch_entry(X: tuple, row: int, i: int) -> None:
-    "Ask for an entry of a table."
+    "Prefetch an entry of a table."
     if X[0].size > 0: prefetch(X[0], row * X[2] + i * X[3])
     else: prefetch(X[1], row * X[2] + i * X[3])
 
@@ -246,7 +246,7 @@ def prefetch_entry(X: tuple, row: int, i: int) -> None:
 #| code-summary: "Exported source: prefetch_draws"
 @kernel
 def prefetch_draws(words: np.ndarray, d: int, n: int, X: tuple, row: int, h: np.ndarray, mark: np.ndarray) -> None:
-    "Ask for what the next n draws of coordinates will need: the entries of a row, and those of two state vectors."
+    "Prefetch what the next n draws of coordinates need: the entries of a row and of two state vectors."
     low, high = words[0], words[1]
     for _ in range(n):
         i = np.int64(uniform(words) * d)
@@ -260,5 +260,5 @@ def prefetch_draws(words: np.ndarray, d: int, n: int, X: tuple, row: int, h: np.
 #| code-summary: "Exported source: prefetch_row"
 @kernel
 def prefetch_row(X: tuple, row: int, S: np.ndarray) -> None:
-    "Ask for entries of the row that comes next."
+    "Prefetch entries of the row that comes next."
     for a in range(S.size): prefetch_entry(X, row, S[a])

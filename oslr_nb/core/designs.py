@@ -146,7 +146,7 @@ class Design:
     d: int
 
     def sample(self, rng: np.random.Generator | int) -> np.ndarray:
-        "One draw of the set. Returns: coordinates, sorted."
+        "Draw the set. Returns: coordinates, sorted."
         raise NotImplementedError
 
     def support(self) -> Iterator[tuple[tuple[int, ...], Fraction]]:
@@ -192,7 +192,7 @@ class Uniform(Design):
         check_int("m", self.m, 0, self.d, f"there are d = {self.d} features")
 
     def sample(self, rng: np.random.Generator | int) -> np.ndarray:
-        "One draw of S: int64, sorted."
+        "Draw S: int64, sorted."
         return draw_subset(rng, self.d, self.m)
 
     def support(self) -> Iterator[tuple[tuple[int, ...], Fraction]]:
@@ -223,7 +223,7 @@ class Observe(Design):
         check_int("budget", self.budget, len(always), self.d, "it holds `always`, and there are d features")
 
     def sample(self, rng: np.random.Generator | int) -> np.ndarray:
-        "One draw of S: int64, sorted."
+        "Draw S: int64, sorted."
         return draw_subset(rng, self.d, self.budget - len(self.always), self.always)
 
     def support(self) -> Iterator[tuple[tuple[int, ...], Fraction]]:
@@ -261,7 +261,7 @@ class Midzuno(Design):
         return len(self.q)
 
     def sample(self, rng: np.random.Generator | int) -> np.ndarray:
-        "One draw of S: int64, sorted."
+        "Draw S: int64, sorted."
         rng = check_rng(rng)
         return draw_subset(rng, self.d, self.m - 1, tuple(draw_indices(rng, self.q, 1)))
 
@@ -292,7 +292,7 @@ class Bernoulli(Design):
         object.__setattr__(self, "p", self.p if exact else p)
 
     def sample(self, rng: np.random.Generator | int) -> np.ndarray:
-        "One draw of S: int64, sorted."
+        "Draw S: int64, sorted."
         return np.flatnonzero(check_rng(rng).random(self.d) < float(self.p)).astype(np.int64)
 
     def support(self) -> Iterator[tuple[tuple[int, ...], Fraction]]:
@@ -323,7 +323,7 @@ class WithReplacement:
         check_int("m", self.m, 1)
 
     def sample(self, rng: np.random.Generator | int) -> np.ndarray:
-        "One sequence of draws. Returns (m,): coordinates in the order drawn."
+        "Draw a sequence. Returns (m,): coordinates in the order drawn."
         return draw_indices(rng, self.q, self.m)
 
     def support(self) -> Iterator[tuple[tuple[int, ...], Fraction]]:

@@ -68,7 +68,7 @@ def check_purse(learner: Learner, env: Environment) -> float:
 
 
 def play_round(learner: Learner, env: Environment, skip: bool) -> None:
-    "One round of play. What is refused is raised; but with `skip` a value that cannot be sold, or no label, ends the round."
+    "Play a round. Errors are raised; but with `skip`, a value that cannot be sold or a missing label ends the round."
     try:
         if learner.protocol != "OSLR": commit_to(learner, env)
         values = sell(learner, env)
@@ -171,12 +171,12 @@ def play_compiled(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarr
 
 
 def play_whole(learner: Learner, *args: Any) -> tuple[np.ndarray, ...]:
-    "Compiled rounds; refused, before the first one, if they would have to be compiled and might be interpreted."
+    "Play compiled rounds; raises NotInterpreted before the first if they are not compiled yet and could be interpreted."
     return play_compiled(learner, *args)
 
 
 def play_part(learner: Learner, *args: Any) -> tuple[np.ndarray, ...]:
-    "The same rounds, interpreted if they are not compiled."
+    "Play the same rounds, interpreted if they are not compiled."
     return play_compiled(learner, *args)
 
 
@@ -187,7 +187,7 @@ in_rounds("part", play_part)
 def play_rows(
     learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, more: list[bool], before: tuple
 ) -> list[tuple[np.ndarray, ...]]:
-    "The rounds of a table that compiled rounds can read; where these are not compiled yet a short stream is interpreted, in parts."
+    "Play a table that compiled rounds can read; while they are not compiled, a short stream is interpreted, in parts."
     parts, done, size = [], 0, 2
     try:
         while done < len(rows):
@@ -213,7 +213,7 @@ CONVERTED = 2**20  # numbers of a memory-mapped table that are converted togethe
 
 
 def count_from(start: int, sentence: str) -> str:
-    "What is said of a round of a part, said of a stream in which so many rounds came before."
+    "Renumber `round n` in a sentence about a part of a stream that begins after `start` rounds."
     return re.sub(r"\bround (\d+)", lambda m: f"round {start + int(m[1])}", sentence)
 
 

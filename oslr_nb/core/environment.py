@@ -56,11 +56,11 @@ def check_bought(values: np.ndarray, coordinates: np.ndarray, t: int) -> np.ndar
     values (m + n,): measurements, then the values of the coordinates. coordinates (n,): the coordinates sold, for the
     message. Returns (m + n,): `values` itself.
     """
-    if math.isfinite(values.dot(values)): return values  # by far the most common
+    if math.isfinite(values.dot(values)): return values  # fast path: the input is valid
     for j in np.flatnonzero(~np.isfinite(values))[:1]:
         i = j - (len(values) - len(coordinates))  # measurements come first
         name = f"X[{t}, {coordinates[i]}]" if i >= 0 else f"measurement {j} in round {t + 1}"
-        fail(name, float(values[j]), "a finite number", "it was to be sold")
+        fail(name, float(values[j]), "a finite number", "the learner asked for it")
     return values
 
 

@@ -110,7 +110,7 @@ class Interval:
 
     @property
     def exact(self) -> bool:
-        "Do the ends agree to one part in 10 000?"
+        "Whether the ends agree to one part in 10,000."
         return math.isclose(self.lower, self.upper, rel_tol=1e-4)
 
     def map(self, f: Callable[[float], float]) -> Interval:
@@ -134,7 +134,7 @@ def check_psd(name: str, V: np.ndarray) -> np.ndarray:
     """
     V = check_array(name, V, (None, None))
     if V.shape[0] != V.shape[1] or not V.size: fail(f"shape of {name}", V.shape, "square and not empty")
-    if np.abs(V - V.T).max() > 1e-9 * np.abs(V).max(): fail(name, "not symmetric", "symmetric")
+    if np.abs(V - V.T).max() > 1e-9 * np.abs(V).max(): raise ValueError(f"{name} must be symmetric.")
     V = (V + V.T) / 2
     spectrum = np.linalg.eigvalsh(V)
     if spectrum[0] < -1e-9 * max(spectrum[-1], 1e-300):
@@ -271,7 +271,7 @@ def restricted_condition(V: np.ndarray, s: int) -> Interval:
     least 1; may be infinite. Source: Kale et al. 2017, Definition 5.
     """
     low, high = sparse_eigenvalues(V, s)
-    if high.upper == 0: fail("V", "the zero matrix", "a matrix with a nonzero entry", "its condition number is 0/0")
+    if high.upper == 0: raise ValueError("V is the zero matrix, whose condition number is 0/0.")
     pairs = (high.lower, low.upper), (high.upper, low.lower)
     lower, upper = (math.sqrt(a / b) if b > 0 else math.inf for a, b in pairs)
     return Interval(max(1.0, lower), max(1.0, upper), low.method)
@@ -332,7 +332,7 @@ def cone_descent(V: np.ndarray, s: int, cone: float, w: np.ndarray, steps: int =
     cone: the cone is ||w outside S||_1 <= cone ||w_S||_1. w: where to begin; not 0. Returns: the smallest quotient met.
     """
     w = check_array("w", w, (len(V),))
-    if not w.any(): fail("w", "the zero vector", "a vector with a nonzero entry", "the quotient is 0/0")
+    if not w.any(): raise ValueError("w is the zero vector, for which the quotient is 0/0.")
     w = w / np.abs(w).max()
     best, eta = np.inf, 0.5 / max(np.linalg.eigvalsh(V)[-1], 1e-300)
     for _ in range(steps):

@@ -168,7 +168,7 @@ class Learner:
     def _bought(self, values: Any) -> np.ndarray:
         right = type(values) is np.ndarray and values.dtype == np.float64 and values.shape == (self._cost,)
         name, limit, norm = self.scale
-        if right and values.dot(values) <= (limit * SLACK) ** 2: return values.copy()  # nothing to be said: by far the most common
+        if right and values.dot(values) <= (limit * SLACK) ** 2: return values.copy()  # fast path: the input is valid
         values = check_array("values", values, (self._cost,), "one number for each that the query asked for").copy()
         bound = (values @ values <= (limit * SLACK) ** 2) if norm else np.abs(values).max(initial=0.0) <= limit * SLACK
         if not bound: check_bought_values([f"values[{i}]" for i in range(len(values))], values, limit, name, norm)
@@ -176,7 +176,7 @@ class Learner:
 
     @property
     def _limit(self) -> float:
-        "What a compiled loop compares with: the largest magnitude of a bought value, or the largest sum of squares."
+        "The limit of a compiled loop: the largest magnitude of a bought value, or the largest sum of squares."
         return (self.scale[1] * SLACK) ** 2 if self.scale[2] else self.scale[1] * SLACK
 
     def _refuse(self, X: np.ndarray, row: int, t: int, bought: np.ndarray) -> NoReturn:
@@ -210,7 +210,7 @@ class Learner:
             return w
 
     def query(self) -> Any:
-        """What to buy this round; asked again after a refused sale, it is the same query.
+        """The query of this round; after a refused sale it is the same again.
 
         Returns
         -------
@@ -358,7 +358,7 @@ def announce(cls: type[Learner]) -> None:
 #| code-fold: true
 #| code-summary: "Exported source: LateLabels"
 class LateLabels:
-    """What a learner adds for labels that come late, if its rounds need nothing of their query but the features: rounds given whole.
+    """Mixin for late labels: predict and learn from an example whose features were bought earlier.
 
     `query` and `skip`, `predict_from` when the values are there, `learn` when the label is; other rounds may come in between.
 
@@ -450,4 +450,4 @@ class LateLabels:
         if S.size != self.budget: fail("number of features in S", S.size, f"the budget, {self.budget}")
 
     def _count_as(self: Any, explored: bool) -> None:
-        "Take a round for one that explores, or not; for learners that count them."
+        "Count a round as one that explores, or not; for learners that count them."

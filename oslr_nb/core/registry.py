@@ -30,7 +30,7 @@ __all__ = ['PLACES', 'LEARNERS', 'WRAPPERS', 'Entry', 'papers', 'module_of', 're
 #| code-summary: "Exported source: Entry"
 @dataclass(frozen=True)
 class Entry:
-    """What the registry knows of a learner.
+    """The facts that the registry holds on a learner.
 
     tex: Markdown with formulas for pages, in the place of budget, assumptions, bound or cost, which are plain text.
     """
@@ -50,7 +50,7 @@ class Entry:
         return self.cls.protocol
 
     def markdown(self, fact: str) -> str:
-        """Give a fact for a page: with formulas where they are known, else the plain text.
+        """A fact for a page: with formulas where they are known, else as plain text.
 
         fact ("budget", "assumptions", "bound" or "cost"): which.
         """

@@ -65,7 +65,7 @@ def class_of(key: str) -> type[Learner]:
 
 
 def saved_form(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What `Learner.save` writes.
+    """The header and the arrays that `Learner.save` writes.
 
     Returns header: class, arguments, place in the round, standing query, state of the generator; arrays: its state
     arrays by name.

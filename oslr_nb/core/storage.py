@@ -70,7 +70,7 @@ def write_whole(path: Path, text: str) -> None:
 
 # %% ../../nbs/core/11_storage.ipynb #57000009
 def check_path(path: Any) -> Path:
-    "Refuse what is no path."
+    "Refuse a value that is no path."
     good = isinstance(path, (str, os.PathLike)) and str(path) and "\0" not in str(path)
     return Path(path) if good else fail("path", path, "a str or a Path that names a file")
 
@@ -104,7 +104,7 @@ def read_file(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     path = check_path(path)
     if not path.exists(): raise FileNotFoundError(f"path = {str(path)!r}: there is no such file.")
     with zipfile.ZipFile(path) as z:
-        if any(i.compress_type != zipfile.ZIP_STORED for i in z.infolist()): fail("compression", "used", "none")
+        if any(i.compress_type != zipfile.ZIP_STORED for i in z.infolist()): raise ValueError(f"{path} is compressed.")
     with np.load(path, allow_pickle=False) as f: arrays = dict(f)
     text, known = str(arrays.pop("header")), str(arrays.pop("checksum"))
     if checksum(text, arrays) != known: fail("checksum", known[:8] + "...", checksum(text, arrays)[:8] + "...", "the file was changed")

@@ -40,7 +40,7 @@ __all__ = ['TIERS', 'ERRATA', 'RED', 'TIE', 'CLAIMS', 'CUT', 'QUICK', 'Evidence'
 # %% ../../nbs/ledger/claims.ipynb #3964c7e9
 TIERS = ("exact", "certificate", "search", "bayes", "statistical", "rate", "gadget")  # how a claim is checked
 ERRATA = ("false", "hypothesis missing", "misprint", "constant", "unclear")  # kinds of errata
-RED = 5e-6  # chance of a false red for which a statistical row is laid out
+RED = 5e-6  # target probability that a correct statistical claim fails
 
 # %% ../../nbs/ledger/claims.ipynb #ba1087dd
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Evidence:
 
     @property
     def margin(self) -> Any:
-        "Room that is left: rhs - lhs, lhs - rhs, or minus the distance for an equality."
+        "The room that is left: rhs - lhs, lhs - rhs, or minus the distance for an equality."
         gap = self.rhs - self.lhs
         return {"<=": gap, ">=": -gap, "==": -abs(gap)}[self.op]
 
@@ -82,7 +82,7 @@ class Evidence:
 
 # %% ../../nbs/ledger/claims.ipynb #5ed627b9
 def resolution_word(ratio: float | None) -> str:
-    """What a resolution says, in a word.
+    """A word for a resolution.
 
     ratio: largest smaller-over-larger side of a claim; None for an equality, NaN without positive sides. Returns:
     tight (from 0.99), within 2, within 10, order only; exceeded, equality or undefined.
@@ -145,7 +145,7 @@ def resolution(found: Sequence[Evidence]) -> float | None:
 # %% ../../nbs/ledger/claims.ipynb #f8e51496
 @dataclass(frozen=True)
 class Erratum:
-    "Where a paper needs mending."
+    "A place of a paper that needs mending."
 
     kind: str  # one of `ERRATA`; only "false" is counted as refuted
     place: str  # page, line or equation
@@ -233,7 +233,8 @@ class Claim:
     def broken(self, check: Callable[..., Evidence], controls: dict[str, Any]) -> None:
         """Add controls that are data.
 
-        controls: what is broken: other arguments of the check, or a factor of the right side of its evidence.
+        controls: by its words, the arguments of the check that are changed, or a factor of the right side of its
+        evidence.
         """
 
         def times(case: Case, factor: Any) -> Evidence:
@@ -318,9 +319,9 @@ def claim(
     """Decorator: register a check as a claim.
 
     item: what it is in words, "Theorem 2". tier: one of `TIERS`. cases: number of cases, or their values; at least one.
-    controls: by its words, what is broken in each: other arguments of the check, or a factor of the right side of its
-    evidence. options: further fields of `Claim`: proof, erratum, level, red. The result turns a function of a `Case`
-    into a `Claim`.
+    controls: by its words, the arguments of the check that are changed, or a factor of the right side of its evidence.
+    options: further fields of `Claim`: proof, erratum, level, red. The result turns a function of a `Case` into a
+    `Claim`.
     """
     if tier not in TIERS: fail("tier", tier, f"one of {', '.join(TIERS)}")
     if (tier in ("statistical", "rate")) != ("level" in options):
@@ -410,7 +411,7 @@ def failure(r: Record) -> str:
 
 
 def machine() -> str:
-    """What the last digits of a number may depend on.
+    """Processor and libraries, on which the last digits of a number may depend.
 
     Returns: processor, system and versions of Python, numpy, its linear algebra, and numba.
     """
@@ -558,7 +559,7 @@ def stored_rows() -> dict[str, Record]:
 def stored(claims: Iterable[Claim]) -> Ledger:
     """Rows of the ledger of this release; quick ones, and any that has changed since, are run again.
 
-    Raises AssertionError if one is not as expected.
+    Raises AssertionError if a row is not as expected.
     """
     shown = Ledger()
     for c in claims:
@@ -575,7 +576,7 @@ def stored(claims: Iterable[Claim]) -> Ledger:
 def checked(*claims: Claim) -> None:
     """Print rows of the ledger of this release, one line each, as `stored` gives them.
 
-    Raises AssertionError if one is not as expected.
+    Raises AssertionError if a row is not as expected.
     """
     for r in stored(claims):
         controls = "its control fails" if len(r.controls) == 1 else f"its {len(r.controls)} controls fail"

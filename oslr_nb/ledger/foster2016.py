@@ -437,7 +437,7 @@ def final_regrets(
        controls={"Hedge does not learn: its rate is 10^-9 times the theorem's": {"hedge_step": 1e-9},
                  "the subsets do not learn: the rate of descent is 10^-9 times the theorem's": {"step": 1e-9, "hedge_step": 1e9}})
 def theorem_1(case: Case, rates: str = "corrected", **multipliers: float) -> Evidence:
-    "Mean regret of six runs, T = 2^16: upper limit (for a control: the mean of two); case (stream, d, k', k)."
+    "lhs: upper limit for the mean regret of six runs (control: mean of two), T = 2^16. rhs: the bound. case (stream, d, k', k)."
     regrets = final_regrets(*case.value, 2**16, 2 if multipliers else 6, case.rng, rates=rates, **multipliers)
     found = float(regrets.mean()) if multipliers else mean_limit(regrets, 1e-6)
     return Evidence(found, "<=", bound_fkk(*case.value[1:], 2**16, rates))

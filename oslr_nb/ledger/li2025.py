@@ -329,7 +329,7 @@ def theorem_bounds(case: Case, idle: bool = False) -> Evidence:
 
 # %% ../../nbs/papers/li2025.ipynb #037a5c8b
 def exploring_cost(d: int, budget: int, marks: np.ndarray, runs: int, rng: np.random.Generator) -> np.ndarray:
-    "What exploring rounds have lost, sums of (yhat - w*'x)^2, up to some rounds (runs, n)."
+    "Losses of the exploring rounds so far, sums of (yhat - w*'x)^2, at some rounds (runs, n)."
     w, out, t = np.zeros(d), np.zeros((runs, len(marks))), np.arange(1, marks[-1] + 1)
     w[-4:] = 0.25, -0.25, 0.25, -0.25
     table = rng.choice([-1.0, 1.0], (4096, d))

@@ -26,7 +26,7 @@ MEMORY = 2**30  # bytes that `auto` spends on moments of pairs, at most
 
 
 def rows_for(d: int) -> int | None:
-    """For how many features the pairs with all others are kept.
+    """The number of features whose pairs with all others are kept.
 
     Returns as many as `MEMORY` holds; None for all, where they fit. Ours.
     """

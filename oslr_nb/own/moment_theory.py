@@ -39,7 +39,7 @@ def bought_moments(X: Any, y: Any, bought: Any, pair: Any) -> tuple[np.ndarray, 
     y, P = check_magnitude("y", check_array("y", y, (n,))), as_array(pair, "pair")
     P = check_array("pair", P, (n, d, d) if P.ndim == 3 else (d, d), "one table, or one a round")
     if P.min() < 0 or P.max() > 1: fail("pair", float(P.min() if P.min() < 0 else P.max()), "chances, from 0 to 1")
-    if np.abs(P - np.swapaxes(P, -1, -2)).max() > 1e-12: fail("pair", "not symmetric", "symmetric")
+    if np.abs(P - np.swapaxes(P, -1, -2)).max() > 1e-12: raise ValueError("pair must be symmetric.")
     single = np.einsum("...ii->...i", P)
     likely = P > np.minimum(single[..., :, None], single[..., None, :]) + 1e-12
     if likely.any(): fail("pair", float(P[likely][0]), "at most the chances of both features")
@@ -103,7 +103,7 @@ def sparse_minimiser(V: Any, b: Any, k: int, B: float) -> np.ndarray:
     if not b.size: fail("b", b, "not empty")
     d = len(b)
     V = check_magnitude("V", check_array("V", V, (d, d)))
-    if np.abs(V - V.T).max() > 1e-9 * np.abs(V).max(): fail("V", "not symmetric", "symmetric")
+    if np.abs(V - V.T).max() > 1e-9 * np.abs(V).max(): raise ValueError("V must be symmetric.")
     k, (B,) = check_int("k", k, 1, d), check_scales(B=B, low=1e-9, high=1e9)
     faces = math.comb(d, k) * (2**k + 1) if k > 1 else d
     if faces > 10**5: fail("k", k, "smaller", f"{faces} faces would be searched")
@@ -334,7 +334,7 @@ def split_features(V: Any, b: Any, favourites: Any, r: Any) -> tuple[np.ndarray,
 
 # %% ../../nbs/own/04_moment_theory.ipynb #daf01ff0
 def random_gain(V: Any, b: Any, favourites: Any, r: int) -> float:
-    """By how much r random features lower the risk of the best weights on what was bought, in the mean over all draws.
+    """The mean, over all draws, by which r random features lower the risk of the best weights on the bought features.
 
     V, b: second moments of the features, positive definite, and mean of feature times label. favourites: features that
     are always bought. r: others that are bought, every set of r with the same chance; at most 10^5 sets. Returns: risk

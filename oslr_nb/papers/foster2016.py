@@ -643,7 +643,7 @@ class FKK(Learner):
         return np.bincount(self.table.ravel(), (self.probabilities[:, None] * self.w).ravel(), self.d)
 
     def _tables(self) -> tuple[Any, ...]:
-        "What the compiled steps need beside the state."
+        "The tables that the compiled steps need beside the state."
         return self.numbers, self.table, self.bits, self.lists, self.scratch
 
     def _query(self) -> np.ndarray:

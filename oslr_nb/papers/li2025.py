@@ -394,7 +394,7 @@ def li_watch(
 #| code-fold: true
 #| code-summary: "The class DantzigSampling"
 class DantzigSampling(Learner):
-    "What both learners share: sums of estimates, the programme, the chances of the coming draws (base class)."
+    "Base class of both learners: sums of estimates, the programme, the chances of the coming draws."
 
     arrays: ClassVar[tuple[str, ...]] = ("G", "c", "w", "q", "sums", "S", "B", "values", "mark", "num")
 

@@ -96,7 +96,7 @@ def costs_of(costs: Any, d: int, names: Any = None) -> np.ndarray | None:
 # %% ../../nbs/practice/adapters.ipynb #7e1f0a52
 @contextlib.contextmanager
 def unless_refused(model: BaseEstimator) -> Iterator[None]:
-    "What happens to the attributes of a model inside counts only if nothing is raised."
+    "Undo changes to the attributes of a model if the block raises."
     before = dict(vars(model))
     try: yield
     except BaseException:

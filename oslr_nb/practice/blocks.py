@@ -51,7 +51,7 @@ def added(total: float, parts: np.ndarray) -> float:
 
 
 class Books:
-    "What is kept while blocks come. The arrays grow in place: joining them at the end would take twice their memory."
+    "The records of a run in blocks. The arrays grow in place: joining them at the end would take twice their memory."
 
     def __init__(self, keep: bool, priced: bool):
         self.keep, self.blocks, self.rounds, self.scored, self.loss, self.bought = keep, 0, 0, 0, 0.0, 0
@@ -60,7 +60,7 @@ class Books:
         self.same: int | None = None  # bought in each round, as long as it is the same number: then it takes no memory
 
     def add(self, run: Run | None) -> None:
-        "One more block, or an empty one."
+        "Add a block, which may be empty."
         self.blocks += 1
         if run is None: return
         losses = run.losses
@@ -156,7 +156,7 @@ DONE = object()  # what comes after the last block
 
 
 def play_block(learner: Learner, block: tuple[Any, Any, Any], done: int, rng: np.random.Generator | None, score: bool) -> Run | None:
-    "Play a block after so many rounds; None if it has no rows."
+    "Play a block after `done` rounds; None if it has no rows."
     X, y, rows = as_array(block[0], "X"), block[1], block[2]
     if X.shape == (0, learner.d) and rows is None and as_array(y, "y").shape == (0,): return None
     try: return simulate(learner, X, y, seed=rng, rows=rows, score=score)

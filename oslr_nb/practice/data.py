@@ -260,7 +260,7 @@ def use_data_folder(path: Any) -> Path:
 # %% ../../nbs/practice/data.ipynb #07e18155
 @dataclass(frozen=True)
 class Source:
-    "Where a data set comes from."
+    "The source of a data set."
 
     name: str
     url: str
@@ -319,7 +319,7 @@ def _fetch(source: Source, folder: Path) -> Path:
 
 
 def _short(error: BaseException, limit: int = 160) -> str:
-    "One line that names an error of another library."
+    "A line that names an error of another library."
     text = " ".join(f"{type(error).__name__}: {error}".split())
     return text if len(text) <= limit else text[: limit - 3] + "..."
 

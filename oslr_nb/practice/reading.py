@@ -47,12 +47,12 @@ def distinct(path: Path, names: list[str], what: str) -> list[str]:
 
 
 def is_parquet(path: Path) -> bool:
-    "By the first bytes, or the name."
+    "True if the file starts with `PAR1` or is called `.parquet` or `.pq`."
     with open(path, "rb") as f: return f.read(4) == b"PAR1" or path.suffix.lower() in (".parquet", ".pq")
 
 
 def check_commas(path: Path, what: str) -> None:
-    "Say so if a CSV is separated by something else, which otherwise looks like a table of one column."
+    "Refuse a CSV that is not separated by commas, which would look like a table of one column."
     with pa.input_stream(str(path)) as f: line = f.read(2**16).split(b"\n")[0]
     if b"," in line or line.count(b'"') % 2 or not any(mark in line for mark in (b";", b"\t", b"|")): return
     shown = " ".join(line.decode(errors="replace").split())[:99]
@@ -93,14 +93,14 @@ def plain(column: pa.Array) -> pa.Array:
 
 
 def number_of(column: pa.Array) -> np.ndarray | None:
-    "A column (n,) as numbers, NaN where one is missing; None if it holds something else."
+    "A column (n,) as numbers, NaN where a value is missing; None if the column holds something else."
     try: return np.array(pc.cast(plain(column), pa.float64(), safe=False).to_numpy(zero_copy_only=False))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError): return None
 
 # %% ../../nbs/practice/reading.ipynb #5a6c2c1a
 @dataclass
 class Column:
-    "What the first pass finds in a column."
+    "The result of the first pass for a column."
 
     name: str
     numeric: bool = True
@@ -113,7 +113,7 @@ class Column:
     wrong: tuple[int, float] | None = None  # first row with a number that cannot be used, and the number
 
     def add(self, column: pa.Array, row: int, encode: bool) -> None:
-        "One more part, from this row on."
+        "Look at another part of the column, which begins at this row."
         column = plain(column)
         gone = pc.is_null(column).index(True).as_py()
         if gone >= 0 and not self.missing: self.missing = row + gone + 1
@@ -133,7 +133,7 @@ class Column:
                 return
 
     def add_numbers(self, numbers: np.ndarray, row: int) -> None:
-        "Sum and count of the known ones."
+        "Add the known numbers to sum and count."
         gone = np.isnan(numbers)
         bad = np.flatnonzero(~gone & ~(np.abs(np.where(gone, 0, numbers)) <= LARGEST))
         if bad.size and self.wrong is None: self.wrong = (row + int(bad[0]) + 1, float(numbers[bad[0]]))
@@ -144,7 +144,7 @@ class Column:
 # %% ../../nbs/practice/reading.ipynb #96a5200e
 @dataclass(frozen=True)
 class Survey:
-    "What the first pass finds in a table."
+    "The result of the first pass for a table."
 
     rows: int  # rows, at least 1
     columns: tuple[str, ...]  # columns that are features, in the order of the file
@@ -262,7 +262,7 @@ def blocks(path: Path, survey: Survey, target: str, size: int, skip: int = 0) ->
 
 
 def read_whole(path: Path, survey: Survey, target: str) -> tuple[np.ndarray, np.ndarray]:
-    """Read a table whole, with the mean of the known values of its column for what is missing.
+    """Read a whole table; a missing value becomes the mean of the known values of its column.
 
     Returns X (n, d): features; y (n,): labels. Ours; `nbs/practice/reading.ipynb`.
     """

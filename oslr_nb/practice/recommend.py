@@ -102,7 +102,7 @@ def in_units(v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 # %% ../../nbs/practice/recommend.ipynb #7e7ca2ce
 @dataclass(frozen=True)
 class Check:
-    "What a sample says about one assumption."
+    "The verdict of a sample on an assumption."
 
     verdict: str  # "holds", "fails" or "unknown": nothing speaks against it; the sample shows that it is wrong; the sample cannot tell
     number: float | None  # the number that decided, if there is one
@@ -175,7 +175,7 @@ def check_compatibility(s: Sample) -> Check:
 
 # %% ../../nbs/practice/recommend.ipynb #a3fedd34
 def tail_limit(n: int) -> float:
-    "What the largest of n squared norms of normal vectors is over their mean at most, but for a small chance."
+    "A limit on the largest of n squared norms of normal vectors over their mean, but for a small chance."
     L = math.log(n / CHANCE)
     return 1 + 2 * math.sqrt(L) + 2 * L
 
@@ -328,7 +328,7 @@ def horizon(bound: Callable[[int], float], gain: float) -> float | None:
 # %% ../../nbs/practice/recommend.ipynb #e6a98b15
 @dataclass(frozen=True)
 class Constants:
-    "What the bounds ask for, from the sample."
+    "The constants of the bounds, from the sample."
 
     norm: float  # largest ||x||_2, |x_i| and |y|
     entry: float
@@ -460,7 +460,7 @@ def trial(s: Sample, protocol: str) -> tuple[float, float, int] | None:
 # %% ../../nbs/practice/recommend.ipynb #2a6406be
 @dataclass(frozen=True)
 class Outlook:
-    "What a sample says about one learner."
+    "The verdict of a sample on a learner."
 
     learner: str  # its name in `oslr_nb.LEARNERS`
     verdict: str  # "holds", "fails" or "unknown": whether all assumptions of its theorem hold: the worst verdict counts
@@ -478,7 +478,7 @@ class Outlook:
 
 @dataclass(frozen=True, repr=False)
 class Advice:
-    """What `recommend` found; printed, or shown in a notebook, it is a report in Markdown.
+    """The result of `recommend`; printed, or shown in a notebook, it is a report in Markdown.
 
     `losses` has "zero", "sparse" (the best k weights found), "everything" (all weights), and the losses of `oslr.auto`
     on the sample: "auto", and "auto, second half".

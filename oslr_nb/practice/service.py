@@ -106,7 +106,7 @@ def check_numbers(name: str, value: Any) -> np.ndarray:
     if type(value) is not list or not set(map(type, value)) <= NUMBERS: fail(name, value, "a list of numbers")
     try: found = np.array(value, np.float64)
     except OverflowError: fail(name, value, "a list of numbers that fit into 64 bits")
-    return found if sum(map(abs, found.tolist())) <= LARGEST else check_magnitude(name, found)  # the first is by far the most common
+    return found if sum(map(abs, found.tolist())) <= LARGEST else check_magnitude(name, found)  # the first is the fast path
 
 
 def check_number(name: str, value: Any) -> float:
@@ -135,7 +135,7 @@ def count_losses(sums: list[float], n: int, prediction: float, y: float) -> list
 
 def parts_of(query: Any, d: int) -> tuple[list[list[float]], list[int]]:
     "Measurement rows and coordinates of a learner's query, as lists."
-    if type(query) is np.ndarray and query.ndim == 1: return [], query.tolist()  # by far the most common
+    if type(query) is np.ndarray and query.ndim == 1: return [], query.tolist()  # fast path
     rows, coordinates = split_query(query, d)
     return rows.tolist(), coordinates.tolist()
 
@@ -168,7 +168,7 @@ class Examples:
         self.current = None
 
     def ask(self, name: str | int) -> OpenExample:
-        "What to buy of an example, new or standing."
+        "The features to buy of an example, new or standing."
         if name not in self.open:
             if len(self.open) >= MOST_OPEN: fail("number of open examples", len(self.open) + 1, f"at most {MOST_OPEN}")
             self._put_aside(name)
@@ -177,7 +177,7 @@ class Examples:
         return self.open[name]
 
     def tell(self, name: str | int, values: np.ndarray) -> float:
-        "What was bought of an example; returns the prediction. Told again it has to be the same."
+        "Take the values bought of an example, and return the prediction. Values told again have to be the same."
         example = self.find(name)
         if example.values is None:
             if name == self.current: prediction = self.learner.predict(values)
@@ -231,7 +231,7 @@ def check_kept(example: OpenExample, d: int) -> OpenExample:
 
 
 def put_back(examples: Examples, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    "Go on where a file was written; refused whole if anything in it cannot be."
+    "Restore a saved service; an error leaves it unchanged."
     check_int("form", header["form"], FORM, FORM, "it was written by another version")
     losses = check_array("losses", header["losses"], (3,)).tolist()
     rounds, skipped = (check_int(name, header[name], 0) for name in ("rounds", "skipped"))
@@ -300,7 +300,7 @@ class Service(Examples):
         self.calls = {op: getattr(self, "_" + op) for op in OPS}
 
     def ready(self) -> dict[str, Any]:
-        """What the service says first.
+        """The first line of the service.
 
         Returns
         -------
@@ -312,7 +312,7 @@ class Service(Examples):
         return about | {"lines": self.lines, "rounds": self.rounds, "open": len(self.open)}
 
     def answer(self, line: bytes) -> str:
-        """Do what one line asks for.
+        """Carry out the request in a line.
 
         Parameters
         ----------
@@ -415,7 +415,7 @@ class Service(Examples):
         write_file(path, header | {"lines": self.lines}, arrays)
 
     def restore(self, path: str | Path) -> None:
-        """Go on where `save` was called.
+        """Restore the state in which `save` was called.
 
         Parameters
         ----------

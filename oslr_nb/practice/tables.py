@@ -81,7 +81,8 @@ def new_learner(
 ) -> Learner:
     "The learner of a run; a scale is \"auto\", \"none\", or centres and deviations; with costs the budget is money."
     if costs is not None:
-        if isinstance(scale, np.ndarray): fail("scale", "a file", "auto or none for a budget of money", "who knows prices knows no scale")
+        if isinstance(scale, np.ndarray):
+            raise ValueError("scale: a file cannot be combined with prices: learners that use prices standardise the features themselves.")
         return make_learner(learner, d, budget, seed, costs=costs, options=options)
     ours = learner == "auto" or learner.startswith("own.")
     if isinstance(scale, np.ndarray): return Scaled(d, budget, learner, options=options, scales=scale, seed=seed)
@@ -210,7 +211,7 @@ def compare(M: np.ndarray, budget: float, costs: np.ndarray | None = None) -> di
 
 # %% ../../nbs/practice/tables.ipynb #911d6cdb
 def save_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[str, np.ndarray], done: int) -> None:
-    "All that the run knows, in one file."
+    "Write the state of the run into a file."
     header, arrays = get_state(lr)
     named = {f"learner.{name}": a for name, a in arrays.items()} | {f"tally.{name}": a for name, a in tally.items()}
     write_file(path, {"run": facts, "state": header, "done": done}, named)
@@ -277,7 +278,7 @@ def read_costs(path: Path, survey: Survey) -> np.ndarray:
 
 
 def made_of(lr: Learner) -> Learner:
-    "The learner that learns."
+    "The learner inside a `Scaled` wrapper, or the learner itself."
     return lr.learner if isinstance(lr, Scaled) else lr
 
 
@@ -347,7 +348,7 @@ def features_table(r: dict[str, Any]) -> list[str]:
 
 
 def scaling_text(r: dict[str, Any]) -> list[str]:
-    "How features and label were standardised, and what was cut off."
+    "A report on the scales of features and label, and on the values that were cut off."
     if "scaling" not in r: return []
     s = r["scaling"]
     how = f"by what was bought in the first {s['warm']} rounds" if s["warm"] else "as stated"
@@ -411,7 +412,7 @@ def draw_figure(r: dict[str, Any], path: Path) -> None:
 # %% ../../nbs/practice/tables.ipynb #3e7dfccb
 @contextlib.contextmanager
 def open_folder(out: Path, resume: bool) -> Iterator[Path]:
-    "Make the folder and hold it for this run alone; its checkpoint is there only if the run is to be resumed."
+    "Make the folder, hold it for this run alone, and refuse a checkpoint in it unless the run is to be resumed."
     try: out.mkdir(parents=True, exist_ok=True)
     except OSError as e: fail("out", str(out), "a folder that can be written", e.strerror or "")
     with contextlib.closing(hold(out / "run.lock", "out", out, "run")):

@@ -62,7 +62,7 @@ def sampled_table(table: Any, T: int, seed: int) -> Stream:
 
 # %% ../../nbs/results/catalogue.ipynb #9c4c06e1
 def check_share(name: str, value: Any) -> float:
-    "Refuse what is not from 0 to 1."
+    "Refuse a number that is not from 0 to 1."
     return check_real(name, value, -1e-300, 1)
 
 
@@ -290,7 +290,7 @@ def streams() -> Streams:
 
 # %% ../../nbs/results/catalogue.ipynb #635e2a20
 def check_argument(name: str, value: Any, default: Any) -> Any:
-    "Refuse what cannot be the value of an argument of a generator. default: its type is that of the argument."
+    "Refuse a value of an argument of a generator whose type is not that of its default."
     if isinstance(default, bool): return check_flag(name, value)
     if isinstance(default, int): return check_int(name, value, 0 if name in ("negative", "positive") else 1, 10**9)
     if name == "noise": return check_scales(zero=True, noise=value)[0]
@@ -352,7 +352,7 @@ class DataSet:
 
     @property
     def place(self) -> str:
-        "Where it is: bundled, found at some path, or to be fetched."
+        "The place of a data set: bundled, found at some path, or to be fetched."
         if self.name not in SOURCES: return "bundled" if self.name in PRICED else "bundled with scikit-learn"
         file = data_file(self.name)
         return f"to be fetched from {SOURCES[self.name].url}" if file is None else f"found at {file}"
@@ -394,7 +394,7 @@ def load_dataset(name: str, download: bool = False) -> tuple[Stream, tuple[str, 
 
 # %% ../../nbs/results/catalogue.ipynb #ed26110d
 def facts(name: str | None = None) -> str:
-    """What is known of a data set or a stream, or of all of them.
+    """The facts on a data set or a stream, or on all of them.
 
     name: a key of `DATASETS` or of `streams()`; None for all.
     """

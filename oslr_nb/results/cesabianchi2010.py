@@ -201,7 +201,7 @@ def unprepare(s: Sample, w: np.ndarray) -> Fit:
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #98f80466
 def statistics(X: np.ndarray, y: np.ndarray, estimator: str, seed: tuple[int, ...]) -> Statistics:
-    """What Baseline learns from four pixels of each example.
+    """The statistics that Baseline learns from four pixels of each example.
 
     estimator ("pairs" or "distinct"): which of the two estimates. Returns: estimates of E x x' (d, d) and 2 E y x (d,),
     and the eigenvalues and -vectors of A.

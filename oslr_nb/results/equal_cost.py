@@ -52,7 +52,7 @@ class Setting:
 
 # %% ../../nbs/results/equal_cost.ipynb #6e453946
 def sparse_weights(rng: np.random.Generator, d: int, k: int, law: str = "normal") -> np.ndarray:
-    "k random places: standard normal, or random signs."
+    "Weights that are nonzero at k random places: standard normal, or random signs."
     w = np.zeros(d)
     w[rng.choice(d, k, replace=False)] = rng.standard_normal(k) if law == "normal" else rng.choice([-1.0, 1.0], k)
     return w
@@ -457,7 +457,7 @@ LINEAR = {"LinearProjection": Method(projection, STEP)}  # buys linear measureme
 
 # %% ../../nbs/results/equal_cost.ipynb #9eab44d7
 def generator(seed: int) -> np.random.Generator:
-    "Of a learner's draws."
+    "The generator of a learner's draws."
     return np.random.default_rng([seed, 78])
 
 
@@ -641,7 +641,7 @@ def group(protocol: str, name: str) -> tuple[dict[str, Method], dict[str, Method
 
 @experiment
 def own_comparison(protocol: str, name: str, draws: int) -> dict[str, Any]:
-    "Everything that is stored of a stream: facts, papers' learners, ours."
+    "The stored results of a stream: facts, papers' learners, ours."
     with np.errstate(all="ignore"):
         papers, ours = group(protocol, name)
         out = {"facts": facts(name, draws), "papers": {n: tuned(name, m, draws) for n, m in papers.items()}}
@@ -672,14 +672,14 @@ def stored() -> dict[str, Any]:
 
 
 def full_cells(scale: int) -> dict[str, list[Cell]]:
-    "With scale 1 nothing; in a full run a cell for each protocol and stream at hand."
+    "No cell with scale 1; in a full run a cell for each protocol and stream at hand."
     if scale == 1: return {}
     make = lambda p, name: Cell("own_comparison", {"protocol": p, "name": name, "draws": JUDGED})
     return {p: [make(p, n) for n in (STREAMS if p == "OSLR" else OTHER) if at_hand(n)] for p in GROUPS}
 
 
 def replay_cells(scale: int) -> dict[str, list[Cell]]:
-    "With scale 1 some streams with the stored multipliers, two draws; in a full run nothing."
+    "With scale 1 cells for some streams with the stored multipliers, two draws; in a full run none."
     if scale > 1: return {}
     steps = lambda p, n: {m: by["search"]["best"] for m, by in stored()[p][n]["papers"].items()}
     make = lambda p, n: Cell("own_replay", {"protocol": p, "name": n, "steps": steps(p, n), "draws": 2})

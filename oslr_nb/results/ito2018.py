@@ -149,7 +149,7 @@ def learner(
 
 
 def features(method: str, s: Instance) -> np.ndarray:
-    "What a method plays on: x, or the products of x with the columns of A."
+    "The features of a method: x, or the products of x with the columns of A."
     return s.stream.X @ s.A if method == "KKLP_A" else s.stream.X
 
 

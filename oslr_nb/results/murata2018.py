@@ -327,7 +327,7 @@ def picked(
 
 
 def join_synthetic(results: dict[str, list[Any]]) -> dict[str, Any]:
-    "What is stored of the synthetic draws: curves with parameters chosen on other draws, and as in the paper; RDA's best start."
+    "The stored results of the synthetic draws: curves with parameters chosen on other draws, and as in the paper; RDA's best start."
     judged, tuning, kept = results["judged"], results["tuning"], ("mse", "risk")
     ways = {"separate": picked(tuning, judged, METHODS, "mse", kept), "paper": picked(judged, judged, METHODS, "mse", kept)}
     ways["start"] = picked(tuning, judged, ("RDA",), "mse", ("mse",), START)
@@ -335,7 +335,7 @@ def join_synthetic(results: dict[str, list[Any]]) -> dict[str, Any]:
 
 
 def join_real(cells: list[dict[str, Any]]) -> dict[str, Any]:
-    """What is stored of the splits of one data set.
+    """The stored results of the splits of a data set.
 
     "separate": parameters chosen for each split on its own rows for that, by the whole curve; "end": by its end; "paper": one choice
     for all splits, by the end on the test rows.

@@ -23,7 +23,7 @@ __all__ = ['DantzigCertificate', 'dantzig_certificate', 'DantzigState', 'Dantzig
 # %% ../../../nbs/core/sparse/02_dantzig_selector.ipynb #d122d8b7
 @dataclass(frozen=True)
 class DantzigCertificate:
-    """What a pair (w, mu) proves about min ||w||_1 subject to ||c - G w||_inf <= r; computed from G, c, r, w and mu alone.
+    """The bounds that a pair (w, mu) proves for min ||w||_1 subject to ||c - G w||_inf <= r; computed from G, c, r, w and mu alone.
 
     least_norm (c'mu - r ||mu||_1) / ||G mu||_inf, or 0 if that is negative: no feasible point has a smaller l1 norm;
     infinite if G mu = 0 and c'mu > r ||mu||_1.
@@ -123,7 +123,7 @@ class DantzigRecord(NamedTuple):
 
 # %% ../../../nbs/core/sparse/02_dantzig_selector.ipynb #21b14bbe
 def dantzig_state(d: int, capacity: int) -> DantzigState:
-    """Room for a path; its arguments are not checked.
+    """Scratch arrays for a path; the arguments are not checked.
 
     capacity: how many columns can be active, from 1 to d. Returns: arrays to be set by `dantzig_start`.
     """
@@ -134,7 +134,7 @@ def dantzig_state(d: int, capacity: int) -> DantzigState:
 
 # %% ../../../nbs/core/sparse/02_dantzig_selector.ipynb #fde3bf45
 def dantzig_record(corners: int, entries: int) -> DantzigRecord:
-    """Room for the corners of a path; its arguments are not checked.
+    """Scratch arrays for the corners of a path; the arguments are not checked.
 
     corners: how many; 0 if only the end of the path is wanted. Returns: arrays that `dantzig_follow` fills.
     """
@@ -262,7 +262,7 @@ def fresh_dual(G: np.ndarray, s: DantzigState) -> float:
 # %% ../../../nbs/core/sparse/02_dantzig_selector.ipynb #6944b266
 @kernel
 def first_event(s: DantzigState, cautious: bool) -> tuple[int, float]:
-    """What happens first as r falls, and after how much.
+    """The first event as r falls, and the fall until then.
 
     a < d: the active weight a becomes 0; d + i or 2 d + i: residual i becomes r or -r; -1: nothing. Of events that nearly coincide the
     fastest is taken; if cautious, the one that comes first in a fixed order (Bland's rule).
@@ -617,7 +617,7 @@ def dantzig_path(G: Any, c: Any, least: float, most_norm: float = np.inf, most_p
 # %% ../../../nbs/core/sparse/02_dantzig_selector.ipynb #f767834e
 @dataclass(frozen=True)
 class DantzigSolution:
-    """What was found for min ||w||_1 subject to ||c - G w||_inf <= r. From `dantzig`.
+    """A solution of min ||w||_1 subject to ||c - G w||_inf <= r, from `dantzig`.
 
     w: the weights: a solution; if infeasible, weights for the smallest radius that was found feasible; if inexact, the
     best that was found. radius: the radius for which `w` was found: r if optimal; if infeasible, the smallest that was

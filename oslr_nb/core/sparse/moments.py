@@ -22,7 +22,7 @@ def check_moments(V: Any, b: Any, names: tuple[str, str]) -> tuple[np.ndarray, n
     V = check_magnitude(names[0], check_array(names[0], V, (None, None)))
     if V.shape[0] != V.shape[1] or V.size == 0: fail(f"shape of {names[0]}", V.shape, "(d, d) with d of at least 1")
     top, same = max(V.max(), -V.min()), np.array_equal(V, V.T)
-    if not same and np.abs(V - V.T).max() > 1e-9 * top: fail(names[0], "not symmetric", "symmetric")
+    if not same and np.abs(V - V.T).max() > 1e-9 * top: raise ValueError(f"{names[0]} must be symmetric.")
     if 0 < top < SMALLEST: fail(f"largest entry of {names[0]}", float(top), f"0 or at least {SMALLEST:g}")
     b = check_magnitude(names[1], check_array(names[1], b, (V.shape[0],)))
     if 0 < np.abs(b).max() < SMALLEST: fail(f"largest entry of {names[1]}", float(np.abs(b).max()), f"0 or at least {SMALLEST:g}")

@@ -23,7 +23,7 @@ __all__ = ['GreedyState', 'greedy_state', 'forward_select', 'pursue', 'greedy_we
 
 # %% ../../../nbs/core/sparse/03_selectors.ipynb #ce74880d
 class GreedyState(NamedTuple):
-    """Room for greedy choices with one matrix, and the factor of the last ones. From `greedy_state`.
+    """Scratch arrays of `greedy_state` for greedy choices with one matrix, and the factor of the last choices.
 
     free (d,): for matching pursuit 1 / V_jj, for forward selection Schur complements: V_jj without what the chosen
     coordinates explain; 0 or less for a coordinate that is chosen or passed over.
@@ -39,7 +39,7 @@ class GreedyState(NamedTuple):
 
 # %% ../../../nbs/core/sparse/03_selectors.ipynb #61328447
 def greedy_state(d: int, k: int) -> GreedyState:
-    "Room for `pursue` and `forward_select`; its arguments are not checked. Returns: the arrays, with no row kept."
+    "Scratch arrays for `pursue` and `forward_select`, with no row kept; the arguments are not checked."
     wide = np.zeros((3, d))
     return GreedyState(np.zeros((k, d)), wide[0], wide[1], wide[2], np.zeros(k), np.zeros(k, np.int64), np.zeros(1, np.int64))
 
@@ -137,7 +137,7 @@ def greedy_weights(n: int, s: GreedyState, w: np.ndarray) -> None:
 # %% ../../../nbs/core/sparse/03_selectors.ipynb #1996c7a4
 @dataclass(frozen=True)
 class GreedyFit:
-    """What `omp` or `forward_selection` chose.
+    """The choices of `omp` or `forward_selection`.
 
     skipped: coordinates that are not chosen and whose Schur complement after the last choice is at most least V_jj, or
     V_jj is not positive: no further choice could take them.

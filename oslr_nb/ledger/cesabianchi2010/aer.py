@@ -236,7 +236,7 @@ def aer_written_out(what: str) -> tuple[float, float]:
        tex=r"h_m,\ G^2,\ \lambda\text{ and the bounds (i) to (iv) of the code are those of the page}",
        controls={"one per mille more": 1.001})
 def aer_as_code(case: Case) -> Evidence:
-    "The number of the code and that of the page; case which."
+    "lhs: the value by the code. rhs: the formula of the page. case: which value."
     code, page = aer_written_out(case.value)
     return Evidence(code, "==", page, tol=1e-8)
 

@@ -942,7 +942,7 @@ def advice_regret(losses: np.ndarray, M: int, rng: np.random.Generator, half: fl
        controls={"estimates that are not divided by the chances": {"divided": False},
                  "the price sqrt(N/M) is forgotten": {"price": False}})
 def advice_bound(case: Case, divided: bool = True, price: bool = True) -> Evidence:
-    "Upper limit for the mean regret of 60 games (a control: the mean), and the bound; case (T, N, M, advantage of expert 0, centred)."
+    "lhs: upper limit for the mean regret of 60 games (control: the mean). rhs: the bound. case (T, N, M, lead of expert 0, centred)."
     T, N, M, gap, centred = case.value
     regrets = []
     for _ in range(60):

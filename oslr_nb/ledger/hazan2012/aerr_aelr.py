@@ -165,7 +165,7 @@ def clipping_sharp(case: Case, factor: float = 1.0) -> Evidence:
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #ec83e31b
 def formulas() -> dict[str, tuple[float, float]]:
-    "What each function gives, and the formula at d = 7, budget 4 (k = 3), T = 900, B = 2, X = 1.5, Y = 5."
+    "The value of each function, and the formula at d = 7, budget 4 (k = 3), T = 900, B = 2, X = 1.5, Y = 5."
     ln, root, G0, kappa = math.log(14), math.sqrt, (2 * 1.5 + 5) * 1.5, math.e - 7 / 4
     a, scales = 0.3 * np.arange(1, 8), {"radius": 2.0, "x_norm": 1.5, "y_max": 5.0}
     b = 0.2 * np.arange(1, 8)  # sum 5.6, largest 1.4

@@ -220,7 +220,7 @@ def below_the_printed_bounds(case: Case, share: float = 0.6) -> Evidence:
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #a816eb88
 def draw_formulas() -> dict[str, tuple[float, float]]:
-    "What each function gives, and the formula at d = 7, budget 4 (k = 3), T = 900, B = 2, X = 1.5, Y = 5, m_1 = 300, delta = 0.1."
+    "The value of each function, and the formula at d = 7, budget 4 (k = 3), T = 900, B = 2, X = 1.5, Y = 5, m_1 = 300, delta = 0.1."
     ln, root = math.log(14), math.sqrt
     a, scales = 0.3 * np.arange(1, 8), {"radius": 2.0, "x_norm": 1.5, "y_max": 5.0}
     b, small = 0.2 * np.arange(1, 8), a / a.sum()  # b: sum 5.6, largest 1.4

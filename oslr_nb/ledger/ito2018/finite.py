@@ -33,7 +33,7 @@ class Identity:
         "The number itself."
         return float(z)
 
-    def learn(self, z: Any, y: float) -> None: "Nothing."
+    def learn(self, z: Any, y: float) -> None: "Learn nothing from a round."
 
 
 class Product(Identity):

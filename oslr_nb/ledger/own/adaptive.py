@@ -230,7 +230,7 @@ def mean_moment(case: Case, pairs: bool = True, noisy: bool = True, favourites: 
        cases=["correlated, no noise", "no noise", "noise"],
        tex=r"\mathbb E R_T(w^*)\le\tfrac{\nu\kappa^2}2\bigl(\gamma R^2+\sqrt{\gamma^2R^4+16B^2R^2\sigma^2T/p}\bigr)")
 def small_noise_theorem(case: Case, step: Any = "adaptive", kind: str = "two", noisy: bool = True, share: float = 1.0) -> Evidence:
-    "Upper limit of the mean regret of 20 runs and the bound, T = 2^14 (a control: the mean of 3 runs; without an ingredient 60 of 2^17)."
+    "lhs: upper limit of the mean regret (20 runs, T = 2^14). rhs: the bound. Controls: the mean of 3 runs, or of 60 with T = 2^17."
     correlated, noise = case.value.startswith("correlated"), 0.3 if case.value == "noise" else 0.0
     table = correlated_unit_table(4, 0.6, 0.95, 0.0) if correlated else orthogonal_table(50)
     d, top, R = (4, 1, 1.0) if correlated else (50, 48, 10.0 if step == "adaptive" and not noise else 1.0)

@@ -182,7 +182,7 @@ def group_excess(
                  "examples that are not independent: each comes sixteen times": {"copies": 16},
                  "the chance q stated four times too large": {"stated": 4.0}})
 def excess_without_model(case: Case, share: float = 1.0, copies: int = 1, stated: float = 1.0) -> Evidence:
-    "Upper limit for the mean excess (of a control: lower limit), and the bound, for a gap just below the largest error; case n."
+    "lhs: upper limit for the mean excess (control: lower limit). rhs: the bound. The gap is just below the largest error; case n."
     n, gap = case.value, 0.75 * math.sqrt(2 * math.log(2e4) * 20 * copies / case.value)
     values = group_excess(case.rng, n, 20, 500, gap, 0.01, 240, copies=copies)
     sign = -1 if share < 1 or copies > 1 or stated > 1 else 1
@@ -234,7 +234,7 @@ def favourite_regret(gap: float, T: int, runs: int, seed: int, forms: str = "cha
        controls={"all divided by one chance: the first favourite stays": {"forms": "equal"},
                  "a twelfth of the bound": {"share": 1 / 12}})
 def played_with_favourites(case: Case, forms: str = "chances", share: float = 1.0) -> Evidence:
-    "Upper limit for the mean regret (of a control: lower limit), and the bound; T = 10,000; case: by how much one feature is better."
+    "lhs: upper limit for the mean regret (control: lower limit). rhs: the bound. T = 10,000; case: lead of the best feature."
     regret, sign = favourite_regret(case.value, 10_000, 100, 11, forms), 1 if (forms, share) == ("chances", 1) else -1
     return Evidence(sign * mean_limit(sign * regret, 1e-3), "<=", share * bound_moment_regret(10_000, 21, 1 / 20, 0.1, 1))
 

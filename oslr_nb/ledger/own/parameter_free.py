@@ -40,7 +40,7 @@ def one_bet(case: Case, share: float = 1.0, least: float = -0.5) -> Evidence:
 # %% ../../../nbs/own/02_parameter_free.ipynb #28aba443
 @dataclass
 class Game:
-    "What happened to a bettor, round by round: gradients, weights, free weights, hints before, cut gradients, those bet on, limits."
+    "A game of a bettor, round by round: gradients, weights, free weights, hints before, cut gradients, those bet on, limits."
 
     g: np.ndarray
     weights: np.ndarray

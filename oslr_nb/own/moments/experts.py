@@ -25,7 +25,7 @@ __all__ = ['mixed_prediction', 'bound_aggregation']
 #| code-fold: show
 @kernel
 def make_guesses(state: tuple, room: tuple, scales: np.ndarray, centre: bool, prior: float) -> None:
-    "What each expert predicts from the bought values, cut off at the labels seen; the last one is the mean label (0 without centring)."
+    "Predictions of the experts from the bought values, cut off at the labels seen; the last one is the mean label (0 without centring)."
     _, _, _, _, single, S, values, _, _, _, guess, _, num = state
     z, spread = room[2], room[5]
     if num[COUNT] == 0:
@@ -146,7 +146,7 @@ def stake(bet: np.ndarray, x: float, reach: float) -> float:
 
 @kernel
 def guess_by_bets(state: tuple, bets: np.ndarray, centre: bool) -> None:
-    "What the expert that bets predicts, the last of all: mean label, intercept, and a weight for each bought feature."
+    "The prediction of the expert that bets, the last of all: mean label, intercept, and a weight for each bought feature."
     single, S, values, guess, num = state[4], state[5], state[6], state[10], state[12]
     reach, score = 2 * (num[HIGH] - num[LOW]), 0.0
     if centre: score = stake(bets[bets.shape[0] - 1], 1.0, reach)

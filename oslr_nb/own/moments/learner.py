@@ -102,7 +102,7 @@ def expert_predictions(
 #| code-fold: show
 @kernel
 def learn(y: float, state: tuple, centre: bool, forget: float) -> None:
-    "All that a round teaches."
+    "Update all sums with a labelled example."
     num = state[12]
     arms, arm = state[11], np.int64(num[ARM])
     arms[2 * arm] += 1
@@ -507,7 +507,7 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
 
     @property
     def _prices(self) -> tuple[Any, ...]:
-        "What `draw_priced` has to know."
+        "The arguments of `draw_priced`."
         return self.sold, self.costs, self.order, self.ranked, self.space, self.limit
 
     def _forward(self, k: int) -> np.ndarray:

@@ -153,9 +153,11 @@ def buy_one(i: int, S: np.ndarray, n: int, left: float, costs: np.ndarray, mark:
 def buy_at_random(
     words: np.ndarray, S: np.ndarray, n: int, left: float, kept: float, prices: tuple, mark: np.ndarray, stamp: int,
 ) -> tuple[int, float]:
-    """One after the other a uniform one of the features that are not bought and still fit the money.
+    """Buy features one by one, each uniform among those that are not bought and fit the remaining money.
 
-    Until two are bought and no more than `kept` is left, or nothing fits. Returns how many are bought, and what is left."""
+    Until two are bought and no more than `kept` is left, or nothing fits. Returns how many are bought, and what is
+    left.
+    """
     _, costs, order, ranked, space, _ = prices
     end, rest = ranked.size, 0
     while n < S.size and (n < 2 or left > kept):

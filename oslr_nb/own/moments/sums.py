@@ -103,7 +103,7 @@ def pair_correlation(
 #| code-fold: show
 @kernel
 def add_pair(pairs: np.ndarray, p: int, w: float, x: float, z: float) -> None:
-    "One more round in which a pair was bought."
+    "Count another round in which a pair was bought."
     pairs[p, 0] += w
     pairs[p, 1] += w * (x * z)
     pairs[p, 2] += w * x

@@ -596,7 +596,7 @@ class Baseline(BaselineState):
                  ("held", held, self.radius if self.num[SOLVED] else 0.0))
         for name, size, most in sizes:
             if not size <= most * (1 + 1e-6): fail(f"size of {name}", float(size), f"at most {most:g}")
-        if not np.array_equal(self.A, self.A.T): fail("A", "not symmetric", "symmetric")
+        if not np.array_equal(self.A, self.A.T): raise ValueError("A must be symmetric.")
 
     def _simulate(
         self, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool = True

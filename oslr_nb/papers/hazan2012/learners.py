@@ -587,7 +587,7 @@ def check_weights(learner: AttributeState, learnt: int) -> None:
 #| code-fold: true
 #| code-summary: "The class AttributeEfficient"
 class AttributeEfficient(AttributeState):
-    "The calls of the protocol for AERR and AELR: draws, estimates, one step (base class)."
+    "Base class of AERR and AELR, with the calls of the protocol: draws, estimates, a step."
 
     @property
     def _state(self) -> tuple[np.ndarray, ...]:

@@ -467,7 +467,7 @@ class RDA1(RDA):
         `sharpened_step` has the value of the sharpened theorem. With "adaptive" lambda_t is the root of the sum of the squared
         lengths of the estimates so far, over `radius`: only the radius is left to declare, see `oslr_nb.own.adaptive`.
     radius : float, default 1
-        Bound on ||w||, in labels per feature; in (1e-60, 1e60]. In a ball that does not hold w* the regret is linear.
+        Bound on ||w||, in labels per feature; in (1e-60, 1e60]. It must be at least the norm of w*: otherwise the regret is linear.
     x_norm, y_max : float, default 1
         Bounds on ||x_t|| and on |y_t|, in units of the data; in (1e-60, 1e60]. They scale lambda_t (unless it is adaptive),
         and what is beyond them is refused.

@@ -459,7 +459,7 @@ class RDA2(SquaresRDA):
         Divides the explorer's lambda_s = 8 sqrt(s/C); in (1e-60, 1e60]. "adaptive" as for `step`. Default: "adaptive" if `step`
         is, else 1.
     radius : float, default 1
-        Bound on ||w||, in labels per feature; in (1e-60, 1e60]. In a ball that does not hold w* the regret is linear.
+        Bound on ||w||, in labels per feature; in (1e-60, 1e60]. It must be at least the norm of w*: otherwise the regret is linear.
     x_norm, y_max : float, default 1
         Bounds on ||x_t|| and on |y_t|, in units of the data; in (1e-60, 1e60]. They scale the lambdas (unless
         these are adaptive), and what is beyond them is refused.
@@ -547,7 +547,7 @@ class RDA3(SquaresRDA):
         phi_0, the compatibility constant of condition (b), for mu_0 only; in (0, sqrt(k) x_norm]. Default:
         x_norm / sqrt(d), that of isotropic features.
     radius : float, default 1
-        Bound on ||w||, in labels per feature; in (1e-60, 1e60]. In a ball that does not hold w* the regret is linear.
+        Bound on ||w||, in labels per feature; in (1e-60, 1e60]. It must be at least the norm of w*: otherwise the regret is linear.
     x_norm, y_max : float, default 1
         Bounds on ||x_t|| and on |y_t|, in units of the data; in (1e-60, 1e60]. They scale the lambdas (unless
         these are adaptive) and, with `radius`, always mu_0; what is beyond them is refused.

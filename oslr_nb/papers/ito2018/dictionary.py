@@ -182,7 +182,7 @@ PLAYED, COUNT, BOUGHT, YHAT, MOST, SQUARES, EPS, ERRORS = range(8)  # places in 
 
 
 class DictionaryState(NamedTuple):
-    "What the rounds change: sum of the estimates, its image G eta, the pursuit, what was bought and with what weight, places of `num`."
+    "The arrays that rounds change: sum of the estimates, its image G eta, the pursuit, purchases and their weights, places of `num`."
 
     eta: np.ndarray
     alpha: np.ndarray
@@ -202,7 +202,7 @@ class DictionaryState(NamedTuple):
 
 
 class Rules(NamedTuple):
-    "What stays: sizes, step, options."
+    "The fixed part of the learner: sizes, step, options."
 
     keep: int
     budget: int

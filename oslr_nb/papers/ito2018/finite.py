@@ -203,7 +203,7 @@ class Forecaster:
         return float(np.clip(z @ np.linalg.solve(self.A + np.outer(z, z), self.b), -self.y_max, self.y_max))
 
     def learn(self, z: np.ndarray, y: float) -> None:
-        "Take in a round."
+        "Learn from a round."
         self.A, self.b = self.A + np.outer(z, z), self.b + y * z
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #5dd160dc
@@ -220,7 +220,7 @@ class InBall:
         return float(np.clip(self.w @ z, -self.known.y_max, self.known.y_max))
 
     def learn(self, z: np.ndarray, y: float) -> None:
-        "Take in a round."
+        "Learn from a round."
         self.rounds, r, known = self.rounds + 1, self.w @ z - y, self.known
         if self.A is None:
             step = descent_step(self.rounds, known.radius, known.x_norm, known.y_max)

@@ -203,7 +203,7 @@ def dantzig_run(
     words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, first: int, w: np.ndarray, top: np.ndarray, S: np.ndarray,
     values: np.ndarray, mark: np.ndarray, k0: int, G: np.ndarray, c: np.ndarray, limit: float, out: np.ndarray, bought: np.ndarray,
 ) -> int:
-    "Rounds with the same weights, the first of number `first`; returns how many were played, fewer if a value is out of range."
+    "Play rounds with the same weights, from number `first`; returns how many were played, fewer if a value is out of range."
     support = 0
     for i in top: support += w[i] != 0
     for t in range(rows.size):
@@ -224,7 +224,7 @@ def dantzig_run(
 #| code-fold: true
 #| code-summary: "The class DantzigState"
 class DantzigState(Learner):
-    "What both learners share: draws, sums, the programme at the powers of two (base class)."
+    "Base class of both learners: draws, sums, the programme at the powers of two."
 
     arrays = ("G", "c", "w", "top", "S", "values", "mark", "num")
     proper: ClassVar[bool] = True

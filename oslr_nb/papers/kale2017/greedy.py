@@ -396,7 +396,7 @@ def check_plan(d: Any, budget: Any, k1: Any, T: Any, batch: Any) -> tuple[int, i
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #755ebcc8
 class GreedyBatches(Learner):
-    "The calls of the protocol for Algorithm 2 (base class of its two readings)."
+    "Base class of `OnlineGreedyOSLR` and `OnlineGreedyPOSLR`, the two readings of Algorithm 2."
 
     arrays = STATE
 
@@ -478,7 +478,7 @@ def check_gram(G: np.ndarray) -> None:
     "Refuse moments (m, m), kept below the diagonal, that no features have."
     size = np.sqrt(np.maximum(G.diagonal(), 0))
     if G.diagonal().min() < 0 or not (np.abs(np.tril(G)) <= np.outer(size, size) * (1 + 1e-6) + 1e-290).all():
-        fail("G", "impossible", "moments of features")
+        raise ValueError("G cannot be moments of features: the file is damaged.")
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #ff16c1a3
 def check_draw(learner: GreedyBatches, n: int, s: int) -> None:

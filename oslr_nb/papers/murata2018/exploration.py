@@ -77,7 +77,7 @@ def first_weights(theta0: Any, d: int, top: int) -> np.ndarray:
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #02b7ece8
 @dataclass(frozen=True)
 class Descent:
-    "What a batch run of iterative hard thresholding found, and what it used. Ours."
+    "The result of a batch run of iterative hard thresholding, and the examples that it used. Ours."
 
     path: np.ndarray  # (n + 1, d): weights at the start and after each of the n updates
     batches: list[int]  # examples of a block (Exploitation: of an update) in each update
@@ -273,7 +273,7 @@ def hard_run(
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #77dc67ed
 class HardThresholding(Learner):
-    """The calls of the protocol for a plan of phases (base class of Exploration, Exploitation, Hybrid).
+    """Base class of `Exploration`, `Exploitation` and `Hybrid`: the calls of the protocol for a plan of phases.
 
     An outer round is `explore[0]` updates that explore, with `explore[1]` examples a block, and then `exploit[0]` updates on the
     support that was found, with `exploit[1]` examples each; the batches grow by `growth` from an outer round to the next.
@@ -507,7 +507,7 @@ def stable_step(V: Any, top: int, k: int, rule: str = "best") -> float:
     from above, mu from below. Returns: the step size, below 2 / L. Ours.
     """
     mu, L = restricted_constants(V, top, k)
-    if L.upper <= 0: fail("V", "the zero matrix", "a matrix with a nonzero entry", "there is nothing to learn")
+    if L.upper <= 0: raise ValueError("V is the zero matrix: there is nothing to learn.")
     if check_choice("rule", rule, ("best", "safe")) == "safe": return 1 / L.upper
     if mu.lower <= 0: fail("mu", mu.lower, "positive", "2 / (L + mu) would be 2 / L, which is not stable; rule='safe' takes 1 / L")
     return 2 / (L.upper + mu.lower)
@@ -526,7 +526,7 @@ def check_theory(d: Any, top: Any, k: Any, mu: Any, L: Any, eta: Any) -> tuple[i
 #| code-fold: true
 #| code-summary: "Exported source: contraction_factor"
 def contraction_factor(d: int, top: int, k: int, mu: float, L: float, eta: float | None = None) -> float:
-    """What one step of hard thresholding with the true gradient leaves of the distance to the truth, at most.
+    """Upper bound on the share of the distance to the truth that a step of hard thresholding with the true gradient leaves.
 
     top, k: weights that are kept, and sparsity of the truth, 1 <= k <= top <= d. mu, L: restricted strong convexity and
     smoothness, of order 2 top + k (`restricted_constants`); 0 < mu <= L. eta: step size, below 2 / L. Default: 2 /

@@ -242,7 +242,7 @@ def bound_wrong_support(updates: int, excess: float, least: float, eta: float, b
 def exploration_rate(
     d: int, top: int, k: int, mu: float, L: float, sigma: float, x_max: float = 1.0, eta: float | None = None
 ) -> tuple[float, float, float]:
-    """What one update of Exploration is worth, in the form that `bound_hybrid` takes.
+    """The progress of an update of Exploration, in the form that `bound_hybrid` takes.
 
     top, k (top large enough for a contraction): weights that are kept, and sparsity of the truth, 1 <= k <= top <= d.
     mu, L: restricted strong convexity and smoothness, of order 2 top + k, as in `contraction_factor`. eta: step size,
