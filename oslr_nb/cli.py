@@ -273,7 +273,7 @@ def recommend(
     impute: Annotated[bool, typer.Option("--impute", help="A missing value counts as the mean of the known ones.")] = False,
     ignore: Annotated[list[str] | None, typer.Option(help="Column to leave out; may be repeated.", show_default=False)] = None,
 ) -> None:
-    """The command `oslr recommend`: which assumptions hold on a sample, and what each learner's theorem then promises.
+    """The command `oslr recommend`: which assumptions hold on a sample, and the promise of each learner's theorem.
 
     Parameters
     ----------

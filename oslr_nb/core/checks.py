@@ -316,7 +316,7 @@ MEANT = {"math": SimpleNamespace(**{name: guarded(name) for name in dir(math) if
 
 # %% ../../nbs/core/07_checks.ipynb #c01d0003
 class Interpreted(ast.NodeTransformer):
-    "Changes the source of a kernel so that it means what it means compiled; refuses what has other bits, such as a sum of numpy."
+    "Changes the source of a kernel to the meaning that it has when compiled; refuses operations with other bits, such as a sum of numpy."
 
     @staticmethod
     def call(name: str, *args: ast.expr) -> ast.Call:
@@ -390,7 +390,7 @@ def count_cores() -> int:
 
 
 class Background:
-    "Other processes that compile what is interpreted here, into the folder on disk. They end with it, or when long idle."
+    "Other processes that compile, into the folder on disk, kernels interpreted here. They end with this process, or when long idle."
 
     def __init__(self) -> None:
         self.lock, self.crew, self.most = threading.Lock(), [], min(3, count_cores() - 1)

@@ -47,7 +47,7 @@ HIGH = 1 - LOW
 #| code-fold: true
 #| code-summary: "Exported source: generator_words"
 def generator_words(rng: np.random.Generator | int) -> np.ndarray:
-    """The state of a generator for compiled code: what draws from it moves the generator on.
+    """The state of a generator for compiled code; draws from it move the generator on.
 
     Returns (4,): a view of its state and its increment, for `uniform`.
     """

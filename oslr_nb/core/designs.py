@@ -38,7 +38,7 @@ def containment(n: int, m: int, order: int, exact: bool = False) -> np.ndarray:
 #| code-fold: true
 #| code-summary: "Exported source: distinct_sum"
 def distinct_sum(v: np.ndarray, order: int) -> np.ndarray:
-    """Sum of numbers over the distinct ones among several indices, for all tuples of indices; arguments not checked.
+    """Sum of numbers over the set of several indices, for all tuples of indices; arguments not checked.
 
     v (d,): the numbers. Returns: entry (i, j, ...) is the sum of v over the set {i, j, ...}.
     """

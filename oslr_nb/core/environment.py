@@ -27,11 +27,11 @@ CALLS = {p: ("query", "predict", "update") if p == "OSLR" else ("commit", "query
 
 
 class ProtocolError(RuntimeError):
-    "A call that the protocol does not allow now; the message says what was expected, and nothing has changed."
+    "A call that the protocol does not allow now; the message names the calls that it allows, and nothing has changed."
 
 
 class BudgetExceeded(ProtocolError):
-    "A query that costs more than what is left of this round's budget; nothing was sold."
+    "A query that costs more than the rest of this round's budget; nothing was sold."
 
 # %% ../../nbs/core/00_environment.ipynb #acd52f63
 #| code-fold: true
@@ -320,7 +320,7 @@ class Environment:
         return values
 
     def _price(self, rows: np.ndarray, bought: np.ndarray) -> float:
-        "What a query costs: numbers, or money."
+        "The cost of a query, in numbers or in money."
         if self.costs is None: return len(rows) + len(bought)
         if len(rows): fail("number of measurements", len(rows), "0", "prices are those of features")
         return price_of(self.costs, bought)
@@ -366,7 +366,7 @@ class Environment:
         return self._close()
 
     def skip(self) -> None:
-        """End the round without a prediction and without its label; what was bought stays in the books.
+        """End the round without a prediction and without its label; its purchases stay in the books.
 
         Raises
         ------

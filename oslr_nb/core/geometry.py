@@ -414,7 +414,7 @@ def top_sort(h: np.ndarray, buf: np.ndarray) -> None:
 #| code-summary: "Exported source: top_offer"
 @kernel(apart=True)
 def top_offer(h: np.ndarray, i: int, buf: np.ndarray) -> int:
-    "Offer a coordinate to a sorted buffer; the one that is left outside, or -1 if it was inside already."
+    "Offer a coordinate to a sorted buffer; returns the coordinate that is left outside, or -1 if it was inside already."
     low, high = 0, buf.size
     while low < high:
         middle = (low + high) // 2

@@ -46,7 +46,7 @@ def check_bought_values(names: list[str], values: np.ndarray, limit: float, name
 #| code-fold: true
 #| code-summary: "Exported source: refuse_bought"
 def refuse_bought(X: np.ndarray, row: int, t: int, bought: np.ndarray, limit: float, name: str, norm: bool) -> NoReturn:
-    """Say what is wrong with the values bought in a round that a compiled loop has refused.
+    """Raise the error for values bought in a round that a compiled loop has refused.
 
     name: what the limit is called, for example "x_norm"; empty for `LARGEST`. norm: whether the limit is one of the
     norm.
@@ -230,7 +230,7 @@ class Learner:
             return q
 
     def predict(self, values: Any) -> float:
-        """OSLR: predict from what was bought.
+        """OSLR: predict from the bought values.
 
         Parameters
         ----------
@@ -256,7 +256,7 @@ class Learner:
             return yhat
 
     def observe(self, values: Any) -> None:
-        """POSLR and training-only: take in what was bought.
+        """POSLR and training-only: take in the bought values.
 
         Parameters
         ----------

@@ -44,7 +44,7 @@ class FiniteProblem:
         return cls(points, np.array([Fraction(-1, 4), Fraction(1, 4)]), w)
 
     def mean(self, f: Callable[[np.ndarray, Fraction], Any]) -> Any:
-        "Expectation of a function of an outcome. Returns: the mean of what f gives, a number or an array."
+        "Expectation of a function of an outcome. Returns: the mean of f, a number or an array."
         outcomes = [f(x, e) for x in self.points for e in self.noises]
         return sum(outcomes[1:], outcomes[0]) / len(outcomes)
 

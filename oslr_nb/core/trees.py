@@ -146,7 +146,7 @@ def lazy_leaves(key: np.ndarray, b: int) -> tuple[float, float, float]:
 #| code-summary: "Exported source: lazy_join"
 @kernel
 def lazy_join(nodes: np.ndarray, g: int) -> tuple[float, float, float]:
-    "Sum, count and least of the keys below a node, from what it holds for its children."
+    "Sum, count and least of the keys below a node, from those of its children."
     s, c, least = 0.0, 0.0, np.inf
     for j in range(0, 8, 2):
         s += nodes[g, 0, j] + nodes[g, 0, j + 1]
@@ -177,7 +177,7 @@ def lazy_climb(key: np.ndarray, nodes: np.ndarray, num: np.ndarray, i: int, j: i
 #| code-summary: "Exported source: lazy_past, lazy_tally"
 @kernel
 def lazy_past(num: np.ndarray, v: float) -> float:
-    "What a stored number has in the running sum since its last write: s (key P - Q) for v = s key."
+    "Part of a stored number in the running sum since its last write: s (key P - Q) for v = s key."
     return v * num[RUNNING_A] - (num[RUNNING_AT] if v > 0 else -num[RUNNING_AT] if v < 0 else 0.0)
 
 

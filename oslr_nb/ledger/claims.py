@@ -161,7 +161,7 @@ class Erratum:
 
     @property
     def status(self) -> str:
-        "What the ledger says of the printed words."
+        "The verdict of the ledger on the printed words."
         return "refuted" if self.kind == "false" else self.kind
 
 # %% ../../nbs/ledger/claims.ipynb #5ff420b2
@@ -262,7 +262,7 @@ class Claim:
         return mark.partition("/nbs/")[2].partition(" #")[0]
 
     def evidence(self, check: Callable[[Case], Evidence], until_failure: bool = False) -> list[Evidence]:
-        "What a check finds on the cases in turn. Returns: one for each case tried."
+        "The evidence of a check on the cases in turn. Returns: one for each case tried."
         found = []
         for number, value in enumerate(self.cases):
             found.append(check(case(f"{self.paper}/{self.id}", number, value)))

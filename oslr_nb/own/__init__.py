@@ -15,7 +15,7 @@ PAGES = ("adaptive", "parameter_free", "moments.sums", "moments.experts", "momen
 
 
 def __dir__() -> list[str]:
-    "The public names: what completion shows."
+    "The public names, for completion."
     here = [f"oslr_nb.own.{m}" for m in PAGES if importlib.util.find_spec(f"oslr_nb.own.{m}")]
     return sorted(n for m in here for n in importlib.import_module(m).__all__)
 

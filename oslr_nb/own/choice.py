@@ -125,7 +125,7 @@ def make_learner(
     learner: str | Callable[..., Learner], d: int, budget: float, seed: Any = None, costs: Any = None,
     options: dict[str, Any] | None = None,
 ) -> Learner:
-    """A new learner, from what the user said.
+    """A new learner from the words of a user.
 
     Parameters
     ----------

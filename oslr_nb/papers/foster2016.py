@@ -31,7 +31,7 @@ __all__ = ['chances', 'cost_and_gradient', 'textbook_fkk', 'bound_fkk', 'bound_r
 
 # %% ../../nbs/papers/foster2016.ipynb #d4fd7f73
 def chances(d: int, budget: int, k: int) -> tuple[Fraction, Fraction]:
-    """Chances that one and that two given features are among the random ones (Foster et al. 2016, Algorithm 1, line 1).
+    """Chances that a given feature, and that two given features, are among the random ones (Foster et al. 2016, Algorithm 1, line 1).
 
     d, budget, k: features, features bought a round (k' in the paper), features of a subset, from 0; k + 2 <= budget <=
     k + d. Returns p, q: r/d and r (r - 1) / (d (d - 1)), where r = budget - k.
@@ -742,5 +742,5 @@ def bound_fkk_below(
 
 # %% ../../nbs/papers/foster2016.ipynb #f0a10063
 def __dir__() -> list[str]:
-    "The public names: what completion shows."
+    "The public names, for completion."
     return sorted(globals()["__all__"])

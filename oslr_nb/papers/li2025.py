@@ -743,5 +743,5 @@ class DSPOSLRC(DantzigSampling):
 
 # %% ../../nbs/papers/li2025.ipynb #8469acc7
 def __dir__() -> list[str]:
-    "The public names: what completion shows."
+    "The public names, for completion."
     return sorted(globals()["__all__"])

@@ -266,7 +266,7 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
         return make_learner(self.learner, d, budget_of(self.budget, d, costs), seed, costs), np.random.default_rng([seed, 1])
 
     def _learn(self, lr: Learner, X: np.ndarray, y: np.ndarray, rows: Any, seen: int, limits: tuple[float, float]) -> OSLRRegressor:
-        "Play the rows, and write down what was learnt."
+        "Play the rows, and keep the result."
         run = simulate(lr, X, y, rows=rows, score=lr.protocol != "training-only")
         self.learner_, self.n_features_seen_ = lr, seen + int(run.n_observed.sum())
         self.y_range_ = min(limits[0], float(y.min())), max(limits[1], float(y.max()))
@@ -336,7 +336,7 @@ class OSLRLearner(Model):
 
     @property
     def weights(self) -> dict[Any, float]:
-        "Weights on what it would buy for a prediction by name, without those that are 0: those of `OSLRRegressor`."
+        "Nonzero weights, by name, on the features that it would buy for a prediction, as in `OSLRRegressor`."
         if self.learner_ is None: return {}
         w = weights_of(self.learner_)[0]
         return {self.names_[i]: float(w[i]) for i in np.flatnonzero(w)}
@@ -347,7 +347,7 @@ class OSLRLearner(Model):
         return 0.0 if self.learner_ is None else weights_of(self.learner_)[1]
 
     def predict_one(self, x: Any) -> float:
-        """Predict from what is bought; nothing is learnt.
+        """Predict from bought features, without learning.
 
         Parameters
         ----------
@@ -387,7 +387,7 @@ class OSLRLearner(Model):
         self.n_features_seen_, self._query = self.n_features_seen_ + len(self._query), None
 
     def _buy(self, x: Any) -> float:
-        "Read what the standing query asks for, and predict."
+        "Read the features of the standing query, and predict."
         if not hasattr(x, "get"): fail("x", x, "a mapping from names to numbers")
         if self.learner_ is None: self._begin(x)
         lr = self.learner_

@@ -28,7 +28,7 @@ __all__ = ['BlockRun', 'BlockRefused', 'simulate_blocks', 'TableBlocks']
 #| code-summary: "Exported source: BlockRun"
 @dataclass(frozen=True)
 class BlockRun:
-    "A play of many blocks: sums, and for each round what was predicted, lost and bought."
+    "A play of many blocks: sums, and for each round prediction, loss and purchase."
 
     blocks: int  # blocks played, empty ones included
     rounds: int  # rounds played (T)
@@ -93,7 +93,7 @@ class Books:
 #| code-fold: true
 #| code-summary: "Exported source: BlockRefused"
 class BlockRefused(ValueError):
-    """A block that could not be fetched or played; what came before it is learnt, and of the block itself nothing.
+    """A block that could not be fetched or played; the learner has learnt all blocks before it, and nothing of this one.
 
     block: which block, from 0.
     """

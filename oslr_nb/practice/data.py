@@ -303,7 +303,7 @@ def _whole_zip(url: str, output: Any, pooch_: Any) -> None:
 
 
 def _fetch(source: Source, folder: Path) -> Path:
-    "Download the archive into `folder`; on failure nothing is kept and a sentence says what happened."
+    "Download the archive into `folder`; a failure keeps nothing and is explained in a sentence."
     try:
         return Path(_pooch().retrieve(source.url, source.sha256, source.files[0], folder, downloader=_whole_zip))
     except ValueError:
@@ -330,7 +330,7 @@ def _in_folder(place: Path, source: Source) -> Path | None:
 
 
 def _locate(source: Source, path: Any, download: bool) -> Path:
-    "The file to read: what the user names, or the cached one, or a new download where that is allowed."
+    "The file to read: the file that the user names, the cached file, or a new download where that is allowed."
     named = path is None or isinstance(path, (str, os.PathLike))
     if not named: fail("path", path, "the name of a file or folder")
     if not isinstance(download, bool): fail("download", download, "True or False")

@@ -165,7 +165,7 @@ class Survey:
 
 # %% ../../nbs/practice/reading.ipynb #1fb8a6d8
 def check_column(c: Column, target: str, encode: bool, impute: bool) -> None:
-    "Refuse a column that cannot be used; the sentence says what can be done."
+    "Refuse a column that cannot be used; the message names the remedy."
     what, label = f"column {c.name!r}", c.name == target
     if not c.numeric and (label or not encode or c.kind != "text"):
         encoded = ", --encode makes a feature of each value" if c.kind == "text" else ""

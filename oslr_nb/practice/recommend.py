@@ -42,7 +42,7 @@ TRIAL = 20_000  # rounds that `recommend` plays on the sample, at most
 # %% ../../nbs/practice/recommend.ipynb #2097d699
 @dataclass
 class Sample:
-    "A table in units of its root mean squares, and what the checks share."
+    "A table in units of its root mean squares, and numbers that several checks use."
 
     X: np.ndarray  # (n, d)
     y: np.ndarray | None
@@ -110,7 +110,7 @@ class Check:
 
 
 def judge(number: float, good: bool | None, words: str) -> Check:
-    "Make a check of a number and what it means. good: whether the assumption holds; None if that cannot be said."
+    "Make a check from a number and its meaning. good: whether the assumption holds; None if that is unknown."
     return Check("unknown" if good is None else "holds" if good else "fails", float(number), words)
 
 # %% ../../nbs/practice/recommend.ipynb #68c8d390
@@ -226,7 +226,7 @@ def misfit(s: Sample) -> tuple[float, int]:
 
 
 def check_model(s: Sample) -> Check:
-    "Curvature, and what k weights lose against all."
+    "Check curvature, and the loss of k weights against that of all."
     if s.y is None: return Check("unknown", None, "no labels")
     if s.n < max(100, 10 * s.d): return judge(0.0, None, f"only {s.n} examples, at least {max(100, 10 * s.d)} are needed")
     worst, m = misfit(s)
@@ -308,7 +308,7 @@ LEAST = {  # (a, b): a learner needs a budget of a + b k
 
 # %% ../../nbs/practice/recommend.ipynb #f13cb0ff
 def horizon(bound: Callable[[int], float], gain: float) -> float | None:
-    """First number of rounds at which a bound on regret is below what can be gained.
+    """First number of rounds at which a bound on regret is below the gain.
 
     bound: bound on the regret after T rounds, in squared labels; bound(T) / T must fall from there on. gain: loss of
     predicting 0 minus loss of the comparator, in squared labels a round. Returns: rounds, found by doubling and then
@@ -527,7 +527,7 @@ class Advice:
 
 # %% ../../nbs/practice/recommend.ipynb #4471da82
 def verdict_of(name: str, s: Sample, found: dict[str, Check]) -> tuple[str, str]:
-    "The worst verdict of a learner's assumptions, and what it is due to."
+    "The worst verdict on a learner's assumptions, and its reason."
     a, b = LEAST.get(name, (2, 0))
     least = " + ".join([str(a)] * (a > 0) + ["k"] * b)
     if s.budget < a + b * s.k: return "fails", f"budget {s.budget} below {least}"

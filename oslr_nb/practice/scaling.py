@@ -25,7 +25,7 @@ PLACE = ("_next", "_cost", "_refused")  # what a learner knows of the round that
 
 # %% ../../nbs/practice/scaling.ipynb #7eaff55c
 def probe_learner(learner: str, d: int, budget: int, options: dict[str, Any]) -> Learner:
-    """A learner that is thrown away after a look at what it asks for.
+    """A learner that is made only to look at its queries.
 
     options: further arguments by name. The result is in the middle of its first round. Ours.
     """
@@ -195,7 +195,7 @@ class Scaled(Learner):
         self.squares[at] += away * (values - self.centre[at])
 
     def _settle(self, at: Any, values: np.ndarray) -> np.ndarray:
-        "Standardised numbers, cut off; scales that were not known are set, and what is cut off is counted."
+        "Standardise numbers and cut them off; sets unknown scales, and counts the cuts."
         z, self.centre[at], self.size[at] = self._standard(at, values)
         self.counts[at] += 1
         self.clipped[at] += np.abs(z) > LIMIT

@@ -68,7 +68,7 @@ def read_object(line: bytes) -> dict[str, Any]:
 
 
 def read_with_care(line: bytes) -> dict[str, Any]:
-    "The same, slowly: what orjson refuses is not always wrong, and text may hold colons."
+    "Read a request slowly: orjson refuses some valid JSON, and text may hold colons."
     try:
         text = line.decode().strip(" \t\r")
         found, end = SCAN(text, 0)
@@ -462,7 +462,7 @@ class Pipes:
             self.calm = True
 
     def save(self) -> str:
-        "Write the state; returns what went wrong, in a sentence that is said on standard error too."
+        "Write the state; returns the error, if any, in a sentence that also goes to standard error."
         self.tried, wrong = self.service.rounds, "state = None: it must be a file (--state FILE)."
         if self.state is not None:
             try: return self.service.save(self.state) or ""
@@ -478,7 +478,7 @@ class Pipes:
         self.calm = False
 
     def split(self, chunk: bytes) -> list[bytes | None]:
-        "Whole lines, None for one that is too long; what is not whole is kept, and ended by an empty chunk."
+        "Whole lines, None for a line that is too long; an incomplete line is kept, and an empty chunk ends it."
         if not chunk and (self.rest or self.dropping): chunk = b"\n"
         *whole, self.rest = (self.rest + chunk).split(b"\n")
         found = [line if len(line) <= self.longest else None for line in whole]
@@ -523,12 +523,12 @@ HEARD = [*ENDS, *([signal.SIGUSR1] if hasattr(signal, "SIGUSR1") else [])]  # Wi
 
 # %% ../../nbs/practice/service.ipynb #00f33e0a
 def tidy(path: Path) -> None:
-    "Remove what a process that was killed while it saved has left beside the file."
+    "Remove the partial file of a process that was killed while it saved."
     for part in path.parent.glob(f"{glob.escape(path.name[:80])}.{'[0-9a-f]' * 16}.part"): part.unlink(missing_ok=True)
 
 # %% ../../nbs/practice/service.ipynb #5b1c7e20
 def first_learner(learner: str, features: int | None, budget: int | None, seed: int | None) -> Learner:
-    "A new learner, or the one in a file, with what was said of it."
+    "A new learner, or the learner of a file, if it agrees with the arguments."
     if not str(learner).endswith(".npz"):
         for name, value in (("features", features), ("budget", budget)):
             if value is None: fail(name, value, "given, unless the learner comes from a file")

@@ -153,7 +153,7 @@ def judge_block(out: np.ndarray, y: np.ndarray, tally: dict[str, np.ndarray], do
 
 
 def add_moments(X: np.ndarray, y: np.ndarray, survey: Survey, tally: dict[str, np.ndarray]) -> None:
-    "Second moments of features, label and 1, about the middles; what is missing counts as the middle."
+    "Second moments of features, label and 1, about the middles; a missing value counts as the middle."
     if not tally["moments"].size: return
     Z = np.column_stack([X, y]) - survey.middles
     Z[np.isnan(Z)] = 0.0
@@ -198,7 +198,7 @@ def affordable(R: np.ndarray, b: np.ndarray, costs: np.ndarray, budget: float, d
 
 
 def compare(M: np.ndarray, budget: float, costs: np.ndarray | None = None) -> dict[str, Any] | None:
-    "Hindsight: ridge regression on all features, and forward selection of what the budget allows; None without moments."
+    "Hindsight: ridge regression on all features, and forward selection within the budget; None without moments."
     if not M.size: return None
     with one_thread():
         R, b, _, variance = standardised(M)
@@ -249,7 +249,7 @@ def play_table(
     path: Path, survey: Survey, facts: dict[str, Any], lr: Learner, tally: dict[str, np.ndarray], done: int, place: Path, every: float,
     progress: bool,
 ) -> None:
-    "Play what is left of all passes, with checkpoints."
+    "Play the rest of all passes, with checkpoints."
     from tqdm import tqdm
 
     n, T, d = survey.rows, survey.rows * facts["passes"], len(survey.names)
@@ -319,7 +319,7 @@ def cell(text: str) -> str:
 
 
 def losses_table(r: dict[str, Any]) -> list[str]:
-    "Losses of the learner and of what it stands beside."
+    "Losses of the learner and of the methods that it is compared with."
     buys = f"for {r['budget']:g} a row" if r["priced"] else f"{r['budget']} features a row"
     base, late = r["loss_of_running_mean"], r["loss_of_running_mean_last_tenth"]
     rows = [(f"{r['learner_made']}, {buys}", "as it went", r["loss"], base)]
@@ -428,7 +428,7 @@ def run_table(
     ignore: tuple[str, ...] = (), passes: int = 1, costs: str | Path | None = None, priced: bool = False, resume: bool = False,
     every: float = 10.0, progress: bool = False,
 ) -> dict[str, Any]:
-    """Play a table and write a report: what the command `oslr run` does.
+    """Play a table and write a report, as the command `oslr run` does.
 
     Parameters
     ----------

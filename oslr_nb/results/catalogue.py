@@ -461,7 +461,7 @@ def rows_of(name: str, rows: int | None, seed: int | None, download: bool) -> tu
 def export(
     name: str, out: str | Path, rows: int | None = None, seed: int | None = None, costs: str | Path | None = None, download: bool = False
 ) -> tuple[int, int]:
-    """Write a data set or a stream as a table: what the command `oslr data NAME --out FILE` does.
+    """Write a data set or a stream as a table, as the command `oslr data NAME --out FILE` does.
 
     Parameters
     ----------

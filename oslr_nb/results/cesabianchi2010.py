@@ -102,7 +102,7 @@ def cesabianchi2010_pixels(data: str) -> dict[str, list[list[int]]]:
 
 
 def figure_1(found: dict[str, list[list[int]]]) -> Any:
-    """Draw the images, and below them what is seen of them; unseen pixels are blue.
+    """Draw the images, and below them the pixels that are seen; unseen pixels are blue.
 
     found: what `cesabianchi2010_pixels` returns.
     """
@@ -128,7 +128,7 @@ Statistics = tuple[np.ndarray, np.ndarray, Any]  # estimates A, v, and the eigen
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    "A sample of examples, and what several methods need of it, computed once."
+    "A sample of examples, with quantities of several methods that are computed once."
 
     X: np.ndarray  # (m, d): examples
     y: np.ndarray  # (m,): labels

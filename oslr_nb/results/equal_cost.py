@@ -301,7 +301,7 @@ def stream(name: str, draw: int) -> Stream:
 # %% ../../nbs/results/equal_cost.ipynb #710a6f43
 @dataclass(frozen=True)
 class Told:
-    "What a learner of a paper is told of a stream, all of it true in hindsight: sizes, norms of the best k-sparse weights, bounds."
+    "The facts that a learner of a paper is told of a stream, all true in hindsight: sizes, norms of the best k-sparse weights, bounds."
 
     d: int
     budget: int
@@ -352,7 +352,7 @@ def scales(t: Told, seed: int, wider: float = 1.0) -> dict[str, Any]:
 # %% ../../nbs/results/equal_cost.ipynb #a5aa910e
 @dataclass(frozen=True)
 class Method:
-    "A way to play: the learner for what is told, seed and multipliers; directions of the search; largest d."
+    "A way to play: the learner for given facts, seed and multipliers; directions of the search; largest d."
 
     build: Callable[..., Learner]
     ways: tuple[dict[str, float], ...] = ()  # exponents by which a search moves the multipliers
@@ -574,7 +574,7 @@ POINTS = 40  # of a curve
 
 @lru_cache(maxsize=8)
 def drawn(name: str, draw: int) -> tuple[Stream, Told]:
-    "A draw, and what the papers' learners are told of it."
+    "A draw, and the facts that the papers' learners are told."
     s = stream(name, draw)
     return s, tell(STREAMS[name], s.X, s.y)
 
@@ -591,7 +591,7 @@ def losses(name: str, method: Method, draw: int, **multipliers: Any) -> tuple[np
 
 # %% ../../nbs/results/equal_cost.ipynb #e13c004a
 def rounded(x: Iterable[float]) -> list[float]:
-    "Numbers with six figures, as they are stored; 1e300 stands for what has overflowed."
+    "Numbers with six figures, as they are stored; 1e300 stands for an overflow."
     return [float(f"{min(v, 1e300):.6g}") for v in x]
 
 

@@ -62,7 +62,7 @@ NORMALISED: dict[str, Callable[[np.ndarray], Any]] = {  # what a matrix is divid
 def instance(
     d: int, k: int, seed: Any = None, normalise: str = "spectral", unit: bool = True, m: int = 100, T: int = 5000, noise: float = 1.0
 ) -> Instance:
-    """Draw an instance of the synthetic experiments, with what the paper leaves open as arguments.
+    """Draw an instance of the synthetic experiments; arguments are the settings that the paper leaves open.
 
     k: nonzero coefficients, from 1 to m: the first k of them are normal. normalise ("spectral", "columns" or "none"):
     "Normalizing the matrix": largest singular value 1, columns of norm 1, or not at all. unit: divide u, and with it
@@ -458,7 +458,7 @@ def table_regrets(data: dict[str, Any]) -> str:
 
 
 def share(p: float, draws: int = 4000) -> str:
-    "A p-value from so many draws."
+    "A p-value from `draws` draws, in words."
     return f"{p:.3f}" if p > 1.5 / (draws + 1) else "< 0.001"
 
 

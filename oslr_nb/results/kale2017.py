@@ -110,7 +110,7 @@ def tuned(play: Callable, method: str, count: int) -> dict[str, Any]:
 
 
 def judged(play: Callable, method: str, count: int, trials: int) -> dict[str, Any]:
-    "The search for the multipliers, and what the streams 0, 1, ... give with the theory's and with the tuned ones."
+    "The search for the multipliers, and the results on the streams 0, 1, ... with the theory's and with tuned ones."
     found = tuned(play, method, trials)
     each = lambda kw: [play(i, method, **kw) for i in range(count)]
     return {"tuning": found, "theory": each({}), "tuned": each(found["best"])}

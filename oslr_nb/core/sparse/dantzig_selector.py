@@ -79,7 +79,7 @@ FLAT, NOISE = 1e-10, 1e-12  # a slope below FLAT is 0; a bound may be exceeded b
 
 # %% ../../../nbs/core/sparse/02_dantzig_selector.ipynb #a269e862
 class DantzigState(NamedTuple):
-    """A basis of the path and what is computed from it; m columns and m rows are active. From `dantzig_state`.
+    """A basis of the path and the arrays computed from it, of `dantzig_state`; m columns and m rows are active.
 
     cols, rows: the active columns (weights that may differ from 0) and rows (residuals of size r); the first m entries
     count. col_at, row_at (d,): place of each coordinate in `cols` and in `rows`, or -1. sign, side: signs of the active
@@ -344,7 +344,7 @@ def grow(G: np.ndarray, i: int, side: float, l: int, sign: float, value: float, 
 # %% ../../../nbs/core/sparse/02_dantzig_selector.ipynb #b73fff7b
 @kernel(apart=True)
 def shrink(a: int, b: int, s: DantzigState) -> None:
-    "The column at place a and the row at place b are active no more; the last ones move there."
+    "Remove the column at place a and the row at place b from the active ones; the last move there."
     A, n = s.inverse, int(s.num[SIZE]) - 1
     for e in range(n + 1):
         if e != a:
@@ -445,7 +445,7 @@ def find_edge(G: np.ndarray, leaving: int, i: int, side: float, s: DantzigState)
 
 @kernel(apart=True)
 def find_bound(G: np.ndarray, leaving: int, i: int, total: float, cautious: bool, s: DantzigState) -> tuple[int, float]:
-    "`first_bound` with a coarse idea of what is 0 and, where it finds none, with a fine one."
+    "`first_bound` with a coarse tolerance for 0 and, where it finds none, with a fine one."
     for l in range(s.tilt.size): s.slope[l] = total
     chosen, far = first_bound(s, leaving, cautious, FLAT, FLAT * total)
     if chosen >= 0: return chosen, far
@@ -563,7 +563,7 @@ class DantzigPath:
         return (1 - part) * self.corner(k - 1) + part * self.corner(k)
 
     def dual_at(self, radius: float) -> np.ndarray:
-        "A dual solution at a radius; it is the same between two corners. Returns (d,): the vector mu."
+        "A dual solution at a radius, which is constant between two corners. Returns (d,): the vector mu."
         k, mu = self.piece(radius), np.zeros(self.d)
         part = slice(*self.record.first[k : k + 2])
         mu[self.record.row[part]] = self.record.dual[part]

@@ -183,7 +183,7 @@ def forward_selection(V: Any, b: Any, k: int, least: float = 1e-10) -> GreedyFit
 # %% ../../../nbs/core/sparse/03_selectors.ipynb #263f787f
 @dataclass(frozen=True)
 class SparseFit:
-    "Few weights and what they achieve: from `iht`, `lasso_select`, `forward_backward` or `best_subset`."
+    "Sparse weights and their loss, from `iht`, `lasso_select`, `forward_backward` or `best_subset`."
 
     w: np.ndarray  # the weights; at most k are not 0
     support: np.ndarray  # where they are not 0, in increasing order

@@ -812,5 +812,5 @@ def _(case: Case) -> Evidence: return lazy_cost.check(case, before=lambda state:
 
 # %% ../../../nbs/core/10_foundations.ipynb #d1a50002
 def __dir__() -> list[str]:
-    "The public names: what completion shows."
+    "The public names, for completion."
     return sorted(globals()["__all__"])

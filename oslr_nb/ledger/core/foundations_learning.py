@@ -1088,5 +1088,5 @@ def tsallis_regret(case: Case, divided: bool = True, arms: bool = True) -> Evide
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #e7544be1
 def __dir__() -> list[str]:
-    "The public names: what completion shows."
+    "The public names, for completion."
     return sorted(globals()["__all__"])

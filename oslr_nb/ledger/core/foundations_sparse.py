@@ -244,5 +244,5 @@ def forward_choices(case: Case, method: Callable = forward_selection) -> Evidenc
 
 # %% ../../../nbs/core/16_foundations_sparse.ipynb #7a30146a
 def __dir__() -> list[str]:
-    "The public names: what completion shows."
+    "The public names, for completion."
     return sorted(globals()["__all__"])

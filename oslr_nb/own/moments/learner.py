@@ -70,7 +70,7 @@ def expert_predictions(
     x: np.ndarray, X: np.ndarray, y: np.ndarray, has: np.ndarray, weight: np.ndarray, S: np.ndarray, scales: np.ndarray, prior: float,
     centre: bool,
 ) -> np.ndarray:
-    "Equation 2 (eq-predict) for each scale, then the mean label; has (t, d): what was bought in the rounds before."
+    "Equation 2 (eq-predict) for each scale, then the mean label; has (t, d): whether a feature was bought in a round before."
     m, of_label = len(S), weighted_deviation(y, weight, centre)
     middle = weight @ y / weight.sum() if centre else 0.0
     sd, n, z, c, R = np.zeros(m), np.zeros(m), np.zeros(m), np.zeros(m), np.eye(m)
@@ -214,7 +214,7 @@ def check_sizes(d: Any, budget: Any, top: Any, rows: Any, support: Any) -> tuple
 
 
 def spendable(budget: float) -> float:
-    "What the learner spends of a budget of money: half of what an environment forgives for rounding."
+    "The budget of money and half of the excess that an environment forgives for rounding."
     return budget * (1 + MONEY / 2)
 
 
@@ -349,7 +349,7 @@ class PairwiseMoments(Learner):
         return out, *books
 
     def _books(self, n: int) -> tuple[np.ndarray, ...]:
-        "What is bought in each of n rounds, to be written down."
+        "The purchases in each of n rounds, for the books."
         return (np.full(n, self.budget),)
 
     def _check_state(self) -> None:

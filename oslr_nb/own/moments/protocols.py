@@ -27,7 +27,7 @@ __all__ = ['PairwisePOSLR', 'PairwiseTrainingOnly']
 #| code-fold: show
 @kernel
 def guess_committed(state: tuple, W: np.ndarray) -> None:
-    "What the weights of each expert on the favourites, rows of W, say of the bought values, cut off at the labels seen."
+    "Predictions of the experts, whose weights on the favourites are rows of W, from the bought values; cut off at the labels seen."
     values, guess, num = state[6], state[10], state[12]
     for s in range(guess.size):
         guess[s] = 0.0

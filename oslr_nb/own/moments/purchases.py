@@ -102,7 +102,7 @@ def fill_moments(
 #| code-fold: show
 @kernel
 def choose_arm(u: float, share: float, held: float, arms: np.ndarray) -> int:
-    "0 to explore, 1 to buy nothing but favourites; `share` is the chance of what has been worse, and the least chance to explore."
+    "0 to explore, 1 to buy only favourites; `share`: chance of the arm that has been worse, and least chance to explore."
     if held == 0 or arms[0] == 0: return 0
     better = arms[2] == 0 or arms[3] / arms[2] < arms[1] / arms[0]
     return 1 if u < (1 - share if better else min(share, 1 - share)) else 0

@@ -112,7 +112,7 @@ def add_pair(pairs: np.ndarray, p: int, w: float, x: float, z: float) -> None:
 
 @kernel
 def learn_moments(v: float, state: tuple, centre: bool) -> None:
-    "The sums of what was bought; v: label about its reference."
+    "Add the bought values to the sums; v: label about its reference."
     pairs, slot, _, _, single, S, values, _, mark, _, _, _, num = state
     w, d = num[WEIGHT], mark.size
     for a in range(S.size):

@@ -28,5 +28,5 @@ _all_ = ["AELR", "AERR", "DDAELR", "DDAERR", "OnlineAELR", "TwoPhaseAELR", "TwoP
 
 # %% ../../../nbs/papers/hazan2012.ipynb #d1a50001
 def __dir__() -> list[str]:
-    "The public names: what completion shows."
+    "The public names, for completion."
     return sorted(globals()["__all__"])

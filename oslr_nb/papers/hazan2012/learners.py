@@ -48,7 +48,7 @@ def fresh_state(d: int, budget: int, ridge: bool, radius: float, adaptive: bool 
 #| code-fold: show
 @kernel
 def draw_attributes(words: np.ndarray, state: tuple, draws: int, warm: int) -> None:
-    "What to buy this round: S distinct coordinates, how often each was drawn, and the place of the weighted draw."
+    "Draw the purchase of this round: S distinct coordinates, how often each was drawn, and the place of the weighted draw."
     _, _, _, _, tree, S, _, times, mark, cdf, _, _, num = state
     d, stamp, n = mark.size, (np.int64(num[ROUNDS]) + 1) * (S.size + 1), 0
     num[PLACE], num[BOUGHT] = -1, S.size
@@ -284,7 +284,7 @@ def lasso_adaptive(y: float, state: tuple, draws: int, radius: float) -> None:
 #| code-summary: "The kernel learn"
 @kernel
 def learn(y: float, state: tuple, ridge: bool, draws: int, warm: int, radius: float) -> None:
-    "End of a round: the squares of what was bought (phase one), or one step of the weights."
+    "End a round: add the squares of the bought values (phase one), or take a step."
     _, _, _, _, _, S, values, _, _, _, _, second, num = state
     num[ROUNDS] += 1
     if num[ROUNDS] <= warm:
@@ -324,7 +324,7 @@ def score(X: tuple, row: int, state: tuple, count: float) -> float:
 #| code-summary: "The kernel prediction"
 @kernel
 def prediction(state: tuple, reading: int) -> float:
-    "OSLR: w_t restricted to what was bought (reading 1), or the estimate of w'x (reading 2)."
+    "OSLR: w_t restricted to the bought attributes (reading 1), or the estimate of w'x (reading 2)."
     _, _, v, _, _, S, values, _, _, _, _, _, num = state
     if reading == 2: return num[INNER]
     p = 0.0
@@ -401,7 +401,7 @@ def check_chances(q: Any, moments: Any, d: int) -> tuple[np.ndarray | None, np.n
 #| code-fold: true
 #| code-summary: "The class AttributeState"
 class AttributeState(Learner):
-    "State of AERR and AELR and their draws (base class of `AttributeEfficient`); what the theorems say of the rate is in subclasses."
+    "State of AERR and AELR and their draws (base class of `AttributeEfficient`); the rates of the theorems are in subclasses."
 
     protocol: ClassVar[str] = "training-only"
     arrays = STATE
@@ -437,7 +437,7 @@ class AttributeState(Learner):
         raise NotImplementedError
 
     def _second(self, q: np.ndarray | None, moments: np.ndarray | None) -> float:
-        "What bounds the second moment of x~, by which the rate is set."
+        "Bound on the second moment of x~, which sets the rate."
         raise NotImplementedError
 
     def _rate(self, second: float, T: int) -> float:
@@ -504,7 +504,7 @@ def check_sums(tree: np.ndarray, leaves: np.ndarray) -> None:
 #| code-fold: true
 #| code-summary: "What a state must be like"
 def check_round(learner: AttributeState) -> int:
-    "The places, counts and marks of a state, and what was bought in an open round; returns how many rounds were played."
+    "Check places, counts, marks and the purchase of an open round; returns how many rounds were played."
     num, d, b = learner.num, learner.d, learner.budget
     rounds = check_count("rounds", num[ROUNDS], 0, min(2**53, 2**61 // (b + 1)))
     n, place = check_count("BOUGHT", num[BOUGHT], 0, b), check_count("PLACE", num[PLACE], -1, b)
@@ -534,7 +534,7 @@ def check_round(learner: AttributeState) -> int:
 #| code-fold: true
 #| code-summary: "What a state must be like"
 def check_adaptive(learner: AttributeState, learnt: int) -> None:
-    "What sets an adaptive step: the squares and the factor that follows from them, or the gaps and the rate."
+    "Check the numbers that set an adaptive step: the squares and their factor, or the gaps and the rate."
     num, ln = learner.num, math.log(2 * learner.d)
     check_within("SEEN", num[SEEN], 0, 1e300)
     if learner.ridge:
@@ -607,7 +607,7 @@ class AttributeEfficient(AttributeState):
         if self.num[ROUNDS] == self.warm: self._plan()
 
     def _plan(self) -> None:
-        "What follows phase one, if there is one."
+        "Plan the rounds after phase one; a learner without phases does nothing."
 
     def _check_state(self) -> None:
         "The state is one that a run can reach: finite, its places in range, its sums those of their parts, the weights in the ball."

@@ -68,7 +68,7 @@ def check_sizes(d: Any, budget: Any, top: Any = 0, k: Any = None) -> tuple[int, 
 
 
 def check_reach(**scales: Any) -> list[float]:
-    "The scales as floats; what gradients are made of must leave room for their squares."
+    "The scales as floats, small enough for the squares of gradients to be finite."
     values = check_scales("lambda_t must be positive: Ito et al. 2017, equation (5)", **scales)
     x_norm, y_max, radius = (dict(zip(scales, values, strict=True))[name] for name in ("x_norm", "y_max", "radius"))
     reach = x_norm * (x_norm * radius + y_max)
@@ -321,7 +321,7 @@ def longest_estimate(lr: Learner) -> float:
 
 
 def check_sum(name: str, h: np.ndarray, rounds: int, longest: float, norm2: float | None = None) -> None:
-    "A sum of so many gradients of at most that length; norm2 is its squared norm but for the rounding of 2^20 rounds."
+    "Refuse a sum of gradients longer than `rounds` times `longest`; norm2: its squared norm, up to the rounding of 2^20 rounds."
     most, largest = rounds * longest, float(np.abs(check_array(name, h, (None,))).max(initial=0.0))
     length = float(np.linalg.norm(h)) if largest <= most else largest
     if not length <= most: fail(f"norm of {name}", length, f"at most {most:g}", f"after {rounds} gradients")
@@ -330,7 +330,7 @@ def check_sum(name: str, h: np.ndarray, rounds: int, longest: float, norm2: floa
 
 
 def check_squares(name: str, squares: float, h: np.ndarray, rounds: int, longest: float) -> None:
-    "The sum of the squared lengths of so many gradients, each at most `longest`, that add up to h (Cauchy-Schwarz)."
+    "Refuse squares that no `rounds` gradients of length at most `longest` with the sum h have (Cauchy-Schwarz)."
     limit = rounds * longest**2
     if not 0 <= squares <= limit: fail(name, float(squares), f"from 0 to {limit:g}", f"after {rounds} gradients")
     most = 1.001 * math.sqrt(rounds * squares) + rounds * 1e-140  # squares of numbers that small are not exact
@@ -365,7 +365,7 @@ def check_purchase(lr: Any, stamp: int, drawn: bool, first: np.ndarray) -> None:
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #c944a8b5
 class RDA(LateLabels, Learner):
-    """Dual averaging on what `Observe` shows: base class of `RDA1`, `GreedyRDA` and `UniformRDA`.
+    """Base class of `RDA1`, `GreedyRDA` and `UniformRDA`: dual averaging on features chosen by `Observe`.
 
     q: lower bound, in (0, 1], on the chance that two features are seen together; sets the step. saved: the subclass's
     other arguments, which `save` has to keep. Attribute rate: lambda_t / sqrt(t); with step = "adaptive" lambda_t over
@@ -396,7 +396,7 @@ class RDA(LateLabels, Learner):
 
     @property
     def _clock(self) -> float:
-        "What lambda_t is `rate` times the root of."
+        "The number whose root, times `rate`, is lambda_t."
         return float(self.num[SQUARES] if self.adaptive else self.num[PLAYED] + 1)
 
     @property

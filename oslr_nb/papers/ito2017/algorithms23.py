@@ -345,7 +345,7 @@ def check_mean_weight(weight: float, s: int, power: float) -> None:
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #93849074
 class SquaresRDA(Learner):
-    """Explorer in the rounds 1, 4, 9, ..., predictor on what it believes in: base class of `RDA2` and `RDA3`.
+    """Base class of `RDA2` and `RDA3`: an explorer in the rounds 1, 4, 9, ..., and a predictor on its largest weights.
 
     power: the weights w_s enter the explorer's mean with s^-power: 0 (Algorithm 2) or 1/4 (Algorithm 3). saved: the
     subclass's other arguments, which `save` has to keep.

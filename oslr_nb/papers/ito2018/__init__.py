@@ -21,7 +21,7 @@ from .dictionary import *
 
 # %% ../../../nbs/papers/ito2018.ipynb #c18f0009
 def __dir__() -> list[str]:
-    "The public names: what completion shows."
+    "The public names, for completion."
     from oslr_nb.papers.ito2018 import dictionary, finite, linear
 
     return sorted({*finite.__all__, *linear.__all__, *dictionary.__all__})

@@ -34,7 +34,7 @@ __all__ = ['block_bandit', 'corollary_2', 'best_block', 'bound_block_bandit', 'o
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #c5cafecb
 @kernel
 def block_rate(blocks: float, K: int) -> float:
-    "Rate of Tsallis-INF after so many blocks; 0 for one arm, where it does not matter."
+    "Rate of Tsallis-INF after a number of blocks; 0 for one arm, where it does not matter."
     return 2 * math.sqrt((1 - 1 / math.sqrt(K)) / (blocks + 1))
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #8b43acee
@@ -91,7 +91,7 @@ def corollary_2(T: float, K: float, q: float, a: float = 1.0, b: float = 4.0) ->
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #4cbaa87c
 @dataclass(frozen=True)
 class Inner:
-    "An online learner for linear predictors in a ball that starts afresh in each block, and what is known of it."
+    "An online learner for linear predictors in a ball that starts afresh in each block, with its bounds."
 
     kind: str
     k: int
@@ -115,7 +115,7 @@ class Inner:
         return max(c / ((s + math.sqrt(s * s + 4 * c)) / 2), 1e-59)
 
     def alpha(self, rounds: int, block: int) -> float:
-        "Bound on the regret in a block of so many rounds, with the ridge of a block of full length."
+        "Bound on the regret in a block of a given length, with the ridge of a full block."
         if self.kind == "ogd":
             return bound_ogd(rounds, 2 * (self.radius * self.x_norm + self.y_max) * self.x_norm, self.radius)
         ridge = self.ridge_of(block)
@@ -490,7 +490,7 @@ class BlockBandit(Learner):
         return out, np.broadcast_to(np.int64(self.budget), len(rows))
 
     def _refuse_round(self, X: np.ndarray, row: int, t: int) -> None:
-        "Say what is wrong with what was observed in round t."
+        "Raise the error for the values observed in round t."
         arm = int(self.num[ARM])
         if not self.matrices.size: self._refuse(X, row, t, self.subsets[arm])
         with np.errstate(all="ignore"): values = self.matrices[arm] @ np.asarray(X[row], np.float64)

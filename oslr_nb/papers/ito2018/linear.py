@@ -223,7 +223,7 @@ def draw_coordinates(words: np.ndarray, S: np.ndarray, mark: np.ndarray, rounds:
 def projection_learn(
     y: float, h: np.ndarray, S: np.ndarray, Q: np.ndarray, values: np.ndarray, num: np.ndarray
 ) -> None:
-    "Algorithm 2, line 7: h += g of (Ito 3), from what was bought besides the prediction; ||h||^2 is summed afresh every 64 rounds."
+    "Algorithm 2, line 7: h += g of (Ito 3), from the purchases besides the prediction; ||h||^2 is summed afresh every 64 rounds."
     factor, squares, norm2 = 2.0 * h.size / S.size * (num[YHAT] - y), 0.0, num[NORM2]
     for a in range(S.size):
         g = factor * values[a]

@@ -449,7 +449,7 @@ class GreedyBatches(Learner):
         return out, observed
 
     def _check_state(self) -> None:
-        "The state is one that a run can reach: finite, its places in range, what was drawn consistent, R triangular."
+        "The state is one that a run can reach: finite, its places in range, its draws consistent, R triangular."
         for name in STATE: check_array(name, getattr(self, name), (None,) * getattr(self, name).ndim)
         whole = lambda name, v, high: check_int(name, int(v) if v == math.floor(v) else v, 0, high)
         batches = whole("batches", self.num[BATCHES], 2**61 // (self.k1 + self.budget))

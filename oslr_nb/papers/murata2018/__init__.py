@@ -17,7 +17,7 @@ from .hybrid import *
 
 # %% ../../../nbs/papers/murata2018.ipynb #81a73937
 def __dir__() -> list[str]:
-    "The public names: what completion shows."
+    "The public names, for completion."
     from oslr_nb.papers.murata2018 import exploration, hybrid
 
     return sorted({*exploration.__all__, *hybrid.__all__})

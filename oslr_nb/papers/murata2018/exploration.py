@@ -158,7 +158,7 @@ STATE = ("theta", "z", "S", "values", "total", "best", "edge", "num", "real")
 
 @kernel
 def open_block(width: int, state: tuple) -> None:
-    "What is bought from the next example on: the support of the weights, and in an update that explores the block."
+    "Set the purchase from the next example on: the support of the weights, and in an update that explores also the block."
     theta, _, S, _, total, _, _, num, _ = state
     n = num[KEPT]
     if num[PHASE] == 0:
@@ -214,7 +214,7 @@ def threshold_weights(state: tuple) -> None:
 
 @kernel(apart=True)
 def close_block(plan: tuple, state: tuple) -> None:
-    "The step on this block, the update if the block was its last, and what is bought next."
+    "Take the step on this block, end the update if the block was its last, and set the next purchase."
     theta, z, S, _, total, _, _, num, _ = state
     eta, width, _, _, _ = plan
     first, explores = num[BLOCK] * width, num[PHASE] == 0
