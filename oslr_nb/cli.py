@@ -317,8 +317,10 @@ def serve(
     learner: Annotated[
         str, typer.Option(help="auto, a learner of `oslr list` that needs nothing else, or the model.npz of a run.")
     ] = "auto",
-    state: Annotated[Path | None, typer.Option(help="File for the state; if it exists, go on from there.", show_default=False)] = None,
-    every: Annotated[int, typer.Option(help="Rounds between two checkpoints; 0 for none but on request.")] = 10_000,
+    state: Annotated[
+        Path | None, typer.Option(help="File for the state; all that was answered is kept, and goes on from there.", show_default=False)
+    ] = None,
+    every: Annotated[int, typer.Option(help="Rounds after which the state file is written anew; 0 for only on request.")] = 10_000,
     seed: Annotated[int | None, typer.Option(help="Seed of the draws of a new learner.", show_default=False)] = None,
 ) -> None:
     """The command `oslr serve`: a learner that answers lines of JSON, see `oslr_nb.practice.service`.
@@ -332,16 +334,18 @@ def serve(
     learner : str
         "auto", a key of `LEARNERS` that needs nothing else, or the .npz file of a learner.
     state : Path or None
-        File for the state; if it exists, the service goes on from there.
+        File for the state; if it exists, the service goes on from there. Every line that was answered is kept, in it or in its journal.
     every : int
-        Rounds between two checkpoints; 0 for none but on request.
+        Rounds, or a fourth of the lines, after which the state file is written and the journal emptied, a minute at most; 0 for only
+        on request.
     seed : int or None
         Seed of the draws of a new learner.
 
     Raises
     ------
     typer.Exit
-        Always: 0 at the end, 1 if the state could not be written, 2 for a wrong argument. SIGTERM and SIGINT end with 0 and 130.
+        Always: 0 at the end, 1 if the state could not be written, 2 for a wrong argument or a state that another process has.
+        SIGTERM and SIGINT end with 0 and 130.
     """
     from oslr_nb.practice.service import serve as run
 

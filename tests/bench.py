@@ -258,8 +258,8 @@ class Client:
         path = Path(f"/proc/{self.p.pid}/schedstat")
         return int(path.read_text().split()[0]) / 1e9 if path.exists() else float("nan")
 
-    def measure(self, play, rounds, pieces):
-        "Rounds a second, microseconds a round of the other process and of this one: each the best of many short pieces."
+    def measure(self, play, rounds, pieces, of=np.min):
+        "Rounds a second, microseconds a round of the other process and of this one: each the best of many short pieces, or their median."
         play(0, rounds)
         found = []
         for i in range(1, pieces + 1):
@@ -267,7 +267,7 @@ class Client:
             play(i * rounds, rounds)
             after = time.perf_counter(), self.busy(), time.process_time()
             found.append([(b - a) / rounds for a, b in zip(before, after, strict=True)])
-        wall, server, client = np.min(found, axis=0)
+        wall, server, client = of(found, axis=0)
         return {"rounds_per_second": 1 / wall, "server_us": 1e6 * server, "client_us": 1e6 * client}
 
     def end(self):
@@ -302,6 +302,30 @@ def serving(goal=20_000):
         said = f" (goal {goal:,}{', missed' * bool(missed)})" if row["goal"] else ""
         print(f"{row['learner']}, d = 384, k' = {row['budget']}, {row['way']}: {row['rounds_per_second']:,.0f} rounds/s{said}; ", end="")
         print(f"of a round {row['server_us']:.0f} us in the service, {row['client_us']:.0f} us in the client", flush=True)
+    return table
+
+
+KEEPS = """import sys
+from oslr_nb.practice import service
+service.SYNCHRONOUS = sys.argv[1]
+service.serve(384, 10, seed=1, state=sys.argv[2])"""
+
+
+def keeping():
+    "What it costs that an answer is kept, at d = 384: no journal, and both ways of forcing it to the disk, whose waits vary (so medians)."
+    table = []
+    for way, play, rounds in (("one line at a time", "single", 64), ("32 lines at a time", "blocks", 1024)):
+        for kept in ("nothing", "NORMAL", "FULL"):
+            with tempfile.TemporaryDirectory() as folder:
+                plain = ["-m", "oslr_nb", "serve", "--features", "384", "--budget", "10", "--seed", "1"]
+                client = Client(plain if kept == "nothing" else ["-c", KEEPS, kept, f"{folder}/s.npz"])
+                client.p.stdout.readline()
+                row = {"way": way, "kept": kept} | client.measure(getattr(client, play), rounds, 15, np.median)
+                client.end()
+            if kept == "nothing": fastest = row["rounds_per_second"]
+            table.append(row | {"ratio": fastest / row["rounds_per_second"]})
+            print(f"serve, {way}, journal {kept}: {row['rounds_per_second']:,.0f} rounds/s, ", end="")
+            print(f"{1000 / 3 / row['rounds_per_second']:.3f} ms a line, {table[-1]['ratio']:.2f} times the time", flush=True)
     return table
 
 
@@ -736,7 +760,7 @@ def machine():
 
 TABLES = {
     "rounds": to_the_floor, "learners": each_learner, "adaptive": adaptive_steps, "moments": moments, "serving": serving,
-    "by_hand": by_hand, "few_rows": few_rows, "papers": papers, "aer": aer, "dantzig": dantzig_paths, "kale": kale,
+    "keeping": keeping, "by_hand": by_hand, "few_rows": few_rows, "papers": papers, "aer": aer, "dantzig": dantzig_paths, "kale": kale,
     "projection": projection, "dictionary": dictionary, "thresholding": thresholding, "long": long_runs,
     "cold": cold_starts, "import_seconds": importing,
 }  # fmt: skip
