@@ -131,12 +131,14 @@ class OpenExample:
     explored: bool = True  # `explored_` of the learner after its query
     values: np.ndarray | None = None  # what was bought; None until it is told
     prediction: float | None = None  # what was answered then
+    early: bool = False  # whether no label was known then
 
 # %% ../../nbs/practice/service.ipynb #7f60fbde
-def count_losses(sums: list[float], n: int, prediction: float, y: float) -> list[float]:
-    "Sums after one more round: squared errors, squared errors of the mean label before it, labels."
-    loss, of_mean, labels = sums
-    return [loss + (prediction - y) ** 2, of_mean + (labels / n - y if n else y) ** 2, labels + y]
+def count_losses(sums: list[float], n: int, prediction: float, y: float, early: bool) -> list[float]:
+    "Sums after one more round: squared errors, those of the mean label before it, labels, rounds judged; the early are not."
+    loss, of_mean, labels, judged = sums
+    if early or not n: return [loss, of_mean, labels + y, judged]
+    return [loss + (prediction - y) ** 2, of_mean + (labels / n - y) ** 2, labels + y, judged + 1]
 
 
 def parts_of(query: Any, d: int) -> tuple[list[list[float]], list[int]]:
@@ -152,7 +154,7 @@ class Examples:
     def __init__(self, learner: Learner):
         if learner.protocol != "OSLR": fail("learner", type(learner).__name__, "one of protocol OSLR", "it predicts from what was bought")
         self.learner, self.open, self.current = learner, {}, None
-        self.rounds, self.skipped, self.losses = 0, 0, [0.0, 0.0, 0.0]
+        self.rounds, self.skipped, self.losses = 0, 0, [0.0, 0.0, 0.0, 0.0]
 
     @property
     def interleaves(self) -> bool:
@@ -198,7 +200,7 @@ class Examples:
                 self._check_values(example, values)
                 self._put_aside(name)
                 prediction = self.learner.predict_from(example.features, values)
-            example.values, example.prediction = values, float(prediction)
+            example.values, example.prediction, example.early = values, float(prediction), self.rounds == 0
         elif not np.array_equal(example.values, values): fail("values", values.tolist(), "what was told before", f"by id {name!r}")
         return example.prediction
 
@@ -212,7 +214,7 @@ class Examples:
             self._put_aside(name)
             self.learner.learn(example.features, example.values, y, explored=example.explored)
         self.close(name)
-        self.losses = count_losses(self.losses, self.rounds, example.prediction, y)
+        self.losses = count_losses(self.losses, self.rounds, example.prediction, y, example.early)
         self.rounds += 1
 
     def close(self, name: str | int) -> None:
@@ -231,7 +233,7 @@ class Examples:
 def kept_form(examples: Examples) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     "Header and arrays of a state file: learner, open examples, counts."
     header, arrays = saved_form(examples.learner)
-    kept = [[name, e.features, e.rows, e.explored, None if e.values is None else e.values.tolist(), e.prediction]
+    kept = [[name, e.features, e.rows, e.explored, None if e.values is None else e.values.tolist(), e.prediction, e.early]
             for name, e in examples.open.items()]
     own = {"form": FORM, "learner": header, "open": kept, "current": examples.current}
     return own | {"rounds": examples.rounds, "skipped": examples.skipped, "losses": examples.losses}, arrays
@@ -248,7 +250,9 @@ def check_kept(example: OpenExample, d: int) -> OpenExample:
 def put_back(examples: Examples, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     "Restore a saved service; an error leaves it unchanged."
     check_int("form", header["form"], FORM, FORM, "it was written by another version")
-    losses = check_array("losses", header["losses"], (3,)).tolist()
+    losses = check_array("losses", header["losses"], (None,)).tolist()
+    if len(losses) == 3: losses = [0.0, 0.0, losses[2], 0.0]  # of a release before, which judged the round before the first label too
+    if len(losses) != 4: fail("losses", losses, "four sums")
     rounds, skipped = (check_int(name, header[name], 0) for name in ("rounds", "skipped"))
     opened = {check_id("id", name): check_kept(OpenExample(*parts), examples.learner.d) for name, *parts in header["open"]}
     current = header["current"]
@@ -295,7 +299,8 @@ class Service(Examples):
     lines, rounds, skipped : int
         Lines read, examples learnt, examples skipped.
     losses : list of float
-        Sums: squared errors of the predictions, squared errors of the mean label before each, labels.
+        Sums: squared errors of the predictions, squared errors of the mean label before each, labels; and how many rounds are in the
+        first two: all but those that were predicted before any label.
 
     Raises
     ------
@@ -402,7 +407,7 @@ class Service(Examples):
         return ENCODE(found)
 
     def _stats(self, request: dict[str, Any]) -> str:
-        loss, of_mean = (v / self.rounds if self.rounds else None for v in self.losses[:2])
+        loss, of_mean = (v / self.losses[3] if self.losses[3] else None for v in self.losses[:2])
         return ENCODE(self.ready() | {"skipped": self.skipped, "mean_loss": loss, "mean_loss_of_mean_label": of_mean})
 
     def _save(self, request: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import oslr_nb as oslr
 from oslr_nb.cli import app
-from oslr_nb.core.storage import read_file
+from oslr_nb.core.storage import read_file, write_file
 from oslr_nb.own.choice import make_learner
 from oslr_nb.practice import service as sv
 
@@ -145,7 +145,7 @@ def test_it_is_simulate_through_pipes():
     assert last["learnt"] == 119 and last["id"] == last["rounds"] == 120
     p.send(b'{"op":"stats"}', b'{"op":"weights"}', b'{"op":"quit"}')
     stats, weights, ended = map(json.loads, p.answers(3))
-    assert stats["mean_loss"] == pytest.approx(run.losses.mean()) and stats["open"] == 1 and ended["ended"]
+    assert stats["mean_loss"] == pytest.approx(run.losses[1:].mean()) and stats["open"] == 1 and ended["ended"]
     lr = oslr.auto(D, BUDGET, seed=3)
     oslr.simulate(lr, X[:120], Y[:120])
     assert (lr.coef_[weights["features"]] == weights["weights"]).all() and lr.intercept_ == weights["intercept"]
@@ -154,8 +154,32 @@ def test_it_is_simulate_through_pipes():
 
 def test_the_mean_label_is_scored_too():
     play(service := fresh(), range(50))
-    means = np.r_[0, np.cumsum(Y[:49]) / np.arange(1, 50)]
-    assert ask(service, "stats")["mean_loss_of_mean_label"] == pytest.approx(((means - Y[:50]) ** 2).mean())
+    means = np.cumsum(Y[:49]) / np.arange(1, 50)
+    assert ask(service, "stats")["mean_loss_of_mean_label"] == pytest.approx(((means - Y[1:50]) ** 2).mean())
+
+
+def test_what_is_predicted_before_the_first_label_is_not_judged(tmp_path):
+    "Labels far from 0, three examples open before the first of them; a state of a release before begins to count anew."
+    found = []
+    for shift in (0.0, 1e6):
+        service = fresh()
+        tell = lambda t, service=service: ask(service, "values", id=t, values=X[t, service.open[t].features].tolist())
+        label = lambda t, service=service, shift=shift: ask(service, "label", id=t, label=Y[t] + shift)
+        for t in range(40):
+            ask(service, "query", id=t)
+            tell(t)
+            if t == 3:
+                service.save(tmp_path / "s.npz")
+                service.restore(tmp_path / "s.npz")
+            if t >= 3: label(t)
+        for t in range(3): label(t)
+        found.append(ask(service, "stats"))
+    assert found[0]["rounds"] == 40 and service.losses[3] == 36
+    for name, rel in (("mean_loss", 0.1), ("mean_loss_of_mean_label", 1e-6)): assert found[0][name] == pytest.approx(found[1][name], rel=rel)
+    header, arrays = read_file(tmp_path / "s.npz")
+    write_file(tmp_path / "s.npz", header | {"rounds": 40, "losses": [1e9, 1e9, 40e6]}, arrays)
+    service.restore(tmp_path / "s.npz")
+    assert ask(service, "stats")["mean_loss"] is None and service.losses == [0, 0, 40e6, 0]
 
 
 GIVEN = [("auto", D), ("auto", 4), ("own.CoinBetting", 4), ("own.CoinBetting", D), ("ito2017.UniformRDA", 4), ("ito2017.GreedyRDA", 4)]
@@ -501,8 +525,6 @@ def test_other_files_are_refused(tmp_path):
     ("open", [[1, [0, 99], [], True, None, None]]), ("open", [[1, [0, 1], [], True, [1.0, None], 0.0]]), ("losses", ["a"]), ("open", 5),
 ])
 def test_forged_headers_are_refused(name, change, tmp_path):
-    from oslr_nb.core.storage import write_file
-
     (service := fresh()).save(tmp_path / "s.npz")
     header, arrays = read_file(tmp_path / "s.npz")
     write_file(tmp_path / "s.npz", header | {name: change}, arrays)
