@@ -106,7 +106,7 @@ def test_what_objects_print():
     lr = oslr.ito2017.RDA2(8, 3, seed=0)
     assert repr(lr).startswith("RDA2(d=8, budget=3") and "array" not in repr(lr)
     X = np.eye(8)
-    assert repr(oslr.simulate(lr, X, np.ones(8))).startswith("Run(8 rounds, d=8, mean loss 1, 24 numbers bought)")
+    assert repr(oslr.simulate(lr, X, np.ones(8))).startswith("Run(8 rounds, d=8, mean loss after the first 1, 24 numbers bought)")
     assert repr(oslr.Environment(X, np.ones(8), 3)) == "Environment(T=8, d=8, budget=3, protocol='OSLR'; 0 rounds played)"
 
 

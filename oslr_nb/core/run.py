@@ -50,7 +50,7 @@ class Run:
 
     def __repr__(self) -> str:
         kept = self.losses[~np.isnan(self.losses)]
-        mean = f"mean loss {kept.mean():.4g}" if kept.size else "nothing scored"
+        mean = f"mean loss after the first {kept[1:].mean():.4g}" if kept.size > 1 else f"{kept.size or 'nothing'} scored"
         return f"Run({len(self.rows)} rounds, d={self.X.shape[1]}, {mean}, {self.n_observed.sum()} numbers bought)"
 
     @property

@@ -39,9 +39,11 @@ class BlockRun:
     losses: np.ndarray  # (T,): squared losses, likewise
     n_observed: np.ndarray  # (T,): numbers bought in each round, read-only where it is always the same number; of length 0 without `keep`
     spent: float | None = None  # money spent, added in the order of the rounds; None where no prices are known
+    first: float = 0.0  # loss of the first scored round, which may have been predicted before any label
 
     def __repr__(self) -> str:
-        mean = f"mean loss {self.loss / self.scored:.4g}" if self.scored else "nothing scored"
+        mean, n = f"{self.scored or 'nothing'} scored", self.scored - 1
+        if n > 0: mean = f"mean loss after the first {(self.loss - self.first) / n:.4g}"
         return f"BlockRun({self.rounds} rounds in {self.blocks} blocks, {mean}, {self.bought} numbers bought)"
 
 # %% ../../nbs/practice/blocks.ipynb #826ce3ba
@@ -56,7 +58,7 @@ class Books:
     def __init__(self, keep: bool, priced: bool):
         self.keep, self.blocks, self.rounds, self.scored, self.loss, self.bought = keep, 0, 0, 0, 0.0, 0
         self.predictions, self.losses, self.n_observed = bytearray(), bytearray(), bytearray()
-        self.spent = 0.0 if priced else None
+        self.spent, self.first = 0.0 if priced else None, 0.0
         self.same: int | None = None  # bought in each round, as long as it is the same number: then it takes no memory
 
     def add(self, run: Run | None) -> None:
@@ -65,6 +67,7 @@ class Books:
         if run is None: return
         losses = run.losses
         known = losses[~np.isnan(losses)]
+        if not self.scored and known.size: self.first = float(known[0])
         self.loss = added(self.loss, known)
         if run.spent is not None: self.spent = added(self.spent, run.spent)
         if self.keep: self.keep_rounds(run, losses)
@@ -87,7 +90,7 @@ class Books:
         if self.same is None: bought = np.frombuffer(self.n_observed, np.int64)
         else: bought = np.broadcast_to(np.int64(self.same), self.rounds)
         arrays = np.frombuffer(self.predictions), np.frombuffer(self.losses), bought
-        return BlockRun(self.blocks, self.rounds, self.scored, self.loss, self.bought, *arrays, self.spent)
+        return BlockRun(self.blocks, self.rounds, self.scored, self.loss, self.bought, *arrays, self.spent, self.first)
 
 # %% ../../nbs/practice/blocks.ipynb #ee0a7d46
 #| code-fold: true

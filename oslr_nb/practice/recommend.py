@@ -42,11 +42,11 @@ TRIAL = 20_000  # rounds that `recommend` plays on the sample, at most
 # %% ../../nbs/practice/recommend.ipynb #2097d699
 @dataclass
 class Sample:
-    "A table in units of its root mean squares, and numbers that several checks use."
+    "A table less its means in units of its deviations, and numbers that several checks use."
 
     X: np.ndarray  # (n, d)
     y: np.ndarray | None
-    size: np.ndarray  # root mean squares of the features as they came
+    size: np.ndarray  # deviations of the features as they came
     budget: int
     k: int
     names: list[str]
@@ -54,7 +54,7 @@ class Sample:
     spectrum: np.ndarray = field(init=False)
     w: np.ndarray | None = None  # the best k-sparse weights that were found
     exact: bool = False  # whether no other k-sparse weights are better
-    zero: float = 1.0  # losses a round: of predicting 0, of w, and of all weights
+    mean: float = 1.0  # losses a round: of predicting the mean label, of w, and of all weights
     sparse: float = 1.0
     full: float = 1.0
     rest: np.ndarray | None = None  # residuals of all weights
@@ -72,7 +72,7 @@ class Sample:
         search = best_subset if self.exact else forward_backward if self.k <= 30 else forward_selection
         self.w = search(self.V, b, self.k).w
         self.rest = self.y - self.X @ np.linalg.lstsq(self.V, b, rcond=1e-12)[0]
-        self.zero, self.full = float(np.mean(self.y**2)), float(np.mean(self.rest**2))
+        self.mean, self.full = float(np.mean(self.y**2)), float(np.mean(self.rest**2))
         self.sparse = float(np.mean((self.y - self.X @ self.w) ** 2))
 
     @property
@@ -82,7 +82,7 @@ class Sample:
     def d(self) -> int: return self.X.shape[1]
 
     @property
-    def gain(self) -> float: return self.zero - self.sparse
+    def gain(self) -> float: return self.mean - self.sparse
 
     @cached_property
     def in_entries(self) -> tuple[np.ndarray, float]:
@@ -93,11 +93,13 @@ class Sample:
 
 
 def in_units(v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    "Columns divided by their root mean squares, and these; columns of zeros stay. In two steps, so that small numbers do no harm."
+    "Columns less their means, divided by their deviations, and these; a constant is 0. In two steps, so that small numbers do no harm."
     top = np.abs(v).max(axis=0)
     v = v / np.where(top > 0, top, 1.0)
-    size = np.where(top > 0, np.sqrt(np.mean(v**2, axis=0)), 1.0)
-    return v / size, top * size
+    v = v - v.mean(axis=0)
+    v = np.where(np.abs(v).max(axis=0) > 1e-12, v - v.mean(axis=0), 0.0)
+    size = np.sqrt(np.mean(v**2, axis=0))
+    return v / np.where(size > 0, size, 1.0), top * size
 
 # %% ../../nbs/practice/recommend.ipynb #7e7ca2ce
 @dataclass(frozen=True)
@@ -212,17 +214,15 @@ def check_drift(s: Sample) -> Check:
 
 # %% ../../nbs/practice/recommend.ipynb #30a295f9
 def misfit(s: Sample) -> tuple[float, int]:
-    "Largest standardised mean of residuals times 1 and squares, and how many were compared."
-    worst, m = 0.0, 0
-    if s.full <= 1e-12: return worst, 1
-    for g in (np.ones((s.n, 1)), s.X**2):
-        bare = g - s.X @ np.linalg.lstsq(s.V, s.X.T @ g / s.n, rcond=1e-12)[0]
-        used = np.sum(bare**2, axis=0) > 1e-9 * np.sum(g**2, axis=0)  # not those that are linear: 0 and 1, or a constant
-        if not used.any(): continue
-        terms = s.rest[:, None] * bare[:, used]
-        z = np.abs(terms.sum(axis=0)) / np.maximum(np.sqrt(np.sum(terms**2, axis=0)), 1e-300)
-        worst, m = max(worst, float(z.max())), m + int(used.sum())
-    return worst, m
+    "Largest standardised mean of residuals times squares, and how many were compared."
+    if s.full <= 1e-12: return 0.0, 1
+    g = s.X**2 - np.mean(s.X**2, axis=0)
+    bare = g - s.X @ np.linalg.lstsq(s.V, s.X.T @ g / s.n, rcond=1e-12)[0]
+    used = np.sum(bare**2, axis=0) > 1e-9 * np.sum(s.X**4, axis=0)  # not those that are linear: of two values, or constant
+    if not used.any(): return 0.0, 1
+    terms = s.rest[:, None] * bare[:, used]
+    z = np.abs(terms.sum(axis=0)) / np.maximum(np.sqrt(np.sum(terms**2, axis=0)), 1e-300)
+    return float(z.max()), int(used.sum())
 
 
 def check_model(s: Sample) -> Check:
@@ -230,10 +230,10 @@ def check_model(s: Sample) -> Check:
     if s.y is None: return Check("unknown", None, "no labels")
     if s.n < max(100, 10 * s.d): return judge(0.0, None, f"only {s.n} examples, at least {max(100, 10 * s.d)} are needed")
     worst, m = misfit(s)
-    words = f"residuals with a constant and squares: {worst:.3g} standard errors, at most {limit_of(m):.3g} expected"
+    words = f"residuals with squares: {worst:.3g} standard errors, at most {limit_of(m):.3g} expected"
     if worst > limit_of(m): return judge(worst, False, words)
     lost, free, L = s.n * (s.sparse - s.full), s.d - s.k, math.log(1 / CHANCE)
-    room = s.n * s.full / (s.n - s.d) * (free + 2 * math.sqrt(free * L) + 2 * L) + 1e-9 * s.n * s.zero
+    room = s.n * s.full / (s.n - s.d) * (free + 2 * math.sqrt(free * L) + 2 * L) + 1e-9 * s.n * s.mean
     if lost <= room: return judge(worst, True, words)
     words = f"the best {s.k} weights {'' if s.exact else 'found '}lose {s.sparse:.3g} a round, all {s.full:.3g}"
     return judge(s.sparse - s.full, False if s.exact else None, words)
@@ -256,19 +256,19 @@ def listed(names: list[str]) -> str:
 
 
 def check_scale(s: Sample) -> Check:
-    "Root mean squares of the features within a factor of 10."
+    "Deviations of the features within a factor of 10."
     live = s.size[np.diag(s.V) > 0]
     ratio = float(live.max() / live.min()) if live.size else 1.0
-    words = f"root mean squares from {live.min(initial=math.inf):.3g} to {live.max(initial=0):.3g}" if live.size else "all features are 0"
+    words = f"deviations from {live.min(initial=math.inf):.3g} to {live.max(initial=0):.3g}" if live.size else "all features are constant"
     return judge(ratio, ratio <= 10, words + (": divide the features by them for the learners of the papers" if ratio > 10 else ""))
 
 
 def check_columns(s: Sample) -> Check:
-    "Columns that are constant, and pairs that are multiples of each other."
-    flat = [name for name, column in zip(s.names, s.X.T, strict=True) if np.ptp(column) <= 1e-12 * np.abs(column).max()]
+    "Columns that are constant, and pairs that are copies of each other but for origin and unit."
+    flat = [name for name, column in zip(s.names, s.X.T, strict=True) if not column.any()]
     C = np.triu(np.abs(s.V), 1)
     pairs = [f"{s.names[i]} = {s.names[j]}" for i, j in np.argwhere(C >= 1 - 1e-9) if s.n > 1]
-    found = ([f"constant: {listed(flat)}"] if flat else []) + ([f"multiples of each other: {listed(pairs)}"] if pairs else [])
+    found = ([f"constant: {listed(flat)}"] if flat else []) + ([f"copies of each other: {listed(pairs)}"] if pairs else [])
     return judge(len(flat) + len(pairs), not found, "; ".join(found) or "no constant column, no copies")
 
 # %% ../../nbs/practice/recommend.ipynb #1e9d9b20
@@ -311,7 +311,7 @@ def horizon(bound: Callable[[int], float], gain: float) -> float | None:
     """First number of rounds at which a bound on regret is below the gain.
 
     bound: bound on the regret after T rounds, in squared labels; bound(T) / T must fall from there on. gain: loss of
-    predicting 0 minus loss of the comparator, in squared labels a round. Returns: rounds, found by doubling and then
+    predicting the mean minus loss of the comparator, in squared labels a round. Returns: rounds, found by doubling and then
     halving; infinite if no number up to 2^49 is enough, None if the bound cannot be computed. Ours.
     """
     if not gain > 0: return math.inf
@@ -455,7 +455,7 @@ def trial(s: Sample, protocol: str) -> tuple[float, float, int] | None:
     try: lr = auto(s.d, s.budget, protocol=protocol, k=s.k if protocol == "POSLR" else None, seed=0)
     except ValueError: return None
     losses = simulate(lr, s.X[:rounds], s.y[:rounds], seed=0).losses
-    return float(losses.mean()), float(losses[rounds // 2 :].mean()), rounds
+    return float(losses[1:].mean()), float(losses[rounds // 2 :].mean()), rounds  # nothing is known before the first label
 
 # %% ../../nbs/practice/recommend.ipynb #2a6406be
 @dataclass(frozen=True)
@@ -465,7 +465,7 @@ class Outlook:
     learner: str  # its name in `oslr_nb.LEARNERS`
     verdict: str  # "holds", "fails" or "unknown": whether all assumptions of its theorem hold: the worst verdict counts
     because: str  # the assumptions that fail or are unknown
-    horizon: float | None  # rounds from which the bound promises less loss than predicting 0; infinite if there are none; None if unknown
+    horizon: float | None  # rounds from which the bound promises less loss than the mean; infinite if there are none; None if unknown
     practice: str  # what was measured
 
     @property
@@ -480,7 +480,7 @@ class Outlook:
 class Advice:
     """The result of `recommend`; printed, or shown in a notebook, it is a report in Markdown.
 
-    `losses` has "zero", "sparse" (the best k weights found), "everything" (all weights), and the losses of `oslr.auto`
+    `losses` has "mean" (1), "sparse" (the best k weights found), "everything" (all weights), and the losses of `oslr.auto`
     on the sample: "auto", and "auto, second half".
     """
 
@@ -494,22 +494,23 @@ class Advice:
     checks: dict[str, Check]  # by assumption
     learners: dict[str, Outlook]  # by name, all of the protocol
     moment_rule: float | None  # horizon, as in `Outlook`, of the exact search of `own.moment_theory`, for examples from one law
-    losses: dict[str, float]  # of a round, in units of predicting 0; empty without labels
+    losses: dict[str, float]  # of a round, in units of predicting the mean; empty without labels
 
     def __str__(self) -> str:
         "The report."
         head = f"**Start with** `{self.call}`. From a sample of {self.n} whole examples of {self.d} features; protocol {self.protocol}, "
-        head += f"budget {self.budget}, comparators of k = {self.k} weights. Features and labels in units of their root mean squares."
+        head += f"budget {self.budget}, comparators of k = {self.k} weights. "
+        head += "Features and labels less their means, in units of their deviations."
         losses = ", ".join(f"{name} {value:.3g}" for name, value in self.losses.items())
         first = [f"| {name} | {c.verdict} | {c.words} |" for name, c in self.checks.items()]
         second = [f"| {o.learner} | {o.verdict} | {o.because or '-'} | {self.reached(o)} | {o.practice} |" for o in self.learners.values()]
         parts = [head, "Loss a round: " + losses + "." if losses else "Without labels nothing is said about losses and horizons."]
         parts.append("\n".join(["| assumption | on this sample | what was looked at |", "| --- | --- | --- |", *first]))
-        title = "| learner | its assumptions | because of | its bound beats predicting 0 from | measured elsewhere |"
+        title = "| learner | its assumptions | because of | its bound beats predicting the mean from | measured elsewhere |"
         parts.append("\n".join([title, "| --- | --- | --- | --- | --- |", *second]))
         if self.protocol == "OSLR" and self.moment_rule is not None:
             rule = Outlook("", "holds", "", self.moment_rule, "")
-            words = "The moment rule, for which our learners search greedily, has a bound that beats predicting 0 from"
+            words = "The moment rule, for which our learners search greedily, has a bound that beats predicting the mean from"
             parts.append(f"{words}: {self.reached(rule)}.")
         return "\n\n".join(parts)
 
@@ -555,7 +556,7 @@ def check_size(n: int, d: int) -> None:
 
 
 def read_sample(X: Any, y: Any, budget: Any, k: Any) -> Sample:
-    "Check the arguments and divide by root mean squares."
+    "Check the arguments and standardise."
     names = [str(c) for c in getattr(X, "column_names", getattr(X, "columns", []))]
     X = check_array("X", check_features(X), (None, None), "a sample of whole examples")
     n, d = check_magnitude("X", X).shape
@@ -625,7 +626,7 @@ def recommend(X: Any, y: Any = None, *, budget: int, k: int | None = None, T: in
     rows = {n: outlook(n, protocol, s, found, c) for n, e in all_learners().items() if e.protocol == protocol}
     rule = None if c is None or found["one law"].verdict == "fails" else horizon(lambda T: moment_rule(s, c, T), s.gain)
     losses, played = {}, trial(s, protocol)
-    if y is not None: losses = {"zero": s.zero, "sparse": s.sparse, "everything": s.full}
+    if y is not None: losses = {"mean": s.mean, "sparse": s.sparse, "everything": s.full}
     if played: losses |= {"auto": played[0], "auto, second half": played[1]}
     return Advice(call_of(s, protocol, found["one law"]), protocol, s.n, s.d, s.budget, s.k, T, found, rows, rule, losses)
 

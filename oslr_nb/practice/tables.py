@@ -32,7 +32,7 @@ from .reading import Survey, blocks, named_numbers, survey_table
 from .scaling import LIMIT, SEEN, Scaled, probe_learner
 
 # %% auto #0
-__all__ = ['BINS', 'COMPARED', 'read_options', 'run_table']
+__all__ = ['BINS', 'COMPARED', 'FORM', 'read_options', 'run_table']
 
 # %% ../../nbs/practice/tables.ipynb #0566a76c
 def read_options(texts: Iterable[str]) -> dict[str, Any]:
@@ -112,6 +112,7 @@ def read_scale(scale: str, survey: Survey, target: str) -> str | np.ndarray:
 # %% ../../nbs/practice/tables.ipynb #0c036189
 BINS = 400  # parts of the run of which losses are kept
 COMPARED = 1000  # features, at most, with which everything is also fitted for comparison
+FORM = 2  # version of the checkpoints
 
 # %% ../../nbs/practice/tables.ipynb #bc150427
 def fresh_tally(d: int) -> dict[str, np.ndarray]:
@@ -119,6 +120,12 @@ def fresh_tally(d: int) -> dict[str, np.ndarray]:
     m = d + 2 if d <= COMPARED else 0
     return {"counts": np.zeros(d, np.int64), "known": np.zeros(d, np.int64), "sums": np.zeros(d), "losses": np.zeros((2, BINS)),
             "labels": np.zeros(2), "moments": np.zeros((m, m))}
+
+
+def means_before(y: np.ndarray, tally: dict[str, np.ndarray]) -> np.ndarray:
+    "Mean of the labels before each round of a block (n,); 0 before the first label."
+    n, total = tally["labels"]
+    return (total + np.concatenate([[0.0], np.cumsum(y)[:-1]])) / np.maximum(n + np.arange(len(y)), 1)
 
 
 def play_block(lr: Learner, X: np.ndarray, y: np.ndarray, tally: dict[str, np.ndarray], impute: bool) -> np.ndarray:
@@ -142,13 +149,10 @@ def play_block(lr: Learner, X: np.ndarray, y: np.ndarray, tally: dict[str, np.nd
 
 
 def judge_block(out: np.ndarray, y: np.ndarray, tally: dict[str, np.ndarray], done: int, T: int) -> None:
-    "Add the losses of a block, from round `done` on, and those of the running mean."
-    n, total = tally["labels"]
-    before = n + np.arange(len(y))
-    means = (total + np.concatenate([[0.0], np.cumsum(y)[:-1]])) / np.maximum(before, 1)
-    place = (done + np.arange(len(y))) * BINS // T
-    np.add.at(tally["losses"][0], place, (out - y) ** 2)
-    np.add.at(tally["losses"][1], place, (means - y) ** 2)
+    "Add the losses of a block, from round `done` on, and those of the running mean; not of the round before the first label."
+    place, known = (done + np.arange(len(y))) * BINS // T, tally["labels"][0] + np.arange(len(y)) > 0
+    np.add.at(tally["losses"][0], place[known], (out - y)[known] ** 2)
+    np.add.at(tally["losses"][1], place[known], (means_before(y, tally) - y)[known] ** 2)
     tally["labels"] += (len(y), y.sum())
 
 
@@ -214,7 +218,7 @@ def save_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[
     "Write the state of the run into a file."
     header, arrays = get_state(lr)
     named = {f"learner.{name}": a for name, a in arrays.items()} | {f"tally.{name}": a for name, a in tally.items()}
-    write_file(path, {"run": facts, "state": header, "done": done}, named)
+    write_file(path, {"form": FORM, "run": facts, "state": header, "done": done}, named)
 
 
 def load_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[str, np.ndarray]) -> int:
@@ -224,6 +228,8 @@ def load_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[
         header, arrays = read_file(path)
         told = dict(header["run"])
     except Exception as e: raise ValueError(broken) from e
+    if header.get("form") != FORM:
+        fail("out", str(path.parent), "the run of this version", "its checkpoint counts otherwise; begin anew in another folder")
     arguments = inspect.signature(run_table).parameters
     for name, value in facts.items():
         have = told.get(name, arguments[name].default if name in arguments else None)  # a release before did not know all of them
@@ -294,17 +300,23 @@ def everything_costs(survey: Survey, prices: np.ndarray) -> float:
     return float(sum(dict(zip(survey.owners, prices.tolist(), strict=True)).values()))
 
 
+def mean_losses(tally: dict[str, np.ndarray], rounds: np.ndarray, part: slice) -> list[float | None]:
+    "Losses a round of the learner and of the running mean in some of the bins; None if no round was judged there."
+    n = int(rounds[part].sum())
+    return [float(v) / n if n else None for v in tally["losses"][:, part].sum(axis=1)]
+
+
 def gather(
     survey: Survey, facts: dict[str, Any], lr: Learner, tally: dict[str, np.ndarray], prices: np.ndarray | None,
 ) -> dict[str, Any]:
     "All numbers of the report."
     T, counts, w = survey.rows * facts["passes"], tally["counts"], lr.coef_
     rounds = np.diff(-(-np.arange(BINS + 1) * T // BINS))
+    rounds[0] -= 1  # the one before the first label is not judged
     last = slice(BINS * 9 // 10, BINS) if T >= BINS else slice(0, BINS)
-    losses, tail = tally["losses"].sum(axis=1) / T, tally["losses"][:, last].sum(axis=1) / max(rounds[last].sum(), 1)
+    losses, tail = (mean_losses(tally, rounds, part) for part in (slice(0, BINS), last))
     out = facts | {"learner_made": made_of(lr).key, "rows": survey.rows, "rounds": T, "features": list(survey.names)}
-    out |= {"loss": float(losses[0]), "loss_of_running_mean": float(losses[1]), "loss_last_tenth": float(tail[0]),
-            "loss_of_running_mean_last_tenth": float(tail[1]),
+    out |= {"loss": losses[0], "loss_of_running_mean": losses[1], "loss_last_tenth": tail[0], "loss_of_running_mean_last_tenth": tail[1],
             "hindsight": compare(tally["moments"], facts["budget"], prices if facts["priced"] else None)}
     out |= {"bought": counts.tolist(), "weights": w.tolist(), "intercept": float(lr.intercept_)}
     out["curve"] = {"rounds": rounds.tolist(), "losses": tally["losses"].tolist()}
@@ -332,7 +344,8 @@ def losses_table(r: dict[str, Any]) -> list[str]:
         best = f"{len(h['support'])} feature" + "s" * (len(h["support"]) != 1)
         best = f"{best} for {r['budget']:g}" if r["priced"] else "best " + best
         rows.append((f"{best} by forward selection", "in hindsight", h["sparse"], base))
-    line = lambda what, how, v, mean: f"| {what} | {how} | {v:.5g} | {1 - v / mean if mean > 0 else 0:.3f} |"
+    line = lambda what, how, v, mean: f"| {what} | {how} | {v:.5g} | {1 - v / mean if mean > 0 else 0:.3f} |" if mean is not None else (
+        f"| {what} | {how} | - | - |")
     head = ["| predictor | judged | mean squared error | 1 - error / that of the mean |", "| --- | --- | --- | --- |"]
     return head + [line(*row) for row in rows]
 
@@ -369,9 +382,9 @@ def report_text(r: dict[str, Any]) -> str:
     out = [f"# oslr run: {cell(r['target'])} of {cell(r['data'])}", "",
            f"{r['rows']} rows{again}; {buys}; learner {r['learner_made']}{options}, seed {r['seed']}.", ""]
     out += [*scaling_text(r), "## Losses", "", *losses_table(r), ""]
-    judged = ("As it went: each prediction is judged before its label is known. In hindsight: fitted with all features of all rows and "
-              "judged on the same rows, which flatters it.")
-    out += [judged if r["hindsight"] else f"No comparison in hindsight: it is made with up to {COMPARED} features.", ""]
+    out += ["As it went: each prediction is judged before its label is known, from the second round on: before the first label nothing is "
+            "known of its size. " + ("In hindsight: fitted with all features of all rows and judged on the same rows, which flatters it."
+            if r["hindsight"] else f"There is no comparison in hindsight: it is made with up to {COMPARED} features."), ""]
     if r["passes"] > 1: out += ["From the second time on the rows are known: losses as it went are then no estimate for new rows.", ""]
     if "spent" in r:
         share = f", {r['spent'] / T / r['budget']:.1%} of the budget" if r["priced"] else ""
