@@ -464,6 +464,7 @@ class State:
     "A state file and its journal of the lines answered since the file was written; the journal is the lock of both."
 
     def __init__(self, path: Path):
+        path = Path(os.path.realpath(path))  # a file of two names has one journal
         if path.is_dir(): fail("state", str(path), "a file, or the name of one")
         self.path, self.fresh = path, []  # lines not yet in the journal: number, text, checksum of the answer
         self.journal = hold(path.with_name(path.name + ".journal"), "state", path, "service")

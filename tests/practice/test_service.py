@@ -691,13 +691,14 @@ def test_what_cannot_be_kept_is_not_answered(both, tmp_path, monkeypatch, capsys
 
 
 def test_a_second_service_on_one_state_is_refused(tmp_path):
-    "In another process, with another learner, by another name of the same file; the first goes on, and what it answered is kept."
+    "In another process, with another learner, by other names of the same file; the first goes on, and what it answered is kept."
     state = tmp_path / "s.npz"
     (tmp_path / "link").symlink_to(tmp_path)
+    (tmp_path / "other.npz").symlink_to(state)
     first = Process("--state", state)
     part = tmp_path / f"s.npz.{'0' * 16}.part"
     part.write_text("of the first")
-    for other in ([state], [state, "--learner", "own.CoinBetting"], [tmp_path / "link" / "s.npz"]):
+    for other in ([state], [state, "--learner", "own.CoinBetting"], [tmp_path / "link" / "s.npz"], [tmp_path / "other.npz"]):
         command = [sys.executable, "-m", "oslr_nb", "serve", *ARGS, "--state", *map(str, other)]
         done = subprocess.run(command, capture_output=True, text=True, check=False, input="")
         assert done.returncode == 2 and "another process is using it (the service that holds it has to end first" in done.stderr
@@ -705,7 +706,7 @@ def test_a_second_service_on_one_state_is_refused(tmp_path):
     assert part.exists()
     out, err = first.p.communicate("".join(map(ROUND.format, range(10))).encode())
     assert (first.p.returncode, err, len(out.splitlines())) == (0, b"", 30)
-    second = Process("--state", state)
+    second = Process("--state", tmp_path / "other.npz")
     assert second.ready["rounds"] == 10 and second.end() == (0, b"", b"") and not part.exists()
 
 
