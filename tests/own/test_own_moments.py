@@ -19,6 +19,7 @@ from oslr_nb.own import (
     mixed_prediction,
     textbook_pairwise,
 )
+from oslr_nb.own.moments import sums
 from oslr_nb.own.moments.sums import (
     ARM,
     COUNT,
@@ -350,3 +351,75 @@ def test_a_bad_round_teaches_nothing(kw, words):
     assert all(np.array_equal(getattr(lr, name), a) for name, a in before.items())
     lr.query()
     with pytest.raises(oslr.ProtocolError): lr.learn([0, 1, 2], [1, 2, 3], 1.0)
+
+
+# --- what a learner with a memory has forgotten
+
+
+def wild(kind, n, rng):
+    "Features (n, 5) and labels (n,) whose first 30 rows are of another world."
+    X = rng.normal(size=(n, 5)) + 3
+    y = X @ [2, -1, 0.5, 0, 0] + 0.1 * rng.normal(size=n)
+    tame, old = (X.copy(), y.copy()), slice(0, 30)
+    if kind == "features": X[old] += 1e9 * rng.normal(size=(30, 5))
+    elif kind == "a clock": X[0, 0] -= 1.7e9
+    elif kind == "labels": y[old] = 1e7 * rng.normal(size=30)
+    elif kind == "level of labels": y[old] += 1e9
+    elif kind == "constant": X[old], y[old] = -1e6, 0.0
+    return (X, y), tame
+
+
+def told(lr):
+    "What a learner says that has learnt: means, spreads, correlations, weights, range and losses."
+    V, b = lr.moments()
+    n, f, num = lr.single[:, sums.N], lr.single, lr.num
+    means = f[:, sums.REF] + f[:, sums.SUM] / n
+    spread = np.sqrt(f[:, sums.SQUARE] / n - (f[:, sums.SUM] / n) ** 2)
+    label = [num[sums.Y_REF] + num[sums.Y_SUM] / num[sums.COUNT], num[sums.LOW], num[sums.HIGH]]
+    return [means, spread, label, V.ravel(), b, lr.losses, lr.purchases_, lr.coef_, [lr.intercept_], lr.favourites_]
+
+
+@pytest.mark.parametrize("make", [{}, {"rows": 4, "budget": 2}, {"adaptive": True}, {"centre": False}], ids=str)
+@pytest.mark.parametrize("kind", ["features", "a clock", "labels", "level of labels", "constant"])
+def test_a_forgotten_prefix_leaves_no_trace(kind, make):
+    "After 100 memories the state is, to rounding, that of a learner that has never seen the wild rows."
+    budget, n = make.get("budget", 4), 2000
+    stories, rng = wild(kind, n, np.random.default_rng(3)), np.random.default_rng(4)
+    if not make.get("centre", True) and "level" in kind: pytest.skip("sums about zero keep to zero")
+    sets = [rng.permutation(5)[:budget] for _ in range(n)]
+    found = []
+    for X, y in stories:
+        lr = PairwiseLeastSquares(5, forget=0.95, seed=0, **{"budget": budget} | make)
+        predictions = [lr.learn(S, x[S], label) for S, x, label in zip(sets, X, y, strict=True)]
+        found.append([*told(lr), predictions[-200:]])
+    for one, other in zip(*found, strict=True): np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)
+
+
+def test_references_follow_what_is_remembered():
+    "One row of zeros before a stream at 1e9, 60 memories ago, does not cost its variance; without a memory nothing moves."
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(12_000, 6))
+    y, Z = X @ [2, -1, 0.5, 0, 0, 0] + 0.1 * rng.normal(size=12_000), X + 1e9
+    Z[0] = 0
+    for protocol in ("OSLR", "training-only"):
+        lr = oslr.auto(6, 3, protocol=protocol, memory=200, seed=0)
+        assert oslr.simulate(lr, Z, y).losses[-2000:].mean() < 0.1 * y.var()
+        assert (abs(lr.single[:, sums.REF] - 1e9) < 10).all()
+    lr = oslr.auto(6, 3, seed=0)
+    oslr.simulate(lr, Z, y)
+    assert (lr.single[:, sums.REF] % 1e9 < 5).any() and 0 in lr.single[:, sums.REF]
+
+
+@pytest.mark.parametrize("size", [20, 50, 1000])
+@pytest.mark.parametrize("protocol", ["OSLR", "POSLR"])
+def test_one_wrong_label_is_forgotten(size, protocol):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(12_000, 6))
+    y = X @ [2, -1, 0.5, 0, 0, 0] + 0.1 * rng.normal(size=12_000)
+    z, losses = y.copy(), []
+    z[5] = size
+    for label in (y, z):
+        lr = oslr.auto(6, 4, protocol=protocol, memory=200, seed=0)
+        losses.append(oslr.simulate(lr, X, label).losses[-2000:].mean())
+        assert lr.num[sums.HIGH] < 20
+    assert losses[1] < 1.1 * losses[0] + 0.01

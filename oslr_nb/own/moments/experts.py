@@ -14,8 +14,8 @@ import numpy as np
 
 from ...core.checks import check_array, check_flag, check_int, check_magnitude, check_real, check_scales, fail
 from ...core.checks import kernel
-from .sums import COUNT, CUT, DOUBLINGS, HIGH, HINT, LOW, PURSE, REF, SHOWN, SQUARES, SUM, TOTAL
-from .sums import WEIGHT, YHAT, Y_REF, Y_SQUARE, Y_SUM, N, correlations, ridge_product
+from .sums import BLOCK, COUNT, CUT, DOUBLINGS, HIGH, HINT, LATE_HIGH, LATE_LOW, LOW, PURSE
+from .sums import REF, ROUNDS, SHOWN, SQUARES, SUM, TOTAL, WEIGHT, YHAT, Y_REF, Y_SQUARE, Y_SUM, N, correlations, ridge_product
 from ..parameter_free import bet_size
 
 # %% auto #0
@@ -72,6 +72,12 @@ def guess(state: tuple, room: tuple, scales: np.ndarray, centre: bool, prior: fl
 
 
 @kernel
+def block_of(forget: float) -> float:
+    "Rounds of a block: the range of the labels is that of the present one and of the one before."
+    return math.floor(BLOCK / (1 - forget) + 0.5)
+
+
+@kernel
 def learn_label(y: float, state: tuple, centre: bool, forget: float) -> float:
     "Losses of the experts, range and sums of the labels; returns the label about its reference, the first label."
     losses, guess, num = state[9], state[10], state[12]
@@ -82,6 +88,10 @@ def learn_label(y: float, state: tuple, centre: bool, forget: float) -> float:
         told = min(max(y, num[LOW]), num[HIGH])
         for s in range(losses.size): losses[s] = forget * losses[s] + (guess[s] - told) ** 2
         num[LOW], num[HIGH] = min(num[LOW], y), max(num[HIGH], y)
+    if forget < 1:
+        first, last = num[COUNT] == 0, (num[ROUNDS] + 1) % block_of(forget) == 0
+        num[LATE_LOW], num[LATE_HIGH] = (y, y) if first else (min(num[LATE_LOW], y), max(num[LATE_HIGH], y))
+        if last: num[LOW], num[HIGH], num[LATE_LOW], num[LATE_HIGH] = num[LATE_LOW], num[LATE_HIGH], y, y
     v, w = y - num[Y_REF], num[WEIGHT]
     num[COUNT] += w
     num[Y_SUM] += w * v
@@ -160,8 +170,10 @@ def guess_by_bets(state: tuple, bets: np.ndarray, centre: bool) -> None:
 
 
 @kernel
-def settle_bets(y: float, state: tuple, bets: np.ndarray) -> None:
-    "Gradients of the expert that bets, in units of the hints; the label is cut off at those seen before."
+def settle_bets(y: float, state: tuple, bets: np.ndarray, forget: float) -> None:
+    """Gradients of the expert that bets, in units of the hints; the label is cut off at those seen before.
+
+    With a memory it begins anew with each block."""
     S, guess, num = state[5], state[10], state[12]
     slope, last = 2 * (guess[guess.size - 1] - min(max(y, num[LOW]), num[HIGH])), bets.shape[0] - 1
     for a in range(S.size + 1):
@@ -170,3 +182,4 @@ def settle_bets(y: float, state: tuple, bets: np.ndarray) -> None:
             g = slope * bet[SHOWN] / bet[HINT]
             bet[TOTAL] += g
             bet[SQUARES] += g * g
+    if forget < 1 and (num[ROUNDS] + 1) % block_of(forget) == 0: bets[:] = 0.0

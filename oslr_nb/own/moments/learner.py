@@ -20,12 +20,12 @@ from ...core.environment import MONEY, check_costs, check_stream, price_of
 from ...core.learner import LateLabels, Learner
 from ...core.registry import register
 from ...core.sparse.selectors import best_support, forward_select, greedy_state, lasso_weights
-from .experts import aggregate, guess, guess_by_bets, learn_label, make_guesses, mixed_prediction
+from .experts import aggregate, block_of, guess, guess_by_bets, learn_label, make_guesses, mixed_prediction
 from .experts import settle_bets
 from .purchases import assign_rows, choose_forward, draw_features, draw_priced, fill_moments
 from .sums import ARM, CHOSEN, COUNT, DOUBLINGS, FULL, GROWTH, HELD, HIGH, HINT, LOW, NEXT, NO_PRICES
 from .sums import PRIOR, PURSE, REF, ROUNDS, SCALES, SQUARE, SQUARES, START, STATE, SUM, WEIGHT, YHAT
-from .sums import Y_REF, Y_SQUARE, Y_SUM, N, correlations, fresh_state, learn_moments, ridge_product
+from .sums import Y_REF, Y_SQUARE, Y_SUM, N, correlations, follow, fresh_state, learn_moments, ridge_product
 from .sums import weigh_afresh
 
 # %% auto #0
@@ -50,7 +50,8 @@ def textbook_pairwise(
     has, out, losses = np.zeros((T, X.shape[1]), bool), np.zeros(T), np.zeros(len(scales) + 1)
     for t in range(T):
         if t > 0:
-            weight, low, high = forget ** np.arange(t - 1, -1, -1.0), y[:t].min(), y[:t].max()
+            weight, known = forget ** np.arange(t - 1, -1, -1.0), y[first_known(t, forget) : t]
+            low, high = known.min(), known.max()
             f = expert_predictions(X[t], X[:t], y[:t], has[:t], weight, sets[t], scales, prior, centre)
             out[t] = mixed_prediction(f, losses, low, high)
             losses = forget * losses + (np.clip(f, low, high) - np.clip(y[t], low, high)) ** 2
@@ -58,6 +59,13 @@ def textbook_pairwise(
     return out
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #e3c0706e
+def first_known(t: int, forget: float) -> int:
+    "The first of t labels by which predictions are cut off: with a memory that of the block before the present one."
+    if forget == 1: return 0
+    block = int(block_of(forget))
+    return max(0, (t // block - 1) * block - 1)
+
+
 def weighted_deviation(v: np.ndarray, g: np.ndarray, centre: bool) -> float:
     "Standard deviation of values with weights, about the mean or 0."
     if not len(v): return 0.0
@@ -143,7 +151,7 @@ def play_priced(
         if bets.size > 0: guess_by_bets(now, bets, centre)
         out[t], bought[t] = aggregate(now), sold[0]
         num[YHAT] = out[t]
-        if bets.size > 0: settle_bets(y[row], now, bets)
+        if bets.size > 0: settle_bets(y[row], now, bets, forget)
         learn(y[row], now, centre, forget)
     return rows.size
 
@@ -193,7 +201,7 @@ def play_moments(
         make_guesses(state, room, scales, centre, prior)
         if bets.size > 0: guess_by_bets(state, bets, centre)
         out[t] = num[YHAT] = aggregate(state)
-        if bets.size > 0: settle_bets(y[row], state, bets)
+        if bets.size > 0: settle_bets(y[row], state, bets, forget)
         learn(y[row], state, centre, forget)
     return rows.size
 
@@ -255,7 +263,7 @@ class PairwiseMoments(Learner):
         kept = {"rows": rows, "explore": self.explore, "forget": self.forget, "centre": self.centre, "prior": self.prior}
         kept = {name: value for name, value in kept.items() if name not in self.fixed}
         super().__init__(d, budget, seed, scales=scales.tolist(), **kept, **params)
-        for name, value in fresh_state(d, budget, held, rows, scales.size + 1 + more).items(): setattr(self, name, value)
+        for name, value in fresh_state(d, budget, held, rows, scales.size + 1 + more, self.forget < 1).items(): setattr(self, name, value)
         b = budget + 2
         self.room = (np.zeros((b, b)), np.zeros((b, b)), *np.zeros((4, b)), np.zeros((scales.size + 1, b)))
 
@@ -306,6 +314,7 @@ class PairwiseMoments(Learner):
 
     def _choose(self) -> None:
         "Choose the favourites, and say when they are chosen again."
+        self._follow()
         if k := self.favourites.size:
             if self.support == "greedy": found = self._forward(max(k, len(self.owner) // 2))
             else:
@@ -317,6 +326,10 @@ class PairwiseMoments(Learner):
             self.favourites[:n], self.num[HELD] = found[:n], n
         self.arms /= 2
         self._plan()
+
+    def _follow(self) -> None:
+        "With a memory the references of the sums follow what is remembered."
+        if self.forget < 1 and self.centre: follow(self._state)
 
     def _affordable(self, found: np.ndarray) -> int:
         "How many of the first features can be bought together."
@@ -572,7 +585,7 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
     def _count_as(self, explored: bool) -> None: self.num[ARM] = 0 if explored else 1
 
     def _update(self, y: float) -> None:
-        if self.adaptive: settle_bets(y, self._state, self.bets)
+        if self.adaptive: settle_bets(y, self._state, self.bets, self.forget)
         super()._update(y)
 
     def _check_state(self) -> None:

@@ -333,6 +333,7 @@ class PairwiseTrainingOnly(PairwiseMoments):
 
     def _choose(self) -> None:
         "Fit all scales."
+        self._follow()
         V, b, spread = np.zeros((self.d, self.d)), np.zeros(self.d), np.zeros(self.d)
         fill_moments(self._state, V, b, spread, 0.0, self.centre, self.prior)
         fit_all(self._state, V, b, spread, self.scales, self.centre, self.table)

@@ -25,10 +25,12 @@ PRIOR = 20.0  # a correlation estimated from n rounds is multiplied by n / (n + 
 GROWTH = 1.1  # favourites are chosen again when the number of rounds has grown by this factor
 START = 5  # purchases of each feature on average before the first choice
 CUT = 1e3  # standardised values are cut off here
+BLOCK = 2.0  # memories after which the range of the labels forgets what came before the last block
 NO_PRICES = np.zeros(0)  # each feature costs one
 KEPT = 0.75  # part of the money that is kept for favourites while two random features, or more, are drawn
 FULL = 1e50  # weight of a round at which all sums are divided by it
 ROUNDS, HELD, NEXT, WEIGHT, COUNT, Y_SUM, Y_SQUARE, Y_REF, LOW, HIGH, ARM, YHAT, CHOSEN = range(13)  # places in `num`
+LATE_LOW, LATE_HIGH = 13, 14  # with forgetting: range of the labels of the present block
 N, SUM, SQUARE, LABEL, CROSS, REF = range(6)  # columns of `single`
 STATE = ("pairs", "slot", "owner", "age", "single", "S", "values", "favourites", "mark", "losses", "guess", "arms", "num")
 
@@ -37,12 +39,13 @@ STATE = ("pairs", "slot", "owner", "age", "single", "S", "values", "favourites",
 HINT, DOUBLINGS, TOTAL, SQUARES, PURSE, SHOWN = range(6)  # columns of `bets`: a row for each feature, the last for the intercept
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #8d54bcfe
-def fresh_state(d: int, budget: int, held: int, rows: int | None, experts: int) -> dict[str, np.ndarray]:
+def fresh_state(d: int, budget: int, held: int, rows: int | None, experts: int, forgets: bool) -> dict[str, np.ndarray]:
     "Arrays of a learner that has seen nothing, by the names of `STATE`."
     places = d * (d - 1) // 2 if rows is None else rows * d
     slot, owner = (np.zeros(0, np.int64), np.zeros(0, np.int64)) if rows is None else (np.full(d, -1), np.full(rows, -1))
+    num = np.zeros(LATE_HIGH + 1 if forgets else LATE_LOW)
     parts = (np.zeros((places, 4)), slot, owner, owner.copy(), np.zeros((d, 6)), np.zeros(budget, np.int64), np.zeros(budget),
-             np.zeros(held, np.int64), np.zeros(d, np.int64), np.zeros(experts), np.zeros(experts), np.zeros(4), np.zeros(13))
+             np.zeros(held, np.int64), np.zeros(d, np.int64), np.zeros(experts), np.zeros(experts), np.zeros(4), num)
     state = dict(zip(STATE, parts, strict=True))
     state["num"][WEIGHT], state["num"][NEXT] = 1.0, math.ceil(START * d / budget)
     return state
@@ -184,3 +187,52 @@ def weigh_afresh(state: tuple) -> None:
         for e in range(REF): single[i, e] /= w
     for e in (COUNT, Y_SUM, Y_SQUARE): num[e] /= w
     num[WEIGHT] = 1.0
+
+
+@kernel(apart=True)
+def move_feature(state: tuple, i: int, s: float) -> None:
+    "Sums of feature i about a reference that is larger by s."
+    pairs, slot, owner, _, single, _, _, _, mark, _, _, _, _ = state
+    d, f = mark.size, single[i]
+    f[REF] += s
+    f[SQUARE] = max(f[SQUARE] + s * (s * f[N] - 2 * f[SUM]), 0.0)
+    f[SUM] -= s * f[N]
+    f[CROSS] -= s * f[LABEL]
+    for j in range(d if slot.size == 0 else 0):
+        if j == i: continue
+        p, mine, other = (i * (i - 1) // 2 + j, 2, 3) if j < i else (j * (j - 1) // 2 + i, 3, 2)
+        pairs[p, 1] -= s * pairs[p, other]
+        pairs[p, mine] -= s * pairs[p, 0]
+    for r in range(owner.size):
+        if owner[r] == i:
+            for p in range(r * d, r * d + d):
+                pairs[p, 1] -= s * pairs[p, 3]
+                pairs[p, 2] -= s * pairs[p, 0]
+        else:
+            pairs[r * d + i, 1] -= s * pairs[r * d + i, 2]
+            pairs[r * d + i, 3] -= s * pairs[r * d + i, 0]
+
+
+@kernel
+def way_to_mean(n: float, total: float, square: float, reference: float) -> float:
+    "How far a reference has to move to stand at the mean; 0 if it is within two deviations of it."
+    if not n > 0: return 0.0
+    mean = total / n
+    return (reference + mean) - reference if mean * mean > 4 * (square / n - mean * mean) else 0.0
+
+
+@kernel(apart=True)
+def follow(state: tuple) -> None:
+    "Move references that have been left behind to the means of what is remembered."
+    single, num = state[4], state[12]
+    s = way_to_mean(num[COUNT], num[Y_SUM], num[Y_SQUARE], num[Y_REF])
+    if s != 0:
+        num[Y_REF] += s
+        num[Y_SQUARE] = max(num[Y_SQUARE] + s * (s * num[COUNT] - 2 * num[Y_SUM]), 0.0)
+        num[Y_SUM] -= s * num[COUNT]
+        for i in range(single.shape[0]):
+            single[i, CROSS] -= s * single[i, SUM]
+            single[i, LABEL] -= s * single[i, N]
+    for i in range(single.shape[0]):
+        s = way_to_mean(single[i, N], single[i, SUM], single[i, SQUARE], single[i, REF])
+        if s != 0: move_feature(state, i, s)
