@@ -20,42 +20,24 @@ from ..core.driver import simulate
 from ..core.environment import check_costs
 from ..core.learner import Learner
 from ..own.choice import make_learner
-from ..own.moments.learner import fit_ridges
-from ..own.moments.sums import COUNT, REF, SUM, Y_REF, Y_SUM, N
 
 try:
     from river.base import Regressor as Model
 except ImportError: Model = object  # river is not needed: its models are known by their methods
 
 # %% auto #0
-__all__ = ['on_favourites', 'weights_of', 'budget_of', 'costs_of', 'OSLRRegressor', 'OSLRLearner']
-
-# %% ../../nbs/practice/adapters.ipynb #f3d02725
-def on_favourites(learner: own.PairwiseLeastSquares) -> tuple[np.ndarray, float]:
-    """Weights on the favourites of pairwise least squares, which it buys together more often than any others.
-
-    Returns w (d,): weights, 0 except on favourites; intercept: added to the score. Both are means over the ridges,
-    weighted by their losses so far. Ours.
-    """
-    S, w, weights = learner.favourites_, np.zeros(learner.d), np.zeros(learner.favourites_.size)
-    num, f = learner.num, learner.single
-    fit_ridges(learner._state, learner.room, S, S.size, learner.scales, learner.centre, learner.prior, 0.125, weights)
-    w[S] = weights
-    if not learner.centre or not num[COUNT]: return w, 0.0
-    means = f[S, REF] + f[S, SUM] / np.where(f[S, N] > 0, f[S, N], 1)
-    return w, float(num[Y_REF] + num[Y_SUM] / num[COUNT] - (weights * means).sum())
+__all__ = ['weights_of', 'budget_of', 'costs_of', 'OSLRRegressor', 'OSLRLearner']
 
 # %% ../../nbs/practice/adapters.ipynb #aa58345b
 def weights_of(learner: Learner) -> tuple[np.ndarray, float]:
     """The linear function with which a learner that has learnt predicts on new rows.
 
-    Pairwise least squares: weights on its favourites. Others: `coef_`, of which the largest are kept where more than `budget` are not 0,
-    in magnitude, or of magnitude times size for `own.CoinBetting`; of equals the first.
+    It is `coef_`, of which the largest are kept where more than `budget` are not 0, in magnitude, or of magnitude times
+    size for `own.CoinBetting`; of equals the first.
 
     Returns w (d,): weights; intercept: added to their score. Unless the protocol is "training-only", at most `budget`
     weights are nonzero; with prices, their features cost at most `budget`. Ours.
     """
-    if isinstance(learner, own.PairwiseLeastSquares) and learner.favourites_.size: return on_favourites(learner)
     w = np.array(learner.coef_, dtype=float)
     if learner.protocol != "training-only" and np.count_nonzero(w) > learner.most:
         size = learner.score if isinstance(learner, own.CoinBetting) else np.abs(w)

@@ -102,7 +102,7 @@ def test_it_learns():
 
 
 def test_rare_pairs_do_not_mislead():
-    "Features that nearly repeat each other: favourites are known together, what is chosen anew is not."
+    "Features that nearly repeat each other are not weighed before they have been bought together."
     rng = np.random.default_rng(0)
     common = rng.standard_normal((500, 1))
     X = np.hstack([common + 0.05 * rng.standard_normal((500, 10)), rng.standard_normal((500, 10))])
@@ -320,3 +320,29 @@ def test_scikit_learn_is_imported_when_it_is_used():
     shown = "print('sklearn' in sys.modules)"
     code = f"import sys, oslr_nb as oslr; oslr.auto(3, 2); {shown}; oslr.OSLRRegressor; {shown}"
     assert fresh(code).split() == ["False", "True"] and {"OSLRRegressor", "OSLRLearner"} <= set(dir(oslr))
+
+
+@pytest.mark.parametrize("name", ["cancer", "4 against 9"])
+def test_frozen_weights_are_steady(name):
+    """Weights as they stand after each sixteenth of 5000 rounds, on rows that are kept aside; five draws, the last eight checkpoints.
+
+    Before pairs had to be known 7 of the 80 were worse than twice the median of their draw, up to 29 times. Of 440 of other draws
+    2 are above 1.5 now, none above 1.6: the limits leave room for another machine, whose rounding is another draw.
+    """
+    from sklearn.datasets import load_breast_cancer, load_digits
+
+    X, y = (load_breast_cancer if name == "cancer" else load_digits)(return_X_y=True)
+    if name != "cancer": X, y = X[(y == 4) | (y == 9)], y[(y == 4) | (y == 9)] == 9
+    X, y, worst = X[:, X.std(axis=0) > 0], y.astype(float), []
+    for seed in range(5):
+        rng = np.random.default_rng([seed, 7])
+        known, new = np.array_split(rng.permutation(len(y)), 2)
+        rows = np.concatenate([rng.permutation(known) for _ in range(25)])[:5000]
+        lr, losses = oslr.auto(X.shape[1], 4 if name == "cancer" else 8, seed=seed), []
+        for part in np.array_split(rows, 16):
+            oslr.simulate(lr, X, y, rows=part)
+            w, b = weights_of(lr)
+            p = np.clip(X[new] @ w + b, 0.001, 0.999)
+            losses.append(-np.mean(y[new] * np.log(p) + (1 - y[new]) * np.log(1 - p)))
+        worst += [loss / np.median(losses[8:]) for loss in losses[8:]]
+    assert max(worst) < 2 and sum(r > 1.5 for r in worst) <= 1, max(worst)

@@ -24,9 +24,9 @@ from .experts import aggregate, block_of, guess, guess_by_bets, learn_label, mak
 from .experts import settle_bets
 from .purchases import assign_rows, choose_forward, draw_features, draw_priced, fill_moments
 from .sums import ARM, CHOSEN, COUNT, DOUBLINGS, FULL, GROWTH, HELD, HIGH, HINT, LOW, NEXT, NO_PRICES
-from .sums import PRIOR, PURSE, REF, ROUNDS, SCALES, SQUARE, SQUARES, START, STATE, SUM, WEIGHT, YHAT
-from .sums import Y_REF, Y_SQUARE, Y_SUM, N, correlations, follow, fresh_state, learn_moments, ridge_product
-from .sums import weigh_afresh
+from .sums import PRIOR, PURSE, REF, ROUNDS, SCALES, SQUARE, SQUARES, START, STATE, SUM, TOGETHER, WEIGHT, YHAT
+from .sums import Y_REF, Y_SQUARE, Y_SUM, N, correlations, follow, fresh_state, learn_moments, pair_count
+from .sums import ridge_product, weigh_afresh
 
 # %% auto #0
 __all__ = ['textbook_pairwise', 'PairwiseLeastSquares']
@@ -161,9 +161,17 @@ def play_priced(
 def fit_ridges(
     state: tuple, room: tuple, S: np.ndarray, m: int, scales: np.ndarray, centre: bool, prior: float, rate: float, w: np.ndarray,
 ) -> None:
-    "Weights of each expert on the first m features of S, and in w their mean by exp(-rate loss / Y^2), Y half the range of the labels."
+    """Weights of each expert on the first m features of S, and in w their mean by exp(-rate loss / Y^2), Y half the range of the labels.
+
+    These weights stand for rows to come, so that the ridge of a feature is that of its least known pair."""
+    pairs, slot, d = state[0], state[1], state[8].size
     losses, num, L, z, spread, W = state[9], state[12], room[1], room[2], room[5], room[6]
     of_label = correlations(state, room, S, m, centre, prior)
+    for a in range(m):
+        n = math.inf
+        for b in range(m):
+            if b != a: n = min(n, pair_count(pairs, slot, S[a], S[b], d))
+        if m > 1: room[4][a] = math.sqrt(num[WEIGHT] / max(n, 1e-9 * num[WEIGHT]))
     Y, least, total = (num[HIGH] - num[LOW]) / 2, losses[0], 0.0
     for s in range(scales.size + 1): least = min(least, losses[s])
     for a in range(m): w[a] = W[scales.size, a] = 0.0
@@ -286,13 +294,13 @@ class PairwiseMoments(Learner):
         "Scale of the ridge with which favourites are chosen: that of the best expert."
         return float(self.scales[int(np.argmin(self.losses[: self.scales.size]))])
 
-    def _forward(self, k: int) -> np.ndarray:
-        return self._bargains(k, NO_PRICES, 0.0, False)[0]
+    def _forward(self, k: int, least: float = 0.0) -> np.ndarray:
+        return self._bargains(k, NO_PRICES, 0.0, False, least)[0]
 
-    def _bargains(self, k: int, costs: np.ndarray, money: float, divide: bool) -> tuple[np.ndarray, float]:
+    def _bargains(self, k: int, costs: np.ndarray, money: float, divide: bool, least: float = 0.0) -> tuple[np.ndarray, float]:
         "Forward selection of at most k features for the money, and the part of the label's variance that it saves."
         chosen, space = np.zeros(k, np.int64), np.zeros((k + 3, self.d))
-        args = (self.selection_scale, self.centre, self.prior, costs, money, divide)
+        args = (self.selection_scale, self.centre, self.prior, costs, money, divide, least)
         n, saved = choose_forward(self._state, chosen, space, *args)
         return chosen[:n], saved
 
@@ -445,7 +453,8 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
     Attributes
     ----------
     coef_ : array (d,)
-        Weights on at most `budget` features that forward selection would take now, a mean over the ridges; computed when asked for.
+        Weights on at most `budget` features, a mean over the ridges; computed when asked for. Forward selection takes these now, among
+        features that were bought together 30 times (with a memory: in a seventh of it), so that weights that stand are steady.
     intercept_ : float
         Added to their score.
     favourites_ : array of int64
@@ -523,9 +532,10 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
         "The arguments of `draw_priced`."
         return self.sold, self.costs, self.order, self.ranked, self.space, self.limit
 
-    def _forward(self, k: int) -> np.ndarray:
-        if self.costs is None: return super()._forward(k)
-        found, _ = max((self._bargains(self.most, self.costs, self.limit, divide) for divide in (True, False)), key=operator.itemgetter(1))
+    def _forward(self, k: int, least: float = 0.0) -> np.ndarray:
+        if self.costs is None: return super()._forward(k, least)
+        offers = (self._bargains(self.most, self.costs, self.limit, divide, least) for divide in (True, False))
+        found, _ = max(offers, key=operator.itemgetter(1))
         if k <= self.most: return found
         wide, _ = self._bargains(k, self.costs, math.inf, True)  # with `rows`: whose pairs are kept besides
         return np.concatenate([found, wide[~np.isin(wide, found)]])[:k]
@@ -543,8 +553,8 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
 
     @property
     def coef_(self) -> np.ndarray:
-        "Weights (d,) on features that forward selection would take now."
-        w, found = np.zeros(self.d), self._forward(self.most)
+        "Weights (d,) on features that forward selection would take now, among those whose pairs are known."
+        w, found = np.zeros(self.d), self._forward(self.most, TOGETHER if self.forget == 1 else min(TOGETHER, 0.15 / (1 - self.forget)))
         values = np.zeros(len(found))
         if self.num[COUNT]: fit_ridges(self._state, self.room, found, len(found), self.scales, self.centre, self.prior, 0.125, values)
         w[found] = values

@@ -17,7 +17,7 @@ from ...core.compiled import find_in_sums, uniform
 from ...core.designs import draw_outside
 from ...core.environment import MONEY
 from .sums import ARM, HELD, KEPT, ROUNDS, SQUARE, SUM, WEIGHT, N, deviation, label_correlation
-from .sums import label_deviation, pair_correlation
+from .sums import label_deviation, pair_correlation, pair_count
 
 # %% auto #0
 __all__ = []
@@ -42,11 +42,12 @@ def best_bargain(residual: np.ndarray, free: np.ndarray, costs: np.ndarray, mone
 @kernel(apart=True)
 def choose_forward(
     state: tuple, chosen: np.ndarray, space: np.ndarray, scale: float, centre: bool, prior: float, costs: np.ndarray, money: float,
-    divide: bool,
+    divide: bool, least: float,
 ) -> tuple[int, float]:
     """Forward selection on the shrunk correlations with ridge; returns how many of `chosen` were found, and what they save.
 
-    O(d k^2), memory O(d k). With prices (none: empty) it takes what still fits the money, by gain, or by gain per price."""
+    O(d k^2), memory O(d k). With prices (none: empty) it takes what still fits the money, by gain, or by gain per price. `least`: rounds
+    in which each pair of the chosen was bought together, at least."""
     pairs, slot, _, _, single, _, _, _, mark, _, _, _, num = state
     d, weight, of_label = mark.size, num[WEIGHT], label_deviation(num, centre)
     spread, residual, free, rows = space[0], space[1], space[2], space[3:]
@@ -77,6 +78,7 @@ def choose_forward(
         for l in range(d):
             residual[l] -= step * row[l]
             free[l] -= row[l] * row[l]
+            if least > 0 and l != i and not pair_count(pairs, slot, i, l, d) >= least * weight: free[l] = 0.0
         free[i] = 0.0
         chosen[m] = i
     return chosen.size, saved

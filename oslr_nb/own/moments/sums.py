@@ -25,6 +25,7 @@ PRIOR = 20.0  # a correlation estimated from n rounds is multiplied by n / (n + 
 GROWTH = 1.1  # favourites are chosen again when the number of rounds has grown by this factor
 START = 5  # purchases of each feature on average before the first choice
 CUT = 1e3  # standardised values are cut off here
+TOGETHER = 30.0  # rounds in which two features were bought together before both have weights that stand
 BLOCK = 2.0  # memories after which the range of the labels forgets what came before the last block
 NO_PRICES = np.zeros(0)  # each feature costs one
 KEPT = 0.75  # part of the money that is kept for favourites while two random features, or more, are drawn
@@ -85,6 +86,15 @@ def pair_place(i: int, j: int, d: int, slot: np.ndarray) -> int:
         return a * (a - 1) // 2 + b
     if slot[i] >= 0: return slot[i] * d + j
     return slot[j] * d + i if slot[j] >= 0 else -1
+
+
+@kernel
+def pair_count(pairs: np.ndarray, slot: np.ndarray, i: int, j: int, d: int) -> float:
+    "Weight of the rounds that bought features i and j together, as far as they are kept."
+    p = pair_place(i, j, d, slot)
+    if p < 0: return 0.0
+    if slot.size > 0 and slot[i] >= 0 and slot[j] >= 0: return max(pairs[p, 0], pairs[slot[j] * d + i, 0])
+    return pairs[p, 0]
 
 
 @kernel
