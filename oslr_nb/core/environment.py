@@ -91,12 +91,8 @@ def weighted_sum(w: np.ndarray, x: np.ndarray, intercept: float) -> float:
     return check_real("score of w", float(w[support] @ x[support]) + intercept, why="all its features are needed")
 
 
-def check_sparse(w: np.ndarray, intercept: float, k: int) -> int:
-    """Check that weights are k-sparse and stand without an intercept, as POSLR demands.
-
-    intercept: must be 0. Returns how many weights are nonzero.
-    """
-    if intercept != 0: fail("intercept", intercept, "0", "POSLR scores k-sparse weights and nothing else")
+def check_sparse(w: np.ndarray, k: int) -> int:
+    "Check that weights are k-sparse, as POSLR demands. Returns how many are nonzero."
     return check_int("number of nonzero weights", int(np.count_nonzero(w)), 0, k, "POSLR scores k-sparse weights")
 
 # %% ../../nbs/core/00_environment.ipynb #5cc8c591
@@ -267,7 +263,7 @@ class Environment:
         w : array-like (d,)
             Weights; at most `k` of them nonzero under POSLR.
         intercept : float
-            Added to the score; 0 under POSLR.
+            Added to the score; it looks at no feature and is not counted.
 
         Raises
         ------
@@ -279,7 +275,7 @@ class Environment:
         self._expect("commit(w)", "commit", PROTOCOLS[1:])
         w, b = check_array("w", w, (self.d,)), check_real("intercept", intercept)
         score = weighted_sum(w, self._X[self.t], b)
-        if self.protocol == "POSLR": self.n_observed[self.t] += check_sparse(w, b, self.k)
+        if self.protocol == "POSLR": self.n_observed[self.t] += check_sparse(w, self.k)
         self.predictions[self.t], self._phase = score, "query"
 
     def observe(self, query: Any) -> np.ndarray:

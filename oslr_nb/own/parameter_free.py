@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, check_real
+from ..core.checks import LARGEST, check_array, check_flag, check_indices, check_int, check_magnitude, check_real
 from ..core.checks import check_scales, fail, kernel
 from ..core.compiled import entry, is_large, prefetch, prefetch_draws, prefetch_row, strided
 from ..core.designs import Observe, draw_outside, gradient_estimate, pair_minimum
@@ -195,8 +195,8 @@ def bound_coin_betting(
     return truncation_factor(k, top, d) * condition / 2 * Z + 2 * Y**2
 
 # %% ../../nbs/own/02_parameter_free.ipynb #c913430c
-HINT, DOUBLED, SUM, SQUARES, START, COUNT, X_MAX, Y_MAX, X_SQUARES, FREE = range(10)  # places in a row of bets
-PLAYED, SEEN_U, SEEN_V, LOW, HIGH = range(5)  # places in num
+HINT, DOUBLED, SUM, SQUARES, START, COUNT, X_MAX, Y_MAX, X_SQUARES, FREE, MEAN = range(11)  # places in a row of bets
+PLAYED, SEEN_U, SEEN_V, LOW, HIGH, LEVEL = range(6)  # places in num; MEAN and LEVEL only where means are taken out
 
 
 def inverse_odds(d: int, budget: int, top: int) -> np.ndarray:
@@ -216,13 +216,21 @@ def coin_select(words: np.ndarray, buf: np.ndarray, S: np.ndarray, mark: np.ndar
 
 
 @kernel
-def coin_predict(w: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, top: int) -> float:
-    "Line 2: w' D x, its parts kept in num; cut to the range of the labels so far."
+def coin_value(bets: np.ndarray, i: int, x: float) -> float:
+    "The value of a bought coordinate, less the mean of its earlier purchases where means are taken out (0 at the first)."
+    if bets.shape[1] <= MEAN: return x
+    return x - bets[i, MEAN] if bets[i, COUNT] > 0 else 0.0
+
+
+@kernel
+def coin_predict(w: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, top: int, bets: np.ndarray) -> float:
+    "Line 2: w' D x, its parts kept in num; cut to the range of the labels so far, whose mean is added where it was taken out."
     su = sv = 0.0
-    for a in range(top): su += values[a] * w[S[a]]
-    for a in range(top, S.size): sv += values[a] * w[S[a]]
+    for a in range(top): su += coin_value(bets, S[a], values[a]) * w[S[a]]
+    for a in range(top, S.size): sv += coin_value(bets, S[a], values[a]) * w[S[a]]
     num[SEEN_U], num[SEEN_V] = su, sv
-    return min(max(su + sv, num[LOW]), num[HIGH])
+    score = min(max(su + sv, num[LOW]), num[HIGH])
+    return score + num[LEVEL] if num.size > LEVEL else score
 
 # %% ../../nbs/own/02_parameter_free.ipynb #8879afbc
 @kernel(apart=True)
@@ -258,15 +266,18 @@ def coin_learn(
     odds: np.ndarray, buf: np.ndarray, bound: np.ndarray,
 ) -> None:
     "Lines 3 and 4: the gradient estimates in O(k'), a bet for each bought coordinate, the favourites brought up to date."
-    q1, q2 = odds[0], odds[1]
+    q1, q2, label, centre = odds[0], odds[1], y, num.size > LEVEL
+    if centre: y = label - num[LEVEL] if num[PLAYED] > 0 else 0.0
     num[LOW], num[HIGH] = min(num[LOW], y), max(num[HIGH], y)
     largest = max(num[HIGH], -num[LOW])
     in_U, in_V = num[SEEN_U] + q1 * num[SEEN_V] - y, q1 * num[SEEN_U] + q2 * num[SEEN_V] - q1 * y
     for a in range(S.size):
-        i, x = S[a], values[a]
+        i, x = S[a], coin_value(bets, S[a], values[a])
         g = 2 * x * (in_U if a < top else in_V + (q1 - q2) * x * w[i])
         coin_bet(bets, i, g, x, y, largest, w, score)
+        if centre: bets[i, MEAN] += (values[a] - bets[i, MEAN]) / bets[i, COUNT]
     num[PLAYED] += 1
+    if centre: num[LEVEL] += (label - num[LEVEL]) / num[PLAYED]
     top_update(score, S, top, buf, bound)  # all of S: where labels come late, its favourites may be others' by now
 
 
@@ -293,18 +304,18 @@ def coin_run(
             values[a] = entry(X, rows[t], S[a])
             right &= abs(values[a]) <= limit  # false where a value is NaN
         if not right: return t
-        out[t] = coin_predict(w, S, values, num, top)
+        out[t] = coin_predict(w, S, values, num, top, bets)
         coin_learn(y[rows[t]], bets, w, score, S, values, num, top, odds, buf, bound)
     return rows.size
 
 # %% ../../nbs/own/02_parameter_free.ipynb #cf64fbc8
 def check_coin_state(lr: Any) -> None:
     "Raise `ValueError` if arrays cannot be those of a run."
-    bets, num = check_array("bets", lr.bets, (lr.d, 10)), check_array("num", lr.num, (5,))
+    bets, num = check_array("bets", lr.bets, (lr.d, FREE + 1 + lr.centre)), check_array("num", lr.num, (HIGH + 1 + lr.centre,))
     w, score, bound = check_array("w", lr.w, (lr.d,)), check_array("score", lr.score, (lr.d,)), check_array("bound", lr.bound, (3,))
     played = num[PLAYED]
     if not (0 <= played <= 2.0**52 and played % 1 == 0): fail("rounds played", float(played), "a whole number from 0 to 2^52")
-    positive = np.delete(bets, [SUM, FREE], axis=1)
+    positive = np.delete(bets[:, :MEAN], [SUM, FREE], axis=1)
     if positive.min() < 0 or bets[:, COUNT].max() > played or (bets[:, [COUNT, DOUBLED]] % 1).any():
         fail("bets", bets.tolist(), "sums, counts and sizes of what was seen")
     fits = (np.abs(bets[:, SUM]) <= played) & (bets[:, SQUARES] <= played) & (np.abs(w) <= np.abs(bets[:, FREE]))
@@ -351,13 +362,21 @@ class CoinBetting(LateLabels, Learner):
     top : int, optional
         Favourites among them (k1), 0 <= top <= budget - 2; at least as many as the comparator has nonzero weights, for the theorem.
         Default: half of the budget.
+    centre : bool, default True
+        Whether the running mean of the labels, and that of each feature's purchases, is taken out, which an intercept costs
+        otherwise. The theorem is for False.
     seed : int, SeedSequence, Generator (PCG64) or None
         Source of the random features; the same seed gives the same run.
 
     Attributes
     ----------
     coef_ : array (d,)
-        Weights of the coming prediction, in labels per feature; the prediction is cut to the range of labels seen (and 0).
+        Weights of the coming prediction, in labels per feature; their score is cut to the range of labels seen (and 0), from
+        which means are taken out.
+    intercept_ : float
+        Added to their score: mean label less the score of the mean features; 0 without centring.
+    means_ : array (d,)
+        Means of what was bought of each feature; 0 without centring.
     top : int
         The favourites in use.
 
@@ -393,11 +412,13 @@ class CoinBetting(LateLabels, Learner):
 
     arrays = ("bets", "w", "score", "S", "values", "num", "mark", "buf", "bound")
 
-    def __init__(self, d: int, budget: int, *, top: int | None = None, seed: Any = None):
+    def __init__(self, d: int, budget: int, *, top: int | None = None, centre: bool = True, seed: Any = None):
         d, budget, top = check_coin_sizes(d, budget, top)
-        super().__init__(d, budget, seed, top=top)
+        self.centre = check_flag("centre", centre)
+        super().__init__(d, budget, seed, top=top, centre=self.centre)
         self.top, self.odds = top, inverse_odds(d, budget, top)
-        self.bets, self.w, self.score, self.num = np.zeros((d, 10)), np.zeros(d), np.zeros(d), np.zeros(5)
+        self.bets, self.num = np.zeros((d, FREE + 1 + self.centre)), np.zeros(HIGH + 1 + self.centre)
+        self.w, self.score = np.zeros(d), np.zeros(d)
         self.S, self.values, self.mark = np.zeros(budget, np.int64), np.zeros(budget), np.zeros(d, np.int64)
         self.buf, self.bound = top_buffer(d, top)
 
@@ -405,6 +426,16 @@ class CoinBetting(LateLabels, Learner):
     def coef_(self) -> np.ndarray:
         "Weights (d,) of the coming prediction."
         return self.w.copy()
+
+    @property
+    def means_(self) -> np.ndarray:
+        "Means (d,) of what was bought of each feature; 0 without centring."
+        return self.bets[:, MEAN].copy() if self.centre else np.zeros(self.d)
+
+    @property
+    def intercept_(self) -> float:
+        "Mean label less the score of the mean features; 0 without centring."
+        return float(self.num[LEVEL] - (self.w * self.means_).sum()) if self.centre else 0.0
 
     def _check_state(self) -> None: check_coin_state(self)
 
@@ -414,7 +445,7 @@ class CoinBetting(LateLabels, Learner):
 
     def _predict(self, values: np.ndarray) -> float:
         self.values[:] = values
-        return coin_predict(self.w, self.S, self.values, self.num, self.top)
+        return coin_predict(self.w, self.S, self.values, self.num, self.top, self.bets)
 
     def _update(self, y: float) -> None:
         coin_learn(y, self.bets, self.w, self.score, self.S, self.values, self.num, self.top, self.odds, self.buf, self.bound)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,12 @@ from ..core.registry import wrapper
 from ..own.choice import make_learner
 
 # %% auto #0
-__all__ = ['LIMIT', 'SEEN', 'PLACE', 'probe_learner', 'Scaled']
+__all__ = ['LIMIT', 'SEEN', 'FAR', 'PLACE', 'probe_learner', 'Scaled']
 
 # %% ../../nbs/practice/scaling.ipynb #315e76b1
 LIMIT = 5.0  # deviations at which a standardised number is cut off
 SEEN = 20  # times that each feature is bought in the warm-up
+FAR = 30.0  # deviations from the others at which a number of the warm-up is left out of the scales
 PLACE = ("_next", "_cost", "_refused")  # what a learner knows of the round that it is in
 
 # %% ../../nbs/practice/scaling.ipynb #7eaff55c
@@ -37,6 +39,23 @@ def probe_learner(learner: str, d: int, budget: int, options: dict[str, Any]) ->
     return probe
 
 # %% ../../nbs/practice/scaling.ipynb #5ad63ad5
+def robust_scales(M: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean, deviation and number of those left out for each row of M (n, m), NaN where there is nothing.
+
+    Left out is what is more than `FAR` deviations from the median of its row, where 1.5 times the median distance, or where that is 0
+    the next quartile or decile, stands for a deviation.
+    """
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # a row of nothing
+        away = np.abs(M - np.nanmedian(M, axis=1, keepdims=True))
+        steps = np.nanquantile(away, (0.5, 0.75, 0.9), axis=1)
+        usual = np.where(steps[0] > 0, steps[0], np.where(steps[1] > 0, steps[1], steps[2]))
+        far = (away > 1.5 * FAR * usual[:, None]) & (usual > 0)[:, None]
+        kept = np.where(far, np.nan, M)
+        centre, size = np.nanmean(kept, axis=1), np.nanstd(kept, axis=1)
+    return np.nan_to_num(centre), np.nan_to_num(size), far.sum(axis=1)
+
+
 def with_limits(learner: str, d: int, budget: int, options: dict[str, Any]) -> dict[str, Any]:
     "The options with the limits that hold for standardised numbers."
     probe = probe_learner(learner, d, budget, options)
@@ -82,6 +101,8 @@ class Scaled(Learner):
         Added to their score.
     warm : int
         Rounds of the warm-up.
+    left_out : array of int64 (d + 1,)
+        How many numbers of the warm-up were more than 30 deviations away from the others, and had no part in the scales.
     centre, size : array (d + 1,)
         Means and deviations in use, the label's last; a size of 0 is not known yet.
     clipped : array of int64 (d + 1,)
@@ -128,11 +149,12 @@ class Scaled(Learner):
         super().__init__(d, budget, seed, learner=learner, options=options, warm=self.warm)
         self.learner = make_learner(learner, d, budget, self.rng, options=with_limits(learner, d, budget, options))
         self.order = self.rng.permutation(d) if self.warm else np.arange(d)
-        self.counts, self.clipped = np.zeros((2, d + 1), np.int64)
-        self.centre, self.size, self.squares = np.zeros((3, d + 1))
+        self.counts, self.clipped, self.left_out = np.zeros((3, d + 1), np.int64)
+        self.centre, self.size = np.zeros((2, d + 1))
+        self.first = np.zeros((min(self.warm, -(-SEEN * d // budget)), budget + 1))  # values and labels of the warm-up, or its end
         self.S, self.values, self.num = np.zeros(budget, np.int64), np.zeros(budget), np.zeros(2, np.int64)  # num: rounds, features bought
         if scales is not None: self._state_scales(scales)
-        own = ("order", "counts", "clipped", "centre", "size", "squares", "S", "values", "num")
+        own = ("order", "counts", "clipped", "left_out", "centre", "size", "first", "S", "values", "num")
         self.arrays = own + tuple(f"of_{name}" for name in self.learner.arrays)
 
     def __getattr__(self, name: str) -> Any:
@@ -187,12 +209,19 @@ class Scaled(Learner):
         size = np.where(self.size[at] > 0, self.size[at], np.abs(values - centre))
         with np.errstate(over="ignore"): return (values - centre) / np.where(size > 0, size, 1.0), centre, size
 
-    def _count(self, at: Any, values: np.ndarray) -> None:
-        "Means and sums of squares about them, one number more for each."
-        self.counts[at] += 1
-        away = values - self.centre[at]
-        self.centre[at] += away / self.counts[at]
-        self.squares[at] += away * (values - self.centre[at])
+    def _warm_up(self, y: float) -> None:
+        "One more round of the warm-up; after the last one the scales are set."
+        n, b = len(self.first), self.budget
+        self.first[self.num[0] % n] = np.append(self.values, y)
+        for at, values in ((self.S, self.values), ([self.d], y)):
+            self.counts[at] += 1
+            self.centre[at] += (values - self.centre[at]) / self.counts[at]
+        if self.num[0] + 1 < self.warm: return
+        bought = (self.warm - n) * b + np.arange(n * b)  # numbers of the purchases, which go through the order in turn
+        M = np.full((self.d, -(-n * b // self.d)), np.nan)
+        M[self.order[bought % self.d], np.arange(n * b) // self.d] = self.first[(bought // b) % n, bought % b]
+        for at, rows in ((slice(0, self.d), M), ([self.d], self.first[None, :, b])):
+            self.centre[at], self.size[at], self.left_out[at] = robust_scales(rows)
 
     def _settle(self, at: Any, values: np.ndarray) -> np.ndarray:
         "Standardise numbers and cut them off; sets unknown scales, and counts the cuts."
@@ -216,12 +245,11 @@ class Scaled(Learner):
 
     def _update(self, y: float) -> None:
         S, label = self.S[: self.num[1]], np.array([y])
-        learn = self._count if self._warming else self._settle
-        learn(S, self.values[: len(S)])
-        told = learn([self.d], label)
-        if told is not None: self.learner._update(float(told[0]))
+        if self._warming: self._warm_up(y)
+        else:
+            self._settle(S, self.values[: len(S)])
+            self.learner._update(float(self._settle([self.d], label)[0]))
         self.num[0] += 1
-        if self.num[0] == self.warm: self.size[:] = np.sqrt(self.squares / np.maximum(self.counts, 1))
 
     def _check_state(self) -> None:
         "The state is one that a run can reach."
@@ -229,9 +257,10 @@ class Scaled(Learner):
         n = check_int("features bought", int(self.num[1]), 0, self.budget)
         if sorted(self.order.tolist()) != list(range(self.d)): fail("order", "other numbers", "an order of the features")
         if len(set(self.S[:n].tolist())) < n or not ((self.S >= 0) & (self.S < self.d)).all(): fail("S", self.S.tolist(), "features")
-        for name in ("counts", "clipped", "size", "squares"):
+        for name in ("counts", "clipped", "left_out", "size"):
             if not (getattr(self, name) >= 0).all(): fail(name, "some below 0", "0 or more")
-        for name in ("centre", "size", "squares", "values"): check_array(name, getattr(self, name), (None,))
+        for name in ("centre", "size", "values"): check_array(name, getattr(self, name), (None,))
+        check_array("first", self.first, self.first.shape)
         if not self._warming:
             for name in PLACE: setattr(self.learner, name, getattr(self, name))
         self.learner._check_state()

@@ -89,7 +89,7 @@ def test_constant_and_missing_signals():
 
 
 @pytest.mark.parametrize(("name", "change"), [
-    ("bets", lambda a: a + np.eye(12, 10) * -1), ("w", lambda a: a + 1e3), ("num", lambda a: a - 0.5), ("buf", lambda a: a[::-1].copy()),
+    ("bets", lambda a: a - np.eye(*a.shape)), ("w", lambda a: a + 1e3), ("num", lambda a: a - 0.5), ("buf", lambda a: a[::-1].copy()),
     ("score", lambda a: a[::-1].copy()), ("mark", lambda a: a + 10**6), ("values", lambda a: a + 1e61), ("bound", lambda a: a + np.nan),
 ])
 def test_a_state_that_cannot_be_is_refused(name, change, tmp_path):
@@ -127,7 +127,7 @@ def test_bound_coin_betting_grows_like_the_root():
 @pytest.mark.parametrize(("d", "budget", "top"), [(6, 4, 2), (5, 3, 0), (7, 7, 5)])
 def test_late_labels_are_the_textbook_in_their_order(d, budget, top):
     "Labels up to 20 examples late and out of order: what `learn` says and leaves is the textbook's, given the sets in that order."
-    rng, lr, open_, order, told = np.random.default_rng(d), CoinBetting(d, budget, top=top, seed=4), {}, [], []
+    rng, lr, open_, order, told = np.random.default_rng(d), CoinBetting(d, budget, top=top, centre=False, seed=4), {}, [], []
     X = rng.standard_normal((300, d))
     y, sets = X @ rng.uniform(-1, 1, d) + 0.1 * rng.standard_normal(300), []
     for t in range(300):
@@ -163,3 +163,43 @@ def test_rounds_given_whole_refuse_and_change_nothing(make):
 
 def test_the_claims_of_the_page():
     assert {*(f"PF{n}" for n in range(1, 14)), "PF3c", "PF10v"} <= set(claim_ids([]))
+
+
+# --- means taken out
+
+
+@pytest.mark.parametrize(("level", "places"), [(0.0, 0.0), (300.0, 0.0), (-1e6, 40.0), (300.0, -1e4)])
+def test_centring_is_the_plain_learner_on_centred_examples(level, places):
+    "The centred learner's errors are those of `centre=False` on values and labels less the means of what came before."
+    s = sparse_linear(12, 2, 800, seed=0)
+    X, y, n, sums = s.X + places, s.y + level, np.zeros(12), np.zeros(12)
+    run = oslr.play(CoinBetting(12, 6, seed=0), env := oslr.Environment(X, y, 6))
+    Z, before = np.zeros_like(X), np.r_[y[0], np.cumsum(y)[:-1] / np.arange(1, 800)]
+    for t, S, _ in env.ledger:
+        Z[t, S] = np.where(n[S] > 0, X[t, S] - sums[S] / np.maximum(n[S], 1), 0)
+        n[S], sums[S] = n[S] + 1, sums[S] + X[t, S]
+    plain = oslr.simulate(CoinBetting(12, 6, centre=False, seed=0), Z, y - before)
+    assert np.abs((run.predictions - y - (plain.predictions - (y - before)))[1:]).max() < 1e-6 * (2 + abs(places) * 1e-3)
+
+
+@pytest.mark.parametrize("make", [lambda: oslr.own.CoinBetting(8, 4, seed=0), lambda: oslr.auto(8, 4, protocol="POSLR", seed=0),
+                                  lambda: oslr.auto(8, 4, seed=0), lambda: oslr.auto(8, 4, protocol="training-only", seed=0)])
+def test_the_level_of_labels_and_features_does_not_matter(make):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 8))
+    y, losses = X @ [2, -1, 0.5, 0, 0, 0, 0, 0] + 0.1 * rng.normal(size=3000), []
+    for level, places in ((0, 0), (300, 0), (-1e5, 0), (300, 50)):
+        lr = make()
+        losses.append(oslr.simulate(lr, X + places, y + level).losses[-500:].mean())
+        score = (X + places) @ lr.coef_ + lr.intercept_
+        assert ((score - y - level) ** 2)[-500:].mean() < 0.2 * y.var()
+    assert max(losses) < 1.05 * min(losses) + 0.01
+
+
+def test_a_constant_label_is_predicted():
+    rng, lr = np.random.default_rng(0), oslr.auto(10**6, 20, seed=0)
+    for _ in range(50):
+        lr.query()
+        guess = lr.predict(rng.normal(size=20))
+        lr.update(300.0)
+    assert guess == 300

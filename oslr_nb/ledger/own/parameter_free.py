@@ -278,7 +278,7 @@ def _(case: Case) -> Evidence: return favourites_by_contribution.check(case, sha
 # %% ../../../nbs/own/02_parameter_free.ipynb #c4594a16
 def coin_rival(kind: str, d: int, top: int, seed: Any = None) -> Any:
     "The learner with k' = k1 + 2 (two), or without random features (greedy) or favourites (uniform)."
-    lr = CoinBetting(d, top + 2, top=top, seed=seed)
+    lr = CoinBetting(d, top + 2, top=top, centre=False, seed=seed)
     if kind in ("greedy", "uniform"):
         lr.top = lr.budget if kind == "greedy" else 0
         lr.odds, (lr.buf, lr.bound) = inverse_odds(d, lr.budget, lr.top), top_buffer(d, lr.top)
@@ -366,7 +366,7 @@ def compiled_is_the_textbook(case: Case, bettor: type[Bettor] = Bettor, doubled:
     d, budget, top = case.value
     X = case.rng.standard_normal((300, d)) * 10.0 ** case.rng.uniform(-2, 2, d)
     y = (X / np.abs(X).max(axis=0)) @ case.rng.uniform(-1, 1, d) + 0.1 * case.rng.standard_normal(300)
-    lr, sets, own = CoinBetting(d, budget, top=top, seed=4), [], []
+    lr, sets, own = CoinBetting(d, budget, top=top, centre=False, seed=4), [], []
     for x, label in zip(X, y, strict=True):
         sets.append(lr.query())
         own.append(lr.predict(x[sets[-1]]))
@@ -387,7 +387,7 @@ def no_scale(case: Case, make: Callable[[], Learner] | None = None) -> Evidence:
     if exact: a, b = 2.0**a, 2.0**b
     X = case.rng.standard_normal((3000, 20))
     y = X[:, 0] - 0.5 * X[:, 1] * (X[:, 2] > 0) + 0.3 * case.rng.standard_normal(3000)
-    make = make or (lambda: CoinBetting(20, 6, seed=1))
+    make = make or (lambda: CoinBetting(20, 6, centre=False, seed=1))
     plain, scaled = simulate(make(), X, y), simulate(make(), X * np.where(np.arange(20) % 2, a, 1.0), b * y)
     gap = np.abs(scaled.predictions / b - plain.predictions).max() / np.abs(plain.predictions).max()
     return Evidence(gap, "==", 0, tol=0 if exact else 1e-9)
@@ -412,7 +412,7 @@ def late_labels_are_unbiased(case: Case, stale: bool = False, today: bool = Fals
     w[:top] /= 100  # the favourites of the query are no longer those of the label
     rest = [i for i in range(d) if i not in U]
     for V in itertools.combinations(rest, budget - top):
-        S, lr = np.array([*U, *V]), CoinBetting(d, budget, top=top, seed=0)
+        S, lr = np.array([*U, *V]), CoinBetting(d, budget, top=top, centre=False, seed=0)
         if today: S = S[np.lexsort((S, -np.abs(w[S] * x[S])))]  # the roles of favourites go to those that would have them now
         lr.bets[:, HINT], lr.bets[:, FREE], lr.w[:] = large, w, old if stale else w
         if stale:  # the sums of the prediction that was given, the weights of today

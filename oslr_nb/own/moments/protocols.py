@@ -26,43 +26,56 @@ __all__ = ['PairwisePOSLR', 'PairwiseTrainingOnly']
 # %% ../../../nbs/own/moments/05_protocols.ipynb #e5dfd421
 #| code-fold: show
 @kernel
-def guess_committed(state: tuple, W: np.ndarray) -> None:
+def middle_of(state: tuple, w: np.ndarray, centre: bool) -> float:
+    "The intercept of weights on the favourites: mean label less the score of the mean features; 0 without centring."
+    single, favourites, num = state[4], state[7], state[12]
+    if not centre or num[COUNT] == 0: return 0.0
+    middle = num[Y_REF] + num[Y_SUM] / num[COUNT]
+    for a in range(np.int64(num[HELD])):
+        f = single[favourites[a]]
+        if f[N] > 0: middle -= w[a] * (f[REF] + f[SUM] / f[N])
+    return middle
+
+
+@kernel
+def guess_committed(state: tuple, W: np.ndarray, centre: bool) -> None:
     "Predictions of the experts, whose weights on the favourites are rows of W, from the bought values; cut off at the labels seen."
     values, guess, num = state[6], state[10], state[12]
     for s in range(guess.size):
-        guess[s] = 0.0
+        guess[s] = middle_of(state, W[s], centre)
         for a in range(np.int64(num[HELD])): guess[s] += W[s, a] * values[a]
         guess[s] = min(max(guess[s], num[LOW]), num[HIGH])
 
 
 @kernel
-def commit_weights(state: tuple, room: tuple, scales: np.ndarray, prior: float, w: np.ndarray) -> int:
+def commit_weights(state: tuple, room: tuple, scales: np.ndarray, centre: bool, prior: float, w: np.ndarray) -> int:
     "Weights of all experts on the favourites, into the room, and their mean w; returns how many are not 0."
     n, count = np.int64(state[12][HELD]), 0
-    fit_ridges(state, room, state[7], n, scales, False, prior, 0.125, w)
+    fit_ridges(state, room, state[7], n, scales, centre, prior, 0.125, w)
     for a in range(n): count += w[a] != 0
     return count
 
 
 @kernel
 def play_committed(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: tuple, room: tuple, scales: np.ndarray, prior: float,
-    forget: float, limit: float, w: np.ndarray, out: np.ndarray, bought: np.ndarray,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: tuple, room: tuple, scales: np.ndarray, centre: bool,
+    prior: float, forget: float, limit: float, w: np.ndarray, out: np.ndarray, bought: np.ndarray,
 ) -> int:
     "Rounds of `PairwisePOSLR` between two choices of favourites; returns how many were played."
     S, values, favourites, num = state[5], state[6], state[7], state[12]
     for t in range(rows.size):
         row, usable, score = rows[t], True, 0.0
-        count = commit_weights(state, room, scales, prior, w)
+        count = commit_weights(state, room, scales, centre, prior, w)
+        middle = middle_of(state, w, centre)
         draw_features(words, state, favourites.size, 1.0)
         for a in range(S.size):
             values[a] = entry(X, row, S[a])
             usable &= abs(values[a]) <= limit
         if not usable: return t
         for a in range(np.int64(num[HELD])): score += w[a] * values[a]
-        out[t], bought[t] = score, S.size + count
-        guess_committed(state, room[6])
-        learn(y[row], state, False, forget)
+        out[t], bought[t] = score + middle, S.size + count
+        guess_committed(state, room[6], centre)
+        learn(y[row], state, centre, forget)
     return rows.size
 
 # %% ../../../nbs/own/moments/05_protocols.ipynb #fc8d61e3
@@ -73,7 +86,7 @@ def play_committed(
 class PairwisePOSLR(PairwiseMoments):
     """Pairwise second moments as a proper learner: it commits k-sparse weights, then buys.
 
-    It commits the mean, over the grid of ridges, of least squares through the origin on k favourites; it buys them, and random features.
+    It commits the mean, over the grid of ridges, of least squares on k favourites, and an intercept; it buys them, and random features.
 
     Parameters
     ----------
@@ -87,6 +100,8 @@ class PairwisePOSLR(PairwiseMoments):
         Factor from 0.5 to 1 by which a round loses weight with every later one.
     rows : int, optional
         Keep the pairs of this many features with all others, at least 2 budget. Default: all pairs.
+    centre : bool, default True
+        Whether means are taken out, and an intercept is committed; False: least squares through the origin.
     scales : sequence of float
         Ridges in units of the noise of a moment; one expert each.
     prior : float
@@ -98,6 +113,8 @@ class PairwisePOSLR(PairwiseMoments):
     ----------
     coef_ : array (d,)
         The weights that are committed next.
+    intercept_ : float
+        Committed with them: mean label less the score of the mean features; 0 without centring.
     favourites_ : array of int64
         Features that have weights.
     purchases_ : array (d,)
@@ -116,7 +133,8 @@ class PairwisePOSLR(PairwiseMoments):
 
     Notes
     -----
-    POSLR scores weights without an intercept, so nothing is centred. The favourites are among those bought; the protocol books them twice.
+    An intercept looks at no feature, so the protocol does not count it. The favourites are among those bought; the protocol books them
+    twice.
     Source: ours; `nbs/own/moments/05_protocols.ipynb`.
 
     See Also
@@ -125,34 +143,42 @@ class PairwisePOSLR(PairwiseMoments):
     """
 
     protocol: ClassVar[str] = "POSLR"
-    fixed = ("explore", "centre")
+    fixed = ("explore",)
 
     def __init__(
-        self, d: int, budget: int, k: int, *, forget: float = 1.0, rows: int | None = None, scales: Any = SCALES, prior: float = PRIOR,
-        seed: Any = None,
+        self, d: int, budget: int, k: int, *, forget: float = 1.0, rows: int | None = None, centre: bool = True, scales: Any = SCALES,
+        prior: float = PRIOR, seed: Any = None,
     ):
         d, budget, _, rows = check_sizes(d, budget, None, rows, "greedy")
         most = d if budget == d else budget - 2
         k = check_int("k", k, 1, most, "two random features show a pair, besides the committed ones")
-        super().__init__(d, budget, k, k, 1.0, rows, forget, False, scales, prior, seed, k=k)
+        super().__init__(d, budget, k, k, 1.0, rows, forget, centre, scales, prior, seed, k=k)
         self.w = np.zeros(k)
 
     @property
     def coef_(self) -> np.ndarray:
         "The weights (d,) that are committed next."
         out = np.zeros(self.d)
-        commit_weights(self._state, self.room, self.scales, self.prior, self.w)
+        self._commit()
         out[self.favourites_] = self.w[: int(self.num[HELD])]
         return out
 
+    @property
+    def intercept_(self) -> float:
+        "Committed with the weights; 0 without centring."
+        self._commit()
+        return float(middle_of(self._state, self.w, self.centre))
+
+    def _commit(self) -> None: commit_weights(self._state, self.room, self.scales, self.centre, self.prior, self.w)
+
     def _predict(self, values: np.ndarray) -> float:
         self.values[:] = values
-        commit_weights(self._state, self.room, self.scales, self.prior, self.w)
-        guess_committed(self._state, self.room[6])
+        self._commit()
+        guess_committed(self._state, self.room[6], self.centre)
         return 0.0
 
     def _play(self, X: tuple, y: np.ndarray, rows: np.ndarray, out: np.ndarray, bought: np.ndarray) -> int:
-        args = (self.room, self.scales, self.prior, self.forget, self._limit, self.w, out, bought)
+        args = (self.room, self.scales, self.centre, self.prior, self.forget, self._limit, self.w, out, bought)
         return play_committed(self.words, X, y, rows, self._state, *args)
 
 # %% ../../../nbs/own/moments/05_protocols.ipynb #6180f697

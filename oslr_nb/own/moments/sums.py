@@ -40,7 +40,7 @@ STATE = ("pairs", "slot", "owner", "age", "single", "S", "values", "favourites",
 HINT, DOUBLINGS, TOTAL, SQUARES, PURSE, SHOWN = range(6)  # columns of `bets`: a row for each feature, the last for the intercept
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #8d54bcfe
-def fresh_state(d: int, budget: int, held: int, rows: int | None, experts: int, forgets: bool) -> dict[str, np.ndarray]:
+def fresh_state(d: int, budget: int, held: int, rows: int | None, experts: int, forgets: bool = False) -> dict[str, np.ndarray]:
     "Arrays of a learner that has seen nothing, by the names of `STATE`."
     places = d * (d - 1) // 2 if rows is None else rows * d
     slot, owner = (np.zeros(0, np.int64), np.zeros(0, np.int64)) if rows is None else (np.full(d, -1), np.full(rows, -1))
