@@ -471,40 +471,31 @@ EXTRA |= {key: ", k=2, rule='printed', C=1e-3" for key in ("kale2017.DantzigOSLR
 SIZES = {"ito2018.BlockBandit": "20, 2, 200", "ito2018.DictionaryProjection": "np.eye(20), 10"}
 
 
-def cold_code(key, act):
+def cold_code(key):
     "What a fresh process does: import the package, then play a learner for the first time; it prints the seconds of both."
     paper, name = key.split(".")
     extra = EXTRA.get(key, ", T=200" if paper == "hazan2012" and "DD" not in name else "")
     if "DDA" in name: extra = ", T=200, moments=np.full(20, 0.04)"
     return ("import time; a = time.perf_counter(); import oslr_nb as o; b = time.perf_counter(); import numpy as np; "
-            f"X, y, learner = np.ones((200, 20)) / 5, np.ones(200), o.{key}({SIZES.get(key, '20, 10')}{extra}); {act}; "
+            f"X, y, learner = np.ones((200, 20)) / 5, np.ones(200), o.{key}({SIZES.get(key, '20, 10')}{extra}); o.simulate(learner, X, y); "
             "print(b - a, time.perf_counter() - b)")  # fmt: skip
 
 
-def fresh(code, cache, **more):
+def fresh(code, cache):
     "The numbers that a fresh process prints; `cache` is the folder of its compiled code."
-    variables = {"NUMBA_CACHE_DIR": cache, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"} | more
+    variables = {"NUMBA_CACHE_DIR": cache, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run([sys.executable, "-c", code], env=os.environ | variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return [float(v) for v in done.stdout.split()]
 
 
-HAND = "o.play(learner, o.Environment(X[:1], y[:1], learner.budget, o.LEARNERS['{}'].protocol, k=20))"
-SIMULATE = "o.simulate(learner, X, y)"
-
-
 def cold_starts(keys=None):
-    """Seconds until a fresh process has played a round by hand, and until it has simulated 200 with nothing compiled yet, with all
-    compiled before it plays, and with the compiled code on disk."""
+    """Seconds until a fresh process has simulated 200 rounds: with nothing compiled yet, and with the compiled code on disk."""
     table = []
     for key in sorted(keys or oslr.LEARNERS):
-        with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two, tempfile.TemporaryDirectory() as three:
-            hand, cold = fresh(cold_code(key, HAND.format(key)), one)[1], fresh(cold_code(key, SIMULATE), two)[1]
-            compiled, warm = (fresh(cold_code(key, SIMULATE), three, OSLR_BACKGROUND="0")[1] for _ in range(2))
-        table.append({"learner": key, "hand_seconds": hand, "hand_goal": 2.0, "cold_seconds": cold, "goal": 8.0,
-                      "compiled_seconds": compiled, "warm_seconds": warm})  # fmt: skip
-        print(f"{key}: first round by hand {hand:.2f} s{aim(hand, 2.0)}, first simulate {cold:.2f} s{aim(cold, 8.0)}; "
-              f"compiled at once {compiled:.2f} s, compiled before {warm:.2f} s", flush=True)  # fmt: skip
+        with tempfile.TemporaryDirectory() as cache: cold, warm = (fresh(cold_code(key), cache)[1] for _ in range(2))
+        table.append({"learner": key, "cold_seconds": cold, "goal": 8.0, "warm_seconds": warm})
+        print(f"{key}: first simulate {cold:.2f} s{aim(cold, 8.0)}, with the code on disk {warm:.2f} s", flush=True)
     return table
 
 

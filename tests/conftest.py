@@ -11,7 +11,6 @@ hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None, m
 hypothesis.settings.load_profile("fixed")
 
 os.environ["OSLR_QUIET"] = "1"  # no word on compiling: it would stand on the pages
-os.environ["OSLR_BACKGROUND"] = "0"  # and what is measured, or broken by a mutant, is compiled
 
 TOP = Path(__file__).parents[1]
 NOTEBOOKS = sorted(p for p in (TOP / "nbs").rglob("*.ipynb") if not any(s.startswith((".", "_")) for s in p.parts))

@@ -240,7 +240,7 @@ def environment(root: Path, mutant: Mutant | None) -> dict[str, str]:
     which is right for it; numba compiles the kernels of the changed file anew.
     """
     sound = {} if mutant and mutant.function in KERNELS else {"OSLR_KERNELS": source_digest()[:16]}
-    return {**os.environ, "PYTHONPATH": str(root), "OMP_NUM_THREADS": "1", "OSLR_QUIET": "1", "OSLR_BACKGROUND": "0", **sound}
+    return {**os.environ, "PYTHONPATH": str(root), "OMP_NUM_THREADS": "1", "OSLR_QUIET": "1", **sound}
 
 
 def drive(root: Path, mode: str, argument: str, timeout: float, mutant: Mutant | None = None) -> dict | None:

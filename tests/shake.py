@@ -108,7 +108,7 @@ def start(name: str, word: int, names: list[str], folder: Path) -> str:
     path = folder / f"{name}.jsonl"
     if path.exists(): return ""
     command = [sys.executable, "-m", "tests.shake", "--one", str(word), "--file", str(path) + ".part", *names]
-    env = os.environ | {"OSLR_BACKGROUND": "0"} | MACHINES.get(name, {})
+    env = os.environ | MACHINES.get(name, {})
     done = subprocess.run(command, cwd=TOP, env=env, capture_output=True, text=True, check=False)
     if done.returncode: return f"{name}: {done.stderr[-2000:]}"
     os.replace(str(path) + ".part", path)

@@ -22,7 +22,7 @@ print(run.n_observed.sum())
 
 def python(code, root=TOP, **env):
     "What a fresh process prints; `root` is where the package is found."
-    variables = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), "PYTHONPATH": str(root), "OSLR_BACKGROUND": "0", **env}
+    variables = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), "PYTHONPATH": str(root), **env}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=variables, cwd="/")
     assert done.returncode == 0, done.stderr
     return done

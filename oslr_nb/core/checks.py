@@ -4,28 +4,19 @@
 """Checks and kernels: one clear sentence for bad input, and one way to compile a round."""
 from __future__ import annotations
 
-import ast
-import atexit
 import contextlib
 import hashlib
-import importlib
-import inspect
 import math
 import os
 import re
 import shutil
-import sys
 import tempfile
-import textwrap
-import threading
-import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache, partial
 from importlib.resources import files
 from numbers import Real
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -273,275 +264,6 @@ def kernel_folder() -> str:
         return str(folder)
     return ""
 
-# %% ../../nbs/core/07_checks.ipynb #c01d0002
-PATIENCE = 1.0  # seconds that an interpreted call may take before it is taken back and compiled
-SAME = set("abs arange empty float64 full inf int32 int64 nan ones sqrt uint64 zeros".split())  # of numpy: the same bits compiled or not
-ROUNDS: dict[Any, str] = {}  # code of the functions inside which kernels may be interpreted, and the way they are called
-MINE = threading.local()  # of a thread: `until`, when its interpreted call has taken too long; `wanted`, the kernel of its interpreted part
-
-
-class NotInterpreted(Exception):
-    "An interpreted call that took too long, or that was not to be made."
-
-
-def in_rounds(way: str, function: Callable) -> None:
-    "While this function runs, kernels without compiled code may be interpreted; ways: by hand, whole (rather refused), part (of a stream)."
-    ROUNDS[function.__code__] = way
-
-
-def tick() -> None:
-    "Stop an interpreted kernel that has run too long; every loop but the innermost calls it."
-    if time.perf_counter() > MINE.until: raise NotInterpreted
-
-
-def quotient(a: Any, b: Any) -> Any:
-    "a / b, infinite or NaN where b is 0."
-    try: return a / b
-    except ZeroDivisionError: return np.float64(a) / np.float64(b)
-
-
-def guarded(name: str) -> Any:
-    "A function of `math` that is infinite or NaN where that of Python raises; or one of its numbers."
-    f = getattr(math, name)
-
-    def call(*args: float) -> Any:
-        try: return f(*args)
-        except (ValueError, OverflowError): return getattr(np, name)(*args)
-
-    return call if callable(f) else f
-
-
-MEANT = {"math": SimpleNamespace(**{name: guarded(name) for name in dir(math) if name[0] != "_"}),
-         "tick": tick, "quotient": quotient, "square": lambda a: a * a, "power": lambda a, b: np.float64(a) ** b}  # fmt: skip
-
-# %% ../../nbs/core/07_checks.ipynb #c01d0003
-class Interpreted(ast.NodeTransformer):
-    "Changes the source of a kernel to the meaning that it has when compiled; refuses operations with other bits, such as a sum of numpy."
-
-    @staticmethod
-    def call(name: str, *args: ast.expr) -> ast.Call:
-        return ast.Call(ast.Name(f"meant_{name}", ast.Load()), list(args), [])
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        a, b = self.visit(node.left), self.visit(node.right)
-        if isinstance(node.op, ast.Div): return self.call("quotient", a, b)
-        if not isinstance(node.op, ast.Pow): return ast.BinOp(a, node.op, b)
-        return self.call("square", a) if isinstance(b, ast.Constant) and b.value == 2 else self.call("power", a, b)
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
-        if not (isinstance(node.op, ast.Div) and isinstance(node.target, ast.Name)): return self.generic_visit(node)  # type: ignore[return-value]
-        return ast.Assign([node.target], self.call("quotient", ast.Name(node.target.id, ast.Load()), self.visit(node.value)))
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        module = node.value.id if isinstance(node.value, ast.Name) else ""
-        if module == "np" and node.attr not in SAME: raise NotInterpreted(node.attr)
-        if module == "math": return ast.Attribute(ast.Name("meant_math", ast.Load()), node.attr, node.ctx)
-        return self.generic_visit(node)  # type: ignore[return-value]
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        if isinstance(f := node.func, ast.Attribute) and f.attr not in ("copy", "view"):
-            if not (isinstance(f.value, ast.Name) and f.value.id in ("np", "math")): raise NotInterpreted(f.attr)
-        return self.generic_visit(node)  # type: ignore[return-value]
-
-    def visit_loop(self, node: Any) -> ast.stmt:
-        if isinstance(node, ast.While) or any(isinstance(n, (ast.For, ast.While, ast.Call)) for b in node.body for n in ast.walk(b)):
-            node.body.insert(0, ast.Expr(self.call("tick")))
-        return self.generic_visit(node)  # type: ignore[return-value]
-
-    visit_For = visit_While = visit_loop
-
-
-@cache
-def interpreted(compiled: Any) -> Callable:
-    "A kernel as a plain function with the same results, bit for bit; the kernels that it calls become plain functions, too."
-    if hasattr(compiled, "interpreted"): return compiled.interpreted  # intrinsics provide a Python function
-    function = compiled.py_func
-    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    definition: Any = tree.body[0]
-    definition.decorator_list, definition.returns = [], None
-    for argument in definition.args.args: argument.annotation = None
-    names = {node.id for node in ast.walk(definition) if isinstance(node, ast.Name)}.difference(function.__code__.co_varnames)
-    scope = {name: value for name, value in function.__globals__.items() if name in names}
-    scope |= {name: interpreted(value) for name, value in scope.items() if hasattr(value, "py_func") or hasattr(value, "interpreted")}
-    scope |= {f"meant_{name}": value for name, value in MEANT.items()}
-    exec(compile(ast.fix_missing_locations(Interpreted().visit(tree)), function.__code__.co_filename, "exec"), scope)
-    return scope[function.__name__]
-
-# %% ../../nbs/core/07_checks.ipynb #c01d0005
-IDLE = 60.0  # seconds without work after which the other process ends
-HERE = os.getpid()  # a fork has another number
-
-
-@contextlib.contextmanager
-def turn(name: str) -> Iterator[None]:
-    "One process at a time compiles a kernel; the others wait, and find its code on the disk."
-    with contextlib.ExitStack() as stack:
-        if kernel_folder():
-            with contextlib.suppress(ImportError, OSError):  # Windows, or a file system without locks
-                import fcntl
-
-                fcntl.flock(stack.enter_context(Path(kernel_folder(), f"{name}.lock").open("w")), fcntl.LOCK_EX)
-        yield
-
-
-def count_cores() -> int:
-    "Cores that this process may use."
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-class Background:
-    "Other processes that compile, into the folder on disk, kernels interpreted here. They end with this process, or when long idle."
-
-    def __init__(self) -> None:
-        self.lock, self.crew, self.most = threading.Lock(), [], min(3, count_cores() - 1)
-        self.answers: dict[tuple, threading.Event] = {}  # for each kernel asked for: whether there is an answer
-
-    def usable(self) -> bool:
-        "True in a main process with a spare core; workers of a pool, and forks, compile the kernels that they need themselves."
-        from multiprocessing import current_process
-
-        python = "python" in Path(sys.executable or "").name.lower() and not getattr(sys, "frozen", False)
-        alone = os.getpid() == HERE and current_process().name == "MainProcess"
-        return python and alone and self.most > 0 and os.environ.get("OSLR_BACKGROUND") != "0"
-
-    def ask(self, wanted: tuple[str, str, Any]) -> threading.Event:
-        "Have a kernel (module, name, types of the arguments) compiled; the event is set when that is done, or will never be."
-        import pickle
-
-        with self.lock:
-            if wanted in self.answers: return self.answers[wanted]
-            event = self.answers[wanted] = threading.Event()
-            try:
-                if len(self.crew) < self.most: self.start()
-                number = len(self.answers) - 1
-                self.crew[number % len(self.crew)].stdin.write(pickle.dumps((number, wanted)).hex().encode() + b"\n")
-            except (OSError, ValueError): event.set()  # it has just ended
-            return event
-
-    def start(self) -> None:
-        "Start a process, and a thread that hears it."
-        import subprocess
-
-        folder, path = kernel_folder(), [str(p) or os.getcwd() for p in sys.path]
-        code = f"import sys; sys.path[:] = {path!r}; from oslr_nb.core.checks import compile_for; compile_for({folder!r})"
-        env = os.environ | {"NUMBA_CACHE_DIR": str(Path(folder).parent), "OSLR_BACKGROUND": "0"}
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-        self.crew.append(subprocess.Popen([sys.executable, "-c", code], bufsize=0, env=env, **pipes))
-        threading.Thread(target=self.hear, args=(self.crew[-1],), daemon=True).start()
-
-    def hear(self, process: Any) -> None:
-        "Read the results of a process; when it ends, release all who wait."
-        for line in process.stdout:
-            with self.lock, contextlib.suppress(ValueError): list(self.answers.values())[int(line)].set()
-        with self.lock:
-            for event in self.answers.values(): event.set()
-            self.crew.remove(process)
-        process.stdin.close()
-        process.wait()
-
-    def end(self) -> None:
-        "Kill the other processes, at the end of this one."
-        for process in self.crew if os.getpid() == HERE else (): process.kill()
-
-    def forget(self) -> None:
-        "Drop the processes in a fork: they belong to the parent, and must see its end even if the fork lives on."
-        for process in self.crew: process.stdin.close()
-        self.lock = threading.Lock()
-
-
-BACKGROUND = Background()
-atexit.register(BACKGROUND.end)
-if hasattr(os, "register_at_fork"): os.register_at_fork(after_in_child=BACKGROUND.forget)
-
-# %% ../../nbs/core/07_checks.ipynb #c01d0006
-def compile_for(folder: str) -> None:
-    "The main loop of another process: compile kernels as they are asked for, unless the sources have changed meanwhile."
-    import pickle
-    import queue
-    import signal
-
-    if kernel_folder() != folder: return
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is meant for the other process
-    questions: queue.SimpleQueue = queue.SimpleQueue()
-
-    def listen() -> None:
-        for line in sys.stdin.buffer: questions.put(line)
-        os._exit(0)  # nobody is there any more
-
-    threading.Thread(target=listen, daemon=True).start()
-    with contextlib.suppress(queue.Empty):
-        while True:
-            number, (module, name, types) = pickle.loads(bytes.fromhex(questions.get(timeout=IDLE).decode()))
-            with contextlib.suppress(Exception), turn(name): getattr(importlib.import_module(module), name).compile(types)
-            print(number, flush=True)
-    os._exit(0)
-
-# %% ../../nbs/core/07_checks.ipynb #c01d0008
-def arrays_of(args: Any) -> list[np.ndarray]:
-    "All arrays among arguments and in their tuples."
-    return [a for arg in args for a in (arrays_of(arg) if isinstance(arg, tuple) else [arg] if isinstance(arg, np.ndarray) else [])]
-
-
-def as_compiled(result: Any, said: str) -> Any:
-    "A result with the types that compiled code returns."
-    if isinstance(result, tuple): return tuple(as_compiled(part, "") for part in result)
-    result = result.item() if isinstance(result, np.generic) else result
-    return float(result) if said == "float" else result
-
-
-def call_interpreted(compiled: Any, answer: threading.Event | None, *args: Any) -> Any:
-    "A call of a kernel, interpreted; by hand, one that fails or takes too long is taken back, and the compiled code waited for."
-    from numba.core.dispatcher import OmittedArg
-
-    before = [] if answer is None else [(a, a.copy()) for a in arrays_of(args)]
-    MINE.until = time.perf_counter() + PATIENCE
-    args = tuple(a.value if type(a) is OmittedArg else a for a in args)
-    try:
-        with np.errstate(all="ignore"): return as_compiled(interpreted(compiled)(*args), compiled.py_func.__annotations__.get("return", ""))
-    except BaseException as e:
-        for a, values in before: a[...] = values
-        if not isinstance(e, Exception): raise
-        if answer is None: raise NotInterpreted from e
-    answer.wait(60)
-    answer.set()  # whatever has become of it
-    return compiled(*args)
-
-
-def on_disk(compiled: Any, types: tuple) -> bool:
-    "Whether compiled code for arguments of these types is on the disk."
-    cache = compiled._cache
-    return cache._index_key(types, compiled.targetctx.codegen()) in cache._cache_file._load_index()
-
-
-def compile_now(compiled: Any, *args: Any) -> Callable:
-    "Code from the disk, or compiled here, unless another process does it already."
-    with turn(compiled.py_func.__name__): return type(compiled)._compile_for_args(compiled, *args)
-
-
-def first_call(compiled: Any, *args: Any) -> Callable:
-    "Code for a call that numba has none for: from the disk, interpreted, or compiled now."
-    frame, way = sys._getframe(1), None
-    while frame is not None and (way := ROUNDS.get(frame.f_code)) is None: frame = frame.f_back  # type: ignore[assignment]
-    if way is None or not BACKGROUND.usable(): return compile_now(compiled, *args)
-    types = tuple(compiled.typeof_pyval(a) for a in args)
-    wanted = compiled.py_func.__module__, compiled.py_func.__name__, types
-    answer = BACKGROUND.answers.get(wanted)
-    if on_disk(compiled, types) if answer is None else answer.is_set(): return compile_now(compiled, *args)
-    if way == "whole": raise NotInterpreted
-    try: interpreted(compiled)
-    except (NotInterpreted, OSError, SyntaxError, TypeError): return compile_now(compiled, *args)
-    if way == "part": MINE.wanted = wanted
-    return partial(call_interpreted, compiled, BACKGROUND.ask(wanted) if way == "by hand" else None)
-
-
-def compile_later() -> None:
-    "Have the kernel compiled of which this thread has last interpreted a part of a stream."
-    if wanted := vars(MINE).pop("wanted", None): BACKGROUND.ask(wanted)
-
-def wait_for_others() -> None:
-    "Until all that was asked for is compiled."
-    for answer in list(BACKGROUND.answers.values()): answer.wait(600)
-
 # %% ../../nbs/core/07_checks.ipynb #dbebf579
 def kernel(function: Callable | None = None, *, allocates: bool = False, apart: bool = False) -> Callable:
     """Compile a function of arrays and scalars with numba, on its first call.
@@ -562,7 +284,5 @@ def kernel(function: Callable | None = None, *, allocates: bool = False, apart: 
     folder = kernel_folder() if function.__module__.split(".")[0] == "oslr_nb" else ""  # a live notebook has no file
     before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder
     options = {"nogil": True, "forceinline": not apart, "error_model": "numpy", "_nrt": allocates}
-    try: compiled = numba.njit(cache=bool(folder), **options)(function)
+    try: return numba.njit(cache=bool(folder), **options)(function)
     finally: numba.config.CACHE_DIR = before
-    if folder and not (numba.config.DISABLE_JIT or numba.config.USING_SVML): compiled._compile_for_args = partial(first_call, compiled)
-    return compiled

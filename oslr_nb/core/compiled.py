@@ -223,9 +223,6 @@ def prefetch(typing: Any, a: Any, i: Any) -> Any:
 
     return types.void(a, i), build
 
-
-prefetch.interpreted = lambda a, i: None  # where nothing is compiled
-
 # %% ../../nbs/core/12_compiled.ipynb #5ea2c410
 #| code-fold: true
 #| code-summary: "Exported source: is_large, prefetch_entry"

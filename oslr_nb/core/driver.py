@@ -11,13 +11,11 @@ import contextlib
 import inspect
 import math
 import re
-import time
 from typing import Any
 
 import numpy as np
 
-from .checks import NotInterpreted, as_array, check_flag, check_int, check_real, check_rng, compile_later
-from .checks import fail, in_rounds, wait_for_others
+from .checks import as_array, check_flag, check_int, check_real, check_rng, fail
 from .environment import MONEY, Environment, check_features, check_labels
 from .learner import SLACK, Learner, check_learner
 from .registry import LEARNERS
@@ -156,9 +154,6 @@ def check_told(learner: Learner, y: np.ndarray, rows: np.ndarray) -> None:
         return  # what is wrong is not played
 
 # %% ../../nbs/core/19_driver.ipynb #067b70ac
-LONG = 5.0  # seconds of the processor: a stream that would take more, interpreted, is compiled at once
-
-
 def play_by_hand(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, ...]:
     "Some rows, one call at a time."
     run = play(learner, Environment(X[rows], y[rows], learner.budget, learner.protocol, learner.params.get("k"), learner.costs))
@@ -168,45 +163,6 @@ def play_by_hand(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarra
 def play_compiled(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, *more: bool) -> tuple[np.ndarray, ...]:
     "Some rows in compiled rounds; by hand where the class has none."
     return learner._simulate(X, y, rows, *more) or play_by_hand(learner, X, y, rows)
-
-
-def play_whole(learner: Learner, *args: Any) -> tuple[np.ndarray, ...]:
-    "Play compiled rounds; raises NotInterpreted before the first if they are not compiled yet and could be interpreted."
-    return play_compiled(learner, *args)
-
-
-def play_part(learner: Learner, *args: Any) -> tuple[np.ndarray, ...]:
-    "Play the same rounds, interpreted if they are not compiled."
-    return play_compiled(learner, *args)
-
-
-in_rounds("whole", play_whole)
-in_rounds("part", play_part)
-
-
-def play_rows(
-    learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, more: list[bool], before: tuple
-) -> list[tuple[np.ndarray, ...]]:
-    "Play a table that compiled rounds can read; while they are not compiled, a short stream is interpreted, in parts."
-    parts, done, size = [], 0, 2
-    try:
-        while done < len(rows):
-            try: return [*parts, play_whole(learner, X, y, rows[done:], *more)]
-            except NotInterpreted: set_state(learner, *before)
-            start = time.thread_time()  # not the clock: on a busy machine compiling takes longer, too
-            try: parts.append(play_part(learner, X, y, rows[done : done + size], *more))
-            except NotInterpreted:
-                set_state(learner, *before)
-                break
-            done, seconds, before = done + size, max(time.thread_time() - start, 1e-6) / size, get_state(learner)
-            if len(parts) > 1 and seconds * (len(rows) - done) > LONG: break  # the first part is slow: it makes the functions
-            size = min(2 * size, max(2, int(0.3 / seconds)))
-        if done < len(rows): return [*parts, play_compiled(learner, X, y, rows[done:], *more)]
-    except ValueError as e:
-        if done == 0: raise
-        raise ValueError(count_from(done, str(e))) from e
-    compile_later()
-    return parts
 
 # %% ../../nbs/core/19_driver.ipynb #067b70ae
 CONVERTED = 2**20  # numbers of a memory-mapped table that are converted together
@@ -218,13 +174,13 @@ def count_from(start: int, sentence: str) -> str:
 
 
 def play_parts(
-    learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool, before: tuple
+    learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool
 ) -> list[tuple[np.ndarray, ...]]:
     "Predictions, numbers bought, perhaps money spent, in one part; in many if X is of a type that compiled rounds cannot read."
     from oslr_nb.core.compiled import flat  # numba, which takes half a second to import
 
     more = [] if score else [False]
-    if X.dtype in (np.float32, np.float64): return play_rows(learner, X, flat(y), flat(rows), more, before)
+    if X.dtype in (np.float32, np.float64): return [play_compiled(learner, X, flat(y), flat(rows), *more)]
     parts, size = [], max(1, CONVERTED // X.shape[1])
     for start in range(0, len(rows), size):
         part = rows[start : start + size]
@@ -292,8 +248,7 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
         try:
             parts = []
             if learner._refused is not None: parts, rows = [play_by_hand(learner, X, y, rows[:1])], rows[1:]
-            now = get_state(learner) if parts else (before[0] | {"rng": learner.rng.bit_generator.state}, before[1])
-            parts += play_parts(learner, X, y, rows, score, now)
+            parts += play_parts(learner, X, y, rows, score)
         except BaseException:
             learner._draw_from(rng)
             set_state(learner, *before)
@@ -312,13 +267,9 @@ def sample_learner(cls: type[Learner]) -> Learner:
 
 
 def warm(*papers: str) -> None:
-    "Have other processes compile the rounds of the learners of some papers (none named: all), by hand and for streams; waits for them."
-    from oslr_nb.core.compiled import flat
-
-    X, y, rows = np.zeros((2, 8)), np.zeros(2), np.arange(2)
+    "Compile the rounds of the learners of some papers (none named: all), by hand and for streams, into the folder on disk."
+    X, y = np.zeros((2, 8)), np.zeros(2)
     for entry in [e for e in LEARNERS.values() if not papers or e.paper in papers]:
-        with contextlib.suppress(NotInterpreted, ValueError, TypeError):
+        with contextlib.suppress(ValueError, TypeError):
             play(lr := sample_learner(entry.cls), Environment(X, y, lr.budget, lr.protocol, lr.params.get("k")))
-            play_part(sample_learner(entry.cls), X, flat(y), flat(rows))
-        compile_later()
-    wait_for_others()
+            simulate(sample_learner(entry.cls), X, y)

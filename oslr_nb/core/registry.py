@@ -8,16 +8,12 @@ All learners in one list, each with its protocol, budget, assumptions, bound and
 from __future__ import annotations
 
 import importlib
-import itertools
 import pkgutil
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
-
-from .checks import in_rounds
-from .environment import CALLS
 
 if TYPE_CHECKING:
     from oslr_nb.core.learner import Learner
@@ -88,9 +84,6 @@ def register(paper: str, **facts: Any) -> Callable[[type[Learner]], type[Learner
     def add(cls: type[Learner]) -> type[Learner]:
         cls.key = f"{paper}.{cls.__name__}"
         LEARNERS[cls.key] = Entry(cls, paper, **facts)
-        methods = [getattr(cls, name, None) for name in ("__init__", "predict_from", "learn", *itertools.chain(*CALLS.values()))]
-        for method in (*methods, getattr(getattr(cls, "coef_", None), "fget", None)):
-            if method: in_rounds("by hand", method)
         return cls
 
     return add
