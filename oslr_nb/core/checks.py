@@ -22,9 +22,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 # %% auto #0
-__all__ = ['SMALLEST', 'LARGEST', 'TOO_LARGE', 'fail', 'check_int', 'check_real', 'check_choice', 'check_flag', 'table_values',
-           'is_table', 'as_array', 'check_array', 'check_indices', 'check_magnitude', 'check_scales', 'check_step',
-           'check_label', 'check_exact', 'check_rng', 'source_digest', 'kernel']
+__all__ = ['SMALLEST', 'LARGEST', 'TOO_LARGE', 'fail', 'check_int', 'check_real', 'check_choice', 'check_flag', 'is_table',
+           'frame_of', 'column_values', 'table_values', 'column_names', 'place_names', 'as_array', 'check_array',
+           'check_indices', 'check_magnitude', 'check_scales', 'check_step', 'check_label', 'check_exact', 'check_rng',
+           'source_digest', 'kernel']
 
 # %% ../../nbs/core/07_checks.ipynb #0448b6a3
 def fail(name: str, value: Any, allowed: str, why: str = "") -> NoReturn:
@@ -79,32 +80,86 @@ def check_flag(name: str, value: Any) -> bool:
     return bool(value) if isinstance(value, (bool, np.bool_)) else fail(name, value, "True or False")
 
 # %% ../../nbs/core/07_checks.ipynb #f4115659
-def table_values(name: str, table: Any) -> np.ndarray:
-    """The numbers of a pandas, polars or pyarrow table or column; missing entries are NaN, booleans 0 and 1.
-
-    Returns: shape (n, d) for a table, (n,) for a column.
-    """
-    import narwhals as nw
-
-    def numbers(column: nw.Series, what: str) -> np.ndarray:
-        usable = column.dtype.is_numeric() or column.dtype == nw.Boolean
-        return column.cast(nw.Float64).to_numpy() if usable else fail(what, str(column.dtype), "numbers")
-
-    try:
-        read = nw.from_native(table, eager_only=True, allow_series=True)
-        if isinstance(read, nw.Series): return numbers(read, f"dtype of {name}")
-        columns = list(read.iter_columns())
-    except nw.exceptions.DuplicateError: fail(f"columns of {name}", list(table.columns), "distinct names")
-    if not columns: fail(name, "a table without columns", "a table with columns of numbers")
-    return np.column_stack([numbers(column, f"column {column.name!r} of {name}") for column in columns])
-
-# %% ../../nbs/core/07_checks.ipynb #f411565a
 def is_table(value: Any) -> bool:
     """Whether a value is a table or a column of a library of tables.
 
     Returns: True for whatever pandas, polars, pyarrow or narwhals made.
     """
     return hasattr(value, "__narwhals_dataframe__") or type(value).__module__.split(".")[0] in ("pandas", "polars", "pyarrow")
+
+
+def frame_of(name: str, value: Any) -> Any:
+    """A table or a column of pandas, polars or pyarrow as narwhals sees it.
+
+    value: an index or an array of these libraries is a column, too. Returns: a DataFrame or a Series of narwhals.
+    """
+    import narwhals as nw
+
+    library = type(value).__module__.split(".")[0]
+    module: Any = sys.modules.get(library)
+    try:
+        if library == "pyarrow" and isinstance(value, module.RecordBatch): value = module.Table.from_batches([value])
+        if library == "pyarrow" and isinstance(value, module.Array): value = module.chunked_array([value])
+        if library == "pandas" and isinstance(value, (module.Index, module.api.extensions.ExtensionArray)): value = module.Series(value)
+        return nw.from_native(value, eager_only=True, allow_series=True)
+    except nw.exceptions.DuplicateError:
+        fail(f"columns of {name}", list(value.column_names if library == "pyarrow" else value.columns), "distinct names")
+    except (NotImplementedError, TypeError): fail(name, value, "numbers in an array, or in a table or a column that is in memory")
+
+
+# %% ../../nbs/core/07_checks.ipynb #f411565a
+def column_values(name: str, column: Any) -> np.ndarray:
+    """The numbers of a column as narwhals sees it; missing entries are NaN, booleans 0 and 1.
+
+    name: what it is called in a message. Returns (n,): the numbers; objects that are all numbers count.
+    """
+    import narwhals as nw
+
+    kind, native = column.dtype, column.to_native()
+    if kind.is_numeric() or kind == nw.Boolean: return column.cast(nw.Float64).to_numpy()
+    help = "take the days since a date, or the hour of a time" if kind.is_temporal() else "make a column of 0 and 1 for each of its values"
+    if kind in (nw.Object, nw.Unknown):
+        values = [np.nan if v is None or type(v).__name__ == "NAType" else v for v in column.to_list()]
+        odd = [v for v in values if not isinstance(v, Real)]
+        with contextlib.suppress(OverflowError):
+            if not odd: return np.array(values, np.float64)
+        help = f"{odd[0] if odd else max(values, key=abs)!r:.40} is not; convert it"
+    fail(name, str(getattr(native, "dtype", getattr(native, "type", kind))), "numbers", f"{help}, or leave the column out")
+
+
+def table_values(name: str, table: Any) -> np.ndarray:
+    """The numbers of a table or column of pandas, polars or pyarrow, as `column_values` reads them.
+
+    Returns: shape (n, d) for a table, (n,) for a column.
+    """
+    read = frame_of(name, table)
+    if not hasattr(read, "iter_columns"): return column_values(f"dtype of {name}", read)
+    if not read.columns: fail(name, "a table without columns", "a table with columns of numbers")
+    return np.column_stack([column_values(f"column {column.name!r} of {name}", column) for column in read.iter_columns()])
+
+
+def column_names(table: Any) -> tuple:
+    "Names of the columns of a table, in their order; none for an array or a column, or where they are only numbered."
+    names = tuple(getattr(frame_of("X", table), "columns", ())) if is_table(table) else ()
+    return () if names == tuple(range(len(names))) else names
+
+
+def place_names(names: tuple, known: tuple, name: str = "X") -> tuple[np.ndarray | None, tuple]:
+    """Where the features that are known by name stand among the columns of a table; other names are refused.
+
+    names (d,): those of the columns, () if they have none: then they are taken by position. known (d,): those of the features in
+    their order, () before any are known. Returns columns (d,): the column of each feature, None if they are in order;
+    names (d,): those of the features, to be kept.
+    """
+    numbered = tuple(range(len(names)))
+    wanted = known or (numbered if set(names) == set(numbered) else names)
+    if names in ((), wanted): return None, wanted
+    place = {name: i for i, name in enumerate(names)}
+    if place.keys() == set(wanted): return np.array([place[name] for name in wanted]), wanted
+    missing, new = [n for n in wanted if n not in place], [n for n in names if n not in set(wanted)]
+    said = lambda part, what: [f"{', '.join(map(str, part[:9]))}{' ...' * (len(part) > 9)} {what}"] if part else []
+    why = " and ".join(said(missing, "is missing") + said(new, "is new")) + "; an array is taken by position"
+    fail(f"columns of {name}", list(names), "those that were learnt from, in any order", why)
 
 
 def as_array(value: Any, name: str = "value") -> np.ndarray:
@@ -114,10 +169,11 @@ def as_array(value: Any, name: str = "value") -> np.ndarray:
     Returns: its numbers, or an array of shape () and dtype object when numpy refuses it.
     """
     if isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "iufb": return value.astype(float).filled(np.nan)
-    if hasattr(value, "toarray"): fail(name, f"a sparse matrix {value.shape}", "a dense array", "toarray() makes one")
     if is_table(value): return table_values(name, value)
+    if hasattr(value, "toarray"): fail(name, f"a sparse matrix {value.shape}", "a dense array", "toarray() makes one")
     try: return np.asarray(value)
     except ValueError: return np.array(None, dtype=object)
+
 
 # %% ../../nbs/core/07_checks.ipynb #89090291
 def check_array(name: str, value: Any, shape: tuple[int | None, ...], why: str = "") -> np.ndarray:
@@ -127,7 +183,7 @@ def check_array(name: str, value: Any, shape: tuple[int | None, ...], why: str =
     possible.
     """
     want = "(" + ", ".join("any" if s is None else str(s) for s in shape) + ("," if len(shape) == 1 else "") + ")"
-    a = as_array(value)
+    a = as_array(value, name)
     if a.dtype.kind not in "iuf": fail(name, value, f"numbers in an array of shape {want}", why)
     if a.ndim != len(shape) or any(s is not None and s != n for s, n in zip(shape, a.shape, strict=True)):
         fail(f"shape of {name}", a.shape, want, why)

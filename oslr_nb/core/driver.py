@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from .checks import as_array, check_flag, check_int, check_real, check_rng, fail
-from .environment import MONEY, Environment, check_features, check_labels
+from .checks import as_array, check_flag, check_int, check_real, check_rng, column_names, fail, place_names
+from .environment import MONEY, Environment, check_features, check_labels, split_query
 from .learner import SLACK, Learner, check_learner
 from .registry import LEARNERS
 from .run import Run
@@ -28,13 +28,16 @@ __all__ = ['sell', 'commit_to', 'play', 'check_rows', 'simulate']
 # %% ../../nbs/core/19_driver.ipynb #b71658ca
 #| code-fold: true
 #| code-summary: "Exported source: sell"
-def sell(learner: Learner, env: Environment) -> np.ndarray:
+def sell(learner: Learner, env: Environment, place: np.ndarray | None = None) -> np.ndarray:
     """Ask the learner and sell to it; after a refused sale the learner's round begins again, and its query stands.
 
-    Returns (n,): the sold values, in the order of the query.
+    place (d,): the column of each feature, if that is not its number. Returns (n,): the sold values, in the order of the query.
     """
     query = learner.query()
-    try: return env.observe(query)
+    try:
+        if place is None: return env.observe(query)
+        rows, S = split_query(query, learner.d)
+        return env.observe((rows[:, np.argsort(place)], place[S]))
     except Exception:
         learner._next, learner._refused = 0, query
         raise
@@ -42,17 +45,17 @@ def sell(learner: Learner, env: Environment) -> np.ndarray:
 # %% ../../nbs/core/19_driver.ipynb #2d306d6f
 #| code-fold: true
 #| code-summary: "Exported source: commit_to"
-def commit_to(learner: Learner, env: Environment) -> None:
-    "Commit the learner's weights, unless that was done before a refused sale."
+def commit_to(learner: Learner, env: Environment, place: np.ndarray | None = None) -> None:
+    "Commit the learner's weights, unless that was done before a refused sale. place (d,): as for `sell`."
     w = learner.commit()
     try:
-        if env._phase == "commit": env.commit(w, learner.intercept_)
+        if env._phase == "commit": env.commit(w if place is None else w[np.argsort(place)], learner.intercept_)
     except Exception:
         learner._next = 0
         raise
 
 # %% ../../nbs/core/19_driver.ipynb #0e70a11d
-def check_purse(learner: Learner, env: Environment) -> float:
+def check_purse(learner: Learner, env: Environment, place: np.ndarray | None) -> float:
     "Refuse a learner that may ask for more than the environment sells in a round."
     if env.costs is None:
         name = "learner.budget" if learner.costs is None else "learner.most"
@@ -61,15 +64,16 @@ def check_purse(learner: Learner, env: Environment) -> float:
         dearest = float(np.sort(env.costs)[env.d - learner.budget :].sum())
         why = f"it buys any {learner.budget} features, whatever they cost; learners with costs= know prices"
         return check_real("price of the learner's dearest purchase", dearest, -1.0, env.budget * (1 + MONEY), why)
-    if not np.array_equal(learner.costs, env.costs): fail("learner.costs", learner.costs, "the prices of the environment")
+    costs = env.costs if place is None else env.costs[place]
+    if not np.array_equal(learner.costs, costs): fail("learner.costs", learner.costs, "the prices of the environment")
     return check_real("learner.budget", learner.budget, 0.0, env.budget, "the environment sells no more")
 
 
-def play_round(learner: Learner, env: Environment, skip: bool) -> None:
+def play_round(learner: Learner, env: Environment, skip: bool, place: np.ndarray | None) -> None:
     "Play a round. Errors are raised; but with `skip`, a value that cannot be sold or a missing label ends the round."
     try:
-        if learner.protocol != "OSLR": commit_to(learner, env)
-        values = sell(learner, env)
+        if learner.protocol != "OSLR": commit_to(learner, env, place)
+        values = sell(learner, env, place)
     except ValueError:
         if not skip: raise
         learner.skip()
@@ -90,7 +94,7 @@ def play(learner: Learner, env: Environment, seed: Any = None, skip: bool = Fals
     learner : Learner
         With the environment's protocol and number of features, and at most its budget.
     env : Environment
-        A stream; one that is half played goes on.
+        A stream; one that is half played goes on. A table is sold by the names that the learner has learnt from, an array by position.
     seed : int, SeedSequence, Generator or None
         Restarts the learner's generator; None leaves it as it is.
     skip : bool
@@ -118,15 +122,18 @@ def play(learner: Learner, env: Environment, seed: Any = None, skip: bool = Fals
     name = type(learner).__name__
     if learner.protocol != env.protocol:
         fail("env.protocol", env.protocol, learner.protocol, f"{name} plays {learner.protocol}")
+    place, names = place_names(env.names, learner.names_)
     if learner.d != env.d: fail("learner.d", learner.d, f"{env.d}, the number of features of the stream")
-    check_purse(learner, env)
+    check_purse(learner, env, place)
     check_flag("skip", skip)
     if seed is not None: learner._draw_from(check_rng(seed))
     start = env.t
     while env.t < env.T:
-        play_round(learner, env, skip)
+        play_round(learner, env, skip, place)
+        learner.names_ = names
     spent = None if env.spent is None else env.spent[start:]
-    return Run(env._X, env._y, np.arange(start, env.T), env.predictions[start:], env.n_observed[start:], spent)
+    X = env._X if place is None else env._X[:, place]
+    return Run(X, env._y, np.arange(start, env.T), env.predictions[start:], env.n_observed[start:], spent)
 
 # %% ../../nbs/core/19_driver.ipynb #7224cbfc
 #| code-fold: true
@@ -201,7 +208,8 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
     learner : Learner
         At the beginning of a round.
     X : array-like (n, d)
-        Features; read only where they are bought (or scored).
+        Features; read only where they are bought (or scored). The columns of a table are put in the order of the first table that the
+        learner has learnt from, other names are refused; an array, or a table without names, is taken by position.
     y : array-like (n,)
         Labels, of magnitude at most 1e60; read only where their row is played.
     seed : int, SeedSequence, Generator or None
@@ -233,7 +241,9 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
     are played. What a call needs besides grows with the rounds alone: at most 32 bytes each.
     """
     check_learner(learner)
+    place, names = place_names(column_names(X), learner.names_)
     X = check_features(X, mapped=True)
+    if place is not None: X = X[:, place]
     y = check_labels(y, len(X))
     if learner.d != X.shape[1]: fail("learner.d", learner.d, f"{X.shape[1]}, the number of features of X")
     if not check_flag("score", score) and learner.protocol != "training-only":
@@ -253,6 +263,7 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
             learner._draw_from(rng)
             set_state(learner, *before)
             raise
+        learner.names_ = names
         return Run(X, y, played, *(part[0] if len(part) == 1 else np.concatenate(part) for part in zip(*parts, strict=True)))
 
 # %% ../../nbs/core/19_driver.ipynb #067b70b1

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .checks import LARGEST, as_array, check_array, check_choice, check_indices, check_int, check_magnitude
-from .checks import check_real, fail
+from .checks import check_real, column_names, fail
 
 # %% auto #0
 __all__ = ['PROTOCOLS', 'CALLS', 'MONEY', 'EXPECTED', 'ProtocolError', 'BudgetExceeded', 'split_query', 'check_bought', 'measure',
@@ -202,6 +202,8 @@ class Environment:
     ----------
     T, d, t : int
         Rounds, features, rounds played so far.
+    names : tuple
+        Names of the columns of X, if it is a table that has some: `play` finds the features of a learner by them.
     predictions : array (T,)
         Booked predictions; NaN for rounds to come and for skipped ones.
     n_observed : array of int64, shape (T,)
@@ -225,6 +227,7 @@ class Environment:
     """
 
     def __init__(self, X: Any, y: Any, budget: float, protocol: str = "OSLR", k: int | None = None, costs: Any = None):
+        self.names = column_names(X)
         self._X, self._y = check_stream(X, y, missing=True)
         self.T, self.d = self._X.shape
         self.protocol = check_choice("protocol", protocol, PROTOCOLS)

@@ -97,6 +97,8 @@ class Learner:
         Names of the state arrays.
     rng : Generator
         Source of all its randomness.
+    names_ : tuple
+        Names of the features, from the first table with names that it has played; empty before. Later tables are put in their order.
     scale : tuple of (str, float, bool)
         Limit on what is bought: its name, its value, whether it is one of the Euclidean norm. No name: `LARGEST`.
     y_limit : tuple of (str, float)
@@ -117,6 +119,7 @@ class Learner:
     protocol: ClassVar[str] = "OSLR"
     arrays: ClassVar[tuple[str, ...]] = ()
     intercept_: Any = 0.0  # a float; learners that centre their features make it a property
+    names_: tuple = ()  # of the features, once it has learnt from a table that has them
     costs: np.ndarray | None = None  # prices (d,), for learners that take them; their budget is money
     scale: tuple[str, float, bool] = ("", LARGEST, False)
     y_limit: tuple[str, float] = ("", LARGEST)

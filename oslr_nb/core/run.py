@@ -28,7 +28,7 @@ class Run:
     Parameters
     ----------
     X : array (n, d)
-        Features.
+        Features, in the order of the learner.
     y : array (n,)
         Labels.
     rows : array of int64, shape (T,)

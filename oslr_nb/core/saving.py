@@ -55,7 +55,7 @@ def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.nda
 # %% ../../nbs/core/21_saving.ipynb #f11e0002
 #| code-fold: true
 #| code-summary: "Exported source: FIELDS, class_of, saved_form"
-FIELDS = {"next", "cost", "rng", "refused", "learner", "params"}  # what the header of a saved learner holds
+FIELDS = {"next", "cost", "rng", "refused", "learner", "params"}  # what the header of a saved learner holds; "names" besides if it has some
 
 
 def class_of(key: str) -> type[Learner]:
@@ -74,7 +74,8 @@ def saved_form(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]
     if (key not in LEARNERS and key not in WRAPPERS) or class_of(key) is not type(learner):
         fail("learner", type(learner).__name__, "a class of the registry", "load has to find it by its name")
     header, arrays = get_state(learner)
-    return header | {"learner": learner.key, "params": learner.params}, arrays
+    names = {"names": learner.names_} if set(map(type, learner.names_)) in ({str}, {int}) else {}  # names that JSON can hold
+    return header | {"learner": learner.key, "params": learner.params} | names, arrays
 
 # %% ../../nbs/core/21_saving.ipynb #f11e0003
 #| code-fold: true
@@ -113,11 +114,13 @@ def load(path: str | Path) -> Learner:
     """
     try:
         header, arrays = read_file(path)
-        if set(header) != FIELDS: fail("fields of the header", sorted(header), str(sorted(FIELDS)))
+        if set(header) - {"names"} != FIELDS: fail("fields of the header", sorted(header), str(sorted(FIELDS)))
         cls = class_of(header["learner"])
         long = max(a.size for a in arrays.values())
         if "d" in header["params"]: check_int("d", header["params"]["d"], 1, long, "no array of the file is so long")
         learner = cls(**header["params"])
+        learner.names_ = tuple(header.get("names", ()))
+        if learner.names_ and not len(learner.names_) == len(set(learner.names_)) == learner.d: fail("names", header["names"], "distinct")
         if set(arrays) != set(learner.arrays): fail("arrays", sorted(arrays), str(sorted(learner.arrays)))
         check_header(learner, header)
         set_state(learner, header, arrays)

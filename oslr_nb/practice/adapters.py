@@ -5,20 +5,24 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import math
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, check_X_y
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import own
-from ..core.checks import LARGEST, check_flag, check_int, check_label, check_magnitude, check_real, fail
-from ..core.driver import simulate
-from ..core.environment import check_costs
+from ..core.checks import LARGEST, as_array, check_flag, check_int, check_label, check_magnitude, check_real
+from ..core.checks import column_names, fail, frame_of, is_table, place_names, table_values
+from ..core.driver import play, simulate
+from ..core.environment import Environment, check_costs, check_features, check_labels
 from ..core.learner import Learner
+from ..core.run import Run
 from ..own.choice import make_learner
 
 try:
@@ -54,7 +58,8 @@ def budget_of(budget: Any, d: int, costs: np.ndarray | None = None) -> float:
     if costs is not None:
         return check_real("budget", float(costs.sum()) / 2 if budget is None else budget, 0.0, LARGEST, "it is money, as there are costs")
     if budget is None: budget = 0.5
-    if not isinstance(budget, (float, np.floating)): return check_int("budget", budget, 1, d, f"of d = {d} features; a share is a float")
+    if not isinstance(budget, (float, np.floating)):
+        return check_int("budget", budget, 1, d, f"of d = {d} features; a share, a float, fits any number of them")
     share = check_real("budget", budget, 0.0, 1.0, "a float is a share of the features")
     return min(d, max(2, math.ceil(share * d - 1e-9)))
 
@@ -76,6 +81,29 @@ def costs_of(costs: Any, d: int, names: Any = None) -> np.ndarray | None:
     return check_costs(costs, d)
 
 # %% ../../nbs/practice/adapters.ipynb #7e1f0a52
+class NoNumbers(ValueError, TypeError):
+    "A table that holds something else than numbers; of both kinds, as scikit-learn asks for a TypeError."
+
+
+def numbers_of(y: Any) -> np.ndarray:
+    "Labels as an array of real numbers, of whatever shape; objects that are numbers count."
+    values = as_array(y, "y")
+    if values.dtype.kind in "iufb": return values
+    if values.dtype.kind == "c": fail("y", y, "numbers", "Complex data not supported")
+    try: return np.array(values if values.dtype.kind in "OSU" else None, float)
+    except (OverflowError, TypeError, ValueError): fail("y", y, "numbers")
+
+
+def play_known(lr: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[Learner, Run, int]:
+    "Play rows, leaving out those of which a number to be bought is NaN. Returns what has learnt, the run, how many were left out."
+    try: return lr, simulate(lr, X, y, rows=rows, score=lr.protocol != "training-only"), 0
+    except ValueError:
+        if not np.isnan(X[rows]).any() or np.isinf(X[rows]).any(): raise
+    env, lr = Environment(X[rows], y[rows], lr.budget, lr.protocol, lr.params.get("k"), lr.costs), copy.deepcopy(lr)
+    run = play(lr, env, skip=True)
+    return lr, run, int(np.isnan(run.predictions).sum())
+
+
 @contextlib.contextmanager
 def unless_refused(model: BaseEstimator) -> Iterator[None]:
     "Undo changes to the attributes of a model if the block raises."
@@ -123,6 +151,8 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
         Names of the columns; only for tables that have names.
     n_features_seen_ : int
         Numbers bought since `fit` began.
+    n_left_out_ : int
+        Rows of which nothing was learnt, since a number to be bought was missing (NaN); a warning says so.
     learner_ : Learner
         What has learnt; it can be saved, or play on.
 
@@ -133,6 +163,12 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
 
     Notes
     -----
+    What is not bought may be NaN, in `fit` as in `predict`. Where something to be bought is NaN, `fit` leaves the row out, with a warning;
+    `predict` refuses it, unless `fit` has met such rows: then it predicts NaN, with a warning.
+
+    Columns are found by the names learnt from, in whatever order; other names are refused, an array is taken by position. Of a
+    single column all is bought: `learner_` has a column of zeros beside it, and the result is least squares.
+
     `fit` with `passes=1, shuffle=False` is `simulate` with the same learner and seed, bit for bit. Learners that know the scale of the
     data by assumption (those of papers) refuse what is beyond it; the default needs no scale. A `StandardScaler` in front
     reads all features of all rows: where features cost something, it has paid for all of them.
@@ -178,11 +214,11 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
             If an argument is out of range, or X or y are no numbers of usable size; it is as it was before then.
         """
         with unless_refused(self):
-            X, y = self._table(X, y, True)
+            X, y, names = self._table(X, y, True)
             passes, shuffle = check_int("passes", self.passes, 1, 10**6), check_flag("shuffle", self.shuffle)
             lr, rng = self._new(X.shape[1])
             order = [rng.permutation(len(X)) if shuffle else np.arange(len(X)) for _ in range(passes)]
-            return self._learn(lr, X, y, np.concatenate(order), 0, (np.inf, -np.inf))
+            return self._learn(lr, X, y, names, np.concatenate(order), 0, (np.inf, -np.inf))
 
     def partial_fit(self, X: Any, y: Any) -> OSLRRegressor:
         """Learn from more rows, in their order.
@@ -206,9 +242,9 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
         """
         first = not hasattr(self, "learner_")
         with unless_refused(self):
-            X, y = self._table(X, y, first)
-            if first: return self._learn(self._new(X.shape[1])[0], X, y, None, 0, (np.inf, -np.inf))
-            return self._learn(self.learner_, X, y, None, self.n_features_seen_, self.y_range_)
+            X, y, names = self._table(X, y, first)
+            if first: return self._learn(self._new(X.shape[1])[0], X, y, names, None, 0, (np.inf, -np.inf))
+            return self._learn(self.learner_, X, y, names, None, self.n_features_seen_, self.y_range_)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict from the features in `features_`; nothing is learnt.
@@ -216,7 +252,7 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like (n, d)
-            Rows with as many columns as before, and the same names if those had names.
+            Rows with as many columns as before, of the same names if those had names; NaN except in `features_` will do.
 
         Returns
         -------
@@ -226,18 +262,36 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If X has another shape, other names, or holds something else than numbers.
+            If X has another shape, other names, or holds something else than numbers in `features_`.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False)
-        score = X[:, self.features_].astype(float) @ self.coef_[self.features_] + self.intercept_
-        return np.clip(score, *self.y_range_)
+        X = self._table(X, None, False)[0][:, self.features_].astype(float)
+        for i, j in np.argwhere(~np.isfinite(X))[:1]:
+            where, why = f"X[{i}, {self.features_[j]}]", "that column is in features_, which predictions are made of"
+            if not self.n_left_out_ or np.isinf(X).any(): fail(where, float(X[i, j]), "a finite number", why)
+            warnings.warn(f"predictions are NaN where a feature of features_ is missing; the first is {where}.", stacklevel=2)
+        return np.clip(X @ self.coef_[self.features_] + self.intercept_, *self.y_range_)
 
-    def _table(self, X: Any, y: Any, reset: bool) -> tuple[np.ndarray, np.ndarray]:
-        "Checked features and labels."
-        X, y = validate_data(self, X, y, reset=reset, y_numeric=True)
-        if X.shape[1] < 2: fail("n_features", X.shape[1], "at least 2", "there is nothing to choose from")
-        return X, check_magnitude("y", y.astype(float))
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True  # where nobody buys
+        return tags
+
+    def _table(self, X: Any, y: Any, reset: bool) -> tuple[np.ndarray, Any, tuple]:
+        "Features in the order of those learnt from, not looked at; checked labels, unless y is None; names of the features."
+        given, names = {} if y is None and not reset else {"y": y if y is None else numbers_of(y)}, ()
+        try:
+            if is_table(X):
+                X = frame_of("X", X).to_native()
+                place, names = place_names(column_names(X), () if reset else self.learner_.names_)
+                if reset or place is None: validate_data(self, X, reset=reset, skip_check_array=True)  # the names
+                X = table_values("X", X)[:, slice(None) if place is None else place]
+                if given: X, given["y"] = check_X_y(X, **given, ensure_all_finite=False, estimator=self)
+            elif given: X, given["y"] = validate_data(self, X, **given, reset=reset, ensure_all_finite=False)
+            else: X = validate_data(self, X, reset=reset, ensure_all_finite=False)
+        except TypeError as e: raise NoNumbers(f"X: {e}") from e
+        X = check_features(X)
+        return X, check_magnitude("y", check_labels(given["y"], len(X))) if given else None, names
 
     def _new(self, d: int) -> tuple[Learner, np.random.Generator]:
         "A new learner and the source of the order of rows."
@@ -245,14 +299,24 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
         if not isinstance(seed, (int, np.integer)): seed = int(check_random_state(seed).randint(2**31 - 1))
         seed = check_int("random_state", seed, 0)
         costs = costs_of(self.costs, d, getattr(self, "feature_names_in_", None))
-        return make_learner(self.learner, d, budget_of(self.budget, d, costs), seed, costs), np.random.default_rng([seed, 1])
+        budget = budget_of(self.budget, d, costs)
+        if d == 1 and costs is not None: fail("n_features", 1, "at least 2", "with prices there is something to choose from then")
+        return make_learner(self.learner, max(d, 2), max(budget, 2) if d == 1 else budget, seed, costs), np.random.default_rng([seed, 1])
 
-    def _learn(self, lr: Learner, X: np.ndarray, y: np.ndarray, rows: Any, seen: int, limits: tuple[float, float]) -> OSLRRegressor:
+    def _learn(
+        self, lr: Learner, X: np.ndarray, y: np.ndarray, names: tuple, rows: Any, seen: int, limits: tuple[float, float],
+    ) -> OSLRRegressor:
         "Play the rows, and keep the result."
-        run = simulate(lr, X, y, rows=rows, score=lr.protocol != "training-only")
-        self.learner_, self.n_features_seen_ = lr, seen + int(run.n_observed.sum())
+        d = X.shape[1]
+        if d == 1: X, names = np.column_stack([X, np.zeros(len(X))]), ()
+        lr, run, out = play_known(lr, X, y, np.arange(len(X)) if rows is None else rows)
+        if out: warnings.warn(f"{out} of {len(run.rows)} rows were left out: a number to be bought was missing (NaN).", stacklevel=3)
+        self.n_left_out_ = out + (self.n_left_out_ if seen else 0)
+        lr.names_ = names or lr.names_
+        self.learner_, self.n_features_seen_ = lr, seen + int(np.minimum(run.n_observed, d).sum())
         self.y_range_ = min(limits[0], float(y.min())), max(limits[1], float(y.max()))
-        self.coef_, self.intercept_ = weights_of(lr)
+        w, self.intercept_ = weights_of(lr)
+        self.coef_ = w[:d]
         self.features_ = np.flatnonzero(self.coef_)
         return self
 
@@ -283,6 +347,8 @@ class OSLRLearner(Model):
         Names of the features in the learner's order; empty before the first example.
     n_features_seen_ : int
         Numbers bought for `learn_one`.
+    ignored_ : set
+        Names that the first example did not have: they are ignored, which a warning says once for each.
 
     Raises
     ------
@@ -292,9 +358,9 @@ class OSLRLearner(Model):
 
     Notes
     -----
-    A missing name counts as 0; a name that is not among the features is ignored. Of a mapping only `get` is used, and the names of the
-    first example: a mapping that fetches its values when asked is asked for what is bought. river itself is not needed; where it is
-    installed the class is one of its regressors.
+    A missing name counts as 0; a name that is not among the features is ignored, with a warning unless `features` are given. Of a mapping
+    only `get` and the names are used: one that fetches its values when asked is asked for what is bought. river itself is not needed;
+    where it is installed the class is one of its regressors.
 
     Ours; `nbs/practice/adapters.ipynb`.
 
@@ -314,7 +380,7 @@ class OSLRLearner(Model):
         self, budget: int | float | None = None, features: Any = None, learner: Any = "auto", seed: Any = None, costs: Any = None,
     ):
         self.budget, self.features, self.learner, self.seed, self.costs = budget, features, learner, seed, costs
-        self.learner_, self.names_, self.n_features_seen_, self._query = None, (), 0, None
+        self.learner_, self.names_, self.n_features_seen_, self._query, self.ignored_ = None, (), 0, None, set()
 
     @property
     def weights(self) -> dict[Any, float]:
@@ -375,7 +441,17 @@ class OSLRLearner(Model):
         lr = self.learner_
         if self._query is not None: lr._next, lr._refused = 0, self._query  # it stands until it is learnt from
         self._query = lr.query()
-        return lr.predict(np.array([self._number(self.names_[i], x.get(self.names_[i], 0.0)) for i in self._query]))
+        guess = lr.predict(np.array([self._number(self.names_[i], x.get(self.names_[i], 0.0)) for i in self._query]))
+        if self.features is None and hasattr(x, "keys"): self._warn([name for name in x.keys() if name not in self._known])
+        return guess
+
+    def _warn(self, new: list) -> None:
+        "Say once that some names are ignored."
+        if not new: return
+        self.ignored_.update(new)
+        self._known = self._known.union(new)
+        shown = ", ".join(map(repr, new[:9])) + " ..." * (len(new) > 9)
+        warnings.warn(f"{shown}: not in the first example, so ignored from now on (features= names all from the start).", stacklevel=4)
 
     def _begin(self, x: Any) -> None:
         "Names and learner, from the first example."
@@ -390,7 +466,8 @@ class OSLRLearner(Model):
         if lr.protocol != "OSLR": fail("learner", self.learner, "one that plays OSLR", f"it plays {lr.protocol}")
         query = lr.query()
         if isinstance(query, tuple) or query.ndim != 1: fail("learner", self.learner, "one that buys features", "it buys measurements")
-        self.learner_, self.names_, self._query = lr, names, query
+        lr.names_ = names
+        self.learner_, self.names_, self._query, self._known = lr, names, query, frozenset(names)
 
     def _number(self, name: Any, value: Any) -> float:
         "A value that was read."

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import as_array, check_flag, check_int, check_rng, fail, is_table
+from ..core.checks import as_array, check_flag, check_int, check_rng, column_names, fail, frame_of, is_table, place_names
 from ..core.driver import count_from, simulate
 from ..core.environment import ProtocolError
 from ..core.learner import Learner, check_learner
@@ -116,63 +116,41 @@ def refusal(b: int, e: Exception, books: Books) -> BlockRefused:
     return BlockRefused(f"blocks[{b}]: {text}; {learnt}.", b, books.run())
 
 # %% ../../nbs/practice/blocks.ipynb #b6a69f6a
-def frame_of(value: Any) -> Any:
-    "A table of pandas, polars or pyarrow as narwhals sees it, anything else as None."
-    if not is_table(value): return None
-    import narwhals as nw
-
-    if type(value).__name__ == "RecordBatch":  # of pyarrow, which narwhals does not know
-        import pyarrow as pa
-
-        value = pa.Table.from_batches([value])
-    try: return nw.from_native(value, eager_only=True)
-    except TypeError: return None
-    except nw.exceptions.DuplicateError: fail("columns of the block", list(value.columns), "distinct names")
-
-
-def in_order(frame: Any, names: list[str]) -> Any:
-    "The features of a table in the order of the first block, whose names are kept in `names`."
-    if not names: names.extend(frame.columns)
-    if frame.columns == names: return frame.to_native()
-    missing, new = [n for n in names if n not in frame.columns], [n for n in frame.columns if n not in names]
-    if missing or new:
-        why = [f"{', '.join(map(str, part))} {what}" for part, what in ((missing, "is missing"), (new, "is new")) if part]
-        fail("columns of X", frame.columns, "those of the first block", " and ".join(why))
-    return frame.select(names).to_native()
-
-
-def parts_of(block: Any, target: str | None, names: list[str]) -> tuple[Any, Any, Any]:
+def parts_of(block: Any, target: str | None) -> tuple[Any, Any, Any]:
     "Features, labels and order of play of a block."
     if target is not None:
-        frame = frame_of(block)
-        if frame is None: fail("item", block, "a table of pandas, polars or pyarrow", "target names one of its columns")
+        frame = frame_of("item", block) if is_table(block) else None
+        if not hasattr(frame, "drop"): fail("item", block, "a table of pandas, polars or pyarrow", "target names one of its columns")
         found = textwrap.shorten(", ".join(map(str, frame.columns)), 99, placeholder=" ...")
         if target not in frame.columns: fail("target", target, "a column of the block", f"they are {found}")
-        return in_order(frame.drop(target), names), frame[target].to_native(), None
+        return frame.drop(target).to_native(), frame[target].to_native(), None
     if not isinstance(block, (tuple, list)) or len(block) not in (2, 3): fail("item", block, "a pair (X, y) or a triple (X, y, rows)")
-    X, y, rows = block if len(block) == 3 else (*block, None)
-    frame = frame_of(X)
-    return X if frame is None else in_order(frame, names), y, rows
+    return (*block, None)[:3]
+
 
 # %% ../../nbs/practice/blocks.ipynb #1233f599
 DONE = object()  # what comes after the last block
 
 
-def play_block(learner: Learner, block: tuple[Any, Any, Any], done: int, rng: np.random.Generator | None, score: bool) -> Run | None:
-    "Play a block after `done` rounds; None if it has no rows."
+def play_block(learner: Learner, block: tuple[Any, Any, Any], names: tuple, done: int, rng: Any, score: bool) -> Run | None:
+    "Play a block after `done` rounds; None if it has no rows. names: those of its columns."
+    place, names = place_names(names or column_names(block[0]), learner.names_)
     X, y, rows = as_array(block[0], "X"), block[1], block[2]
     if X.shape == (0, learner.d) and rows is None and as_array(y, "y").shape == (0,): return None
-    try: return simulate(learner, X, y, seed=rng, rows=rows, score=score)
+    try: run = simulate(learner, X if place is None else X[:, place], y, seed=rng, rows=rows, score=score)
     except ValueError as e: raise ValueError(count_from(done, str(e))) from e
+    if len(run.rows): learner.names_ = names
+    return run
 
 
-def blocks_of(blocks: Any, target: str | None) -> tuple[Iterator[Any], str | None]:
-    "The blocks one by one, and the target that is still in them."
-    if isinstance(blocks, (str, Path)): return iter(TableBlocks(blocks, target)), None
-    if frame_of(blocks) is not None or isinstance(blocks, np.ndarray):
+def blocks_of(blocks: Any, target: str | None) -> tuple[Iterator[Any], tuple, str | None]:
+    "The blocks one by one, the names that are known to be those of all, and the target that is still in them."
+    if isinstance(blocks, (str, Path)): blocks, target = TableBlocks(blocks, target), None
+    if isinstance(blocks, np.ndarray) or is_table(blocks):
         fail("blocks", f"a {type(blocks).__name__}", "an iterable of blocks", "[(X, y)] is one block, [table] with target= another")
-    try: return iter(blocks), target
+    try: return iter(blocks), blocks.names if isinstance(blocks, TableBlocks) else (), target
     except TypeError: fail("blocks", blocks, "an iterable of pairs (X, y), or with target= of tables, or the path of a file")
+
 
 # %% ../../nbs/practice/blocks.ipynb #03d8db1f
 def simulate_blocks(
@@ -190,7 +168,7 @@ def simulate_blocks(
     blocks : iterable, str or Path
         Pairs (X, y) or triples (X, y, rows), as `simulate` takes them; or with `target` tables of pandas, polars or pyarrow; or
         the path of a CSV or Parquet file, which needs `target` (`TableBlocks`). Each is taken once, played and forgotten; one without
-        rows is passed over.
+        rows is passed over. Columns with names are put in order as by `simulate`; arrays are taken by position.
     seed : int, SeedSequence, Generator or None
         Restarts the learner's generator before the first round; None leaves it as it is.
     target : str or None
@@ -231,15 +209,15 @@ def simulate_blocks(
     >>> run = simulate_blocks(learner, ((X, y) for X, y in read_somewhere()), keep=False)
     """
     check_learner(learner)
-    books, names, rng = Books(check_flag("keep", keep), learner.costs is not None), [], None if seed is None else check_rng(seed)
-    stream, target = blocks_of(blocks, target)
+    books, rng = Books(check_flag("keep", keep), learner.costs is not None), None if seed is None else check_rng(seed)
+    stream, names, target = blocks_of(blocks, target)
     with learner._alone:
         learner._turn(learner.calls[0])
         for b in itertools.count():
             try:
                 block = next(stream, DONE)
                 if block is DONE: return books.run()
-                run = play_block(learner, parts_of(block, target, names), books.rounds, rng, score)
+                run = play_block(learner, parts_of(block, target), names, books.rounds, rng, score)
             except ProtocolError: raise
             except Exception as e: raise refusal(b, e, books) from e
             books.add(run)

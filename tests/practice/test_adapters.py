@@ -4,6 +4,7 @@ import copy
 import pickle
 import subprocess
 import sys
+import warnings
 from collections import defaultdict
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +19,7 @@ import pytest
 from conftest import TOP
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import RFE, SequentialFeatureSelector
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -137,7 +139,7 @@ def test_tables_of_three_libraries():
         model = OSLRRegressor(4, random_state=0).fit(table, label)
         assert model.feature_names_in_.tolist() == NAMES and (model.coef_ == plain.coef_).all()
         assert (model.partial_fit(table, label).predict(table) == copy.deepcopy(plain).partial_fit(S.X, S.y).predict(S.X)).all()
-        with pytest.raises(ValueError, match="feature names"): model.predict(pd.DataFrame(columns)[NAMES[::-1]])
+        assert (model.predict(pd.DataFrame(columns)[NAMES[::-1]]) == model.predict(table)).all()
     assert not hasattr(plain, "feature_names_in_")
 
 
@@ -181,15 +183,59 @@ def test_what_the_regressor_refuses(kw, words):
 def test_bad_tables_are_refused_and_change_nothing():
     model = OSLRRegressor(4, random_state=0).fit(S.X, S.y)
     before, hole = pickle.dumps(model), S.X.copy()
-    hole[3, 4] = np.nan
+    hole[0] = np.inf
     tables = [(hole, S.y), (S.X * 1e70, S.y), (S.X[:, :5], S.y), (S.X[:5], S.y), (S.X.astype(str) + "x", S.y)]
     for X, y in tables + [(S.X, S.y * 1e70), (S.X, np.where(S.y > 0, np.inf, S.y)), (S.X, S.y.astype(str) + "x")]:
         with pytest.raises(ValueError): model.partial_fit(X, y)
         assert pickle.dumps(model) == before
     for X in (hole, S.X[:, :5], S.X[0], S.X.astype(str) + "x"):
         with pytest.raises(ValueError): model.predict(X)
-    with pytest.raises(ValueError, match="n_features = 1"): OSLRRegressor().fit(S.X[:, :1], S.y)
+    with pytest.raises(ValueError, match="n_features = 1"): OSLRRegressor(costs=[1.0]).fit(S.X[:, :1], S.y)
     with pytest.raises(NotFittedError): OSLRRegressor().predict(S.X)
+
+
+def test_what_is_not_bought_may_be_missing():
+    model = OSLRRegressor(4, random_state=0).fit(S.X, S.y)
+    for empty in (np.nan, np.inf):
+        X = np.full_like(S.X, empty)
+        X[:, model.features_] = S.X[:, model.features_]
+        for table in (X, pd.DataFrame(X), X[:1]): assert (model.predict(table) == model.predict(S.X[: len(table)])).all()
+        X[7, model.features_[1]] = np.nan
+        with pytest.raises(ValueError, match=rf"X\[7, {model.features_[1]}\] = nan: it must be a finite number"): model.predict(X)
+    env = oslr.Environment(S.X, S.y, 4)
+    oslr.play(oslr.auto(12, 4, seed=0), env)
+    X = np.full_like(S.X, np.nan)
+    for t, bought, _ in env.ledger: X[t, bought] = S.X[t, bought]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        same = OSLRRegressor(4, shuffle=False, random_state=0)
+        assert (same.fit(X, S.y).coef_ == clone(same).fit(S.X, S.y).coef_).all() and same.n_left_out_ == 0
+
+
+def test_rows_that_lack_what_is_bought_are_left_out():
+    X = np.where(np.random.default_rng(0).random(S.X.shape) < 0.05, np.nan, S.X)
+    model = OSLRRegressor(4, random_state=0)
+    with pytest.warns(UserWarning, match=r"\d+ of 600 rows were left out"): model.fit(X, S.y)
+    assert 50 < model.n_left_out_ < 200 and model.n_features_seen_ == 4 * (600 - model.n_left_out_) and model.score(S.X, S.y) > 0.9
+    with pytest.warns(UserWarning, match="predictions are NaN"): guess = model.predict(X)
+    assert (np.isnan(guess) == np.isnan(X[:, model.features_]).any(axis=1)).all()
+    X[0, 0] = np.inf
+    with pytest.raises(ValueError): model.partial_fit(X, S.y)
+
+
+def test_one_feature_is_least_squares():
+    x, w = S.X[:, np.flatnonzero(S.w)[:1]], S.y[:400]
+    for model in (OSLRRegressor(random_state=0), OSLRRegressor(1, passes=2), OSLRRegressor(0.5, learner="own.CoinBetting", passes=5)):
+        model.fit(x[:400], w)
+        least = np.polyfit(x[:400, 0], w, 1)
+        assert model.features_.tolist() == [0] and np.allclose([*model.coef_, model.intercept_], least, rtol=0, atol=0.1)
+        assert model.n_features_seen_ == 400 * model.passes and (model.partial_fit(x, S.y).predict(x[:5]).shape == (5,))
+    table = pd.DataFrame({"only": x[:, 0]})
+    assert OSLRRegressor().fit(table, S.y).predict(table).shape == (600,)
+    for search in (partial(SequentialFeatureSelector, cv=2), RFE):
+        found = search(OSLRRegressor(random_state=0), n_features_to_select=1).fit(S.X, S.y).get_support()
+        assert set(np.flatnonzero(S.w)) > set(np.flatnonzero(found))
+    with pytest.raises(ValueError, match="a share, a float, fits any number"): OSLRRegressor(4).fit(x, S.y)
 
 
 def test_budgets():
@@ -255,6 +301,12 @@ def test_names():
     assert model.weights == other.weights and model.intercept == other.intercept
     for name in (3, ("a", 1), None): OSLRLearner(features=(name, "b"), seed=0).learn_one({name: 1, "b": True}, np.float32(2))
     assert OSLRLearner().weights == {} and OSLRLearner().intercept == 0
+    with pytest.warns(UserWarning, match="'new', 7: not in the first example, so ignored"): model.predict_one(x | {"new": 1, 7: 2})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pickle.loads(pickle.dumps(model)).learn_one(x | {7: "rubbish"}, 1.0)
+    with pytest.warns(UserWarning, match="'newer': not in"): model.learn_one(x | {"newer": 1, 7: 2}, 1.0)
+    assert model.ignored_ == {"new", 7, "newer"} and other.ignored_ == set()
 
 
 @pytest.mark.parametrize(("kw", "x", "words"), [
