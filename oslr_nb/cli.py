@@ -4,14 +4,17 @@
 """Command line: verify, reproduce, recommend, run, data, serve, list and cite from a terminal."""
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 # %% auto #0
-__all__ = ['app', 'Papers', 'Claims', 'Jobs', 'Backend', 'Scheduler', 'DataDir', 'stop', 'verify', 'reproduce', 'run', 'data',
-           'list_learners', 'cite', 'recommend', 'serve']
+__all__ = ['app', 'Papers', 'Claims', 'Jobs', 'Backend', 'Scheduler', 'DataDir', 'Encode', 'Ignore', 'Missing', 'Words', 'stop',
+           'verify', 'reproduce', 'run', 'data', 'list_learners', 'cite', 'recommend', 'serve']
 
 # %% ../nbs/cli.ipynb #3cf95c0c
 app = typer.Typer(  # the command `oslr`
@@ -38,9 +41,41 @@ DataDir = Annotated[  # option of the commands that read data sets
 ]
 
 
-def stop(error: Exception) -> None:
-    "Print the sentence of an error and end with exit code 2."
-    typer.echo(str(error), err=True)
+class Words(TyperCommand):
+    "A command whose --encode may have a column behind it, and that remembers its words."
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        "Give a lone --encode the value that means all columns of text."
+        ctx.meta["words"] = list(args)
+        for i, word in enumerate(args):
+            after = args[i + 1] if i + 1 < len(args) else "-"
+            if word == "--encode" and (after.startswith("-") or Path(after).is_file()): args[i] = "--encode=*"
+        return super().parse_args(ctx, args)
+
+
+Encode = Annotated[  # option of the commands that read tables
+    list[str] | None, typer.Option(metavar="[COLUMN]", show_default=False, help="Make one feature of each value: of this column, "
+                                   "or of all columns of text where that makes sense; may be repeated.")
+]
+Ignore = Annotated[  # option of the commands that read tables
+    list[str] | None, typer.Option(help='Column to leave out, "" for one without a name; may be repeated.', show_default=False)
+]
+Missing = Annotated[  # option of the commands that read tables
+    list[str] | None, typer.Option(help="Word that counts as missing; may be repeated.", show_default=False)
+]
+
+
+def stop(error: Exception, ctx: Any = None) -> None:
+    "Print the sentences of an error, and the command that would work if it is known, and end with exit code 2."
+    from oslr_nb.practice.reading import Refused
+
+    if not isinstance(error, Refused): typer.echo(str(error), err=True)
+    else:
+        for line in error.say(True): typer.echo(line, err=True)
+        if ctx is not None and error.words:
+            words, budget = [ctx.info_name, *ctx.meta["words"], *error.words], ctx.params["budget"]
+            if not ctx.params.get("priced") and budget > error.features: words += ["--budget", str(error.features)]
+            typer.echo("this would work: oslr " + " ".join('""' if w == "" else shlex.quote(w) for w in words), err=True)
     raise typer.Exit(2)
 
 # %% ../nbs/cli.ipynb #3cf95c0d
@@ -151,8 +186,9 @@ def reproduce(
     raise typer.Exit(0 if ok else 1)
 
 # %% ../nbs/cli.ipynb #26d90d65
-@app.command(help="Play a CSV or Parquet table, buying few features of each row; writes report.md, a figure, results and the learner.")
+@app.command(cls=Words, help="Play a CSV or Parquet table, buying few features of each row; writes a report, a figure and the learner.")
 def run(
+    ctx: typer.Context,
     data: Annotated[Path, typer.Argument(help="CSV in UTF-8 with a line of names, or Parquet.", show_default=False)],
     target: Annotated[str, typer.Option(help="Column to predict.", show_default=False)],
     budget: Annotated[float, typer.Option(help="Features bought of each row; with --priced money.", show_default=False)],
@@ -161,9 +197,10 @@ def run(
     scale: Annotated[str, typer.Option(help="auto, none, or a table with the columns feature, centre and scale.")] = "auto",
     out: Annotated[Path, typer.Option(help="Folder for the results and the checkpoint.")] = Path("oslr_run"),
     seed: Annotated[int, typer.Option(help="Of the learner's draws.")] = 0,
-    encode: Annotated[bool, typer.Option("--encode", help="Make one feature of each value of a column of text.")] = False,
+    encode: Encode = None,
     impute: Annotated[bool, typer.Option("--impute", help="A missing value counts as the mean of those bought before.")] = False,
-    ignore: Annotated[list[str] | None, typer.Option(help="Column to leave out; may be repeated.", show_default=False)] = None,
+    ignore: Ignore = None,
+    missing: Missing = None,
     passes: Annotated[int, typer.Option(help="How often the table is played.")] = 1,
     costs: Annotated[Path | None, typer.Option(help="Table with the columns feature and price.", show_default=False)] = None,
     priced: Annotated[bool, typer.Option("--priced", help="The budget is money, in the unit of --costs.")] = False,
@@ -178,11 +215,12 @@ def run(
     """
     from oslr_nb.practice.tables import read_options, run_table
 
-    more = {"encode": encode, "impute": impute, "ignore": tuple(ignore or ()), "passes": passes, "costs": costs, "resume": resume}
-    more |= {"learner": learner, "scale": scale, "out": out, "seed": seed, "every": every, "priced": priced, "progress": True}
+    more = {"encode": encode or (), "impute": impute, "ignore": ignore or (), "missing": missing or (), "passes": passes, "costs": costs}
+    more |= {"learner": learner, "scale": scale, "out": out, "seed": seed, "every": every, "priced": priced, "resume": resume}
+    more["progress"] = sys.stderr.isatty()
     budget = int(budget) if not priced and budget.is_integer() else budget
     try: run_table(data, target=target, budget=budget, options=read_options(option or ()), **more)
-    except ValueError as error: stop(error)
+    except ValueError as error: stop(error, ctx)
     except OSError as error: stop(ValueError(f"out = {str(out)!r}: it must be a folder that can be written ({error})."))
     except KeyboardInterrupt:
         typer.echo("interrupted; the same command with --resume goes on", err=True)
@@ -261,22 +299,26 @@ def cite(key: Annotated[str, typer.Argument(help="Key of a source, for example i
         stop(error)
 
 # %% ../nbs/cli.ipynb #5d1f0a72
-@app.command(help="Check on a sample which assumptions hold, and what each learner's theorem then promises.")
+@app.command(cls=Words, help="Check on a sample which assumptions hold, and what each learner's theorem then promises.")
 def recommend(
+    ctx: typer.Context,
     data: Annotated[Path, typer.Argument(help="Whole examples in the order of time: CSV or Parquet.")],
     target: Annotated[str, typer.Option(help="Column of the labels.")],
     budget: Annotated[int, typer.Option(help="Features bought in a round.")],
     k: Annotated[int | None, typer.Option(help="Weights of the comparators (default: half of the budget).", show_default=False)] = None,
     rounds: Annotated[int | None, typer.Option(help="Rounds that are planned.", show_default=False)] = None,
     protocol: Annotated[str, typer.Option(help="OSLR, POSLR or training-only.")] = "OSLR",
-    encode: Annotated[bool, typer.Option("--encode", help="Make one feature of each value of a column of text.")] = False,
+    encode: Encode = None,
     impute: Annotated[bool, typer.Option("--impute", help="A missing value counts as the mean of the known ones.")] = False,
-    ignore: Annotated[list[str] | None, typer.Option(help="Column to leave out; may be repeated.", show_default=False)] = None,
+    ignore: Ignore = None,
+    missing: Missing = None,
 ) -> None:
     """The command `oslr recommend`: which assumptions hold on a sample, and the promise of each learner's theorem.
 
     Parameters
     ----------
+    ctx : typer.Context
+        The call, whose words stand in the command that is proposed.
     data : Path
         CSV in UTF-8 with a line of names, or Parquet: whole examples, in the order of time.
     target : str
@@ -289,12 +331,14 @@ def recommend(
         Rounds that are planned, at least 1.
     protocol : str
         "OSLR", "POSLR" or "training-only".
-    encode : bool
-        Make one feature of each value of a column of text.
+    encode : list of str or None
+        Columns of which each value becomes a feature; "*" for all of text where that makes sense.
     impute : bool
         A missing value counts as the mean of the known ones of its column.
     ignore : list of str or None
-        Columns to leave out.
+        Columns to leave out; "" for those without a name.
+    missing : list of str or None
+        Words that count as missing.
 
     Raises
     ------
@@ -305,9 +349,10 @@ def recommend(
     from oslr_nb.practice.recommend import recommend as run
 
     try:
-        table = read_table(data, target, encode=encode, impute=impute, ignore=tuple(ignore or ()))
-        typer.echo(str(run(*table, budget=budget, k=k, T=rounds, protocol=protocol)))
-    except ValueError as error: stop(error)
+        X, y = read_table(data, target, encode=encode or (), impute=impute, ignore=ignore or (), missing=missing or ())
+        if left := X.schema.metadata[b"left out"].decode(): typer.echo(f"Left out: {left}.\n")
+        typer.echo(str(run(X, y, budget=budget, k=k, T=rounds, protocol=protocol)))
+    except ValueError as error: stop(error, ctx)
 
 # %% ../nbs/cli.ipynb #a951700d
 @app.command(help="Serve a learner: requests and answers as lines of JSON on standard input and output.")

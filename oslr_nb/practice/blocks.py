@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -233,10 +233,13 @@ class TableBlocks:
         CSV with a line of names, in UTF-8, or Parquet.
     target : str
         Column of the labels.
-    encode : bool
-        Make one feature of each value of a column of text.
-    ignore : tuple of str
-        Columns that are left out.
+    encode : bool or sequence of str
+        Make one feature of each value of a column of text; or names of columns for which that is so whatever they hold, "*" among them
+        for all others where it makes sense.
+    ignore : sequence of str
+        Columns that are left out; "" for those without a name. An index that pandas wrote into Parquet is left out too.
+    missing : sequence of str
+        Words that count as missing, in addition to the usual ones in columns of numbers.
     size : int or None
         Rows of a block, at least 1; None for as many as make 64 MB, from 256 to 8192.
     skip : int
@@ -262,12 +265,13 @@ class TableBlocks:
     """
 
     def __init__(
-        self, path: str | Path, target: str, *, encode: bool = False, ignore: tuple[str, ...] = (), size: int | None = None, skip: int = 0,
+        self, path: str | Path, target: str, *, encode: bool | Sequence[str] = False, ignore: Sequence[str] = (),
+        missing: Sequence[str] = (), size: int | None = None, skip: int = 0,
     ):
         from oslr_nb.practice.reading import survey_table
 
         self.path, self.target = check_path(path), target
-        self.survey = survey_table(self.path, target, check_flag("encode", encode), True, tuple(ignore))
+        self.survey = survey_table(self.path, target, encode, True, ignore, missing=missing)
         self.names, self.rows = self.survey.names, self.survey.rows
         self.size = max(256, min(8192, 2**23 // len(self.names))) if size is None else check_int("size", size, 1)
         self.skip = check_int("skip", skip, 0, self.rows, f"the table has {self.rows} rows")
@@ -278,8 +282,4 @@ class TableBlocks:
     def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         from oslr_nb.practice.reading import blocks
 
-        done = self.skip
-        for X, y in blocks(self.path, self.survey, self.target, self.size, self.skip):
-            done += len(y)
-            yield X, y
-        if done != self.rows: fail("data", self.path.name, f"a table of {self.rows} rows, as in the first pass", f"{done} were read")
+        return blocks(self.path, self.survey, self.target, self.size, self.skip)

@@ -5,13 +5,18 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import hashlib
 import json
-import textwrap
+import os
+import re
+import shlex
+import stat
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,11 +25,15 @@ import pyarrow.compute as pc
 from ..core.checks import LARGEST, TOO_LARGE, check_real, fail
 
 # %% auto #0
-__all__ = ['BLOCK', 'CATEGORIES', 'Survey', 'survey_table', 'blocks', 'read_whole', 'named_numbers']
+__all__ = ['BLOCK', 'CATEGORIES', 'MISSING', 'Survey', 'survey_table', 'blocks', 'read_whole', 'named_numbers']
 
 # %% ../../nbs/practice/reading.ipynb #78b35718
 BLOCK = 2**22  # bytes of a CSV that are read at a time
 CATEGORIES = 1000  # different values of a column that is encoded, at most
+MISSING = (  # words that count as missing in a column of numbers, besides the empty field
+    "NA", "N/A", "n/a", "#NA", "#N/A", "#N/A N/A", "<NA>", "NULL", "null", "None", "NaN", "nan", "-NaN", "-nan", "1.#IND", "-1.#IND",
+    "1.#QNAN", "-1.#QNAN",
+)
 
 # %% ../../nbs/practice/reading.ipynb #4e0ae314
 @contextlib.contextmanager
@@ -34,16 +43,44 @@ def one_sentence(path: Path, what: str) -> Iterator[None]:
     except FileNotFoundError: fail(what, str(path), "a file", "there is none")
     except (pa.ArrowException, UnicodeDecodeError, OSError, KeyError) as e:
         whole = "a whole CSV in UTF-8, or Parquet, with as many values in each row as there are names"
-        fail(what, path.name or str(path), whole, " ".join(str(e).split())[:200].rstrip("."))
+        said = "".join(c if c.isprintable() else "?" for c in " ".join(str(e).split())[:200])
+        fail(what, path.name or str(path), whole, said.rstrip("."))
 
 
-def distinct(path: Path, names: list[str], what: str) -> list[str]:
-    "Names of columns, each of them once."
-    for name, n in Counter(names).items():
-        if n > 1: fail(f"columns of {what}", name, "distinct names", f"{n} columns have this one")
-        if not name.strip():
-            fail(f"columns of {what}", name, "names", f"column {names.index(name) + 1} of {path.name} has none, give it one or take it out")
-    return names
+KINDS = (  # how files begin that are neither CSV nor Parquet, and what they are
+    (b"PK\x03\x04", "a zip archive or a workbook: unpack it, or save the sheet as CSV"), (b"7z\xbc\xaf\x27\x1c", "a 7z archive: unpack it"),
+    (b"\xfd7zXZ\x00", "compressed by xz: unpack it"), (b"\x28\xb5\x2f\xfd", "compressed by zstd: unpack it"),
+    (b"Rar!", "a rar archive: unpack it"),
+    (b"\x1f\x8b", "compressed by gzip: unpack it, or call it .csv.gz if a CSV is in it"), (b"BZh", "compressed by bzip2: unpack it"),
+    (b"\xd0\xcf\x11\xe0", "a workbook of Excel: save the sheet as CSV"), (b"ARROW1", "an Arrow file: save it as Parquet"),
+    (b"\x89HDF", "an HDF5 file: save the table as Parquet"), (b"SQLite format 3", "a database: save the table as CSV"),
+    (b"\x93NUMPY", "an array of numpy: save it as CSV"), (b"%PDF", "a PDF"), (b"<!DOCTYPE", "a web page"), (b"<html", "a web page"),
+    (b'{"', "JSON: save the table as CSV"), (b"[{", "JSON: save the table as CSV"),
+    (b"\xff\xfe", "text in UTF-16: save it in UTF-8"), (b"\xfe\xff", "text in UTF-16: save it in UTF-8"),
+)
+
+
+def check_kind(path: Path, what: str) -> None:
+    "Refuse what is no CSV and no Parquet file, by its first bytes."
+    mode, shown, asked = os.stat(path).st_mode, str(path), "a CSV or a Parquet file"
+    if stat.S_ISDIR(mode): fail(what, shown, asked, "it is a folder")
+    if not stat.S_ISREG(mode): fail(what, shown, asked, "it is a pipe or a device, and the table is read twice: write it into a file first")
+    with pa.input_stream(shown) as f: head = f.read(512)
+    for start, kind in KINDS:
+        if head.startswith(start): fail(what, path.name, asked, f"it is {kind}")
+    if head[257:262] == b"ustar": fail(what, path.name, asked, "it is a tar archive: unpack it")
+
+
+def check_commas(path: Path, what: str) -> None:
+    "Refuse a CSV that is not separated by commas, which would look like a table of one column."
+    with pa.input_stream(str(path)) as f: lines = f.read(2**16).split(b"\n")[:2]
+    if lines[0].count(b'"') % 2: return
+    first, second = (re.sub(rb'"[^"]*"', b'""', line).strip() for line in (*lines, b"")[:2])
+    for mark, name in ((b";", "semicolons"), (b"\t", "tabs"), (b"|", "bars"), (b" ", "blanks")):
+        found, commas = first.count(mark), first.count(b",")
+        if not found or (commas and (mark not in b";\t" or found < commas or second.count(mark) != found)): continue
+        shown = " ".join(lines[0].decode(errors="replace").split())[:99]
+        fail(what, path.name, "separated by commas, with points in its numbers", f"it is separated by {name}: its first line is {shown}")
 
 
 def is_parquet(path: Path) -> bool:
@@ -51,32 +88,42 @@ def is_parquet(path: Path) -> bool:
     with open(path, "rb") as f: return f.read(4) == b"PAR1" or path.suffix.lower() in (".parquet", ".pq")
 
 
-def check_commas(path: Path, what: str) -> None:
-    "Refuse a CSV that is not separated by commas, which would look like a table of one column."
-    with pa.input_stream(str(path)) as f: line = f.read(2**16).split(b"\n")[0]
-    if b"," in line or line.count(b'"') % 2 or not any(mark in line for mark in (b";", b"\t", b"|")): return
-    shown = " ".join(line.decode(errors="replace").split())[:99]
-    fail(what, path.name, "separated by commas, with points in its numbers", f"its first line is {shown}")
+def csv_reader(path: Path, kinds: dict[str, Any]) -> Any:
+    "A CSV in batches, columns by the types that are named, only the empty field missing."
+    from pyarrow import csv
+
+    convert = csv.ConvertOptions(column_types=kinds, strings_can_be_null=True, null_values=[""])
+    return csv.open_csv(path, csv.ReadOptions(block_size=BLOCK), csv.ParseOptions(newlines_in_values=True), convert)
 
 
-def batches(path: Path, columns: list[str] | None = None, what: str = "data") -> Iterator[pa.RecordBatch]:
-    "The file in order, as it is stored; a CSV as text. First an empty batch, for the names."
-    from pyarrow import csv, parquet
+def names_of(path: Path, what: str = "data") -> tuple[list[str], list[str]]:
+    "Names of the columns as they stand in the file, and those that a frame of pandas had as its index."
+    from pyarrow import parquet
 
+    with one_sentence(path, what):
+        check_kind(path, what)
+        if is_parquet(path):
+            schema = parquet.ParquetFile(path).schema_arrow
+            index = json.loads((schema.metadata or {}).get(b"pandas", b"{}")).get("index_columns", [])
+            return list(schema.names), [name for name in index if isinstance(name, str)]
+        check_commas(path, what)
+        with csv_reader(path, {}) as reader: return list(reader.schema.names), []
+
+
+def batches(path: Path, at: Sequence[int], what: str = "data") -> Iterator[pa.RecordBatch]:
+    "The columns at these places, named by their order here, a batch of rows at a time, as they are stored; those of a CSV as text."
+    from pyarrow import parquet
+
+    pick = lambda batch, at: pa.RecordBatch.from_arrays([batch.column(i) for i in at], [str(j) for j in range(len(at))])
     with one_sentence(path, what):
         if is_parquet(path):
             file = parquet.ParquetFile(path, pre_buffer=False)  # or pyarrow keeps all that it has read
-            names = distinct(path, list(file.schema_arrow.names), what)
-            yield pa.RecordBatch.from_pylist([], schema=file.schema_arrow)
-            yield from file.iter_batches(batch_size=8192, columns=names if columns is None else columns)
+            names = [file.schema_arrow.names[i] for i in at]
+            for batch in file.iter_batches(batch_size=8192, columns=names): yield pick(batch, [batch.schema.names.index(n) for n in names])
             return
-        size, form = csv.ReadOptions(block_size=BLOCK), csv.ParseOptions(newlines_in_values=True)
-        check_commas(path, what)
-        with csv.open_csv(path, size, form) as reader: names = distinct(path, reader.schema.names, what)
-        kinds = {name: pa.string() for name in names}
-        convert = csv.ConvertOptions(column_types=kinds, strings_can_be_null=True, include_columns=columns)
-        yield pa.RecordBatch.from_pylist([], schema=pa.schema(kinds))
-        with csv.open_csv(path, size, form, convert) as reader: yield from reader
+        names, _ = names_of(path, what)
+        with csv_reader(path, dict.fromkeys(names, pa.string())) as reader:
+            for batch in reader: yield pick(batch, at)
 
 # %% ../../nbs/practice/reading.ipynb #7e3c4dae
 def is_text(column: pa.Array) -> bool:
@@ -84,18 +131,51 @@ def is_text(column: pa.Array) -> bool:
     return pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
 
 
-def plain(column: pa.Array) -> pa.Array:
-    "A column without dictionary; text without blanks around it, and blank text missing."
+def plain(column: pa.Array, words: Sequence[str] = (), as_text: bool = False) -> pa.Array:
+    "A column without dictionary; text without blanks around it, missing where it is blank or one of the words."
     if pa.types.is_dictionary(column.type): column = column.dictionary_decode()
+    if as_text and not is_text(column) and not pa.types.is_nested(column.type): column = pc.cast(column, pa.string())
     if not is_text(column): return column
     column = pc.utf8_trim_whitespace(column)
-    return pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
+    return pc.if_else(pc.is_in(column, pa.array(["", *words], column.type)), pa.scalar(None, column.type), column)
 
 
-def number_of(column: pa.Array) -> np.ndarray | None:
-    "A column (n,) as numbers, NaN where a value is missing; None if the column holds something else."
-    try: return np.array(pc.cast(plain(column), pa.float64(), safe=False).to_numpy(zero_copy_only=False))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError): return None
+def number_of(column: pa.Array, words: Sequence[str] = ()) -> np.ndarray | None:
+    "A plain column (n,) as numbers, NaN where a value is missing or one of the words; None if the column holds something else."
+    for part in (column, plain(column, MISSING)):
+        try: found = np.array(pc.cast(part, pa.float64(), safe=False).to_numpy(zero_copy_only=False))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError): continue
+        found[np.isnan(found) | np.isin(found, [float(w) for w in words if re.fullmatch(NUMBER, w)])] = np.nan
+        return found
+    return None
+
+
+NUMBER = r"(?i)[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?"  # what is a number
+LIKE = r"[<>~=≤≥±$€£ ]*[+-]?\d[\d.,' ]*(e[+-]?\d+)?\s*([%*†]|\s[^\d\s]{1,8})?"  # what a number with marks, a comma or a unit looks like
+DATE = r"\d{1,4}([-/.])\d{1,2}[-/.]\d{1,4}([T ].*)?|\d{1,2}:\d{2}.*"  # dates and times
+
+
+class Checksum:
+    "A checksum of columns, each in the order of its rows, however they are cut into batches."
+
+    def __init__(self, n: int): self.parts = [hashlib.blake2b(digest_size=16) for _ in range(n)]
+
+    def add(self, j: int, column: pa.Array) -> None:
+        "Add rows to a plain column."
+        if is_text(column):
+            rows = pa.ListArray.from_arrays(pa.array([0, len(column)], pa.int32()), column.cast(pa.string()).fill_null(""))
+            self.parts[j].update(pc.binary_join(rows, "\x1f")[0].as_buffer())
+            self.parts[j].update(b"\x1f")
+        elif (numbers := number_of(column)) is not None: self.parts[j].update(numbers.tobytes())
+
+    def digests(self) -> list[bytes]:
+        "The checksum of each column so far."
+        return [part.digest() for part in self.parts]
+
+
+def combined(digests: list[bytes]) -> str:
+    "One checksum of those of several columns."
+    return hashlib.sha256(b"".join(digests)).hexdigest()
 
 # %% ../../nbs/practice/reading.ipynb #5a6c2c1a
 @dataclass
@@ -103,43 +183,72 @@ class Column:
     "The result of the first pass for a column."
 
     name: str
-    numeric: bool = True
+    words: Sequence[str] = ()  # what counts as missing
+    forced: bool = False  # whether each value becomes a feature, numbers too
+    kind: str = "numbers"  # or "text", or a type that is neither
     values: Counter = field(default_factory=Counter)  # of text, and how often
-    example: str = ""
-    kind: str = ""
+    odd: dict[str, list[int]] = field(default_factory=dict)  # text that is no number: how often, and its first row
+    numbers: int = 0  # values that are numbers, that look like some, that are dates, that are something else
+    like: int = 0
+    dates: int = 0
+    others: int = 0
     total: float = 0.0
     known: int = 0
-    missing: int = 0  # first row without a value, from 1
+    gaps: int = 0  # fields without a value, and the first row with one
+    gap: int = 0
+    lost: int = 0  # words for missing among numbers, and the first row with one
+    loss: int = 0
     wrong: tuple[int, float] | None = None  # first row with a number that cannot be used, and the number
 
-    def add(self, column: pa.Array, row: int, encode: bool) -> None:
-        "Look at another part of the column, which begins at this row."
-        column = plain(column)
-        gone = pc.is_null(column).index(True).as_py()
-        if gone >= 0 and not self.missing: self.missing = row + gone + 1
-        numbers = number_of(column) if self.numeric else None
-        if numbers is None: self.refuse_numbers(column)
-        else: self.add_numbers(numbers, row)
-        if encode and is_text(column) and len(self.values) <= CATEGORIES:
-            for pair in pc.value_counts(column.drop_null()): self.values[pair["values"].as_py()] += pair["counts"].as_py()
+    def add(self, column: pa.Array, row: int) -> None:
+        "Look at another part of the plain column, which begins at this row."
+        if column.null_count:
+            self.gaps, self.gap = self.gaps + column.null_count, self.gap or row + 1 + pc.is_null(column).index(True).as_py()
+        text = is_text(column)
+        if text and len(self.values) <= CATEGORIES:
+            found = pc.value_counts(column.drop_null())
+            for value, n in zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True): self.values[value] += n
+        numbers = None if self.forced else number_of(column, self.words)
+        if numbers is not None: self.add_numbers(numbers, column, row)
+        elif text: self.add_text(column, row)
+        else: self.kind = str(column.type)
 
-    def refuse_numbers(self, column: pa.Array) -> None:
-        "Keep the first value that is no number."
-        if not self.numeric: return
-        self.numeric, self.kind = False, "text" if is_text(column) else str(column.type)
-        for v in column.drop_null():
-            if number_of(pa.array([v.as_py()], v.type)) is None:
-                self.example = str(v.as_py())
-                return
-
-    def add_numbers(self, numbers: np.ndarray, row: int) -> None:
+    def add_numbers(self, numbers: np.ndarray, column: pa.Array, row: int) -> None:
         "Add the known numbers to sum and count."
         gone = np.isnan(numbers)
         bad = np.flatnonzero(~gone & ~(np.abs(np.where(gone, 0, numbers)) <= LARGEST))
         if bad.size and self.wrong is None: self.wrong = (row + int(bad[0]) + 1, float(numbers[bad[0]]))
-        if gone.any() and not self.missing: self.missing = row + int(gone.argmax()) + 1
+        if gone.sum() > column.null_count:
+            self.lost += int(gone.sum()) - column.null_count
+            self.loss = self.loss or row + 1 + int(np.flatnonzero(gone & column.is_valid().to_numpy(zero_copy_only=False))[0])
         self.known += int((~gone).sum())
+        self.numbers += int((~gone).sum())
         if not bad.size: self.total += float(numbers[~gone].sum())
+
+    def add_text(self, column: pa.Array, row: int) -> None:
+        "Count which of the values are numbers, and keep the others."
+        self.kind = "text"
+        found = pc.value_counts(column.drop_null())
+        values, counts = found.field("values"), found.field("counts").to_numpy()
+        fits = lambda form: pc.match_substring_regex(values, f"^(?:{form})$").to_numpy(zero_copy_only=False)
+        numbers, dates, like = fits(NUMBER), fits(DATE), fits(LIKE)
+        rest = ~numbers & ~pc.is_in(values, pa.array(MISSING, values.type)).to_numpy(zero_copy_only=False)
+        self.numbers += int(counts[numbers].sum())
+        self.dates += int(counts[rest & dates].sum())
+        self.like += int(counts[rest & like & ~dates].sum())
+        self.others += int(counts[rest & ~like & ~dates].sum())
+        for i in np.flatnonzero(rest):
+            value = values[i].as_py()
+            if value in self.odd: self.odd[value][0] += int(counts[i])
+            elif len(self.odd) <= CATEGORIES: self.odd[value] = [int(counts[i]), row + 1 + pc.index(column, values[i]).as_py()]
+
+    @property
+    def numeric(self) -> bool: return self.kind == "numbers" and not self.forced
+
+    @property
+    def encoded(self) -> list[str]:
+        "The values of text, sorted; the empty one if some are missing."
+        return [""] * (self.gaps > 0) + sorted(self.values)
 
 # %% ../../nbs/practice/reading.ipynb #96a5200e
 @dataclass(frozen=True)
@@ -148,117 +257,297 @@ class Survey:
 
     rows: int  # rows, at least 1
     columns: tuple[str, ...]  # columns that are features, in the order of the file
-    values: tuple[tuple[str, ...] | None, ...]  # of each of them: its values if it is text, else None
+    values: tuple[tuple[str, ...] | None, ...]  # of each of them: its values if it is text, "" for a missing one, else None
     names: tuple[str, ...]  # names of the features (d,): of the columns, and "column=value" for text
     middles: np.ndarray  # (d + 1,): means of the known values of the features and, last, of the label
+    at: tuple[int, ...] = ()  # places of the columns in the file and, last, of the label
+    missing: tuple[str, ...] = ()  # words that count as missing besides the usual ones
+    gaps: tuple[int, ...] = ()  # missing values of each column
+    checksum: str = ""  # of all values in their order
+    start: str = ""  # the same of the first rows, as many as were asked for; "" if there are fewer
+    left_out: tuple[str, ...] = ()  # columns that are left out unasked, each with the reason
 
     @property
     def owners(self) -> list[str]:
         "The column from which each feature is made (d,)."
         return [c for c, v in zip(self.columns, self.values, strict=True) for _ in range(1 if v is None else len(v))]
 
+# %% ../../nbs/practice/reading.ipynb #96a5200f
+@dataclass(frozen=True)
+class Trouble:
+    "Something in a table that cannot be used, and options that help; the first of them is what a command would take."
+
+    what: str
+    value: Any
+    allowed: str
+    helps: tuple[tuple[str, str | None, str], ...] = ()  # name of an option, its value, and what it does
+    takes: tuple[tuple[str, str | None], ...] = ()  # options that make the table usable here
+
+    def say(self, terminal: bool = False) -> str:
+        "The sentence, with options as in a terminal, or as in Python."
+        said = ", ".join(f"{option_text(name, value, terminal)} {does}".lstrip() for name, value, does in self.helps)
+        try: fail(self.what, self.value, self.allowed, said)
+        except ValueError as e: return str(e)
+
+
+def option_text(name: str, value: str | None, terminal: bool) -> str:
+    "An option as it is written; no name for none."
+    if not name: return ""
+    if terminal: return f"--{name}" + ("" if value is None else " " + shlex.quote(value))
+    return f"{name}=" + ("True" if value is None else f"({value!r},)")
+
+
+class Refused(ValueError):
+    """Everything that is wrong with a table or the arguments, one sentence each.
+
+    parts: sentences, and troubles with columns. features: how many there would be with the options that help; None if unknown.
+    """
+
+    def __init__(self, parts: Sequence[str | Trouble], features: int | None = None):
+        super().__init__(parts, features)
+        self.parts, self.features = parts, features
+
+    def __str__(self) -> str: return " ".join(self.say(False))
+
+    def say(self, terminal: bool) -> list[str]:
+        "The sentences."
+        return [part.say(terminal) if isinstance(part, Trouble) else part for part in self.parts]
+
     @property
-    def digest(self) -> str:
-        "Changes when the table does, as far as the first pass sees."
-        text = json.dumps([self.rows, self.columns, self.values, self.middles.tolist()])
-        return hashlib.sha256(text.encode()).hexdigest()
+    def words(self) -> list[str]:
+        "What to add to the command that it may work; empty if nothing is known to help."
+        if not all(isinstance(part, Trouble) and part.takes for part in self.parts) or self.features is None: return []
+        found = dict.fromkeys(pair for part in self.parts for pair in part.takes)
+        return [word for name, value in found for word in ([f"--{name}"] if value is None else [f"--{name}", value])]
+
+
+def refuse_all(parts: Sequence[str | Trouble], features: int | None = None) -> None:
+    "Raise what was found, if anything was."
+    if parts: raise Refused(tuple(parts), features)
 
 # %% ../../nbs/practice/reading.ipynb #1fb8a6d8
-def check_column(c: Column, target: str, encode: bool, impute: bool) -> None:
-    "Refuse a column that cannot be used; the message names the remedy."
-    what, label = f"column {c.name!r}", c.name == target
-    if not c.numeric and (label or not encode or c.kind != "text"):
-        encoded = ", --encode makes a feature of each value" if c.kind == "text" else ""
-        fail(what, c.example or c.kind, "numbers", "it is to be predicted" if label else "--ignore leaves it out" + encoded)
-    if c.wrong is not None and c.numeric: fail(f"{what}, row {c.wrong[0]}", c.wrong[1], TOO_LARGE)
-    if not c.numeric and len(c.values) > CATEGORIES:
-        fail(what, f"more than {CATEGORIES} different values", f"text with at most {CATEGORIES} of them", "--ignore leaves it out")
-    if c.missing and (label or not impute):
-        fail(f"{what}, row {c.missing}", "missing", "a number" if c.numeric else "text", "leave such rows out" if label else
-             "--impute puts a mean there, --ignore leaves the column out")
+LEAVE = "leaves the column out"
 
 
-def surveyed(rows: int, columns: list[Column], target: str) -> Survey:
-    "The result of the first pass; the label's middle is the last one."
-    used, label = [c for c in columns if c.name != target], next(c for c in columns if c.name == target)
-    values = tuple(None if c.numeric else tuple(sorted(c.values)) for c in used)
+def quoted(names: Sequence[str]) -> str:
+    "Names as they are, in quotes, as many as fit."
+    found = ", ".join(map(repr, names))
+    return found if len(found) <= 99 else found[:99].rsplit(", ", 1)[0] + f" and more, {len(names)} in all"
+
+
+def names_in(what: str, value: Any) -> list[str]:
+    "A text or several, as a list."
+    if isinstance(value, str): return [value]
+    if not isinstance(value, (list, tuple, set)) or not all(isinstance(v, str) for v in value): fail(what, value, "texts")
+    return list(value)
+
+
+def find_column(what: str, name: str, names: Sequence[str]) -> str:
+    "The name of a column without blanks around it; the nearest one is offered if there is none."
+    if name.strip() in names: return name.strip()
+    lower = {n.lower(): n for n in names}
+    near = difflib.get_close_matches(name.strip().lower(), lower, 1)
+    fail(what, name, "a column of the table", (f"did you mean {lower[near[0]]!r}? " if near else "") + f"they are {quoted(names)}")
+
+
+def odd_text(c: Column) -> str:
+    "The most frequent values that are no numbers."
+    most = sorted(c.odd, key=lambda v: -c.odd[v][0])
+    said = [f"{v!r} ({n} time{'s' * (n != 1)}, first in row {row})" for v in most[:3] for n, row in [c.odd[v]]]
+    return ", ".join(said) + (f" and {len(most) - 3} more" if len(most) > 3 else "")
+
+
+def mostly_numbers(c: Column) -> bool:
+    "Whether text would be numbers but for few values or few words."
+    numbers, others = c.numbers + c.like, c.dates + c.others
+    words = sum(1 for v in c.odd if not re.fullmatch(LIKE, v) or re.fullmatch(DATE, v))
+    distinct = len(c.values) - words - sum(v in MISSING for v in c.values)
+    return numbers > 0 and (numbers >= 9 * others or (words <= max(3, distinct // 10) and distinct > words))
+
+
+def check_text(c: Column, encode: bool) -> Trouble | None:
+    "Whether a column of text can be encoded, and is to be."
+    what, value, leave = f"column {c.name!r}", next(iter(c.odd), ""), ("ignore", c.name, LEAVE)
+    each = ("encode", c.name, f"makes a feature of each of its {len(c.encoded)} values")
+    if len(c.values) > CATEGORIES: each = ()
+    if c.forced:
+        if each: return None
+        return Trouble(what, f"more than {CATEGORIES} different values", f"text with at most {CATEGORIES} of them", (leave,), (leave[:2],))
+    more, n = (each,) if each else (), c.numbers + c.like + c.dates + c.others
+    if mostly_numbers(c):
+        worst = max(c.odd, key=lambda v: c.odd[v][0])
+        if c.like > c.numbers:
+            return Trouble(what, worst, f"numbers with points and without marks; {odd_text(c)}", (leave, *more), (leave[:2],))
+        lost = [("missing", v, "counts it as missing") for v in c.odd] if len(c.odd) <= 3 else []
+        takes = (*(m[:2] for m in lost), ("impute", None)) if lost else (leave[:2],)
+        allowed = f"numbers, as {c.numbers} of {n} values are, but not {odd_text(c)}"
+        return Trouble(what, worst, allowed, (*lost, leave, *more), takes)
+    many = len(c.values) > 20 and (n < 5 * len(c.values) or c.dates >= 0.9 * n)
+    if many or not each:
+        kind = "dates or times" if c.dates >= 0.9 * n else "words"
+        count = len(c.values) if each else f"more than {CATEGORIES}"
+        allowed = f"numbers, or words that come often: these are {kind}, {count} different values in {n} rows"
+        return Trouble(what, value, allowed, (leave, *more), (leave[:2],))
+    if encode: return None
+    return Trouble(what, value, "numbers", (("encode", None, each[2]), leave), (("encode", None),))
+
+
+def check_label(c: Column) -> Trouble | None:
+    "The label has to be known numbers."
+    what = f"column {c.name!r}"
+    if not c.numeric:
+        why = "it is to be predicted" + (f"; {odd_text(c)}" if c.odd and mostly_numbers(c) else "")
+        return Trouble(what, next(iter(c.odd), c.kind), "numbers", (("", None, why),))
+    if c.wrong is not None: return Trouble(f"{what}, row {c.wrong[0]}", c.wrong[1], TOO_LARGE)
+    row = min((r for r in (c.gap, c.loss) if r), default=0)
+    if row: return Trouble(f"{what}, row {row}", "missing", "a number", (("", None, "leave such rows out"),))
+    return None
+
+
+def check_column(c: Column, target: str, encode: bool, impute: bool) -> Trouble | None:
+    "Whether a column cannot be used, and what can be done."
+    what, leave = f"column {c.name!r}", ("ignore", c.name, LEAVE)
+    if c.name == target: return check_label(c)
+    if c.kind not in ("text", "numbers"): return Trouble(what, c.kind, "numbers or text", (leave,), (leave[:2],))
+    if not (c.known if c.numeric else c.values): return Trouble(what, "missing", "known in some row", (leave,), (leave[:2],))
+    if not c.numeric: return check_text(c, encode)
+    if c.wrong is not None: return Trouble(f"{what}, row {c.wrong[0]}", c.wrong[1], TOO_LARGE, (leave,), (leave[:2],))
+    row = min((r for r in (c.gap, c.loss) if r), default=0)
+    if not row or impute: return None
+    more = c.gaps + c.lost - 1
+    mean = ("impute", None, "puts a mean there" + (f" and in {more} more row{'s' * (more > 1)}" if more else ""))
+    return Trouble(f"{what}, row {row}", "missing", "a number", (mean, leave), (mean[:2],))
+
+
+def check_name(c: Column, at: int, path: Path) -> Trouble:
+    "A column without a name."
+    helps = (("ignore", "", "leaves it out"),)
+    return Trouble("columns of data", "", f"names, but column {at + 1} of {path.name} has none", helps, (helps[0][:2],))
+
+
+def features_of(used: list[Column]) -> tuple[list[str], list[float]]:
+    "Names and means of the features that columns make."
     names, middles = [], []
-    for c, texts in zip(used, values, strict=True):
-        names += [c.name] if texts is None else [f"{c.name}={v}" for v in texts]
-        known = max(c.known if texts is None else sum(c.values.values()), 1)
-        middles += [c.total / known] if texts is None else [c.values[v] / known for v in texts]
-    for name, n in Counter(names).items():
-        if n > 1: fail("features", name, "distinct names", "--encode made one that another column has")
-    if len(names) < 2: fail("features", names, "at least two columns of numbers besides the target")
-    return Survey(rows, tuple(c.name for c in used), values, tuple(names), np.array([*middles, label.total / max(label.known, 1)]))
+    for c in used:
+        if c.numeric: names, middles = [*names, c.name], [*middles, c.total / max(c.known, 1)]
+        else:
+            n = sum(c.values.values()) + c.gaps
+            names += [f"{c.name}={v}" for v in c.encoded]
+            middles += [(c.values[v] if v else c.gaps) / max(n, 1) for v in c.encoded]
+    return names, middles
 
 # %% ../../nbs/practice/reading.ipynb #b661c473
 def survey_table(
-    path: Path, target: str, encode: bool = False, impute: bool = False, ignore: tuple[str, ...] = (), progress: bool = False,
+    path: Path, target: str, encode: bool | Sequence[str] = False, impute: bool = False, ignore: Sequence[str] = (),
+    progress: bool = False, missing: Sequence[str] = (), mark: int = 0,
 ) -> Survey:
-    """Read a table once, for its columns, and refuse values that cannot be used: text, numbers too large, gaps.
+    """Read a table once, for its columns, and refuse what cannot be used: text, numbers too large, gaps; all of it at once.
 
-    path: CSV with a line of names, in UTF-8, or Parquet. encode: whether a column of text becomes one feature for each
-    of its values, at most 1000. Ours; `nbs/practice/reading.ipynb`.
+    path: CSV with a line of names, in UTF-8, or Parquet. encode: whether a column of text becomes one feature for each of its values,
+    at most 1000; or names of columns for which that is so whatever they hold, "*" among them for all others where it makes sense.
+    ignore: columns that are left out, "" for those without a name. missing: words that count as missing, in addition to `MISSING` in
+    columns of numbers. mark: rows after which a checksum is kept. Ours; `nbs/practice/reading.ipynb`.
     """
     from tqdm import tqdm
 
-    if target in ignore: fail("ignore", target, "another column than the target")
-    rows, columns = 0, None
+    if not isinstance(target, str): fail("target", target, "the name of a column")
+    given, index = names_of(path)
+    names = [name.strip() for name in given]
+    chosen = [] if isinstance(encode, bool) else names_in("encode", encode)
+    encode, forced = encode is True or "*" in chosen, {*chosen} - {"*"}
+    ignore, missing = names_in("ignore", ignore), names_in("missing", missing)
+    asked = [("target", target), *(("ignore", name) for name in ignore if name.strip()), *(("encode", name) for name in sorted(forced))]
+    target, left, forced = target.strip(), {name.strip() for name in ignore}, {name.strip() for name in forced}
+    parts: list[str | Trouble] = []
+    for what, name in asked:
+        try:
+            if find_column(what, name, names) == target and what != "target": fail(what, name, "another column than the target")
+        except ValueError as e: parts.append(str(e))
+    out = [f"{name!r} (the index of a frame of pandas)" for name in index if name.strip() not in {target, *left, *forced}]
+    left |= {name.strip() for name in index if name.strip() not in {target, *forced}}
+    for name, n in Counter(names).items():
+        if n > 1 and name and name not in left:
+            helps = (("ignore", name, "leaves them out"),)
+            parts.append(Trouble("columns of data", name, f"distinct names, {n} columns have this one", helps))
+    refuse_all(parts)
+    at = [i for i, name in enumerate(names) if name != target and name not in left] + [names.index(target)]
+    columns = [Column(names[i], tuple(missing), names[i] in forced) for i in at]
+    rows, start, sums = 0, [b""] * len(at), Checksum(len(at))
     with tqdm(desc="look", unit=" rows", disable=not progress) as bar:
-        for batch in batches(path):
-            if columns is None:
-                names = batch.schema.names
-                for name in (target, *ignore):
-                    if name in names: continue
-                    found = textwrap.shorten(", ".join(names), 99, placeholder=" ...")
-                    fail("target" if name == target else "ignore", name, "a column of the table", f"they are {found}")
-                columns = [Column(name) for name in names if name not in ignore]
-                continue
-            for c in columns: c.add(batch.column(c.name), rows, encode)
-            rows += batch.num_rows
+        for batch in batches(path, at):
+            cut = mark - rows if rows < mark <= rows + batch.num_rows else 0
+            for part in (batch.slice(0, cut), batch.slice(cut)):
+                for j, c in enumerate(columns if part.num_rows else ()):
+                    column = plain(part.column(j), missing, c.forced)
+                    sums.add(j, column)
+                    c.add(column, rows)
+                rows += part.num_rows
+                if rows == mark: start = sums.digests()
             bar.update(batch.num_rows)
     if not rows: fail("data", path.name, "a table with at least one row")
-    for c in columns: check_column(c, target, encode, impute)
-    return surveyed(rows, columns, target)
+    empty = [not c.name and not c.known and not c.values for c in columns]
+    out += [f"column {i + 1} (without a name and empty)" for i, e in zip(at, empty, strict=True) if e]
+    columns, at, end, start = ([v for v, e in zip(part, empty, strict=True) if not e] for part in (columns, at, sums.digests(), start))
+    troubles = [check_column(c, target, encode, impute) if c.name else check_name(c, i, path) for c, i in zip(columns, at, strict=True)]
+    left = {c.name for c, t in zip(columns, troubles, strict=True) if t and ("ignore", c.name) in t.takes}
+    for c, t in zip(columns, troubles, strict=True):
+        if t and any(name == "missing" for name, _ in t.takes): c.kind = "numbers"  # as it would be
+    used = [c for c in columns[:-1] if c.name not in left]
+    feature_names, middles = features_of(used)
+    refuse_all([t for t in troubles if t], len(feature_names) if len(feature_names) > 1 else None)
+    for name, n in Counter(feature_names).items():
+        if n > 1: fail("features", name, "distinct names", "encoding made one that another column has")
+    if len(feature_names) < 2: fail("features", feature_names, "at least two columns of numbers besides the target")
+    return Survey(
+        rows, tuple(c.name for c in used), tuple(None if c.numeric else tuple(c.encoded) for c in used), tuple(feature_names),
+        np.array([*middles, columns[-1].total / rows]), tuple(at), tuple(missing), tuple((c.gaps + c.lost) * c.numeric for c in used),
+        combined(end), combined(start) if rows >= mark > 0 else "", tuple(out))
 
 # %% ../../nbs/practice/reading.ipynb #50d81173
-def matrix(batch: pa.RecordBatch, survey: Survey, target: str) -> tuple[np.ndarray, np.ndarray]:
+def matrix(batch: pa.RecordBatch, survey: Survey, sums: Checksum) -> tuple[np.ndarray, np.ndarray]:
     "Features (n, d), NaN where missing, and labels (n,)."
     X, j = np.empty((batch.num_rows, len(survey.names))), 0
-    for name, values in zip(survey.columns, survey.values, strict=True):
-        column = batch.column(name)
-        if values is None: X[:, j] = usable(name, column)
+    for i, values in enumerate(survey.values):
+        column = plain(batch.column(i), survey.missing, values is not None)
+        sums.add(i, column)
+        if values is None: X[:, j] = usable(survey.columns[i], column, survey)
         else:
-            code = pc.index_in(plain(column), value_set=pa.array(values, plain(column).type)).to_numpy(zero_copy_only=False)
-            X[:, j : j + len(values)] = np.where(np.isnan(code)[:, None], np.nan, code[:, None] == np.arange(len(values)))
+            code = pc.index_in(column.fill_null(""), value_set=pa.array(values, column.type)).to_numpy(zero_copy_only=False)
+            X[:, j : j + len(values)] = code[:, None] == np.arange(len(values))
         j += 1 if values is None else len(values)
-    return X, usable(target, batch.column(target))
+    label = plain(batch.column(len(survey.values)), survey.missing)
+    sums.add(len(survey.values), label)
+    return X, usable("of the label", label, survey)
 
 
-def usable(name: str, column: pa.Array) -> np.ndarray:
-    "Numbers of a column that the first pass found to be some."
-    numbers = number_of(column)
+def usable(name: str, column: pa.Array, survey: Survey) -> np.ndarray:
+    "Numbers of a plain column that the first pass found to be some."
+    numbers = number_of(column, survey.missing)
     return numbers if numbers is not None else fail(f"column {name!r}", "text", "numbers", "the file has changed since the first pass")
 
 # %% ../../nbs/practice/reading.ipynb #d5785f44
 def blocks(path: Path, survey: Survey, target: str, size: int, skip: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Read a table a number of rows at a time.
 
-    size: rows of a block; the last one may have fewer. The file must not have changed since `survey_table` read it.
-    Yields X (n, d): features, NaN where a value is missing; y (n,): labels. Ours; `nbs/practice/reading.ipynb`.
+    size: rows of a block; the last one may have fewer. Yields X (n, d): features, NaN where a value is missing; y (n,): labels. At the
+    end it is refused if a value has changed since `survey_table` read the file. Ours; `nbs/practice/reading.ipynb`.
     """
-    held, n = [], 0
-    for batch in batches(path, [*survey.columns, target]):
-        batch, skip = batch.slice(min(skip, batch.num_rows)), max(skip - batch.num_rows, 0)
+    held, n, rows, sums = [], 0, 0, Checksum(len(survey.at))
+    for batch in batches(path, survey.at):
         while batch.num_rows:
-            part = batch.slice(0, size - n)
-            held.append(matrix(part, survey, target))
-            n, batch = n + part.num_rows, batch.slice(part.num_rows)
+            part = batch.slice(0, min(skip, size) or size - n)
+            block, batch, rows = matrix(part, survey, sums), batch.slice(part.num_rows), rows + part.num_rows
+            if skip:
+                skip -= part.num_rows
+                continue
+            held.append(block)
+            n += part.num_rows
             if n == size:
                 yield np.concatenate([X for X, _ in held]), np.concatenate([y for _, y in held])
                 held, n = [], 0
     if n: yield np.concatenate([X for X, _ in held]), np.concatenate([y for _, y in held])
+    if rows != survey.rows: fail("data", path.name, f"a table of {survey.rows} rows, as in the first pass", f"{rows} were read")
+    if combined(sums.digests()) != survey.checksum: fail("data", path.name, "the table of the first pass", "it has changed since")
 
 
 def read_whole(path: Path, survey: Survey, target: str) -> tuple[np.ndarray, np.ndarray]:
@@ -279,15 +568,13 @@ def named_numbers(path: Path, what: str, columns: tuple[str, ...]) -> dict[str, 
     columns: its columns: that of the names, then those of the numbers, in any order in the file. Returns: numbers by
     name. Ours; `nbs/practice/reading.ipynb`.
     """
-    found, seen = {}, False
-    for batch in batches(path, what=what):
-        if not seen and set(batch.schema.names) != set(columns):
-            fail(f"columns of {what}", ", ".join(batch.schema.names), ", ".join(columns[:-1]) + " and " + columns[-1])
-        seen = True
-        numbers = [number_of(batch.column(name)) for name in columns[1:]]
+    names, found = [name.strip() for name in names_of(path, what)[0]], {}
+    if sorted(names) != sorted(columns): fail(f"columns of {what}", ", ".join(names), ", ".join(columns[:-1]) + " and " + columns[-1])
+    for batch in batches(path, [names.index(c) for c in columns], what):
+        keys, *rest = (plain(column) for column in batch.columns)
+        numbers = [number_of(column) for column in rest]
         if any(n is None for n in numbers): fail(what, path.name, f"a table with numbers as {' and '.join(columns[1:])}")
-        names = plain(batch.column(columns[0])).to_pylist()
-        for name, *values in zip(names, *(n.tolist() for n in numbers), strict=True):
+        for name, *values in zip(keys.to_pylist(), *(n.tolist() for n in numbers), strict=True):
             name = "" if name is None else str(name)
             if name in found: fail(f"{columns[0]} of {what}", name, f"named once in {path.name}")
             found[name] = tuple(check_real(f"{c} of {name!r}", v) for c, v in zip(columns[1:], values, strict=True))

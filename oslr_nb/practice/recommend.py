@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from importlib.resources import files
@@ -640,7 +640,8 @@ def call_of(s: Sample, protocol: str, law: Check) -> str:
 
 # %% ../../nbs/practice/recommend.ipynb #bf231661
 def read_table(
-    path: str | Path, target: str, *, encode: bool = False, impute: bool = False, ignore: tuple[str, ...] = (),
+    path: str | Path, target: str, *, encode: bool | Sequence[str] = False, impute: bool = False, ignore: Sequence[str] = (),
+    missing: Sequence[str] = (),
 ) -> tuple[Any, Any]:
     """Read a CSV or Parquet file whole: features and label.
 
@@ -650,17 +651,20 @@ def read_table(
         CSV with a line of names, in UTF-8, or Parquet.
     target : str
         Name of the column that holds the labels.
-    encode : bool
-        Make one feature of each value of a column of text.
+    encode : bool or sequence of str
+        Make one feature of each value of a column of text; or names of columns for which that is so whatever they hold, "*" among them
+        for all others where it makes sense.
     impute : bool
         A missing value counts as the mean of the known ones of its column.
-    ignore : tuple of str
-        Columns that are left out.
+    ignore : sequence of str
+        Columns that are left out; "" for those without a name.
+    missing : sequence of str
+        Words that count as missing, in addition to the usual ones in columns of numbers.
 
     Returns
     -------
     X : pyarrow.Table
-        The features, by name.
+        The features, by name; in its metadata, by b"left out", what was left out unasked.
     y : array (n,)
         The label.
 
@@ -675,8 +679,8 @@ def read_table(
     """
     import pyarrow
 
-    path, encode, impute = check_path(path), check_flag("encode", encode), check_flag("impute", impute)
-    survey = survey_table(path, target, encode, impute, tuple(ignore))
+    path, impute = check_path(path), check_flag("impute", impute)
+    survey = survey_table(path, target, encode, impute, ignore, missing=missing)
     check_size(survey.rows, len(survey.names))
     X, y = read_whole(path, survey, target)
-    return pyarrow.table(dict(zip(survey.names, X.T, strict=True))), y
+    return pyarrow.table(dict(zip(survey.names, X.T, strict=True)), metadata={"left out": ", ".join(survey.left_out)}), y

@@ -12,7 +12,7 @@ import math
 import os
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from ..core.saving import check_header, get_state, set_state
 from ..core.sparse.selectors import forward_selection
 from ..core.storage import check_path, hold, read_file, write_file, write_whole
 from ..own.choice import auto, make_learner
-from .reading import Survey, blocks, named_numbers, survey_table
+from .reading import Survey, blocks, named_numbers, names_in, survey_table
 from .scaling import LIMIT, SEEN, Scaled, probe_learner
 
 # %% auto #0
@@ -116,10 +116,11 @@ FORM = 2  # version of the checkpoints
 
 # %% ../../nbs/practice/tables.ipynb #bc150427
 def fresh_tally(d: int) -> dict[str, np.ndarray]:
-    "Sums of a run, by name: purchases, bought values, losses, labels, second moments about the middles."
+    "Sums of a run. made_up, unknown: values of each feature that a mean stood in for, and that none could; learnt: rounds, and skips."
     m = d + 2 if d <= COMPARED else 0
     return {"counts": np.zeros(d, np.int64), "known": np.zeros(d, np.int64), "sums": np.zeros(d), "losses": np.zeros((2, BINS)),
-            "labels": np.zeros(2), "moments": np.zeros((m, m))}
+            "labels": np.zeros(2), "moments": np.zeros((m, m)), "made_up": np.zeros(d, np.int64), "unknown": np.zeros(d, np.int64),
+            "learnt": np.zeros(2, np.int64)}
 
 
 def means_before(y: np.ndarray, tally: dict[str, np.ndarray]) -> np.ndarray:
@@ -129,22 +130,35 @@ def means_before(y: np.ndarray, tally: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def play_block(lr: Learner, X: np.ndarray, y: np.ndarray, tally: dict[str, np.ndarray], impute: bool) -> np.ndarray:
-    "Play a block, count purchases, return the predictions (n,); compiled where the learner counts by itself and nothing is missing."
+    """Play a block, count purchases, return the predictions (n,); compiled where the learner counts by itself and nothing is missing.
+
+    Before any value of a feature that is missing has been bought there is no mean to stand in for it: the round teaches nothing, and is
+    predicted by the mean label, as is each one before the learner has learnt.
+    """
     if hasattr(lr, "purchases_") and lr.forget == 1 and not impute:
         out = simulate(lr, X, y).predictions
         tally["counts"][:] = np.rint(lr.purchases_)
         return out
-    out = np.empty(len(y))
+    out, learnt = means_before(y, tally), tally["learnt"]
     for t, x in enumerate(X):
         S = lr.query()
         values = x[S]
         gone, have = np.isnan(values), S[~np.isnan(values)]
-        if gone.any(): values[gone] = (tally["sums"] / np.maximum(tally["known"], 1))[S[gone]]
         tally["counts"][S] += 1
+        lost = S[gone][tally["known"][S[gone]] == 0]
+        if lost.size:
+            lr.skip()
+            tally["unknown"][lost] += 1
+            learnt[1] += 1
+        else:
+            if gone.any(): values[gone] = tally["sums"][S[gone]] / tally["known"][S[gone]]
+            tally["made_up"][S[gone]] += 1
+            guess = lr.predict(values)
+            if learnt[0]: out[t] = guess
+            lr.update(float(y[t]))
+            learnt[0] += 1
         tally["known"][have] += 1
         tally["sums"][have] += x[have]
-        out[t] = lr.predict(values)
-        lr.update(float(y[t]))
     return out
 
 
@@ -221,8 +235,14 @@ def save_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[
     write_file(path, {"form": FORM, "run": facts, "state": header, "done": done}, named)
 
 
-def load_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[str, np.ndarray]) -> int:
-    "Put learner and sums into the state of the file; returns the rounds that were played."
+def rows_before(path: Path) -> int:
+    "Rows of the table of a checkpoint; 0 if there is none that can be read."
+    try: return int(read_file(path)[0]["run"]["table"][0])
+    except Exception: return 0
+
+
+def load_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[str, np.ndarray], start: str) -> int:
+    "Put learner and sums into the state of the file; returns the rounds that were played. start: checksum of as many rows as it knows."
     broken = f"out = {str(path.parent)!r}: its checkpoint.npz must be a whole one of `oslr run`."
     try:
         header, arrays = read_file(path)
@@ -235,7 +255,9 @@ def load_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[
         have = told.get(name, arguments[name].default if name in arguments else None)  # a release before did not know all of them
         have = list(have) if isinstance(have, tuple) else have
         if have != value and name == "table":
-            fail("data", facts["data"], "the table of the run that is resumed", "rows, columns or values differ")
+            grown = isinstance(have, list) and have[1] == start != ""
+            fail("data", facts["data"], "the table of the run that is resumed", "rows were appended: they need a run of their own" if grown
+                 else "rows, columns or values differ")
         if have != value and name != "data": fail(name, value, f"{have!r}, as in the run that is resumed")
     try:
         check_header(lr, header["state"])
@@ -273,7 +295,6 @@ def play_table(
                     save_checkpoint(place, facts, lr, tally, done)
                     started = time.monotonic()
                     due = max(every, 20 * (started - now) if every else 0)  # writing takes at most a twentieth of the time
-            if done != (turn + 1) * n: fail("data", path.name, f"a table of {n} rows, as in the first pass", f"{done - turn * n} were read")
 
 # %% ../../nbs/practice/tables.ipynb #5966a7b1
 def read_costs(path: Path, survey: Survey) -> np.ndarray:
@@ -300,6 +321,19 @@ def everything_costs(survey: Survey, prices: np.ndarray) -> float:
     return float(sum(dict(zip(survey.owners, prices.tolist(), strict=True)).values()))
 
 
+NAMES_OF_GAPS = ("bought", "counts"), ("made_up", "made_up"), ("skipped", "unknown")
+
+
+def gaps_of(survey: Survey, tally: dict[str, np.ndarray]) -> dict[str, dict[str, int]]:
+    "Of each column of numbers in which some are missing: how many, and what became of those that were bought."
+    found = {}
+    for column, n in zip(survey.columns, survey.gaps, strict=True):
+        if not n: continue
+        i = survey.names.index(column)
+        found[column] = {"missing": n} | {name: int(tally[of][i]) for name, of in NAMES_OF_GAPS}
+    return found
+
+
 def mean_losses(tally: dict[str, np.ndarray], rounds: np.ndarray, part: slice) -> list[float | None]:
     "Losses a round of the learner and of the running mean in some of the bins; None if no round was judged there."
     n = int(rounds[part].sum())
@@ -316,6 +350,8 @@ def gather(
     last = slice(BINS * 9 // 10, BINS) if T >= BINS else slice(0, BINS)
     losses, tail = (mean_losses(tally, rounds, part) for part in (slice(0, BINS), last))
     out = facts | {"learner_made": made_of(lr).key, "rows": survey.rows, "rounds": T, "features": list(survey.names)}
+    out |= {"left_out": list(survey.left_out), "gaps": gaps_of(survey, tally), "skipped": int(tally["learnt"][1])}
+    out["words"] = {c: len(v) for c, v in zip(survey.columns, survey.values, strict=True) if v is not None}
     out |= {"loss": losses[0], "loss_of_running_mean": losses[1], "loss_last_tenth": tail[0], "loss_of_running_mean_last_tenth": tail[1],
             "hindsight": compare(tally["moments"], facts["budget"], prices if facts["priced"] else None)}
     out |= {"bought": counts.tolist(), "weights": w.tolist(), "intercept": float(lr.intercept_)}
@@ -372,6 +408,20 @@ def scaling_text(r: dict[str, Any]) -> list[str]:
             f"{r['rounds']} labels. Predictions, losses and weights are in the units of the table.", ""]
 
 
+def table_text(r: dict[str, Any]) -> list[str]:
+    "A report on what was left out, what was made of words, and what was made up."
+    out, gaps = [], list(r["gaps"].items())
+    if r["left_out"]: out.append(f"Left out: {', '.join(r['left_out'])}.")
+    if r["words"]: out.append("Words made into features: " + ", ".join(f"{c!r} ({n} values)" for c, n in r["words"].items()) + ".")
+    said = [f"{c!r} lacks {g['missing']} of {r['rows']}, and {g['made_up']} of {g['bought']} bought ones were made up" for c, g in gaps[:9]]
+    more = f"; and {len(gaps) - 9} more columns, which are in results.json" if len(gaps) > 9 else ""
+    if said: out.append(f"Missing values: {'; '.join(said)}{more}. The mean of the values bought before stands in for them.")
+    if r["skipped"]:
+        early = ", ".join(repr(c) for c, g in gaps if g["skipped"])
+        out.append(f"Rounds in which no value of {early} was known yet: {r['skipped']}. They taught nothing; the mean label was predicted.")
+    return [line for text in out for line in (text, "")]
+
+
 def report_text(r: dict[str, Any]) -> str:
     "The report as Markdown."
     d, T = len(r["features"]), r["rounds"]
@@ -381,7 +431,7 @@ def report_text(r: dict[str, Any]) -> str:
     if r["priced"]: buys = f"features bought for at most {r['budget']:g} in each round, {sum(r['bought']) / T:.3g} of {d} on average"
     out = [f"# oslr run: {cell(r['target'])} of {cell(r['data'])}", "",
            f"{r['rows']} rows{again}; {buys}; learner {r['learner_made']}{options}, seed {r['seed']}.", ""]
-    out += [*scaling_text(r), "## Losses", "", *losses_table(r), ""]
+    out += [*table_text(r), *scaling_text(r), "## Losses", "", *losses_table(r), ""]
     out += ["As it went: each prediction is judged before its label is known, from the second round on: before the first label nothing is "
             "known of its size. " + ("In hindsight: fitted with all features of all rows and judged on the same rows, which flatters it."
             if r["hindsight"] else f"There is no comparison in hindsight: it is made with up to {COMPARED} features."), ""]
@@ -437,9 +487,9 @@ def open_folder(out: Path, resume: bool) -> Iterator[Path]:
 # %% ../../nbs/practice/tables.ipynb #68bf36f9
 def run_table(
     data: str | Path, *, target: str, budget: float, learner: str = "auto", options: dict[str, Any] | None = None,
-    scale: str | Path = "auto", out: str | Path = "oslr_run", seed: int = 0, encode: bool = False, impute: bool = False,
-    ignore: tuple[str, ...] = (), passes: int = 1, costs: str | Path | None = None, priced: bool = False, resume: bool = False,
-    every: float = 10.0, progress: bool = False,
+    scale: str | Path = "auto", out: str | Path = "oslr_run", seed: int = 0, encode: bool | Sequence[str] = False, impute: bool = False,
+    ignore: Sequence[str] = (), missing: Sequence[str] = (), passes: int = 1, costs: str | Path | None = None, priced: bool = False,
+    resume: bool = False, every: float = 10.0, progress: bool = False,
 ) -> dict[str, Any]:
     """Play a table and write a report, as the command `oslr run` does.
 
@@ -463,12 +513,15 @@ def run_table(
         Folder for report.md, loss.png, results.json, model.npz and checkpoint.npz.
     seed : int
         Of the learner's draws, at least 0; the same seed gives the same report.
-    encode : bool
-        Make one feature of each value of a column of text; the values are collected in a first pass.
+    encode : bool or sequence of str
+        Make one feature of each value of a column of text, and of its missing values; or names of columns for which that is so
+        whatever they hold, "*" among them for all others where it makes sense.
     impute : bool
-        A missing value that is bought counts as the mean of the bought values of its feature.
-    ignore : tuple of str
-        Columns that are left out.
+        A missing value that is bought counts as the mean of the bought values of its feature; before there are any the round is skipped.
+    ignore : sequence of str
+        Columns that are left out; "" for those without a name.
+    missing : sequence of str
+        Words that count as missing, in addition to the usual ones in columns of numbers.
     passes : int
         How often the table is played, at least 1.
     costs : str or Path, optional
@@ -507,10 +560,12 @@ def run_table(
     if check_flag("priced", priced): budget = check_real("budget", budget, 0.0, LARGEST, "it is money, in the unit of the prices")
     else: check_int("budget", budget, 2, None, "a pair of features is the least that shows how they depend")
     if priced and costs is None: fail("costs", None, "a table of prices", "a budget of money needs them")
-    encode, impute, every = check_flag("encode", encode), check_flag("impute", impute), check_real("every", every, -1e-300, 1e9)
+    encode = check_flag("encode", encode) if isinstance(encode, bool) else names_in("encode", encode)
+    ignore, missing = names_in("ignore", ignore), names_in("missing", missing)
+    impute, every = check_flag("impute", impute), check_real("every", every, -1e-300, 1e9)
     if not isinstance(learner, str): fail("learner", learner, '"auto" or a name that `oslr list` shows')
     with open_folder(out, check_flag("resume", resume)) as place:
-        survey = survey_table(path, target, encode, impute, tuple(ignore), progress)
+        survey = survey_table(path, target, encode, impute, ignore, progress, missing, rows_before(place) if resume else 0)
         prices = None if costs is None else read_costs(check_path(costs), survey)
         d, scales = len(survey.names), read_scale(str(scale), survey, target)
         T, money = survey.rows * passes, prices if priced else None
@@ -518,9 +573,9 @@ def run_table(
         lr, tally = new_learner(learner, d, budget, seed, options, scales, T, money), fresh_tally(d)
         stated = scales if isinstance(scales, str) else hashlib.sha256(scales.tobytes()).hexdigest()
         facts = {"data": path.name, "target": target, "budget": budget, "learner": learner, "options": options, "scale": stated,
-                 "seed": seed, "priced": priced, "prices_in_use": None if money is None else money.tolist(), "encode": encode,
-                 "impute": impute, "ignore": list(ignore), "passes": passes, "table": survey.digest}
-        done = load_checkpoint(place, facts, lr, tally) if place.exists() else 0
+                 "seed": seed, "priced": priced, "prices_in_use": None if money is None else money.tolist(), "encode": encode or False,
+                 "impute": impute, "ignore": ignore, "passes": passes, "missing": missing, "table": [survey.rows, survey.checksum]}
+        done = load_checkpoint(place, facts, lr, tally, survey.start) if place.exists() else 0
         play_table(path, survey, facts, lr, tally, done, place, every, progress)
         results = gather(survey, facts, lr, tally, prices)
         lr.save(out / "model.npz")

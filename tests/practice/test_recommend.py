@@ -244,7 +244,7 @@ def test_the_command_reads_as_run_does(tmp_path):
     (b"", "data = "), (b"a,b,label\n", "data = 'b.csv': it must be a table with at least one row"),
     (b"a,a,label\n1,2,3\n2,3,4\n", "columns of data"),
     (b"a,b,label\n1,x,3\n2,y,4\n", "column 'b' = 'x': it must be numbers"), (b"a,b,label\n1,,3\n2,3,4\n", "column 'b', row 1 = 'missing'"),
-    (b"a,b,c\n1,2,3\n", "target = 'label': it must be a column of the table (they are a, b, c)"), (b"a,b,label\n1,2\n", "data = "),
+    (b"a,b,c\n1,2,3\n", "target = 'label': it must be a column of the table (they are 'a', 'b', 'c')"), (b"a,b,label\n1,2\n", "data = "),
     (b"a,b,label\n1,nan,3\n2,3,4\n", "column 'b', row 1 = 'missing'"),
     (b"a,b,label\n1,inf,3\n2,3,4\n", "column 'b', row 1 = inf"), (b"a,b,label\n1,2,3\n", "number of rows of X = 1"),
     (",".join(f"f{i}" for i in range(2001)).encode() + b",label\n" + 2 * (b"1," * 2001 + b"1\n"), "number of columns of X = 2001"),
@@ -253,7 +253,8 @@ def test_the_command_reads_as_run_does(tmp_path):
 def test_files_that_will_not_do(body, words, tmp_path):
     (tmp_path / "b.csv").write_bytes(body)
     told = command(tmp_path / "b.csv", "--target", "label", "--budget", 2)
-    assert told.exit_code == 2 and told.stderr.startswith(words) and told.stderr.count("\n") == 1, told.stderr
+    assert told.exit_code == 2 and told.stderr.startswith(words), told.stderr
+    assert [line[:18] for line in told.stderr.split("\n")[1:-1]] in ([], ["this would work: o"])
 
 
 def test_paths_that_will_not_do(files, tmp_path):

@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -115,3 +116,352 @@ def test_an_old_checkpoint_is_refused(tmp_path):
     write_file(tmp_path / "checkpoint.npz", header, arrays)
     code, said, _ = cli("run", path, "--budget", 2, "--resume", out=out)
     assert code == 2 and "counts otherwise" in said.strip().splitlines()[-1]
+
+
+# K4: where nothing is known nothing is learnt; K12: what was made up is counted.
+
+
+def rows_of(n=1000, centre=300, seed=0):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(n, 4))
+    y = 3 * A[:, 0] - 2 * A[:, 1] + 0.1 * rng.normal(size=n)
+    return [",".join(f"{5 * v + centre:.3f}" for v in r) + f",{b:.3f}\n" for r, b in zip(A, y, strict=True)]
+
+
+def tail(r): return 1 - r["loss_last_tenth"] / r["loss_of_running_mean_last_tenth"]
+
+
+def test_A05():
+    rows = rows_of()
+    first = [",,,," + rows[0].split(",")[-1], *rows[1:]]
+    whole, first = (cli("run", table("a,b,c,d,y\n" + "".join(r)), "--budget", 3, "--impute")[2] for r in (rows, first))
+    assert tail(first) > tail(whole) - 0.03, (tail(whole), tail(first))
+
+
+@pytest.mark.parametrize("learner", [(), ("--learner", "ito2017.RDA1", "--option", "step=adaptive"), ("--option", "memory=500")])
+def test_columns_that_are_not_known_at_first(learner):
+    "Sensors that begin later: as good as on the rows after that; what was skipped is counted and said."
+    rows = rows_of(1000, 3000)
+    late = [",".join(["", *r.split(",")[1:2], "NA", *r.split(",")[3:]]) if t < 30 else r for t, r in enumerate(rows)]
+    whole = cli("run", table("a,b,c,d,y\n" + "".join(rows)), "--budget", 3, *learner)[2]
+    _, said, r = cli("run", table("a,b,c,d,y\n" + "".join(late)), "--budget", 3, "--impute", *learner)
+    assert tail(r) > tail(whole) - 0.05, (tail(whole), tail(r))
+    assert 0 < r["skipped"] <= 30 and f"no value of 'a', 'c' was known yet: {r['skipped']}." in said
+    assert r["gaps"]["a"]["missing"] == r["gaps"]["c"]["missing"] == 30 and set(r["gaps"]) == {"a", "c"}
+
+
+def test_labels_are_predicted_by_their_mean_until_something_is_learnt():
+    "Rows 1 to 3 teach nothing; then the first prediction of the learner is not 0."
+    body = "a,b,y\n" + ",,500\n" * 3 + "".join(f"{i % 7},{i % 5},{500 + i % 7}\n" for i in range(30))
+    r = cli("run", table(body), "--budget", 2, "--impute")[2]
+    assert r["skipped"] == 3 and r["loss"] < 100
+
+
+def test_a_column_without_any_value_is_refused():
+    code, said, _ = cli("run", table("a,b,c,y\n" + "".join(f"{i % 7},{i % 5},NA,{i % 3}\n" for i in range(50))), "--budget", 2, "--impute")
+    assert code == 2 and "column 'c'" in said and "--ignore c" in said
+
+
+def test_A17():
+    body = "".join(f"{('EU', 'NA', 'ASIA')[i % 3]},{i % 7},{i % 5},{5 * (i % 3 == 1) + i % 7}\n" for i in range(300))
+    _, said, r = cli("run", table("region,a,b,y\n" + body), "--budget", 3, "--encode", "--impute")
+    report = said[said.index("# oslr run"):]
+    assert "region=NA" in r["features"] and "'region' (3 values)" in report, r["features"]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_missing_text_is_a_value_of_its_own(name, tmp_path):
+    rows = range(200)
+    frame = pd.DataFrame({"code": [("NA", "null", None, "x")[i % 4] for i in rows], "a": [i % 7 if i % 9 else None for i in rows],
+                          "b": [i % 5 for i in rows], "y": [i % 4 + i % 7 for i in rows]})
+    write = frame.to_csv if name == "t.csv" else frame.to_parquet
+    write(tmp_path / name, index=False)
+    code, said, r = cli("run", tmp_path / name, "--budget", 3, "--encode")
+    assert code == 2 and "column 'a', row 1 = 'missing'" in said and "column 'code'" not in said
+    code, said, r = cli("run", tmp_path / name, "--budget", 3, "--encode", "--impute")
+    assert r["features"] == ["code=", "code=NA", "code=null", "code=x", "a", "b"], r["features"]
+    assert r["gaps"]["a"]["missing"] == 23 and "'a' lacks 23 of 200" in said and r["gaps"]["a"]["made_up"] > 0
+    r = cli("run", tmp_path / name, "--budget", 3, "--encode", "--impute", "--missing", "null", "--missing", "NA")[2]
+    assert r["features"] == ["code=", "code=x", "a", "b"]
+
+
+def test_words_for_missing():
+    "A number can be one; it may be written otherwise, and stand in a column of numbers of Parquet."
+    frame = pd.DataFrame({"a": [-999.0 if i % 5 == 0 else i % 7 for i in range(100)], "b": np.arange(100) % 3, "y": np.arange(100) % 4})
+    for path in (table("", "t.parquet"), table("", "t.csv")):
+        (frame.to_parquet if path.suffix == ".parquet" else frame.to_csv)(path, index=False)
+        _, said, r = cli("run", path, "--budget", 2, "--impute", "--missing", "-999")
+        assert r["gaps"]["a"]["missing"] == 20 and "'a' lacks 20 of 100" in said, said
+
+
+# K5: numbers with a mark among them, names and dates are not made into features unasked.
+
+
+def marked(mark="?", rows=300, every=0, distinct=101):
+    body = [[str(i * 37 % distinct), i * 17 % 97, "mf"[i % 2], 3 * (i * 37 % distinct) + i * 17 % 97] for i in range(rows)]
+    for i in range(7, rows, every or rows): body[i][0] = mark
+    return table("a,b,s,y\n" + "".join(",".join(map(str, r)) + "\n" for r in body))
+
+
+def last_command(said): return said.strip().splitlines()[-1].removeprefix("this would work: oslr run ")
+
+
+def works(said):
+    "The command that the refusal proposes, run."
+    import shlex
+
+    done = CliRunner().invoke(app, ["run", *shlex.split(last_command(said)), "--out", tempfile.mkdtemp() + "/out"])
+    assert done.exit_code == 0, (last_command(said), done.output)
+    return done.output
+
+
+def test_A06():
+    code, said, _ = cli("run", marked(), "--budget", 2, "--encode")
+    assert code == 2 and "299 of 300 values are" in said and "'?' (1 time, first in row 8)" in said and "--missing '?'" in said
+    assert "2 of 4 features bought" in works(said)
+
+
+def test_A07():
+    body = "".join(f"{i * 37 % 101}.000000000000,{i * 17 % 97}.000000000000,{'mf'[i % 2]},{3 * (i * 37 % 101) + i * 17 % 97}\n"
+                   for i in range(150_000))
+    code, said, _ = cli("run", table("a,b,s,y\n" + body + "NR,1,m,5\n"), "--budget", 2, "--encode")
+    assert code == 2 and "'NR' (1 time, first in row 150001)" in said and "--missing NR" in said
+
+
+def commas(first): return table("a,b,s,y\n" + "".join(f'"{first(i)}",{i % 7},{"mf"[i % 2]},{i % 5}\n' for i in range(300)))
+
+
+@pytest.mark.parametrize(("path", "words"), [
+    (marked("<0.5", every=10), "'<0.5'"), (marked("?", every=3), "'?' (98 times"), (marked("*", distinct=6), "'*'"),
+    (marked("12 mg"), "'12 mg'"), (marked("?", rows=40, distinct=13, every=9), "'?'"),
+    (commas(lambda i: f"0,{126 + i * 37 % 101}"), "numbers with points"),
+    (commas(lambda i: f"{1 + i % 9},{100 + i * 37 % 101}.5"), "numbers with points"),
+], ids=str)
+def test_marks_among_numbers(path, words):
+    for encode in (("--encode",), ()):
+        code, said, _ = cli("run", path, "--budget", 2, *encode)
+        assert code == 2 and "column 'a'" in said and words in said and "--ignore a" in said and "--encode a" in said, said
+        works(said)
+    assert "column 'a'" in cli("recommend", path, "--budget", 2, "--encode")[1]
+    with pytest.raises(ValueError, match="column 'a'"): oslr_nb.practice.blocks.TableBlocks(path, "y", encode=True)
+    code, said, r = cli("run", path, "--budget", 2, "--encode", "a", "--encode")
+    assert code == 0 and any(name.startswith("a=") for name in r["features"])
+
+
+@pytest.mark.parametrize("values", [
+    [f"Smith {i}" for i in range(60)], [f"2024-{1 + i // 28:02}-{1 + i % 28:02}" for i in range(60)],
+    [f"2024-01-{1 + i // 3:02}T10:00" for i in range(90)], [f"K{i // 2}" for i in range(200)], [f"{i}.3.2020" for i in range(1, 29)] * 10,
+], ids=lambda v: v[0])
+def test_names_and_dates(values):
+    "51 rows with a name each made 51 features; each date made one."
+    n = len(values)
+    path = table(csv("who,s,a,b,y", values, ["mf"[i % 2] for i in range(n)], *(np.arange(n) % k for k in (7, 5, 3))))
+    for encode in (("--encode",), ()):
+        code, said, _ = cli("run", path, "--budget", 2, *encode)
+        assert code == 2 and "column 'who'" in said and "--encode who" in said
+        assert f"{len(set(values))} different values in {n} rows" in said
+        assert "2 of 4 features" in works(said)
+    r = cli("run", path, "--budget", 2, "--encode", "who", "--encode", "s")[2]
+    assert len(r["features"]) == len(set(values)) + 4
+
+
+def test_words_that_make_sense_are_encoded():
+    "Grades, codes with letters, numbers that are only some of the words; a number by force."
+    n = 400
+    columns = [["ABCD"[i % 4] for i in range(n)], [("1", "2", "3a", "3b", "3c", "4d")[i % 6] for i in range(n)],
+               [("yes", "no", "1")[i % 3] for i in range(n)], [1000 + i % 3 for i in range(n)], np.arange(n) % 5]
+    path = table(csv("grade,code,answer,post,y", *columns))
+    assert len(cli("run", path, "--budget", 2, "--encode")[2]["features"]) == 4 + 6 + 3 + 1
+    r = cli("run", path, "--budget", 2, "--encode", "--encode", "post")[2]
+    assert [name for name in r["features"] if name.startswith("post")] == ["post=1000", "post=1001", "post=1002"]
+    for words in (("--encode", path), (path, "--encode")):
+        out = tempfile.mkdtemp() + "/out"
+        assert CliRunner().invoke(app, ["run", *map(str, words), "--target", "y", "--budget", "2", "--out", out]).exit_code == 0
+
+
+# K6: a changed table is not the old one.
+
+
+def numbers_table(y, n=600, seed=0):
+    X = np.random.default_rng(seed).integers(0, 50, (n, 3))
+    return csv("a,b,c,y", *X.T, y(X))
+
+
+def test_A08():
+    rng, out = np.random.default_rng(0), tempfile.mkdtemp() + "/o"
+    path = table(numbers_table(lambda X: 3 * X[:, 0] - 2 * X[:, 1]))
+    assert cli("run", path, "--budget", 2, out=out)[0] == 0
+    path.write_text(numbers_table(lambda X: rng.permutation(3 * X[:, 0] - 2 * X[:, 1])))
+    code, said, _ = cli("run", path, "--budget", 2, "--resume", out=out)
+    assert code == 2 and "the table of the run that is resumed (rows, columns or values differ)" in said
+
+
+@pytest.mark.parametrize("change", ["rows", "cells", "columns", "words"])
+def test_changes_that_leave_all_means(change, tmp_path):
+    rows = [line.split(",") for line in numbers_table(lambda X: X[:, 0]).split()]
+    for i, row in enumerate(rows): row.insert(0, "w" if not i else "mfx"[i % 3])
+    path, out = tmp_path / "t.csv", str(tmp_path / "o")
+    write = lambda: path.write_text("\n".join(map(",".join, rows)) + "\n")
+    write()
+    assert cli("run", path, "--budget", 2, "--encode", out=out)[0] == 0
+    if change == "rows": rows[1:] = rows[:0:-1]
+    if change == "cells": rows[3][1], rows[4][1] = rows[4][1] + "1", rows[3][1]
+    if change == "columns": rows = [[r[0], r[2], r[1], *r[3:]] if i else r for i, r in enumerate(rows)]
+    if change == "words": rows[1][0], rows[2][0] = rows[2][0], rows[1][0]
+    write()
+    code, said, _ = cli("run", path, "--budget", 2, "--encode", "--resume", out=out)
+    assert code == 2 and "rows, columns or values differ" in said
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_rows_that_were_appended(name, tmp_path):
+    frame = pd.DataFrame(np.random.default_rng(0).integers(0, 50, (600, 4)), columns=list("abcy"))
+    write = lambda f: f.to_csv(tmp_path / name, index=False) if name == "t.csv" else f.to_parquet(tmp_path / name)
+    write(frame[:500])
+    assert cli("run", tmp_path / name, "--budget", 2, out=str(tmp_path / "o"))[0] == 0
+    assert cli("run", tmp_path / name, "--budget", 2, "--resume", out=str(tmp_path / "o"))[0] == 0
+    write(frame)
+    code, said, _ = cli("run", tmp_path / name, "--budget", 2, "--resume", out=str(tmp_path / "o"))
+    assert code == 2 and "rows were appended" in said
+    write(frame[:400])
+    code, said, _ = cli("run", tmp_path / name, "--budget", 2, "--resume", out=str(tmp_path / "o"))
+    assert code == 2 and "rows, columns or values differ" in said
+
+
+def test_a_table_that_changes_between_the_passes(tmp_path, monkeypatch):
+    from oslr_nb.practice import tables
+
+    path, kept = table(numbers_table(lambda X: X[:, 0])), tables.play_table
+
+    def changed(*args):
+        path.write_text(numbers_table(lambda X: X[::-1, 0]))
+        return kept(*args)
+
+    monkeypatch.setattr(tables, "play_table", changed)
+    code, said, _ = cli("run", path, "--budget", 2, out=str(tmp_path / "o"))
+    assert code == 2 and "it has changed since" in said
+
+
+# K11: an index of pandas is no feature.
+
+
+def test_A16():
+    df = pd.DataFrame({"a": np.arange(50) % 7, "b": np.arange(50) % 5, "y": np.arange(50) % 3})
+    path = table("", "t.parquet")
+    df[df.a > 0].to_parquet(path)
+    _, said, r = cli("run", path, "--budget", 2)
+    assert r["features"] == ["a", "b"] and "Left out: '__index_level_0__'" in said
+    assert "Left out: '__index_level_0__'" in cli("recommend", path, "--budget", 2)[1]
+    assert oslr_nb.practice.blocks.TableBlocks(path, "y").names == ("a", "b")
+
+
+@pytest.mark.parametrize("index", [["i"], ["i", "j"], [None]])
+def test_other_indices_of_pandas(index):
+    n = 60
+    df = pd.DataFrame({"a": np.arange(n) % 7, "b": np.arange(n) % 5, "y": np.arange(n) % 3})
+    df.index = pd.Index(np.arange(n) * 2.0, name=index[0])
+    if len(index) > 1: df.index = pd.MultiIndex.from_arrays([np.arange(n)[::-1]] * len(index), names=index)
+    path = table("", "t.parquet")
+    df.to_parquet(path)
+    r = cli("run", path, "--budget", 2)[2]
+    assert r["features"] == ["a", "b"] and len(r["left_out"]) == len(index)
+
+
+# K13: a refusal shows names as they are; K14: columns without a name; K15: files that are none.
+
+
+def test_A18():
+    code, said, _ = cli("run", table("a, b, y\n" + "1,2,3\n2,3,5\n" * 9), "--budget", 2)
+    assert code == 0, said
+
+
+def test_names_are_shown_as_they_are_and_the_nearest_is_offered():
+    path = table("Age, Yield,weight\n1,2,3\n2,3,5\n")
+    code, said, _ = cli("run", path, "--budget", 2)
+    assert code == 2 and "they are 'Age', 'Yield', 'weight'" in said
+    words = ["--target", "yeild", "--ignore", "wieght", "--encode", "ag"]
+    done = CliRunner().invoke(app, ["run", str(path), "--budget", "2", *words, "--out", tempfile.mkdtemp()])
+    assert all(f"did you mean '{name}'?" in done.output for name in ("Yield", "weight", "Age")) and done.output.count("\n") == 3
+
+
+@pytest.mark.parametrize(("body", "name"), [
+    ("x1 x2 y\n5 162 60\n2 110 61\n", "blanks"), ('"x1" "x2" "y"\n5 162 60\n', "blanks"),
+    ("  x1   x2  y\n  5  16  60\n", "blanks"),
+    ("x1\tx2\ty\n5\t162\t60\n", "tabs"), ("x1;x2;y\n5,1;162;60\n", "semicolons"), ("x1 [mm, dry];x2;y\n5,1;162;60\n", "semicolons"),
+    ("x1|x2|y\n5|162|60\n", "bars"), ("x, old\tx2\ty\n5\t162\t60\n", "tabs"),
+])
+def test_A21(body, name):
+    code, said, _ = cli("run", table(body), "--budget", 2)
+    assert code == 2 and f"separated by {name}" in said.strip().splitlines()[-1], said
+
+
+def test_A19():
+    body = '"","a","b","y"\n' + "".join(f'"{i}",{i % 7},{i % 5},{i % 3}\n' for i in range(50))
+    code, said, _ = cli("run", table(body), "--budget", 2)
+    assert code == 2 and "--ignore ''" in said and "2 of 2 features" in works(said)
+    code, said, r = cli("run", table(body), "--budget", 2, "--ignore", "")
+    assert code == 0 and r["features"] == ["a", "b"], said
+    assert cli("recommend", table(body), "--budget", 2, "--ignore", "")[0] == 0
+
+
+def test_A20():
+    body = "a,b,y,\n" + "".join(f"{i % 7},{i % 5},{i % 3},\n" for i in range(50))
+    code, said, r = cli("run", table(body), "--budget", 2)
+    assert code == 0 and r["features"] == ["a", "b"] and "column 4 (without a name and empty)" in said
+    assert cli("run", table(body), "--budget", 2, "--ignore", "")[0] == 0
+
+
+def test_several_columns_without_names():
+    body = ",a,b,y,,\n" + "".join(f"r{i},{i % 7},{i % 5},{i % 3},,\n" for i in range(50))
+    code, said, _ = cli("run", table(body), "--budget", 2)
+    assert code == 2 and "column 1 of t.csv has none" in said and "column 5" not in said
+    r = cli("run", table(body), "--budget", 2, "--ignore", "")[2]
+    assert r["features"] == ["a", "b"]
+    twice = table("a,a,b,c,y\n" + "1,2,3,4,5\n2,3,5,1,0\n" * 9)
+    assert "2 columns have this one" in cli("run", twice, "--budget", 2)[1]
+    assert cli("run", twice, "--budget", 2, "--ignore", "a")[2]["features"] == ["b", "c"]
+
+
+def packed(kind):
+    import bz2
+    import gzip
+    import io
+    import lzma
+    import tarfile
+    import zipfile
+
+    body, out = b"a,b,y\n1,2,3\n2,3,5\n" * 40, io.BytesIO()
+    if kind == "zip":
+        with zipfile.ZipFile(out, "w") as z: z.writestr("t.csv", body)
+    if kind.startswith("tar"):
+        with tarfile.open(fileobj=out, mode="w:gz" if kind == "tar.gz" else "w") as z:
+            info = tarfile.TarInfo("t.csv")
+            info.size = len(body)
+            z.addfile(info, io.BytesIO(body))
+    plain = {"xz": lzma.compress(body), "csv": gzip.compress(body), "7z": b"7z\xbc\xaf\x27\x1c" + bytes(99), "bz": bz2.compress(body),
+             "xlsx": b"PK\x03\x04" + bytes(99), "sqlite": b"SQLite format 3\0" + bytes(99), "json": b'[{"a": 1}]'}
+    return out.getvalue() or plain[kind]
+
+
+@pytest.mark.parametrize(("kind", "word"), [
+    ("zip", "zip archive"), ("tar", "tar archive"), ("tar.gz", "tar archive"), ("xz", "compressed by xz"), ("csv", "compressed by gzip"),
+    ("7z", "7z archive"), ("bz", "compressed by bzip2"), ("xlsx", "workbook"), ("sqlite", "database"), ("json", "JSON"),
+])
+def test_A22(kind, word):
+    for command in ("run", "recommend"):
+        code, said, _ = cli(command, table(packed(kind), f"t.{kind}"), "--budget", 2)
+        last = said.strip().split("data = ")[-1]
+        assert code == 2 and word in last and last.isprintable() and "PK" not in last, ascii(last)
+
+
+def test_A23(tmp_path):
+    import os
+    import subprocess
+    import sys
+
+    words = [sys.executable, "-m", "oslr_nb", "run", "/dev/stdin", "--target", "y", "--budget", "2", "--out", str(tmp_path)]
+    done = subprocess.run(words, input=b"a,b,y\n1,2,3\n2,3,5\n", capture_output=True, check=False)
+    assert done.returncode == 2 and b"a pipe or a device" in done.stderr and b"lseek" not in done.stderr, done.stderr
+    os.mkfifo(tmp_path / "fifo")
+    assert "a pipe or a device" in cli("run", tmp_path / "fifo", "--budget", 2)[1]
+    assert "it is a folder" in cli("run", tmp_path, "--budget", 2)[1]
