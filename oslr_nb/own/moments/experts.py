@@ -14,6 +14,7 @@ import numpy as np
 
 from ...core.checks import check_array, check_flag, check_int, check_magnitude, check_real, check_scales, fail
 from ...core.checks import kernel
+from .sums import Moments, Room
 from .sums import BLOCK, COUNT, CUT, DOUBLINGS, HIGH, HINT, LATE_HIGH, LATE_LOW, LOW, PURSE
 from .sums import REF, ROUNDS, SHOWN, SQUARES, SUM, TOTAL, WEIGHT, YHAT, Y_REF, Y_SQUARE, Y_SUM, N, correlations, ridge_product
 from ..parameter_free import bet_size
@@ -24,10 +25,10 @@ __all__ = ['mixed_prediction', 'bound_aggregation']
 # %% ../../../nbs/own/moments/02_experts.ipynb #5711227d
 #| code-fold: show
 @kernel
-def make_guesses(state: tuple, room: tuple, scales: np.ndarray, centre: bool, prior: float) -> None:
+def make_guesses(state: Moments, room: Room, scales: np.ndarray, centre: bool, prior: float) -> None:
     "Predictions of the experts from the bought values, cut off at the labels seen; the last one is the mean label (0 without centring)."
-    _, _, _, _, single, S, values, _, _, _, guess, _, num = state
-    z, spread = room[2], room[5]
+    single, S, values, guess, num = state.single, state.S, state.values, state.guess, state.num
+    z, spread = room.z, room.spread
     if num[COUNT] == 0:
         for s in range(guess.size): guess[s] = 0.0
         return
@@ -48,9 +49,9 @@ def make_guesses(state: tuple, room: tuple, scales: np.ndarray, centre: bool, pr
 # %% ../../../nbs/own/moments/02_experts.ipynb #822bfd50
 #| code-fold: show
 @kernel
-def aggregate(state: tuple) -> float:
+def aggregate(state: Moments) -> float:
     "Vovk's aggregating algorithm for the square loss on [LOW, HIGH]: the middle, moved by the difference of two mixed losses."
-    losses, guess, num = state[9], state[10], state[12]
+    losses, guess, num = state.losses, state.guess, state.num
     low, high = num[LOW], num[HIGH]
     Y = (high - low) / 2
     if not Y > 0: return guess[0]
@@ -64,11 +65,11 @@ def aggregate(state: tuple) -> float:
 # %% ../../../nbs/own/moments/02_experts.ipynb #f215d8ed
 #| code-fold: show
 @kernel
-def guess(state: tuple, room: tuple, scales: np.ndarray, centre: bool, prior: float) -> float:
+def guess(state: Moments, room: Room, scales: np.ndarray, centre: bool, prior: float) -> float:
     "The prediction from the bought values."
     make_guesses(state, room, scales, centre, prior)
-    state[12][YHAT] = aggregate(state)
-    return state[12][YHAT]
+    state.num[YHAT] = aggregate(state)
+    return state.num[YHAT]
 
 
 @kernel
@@ -78,9 +79,9 @@ def block_of(forget: float) -> float:
 
 
 @kernel
-def learn_label(y: float, state: tuple, centre: bool, forget: float) -> float:
+def learn_label(y: float, state: Moments, centre: bool, forget: float) -> float:
     "Losses of the experts, range and sums of the labels; returns the label about its reference, the first label."
-    losses, guess, num = state[9], state[10], state[12]
+    losses, guess, num = state.losses, state.guess, state.num
     if num[COUNT] == 0:
         num[LOW] = num[HIGH] = y
         if centre: num[Y_REF] = y
@@ -155,9 +156,9 @@ def stake(bet: np.ndarray, x: float, reach: float) -> float:
 
 
 @kernel
-def guess_by_bets(state: tuple, bets: np.ndarray, centre: bool) -> None:
+def guess_by_bets(state: Moments, bets: np.ndarray, centre: bool) -> None:
     "The prediction of the expert that bets, the last of all: mean label, intercept, and a weight for each bought feature."
-    single, S, values, guess, num = state[4], state[5], state[6], state[10], state[12]
+    single, S, values, guess, num = state.single, state.S, state.values, state.guess, state.num
     reach, score = 2 * (num[HIGH] - num[LOW]), 0.0
     if centre: score = stake(bets[bets.shape[0] - 1], 1.0, reach)
     for a in range(S.size):
@@ -170,11 +171,11 @@ def guess_by_bets(state: tuple, bets: np.ndarray, centre: bool) -> None:
 
 
 @kernel
-def settle_bets(y: float, state: tuple, bets: np.ndarray, forget: float) -> None:
+def settle_bets(y: float, state: Moments, bets: np.ndarray, forget: float) -> None:
     """Gradients of the expert that bets, in units of the hints; the label is cut off at those seen before.
 
     With a memory it begins anew with each block."""
-    S, guess, num = state[5], state[10], state[12]
+    S, guess, num = state.S, state.guess, state.num
     slope, last = 2 * (guess[guess.size - 1] - min(max(y, num[LOW]), num[HIGH])), bets.shape[0] - 1
     for a in range(S.size + 1):
         bet = bets[S[a]] if a < S.size else bets[last]

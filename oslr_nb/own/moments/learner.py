@@ -23,6 +23,7 @@ from ...core.sparse.selectors import best_support, forward_select, greedy_state,
 from .experts import aggregate, block_of, guess, guess_by_bets, learn_label, make_guesses, mixed_prediction
 from .experts import settle_bets
 from .purchases import assign_rows, choose_forward, draw_features, draw_priced, fill_moments
+from .sums import Moments, Room, Prices
 from .sums import ARM, CHOSEN, COUNT, DOUBLINGS, FULL, GROWTH, HELD, HIGH, HINT, LOW, NEXT, NO_PRICES
 from .sums import PRIOR, PURSE, REF, ROUNDS, SCALES, SQUARE, SQUARES, START, STATE, SUM, TOGETHER, WEIGHT, YHAT
 from .sums import Y_REF, Y_SQUARE, Y_SUM, N, correlations, follow, fresh_state, learn_moments, pair_count
@@ -109,10 +110,10 @@ def expert_predictions(
 # %% ../../../nbs/own/moments/04_learner.ipynb #0f8703cb
 #| code-fold: show
 @kernel
-def learn(y: float, state: tuple, centre: bool, forget: float) -> None:
+def learn(y: float, state: Moments, centre: bool, forget: float) -> None:
     "Update all sums with a labelled example."
-    num = state[12]
-    arms, arm = state[11], np.int64(num[ARM])
+    num = state.num
+    arms, arm = state.arms, np.int64(num[ARM])
     arms[2 * arm] += 1
     arms[2 * arm + 1] += (num[YHAT] - y) ** 2
     if forget < 1:
@@ -124,20 +125,21 @@ def learn(y: float, state: tuple, centre: bool, forget: float) -> None:
 # %% ../../../nbs/own/moments/04_learner.ipynb #9c482912
 #| code-fold: show
 @kernel
-def bought_part(state: tuple, n: int) -> tuple:
+def bought_part(state: Moments, n: int) -> Moments:
     "The state of a round that has bought n features: the first n places of the purchase and of its values."
-    pairs, slot, owner, age, single, S, values, favourites, mark, losses, guess, arms, num = state
-    return pairs, slot, owner, age, single, S[:n], values[:n], favourites, mark, losses, guess, arms, num
+    s = state
+    return Moments(s.pairs, s.slot, s.owner, s.age, s.single, s.S[:n], s.values[:n], s.favourites, s.mark, s.losses, s.guess,
+                   s.arms, s.num)
 
 
 @kernel(apart=True)
 def play_priced(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: tuple, prices: tuple, room: tuple, scales: np.ndarray,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: Moments, prices: Prices, room: Room, scales: np.ndarray,
     centre: bool, prior: float, forget: float, explore: float, limit: float, bets: np.ndarray, out: np.ndarray, bought: np.ndarray,
     spent: np.ndarray,
 ) -> int:
     "Rounds of `PairwiseLeastSquares` with prices between two choices of favourites; returns how many were played."
-    S, values, num, sold, costs = state[5], state[6], state[12], prices[0], prices[1]
+    S, values, num, sold, costs = state.S, state.values, state.num, prices.sold, prices.costs
     for t in range(rows.size):
         row, usable = rows[t], True
         draw_priced(words, state, prices, explore)
@@ -159,19 +161,19 @@ def play_priced(
 #| code-fold: show
 @kernel(apart=True)
 def fit_ridges(
-    state: tuple, room: tuple, S: np.ndarray, m: int, scales: np.ndarray, centre: bool, prior: float, rate: float, w: np.ndarray,
+    state: Moments, room: Room, S: np.ndarray, m: int, scales: np.ndarray, centre: bool, prior: float, rate: float, w: np.ndarray,
 ) -> None:
     """Weights of each expert on the first m features of S, and in w their mean by exp(-rate loss / Y^2), Y half the range of the labels.
 
     These weights stand for rows to come, so that the ridge of a feature is that of its least known pair."""
-    pairs, slot, d = state[0], state[1], state[8].size
-    losses, num, L, z, spread, W = state[9], state[12], room[1], room[2], room[5], room[6]
+    pairs, slot, d = state.pairs, state.slot, state.mark.size
+    losses, num, L, z, spread, W = state.losses, state.num, room.L, room.z, room.spread, room.W
     of_label = correlations(state, room, S, m, centre, prior)
     for a in range(m):
         n = math.inf
         for b in range(m):
             if b != a: n = min(n, pair_count(pairs, slot, S[a], S[b], d))
-        if m > 1: room[4][a] = math.sqrt(num[WEIGHT] / max(n, 1e-9 * num[WEIGHT]))
+        if m > 1: room.ridge[a] = math.sqrt(num[WEIGHT] / max(n, 1e-9 * num[WEIGHT]))
     Y, least, total = (num[HIGH] - num[LOW]) / 2, losses[0], 0.0
     for s in range(scales.size + 1): least = min(least, losses[s])
     for a in range(m): w[a] = W[scales.size, a] = 0.0
@@ -194,11 +196,11 @@ def fit_ridges(
 #| code-fold: show
 @kernel
 def play_moments(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: tuple, room: tuple, scales: np.ndarray, centre: bool,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: Moments, room: Room, scales: np.ndarray, centre: bool,
     prior: float, forget: float, top: int, explore: float, limit: float, bets: np.ndarray, out: np.ndarray,
 ) -> int:
     "Rounds of `PairwiseLeastSquares` between two choices of favourites; returns how many were played."
-    S, values, num = state[5], state[6], state[12]
+    S, values, num = state.S, state.values, state.num
     for t in range(rows.size):
         row, usable = rows[t], True
         draw_features(words, state, top, explore)
@@ -271,13 +273,14 @@ class PairwiseMoments(Learner):
         kept = {"rows": rows, "explore": self.explore, "forget": self.forget, "centre": self.centre, "prior": self.prior}
         kept = {name: value for name, value in kept.items() if name not in self.fixed}
         super().__init__(d, budget, seed, scales=scales.tolist(), **kept, **params)
-        for name, value in fresh_state(d, budget, held, rows, scales.size + 1 + more, self.forget < 1).items(): setattr(self, name, value)
+        state = fresh_state(d, budget, held, rows, scales.size + 1 + more, self.forget < 1)
+        for name, value in state._asdict().items(): setattr(self, name, value)
         b = budget + 2
-        self.room = (np.zeros((b, b)), np.zeros((b, b)), *np.zeros((4, b)), np.zeros((scales.size + 1, b)))
+        self.room = Room(np.zeros((b, b)), np.zeros((b, b)), *np.zeros((4, b)), np.zeros((scales.size + 1, b)))
 
     @property
-    def _state(self) -> tuple[np.ndarray, ...]:
-        return STATE_OF(self)
+    def _state(self) -> Moments:
+        return Moments(*STATE_OF(self))
 
     @property
     def favourites_(self) -> np.ndarray:
@@ -365,7 +368,7 @@ class PairwiseMoments(Learner):
         while done < n:
             part = slice(done, min(n, done + max(1, int(self.num[NEXT] - self.num[ROUNDS]))))
             done += self._play(table, y, rows[part], out[part] if score else out[:0], *(book[part] for book in books))
-            if done < part.stop: self._refuse(X, rows[done], done + 1, self._state[5])
+            if done < part.stop: self._refuse(X, rows[done], done + 1, self._state.S)
             if self.num[ROUNDS] >= self.num[NEXT]: self._choose()
         return out, *books
 
@@ -521,16 +524,14 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
         return self.S.size
 
     @property
-    def _state(self) -> tuple[np.ndarray, ...]:
-        state = STATE_OF(self)
-        if self.costs is None: return state
-        n = int(self.sold[0])
-        return *state[:5], self.S[:n], self.values[:n], *state[7:]  # `bought_part` in Python: kernels count no references
+    def _state(self) -> Moments:
+        state, n = super()._state, None if self.costs is None else int(self.sold[0])
+        return state if n is None else state._replace(S=self.S[:n], values=self.values[:n])
 
     @property
-    def _prices(self) -> tuple[Any, ...]:
+    def _prices(self) -> Prices:
         "The arguments of `draw_priced`."
-        return self.sold, self.costs, self.order, self.ranked, self.space, self.limit
+        return Prices(self.sold, self.costs, self.order, self.ranked, self.space, self.limit)
 
     def _forward(self, k: int, least: float = 0.0) -> np.ndarray:
         if self.costs is None: return super()._forward(k, least)
@@ -545,7 +546,7 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
 
     def _query(self) -> np.ndarray:
         if self.costs is None: return super()._query()
-        draw_priced(self.words, STATE_OF(self), self._prices, self.explore)
+        draw_priced(self.words, super()._state, self._prices, self.explore)
         return self.S[: self.sold[0]].copy()
 
     def _books(self, n: int) -> tuple[np.ndarray, ...]:
@@ -609,4 +610,4 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
         args = (self.room, self.scales, self.centre, self.prior, self.forget)
         rest = (self.explore, self._limit, self.bets, out)
         if self.costs is None: return play_moments(self.words, X, y, rows, self._state, *args, self.top, *rest)
-        return play_priced(self.words, X, y, rows, STATE_OF(self), self._prices, *args, *rest, *books)
+        return play_priced(self.words, X, y, rows, super()._state, self._prices, *args, *rest, *books)

@@ -17,6 +17,7 @@ from ...core.compiled import entry
 from ...core.registry import register
 from .learner import PairwiseMoments, check_sizes, fit_ridges, learn
 from .purchases import draw_features, fill_moments
+from .sums import Moments, Room
 from .sums import CHOSEN, COUNT, HELD, HIGH, LOW, PRIOR, REF, SCALES, STATE, SUM, WEIGHT, Y_REF
 from .sums import Y_SUM, N, label_deviation
 
@@ -26,9 +27,9 @@ __all__ = ['PairwisePOSLR', 'PairwiseTrainingOnly']
 # %% ../../../nbs/own/moments/05_protocols.ipynb #e5dfd421
 #| code-fold: show
 @kernel
-def middle_of(state: tuple, w: np.ndarray, centre: bool) -> float:
+def middle_of(state: Moments, w: np.ndarray, centre: bool) -> float:
     "The intercept of weights on the favourites: mean label less the score of the mean features; 0 without centring."
-    single, favourites, num = state[4], state[7], state[12]
+    single, favourites, num = state.single, state.favourites, state.num
     if not centre or num[COUNT] == 0: return 0.0
     middle = num[Y_REF] + num[Y_SUM] / num[COUNT]
     for a in range(np.int64(num[HELD])):
@@ -38,9 +39,9 @@ def middle_of(state: tuple, w: np.ndarray, centre: bool) -> float:
 
 
 @kernel
-def guess_committed(state: tuple, W: np.ndarray, centre: bool) -> None:
+def guess_committed(state: Moments, W: np.ndarray, centre: bool) -> None:
     "Predictions of the experts, whose weights on the favourites are rows of W, from the bought values; cut off at the labels seen."
-    values, guess, num = state[6], state[10], state[12]
+    values, guess, num = state.values, state.guess, state.num
     for s in range(guess.size):
         guess[s] = middle_of(state, W[s], centre)
         for a in range(np.int64(num[HELD])): guess[s] += W[s, a] * values[a]
@@ -48,21 +49,21 @@ def guess_committed(state: tuple, W: np.ndarray, centre: bool) -> None:
 
 
 @kernel
-def commit_weights(state: tuple, room: tuple, scales: np.ndarray, centre: bool, prior: float, w: np.ndarray) -> int:
+def commit_weights(state: Moments, room: Room, scales: np.ndarray, centre: bool, prior: float, w: np.ndarray) -> int:
     "Weights of all experts on the favourites, into the room, and their mean w; returns how many are not 0."
-    n, count = np.int64(state[12][HELD]), 0
-    fit_ridges(state, room, state[7], n, scales, centre, prior, 0.125, w)
+    n, count = np.int64(state.num[HELD]), 0
+    fit_ridges(state, room, state.favourites, n, scales, centre, prior, 0.125, w)
     for a in range(n): count += w[a] != 0
     return count
 
 
 @kernel
 def play_committed(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: tuple, room: tuple, scales: np.ndarray, centre: bool,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: Moments, room: Room, scales: np.ndarray, centre: bool,
     prior: float, forget: float, limit: float, w: np.ndarray, out: np.ndarray, bought: np.ndarray,
 ) -> int:
     "Rounds of `PairwisePOSLR` between two choices of favourites; returns how many were played."
-    S, values, favourites, num = state[5], state[6], state[7], state[12]
+    S, values, favourites, num = state.S, state.values, state.favourites, state.num
     for t in range(rows.size):
         row, usable, score = rows[t], True, 0.0
         count = commit_weights(state, room, scales, centre, prior, w)
@@ -74,7 +75,7 @@ def play_committed(
         if not usable: return t
         for a in range(np.int64(num[HELD])): score += w[a] * values[a]
         out[t], bought[t] = score + middle, S.size + count
-        guess_committed(state, room[6], centre)
+        guess_committed(state, room.W, centre)
         learn(y[row], state, centre, forget)
     return rows.size
 
@@ -174,7 +175,7 @@ class PairwisePOSLR(PairwiseMoments):
     def _predict(self, values: np.ndarray) -> float:
         self.values[:] = values
         self._commit()
-        guess_committed(self._state, self.room[6], self.centre)
+        guess_committed(self._state, self.room.W, self.centre)
         return 0.0
 
     def _play(self, X: tuple, y: np.ndarray, rows: np.ndarray, out: np.ndarray, bought: np.ndarray) -> int:
@@ -184,9 +185,9 @@ class PairwisePOSLR(PairwiseMoments):
 # %% ../../../nbs/own/moments/05_protocols.ipynb #6180f697
 #| code-fold: show
 @kernel(apart=True)
-def fit_all(state: tuple, V: np.ndarray, b: np.ndarray, spread: np.ndarray, scales: np.ndarray, centre: bool, table: np.ndarray) -> None:
+def fit_all(state: Moments, V: np.ndarray, b: np.ndarray, spread: np.ndarray, scales: np.ndarray, centre: bool, table: np.ndarray) -> None:
     "Ridge regression on all features for each scale into the rows of `table`; V (correlations above the diagonal) is overwritten below it."
-    single, num = state[4], state[12]
+    single, num = state.single, state.num
     d, of_label = b.size, label_deviation(num, centre)
     mean = num[Y_REF] + (num[Y_SUM] / num[COUNT] if centre else 0.0)
     for s in range(scales.size - 1, -1, -1):
@@ -217,11 +218,11 @@ def fit_all(state: tuple, V: np.ndarray, b: np.ndarray, spread: np.ndarray, scal
 # %% ../../../nbs/own/moments/05_protocols.ipynb #f0ca210a
 #| code-fold: show
 @kernel
-def estimate_gains(y: float, state: tuple, table: np.ndarray, shift: np.ndarray, gains: np.ndarray) -> None:
+def estimate_gains(y: float, state: Moments, table: np.ndarray, shift: np.ndarray, gains: np.ndarray) -> None:
     """Unbiased estimates of the squared losses of all fits on this example, from a uniform set of features; their differences.
 
     Row s of `gains`: sums of loss(s) - loss(s + 1) and of its square, and the number of examples."""
-    S, values = state[5], state[6]
+    S, values = state.S, state.values
     d, m, last = shift.size, S.size, 0.0
     one, two = d / m, d / m * ((d - 1) / (m - 1))
     for s in range(table.shape[0] - 1, -1, -1):
@@ -251,11 +252,11 @@ def safe_choice(gains: np.ndarray) -> int:
 
 @kernel
 def play_training(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: tuple, table: np.ndarray, shift: np.ndarray, gains: np.ndarray,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: Moments, table: np.ndarray, shift: np.ndarray, gains: np.ndarray,
     centre: bool, forget: float, w: np.ndarray, intercept: float, limit: float, out: np.ndarray,
 ) -> int:
     "Rounds of `PairwiseTrainingOnly` between two fits; returns how many were played. Nothing is scored if `out` is empty."
-    S, values = state[5], state[6]
+    S, values = state.S, state.values
     for t in range(rows.size):
         row, usable, score = rows[t], True, intercept
         if out.size > 0:

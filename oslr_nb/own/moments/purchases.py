@@ -16,6 +16,7 @@ from ...core.checks import kernel
 from ...core.compiled import find_in_sums, uniform
 from ...core.designs import draw_outside
 from ...core.environment import MONEY
+from .sums import Moments, Prices
 from .sums import ARM, HELD, KEPT, ROUNDS, SQUARE, SUM, WEIGHT, N, deviation, label_correlation
 from .sums import label_deviation, pair_correlation, pair_count
 
@@ -41,14 +42,14 @@ def best_bargain(residual: np.ndarray, free: np.ndarray, costs: np.ndarray, mone
 #| code-fold: show
 @kernel(apart=True)
 def choose_forward(
-    state: tuple, chosen: np.ndarray, space: np.ndarray, scale: float, centre: bool, prior: float, costs: np.ndarray, money: float,
+    state: Moments, chosen: np.ndarray, space: np.ndarray, scale: float, centre: bool, prior: float, costs: np.ndarray, money: float,
     divide: bool, least: float,
 ) -> tuple[int, float]:
     """Forward selection on the shrunk correlations with ridge; returns how many of `chosen` were found, and what they save.
 
     O(d k^2), memory O(d k). With prices (none: empty) it takes what still fits the money, by gain, or by gain per price. `least`: rounds
     in which each pair of the chosen was bought together, at least."""
-    pairs, slot, _, _, single, _, _, _, mark, _, _, _, num = state
+    pairs, slot, single, mark, num = state.pairs, state.slot, state.single, state.mark, state.num
     d, weight, of_label = mark.size, num[WEIGHT], label_deviation(num, centre)
     spread, residual, free, rows = space[0], space[1], space[2], space[3:]
     for l in range(d):
@@ -87,10 +88,10 @@ def choose_forward(
 #| code-fold: show
 @kernel(apart=True)
 def fill_moments(
-    state: tuple, V: np.ndarray, b: np.ndarray, spread: np.ndarray, scale: float, centre: bool, prior: float,
+    state: Moments, V: np.ndarray, b: np.ndarray, spread: np.ndarray, scale: float, centre: bool, prior: float,
 ) -> None:
     "All shrunk correlations, with ridge, into V (d, d) and b (d,); deviations into spread."
-    pairs, slot, _, _, single, _, _, _, mark, _, _, _, num = state
+    pairs, slot, single, mark, num = state.pairs, state.slot, state.single, state.mark, state.num
     d, weight, of_label = mark.size, num[WEIGHT], label_deviation(num, centre)
     for i in range(d):
         f = single[i]
@@ -111,9 +112,9 @@ def choose_arm(u: float, share: float, held: float, arms: np.ndarray) -> int:
 
 
 @kernel
-def draw_features(words: np.ndarray, state: tuple, top: int, explore: float) -> None:
+def draw_features(words: np.ndarray, state: Moments, top: int, explore: float) -> None:
     "Buy the favourites, all or `top` of them, and of the other features a uniform subset."
-    S, favourites, mark, arms, num = state[5], state[7], state[8], state[11], state[12]
+    S, favourites, mark, arms, num = state.S, state.favourites, state.mark, state.arms, state.num
     num[ARM] = choose_arm(uniform(words), max(explore, (num[ROUNDS] + 1) ** (-1 / 3)), num[HELD], arms)
     stamp, held = np.int64(num[ROUNDS]) + 1, min(np.int64(num[HELD]), top if num[ARM] == 0 else S.size)
     for a in range(held):
@@ -124,9 +125,9 @@ def draw_features(words: np.ndarray, state: tuple, top: int, explore: float) -> 
 # %% ../../../nbs/own/moments/03_purchases.ipynb #0e4d32be
 #| code-fold: show
 @kernel(apart=True)
-def assign_rows(state: tuple, chosen: np.ndarray, n: int) -> None:
+def assign_rows(state: Moments, chosen: np.ndarray, n: int) -> None:
     "A row of pairs for each of the first n chosen features: that of the feature whose choice is longest ago becomes empty."
-    pairs, slot, owner, age, mark, num = state[0], state[1], state[2], state[3], state[8], state[12]
+    pairs, slot, owner, age, mark, num = state.pairs, state.slot, state.owner, state.age, state.mark, state.num
     d = mark.size
     for m in range(n):
         if slot[chosen[m]] >= 0: age[slot[chosen[m]]] = np.int64(num[ROUNDS])
@@ -153,14 +154,14 @@ def buy_one(i: int, S: np.ndarray, n: int, left: float, costs: np.ndarray, mark:
 
 @kernel
 def buy_at_random(
-    words: np.ndarray, S: np.ndarray, n: int, left: float, kept: float, prices: tuple, mark: np.ndarray, stamp: int,
+    words: np.ndarray, S: np.ndarray, n: int, left: float, kept: float, prices: Prices, mark: np.ndarray, stamp: int,
 ) -> tuple[int, float]:
     """Buy features one by one, each uniform among those that are not bought and fit the remaining money.
 
     Until two are bought and no more than `kept` is left, or nothing fits. Returns how many are bought, and what is
     left.
     """
-    _, costs, order, ranked, space, _ = prices
+    costs, order, ranked, space = prices.costs, prices.order, prices.ranked, prices.space
     end, rest = ranked.size, 0
     while n < S.size and (n < 2 or left > kept):
         end = find_in_sums(ranked[:end], left)  # those before it fit, by their price
@@ -179,10 +180,10 @@ def buy_at_random(
 
 
 @kernel
-def draw_priced(words: np.ndarray, state: tuple, prices: tuple, explore: float) -> None:
+def draw_priced(words: np.ndarray, state: Moments, prices: Prices, explore: float) -> None:
     "Buy favourites, after random features in a round that explores, and at random what still fits."
-    S, favourites, mark, arms, num = state[5], state[7], state[8], state[11], state[12]
-    sold, costs, _, _, _, limit = prices
+    S, favourites, mark, arms, num = state.S, state.favourites, state.mark, state.arms, state.num
+    sold, costs, limit = prices.sold, prices.costs, prices.limit
     num[ARM] = choose_arm(uniform(words), max(explore, (num[ROUNDS] + 1) ** (-1 / 3)), num[HELD], arms)
     stamp, n, left = np.int64(num[ROUNDS]) + 1, 0, limit
     if num[ARM] == 0: n, left = buy_at_random(words, S, n, left, (KEPT + MONEY) * limit, prices, mark, stamp)

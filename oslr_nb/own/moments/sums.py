@@ -9,6 +9,7 @@ and how they are forgotten.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,23 +34,64 @@ FULL = 1e50  # weight of a round at which all sums are divided by it
 ROUNDS, HELD, NEXT, WEIGHT, COUNT, Y_SUM, Y_SQUARE, Y_REF, LOW, HIGH, ARM, YHAT, CHOSEN = range(13)  # places in `num`
 LATE_LOW, LATE_HIGH = 13, 14  # with forgetting: range of the labels of the present block
 N, SUM, SQUARE, LABEL, CROSS, REF = range(6)  # columns of `single`
-STATE = ("pairs", "slot", "owner", "age", "single", "S", "values", "favourites", "mark", "losses", "guess", "arms", "num")
+
+
+class Moments(NamedTuple):
+    "What a learner has kept, as compiled rounds take it."
+
+    pairs: np.ndarray  # (places, 4): weight of the rounds that bought both, sums of the product and of the two values
+    slot: np.ndarray  # (d,): row of `pairs` that belongs to a feature, -1 if none; empty where all pairs are kept
+    owner: np.ndarray  # (rows,): the feature of each row; -1 if none
+    age: np.ndarray  # (rows,): round of its last choice
+    single: np.ndarray  # (d, 6): columns N to REF, of each feature
+    S: np.ndarray  # what the round buys
+    values: np.ndarray  # its values
+    favourites: np.ndarray  # the chosen features, the most useful first
+    mark: np.ndarray  # (d,): round in which a feature was last drawn
+    losses: np.ndarray  # of each expert
+    guess: np.ndarray  # of each expert in this round
+    arms: np.ndarray  # (4,): rounds and losses with and without random features
+    num: np.ndarray  # scalars, at the places above
+
+
+class Room(NamedTuple):
+    "Working memory of a round that buys k features."
+
+    R: np.ndarray  # (k + 2, k + 2): correlations below the diagonal
+    L: np.ndarray  # (k + 2, k + 2): Cholesky factor
+    z: np.ndarray  # standardised values
+    c: np.ndarray  # correlations with the label
+    ridge: np.ndarray  # of each feature, before it is scaled
+    spread: np.ndarray  # standard deviations
+    W: np.ndarray  # (scales + 1, k + 2): weights of each expert
+
+
+class Prices(NamedTuple):
+    "What buying for money has to know."
+
+    sold: np.ndarray  # (1,): number of features that the round has bought
+    costs: np.ndarray  # (d,)
+    order: np.ndarray  # features by price
+    ranked: np.ndarray  # their prices
+    space: np.ndarray  # working memory
+    limit: float  # money of a round
+
+
+STATE = Moments._fields
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #0eb1e33a
 #| code-fold: show
 HINT, DOUBLINGS, TOTAL, SQUARES, PURSE, SHOWN = range(6)  # columns of `bets`: a row for each feature, the last for the intercept
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #8d54bcfe
-def fresh_state(d: int, budget: int, held: int, rows: int | None, experts: int, forgets: bool = False) -> dict[str, np.ndarray]:
-    "Arrays of a learner that has seen nothing, by the names of `STATE`."
+def fresh_state(d: int, budget: int, held: int, rows: int | None, experts: int, forgets: bool = False) -> Moments:
+    "State of a learner that has seen nothing."
     places = d * (d - 1) // 2 if rows is None else rows * d
     slot, owner = (np.zeros(0, np.int64), np.zeros(0, np.int64)) if rows is None else (np.full(d, -1), np.full(rows, -1))
     num = np.zeros(LATE_HIGH + 1 if forgets else LATE_LOW)
-    parts = (np.zeros((places, 4)), slot, owner, owner.copy(), np.zeros((d, 6)), np.zeros(budget, np.int64), np.zeros(budget),
-             np.zeros(held, np.int64), np.zeros(d, np.int64), np.zeros(experts), np.zeros(experts), np.zeros(4), num)
-    state = dict(zip(STATE, parts, strict=True))
-    state["num"][WEIGHT], state["num"][NEXT] = 1.0, math.ceil(START * d / budget)
-    return state
+    num[WEIGHT], num[NEXT] = 1.0, math.ceil(START * d / budget)
+    return Moments(np.zeros((places, 4)), slot, owner, owner.copy(), np.zeros((d, 6)), np.zeros(budget, np.int64), np.zeros(budget),
+                   np.zeros(held, np.int64), np.zeros(d, np.int64), np.zeros(experts), np.zeros(experts), np.zeros(4), num)
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #fc24b87f
 #| code-fold: show
@@ -124,9 +166,9 @@ def add_pair(pairs: np.ndarray, p: int, w: float, x: float, z: float) -> None:
 
 
 @kernel
-def learn_moments(v: float, state: tuple, centre: bool) -> None:
+def learn_moments(v: float, state: Moments, centre: bool) -> None:
     "Add the bought values to the sums; v: label about its reference."
-    pairs, slot, _, _, single, S, values, _, mark, _, _, _, num = state
+    pairs, slot, single, S, values, mark, num = state.pairs, state.slot, state.single, state.S, state.values, state.mark, state.num
     w, d = num[WEIGHT], mark.size
     for a in range(S.size):
         f = single[S[a]]
@@ -151,10 +193,10 @@ def learn_moments(v: float, state: tuple, centre: bool) -> None:
 # %% ../../../nbs/own/moments/01_sums.ipynb #55a6fa58
 #| code-fold: show
 @kernel
-def correlations(state: tuple, room: tuple, S: np.ndarray, m: int, centre: bool, prior: float) -> float:
+def correlations(state: Moments, room: Room, S: np.ndarray, m: int, centre: bool, prior: float) -> float:
     "Fill R (below the diagonal), c, ridge and spread for the first m features of S; returns the deviation of the label."
-    pairs, slot, _, _, single, _, _, _, mark, _, _, _, num = state
-    R, _, _, c, ridge, spread, _ = room
+    pairs, slot, single, mark, num = state.pairs, state.slot, state.single, state.mark, state.num
+    R, c, ridge, spread = room.R, room.c, room.ridge, room.spread
     d, weight, of_label = mark.size, num[WEIGHT], label_deviation(num, centre)
     for a in range(m):
         f = single[S[a]]
@@ -167,9 +209,9 @@ def correlations(state: tuple, room: tuple, S: np.ndarray, m: int, centre: bool,
 # %% ../../../nbs/own/moments/01_sums.ipynb #6f74d77b
 #| code-fold: show
 @kernel
-def ridge_product(room: tuple, m: int, scale: float) -> float:
+def ridge_product(room: Room, m: int, scale: float) -> float:
     "z'(R + I + scale ridge)^-1 c by one Cholesky factor with c and z as further rows; NaN if it does not exist."
-    R, L, z, c, ridge, _, _ = room
+    R, L, z, c, ridge = room.R, room.L, room.z, room.c, room.ridge
     for a in range(m + 2):
         for b in range(min(a, m - 1) + 1):
             if a < m: v = R[a, b] if b < a else 1.0 + scale * ridge[a]
@@ -187,9 +229,9 @@ def ridge_product(room: tuple, m: int, scale: float) -> float:
 # %% ../../../nbs/own/moments/01_sums.ipynb #42c7debc
 #| code-fold: show
 @kernel(apart=True)
-def weigh_afresh(state: tuple) -> None:
+def weigh_afresh(state: Moments) -> None:
     "Divide all sums by the weight of a round, which becomes 1."
-    pairs, single, num = state[0], state[4], state[12]
+    pairs, single, num = state.pairs, state.single, state.num
     w = num[WEIGHT]
     for p in range(pairs.shape[0]):
         for e in range(4): pairs[p, e] /= w
@@ -200,9 +242,9 @@ def weigh_afresh(state: tuple) -> None:
 
 
 @kernel(apart=True)
-def move_feature(state: tuple, i: int, s: float) -> None:
+def move_feature(state: Moments, i: int, s: float) -> None:
     "Sums of feature i about a reference that is larger by s."
-    pairs, slot, owner, _, single, _, _, _, mark, _, _, _, _ = state
+    pairs, slot, owner, single, mark = state.pairs, state.slot, state.owner, state.single, state.mark
     d, f = mark.size, single[i]
     f[REF] += s
     f[SQUARE] = max(f[SQUARE] + s * (s * f[N] - 2 * f[SUM]), 0.0)
@@ -232,9 +274,9 @@ def way_to_mean(n: float, total: float, square: float, reference: float) -> floa
 
 
 @kernel(apart=True)
-def follow(state: tuple) -> None:
+def follow(state: Moments) -> None:
     "Move references that have been left behind to the means of what is remembered."
-    single, num = state[4], state[12]
+    single, num = state.single, state.num
     s = way_to_mean(num[COUNT], num[Y_SUM], num[Y_SQUARE], num[Y_REF])
     if s != 0:
         num[Y_REF] += s

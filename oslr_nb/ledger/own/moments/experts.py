@@ -61,8 +61,8 @@ def mixed_loss_is_attained(case: Case, rate: float = 1.0, low: float = 0.0) -> E
 # %% ../../../../nbs/own/moments/02_experts.ipynb #8f3cedf8
 def run_experts(rounds: list, N: int, opening: tuple) -> tuple[float, float]:
     "Loss of the compiled aggregation above that of the best expert, and half the range; rounds: a function of the state, and the label's."
-    state = tuple(fresh_state(2, 2, 0, None, N).values())
-    guess, num, mine, theirs = state[10], state[12], 0.0, np.zeros(N)
+    state = fresh_state(2, 2, 0, None, N)
+    guess, num, mine, theirs = state.guess, state.num, 0.0, np.zeros(N)
     for y in opening:
         guess[:] = (num[LOW] + num[HIGH]) / 2
         mine, theirs = mine + (aggregate(state) - y) ** 2, theirs + (guess - y) ** 2

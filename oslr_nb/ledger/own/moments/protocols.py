@@ -30,8 +30,8 @@ def loss_estimates(case: Case, pairs: bool = True) -> Evidence:
     table, total, y = np.zeros((2, d + 1)), Fraction(0), 3.0
     table[0, :d], table[:, d] = w, 0.5
     for S in itertools.combinations(range(d), k):
-        state, gains = tuple(fresh_state(d, k, 0, None, 2).values()), np.zeros((1, 3))
-        state[5][:], state[6][:] = S, x[list(S)]
+        state, gains = fresh_state(d, k, 0, None, 2), np.zeros((1, 3))
+        state.S[:], state.values[:] = S, x[list(S)]
         estimate_gains(y, state, table, m, gains)
         total += Fraction(gains[0, 0]) if pairs else Fraction(float((y - 0.5 - (w * (x - m))[list(S)].sum() * d / k) ** 2 - 6.25))
     mean = float(total / math.comb(d, k)) + 6.25
