@@ -274,7 +274,7 @@ class PairwiseMoments(Learner):
         kept = {name: value for name, value in kept.items() if name not in self.fixed}
         super().__init__(d, budget, seed, scales=scales.tolist(), **kept, **params)
         state = fresh_state(d, budget, held, rows, scales.size + 1 + more, self.forget < 1)
-        for name, value in state._asdict().items(): setattr(self, name, value)
+        for name, value in zip(STATE, state, strict=True): setattr(self, name, value)
         b = budget + 2
         self.room = Room(np.zeros((b, b)), np.zeros((b, b)), *np.zeros((4, b)), np.zeros((scales.size + 1, b)))
 
