@@ -29,9 +29,11 @@ help:
 	@touch $@
 
 reproduce: .venv/ready
+	@oslr warm
 	@oslr reproduce
 
 test: .venv/ready
+	@oslr warm
 	@python -m pytest -n 2 --dist worksteal
 
 test-fast: .venv/ready

@@ -6,11 +6,15 @@ from __future__ import annotations
 
 import ctypes
 import math
+import os
+import sys
+import threading
+import time
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import cgutils, event, types
 from numba.extending import intrinsic
 
 from .checks import check_rng, kernel
@@ -259,3 +263,34 @@ def prefetch_draws(words: np.ndarray, d: int, n: int, X: tuple, row: int, h: np.
 def prefetch_row(X: tuple, row: int, S: np.ndarray) -> None:
     "Prefetch entries of the row that comes next."
     for a in range(S.size): prefetch_entry(X, row, S[a])
+
+# %% ../../nbs/core/12_compiled.ipynb #c01d1002
+class Notice(event.Listener):
+    "Says once a process that kernels of the package are being compiled, when that has taken a second; OSLR_QUIET=1 silences it."
+
+    def __init__(self) -> None: self.said, self.depth, self.seconds = False, 0, 0.0
+
+    def on_start(self, event: Any) -> None:
+        if self.depth == 0:
+            self.start, self.timer = time.monotonic(), threading.Timer(max(0.0, 1 - self.seconds), self.say)
+            self.timer.daemon = True
+            if not self.said: self.timer.start()
+        self.depth += 1
+
+    def on_end(self, event: Any) -> None:
+        self.depth -= 1  # a kernel is compiled inside the one that calls it
+        if self.depth: return
+        self.timer.cancel()
+        self.seconds += time.monotonic() - self.start
+
+    def notify(self, event: Any) -> None:
+        if event.data["dispatcher"].py_func.__module__.startswith("oslr_nb"): super().notify(event)
+
+    def say(self) -> None:
+        if not (self.said or os.environ.get("OSLR_QUIET")):
+            print("oslr_nb: compiling, once for this version; `oslr warm` does it ahead.", file=sys.stderr)
+        self.said = True
+
+
+NOTICE = Notice()
+event.register("numba:compile", NOTICE)

@@ -7,18 +7,19 @@ Two ways to let a learner play a stream, one call at a time or compiled, with th
 """
 from __future__ import annotations
 
-import contextlib
 import inspect
 import math
 import re
+from contextlib import closing
 from typing import Any
 
 import numpy as np
 
-from .checks import as_array, check_flag, check_int, check_real, check_rng, column_names, fail, place_names
+from .backends import hand_out
+from .checks import as_array, check_flag, check_int, check_real, check_rng, column_names, fail, kernel_folder, place_names
 from .environment import MONEY, Environment, check_features, check_labels, split_query
 from .learner import SLACK, Learner, check_learner
-from .registry import LEARNERS
+from .registry import all_learners
 from .run import Run
 from .saving import get_state, set_state
 
@@ -277,10 +278,24 @@ def sample_learner(cls: type[Learner]) -> Learner:
     return cls(**{name: SAMPLES[name] for name, p in given.items() if name in SAMPLES and p.default in (p.empty, None)})
 
 
-def warm(*papers: str) -> None:
-    "Compile the rounds of the learners of some papers (none named: all), by hand and for streams, into the folder on disk."
-    X, y = np.zeros((2, 8)), np.zeros(2)
-    for entry in [e for e in LEARNERS.values() if not papers or e.paper in papers]:
-        with contextlib.suppress(ValueError, TypeError):
-            play(lr := sample_learner(entry.cls), Environment(X, y, lr.budget, lr.protocol, lr.params.get("k")))
-            simulate(sample_learner(entry.cls), X, y)
+def warm_learner(key: str) -> None:
+    "Compile the rounds of a learner, by hand and for streams, into the folder on disk."
+    from oslr_nb.core.compiled import NOTICE
+
+    NOTICE.said, cls, X, y = True, all_learners()[key].cls, np.zeros((2, 8)), np.zeros(2)
+    play(lr := sample_learner(cls), Environment(X, y, lr.budget, lr.protocol, lr.params.get("k")))
+    simulate(sample_learner(cls), X, y)
+
+
+def warm(*names: str, progress: bool = False) -> None:
+    "Compile learners (by key) or those of papers, all if none is named; by the workers of joblib's backend, which share the folder."
+    from tqdm import tqdm
+
+    learners = all_learners()
+    for name in names:
+        if name not in learners and all(name != e.paper for e in learners.values()): fail("learner", name, "a key of LEARNERS, or a paper")
+    if not kernel_folder(): raise ValueError("Nothing can be kept: NUMBA_CACHE_DIR must name a folder that can be written.")
+    wanted = [(key,) for key, e in learners.items() if not names or key in names or e.paper in names]
+    wanted = [key for start in range(5) for key in wanted[start::5]]  # neighbours share few kernels
+    with closing(hand_out(warm_learner, wanted)) as work:
+        for _ in tqdm(work, total=len(wanted), desc="warm", unit=" learners", disable=not progress): pass

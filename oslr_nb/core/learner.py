@@ -7,8 +7,6 @@ Three calls a round, always in the same order, and what a new learner has to wri
 """
 from __future__ import annotations
 
-import os
-import sys
 import threading
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
@@ -16,7 +14,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from .checks import LARGEST, TOO_LARGE, check_array, check_flag, check_indices, check_int, check_label
-from .checks import check_rng, fail, kernel_folder
+from .checks import check_rng, fail
 from .environment import CALLS, ProtocolError
 from .saving import saved_form
 from .storage import write_file
@@ -163,7 +161,6 @@ class Learner:
         return CALLS[self.protocol]
 
     def _turn(self, call: str) -> None:
-        if self._next == 0 and type(self) not in ANNOUNCED: announce(type(self))
         if call != CALLS[self.protocol][self._next]:
             order = f"expected {self.calls[self._next]} ({self.protocol}: {', '.join(self.calls)})"
             raise ProtocolError(f"{call} is out of order: {order}.")
@@ -343,19 +340,6 @@ class Learner:
 def check_learner(learner: Any) -> None:
     "Refuse anything that is not a learner."
     if not isinstance(learner, Learner): fail("learner", learner, "a learner, for example ito2017.RDA1(d, budget)")
-
-# %% ../../nbs/core/17_learner.ipynb #a0000ce5
-ANNOUNCED: set[type] = set()  # classes that have played in this process
-
-
-def announce(cls: type[Learner]) -> None:
-    "Say that compiling takes a while, once for each class and version of the sources; OSLR_QUIET=1 silences it."
-    ANNOUNCED.add(cls)
-    key, folder = getattr(cls, "key", ""), kernel_folder()
-    mark = Path(folder, f"{key}.said")
-    if not key or cls._simulate is Learner._simulate or os.environ.get("OSLR_QUIET") or (folder and mark.exists()): return
-    print(f"oslr_nb: compiling the rounds of {key}, once for this version; this can take half a minute.", file=sys.stderr)
-    if folder: mark.touch()
 
 # %% ../../nbs/core/17_learner.ipynb #1a7e1abe
 #| code-fold: true
