@@ -929,6 +929,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                   'oslr_nb/ledger/claims.py'),
                                        'oslr_nb.ledger.claims.run_claim': ('ledger/claims.html#run_claim', 'oslr_nb/ledger/claims.py'),
                                        'oslr_nb.ledger.claims.seed_of': ('ledger/claims.html#seed_of', 'oslr_nb/ledger/claims.py'),
+                                       'oslr_nb.ledger.claims.settle': ('ledger/claims.html#settle', 'oslr_nb/ledger/claims.py'),
                                        'oslr_nb.ledger.claims.slope_interval': ( 'ledger/claims.html#slope_interval',
                                                                                  'oslr_nb/ledger/claims.py'),
                                        'oslr_nb.ledger.claims.stored': ('ledger/claims.html#stored', 'oslr_nb/ledger/claims.py'),

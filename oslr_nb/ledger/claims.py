@@ -28,6 +28,7 @@ import numpy as np
 
 from ..core.backends import hand_out, one_thread
 from ..core.checks import check_array, check_choice, check_int, check_real, fail
+from ..core.geometry import top_k
 from ..core.registry import papers
 
 # %% auto #0
@@ -35,7 +36,7 @@ __all__ = ['TIERS', 'ERRATA', 'RED', 'TIE', 'CLAIMS', 'CUT', 'QUICK', 'Evidence'
            'worst_case', 'resolution', 'Erratum', 'Record', 'Claim', 'claim', 'Ledger', 'ledger_line', 'failure',
            'machine', 'resolution_text', 'on_click', 'ledger_row', 'typeset', 'load_claims', 'claim_ids', 'run_claim',
            'verify', 'stored_rows', 'stored', 'checked', 'random_fractions', 'mean_limit', 'slope_interval',
-           'law_of_draws']
+           'law_of_draws', 'settle']
 
 # %% ../../nbs/ledger/claims.ipynb #3964c7e9
 TIERS = ("exact", "certificate", "search", "bayes", "statistical", "rate", "gadget")  # how a claim is checked
@@ -639,3 +640,15 @@ def law_of_draws(counts: Any, chances: Any, level: float) -> Evidence:
     check_real("least expected count", expected[possible].min(), 5, why="the statistic is nearly chi-square only then")
     statistic, limit = ((counts - expected)[possible] ** 2 / expected[possible]).sum(), chi2.isf(level, max(possible.sum() - 1, 1))
     return Evidence(float(statistic + strange * 10 * limit), "<=", float(limit))
+
+# %% ../../nbs/ledger/claims.ipynb #c51a0005
+def settle(scores: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """As many features of largest |score| as were chosen elsewhere: those chosen, if the two choices differ by ties alone.
+
+    scores (d,): whose largest magnitudes are wanted. chosen (n,): what another implementation has taken for them. Returns (n,): features;
+    scores that differ by at most 1e-9 of the largest are tied.
+    """
+    size, own = np.abs(scores), top_k(scores, len(chosen))
+    more, less = np.setdiff1d(own, chosen), np.setdiff1d(chosen, own)
+    return own if size[more].max(initial=0.0) - size[less].min(initial=np.inf) > 1e-9 * size.max() else np.asarray(chosen)
+

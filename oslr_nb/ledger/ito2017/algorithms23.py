@@ -29,7 +29,7 @@ from ...core.geometry import top_k
 from ...core.learner import Learner
 from ...core.oco import dual_averaging_step
 from ...core.problems import FiniteProblem, Table, correlated_table, linear_table, rational, signs
-from ..claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval
+from ..claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, settle, slope_interval
 from ...papers.ito2017.algorithm1 import UniformRDA
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #4988fcd8
@@ -352,7 +352,7 @@ def compiled_is_textbook(case: Case, lag: int = 0, power: float = 0.25, late: in
     mu0 = more["l1"] * more.get("phi", 7**-0.5) * math.sqrt(1.5 * G * R / (math.sqrt(q) * more.get("k", 4))) if more.get("l1") else 0.0
     predictions, h, looked = algorithms_2_3(
         table.X[rows], table.y[rows], 4, [seen[s * s - 1] for s in range(1, 31)], lambda s: 2 * G / R * math.sqrt((s + lag) / q) / (a + 3),
-        lambda t: 2 * G / R * math.sqrt(t + late) / a, lambda s: mu0 * s**-power, top, R,
+        lambda t: 2 * G / R * math.sqrt(t + late) / a, lambda s: mu0 * s**-power, top, R, lambda t, w, n: settle(w, seen[t][:n]),
     )
     differ = sum(set(a) != set(b) for a, b in zip(looked, seen, strict=True))
     return Evidence(np.abs(predictions - run.predictions).max() + np.abs(h - lr.h).max() / np.abs(h).max() + differ, "==", 0, tol=1e-9)

@@ -25,7 +25,7 @@ from ...core.geometry import top_buffer, top_k, top_update
 from ...core.learner import Learner
 from ...core.oco import adaptive_dual_averaging, adaptive_regret_bound, bound_adaptive, dual_averaging_step
 from ...core.problems import Table, linear_table, rational
-from ..claims import Case, Evidence, claim, mean_limit
+from ..claims import Case, Evidence, claim, mean_limit, settle
 from ..ito2017.algorithm1 import orthogonal_table, rival
 from ..ito2017.algorithms23 import explorer_path
 from ...papers.ito2017.algorithm1 import RDA, RDA1, SQUARES, GreedyRDA, UniformRDA, bound_sharpened
@@ -427,6 +427,6 @@ def adaptive_pair_is_textbook(case: Case, swap: bool = False, late: int = 0) -> 
     weight = lambda which, t: math.sqrt(squares[which, t]) / R if squares[which, t] > 0 else 1.0
     predictions, h, _ = algorithms_2_3(
         X, y, 4, [sets[s * s - 1] for s in range(1, 21)], lambda s: weight(other, s * s - 1 + late), lambda t: weight(own, t - 1 + late),
-        lambda s: lr.l1 * s**-lr.power, options.get("top", 0), R,
+        lambda s: lr.l1 * s**-lr.power, options.get("top", 0), R, lambda t, w, n: settle(w, sets[t][:n]),
     )
     return Evidence(np.abs(predictions - yhat).max() + np.abs(h - lr.h).max() / np.abs(h).max(), "==", 0, tol=1e-9)

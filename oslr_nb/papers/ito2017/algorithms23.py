@@ -33,19 +33,21 @@ __all__ = ['algorithms_2_3', 'miss_bound_2', 'bound_6_sharpened', 'bound_6_unifo
 def algorithms_2_3(
     X: np.ndarray, y: np.ndarray, budget: int, sets: list[np.ndarray], explorer: Callable[[int], float],
     rate: Callable[[int], float], mu: Callable[[int], float], top: int = 0, radius: float = 1.0,
+    choose: Callable[[int, np.ndarray, int], np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
     """Algorithms 2 and 3 of Ito et al. 2017 in plain numpy, line for line; the reference for `RDA2` and `RDA3`.
 
     sets (budget,): the random sets of the exploring rounds 1, 4, 9, ..., favourites first. explorer, rate, mu:
     explorer(s) = lambda_s, mu(s) = mu_s >= 0 (0: Algorithm 2), and rate(t) = lambda_t of the predictor. top, radius:
-    favourites in exploring rounds (k1), at most budget - 2; radius of the ball, positive. Returns predictions, h,
+    favourites in exploring rounds (k1), at most budget - 2; radius of the ball, positive. choose: choose(t, w, n) are n coordinates of
+    largest magnitude in w, in round t + 1; of equals the first by default. Returns predictions, h,
     looked (T,): `h` is the explorer's sum of gradient estimates, `looked` are the sets S_t.
     """
     X, y = check_stream(X, check_magnitude("y", check_array("y", y, (None,))))
     (d, budget, top), radius = check_sizes(X.shape[1], budget, top), check_real("radius", radius, 1e-60, LARGEST)
     check_int("len(sets)", len(sets), math.isqrt(len(X)), why="one for each of the rounds 1, 4, 9, ...")
     positive = lambda name, value: check_real(name, value, 1e-150, 1e150, "Ito et al. 2017, equation (5)")
-    predictions, looked = [], []
+    predictions, looked, choose = [], [], choose or (lambda t, w, n: top_k(w, n))
     h, H, total, weights, s, m = np.zeros(d), np.zeros(d), np.zeros(d), 0.0, 0, 0.0
     for t in range(1, len(X) + 1):
         exploring = t == (s + 1) ** 2
@@ -54,12 +56,12 @@ def algorithms_2_3(
             w = dual_averaging_step(h, positive(f"explorer({s})", explorer(s)), radius, m)
             share = positive(f"mu({s})", mu(s)) if mu(s) != 0 else 1.0
             total, weights, m = total + share * w, weights + share, m + mu(s)
-        S = check_set(sets[s - 1] if exploring else top_k(total / weights, budget), X[t - 1], budget, t - 1)  # line 2
+        S = check_set(sets[s - 1] if exploring else choose(t - 1, total / weights, budget), X[t - 1], budget, t - 1)  # line 2
         predictions.append(dual_averaging_step(H, positive(f"rate({t})", rate(t)), radius)[S] @ X[t - 1, S])     # line 3
         looked.append(S)
         H[S] += 2 * (predictions[-1] - y[t - 1]) * X[t - 1, S]           # line 4
         if exploring:                                                    # line 5
-            h += gradient_estimate(X[t - 1, S], S, y[t - 1], w, Observe(d, budget, tuple(top_k(w, top))).second())
+            h += gradient_estimate(X[t - 1, S], S, y[t - 1], w, Observe(d, budget, tuple(choose(t - 1, w, top))).second())
     return np.array(predictions), h, looked
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #d0494f6e
