@@ -212,7 +212,8 @@ def run(
     learner: Annotated[str, typer.Option(help="auto, or a learner of `oslr list`.")] = "auto",
     option: Annotated[list[str] | None, typer.Option(help="NAME=VALUE for the learner; may be repeated.", show_default=False)] = None,
     scale: Annotated[str, typer.Option(help="auto, none, or a table with the columns feature, centre and scale.")] = "auto",
-    out: Annotated[Path, typer.Option(help="Folder for the results and the checkpoint.")] = Path("oslr_run"),
+    out: Annotated[Path | None, typer.Option(help="Folder for all that is written (default: oslr_run, oslr_run_2, ...).",
+                                             show_default=False)] = None,
     seed: Annotated[int, typer.Option(help="Of the learner's draws.")] = 0,
     encode: Encode = None,
     impute: Annotated[bool, typer.Option("--impute", help="A missing value counts as the mean of those bought before.")] = False,
@@ -230,13 +231,13 @@ def run(
     money. option: further arguments of the learner, "NAME=VALUE" each. passes: how often the table is played, at least
     1. priced: whether the budget is money, in the unit of the prices. every: seconds between checkpoints, at least 0.
     """
-    from oslr_nb.practice.tables import read_options, run_table
+    from oslr_nb.practice.tables import free_folder, run_table
 
     more = {"encode": encode or (), "impute": impute, "ignore": ignore or (), "missing": missing or (), "passes": passes, "costs": costs}
-    more |= {"learner": learner, "scale": scale, "out": out, "seed": seed, "every": every, "priced": priced, "resume": resume}
+    more |= {"learner": learner, "scale": scale, "seed": seed, "every": every, "priced": priced, "resume": resume}
     more["progress"] = sys.stderr.isatty()
-    budget = int(budget) if not priced and budget.is_integer() else budget
-    try: run_table(data, target=target, budget=budget, options=read_options(option or ()), **more)
+    budget, out = int(budget) if not priced and budget.is_integer() else budget, free_folder(resume) if out is None else out
+    try: run_table(data, target=target, budget=budget, options=option or (), out=out, **more)
     except ValueError as error: stop(error, ctx)
     except OSError as error: stop(ValueError(f"out = {str(out)!r}: it must be a folder that can be written ({error})."))
     except KeyboardInterrupt:

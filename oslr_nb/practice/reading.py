@@ -13,7 +13,7 @@ import re
 import shlex
 import stat
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 from ..core.checks import LARGEST, TOO_LARGE, check_real, fail
 
 # %% auto #0
-__all__ = ['BLOCK', 'CATEGORIES', 'MISSING', 'Survey', 'survey_table', 'blocks', 'read_whole', 'named_numbers']
+__all__ = ['BLOCK', 'CATEGORIES', 'MISSING', 'Survey', 'check_names', 'survey_table', 'blocks', 'read_whole', 'named_numbers']
 
 # %% ../../nbs/practice/reading.ipynb #78b35718
 BLOCK = 2**22  # bytes of a CSV that are read at a time
@@ -335,6 +335,20 @@ def quoted(names: Sequence[str]) -> str:
     return found if len(found) <= 99 else found[:99].rsplit(", ", 1)[0] + f" and more, {len(names)} in all"
 
 
+class Tried:
+    "Checks that are made one after the other, and what they refuse, raised together."
+
+    def __init__(self) -> None: self.parts, self.features = [], None
+
+    def __call__(self, check: Callable, *args: Any) -> Any:
+        "The result of a check; None if it refuses."
+        try: return check(*args)
+        except Refused as e: self.parts, self.features = [*self.parts, *e.parts], e.features
+        except ValueError as e: self.parts.append(str(e))
+
+    def end(self) -> None: refuse_all(list(dict.fromkeys(self.parts)), self.features)
+
+
 def names_in(what: str, value: Any) -> list[str]:
     "A text or several, as a list."
     if isinstance(value, str): return [value]
@@ -437,6 +451,30 @@ def features_of(used: list[Column]) -> tuple[list[str], list[float]]:
     return names, middles
 
 # %% ../../nbs/practice/reading.ipynb #b661c473
+def check_names(
+    found: tuple[list[str], list[str]], target: str, ignore: Sequence[str], encode: Sequence[str],
+) -> tuple[list[str], list[str]]:
+    """Whether the columns that are named are there, and all that are used have names of their own.
+
+    found: as `names_of` gives them. Returns the names without blanks around them, and those that are left out unasked. Ours.
+    """
+    if not isinstance(target, str): fail("target", target, "the name of a column")
+    names, tried = [name.strip() for name in found[0]], Tried()
+    tried(find_column, "target", target, names)
+    for what, asked in (("ignore", ignore), ("encode", encode)):
+        for name in asked:
+            if name.strip() in ("", *["*"] * (what == "encode")): continue
+            if tried(find_column, what, name, names) == target.strip(): tried(fail, what, name, "another column than the target")
+    named = {name.strip() for name in (target, *ignore, *encode)}
+    index = [name.strip() for name in found[1] if name.strip() not in named]
+    for name, n in Counter(names).items():
+        if n > 1 and name and name not in index and name not in {v.strip() for v in ignore}:
+            helps = (("ignore", name, "leaves them out"),)
+            tried.parts.append(Trouble("columns of data", name, f"distinct names, {n} columns have this one", helps))
+    tried.end()
+    return names, index
+
+
 def survey_table(
     path: Path, target: str, encode: bool | Sequence[str] = False, impute: bool = False, ignore: Sequence[str] = (),
     progress: bool = False, missing: Sequence[str] = (), mark: int = 0,
@@ -451,25 +489,11 @@ def survey_table(
     from tqdm import tqdm
 
     if not isinstance(target, str): fail("target", target, "the name of a column")
-    given, index = names_of(path)
-    names = [name.strip() for name in given]
-    chosen = [] if isinstance(encode, bool) else names_in("encode", encode)
-    encode, forced = encode is True or "*" in chosen, {*chosen} - {"*"}
-    ignore, missing = names_in("ignore", ignore), names_in("missing", missing)
-    asked = [("target", target), *(("ignore", name) for name in ignore if name.strip()), *(("encode", name) for name in sorted(forced))]
-    target, left, forced = target.strip(), {name.strip() for name in ignore}, {name.strip() for name in forced}
-    parts: list[str | Trouble] = []
-    for what, name in asked:
-        try:
-            if find_column(what, name, names) == target and what != "target": fail(what, name, "another column than the target")
-        except ValueError as e: parts.append(str(e))
-    out = [f"{name!r} (the index of a frame of pandas)" for name in index if name.strip() not in {target, *left, *forced}]
-    left |= {name.strip() for name in index if name.strip() not in {target, *forced}}
-    for name, n in Counter(names).items():
-        if n > 1 and name and name not in left:
-            helps = (("ignore", name, "leaves them out"),)
-            parts.append(Trouble("columns of data", name, f"distinct names, {n} columns have this one", helps))
-    refuse_all(parts)
+    if isinstance(encode, bool): encode = ["*"] * encode
+    encode, ignore, missing = names_in("encode", encode), names_in("ignore", ignore), names_in("missing", missing)
+    names, out = check_names(names_of(path), target, ignore, encode)
+    target, forced, encode = target.strip(), {name.strip() for name in encode} - {"*"}, "*" in encode
+    left = {*out, *(name.strip() for name in ignore)}
     at = [i for i, name in enumerate(names) if name != target and name not in left] + [names.index(target)]
     columns = [Column(names[i], tuple(missing), names[i] in forced) for i in at]
     rows, start, sums = 0, [b""] * len(at), Checksum(len(at))
@@ -486,6 +510,7 @@ def survey_table(
             bar.update(batch.num_rows)
     if not rows: fail("data", path.name, "a table with at least one row")
     empty = [not c.name and not c.known and not c.values for c in columns]
+    out = [f"{name!r} (the index of a frame of pandas)" for name in out]
     out += [f"column {i + 1} (without a name and empty)" for i, e in zip(at, empty, strict=True) if e]
     columns, at, end, start = ([v for v, e in zip(part, empty, strict=True) if not e] for part in (columns, at, sums.digests(), start))
     troubles = [check_column(c, target, encode, impute) if c.name else check_name(c, i, path) for c, i in zip(columns, at, strict=True)]

@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import hashlib
 import inspect
 import json
-import math
-import os
+import re
 import time
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,18 +20,17 @@ import numpy as np
 from ..core.backends import one_thread
 from ..core.checks import LARGEST, check_array, check_flag, check_int, check_real, fail
 from ..core.driver import simulate
-from ..core.environment import MONEY
 from ..core.learner import Learner
 from ..core.registry import all_learners
 from ..core.saving import check_header, get_state, set_state
-from ..core.sparse.selectors import forward_selection
 from ..core.storage import check_path, hold, read_file, write_file, write_whole
 from ..own.choice import auto, make_learner
-from .reading import Survey, blocks, named_numbers, names_in, survey_table
-from .scaling import LIMIT, SEEN, Scaled, probe_learner
+from .reading import Survey, Tried, blocks, check_names, named_numbers, names_in, names_of, survey_table
+from .report import BINS, COMPARED, draw_figure, gather, report_text
+from .scaling import SEEN, Scaled, probe_learner
 
 # %% auto #0
-__all__ = ['BINS', 'COMPARED', 'FORM', 'read_options', 'run_table']
+__all__ = ['FORM', 'read_options', 'run_table']
 
 # %% ../../nbs/practice/tables.ipynb #0566a76c
 def read_options(texts: Iterable[str]) -> dict[str, Any]:
@@ -61,7 +59,10 @@ KNOWN = ("d", "budget", "seed", "protocol", "costs")  # arguments of learners th
 def filled_options(learner: str, options: dict[str, Any], budget: int, T: int) -> dict[str, Any]:
     "The options, with the rounds of the run, and with a k if the learner cannot do without one."
     entry = all_learners().get(learner)
-    if entry is None and learner != "auto": fail("learner", learner, '"auto" or a name that `oslr list` shows')
+    if entry is None and learner != "auto":
+        names = {key.rsplit(".")[-1].lower(): key for key in all_learners()} | {key.lower(): key for key in all_learners()}
+        near = difflib.get_close_matches(learner.lower(), names, 1)
+        fail("learner", learner, '"auto" or a name that `oslr list` shows', f"did you mean {names[near[0]]}?" if near else "")
     if entry and entry.protocol != "OSLR": fail("learner", learner, "one of protocol OSLR", f"it plays {entry.protocol}")
     given = inspect.signature(entry.cls if entry else auto).parameters
     for name in options:
@@ -110,8 +111,6 @@ def read_scale(scale: str, survey: Survey, target: str) -> str | np.ndarray:
     return by_column(survey, found, "scale", (target,))
 
 # %% ../../nbs/practice/tables.ipynb #0c036189
-BINS = 400  # parts of the run of which losses are kept
-COMPARED = 1000  # features, at most, with which everything is also fitted for comparison
 FORM = 2  # version of the checkpoints
 
 # %% ../../nbs/practice/tables.ipynb #bc150427
@@ -177,55 +176,6 @@ def add_moments(X: np.ndarray, y: np.ndarray, survey: Survey, tally: dict[str, n
     Z[np.isnan(Z)] = 0.0
     Z = np.column_stack([Z, np.ones(len(y))])
     with one_thread(): tally["moments"] += Z.T @ Z
-
-# %% ../../nbs/practice/tables.ipynb #2224555b
-def standardised(M: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    "Correlations (d, d), those with the label (d,), deviations (d,) and variance of the label, from the moments."
-    n, mean = M[-1, -1], M[-1, :-1] / M[-1, -1]
-    V = M[:-1, :-1] / n - np.outer(mean, mean)
-    spread = np.sqrt(np.maximum(np.diag(V), 0))
-    spread[spread <= 1e-7 * np.sqrt(np.diag(M)[:-1] / n)] = 0
-    side = np.where(spread > 0, spread, 1)
-    R = V / np.outer(side, side) * np.outer(spread > 0, spread > 0)
-    return (R[:-1, :-1] + R[:-1, :-1].T) / 2, R[:-1, -1], spread[:-1], float(spread[-1] ** 2)
-
-
-def ridge_loss(R: np.ndarray, b: np.ndarray, variance: float, n: int) -> tuple[float, float]:
-    "Loss of ridge regression on all features, and its penalty in units of the number of rows."
-    values, U = np.linalg.eigh(R)
-    values, c = np.maximum(values, 0), U.T @ b
-    found = (math.inf, 1.0, 1.0)
-    for penalty in 10.0 ** np.linspace(-6, 3, 37):
-        left = max(1 - float((c**2 * (values + 2 * penalty) / (values + penalty) ** 2).sum()), 0.0)
-        free = 1 - (1 + float((values / (values + penalty)).sum())) / n
-        if free > 0: found = min(found, (left / free**2, left, float(penalty)))
-    return found[1] * variance, found[2]
-
-
-def affordable(R: np.ndarray, b: np.ndarray, costs: np.ndarray, budget: float, divide: bool) -> tuple[float, list[int]]:
-    "Forward selection while the money lasts, by gain or by gain per price: share of the variance that is left, and the features."
-    c, v, L, chosen, left, money = b.copy(), np.diag(R).copy(), np.zeros((0, len(b))), [], 1.0, budget * (1 + MONEY)
-    while True:
-        gain = np.where((v > 1e-10) & (costs <= money), c**2 / np.maximum(v, 1e-10), 0.0)
-        gain[chosen] = 0.0
-        i = int(np.argmax(gain / np.maximum(costs, 1e-300) if divide else gain))
-        if gain[i] <= 1e-12: return max(left, 0.0), chosen
-        row = (R[i] - L[:, i] @ L) / math.sqrt(v[i])
-        left, c, v = left - float(gain[i]), c - c[i] / math.sqrt(v[i]) * row, v - row**2
-        L, chosen, money = np.vstack([L, row]), [*chosen, i], money - float(costs[i])
-
-
-def compare(M: np.ndarray, budget: float, costs: np.ndarray | None = None) -> dict[str, Any] | None:
-    "Hindsight: ridge regression on all features, and forward selection within the budget; None without moments."
-    if not M.size: return None
-    with one_thread():
-        R, b, _, variance = standardised(M)
-        ridge, penalty = ridge_loss(R, b, variance, int(M[-1, -1]))
-        if costs is None:
-            fit = forward_selection(R, b, budget)
-            left, support = max(1 - float(2 * b @ fit.w - fit.w @ R @ fit.w), 0.0), fit.support.tolist()
-        else: left, support = min(affordable(R, b, costs, budget, divide) for divide in (False, True))
-    return {"ridge": ridge, "penalty": penalty, "sparse": left * variance, "support": support, "variance": variance}
 
 # %% ../../nbs/practice/tables.ipynb #911d6cdb
 def save_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[str, np.ndarray], done: int) -> None:
@@ -303,176 +253,14 @@ def read_costs(path: Path, survey: Survey) -> np.ndarray:
     for name, (price,) in found.items(): check_real(f"price of {name!r}", price, -1e-300, 1e15)
     return by_column(survey, found, "costs")[:, 0]
 
-
-def made_of(lr: Learner) -> Learner:
-    "The learner inside a `Scaled` wrapper, or the learner itself."
-    return lr.learner if isinstance(lr, Scaled) else lr
-
-
-def scaling_of(lr: Scaled) -> dict[str, Any]:
-    "Scales in use, and how often something was cut off."
-    label = {"centre": float(lr.centre[-1]), "deviation": float(lr.size[-1]), "cut_off": int(lr.clipped[-1])}
-    features = {"centre": lr.centre[:-1].tolist(), "deviation": lr.size[:-1].tolist(), "cut_off": lr.clipped[:-1].tolist()}
-    return {"warm": lr.warm, "label": label, "features": features}
-
-
-def everything_costs(survey: Survey, prices: np.ndarray) -> float:
-    "Price of all columns of a row; the features that are made of one are paid for once."
-    return float(sum(dict(zip(survey.owners, prices.tolist(), strict=True)).values()))
-
-
-NAMES_OF_GAPS = ("bought", "counts"), ("made_up", "made_up"), ("skipped", "unknown")
-
-
-def gaps_of(survey: Survey, tally: dict[str, np.ndarray]) -> dict[str, dict[str, int]]:
-    "Of each column of numbers in which some are missing: how many, and what became of those that were bought."
-    found = {}
-    for column, n in zip(survey.columns, survey.gaps, strict=True):
-        if not n: continue
-        i = survey.names.index(column)
-        found[column] = {"missing": n} | {name: int(tally[of][i]) for name, of in NAMES_OF_GAPS}
-    return found
-
-
-def mean_losses(tally: dict[str, np.ndarray], rounds: np.ndarray, part: slice) -> list[float | None]:
-    "Losses a round of the learner and of the running mean in some of the bins; None if no round was judged there."
-    n = int(rounds[part].sum())
-    return [float(v) / n if n else None for v in tally["losses"][:, part].sum(axis=1)]
-
-
-def gather(
-    survey: Survey, facts: dict[str, Any], lr: Learner, tally: dict[str, np.ndarray], prices: np.ndarray | None,
-) -> dict[str, Any]:
-    "All numbers of the report."
-    T, counts, w = survey.rows * facts["passes"], tally["counts"], lr.coef_
-    rounds = np.diff(-(-np.arange(BINS + 1) * T // BINS))
-    rounds[0] -= 1  # the one before the first label is not judged
-    last = slice(BINS * 9 // 10, BINS) if T >= BINS else slice(0, BINS)
-    losses, tail = (mean_losses(tally, rounds, part) for part in (slice(0, BINS), last))
-    out = facts | {"learner_made": made_of(lr).key, "rows": survey.rows, "rounds": T, "features": list(survey.names)}
-    out |= {"left_out": list(survey.left_out), "gaps": gaps_of(survey, tally), "skipped": int(tally["learnt"][1])}
-    out["words"] = {c: len(v) for c, v in zip(survey.columns, survey.values, strict=True) if v is not None}
-    out |= {"loss": losses[0], "loss_of_running_mean": losses[1], "loss_last_tenth": tail[0], "loss_of_running_mean_last_tenth": tail[1],
-            "hindsight": compare(tally["moments"], facts["budget"], prices if facts["priced"] else None)}
-    out |= {"bought": counts.tolist(), "weights": w.tolist(), "intercept": float(lr.intercept_)}
-    out["curve"] = {"rounds": rounds.tolist(), "losses": tally["losses"].tolist()}
-    if isinstance(lr, Scaled): out["scaling"] = scaling_of(lr)
-    if prices is None: return out
-    return out | {"spent": float(counts @ prices), "price_of_everything": everything_costs(survey, prices) * T, "prices": prices.tolist()}
-
-# %% ../../nbs/practice/tables.ipynb #eb6631e4
-def cell(text: str) -> str:
-    "A name as it may stand in a Markdown table."
-    return " ".join(text.split()).replace("|", "\\|")
-
-
-def losses_table(r: dict[str, Any]) -> list[str]:
-    "Losses of the learner and of the methods that it is compared with."
-    buys = f"for {r['budget']:g} a row" if r["priced"] else f"{r['budget']} features a row"
-    base, late = r["loss_of_running_mean"], r["loss_of_running_mean_last_tenth"]
-    rows = [(f"{r['learner_made']}, {buys}", "as it went", r["loss"], base)]
-    rows.append(("mean of the labels so far, no feature", "as it went", base, base))
-    if r["rounds"] >= BINS:
-        rows.append((f"{r['learner_made']}, last tenth of the rounds", "as it went", r["loss_last_tenth"], late))
-        rows.append(("mean of the labels so far, last tenth of the rounds", "as it went", late, late))
-    if h := r["hindsight"]:
-        rows.append((f"ridge regression, all {len(r['features'])} features", "in hindsight", h["ridge"], base))
-        best = f"{len(h['support'])} feature" + "s" * (len(h["support"]) != 1)
-        best = f"{best} for {r['budget']:g}" if r["priced"] else "best " + best
-        rows.append((f"{best} by forward selection", "in hindsight", h["sparse"], base))
-    line = lambda what, how, v, mean: f"| {what} | {how} | {v:.5g} | {1 - v / mean if mean > 0 else 0:.3f} |" if mean is not None else (
-        f"| {what} | {how} | - | - |")
-    head = ["| predictor | judged | mean squared error | 1 - error / that of the mean |", "| --- | --- | --- | --- |"]
-    return head + [line(*row) for row in rows]
-
-
-def features_table(r: dict[str, Any]) -> list[str]:
-    "Purchases and weights by name, at most 50 features, those first that were bought most."
-    order = sorted(range(len(r["features"])), key=lambda i: (-r["bought"][i], i))[:50]
-    priced = "spent" in r
-    head = "| feature | bought in | weight |" + (" spent |" if priced else "")
-    line = lambda i: f"| {cell(r['features'][i])} | {r['bought'][i] / r['rounds']:.1%} | {r['weights'][i]:.4g} |" + (
-        f" {r['bought'][i] * r['prices'][i]:.6g} |" if priced else "")
-    return [head, "| --- |" + " --- |" * (head.count("|") - 2), *map(line, order)]
-
-
-def scaling_text(r: dict[str, Any]) -> list[str]:
-    "A report on the scales of features and label, and on the values that were cut off."
-    if "scaling" not in r: return []
-    s = r["scaling"]
-    how = f"by what was bought in the first {s['warm']} rounds" if s["warm"] else "as stated"
-    cut, worst = sum(s["features"]["cut_off"]), int(np.argmax(s["features"]["cut_off"]))
-    most = f" (most often {r['features'][worst]!r}: {s['features']['cut_off'][worst]})" if cut else ""
-    return [f"The learner was given standardised numbers, {how}; centres and deviations are in results.json and in the model. Beyond "
-            f"{LIMIT:g} deviations they were cut off: {cut} of {sum(r['bought'])} bought values{most}, {s['label']['cut_off']} of "
-            f"{r['rounds']} labels. Predictions, losses and weights are in the units of the table.", ""]
-
-
-def table_text(r: dict[str, Any]) -> list[str]:
-    "A report on what was left out, what was made of words, and what was made up."
-    out, gaps = [], list(r["gaps"].items())
-    if r["left_out"]: out.append(f"Left out: {', '.join(r['left_out'])}.")
-    if r["words"]: out.append("Words made into features: " + ", ".join(f"{c!r} ({n} values)" for c, n in r["words"].items()) + ".")
-    said = [f"{c!r} lacks {g['missing']} of {r['rows']}, and {g['made_up']} of {g['bought']} bought ones were made up" for c, g in gaps[:9]]
-    more = f"; and {len(gaps) - 9} more columns, which are in results.json" if len(gaps) > 9 else ""
-    if said: out.append(f"Missing values: {'; '.join(said)}{more}. The mean of the values bought before stands in for them.")
-    if r["skipped"]:
-        early = ", ".join(repr(c) for c, g in gaps if g["skipped"])
-        out.append(f"Rounds in which no value of {early} was known yet: {r['skipped']}. They taught nothing; the mean label was predicted.")
-    return [line for text in out for line in (text, "")]
-
-
-def report_text(r: dict[str, Any]) -> str:
-    "The report as Markdown."
-    d, T = len(r["features"]), r["rounds"]
-    again = f", played {r['passes']} times" if r["passes"] > 1 else ""
-    options = f" ({', '.join(f'{name} = {value}' for name, value in r['options'].items())})" if r["options"] else ""
-    buys = f"{r['budget']} of {d} features bought in each round ({r['budget'] / d:.1%})"
-    if r["priced"]: buys = f"features bought for at most {r['budget']:g} in each round, {sum(r['bought']) / T:.3g} of {d} on average"
-    out = [f"# oslr run: {cell(r['target'])} of {cell(r['data'])}", "",
-           f"{r['rows']} rows{again}; {buys}; learner {r['learner_made']}{options}, seed {r['seed']}.", ""]
-    out += [*table_text(r), *scaling_text(r), "## Losses", "", *losses_table(r), ""]
-    out += ["As it went: each prediction is judged before its label is known, from the second round on: before the first label nothing is "
-            "known of its size. " + ("In hindsight: fitted with all features of all rows and judged on the same rows, which flatters it."
-            if r["hindsight"] else f"There is no comparison in hindsight: it is made with up to {COMPARED} features."), ""]
-    if r["passes"] > 1: out += ["From the second time on the rows are known: losses as it went are then no estimate for new rows.", ""]
-    if "spent" in r:
-        share = f", {r['spent'] / T / r['budget']:.1%} of the budget" if r["priced"] else ""
-        shared = r["price_of_everything"] < (1 - 1e-9) * sum(r["prices"]) * T
-        once = "; this counts each column once, what was spent each feature that is made of it" if shared else ""
-        out += [f"Spent: {r['spent']:.6g} ({r['spent'] / T:.4g} a round{share}); all features in all rounds would have cost "
-                f"{r['price_of_everything']:.6g}{once}.", ""]
-    out += ["![Loss and purchases](loss.png)", "", "## Features", "", *features_table(r), ""]
-    if d > 50: out += [f"The other {d - 50} features are in results.json.", ""]
-    out += [f"The score of these weights is the sum of weights times features, and {r['intercept']:.5g}. The learner itself predicts from "
-            "all that it has bought of a row: `oslr_nb.load(\"model.npz\")`.", ""]
-    return "\n".join(out)
-
-
-def draw_figure(r: dict[str, Any], path: Path) -> None:
-    "Loss over time, and how often features were bought."
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 4), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    n, (mine, means) = np.array(r["curve"]["rounds"]), np.array(r["curve"]["losses"])
-    parts = [p for p in np.array_split(np.arange(BINS), 40) if n[p].sum()]
-    t = np.cumsum([n[p].sum() for p in parts])
-    left.plot(t, [mine[p].sum() / n[p].sum() for p in parts], label=r["learner_made"])
-    left.plot(t, [means[p].sum() / n[p].sum() for p in parts], "--", label="mean of the labels so far")
-    if r["hindsight"]: left.axhline(r["hindsight"]["ridge"], ls=":", color="0.4", label="ridge regression on everything, in hindsight")
-    left.set(xlabel="rounds", ylabel="mean squared error")
-    left.legend()
-    order = sorted(range(len(r["features"])), key=lambda i: (-r["bought"][i], i))[:20][::-1]
-    right.barh([r["features"][i][:25].replace("$", "\\$") for i in order], [100 * r["bought"][i] / r["rounds"] for i in order])
-    right.set(xlabel="bought, in per cent of the rounds")
-    part = path.with_name(path.name + ".part")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # letters without a shape in this font
-        figure.savefig(part, dpi=120, format="png")
-    os.replace(part, path)
-
 # %% ../../nbs/practice/tables.ipynb #3e7dfccb
+def free_folder(resume: bool) -> Path:
+    "The folder of a run that names none: oslr_run, oslr_run_2, ...; the next one, or to resume the last."
+    found = [int(m[1] or 1) for p in Path().glob("oslr_run*") if (m := re.fullmatch(r"oslr_run(?:_(\d+))?", p.name))]
+    last = max(found, default=0) + (not resume or not found)
+    return Path("oslr_run" if last == 1 else f"oslr_run_{last}")
+
+
 @contextlib.contextmanager
 def open_folder(out: Path, resume: bool) -> Iterator[Path]:
     "Make the folder, hold it for this run alone, and refuse a checkpoint in it unless the run is to be resumed."
@@ -486,8 +274,8 @@ def open_folder(out: Path, resume: bool) -> Iterator[Path]:
 
 # %% ../../nbs/practice/tables.ipynb #68bf36f9
 def run_table(
-    data: str | Path, *, target: str, budget: float, learner: str = "auto", options: dict[str, Any] | None = None,
-    scale: str | Path = "auto", out: str | Path = "oslr_run", seed: int = 0, encode: bool | Sequence[str] = False, impute: bool = False,
+    data: str | Path, *, target: str, budget: float, learner: str = "auto", options: dict[str, Any] | Iterable[str] | None = None,
+    scale: str | Path = "auto", out: str | Path | None = None, seed: int = 0, encode: bool | Sequence[str] = False, impute: bool = False,
     ignore: Sequence[str] = (), missing: Sequence[str] = (), passes: int = 1, costs: str | Path | None = None, priced: bool = False,
     resume: bool = False, every: float = 10.0, progress: bool = False,
 ) -> dict[str, Any]:
@@ -503,14 +291,15 @@ def run_table(
         Features bought of each row, from 2 to their number; if `priced`, money that may be spent on each row.
     learner : str
         "auto", or a key of `LEARNERS` of protocol OSLR that buys features.
-    options : dict, optional
-        Further arguments of its class by name; T, and a k that it cannot do without, are filled in.
+    options : dict or iterable of str, optional
+        Further arguments of its class by name, or "NAME=VALUE" each; T, and a k that it cannot do without, are filled in.
     scale : str or Path
         "auto": learners of papers play on numbers that are standardised by what was bought, our own on the numbers as they are; "none":
         nothing is standardised; or a CSV or Parquet file with the columns feature, centre and scale, and a row for each column and the
         target.
-    out : str or Path
-        Folder for report.md, loss.png, results.json, model.npz and checkpoint.npz.
+    out : str or Path, optional
+        Folder for report.md, loss.png, results.json, model.npz and checkpoint.npz. Default: oslr_run, oslr_run_2, ...: the first that is
+        free, or to resume the last that is there.
     seed : int
         Of the learner's draws, at least 0; the same seed gives the same report.
     encode : bool or sequence of str
@@ -555,26 +344,38 @@ def run_table(
 
     Ours; `nbs/practice/tables.ipynb`.
     """
-    path, out = check_path(data), check_path(out)
-    passes, seed = check_int("passes", passes, 1, 10**9), check_int("seed", seed, 0, 2**63)
-    if check_flag("priced", priced): budget = check_real("budget", budget, 0.0, LARGEST, "it is money, in the unit of the prices")
-    else: check_int("budget", budget, 2, None, "a pair of features is the least that shows how they depend")
-    if priced and costs is None: fail("costs", None, "a table of prices", "a budget of money needs them")
-    encode = check_flag("encode", encode) if isinstance(encode, bool) else names_in("encode", encode)
-    ignore, missing = names_in("ignore", ignore), names_in("missing", missing)
-    impute, every = check_flag("impute", impute), check_real("every", every, -1e-300, 1e9)
-    if not isinstance(learner, str): fail("learner", learner, '"auto" or a name that `oslr list` shows')
-    with open_folder(out, check_flag("resume", resume)) as place:
-        survey = survey_table(path, target, encode, impute, ignore, progress, missing, rows_before(place) if resume else 0)
-        prices = None if costs is None else read_costs(check_path(costs), survey)
-        d, scales = len(survey.names), read_scale(str(scale), survey, target)
-        T, money = survey.rows * passes, prices if priced else None
-        options = filled_options(learner, options or {}, int(budget), T)
-        lr, tally = new_learner(learner, d, budget, seed, options, scales, T, money), fresh_tally(d)
-        stated = scales if isinstance(scales, str) else hashlib.sha256(scales.tobytes()).hexdigest()
-        facts = {"data": path.name, "target": target, "budget": budget, "learner": learner, "options": options, "scale": stated,
-                 "seed": seed, "priced": priced, "prices_in_use": None if money is None else money.tolist(), "encode": encode or False,
-                 "impute": impute, "ignore": ignore, "passes": passes, "missing": missing, "table": [survey.rows, survey.checksum]}
+    tried = Tried()
+    path, out = tried(check_path, data), free_folder(resume) if out is None else tried(check_path, out)
+    passes, seed = tried(check_int, "passes", passes, 1, 10**9), tried(check_int, "seed", seed, 0, 2**63)
+    if tried(check_flag, "priced", priced):
+        budget = tried(check_real, "budget", budget, 0.0, LARGEST, "it is money, in the unit of the prices")
+    else: tried(check_int, "budget", budget, 2, None, "each learner needs a pair of features of a row, to see how they depend")
+    if priced and costs is None: tried(fail, "costs", None, "a table of prices", "a budget of money needs them")
+    if isinstance(encode, bool): encode = ["*"] * encode
+    encode, ignore, missing = (tried(names_in, *v) for v in (("encode", encode), ("ignore", ignore), ("missing", missing)))
+    impute, resume = tried(check_flag, "impute", impute), tried(check_flag, "resume", resume)
+    every = tried(check_real, "every", every, -1e-300, 1e9)
+    options = options or {}
+    if not isinstance(options, dict): options = tried(read_options, options)
+    if not isinstance(learner, str): tried(fail, "learner", learner, '"auto" or a name that `oslr list` shows')
+    elif options is not None: tried(filled_options, learner, options, 2, 1)
+    found = None if path is None else tried(names_of, path)
+    if found is not None and None not in (encode, ignore): tried(check_names, found, target, ignore, encode)
+    tried.end()
+    place = out / "checkpoint.npz"
+    survey = survey_table(path, target, encode, impute, ignore, progress, missing, rows_before(place) if resume else 0)
+    prices = None if costs is None else tried(lambda: read_costs(check_path(costs), survey))
+    d, scales = len(survey.names), tried(read_scale, str(scale), survey, target)
+    if not priced: tried(check_int, "budget", budget, 2, d, f"the table has {d} features")
+    tried.end()
+    T, money = survey.rows * passes, prices if priced else None
+    options = filled_options(learner, options, int(budget), T)
+    lr, tally = new_learner(learner, d, budget, seed, options, scales, T, money), fresh_tally(d)
+    stated = scales if isinstance(scales, str) else hashlib.sha256(scales.tobytes()).hexdigest()
+    facts = {"data": path.name, "target": target, "budget": budget, "learner": learner, "options": options, "scale": stated,
+             "seed": seed, "priced": priced, "prices_in_use": None if money is None else money.tolist(), "encode": encode,
+             "impute": impute, "ignore": ignore, "passes": passes, "missing": missing, "table": [survey.rows, survey.checksum]}
+    with open_folder(out, resume) as place:
         done = load_checkpoint(place, facts, lr, tally, survey.start) if place.exists() else 0
         play_table(path, survey, facts, lr, tally, done, place, every, progress)
         results = gather(survey, facts, lr, tally, prices)

@@ -465,3 +465,92 @@ def test_A23(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     assert "a pipe or a device" in cli("run", tmp_path / "fifo", "--budget", 2)[1]
     assert "it is a folder" in cli("run", tmp_path, "--budget", 2)[1]
+
+
+# The first ten minutes.
+
+
+def test_all_arguments_are_checked_at_once_and_before_the_folder(tmp_path, monkeypatch):
+    path, out = table("a,b,c,y\n" + "".join(f"{i % 7},{i % 5},{i % 3},{i % 4}\n" for i in range(50))), tmp_path / "o"
+    assert cli("run", path, "--budget", 2, out=str(out))[0] == 0
+    words = ("--budget", 1, "--learner", "RDA1", "--seed", -1, "--ignore", "d", "--passes", 0)
+    code, said, _ = cli("run", path, *words, out=str(out))
+    assert code == 2 and said.count("\n") == 5 and "did you mean ito2017.RDA1?" in said and "a folder without a run" not in said
+    assert "each learner needs a pair of features" in said
+    assert all(f"{name} = " in said for name in ("seed", "passes", "ignore", "learner"))
+    assert "budget = 9" in cli("run", path, "--budget", 9, out=str(out))[1]
+    assert "a folder without a run" in cli("run", path, "--budget", 2, out=str(out))[1]
+    assert "it must be NAME=VALUE" in cli("run", path, "--budget", 2, "--option", "step", "--seed", -1)[1]
+    monkeypatch.chdir(tmp_path)
+    plain = ["run", str(path), "--target", "y", "--budget", "2"]
+    for i in range(3):
+        assert CliRunner().invoke(app, [*plain, "--seed", str(i)]).exit_code == 0
+    done = CliRunner().invoke(app, [*plain, "--seed", "2", "--resume"])
+    assert done.exit_code == 0 and sorted(p.name for p in tmp_path.glob("oslr_run*")) == ["oslr_run", "oslr_run_2", "oslr_run_3"]
+    assert CliRunner().invoke(app, [*plain, "--budget", "8"]).exit_code == 2 and not (tmp_path / "oslr_run_4").exists()
+
+
+def test_all_columns_at_once_and_a_command_that_works():
+    n = 200
+    path = table(csv("id,when,s,crp,gap,tags,y", [f"P{i}" for i in range(n)], [f"2024-01-{1 + i % 28:02}" for i in range(n)],
+                     ["mf"[i % 2] for i in range(n)], ["<0.5" if i % 20 == 0 else i % 37 for i in range(n)],
+                     ["" if i % 9 == 0 else i % 5 for i in range(n)], ["a b"] * n, np.arange(n) % 6))
+    code, said, _ = cli("run", path, "--budget", 20)
+    assert code == 2 and all(f"column '{name}'" in said for name in ("id", "when", "s", "crp", "gap", "tags"))
+    assert last_command(said).endswith("--ignore id --ignore when --encode --missing '<0.5' --impute --budget 5"), last_command(said)
+    assert "5 of 5 features bought" in works(said)
+
+
+def linear(n, d=6, noise=1.0, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, 50 + 10 * (2 * X[:, 0] - X[:, 1]) + noise * rng.normal(size=n)
+
+
+def told(X, y, *words):
+    code, said, r = cli("run", table(csv(",".join(f"x{i}" for i in range(X.shape[1])) + ",y", *X.T, y)), *words)
+    assert code == 0, said
+    return said, r
+
+
+def test_a_learner_that_has_learnt_nothing_says_so():
+    X, y = linear(1000)
+    said, _ = told(X, y, "--budget", 4, "--learner", "ito2017.RDA1")
+    assert "learnt next to nothing" in said and "`--option step=adaptive`" in said
+    for words in (("--learner", "ito2017.RDA1", "--option", "step=adaptive"), ()):
+        assert "next to nothing" not in told(X, y, "--budget", 4, *words)[0]
+    assert "next to nothing" not in told(X, np.random.default_rng(1).normal(size=1000), "--budget", 4)[0]
+
+
+def test_a_law_that_changes_is_told():
+    X, y = linear(3000)
+    y[2300:] = 50 - 10 * X[2300:, 0]
+    said, _ = told(X, y, "--budget", 4)
+    assert "The last fifth of the rounds went worse" in said and "--option memory=" in said
+    assert "went worse" not in told(*linear(3000), "--budget", 4)[0]
+    assert "went worse" not in told(X, y, "--budget", 4, "--option", "memory=200")[0]
+
+
+def test_weights_of_noise_are_marked():
+    marked, real = [], []
+    for seed in range(8):
+        X, y = linear(400, noise=10, seed=seed)
+        said, _ = told(X, y, "--budget", 4)
+        rows = {line.split("|")[1].strip(): line.split("|")[3].strip() for line in said.split("\n") if line.startswith("| x")}
+        marked += ["noise" in rows[f"x{i}"] for i in range(2, 6) if rows[f"x{i}"] != "0"]
+        real += ["noise" in rows[f"x{i}"] for i in range(2)]
+    assert not any(real) and sum(marked) >= len(marked) - 1, (marked, real)
+
+
+def test_few_rows_are_told():
+    assert "16 rows are few" in told(*linear(16), "--budget", 2)[0] and "are few" not in told(*linear(120), "--budget", 2)[0]
+
+
+def test_nothing_is_drawn_into_a_pipe(tmp_path):
+    import subprocess
+    import sys
+
+    X, y = linear(300)
+    path = table(csv("a,b,c,d,e,f,y", *X.T, y))
+    words = [sys.executable, "-m", "oslr_nb", "run", str(path), "--target", "y", "--budget", "2", "--out", str(tmp_path / "o")]
+    assert subprocess.run(words, capture_output=True, check=True).stderr == b""

@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 import oslr_nb
 from oslr_nb.cli import app
 from oslr_nb.core.storage import read_file, write_file
-from oslr_nb.practice import reading, tables
+from oslr_nb.practice import reading, report, tables
 from oslr_nb.practice.data import sparse_linear
 
 BUNCH = load_diabetes(scaled=False)
@@ -394,7 +394,7 @@ def test_mangled_files_are_refused_or_read(tmp_path_factory, data):
         assert np.isfinite(y).all() and (impute or np.isfinite(X).all())
         assert np.isfinite(tables.play_block(lr, X, y, tally, impute)).all()
         tables.add_moments(X, y, survey, tally)
-    assert np.isfinite([v for v in tables.compare(tally["moments"], 2).values() if isinstance(v, float)]).all()
+    assert np.isfinite([v for v in report.compare(tally["moments"], 2).values() if isinstance(v, float)]).all()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kill -9")
