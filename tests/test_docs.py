@@ -1,8 +1,11 @@
 """The site: the real notebooks make it without a problem, and every kind of defect is noticed."""
 
 import base64
+import importlib
+import inspect
 import json
 import os
+import pkgutil
 import re
 import shutil
 import subprocess
@@ -12,6 +15,8 @@ from functools import partial
 import pytest
 import yaml
 from conftest import TOP
+
+import oslr_nb
 
 sys.path.insert(0, str(TOP))
 
@@ -354,3 +359,22 @@ def test_every_reference_says_where_it_is(top):
     assert unknown <= set(entries)
     assert {key for key, entry in entries.items() if not re.search(r"\b(doi|eprint|url) = \{", entry)} == unknown
     assert text == (top / "oslr_nb" / "references.bib").read_text(encoding="utf-8")
+
+
+def test_calls_in_prose_have_arguments_that_are_there():
+    "`f(name=...)` in back-ticks, for a function of the package."
+    known, calls = {}, 0
+    for module in pkgutil.walk_packages(oslr_nb.__path__, "oslr_nb."):
+        if module.name.endswith("__main__"): continue
+        for name, value in vars(importlib.import_module(module.name)).items():
+            if callable(value) and str(getattr(value, "__module__", "")).startswith("oslr_nb"):
+                try: known.setdefault(name, set()).update(inspect.signature(value).parameters)
+                except (TypeError, ValueError): continue
+    for page in (TOP / "nbs").rglob("*.ipynb"):
+        for cell in json.loads(page.read_text(encoding="utf-8"))["cells"]:
+            prose = "".join(cell["source"]) if cell["cell_type"] == "markdown" else ""
+            for name, arguments in re.findall(r"`(?!(?:np|pd|pl|pa)\.)(?:[a-z]+\d*\.)*(\w+)\(([^`]*)\)`", prose):
+                for argument in re.findall(r"(\w+)=", arguments) if name in known else ():
+                    calls += 1
+                    assert argument in known[name], f"{page.name}: {name} has no {argument}"
+    assert calls >= 5

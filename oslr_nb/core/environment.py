@@ -195,8 +195,8 @@ class Environment:
     k : int or None
         POSLR only, and needed there: most nonzero weights that may be committed, from 1 to d.
     costs : array-like (d,), optional
-        Price of each feature, at least 0; not under POSLR, whose committed weights are counted. Then only features are sold, until
-        the sum of their prices would exceed the budget by more than the share `MONEY`.
+        Price of each column of X, in their order, at least 0; not under POSLR, whose committed weights are counted. Then only
+        features are sold, until the sum of their prices would exceed the budget by more than the share `MONEY`.
 
     Attributes
     ----------

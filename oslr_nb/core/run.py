@@ -71,7 +71,7 @@ class Run:
         Parameters
         ----------
         w : array-like (d,)
-            The comparator.
+            The comparator, in the order of the columns of `X`.
 
         Returns
         -------
@@ -225,7 +225,7 @@ def best_sparse(
     Parameters
     ----------
     X : array-like (n, d)
-        Features.
+        Features; the weights are in the order of its columns, also of a table with names.
     y : array-like (n,)
         Labels.
     k : int

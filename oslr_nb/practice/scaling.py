@@ -143,9 +143,10 @@ class Scaled(Learner):
         if not isinstance(options, dict): fail("options", options, "a dict of arguments by name")
         try: options = json.loads(json.dumps(options))
         except (TypeError, ValueError): fail("options", options, "what JSON can hold", "they are saved with the learner")
+        warm = None if warm is None else check_int("warm", warm, 0, 10**15)
         if scales is not None and warm: fail("warm", warm, "left out", "the scales are stated")
         usual = 0 if scales is not None else -(-SEEN * d // budget)
-        self.warm = usual if warm is None else check_int("warm", warm, 0, 10**15)
+        self.warm = usual if warm is None else warm
         super().__init__(d, budget, seed, learner=learner, options=options, warm=self.warm)
         self.learner = make_learner(learner, d, budget, self.rng, options=with_limits(learner, d, budget, options))
         self.order = self.rng.permutation(d) if self.warm else np.arange(d)

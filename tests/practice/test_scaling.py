@@ -5,6 +5,7 @@ import json
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import oslr_nb as oslr
@@ -150,7 +151,8 @@ def test_skip_learns_nothing():
     ({"options": {}}, "k = None"), ({"options": {"x_norm": 3.0, "k": 2}}, "option x_norm = 3.0: it must be left out"),
     ({"options": {"k": {1, 2}}}, "options = "), ({"options": [1]}, "options = "), ({"options": {"kk": 2}}, "learner = 'ito2017.RDA1'"),
     ({"warm": -1}, "warm = -1"), ({"scales": np.ones((8, 2))}, "shape of scales"), ({"scales": np.zeros((9, 2))}, r"scales\[0, 1\] = 0"),
-    ({"scales": np.ones((9, 2)), "warm": 3}, "warm = 3"),
+    ({"scales": np.ones((9, 2)), "warm": 3}, "warm = 3"), ({"scales": np.ones((9, 2)), "warm": pd.Series([1, 2])}, "warm = 0 "),
+    ({"scales": pd.Series([1.0, 2.0])}, "shape of scales"), ({"scales": pd.Index(["a"])}, "dtype of scales"),
     ({"budget": 9}, "budget = 9"), ({"d": 1}, "d = 1"), ({"key": "RDA1"}, "learner = 'RDA1'"),
     ({"key": oslr.ito2017.RDA1}, "learner = "),
 ])  # fmt: skip
