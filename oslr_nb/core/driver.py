@@ -168,9 +168,20 @@ def play_by_hand(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarra
     return (run.predictions, run.n_observed) if learner.costs is None else (run.predictions, run.n_observed, run.spent)
 
 
-def play_compiled(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, *more: bool) -> tuple[np.ndarray, ...]:
-    "Some rows in compiled rounds; by hand where the class has none."
-    return learner._simulate(X, y, rows, *more) or play_by_hand(learner, X, y, rows)
+def play_compiled(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool) -> tuple[np.ndarray, ...]:
+    "Predictions, numbers bought, perhaps money spent, in compiled rounds; by hand where the class has none."
+    if not learner._compiled: return play_by_hand(learner, X, y, rows)
+    from oslr_nb.core.compiled import strided  # numba, which takes half a second to import
+
+    n, done, table = len(rows), 0, strided(X)
+    books = (np.full(n, np.nan), np.full(n, learner.most), *(np.zeros(n) for _ in range(learner.costs is not None)))
+    while done < n:
+        part = slice(done, done + learner._part(n - done, score))
+        done += learner._rounds(table, y, rows[part], tuple(book[part] for book in books), score)
+        if done < part.stop: learner._refuse(X, int(rows[done]), done + 1)
+        learner._pause(part.stop - part.start)
+    if not score: books[0][:] = np.nan
+    return books
 
 # %% ../../nbs/core/19_driver.ipynb #067b70ae
 CONVERTED = 2**20  # numbers of a memory-mapped table that are converted together
@@ -187,12 +198,11 @@ def play_parts(
     "Predictions, numbers bought, perhaps money spent, in one part; in many if X is of a type that compiled rounds cannot read."
     from oslr_nb.core.compiled import flat  # numba, which takes half a second to import
 
-    more = [] if score else [False]
-    if X.dtype in (np.float32, np.float64): return [play_compiled(learner, X, flat(y), flat(rows), *more)]
+    if X.dtype in (np.float32, np.float64): return [play_compiled(learner, X, flat(y), flat(rows), score)]
     parts, size = [], max(1, CONVERTED // X.shape[1])
     for start in range(0, len(rows), size):
         part = rows[start : start + size]
-        try: parts.append(play_compiled(learner, X[part].astype(np.float64), y[part], np.arange(len(part)), *more))
+        try: parts.append(play_compiled(learner, X[part].astype(np.float64), y[part], np.arange(len(part)), score))
         except ValueError as e:  # it speaks of rows and rounds of the part
             sentence = re.sub(r"\bX\[(\d+)", lambda m, part=part: f"X[{part[int(m[1])]}", str(e))
             raise ValueError(count_from(start, sentence)) from e

@@ -7,6 +7,7 @@ Three calls a round, always in the same order, and what a new learner has to wri
 """
 from __future__ import annotations
 
+import math
 import threading
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
@@ -20,7 +21,7 @@ from .saving import saved_form
 from .storage import write_file
 
 # %% auto #0
-__all__ = ['SLACK', 'check_bought_values', 'refuse_bought', 'Learner', 'check_learner', 'LateLabels']
+__all__ = ['SLACK', 'check_bought_values', 'Learner', 'check_learner', 'LateLabels']
 
 # %% ../../nbs/core/17_learner.ipynb #5ca1e500
 #| code-fold: true
@@ -39,19 +40,6 @@ def check_bought_values(names: list[str], values: np.ndarray, limit: float, name
     for i in np.flatnonzero(~(np.abs(values) <= (LARGEST if norm else limit * SLACK)))[:1]: fail(names[i], float(values[i]), most, why)
     if norm and not (length := float(np.linalg.norm(values))) <= limit * SLACK:
         fail(f"norm of {names[0]} to {names[-1]}", length, f"at most {limit:g}", why)
-
-# %% ../../nbs/core/17_learner.ipynb #ca68fb8a
-#| code-fold: true
-#| code-summary: "Exported source: refuse_bought"
-def refuse_bought(X: np.ndarray, row: int, t: int, bought: np.ndarray, limit: float, name: str, norm: bool) -> NoReturn:
-    """Raise the error for values bought in a round that a compiled loop has refused.
-
-    name: what the limit is called, for example "x_norm"; empty for `LARGEST`. norm: whether the limit is one of the
-    norm.
-    """
-    check_bought_values([f"X[{row}, {i}]" for i in bought], np.asarray(X[row, bought], np.float64), limit, name, norm,
-                        f"it was bought in round {t}")
-    raise AssertionError("the values are as they should be")
 
 # %% ../../nbs/core/17_learner.ipynb #0ea7a71e
 class OneAtATime(type(threading.RLock())):  # type: ignore[misc]
@@ -179,9 +167,15 @@ class Learner:
         "The limit of a compiled loop: the largest magnitude of a bought value, or the largest sum of squares."
         return (self.scale[1] * SLACK) ** 2 if self.scale[2] else self.scale[1] * SLACK
 
-    def _refuse(self, X: np.ndarray, row: int, t: int, bought: np.ndarray) -> NoReturn:
+    def _refuse(self, X: np.ndarray, row: int, t: int) -> NoReturn:
+        "Say what is wrong with a round that compiled rounds have refused: a value that was bought, or one that the score needs."
         name, limit, norm = self.scale
-        refuse_bought(X, row, t, bought, limit, name, norm)
+        bought, needed = self._asked, np.flatnonzero(self._scored) if self.protocol != "OSLR" else np.empty(0, np.int64)
+        values = np.asarray(X[row, bought], np.float64)
+        check_bought_values([f"X[{row}, {i}]" for i in bought], values, limit, name, norm, f"it was bought in round {t}")
+        for i in needed[~(np.abs(X[row, needed]) <= LARGEST)][:1]:
+            fail(f"X[{row}, {i}]", float(X[row, i]), TOO_LARGE, f"the score of round {t} needs it")
+        fail(f"prediction of round {t}", math.inf, "a finite number")
 
     def _label(self, name: str, y: Any) -> float:
         if isinstance(y, float) and abs(y) <= self.y_limit[1]: return float(y)
@@ -330,9 +324,34 @@ class Learner:
     def _check_state(self) -> None:
         "Raise `ValueError` if the arrays cannot be those of this learner; `load` calls it before anything is computed."
 
-    def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, ...]:
-        "Compiled rounds: predictions, numbers bought, and money spent where prices are known; nothing here, and the driver plays by hand."
-        return ()
+    # compiled rounds, for classes that have them
+
+    @property
+    def _compiled(self) -> bool: return type(self)._rounds is not Learner._rounds
+
+    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
+        """Compiled rounds of a `strided` table; returns how many were played, fewer where one is refused, whose query then stands.
+
+        books: predictions, numbers bought (filled with `most`) and, where prices are known, money spent, to be written down.
+        """
+        raise NotImplementedError
+
+    def _part(self, n: int, score: bool) -> int:
+        "How many of the next n rounds can be played without a pause."
+        return n
+
+    def _pause(self, played: int) -> None:
+        "What is not compiled, between two parts."
+
+    @property
+    def _asked(self) -> np.ndarray:
+        "Features that the round bought that was refused."
+        return self.S
+
+    @property
+    def _scored(self) -> np.ndarray:
+        "Weights (d,) with which a round is scored, under POSLR and training-only."
+        return self.coef_
 
 # %% ../../nbs/core/17_learner.ipynb #f41d9b24
 #| code-fold: true

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..core.checks import LARGEST, check_array, check_flag, check_indices, check_int, check_magnitude, check_real
 from ..core.checks import check_scales, fail, kernel
-from ..core.compiled import entry, is_large, prefetch, prefetch_draws, prefetch_row, strided
+from ..core.compiled import entry, is_large, prefetch, prefetch_draws, prefetch_row
 from ..core.designs import Observe, draw_outside, gradient_estimate, pair_minimum
 from ..core.environment import check_stream
 from ..core.geometry import top_buffer, top_k, top_update, truncation_factor
@@ -450,9 +450,6 @@ class CoinBetting(LateLabels, Learner):
     def _update(self, y: float) -> None:
         coin_learn(y, self.bets, self.w, self.score, self.S, self.values, self.num, self.top, self.odds, self.buf, self.bound)
 
-    def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        out = np.empty(len(rows))
+    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
         arrays = (getattr(self, name) for name in self.arrays)
-        done = coin_run(self.words, strided(X), y, rows, self.top, self.odds, *arrays, self._limit, out)
-        if done < len(rows): self._refuse(X, rows[done], done + 1, self.S)
-        return out, np.broadcast_to(np.int64(self.budget), len(rows))
+        return coin_run(self.words, X, y, rows, self.top, self.odds, *arrays, self._limit, books[0])

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..core.checks import check_array, check_exact, check_indices, check_int, check_real, check_scales, fail
 from ..core.checks import kernel
-from ..core.compiled import entry, strided, uniform
+from ..core.compiled import entry, uniform
 from ..core.designs import draw_outside, moment_estimate
 from ..core.experts import second_order_factor
 from ..core.learner import SLACK, Learner, check_bought_values
@@ -692,12 +692,12 @@ class FKK(Learner):
             sums = np.add.reduceat(self.W, np.arange(0, len(self.W), BLOCK))
             if not np.allclose(self.sums, sums, 1e-9, 1e-300): fail("sums", float(self.sums.max()), f"those of W in blocks of {BLOCK}")
 
-    def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        out, observed = np.empty(len(rows)), np.empty(len(rows), np.int64)
+    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
         state = (getattr(self, name) for name in self.arrays)
-        done = fkk_run(self.words, strided(X), y, rows, *self._tables(), *state, self._limit, out, observed)
-        if done < len(rows): self._refuse(X, rows[done], done + 1, self.S[: int(self.num[BOUGHT])])
-        return out, observed
+        return fkk_run(self.words, X, y, rows, *self._tables(), *state, self._limit, *books)
+
+    @property
+    def _asked(self) -> np.ndarray: return self.S[: int(self.num[BOUGHT])]
 
 # %% ../../nbs/papers/foster2016.ipynb #ac8fc941
 def sign_stream(d: int, k: int) -> Table:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..core.checks import check_array, check_choice, check_exact, check_indices, check_int, check_real
 from ..core.checks import check_scales, fail, kernel
-from ..core.compiled import entry, find_in_sums, strided, uniform
+from ..core.compiled import entry, find_in_sums, uniform
 from ..core.designs import draw_outside
 from ..core.geometry import top_k
 from ..core.learner import Learner
@@ -607,26 +607,26 @@ class DSOSLRC(DantzigSampling):
             self.theta, self.P = w[S], np.eye(self.k) / (self.k * self.params["x_max"] ** 2)
         self.w, self.S = w, S
 
-    def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        out, done, table, P = np.empty(len(rows)), 0, strided(X), self.params
-        while done < len(rows):
-            seen = int(self.num[ROUNDS])
-            if self._exploring():
-                B = self._query()
-                values = np.asarray(X[rows[done], B], dtype=np.float64)
-                if not np.all(np.abs(values) <= self._limit): self._refuse(X, int(rows[done]), done + 1, B)
-                out[done] = self._predict(values)
-                self._update(float(y[rows[done]]))
-                done += 1
-                continue
-            stop = min(len(rows), done + (math.isqrt(seen) + 1) ** 2 - 1 - seen)  # up to the next square
-            part, named = slice(done, stop), (self.reach, P["sigma"], math.log(P["delta"]), self._limit)
-            played = li_exploit(table, y, rows[part], seen + 1, self.S, self.values, self.theta, self.P, self._spare, *named, out[part])
-            if played < stop - done: self._refuse(X, int(rows[done + played]), done + played + 1, self.S)
-            self.B[:] = self.S
-            self.num[ROUNDS] += played
-            done = stop
-        return out, np.broadcast_to(np.int64(self.budget), len(rows))
+    def _part(self, n: int, score: bool) -> int:
+        seen = int(self.num[ROUNDS])
+        return 1 if self._exploring() else min(n, (math.isqrt(seen) + 1) ** 2 - 1 - seen)  # up to the next square
+
+    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
+        if self._exploring():
+            values = np.array([entry(X, rows[0], i) for i in self._query()])
+            if not np.all(np.abs(values) <= self._limit): return 0
+            books[0][0] = self._predict(values)
+            self._update(float(y[rows[0]]))
+            return 1
+        seen, P = int(self.num[ROUNDS]), self.params
+        named = (self.reach, P["sigma"], math.log(P["delta"]), self._limit)
+        self.B[:] = self.S
+        played = li_exploit(X, y, rows, seen + 1, self.S, self.values, self.theta, self.P, self._spare, *named, books[0])
+        self.num[ROUNDS] += played
+        return played
+
+    @property
+    def _asked(self) -> np.ndarray: return self.B
 
     def _check_state(self) -> None:
         super()._check_state()
@@ -726,20 +726,21 @@ class DSPOSLRC(DantzigSampling):
 
     def _found(self, w: np.ndarray, S: np.ndarray) -> None: self.w, self.S = w, S
 
-    def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        out, bought, done, table = np.empty(len(rows)), np.empty(len(rows), np.int64), 0, strided(X)
-        while done < len(rows):
-            seen, stop = int(self.num[ROUNDS]), done + 1
-            if self.params["solve"] == "powers": stop = min(len(rows), done + max(1, 2 ** seen.bit_length() - seen))  # to a power of two
-            part = slice(done, stop)
-            args = (self.w, self.S, self.q, self.sums, self.B, self.values, self.mark, self.m, self.G, self.c, self._limit, out[part])
-            played = li_watch(self.words, table, y, rows[part], seen + 1, *args)
-            if played < stop - done: self._refuse(X, int(rows[done + played]), done + played + 1, self.B)
-            bought[part] = self.budget + np.count_nonzero(self.w[self.S])
-            self.num[ROUNDS] += played
-            self._explored(played)
-            done = stop
-        return out, bought
+    def _part(self, n: int, score: bool) -> int:
+        seen = int(self.num[ROUNDS])
+        return min(n, max(1, 2 ** seen.bit_length() - seen)) if self.params["solve"] == "powers" else 1
+
+    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
+        args = (self.w, self.S, self.q, self.sums, self.B, self.values, self.mark, self.m, self.G, self.c, self._limit, books[0])
+        played = li_watch(self.words, X, y, rows, int(self.num[ROUNDS]) + 1, *args)
+        books[1][:] = self.budget + np.count_nonzero(self.w[self.S])
+        self.num[ROUNDS] += played
+        return played
+
+    def _pause(self, played: int) -> None: self._explored(played)
+
+    @property
+    def _asked(self) -> np.ndarray: return self.B
 
 # %% ../../nbs/papers/li2025.ipynb #8469acc7
 def __dir__() -> list[str]:

@@ -24,7 +24,7 @@ from oslr_nb.core.environment import (
     split_query,
     weighted_sum,
 )
-from oslr_nb.core.learner import Learner, check_bought_values, check_learner, refuse_bought
+from oslr_nb.core.learner import Learner, check_bought_values, check_learner
 from oslr_nb.core.registry import at_a_glance, register
 from oslr_nb.core.run import Run
 from oslr_nb.core.saving import get_state, load, set_state
@@ -74,6 +74,13 @@ def test_split_query():
     assert check_bought(x, np.arange(3), 0) is x
 
 
+def refuse_round(X, bought, limit, name, norm):
+    "What is said of round 7, which played row 0."
+    lr = First(X.shape[1], len(bought))
+    lr.S, lr.scale = bought, (name, limit, norm)
+    lr._refuse(X, 0, 7)
+
+
 @pytest.mark.parametrize(("f", "args", "words"), [
     *((split_query, (query, 3), "query") for query in ([3], [1, 1], "ab", [0.5], np.ones((1, 2)))),
     (check_bought, (np.array([1.0, NAN]), np.array([3, 7]), 4), r"X\[4, 7\]"),
@@ -82,7 +89,7 @@ def test_split_query():
     (check_sparse, (np.ones(3), 2), "nonzero"),
     *((check_stream, bad, r"X|y") for bad in
       (([1, 2], [1]), ([["a"]], [1]), ([[1.0]], [NAN]), ([[1.0]], [1, 2]), (np.empty((0, 2)), []))),
-    *((refuse_bought, (np.array([[0.6, NAN, 1e61, 0.8, 0.9]]), 0, 7, np.array(bought), limit, name, norm), words) for
+    *((refuse_round, (np.array([[0.6, NAN, 1e61, 0.8, 0.9]]), np.array(bought), limit, name, norm), words) for
       bought, limit, name, norm, words in (
           ([0, 2], LARGEST, "", False, r"X\[0, 2\] = 1e\+61"), ([1], 1.0, "x_max", False, r"X\[0, 1\] = nan"),
           ([2], 1.0, "x_norm", True, r"X\[0, 2\] = 1e\+61: .* at most 1e\+60"),

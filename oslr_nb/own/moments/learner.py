@@ -15,7 +15,7 @@ import numpy as np
 
 from ...core.checks import LARGEST, check_array, check_choice, check_flag, check_indices, check_int, check_real
 from ...core.checks import fail, kernel
-from ...core.compiled import entry, strided
+from ...core.compiled import entry
 from ...core.environment import MONEY, check_costs, check_stream, price_of
 from ...core.learner import LateLabels, Learner
 from ...core.registry import register
@@ -357,25 +357,15 @@ class PairwiseMoments(Learner):
 
     def _update(self, y: float) -> None:
         learn(y, self._state, self.centre, self.forget)
+        self._pause(1)
+
+    @property
+    def _asked(self) -> np.ndarray: return self._state.S
+
+    def _part(self, n: int, score: bool) -> int: return min(n, max(1, int(self.num[NEXT] - self.num[ROUNDS])))
+
+    def _pause(self, played: int) -> None:
         if self.num[ROUNDS] >= self.num[NEXT]: self._choose()
-
-    def _play(self, X: tuple, y: np.ndarray, rows: np.ndarray, out: np.ndarray, *books: np.ndarray) -> int:
-        "Compiled rounds between two choices; returns how many were played."
-        raise NotImplementedError
-
-    def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool = True) -> tuple[np.ndarray, ...]:
-        n, out, books, table, done = len(rows), np.full(len(rows), np.nan), self._books(len(rows)), strided(X), 0
-        while done < n:
-            part = slice(done, min(n, done + max(1, int(self.num[NEXT] - self.num[ROUNDS]))))
-            done += self._play(table, y, rows[part], out[part] if score else out[:0], *(book[part] for book in books))
-            if done < part.stop: self._refuse(X, rows[done], done + 1, self._state.S)
-            if self.num[ROUNDS] >= self.num[NEXT]: self._choose()
-        return out, *books
-
-    def _books(self, n: int) -> tuple[np.ndarray, ...]:
-        "The purchases in each of n rounds, for the books."
-        return (np.full(n, self.budget),)
-
     def _check_state(self) -> None:
         "The state is one that a run can reach: finite, its places in range, counts and squares not negative."
         check_sums_of(self)
@@ -549,9 +539,6 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
         draw_priced(self.words, super()._state, self._prices, self.explore)
         return self.S[: self.sold[0]].copy()
 
-    def _books(self, n: int) -> tuple[np.ndarray, ...]:
-        return super()._books(n) if self.costs is None else (np.zeros(n, np.int64), np.zeros(n))
-
     @property
     def coef_(self) -> np.ndarray:
         "Weights (d,) on features that forward selection would take now, among those whose pairs are known."
@@ -606,8 +593,8 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
         least = float(self.bets[:, [HINT, DOUBLINGS, SQUARES, PURSE]].min(initial=0))
         if least < 0: fail("a hint, a square or how often it doubled", least, "at least 0")
 
-    def _play(self, X: tuple, y: np.ndarray, rows: np.ndarray, out: np.ndarray, *books: np.ndarray) -> int:
+    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
         args = (self.room, self.scales, self.centre, self.prior, self.forget)
-        rest = (self.explore, self._limit, self.bets, out)
-        if self.costs is None: return play_moments(self.words, X, y, rows, self._state, *args, self.top, *rest)
-        return play_priced(self.words, X, y, rows, super()._state, self._prices, *args, *rest, *books)
+        rest = (self.explore, self._limit, self.bets, *books)
+        if self.costs is None: return play_moments(self.words, X, y, rows, self._state, *args, self.top, *rest[:4])
+        return play_priced(self.words, X, y, rows, super()._state, self._prices, *args, *rest)

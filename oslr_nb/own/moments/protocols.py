@@ -8,11 +8,11 @@ Weights committed before the purchase, and weights on all features where only tr
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ...core.checks import LARGEST, TOO_LARGE, check_int, fail, kernel
+from ...core.checks import check_int, kernel
 from ...core.compiled import entry
 from ...core.registry import register
 from .learner import PairwiseMoments, check_sizes, fit_ridges, learn
@@ -178,8 +178,8 @@ class PairwisePOSLR(PairwiseMoments):
         guess_committed(self._state, self.room.W, self.centre)
         return 0.0
 
-    def _play(self, X: tuple, y: np.ndarray, rows: np.ndarray, out: np.ndarray, bought: np.ndarray) -> int:
-        args = (self.room, self.scales, self.centre, self.prior, self.forget, self._limit, self.w, out, bought)
+    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
+        args = (self.room, self.scales, self.centre, self.prior, self.forget, self._limit, self.w, *books)
         return play_committed(self.words, X, y, rows, self._state, *args)
 
 # %% ../../../nbs/own/moments/05_protocols.ipynb #6180f697
@@ -378,12 +378,7 @@ class PairwiseTrainingOnly(PairwiseMoments):
         estimate_gains(y, self._state, self.table, self.shift, self.gains)
         super()._update(y)
 
-    def _play(self, X: tuple, y: np.ndarray, rows: np.ndarray, out: np.ndarray, bought: np.ndarray) -> int:
+    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
+        out = books[0] if score else books[0][:0]
         args = (self.table, self.shift, self.gains, self.centre, self.forget, self.coef_, self.intercept_, self._limit, out)
         return play_training(self.words, X, y, rows, self._state, *args)
-
-    def _refuse(self, X: np.ndarray, row: int, t: int, bought: np.ndarray) -> NoReturn:
-        needed = np.flatnonzero(self.coef_)
-        for i in needed[~(np.abs(X[row, needed]) <= LARGEST)][:1]:
-            fail(f"X[{row}, {i}]", float(X[row, i]), TOO_LARGE, f"the score of round {t} needs it")
-        super()._refuse(X, row, t, bought)

@@ -9,12 +9,12 @@ cautious step, and both on digits.
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ...core.checks import LARGEST, TOO_LARGE, check_array, check_flag, check_int, check_real, fail, kernel
-from ...core.compiled import entry, find_in_sums, strided, uniform
+from ...core.checks import check_array, check_flag, check_int, check_real, fail, kernel
+from ...core.compiled import entry, find_in_sums, uniform
 from ...core.designs import draw_outside
 from ...core.learner import SLACK, Learner, check_bought_values
 from ...core.registry import register
@@ -191,16 +191,6 @@ def aer_run(
     return rows.size
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #03c68071
-def aer_refuse_row(learner: AER, X: np.ndarray, row: int, t: int) -> NoReturn:
-    "Say which number of X[row] stopped the learner in round t: one that was bought, or one that its score needs."
-    bought, needed = learner.S[: int(learner.info[BOUGHT])], np.flatnonzero(learner.coef_)
-    names, (name, limit, norm) = [f"X[{row}, {i}]" for i in bought], learner.scale
-    check_bought_values(names, np.asarray(X[row, bought], np.float64), limit, name, norm, f"it was bought in round {t}")
-    for i in needed[~(np.abs(X[row, needed]) <= LARGEST)][:1]:
-        fail(f"X[{row}, {i}]", float(X[row, i]), TOO_LARGE, f"the score of round {t} needs it")
-    fail(f"prediction of round {t}", math.inf, "a finite number")
-
-
 def aer_strength(m: int, sizes: dict[str, Any], centre: bool) -> float:
     "lam / step for m rounds that learn, from the numbers of `aer_check`; centred data may be twice as large."
     p = {n: sizes[n] for n in ("d", "budget", "radius", "radius_2", "x_max", "y_max")}
@@ -415,10 +405,9 @@ class AER(AERState):
         "The state is one that a run can reach."
         with np.errstate(over="ignore", invalid="ignore"): check_aer(self)
 
-    def _simulate(
-        self, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool = True
-    ) -> tuple[np.ndarray, np.ndarray]:
-        out, bought = np.full(len(rows), np.nan), np.empty(len(rows), np.int64)
-        done = aer_run(self.words, strided(X), y, rows, self._lazy, self._own, self._plan, self._limit, score, out, bought)
-        if done < len(rows): aer_refuse_row(self, X, int(rows[done]), done + 1)
-        return out, bought
+    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
+        out, bought = books
+        return aer_run(self.words, X, y, rows, self._lazy, self._own, self._plan, self._limit, score, out, bought)
+
+    @property
+    def _asked(self) -> np.ndarray: return self.S[: int(self.info[BOUGHT])]

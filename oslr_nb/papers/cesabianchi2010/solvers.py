@@ -11,12 +11,12 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...core.checks import LARGEST, check_array, check_int, check_real, fail, kernel
-from ...core.compiled import entry, strided, uniform
+from ...core.compiled import entry, uniform
 from ...core.designs import draw_outside
 from ...core.geometry import proj_l1
 from ...core.learner import SLACK, Learner, check_bought_values
@@ -467,15 +467,6 @@ class BaselineState(Learner):
             self.held[:], self.num[SOLVED] = self.coef_, t
         return (1 << t.bit_length()) - t  # rounds until the next solve
 
-# %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #ef3adc18
-def refuse_baseline_row(learner: BaselineState, X: np.ndarray, row: int, t: int, score: float) -> NoReturn:
-    "Say which number of X[row] stopped the learner in round t: one that its score needs, or one that was bought."
-    if not math.isfinite(score):
-        for i in np.flatnonzero(learner.held)[~np.isfinite(X[row, np.flatnonzero(learner.held)])][:1]:
-            fail(f"X[{row}, {i}]", float(X[row, i]), "a finite number", f"the score of round {t} needs it")
-        fail(f"prediction of round {t}", float(score), "a finite number")
-    learner._refuse(X, row, t, learner.S[: int(learner.num[BOUGHT])])
-
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #eeab30d9
 @register("cesabianchi2010", budget="budget >= 2, even for pairs",
           assumptions="independent examples from one law, |x_i| <= x_max, |y| <= y_max",
@@ -598,16 +589,13 @@ class Baseline(BaselineState):
             if not size <= most * (1 + 1e-6): fail(f"size of {name}", float(size), f"at most {most:g}")
         if not np.array_equal(self.A, self.A.T): raise ValueError("A must be symmetric.")
 
-    def _simulate(
-        self, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool = True
-    ) -> tuple[np.ndarray, np.ndarray]:
-        out, bought, start, n = np.full(len(rows), np.nan), np.empty(len(rows), np.int64), 0, len(rows)
-        table = strided(X)
-        while start < n:
-            stop = min(n, start + self._renew()) if score else n
-            part = (out[start:stop], bought[start:stop])
-            done = start + baseline_run(
-                self.words, table, y, rows[start:stop], self._state, self.pairs, score, self._limit, *part)
-            if done < stop: refuse_baseline_row(self, X, int(rows[done]), done + 1, out[done] if score else 0.0)
-            start = stop
-        return out, bought
+    def _part(self, n: int, score: bool) -> int: return min(n, self._renew()) if score else n
+
+    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
+        return baseline_run(self.words, X, y, rows, self._state, self.pairs, score, self._limit, *books)
+
+    @property
+    def _asked(self) -> np.ndarray: return self.S[: int(self.num[BOUGHT])]
+
+    @property
+    def _scored(self) -> np.ndarray: return self.held

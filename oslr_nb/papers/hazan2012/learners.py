@@ -8,13 +8,13 @@ Drawing, learning and averaging touch only what was bought; how the compiled lea
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ...core.checks import LARGEST, TOO_LARGE, check_array, check_int, check_magnitude, check_real, check_step
+from ...core.checks import check_array, check_int, check_magnitude, check_real, check_step
 from ...core.checks import fail, kernel
-from ...core.compiled import entry, find_in_sums, is_large, prefetch_draws, strided, uniform
+from ...core.compiled import entry, find_in_sums, is_large, prefetch_draws, uniform
 from ...core.designs import draw_outside
 from ...core.learner import SLACK, Learner, check_bought_values
 from ...core.oco import adaptive_weight
@@ -457,19 +457,6 @@ class AttributeState(Learner):
         "Output weights (d,): the average of w_1, ..., w_t over the t rounds of learning so far."
         return (self.total + self.num[SUM] * self.v) / max(1.0, self.num[ROUNDS] - self.warm)
 
-# %% ../../../nbs/papers/hazan2012/04_learners.ipynb #a9a303c0
-#| code-fold: true
-#| code-summary: "refuse_row"
-def refuse_row(learner: AttributeState, X: np.ndarray, row: int, t: int) -> NoReturn:
-    "Say which number of X[row] stopped the learner in round t: one that was bought, or one that its score needs."
-    bought, needed = learner.S[: int(learner.num[BOUGHT])], np.flatnonzero(learner.coef_)
-    name, limit, norm = learner.scale
-    names = [f"X[{row}, {i}]" for i in bought]
-    check_bought_values(names, np.asarray(X[row, bought], np.float64), limit, name, norm, f"it was bought in round {t}")
-    for i in needed[~(np.abs(X[row, needed]) <= LARGEST)][:1]:
-        fail(f"X[{row}, {i}]", float(X[row, i]), TOO_LARGE, f"the score of round {t} needs it")
-    fail(f"prediction of round {t}", math.inf, "a finite number")
-
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #5a7e0002
 #| code-fold: true
 #| code-summary: "What a state must be like"
@@ -624,15 +611,16 @@ class AttributeEfficient(AttributeState):
         for name in ("cdf", "chance"): check_same(name, getattr(self, name), getattr(fresh, name))
         if not self.num[ADAPTIVE]: check_same("RATE", self.num[RATE : RATE + 1], fresh.num[RATE : RATE + 1])
 
-    def _simulate(
-        self, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool = True
-    ) -> tuple[np.ndarray, np.ndarray]:
-        out, bought, n = np.full(len(rows), np.nan), np.empty(len(rows), np.int64), len(rows)
-        reading, table = self.reading if score else -1, strided(X)
-        cut = min(max(self.warm - int(self.num[ROUNDS]), 0), n)  # the rounds of phase one
-        for start, stop in ((0, cut), (cut, n)):
-            args = (self.ridge, reading, self.draws, self.warm, self.radius, self._limit, out[start:stop], bought[start:stop])
-            done = start + attribute_run(self.words, table, y, rows[start:stop], self._state, *args)
-            if done < stop: refuse_row(self, X, int(rows[done]), done + 1)
-            if 0 < stop == cut and self.num[ROUNDS] == self.warm: self._plan()
-        return out, bought
+    def _part(self, n: int, score: bool) -> int:
+        first = self.warm - int(self.num[ROUNDS])  # rounds of phase one
+        return min(n, first) if first > 0 else n
+
+    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
+        args = (self.ridge, self.reading if score else -1, self.draws, self.warm, self.radius, self._limit, *books)
+        return attribute_run(self.words, X, y, rows, self._state, *args)
+
+    def _pause(self, played: int) -> None:
+        if played and self.num[ROUNDS] == self.warm: self._plan()
+
+    @property
+    def _asked(self) -> np.ndarray: return self.S[: int(self.num[BOUGHT])]

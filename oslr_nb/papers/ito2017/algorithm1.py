@@ -17,7 +17,7 @@ import numpy as np
 
 from ...core.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, check_real, check_rng
 from ...core.checks import check_scales, check_step, fail, kernel
-from ...core.compiled import entry, is_large, prefetch_draws, prefetch_row, strided
+from ...core.compiled import entry, is_large, prefetch_draws, prefetch_row
 from ...core.designs import Observe, bound_observe_moment, bound_second_moment, draw_outside, gradient_estimate
 from ...core.designs import pair_bound
 from ...core.environment import check_stream
@@ -429,14 +429,9 @@ class RDA(LateLabels, Learner):
     def _update(self, y: float) -> None:
         rda_update(y, self.h, self.S, self.values, self.num, self.top, self.odds, self.buf, self.bound)
 
-    def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        out = np.empty(len(rows))
-        done = rda_run(
-            self.words, strided(X), y, rows, self.top, self.rate, self.radius, self.adaptive, self.odds,
-            *(getattr(self, name) for name in self.arrays), self._limit, out,
-        )
-        if done < len(rows): self._refuse(X, rows[done], done + 1, self.S)
-        return out, np.broadcast_to(np.int64(self.budget), len(rows))
+    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
+        plan = (self.top, self.rate, self.radius, self.adaptive, self.odds)
+        return rda_run(self.words, X, y, rows, *plan, *(getattr(self, name) for name in self.arrays), self._limit, books[0])
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #0ea2b816
 @register("ito2017", budget="budget >= k + 2", assumptions="independent draws, linear model, linearly independent features",

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...core.checks import LARGEST, check_array, check_int, check_magnitude, check_real, check_step, fail, kernel
-from ...core.compiled import entry, is_large, prefetch_row, strided
+from ...core.compiled import entry, is_large, prefetch_row
 from ...core.designs import Observe, bound_second_moment, draw_outside, gradient_estimate, pair_bound, pair_minimum
 from ...core.environment import check_stream
 from ...core.geometry import top_k, top_rescan
@@ -423,14 +423,9 @@ class SquaresRDA(Learner):
             y, self.h, self.H, self.w, self.mean, self.chosen, self.S, self.values, self.num, self.top, self.power
         )
 
-    def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        out, state = np.empty(len(rows)), (getattr(self, name) for name in self.arrays)
-        done = squares_run(
-            self.words, strided(X), y, rows, self.top, self.explorer_rate, self.rate, self.radius, self.l1, self.power,
-            self.adapts, *state, self._limit, out,
-        )
-        if done < len(rows): self._refuse(X, rows[done], done + 1, self.S)
-        return out, np.broadcast_to(np.int64(self.budget), len(rows))
+    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
+        plan = (self.top, self.explorer_rate, self.rate, self.radius, self.l1, self.power, self.adapts)
+        return squares_run(self.words, X, y, rows, *plan, *(getattr(self, name) for name in self.arrays), self._limit, books[0])
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #a0a27822
 @register("ito2017", budget="budget >= max(k, 2)", assumptions="independent draws, linear model, linearly independent features",

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...core.checks import SMALLEST, as_array, check_array, check_choice, check_exact, check_flag, check_indices
 from ...core.checks import check_int, check_magnitude, check_real, check_scales, check_step, fail, kernel
-from ...core.compiled import row_product, strided
+from ...core.compiled import row_product
 from ...core.designs import draw_outside
 from ...core.learner import Learner, check_bought_values
 from ...core.registry import register
@@ -525,14 +525,13 @@ class DictionaryProjection(Learner):
     def _update(self, y: float) -> None:
         dictionary_update(y, self.G, self._state)
 
-    def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, ...]:
-        if self.solver != "omp": return super()._simulate(X, y, rows)
-        out, bought = np.empty(len(rows)), np.empty(len(rows), np.int64)
-        done = dictionary_run(self.words, strided(X), y, rows, self.columns, self.G, self._state, self.rules, self._limit, out, bought)
-        if done < len(rows): self._refuse_round(X, rows[done], done + 1)
-        return out, bought
+    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
+        args = (self.columns, self.G, self._state, self.rules, self._limit, *books)
+        return dictionary_run(self.words, X, y, rows, *args)
 
-    def _refuse_round(self, X: np.ndarray, row: int, t: int) -> NoReturn:
+    @property
+    def _compiled(self) -> bool: return self.solver == "omp"
+    def _refuse(self, X: np.ndarray, row: int, t: int) -> NoReturn:
         S, x = self.S[: int(self.num[BOUGHT])], np.asarray(X[row], np.float64)
         for i in np.flatnonzero(~np.isfinite(x))[:1]:
             fail(f"X[{row}, {i}]", float(x[i]), "a finite number", f"it was measured in round {t}")

@@ -13,14 +13,14 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ...core.bandits import bound_tsallis, tsallis_draw, tsallis_learn, tsallis_weights
 from ...core.checks import check_array, check_choice, check_int, check_magnitude, check_real, check_rng
 from ...core.checks import check_scales, fail, kernel
-from ...core.compiled import entry, generator_words, row_product, strided
+from ...core.compiled import entry, generator_words, row_product
 from ...core.geometry import proj_l2
 from ...core.learner import SLACK, Learner, check_bought_values
 from ...core.oco import bound_ogd, bound_ons, bound_vaw, ogd_learn, ons_learn, project_norm, ridge_weights
@@ -483,16 +483,15 @@ class BlockBandit(Learner):
 
     def _update(self, y: float) -> None: learn_round(y, self.budget, self.plan, self._state, self.scratch)
 
-    def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        out, table = np.empty(len(rows)), strided(X)
-        done = block_run(self.words, table, y, rows, self.subsets, self.matrices, self.plan, self._state, self.scratch, self._limit, out)
-        if done < len(rows): self._refuse_round(X, int(rows[done]), done + 1)
-        return out, np.broadcast_to(np.int64(self.budget), len(rows))
+    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
+        args = (self.subsets, self.matrices, self.plan, self._state, self.scratch, self._limit, books[0])
+        return block_run(self.words, X, y, rows, *args)
+    @property
+    def _asked(self) -> np.ndarray: return self.subsets[int(self.num[ARM])]
 
-    def _refuse_round(self, X: np.ndarray, row: int, t: int) -> None:
-        "Raise the error for the values observed in round t."
+    def _refuse(self, X: np.ndarray, row: int, t: int) -> NoReturn:
+        if not self.matrices.size: super()._refuse(X, row, t)
         arm = int(self.num[ARM])
-        if not self.matrices.size: self._refuse(X, row, t, self.subsets[arm])
         with np.errstate(all="ignore"): values = self.matrices[arm] @ np.asarray(X[row], np.float64)
         names, (name, limit, norm) = [f"measurement {a} of X[{row}]" for a in range(self.budget)], self.scale
         check_bought_values(names, values, limit, name, norm, f"it was bought in round {t}")

@@ -17,7 +17,7 @@ import numpy as np
 from ...core.checks import LARGEST, TOO_LARGE, as_array, check_array, check_choice, check_exact, check_indices
 from ...core.checks import check_int, check_label, check_magnitude, check_real, check_scales, check_step, fail
 from ...core.checks import kernel
-from ...core.compiled import entry, normal, row_product, squared_length, strided
+from ...core.compiled import entry, normal, row_product, squared_length
 from ...core.designs import draw_outside
 from ...core.environment import check_stream
 from ...core.learner import SLACK, Learner, check_bought_values
@@ -424,7 +424,7 @@ class LinearProjection(Learner):
     def _check_state(self) -> None:
         check_projection_state(self)
 
-    def _refuse(self, X: np.ndarray, row: int, t: int, bought: np.ndarray) -> NoReturn:
+    def _refuse(self, X: np.ndarray, row: int, t: int) -> NoReturn:
         name, limit, _ = self.scale
         x, where = np.asarray(X[row], np.float64), f"it was bought in round {t}"
         for i in np.flatnonzero(~(np.abs(x) <= LARGEST))[:1]: fail(f"X[{row}, {i}]", float(x[i]), TOO_LARGE, where)
@@ -434,12 +434,9 @@ class LinearProjection(Learner):
         fail(f"prediction of X[{row}]", float(self.num[YHAT]), f"of magnitude at most {self._reach:g}",
              f"radius = {self.radius:g} and x_norm = {limit:g}; {where}")
 
-    def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        out = np.empty(len(rows))
-        args = (self.rate, self.radius, self.adaptive, self._limit, self._reach, out)
-        done = projection_run(self.words, strided(X), y, rows, self._state, *args)
-        if done < len(rows): self._refuse(X, int(rows[done]), done + 1, self.S)
-        return out, np.broadcast_to(np.int64(self.budget), len(rows))
+    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
+        args = (self.rate, self.radius, self.adaptive, self._limit, self._reach, books[0])
+        return projection_run(self.words, X, y, rows, self._state, *args)
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #e71b5268
 def oblique_stream(

@@ -11,13 +11,13 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...core.checks import check_array, check_choice, check_exact, check_indices, check_int, check_real
 from ...core.checks import check_scales, fail, kernel
-from ...core.compiled import entry, strided
+from ...core.compiled import entry
 from ...core.designs import draw_outside
 from ...core.geometry import check_psd, enumerated_eigenvalues, hard_threshold, top_k
 from ...core.learner import Learner
@@ -315,27 +315,18 @@ class DantzigState(Learner):
         t = int(self.num[ROUNDS]) + 1
         if t & (t - 1) == 0 and t > self.params["t0"]: self._solve()
 
-    def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool = True) -> tuple[np.ndarray, np.ndarray]:
-        out, bought, done, table = np.full(len(rows), np.nan), np.empty(len(rows), np.int64), 0, strided(X)
-        while done < len(rows):
-            seen = int(self.num[ROUNDS])
-            stop = min(len(rows), done + 2 ** (seen + 1).bit_length() - 1 - seen)  # up to the next power of two
-            part = slice(done, stop)
-            args = (self.w, self.top, self.S, self.values, self.mark, self.k0, self.G, self.c, self._limit, out[part], bought[part])
-            played = dantzig_run(self.words, table, y, rows[part], seen + 1, *args)
-            if played < stop - done: self._refuse_row(X, int(rows[done + played]), done + played + 1, int(bought[done + played]))
-            self._end_round(played)
-            done = stop
-        if not score: out[:] = np.nan
-        return out, bought
+    def _part(self, n: int, score: bool) -> int:
+        seen = int(self.num[ROUNDS])
+        return min(n, 2 ** (seen + 1).bit_length() - 1 - seen)  # up to the next power of two
 
-    def _refuse_row(self, X: np.ndarray, row: int, t: int, n: int) -> NoReturn:
-        support = np.flatnonzero(self.w)
-        S = self.S[: n - len(support) if self.proper else n]
-        if not np.all(np.abs(X[row, S]) <= self._limit): self._refuse(X, row, t, S)
-        for i in support[~np.isfinite(X[row, support])][:1]:
-            fail(f"X[{row}, {i}]", float(X[row, i]), "a finite number", f"the score of round {t} needs it")
-        fail(f"prediction of round {t}", math.inf, "a finite number")
+    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
+        args = (self.w, self.top, self.S, self.values, self.mark, self.k0, self.G, self.c, self._limit, *books)
+        return dantzig_run(self.words, X, y, rows, int(self.num[ROUNDS]) + 1, *args)
+
+    def _pause(self, played: int) -> None: self._end_round(played)
+
+    @property
+    def _asked(self) -> np.ndarray: return self.S[self.mark[self.S] == self.mark.max()]  # the S of the latest draw
 
     def _check_state(self) -> None:
         "Finite sums and at most k weights, in the ball; marks that this or earlier rounds have set."

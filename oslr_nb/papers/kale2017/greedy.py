@@ -19,7 +19,7 @@ import numpy as np
 
 from ...core.checks import check_array, check_flag, check_indices, check_int, check_magnitude, check_real
 from ...core.checks import check_rng, check_scales, fail, kernel
-from ...core.compiled import entry, strided
+from ...core.compiled import entry
 from ...core.experts import bexp_draw_kept, bexp_learn_kept, bexp_rate, bound_bexp
 from ...core.learner import SLACK, Learner
 from ...core.oco import ridge_weights, vaw_learn, vaw_parts
@@ -441,13 +441,12 @@ class GreedyBatches(Learner):
     def _update(self, y: float) -> None:
         learn_round(y, self.eta, self.batch, self.ridge, self.y_max, self._state, self.scratch)
 
-    def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        out, observed, proper = np.empty(len(rows)), np.empty(len(rows), np.int64), self.protocol == "POSLR"
-        plan = (self.eta, self.batch, self.ridge, self.y_max, proper, self._limit)
-        done = greedy_run(self.words, strided(X), y, rows, self._state, self.scratch, *plan, out, observed)
-        if done < len(rows): self._refuse(X, rows[done], done + 1, self.S[: int(self.num[BOUGHT])])
-        return out, observed
+    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
+        plan = (self.eta, self.batch, self.ridge, self.y_max, self.protocol == "POSLR", self._limit)
+        return greedy_run(self.words, X, y, rows, self._state, self.scratch, *plan, *books)
 
+    @property
+    def _asked(self) -> np.ndarray: return self.S[: int(self.num[BOUGHT])]
     def _check_state(self) -> None:
         "The state is one that a run can reach: finite, its places in range, its draws consistent, R triangular."
         for name in STATE: check_array(name, getattr(self, name), (None,) * getattr(self, name).ndim)

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...core.checks import check_array, check_choice, check_indices, check_int, check_magnitude, check_real
 from ...core.checks import check_scales, fail, kernel
-from ...core.compiled import entry, is_large, prefetch_row, strided
+from ...core.compiled import entry, is_large, prefetch_row
 from ...core.environment import check_stream
 from ...core.geometry import Interval, check_psd, hard_threshold, sparse_eigenvalues, top_rescan, truncation_factor
 from ...core.learner import Learner
@@ -343,12 +343,11 @@ class HardThresholding(Learner):
     def _update(self, y: float) -> None:
         learn_example(y, self._plan, self._state)
 
-    def _simulate(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        out, observed = np.empty(len(rows)), np.empty(len(rows), np.int64)
-        done = hard_run(strided(X), y, rows, self._plan, self._state, self._limit, out, observed)
-        if done < len(rows): self._refuse(X, rows[done], done + 1, self.S[: self.num[BOUGHT]])
-        return out, observed
+    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
+        return hard_run(X, y, rows, self._plan, self._state, self._limit, *books)
 
+    @property
+    def _asked(self) -> np.ndarray: return self.S[: self.num[BOUGHT]]
     def _check_state(self) -> None:
         check_hard_state(self)
 
