@@ -244,7 +244,7 @@ def run(
         typer.echo("interrupted; the same command with --resume goes on", err=True)
         raise typer.Exit(130) from None
     typer.echo((out / "report.md").read_text(encoding="utf8"))
-    typer.echo(f"written to {out}: " + ", ".join(sorted(p.name for p in out.iterdir() if p.is_file() and p.suffix != ".lock")))
+    typer.echo(f"written to {out}: checkpoint.npz, loss.png, model.npz, report.md, results.json")
 
 # %% ../nbs/cli.ipynb #6f028413
 @app.command(help="List data sets and streams, or write one as a CSV or Parquet table that `oslr run` reads.")

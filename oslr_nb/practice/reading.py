@@ -50,7 +50,7 @@ def one_sentence(path: Path, what: str) -> Iterator[None]:
 KINDS = (  # how files begin that are neither CSV nor Parquet, and what they are
     (b"PK\x03\x04", "a zip archive or a workbook: unpack it, or save the sheet as CSV"), (b"7z\xbc\xaf\x27\x1c", "a 7z archive: unpack it"),
     (b"\xfd7zXZ\x00", "compressed by xz: unpack it"), (b"\x28\xb5\x2f\xfd", "compressed by zstd: unpack it"),
-    (b"Rar!", "a rar archive: unpack it"),
+    (b"Rar!", "a rar archive: unpack it"), (b"\x04\x22\x4d\x18", "compressed by lz4: unpack it"), (b"\x1f\x9d", "compressed: unpack it"),
     (b"\x1f\x8b", "compressed by gzip: unpack it, or call it .csv.gz if a CSV is in it"), (b"BZh", "compressed by bzip2: unpack it"),
     (b"\xd0\xcf\x11\xe0", "a workbook of Excel: save the sheet as CSV"), (b"ARROW1", "an Arrow file: save it as Parquet"),
     (b"\x89HDF", "an HDF5 file: save the table as Parquet"), (b"SQLite format 3", "a database: save the table as CSV"),
