@@ -436,7 +436,6 @@ def state_of(model):
     return pickle.dumps({k: v for k, v in vars(model).items() if k.endswith("_")})
 
 
-@pytest.mark.filterwarnings("ignore:.*not in the first example")
 @budgeted(SHARES["river"])
 @given(data=st.data())
 def test_river_model(data):
