@@ -19,7 +19,7 @@ from ..core.learner import Learner
 from ..core.registry import all_learners
 from ..core.sparse.selectors import forward_selection
 from .reading import Survey
-from .scaling import LIMIT, Scaled
+from .scaling import FAR, LIMIT, Scaled
 
 # %% auto #0
 __all__ = ['BINS', 'COMPARED']
@@ -85,8 +85,10 @@ def made_of(lr: Learner) -> Learner:
 
 def scaling_of(lr: Scaled) -> dict[str, Any]:
     "Scales in use, and how often something was cut off."
-    label = {"centre": float(lr.centre[-1]), "deviation": float(lr.size[-1]), "cut_off": int(lr.clipped[-1])}
-    features = {"centre": lr.centre[:-1].tolist(), "deviation": lr.size[:-1].tolist(), "cut_off": lr.clipped[:-1].tolist()}
+    label = {"centre": float(lr.centre[-1]), "deviation": float(lr.size[-1]), "cut_off": int(lr.clipped[-1]),
+             "left_out": int(lr.left_out[-1])}
+    features = {"centre": lr.centre[:-1].tolist(), "deviation": lr.size[:-1].tolist(), "cut_off": lr.clipped[:-1].tolist(),
+                "left_out": lr.left_out[:-1].tolist()}
     return {"warm": lr.warm, "label": label, "features": features}
 
 
@@ -194,9 +196,13 @@ def scaling_text(r: dict[str, Any]) -> list[str]:
     how = f"by what was bought in the first {s['warm']} rounds" if s["warm"] else "as stated"
     cut, worst = sum(s["features"]["cut_off"]), int(np.argmax(s["features"]["cut_off"]))
     most = f" (most often {r['features'][worst]!r}: {s['features']['cut_off'][worst]})" if cut else ""
+    odd = {f"column {r['features'][i]!r}": n for i, n in enumerate(s["features"]["left_out"]) if n}
+    odd |= {f"the label {r['target']!r}": s["label"]["left_out"]} if s["label"]["left_out"] else {}
+    listed = ", ".join(f"{n} of {name}" for name, n in [*odd.items()][:5])
+    left = f" In the warm-up numbers more than {FAR:g} deviations away from the others had no part in the scales: {listed}." if odd else ""
     return [f"The learner was given standardised numbers, {how}; centres and deviations are in results.json and in the model. Beyond "
             f"{LIMIT:g} deviations they were cut off: {cut} of {sum(r['bought'])} bought values{most}, {s['label']['cut_off']} of "
-            f"{r['rounds']} labels. Predictions, losses and weights are in the units of the table.", ""]
+            f"{r['rounds']} labels.{left} Predictions, losses and weights are in the units of the table.", ""]
 
 
 def table_text(r: dict[str, Any]) -> list[str]:

@@ -236,7 +236,7 @@ def commas(first): return table("a,b,s,y\n" + "".join(f'"{first(i)}",{i % 7},{"m
     (marked("12 mg"), "'12 mg'"), (marked("?", rows=40, distinct=13, every=9), "'?'"),
     (commas(lambda i: f"0,{126 + i * 37 % 101}"), "numbers with points"),
     (commas(lambda i: f"{1 + i % 9},{100 + i * 37 % 101}.5"), "numbers with points"),
-], ids=str)
+], ids=range(7))
 def test_marks_among_numbers(path, words):
     for encode in (("--encode",), ()):
         code, said, _ = cli("run", path, "--budget", 2, *encode)
@@ -554,3 +554,15 @@ def test_nothing_is_drawn_into_a_pipe(tmp_path):
     path = table(csv("a,b,c,d,e,f,y", *X.T, y))
     words = [sys.executable, "-m", "oslr_nb", "run", str(path), "--target", "y", "--budget", "2", "--out", str(tmp_path / "o")]
     assert subprocess.run(words, capture_output=True, check=True).stderr == b""
+
+
+def test_a_wrong_label_of_the_warm_up_is_named():
+    "It has no part in the scales, and the report says so."
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(2000, 4))
+    y = 3 * A[:, 0] - 2 * A[:, 1]
+    y[3] = 4000
+    body = "a,b,c,d,y\n" + "".join(f"{p},{q},{r},{s},{v}\n" for (p, q, r, s), v in zip(A, y, strict=True))
+    code, said, found = cli("run", table(body), "--budget", 2, "--learner", "ito2017.RDA2", "--option", "step=adaptive")
+    assert code == 0 and "1 of the label 'y'" in said and found["scaling"]["label"]["left_out"] == 1
+    assert 1 - found["loss_last_tenth"] / found["loss_of_running_mean_last_tenth"] > 0.5
