@@ -89,8 +89,8 @@ def numbers_of(y: Any) -> np.ndarray:
     "Labels as an array of real numbers, of whatever shape; objects that are numbers count."
     values = as_array(y, "y")
     if values.dtype.kind in "iufb": return values
-    if values.dtype.kind == "c": fail("y", y, "numbers", "Complex data not supported")
-    try: return np.array(values if values.dtype.kind in "OSU" else None, float)
+    if values.dtype.kind not in "OSU": fail("y", y, "numbers", "Complex data not supported" if values.dtype.kind == "c" else "")
+    try: return values.astype(float)
     except (OverflowError, TypeError, ValueError): fail("y", y, "numbers")
 
 
