@@ -20,3 +20,21 @@ def test_compiled_ahead(tmp_path):
         done = subprocess.run([sys.executable, *command], env=env, capture_output=True, text=True, cwd=TOP, check=False)
         assert done.returncode == 0, done.stderr
     assert len(before) > 10 and before == set(tmp_path.rglob("*.nbc"))
+
+
+SIGNATURES = """
+import sys
+from numba import types
+from numba.core.dispatcher import Dispatcher
+from oslr_nb.core.driver import warm
+warm()
+found = {f for n, m in sys.modules.items() if n.startswith("oslr_nb") for f in vars(m).values() if isinstance(f, Dispatcher)}
+forms = {f.py_func.__name__: {tuple(map(types.unliteral, s)) for s in f.signatures} for f in found}
+print(sum(map(len, forms.values())) > 150, [name for name, those in forms.items() if len(those) > 1])
+"""
+
+
+def test_rounds_by_hand_and_compiled_rounds_share_their_kernels():
+    "Each kernel is compiled for one form of arguments (numba makes one more of a number that stands in the text)."
+    done = subprocess.run([sys.executable, "-c", SIGNATURES], capture_output=True, text=True, cwd=TOP, check=False)
+    assert done.stdout == "True []\n", done.stderr

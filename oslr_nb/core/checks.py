@@ -340,6 +340,6 @@ def kernel(function: Callable | None = None, *, allocates: bool = False, apart: 
 
     folder = kernel_folder() if function.__module__.split(".")[0] == "oslr_nb" else ""  # a live notebook has no file
     before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder
-    options = {"nogil": True, "forceinline": not apart, "error_model": "numpy", "_nrt": allocates}
+    options = {"nogil": True, "forceinline": not apart, "error_model": "numpy", "_nrt": allocates, "no_cfunc_wrapper": True}
     try: return numba.njit(cache=bool(folder), **options)(function)
     finally: numba.config.CACHE_DIR = before
