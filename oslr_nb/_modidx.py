@@ -915,6 +915,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                        'oslr_nb.ledger.claims.Ledger.to_json': ( 'ledger/claims.html#ledger.to_json',
                                                                                  'oslr_nb/ledger/claims.py'),
                                        'oslr_nb.ledger.claims.Record': ('ledger/claims.html#record', 'oslr_nb/ledger/claims.py'),
+                                       'oslr_nb.ledger.claims.agrees': ('ledger/claims.html#agrees', 'oslr_nb/ledger/claims.py'),
                                        'oslr_nb.ledger.claims.case': ('ledger/claims.html#case', 'oslr_nb/ledger/claims.py'),
                                        'oslr_nb.ledger.claims.checked': ('ledger/claims.html#checked', 'oslr_nb/ledger/claims.py'),
                                        'oslr_nb.ledger.claims.claim': ('ledger/claims.html#claim', 'oslr_nb/ledger/claims.py'),

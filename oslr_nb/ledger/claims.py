@@ -17,6 +17,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
+from copy import deepcopy
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from functools import cache, partial
@@ -28,7 +29,10 @@ import numpy as np
 
 from ..core.backends import hand_out, one_thread
 from ..core.checks import check_array, check_choice, check_int, check_real, fail
+from ..core.driver import play, simulate
+from ..core.environment import Environment
 from ..core.geometry import top_k
+from ..core.learner import Learner
 from ..core.registry import papers
 
 # %% auto #0
@@ -36,7 +40,7 @@ __all__ = ['TIERS', 'ERRATA', 'RED', 'TIE', 'CLAIMS', 'CUT', 'QUICK', 'Evidence'
            'worst_case', 'resolution', 'Erratum', 'Record', 'Claim', 'claim', 'Ledger', 'ledger_line', 'failure',
            'machine', 'resolution_text', 'on_click', 'ledger_row', 'typeset', 'load_claims', 'claim_ids', 'run_claim',
            'verify', 'stored_rows', 'stored', 'checked', 'random_fractions', 'mean_limit', 'slope_interval',
-           'law_of_draws', 'settle']
+           'law_of_draws', 'agrees', 'settle']
 
 # %% ../../nbs/ledger/claims.ipynb #3964c7e9
 TIERS = ("exact", "certificate", "search", "bayes", "statistical", "rate", "gadget")  # how a claim is checked
@@ -640,6 +644,20 @@ def law_of_draws(counts: Any, chances: Any, level: float) -> Evidence:
     check_real("least expected count", expected[possible].min(), 5, why="the statistic is nearly chi-square only then")
     statistic, limit = ((counts - expected)[possible] ** 2 / expected[possible]).sum(), chi2.isf(level, max(possible.sum() - 1, 1))
     return Evidence(float(statistic + strange * 10 * limit), "<=", float(limit))
+
+# %% ../../nbs/ledger/claims.ipynb #c51a0012
+def agrees(learner: Learner, textbook: Callable, X: np.ndarray, y: np.ndarray, *state: str, tol: float = 1e-9, unit: float = 1) -> Evidence:
+    """Evidence that a learner is its textbook version: the largest difference of predictions over `unit`, and of state over its size.
+
+    textbook: gets the set of each round; returns its predictions, then the final value of each attribute of the learner that `state` names.
+    """
+    compiled = simulate(deepcopy(learner), X, y)
+    by_hand = play(learner, env := Environment(X, y, learner.budget, learner.protocol, learner.params.get("k")))
+    predictions, *ends = textbook([S for _, S, _ in env.ledger])
+    gaps = [np.abs(predictions - run.predictions).max() / unit for run in (compiled, by_hand)]
+    own = [getattr(learner, name) for name in state]
+    gaps += [np.abs(a - b).max() / np.abs(b).max() for a, b in zip(ends, own, strict=True)]
+    return Evidence(float(max(gaps)), "==", 0, tol)
 
 # %% ../../nbs/ledger/claims.ipynb #c51a0005
 def settle(scores: np.ndarray, chosen: np.ndarray) -> np.ndarray:

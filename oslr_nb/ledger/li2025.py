@@ -21,10 +21,9 @@ import numpy as np
 
 from ..core.checks import check_real
 from ..core.designs import Midzuno
-from ..core.driver import play, simulate
-from ..core.environment import Environment
+from ..core.driver import simulate
 from ..core.geometry import top_k
-from .claims import Case, Evidence, claim, random_fractions, slope_interval
+from .claims import Case, Evidence, agrees, claim, random_fractions, slope_interval
 
 # %% ../../nbs/papers/li2025.ipynb #47163b0e
 def shares(rng: np.random.Generator, n: int, zeros: int = 0) -> np.ndarray:
@@ -232,12 +231,9 @@ def oslrc_compiled(case: Case, sigma: float = 0.1) -> Evidence:
     (solve, phi), rng = case.value, case.rng
     X = rng.choice([-1.0, 1.0], (600, 9))
     y = X[:, 6:] @ np.r_[0.5, -0.3, 0.2] + 0.1 * rng.standard_normal(600)
-    kw = {"sigma": 0.1, "C": 0.1, "solve": solve, "phi": phi, "seed": 7}
-    lr, env = DSOSLRC(9, 4, **kw), Environment(X, y, 4)
-    play(DSOSLRC(9, 4, **kw), env)
-    sets = [S for t, S, _ in env.ledger if math.isqrt(t + 1) ** 2 == t + 1]
-    told = textbook_ds_oslrc(X, y, sets, lr.program_radius, sigma=sigma, solve=solve)[0]
-    return Evidence(float(np.abs(told - simulate(lr, X, y).predictions).max()), "==", 0, tol=1e-9)
+    lr = DSOSLRC(9, 4, sigma=0.1, C=0.1, solve=solve, phi=phi, seed=7)
+    textbook = lambda sets: textbook_ds_oslrc(X, y, [sets[s * s - 1] for s in range(1, 25)], lr.program_radius, sigma=sigma, solve=solve)
+    return agrees(lr, lambda sets: textbook(sets)[:1], X, y)
 
 # %% ../../nbs/papers/li2025.ipynb #fa65c84a
 @claim("li2025", "Algorithm DS-POSLRC, as compiled", id="L13", tier="certificate", proof="alg-poslrc",
@@ -248,12 +244,13 @@ def poslrc_compiled(case: Case, late: bool = False) -> Evidence:
     (solve, phi), rng = case.value, case.rng
     X = rng.choice([-1.0, 1.0], (300, 9))
     y = X[:, 6:] @ np.r_[0.5, -0.3, 0.2] + 0.1 * rng.standard_normal(300)
-    kw = {"sigma": 0.1, "C": 0.1, "solve": solve, "phi": phi, "seed": 7}
-    lr, env = DSPOSLRC(9, 6, 2, **kw), Environment(X, y, 6, "POSLR", k=2)
-    play(DSPOSLRC(9, 6, 2, **kw), env)
-    told, weights = textbook_ds_poslrc(X, y, [S[2:] for _, S, _ in env.ledger], 2, lr.program_radius, solve=solve)
-    if late: told[:-1] = (weights[1:] * X[:-1]).sum(axis=1)
-    return Evidence(float(np.abs(told - simulate(lr, X, y).predictions).max()), "==", 0, tol=1e-9)
+    lr = DSPOSLRC(9, 6, 2, sigma=0.1, C=0.1, solve=solve, phi=phi, seed=7)
+
+    def textbook(sets: list) -> list[np.ndarray]:
+        told, weights = textbook_ds_poslrc(X, y, [S[2:] for S in sets], 2, lr.program_radius, solve=solve)
+        return [np.r_[(weights[1:] * X[:-1]).sum(axis=1), told[-1]] if late else told]
+
+    return agrees(lr, textbook, X, y)
 
 # %% ../../nbs/papers/li2025.ipynb #4abb0e93
 def covered(d: int, m: int, k: int | None, sigma: float, phi: float | None, delta: float, s: int, runs: int, rng: Any) -> np.ndarray:

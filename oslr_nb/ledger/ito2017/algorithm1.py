@@ -28,7 +28,7 @@ from ...core.geometry import top_buffer, top_k, top_update, truncation_factor
 from ...core.learner import Learner
 from ...core.oco import dual_averaging, dual_averaging_step, linear_regret
 from ...core.problems import FiniteProblem, Table, linear_table, rational, sign_table
-from ..claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval
+from ..claims import Case, Erratum, Evidence, agrees, claim, law_of_draws, mean_limit, slope_interval
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #1a02542d
 @claim("ito2017", "section 3", id="A0b", tier="exact", tex=r"\ell(w)=\Vert L(w-w^*)\Vert^2+\sigma^2", cases=20, proof="lem-setting",
@@ -456,14 +456,8 @@ def compiled_is_textbook(case: Case, late: int = 0, radius: float | None = None)
     X = case.rng.uniform(-1, 1, (300, d)) / math.sqrt(d)
     y = np.clip(X @ w + 0.1 * case.rng.standard_normal(300), -1, 1)
     lr = {"RDA1": RDA1, "UniformRDA": UniformRDA}[name](d, budget, seed=4, step=20, radius=R, **options)
-    sets, own = [], []
-    for x, label in zip(X, y, strict=True):
-        sets.append(lr.query())
-        own.append(lr.predict(x[sets[-1]]))
-        lr.update(label)
     lam = lr.rate * np.sqrt(np.arange(1, 301) + late)
-    predictions, h = algorithm_1(X, y, budget, lr.top, lam, lambda t, w: sets[t], radius or R)
-    return Evidence(max(np.abs(predictions - own).max(), np.abs(h - lr.h).max() / np.abs(h).max()), "==", 0, tol=1e-9)
+    return agrees(lr, lambda sets: algorithm_1(X, y, budget, lr.top, lam, lambda t, w: sets[t], radius or R), X, y, "h")
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #3977b2c4
 @claim("ito2017", "equation (2)", id="A0a", tier="certificate", tex=r"(\hat y_t-y_t)^2=\ell_t(D_tw_t)", proof="lem-setting",

@@ -23,7 +23,7 @@ import numpy as np
 from ...core.bandits import bound_tsallis, tsallis_draw, tsallis_learn, tsallis_weights
 from ...core.compiled import generator_words
 from ...core.driver import simulate
-from ..claims import Case, Erratum, Evidence, claim, mean_limit, slope_interval
+from ..claims import Case, Erratum, Evidence, agrees, claim, mean_limit, slope_interval
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #050d0ad5
 class Identity:
@@ -172,13 +172,11 @@ def compiled_rounds(case: Case, **broken: Any) -> Evidence:
     seed, scales = int(case.rng.integers(2**31)), {"radius": 0.5, "x_norm": 6.0, "y_max": 1.0}
     y = np.clip(y + X[:, 0], -1, 1)
     lr = BlockBandit(d, family, T, inner, block=block, seed=seed, **scales)
-    run = simulate(lr, X, y)
     functions = [(lambda x, B=B: B @ x) if rows else (lambda x, S=B: x[S]) for B in family]
     kw = {"inner": inner, "k": k, "block": block} | scales | broken
     M = check_inner(inner, k, **scales).most
     loss = lambda yhat, label: (yhat - label) ** 2 / M
-    predictions, _, _ = block_bandit(X, y, functions, lambda: online_learner(**kw), block, loss, seed)
-    return Evidence(float(np.abs(predictions - run.predictions).max()), "==", 0, tol=1e-9)
+    return agrees(lr, lambda sets: block_bandit(X, y, functions, lambda: online_learner(**kw), block, loss, seed)[:1], X, y)
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #2903298d
 def pair_regret(d: int, T: int, block: int | None, seed: int) -> float:

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from ...core.designs import Observe, bound_observe_moment, gradient_estimate, gradient_second_moment
-from ...core.driver import simulate
+from ...core.driver import play, simulate
+from ...core.environment import Environment
 from ...core.geometry import top_buffer, top_k, top_update
 from ...core.learner import Learner
 from ...core.oco import adaptive_dual_averaging, adaptive_regret_bound, bound_adaptive, dual_averaging_step
@@ -323,12 +324,9 @@ def adaptive_run_is_textbook(case: Case, step: float = 1.0, largest: float = 0.0
     X[:5] = 0.0
     y = np.clip(X @ (np.eye(d)[-1] - np.eye(d)[0]) + 0.1 * case.rng.standard_normal(300), -1, 1)
     make = lambda: {"RDA1": RDA1, "UniformRDA": UniformRDA}[name](d, budget, seed=4, step="adaptive", radius=R, **options)
-    lr, again, sets = make(), make(), []
-    run = simulate(lr, X, y)
-    for x, label in zip(X, y, strict=True):
-        sets.append(again.query())
-        again.predict(x[sets[-1]])
-        again.update(label)
+    run = simulate(lr := make(), X, y)
+    play(make(), env := Environment(X, y, budget))
+    sets = [S for _, S, _ in env.ledger]
     predictions, h, squares = algorithm_1_adaptive(X, y, budget, lr.top, lambda t, w: sets[t], R)
     pairs = [Observe(d, budget, tuple(S[: lr.top])).second() for S in sets]
     gradient = lambda t, w: gradient_estimate(X[t, sets[t]], sets[t], y[t], w, pairs[t])

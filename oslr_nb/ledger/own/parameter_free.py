@@ -23,7 +23,7 @@ from ...core.designs import bound_observe_moment
 from ...core.driver import simulate
 from ...core.geometry import top_buffer, top_k, truncation_factor
 from ...core.learner import Learner
-from ..claims import Case, Evidence, claim, mean_limit
+from ..claims import Case, Evidence, agrees, claim, mean_limit
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #e60aa8fc
 @claim("own", "one bet", id="PF1", tier="certificate", proof="lem-fraction", cases=["left", "right"],
@@ -366,13 +366,8 @@ def compiled_is_the_textbook(case: Case, bettor: type[Bettor] = Bettor, doubled:
     d, budget, top = case.value
     X = case.rng.standard_normal((300, d)) * 10.0 ** case.rng.uniform(-2, 2, d)
     y = (X / np.abs(X).max(axis=0)) @ case.rng.uniform(-1, 1, d) + 0.1 * case.rng.standard_normal(300)
-    lr, sets, own = CoinBetting(d, budget, top=top, centre=False, seed=4), [], []
-    for x, label in zip(X, y, strict=True):
-        sets.append(lr.query())
-        own.append(lr.predict(x[sets[-1]]))
-        lr.update(label)
-    predictions, w = coin_betting(X, 2 * y if doubled else y, budget, top, lambda t, scores: sets[t], bettor)
-    return Evidence(max(np.abs(predictions - own).max(), float(np.abs(w - lr.w).max() / np.abs(lr.w).max())), "==", 0, tol=1e-7)
+    textbook = lambda sets: coin_betting(X, 2 * y if doubled else y, budget, top, lambda t, scores: sets[t], bettor)
+    return agrees(CoinBetting(d, budget, top=top, centre=False, seed=4), textbook, X, y, "w", tol=1e-7)
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #7da67353
 @claim("own", "no scale", id="PF12", tier="certificate", proof="alg-coin",

@@ -16,9 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ....core.driver import play
-from ....core.environment import Environment
-from ...claims import Case, Evidence, claim
+from ...claims import Case, Evidence, agrees, claim
 from ....own.moments.learner import PairwiseLeastSquares, textbook_pairwise
 from ....own.moments.sums import COUNT, DOUBLINGS, HIGH, HINT, LOW, PURSE, REF, SCALES, SQUARES, SUM, Y_REF, Y_SUM
 from ....own.moments.sums import N, fresh_state
@@ -38,9 +36,8 @@ def compiled_is_textbook(case: Case, **other: Any) -> Evidence:
     rng = np.random.default_rng(3)
     X = rng.standard_normal((250, 9)) @ (np.eye(9) + 0.4) + np.arange(9)
     y = X[:, 2] - 0.7 * X[:, 5] + 0.3 * rng.standard_normal(250)
-    run = play(PairwiseLeastSquares(9, 5, seed=2, **case.value), env := Environment(X, y, 5))
-    plain = textbook_pairwise(X, y, [S for _, S, _ in env.ledger], **(case.value | other))
-    return Evidence(float(np.abs(run.predictions - plain).max() / np.ptp(y)), "==", 0.0, tol=1e-8)
+    textbook = lambda sets: [textbook_pairwise(X, y, sets, **(case.value | other))]
+    return agrees(PairwiseLeastSquares(9, 5, seed=2, **case.value), textbook, X, y, tol=1e-8, unit=np.ptp(y))
 
 # %% ../../../../nbs/own/moments/02_experts.ipynb #5c766749
 @claim("own", "The mixed loss is attained", id="Y4", tier="search", proof="lem-mix", cases=[2, 3, 5, 40], tex=r"(\hat y-y)^2\le g(y)",
