@@ -2482,6 +2482,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                           'oslr_nb/own/moments/protocols.py'),
                                                'oslr_nb.own.moments.protocols.guess_committed': ( 'own/moments/protocols.html#guess_committed',
                                                                                                   'oslr_nb/own/moments/protocols.py'),
+                                               'oslr_nb.own.moments.protocols.mean_label': ( 'own/moments/protocols.html#mean_label',
+                                                                                             'oslr_nb/own/moments/protocols.py'),
                                                'oslr_nb.own.moments.protocols.middle_of': ( 'own/moments/protocols.html#middle_of',
                                                                                             'oslr_nb/own/moments/protocols.py'),
                                                'oslr_nb.own.moments.protocols.play_committed': ( 'own/moments/protocols.html#play_committed',

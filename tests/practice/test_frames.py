@@ -192,7 +192,7 @@ def test_a_column_that_holds_no_numbers_is_named(odd, call):
         assert "\n" not in str(error.value)
         label = table["when"]
         for labels in (label, label.to_numpy()) if odd not in AS_ARRAYS else [label]:
-            with pytest.raises(ValueError, match="y") as error: CALLS[call](np.eye(6)[:, :3], labels)
+            with pytest.raises(ValueError, match=r"y") as error: CALLS[call](np.eye(6)[:, :3], labels)
             assert "\n" not in str(error.value)
 
 

@@ -114,8 +114,9 @@ def learn(y: float, state: Moments, centre: bool, forget: float) -> None:
     "Update all sums with a labelled example."
     num = state.num
     arms, arm = state.arms, np.int64(num[ARM])
-    arms[2 * arm] += 1
-    arms[2 * arm + 1] += (num[YHAT] - y) ** 2
+    if num[COUNT] > 0:  # before the first label nothing is known of its size, and no way to buy is to be judged by it
+        arms[2 * arm] += 1
+        arms[2 * arm + 1] += (num[YHAT] - y) ** 2
     if forget < 1:
         if num[WEIGHT] > FULL: weigh_afresh(state)
         num[WEIGHT] /= forget

@@ -27,11 +27,17 @@ __all__ = ['PairwisePOSLR', 'PairwiseTrainingOnly']
 # %% ../../../nbs/own/moments/05_protocols.ipynb #e5dfd421
 #| code-fold: show
 @kernel
+def mean_label(num: np.ndarray, centre: bool) -> float:
+    "The mean of the labels so far; 0 before the first one, and without centring."
+    return num[Y_REF] + num[Y_SUM] / num[COUNT] if centre and num[COUNT] > 0 else 0.0
+
+
+@kernel
 def middle_of(state: Moments, w: np.ndarray, centre: bool) -> float:
     "The intercept of weights on the favourites: mean label less the score of the mean features; 0 without centring."
     single, favourites, num = state.single, state.favourites, state.num
-    if not centre or num[COUNT] == 0: return 0.0
-    middle = num[Y_REF] + num[Y_SUM] / num[COUNT]
+    middle = mean_label(num, centre)
+    if not centre or num[COUNT] == 0: return middle
     for a in range(np.int64(num[HELD])):
         f = single[favourites[a]]
         if f[N] > 0: middle -= w[a] * (f[REF] + f[SUM] / f[N])
@@ -253,12 +259,12 @@ def safe_choice(gains: np.ndarray) -> int:
 @kernel
 def play_training(
     words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: Moments, table: np.ndarray, shift: np.ndarray, gains: np.ndarray,
-    centre: bool, forget: float, w: np.ndarray, intercept: float, limit: float, out: np.ndarray,
+    centre: bool, forget: float, w: np.ndarray, offset: float, limit: float, out: np.ndarray,
 ) -> int:
     "Rounds of `PairwiseTrainingOnly` between two fits; returns how many were played. Nothing is scored if `out` is empty."
     S, values = state.S, state.values
     for t in range(rows.size):
-        row, usable, score = rows[t], True, intercept
+        row, usable, score = rows[t], True, mean_label(state.num, centre) - offset
         if out.size > 0:
             for i in range(w.size):
                 if w[i] != 0: score += w[i] * entry(X, row, i)
@@ -349,9 +355,8 @@ class PairwiseTrainingOnly(PairwiseMoments):
 
     @property
     def intercept_(self) -> float:
-        "Added to the score of `coef_`."
-        w = self.table[int(self.num[CHOSEN])]
-        return float(w[-1] - (w[:-1] * self.shift).sum())
+        "Added to the score of `coef_`: mean label less the score of the mean features."
+        return float(mean_label(self.num, self.centre) - (self.coef_ * self.shift).sum())
 
     @property
     def selection_scale(self) -> float:
@@ -380,5 +385,6 @@ class PairwiseTrainingOnly(PairwiseMoments):
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
         out = books[0] if score else books[0][:0]
-        args = (self.table, self.shift, self.gains, self.centre, self.forget, self.coef_, self.intercept_, self._limit, out)
+        w = self.coef_
+        args = (self.table, self.shift, self.gains, self.centre, self.forget, w, float((w * self.shift).sum()), self._limit, out)
         return play_training(self.words, X, y, rows, self._state, *args)
