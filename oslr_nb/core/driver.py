@@ -24,67 +24,7 @@ from .run import Run
 from .saving import get_state, set_state
 
 # %% auto #0
-__all__ = ['sell', 'commit_to', 'play', 'check_rows', 'simulate']
-
-# %% ../../nbs/core/19_driver.ipynb #b71658ca
-#| code-fold: true
-#| code-summary: "Exported source: sell"
-def sell(learner: Learner, env: Environment, place: np.ndarray | None = None) -> np.ndarray:
-    """Ask the learner and sell to it; after a refused sale the learner's round begins again, and its query stands.
-
-    place (d,): the column of each feature, if that is not its number. Returns (n,): the sold values, in the order of the query.
-    """
-    query = learner.query()
-    try:
-        if place is None: return env.observe(query)
-        rows, S = split_query(query, learner.d)
-        return env.observe((rows[:, np.argsort(place)], place[S]))
-    except Exception:
-        learner._next, learner._refused = 0, query
-        raise
-
-# %% ../../nbs/core/19_driver.ipynb #2d306d6f
-#| code-fold: true
-#| code-summary: "Exported source: commit_to"
-def commit_to(learner: Learner, env: Environment, place: np.ndarray | None = None) -> None:
-    "Commit the learner's weights, unless that was done before a refused sale. place (d,): as for `sell`."
-    w = learner.commit()
-    try:
-        if env._phase == "commit": env.commit(w if place is None else w[np.argsort(place)], learner.intercept_)
-    except Exception:
-        learner._next = 0
-        raise
-
-# %% ../../nbs/core/19_driver.ipynb #0e70a11d
-def check_purse(learner: Learner, env: Environment, place: np.ndarray | None) -> float:
-    "Refuse a learner that may ask for more than the environment sells in a round."
-    if env.costs is None:
-        name = "learner.budget" if learner.costs is None else "learner.most"
-        return check_int(name, learner.most, 0, env.budget, "the environment sells no more")
-    if learner.costs is None:
-        dearest = float(np.sort(env.costs)[env.d - learner.budget :].sum())
-        why = f"it buys any {learner.budget} features, whatever they cost; learners with costs= know prices"
-        return check_real("price of the learner's dearest purchase", dearest, -1.0, env.budget * (1 + MONEY), why)
-    costs = env.costs if place is None else env.costs[place]
-    if not np.array_equal(learner.costs, costs): fail("learner.costs", learner.costs, "the prices of the environment")
-    return check_real("learner.budget", learner.budget, 0.0, env.budget, "the environment sells no more")
-
-
-def play_round(learner: Learner, env: Environment, skip: bool, place: np.ndarray | None) -> None:
-    "Play a round. Errors are raised; but with `skip`, a value that cannot be sold or a missing label ends the round."
-    try:
-        if learner.protocol != "OSLR": commit_to(learner, env, place)
-        values = sell(learner, env, place)
-    except ValueError:
-        if not skip: raise
-        learner.skip()
-        return env.skip()
-    if learner.protocol == "OSLR": label = env.predict(learner.predict(values))
-    else:
-        learner.observe(values)
-        label = env.label()
-    if skip and math.isnan(label): learner.skip()
-    else: learner.update(label)
+__all__ = ['play', 'sell', 'commit_to', 'simulate', 'check_rows']
 
 # %% ../../nbs/core/19_driver.ipynb #e5aa6eb8
 def play(learner: Learner, env: Environment, seed: Any = None, skip: bool = False) -> Run:
@@ -135,6 +75,135 @@ def play(learner: Learner, env: Environment, seed: Any = None, skip: bool = Fals
     spent = None if env.spent is None else env.spent[start:]
     X = env._X if place is None else env._X[:, place]
     return Run(X, env._y, np.arange(start, env.T), env.predictions[start:], env.n_observed[start:], spent)
+
+# %% ../../nbs/core/19_driver.ipynb #0e70a11d
+def check_purse(learner: Learner, env: Environment, place: np.ndarray | None) -> float:
+    "Refuse a learner that may ask for more than the environment sells in a round."
+    if env.costs is None:
+        name = "learner.budget" if learner.costs is None else "learner.most"
+        return check_int(name, learner.most, 0, env.budget, "the environment sells no more")
+    if learner.costs is None:
+        dearest = float(np.sort(env.costs)[env.d - learner.budget :].sum())
+        why = f"it buys any {learner.budget} features, whatever they cost; learners with costs= know prices"
+        return check_real("price of the learner's dearest purchase", dearest, -1.0, env.budget * (1 + MONEY), why)
+    costs = env.costs if place is None else env.costs[place]
+    if not np.array_equal(learner.costs, costs): fail("learner.costs", learner.costs, "the prices of the environment")
+    return check_real("learner.budget", learner.budget, 0.0, env.budget, "the environment sells no more")
+
+
+def play_round(learner: Learner, env: Environment, skip: bool, place: np.ndarray | None) -> None:
+    "Play a round. Errors are raised; but with `skip`, a value that cannot be sold or a missing label ends the round."
+    try:
+        if learner.protocol != "OSLR": commit_to(learner, env, place)
+        values = sell(learner, env, place)
+    except ValueError:
+        if not skip: raise
+        learner.skip()
+        return env.skip()
+    if learner.protocol == "OSLR": label = env.predict(learner.predict(values))
+    else:
+        learner.observe(values)
+        label = env.label()
+    if skip and math.isnan(label): learner.skip()
+    else: learner.update(label)
+
+# %% ../../nbs/core/19_driver.ipynb #b71658ca
+#| code-fold: true
+#| code-summary: "Exported source: sell"
+def sell(learner: Learner, env: Environment, place: np.ndarray | None = None) -> np.ndarray:
+    """Ask the learner and sell to it; after a refused sale the learner's round begins again, and its query stands.
+
+    place (d,): the column of each feature, if that is not its number. Returns (n,): the sold values, in the order of the query.
+    """
+    query = learner.query()
+    try:
+        if place is None: return env.observe(query)
+        rows, S = split_query(query, learner.d)
+        return env.observe((rows[:, np.argsort(place)], place[S]))
+    except Exception:
+        learner._next, learner._refused = 0, query
+        raise
+
+# %% ../../nbs/core/19_driver.ipynb #2d306d6f
+#| code-fold: true
+#| code-summary: "Exported source: commit_to"
+def commit_to(learner: Learner, env: Environment, place: np.ndarray | None = None) -> None:
+    "Commit the learner's weights, unless that was done before a refused sale. place (d,): as for `sell`."
+    w = learner.commit()
+    try:
+        if env._phase == "commit": env.commit(w if place is None else w[np.argsort(place)], learner.intercept_)
+    except Exception:
+        learner._next = 0
+        raise
+
+# %% ../../nbs/core/19_driver.ipynb #067b70b0
+def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = None, score: bool = True) -> Run:
+    """Play a learner over a stream with its compiled round; it keeps what it has learnt.
+
+    The same numbers as `play`, many times faster. If anything is refused, the learner is as it was before.
+
+    Parameters
+    ----------
+    learner : Learner
+        At the beginning of a round.
+    X : array-like (n, d)
+        Features; read only where they are bought (or scored). The columns of a table are put in the order of the first table that the
+        learner has learnt from, other names are refused; an array, or a table without names, is taken by position.
+    y : array-like (n,)
+        Labels, of magnitude at most 1e60; read only where their row is played.
+    seed : int, SeedSequence, Generator or None
+        Restarts the learner's generator; None leaves it as it is.
+    rows : array-like of int, shape (T,), or None
+        Row numbers in order of play; None means each row once.
+    score : bool
+        False (training-only): learn without scoring the weights, and the predictions are NaN.
+
+    Returns
+    -------
+    Run
+        Predictions, losses, regret and purchases.
+
+    Raises
+    ------
+    ValueError
+        If learner and stream do not fit, or a bought value is not a number of usable size.
+    ProtocolError
+        If the learner stands in the middle of a round.
+
+    Notes
+    -----
+    Cost a round: that of the learner (`LEARNERS`), without Python's. A call first copies the learner's state, so that it
+    can be put back: for large d, play a thousand rows at a time rather than one.
+
+    X is not copied if it holds float64 or float32, in whatever order: of a memory-mapped file only those pages are read that hold
+    bought numbers. X of another type is converted, in memory as a whole, from a memory-mapped file a few rows at a time, when they
+    are played. What a call needs besides grows with the rounds alone: at most 32 bytes each.
+    """
+    check_learner(learner)
+    place, names = place_names(column_names(X), learner.names_)
+    X = check_features(X, mapped=True)
+    if place is not None: X = X[:, place]
+    y = check_labels(y, len(X))
+    if learner.d != X.shape[1]: fail("learner.d", learner.d, f"{X.shape[1]}, the number of features of X")
+    if not check_flag("score", score) and learner.protocol != "training-only":
+        fail("score", score, "True", f"{learner.protocol} predicts in every round")
+    with learner._alone:
+        learner._turn(learner.calls[0])
+        rows = check_rows(rows, len(X))
+        check_told(learner, y, rows)
+        if rows.size == 0: return Run(X, y, rows, np.empty(0), np.empty(0, np.int64), None if learner.costs is None else np.empty(0))
+        before, rng, played = get_state(learner), learner.rng, rows
+        if seed is not None: learner._draw_from(check_rng(seed))
+        try:
+            parts = []
+            if learner._refused is not None: parts, rows = [play_by_hand(learner, X, y, rows[:1])], rows[1:]
+            parts += play_parts(learner, X, y, rows, score)
+        except BaseException:
+            learner._draw_from(rng)
+            set_state(learner, *before)
+            raise
+        learner.names_ = names
+        return Run(X, y, played, *(part[0] if len(part) == 1 else np.concatenate(part) for part in zip(*parts, strict=True)))
 
 # %% ../../nbs/core/19_driver.ipynb #7224cbfc
 #| code-fold: true
@@ -207,75 +276,6 @@ def play_parts(
             sentence = re.sub(r"\bX\[(\d+)", lambda m, part=part: f"X[{part[int(m[1])]}", str(e))
             raise ValueError(count_from(start, sentence)) from e
     return parts
-
-# %% ../../nbs/core/19_driver.ipynb #067b70b0
-def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = None, score: bool = True) -> Run:
-    """Play a learner over a stream with its compiled round; it keeps what it has learnt.
-
-    The same numbers as `play`, many times faster. If anything is refused, the learner is as it was before.
-
-    Parameters
-    ----------
-    learner : Learner
-        At the beginning of a round.
-    X : array-like (n, d)
-        Features; read only where they are bought (or scored). The columns of a table are put in the order of the first table that the
-        learner has learnt from, other names are refused; an array, or a table without names, is taken by position.
-    y : array-like (n,)
-        Labels, of magnitude at most 1e60; read only where their row is played.
-    seed : int, SeedSequence, Generator or None
-        Restarts the learner's generator; None leaves it as it is.
-    rows : array-like of int, shape (T,), or None
-        Row numbers in order of play; None means each row once.
-    score : bool
-        False (training-only): learn without scoring the weights, and the predictions are NaN.
-
-    Returns
-    -------
-    Run
-        Predictions, losses, regret and purchases.
-
-    Raises
-    ------
-    ValueError
-        If learner and stream do not fit, or a bought value is not a number of usable size.
-    ProtocolError
-        If the learner stands in the middle of a round.
-
-    Notes
-    -----
-    Cost a round: that of the learner (`LEARNERS`), without Python's. A call first copies the learner's state, so that it
-    can be put back: for large d, play a thousand rows at a time rather than one.
-
-    X is not copied if it holds float64 or float32, in whatever order: of a memory-mapped file only those pages are read that hold
-    bought numbers. X of another type is converted, in memory as a whole, from a memory-mapped file a few rows at a time, when they
-    are played. What a call needs besides grows with the rounds alone: at most 32 bytes each.
-    """
-    check_learner(learner)
-    place, names = place_names(column_names(X), learner.names_)
-    X = check_features(X, mapped=True)
-    if place is not None: X = X[:, place]
-    y = check_labels(y, len(X))
-    if learner.d != X.shape[1]: fail("learner.d", learner.d, f"{X.shape[1]}, the number of features of X")
-    if not check_flag("score", score) and learner.protocol != "training-only":
-        fail("score", score, "True", f"{learner.protocol} predicts in every round")
-    with learner._alone:
-        learner._turn(learner.calls[0])
-        rows = check_rows(rows, len(X))
-        check_told(learner, y, rows)
-        if rows.size == 0: return Run(X, y, rows, np.empty(0), np.empty(0, np.int64), None if learner.costs is None else np.empty(0))
-        before, rng, played = get_state(learner), learner.rng, rows
-        if seed is not None: learner._draw_from(check_rng(seed))
-        try:
-            parts = []
-            if learner._refused is not None: parts, rows = [play_by_hand(learner, X, y, rows[:1])], rows[1:]
-            parts += play_parts(learner, X, y, rows, score)
-        except BaseException:
-            learner._draw_from(rng)
-            set_state(learner, *before)
-            raise
-        learner.names_ = names
-        return Run(X, y, played, *(part[0] if len(part) == 1 else np.concatenate(part) for part in zip(*parts, strict=True)))
 
 # %% ../../nbs/core/19_driver.ipynb #067b70b1
 SAMPLES = {"d": 8, "A": np.eye(8), "budget": 6, "family": [[0, 1], [2, 3]], "k": 2, "T": 100, "top": 2, "eta": 0.1, "support": (0, 1)}

@@ -17,9 +17,9 @@ from .checks import LARGEST, as_array, check_array, check_choice, check_indices,
 from .checks import check_real, column_names, fail
 
 # %% auto #0
-__all__ = ['PROTOCOLS', 'CALLS', 'MONEY', 'EXPECTED', 'ProtocolError', 'BudgetExceeded', 'split_query', 'check_bought', 'measure',
-           'weighted_sum', 'check_sparse', 'check_costs', 'price_of', 'is_mapped', 'check_features', 'check_labels',
-           'check_stream', 'Environment']
+__all__ = ['PROTOCOLS', 'CALLS', 'EXPECTED', 'MONEY', 'ProtocolError', 'BudgetExceeded', 'Environment', 'split_query',
+           'check_bought', 'measure', 'weighted_sum', 'check_sparse', 'is_mapped', 'check_features', 'check_labels',
+           'check_stream', 'check_costs', 'price_of']
 
 # %% ../../nbs/core/00_environment.ipynb #83488982
 PROTOCOLS = ("OSLR", "POSLR", "training-only")  # the names of the protocols
@@ -32,147 +32,6 @@ class ProtocolError(RuntimeError):
 
 class BudgetExceeded(ProtocolError):
     "A query that costs more than the rest of this round's budget; nothing was sold."
-
-# %% ../../nbs/core/00_environment.ipynb #acd52f63
-#| code-fold: true
-#| code-summary: "Exported source: split_query"
-def split_query(query: Any, d: int) -> tuple[np.ndarray, np.ndarray]:
-    """Split a query into measurements and coordinates.
-
-    query: coordinates (n,), measurement rows (m, d), or a pair (rows, coordinates). Returns rows (m, d): linear
-    measurements; coordinates (n,). Either may be empty.
-    """
-    if isinstance(query, tuple) and len(query) == 2 and as_array(query[0]).ndim == 2:
-        return check_array("query[0]", query[0], (None, d)), check_indices("query[1]", query[1], d)
-    if as_array(query).ndim == 2: return check_array("query", query, (None, d)), np.empty(0, np.int64)
-    return np.empty((0, d)), check_indices("query", query, d)
-
-# %% ../../nbs/core/00_environment.ipynb #025104c8
-#| code-fold: true
-#| code-summary: "Exported source: check_bought, measure"
-def check_bought(values: np.ndarray, coordinates: np.ndarray, t: int) -> np.ndarray:
-    """Refuse sold values of which one is not a finite number.
-
-    values (m + n,): measurements, then the values of the coordinates. coordinates (n,): the coordinates sold, for the
-    message. Returns (m + n,): `values` itself.
-    """
-    if math.isfinite(values.dot(values)): return values  # fast path: the input is valid
-    for j in np.flatnonzero(~np.isfinite(values))[:1]:
-        i = j - (len(values) - len(coordinates))  # measurements come first
-        name = f"X[{t}, {coordinates[i]}]" if i >= 0 else f"measurement {j} in round {t + 1}"
-        fail(name, float(values[j]), "a finite number", "the learner asked for it")
-    return values
-
-
-def measure(x: np.ndarray, rows: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
-    """The values that answer a query.
-
-    rows (m, d): measurement rows. coordinates (n,): coordinates. Returns (m + n,): the products of the rows with x,
-    added in eight lanes (as compiled rounds do), then `x[coordinates]`.
-    """
-    bought = np.asarray(x[coordinates], dtype=np.float64)
-    if not rows.size: return bought
-    m, d = rows.shape
-    lanes = np.zeros((m, -(-d // 8) * 8))
-    with np.errstate(all="ignore"):  # what is not finite is refused afterwards
-        np.multiply(rows, x, out=lanes[:, :d])
-        a, b, c, e, p, q, r, s = np.add.accumulate(lanes.reshape(m, -1, 8), axis=1)[:, -1].T  # one product after the other
-        return np.concatenate([((a + b) + (c + e)) + ((p + q) + (r + s)), bought])
-
-# %% ../../nbs/core/00_environment.ipynb #c64bfca1
-#| code-fold: true
-#| code-summary: "Exported source: weighted_sum, check_sparse"
-def weighted_sum(w: np.ndarray, x: np.ndarray, intercept: float) -> float:
-    """The score w'x + intercept; only features of nonzero weight are read.
-
-    x: features; those of zero weight need not be numbers.
-    """
-    support = np.flatnonzero(w)
-    return check_real("score of w", float(w[support] @ x[support]) + intercept, why="all its features are needed")
-
-
-def check_sparse(w: np.ndarray, k: int) -> int:
-    "Check that weights are k-sparse, as POSLR demands. Returns how many are nonzero."
-    return check_int("number of nonzero weights", int(np.count_nonzero(w)), 0, k, "POSLR scores k-sparse weights")
-
-# %% ../../nbs/core/00_environment.ipynb #5cc8c591
-#| code-fold: true
-#| code-summary: "Exported source: check_costs, price_of"
-MONEY = 1e-9  # share of a budget of money by which a sum of prices may exceed it: 0.1 + 0.2 is not 0.3 in floating point
-
-
-def check_costs(costs: Any, d: int) -> np.ndarray:
-    """Check the prices of features.
-
-    costs (d,): a price for each feature, in any unit of money. Returns (d,): the prices, a copy.
-    """
-    costs = check_magnitude("costs", check_array("costs", costs, (d,), "one price for each feature")).copy()
-    for i in np.flatnonzero(costs < 0)[:1]: fail(f"costs[{i}]", float(costs[i]), "a price of at least 0")
-    return costs
-
-
-def price_of(costs: np.ndarray, S: np.ndarray) -> float:
-    """The price of a set of features, added up in its order as compiled rounds do.
-
-    costs (d,): prices. S (n,): distinct features; may be none.
-    """
-    return float(np.add.accumulate(costs[S])[-1]) if len(S) else 0.0
-
-# %% ../../nbs/core/00_environment.ipynb #1db3193b
-#| code-fold: true
-#| code-summary: "Exported source: check_features"
-def is_mapped(X: np.ndarray) -> bool:
-    "Whether the numbers of an array are in a memory-mapped file."
-    memory: Any = X
-    while memory is not None and not isinstance(memory, (np.memmap, mmap.mmap)): memory = getattr(memory, "base", None)
-    return memory is not None
-
-
-def check_features(X: Any, mapped: bool = False) -> np.ndarray:
-    """Check that the features of a stream are a table of numbers; they are not read.
-
-    Returns (n, d): the features; of another type if they were left so.
-    """
-    X = as_array(X, "X")
-    if X.dtype.kind not in "iufb" or X.ndim != 2 or 0 in X.shape:
-        fail("X", f"{X.dtype} array of shape {X.shape}", "numbers in a non-empty array of shape (n, d)")
-    return X if X.dtype in (np.float32, np.float64) or (mapped and is_mapped(X)) else X.astype(np.float64)
-
-# %% ../../nbs/core/00_environment.ipynb #64af0e37
-#| code-fold: true
-#| code-summary: "Exported source: check_labels"
-def check_labels(y: Any, n: int) -> np.ndarray:
-    """Check that there is a number for each example; their sizes are not looked at.
-
-    Returns (n,): the labels, contiguous.
-    """
-    y = as_array(y, "y")
-    if y.dtype == bool: y = y.astype(np.float64)
-    if y.dtype.kind not in "iuf" or y.shape != (n,): check_array("y", y, (n,), "one label per row of X")
-    return np.ascontiguousarray(y, np.float64)
-
-# %% ../../nbs/core/00_environment.ipynb #aa7b9dc9
-#| code-fold: true
-#| code-summary: "Exported source: check_stream"
-def check_stream(X: Any, y: Any, missing: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Check the features and labels of a stream.
-
-    X: numbers or booleans: arrays, lists, tables of pandas, polars or pyarrow. NaN is allowed where nobody looks. Not
-    copied if it is a float32 or float64 array, in whatever order. missing: whether a label may be NaN, which stands for
-    "never told". Returns X (n, d): the features, unread; y (n,).
-    """
-    X = check_features(X)
-    y = check_labels(y, len(X))
-    check_array("y", np.where(np.isnan(y), 0.0, y) if missing else y, y.shape, "one label per row of X")
-    return X, y
-
-# %% ../../nbs/core/00_environment.ipynb #02a93727
-EXPECTED = {  # (protocol, phase): the calls that are allowed then, in words
-    ("OSLR", "query"): "observe(query), predict(yhat) or skip()",
-    ("POSLR", "commit"): "commit(w) with k-sparse weights, or skip()",
-    ("POSLR", "query"): "observe(query), label() or skip()",
-    ("training-only", "commit"): "commit(w) or skip()", ("training-only", "query"): "observe(query), label() or skip()",
-}
 
 # %% ../../nbs/core/00_environment.ipynb #0324b9b4
 class Environment:
@@ -380,3 +239,144 @@ class Environment:
         self.t += 1
         self._open()
         return float(self._y[self.t - 1])
+
+# %% ../../nbs/core/00_environment.ipynb #acd52f63
+#| code-fold: true
+#| code-summary: "Exported source: split_query"
+def split_query(query: Any, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Split a query into measurements and coordinates.
+
+    query: coordinates (n,), measurement rows (m, d), or a pair (rows, coordinates). Returns rows (m, d): linear
+    measurements; coordinates (n,). Either may be empty.
+    """
+    if isinstance(query, tuple) and len(query) == 2 and as_array(query[0]).ndim == 2:
+        return check_array("query[0]", query[0], (None, d)), check_indices("query[1]", query[1], d)
+    if as_array(query).ndim == 2: return check_array("query", query, (None, d)), np.empty(0, np.int64)
+    return np.empty((0, d)), check_indices("query", query, d)
+
+# %% ../../nbs/core/00_environment.ipynb #025104c8
+#| code-fold: true
+#| code-summary: "Exported source: check_bought, measure"
+def check_bought(values: np.ndarray, coordinates: np.ndarray, t: int) -> np.ndarray:
+    """Refuse sold values of which one is not a finite number.
+
+    values (m + n,): measurements, then the values of the coordinates. coordinates (n,): the coordinates sold, for the
+    message. Returns (m + n,): `values` itself.
+    """
+    if math.isfinite(values.dot(values)): return values  # fast path: the input is valid
+    for j in np.flatnonzero(~np.isfinite(values))[:1]:
+        i = j - (len(values) - len(coordinates))  # measurements come first
+        name = f"X[{t}, {coordinates[i]}]" if i >= 0 else f"measurement {j} in round {t + 1}"
+        fail(name, float(values[j]), "a finite number", "the learner asked for it")
+    return values
+
+
+def measure(x: np.ndarray, rows: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
+    """The values that answer a query.
+
+    rows (m, d): measurement rows. coordinates (n,): coordinates. Returns (m + n,): the products of the rows with x,
+    added in eight lanes (as compiled rounds do), then `x[coordinates]`.
+    """
+    bought = np.asarray(x[coordinates], dtype=np.float64)
+    if not rows.size: return bought
+    m, d = rows.shape
+    lanes = np.zeros((m, -(-d // 8) * 8))
+    with np.errstate(all="ignore"):  # what is not finite is refused afterwards
+        np.multiply(rows, x, out=lanes[:, :d])
+        a, b, c, e, p, q, r, s = np.add.accumulate(lanes.reshape(m, -1, 8), axis=1)[:, -1].T  # one product after the other
+        return np.concatenate([((a + b) + (c + e)) + ((p + q) + (r + s)), bought])
+
+# %% ../../nbs/core/00_environment.ipynb #c64bfca1
+#| code-fold: true
+#| code-summary: "Exported source: weighted_sum, check_sparse"
+def weighted_sum(w: np.ndarray, x: np.ndarray, intercept: float) -> float:
+    """The score w'x + intercept; only features of nonzero weight are read.
+
+    x: features; those of zero weight need not be numbers.
+    """
+    support = np.flatnonzero(w)
+    return check_real("score of w", float(w[support] @ x[support]) + intercept, why="all its features are needed")
+
+
+def check_sparse(w: np.ndarray, k: int) -> int:
+    "Check that weights are k-sparse, as POSLR demands. Returns how many are nonzero."
+    return check_int("number of nonzero weights", int(np.count_nonzero(w)), 0, k, "POSLR scores k-sparse weights")
+
+# %% ../../nbs/core/00_environment.ipynb #1db3193b
+#| code-fold: true
+#| code-summary: "Exported source: check_features"
+def is_mapped(X: np.ndarray) -> bool:
+    "Whether the numbers of an array are in a memory-mapped file."
+    memory: Any = X
+    while memory is not None and not isinstance(memory, (np.memmap, mmap.mmap)): memory = getattr(memory, "base", None)
+    return memory is not None
+
+
+def check_features(X: Any, mapped: bool = False) -> np.ndarray:
+    """Check that the features of a stream are a table of numbers; they are not read.
+
+    Returns (n, d): the features; of another type if they were left so.
+    """
+    X = as_array(X, "X")
+    if X.dtype.kind not in "iufb" or X.ndim != 2 or 0 in X.shape:
+        fail("X", f"{X.dtype} array of shape {X.shape}", "numbers in a non-empty array of shape (n, d)")
+    return X if X.dtype in (np.float32, np.float64) or (mapped and is_mapped(X)) else X.astype(np.float64)
+
+# %% ../../nbs/core/00_environment.ipynb #64af0e37
+#| code-fold: true
+#| code-summary: "Exported source: check_labels"
+def check_labels(y: Any, n: int) -> np.ndarray:
+    """Check that there is a number for each example; their sizes are not looked at.
+
+    Returns (n,): the labels, contiguous.
+    """
+    y = as_array(y, "y")
+    if y.dtype == bool: y = y.astype(np.float64)
+    if y.dtype.kind not in "iuf" or y.shape != (n,): check_array("y", y, (n,), "one label per row of X")
+    return np.ascontiguousarray(y, np.float64)
+
+# %% ../../nbs/core/00_environment.ipynb #aa7b9dc9
+#| code-fold: true
+#| code-summary: "Exported source: check_stream"
+def check_stream(X: Any, y: Any, missing: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Check the features and labels of a stream.
+
+    X: numbers or booleans: arrays, lists, tables of pandas, polars or pyarrow. NaN is allowed where nobody looks. Not
+    copied if it is a float32 or float64 array, in whatever order. missing: whether a label may be NaN, which stands for
+    "never told". Returns X (n, d): the features, unread; y (n,).
+    """
+    X = check_features(X)
+    y = check_labels(y, len(X))
+    check_array("y", np.where(np.isnan(y), 0.0, y) if missing else y, y.shape, "one label per row of X")
+    return X, y
+
+# %% ../../nbs/core/00_environment.ipynb #02a93727
+EXPECTED = {  # (protocol, phase): the calls that are allowed then, in words
+    ("OSLR", "query"): "observe(query), predict(yhat) or skip()",
+    ("POSLR", "commit"): "commit(w) with k-sparse weights, or skip()",
+    ("POSLR", "query"): "observe(query), label() or skip()",
+    ("training-only", "commit"): "commit(w) or skip()", ("training-only", "query"): "observe(query), label() or skip()",
+}
+
+# %% ../../nbs/core/00_environment.ipynb #5cc8c591
+#| code-fold: true
+#| code-summary: "Exported source: check_costs, price_of"
+MONEY = 1e-9  # share of a budget of money by which a sum of prices may exceed it: 0.1 + 0.2 is not 0.3 in floating point
+
+
+def check_costs(costs: Any, d: int) -> np.ndarray:
+    """Check the prices of features.
+
+    costs (d,): a price for each feature, in any unit of money. Returns (d,): the prices, a copy.
+    """
+    costs = check_magnitude("costs", check_array("costs", costs, (d,), "one price for each feature")).copy()
+    for i in np.flatnonzero(costs < 0)[:1]: fail(f"costs[{i}]", float(costs[i]), "a price of at least 0")
+    return costs
+
+
+def price_of(costs: np.ndarray, S: np.ndarray) -> float:
+    """The price of a set of features, added up in its order as compiled rounds do.
+
+    costs (d,): prices. S (n,): distinct features; may be none.
+    """
+    return float(np.add.accumulate(costs[S])[-1]) if len(S) else 0.0

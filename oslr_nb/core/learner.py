@@ -21,35 +21,7 @@ from .saving import saved_form
 from .storage import write_file
 
 # %% auto #0
-__all__ = ['SLACK', 'check_bought_values', 'Learner', 'check_learner', 'LateLabels']
-
-# %% ../../nbs/core/17_learner.ipynb #5ca1e500
-#| code-fold: true
-#| code-summary: "Exported source: SLACK, check_bought_values"
-SLACK = 1 + 1e-6  # rounding in data that were scaled to the limit
-
-
-def check_bought_values(names: list[str], values: np.ndarray, limit: float, name: str, norm: bool, where: str = "") -> None:
-    """Refuse bought values that are no numbers, or larger than the learner was told.
-
-    names (n,): what each value is called in a message. values (n,): the values. name: what the limit is called, for
-    example "x_norm"; empty for `LARGEST`. norm: whether the limit is one of the norm.
-    """
-    why = ", ".join(filter(None, (where, name and f"the theorem's step is set for {name} = {limit:g}; scale the features or say more")))
-    most = f"a finite number of magnitude at most {limit:g}" if name and not norm else TOO_LARGE
-    for i in np.flatnonzero(~(np.abs(values) <= (LARGEST if norm else limit * SLACK)))[:1]: fail(names[i], float(values[i]), most, why)
-    if norm and not (length := float(np.linalg.norm(values))) <= limit * SLACK:
-        fail(f"norm of {names[0]} to {names[-1]}", length, f"at most {limit:g}", why)
-
-# %% ../../nbs/core/17_learner.ipynb #0ea7a71e
-class OneAtATime(type(threading.RLock())):  # type: ignore[misc]
-    "A lock that refuses a second thread at once; the thread inside may enter again. Copies and saved learners get a new one."
-
-    def __reduce__(self) -> tuple: return OneAtATime, ()
-
-    def __enter__(self) -> None:
-        if not self.acquire(False):
-            raise ProtocolError("another thread is inside this learner: give each thread its own, for example copy.deepcopy(learner).")
+__all__ = ['SLACK', 'Learner', 'LateLabels', 'check_bought_values', 'check_learner']
 
 # %% ../../nbs/core/17_learner.ipynb #7590b44a
 class Learner:
@@ -353,13 +325,6 @@ class Learner:
         "Weights (d,) with which a round is scored, under POSLR and training-only."
         return self.coef_
 
-# %% ../../nbs/core/17_learner.ipynb #f41d9b24
-#| code-fold: true
-#| code-summary: "Exported source: check_learner"
-def check_learner(learner: Any) -> None:
-    "Refuse anything that is not a learner."
-    if not isinstance(learner, Learner): fail("learner", learner, "a learner, for example ito2017.RDA1(d, budget)")
-
 # %% ../../nbs/core/17_learner.ipynb #1a7e1abe
 #| code-fold: true
 #| code-summary: "Exported source: LateLabels"
@@ -457,3 +422,38 @@ class LateLabels:
 
     def _count_as(self: Any, explored: bool) -> None:
         "Count a round as one that explores, or not; for learners that count them."
+
+# %% ../../nbs/core/17_learner.ipynb #5ca1e500
+#| code-fold: true
+#| code-summary: "Exported source: SLACK, check_bought_values"
+SLACK = 1 + 1e-6  # rounding in data that were scaled to the limit
+
+
+def check_bought_values(names: list[str], values: np.ndarray, limit: float, name: str, norm: bool, where: str = "") -> None:
+    """Refuse bought values that are no numbers, or larger than the learner was told.
+
+    names (n,): what each value is called in a message. values (n,): the values. name: what the limit is called, for
+    example "x_norm"; empty for `LARGEST`. norm: whether the limit is one of the norm.
+    """
+    why = ", ".join(filter(None, (where, name and f"the theorem's step is set for {name} = {limit:g}; scale the features or say more")))
+    most = f"a finite number of magnitude at most {limit:g}" if name and not norm else TOO_LARGE
+    for i in np.flatnonzero(~(np.abs(values) <= (LARGEST if norm else limit * SLACK)))[:1]: fail(names[i], float(values[i]), most, why)
+    if norm and not (length := float(np.linalg.norm(values))) <= limit * SLACK:
+        fail(f"norm of {names[0]} to {names[-1]}", length, f"at most {limit:g}", why)
+
+# %% ../../nbs/core/17_learner.ipynb #0ea7a71e
+class OneAtATime(type(threading.RLock())):  # type: ignore[misc]
+    "A lock that refuses a second thread at once; the thread inside may enter again. Copies and saved learners get a new one."
+
+    def __reduce__(self) -> tuple: return OneAtATime, ()
+
+    def __enter__(self) -> None:
+        if not self.acquire(False):
+            raise ProtocolError("another thread is inside this learner: give each thread its own, for example copy.deepcopy(learner).")
+
+# %% ../../nbs/core/17_learner.ipynb #f41d9b24
+#| code-fold: true
+#| code-summary: "Exported source: check_learner"
+def check_learner(learner: Any) -> None:
+    "Refuse anything that is not a learner."
+    if not isinstance(learner, Learner): fail("learner", learner, "a learner, for example ito2017.RDA1(d, budget)")

@@ -19,7 +19,38 @@ if TYPE_CHECKING:
     from oslr_nb.core.learner import Learner
 
 # %% auto #0
-__all__ = ['PLACES', 'LEARNERS', 'WRAPPERS', 'Entry', 'papers', 'module_of', 'register', 'wrapper', 'all_learners', 'at_a_glance']
+__all__ = ['LEARNERS', 'CLASSES', 'PLACES', 'register', 'wrapper', 'Entry', 'papers', 'module_of', 'class_of', 'all_learners',
+           'at_a_glance']
+
+# %% ../../nbs/core/20_registry.ipynb #cae9cf00
+#| code-fold: true
+#| code-summary: "Exported source: LEARNERS, CLASSES, register, wrapper"
+LEARNERS: dict[str, Entry] = {}  # the registry: "paper.ClassName" to what is known of the learner
+CLASSES: dict[str, type[Learner]] = {}  # what can be saved, by its key: the learners, and what stands around a learner
+
+
+def register(paper: str, **facts: Any) -> Callable[[type[Learner]], type[Learner]]:
+    """Class decorator: list a learner in `LEARNERS` as "paper.ClassName".
+
+    facts: the other fields of `Entry`: budget, assumptions, bound, cost, tex, of. Returns: a decorator that returns the
+    class, with its name in the registry as attribute `key`.
+    """
+
+    def add(cls: type[Learner]) -> type[Learner]:
+        cls.key = f"{paper}.{cls.__name__}"
+        LEARNERS[cls.key] = Entry(cls, paper, **facts)
+        return wrapper(cls)
+
+    return add
+
+
+def wrapper(made: type[Learner]) -> type[Learner]:
+    """Class decorator: list in `CLASSES`, by its attribute `key`, a class that is saved but is no learner of a paper: it stands around one.
+
+    made: the class; the first word of its key is the name of its module.
+    """
+    CLASSES[made.key] = made
+    return made
 
 # %% ../../nbs/core/20_registry.ipynb #98e4db85
 #| code-fold: true
@@ -53,6 +84,8 @@ class Entry:
         return self.tex.get(fact) or re.sub(r"([\\`*_^~|<>$])", r"\\\1", getattr(self, fact))
 
 # %% ../../nbs/core/20_registry.ipynb #13bdd5b8
+#| code-fold: true
+#| code-summary: "Exported source: papers, PLACES, module_of, class_of, all_learners"
 def papers() -> list[str]:
     """Names of the papers that this version implements, "core" for the pages of the core and "own" for those of our own."""
     folder = str(files("oslr_nb") / "papers")
@@ -67,35 +100,11 @@ def module_of(paper: str) -> str:
     "The module that holds the learners of a paper, or of another room."
     return PLACES.get(paper, f"oslr_nb.papers.{paper}")
 
-# %% ../../nbs/core/20_registry.ipynb #cae9cf00
-#| code-fold: true
-#| code-summary: "Exported source: LEARNERS, WRAPPERS, register, wrapper, all_learners"
-LEARNERS: dict[str, Entry] = {}  # the registry: "paper.ClassName" to what is known of the learner
-WRAPPERS: dict[str, type[Learner]] = {}  # what stands around a learner and can be saved too: "module.ClassName" to the class
 
-
-def register(paper: str, **facts: Any) -> Callable[[type[Learner]], type[Learner]]:
-    """Class decorator: list a learner in `LEARNERS` as "paper.ClassName".
-
-    facts: the other fields of `Entry`: budget, assumptions, bound, cost, tex, of. Returns: a decorator that returns the
-    class, with its name in the registry as attribute `key`.
-    """
-
-    def add(cls: type[Learner]) -> type[Learner]:
-        cls.key = f"{paper}.{cls.__name__}"
-        LEARNERS[cls.key] = Entry(cls, paper, **facts)
-        return cls
-
-    return add
-
-
-def wrapper(made: type[Learner]) -> type[Learner]:
-    """Class decorator: list a class that stands around a learner in `WRAPPERS`, by its attribute `key`.
-
-    made: the class; the first word of its key is the name of its module.
-    """
-    WRAPPERS[made.key] = made
-    return made
+def class_of(key: str) -> type[Learner]:
+    "The class of this key, imported if need be. Raises KeyError, ImportError if there is none."
+    if key not in CLASSES: importlib.import_module(module_of(key.split(".")[0]))
+    return CLASSES[key]
 
 
 def all_learners() -> dict[str, Entry]:

@@ -18,7 +18,7 @@ from .checks import LARGEST, check_array, check_int, check_magnitude, check_real
 from .environment import check_stream
 
 # %% auto #0
-__all__ = ['Run', 'ball_least_squares', 'SubsetLeastSquares', 'Comparator', 'best_sparse']
+__all__ = ['Run', 'best_sparse', 'Comparator', 'ball_least_squares', 'SubsetLeastSquares']
 
 # %% ../../nbs/core/18_run.ipynb #81e28a15
 @dataclass(frozen=True)
@@ -122,6 +122,82 @@ class Run:
         played = np.flatnonzero(times)
         return best_sparse(self.X[played], self.y[played], k, radius, limit, times[played])
 
+# %% ../../nbs/core/18_run.ipynb #2694ec1a
+def best_sparse(
+    X: Any, y: Any, k: int, radius: float = math.inf, limit: int = 20_000, times: Any = None
+) -> Comparator:
+    """The best k-sparse weights in hindsight: smallest sum of times_t (w'x_t - y_t)^2.
+
+    Exact by enumeration of the supports where there are few, otherwise forward selection with single swaps.
+
+    Parameters
+    ----------
+    X : array-like (n, d)
+        Features; the weights are in the order of its columns, also of a table with names.
+    y : array-like (n,)
+        Labels.
+    k : int
+        Most nonzero weights, from 1 to d.
+    radius : float
+        Limit on the Euclidean norm of the weights, positive; no limit by default.
+    limit : int
+        Most supports C(d, k) that are enumerated.
+    times : array-like (n,) or None
+        How often each row counts, at least 0; None means once.
+
+    Returns
+    -------
+    Comparator
+        Weights, their loss, the method, and whether it is exact.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range or a number is not finite.
+    """
+    X, y = check_stream(X, y)
+    d = X.shape[1]
+    k = check_int("k", k, 1, d, f"there are d = {d} features")
+    X = check_array("X", X, (None, d), "the comparator sees every feature")
+    radius = math.inf if isinstance(radius, float) and radius == math.inf else check_real("radius", radius, 0, LARGEST)
+    limit = check_int("limit", limit, 0)
+    times = np.ones(len(X)) if times is None else check_array("times", times, (len(X),))
+    if times.min() < 0: fail("times", float(times.min()), "numbers of at least 0", "it says how often a row counts")
+    R = np.linalg.qr(np.sqrt(times)[:, None] * np.column_stack([X, y]), mode="r")
+    problem = SubsetLeastSquares(R[:, :d], R[:, d], radius)
+    count = math.comb(d, k)
+    exact = count <= limit
+    if exact: loss, S, v = problem.fit(np.array(list(itertools.combinations(range(d), k))))
+    else: loss, S, v = problem.forward_swap(k)
+    method = f"enumeration of all {count} supports" if exact else "forward selection, then single swaps (heuristic)"
+    w = np.zeros(d)
+    w[S] = v
+    return Comparator(w, loss, method, exact)
+
+# %% ../../nbs/core/18_run.ipynb #4b3db112
+#| code-fold: true
+#| code-summary: "Exported source: Comparator"
+@dataclass(frozen=True)
+class Comparator:
+    """A k-sparse comparator in hindsight.
+
+    Parameters
+    ----------
+    w : array (d,)
+        Weights.
+    loss : float
+        Their cumulative squared loss.
+    method : str
+        How they were found.
+    exact : bool
+        True when no sparse weights have a smaller loss.
+    """
+
+    w: np.ndarray
+    loss: float
+    method: str
+    exact: bool
+
 # %% ../../nbs/core/18_run.ipynb #3212e688
 #| code-fold: true
 #| code-summary: "Exported source: ball_least_squares"
@@ -189,79 +265,3 @@ class SubsetLeastSquares:
             if not new[0] < best[0] - 1e-12 * c: break
             best = new
         return best
-
-# %% ../../nbs/core/18_run.ipynb #4b3db112
-#| code-fold: true
-#| code-summary: "Exported source: Comparator"
-@dataclass(frozen=True)
-class Comparator:
-    """A k-sparse comparator in hindsight.
-
-    Parameters
-    ----------
-    w : array (d,)
-        Weights.
-    loss : float
-        Their cumulative squared loss.
-    method : str
-        How they were found.
-    exact : bool
-        True when no sparse weights have a smaller loss.
-    """
-
-    w: np.ndarray
-    loss: float
-    method: str
-    exact: bool
-
-# %% ../../nbs/core/18_run.ipynb #2694ec1a
-def best_sparse(
-    X: Any, y: Any, k: int, radius: float = math.inf, limit: int = 20_000, times: Any = None
-) -> Comparator:
-    """The best k-sparse weights in hindsight: smallest sum of times_t (w'x_t - y_t)^2.
-
-    Exact by enumeration of the supports where there are few, otherwise forward selection with single swaps.
-
-    Parameters
-    ----------
-    X : array-like (n, d)
-        Features; the weights are in the order of its columns, also of a table with names.
-    y : array-like (n,)
-        Labels.
-    k : int
-        Most nonzero weights, from 1 to d.
-    radius : float
-        Limit on the Euclidean norm of the weights, positive; no limit by default.
-    limit : int
-        Most supports C(d, k) that are enumerated.
-    times : array-like (n,) or None
-        How often each row counts, at least 0; None means once.
-
-    Returns
-    -------
-    Comparator
-        Weights, their loss, the method, and whether it is exact.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range or a number is not finite.
-    """
-    X, y = check_stream(X, y)
-    d = X.shape[1]
-    k = check_int("k", k, 1, d, f"there are d = {d} features")
-    X = check_array("X", X, (None, d), "the comparator sees every feature")
-    radius = math.inf if isinstance(radius, float) and radius == math.inf else check_real("radius", radius, 0, LARGEST)
-    limit = check_int("limit", limit, 0)
-    times = np.ones(len(X)) if times is None else check_array("times", times, (len(X),))
-    if times.min() < 0: fail("times", float(times.min()), "numbers of at least 0", "it says how often a row counts")
-    R = np.linalg.qr(np.sqrt(times)[:, None] * np.column_stack([X, y]), mode="r")
-    problem = SubsetLeastSquares(R[:, :d], R[:, d], radius)
-    count = math.comb(d, k)
-    exact = count <= limit
-    if exact: loss, S, v = problem.fit(np.array(list(itertools.combinations(range(d), k))))
-    else: loss, S, v = problem.forward_swap(k)
-    method = f"enumeration of all {count} supports" if exact else "forward selection, then single swaps (heuristic)"
-    w = np.zeros(d)
-    w[S] = v
-    return Comparator(w, loss, method, exact)

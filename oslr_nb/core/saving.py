@@ -7,7 +7,6 @@ What the file of a learner holds, and why nothing in a file is believed unchecke
 """
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,79 +14,14 @@ import numpy as np
 
 from .checks import check_int, fail
 from .environment import split_query
-from .registry import LEARNERS, WRAPPERS, module_of
+from .registry import CLASSES, class_of
 from .storage import read_file
 
 if TYPE_CHECKING:
     from oslr_nb.core.learner import Learner
 
 # %% auto #0
-__all__ = ['FIELDS', 'get_state', 'set_state', 'class_of', 'saved_form', 'check_header', 'load']
-
-# %% ../../nbs/core/21_saving.ipynb #0175b892
-#| code-fold: true
-#| code-summary: "Exported source: get_state"
-def get_state(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """A copy of all that a learner knows.
-
-    Returns header: place in the round, standing query and state of the generator, all of which JSON can hold; arrays:
-    its state arrays by name.
-    """
-    header = {"next": learner._next, "cost": learner._cost, "rng": learner.rng.bit_generator.state}
-    parts = learner._refused if isinstance(learner._refused, tuple) else (learner._refused,)
-    header["refused"] = None if learner._refused is None else [np.asarray(part).tolist() for part in parts]
-    return header, {name: np.array(getattr(learner, name)) for name in learner.arrays}
-
-# %% ../../nbs/core/21_saving.ipynb #eccb8c20
-#| code-fold: true
-#| code-summary: "Exported source: set_state"
-def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    "Put a learner into a state that `get_state` returned, its generator included; the arrays are copied."
-    for name in learner.arrays:
-        have, want = arrays[name], getattr(learner, name)
-        if (have.shape, have.dtype) != (want.shape, want.dtype): fail(f"shape of {name}", have.shape, str(want.shape))
-    learner.rng.bit_generator.state = header["rng"]
-    learner._next, learner._cost, parts = header["next"], header["cost"], header["refused"]
-    asked = tuple(np.array(part) for part in parts or ())
-    learner._refused = asked if len(asked) == 2 else asked[0] if asked else None
-    for name in learner.arrays: setattr(learner, name, arrays[name].copy())
-
-# %% ../../nbs/core/21_saving.ipynb #f11e0002
-#| code-fold: true
-#| code-summary: "Exported source: FIELDS, class_of, saved_form"
-FIELDS = {"next", "cost", "rng", "refused", "learner", "params"}  # what the header of a saved learner holds; "names" besides if it has some
-
-
-def class_of(key: str) -> type[Learner]:
-    "The class of a saved learner. Raises KeyError, ImportError if there is none."
-    if key not in LEARNERS and key not in WRAPPERS: importlib.import_module(module_of(key.split(".")[0]))
-    return WRAPPERS[key] if key in WRAPPERS else LEARNERS[key].cls
-
-
-def saved_form(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """The header and the arrays that `Learner.save` writes.
-
-    Returns header: class, arguments, place in the round, standing query, state of the generator; arrays: its state
-    arrays by name.
-    """
-    key = getattr(learner, "key", "")
-    if (key not in LEARNERS and key not in WRAPPERS) or class_of(key) is not type(learner):
-        fail("learner", type(learner).__name__, "a class of the registry", "load has to find it by its name")
-    header, arrays = get_state(learner)
-    names = {"names": learner.names_} if set(map(type, learner.names_)) in ({str}, {int}) else {}  # names that JSON can hold
-    return header | {"learner": learner.key, "params": learner.params} | names, arrays
-
-# %% ../../nbs/core/21_saving.ipynb #f11e0003
-#| code-fold: true
-#| code-summary: "Exported source: check_header"
-def check_header(learner: Learner, header: dict[str, Any]) -> None:
-    "Refuse a place in the round, or a standing query, that this learner cannot have."
-    check_int("next", header["next"], 0, len(learner.calls) - 1)
-    check_int("cost", header["cost"], 0, learner.most)
-    if header["refused"] is not None:
-        parts = [np.array(part) for part in header["refused"]]
-        rows, coordinates = split_query(tuple(parts) if len(parts) == 2 else parts[0], learner.d)
-        check_int("size of the query", len(rows) + len(coordinates), 0, learner.most)
+__all__ = ['FIELDS', 'load', 'saved_form', 'check_header', 'get_state', 'set_state']
 
 # %% ../../nbs/core/21_saving.ipynb #f11e0004
 #| code-fold: true
@@ -130,3 +64,61 @@ def load(path: str | Path) -> Learner:
         ours = f": {e}".rstrip(".") if type(e) is ValueError and "it must be" in str(e) else ""
         raise ValueError(f"path = {str(path)!r}: it must be a whole file written by save{ours}.") from e
     return learner
+
+# %% ../../nbs/core/21_saving.ipynb #f11e0002
+#| code-fold: true
+#| code-summary: "Exported source: FIELDS, saved_form"
+FIELDS = {"next", "cost", "rng", "refused", "learner", "params"}  # what the header of a saved learner holds; "names" besides if it has some
+
+
+def saved_form(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The header and the arrays that `Learner.save` writes.
+
+    Returns header: class, arguments, place in the round, standing query, state of the generator; arrays: its state
+    arrays by name.
+    """
+    if CLASSES.get(getattr(learner, "key", "")) is not type(learner):
+        fail("learner", type(learner).__name__, "a class of the registry", "load has to find it by its name")
+    header, arrays = get_state(learner)
+    names = {"names": learner.names_} if set(map(type, learner.names_)) in ({str}, {int}) else {}  # names that JSON can hold
+    return header | {"learner": learner.key, "params": learner.params} | names, arrays
+
+# %% ../../nbs/core/21_saving.ipynb #f11e0003
+#| code-fold: true
+#| code-summary: "Exported source: check_header"
+def check_header(learner: Learner, header: dict[str, Any]) -> None:
+    "Refuse a place in the round, or a standing query, that this learner cannot have."
+    check_int("next", header["next"], 0, len(learner.calls) - 1)
+    check_int("cost", header["cost"], 0, learner.most)
+    if header["refused"] is not None:
+        parts = [np.array(part) for part in header["refused"]]
+        rows, coordinates = split_query(tuple(parts) if len(parts) == 2 else parts[0], learner.d)
+        check_int("size of the query", len(rows) + len(coordinates), 0, learner.most)
+
+# %% ../../nbs/core/21_saving.ipynb #0175b892
+#| code-fold: true
+#| code-summary: "Exported source: get_state"
+def get_state(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """A copy of all that a learner knows.
+
+    Returns header: place in the round, standing query and state of the generator, all of which JSON can hold; arrays:
+    its state arrays by name.
+    """
+    header = {"next": learner._next, "cost": learner._cost, "rng": learner.rng.bit_generator.state}
+    parts = learner._refused if isinstance(learner._refused, tuple) else (learner._refused,)
+    header["refused"] = None if learner._refused is None else [np.asarray(part).tolist() for part in parts]
+    return header, {name: np.array(getattr(learner, name)) for name in learner.arrays}
+
+# %% ../../nbs/core/21_saving.ipynb #eccb8c20
+#| code-fold: true
+#| code-summary: "Exported source: set_state"
+def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+    "Put a learner into a state that `get_state` returned, its generator included; the arrays are copied."
+    for name in learner.arrays:
+        have, want = arrays[name], getattr(learner, name)
+        if (have.shape, have.dtype) != (want.shape, want.dtype): fail(f"shape of {name}", have.shape, str(want.shape))
+    learner.rng.bit_generator.state = header["rng"]
+    learner._next, learner._cost, parts = header["next"], header["cost"], header["refused"]
+    asked = tuple(np.array(part) for part in parts or ())
+    learner._refused = asked if len(asked) == 2 else asked[0] if asked else None
+    for name in learner.arrays: setattr(learner, name, arrays[name].copy())

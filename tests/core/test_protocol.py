@@ -25,7 +25,7 @@ from oslr_nb.core.environment import (
     weighted_sum,
 )
 from oslr_nb.core.learner import Learner, check_bought_values, check_learner
-from oslr_nb.core.registry import at_a_glance, register
+from oslr_nb.core.registry import CLASSES, at_a_glance, register
 from oslr_nb.core.run import Run
 from oslr_nb.core.saving import get_state, load, set_state
 from oslr_nb.core.storage import write_file
@@ -59,7 +59,8 @@ class First(Learner):
 def registry(monkeypatch):
     "The registry, put back afterwards."
     made = {}
-    for module in ("registry", "saving"): monkeypatch.setattr(f"oslr_nb.core.{module}.LEARNERS", made)
+    monkeypatch.setattr("oslr_nb.core.registry.LEARNERS", made)
+    monkeypatch.setitem(CLASSES, "example.First", First)
     facts = {"budget": "k' >= 2", "assumptions": "|x| <= 1", "bound": "linear", "cost": "O(k')", "tex": {"budget": "$k'\\ge2$"}}
     register("example", **facts)(First)
     return made
