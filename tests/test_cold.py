@@ -26,8 +26,9 @@ SIGNATURES = """
 import sys
 from numba import types
 from numba.core.dispatcher import Dispatcher
-from oslr_nb.core.driver import warm
-warm()
+from oslr_nb.core.driver import warm_learner
+from oslr_nb.core.registry import all_learners
+for key in all_learners(): warm_learner(key)
 found = {f for n, m in sys.modules.items() if n.startswith("oslr_nb") for f in vars(m).values() if isinstance(f, Dispatcher)}
 forms = {f.py_func.__name__: {tuple(map(types.unliteral, s)) for s in f.signatures} for f in found}
 print(sum(map(len, forms.values())) > 150, [name for name, those in forms.items() if len(those) > 1])
