@@ -43,10 +43,13 @@ def weights_of(learner: Learner) -> tuple[np.ndarray, float]:
     weights are nonzero; with prices, their features cost at most `budget`. Ours.
     """
     w = np.array(learner.coef_, dtype=float)
+    intercept = float(learner.intercept_)
     if learner.protocol != "training-only" and np.count_nonzero(w) > learner.most:
         size = learner.score if isinstance(learner, own.CoinBetting) else np.abs(w)
-        w[np.argsort(-size, kind="stable")[learner.most :]] = 0.0
-    return w, float(learner.intercept_)
+        gone = np.argsort(-size, kind="stable")[learner.most :]
+        if isinstance(learner, own.CoinBetting): intercept += float(w[gone] @ learner.means_[gone])  # what is cut counts as its mean
+        w[gone] = 0.0
+    return w, intercept
 
 # %% ../../nbs/practice/adapters.ipynb #77cdeb11
 def budget_of(budget: Any, d: int, costs: np.ndarray | None = None) -> float:

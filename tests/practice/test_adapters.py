@@ -398,3 +398,14 @@ def test_frozen_weights_are_steady(name):
             losses.append(-np.mean(y[new] * np.log(p) + (1 - y[new]) * np.log(1 - p)))
         worst += [loss / np.median(losses[8:]) for loss in losses[8:]]
     assert max(worst) < 2 and sum(r > 1.5 for r in worst) <= 1, max(worst)
+
+
+def test_weights_that_are_cut_count_as_their_means():
+    "Coin betting has a weight for each feature, `predict` those of the largest: features far from 0 do not shift it."
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 12))
+    y, biases = X @ rng.normal(size=12), []
+    for level in (0, 1000):
+        model = OSLRRegressor(4, learner="own.CoinBetting", random_state=0).fit(X + level, y)
+        biases.append((((X + level) @ model.coef_ + model.intercept_) - y).mean())
+    assert np.abs(biases).max() < 0.5 * y.std()

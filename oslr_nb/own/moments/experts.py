@@ -80,7 +80,7 @@ def block_of(forget: float) -> float:
 
 @kernel
 def learn_label(y: float, state: Moments, centre: bool, forget: float) -> float:
-    "Losses of the experts, range and sums of the labels; returns the label about its reference, the first label."
+    "Losses of the experts, range and sums of the labels; returns the label about its reference."
     losses, guess, num = state.losses, state.guess, state.num
     if num[COUNT] == 0:
         num[LOW] = num[HIGH] = y
