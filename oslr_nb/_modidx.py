@@ -51,6 +51,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                      'oslr_nb.core.checks.kernel': ('core/checks.html#kernel', 'oslr_nb/core/checks.py'),
                                      'oslr_nb.core.checks.kernel_folder': ('core/checks.html#kernel_folder', 'oslr_nb/core/checks.py'),
                                      'oslr_nb.core.checks.place_names': ('core/checks.html#place_names', 'oslr_nb/core/checks.py'),
+                                     'oslr_nb.core.checks.record': ('core/checks.html#record', 'oslr_nb/core/checks.py'),
                                      'oslr_nb.core.checks.source_digest': ('core/checks.html#source_digest', 'oslr_nb/core/checks.py'),
                                      'oslr_nb.core.checks.table_values': ('core/checks.html#table_values', 'oslr_nb/core/checks.py')},
             'oslr_nb.core.compiled': { 'oslr_nb.core.compiled.Memory': ('core/compiled.html#memory', 'oslr_nb/core/compiled.py'),

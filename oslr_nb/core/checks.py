@@ -26,7 +26,7 @@ import numpy as np
 __all__ = ['SMALLEST', 'LARGEST', 'TOO_LARGE', 'fail', 'check_int', 'check_real', 'check_choice', 'check_flag', 'is_table',
            'frame_of', 'column_values', 'table_values', 'column_names', 'place_names', 'as_array', 'check_array',
            'check_indices', 'check_magnitude', 'check_scales', 'check_step', 'check_label', 'check_exact', 'check_rng',
-           'source_digest', 'kernel']
+           'source_digest', 'kernel', 'record']
 
 # %% ../../nbs/core/07_checks.ipynb #0448b6a3
 def fail(name: str, value: Any, allowed: str, why: str = "") -> NoReturn:
@@ -343,3 +343,8 @@ def kernel(function: Callable | None = None, *, allocates: bool = False, apart: 
     options = {"nogil": True, "forceinline": not apart, "error_model": "numpy", "_nrt": allocates, "no_cfunc_wrapper": True}
     try: return numba.njit(cache=bool(folder), **options)(function)
     finally: numba.config.CACHE_DIR = before
+
+# %% ../../nbs/core/07_checks.ipynb #a1c0d302
+def record(*names: str) -> np.dtype:
+    "Names for the places of a vector of floats: `vector.view(record(*names))[0]` has fields of these names."
+    return np.dtype([(name, np.float64) for name in names])

@@ -101,7 +101,7 @@ class Learner:
         self._rng, self.words = rng, generator_words(rng)  # the generator, and its state for compiled code
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "words"}
+        return {name: value for name, value in vars(self).items() if name not in ("words", "_state")}  # views of memory
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)

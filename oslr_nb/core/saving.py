@@ -113,7 +113,7 @@ def get_state(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 #| code-fold: true
 #| code-summary: "Exported source: set_state"
 def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    "Put a learner into a state that `get_state` returned, its generator included; the arrays are copied."
+    "Put a learner into a state that `get_state` returned, its generator included; its arrays keep their place in memory."
     for name in learner.arrays:
         have, want = arrays[name], getattr(learner, name)
         if (have.shape, have.dtype) != (want.shape, want.dtype): fail(f"shape of {name}", have.shape, str(want.shape))
@@ -121,4 +121,4 @@ def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.nda
     learner._next, learner._cost, parts = header["next"], header["cost"], header["refused"]
     asked = tuple(np.array(part) for part in parts or ())
     learner._refused = asked if len(asked) == 2 else asked[0] if asked else None
-    for name in learner.arrays: setattr(learner, name, arrays[name].copy())
+    for name in learner.arrays: getattr(learner, name)[...] = arrays[name]
