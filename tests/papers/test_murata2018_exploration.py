@@ -71,8 +71,8 @@ def test_a_step_far_too_long_ends_in_no_infinities():
 
 
 @pytest.mark.parametrize("change", [
-    ("theta", 5, 1.0), ("S", 0, 9), ("num", page.KEPT, 1), ("num", page.BLOCK, 7), ("num", page.PLACE, 100), ("num", page.BATCH, 1),
-    ("num", page.PHASE, 1), ("num", page.BOUGHT, 1), ("real", page.EXPLORE, 0.5), ("z", 0, 1e31), ("best", 0, 10), ("total", 0, 1e250),
+    ("theta", 5, 1.0), ("S", 0, 9), ("num", "kept", 1), ("num", "block", 7), ("num", "place", 100), ("num", "batch", 1),
+    ("num", "phase", 1), ("num", "bought", 1), ("real", "explore", 0.5), ("z", 0, 1e31), ("best", 0, 10), ("total", 0, 1e250),
     ("theta", 0, np.nan),
 ], ids=str)
 def test_a_state_that_no_run_has(change, tmp_path):
@@ -80,7 +80,9 @@ def test_a_state_that_no_run_has(change, tmp_path):
     oslr.simulate(lr, X[:20], Y[:20])
     lr._check_state()
     name, place, value = change
-    getattr(lr, name)[place] = value
+    array = getattr(lr, name)
+    if isinstance(place, str): array = array.view({"num": page.COUNTS, "real": page.SCALARS}[name])[0]
+    array[place] = value
     with pytest.raises(ValueError): lr._check_state()
 
 
@@ -89,7 +91,7 @@ def test_a_plan_of_phases():
     lr = page.HardThresholding(10, 6, 3, 3, 0.1, (2, 3), (4, 5), 2.0, None, None, None)
     seen = []
     for x, y in zip(np.tile(X, (2, 1)), np.tile(Y, 2), strict=True):
-        seen.append((int(lr.num[page.PHASE]), lr.batch_, len(S := lr.query())))
+        seen.append((int(lr._counts["phase"]), lr.batch_, len(S := lr.query())))
         lr.predict(x[S])
         lr.update(y)
         lr._check_state()

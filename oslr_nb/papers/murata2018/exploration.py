@@ -11,12 +11,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ...core.checks import check_array, check_choice, check_indices, check_int, check_magnitude, check_real
-from ...core.checks import check_scales, fail, kernel
+from ...core.checks import check_scales, fail, kernel, record
 from ...core.compiled import entry, is_large, prefetch_row
 from ...core.environment import check_stream
 from ...core.geometry import Interval, check_psd, hard_threshold, sparse_eigenvalues, top_rescan, truncation_factor
@@ -149,46 +150,69 @@ def textbook_exploration(
     return Descent(np.array(path), batches, used, bought, len(X) - used)
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #2b69225e
-# Places in `num`: features of the weights, features bought, block, example in it, update in its phase, phase (0: explore,
-# 1: exploit), outer round, updates so far, examples of a block in this update; and in `real`: prediction, size of a batch in either phase.
-KEPT, BOUGHT, BLOCK, PLACE, UPDATE, PHASE, OUTER, UPDATES, BATCH = range(9)
-YHAT, EXPLORE, EXPLOIT = range(3)
-STATE = ("theta", "z", "S", "values", "total", "best", "edge", "num", "real")
+# Features of the weights, features bought, block, example in it, update in its phase, phase (0: explore, 1: exploit), outer round,
+# updates so far, examples of a block in this update.
+COUNTS = np.dtype([(name, np.int64) for name in ("kept", "bought", "block", "place", "update", "phase", "outer", "updates", "batch")])
+SCALARS = record("yhat", "explore", "exploit")  # prediction, size of a batch in either phase
+
+
+class HardState(NamedTuple):
+    "What compiled rounds change."
+
+    theta: np.ndarray  # (d,): weights
+    z: np.ndarray  # (d,): weights after the step, before they are cut
+    S: np.ndarray  # (budget,): features bought, those of the weights first
+    values: np.ndarray  # (budget,): their values
+    total: np.ndarray  # (budget,): sums of their gradients over the examples of a block
+    best: np.ndarray  # (top,): places of the largest entries of z
+    edge: np.ndarray  # (3,): room of `top_rescan`
+    num: np.ndarray  # COUNTS
+    real: np.ndarray  # SCALARS
+
+
+class Plan(NamedTuple):
+    "What stays: step, coordinates of a block, growth of batches, updates of either phase in an outer round."
+
+    eta: float
+    width: int
+    growth: float
+    explore: int
+    exploit: int
 
 
 @kernel
-def open_block(width: int, state: tuple) -> None:
+def open_block(width: int, state: HardState) -> None:
     "Set the purchase from the next example on: the support of the weights, and in an update that explores also the block."
-    theta, _, S, _, total, _, _, num, _ = state
-    n = num[KEPT]
-    if num[PHASE] == 0:
-        for j in range(num[BLOCK] * width, min(theta.size, (num[BLOCK] + 1) * width)):
+    theta, num = state.theta, state.num.view(COUNTS)[0]
+    n = num.kept
+    if num.phase == 0:
+        for j in range(num.block * width, min(theta.size, (num.block + 1) * width)):
             if theta[j] == 0.0:
-                S[n] = j
+                state.S[n] = j
                 n += 1
-    for a in range(n): total[a] = 0.0
-    num[BOUGHT], num[PLACE] = n, 0
+    for a in range(n): state.total[a] = 0.0
+    num.bought, num.place = n, 0
 
 
 @kernel(apart=True)
-def open_phase(plan: tuple, state: tuple) -> None:
+def open_phase(plan: Plan, state: HardState) -> None:
     "The next phase, when this one has had its updates: batches grow where an outer round ends; zero weights are no longer bought."
-    theta, _, S, _, _, _, _, num, real = state
-    _, _, growth, explore, exploit = plan
-    if num[UPDATE] >= (exploit if num[PHASE] == 1 else explore):
-        last = num[PHASE] == 1 or exploit == 0
+    S, num, real = state.S, state.num.view(COUNTS)[0], state.real.view(SCALARS)[0]
+    if num.update >= (plan.exploit if num.phase == 1 else plan.explore):
+        last = num.phase == 1 or plan.exploit == 0
         if last:
-            for a in (EXPLORE, EXPLOIT): real[a] = min(real[a] * growth, 2.0**52)
-            num[OUTER] += 1
-        num[UPDATE], num[PHASE] = 0, 0 if last and explore > 0 else 1
-        if explore > 0:
+            real.explore = min(real.explore * plan.growth, 2.0**52)
+            real.exploit = min(real.exploit * plan.growth, 2.0**52)
+            num.outer += 1
+        num.update, num.phase = 0, 0 if last and plan.explore > 0 else 1
+        if plan.explore > 0:
             n = 0
-            for a in range(num[KEPT]):
-                if theta[S[a]] != 0.0:
+            for a in range(num.kept):
+                if state.theta[S[a]] != 0.0:
                     S[n] = S[a]
                     n += 1
-            num[KEPT] = n
-    num[BATCH] = np.int64(math.ceil(real[EXPLORE + num[PHASE]]))
+            num.kept = n
+    num.batch = np.int64(math.ceil(real.exploit if num.phase == 1 else real.explore))
 
 
 @kernel
@@ -198,76 +222,78 @@ def cut_weight(v: float) -> float:
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #7e3bb633
 @kernel(apart=True)
-def threshold_weights(state: tuple) -> None:
+def threshold_weights(state: HardState) -> None:
     "theta = H_s(z), and its support; O(d)."
-    theta, z, S, _, _, best, edge, num, _ = state
-    top_rescan(z, best, edge)
-    for a in range(num[KEPT]): theta[S[a]] = 0.0
+    theta, z, S, best, num = state.theta, state.z, state.S, state.best, state.num.view(COUNTS)[0]
+    top_rescan(z, best, state.edge)
+    for a in range(num.kept): theta[S[a]] = 0.0
     n = 0
     for a in range(best.size):
         theta[best[a]] = z[best[a]]
         if z[best[a]] != 0.0:
             S[n] = best[a]
             n += 1
-    num[KEPT] = n
+    num.kept = n
 
 
 @kernel(apart=True)
-def close_block(plan: tuple, state: tuple) -> None:
+def close_block(plan: Plan, state: HardState) -> None:
     "Take the step on this block, end the update if the block was its last, and set the next purchase."
-    theta, z, S, _, total, _, _, num, _ = state
-    eta, width, _, _, _ = plan
-    first, explores = num[BLOCK] * width, num[PHASE] == 0
-    for a in range(num[BOUGHT]):
-        j = S[a]
-        step = cut_weight(theta[j] - eta * (total[a] / num[BATCH]))
+    theta, width, num = state.theta, plan.width, state.num.view(COUNTS)[0]
+    first, explores = num.block * width, num.phase == 0
+    for a in range(num.bought):
+        j = state.S[a]
+        step = cut_weight(theta[j] - plan.eta * (state.total[a] / num.batch))
         if not explores: theta[j] = step
-        elif first <= j < first + width: z[j] = step
-    num[BLOCK] += 1
-    if not explores or num[BLOCK] * width >= theta.size:
+        elif first <= j < first + width: state.z[j] = step
+    num.block += 1
+    if not explores or num.block * width >= theta.size:
         if explores: threshold_weights(state)
-        num[BLOCK] = 0
-        num[UPDATE] += 1
-        num[UPDATES] += 1
+        num.block = 0
+        num.update += 1
+        num.updates += 1
         open_phase(plan, state)
     open_block(width, state)
 
 
 @kernel
-def predict_example(state: tuple) -> float:
+def predict_example(theta: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, real: np.ndarray) -> float:
     "theta'x from the values bought: the support comes first."
-    theta, _, S, values, _, _, _, num, real = state
     total = 0.0
-    for a in range(num[KEPT]): total += theta[S[a]] * values[a]
-    real[YHAT] = total
+    for a in range(num.view(COUNTS)[0].kept): total += theta[S[a]] * values[a]
+    real.view(SCALARS)[0].yhat = total
     return total
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #0a84af7d
 @kernel
-def learn_example(y: float, plan: tuple, state: tuple) -> None:
-    "Add the example to the gradient of its block."
-    _, _, _, values, total, _, _, num, real = state
-    factor = 2.0 * (real[YHAT] - y)
-    for a in range(num[BOUGHT]): total[a] += factor * values[a]
-    num[PLACE] += 1
-    if num[PLACE] >= num[BATCH]: close_block(plan, state)
+def add_example(y: float, values: np.ndarray, total: np.ndarray, num: np.ndarray, real: np.ndarray) -> bool:
+    "Add the example to the gradient of its block; whether it was the last of the block."
+    count, factor = num.view(COUNTS)[0], 2.0 * (real.view(SCALARS)[0].yhat - y)
+    for a in range(count.bought): total[a] += factor * values[a]
+    count.place += 1
+    return count.place >= count.batch
+
+
+@kernel
+def learn_example(y: float, plan: Plan, state: HardState) -> None:
+    "The same, and what a finished block brings."
+    if add_example(y, state.values, state.total, state.num, state.real): close_block(plan, state)
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #d1c2768f
 @kernel
 def hard_run(
-    X: tuple, y: np.ndarray, rows: np.ndarray, plan: tuple, state: tuple, limit: float, out: np.ndarray, observed: np.ndarray
+    X: tuple, y: np.ndarray, rows: np.ndarray, plan: Plan, state: HardState, limit: float, out: np.ndarray, observed: np.ndarray
 ) -> int:
     "The plan over the given rows: predictions, numbers bought; returns how many rounds were played."
-    _, _, S, values, _, _, _, num, _ = state
-    large = is_large(X)
+    S, values, num, large = state.S, state.values, state.num.view(COUNTS)[0], is_large(X)
     for t in range(rows.size):
         row, usable = rows[t], True
         if large and t + 1 < rows.size: prefetch_row(X, rows[t + 1], S)
-        for a in range(num[BOUGHT]):
+        for a in range(num.bought):
             values[a] = entry(X, row, S[a])
             usable &= abs(values[a]) <= limit  # False also where a value is NaN
         if not usable: return t
-        out[t], observed[t] = predict_example(state), num[BOUGHT]
+        out[t], observed[t] = predict_example(state.theta, S, values, state.num, state.real), num.bought
         learn_example(y[row], plan, state)
     return rows.size
 
@@ -279,7 +305,7 @@ class HardThresholding(Learner):
     support that was found, with `exploit[1]` examples each; the batches grow by `growth` from an outer round to the next.
     """
 
-    arrays: ClassVar[tuple[str, ...]] = STATE
+    arrays: ClassVar[tuple[str, ...]] = HardState._fields
 
     def __init__(
         self, d: int, budget: int, top: int, width: int, eta: float, explore: tuple[int, int], exploit: tuple[int, int], growth: float,
@@ -291,22 +317,23 @@ class HardThresholding(Learner):
         super().__init__(d, budget, seed, **params, eta=eta, growth=growth, **given)
         if (x_max := params.get("x_max")) is not None: self.scale = ("x_max", check_scales(x_max=x_max)[0], False)
         self.top, self.width, self.eta, self.explore, self.exploit, self.growth = top, width, eta, explore, exploit, growth
+        self._plan = Plan(eta, width, growth, explore[0], exploit[0])
         self.theta, self.z, self.best, self.edge = np.zeros(d), np.zeros(d), np.arange(top if explore[0] else 0), np.zeros(3)
         self.S, self.values, self.total = np.zeros(budget, np.int64), np.zeros(budget), np.zeros(budget)
         self.num, self.real = np.zeros(9, np.int64), np.array([0.0, explore[1], exploit[1]])
         self.theta[S], kept = values, S if not explore[0] else S[values != 0]
         self.S[: len(kept)] = kept
-        self.num[[KEPT, PHASE]] = len(kept), 0 if explore[0] else 1
-        self.num[BATCH] = explore[1] if explore[0] else exploit[1]
+        num, first = self._counts, explore if explore[0] else exploit
+        num["kept"], num["phase"], num["batch"] = len(kept), int(first is exploit), first[1]
         open_block(width, self._state)
 
-    @property
-    def _state(self) -> tuple[np.ndarray, ...]:
-        return tuple(getattr(self, name) for name in STATE)
+    @cached_property
+    def _state(self) -> HardState:
+        return HardState(*(getattr(self, name) for name in self.arrays))
 
     @property
-    def _plan(self) -> tuple[float, int, float, int, int]:
-        return self.eta, self.width, self.growth, self.explore[0], self.exploit[0]
+    def _counts(self) -> np.void:
+        return self.num.view(COUNTS)[0]
 
     @property
     def coef_(self) -> np.ndarray:
@@ -316,66 +343,66 @@ class HardThresholding(Learner):
     @property
     def support_(self) -> np.ndarray:
         "The features of the weights, ascending; those of an update that exploits may have weight 0."
-        return np.sort(self.S[: self.num[KEPT]])
+        return np.sort(self.S[: self._counts["kept"]])
 
     @property
     def updates_(self) -> int:
         "Updates so far."
-        return int(self.num[UPDATES])
+        return int(self._counts["updates"])
 
     @property
     def batch_(self) -> int:
         "Examples of a block (exploiting: of the update) in the present update."
-        return int(self.num[BATCH])
+        return int(self._counts["batch"])
 
     @property
     def unfinished_(self) -> int:
         "Examples that the present update has used: the weights do not know of them yet."
-        return int(self.num[BLOCK] * self.num[BATCH] + self.num[PLACE])
+        num = self._counts
+        return int(num["block"] * num["batch"] + num["place"])
 
     def _query(self) -> np.ndarray:
-        return self.S[: self.num[BOUGHT]].copy()
+        return self._asked.copy()
 
     def _predict(self, values: np.ndarray) -> float:
         self.values[: len(values)] = values
-        return predict_example(self._state)
+        return predict_example(self.theta, self.S, self.values, self.num, self.real)
 
     def _update(self, y: float) -> None:
-        learn_example(y, self._plan, self._state)
+        if add_example(y, self.values, self.total, self.num, self.real): close_block(self._plan, self._state)
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
         return hard_run(X, y, rows, self._plan, self._state, self._limit, *books)
 
     @property
-    def _asked(self) -> np.ndarray: return self.S[: self.num[BOUGHT]]
+    def _asked(self) -> np.ndarray: return self.S[: self._counts["bought"]]
     def _check_state(self) -> None:
         check_hard_state(self)
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #9b1e73dd
 def check_places(lr: HardThresholding) -> int:
     "Raise `ValueError` unless the counts are in range; returns the phase."
-    updates, phases = lr.explore[0], lr.exploit[0]
-    phase = check_int("phase", int(lr.num[PHASE]), 0 if updates else 1, 1 if phases else 0)
-    most = {KEPT: lr.top if updates else lr.budget, BLOCK: 0 if phase else -(-lr.d // lr.width) - 1, OUTER: 2**52, UPDATES: 2**52}
-    for place, high in {**most, UPDATE: max(0, (phases if phase else updates) - 1)}.items():
-        check_int(f"num[{place}]", int(lr.num[place]), 0, high)
-    for a, first in ((EXPLORE, lr.explore[1]), (EXPLOIT, lr.exploit[1])):
-        if not first <= lr.real[a] <= 2.0**52: fail(f"real[{a}]", float(lr.real[a]), f"from {first} to 2^52", "it is the size of a batch")
-    B = math.ceil(lr.real[EXPLORE + phase])
-    check_int("examples of a block", int(lr.num[BATCH]), B, B)
-    check_int("place in the block", int(lr.num[PLACE]), 0, B - 1)
+    updates, phases, num, real = lr.explore[0], lr.exploit[0], lr._counts, lr.real.view(SCALARS)[0]
+    phase = check_int("phase", int(num["phase"]), 0 if updates else 1, 1 if phases else 0)
+    most = {"kept": lr.top if updates else lr.budget, "block": 0 if phase else -(-lr.d // lr.width) - 1, "outer": 2**52, "updates": 2**52}
+    for name, high in {**most, "update": max(0, (phases if phase else updates) - 1)}.items(): check_int(name, int(num[name]), 0, high)
+    for name, first in (("explore", lr.explore[1]), ("exploit", lr.exploit[1])):
+        if not first <= real[name] <= 2.0**52: fail(name, float(real[name]), f"from {first} to 2^52", "it is the size of a batch")
+    B = math.ceil(real["exploit" if phase else "explore"])
+    check_int("examples of a block", int(num["batch"]), B, B)
+    check_int("place in the block", int(num["place"]), 0, B - 1)
     return phase
 
 
 def check_hard_state(lr: HardThresholding) -> None:
     "Raise `ValueError` unless the arrays are those of a run: places in range, the weights on their support, the block after it."
-    for name in STATE: check_array(name, getattr(lr, name), (None,))
+    for name in lr.arrays: check_array(name, getattr(lr, name), (None,))
     phase = check_places(lr)
-    kept, bought = lr.S[: lr.num[KEPT]].tolist(), lr.S[: lr.num[BOUGHT]].tolist()
+    kept, bought = lr.S[: lr._counts["kept"]].tolist(), lr._asked.tolist()
     check_indices("S", kept, lr.d)
     if not set(np.flatnonzero(lr.theta)) <= set(kept): fail("S", kept, "the support of the weights")
     if phase == 0 and not lr.theta[kept].all(): fail("S", kept, "without weights that are 0")
-    first = lr.num[BLOCK] * lr.width
+    first = lr._counts["block"] * lr.width
     J = [] if phase else [j for j in range(first, min(lr.d, first + lr.width)) if lr.theta[j] == 0]
     if bought != [*kept, *J]: fail("S", bought, "the support and the block")
     for name in ("theta", "z"):
@@ -384,7 +411,7 @@ def check_hard_state(lr: HardThresholding) -> None:
     if lr.best.size: check_indices("best", lr.best, lr.d)
     if lr._next > 0 and lr._cost != len(bought): fail("cost", lr._cost, f"{len(bought)}, the features of the round")
     if lr._refused is not None and lr._refused.tolist() != bought: fail("S", bought, "what was asked for")
-    if np.abs(lr.total).max() > 1e200 or np.abs(lr.real[YHAT]) > 1e100:
+    if np.abs(lr.total).max() > 1e200 or np.abs(lr.real.view(SCALARS)[0]["yhat"]) > 1e100:
         fail("total", float(np.abs(lr.total).max()), "a sum of gradients")
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #f12bff9c
