@@ -11,7 +11,7 @@ from oslr_nb import own
 from oslr_nb.core.checks import check_step
 from oslr_nb.core.oco import bound_adaptive
 from oslr_nb.papers import ito2017
-from oslr_nb.papers.ito2017.algorithm1 import NOTHING, SQUARES
+from oslr_nb.papers.ito2017.algorithm1 import NOTHING, SCALARS
 
 PUBLIC = {
     "bound_adaptive_seen": {"k": 2, "d": 9, "top": 3, "squares": 40.0, "sigma_min": 0.2, "sigma_max": 0.4, "radius": 3.0},
@@ -80,7 +80,7 @@ def test_the_sum_of_squares_is_that_of_the_estimates():
         lr.predict(x[lr.query()])
         lr.update(y)
         total += ((lr.h - before) ** 2).sum()
-        assert math.isclose(lr.num[SQUARES], total) and np.linalg.norm(lr.coef_) <= 2 + 1e-12
+        assert math.isclose(lr.num.view(SCALARS)[0]["squares"], total) and np.linalg.norm(lr.coef_) <= 2 + 1e-12
     assert np.allclose(lr.coef_, -lr.h / max(math.sqrt(total) / 2, np.linalg.norm(lr.h) / 2))
 
 
@@ -88,7 +88,7 @@ def test_a_tiny_stream_is_nothing_and_not_an_error():
     "Labels whose squares underflow: the weights stay 0; a little larger, and the run is that of labels of any size."
     X, y = STREAM, LABELS * 2.0**-500
     lr = ito2017.RDA1(8, 5, k=2, step="adaptive", seed=1)
-    assert (oslr.simulate(lr, X, y).predictions == 0).all() and 0 <= lr.num[SQUARES] < NOTHING and (lr.coef_ == 0).all()
+    assert (oslr.simulate(lr, X, y).predictions == 0).all() and 0 <= lr.num.view(SCALARS)[0]["squares"] < NOTHING and (lr.coef_ == 0).all()
     lr._check_state()
     run = [oslr.simulate(ito2017.RDA1(8, 5, k=2, step="adaptive", radius=c, seed=1), X, c * LABELS).predictions for c in (1.0, 2.0**-190)]
     assert (run[1] == 2.0**-190 * run[0]).all() and run[0].any()

@@ -4,7 +4,7 @@
 """The ledger of papers/ito2017/01_algorithm1: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ...papers.ito2017.algorithm1 import NORM2, PLAYED, RDA, RDA1, SQUARES, GreedyRDA, UniformRDA, algorithm_1
+from ...papers.ito2017.algorithm1 import RDA, RDA1, SCALARS, GreedyRDA, UniformRDA, algorithm_1
 from ...papers.ito2017.algorithm1 import bound_sharpened, bound_sharpened_schedule, bound_theorem_2
 from ...papers.ito2017.algorithm1 import bound_theorem_2_schedule, correlated_unit_table, inverse_chances
 from ...papers.ito2017.algorithm1 import rda_predict, rda_update, sharpened_step
@@ -438,8 +438,9 @@ def one_round(case: Case, power: float = 1.0, late: int = 0) -> Evidence:
         rda_update(y, new, S, x[S], num, top, odds, buf.copy(), bound.copy())
         estimates.append(new - h)
         exact = gradient_estimate(x[S], S, y, w, pair)
-        gaps += [abs(yhat - w[S] @ x[S]), np.abs(estimates[-1] - exact).max(), abs(num[NORM2] - new @ new), abs(num[PLAYED] - 5)]
-        gaps.append(abs(num[SQUARES] - 7 - exact @ exact))
+        played, norm2, squares = num.view(SCALARS)[0][["played", "norm2", "squares"]]
+        gaps += [abs(yhat - w[S] @ x[S]), np.abs(estimates[-1] - exact).max(), abs(norm2 - new @ new), abs(played - 5)]
+        gaps.append(abs(squares - 7 - exact @ exact))
     gaps.append(np.abs(np.mean(estimates, axis=0) - 2 * (w @ x - y) * x).max())
     return Evidence(max(gaps), "==", 0, tol=1e-9)
 

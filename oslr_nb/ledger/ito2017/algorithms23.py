@@ -4,7 +4,7 @@
 """The ledger of papers/ito2017/02_algorithms23: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ...papers.ito2017.algorithms23 import EXPLORED, PLAYED, RDA2, RDA3, WEIGHT, SquaresRDA, algorithms_2_3
+from ...papers.ito2017.algorithms23 import RDA2, RDA3, SCALARS, Plan, SquaresRDA, SquaresState, algorithms_2_3
 from ...papers.ito2017.algorithms23 import bound_6_sharpened, bound_6_uniform, bound_7_uniform, bound_theorem_6
 from ...papers.ito2017.algorithms23 import bound_theorem_7, explorer_terms, freedman, l1_scale, miss_bound_2
 from ...papers.ito2017.algorithms23 import miss_bound_3, squares_select, squares_update
@@ -319,7 +319,8 @@ def law_of_sets(case: Case, stale: bool = False) -> Evidence:
     counts: dict[tuple[int, ...], int] = {}
     for _ in range(1500):
         order = case.rng.permutation(d)
-        lr.h[:], lr.num[PLAYED] = 1e6 * (1 + order), (lr.num[EXPLORED] + 1) ** 2 - 1  # explores next; order[i] = d - 1 is the favourite
+        lr.h[:], now = 1e6 * (1 + order), lr.num.view(SCALARS)[0]
+        now["played"] = (now["explored"] + 1) ** 2 - 1  # explores next; order[i] = d - 1 is the favourite
         S = lr.query()
         rank = np.arange(d) if stale else d - 1 - order
         key = tuple(sorted(rank[S]))
@@ -360,30 +361,27 @@ def compiled_is_textbook(case: Case, lag: int = 0, power: float = 0.25, late: in
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #847acd58
 @kernel
 def squares_explore_only(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, top: int, explorer: float,
-    radius: float, l1: float, power: float, adaptive: bool, h: np.ndarray, H: np.ndarray, w: np.ndarray, mean: np.ndarray,
-    chosen: np.ndarray, favourites: np.ndarray, S: np.ndarray, values: np.ndarray, mark: np.ndarray,
-    num: np.ndarray, marks: np.ndarray, path: np.ndarray,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, plan: Plan, state: SquaresState, marks: np.ndarray, path: np.ndarray
 ) -> None:
     "The exploring rounds only: the mean weights after marks[0], marks[1], ... explorations into path."
-    c = 0
+    h, w, mean, chosen, S, values, num, c = state.h, state.w, state.mean, state.chosen, state.S, state.values, state.num, 0
+    now = num.view(SCALARS)[0]
     for s in range(rows.size):
-        num[PLAYED] = (num[EXPLORED] + 1) ** 2 - 1
-        squares_select(words, h, w, chosen, favourites, S, mark, num, explorer, radius, l1, adaptive)
+        now.played = (now.explored + 1) ** 2 - 1
+        squares_select(
+            words, h, w, chosen, state.favourites, S, state.mark, num, plan.explorer_rate, plan.radius, plan.l1, plan.explorer_adaptive
+        )
         for a in range(S.size): values[a] = entry(X, rows[s], S[a])
-        squares_update(y[rows[s]], h, H, w, mean, chosen, S, values, num, top, power)
+        squares_update(y[rows[s]], h, state.H, w, mean, chosen, S, values, num, plan.top, plan.power)
         if s + 1 == marks[c]:
-            for i in range(mean.size): path[c, i] = mean[i] / num[WEIGHT]
+            for i in range(mean.size): path[c, i] = mean[i] / now.weight
             c += 1
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #b682ac93
 def explorer_path(lr: SquaresRDA, table: Table, marks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     "Mean weights (len(marks), d) of a fresh learner's explorer on random rows of the table; its predictor is not used."
     rows, path = rng.integers(len(table.y), size=marks[-1]), np.empty((len(marks), lr.d))
-    squares_explore_only(
-        lr.words, strided(table.X), table.y, rows, lr.top, lr.explorer_rate, lr.radius, lr.l1, lr.power, lr.adapts[1],
-        *(getattr(lr, name) for name in lr.arrays), np.append(marks, 0), path,
-    )
+    squares_explore_only(lr.words, strided(table.X), table.y, rows, lr._plan, lr._state, np.append(marks, 0), path)
     return path
 
 

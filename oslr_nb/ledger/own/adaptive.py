@@ -29,10 +29,11 @@ from ...core.problems import Table, linear_table, rational
 from ..claims import Case, Evidence, claim, mean_limit, settle
 from ..ito2017.algorithm1 import orthogonal_table, rival
 from ..ito2017.algorithms23 import explorer_path
-from ...papers.ito2017.algorithm1 import RDA, RDA1, SQUARES, GreedyRDA, UniformRDA, bound_sharpened
+from ...papers.ito2017 import algorithms23
+from ...papers.ito2017.algorithm1 import RDA, RDA1, SCALARS, GreedyRDA, UniformRDA, bound_sharpened
 from ...papers.ito2017.algorithm1 import correlated_unit_table, inverse_chances, rda_predict, rda_update
 from ...papers.ito2017.algorithm1 import sharpened_step, unit_table
-from ...papers.ito2017.algorithms23 import EXPLORER_SQUARES, RDA2, RDA3, algorithms_2_3
+from ...papers.ito2017.algorithms23 import RDA2, RDA3, algorithms_2_3
 
 # %% ../../../nbs/own/01_adaptive.ipynb #6a5f7e94
 def estimates(lr: RDA, X: np.ndarray, label: Callable[[int, float, np.ndarray], float]) -> tuple[np.ndarray, np.ndarray]:
@@ -119,7 +120,7 @@ def adaptive_regrets(table: Table, make: Callable[[int], Learner], T: int, runs:
     for i in range(runs):
         lr, rows = make(i), rng.integers(len(table.X), size=T)
         found[i, 0] = simulate(lr, table.X, table.y, rows=rows).losses.sum() - best[rows].sum()
-        found[i, 1] = math.sqrt(lr.num[SQUARES])
+        found[i, 1] = math.sqrt(lr.num.view(SCALARS)[0]["squares"])
     return found
 
 
@@ -307,7 +308,7 @@ def one_adaptive_round(case: Case, late: bool = False, ball: bool = True) -> Evi
         rda_update(y, new, S, x[S], num, top, odds, buf.copy(), bound.copy())
         exact = gradient_estimate(x[S], S, y, w, pair)
         if late: w = dual_averaging_step(h, math.sqrt(squares + exact @ exact) / radius, radius)
-        gaps += [abs(yhat - w[S] @ x[S]), np.abs(new - h - exact).max(), abs(num[SQUARES] - squares - exact @ exact)]
+        gaps += [abs(yhat - w[S] @ x[S]), np.abs(new - h - exact).max(), abs(num.view(SCALARS)[0]["squares"] - squares - exact @ exact)]
     return Evidence(max(gaps), "==", 0, tol=1e-9)
 
 # %% ../../../nbs/own/01_adaptive.ipynb #71b8bcc5
@@ -332,7 +333,8 @@ def adaptive_run_is_textbook(case: Case, step: float = 1.0, largest: float = 0.0
     gradient = lambda t, w: gradient_estimate(X[t, sets[t]], sets[t], y[t], w, pairs[t])
     w, g = adaptive_dual_averaging(gradient, d, 300, R, step, largest)
     engine = np.array([w[t, S] @ X[t, S] for t, S in enumerate(sets)])
-    gaps = [np.abs(run.predictions - predictions).max(), np.abs(run.predictions - engine).max(), abs(lr.num[SQUARES] / squares - 1),
+    seen = lr.num.view(SCALARS)[0]["squares"]
+    gaps = [np.abs(run.predictions - predictions).max(), np.abs(run.predictions - engine).max(), abs(seen / squares - 1),
             abs(squares / (g * g).sum() - 1), np.abs(lr.h - h).max() / np.abs(h).max()]
     return Evidence(max(gaps), "==", 0, tol=1e-9)
 
@@ -397,7 +399,7 @@ def explorer_mean(case: Case, share: float = 1.0, frozen: bool = False, radius: 
     for i in range(2000 if s < 100 else 40):
         lr = RDA2(d, budget, step="adaptive", radius=R, seed=i)
         w = explorer_path(lr, table, np.array([1, s] if s > 1 else [1]), case.rng)[0 if frozen else -1] - table.w
-        found.append((w @ table.V @ w, R * math.sqrt(lr.num[EXPLORER_SQUARES]) / s))
+        found.append((w @ table.V @ w, R * math.sqrt(lr.num.view(algorithms23.SCALARS)[0]["explorer_squares"]) / s))
     distance, bound = np.array(found).T
     return Evidence(mean_limit(distance, 5e-4), "<=", -share * mean_limit(-bound, 5e-4))
 

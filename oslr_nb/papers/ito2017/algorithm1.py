@@ -11,12 +11,13 @@ import math
 import warnings
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...core.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, check_real, check_rng
-from ...core.checks import check_scales, check_step, fail, kernel
+from ...core.checks import check_scales, check_step, fail, kernel, record
 from ...core.compiled import entry, is_large, prefetch_draws, prefetch_row
 from ...core.designs import Observe, bound_observe_moment, bound_second_moment, draw_outside, gradient_estimate
 from ...core.designs import pair_bound
@@ -193,7 +194,7 @@ def sharpened_step(d: int, budget: int, top: int, x_norm: float = 1.0, y_max: fl
     return math.sqrt(2 * printed / bound_observe_moment(d, budget, top, x_norm, y_max, radius))
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #d4933c2d
-PLAYED, NORM2, SEEN_U, SEEN_V, SCALE, SQUARES = range(6)  # places in num
+SCALARS = record("played", "norm2", "seen_u", "seen_v", "scale", "squares")  # norm2: ||h||^2; seen_u + seen_v: yhat; scale: w / h
 NOTHING = 1e-280  # a sum of squared gradients below it counts as no gradient: squares that small are not exact
 
 
@@ -205,10 +206,32 @@ def inverse_chances(d: int, budget: int, top: int) -> np.ndarray:
     return np.array([q1, q2])
 
 
+class RDAState(NamedTuple):
+    "What a learner has kept, as compiled rounds take it."
+
+    h: np.ndarray  # (d,): sum of the gradient estimates
+    S: np.ndarray  # (budget,): what the round buys, the favourites first
+    values: np.ndarray  # (budget,): its values
+    num: np.ndarray  # (6,): `SCALARS`
+    mark: np.ndarray  # (d,): round in which a feature was last bought
+    buf: np.ndarray  # features of largest |h|, the favourites first
+    bound: np.ndarray  # (3,): what is certain of all others
+
+
+class Plan(NamedTuple):
+    "What does not change from round to round."
+
+    top: int
+    rate: float
+    radius: float
+    adaptive: bool
+    odds: np.ndarray  # (2,): q1 and q2
+
+
 @kernel
-def rda_select(words: np.ndarray, buf: np.ndarray, S: np.ndarray, mark: np.ndarray, played: float, top: int) -> None:
+def rda_select(words: np.ndarray, buf: np.ndarray, S: np.ndarray, mark: np.ndarray, num: np.ndarray, top: int) -> None:
     "Algorithm 1, line 3: S = Observe(w, k', k1), the top features first."
-    stamp = np.int64(played) + 1
+    stamp = np.int64(num.view(SCALARS)[0].played) + 1
     for a in range(top):
         S[a] = buf[a]
         mark[S[a]] = stamp
@@ -235,9 +258,10 @@ def rda_predict(
     h: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, top: int, rate: float, radius: float, adaptive: bool
 ) -> float:
     "Algorithm 1, line 4, for a round by hand: yhat, its parts kept in num."
-    num[SCALE] = rda_scale(num[SQUARES] if adaptive else num[PLAYED] + 1, num[NORM2], rate, radius)
-    num[SEEN_U], num[SEEN_V] = rda_seen(h, S, values, top, num[SCALE])
-    return num[SEEN_U] + num[SEEN_V]
+    now = num.view(SCALARS)[0]
+    now.scale = rda_scale(now.squares if adaptive else now.played + 1, now.norm2, rate, radius)
+    now.seen_u, now.seen_v = rda_seen(h, S, values, top, now.scale)
+    return now.seen_u + now.seen_v
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #0c11e123
 @kernel(apart=True)
@@ -272,39 +296,39 @@ def rda_update(
     bound: np.ndarray,
 ) -> None:
     "Algorithm 1, line 5, for a round by hand; then the top features are brought up to date."
-    seen = (num[SEEN_U], num[SEEN_V])
-    num[NORM2], num[SQUARES] = rda_step(y, h, S, values, seen, num[SCALE], num[PLAYED], num[NORM2], num[SQUARES], top, odds)
-    num[PLAYED] += 1
+    now = num.view(SCALARS)[0]
+    seen = (now.seen_u, now.seen_v)
+    now.norm2, now.squares = rda_step(y, h, S, values, seen, now.scale, now.played, now.norm2, now.squares, top, odds)
+    now.played += 1
     top_update(h, S, top, buf, bound)  # all of S: where labels come late, its favourites may be no favourites any more
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #75466720
 @kernel
 def rda_run(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, top: int, rate: float, radius: float, adaptive: bool,
-    odds: np.ndarray, h: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, mark: np.ndarray,
-    buf: np.ndarray, bound: np.ndarray, limit: float, out: np.ndarray,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, plan: Plan, state: RDAState, limit: float, out: np.ndarray
 ) -> int:
     "Algorithm 1 over the given rows: predictions into out; returns how many rounds were played."
-    played, norm2, squares = num[PLAYED], num[NORM2], num[SQUARES]  # numbers, not places of an array: they stay in registers
-    random, done = S.size - top, 0
-    seen, scale, ahead = (num[SEEN_U], num[SEEN_V]), num[SCALE], is_large(X)
+    h, S, values, num, top, ahead = state.h, state.S, state.values, state.num, plan.top, is_large(X)
+    now, done = num.view(SCALARS)[0], 0
+    norm2, squares = now.norm2, now.squares  # numbers, not places of an array: they stay in registers
     while done < rows.size:
         row, length2 = rows[done], 0.0
-        rda_select(words, buf, S, mark, played, top)
+        rda_select(words, state.buf, S, state.mark, num, top)
         if ahead and done + 1 < rows.size:
-            prefetch_draws(words, h.size, random, X, rows[done + 1], h, mark)
-            prefetch_row(X, rows[done + 1], buf[:top])
+            prefetch_draws(words, h.size, S.size - top, X, rows[done + 1], h, state.mark)
+            prefetch_row(X, rows[done + 1], state.buf[:top])
         for a in range(S.size):
             values[a] = entry(X, row, S[a])
             length2 += values[a] * values[a]
         if not length2 <= limit: break  # also where a value is NaN
-        scale = rda_scale(squares if adaptive else played + 1, norm2, rate, radius)
-        seen = rda_seen(h, S, values, top, scale)
+        now.scale = scale = rda_scale(squares if plan.adaptive else now.played + 1, norm2, plan.rate, plan.radius)
+        now.seen_u, now.seen_v = seen = rda_seen(h, S, values, top, scale)
         out[done] = seen[0] + seen[1]
-        norm2, squares = rda_step(y[row], h, S, values, seen, scale, played, norm2, squares, top, odds)
-        top_update(h, S[top:], top, buf, bound)
-        played, done = played + 1, done + 1
-    num[PLAYED], num[NORM2], num[SEEN_U], num[SEEN_V], num[SCALE], num[SQUARES] = played, norm2, seen[0], seen[1], scale, squares
+        norm2, squares = rda_step(y[row], h, S, values, seen, scale, now.played, norm2, squares, top, plan.odds)
+        top_update(h, S[top:], top, state.buf, state.bound)
+        now.played += 1
+        done += 1
+    now.norm2, now.squares = norm2, squares
     return done
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #a11c0002
@@ -372,7 +396,7 @@ class RDA(LateLabels, Learner):
     the root of the sum of the squared lengths of the estimates.
     """
 
-    arrays = ("h", "S", "values", "num", "mark", "buf", "bound")
+    arrays = RDAState._fields
 
     def __init__(
         self, d: int, budget: int, *, top: int, q: float | Fraction, step: float | str = 1.0, radius: float = 1.0,
@@ -394,10 +418,14 @@ class RDA(LateLabels, Learner):
         self.S, self.values = np.zeros(budget, np.int64), np.zeros(budget)
         self.buf, self.bound = top_buffer(d, top)
 
+    @cached_property
+    def _state(self) -> RDAState: return RDAState(*(getattr(self, name) for name in self.arrays))
+
     @property
     def _clock(self) -> float:
         "The number whose root, times `rate`, is lambda_t."
-        return float(self.num[SQUARES] if self.adaptive else self.num[PLAYED] + 1)
+        now = self.num.view(SCALARS)[0]
+        return float(now["squares"] if self.adaptive else now["played"] + 1)
 
     @property
     def coef_(self) -> np.ndarray:
@@ -406,20 +434,21 @@ class RDA(LateLabels, Learner):
         return dual_averaging_step(self.h, self.rate * math.sqrt(self._clock), self.radius)
 
     def _check_state(self) -> None:
-        num, bound = check_array("num", self.num, (6,)), check_array("bound", self.bound, (3,))
-        played = check_count("rounds played", num[PLAYED])
-        check_sum("h", self.h, played, longest_estimate(self), num[NORM2])
-        check_squares("sum of squares", num[SQUARES], self.h, played, longest_estimate(self))
+        now, bound = check_array("num", self.num, (6,)).view(SCALARS)[0], check_array("bound", self.bound, (3,))
+        played = check_count("rounds played", now["played"])
+        check_sum("h", self.h, played, longest_estimate(self), now["norm2"])
+        check_squares("sum of squares", now["squares"], self.h, played, longest_estimate(self))
         check_favourites(self.h, self.buf, self.top, bound)
         check_purchase(self, played + 1, True, self.buf[: self.top])
         if self._next < 2: return
         reach, begun = 1.001 * self.scale[1] * self.radius, self._clock > NOTHING
         largest = 1.001 / (self.rate * math.sqrt(self._clock)) if begun else 0.0
-        if not max(abs(num[SEEN_U]), abs(num[SEEN_V])) <= reach or not 0 <= -num[SCALE] <= largest or begun == (num[SCALE] == 0):
-            fail("num", num.tolist(), "the parts of a prediction", "a label is due")
+        parts, scale = max(abs(now["seen_u"]), abs(now["seen_v"])), now["scale"]
+        if not parts <= reach or not 0 <= -scale <= largest or begun == (scale == 0):
+            fail("num", self.num.tolist(), "the parts of a prediction", "a label is due")
 
     def _query(self) -> np.ndarray:
-        rda_select(self.words, self.buf, self.S, self.mark, self.num[PLAYED], self.top)
+        rda_select(self.words, self.buf, self.S, self.mark, self.num, self.top)
         return self.S.copy()
 
     def _predict(self, values: np.ndarray) -> float:
@@ -430,8 +459,8 @@ class RDA(LateLabels, Learner):
         rda_update(y, self.h, self.S, self.values, self.num, self.top, self.odds, self.buf, self.bound)
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        plan = (self.top, self.rate, self.radius, self.adaptive, self.odds)
-        return rda_run(self.words, X, y, rows, *plan, *(getattr(self, name) for name in self.arrays), self._limit, books[0])
+        plan = Plan(self.top, self.rate, self.radius, self.adaptive, self.odds)
+        return rda_run(self.words, X, y, rows, plan, self._state, self._limit, books[0])
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #0ea2b816
 @register("ito2017", budget="budget >= k + 2", assumptions="independent draws, linear model, linearly independent features",

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.checks import LARGEST, check_array, check_int, check_magnitude, check_real, check_step, fail, kernel
+from ...core.checks import LARGEST, check_array, check_int, check_magnitude, check_real, check_step, fail, kernel, record
 from ...core.compiled import entry, is_large, prefetch_row
 from ...core.designs import Observe, bound_second_moment, draw_outside, gradient_estimate, pair_bound, pair_minimum
 from ...core.environment import check_stream
@@ -234,7 +235,35 @@ def bound_7_uniform(w: np.ndarray, T: float, d: int, budget: int, phi: float, si
     return finite((6 + sigma_max**2 * (1 - budget / d) * (v @ v)) * math.sqrt(T) + sigma_max**2 * early)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #7bb652f0
-PLAYED, NORM2, YHAT, EXPLORED, WEIGHT, EXPLORING, SQUARES, EXPLORER_SQUARES = range(8)  # places in num
+SCALARS = record("played", "norm2", "yhat", "explored", "weight", "exploring", "squares", "explorer_squares")
+
+
+class SquaresState(NamedTuple):
+    "What a learner has kept, as compiled rounds take it."
+
+    h: np.ndarray  # (d,): the explorer's sum of gradient estimates
+    H: np.ndarray  # (d,): the predictor's sum of gradients
+    w: np.ndarray  # (d,): weights of the explorer
+    mean: np.ndarray  # (d,): their sum, each with its averaging weight
+    chosen: np.ndarray  # (budget,): the features of largest mean
+    favourites: np.ndarray  # (top,): those of largest w
+    S: np.ndarray  # (budget,): what the round buys
+    values: np.ndarray  # (budget,): its values
+    mark: np.ndarray  # (d,): exploration that bought a feature last
+    num: np.ndarray  # (8,): `SCALARS`
+
+
+class Plan(NamedTuple):
+    "What does not change from round to round."
+
+    top: int
+    explorer_rate: float
+    rate: float
+    radius: float
+    l1: float
+    power: float
+    adaptive: bool  # the predictor's step
+    explorer_adaptive: bool
 
 
 @kernel(allocates=True, apart=True)
@@ -242,8 +271,9 @@ def squares_explore(
     h: np.ndarray, w: np.ndarray, favourites: np.ndarray, num: np.ndarray, rate: float, radius: float, l1: float, adaptive: bool
 ) -> None:
     "Line 1 of Algorithms 2, 3: w_s and its largest entries; mu_j = l1 j^-power. Adaptive: 0 while nothing was seen."
-    clock = num[EXPLORER_SQUARES] if adaptive else num[EXPLORED] + 1
-    if clock > NOTHING: dual_averaging_into(w, h, rate * math.sqrt(clock), radius, l1 * num[WEIGHT])
+    now = num.view(SCALARS)[0]
+    clock = now.explorer_squares if adaptive else now.explored + 1
+    if clock > NOTHING: dual_averaging_into(w, h, rate * math.sqrt(clock), radius, l1 * now.weight)
     else: w[:] = 0.0
     top_rescan(w, favourites, np.zeros(3))
 
@@ -251,10 +281,11 @@ def squares_explore(
 @kernel(allocates=True, apart=True)
 def squares_explored(w: np.ndarray, mean: np.ndarray, chosen: np.ndarray, num: np.ndarray, power: float) -> None:
     "The rest of line 1, when the label has come (a round may be skipped): the sum of j^-power w_j and its largest entries."
-    num[EXPLORED] += 1
-    weight = num[EXPLORED] ** -power
+    now = num.view(SCALARS)[0]
+    now.explored += 1
+    weight = now.explored ** -power
     for i in range(w.size): mean[i] += weight * w[i]
-    num[WEIGHT] += weight
+    now.weight += weight
     top_rescan(mean, chosen, np.zeros(3))
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #b6958c98
@@ -264,12 +295,13 @@ def squares_select(
     S: np.ndarray, mark: np.ndarray, num: np.ndarray, rate: float, radius: float, l1: float, adaptive: bool,
 ) -> None:
     "Lines 1 and 2: S = Observe(w_s, k', k1) in the rounds 1, 4, 9, ..., the chosen features otherwise."
-    num[EXPLORING] = 1.0 if num[PLAYED] + 1 == (num[EXPLORED] + 1) ** 2 else 0.0
-    if num[EXPLORING] == 0:
+    now = num.view(SCALARS)[0]
+    now.exploring = 1.0 if now.played + 1 == (now.explored + 1) ** 2 else 0.0
+    if now.exploring == 0:
         for a in range(S.size): S[a] = chosen[a]
         return
     squares_explore(h, w, favourites, num, rate, radius, l1, adaptive)
-    stamp, top = np.int64(num[EXPLORED]) + 1, favourites.size
+    stamp, top = np.int64(now.explored) + 1, favourites.size
     for a in range(top):
         S[a] = favourites[a]
         mark[S[a]] = stamp
@@ -281,10 +313,11 @@ def squares_predict(
     H: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, rate: float, radius: float, adaptive: bool
 ) -> float:
     "Line 3: yhat = w' D x for the weights of the predictor, lambda_t = rate * sqrt(t), or rate times the root of the squares seen."
-    total, clock = 0.0, num[SQUARES] if adaptive else num[PLAYED] + 1
+    total, now = 0.0, num.view(SCALARS)[0]
+    clock = now.squares if adaptive else now.played + 1
     for a in range(S.size): total += values[a] * H[S[a]]
-    num[YHAT] = -total / max(rate * math.sqrt(clock), math.sqrt(max(num[NORM2], 0.0)) / radius) if clock > NOTHING else 0.0
-    return num[YHAT]
+    now.yhat = -total / max(rate * math.sqrt(clock), math.sqrt(max(now.norm2, 0.0)) / radius) if clock > NOTHING else 0.0
+    return now.yhat
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #e9cdebfc
 @kernel
@@ -293,17 +326,18 @@ def squares_update(
     values: np.ndarray, num: np.ndarray, top: int, power: float,
 ) -> None:
     "Lines 4 and 5: the predictor learns on S; in an exploring round the explorer learns from equation (6)."
-    norm2, squares, m, r = num[NORM2], num[SQUARES], h.size - top, S.size - top
+    now, m, r = num.view(SCALARS)[0], h.size - top, S.size - top
+    norm2, squares = now.norm2, now.squares
     for a in range(S.size):
-        old, g = H[S[a]], 2 * (num[YHAT] - y) * values[a]
+        old, g = H[S[a]], 2 * (now.yhat - y) * values[a]
         new = old + g
         H[S[a]] = new
         norm2 += (new - old) * (new + old)
         squares += g * g
-    num[PLAYED] += 1
-    num[SQUARES] = squares
-    num[NORM2] = norm2 if np.int64(num[PLAYED]) % 1048576 else squared_norm(H)
-    if num[EXPLORING] == 0: return
+    now.played += 1
+    now.squares = squares
+    now.norm2 = norm2 if np.int64(now.played) % 1048576 else squared_norm(H)
+    if now.exploring == 0: return
     squares_explored(w, mean, chosen, num, power)
     q1 = m / r
     q2 = q1 * (m - 1) / (r - 1)
@@ -314,28 +348,27 @@ def squares_update(
     for a in range(S.size):
         g = 2 * values[a] * (in_U if a < top else in_V + (q1 - q2) * values[a] * w[S[a]])
         h[S[a]] += g
-        num[EXPLORER_SQUARES] += g * g
+        now.explorer_squares += g * g
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #846c2721
 @kernel
 def squares_run(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, top: int, explorer: float,
-    rate: float, radius: float, l1: float, power: float, adapts: tuple, h: np.ndarray, H: np.ndarray, w: np.ndarray,
-    mean: np.ndarray, chosen: np.ndarray, favourites: np.ndarray, S: np.ndarray, values: np.ndarray,
-    mark: np.ndarray, num: np.ndarray, limit: float, out: np.ndarray,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, plan: Plan, state: SquaresState, limit: float, out: np.ndarray
 ) -> int:
-    "Algorithms 2 and 3 over the given rows, adapts = (predictor, explorer): predictions into out; returns how many rounds were played."
-    ahead = is_large(X)
+    "Algorithms 2 and 3 over the given rows: predictions into out; returns how many rounds were played."
+    h, H, w, chosen, S, values, num, ahead = state.h, state.H, state.w, state.chosen, state.S, state.values, state.num, is_large(X)
     for t in range(rows.size):
         row, squares = rows[t], 0.0
         if ahead and t + 1 < rows.size: prefetch_row(X, rows[t + 1], chosen)
-        squares_select(words, h, w, chosen, favourites, S, mark, num, explorer, radius, l1, adapts[1])
+        squares_select(
+            words, h, w, chosen, state.favourites, S, state.mark, num, plan.explorer_rate, plan.radius, plan.l1, plan.explorer_adaptive
+        )
         for a in range(S.size):
             values[a] = entry(X, row, S[a])
             squares += values[a] * values[a]
         if not squares <= limit: return t  # also where a value is NaN
-        out[t] = squares_predict(H, S, values, num, rate, radius, adapts[0])
-        squares_update(y[row], h, H, w, mean, chosen, S, values, num, top, power)
+        out[t] = squares_predict(H, S, values, num, plan.rate, plan.radius, plan.adaptive)
+        squares_update(y[row], h, H, w, state.mean, chosen, S, values, num, plan.top, plan.power)
     return rows.size
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #a11c0004
@@ -353,7 +386,7 @@ class SquaresRDA(Learner):
     subclass's other arguments, which `save` has to keep.
     """
 
-    arrays = ("h", "H", "w", "mean", "chosen", "favourites", "S", "values", "mark", "num")
+    arrays = SquaresState._fields
 
     def __init__(
         self, d: int, budget: int, *, top: int, power: float, step: float | str = 1.0, explorer_step: float | str | None = None,
@@ -380,32 +413,39 @@ class SquaresRDA(Learner):
         self.chosen, self.favourites, self.mark = np.arange(budget), np.arange(top), np.zeros(d, np.int64)
         self.S, self.values, self.num = np.zeros(budget, np.int64), np.zeros(budget), np.zeros(8)
 
+    @cached_property
+    def _state(self) -> SquaresState: return SquaresState(*(getattr(self, name) for name in self.arrays))
+
+    @property
+    def _plan(self) -> Plan: return Plan(self.top, self.explorer_rate, self.rate, self.radius, self.l1, self.power, *self.adapts)
+
     @property
     def coef_(self) -> np.ndarray:
         "Weights (d,) of the coming prediction outside exploring rounds: the predictor's, on the chosen features."
-        clock = self.num[SQUARES] if self.adapts[0] else self.num[PLAYED] + 1
+        now = self.num.view(SCALARS)[0]
+        clock = now["squares"] if self.adapts[0] else now["played"] + 1
         if clock <= NOTHING: return np.zeros(self.d)
         w = dual_averaging_step(self.H, self.rate * math.sqrt(clock), self.radius)
         return np.where(np.isin(np.arange(self.d), self.chosen), w, 0.0)
 
     def _check_state(self) -> None:
-        num, largest = check_array("num", self.num, (8,)), self.scale[1] * (self.scale[1] * self.radius + self.y_limit[1])
-        played, explored = check_count("rounds played", num[PLAYED]), check_count("explorations", num[EXPLORED])
+        now, largest = check_array("num", self.num, (8,)).view(SCALARS)[0], self.scale[1] * (self.scale[1] * self.radius + self.y_limit[1])
+        played, explored = check_count("rounds played", now["played"]), check_count("explorations", now["explored"])
         check_int("explorations", explored, math.isqrt(played), math.isqrt(played), f"they are the rounds 1, 4, 9, ... of {played}")
         check_sum("h", self.h, explored, longest_estimate(self))
-        check_sum("H", self.H, played, 3 * largest, num[NORM2])
-        check_squares("sum of squares", num[SQUARES], self.H, played, 3 * largest)
-        check_squares("explorer's sum of squares", num[EXPLORER_SQUARES], self.h, explored, longest_estimate(self))
+        check_sum("H", self.H, played, 3 * largest, now["norm2"])
+        check_squares("sum of squares", now["squares"], self.H, played, 3 * largest)
+        check_squares("explorer's sum of squares", now["explorer_squares"], self.h, explored, longest_estimate(self))
         check_sum("w", self.w, 1, 1.001 * self.radius)
-        check_mean_weight(num[WEIGHT], explored, self.power)
-        check_sum("mean", self.mean, 1, 1.001 * self.radius * num[WEIGHT])
+        check_mean_weight(now["weight"], explored, self.power)
+        check_sum("mean", self.mean, 1, 1.001 * self.radius * now["weight"])
         for name, of in (("chosen", self.mean), ("favourites", self.w)):
             place = getattr(self, name)
             if (place != top_k(of, place.size)).any(): fail(name, place.tolist(), "the largest entries, in order")
         exploring = played + 1 == (explored + 1) ** 2
-        if self._next > 0 and num[EXPLORING] != exploring: fail("exploring", float(num[EXPLORING]), str(float(exploring)))
+        if self._next > 0 and now["exploring"] != exploring: fail("exploring", float(now["exploring"]), str(float(exploring)))
         check_purchase(self, explored + 1, exploring, self.favourites if exploring else self.chosen)
-        if self._next == 2: check_real("prediction", abs(num[YHAT]), -1, 1.001 * self.scale[1] * self.radius)
+        if self._next == 2: check_real("prediction", abs(now["yhat"]), -1, 1.001 * self.scale[1] * self.radius)
 
     def _query(self) -> np.ndarray:
         squares_select(
@@ -424,8 +464,7 @@ class SquaresRDA(Learner):
         )
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        plan = (self.top, self.explorer_rate, self.rate, self.radius, self.l1, self.power, self.adapts)
-        return squares_run(self.words, X, y, rows, *plan, *(getattr(self, name) for name in self.arrays), self._limit, books[0])
+        return squares_run(self.words, X, y, rows, self._plan, self._state, self._limit, books[0])
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #a0a27822
 @register("ito2017", budget="budget >= max(k, 2)", assumptions="independent draws, linear model, linearly independent features",
