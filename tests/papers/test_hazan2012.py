@@ -26,67 +26,69 @@ from oslr_nb.papers.hazan2012 import (
 )
 from oslr_nb.papers.hazan2012 import aerr_aelr as theory
 from oslr_nb.papers.hazan2012.adaptive import textbook_adaptive
-from oslr_nb.papers.hazan2012.learners import BOUGHT, FACTOR, INNER, PLACE, RATE, ROUNDS, SEEN, SHIFT, SUM, fresh_state
+from oslr_nb.papers.hazan2012.learners import SCALARS, fresh_state
 
 PLAIN = [AERR, AELR, TwoPhaseAERR, TwoPhaseAELR, OnlineAELR]
 
 
-def bought(parts, S, times, values):
+def scalars(holder):
+    "The named numbers of a state or a learner."
+    return holder.num.view(SCALARS)[0]
+
+
+def bought(state, S, times, values):
     "Put this purchase into the state."
     n = len(S)
-    parts["S"][:n], parts["times"][:n], parts["values"][:n], parts["num"][BOUGHT] = S, times, values, n
-    return tuple(parts.values())
+    state.S[:n], state.times[:n], state.values[:n], scalars(state)["bought"] = S, times, values, n
+    return state
 
 
 def test_a_draw_lists_each_attribute_once_with_its_count():
-    parts = fresh_state(6, 5, True, 1.0)
-    parts["tree"][learners.sums_first(parts["tree"]) + 2] = 1.0  # the weighted draw is 2
-    learners.sums_update(parts["tree"], np.array([2]), 1)
+    state = fresh_state(6, 5, True, 1.0)
+    state.tree[learners.sums_first(state.tree) + 2] = 1.0  # the weighted draw is 2
+    learners.sums_update(state.tree, np.array([2]), 1)
     words = generator_words(np.random.default_rng(0))
     for t in range(200):
-        parts["num"][ROUNDS] = t
-        learners.draw_attributes(words, tuple(parts.values()), 4, 0)
-        n = int(parts["num"][BOUGHT])
-        S, times = parts["S"][:n], parts["times"][:n]
-        assert len(set(S)) == n and times.sum() == 4 and S[int(parts["num"][PLACE])] == 2 and (times[:-1] > 0).all()
+        scalars(state)["rounds"] = t
+        n = learners.draw_attributes(words, state, 4, 0)
+        S, times = state.S[:n], state.times[:n]
+        assert len(set(S)) == n and times.sum() == 4 and S[int(scalars(state)["place"])] == 2 and (times[:-1] > 0).all()
 
 
 def test_estimate_of_the_inner_product():
-    parts = fresh_state(6, 5, True, 1.0)
-    parts["tree"][0], parts["v"][2], parts["num"][PLACE] = 9.0, -3.0, 1
-    state = bought(parts, [4, 2], [1, 0], [7.0, 0.5])
+    state = fresh_state(6, 5, True, 1.0)
+    state.tree[0], state.v[2], scalars(state)["place"] = 9.0, -3.0, 1
+    bought(state, [4, 2], [1, 0], [7.0, 0.5])
     assert learners.inner_estimate(state, True) == 9 * 0.5 / -3 and learners.inner_estimate(state, False) == -9 * 0.5
-    parts["num"][PLACE] = -1
+    scalars(state)["place"] = -1
     assert learners.inner_estimate(state, True) == 0
 
 
 def test_settle_keeps_the_sum():
-    total, num = np.ones(2), np.r_[0.0, 3.0, 0.5, 1.0, np.zeros(6)]
+    total, num = np.ones(2), np.r_[0.0, 3.0, 0.5, 1.0, np.zeros(8)].view(SCALARS)[0]
     learners.settle(np.array([1.0, -2.0]), total, num)
-    assert total.tolist() == [4, -5] and num[SUM] == 0 and num[learners.MOST] == 0.5
+    assert total.tolist() == [4, -5] and num["sum"] == 0 and num["most"] == 0.5
 
 
 @pytest.mark.parametrize("eta", [0.1, 50.0])  # without and with projection
 def test_a_step_of_aerr(eta):
-    parts, x, y = fresh_state(6, 4, True, 1.0), np.array([0.5, -0.2, 0.3, 0.1, 0.4, -0.6]), 0.7
-    state = tuple(parts.values())
-    parts["num"][RATE], parts["num"][SUM] = eta, 1.0
-    learners.draw_attributes(generator_words(np.random.default_rng(1)), state, 3, 0)
-    n = int(parts["num"][BOUGHT])
-    I = np.repeat(parts["S"][:n], parts["times"][:n])
-    parts["values"][:n] = x[parts["S"][:n]]
+    state, x, y = fresh_state(6, 4, True, 1.0), np.array([0.5, -0.2, 0.3, 0.1, 0.4, -0.6]), 0.7
+    scalars(state)["rate"], scalars(state)["sum"] = eta, 1.0
+    n = learners.draw_attributes(generator_words(np.random.default_rng(1)), state, 3, 0)
+    I = np.repeat(state.S[:n], state.times[:n])
+    state.values[:n] = x[state.S[:n]]
     learners.ridge_update(y, state, 3, 1.0)
     expected = proj_l2(eta * y * draw_average(x[I], I, np.full(6, 1 / 6)))
-    assert np.allclose(parts["num"][FACTOR] * parts["v"], expected, atol=1e-14)
-    assert np.allclose(parts["total"] + parts["num"][SUM] * parts["v"], 0)
+    assert np.allclose(scalars(state)["factor"] * state.v, expected, atol=1e-14)
+    assert np.allclose(state.total + scalars(state)["sum"] * state.v, 0)
 
 
 def test_a_clipped_step_of_aelr():
-    parts, x, y = fresh_state(3, 3, False, 2.0), np.array([0.5, -0.2, 9.0]), 0.7
-    parts["num"][RATE], parts["num"][SUM] = 0.3, 1.0
-    learners.lasso_update(y, bought(parts, [0, 1, 2], [1, 0, 1], x), 2, 2.0)
+    state, x, y = fresh_state(3, 3, False, 2.0), np.array([0.5, -0.2, 9.0]), 0.7
+    scalars(state)["rate"], scalars(state)["sum"] = 0.3, 1.0
+    learners.lasso_update(y, bought(state, [0, 1, 2], [1, 0, 1], x), 2, 2.0)
     theta = np.clip(0.3 * y * np.array([0.5, 0, 9.0]) * 3 / 2, -1, 1)
-    assert theta[2] == 1 and np.allclose(parts["num"][FACTOR] * parts["v"], eg_step(-theta, 1.0, 2.0), atol=1e-15)
+    assert theta[2] == 1 and np.allclose(scalars(state)["factor"] * state.v, eg_step(-theta, 1.0, 2.0), atol=1e-15)
 
 
 @pytest.mark.parametrize("shift", [0.0, 60.0])
@@ -98,33 +100,33 @@ def test_two_sided_keeps_all_digits(theta, shift):
 
 
 def test_rescaling_of_aelr():
-    parts = fresh_state(3, 2, False, 2.0)
-    parts["theta"][:] = 800.0, -799.0, 0.1
-    learners.lasso_rescale(tuple(parts.values()), 2.0)
+    state = fresh_state(3, 2, False, 2.0)
+    state.theta[:] = 800.0, -799.0, 0.1
+    learners.lasso_rescale(state, 2.0)
     e = math.exp(-1)
-    assert np.allclose(parts["num"][FACTOR] * parts["v"], 2 * np.array([1, -e, 0]) / (1 + e)) and parts["num"][SHIFT] == 800
+    assert np.allclose(scalars(state)["factor"] * state.v, 2 * np.array([1, -e, 0]) / (1 + e)) and scalars(state)["shift"] == 800
 
 
 def test_phase_one_adds_squares():
-    parts = fresh_state(3, 3, False, 2.0)
-    parts["second"] = np.zeros(3)
-    learners.learn(0.5, bought(parts, [2, 0, 1], [1, 1, 1], [1.0, 2.0, 3.0]), False, 2, 1, 2.0)
-    assert parts["second"].tolist() == [4, 9, 1] and parts["num"][ROUNDS] == 1 and parts["num"][SUM] == 0
+    state = fresh_state(3, 3, False, 2.0)._replace(second=np.zeros(3))
+    learners.learn(0.5, bought(state, [2, 0, 1], [1, 1, 1], [1.0, 2.0, 3.0]), False, 2, 1, 2.0)
+    assert state.second.tolist() == [4, 9, 1] and scalars(state)["rounds"] == 1 and scalars(state)["sum"] == 0
 
 
 def test_score_and_prediction():
-    parts = fresh_state(3, 2, True, 1.0)
-    parts["v"][:], parts["num"][SUM], parts["num"][INNER] = [1.0, 0.0, -2.0], 4.0, 7.0
-    state = bought(parts, [2, 1], [1, 1], [0.5, 9.0])
+    state = fresh_state(3, 2, True, 1.0)
+    state.v[:], scalars(state)["sum"] = [1.0, 0.0, -2.0], 4.0
+    bought(state, [2, 1], [1, 1], [0.5, 9.0])
     assert learners.score(strided(np.array([[1.0, np.nan, 0.25]])), 0, state, 2.0) == 1.0
     assert learners.score(strided(np.ones((1, 3))), 0, state, 0.0) == 0
-    assert learners.prediction(state, 1) == -1.0 and learners.prediction(state, 2) == 7.0
+    state.tree[0] = 5.0  # the weighted draw is 2
+    assert learners.prediction(state, True, 1) == -1.0 and learners.prediction(state, True, 2) == scalars(state)["inner"] == -1.25
 
 
 def test_the_loop_stops_before_a_number_that_is_missing():
     s = oslr.data.sparse_linear(8, 2, 50, seed=3)
     for X, rounds in ((s.X, 50), (np.where(np.arange(50)[:, None] < 20, s.X, np.nan), 20)):
-        state, out, many = tuple(fresh_state(8, 4, True, 1.0).values()), np.zeros(50), np.zeros(50, np.int64)
+        state, out, many = fresh_state(8, 4, True, 1.0), np.zeros(50), np.zeros(50, np.int64)
         args = (generator_words(np.random.default_rng(0)), strided(X), s.y, np.arange(50), state, True, 0, 3, 0, 1.0, 1e9, out, many)
         assert learners.attribute_run(*args) == rounds and out[0] == 0 and many[0] <= 3 and many.max() <= 4
 
@@ -137,9 +139,9 @@ def test_scores_change_nothing():
 
 
 def test_rates_of_the_printed_theorems():
-    assert AERR(10, 4, T=400).num[RATE] == pytest.approx(2 / (4 * 400 * 20 / 3) ** 0.5)
-    assert AELR(10, 4, T=400).num[RATE] == pytest.approx(0.25 * (6 * math.log(20) / (50 * 400)) ** 0.5)
-    assert AERR(10, 4, T=400, radius=2.0, y_max=2.0).num[RATE] == pytest.approx((3 / (2 * 10 * 400)) ** 0.5)
+    assert scalars(AERR(10, 4, T=400))["rate"] == pytest.approx(2 / (4 * 400 * 20 / 3) ** 0.5)
+    assert scalars(AELR(10, 4, T=400))["rate"] == pytest.approx(0.25 * (6 * math.log(20) / (50 * 400)) ** 0.5)
+    assert scalars(AERR(10, 4, T=400, radius=2.0, y_max=2.0))["rate"] == pytest.approx((3 / (2 * 10 * 400)) ** 0.5)
 
 
 def test_helpers_of_the_pages():
@@ -284,11 +286,11 @@ def test_the_first_adaptive_rounds():
     oslr.simulate(lr, X[:1], np.ones(1))
     assert (lr.weights_ == 0).all() and lr.T is None
     oslr.simulate(lr, X[1:2], np.ones(1))  # g = -1 * 0.5 / (1/2) at the one draw
-    assert sorted(lr.weights_) == [0, 3] and lr.num[SEEN] == 1
+    assert sorted(lr.weights_) == [0, 3] and scalars(lr)["seen"] == 1
     lr = AELR(2, 2, step="adaptive", radius=3.0, seed=0)
     oslr.simulate(lr, X[:2], np.array([1.0, 1.0]))  # the gap is 1, the rate ln 4
-    assert sorted(lr.weights_) == pytest.approx([0, 3 * (4 - 0.25) / (4 + 0.25 + 2)]) and lr.num[SEEN] == 1
-    assert lr.num[RATE] == pytest.approx(math.log(4))
+    assert sorted(lr.weights_) == pytest.approx([0, 3 * (4 - 0.25) / (4 + 0.25 + 2)]) and scalars(lr)["seen"] == 1
+    assert scalars(lr)["rate"] == pytest.approx(math.log(4))
 
 
 @pytest.mark.parametrize("cls", [AERR, AELR])
@@ -332,7 +334,7 @@ def test_what_the_online_reading_predicts(reading, told):
     for x, label in zip(X, y, strict=True):
         S = lr.query()
         yhat.append(lr.predict(x[S]))
-        assert yhat[-1] == pytest.approx(lr.num[INNER] if told else lr.coef_[S] @ x[S])
+        assert yhat[-1] == pytest.approx(scalars(lr)["inner"] if told else lr.coef_[S] @ x[S])
         lr.update(label)
     assert np.abs(yhat).max() > 0.1
     fast = oslr.simulate(OnlineAELR(6, 3, T=300, reading=reading, step=20.0, seed=1), X, y)

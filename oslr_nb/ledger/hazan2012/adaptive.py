@@ -21,7 +21,7 @@ from ...core.driver import simulate
 from ..claims import Case, Evidence, claim, mean_limit
 from .aerr_aelr import recorded
 from ...papers.hazan2012.aerr_aelr import AELR, AERR, SCALES, easy_stream, equal_moments, hard_stream
-from ...papers.hazan2012.learners import GROWTH, RATE, SEEN
+from ...papers.hazan2012.learners import GROWTH, SCALARS
 from ...papers.hazan2012.online import OnlineAELR
 
 # %% ../../../nbs/papers/hazan2012/05_adaptive.ipynb #646a62e7
@@ -175,7 +175,8 @@ def seen_and_excess(ridge: bool, kind: str, idle: bool = False) -> tuple[np.ndar
         lr = cls(d, budget, step="adaptive", seed=i, **scales)
         simulate(lr, *stream.draw(rng, T), score=False)
         excess.append(stream.excess(np.zeros(d) if idle else lr.coef_))
-        seen.append(2 * B / T * (math.sqrt(lr.num[SEEN]) if ridge else (lr.num[SEEN] + math.log(2 * d) / lr.num[RATE]) / 2))
+        num = lr.num.view(SCALARS)[0]
+        seen.append(2 * B / T * (math.sqrt(num["seen"]) if ridge else (num["seen"] + math.log(2 * d) / num["rate"]) / 2))
     return np.array(excess), np.array(seen)
 
 

@@ -31,7 +31,7 @@ from ...core.oco import linear_regret, ogd
 from ...core.trees import sums_first, sums_update
 from ..claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, random_fractions
 from ..claims import slope_interval
-from ...papers.hazan2012.learners import BOUGHT, INNER, PLACE, RATE, AttributeState, inner_estimate, lasso_rescale
+from ...papers.hazan2012.learners import SCALARS, AttributeState, inner_estimate, lasso_rescale
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #56f9e2e9
 def naive_excess(d: int, draws: int, ridge: bool) -> float:
@@ -206,7 +206,7 @@ def recorded(learner: AttributeState, X: np.ndarray, y: np.ndarray) -> list[tupl
     draws = []
     for t in range(len(y)):
         learner.commit()
-        S, place = learner.query(), int(learner.num[PLACE])
+        S, place = learner.query(), int(learner.num.view(SCALARS)[0]["place"])
         draws.append((np.repeat(S, learner.times[: len(S)]), S[place] if place >= 0 else None))
         learner.observe(X[t, S])
         learner.update(y[t])
@@ -229,7 +229,7 @@ def compiled_is_textbook(case: Case, longer: float = 1.0, clipped: bool = True) 
     learner = (AERR if ridge else AELR)(d, budget, T=T, q=q, seed=case.rng, **scales)
     draws = recorded(learner, X, y)
     p = np.full(d, 1 / d) if q is None else np.array(q) / np.sum(q)
-    eta = learner.num[RATE] * longer
+    eta = learner.num.view(SCALARS)[0]["rate"] * longer
     if not clipped and not ridge:  # theta without the clip
         h = np.zeros(d)
         for t, (I, j) in enumerate(draws):
@@ -243,7 +243,6 @@ def compiled_is_textbook(case: Case, longer: float = 1.0, clipped: bool = True) 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #e1d9e1c7
 def at_weights(learner: AttributeState, w: np.ndarray) -> AttributeState:
     "The learner with weights proportional to w (d,), ridge: equal to w."
-    state = learner._state
     if learner.ridge:
         learner.v[:] = w
         learner.tree[sums_first(learner.tree) + np.arange(len(w))] = w**2
@@ -251,13 +250,13 @@ def at_weights(learner: AttributeState, w: np.ndarray) -> AttributeState:
         sums_update(learner.tree, np.arange(len(w)), len(w))
     else:
         learner.theta[:] = np.arcsinh(2 * w)
-        lasso_rescale(state, learner.radius)
+        lasso_rescale(learner._state, learner.radius)
     return learner
 
 
 def broken_draws(cls: type[Learner], order: slice = slice(None, None, -1)) -> type[Learner]:
     "A broken learner for controls: it draws by q in reverse order, and still divides by q."
-    def choose(self: Any, q: np.ndarray) -> None: self.cdf, self.chance = np.cumsum(q[order]), q.copy()
+    def choose(self: Any, q: np.ndarray) -> None: self.cdf[:], self.chance[:] = np.cumsum(q[order]), q
     return type(cls.__name__, (cls,), {"_choose": choose})
 
 
@@ -281,7 +280,7 @@ def law_of_a_round(case: Case, reverse: bool = False, uniform: bool = False) -> 
         learner.commit()
         S = learner.query()
         drawn = tuple(int(i) for i in np.sort(np.repeat(S, learner.times[: len(S)])))
-        counts[cells[drawn], S[int(learner.num[PLACE])]] += 1
+        counts[cells[drawn], S[int(learner.num.view(SCALARS)[0]["place"])]] += 1
         learner.observe(np.zeros(len(S)))
         learner.update(0.0)
     return law_of_draws(counts.ravel(), chances.ravel(), 1e-7)
@@ -304,8 +303,9 @@ def mean_of_a_round(case: Case, wrong: str = "") -> Evidence:
         S = list(dict.fromkeys((a, b, j)))
         learner.S[: len(S)], learner.values[: len(S)] = S, x[S]
         learner.times[: len(S)] = [(a, b).count(i) if wrong != "once" else int(i in (a, b)) for i in S]
-        learner.num[[PLACE, BOUGHT, RATE]] = S.index(j), len(S), 1e-3
-        learner.num[INNER] = inner_estimate(learner._state, ridge)
+        num = learner.num.view(SCALARS)[0]
+        num["place"], num["bought"], num["rate"] = S.index(j), len(S), 1e-3
+        num["inner"] = inner_estimate(learner._state, ridge)
         learner._update(y)
         change = (learner.weights_ if ridge else learner.theta) - start
         mean += p[a] * p[b] * (1 / 3 if wrong == "uniform" else size[j] / size.sum()) * change / -1e-3
@@ -366,7 +366,7 @@ def theorem_limit(
     step = 1.0 if printed else sharpened_step(d, budget, ridge)
     limit = bound(d, budget, T, printed=printed, **scales)
     if broken == "naive":
-        eta = cls(d, budget, T=T, step=step).num[RATE]
+        eta = cls(d, budget, T=T, step=step).num.view(SCALARS)[0]["rate"]
         return Evidence(stream.excess(naive_run(*stream.draw(rng, T), budget - 1, eta, ridge, rng)), "<=", limit)
     return Evidence(risk_limit(cls, d, stream, T, rng, broken, budget, runs, factor < 1, step=step, **scales), "<=", factor * limit)
 

@@ -22,7 +22,7 @@ from ...core.environment import Environment
 from ..claims import Case, Erratum, Evidence, claim, law_of_draws
 from .aerr_aelr import risk_limit
 from ...papers.hazan2012.aerr_aelr import LASSO, SCALES, Stream, easy_stream, estimate_moment, hard_stream
-from ...papers.hazan2012.learners import RATE
+from ...papers.hazan2012.learners import SCALARS
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #969db0c3
 @claim("hazan2012", "Equation 2 of Kukliansky & Shamir (best draws, ridge)", id="H9", tier="certificate", proof="prp-hk-draws", cases=6,
@@ -158,7 +158,8 @@ def plan_of_phase_two(case: Case, widen: float = 13 / 6, half: float = 1.5) -> E
     N = min(N, X * X * q.sum() / q.min())
     G = (B * X + Y) * math.sqrt(N / 3 + X * X)
     eta = 2 * B / (G * math.sqrt(n)) if ridge else math.sqrt(math.log(2 * d) / (5 * n)) / G
-    return Evidence(float(max(np.abs(learner.chance * q.sum() / q - 1).max(), abs(learner.num[RATE] / eta - 1))), "==", 0, tol=1e-9)
+    rate = learner.num.view(SCALARS)[0]["rate"]
+    return Evidence(float(max(np.abs(learner.chance * q.sum() / q - 1).max(), abs(rate / eta - 1))), "==", 0, tol=1e-9)
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #47b10211
 @claim("hazan2012", "two phases (ours)", id="H12", tier="statistical", level=1e-6, proof="cor-hk-phases",

@@ -8,12 +8,13 @@ Drawing, learning and averaging touch only what was bought; how the compiled lea
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ...core.checks import check_array, check_int, check_magnitude, check_real, check_step
-from ...core.checks import fail, kernel
+from ...core.checks import fail, kernel, record
 from ...core.compiled import entry, find_in_sums, is_large, prefetch_draws, uniform
 from ...core.designs import draw_outside
 from ...core.learner import SLACK, Learner, check_bought_values
@@ -25,36 +26,51 @@ __all__ = []
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #50223e72
 #| code-fold: true
-#| code-summary: "Names of the state"
-ROUNDS, SUM, FACTOR, MOST, PLACE, BOUGHT, INNER, RATE, SHIFT, LEAST, ADAPTIVE, SEEN = range(12)  # places in `num`
-STATE = ("theta", "low", "v", "total", "tree", "S", "values", "times", "mark", "cdf", "chance", "second", "num")
+#| code-summary: "The state"
+SCALARS = record("rounds", "sum", "factor", "most", "place", "bought", "inner", "rate", "shift", "least", "adaptive", "seen")
+
+
+class AttributeArrays(NamedTuple):
+    "What a learner keeps, as compiled rounds take it; an array that a learner does not need is empty."
+
+    theta: np.ndarray  # (d,): the exponents of AELR
+    low: np.ndarray  # (d,): of AELR, min(e^theta, e^-theta) e^-shift
+    v: np.ndarray  # (d,): the weights over their factor
+    total: np.ndarray  # (d,): P, the part of the sum of the weights that is written out
+    tree: np.ndarray  # sums of v^2 (AERR) or |v| (AELR)
+    S: np.ndarray  # (budget,): what the round buys, each attribute once
+    values: np.ndarray  # (budget,): its values
+    times: np.ndarray  # (budget,): how often each was drawn
+    mark: np.ndarray  # (d,): the round and the place in S of the last draw
+    cdf: np.ndarray  # (d,): sums of the chances of the draws; empty if they are uniform
+    chance: np.ndarray  # (d,): the chances; (1,) if they are uniform
+    second: np.ndarray  # (d,): of learners with two phases, the sums of squares of phase one
+    num: np.ndarray  # (12,): `SCALARS`
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #d9eb8496
 #| code-fold: true
 #| code-summary: "The state at the start"
-def fresh_state(d: int, budget: int, ridge: bool, radius: float, adaptive: bool = False) -> dict[str, np.ndarray]:
-    "Arrays of a learner at w_1 = 0 with uniform draws, by the names of `STATE`."
-    num = np.zeros(12)
-    num[ADAPTIVE] = adaptive
-    num[FACTOR] = num[MOST] = (0.0 if adaptive else 1.0) if ridge else radius / (2 * d)
-    num[LEAST] = 0.0 if ridge else d
+def fresh_state(d: int, budget: int, ridge: bool, radius: float, adaptive: bool = False) -> AttributeArrays:
+    "The state at w_1 = 0 with uniform draws."
+    num = np.zeros(1, SCALARS)
+    num["adaptive"], num["least"] = adaptive, 0.0 if ridge else d
+    num["factor"] = num["most"] = (0.0 if adaptive else 1.0) if ridge else radius / (2 * d)
     theta, low = (np.zeros(0), np.zeros(0)) if ridge else (np.zeros(d), np.ones(d))
     v, total, tree, S, values = np.zeros(d), np.zeros(d), sums_tree(d), np.zeros(budget, np.int64), np.zeros(budget)
     times, mark, cdf, chance, second = S.copy(), np.zeros(d, np.int64), np.zeros(0), np.full(1, 1 / d), np.zeros(0)
-    parts = (theta, low, v, total, tree, S, values, times, mark, cdf, chance, second, num)
-    return dict(zip(STATE, parts, strict=True))
+    return AttributeArrays(theta, low, v, total, tree, S, values, times, mark, cdf, chance, second, num.view(np.float64))
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #5584d551
 #| code-fold: show
 @kernel
-def draw_attributes(words: np.ndarray, state: tuple, draws: int, warm: int) -> None:
-    "Draw the purchase of this round: S distinct coordinates, how often each was drawn, and the place of the weighted draw."
-    _, _, _, _, tree, S, _, times, mark, cdf, _, _, num = state
-    d, stamp, n = mark.size, (np.int64(num[ROUNDS]) + 1) * (S.size + 1), 0
-    num[PLACE], num[BOUGHT] = -1, S.size
-    if num[ROUNDS] < warm:
+def draw_attributes(words: np.ndarray, state: AttributeArrays, draws: int, warm: int) -> int:
+    "Draw what this round buys: distinct coordinates, how often each was drawn, the place of the weighted draw. Returns their number."
+    tree, S, times, mark, cdf, num = state.tree, state.S, state.times, state.mark, state.cdf, state.num.view(SCALARS)[0]
+    d, stamp, n = mark.size, (np.int64(num.rounds) + 1) * (S.size + 1), 0
+    num.place, num.bought = -1, S.size
+    if num.rounds < warm:
         draw_outside(words, d, 0, S.size, mark, stamp, S)
-        return
+        return S.size
     for _ in range(draws):
         u = uniform(words)
         i = np.int64(u * d) if cdf.size == 0 else find_in_sums(cdf, u * cdf[-1])
@@ -65,42 +81,44 @@ def draw_attributes(words: np.ndarray, state: tuple, draws: int, warm: int) -> N
         mark[i] = stamp + place
         times[place] += 1
         n += fresh
-    num[BOUGHT] = n
+    num.bought = n
     if tree[0] > 0:
         i = sums_find(tree, uniform(words))
-        num[PLACE] = mark[i] - stamp
-        if num[PLACE] < 0:
+        num.place = mark[i] - stamp
+        if num.place < 0:
             S[n], times[n] = i, 0
-            num[PLACE], num[BOUGHT] = n, n + 1
+            num.place, num.bought = n, n + 1
+    return np.int64(num.bought)
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #96cff0c5
 #| code-fold: show
 @kernel
-def inner_estimate(state: tuple, ridge: bool) -> float:
+def inner_estimate(state: AttributeArrays, ridge: bool) -> float:
     "Unbiased estimate of w'x from the weighted draw: ||w||^2 x_j / w_j (ridge) or sign(w_j) ||w||_1 x_j; 0 if w = 0."
-    _, _, v, _, tree, S, values, _, _, _, _, _, num = state
-    j = np.int64(num[PLACE])
+    num = state.num.view(SCALARS)[0]
+    j = np.int64(num.place)
     if j < 0: return 0.0
-    part = v[S[j]]
-    return num[FACTOR] * tree[0] * values[j] * (1 / part if ridge else math.copysign(1.0, part))
+    part = state.v[state.S[j]]
+    return num.factor * state.tree[0] * state.values[j] * (1 / part if ridge else math.copysign(1.0, part))
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #5cc40db9
 #| code-fold: true
 #| code-summary: "The kernel settle"
 @kernel(apart=True)
-def settle(v: np.ndarray, total: np.ndarray, num: np.ndarray) -> None:
+def settle(v: np.ndarray, total: np.ndarray, num: np.void) -> None:
     "Write the running sum of the weights, total + C v, into `total` and start C afresh."
-    for i in range(v.size): total[i] += num[SUM] * v[i]
-    num[SUM], num[MOST] = 0.0, num[FACTOR]
+    for i in range(v.size): total[i] += num.sum * v[i]
+    num.sum, num.most = 0.0, num.factor
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #b871540d
 #| code-fold: show
 @kernel
-def ridge_update(y: float, state: tuple, draws: int, radius: float) -> None:
+def ridge_update(y: float, state: AttributeArrays, draws: int, radius: float) -> None:
     "w <- projection of w - eta phi x~ onto the ball: only the drawn coordinates of v and the factor f change."
-    _, _, v, total, tree, S, values, times, _, _, chance, _, num = state
-    first, n = sums_first(tree), np.int64(num[BOUGHT])
-    factor, most = num[RATE] * (num[INNER] - y) / draws, 0.0
+    v, total, tree = state.v, state.total, state.tree
+    S, values, times, chance, num = state.S, state.values, state.times, state.chance, state.num.view(SCALARS)[0]
+    first, n = sums_first(tree), np.int64(num.bought)
+    factor, most = num.rate * (num.inner - y) / draws, 0.0
     for a in range(n):
         values[a] *= times[a] / chance[S[a] if chance.size > 1 else 0]
         most = max(most, abs(values[a]))
@@ -108,19 +126,19 @@ def ridge_update(y: float, state: tuple, draws: int, radius: float) -> None:
         settle(v, total, num)
         if abs(factor) * most > 1e120: factor = math.copysign(1e120 / most, factor)
     for a in range(n):
-        i, change = S[a], -factor * values[a] / num[FACTOR]
+        i, change = S[a], -factor * values[a] / num.factor
         v[i] += change
-        total[i] -= num[SUM] * change
+        total[i] -= num.sum * change
         tree[first + i] = v[i] * v[i]
     sums_update(tree, S, n)
-    if tree[0] * num[FACTOR] ** 2 > radius**2: num[FACTOR] = radius / math.sqrt(tree[0])
-    if num[FACTOR] < 1e-3 * num[MOST]:
+    if tree[0] * num.factor ** 2 > radius**2: num.factor = radius / math.sqrt(tree[0])
+    if num.factor < 1e-3 * num.most:
         settle(v, total, num)
         for i in range(v.size):
-            v[i] *= num[FACTOR]
+            v[i] *= num.factor
             tree[first + i] = v[i] * v[i]
         sums_update(tree, S, tree.size)
-        num[FACTOR] = num[MOST] = 1.0
+        num.factor = num.most = 1.0
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #728ad5da
 #| code-fold: true
@@ -139,43 +157,45 @@ def two_sided(theta: float, shift: float) -> tuple[float, float]:
 #| code-fold: true
 #| code-summary: "The kernel lasso_rescale"
 @kernel(apart=True)
-def lasso_rescale(state: tuple, radius: float) -> None:
+def lasso_rescale(state: AttributeArrays, radius: float) -> None:
     "Choose the shift anew and recompute all that depends on it from theta; O(d)."
-    theta, low, v, total, tree, S, _, _, _, _, _, _, num = state
+    theta, low, v, total, tree = state.theta, state.low, state.v, state.total, state.tree
+    num = state.num.view(SCALARS)[0]
     settle(v, total, num)
     first, biggest = sums_first(tree), 0.0
     for i in range(theta.size): biggest = max(biggest, abs(theta[i]))
-    num[SHIFT], num[LEAST] = biggest if biggest > 50 else 0.0, 0.0
+    num.shift, num.least = biggest if biggest > 50 else 0.0, 0.0
     for i in range(v.size):
-        v[i], low[i] = two_sided(theta[i], num[SHIFT])
+        v[i], low[i] = two_sided(theta[i], num.shift)
         tree[first + i] = abs(v[i])
-        num[LEAST] += low[i]
-    sums_update(tree, S, tree.size)
-    num[FACTOR] = num[MOST] = radius / (tree[0] + 2 * num[LEAST])
+        num.least += low[i]
+    sums_update(tree, state.S, tree.size)
+    num.factor = num.most = radius / (tree[0] + 2 * num.least)
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #6a952acd
 #| code-fold: show
 @kernel
-def lasso_update(y: float, state: tuple, draws: int, radius: float) -> None:
+def lasso_update(y: float, state: AttributeArrays, draws: int, radius: float) -> None:
     "theta <- theta - clip(eta phi x~, [-1, 1]) at the drawn coordinates, and all that follows from it."
-    theta, low, v, total, tree, S, values, times, _, _, chance, _, num = state
-    first, n, change = sums_first(tree), np.int64(num[BOUGHT]), 0.0
-    factor = num[RATE] * (num[INNER] - y) / draws
+    theta, low, v, total, tree = state.theta, state.low, state.v, state.total, state.tree
+    S, values, times, chance, num = state.S, state.values, state.times, state.chance, state.num.view(SCALARS)[0]
+    first, n, change = sums_first(tree), np.int64(num.bought), 0.0
+    factor = num.rate * (num.inner - y) / draws
     for a in range(n):
         if times[a] == 0: continue
         i = S[a]
         g = factor * (times[a] * values[a] / chance[i if chance.size > 1 else 0])
         theta[i] -= min(1.0, max(-1.0, g))
         old, least = v[i], low[i]
-        v[i], low[i] = two_sided(theta[i], num[SHIFT])
+        v[i], low[i] = two_sided(theta[i], num.shift)
         tree[first + i] = abs(v[i])
-        total[i] -= num[SUM] * (v[i] - old)
+        total[i] -= num.sum * (v[i] - old)
         change += low[i] - least
-    num[LEAST] += change
+    num.least += change
     sums_update(tree, S, n)
-    num[FACTOR] = radius / (tree[0] + 2 * num[LEAST])
-    num[MOST] = max(num[MOST], num[FACTOR])
-    if num[FACTOR] < 1e-3 * num[MOST] or num[FACTOR] > 1e100 * radius or np.int64(num[ROUNDS]) % 1048576 == 0:
+    num.factor = radius / (tree[0] + 2 * num.least)
+    num.most = max(num.most, num.factor)
+    if num.factor < 1e-3 * num.most or num.factor > 1e100 * radius or np.int64(num.rounds) % 1048576 == 0:
         lasso_rescale(state, radius)
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #7ec062e9
@@ -192,26 +212,27 @@ def dual_factor(squares: float, length: float, radius: float) -> float:
 
 
 @kernel
-def ridge_adaptive(y: float, state: tuple, draws: int, radius: float) -> None:
+def ridge_adaptive(y: float, state: AttributeArrays, draws: int, radius: float) -> None:
     "v <- v - phi x~ at the drawn coordinates, and the factor for the squares seen."
-    _, _, v, total, tree, S, values, times, _, _, chance, _, num = state
-    first, n, most = sums_first(tree), np.int64(num[BOUGHT]), 0.0
-    factor = (num[INNER] - y) / draws
+    v, total, tree = state.v, state.total, state.tree
+    S, values, times, chance, num = state.S, state.values, state.times, state.chance, state.num.view(SCALARS)[0]
+    first, n, most = sums_first(tree), np.int64(num.bought), 0.0
+    factor = (num.inner - y) / draws
     for a in range(n):
         values[a] *= times[a] / chance[S[a] if chance.size > 1 else 0]
         most = max(most, abs(values[a]))
     if abs(factor) * most > 1e120: factor = math.copysign(1e120 / most, factor)
-    if abs(factor) * most * num[FACTOR] > 1000 * radius: settle(v, total, num)
+    if abs(factor) * most * num.factor > 1000 * radius: settle(v, total, num)
     for a in range(n):
         i, g = S[a], factor * values[a]
         v[i] -= g
-        total[i] += num[SUM] * g
+        total[i] += num.sum * g
         tree[first + i] = v[i] * v[i]
-        num[SEEN] += g * g
+        num.seen += g * g
     sums_update(tree, S, n)
-    num[FACTOR] = dual_factor(num[SEEN], tree[0], radius)
-    num[MOST] = max(num[MOST], num[FACTOR])
-    if num[FACTOR] < 1e-3 * num[MOST]: settle(v, total, num)
+    num.factor = dual_factor(num.seen, tree[0], radius)
+    num.most = max(num.most, num.factor)
+    if num.factor < 1e-3 * num.most: settle(v, total, num)
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #ab70447e
 #| code-fold: show
@@ -228,84 +249,86 @@ def log_mixture(theta: np.ndarray) -> float:
 
 
 @kernel(apart=True)
-def new_rate(state: tuple, radius: float) -> None:
+def new_rate(state: AttributeArrays, radius: float) -> None:
     "The rate ln(2d) / Delta, theta in its units, and all that follows."
-    theta, num = state[0], state[12]
-    rate = math.log(2 * theta.size) / num[SEEN]
-    for i in range(theta.size): theta[i] *= rate / num[RATE]
-    num[RATE] = rate
+    theta, num = state.theta, state.num.view(SCALARS)[0]
+    rate = math.log(2 * theta.size) / num.seen
+    for i in range(theta.size): theta[i] *= rate / num.rate
+    num.rate = rate
     lasso_rescale(state, radius)
 
 
 @kernel
-def lasso_adaptive(y: float, state: tuple, draws: int, radius: float) -> None:
+def lasso_adaptive(y: float, state: AttributeArrays, draws: int, radius: float) -> None:
     "theta <- theta - eta phi x~ at the drawn coordinates, the gap of this round, and the rate if it is time."
-    theta, low, v, total, tree, S, values, times, _, _, chance, _, num = state
-    first, n, most, inner = sums_first(tree), np.int64(num[BOUGHT]), 0.0, 0.0
-    factor, whole = (num[INNER] - y) / draws, tree[0] + 2 * num[LEAST]
+    theta, low, v, total, tree = state.theta, state.low, state.v, state.total, state.tree
+    S, values, times, chance, num = state.S, state.values, state.times, state.chance, state.num.view(SCALARS)[0]
+    first, n, most, inner = sums_first(tree), np.int64(num.bought), 0.0, 0.0
+    factor, whole = (num.inner - y) / draws, tree[0] + 2 * num.least
     for a in range(n):
         i = S[a]
         values[a] = factor * (times[a] * values[a] / chance[i if chance.size > 1 else 0])
         most = max(most, abs(values[a]))
         inner += v[i] * values[a]
-    if num[RATE] == 0:  # nothing was seen yet, and theta = 0
+    if num.rate == 0:  # nothing was seen yet, and theta = 0
         if not most > TINY: return
-        num[RATE], num[SEEN] = math.log(2 * theta.size) / most, most
-        for a in range(n): theta[S[a]] = -num[RATE] * values[a]
+        num.rate, num.seen = math.log(2 * theta.size) / most, most
+        for a in range(n): theta[S[a]] = -num.rate * values[a]
         lasso_rescale(state, radius)
         return
-    jump = num[RATE] * most > 200
-    if num[RATE] * most > 5: settle(v, total, num)  # v may grow by as many powers of e, and C v would take the digits of the sum
+    jump = num.rate * most > 200
+    if num.rate * most > 5: settle(v, total, num)  # v may grow by as many powers of e, and C v would take the digits of the sum
     before, change, more = log_mixture(theta) if jump else 0.0, 0.0, 0.0
     for a in range(n):
         if times[a] == 0: continue
         i = S[a]
-        theta[i] -= num[RATE] * values[a]
+        theta[i] -= num.rate * values[a]
         if jump: continue
         old, least = v[i], low[i]
-        v[i], low[i] = two_sided(theta[i], num[SHIFT])
+        v[i], low[i] = two_sided(theta[i], num.shift)
         tree[first + i] = abs(v[i])
-        total[i] -= num[SUM] * (v[i] - old)
+        total[i] -= num.sum * (v[i] - old)
         change += low[i] - least
         more += abs(v[i]) - abs(old) + 2 * (low[i] - least)
     mixed = log_mixture(theta) - before if jump else math.log1p(more / whole)
-    num[SEEN] += max(0.0, inner / whole + mixed / num[RATE])
+    num.seen += max(0.0, inner / whole + mixed / num.rate)
     if not jump:
-        num[LEAST] += change
+        num.least += change
         sums_update(tree, S, n)
-        num[FACTOR] = radius / (tree[0] + 2 * num[LEAST])
-        num[MOST] = max(num[MOST], num[FACTOR])
-    far = num[FACTOR] < 1e-3 * num[MOST] or num[FACTOR] > 1e100 * radius or np.int64(num[ROUNDS]) % 1048576 == 0
-    if num[SEEN] * num[RATE] >= GROWTH * math.log(2 * theta.size): new_rate(state, radius)
+        num.factor = radius / (tree[0] + 2 * num.least)
+        num.most = max(num.most, num.factor)
+    far = num.factor < 1e-3 * num.most or num.factor > 1e100 * radius or np.int64(num.rounds) % 1048576 == 0
+    if num.seen * num.rate >= GROWTH * math.log(2 * theta.size): new_rate(state, radius)
     elif jump or far: lasso_rescale(state, radius)
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #7e480b87
 #| code-fold: true
 #| code-summary: "The kernel learn"
 @kernel
-def learn(y: float, state: tuple, ridge: bool, draws: int, warm: int, radius: float) -> None:
-    "End a round: add the squares of the bought values (phase one), or take a step."
-    _, _, _, _, _, S, values, _, _, _, _, second, num = state
-    num[ROUNDS] += 1
-    if num[ROUNDS] <= warm:
-        for a in range(S.size): second[S[a]] += values[a] ** 2
-        return
-    num[SUM] += num[FACTOR]
-    if num[ADAPTIVE] > 0:
+def learn(y: float, state: AttributeArrays, ridge: bool, draws: int, warm: int, radius: float) -> bool:
+    "End a round: add the squares of the bought values (phase one), or take a step; returns whether phase one is now over."
+    S, num = state.S, state.num.view(SCALARS)[0]
+    num.rounds += 1
+    if num.rounds <= warm:
+        for a in range(S.size): state.second[S[a]] += state.values[a] ** 2
+        return num.rounds == warm
+    num.sum += num.factor
+    if num.adaptive > 0:
         if ridge: ridge_adaptive(y, state, draws, radius)
         else: lasso_adaptive(y, state, draws, radius)
     elif ridge: ridge_update(y, state, draws, radius)
     else: lasso_update(y, state, draws, radius)
+    return False
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #cbd7465f
 #| code-fold: true
 #| code-summary: "The kernel score"
 @kernel(apart=True)
-def score(X: tuple, row: int, state: tuple, count: float) -> float:
+def score(X: tuple, row: int, state: AttributeArrays, count: float) -> float:
     "Average weights times X[row]; a feature whose weight is 0 is not read when the sum would not be a finite number."
-    _, _, v, total, _, _, _, _, _, _, _, _, num = state
+    v, total = state.v, state.total
     if count <= 0: return 0.0
-    d, C, s = v.size, num[SUM], 0.0
+    d, C, s = v.size, state.num.view(SCALARS)[0].sum, 0.0
     p = q = 0.0
     for i in range(0, d - 1, 2):
         p += (total[i] + C * v[i]) * entry(X, row, i)
@@ -323,20 +346,21 @@ def score(X: tuple, row: int, state: tuple, count: float) -> float:
 #| code-fold: true
 #| code-summary: "The kernel prediction"
 @kernel
-def prediction(state: tuple, reading: int) -> float:
-    "OSLR: w_t restricted to the bought attributes (reading 1), or the estimate of w'x (reading 2)."
-    _, _, v, _, _, S, values, _, _, _, _, _, num = state
-    if reading == 2: return num[INNER]
+def prediction(state: AttributeArrays, ridge: bool, reading: int) -> float:
+    "Keep the estimate of w'x and return it, or for reading 1 what w_t says of the bought attributes."
+    num = state.num.view(SCALARS)[0]
+    num.inner = inner_estimate(state, ridge)
+    if reading != 1: return num.inner
     p = 0.0
-    for a in range(np.int64(num[BOUGHT])): p += v[S[a]] * values[a]
-    return num[FACTOR] * p
+    for a in range(np.int64(num.bought)): p += state.v[state.S[a]] * state.values[a]
+    return num.factor * p
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #5ec208c7
 #| code-fold: true
 #| code-summary: "The loop: attribute_run"
 @kernel
 def attribute_run(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: tuple, ridge: bool, reading: int,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: AttributeArrays, ridge: bool, reading: int,
     draws: int, warm: int, radius: float, limit: float, out: np.ndarray, bought: np.ndarray,
 ) -> int:
     """Rounds over the given rows: predictions into out, purchases into bought; returns how many rounds were played.
@@ -344,21 +368,20 @@ def attribute_run(
     limit: largest sum of squares (ridge) or largest magnitude of what is bought.
     reading 1 or 2: predictions from what was bought (`prediction`); 0: scores of the weights; -1: none.
     """
-    _, _, v, _, _, S, values, _, mark, cdf, _, _, num = state
-    ahead = is_large(X) and cdf.size == 0  # uniform draws can be foreseen
+    S, values, num = state.S, state.values, state.num.view(SCALARS)[0]
+    ahead = is_large(X) and state.cdf.size == 0  # uniform draws can be foreseen
     for t in range(rows.size):
         row, size, usable = rows[t], 0.0, True
-        draw_attributes(words, state, draws, warm)
-        if ahead and t + 1 < rows.size: prefetch_draws(words, v.size, draws, X, rows[t + 1], v, mark)
-        bought[t] = np.int64(num[BOUGHT])
+        bought[t] = draw_attributes(words, state, draws, warm)
+        if ahead and t + 1 < rows.size: prefetch_draws(words, state.v.size, draws, X, rows[t + 1], state.v, state.mark)
         for a in range(bought[t]):
             values[a] = entry(X, row, S[a])
             size += values[a] * values[a]
             usable &= ridge or abs(values[a]) <= limit
         if not usable or (ridge and not size <= limit): return t  # also where a value is NaN
-        num[INNER] = inner_estimate(state, ridge)
+        yhat = prediction(state, ridge, reading)
         if reading >= 0:
-            out[t] = prediction(state, reading) if reading else score(X, row, state, num[ROUNDS] - warm)
+            out[t] = yhat if reading else score(X, row, state, num.rounds - warm)
             if not math.isfinite(out[t]): return t
         learn(y[row], state, ridge, draws, warm, radius)
     return rows.size
@@ -404,7 +427,7 @@ class AttributeState(Learner):
     "State of AERR and AELR and their draws (base class of `AttributeEfficient`); the rates of the theorems are in subclasses."
 
     protocol: ClassVar[str] = "training-only"
-    arrays = STATE
+    arrays = AttributeArrays._fields
     ridge: ClassVar[bool] = True
     warm, reading = 0, 0
 
@@ -424,13 +447,16 @@ class AttributeState(Learner):
         super().__init__(d, budget, seed, T=T, **names, **lists, **params)
         self.T, self.draws, self.radius = T, budget - 1, names["radius"]
         self.scale, self.y_limit = ("x_norm", names["x_norm"], self.ridge), ("y_max", names["y_max"])
-        for name, value in fresh_state(d, budget, self.ridge, self.radius, step == "adaptive").items(): setattr(self, name, value)
+        state = fresh_state(d, budget, self.ridge, self.radius, step == "adaptive")
+        for name, value in zip(self.arrays, state, strict=True): setattr(self, name, value)
         if chosen: self.second = np.zeros(d)
-        if p is not None or chosen: self._choose(np.full(d, 1 / d) if p is None else p)
+        if p is not None or chosen:
+            self.cdf, self.chance = np.zeros(d), np.zeros(d)
+            self._choose(np.full(d, 1 / d) if p is None else p)
         self._set_rate(self._second(p, a), T)
 
     def _set_rate(self, second: float, T: int | None) -> None:
-        if self.num[ADAPTIVE] == 0: self.num[RATE] = self._rate(second, T)
+        if self.params["step"] != "adaptive": self.num.view(SCALARS)[0]["rate"] = self._rate(second, T)
 
     def _draws_for(self, moments: np.ndarray) -> np.ndarray:
         "Chances of the draws (d,) for known second moments of the attributes (d,)."
@@ -445,17 +471,18 @@ class AttributeState(Learner):
         raise NotImplementedError
 
     def _choose(self, q: np.ndarray) -> None:
-        self.cdf, self.chance = np.cumsum(q), q.copy()
+        self.cdf[:], self.chance[:] = np.cumsum(q), q
 
     @property
     def weights_(self) -> np.ndarray:
         "Current weights w_t (d,)."
-        return self.num[FACTOR] * self.v
+        return self.num.view(SCALARS)[0]["factor"] * self.v
 
     @property
     def coef_(self) -> np.ndarray:
         "Output weights (d,): the average of w_1, ..., w_t over the t rounds of learning so far."
-        return (self.total + self.num[SUM] * self.v) / max(1.0, self.num[ROUNDS] - self.warm)
+        num = self.num.view(SCALARS)[0]
+        return (self.total + num["sum"] * self.v) / max(1.0, num["rounds"] - self.warm)
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #5a7e0002
 #| code-fold: true
@@ -492,9 +519,9 @@ def check_sums(tree: np.ndarray, leaves: np.ndarray) -> None:
 #| code-summary: "What a state must be like"
 def check_round(learner: AttributeState) -> int:
     "Check places, counts, marks and the purchase of an open round; returns how many rounds were played."
-    num, d, b = learner.num, learner.d, learner.budget
-    rounds = check_count("rounds", num[ROUNDS], 0, min(2**53, 2**61 // (b + 1)))
-    n, place = check_count("BOUGHT", num[BOUGHT], 0, b), check_count("PLACE", num[PLACE], -1, b)
+    num, d, b = learner.num.view(SCALARS)[0], learner.d, learner.budget
+    rounds = check_count("rounds", num["rounds"], 0, min(2**53, 2**61 // (b + 1)))
+    n, place = check_count("bought", num["bought"], 0, b), check_count("place", num["place"], -1, b)
     late = learner._next - len(learner.calls)  # -2: what was asked for is to come; -1: the label is
     is_open = late >= -2 or learner._refused is not None
     last = (rounds + 1) * (b + 1) + (b if is_open else -1)  # the largest mark that may have been used
@@ -506,15 +533,14 @@ def check_round(learner: AttributeState) -> int:
     if np.unique(S).size < n: fail("S", S.tolist(), "distinct attributes")
     if n != learner._cost or (learner._refused is not None and not np.array_equal(learner._refused, S)):
         fail("S", S.tolist(), "what was asked for")
-    check_count("PLACE", place, -1, n - 1)
-    if rounds < learner.warm: check_count("BOUGHT", n, b, b)
+    check_count("place", place, -1, n - 1)
+    if rounds < learner.warm: check_count("bought", n, b, b)
     else: check_count("draws", learner.times[:n].sum(), learner.draws, learner.draws)
-    if place >= 0 and (rounds < learner.warm or not learner.v[S[place]] != 0): fail("PLACE", place, "an attribute with a weight")
+    if place >= 0 and (rounds < learner.warm or not learner.v[S[place]] != 0): fail("place", place, "an attribute with a weight")
     if late == -1:
         name, limit, norm = learner.scale
         check_bought_values([f"values[{a}]" for a in range(n)], values, limit, name, norm)
-        inner = getattr(inner_estimate, "py_func", inner_estimate)
-        check_same("INNER", num[INNER : INNER + 1], np.array([inner(learner._state, learner.ridge)]))
+        check_same("inner", learner.num.view(SCALARS)["inner"], np.array([inner_estimate(learner._state, learner.ridge)]))
     return rounds
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #e1ff71f0
@@ -522,40 +548,40 @@ def check_round(learner: AttributeState) -> int:
 #| code-summary: "What a state must be like"
 def check_adaptive(learner: AttributeState, learnt: int) -> None:
     "Check the numbers that set an adaptive step: the squares and their factor, or the gaps and the rate."
-    num, ln = learner.num, math.log(2 * learner.d)
-    check_within("SEEN", num[SEEN], 0, 1e300)
+    num, ln = learner.num.view(SCALARS)[0], math.log(2 * learner.d)
+    check_within("seen", num["seen"], 0, 1e300)
     if learner.ridge:
-        check_within("RATE", num[RATE], 0, 0)
-        factor = getattr(dual_factor, "py_func", dual_factor)(num[SEEN], learner.tree[0], learner.radius)
-        check_same("FACTOR", num[FACTOR : FACTOR + 1], np.array([factor]))
-        check_within("MOST", num[MOST], factor, 1000 * factor * (1 + 1e-9))
-        check_within("sum of the squares of v", learner.tree[0], 0, learnt * num[SEEN] * (1 + 1e-9) + 1e-300)
-    elif num[SEEN] == 0:
-        check_within("RATE", num[RATE], 0, 0)
+        check_within("rate", num["rate"], 0, 0)
+        factor = getattr(dual_factor, "py_func", dual_factor)(num["seen"], learner.tree[0], learner.radius)
+        check_same("factor", learner.num.view(SCALARS)["factor"], np.array([factor]))
+        check_within("most", num["most"], factor, 1000 * factor * (1 + 1e-9))
+        check_within("sum of the squares of v", learner.tree[0], 0, learnt * num["seen"] * (1 + 1e-9) + 1e-300)
+    elif num["seen"] == 0:
+        check_within("rate", num["rate"], 0, 0)
         check_within("largest theta", np.abs(learner.theta).max(), 0, 0)
     else:
-        check_within("SEEN", num[SEEN], TINY, 1e300)
-        check_within("RATE", num[RATE], 0, 1e130)
-        check_within("RATE times SEEN", num[RATE] * num[SEEN] / ln, 1 - 1e-9, GROWTH * (1 + 1e-9))
+        check_within("seen", num["seen"], TINY, 1e300)
+        check_within("rate", num["rate"], 0, 1e130)
+        check_within("rate times seen", num["rate"] * num["seen"] / ln, 1 - 1e-9, GROWTH * (1 + 1e-9))
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #a993780e
 #| code-fold: true
 #| code-summary: "What a state must be like"
 def check_weights(learner: AttributeState, learnt: int) -> None:
     "The weights and their average, after this many rounds of learning: within the ball, and all that is kept of them consistent."
-    num, v, radius, adaptive = learner.num, learner.v, learner.radius, learner.params["step"] == "adaptive"
-    check_count("ADAPTIVE", num[ADAPTIVE], int(adaptive), int(adaptive))
+    num, v, radius, adaptive = learner.num.view(SCALARS)[0], learner.v, learner.radius, learner.params["step"] == "adaptive"
+    check_count("adaptive", num["adaptive"], int(adaptive), int(adaptive))
     if adaptive: check_adaptive(learner, learnt)
-    else: check_within("SEEN", num[SEEN], 0, 0)
+    else: check_within("seen", num["seen"], 0, 0)
     if learner.ridge:
-        if not adaptive: check_within("FACTOR", num[FACTOR], max(1e-12, 1e-3 * num[MOST]), min(1.0, num[MOST]))
+        if not adaptive: check_within("factor", num["factor"], max(1e-12, 1e-3 * num["most"]), min(1.0, num["most"]))
         check_sums(learner.tree, v * v)
-        check_within("norm of the weights", num[FACTOR] * math.sqrt(learner.tree[0]), 0, radius * (1 + 1e-9))
+        check_within("norm of the weights", num["factor"] * math.sqrt(learner.tree[0]), 0, radius * (1 + 1e-9))
     else:
-        size, shift = np.abs(learner.theta), num[SHIFT]
+        size, shift = np.abs(learner.theta), num["shift"]
         most = 1e305 if adaptive else learnt  # a step is at most 1 where it is clipped
         check_within("largest theta", size.max(), 0, most)
-        check_within("SHIFT", shift, 0 if shift == 0 else 50, most)
+        check_within("shift", shift, 0 if shift == 0 else 50, most)
         check_within("largest theta", size.max(), 0, shift + 100)
         low = np.exp(-size - shift)
         check_same("low", learner.low, low)
@@ -563,11 +589,11 @@ def check_weights(learner: AttributeState, learnt: int) -> None:
         check_same("v", v, np.copysign(gap, learner.theta))
         check_sums(learner.tree, np.abs(v))
         total = learner.tree[0] + 2 * low.sum()
-        check_within("LEAST", num[LEAST], low.sum() - 1e-6 * total, low.sum() + 1e-6 * total)
-        check_same("FACTOR", num[FACTOR : FACTOR + 1], np.array([radius / (learner.tree[0] + 2 * num[LEAST])]))
-        check_within("FACTOR", num[FACTOR], 1e-3 * num[MOST], min(num[MOST], 1e100 * radius))
-    check_within("SUM", num[SUM], 0, learnt * num[MOST] * (1 + 1e-9))
-    running = learner.total + num[SUM] * v
+        check_within("least", num["least"], low.sum() - 1e-6 * total, low.sum() + 1e-6 * total)
+        check_same("factor", learner.num.view(SCALARS)["factor"], np.array([radius / (learner.tree[0] + 2 * num["least"])]))
+        check_within("factor", num["factor"], 1e-3 * num["most"], min(num["most"], 1e100 * radius))
+    check_within("sum", num["sum"], 0, learnt * num["most"] * (1 + 1e-9))
+    running = learner.total + num["sum"] * v
     check_within("norm of the sum of the weights", np.linalg.norm(running, 2 if learner.ridge else 1), 0, learnt * radius * (1 + 1e-6))
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #9c2b9c50
@@ -576,29 +602,26 @@ def check_weights(learner: AttributeState, learnt: int) -> None:
 class AttributeEfficient(AttributeState):
     "Base class of AERR and AELR, with the calls of the protocol: draws, estimates, a step."
 
-    @property
-    def _state(self) -> tuple[np.ndarray, ...]:
-        return tuple(getattr(self, name) for name in STATE)
+    @cached_property
+    def _state(self) -> AttributeArrays:
+        return AttributeArrays(*(getattr(self, name) for name in self.arrays))
 
     def _query(self) -> np.ndarray:
-        draw_attributes(self.words, self._state, self.draws, self.warm)
-        return self.S[: int(self.num[BOUGHT])].copy()
+        return self.S[: draw_attributes(self.words, self._state, self.draws, self.warm)].copy()
 
     def _predict(self, values: np.ndarray) -> float:
         self.values[: len(values)] = values
-        self.num[INNER] = inner_estimate(self._state, self.ridge)
-        return prediction(self._state, self.reading)
+        return prediction(self._state, self.ridge, self.reading)
 
     def _update(self, y: float) -> None:
-        learn(y, self._state, self.ridge, self.draws, self.warm, self.radius)
-        if self.num[ROUNDS] == self.warm: self._plan()
+        if learn(y, self._state, self.ridge, self.draws, self.warm, self.radius): self._plan()
 
     def _plan(self) -> None:
         "Plan the rounds after phase one; a learner without phases does nothing."
 
     def _check_state(self) -> None:
         "The state is one that a run can reach: finite, its places in range, its sums those of their parts, the weights in the ball."
-        for name in STATE: check_array(name, getattr(self, name), (None,))
+        for name in self.arrays: check_array(name, getattr(self, name), (None,))
         with np.errstate(over="ignore"):
             rounds = check_round(self)
             check_weights(self, max(rounds - self.warm, 0))
@@ -606,13 +629,13 @@ class AttributeEfficient(AttributeState):
         if self.warm:
             most = min(rounds, self.warm) * (self.params["x_norm"] * SLACK) ** 2
             for value in (self.second.min(), self.second.max()): check_within("sum of squares", value, 0, most)
-            fresh.second = self.second
+            fresh.second[:] = self.second
             if rounds >= self.warm: fresh._plan()
         for name in ("cdf", "chance"): check_same(name, getattr(self, name), getattr(fresh, name))
-        if not self.num[ADAPTIVE]: check_same("RATE", self.num[RATE : RATE + 1], fresh.num[RATE : RATE + 1])
+        if not self.num.view(SCALARS)[0]["adaptive"]: check_same("rate", *(lr.num.view(SCALARS)["rate"] for lr in (self, fresh)))
 
     def _part(self, n: int, score: bool) -> int:
-        first = self.warm - int(self.num[ROUNDS])  # rounds of phase one
+        first = self.warm - int(self.num.view(SCALARS)[0]["rounds"])  # rounds of phase one
         return min(n, first) if first > 0 else n
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
@@ -620,7 +643,7 @@ class AttributeEfficient(AttributeState):
         return attribute_run(self.words, X, y, rows, self._state, *args)
 
     def _pause(self, played: int) -> None:
-        if played and self.num[ROUNDS] == self.warm: self._plan()
+        if played and self.num.view(SCALARS)[0]["rounds"] == self.warm: self._plan()
 
     @property
-    def _asked(self) -> np.ndarray: return self.S[: int(self.num[BOUGHT])]
+    def _asked(self) -> np.ndarray: return self.S[: int(self.num.view(SCALARS)[0]["bought"])]
