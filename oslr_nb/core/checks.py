@@ -347,4 +347,4 @@ def kernel(function: Callable | None = None, *, allocates: bool = False, apart: 
 # %% ../../nbs/core/07_checks.ipynb #a1c0d302
 def record(*names: str) -> np.dtype:
     "Names for the places of a vector of floats: `vector.view(record(*names))[0]` has fields of these names."
-    return np.dtype([(name, np.float64) for name in names])
+    return np.dtype([(name, np.float64) for name in names], align=True)

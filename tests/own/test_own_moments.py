@@ -19,22 +19,6 @@ from oslr_nb.own import (
     mixed_prediction,
     textbook_pairwise,
 )
-from oslr_nb.own.moments import sums
-from oslr_nb.own.moments.sums import (
-    ARM,
-    COUNT,
-    DOUBLINGS,
-    HELD,
-    HIGH,
-    HINT,
-    LOW,
-    REF,
-    SQUARES,
-    SUM,
-    WEIGHT,
-    Y_REF,
-    Y_SUM,
-)
 from oslr_nb.own.parameter_free import KAPPA, bound_bet
 from oslr_nb.practice.data import digits_pair, sparse_linear
 
@@ -145,7 +129,8 @@ def test_the_expert_that_bets_is_the_definition():
     plain, bets = plain_bets(X, y, sets)
     assert np.abs(np.array(guesses) - plain).max() < 1e-8 * np.ptp(y)
     h, n, G, V, purse = bets.T
-    assert np.allclose(lr.bets[:, [0, 1, 2, 3, 4]], np.c_[h, n, G / h, V / h**2, purse], rtol=1e-6, atol=1e-9)
+    found = np.stack([lr.bets[name] for name in ("hint", "doublings", "total", "squares", "purse")], axis=1)
+    assert np.allclose(found, np.c_[h, n, G / h, V / h**2, purse], rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize(("b", "a"), [(-30, 7), (9, -60), (25, 25)])
@@ -160,7 +145,7 @@ def test_the_expert_that_bets_is_left_out_unless_asked_for():
     "Purchases follow losses of ridges and predictions; without the option there is no trace of it."
     X, y = stream()
     lr = PairwiseLeastSquares(12, 5, seed=3)
-    assert lr.bets.size == 0 and "bets" not in lr.arrays and lr.losses.size == 5
+    assert lr.bets.size == 0 and lr.losses.size == 5
     with_it = PairwiseLeastSquares(12, 5, adaptive=True, seed=3)
     oslr.simulate(with_it, X, y)
     assert with_it.losses.size == 6 and "bets" in with_it.arrays and with_it.selection_scale in with_it.scales
@@ -182,16 +167,16 @@ def test_bounds_of_the_expert_that_bets_hold_on_random_hostile_streams():
         U[0] = 0
         mine, theirs = 0.0, np.zeros(8)
         for t in range(300):
-            x, S, num = rng.standard_normal(6) * 10.0 ** rng.uniform(-1, 2 * t / 300, 6), lr.query(), lr.num
+            x, S, num = rng.standard_normal(6) * 10.0 ** rng.uniform(-1, 2 * t / 300, 6), lr.query(), lr.num[0]
             f = lr.single[S]
-            masked = np.where(f[:, 0] > 0, x[S] - f[:, REF] - f[:, SUM] / np.maximum(f[:, 0], 1), 0.0)
-            q = num[Y_REF] + num[Y_SUM] / max(num[COUNT], 1) + U[:, 6] + U[:, S] @ masked
+            masked = np.where(f["n"] > 0, x[S] - f["ref"] - f["sum"] / np.maximum(f["n"], 1), 0.0)
+            q = num["y_ref"] + num["y_sum"] / max(num["count"], 1) + U[:, 6] + U[:, S] @ masked
             p = lr.predict(x[S])
             y = q[1] + rng.choice([-1, 1]) if seed % 2 else (-1 if p > 0 else 1) * rng.exponential() * (1 + (t > 200) * 9)
-            told = min(max(y, num[LOW]), num[HIGH])
+            told = min(max(y, num["low"]), num["high"])
             if t: mine, theirs = mine + (p - told) ** 2, theirs + (q - told) ** 2
             lr.update(y)
-        Y = (num[HIGH] - num[LOW]) / 2
+        Y = (num["high"] - num["low"]) / 2
         price = lambda u, b: bound_bet(u, b[0], b[3] * b[0] ** 2, int(b[1]), b[4]) if b[0] > 0 else 0.0
         for u, loss in zip(U, theirs, strict=True):
             assert mine <= (loss + sum(map(price, u.tolist(), lr.bets)) + bound_aggregation(6, Y, known=True)) * (1 + 1e-9)
@@ -311,14 +296,17 @@ def test_refusals(kw, word):
 
 def test_a_damaged_file_is_refused(tmp_path):
     X, y = stream()
-    for name, place, value in (("favourites", 0, 99), ("pairs", (3, 0), -1.0), ("num", HELD, 7.5),
-                               ("num", WEIGHT, 0.0), ("mark", 2, 10**9), ("arms", 1, -2.0),
-                               ("single", (0, 0), np.nan), ("num", ARM, 3.0), ("favourites", 1, None),
-                               ("bets", (0, HINT), -1.0), ("bets", (12, SQUARES), np.nan), ("bets", (3, DOUBLINGS), -2.0),
-                               ("bets", (2, DOUBLINGS), 0.5)):
+    for name, place, value in (("favourites", 0, 99), ("pairs", (3, 0), -1.0), ("num", "held", 7.5),
+                               ("num", "weight", 0.0), ("mark", 2, 10**9), ("arms", 1, -2.0),
+                               ("single", 0, np.nan), ("num", "arm", 3.0), ("favourites", 1, None),
+                               ("bets", (0, "hint"), -1.0), ("bets", (12, "squares"), np.nan), ("bets", (3, "doublings"), -2.0),
+                               ("bets", (2, "doublings"), 0.5)):
         lr = PairwiseLeastSquares(12, 5, adaptive=name == "bets", seed=1)
         oslr.simulate(lr, X, y)
-        getattr(lr, name)[place] = lr.favourites[0] if value is None else value
+        a = getattr(lr, name)
+        if name == "num": a, place = a[place], 0
+        if name == "bets": a, place = a[place[1]], place[0]
+        a[place] = lr.favourites[0] if value is None else value
         lr.save(tmp_path / "a.npz")
         with pytest.raises(ValueError, match="a whole file written by save"): oslr.load(tmp_path / "a.npz")
 
@@ -372,10 +360,9 @@ def wild(kind, n, rng):
 def told(lr):
     "What a learner says that has learnt: means, spreads, correlations, weights, range and losses."
     V, b = lr.moments()
-    n, f, num = lr.single[:, sums.N], lr.single, lr.num
-    means = f[:, sums.REF] + f[:, sums.SUM] / n
-    spread = np.sqrt(f[:, sums.SQUARE] / n - (f[:, sums.SUM] / n) ** 2)
-    label = [num[sums.Y_REF] + num[sums.Y_SUM] / num[sums.COUNT], num[sums.LOW], num[sums.HIGH]]
+    f, num = lr.single, lr.num[0]
+    means, spread = f["ref"] + f["sum"] / f["n"], np.sqrt(f["square"] / f["n"] - (f["sum"] / f["n"]) ** 2)
+    label = [num["y_ref"] + num["y_sum"] / num["count"], num["low"], num["high"]]
     return [means, spread, label, V.ravel(), b, lr.losses, lr.purchases_, lr.coef_, [lr.intercept_], lr.favourites_]
 
 
@@ -404,10 +391,10 @@ def test_references_follow_what_is_remembered():
     for protocol in ("OSLR", "training-only"):
         lr = oslr.auto(6, 3, protocol=protocol, memory=200, seed=0)
         assert oslr.simulate(lr, Z, y).losses[-2000:].mean() < 0.1 * y.var()
-        assert (abs(lr.single[:, sums.REF] - 1e9) < 10).all()
+        assert (abs(lr.single["ref"] - 1e9) < 10).all()
     lr = oslr.auto(6, 3, seed=0)
     oslr.simulate(lr, Z, y)
-    assert (lr.single[:, sums.REF] % 1e9 < 5).any() and 0 in lr.single[:, sums.REF]
+    assert (lr.single["ref"] % 1e9 < 5).any() and 0 in lr.single["ref"]
 
 
 @pytest.mark.parametrize("size", [20, 50, 1000])
@@ -421,5 +408,5 @@ def test_one_wrong_label_is_forgotten(size, protocol):
     for label in (y, z):
         lr = oslr.auto(6, 4, protocol=protocol, memory=200, seed=0)
         losses.append(oslr.simulate(lr, X, label).losses[-2000:].mean())
-        assert lr.num[sums.HIGH] < 20
+        assert lr.num[0]["high"] < 20
     assert losses[1] < 1.1 * losses[0] + 0.01

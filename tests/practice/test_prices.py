@@ -14,7 +14,6 @@ from oslr_nb.core.environment import MONEY, price_of
 from oslr_nb.ledger.own.moments.purchases import MARKETS, purchase_chances
 from oslr_nb.own.choice import make_learner, priced_learners
 from oslr_nb.own.moments.learner import PairwiseLeastSquares
-from oslr_nb.own.moments.sums import HELD, ROUNDS
 from oslr_nb.practice.adapters import OSLRLearner, OSLRRegressor
 
 RNG = np.random.default_rng(0)
@@ -120,9 +119,10 @@ def test_the_compiled_draw_has_its_law(costs, budget, favourites):
     "Frequencies of all sets in 20,000 rounds that explore, and their exact chances: within five standard errors."
     exact, T, counts = purchase_chances(costs, budget, favourites), 20_000, Counter()
     lr = priced(float(budget), np.array(costs, float), explore=1.0)
-    lr.favourites[: len(favourites)], lr.num[HELD] = favourites, len(favourites)
+    num = lr.num[0]
+    lr.favourites[: len(favourites)], num["held"] = favourites, len(favourites)
     for t in range(T):
-        lr.num[ROUNDS], lr._next, lr.arms[:] = t, 0, 0
+        num["rounds"], lr._next, lr.arms[:] = t, 0, 0
         counts[frozenset(lr.query().tolist())] += 1
     assert set(counts) <= set(exact) and sum(exact.values()) == 1
     for S, p in exact.items(): assert abs(counts[S] - T * p) <= 5 * (T * float(p * (1 - p))) ** 0.5 + 1e-9, (S, p)

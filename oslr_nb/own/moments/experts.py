@@ -15,8 +15,7 @@ import numpy as np
 from ...core.checks import check_array, check_flag, check_int, check_magnitude, check_real, check_scales, fail
 from ...core.checks import kernel
 from .sums import Moments, Room
-from .sums import BLOCK, COUNT, CUT, DOUBLINGS, HIGH, HINT, LATE_HIGH, LATE_LOW, LOW, PURSE
-from .sums import REF, ROUNDS, SHOWN, SQUARES, SUM, TOTAL, WEIGHT, YHAT, Y_REF, Y_SQUARE, Y_SUM, N, correlations, ridge_product
+from .sums import BLOCK, CUT, correlations, ridge_product
 from ..parameter_free import bet_size
 
 # %% auto #0
@@ -27,32 +26,32 @@ __all__ = ['mixed_prediction', 'bound_aggregation']
 @kernel
 def make_guesses(state: Moments, room: Room, scales: np.ndarray, centre: bool, prior: float) -> None:
     "Predictions of the experts from the bought values, cut off at the labels seen; the last one is the mean label (0 without centring)."
-    single, S, values, guess, num = state.single, state.S, state.values, state.guess, state.num
+    S, values, guess, num = state.S, state.values, state.guess, state.num[0]
     z, spread = room.z, room.spread
-    if num[COUNT] == 0:
+    if num.count == 0:
         for s in range(guess.size): guess[s] = 0.0
         return
-    middle = num[Y_REF] + (num[Y_SUM] / num[COUNT] if centre else 0.0)
+    middle = num.y_ref + (num.y_sum / num.count if centre else 0.0)
     of_label, m = correlations(state, room, S, S.size, centre, prior), S.size
     for a in range(m):
-        f = single[S[a]]
+        f = state.single[S[a]]
         z[a] = 0.0
         if spread[a] > 0:
-            z[a] = min(max((values[a] - f[REF] - (f[SUM] / f[N] if centre else 0.0)) / spread[a], -CUT), CUT)
-    guess[scales.size] = min(max(middle, num[LOW]), num[HIGH])
+            z[a] = min(max((values[a] - f.ref - (f.sum / f.n if centre else 0.0)) / spread[a], -CUT), CUT)
+    guess[scales.size] = min(max(middle, num.low), num.high)
     product = 0.0
     for s in range(scales.size - 1, -1, -1):
         found = ridge_product(room, m, scales[s])
         if not math.isnan(found): product = found  # otherwise that of the next larger ridge
-        guess[s] = min(max(middle + of_label * product, num[LOW]), num[HIGH])
+        guess[s] = min(max(middle + of_label * product, num.low), num.high)
 
 # %% ../../../nbs/own/moments/02_experts.ipynb #822bfd50
 #| code-fold: show
 @kernel
 def aggregate(state: Moments) -> float:
-    "Vovk's aggregating algorithm for the square loss on [LOW, HIGH]: the middle, moved by the difference of two mixed losses."
-    losses, guess, num = state.losses, state.guess, state.num
-    low, high = num[LOW], num[HIGH]
+    "Vovk's aggregating algorithm for the square loss on the range of the labels: the middle, moved by the difference of two mixed losses."
+    losses, guess, num = state.losses, state.guess, state.num[0]
+    low, high = num.low, num.high
     Y = (high - low) / 2
     if not Y > 0: return guess[0]
     least, up, down = losses[0], 0.0, 0.0
@@ -67,9 +66,11 @@ def aggregate(state: Moments) -> float:
 @kernel
 def guess(state: Moments, room: Room, scales: np.ndarray, centre: bool, prior: float) -> float:
     "The prediction from the bought values."
+    num = state.num[0]
     make_guesses(state, room, scales, centre, prior)
-    state.num[YHAT] = aggregate(state)
-    return state.num[YHAT]
+    if state.bets.size > 0: guess_by_bets(state, centre)
+    num.yhat = aggregate(state)
+    return num.yhat
 
 
 @kernel
@@ -81,22 +82,22 @@ def block_of(forget: float) -> float:
 @kernel
 def learn_label(y: float, state: Moments, centre: bool, forget: float) -> float:
     "Losses of the experts, range and sums of the labels; returns the label about its reference."
-    losses, guess, num = state.losses, state.guess, state.num
-    if num[COUNT] == 0:
-        num[LOW] = num[HIGH] = y
-        if centre: num[Y_REF] = y
+    losses, guess, num = state.losses, state.guess, state.num[0]
+    if num.count == 0:
+        num.low = num.high = y
+        if centre: num.y_ref = y
     else:
-        told = min(max(y, num[LOW]), num[HIGH])
+        told = min(max(y, num.low), num.high)
         for s in range(losses.size): losses[s] = forget * losses[s] + (guess[s] - told) ** 2
-        num[LOW], num[HIGH] = min(num[LOW], y), max(num[HIGH], y)
+        num.low, num.high = min(num.low, y), max(num.high, y)
     if forget < 1:
-        first, last = num[COUNT] == 0, (num[ROUNDS] + 1) % block_of(forget) == 0
-        num[LATE_LOW], num[LATE_HIGH] = (y, y) if first else (min(num[LATE_LOW], y), max(num[LATE_HIGH], y))
-        if last: num[LOW], num[HIGH], num[LATE_LOW], num[LATE_HIGH] = num[LATE_LOW], num[LATE_HIGH], y, y
-    v, w = y - num[Y_REF], num[WEIGHT]
-    num[COUNT] += w
-    num[Y_SUM] += w * v
-    num[Y_SQUARE] += w * v * v
+        first, last = num.count == 0, (num.rounds + 1) % block_of(forget) == 0
+        num.late_low, num.late_high = (y, y) if first else (min(num.late_low, y), max(num.late_high, y))
+        if last: num.low, num.high, num.late_low, num.late_high = num.late_low, num.late_high, y, y
+    v, w = y - num.y_ref, num.weight
+    num.count += w
+    num.y_sum += w * v
+    num.y_square += w * v * v
     return v
 
 # %% ../../../nbs/own/moments/02_experts.ipynb #0674dce3
@@ -142,45 +143,48 @@ def bound_aggregation(experts: int, half_range: float, known: bool = False) -> f
 # %% ../../../nbs/own/moments/02_experts.ipynb #73e4032d
 #| code-fold: show
 @kernel
-def stake(bet: np.ndarray, x: float, reach: float) -> float:
+def stake(bet: np.void, x: float, reach: float) -> float:
     "The weight times x. No gradient of this round exceeds reach |x|: the hint is raised to it before the bet."
-    bet[SHOWN], most = x, reach * abs(x)
+    bet.shown, most = x, reach * abs(x)
     if not most > 0: return 0.0
-    if bet[HINT] == 0: bet[HINT], bet[PURSE] = math.sqrt(2) * most, reach / 2 * (reach / 2)
-    while most > bet[HINT]:
-        bet[HINT] *= 2
-        bet[DOUBLINGS] += 1
-        bet[TOTAL] /= 2
-        bet[SQUARES] /= 4
-    return min(max(bet_size(bet[TOTAL], bet[SQUARES], bet[DOUBLINGS]) * (bet[PURSE] / bet[HINT]), -1e100), 1e100) * x
+    if bet.hint == 0: bet.hint, bet.purse = math.sqrt(2) * most, reach / 2 * (reach / 2)
+    while most > bet.hint:
+        bet.hint *= 2
+        bet.doublings += 1
+        bet.total /= 2
+        bet.squares /= 4
+    return min(max(bet_size(bet.total, bet.squares, bet.doublings) * (bet.purse / bet.hint), -1e100), 1e100) * x
 
 
 @kernel
-def guess_by_bets(state: Moments, bets: np.ndarray, centre: bool) -> None:
+def guess_by_bets(state: Moments, centre: bool) -> None:
     "The prediction of the expert that bets, the last of all: mean label, intercept, and a weight for each bought feature."
-    single, S, values, guess, num = state.single, state.S, state.values, state.guess, state.num
-    reach, score = 2 * (num[HIGH] - num[LOW]), 0.0
+    S, values, bets, guess, num = state.S, state.values, state.bets, state.guess, state.num[0]
+    reach, score = 2 * (num.high - num.low), 0.0
     if centre: score = stake(bets[bets.shape[0] - 1], 1.0, reach)
     for a in range(S.size):
-        f, x = single[S[a]], 0.0
+        f, x = state.single[S[a]], 0.0
         if not centre: x = values[a]
-        elif f[N] > 0: x = values[a] - f[REF] - f[SUM] / f[N]
+        elif f.n > 0: x = values[a] - f.ref - f.sum / f.n
         score += stake(bets[S[a]], x, reach)
-    if centre and num[COUNT] > 0: score += num[Y_REF] + num[Y_SUM] / num[COUNT]
-    guess[guess.size - 1] = min(max(score, num[LOW]), num[HIGH])
+    if centre and num.count > 0: score += num.y_ref + num.y_sum / num.count
+    guess[guess.size - 1] = min(max(score, num.low), num.high)
 
 
 @kernel
-def settle_bets(y: float, state: Moments, bets: np.ndarray, forget: float) -> None:
+def settle_bets(y: float, state: Moments, forget: float) -> None:
     """Gradients of the expert that bets, in units of the hints; the label is cut off at those seen before.
 
     With a memory it begins anew with each block."""
-    S, guess, num = state.S, state.guess, state.num
-    slope, last = 2 * (guess[guess.size - 1] - min(max(y, num[LOW]), num[HIGH])), bets.shape[0] - 1
+    S, bets, guess, num = state.S, state.bets, state.guess, state.num[0]
+    slope, last = 2 * (guess[guess.size - 1] - min(max(y, num.low), num.high)), bets.shape[0] - 1
     for a in range(S.size + 1):
-        bet = bets[S[a]] if a < S.size else bets[last]
-        if bet[HINT] > 0:
-            g = slope * bet[SHOWN] / bet[HINT]
-            bet[TOTAL] += g
-            bet[SQUARES] += g * g
-    if forget < 1 and (num[ROUNDS] + 1) % block_of(forget) == 0: bets[:] = 0.0
+        bet = bets[S[a] if a < S.size else last]
+        if bet.hint > 0:
+            g = slope * bet.shown / bet.hint
+            bet.total += g
+            bet.squares += g * g
+    if forget < 1 and (num.rounds + 1) % block_of(forget) == 0:
+        for i in range(bets.size):
+            bet = bets[i]
+            bet.hint = bet.doublings = bet.total = bet.squares = bet.purse = bet.shown = 0.0

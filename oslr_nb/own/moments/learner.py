@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,14 +21,11 @@ from ...core.environment import MONEY, check_costs, check_stream, price_of
 from ...core.learner import LateLabels, Learner
 from ...core.registry import register
 from ...core.sparse.selectors import best_support, forward_select, greedy_state, lasso_weights
-from .experts import aggregate, block_of, guess, guess_by_bets, learn_label, make_guesses, mixed_prediction
-from .experts import settle_bets
+from .experts import block_of, guess, learn_label, mixed_prediction, settle_bets
 from .purchases import assign_rows, choose_forward, draw_features, draw_priced, fill_moments
 from .sums import Moments, Room, Prices
-from .sums import ARM, CHOSEN, COUNT, DOUBLINGS, FULL, GROWTH, HELD, HIGH, HINT, LOW, NEXT, NO_PRICES
-from .sums import PRIOR, PURSE, REF, ROUNDS, SCALES, SQUARE, SQUARES, START, STATE, SUM, TOGETHER, WEIGHT, YHAT
-from .sums import Y_REF, Y_SQUARE, Y_SUM, N, correlations, follow, fresh_state, learn_moments, pair_count
-from .sums import ridge_product, weigh_afresh
+from .sums import FULL, GROWTH, NO_PRICES, PRIOR, SCALES, START, TOGETHER, correlations
+from .sums import follow, fresh_state, learn_moments, pair_count, ridge_product, weigh_afresh
 
 # %% auto #0
 __all__ = ['textbook_pairwise', 'PairwiseLeastSquares']
@@ -110,18 +108,20 @@ def expert_predictions(
 # %% ../../../nbs/own/moments/04_learner.ipynb #0f8703cb
 #| code-fold: show
 @kernel
-def learn(y: float, state: Moments, centre: bool, forget: float) -> None:
-    "Update all sums with a labelled example."
-    num = state.num
-    arms, arm = state.arms, np.int64(num[ARM])
-    if num[COUNT] > 0:  # before the first label nothing is known of its size, and no way to buy is to be judged by it
+def learn(y: float, state: Moments, centre: bool, forget: float) -> bool:
+    "Update all sums with a labelled example; returns whether favourites are to be chosen again."
+    num = state.num[0]
+    if state.bets.size > 0: settle_bets(y, state, forget)
+    arms, arm = state.arms, np.int64(num.arm)
+    if num.count > 0:  # before the first label nothing is known of its size, and no way to buy is to be judged by it
         arms[2 * arm] += 1
-        arms[2 * arm + 1] += (num[YHAT] - y) ** 2
+        arms[2 * arm + 1] += (num.yhat - y) ** 2
     if forget < 1:
-        if num[WEIGHT] > FULL: weigh_afresh(state)
-        num[WEIGHT] /= forget
+        if num.weight > FULL: weigh_afresh(state)
+        num.weight /= forget
     learn_moments(learn_label(y, state, centre, forget), state, centre)
-    num[ROUNDS] += 1
+    num.rounds += 1
+    return num.rounds >= num.next
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #9c482912
 #| code-fold: show
@@ -130,17 +130,16 @@ def bought_part(state: Moments, n: int) -> Moments:
     "The state of a round that has bought n features: the first n places of the purchase and of its values."
     s = state
     return Moments(s.pairs, s.slot, s.owner, s.age, s.single, s.S[:n], s.values[:n], s.favourites, s.mark, s.losses, s.guess,
-                   s.arms, s.num)
+                   s.arms, s.bets, s.num)
 
 
 @kernel(apart=True)
 def play_priced(
     words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: Moments, prices: Prices, room: Room, scales: np.ndarray,
-    centre: bool, prior: float, forget: float, explore: float, limit: float, bets: np.ndarray, out: np.ndarray, bought: np.ndarray,
-    spent: np.ndarray,
+    centre: bool, prior: float, forget: float, explore: float, limit: float, out: np.ndarray, bought: np.ndarray, spent: np.ndarray,
 ) -> int:
     "Rounds of `PairwiseLeastSquares` with prices between two choices of favourites; returns how many were played."
-    S, values, num, sold, costs = state.S, state.values, state.num, prices.sold, prices.costs
+    S, values, sold, costs = state.S, state.values, prices.sold, prices.costs
     for t in range(rows.size):
         row, usable = rows[t], True
         draw_priced(words, state, prices, explore)
@@ -150,11 +149,7 @@ def play_priced(
             usable &= abs(values[a]) <= limit
             spent[t] += costs[S[a]]
         if not usable: return t
-        make_guesses(now, room, scales, centre, prior)
-        if bets.size > 0: guess_by_bets(now, bets, centre)
-        out[t], bought[t] = aggregate(now), sold[0]
-        num[YHAT] = out[t]
-        if bets.size > 0: settle_bets(y[row], now, bets, forget)
+        out[t], bought[t] = guess(now, room, scales, centre, prior), sold[0]
         learn(y[row], now, centre, forget)
     return rows.size
 
@@ -168,14 +163,14 @@ def fit_ridges(
 
     These weights stand for rows to come, so that the ridge of a feature is that of its least known pair."""
     pairs, slot, d = state.pairs, state.slot, state.mark.size
-    losses, num, L, z, spread, W = state.losses, state.num, room.L, room.z, room.spread, room.W
+    losses, num, L, z, spread, W = state.losses, state.num[0], room.L, room.z, room.spread, room.W
     of_label = correlations(state, room, S, m, centre, prior)
     for a in range(m):
         n = math.inf
         for b in range(m):
             if b != a: n = min(n, pair_count(pairs, slot, S[a], S[b], d))
-        if m > 1: room.ridge[a] = math.sqrt(num[WEIGHT] / max(n, 1e-9 * num[WEIGHT]))
-    Y, least, total = (num[HIGH] - num[LOW]) / 2, losses[0], 0.0
+        if m > 1: room.ridge[a] = math.sqrt(num.weight / max(n, 1e-9 * num.weight))
+    Y, least, total = (num.high - num.low) / 2, losses[0], 0.0
     for s in range(scales.size + 1): least = min(least, losses[s])
     for a in range(m): w[a] = W[scales.size, a] = 0.0
     for s in range(scales.size, -1, -1):
@@ -198,10 +193,10 @@ def fit_ridges(
 @kernel
 def play_moments(
     words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: Moments, room: Room, scales: np.ndarray, centre: bool,
-    prior: float, forget: float, top: int, explore: float, limit: float, bets: np.ndarray, out: np.ndarray,
+    prior: float, forget: float, top: int, explore: float, limit: float, out: np.ndarray,
 ) -> int:
     "Rounds of `PairwiseLeastSquares` between two choices of favourites; returns how many were played."
-    S, values, num = state.S, state.values, state.num
+    S, values = state.S, state.values
     for t in range(rows.size):
         row, usable = rows[t], True
         draw_features(words, state, top, explore)
@@ -209,10 +204,7 @@ def play_moments(
             values[a] = entry(X, row, S[a])
             usable &= abs(values[a]) <= limit  # False also where a value is NaN
         if not usable: return t
-        make_guesses(state, room, scales, centre, prior)
-        if bets.size > 0: guess_by_bets(state, bets, centre)
-        out[t] = num[YHAT] = aggregate(state)
-        if bets.size > 0: settle_bets(y[row], state, bets, forget)
+        out[t] = guess(state, room, scales, centre, prior)
         learn(y[row], state, centre, forget)
     return rows.size
 
@@ -249,19 +241,16 @@ def check_prices(d: Any, budget: Any, costs: Any, top: Any, support: str) -> tup
     return budget, max(2, most), 0
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #f2a8cead
-STATE_OF = operator.attrgetter(*STATE)
-
-
 class PairwiseMoments(Learner):
     "State, favourites and learning of the three learners (base class)."
 
-    arrays = STATE
+    arrays = Moments._fields
     fixed: ClassVar[tuple[str, ...]] = ()  # arguments that a subclass does not have
     growth: ClassVar[float] = GROWTH
 
     def __init__(
         self, d: int, budget: int, held: int, first: int, explore: Any, rows: int | None, forget: Any, centre: Any, scales: Any, prior: Any,
-        seed: Any, more: int = 0, **params: Any,
+        seed: Any, **params: Any,
     ):
         self.centre, self.top, self.rows, self.support = check_flag("centre", centre), first, rows, params.get("support", "greedy")
         self.explore = check_real("explore", explore, -1e-300, 1.0, "a share of the rounds")
@@ -274,24 +263,28 @@ class PairwiseMoments(Learner):
         kept = {"rows": rows, "explore": self.explore, "forget": self.forget, "centre": self.centre, "prior": self.prior}
         kept = {name: value for name, value in kept.items() if name not in self.fixed}
         super().__init__(d, budget, seed, scales=scales.tolist(), **kept, **params)
-        state = fresh_state(d, budget, held, rows, scales.size + 1 + more, self.forget < 1)
-        for name, value in zip(STATE, state, strict=True): setattr(self, name, value)
+        adaptive = params.get("adaptive", False)
+        vars(self).update(fresh_state(d, budget, held, rows, scales.size + 1 + adaptive, adaptive)._asdict())
         b = budget + 2
         self.room = Room(np.zeros((b, b)), np.zeros((b, b)), *np.zeros((4, b)), np.zeros((scales.size + 1, b)))
 
+    @cached_property
+    def _state(self) -> Moments: return Moments(*(getattr(self, name) for name in Moments._fields))
+
     @property
-    def _state(self) -> Moments:
-        return Moments(*STATE_OF(self))
+    def _now(self) -> Moments:
+        "The state, with as many places for the purchase as were bought."
+        return self._state
 
     @property
     def favourites_(self) -> np.ndarray:
         "Features that are bought when it does not explore (n,), the most useful first."
-        return self.favourites[: int(self.num[HELD])].copy()
+        return self.favourites[: int(self.num[0]["held"])].copy()
 
     @property
     def purchases_(self) -> np.ndarray:
         "How often each feature was bought (d,), by the weights of forgetting."
-        return self.single[:, N] / self.num[WEIGHT]
+        return self.single["n"] / self.num[0]["weight"]
 
     @property
     def selection_scale(self) -> float:
@@ -335,7 +328,7 @@ class PairwiseMoments(Learner):
                 found = found[self._forward_order(V, b, found)]
             if self.rows is not None: assign_rows(self._state, found, len(found))
             n = self._affordable(found[:k])
-            self.favourites[:n], self.num[HELD] = found[:n], n
+            self.favourites[:n], self.num[0]["held"] = found[:n], n
         self.arms /= 2
         self._plan()
 
@@ -349,24 +342,28 @@ class PairwiseMoments(Learner):
 
     def _plan(self) -> None:
         "When the next choice is made."
-        t, memory = int(self.num[ROUNDS]), math.inf if self.forget == 1 else 1 / (1 - self.forget)
-        self.num[NEXT] = t + max(1, math.ceil((self.growth - 1) * min(t, memory)))
+        num, memory = self.num[0], math.inf if self.forget == 1 else 1 / (1 - self.forget)
+        t = int(num["rounds"])
+        num["next"] = t + max(1, math.ceil((self.growth - 1) * min(t, memory)))
 
     def _query(self) -> np.ndarray:
         draw_features(self.words, self._state, self.top, self.explore)
         return self.S.copy()
 
     def _update(self, y: float) -> None:
-        learn(y, self._state, self.centre, self.forget)
-        self._pause(1)
+        if learn(y, self._now, self.centre, self.forget): self._choose()
 
     @property
-    def _asked(self) -> np.ndarray: return self._state.S
+    def _asked(self) -> np.ndarray: return self._now.S
 
-    def _part(self, n: int, score: bool) -> int: return min(n, max(1, int(self.num[NEXT] - self.num[ROUNDS])))
+    def _part(self, n: int, score: bool) -> int:
+        num = self.num[0]
+        return min(n, max(1, int(num["next"] - num["rounds"])))
 
     def _pause(self, played: int) -> None:
-        if self.num[ROUNDS] >= self.num[NEXT]: self._choose()
+        num = self.num[0]
+        if num["rounds"] >= num["next"]: self._choose()
+
     def _check_state(self) -> None:
         "The state is one that a run can reach: finite, its places in range, counts and squares not negative."
         check_sums_of(self)
@@ -374,12 +371,13 @@ class PairwiseMoments(Learner):
 # %% ../../../nbs/own/moments/04_learner.ipynb #8ebe2e10
 def check_sums_of(lr: PairwiseMoments) -> None:
     "Refuse a state that no run can reach: not finite, places out of range, counts or squares that are negative."
-    for name in lr.arrays: check_array(name, getattr(lr, name), (None,) * getattr(lr, name).ndim)
+    for name in lr.arrays:
+        a = getattr(lr, name)
+        check_array(name, a.view(np.float64) if a.dtype.names else a, (None,) * a.ndim)
     whole = lambda name, v, high: check_int(name, int(v) if v == math.floor(v) else v, 0, high)
-    rounds, held = whole("rounds", lr.num[ROUNDS], 2**53), whole("HELD", lr.num[HELD], lr.favourites.size)
-    whole("ARM", lr.num[ARM], 1)
-    whole("NEXT", lr.num[NEXT], 2**54)
-    whole("CHOSEN", lr.num[CHOSEN], lr.scales.size)
+    num, f = lr.num[0], lr.single
+    high = {"rounds": 2**53, "held": lr.favourites.size, "arm": 1, "next": 2**54, "chosen": lr.scales.size}
+    rounds, held, *_ = (whole(name, num[name], most) for name, most in high.items())
     for name, low, high in (("S", 0, lr.d - 1), ("favourites", 0, lr.d - 1), ("mark", 0, rounds + 1),
                             ("slot", -1, max(len(lr.owner), 1) - 1), ("owner", -1, lr.d - 1), ("age", -1, rounds)):
         a = getattr(lr, name)
@@ -388,11 +386,11 @@ def check_sums_of(lr: PairwiseMoments) -> None:
     for r, i in enumerate(lr.owner):
         if i >= 0 and lr.slot[i] != r: fail("slot", int(lr.slot[i]), f"the row {r} of its owner")
     if (lr.slot >= 0).sum() != (lr.owner >= 0).sum(): fail("slot", int((lr.slot >= 0).sum()), "one row for each owner")
-    least = min(lr.pairs[:, 0].min(initial=0), lr.arms.min(), lr.single[:, [N, SQUARE]].min(), lr.losses.min())
-    least = min(least, *lr.num[[COUNT, Y_SQUARE]])
+    least = min(lr.pairs[:, 0].min(initial=0), lr.arms.min(), f["n"].min(), f["square"].min(), lr.losses.min())
+    least = min(least, num["count"], num["y_square"])
     if least < 0: fail("a count or a square", float(least), "at least 0")
-    if not 1 <= lr.num[WEIGHT] <= 2 * FULL: fail("WEIGHT", float(lr.num[WEIGHT]), f"from 1 to {2 * FULL:g}")
-    if not lr.num[LOW] <= lr.num[HIGH]: fail("LOW", float(lr.num[LOW]), "at most HIGH")
+    if not 1 <= num["weight"] <= 2 * FULL: fail("weight", float(num["weight"]), f"from 1 to {2 * FULL:g}")
+    if not num["low"] <= num["high"]: fail("low", float(num["low"]), f"at most high = {num['high']:g}")
     asked = lr.budget if lr.costs is None else whole("features bought", lr.sold[0], lr.S.size)
     if (lr._next and lr._cost != asked) or (lr._refused is not None and len(lr._refused) != asked): fail("cost", lr._cost, f"{asked}")
 
@@ -495,9 +493,7 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
         d, most, top, rows = check_sizes(d, most, top, rows, support)
         args = (most if most < d else 0, top, explore, rows, forget, centre, scales, prior, seed)
         self.adaptive = check_flag("adaptive", adaptive)
-        super().__init__(d, most, *args, more=int(self.adaptive), top=top, support=support, adaptive=self.adaptive)
-        self.bets = np.zeros((d + 1 if self.adaptive else 0, 6))
-        if self.adaptive: self.arrays = (*STATE, "bets")
+        super().__init__(d, most, *args, top=top, support=support, adaptive=self.adaptive)
         if costs is not None: self._take_prices(money, costs)
 
     def _take_prices(self, budget: float, costs: Any) -> None:
@@ -507,7 +503,7 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
         self.order = np.argsort(self.costs, kind="stable")[: int((self.costs <= self.limit).sum())]
         self.ranked, self.space = self.costs[self.order], np.zeros(2 * self.S.size + 1, np.int64)
         self.sold, self.arrays = np.zeros(1, np.int64), (*self.arrays, "sold")
-        self.num[NEXT] = math.ceil(START * max(1.0, min(float(self.ranked.sum()) / budget, float(self.order.size))))
+        self.num[0]["next"] = math.ceil(START * max(1.0, min(float(self.ranked.sum()) / budget, float(self.order.size))))
 
     @property
     def most(self) -> int:
@@ -515,9 +511,10 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
         return self.S.size
 
     @property
-    def _state(self) -> Moments:
-        state, n = super()._state, None if self.costs is None else int(self.sold[0])
-        return state if n is None else state._replace(S=self.S[:n], values=self.values[:n])
+    def _now(self) -> Moments:
+        if self.costs is None: return self._state
+        n = int(self.sold[0])
+        return self._state._replace(S=self.S[:n], values=self.values[:n])
 
     @property
     def _prices(self) -> Prices:
@@ -537,7 +534,7 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
 
     def _query(self) -> np.ndarray:
         if self.costs is None: return super()._query()
-        draw_priced(self.words, super()._state, self._prices, self.explore)
+        draw_priced(self.words, self._state, self._prices, self.explore)
         return self.S[: self.sold[0]].copy()
 
     @property
@@ -545,30 +542,27 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
         "Weights (d,) on features that forward selection would take now, among those whose pairs are known."
         w, found = np.zeros(self.d), self._forward(self.most, TOGETHER if self.forget == 1 else min(TOGETHER, 0.15 / (1 - self.forget)))
         values = np.zeros(len(found))
-        if self.num[COUNT]: fit_ridges(self._state, self.room, found, len(found), self.scales, self.centre, self.prior, 0.125, values)
+        args = (self.room, found, len(found), self.scales, self.centre, self.prior, 0.125, values)
+        if self.num[0]["count"]: fit_ridges(self._state, *args)
         w[found] = values
         return w
 
     @property
     def intercept_(self) -> float:
         "Mean label less the score of the mean features; 0 without centring."
-        if not self.centre or not self.num[COUNT]: return 0.0
-        w, f = self.coef_, self.single
-        means = f[:, REF] + f[:, SUM] / np.where(f[:, N] > 0, f[:, N], 1)
-        return float(self.num[Y_REF] + self.num[Y_SUM] / self.num[COUNT] - (w * means).sum())
+        num, f = self.num[0], self.single
+        if not self.centre or not num["count"]: return 0.0
+        means = f["ref"] + f["sum"] / np.where(f["n"] > 0, f["n"], 1)
+        return float(num["y_ref"] + num["y_sum"] / num["count"] - (self.coef_ * means).sum())
 
     def _predict(self, values: np.ndarray) -> float:
         self.values[: values.size] = values
-        if not self.adaptive: return guess(self._state, self.room, self.scales, self.centre, self.prior)
-        make_guesses(self._state, self.room, self.scales, self.centre, self.prior)
-        if self.adaptive: guess_by_bets(self._state, self.bets, self.centre)
-        self.num[YHAT] = aggregate(self._state)
-        return float(self.num[YHAT])
+        return guess(self._now, self.room, self.scales, self.centre, self.prior)
 
     @property
     def explored_(self) -> bool:
         "Whether the last query held random features besides favourites."
-        return bool(self.num[ARM] == 0)
+        return bool(self.num[0]["arm"] == 0)
 
     def _place(self, S: Any, values: Any) -> np.ndarray:
         values = super()._place(S, values)
@@ -581,21 +575,18 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
         check_real("price of S", price_of(self.costs, S), -1.0, self.budget * (1 + MONEY), "the budget")
         return None
 
-    def _count_as(self, explored: bool) -> None: self.num[ARM] = 0 if explored else 1
-
-    def _update(self, y: float) -> None:
-        if self.adaptive: settle_bets(y, self._state, self.bets, self.forget)
-        super()._update(y)
+    def _count_as(self, explored: bool) -> None: self.num[0]["arm"] = 0 if explored else 1
 
     def _check_state(self) -> None:
         super()._check_state()
-        doublings = self.bets[:, DOUBLINGS]
+        bets = self.bets
+        doublings = bets["doublings"]
         for n in doublings[doublings != np.floor(doublings)][:1]: fail("doublings of a hint", float(n), "a whole number")
-        least = float(self.bets[:, [HINT, DOUBLINGS, SQUARES, PURSE]].min(initial=0))
+        least = float(min(bets[name].min(initial=0) for name in ("hint", "doublings", "squares", "purse")))
         if least < 0: fail("a hint, a square or how often it doubled", least, "at least 0")
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
         args = (self.room, self.scales, self.centre, self.prior, self.forget)
-        rest = (self.explore, self._limit, self.bets, *books)
-        if self.costs is None: return play_moments(self.words, X, y, rows, self._state, *args, self.top, *rest[:4])
-        return play_priced(self.words, X, y, rows, super()._state, self._prices, *args, *rest)
+        rest = (self.explore, self._limit, *books)
+        if self.costs is None: return play_moments(self.words, X, y, rows, self._state, *args, self.top, *rest[:3])
+        return play_priced(self.words, X, y, rows, self._state, self._prices, *args, *rest)

@@ -18,8 +18,7 @@ from ...core.registry import register
 from .learner import PairwiseMoments, check_sizes, fit_ridges, learn
 from .purchases import draw_features, fill_moments
 from .sums import Moments, Room
-from .sums import CHOSEN, COUNT, HELD, HIGH, LOW, PRIOR, REF, SCALES, STATE, SUM, WEIGHT, Y_REF
-from .sums import Y_SUM, N, label_deviation
+from .sums import PRIOR, SCALES, label_deviation
 
 # %% auto #0
 __all__ = ['PairwisePOSLR', 'PairwiseTrainingOnly']
@@ -27,37 +26,38 @@ __all__ = ['PairwisePOSLR', 'PairwiseTrainingOnly']
 # %% ../../../nbs/own/moments/05_protocols.ipynb #e5dfd421
 #| code-fold: show
 @kernel
-def mean_label(num: np.ndarray, centre: bool) -> float:
+def mean_label(state: Moments, centre: bool) -> float:
     "The mean of the labels so far; 0 before the first one, and without centring."
-    return num[Y_REF] + num[Y_SUM] / num[COUNT] if centre and num[COUNT] > 0 else 0.0
+    num = state.num[0]
+    return num.y_ref + num.y_sum / num.count if centre and num.count > 0 else 0.0
 
 
 @kernel
 def middle_of(state: Moments, w: np.ndarray, centre: bool) -> float:
     "The intercept of weights on the favourites: mean label less the score of the mean features; 0 without centring."
-    single, favourites, num = state.single, state.favourites, state.num
-    middle = mean_label(num, centre)
-    if not centre or num[COUNT] == 0: return middle
-    for a in range(np.int64(num[HELD])):
+    single, favourites, num = state.single, state.favourites, state.num[0]
+    middle = mean_label(state, centre)
+    if not centre or num.count == 0: return middle
+    for a in range(np.int64(num.held)):
         f = single[favourites[a]]
-        if f[N] > 0: middle -= w[a] * (f[REF] + f[SUM] / f[N])
+        if f.n > 0: middle -= w[a] * (f.ref + f.sum / f.n)
     return middle
 
 
 @kernel
 def guess_committed(state: Moments, W: np.ndarray, centre: bool) -> None:
     "Predictions of the experts, whose weights on the favourites are rows of W, from the bought values; cut off at the labels seen."
-    values, guess, num = state.values, state.guess, state.num
+    values, guess, num = state.values, state.guess, state.num[0]
     for s in range(guess.size):
         guess[s] = middle_of(state, W[s], centre)
-        for a in range(np.int64(num[HELD])): guess[s] += W[s, a] * values[a]
-        guess[s] = min(max(guess[s], num[LOW]), num[HIGH])
+        for a in range(np.int64(num.held)): guess[s] += W[s, a] * values[a]
+        guess[s] = min(max(guess[s], num.low), num.high)
 
 
 @kernel
 def commit_weights(state: Moments, room: Room, scales: np.ndarray, centre: bool, prior: float, w: np.ndarray) -> int:
     "Weights of all experts on the favourites, into the room, and their mean w; returns how many are not 0."
-    n, count = np.int64(state.num[HELD]), 0
+    n, count = np.int64(state.num[0].held), 0
     fit_ridges(state, room, state.favourites, n, scales, centre, prior, 0.125, w)
     for a in range(n): count += w[a] != 0
     return count
@@ -69,7 +69,7 @@ def play_committed(
     prior: float, forget: float, limit: float, w: np.ndarray, out: np.ndarray, bought: np.ndarray,
 ) -> int:
     "Rounds of `PairwisePOSLR` between two choices of favourites; returns how many were played."
-    S, values, favourites, num = state.S, state.values, state.favourites, state.num
+    S, values, favourites, num = state.S, state.values, state.favourites, state.num[0]
     for t in range(rows.size):
         row, usable, score = rows[t], True, 0.0
         count = commit_weights(state, room, scales, centre, prior, w)
@@ -79,7 +79,7 @@ def play_committed(
             values[a] = entry(X, row, S[a])
             usable &= abs(values[a]) <= limit
         if not usable: return t
-        for a in range(np.int64(num[HELD])): score += w[a] * values[a]
+        for a in range(np.int64(num.held)): score += w[a] * values[a]
         out[t], bought[t] = score + middle, S.size + count
         guess_committed(state, room.W, centre)
         learn(y[row], state, centre, forget)
@@ -167,7 +167,7 @@ class PairwisePOSLR(PairwiseMoments):
         "The weights (d,) that are committed next."
         out = np.zeros(self.d)
         self._commit()
-        out[self.favourites_] = self.w[: int(self.num[HELD])]
+        out[self.favourites_] = self.w[: int(self.num[0]["held"])]
         return out
 
     @property
@@ -193,13 +193,13 @@ class PairwisePOSLR(PairwiseMoments):
 @kernel(apart=True)
 def fit_all(state: Moments, V: np.ndarray, b: np.ndarray, spread: np.ndarray, scales: np.ndarray, centre: bool, table: np.ndarray) -> None:
     "Ridge regression on all features for each scale into the rows of `table`; V (correlations above the diagonal) is overwritten below it."
-    single, num = state.single, state.num
+    single, num = state.single, state.num[0]
     d, of_label = b.size, label_deviation(num, centre)
-    mean = num[Y_REF] + (num[Y_SUM] / num[COUNT] if centre else 0.0)
+    mean = num.y_ref + (num.y_sum / num.count if centre else 0.0)
     for s in range(scales.size - 1, -1, -1):
         w, whole = table[s], True
         for a in range(d):
-            own = 1 + scales[s] * math.sqrt(num[WEIGHT] / single[a, N]) if spread[a] > 0 else 1.0
+            own = 1 + scales[s] * math.sqrt(num.weight / single[a].n) if spread[a] > 0 else 1.0
             for c in range(a + 1):
                 v = V[c, a] if c < a else own
                 for e in range(c): v -= V[a, e] * V[c, e]
@@ -264,7 +264,7 @@ def play_training(
     "Rounds of `PairwiseTrainingOnly` between two fits; returns how many were played. Nothing is scored if `out` is empty."
     S, values = state.S, state.values
     for t in range(rows.size):
-        row, usable, score = rows[t], True, mean_label(state.num, centre) - offset
+        row, usable, score = rows[t], True, mean_label(state, centre) - offset
         if out.size > 0:
             for i in range(w.size):
                 if w[i] != 0: score += w[i] * entry(X, row, i)
@@ -333,7 +333,7 @@ class PairwiseTrainingOnly(PairwiseMoments):
     """
 
     protocol: ClassVar[str] = "training-only"
-    arrays = (*STATE, "table", "shift", "gains")
+    arrays = (*Moments._fields, "table", "shift", "gains")
     fixed = ("explore", "rows")
     growth = 1.25
 
@@ -346,22 +346,25 @@ class PairwiseTrainingOnly(PairwiseMoments):
         super().__init__(d, budget, 0, 0, 1.0, None, forget, centre, scales, prior, seed)
         n = self.scales.size
         self.table, self.shift, self.gains = np.zeros((n + 1, d + 1)), np.zeros(d), np.zeros((n, 3))
-        self.num[CHOSEN] = n
+        self.num[0]["chosen"] = n
 
     @property
     def coef_(self) -> np.ndarray:
         "Weights (d,) in force."
-        return self.table[int(self.num[CHOSEN]), : self.d].copy()
+        return self.table[self._chosen, : self.d].copy()
 
     @property
     def intercept_(self) -> float:
         "Added to the score of `coef_`: mean label less the score of the mean features."
-        return float(mean_label(self.num, self.centre) - (self.coef_ * self.shift).sum())
+        return float(mean_label(self._state, self.centre) - (self.coef_ * self.shift).sum())
 
     @property
     def selection_scale(self) -> float:
         "Scale in force; infinite for the mean label."
-        return float(np.append(self.scales, np.inf)[int(self.num[CHOSEN])])
+        return float(np.append(self.scales, np.inf)[self._chosen])
+
+    @property
+    def _chosen(self) -> int: return int(self.num[0]["chosen"])
 
     def _choose(self) -> None:
         "Fit all scales."
@@ -370,8 +373,8 @@ class PairwiseTrainingOnly(PairwiseMoments):
         fill_moments(self._state, V, b, spread, 0.0, self.centre, self.prior)
         fit_all(self._state, V, b, spread, self.scales, self.centre, self.table)
         f = self.single
-        if self.centre: self.shift[:] = f[:, REF] + f[:, SUM] / np.where(f[:, N] > 0, f[:, N], 1)
-        self.num[CHOSEN] = safe_choice(self.gains)
+        if self.centre: self.shift[:] = f["ref"] + f["sum"] / np.where(f["n"] > 0, f["n"], 1)
+        self.num[0]["chosen"] = safe_choice(self.gains)
         self.gains /= 2
         self._plan()
 

@@ -17,8 +17,7 @@ from ...core.compiled import find_in_sums, uniform
 from ...core.designs import draw_outside
 from ...core.environment import MONEY
 from .sums import Moments, Prices
-from .sums import ARM, HELD, KEPT, ROUNDS, SQUARE, SUM, WEIGHT, N, deviation, label_correlation
-from .sums import label_deviation, pair_correlation, pair_count
+from .sums import KEPT, deviation, label_correlation, label_deviation, pair_correlation, pair_count
 
 # %% auto #0
 __all__ = []
@@ -49,14 +48,14 @@ def choose_forward(
 
     O(d k^2), memory O(d k). With prices (none: empty) it takes what still fits the money, by gain, or by gain per price. `least`: rounds
     in which each pair of the chosen was bought together, at least."""
-    pairs, slot, single, mark, num = state.pairs, state.slot, state.single, state.mark, state.num
-    d, weight, of_label = mark.size, num[WEIGHT], label_deviation(num, centre)
+    pairs, slot, single, mark, num = state.pairs, state.slot, state.single, state.mark, state.num[0]
+    d, weight, of_label = mark.size, num.weight, label_deviation(num, centre)
     spread, residual, free, rows = space[0], space[1], space[2], space[3:]
     for l in range(d):
         f = single[l]
-        spread[l] = deviation(f[N], f[SUM], f[SQUARE], centre)
+        spread[l] = deviation(f.n, f.sum, f.square, centre)
         residual[l] = label_correlation(f, spread[l], of_label, centre)
-        free[l] = 1 + scale * math.sqrt(weight / f[N]) if spread[l] > 0 else 0.0
+        free[l] = 1 + scale * math.sqrt(weight / f.n) if spread[l] > 0 else 0.0
     saved = 0.0
     for m in range(chosen.size):
         best, i = 0.0, -1
@@ -91,13 +90,13 @@ def fill_moments(
     state: Moments, V: np.ndarray, b: np.ndarray, spread: np.ndarray, scale: float, centre: bool, prior: float,
 ) -> None:
     "All shrunk correlations, with ridge, into V (d, d) and b (d,); deviations into spread."
-    pairs, slot, single, mark, num = state.pairs, state.slot, state.single, state.mark, state.num
-    d, weight, of_label = mark.size, num[WEIGHT], label_deviation(num, centre)
+    pairs, slot, single, mark, num = state.pairs, state.slot, state.single, state.mark, state.num[0]
+    d, weight, of_label = mark.size, num.weight, label_deviation(num, centre)
     for i in range(d):
         f = single[i]
-        spread[i] = deviation(f[N], f[SUM], f[SQUARE], centre)
+        spread[i] = deviation(f.n, f.sum, f.square, centre)
         b[i] = label_correlation(f, spread[i], of_label, centre)
-        V[i, i] = 1 + scale * math.sqrt(weight / f[N]) if spread[i] > 0 else 0.0
+        V[i, i] = 1 + scale * math.sqrt(weight / f.n) if spread[i] > 0 else 0.0
         for j in range(i):
             V[i, j] = V[j, i] = pair_correlation(pairs, slot, i, j, d, spread[i], spread[j], centre, weight, prior)
 
@@ -114,9 +113,9 @@ def choose_arm(u: float, share: float, held: float, arms: np.ndarray) -> int:
 @kernel
 def draw_features(words: np.ndarray, state: Moments, top: int, explore: float) -> None:
     "Buy the favourites, all or `top` of them, and of the other features a uniform subset."
-    S, favourites, mark, arms, num = state.S, state.favourites, state.mark, state.arms, state.num
-    num[ARM] = choose_arm(uniform(words), max(explore, (num[ROUNDS] + 1) ** (-1 / 3)), num[HELD], arms)
-    stamp, held = np.int64(num[ROUNDS]) + 1, min(np.int64(num[HELD]), top if num[ARM] == 0 else S.size)
+    S, favourites, mark, arms, num = state.S, state.favourites, state.mark, state.arms, state.num[0]
+    num.arm = choose_arm(uniform(words), max(explore, (num.rounds + 1) ** (-1 / 3)), num.held, arms)
+    stamp, held = np.int64(num.rounds) + 1, min(np.int64(num.held), top if num.arm == 0 else S.size)
     for a in range(held):
         S[a] = favourites[a]
         mark[S[a]] = stamp
@@ -127,10 +126,10 @@ def draw_features(words: np.ndarray, state: Moments, top: int, explore: float) -
 @kernel(apart=True)
 def assign_rows(state: Moments, chosen: np.ndarray, n: int) -> None:
     "A row of pairs for each of the first n chosen features: that of the feature whose choice is longest ago becomes empty."
-    pairs, slot, owner, age, mark, num = state.pairs, state.slot, state.owner, state.age, state.mark, state.num
+    pairs, slot, owner, age, mark, num = state.pairs, state.slot, state.owner, state.age, state.mark, state.num[0]
     d = mark.size
     for m in range(n):
-        if slot[chosen[m]] >= 0: age[slot[chosen[m]]] = np.int64(num[ROUNDS])
+        if slot[chosen[m]] >= 0: age[slot[chosen[m]]] = np.int64(num.rounds)
     for m in range(n):
         i = chosen[m]
         if slot[i] >= 0: continue
@@ -140,7 +139,7 @@ def assign_rows(state: Moments, chosen: np.ndarray, n: int) -> None:
         if owner[r] >= 0: slot[owner[r]] = -1
         for p in range(r * d, r * d + d):
             for e in range(4): pairs[p, e] = 0.0
-        slot[i], owner[r], age[r] = r, i, np.int64(num[ROUNDS])
+        slot[i], owner[r], age[r] = r, i, np.int64(num.rounds)
 
 # %% ../../../nbs/own/moments/03_purchases.ipynb #e2ff5e7a
 #| code-fold: show
@@ -182,12 +181,12 @@ def buy_at_random(
 @kernel
 def draw_priced(words: np.ndarray, state: Moments, prices: Prices, explore: float) -> None:
     "Buy favourites, after random features in a round that explores, and at random what still fits."
-    S, favourites, mark, arms, num = state.S, state.favourites, state.mark, state.arms, state.num
+    S, favourites, mark, arms, num = state.S, state.favourites, state.mark, state.arms, state.num[0]
     sold, costs, limit = prices.sold, prices.costs, prices.limit
-    num[ARM] = choose_arm(uniform(words), max(explore, (num[ROUNDS] + 1) ** (-1 / 3)), num[HELD], arms)
-    stamp, n, left = np.int64(num[ROUNDS]) + 1, 0, limit
-    if num[ARM] == 0: n, left = buy_at_random(words, S, n, left, (KEPT + MONEY) * limit, prices, mark, stamp)
-    for a in range(np.int64(num[HELD])):
+    num.arm = choose_arm(uniform(words), max(explore, (num.rounds + 1) ** (-1 / 3)), num.held, arms)
+    stamp, n, left = np.int64(num.rounds) + 1, 0, limit
+    if num.arm == 0: n, left = buy_at_random(words, S, n, left, (KEPT + MONEY) * limit, prices, mark, stamp)
+    for a in range(np.int64(num.held)):
         i = favourites[a]
         if mark[i] != stamp and costs[i] <= left and n < S.size: n, left = n + 1, buy_one(i, S, n, left, costs, mark, stamp)
     sold[0], left = buy_at_random(words, S, n, left, -1.0, prices, mark, stamp)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...core.checks import kernel
+from ...core.checks import kernel, record
 
 # %% auto #0
 __all__ = ['SCALES', 'PRIOR']
@@ -31,9 +31,10 @@ BLOCK = 2.0  # memories after which the range of the labels forgets what came be
 NO_PRICES = np.zeros(0)  # each feature costs one
 KEPT = 0.75  # part of the money that is kept for favourites while two random features, or more, are drawn
 FULL = 1e50  # weight of a round at which all sums are divided by it
-ROUNDS, HELD, NEXT, WEIGHT, COUNT, Y_SUM, Y_SQUARE, Y_REF, LOW, HIGH, ARM, YHAT, CHOSEN = range(13)  # places in `num`
-LATE_LOW, LATE_HIGH = 13, 14  # with forgetting: range of the labels of the present block
-N, SUM, SQUARE, LABEL, CROSS, REF = range(6)  # columns of `single`
+SCALARS = record("rounds", "held", "next", "weight", "count", "y_sum", "y_square", "y_ref", "low", "high", "arm", "yhat", "chosen",
+                 "late_low", "late_high")  # the last two, with forgetting: range of the labels of the present block
+FEATURE = record("n", "sum", "square", "label", "cross", "ref")  # sums of one feature, about its reference
+BET = record("hint", "doublings", "total", "squares", "purse", "shown")  # of the expert that bets, on one feature or the intercept
 
 
 class Moments(NamedTuple):
@@ -43,7 +44,7 @@ class Moments(NamedTuple):
     slot: np.ndarray  # (d,): row of `pairs` that belongs to a feature, -1 if none; empty where all pairs are kept
     owner: np.ndarray  # (rows,): the feature of each row; -1 if none
     age: np.ndarray  # (rows,): round of its last choice
-    single: np.ndarray  # (d, 6): columns N to REF, of each feature
+    single: np.ndarray  # (d,) of FEATURE
     S: np.ndarray  # what the round buys
     values: np.ndarray  # its values
     favourites: np.ndarray  # the chosen features, the most useful first
@@ -51,7 +52,8 @@ class Moments(NamedTuple):
     losses: np.ndarray  # of each expert
     guess: np.ndarray  # of each expert in this round
     arms: np.ndarray  # (4,): rounds and losses with and without random features
-    num: np.ndarray  # scalars, at the places above
+    bets: np.ndarray  # (d + 1,) of BET, the last for the intercept; (0,) without that expert
+    num: np.ndarray  # (1,) of SCALARS
 
 
 class Room(NamedTuple):
@@ -76,22 +78,16 @@ class Prices(NamedTuple):
     space: np.ndarray  # working memory
     limit: float  # money of a round
 
-
-STATE = Moments._fields
-
-# %% ../../../nbs/own/moments/01_sums.ipynb #0eb1e33a
-#| code-fold: show
-HINT, DOUBLINGS, TOTAL, SQUARES, PURSE, SHOWN = range(6)  # columns of `bets`: a row for each feature, the last for the intercept
-
 # %% ../../../nbs/own/moments/01_sums.ipynb #8d54bcfe
-def fresh_state(d: int, budget: int, held: int, rows: int | None, experts: int, forgets: bool = False) -> Moments:
+def fresh_state(d: int, budget: int, held: int, rows: int | None, experts: int, adaptive: bool = False) -> Moments:
     "State of a learner that has seen nothing."
     places = d * (d - 1) // 2 if rows is None else rows * d
     slot, owner = (np.zeros(0, np.int64), np.zeros(0, np.int64)) if rows is None else (np.full(d, -1), np.full(rows, -1))
-    num = np.zeros(LATE_HIGH + 1 if forgets else LATE_LOW)
-    num[WEIGHT], num[NEXT] = 1.0, math.ceil(START * d / budget)
-    return Moments(np.zeros((places, 4)), slot, owner, owner.copy(), np.zeros((d, 6)), np.zeros(budget, np.int64), np.zeros(budget),
-                   np.zeros(held, np.int64), np.zeros(d, np.int64), np.zeros(experts), np.zeros(experts), np.zeros(4), num)
+    bets, num = np.zeros(d + 1 if adaptive else 0, BET), np.zeros(1, SCALARS)
+    num["weight"], num["next"] = 1.0, math.ceil(START * d / budget)
+    return Moments(np.zeros((places, 4)), slot, owner, owner.copy(), np.zeros(d, FEATURE), np.zeros(budget, np.int64),
+                   np.zeros(budget), np.zeros(held, np.int64), np.zeros(d, np.int64), np.zeros(experts), np.zeros(experts),
+                   np.zeros(4), bets, num)
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #fc24b87f
 #| code-fold: show
@@ -105,18 +101,18 @@ def deviation(n: float, total: float, square: float, centre: bool) -> float:
 
 
 @kernel
-def label_deviation(num: np.ndarray, centre: bool) -> float:
+def label_deviation(num: np.void, centre: bool) -> float:
     "That of the labels."
-    return deviation(num[COUNT], num[Y_SUM], num[Y_SQUARE], centre)
+    return deviation(num.count, num.y_sum, num.y_square, centre)
 
 
 @kernel
-def label_correlation(feature: np.ndarray, spread: float, label_spread: float, centre: bool) -> float:
-    "Correlation of a feature (a row of `single`) with the label over the rounds in which it was bought, from -1 to 1."
+def label_correlation(feature: np.void, spread: float, label_spread: float, centre: bool) -> float:
+    "Correlation of a feature with the label over the rounds in which it was bought, from -1 to 1."
     if spread == 0 or label_spread == 0: return 0.0
-    c = feature[CROSS]
-    if centre: c -= feature[SUM] * feature[LABEL] / feature[N]
-    return min(max(c / feature[N] / spread / label_spread, -1.0), 1.0)
+    c = feature.cross
+    if centre: c -= feature.sum * feature.label / feature.n
+    return min(max(c / feature.n / spread / label_spread, -1.0), 1.0)
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #0d94ed70
 #| code-fold: show
@@ -168,18 +164,18 @@ def add_pair(pairs: np.ndarray, p: int, w: float, x: float, z: float) -> None:
 @kernel
 def learn_moments(v: float, state: Moments, centre: bool) -> None:
     "Add the bought values to the sums; v: label about its reference."
-    pairs, slot, single, S, values, mark, num = state.pairs, state.slot, state.single, state.S, state.values, state.mark, state.num
-    w, d = num[WEIGHT], mark.size
+    pairs, slot, single, S, values = state.pairs, state.slot, state.single, state.S, state.values
+    w, d = state.num[0].weight, state.mark.size
     for a in range(S.size):
         f = single[S[a]]
-        if f[N] == 0 and centre: f[REF] = values[a]
-        values[a] -= f[REF]
+        if f.n == 0 and centre: f.ref = values[a]
+        values[a] -= f.ref
         x = values[a]
-        f[N] += w
-        f[SUM] += w * x
-        f[SQUARE] += w * x * x
-        f[LABEL] += w * v
-        f[CROSS] += w * x * v
+        f.n += w
+        f.sum += w * x
+        f.square += w * x * x
+        f.label += w * v
+        f.cross += w * x * v
     for a in range(S.size):
         for b in range(a):
             i, j, x, z = S[a], S[b], values[a], values[b]
@@ -195,14 +191,14 @@ def learn_moments(v: float, state: Moments, centre: bool) -> None:
 @kernel
 def correlations(state: Moments, room: Room, S: np.ndarray, m: int, centre: bool, prior: float) -> float:
     "Fill R (below the diagonal), c, ridge and spread for the first m features of S; returns the deviation of the label."
-    pairs, slot, single, mark, num = state.pairs, state.slot, state.single, state.mark, state.num
+    pairs, slot, single, mark, num = state.pairs, state.slot, state.single, state.mark, state.num[0]
     R, c, ridge, spread = room.R, room.c, room.ridge, room.spread
-    d, weight, of_label = mark.size, num[WEIGHT], label_deviation(num, centre)
+    d, weight, of_label = mark.size, num.weight, label_deviation(num, centre)
     for a in range(m):
         f = single[S[a]]
-        spread[a] = deviation(f[N], f[SUM], f[SQUARE], centre)
+        spread[a] = deviation(f.n, f.sum, f.square, centre)
         c[a] = label_correlation(f, spread[a], of_label, centre)
-        ridge[a] = math.sqrt(weight / f[N]) if f[N] > 0 else 1.0
+        ridge[a] = math.sqrt(weight / f.n) if f.n > 0 else 1.0
         for b in range(a): R[a, b] = pair_correlation(pairs, slot, S[a], S[b], d, spread[a], spread[b], centre, weight, prior)
     return of_label
 
@@ -231,14 +227,15 @@ def ridge_product(room: Room, m: int, scale: float) -> float:
 @kernel(apart=True)
 def weigh_afresh(state: Moments) -> None:
     "Divide all sums by the weight of a round, which becomes 1."
-    pairs, single, num = state.pairs, state.single, state.num
-    w = num[WEIGHT]
+    pairs, single, num = state.pairs, state.single, state.num[0]
+    w = num.weight
     for p in range(pairs.shape[0]):
         for e in range(4): pairs[p, e] /= w
     for i in range(single.shape[0]):
-        for e in range(REF): single[i, e] /= w
-    for e in (COUNT, Y_SUM, Y_SQUARE): num[e] /= w
-    num[WEIGHT] = 1.0
+        f = single[i]
+        f.n, f.sum, f.square, f.label, f.cross = f.n / w, f.sum / w, f.square / w, f.label / w, f.cross / w
+    num.count, num.y_sum, num.y_square = num.count / w, num.y_sum / w, num.y_square / w
+    num.weight = 1.0
 
 
 @kernel(apart=True)
@@ -246,10 +243,10 @@ def move_feature(state: Moments, i: int, s: float) -> None:
     "Sums of feature i about a reference that is larger by s."
     pairs, slot, owner, single, mark = state.pairs, state.slot, state.owner, state.single, state.mark
     d, f = mark.size, single[i]
-    f[REF] += s
-    f[SQUARE] = max(f[SQUARE] + s * (s * f[N] - 2 * f[SUM]), 0.0)
-    f[SUM] -= s * f[N]
-    f[CROSS] -= s * f[LABEL]
+    f.ref += s
+    f.square = max(f.square + s * (s * f.n - 2 * f.sum), 0.0)
+    f.sum -= s * f.n
+    f.cross -= s * f.label
     for j in range(d if slot.size == 0 else 0):
         if j == i: continue
         p, mine, other = (i * (i - 1) // 2 + j, 2, 3) if j < i else (j * (j - 1) // 2 + i, 3, 2)
@@ -276,15 +273,17 @@ def way_to_mean(n: float, total: float, square: float, reference: float) -> floa
 @kernel(apart=True)
 def follow(state: Moments) -> None:
     "Move references that have been left behind to the means of what is remembered."
-    single, num = state.single, state.num
-    s = way_to_mean(num[COUNT], num[Y_SUM], num[Y_SQUARE], num[Y_REF])
+    single, num = state.single, state.num[0]
+    s = way_to_mean(num.count, num.y_sum, num.y_square, num.y_ref)
     if s != 0:
-        num[Y_REF] += s
-        num[Y_SQUARE] = max(num[Y_SQUARE] + s * (s * num[COUNT] - 2 * num[Y_SUM]), 0.0)
-        num[Y_SUM] -= s * num[COUNT]
+        num.y_ref += s
+        num.y_square = max(num.y_square + s * (s * num.count - 2 * num.y_sum), 0.0)
+        num.y_sum -= s * num.count
         for i in range(single.shape[0]):
-            single[i, CROSS] -= s * single[i, SUM]
-            single[i, LABEL] -= s * single[i, N]
+            f = single[i]
+            f.cross -= s * f.sum
+            f.label -= s * f.n
     for i in range(single.shape[0]):
-        s = way_to_mean(single[i, N], single[i, SUM], single[i, SQUARE], single[i, REF])
+        f = single[i]
+        s = way_to_mean(f.n, f.sum, f.square, f.ref)
         if s != 0: move_feature(state, i, s)

@@ -18,8 +18,7 @@ import numpy as np
 
 from ...claims import Case, Evidence, agrees, claim
 from ....own.moments.learner import PairwiseLeastSquares, textbook_pairwise
-from ....own.moments.sums import COUNT, DOUBLINGS, HIGH, HINT, LOW, PURSE, REF, SCALES, SQUARES, SUM, Y_REF, Y_SUM
-from ....own.moments.sums import N, fresh_state
+from ....own.moments.sums import SCALES, fresh_state
 from ....own.parameter_free import bound_bet
 
 # %% ../../../../nbs/own/moments/02_experts.ipynb #7911a825
@@ -59,19 +58,19 @@ def mixed_loss_is_attained(case: Case, rate: float = 1.0, low: float = 0.0) -> E
 def run_experts(rounds: list, N: int, opening: tuple) -> tuple[float, float]:
     "Loss of the compiled aggregation above that of the best expert, and half the range; rounds: a function of the state, and the label's."
     state = fresh_state(2, 2, 0, None, N)
-    guess, num, mine, theirs = state.guess, state.num, 0.0, np.zeros(N)
+    guess, num, mine, theirs = state.guess, state.num[0], 0.0, np.zeros(N)
     for y in opening:
-        guess[:] = (num[LOW] + num[HIGH]) / 2
+        guess[:] = (num["low"] + num["high"]) / 2
         mine, theirs = mine + (aggregate(state) - y) ** 2, theirs + (guess - y) ** 2
         learn_label(y, state, True, 1.0)
     for side, reach, jump in rounds:  # the first expert is the best one, by a part of the range; the label may jump beyond it
-        middle, Y = (num[LOW] + num[HIGH]) / 2, (num[HIGH] - num[LOW]) / 2
+        middle, Y = (num["low"] + num["high"]) / 2, (num["high"] - num["low"]) / 2
         guess[:] = middle
         guess[0] += side * reach * Y
         y = middle + side * Y * (1 + jump)
         mine, theirs = mine + (aggregate(state) - y) ** 2, theirs + (guess - y) ** 2
         learn_label(y, state, True, 1.0)
-    return mine - float(theirs.min()), (num[HIGH] - num[LOW]) / 2
+    return mine - float(theirs.min()), (num["high"] - num["low"]) / 2
 
 
 @claim("own", "Aggregation, range known", id="Y5", tier="certificate", proof="thm-aggregation",
@@ -112,17 +111,18 @@ def hostile_run(kind: str, adaptive: bool, turn: bool, T: int = 4000) -> tuple[f
         x = rng.standard_normal() + 0.4 * rng.standard_normal(4)
         if kind == "growing": x *= 1 + t / T / 3
         if kind == "turning": x = x * (1 if t // 1000 % 2 else -1) + (t > T // 2)
-        S, num = lr.query(), lr.num
+        S, num = lr.query(), lr.num[0]
         f = lr.single[S]
-        masked = np.where(f[:, N] > 0, x[S] - f[:, REF] - f[:, SUM] / np.maximum(f[:, N], 1), 0.0)
-        q = num[Y_REF] + num[Y_SUM] / max(num[COUNT], 1) + u[4] + (-1 if turn and t > T // 2 else 1) * float(u[S] @ masked)
+        masked = np.where(f["n"] > 0, x[S] - f["ref"] - f["sum"] / np.maximum(f["n"], 1), 0.0)
+        q = num["y_ref"] + num["y_sum"] / max(num["count"], 1) + u[4] + (-1 if turn and t > T // 2 else 1) * float(u[S] @ masked)
         p = lr.predict(x[S])
         y = q + (4.0 if q >= p else -4.0)
-        told = min(max(y, num[LOW]), num[HIGH])
+        told = min(max(y, num["low"]), num["high"])
         if t > 0: mine, theirs = mine + (p - told) ** 2, theirs + (q - told) ** 2
         lr.update(y)
-    price = (num[HIGH] - num[LOW]) ** 2 / 2 * math.log(len(SCALES) + 2)
-    for w, b in zip(u, lr.bets, strict=False): price += bound_bet(w, b[HINT], b[SQUARES] * b[HINT] ** 2, int(b[DOUBLINGS]), b[PURSE])
+    price = (num["high"] - num["low"]) ** 2 / 2 * math.log(len(SCALES) + 2)
+    for w, b in zip(u, lr.bets, strict=False):
+        price += bound_bet(w, b["hint"], b["squares"] * b["hint"] ** 2, int(b["doublings"]), b["purse"])
     return mine, theirs, price
 
 
