@@ -135,7 +135,7 @@ def test_refusals_name_the_column(stream):
     bad[2, 7] = np.nan
     with pytest.raises(ValueError, match=r"X\[2, 7\] = nan: it must be a finite number \(it was measured in round 3"):
         oslr.simulate(lr, bad, y[:3])
-    assert (lr.eta == before).all() and lr.num[page.PLAYED] == 0
+    assert (lr.eta == before).all() and lr.num.view(page.SCALARS)[0]["played"] == 0
 
 
 def test_saved_state_is_checked(stream, tmp_path):

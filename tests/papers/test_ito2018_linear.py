@@ -53,7 +53,7 @@ def test_by_hand_and_compiled_to_the_last_bit(schedule, directions, stream, tmp_
         lr.save(tmp_path / "a.npz")
         lr = oslr.load(tmp_path / "a.npz")
     assert (np.concatenate(parts) == run.predictions).all() and (lr.coef_ == whole.coef_).all()
-    assert abs(lr.num[page.NORM2] - lr.h @ lr.h) <= 1e-12 * (lr.h @ lr.h)
+    assert abs(lr.num.view(page.SCALARS)[0]["norm2"] - lr.h @ lr.h) <= 1e-12 * (lr.h @ lr.h)
 
 
 @every_kind
@@ -124,7 +124,7 @@ def test_scales():
 def test_nothing_is_learnt_from_perfect_predictions():
     lr = learner(step="adaptive")
     run = simulate(lr, np.eye(11)[:5], np.zeros(5))
-    assert (run.predictions == 0).all() and (lr.coef_ == 0).all() and lr.num[page.SQUARES] == 0
+    assert (run.predictions == 0).all() and (lr.coef_ == 0).all() and lr.num.view(page.SCALARS)[0]["squares"] == 0
 
 
 def test_the_bounds_agree():

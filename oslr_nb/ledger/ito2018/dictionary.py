@@ -4,7 +4,7 @@
 """The ledger of papers/ito2018/03_dictionary: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ...papers.ito2018.dictionary import PLAYED, SQUARES, DictionaryProjection, bound_dictionary, bound_theorem_8
+from ...papers.ito2018.dictionary import SCALARS, DictionaryProjection, bound_dictionary, bound_theorem_8
 from ...papers.ito2018.dictionary import column_gradient, dictionary_projection, dictionary_stream, solve
 
 # %% auto #0
@@ -174,8 +174,9 @@ def against_textbook(schedule: str, solver: str, case: Case, **broken: Any) -> f
     lr = DictionaryProjection(A, 6, 3, radius=0.7, solver=solver, seed=4, **step_options(schedule, 10.0))
     sets, found, lam = [], [], []
     for x, label in zip(X, y, strict=True):
-        before, played = lr.error_sum_, lr.num[PLAYED]
-        lam.append(lr.rate * math.sqrt(lr.num[SQUARES] if schedule == "adaptive" else played + 1))
+        num = lr.num.view(SCALARS)[0]
+        before, played = lr.error_sum_, num["played"]
+        lam.append(lr.rate * math.sqrt(num["squares"] if schedule == "adaptive" else played + 1))
         rows, _ = lr.query()
         yhat = lr.predict(rows @ x)
         sets.append([i for i in range(7) if lr.mark[i] == played + 1 or ((lr.S[: len(rows)] == i) & (lr.weight[: len(rows)] > 0)).any()])
@@ -233,7 +234,7 @@ def final_gaps(m: int, rank: int, budget: int, keep: int, schedule: str, design:
         A, X, y, w = dictionary_stream(8, m, rank, T, np.random.default_rng(seed))
         lr = DictionaryProjection(A, budget, keep, design=design, seed=seed, **step_options(schedule, step))
         regret = simulate(lr, X, y).regret(w)[-1]
-        found.append([regret, 4 * lr.error_sum_, lr.num[SQUARES]])
+        found.append([regret, 4 * lr.error_sum_, lr.num.view(SCALARS)[0]["squares"]])
     return np.array(found)
 
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from ...core.checks import SMALLEST, as_array, check_array, check_choice, check_exact, check_flag, check_indices
-from ...core.checks import check_int, check_magnitude, check_real, check_scales, check_step, fail, kernel
+from ...core.checks import check_int, check_magnitude, check_real, check_scales, check_step, fail, kernel, record
 from ...core.compiled import row_product
 from ...core.designs import draw_outside
 from ...core.learner import Learner, check_bought_values
@@ -178,27 +179,29 @@ def dictionary_projection(
     return predictions, errors, eta
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #fd8b6eb7
-PLAYED, COUNT, BOUGHT, YHAT, MOST, SQUARES, EPS, ERRORS = range(8)  # places in `num`
+# Rounds played; columns of u and columns bought; the prediction; the divisor of line 3; the sum of squares of the estimates; eps of this
+# round and their sum.
+SCALARS = record("played", "count", "bought", "yhat", "most", "squares", "eps", "errors")
 
 
 class DictionaryState(NamedTuple):
-    "The arrays that rounds change: sum of the estimates, its image G eta, the pursuit, purchases and their weights, places of `num`."
+    "What compiled rounds change."
 
-    eta: np.ndarray
-    alpha: np.ndarray
-    rows: np.ndarray
+    eta: np.ndarray  # (m,): sum of the estimates
+    alpha: np.ndarray  # (m,): its image G eta
+    rows: np.ndarray  # from here to `kept`: the pursuit, as in `GreedyState`
     residual: np.ndarray
     free: np.ndarray
     score: np.ndarray
     steps: np.ndarray
     support: np.ndarray
     kept: np.ndarray
-    v: np.ndarray
-    S: np.ndarray
-    weight: np.ndarray
-    values: np.ndarray
-    mark: np.ndarray
-    num: np.ndarray
+    v: np.ndarray  # (keep,): weights of the columns in `support`
+    S: np.ndarray  # (budget,): columns bought
+    weight: np.ndarray  # (budget,): of each in the estimate
+    values: np.ndarray  # (budget,): what was bought
+    mark: np.ndarray  # (m,): round in which a column was last drawn
+    num: np.ndarray  # SCALARS
 
 
 class Rules(NamedTuple):
@@ -222,28 +225,28 @@ def fresh_state(m: int, budget: int, keep: int) -> DictionaryState:
 @kernel
 def set_divisor(s: DictionaryState, rules: Rules) -> None:
     "max{lambda_t, ||eta||/D} of line 3; 1 where eta is 0."
-    lam = rules.rate * math.sqrt(s.num[SQUARES] if rules.adaptive else s.num[PLAYED] + 1)
-    total = 0.0
+    num, total = s.num.view(SCALARS)[0], 0.0
+    lam = rules.rate * math.sqrt(num.squares if rules.adaptive else num.played + 1)
     for i in range(s.eta.size): total += s.eta[i] * s.eta[i]
-    s.num[MOST] = max(lam, math.sqrt(total) / rules.radius)
-    if s.num[MOST] == 0: s.num[MOST] = 1.0
+    num.most = max(lam, math.sqrt(total) / rules.radius)
+    if num.most == 0: num.most = 1.0
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #51a60f90
 @kernel
 def set_error(s: DictionaryState) -> None:
     "eps_t = ||A(u~_t - u_t)||, where A'A(eta - v) = residual is orthogonal to v."
-    total = 0.0
+    num, total = s.num.view(SCALARS)[0], 0.0
     for i in range(s.eta.size): total += s.eta[i] * s.residual[i]
-    s.num[EPS] = math.sqrt(max(total, 0.0)) / s.num[MOST]
+    num.eps = math.sqrt(max(total, 0.0)) / num.most
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #fa1c29d1
 @kernel(apart=True)
 def dictionary_pursue(G: np.ndarray, s: DictionaryState, rules: Rules) -> None:
-    "Lines 3 and 4: matching pursuit of eta, v its weights; u_t = -v / num[MOST]."
+    "Lines 3 and 4: matching pursuit of eta, v its weights; u_t = -v / most."
     p = GreedyState(s.rows, s.residual, s.free, s.score, s.steps, s.support, s.kept)
     n = pursue(G, s.alpha, rules.keep, 1e-10, p)
     greedy_weights(n, p, s.v)
-    s.num[COUNT] = n
+    s.num.view(SCALARS)[0].count = n
     set_divisor(s, rules)
     set_error(s)
 
@@ -251,7 +254,8 @@ def dictionary_pursue(G: np.ndarray, s: DictionaryState, rules: Rules) -> None:
 @kernel(apart=True)
 def dictionary_draw(words: np.ndarray, s: DictionaryState, rules: Rules) -> None:
     "Line 5: columns to buy, those of u_t first, and the weight of each in the estimate of A'x."
-    m, n, stamp = s.eta.size, np.int64(s.num[COUNT]), np.int64(s.num[PLAYED]) + 1
+    m, num = s.eta.size, s.num.view(SCALARS)[0]
+    n, stamp = np.int64(num.count), np.int64(num.played) + 1
     for a in range(n): s.S[a] = s.support[a]
     if rules.outside:
         for a in range(n):
@@ -260,7 +264,7 @@ def dictionary_draw(words: np.ndarray, s: DictionaryState, rules: Rules) -> None
         r = rules.budget - n
         draw_outside(words, m, n, r, s.mark, stamp, s.S[n:])
         for a in range(n, n + r): s.weight[a] = (m - n) / r
-        s.num[BOUGHT] = n + r
+        num.bought = n + r
         return
     r, bought = rules.budget - rules.keep, n
     draw_outside(words, m, 0, r, s.mark, stamp, s.S[n:])
@@ -272,16 +276,16 @@ def dictionary_draw(words: np.ndarray, s: DictionaryState, rules: Rules) -> None
         if s.mark[i] == stamp:
             s.S[bought], s.weight[bought] = i, m / r
             bought += 1
-    s.num[BOUGHT] = bought
+    num.bought = bought
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #878c6c3c
 @kernel
 def dictionary_predict(s: DictionaryState) -> float:
     "Line 6: yhat from the values of the columns of u_t."
-    total = 0.0
-    for a in range(np.int64(s.num[COUNT])): total += s.v[a] * s.values[a]
-    s.num[YHAT] = -total / s.num[MOST]
-    return s.num[YHAT]
+    num, total = s.num.view(SCALARS)[0], 0.0
+    for a in range(np.int64(num.count)): total += s.v[a] * s.values[a]
+    num.yhat = -total / num.most
+    return num.yhat
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #059b450c
 @kernel(apart=True)
@@ -296,17 +300,18 @@ def refresh(G: np.ndarray, s: DictionaryState) -> None:
 @kernel(apart=True)
 def dictionary_update(y: float, G: np.ndarray, s: DictionaryState) -> None:
     "Lines 7 and 8, and alpha = G eta kept up to date with the columns that were touched."
-    factor = 2 * (s.num[YHAT] - y)
-    for a in range(np.int64(s.num[BOUGHT])):
+    num = s.num.view(SCALARS)[0]
+    factor = 2 * (num.yhat - y)
+    for a in range(np.int64(num.bought)):
         g = factor * s.weight[a] * s.values[a]
         if g == 0: continue
         i = s.S[a]
         s.eta[i] += g
-        s.num[SQUARES] += g * g
+        num.squares += g * g
         for l in range(s.alpha.size): s.alpha[l] += g * G[i, l]
-    s.num[ERRORS] += s.num[EPS]
-    s.num[PLAYED] += 1
-    if np.int64(s.num[PLAYED]) % s.eta.size == 0: refresh(G, s)
+    num.errors += num.eps
+    num.played += 1
+    if np.int64(num.played) % s.eta.size == 0: refresh(G, s)
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #66c4621f
 @kernel
@@ -319,7 +324,7 @@ def dictionary_run(
         row, size = order[t], 0.0
         dictionary_pursue(G, s, rules)
         dictionary_draw(words, s, rules)
-        bought[t] = np.int64(s.num[BOUGHT])
+        bought[t] = np.int64(s.num.view(SCALARS)[0].bought)
         for a in range(bought[t]):
             s.values[a] = row_product(X, row, columns[s.S[a]], 1.0)
             size += s.values[a] * s.values[a]
@@ -331,8 +336,8 @@ def dictionary_run(
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #c15a0002
 def check_dictionary_state(lr: Any) -> None:
     "Raise `ValueError` unless the arrays are those of a run: sums, the factor that is kept, and the round's purchases."
-    num, m = check_array("num", lr.num, (8,)), lr.m
-    played = check_int("rounds played", int(num[PLAYED]) if num[PLAYED] == int(num[PLAYED]) else float(num[PLAYED]), 0)
+    num, m = check_array("num", lr.num, (8,)).view(SCALARS)[0], lr.m
+    played = check_int("rounds played", int(num["played"]) if num["played"] == int(num["played"]) else float(num["played"]), 0)
     check_magnitude("eta", check_array("eta", lr.eta, (m,)))
     for name in ("alpha", "rows", "residual", "free", "steps", "v", "weight", "values"):
         check_array(name, getattr(lr, name), getattr(lr, name).shape)
@@ -343,11 +348,11 @@ def check_dictionary_state(lr: Any) -> None:
     for name, last in (("support", m), ("S", m)):
         a = getattr(lr, name)
         if a.min() < 0 or a.max() >= last: fail(name, a.tolist(), f"columns from 0 to {last - 1}")
-    kept, count, bought = int(lr.kept[0]), int(num[COUNT]), int(num[BOUGHT])
+    kept, count, bought = int(lr.kept[0]), int(num["count"]), int(num["bought"])
     check_int("rows kept", kept, 0, lr.keep)
     check_int("columns of u", count, 0, lr.keep)
     check_int("columns bought", bought, count, lr.budget)
-    if min(num[MOST] if lr._next else 1.0, num[SQUARES] + 1, num[ERRORS] + 1) <= 0: fail("num", num.tolist(), "a divisor and sums")
+    if min(num["most"] if lr._next else 1.0, num["squares"] + 1, num["errors"] + 1) <= 0: fail("num", num.tolist(), "a divisor and sums")
     s = greedy_state(m, lr.keep)
     for a in range(kept):
         if not greedy_row(lr.G, int(lr.support[a]), a, 1e-12, s) or not np.allclose(s.rows[a], lr.rows[a], rtol=1e-6, atol=1e-9):
@@ -467,7 +472,7 @@ class DictionaryProjection(Learner):
         shown = ", ".join(f"{name}={value!r}" for name, value in self.params.items() if name != "A")
         return f"{type(self).__name__}(A of shape ({self.d}, {self.m}), {shown})"
 
-    @property
+    @cached_property
     def _state(self) -> DictionaryState:
         return DictionaryState(*(getattr(self, name) for name in self.arrays))
 
@@ -481,14 +486,15 @@ class DictionaryProjection(Learner):
         "The dense weights u~_t (m,) of the coming prediction."
         if self.solver == "omp": self._pursue(fresh := self._copy())
         else: set_divisor(fresh := self._copy(), self.rules)
-        return -self.eta / fresh.num[MOST]
+        return -self.eta / fresh.num.view(SCALARS)[0]["most"]
 
     @property
     def weights_(self) -> np.ndarray:
         "Sparse weights u_t (m,) of the coming prediction."
         self._pursue(fresh := self._copy())
-        u, n = np.zeros(self.m), int(fresh.num[COUNT])
-        u[fresh.support[:n]] = -fresh.v[:n] / fresh.num[MOST]
+        u, num = np.zeros(self.m), fresh.num.view(SCALARS)[0]
+        n = int(num["count"])
+        u[fresh.support[:n]] = -fresh.v[:n] / num["most"]
         return u
 
     @property
@@ -499,7 +505,7 @@ class DictionaryProjection(Learner):
     @property
     def error_sum_(self) -> float:
         "Sum of the errors of the sparse approximation over the rounds played."
-        return float(self.num[ERRORS])
+        return float(self.num.view(SCALARS)[0]["errors"])
 
     def _copy(self) -> DictionaryState:
         return DictionaryState(*(a.copy() for a in self._state))
@@ -508,7 +514,8 @@ class DictionaryProjection(Learner):
         if self.solver == "omp": return dictionary_pursue(self.G, s, self.rules)
         v = solve(self.solver, self.G, s.alpha, self.keep)
         support = np.flatnonzero(v)
-        s.support[: support.size], s.v[: support.size], s.num[COUNT], s.kept[0] = support, v[support], support.size, 0
+        s.support[: support.size], s.v[: support.size], s.kept[0] = support, v[support], 0
+        s.num.view(SCALARS)[0]["count"] = support.size
         s.residual[:] = s.alpha - self.G @ v
         set_divisor(s, self.rules)
         set_error(s)
@@ -516,7 +523,7 @@ class DictionaryProjection(Learner):
     def _query(self) -> tuple[np.ndarray, np.ndarray]:
         self._pursue(s := self._state)
         dictionary_draw(self.words, s, self.rules)
-        return self.columns[self.S[: int(self.num[BOUGHT])]], np.empty(0, np.int64)
+        return self.columns[self._asked], np.empty(0, np.int64)
 
     def _predict(self, values: np.ndarray) -> float:
         self.values[: values.size] = values
@@ -531,8 +538,12 @@ class DictionaryProjection(Learner):
 
     @property
     def _compiled(self) -> bool: return self.solver == "omp"
+
+    @property
+    def _asked(self) -> np.ndarray: return self.S[: int(self.num.view(SCALARS)[0]["bought"])]
+
     def _refuse(self, X: np.ndarray, row: int, t: int) -> NoReturn:
-        S, x = self.S[: int(self.num[BOUGHT])], np.asarray(X[row], np.float64)
+        S, x = self._asked, np.asarray(X[row], np.float64)
         for i in np.flatnonzero(~np.isfinite(x))[:1]:
             fail(f"X[{row}, {i}]", float(x[i]), "a finite number", f"it was measured in round {t}")
         names = [f"column {i} of A times X[{row}]" for i in S]

@@ -13,13 +13,14 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from functools import cached_property
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from ...core.bandits import bound_tsallis, tsallis_draw, tsallis_learn, tsallis_weights
 from ...core.checks import check_array, check_choice, check_int, check_magnitude, check_real, check_rng
-from ...core.checks import check_scales, fail, kernel
+from ...core.checks import check_scales, fail, kernel, record
 from ...core.compiled import entry, generator_words, row_product
 from ...core.geometry import proj_l2
 from ...core.learner import SLACK, Learner, check_bought_values
@@ -249,83 +250,108 @@ def online_learner(
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #fb2933f6
 VAW, OGD, ONS = range(3)
-BLOCKS, PLACE, ARM, LOSS, SCORE = range(5)  # of num: blocks played, rounds of this one, its arm, its loss so far, this round's prediction
-STATE = ("L", "p", "values", "R", "u", "w", "num")
+SCALARS = record("blocks", "place", "arm", "loss", "score")  # blocks played, rounds of this one, its arm, its loss, this round's prediction
+
+
+class BlockState(NamedTuple):
+    "What compiled rounds change; the last three are room, which is not saved."
+
+    L: np.ndarray  # (K,): sums of the estimated losses of the arms
+    p: np.ndarray  # (K,): their chances
+    values: np.ndarray  # (k,): the numbers of this round
+    R: np.ndarray  # (k, k): triangle of VAW, matrix of ONS
+    u: np.ndarray  # (k,): of VAW
+    w: np.ndarray  # (k,): weights of OGD and ONS
+    num: np.ndarray  # SCALARS
+    z: np.ndarray  # (k,)
+    factor: np.ndarray  # (k, k)
+    q: np.ndarray  # (k,)
+
+
+class BlockPlan(NamedTuple):
+    "What stays: the online learner (VAW, OGD or ONS) and rounds of a block, scales, unit of a block's loss, step of the bandit."
+
+    kind: int
+    block: int
+    ridge: float
+    radius: float
+    x_norm: float
+    y_max: float
+    unit: float
+    step: float
 
 
 @kernel
-def begin_block(words: np.ndarray, step: float, state: tuple) -> None:
-    "Lines 2 and 3: the bandit draws the observation function of this block."
-    L, p, _, _, _, _, num = state
-    tsallis_weights(L, step * block_rate(num[BLOCKS], L.size), p)
-    num[ARM] = tsallis_draw(words, p)
-    num[LOSS] = 0.0
+def arm_of_round(words: np.ndarray, step: float, L: np.ndarray, p: np.ndarray, num: np.ndarray) -> int:
+    "Lines 2 and 3: the observation function of this round; the bandit draws it where a block begins."
+    block = num.view(SCALARS)[0]
+    if block.place == 0:
+        tsallis_weights(L, step * block_rate(block.blocks, L.size), p)
+        block.arm = tsallis_draw(words, p)
+        block.loss = 0.0
+    return np.int64(block.arm)
 
 
 @kernel
-def score_round(k: int, plan: tuple, state: tuple, scratch: tuple) -> float:
+def score_round(
+    kind: int, y_max: float, values: np.ndarray, z: np.ndarray, R: np.ndarray, u: np.ndarray, w: np.ndarray, num: np.ndarray
+) -> float:
     "Line 7: the clipped prediction of the online learner from the k numbers of this round."
-    kind, _, _, _, _, y_max, _, _ = plan
-    _, _, values, R, u, w, num = state
-    z = scratch[0]
-    score = 0.0
+    k, score = values.size, 0.0
     if kind == VAW:
         for a in range(k): z[a] = values[a]
         forward, square = vaw_parts(z, k, R, u)
         score = forward / (1 + square)
     else:
         for a in range(k): score += w[a] * values[a]
-    num[SCORE] = min(max(score, -y_max), y_max)
-    return num[SCORE]
+    score = min(max(score, -y_max), y_max)
+    num.view(SCALARS)[0].score = score
+    return score
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #fa1b7d53
 @kernel
-def forget(kind: int, ridge: float, k: int, state: tuple) -> None:
+def forget(kind: int, ridge: float, R: np.ndarray, u: np.ndarray, w: np.ndarray) -> None:
     "Line 4: the online learner starts afresh."
-    _, _, _, R, u, w, _ = state
     start = math.sqrt(ridge) if kind == VAW else ridge
-    for i in range(k):
+    for i in range(w.size):
         u[i] = w[i] = 0.0
-        for j in range(k): R[i, j] = start if i == j else 0.0
+        for j in range(w.size): R[i, j] = start if i == j else 0.0
 
 
 @kernel
-def learn_round(y: float, k: int, plan: tuple, state: tuple, scratch: tuple) -> None:
+def learn_round(y: float, plan: BlockPlan, state: BlockState) -> None:
     "Lines 8, 9 and, after the last round of a block, 11 and 4."
-    kind, block, ridge, radius, x_norm, y_max, unit, _ = plan
-    L, p, values, R, u, w, num = state
-    z, factor, q = scratch
-    num[LOSS] += (num[SCORE] - y) * (num[SCORE] - y) / unit
-    num[PLACE] += 1
-    if kind == VAW:
+    values, z, R, u, w, num = state.values, state.z, state.R, state.u, state.w, state.num.view(SCALARS)[0]
+    num.loss += (num.score - y) * (num.score - y) / plan.unit
+    num.place += 1
+    k, radius = values.size, plan.radius
+    if plan.kind == VAW:
         for a in range(k): z[a] = values[a]
         vaw_learn(z, y, k, R, u)
-    elif kind == OGD: ogd_learn(values, y, k, descent_step(num[PLACE], radius, x_norm, y_max), radius, w)
-    else: ons_learn(values, y, k, radius, R, w, factor, q)
-    if num[PLACE] >= block:
-        tsallis_learn(L, p, np.int64(num[ARM]), min(num[LOSS], 1.0))
-        forget(kind, ridge, k, state)
-        num[BLOCKS] += 1
-        num[PLACE] = num[LOSS] = 0.0
+    elif plan.kind == OGD: ogd_learn(values, y, k, descent_step(num.place, radius, plan.x_norm, plan.y_max), radius, w)
+    else: ons_learn(values, y, k, radius, R, w, state.factor, state.q)
+    if num.place >= plan.block:
+        tsallis_learn(state.L, state.p, np.int64(num.arm), min(num.loss, 1.0))
+        forget(plan.kind, plan.ridge, R, u, w)
+        num.blocks += 1
+        num.place = num.loss = 0.0
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #e157ff89
 @kernel
 def block_run(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, subsets: np.ndarray, matrices: np.ndarray, plan: tuple,
-    state: tuple, scratch: tuple, limit: float, out: np.ndarray,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, subsets: np.ndarray, matrices: np.ndarray,
+    plan: BlockPlan, state: BlockState, limit: float, out: np.ndarray,
 ) -> int:
     "Algorithm 1 over the given rows; returns how many rounds were played. One of subsets and matrices is empty."
-    values, num = state[2], state[6]
-    k = subsets.shape[1] if subsets.size > 0 else matrices.shape[1]
+    values = state.values
     for t in range(rows.size):
-        if num[PLACE] == 0: begin_block(words, plan[7], state)
-        row, arm, total = rows[t], np.int64(num[ARM]), 0.0
-        for a in range(k):
+        row, arm, total = rows[t], arm_of_round(words, plan.step, state.L, state.p, state.num), 0.0
+        for a in range(values.size):
             values[a] = entry(X, row, subsets[arm, a]) if subsets.size > 0 else row_product(X, row, matrices[arm, a], 1.0)
             total += values[a] * values[a]
         if not total <= limit: return t  # also where a value is NaN
-        out[t] = score_round(k, plan, state, scratch)
-        learn_round(y[row], k, plan, state, scratch)
+        out[t] = score_round(plan.kind, plan.y_max, values, state.z, state.R, state.u, state.w, state.num)
+        learn_round(y[row], plan, state)
     return rows.size
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #1c216840
@@ -421,7 +447,7 @@ class BlockBandit(Learner):
     best_block : the length of the blocks.
     """
 
-    arrays = STATE
+    arrays = BlockState._fields[:7]
 
     def __init__(
         self, d: int, family: Any, T: int, inner: str = "vaw", *, block: int | None = None, radius: float = 1.0, x_norm: float = 1.0,
@@ -441,20 +467,26 @@ class BlockBandit(Learner):
         least = 1e-13 * self.block * known.x_norm**2
         if inner == "ons" and self.ridge < least: fail("ridge", self.ridge, f"at least {least:g}", "the Newton step factors a matrix")
         unit = self.block * known.most
-        self.plan = (self.inner, self.block, self.ridge, known.radius, known.x_norm, known.y_max, unit, step)
-        self.scratch = np.zeros(k), np.zeros((k, k)), np.zeros(k)
+        self._plan = BlockPlan(self.inner, self.block, self.ridge, known.radius, known.x_norm, known.y_max, unit, step)
         self.L, self.p, self.values = np.zeros(K), np.full(K, 1 / K), np.zeros(k)
         self.R, self.u, self.w, self.num = np.zeros((k, k)), np.zeros(k), np.zeros(k), np.zeros(5)
-        forget(self.inner, self.ridge, k, self._state)
+        forget(self.inner, self.ridge, self.R, self.u, self.w)
+
+    @cached_property
+    def _state(self) -> BlockState:
+        k = self.budget
+        return BlockState(*(getattr(self, name) for name in self.arrays), np.zeros(k), np.zeros((k, k)), np.zeros(k))
 
     @property
-    def _state(self) -> tuple[np.ndarray, ...]:
-        return tuple(getattr(self, name) for name in STATE)
+    def _arm(self) -> int: return int(self.num.view(SCALARS)[0]["arm"])
+
+    @property
+    def _begun(self) -> bool: return self.num.view(SCALARS)[0]["place"] > 0
 
     @property
     def arm_(self) -> int | None:
         "The observation function of this block, by its number; None between two blocks."
-        return int(self.num[ARM]) if self.num[PLACE] or self._next or self._refused is not None else None
+        return self._arm if self._begun or self._next or self._refused is not None else None
 
     @property
     def probabilities(self) -> np.ndarray:
@@ -464,57 +496,56 @@ class BlockBandit(Learner):
     @property
     def coef_(self) -> np.ndarray:
         "Weights (d,) of the current predictor; zero between two blocks."
-        out, w, arm = np.zeros(self.d), self.w.copy(), int(self.num[ARM])
-        if not self.num[PLACE]: return out
+        out, w, arm = np.zeros(self.d), self.w.copy(), self._arm
+        if not self._begun: return out
         if self.inner == VAW: ridge_weights(self.R, self.u, self.budget, w)
         if self.matrices.size: return self.matrices[arm].T @ w
         out[self.subsets[arm]] = w
         return out
 
     def _query(self) -> Any:
-        if self.num[PLACE] == 0: begin_block(self.words, self.plan[7], self._state)
-        arm = int(self.num[ARM])
+        arm = arm_of_round(self.words, self._plan.step, self.L, self.p, self.num)
         if self.matrices.size: return self.matrices[arm].copy(), np.empty(0, np.int64)
         return self.subsets[arm].copy()
 
     def _predict(self, values: np.ndarray) -> float:
         self.values[: len(values)] = values
-        return float(score_round(self.budget, self.plan, self._state, self.scratch))
+        return score_round(self.inner, self._plan.y_max, self.values, self._state.z, self.R, self.u, self.w, self.num)
 
-    def _update(self, y: float) -> None: learn_round(y, self.budget, self.plan, self._state, self.scratch)
+    def _update(self, y: float) -> None: learn_round(y, self._plan, self._state)
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        args = (self.subsets, self.matrices, self.plan, self._state, self.scratch, self._limit, books[0])
-        return block_run(self.words, X, y, rows, *args)
+        return block_run(self.words, X, y, rows, self.subsets, self.matrices, self._plan, self._state, self._limit, books[0])
+
     @property
-    def _asked(self) -> np.ndarray: return self.subsets[int(self.num[ARM])]
+    def _asked(self) -> np.ndarray: return self.subsets[self._arm]
 
     def _refuse(self, X: np.ndarray, row: int, t: int) -> NoReturn:
         if not self.matrices.size: super()._refuse(X, row, t)
-        arm = int(self.num[ARM])
-        with np.errstate(all="ignore"): values = self.matrices[arm] @ np.asarray(X[row], np.float64)
+        with np.errstate(all="ignore"): values = self.matrices[self._arm] @ np.asarray(X[row], np.float64)
         names, (name, limit, norm) = [f"measurement {a} of X[{row}]" for a in range(self.budget)], self.scale
         check_bought_values(names, values, limit, name, norm, f"it was bought in round {t}")
 
     def _check_state(self) -> None:
         "The state is one that a run can reach: finite, its places in range, chances of sum 1, the online learner's matrix in shape."
-        for name in STATE: check_array(name, getattr(self, name), (None,) * getattr(self, name).ndim)
+        for name in self.arrays: check_array(name, getattr(self, name), (None,) * getattr(self, name).ndim)
         whole = lambda name, v, high: check_int(name, int(v) if v == math.floor(v) else v, 0, high)
-        whole("blocks", self.num[BLOCKS], 2**53)
-        place = whole("place", self.num[PLACE], self.block - 1)
-        whole("arm", self.num[ARM], len(self.L) - 1)
+        num, most = self.num.view(SCALARS)[0], self._plan.y_max
+        whole("blocks", num["blocks"], 2**53)
+        place = whole("place", num["place"], self.block - 1)
+        whole("arm", num["arm"], len(self.L) - 1)
         if self.L.min() < 0: fail("smallest of L", float(self.L.min()), "at least 0", "losses are")
         if not (self.p.min() > 0 and abs(self.p.sum() - 1) < 1e-9): fail("p", self.p.tolist(), "chances of sum 1")
-        if not 0 <= self.num[LOSS] <= SLACK * SLACK: fail("loss", float(self.num[LOSS]), "in [0, 1]")
-        if abs(self.num[SCORE]) > self.plan[5]: fail("prediction", float(self.num[SCORE]), f"of magnitude at most {self.plan[5]:g}")
+        if not 0 <= num["loss"] <= SLACK * SLACK: fail("loss", float(num["loss"]), "in [0, 1]")
+        if abs(num["score"]) > most: fail("prediction", float(num["score"]), f"of magnitude at most {most:g}")
         least, start = float(self.R.diagonal().min()), math.sqrt(self.ridge) if self.inner == VAW else self.ridge
         if not least >= start * (1 - 1e-9): fail("R", least, f"at least {start:g} on its diagonal")
         if self.inner == VAW and np.tril(self.R, -1).any(): fail("R", "full", "a triangle")
         if self.inner == ONS:
             smallest = float(np.linalg.eigvalsh(self.R).min()) + 1e-9 * float(np.abs(self.R).max())
             if (self.R != self.R.T).any() or smallest < self.ridge * (1 - 1e-6): fail("R", "another matrix", "ridge I plus squares")
-        norm = float(np.linalg.norm(self.w))
-        if not norm <= self.plan[3] * (1 + 1e-9): fail("norm of w", norm, f"at most radius = {self.plan[3]:g}")
+        norm, radius = float(np.linalg.norm(self.w)), self._plan.radius
+        if not norm <= radius * (1 + 1e-9): fail("norm of w", norm, f"at most radius = {radius:g}")
         if not place and (self.u.any() or self.w.any()): fail("w", self.w.tolist(), "0 between two blocks")
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #fedac049

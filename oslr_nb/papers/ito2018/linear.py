@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, ClassVar, NoReturn
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 
 from ...core.checks import LARGEST, TOO_LARGE, as_array, check_array, check_choice, check_exact, check_indices
 from ...core.checks import check_int, check_label, check_magnitude, check_real, check_scales, check_step, fail
-from ...core.checks import kernel
+from ...core.checks import kernel, record
 from ...core.compiled import entry, normal, row_product, squared_length
 from ...core.designs import draw_outside
 from ...core.environment import check_stream
@@ -202,21 +203,33 @@ def bound_first_order(
     return bound_self_bounding(loss, 4 * d / (budget - 1) * x_norm**2, radius, step)
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #48c2f513
-ROUNDS, SQUARES, NORM2, YHAT = range(4)  # places in `num`: rounds learnt, sum of ||g||^2, ||h||^2, the prediction of this round
+SCALARS = record("rounds", "squares", "norm2", "yhat")  # rounds learnt, sum of ||g||^2, ||h||^2, the prediction of this round
+
+
+class ProjectionState(NamedTuple):
+    "What compiled rounds change."
+
+    h: np.ndarray  # (d,): sum of the estimates
+    S: np.ndarray  # (budget - 1,): coordinates of this round
+    Q: np.ndarray  # (budget - 1, d): orthonormal rows of this round; none where coordinates are bought
+    values: np.ndarray  # (budget - 1,): what was bought besides the prediction
+    num: np.ndarray  # SCALARS
+    mark: np.ndarray  # (d,): round in which a coordinate was last drawn
 
 
 @kernel
 def projection_scale(num: np.ndarray, rate: float, radius: float, adaptive: bool) -> float:
     "w / h of (Ito 4): lambda_t = rate sqrt(t), or rate times the root of the squares so far; 0 while nothing was seen."
-    lam = adaptive_weight(num[SQUARES], radius, rate) if adaptive else rate * math.sqrt(num[ROUNDS] + 1)
-    most = max(lam, math.sqrt(max(num[NORM2], 0.0)) / radius)
+    seen = num.view(SCALARS)[0]
+    lam = adaptive_weight(seen.squares, radius, rate) if adaptive else rate * math.sqrt(seen.rounds + 1)
+    most = max(lam, math.sqrt(max(seen.norm2, 0.0)) / radius)
     return -1.0 / most if most > 0 else 0.0
 
 
 @kernel
-def draw_coordinates(words: np.ndarray, S: np.ndarray, mark: np.ndarray, rounds: float) -> None:
+def draw_coordinates(words: np.ndarray, S: np.ndarray, mark: np.ndarray, num: np.ndarray) -> None:
     "Algorithm 2, line 4: a uniform set of coordinates."
-    draw_outside(words, mark.size, 0, S.size, mark, np.int64(rounds) + 1, S)
+    draw_outside(words, mark.size, 0, S.size, mark, np.int64(num.view(SCALARS)[0].rounds) + 1, S)
 
 
 @kernel
@@ -224,7 +237,8 @@ def projection_learn(
     y: float, h: np.ndarray, S: np.ndarray, Q: np.ndarray, values: np.ndarray, num: np.ndarray
 ) -> None:
     "Algorithm 2, line 7: h += g of (Ito 3), from the purchases besides the prediction; ||h||^2 is summed afresh every 64 rounds."
-    factor, squares, norm2 = 2.0 * h.size / S.size * (num[YHAT] - y), 0.0, num[NORM2]
+    seen = num.view(SCALARS)[0]
+    factor, squares, norm2 = 2.0 * h.size / S.size * (seen.yhat - y), 0.0, seen.norm2
     for a in range(S.size):
         g = factor * values[a]
         squares += g * g
@@ -234,46 +248,46 @@ def projection_learn(
             old = h[S[a]]
             h[S[a]] = old + g
             norm2 += g * (2 * old + g)
-    num[SQUARES] += squares
-    num[ROUNDS] += 1
-    num[NORM2] = squared_length(h) if Q.shape[0] > 0 or np.int64(num[ROUNDS]) % 64 == 0 or norm2 <= 1e-4 * num[SQUARES] else norm2
+    seen.squares += squares
+    seen.rounds += 1
+    seen.norm2 = squared_length(h) if Q.shape[0] > 0 or np.int64(seen.rounds) % 64 == 0 or norm2 <= 1e-4 * seen.squares else norm2
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #4a286a5a
 @kernel
 def projection_run(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: tuple, rate: float, radius: float, adaptive: bool,
-    limit: float, reach: float, out: np.ndarray,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: ProjectionState, rate: float, radius: float,
+    adaptive: bool, limit: float, reach: float, out: np.ndarray,
 ) -> int:
     "Algorithm 2 over the given rows: predictions into out; returns how many rounds were played."
-    h, S, Q, values, num, mark = state
+    h, S, Q, values, num = state.h, state.S, state.Q, state.values, state.num.view(SCALARS)[0]
     for t in range(rows.size):
         row, total = rows[t], 0.0
-        num[YHAT] = row_product(X, row, h, projection_scale(num, rate, radius, adaptive))
+        num.yhat = row_product(X, row, h, projection_scale(state.num, rate, radius, adaptive))
         if Q.shape[0] > 0:
             draw_directions(words, Q)
             for a in range(S.size): values[a] = row_product(X, row, Q[a], 1.0)
         else:
-            draw_coordinates(words, S, mark, num[ROUNDS])
+            draw_coordinates(words, S, state.mark, state.num)
             for a in range(S.size): values[a] = entry(X, row, S[a])
         for a in range(S.size): total += values[a] * values[a]
-        if not (total <= limit and abs(num[YHAT]) <= reach): return t  # also where one is NaN
-        out[t] = num[YHAT]
-        projection_learn(y[row], h, S, Q, values, num)
+        if not (total <= limit and abs(num.yhat) <= reach): return t  # also where one is NaN
+        out[t] = num.yhat
+        projection_learn(y[row], h, S, Q, values, state.num)
     return rows.size
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #d7671ab5
 def check_projection_state(lr: Any) -> None:
     "Raise `ValueError` unless the arrays are those of a run: what is kept of the sum of the gradients fits, and the round's draws."
-    num, (_, limit, _), r = check_array("num", lr.num, (4,)), lr.scale, lr.budget - 1
-    rounds, h = num[ROUNDS], check_array("h", lr.h, (lr.d,))
+    num, (_, limit, _), r = check_array("num", lr.num, (4,)).view(SCALARS)[0], lr.scale, lr.budget - 1
+    rounds, squares, h = num["rounds"], num["squares"], check_array("h", lr.h, (lr.d,))
     if not (0 <= rounds <= 2.0**52 and rounds % 1 == 0): fail("rounds played", float(rounds), "a whole number from 0 to 2^52")
     longest = 2.01 * lr.d / r * limit * (lr.radius * limit + lr.y_limit[1])
-    if not 0 <= num[SQUARES] <= rounds * longest**2: fail("sum of squares", float(num[SQUARES]), f"at most {rounds * longest**2:g}")
-    length, most = float(np.linalg.norm(h)), 1.001 * math.sqrt(rounds * num[SQUARES])
+    if not 0 <= squares <= rounds * longest**2: fail("sum of squares", float(squares), f"at most {rounds * longest**2:g}")
+    length, most = float(np.linalg.norm(h)), 1.001 * math.sqrt(rounds * squares)
     if not length <= most: fail("norm of h", length, f"at most {most:g}", "it is the sum of the gradients")
-    if not abs(num[NORM2] - h @ h) <= 1e-9 * (h @ h + num[SQUARES]): fail("squared norm", float(num[NORM2]), f"that of h, {h @ h:g}")
+    if not abs(num["norm2"] - h @ h) <= 1e-9 * (h @ h + squares): fail("squared norm", float(num["norm2"]), f"that of h, {h @ h:g}")
     if not lr.values @ lr.values <= lr._limit: fail("values", lr.values.tolist(), f"of norm at most {limit:g}")
-    if not abs(num[YHAT]) <= lr._reach: fail("prediction", float(num[YHAT]), f"of magnitude at most {lr._reach:g}")
+    if not abs(num["yhat"]) <= lr._reach: fail("prediction", float(num["yhat"]), f"of magnitude at most {lr._reach:g}")
     taken, is_open = np.zeros(lr.d, bool), lr._next > 0 or lr._refused is not None
     if is_open and lr.orthonormal and not np.allclose(lr.Q @ lr.Q.T, np.eye(r), atol=1e-9):
         fail("Q", lr.Q.tolist(), "orthonormal rows")
@@ -359,7 +373,7 @@ class LinearProjection(Learner):
     >>> lr.update(y)                                   # the label
     """
 
-    arrays: ClassVar[tuple[str, ...]] = ("h", "S", "Q", "values", "num", "mark")
+    arrays: ClassVar[tuple[str, ...]] = ProjectionState._fields
 
     def __init__(
         self, d: int, budget: int, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0,
@@ -380,9 +394,9 @@ class LinearProjection(Learner):
         self.h, self.num, self.mark = np.zeros(d), np.zeros(4), np.zeros(d, np.int64)
         self.S, self.values, self.Q = np.zeros(r, np.int64), np.zeros(r), np.zeros((r if self.orthonormal else 0, d))
 
-    @property
-    def _state(self) -> tuple[np.ndarray, ...]:
-        return tuple(getattr(self, name) for name in self.arrays)
+    @cached_property
+    def _state(self) -> ProjectionState:
+        return ProjectionState(*(getattr(self, name) for name in self.arrays))
 
     @property
     def _reach(self) -> float:
@@ -410,11 +424,11 @@ class LinearProjection(Learner):
         if self.orthonormal:
             draw_directions(self.words, self.Q)
             return np.concatenate([w, self.Q])
-        draw_coordinates(self.words, self.S, self.mark, self.num[ROUNDS])
+        draw_coordinates(self.words, self.S, self.mark, self.num)
         return w, self.S.copy()
 
     def _predict(self, values: np.ndarray) -> float:
-        self.num[YHAT] = values[0]
+        self.num.view(SCALARS)[0]["yhat"] = values[0]
         self.values[:] = values[1:]
         return float(values[0])
 
@@ -431,7 +445,7 @@ class LinearProjection(Learner):
         names = [f"X[{row}, {i}]" for i in self.S]
         if self.orthonormal: names = [f"measurement {a} of X[{row}]" for a in range(1, self.budget)]
         check_bought_values(names, self.values, limit, name, True, where)
-        fail(f"prediction of X[{row}]", float(self.num[YHAT]), f"of magnitude at most {self._reach:g}",
+        fail(f"prediction of X[{row}]", float(self.num.view(SCALARS)[0]["yhat"]), f"of magnitude at most {self._reach:g}",
              f"radius = {self.radius:g} and x_norm = {limit:g}; {where}")
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
