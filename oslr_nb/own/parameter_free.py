@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.checks import LARGEST, check_array, check_flag, check_indices, check_int, check_magnitude, check_real
-from ..core.checks import check_scales, fail, kernel
+from ..core.checks import check_scales, fail, kernel, record
 from ..core.compiled import entry, is_large, prefetch, prefetch_draws, prefetch_row
 from ..core.designs import Observe, draw_outside, gradient_estimate, pair_minimum
 from ..core.environment import check_stream
@@ -195,8 +196,31 @@ def bound_coin_betting(
     return truncation_factor(k, top, d) * condition / 2 * Z + 2 * Y**2
 
 # %% ../../nbs/own/02_parameter_free.ipynb #c913430c
-HINT, DOUBLED, SUM, SQUARES, START, COUNT, X_MAX, Y_MAX, X_SQUARES, FREE, MEAN = range(11)  # places in a row of bets
-PLAYED, SEEN_U, SEEN_V, LOW, HIGH, LEVEL = range(6)  # places in num; MEAN and LEVEL only where means are taken out
+# a row of bets; total, squares: in units of the hint; start: root of the endowment; free: weight without its limit; mean: 0 if not centred
+BET = record("hint", "doublings", "total", "squares", "start", "count", "x_max", "y_max", "x_squares", "free", "mean")
+SCALARS = record("played", "seen_u", "seen_v", "low", "high", "level")  # low, high: range of labels; level: their mean
+
+
+class CoinState(NamedTuple):
+    "What a learner has kept, as compiled rounds take it."
+
+    bets: np.ndarray  # (d, 11): `BET` of each weight
+    w: np.ndarray  # (d,): weights
+    score: np.ndarray  # (d,): what each contributes, weight times size of the feature
+    S: np.ndarray  # (budget,): what the round buys, the favourites first
+    values: np.ndarray  # (budget,): its values
+    num: np.ndarray  # (6,): `SCALARS`
+    mark: np.ndarray  # (d,): round in which a feature was last bought
+    buf: np.ndarray  # features of best score, the favourites first
+    bound: np.ndarray  # (3,): what is certain of all others
+
+
+class Plan(NamedTuple):
+    "What does not change from round to round."
+
+    top: int
+    odds: np.ndarray  # (2,): q1 and q2
+    centre: bool
 
 
 def inverse_odds(d: int, budget: int, top: int) -> np.ndarray:
@@ -206,9 +230,9 @@ def inverse_odds(d: int, budget: int, top: int) -> np.ndarray:
 
 
 @kernel
-def coin_select(words: np.ndarray, buf: np.ndarray, S: np.ndarray, mark: np.ndarray, played: float, top: int) -> None:
+def coin_select(words: np.ndarray, buf: np.ndarray, S: np.ndarray, mark: np.ndarray, num: np.ndarray, top: int) -> None:
     "Line 1: the favourites first, then a uniform set of others."
-    stamp = np.int64(played) + 1
+    stamp = np.int64(num.view(SCALARS)[0].played) + 1
     for a in range(top):
         S[a] = buf[a]
         mark[S[a]] = stamp
@@ -216,111 +240,116 @@ def coin_select(words: np.ndarray, buf: np.ndarray, S: np.ndarray, mark: np.ndar
 
 
 @kernel
-def coin_value(bets: np.ndarray, i: int, x: float) -> float:
+def coin_value(bets: np.ndarray, i: int, x: float, centre: bool) -> float:
     "The value of a bought coordinate, less the mean of its earlier purchases where means are taken out (0 at the first)."
-    if bets.shape[1] <= MEAN: return x
-    return x - bets[i, MEAN] if bets[i, COUNT] > 0 else 0.0
+    if not centre: return x
+    b = bets[i].view(BET)[0]
+    return x - b.mean if b.count > 0 else 0.0
 
 
 @kernel
-def coin_predict(w: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, top: int, bets: np.ndarray) -> float:
+def coin_predict(
+    w: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, top: int, bets: np.ndarray, centre: bool
+) -> float:
     "Line 2: w' D x, its parts kept in num; cut to the range of the labels so far, whose mean is added where it was taken out."
-    su = sv = 0.0
-    for a in range(top): su += coin_value(bets, S[a], values[a]) * w[S[a]]
-    for a in range(top, S.size): sv += coin_value(bets, S[a], values[a]) * w[S[a]]
-    num[SEEN_U], num[SEEN_V] = su, sv
-    score = min(max(su + sv, num[LOW]), num[HIGH])
-    return score + num[LEVEL] if num.size > LEVEL else score
+    su, sv, now = 0.0, 0.0, num.view(SCALARS)[0]
+    for a in range(top): su += coin_value(bets, S[a], values[a], centre) * w[S[a]]
+    for a in range(top, S.size): sv += coin_value(bets, S[a], values[a], centre) * w[S[a]]
+    now.seen_u, now.seen_v = su, sv
+    score = min(max(su + sv, now.low), now.high)
+    return score + now.level if centre else score
 
 # %% ../../nbs/own/02_parameter_free.ipynb #8879afbc
 @kernel(apart=True)
 def coin_bet(bets: np.ndarray, i: int, g: float, x: float, y: float, largest: float, w: np.ndarray, score: np.ndarray) -> None:
     "Line 4 for one bought coordinate: its gradient, its value, the label and the largest label so far."
-    b = bets[i]
-    b[COUNT] += 1
-    b[X_SQUARES] += x * x
-    b[X_MAX], b[Y_MAX] = max(b[X_MAX], abs(x)), max(b[Y_MAX], abs(y))
-    if b[HINT] == 0.0:
-        b[HINT], b[START] = math.sqrt(2.0) * abs(g), largest
+    b = bets[i].view(BET)[0]
+    b.count += 1
+    b.x_squares += x * x
+    b.x_max, b.y_max = max(b.x_max, abs(x)), max(b.y_max, abs(y))
+    if b.hint == 0.0:
+        b.hint, b.start = math.sqrt(2.0) * abs(g), largest
     else:
-        cut = min(max(g / b[HINT], -1.0), 1.0)
-        if w[i] == b[FREE] or cut * w[i] > 0.0:
-            b[SUM] += cut
-            b[SQUARES] += cut * cut
-        while abs(g) > b[HINT]:
-            b[HINT] *= 2.0
-            b[DOUBLED] += 1
-            b[SUM] *= 0.5
-            b[SQUARES] *= 0.25
-    if b[HINT] == 0.0: return
-    size = bet_size(b[SUM], b[SQUARES], b[DOUBLED])
-    b[FREE] = min(max(b[START] * (b[START] / b[HINT] * size), -1e100), 1e100) if size != 0.0 else 0.0
-    limit = min(math.sqrt(math.sqrt(b[COUNT])) * (b[Y_MAX] / b[X_MAX]), 1e100) if b[X_MAX] > 0.0 else 0.0
-    w[i] = min(max(b[FREE], -limit), limit)
-    score[i] = abs(w[i]) * math.sqrt(b[X_SQUARES] / b[COUNT])
+        cut = min(max(g / b.hint, -1.0), 1.0)
+        if w[i] == b.free or cut * w[i] > 0.0:
+            b.total += cut
+            b.squares += cut * cut
+        while abs(g) > b.hint:
+            b.hint *= 2.0
+            b.doublings += 1
+            b.total *= 0.5
+            b.squares *= 0.25
+    if b.hint == 0.0: return
+    size = bet_size(b.total, b.squares, b.doublings)
+    b.free = min(max(b.start * (b.start / b.hint * size), -1e100), 1e100) if size != 0.0 else 0.0
+    limit = min(math.sqrt(math.sqrt(b.count)) * (b.y_max / b.x_max), 1e100) if b.x_max > 0.0 else 0.0
+    w[i] = min(max(b.free, -limit), limit)
+    score[i] = abs(w[i]) * math.sqrt(b.x_squares / b.count)
 
 # %% ../../nbs/own/02_parameter_free.ipynb #9475bd68
 @kernel
 def coin_learn(
     y: float, bets: np.ndarray, w: np.ndarray, score: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, top: int,
-    odds: np.ndarray, buf: np.ndarray, bound: np.ndarray,
+    odds: np.ndarray, centre: bool, buf: np.ndarray, bound: np.ndarray,
 ) -> None:
     "Lines 3 and 4: the gradient estimates in O(k'), a bet for each bought coordinate, the favourites brought up to date."
-    q1, q2, label, centre = odds[0], odds[1], y, num.size > LEVEL
-    if centre: y = label - num[LEVEL] if num[PLAYED] > 0 else 0.0
-    num[LOW], num[HIGH] = min(num[LOW], y), max(num[HIGH], y)
-    largest = max(num[HIGH], -num[LOW])
-    in_U, in_V = num[SEEN_U] + q1 * num[SEEN_V] - y, q1 * num[SEEN_U] + q2 * num[SEEN_V] - q1 * y
+    q1, q2, label, now = odds[0], odds[1], y, num.view(SCALARS)[0]
+    if centre: y = label - now.level if now.played > 0 else 0.0
+    now.low, now.high = min(now.low, y), max(now.high, y)
+    largest = max(now.high, -now.low)
+    in_U, in_V = now.seen_u + q1 * now.seen_v - y, q1 * now.seen_u + q2 * now.seen_v - q1 * y
     for a in range(S.size):
-        i, x = S[a], coin_value(bets, S[a], values[a])
+        i, x = S[a], coin_value(bets, S[a], values[a], centre)
         g = 2 * x * (in_U if a < top else in_V + (q1 - q2) * x * w[i])
         coin_bet(bets, i, g, x, y, largest, w, score)
-        if centre: bets[i, MEAN] += (values[a] - bets[i, MEAN]) / bets[i, COUNT]
-    num[PLAYED] += 1
-    if centre: num[LEVEL] += (label - num[LEVEL]) / num[PLAYED]
+        b = bets[i].view(BET)[0]
+        if centre: b.mean += (values[a] - b.mean) / b.count
+    now.played += 1
+    if centre: now.level += (label - now.level) / now.played
     top_update(score, S, top, buf, bound)  # all of S: where labels come late, its favourites may be others' by now
 
 
 @kernel
 def coin_run(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, top: int, odds: np.ndarray, bets: np.ndarray, w: np.ndarray,
-    score: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, mark: np.ndarray, buf: np.ndarray, bound: np.ndarray,
-    limit: float, out: np.ndarray,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, plan: Plan, state: CoinState, limit: float, out: np.ndarray
 ) -> int:
     "The algorithm over the given rows: predictions into out; returns how many rounds were played."
-    ahead = is_large(X)
+    bets, w, score, S, values, num = state.bets, state.w, state.score, state.S, state.values, state.num
+    top, ahead = plan.top, is_large(X)
     for t in range(rows.size):
-        coin_select(words, buf, S, mark, num[PLAYED], top)
+        coin_select(words, state.buf, S, state.mark, num, top)
         if ahead:  # bets take long: meanwhile the memory of the next ones, and of the next row, is on its way
             for i in S:
                 prefetch(bets[i], 0)
-                prefetch(bets[i], FREE)
+                prefetch(bets[i], bets.shape[1] - 1)
                 prefetch(score, i)
             if t + 1 < rows.size:
-                prefetch_draws(words, w.size, S.size - top, X, rows[t + 1], w, mark)
+                prefetch_draws(words, w.size, S.size - top, X, rows[t + 1], w, state.mark)
                 prefetch_row(X, rows[t + 1], S[:top])
         right = True
         for a in range(S.size):
             values[a] = entry(X, rows[t], S[a])
             right &= abs(values[a]) <= limit  # false where a value is NaN
         if not right: return t
-        out[t] = coin_predict(w, S, values, num, top, bets)
-        coin_learn(y[rows[t]], bets, w, score, S, values, num, top, odds, buf, bound)
+        out[t] = coin_predict(w, S, values, num, top, bets, plan.centre)
+        coin_learn(y[rows[t]], bets, w, score, S, values, num, top, plan.odds, plan.centre, state.buf, state.bound)
     return rows.size
 
 # %% ../../nbs/own/02_parameter_free.ipynb #cf64fbc8
 def check_coin_state(lr: Any) -> None:
     "Raise `ValueError` if arrays cannot be those of a run."
-    bets, num = check_array("bets", lr.bets, (lr.d, FREE + 1 + lr.centre)), check_array("num", lr.num, (HIGH + 1 + lr.centre,))
+    bets = check_array("bets", lr.bets, lr.bets.shape).view(BET)[:, 0]
+    now = check_array("num", lr.num, lr.num.shape).view(SCALARS)[0]
     w, score, bound = check_array("w", lr.w, (lr.d,)), check_array("score", lr.score, (lr.d,)), check_array("bound", lr.bound, (3,))
-    played = num[PLAYED]
+    played = now["played"]
     if not (0 <= played <= 2.0**52 and played % 1 == 0): fail("rounds played", float(played), "a whole number from 0 to 2^52")
-    positive = np.delete(bets[:, :MEAN], [SUM, FREE], axis=1)
-    if positive.min() < 0 or bets[:, COUNT].max() > played or (bets[:, [COUNT, DOUBLED]] % 1).any():
-        fail("bets", bets.tolist(), "sums, counts and sizes of what was seen")
-    fits = (np.abs(bets[:, SUM]) <= played) & (bets[:, SQUARES] <= played) & (np.abs(w) <= np.abs(bets[:, FREE]))
-    if not fits.all() or not (w * bets[:, FREE] >= 0).all(): fail("w", w.tolist(), "weights that the bets allow")
-    if not num[LOW] <= 0 <= num[HIGH]: fail("num", num.tolist(), "a range of labels that holds 0")
+    least = min(bets[name].min() for name in BET.names if name not in ("total", "free", "mean"))
+    if least < 0 or bets["count"].max() > played or (bets["count"] % 1).any() or (bets["doublings"] % 1).any():
+        fail("bets", lr.bets.tolist(), "sums, counts and sizes of what was seen")
+    fits = (np.abs(bets["total"]) <= played) & (bets["squares"] <= played) & (np.abs(w) <= np.abs(bets["free"]))
+    if not fits.all() or not (w * bets["free"] >= 0).all(): fail("w", w.tolist(), "weights that the bets allow")
+    if not now["low"] <= 0 <= now["high"]: fail("num", lr.num.tolist(), "a range of labels that holds 0")
+    if not lr.centre and (bets["mean"].any() or now["level"]): fail("means", bets["mean"].tolist(), "0", "centre is False")
     if not np.abs(lr.values).max() <= lr.scale[1]: fail("values", lr.values.tolist(), f"of magnitude at most {lr.scale[1]:g}")
     check_indices("buf", lr.buf, lr.d)
     size, taken, stamp = np.abs(score), np.zeros(lr.d, bool), played + 1
@@ -410,17 +439,20 @@ class CoinBetting(LateLabels, Learner):
     >>> lr.update(y)                    # the label
     """
 
-    arrays = ("bets", "w", "score", "S", "values", "num", "mark", "buf", "bound")
+    arrays = CoinState._fields
 
     def __init__(self, d: int, budget: int, *, top: int | None = None, centre: bool = True, seed: Any = None):
         d, budget, top = check_coin_sizes(d, budget, top)
         self.centre = check_flag("centre", centre)
         super().__init__(d, budget, seed, top=top, centre=self.centre)
         self.top, self.odds = top, inverse_odds(d, budget, top)
-        self.bets, self.num = np.zeros((d, FREE + 1 + self.centre)), np.zeros(HIGH + 1 + self.centre)
+        self.bets, self.num = np.zeros((d, len(BET.names))), np.zeros(len(SCALARS.names))
         self.w, self.score = np.zeros(d), np.zeros(d)
         self.S, self.values, self.mark = np.zeros(budget, np.int64), np.zeros(budget), np.zeros(d, np.int64)
         self.buf, self.bound = top_buffer(d, top)
+
+    @cached_property
+    def _state(self) -> CoinState: return CoinState(*(getattr(self, name) for name in self.arrays))
 
     @property
     def coef_(self) -> np.ndarray:
@@ -430,26 +462,28 @@ class CoinBetting(LateLabels, Learner):
     @property
     def means_(self) -> np.ndarray:
         "Means (d,) of what was bought of each feature; 0 without centring."
-        return self.bets[:, MEAN].copy() if self.centre else np.zeros(self.d)
+        return self.bets.view(BET)[:, 0]["mean"].copy()
 
     @property
     def intercept_(self) -> float:
         "Mean label less the score of the mean features; 0 without centring."
-        return float(self.num[LEVEL] - (self.w * self.means_).sum()) if self.centre else 0.0
+        return float(self.num.view(SCALARS)[0]["level"] - (self.w * self.means_).sum())
 
     def _check_state(self) -> None: check_coin_state(self)
 
     def _query(self) -> np.ndarray:
-        coin_select(self.words, self.buf, self.S, self.mark, self.num[PLAYED], self.top)
+        coin_select(self.words, self.buf, self.S, self.mark, self.num, self.top)
         return self.S.copy()
 
     def _predict(self, values: np.ndarray) -> float:
         self.values[:] = values
-        return coin_predict(self.w, self.S, self.values, self.num, self.top, self.bets)
+        return coin_predict(self.w, self.S, self.values, self.num, self.top, self.bets, self.centre)
 
     def _update(self, y: float) -> None:
-        coin_learn(y, self.bets, self.w, self.score, self.S, self.values, self.num, self.top, self.odds, self.buf, self.bound)
+        coin_learn(
+            y, self.bets, self.w, self.score, self.S, self.values, self.num, self.top, self.odds, self.centre, self.buf, self.bound
+        )
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        arrays = (getattr(self, name) for name in self.arrays)
-        return coin_run(self.words, X, y, rows, self.top, self.odds, *arrays, self._limit, books[0])
+        plan = Plan(self.top, self.odds, self.centre)
+        return coin_run(self.words, X, y, rows, plan, self._state, self._limit, books[0])

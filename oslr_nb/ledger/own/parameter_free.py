@@ -4,7 +4,7 @@
 """The ledger of own/02_parameter_free: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ...own.parameter_free import DOUBLED, FREE, HINT, KAPPA, SEEN_U, SEEN_V, SQUARES, START, SUM, Bettor
+from ...own.parameter_free import BET, KAPPA, SCALARS, Bettor
 from ...own.parameter_free import CoinBetting, bound_bet, bound_coin_betting, coin_betting, inverse_odds
 
 # %% auto #0
@@ -290,18 +290,19 @@ def regret_and_path(lr: Any, X: np.ndarray, y: np.ndarray, u: np.ndarray) -> tup
     d, regret = X.shape[1], 0.0
     M, W, E = np.zeros((3, d))
     for x, label in zip(X, y, strict=True):
-        S, w, before = lr.query(), lr.w.copy(), lr.bets.copy()
+        S, w, before = lr.query(), lr.w.copy(), lr.bets.view(BET)[:, 0].copy()
         regret += (lr.predict(x[S]) - label) ** 2 - (x @ u - label) ** 2
-        (su, sv), (q1, q2) = lr.num[[SEEN_U, SEEN_V]], lr.odds
+        now, (q1, q2) = lr.num.view(SCALARS)[0], lr.odds
+        su, sv = float(now["seen_u"]), float(now["seen_v"])
         g = np.where(np.arange(len(S)) < lr.top, su + q1 * sv - label, q1 * su + q2 * sv + (q1 - q2) * x[S] * w[S] - q1 * label) * 2 * x[S]
         lr.update(float(label))
-        hint, size = before[S, HINT], np.abs(g)
+        hint, size = before["hint"][S], np.abs(g)
         M[S], W[S] = np.maximum(M[S], size), np.maximum(W[S], np.where(size > hint, np.abs(w[S]), 0))
-        outwards = (w[S] != before[S, FREE]) & (g * w[S] <= 0)
+        outwards = (w[S] != before["free"][S]) & (g * w[S] <= 0)
         E[S] += np.where(outwards, np.minimum(size, hint) * np.maximum(np.abs(u[S]) - np.abs(w[S]), 0), 0)
-    b = lr.bets
-    V, n, endowments = b[:, SQUARES] * b[:, HINT] ** 2, b[:, DOUBLED].astype(int), b[:, START] ** 2
-    bets = [bound_bet(u[i], b[i, HINT], V[i], int(n[i]), endowments[i]) for i in range(d) if b[i, HINT]]
+    b = lr.bets.view(BET)[:, 0]
+    V, n, endowments = b["squares"] * b["hint"] ** 2, b["doublings"].astype(int), b["start"] ** 2
+    bets = [bound_bet(u[i], b["hint"][i], V[i], int(n[i]), endowments[i]) for i in range(d) if b["hint"][i]]
     return regret, float(sum(bets) + (M * (np.abs(u) + W) + E).sum())
 
 
@@ -409,11 +410,12 @@ def late_labels_are_unbiased(case: Case, stale: bool = False, today: bool = Fals
     for V in itertools.combinations(rest, budget - top):
         S, lr = np.array([*U, *V]), CoinBetting(d, budget, top=top, centre=False, seed=0)
         if today: S = S[np.lexsort((S, -np.abs(w[S] * x[S])))]  # the roles of favourites go to those that would have them now
-        lr.bets[:, HINT], lr.bets[:, FREE], lr.w[:] = large, w, old if stale else w
+        bets = lr.bets.view(BET)[:, 0]
+        bets["hint"], bets["free"], lr.w[:] = large, w, old if stale else w
         if stale:  # the sums of the prediction that was given, the weights of today
             lr.predict_from(S, x[S])
             lr.w[:] = w
             lr._update(y)
         else: lr.learn(S, x[S], y)
-        estimates.append(lr.bets[:, SUM] * large)
+        estimates.append(bets["total"] * large)
     return Evidence(np.abs(np.mean(estimates, axis=0) - 2 * (w @ x - y) * x).max(), "==", 0, tol=1e-8)
