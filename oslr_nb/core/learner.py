@@ -296,6 +296,9 @@ class Learner:
     def _check_state(self) -> None:
         "Raise `ValueError` if the arrays cannot be those of this learner; `load` calls it before anything is computed."
 
+    def _forget(self) -> None:
+        "Drop what is remembered of the arrays, because others were written into them."
+
     # compiled rounds, for classes that have them
 
     @property

@@ -122,3 +122,4 @@ def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.nda
     asked = tuple(np.array(part) for part in parts or ())
     learner._refused = asked if len(asked) == 2 else asked[0] if asked else None
     for name in learner.arrays: getattr(learner, name)[...] = arrays[name]
+    learner._forget()

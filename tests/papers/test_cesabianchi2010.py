@@ -156,20 +156,31 @@ def test_the_draws_of_a_round():
 
 def test_the_loops_stop_where_they_should():
     d, fresh = 3, lambda seed: generator_words(np.random.default_rng(seed))
-    state = (np.zeros((d, d)), np.zeros(d), np.zeros(d), np.zeros(2, np.int64), np.zeros((1, 2), np.int64), np.zeros(2),
-             np.zeros(d, np.int64), np.zeros(3))
+    state = solvers.BaselineArrays(np.zeros((d, d)), np.zeros(d), np.zeros(d), np.zeros(2, np.int64), np.zeros((1, 2), np.int64),
+                                   np.zeros(2), np.zeros(d, np.int64), np.zeros(3))
     out, bought = np.zeros(4), np.zeros(4, np.int64)
     args = strided(np.ones((4, d))), np.ones(4), np.arange(4), state
-    assert solvers.baseline_run(fresh(0), *args, True, True, 1.0, out, bought) == 4 == state[-1][0]
-    assert np.isclose(state[0].sum(), 4 * 9) and np.isclose(state[1].sum(), 2 * 4 * 3) and (out == 0).all()
+    assert solvers.baseline_run(fresh(0), *args, True, True, 1.0, out, bought) == 4 == state.num.view(solvers.SCALARS)[0]["rounds"]
+    assert np.isclose(state.A.sum(), 4 * 9) and np.isclose(state.v.sum(), 2 * 4 * 3) and (out == 0).all()
     assert solvers.baseline_run(fresh(0), *args, False, True, 0.5, out, bought) == 0
 
 
 def test_weights_are_renewed_at_powers_of_two():
     lr = solvers.Baseline(4, 2, y_max=2, seed=0)
     assert (lr.coef_ == 0).all() and lr._renew() == 1 and lr.y_limit == ("y_max", 2.0)
-    lr.num[0] = 5
-    assert lr._renew() == 3 and lr.num[2] == 5
+    num = lr.num.view(solvers.SCALARS)[0]
+    num["rounds"] = 5
+    assert lr._renew() == 3 and num["solved"] == 5
+
+
+def test_weights_of_a_refused_run_are_forgotten():
+    X = np.random.default_rng(0).uniform(-1, 1, (8, 4))
+    lr, wrong = solvers.Baseline(4, 4, seed=0), X.copy()
+    wrong[5] = 9.0
+    oslr.simulate(lr, X[:1], X[:1, 0])
+    with pytest.raises(ValueError, match=r"X\[5, "): oslr.simulate(lr, wrong, X[:, 0])  # solved after four rounds, then taken back
+    oslr.simulate(lr, X[:3], np.ones(3), score=False)
+    assert (lr.coef_ == solvers.solve_baseline(lr.A, lr.v, 1.0)).all()
 
 
 def test_averages_of_whole_examples():

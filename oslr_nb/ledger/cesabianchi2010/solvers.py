@@ -75,8 +75,7 @@ def compiled_means(case: Case, estimator: str, kind: str = "ordered") -> tuple[n
         S = list(dict.fromkeys(i for p in C for i in p)) if pairs else list(C)
         P = np.array([[S.index(i), S.index(j)] for i, j in C] if pairs else np.zeros((0, 2)), np.int64)
         whole = np.array(S + [0] * (4 - len(S) if pairs else 0))
-        state = A, v, np.zeros(4), whole, P, x[whole], np.zeros(4, np.int64), np.zeros(3)
-        baseline_learn(y, state, pairs)
+        baseline_learn(y, A, v, whole, P, x[whole], np.zeros(3), pairs)
     return A / len(sets), v / len(sets), x, y
 
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.checks import LARGEST, check_array, check_int, check_real, fail, kernel
+from ...core.checks import LARGEST, check_array, check_int, check_real, fail, kernel, record
 from ...core.compiled import entry, uniform
 from ...core.designs import draw_outside
 from ...core.geometry import proj_l1
@@ -25,10 +26,10 @@ from .baseline import bound_baseline, check_budget, check_choice, deviations
 from .baseline import moment_factors
 
 # %% auto #0
-__all__ = ['BASELINE_STATE', 'BASELINE_FORMS', 'bound_clipped', 'trust_coordinates', 'minimise_l2', 'l1_gap',
-           'largest_eigenvalue', 'minimise_l1', 'clip_psd', 'lars_corners', 'path_l1', 'minimise_faces',
-           'lasso_in_ball', 'ridge_in_ball', 'place_of', 'draw_pairs', 'add_pairs', 'add_distinct', 'baseline_draw',
-           'baseline_learn', 'baseline_run', 'solve_baseline', 'Baseline']
+__all__ = ['BASELINE_FORMS', 'bound_clipped', 'trust_coordinates', 'minimise_l2', 'l1_gap', 'largest_eigenvalue', 'minimise_l1',
+           'clip_psd', 'lars_corners', 'path_l1', 'minimise_faces', 'lasso_in_ball', 'ridge_in_ball', 'place_of',
+           'draw_pairs', 'add_pairs', 'add_distinct', 'baseline_draw', 'baseline_learn', 'baseline_run',
+           'solve_baseline', 'Baseline']
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #f99d8052
 def bound_clipped(
@@ -338,51 +339,62 @@ def add_distinct(A: np.ndarray, v: np.ndarray, S: np.ndarray, x: np.ndarray, y: 
             A[S[b], S[a]] += product
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #25400e0f
-ROUNDS, BOUGHT, SOLVED = range(3)  # places in num; SOLVED: rounds at the last solve
+SCALARS = record("rounds", "bought", "solved")  # solved: rounds at the last solve
+
+
+class BaselineArrays(NamedTuple):
+    "What Baseline keeps, as compiled rounds take it."
+
+    A: np.ndarray  # (d, d): sum of the estimates of x x'
+    v: np.ndarray  # (d,): sum of the estimates of 2 y x
+    held: np.ndarray  # (d,): the weights with which rounds are scored
+    S: np.ndarray  # (budget,): what the round buys
+    P: np.ndarray  # (budget / 2, 2): the pairs, as places in S
+    values: np.ndarray  # (budget,): the values that were bought
+    mark: np.ndarray  # (d,): round in which an attribute was last drawn
+    num: np.ndarray  # (3,): `SCALARS`
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #25400e10
-BASELINE_STATE = ("A", "v", "held", "S", "P", "values", "mark", "num")  # names of the arrays of `Baseline`, in this order
+@kernel
+def baseline_draw(words: np.ndarray, S: np.ndarray, P: np.ndarray, mark: np.ndarray, num: np.ndarray, pairs: bool) -> int:
+    "Decide what to buy this round: the first of S, and for the pairs P; returns how many."
+    n, scalars = S.size, num.view(SCALARS)[0]
+    if pairs: n = draw_pairs(words, mark.size, S, P)
+    else: draw_outside(words, mark.size, 0, n, mark, np.int64(scalars.rounds) + 1, S)
+    scalars.bought = n
+    return n
 
 
 @kernel
-def baseline_draw(words: np.ndarray, state: tuple, pairs: bool) -> None:
-    "Decide what to buy this round: S[: num[BOUGHT]], and for the pairs P."
-    _, v, _, S, P, _, mark, num = state
-    num[BOUGHT] = S.size
-    if pairs: num[BOUGHT] = draw_pairs(words, v.size, S, P)
-    else: draw_outside(words, v.size, 0, S.size, mark, np.int64(num[ROUNDS]) + 1, S)
-
-
-@kernel
-def baseline_learn(y: float, state: tuple, pairs: bool) -> None:
+def baseline_learn(
+    y: float, A: np.ndarray, v: np.ndarray, S: np.ndarray, P: np.ndarray, values: np.ndarray, num: np.ndarray, pairs: bool,
+) -> None:
     "Add the estimates of the example whose values were bought; one round more."
-    A, v, _, S, P, values, _, num = state
     if pairs: add_pairs(A, v, S, P, values, y)
     else: add_distinct(A, v, S, values, y)
-    num[ROUNDS] += 1
+    num.view(SCALARS)[0].rounds += 1
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #5213fa07
 @kernel
 def baseline_run(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: tuple, pairs: bool, score: bool,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: BaselineArrays, pairs: bool, score: bool,
     limit: float, out: np.ndarray, bought: np.ndarray,
 ) -> int:
     "Play rounds over the given rows with the held weights; how many could be played."
-    _, v, held, S, _, values, _, num = state
+    s, held, values = state, state.held, state.values
     for t in range(rows.size):
         row, usable = rows[t], True
         if score:
             out[t] = 0.0
-            for i in range(v.size):
+            for i in range(held.size):
                 if held[i] != 0: out[t] += held[i] * entry(X, row, i)
             if not math.isfinite(out[t]): return t
-        baseline_draw(words, state, pairs)
-        bought[t] = np.int64(num[BOUGHT])
+        bought[t] = baseline_draw(words, s.S, s.P, s.mark, s.num, pairs)
         for a in range(bought[t]):
-            values[a] = entry(X, row, S[a])
+            values[a] = entry(X, row, s.S[a])
             usable &= abs(values[a]) <= limit
         if not usable: return t
-        baseline_learn(y[row], state, pairs)
+        baseline_learn(y[row], s.A, s.v, s.S, s.P, values, s.num, pairs)
     return rows.size
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #3a06cf50
@@ -429,7 +441,7 @@ class BaselineState(Learner):
     "State of Baseline, its weights, and when they are renewed (base class)."
 
     protocol: ClassVar[str] = "training-only"
-    arrays = BASELINE_STATE
+    arrays = BaselineArrays._fields
 
     def __init__(self, d: int, budget: int, memory: int, scales: dict[str, float], seed: Any, **params: Any):
         d, budget = check_baseline(d, budget, params["order"], params["form"], params["estimator"], memory)
@@ -446,12 +458,13 @@ class BaselineState(Learner):
     @property
     def coef_(self) -> np.ndarray:
         "Weights (d,) for all rounds so far, 0 before the first; an O(d^3) solve, remembered until the next update."
-        t, p = self.num[ROUNDS], self.params
+        t, p = self.num.view(SCALARS)[0]["rounds"], self.params
         if t == 0: return np.zeros(self.d)
-        # sums only ever grow in place, and a restored state has new arrays: this array at round t means this state
-        if self._solved is None or self._solved[0] is not self.A or self._solved[1] != t:
-            self._solved = self.A, t, solve_baseline(self.A, self.v, self.radius, p["order"], p["form"])
-        return self._solved[2].copy()
+        if self._solved is None or self._solved[0] != t:
+            self._solved = t, solve_baseline(self.A, self.v, self.radius, p["order"], p["form"])
+        return self._solved[1].copy()
+
+    def _forget(self) -> None: self._solved = None
 
     def commit(self) -> np.ndarray:
         "The weights (d,) with which this round is scored: solved when the rounds last reached a power of two."
@@ -462,9 +475,9 @@ class BaselineState(Learner):
             return self.held.copy()
 
     def _renew(self) -> int:
-        t = int(self.num[ROUNDS])
-        if t and self.num[SOLVED] < 1 << (t.bit_length() - 1):
-            self.held[:], self.num[SOLVED] = self.coef_, t
+        num = self.num.view(SCALARS)
+        t = int(num["rounds"][0])
+        if t and num["solved"][0] < 1 << (t.bit_length() - 1): self.held[:], num["solved"] = self.coef_, t
         return (1 << t.bit_length()) - t  # rounds until the next solve
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #eeab30d9
@@ -545,27 +558,26 @@ class Baseline(BaselineState):
         scales = {"radius": radius, "x_max": x_max, "y_max": y_max}
         super().__init__(d, budget, memory, scales, seed, order=order, form=form, estimator=estimator)
 
-    @property
-    def _state(self) -> tuple[np.ndarray, ...]:
-        return tuple(getattr(self, name) for name in BASELINE_STATE)
+    @cached_property
+    def _state(self) -> BaselineArrays:
+        return BaselineArrays(*(getattr(self, name) for name in self.arrays))
 
     def _query(self) -> np.ndarray:
-        baseline_draw(self.words, self._state, self.pairs)
-        return self.S[: int(self.num[BOUGHT])].copy()
+        return self.S[: baseline_draw(self.words, self.S, self.P, self.mark, self.num, self.pairs)].copy()
 
     def _predict(self, values: np.ndarray) -> None:
         self.values[: len(values)] = values
 
     def _update(self, y: float) -> None:
-        baseline_learn(y, self._state, self.pairs)
+        baseline_learn(y, self.A, self.v, self.S, self.P, self.values, self.num, self.pairs)
 
     def _check_state(self) -> None:
         "The state is one that a run can reach: finite, its places in range, symmetric sums of possible size, weights in the ball."
-        for name in BASELINE_STATE: check_array(name, getattr(self, name), (None,) * getattr(self, name).ndim)
-        num, d, b = self.num, self.d, self.budget
+        for name in self.arrays: check_array(name, getattr(self, name), (None,) * getattr(self, name).ndim)
+        num, d, b = self.num.view(SCALARS)[0], self.d, self.budget
         whole = lambda name, v, high: check_int(name, int(v) if v == math.floor(v) else v, 0, high)
-        rounds, n = whole("rounds", num[ROUNDS], 2**53), whole("number bought", num[BOUGHT], b)
-        whole("rounds at the last solve", num[SOLVED], rounds)
+        rounds, n = whole("rounds", num["rounds"], 2**53), whole("number bought", num["bought"], b)
+        whole("rounds at the last solve", num["solved"], rounds)
         is_open = self._next > 1 or self._refused is not None
         for name, high in (("S", d - 1), ("P", b - 1), ("mark", rounds + is_open)):
             a = getattr(self, name)
@@ -584,7 +596,7 @@ class Baseline(BaselineState):
         held = np.abs(self.held).sum() if p["order"] == 1 else length_of(self.held)
         sizes = (("A", np.abs(self.A).max(), rounds * float(max(f["size"], f["diagonal"])) * x * x),
                  ("v", np.abs(self.v).max(), rounds * 2 * float(f["reach"]) * x * y),
-                 ("held", held, self.radius if self.num[SOLVED] else 0.0))
+                 ("held", held, self.radius if self.num.view(SCALARS)[0]["solved"] else 0.0))
         for name, size, most in sizes:
             if not size <= most * (1 + 1e-6): fail(f"size of {name}", float(size), f"at most {most:g}")
         if not np.array_equal(self.A, self.A.T): raise ValueError("A must be symmetric.")
@@ -595,7 +607,7 @@ class Baseline(BaselineState):
         return baseline_run(self.words, X, y, rows, self._state, self.pairs, score, self._limit, *books)
 
     @property
-    def _asked(self) -> np.ndarray: return self.S[: int(self.num[BOUGHT])]
+    def _asked(self) -> np.ndarray: return self.S[: int(self.num.view(SCALARS)[0]["bought"])]
 
     @property
     def _scored(self) -> np.ndarray: return self.held
