@@ -18,12 +18,18 @@ Cell = dict[str, Any]
 
 @dataclass
 class Page:
-    """A notebook and the page made from it; `source` is relative to the notebooks, `url` to the site."""
+    """A notebook and the page made from it; `source` is relative to the notebooks, `url` to the site.
+
+    `section` is its part of the book, `chapter` the name of a chapter of several pages; `number`, such as 4 or 4.1, its place.
+    """
 
     source: str
     section: str
+    chapter: str = ""
+    number: str = ""
     title: str = ""
     description: str = ""
+    keywords: str = ""
     url: str = ""
     markdown: str = ""
     images: dict[str, bytes] = field(default_factory=dict)
@@ -43,6 +49,7 @@ def read(page: Page, proc: Path) -> list[str]:
             try: texts.append(code_cell(source, cell["outputs"], f"{path.stem}_files/cell-{i}", page.images))
             except ValueError as error: problems.append(f"cell {i}: {error}")
     page.title, page.description = meta.get("title", ""), meta.get("description", "")
+    page.keywords = ", ".join(meta.get("keywords", []))
     page.url = path.with_name(meta.get("output-file", path.stem + ".html")).as_posix()
     kept = {key: meta[key] for key in ("title", "description", "statements") if meta.get(key)}
     head = yaml.safe_dump(kept, allow_unicode=True)

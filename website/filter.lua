@@ -5,6 +5,7 @@ local theorems = {thm = 'Theorem', lem = 'Lemma', prp = 'Proposition', cor = 'Co
   def = 'Definition', exm = 'Example', exr = 'Exercise', rem = 'Remark', alg = 'Algorithm'}
 local names = setmetatable({eq = 'Equation', fig = 'Figure', tbl = 'Table', sec = 'Section'}, {__index = theorems})
 local labels, counts, tabsets, cited, refs_placed = {}, {}, 0, false, false
+local statement, mains, proofs = nil, {}, {}   -- the last statement that can have a proof; the theorems; the place of the proof of each
 local letters, level = '', 1   -- of the page's own statement numbers; of the last heading
 local formulas = pandoc.Inlines {}
 local warn, raw, Str = pandoc.log.warn, function(text) return pandoc.RawBlock('html', text) end, pandoc.Str
@@ -43,13 +44,33 @@ local function details(open, summary, blocks)
 end
 
 local function theorem(div, name)
-  local title = take_title(div)
+  local title, kind = take_title(div), kind_of(div.identifier)
+  if kind == 'thm' or kind == 'lem' or kind == 'prp' or kind == 'cor' then statement = div.identifier end
+  if kind == 'thm' then table.insert(mains, div.identifier) end
   div.classes = {'theorem', name:lower()}
   div.content = pandoc.Blocks(heading_block(with_title(number(div.identifier), title))) .. div.content
   return div
 end
+local function proved(title)   -- the statement that the title of a proof names, or the last one
+  local named
+  local function keep(id) if not named and theorems[kind_of(id)] then named = id end end
+  for _, inline in ipairs(title or {}) do
+    inline:walk {Cite = function(cite) keep(cite.citations[1].id) end, Link = function(link) keep(link.target:match '^#(.*)' or '') end}
+    if inline.t == 'Cite' then keep(inline.citations[1].id) elseif inline.t == 'Link' then keep(inline.target:match '^#(.*)' or '') end
+  end
+  return named or statement
+end
 local function proof(div)
-  local head = pandoc.Emph(with_title('Proof', take_title(div)) .. {Str '.'})
+  local title = take_title(div)
+  local head, of = pandoc.Emph(with_title('Proof', title) .. {Str '.'}), proved(title)
+  if html and of and div.identifier == '' then
+    local last = proofs[of]
+    div.identifier = last and last .. '-more' or 'proof-' .. of
+    proofs[of] = proofs[of] or div.identifier
+    while labels[div.identifier] do div.identifier = div.identifier .. '-more' end
+    labels[div.identifier] = {}
+    head = pandoc.Span {head, pandoc.Space(), pandoc.Link({Str '↑'}, '#' .. of, 'What is proved', {class = 'to-statement', ['aria-label'] = 'What is proved'})}
+  end
   if not div.content[1] or div.content[1].t ~= 'Para' then div.content:insert(1, pandoc.Para {}) end
   div.content[1].content = pandoc.Inlines {head, pandoc.Space()} .. div.content[1].content
   return div
@@ -149,6 +170,12 @@ local build = {
   end,
   Header = function(head)
     level = head.level
+    if pandoc.utils.stringify(head.content):lower():match '%f[%a]proofs?%f[%A]' then   -- a section that proves the theorems above it
+      for _, id in ipairs(mains) do
+        if not proofs[id] then statement, proofs[id] = id, head.identifier end
+        if proofs[id] == head.identifier and not pandoc.utils.stringify(head.content):match '[Pp]roofs' then break end
+      end
+    end
     if kind_of(head.identifier) == 'sec' then labels[head.identifier] = {title = head.content} end
   end,
   Inlines = equations,
@@ -165,6 +192,11 @@ local function reference(cite)
   return pandoc.Inlines {pandoc.Link(text, '#' .. id, '', {class = 'ref'})} .. suffix
 end
 local resolve = {
+  Div = function(div)   -- a statement says where its proof is
+    local to = div.classes:includes 'theorem' and proofs[div.identifier]
+    if to then div.content[2].content:extend {pandoc.Space(), pandoc.Link({Str 'Proof'}, '#' .. to, '', {class = 'to-proof'})} end
+    return div
+  end,
   Cite = function(cite)   -- references become links; what is left goes on to citeproc
     local out, rest, was_ref = pandoc.Inlines {}, nil, nil
     for i, item in ipairs(cite.citations) do

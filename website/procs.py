@@ -89,9 +89,19 @@ def marked(text: str, records: list[dict]) -> str:
         if closed and inside:
             anchor = inside.pop()
             about = [r for r in records if r["proof"] == anchor] if anchor.split("-")[0] in BOXES else []
-            if about: out += ["[" + " · ".join(f"[{r['id']}](#claim-{r['id']}) {outcome(r)}" for r in about) + "]{.claims}", ""]
+            if about: out += chip(about)
         out.append(line)
     return "\n".join(out)
+
+
+def chip(about: list[dict]) -> list[str]:
+    """One line that says how often a statement is checked, and how close the closest check comes; it opens to the checks."""
+    ratios = [r["resolution"] for r in about if r["resolution"] is not None and r["resolution"] <= 1.000001]
+    ways = "once" if len(about) == 1 else f"in {len(about)} ways"
+    text = f"Checked by machine {ways}" + (f", at most {max(ratios):.2f} of the bound" if ratios else "")
+    rows = [f"- [{r['id']}](#claim-{r['id']}): {outcome(r)}" for r in about]
+    words = "*tight*: from 0.99 of the bound; *within 2*, *within 10*: at least a half, a tenth of it; *order only*: less."
+    return ["", "::: {.claims}", f"<details><summary>{text}</summary>", "", *rows, "", words, "", "</details>", ":::", ""]
 
 
 def fold(cell) -> None:

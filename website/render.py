@@ -22,6 +22,7 @@ from website.links import check
 from website.search import index
 
 HERE = Path(__file__).resolve().parent
+REFERENCE = "Reference"  # the part with a side bar of its own
 
 
 class Site:
@@ -43,6 +44,7 @@ class Site:
         self.pages = [p for p in listed if p.source in there]
         self.problems = [f"_quarto.yml: {p.source} in the navigation does not exist" for p in listed if p not in self.pages]
         self.problems += [f"_quarto.yml: {s} is not in the navigation" for s in sorted(there - {p.source for p in listed})]
+        number(self.pages)
         for page in self.pages: self.problems += [f"{page.source}: {text}" for text in read(page, self.proc)]
         self.problems += [f"{url}: made twice" for url, n in Counter(p.url for p in self.pages).items() if n > 1]
 
@@ -74,7 +76,7 @@ class Site:
         root = "../" * page.url.count("/")
         variables = {
             "root": root, "site": self.title, "home": page.url == "index.html", "blurb": html.escape(plain(page.description)),
-            "nav": self.sidebar(page), "turn": self.turn(page), "mathjax": self.html["html-math-method"]["url"].lstrip("/"),
+            "nav": self.sidebar(page), "crumbs": self.crumbs(page), "number": page.number, "turn": self.turn(page), "mathjax": self.html["html-math-method"]["url"].lstrip("/"),
             "favicon": self.favicon(), "notebook": self.notebook(page), "foot": self.foot(page), "cite": "yes" if self.citation else "",
             "after": "\n".join((self.proc / name).read_text(encoding="utf-8") for name in as_list(self.html.get("include-after-body"))),
         }
@@ -130,16 +132,37 @@ class Site:
         return f'<aside class="foot" aria-label="About this page">{name}{cite}</aside>'
 
     def sidebar(self, here: Page) -> str:
-        """The navigation as seen from one page."""
-        out = []
-        for section in dict.fromkeys(page.section for page in self.pages):
-            out.append(f"<p>{html.escape(section)}</p>\n<ul>")
-            for page in self.pages:
+        """The navigation as seen from one page: its part is open, and of the chapters of several pages its own; the reference stands alone."""
+        aside = here.section == REFERENCE
+        out = [f'<p><a href="{relative("index.html", here)}">← {html.escape(self.title)}</a></p>'] if aside else []
+        for section in dict.fromkeys(page.section for page in self.pages if not aside or page.section == REFERENCE):
+            pages, lines, chapter = [page for page in self.pages if page.section == section], [], None
+            if section == REFERENCE and not aside: pages = pages[:1]
+            for page in pages:
+                inner = bool(page.chapter) and page.chapter == chapter
+                if inner and page.chapter != here.chapter: continue
+                words = self.name(page) if inner or not page.chapter else page.chapter
                 current = ' aria-current="page"' if page is here else ""
-                link = f'<a href="{relative(page.url, here)}"{current}>{html.escape(plain(page.title))}</a>'
-                if page.section == section: out.append(f"<li>{link}</li>")
-            out.append("</ul>")
+                link = f'<a href="{relative(page.url, here)}"{current}>{html.escape(f"{page.number} {words}".strip())}</a>'
+                lines.append(f'<li{" class=inner" if inner else ""}>{link}</li>')
+                chapter = page.chapter
+            text = f"<ul>\n{chr(10).join(lines)}\n</ul>"
+            opened = " open" if here.section == section else ""
+            out.append(text if not section else f"<details{opened}><summary>{html.escape(section)}</summary>\n{text}\n</details>")
         return "\n".join(out)
+
+    def name(self, page: Page) -> str:
+        """The title of a page within its chapter: without the chapter's name in front."""
+        words = plain(page.title).replace("&", "and").removeprefix(f"{page.chapter}: ") if page.chapter else plain(page.title)
+        return words[:1].upper() + words[1:]
+
+    def crumbs(self, here: Page) -> str:
+        """Where a page stands: part, and for a chapter of several pages its first page."""
+        first = next((page for page in self.pages if page.chapter == here.chapter and page.section == here.section), here)
+        out = [html.escape(here.section)] if here.section else []
+        if here.chapter and first is not here:
+            out.append(f'<a href="{relative(first.url, here)}">{first.number} {html.escape(here.chapter)}</a>')
+        return " › ".join(out)
 
     def turn(self, here: Page) -> str:
         """Links to the page before and the page after."""
@@ -175,11 +198,22 @@ def settings(path: Path) -> dict:
     return config
 
 
-def navigation(contents: list, section: str = "") -> Iterator[Page]:
-    """The pages of a sidebar in order."""
+def navigation(contents: list, section: str = "", chapter: str = "") -> Iterator[Page]:
+    """The pages of a sidebar in order; a section within a section is a chapter, whose first page is its front page."""
     for entry in contents:
-        if isinstance(entry, dict): yield from navigation(entry["contents"], entry["section"])
-        else: yield Page(entry, section)
+        if isinstance(entry, dict): yield from navigation(entry["contents"], section or entry["section"], entry["section"] if section else "")
+        else: yield Page(entry, section, chapter)
+
+
+def number(pages: list[Page]) -> None:
+    """Number the chapters of the parts, whose names begin with a Roman numeral, through the book, and their pages after the first."""
+    chapters, inner, before = 0, 0, None
+    for page in pages:
+        if not re.match(r"[IVX]+ ", page.section): continue
+        if page.chapter and page.chapter == before: inner += 1
+        else: chapters, inner = chapters + 1, 0
+        before = page.chapter
+        page.number = f"{chapters}.{inner}" if inner else str(chapters)
 
 
 def address(path: Path) -> str:

@@ -1,5 +1,10 @@
-"""The search index: Pagefind reads a plainer copy of the pages, in which a statement is a heading that weighs more than prose."""
+"""The search indexes: one of all statements and page titles, searched first, and Pagefind's, of everything.
 
+Pagefind reads a plainer copy of the pages, in which a statement is a heading that weighs more than prose.
+"""
+
+import html
+import json
 import re
 import subprocess
 import sys
@@ -11,7 +16,7 @@ from website.cells import Page
 STATEMENT = r'<div id="([^"]+)" class="theorem[^>]*>\s*<(h\d) class="theorem-title">'
 LEFT_OUT = "|".join([
     r"<pre.*?</pre>", r'<span\s+class="math display">.*?</span>', r"<summary>.*?</summary>",
-    r'<(aside|nav|p) class="(?:turn|tools|foot)".*?</\1>',
+    r'<(aside|nav|p) class="(?:turn|tools|foot|crumbs)".*?</\1>', r'<a [^>]*class="to-(?:proof|statement)".*?</a>', r'<span class="number">.*?</span>',
 ])
 SIGNS = dict(zip(
     """alpha beta gamma delta varepsilon epsilon eta theta kappa lambda mu nu xi pi rho sigma tau phi varphi chi psi omega
@@ -22,7 +27,9 @@ SIGNS = dict(zip(
 
 
 def index(pages: list[Page], site: Path) -> None:
-    """Write `site/pagefind`."""
+    """Write `site/statements.json` and `site/pagefind`."""
+    rows = [row for page in pages for row in statements(page, (site / page.url).read_text(encoding="utf-8"))]
+    (site / "statements.json").write_text(json.dumps(rows, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
         for page in pages:
             target = Path(folder, page.url)
@@ -30,6 +37,21 @@ def index(pages: list[Page], site: Path) -> None:
             target.write_text(plainer((site / page.url).read_text(encoding="utf-8")), encoding="utf-8")
         command = [sys.executable, "-m", "pagefind", "--quiet", "--site", folder, "--output-path", site / "pagefind"]
         subprocess.run(command, check=True)
+
+
+def statements(page: Page, text: str) -> list[list[str]]:
+    """Title, page, address and further words to be found by, of a page and of each of its statements."""
+    name = plain(page.title) if not page.chapter or page.title.startswith(page.chapter) else f"{page.chapter}: {plain(page.title)}"
+    found = [[plain(page.title), plain(page.description), page.url, page.keywords]]
+    for match in re.finditer(STATEMENT + r"(.*?)</h\d>", text, re.S):
+        title = re.sub(r'<a [^>]*class="to-proof".*?</a>', "", match[3], flags=re.S)
+        found.append([" ".join(html.unescape(plain(re.sub(r"<[^>]+>", "", title))).split()), name, f"{page.url}#{match[1]}", ""])
+    return found
+
+
+def plain(text: str) -> str:
+    """A line without the marks of Markdown and TeX."""
+    return re.sub(r"[$*`]", "", untex(text))
 
 
 def plainer(text: str) -> str:

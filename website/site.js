@@ -83,7 +83,7 @@ async function preview(link) {
   const at = page.getElementById(decodeURIComponent(url.hash.slice(1)));
   if (!at?.matches(SHOWN) || shown !== link) return;
   const copy = at.cloneNode(true);
-  for (const part of copy.querySelectorAll(".anchor, .claims, .copy, [role=doc-backlink]")) part.remove();
+  for (const part of copy.querySelectorAll(".anchor, .claims, .copy, .to-proof, .to-statement, [role=doc-backlink]")) part.remove();
   for (const part of [copy, ...copy.querySelectorAll("[id], [tabindex]")]) if (!part.closest("svg")) { part.removeAttribute("id"); part.removeAttribute("tabindex"); }
   for (const part of copy.querySelectorAll("a")) part.replaceWith(...part.childNodes);
   for (const part of copy.querySelectorAll("img")) part.src = new URL(part.getAttribute("src"), url);
@@ -108,8 +108,21 @@ function near(event) {
 for (const kind of ["mouseover", "focusin"]) addEventListener(kind, near);
 addEventListener("click", away);
 
-// Search: statements and headings that hold the words come first; several places a page.
-let pagefind = null;
+// Search: titles of statements and pages that hold all words come first, then what Pagefind finds; several places a page.
+let pagefind = null, titles = null;
+async function named(query) {
+  titles ??= await (await fetch(new URL(base + "statements.json", location.href))).json();
+  const words = query.toLowerCase().split(/\s+/), last = words.length - 1, out = [];
+  const starts = (text, word, whole) => text.split(/[^\p{L}\p{N}_.]+/u).some((part) => whole ? part === word : part.startsWith(word));
+  for (const [title, page, url, more] of titles) {
+    const head = title.toLowerCase(), all = `${head} ${page} ${more}`.toLowerCase(), statement = url.includes("#");
+    if (!words.every((word, i) => starts(all, word, i < last || /\d/.test(word)))) continue;
+    const near = words.filter((word) => starts(head, word, false)).length / words.length;
+    const phrase = more.toLowerCase().split(", ").includes(words.join(" ")) ? 3 : head.includes(words.join(" ")) ? 2 : 0;
+    out.push({ url, title, excerpt: "", page, score: near + phrase + 0.5 * statement + 0.4 * / of the paper/.test(title) - (/^(reference|letter)/.test(url) ? 2 : 0) });
+  }
+  return out.toSorted((a, b) => b.score - a.score).slice(0, 8);
+}
 async function search() {
   const query = $("search").value.trim(), box = $("results");
   if (!query) return close();
@@ -126,7 +139,8 @@ async function search() {
   if (!found) return;
   const pages = await Promise.all(found.results.slice(0, 30).map((r) => r.data()));
   if (query !== $("search").value.trim()) return;
-  const best = hits(pages, query);
+  const first = await named(query), there = new Set(first.map((hit) => hit.url));
+  const best = [...first, ...hits(pages, query).filter((hit) => !there.has(hit.url.replace(/^\//, "")))].slice(0, 16);
   box.replaceChildren(...best.map(option));
   if (!best.length) box.textContent = "";
   $("search").setAttribute("aria-expanded", best.length > 0);
