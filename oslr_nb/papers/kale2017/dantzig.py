@@ -11,12 +11,13 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ...core.checks import check_array, check_choice, check_exact, check_indices, check_int, check_real
-from ...core.checks import check_scales, fail, kernel
+from ...core.checks import check_scales, fail, kernel, record
 from ...core.compiled import entry
 from ...core.designs import draw_outside
 from ...core.geometry import check_psd, enumerated_eigenvalues, hard_threshold, top_k
@@ -174,12 +175,26 @@ def bound_dantzig(
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #3de8768d
 #| code-fold: true
 #| code-summary: "The state and its kernels"
-ROUNDS, GUARDED = range(2)  # places in `num`
+SCALARS = record("rounds", "guarded")  # rounds learnt, and how often the radius had to be enlarged
+
+
+class DantzigArrays(NamedTuple):
+    "What compiled rounds take; w and top stay."
+
+    G: np.ndarray  # (d, d): sums of products of two features; of the pair (i, j) one of G[i, j] and G[j, i] is used
+    c: np.ndarray  # (d,): sums of products with the label
+    w: np.ndarray  # (d,): weights that are committed
+    top: np.ndarray  # (k,): their places
+    S: np.ndarray  # (budget,): features bought, the k0 random ones first
+    values: np.ndarray  # (budget,): their values
+    mark: np.ndarray  # (d,): round in which a feature was last drawn
+    num: np.ndarray  # SCALARS
 
 
 @kernel
-def dantzig_draw(words: np.ndarray, w: np.ndarray, top: np.ndarray, S: np.ndarray, mark: np.ndarray, stamp: int, k0: int) -> int:
+def dantzig_draw(words: np.ndarray, w: np.ndarray, top: np.ndarray, S: np.ndarray, mark: np.ndarray, num: np.ndarray, k0: int) -> int:
     "A uniform set of k0 features into S, then the features of nonzero weight that are not in it; returns how many in all."
+    stamp = np.int64(num.view(SCALARS)[0].rounds) + 1
     draw_outside(words, w.size, 0, k0, mark, stamp, S)
     n = k0
     for i in top:
@@ -190,25 +205,28 @@ def dantzig_draw(words: np.ndarray, w: np.ndarray, top: np.ndarray, S: np.ndarra
 
 
 @kernel
-def dantzig_learn(y: float, S: np.ndarray, values: np.ndarray, k0: int, G: np.ndarray, c: np.ndarray) -> None:
-    "Add the products of a round; of the pair (i, j) one of G[i, j] and G[j, i] is used."
+def dantzig_learn(y: float, S: np.ndarray, values: np.ndarray, k0: int, G: np.ndarray, c: np.ndarray, num: np.ndarray) -> float:
+    "Add the products of a round; of the pair (i, j) one of G[i, j] and G[j, i] is used. Returns how many rounds were learnt."
+    seen = num.view(SCALARS)[0]
+    seen.rounds += 1
     for a in range(k0):
         i, v = S[a], values[a]
         c[i] += y * v
         for b in range(a + 1): G[i, S[b]] += v * values[b]
+    return seen.rounds
 
 
 @kernel
 def dantzig_run(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, first: int, w: np.ndarray, top: np.ndarray, S: np.ndarray,
-    values: np.ndarray, mark: np.ndarray, k0: int, G: np.ndarray, c: np.ndarray, limit: float, out: np.ndarray, bought: np.ndarray,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: DantzigArrays, k0: int, limit: float,
+    out: np.ndarray, bought: np.ndarray,
 ) -> int:
-    "Play rounds with the same weights, from number `first`; returns how many were played, fewer if a value is out of range."
-    support = 0
+    "Play rounds with the same weights; returns how many were played, fewer if a value is out of range."
+    w, top, S, values, support = state.w, state.top, state.S, state.values, 0
     for i in top: support += w[i] != 0
     for t in range(rows.size):
         row, usable = rows[t], True
-        n = dantzig_draw(words, w, top, S, mark, first + t, k0)
+        n = dantzig_draw(words, w, top, S, state.mark, state.num, k0)
         for a in range(n):
             values[a] = entry(X, row, S[a])
             usable &= abs(values[a]) <= limit
@@ -217,7 +235,7 @@ def dantzig_run(
             if w[i] != 0: score += w[i] * entry(X, row, i)
         out[t], bought[t] = score, n + support * (S.size == k0)
         if not usable or not abs(score) < np.inf: return t
-        dantzig_learn(y[row], S, values, k0, G, c)
+        dantzig_learn(y[row], S, values, k0, state.G, state.c, state.num)
     return rows.size
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #e2932cf6
@@ -226,7 +244,7 @@ def dantzig_run(
 class DantzigState(Learner):
     "Base class of both learners: draws, sums, the programme at the powers of two."
 
-    arrays = ("G", "c", "w", "top", "S", "values", "mark", "num")
+    arrays = DantzigArrays._fields
     proper: ClassVar[bool] = True
 
     def __init__(
@@ -250,6 +268,13 @@ class DantzigState(Learner):
         self.G, self.c, self.w, self.top = np.zeros((d, d)), np.zeros(d), np.zeros(d), np.arange(k)
         self.S, self.values, self.mark, self.num = np.zeros(budget, np.int64), np.zeros(budget), np.zeros(d, np.int64), np.zeros(2)
 
+    @cached_property
+    def _state(self) -> DantzigArrays:
+        return DantzigArrays(*(getattr(self, name) for name in self.arrays))
+
+    @property
+    def _played(self) -> int: return int(self.num.view(SCALARS)[0]["rounds"])
+
     @property
     def coef_(self) -> np.ndarray:
         "Weights (d,) that are committed now; at most k are not 0."
@@ -258,12 +283,12 @@ class DantzigState(Learner):
     @property
     def guarded_(self) -> int:
         "How often the radius had to be enlarged for a solution of norm at most `radius`."
-        return int(self.num[GUARDED])
+        return int(self.num.view(SCALARS)[0]["guarded"])
 
     @property
     def moments_(self) -> tuple[np.ndarray, np.ndarray]:
         "Estimates G (d, d) of the second moments and c (d,) of features times label, from the rounds so far."
-        d, k0, n = self.d, self.k0, max(self.num[ROUNDS], 1.0)
+        d, k0, n = self.d, self.k0, max(self._played, 1.0)
         p, q = k0 / d, k0 * (k0 - 1) / (d * (d - 1))
         pair = p * p if self.params["estimator"] == "printed" else q
         G = (self.G + self.G.T) / (n * pair)
@@ -284,16 +309,16 @@ class DantzigState(Learner):
 
     def _solve(self) -> None:
         "Solve the programme with the estimates of all rounds so far, and keep the k largest weights."
-        (G, c), least = self.moments_, self.program_radius(int(self.num[ROUNDS]))
-        self.w = np.zeros(self.d)
+        (G, c), least = self.moments_, self.program_radius(self._played)
+        self.w[:] = 0.0
         if np.abs(c).max() > max(least, 1e-60) and np.abs(G).max() > 1e-60:  # otherwise 0 is the solution
             path = dantzig_path(G, c, least, most_norm=self.params["radius"])
-            self.num[GUARDED] += path.status != "reached"
-            self.w = hard_threshold(path.corner(path.radii.size - 1), self.k)
-        self.top = np.sort(top_k(self.w, self.k)).astype(np.int64)
+            self.num.view(SCALARS)[0]["guarded"] += path.status != "reached"
+            self.w[:] = hard_threshold(path.corner(path.radii.size - 1), self.k)
+        self.top[:] = np.sort(top_k(self.w, self.k))
 
     def _query(self) -> np.ndarray:
-        n = dantzig_draw(self.words, self.w, self.top, self.S, self.mark, int(self.num[ROUNDS]) + 1, self.k0)
+        n = dantzig_draw(self.words, self.w, self.top, self.S, self.mark, self.num, self.k0)
         return self.S[:n].copy()
 
     def _predict(self, values: np.ndarray) -> float:
@@ -306,24 +331,20 @@ class DantzigState(Learner):
         return score
 
     def _update(self, y: float) -> None:
-        dantzig_learn(y, self.S, self.values, self.k0, self.G, self.c)
-        self._end_round(1)
+        self._end_round(dantzig_learn(y, self.S, self.values, self.k0, self.G, self.c, self.num))
 
-    def _end_round(self, rounds: int) -> None:
-        "Count rounds; the coming one may be a power of two."
-        self.num[ROUNDS] += rounds
-        t = int(self.num[ROUNDS]) + 1
+    def _end_round(self, rounds: float) -> None:
+        "The coming round may be a power of two."
+        t = int(rounds) + 1
         if t & (t - 1) == 0 and t > self.params["t0"]: self._solve()
 
     def _part(self, n: int, score: bool) -> int:
-        seen = int(self.num[ROUNDS])
-        return min(n, 2 ** (seen + 1).bit_length() - 1 - seen)  # up to the next power of two
+        return min(n, 2 ** (self._played + 1).bit_length() - 1 - self._played)  # up to the next power of two
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        args = (self.w, self.top, self.S, self.values, self.mark, self.k0, self.G, self.c, self._limit, *books)
-        return dantzig_run(self.words, X, y, rows, int(self.num[ROUNDS]) + 1, *args)
+        return dantzig_run(self.words, X, y, rows, self._state, self.k0, self._limit, *books)
 
-    def _pause(self, played: int) -> None: self._end_round(played)
+    def _pause(self, played: int) -> None: self._end_round(self._played)
 
     @property
     def _asked(self) -> np.ndarray: return self.S[self.mark[self.S] == self.mark.max()]  # the S of the latest draw
@@ -331,7 +352,7 @@ class DantzigState(Learner):
     def _check_state(self) -> None:
         "Finite sums and at most k weights, in the ball; marks that this or earlier rounds have set."
         for name in self.arrays: check_array(name, getattr(self, name), (None,) * getattr(self, name).ndim)
-        rounds = check_int("rounds", int(self.num[ROUNDS]), 0, 2**53)
+        rounds = check_int("rounds", self._played, 0, 2**53)
         check_int("number of nonzero weights", int(np.count_nonzero(self.w)), 0, self.k)
         norm, places, found = np.abs(self.w).sum(), np.unique(self.top), np.flatnonzero(self.w)
         if norm > self.params["radius"] * (1 + 1e-6): fail("norm of the weights", float(norm), "at most `radius`")

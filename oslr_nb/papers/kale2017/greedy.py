@@ -13,12 +13,13 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ...core.checks import check_array, check_flag, check_indices, check_int, check_magnitude, check_real
-from ...core.checks import check_rng, check_scales, fail, kernel
+from ...core.checks import check_rng, check_scales, fail, kernel, record
 from ...core.compiled import entry
 from ...core.experts import bexp_draw_kept, bexp_learn_kept, bexp_rate, bound_bexp
 from ...core.learner import SLACK, Learner
@@ -229,32 +230,62 @@ def online_greedy(
     return yhat, np.array(special), L
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #5b33740b
-BATCHES, PLACE, BOUGHT, SPECIAL = range(4)  # places in `num`: batches ended, rounds of this one, features bought, distinct special ones
-STATE = ("L", "W", "ref", "total", "U", "slot", "S", "special", "mark", "values", "G", "R", "u", "num")
+SCALARS = record("batches", "place", "bought", "special")  # batches ended, rounds of this one, features bought, distinct special ones
+
+
+class BatchState(NamedTuple):
+    "What compiled rounds change."
+
+    L: np.ndarray  # (k1, d): sums of the estimated losses of each copy of BEXP
+    W: np.ndarray  # (k1, d): their weights
+    ref: np.ndarray  # (k1, 1): the loss that has weight 1
+    total: np.ndarray  # (k1,): sums of the weights
+    U: np.ndarray  # (k1, budget // k1): draws of each copy, its special coordinate first
+    slot: np.ndarray  # (k1, budget // k1): their places in S
+    S: np.ndarray  # (budget,): their union
+    special: np.ndarray  # (k1,): places in S of the special coordinates
+    mark: np.ndarray  # (d,): marks of the last draw
+    values: np.ndarray  # (budget,): what was bought
+    G: np.ndarray  # (budget + 1, budget + 1): moments of S and, last, of the label in this batch
+    R: np.ndarray  # (k1, k1): triangle of VAW
+    u: np.ndarray  # (k1,): its vector
+    num: np.ndarray  # SCALARS
+
+
+class Room(NamedTuple):
+    "Memory that the compiled steps write before they read."
+
+    losses: np.ndarray  # (k1, budget // k1)
+    z: np.ndarray  # (k1,): special features
+    w: np.ndarray  # (k1,): weights that are committed
+    rows: np.ndarray  # (k1, budget + 1): this one and the others for `greedy_losses`
+    norm: np.ndarray  # (budget,)
+    corr: np.ndarray  # (budget,)
 DEPENDENT = 1e-10  # a feature of which less than this share of its square is new, adds nothing
 
 
-def fresh_state(d: int, budget: int, k1: int, ridge: float) -> dict[str, np.ndarray]:
-    "Arrays of a learner before its first batch, by the names of `STATE`."
+def fresh_state(d: int, budget: int, k1: int, ridge: float) -> BatchState:
+    "The state before the first batch."
     U, S = np.zeros((k1, budget // k1), np.int64), np.zeros(budget, np.int64)
-    return {"L": np.zeros((k1, d)), "W": np.ones((k1, d)), "ref": np.zeros((k1, 1)), "total": np.full(k1, float(d)), "U": U,
-            "slot": U.copy(), "S": S, "special": np.zeros(k1, np.int64), "mark": np.zeros(d, np.int64), "values": np.zeros(budget),
-            "G": np.zeros((budget + 1, budget + 1)), "R": math.sqrt(ridge) * np.eye(k1), "u": np.zeros(k1), "num": np.zeros(4)}
+    return BatchState(np.zeros((k1, d)), np.ones((k1, d)), np.zeros((k1, 1)), np.full(k1, float(d)), U, U.copy(), S, np.zeros(k1, np.int64),
+                      np.zeros(d, np.int64), np.zeros(budget), np.zeros((budget + 1, budget + 1)), math.sqrt(ridge) * np.eye(k1),
+                      np.zeros(k1), np.zeros(4))
 
 
-def scratch_of(budget: int, k1: int) -> tuple[np.ndarray, ...]:
-    "Memory that the compiled steps write before they read: losses, two vectors for VAW, and three for `greedy_losses`."
-    return np.zeros((k1, budget // k1)), np.zeros(k1), np.zeros(k1), np.zeros((k1, budget + 1)), np.zeros(budget), np.zeros(budget)
+def make_room(budget: int, k1: int) -> Room:
+    "Room for batches of these sizes."
+    wide = np.zeros((2, budget))
+    return Room(np.zeros((k1, budget // k1)), np.zeros(k1), np.zeros(k1), np.zeros((k1, budget + 1)), wide[0], wide[1])
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #c0d0d306
 @kernel(apart=True)
-def draw_batch(words: np.ndarray, eta: float, state: tuple) -> None:
+def draw_batch(words: np.ndarray, eta: float, state: BatchState) -> None:
     "Lines 3 and 4: the copies' draws U, their union S, the place in S of each draw, the places of the special coordinates."
-    L, W, ref, total, U, slot, S, special, mark, _, _, _, _, num = state
+    U, slot, S, special, mark, num = state.U, state.slot, state.S, state.special, state.mark, state.num.view(SCALARS)[0]
     k1, M = U.shape
-    first = np.int64(num[BATCHES]) * (k1 + S.size) + 1  # marks of the copies; then those of the places in S
+    first = np.int64(num.batches) * (k1 + S.size) + 1  # marks of the copies; then those of the places in S
     n = s = 0
-    for i in range(k1): total[i] = bexp_draw_kept(words, L[i], W[i], ref[i], eta, U[i], mark, first + i)
+    for i in range(k1): state.total[i] = bexp_draw_kept(words, state.L[i], state.W[i], state.ref[i], eta, U[i], mark, first + i)
     for i in range(k1):
         for a in range(M):
             j = U[i, a]
@@ -267,40 +298,37 @@ def draw_batch(words: np.ndarray, eta: float, state: tuple) -> None:
         if not known:
             special[s] = c
             s += 1
-    num[BOUGHT], num[SPECIAL] = n, s
+    num.bought, num.special = n, s
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #48e3a284
 @kernel
-def take_special(state: tuple, z: np.ndarray) -> int:
+def take_special(special: np.ndarray, values: np.ndarray, num: np.ndarray, z: np.ndarray) -> int:
     "The special features of this round into z; returns how many there are."
-    _, _, _, _, _, _, _, special, _, values, _, _, _, num = state
-    n = np.int64(num[SPECIAL])
+    n = np.int64(num.view(SCALARS)[0].special)
     for j in range(n): z[j] = values[special[j]]
     return n
 
 
 @kernel
-def forecast(state: tuple, z: np.ndarray) -> float:
+def forecast(special: np.ndarray, values: np.ndarray, R: np.ndarray, u: np.ndarray, num: np.ndarray, z: np.ndarray) -> float:
     "Prediction of VAW for this round; z is overwritten."
-    _, _, _, _, _, _, _, _, _, _, _, R, u, _ = state
-    n = take_special(state, z)
+    n = take_special(special, values, num, z)
     forward, square = vaw_parts(z, n, R, u)
     return forward / (1 + square)
 
 
 @kernel
-def committed_score(state: tuple, w: np.ndarray) -> float:
+def committed_score(state: BatchState, w: np.ndarray) -> float:
     "Score of the committed weights (`ridge_weights`) on this round's features."
-    _, _, _, _, _, _, _, special, _, values, _, _, _, num = state
     total = 0.0
-    for j in range(np.int64(num[SPECIAL])): total += w[j] * values[special[j]]
+    for j in range(np.int64(state.num.view(SCALARS)[0].special)): total += w[j] * state.values[state.special[j]]
     return total
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #9f44e1bb
 @kernel(apart=True)
-def greedy_losses(G: np.ndarray, slot: np.ndarray, n: int, scratch: tuple) -> None:
-    "B g(V^(i-1) + j) for each copy i and each j that it asked for, into the first array of scratch; n: features bought."
-    losses, _, _, rows, norm, corr = scratch
+def greedy_losses(G: np.ndarray, slot: np.ndarray, n: int, room: Room) -> None:
+    "B g(V^(i-1) + j) for each copy i and each j that it asked for, into the losses of the room; n: features bought."
+    losses, rows, norm, corr = room.losses, room.rows, room.norm, room.corr
     k1, M = slot.shape
     y, steps = G.shape[0] - 1, 0
     left = G[y, y]
@@ -329,58 +357,58 @@ def greedy_losses(G: np.ndarray, slot: np.ndarray, n: int, scratch: tuple) -> No
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #d204cdeb
 @kernel(apart=True)
-def end_batch(unit: float, ridge: float, eta: float, state: tuple, scratch: tuple) -> None:
+def end_batch(unit: float, ridge: float, eta: float, state: BatchState, room: Room) -> None:
     "Lines 11 and 12, and a clean table for the next batch; unit: rounds of a batch times y_max^2."
-    L, W, ref, total, U, slot, _, _, _, _, G, R, u, num = state
-    losses, root = scratch[0], math.sqrt(ridge)
-    greedy_losses(G, slot, np.int64(num[BOUGHT]), scratch)
+    U, G, R, u, num, losses, root = state.U, state.G, state.R, state.u, state.num.view(SCALARS)[0], room.losses, math.sqrt(ridge)
+    greedy_losses(G, state.slot, np.int64(num.bought), room)
     for i in range(U.shape[0]):
         for a in range(U.shape[1]): losses[i, a] = min(losses[i, a] / unit, 1.0)
-        bexp_learn_kept(L[i], W[i], ref[i], eta, total[i], U[i], losses[i])
+        bexp_learn_kept(state.L[i], state.W[i], state.ref[i], eta, state.total[i], U[i], losses[i])
     for a in range(G.shape[0]):
         for c in range(G.shape[0]): G[a, c] = 0.0
     for j in range(u.size):
         u[j] = 0.0
         for i in range(u.size): R[j, i] = root if i == j else 0.0
-    num[BATCHES] += 1
-    num[PLACE] = 0
+    num.batches += 1
+    num.place = 0
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #653aa4f8
 @kernel
-def learn_round(y: float, eta: float, batch: int, ridge: float, y_max: float, state: tuple, scratch: tuple) -> None:
-    "Line 9, the moments of the round, and the end of the batch if it was its last round."
-    _, _, _, _, _, _, _, _, _, values, G, R, u, num = state
-    n, last = np.int64(num[BOUGHT]), G.shape[0] - 1
-    vaw_learn(scratch[1], y, take_special(state, scratch[1]), R, u)
+def learn_round(
+    y: float, special: np.ndarray, values: np.ndarray, G: np.ndarray, R: np.ndarray, u: np.ndarray, num: np.ndarray, z: np.ndarray
+) -> float:
+    "Line 9, and the moments of the round; returns how many rounds the batch has had; z is overwritten."
+    seen, last = num.view(SCALARS)[0], G.shape[0] - 1
+    n = np.int64(seen.bought)
+    vaw_learn(z, y, take_special(special, values, num, z), R, u)
     for a in range(n):
         for c in range(a + 1): G[a, c] += values[a] * values[c]
     for c in range(n): G[last, c] += y * values[c]
     G[last, last] += y * y
-    num[PLACE] += 1
-    if num[PLACE] >= batch: end_batch(batch * y_max * y_max, ridge, eta, state, scratch)
+    seen.place += 1
+    return seen.place
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #4ac8ba6f
 @kernel
 def greedy_run(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: tuple, scratch: tuple, eta: float, batch: int,
-    ridge: float, y_max: float, proper: bool, limit: float, out: np.ndarray, observed: np.ndarray,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: BatchState, room: Room, eta: float, batch: int,
+    ridge: float, unit: float, proper: bool, limit: float, out: np.ndarray, observed: np.ndarray,
 ) -> int:
     "Algorithm 2 over the given rows: predictions, numbers bought; returns how many rounds were played. proper: POSLR."
-    _, _, _, _, _, _, S, _, _, values, _, R, u, num = state
-    q, w = scratch[1], scratch[2]
+    special, values, R, u, num, z, w = state.special, state.values, state.R, state.u, state.num.view(SCALARS)[0], room.z, room.w
     for t in range(rows.size):
         row, count, usable = rows[t], 0, True
-        if proper: count = ridge_weights(R, u, np.int64(num[SPECIAL]) if num[PLACE] > 0 else 0, w)
-        if num[PLACE] == 0: draw_batch(words, eta, state)
-        n = np.int64(num[BOUGHT])
+        if proper: count = ridge_weights(R, u, np.int64(num.special) if num.place > 0 else 0, w)
+        if num.place == 0: draw_batch(words, eta, state)
+        n = np.int64(num.bought)
         for a in range(n):
-            values[a] = entry(X, row, S[a])
+            values[a] = entry(X, row, state.S[a])
             usable &= abs(values[a]) <= limit  # False also where a value is NaN
         if not usable: return t
         observed[t] = n + count
-        if proper: out[t] = committed_score(state, w) if num[PLACE] > 0 else 0.0
-        else: out[t] = forecast(state, q)
-        learn_round(y[row], eta, batch, ridge, y_max, state, scratch)
+        if proper: out[t] = committed_score(state, w) if num.place > 0 else 0.0
+        else: out[t] = forecast(special, values, R, u, state.num, z)
+        if learn_round(y[row], special, values, state.G, R, u, state.num, z) >= batch: end_batch(unit, ridge, eta, state, room)
     return rows.size
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #8e259ced
@@ -398,7 +426,7 @@ def check_plan(d: Any, budget: Any, k1: Any, T: Any, batch: Any) -> tuple[int, i
 class GreedyBatches(Learner):
     "Base class of `OnlineGreedyOSLR` and `OnlineGreedyPOSLR`, the two readings of Algorithm 2."
 
-    arrays = STATE
+    arrays = BatchState._fields
 
     def __init__(
         self, d: int, budget: int, k1: int, T: int, batch: int, ridge: float, step: float, x_max: float, y_max: float, seed: Any,
@@ -409,51 +437,58 @@ class GreedyBatches(Learner):
         super().__init__(d, budget, seed, T=T, batch=batch, ridge=ridge, step=step, x_max=x_max, y_max=y_max, **params)
         self.scale, self.y_limit = ("x_max", x_max, False), ("y_max", y_max)
         self.T, self.k1, self.batch, self.ridge, self.y_max = T, k1, batch, ridge, y_max
+        self._unit = batch * y_max * y_max
         self.eta = step * bexp_rate(T // batch, d, budget // k1) if d > 1 else step
-        for name, value in fresh_state(d, budget, k1, ridge).items(): setattr(self, name, value)
-        self.scratch = scratch_of(budget, k1)
+        for name, value in zip(self.arrays, fresh_state(d, budget, k1, ridge), strict=True): setattr(self, name, value)
+        self._room = make_room(budget, k1)
 
-    @property
-    def _state(self) -> tuple[np.ndarray, ...]:
-        return tuple(getattr(self, name) for name in STATE)
+    @cached_property
+    def _state(self) -> BatchState:
+        return BatchState(*(getattr(self, name) for name in self.arrays))
 
     @property
     def special_(self) -> np.ndarray:
         "V_b: the coordinates with which this batch is predicted, distinct; empty between two batches."
-        return self.S[self.special[: int(self.num[SPECIAL])]] if self.num[PLACE] or self._next else np.empty(0, np.int64)
+        num = self.num.view(SCALARS)[0]
+        return self.S[self.special[: int(num["special"])]] if num["place"] or self._next else np.empty(0, np.int64)
 
     @property
     def coef_(self) -> np.ndarray:
         "Weights (d,) of ridge regression on this batch, A^-1 b; zero between two batches."
-        w, n = np.zeros(self.d), int(self.num[SPECIAL]) if self.num[PLACE] else 0
-        ridge_weights(self.R, self.u, n, self.scratch[2])
-        w[self.S[self.special[:n]]] = self.scratch[2][:n]
-        return w
+        out, num, w = np.zeros(self.d), self.num.view(SCALARS)[0], self._room.w
+        n = int(num["special"]) if num["place"] else 0
+        ridge_weights(self.R, self.u, n, w)
+        out[self.S[self.special[:n]]] = w[:n]
+        return out
 
     def _query(self) -> np.ndarray:
-        if self.num[PLACE] == 0: draw_batch(self.words, self.eta, self._state)
-        return self.S[: int(self.num[BOUGHT])].copy()
+        num = self.num.view(SCALARS)[0]
+        if num["place"] == 0: draw_batch(self.words, self.eta, self._state)
+        return self.S[: int(num["bought"])].copy()
 
     def _predict(self, values: np.ndarray) -> float:
         self.values[: len(values)] = values
-        return forecast(self._state, self.scratch[1])
+        return forecast(self.special, self.values, self.R, self.u, self.num, self._room.z)
 
     def _update(self, y: float) -> None:
-        learn_round(y, self.eta, self.batch, self.ridge, self.y_max, self._state, self.scratch)
+        n = learn_round(y, self.special, self.values, self.G, self.R, self.u, self.num, self._room.z)
+        if n >= self.batch: end_batch(self._unit, self.ridge, self.eta, self._state, self._room)
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        plan = (self.eta, self.batch, self.ridge, self.y_max, self.protocol == "POSLR", self._limit)
-        return greedy_run(self.words, X, y, rows, self._state, self.scratch, *plan, *books)
+        plan = (self.eta, self.batch, self.ridge, self._unit, self.protocol == "POSLR", self._limit)
+        return greedy_run(self.words, X, y, rows, self._state, self._room, *plan, *books)
 
     @property
-    def _asked(self) -> np.ndarray: return self.S[: int(self.num[BOUGHT])]
+    def _asked(self) -> np.ndarray: return self.S[: int(self.num.view(SCALARS)[0]["bought"])]
+
     def _check_state(self) -> None:
         "The state is one that a run can reach: finite, its places in range, its draws consistent, R triangular."
-        for name in STATE: check_array(name, getattr(self, name), (None,) * getattr(self, name).ndim)
+        for name in self.arrays: check_array(name, getattr(self, name), (None,) * getattr(self, name).ndim)
         whole = lambda name, v, high: check_int(name, int(v) if v == math.floor(v) else v, 0, high)
-        batches = whole("batches", self.num[BATCHES], 2**61 // (self.k1 + self.budget))
-        whole("place", self.num[PLACE], self.batch - 1)
-        n, s = whole("BOUGHT", self.num[BOUGHT], self.budget), whole("SPECIAL", self.num[SPECIAL], self.k1)
+        num = self.num.view(SCALARS)[0]
+        batches = whole("batches", num["batches"], 2**61 // (self.k1 + self.budget))
+        whole("place", num["place"], self.batch - 1)
+        n, s = whole("bought", num["bought"], self.budget), whole("special", num["special"], self.k1)
         last = (batches + 1) * (self.k1 + self.budget)
         for name, high in (("U", self.d - 1), ("S", self.d - 1), ("slot", self.budget - 1), ("special", self.budget - 1), ("mark", last)):
             for value in (getattr(self, name).min(), getattr(self, name).max()): check_int(f"an entry of {name}", value, 0, high)
@@ -462,7 +497,7 @@ class GreedyBatches(Learner):
         check_gram(self.G)
         least = float(self.R.diagonal().min())
         if not least >= math.sqrt(self.ridge) * (1 - 1e-9): fail("R", least, "at least sqrt(ridge) on its diagonal")
-        if self.num[PLACE] or self._next or self._refused is not None: check_draw(self, n, s)
+        if num["place"] or self._next or self._refused is not None: check_draw(self, n, s)
         elif self.G.any() or self.u.any(): fail("G", "not 0", "0 between two batches")
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #3851cc3d
