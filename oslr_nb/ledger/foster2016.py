@@ -4,7 +4,7 @@
 """The ledger of papers/foster2016: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ..papers.foster2016 import CHOSEN, FKK, PLAYED, RATES, Constants, bound_fkk, bound_fkk_below, bound_retuned
+from ..papers.foster2016 import FKK, RATES, SCALARS, UPDATE, Constants, bound_fkk, bound_fkk_below, bound_retuned
 from ..papers.foster2016 import chances, correlated_stream, cost_and_gradient, fkk_rates, refer, sign_stream
 from ..papers.foster2016 import textbook_fkk
 
@@ -285,15 +285,16 @@ def changed_subsets(case: Case, fewer: int = 0) -> Evidence:
 
 # %% ../../nbs/papers/foster2016.ipynb #87d28fd7
 def against_textbook(
-    d: int, budget: int, k: int, T: int, rng: np.random.Generator, broken: dict[int, float], **kw: Any
+    d: int, budget: int, k: int, T: int, rng: np.random.Generator, broken: dict[str, float], **kw: Any
 ) -> float:
-    "Largest difference of predictions, D, w, coef_ between textbook and learner, whose numbers[i] are times broken[i]."
+    "Largest difference of predictions, D, w, coef_ between textbook and learner, whose rates are times those that are broken."
     table = correlated_table(d, 0.3, np.r_[0.8, -0.6, np.zeros(d - 2)], 0.1)
     lr, rows, drawn, predictions = FKK(d, budget, k=k, T=T, seed=rng, **kw), rng.integers(len(table.X), size=T), [], []
-    for i, factor in broken.items(): lr.numbers[i] *= factor
+    for name, factor in broken.items(): lr._tables.rates.view(UPDATE)[0][name] *= factor
     for t in rows:
         S = lr.query()
-        drawn.append((int(lr.num[CHOSEN]), np.flatnonzero(lr.mark == lr.num[PLAYED] + 1)))
+        now = lr.num.view(SCALARS)[0]
+        drawn.append((int(now["chosen"]), np.flatnonzero(lr.mark == now["played"] + 1)))
         predictions.append(lr.predict(table.X[t, S]))
         lr.update(table.y[t])
     rates, radius = (lr.eta_hedge, lr.eta_step), kw.get("radius", 1.0)
@@ -312,26 +313,26 @@ def against_textbook(
 def compiled_rounds(case: Case, **broken: float) -> Evidence:
     "Largest difference after 300 rounds on the same draws; case (d, k', k, options)."
     d, budget, k, options = case.value
-    found = against_textbook(d, budget, k, 300, case.rng, {int(i[1:]): f for i, f in broken.items()}, **options)
+    found = against_textbook(d, budget, k, 300, case.rng, broken, **options)
     return Evidence(found, "==", 0, tol=1e-11)
 
 
 @compiled_rounds.control("pairs divided by p^2 instead of q")
 def _(case: Case) -> Evidence:
     p, q = chances(*case.value[:3])
-    return compiled_rounds.check(case, n3=float(q / p**2))
+    return compiled_rounds.check(case, pair=float(q / p**2))
 
 
 @compiled_rounds.control("descent with the gradient of half the loss")
-def _(case: Case) -> Evidence: return compiled_rounds.check(case, n1=0.5)
+def _(case: Case) -> Evidence: return compiled_rounds.check(case, descent=0.5)
 
 
 @compiled_rounds.control("Hedge rate one per cent too large")
-def _(case: Case) -> Evidence: return compiled_rounds.check(case, n0=1.01)
+def _(case: Case) -> Evidence: return compiled_rounds.check(case, hedge=1.01)
 
 
 @compiled_rounds.control("a ball of twice the radius")
-def _(case: Case) -> Evidence: return compiled_rounds.check(case, n4=2.0)
+def _(case: Case) -> Evidence: return compiled_rounds.check(case, radius=2.0)
 
 # %% ../../nbs/papers/foster2016.ipynb #f0a10032
 def law_of_pairs(d: int, budget: int, k: int, D: np.ndarray) -> np.ndarray:
@@ -351,7 +352,7 @@ def pairs_drawn(d: int, budget: int, k: int, seed: int) -> tuple[np.ndarray, np.
     counts = np.zeros((len(D), len(number)))
     for _ in range(8000):
         S = lr.query()
-        A, R = tuple(S[:k].tolist()), tuple(np.flatnonzero(lr.mark == lr.num[PLAYED] + 1).tolist())
+        A, R = tuple(S[:k].tolist()), tuple(np.flatnonzero(lr.mark == lr.num.view(SCALARS)[0]["played"] + 1).tolist())
         if {*S.tolist()} == {*A, *R}: counts[row[A], number[R]] += 1
         lr.predict(np.zeros(len(S)))
         lr.update(0.0)

@@ -13,12 +13,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.checks import check_array, check_exact, check_indices, check_int, check_real, check_scales, fail
-from ..core.checks import kernel
+from ..core.checks import kernel, record
 from ..core.compiled import entry, uniform
 from ..core.designs import draw_outside, moment_estimate
 from ..core.experts import second_order_factor
@@ -291,10 +292,36 @@ def count_bits(v: int) -> int:
     return (v * np.uint64(0x0101010101010101)) >> np.uint64(56)
 
 # %% ../../nbs/papers/foster2016.ipynb #98d51444
-PLAYED, BOUGHT, CHOSEN, REFERENCE = range(4)  # places in num: rounds, features bought, row of A_t, rho
+SCALARS = record("played", "bought", "chosen", "reference")  # rounds, features bought, row of A_t, rho
+UPDATE = record("hedge", "descent", "one", "pair", "radius")  # eta_hedge, 2 eta_step, 1/p, 1/q, radius
 BLOCK = 256  # subsets that share a sum of weights
 LN2_HIGH, LN2_LOW = float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1.a39ef35793c76p-33")  # ln 2, the first 32 bits and the rest
 TAYLOR = np.array([1 / math.factorial(i) for i in range(13, 1, -1)])
+
+
+class FKKState(NamedTuple):
+    "What a learner has kept, as compiled rounds take it."
+
+    w: np.ndarray  # (C(d, k), k): weights of each subset
+    logw: np.ndarray  # (C(d, k),): logarithms of the weights of D_t
+    W: np.ndarray  # (C(d, k),): exp(logw - rho)
+    sums: np.ndarray  # of W, in blocks
+    S: np.ndarray  # (budget,): what the round buys, first A_t
+    values: np.ndarray  # (budget,): its values
+    x: np.ndarray  # (d,): the values of R_t; zero between the calls
+    mark: np.ndarray  # (d,): round in which R_t last held a feature
+    num: np.ndarray  # (4,): `SCALARS`
+
+
+class Tables(NamedTuple):
+    "The subsets, what their updates multiply with, and working memory for a block of them."
+
+    rates: np.ndarray  # (5,): `UPDATE`
+    table: np.ndarray  # (C(d, k), k)
+    bits: np.ndarray  # (C(d, k),): a word each; empty for d > 64
+    lists: np.ndarray  # (d, C(d - 1, k - 1)): rows of the table that hold a feature; empty for d <= 64
+    rows: np.ndarray  # of the subsets that meet R_t
+    gaps: np.ndarray  # their logw - rho
 
 
 @kernel
@@ -330,9 +357,10 @@ def block_sum(W: np.ndarray, block: int) -> float:
 @kernel(apart=True)
 def refer(logw: np.ndarray, W: np.ndarray, sums: np.ndarray, num: np.ndarray) -> None:
     "Make the largest log-weight the reference, so that max W = 1."
-    num[REFERENCE] = logw[0]
-    for b in range(W.size): num[REFERENCE] = max(num[REFERENCE], logw[b])
-    for b in range(W.size): W[b] = logw[b] - num[REFERENCE]
+    now = num.view(SCALARS)[0]
+    now.reference = logw[0]
+    for b in range(W.size): now.reference = max(now.reference, logw[b])
+    for b in range(W.size): W[b] = logw[b] - now.reference
     exponentials(W)
     for block in range(sums.size): sums[block] = block_sum(W, block)
 
@@ -361,9 +389,10 @@ def draw_row(u: float, logw: np.ndarray, W: np.ndarray, sums: np.ndarray, num: n
 def fkk_select(
     words: np.ndarray, table: np.ndarray, logw: np.ndarray, W: np.ndarray, sums: np.ndarray,
     S: np.ndarray, mark: np.ndarray, num: np.ndarray,
-) -> None:
-    "Line 3: A from D_t, R uniform; S[:num[BOUGHT]] is A and then R without A."
-    k, stamp = table.shape[1], np.int64(num[PLAYED]) + 1
+) -> int:
+    "Line 3: A from D_t, R uniform; the head of S becomes A and then R without A; returns how many these are."
+    k, now = table.shape[1], num.view(SCALARS)[0]
+    stamp = np.int64(now.played) + 1
     row = draw_row(uniform(words), logw, W, sums, num)
     for a in range(k): S[a] = table[row, a]
     draw_outside(words, mark.size, 0, S.size - k, mark, stamp, S[k:])
@@ -374,13 +403,14 @@ def fkk_select(
         if not inside:
             S[bought] = S[a]
             bought += 1
-    num[BOUGHT], num[CHOSEN] = bought, row
+    now.bought, now.chosen = bought, row
+    return bought
 
 # %% ../../nbs/papers/foster2016.ipynb #f985fb7e
 @kernel
 def fkk_predict(table: np.ndarray, w: np.ndarray, values: np.ndarray, num: np.ndarray) -> float:
     "Line 4: the prediction of the subset A."
-    row, total = np.int64(num[CHOSEN]), 0.0
+    row, total = np.int64(num.view(SCALARS)[0].chosen), 0.0
     for a in range(table.shape[1]): total += w[row, a] * values[a]
     return total
 
@@ -427,7 +457,8 @@ def fkk_step(
     y: float, rates: np.ndarray, table: np.ndarray, b: int, member: int, seen: int, w: np.ndarray, x: np.ndarray
 ) -> float:
     "Equation 4 (eq-short) for the weights of row b, in the ball; returns what its log-weight loses. member: its word, 0 if d > 64."
-    descent, ip, iq, radius, k = rates[1], rates[2], rates[3], rates[4], table.shape[1]
+    by, k = rates.view(UPDATE)[0], table.shape[1]
+    descent, ip, iq, radius = by.descent, by.one, by.pair, by.radius
     less, yp, listed, s, squares, norm2 = ip - iq, y * ip, 0 if member else k, 0.0, 0.0, 0.0
     hits = member & seen
     while hits:
@@ -449,18 +480,19 @@ def fkk_step(
         w[b, a] -= descent * v * (common + less * w[b, a] * v)
     for a in range(k): norm2 += w[b, a] * w[b, a]
     if not norm2 <= radius * radius: shrink(w, b, norm2, radius)
-    return rates[0] * (s * (s * iq - 2 * yp) + less * squares)
+    return by.hedge * (s * (s * iq - 2 * yp) + less * squares)
 
 # %% ../../nbs/papers/foster2016.ipynb #e7610928
 @kernel
 def fkk_update(
-    y: float, rates: np.ndarray, table: np.ndarray, bits: np.ndarray, lists: np.ndarray,
-    scratch: tuple[np.ndarray, np.ndarray], w: np.ndarray, logw: np.ndarray, W: np.ndarray,
-    sums: np.ndarray, S: np.ndarray, values: np.ndarray, x: np.ndarray, mark: np.ndarray, num: np.ndarray,
+    y: float, rates: np.ndarray, table: np.ndarray, bits: np.ndarray, lists: np.ndarray, rows: np.ndarray, gaps: np.ndarray,
+    w: np.ndarray, logw: np.ndarray, W: np.ndarray, sums: np.ndarray, S: np.ndarray, values: np.ndarray, x: np.ndarray,
+    mark: np.ndarray, num: np.ndarray,
 ) -> None:
-    "Lines 5, 6 for the subsets that meet R; rates: eta_hedge, 2 eta_step, 1/p, 1/q, radius."
-    stamp, bought, (rows, gaps) = np.int64(num[PLAYED]) + 1, np.int64(num[BOUGHT]), scratch
-    small, seen, rho = bits.size > 0, np.uint64(0), num[REFERENCE]
+    "Lines 5, 6 for the subsets that meet R; arguments: those of `Tables` and `FKKState`."
+    now = num.view(SCALARS)[0]
+    stamp, bought = np.int64(now.played) + 1, np.int64(now.bought)
+    small, seen, rho = bits.size > 0, np.uint64(0), now.reference
     top, pieces = rho, (lists.shape[1] + BLOCK - 1) // BLOCK
     for a in range(bought):
         if mark[S[a]] == stamp:
@@ -483,27 +515,28 @@ def fkk_update(
     if top > rho + 30: refer(logw, W, sums, num)
     elif not small:
         for block in range(sums.size): sums[block] = block_sum(W, block)
-    num[PLAYED] += 1
+    now.played += 1
 
 # %% ../../nbs/papers/foster2016.ipynb #e0195614
 @kernel
 def fkk_run(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, rates: np.ndarray, table: np.ndarray,
-    bits: np.ndarray, lists: np.ndarray, scratch: tuple[np.ndarray, np.ndarray], w: np.ndarray,
-    logw: np.ndarray, W: np.ndarray, sums: np.ndarray, S: np.ndarray, values: np.ndarray, x: np.ndarray, mark: np.ndarray,
-    num: np.ndarray, limit: float, out: np.ndarray, observed: np.ndarray,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, tables: Tables, state: FKKState, limit: float, out: np.ndarray,
+    observed: np.ndarray,
 ) -> int:
     "The algorithm over the given rows: predictions, features bought; returns how many rounds were played; limit: sum of squares bought."
+    table, S, values, num = tables.table, state.S, state.values, state.num
     for t in range(rows.size):
         row, squares = rows[t], 0.0
-        fkk_select(words, table, logw, W, sums, S, mark, num)
-        observed[t] = np.int64(num[BOUGHT])
+        observed[t] = fkk_select(words, table, state.logw, state.W, state.sums, S, state.mark, num)
         for a in range(observed[t]):
             values[a] = entry(X, row, S[a])
             squares += values[a] * values[a]
         if not squares <= limit: return t  # also where a value is NaN
-        out[t] = fkk_predict(table, w, values, num)
-        fkk_update(y[row], rates, table, bits, lists, scratch, w, logw, W, sums, S, values, x, mark, num)
+        out[t] = fkk_predict(table, state.w, values, num)
+        fkk_update(
+            y[row], tables.rates, table, tables.bits, tables.lists, tables.rows, tables.gaps,
+            state.w, state.logw, state.W, state.sums, S, values, state.x, state.mark, num,
+        )
     return rows.size
 
 # %% ../../nbs/papers/foster2016.ipynb #e7eb1c0b
@@ -604,7 +637,7 @@ class FKK(Learner):
     textbook_fkk : the same in plain numpy.
     """
 
-    arrays = ("w", "logw", "W", "sums", "S", "values", "x", "mark", "num")
+    arrays = FKKState._fields
 
     def __init__(
         self, d: int, budget: int, *, k: int, T: int, rates: str = "corrected", step: float = 1.0,
@@ -622,10 +655,10 @@ class FKK(Learner):
         super().__init__(d, budget, seed, k=k, T=T, rates=rates, memory=memory, **scales)
         self.scale, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
         self.table = subset_table(d, k, count)
-        self.bits = subset_bits(self.table) if d <= 64 else np.empty(0, np.uint64)
-        self.lists = subset_lists(self.table, d) if d > 64 else np.empty((0, 0), np.int32)
-        self.scratch = np.empty(BLOCK, np.uint64), np.empty(BLOCK)
-        self.numbers = np.array([self.eta_hedge, 2 * self.eta_step, 1 / p, 1 / q, radius])
+        bits = subset_bits(self.table) if d <= 64 else np.empty(0, np.uint64)
+        lists = subset_lists(self.table, d) if d > 64 else np.empty((0, 0), np.int32)
+        numbers = np.array([self.eta_hedge, 2 * self.eta_step, 1 / p, 1 / q, radius])
+        self._tables = Tables(numbers, self.table, bits, lists, np.empty(BLOCK, np.uint64), np.empty(BLOCK))
         self.w, self.logw, self.W = np.zeros((count, k)), np.zeros(count), np.ones(count)
         self.sums = np.add.reduceat(self.W, np.arange(0, count, BLOCK))
         self.S, self.values = np.zeros(budget, np.int64), np.zeros(budget)
@@ -642,28 +675,26 @@ class FKK(Learner):
         "Mean (d,) of the weights of the subsets under D_t."
         return np.bincount(self.table.ravel(), (self.probabilities[:, None] * self.w).ravel(), self.d)
 
-    def _tables(self) -> tuple[Any, ...]:
-        "The tables that the compiled steps need beside the state."
-        return self.numbers, self.table, self.bits, self.lists, self.scratch
+    @cached_property
+    def _state(self) -> FKKState: return FKKState(*(getattr(self, name) for name in self.arrays))
 
     def _query(self) -> np.ndarray:
-        fkk_select(self.words, self.table, self.logw, self.W, self.sums, self.S, self.mark, self.num)
-        return self.S[: int(self.num[BOUGHT])].copy()
+        return self.S[: fkk_select(self.words, self.table, self.logw, self.W, self.sums, self.S, self.mark, self.num)].copy()
 
     def _predict(self, values: np.ndarray) -> float:
         self.values[: values.size] = values
         return fkk_predict(self.table, self.w, self.values, self.num)
 
     def _update(self, y: float) -> None:
-        fkk_update(y, *self._tables(), *(getattr(self, name) for name in self.arrays))
+        fkk_update(y, *self._tables, *self._state)
 
     def _check_state(self) -> None:
         "The state is one that a run can reach: finite, its places in range, weights in the ball, W that of the log-weights."
         for name in self.arrays: check_array(name, getattr(self, name), (None,) * getattr(self, name).ndim)
-        num, d, r = self.num, self.d, self.budget - self.params["k"]
+        now, d, r = self.num.view(SCALARS)[0], self.d, self.budget - self.params["k"]
         whole = lambda name, v, high: check_int(name, int(v) if v == math.floor(v) else v, 0, high)
-        played = whole("rounds", num[PLAYED], 2**53)
-        n, row = whole("BOUGHT", num[BOUGHT], self.budget), whole("CHOSEN", num[CHOSEN], len(self.table) - 1)
+        played = whole("rounds", now["played"], 2**53)
+        n, row = whole("features bought", now["bought"], self.budget), whole("row of A", now["chosen"], len(self.table) - 1)
         is_open, S = self._next > 0 or self._refused is not None, self.S[:n]
         for name, high in (("S", d - 1), ("mark", played + is_open)):
             for value in (getattr(self, name).min(), getattr(self, name).max()): check_int(f"an entry of {name}", value, 0, high)
@@ -679,25 +710,24 @@ class FKK(Learner):
 
     def _check_weights(self, played: int) -> None:
         "Weights in the ball, log-weights that so many rounds can reach, and W = exp(logw - reference) and its sums."
-        eta, _, ip, iq, radius = self.numbers
+        by, reference = self._tables.rates.view(UPDATE)[0], self.num.view(SCALARS)[0]["reference"]
         with np.errstate(over="ignore"):
             norm, size = float(np.sqrt((self.w**2).sum(axis=1).max())), float(np.abs(self.logw).max())
-            u, y = self.scale[1] * SLACK * radius, self.y_limit[1] * SLACK
-            most = played * eta * (u * u * (2 * iq - ip) + 2 * u * y * ip) * (1 + 1e-6)
-            if not norm <= radius * (1 + 1e-9): fail("norm of a row of w", norm, f"at most radius = {radius:g}")
+            u, y = self.scale[1] * SLACK * by["radius"], self.y_limit[1] * SLACK
+            most = played * by["hedge"] * (u * u * (2 * by["pair"] - by["one"]) + 2 * u * y * by["one"]) * (1 + 1e-6)
+            if not norm <= by["radius"] * (1 + 1e-9): fail("norm of a row of w", norm, f"at most radius = {by['radius']:g}")
             if not size <= most: fail("largest of logw", size, f"at most {most:g} after {played} rounds")
-            gap = self.logw - self.num[REFERENCE]
-            if not gap.max() <= 30 + 1e-9 * size: fail("reference", float(self.num[REFERENCE]), "near the largest of logw")
+            gap = self.logw - reference
+            if not gap.max() <= 30 + 1e-9 * size: fail("reference", float(reference), "near the largest of logw")
             if not np.allclose(self.W, np.exp(gap), 1e-9, 1e-300): fail("W", float(self.W.max()), "exp(logw - reference)")
             sums = np.add.reduceat(self.W, np.arange(0, len(self.W), BLOCK))
             if not np.allclose(self.sums, sums, 1e-9, 1e-300): fail("sums", float(self.sums.max()), f"those of W in blocks of {BLOCK}")
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        state = (getattr(self, name) for name in self.arrays)
-        return fkk_run(self.words, X, y, rows, *self._tables(), *state, self._limit, *books)
+        return fkk_run(self.words, X, y, rows, self._tables, self._state, self._limit, *books)
 
     @property
-    def _asked(self) -> np.ndarray: return self.S[: int(self.num[BOUGHT])]
+    def _asked(self) -> np.ndarray: return self.S[: int(self.num.view(SCALARS)[0]["bought"])]
 
 # %% ../../nbs/papers/foster2016.ipynb #ac8fc941
 def sign_stream(d: int, k: int) -> Table:

@@ -101,7 +101,7 @@ def test_table_and_lists_of_subsets(d, k):
 def test_weights_have_a_moving_reference():
     logw, W, sums, num = np.array([1e9, 1e9 - 1, -1e9]), np.zeros(3), np.zeros(1), np.zeros(4)
     f.refer(logw, W, sums, num)
-    assert num[f.REFERENCE] == 1e9 and np.allclose(W, [1, math.exp(-1), 0], 1e-15, 0) and sums[0] == W.sum()
+    assert num.view(f.SCALARS)[0]["reference"] == 1e9 and np.allclose(W, [1, math.exp(-1), 0], 1e-15, 0) and sums[0] == W.sum()
 
 
 def test_exponentials():
@@ -159,9 +159,10 @@ def one_round(d, k, r, A, R, y, rng, rates):
     w, logw = rng.normal(size=(count, k)) / 3, rng.normal(size=count)
     before, mark, num = (w.copy(), logw.copy()), np.zeros(d, np.int64), np.zeros(4)
     S = np.array([*table[A], *sorted(set(R) - set(table[A]))], np.int64)
-    mark[list(R)], num[f.BOUGHT], num[f.CHOSEN] = 1, len(S), A
+    mark[list(R)], now = 1, num.view(f.SCALARS)[0]
+    now["bought"], now["chosen"] = len(S), A
     lr = FKK(d, k + r, k=k, T=1)  # for its tables
-    f.fkk_update(y, np.array([*rates, d / r, d * (d - 1) / r / (r - 1), 1.0]), *lr._tables()[1:], w, logw,
+    f.fkk_update(y, np.array([*rates, d / r, d * (d - 1) / r / (r - 1), 1.0]), *lr._tables[1:], w, logw,
                  np.exp(logw), lr.sums, S, x[S], np.zeros(d), mark, num)
     return table, before, (w, logw), x
 
@@ -188,21 +189,20 @@ def test_many_features(d, k, r):
     lr = FKK(d, k + r, k=k, T=30, rates="retuned", step=30, x_norm=2, radius=0.5, seed=0)
     for t in range(30):
         S = lr.query()
-        drawn.append((int(lr.num[f.CHOSEN]), np.flatnonzero(lr.mark == t + 1)))
+        drawn.append((int(lr.num.view(f.SCALARS)[0]["chosen"]), np.flatnonzero(lr.mark == t + 1)))
         predictions.append(lr.predict(X[t, S]))
         lr.update(y[t])
     found = f.textbook_fkk(X, y, k, r, lr.eta_hedge, lr.eta_step, lambda t, D: drawn[t], 0.5)
     assert np.allclose(found[0], predictions, atol=1e-12) and np.allclose(found[1], lr.probabilities, atol=1e-12)
     assert np.allclose(np.take_along_axis(found[2], lr.table.astype(np.int64), 1), lr.w, atol=1e-12) and np.ptp(lr.w) > 0.1
-    assert np.allclose(lr.W, np.exp(lr.logw - lr.num[f.REFERENCE]), 1e-14) and np.isclose(lr.sums.sum(), lr.W.sum())
+    assert np.allclose(lr.W, np.exp(lr.logw - lr.num.view(f.SCALARS)[0]["reference"]), 1e-14) and np.isclose(lr.sums.sum(), lr.W.sum())
 
 
 def test_the_loop_stops_in_the_round_of_a_missing_value():
     s, lr = sparse_linear(5, 2, 300, seed=3), FKK(5, 4, k=2, T=300, seed=0)
     s.X[200:] = np.nan
-    state = (getattr(lr, name) for name in lr.arrays)
     out, seen = np.empty(300), np.empty(300, np.int64)
-    assert f.fkk_run(lr.words, strided(s.X), s.y, np.arange(300), *lr._tables(), *state, 1e9, out, seen) == 200
+    assert f.fkk_run(lr.words, strided(s.X), s.y, np.arange(300), lr._tables, lr._state, 1e9, out, seen) == 200
 
 
 def test_a_new_learner_knows_nothing():
