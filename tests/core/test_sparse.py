@@ -6,9 +6,6 @@ import pytest
 from oslr_nb.core.sparse.dantzig_selector import (
     PIVOTS,
     REACHED,
-    SIZE,
-    STALLED,
-    STEPS,
     dantzig,
     dantzig_certificate,
     dantzig_follow,
@@ -133,10 +130,11 @@ def test_blands_rule(kind):
     G, c, none = X.T @ X, X.T @ X[:, :3].sum(1) + rng.integers(-1, 2, 25), dantzig_record(0, 0)
     least, state, done = 0.01 * np.abs(c).max(), dantzig_state(25, 25), PIVOTS
     dantzig_start(G, c, state)
-    while done == PIVOTS and state.num[STEPS] < 5000:
-        state.num[STALLED] = 1000
-        done = dantzig_follow(G, c, least, np.inf, state.num[STEPS] + 1, state, none)
-    assert done == REACHED and np.isclose(np.abs(state.w[: int(state.num[SIZE])]).sum(), dantzig(G, c, least).norm)
+    num = state.num[0]
+    while done == PIVOTS and num["steps"] < 5000:
+        num["stalled"] = 1000
+        done = dantzig_follow(G, c, least, np.inf, num["steps"] + 1, state, none)
+    assert done == REACHED and np.isclose(np.abs(state.w[: int(num["active"])]).sum(), dantzig(G, c, least).norm)
 
 
 def test_a_state_can_be_used_again():
@@ -147,7 +145,7 @@ def test_a_state_can_be_used_again():
         G, c = A.T @ A, rng.standard_normal(20)
         dantzig_start(G, c, state)
         assert dantzig_follow(G, c, 0.1, np.inf, 1e9, state, none) == REACHED
-        w, m = np.zeros(20), int(state.num[SIZE])
+        w, m = np.zeros(20), int(state.num[0]["active"])
         w[state.cols[:m]] = state.w[:m]
         assert np.allclose(w, dantzig(G, c, 0.1).w, atol=1e-14)
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import check_array, check_choice, check_int, check_real, fail, kernel
+from ..checks import check_array, check_choice, check_int, check_real, fail, kernel, record
 from .moments import check_moments, spread
 
 # %% auto #0
@@ -74,7 +74,8 @@ def check_radius(name: str, value: Any) -> float:
 # %% ../../../nbs/core/sparse/02_dantzig_selector.ipynb #43888055
 REACHED, NORM, INFEASIBLE, PIVOTS, FULL, LOST = range(6)  # how `dantzig_follow` ends
 PATH_STATUS = ("reached", "norm", "infeasible", "pivots", "full", "lost")  # the same in words
-RADIUS, START, SCALE, SIZE, STEPS, STALLED, STORED, LENGTH = range(8)  # places in `num`
+# The radius, the largest |c| and |G|, columns that are active, pivots, pivots without progress, and the lengths of the record.
+SCALARS = record("radius", "start", "scale", "active", "steps", "stalled", "stored", "length")
 FLAT, NOISE = 1e-10, 1e-12  # a slope below FLAT is 0; a bound may be exceeded by NOISE of its unit
 
 # %% ../../../nbs/core/sparse/02_dantzig_selector.ipynb #a269e862
@@ -89,7 +90,7 @@ class DantzigState(NamedTuple):
     and of mu, and room.
     """
 
-    num: np.ndarray  # (8,): radius, largest |c|, largest |G|, m, pivots, pivots without progress, and the lengths of the record
+    num: np.ndarray  # (1,): SCALARS; `active` is m
     cols: np.ndarray
     rows: np.ndarray
     col_at: np.ndarray
@@ -129,7 +130,7 @@ def dantzig_state(d: int, capacity: int) -> DantzigState:
     """
     ints, floats, wide = (lambda: np.zeros(capacity, np.int64)), (lambda: np.zeros(capacity)), (lambda: np.zeros(d))
     nowhere = np.full((2, d), -1)
-    return DantzigState(np.zeros(8), ints(), ints(), nowhere[0], nowhere[1], floats(), floats(), floats(), floats(),
+    return DantzigState(np.zeros(1, SCALARS), ints(), ints(), nowhere[0], nowhere[1], floats(), floats(), floats(), floats(),
                         np.zeros((capacity, capacity)), wide(), wide(), wide(), wide(), floats(), floats(), floats())
 
 # %% ../../../nbs/core/sparse/02_dantzig_selector.ipynb #fde3bf45
@@ -196,7 +197,7 @@ def column_image(G: np.ndarray, l: int, s: DantzigState, m: int, out: np.ndarray
 @kernel(apart=True)
 def rebuild(G: np.ndarray, s: DantzigState) -> bool:
     "Invert G[rows, cols] anew (Gauss and Jordan, in place, largest pivot of a column); False if it is singular."
-    m, A, swap = int(s.num[SIZE]), s.inverse, s.spare
+    m, A, swap = int(s.num[0].active), s.inverse, s.spare
     for b in range(m):
         for a in range(m): A[b, a] = G[s.rows[b], s.cols[a]]
     for k in range(m):
@@ -207,7 +208,7 @@ def rebuild(G: np.ndarray, s: DantzigState) -> bool:
         if top != k:
             for a in range(m): A[k, a], A[top, a] = A[top, a], A[k, a]
         p = A[k, k]
-        if abs(p) <= 1e-15 * s.num[SCALE]: return False
+        if abs(p) <= 1e-15 * s.num[0].scale: return False
         A[k, k] = 1.0
         for a in range(m): A[k, a] /= p
         for b in range(m):
@@ -225,16 +226,17 @@ def rebuild(G: np.ndarray, s: DantzigState) -> bool:
 @kernel(apart=True)
 def fresh_weights(G: np.ndarray, c: np.ndarray, s: DantzigState) -> float:
     "Residuals computed anew and weights refined, so that active residuals have size r; the largest error that is left."
-    m, worst = int(s.num[SIZE]), 0.0
+    num, worst = s.num[0], 0.0
+    m = int(num.active)
     for turn in range(4):
         for i in range(c.size): s.residual[i] = 0.0
         add_rows(G, s.cols, s.w, m, s.residual)
         for i in range(c.size): s.residual[i] = c[i] - s.residual[i]
         worst = 0.0
         for b in range(m):
-            s.spare[b] = s.residual[s.rows[b]] - s.num[RADIUS] * s.side[b]
+            s.spare[b] = s.residual[s.rows[b]] - num.radius * s.side[b]
             worst = max(worst, abs(s.spare[b]))
-        if worst <= 1e-12 * s.num[START] or turn == 3: break
+        if worst <= 1e-12 * num.start or turn == 3: break
         for a in range(m):
             total = 0.0
             for b in range(m): total += s.inverse[a, b] * s.spare[b]
@@ -245,7 +247,7 @@ def fresh_weights(G: np.ndarray, c: np.ndarray, s: DantzigState) -> float:
 @kernel(apart=True)
 def fresh_dual(G: np.ndarray, s: DantzigState) -> float:
     "Dual and image computed anew and refined, so that the image of active columns is their sign; the largest error that is left."
-    m, worst = int(s.num[SIZE]), 0.0
+    m, worst = int(s.num[0].active), 0.0
     times_transpose(s.inverse, s.sign, m, s.mu)
     for turn in range(4):
         for i in range(s.image.size): s.image[i] = 0.0
@@ -267,21 +269,21 @@ def first_event(s: DantzigState, cautious: bool) -> tuple[int, float]:
     a < d: the active weight a becomes 0; d + i or 2 d + i: residual i becomes r or -r; -1: nothing. Of events that nearly coincide the
     fastest is taken; if cautious, the one that comes first in a fixed order (Bland's rule).
     """
-    num, m, d = s.num, int(s.num[SIZE]), s.residual.size
-    r, noise, limit = num[RADIUS], NOISE * num[START], np.inf
+    num, d = s.num[0], s.residual.size
+    m, r, noise, limit = int(num.active), num.radius, NOISE * num.start, np.inf
     for i in range(d):
         if s.row_at[i] < 0:
             up, down = 1 + s.slope[i], 1 - s.slope[i]
             if up > FLAT: limit = min(limit, (max(0.0, r - s.residual[i]) + noise) / up)
             if down > FLAT: limit = min(limit, (max(0.0, r + s.residual[i]) + noise) / down)
     for a in range(m):
-        v = -s.sign[a] * s.drift[a] * num[SCALE]
-        if v > FLAT: limit = min(limit, (max(0.0, s.sign[a] * s.w[a]) * num[SCALE] + noise) / v)
+        v = -s.sign[a] * s.drift[a] * num.scale
+        if v > FLAT: limit = min(limit, (max(0.0, s.sign[a] * s.w[a]) * num.scale + noise) / v)
     best, which, when, least = 0.0, -1, np.inf, 4 * d
     for a in range(m):
-        v = -s.sign[a] * s.drift[a] * num[SCALE]
+        v = -s.sign[a] * s.drift[a] * num.scale
         if v > FLAT:
-            t, key = max(0.0, s.sign[a] * s.w[a]) * num[SCALE] / v, s.cols[a] + d * (s.sign[a] < 0)
+            t, key = max(0.0, s.sign[a] * s.w[a]) * num.scale / v, s.cols[a] + d * (s.sign[a] < 0)
             if t <= limit and (key < least if cautious else v > best): best, which, when, least = v, a, t, key
     for i in range(d):
         if s.row_at[i] >= 0: continue
@@ -300,19 +302,19 @@ def first_bound(s: DantzigState, leaving: int, cautious: bool, flat: float, flat
     b < d: the dual of the active row b becomes 0; d + l: the image of column l becomes 1 or -1; -1: none. `slope` holds the size of the
     terms that each entry of `tilt` is the sum of. Ties as in `first_event`.
     """
-    num, m, d = s.num, int(s.num[SIZE]), s.image.size
-    limit, best, which, far, least = np.inf, 0.0, -1, np.inf, 4 * d
+    num, d = s.num[0], s.image.size
+    m, limit, best, which, far, least = int(num.active), np.inf, 0.0, -1, np.inf, 4 * d
     for b in range(m):
-        v = -s.side[b] * s.edge[b] * num[SCALE]
-        if v > flat_row: limit = min(limit, (max(0.0, s.side[b] * s.mu[b]) * num[SCALE] + NOISE) / v)
+        v = -s.side[b] * s.edge[b] * num.scale
+        if v > flat_row: limit = min(limit, (max(0.0, s.side[b] * s.mu[b]) * num.scale + NOISE) / v)
     for l in range(d):
         if s.col_at[l] < 0 or s.col_at[l] == leaving:
             v = abs(s.tilt[l])
             if v > flat * s.slope[l]: limit = min(limit, (max(0.0, 1 - s.image[l] if s.tilt[l] > 0 else 1 + s.image[l]) + NOISE) / v)
     for b in range(m):
-        v = -s.side[b] * s.edge[b] * num[SCALE]
+        v = -s.side[b] * s.edge[b] * num.scale
         if v > flat_row:
-            x, key = max(0.0, s.side[b] * s.mu[b]) * num[SCALE] / v, 2 * d + s.rows[b] + d * (s.side[b] < 0)
+            x, key = max(0.0, s.side[b] * s.mu[b]) * num.scale / v, 2 * d + s.rows[b] + d * (s.side[b] < 0)
             if x <= limit and (key < least if cautious else v > best): best, which, far, least = v, b, x, key
     for l in range(d):
         if s.col_at[l] < 0 or s.col_at[l] == leaving:
@@ -326,7 +328,7 @@ def first_bound(s: DantzigState, leaving: int, cautious: bool, flat: float, flat
 @kernel(apart=True)
 def grow(G: np.ndarray, i: int, side: float, l: int, sign: float, value: float, s: DantzigState) -> None:
     "Row i and column l become active; `value` is the dual of the row."
-    m, A, row = int(s.num[SIZE]), s.inverse, s.edge
+    m, A, row = int(s.num[0].active), s.inverse, s.edge
     column_image(G, l, s, m, s.spare)
     row_image(G, i, s, m, row)
     p = G[i, l]
@@ -339,13 +341,13 @@ def grow(G: np.ndarray, i: int, side: float, l: int, sign: float, value: float, 
     A[m, m] = 1 / p
     s.cols[m], s.sign[m], s.w[m], s.col_at[l] = l, sign, 0.0, m
     s.rows[m], s.side[m], s.mu[m], s.row_at[i] = i, side, value, m
-    s.num[SIZE] = m + 1
+    s.num[0].active = m + 1
 
 # %% ../../../nbs/core/sparse/02_dantzig_selector.ipynb #b73fff7b
 @kernel(apart=True)
 def shrink(a: int, b: int, s: DantzigState) -> None:
     "Remove the column at place a and the row at place b from the active ones; the last move there."
-    A, n = s.inverse, int(s.num[SIZE]) - 1
+    A, n = s.inverse, int(s.num[0].active) - 1
     for e in range(n + 1):
         if e != a:
             y = A[e, b] / A[a, b]
@@ -359,13 +361,13 @@ def shrink(a: int, b: int, s: DantzigState) -> None:
     if b != n:
         s.rows[b], s.side[b], s.mu[b] = s.rows[n], s.side[n], s.mu[n]
         s.row_at[s.rows[b]] = b
-    s.num[SIZE] = n
+    s.num[0].active = n
 
 # %% ../../../nbs/core/sparse/02_dantzig_selector.ipynb #f18293dd
 @kernel(apart=True)
 def swap_row(G: np.ndarray, b: int, i: int, side: float, value: float, s: DantzigState) -> None:
     "Row i becomes active in the place b of another."
-    m, A = int(s.num[SIZE]), s.inverse
+    m, A = int(s.num[0].active), s.inverse
     row_image(G, i, s, m, s.spare)
     p, s.spare[b] = s.spare[b], 0.0
     for a in range(m):
@@ -379,7 +381,7 @@ def swap_row(G: np.ndarray, b: int, i: int, side: float, value: float, s: Dantzi
 @kernel(apart=True)
 def swap_column(G: np.ndarray, a: int, l: int, sign: float, s: DantzigState) -> None:
     "Column l becomes active in the place a of another."
-    m, A = int(s.num[SIZE]), s.inverse
+    m, A = int(s.num[0].active), s.inverse
     column_image(G, l, s, m, s.spare)
     for f in range(m): A[a, f] /= s.spare[a]
     for e in range(m):
@@ -393,33 +395,36 @@ def swap_column(G: np.ndarray, a: int, l: int, sign: float, s: DantzigState) -> 
 @kernel(apart=True)
 def dantzig_start(G: np.ndarray, c: np.ndarray, s: DantzigState) -> None:
     "Set a state to the beginning of a path: radius max|c|, all weights 0. Arguments are not checked."
-    for k in range(s.num.size): s.num[k] = 0.0
+    num = s.num[0]
+    num.start = num.scale = num.active = num.steps = num.stalled = num.stored = num.length = 0.0
     for i in range(c.size):
         s.col_at[i], s.row_at[i], s.residual[i], s.image[i] = -1, -1, c[i], 0.0
-        s.num[START] = max(s.num[START], abs(c[i]))
-        for j in range(c.size): s.num[SCALE] = max(s.num[SCALE], abs(G[i, j]))
-    if s.num[SCALE] == 0: s.num[SCALE] = 1.0
-    s.num[RADIUS] = s.num[START]
+        num.start = max(num.start, abs(c[i]))
+        for j in range(c.size): num.scale = max(num.scale, abs(G[i, j]))
+    if num.scale == 0: num.scale = 1.0
+    num.radius = num.start
 
 
 @kernel(apart=True)
 def dantzig_note(s: DantzigState, record: DantzigRecord) -> None:
     "Write the corner at which a path stands into a record, unless the last one has the same radius. Arguments are not checked."
-    m, k, n = int(s.num[SIZE]), int(s.num[STORED]), int(s.num[LENGTH])
-    if k > 0 and not s.num[RADIUS] < record.radii[k - 1]: return
-    record.radii[k], record.first[k + 1] = s.num[RADIUS], n + m
+    num = s.num[0]
+    m, k, n = int(num.active), int(num.stored), int(num.length)
+    if k > 0 and not num.radius < record.radii[k - 1]: return
+    record.radii[k], record.first[k + 1] = num.radius, n + m
     for a in range(m):
         record.column[n + a], record.weight[n + a] = s.cols[a], s.w[a]
         record.row[n + a], record.dual[n + a] = s.rows[a], s.mu[a]
-    s.num[STORED], s.num[LENGTH] = k + 1, n + m
+    num.stored, num.length = k + 1, n + m
 
 # %% ../../../nbs/core/sparse/02_dantzig_selector.ipynb #3d0a1aab
 @kernel(apart=True)
 def step_down(G: np.ndarray, c: np.ndarray, t: float, s: DantzigState) -> bool:
     "The radius falls by t and the weights follow; False if they cannot be found with the digits there are."
-    limit = 1e-10 * s.num[START]
-    s.num[RADIUS] -= t
-    for a in range(int(s.num[SIZE])): s.w[a] += t * s.drift[a]
+    num = s.num[0]
+    limit = 1e-10 * num.start
+    num.radius -= t
+    for a in range(int(num.active)): s.w[a] += t * s.drift[a]
     if fresh_weights(G, c, s) <= limit: return True
     return rebuild(G, s) and fresh_weights(G, c, s) <= limit and fresh_dual(G, s) <= 1e-9
 
@@ -427,10 +432,11 @@ def step_down(G: np.ndarray, c: np.ndarray, t: float, s: DantzigState) -> bool:
 @kernel
 def find_edge(G: np.ndarray, leaving: int, i: int, side: float, s: DantzigState) -> float:
     "The edge of the dual along which the event is undone: sets `edge` and `tilt`, returns the size of the edge."
-    num, m = s.num, int(s.num[SIZE])
+    num = s.num[0]
+    m = int(num.active)
     if i >= 0:  # the dual of row i becomes side / max|G|, the images of the active columns stay
         row_image(G, i, s, m, s.edge)
-        for b in range(m): s.edge[b] *= -side / num[SCALE]
+        for b in range(m): s.edge[b] *= -side / num.scale
         total = 1.0
     else:  # the image of the leaving column moves inwards, the others stay
         for b in range(m): s.edge[b] = -s.sign[leaving] * s.inverse[leaving, b]
@@ -438,19 +444,20 @@ def find_edge(G: np.ndarray, leaving: int, i: int, side: float, s: DantzigState)
     for l in range(s.tilt.size): s.tilt[l] = 0.0
     add_rows(G, s.rows, s.edge, m, s.tilt)
     if i >= 0:
-        for l in range(s.tilt.size): s.tilt[l] += side / num[SCALE] * G[i, l]
-    for b in range(m): total += abs(s.edge[b]) * num[SCALE]
+        for l in range(s.tilt.size): s.tilt[l] += side / num.scale * G[i, l]
+    for b in range(m): total += abs(s.edge[b]) * num.scale
     return total
 
 
 @kernel(apart=True)
 def find_bound(G: np.ndarray, leaving: int, i: int, total: float, cautious: bool, s: DantzigState) -> tuple[int, float]:
     "`first_bound` with a coarse tolerance for 0 and, where it finds none, with a fine one."
+    num = s.num[0]
     for l in range(s.tilt.size): s.slope[l] = total
     chosen, far = first_bound(s, leaving, cautious, FLAT, FLAT * total)
     if chosen >= 0: return chosen, far
-    for l in range(s.tilt.size): s.slope[l] = 1e-300 if i < 0 else 1e-300 + abs(G[i, l]) / s.num[SCALE]
-    for b in range(int(s.num[SIZE])):
+    for l in range(s.tilt.size): s.slope[l] = 1e-300 if i < 0 else 1e-300 + abs(G[i, l]) / num.scale
+    for b in range(int(num.active)):
         y = abs(s.edge[b])
         for l in range(s.tilt.size): s.slope[l] += y * abs(G[s.rows[b], l])
     return first_bound(s, leaving, cautious, FLAT, 1e-13 * total)
@@ -459,13 +466,13 @@ def find_bound(G: np.ndarray, leaving: int, i: int, total: float, cautious: bool
 @kernel(apart=True)
 def find_ray(least: float, i: int, side: float, s: DantzigState) -> int:
     "The edge has no end: write it into `slope`; INFEASIBLE if its image is 0 up to rounding."
-    worst = 0.0
+    num, worst = s.num[0], 0.0
     for l in range(s.tilt.size):
         if s.col_at[l] < 0: worst = max(worst, abs(s.tilt[l]) / s.slope[l])
     for l in range(s.tilt.size): s.slope[l] = 0.0
-    for b in range(int(s.num[SIZE])): s.slope[s.rows[b]] = s.edge[b] * s.num[SCALE]
+    for b in range(int(num.active)): s.slope[s.rows[b]] = s.edge[b] * num.scale
     if i >= 0: s.slope[i] = side
-    if s.num[RADIUS] - least <= NOISE * s.num[START]: return REACHED
+    if num.radius - least <= NOISE * num.start: return REACHED
     return INFEASIBLE if worst <= 1e-12 else LOST
 
 # %% ../../../nbs/core/sparse/02_dantzig_selector.ipynb #7a687b92
@@ -474,10 +481,10 @@ def dantzig_follow(
     G: np.ndarray, c: np.ndarray, least: float, most_norm: float, most_pivots: float, s: DantzigState, record: DantzigRecord
 ) -> int:
     "Follow the path of min ||w||_1, ||c - G w||_inf <= r, as r falls; how it ended: REACHED, NORM, INFEASIBLE, PIVOTS, FULL, LOST."
-    num, d, recording = s.num, c.size, record.radii.size > 0
+    num, d, recording = s.num[0], c.size, record.radii.size > 0
     while True:
-        m, r, cautious = int(num[SIZE]), num[RADIUS], num[STALLED] > 50
-        if recording and (num[STORED] + 2 >= record.radii.size or num[LENGTH] + 2 * m + 2 >= record.column.size): return FULL
+        m, r, cautious = int(num.active), num.radius, num.stalled > 50
+        if recording and (num.stored + 2 >= record.radii.size or num.length + 2 * m + 2 >= record.column.size): return FULL
         times(s.inverse, s.side, m, s.drift)
         for i in range(d): s.slope[i] = 0.0
         add_rows(G, s.cols, s.drift, m, s.slope)
@@ -489,11 +496,11 @@ def dantzig_follow(
         if growth > 0 and (most_norm - norm) / growth < end: end, status = max(0.0, (most_norm - norm) / growth), NORM
         if end <= t:
             if not step_down(G, c, end, s): return LOST
-            if status == REACHED and least < r: num[RADIUS] = least
+            if status == REACHED and least < r: num.radius = least
             if fresh_dual(G, s) > 1e-9: return LOST
             if recording: dantzig_note(s, record)
             return status
-        if num[STEPS] >= most_pivots: return PIVOTS
+        if num.steps >= most_pivots: return PIVOTS
         if t > 0:
             if not step_down(G, c, t, s): return LOST
             if recording: dantzig_note(s, record)
@@ -509,16 +516,16 @@ def dantzig_follow(
         if chosen >= d and i >= 0 and m == s.w.size: return FULL
         for b in range(m): s.mu[b] += far * s.edge[b]
         for l in range(d): s.image[l] += far * s.tilt[l]
-        value, l = far * side / num[SCALE], chosen - d
+        value, l = far * side / num.scale, chosen - d
         if chosen < d and i >= 0: swap_row(G, chosen, i, side, value, s)
         elif chosen < d: shrink(leaving, chosen, s)
         elif i >= 0: grow(G, i, side, l, 1.0 if s.tilt[l] > 0 else -1.0, value, s)
         elif s.col_at[l] == leaving: s.sign[leaving] = -s.sign[leaving]
         else: swap_column(G, leaving, l, 1.0 if s.tilt[l] > 0 else -1.0, s)
-        num[STEPS] += 1
-        num[STALLED] = num[STALLED] + 1 if t <= 1e-13 * num[START] and far <= 1e-12 else 0.0
-        if int(num[STEPS]) % 16 == 0 and fresh_dual(G, s) > 1e-9:
-            if not rebuild(G, s) or fresh_weights(G, c, s) > 1e-10 * num[START] or fresh_dual(G, s) > 1e-9: return LOST
+        num.steps += 1
+        num.stalled = num.stalled + 1 if t <= 1e-13 * num.start and far <= 1e-12 else 0.0
+        if int(num.steps) % 16 == 0 and fresh_dual(G, s) > 1e-9:
+            if not rebuild(G, s) or fresh_weights(G, c, s) > 1e-10 * num.start or fresh_dual(G, s) > 1e-9: return LOST
 
 # %% ../../../nbs/core/sparse/02_dantzig_selector.ipynb #d86b7a6f
 @dataclass(frozen=True)
@@ -586,7 +593,7 @@ def run_path(
     dantzig_start(G, c, s)
     if keep: dantzig_note(s, record)
     while (status := dantzig_follow(G, c, least, most_norm, most_pivots, s, record)) == FULL:
-        if s.num[SIZE] == s.w.size < d:
+        if s.num[0]["active"] == s.w.size < d:
             size, short = min(d, 2 * s.w.size), ("cols", "rows", "sign", "side", "w", "mu", "inverse", "drift", "edge", "spare")
             s = s._replace(**{name: wider(getattr(s, name), size) for name in short})
         if keep:
@@ -608,11 +615,12 @@ def dantzig_path(G: Any, c: Any, least: float, most_norm: float = np.inf, most_p
     if not (isinstance(most_norm, float) and most_norm == np.inf): most_norm = check_radius("most_norm", most_norm)
     most_pivots = 50 * c.size + 1000 if most_pivots is None else check_int("most_pivots", most_pivots, 0)
     status, s, record = run_path(G, c, least, float(most_norm), float(most_pivots), True)
-    n = int(s.num[STORED])
+    num = s.num[0]
+    n = int(num["stored"])
     record = DantzigRecord(record.radii[:n], record.first[: n + 1], *(a[: record.first[n]] for a in record[2:]))
     norms = np.array([np.abs(record.weight[slice(*record.first[k : k + 2])]).sum() for k in range(n)])
     ray = s.slope.copy() if status == INFEASIBLE else None
-    return DantzigPath(record.radii, norms, PATH_STATUS[status], int(s.num[STEPS]), ray, c.size, record)
+    return DantzigPath(record.radii, norms, PATH_STATUS[status], int(num["steps"]), ray, c.size, record)
 
 # %% ../../../nbs/core/sparse/02_dantzig_selector.ipynb #f767834e
 @dataclass(frozen=True)
@@ -653,8 +661,9 @@ class DantzigSolution:
 def by_path(G: np.ndarray, c: np.ndarray, r: float, most_pivots: float) -> tuple:
     "Weights, dual (or Farkas vector), radius and pivots at the end of the path."
     status, s, _ = run_path(G, c, r, np.inf, most_pivots, False)
-    w, mu = (spread(c.size, where, values, int(s.num[SIZE])) for where, values in ((s.cols, s.w), (s.rows, s.mu)))
-    return w, s.slope.copy() if status == INFEASIBLE else mu, max(r, float(s.num[RADIUS])), int(s.num[STEPS])
+    num = s.num[0]
+    w, mu = (spread(c.size, where, values, int(num["active"])) for where, values in ((s.cols, s.w), (s.rows, s.mu)))
+    return w, s.slope.copy() if status == INFEASIBLE else mu, max(r, float(num["radius"])), int(num["steps"])
 
 
 def by_highs(G: np.ndarray, c: np.ndarray, r: float) -> tuple:
