@@ -8,12 +8,14 @@ and added up in O(log d).
 """
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from .checks import check_int, kernel
+from .checks import check_int, kernel, record
 
 # %% auto #0
-__all__ = ['LAZY', 'TINY', 'sums_tree', 'sums_first', 'sums_node', 'sums_update', 'sums_find', 'lazy_ball', 'lazy_value',
+__all__ = ['TINY', 'sums_tree', 'sums_first', 'sums_node', 'sums_update', 'sums_find', 'LazyBall', 'lazy_ball', 'lazy_value',
            'lazy_weight', 'lazy_weights', 'lazy_norm', 'lazy_leaves', 'lazy_join', 'lazy_climb', 'lazy_past',
            'lazy_tally', 'lazy_sums', 'lazy_put', 'lazy_active', 'lazy_rebase', 'lazy_scale', 'lazy_pop',
            'lazy_threshold', 'lazy_raise', 'lazy_project', 'lazy_step', 'lazy_find']
@@ -75,57 +77,60 @@ def sums_find(tree: np.ndarray, u: float) -> int:
     return i - first
 
 # %% ../../nbs/core/09_trees.ipynb #e6ff1758
-SCALE, THRESHOLD, RUNNING_A, RUNNING_AT, AGE, KEYS, ACTIVE, LEAST, WRITTEN = range(9)  # places in num; KEYS: sum of the active keys
+LAZY_SCALARS = record("scale", "threshold", "running_a", "running_at", "age", "keys", "active", "least", "written")  # keys: their sum
 NOWHERE = np.int64(-1)  # typed: numba would compile once more for the literal
 
 # %% ../../nbs/core/09_trees.ipynb #e6ff1759
 #| code-fold: true
 #| code-summary: "Exported source: lazy_ball"
-LAZY = ("key", "total", "nodes", "num")  # names of the arrays of `lazy_ball`, in the order of a state
+class LazyBall(NamedTuple):
+    "A vector in an l1 ball, as `lazy_ball` makes it and the other functions take it."
+
+    key: np.ndarray  # (blocks, 8): the stored numbers s key, 0 where the weight is 0
+    total: np.ndarray  # (d,): the running sum of the weights, without the part since the last write
+    nodes: np.ndarray  # (groups, 3, 8): sum, count and least of the keys below each child
+    num: np.ndarray  # (9,): `LAZY_SCALARS`
 
 
-def lazy_ball(d: int) -> dict[str, np.ndarray]:
+def lazy_ball(d: int) -> LazyBall:
     """State of a vector in an l1 ball that is kept lazily, for w = 0.
 
     A step changes few coordinates; shrinking, projecting and summing up all others costs O(log d).
-
-    Returns, by the names of `LAZY`: key (blocks, 8), total (d,), nodes (groups, 3, 8), num (9,). Their tuple in this
-    order is the `state` of the other functions.
     """
     blocks, groups, size = -(-check_int("d", d, 1) // 8), 0, 1
     while size < blocks: groups, size = groups + size, 8 * size
-    nodes, num = np.zeros((groups, 3, 8)), np.zeros(9)
-    nodes[:, 2], num[SCALE], num[LEAST] = np.inf, 1.0, np.inf
-    return dict(zip(LAZY, (np.zeros((blocks, 8)), np.zeros(d), nodes, num), strict=True))
+    nodes, num = np.zeros((groups, 3, 8)), np.zeros(1, LAZY_SCALARS)
+    nodes[:, 2], num["scale"], num["least"] = np.inf, 1.0, np.inf
+    return LazyBall(np.zeros((blocks, 8)), np.zeros(d), nodes, num.view(np.float64))
 
 # %% ../../nbs/core/09_trees.ipynb #e9294008
 @kernel
-def lazy_value(num: np.ndarray, v: float) -> float:
+def lazy_value(num: np.void, v: float) -> float:
     "The weight that a stored number stands for: s a (key - T) for v = s key."
-    return num[SCALE] * (v - num[THRESHOLD]) if v > 0 else num[SCALE] * (v + num[THRESHOLD]) if v < 0 else 0.0
+    return num.scale * (v - num.threshold) if v > 0 else num.scale * (v + num.threshold) if v < 0 else 0.0
 
 
 @kernel
-def lazy_weight(state: tuple, i: int) -> float:
+def lazy_weight(state: LazyBall, i: int) -> float:
     "One weight."
-    return lazy_value(state[3], state[0][i >> 3, i & 7])
+    return lazy_value(state.num.view(LAZY_SCALARS)[0], state.key[i >> 3, i & 7])
 
 # %% ../../nbs/core/09_trees.ipynb #d293baeb
 #| code-fold: true
 #| code-summary: "Exported source: lazy_weights, lazy_norm"
 @kernel(allocates=True)
-def lazy_weights(state: tuple) -> np.ndarray:
+def lazy_weights(state: LazyBall) -> np.ndarray:
     "All weights; O(d)."
-    w = np.zeros(state[1].size)
+    w = np.zeros(state.total.size)
     for i in range(w.size): w[i] = lazy_weight(state, i)
     return w
 
 
 @kernel
-def lazy_norm(state: tuple) -> float:
+def lazy_norm(state: LazyBall) -> float:
     "The l1 norm of the weights; O(1)."
-    num = state[3]
-    return max(num[SCALE] * (num[KEYS] - num[THRESHOLD] * num[ACTIVE]), 0.0)
+    num = state.num.view(LAZY_SCALARS)[0]
+    return max(num.scale * (num.keys - num.threshold * num.active), 0.0)
 
 # %% ../../nbs/core/09_trees.ipynb #398f2e00
 #| code-fold: true
@@ -158,44 +163,44 @@ def lazy_join(nodes: np.ndarray, g: int) -> tuple[float, float, float]:
 #| code-fold: true
 #| code-summary: "Exported source: lazy_climb"
 @kernel(apart=True)
-def lazy_climb(key: np.ndarray, nodes: np.ndarray, num: np.ndarray, i: int, j: int) -> None:
+def lazy_climb(state: LazyBall, i: int, j: int) -> None:
     "Recompute the nodes above a leaf, up to where the way from the next leaf joins."
+    nodes, num = state.nodes, state.num.view(LAZY_SCALARS)[0]
     first = nodes.shape[0]
     g = first + (i >> 3)
     h = first + (j >> 3) if j >= 0 else -1
-    num[WRITTEN] += 1
-    s, c, least = lazy_leaves(key, i >> 3)
+    num.written += 1
+    s, c, least = lazy_leaves(state.key, i >> 3)
     while g > 0 and g != h:
         slot = (g - 1) & 7
         g, h = (g - 1) >> 3, (h - 1) >> 3
         nodes[g, 0, slot], nodes[g, 1, slot], nodes[g, 2, slot] = s, c, least
         if g != h: s, c, least = lazy_join(nodes, g)
-    if g != h: num[KEYS], num[ACTIVE], num[LEAST] = s, c, least
+    if g != h: num.keys, num.active, num.least = s, c, least
 
 # %% ../../nbs/core/09_trees.ipynb #2fbb731a
 #| code-fold: true
 #| code-summary: "Exported source: lazy_past, lazy_tally"
 @kernel
-def lazy_past(num: np.ndarray, v: float) -> float:
+def lazy_past(num: np.void, v: float) -> float:
     "Part of a stored number in the running sum since its last write: s (key P - Q) for v = s key."
-    return v * num[RUNNING_A] - (num[RUNNING_AT] if v > 0 else -num[RUNNING_AT] if v < 0 else 0.0)
+    return v * num.running_a - (num.running_at if v > 0 else -num.running_at if v < 0 else 0.0)
 
 
 @kernel
-def lazy_tally(state: tuple) -> None:
+def lazy_tally(state: LazyBall) -> None:
     "Add the present weights to their running sum; O(1)."
-    num = state[3]
-    num[RUNNING_A] += num[SCALE]
-    num[RUNNING_AT] += num[SCALE] * num[THRESHOLD]
+    num = state.num.view(LAZY_SCALARS)[0]
+    num.running_a += num.scale
+    num.running_at += num.scale * num.threshold
 
 # %% ../../nbs/core/09_trees.ipynb #dfa3c426
 #| code-fold: true
 #| code-summary: "Exported source: lazy_sums"
 @kernel(allocates=True)
-def lazy_sums(state: tuple) -> np.ndarray:
+def lazy_sums(state: LazyBall) -> np.ndarray:
     "The running sum of the weights; O(d)."
-    key, total, _, num = state
-    out = total.copy()
+    key, num, out = state.key, state.num.view(LAZY_SCALARS)[0], state.total.copy()
     for i in range(out.size): out[i] += lazy_past(num, key[i >> 3, i & 7])
     return out
 
@@ -204,22 +209,24 @@ TINY = 1e-290  # no smaller weight is written, so that scaling by a >= 1/64 cann
 
 
 @kernel
-def lazy_put(key: np.ndarray, total: np.ndarray, num: np.ndarray, i: int, w: float) -> None:
+def lazy_put(state: LazyBall, i: int, w: float) -> None:
     "Set one weight and keep its running sum; the tree is not yet told."
+    key, num = state.key, state.num.view(LAZY_SCALARS)[0]
     old, new = key[i >> 3, i & 7], 0.0
-    size = num[THRESHOLD] + abs(w) / num[SCALE]
-    if size > num[THRESHOLD] and abs(w) >= TINY: new = size if w > 0 else -size
-    total[i] += lazy_past(num, old) - lazy_past(num, new)
+    size = num.threshold + abs(w) / num.scale
+    if size > num.threshold and abs(w) >= TINY: new = size if w > 0 else -size
+    state.total[i] += lazy_past(num, old) - lazy_past(num, new)
     key[i >> 3, i & 7] = new
 
 # %% ../../nbs/core/09_trees.ipynb #f27307f4
 #| code-fold: true
 #| code-summary: "Exported source: lazy_active"
 @kernel(allocates=True, apart=True)
-def lazy_active(key: np.ndarray, nodes: np.ndarray, num: np.ndarray) -> np.ndarray:
+def lazy_active(state: LazyBall) -> np.ndarray:
     "The coordinates of nonzero weight, in rising order."
-    found, n, first = np.zeros(max(1, np.int64(num[ACTIVE])), np.int64), 1, nodes.shape[0]
-    while found[0] < first and num[ACTIVE] > 0:
+    key, nodes, active = state.key, state.nodes, state.num.view(LAZY_SCALARS)[0].active
+    found, n, first = np.zeros(max(1, np.int64(active)), np.int64), 1, nodes.shape[0]
+    while found[0] < first and active > 0:
         old = found[:n].copy()
         n = 0
         for g in old:
@@ -227,7 +234,7 @@ def lazy_active(key: np.ndarray, nodes: np.ndarray, num: np.ndarray) -> np.ndarr
                 if nodes[g, 1, j] > 0:
                     found[n] = 8 * g + 1 + j
                     n += 1
-    old = found[:n].copy() - (first if num[ACTIVE] > 0 else 0)
+    old = found[:n].copy() - (first if active > 0 else 0)
     n = 0
     for b in old:
         for j in range(8):
@@ -240,36 +247,37 @@ def lazy_active(key: np.ndarray, nodes: np.ndarray, num: np.ndarray) -> np.ndarr
 #| code-fold: true
 #| code-summary: "Exported source: lazy_rebase"
 @kernel(allocates=True, apart=True)
-def lazy_rebase(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, c: float) -> None:
+def lazy_rebase(state: LazyBall, c: float) -> None:
     "Write c times the weights afresh, with a = 1, T = 0 and P = Q = 0: as many steps as there are weights."
-    active = lazy_active(key, nodes, num)
+    key, num, active = state.key, state.num.view(LAZY_SCALARS)[0], lazy_active(state)
     for i in active:
         v = key[i >> 3, i & 7]
         w = c * lazy_value(num, v)
-        total[i] += lazy_past(num, v)
+        state.total[i] += lazy_past(num, v)
         key[i >> 3, i & 7] = w if abs(w) >= TINY else 0.0
-    num[SCALE], num[THRESHOLD], num[RUNNING_A], num[RUNNING_AT], num[AGE] = 1.0, 0.0, 0.0, 0.0, 0.0
+    num.scale, num.threshold, num.running_a, num.running_at, num.age = 1.0, 0.0, 0.0, 0.0, 0.0
     for n in range(active.size):
-        lazy_climb(key, nodes, num, active[n], active[n + 1] if n + 1 < active.size else NOWHERE)
+        lazy_climb(state, active[n], active[n + 1] if n + 1 < active.size else NOWHERE)
 
 # %% ../../nbs/core/09_trees.ipynb #48d70201
 #| code-fold: true
 #| code-summary: "Exported source: lazy_scale"
 @kernel
-def lazy_scale(state: tuple, c: float) -> None:
+def lazy_scale(state: LazyBall, c: float) -> None:
     "Multiply all weights by a factor; O(1) nearly always."
-    key, total, nodes, num = state
-    a = c * num[SCALE]
-    if 1 / 64 <= a <= 64: num[SCALE] = a
-    else: lazy_rebase(key, total, nodes, num, c)
+    num = state.num.view(LAZY_SCALARS)[0]
+    a = c * num.scale
+    if 1 / 64 <= a <= 64: num.scale = a
+    else: lazy_rebase(state, c)
 
 # %% ../../nbs/core/09_trees.ipynb #588cc006
 #| code-fold: true
 #| code-summary: "Exported source: lazy_pop"
 @kernel(apart=True)
-def lazy_pop(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray) -> None:
+def lazy_pop(state: LazyBall) -> None:
     "Let the coordinate of least key leave, the first of several."
-    g, first, least, slot = 0, nodes.shape[0], num[LEAST], 0
+    key, nodes, least = state.key, state.nodes, state.num.view(LAZY_SCALARS)[0].least
+    g, first, slot = 0, nodes.shape[0], 0
     while g < first:
         slot = 0
         while nodes[g, 2, slot] != least: slot += 1
@@ -277,64 +285,64 @@ def lazy_pop(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndar
     slot = 0
     while abs(key[g - first, slot]) != least: slot += 1
     i = 8 * (g - first) + slot
-    lazy_put(key, total, num, i, 0.0)
-    lazy_climb(key, nodes, num, i, -1)
+    lazy_put(state, i, 0.0)
+    lazy_climb(state, i, -1)
 
 # %% ../../nbs/core/09_trees.ipynb #7b3d5387
 @kernel
-def lazy_threshold(num: np.ndarray, r: float, rho: float) -> float:
+def lazy_threshold(num: np.void, r: float, rho: float) -> float:
     "The threshold that brings the active weights to l1 norm a r, or part of the way to it."
-    step = rho * (num[KEYS] - num[THRESHOLD] * num[ACTIVE] - r) / num[ACTIVE]
-    return num[THRESHOLD] + (step if rho == 1 else (step + num[KEYS]) - num[KEYS])
+    step = rho * (num.keys - num.threshold * num.active - r) / num.active
+    return num.threshold + (step if rho == 1 else (step + num.keys) - num.keys)
 
 
 @kernel(apart=True)
-def lazy_raise(
-    key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, r: float, rho: float
-) -> None:
+def lazy_raise(state: LazyBall, r: float, rho: float) -> None:
     "Raise the threshold to `lazy_threshold`; the least keys leave until all are above it."
+    num = state.num.view(LAZY_SCALARS)[0]
     T = lazy_threshold(num, r, rho)
-    while num[LEAST] <= T:
-        lazy_pop(key, total, nodes, num)
+    while num.least <= T:
+        lazy_pop(state)
         T = lazy_threshold(num, r, rho)
-    num[THRESHOLD] = T
+    num.threshold = T
 
 # %% ../../nbs/core/09_trees.ipynb #11172fce
 @kernel
-def lazy_project(key: np.ndarray, total: np.ndarray, nodes: np.ndarray, num: np.ndarray, radius: float) -> None:
+def lazy_project(state: LazyBall, radius: float) -> None:
     "Project the weights to the l1 ball; O(log d) for each coordinate that leaves."
-    while num[SCALE] * (num[KEYS] - num[THRESHOLD] * num[ACTIVE]) > 4 * radius:
-        lazy_raise(key, total, nodes, num, radius / num[SCALE], 0.999)
-        lazy_rebase(key, total, nodes, num, 1.0)
-    r = radius / num[SCALE]
-    if num[KEYS] - num[THRESHOLD] * num[ACTIVE] > r: lazy_raise(key, total, nodes, num, r, 1.0)
-    if num[THRESHOLD] * num[ACTIVE] > 16 * r: lazy_rebase(key, total, nodes, num, 1.0)
+    num = state.num.view(LAZY_SCALARS)[0]
+    while num.scale * (num.keys - num.threshold * num.active) > 4 * radius:
+        lazy_raise(state, radius / num.scale, 0.999)
+        lazy_rebase(state, 1.0)
+    r = radius / num.scale
+    if num.keys - num.threshold * num.active > r: lazy_raise(state, r, 1.0)
+    if num.threshold * num.active > 16 * r: lazy_rebase(state, 1.0)
 
 # %% ../../nbs/core/09_trees.ipynb #a8820acd
 @kernel
-def lazy_step(state: tuple, I: np.ndarray, change: np.ndarray, n: int, radius: float) -> None:
+def lazy_step(state: LazyBall, I: np.ndarray, change: np.ndarray, n: int, radius: float) -> None:
     "Change a few weights, then project to the l1 ball: O(n log d)."
-    key, total, nodes, num = state
-    num[AGE] += 1
-    rebase, last = num[AGE] >= max(1000, total.size), NOWHERE
+    num = state.num.view(LAZY_SCALARS)[0]
+    num.age += 1
+    rebase, last = num.age >= max(1000, state.total.size), NOWHERE
     for a in range(n): rebase |= abs(change[a]) > 16 * radius
-    if rebase: lazy_rebase(key, total, nodes, num, 1.0)
+    if rebase: lazy_rebase(state, 1.0)
     for a in range(n):
         if change[a] != 0:
             i = I[a]
-            lazy_put(key, total, num, i, lazy_value(num, key[i >> 3, i & 7]) + change[a])
-            if last >= 0: lazy_climb(key, nodes, num, last, i)
+            lazy_put(state, i, lazy_value(num, state.key[i >> 3, i & 7]) + change[a])
+            if last >= 0: lazy_climb(state, last, i)
             last = i
-    if last >= 0: lazy_climb(key, nodes, num, last, NOWHERE)
-    lazy_project(key, total, nodes, num, radius)
+    if last >= 0: lazy_climb(state, last, NOWHERE)
+    lazy_project(state, radius)
 
 # %% ../../nbs/core/09_trees.ipynb #bf41079e
 @kernel
-def lazy_find(state: tuple, u: float) -> int:
+def lazy_find(state: LazyBall, u: float) -> int:
     "Draw a coordinate in proportion to |w_i|, from a uniform number: O(log d)."
-    key, _, nodes, num = state
-    g, first, T, chosen = 0, nodes.shape[0], num[THRESHOLD], 0
-    u *= num[KEYS] - T * num[ACTIVE]
+    key, nodes, num = state.key, state.nodes, state.num.view(LAZY_SCALARS)[0]
+    g, first, T, chosen = 0, nodes.shape[0], num.threshold, 0
+    u *= num.keys - T * num.active
     while g < first:
         mass = 0.0
         for j in range(8):

@@ -117,7 +117,7 @@ def test_after_refused_sales_a_round_is_drawn_afresh():
     for _ in range(3):
         with pytest.raises(ValueError, match="finite"): play(lr, env)
     X[:] = 1.0  # the environment reads the same table
-    assert play(lr, env).n_observed.max() <= 2 and lr.info[0] == 5
+    assert play(lr, env).n_observed.max() <= 2 and lr.info.view(compiled_aer.SCALARS)["rounds"] == 5
 
 
 def test_accepted_arguments():
@@ -135,22 +135,20 @@ def test_the_strength_of_a_centred_learner():
 
 def test_the_draws_of_a_round():
     "At w = 0 only C is bought; later the weighted draws have their chances, in learning and in calibration."
-    from oslr_nb.core.trees import lazy_ball, lazy_step
+    from oslr_nb.core.trees import lazy_step
 
-    parts, ball = compiled_aer.aer_fresh(6, 4, False, True), lazy_ball(6)
-    lazy, own, words = tuple(ball.values()), tuple(parts.values()), generator_words(np.random.default_rng(0))
-    compiled_aer.aer_draw(words, lazy, own, True)
-    assert parts["info"][1] == 2 and parts["info"][2] == 0 and len(set(parts["S"][:2])) == 2
-    lazy_step(lazy, np.array([2, 4]), np.array([0.3, -0.1]), 2, 1.0)
-    parts["cdf"][:] = np.cumsum([0, 0, 0, 1.0, 0, 3.0])
+    state, words = compiled_aer.aer_fresh(6, 4, False, True), generator_words(np.random.default_rng(0))
+    info = state.info.view(compiled_aer.SCALARS)[0]
+    assert compiled_aer.aer_draw(words, state, 1) == 2 and info["draws"] == 0 and len(set(state.S[:2])) == 2
+    lazy_step(state.ball, np.array([2, 4]), np.array([0.3, -0.1]), 2, 1.0)
+    state.cdf[:] = np.cumsum([0, 0, 0, 1.0, 0, 3.0])
     counts = np.zeros((2, 6))
     for t in range(4000):
-        parts["info"][0] = t
-        compiled_aer.aer_draw(words, lazy, own, t % 2 == 0)
-        n, draws = parts["info"][1:3].astype(int)
-        S = parts["S"][:n]
+        info["rounds"] = t % 2  # the one that learns, or one that calibrates
+        n, draws = compiled_aer.aer_draw(words, state, 1), int(info["draws"])
+        S = state.S[:n]
         assert len(set(S)) == n <= 4 and draws == (2 if t % 2 == 0 else 4)
-        np.add.at(counts[t % 2], S[parts["place"][:draws]], 1 / (2000 * draws))
+        np.add.at(counts[t % 2], S[state.place[:draws]], 1 / (2000 * draws))
     assert np.abs(counts[0] - [0, 0, 0.75, 0, 0.25, 0]).max() < 0.03 > np.abs(counts[1] - [0, 0, 0, 0.25, 0, 0.75]).max()
 
 

@@ -4,8 +4,7 @@
 """The ledger of papers/cesabianchi2010/06_compiled_aer: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ...papers.cesabianchi2010.compiled_aer import AER, AER_OUTPUTS, DRAWS, MEAN, YP, Q, aer_calibrate, aer_descend
-from ...papers.cesabianchi2010.compiled_aer import aer_fresh
+from ...papers.cesabianchi2010.compiled_aer import AER, AER_OUTPUTS, SCALARS, aer_calibrate, aer_descend, aer_fresh
 
 # %% auto #0
 __all__ = []
@@ -19,7 +18,7 @@ import numpy as np
 from ...core.designs import Uniform
 from ...core.driver import play, simulate
 from ...core.environment import Environment
-from ...core.trees import lazy_ball, lazy_step, lazy_weights
+from ...core.trees import lazy_step, lazy_weights
 from .aer import weighted_draws
 from ..claims import Case, Evidence, claim, law_of_draws, random_fractions
 from ...papers.cesabianchi2010.aer import aer_textbook
@@ -27,14 +26,15 @@ from ...papers.cesabianchi2010.aer import aer_textbook
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #f11f2581
 def compiled_z(w: np.ndarray, x: np.ndarray, y: float, C: tuple[int, ...], I: tuple[int, ...], t: int, lam: float) -> np.ndarray:
     "z (d,) from the weights after the compiled step of round t at the weights w with these draws; the ball is large."
-    d, k = len(w), 2 * len(C)
-    lazy, parts = tuple(lazy_ball(d).values()), aer_fresh(d, k, False, False)
-    lazy_step(lazy, np.arange(d), w.copy(), d, 1e3)
+    d, state = len(w), aer_fresh(len(w), 2 * len(C), False, False)
+    info = state.info.view(SCALARS)[0]
+    lazy_step(state.ball, np.arange(d), w.copy(), d, 1e3)
     S = list(dict.fromkeys([*C, *I]))
-    parts["S"][: len(S)], parts["values"][: len(S)] = S, x[S]
-    parts["place"][: len(I)], parts["info"][: DRAWS + 1] = [S.index(i) for i in I], [t - 1, len(S), len(I)]
-    aer_descend(y, lazy, tuple(parts.values()), lam, 1e3)
-    return -lam * t * (lazy_weights(lazy) - (1 - 1 / t) * w)
+    state.S[: len(S)], state.values[: len(S)] = S, x[S]
+    state.place[: len(I)] = [S.index(i) for i in I]
+    info["rounds"], info["bought"], info["draws"] = t - 1, len(S), len(I)
+    aer_descend(y, state, lam, 1e3)
+    return -lam * t * (lazy_weights(state.ball) - (1 - 1 / t) * w)
 
 
 @claim("cesabianchi2010", "Algorithm 2, the compiled step", id="D7e", tier="certificate", cases=[(4, 1, 3), (4, 2, 2), (5, 2, 7)],
@@ -64,7 +64,7 @@ def running_means(case: Case, miss: bool = False) -> Evidence:
     if case.value == "compiled": simulate(lr := make(), X + constants, y + 0.3)
     simulate(plain := make(), X, y)
     bought = [[X[t, i] + constants[i] for t, S, _ in env.ledger[miss:] if i in S] for i in range(5)]
-    means = np.abs(lr.mean - [np.mean(v) for v in bought]).max() + abs(float(lr.info[MEAN]) - y.mean() - 0.3)
+    means = np.abs(lr.mean - [np.mean(v) for v in bought]).max() + abs(float(lr.info.view(SCALARS)["mean"][0]) - y.mean() - 0.3)
     return Evidence(float(means + np.abs(lr.coef_ - plain.coef_).max()), "==", 0, tol=1e-12)
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #3282abf8
@@ -90,11 +90,12 @@ def scale_compiled(case: Case, more: float = 0.0) -> Evidence:
     x, w, k = random_fractions(case.rng, 3, 7), random_fractions(case.rng, 3, 6), case.value
     sums, y = np.zeros(2), 0.6
     for I, chance in weighted_draws(w, k):
-        parts = aer_fresh(3, 4, False, True)
-        parts["out"][:], parts["cdf"][:] = w, np.cumsum(np.abs(w))
-        parts["S"][:3], parts["values"][:3], parts["place"][:k], parts["info"][DRAWS] = [0, 1, 2], x, I, k
-        aer_calibrate(y, tuple(parts.values()))
-        sums += float(chance) * parts["info"][YP : Q + 1]
+        state = aer_fresh(3, 4, False, True)
+        info = state.info.view(SCALARS)[0]
+        state.out[:], state.cdf[:] = w, np.cumsum(np.abs(w))
+        state.S[:3], state.values[:3], state.place[:k], info["draws"] = [0, 1, 2], x, I, k
+        aer_calibrate(y, state)
+        sums += float(chance) * np.array([info["yp"], info["q"]])
     inner = float(w @ x)
     return Evidence(abs(sums[0] - y * inner) + abs(sums[1] - (1 + more) * inner**2), "==", 0, tol=1e-12)
 
@@ -103,12 +104,12 @@ def draw_counts(rounds: int, reserved: int, rng: np.random.Generator) -> tuple[d
     "How often query() chose each (C, ordered weighted draws) in the rounds that learn, and each (first, last) draw afterwards."
     T = rounds + reserved
     lr = AER(5, 4, T=T, calibrate=reserved / T, output="last", seed=rng)
-    lazy_step(lr._lazy, np.array([0, 2, 3]), np.array([0.5, -0.3, 0.2]), 3, 1.0)
+    lazy_step(lr._state.ball, np.array([0, 2, 3]), np.array([0.5, -0.3, 0.2]), 3, 1.0)
     learning, later = {}, {}
     for t in range(T):
         lr.commit()
         S = lr.query()
-        places = S[lr.place[: int(lr.info[DRAWS])]]
+        places = S[lr.place[: int(lr.info.view(SCALARS)["draws"][0])]]
         key = (frozenset(S[:2].tolist()), *places.tolist()) if t < rounds else (int(places[0]), int(places[-1]))
         book = learning if t < rounds else later
         book[key] = book.get(key, 0) + 1

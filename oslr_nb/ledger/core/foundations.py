@@ -27,7 +27,7 @@ from ...core.geometry import Interval, compatibility, cone_descent, hard_thresho
 from ...core.geometry import restricted_condition, restricted_eigenvalue, rip_constant, sparse_eigenvalues
 from ...core.geometry import top_buffer, top_k, top_rescan, top_update, truncation_factor
 from ...core.run import Run, best_sparse
-from ...core.trees import ACTIVE, KEYS, RUNNING_A, SCALE, THRESHOLD, WRITTEN, lazy_ball, lazy_climb, lazy_find
+from ...core.trees import LAZY_SCALARS, LazyBall, lazy_ball, lazy_climb, lazy_find
 from ...core.trees import lazy_norm, lazy_project, lazy_put, lazy_raise, lazy_rebase, lazy_scale, lazy_step
 from ...core.trees import lazy_sums, lazy_tally, lazy_weight, lazy_weights, sums_find, sums_first, sums_tree
 from ...core.trees import sums_update
@@ -665,7 +665,7 @@ def lazy_change(kind: str, d: int, w: np.ndarray, rng: np.random.Generator) -> t
 def lazy_plain(case: Case, project: Callable = proj_l1, factor: float = 1.0) -> Evidence:
     "Weighted sums of all weights, norms and the running sum, lazy and plain; case (stream, d, R)."
     kind, d, R = case.value
-    rng, state, total, w = case.rng, tuple(lazy_ball(d).values()), np.zeros(d), np.zeros(d)
+    rng, state, total, w = case.rng, lazy_ball(d), np.zeros(d), np.zeros(d)
     a, sides, rounds = case.rng.random(d), np.zeros(2), 60
     for t in range(1, rounds + 1):
         c = float(rng.choice([1 - 1 / t] * 8 + [1.0, 0.5, 0.0, 1.3]))
@@ -698,7 +698,7 @@ def _(case: Case) -> Evidence: return lazy_plain.check(case, factor=1.0001)
 def lazy_draw(case: Case, shift: float = 0.0) -> Evidence:
     "Draws on a grid of u that fall in the interval of the coordinate found, and all; case (stream, d)."
     kind, d = case.value
-    state = tuple(lazy_ball(d).values())
+    state = lazy_ball(d)
     for _ in range(200):
         I, change = lazy_change(kind, d, lazy_weights(state), case.rng)
         lazy_scale(state, 0.99)
@@ -711,16 +711,16 @@ def lazy_draw(case: Case, shift: float = 0.0) -> Evidence:
 
 # %% ../../../nbs/core/10_foundations.ipynb #0a3b0e9c
 @kernel(allocates=True)
-def first_coordinates(state: tuple, m: int, rounds: int, R: float, size: float, c: float) -> np.ndarray:
+def first_coordinates(state: LazyBall, m: int, rounds: int, R: float, size: float, c: float) -> np.ndarray:
     "Largest a T m, a S, P and max(a, 1/a) of rounds with this c that change the first m coordinates, by size R each."
     I, change, found = np.arange(m), np.full(m, size * R), np.zeros(4)
     for _ in range(rounds):
         lazy_scale(state, c)
         lazy_step(state, I, change, m, R)
         lazy_tally(state)
-        num = state[3]
-        found[0], found[1] = max(found[0], num[SCALE] * num[THRESHOLD] * num[ACTIVE]), max(found[1], num[SCALE] * num[KEYS])
-        found[2], found[3] = max(found[2], num[RUNNING_A]), max(found[3], max(num[SCALE], 1 / num[SCALE]))
+        num = state.num.view(LAZY_SCALARS)[0]
+        found[0], found[1] = max(found[0], num.scale * num.threshold * num.active), max(found[1], num.scale * num.keys)
+        found[2], found[3] = max(found[2], num.running_a), max(found[3], max(num.scale, 1 / num.scale))
     return found
 
 
@@ -732,7 +732,7 @@ def first_coordinates(state: tuple, m: int, rounds: int, R: float, size: float, 
 def lazy_sizes(case: Case) -> Evidence:
     "Largest value met in two thousand rounds (of a: in sixty) and its limit; case (which, coordinates changed, d, R, c)."
     what, m, d, R, c = case.value
-    found = first_coordinates(tuple(lazy_ball(d).values()), m, 60 if what == 3 else 2000, R, 0.0 if what == 2 or c > 1 else 0.999, c)[what]
+    found = first_coordinates(lazy_ball(d), m, 60 if what == 3 else 2000, R, 0.0 if what == 2 or c > 1 else 0.999, c)[what]
     return Evidence(float(found), "<=", (16 * R, 17 * R, max(1000, d), 64)[what], tol=1e-9)
 
 # %% ../../../nbs/core/10_foundations.ipynb #5a0e71c6
@@ -744,35 +744,35 @@ def huge_steps(case: Case, step: Callable = lazy_step) -> Evidence:
     kind, K = case.value
     v, want = np.full(1024, K), np.full(1024, 1 / 1024)
     if kind == "two": v, want = np.r_[K + 0.25, K, np.full(10_000, 439806328832.0)], np.r_[0.625, 0.375, np.zeros(10_000)]
-    n, state = v.size, tuple(lazy_ball(v.size + 20).values())
+    n, state = v.size, lazy_ball(v.size + 20)
     step(state, np.arange(n, n + 3), np.array([0.7, 0.6, 0.2]), 3, 1.0)
     lazy_scale(state, 0.3)
     step(state, np.arange(n), v, n, 1.0)
     return Evidence(int((lazy_weights(state) == np.r_[want, np.zeros(20)]).sum()), "==", n + 20)
 
 
-def written(state: tuple, I: np.ndarray, change: np.ndarray) -> None:
+def written(state: LazyBall, I: np.ndarray, change: np.ndarray) -> None:
     "The changes of a step, without its rebasing and its projection."
     for i, x in zip(I.tolist(), change.tolist(), strict=True):
-        lazy_put(state[0], state[1], state[3], i, lazy_weight(state, i) + x)
-        lazy_climb(state[0], state[2], state[3], i, -1)
+        lazy_put(state, i, lazy_weight(state, i) + x)
+        lazy_climb(state, i, -1)
 
 
 @huge_steps.control("no rebasing before the changes")
 def _(case: Case) -> Evidence:
-    def step(state: tuple, I: np.ndarray, change: np.ndarray, n: int, R: float) -> None:
+    def step(state: LazyBall, I: np.ndarray, change: np.ndarray, n: int, R: float) -> None:
         written(state, I, change)
-        lazy_project(*state, R)
+        lazy_project(state, R)
 
     return huge_steps.check(case, step)
 
 
 @huge_steps.control("raised at once and not in stages")
 def _(case: Case) -> Evidence:
-    def step(state: tuple, I: np.ndarray, change: np.ndarray, n: int, R: float) -> None:
-        lazy_rebase(*state, 1.0)
+    def step(state: LazyBall, I: np.ndarray, change: np.ndarray, n: int, R: float) -> None:
+        lazy_rebase(state, 1.0)
         written(state, I, change)
-        lazy_raise(*state, R, 1.0)
+        lazy_raise(state, R, 1.0)
 
     return huge_steps.check(case, step)
 
@@ -795,20 +795,20 @@ def expensive(kind: str, d: int, t: int, rng: np.random.Generator) -> tuple[np.n
 def lazy_cost(case: Case, before: Callable = lambda state: None) -> Evidence:
     "Leaves written in two thousand rounds, of which M by scaling, and the bound; case (stream, raises a round)."
     (kind, p), d, rounds = case.value, 300, 2000
-    state, changes, scaled = tuple(lazy_ball(d).values()), 0, 0
+    state, changes, scaled = lazy_ball(d), 0, 0
     for t in range(1, rounds + 1):
         I, change, c = expensive(kind, d, t, case.rng)
         before(state)
-        old = state[3][WRITTEN]
+        old = state.num.view(LAZY_SCALARS)[0]["written"]
         lazy_scale(state, c)
-        if c > 0: scaled += state[3][WRITTEN] - old
+        if c > 0: scaled += state.num.view(LAZY_SCALARS)[0]["written"] - old
         lazy_step(state, I, change, I.size, 1.0)
         changes += I.size
-    return Evidence(float(state[3][WRITTEN]), "<=", ((10 + 2 * p) * changes + rounds + scaled))
+    return Evidence(float(state.num.view(LAZY_SCALARS)[0]["written"]), "<=", ((10 + 2 * p) * changes + rounds + scaled))
 
 
 @lazy_cost.control("rebased in every round")
-def _(case: Case) -> Evidence: return lazy_cost.check(case, before=lambda state: lazy_rebase(*state, 1.0))
+def _(case: Case) -> Evidence: return lazy_cost.check(case, before=lambda state: lazy_rebase(state, 1.0))
 
 # %% ../../../nbs/core/10_foundations.ipynb #d1a50002
 def __dir__() -> list[str]:

@@ -9,17 +9,18 @@ cautious step, and both on digits.
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.checks import check_array, check_flag, check_int, check_real, fail, kernel
+from ...core.checks import check_array, check_flag, check_int, check_real, fail, kernel, record
 from ...core.compiled import entry, find_in_sums, uniform
 from ...core.designs import draw_outside
 from ...core.learner import SLACK, Learner, check_bought_values
 from ...core.registry import register
-from ...core.trees import ACTIVE, KEYS, LAZY, LEAST, RUNNING_A, RUNNING_AT, SCALE, THRESHOLD, lazy_ball, lazy_find
-from ...core.trees import lazy_norm, lazy_scale, lazy_step, lazy_sums, lazy_tally, lazy_weight, lazy_weights
+from ...core.trees import LAZY_SCALARS, LazyBall, lazy_ball, lazy_find, lazy_norm, lazy_scale, lazy_step, lazy_sums
+from ...core.trees import lazy_tally, lazy_weight, lazy_weights
 from .aer import aer_check, aer_lambda
 
 # %% auto #0
@@ -27,141 +28,163 @@ __all__ = ['AER_OUTPUTS', 'aer_draw', 'aer_inner', 'aer_descend', 'aer_centre', 
            'aer_fix_output', 'aer_end_round', 'aer_score', 'aer_run', 'AER']
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #580e2cc9
-AER_BALL = tuple(f"ball_{name}" for name in LAZY)  # names of the lazy ball's arrays in the learner
-AER_OWN = ("mark", "S", "values", "place", "mean", "seen", "out", "cdf", "info")
-ROUNDS, BOUGHT, DRAWS, MEAN, YP, Q, QQ, DRAWN = range(8)  # places in info; MEAN: of the labels; YP, Q, QQ: sums for the scale
+SCALARS = record("rounds", "bought", "draws", "mean", "yp", "q", "qq", "drawn")  # mean: of the labels; yp, q, qq: sums for the scale
 
 
-def aer_fresh(d: int, budget: int, centre: bool, calibrate: bool) -> dict[str, np.ndarray]:
-    "The learner's own arrays before the first round, by the names of `AER_OWN`; empty where an option is not used."
+class AERArrays(NamedTuple):
+    "What AER keeps, as compiled rounds take it; an array of an option that is not used is empty."
+
+    ball: LazyBall  # the weights
+    mark: np.ndarray  # (d,): time and place in S of the last draw
+    S: np.ndarray  # (budget,): what the round buys
+    values: np.ndarray  # (budget,): its values
+    place: np.ndarray  # (budget,): place in S of each weighted draw
+    mean: np.ndarray  # (d,): with centring, running means of the attributes
+    seen: np.ndarray  # (d,): with centring, how often each was bought
+    out: np.ndarray  # (d,): with calibration, the output weights
+    cdf: np.ndarray  # (d,): with calibration, running sums of their sizes
+    info: np.ndarray  # (8,): `SCALARS`
+
+
+class Plan(NamedTuple):
+    "The fixed numbers of AER."
+
+    lam: float  # lambda / step
+    radius: float
+    rounds: int  # that learn
+    last: int  # T: from here on the output has its scale
+    output: int  # place in `AER_OUTPUTS`
+
+
+def aer_fresh(d: int, budget: int, centre: bool, calibrate: bool) -> AERArrays:
+    "The state before the first round."
     mean, out, values = np.zeros(d if centre else 0), np.zeros(d if calibrate else 0), np.zeros(budget)
     mark, S = np.zeros(d, np.int64), np.zeros(budget, np.int64)
-    parts = (mark, S, values, S.copy(), mean, mean.copy(), out, out.copy(), np.zeros(8))
-    return dict(zip(AER_OWN, parts, strict=True))
+    return AERArrays(lazy_ball(d), mark, S, values, S.copy(), mean, mean.copy(), out, out.copy(), np.zeros(8))
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #19aa4d7c
 @kernel
-def aer_draw(words: np.ndarray, lazy: tuple, own: tuple, learning: bool) -> None:
-    "Decide what to buy this round: C and the weighted draws, as distinct coordinates and places (lines 3 and 4)."
-    mark, S, _, place, _, _, _, cdf, info = own
-    d, half, n, draws = mark.size, S.size // 2, 0, 0
-    info[DRAWN] += 1
-    stamp = np.int64(info[DRAWN]) * (S.size + 1)  # mark[i] - stamp is the place of i in S, if it is there
+def aer_draw(words: np.ndarray, state: AERArrays, rounds: int) -> int:
+    "Decide what to buy: C and the weighted draws, as distinct coordinates and places (lines 3 and 4). Returns how many."
+    mark, S, place, cdf, info = state.mark, state.S, state.place, state.cdf, state.info.view(SCALARS)[0]
+    d, half, n, draws, learning = mark.size, S.size // 2, 0, 0, info.rounds < rounds
+    info.drawn += 1
+    stamp = np.int64(info.drawn) * (S.size + 1)  # mark[i] - stamp is the place of i in S, if it is there
     if learning:
         draw_outside(words, d, 0, half, mark, stamp, S)
         for a in range(half): mark[S[a]] = stamp + a
-        n, draws = half, half if lazy_norm(lazy) > 0 else 0
+        n, draws = half, half if lazy_norm(state.ball) > 0 else 0
     elif cdf[-1] > 0: draws = S.size
     for r in range(draws):
         u = uniform(words)
-        i = lazy_find(lazy, u) if learning else find_in_sums(cdf, u * cdf[-1])
+        i = lazy_find(state.ball, u) if learning else find_in_sums(cdf, u * cdf[-1])
         if mark[i] < stamp:
             mark[i], S[n] = stamp + n, i
             n += 1
         place[r] = mark[i] - stamp
-    info[BOUGHT], info[DRAWS] = n, draws
+    info.bought, info.draws = n, draws
+    return n
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #77673d5d
 @kernel
-def aer_inner(lazy: tuple, own: tuple) -> float:
+def aer_inner(state: AERArrays) -> float:
     "yhat: the average over the weighted draws of sgn(w_i) ||w||_1 x_i; 0 if there are none (line 4)."
-    _, S, values, place, _, _, _, _, info = own
-    draws, total = np.int64(info[DRAWS]), 0.0
+    ball, values, draws, total = state.ball, state.values, np.int64(state.info.view(SCALARS)[0].draws), 0.0
     for r in range(draws):
-        a = place[r]
-        total += values[a] if lazy_weight(lazy, S[a]) > 0 else -values[a]
-    return lazy_norm(lazy) * total / draws if draws > 0 else 0.0
+        a = state.place[r]
+        total += values[a] if lazy_weight(ball, state.S[a]) > 0 else -values[a]
+    return lazy_norm(ball) * total / draws if draws > 0 else 0.0
 
 
 @kernel
-def aer_descend(y: float, lazy: tuple, own: tuple, lam: float, radius: float) -> None:
+def aer_descend(y: float, state: AERArrays, lam: float, radius: float) -> None:
     "Replace w by the projection of (1 - 1/t) w - 2 (yhat - y) v / (lam t) on the l1 ball (lines 5 and 6)."
-    mark, S, values, _, _, _, _, _, info = own
-    half, t, n = S.size // 2, info[ROUNDS] + 1, np.int64(0)  # typed, as NOWHERE in the lazy ball
-    factor = -2 * (aer_inner(lazy, own) - y) / (lam * t) * mark.size / half
-    if t > 1: lazy_scale(lazy, 1 - 1 / t)  # w_1 = 0
+    S, values = state.S, state.values
+    half, t, n = S.size // 2, state.info.view(SCALARS)[0].rounds + 1, np.int64(0)  # typed, as NOWHERE in the lazy ball
+    factor = -2 * (aer_inner(state) - y) / (lam * t) * state.mark.size / half
+    if t > 1: lazy_scale(state.ball, 1 - 1 / t)  # w_1 = 0
     for a in range(half):
         if values[a] != 0:
             S[n], values[n] = S[a], factor * values[a]
             n += 1
-    if n > 0 and factor != 0: lazy_step(lazy, S, values, n, radius)
+    if n > 0 and factor != 0: lazy_step(state.ball, S, values, n, radius)
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #703ff488
 @kernel(apart=True)
-def aer_centre(y: float, own: tuple) -> float:
+def aer_centre(y: float, state: AERArrays) -> float:
     "Take the bought values and the label into the running means, then subtract these: Proposition CF 2 (prp-aer-centre)."
-    _, S, values, _, mean, seen, _, _, info = own
-    for a in range(np.int64(info[BOUGHT])):
+    S, values, mean, seen, info = state.S, state.values, state.mean, state.seen, state.info.view(SCALARS)[0]
+    for a in range(np.int64(info.bought)):
         i = S[a]
         seen[i] += 1
         mean[i] += (values[a] - mean[i]) / seen[i]
         values[a] -= mean[i]
-    info[MEAN] += (y - info[MEAN]) / (info[ROUNDS] + 1)
-    return y - info[MEAN]
+    info.mean += (y - info.mean) / (info.rounds + 1)
+    return y - info.mean
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #7b7983d8
 @kernel(apart=True)
-def aer_calibrate(y: float, own: tuple) -> None:
+def aer_calibrate(y: float, state: AERArrays) -> None:
     "Add y pbar, q = the mean of p_r p_s over r != s, and q^2 to their sums: Equation 1 (eq-aer-scale)."
-    _, S, values, place, _, _, out, cdf, info = own
-    draws, total, squares = np.int64(info[DRAWS]), 0.0, 0.0
+    place, cdf, info = state.place, state.cdf, state.info.view(SCALARS)[0]
+    draws, total, squares = np.int64(info.draws), 0.0, 0.0
     if draws == 0: return
     for r in range(draws):
-        p = math.copysign(cdf[-1], out[S[place[r]]]) * values[place[r]]
+        p = math.copysign(cdf[-1], state.out[state.S[place[r]]]) * state.values[place[r]]
         total += p
         squares += p * p
-    info[YP] += y * total / draws
+    info.yp += y * total / draws
     q = (total * total - squares) / (draws * (draws - 1))
-    info[Q] += q
-    info[QQ] += q * q
+    info.q += q
+    info.qq += q * q
 
 
 @kernel
 def aer_scale(info: np.ndarray) -> float:
     "The estimated best scale, any number; 1 unless the sum of the q is above 3 times the root of the sum of q^2."
-    return info[YP] / info[Q] if info[Q] > 3 * math.sqrt(info[QQ]) else 1.0
+    sums = info.view(SCALARS)[0]
+    return sums.yp / sums.q if sums.q > 3 * math.sqrt(sums.qq) else 1.0
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #087a93c7
 AER_OUTPUTS = ("printed", "proved", "last")  # what AER may return: two averages, or the last iterate
 
 
 @kernel(allocates=True, apart=True)
-def aer_output(lazy: tuple, own: tuple, plan: tuple) -> np.ndarray:
+def aer_output(ball: LazyBall, out: np.ndarray, info: np.ndarray, plan: Plan) -> np.ndarray:
     "The output weights: an average of the iterates or the last, fixed when learning has ended, then with its scale."
-    out, info = own[6], own[8]
-    _, _, rounds, last, output = plan
-    if out.size > 0 and info[ROUNDS] >= rounds: return out * (aer_scale(info) if info[ROUNDS] >= last else 1.0)
-    if output == 2: return lazy_weights(lazy)
-    return lazy_sums(lazy) / max(1.0, info[ROUNDS])
+    played = info.view(SCALARS)[0].rounds
+    if out.size > 0 and played >= plan.rounds: return out * (aer_scale(info) if played >= plan.last else 1.0)
+    if plan.output == 2: return lazy_weights(ball)
+    return lazy_sums(ball) / max(1.0, played)
 
 
 @kernel(allocates=True, apart=True)
-def aer_fix_output(lazy: tuple, own: tuple, plan: tuple) -> None:
+def aer_fix_output(state: AERArrays, plan: Plan) -> None:
     "Write down the output weights and the running sums of their sizes for the calibration: O(d), once."
-    w, total, out, cdf = lazy_weights(lazy) if plan[4] == 2 else lazy_sums(lazy) / plan[2], 0.0, own[6], own[7]
+    w, total = lazy_weights(state.ball) if plan.output == 2 else lazy_sums(state.ball) / plan.rounds, 0.0
     for i in range(w.size):
         total += abs(w[i])
-        out[i], cdf[i] = w[i], total
+        state.out[i], state.cdf[i] = w[i], total
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #41a4739b
 @kernel
-def aer_end_round(y: float, lazy: tuple, own: tuple, plan: tuple) -> None:
+def aer_end_round(y: float, state: AERArrays, plan: Plan) -> None:
     "Learn, or calibrate, from the bought values and the label; the round is over."
-    info = own[8]
-    if own[4].size > 0: y = aer_centre(y, own)
-    if info[ROUNDS] < plan[2]:
-        if plan[4] == 1: lazy_tally(lazy)
-        aer_descend(y, lazy, own, plan[0], plan[1])
-        if plan[4] == 0: lazy_tally(lazy)
-    else: aer_calibrate(y, own)
-    info[ROUNDS] += 1
-    if info[ROUNDS] == plan[2]: aer_fix_output(lazy, own, plan)
+    info = state.info.view(SCALARS)[0]
+    if state.mean.size > 0: y = aer_centre(y, state)
+    if info.rounds < plan.rounds:
+        if plan.output == 1: lazy_tally(state.ball)
+        aer_descend(y, state, plan.lam, plan.radius)
+        if plan.output == 0: lazy_tally(state.ball)
+    else: aer_calibrate(y, state)
+    info.rounds += 1
+    if info.rounds == plan.rounds: aer_fix_output(state, plan)
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #f2d83b75
 @kernel(allocates=True, apart=True)
-def aer_score(X: tuple, row: int, lazy: tuple, own: tuple, plan: tuple) -> float:
+def aer_score(X: tuple, row: int, ball: LazyBall, out: np.ndarray, mean: np.ndarray, info: np.ndarray, plan: Plan) -> float:
     "Score a whole example: output weights and intercept on X[row]; an attribute whose weight is 0 is not read."
-    w, mean, total, shift = aer_output(lazy, own, plan), own[4], 0.0, own[8][MEAN]
+    w, total, shift = aer_output(ball, out, info, plan), 0.0, info.view(SCALARS)[0].mean
     for i in range(w.size):
         if w[i] != 0:
             total += w[i] * entry(X, row, i)
@@ -171,23 +194,22 @@ def aer_score(X: tuple, row: int, lazy: tuple, own: tuple, plan: tuple) -> float
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #14f23ffe
 @kernel
 def aer_run(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, lazy: tuple, own: tuple, plan: tuple,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: AERArrays, plan: Plan,
     limit: float, scored: bool, out: np.ndarray, bought: np.ndarray,
 ) -> int:
     "Play rounds over the given rows, compiled; how many were played before a refusal."
-    S, values, info = own[1], own[2], own[8]
+    S, values = state.S, state.values
     for t in range(rows.size):
         row, usable = rows[t], True
-        aer_draw(words, lazy, own, info[ROUNDS] < plan[2])
-        bought[t] = np.int64(info[BOUGHT])
+        bought[t] = aer_draw(words, state, plan.rounds)
         for a in range(bought[t]):
             values[a] = entry(X, row, S[a])
             usable &= abs(values[a]) <= limit
         if not usable: return t
         if scored:
-            out[t] = aer_score(X, row, lazy, own, plan)
+            out[t] = aer_score(X, row, state.ball, state.out, state.mean, state.info, plan)
             if not math.isfinite(out[t]): return t
-        aer_end_round(y[row], lazy, own, plan)
+        aer_end_round(y[row], state, plan)
     return rows.size
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #03c68071
@@ -207,7 +229,7 @@ class AERState(Learner):
     "State of `AER`; `reserved` of the T rounds are for calibration, params are checked (base class)."
 
     protocol: ClassVar[str] = "training-only"
-    arrays = (*AER_BALL, *AER_OWN)
+    arrays = (*(f"ball_{name}" for name in LazyBall._fields), *AERArrays._fields[1:])
 
     def __init__(self, reserved: int, seed: Any, **params: Any):
         super().__init__(seed=seed, **params)
@@ -215,36 +237,34 @@ class AERState(Learner):
         self.T, self.radius = params["T"], params["radius"]
         self.lam = aer_strength(self.T - reserved, params, params["centre"])
         rounds, output = self.T - reserved if reserved else 10**15, AER_OUTPUTS.index(params["output"])
-        self._plan = (self.lam, self.radius, rounds, self.T, output)
-        state = dict(zip(AER_BALL, lazy_ball(self.d).values(), strict=True))
-        state |= aer_fresh(self.d, self.budget, params["centre"], reserved > 0)
-        for name, value in state.items(): setattr(self, name, value)
+        self._plan = Plan(self.lam, self.radius, rounds, self.T, output)
+        ball, *own = aer_fresh(self.d, self.budget, params["centre"], reserved > 0)
+        for name, value in zip(self.arrays, (*ball, *own), strict=True): setattr(self, name, value)
 
-    @property
-    def _lazy(self) -> tuple[np.ndarray, ...]: return tuple(getattr(self, name) for name in AER_BALL)
-
-    @property
-    def _own(self) -> tuple[np.ndarray, ...]: return tuple(getattr(self, name) for name in AER_OWN)
+    @cached_property
+    def _state(self) -> AERArrays:
+        parts = [getattr(self, name) for name in self.arrays]
+        return AERArrays(LazyBall(*parts[:4]), *parts[4:])
 
     @property
     def coef_(self) -> np.ndarray:
         "Output weights (d,)."
-        return aer_output(self._lazy, self._own, self._plan)
+        return aer_output(self._state.ball, self.out, self.info, self._plan)
 
     @property
     def intercept_(self) -> float:
         "0 without centring; otherwise the mean label less the weights times the means."
-        return float(self.info[MEAN] - self.coef_ @ self.mean) if self.mean.size else 0.0
+        return float(self.info.view(SCALARS)["mean"][0] - self.coef_ @ self.mean) if self.mean.size else 0.0
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #5a7e0012
 #| code-fold: true
 #| code-summary: "What a state must be like"
-def check_ball(state: tuple[np.ndarray, ...], radius: float, rounds: int) -> None:
+def check_ball(ball: LazyBall, radius: float, rounds: int) -> None:
     "Refuse a lazy ball whose nodes are not the sums, counts and least of its keys, or not within the l1 ball, or its sum is not."
-    key, total, nodes, num = state
-    keys, a, T = np.abs(key), num[SCALE], num[THRESHOLD]
-    for name, value in (("ball_key", key.ravel()), ("ball_total", total), ("ball_num", np.delete(num, LEAST))):
-        check_array(name, value, (None,))
+    key, total, nodes, num = ball.key, ball.total, ball.nodes, ball.num.view(LAZY_SCALARS)[0]
+    keys, a, T = np.abs(key), num["scale"], num["threshold"]
+    told = [num[name] for name in LAZY_SCALARS.names if name != "least"]  # this one is infinite at w = 0
+    for name, value in (("ball_key", key.ravel()), ("ball_total", total), ("ball_num", told)): check_array(name, value, (None,))
     least = np.where(keys > 0, keys, np.inf).min(axis=1)
     parts = [keys.sum(axis=1), (keys > 0).sum(axis=1).astype(float), least]
     start, leaves = len(nodes), 7 * len(nodes) + 1
@@ -256,17 +276,17 @@ def check_ball(state: tuple[np.ndarray, ...], radius: float, rounds: int) -> Non
         if not fits or not np.array_equal(nodes[above:start, 2], parts[2]):
             fail("ball_nodes", "others", "sums, counts and least of the keys")
         parts, start = [f(axis=1) for f in (parts[0].sum, parts[1].sum, parts[2].min)], above
-    if not np.allclose(num[KEYS : ACTIVE + 1], (parts[0][0], parts[1][0]), 1e-9, 0) or num[LEAST] != parts[2][0]:
-        fail("ball_num", num.tolist(), "those of the root")
+    if not np.allclose((num["keys"], num["active"]), (parts[0][0], parts[1][0]), 1e-9, 0) or num["least"] != parts[2][0]:
+        fail("ball_num", ball.num.tolist(), "those of the root")
     if key.ravel()[total.size :].any(): fail("ball_key", "numbers behind the last weight", "0")
     steps = 1e5 * max(1000, total.size) * radius
-    limits = (("a", a, 1 / 64, 64), ("T", T, 0, min(steps, num[LEAST])), ("P", num[RUNNING_A], 0, 64 * (rounds + 1)),
-              ("Q", num[RUNNING_AT], 0, num[RUNNING_A] * T * (1 + 1e-6)),
-              ("l1 norm", a * (num[KEYS] - T * num[ACTIVE]), -1e-9 * radius, radius * (1 + 1e-6)))
+    limits = (("a", a, 1 / 64, 64), ("T", T, 0, min(steps, num["least"])), ("P", num["running_a"], 0, 64 * (rounds + 1)),
+              ("Q", num["running_at"], 0, num["running_a"] * T * (1 + 1e-6)),
+              ("l1 norm", a * (num["keys"] - T * num["active"]), -1e-9 * radius, radius * (1 + 1e-6)))
     for name, value, low, high in limits:
         if not low <= value <= high: fail(name, float(value), f"from {low:g} to {high:g}")
     v = key.ravel()[: total.size]
-    past = total + v * num[RUNNING_A] - np.sign(v) * num[RUNNING_AT]
+    past = total + v * num["running_a"] - np.sign(v) * num["running_at"]
     size = float(np.abs(past).sum())
     if not size <= rounds * radius * (1 + 1e-6): fail("sum of the weights", size, f"at most {rounds * radius:g}")
 
@@ -275,13 +295,13 @@ def check_ball(state: tuple[np.ndarray, ...], radius: float, rounds: int) -> Non
 #| code-summary: "What a state must be like"
 def check_aer(learner: AERState) -> None:
     "A state of AER that a run can reach: places in range, means and sums of possible size, consistent weights."
-    mark, S, values, place, mean, seen, out, cdf, info = learner._own
-    for name in AER_OWN: check_array(name, getattr(learner, name), (None,))
+    ball, mark, S, values, place, mean, seen, out, cdf, _ = learner._state
+    for name in AERArrays._fields[1:]: check_array(name, getattr(learner, name), (None,))
     whole = lambda name, v, high: check_int(name, int(v) if v == math.floor(v) else v, 0, high)
-    d, b, (_, radius, learns, _, _) = learner.d, learner.budget, learner._plan
-    rounds, n = whole("rounds", info[ROUNDS], 10**15), whole("number bought", info[BOUGHT], b)
-    draws = whole("number of draws", info[DRAWS], b)
-    drawn = whole("rounds drawn", info[DRAWN], min(2**53, 2**61 // (b + 1)))
+    d, b, radius, learns, info = learner.d, learner.budget, learner.radius, learner._plan.rounds, learner.info.view(SCALARS)[0]
+    rounds, n = whole("rounds", info["rounds"], 10**15), whole("number bought", info["bought"], b)
+    draws = whole("number of draws", info["draws"], b)
+    drawn = whole("rounds drawn", info["drawn"], min(2**53, 2**61 // (b + 1)))
     is_open = learner._next > 1 or learner._refused is not None
     limits = ("mark", mark, drawn * (b + 1) + b), ("S", S, d - 1), ("place", place, b - 1), ("seen", seen, rounds)
     for name, a, high in limits:
@@ -293,15 +313,15 @@ def check_aer(learner: AERState) -> None:
         if not fits or draws not in allowed or (rounds < learns and n < b // 2) or (place[:draws] >= n).any():
             fail("S", S[:n].tolist(), "what was asked for")
     if learner._next == 3: check_bought_values([f"values[{a}]" for a in range(n)], values[:n], *learner.scale[1::-1], False)
-    check_ball(learner._lazy, radius, rounds)
+    check_ball(ball, radius, rounds)
     x, y = learner.scale[1] * SLACK, learner.y_limit[1] * SLACK
     fixed, size = out.size and rounds >= learns, np.cumsum(np.abs(out))
-    most = (("mean", np.abs(mean).max(initial=0), x), ("mean label", abs(info[MEAN]), y if mean.size else 0),
+    most = (("mean", np.abs(mean).max(initial=0), x), ("mean label", abs(info["mean"]), y if mean.size else 0),
             ("output", size[-1] if out.size else 0, radius * (1 + 1e-6) if fixed else 0),
-            ("scale", abs(float(getattr(aer_scale, "py_func", aer_scale)(info))), 1e100))
+            ("scale", abs(aer_scale(learner.info)), 1e100))
     for name, value, high in most:
         if not value <= high * (1 + 1e-9): fail(name, float(value), f"at most {high:g}")
-    if not np.allclose(cdf, size, 1e-9, 0) or info[QQ] < 0: fail("cdf", "others", "running sums of the sizes of the output")
+    if not np.allclose(cdf, size, 1e-9, 0) or info["qq"] < 0: fail("cdf", "others", "running sums of the sizes of the output")
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #13c8672f
 @register("cesabianchi2010", budget="budget >= 2, even", assumptions="independent examples from one law, |x_i| <= x_max, |y| <= y_max",
@@ -391,15 +411,14 @@ class AER(AERState):
         super().__init__(reserved, seed, **{"lam": None} | sizes | options)
 
     def _query(self) -> np.ndarray:
-        aer_draw(self.words, self._lazy, self._own, self.info[ROUNDS] < self._plan[2])
-        return self.S[: int(self.info[BOUGHT])].copy()
+        return self.S[: aer_draw(self.words, self._state, self._plan.rounds)].copy()
 
     def _predict(self, values: np.ndarray) -> float:
         self.values[: len(values)] = values
         return 0.0  # training-only: the committed weights are scored
 
     def _update(self, y: float) -> None:
-        aer_end_round(y, self._lazy, self._own, self._plan)
+        aer_end_round(y, self._state, self._plan)
 
     def _check_state(self) -> None:
         "The state is one that a run can reach."
@@ -407,7 +426,7 @@ class AER(AERState):
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
         out, bought = books
-        return aer_run(self.words, X, y, rows, self._lazy, self._own, self._plan, self._limit, score, out, bought)
+        return aer_run(self.words, X, y, rows, self._state, self._plan, self._limit, score, out, bought)
 
     @property
-    def _asked(self) -> np.ndarray: return self.S[: int(self.info[BOUGHT])]
+    def _asked(self) -> np.ndarray: return self.S[: int(self.info.view(SCALARS)["bought"][0])]
