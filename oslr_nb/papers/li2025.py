@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -313,7 +314,32 @@ def bound_ds_poslrc(
 # %% ../../nbs/papers/li2025.ipynb #8526a120
 #| code-fold: true
 #| code-summary: "The kernels"
-ROUNDS, EXPLORED, GUARDED = range(3)  # places in `num`
+ROUNDS, EXPLORED, GUARDED = range(3)  # places in `num`, which no kernel reads
+
+
+class DantzigState(NamedTuple):
+    "What both learners keep, as the rounds of DS-POSLRC take it."
+
+    G: np.ndarray  # (d, d): sums of the estimates of second moments, each pair in one of its two places
+    c: np.ndarray  # (d,): of features times label
+    w: np.ndarray  # (d,): solution of the programme
+    q: np.ndarray  # (d,): chances of the first draw of LI
+    sums: np.ndarray  # (d,): their running sums
+    S: np.ndarray  # (k,): the support, in order
+    B: np.ndarray  # (budget,): what the round buys
+    values: np.ndarray  # (budget,): its values
+    mark: np.ndarray  # (d,): round in which a feature was last drawn
+    num: np.ndarray  # (3,): rounds, exploring rounds, how often the threshold grew
+
+
+class NewtonState(NamedTuple):
+    "What the Newton rounds of DS-OSLRC take."
+
+    S: np.ndarray  # (k,): the support, in order
+    values: np.ndarray  # (k,): its values
+    theta: np.ndarray  # (k,): its weights
+    P: np.ndarray  # (k, k): inverse of the sums of squares
+    spare: np.ndarray  # (k,): working memory
 
 
 @kernel
@@ -350,19 +376,21 @@ def li_learn(y: float, B: np.ndarray, values: np.ndarray, sure: int, m: int, q: 
 
 @kernel
 def li_exploit(
-    X: tuple, y: np.ndarray, rows: np.ndarray, first: int, S: np.ndarray, values: np.ndarray, w: np.ndarray, P: np.ndarray, v: np.ndarray,
-    reach: float, sigma: float, log_delta: float, limit: float, out: np.ndarray,
+    X: tuple, y: np.ndarray, rows: np.ndarray, first: int, state: NewtonState, reach: float, sigma: float, log_delta: float,
+    limit: float, out: np.ndarray,
 ) -> int:
     "Newton rounds, the first of number `first`; returns how many were played, fewer if a value is out of range."
+    S, values, theta = state.S, state.values, state.theta
     for t in range(rows.size):
         usable, score = True, 0.0
         for a in range(S.size):
             values[a] = entry(X, rows[t], S[a])
             usable &= abs(values[a]) <= limit
-            score += w[a] * values[a]
+            score += theta[a] * values[a]
         if not usable: return t
         out[t] = min(max(score, -reach), reach)
-        newton_step(values, S.size, y[rows[t]], reach, li_margin(first + t, reach, sigma, log_delta), P, w, v)
+        margin = li_margin(first + t, reach, sigma, log_delta)
+        newton_step(values, S.size, y[rows[t]], reach, margin, state.P, theta, state.spare)
     return rows.size
 
 
@@ -374,12 +402,12 @@ def li_margin(t: int, reach: float, sigma: float, log_delta: float) -> float:
 
 @kernel
 def li_watch(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, first: int, w: np.ndarray, S: np.ndarray, q: np.ndarray, sums: np.ndarray,
-    B: np.ndarray, values: np.ndarray, mark: np.ndarray, m: int, G: np.ndarray, c: np.ndarray, limit: float, out: np.ndarray,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, first: int, m: int, state: DantzigState, limit: float, out: np.ndarray
 ) -> int:
     "Rounds of DS-POSLRC with the same weights; returns how many were played, fewer if a value is out of range."
+    w, S, B, values = state.w, state.S, state.B, state.values
     for t in range(rows.size):
-        li_draw(words, sums, S, S.size, m, mark, first + t, B)
+        li_draw(words, state.sums, S, S.size, m, state.mark, first + t, B)
         usable, score = True, 0.0
         for a in range(B.size):
             values[a] = entry(X, rows[t], B[a])
@@ -387,7 +415,7 @@ def li_watch(
         if not usable: return t
         for a in range(S.size): score += w[S[a]] * values[a]
         out[t] = score
-        li_learn(y[rows[t]], B, values, S.size, m, q, G, c)
+        li_learn(y[rows[t]], B, values, S.size, m, state.q, state.G, state.c)
     return rows.size
 
 # %% ../../nbs/papers/li2025.ipynb #d2faeb2b
@@ -396,7 +424,7 @@ def li_watch(
 class DantzigSampling(Learner):
     "Base class of both learners: sums of estimates, the programme, the chances of the coming draws."
 
-    arrays: ClassVar[tuple[str, ...]] = ("G", "c", "w", "q", "sums", "S", "B", "values", "mark", "num")
+    arrays: ClassVar[tuple[str, ...]] = DantzigState._fields
 
     def _set_up(self, d: int, budget: int, k: int | None, seed: Any, solve: str, kw: dict[str, Any]) -> None:
         sizes = _sizes(d, budget, k)
@@ -410,7 +438,8 @@ class DantzigSampling(Learner):
         Learner.__init__(self, sizes[0], budget, seed, **names, **kw)
         d, self.m, self.sure = self.d, sizes[1], sizes[0] - sizes[2]
         self.k, self.scale, self._numbers = self.params.get("k", self.budget), ("x_max", kw["x_max"], False), sizes
-        self.G, self.c, self.w, self.S = np.zeros((d, d)), np.zeros(d), np.zeros(d), np.arange(self.k)
+        self.G, self.S = np.zeros((d, d)), np.arange(self.k)
+        self.c, self.w, self.q, self.sums = np.zeros((4, d))
         self.B, self.values = np.zeros(self.budget, np.int64), np.zeros(self.budget)
         self.mark, self.num = np.zeros(d, np.int64), np.zeros(3)
         self._lead()
@@ -422,8 +451,8 @@ class DantzigSampling(Learner):
         if not q.any():
             q[:] = 1.0
             q[self.S[: self.sure]] = 0.0
-        self.q = q / max(q.sum(), 1e-300)
-        self.sums = np.cumsum(self.q)
+        self.q[:] = q / max(q.sum(), 1e-300)
+        np.cumsum(self.q, out=self.sums)
 
     @property
     def guarded_(self) -> int:
@@ -561,9 +590,12 @@ class DSOSLRC(DantzigSampling):
     ):
         kw = {"sigma": sigma, "radius": radius, "x_max": x_max, "delta": delta, "phi": phi, "C": C}
         self._set_up(d, budget, None, seed, solve, kw)
-        self.reach, self.w = kw["radius"] * kw["x_max"], np.full(self.d, kw["radius"] / self.d)
+        self.reach, self.w[:] = kw["radius"] * kw["x_max"], kw["radius"] / self.d
         self.theta, self.P, self._spare = np.zeros(self.k), np.zeros((self.k, self.k)), np.zeros(self.k)
         self._lead()
+
+    @cached_property
+    def _state(self) -> NewtonState: return NewtonState(self.S, self.values, self.theta, self.P, self._spare)
 
     @property
     def coef_(self) -> np.ndarray:
@@ -588,24 +620,25 @@ class DSOSLRC(DantzigSampling):
 
     def _predict(self, values: np.ndarray) -> float:
         self.values[:] = values
-        w, score = self.w[self.B] if self._exploring() else self.theta, 0.0
+        explore, score = self._exploring(), 0.0
+        w = self.w[self.B] if explore else self.theta
         for a in range(self.k): score += w[a] * values[a]
-        return float(score if self._exploring() else min(max(score, -self.reach), self.reach))
+        return float(score if explore else min(max(score, -self.reach), self.reach))
 
     def _update(self, y: float) -> None:
-        explore, t = self._exploring(), int(self.num[ROUNDS]) + 1
+        explore = self._exploring()
         self.num[ROUNDS] += 1
         if explore:
             li_learn(y, self.B, self.values, 0, self.m, self.q, self.G, self.c)
             self._explored(1)
         else:
-            M = li_margin(t, self.reach, self.params["sigma"], math.log(self.params["delta"]))
+            M = li_margin(int(self.num[ROUNDS]), self.reach, self.params["sigma"], math.log(self.params["delta"]))
             newton_step(self.values, self.k, y, self.reach, M, self.P, self.theta, self._spare)
 
     def _found(self, w: np.ndarray, S: np.ndarray) -> None:
         if self.num[EXPLORED] == 1 or (S != self.S).any():  # a new support: warm start
-            self.theta, self.P = w[S], np.eye(self.k) / (self.k * self.params["x_max"] ** 2)
-        self.w, self.S = w, S
+            self.theta[:], self.P[:] = w[S], np.eye(self.k) / (self.k * self.params["x_max"] ** 2)
+        self.w[:], self.S[:] = w, S
 
     def _part(self, n: int, score: bool) -> int:
         seen = int(self.num[ROUNDS])
@@ -618,10 +651,10 @@ class DSOSLRC(DantzigSampling):
             books[0][0] = self._predict(values)
             self._update(float(y[rows[0]]))
             return 1
-        seen, P = int(self.num[ROUNDS]), self.params
-        named = (self.reach, P["sigma"], math.log(P["delta"]), self._limit)
+        P = self.params
         self.B[:] = self.S
-        played = li_exploit(X, y, rows, seen + 1, self.S, self.values, self.theta, self.P, self._spare, *named, books[0])
+        named = (self.reach, P["sigma"], math.log(P["delta"]), self._limit)
+        played = li_exploit(X, y, rows, int(self.num[ROUNDS]) + 1, self._state, *named, books[0])
         self.num[ROUNDS] += played
         return played
 
@@ -704,6 +737,9 @@ class DSPOSLRC(DantzigSampling):
         kw = {"sigma": sigma, "radius": radius, "x_max": x_max, "delta": delta, "phi": phi, "C": C}
         self._set_up(d, budget, check_int("k", k, 1), seed, solve, kw)
 
+    @cached_property
+    def _state(self) -> DantzigState: return DantzigState(*(getattr(self, name) for name in self.arrays))
+
     @property
     def coef_(self) -> np.ndarray:
         "Weights (d,) that are committed now; at most k are not 0."
@@ -724,15 +760,14 @@ class DSPOSLRC(DantzigSampling):
         self.num[ROUNDS] += 1
         self._explored(1)
 
-    def _found(self, w: np.ndarray, S: np.ndarray) -> None: self.w, self.S = w, S
+    def _found(self, w: np.ndarray, S: np.ndarray) -> None: self.w[:], self.S[:] = w, S
 
     def _part(self, n: int, score: bool) -> int:
         seen = int(self.num[ROUNDS])
         return min(n, max(1, 2 ** seen.bit_length() - seen)) if self.params["solve"] == "powers" else 1
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        args = (self.w, self.S, self.q, self.sums, self.B, self.values, self.mark, self.m, self.G, self.c, self._limit, books[0])
-        played = li_watch(self.words, X, y, rows, int(self.num[ROUNDS]) + 1, *args)
+        played = li_watch(self.words, X, y, rows, int(self.num[ROUNDS]) + 1, self.m, self._state, self._limit, books[0])
         books[1][:] = self.budget + np.count_nonzero(self.w[self.S])
         self.num[ROUNDS] += played
         return played

@@ -82,7 +82,7 @@ def test_the_squares_explore():
         yhat = lr.predict(env.observe(S))
         assert abs(yhat) <= 1 + 1e-12
         lr.update(env.predict(yhat))
-    assert lr.num[1] == 20 and {0, 1} <= set(lr.support_)
+    assert lr.num[L.EXPLORED] == 20 and {0, 1} <= set(lr.support_)
 
 
 def test_lazy_programmes():
