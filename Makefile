@@ -60,8 +60,8 @@ mutants: .venv/ready
 
 store: reproduce bench
 	@cp _results/claims.json oslr_nb/claims.json
-	@if [ -f _results/shake/room.json ]; then cp _results/shake/room.json nbs/results/shake.json; fi
-	@cp _results/ito2017_*.json _results/ito2018_*.json _results/kale2017_*.json _results/murata2018_*.json _results/cesabianchi2010_*.json _results/speed.json nbs/results/
+	@if [ -f _results/shake/room.json ]; then cp _results/shake/room.json oslr_nb/stored/shake.json; fi
+	@cp _results/ito2017_*.json _results/ito2018_*.json _results/kale2017_*.json _results/murata2018_*.json _results/cesabianchi2010_*.json _results/speed.json oslr_nb/stored/
 
 export: .venv/ready
 	@python -m website --numbers

@@ -1,6 +1,6 @@
 """Measure speed (`make bench`, some eight minutes): each table of the page on speed is one function. Writes _results/speed.json.
 
-`make store` keeps it in nbs/results/, where the page shows it. What the words mean stands there too.
+`make store` keeps it in oslr_nb/stored/, where the page shows it. What the words mean stands there too.
 
 Times are processor time on one thread, the smallest of several repetitions; what is compared is run in turn in one process,
 so compare ratios, and times only within one table.
@@ -770,7 +770,7 @@ def main(names):
     if unknown: sys.exit(f"unknown: {', '.join(sorted(unknown))}; the tables are {', '.join(TABLES)}")
     top = Path(__file__).parents[1]
     if not names: result = measure_all()
-    else: result = json.loads((top / "nbs/results/speed.json").read_text()) | {name: TABLES[name]() for name in names}
+    else: result = json.loads((top / "oslr_nb/stored/speed.json").read_text()) | {name: TABLES[name]() for name in names}
     path = top / "_results" / "speed.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(result, indent=1) + "\n")

@@ -2,7 +2,7 @@
 
 Source mutants are made one at a time in the functions that carry the mathematics: kernels, learners, estimators, designs, `bound_*`.
 Each is first put before the claims that call the mutated function (what `oslr verify` would say), and if they all hold, before the
-tests of the learners and the page that the module comes from. Writes _results/mutants.json; `nbs/results/mutants.json` is the stored
+tests of the learners and the page that the module comes from. Writes _results/mutants.json; `oslr_nb/stored/mutants.json` is the stored
 one, shown by the page on mutants. `python -m tests.mutants --help` lists the options.
 """
 

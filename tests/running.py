@@ -1,7 +1,11 @@
-"""Pages are run as `nbdev_test` runs them, in forks of a process that has the libraries loaded: most of a page's time is imports."""
+"""Pages are run in forks of a process that has the libraries loaded, since most of a page's time is imports.
+
+Each runs alone in an empty folder, as a copy does that somebody has downloaded.
+"""
 
 import multiprocessing
 import os
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -12,12 +16,13 @@ CONTEXT.set_forkserver_preload(LIBRARIES)
 
 
 def run_cells(path: Path, answer: Any) -> None:
-    "In the fork: run a notebook in its folder; send its cells with their outputs, the error if there is one, and the processor time."
+    "In the fork: run a notebook in an empty folder; send its cells with their outputs, the error if there is one, and the processor time."
     from execnb.nbio import read_nb
     from execnb.shell import CaptureShell
 
-    os.chdir(path.parent)
-    nb, error = read_nb(path.name), ""
+    nb, error = read_nb(path), ""
+    folder = tempfile.TemporaryDirectory()
+    os.chdir(folder.name)
     shell = CaptureShell(path=".")
     for c in nb.cells:  # the shell drops what a cell prints whose last line ends so
         if c.cell_type == "code" and c.source.rstrip().endswith(";"): c.source += "\nNone"
@@ -25,6 +30,8 @@ def run_cells(path: Path, answer: Any) -> None:
     except BaseException as e: error = f"{type(e).__name__}: {e}"
     failed = [o for c in nb.cells for o in c.get("outputs", []) if o["output_type"] == "error"]
     if failed: error = error or "\n".join(failed[0]["traceback"])
+    os.chdir("/")
+    folder.cleanup()
     answer.send(([(c["source"], c.get("outputs", [])) for c in nb.cells], error, time.process_time()))
 
 

@@ -101,7 +101,7 @@ def test_markup(build):
     assert problems == []
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", page.split("<main")[1])).replace("\u00a0", " ")
     assert "See Theorem 2, 1, Equation 1, Figure 1, Table 1, Words, (Knuth 1997, 3) and Theorem 1 (Knuth 1997)." in text
-    for part in ("Theorem 1 (First)", "Lemma 1 Proof Text.", "Proof. ↑ Because.", "Figure 1: A dot [0, 1)", "Table 1: Numbers", "References"):
+    for part in ("Theorem 1 (First)", "Lemma 1 Proof Text.", "Proof. ↑ Because.", "Figure 1: A dot [0, 1)", "Table 1: Numbers"):
         assert part in text, part
     assert r"a = b \tag{1}" in page and "show_doc" not in page and "\x1b" not in page
     assert 'href="more/page.html#a-heading"' in page and "<details><summary>" in page and page.count('type="radio"') == 2
@@ -109,18 +109,20 @@ def test_markup(build):
 
 
 def test_place_in_the_book(build, tmp_path):
-    """Parts are folded but for the current one, chapters numbered; statements and proofs lead to each other; titles have an index of their own."""
+    """Parts are folded but for the current one, chapters numbered; statements and proofs lead to each other; titles have an index."""
     from website.cells import Page
     from website.render import navigation, number
     from website.search import statements
 
-    pages = list(navigation(["a", {"section": "I One", "contents": ["b", {"section": "C", "contents": ["c", "d"]}]}, {"section": "More", "contents": ["e"]}]))
+    part = {"section": "I One", "contents": ["b", {"section": "C", "contents": ["c", "d"]}]}
+    pages = list(navigation(["a", part, {"section": "More", "contents": ["e"]}]))
     number(pages)
     assert [(p.section, p.chapter, p.number) for p in pages] == [
         ("", "", ""), ("I One", "", "1"), ("I One", "C", "2"), ("I One", "C", "2.1"), ("More", "", "")]
     problems, page = build(
         "::: {#thm-main}\n\n## Main\n\nText.\n\n:::", "::: {#lem-a}\n\n## First $x^2$\n\nText.\n\n:::\n\n::: {.proof}\n\nClear.\n\n:::",
-        "::: {#lem-b}\n\nText.\n\n:::\n\n::: {.proof}\n\n## of @lem-a, again\n\nClear.\n\n:::", "## The proof\n\n::: {.proof}\n\nBy both.\n\n:::")
+        "::: {#lem-b}\n\nText.\n\n:::\n\n::: {.proof}\n\n## of @lem-a, again\n\nClear.\n\n:::",
+        "## The proof\n\n::: {.proof}\n\nBy both.\n\n:::")
     assert problems == []
     assert re.findall(r'<a\s+href="(#[^"]+)"\s+class="to-proof"', page) == ["#the-proof", "#proof-lem-a"]  # lem-b has none
     assert re.findall(r'<a\s+href="(#[^"]+)"\s+class="to-statement"', page) == ["#lem-a", "#lem-a", "#thm-main"]
@@ -130,15 +132,6 @@ def test_place_in_the_book(build, tmp_path):
     rows = statements(Page("index.ipynb", "", title="Front", description="It", url="index.html", keywords="way in"), page)
     assert rows == [["Front", "It", "index.html", "way in"], ["Theorem 1 (Main)", "Front", "index.html#thm-main", ""],
                     ["Lemma 1 (First x^2)", "Front", "index.html#lem-a", ""], ["Lemma 2", "Front", "index.html#lem-b", ""]]
-
-
-def test_a_chip_counts_the_checks_of_a_statement():
-    from website.procs import marked
-
-    records = [{"id": f"A{i}", "proof": "thm-a", "status": "holds", "resolution": ratio} for i, ratio in enumerate([0.5, None])]
-    text = marked("::: {#thm-a}\n\nText.\n\n:::\n\n::: {#thm-b}\n\nText.\n\n:::", records)
-    assert text.count("<summary>") == 1 and "Checked by machine in 2 ways, at most 0.50 of the bound" in text
-    assert "- [A0](#claim-A0): holds, within 2\n- [A1](#claim-A1): holds" in text
 
 
 def test_image_is_written(build, tmp_path):
@@ -378,7 +371,7 @@ def test_dark_theme_and_figures_are_legible(top):
     grounds = {scss.pop(name) for name in list(scss) if name.endswith("-bg")}
     inks = {value for name, value in scss.items() if "border" not in name}
     assert min(contrast(ink, ground) for ink in inks for ground in grounds) > 6
-    style = (top / "nbs" / "figures.mplstyle").read_text()
+    style = (top / "oslr_nb" / "figures.mplstyle").read_text()
     assert contrast("#" + re.search(r"text.color: (\w+)", style)[1], "#ffffff") >= 4.5
     lines = re.findall(r'"([0-9a-f]{6})"', style)
     assert len(lines) == 7 and min(contrast("#" + c, ground) for c in lines for ground in ("#ffffff", "#17191d")) > 3.3

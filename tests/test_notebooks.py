@@ -63,6 +63,13 @@ def test_one_claim_a_cell(path):
 
 
 @every_notebook
+def test_definitions_are_on_the_site(path):
+    "The site leaves out cells that say `export`: right for imports and constants; a function or a class says `exports`, or `exporti`."
+    for c in nbformat.read(path, as_version=4).cells:
+        assert not re.match(r"#\| export\n", c.source) or not re.search(r"^(def|class) ", c.source, re.M), c.source[:200]
+
+
+@every_notebook
 def test_committed_executed(path):
     nb = nbformat.read(path, as_version=4)
     code = [c for c in nb.cells if c.cell_type == "code" and c.source.strip()]

@@ -69,12 +69,14 @@ def test_hidden():
 
 
 def test_statements_name_their_claims():
-    from website.procs import marked
+    from website.procs import chip, marked
 
     record = {"id": "A9", "proof": "thm-two", "status": "holds", "resolution": 0.7}
     text = "Before.\n\n::: {#thm-two}\n\n## Title\n\n::: {.note}\nx\n:::\n\nText.\n\n:::\n\n::: {.proof}\n\nEnd.\n\n:::"
-    mark = "[[A9](#claim-A9) holds, within 2]{.claims}"
-    assert marked(text, [record]) == text.replace("Text.\n\n:::", f"Text.\n\n{mark}\n\n:::")
+    mark, two = "\n".join(chip([record])), chip([record, record | {"id": "B1", "resolution": None}])
+    assert marked(text, [record]) == text.replace("Text.\n\n:::", f"Text.\n\n{mark}\n:::")
+    assert "Checked by machine once, at most 0.70 of the bound" in mark and "- [A9](#claim-A9): holds, within 2\n" in mark
+    assert "Checked by machine in 2 ways, at most 0.70 of the bound" in "".join(two) and "- [B1](#claim-B1): holds" in two
     assert marked(text, [record | {"proof": "thm-three"}]) == text
 
 

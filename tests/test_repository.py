@@ -195,8 +195,8 @@ def test_every_file_of_the_package_is_shipped():
     tomllib = pytest.importorskip("tomllib", reason="Python 3.10 has none")
     setup = tomllib.loads((TOP / "pyproject.toml").read_text())["tool"]["setuptools"]
     assert {p.parent.relative_to(TOP).as_posix().replace("/", ".") for p in MODULES} == set(setup["packages"])
-    others = {p.name for p in (TOP / "oslr_nb").rglob("*") if p.is_file() and p.suffix != ".py" and "__pycache__" not in p.parts}
-    assert others == set(setup["package-data"]["oslr_nb"])
+    others = {p for p in (TOP / "oslr_nb").rglob("*") if p.is_file() and p.suffix != ".py" and "__pycache__" not in p.parts}
+    assert others == {p for pattern in setup["package-data"]["oslr_nb"] for p in (TOP / "oslr_nb").glob(pattern)}
 
 
 def test_bibliography_is_shipped():

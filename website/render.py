@@ -76,7 +76,8 @@ class Site:
         root = "../" * page.url.count("/")
         variables = {
             "root": root, "site": self.title, "home": page.url == "index.html", "blurb": html.escape(plain(page.description)),
-            "nav": self.sidebar(page), "crumbs": self.crumbs(page), "number": page.number, "turn": self.turn(page), "mathjax": self.html["html-math-method"]["url"].lstrip("/"),
+            "nav": self.sidebar(page), "crumbs": self.crumbs(page), "number": page.number,
+            "turn": self.turn(page), "mathjax": self.html["html-math-method"]["url"].lstrip("/"),
             "favicon": self.favicon(), "notebook": self.notebook(page), "foot": self.foot(page), "cite": "yes" if self.citation else "",
             "after": "\n".join((self.proc / name).read_text(encoding="utf-8") for name in as_list(self.html.get("include-after-body"))),
         }
@@ -132,7 +133,7 @@ class Site:
         return f'<aside class="foot" aria-label="About this page">{name}{cite}</aside>'
 
     def sidebar(self, here: Page) -> str:
-        """The navigation as seen from one page: its part is open, and of the chapters of several pages its own; the reference stands alone."""
+        """The navigation as seen from one page: its part and its chapter are open; the reference stands alone."""
         aside = here.section == REFERENCE
         out = [f'<p><a href="{relative("index.html", here)}">← {html.escape(self.title)}</a></p>'] if aside else []
         for section in dict.fromkeys(page.section for page in self.pages if not aside or page.section == REFERENCE):
@@ -201,7 +202,9 @@ def settings(path: Path) -> dict:
 def navigation(contents: list, section: str = "", chapter: str = "") -> Iterator[Page]:
     """The pages of a sidebar in order; a section within a section is a chapter, whose first page is its front page."""
     for entry in contents:
-        if isinstance(entry, dict): yield from navigation(entry["contents"], section or entry["section"], entry["section"] if section else "")
+        if isinstance(entry, dict):
+            inner = (section, entry["section"]) if section else (entry["section"], "")
+            yield from navigation(entry["contents"], *inner)
         else: yield Page(entry, section, chapter)
 
 

@@ -16,7 +16,8 @@ from website.cells import Page
 STATEMENT = r'<div id="([^"]+)" class="theorem[^>]*>\s*<(h\d) class="theorem-title">'
 LEFT_OUT = "|".join([
     r"<pre.*?</pre>", r'<span\s+class="math display">.*?</span>', r"<summary>.*?</summary>",
-    r'<(aside|nav|p) class="(?:turn|tools|foot|crumbs)".*?</\1>', r'<a [^>]*class="to-(?:proof|statement)".*?</a>', r'<span class="number">.*?</span>',
+    r'<(aside|nav|p) class="(?:turn|tools|foot|crumbs)".*?</\1>', r'<a [^>]*class="to-(?:proof|statement)".*?</a>',
+    r'<span class="number">.*?</span>',
 ])
 SIGNS = dict(zip(
     """alpha beta gamma delta varepsilon epsilon eta theta kappa lambda mu nu xi pi rho sigma tau phi varphi chi psi omega

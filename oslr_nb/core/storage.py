@@ -10,6 +10,7 @@ import json
 import os
 import secrets
 import zipfile
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from .checks import check_int, fail
 if TYPE_CHECKING: import sqlite3
 
 # %% auto #0
-__all__ = ['SCHEMA', 'checksum', 'force_folder', 'write_file', 'write_whole', 'check_path', 'hold', 'read_file']
+__all__ = ['SCHEMA', 'checksum', 'force_folder', 'write_file', 'write_whole', 'check_path', 'hold', 'read_file', 'stored_result']
 
 # %% ../../nbs/core/11_storage.ipynb #57000007
 SCHEMA = 2  # version of the files that `save` writes
@@ -111,3 +112,8 @@ def read_file(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     header = json.loads(text)
     check_int("schema", header.pop("schema"), SCHEMA, SCHEMA, "it was written by another version")
     return header, arrays
+
+# %% ../../nbs/core/11_storage.ipynb #57c00002
+def stored_result(name: str) -> Any:
+    "A stored result, such as `speed` or `ito2017_tables`."
+    return json.loads((files("oslr_nb") / "stored" / f"{name}.json").read_text(encoding="utf8"))

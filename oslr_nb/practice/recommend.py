@@ -4,13 +4,11 @@
 """Which assumptions hold on a table, and what each learner's theorem then promises there."""
 from __future__ import annotations
 
-import json
 import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +21,7 @@ from ..core.environment import PROTOCOLS, check_features, check_labels
 from ..core.geometry import ENUMERATION_LIMIT, Interval, compatibility, enumerated_eigenvalues, outer_eigenvalues
 from ..core.registry import all_learners
 from ..core.sparse.selectors import best_subset, forward_backward, forward_selection
-from ..core.storage import check_path
+from ..core.storage import check_path, stored_result
 from ..own import moment_theory
 from ..own.choice import auto
 from ..papers import cesabianchi2010, foster2016, hazan2012, ito2017, ito2018, kale2017, li2025
@@ -429,9 +427,8 @@ LINEAR = ("ito2017.GreedyRDA", "ito2017.UniformRDA", "hazan2012.OnlineAELR")  # 
 @lru_cache
 def evidence(protocol: str) -> dict[str, tuple[float, int]]:
     "Median over streams of tuned loss over the loss of auto, and the number of streams, by class."
-    text = files("oslr_nb").joinpath("equal_cost.json").read_text(encoding="utf8")
     ratios: dict[str, dict[str, float]] = {}
-    for stream, f in json.loads(text)[protocol].items():
+    for stream, f in stored_result("equal_cost")[protocol].items():
         base = np.mean(f["own"]["auto"]["loss"])
         rows = {name: by["tuned"]["loss"] for name, by in f["papers"].items()} | {n: by["loss"] for n, by in f["own"].items()}
         for name, loss in rows.items():

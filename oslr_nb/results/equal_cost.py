@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from ..core.checks import check_choice, check_int
 from ..core.driver import simulate
 from ..core.learner import Learner
 from ..core.run import best_sparse
-from ..core.storage import write_whole
+from ..core.storage import stored_result, write_whole
 from ..own.choice import auto
 from ..papers import cesabianchi2010, foster2016, hazan2012, ito2017, ito2018, kale2017, li2025, murata2018
 from ..practice.data import Stream, blog_feedback, ct_like, ct_slice, digits_pair, mnist_pair, sparse_linear
@@ -666,11 +665,6 @@ def at_hand(name: str) -> bool:
     except FileNotFoundError: return False  # a damaged file is a ValueError, and is seen
 
 
-def stored() -> dict[str, Any]:
-    "Losses and multipliers of the last full run, protocol -> stream; part of the package, so that any machine can replay them."
-    return json.loads(files("oslr_nb").joinpath("equal_cost.json").read_text(encoding="utf8"))
-
-
 def full_cells(scale: int) -> dict[str, list[Cell]]:
     "No cell with scale 1; in a full run a cell for each protocol and stream at hand."
     if scale == 1: return {}
@@ -681,7 +675,7 @@ def full_cells(scale: int) -> dict[str, list[Cell]]:
 def replay_cells(scale: int) -> dict[str, list[Cell]]:
     "With scale 1 cells for some streams with the stored multipliers, two draws; in a full run none."
     if scale > 1: return {}
-    steps = lambda p, n: {m: by["search"]["best"] for m, by in stored()[p][n]["papers"].items()}
+    steps = lambda p, n: {m: by["search"]["best"] for m, by in stored_result("equal_cost")[p][n]["papers"].items()}
     make = lambda p, n: Cell("own_replay", {"protocol": p, "name": n, "steps": steps(p, n), "draws": 2})
     return {p: [make(p, n) for n in (REPLAYED if p == "OSLR" else OTHER[:3])] for p in GROUPS}
 
@@ -769,7 +763,8 @@ def own_equal_cost(results: dict[str, list[Any]], out: Path) -> str:
 @section("own", "All learners at equal cost, stored multipliers on two draws of some streams", replay_cells)
 def own_equal_cost_again(results: dict[str, list[Any]], out: Path) -> str:
     "Largest relative difference from the stored losses, stream by stream."
-    rows, kept = "| protocol | stream | learners | largest difference | auto | best tuned |\n| --- |" + " --- |" * 5 + "\n", stored()
+    rows = "| protocol | stream | learners | largest difference | auto | best tuned |\n| --- |" + " --- |" * 5 + "\n"
+    kept = stored_result("equal_cost")
     for p, each in results.items():
         for n, f in zip(REPLAYED if p == "OSLR" else OTHER[:3], each, strict=True):
             old = kept[p][n]

@@ -218,7 +218,7 @@ def test_judge_and_gather():
 
 
 def test_the_report_is_written(tmp_path, top):
-    stored = json.loads((top / "nbs" / "results" / "cesabianchi2010_digits.json").read_text())
+    stored = json.loads((top / "oslr_nb" / "stored" / "cesabianchi2010_digits.json").read_text())
     one = {"errors": dict.fromkeys(experiments.METHODS, (0.25, 0.1)), "chosen": dict.fromkeys(experiments.METHODS, 0)}
     results = {"pairs": [one] * 45, "curves": stored["curves"][:2], "pixels": [experiments.cesabianchi2010_pixels("digits")]}
     text = experiments.report(results, tmp_path, "digits", 64)

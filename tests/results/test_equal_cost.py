@@ -10,7 +10,7 @@ from oslr_nb.results import equal_cost as pages
 from oslr_nb.results import experiments
 
 TOP = Path(__file__).parents[2]
-STORED = TOP / "nbs" / "results" / "equal_cost.json"
+STORED = TOP / "oslr_nb" / "stored" / "equal_cost.json"
 QUICK = [n for n, s in pages.STREAMS.items() if not s.source]
 
 
@@ -92,8 +92,7 @@ def test_every_learner_plays_within_the_budget(protocol):
         assert 0 < got["bought"] <= most and len(got["loss"]) == 1, name
 
 
-def test_stored_results_are_those_of_the_package(kept):
-    assert json.loads((TOP / "oslr_nb" / "equal_cost.json").read_text()) == kept == pages.stored()
+def test_stored_results_have_all_streams(kept):
     assert set(kept["OSLR"]) >= set(QUICK) and all(set(kept[p]) == set(pages.OTHER) for p in ("POSLR", "training-only"))
     for p, group in kept.items():
         for n, f in group.items():

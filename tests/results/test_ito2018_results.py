@@ -9,7 +9,7 @@ import pytest
 from oslr_nb.results import experiments
 from oslr_nb.results import ito2018 as pages
 
-STORED = Path(__file__).parents[2] / "nbs" / "results"
+STORED = Path(__file__).parents[2] / "oslr_nb" / "stored"
 REPORTS = {"tables": "ito2018_tables", "others": "ito2018_others", "figures": "ito2018_figures", "ct": "ito2018_ct_figure",
            "rivals": "ito2018_compared", "times": "ito2018_timed"}
 

@@ -10,7 +10,7 @@ import pytest
 from oslr_nb.results import experiments
 from oslr_nb.results import kale2017 as pages
 
-STORED = Path(__file__).parents[2] / "nbs" / "results"
+STORED = Path(__file__).parents[2] / "oslr_nb" / "stored"
 REPORTS = {"growth": "kale2017_growing", "sizes": "kale2017_sizing", "designs": "kale2017_correlated",
            "methods": "kale2017_compared", "constant": "kale2017_constants"}
 

@@ -11,7 +11,7 @@ from oslr_nb.core.driver import simulate
 from oslr_nb.results import experiments
 from oslr_nb.results import murata2018 as pages
 
-STORED = Path(__file__).parents[2] / "nbs" / "results"
+STORED = Path(__file__).parents[2] / "oslr_nb" / "stored"
 REPORTS = {"synthetic": "murata2018_synthetic_figure", "real": "murata2018_real_figure", "slopes": "murata2018_exponents"}
 
 
