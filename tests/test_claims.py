@@ -8,7 +8,7 @@ import zlib
 
 import numpy as np
 import pytest
-from conftest import TOP
+from conftest import NOTEBOOKS, TOP
 from shake import salted
 
 import oslr_nb as oslr
@@ -55,6 +55,17 @@ def test_a_claim_leads_to_its_statement_and_an_erratum_to_its_place(id):
     if claim.erratum:
         for name in ("place", "printed", "defence", "matters"):
             assert len(getattr(claim.erratum, name)) > 5, f"{name} of {id}"
+
+
+def test_prose_has_words_for_claims():
+    "The short ids are for tables, check lines and the ledger; where a page explains them it says `such as`."
+    hidden = re.compile(r'\$\$.*?\$\$|\$[^$]*\$|`[^`]*`|\]\([^)]*\)|^\|[^\n]*|\bid="[^"]*"|^## References.*', re.M | re.S)
+    for path in NOTEBOOKS:
+        if path.parent.name == "results": continue  # there A1 is the first algorithm of a paper
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            text = hidden.sub(" ", "".join(cell["source"])) if cell["cell_type"] == "markdown" else ""
+            found = [m[1] for m in re.finditer(r"(?<![\w-])(?<!such as )((?:E-)?[A-Z]{1,2}\d+[a-z]*)\b(?!-)", text) if m[1] in IDS]
+            assert not found, f"{path}: {found}"
 
 
 def test_most_inequalities_can_tell_a_constant():

@@ -154,6 +154,7 @@ DEFECTS = [
     ("::: {#thm-a}\n\nx\n\n:::\n\n::: {#thm-a}\n\ny\n\n:::", "duplicate id thm-a"),
     ("::: {#thm-a}\ntext\n\nmore\n::: ::: {#x", "markup left over"),
     ("Text $$ a $$ and {#eq-a}", "markup left over: {#eq-a}"),
+    ("By the bound of thm-two.", "markup left over: thm-two"),
     (r"$\frac{1}{2$", "Could not convert TeX math"),
     ("::: {#fig-a}\n\n![a](styles.css)\n\n:::", "no caption in the block fig-a"),
     (["#| fig-capt: x\n1", []], "unknown cell option fig-capt"),

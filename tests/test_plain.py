@@ -173,6 +173,15 @@ def test_problems_are_noticed(tmp_path, text, problem):
     assert any(problem in found for found in numbers.problems(tmp_path))
 
 
+def test_one_number_means_one_statement(tmp_path):
+    from website import numbers
+
+    page(tmp_path, md(FRONT))
+    (tmp_path / "a.ipynb").rename(tmp_path / "b.ipynb")
+    page(tmp_path, md(FRONT), md("[Lemma YY 1](#lem-a)"))
+    assert {"letters XX of two pages", "a.ipynb: letters of no such page in [Lemma YY 1](#lem-a)"} <= set(numbers.problems(tmp_path))
+
+
 def test_the_notebooks():
     "All of them: `make export` has been run, and nothing is left that a viewer would show as markup."
     from website import numbers

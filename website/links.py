@@ -9,8 +9,10 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from website.cells import Page
+from website.rich import NAMES
 
-LEFT_OVER = r":::+.*|\{[#.][\w-]+.*|\$\$.*|\\\(.*"
+LABEL = rf"\b(?:{'|'.join(NAMES)})-[a-z][\w-]*"  # of a statement or a figure: words for the source alone
+LEFT_OVER = rf"{LABEL}|" + r":::+.*|\{[#.][\w-]+.*|\$\$.*|\\\(.*"
 DEAD = re.compile(r"<!--.*?-->|(<(script|style)\b[^>]*>).*?</\2>", re.S | re.I)  # what is no text and holds no tag
 TAG = re.compile(r"""<[/!]?(\w[\w-]*)([^"'>]*(?:(?:"[^"]*"|'[^']*')[^"'>]*)*)>""")
 ATTRIBUTE = re.compile(r"""\s(id|src|href|data|poster)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.I)

@@ -36,7 +36,7 @@ from website.rich import (
 Notebook = dict[str, Any]
 DOCSTRING = re.compile(r'^ *"""(?:.|\n)*?"""|(?<=:\n) *"[^"\n]+"$|# .*$', re.M)  # and comments
 LABELS = "|".join((*BOXES, "eq"))
-LABEL = re.compile(rf"(?:{'|'.join(NAMES.values())}) (?:[A-Z]+ )?\d+ \(((?:{LABELS})-[\w-]+)\)|(?<![\w#/-])((?:{LABELS})-[\w-]+)")
+LABEL = re.compile(rf"(?:{'|'.join(NAMES.values())})\s+(?:[A-Z]+\s+)?\d+\s+\(((?:{LABELS})-[\w-]+)\)|(?<![\w#/-])((?:{LABELS})-[\w-]+)")
 OPENING = re.compile(rf'^(<blockquote id="((?:{"|".join(BOXES)})-[\w-]+)">\n\n)\*\*[^*\n]+\*\*', re.M)
 PLACE = re.compile(rf'^<(?:blockquote|a) id="((?:{"|".join(NAMES)})-[\w-]+)">', re.M)
 ANCHOR = re.compile(r'<\w+ [^>]*\bid="([^"]+)"')
@@ -130,7 +130,8 @@ def counted(text: str, name: str, labels: dict[str, dict[str, str]]) -> str:
         label = match[1] or match[2]
         found = {page: known[label] for page, known in labels.items() if label in known}
         words = found.get(name) or (next(iter(found.values())) if len(found) == 1 else "")
-        return f"{words} ({label})" if words else match[0]
+        text = f"{words} ({label})"
+        return text if words and text != " ".join(match[0].split()) else match[0]  # lines may break within it
 
     return LABEL.sub(number, text)
 
@@ -181,12 +182,17 @@ def problems(folder: Path) -> list[str]:
     """What a person has to put right: old markup, unknown references, links to places that do not exist, ids given twice."""
     books, found = read(folder), []
     anchors = {name: [m[1] for text in prose(book, outputs=True) for m in ANCHOR.finditer(text)] for name, book in books.items()}
+    letters = {name: letters_of(book) for name, book in books.items()}
+    found += [f"letters {used} of two pages" for used, n in Counter(filter(None, letters.values())).items() if n > 1]
     for name, book in books.items():
         found += [f"{name}: id {label} given twice" for label, n in Counter(anchors[name]).items() if n > 1]
         for text in prose(book, outputs=True):
             bare = re.sub(r"(`+).+?\1|\$[^$]*\$", "", text)
             found += [f"{name}: old markup {m[0]}" for m in LEFT_OVER.finditer(bare)]
             found += [f"{name}: no number in {m[0]}" for m in re.finditer(r"\[\?\]\(#.*?\)|\*\*\w+ \?\*\*|\\tag\{\?\}", text)]
+            for match in NUMBER.finditer(bare):
+                page = normpath(join(dirname(name), match[4])) if match[4] else name
+                if match[3] and match[3] != letters.get(page): found.append(f"{name}: letters of no such page in {match[0]}")
             for match in LINK.finditer(bare):
                 page = normpath(join(dirname(name), match[1])) if match[1] else name
                 if page in books and match[2] not in anchors[page] and not MADE_LATER.match(match[2]):

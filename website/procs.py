@@ -12,7 +12,7 @@ from nbdev.config import get_config
 from nbdev.process import Processor
 
 from website.reference import link_names
-from website.rich import BOXES, rich
+from website.rich import BOXES, rich, unlabelled
 
 HIDDEN = {"export", "hide", "default_exp"}
 LONG = 40  # lines; a longer exported cell is folded
@@ -129,6 +129,6 @@ def kind_of(head: str, body: str) -> str:
     """The line to which a cell of the page alone folds; empty for an example, which stays open."""
     comment, last = re.match(r"\s*# (.+)", body), (body.rstrip().splitlines() or [""])[-1]
     if "fig-cap" in head or "fig-alt" in head: return "Code of the figure"
-    if re.search(r"^\s*assert ", body, re.M): return f"Check: {comment[1]}" if comment else "Check"
+    if re.search(r"^\s*assert ", body, re.M): return f"Check: {unlabelled(comment[1])}" if comment else "Check"
     if all(re.match(r"(checked|book = )", line) for line in body.strip().splitlines()): return "The checks run"
     return "Code of the table" if last.startswith("Markdown(") else ""

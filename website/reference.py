@@ -28,7 +28,7 @@ import pypandoc
 import yaml
 from numpydoc.docscrape import NumpyDocString
 
-from website.rich import rich
+from website.rich import rich, unlabelled
 
 FOLDER = "reference"
 TOP = Path(find_spec("oslr_nb").origin).parent
@@ -231,7 +231,7 @@ def documentation(node: ast.AST) -> NumpyDocString:
     """The docstring of a definition, parsed; a section that numpydoc does not know is an error."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        try: return NumpyDocString(ast.get_docstring(node) or "")
+        try: return NumpyDocString(unlabelled(ast.get_docstring(node) or ""))
         except Exception as error: raise ValueError(f"docstring of {node.name}: {error}") from error
 
 
@@ -247,12 +247,12 @@ def comment(module: Module, node: ast.AST) -> str:
     text = "\n".join(module.lines[node.lineno - 1 : node.end_lineno])
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     beside = next((t.string for t in tokens if t.type == tokenize.COMMENT and t.start[0] == 1), "")
-    if beside and "fmt:" not in beside: return beside.lstrip("# ")
+    if beside and "fmt:" not in beside: return unlabelled(beside.lstrip("# "))
     above, i = [], node.lineno - 2
     while i >= 0 and module.lines[i].startswith("# ") and not module.lines[i].startswith("# %%"):
         above.insert(0, module.lines[i][2:])
         i -= 1
-    return " ".join(above)
+    return unlabelled(" ".join(above))
 
 
 def decorators(node: Definition) -> set[str]: return {ast.unparse(d).partition("(")[0] for d in node.decorator_list}

@@ -67,6 +67,11 @@ def rich(cells: list[Cell]) -> list[Cell]:
     return out
 
 
+def unlabelled(text: str) -> str:
+    """A docstring or a comment without the labels behind its numbers, by which `website.numbers` keeps them right."""
+    return re.sub(rf"(?<=\d)\s+\((?:{'|'.join(NAMES)})-[\w-]+\)", "", text)
+
+
 def text_of(cell: Cell) -> str: return "".join(cell["source"])
 
 

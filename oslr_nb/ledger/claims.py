@@ -445,7 +445,7 @@ def ledger_row(r: Record, root: str) -> str:
     "One row of a ledger on a page: links, and the details behind a click."
     within, plural = f" within {r.tol:g}" if r.tol else "", "s" * (r.cases > 1)
     details = [f"worst of {r.cases} case{plural}: {r.lhs:.4g} {r.op} {r.rhs:.4g}{within}"]
-    if r.corrected: details.append(f"mended: {typeset(r.corrected)}")
+    if r.corrected: details.append(f"mended: {typeset(r.corrected)}".replace("](#", f"]({root}{r.page}#"))
     details += [f"control, fails: {why} ({numbers})" for why, numbers in r.controls.items()]
     here = root + r.page if r.page else ""
     item = f"[{r.item}]({here}#{r.proof})" if r.proof else r.item

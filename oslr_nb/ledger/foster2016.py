@@ -488,7 +488,7 @@ def growing(k: int) -> tuple[int, int, int, float]:
            matters=r"Whoever runs Algorithm 1 as it stands has a regret of order $\frac1q k\sqrt{\ln(d)T}$ on some streams, "
                    r"a factor of order $\sqrt k$ more. Theorems 1 and 2 do not depend on it."))
 def printed_hedge_rate(case: Case) -> Evidence:
-    "Least regret of FKK with the printed rate by Theorem FO 3 (thm-printed), and C times the printed order, for a large k; case C."
+    "Least regret of FKK with the printed rate, as proved above, and C times the printed order, for a large k; case C."
     d, budget, k, T = growing(5 + math.ceil((1.05 * case.value) ** 2))
     order = (d / (budget - k)) ** 2 * math.sqrt(k * math.log(d) * T)
     return Evidence(bound_fkk_below(d, budget, k, T, "printed"), "<=", case.value * order)

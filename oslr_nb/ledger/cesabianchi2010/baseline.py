@@ -452,8 +452,8 @@ def _(case: Case) -> Evidence:
            "false", "journal version, Theorem 6 (p. 2864); a consequence of E-D2",
            r"Then there exists a constant $c>0$ such that $L_D(\hat w)\le\min_{w:\Vert w\Vert_1\le B}L_D(w)"
            r"+c\left(\frac{dB}k\right)^2\sqrt{\frac1m\ln\frac d\delta}$ holds with probability of at least $1-\delta$",
-           "With independent halves, or with unbiased weights (lem-base-halves), the printed proof is right up to the constant. "
-           "Theorem 1 of the conference version, whose matrix is unbiased, is not touched.",
+           "With independent halves, or with unbiased weights ([Lemma CA 5](#lem-base-halves)), the printed proof is right up to "
+           "the constant. Theorem 1 of the conference version, whose matrix is unbiased, is not touched.",
            "nothing later in that paper; its AER does not use the matrix.", source="cesabianchi2011"),
        controls={"products corrected, nothing on the diagonal": {"corrected": True, "diagonal": False},
                  "the printed sign": {"corrected": True, "sign": -1}})
@@ -473,5 +473,6 @@ def journal_theorem_6(case: Case, corrected: bool = False, diagonal: bool = True
     return Evidence(float(excess), "<=", c * (d * B / k) ** 2 * math.sqrt(math.log(d / 0.5) / m))
 
 
-@journal_theorem_6.corrected(r"\text{with the weights of lem-base-halves: here the excess is }0\text{; in general by the printed proof}")
+@journal_theorem_6.corrected(
+    r"\text{with the weights of [Lemma CA 5](#lem-base-halves): here the excess is }0\text{; in general by the printed proof}")
 def _(case: Case) -> Evidence: return journal_theorem_6.check(case, corrected=True)

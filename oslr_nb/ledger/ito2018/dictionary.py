@@ -350,7 +350,8 @@ def overshooting(T: int, factor: float = 2.0, m: int = 10) -> tuple[float, float
            r"All algorithms that it names have $\Vert Au_t\Vert\le\Vert A\tilde u_t\Vert\le D$: matching pursuit and forward-backward "
            r"greedy because they fit on the support, the Lasso by its optimality conditions, hard thresholding in the limit. For them the "
            r"step and the theorem are right, and the experiments use matching pursuit.",
-           r"a solver that is stopped early, or whose weights are cut, needs $D+1+\epsilon_t$ in the place of $D+1$ (eq-mended)."))
+           r"a solver that is stopped early, or whose weights are cut, needs $D+1+\epsilon_t$ in the place of $D+1$ "
+           r"([Equation 5](#eq-mended))."))
 def printed_theorem(case: Case) -> Evidence:
     "Regret of one run (there is hardly any randomness in it) and the printed bound; case T."
     regret, printed, _ = overshooting(case.value)
@@ -428,8 +429,8 @@ def _(case: Case) -> Evidence: return radius_itself(case, case.value[0] ** -0.5)
            r"we show that the regret achieved by Algorithm 3 is $O(d\sqrt T)$ in expectation, as claimed in the following theorem.",
            r"An announcement: the theorem itself has the sum of the errors, and so has the introduction ($O(\sqrt{mT/k}+\epsilon T)$). "
            r"With exact approximations and $m\le d^2$ it is right.",
-           r"where sparse approximations are not exact the regret is linear, for any solver (prp-linear); the order of the other term is "
-           r"$\sqrt{mT/(k-k')}$."))
+           r"where sparse approximations are not exact the regret is linear, for any solver ([Proposition ID 2](#prp-linear)); "
+           r"the order of the other term is $\sqrt{mT/(k-k')}$."))
 def announced_order(case: Case) -> Evidence:
     "The linear lower bound on the regret and 100 d sqrt(T) at a T where they have crossed; case (d, k, k')."
     d, k, keep = case.value

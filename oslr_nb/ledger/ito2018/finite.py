@@ -423,9 +423,9 @@ def tsallis_pays(case: Case, gift: float = 0.0) -> Evidence:
            printed=r"From the proof of [5, Lemma 3.6], the right-hand side of (16) is bounded as $(T-\mathbb E[n_S(T)])\ge "
                    r"T\bigl(1-\frac1K-\sqrt{\epsilon\ln\frac{1+\epsilon}{1-\epsilon}}\sqrt{\frac T{2K}}\bigr)$ for some $S\in\binom{[d]}k$",
            defence=r"Both bandits have the gap $\epsilon$, the divergences agree to leading order, and nothing but the constant for large "
-                   r"$\epsilon$ is at stake. (15) itself is true for all $\epsilon<\frac12$ (prp-fifteen); exact games for "
-                   r"$K\le4$, $T\le12$ show no violation either. The inequality that is tested is what the step would need; "
-                   r"it is not printed.",
+                   r"$\epsilon$ is at stake. (15) itself is true for all $\epsilon<\frac12$ ([Proposition IF 3](#prp-fifteen)); "
+                   r"exact games for $K\le4$, $T\le12$ show no violation either. "
+                   r"The inequality that is tested is what the step would need; it is not printed.",
            matters=r"Nothing: Theorem 3 and (15) stand. The lemma is about arms of bias $\pm\epsilon/2$; here the wrong arms are fair, "
                    r"and a pull of the good one tells more."))
 def lemma_referred_to(case: Case) -> Evidence:
@@ -454,14 +454,14 @@ def lemma_replaced(case: Case, share: float = 2 / 9) -> Evidence:
            defence=r"For fixed $d$ and $k$ and $T\to\infty$ it is true with a constant that depends on them; and with "
                    r"$\lvert x_{ti}\rvert\le1$, usual where features are bought, the proof stands as printed.",
            matters=r"The dependence on $K$, for which the theorem is there. The scaled product $d^{k/2}\prod_iz_i$ restores it in the ball "
-                   r"(prp-ball). Its losses reach 2, where section 3.1 has 1: a factor of 2."))
+                   r"([Proposition IF 2](#prp-ball)). Its losses reach 2, where section 3.1 has 1: a factor of 2."))
 def in_the_ball(case: Case) -> Evidence:
     "Largest regret of predicting 0 over all streams in the ball, T = K, and a tenth of sqrt(K T); case (d, k)."
     d, k = case.value
     return Evidence(math.comb(d, k) * k ** (-k / 2), ">=", math.comb(d, k) / 10)
 
 
-@in_the_ball.corrected(r"h^*(z)=d^{k/2}\prod_iz_i,\ x\in\{-1,1\}^d/\sqrt d:\ \text{the predictions of thm-product}",
+@in_the_ball.corrected(r"h^*(z)=d^{k/2}\prod_iz_i,\ x\in\{-1,1\}^d/\sqrt d:\ \text{the predictions of [Theorem IF 2](#thm-product)}",
            controls={"the product not scaled": {"power": 0.0}})
 def scaled_product(case: Case, power: float = 0.5) -> Evidence:
     "Largest distance of the scaled hypothesis from the product of signs, 200 draws; case (d, k)."

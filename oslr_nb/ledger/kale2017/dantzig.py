@@ -111,7 +111,8 @@ def satisfies_rip(V: np.ndarray, eps: float, s: int) -> bool:
            r"For any $\delta>0$, with probability at least $1-\delta$, Algorithm 1 satisfies "
            r"$\mathrm{Regret}_T=\mathcal O(k^2\log(d/\delta)(d/k_0)^3\log(T))$.",
            "With features drawn independently (budget kept on average) the estimator is unbiased. Divided by its factor, the theorem holds "
-           "up to the size of the logarithm (thm-kale, K9c). If all features are seen, or if they are uncorrelated, the bias does no harm.",
+           "up to the size of the logarithm ([Theorem KD 1](#thm-kale)). "
+           "If all features are seen, or if they are uncorrelated, the bias does no harm.",
            "the algorithm: the pairs have to be divided by their own chance."))
 def limit_regret(case: Case, estimator: str = "printed") -> Evidence:
     "Regret a round in the limit; RIP(1/5, 3k) of V and ||w*||_1 <= 1; case (d, k, k0, rho, sign)."
@@ -125,7 +126,7 @@ def limit_regret(case: Case, estimator: str = "printed") -> Evidence:
     return Evidence(float(gap @ V @ gap), "==", 0, tol=1e-9)
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #6fe5efb5
-@claim("kale2017", "lem-errors, step 1 (ours)", id="K7v", tier="search", proof="lem-errors",
+@claim("kale2017", "errors of the estimates, step 1 (ours)", id="K7v", tier="search", proof="lem-errors",
        cases=[(*size, which) for which in ("square", "mean") for size in ((3, 2, 1), (4, 2, 1), (4, 3, 2), (5, 4, 0.5))],
        tex=r"\mathbb E\zeta_i=0,\ \mathbb E\zeta_i^2\le\tfrac{B^2}p(\tfrac pq-1)",
        controls={"99 % of the bound": 0.99,
@@ -149,7 +150,7 @@ def design_variance(case: Case, estimator: str = "unbiased") -> Evidence:
     return Evidence(most, "<=", B * B / p * (p / q - 1), tol=1e-9)
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #89695ea4
-@claim("kale2017", "lem-errors, step 2 (ours)", id="K7n", tier="exact", proof="lem-errors", cases=range(2, 41),
+@claim("kale2017", "errors of the estimates, step 2 (ours)", id="K7n", tier="exact", proof="lem-errors", cases=range(2, 41),
        tex=r"\mathbb E\lvert g\rvert^m\le\tfrac{m!}2\beta^{m-2},\ \beta=\tfrac23\sqrt{2/\pi}")
 def normal_moments(case: Case, beta: float = 2 / 3 * math.sqrt(2 / math.pi)) -> Evidence:
     "E |g|^m and its bound; case m."
@@ -188,7 +189,7 @@ def pair_tail(n: int, d: int, k0: int, level: float) -> float:
     return float(binom.sf(math.floor(n * q * (1 + level)), n, q))
 
 
-@claim("kale2017", "lem-errors, step 3 (ours)", id="K7b", tier="certificate", proof="lem-errors",
+@claim("kale2017", "errors of the estimates, step 3 (ours)", id="K7b", tier="certificate", proof="lem-errors",
        cases=[(which, n, d, k0, L) for which in ("design +", "design -", "noise", "pair")
               for n, d, k0 in ((10, 3, 2), (60, 8, 2), (60, 8, 6), (10, 20, 2)) for L in (1, 4, 12)],
        tex=r"\mathbb P\bigl[\tfrac1n\textstyle\sum_tX_t>\sqrt{2vL/n}+bL/n\bigr]\le e^{-L}",
@@ -421,7 +422,7 @@ def regret_bound(case: Case, **kw: Any) -> Evidence:
     return Evidence(float(regret), "<=", bound_dantzig(d, k0, k, T, sigma, B, 1.0, 1e-3, eps, t0))
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #46e14382
-@limit_regret.corrected(r"\tfrac1T\mathrm{Regret}_T\to0\text{ with the unbiased estimator (and the bound of thm-kale)}")
+@limit_regret.corrected(r"\tfrac1T\mathrm{Regret}_T\to0\text{ with the unbiased estimator (and the bound of [Theorem KD 1](#thm-kale))}")
 def _(case: Case) -> Evidence: return limit_regret.check(case, estimator="unbiased")
 
 
@@ -455,7 +456,7 @@ def radius_of_paper(s: int, sigma: float, delta: float) -> float:
            r"$C\sqrt{\frac{d\log(td/\delta)}{tk_0}}(\sigma+\frac d{k_0})$ in the programme, $\log(d/\delta)\ldots\log(T)$ in the theorem",
            r"Section 1.1 says $\tilde O(\log T)$, where footnote 1 hides logarithms, and footnote 2 calls Theorem 2 a simplification; "
            r"for $T\le d/\delta$ the two logarithms are of the same order. With $\log(dT/\delta)$ the theorem is right.",
-           r"a factor $\log T$: with the printed radius it is $\log^2T$; a smaller one avoids it (thm-kale)."))
+           r"a factor $\log T$: with the printed radius it is $\log^2T$; a smaller one avoids it ([Theorem KD 1](#thm-kale))."))
 def order_in_T(case: Case, mended: bool = False) -> Evidence:
     "Regret of epoch 48 in units of that of epoch 24, and 1.01 (mended: the quotient of ln(t / delta)); case (sigma, delta)."
     sigma, delta = case.value

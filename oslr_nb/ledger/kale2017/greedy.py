@@ -200,7 +200,7 @@ def growing_feature(B: int) -> float:
                    r"and the lemma is right. But the introduction assumes RIP of the prefixes $X_t$ only, and the section a bounded "
                    r"restricted condition number in its place; neither bounds $\Vert u\Vert$ in a batch.",
            matters=r"Theorem 9, which needs one more hypothesis: a lower bound on the restricted eigenvalues (or RIP of every batch). "
-                   r"With it, its rate stands (thm-greedy)."))
+                   r"With it, its rate stands ([Theorem KG 1](#thm-greedy))."))
 def lemma_13(case: Case) -> Evidence:
     "Regret in a batch of B rounds with one feature, and 100 ln B; case (family, B)."
     family, B = case.value

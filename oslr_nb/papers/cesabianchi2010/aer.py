@@ -147,7 +147,7 @@ def bound_aer(
     al. 2010; derived in `nbs/papers/cesabianchi2010/02_aer.ipynb`.
     """
     if not isinstance(output, str) or output not in ("printed", "proved"):
-        fail("output", output, "'printed' or 'proved'", "thm-aer bounds averages")
+        fail("output", output, "'printed' or 'proved'", "the theorem on AER bounds averages")
     sizes = aer_check(d, budget, T, radius, radius_2, x_max, y_max, lam=lam, x_norm=x_norm)
     d, budget, T, radius, length, x_max, y_max, *_ = sizes.values()
     if delta is not None: delta = check_real("delta", delta, 1e-200, 1, "the bound holds with chance 1 - delta")

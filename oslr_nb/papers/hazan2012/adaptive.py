@@ -36,7 +36,7 @@ def bound_adaptive_eg(squares: float, largest: float, d: int, radius: float = 1.
     squares: sum over the rounds of the variance of the losses under the weights, sum_i (p_i+ + p_i-) g_i^2 at most.
     largest: largest magnitude of an entry of a gradient. Returns: 2 radius (sqrt(c ln(2d) squares) + 2 (1 + 2 c ln(2d)
     / 3) largest), c = 5/4. Source: after de Rooij et al. 2014; Lemma HE 3 (lem-hk-gaps) and Proposition HE 1
-    (Proposition HE 1 (prp-hk-path)) of `nbs/papers/hazan2012/05_adaptive.ipynb`.
+    (prp-hk-path) of `nbs/papers/hazan2012/05_adaptive.ipynb`.
     """
     d = check_int("d", d, 2, 10**15)
     (squares, largest), (radius,) = check_scales(zero=True, squares=squares, largest=largest), check_scales(radius=radius)
@@ -66,7 +66,7 @@ def bound_aelr_adaptive(
     budget: attributes bought of each example (k + 1). radius, x_norm, y_max: B, X and Y, with ||w||_1 <= B, ||x||_inf
     <= X, |y| <= Y. Returns, with G^2 = (B X + Y)^2 `estimate_moment`: 2 B G sqrt(c ln(2d) / T) + (4 B / T) (1 + 2 c
     ln(2d) / 3) d X (B X + Y), c = 5/4, in squared labels. Source: Hazan & Koren 2012 and de Rooij et al. 2014; Theorem
-    HE 1 (Theorem HE 1 (thm-hk-adaptive)) of `nbs/papers/hazan2012/05_adaptive.ipynb`.
+    HE 1 (thm-hk-adaptive) of `nbs/papers/hazan2012/05_adaptive.ipynb`.
     """
     d, budget, T, scales = check_setting(d, budget, T, radius=radius, x_norm=x_norm, y_max=y_max)
     B, X, Y = scales.values()
@@ -81,9 +81,9 @@ def textbook_adaptive(
 ) -> tuple[np.ndarray, np.ndarray]:
     """AERR (`ridge`) or AELR with adaptive steps in plain numpy, with given draws.
 
-    Ours, after Orabona & Pal 2018 and de Rooij et al. 2014: Equation 2 (eq-hk-dual) and Algorithm HE 1 (Algorithm HE 1
-    (Algorithm HE 1 (alg-aelr-adaptive))) of `nbs/papers/hazan2012/05_adaptive.ipynb`. The reference for `step="adaptive"` of the
-    learners of Hazan & Koren 2012.
+    Ours, after Orabona & Pal 2018 and de Rooij et al. 2014: Equation 2 (eq-hk-dual) and Algorithm HE 1
+    (alg-aelr-adaptive) of `nbs/papers/hazan2012/05_adaptive.ipynb`. The reference for `step="adaptive"` of the learners
+    of Hazan & Koren 2012.
 
     draws: for each round the k draws i_1, ..., i_k as an array (k,), and j, or None where w_t = 0. ridge, B: AERR on
     the l2 ball or AELR on the l1 ball; its radius. q (d,): chances of the draws i_r, of sum 1; what is drawn has a

@@ -157,7 +157,7 @@ def bound_dantzig(
     d, k = check_int("d", d, 2, 10**8), check_int("k", k, 1, d)
     T, t0 = check_int("T", T, 1, 10**15), check_int("t0", t0, 0, 10**15)
     delta = check_real("delta", delta, 1e-200, 1, "it is a probability")
-    eps = check_real("eps", eps, -1e-300, 0.2679, "the proof needs 1 - 4 eps + eps^2 > 0 (lem-rip)")
+    eps = check_real("eps", eps, -1e-300, 0.2679, "the lemma on restricted isometry needs 1 - 4 eps + eps^2 > 0")
     radius, x_max = check_scales(radius=radius, x_max=x_max)
     sigma = check_real("sigma", sigma, -1e-300, 1e30)
     gamma, s, total = 1 - 4 * eps + eps**2, max(1, t0.bit_length()), 0.0

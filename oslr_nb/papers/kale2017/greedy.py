@@ -111,7 +111,7 @@ def bound_greedy(
     kappa: restricted condition number of every batch for sparsity k1 + k - 1, from 1. phi: lower bound on the
     restricted eigenvalues of every batch for sparsity k1, squared feature, positive. k1: copies of BEXP, from 1 to
     `budget`. batch: rounds of a batch, from 1 to T. ridge: ridge of VAW, squared feature. Returns: the bound of Theorem
-    KG 1 (Theorem KG 1 (thm-greedy)). An upper bound, with N B in the place of T in its first term. Measured regrets
+    KG 1 (thm-greedy). An upper bound, with N B in the place of T in its first term. Measured regrets
     were two to four times smaller for k = 1, ten or more times for larger k.
     """
     d, budget, k1, T, batch = check_plan(d, budget, check_int("k1", k1, 1), T, check_int("batch", batch, 1))
