@@ -37,7 +37,7 @@ Scheduler = Annotated[  # option of the commands
     str | None, typer.Option(help="Address of a running dask scheduler, for --backend dask.", show_default=False)
 ]
 DataDir = Annotated[  # option of the commands that read data sets
-    Path | None, typer.Option(help="Folder with data sets that are there already.", show_default=False)
+    Path | None, typer.Option(help="Folder with data sets that you have already.", show_default=False)
 ]
 
 
@@ -95,7 +95,7 @@ def main(
     "Options that stand before the command."
 
 # %% ../nbs/cli.ipynb #63a8807f
-@app.command(help="Check claims and print the ledger; of one claim, all its cases.")
+@app.command(help="Check claims and print the ledger; for a single claim, print all its cases.")
 def verify(claims: Claims = None, jobs: Jobs = None, backend: Backend = None, scheduler: Scheduler = None) -> None:
     """The command `oslr verify`: check claims and print the ledger row by row; of one claim, all its cases.
 
@@ -138,7 +138,7 @@ def reproduce(
     papers: Papers = None,
     full: Annotated[bool, typer.Option("--full", help="Five times as many instances, and MNIST (found or downloaded).")] = False,
     out: Annotated[
-        Path, typer.Option(help="Folder for the results; finished work found there is not repeated.")
+        Path, typer.Option(help="Folder for the results; work that is finished there is not repeated.")
     ] = Path("_results"),
     jobs: Jobs = None,
     backend: Backend = None,
@@ -186,7 +186,7 @@ def reproduce(
     raise typer.Exit(0 if ok else 1)
 
 # %% ../nbs/cli.ipynb #c01d1005
-@app.command(help="Compile the rounds of all learners ahead, or of those named; once for each version.")
+@app.command(help="Compile all learners, or those named, ahead of use; needed once for each version.")
 def warm(
     learners: Annotated[
         list[str] | None, typer.Argument(help="Learners of `oslr list`, or papers (default: all).", metavar="[LEARNER]...")
@@ -206,20 +206,20 @@ def warm(
 @app.command(cls=Words, help="Play a CSV or Parquet table, buying few features of each row; writes a report, a figure and the learner.")
 def run(
     ctx: typer.Context,
-    data: Annotated[Path, typer.Argument(help="CSV in UTF-8 with a line of names, or Parquet.", show_default=False)],
+    data: Annotated[Path, typer.Argument(help="A CSV file (UTF-8, with a header line) or a Parquet file.", show_default=False)],
     target: Annotated[str, typer.Option(help="Column to predict.", show_default=False)],
-    budget: Annotated[float, typer.Option(help="Features bought of each row; with --priced money.", show_default=False)],
+    budget: Annotated[float, typer.Option(help="Features to buy for each row; with --priced, money to spend.", show_default=False)],
     learner: Annotated[str, typer.Option(help="auto, or a learner of `oslr list`.")] = "auto",
     option: Annotated[list[str] | None, typer.Option(help="NAME=VALUE for the learner; may be repeated.", show_default=False)] = None,
     scale: Annotated[str, typer.Option(help="auto, none, or a table with the columns feature, centre and scale.")] = "auto",
-    out: Annotated[Path | None, typer.Option(help="Folder for all that is written (default: oslr_run, oslr_run_2, ...).",
+    out: Annotated[Path | None, typer.Option(help="Folder for the results (default: oslr_run, oslr_run_2, ...).",
                                              show_default=False)] = None,
-    seed: Annotated[int, typer.Option(help="Of the learner's draws.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the learner's random draws.")] = 0,
     encode: Encode = None,
-    impute: Annotated[bool, typer.Option("--impute", help="A missing value counts as the mean of those bought before.")] = False,
+    impute: Annotated[bool, typer.Option("--impute", help="Replace a missing value by the mean of the values bought before.")] = False,
     ignore: Ignore = None,
     missing: Missing = None,
-    passes: Annotated[int, typer.Option(help="How often the table is played.")] = 1,
+    passes: Annotated[int, typer.Option(help="How many times to play the table.")] = 1,
     costs: Annotated[Path | None, typer.Option(help="Table with the columns feature and price.", show_default=False)] = None,
     priced: Annotated[bool, typer.Option("--priced", help="The budget is money, in the unit of --costs.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run whose checkpoint is in the folder.")] = False,
@@ -227,7 +227,7 @@ def run(
 ) -> None:
     """The command `oslr run`: play a table, buying few features of each row; writes report.md, a figure, results and the learner.
 
-    data: CSV in UTF-8 with a line of names, or Parquet. budget: features bought of each row, at least 2; with `priced`
+    data: A CSV file (UTF-8, with a header line) or a Parquet file. budget: features bought of each row, at least 2; with `priced`
     money. option: further arguments of the learner, "NAME=VALUE" each. passes: how often the table is played, at least
     1. priced: whether the budget is money, in the unit of the prices. every: seconds between checkpoints, at least 0.
     """
@@ -251,11 +251,11 @@ def run(
 def data(
     name: Annotated[str | None, typer.Argument(help="A data set or a stream (default: list all).", show_default=False)] = None,
     out: Annotated[Path | None, typer.Option(help="File that ends in .csv or .parquet.", show_default=False)] = None,
-    rows: Annotated[int | None, typer.Option(help="How many rows.", show_default=False)] = None,
-    seed: Annotated[int | None, typer.Option(help="Of a stream's draw, or of the order of rows.", show_default=False)] = None,
-    costs: Annotated[Path | None, typer.Option(help="File for the prices, of sets that have some.", show_default=False)] = None,
+    rows: Annotated[int | None, typer.Option(help="Number of rows.", show_default=False)] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed for drawing a stream, or for shuffling rows.", show_default=False)] = None,
+    costs: Annotated[Path | None, typer.Option(help="Where to write the prices, for sets that have them.", show_default=False)] = None,
     data_dir: DataDir = None,
-    download: Annotated[bool, typer.Option("--download", help="Fetch what is not there.")] = False,
+    download: Annotated[bool, typer.Option("--download", help="Download what is missing.")] = False,
 ) -> None:
     """The command `oslr data`: list data sets and streams, or write one as a table.
 
@@ -320,14 +320,14 @@ def cite(key: Annotated[str, typer.Argument(help="Key of a source, for example i
 @app.command(cls=Words, help="Check on a sample which assumptions hold, and what each learner's theorem then promises.")
 def recommend(
     ctx: typer.Context,
-    data: Annotated[Path, typer.Argument(help="Whole examples in the order of time: CSV or Parquet.")],
+    data: Annotated[Path, typer.Argument(help="A CSV or Parquet file of complete examples, in the order in which they came.")],
     target: Annotated[str, typer.Option(help="Column of the labels.")],
-    budget: Annotated[int, typer.Option(help="Features bought in a round.")],
-    k: Annotated[int | None, typer.Option(help="Weights of the comparators (default: half of the budget).", show_default=False)] = None,
-    rounds: Annotated[int | None, typer.Option(help="Rounds that are planned.", show_default=False)] = None,
+    budget: Annotated[int, typer.Option(help="Features to buy in a round.")],
+    k: Annotated[int | None, typer.Option(help="Weights of comparators (default: half of the budget).", show_default=False)] = None,
+    rounds: Annotated[int | None, typer.Option(help="Rounds that you plan to play.", show_default=False)] = None,
     protocol: Annotated[str, typer.Option(help="OSLR, POSLR or training-only.")] = "OSLR",
     encode: Encode = None,
-    impute: Annotated[bool, typer.Option("--impute", help="A missing value counts as the mean of the known ones.")] = False,
+    impute: Annotated[bool, typer.Option("--impute", help="Replace a missing value by the mean of the known ones.")] = False,
     ignore: Ignore = None,
     missing: Missing = None,
 ) -> None:
@@ -375,16 +375,16 @@ def recommend(
 # %% ../nbs/cli.ipynb #a951700d
 @app.command(help="Serve a learner: requests and answers as lines of JSON on standard input and output.")
 def serve(
-    features: Annotated[int | None, typer.Option(help="Features of an example.", show_default=False)] = None,
-    budget: Annotated[int | None, typer.Option(help="Features bought of an example.", show_default=False)] = None,
+    features: Annotated[int | None, typer.Option(help="Number of features of an example.", show_default=False)] = None,
+    budget: Annotated[int | None, typer.Option(help="Features to buy of an example.", show_default=False)] = None,
     learner: Annotated[
         str, typer.Option(help="auto, a learner of `oslr list` that needs nothing else, or the model.npz of a run.")
     ] = "auto",
     state: Annotated[
-        Path | None, typer.Option(help="File for the state; all that was answered is kept, and goes on from there.", show_default=False)
+        Path | None, typer.Option(help="File that keeps the state, from which the next start continues.", show_default=False)
     ] = None,
-    every: Annotated[int, typer.Option(help="Rounds after which the state file is written anew; 0 for only on request.")] = 10_000,
-    seed: Annotated[int | None, typer.Option(help="Seed of the draws of a new learner.", show_default=False)] = None,
+    every: Annotated[int, typer.Option(help="Rewrite the state file after this many rounds; 0: only on request.")] = 10_000,
+    seed: Annotated[int | None, typer.Option(help="Seed of a new learner's random draws.", show_default=False)] = None,
 ) -> None:
     """The command `oslr serve`: a learner that answers lines of JSON, see `oslr_nb.practice.service`.
 
@@ -402,7 +402,7 @@ def serve(
         Rounds, or a fourth of the lines, after which the state file is written and the journal emptied, a minute at most; 0 for only
         on request.
     seed : int or None
-        Seed of the draws of a new learner.
+        Seed of a new learner's random draws.
 
     Raises
     ------
