@@ -27,6 +27,7 @@ def cell(source: str, *directives: str):
     ("def f(): pass", ("exporti",), "Code behind the checks"),
     ("def f():\n" + "    x = 1\n" * 50 + "class G: pass\nN = 1", ("exports",), "Exported source: f, G, N"),
     ("#| code-fold: true\ndef f(): pass", ("exports",), "Exported source"),
+    ("@kernel\ndef f(): pass\n\n\n@kernel(apart=True)\ndef g(): pass", ("exporti",), "Kernel: f, g"),
 ])
 def test_folded(source, directives, summary):
     from website.procs import fold

@@ -172,7 +172,7 @@ def collapse(cell: dict[str, Any]) -> None:
     if kinds & HIDDEN or re.search("echo: false|include: false|code-fold: true", head): hidden = True
     elif "code-fold" in head: hidden = False
     elif "exporti" in kinds: hidden = True
-    elif "exports" in kinds: hidden = body.count("\n") >= LONG
+    elif "exports" in kinds: hidden = body.count("\n") >= LONG or re.search("^@kernel", body, re.M) is not None
     else: hidden = bool(kind_of(head, body))
     cell["metadata"].pop("jupyter", None)
     if hidden: cell["metadata"]["jupyter"] = {"source_hidden": True}

@@ -113,13 +113,14 @@ def fold(cell) -> None:
     head = re.match(r"(?:#\|.*\n?)*", cell.source)[0]
     body, how = cell.source[len(head):], "true"
     if re.search("echo: false|include: false" + ("" if "exports" in kinds else "|code-fold"), head): return
-    if "exporti" in kinds:
+    names = ", ".join(a or b for a, b in re.findall(r"^(?:def|class) (\w+)|^(\w+)(?:: [^=\n]+)? = ", body, re.M))
+    if re.search(r"^@kernel", body, re.M) and kinds & {"exporti", "exports"}: summary = f"Kernel: {names}"
+    elif "exporti" in kinds:
         found = claim_of(cell)
         summary = f"Check of {found}" if found else "Code behind the checks"
     elif "exports" in kinds:
-        names = re.findall(r"^(?:def|class) (\w+)|^(\w+)(?:: [^=\n]+)? = ", body, re.M)
         how, summary = "show", "Exported source"
-        if body.count("\n") >= LONG: how, summary = "true", "Exported source: " + ", ".join(a or b for a, b in names)
+        if body.count("\n") >= LONG: how, summary = "true", f"Exported source: {names}"
     else: summary = kind_of(head, body)
     options = {"code-fold": how, "code-summary": json.dumps(summary, ensure_ascii=False)} if summary else {}
     cell["source"] = "".join(f"#| {name}: {value}\n" for name, value in options.items() if f"{name}:" not in head) + cell.source

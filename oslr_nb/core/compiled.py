@@ -85,8 +85,6 @@ def uniform(words: np.ndarray) -> float:
     return (((v >> turn) | (v << ((WORD - turn) & MOST))) >> CUT) * UNIT
 
 # %% ../../nbs/core/12_compiled.ipynb #5ea2c401
-#| code-fold: true
-#| code-summary: "Exported source: find_in_sums"
 @kernel
 def find_in_sums(sums: np.ndarray, x: float) -> int:
     "The first place whose running sum is above x, n if none is; O(log n)."
@@ -98,8 +96,6 @@ def find_in_sums(sums: np.ndarray, x: float) -> int:
     return low
 
 # %% ../../nbs/core/12_compiled.ipynb #1591ea02
-#| code-fold: true
-#| code-summary: "Exported source: normal"
 @kernel
 def normal(words: np.ndarray) -> float:
     "A standard normal number (Box-Muller; two uniform numbers each)."
@@ -144,8 +140,6 @@ def strided(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, int, int]:
     return np.empty(0), memory, row, column
 
 # %% ../../nbs/core/12_compiled.ipynb #5ea2c422
-#| code-fold: true
-#| code-summary: "Exported source: entry"
 @kernel
 def entry(X: tuple, row: int, i: int) -> float:
     "An entry of a table."
@@ -153,8 +147,6 @@ def entry(X: tuple, row: int, i: int) -> float:
     return X[0][place] if X[0].size > 0 else np.float64(X[1][place])
 
 # %% ../../nbs/core/12_compiled.ipynb #73cfa56b
-#| code-fold: true
-#| code-summary: "Exported source: row_product"
 @kernel
 def row_product(X: tuple, row: int, h: np.ndarray, scale: float) -> float:
     "A linear measurement of a row, in eight lanes: the same bits as `environment.measure` with the weights scale h."
@@ -192,8 +184,6 @@ def row_product(X: tuple, row: int, h: np.ndarray, scale: float) -> float:
     return ((a + b) + (c + e)) + ((p + q) + (r + s))
 
 # %% ../../nbs/core/12_compiled.ipynb #e3895020
-#| code-fold: true
-#| code-summary: "Exported source: squared_length"
 @kernel
 def squared_length(h: np.ndarray) -> float:
     "||h||^2 in eight lanes, like `row_product`."
@@ -228,8 +218,6 @@ def prefetch(typing: Any, a: Any, i: Any) -> Any:
     return types.void(a, i), build
 
 # %% ../../nbs/core/12_compiled.ipynb #5ea2c410
-#| code-fold: true
-#| code-summary: "Exported source: is_large, prefetch_entry"
 @kernel
 def is_large(X: tuple) -> bool:
     "Whether a table is worth prefetching: from 2^17 numbers on (a megabyte); a smaller one stays in the cache."
@@ -243,8 +231,6 @@ def prefetch_entry(X: tuple, row: int, i: int) -> None:
     else: prefetch(X[1], row * X[2] + i * X[3])
 
 # %% ../../nbs/core/12_compiled.ipynb #5ea2c411
-#| code-fold: true
-#| code-summary: "Exported source: prefetch_draws"
 @kernel
 def prefetch_draws(words: np.ndarray, d: int, n: int, X: tuple, row: int, h: np.ndarray, mark: np.ndarray) -> None:
     "Prefetch what the next n draws of coordinates need: the entries of a row and of two state vectors."
@@ -257,8 +243,6 @@ def prefetch_draws(words: np.ndarray, d: int, n: int, X: tuple, row: int, h: np.
     words[0], words[1] = low, high
 
 # %% ../../nbs/core/12_compiled.ipynb #5ea2c412
-#| code-fold: true
-#| code-summary: "Exported source: prefetch_row"
 @kernel
 def prefetch_row(X: tuple, row: int, S: np.ndarray) -> None:
     "Prefetch entries of the row that comes next."

@@ -213,8 +213,6 @@ def bexp_learn(L: np.ndarray, p: np.ndarray, U: np.ndarray, losses: np.ndarray) 
         L[i] += losses[m] / (p[i] + (1 - p[i]) * rest)
 
 # %% ../../nbs/core/04_experts.ipynb #45e59b8d
-#| code-fold: true
-#| code-summary: "Exported source: bexp_draw_kept"
 @kernel(apart=True)
 def bexp_draw_kept(
     words: np.ndarray, L: np.ndarray, w: np.ndarray, ref: np.ndarray, eta: float, U: np.ndarray, mark: np.ndarray, stamp: int
@@ -239,8 +237,6 @@ def bexp_draw_kept(
     return total
 
 # %% ../../nbs/core/04_experts.ipynb #618edf80
-#| code-fold: true
-#| code-summary: "Exported source: bexp_learn_kept"
 @kernel
 def bexp_learn_kept(
     L: np.ndarray, w: np.ndarray, ref: np.ndarray, eta: float, total: float, U: np.ndarray, losses: np.ndarray

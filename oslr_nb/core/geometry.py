@@ -384,8 +384,6 @@ def top_buffer(d: int, top: int, slack: int | None = None) -> tuple[np.ndarray, 
     return np.arange(size), np.array([0.0, size - 1.0, 0.0])
 
 # %% ../../nbs/core/02_geometry.ipynb #cb66c9c2
-#| code-fold: true
-#| code-summary: "Exported source: top_before, top_sort"
 @kernel
 def top_before(h: np.ndarray, i: int, j: int) -> bool:
     "Does coordinate i come before j: larger |h| first, ties by smaller index?"
@@ -410,8 +408,6 @@ def top_sort(h: np.ndarray, buf: np.ndarray) -> None:
         before = a
 
 # %% ../../nbs/core/02_geometry.ipynb #f885b9cb
-#| code-fold: true
-#| code-summary: "Exported source: top_offer"
 @kernel(apart=True)
 def top_offer(h: np.ndarray, i: int, buf: np.ndarray) -> int:
     "Offer a coordinate to a sorted buffer; returns the coordinate that is left outside, or -1 if it was inside already."
@@ -428,8 +424,6 @@ def top_offer(h: np.ndarray, i: int, buf: np.ndarray) -> int:
     return out
 
 # %% ../../nbs/core/02_geometry.ipynb #867443d9
-#| code-fold: true
-#| code-summary: "Exported source: top_rescan"
 @kernel(apart=True)
 def top_rescan(h: np.ndarray, buf: np.ndarray, state: np.ndarray) -> None:
     "Rebuild the buffer of a running top-k from the whole vector; O(d)."

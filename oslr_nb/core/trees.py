@@ -37,8 +37,6 @@ def sums_first(tree: np.ndarray) -> int:
     return (tree.size - 1) // 8
 
 # %% ../../nbs/core/09_trees.ipynb #12870c85
-#| code-fold: true
-#| code-summary: "Exported source: sums_node, sums_update"
 @kernel
 def sums_node(tree: np.ndarray, i: int) -> float:
     "Sum of the eight children of a node."
@@ -116,8 +114,6 @@ def lazy_weight(state: LazyBall, i: int) -> float:
     return lazy_value(state.num.view(LAZY_SCALARS)[0], state.key[i >> 3, i & 7])
 
 # %% ../../nbs/core/09_trees.ipynb #d293baeb
-#| code-fold: true
-#| code-summary: "Exported source: lazy_weights, lazy_norm"
 @kernel(allocates=True)
 def lazy_weights(state: LazyBall) -> np.ndarray:
     "All weights; O(d)."
@@ -133,8 +129,6 @@ def lazy_norm(state: LazyBall) -> float:
     return max(num.scale * (num.keys - num.threshold * num.active), 0.0)
 
 # %% ../../nbs/core/09_trees.ipynb #398f2e00
-#| code-fold: true
-#| code-summary: "Exported source: lazy_leaves"
 @kernel
 def lazy_leaves(key: np.ndarray, b: int) -> tuple[float, float, float]:
     "Sum, count and least of the keys in a block of eight."
@@ -147,8 +141,6 @@ def lazy_leaves(key: np.ndarray, b: int) -> tuple[float, float, float]:
     return s, np.float64(c), least
 
 # %% ../../nbs/core/09_trees.ipynb #edd79717
-#| code-fold: true
-#| code-summary: "Exported source: lazy_join"
 @kernel
 def lazy_join(nodes: np.ndarray, g: int) -> tuple[float, float, float]:
     "Sum, count and least of the keys below a node, from those of its children."
@@ -160,8 +152,6 @@ def lazy_join(nodes: np.ndarray, g: int) -> tuple[float, float, float]:
     return s, c, least
 
 # %% ../../nbs/core/09_trees.ipynb #22a025da
-#| code-fold: true
-#| code-summary: "Exported source: lazy_climb"
 @kernel(apart=True)
 def lazy_climb(state: LazyBall, i: int, j: int) -> None:
     "Recompute the nodes above a leaf, up to where the way from the next leaf joins."
@@ -179,8 +169,6 @@ def lazy_climb(state: LazyBall, i: int, j: int) -> None:
     if g != h: num.keys, num.active, num.least = s, c, least
 
 # %% ../../nbs/core/09_trees.ipynb #2fbb731a
-#| code-fold: true
-#| code-summary: "Exported source: lazy_past, lazy_tally"
 @kernel
 def lazy_past(num: np.void, v: float) -> float:
     "Part of a stored number in the running sum since its last write: s (key P - Q) for v = s key."
@@ -195,8 +183,6 @@ def lazy_tally(state: LazyBall) -> None:
     num.running_at += num.scale * num.threshold
 
 # %% ../../nbs/core/09_trees.ipynb #dfa3c426
-#| code-fold: true
-#| code-summary: "Exported source: lazy_sums"
 @kernel(allocates=True)
 def lazy_sums(state: LazyBall) -> np.ndarray:
     "The running sum of the weights; O(d)."
@@ -219,8 +205,6 @@ def lazy_put(state: LazyBall, i: int, w: float) -> None:
     key[i >> 3, i & 7] = new
 
 # %% ../../nbs/core/09_trees.ipynb #f27307f4
-#| code-fold: true
-#| code-summary: "Exported source: lazy_active"
 @kernel(allocates=True, apart=True)
 def lazy_active(state: LazyBall) -> np.ndarray:
     "The coordinates of nonzero weight, in rising order."
@@ -244,8 +228,6 @@ def lazy_active(state: LazyBall) -> np.ndarray:
     return found[:n]
 
 # %% ../../nbs/core/09_trees.ipynb #2bc858d7
-#| code-fold: true
-#| code-summary: "Exported source: lazy_rebase"
 @kernel(allocates=True, apart=True)
 def lazy_rebase(state: LazyBall, c: float) -> None:
     "Write c times the weights afresh, with a = 1, T = 0 and P = Q = 0: as many steps as there are weights."
@@ -260,8 +242,6 @@ def lazy_rebase(state: LazyBall, c: float) -> None:
         lazy_climb(state, active[n], active[n + 1] if n + 1 < active.size else NOWHERE)
 
 # %% ../../nbs/core/09_trees.ipynb #48d70201
-#| code-fold: true
-#| code-summary: "Exported source: lazy_scale"
 @kernel
 def lazy_scale(state: LazyBall, c: float) -> None:
     "Multiply all weights by a factor; O(1) nearly always."
@@ -271,8 +251,6 @@ def lazy_scale(state: LazyBall, c: float) -> None:
     else: lazy_rebase(state, c)
 
 # %% ../../nbs/core/09_trees.ipynb #588cc006
-#| code-fold: true
-#| code-summary: "Exported source: lazy_pop"
 @kernel(apart=True)
 def lazy_pop(state: LazyBall) -> None:
     "Let the coordinate of least key leave, the first of several."

@@ -312,8 +312,6 @@ def bound_ds_poslrc(
     return lost + sigma * math.sqrt(8 * lost * math.log(1 / delta))
 
 # %% ../../nbs/papers/li2025.ipynb #8526a120
-#| code-fold: true
-#| code-summary: "The kernels"
 ROUNDS, EXPLORED, GUARDED = range(3)  # places in `num`, which no kernel reads
 
 

@@ -22,7 +22,6 @@ from ..parameter_free import bet_size
 __all__ = ['mixed_prediction', 'bound_aggregation']
 
 # %% ../../../nbs/own/moments/02_experts.ipynb #5711227d
-#| code-fold: show
 @kernel
 def make_guesses(state: Moments, room: Room, scales: np.ndarray, centre: bool, prior: float) -> None:
     "Predictions of the experts from the bought values, cut off at the labels seen; the last one is the mean label (0 without centring)."
@@ -46,7 +45,6 @@ def make_guesses(state: Moments, room: Room, scales: np.ndarray, centre: bool, p
         guess[s] = min(max(middle + of_label * product, num.low), num.high)
 
 # %% ../../../nbs/own/moments/02_experts.ipynb #822bfd50
-#| code-fold: show
 @kernel
 def aggregate(state: Moments) -> float:
     "Vovk's aggregating algorithm for the square loss on the range of the labels: the middle, moved by the difference of two mixed losses."
@@ -62,7 +60,6 @@ def aggregate(state: Moments) -> float:
     return min(max((low + high) / 2 + (math.log(up) - math.log(down)) * Y / 2, low), high)
 
 # %% ../../../nbs/own/moments/02_experts.ipynb #f215d8ed
-#| code-fold: show
 @kernel
 def guess(state: Moments, room: Room, scales: np.ndarray, centre: bool, prior: float) -> float:
     "The prediction from the bought values."
@@ -141,7 +138,6 @@ def bound_aggregation(experts: int, half_range: float, known: bool = False) -> f
     return 2 * Y**2 * (math.log(N) + (0 if check_flag("known", known) else 2))
 
 # %% ../../../nbs/own/moments/02_experts.ipynb #73e4032d
-#| code-fold: show
 @kernel
 def stake(bet: np.void, x: float, reach: float) -> float:
     "The weight times x. No gradient of this round exceeds reach |x|: the hint is raised to it before the bet."

@@ -106,7 +106,6 @@ def expert_predictions(
     return out
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #0f8703cb
-#| code-fold: show
 @kernel
 def learn(y: float, state: Moments, centre: bool, forget: float) -> bool:
     "Update all sums with a labelled example; returns whether favourites are to be chosen again."
@@ -124,7 +123,6 @@ def learn(y: float, state: Moments, centre: bool, forget: float) -> bool:
     return num.rounds >= num.next
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #9c482912
-#| code-fold: show
 @kernel
 def bought_part(state: Moments, n: int) -> Moments:
     "The state of a round that has bought n features: the first n places of the purchase and of its values."
@@ -154,7 +152,6 @@ def play_priced(
     return rows.size
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #99ee371e
-#| code-fold: show
 @kernel(apart=True)
 def fit_ridges(
     state: Moments, room: Room, S: np.ndarray, m: int, scales: np.ndarray, centre: bool, prior: float, rate: float, w: np.ndarray,
@@ -189,7 +186,6 @@ def fit_ridges(
     for a in range(m): w[a] /= total
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #9302a8a2
-#| code-fold: show
 @kernel
 def play_moments(
     words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: Moments, room: Room, scales: np.ndarray, centre: bool,

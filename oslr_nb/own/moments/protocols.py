@@ -24,7 +24,6 @@ from .sums import PRIOR, SCALES, label_deviation
 __all__ = ['PairwisePOSLR', 'PairwiseTrainingOnly']
 
 # %% ../../../nbs/own/moments/05_protocols.ipynb #e5dfd421
-#| code-fold: show
 @kernel
 def mean_label(state: Moments, centre: bool) -> float:
     "The mean of the labels so far; 0 before the first one, and without centring."
@@ -189,7 +188,6 @@ class PairwisePOSLR(PairwiseMoments):
         return play_committed(self.words, X, y, rows, self._state, *args)
 
 # %% ../../../nbs/own/moments/05_protocols.ipynb #6180f697
-#| code-fold: show
 @kernel(apart=True)
 def fit_all(state: Moments, V: np.ndarray, b: np.ndarray, spread: np.ndarray, scales: np.ndarray, centre: bool, table: np.ndarray) -> None:
     "Ridge regression on all features for each scale into the rows of `table`; V (correlations above the diagonal) is overwritten below it."
@@ -222,7 +220,6 @@ def fit_all(state: Moments, V: np.ndarray, b: np.ndarray, spread: np.ndarray, sc
         for a in range(d): w[a] = min(max(w[a] * of_label / spread[a], -1e200), 1e200) if spread[a] > 0 else 0.0
 
 # %% ../../../nbs/own/moments/05_protocols.ipynb #f0ca210a
-#| code-fold: show
 @kernel
 def estimate_gains(y: float, state: Moments, table: np.ndarray, shift: np.ndarray, gains: np.ndarray) -> None:
     """Unbiased estimates of the squared losses of all fits on this example, from a uniform set of features; their differences.

@@ -23,7 +23,6 @@ from .sums import KEPT, deviation, label_correlation, label_deviation, pair_corr
 __all__ = []
 
 # %% ../../../nbs/own/moments/03_purchases.ipynb #d2fbd367
-#| code-fold: show
 @kernel
 def best_bargain(residual: np.ndarray, free: np.ndarray, costs: np.ndarray, money: float, divide: bool) -> tuple[float, int]:
     "The feature with most gain, or most gain for its price, among those that fit the money, and its gain; -1 if none gains."
@@ -38,7 +37,6 @@ def best_bargain(residual: np.ndarray, free: np.ndarray, costs: np.ndarray, mone
     return best, at
 
 # %% ../../../nbs/own/moments/03_purchases.ipynb #6588b932
-#| code-fold: show
 @kernel(apart=True)
 def choose_forward(
     state: Moments, chosen: np.ndarray, space: np.ndarray, scale: float, centre: bool, prior: float, costs: np.ndarray, money: float,
@@ -84,7 +82,6 @@ def choose_forward(
     return chosen.size, saved
 
 # %% ../../../nbs/own/moments/03_purchases.ipynb #84ae6270
-#| code-fold: show
 @kernel(apart=True)
 def fill_moments(
     state: Moments, V: np.ndarray, b: np.ndarray, spread: np.ndarray, scale: float, centre: bool, prior: float,
@@ -101,7 +98,6 @@ def fill_moments(
             V[i, j] = V[j, i] = pair_correlation(pairs, slot, i, j, d, spread[i], spread[j], centre, weight, prior)
 
 # %% ../../../nbs/own/moments/03_purchases.ipynb #ec160f3e
-#| code-fold: show
 @kernel
 def choose_arm(u: float, share: float, held: float, arms: np.ndarray) -> int:
     "0 to explore, 1 to buy only favourites; `share`: chance of the arm that has been worse, and least chance to explore."
@@ -122,7 +118,6 @@ def draw_features(words: np.ndarray, state: Moments, top: int, explore: float) -
     draw_outside(words, mark.size, held, S.size - held, mark, stamp, S[held:])
 
 # %% ../../../nbs/own/moments/03_purchases.ipynb #0e4d32be
-#| code-fold: show
 @kernel(apart=True)
 def assign_rows(state: Moments, chosen: np.ndarray, n: int) -> None:
     "A row of pairs for each of the first n chosen features: that of the feature whose choice is longest ago becomes empty."
@@ -142,7 +137,6 @@ def assign_rows(state: Moments, chosen: np.ndarray, n: int) -> None:
         slot[i], owner[r], age[r] = r, i, np.int64(num.rounds)
 
 # %% ../../../nbs/own/moments/03_purchases.ipynb #e2ff5e7a
-#| code-fold: show
 @kernel
 def buy_one(i: int, S: np.ndarray, n: int, left: float, costs: np.ndarray, mark: np.ndarray, stamp: int) -> float:
     "Feature i becomes the n-th of the purchase; returns what is left of the money."

@@ -90,7 +90,6 @@ def fresh_state(d: int, budget: int, held: int, rows: int | None, experts: int, 
                    np.zeros(4), bets, num)
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #fc24b87f
-#| code-fold: show
 @kernel
 def deviation(n: float, total: float, square: float, centre: bool) -> float:
     "Standard deviation from weight, sum and sum of squares, about the mean or about 0; 0 where there is no spread."
@@ -115,7 +114,6 @@ def label_correlation(feature: np.void, spread: float, label_spread: float, cent
     return min(max(c / feature.n / spread / label_spread, -1.0), 1.0)
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #0d94ed70
-#| code-fold: show
 @kernel
 def pair_place(i: int, j: int, d: int, slot: np.ndarray) -> int:
     "Row of `pairs` in which the sums of features i and j stand; -1 if they are not kept."
@@ -151,7 +149,6 @@ def pair_correlation(
     return min(max(c / n / spread / other, -1.0), 1.0) * (n / (n + prior * weight))
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #e3b84d8c
-#| code-fold: show
 @kernel
 def add_pair(pairs: np.ndarray, p: int, w: float, x: float, z: float) -> None:
     "Count another round in which a pair was bought."
@@ -187,7 +184,6 @@ def learn_moments(v: float, state: Moments, centre: bool) -> None:
                 if slot[j] >= 0: add_pair(pairs, slot[j] * d + i, w, z, x)
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #55a6fa58
-#| code-fold: show
 @kernel
 def correlations(state: Moments, room: Room, S: np.ndarray, m: int, centre: bool, prior: float) -> float:
     "Fill R (below the diagonal), c, ridge and spread for the first m features of S; returns the deviation of the label."
@@ -203,7 +199,6 @@ def correlations(state: Moments, room: Room, S: np.ndarray, m: int, centre: bool
     return of_label
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #6f74d77b
-#| code-fold: show
 @kernel
 def ridge_product(room: Room, m: int, scale: float) -> float:
     "z'(R + I + scale ridge)^-1 c by one Cholesky factor with c and z as further rows; NaN if it does not exist."
@@ -223,7 +218,6 @@ def ridge_product(room: Room, m: int, scale: float) -> float:
     return total
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #42c7debc
-#| code-fold: show
 @kernel(apart=True)
 def weigh_afresh(state: Moments) -> None:
     "Divide all sums by the weight of a round, which becomes 1."

@@ -61,7 +61,6 @@ def fresh_state(d: int, budget: int, ridge: bool, radius: float, adaptive: bool 
     return AttributeArrays(theta, low, v, total, tree, S, values, times, mark, cdf, chance, second, num.view(np.float64))
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #5584d551
-#| code-fold: show
 @kernel
 def draw_attributes(words: np.ndarray, state: AttributeArrays, draws: int, warm: int) -> int:
     "Draw what this round buys: distinct coordinates, how often each was drawn, the place of the weighted draw. Returns their number."
@@ -91,7 +90,6 @@ def draw_attributes(words: np.ndarray, state: AttributeArrays, draws: int, warm:
     return np.int64(num.bought)
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #96cff0c5
-#| code-fold: show
 @kernel
 def inner_estimate(state: AttributeArrays, ridge: bool) -> float:
     "Unbiased estimate of w'x from the weighted draw: ||w||^2 x_j / w_j (ridge) or sign(w_j) ||w||_1 x_j; 0 if w = 0."
@@ -102,8 +100,6 @@ def inner_estimate(state: AttributeArrays, ridge: bool) -> float:
     return num.factor * state.tree[0] * state.values[j] * (1 / part if ridge else math.copysign(1.0, part))
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #5cc40db9
-#| code-fold: true
-#| code-summary: "The kernel settle"
 @kernel(apart=True)
 def settle(v: np.ndarray, total: np.ndarray, num: np.void) -> None:
     "Write the running sum of the weights, total + C v, into `total` and start C afresh."
@@ -111,7 +107,6 @@ def settle(v: np.ndarray, total: np.ndarray, num: np.void) -> None:
     num.sum, num.most = 0.0, num.factor
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #b871540d
-#| code-fold: show
 @kernel
 def ridge_update(y: float, state: AttributeArrays, draws: int, radius: float) -> None:
     "w <- projection of w - eta phi x~ onto the ball: only the drawn coordinates of v and the factor f change."
@@ -141,8 +136,6 @@ def ridge_update(y: float, state: AttributeArrays, draws: int, radius: float) ->
         num.factor = num.most = 1.0
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #728ad5da
-#| code-fold: true
-#| code-summary: "The kernel two_sided"
 @kernel
 def two_sided(theta: float, shift: float) -> tuple[float, float]:
     "e^theta - e^-theta and min(e^theta, e^-theta), both times e^-shift; 0 <= shift."
@@ -154,8 +147,6 @@ def two_sided(theta: float, shift: float) -> tuple[float, float]:
     return math.copysign(gap, theta), low
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #36c55ac6
-#| code-fold: true
-#| code-summary: "The kernel lasso_rescale"
 @kernel(apart=True)
 def lasso_rescale(state: AttributeArrays, radius: float) -> None:
     "Choose the shift anew and recompute all that depends on it from theta; O(d)."
@@ -173,7 +164,6 @@ def lasso_rescale(state: AttributeArrays, radius: float) -> None:
     num.factor = num.most = radius / (tree[0] + 2 * num.least)
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #6a952acd
-#| code-fold: show
 @kernel
 def lasso_update(y: float, state: AttributeArrays, draws: int, radius: float) -> None:
     "theta <- theta - clip(eta phi x~, [-1, 1]) at the drawn coordinates, and all that follows from it."
@@ -199,7 +189,6 @@ def lasso_update(y: float, state: AttributeArrays, draws: int, radius: float) ->
         lasso_rescale(state, radius)
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #7ec062e9
-#| code-fold: show
 TINY = 1e-120  # estimates of gradients below this length count as none
 
 
@@ -235,7 +224,6 @@ def ridge_adaptive(y: float, state: AttributeArrays, draws: int, radius: float) 
     if num.factor < 1e-3 * num.most: settle(v, total, num)
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #ab70447e
-#| code-fold: show
 GROWTH = 1.25  # how much the sum of the gaps may grow before the rate is set anew
 
 
@@ -302,8 +290,6 @@ def lasso_adaptive(y: float, state: AttributeArrays, draws: int, radius: float) 
     elif jump or far: lasso_rescale(state, radius)
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #7e480b87
-#| code-fold: true
-#| code-summary: "The kernel learn"
 @kernel
 def learn(y: float, state: AttributeArrays, ridge: bool, draws: int, warm: int, radius: float) -> bool:
     "End a round: add the squares of the bought values (phase one), or take a step; returns whether phase one is now over."
@@ -321,8 +307,6 @@ def learn(y: float, state: AttributeArrays, ridge: bool, draws: int, warm: int, 
     return False
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #cbd7465f
-#| code-fold: true
-#| code-summary: "The kernel score"
 @kernel(apart=True)
 def score(X: tuple, row: int, state: AttributeArrays, count: float) -> float:
     "Average weights times X[row]; a feature whose weight is 0 is not read when the sum would not be a finite number."
@@ -343,8 +327,6 @@ def score(X: tuple, row: int, state: AttributeArrays, count: float) -> float:
     return s / count
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #e90919f3
-#| code-fold: true
-#| code-summary: "The kernel prediction"
 @kernel
 def prediction(state: AttributeArrays, ridge: bool, reading: int) -> float:
     "Keep the estimate of w'x and return it, or for reading 1 what w_t says of the bought attributes."
@@ -356,8 +338,6 @@ def prediction(state: AttributeArrays, ridge: bool, reading: int) -> float:
     return num.factor * p
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #5ec208c7
-#| code-fold: true
-#| code-summary: "The loop: attribute_run"
 @kernel
 def attribute_run(
     words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: AttributeArrays, ridge: bool, reading: int,

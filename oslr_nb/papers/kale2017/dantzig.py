@@ -173,8 +173,6 @@ def bound_dantzig(
     return 2 * (crude * start + total) + sigma**2 * (2 * math.log(4 / delta) + 2 * k + 2 * math.sqrt(2 * k * L) + 2 * L)
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #3de8768d
-#| code-fold: true
-#| code-summary: "The state and its kernels"
 SCALARS = record("rounds", "guarded")  # rounds learnt, and how often the radius had to be enlarged
 
 
