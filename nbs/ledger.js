@@ -36,12 +36,15 @@
   function apply() {
     const left = new Set();
     let shown = 0;
+    const chosen = Object.values(boxes).some((box) => box.value);
     for (const r of rows) {
       r.row.hidden = Object.entries(boxes).some(([name, box]) => box.value && box.value !== r[name]);
       if (!r.row.hidden) { left.add(r.table); shown += 1; }
     }
     for (const [table, title] of tables) {
-      table.hidden = title.hidden = !left.has(table);
+      const fold = table.closest("details");
+      table.hidden = title.hidden = (fold ?? table).hidden = !left.has(table);
+      if (fold && chosen) fold.open = !fold.hidden;
       for (let p = table.closest(".cell")?.previousElementSibling; p && p !== title && p.tagName === "P"; p = p.previousElementSibling) p.hidden = table.hidden;
     }
     count.textContent = `${shown} of ${rows.length} claims`;

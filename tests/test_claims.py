@@ -1,10 +1,12 @@
 """Every claim is as expected, every control fails, every numbered row that should be there is there."""
 
 import importlib
+import itertools
 import json
 import math
 import re
 import zlib
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -14,8 +16,13 @@ from shake import salted
 import oslr_nb as oslr
 from oslr_nb.core.problems import sign_table
 from oslr_nb.core.registry import module_of, papers
+from oslr_nb.ledger.cesabianchi2010.aer import weighted_draws
+from oslr_nb.ledger.cesabianchi2010.baseline import halves_estimate
 from oslr_nb.ledger.claims import CLAIMS, QUICK, RED, Evidence, Ledger, claim_ids, failure, run_claim, worst_case
+from oslr_nb.ledger.ito2018.dictionary import estimate_moments
+from oslr_nb.ledger.kale2017.dantzig import mean_estimate
 from oslr_nb.papers import ito2017
+from oslr_nb.papers.cesabianchi2010.baseline import pair_estimate
 
 IDS = claim_ids([])
 STORED = {r.id: r for r in Ledger.stored()}
@@ -53,8 +60,28 @@ def test_a_claim_leads_to_its_statement_and_an_erratum_to_its_place(id):
     text = (TOP / "nbs" / claim.page).read_text()
     assert claim.proof and re.search(rf'(#|id=\\"){re.escape(claim.proof)}\b', text), f"{claim.page} has no {claim.proof}"
     if claim.erratum:
-        for name in ("place", "printed", "defence", "matters"):
+        for name in ("place", "printed", "defence", "matters", "witness"):
             assert len(getattr(claim.erratum, name)) > 5, f"{name} of {id}"
+
+
+def test_a_witness_says_what_its_check_finds():
+    "The number in its words, where the check has no randomness; otherwise the value for the example that the words give."
+    told = {"E-D11": (r"\frac14", 1 / 4), "E-F2": (r"\frac1{10}", 1 / 10), "E-H1": ("30.5", 30.5), "E-H2": (r"\frac14", 1 / 4),
+            "E-A9": ("four", 4), "E-A8": (r"1.9\cdot10^8", 1.9e8), "E-C1": ("1.61", 1.61), "E-C9": ("18{,}776", 18776),
+            "E-C8": ("42{,}900", 42900), "E-C12": ("196{,}000", 196000), "E-C13": (r"2.5\cdot10^9", 2.5e9), "E-C6": ("4730.0", 4730),
+            "K9": ("0.0075", 0.0075), "K16": ("500{,}000", 500000), "E-K4": ("70", 70)}
+    for id, (words, value) in told.items():
+        assert words in CLAIMS[id].erratum.witness and STORED[id].lhs == pytest.approx(value, rel=0.02), id
+    one, first = np.full(3, Fraction(1)), np.array([Fraction(1), *[Fraction(0)] * 3])
+    assert mean_estimate(one, 2, "printed")[0, 1] == Fraction(3, 4)  # K4
+    pairs = list(itertools.permutations(range(3), 2))
+    assert sum(halves_estimate(one, [i], [j]) for i, j in pairs).tolist() == [[0, 9, 9], [9, 0, 9], [9, 9, 0]]  # E-D2, times 6
+    form, w = pair_estimate(one, [(0, 2)])[0], np.array([1, 0, -1])
+    assert w @ form @ w == -9  # E-D3
+    w = np.array([Fraction(2, 3), Fraction(1, 3), Fraction(0), Fraction(0)])
+    assert sum(p * sum(first[i] for i in I) / 2 for I, p in weighted_draws(w, 2, True)) == Fraction(1, 2)  # E-D5
+    assert estimate_moments(one, 1, 0, 1, 2)[0][2] == 0 and estimate_moments(one, 1, 0, 1)[0][2] == 2  # E-C2
+    assert STORED["E-A1"].lhs / STORED["E-A1"].rhs == pytest.approx(95, rel=0.01)
 
 
 def test_prose_has_words_for_claims():

@@ -157,11 +157,12 @@ class Erratum:
     printed: str  # the words or formula as printed, Markdown
     defence: str  # the best that can be said for the printed version
     matters: str
+    witness: str  # values for which the printed words fail, to be checked by hand, Markdown
     source: str = ""  # key of the text in the bibliography, if it is not the claim's own paper
 
     def __post_init__(self) -> None:
         if self.kind not in ERRATA: fail("kind", self.kind, f"one of {', '.join(ERRATA)}")
-        for name in ("place", "printed", "defence", "matters"):
+        for name in ("place", "printed", "defence", "matters", "witness"):
             if not getattr(self, name): fail(name, "''", "given", "an erratum accuses a colleague")
 
     @property

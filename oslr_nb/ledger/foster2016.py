@@ -486,7 +486,10 @@ def growing(k: int) -> tuple[int, int, int, float]:
                    r"so it is the rate that is misprinted. Theorem 1 says that there is an algorithm; with the $k$ restored it is right, "
                    r"and the rest of the proof stands.",
            matters=r"Whoever runs Algorithm 1 as it stands has a regret of order $\frac1q k\sqrt{\ln(d)T}$ on some streams, "
-                   r"a factor of order $\sqrt k$ more. Theorems 1 and 2 do not depend on it."))
+                   r"a factor of order $\sqrt k$ more. Theorems 1 and 2 do not depend on it.",
+           witness=r"$d=k^2$: before Hedge has found the set it pays about $\frac1\eta\ln\binom "
+                   r"dk\ge\frac1\eta\cdot\frac k2\ln d$. With $\eta=q\sqrt{\ln(d)/T}$ that is $\frac{\sqrt k}2$ times "
+                   r"$\frac1q\sqrt{k\ln(d)T}$, and $k$ may be as large as one likes."))
 def printed_hedge_rate(case: Case) -> Evidence:
     "Least regret of FKK with the printed rate, as proved above, and C times the printed order, for a large k; case C."
     d, budget, k, T = growing(5 + math.ceil((1.05 * case.value) ** 2))
@@ -592,7 +595,9 @@ def hardness_gadget(case: Case, size: int = 2, cover: tuple[int, ...] = (0, 2, 4
            defence=r"$p$ stands for any polynomial, so $4p(d)$ may be written for $p(d)$; Algorithm 2 asks for a bound with "
                    r"probability 3/4 from the outset.",
            matters=r"Nothing: with $4p(d)$ the length becomes $\lceil\max\{(8p(d)mdk)^{1/\delta},256m^2d^2k^2\}\rceil$, "
-                   r"and Theorem 2 holds as stated."))
+                   r"and Theorem 2 holds as stated.",
+           witness=r"$R=\frac{10}9M$ with chance $\frac9{10}$, otherwise $R=0$: the mean is $M$, and $\mathbb P[R\le "
+                   r"M]=\frac1{10}$."))
 def markov_as_printed(case: Case, times: Fraction = Fraction(1)) -> Evidence:
     "P[R <= times M] for R = M / chance with this chance, else 0, whose mean is M; case chance."
     return Evidence(Fraction(1) if 1 / case.value <= times else 1 - case.value, ">=", Fraction(3, 4))

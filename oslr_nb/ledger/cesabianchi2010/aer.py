@@ -348,7 +348,10 @@ def aer_tightness(T: list[int], runs: int = 6, seed: int = 0) -> list[tuple[int,
            r"$\mathbf w=(1-\frac1t)\mathbf w-\frac1{\lambda t}\nabla$",
            r"A factor two in the name of $\lambda$; section 3 uses $\frac\lambda2$, and the journal version prints $\frac\lambda2$ in "
            r"its (9).",
-           "nothing: the bounds are proved from the rule."),
+           "nothing: the bounds are proved from the rule.",
+           witness=r"One attribute, $x=y=\lambda=1$: $(w-1)^2+w^2$ is least at $w=\frac12$, where $\nabla=-1$ and the "
+                   r"rule moves $w$ by $\frac1t(-\frac12+1)=\frac1{2t}$. It rests at $w=\frac23$, where "
+                   r"$(w-1)^2+\frac12w^2$ is least."),
        tex=r"\text{the rule }(1-\tfrac1t)w-\tfrac1{\lambda t}\nabla\text{ (no projection) rests, in the "
            r"mean, where }L(w)+\lambda\Vert w\Vert^2\text{ is least}")
 def resting_place(case: Case, weight: Fraction = Fraction(1)) -> Evidence:
@@ -379,7 +382,9 @@ def _(case: Case) -> Evidence: return resting_place.check(case, weight=Fraction(
            r"mean a design with inclusion chances $\frac k2\lvert w_i\rvert/\Vert w\Vert_1$; then (7) is unbiased, but such a design "
            r"exists only if $\max_i\lvert w_i\rvert\le\frac2k\Vert w\Vert_1$.",
            "unbiasedness for budgets of four and more, in the other reading; nothing in the conference version.",
-           source="cesabianchi2011"),
+           source="cesabianchi2011",
+           witness=r"$w=(\frac23,\frac13,0,0)$, $x=e_1$, two draws: without replacement they are attributes 1 and 2 "
+                   r"for certain, and $\hat y=\frac12\Vert w\Vert_1(x_1+x_2)=\frac12$, where $w^\top x=\frac23$."),
        controls={"with replacement, but uniform": {"distinct": False, "uniform": True}})
 def without_replacement(case: Case, distinct: bool = True, uniform: bool = False) -> Evidence:
     "Mean of yhat over two draws by |w| (or by equal weights), and w'x; d = k = 4."

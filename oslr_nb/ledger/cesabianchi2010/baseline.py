@@ -378,7 +378,9 @@ def _(case: Case) -> Evidence: return bounds_as_code.check(Case(0, ("bernstein c
            r"Let $\tilde L_S(\mathbf w)=\mathbf w^T\bar A\mathbf w+\mathbf w^T\bar{\mathbf v}+\bar y$",
            r"The expansion of the loss in section 2.1 has the right sign, $-2y\,\mathbf x^T\mathbf w$; the loop adds "
            r"$+2y\mathbf v/m$ to $\bar{\mathbf v}$, so that one of the two lines needs a minus.",
-           "the output: as printed, the mirror image of the answer; Theorem 1 (journal: Lemma 10, Theorem 6) is meant with the minus."),
+           "the output: as printed, the mirror image of the answer; Theorem 1 (journal: Lemma 10, Theorem 6) is meant with the minus.",
+           witness=r"One attribute, $x=y=B=1$: $\bar A=1$ and $\bar v=2$. $w^2+2w$ is least in $[-1,1]$ at $w=-1$, "
+                   r"which has the loss $(-1-1)^2=4$; $w^2-2w$ is least at $w=1$, which has none."),
        controls={"without the factor 2 in v": {"sign": -0.5}})
 def printed_sign(case: Case, sign: float = 1.0) -> Evidence:
     "Risk of the minimiser over the l1 ball, from exact moments of a finite law, and the least risk; case d."
@@ -415,8 +417,11 @@ def halves_estimate(
            r"Based on Lemma 7, it is easy to verify that $\mathbb E[A_t]=x_t^\top x_t$.",
            r"Had $I$ and $J$ been drawn independently of each other, the printed weights and the sentence would be right. As "
            r"printed, off the diagonal the bias is a factor $\frac d{d-1}$, small for large $d$.",
-           "the journal's Lemmas 8 and 10 and its Theorem 6 (claim E-D11). The conference version's matrix is unbiased (claim D4).",
-           source="cesabianchi2011"),
+           "the journal's Lemmas 8 and 10 and its [Theorem 6](#claim-E-D11). The conference version's matrix is [unbiased](#claim-D4).",
+           source="cesabianchi2011",
+           witness=r"$d=3$, $k=2$, $x=(1,1,1)$: $I$ and $J$ are single attributes. Each of the three pairs is drawn "
+                   r"with chance $\frac13$ and gets the weight $2(\frac32)^2=\frac92$, so the mean is $\frac32$ off "
+                   r"the diagonal and $0$ on it, not $1$."),
        controls={"corrected products, but nothing on the diagonal": {"corrected": True, "diagonal": False},
                  "the printed weight, right diagonal": {"squares": True}})
 def halves_unbiased(
@@ -449,12 +454,15 @@ def _(case: Case) -> Evidence:
        tex=r"L(\hat w)\le\min_{\Vert w\Vert_1\le B}L(w)+c\,(\tfrac{dB}k)^2\sqrt{\tfrac1m\ln\tfrac d\delta}"
            r"\text{ with chance }1-\delta,\ c\text{ a constant}",
        erratum=Erratum(
-           "false", "journal version, Theorem 6 (p. 2864); a consequence of E-D2",
+           "false", "journal version, Theorem 6 (p. 2864), a consequence of the proof of Lemma 8",
            r"Then there exists a constant $c>0$ such that $L_D(\hat w)\le\min_{w:\Vert w\Vert_1\le B}L_D(w)"
            r"+c\left(\frac{dB}k\right)^2\sqrt{\frac1m\ln\frac d\delta}$ holds with probability of at least $1-\delta$",
            "With independent halves, or with unbiased weights ([Lemma CA 5](#lem-base-halves)), the printed proof is right up to "
            "the constant. Theorem 1 of the conference version, whose matrix is unbiased, is not touched.",
-           "nothing later in that paper; its AER does not use the matrix.", source="cesabianchi2011"),
+           "nothing later in that paper; its AER does not use the matrix.", source="cesabianchi2011",
+           witness=r"$x=e_1$ and $y=\frac12$ in every example, $B=1$: disjoint halves see no product but $x_ix_j=0$, "
+                   r"so $\bar A=0$; $\bar v$ is positive as soon as attribute 1 is bought. The output is $\hat w=e_1$ "
+                   r"with the excess $(1-\frac12)^2=\frac14$ for every $m$, where the bound tends to zero."),
        controls={"products corrected, nothing on the diagonal": {"corrected": True, "diagonal": False},
                  "the printed sign": {"corrected": True, "sign": -1}})
 def journal_theorem_6(case: Case, corrected: bool = False, diagonal: bool = True, sign: int = 1) -> Evidence:

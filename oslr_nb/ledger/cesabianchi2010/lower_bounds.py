@@ -351,7 +351,9 @@ def lower_as_code(case: Case) -> Evidence:
            r"$\Omega\left(\frac d{k\epsilon}\right)$ examples in order to learn a linear predictor",
            "A usual short form for: to learn, on all laws of a class. The journal version's proof has the other order, \"for any bandit "
            "strategy there exists some arm $j$\" (A.5, p. 2876), though its Theorem 1 is worded like this one.",
-           "the reading only; no proof uses one law for all learners."))
+           "the reading only; no proof uses one law for all learners.",
+           witness=r"The learner that answers $2\sqrt\varepsilon\,e_1$ without an example, the best predictor of "
+                   r"$\mathcal D_1$: its excess on $\mathcal D_1$ is $0$, with $m=0$."))
 def one_law_for_all(case: Case) -> Evidence:
     "Least mean excess on D_1, in units of eps, over the learners that always answer 2 p e_j, without an example; case (d, k, eps)."
     d, _, eps = case.value

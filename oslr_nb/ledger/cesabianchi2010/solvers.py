@@ -29,7 +29,9 @@ from ...papers.cesabianchi2010.baseline import pair_estimate
            "non-convex. To overcome this obstacle, we symmetrize the matrix by adding its transpose and dividing by 2.",
            r"Solvers of quadratic programmes do ask for a symmetric matrix, and if $\mathbb Exx^\top$ is positive *definite*, the "
            "average is so too for many examples, and the problem is convex in the end.",
-           "whether Baseline can be computed: the problem that Algorithm 1 asks to solve is not convex, NP-hard in general for p = 1."),
+           "whether Baseline can be computed: the problem that Algorithm 1 asks to solve is not convex, NP-hard in general for p = 1.",
+           witness=r"$d=3$, $k=2$, $x=(1,1,1)$, the pair $(1,3)$: $\bar A$ has $\frac92$ at $(1,3)$ and $(3,1)$ and "
+                   r"$0$ elsewhere, also after the step in question; $w=(1,0,-1)$ gives $w^\top\bar Aw=-9$."),
        tex=r"w^\top\bar Aw\ge0\text{ for all }w\text{, after }\bar A\leftarrow\tfrac12(\bar A+\bar A^\top)")
 def symmetric_is_convex(case: Case) -> Evidence:
     "Value of the form of one sampled pair at e_i - sign(x_i x_j) e_j; random x."

@@ -543,7 +543,9 @@ def constant_is_needed(case: Case, share: float = 0.8) -> Evidence:
            r"$4B^2\sqrt{\frac{10d\log2d}{km}}$",
            r"It is said in passing of an algorithm of another paper, and their Theorem 4.4 has the right step, "
            r"$\frac1{2B}\sqrt{\log2d/(5m(\ldots))}$. At $B=1$ both steps would agree at $\ln2d=20$.",
-           "Nothing: the bound that the sentence quotes is right, and no later statement uses the step.", "kukliansky2015"),
+           "Nothing: the bound that the sentence quotes is right, and no later statement uses the step.", source="kukliansky2015",
+           witness=r"In units of $BG/\sqrt m$, $\eta=2B/(G\sqrt m)$ gives $\frac{\ln2d}{2B}+10B$. For $d=10$, $B=3$ "
+                   r"that is $0.5+30=30.5$, where $2\sqrt{5\ln20}=7.74$ is needed."),
        tex=r"\eta=2B/(G\sqrt T)\text{ makes }B(\tfrac{\ln2d}{\eta T}+5\eta G^2)"
            r"\text{ at most }2BG\sqrt{5\ln(2d)/T}")
 def printed_step(case: Case, eta: Callable[[float, float], float] = lambda L, B: 2 * B) -> Evidence:

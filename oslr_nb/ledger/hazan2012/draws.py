@@ -296,7 +296,11 @@ def worst_on_the_event(rng: np.random.Generator, ridge: bool, blind: bool = Fals
            r"far below $\delta$, and on the event of Equation (5) the bounds hold.",
            "Only the words 'with probability 1', and 'always as good' on page 2: the bounds that depend on the moments are stated with "
            "chance $1-\\delta$ and proved on the event "
-           "of Equation (5); the comparison with AERR and AELR holds on that event anyway.", "kukliansky2015"),
+           "of Equation (5); the comparison with AERR and AELR holds on that event anyway.", source="kukliansky2015",
+           witness=r"$d=2$, $k=B=1$; $x$ is $e_1$ or $e_2$ with chance $\frac12$ each, $\lvert y\rvert=x_1$. With "
+                   r"chance $2^{-m_1}$ phase one sees $e_2$ alone, and phase two then nearly never draws attribute 1 "
+                   r"($m_1=10^{12}$). Its weight stays $0$, with the excess $\frac12\cdot\frac12=\frac14$; the bound "
+                   r"of the Lasso is $0.102$ at $m_2=10^6$."),
        tex=r"\text{with chance 1 over phase one: excess}\le4B^2\sqrt{6d/(km_2)}\text{ (ridge)},\ "
            r"61B^2\sqrt{d\ln(2d)/(km_2)}\text{ (Lasso)}")
 def sure_bound(case: Case) -> Evidence:

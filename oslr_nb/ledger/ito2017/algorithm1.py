@@ -399,7 +399,10 @@ def sharpened_schedule(case: Case, step: float = 1.0) -> Evidence:
            r"The theorem reads $8\sqrt{t/C_{d,k',k_1}}$ (the text does not show where the root ends; only so does (7) follow), and the "
            r"sum displayed right after the slip, $\sum_t\frac2{\sqrt{C_{d,k',k_1}}}\frac1{\sqrt t}+\dots$, belongs to that schedule.",
            "Nothing: theorem and derivation are right. Code that takes the schedule from the proof has steps that are too large by a "
-           "factor 1/C."))
+           "factor 1/C.",
+           witness=r"$d=20$, $k'=7$, $k_1=5$: $C=\frac{2\cdot1}{20\cdot19}=\frac1{190}$. With the printed $\lambda_t$ "
+                   r"the bound $3\bigl(\sum_t\frac{16}{C\lambda_t}+\frac{\lambda_{T+1}}2\bigr)$ is about $12\sqrt "
+                   r"T\,(C^{-3/2}+C^{1/2})$, which is $\frac12(\frac1C+C)=95$ times $24\sqrt{T/C}$."))
 def misprinted_schedule(case: Case) -> Evidence:
     "The schedule printed in the proof."
     return printed_schedule.check(case, power=1)

@@ -512,6 +512,8 @@ def bounds_as_code(case: Case, factor: float = 1.0) -> Evidence:
         "$t_s+1,\\dots,t_{s+1}-1$ the sentence is right, and \"as in Algorithm 1\" may mean: from a set of its own.",
         "Read literally, the explorer's gradients are biased and it need not find the support. With a random set in the rounds $t_s$ "
         "the theorems hold; these are at most $\\sqrt T$ rounds.",
+        witness=r"$d=3$, $k'=2$, $w=0$, the only example $x=e_3$, $y=1$. If $S$ is $\{1,2\}$ in every round, feature "
+                r"3 is never seen and $\hat g_3=0$; the gradient has $2(w^\top x-y)x_3=-2$ there.",
     ),
 )  # fmt: skip
 def exploring_set(case: Case, favourites: int | None = None) -> Evidence:
@@ -544,6 +546,8 @@ def _(case: Case) -> Evidence: return exploring_set.check(case, favourites=case.
         "if $U_t\\subseteq S_t$ and $|S_t|=k'=k\\ge k_1=|U_t|$, then we have $U_t=S_t$",
         "One sign: with $k\\le k_1$, as Theorem 2 requires, the sentence is right, and so is the conclusion that is drawn from it.",
         "Nothing: it explains why Algorithm 1 and its proof do not carry over to $k'=k$.",
+        witness=r"$k=k'=4$, $k_1=0$: $U_t=\emptyset$ lies within $S_t=\{1,2,3,4\}$, and $4=k'=k\ge k_1=0$; $S_t$ has "
+                r"four features that $U_t$ has not.",
     ),
     controls={"one feature more, k' = k + 1": {"mended": True, "more": 1}}
 )  # fmt: skip

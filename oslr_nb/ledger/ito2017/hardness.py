@@ -106,7 +106,10 @@ def hardness_gadget(case: Case, cover: np.ndarray = YES, budget: int = 4, isotro
            r"hardness of set cover). The $1/\sigma_d$ in the regret makes sense only under (a).",
            "Read as printed, together with Theorem 2 it would prove NP $\\subseteq$ BPP: Algorithm 1 with $k_1=k$ is such a learner. "
            "With (1) and (2) alone the regret bound is void where $\\sigma_d=0$, which is where the gadget of Foster et al. "
-           "lives (if the columns of $A$ are independent, $Aw=\\mathbf 1$ has at most one solution and elimination finds the cover)."))
+           "lives (if the columns of $A$ are independent, $Aw=\\mathbf 1$ has at most one solution and elimination finds the cover).",
+           witness=r"$d=10^6$, $k=1000$, $k'=\lfloor k\ln d\rfloor$, $\sigma_d=0.1$, $T=10^6$: $k'\ge k+2$, so that "
+                   r"Algorithm 1 of the same paper runs in polynomial time, and its (7) is $1.9\cdot10^8$, less than "
+                   r"$34\frac d{\sigma_d^2}\sqrt{T+1}=3.4\cdot10^{12}$."))
 def theorem_1_as_printed(case: Case) -> Evidence:
     "The bound of Theorem 2 for Algorithm 1 with k1 = k against the polynomial that the printed theorem excludes."
     d = case.value if isinstance(case.value, int) else 400
@@ -151,7 +154,12 @@ def _(case: Case) -> Evidence:
            r"Each arrow is right for one of the usual meanings of RIP (the first for a constant below one, the second for a small "
            r"constant), and the composition (a) $\Rightarrow$ (b) is right with $\phi_0=\sigma_d$. Our reading: one and the same RIP "
            r"is meant in both arrows.",
-           "Only that Theorem 7 covers what Theorem 6 covers, which stays true."))
+           "Only that Theorem 7 covers what Theorem 6 covers, which stays true.",
+           witness=r"$n=(1,-\frac13,\dots,-\frac13)\in\mathbb R^7$, $V=I-nn^\top/\Vert n\Vert^2$, $\Vert "
+                   r"n\Vert^2=\frac53$: two columns have the least eigenvalue $1-\frac35(1+\frac19)=\frac13$, so "
+                   r"$\delta_2<1$; but $Vn=0$ and $\Vert n_{2..7}\Vert_1=2\le3\lvert n_1\rvert$, so $\phi_0=0$ for "
+                   r"the support $\{1\}$. If RIP means a small constant, the first arrow fails: "
+                   r"$\mathrm{diag}(1,\frac14,\frac14)$ has $\sigma_d>0$ and $\delta_2=\frac34$."))
 def isometry_gives_compatibility(case: Case) -> Evidence:
     """The arrow that fails in each reading: phi_0 of a matrix with delta_2 < 1; the isometry constant delta_2 of a matrix with sigma_d
     > 0, against 0.4.

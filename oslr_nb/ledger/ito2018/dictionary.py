@@ -351,7 +351,12 @@ def overshooting(T: int, factor: float = 2.0, m: int = 10) -> tuple[float, float
            r"greedy because they fit on the support, the Lasso by its optimality conditions, hard thresholding in the limit. For them the "
            r"step and the theorem are right, and the experiments use matching pursuit.",
            r"a solver that is stopped early, or whose weights are cut, needs $D+1+\epsilon_t$ in the place of $D+1$ "
-           r"([Equation 5](#eq-mended))."))
+           r"([Equation 5](#eq-mended)).",
+           witness=r"[Proposition ID 3](#prp-overshoot): $D=\frac12$, $y_t=-1$ in every fourth round, otherwise $1$, and in every "
+                   r"fourth round the solver gives the double. It settles at $p=\frac25$ and loses "
+                   r"$\frac14\cdot1.8^2+\frac34\cdot0.6^2=1.08$ a round, the comparator $\frac12$ loses "
+                   r"$\frac14\cdot1.5^2+\frac34\cdot0.5^2=0.75$; the bound allows "
+                   r"$2(D+1)\cdot\frac14\cdot\frac25=0.3$ between them."))
 def printed_theorem(case: Case) -> Evidence:
     "Regret of one run (there is hardly any randomness in it) and the printed bound; case T."
     regret, printed, _ = overshooting(case.value)
@@ -374,7 +379,9 @@ def mended_theorem(case: Case, share: float = 1.0) -> Evidence:
            r"Randomly choose a set $S_t$ of $(k-k')$ elements from $[d]$ uniformly, without replacement.",
            r"For $m=d$ it is the same. (Ito 10) says $\binom{[m]}{k-k'}$, and (Ito 12) and Lemma 7 are right with it.",
            "with $d<m$, as in the synthetic experiments of the paper, the columns beyond $d$ would never get a weight; with $m<d$, as in "
-           r"the CT experiment ($d=384$, $m=200$), $[d]$ has numbers of columns that do not exist."))
+           r"the CT experiment ($d=384$, $m=200$), $[d]$ has numbers of columns that do not exist.",
+           witness=r"$d=2$, $m=3$, one column drawn, $\hat y-y=1$, $a_3^\top x=1$: column 3 is not in $[2]$, so its "
+                   r"estimate is $0$ for certain, where $\gamma_3=2(\hat y-y)\,a_3^\top x=2$."))
 def drawn_from_features(case: Case) -> Evidence:
     "Distance of the mean from the gradient if S is a subset of the first d columns; case (d, m, r)."
     d, m, r = case.value
@@ -402,7 +409,10 @@ def drawn_from_columns(case: Case, drawn: int = 0) -> Evidence:
            r"Lemma 6, which the proof applies, has $\Vert w^*\Vert\le D$; Theorem 4 is printed with the same 2. Read as an index, "
            r"$\Vert\cdot\Vert_2$, both theorems are right, but the norm has no index elsewhere and in Theorem 8 the 2 stands beside the "
            r"star. For $D\ge1$ the printed hypothesis is the stronger one, and the theorem true as printed.",
-           r"for $D<1$ a comparator of norm $\sqrt D>D$ is outside of the ball in which the algorithm plays, and the regret is linear."))
+           r"for $D<1$ a comparator of norm $\sqrt D>D$ is outside of the ball in which the algorithm plays, and the regret is linear.",
+           witness=r"$A=I_2$, $x_t=e_1$, $D=0.1$, $y_t=\sqrt D=0.316$: $u^*=\sqrt D\,e_1$ has $\Vert u^*\Vert^2=D$, "
+                   r"and predictions of the ball, at most $D=0.1$, lose $0.216^2=0.0468$ a round. That is $196{,}000$ "
+                   r"at $T=2^{22}$, where the bound, of order $\sqrt T$, is $9{,}900$."))
 def squared_radius(case: Case) -> Evidence:
     "Least regret of predictions within the ball, x = (1, 0), A = I_2, y = sqrt(D), against the printed bound; case (D, T)."
     D, T = case.value
@@ -430,7 +440,10 @@ def _(case: Case) -> Evidence: return radius_itself(case, case.value[0] ** -0.5)
            r"An announcement: the theorem itself has the sum of the errors, and so has the introduction ($O(\sqrt{mT/k}+\epsilon T)$). "
            r"With exact approximations and $m\le d^2$ it is right.",
            r"where sparse approximations are not exact the regret is linear, for any solver ([Proposition ID 2](#prp-linear)); "
-           r"the order of the other term is $\sqrt{mT/(k-k')}$."))
+           r"the order of the other term is $\sqrt{mT/(k-k')}$.",
+           witness=r"[Proposition ID 2](#prp-linear) with $d=4$, $k=2$, $k'=1$: the regret is at least "
+                   r"$\frac{k-k'}d\bigl(\frac{\sqrt d}k\bigr)^2T=\frac T4$. At $T=10^{10}$ that is $2.5\cdot10^9$, "
+                   r"more than $100\,d\sqrt T=4\cdot10^7$."))
 def announced_order(case: Case) -> Evidence:
     "The linear lower bound on the regret and 100 d sqrt(T) at a T where they have crossed; case (d, k, k')."
     d, k, keep = case.value

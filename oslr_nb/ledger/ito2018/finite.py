@@ -427,7 +427,10 @@ def tsallis_pays(case: Case, gift: float = 0.0) -> Evidence:
                    r"exact games for $K\le4$, $T\le12$ show no violation either. "
                    r"The inequality that is tested is what the step would need; it is not printed.",
            matters=r"Nothing: Theorem 3 and (15) stand. The lemma is about arms of bias $\pm\epsilon/2$; here the wrong arms are fair, "
-                   r"and a pull of the good one tells more."))
+                   r"and a pull of the good one tells more.",
+           witness=r"$\epsilon=0.49$: the left side is $\frac12\ln\frac1{0.0396}=1.61$, the right one "
+                   r"$0.49\ln\frac{1.49}{0.51}=0.525$. It is infinite as $\epsilon\to\frac12$, where the right one is "
+                   r"$0.55$."))
 def lemma_referred_to(case: Case) -> Evidence:
     "Divergence of a fair coin from one of bias eps, and that of the lemma; case eps."
     eps = case.value
@@ -454,7 +457,10 @@ def lemma_replaced(case: Case, share: float = 2 / 9) -> Evidence:
            defence=r"For fixed $d$ and $k$ and $T\to\infty$ it is true with a constant that depends on them; and with "
                    r"$\lvert x_{ti}\rvert\le1$, usual where features are bought, the proof stands as printed.",
            matters=r"The dependence on $K$, for which the theorem is there. The scaled product $d^{k/2}\prod_iz_i$ restores it in the ball "
-                   r"([Proposition IF 2](#prp-ball)). Its losses reach 2, where section 3.1 has 1: a factor of 2."))
+                   r"([Proposition IF 2](#prp-ball)). Its losses reach 2, where section 3.1 has 1: a factor of 2.",
+           witness=r"In the ball $\lvert\prod_{i\in S}x_i\rvert\le k^{-k/2}$, so that predicting $0$ has the regret "
+                   r"$Tk^{-k/2}$ at most. $d=40$, $k=8$, $T=K=\binom{40}8=76{,}904{,}685$: $K/8^4=18{,}776$, where "
+                   r"$\frac1{10}\sqrt{KT}=\frac K{10}=7{,}690{,}468$."))
 def in_the_ball(case: Case) -> Evidence:
     "Largest regret of predicting 0 over all streams in the ball, T = K, and a tenth of sqrt(K T); case (d, k)."
     d, k = case.value

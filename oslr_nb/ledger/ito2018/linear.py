@@ -375,7 +375,10 @@ def small_losses(case: Case, step: float = 1.0, perfect: bool = False) -> Eviden
                    r"$\Vert w^*\Vert^2\le D$.",
            defence=r"The 2 may be meant as the index of the Euclidean norm. Lemma 6 and the definition of $w_t$ have $\Vert w\Vert\le D$, "
                    r"and for $D\ge1$ the printed hypothesis is the stronger one, so that the theorem is right as it stands.",
-           matters=r"The radius for comparators shorter than 1: the ball has to be of radius $\Vert w^*\Vert$, not $\Vert w^*\Vert^2$."),
+           matters=r"The radius for comparators shorter than 1: the ball has to be of radius $\Vert w^*\Vert$, not $\Vert w^*\Vert^2$.",
+           witness=r"$d=k=2$, $D=\frac12$, $x_t=e_1$, $y_t=\sqrt D$: $w^*=\sqrt D\,e_1$ has $\Vert w^*\Vert^2=D$, but "
+                   r"predictions stay below $D\Vert x\Vert=\frac12$ and lose $(\sqrt{0.5}-0.5)^2=0.0429$ a round. At "
+                   r"$T=10^6$ that is $42{,}900$; the bound is $1.5^2\cdot4\cdot1000=9{,}000$."),
        controls={"w* of length sqrt D": {}})
 def printed_hypothesis(case: Case, root: bool = False) -> Evidence:
     """Regret against w* = (sqrt D, 0) (or (D, 0)), and the printed bound, d = k = 2; case (T, D).

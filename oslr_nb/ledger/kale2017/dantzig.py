@@ -60,9 +60,11 @@ def diagonal_unbiased(case: Case, correction: bool = True) -> Evidence:
            "false", "section 2.2, after Theorem 2",
            r"By taking $\hat X_t^T\hat X_t$ it is easy to verify that the off-diagonal entries are indeed unbiased",
            r"If every feature were seen independently of the others with chance $k_0/d$, the sentence and the whole estimator would be "
-           r"right (K4b); but then the budget is kept on average only. As printed, with subsets of size $k_0$, the factor is "
+           r"[right](#claim-K4b); but then the budget is kept on average only. As printed, with subsets of size $k_0$, the factor is "
            r"$\frac{d(k_0-1)}{k_0(d-1)}$, near $1$ when $k_0$ is large.",
-           "the programme (Kale 3) and Theorem 2 (K9): the regret is linear on correlated features."),
+           "the programme (Kale 3) and [Theorem 2](#claim-K9): the regret is linear on correlated features.",
+           witness=r"$d=3$, $k_0=2$, $x=(1,1,1)$: both of two features are seen with chance $\frac13$ and then get "
+                   r"$\hat x_i\hat x_j=(\frac32)^2=\frac94$, so the mean is $\frac34$, not $1$."),
        controls={"the printed estimator in place of the unbiased one": {}})
 def pairs_unbiased(case: Case, estimator: str = "printed") -> Evidence:
     "Distance of the exact mean of the estimated pairs from x_i x_j; case (d, k0)."
@@ -113,7 +115,11 @@ def satisfies_rip(V: np.ndarray, eps: float, s: int) -> bool:
            "With features drawn independently (budget kept on average) the estimator is unbiased. Divided by its factor, the theorem holds "
            "up to the size of the logarithm ([Theorem KD 1](#thm-kale)). "
            "If all features are seen, or if they are uncorrelated, the bias does no harm.",
-           "the algorithm: the pairs have to be divided by their own chance."))
+           "the algorithm: the pairs have to be divided by their own chance.",
+           witness=r"$d=6$, $k_0=2$: the products are too small by $f=\frac{6\cdot1}{2\cdot5}=0.6$. Two features of "
+                   r"correlation $0.3$ with the weights $\pm\frac12$ (all others uncorrelated): the weights come out "
+                   r"as $\frac{1-0.3}{1-0.6\cdot0.3}=\frac{0.7}{0.82}$ of what they should be, and a round costs "
+                   r"$(\frac{0.12}{0.82})^2\cdot\frac12(1-0.3)=0.0075$ for ever."))
 def limit_regret(case: Case, estimator: str = "printed") -> Evidence:
     "Regret a round in the limit; RIP(1/5, 3k) of V and ||w*||_1 <= 1; case (d, k, k0, rho, sign)."
     d, k, k0, rho, sign = case.value
@@ -456,7 +462,10 @@ def radius_of_paper(s: int, sigma: float, delta: float) -> float:
            r"$C\sqrt{\frac{d\log(td/\delta)}{tk_0}}(\sigma+\frac d{k_0})$ in the programme, $\log(d/\delta)\ldots\log(T)$ in the theorem",
            r"Section 1.1 says $\tilde O(\log T)$, where footnote 1 hides logarithms, and footnote 2 calls Theorem 2 a simplification; "
            r"for $T\le d/\delta$ the two logarithms are of the same order. With $\log(dT/\delta)$ the theorem is right.",
-           r"a factor $\log T$: with the printed radius it is $\log^2T$; a smaller one avoids it ([Theorem KD 1](#thm-kale))."))
+           r"a factor $\log T$: with the printed radius it is $\log^2T$; a smaller one avoids it ([Theorem KD 1](#thm-kale)).",
+           witness=r"Epoch $s$ has $2^s$ rounds, and the bias costs the squared radius in each: in all about "
+                   r"$\ln(2^sd/\delta)$ by (Kale 3). That grows in proportion to $s$, so that from epoch 24 to 48 it "
+                   r"nearly doubles, and $\log_2T$ such epochs add up to $\log^2T$."))
 def order_in_T(case: Case, mended: bool = False) -> Evidence:
     "Regret of epoch 48 in units of that of epoch 24, and 1.01 (mended: the quotient of ln(t / delta)); case (sigma, delta)."
     sigma, delta = case.value

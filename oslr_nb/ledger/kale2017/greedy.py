@@ -200,7 +200,10 @@ def growing_feature(B: int) -> float:
                    r"and the lemma is right. But the introduction assumes RIP of the prefixes $X_t$ only, and the section a bounded "
                    r"restricted condition number in its place; neither bounds $\Vert u\Vert$ in a batch.",
            matters=r"Theorem 9, which needs one more hypothesis: a lower bound on the restricted eigenvalues (or RIP of every batch). "
-                   r"With it, its rate stands ([Theorem KG 1](#thm-greedy))."))
+                   r"With it, its rate stands ([Theorem KG 1](#thm-greedy)).",
+           witness=r"One feature $x_t=1/\sqrt B$, $y_t=1$, ridge $1$: the weight $\sqrt B$ has no loss, but VAW "
+                   r"predicts $\frac{(t-1)/B}{1+t/B}$ and loses about $\int_0^1\frac{B\,ds}{(1+s)^2}=\frac B2$. For "
+                   r"$B=10^6$ that is $500{,}000$."))
 def lemma_13(case: Case) -> Evidence:
     "Regret in a batch of B rounds with one feature, and 100 ln B; case (family, B)."
     family, B = case.value
@@ -551,7 +554,10 @@ def growth_of_regret(case: Case, step: float = 1.0) -> Evidence:
                    r"among the $k_0$ that are bought, so the algorithm is one for OSLR with budget $k_0$, the problem of the "
                    r"introduction. Or $k$ in the protocol may be read as any bound on the sparsity, here $k_1$.",
            matters="Which game is played: in OSLR nothing is lost, and no features beyond the budget are bought. "
-                   "A proper version needs other weights."))
+                   "A proper version needs other weights.",
+           witness=r"$k=5$, $T=10^6$, $\kappa^2=3$: Theorem 9 has $k_1=\lceil\frac13\kappa^2k\ln "
+                   r"T\rceil=\lceil5\cdot13.8\rceil=70$ experts, one special feature each, and $w_t$ has up to $70$ "
+                   r"nonzero weights."))
 def sparse_weights(case: Case) -> Evidence:
     "Nonzero weights of Algorithm 2, k1 of Theorem 9 for kappa^2 = 3, if all are distinct, and k; case (k, T)."
     k, T = case.value
