@@ -727,8 +727,8 @@ def order_of_the_tables(case: Case, count: int = 0, steps: dict[str, float] | No
            defence=r"The two numbers differ by less than one percent, and they are means of five instances, which can turn so small "
                    r"a difference round. Algorithm 3 is faster in that row (1.07 against 46.23 seconds). In expectation the sentence may "
                    r"well be true: with the settings inferred here it is, in [all eight rows](#claim-C14). 4730.0 stands 14 "
-                   r'standard deviations above what we find in that row and may be a slip of the pen; and "performs better" can be read of regret and '
-                   r"time together.",
+                   r'standard deviations above what we find in that row and may be a slip of the pen; and "performs better" can be read '
+                   r"of regret and time together.",
            matters=r"One row of eight in a summary of a table. The other half of the sentence, Algorithm 2 against KKLP, and the sentence "
                    r'"about ten percent of the one of KKLP" agree with the table; nothing else depends on it.',
            witness=r"Table 2 of the paper, row $(20,2,12)$: $4730.0>4696.2$."))
