@@ -158,7 +158,7 @@ def test_report(monkeypatch, tmp_path):
     curves = json.loads((tmp_path / "equal_cost_curves.json").read_text())
     assert set(found["OSLR"]) == {"table 2", "narrow"} and "| table 2 |" in text and set(curves) == {"narrow"}
     assert np.shape(curves["narrow"]["auto"]) == (2, pages.POINTS) and "curve" not in json.dumps(found)
-    monkeypatch.setattr(pages, "stored", lambda: found)
+    monkeypatch.setattr(pages, "stored_result", lambda name: found)
     monkeypatch.setattr(pages, "REPLAYED", ("table 2",))
     again = {p: experiments.run_cells(c, tmp_path / "cells") for p, c in pages.replay_cells(1).items()}
     words = pages.own_equal_cost_again(again, tmp_path)
