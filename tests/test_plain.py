@@ -215,6 +215,17 @@ def test_the_first_cell_is_front_matter_and_no_docstring():
         assert first.startswith("<!-- front matter\n") and {"title", "description"} <= set(_md2dict(first)), path
 
 
+def test_captions_have_their_formulas_as_formulas():
+    import re
+
+    from website import numbers
+
+    for name, book in numbers.read(NBS).items():
+        for text in filter(numbers.CAPTION.match, numbers.prose(book)):
+            bare = re.sub(r"\$[^$]*\$|`[^`]*`|\]\([^)]*\)|<[^>]*>", "", text)
+            assert not re.search(r" = |\w=\w|\w\^|sqrt\(|\b\w_\w", bare), f"{name}: {bare}"
+
+
 def test_untrusted_viewers_have_a_picture():
     for path in NBS.rglob("*.ipynb"):
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
