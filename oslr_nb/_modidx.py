@@ -444,6 +444,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
             'oslr_nb.core.registry': { 'oslr_nb.core.registry.Entry': ('core/registry.html#entry', 'oslr_nb/core/registry.py'),
                                        'oslr_nb.core.registry.Entry.markdown': ( 'core/registry.html#entry.markdown',
                                                                                  'oslr_nb/core/registry.py'),
+                                       'oslr_nb.core.registry.Entry.named': ('core/registry.html#entry.named', 'oslr_nb/core/registry.py'),
+                                       'oslr_nb.core.registry.Entry.proof': ('core/registry.html#entry.proof', 'oslr_nb/core/registry.py'),
                                        'oslr_nb.core.registry.Entry.protocol': ( 'core/registry.html#entry.protocol',
                                                                                  'oslr_nb/core/registry.py'),
                                        'oslr_nb.core.registry.all_learners': ( 'core/registry.html#all_learners',

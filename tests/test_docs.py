@@ -180,6 +180,13 @@ def test_defects(defective, i):
     assert any(p.startswith(f"page{i}.ipynb: ") and DEFECTS[i][1] in p for p in defective), defective
 
 
+def test_no_line_begins_with_the_comma_behind_a_formula():
+    from website.render import with_its_marks
+
+    span = '<span\nclass="math inline">\\(a\\)</span>'
+    assert with_its_marks(f"({span}), {span} b") == f'<span class="together">({span}),</span> {span} b'
+
+
 def test_every_source_is_a_list_of_lines(build):
     "Quarto runs together the lines of a source that is one text."
     from website import reference

@@ -164,6 +164,7 @@ def test_labels_in_docstrings_have_their_numbers(tmp_path):
 @pytest.mark.parametrize(("text", "problem"), [
     ("::: {#thm-a}", "old markup"), ("By @lem-a.", "old markup"), ("$$ a $$ {#eq-a}", "old markup"), ("As in [@knuth].", "old markup"),
     ("See [?](#lem-gone).", "no number"), ("See [there](#gone).", "no such place #gone"), ('<a id="x"></a> <a id="x"></a>', "given twice"),
+    ("*Proof.* By induction.", "a proof without an end"),
 ])
 def test_problems_are_noticed(tmp_path, text, problem):
     from website import numbers

@@ -200,6 +200,7 @@ def problems(folder: Path) -> list[str]:
         copy = json.loads(json.dumps(book))
         try: rich(copy["cells"])
         except ValueError as error: found.append(f"{name}: {error}")
+        found += [f"{name}: a proof without an end" for text in prose(copy) if re.search(r"^\*Proof\b", text, re.M)]
         code = [text_of(cell) for cell in book["cells"] if cell["cell_type"] == "code"]
         labels = [m[1] for text in code for m in re.finditer(r"^#\| label: (\S+)", text, re.M)]
         found += [f"{name}: no caption for {label}" for label in labels if label not in anchors[name]]

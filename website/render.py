@@ -86,7 +86,7 @@ class Site:
         args += [f"--variable={k}={v}" for k, v in variables.items() if v]
         args += [f"--variable=style={name}" for name in [*as_list(self.html.get("css")), "site.css"]]
         text, problems = self.pandoc(page.markdown, args)
-        text, target = without_empty_headers(self.link_pages(text, page)), self.out / page.url
+        text, target = with_its_marks(without_empty_headers(self.link_pages(text, page))), self.out / page.url
         for path, data in {target: text.encode(), **{target.parent / k: v for k, v in page.images.items()}}.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
@@ -234,6 +234,11 @@ def plain(text: str) -> str: return re.sub(r"[$*`\\{}]", "", text)
 
 
 def without_empty_headers(text: str) -> str: return re.sub(r"<th\b([^>]*)>\s*</th>", r"<td\1></td>", text)
+
+
+def with_its_marks(text: str) -> str:
+    """A page on which no line begins with the comma behind a formula."""
+    return re.sub(r'\(?<span\s+class="math inline">[^<]*</span>[),.;:!?]+', r'<span class="together">\g<0></span>', text)
 
 
 def relative(url: str, page: Page) -> str: return os.path.relpath(url, os.path.dirname(page.url) or ".")

@@ -32,8 +32,8 @@ CLASSES: dict[str, type[Learner]] = {}  # what can be saved, by its key: the lea
 def register(paper: str, **facts: Any) -> Callable[[type[Learner]], type[Learner]]:
     """Class decorator: list a learner in `LEARNERS` as "paper.ClassName".
 
-    facts: the other fields of `Entry`: budget, assumptions, bound, cost, tex, of. Returns: a decorator that returns the
-    class, with its name in the registry as attribute `key`.
+    facts: the other fields of `Entry`. Returns: a decorator that returns the class, with its name in the registry as
+    attribute `key`.
     """
 
     def add(cls: type[Learner]) -> type[Learner]:
@@ -70,6 +70,8 @@ class Entry:
     cost: str
     tex: dict[str, str] = field(default_factory=dict)
     of: str = "regret"  # what the bound is a bound of
+    needs: str = ""  # names of the assumptions of its theorem, as on the page on notation, with blanks between them
+    theorem: str = ""  # notebook and label of its theorem; empty where nothing is proved
 
     @property
     def protocol(self) -> str:
@@ -82,6 +84,15 @@ class Entry:
         fact ("budget", "assumptions", "bound" or "cost"): which.
         """
         return self.tex.get(fact) or re.sub(r"([\\`*_^~|<>$])", r"\\\1", getattr(self, fact))
+
+    def named(self, root: str = "../") -> str:
+        """The names of its assumptions, each a link to the definition. root: the way from the page to the notebooks' folder."""
+        return ", ".join(f"[({name})]({root}book/notation.ipynb#def-{name.lower()})" for name in self.needs.split())
+
+    def proof(self, root: str = "../") -> str:
+        """A link to its theorem; empty where there is none. root: the way from the page to the notebooks' folder."""
+        kind = {"thm": "theorem", "cor": "corollary", "prp": "proposition"}.get(self.theorem.partition("#")[2][:3], "")
+        return f"[{kind}]({root}{self.theorem})" if kind else ""
 
 # %% ../../nbs/core/20_registry.ipynb #13bdd5b8
 #| code-fold: true
@@ -115,15 +126,19 @@ def all_learners() -> dict[str, Entry]:
 # %% ../../nbs/core/20_registry.ipynb #b47bad81
 #| code-fold: true
 #| code-summary: "Exported source: at_a_glance"
-def at_a_glance(paper: str) -> str:
+def at_a_glance(paper: str, root: str = "../") -> str:
     """Markdown table of the learners of a paper: budget, assumptions, bound, cost of a round.
 
-    Returns: two columns: the learner; its protocol and its facts, one to a line.
+    root: the way from the page to the folder of notebooks. Returns: two columns: the learner; its protocol and its facts,
+    one to a line.
     """
     rows = "| learner | at a glance |\n|----------------|" + "-" * 60 + "|\n"
     for key, entry in LEARNERS.items():
         if entry.paper != paper: continue
         words = {"budget": "features a round", "assumptions": "needs", "bound": entry.of, "cost": "cost of a round"}
-        lines = [f"*protocol* {entry.protocol}", *(f"*{word}* {entry.markdown(fact)}" for fact, word in words.items())]
+        texts = {fact: entry.markdown(fact) for fact in words}
+        texts["assumptions"] = ": ".join(filter(None, (entry.named(root), texts["assumptions"])))
+        texts["bound"] = ", ".join(filter(None, (texts["bound"], entry.proof(root))))
+        lines = [f"*protocol* {entry.protocol}", *(f"*{word}* {texts[fact]}" for fact, word in words.items())]
         rows += f"| `{key.split('.')[1]}` | {'<br>'.join(lines)} |\n"
     return rows

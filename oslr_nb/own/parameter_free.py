@@ -367,7 +367,8 @@ def check_coin_state(lr: Any) -> None:
         fail("mark", lr.mark.tolist(), "the numbers of the rounds that drew each feature")
 
 # %% ../../nbs/own/02_parameter_free.ipynb #158defbd
-@register("own", budget="budget >= k + 2",
+@register("own", needs="iid Lin Sparse LI Size", theorem="own/02_parameter_free.ipynb#thm-expected",
+          budget="budget >= k + 2",
           assumptions="independent draws, linear model, correlation of full rank, features that show their size at once",
           bound="O(sqrt(T log T)), ours", cost="O(budget) apart from rare rescans",
           tex={"budget": r"`budget` $\ge k+2$",

@@ -563,7 +563,8 @@ def check_memory(d: int, k: int, memory: int) -> int:
     fail("memory", memory, f"at least {need} bytes", f"C({d}, {k}) = {count} subsets are kept, {each} bytes each")
 
 # %% ../../nbs/papers/foster2016.ipynb #e8a56115
-@register("foster2016", budget="budget >= k + 2", assumptions="||x||_2 <= x_norm, |y| <= y_max, else any stream",
+@register("foster2016", needs="Any Bounded", theorem="papers/foster2016.ipynb#thm-one",
+          budget="budget >= k + 2", assumptions="||x||_2 <= x_norm, |y| <= y_max, else any stream",
           bound="O((d/(budget - k))^2 sqrt(k T ln d)), retuned O(d/(budget - k) sqrt(k T ln d))",
           cost="O(C(d, k) k) time and memory",
           tex={"budget": r"`budget` $=k'\ge k+2$",

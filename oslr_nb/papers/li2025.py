@@ -520,7 +520,8 @@ TEX = {"assumptions": r"$y=w^{*\top}x+\eta$, $\eta\sim N(0,\sigma^2)$, $\Vert w^
 
 # %% ../../nbs/papers/li2025.ipynb #681fb5d7
 @register(
-    "li2025", budget="budget = k' >= 3, the number of nonzero weights", **FACTS,
+    "li2025", needs="Gauss Sparse Comp Bounded", theorem="papers/li2025.ipynb#thm-oslrc",
+    budget="budget = k' >= 3, the number of nonzero weights", **FACTS,
     bound="4 sqrt(T) + O(k^2 d^2 ln^2(dT/delta) / (phi^8 min|w*|^2)) (order of the paper)",
     tex=TEX | {"budget": "`budget` $=k'=k\\ge3$", "cost": r"$O(k^2)$, and a linear programme at each $t=s^2$",
                "bound": r"$4\sqrt T+O\bigl(\frac{k^2d^2}{\phi^8\min\lvert w^*\rvert^2}\ln^2\frac{dT}\delta\bigr)$ (the paper's order)"})
@@ -666,7 +667,8 @@ class DSOSLRC(DantzigSampling):
 
 # %% ../../nbs/papers/li2025.ipynb #d0f332de
 @register(
-    "li2025", budget="budget = k + k0 with k0 >= 3", **FACTS,
+    "li2025", needs="Gauss Sparse Comp Bounded", theorem="papers/li2025.ipynb#thm-poslrc",
+    budget="budget = k + k0 with k0 >= 3", **FACTS,
     bound="O(k^2 d (d/k0 + ln T) ln(dT/delta) / (phi^4 k0)) (order of the paper)",
     tex=TEX | {"budget": "`budget` $=k+k_0$, $k_0\\ge3$: the features of the weights, and others",
                "cost": r"$O($`budget`$^2+\log d)$, and $\log_2T$ linear programmes",

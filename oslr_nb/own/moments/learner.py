@@ -391,7 +391,8 @@ def check_sums_of(lr: PairwiseMoments) -> None:
     if (lr._next and lr._cost != asked) or (lr._refused is not None and len(lr._refused) != asked): fail("cost", lr._cost, f"{asked}")
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #4ee7d67f
-@register("own", budget="budget >= 2", assumptions="none",
+@register("own", needs="Any", theorem="own/moments/02_experts.ipynb#thm-aggregation",
+          budget="budget >= 2", assumptions="any stream, no bounds",
           bound="2 Y^2 (ln N + 2) behind the best of N ridges on the same purchases; against sparse weights see own.moment_theory",
           cost="O(budget^3), and O(d budget^2) at log T times",
           tex={"budget": r"`budget` $=k'\ge2$",

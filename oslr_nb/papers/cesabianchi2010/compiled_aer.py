@@ -324,7 +324,8 @@ def check_aer(learner: AERState) -> None:
     if not np.allclose(cdf, size, 1e-9, 0) or info["qq"] < 0: fail("cdf", "others", "running sums of the sizes of the output")
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #13c8672f
-@register("cesabianchi2010", budget="budget >= 2, even", assumptions="independent examples from one law, |x_i| <= x_max, |y| <= y_max",
+@register("cesabianchi2010", needs="iid Bounded", theorem="papers/cesabianchi2010/02_aer.ipynb#thm-aer",
+          budget="budget >= 2, even", assumptions="independent examples from one law, |x_i| <= x_max, |y| <= y_max",
           bound="excess O(d (radius + 1) radius_2 sqrt(ln T/(budget T)))", cost="O(budget log d) amortised; O(d) to score",
           tex={"budget": r"`budget` $=k\ge2$, even",
                "assumptions": r"independent examples from one law, $\lvert x_i\rvert\le$ `x_max`, $\lvert y\rvert\le$ `y_max`",

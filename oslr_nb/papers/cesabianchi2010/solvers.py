@@ -481,7 +481,8 @@ class BaselineState(Learner):
         return (1 << t.bit_length()) - t  # rounds until the next solve
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #eeab30d9
-@register("cesabianchi2010", budget="budget >= 2, even for pairs",
+@register("cesabianchi2010", needs="iid Bounded", theorem="papers/cesabianchi2010/01_baseline.ipynb#thm-base",
+          budget="budget >= 2, even for pairs",
           assumptions="independent examples from one law, |x_i| <= x_max, |y| <= y_max",
           bound="exact minimiser, order 1: excess O(radius^2 (d/sqrt(budget)) sqrt(ln(d)/T)), T >= d^2 ln(d)/budget, "
                 "radius >= max(1/sqrt(d), budget/d); clipped adds a term",

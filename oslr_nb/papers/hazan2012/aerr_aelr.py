@@ -177,7 +177,8 @@ class PrintedRate(AttributeEfficient):
         return p["step"] * size / (G * math.sqrt(T))
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #20568564
-@register("hazan2012", budget="budget >= 2", assumptions="independent examples from one law, ||x||_2 <= x_norm, |y| <= y_max",
+@register("hazan2012", needs="iid Bounded", theorem="papers/hazan2012/01_aerr_aelr.ipynb#thm-hk-main",
+          budget="budget >= 2", assumptions="independent examples from one law, ||x||_2 <= x_norm, |y| <= y_max",
           bound="excess O(radius^2 sqrt(d/(budget T)))",
           cost="O(budget log d) amortised; O(d) to score",
           tex={"budget": r"`budget` $=k+1\ge2$",
@@ -242,7 +243,8 @@ class AERR(PrintedRate):
         super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, q)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #2cf47ae7
-@register("hazan2012", budget="budget >= 2", assumptions="independent examples from one law, ||x||_inf <= x_norm, |y| <= y_max",
+@register("hazan2012", needs="iid Bounded", theorem="papers/hazan2012/01_aerr_aelr.ipynb#thm-hk-main",
+          budget="budget >= 2", assumptions="independent examples from one law, ||x||_inf <= x_norm, |y| <= y_max",
           bound="excess O(radius^2 sqrt(d ln d/(budget T)))",
           cost="O(budget log d) amortised; O(d) to score",
           tex={"budget": r"`budget` $=k+1\ge2$",

@@ -51,7 +51,8 @@ class KnownMoments(PrintedRate):
     def _draws_for(self, moments: np.ndarray) -> np.ndarray: return data_dependent_q(moments, self.ridge)
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #b4c287c1
-@register("hazan2012", budget="budget >= 2",
+@register("hazan2012", needs="iid Bounded Moments", theorem="papers/hazan2012/02_draws.ipynb#prp-hk-draws",
+          budget="budget >= 2",
           assumptions="independent examples from one law, ||x||_2 <= x_norm, |y| <= y_max, E x_i^2 known",
           bound="excess O(radius^2 sqrt((N/budget + 1)/T)), N = squared sum of the root mean squares of the attributes",
           cost="O(budget log d) amortised; O(d) to score",
@@ -111,7 +112,8 @@ class DDAERR(KnownMoments):
     """
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #77c7ab16
-@register("hazan2012", budget="budget >= 2",
+@register("hazan2012", needs="iid Bounded Moments", theorem="papers/hazan2012/02_draws.ipynb#prp-hk-draws",
+          budget="budget >= 2",
           assumptions="independent examples from one law, ||x||_inf <= x_norm, |y| <= y_max, E x_i^2 known",
           bound="excess O(radius^2 sqrt((N/budget + 1) ln d/T)), N = sum of the second moments of the attributes",
           cost="O(budget log d) amortised; O(d) to score",
@@ -264,7 +266,8 @@ class TwoPhase(PrintedRate):
         self._set_rate(float(single / k + p["x_norm"] ** 2), self.T - self.warm)
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #d73ce62b
-@register("hazan2012", budget="budget >= 2", assumptions="independent examples from one law, ||x||_2 <= x_norm, |y| <= y_max",
+@register("hazan2012", needs="iid Bounded", theorem="papers/hazan2012/02_draws.ipynb#cor-hk-phases",
+          budget="budget >= 2", assumptions="independent examples from one law, ||x||_2 <= x_norm, |y| <= y_max",
           bound="with chance 1 - delta: that of AERR, and once phase one is long excess O(radius^2 sqrt((N/budget + 1)/T)), "
                 "N = squared sum of the root mean squares of the attributes",
           cost="O(budget log d) amortised; O(d) to score",
@@ -327,7 +330,8 @@ class TwoPhaseAERR(TwoPhase):
     """
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #17b64d9a
-@register("hazan2012", budget="budget >= 2", assumptions="independent examples from one law, ||x||_inf <= x_norm, |y| <= y_max",
+@register("hazan2012", needs="iid Bounded", theorem="papers/hazan2012/02_draws.ipynb#cor-hk-phases",
+          budget="budget >= 2", assumptions="independent examples from one law, ||x||_inf <= x_norm, |y| <= y_max",
           bound="with chance 1 - delta: that of AELR, and once phase one is long excess O(radius^2 sqrt((N/budget + 1) ln d/T)), "
                 "N = sum of the second moments of the attributes",
           cost="O(budget log d) amortised; O(d) to score",

@@ -20,7 +20,8 @@ from .aerr_aelr import PrintedRate
 __all__ = ['OnlineAELR']
 
 # %% ../../../nbs/papers/hazan2012/03_online.ipynb #8e6db234
-@register("hazan2012", budget="budget >= 2", assumptions="||x||_inf <= x_norm, |y| <= y_max", bound="linear (baseline)",
+@register("hazan2012", theorem="papers/hazan2012/03_online.ipynb#prp-hk-online",
+          budget="budget >= 2", assumptions="||x||_inf <= x_norm, |y| <= y_max", bound="linear (baseline)",
           cost="O(budget log d) amortised",
           tex={"budget": r"`budget` $=k'\ge2$",
                "assumptions": r"$\Vert x\Vert_\infty\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`",

@@ -463,7 +463,8 @@ class RDA(LateLabels, Learner):
         return rda_run(self.words, X, y, rows, plan, self._state, self._limit, books[0])
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #0ea2b816
-@register("ito2017", budget="budget >= k + 2", assumptions="independent draws, linear model, linearly independent features",
+@register("ito2017", needs="iid Lin Sparse LI Bounded", theorem="papers/ito2017/01_algorithm1.ipynb#thm-two",
+          budget="budget >= k + 2", assumptions="independent draws, linear model, linearly independent features",
           bound="O(d/(budget - top) sqrt(T)/sigma_d^2), Theorem 2", cost="O(budget) apart from rare rescans",
           tex={"budget": r"`budget` $\ge k+2$",
                "assumptions": r"independent draws, linear model, linearly independent features ($\sigma_d>0$)",
@@ -565,7 +566,8 @@ class RDA1(RDA):
         )
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #b4e354a0
-@register("ito2017", budget="budget >= 1", assumptions="none", bound="linear (baseline)", cost="O(budget) apart from rare rescans",
+@register("ito2017", theorem="papers/ito2017/01_algorithm1.ipynb#prp-naive",
+          budget="budget >= 1", assumptions="none", bound="linear (baseline)", cost="O(budget) apart from rare rescans",
           tex={"budget": r"`budget` $\ge1$",
                "cost": r"$O($`budget`$)$ apart from rare rescans"})
 class GreedyRDA(RDA):
@@ -616,7 +618,8 @@ class GreedyRDA(RDA):
         super().__init__(d, budget, top=budget, q=1, step=step, radius=radius, x_norm=x_norm, y_max=y_max, seed=seed)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #a8623335
-@register("ito2017", budget="budget >= 2", assumptions="none", bound="linear (baseline)", cost="O(budget) apart from rare rescans",
+@register("ito2017", theorem="papers/ito2017/01_algorithm1.ipynb#prp-naive",
+          budget="budget >= 2", assumptions="none", bound="linear (baseline)", cost="O(budget) apart from rare rescans",
           tex={"budget": r"`budget` $\ge2$",
                "cost": r"$O($`budget`$)$ apart from rare rescans"})
 class UniformRDA(RDA):

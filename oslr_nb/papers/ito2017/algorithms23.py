@@ -467,7 +467,8 @@ class SquaresRDA(Learner):
         return squares_run(self.words, X, y, rows, self._plan, self._state, self._limit, books[0])
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #a0a27822
-@register("ito2017", budget="budget >= max(k, 2)", assumptions="independent draws, linear model, linearly independent features",
+@register("ito2017", needs="iid Lin Sparse LI Bounded", theorem="papers/ito2017/02_algorithms23.ipynb#thm-six",
+          budget="budget >= max(k, 2)", assumptions="independent draws, linear model, linearly independent features",
           bound="O(sqrt(T)) + O((d/budget)^4 sigma_1^2 / sigma_d^8) for fixed w*, at best d^7/budget^4: Theorem 6 sharpened",
           cost="O(budget + d/sqrt(t))",
           tex={"budget": r"`budget` $\ge\max(k,2)$",
@@ -550,7 +551,8 @@ class RDA2(SquaresRDA):
         )
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #5818b565
-@register("ito2017", budget="budget >= max(k, 2)", assumptions="independent draws, linear model, compatible features (near copies allowed)",
+@register("ito2017", needs="iid Lin Sparse Comp Bounded", theorem="papers/ito2017/02_algorithms23.ipynb#thm-seven",
+          budget="budget >= max(k, 2)", assumptions="independent draws, linear model, compatible features (near copies allowed)",
           bound="O(sqrt(T)) + O((d/budget)^4 k^4 / phi_0^8) for fixed w*: Theorem 7 sharpened", cost="O(budget + d/sqrt(t))",
           tex={"budget": r"`budget` $\ge\max(k,2)$",
                "bound": r"$O(\sqrt T)+O\bigl((\frac d{k'})^4\frac{k^4}{\phi_0^8}\bigr)$ for fixed $w^*$: Theorem 7 sharpened",

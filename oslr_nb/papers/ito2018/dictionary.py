@@ -360,7 +360,8 @@ def check_dictionary_state(lr: Any) -> None:
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #7ccbad48
 @register(
-    "ito2018", budget="2 <= budget <= min(d, m), keep columns for the prediction, budget - keep for the gradient",
+    "ito2018", needs="Any Bounded", theorem="papers/ito2018/03_dictionary.ipynb#thm-dictionary",
+    budget="2 <= budget <= min(d, m), keep columns for the prediction, budget - keep for the gradient",
     assumptions="||x|| <= x_norm, |y| <= y_max, any stream; a comparator in the span of the dictionary",
     bound="2 radius (radius + 1) sqrt(2 m T/(budget - keep)) + 2 (radius + 1) (sum of the errors of sparse approximation)",
     cost="O(m budget + d budget + m keep^2) with matching pursuit, most of the time without the last term",

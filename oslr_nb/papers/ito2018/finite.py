@@ -378,7 +378,8 @@ def check_family(d: Any, family: Any) -> tuple[int, np.ndarray, np.ndarray]:
     return d, a.astype(np.int64), np.empty((0, 0, 0))
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #2131e1a0
-@register("ito2018", budget="k, the numbers that one observation function gives",
+@register("ito2018", needs="Obl Bounded", theorem="papers/ito2018/01_finite.ipynb#thm-block",
+          budget="k, the numbers that one observation function gives",
           assumptions="||f(x)|| <= x_norm, |y| <= y_max, a stream fixed in advance",
           bound="O((K log T)^(1/3) T^(2/3)) with VAW or ONS inside, O(K^(1/4) T^(3/4)) with OGD",
           cost="O(k^2) with VAW, O(k) with OGD, O(k^3) with ONS; O(K + k^2) once a block",

@@ -300,7 +300,8 @@ def check_projection_state(lr: Any) -> None:
         fail("mark", lr.mark.tolist(), "the numbers of the rounds that drew each feature")
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #21f799ba
-@register("ito2018", budget="budget >= 2", assumptions="bounded norms of features, labels and comparator; linear measurements for sale",
+@register("ito2018", needs="Any Bounded", theorem="papers/ito2018/02_linear.ipynb#thm-linear",
+          budget="budget >= 2", assumptions="bounded norms of features, labels and comparator; linear measurements for sale",
           bound="O(sqrt(d T/budget)), Theorem 4; O(d/budget + sqrt(d L/budget)) for a comparator of loss L",
           cost="O(d), orthonormal O(d budget^2)",
           tex={"budget": r"`budget` $\ge2$: $w_t^\top x_t$ and `budget` $-1$ random coordinates or directions",

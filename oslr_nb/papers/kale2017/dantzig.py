@@ -361,6 +361,7 @@ class DantzigState(Learner):
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #3a4955c6
 FACTS = {  # for the registry
+    "needs": "Gauss Sparse RIP Bounded", "theorem": "papers/kale2017/01_dantzig.ipynb#thm-kale",
     "assumptions": "sparse linear model with normal noise, ||w*||_1 <= radius, |x_i| <= x_max, RIP(eps, 3k) with eps < 0.268",
     "bound": "O(k (d/k0)^2 ln(d log T) log T)", "cost": "O(k0^2), and log2 T linear programmes in d variables",
 }

@@ -525,7 +525,8 @@ def check_draw(learner: GreedyBatches, n: int, s: int) -> None:
     if learner._next and learner._cost != n: fail("S", S.tolist(), "what was asked for")
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #cfe617d0
-@register("kale2017", budget="budget >= k1 >= 1", assumptions="||x||_inf <= x_max, |y| <= y_max, restricted eigenvalues of every batch",
+@register("kale2017", needs="Obl Eig Bounded", theorem="papers/kale2017/02_greedy.ipynb#thm-greedy",
+          budget="budget >= k1 >= 1", assumptions="||x||_inf <= x_max, |y| <= y_max, restricted eigenvalues of every batch",
           bound="O~((kappa^8 d k^4 / budget)^(1/3) T^(2/3)) if the smallest restricted eigenvalue is bounded below",
           cost="O(k1^2 + budget^2), and O(k1 d + k1^2 budget) once a batch",
           tex={"budget": r"`budget` $=k_0\ge k_1$", "cost": r"$O(k_1^2+k_0^2)$; once a batch $O(k_1d+k_1^2k_0)$",

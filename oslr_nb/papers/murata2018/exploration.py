@@ -415,7 +415,8 @@ def check_hard_state(lr: HardThresholding) -> None:
         fail("total", float(np.abs(lr.total).max()), "a sum of gradients")
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #f12bff9c
-@register("murata2018", budget="budget > top >= 1",
+@register("murata2018", needs="iid Lin Sparse Eig Bounded", theorem="papers/murata2018/01_exploration.ipynb#thm-mx-rate",
+          budget="budget > top >= 1",
           assumptions="i.i.d. examples, y = <theta*, x> + noise with k-sparse theta*, restricted smoothness and strong convexity",
           of="error", bound="||theta - theta*||^2 <= eps after O~(d/(budget - top) (1 + noise/eps)) examples, bound_exploration",
           cost="O(budget) on average, O(d) once an update",

@@ -299,7 +299,8 @@ def bound_hybrid(
     return used
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #aa207a72
-@register("murata2018", budget="budget >= 1, the size of the support",
+@register("murata2018", needs="iid Lin Sparse Eig", theorem="papers/murata2018/02_hybrid.ipynb#thm-exploitation",
+          budget="budget >= 1, the size of the support",
           assumptions="i.i.d. examples, y = <theta*, x> + noise; support(theta*) in the given one, else the best weights on it",
           of="error",
           bound="excess <= L/2 start (1 - eta mu/2)^T + 2 s noise/B after T updates, eta <= 1/L, B >= 4 eta K, bound_exploitation_excess",
@@ -387,7 +388,8 @@ class Exploitation(HardThresholding):
         super().__init__(d, budget, len(S), d, check_step(eta, smoothness), (0, 1), (1, batch), growth, S, start, seed, **names)
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #1de988fb
-@register("murata2018", budget="budget > top >= 1",
+@register("murata2018", needs="iid Lin Sparse Eig Bounded", theorem="papers/murata2018/02_hybrid.ipynb#thm-hybrid",
+          budget="budget > top >= 1",
           assumptions="i.i.d. examples, y = <theta*, x> + noise with k-sparse theta*, restricted smoothness and strong convexity",
           of="error", bound="excess <= eps after O~(d/(budget - top)/max(eps, r_min^2) + s noise/eps) examples, bound_hybrid",
           cost="O(budget) on average, O(d) once an exploring update",
