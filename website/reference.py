@@ -538,9 +538,15 @@ def write(proc: Path, notebooks: Path = Path("nbs")) -> None:
 
 
 def order(module: Module) -> Any:
-    """Classes first, then functions, then constants, each as they stand in the module."""
+    """Learners first, then other classes, functions and constants, each as they stand in the module."""
     kinds = (ast.ClassDef, ast.FunctionDef)
-    return lambda name: (next((i for i, k in enumerate(kinds) if isinstance(module.nodes[name], k)), 2), module.nodes[name].lineno)
+
+    def place(name: str) -> tuple[bool, int, int]:
+        node = module.nodes[name]
+        learner = isinstance(node, ast.ClassDef) and any("register" in d for d in decorators(node))
+        return not learner, next((i for i, k in enumerate(kinds) if isinstance(node, k)), 2), node.lineno
+
+    return place
 
 
 def index() -> str:

@@ -154,7 +154,8 @@ class Site:
 
     def name(self, page: Page) -> str:
         """The title of a page within its chapter: without the chapter's name in front."""
-        words = plain(page.title).replace("&", "and").removeprefix(f"{page.chapter}: ") if page.chapter else plain(page.title)
+        if not page.chapter: return plain(page.title)
+        words = plain(page.title).replace("&", "and").removeprefix(f"{page.chapter}: ")
         return words[:1].upper() + words[1:]
 
     def crumbs(self, here: Page) -> str:
