@@ -43,8 +43,8 @@
     }
     for (const [table, title] of tables) {
       const fold = table.closest("details");
-      table.hidden = title.hidden = (fold ?? table).hidden = !left.has(table);
-      if (fold && chosen) fold.open = !fold.hidden;
+      table.hidden = title.hidden = (table.closest(".callout") ?? table).hidden = !left.has(table);
+      if (fold && chosen) fold.open = !table.hidden;
       for (let p = table.closest(".cell")?.previousElementSibling; p && p !== title && p.tagName === "P"; p = p.previousElementSibling) p.hidden = table.hidden;
     }
     count.textContent = `${shown} of ${rows.length} claims`;
