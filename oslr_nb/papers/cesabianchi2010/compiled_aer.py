@@ -325,11 +325,11 @@ def check_aer(learner: AERState) -> None:
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #13c8672f
 @register("cesabianchi2010", needs="iid Bounded", theorem="papers/cesabianchi2010/02_aer.ipynb#thm-aer",
-          budget="budget >= 2, even", assumptions="independent examples from one law, |x_i| <= x_max, |y| <= y_max",
-          bound="excess O(d (radius + 1) radius_2 sqrt(ln T/(budget T)))", cost="O(budget log d) amortised; O(d) to score",
+          of="excess", budget="budget >= 2, even", assumptions="independent examples from one law, |x_i| <= x_max, |y| <= y_max",
+          bound="O(d (radius + 1) radius_2 sqrt(ln T/(budget T)))", cost="O(budget log d) amortised; O(d) to score",
           tex={"budget": r"`budget` $=k\ge2$, even",
                "assumptions": r"independent examples from one law, $\lvert x_i\rvert\le$ `x_max`, $\lvert y\rvert\le$ `y_max`",
-               "bound": r"excess $O\bigl(d(B+1)B_2\sqrt{\ln(T)/(kT)}\bigr)$",
+               "bound": r"$O\bigl(d(B+1)B_2\sqrt{\ln(T)/(kT)}\bigr)$",
                "cost": r"$O(k\log d)$ amortised; $O(d)$ to score"})
 class AER(AERState):
     """Attribute Efficient Regression (Algorithm 2 of Cesa-Bianchi, Shalev-Shwartz & Shamir 2010) over an l1 ball.

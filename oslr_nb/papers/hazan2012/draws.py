@@ -52,12 +52,12 @@ class KnownMoments(PrintedRate):
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #b4c287c1
 @register("hazan2012", needs="iid Bounded Moments", theorem="papers/hazan2012/02_draws.ipynb#prp-hk-draws",
-          budget="budget >= 2",
+          of="excess", budget="budget >= 2",
           assumptions="independent examples from one law, ||x||_2 <= x_norm, |y| <= y_max, E x_i^2 known",
-          bound="excess O(radius^2 sqrt((N/budget + 1)/T)), N = squared sum of the root mean squares of the attributes",
+          bound="O(radius^2 sqrt((N/budget + 1)/T)), N = squared sum of the root mean squares of the attributes",
           cost="O(budget log d) amortised; O(d) to score",
           tex={"budget": r"`budget` $=k+1\ge2$",
-               "bound": r"excess $O\bigl(B^2\sqrt{(N/k+1)/T}\bigr)$, $N$ the squared sum of the attributes' root mean squares",
+               "bound": r"$O\bigl(B^2\sqrt{(N/k+1)/T}\bigr)$, $N$ the squared sum of the attributes' root mean squares",
                "assumptions": r"independent examples from one law, "
                               r"$\Vert x\Vert_2\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`, $\mathbb Ex_i^2$ known",
                "cost": r"$O(k\log d)$ amortised; $O(d)$ to score"})
@@ -113,12 +113,12 @@ class DDAERR(KnownMoments):
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #77c7ab16
 @register("hazan2012", needs="iid Bounded Moments", theorem="papers/hazan2012/02_draws.ipynb#prp-hk-draws",
-          budget="budget >= 2",
+          of="excess", budget="budget >= 2",
           assumptions="independent examples from one law, ||x||_inf <= x_norm, |y| <= y_max, E x_i^2 known",
-          bound="excess O(radius^2 sqrt((N/budget + 1) ln d/T)), N = sum of the second moments of the attributes",
+          bound="O(radius^2 sqrt((N/budget + 1) ln d/T)), N = sum of the second moments of the attributes",
           cost="O(budget log d) amortised; O(d) to score",
           tex={"budget": r"`budget` $=k+1\ge2$",
-               "bound": r"excess $O\bigl(B^2\sqrt{(N/k+1)\ln(d)/T}\bigr)$, $N$ the sum of the attributes' second moments",
+               "bound": r"$O\bigl(B^2\sqrt{(N/k+1)\ln(d)/T}\bigr)$, $N$ the sum of the attributes' second moments",
                "assumptions": r"independent examples from one law, "
                               r"$\Vert x\Vert_\infty\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`, $\mathbb Ex_i^2$ known",
                "cost": r"$O(k\log d)$ amortised; $O(d)$ to score"})
@@ -267,8 +267,8 @@ class TwoPhase(PrintedRate):
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #d73ce62b
 @register("hazan2012", needs="iid Bounded", theorem="papers/hazan2012/02_draws.ipynb#cor-hk-phases",
-          budget="budget >= 2", assumptions="independent examples from one law, ||x||_2 <= x_norm, |y| <= y_max",
-          bound="with chance 1 - delta: that of AERR, and once phase one is long excess O(radius^2 sqrt((N/budget + 1)/T)), "
+          of="excess", budget="budget >= 2", assumptions="independent examples from one law, ||x||_2 <= x_norm, |y| <= y_max",
+          bound="with chance 1 - delta: that of AERR, and once phase one is long O(radius^2 sqrt((N/budget + 1)/T)), "
                 "N = squared sum of the root mean squares of the attributes",
           cost="O(budget log d) amortised; O(d) to score",
           tex={"budget": r"`budget` $=k+1\ge2$",
@@ -331,8 +331,8 @@ class TwoPhaseAERR(TwoPhase):
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #17b64d9a
 @register("hazan2012", needs="iid Bounded", theorem="papers/hazan2012/02_draws.ipynb#cor-hk-phases",
-          budget="budget >= 2", assumptions="independent examples from one law, ||x||_inf <= x_norm, |y| <= y_max",
-          bound="with chance 1 - delta: that of AELR, and once phase one is long excess O(radius^2 sqrt((N/budget + 1) ln d/T)), "
+          of="excess", budget="budget >= 2", assumptions="independent examples from one law, ||x||_inf <= x_norm, |y| <= y_max",
+          bound="with chance 1 - delta: that of AELR, and once phase one is long O(radius^2 sqrt((N/budget + 1) ln d/T)), "
                 "N = sum of the second moments of the attributes",
           cost="O(budget log d) amortised; O(d) to score",
           tex={"budget": r"`budget` $=k+1\ge2$",
