@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,7 @@ from oslr_nb.core.environment import (
     weighted_sum,
 )
 from oslr_nb.core.learner import Learner, check_bought_values, check_learner
-from oslr_nb.core.registry import CLASSES, at_a_glance, register
+from oslr_nb.core.registry import CLASSES, all_learners, at_a_glance, register
 from oslr_nb.core.run import Run
 from oslr_nb.core.saving import get_state, load, set_state
 from oslr_nb.core.storage import write_file
@@ -212,6 +213,18 @@ def test_the_registry(registry):
     entry = registry["example.First"]
     assert entry.cls is First and First.key == "example.First" and entry.protocol == "OSLR" and entry.budget == "k' >= 2"
     assert "*features a round* $k'\\ge2$<br>*needs* \\|x\\| \\<= 1" in at_a_glance("example")
+
+
+def test_learners_name_assumptions_and_theorem(top):
+    "Assumptions as the page on notation defines them; whoever promises something names a theorem, and the assumptions unless regret is linear."
+    defined = set(re.findall(r'id=\\"def-(\w+)', (top / "nbs/book/notation.ipynb").read_text(encoding="utf-8")))
+    for key, entry in all_learners().items():
+        if entry.paper == "example": continue
+        names = {name.lower() for name in entry.needs.split()}
+        page, _, label = entry.theorem.partition("#")
+        assert names <= defined and bool(names) <= bool(label), key
+        assert (label or "not proved" in entry.bound or "none" in entry.bound) and (names or not label or "linear" in entry.bound), key
+        assert not label or f'id=\\"{label}' in (top / "nbs" / page).read_text(encoding="utf-8"), key
 
 
 def test_a_state_is_a_copy_and_plain_json():
