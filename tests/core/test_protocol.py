@@ -216,7 +216,7 @@ def test_the_registry(registry):
 
 
 def test_learners_name_assumptions_and_theorem(top):
-    "Assumptions as the page on notation defines them; whoever promises something names a theorem, and the assumptions unless regret is linear."
+    "Assumptions are those that the page on notation defines; a learner with a bound names its theorem, and what it assumes."
     defined = set(re.findall(r'id=\\"def-(\w+)', (top / "nbs/book/notation.ipynb").read_text(encoding="utf-8")))
     for key, entry in all_learners().items():
         if entry.paper == "example": continue
