@@ -21,17 +21,19 @@ def main() -> int:
         return 1 if found else 0
     provide_mathjax(Path("nbs/mathjax"))
     if args.mathjax: return 0
-    file, proc = Path("README.md"), processed()
+    file, picture, proc = Path("README.md"), Path("nbs/front.svg"), processed()
     with tempfile.TemporaryDirectory() as folder:
         site = Site(proc, Path(folder, "site") if args.check else args.out, Path("nbs"))
         if args.readme:
             file.write_text(site.readme(), encoding="utf-8")
+            picture.write_bytes(site.picture())
         else:
             if args.quarto: quarto.build(site)
             elif args.check_output: site.problems += quarto.check_output(site)
             else: site.build()
-            if args.check and not site.problems and file.read_text(encoding="utf-8") != site.readme():
-                site.problems.append("README.md is not what nbs/index.ipynb makes: run python -m website --readme")
+            there = (file.read_text(encoding="utf-8"), picture.read_bytes()) if args.check else ()
+            if args.check and not site.problems and there != (site.readme(), site.picture()):
+                site.problems.append("README.md or its picture is not what nbs/index.ipynb makes: run python -m website --readme")
             print(f"{len(site.pages)} pages, {len(site.problems)} problems{'' if args.check else f' in {args.out}'}")
     for problem in site.problems: print(problem, file=sys.stderr)
     return 1 if site.problems else 0

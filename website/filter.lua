@@ -217,13 +217,16 @@ local resolve = {
     return pandoc.utils.citeproc(doc)
   end,
 }
-local readme = {   -- the front page as README.md: links as seen from the top of the repository, no figures
+local readme = {   -- the front page as README.md: links as seen from the top of the repository, and its one picture
   Link = function(link)
     if link.target:find '^reference/' then return link.content end   -- made for the site, no file of the repository
     if not link.target:find ':' and not link.target:find '^#' then link.target = 'nbs/' .. link.target end
     return link
   end,
-  Figure = function() return {} end,
-  Image = function() return {} end,
+  Figure = function(fig)
+    local alt = {}
+    fig:walk {Image = function(img) alt = img.caption end}
+    return {pandoc.Para {pandoc.Image(alt, 'nbs/front.svg')}, pandoc.Para(pandoc.utils.blocks_to_inlines(fig.caption.long))}
+  end,
 }
 return html and {check, build, resolve} or {check, build, resolve, readme}

@@ -183,10 +183,19 @@ class Site:
             out += [f"- [{plain(p.title)}]({p.url}): {p.description}" for p in self.pages if p.section == section]
         return "\n".join(out) + "\n"
 
-    def readme(self) -> str:
-        """README.md: the front page in GitHub's Markdown; what pandoc complains about is added to the problems."""
+    def front(self) -> Page:
+        """The front page."""
         page = next((p for p in self.pages if p.source == "index.ipynb"), None)
         if page is None: raise SystemExit("README.md: there is no nbs/index.ipynb in the navigation")
+        return page
+
+    def picture(self) -> bytes:
+        """Its picture, which README.md shows from nbs/front.svg."""
+        return next((data for name, data in self.front().images.items() if name.endswith(".svg")), b"")
+
+    def readme(self) -> str:
+        """README.md: the front page in GitHub's Markdown; what pandoc complains about is added to the problems."""
+        page = self.front()
         text, problems = self.pandoc(page.markdown, ["--to=gfm-raw_html"])
         self.problems += [f"README.md: {problem}" for problem in problems]
         note = "<!-- Made from nbs/index.ipynb by `python -m website --readme`. -->"
