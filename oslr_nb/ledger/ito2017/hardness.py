@@ -3,7 +3,8 @@
 # %% ../../../nbs/papers/ito2017/03_hardness.ipynb #2be000b9
 """Ito et al. 2017: hardness, and how the assumptions are related.
 
-Drop sparsity or the condition on the features, and no fast learner has sublinear regret, unless NP is in BPP.
+Drop sparsity or the condition on the features, and no fast learner with a budget of order k log d has sublinear regret,
+unless NP is in BPP.
 """
 from __future__ import annotations
 
