@@ -20,7 +20,7 @@ REFUSED = {
     "no rounds": (lambda: page.estimation_errors(0, 4, 2, 1.0), "n = 0"),
     "one feature a round": (lambda: page.estimation_errors(9, 4, 1, 1.0), "pairs of features have to be seen"),
     "no confidence": (lambda: page.estimation_errors(9, 4, 2, 0.0), "L = 0"),
-    "RIP constant too large": (lambda: page.bound_dantzig(8, 4, 2, 100, eps=0.27), "lem-rip"),
+    "RIP constant too large": (lambda: page.bound_dantzig(8, 4, 2, 100, eps=0.27), "restricted isometry"),
     "delta 0": (lambda: page.bound_dantzig(8, 4, 2, 100, delta=0.0), "probability"),
     "sparsity above d": (lambda: page.bound_dantzig(8, 4, 9, 100), "k = 9"),
     "no covariance": (lambda: page.cone_constant(-np.eye(4), 1), "V"),
