@@ -63,6 +63,7 @@ def aggregate(state: Moments) -> float:
 @kernel
 def guess(state: Moments, room: Room, scales: np.ndarray, centre: bool, prior: float) -> float:
     "The prediction from the bought values."
+    state, room = Moments(*state), Room(*room)  # by hand they come as plain tuples, which numba takes in half the time
     num = state.num[0]
     make_guesses(state, room, scales, centre, prior)
     if state.bets.size > 0: guess_by_bets(state, centre)

@@ -109,6 +109,7 @@ def expert_predictions(
 @kernel
 def learn(y: float, state: Moments, centre: bool, forget: float) -> bool:
     "Update all sums with a labelled example; returns whether favourites are to be chosen again."
+    state = Moments(*state)  # as in `guess`
     num = state.num[0]
     if state.bets.size > 0: settle_bets(y, state, forget)
     arms, arm = state.arms, np.int64(num.arm)
@@ -343,11 +344,11 @@ class PairwiseMoments(Learner):
         num["next"] = t + max(1, math.ceil((self.growth - 1) * min(t, memory)))
 
     def _query(self) -> np.ndarray:
-        draw_features(self.words, self._state, self.top, self.explore)
+        draw_features(self.words, tuple(self._state), self.top, self.explore)
         return self.S.copy()
 
     def _update(self, y: float) -> None:
-        if learn(y, self._now, self.centre, self.forget): self._choose()
+        if learn(y, tuple(self._now), self.centre, self.forget): self._choose()
 
     @property
     def _asked(self) -> np.ndarray: return self._now.S
@@ -554,7 +555,7 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
 
     def _predict(self, values: np.ndarray) -> float:
         self.values[: values.size] = values
-        return guess(self._now, self.room, self.scales, self.centre, self.prior)
+        return guess(tuple(self._now), tuple(self.room), self.scales, self.centre, self.prior)
 
     @property
     def explored_(self) -> bool:

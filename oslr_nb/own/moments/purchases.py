@@ -109,6 +109,7 @@ def choose_arm(u: float, share: float, held: float, arms: np.ndarray) -> int:
 @kernel
 def draw_features(words: np.ndarray, state: Moments, top: int, explore: float) -> None:
     "Buy the favourites, all or `top` of them, and of the other features a uniform subset."
+    state = Moments(*state)  # as in `guess`
     S, favourites, mark, arms, num = state.S, state.favourites, state.mark, state.arms, state.num[0]
     num.arm = choose_arm(uniform(words), max(explore, (num.rounds + 1) ** (-1 / 3)), num.held, arms)
     stamp, held = np.int64(num.rounds) + 1, min(np.int64(num.held), top if num.arm == 0 else S.size)
