@@ -114,7 +114,7 @@ def test_verify_one_claim_or_one_page():
     "Of one claim all cases with their seeds; a page by its place; a name that is none of these is told what there is."
     one = oslr("verify", "A5")
     assert one.exit_code == 0 and one.output.count("  case ") >= 5 and "default_rng([" in one.output and "1 claims, 1 as" in one.output
-    page = oslr("verify", "core/10_foundations", "--jobs", 1)
+    page = oslr("verify", "core/13_foundations", "--jobs", 1)
     assert page.exit_code == 0 and "G1 " in page.output and "A5 " not in page.output
 
 
