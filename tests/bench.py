@@ -468,7 +468,7 @@ EXTRA = {"foster2016.FKK": ", k=2, T=200", "cesabianchi2010.AER": ", T=200", "it
 EXTRA |= {"murata2018.Exploration": ", eta=0.1", "murata2018.Exploitation": ", support=[0, 1], eta=0.1", "murata2018.Hybrid": ", eta=0.1"}
 EXTRA |= {"own.PairwisePOSLR": ", k=2", "li2025.DSOSLRC": ", C=0.1", "li2025.DSPOSLRC": ", k=2, C=0.03"}
 EXTRA |= {key: ", k=2, rule='printed', C=1e-3" for key in ("kale2017.DantzigOSLR", "kale2017.DantzigPOSLR")}
-SIZES = {"ito2018.BlockBandit": "20, 2, 200", "ito2018.DictionaryProjection": "np.eye(20), 10"}
+ARGUMENTS = {"ito2018.BlockBandit": "20, 2, 200", "ito2018.DictionaryProjection": "np.eye(20), 10"}
 
 
 def cold_code(key):
@@ -477,7 +477,8 @@ def cold_code(key):
     extra = EXTRA.get(key, ", T=200" if paper == "hazan2012" and "DD" not in name else "")
     if "DDA" in name: extra = ", T=200, moments=np.full(20, 0.04)"
     return ("import time; a = time.perf_counter(); import oslr_nb as o; b = time.perf_counter(); import numpy as np; "
-            f"X, y, learner = np.ones((200, 20)) / 5, np.ones(200), o.{key}({SIZES.get(key, '20, 10')}{extra}); o.simulate(learner, X, y); "
+            f"X, y, learner = np.ones((200, 20)) / 5, np.ones(200), o.{key}({ARGUMENTS.get(key, '20, 10')}{extra}); "
+            "o.simulate(learner, X, y); "
             "print(b - a, time.perf_counter() - b)")  # fmt: skip
 
 
