@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import threading
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
@@ -76,6 +77,7 @@ class Learner:
 
     protocol: ClassVar[str] = "OSLR"
     arrays: ClassVar[tuple[str, ...]] = ()
+    State: ClassVar[Any] = tuple  # a NamedTuple, as compiled rounds take the arrays
     intercept_: Any = 0.0  # a float; learners that centre their features make it a property
     names_: tuple = ()  # of the features, once it has learnt from a table that has them
     costs: np.ndarray | None = None  # prices (d,), for learners that take them; their budget is money
@@ -109,6 +111,10 @@ class Learner:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.params.items() if k != 'costs' or self.d <= 20)})"
+
+    @cached_property
+    def _state(self) -> Any:
+        return self.State(*(getattr(self, name) for name in self.State._fields))  # made once: the arrays are written into, never replaced
 
     @property
     def most(self) -> int:

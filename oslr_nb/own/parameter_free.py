@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -441,6 +440,7 @@ class CoinBetting(LateLabels, Learner):
     """
 
     arrays = CoinState._fields
+    State = CoinState
 
     def __init__(self, d: int, budget: int, *, top: int | None = None, centre: bool = True, seed: Any = None):
         d, budget, top = check_coin_sizes(d, budget, top)
@@ -451,9 +451,6 @@ class CoinBetting(LateLabels, Learner):
         self.w, self.score = np.zeros(d), np.zeros(d)
         self.S, self.values, self.mark = np.zeros(budget, np.int64), np.zeros(budget), np.zeros(d, np.int64)
         self.buf, self.bound = top_buffer(d, top)
-
-    @cached_property
-    def _state(self) -> CoinState: return CoinState(*(getattr(self, name) for name in self.arrays))
 
     @property
     def coef_(self) -> np.ndarray:

@@ -13,7 +13,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -639,6 +638,7 @@ class FKK(Learner):
     """
 
     arrays = FKKState._fields
+    State = FKKState
 
     def __init__(
         self, d: int, budget: int, *, k: int, T: int, rates: str = "corrected", step: float = 1.0,
@@ -675,9 +675,6 @@ class FKK(Learner):
     def coef_(self) -> np.ndarray:
         "Mean (d,) of the weights of the subsets under D_t."
         return np.bincount(self.table.ravel(), (self.probabilities[:, None] * self.w).ravel(), self.d)
-
-    @cached_property
-    def _state(self) -> FKKState: return FKKState(*(getattr(self, name) for name in self.arrays))
 
     def _query(self) -> np.ndarray:
         return self.S[: fkk_select(self.words, self.table, self.logw, self.W, self.sums, self.S, self.mark, self.num)].copy()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import operator
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -242,6 +241,7 @@ class PairwiseMoments(Learner):
     "State, favourites and learning of the three learners (base class)."
 
     arrays = Moments._fields
+    State = Moments
     fixed: ClassVar[tuple[str, ...]] = ()  # arguments that a subclass does not have
     growth: ClassVar[float] = GROWTH
 
@@ -264,9 +264,6 @@ class PairwiseMoments(Learner):
         vars(self).update(fresh_state(d, budget, held, rows, scales.size + 1 + adaptive, adaptive)._asdict())
         b = budget + 2
         self.room = Room(np.zeros((b, b)), np.zeros((b, b)), *np.zeros((4, b)), np.zeros((scales.size + 1, b)))
-
-    @cached_property
-    def _state(self) -> Moments: return Moments(*(getattr(self, name) for name in Moments._fields))
 
     @property
     def _now(self) -> Moments:

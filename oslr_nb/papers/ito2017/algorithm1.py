@@ -11,7 +11,6 @@ import math
 import warnings
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -397,6 +396,7 @@ class RDA(LateLabels, Learner):
     """
 
     arrays = RDAState._fields
+    State = RDAState
 
     def __init__(
         self, d: int, budget: int, *, top: int, q: float | Fraction, step: float | str = 1.0, radius: float = 1.0,
@@ -417,9 +417,6 @@ class RDA(LateLabels, Learner):
         self.h, self.mark, self.num = np.zeros(d), np.zeros(d, np.int64), np.zeros(6)
         self.S, self.values = np.zeros(budget, np.int64), np.zeros(budget)
         self.buf, self.bound = top_buffer(d, top)
-
-    @cached_property
-    def _state(self) -> RDAState: return RDAState(*(getattr(self, name) for name in self.arrays))
 
     @property
     def _clock(self) -> float:

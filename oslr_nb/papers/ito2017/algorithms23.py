@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -387,6 +386,7 @@ class SquaresRDA(Learner):
     """
 
     arrays = SquaresState._fields
+    State = SquaresState
 
     def __init__(
         self, d: int, budget: int, *, top: int, power: float, step: float | str = 1.0, explorer_step: float | str | None = None,
@@ -412,9 +412,6 @@ class SquaresRDA(Learner):
         self.h, self.H, self.w, self.mean = np.zeros((4, d))
         self.chosen, self.favourites, self.mark = np.arange(budget), np.arange(top), np.zeros(d, np.int64)
         self.S, self.values, self.num = np.zeros(budget, np.int64), np.zeros(budget), np.zeros(8)
-
-    @cached_property
-    def _state(self) -> SquaresState: return SquaresState(*(getattr(self, name) for name in self.arrays))
 
     @property
     def _plan(self) -> Plan: return Plan(self.top, self.explorer_rate, self.rate, self.radius, self.l1, self.power, *self.adapts)

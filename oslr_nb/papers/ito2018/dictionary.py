@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -436,6 +435,7 @@ class DictionaryProjection(Learner):
     """
 
     arrays = DictionaryState._fields
+    State = DictionaryState
 
     def __init__(
         self, A: Any, budget: int, keep: int | None = None, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0,
@@ -472,10 +472,6 @@ class DictionaryProjection(Learner):
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value!r}" for name, value in self.params.items() if name != "A")
         return f"{type(self).__name__}(A of shape ({self.d}, {self.m}), {shown})"
-
-    @cached_property
-    def _state(self) -> DictionaryState:
-        return DictionaryState(*(getattr(self, name) for name in self.arrays))
 
     @property
     def dictionary_(self) -> np.ndarray:

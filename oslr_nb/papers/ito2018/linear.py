@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
@@ -375,6 +374,7 @@ class LinearProjection(Learner):
     """
 
     arrays: ClassVar[tuple[str, ...]] = ProjectionState._fields
+    State = ProjectionState
 
     def __init__(
         self, d: int, budget: int, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0,
@@ -394,10 +394,6 @@ class LinearProjection(Learner):
         r = budget - 1
         self.h, self.num, self.mark = np.zeros(d), np.zeros(4), np.zeros(d, np.int64)
         self.S, self.values, self.Q = np.zeros(r, np.int64), np.zeros(r), np.zeros((r if self.orthonormal else 0, d))
-
-    @cached_property
-    def _state(self) -> ProjectionState:
-        return ProjectionState(*(getattr(self, name) for name in self.arrays))
 
     @property
     def _reach(self) -> float:

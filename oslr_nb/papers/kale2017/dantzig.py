@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -243,6 +242,7 @@ class DantzigState(Learner):
     "Base class of both learners: draws, sums, the programme at the powers of two."
 
     arrays = DantzigArrays._fields
+    State = DantzigArrays
     proper: ClassVar[bool] = True
 
     def __init__(
@@ -265,10 +265,6 @@ class DantzigState(Learner):
         self.k, self.k0, self.scale = k, budget - (0 if self.proper else k), ("x_max", x_max, False)
         self.G, self.c, self.w, self.top = np.zeros((d, d)), np.zeros(d), np.zeros(d), np.arange(k)
         self.S, self.values, self.mark, self.num = np.zeros(budget, np.int64), np.zeros(budget), np.zeros(d, np.int64), np.zeros(2)
-
-    @cached_property
-    def _state(self) -> DantzigArrays:
-        return DantzigArrays(*(getattr(self, name) for name in self.arrays))
 
     @property
     def _played(self) -> int: return int(self.num.view(SCALARS)[0]["rounds"])

@@ -13,7 +13,6 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -427,6 +426,7 @@ class GreedyBatches(Learner):
     "Base class of `OnlineGreedyOSLR` and `OnlineGreedyPOSLR`, the two readings of Algorithm 2."
 
     arrays = BatchState._fields
+    State = BatchState
 
     def __init__(
         self, d: int, budget: int, k1: int, T: int, batch: int, ridge: float, step: float, x_max: float, y_max: float, seed: Any,
@@ -441,10 +441,6 @@ class GreedyBatches(Learner):
         self.eta = step * bexp_rate(T // batch, d, budget // k1) if d > 1 else step
         for name, value in zip(self.arrays, fresh_state(d, budget, k1, ridge), strict=True): setattr(self, name, value)
         self._room = make_room(budget, k1)
-
-    @cached_property
-    def _state(self) -> BatchState:
-        return BatchState(*(getattr(self, name) for name in self.arrays))
 
     @property
     def special_(self) -> np.ndarray:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -306,6 +305,7 @@ class HardThresholding(Learner):
     """
 
     arrays: ClassVar[tuple[str, ...]] = HardState._fields
+    State = HardState
 
     def __init__(
         self, d: int, budget: int, top: int, width: int, eta: float, explore: tuple[int, int], exploit: tuple[int, int], growth: float,
@@ -326,10 +326,6 @@ class HardThresholding(Learner):
         num, first = self._counts, explore if explore[0] else exploit
         num["kept"], num["phase"], num["batch"] = len(kept), int(first is exploit), first[1]
         open_block(width, self._state)
-
-    @cached_property
-    def _state(self) -> HardState:
-        return HardState(*(getattr(self, name) for name in self.arrays))
 
     @property
     def _counts(self) -> np.void:
