@@ -20,7 +20,7 @@ from contextlib import closing
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -37,10 +37,10 @@ from ..core.registry import papers
 
 # %% auto #0
 __all__ = ['TIERS', 'ERRATA', 'RED', 'TIE', 'CLAIMS', 'CUT', 'QUICK', 'Evidence', 'resolution_word', 'Case', 'case', 'seed_of',
-           'worst_case', 'resolution', 'Erratum', 'Record', 'Claim', 'claim', 'Ledger', 'ledger_line', 'failure',
-           'machine', 'resolution_text', 'on_click', 'ledger_row', 'typeset', 'load_claims', 'claim_ids', 'run_claim',
-           'verify', 'stored_rows', 'stored', 'checked', 'random_fractions', 'mean_limit', 'slope_interval',
-           'law_of_draws', 'agrees', 'settle']
+           'worst_case', 'resolution', 'Erratum', 'Record', 'changed', 'Claim', 'claim', 'Ledger', 'ledger_line',
+           'failure', 'machine', 'resolution_text', 'on_click', 'ledger_row', 'typeset', 'load_claims', 'claim_ids',
+           'run_claim', 'verify', 'stored_rows', 'stored', 'checked', 'random_fractions', 'mean_limit',
+           'slope_interval', 'law_of_draws', 'agrees', 'settle']
 
 # %% ../../nbs/ledger/claims.ipynb #3964c7e9
 TIERS = ("exact", "certificate", "search", "bayes", "statistical", "rate", "gadget")  # how a claim is checked
@@ -84,6 +84,12 @@ class Evidence:
 
     def __str__(self) -> str:
         return f"{float(self.lhs):.4g} {self.op} {float(self.rhs):.4g} is {'true' if self.holds else 'false'}"
+
+    @classmethod
+    def worst(cls, sides: Iterable[tuple[Any, Any]], tol: float = 0, rtol: float = 0) -> Evidence:
+        "left <= right for the pair with the largest quotient; infinite if right <= 0. rtol: tolerance in units of right."
+        left, right = max(sides, key=lambda pair: pair[0] / pair[1] if pair[1] > 0 else math.inf)
+        return cls(left, "<=", right, tol + rtol * abs(right))
 
 # %% ../../nbs/ledger/claims.ipynb #5ed627b9
 def resolution_word(ratio: float | None) -> str:
@@ -204,6 +210,19 @@ class Record:
     erratum: dict[str, str] | None = None
 
 # %% ../../nbs/ledger/claims.ipynb #91fb0094
+def changed(check: Callable[..., Evidence], how: Any) -> Callable[[Case], Evidence]:
+    """A check that is changed. how: arguments of the check (a dict), a factor of the right side of its evidence, or a
+    function of the case that gives one of the two."""
+
+    def run(case: Case) -> Evidence:
+        now = how(case) if callable(how) else how
+        if isinstance(now, dict): return check(case, **now)
+        e = check(case)
+        return replace(e, rhs=now * e.rhs)
+
+    return run
+
+
 @dataclass
 class Claim:
     """A numbered statement with its check, its negative controls and, for an erratum, its mended form.
@@ -236,25 +255,16 @@ class Claim:
         if why in self.controls: fail("control", why, "described differently from the others of its claim")
         return lambda f: self.controls.setdefault(why, f)
 
-    def broken(self, check: Callable[..., Evidence], controls: dict[str, Any]) -> None:
-        """Add controls that are data.
-
-        controls: by its words, the arguments of the check that are changed, or a factor of the right side of its
-        evidence.
-        """
-
-        def times(case: Case, factor: Any) -> Evidence:
-            e = check(case)
-            return replace(e, rhs=factor * e.rhs)
-
-        for why, how in controls.items(): self.control(why)(partial(check, **how) if isinstance(how, dict) else partial(times, factor=how))
+    def add_controls(self, check: Callable[..., Evidence], controls: dict[str, Any] | None) -> None:
+        "Add controls that are data: by its words, what `changed` does to the check."
+        for why, how in (controls or {}).items(): self.control(why)(changed(check, how))
 
     def corrected(self, tex: str, controls: dict[str, Any] | None = None) -> Callable:
         "Decorator: the mended statement of an erratum, which has to hold."
 
         def add(f: Callable[[Case], Evidence]) -> Callable:
             self.correction = (tex, f)
-            self.broken(f, controls or {})
+            self.add_controls(f, controls)
             return f
 
         return add
@@ -320,13 +330,13 @@ CLAIMS: dict[str, Claim] = {}  # the registry: id to claim, filled as modules ar
 
 def claim(
     paper: str, item: str, *, id: str, tier: str, tex: str, cases: int | Sequence[Any] = 1,
-    controls: dict[str, Any] | None = None, **options: Any,
+    controls: dict[str, Any] | None = None, mended: tuple[str, Any] | None = None, **options: Any,
 ) -> Callable:
     """Decorator: register a check as a claim.
 
     item: what it is in words, "Theorem 2". tier: one of `TIERS`. cases: number of cases, or their values; at least one.
-    controls: by its words, the arguments of the check that are changed, or a factor of the right side of its evidence.
-    options: further fields of `Claim`: proof, erratum, level, red. The result turns a function of a `Case` into a
+    controls: by its words, how the check is `changed`. mended: statement of an erratum that holds, TeX, and how the
+    check is changed for it. options: further fields of `Claim`: proof, erratum, level, red. The result turns a function of a `Case` into a
     `Claim`.
     """
     if tier not in TIERS: fail("tier", tier, f"one of {', '.join(TIERS)}")
@@ -340,7 +350,8 @@ def claim(
         values = range(cases) if isinstance(cases, int) else cases
         if len(values) == 0: fail("cases", cases, "at least one")
         CLAIMS[id] = Claim(check, paper, item, id, tier, tex, values, **options)
-        CLAIMS[id].broken(check, controls or {})
+        if mended: CLAIMS[id].correction = (mended[0], changed(check, mended[1]))
+        CLAIMS[id].add_controls(check, controls)
         return CLAIMS[id]
 
     return add
@@ -570,7 +581,7 @@ def stored(claims: Iterable[Claim]) -> Ledger:
     shown = Ledger()
     for c in claims:
         row = stored_rows().get(c.id)
-        same = row is not None and (row.statement, row.cases, list(row.controls)) == (c.tex, len(c.cases), list(c.controls))
+        same = row is not None and (row.statement, row.cases, row.controls.keys()) == (c.tex, len(c.cases), c.controls.keys())
         if not same or row.seconds <= QUICK:
             fresh = c.run()
             if not fresh.as_expected: raise AssertionError(failure(fresh))

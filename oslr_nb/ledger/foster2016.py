@@ -247,7 +247,9 @@ def path_as_code(case: Case, N: int | None = None, **wrong: float) -> Evidence:
               ("retuned", (8, 6, 3, 700.0, 1.2, 0.8, 1.3, 0.4, 0.6)), ("retuned, closed", (9, 5, 3, 800.0, 1.0, 1.0, 0.8, 1.7, 1.4)),
               ("below", (7, 5, 2, 1e5, 1.2, 0.5, 1.0, math.sqrt(2 / 7), 1.0)), ("path", (6, 4, 2, 40))],
        tex=r"\text{the }\texttt{bound\_}\text{ functions are the formulas of the theorems}",
-       controls={"kappa = 1, as if everything were seen": {"kappa": 1.0}})
+       controls={"kappa = 1, as if everything were seen": {"kappa": 1.0},
+                 "d^k in the place of the number of subsets": lambda case: {"N": case.value[1][0] ** case.value[1][2]},
+                 "labels of at most 1": {"y": 1.0}})
 def bounds_as_code(case: Case, **wrong: float) -> Evidence:
     "Function and formula; case (which, (d, k', k, T, step, hedge_step, x_norm, y_max, radius))."
     if case.value[0] == "path": return path_as_code(case, **wrong)
@@ -257,14 +259,6 @@ def bounds_as_code(case: Case, **wrong: float) -> Evidence:
     else: code = bound_fkk(d, budget, k, T, which, step, hedge_step, *scales)
     formula = by_formula(which, *case.value[1], **wrong)
     return Evidence(code, "==", formula, tol=1e-7 * abs(formula))
-
-
-@bounds_as_code.control("d^k in the place of the number of subsets")
-def _(case: Case) -> Evidence: return bounds_as_code.check(case, N=case.value[1][0] ** case.value[1][2])
-
-
-@bounds_as_code.control("labels of at most 1")
-def _(case: Case) -> Evidence: return bounds_as_code.check(case, y=1.0)
 
 # %% ../../nbs/papers/foster2016.ipynb #cb686002
 @claim("foster2016", "subsets that change in a round (ours)", id="F6", tier="exact", proof="prp-cost",
@@ -309,7 +303,10 @@ def against_textbook(
        cases=[(6, 4, 2, {}), (7, 6, 3, {"rates": "retuned", "step": 2.0}), (5, 5, 1, {"rates": "printed", "step": 10.0}),
               (6, 6, 4, {"step": 50.0, "hedge_step": 0.05, "radius": 0.5, "rates": "retuned"}),
               (9, 5, 2, {"step": 50.0, "radius": 0.3, "rates": "retuned"})],
-       tex=r"\hat y_t,\ D_t,\ w_{t,B}\text{ of the learner and of the pseudo-code agree}")
+       tex=r"\hat y_t,\ D_t,\ w_{t,B}\text{ of the learner and of the pseudo-code agree}",
+       controls={"descent with the gradient of half the loss": {"descent": 0.5},
+                 "Hedge rate one per cent too large": {"hedge": 1.01},
+                 "a ball of twice the radius": {"radius": 2.0}})
 def compiled_rounds(case: Case, **broken: float) -> Evidence:
     "Largest difference after 300 rounds on the same draws; case (d, k', k, options)."
     d, budget, k, options = case.value
@@ -321,18 +318,6 @@ def compiled_rounds(case: Case, **broken: float) -> Evidence:
 def _(case: Case) -> Evidence:
     p, q = chances(*case.value[:3])
     return compiled_rounds.check(case, pair=float(q / p**2))
-
-
-@compiled_rounds.control("descent with the gradient of half the loss")
-def _(case: Case) -> Evidence: return compiled_rounds.check(case, descent=0.5)
-
-
-@compiled_rounds.control("Hedge rate one per cent too large")
-def _(case: Case) -> Evidence: return compiled_rounds.check(case, hedge=1.01)
-
-
-@compiled_rounds.control("a ball of twice the radius")
-def _(case: Case) -> Evidence: return compiled_rounds.check(case, radius=2.0)
 
 # %% ../../nbs/papers/foster2016.ipynb #f0a10032
 def law_of_pairs(d: int, budget: int, k: int, D: np.ndarray) -> np.ndarray:
@@ -361,7 +346,9 @@ def pairs_drawn(d: int, budget: int, k: int, seed: int) -> tuple[np.ndarray, np.
 
 @claim("foster2016", "Algorithm 1, line 5, as compiled", id="F11", tier="statistical", level=1e-7, proof="alg-fkk",
        cases=[(4, 4, 2), (5, 4, 1), (20, 4, 2)],
-       tex=r"\mathbb P[A_t=A,R_t=R]=D_t(A)\big/\binom d{k'-k}")
+       tex=r"\mathbb P[A_t=A,R_t=R]=D_t(A)\big/\binom d{k'-k}",
+       controls={"the subsets are still equally likely":
+                     {"law": lambda d, b, k, D: law_of_pairs(d, b, k, np.full(len(D), 1 / len(D)))}})
 def law_of_subsets(case: Case, law: Callable[[int, int, int, np.ndarray], np.ndarray] = law_of_pairs) -> Evidence:
     "Pearson's statistic of the pairs drawn, or of the subsets A alone if the pairs are many; case (d, k', k)."
     d, budget, k = case.value
@@ -395,10 +382,6 @@ def _(case: Case) -> Evidence:
         return chance
 
     return law_of_subsets.check(case, same)
-
-
-@law_of_subsets.control("the subsets are still equally likely")
-def _(case: Case) -> Evidence: return law_of_subsets.check(case, lambda d, b, k, D: law_of_pairs(d, b, k, np.full(len(D), 1 / len(D))))
 
 # %% ../../nbs/papers/foster2016.ipynb #f0a10061
 @claim("foster2016", "Algorithm 1, as compiled, at absurd rates (ours)", id="F15", tier="certificate", proof="alg-fkk",
@@ -597,7 +580,8 @@ def hardness_gadget(case: Case, size: int = 2, cover: tuple[int, ...] = (0, 2, 4
            matters=r"Nothing: with $4p(d)$ the length becomes $\lceil\max\{(8p(d)mdk)^{1/\delta},256m^2d^2k^2\}\rceil$, "
                    r"and Theorem 2 holds as stated.",
            witness=r"$R=\frac{10}9M$ with chance $\frac9{10}$, otherwise $R=0$: the mean is $M$, and $\mathbb P[R\le "
-                   r"M]=\frac1{10}$."))
+                   r"M]=\frac1{10}$."),
+       controls={"3.96 times the mean": {"times": Fraction(396, 100)}})
 def markov_as_printed(case: Case, times: Fraction = Fraction(1)) -> Evidence:
     "P[R <= times M] for R = M / chance with this chance, else 0, whose mean is M; case chance."
     return Evidence(Fraction(1) if 1 / case.value <= times else 1 - case.value, ">=", Fraction(3, 4))
@@ -607,7 +591,3 @@ def markov_as_printed(case: Case, times: Fraction = Fraction(1)) -> Evidence:
 def markov(case: Case) -> Evidence:
     "The same with four times the mean."
     return markov_as_printed.check(case, Fraction(4))
-
-
-@markov_as_printed.control("3.96 times the mean")
-def _(case: Case) -> Evidence: return markov_as_printed.check(case, Fraction(396, 100))

@@ -340,17 +340,14 @@ def exploring_cost(d: int, budget: int, marks: np.ndarray, runs: int, rng: np.ra
 
 
 @claim("li2025", "what exploring costs (ours)", id="L15", tier="rate", level=1e-3, proof="thm-oslrc", cases=[(12, 4)],
-       tex=r"\sum_{t=s^2\le T}(\hat y_t-w^{*\top}x_t)^2=\Omega(\sqrt T)\text{ if }k'<d")
+       tex=r"\sum_{t=s^2\le T}(\hat y_t-w^{*\top}x_t)^2=\Omega(\sqrt T)\text{ if }k'<d",
+       controls={"everything is bought": lambda case: {"bought": case.value[0]}})
 def exploring_grows(case: Case, bought: int | None = None) -> Evidence:
     "0.4, and the lower end of the slope of the log cost of exploring rounds against log T, from 2^10 to 2^16; case (d, budget)."
     marks = 4 ** np.arange(5, 9)
     d, budget = case.value
     low, _ = slope_interval(marks.astype(float), exploring_cost(d, bought or budget, marks, 6 if bought else 20, case.rng), 1e-3, case.rng)
     return Evidence(0.4, "<=", low)
-
-
-@exploring_grows.control("everything is bought")
-def _(case: Case) -> Evidence: return exploring_grows.check(case, bought=case.value[0])
 
 # %% ../../nbs/papers/li2025.ipynb #cf216bcb
 class HalvedDiagonal(DSPOSLRC):

@@ -108,7 +108,8 @@ def estimate_size(case: Case, factor: float = 1.0) -> Evidence:
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #e7b2cb10
 @claim("cesabianchi2010", "the Pegasos step", id="D8", tier="exact", cases=5, proof="eq-aer-f",
        tex=r"(1-\tfrac1t)w-\tfrac1{\lambda t}\nabla\ell(w)=w-\tfrac1{\lambda t}\nabla\bigl(\tfrac\lambda2"
-           r"\Vert w\Vert^2+\ell(w)\bigr)")
+           r"\Vert w\Vert^2+\ell(w)\bigr)",
+       controls={"lambda ||w||^2, as (5) prints": {"half": Fraction(1)}})
 def pegasos_step(case: Case, half: Fraction = Fraction(1, 2)) -> Evidence:
     "Distance between the rule and a step of size 1/(lambda t) down half lambda ||w||^2 + loss, in fractions."
     x, w, y = random_fractions(case.rng, 3, 7), random_fractions(case.rng, 3, 6), Fraction(1, 3)
@@ -119,29 +120,18 @@ def pegasos_step(case: Case, half: Fraction = Fraction(1, 2)) -> Evidence:
     slope = np.array([(f(w + e) - f(w - e)) / 2 for e in units])
     return Evidence(np.abs(rule - (w - slope / (lam * t))).sum(), "==", 0)
 
-
-@pegasos_step.control("lambda ||w||^2, as (5) prints")
-def _(case: Case) -> Evidence: return pegasos_step.check(case, half=Fraction(1))
-
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #fe4a5367
 @claim("cesabianchi2010", "projection (CSS 6)", id="D8p", tier="certificate", cases=8, proof="alg-aer",
        tex=r"\Vert p\Vert_1\le B\text{ and }B\Vert v-p\Vert_\infty\le\langle v-p,p\rangle\text{ for }"
-           r"p=\arg\min_{\Vert u\Vert_1\le B}\Vert u-v\Vert_2")
+           r"p=\arg\min_{\Vert u\Vert_1\le B}\Vert u-v\Vert_2",
+       controls={"no projection": {"project": lambda v, B: v},
+                 "scaled down to the ball instead": {"project": lambda v, B: v * (B / np.abs(v).sum())}})
 def projection_certificate(case: Case, project: Callable = proj_l1) -> Evidence:
     "B ||v - p||_inf, plus what ||p||_1 has above B, and <v - p, p>; ||v||_1 > B."
     v, B = case.rng.standard_normal(6), 0.5 + case.number / 4
     v *= (1.5 + case.number) * B / np.abs(v).sum()
     p = project(v, B)
     return Evidence(B * np.abs(v - p).max() + max(0.0, np.abs(p).sum() - B), "<=", (v - p) @ p, tol=1e-12)
-
-
-@projection_certificate.control("no projection")
-def _(case: Case) -> Evidence: return projection_certificate.check(case, project=lambda v, B: v)
-
-
-@projection_certificate.control("scaled down to the ball instead")
-def _(case: Case) -> Evidence:
-    return projection_certificate.check(case, project=lambda v, B: v * (B / np.abs(v).sum()))
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #3b907f98
 def strongly_convex_game(
@@ -186,7 +176,8 @@ def linear_regret_sharp(case: Case) -> Evidence:
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #cb84287e
 @claim("cesabianchi2010", "high probability, remark after Theorem 2", id="D9h", tier="exact", cases=[(3, 1), (4, 2)], proof="thm-aer",
-       tex=r"\lvert\langle z_t,w_t-u\rangle\rvert\le8BX(BX+Y)d/k\text{, the range for Azuma's inequality}")
+       tex=r"\lvert\langle z_t,w_t-u\rangle\rvert\le8BX(BX+Y)d/k\text{, the range for Azuma's inequality}",
+       controls={"99 % of it": {"factor": Fraction(99, 100)}})
 def azuma_range(case: Case, factor: Fraction = Fraction(1)) -> Evidence:
     "Largest |<z, w - u>| over all paths for B = 2, X = 1/2, Y = 1/3: random triples and the extremal one."
     (d, n), largest = case.value, Fraction(0)
@@ -198,10 +189,6 @@ def azuma_range(case: Case, factor: Fraction = Fraction(1)) -> Evidence:
         if trial == 4: u = -w
         largest = max(largest, *(abs(z @ (w - u)) for _, z in gradient_estimates(x, y, w, n)))
     return Evidence(largest, "<=", factor * 8 * B * X * (B * X + Y) * Fraction(d, 2 * n))
-
-
-@azuma_range.control("99 % of it")
-def _(case: Case) -> Evidence: return azuma_range.check(case, factor=Fraction(99, 100))
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #6b40f93b
 def aer_written_out(what: str) -> tuple[float, float]:
@@ -353,7 +340,9 @@ def aer_tightness(T: list[int], runs: int = 6, seed: int = 0) -> list[tuple[int,
                    r"rule moves $w$ by $\frac1t(-\frac12+1)=\frac1{2t}$. It rests at $w=\frac23$, where "
                    r"$(w-1)^2+\frac12w^2$ is least."),
        tex=r"\text{the rule }(1-\tfrac1t)w-\tfrac1{\lambda t}\nabla\text{ (no projection) rests, in the "
-           r"mean, where }L(w)+\lambda\Vert w\Vert^2\text{ is least}")
+           r"mean, where }L(w)+\lambda\Vert w\Vert^2\text{ is least}",
+       mended=(r"\text{it rests where }L(w)+\tfrac\lambda2\Vert w\Vert^2\text{ is least}", {"weight": Fraction(1, 2)}),
+       controls={"a quarter of lambda": {"weight": Fraction(1, 4)}})
 def resting_place(case: Case, weight: Fraction = Fraction(1)) -> Evidence:
     "t times the mean step at the minimiser of L + weight lambda ||w||^2; four examples with d = 2, in fractions."
     points, y, lam = random_fractions(case.rng, 8, 5).reshape(4, 2), random_fractions(case.rng, 4, 3), Fraction(1, 2)
@@ -361,14 +350,6 @@ def resting_place(case: Case, weight: Fraction = Fraction(1)) -> Evidence:
     p, q, r = A[0, 0] + weight * lam, A[0, 1], A[1, 1] + weight * lam
     w = np.array([r * b[0] - q * b[1], p * b[1] - q * b[0]]) / (p * r - q * q)
     return Evidence(np.abs(w + 2 * (A @ w - b) / lam).sum(), "==", 0)
-
-
-@resting_place.corrected(r"\text{it rests where }L(w)+\tfrac\lambda2\Vert w\Vert^2\text{ is least}")
-def _(case: Case) -> Evidence: return resting_place.check(case, weight=Fraction(1, 2))
-
-
-@resting_place.control("a quarter of lambda")
-def _(case: Case) -> Evidence: return resting_place.check(case, weight=Fraction(1, 4))
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #165f13f5
 @claim("cesabianchi2010", "journal version, (CSS' 7)", id="E-D5", tier="exact", cases=3, proof="lem-aer-estimate",
@@ -385,6 +366,7 @@ def _(case: Case) -> Evidence: return resting_place.check(case, weight=Fraction(
            source="cesabianchi2011",
            witness=r"$w=(\frac23,\frac13,0,0)$, $x=e_1$, two draws: without replacement they are attributes 1 and 2 "
                    r"for certain, and $\hat y=\frac12\Vert w\Vert_1(x_1+x_2)=\frac12$, where $w^\top x=\frac23$."),
+       mended=(r"\text{it holds with replacement, as in Algorithm 2}", {"distinct": False}),
        controls={"with replacement, but uniform": {"distinct": False, "uniform": True}})
 def without_replacement(case: Case, distinct: bool = True, uniform: bool = False) -> Evidence:
     "Mean of yhat over two draws by |w| (or by equal weights), and w'x; d = k = 4."
@@ -394,23 +376,16 @@ def without_replacement(case: Case, distinct: bool = True, uniform: bool = False
     mean = sum(p * sum(signs[i] * np.abs(w).sum() * x[i] for i in I) / 2 for I, p in sequences)
     return Evidence(abs(mean - w @ x), "==", 0)
 
-
-@without_replacement.corrected(r"\text{it holds with replacement, as in Algorithm 2}")
-def _(case: Case) -> Evidence: return without_replacement.check(case, distinct=False)
-
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #35edd910
 @claim("cesabianchi2010", "Algorithm 2, the chances at w = 0 (ours)", id="D7z", tier="exact", cases=3, proof="lem-aer-estimate",
-       tex=r"w=0:\ \mathbb E\hat y=w^\top x\text{ whatever the chances}")
+       tex=r"w=0:\ \mathbb E\hat y=w^\top x\text{ whatever the chances}",
+       controls={"any chances at another w": lambda case: {"w": random_fractions(case.rng, 4, 6)}})
 def draws_at_zero(case: Case, w: np.ndarray | None = None) -> Evidence:
     "E yhat and w'x when the attribute for yhat is drawn with random chances that have nothing to do with w; d = 4."
     w = np.array([Fraction(0)] * 4) if w is None else w
     x, chances = random_fractions(case.rng, 4, 7), np.abs(random_fractions(case.rng, 4, 5))
     signs = np.array([(v > 0) - (v < 0) for v in w])
     return Evidence((chances / chances.sum() * signs * np.abs(w).sum() * x).sum(), "==", w @ x)
-
-
-@draws_at_zero.control("any chances at another w")
-def _(case: Case) -> Evidence: return draws_at_zero.check(case, w=random_fractions(case.rng, 4, 6))
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #eee53018
 def three_outputs(rng: np.random.Generator, T: int) -> list[np.ndarray]:

@@ -381,6 +381,7 @@ def _(case: Case) -> Evidence: return bounds_as_code.check(Case(0, ("bernstein c
            "the output: as printed, the mirror image of the answer; Theorem 1 (journal: Lemma 10, Theorem 6) is meant with the minus.",
            witness=r"One attribute, $x=y=B=1$: $\bar A=1$ and $\bar v=2$. $w^2+2w$ is least in $[-1,1]$ at $w=-1$, "
                    r"which has the loss $(-1-1)^2=4$; $w^2-2w$ is least at $w=1$, which has none."),
+       mended=(r"\hat w=\arg\min w^\top\bar Aw-w^\top\bar v", {"sign": -1.0}),
        controls={"without the factor 2 in v": {"sign": -0.5}})
 def printed_sign(case: Case, sign: float = 1.0) -> Evidence:
     "Risk of the minimiser over the l1 ball, from exact moments of a finite law, and the least risk; case d."
@@ -390,10 +391,6 @@ def printed_sign(case: Case, sign: float = 1.0) -> Evidence:
     M, c = X.T @ X / len(y), X.T @ y / len(y)
     w, best = minimise_faces(M, -sign * 2 * c, 1.0), minimise_faces(M, 2 * c, 1.0)
     return Evidence(law_risk(w, X, y), "==", law_risk(best, X, y), tol=1e-9)
-
-
-@printed_sign.corrected(r"\hat w=\arg\min w^\top\bar Aw-w^\top\bar v")
-def _(case: Case) -> Evidence: return printed_sign.check(case, sign=-1.0)
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #240e16a1
 def halves_estimate(
@@ -463,6 +460,8 @@ def _(case: Case) -> Evidence:
            witness=r"$x=e_1$ and $y=\frac12$ in every example, $B=1$: disjoint halves see no product but $x_ix_j=0$, "
                    r"so $\bar A=0$; $\bar v$ is positive as soon as attribute 1 is bought. The output is $\hat w=e_1$ "
                    r"with the excess $(1-\frac12)^2=\frac14$ for every $m$, where the bound tends to zero."),
+       mended=(r"\text{with the weights of [Lemma CA 5](#lem-base-halves): here the excess is }0\text{; in general by the printed proof}",
+               {"corrected": True}),
        controls={"products corrected, nothing on the diagonal": {"corrected": True, "diagonal": False},
                  "the printed sign": {"corrected": True, "sign": -1}})
 def journal_theorem_6(case: Case, corrected: bool = False, diagonal: bool = True, sign: int = 1) -> Evidence:
@@ -479,8 +478,3 @@ def journal_theorem_6(case: Case, corrected: bool = False, diagonal: bool = True
     excess = (w - y) ** 2 if (1 - k / d) ** m < 0.5 else 0
     if corrected: return Evidence(excess, "==", 0)
     return Evidence(float(excess), "<=", c * (d * B / k) ** 2 * math.sqrt(math.log(d / 0.5) / m))
-
-
-@journal_theorem_6.corrected(
-    r"\text{with the weights of [Lemma CA 5](#lem-base-halves): here the excess is }0\text{; in general by the printed proof}")
-def _(case: Case) -> Evidence: return journal_theorem_6.check(case, corrected=True)

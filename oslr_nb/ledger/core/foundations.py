@@ -46,7 +46,10 @@ BALLS = {
 
 @claim("core", "projections", id="G1", tier="certificate", proof="sec-core-projections",
        cases=[(ball, d, R, size) for ball in BALLS for d, R in ((1, 0.3), (4, 2.5), (30, 1.7)) for size in (0.05, 3.0)],
-       tex=r"\langle v-p,p\rangle=\max_{z\in C}\langle v-p,z\rangle,\quad p\in C")
+       tex=r"\langle v-p,p\rangle=\max_{z\in C}\langle v-p,z\rangle,\quad p\in C",
+       controls={"rescaled instead of projected": {"change": lambda p, v, R: v * min(1, R / np.abs(v).sum())},
+                 "a ball of radius 1.01 R":
+                     lambda case: {"change": lambda p, v, R: BALLS[case.value[0]][0](v, 1.01 * R)}})
 def projections(case: Case, change: Callable = lambda p, v, R: p) -> Evidence:
     "Both sides of the certificate for a random v, shorter or longer than the radius; case (set, d, R, size of v)."
     ball, d, R, size = case.value
@@ -54,14 +57,6 @@ def projections(case: Case, change: Callable = lambda p, v, R: p) -> Evidence:
     v = size * R * case.rng.standard_normal(d)
     p = change(project(v, R), v, R)
     return Evidence(float((v - p) @ p), "==", float(R * support(v - p) + outside(p, R) * R * R), tol=1e-12 * (R * R + v @ v))
-
-
-@projections.control("rescaled instead of projected")
-def _(case: Case) -> Evidence: return projections.check(case, lambda p, v, R: v * min(1, R / np.abs(v).sum()))
-
-
-@projections.control("a ball of radius 1.01 R")
-def _(case: Case) -> Evidence: return projections.check(case, lambda p, v, R: BALLS[case.value[0]][0](v, 1.01 * R))
 
 
 @projections.control("the solid simplex")
@@ -148,7 +143,9 @@ def changed_sum(kind: str, h: np.ndarray, which: np.ndarray, rng: np.random.Gene
 
 @claim("core", "the running top is exact", id="G4", tier="certificate", proof="sec-core-running",
        cases=[(kind, *s) for kind in ("drift", "ties", "falling", "leader") for s in ((40, 5, 3), (40, 5, 0), (200, 20, 8), (12, 3, 12))],
-       tex=r"\mathrm{buffer}_{1..k_1}=\mathrm{top}_{k_1}(h)\text{ after every update}")
+       tex=r"\mathrm{buffer}_{1..k_1}=\mathrm{top}_{k_1}(h)\text{ after every update}",
+       controls={"the coordinates outside the buffer that changed are not told":
+                     {"update": lambda h, others, top, buf, state: top_update(h, others[:0], top, buf, state)}})
 def running_top(case: Case, update: Callable = top_update) -> Evidence:
     "Rounds in which the buffer begins like a full sort, and all rounds; case (stream, d, top, slack)."
     kind, d, top, slack = case.value
@@ -162,11 +159,6 @@ def running_top(case: Case, update: Callable = top_update) -> Evidence:
         update(h, others, top, buf, state)
         agree += buf[:top].tolist() == sorted(range(d), key=lambda i: (-abs(h[i]), i))[:top] == top_k(h, top).tolist()
     return Evidence(agree, "==", rounds)
-
-
-@running_top.control("the coordinates outside the buffer that changed are not told")
-def _(case: Case) -> Evidence:
-    return running_top.check(case, lambda h, others, top, buf, state: top_update(h, others[:0], top, buf, state))
 
 
 @running_top.control("the bound is forgotten")
@@ -342,7 +334,8 @@ def drawn(value: Any) -> tuple[Callable, dict]:
 @claim("core", "law of the draws", id="B2", tier="statistical", level=1e-7, proof="sec-core-draws",
        cases=[(8, 2, 2), (0, 3, 0, 1, 6, 0), (9, 2, 4), (9, 2, 5), (8, 2, 5), (6, 0, 4), Uniform(5, 2), Uniform(5, 4),
               Observe(6, 4, (4, 1)), Midzuno((4, 0, 1, 2.5, 0.5), 3), Bernoulli(4, Fraction(1, 3)), WithReplacement((4, 0, 1), 3)],
-       tex=r"\mathbb P[\text{drawn}=S]=\mathbb P[S]")
+       tex=r"\mathbb P[\text{drawn}=S]=\mathbb P[S]",
+       controls={"all outcomes equally likely": {"flat": True}})
 def draws(case: Case, n: int = 3000, wrong: Callable | None = None, flat: bool = False) -> Evidence:
     "Pearson's statistic of n draws and its quantile; case (d, taken, r), weights of single draws, or a design."
     draw, chances = drawn(case.value)
@@ -359,10 +352,6 @@ def _(case: Case) -> Evidence:
         return lambda rng: tuple(sorted(np.roll(free, int(rng.integers(len(free))))[:r].tolist()))
 
     return draws.check(case, wrong=systematic)
-
-
-@draws.control("all outcomes equally likely")
-def _(case: Case) -> Evidence: return draws.check(case, flat=True)
 
 # %% ../../../nbs/core/13_foundations.ipynb #5f21d07b
 SEEN = tuple(D for D in DESIGNS if (D.second(exact=True) > 0).all())
@@ -396,7 +385,8 @@ def _(case: Case) -> Evidence:
 # %% ../../../nbs/core/13_foundations.ipynb #2b1c5504
 @claim("core", "average of draws with replacement", id="B4", tier="exact", proof="sec-core-unbiased",
        cases=[((1, 2, 5), 1), ((1, 2, 5), 3), ((1, 1, 1), 2), ((3, 1), 4)],
-       tex=r"\mathbb Ez=x,\quad\mathrm{Var}\,z_i=\tfrac1m\big(x_i^2/q_i-x_i^2\big)")
+       tex=r"\mathbb Ez=x,\quad\mathrm{Var}\,z_i=\tfrac1m\big(x_i^2/q_i-x_i^2\big)",
+       controls={"repetitions are dropped": {"change": lambda s: sorted(set(s))}})
 def draw_average_moments(case: Case, change: Callable = lambda s: s) -> Evidence:
     "Weighted sums of the mean and the second moment, over all sequences; case (weights, m)."
     weights, m = case.value
@@ -405,10 +395,6 @@ def draw_average_moments(case: Case, change: Callable = lambda s: s) -> Evidence
     found = [(chance, draw_average(x[list(change(s))], list(change(s)), q)) for s, chance in D.support()]
     mean, square = (sum(chance * z**k for chance, z in found) for k in (1, 2))
     return Evidence((a * mean).sum() + (b * square).sum(), "==", (a * x).sum() + (b * (x**2 + (x**2 / q - x**2) / m)).sum())
-
-
-@draw_average_moments.control("repetitions are dropped")
-def _(case: Case) -> Evidence: return draw_average_moments.check(case, lambda s: sorted(set(s)))
 
 # %% ../../../nbs/core/13_foundations.ipynb #0e4faf8a
 @claim("core", "exact second moment", id="B5", tier="exact", proof="sec-core-moments", cases=SEEN,
@@ -446,7 +432,8 @@ def largest_moment(pair: np.ndarray, triple: np.ndarray, B: float, Y: float, R: 
        cases=[("attained", 3, 0.2, (1, 1, 1)), ("attained", 4, 0.7, (2, 0.3, 1.5)), (Uniform(4, 3), (1, 1, 1)),
               (Uniform(5, 2), (1, 1, 0.5)), (Midzuno((1, 2, 3, 4), 3), (0.5, 4, 3))],
        tex=r"\mathbb E\Vert g\Vert^2\le4B^2(BR+Y)^2/q,\quad q=\min_{ij}p_{ij}",
-       controls={"the constant times 0.99": {"factor": 0.99}})
+       controls={"the constant times 0.99": {"factor": 0.99},
+                 "the smallest p_i in place of the smallest p_ij": {"smallest": lambda pair: np.diag(pair).min()}})
 def moment_bound(case: Case, factor: float = 1.0, smallest: Callable = np.min) -> Evidence:
     "The largest second moment and the bound; case (kind, d, chance, (B, Y, R)) or (design, (B, Y, R))."
     *design, (B, Y, R) = case.value
@@ -460,16 +447,16 @@ def moment_bound(case: Case, factor: float = 1.0, smallest: Callable = np.min) -
     bound = factor * bound_second_moment(float(smallest(pair)), B, Y, R)
     return Evidence(float(found), "==" if design[0] == "attained" and B != 1 else "<=", bound, tol=1e-9 * bound)
 
-
-@moment_bound.control("the smallest p_i in place of the smallest p_ij")
-def _(case: Case) -> Evidence: return moment_bound.check(case, smallest=lambda pair: np.diag(pair).min())
-
 # %% ../../../nbs/core/13_foundations.ipynb #b799f0cd
 @claim("core", "largest second moment under Observe", id="B7", tier="search", proof="sec-core-moments",
        cases=[(kind, *s) for kind in ("largest", "attained") for s in (
               (3, 2, 0, 1, 1, 1), (6, 2, 0, 2, 0.3, 1.5), (5, 4, 1, 0.5, 4, 3), (4, 3, 1, 3, 0, 0.4), (3, 3, 2, 2, 1, 1))],
        tex=r"\max\mathbb E\Vert g\Vert^2=B^2\big[\tfrac{4(BR+Y)^2}p+(BR)^2(\tfrac1{q^*}-\tfrac1p)\big]",
-       controls={"the constant times 0.999": {"factor": 0.999}})
+       controls={"the constant times 0.999": {"factor": 0.999},
+                 "pairs at the price of single coordinates":
+                     {"bound": lambda d, budget, top, B, Y, R: 4 * B**2 * (B * R + Y) ** 2 * (d - top) / (budget - top)},
+                 "16/q* is not attained":
+                     {"bound": lambda d, budget, top, *sizes: bound_second_moment(pair_minimum(d, budget, top), *sizes)}})
 def observe_moment(case: Case, factor: float = 1.0, bound: Callable = bound_observe_moment) -> Evidence:
     "The largest E|g|^2 found, or that of the extremal instance, and the bound; case (kind, d, k', k1, B, Y, R)."
     kind, d, budget, top, B, Y, R = case.value
@@ -482,16 +469,6 @@ def observe_moment(case: Case, factor: float = 1.0, bound: Callable = bound_obse
         found = sum(float(chance) * size(S) for S, chance in D.support())
     right = factor * bound(d, budget, top, B, Y, R)
     return Evidence(float(found), "==" if kind == "attained" else "<=", right, tol=1e-9 * right)
-
-
-@observe_moment.control("pairs at the price of single coordinates")
-def _(case: Case) -> Evidence:
-    return observe_moment.check(case, bound=lambda d, budget, top, B, Y, R: 4 * B**2 * (B * R + Y) ** 2 * (d - top) / (budget - top))
-
-
-@observe_moment.control("16/q* is not attained")
-def _(case: Case) -> Evidence:
-    return observe_moment.check(case, bound=lambda d, budget, top, *sizes: bound_second_moment(pair_minimum(d, budget, top), *sizes))
 
 # %% ../../../nbs/core/13_foundations.ipynb #23171cab
 @claim("core", "the rarest pair", id="B8", tier="exact", proof="sec-core-pair",
@@ -564,7 +541,8 @@ def commitments(case: Case, k: int = 0) -> Evidence:
 
 # %% ../../../nbs/core/13_foundations.ipynb #7da9ed8c
 @claim("core", "regret of a run", id="P3", tier="certificate", proof="sec-core-comparator", cases=[(30, 4), (80, 7)],
-       tex=r"R_t(w)=\sum_{s\le t}(\hat y_s-y_s)^2-\sum_{s\le t}(w^\top x_s-y_s)^2")
+       tex=r"R_t(w)=\sum_{s\le t}(\hat y_s-y_s)^2-\sum_{s\le t}(w^\top x_s-y_s)^2",
+       controls={"rows in another order": {"order": lambda rows: rows[::-1]}})
 def run_regret(case: Case, order: Callable = lambda rows: rows) -> Evidence:
     "A weighted sum of the regrets of all rounds and the same by hand; case (rows, d)."
     n, d = case.value
@@ -577,10 +555,6 @@ def run_regret(case: Case, order: Callable = lambda rows: rows) -> Evidence:
         by_hand += a[t] * total
     found = float(a @ Run(X, y, rows, yhat, np.zeros(2 * n, int)).regret(w))
     return Evidence(found, "==", float(by_hand), tol=1e-9 * abs(found))
-
-
-@run_regret.control("rows in another order")
-def _(case: Case) -> Evidence: return run_regret.check(case, lambda rows: rows[::-1])
 
 # %% ../../../nbs/core/13_foundations.ipynb #0e60b35a
 def ball_loss(A: np.ndarray, b: np.ndarray, radius: float) -> float:
@@ -661,7 +635,10 @@ def lazy_change(kind: str, d: int, w: np.ndarray, rng: np.random.Generator) -> t
 
 @claim("core", "the lazy vector is the plain one", id="S2", tier="certificate", proof="sec-core-lazy",
        cases=[(kind, d, R) for kind in ("smooth", "ties", "huge", "cancel") for d, R in ((3, 0.5), (20, 8.0), (200, 1.0))],
-       tex=r"w\leftarrow\mathrm{proj}(cw+\text{change}),\quad\textstyle\sum_tw_t,\ \Vert w\Vert_1")
+       tex=r"w\leftarrow\mathrm{proj}(cw+\text{change}),\quad\textstyle\sum_tw_t,\ \Vert w\Vert_1",
+       controls={"rescaled instead of projected":
+                     {"project": lambda w, R: w * min(1, R / max(np.abs(w).sum(), 1e-300))},
+                 "a factor off by one part in ten thousand": {"factor": 1.0001}})
 def lazy_plain(case: Case, project: Callable = proj_l1, factor: float = 1.0) -> Evidence:
     "Weighted sums of all weights, norms and the running sum, lazy and plain; case (stream, d, R)."
     kind, d, R = case.value
@@ -681,14 +658,6 @@ def lazy_plain(case: Case, project: Callable = proj_l1, factor: float = 1.0) -> 
         sides += a @ lazy_weights(state) + lazy_norm(state), a @ w + np.abs(w).sum()
     sides += a @ lazy_sums(state), a @ total
     return Evidence(float(sides[0]), "==", float(sides[1]), tol=1e-9 * R * rounds)
-
-
-@lazy_plain.control("rescaled instead of projected")
-def _(case: Case) -> Evidence: return lazy_plain.check(case, lambda w, R: w * min(1, R / max(np.abs(w).sum(), 1e-300)))
-
-
-@lazy_plain.control("a factor off by one part in ten thousand")
-def _(case: Case) -> Evidence: return lazy_plain.check(case, factor=1.0001)
 
 # %% ../../../nbs/core/13_foundations.ipynb #8999120b
 @claim("core", "draws from the lazy vector", id="S3", tier="certificate", proof="sec-core-lazy",
@@ -791,7 +760,8 @@ def expensive(kind: str, d: int, t: int, rng: np.random.Generator) -> tuple[np.n
        cases=[("one large", 0), ("all leave", 1), ("every size", 3), ("cleared", 1), ("rotating", 0),
               ("one raise", 1), ("three raises", 3)],
        tex=r"\#\{\text{leaves written}\}\le(10+2p)N+\tau+M",
-       controls={"a third of the bound": 1 / 3})
+       controls={"a third of the bound": 1 / 3,
+                 "rebased in every round": {"before": lambda state: lazy_rebase(state, 1.0)}})
 def lazy_cost(case: Case, before: Callable = lambda state: None) -> Evidence:
     "Leaves written in two thousand rounds, of which M by scaling, and the bound; case (stream, raises a round)."
     (kind, p), d, rounds = case.value, 300, 2000
@@ -805,10 +775,6 @@ def lazy_cost(case: Case, before: Callable = lambda state: None) -> Evidence:
         lazy_step(state, I, change, I.size, 1.0)
         changes += I.size
     return Evidence(float(state.num.view(LAZY_SCALARS)[0]["written"]), "<=", ((10 + 2 * p) * changes + rounds + scaled))
-
-
-@lazy_cost.control("rebased in every round")
-def _(case: Case) -> Evidence: return lazy_cost.check(case, before=lambda state: lazy_rebase(state, 1.0))
 
 # %% ../../../nbs/core/13_foundations.ipynb #d1a50002
 def __dir__() -> list[str]:

@@ -34,7 +34,8 @@ def optimality(w: np.ndarray, h: np.ndarray, lam: float, R: float, m: float) -> 
 
 @claim("core", "one step of dual averaging", id="O1", tier="certificate", proof="sec-core-step",
        cases=[(lam, R, m) for lam in (0.3, 8.0) for R in (0.4, 2.5) for m in (0.0, 0.7)],
-       tex=r"w=-s/\max(\lambda,\Vert s\Vert/R)\text{ minimises }F")
+       tex=r"w=-s/\max(\lambda,\Vert s\Vert/R)\text{ minimises }F",
+       controls={"not projected": {"step": lambda h, lam, R, m: dual_averaging_step(h, lam, 1e9, m)}})
 def rda_step(case: Case, step: Callable = dual_averaging_step) -> Evidence:
     "Sums of both sides of the certificate over 40 random h; case (lambda, R, m)."
     lam, R, m = case.value
@@ -53,14 +54,11 @@ def _(case: Case) -> Evidence:
 
     return rda_step.check(case, late)
 
-
-@rda_step.control("not projected")
-def _(case: Case) -> Evidence: return rda_step.check(case, lambda h, lam, R, m: dual_averaging_step(h, lam, 1e9, m))
-
 # %% ../../../nbs/core/14_foundations_convex.ipynb #5a0e71c3
 @claim("core", "a step is a soft threshold and a projection", id="O9", tier="certificate", proof="sec-core-step",
        cases=[(lam, R, m) for lam in (0.3, 8.0) for R in (0.4, 2.5) for m in (0.0, 0.7)],
-       tex=r"w=\mathrm{proj}_{\Vert w\Vert\le R}\big(-\mathrm{soft}(h,m)/\lambda\big)")
+       tex=r"w=\mathrm{proj}_{\Vert w\Vert\le R}\big(-\mathrm{soft}(h,m)/\lambda\big)",
+       controls={"a hard threshold": {"threshold": lambda h, m: h * (np.abs(h) > m)}})
 def step_in_two(case: Case, threshold: Callable = soft_threshold) -> Evidence:
     "Weighted sums of the step and of the projected threshold for 40 random h; case (lambda, R, m)."
     lam, R, m = case.value
@@ -68,10 +66,6 @@ def step_in_two(case: Case, threshold: Callable = soft_threshold) -> Evidence:
     one = np.array([dual_averaging_step(row, lam, R, m) for row in h])
     two = np.array([proj_l2(-threshold(row, m) / lam, R) for row in h])
     return Evidence(float((a * one).sum()), "==", float((a * two).sum()), tol=1e-12 * a.size * R)
-
-
-@step_in_two.control("a hard threshold")
-def _(case: Case) -> Evidence: return step_in_two.check(case, lambda h, m: h * (np.abs(h) > m))
 
 # %% ../../../nbs/core/14_foundations_convex.ipynb #59e04195
 @claim("core", "dual averaging, all rounds", id="O2", tier="certificate", proof="sec-core-step", cases=[(4, 0.8), (3, 2.5), (6, 0.3)],
@@ -102,7 +96,11 @@ def pathwise(g: np.ndarray, lam: np.ndarray, u: np.ndarray) -> float:
 @claim("core", "regret of dual averaging", id="O3", tier="certificate", proof="sec-core-rda",
        cases=[(kind, n, R) for kind in ("equality", "two sides", "random", "constant", "chase") for n, R in ((7, 0.6), (30, 3.0))],
        tex=r"\sum_j\langle g_j,w_j-u\rangle+m_j(\Vert w_j\Vert_1-\Vert u\Vert_1)\le"
-           r"\sum_j\tfrac{\Vert g_j\Vert^2}{2\lambda_j}+\tfrac{\lambda_n}2\Vert u\Vert^2")
+           r"\sum_j\tfrac{\Vert g_j\Vert^2}{2\lambda_j}+\tfrac{\lambda_n}2\Vert u\Vert^2",
+       controls={"0.49 in place of one half in the first term":
+                     {"change": lambda right, g, lam, u: right - 0.01 * ((g**2).sum(1) / lam).sum()},
+                 "0.49 in place of one half in the second term":
+                     {"change": lambda right, g, lam, u: right - 0.01 * lam[-1] * (u @ u)}})
 def rda_regret(case: Case, change: Callable = lambda right, g, lam, u: right) -> Evidence:
     "Regret against the hardest comparator and the bound; case (kind, rounds, R)."
     kind, n, R = case.value
@@ -119,15 +117,6 @@ def rda_regret(case: Case, change: Callable = lambda right, g, lam, u: right) ->
     right = change(float(rda_regret_bound(g, lam, u)[-1]), g, lam, u)
     if kind == "two sides": left = float(linear_regret(w, g, u, l1)[-1])
     return Evidence(left, "==" if kind == "two sides" else "<=", right, tol=1e-9 * (1 + abs(right)))
-
-
-@rda_regret.control("0.49 in place of one half in the first term")
-def _(case: Case) -> Evidence:
-    return rda_regret.check(case, lambda right, g, lam, u: right - 0.01 * ((g**2).sum(1) / lam).sum())
-
-
-@rda_regret.control("0.49 in place of one half in the second term")
-def _(case: Case) -> Evidence: return rda_regret.check(case, lambda right, g, lam, u: right - 0.01 * lam[-1] * (u @ u))
 
 
 @rda_regret.control("lambda decreases")
@@ -271,20 +260,14 @@ def jump(G: float, A: float, c: float) -> float:
 @claim("core", "what a round costs the adaptive step", id="W20", tier="search", proof="sec-core-adaptive",
        cases=[(0.3, 1.0, 1.0), (1.0, 1.0, 1.0), (1.7, 1.0, 1.0), (9.0, 1.0, 1.0), (2.0, 1.0, 0.4), (5.0, 1.0, 0.4), (3.0, 1.0, 2.0),
               (1.0, 0.0, 0.4), (1.0, 0.0, 2.0)],
-       tex=r"\max_{w,v}\langle g,w-v\rangle-\tfrac a2\Vert v-w\Vert^2-\tfrac{b-a}2\Vert v\Vert^2=\delta(G,a,b)")
+       tex=r"\max_{w,v}\langle g,w-v\rangle-\tfrac a2\Vert v-w\Vert^2-\tfrac{b-a}2\Vert v\Vert^2=\delta(G,a,b)",
+       controls={"without the ball: G^2 / (2 lambda)": {"formula": lambda G, A, c: G**2 / (2 * c * max(A, 1e-9))},
+                 "rounds beyond a + b without the regulariser: 2 G":
+                     {"formula": lambda G, A, c: 2 * G if G >= c * (A + math.hypot(A, G)) else jump(G, A, c)}})
 def cost_of_a_jump(case: Case, formula: Callable = jump) -> Evidence:
     "The largest value found, and the formula; case (G, sqrt(s), c), on the unit ball."
     G, A, c = case.value
     return Evidence(jump_found(G, c * A, c * math.hypot(A, G), case.rng), "==", formula(G, A, c), tol=1e-6)
-
-
-@cost_of_a_jump.control("without the ball: G^2 / (2 lambda)")
-def _(case: Case) -> Evidence: return cost_of_a_jump.check(case, lambda G, A, c: G**2 / (2 * c * max(A, 1e-9)))
-
-
-@cost_of_a_jump.control("rounds beyond a + b without the regulariser: 2 G")
-def _(case: Case) -> Evidence:
-    return cost_of_a_jump.check(case, lambda G, A, c: 2 * G if G >= c * (A + math.hypot(A, G)) else jump(G, A, c))
 
 # %% ../../../nbs/core/14_foundations_convex.ipynb #fbdfa39a
 @claim("core", "a round costs a share of the growth", id="W21", tier="search", proof="sec-core-adaptive",
@@ -494,7 +477,9 @@ def hard_regression(kind: str, rng: np.random.Generator) -> tuple[np.ndarray, np
        tex=r"\sum_t(\hat y_t-y_t)^2-(\langle u,z_t\rangle-y_t)^2\le a\Vert u\Vert^2+Y^2\sum_i\ln(1+\tfrac{\lambda_i}a)"
            r"\le a\Vert u\Vert^2+Y^2m\ln\big(1+\tfrac{TX^2}{am}\big)",
        controls={"the logarithm times 0.98": {"logarithm": 0.98},
-                 "the price of the comparator times 0.9": {"price": 0.9}})
+                 "the price of the comparator times 0.9": {"price": 0.9},
+                 "weights that are committed before the features":
+                     {"play": lambda X, y, a: (forward_ridge(X, y, a) * X).sum(1)}})
 def vaw_regret(case: Case, play: Callable = vaw, logarithm: float = 1.0, price: float = 1.0) -> Evidence:
     "Loss minus that of a comparator (or of the best with its price), and the bound; case (stream, form of the bound)."
     kind, form = case.value
@@ -506,10 +491,6 @@ def vaw_regret(case: Case, play: Callable = vaw, logarithm: float = 1.0, price: 
     else: bound = bound_vaw(len(y), X.shape[1], a, float(np.linalg.norm(X, axis=1).max()), y_max, float(np.linalg.norm(u)))
     first = a * float(u @ u)
     return Evidence(left, "<=", price * first + logarithm * (float(bound) - first))
-
-
-@vaw_regret.control("weights that are committed before the features")
-def _(case: Case) -> Evidence: return vaw_regret.check(case, play=lambda X, y, a: (forward_ridge(X, y, a) * X).sum(1))
 
 
 @vaw_regret.control("labels larger than Y")
@@ -575,7 +556,9 @@ def curvature(case: Case, factor: float = 1.0) -> Evidence:
 # %% ../../../nbs/core/14_foundations_convex.ipynb #2c912090
 @claim("core", "projection in the norm of a matrix", id="O16", tier="certificate", proof="sec-core-ons",
        cases=[(kind, *s) for kind in ("solver", "condition") for s in ((1, 0.5, 1.0), (3, 2.0, 10.0), (6, 0.3, 1e4))],
-       tex=r"w=\arg\min_{\Vert w\Vert\le R}(w-p)^\top A(w-p)\iff\langle A(p-w),w\rangle=R\Vert A(p-w)\Vert")
+       tex=r"w=\arg\min_{\Vert w\Vert\le R}(w-p)^\top A(w-p)\iff\langle A(p-w),w\rangle=R\Vert A(p-w)\Vert",
+       controls={"the Euclidean projection": {"project": lambda p, A, R: proj_l2(p, R)},
+                 "a ball of radius 1.01 R": {"project": lambda p, A, R: project_norm(p, A, 1.01 * R)}})
 def norm_projection(case: Case, project: Callable = project_norm) -> Evidence:
     "Values at the projection and at a conic solver's, or sums of both sides of the condition; case (kind, n, R, condition number)."
     kind, n, R, condition = case.value
@@ -596,14 +579,6 @@ def norm_projection(case: Case, project: Callable = project_norm) -> Evidence:
             sides += gap @ w, R * np.linalg.norm(gap) + max(0.0, np.linalg.norm(w) / R - 1) * R
     return Evidence(float(sides[0]), "==", float(sides[1]), tol=(1e-5 if kind == "solver" else 1e-9) * (1 + R * R))
 
-
-@norm_projection.control("the Euclidean projection")
-def _(case: Case) -> Evidence: return norm_projection.check(case, lambda p, A, R: proj_l2(p, R))
-
-
-@norm_projection.control("a ball of radius 1.01 R")
-def _(case: Case) -> Evidence: return norm_projection.check(case, lambda p, A, R: project_norm(p, A, 1.01 * R))
-
 # %% ../../../nbs/core/14_foundations_convex.ipynb #5f8ddffd
 def newton_weights(X: np.ndarray, y: np.ndarray, R: float, a: float, speed: float) -> np.ndarray:
     "The Newton step with a matrix that grows by speed z z'."
@@ -621,7 +596,9 @@ def newton_weights(X: np.ndarray, y: np.ndarray, R: float, a: float, speed: floa
            r"\le a\Vert u\Vert^2+M^2m\ln\big(1+\tfrac{TX^2}{am}\big)",
        controls={"the bound times 0.9": {"factor": 0.9},
                  "the largest label in the place of the largest residual": {"label": True},
-                 "a comparator outside the ball": {"far": 10.0}})
+                 "a comparator outside the ball": {"far": 10.0},
+                 "a matrix that grows four times as fast":
+                     {"play": lambda X, y, R, a: newton_weights(X, y, R, a, 4.0)}})
 def newton_regret(case: Case, play: Callable | None = None, factor: float = 1.0, far: float = 1.0, label: bool = False) -> Evidence:
     "Regret and the pathwise bound, or (attained, surprise) the closed form; case (kind, R, whether the matrix grows by g g' / 4M^2)."
     kind, R, gradients = case.value
@@ -642,10 +619,6 @@ def newton_regret(case: Case, play: Callable | None = None, factor: float = 1.0,
     else: bound = float(ons_regret_bound(X, y, w, R, a, largest)[-1])
     bound = factor * (bound - a * R * R + a * float(u @ u))
     return Evidence(left, "==" if kind == "equality" else "<=", bound, tol=1e-9 * (1 + bound))
-
-
-@newton_regret.control("a matrix that grows four times as fast")
-def _(case: Case) -> Evidence: return newton_regret.check(case, play=lambda X, y, R, a: newton_weights(X, y, R, a, 4.0))
 
 # %% ../../../nbs/core/14_foundations_convex.ipynb #55e87b7f
 def __dir__() -> list[str]:

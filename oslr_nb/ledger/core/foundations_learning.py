@@ -96,7 +96,9 @@ def hedge_regret(case: Case, first: float = 1.0, half: bool = False) -> Evidence
 # %% ../../../nbs/core/15_foundations_learning.ipynb #6184e2e5
 @claim("core", "tuned Hedge", id="W4", tier="search", proof="sec-core-rate",
        cases=[(what, *s) for what in ("bound", "rate") for s in ((100, 8, 0.25, 0.0), (1000, 45, 3.0, 2.0), (10, 10**6, 0.5, 7.0))],
-       tex=r"\min_\eta\tfrac{\ln N}\eta+\tfrac{\eta V}{2(1-\eta b/3)}=\sqrt{2V\ln N}+\tfrac b3\ln N")
+       tex=r"\min_\eta\tfrac{\ln N}\eta+\tfrac{\eta V}{2(1-\eta b/3)}=\sqrt{2V\ln N}+\tfrac b3\ln N",
+       controls={"the range of the costs is forgotten": {"change": lambda T, N, s, b: (T, N, s, 0.0)},
+                 "a second moment 1 % larger": {"change": lambda T, N, s, b: (T, N, 1.01 * s, b)}})
 def tuned_hedge(case: Case, change: Callable = lambda T, N, s, b: (T, N, s, b)) -> Evidence:
     "The bound, or the rate, and the optimum found; case (which, T, N, second moment, b)."
     from scipy.optimize import minimize_scalar
@@ -108,14 +110,6 @@ def tuned_hedge(case: Case, change: Callable = lambda T, N, s, b: (T, N, s, b)) 
     if what == "bound": return Evidence(bound_hedge(*args), "==", float(best.fun), tol=1e-9 * best.fun)
     rate = 1 / (b / 3 + math.exp(best.x))
     return Evidence(hedge_rate(*args), "==", rate, tol=1e-5 * rate)
-
-
-@tuned_hedge.control("the range of the costs is forgotten")
-def _(case: Case) -> Evidence: return tuned_hedge.check(case, lambda T, N, s, b: (T, N, s, 0.0))
-
-
-@tuned_hedge.control("a second moment 1 % larger")
-def _(case: Case) -> Evidence: return tuned_hedge.check(case, lambda T, N, s, b: (T, N, 1.01 * s, b))
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #aae08be9
 @claim("core", "fair coins against any engine", id="W5", tier="bayes", proof="sec-core-rate",
@@ -212,17 +206,14 @@ def advice_unbiased(case: Case, divided: bool = True, contained: bool = True) ->
 @claim("core", "noise of limited advice", id="W9", tier="exact", proof="sec-core-limited",
        cases=[(kind, *s) for kind in ("uniform", "random") for s in ((2, 1), (3, 2), (7, 3), (10, 10), (40, 5))],
        tex=r"\sum_i\tfrac{q_i}{r_i}\le\tfrac NM",
-       controls={"N/M times 0.99": Fraction(99, 100)})
+       controls={"N/M times 0.99": Fraction(99, 100),
+                 "only the expert that is followed is seen": {"chances": lambda q, M: q}})
 def advice_noise(case: Case, chances: Callable = limited_chances) -> Evidence:
     "The sum and N/M, in fractions; case (weights, N, M)."
     kind, N, M = case.value
     q = random_chances(case.rng, N) if kind == "random" else np.full(N, Fraction(1, N))
     total = sum(a / b for a, b in zip(q, chances(q, M), strict=True))
     return Evidence(total, "==" if kind == "uniform" else "<=", Fraction(N, M))
-
-
-@advice_noise.control("only the expert that is followed is seen")
-def _(case: Case) -> Evidence: return advice_noise.check(case, chances=lambda q, M: q)
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #7c651e24
 @claim("core", "law of the advice", id="W10", tier="statistical", level=1e-7, proof="sec-core-limited",

@@ -45,7 +45,10 @@ DANTZIG = [(kind, d, fraction) for kind in KINDS for d, fraction in ((4, 0.6), (
 
 @claim("core", "duality of the Dantzig selector", id="Q1", tier="certificate", proof="sec-core-dantzig", cases=DANTZIG,
        tex=r"\Vert w\Vert_1\le c^\top\mu-r\Vert\mu\Vert_1,\quad\Vert c-Gw\Vert_\infty\le r,\quad\Vert G\mu\Vert_\infty\le1",
-       controls={"the dual with the other sign": {"sign": -1.0}})
+       controls={"the dual with the other sign": {"sign": -1.0},
+                 "the solution for a radius 1 % larger": {"w": lambda path, r: path.at(1.01 * r)},
+                 "the path ends one corner early": {"w": lambda path, r: path.corner(path.radii.size - 2)},
+                 "one per cent more weight": {"w": lambda path, r: 1.01 * path.at(r)}})
 def dantzig_duality(case: Case, w: Callable = lambda path, r: path.at(r), sign: float = 1.0) -> Evidence:
     "Norm of the weights, with its penalty, and value of the dual, scaled to be feasible; case (kind, d, r / max|c|)."
     G, c, path = path_to(*case.value, case.rng)
@@ -53,18 +56,6 @@ def dantzig_duality(case: Case, w: Callable = lambda path, r: path.at(r), sign: 
     proof = dantzig_certificate(G, c, r, w(path, r), mu)
     norm = np.abs(w(path, r)).sum() + 2 * np.abs(mu).sum() * proof.violation
     return Evidence(float(norm), "<=", float((c @ mu - r * np.abs(mu).sum()) / (1 + proof.dual_violation)), tol=1e-9 * norm)
-
-
-@dantzig_duality.control("the solution for a radius 1 % larger")
-def _(case: Case) -> Evidence: return dantzig_duality.check(case, lambda path, r: path.at(1.01 * r))
-
-
-@dantzig_duality.control("the path ends one corner early")
-def _(case: Case) -> Evidence: return dantzig_duality.check(case, lambda path, r: path.corner(path.radii.size - 2))
-
-
-@dantzig_duality.control("one per cent more weight")
-def _(case: Case) -> Evidence: return dantzig_duality.check(case, lambda path, r: 1.01 * path.at(r))
 
 # %% ../../../nbs/core/16_foundations_sparse.ipynb #6f4e24fe
 def least_norm(G: np.ndarray, c: np.ndarray, r: float | None, sides: int = 2) -> float:
@@ -110,7 +101,9 @@ def least_radius(case: Case, early: int = 0) -> Evidence:
 
 # %% ../../../nbs/core/16_foundations_sparse.ipynb #510bbb0e
 @claim("core", "a proof that no radius below is feasible", id="Q4", tier="certificate", proof="sec-core-dantzig", cases=SINGULAR,
-       tex=r"G\mu=0,\quad c^\top\mu\ge r_0\Vert\mu\Vert_1")
+       tex=r"G\mu=0,\quad c^\top\mu\ge r_0\Vert\mu\Vert_1",
+       controls={"the other sign": {"ray": lambda path: -path.ray},
+                 "the dual of the last piece": {"ray": lambda path: path.dual_at(path.radii[-1])}})
 def farkas(case: Case, ray: Callable = lambda path: path.ray) -> Evidence:
     "r0 ||mu||_1, with a thousand times the image of mu, and c'mu; case (kind, d)."
     G, c, path = path_to_the_end(*case.value, case.rng)
@@ -118,14 +111,6 @@ def farkas(case: Case, ray: Callable = lambda path: path.ray) -> Evidence:
     mu = mu / np.abs(mu).sum()  # the zero vector proves nothing
     paid = path.radii[-1] * np.abs(mu).sum() + 1000 * np.abs(G @ mu).max()
     return Evidence(float(paid), "<=", float(c @ mu), tol=1e-7 * float(np.abs(mu).sum()))
-
-
-@farkas.control("the other sign")
-def _(case: Case) -> Evidence: return farkas.check(case, lambda path: -path.ray)
-
-
-@farkas.control("the dual of the last piece")
-def _(case: Case) -> Evidence: return farkas.check(case, lambda path: path.dual_at(path.radii[-1]))
 
 # %% ../../../nbs/core/16_foundations_sparse.ipynb #48862c2d
 @claim("core", "slope of the least norm", id="Q5", tier="certificate", proof="sec-core-dantzig",
@@ -145,7 +130,9 @@ def least_norm_slope(case: Case, factor: float = 1.0, later: int = 0) -> Evidenc
 # %% ../../../nbs/core/16_foundations_sparse.ipynb #a8f4ca98
 @claim("core", "orthogonal features: soft thresholds", id="Q6", tier="certificate", proof="sec-core-dantzig",
        cases=[(d, fraction) for d in (1, 5, 40) for fraction in (0.7, 0.2, 0.0)],
-       tex=r"G=\mathrm{diag}(g):\quad w_i=\mathrm{soft}(c_i,r)/g_i")
+       tex=r"G=\mathrm{diag}(g):\quad w_i=\mathrm{soft}(c_i,r)/g_i",
+       controls={"hard instead of soft thresholds": {"change": lambda c, r: np.where(np.abs(c) > r, c, 0.0)},
+                 "features that are not orthogonal": {"coupled": 0.1}})
 def dantzig_soft(case: Case, change: Callable = lambda c, r: soft_threshold(c, r), coupled: float = 0.0) -> Evidence:
     "Coordinates that agree to 13 digits, and d; case (d, r / max|c|)."
     d, fraction = case.value
@@ -153,14 +140,6 @@ def dantzig_soft(case: Case, change: Callable = lambda c, r: soft_threshold(c, r
     r = fraction * np.abs(c).max()
     w = dantzig_path(np.diag(g) + coupled, c, r).at(r)
     return Evidence(int((np.abs(w - change(c, r) / g) <= 1e-13).sum()), "==", d)
-
-
-@dantzig_soft.control("hard instead of soft thresholds")
-def _(case: Case) -> Evidence: return dantzig_soft.check(case, lambda c, r: np.where(np.abs(c) > r, c, 0.0))
-
-
-@dantzig_soft.control("features that are not orthogonal")
-def _(case: Case) -> Evidence: return dantzig_soft.check(case, coupled=0.1)
 
 # %% ../../../nbs/core/16_foundations_sparse.ipynb #5f8b172c
 def least_loss(V: np.ndarray, b: np.ndarray, S: Any) -> float:
@@ -210,7 +189,8 @@ def greedy_decrease(case: Case, schur: bool = True, refit: bool = True) -> Evide
 @claim("core", "matching pursuit", id="Q8", tier="certificate", proof="sec-core-greedy",
        cases=[("apart", 5, 2), *(("definite", d, k) for d, k in ((4, 2), (10, 3), (30, 6), (60, 10)))],
        tex=r"j=\arg\max|\rho_j|/\sqrt{V_{jj}},\quad w=V_{SS}^{-1}b_S",
-       controls={"forward selection": {"method": forward_selection}})
+       controls={"forward selection": {"method": forward_selection},
+                 "one choice fewer": {"method": lambda V, b, k: omp(V, b, k - 1)}})
 def matching_pursuit(case: Case, method: Callable = omp) -> Evidence:
     "Coordinates that agree with scikit-learn, and d; case (kind, d, k)."
     from sklearn.linear_model import orthogonal_mp_gram
@@ -220,10 +200,6 @@ def matching_pursuit(case: Case, method: Callable = omp) -> Evidence:
     size = np.sqrt(np.diag(V))
     theirs = orthogonal_mp_gram(V / np.outer(size, size), b / size, n_nonzero_coefs=k).ravel() / size
     return Evidence(int((np.abs(method(V, b, k).w - theirs) <= 1e-10 * np.abs(theirs).max()).sum()), "==", d)
-
-
-@matching_pursuit.control("one choice fewer")
-def _(case: Case) -> Evidence: return matching_pursuit.check(case, lambda V, b, k: omp(V, b, k - 1))
 
 # %% ../../../nbs/core/16_foundations_sparse.ipynb #50134fe8
 @claim("core", "forward selection", id="Q9", tier="certificate", proof="sec-core-greedy",

@@ -81,7 +81,8 @@ def gradient_moment(x: np.ndarray, y: float, w: np.ndarray, q: np.ndarray, draws
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #ade036f0
 @claim("hazan2012", "Lemmas 3.3 and 3.8 (second moment of the gradient)", id="H3", tier="search",
        proof="lem-hk-estimates", tex=r"G^2\le8B^2d/k",
-       cases=[(d, k, ridge) for d, k in ((2, 1), (3, 2), (5, 4)) for ridge in (True, False)])
+       cases=[(d, k, ridge) for d, k in ((2, 1), (3, 2), (5, 4)) for ridge in (True, False)],
+       controls={"half of it, 4 B^2 d / k, which is not enough once k >= 2": {"constant": lambda d, k: 4 * d / k}})
 def gradient_size(case: Case, constant: Callable[[int, int], float] = lambda d, k: 8 * d / k) -> Evidence:
     "Largest E||g||^2 or max E g_i^2 found for B = 1, uniform q: an optimiser over x, w, y, and an aligned triple."
     from scipy.optimize import minimize
@@ -97,10 +98,6 @@ def gradient_size(case: Case, constant: Callable[[int, int], float] = lambda d, 
     starts = [np.r_[np.ones(2 * d), -9.0], *(2 * case.rng.standard_normal((2, 2 * d + 1)))]
     found = max(max(value(v), -minimize(lambda u: -value(u), v, options={"maxiter": 15}).fun) for v in starts)
     return Evidence(found, "<=", constant(d, k), tol=1e-6)
-
-
-@gradient_size.control("half of it, 4 B^2 d / k, which is not enough once k >= 2")
-def _(case: Case) -> Evidence: return gradient_size.check(case, constant=lambda d, k: 4 * d / k)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #c1eb988d
 @claim("hazan2012", "second moment of the gradient, sharpened (ours)", id="H3s", tier="search",
@@ -547,17 +544,11 @@ def constant_is_needed(case: Case, share: float = 0.8) -> Evidence:
            witness=r"In units of $BG/\sqrt m$, $\eta=2B/(G\sqrt m)$ gives $\frac{\ln2d}{2B}+10B$. For $d=10$, $B=3$ "
                    r"that is $0.5+30=30.5$, where $2\sqrt{5\ln20}=7.74$ is needed."),
        tex=r"\eta=2B/(G\sqrt T)\text{ makes }B(\tfrac{\ln2d}{\eta T}+5\eta G^2)"
-           r"\text{ at most }2BG\sqrt{5\ln(2d)/T}")
+           r"\text{ at most }2BG\sqrt{5\ln(2d)/T}",
+       mended=(r"\eta=\sqrt{\ln(2d)/(5T)}/G\text{ does}", {"eta": lambda L, B: math.sqrt(L / 5)}),
+       controls={"sqrt(ln(2d) / T) / G, without the 5": {"eta": lambda L, B: math.sqrt(L)}})
 def printed_step(case: Case, eta: Callable[[float, float], float] = lambda L, B: 2 * B) -> Evidence:
     "Both sides times sqrt(T) / (B G), with eta in units of 1 / (G sqrt(T)); case (d, B)."
     d, B = case.value
     L = math.log(2 * d)
     return Evidence(L / eta(L, B) + 5 * eta(L, B), "<=", 2 * math.sqrt(5 * L), tol=1e-12)
-
-
-@printed_step.corrected(r"\eta=\sqrt{\ln(2d)/(5T)}/G\text{ does}")
-def _(case: Case) -> Evidence: return printed_step.check(case, eta=lambda L, B: math.sqrt(L / 5))
-
-
-@printed_step.control("sqrt(ln(2d) / T) / G, without the 5")
-def _(case: Case) -> Evidence: return printed_step.check(case, eta=lambda L, B: math.sqrt(L))

@@ -110,7 +110,10 @@ OBSERVE = [(d, b, k1) for d in range(2, 8) for b in range(2, d + 1) for k1 in ra
 
 
 @claim("ito2017", "Observation 1", id="A2", tier="exact", tex=r"\mathbb P[i,j\in S_t]\ge C_{d,k',k_1}>0", cases=OBSERVE,
-       proof="prp-observe")
+       proof="prp-observe",
+       controls={"one random feature only, one favourite more":
+                     lambda case: {"spare": case.value[1] - case.value[2] - 1},
+                 "r^2/d^2, as if features were drawn independently": {"independent": True}})
 def pairs_are_seen(case: Case, spare: int = 0, independent: bool = False) -> Evidence:
     "Smallest pair probability over all sets S of the design, by enumeration."
     d, budget, top = case.value
@@ -119,26 +122,15 @@ def pairs_are_seen(case: Case, spare: int = 0, independent: bool = False) -> Evi
     assert spare or seen[:top, :top].min(initial=1) == 1  # the favourites are always seen
     return Evidence(seen.min(), ">=", Fraction(budget - top, d) ** 2 if independent else pair_bound(d, budget, top))
 
-
-@pairs_are_seen.control("one random feature only, one favourite more")
-def _(case: Case) -> Evidence: return pairs_are_seen.check(case, spare=case.value[1] - case.value[2] - 1)
-
-
-@pairs_are_seen.control("r^2/d^2, as if features were drawn independently")
-def _(case: Case) -> Evidence: return pairs_are_seen.check(case, independent=True)
-
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #f3b5e5ed
 @claim("ito2017", "page 2, the order of the bound", id="A15", tier="exact", tex=r"C_{d,k',k_1}^{-1/2}\le\sqrt2\,\tfrac d{k'-k_1}",
        proof="prp-observe",
-       cases=[(d, r) for d in (*range(2, 40), 400) for r in range(2, min(d, 40) + 1)])
+       cases=[(d, r) for d in (*range(2, 40), 400) for r in range(2, min(d, 40) + 1)],
+       controls={"0.98 of the constant": {"scale": Fraction(98, 100)}})
 def order_of_the_bound(case: Case, scale: Fraction = Fraction(1)) -> Evidence:
     "Squared, with C from the formula: 1/C <= 2 d^2 / r^2."
     d, r = case.value
     return Evidence(1 / pair_bound(d, r, 0), "<=", scale**2 * Fraction(2 * d * d, r * r))
-
-
-@order_of_the_bound.control("0.98 of the constant")
-def _(case: Case) -> Evidence: return order_of_the_bound.check(case, scale=Fraction(98, 100))
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #126d6c58
 @claim("ito2017", "equation (6)", id="A4", tier="exact", tex=r"\mathbb E\hat g_t=2(w_t^\top x_t-y_t)x_t", proof="lem-gradient",
@@ -253,22 +245,13 @@ def excesses(case: Case, factor: Callable[[float, float], float], shift: int = 0
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #98978729
 @claim("ito2017", "Lemma 3", id="A6", tier="search", cases=SHAPES, proof="lem-top",
-       tex=r"\Vert L(D_tw_t-w^*)\Vert^2\le\tfrac{3}{\sigma_d^2}\Vert L(w_t-w^*)\Vert^2\text{ if }k\le k_1")
+       tex=r"\Vert L(D_tw_t-w^*)\Vert^2\le\tfrac{3}{\sigma_d^2}\Vert L(w_t-w^*)\Vert^2\text{ if }k\le k_1",
+       controls={"k1 = k - 1": lambda case: {"shift": case.value[1] - case.value[2] - 1},
+                 "the constant 2.6": {"constant": 2.6},
+                 "sigma_d in place of its square": {"power": 1}})
 def top_features_suffice(case: Case, shift: int = 0, constant: float = 3.0, power: int = 2) -> Evidence:
     "The two sides at the worst of random, near and extremal pairs; case (d, k, k1)."
     return excesses(case, lambda high, low: constant / low**power, shift)
-
-
-@top_features_suffice.control("k1 = k - 1")
-def _(case: Case) -> Evidence: return top_features_suffice.check(case, shift=case.value[1] - case.value[2] - 1)
-
-
-@top_features_suffice.control("the constant 2.6")
-def _(case: Case) -> Evidence: return top_features_suffice.check(case, constant=2.6)
-
-
-@top_features_suffice.control("sigma_d in place of its square")
-def _(case: Case) -> Evidence: return top_features_suffice.check(case, power=1)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #9d99c559
 @claim("ito2017", "Lemma 3, sharpened (ours)", id="A6s", tier="search", cases=SHAPES, proof="lem-top",
@@ -283,18 +266,12 @@ def top_features_sharpened(case: Case, scale: float = 1.0, powers: tuple[int, in
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #1f0d3ced
 @claim("ito2017", "equations (9), (10)", id="A7", tier="search", cases=SHAPES, proof="lem-top",
-       tex=r"\textstyle\sum_{i\in S^*\setminus S_t}w_i^{*2}\le2\Vert w_t-w^*\Vert^2")
+       tex=r"\textstyle\sum_{i\in S^*\setminus S_t}w_i^{*2}\le2\Vert w_t-w^*\Vert^2",
+       controls={"the set holds k - 1 top features only": lambda case: {"shift": case.value[1] - case.value[2] - 1},
+                 "the constant 1.99": {"constant": 1.99}})
 def missed_weight(case: Case, shift: int = 0, constant: float = 2.0) -> Evidence:
     "The two sides at the worst of the same pairs."
     return worst_pair([((u**2)[kept == 0].sum(), constant * ((w - u) ** 2).sum()) for w, u, kept, _ in truncations(case, shift)])
-
-
-@missed_weight.control("the set holds k - 1 top features only")
-def _(case: Case) -> Evidence: return missed_weight.check(case, shift=case.value[1] - case.value[2] - 1)
-
-
-@missed_weight.control("the constant 1.99")
-def _(case: Case) -> Evidence: return missed_weight.check(case, constant=1.99)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #d1413888
 @claim("ito2017", "Lemma 4, pathwise with half the constant (ours)", id="A8", tier="certificate", cases=24, proof="lem-rda",
@@ -318,16 +295,13 @@ def dual_averaging_regret(case: Case, last: float = 1.0) -> Evidence:
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #0e178d52
 @claim("ito2017", "Theorem 2, step 3 (ours)", id="A9i", tier="exact", cases=20, proof="thm-two",
-       tex=r"\Vert L(w-w^*)\Vert^2=\tfrac12\langle\nabla\ell(w),w-w^*\rangle")
+       tex=r"\Vert L(w-w^*)\Vert^2=\tfrac12\langle\nabla\ell(w),w-w^*\rangle",
+       controls={"convexity only: without the half": {"factor": Fraction(1)}})
 def quadratic_gains_a_half(case: Case, factor: Fraction = Fraction(1, 2)) -> Evidence:
     "Both sides by enumeration, in fractions."
     p, w = FiniteProblem.draw(case.rng, 3, 2), rational(case.rng, 3, 5)
     gradient = p.mean(lambda x, e: 2 * ((w - p.w) @ x - e) * x)
     return Evidence(p.excess(w), "==", factor * (gradient @ (w - p.w)))
-
-
-@quadratic_gains_a_half.control("convexity only: without the half")
-def _(case: Case) -> Evidence: return quadratic_gains_a_half.check(case, factor=Fraction(1))
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #0ecd9411
 @claim("ito2017", "the bounds as functions", id="A10v", tier="exact", proof="cor-printed",
@@ -482,7 +456,8 @@ def prediction_is_loss(case: Case, masked: bool = True) -> Evidence:
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #f263e89a
 @claim("ito2017", "Observe and the baselines, compiled", id="A19", tier="statistical", level=1e-6, proof="alg-one",
        cases=[("RDA1", 6, 4, 2), ("RDA1", 6, 5, 1), ("UniformRDA", 5, 3, 0), ("GreedyRDA", 5, 2, 2)],
-       tex=r"S_t=\mathrm{top}_{k_1}(w_t)\cup V_t,\quad V_t\text{ a uniform }(k'-k_1)\text{-subset of the rest}")
+       tex=r"S_t=\mathrm{top}_{k_1}(w_t)\cup V_t,\quad V_t\text{ a uniform }(k'-k_1)\text{-subset of the rest}",
+       controls={"one favourite fewer": lambda case: {"fewer": min(1, case.value[3])}})
 def sets_are_drawn(case: Case, fewer: int = 0) -> Evidence:
     "Counts of the sets in 3000 rounds against their chances; case (learner, d, k', k1)."
     name, d, budget, top = case.value
@@ -499,10 +474,6 @@ def sets_are_drawn(case: Case, fewer: int = 0) -> Evidence:
         lr.update(float(x.sum()))
     exact = dict(Observe(d, budget, tuple(int(i) for i in top_k(lr.coef_, top)[: top - fewer])).support())
     return law_of_draws([counts[S] for S in sets], [float(exact.get(S, 0)) for S in sets], 1e-6)
-
-
-@sets_are_drawn.control("one favourite fewer")
-def _(case: Case) -> Evidence: return sets_are_drawn.check(case, fewer=min(1, case.value[3]))
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #672388fe
 @claim("ito2017", "section 4, polynomial time: cost on two streams (ours)", id="A16", tier="search", proof="alg-one",

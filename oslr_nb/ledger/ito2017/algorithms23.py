@@ -427,7 +427,8 @@ def theorem_6(case: Case, learner: str = "RDA2") -> Evidence:
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #36a2457a
 @claim("ito2017", "Theorem 6, the rate", id="A11r", tier="rate", level=1e-3, proof="thm-six",
-       tex=r"\mathbb E R_T=O(\sqrt T)", cases=[("RDA2", 4), ("RDA3", 4), ("RDA2", 3)])
+       tex=r"\mathbb E R_T=O(\sqrt T)", cases=[("RDA2", 4), ("RDA3", 4), ("RDA2", 3)],
+       controls={"features at random": lambda case: {"make": lambda i: UniformRDA(case.value[1], 2, seed=i)}})
 def square_root_rate_2(case: Case, make: Callable[..., Learner] | None = None) -> Evidence:
     "Upper end of the log-log slope of the mean regret of 24 runs between T = 2^16 and 2^19, k' = 2, l1 = 0.1; case (class, d)."
     T, (name, d) = [2**n for n in range(16, 20)], case.value
@@ -435,10 +436,6 @@ def square_root_rate_2(case: Case, make: Callable[..., Learner] | None = None) -
     make = make or {"RDA2": lambda i: RDA2(d, 2, seed=i), "RDA3": lambda i: RDA3(d, 2, l1=0.1, seed=i)}[name]
     regrets = table.regrets(make, T, 24, case.rng)
     return Evidence(slope_interval(np.array(T), regrets, 1e-3, case.rng)[1], "<=", 0.5, tol=0.02)
-
-
-@square_root_rate_2.control("features at random")
-def _(case: Case) -> Evidence: return square_root_rate_2.check(case, make=lambda i: UniformRDA(case.value[1], 2, seed=i))
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #081e2439
 @claim("ito2017", "Theorem 6, the support", id="A11p", tier="statistical", level=1e-2, proof="thm-six", cases=["early", "late"],
@@ -515,6 +512,9 @@ def bounds_as_code(case: Case, factor: float = 1.0) -> Evidence:
         witness=r"$d=3$, $k'=2$, $w=0$, the only example $x=e_3$, $y=1$. If $S$ is $\{1,2\}$ in every round, feature "
                 r"3 is never seen and $\hat g_3=0$; the gradient has $2(w^\top x-y)x_3=-2$ there.",
     ),
+    mended=(r"S_{t_s}=\mathrm{Observe}(w_s,k',k_1),\ k_1\le k'-2\ \Rightarrow\ \mathbb E\hat g_s=\nabla\ell(w_s)",
+            lambda case: {"favourites": case.value[1] - 2}),
+    controls={"one random feature, k1 = k' - 1": lambda case: {"favourites": case.value[1] - 1}},
 )  # fmt: skip
 def exploring_set(case: Case, favourites: int | None = None) -> Evidence:
     "Largest coordinate of E ghat - grad, by enumeration of examples and sets (an entry that is never seen is 0/0 := 0); case (d, k')."
@@ -527,14 +527,6 @@ def exploring_set(case: Case, favourites: int | None = None) -> Evidence:
     mean = sum(p * given(S) for S, p in design.support())
     gradient = problem.mean(lambda x, e: 2 * (x @ w - label(x, e)) * x)
     return Evidence(max(abs(mean - gradient)), "==", 0)
-
-
-@exploring_set.corrected(r"S_{t_s}=\mathrm{Observe}(w_s,k',k_1),\ k_1\le k'-2\ \Rightarrow\ \mathbb E\hat g_s=\nabla\ell(w_s)")
-def _(case: Case) -> Evidence: return exploring_set.check(case, favourites=case.value[1] - 2)
-
-
-@exploring_set.control("one random feature, k1 = k' - 1")
-def _(case: Case) -> Evidence: return exploring_set.check(case, favourites=case.value[1] - 1)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #a23t0003
 @claim(
@@ -549,6 +541,7 @@ def _(case: Case) -> Evidence: return exploring_set.check(case, favourites=case.
         witness=r"$k=k'=4$, $k_1=0$: $U_t=\emptyset$ lies within $S_t=\{1,2,3,4\}$, and $4=k'=k\ge k_1=0$; $S_t$ has "
                 r"four features that $U_t$ has not.",
     ),
+    mended=(r"U_t\subseteq S_t\text{ and }|S_t|=k'=k\le k_1=|U_t|\ \Rightarrow\ U_t=S_t", {"mended": True}),
     controls={"one feature more, k' = k + 1": {"mended": True, "more": 1}}
 )  # fmt: skip
 def no_room(case: Case, mended: bool = False, more: int = 0) -> Evidence:
@@ -558,7 +551,3 @@ def no_room(case: Case, mended: bool = False, more: int = 0) -> Evidence:
     S = set(range(k + more))
     U = set(range(min(k1, len(S))))
     return Evidence(len(S - U) if premise else 0, "==", 0)
-
-
-@no_room.corrected(r"U_t\subseteq S_t\text{ and }|S_t|=k'=k\le k_1=|U_t|\ \Rightarrow\ U_t=S_t")
-def _(case: Case) -> Evidence: return no_room.check(case, mended=True)

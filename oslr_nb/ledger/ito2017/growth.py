@@ -115,7 +115,8 @@ def growth_constants(case: Case, scale: float = 1.0) -> Evidence:
        proof="prp-growth-two", cases=["above", "below"],
        tex=r"\frac{\mathbb E[R_{T'}-R_T]-4w^{*\top}V_{SS}^{-1}w^*\ln(T'/T)}{\sqrt{T'}-\sqrt T}"
            r"\approx\tfrac{\sigma^2}4\mathrm{tr}V_{SS}+\mathbb E\Vert L(Dw^*-w^*)\Vert^2",
-       controls={"without the noise of the predictor": {"noise_part": 0.0}})
+       controls={"without the noise of the predictor": {"noise_part": 0.0},
+                 "features at random": {"make": lambda i: UniformRDA(3, 2, seed=i)}})
 def true_growth(case: Case, noise_part: float = 1.0, make: Callable[..., Learner] | None = None) -> Evidence:
     "Limits of the growth between T = 2^14 and 2^18, and the formula within 15 %; d = 3 signs, w = (0, 0, 0.8), k' = 2, 60 runs."
     make = make or (lambda i: RDA2(3, 2, seed=i))
@@ -129,7 +130,3 @@ def true_growth(case: Case, noise_part: float = 1.0, make: Callable[..., Learner
     formula = noise_part * 0.16 / 4 * 2 / 3 + 0.64 / 9  # sigma^2 = 0.16, tr V_SS = 2/3; one of three features is missed
     if case.value == "above": return Evidence(mean_limit(growth, 1e-2), "<=", 1.15 * formula)
     return Evidence(-mean_limit(-growth, 1e-2), ">=", 0.85 * formula)
-
-
-@true_growth.control("features at random")
-def _(case: Case) -> Evidence: return true_growth.check(case, make=lambda i: UniformRDA(3, 2, seed=i))

@@ -49,7 +49,9 @@ def family_is_all_weights(case: Case, rows: int = 0, gap: int = 1) -> Evidence:
 @claim("ito2018", "Lemma 5", id="C8", tier="exact", proof="lem-estimate",
        cases=[(d, k) for d in (3, 4, 6) for k in range(2, d + 1)],
        tex=r"\mathbb E\hat g=2(w^\top x-y)x,\quad\mathbb E\Vert\hat g\Vert^2=\tfrac{4d}{k-1}(w^\top x-y)^2\Vert x\Vert^2",
-       controls={"scaled by d/k": {"fewer": 1}})
+       controls={"scaled by d/k": {"fewer": 1},
+                 "drawn with replacement, repetitions dropped": lambda case: {"repeated": case.value[1] > 2},
+                 "a second moment one per cent smaller": {"share": Fraction(99, 100)}})
 def estimate_moments(case: Case, fewer: int = 0, share: Fraction = Fraction(1), repeated: bool = False) -> Evidence:
     "Weighted sums of the mean and the second moment over all sets, in fractions; case (d, k)."
     d, k = case.value
@@ -63,14 +65,6 @@ def estimate_moments(case: Case, fewer: int = 0, share: Fraction = Fraction(1), 
         mean, square = mean + (c @ g) / len(sets), square + (g @ g) / len(sets)
     exact = Fraction(4 * d, r) * (yhat - y) ** 2 * (x @ x)
     return Evidence(mean + square, "==", 2 * (yhat - y) * (c @ x) + share * exact)
-
-
-@estimate_moments.control("drawn with replacement, repetitions dropped")
-def _(case: Case) -> Evidence: return estimate_moments.check(case, repeated=case.value[1] > 2)
-
-
-@estimate_moments.control("a second moment one per cent smaller")
-def _(case: Case) -> Evidence: return estimate_moments.check(case, share=Fraction(99, 100))
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #c5c504d0
 @claim("ito2018", "Lemma 5, the bound", id="C8b", tier="exact", proof="lem-estimate",
@@ -125,7 +119,8 @@ def directions_law(case: Case, orthogonal: bool = True, axes: bool = False) -> E
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #252395e5
 @claim("ito2018", "equation (4)", id="C7", tier="certificate", proof="alg-linear",
        cases=[(3, 1.0, 1.0), (5, 0.4, 3.0), (4, 5.0, 0.7), (6, 2.0, 0.1), (2, 30.0, 1.0)],
-       tex=r"-\hat h/\max\{\lambda,\Vert\hat h\Vert/D\}=\arg\min_{\Vert w\Vert\le D}\hat h^\top w+\tfrac\lambda2\Vert w\Vert^2")
+       tex=r"-\hat h/\max\{\lambda,\Vert\hat h\Vert/D\}=\arg\min_{\Vert w\Vert\le D}\hat h^\top w+\tfrac\lambda2\Vert w\Vert^2",
+       controls={"without the maximum": lambda case: {"form": lambda h: -h / case.value[1]}})
 def closed_form(case: Case, form: Callable | None = None) -> Evidence:
     "Distance of the closed form from where 1000 steps of projected descent end, for twenty vectors h; case (d, lambda, D)."
     d, lam, D = case.value
@@ -135,10 +130,6 @@ def closed_form(case: Case, form: Callable | None = None) -> Evidence:
         u = u - 0.1 / lam * (h + lam * u)
         u *= D / np.maximum(D, np.linalg.norm(u, axis=1))[:, None]
     return Evidence(float(np.abs(u - w).max()) / D, "==", 0.0, tol=1e-9)
-
-
-@closed_form.control("without the maximum")
-def _(case: Case) -> Evidence: return closed_form.check(case, lambda h: -h / case.value[1])
 
 
 @closed_form.control("the sum in the place of the maximum")

@@ -65,6 +65,8 @@ def diagonal_unbiased(case: Case, correction: bool = True) -> Evidence:
            "the programme (Kale 3) and [Theorem 2](#claim-K9): the regret is linear on correlated features.",
            witness=r"$d=3$, $k_0=2$, $x=(1,1,1)$: both of two features are seen with chance $\frac13$ and then get "
                    r"$\hat x_i\hat x_j=(\frac32)^2=\frac94$, so the mean is $\frac34$, not $1$."),
+       mended=(r"\mathbb E\,\hat x_i\hat x_j=\tfrac{d(k_0-1)}{k_0(d-1)}x_ix_j;\ \text{divided by that factor, unbiased}",
+               {"estimator": "unbiased"}),
        controls={"the printed estimator in place of the unbiased one": {}})
 def pairs_unbiased(case: Case, estimator: str = "printed") -> Evidence:
     "Distance of the exact mean of the estimated pairs from x_i x_j; case (d, k0)."
@@ -72,10 +74,6 @@ def pairs_unbiased(case: Case, estimator: str = "printed") -> Evidence:
     x = random_fractions(case.rng, d)
     gap = mean_estimate(x, k0, estimator) - np.outer(x, x)
     return Evidence(np.abs(gap[~np.eye(d, dtype=bool)]).sum(), "==", 0)
-
-
-@pairs_unbiased.corrected(r"\mathbb E\,\hat x_i\hat x_j=\tfrac{d(k_0-1)}{k_0(d-1)}x_ix_j;\ \text{divided by that factor, unbiased}")
-def _(case: Case) -> Evidence: return pairs_unbiased.check(case, estimator="unbiased")
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #247aee00
 @claim("kale2017", "(Kale 5), in other readings (ours)", id="K4b", tier="exact", cases=[(3, 2), (4, 2), (4, 3)], proof="lem-moments",
@@ -119,7 +117,9 @@ def satisfies_rip(V: np.ndarray, eps: float, s: int) -> bool:
            witness=r"$d=6$, $k_0=2$: the products are too small by $f=\frac{6\cdot1}{2\cdot5}=0.6$. Two features of "
                    r"correlation $0.3$ with the weights $\pm\frac12$ (all others uncorrelated): the weights come out "
                    r"as $\frac{1-0.3}{1-0.6\cdot0.3}=\frac{0.7}{0.82}$ of what they should be, and a round costs "
-                   r"$(\frac{0.12}{0.82})^2\cdot\frac12(1-0.3)=0.0075$ for ever."))
+                   r"$(\frac{0.12}{0.82})^2\cdot\frac12(1-0.3)=0.0075$ for ever."),
+       mended=(r"\tfrac1T\mathrm{Regret}_T\to0\text{ with the unbiased estimator (and the bound of [Theorem KD 1](#thm-kale))}",
+               {"estimator": "unbiased"}))
 def limit_regret(case: Case, estimator: str = "printed") -> Evidence:
     "Regret a round in the limit; RIP(1/5, 3k) of V and ||w*||_1 <= 1; case (d, k, k0, rho, sign)."
     d, k, k0, rho, sign = case.value
@@ -157,16 +157,13 @@ def design_variance(case: Case, estimator: str = "unbiased") -> Evidence:
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #89695ea4
 @claim("kale2017", "errors of the estimates, step 2 (ours)", id="K7n", tier="exact", proof="lem-errors", cases=range(2, 41),
-       tex=r"\mathbb E\lvert g\rvert^m\le\tfrac{m!}2\beta^{m-2},\ \beta=\tfrac23\sqrt{2/\pi}")
+       tex=r"\mathbb E\lvert g\rvert^m\le\tfrac{m!}2\beta^{m-2},\ \beta=\tfrac23\sqrt{2/\pi}",
+       controls={"beta one per cent smaller": {"beta": 0.99 * 2 / 3 * math.sqrt(2 / math.pi)}})
 def normal_moments(case: Case, beta: float = 2 / 3 * math.sqrt(2 / math.pi)) -> Evidence:
     "E |g|^m and its bound; case m."
     m = case.value
     moment = 2 ** (m / 2) * math.gamma((m + 1) / 2) / math.sqrt(math.pi)
     return Evidence(moment, "<=", math.factorial(m) / 2 * beta ** (m - 2), tol=1e-9 * moment)
-
-
-@normal_moments.control("beta one per cent smaller")
-def _(case: Case) -> Evidence: return normal_moments.check(case, beta=0.99 * 2 / 3 * math.sqrt(2 / math.pi))
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #75496423
 def design_tail(n: int, d: int, k0: int, level: float, sign: int) -> float:
@@ -199,7 +196,11 @@ def pair_tail(n: int, d: int, k0: int, level: float) -> float:
        cases=[(which, n, d, k0, L) for which in ("design +", "design -", "noise", "pair")
               for n, d, k0 in ((10, 3, 2), (60, 8, 2), (60, 8, 6), (10, 20, 2)) for L in (1, 4, 12)],
        tex=r"\mathbb P\bigl[\tfrac1n\textstyle\sum_tX_t>\sqrt{2vL/n}+bL/n\bigr]\le e^{-L}",
-       controls={"70 % of the two terms": {"share": 0.7}})
+       controls={"70 % of the two terms": {"share": 0.7},
+                 "without the second term, noise": lambda case: {"second": False} if case.value[0] == "noise" else {},
+                 "without the second term, design":
+                     lambda case: {"second": False} if case.value[0] == "design -" else {},
+                 "without the second term, pairs": lambda case: {"second": False} if case.value[0] == "pair" else {}})
 def bernstein(case: Case, share: float = 1.0, second: bool = True) -> Evidence:
     "Logarithms: L against that of the exact chance; case (part, n, d, k0, L)."
     which, n, d, k0, L = case.value
@@ -211,21 +212,6 @@ def bernstein(case: Case, share: float = 1.0, second: bool = True) -> Evidence:
     elif which == "pair": tail = pair_tail(n, d, k0, pair)
     else: tail = design_tail(n, d, k0, whole - noise, 1 if which[-1] == "+" else -1)
     return Evidence(L, "<=", -math.log(max(tail, 1e-300)))
-
-
-@bernstein.control("without the second term, noise")
-def _(case: Case) -> Evidence:
-    return bernstein.check(case, second=False) if case.value[0] == "noise" else Evidence(0, "<=", 1)
-
-
-@bernstein.control("without the second term, design")
-def _(case: Case) -> Evidence:
-    return bernstein.check(case, second=False) if case.value[0] == "design -" else Evidence(0, "<=", 1)
-
-
-@bernstein.control("without the second term, pairs")
-def _(case: Case) -> Evidence:
-    return bernstein.check(case, second=False) if case.value[0] == "pair" else Evidence(0, "<=", 1)
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #a88930c5
 @claim("kale2017", "RIP and orthogonality (ours)", id="K7o", tier="search", proof="lem-rip", cases=[0.05, 0.2, 0.26],
@@ -262,7 +248,8 @@ def solution_ratio(V: np.ndarray, w: np.ndarray, error: np.ndarray, noise: np.nd
        cases=[(d, k, kind) for d, k in ((8, 1), (9, 2), (24, 1)) for kind in ("isometry", "random", "noisy")],
        tex=r"\Vert\hat w-w^*\Vert_2\le\sqrt{\tfrac52k}\,\tfrac\mu\gamma,\ \Vert\hat w-w^*\Vert_1\le2\sqrt2k\tfrac\mu\gamma,"
            r"\ \mu=2(\lambda+B\rho)",
-       controls={"radius a fifth of the error, so that w* is not feasible": {"slack": 0.2}})
+       controls={"radius a fifth of the error, so that w* is not feasible": {"slack": 0.2},
+                 "w* six times denser": lambda case: {"dense": 6} if case.value[0] == 24 else {}})
 def error_of_solution(case: Case, slack: float = 1.0, dense: int = 1) -> Evidence:
     "Largest ratio of distance and bound over some instances; case (d, k, kind of moments)."
     d, k, kind = case.value
@@ -283,11 +270,6 @@ def error_of_solution(case: Case, slack: float = 1.0, dense: int = 1) -> Evidenc
     return Evidence(worst, "<=", 1, tol=1e-9)
 
 
-@error_of_solution.control("w* six times denser")
-def _(case: Case) -> Evidence:
-    return error_of_solution.check(case, dense=6) if case.value[0] == 24 else Evidence(0, "<=", 1)
-
-
 @error_of_solution.control("near-isometry of single features only: two equal columns")
 def _(case: Case) -> Evidence:
     V = np.array([[0.98, 0.99], [0.99, 1.001]])
@@ -295,7 +277,9 @@ def _(case: Case) -> Evidence:
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #043762c9
 @claim("kale2017", "Lemma 4", id="K6", tier="search", proof="lem-top", cases=[(2, 1), (6, 2), (9, 3)],
-       tex=r"\Vert\hat w(\tilde S)-w^*\Vert_2\le\sqrt3\,\Vert\hat w-w^*\Vert_2;\ \text{tight: }\tfrac{1+\sqrt5}2")
+       tex=r"\Vert\hat w(\tilde S)-w^*\Vert_2\le\sqrt3\,\Vert\hat w-w^*\Vert_2;\ \text{tight: }\tfrac{1+\sqrt5}2",
+       controls={"k - 1 entries kept": lambda case: {"less": 1} if case.value[1] > 1 else {},
+                 "1.617 in place of the golden ratio": {"constant": 1.617}})
 def cutting(case: Case, constant: float = math.sqrt(3), less: int = 0) -> Evidence:
     "Largest ratio of the distances over random, near-tied and extremal vectors; case (d, k)."
     d, k = case.value
@@ -308,14 +292,6 @@ def cutting(case: Case, constant: float = math.sqrt(3), less: int = 0) -> Eviden
         if trial % 2: w = w + u
         worst = max(worst, np.linalg.norm(hard_threshold(w, k - less) - u) / np.linalg.norm(w - u))
     return Evidence(worst, "<=", constant, tol=1e-9)
-
-
-@cutting.control("k - 1 entries kept")
-def _(case: Case) -> Evidence: return cutting.check(case, less=1) if case.value[1] > 1 else Evidence(0, "<=", 1)
-
-
-@cutting.control("1.617 in place of the golden ratio")
-def _(case: Case) -> Evidence: return cutting.check(case, constant=1.617)
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #e5075805
 @claim("kale2017", "Lemma 4, best constant (ours)", id="K6s", tier="search", proof="lem-top", cases=[(2, 1), (6, 2), (9, 3)],
@@ -428,10 +404,6 @@ def regret_bound(case: Case, **kw: Any) -> Evidence:
     return Evidence(float(regret), "<=", bound_dantzig(d, k0, k, T, sigma, B, 1.0, 1e-3, eps, t0))
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #46e14382
-@limit_regret.corrected(r"\tfrac1T\mathrm{Regret}_T\to0\text{ with the unbiased estimator (and the bound of [Theorem KD 1](#thm-kale))}")
-def _(case: Case) -> Evidence: return limit_regret.check(case, estimator="unbiased")
-
-
 @limit_regret.control("the printed estimator, T = 2^49, against the bound")
 def _(case: Case) -> Evidence:
     d, k, k0, _, _ = case.value
@@ -465,16 +437,13 @@ def radius_of_paper(s: int, sigma: float, delta: float) -> float:
            r"a factor $\log T$: with the printed radius it is $\log^2T$; a smaller one avoids it ([Theorem KD 1](#thm-kale)).",
            witness=r"Epoch $s$ has $2^s$ rounds, and the bias costs the squared radius in each: in all about "
                    r"$\ln(2^sd/\delta)$ by (Kale 3). That grows in proportion to $s$, so that from epoch 24 to 48 it "
-                   r"nearly doubles, and $\log_2T$ such epochs add up to $\log^2T$."))
+                   r"nearly doubles, and $\log_2T$ such epochs add up to $\log^2T$."),
+       mended=(r"\mathrm{Regret}_T=O(\log\tfrac{dT}\delta\,\log T)", {"mended": True}))
 def order_in_T(case: Case, mended: bool = False) -> Evidence:
     "Regret of epoch 48 in units of that of epoch 24, and 1.01 (mended: the quotient of ln(t / delta)); case (sigma, delta)."
     sigma, delta = case.value
     late, early = (epoch_regret(s, 0.5, sigma, radius_of_paper(s, sigma, delta)) for s in (48, 24))
     return Evidence(late / early, "<=", math.log(2**48 / delta) / math.log(2**24 / delta) if mended else 1.01, tol=1e-3)
-
-
-@order_in_T.corrected(r"\mathrm{Regret}_T=O(\log\tfrac{dT}\delta\,\log T)")
-def _(case: Case) -> Evidence: return order_in_T.check(case, mended=True)
 
 
 @order_in_T.control("log log T in place of the first log T")

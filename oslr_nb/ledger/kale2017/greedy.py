@@ -94,7 +94,9 @@ def _(case: Case) -> Evidence:
 @claim("kale2017", "Lemma 11", id="K13", tier="certificate", proof="lem-greedy", cases=["extremal"] * 3 + ["random"] * 12,
        tex=r"g(\{j^*\})-g(V)\le\bigl(1-\tfrac1{1+(\lvert V\rvert-1)\kappa^2}\bigr)[g(\emptyset)-g(V)]",
        controls={"one per cent more progress": {"more": 0.01},
-                 "the worst single feature": {"first": max}})
+                 "the worst single feature": {"first": max},
+                 "a set function that is not weakly supermodular: only all features together help":
+                     lambda case: {"shape": lambda S: float(len(S) < batch_of(case)[2])}})
 def one_step(case: Case, more: float = 0.0, first: Callable = min, shape: Callable | None = None) -> Evidence:
     "Largest ratio over the sets V of size at most s; first: which single feature is taken; shape: another set function."
     X, y, s = batch_of(case)
@@ -106,23 +108,16 @@ def one_step(case: Case, more: float = 0.0, first: Callable = min, shape: Callab
         found.append(Evidence(single - g(V), "<=", factor * (empty - g(V)), tol=1e-9 * max(empty, 1)))
     return max(found, key=lambda e: (not e.holds, e.ratio if e.ratio == e.ratio else -1))
 
-
-@one_step.control("a set function that is not weakly supermodular: only all features together help")
-def _(case: Case) -> Evidence: return one_step.check(case, shape=lambda S: float(len(S) < batch_of(case)[2]))
-
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #a16dbb08
 @claim("kale2017", "Theorem 8, as it is used", id="K14", tier="exact", proof="eq-bexp",
        cases=[(2, 1, 1), (10, 3, 5), (384, 2, 1337), (50, 50, 9)],
        tex=r"\sqrt{2\tfrac dMN\ln d}\le2\sqrt{\tfrac dMN\ln d}:\ \text{Theorem 8 follows from the bound proved for BEXP}",
-       controls={"less than 1/sqrt(2) of it": 0.7})
+       controls={"less than 1/sqrt(2) of it": 0.7,
+                 "as if three times as many were asked": lambda case: {"asked": 2 * case.value[1]}})
 def theorem_8(case: Case, asked: int = 0) -> Evidence:
     "The bound of the expert page and the printed one; case (d, M, N)."
     d, M, N = case.value
     return Evidence(bound_bexp(N, d, M), "<=", 2 * math.sqrt(d * math.log(d) * N / (M + asked)))
-
-
-@theorem_8.control("as if three times as many were asked")
-def _(case: Case) -> Evidence: return theorem_8.check(case, asked=2 * case.value[1])
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #6ab3db36
 def copies_on(d: int, k1: int, M: int, N: int, B: int, mix: float, rng: np.random.Generator) -> tuple:
@@ -324,7 +319,9 @@ def exponents(case: Case, power: int = 3, kappas: int = 8) -> Evidence:
 @claim("kale2017", "proof of Theorem 9, last step", id="K18", tier="exact", proof="cor-rate",
        cases=[(1.0, 1, 10**3), (1.0, 2, 10**6), (1.5, 3, 10**6), (2.0, 10, 10**12)],
        tex=r"T\bigl(1-\tfrac1{1+(k-1)\kappa^2}\bigr)^{k_1}\le T\bigl(1-\tfrac1{\kappa^2k}\bigr)^{k_1}\le Te^{-k_1/(\kappa^2k)}\le T^{2/3},"
-           r"\ k_1=\lceil\tfrac13\kappa^2k\ln T\rceil")
+           r"\ k_1=\lceil\tfrac13\kappa^2k\ln T\rceil",
+       controls={"a logarithm to the base 10": {"logarithm": math.log10},
+                 "one copy": {"share": 1e-9}})
 def bias_of_greedy(case: Case, share: float = 1.0, logarithm: Callable = math.log) -> Evidence:
     "T (1 - 1/(kappa^2 k))^k1 and T^(2/3); case (kappa, k, T)."
     kappa, k, T = case.value
@@ -332,14 +329,6 @@ def bias_of_greedy(case: Case, share: float = 1.0, logarithm: Callable = math.lo
     shares = [1 - 1 / (1 + (k - 1) * kappa**2), 1 - 1 / (kappa**2 * k), math.exp(-1 / (kappa**2 * k))]
     chain = [T * share**k1 for share in shares] + [T ** (2 / 3)]
     return worst_case([Evidence(a, "<=", b, tol=1e-9 * b) for a, b in itertools.pairwise(chain)])
-
-
-@bias_of_greedy.control("a logarithm to the base 10")
-def _(case: Case) -> Evidence: return bias_of_greedy.check(case, logarithm=math.log10)
-
-
-@bias_of_greedy.control("one copy")
-def _(case: Case) -> Evidence: return bias_of_greedy.check(case, share=1e-9)
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #66d73bf6
 def admissible(d: int, k: int, k0: int, T: int, kappa: float, reach: bool = True) -> bool:
@@ -396,18 +385,13 @@ def against_textbook(d: int, budget: int, k1: int, batch: int, proper: bool, cas
        cases=[(6, 4, 2, 20, False), (9, 8, 3, 15, False), (5, 5, 5, 12, False), (7, 3, 3, 10, False), (8, 6, 2, 25, True),
               (8, 8, 4, 8, True)],
        tex=r"\hat y_t\text{ and the estimated losses of the learner and of the pseudo-code agree}",
-       controls={"a ridge one per cent larger": {"ridge": 0.303}})
+       controls={"a ridge one per cent larger": {"ridge": 0.303},
+                 "a rate one per cent larger":
+                     lambda case: {"eta": bexp_rate(6, case.value[0], case.value[1] // case.value[2]) * 5.05},
+                 "losses that are not divided by y_max^2 = 1.1^2": {"y_max": 1.1}})
 def compiled_rounds(case: Case, **broken: Any) -> Evidence:
     "Largest difference on the same draws, with singular moments; case (d, k0, k1, B, proper)."
     return Evidence(against_textbook(*case.value, case, **broken), "==", 0, tol=1e-8)
-
-
-@compiled_rounds.control("a rate one per cent larger")
-def _(case: Case) -> Evidence: return compiled_rounds.check(case, eta=bexp_rate(6, case.value[0], case.value[1] // case.value[2]) * 5.05)
-
-
-@compiled_rounds.control("losses that are not divided by y_max^2 = 1.1^2")
-def _(case: Case) -> Evidence: return compiled_rounds.check(case, y_max=1.1)
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #a0da20c1
 @functools.cache

@@ -230,7 +230,11 @@ def mean_moment(case: Case, pairs: bool = True, noisy: bool = True, favourites: 
 # %% ../../../nbs/own/01_adaptive.ipynb #4f046769
 @claim("own", "Algorithm 1 with the adaptive step, small noise", id="X8", tier="statistical", level=1e-3, proof="thm-noise",
        cases=["correlated, no noise", "no noise", "noise"],
-       tex=r"\mathbb E R_T(w^*)\le\tfrac{\nu\kappa^2}2\bigl(\gamma R^2+\sqrt{\gamma^2R^4+16B^2R^2\sigma^2T/p}\bigr)")
+       tex=r"\mathbb E R_T(w^*)\le\tfrac{\nu\kappa^2}2\bigl(\gamma R^2+\sqrt{\gamma^2R^4+16B^2R^2\sigma^2T/p}\bigr)",
+       controls={"the schedule of the sharpened theorem, declared in advance": {"step": sharpened_step(50, 50, 48)},
+                 "the noise is not counted": {"noisy": False},
+                 "one random feature": {"kind": "one"},
+                 "a third of the bound": {"share": 1 / 3}})
 def small_noise_theorem(case: Case, step: Any = "adaptive", kind: str = "two", noisy: bool = True, share: float = 1.0) -> Evidence:
     "lhs: upper limit of the mean regret (20 runs, T = 2^14). rhs: the bound. Controls: the mean of 3 runs, or of 60 with T = 2^17."
     correlated, noise = case.value.startswith("correlated"), 0.3 if case.value == "noise" else 0.0
@@ -244,22 +248,6 @@ def small_noise_theorem(case: Case, step: Any = "adaptive", kind: str = "two", n
     regrets = adaptive_regrets(table, make, T, 20 if usual else 3 if kind == "two" else 60, case.rng)[:, 0]
     bound = bound_adaptive_noise(1, d, top + 2, top, T, noise if noisy else 0.0, *table.singular_values, radius=R)
     return Evidence(mean_limit(regrets, 1e-3) if usual else regrets.mean(), "<=", share * bound)
-
-
-@small_noise_theorem.control("the schedule of the sharpened theorem, declared in advance")
-def _(case: Case) -> Evidence: return small_noise_theorem.check(case, step=sharpened_step(50, 50, 48))
-
-
-@small_noise_theorem.control("the noise is not counted")
-def _(case: Case) -> Evidence: return small_noise_theorem.check(case, noisy=False)
-
-
-@small_noise_theorem.control("one random feature")
-def _(case: Case) -> Evidence: return small_noise_theorem.check(case, kind="one")
-
-
-@small_noise_theorem.control("a third of the bound")
-def _(case: Case) -> Evidence: return small_noise_theorem.check(case, share=1 / 3)
 
 # %% ../../../nbs/own/01_adaptive.ipynb #e1fe80f9
 @claim("own", "the bounds of the adaptive step as functions", id="X9", tier="exact", proof="thm-noise",

@@ -302,7 +302,9 @@ def sampled_weights(case: Case, more: int = 0, uneven: bool = False) -> Evidence
        tex=r"L(\hat w)-L(w^*)\le8k(1+B)^2\varepsilon^2/\varphi",
        controls={"0.95 of the bound": 0.95,
                  "without (1 + B)^2": {"ball": False},
-                 "the eigenvalue on k features in the place of 2k": {"narrow": True}})
+                 "the eigenvalue on k features in the place of 2k": {"narrow": True},
+                 "no linear model: b is not V w*":
+                     lambda case: {"model": False} if case.value[:2] == ("plain", 1) else {}})
 def second_order(case: Case, ball: bool = True, narrow: bool = False, model: bool = True) -> Evidence:
     "Excess risk of weights that look no worse than the true ones, and the bound; case (instance, k, phi, eps)."
     kind, k, phi, eps = case.value
@@ -324,10 +326,6 @@ def second_order(case: Case, ball: bool = True, narrow: bool = False, model: boo
     assert mean_loss(hat, A, c) <= mean_loss(w, A, c) + 1e-12
     bound = 8 * k * (1 + B * ball) ** 2 * largest_gap(V, b, A, c) ** 2 / phi
     return Evidence(float(mean_loss(hat, V, b) - mean_loss(w, V, b)), "<=", bound, tol=1e-12)
-
-
-@second_order.control("no linear model: b is not V w*")
-def _(case: Case) -> Evidence: return second_order.check(case, model=False) if case.value[:2] == ("plain", 1) else second_order.check(case)
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #c0c2298a
 @claim("own", "Theorem, excess risk with a linear model", id="Z11", tier="statistical", level=1e-3, proof="eq-fast",
@@ -440,16 +438,13 @@ def expert_regret(rule: str, N: int, Y: float, delta: float, known: bool = True,
        cases=[(rule, N, Y, known) for rule in ("vovk", "mean") for N, Y in ((2, 1.0), (100, 3.0)) for known in (True, False)],
        tex=r"\text{regret}\le2Y^2\ln J\ (\text{mean: }8Y^2\ln J),\text{ range unknown: }+2Y^2",
        controls={"0.98 of the bound": 0.98,
-                 "a rate larger by a fifth, with the bound that would follow": {"faster": 1.2}})
+                 "a rate larger by a fifth, with the bound that would follow": {"faster": 1.2},
+                 "a range that is not known, for nothing": lambda case: {"free": True} if not case.value[3] else {}})
 def aggregated(case: Case, faster: float = 1.0, free: bool = False) -> Evidence:
     "Regret on the sharp sequence and the bound; case (rule, N, Y, range known)."
     rule, N, Y, known = case.value
     regret = expert_regret(rule, N, Y, 0.2 if faster > 1 else 0.02, known, faster=faster)
     return Evidence(regret, "<=", bound_aggregate(N, Y, rule, known or free) / faster)
-
-
-@aggregated.control("a range that is not known, for nothing")
-def _(case: Case) -> Evidence: return aggregated.check(case, free=True) if not case.value[3] else Evidence(0, "<=", 1)
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #f2a6b3e9
 @claim("own", "Theorem, aggregation of any experts", id="Z13s", tier="search", proof="thm-experts",
@@ -503,7 +498,8 @@ def gain_of_random(case: Case, more: int = 0, plain: bool = False) -> Evidence:
        controls={"0.95 of the bound": 0.95,
                  "B (B + 2), as for favourites that do not depend on the past, in the place of 2 B (1 + B)": {"fixed": True},
                  "without (1 + B)^2": {"ball": False},
-                 "phi' = 1 for features with a smaller one": {"phi_stated": 1.0}})
+                 "phi' = 1 for features with a smaller one": {"phi_stated": 1.0},
+                 "best weights outside of the ball": lambda case: {"small": True} if case.value[0] != "plain" else {}})
 def on_a_given_set(
     case: Case, ball: bool = True, phi_stated: float = 0.0, small: bool = False, fixed: bool = False
 ) -> Evidence:
@@ -530,10 +526,6 @@ def on_a_given_set(
     error, wide = largest_gap(V, b, A, c), 1 + B * ball
     bound = min(p * wide**2 * error**2 / (phi_stated or phi), B * (B + 2 if fixed else 2 * wide) * error)
     return Evidence(float(mean_loss(hat, V, b) - mean_loss(w, V, b)), "<=", bound, tol=1e-12)
-
-
-@on_a_given_set.control("best weights outside of the ball")
-def _(case: Case) -> Evidence: return on_a_given_set.check(case, small=True) if case.value[0] != "plain" else on_a_given_set.check(case)
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #fb3db480
 @functools.cache

@@ -245,7 +245,9 @@ def cutting_predictions(case: Case, share: float = 1.0, lag: int = 0) -> Evidenc
 # %% ../../../nbs/own/02_parameter_free.ipynb #c06b15d2
 @claim("own", "favourites by contribution", id="PF8", tier="search", proof="lem-scaled",
        cases=[(4, 1, 1), (6, 2, 2), (8, 3, 3), (8, 2, 4)], tex=r"\Vert L(D_Sw-w^*)\Vert^2\le\nu\chi\Vert L(w-w^*)\Vert^2",
-       controls={"favourites by weight, as in Algorithm 1": {"by": "weight"}})
+       controls={"favourites by weight, as in Algorithm 1": {"by": "weight"},
+                 "one favourite fewer": lambda case: {"fewer": 1 + case.value[2] - case.value[1]},
+                 "99 % of the constant": {"share": 0.99}})
 def favourites_by_contribution(case: Case, share: float = 1.0, by: str = "contribution", fewer: int = 0) -> Evidence:
     "Both sides at the worst of random and extremal weights, with units from 10^-2 to 10^2; case (d, k, k1)."
     d, k, top = case.value
@@ -266,14 +268,6 @@ def favourites_by_contribution(case: Case, share: float = 1.0, by: str = "contri
         sides.append(((kept - u) @ V @ (kept - u), share * nu * values[-1] / values[0] * ((w - u) @ V @ (w - u))))
     worst = max(sides, key=lambda s: s[0] / s[1])
     return Evidence(float(worst[0]), "<=", float(worst[1]), tol=1e-9 * worst[1])
-
-
-@favourites_by_contribution.control("one favourite fewer")
-def _(case: Case) -> Evidence: return favourites_by_contribution.check(case, fewer=1 + case.value[2] - case.value[1])
-
-
-@favourites_by_contribution.control("99 % of the constant")
-def _(case: Case) -> Evidence: return favourites_by_contribution.check(case, share=0.99)
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #c4594a16
 def coin_rival(kind: str, d: int, top: int, seed: Any = None) -> Any:
