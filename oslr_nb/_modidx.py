@@ -13,6 +13,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                              'oslr_nb.cli.serve': ('cli.html#serve', 'oslr_nb/cli.py'),
                              'oslr_nb.cli.show_version': ('cli.html#show_version', 'oslr_nb/cli.py'),
                              'oslr_nb.cli.stop': ('cli.html#stop', 'oslr_nb/cli.py'),
+                             'oslr_nb.cli.stop_at_errors': ('cli.html#stop_at_errors', 'oslr_nb/cli.py'),
                              'oslr_nb.cli.verify': ('cli.html#verify', 'oslr_nb/cli.py'),
                              'oslr_nb.cli.warm': ('cli.html#warm', 'oslr_nb/cli.py')},
             'oslr_nb.core.backends': { 'oslr_nb.core.backends.check_workers': ( 'core/backends.html#check_workers',

@@ -4,65 +4,26 @@
 """Command line: verify, reproduce, warm, recommend, run, data, serve, list and cite from a terminal."""
 from __future__ import annotations
 
+import contextlib
 import shlex
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Argument, Option
 from typer.core import TyperCommand
 
 # %% auto #0
-__all__ = ['app', 'Papers', 'Claims', 'Jobs', 'Backend', 'Scheduler', 'DataDir', 'Encode', 'Ignore', 'Missing', 'Words', 'stop',
-           'verify', 'reproduce', 'warm', 'run', 'data', 'list_learners', 'cite', 'recommend', 'serve']
+__all__ = ['app', 'stop', 'verify', 'reproduce', 'warm', 'run', 'data', 'list_learners', 'cite', 'recommend', 'serve']
 
 # %% ../nbs/cli.ipynb #3cf95c0c
 app = typer.Typer(  # the command `oslr`
-    help="Online sparse linear regression: claims, experiments, learners.", no_args_is_help=True,
-    add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
+    help="Online sparse linear regression: claims, experiments, learners. Exit codes: 1 if a claim is not as expected or a state "
+    "cannot be written, 2 for a wrong argument, 130 if interrupted.",
+    no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
 )
-Papers = Annotated[  # argument of the commands: names of papers
-    list[str] | None, typer.Argument(help="Papers, for example ito2017 (default: all).", metavar="[PAPER]...")
-]
-Claims = Annotated[  # argument of `oslr verify`
-    list[str] | None, typer.Argument(help="Papers (ito2017), pages (ito2017/01_algorithm1) or claims (A5).", metavar="[NAME]...")
-]
-Jobs = Annotated[  # option of the commands
-    int | None, typer.Option(help="Workers (default: the cores that may be used here).", min=1, show_default=False)
-]
-Backend = Annotated[  # option of the commands
-    str | None, typer.Option(help="loky, multiprocessing, threading, sequential or dask (default: loky).", show_default=False)
-]
-Scheduler = Annotated[  # option of the commands
-    str | None, typer.Option(help="Address of a running dask scheduler, for --backend dask.", show_default=False)
-]
-DataDir = Annotated[  # option of the commands that read data sets
-    Path | None, typer.Option(help="Folder with data sets that you have already.", show_default=False)
-]
-
-
-class Words(TyperCommand):
-    "A command whose --encode may have a column behind it, and that remembers its words."
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        "Give a lone --encode the value that means all columns of text."
-        ctx.meta["words"] = list(args)
-        for i, word in enumerate(args):
-            after = args[i + 1] if i + 1 < len(args) else "-"
-            if word == "--encode" and (after.startswith("-") or Path(after).is_file()): args[i] = "--encode=*"
-        return super().parse_args(ctx, args)
-
-
-Encode = Annotated[  # option of the commands that read tables
-    list[str] | None, typer.Option(metavar="[COLUMN]", show_default=False, help="Make one feature of each value: of this column, "
-                                   "or of all columns of text where that makes sense; may be repeated.")
-]
-Ignore = Annotated[  # option of the commands that read tables
-    list[str] | None, typer.Option(help='Column to leave out, "" for one without a name; may be repeated.', show_default=False)
-]
-Missing = Annotated[  # option of the commands that read tables
-    list[str] | None, typer.Option(help="Word that counts as missing; may be repeated.", show_default=False)
-]
 
 
 def stop(error: Exception, ctx: Any = None) -> None:
@@ -79,6 +40,50 @@ def stop(error: Exception, ctx: Any = None) -> None:
     raise typer.Exit(2)
 
 # %% ../nbs/cli.ipynb #3cf95c0d
+Papers = Annotated[list[str] | None, Argument(help="Papers, for example ito2017 (default: all).", metavar="[PAPER]...")]
+Claims = Annotated[
+    list[str] | None, Argument(help="Papers (ito2017), pages (ito2017/01_algorithm1) or claims (A5).", metavar="[NAME]...")
+]
+Jobs = Annotated[int | None, Option(help="Workers (default: the cores that may be used here).", min=1)]
+Backend = Annotated[str | None, Option(help="loky, multiprocessing, threading, sequential or dask (default: loky).")]
+Scheduler = Annotated[str | None, Option(help="Address of a running dask scheduler, for --backend dask.")]
+DataDir = Annotated[
+    Path | None,
+    Option(help="Folder with data sets that you have already; reproduce takes them in the place of generated stand-ins."),
+]
+Encode = Annotated[list[str] | None, Option(
+    metavar="[COLUMN]",
+    help="Make one feature of each value: of this column, or of all columns of text where that makes sense; may be repeated.",
+)]
+Ignore = Annotated[list[str] | None, Option(help='Column to leave out, "" for one without a name; may be repeated.')]
+Missing = Annotated[list[str] | None, Option(help="Word that counts as missing; may be repeated.")]
+
+
+class Words(TyperCommand):
+    "A command whose --encode may have a column behind it, and that remembers its words."
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        "Give a lone --encode the value that means all columns of text."
+        ctx.meta["words"] = list(args)
+        for i, word in enumerate(args):
+            after = args[i + 1] if i + 1 < len(args) else "-"
+            if word == "--encode" and (after.startswith("-") or Path(after).is_file()): args[i] = "--encode=*"
+        return super().parse_args(ctx, args)
+
+
+@contextlib.contextmanager
+def stop_at_errors(out: str = "", interrupted: str = "", ctx: Any = None, known: tuple = (ValueError,)) -> Iterator[None]:
+    "End with code 2 at the known errors and at those of writing `out`, with code 130 and a sentence at an interruption."
+    try: yield
+    except known as error: stop(error, ctx)
+    except OSError as error:
+        if not out: raise
+        stop(ValueError(f"{out} that can be written ({error})."))
+    except KeyboardInterrupt:
+        if interrupted: typer.echo(interrupted, err=True)
+        raise typer.Exit(130) from None
+
+
 def show_version(wanted: bool) -> None:
     "Print the version and end."
     if not wanted: return
@@ -90,331 +95,182 @@ def show_version(wanted: bool) -> None:
 
 @app.callback()
 def main(
-    version: Annotated[bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version.")] = False,
+    version: Annotated[bool, Option("--version", callback=show_version, is_eager=True, help="Print the version.")] = False,
 ) -> None:
     "Options that stand before the command."
 
 # %% ../nbs/cli.ipynb #63a8807f
-@app.command(help="Check claims and print the ledger; for a single claim, print all its cases.")
+@app.command()
 def verify(claims: Claims = None, jobs: Jobs = None, backend: Backend = None, scheduler: Scheduler = None) -> None:
-    """The command `oslr verify`: check claims and print the ledger row by row; of one claim, all its cases.
-
-    Parameters
-    ----------
-    claims : list of str or None
-        Papers ("ito2017"), pages ("ito2017/01_algorithm1") or ids ("A5"); all claims if none is named.
-    jobs : int or None
-        Workers, at least 1; default: the cores that this process may use.
-    backend : str or None
-        Who works, as in `use_backend`.
-    scheduler : str or None
-        Address of a running dask scheduler, for the backend "dask".
-
-    Raises
-    ------
-    typer.Exit
-        Always: 0 if every row is as expected, 1 if not, 2 for a wrong argument, 130 if interrupted.
-    """
-    from oslr_nb.core.backends import use_backend
-    from oslr_nb.core.backends import one_thread
+    "Check claims and print the ledger; for a single claim, print all its cases."
+    from oslr_nb.core.backends import one_thread, use_backend
     from oslr_nb.ledger.claims import CLAIMS, claim_ids, ledger_line
     from oslr_nb.ledger.claims import verify as run
 
-    try:
+    with stop_at_errors():
         if len(ids := claim_ids(claims or [])) == 1:
             with one_thread():
                 for line in CLAIMS[ids[0]].cases_told(): typer.echo(line)
         with use_backend(backend, scheduler, jobs if len(ids) > 1 or backend == "dask" else 1):
             ledger = run(*(claims or []), told=lambda row: typer.echo(ledger_line(row)))
-    except ValueError as error: stop(error)
-    except KeyboardInterrupt: raise typer.Exit(130) from None
     typer.echo(ledger.explained())
     raise typer.Exit(0 if ledger.ok else 1)
 
-
 # %% ../nbs/cli.ipynb #be5bbbf4
-@app.command(help="Check the claims and re-run the experiments; writes report.md, tables and figures.")
+@app.command()
 def reproduce(
     papers: Papers = None,
-    full: Annotated[bool, typer.Option("--full", help="Five times as many instances, and MNIST (found or downloaded).")] = False,
-    out: Annotated[
-        Path, typer.Option(help="Folder for the results; work that is finished there is not repeated.")
-    ] = Path("_results"),
-    jobs: Jobs = None,
-    backend: Backend = None,
-    scheduler: Scheduler = None,
-    data_dir: DataDir = None,
+    full: Annotated[bool, Option("--full", help="Five times as many instances, and MNIST (found or downloaded).")] = False,
+    out: Annotated[Path, Option(help="Folder for the results; work that is finished there is not repeated.")] = Path("_results"),
+    jobs: Jobs = None, backend: Backend = None, scheduler: Scheduler = None, data_dir: DataDir = None,
 ) -> None:
-    """The command `oslr reproduce`: check the claims and re-run the experiments; writes report.md, tables and figures.
-
-    Parameters
-    ----------
-    papers : list of str or None
-        Papers, for example "ito2017"; all if none is named.
-    full : bool
-        Five times as many instances, and MNIST.
-    out : Path
-        Folder of the results; finished work found there is not repeated.
-    jobs : int or None
-        Workers, at least 1; default: the cores that this process may use.
-    backend : str or None
-        Who works, as in `use_backend`.
-    scheduler : str or None
-        Address of a running dask scheduler, for the backend "dask".
-    data_dir : Path or None
-        Folder with data sets that are there already: MNIST for `full`; others are used where an experiment has a stand-in.
-
-    Raises
-    ------
-    typer.Exit
-        Always: 0 if all claims are as expected, 1 if not, 2 for a wrong argument, 130 if interrupted.
-    """
+    "Check the claims and re-run the experiments; writes report.md, tables and figures."
     from oslr_nb.core.backends import use_backend
     from oslr_nb.practice.data import use_data_folder
     from oslr_nb.results.experiments import reproduce as run
 
-    try:
+    again = f"interrupted; run the same command again to go on (finished work is in {out}/cells)"
+    with stop_at_errors(f"out = {str(out)!r}: it must be a folder", again):
         if data_dir is not None: use_data_folder(data_dir)
         with use_backend(backend, scheduler, jobs): ok = run(*(papers or []), out=out, full=full, progress=True)
-    except ValueError as error: stop(error)
-    except OSError as error: stop(ValueError(f"out = {str(out)!r}: it must be a folder that can be written ({error})."))
-    except KeyboardInterrupt:
-        typer.echo(f"interrupted; run the same command again to go on (finished work is in {out}/cells)", err=True)
-        raise typer.Exit(130) from None
     typer.echo((out / "report.md").read_text())
     typer.echo(f"written to {out}: " + ", ".join(sorted(p.name for p in out.iterdir() if p.is_file())))
     raise typer.Exit(0 if ok else 1)
 
 # %% ../nbs/cli.ipynb #c01d1005
-@app.command(help="Compile all learners, or those named, ahead of use; needed once for each version.")
+@app.command()
 def warm(
     learners: Annotated[
-        list[str] | None, typer.Argument(help="Learners of `oslr list`, or papers (default: all).", metavar="[LEARNER]...")
+        list[str] | None, Argument(help="Learners of `oslr list`, or papers (default: all).", metavar="[LEARNER]...")
     ] = None,
     jobs: Jobs = None,
 ) -> None:
-    "The command `oslr warm`: compile the rounds of learners (ito2017.RDA1), or of papers (ito2017), all if none is named."
+    "Compile all learners, or those named, ahead of use; needed once for each version."
     from oslr_nb.core.backends import use_backend
     from oslr_nb.core.driver import warm as run
 
-    try:
-        with use_backend(None, None, jobs): run(*(learners or []), progress=True)
-    except ValueError as error: stop(error)
-    except KeyboardInterrupt: raise typer.Exit(130) from None
+    with stop_at_errors(), use_backend(None, None, jobs): run(*(learners or []), progress=True)
 
 # %% ../nbs/cli.ipynb #26d90d65
-@app.command(cls=Words, help="Play a CSV or Parquet table, buying few features of each row; writes a report, a figure and the learner.")
+@app.command(cls=Words)
 def run(
     ctx: typer.Context,
-    data: Annotated[Path, typer.Argument(help="A CSV file (UTF-8, with a header line) or a Parquet file.", show_default=False)],
-    target: Annotated[str, typer.Option(help="Column to predict.", show_default=False)],
-    budget: Annotated[float, typer.Option(help="Features to buy for each row; with --priced, money to spend.", show_default=False)],
-    learner: Annotated[str, typer.Option(help="auto, or a learner of `oslr list`.")] = "auto",
-    option: Annotated[list[str] | None, typer.Option(help="NAME=VALUE for the learner; may be repeated.", show_default=False)] = None,
-    scale: Annotated[str, typer.Option(help="auto, none, or a table with the columns feature, centre and scale.")] = "auto",
-    out: Annotated[Path | None, typer.Option(help="Folder for the results (default: oslr_run, oslr_run_2, ...).",
-                                             show_default=False)] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the learner's random draws.")] = 0,
+    data: Annotated[Path, Argument(help="A CSV file (UTF-8, with a header line) or a Parquet file.")],
+    target: Annotated[str, Option(help="Column to predict.")],
+    budget: Annotated[float, Option(help="Features to buy for each row, at least 2; with --priced, money to spend.")],
+    learner: Annotated[str, Option(help="auto, or a learner of `oslr list`.")] = "auto",
+    option: Annotated[list[str] | None, Option(help="NAME=VALUE for the learner; may be repeated.")] = None,
+    scale: Annotated[str, Option(help="auto, none, or a table with the columns feature, centre and scale.")] = "auto",
+    out: Annotated[Path | None, Option(help="Folder for the results (default: oslr_run, oslr_run_2, ...).")] = None,
+    seed: Annotated[int, Option(help="Seed of the learner's random draws.")] = 0,
     encode: Encode = None,
-    impute: Annotated[bool, typer.Option("--impute", help="Replace a missing value by the mean of the values bought before.")] = False,
+    impute: Annotated[bool, Option("--impute", help="Replace a missing value by the mean of the values bought before.")] = False,
     ignore: Ignore = None,
     missing: Missing = None,
-    passes: Annotated[int, typer.Option(help="How many times to play the table.")] = 1,
-    costs: Annotated[Path | None, typer.Option(help="Table with the columns feature and price.", show_default=False)] = None,
-    priced: Annotated[bool, typer.Option("--priced", help="The budget is money, in the unit of --costs.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue the run whose checkpoint is in the folder.")] = False,
-    every: Annotated[float, typer.Option(help="Seconds between checkpoints.")] = 10.0,
+    passes: Annotated[int, Option(help="How many times to play the table.")] = 1,
+    costs: Annotated[Path | None, Option(help="Table with the columns feature and price.")] = None,
+    priced: Annotated[bool, Option("--priced", help="The budget is money, in the unit of --costs.")] = False,
+    resume: Annotated[bool, Option("--resume", help="Continue the run whose checkpoint is in the folder.")] = False,
+    every: Annotated[float, Option(help="Seconds between checkpoints.")] = 10.0,
 ) -> None:
-    """The command `oslr run`: play a table, buying few features of each row; writes report.md, a figure, results and the learner.
-
-    data: A CSV file (UTF-8, with a header line) or a Parquet file. budget: features bought of each row, at least 2; with `priced`
-    money. option: further arguments of the learner, "NAME=VALUE" each. passes: how often the table is played, at least
-    1. priced: whether the budget is money, in the unit of the prices. every: seconds between checkpoints, at least 0.
-    """
+    "Play a CSV or Parquet table, buying few features of each row; writes a report, a figure and the learner."
     from oslr_nb.practice.tables import free_folder, run_table
 
     more = {"encode": encode or (), "impute": impute, "ignore": ignore or (), "missing": missing or (), "passes": passes, "costs": costs}
     more |= {"learner": learner, "scale": scale, "seed": seed, "every": every, "priced": priced, "resume": resume}
     more["progress"] = sys.stderr.isatty()
     budget, out = int(budget) if not priced and budget.is_integer() else budget, free_folder(resume) if out is None else out
-    try: run_table(data, target=target, budget=budget, options=option or (), out=out, **more)
-    except ValueError as error: stop(error, ctx)
-    except OSError as error: stop(ValueError(f"out = {str(out)!r}: it must be a folder that can be written ({error})."))
-    except KeyboardInterrupt:
-        typer.echo("interrupted; the same command with --resume goes on", err=True)
-        raise typer.Exit(130) from None
+    with stop_at_errors(f"out = {str(out)!r}: it must be a folder", "interrupted; the same command with --resume goes on", ctx):
+        run_table(data, target=target, budget=budget, options=option or (), out=out, **more)
     typer.echo((out / "report.md").read_text(encoding="utf8"))
     typer.echo(f"written to {out}: checkpoint.npz, loss.png, model.npz, report.md, results.json")
 
 # %% ../nbs/cli.ipynb #6f028413
-@app.command(help="List data sets and streams, or write one as a CSV or Parquet table that `oslr run` reads.")
+@app.command()
 def data(
-    name: Annotated[str | None, typer.Argument(help="A data set or a stream (default: list all).", show_default=False)] = None,
-    out: Annotated[Path | None, typer.Option(help="File that ends in .csv or .parquet.", show_default=False)] = None,
-    rows: Annotated[int | None, typer.Option(help="Number of rows.", show_default=False)] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed for drawing a stream, or for shuffling rows.", show_default=False)] = None,
-    costs: Annotated[Path | None, typer.Option(help="Where to write the prices, for sets that have them.", show_default=False)] = None,
+    name: Annotated[str | None, Argument(help="A data set or a stream (default: list all).")] = None,
+    out: Annotated[Path | None, Option(help="File that ends in .csv or .parquet.")] = None,
+    rows: Annotated[int | None, Option(help="Number of rows (default: all, or as many as the stream usually has).")] = None,
+    seed: Annotated[int | None, Option(help="Seed for drawing a stream, or for shuffling rows.")] = None,
+    costs: Annotated[Path | None, Option(help="Where to write the prices, for sets that have them.")] = None,
     data_dir: DataDir = None,
-    download: Annotated[bool, typer.Option("--download", help="Download what is missing.")] = False,
+    download: Annotated[bool, Option("--download", help="Download what is missing.")] = False,
 ) -> None:
-    """The command `oslr data`: list data sets and streams, or write one as a table.
-
-    name: a data set or a stream; without it all are listed. out: file that ends in .csv or .parquet; without it only
-    the facts are printed. rows: how many rows; default: all, or as many as the stream usually has. seed: number of a
-    stream's draw, or of the order of a data set's rows, at least 0.
-    """
-    from oslr_nb.results.catalogue import export, facts
+    "List data sets and streams, or write one as a CSV or Parquet table that `oslr run` reads."
     from oslr_nb.practice.data import use_data_folder
+    from oslr_nb.results.catalogue import export, facts
 
-    try:
+    with stop_at_errors(f"out = {str(out)!r}: it must be a file", known=(ValueError, FileNotFoundError, ConnectionError)):
         if data_dir is not None: use_data_folder(data_dir)
         if out is None:
             for option, value in (("rows", rows), ("seed", seed), ("costs", costs), ("download", download or None)):
                 if value is not None: raise ValueError(f"{option} = {str(value)!r}: it must be given with a name and --out.")
             return typer.echo(facts(name))
         if name is None: raise ValueError(f"out = {str(out)!r}: it must be given with the name of a data set or a stream.")
-        n, d = export(name, out, rows, seed, costs, download)
-    except (ValueError, FileNotFoundError, ConnectionError) as error: stop(error)
-    except OSError as error: stop(ValueError(f"out = {str(out)!r}: it must be a file that can be written ({error})."))
-    except MemoryError: stop(ValueError(f"rows = {rows}: it must be fewer, they do not fit into memory."))
-    except KeyboardInterrupt: raise typer.Exit(130) from None
+        try: n, d = export(name, out, rows, seed, costs, download)
+        except MemoryError: raise ValueError(f"rows = {rows}: it must be fewer, they do not fit into memory.") from None
     typer.echo(f"{n} rows, {d} features and the label y in {out}" + (f", prices in {costs}" if costs else ""))
 
 # %% ../nbs/cli.ipynb #e17f5841
-@app.command("list", help="The learners: protocol, features a round, assumptions, regret, cost of a round.")
-def list_learners(streams: Annotated[bool, typer.Option("--streams", help="The streams that have a name instead.")] = False) -> None:
-    "The command `oslr list`: every learner with its protocol, features a round, assumptions, regret and cost."
+@app.command("list")
+def list_learners(streams: Annotated[bool, Option("--streams", help="The streams that have a name instead.")] = False) -> None:
+    "The learners: protocol, features a round, assumptions, regret, cost of a round."
     import oslr_nb
 
     if streams: return typer.echo(str(oslr_nb.streams()))
     for name, e in oslr_nb.LEARNERS.items():
-        typer.echo(
-            f"{name}\n  {e.protocol}; features a round: {e.budget}; assumptions: {e.assumptions}"
-            f"\n  {e.of}: {e.bound}; cost of a round: {e.cost}"
-        )
-
+        typer.echo(f"{name}\n  {e.protocol}; features a round: {e.budget}; assumptions: {e.assumptions}"
+                   f"\n  {e.of}: {e.bound}; cost of a round: {e.cost}")
 
 # %% ../nbs/cli.ipynb #7cba5f05
-@app.command(help="Print the BibTeX entry of a source.")
-def cite(key: Annotated[str, typer.Argument(help="Key of a source, for example ito2017.")]) -> None:
-    """The command `oslr cite`: print the BibTeX entry of a source.
-
-    Parameters
-    ----------
-    key : str
-        Key of a source, for example "ito2017".
-
-    Raises
-    ------
-    typer.Exit
-        With code 2 for an unknown key.
-    """
+@app.command()
+def cite(key: Annotated[str, Argument(help="Key of a source, for example ito2017.")]) -> None:
+    "Print the BibTeX entry of a source."
     from oslr_nb import cite as entry
 
-    try:
-        typer.echo(entry(key))
-    except ValueError as error:
-        stop(error)
+    with stop_at_errors(): typer.echo(entry(key))
 
 # %% ../nbs/cli.ipynb #5d1f0a72
-@app.command(cls=Words, help="Check on a sample which assumptions hold, and what each learner's theorem then promises.")
+@app.command(cls=Words)
 def recommend(
     ctx: typer.Context,
-    data: Annotated[Path, typer.Argument(help="A CSV or Parquet file of complete examples, in the order in which they came.")],
-    target: Annotated[str, typer.Option(help="Column of the labels.")],
-    budget: Annotated[int, typer.Option(help="Features to buy in a round.")],
-    k: Annotated[int | None, typer.Option(help="Weights of comparators (default: half of the budget).", show_default=False)] = None,
-    rounds: Annotated[int | None, typer.Option(help="Rounds that you plan to play.", show_default=False)] = None,
-    protocol: Annotated[str, typer.Option(help="OSLR, POSLR or training-only.")] = "OSLR",
+    data: Annotated[Path, Argument(help="A CSV or Parquet file of complete examples, in the order in which they came.")],
+    target: Annotated[str, Option(help="Column of the labels.")],
+    budget: Annotated[int, Option(help="Features to buy in a round, at least 2.")],
+    k: Annotated[int | None, Option(help="Weights of comparators, from 1 to the budget (default: half of the budget).")] = None,
+    rounds: Annotated[int | None, Option(help="Rounds that you plan to play.")] = None,
+    protocol: Annotated[str, Option(help="OSLR, POSLR or training-only.")] = "OSLR",
     encode: Encode = None,
-    impute: Annotated[bool, typer.Option("--impute", help="Replace a missing value by the mean of the known ones.")] = False,
+    impute: Annotated[bool, Option("--impute", help="Replace a missing value by the mean of the known ones.")] = False,
     ignore: Ignore = None,
     missing: Missing = None,
 ) -> None:
-    """The command `oslr recommend`: which assumptions hold on a sample, and the promise of each learner's theorem.
-
-    Parameters
-    ----------
-    ctx : typer.Context
-        The call, whose words stand in the command that is proposed.
-    data : Path
-        CSV in UTF-8 with a line of names, or Parquet: whole examples, in the order of time.
-    target : str
-        Name of the column of the labels.
-    budget : int
-        Features bought in a round, at least 2.
-    k : int or None
-        Weights of the comparators, from 1 to budget; default: half of the budget.
-    rounds : int or None
-        Rounds that are planned, at least 1.
-    protocol : str
-        "OSLR", "POSLR" or "training-only".
-    encode : list of str or None
-        Columns of which each value becomes a feature; "*" for all of text where that makes sense.
-    impute : bool
-        A missing value counts as the mean of the known ones of its column.
-    ignore : list of str or None
-        Columns to leave out; "" for those without a name.
-    missing : list of str or None
-        Words that count as missing.
-
-    Raises
-    ------
-    typer.Exit
-        With code 2 for a file or an argument that will not do.
-    """
+    "Check on a sample which assumptions hold, and what each learner's theorem then promises."
     from oslr_nb.practice.recommend import read_table
     from oslr_nb.practice.recommend import recommend as run
 
-    try:
+    with stop_at_errors(ctx=ctx):
         X, y = read_table(data, target, encode=encode or (), impute=impute, ignore=ignore or (), missing=missing or ())
         if left := X.schema.metadata[b"left out"].decode(): typer.echo(f"Left out: {left}.\n")
         typer.echo(str(run(X, y, budget=budget, k=k, T=rounds, protocol=protocol)))
-    except ValueError as error: stop(error, ctx)
 
 # %% ../nbs/cli.ipynb #a951700d
-@app.command(help="Serve a learner: requests and answers as lines of JSON on standard input and output.")
+@app.command()
 def serve(
-    features: Annotated[int | None, typer.Option(help="Number of features of an example.", show_default=False)] = None,
-    budget: Annotated[int | None, typer.Option(help="Features to buy of an example.", show_default=False)] = None,
+    features: Annotated[int | None, Option(help="Number of features of an example; the learner of a file knows it.")] = None,
+    budget: Annotated[int | None, Option(help="Features to buy of an example, likewise.")] = None,
     learner: Annotated[
-        str, typer.Option(help="auto, a learner of `oslr list` that needs nothing else, or the model.npz of a run.")
+        str, Option(help="auto, a learner of `oslr list` that needs nothing else, or the model.npz of a run.")
     ] = "auto",
-    state: Annotated[
-        Path | None, typer.Option(help="File that keeps the state, from which the next start continues.", show_default=False)
-    ] = None,
-    every: Annotated[int, typer.Option(help="Rewrite the state file after this many rounds; 0: only on request.")] = 10_000,
-    seed: Annotated[int | None, typer.Option(help="Seed of a new learner's random draws.", show_default=False)] = None,
+    state: Annotated[Path | None, Option(help="File that keeps the state, from which the next start continues.")] = None,
+    every: Annotated[int, Option(
+        help="Rewrite the state file after this many rounds, four times as many lines, or a minute; 0: only on request.")] = 10_000,
+    seed: Annotated[int | None, Option(help="Seed of a new learner's random draws.")] = None,
 ) -> None:
-    """The command `oslr serve`: a learner that answers lines of JSON, see `oslr_nb.practice.service`.
-
-    Parameters
-    ----------
-    features : int or None
-        Features of an example; a learner in a file knows it.
-    budget : int or None
-        Features bought of an example, likewise.
-    learner : str
-        "auto", a key of `LEARNERS` that needs nothing else, or the .npz file of a learner.
-    state : Path or None
-        File for the state; if it exists, the service goes on from there. Every line that was answered is kept, in it or in its journal.
-    every : int
-        Rounds, or a fourth of the lines, after which the state file is written and the journal emptied, a minute at most; 0 for only
-        on request.
-    seed : int or None
-        Seed of a new learner's random draws.
-
-    Raises
-    ------
-    typer.Exit
-        Always: 0 at the end, 1 if the state could not be written, 2 for a wrong argument or a state that another process has.
-        SIGTERM and SIGINT end with 0 and 130.
-    """
+    "Serve a learner: requests and answers as lines of JSON on standard input and output."
     from oslr_nb.practice.service import serve as run
 
-    try: code = run(features, budget, learner, state, every, seed)
-    except ValueError as error: stop(error)
-    except OSError as error: stop(ValueError(f"state = {str(state)!r}: it must be a file that can be written ({error})."))
+    with stop_at_errors(f"state = {str(state)!r}: it must be a file"): code = run(features, budget, learner, state, every, seed)
     raise typer.Exit(code)
 
 # %% ../nbs/cli.ipynb #3cf95c11

@@ -35,8 +35,8 @@ def definitions(module):
 
 
 def typed(module):
-    "Those of them that a user types."
-    return ((name, node) for name, node in definitions(module) if name.split(".")[0] in TYPED)
+    "Those of them that a user types; the commands of the terminal have their help beside each argument."
+    return ((name, node) for name, node in definitions(module) if name.split(".")[0] in TYPED and module.name != "cli")
 
 
 def overrides(module, name):
