@@ -30,17 +30,15 @@ try:
 except ImportError: Model = object  # river is not needed: its models are known by their methods
 
 # %% auto #0
-__all__ = ['weights_of', 'budget_of', 'costs_of', 'OSLRRegressor', 'OSLRLearner']
+__all__ = ['weights_of', 'budget_of', 'costs_of', 'OSLRRegressor', 'check_value', 'OSLRLearner']
 
 # %% ../../nbs/practice/adapters.ipynb #aa58345b
 def weights_of(learner: Learner) -> tuple[np.ndarray, float]:
-    """The linear function with which a learner that has learnt predicts on new rows.
+    """The linear function with which a learner that has learnt predicts on new rows: weights w (d,), and what is added to their score.
 
-    It is `coef_`, of which the largest are kept where more than `budget` are not 0, in magnitude, or of magnitude times
-    size for `own.CoinBetting`; of equals the first.
-
-    Returns w (d,): weights; intercept: added to their score. Unless the protocol is "training-only", at most `budget`
-    weights are nonzero; with prices, their features cost at most `budget`. Ours.
+    Of `coef_` the largest weights are kept if more than `budget` are not 0, in magnitude, or of magnitude times size for
+    `own.CoinBetting`; of equal ones the first. So at most `budget` weights are nonzero, or with prices their features cost at most
+    `budget`, unless the protocol is "training-only". Ours.
     """
     w = np.array(learner.coef_, dtype=float)
     intercept = float(learner.intercept_)
@@ -53,10 +51,10 @@ def weights_of(learner: Learner) -> tuple[np.ndarray, float]:
 
 # %% ../../nbs/practice/adapters.ipynb #77cdeb11
 def budget_of(budget: Any, d: int, costs: np.ndarray | None = None) -> float:
-    """How many features to buy a round, or for how much money.
+    """How many features to buy a round, from 1 to d, or for how much money.
 
     budget: a number; or a share, above 0 and at most 1, rounded up and 2 at least; or None for half of the features.
-    With prices: money, or None for half of their sum. costs (d,): their prices. The result is from 1 to d; or money.
+    With prices `costs` (d,): money, or None for half of their sum.
     """
     if costs is not None:
         return check_real("budget", float(costs.sum()) / 2 if budget is None else budget, 0.0, LARGEST, "it is money, as there are costs")
@@ -68,10 +66,9 @@ def budget_of(budget: Any, d: int, costs: np.ndarray | None = None) -> float:
 
 
 def costs_of(costs: Any, d: int, names: Any = None) -> np.ndarray | None:
-    """The prices of all features, in their order.
+    """The prices of all features (d,), in their order; None if there are none.
 
-    costs (d,): prices in the order of the features; or, for features that have names, by name, with one for each.
-    names (d,): their names. Returns (d,): the prices; None if there are none.
+    costs: prices in the order of the features; or, for features that have `names` (d,), by name, with one for each.
     """
     if costs is None: return None
     if isinstance(costs, Mapping) or (names is not None and hasattr(costs, "keys")):  # a Series of pandas has an order of its own
@@ -126,8 +123,7 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
     budget : int, float or None, default None
         Features bought of each row: a number; or a share, above 0 and at most 1, rounded up and 2 at least; None is half of them.
     learner : str or callable, default "auto"
-        "auto", a key of `oslr.LEARNERS` whose class needs d and budget only, or a callable that is given d, budget and `seed=` and makes
-        a learner.
+        "auto", a key of `oslr.LEARNERS` whose class needs d and budget only, or a callable that makes a learner from d, budget, `seed=`.
     passes : int, default 1
         How often `fit` goes through the rows. In each pass `budget` features of a row are bought, not always the same.
     shuffle : bool, default True
@@ -135,8 +131,8 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
     random_state : int, RandomState or None, default None
         Source of all draws; an integer gives the same model each time. None uses numpy's global state.
     costs : array-like (d,), mapping or None, default None
-        Prices of the columns, in their order or by name (a Series: by name). The budget is money then: what the features of a row
-        may cost together; None is half of what all cost. `learner` has to know prices.
+        Prices of the columns, in their order or by name (a Series: by name). The budget is then the money for the features of a row;
+        None is half of what all cost. `learner` has to know prices.
 
     Attributes
     ----------
@@ -148,26 +144,19 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
         The features that `predict` uses.
     y_range_ : tuple of two floats
         Smallest and largest label learnt from; predictions are cut off there.
-    n_features_in_ : int
-        d, columns of the table.
-    feature_names_in_ : array of str (d,)
-        Names of the columns; only for tables that have names.
+    n_features_in_, feature_names_in_ : int, array of str (d,)
+        d, and the names of the columns of a table that has names.
     n_features_seen_ : int
         Numbers bought since `fit` began.
     n_left_out_ : int
         Rows of which nothing was learnt, since a number to be bought was missing (NaN); a warning says so.
     learner_ : Learner
-        What has learnt; it can be saved, or play on.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or X or y are no numbers of usable size; by `fit`, `partial_fit` and `predict`.
+        The learner after all rows; it can be saved, or play on.
 
     Notes
     -----
-    What is not bought may be NaN, in `fit` as in `predict`. Where something to be bought is NaN, `fit` leaves the row out, with a warning;
-    `predict` refuses it, unless `fit` has met such rows: then it predicts NaN, with a warning.
+    Features that are not bought may be NaN, in `fit` as in `predict`. Where a feature to be bought is NaN, `fit` leaves the row out, with
+    a warning; `predict` refuses it, unless `fit` has met such rows: then it predicts NaN, with a warning. A refusal changes nothing.
 
     Columns are found by the names learnt from, in whatever order; other names are refused, an array is taken by position. Of a
     single column all is bought: `learner_` has a column of zeros beside it, and the result is least squares.
@@ -210,11 +199,6 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
         -------
         OSLRRegressor
             Itself.
-
-        Raises
-        ------
-        ValueError
-            If an argument is out of range, or X or y are no numbers of usable size; it is as it was before then.
         """
         with unless_refused(self):
             X, y, names = self._table(X, y, True)
@@ -228,20 +212,13 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like (n, d)
-            Numbers, with as many columns as before.
-        y : array-like (n,)
-            Labels.
+        X, y : array-like (n, d) and (n,)
+            As for `fit`, with as many columns as before.
 
         Returns
         -------
         OSLRRegressor
-            Itself; if something is refused, it is as it was before.
-
-        Raises
-        ------
-        ValueError
-            As for `fit`.
+            Itself.
         """
         first = not hasattr(self, "learner_")
         with unless_refused(self):
@@ -255,17 +232,12 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like (n, d)
-            Rows with as many columns as before, of the same names if those had names; NaN except in `features_` will do.
+            Rows with the columns of before, in any order if they have names; they may be NaN except in `features_`.
 
         Returns
         -------
         array (n,)
             Predictions.
-
-        Raises
-        ------
-        ValueError
-            If X has another shape, other names, or holds something else than numbers in `features_`.
         """
         check_is_fitted(self)
         X = self._table(X, None, False)[0][:, self.features_].astype(float)
@@ -324,46 +296,43 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
         return self
 
 # %% ../../nbs/practice/adapters.ipynb #1bc308a5
+def check_value(name: str, value: Any) -> float:
+    "A value or label of river; True and False count as 1 and 0."
+    return check_label(name, float(value) if isinstance(value, (bool, np.bool_)) else value)
+
+
 class OSLRLearner(Model):
     """Linear regression that reads only a few features of each example, for river.
 
     Parameters
     ----------
     budget : int, float or None, default None
-        Features bought of each example: a number; or a share, above 0 and at most 1, rounded up and 2 at least; None is half of them.
+        Features bought of each example, as for `OSLRRegressor`.
     features : sequence or None, default None
         Names of all features, at least 2. None: those of the first example.
     learner : str or callable, default "auto"
-        "auto", a key of `oslr.LEARNERS` whose class needs d and budget only, or a callable that is given d, budget and `seed=` and makes
-        a learner. It has to play OSLR and buy features, not linear measurements.
+        As for `OSLRRegressor`; it has to play OSLR and buy features, not linear measurements.
     seed : int or None, default None
         Source of the draws.
     costs : sequence, mapping or None, default None
-        Prices of the features, by name or in their order (without `features`: sorted by name). The budget is money then: what the
-        features bought of an example may cost together; None is half of what all cost. `learner` has to know prices.
+        Prices of the features, by name or in their order (without `features`: sorted by name), as for `OSLRRegressor`.
 
     Attributes
     ----------
     learner_ : Learner or None
-        What has learnt; None before the first example.
+        The learner; None before the first example.
     names_ : tuple
         Names of the features in the learner's order; empty before the first example.
     n_features_seen_ : int
         Numbers bought for `learn_one`.
     ignored_ : set
-        Names that the first example did not have: they are ignored, which a warning says once for each.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range or a value that is read, or a label, is no number of usable size; by `learn_one` and `predict_one`,
-        and nothing has been learnt then.
+        Names that the first example did not have: they are ignored, with one warning for each.
 
     Notes
     -----
     A missing name counts as 0; a name that is not among the features is ignored, with a warning unless `features` are given. Of a mapping
-    only `get` and the names are used: one that fetches its values when asked is asked for what is bought. river itself is not needed;
-    where it is installed the class is one of its regressors.
+    only `get` and the names are used: one that fetches its values when asked is asked for the features that are bought. river itself is
+    not needed; where it is installed the class is one of its regressors. A refusal changes nothing.
 
     Ours; `nbs/practice/adapters.ipynb`.
 
@@ -409,11 +378,6 @@ class OSLRLearner(Model):
         -------
         float
             The prediction.
-
-        Raises
-        ------
-        ValueError
-            If a value that is read is no number of usable size, or the arguments do not fit the first example.
         """
         return float(self._buy(x))
 
@@ -422,17 +386,10 @@ class OSLRLearner(Model):
 
         Parameters
         ----------
-        x : mapping
-            Values by name; only those of the purchase are read.
-        y : float
-            The label.
-
-        Raises
-        ------
-        ValueError
-            If a value that is read, or the label, is no number of usable size, or the arguments do not fit the first example.
+        x, y : mapping, float
+            Values by name, of which only those of the purchase are read; the label.
         """
-        y = check_label("y", float(y) if isinstance(y, (bool, np.bool_)) else y)
+        y = check_value("y", y)
         self._buy(x)
         self.learner_.update(y)
         self.n_features_seen_, self._query = self.n_features_seen_ + len(self._query), None
@@ -444,17 +401,14 @@ class OSLRLearner(Model):
         lr = self.learner_
         if self._query is not None: lr._next, lr._refused = 0, self._query  # it stands until it is learnt from
         self._query = lr.query()
-        guess = lr.predict(np.array([self._number(self.names_[i], x.get(self.names_[i], 0.0)) for i in self._query]))
-        if self.features is None and hasattr(x, "keys"): self._warn([name for name in x.keys() if name not in self._known])
-        return guess
-
-    def _warn(self, new: list) -> None:
-        "Say once that some names are ignored."
-        if not new: return
-        self.ignored_.update(new)
-        self._known = self._known.union(new)
-        shown = ", ".join(map(repr, new[:9])) + " ..." * (len(new) > 9)
-        warnings.warn(f"{shown}: not in the first example, so ignored from now on (features= names all from the start).", stacklevel=4)
+        bought = [self.names_[i] for i in self._query]
+        prediction = lr.predict(np.array([check_value(f"x[{name!r}]", x.get(name, 0.0)) for name in bought]))
+        if self.features is None and hasattr(x, "keys") and (new := [name for name in x.keys() if name not in self._known]):
+            self.ignored_.update(new)
+            self._known = self._known.union(new)
+            shown = ", ".join(map(repr, new[:9])) + " ..." * (len(new) > 9)
+            warnings.warn(f"{shown}: not in the first example, so ignored from now on (features= names all from the start).", stacklevel=3)
+        return prediction
 
     def _begin(self, x: Any) -> None:
         "Names and learner, from the first example."
@@ -472,6 +426,3 @@ class OSLRLearner(Model):
         lr.names_ = names
         self.learner_, self.names_, self._query, self._known = lr, names, query, frozenset(names)
 
-    def _number(self, name: Any, value: Any) -> float:
-        "A value that was read."
-        return check_label(f"x[{name!r}]", float(value) if isinstance(value, (bool, np.bool_)) else value)

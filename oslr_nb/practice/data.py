@@ -64,18 +64,14 @@ def sparse_linear(
 
     Parameters
     ----------
-    d : int
-        Number of features, at least 1.
+    d, T : int
+        Number of features and of rounds, at least 1.
     k : int
         Nonzero weights, from 1 to d; their places are random.
-    T : int
-        Number of rounds, at least 1.
     seed : int, SeedSequence, Generator or None
         Of everything random.
-    weights : str
-        Law of the nonzero weights, a key of `WEIGHTS`.
-    features : str
-        Law of the features, a key of `FEATURES`.
+    weights, features : str
+        Laws of the nonzero weights and of the features, a key of `WEIGHTS` and of `FEATURES`.
     noise : float
         Standard deviation of the noise, at least 0.
 
@@ -83,11 +79,6 @@ def sparse_linear(
     -------
     Stream
         X (T, d), y (T,), w (d,).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range or a law unknown.
 
     Notes
     -----
@@ -106,11 +97,7 @@ def sparse_linear(
 
 # %% ../../nbs/practice/data.ipynb #7f32ede3
 def two_digits(images: np.ndarray, labels: np.ndarray, negative: int, positive: int, scale: float) -> Stream:
-    """The images of two digits as a stream with labels -1 and +1.
-
-    images (n, d). labels (n,): their digits. negative, positive: the digits labelled -1 and +1, from 0 to 9. Returns:
-    the images of both, in their order.
-    """
+    "The images (n, d) of two digits, in their order, times `scale`, with labels -1 and +1."
     for name, digit in (("negative", negative), ("positive", positive)): check_int(name, digit, 0, 9)
     if negative == positive: fail("positive", positive, f"a digit other than negative = {negative}")
     keep = np.isin(labels, (negative, positive))
@@ -122,20 +109,13 @@ def digits_pair(negative: int = 3, positive: int = 5) -> Stream:
 
     Parameters
     ----------
-    negative : int
-        Digit labelled -1, from 0 to 9.
-    positive : int
-        Digit labelled +1, another one.
+    negative, positive : int
+        Digits labelled -1 and +1, from 0 to 9, not the same.
 
     Returns
     -------
     Stream
         X (n, 64) with ||x|| <= 1, y = -1 or +1.
-
-    Raises
-    ------
-    ValueError
-        If a digit is out of range or both are the same.
     """
     from sklearn.datasets import load_digits
 
@@ -185,19 +165,14 @@ def priced(name: str, impute: bool = False) -> PricedStream:
     Parameters
     ----------
     name : {"heart", "hepatitis", "thyroid"}
-        Which one.
+        Name of the set.
     impute : bool
-        Put the mean of a feature's known values, over all rows, where one is missing; otherwise NaN is there.
+        Replace a missing value by the mean of the known values of its feature, over all rows; otherwise it is NaN.
 
     Returns
     -------
     PricedStream
         X (303, 13), (155, 19) or (7200, 21) in the published order; y 1 for the ill, 0 for the others; prices in Canadian dollars.
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown or `impute` is neither True nor False.
 
     Notes
     -----
@@ -217,10 +192,7 @@ def priced(name: str, impute: bool = False) -> PricedStream:
 
 # %% ../../nbs/practice/data.ipynb #d9a87bdd
 def data_folder() -> Path:
-    """The folder where data sets are looked for and kept.
-
-    Returns what `use_data_folder` was told, or the environment variable OSLR_DATA names, or the user's cache.
-    """
+    "The folder of the data sets: as `use_data_folder` set it, or the environment variable OSLR_DATA, or the user's cache."
     return Path(os.environ.get("OSLR_DATA") or _pooch().os_cache("oslr_nb")).expanduser()
 
 
@@ -245,11 +217,6 @@ def use_data_folder(path: Any) -> Path:
     -------
     Path
         The folder, absolute.
-
-    Raises
-    ------
-    ValueError
-        If it is no folder.
     """
     if not isinstance(path, (str, os.PathLike)): fail("data_dir", path, "the name of a folder")
     place = Path(path).expanduser().absolute()
@@ -268,32 +235,19 @@ class Source:
     sha256: str | None  # digest of the archive; None where it is not known or not stable: then digests of the content decide alone
 
 
-# address of the archives at UCI
-UCI = "https://archive.ics.uci.edu/static/public/"
+UCI = "https://archive.ics.uci.edu/static/public/"  # address of the archives at UCI
 SOURCES = {  # where the data sets come from, by name
     "ct_slice": Source(
-        "ct_slice",
-        f"{UCI}206/relative+location+of+ct+slices+on+axial+axis.zip",
-        (
-            "slice_localization_data.zip",
-            "slice_localization_data.csv",
-            "relative+location+of+ct+slices+on+axial+axis.zip",
-        ),
-        None,
-    ),
+        "ct_slice", f"{UCI}206/relative+location+of+ct+slices+on+axial+axis.zip",
+        ("slice_localization_data.zip", "slice_localization_data.csv", "relative+location+of+ct+slices+on+axial+axis.zip"), None),
     "blog_feedback": Source(
-        "blog_feedback",
-        f"{UCI}304/blogfeedback.zip",
-        ("blogfeedback.zip", "BlogFeedback.zip"),
-        "1ba74e5ad920f7cd037502b2968581cc695146a226a73eff52fe8ad875ed4bcf",
-    ),
+        "blog_feedback", f"{UCI}304/blogfeedback.zip", ("blogfeedback.zip", "BlogFeedback.zip"),
+        "1ba74e5ad920f7cd037502b2968581cc695146a226a73eff52fe8ad875ed4bcf"),
     "mnist": Source(
-        "mnist",
-        "https://storage.googleapis.com/tensorflow/tf-keras-datasets/mnist.npz",
-        ("mnist.npz", "train-images-idx3-ubyte.gz"),
-        "731c5ac602752760c8e48fbffcf8c3b850d9dc2a2aedcf2cc48468fc17b673d1",
-    ),
+        "mnist", "https://storage.googleapis.com/tensorflow/tf-keras-datasets/mnist.npz", ("mnist.npz", "train-images-idx3-ubyte.gz"),
+        "731c5ac602752760c8e48fbffcf8c3b850d9dc2a2aedcf2cc48468fc17b673d1"),
 }
+
 
 # %% ../../nbs/practice/data.ipynb #2cca050c
 def _whole_zip(url: str, output: Any, pooch_: Any) -> None:
@@ -331,9 +285,8 @@ def _in_folder(place: Path, source: Source) -> Path | None:
 
 def _locate(source: Source, path: Any, download: bool) -> Path:
     "The file to read: the file that the user names, the cached file, or a new download where that is allowed."
-    named = path is None or isinstance(path, (str, os.PathLike))
-    if not named: fail("path", path, "the name of a file or folder")
-    if not isinstance(download, bool): fail("download", download, "True or False")
+    if not isinstance(path, (str, os.PathLike, type(None))): fail("path", path, "the name of a file or folder")
+    download = check_flag("download", download)
     place = data_folder() if path is None else Path(path).expanduser()
     if found := _in_folder(place, source): return found
     if path is None and download: return _fetch(source, place)
@@ -345,11 +298,7 @@ def _locate(source: Source, path: Any, download: bool) -> Path:
 
 # %% ../../nbs/practice/data.ipynb #1365f841
 def data_file(name: str) -> Path | None:
-    """The file of a data set in `data_folder`.
-
-    name ("ct_slice", "blog_feedback" or "mnist"): a key of `SOURCES`. Returns: the file that its loader would read;
-    None if there is none, so that it has to be fetched.
-    """
+    "The file of a data set, a key of `SOURCES`, that its loader would find in `data_folder`; None if it has to be downloaded."
     check_choice("name", name, tuple(SOURCES))
     return _in_folder(data_folder(), SOURCES[name])
 
@@ -372,10 +321,8 @@ def _numbers(name: str, body: bytes, rows: int | None, columns: int) -> np.ndarr
 
     read = csv.ReadOptions(column_names=[str(j) for j in range(columns)])
     convert = csv.ConvertOptions(column_types={str(j): pyarrow.float64() for j in range(columns)})
-    try:
-        table = csv.read_csv(pyarrow.BufferReader(body), read, convert_options=convert)
-    except pyarrow.ArrowInvalid as e:
-        raise ValueError(f"{name}: it must have {columns} numbers in each row ({_short(e)}).") from None
+    try: table = csv.read_csv(pyarrow.BufferReader(body), read, convert_options=convert)
+    except pyarrow.ArrowInvalid as e: raise ValueError(f"{name}: it must have {columns} numbers in each row ({_short(e)}).") from None
     values = np.column_stack([c.to_numpy() for c in table.columns])
     return check_array(name, values, (rows, columns), "so is the published file")
 
@@ -431,36 +378,27 @@ def ct_slice(path: Any = None, download: bool = False, zero_outside: bool = True
     path : str, Path or None
         The UCI csv or zip file, or its folder; None looks in `data_folder`.
     download : bool
-        Get the file from UCI if no path is given and it is not in the folder.
+        Download the file from UCI if no path is given and it is not in the folder.
     zero_outside : bool
         Set the mark -0.25 of bins outside the image to 0, as Ito et al. 2018 do.
 
     Returns
     -------
     Stream
-        X (53500, 384) from 0 (-0.25 where marks are kept) to 1, y (53500,) in [0, 100]; rows in file order, by patient
-        (see `shuffled`).
+        X (53500, 384) from 0 (-0.25 with marks) to 1, y (53500,) in [0, 100]; rows in file order, by patient (see `shuffled`).
 
     Raises
     ------
-    FileNotFoundError
-        If the file is not there; the message says how to get it.
-    ConnectionError
-        If the download fails; nothing is kept.
-    ValueError
-        If it is not the published data; the message says what differs.
+    FileNotFoundError, ConnectionError
+        If the file is not there (the message says how to get it), or the download fails: then nothing is kept.
 
     Notes
     -----
-    No digest of the archive is known that stays. Digests of all labels and of the features of the first 682 rows decide; of the other
+    No lasting digest of the archive is known. Digests of all labels and of the features of the first 682 rows decide; of the other
     features their number, their range and the archive's own check sum. Source: Graf et al., UCI Machine Learning Repository 206.
     """
     X, y = _read_ct(_locate(SOURCES["ct_slice"], path, download))
-    return _without_marks(X, y) if zero_outside else Stream(X, y)
-
-
-def _without_marks(X: np.ndarray, y: np.ndarray) -> Stream:
-    return Stream(np.where(X == -0.25, 0.0, X), y)
+    return Stream(np.where(X == -0.25, 0.0, X) if zero_outside else X, y)
 
 # %% ../../nbs/practice/data.ipynb #66b0b415
 CT_GRIDS = ((24, 10), (18, 8))  # directions and rings of the two histograms, bone and air
@@ -510,11 +448,6 @@ def ct_like(T: int = CT_ROWS, seed: Any = 0) -> Stream:
     -------
     Stream
         X (T, 384) in [0, 1], y (T,).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
     """
     T, rng = check_int("T", T, 1), check_rng(seed)
     who = np.sort(rng.integers(97, size=T))
@@ -554,20 +487,13 @@ def blog_feedback(path: Any = None, download: bool = False) -> Stream:
 
     Parameters
     ----------
-    path : str, Path or None
-        The UCI zip file, or its folder; None looks in `data_folder`.
-    download : bool
-        Get the file from UCI if no path is given and it is not in the folder.
+    path, download : optional
+        As for `ct_slice`, with the same errors; the file is the UCI zip file.
 
     Returns
     -------
     Stream
         X (60021, 280), y (60021,) comments; 52,397 training rows, then the test rows by date.
-
-    Raises
-    ------
-    FileNotFoundError, ConnectionError, ValueError
-        As `ct_slice`.
 
     Notes
     -----
@@ -626,10 +552,8 @@ def mnist(path: Any = None, download: bool = False) -> tuple[np.ndarray, np.ndar
 
     Parameters
     ----------
-    path : str, Path or None
-        Keras' mnist.npz, one of the four .gz files, or their folder; None looks in `data_folder`.
-    download : bool
-        Get mnist.npz if no path is given and it is not in the folder.
+    path, download : optional
+        As for `ct_slice`, with the same errors; the file is Keras' mnist.npz, or one of the four .gz files.
 
     Returns
     -------
@@ -637,11 +561,6 @@ def mnist(path: Any = None, download: bool = False) -> tuple[np.ndarray, np.ndar
         From 0 to 255; 60,000 to train on, then 10,000 to test.
     labels : array of uint8, shape (70000,)
         Digits.
-
-    Raises
-    ------
-    FileNotFoundError, ConnectionError, ValueError
-        As `ct_slice`.
     """
     return _read_mnist(_locate(SOURCES["mnist"], path, download))
 
@@ -651,25 +570,14 @@ def mnist_pair(negative: int = 3, positive: int = 5, path: Any = None, download:
 
     Parameters
     ----------
-    negative : int
-        Digit labelled -1, from 0 to 9.
-    positive : int
-        Digit labelled +1, another one.
-    path : str, Path or None
-        As for `mnist`.
-    download : bool
+    negative, positive : int
+        Digits labelled -1 and +1, from 0 to 9, not the same.
+    path, download : optional
         As for `mnist`.
 
     Returns
     -------
     Stream
         X (n, 784) from 0 to 1, y = -1 or +1.
-
-    Raises
-    ------
-    FileNotFoundError, ConnectionError
-        As `mnist`.
-    ValueError
-        As `mnist`, and if a digit is out of range or both are the same.
     """
     return two_digits(*mnist(path, download), negative, positive, 1 / 255)
