@@ -45,14 +45,14 @@ OPS = {  # the fields of each request; a label may carry "query" too, the id of 
 LABEL_AND_QUERY = OPS["label"] | {"query"}  # the fields of a label that carries a query
 
 # %% ../../nbs/practice/service.ipynb #d8e221e3
-ENCODER = json.JSONEncoder(allow_nan=False)  # non-ASCII text as escapes, so that a line is ASCII
-ENCODE = ENCODER.encode
+ENCODE = json.JSONEncoder(allow_nan=False).encode  # non-ASCII text as escapes, so that a line is ASCII
 
 
-def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    "An object of JSON; refused if a name stands in it twice."
+def check_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    "An object of JSON; a name that stands in it twice is refused."
     found = dict(pairs)
-    return found if len(found) == len(pairs) else refuse_constant("")
+    if len(found) < len(pairs): raise ValueError("a name stands twice")
+    return found
 
 
 def refuse_constant(word: str) -> NoReturn:
@@ -60,26 +60,17 @@ def refuse_constant(word: str) -> NoReturn:
     raise ValueError(word)
 
 
-SCAN = json.JSONDecoder(object_pairs_hook=distinct, parse_constant=refuse_constant).scan_once
-NUMBERS = {int, float}
+DECODE = json.JSONDecoder(object_pairs_hook=check_pairs, parse_constant=refuse_constant).decode
 
 
 def read_object(line: bytes) -> dict[str, Any]:
     "One JSON object, with white space around it if need be."
-    try:
+    with contextlib.suppress(ValueError):
         found = orjson.loads(line)  # does not see a name that stands twice, but then there is a colon too many
         if type(found) is dict and line.count(b":") == len(found): return found
-    except ValueError: pass
-    return read_with_care(line)
-
-
-def read_with_care(line: bytes) -> dict[str, Any]:
-    "Read a request slowly: orjson refuses some valid JSON, and text may hold colons."
-    try:
-        text = line.decode().strip(" \t\r")
-        found, end = SCAN(text, 0)
-        if end == len(text) and type(found) is dict: return found
-    except (ValueError, RecursionError, StopIteration): pass
+    with contextlib.suppress(ValueError, RecursionError):  # orjson refuses some valid JSON, and text may hold colons
+        found = DECODE(line.decode())
+        if type(found) is dict: return found
     fail("line", line[:60].decode(errors="replace"), "one JSON object with distinct names and numbers")
 
 
@@ -88,17 +79,14 @@ def as_json(name: str | int) -> str:
     return str(name) if type(name) is int else ENCODE(name)
 
 # %% ../../nbs/practice/service.ipynb #6ea1553f
-def read_request(line: bytes) -> dict[str, Any]:
-    """One line of input as a request with the right fields; the sizes of numbers are not looked at.
-
-    line: UTF-8, without the end of the line.
-    """
+def read_request(line: bytes) -> tuple[str, dict[str, Any]]:
+    "One line of input, without its end: the request and its fields, which are the right ones; their values are not looked at."
     request = read_object(line)
     op = request.get("op")
     if type(op) is not str or op not in OPS: fail("op", op, "one of " + ", ".join(OPS))
     if request.keys() != OPS[op] and not (op == "label" and request.keys() == LABEL_AND_QUERY):
         fail(f"fields of {op}", ", ".join(sorted(request)), ", ".join(sorted(OPS[op])))
-    return request
+    return request.pop("op"), request
 
 # %% ../../nbs/practice/service.ipynb #a4b9d848
 def check_id(name: str, value: Any) -> str | int:
@@ -109,7 +97,7 @@ def check_id(name: str, value: Any) -> str | int:
 
 def check_numbers(name: str, value: Any) -> np.ndarray:
     "A list of numbers, none larger than any feature may be, as an array."
-    if type(value) is not list or not set(map(type, value)) <= NUMBERS: fail(name, value, "a list of numbers")
+    if type(value) is not list or not set(map(type, value)) <= {int, float}: fail(name, value, "a list of numbers")
     try: found = np.array(value, np.float64)
     except OverflowError: fail(name, value, "a list of numbers that fit into 64 bits")
     return found if sum(map(abs, found.tolist())) <= LARGEST else check_magnitude(name, found)  # the first is the fast path
@@ -118,29 +106,25 @@ def check_numbers(name: str, value: Any) -> np.ndarray:
 def check_number(name: str, value: Any) -> float:
     "A number as a float; the learner looks at its size."
     with contextlib.suppress(OverflowError):
-        if type(value) in NUMBERS: return float(value)
+        if type(value) in (int, float): return float(value)
     fail(name, value, "a finite number")
+
+
+CHECKS = {"id": check_id, "query": check_id, "values": check_numbers, "label": check_number}  # of the fields of requests
 
 # %% ../../nbs/practice/service.ipynb #cda89320
 @dataclass(slots=True)
 class OpenExample:
     "An example that waits for its values or its label."
 
-    features: list[int]  # coordinates that were asked for
-    rows: list[list[float]]  # linear measurements that were asked for; few learners want them
+    features: list[int]  # features that the learner asked for
+    rows: list[list[float]]  # linear measurements that it asked for; few learners do
     explored: bool = True  # `explored_` of the learner after its query
-    values: np.ndarray | None = None  # what was bought; None until it is told
-    prediction: float | None = None  # what was answered then
-    early: bool = False  # whether no label was known then
+    values: np.ndarray | None = None  # values that were bought; None before they are known
+    prediction: float | None = None  # the prediction from them
+    early: bool = False  # whether no label was known at that time
 
 # %% ../../nbs/practice/service.ipynb #7f60fbde
-def count_losses(sums: list[float], n: int, prediction: float, y: float, early: bool) -> list[float]:
-    "Sums after one more round: squared errors, those of the mean label before it, labels, rounds judged; the early are not."
-    loss, of_mean, labels, judged = sums
-    if early or not n: return [loss, of_mean, labels + y, judged]
-    return [loss + (prediction - y) ** 2, of_mean + (labels / n - y) ** 2, labels + y, judged + 1]
-
-
 def parts_of(query: Any, d: int) -> tuple[list[list[float]], list[int]]:
     "Measurement rows and coordinates of a learner's query, as lists."
     if type(query) is np.ndarray and query.ndim == 1: return [], query.tolist()  # fast path
@@ -149,7 +133,7 @@ def parts_of(query: Any, d: int) -> tuple[list[list[float]], list[int]]:
 
 # %% ../../nbs/practice/service.ipynb #e8a3c0d1
 class Examples:
-    "A learner, and the examples that wait for their values or their label; `current` is the one whose round the learner is in."
+    "A learner, and the examples that wait for their values or their label; the learner is in the round of the example `current`."
 
     def __init__(self, learner: Learner):
         if learner.protocol != "OSLR": fail("learner", type(learner).__name__, "one of protocol OSLR", "it predicts from what was bought")
@@ -192,7 +176,7 @@ class Examples:
         return self.open[name]
 
     def tell(self, name: str | int, values: np.ndarray) -> float:
-        "Take the values bought of an example, and return the prediction. Values told again have to be the same."
+        "The prediction from the values bought of an example. Values that are given again have to be the same."
         example = self.find(name)
         if example.values is None:
             if name == self.current: prediction = self.learner.predict(values)
@@ -201,7 +185,7 @@ class Examples:
                 self._put_aside(name)
                 prediction = self.learner.predict_from(example.features, values)
             example.values, example.prediction, example.early = values, float(prediction), self.rounds == 0
-        elif not np.array_equal(example.values, values): fail("values", values.tolist(), "what was told before", f"by id {name!r}")
+        elif not np.array_equal(example.values, values): fail("values", values.tolist(), "the same as before", f"id {name!r} has values")
         return example.prediction
 
     def learn(self, name: str | int, y: float) -> None:
@@ -214,8 +198,10 @@ class Examples:
             self._put_aside(name)
             self.learner.learn(example.features, example.values, y, explored=example.explored)
         self.close(name)
-        self.losses = count_losses(self.losses, self.rounds, example.prediction, y, example.early)
-        self.rounds += 1
+        loss, of_mean, labels, judged = self.losses
+        if self.rounds and not example.early:
+            loss, of_mean, judged = loss + (example.prediction - y) ** 2, of_mean + (labels / self.rounds - y) ** 2, judged + 1
+        self.losses, self.rounds = [loss, of_mean, labels + y, judged], self.rounds + 1
 
     def close(self, name: str | int) -> None:
         "Forget an example."
@@ -247,7 +233,7 @@ def check_kept(example: OpenExample, d: int) -> OpenExample:
     return example
 
 
-def put_back(examples: Examples, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+def restore_examples(examples: Examples, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     "Restore a saved service; an error leaves it unchanged."
     check_int("form", header["form"], FORM, FORM, "it was written by another version")
     losses = check_array("losses", header["losses"], (None,)).tolist()
@@ -257,17 +243,17 @@ def put_back(examples: Examples, header: dict[str, Any], arrays: dict[str, np.nd
     opened = {check_id("id", name): check_kept(OpenExample(*parts), examples.learner.d) for name, *parts in header["open"]}
     current = header["current"]
     if current is not None and current not in opened: fail("current", current, "an open example")
-    take_over(examples.learner, header["learner"], arrays)
+    restore_learner(examples.learner, header["learner"], arrays)
     examples.open, examples.current, examples.losses, examples.rounds, examples.skipped = opened, current, losses, rounds, skipped
 
 
-def take_over(lr: Learner, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+def restore_learner(lr: Learner, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     "Put a learner into the state of a file that was written for the same learner."
     now, before = saved_form(lr)
     defaults = {n: p.default for n, p in inspect.signature(type(lr)).parameters.items() if n in lr.params}
-    told, asked = (json.dumps([key, dict(sorted(params.items()))]) for key, params in (
+    saved, wanted = (json.dumps([key, dict(sorted(params.items()))]) for key, params in (
         (header["learner"], defaults | header["params"]), (lr.key, lr.params)))  # a release before had fewer arguments
-    if told != asked: fail("learner of the file", told, asked, "asked for now")
+    if saved != wanted: fail("learner of the file", saved, wanted, "asked for now")
     if set(arrays) != set(lr.arrays): fail("arrays", sorted(arrays), str(sorted(lr.arrays)))
     check_header(lr, header)
     try:
@@ -279,36 +265,13 @@ def take_over(lr: Learner, header: dict[str, Any], arrays: dict[str, np.ndarray]
 
 # %% ../../nbs/practice/service.ipynb #881f0576
 class Service(Examples):
-    """A learner that is asked and told by lines of JSON, about any number of examples at a time.
+    """A learner that answers requests, lines of JSON, about any number of examples at a time.
 
-    Parameters
-    ----------
-    learner : Learner
-        Of the registry and of protocol OSLR, at the beginning of a round.
+    learner: of the registry and of protocol OSLR, at the beginning of a round. open: examples without a label, by their ids. wish: "save"
+    or "quit" after a line that asked for it; the caller does that, and makes it empty again. lines, rounds, skipped: lines read, examples
+    learnt, examples skipped. losses: sums of squared errors of the predictions, of squared errors of the mean label before each, and of
+    labels; and how many rounds are in the first two: all but those that were predicted before any label.
 
-    Attributes
-    ----------
-    learner : Learner
-        What learns.
-    open : dict of (str or int) to OpenExample
-        Examples without a label, by their ids.
-    current : str, int or None
-        The example whose round the learner itself is in; the others are kept here.
-    wish : str
-        "save" or "quit" after a line that asked for it: the caller does that, and makes this empty again.
-    lines, rounds, skipped : int
-        Lines read, examples learnt, examples skipped.
-    losses : list of float
-        Sums: squared errors of the predictions, squared errors of the mean label before each, labels; and how many rounds are in the
-        first two: all but those that were predicted before any label.
-
-    Raises
-    ------
-    ValueError
-        If the learner is of another protocol.
-
-    Notes
-    -----
     A learner with a method `learn` (`own.PairwiseLeastSquares`, `own.CoinBetting`, `ito2017.RDA1`) may have 100,000 examples open,
     and labels may come in any order; it learns in the order of the labels. All others hold one example at a time, and a second query
     is refused.
@@ -320,61 +283,27 @@ class Service(Examples):
         self.calls = {op: getattr(self, "_" + op) for op in OPS}
 
     def ready(self) -> dict[str, Any]:
-        """The first line of the service.
-
-        Returns
-        -------
-        dict
-            Learner, sizes, and how far it has come.
-        """
+        "The first line of the service: learner, sizes, and how far it has come."
         lr = self.learner
         about = {"ready": lr.key, "features": lr.d, "budget": lr.budget, "interleaves": self.interleaves}
         return about | {"lines": self.lines, "rounds": self.rounds, "open": len(self.open)}
 
     def answer(self, line: bytes) -> str:
-        """Carry out the request in a line.
-
-        Parameters
-        ----------
-        line : bytes
-            A request, without the end of the line.
-
-        Returns
-        -------
-        str
-            The answer as JSON; for a line that is refused an object with "error", and nothing has changed but the count of lines.
-        """
+        "The answer to a request, as JSON; to a bad one an object with \"error\", and only the count of lines has changed."
         self.lines += 1
-        request: dict[str, Any] = {}
+        name = {}
         try:
-            request = read_request(line)
-            return self.calls[request["op"]](request)
-        except (ValueError, ProtocolError) as error: return ENCODE({"error": str(error)} | self._whose(request))
+            op, request = read_request(line)
+            if "id" in request: name["id"] = check_id("id", request["id"])
+            return self.calls[op](**{field: CHECKS[field](field, value) for field, value in request.items()})
+        except (ValueError, ProtocolError) as error: return ENCODE({"error": str(error)} | name)
 
     def refuse(self, sentence: str) -> str:
-        """Answer a line that could not even be read whole.
-
-        Parameters
-        ----------
-        sentence : str
-            What was wrong with it.
-
-        Returns
-        -------
-        str
-            An object with "error", as JSON; the line is counted.
-        """
+        "The answer to a line that could not even be read whole: an object with \"error\", as JSON; the line is counted."
         self.lines += 1
         return ENCODE({"error": sentence})
 
-    def _whose(self, request: dict[str, Any]) -> dict[str, Any]:
-        "The id of a request that was refused, if it has a good one."
-        with contextlib.suppress(ValueError):
-            if "id" in request: return {"id": check_id("id", request["id"])}
-        return {}
-
-    def _query(self, request: dict[str, Any]) -> str:
-        return "{" + self._asked(check_id("id", request["id"])) + "}"
+    def _query(self, id: str | int) -> str: return "{" + self._asked(id) + "}"
 
     def _asked(self, name: str | int) -> str:
         "The query of an example, as fields of an answer."
@@ -382,77 +311,44 @@ class Service(Examples):
         asked = f'"id": {as_json(name)}, "features": {example.features}'
         return f'{asked}, "measurements": {ENCODE(example.rows)}' if example.rows else asked
 
-    def _values(self, request: dict[str, Any]) -> str:
-        name = check_id("id", request["id"])
-        self.find(name)
-        return f'{{"id": {as_json(name)}, "prediction": {self.tell(name, check_numbers("values", request["values"]))!r}}}'
+    def _values(self, id: str | int, values: np.ndarray) -> str:
+        return f'{{"id": {as_json(id)}, "prediction": {self.tell(id, values)!r}}}'
 
-    def _label(self, request: dict[str, Any]) -> str:
-        name = check_id("id", request["id"])
-        self.find(name)
-        y, following = check_number("label", request["label"]), check_id("query", request.get("query", 0))
-        self.learn(name, y)
-        if "query" not in request: return f'{{"id": {as_json(name)}, "rounds": {self.rounds}}}'
-        return f'{{{self._asked(following)}, "learnt": {as_json(name)}, "rounds": {self.rounds}}}'
+    def _label(self, id: str | int, label: float, query: str | int | None = None) -> str:
+        self.learn(id, label)
+        if query is None: return f'{{"id": {as_json(id)}, "rounds": {self.rounds}}}'
+        return f'{{{self._asked(query)}, "learnt": {as_json(id)}, "rounds": {self.rounds}}}'
 
-    def _skip(self, request: dict[str, Any]) -> str:
-        name = check_id("id", request["id"])
-        self.give_up(name)
-        return ENCODE({"id": name, "skipped": self.skipped})
+    def _skip(self, id: str | int) -> str:
+        self.give_up(id)
+        return ENCODE({"id": id, "skipped": self.skipped})
 
-    def _weights(self, request: dict[str, Any]) -> str:
+    def _weights(self) -> str:
         w = np.asarray(self.learner.coef_, np.float64)
         support = np.flatnonzero(w)
-        found = {"features": support.tolist(), "weights": w[support].tolist(), "intercept": float(self.learner.intercept_)}
-        return ENCODE(found)
+        return ENCODE({"features": support.tolist(), "weights": w[support].tolist(), "intercept": float(self.learner.intercept_)})
 
-    def _stats(self, request: dict[str, Any]) -> str:
+    def _stats(self) -> str:
         loss, of_mean = (v / self.losses[3] if self.losses[3] else None for v in self.losses[:2])
         return ENCODE(self.ready() | {"skipped": self.skipped, "mean_loss": loss, "mean_loss_of_mean_label": of_mean})
 
-    def _save(self, request: dict[str, Any]) -> str:
-        self.wish = "save"  # `serve` writes the file before this is sent
-        return ENCODE({"saved": True, "lines": self.lines, "rounds": self.rounds})
+    def _save(self, wish: str = "save", done: str = "saved") -> str:
+        self.wish = wish  # `serve` writes the file before this is sent
+        return ENCODE({done: True, "lines": self.lines, "rounds": self.rounds})
 
-    def _quit(self, request: dict[str, Any]) -> str:
-        self.wish = "quit"
-        return ENCODE({"ended": True, "lines": self.lines, "rounds": self.rounds})
+    def _quit(self) -> str: return self._save("quit", "ended")
 
     def save(self, path: str | Path) -> None:
-        """Write all that is known to one file, whole or not at all: learner, open examples, counts.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file; replaced in one step if it exists.
-
-        Raises
-        ------
-        OSError
-            If it cannot be written.
-        """
+        "Write all that is known to one file, whole or not at all: learner, open examples, counts."
         header, arrays = kept_form(self)
         write_file(path, header | {"lines": self.lines}, arrays)
 
     def restore(self, path: str | Path) -> None:
-        """Restore the state in which `save` was called.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file.
-
-        Raises
-        ------
-        FileNotFoundError
-            If there is none.
-        ValueError
-            If it is damaged or foreign, or of another learner than this service has; nothing is changed then.
-        """
+        "Restore the state in which `save` was called; a file that is damaged, foreign or of another learner changes nothing."
         try:
             header, arrays = read_file(path)
             lines = check_int("lines", header["lines"], 0)
-            put_back(self, header, arrays)
+            restore_examples(self, header, arrays)
         except FileNotFoundError: raise
         except Exception as e:  # whatever is wrong with a foreign or damaged file, the answer is one sentence
             ours = f": {e}" if type(e) is ValueError and "it must be" in str(e) else ""
@@ -461,14 +357,14 @@ class Service(Examples):
 
 # %% ../../nbs/practice/service.ipynb #5e41ce08
 class State:
-    "A state file and its journal of the lines answered since the file was written; the journal is the lock of both."
+    "A state file, and its journal: the lines answered since the file was written. The journal is the lock of both."
 
     def __init__(self, path: Path):
         path = Path(os.path.realpath(path))  # a file of two names has one journal
         if path.is_dir(): fail("state", str(path), "a file, or the name of one")
-        self.path, self.fresh = path, []  # lines not yet in the journal: number, text, checksum of the answer
+        self.path, self.fresh = path, []  # fresh: lines not yet in the journal, with number, text, checksum of the answer
         self.journal = hold(path.with_name(path.name + ".journal"), "state", path, "service")
-        tidy(path)
+        for part in path.parent.glob(f"{glob.escape(path.name[:80])}.{'[0-9a-f]' * 16}.part"): part.unlink(missing_ok=True)
 
     def refuse(self, what: Any) -> NoReturn:
         "Refuse the journal, for a reason."
@@ -525,17 +421,17 @@ class Pipes:
         self.longest, self.mark = LONGEST + 64 * service.learner.most, codecs.BOM_UTF8
         self.wait(0)
 
-    def hear(self, number: int, _frame: Any) -> None:
-        "A signal: now, or after the line that is being done."
+    def receive_signal(self, number: int, _frame: Any) -> None:
+        "Act on a signal now, or after the line that is being done."
         self.signals.append(number)
-        if self.calm: self.obey()
+        if self.calm: self.act_on_signals()
 
-    def obey(self) -> None:
+    def act_on_signals(self) -> None:
         "Save for each signal that came, and end unless it was SIGUSR1."
         while self.signals:
             self.calm, number = False, self.signals.pop()
             wrong = self.save()
-            if number in ENDS: raise SystemExit(1 if wrong and self.state is not None else ENDS[number])
+            if number in EXIT_CODES: raise SystemExit(1 if wrong and self.state is not None else EXIT_CODES[number])
             self.calm = True
 
     def wait(self, seconds: float) -> None:
@@ -559,7 +455,7 @@ class Pipes:
         return wrong
 
     def keep(self) -> None:
-        "Force the answered lines to the disk; ends the process if neither journal nor state can be written."
+        "Force the answered lines to the disk; end the process if neither journal nor state can be written."
         try:
             if self.state is not None: self.state.commit()
         except sqlite3.Error as error:
@@ -596,7 +492,7 @@ class Pipes:
         if self.signals or self.due():
             self.flush()  # what is in the file has been answered
             if not self.signals: self.save()
-            self.obey()
+            self.act_on_signals()
         if (wish == "save" or (wish and self.state is not None)) and (wrong := self.save()):
             self.answers[-1:], wish = [ENCODE({"error": wrong})], ""
         return wish == "quit"
@@ -608,7 +504,7 @@ class Pipes:
             while True:
                 self.flush()
                 self.calm = True
-                self.obey()
+                self.act_on_signals()
                 chunk = os.read(self.source, 2**16)
                 self.calm = False
                 for line in self.split(chunk):
@@ -620,13 +516,8 @@ class Pipes:
 
 
 MINUTE = 60.0  # seconds
-ENDS = {signal.SIGTERM: 0, signal.SIGINT: 130}
-HEARD = [*ENDS, *([signal.SIGUSR1] if hasattr(signal, "SIGUSR1") else [])]  # Windows has none
-
-# %% ../../nbs/practice/service.ipynb #00f33e0a
-def tidy(path: Path) -> None:
-    "Remove the partial file of a process that was killed while it saved."
-    for part in path.parent.glob(f"{glob.escape(path.name[:80])}.{'[0-9a-f]' * 16}.part"): part.unlink(missing_ok=True)
+EXIT_CODES = {signal.SIGTERM: 0, signal.SIGINT: 130}
+SIGNALS = [*EXIT_CODES, *([signal.SIGUSR1] if hasattr(signal, "SIGUSR1") else [])]  # Windows has none
 
 # %% ../../nbs/practice/service.ipynb #5b1c7e20
 def first_learner(learner: str, features: int | None, budget: int | None, seed: int | None) -> Learner:
@@ -647,44 +538,16 @@ def serve(
     features: int | None = None, budget: int | None = None, learner: str = "auto", state: str | Path | None = None, every: int = 10_000,
     seed: int | None = None, source: int = 0, sink: int = 1,
 ) -> int:
-    """Answer lines of JSON until they end: the command `oslr serve`.
+    """Answer lines of JSON until they end, as the command `oslr serve` does; returns its exit code.
 
-    Parameters
-    ----------
-    features : int, optional
-        d; a learner in a file knows it.
-    budget : int, optional
-        Features bought of an example, likewise.
-    learner : str, default "auto"
-        That, a key of `LEARNERS` that needs nothing but d and the budget, or the .npz file of a learner that goes on from there.
-    state : str or Path, optional
-        File for the state. If it exists the service goes on from there; otherwise it is written at once. With it every line that was
-        answered is kept, in the file or in its journal, the file of that name with .journal; without it nothing is.
-    every : int, default 10,000
-        Rounds, or a fourth of the lines, after which the state file is written and the journal emptied, a minute at most; 0 for
-        only when it is asked for.
-    seed : int, optional
-        Source of the draws of a new learner.
-    source, sink : int
-        File descriptors: standard input and output.
+    features, budget: of a new learner; the learner of a file knows them. learner: "auto", a key of `LEARNERS` that needs nothing but d and
+    the budget, or the .npz file of a learner, which continues. state: file for the state; if it exists the service continues from it,
+    otherwise it is written at once. With it every line that was answered is kept, in the file or in its journal, the file of that name
+    with .journal; without it nothing is. every: rounds, or a fourth of the lines, after which the state file is written and the journal
+    emptied, a minute at most; 0 for only on request. seed: of the draws of a new learner. source, sink: file descriptors.
 
-    Returns
-    -------
-    int
-        Exit code: 0, or 1 if the state could not be written at the end.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, another process has the state, or its files are no such files, or of another learner.
-    OSError
-        If the state cannot be written.
-    SystemExit
-        By SIGTERM (code 0) or SIGINT (130), after the state is saved; with code 1 if what was done can no longer be kept.
-
-    Notes
-    -----
-    Signals are heard in the main thread alone.
+    The code is 0, or 1 if the state could not be written at the end. A SystemExit ends it: by SIGTERM (code 0) or SIGINT (130) after the
+    state is saved, and with code 1 if answered lines can no longer be kept. Signals are handled in the main thread alone.
     """
     service, path = Service(first_learner(learner, features, budget, seed)), None if state is None else check_path(state)
     check_int("every", every, 0)
@@ -695,5 +558,5 @@ def serve(
             state.begin(service)
         pipes = Pipes(service, state, every, source, sink)
         with contextlib.suppress(ValueError):
-            for number in HEARD: after.callback(signal.signal, number, signal.signal(number, pipes.hear))
+            for number in SIGNALS: after.callback(signal.signal, number, signal.signal(number, pipes.receive_signal))
         return pipes.run()

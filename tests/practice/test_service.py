@@ -293,7 +293,7 @@ def test_a_question_may_be_repeated():
     assert ask(service, "query", id="a") == first
     told = ask(service, "values", id="a", values=[1, 2, 3, 4])
     assert ask(service, "values", id="a", values=[1, 2, 3, 4]) == told
-    assert "what was told before" in ask(service, "values", id="a", values=[1, 2, 3, 5])["error"]
+    assert "the same as before" in ask(service, "values", id="a", values=[1, 2, 3, 5])["error"]
     assert "the label comes last" in ask(service, "label", id="b", label=1)["error"]
     assert ask(service, "skip", id="a")["skipped"] == 1 and "open example" in ask(service, "label", id="a", label=1)["error"]
 
@@ -317,7 +317,7 @@ def test_other_learners_hold_one_example(learner):
     assert ask(service, "label", id=1, label=0.5, query=2) == ask(plain, "label", id=1, label=0.5, query=2)
 
 
-def test_quick_reading_is_careful_reading():
+def test_quick_reading_is_careful_reading(monkeypatch):
     "Lines that both read, lines that one of them alone could misread: the same object or the same sentence."
     more = [b'{"op":"query","id":"a:b"}', b'{"op":"query","id":"\\ud800"}', b' {"op":"stats"}\t\r',
             b'{"op":"query","id":18446744073709551616}', b'{"op":"label","id":8,"label":1e400}',
@@ -330,9 +330,11 @@ def test_quick_reading_is_careful_reading():
         try: return repr(read(line))
         except ValueError as error: return str(error)
 
-    for line in NASTY + more:
-        quick, careful = said(sv.read_object, line), said(sv.read_with_care, line)
-        assert quick == careful or b"18446744073709551616" in line, line
+    lines = [line for line in NASTY + more if b"18446744073709551616" not in line]
+    quick = [said(sv.read_object, line) for line in lines]
+    monkeypatch.setattr(sv.orjson, "loads", lambda line: int("no JSON"))
+    for line, found in zip(lines, quick, strict=True): assert said(sv.read_object, line) == found, line
+    monkeypatch.undo()
     assert "it must be a text" in ask(fresh(), "query", id=2**64)["error"]
 
 
