@@ -33,8 +33,8 @@ class BlockRun:
     blocks: int  # blocks played, empty ones included
     rounds: int  # rounds played (T)
     scored: int  # rounds with a loss: all, unless the weights of a training-only learner were not scored
-    loss: float  # sum of the squared losses, in squared labelss; added in the order of the rounds
-    bought: int
+    loss: float  # sum of the squared losses, in squared labels; added in the order of the rounds
+    bought: int  # numbers bought
     predictions: np.ndarray  # (T,): prediction of each round, NaN where weights were not scored; of length 0 without `keep`
     losses: np.ndarray  # (T,): squared losses, likewise
     n_observed: np.ndarray  # (T,): numbers bought in each round, read-only where it is always the same number; of length 0 without `keep`
@@ -98,7 +98,7 @@ class Books:
 class BlockRefused(ValueError):
     """A block that could not be fetched or played; the learner has learnt all blocks before it, and nothing of this one.
 
-    block: which block, from 0.
+    block: which block, from 0. run: the play of the blocks before it.
     """
 
     def __init__(self, message: str, block: int, run: BlockRun):
@@ -186,19 +186,14 @@ def simulate_blocks(
     Raises
     ------
     BlockRefused
-        If a block cannot be fetched or played, a `ValueError`; the learner is as it was before that block, and `run` of the error holds
-        what was played.
-    ValueError
-        If an argument is no learner, no iterable, or out of range.
+        If a block cannot be fetched or played, a `ValueError`; the learner is as it was before that block.
     ProtocolError
         If the learner stands in the middle of a round.
 
     Notes
     -----
-    Each block costs a copy of the learner's state, which it goes back to if something in the block is refused: blocks should have more
-    numbers than the learner.
-
-    Ours; `nbs/practice/blocks.ipynb`.
+    Each block costs a copy of the learner's state, which is restored if something in the block is refused: blocks should have more
+    numbers than the learner. Ours; `nbs/practice/blocks.ipynb`.
 
     See Also
     --------
@@ -233,13 +228,8 @@ class TableBlocks:
         CSV with a line of names, in UTF-8, or Parquet.
     target : str
         Column of the labels.
-    encode : bool or sequence of str
-        Make one feature of each value of a column of text; or names of columns for which that is so whatever they hold, "*" among them
-        for all others where it makes sense.
-    ignore : sequence of str
-        Columns that are left out; "" for those without a name. An index that pandas wrote into Parquet is left out too.
-    missing : sequence of str
-        Words that count as missing, in addition to the usual ones in columns of numbers.
+    encode, ignore, missing : optional
+        As for `oslr_nb.practice.tables.run_table`.
     size : int or None
         Rows of a block, at least 1; None for as many as make 64 MB, from 256 to 8192.
     skip : int
@@ -247,21 +237,13 @@ class TableBlocks:
 
     Attributes
     ----------
-    names : tuple of str
-        The features.
-    rows : int
-        Rows of the table, those left out included.
-
-    Raises
-    ------
-    ValueError
-        If the file cannot be read, a column holds no numbers, or an argument is out of range.
+    names, rows : tuple of str, int
+        The features; rows of the table, those left out included.
 
     Notes
     -----
-    Making it reads the file once; missing values of features are NaN, which may not be bought.
-
-    Ours; `nbs/practice/blocks.ipynb`.
+    Making it reads the file once; missing values of features are NaN, which may not be bought. An index that pandas wrote into Parquet is
+    left out. Ours; `nbs/practice/blocks.ipynb`.
     """
 
     def __init__(
@@ -273,7 +255,7 @@ class TableBlocks:
         self.path, self.target = check_path(path), target
         self.survey = survey_table(self.path, target, encode, True, ignore, missing=missing)
         self.names, self.rows = self.survey.names, self.survey.rows
-        self.size = max(256, min(8192, 2**23 // len(self.names))) if size is None else check_int("size", size, 1)
+        self.size = self.survey.block if size is None else check_int("size", size, 1)
         self.skip = check_int("skip", skip, 0, self.rows, f"the table has {self.rows} rows")
 
     def __repr__(self) -> str:
@@ -282,4 +264,4 @@ class TableBlocks:
     def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         from oslr_nb.practice.reading import blocks
 
-        return blocks(self.path, self.survey, self.target, self.size, self.skip)
+        return blocks(self.path, self.survey, self.size, self.skip)

@@ -25,7 +25,8 @@ import pyarrow.compute as pc
 from ..core.checks import LARGEST, TOO_LARGE, check_real, fail
 
 # %% auto #0
-__all__ = ['BLOCK', 'CATEGORIES', 'MISSING', 'Survey', 'check_names', 'survey_table', 'blocks', 'read_whole', 'named_numbers']
+__all__ = ['BLOCK', 'CATEGORIES', 'MISSING', 'Survey', 'check_names', 'survey_table', 'joined', 'blocks', 'read_whole',
+           'named_numbers']
 
 # %% ../../nbs/practice/reading.ipynb #78b35718
 BLOCK = 2**22  # bytes of a CSV that are read at a time
@@ -188,16 +189,16 @@ class Column:
     kind: str = "numbers"  # or "text", or a type that is neither
     values: Counter = field(default_factory=Counter)  # of text, and how often
     odd: dict[str, list[int]] = field(default_factory=dict)  # text that is no number: how often, and its first row
-    numbers: int = 0  # values that are numbers, that look like some, that are dates, that are something else
-    like: int = 0
-    dates: int = 0
-    others: int = 0
-    total: float = 0.0
-    known: int = 0
-    gaps: int = 0  # fields without a value, and the first row with one
-    gap: int = 0
-    lost: int = 0  # words for missing among numbers, and the first row with one
-    loss: int = 0
+    numbers: int = 0  # values that are numbers
+    like: int = 0  # values that look like numbers
+    dates: int = 0  # values that are dates or times
+    others: int = 0  # values that are something else
+    total: float = 0.0  # sum of the known numbers
+    known: int = 0  # how many these are
+    gaps: int = 0  # fields without a value
+    gap: int = 0  # first row with such a field
+    lost: int = 0  # words for missing among numbers
+    loss: int = 0  # first row with such a word
     wrong: tuple[int, float] | None = None  # first row with a number that cannot be used, and the number
 
     def add(self, column: pa.Array, row: int) -> None:
@@ -221,8 +222,7 @@ class Column:
         if gone.sum() > column.null_count:
             self.lost += int(gone.sum()) - column.null_count
             self.loss = self.loss or row + 1 + int(np.flatnonzero(gone & column.is_valid().to_numpy(zero_copy_only=False))[0])
-        self.known += int((~gone).sum())
-        self.numbers += int((~gone).sum())
+        self.known, self.numbers = self.known + int((~gone).sum()), self.numbers + int((~gone).sum())
         if not bad.size: self.total += float(numbers[~gone].sum())
 
     def add_text(self, column: pa.Array, row: int) -> None:
@@ -268,6 +268,11 @@ class Survey:
     left_out: tuple[str, ...] = ()  # columns that are left out unasked, each with the reason
 
     @property
+    def block(self) -> int:
+        "Rows of a block of at most 64 MB of numbers, from 256 to 8192."
+        return max(256, min(8192, 2**23 // len(self.names)))
+
+    @property
     def owners(self) -> list[str]:
         "The column from which each feature is made (d,)."
         return [c for c, v in zip(self.columns, self.values, strict=True) for _ in range(1 if v is None else len(v))]
@@ -275,13 +280,18 @@ class Survey:
 # %% ../../nbs/practice/reading.ipynb #96a5200f
 @dataclass(frozen=True)
 class Trouble:
-    "Something in a table that cannot be used, and options that help; the first of them is what a command would take."
+    "Something in a table that cannot be used, and options that help."
 
     what: str
     value: Any
     allowed: str
-    helps: tuple[tuple[str, str | None, str], ...] = ()  # name of an option, its value, and what it does
-    takes: tuple[tuple[str, str | None], ...] = ()  # options that make the table usable here
+    helps: tuple[tuple[str, str | None, str], ...] = ()  # name of an option ("": none), its value, and what it does; the best one first
+
+    @property
+    def takes(self) -> tuple[tuple[str, str | None], ...]:
+        "Options that make the table usable here: the first one, or all words that count as missing."
+        words = tuple((name, value) for name, value, _ in self.helps if name == "missing")
+        return (*words, ("impute", None)) if words else tuple(h[:2] for h in self.helps[:1] if h[0])
 
     def say(self, terminal: bool = False) -> str:
         "The sentence, with options as in a terminal, or as in Python."
@@ -321,10 +331,6 @@ class Refused(ValueError):
         return [word for name, value in found for word in ([f"--{name}"] if value is None else [f"--{name}", value])]
 
 
-def refuse_all(parts: Sequence[str | Trouble], features: int | None = None) -> None:
-    "Raise what was found, if anything was."
-    if parts: raise Refused(tuple(parts), features)
-
 # %% ../../nbs/practice/reading.ipynb #1fb8a6d8
 LEAVE = "leaves the column out"
 
@@ -346,7 +352,9 @@ class Tried:
         except Refused as e: self.parts, self.features = [*self.parts, *e.parts], e.features
         except ValueError as e: self.parts.append(str(e))
 
-    def end(self) -> None: refuse_all(list(dict.fromkeys(self.parts)), self.features)
+    def end(self) -> None:
+        "Raise the refusals, if there are any."
+        if self.parts: raise Refused(tuple(dict.fromkeys(self.parts)), self.features)
 
 
 def names_in(what: str, value: Any) -> list[str]:
@@ -382,61 +390,39 @@ def mostly_numbers(c: Column) -> bool:
 def check_text(c: Column, encode: bool) -> Trouble | None:
     "Whether a column of text can be encoded, and is to be."
     what, value, leave = f"column {c.name!r}", next(iter(c.odd), ""), ("ignore", c.name, LEAVE)
-    each = ("encode", c.name, f"makes a feature of each of its {len(c.encoded)} values")
-    if len(c.values) > CATEGORIES: each = ()
+    few, n = len(c.values) <= CATEGORIES, c.numbers + c.like + c.dates + c.others
+    makes = f"makes a feature of each of its {len(c.encoded)} values"
     if c.forced:
-        if each: return None
-        return Trouble(what, f"more than {CATEGORIES} different values", f"text with at most {CATEGORIES} of them", (leave,), (leave[:2],))
-    more, n = (each,) if each else (), c.numbers + c.like + c.dates + c.others
+        wanted = f"text with at most {CATEGORIES} of them"
+        return None if few else Trouble(what, f"more than {CATEGORIES} different values", wanted, (leave,))
+    more = (("encode", c.name, makes),) if few else ()
     if mostly_numbers(c):
         worst = max(c.odd, key=lambda v: c.odd[v][0])
-        if c.like > c.numbers:
-            return Trouble(what, worst, f"numbers with points and without marks; {odd_text(c)}", (leave, *more), (leave[:2],))
+        if c.like > c.numbers: return Trouble(what, worst, f"numbers with points and without marks; {odd_text(c)}", (leave, *more))
         lost = [("missing", v, "counts it as missing") for v in c.odd] if len(c.odd) <= 3 else []
-        takes = (*(m[:2] for m in lost), ("impute", None)) if lost else (leave[:2],)
-        allowed = f"numbers, as {c.numbers} of {n} values are, but not {odd_text(c)}"
-        return Trouble(what, worst, allowed, (*lost, leave, *more), takes)
+        return Trouble(what, worst, f"numbers, as {c.numbers} of {n} values are, but not {odd_text(c)}", (*lost, leave, *more))
     many = len(c.values) > 20 and (n < 5 * len(c.values) or c.dates >= 0.9 * n)
-    if many or not each:
-        kind = "dates or times" if c.dates >= 0.9 * n else "words"
-        count = len(c.values) if each else f"more than {CATEGORIES}"
+    if many or not few:
+        kind, count = "dates or times" if c.dates >= 0.9 * n else "words", len(c.values) if few else f"more than {CATEGORIES}"
         allowed = f"numbers, or words that come often: these are {kind}, {count} different values in {n} rows"
-        return Trouble(what, value, allowed, (leave, *more), (leave[:2],))
-    if encode: return None
-    return Trouble(what, value, "numbers", (("encode", None, each[2]), leave), (("encode", None),))
-
-
-def check_label(c: Column) -> Trouble | None:
-    "The label has to be known numbers."
-    what = f"column {c.name!r}"
-    if not c.numeric:
-        why = "it is to be predicted" + (f"; {odd_text(c)}" if c.odd and mostly_numbers(c) else "")
-        return Trouble(what, next(iter(c.odd), c.kind), "numbers", (("", None, why),))
-    if c.wrong is not None: return Trouble(f"{what}, row {c.wrong[0]}", c.wrong[1], TOO_LARGE)
-    row = min((r for r in (c.gap, c.loss) if r), default=0)
-    if row: return Trouble(f"{what}, row {row}", "missing", "a number", (("", None, "leave such rows out"),))
-    return None
+        return Trouble(what, value, allowed, (leave, *more))
+    return None if encode else Trouble(what, value, "numbers", (("encode", None, makes), leave))
 
 
 def check_column(c: Column, target: str, encode: bool, impute: bool) -> Trouble | None:
-    "Whether a column cannot be used, and what can be done."
-    what, leave = f"column {c.name!r}", ("ignore", c.name, LEAVE)
-    if c.name == target: return check_label(c)
-    if c.kind not in ("text", "numbers"): return Trouble(what, c.kind, "numbers or text", (leave,), (leave[:2],))
-    if not (c.known if c.numeric else c.values): return Trouble(what, "missing", "known in some row", (leave,), (leave[:2],))
+    "Whether a column, or the label, cannot be used, and what can be done."
+    what, leave, label = f"column {c.name!r}", (("ignore", c.name, LEAVE),), c.name == target
+    if label and not c.numeric:
+        why = "it is to be predicted" + (f"; {odd_text(c)}" if c.odd and mostly_numbers(c) else "")
+        return Trouble(what, next(iter(c.odd), c.kind), "numbers", (("", None, why),))
+    if c.kind not in ("text", "numbers"): return Trouble(what, c.kind, "numbers or text", leave)
+    if not (label or (c.known if c.numeric else c.values)): return Trouble(what, "missing", "known in some row", leave)
     if not c.numeric: return check_text(c, encode)
-    if c.wrong is not None: return Trouble(f"{what}, row {c.wrong[0]}", c.wrong[1], TOO_LARGE, (leave,), (leave[:2],))
-    row = min((r for r in (c.gap, c.loss) if r), default=0)
-    if not row or impute: return None
-    more = c.gaps + c.lost - 1
+    if c.wrong is not None: return Trouble(f"{what}, row {c.wrong[0]}", c.wrong[1], TOO_LARGE, () if label else leave)
+    row, more = min((r for r in (c.gap, c.loss) if r), default=0), c.gaps + c.lost - 1
+    if not row or (impute and not label): return None
     mean = ("impute", None, "puts a mean there" + (f" and in {more} more row{'s' * (more > 1)}" if more else ""))
-    return Trouble(f"{what}, row {row}", "missing", "a number", (mean, leave), (mean[:2],))
-
-
-def check_name(c: Column, at: int, path: Path) -> Trouble:
-    "A column without a name."
-    helps = (("ignore", "", "leaves it out"),)
-    return Trouble("columns of data", "", f"names, but column {at + 1} of {path.name} has none", helps, (helps[0][:2],))
+    return Trouble(f"{what}, row {row}", "missing", "a number", (("", None, "leave such rows out"),) if label else (mean, *leave))
 
 
 def features_of(used: list[Column]) -> tuple[list[str], list[float]]:
@@ -469,8 +455,8 @@ def check_names(
     index = [name.strip() for name in found[1] if name.strip() not in named]
     for name, n in Counter(names).items():
         if n > 1 and name and name not in index and name not in {v.strip() for v in ignore}:
-            helps = (("ignore", name, "leaves them out"),)
-            tried.parts.append(Trouble("columns of data", name, f"distinct names, {n} columns have this one", helps))
+            said = f"distinct names, {n} columns have this one"
+            tried.parts.append(Trouble("columns of data", name, said, (("ignore", name, "leaves them out"),)))
     tried.end()
     return names, index
 
@@ -513,13 +499,15 @@ def survey_table(
     out = [f"{name!r} (the index of a frame of pandas)" for name in out]
     out += [f"column {i + 1} (without a name and empty)" for i, e in zip(at, empty, strict=True) if e]
     columns, at, end, start = ([v for v, e in zip(part, empty, strict=True) if not e] for part in (columns, at, sums.digests(), start))
-    troubles = [check_column(c, target, encode, impute) if c.name else check_name(c, i, path) for c, i in zip(columns, at, strict=True)]
+    names_all = lambda i: f"names, but column {i + 1} of {path.name} has none"
+    troubles = [check_column(c, target, encode, impute) if c.name else
+                Trouble("columns of data", "", names_all(i), (("ignore", "", "leaves it out"),)) for c, i in zip(columns, at, strict=True)]
     left = {c.name for c, t in zip(columns, troubles, strict=True) if t and ("ignore", c.name) in t.takes}
     for c, t in zip(columns, troubles, strict=True):
         if t and any(name == "missing" for name, _ in t.takes): c.kind = "numbers"  # as it would be
     used = [c for c in columns[:-1] if c.name not in left]
     feature_names, middles = features_of(used)
-    refuse_all([t for t in troubles if t], len(feature_names) if len(feature_names) > 1 else None)
+    if any(troubles): raise Refused(tuple(t for t in troubles if t), len(feature_names) if len(feature_names) > 1 else None)
     for name, n in Counter(feature_names).items():
         if n > 1: fail("features", name, "distinct names", "encoding made one that another column has")
     if len(feature_names) < 2: fail("features", feature_names, "at least two columns of numbers besides the target")
@@ -551,13 +539,18 @@ def usable(name: str, column: pa.Array, survey: Survey) -> np.ndarray:
     return numbers if numbers is not None else fail(f"column {name!r}", "text", "numbers", "the file has changed since the first pass")
 
 # %% ../../nbs/practice/reading.ipynb #d5785f44
-def blocks(path: Path, survey: Survey, target: str, size: int, skip: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Read a table a number of rows at a time.
+def joined(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    "Features and labels of several parts, one below the other."
+    return np.concatenate([X for X, _ in parts]), np.concatenate([y for _, y in parts])
 
-    size: rows of a block; the last one may have fewer. Yields X (n, d): features, NaN where a value is missing; y (n,): labels. At the
-    end it is refused if a value has changed since `survey_table` read the file. Ours; `nbs/practice/reading.ipynb`.
+
+def blocks(path: Path, survey: Survey, size: int, skip: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Read a table, but for the first `skip` rows, in blocks of `size` rows; the last one may have fewer.
+
+    Yields X (n, d): features, NaN where a value is missing; y (n,): labels. At the end the table is refused if a value has changed since
+    `survey_table` read the file. Ours.
     """
-    held, n, rows, sums = [], 0, 0, Checksum(len(survey.at))
+    parts, n, rows, sums = [], 0, 0, Checksum(len(survey.at))
     for batch in batches(path, survey.at):
         while batch.num_rows:
             part = batch.slice(0, min(skip, size) or size - n)
@@ -565,34 +558,26 @@ def blocks(path: Path, survey: Survey, target: str, size: int, skip: int = 0) ->
             if skip:
                 skip -= part.num_rows
                 continue
-            held.append(block)
+            parts.append(block)
             n += part.num_rows
             if n == size:
-                yield np.concatenate([X for X, _ in held]), np.concatenate([y for _, y in held])
-                held, n = [], 0
-    if n: yield np.concatenate([X for X, _ in held]), np.concatenate([y for _, y in held])
+                yield joined(parts)
+                parts, n = [], 0
+    if n: yield joined(parts)
     if rows != survey.rows: fail("data", path.name, f"a table of {survey.rows} rows, as in the first pass", f"{rows} were read")
     if combined(sums.digests()) != survey.checksum: fail("data", path.name, "the table of the first pass", "it has changed since")
 
 
-def read_whole(path: Path, survey: Survey, target: str) -> tuple[np.ndarray, np.ndarray]:
-    """Read a whole table; a missing value becomes the mean of the known values of its column.
-
-    Returns X (n, d): features; y (n,): labels. Ours; `nbs/practice/reading.ipynb`.
-    """
-    parts = list(blocks(path, survey, target, 8192))
-    X, y = np.concatenate([X for X, _ in parts]), np.concatenate([y for _, y in parts])
+def read_whole(path: Path, survey: Survey) -> tuple[np.ndarray, np.ndarray]:
+    "Features X (n, d) and labels y (n,) of a whole table; a missing value becomes the mean of the known values of its column. Ours."
+    X, y = joined(list(blocks(path, survey, 8192)))
     gone = np.isnan(X)
     X[gone] = np.broadcast_to(survey.middles[:-1], X.shape)[gone]
     return X, y
 
 # %% ../../nbs/practice/reading.ipynb #7fb345a4
 def named_numbers(path: Path, what: str, columns: tuple[str, ...]) -> dict[str, tuple[float, ...]]:
-    """Read a table whose rows are a name and numbers.
-
-    columns: its columns: that of the names, then those of the numbers, in any order in the file. Returns: numbers by
-    name. Ours; `nbs/practice/reading.ipynb`.
-    """
+    "The numbers by name in a table with the columns `columns`, in any order: that of the names, then those of numbers. Ours."
     names, found = [name.strip() for name in names_of(path, what)[0]], {}
     if sorted(names) != sorted(columns): fail(f"columns of {what}", ", ".join(names), ", ".join(columns[:-1]) + " and " + columns[-1])
     for batch in batches(path, [names.index(c) for c in columns], what):

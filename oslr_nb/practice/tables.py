@@ -34,9 +34,7 @@ __all__ = ['FORM', 'read_options', 'run_table']
 
 # %% ../../nbs/practice/tables.ipynb #0566a76c
 def read_options(texts: Iterable[str]) -> dict[str, Any]:
-    """Arguments of a learner as they are written in a terminal.
-
-    texts: "NAME=VALUE" each; a value is JSON, or else a text. Returns: values by name. Ours.
+    """Arguments of a learner by name from texts "NAME=VALUE", as in a terminal; a value is JSON, or else a text. Ours.
 
     Examples
     --------
@@ -115,7 +113,7 @@ FORM = 2  # version of the checkpoints
 
 # %% ../../nbs/practice/tables.ipynb #bc150427
 def fresh_tally(d: int) -> dict[str, np.ndarray]:
-    "Sums of a run. made_up, unknown: values of each feature that a mean stood in for, and that none could; learnt: rounds, and skips."
+    "Sums of a run. made_up, unknown: values of each feature that a mean replaced, or that had none yet; learnt: rounds, and skips."
     m = d + 2 if d <= COMPARED else 0
     return {"counts": np.zeros(d, np.int64), "known": np.zeros(d, np.int64), "sums": np.zeros(d), "losses": np.zeros((2, BINS)),
             "labels": np.zeros(2), "moments": np.zeros((m, m)), "made_up": np.zeros(d, np.int64), "unknown": np.zeros(d, np.int64),
@@ -131,8 +129,8 @@ def means_before(y: np.ndarray, tally: dict[str, np.ndarray]) -> np.ndarray:
 def play_block(lr: Learner, X: np.ndarray, y: np.ndarray, tally: dict[str, np.ndarray], impute: bool) -> np.ndarray:
     """Play a block, count purchases, return the predictions (n,); compiled where the learner counts by itself and nothing is missing.
 
-    Before any value of a feature that is missing has been bought there is no mean to stand in for it: the round teaches nothing, and is
-    predicted by the mean label, as is each one before the learner has learnt.
+    A missing value has no mean that could replace it before a value of its feature has been bought: the round teaches nothing, and the
+    mean label is predicted, as in each round before the learner has learnt.
     """
     if hasattr(lr, "purchases_") and lr.forget == 1 and not impute:
         out = simulate(lr, X, y).predictions
@@ -152,8 +150,8 @@ def play_block(lr: Learner, X: np.ndarray, y: np.ndarray, tally: dict[str, np.nd
         else:
             if gone.any(): values[gone] = tally["sums"][S[gone]] / tally["known"][S[gone]]
             tally["made_up"][S[gone]] += 1
-            guess = lr.predict(values)
-            if learnt[0]: out[t] = guess
+            prediction = lr.predict(values)
+            if learnt[0]: out[t] = prediction
             lr.update(float(y[t]))
             learnt[0] += 1
         tally["known"][have] += 1
@@ -196,13 +194,13 @@ def load_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[
     broken = f"out = {str(path.parent)!r}: its checkpoint.npz must be a whole one of `oslr run`."
     try:
         header, arrays = read_file(path)
-        told = dict(header["run"])
+        saved = dict(header["run"])
     except Exception as e: raise ValueError(broken) from e
     if header.get("form") != FORM:
         fail("out", str(path.parent), "the run of this version", "its checkpoint counts otherwise; begin anew in another folder")
     arguments = inspect.signature(run_table).parameters
     for name, value in facts.items():
-        have = told.get(name, arguments[name].default if name in arguments else None)  # a release before did not know all of them
+        have = saved.get(name, arguments[name].default if name in arguments else None)  # a release before did not know all of them
         have = list(have) if isinstance(have, tuple) else have
         if have != value and name == "table":
             grown = isinstance(have, list) and have[1] == start != ""
@@ -218,11 +216,6 @@ def load_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[
     except Exception as e: raise ValueError(broken) from e
 
 # %% ../../nbs/practice/tables.ipynb #c65587c1
-def rows_at_a_time(d: int) -> int:
-    "Rows of a block: at most 64 MB of numbers."
-    return max(256, min(8192, 2**23 // d))
-
-
 def play_table(
     path: Path, survey: Survey, facts: dict[str, Any], lr: Learner, tally: dict[str, np.ndarray], done: int, place: Path, every: float,
     progress: bool,
@@ -230,11 +223,11 @@ def play_table(
     "Play the rest of all passes, with checkpoints."
     from tqdm import tqdm
 
-    n, T, d = survey.rows, survey.rows * facts["passes"], len(survey.names)
-    size, due, started = rows_at_a_time(d), every, time.monotonic()
+    n, T = survey.rows, survey.rows * facts["passes"]
+    due, started = every, time.monotonic()
     with tqdm(total=T, initial=done, desc="play", unit=" rows", disable=not progress) as bar:
         for turn in range(done // n, facts["passes"]):
-            for X, y in blocks(path, survey, facts["target"], size, done - turn * n):
+            for X, y in blocks(path, survey, survey.block, done - turn * n):
                 out = play_block(lr, X, y, tally, facts["impute"])
                 judge_block(out, y, tally, done, T)
                 if turn == 0: add_moments(X, y, survey, tally)
@@ -249,7 +242,7 @@ def play_table(
 # %% ../../nbs/practice/tables.ipynb #5966a7b1
 def read_costs(path: Path, survey: Survey) -> np.ndarray:
     "Price of each feature (d,): that of its column."
-    found = named_numbers(path, "costs", ("feature", "price"))
+    found = named_numbers(check_path(path), "costs", ("feature", "price"))
     for name, (price,) in found.items(): check_real(f"price of {name!r}", price, -1e-300, 1e15)
     return by_column(survey, found, "costs")[:, 0]
 
@@ -306,7 +299,7 @@ def run_table(
         Make one feature of each value of a column of text, and of its missing values; or names of columns for which that is so
         whatever they hold, "*" among them for all others where it makes sense.
     impute : bool
-        A missing value that is bought counts as the mean of the bought values of its feature; before there are any the round is skipped.
+        A missing value that is bought counts as the mean of the bought values of its feature; without any the round is skipped.
     ignore : sequence of str
         Columns that are left out; "" for those without a name.
     missing : sequence of str
@@ -329,20 +322,10 @@ def run_table(
     dict
         What results.json holds: losses, purchases, weights, the fits in hindsight.
 
-    Raises
-    ------
-    ValueError
-        If an argument or something in a file cannot be used, or another run is in the folder; the message says which, where, and what is
-        allowed.
-    OSError
-        If a file cannot be written.
-
     Notes
     -----
     The table is read twice or more: a first pass finds out what is in it and refuses what cannot be used. Losses are squared. Second
-    moments for the fits in hindsight are kept with at most 1000 features.
-
-    Ours; `nbs/practice/tables.ipynb`.
+    moments for the fits in hindsight are kept with at most 1000 features. Ours; `nbs/practice/tables.ipynb`.
     """
     tried = Tried()
     path, out = tried(check_path, data), free_folder(resume) if out is None else tried(check_path, out)
@@ -364,7 +347,7 @@ def run_table(
     tried.end()
     place = out / "checkpoint.npz"
     survey = survey_table(path, target, encode, impute, ignore, progress, missing, rows_before(place) if resume else 0)
-    prices = None if costs is None else tried(lambda: read_costs(check_path(costs), survey))
+    prices = None if costs is None else tried(read_costs, costs, survey)
     d, scales = len(survey.names), tried(read_scale, str(scale), survey, target)
     if not priced: tried(check_int, "budget", budget, 2, d, f"the table has {d} features")
     tried.end()

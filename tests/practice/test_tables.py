@@ -136,7 +136,7 @@ def test_blocks_do_not_depend_on_how_the_file_is_cut(files, monkeypatch):
     for size in (700, 2**24):
         monkeypatch.setattr(reading, "BLOCK", size)
         survey = reading.survey_table(files / "p.csv", "progression", False, False)
-        parts[size] = list(reading.blocks(files / "p.csv", survey, "progression", 100, 200))
+        parts[size] = list(reading.blocks(files / "p.csv", survey, 100, 200))
     for (X, y), (Z, z) in zip(*parts.values(), strict=True):
         assert np.array_equal(X, Z) and np.array_equal(y, z)
 
@@ -175,7 +175,7 @@ def test_a_paper_s_learner_learns_where_it_is_given_scales(tmp_path):
 def test_scaled_runs_go_on_bit_for_bit(tmp_path, monkeypatch):
     "Stopped in the warm-up and after it; other options or scales are refused."
     data = badly_scaled(tmp_path, 600)
-    monkeypatch.setattr(tables, "rows_at_a_time", lambda d: 25)
+    monkeypatch.setattr(reading.Survey, "block", 25)
     args = (data, "--target", "y", "--budget", 5, *RDA1, "--every", 0)
     good(*args, "--out", tmp_path / "whole")
     kept, blocks = tables.play_block, []
@@ -384,7 +384,7 @@ def test_mangled_files_are_refused_or_read(tmp_path_factory, data):
     encode, impute = data.draw(st.booleans()), data.draw(st.booleans())
     try:
         survey = reading.survey_table(folder / "m.csv", "y", encode, impute)
-        read = list(reading.blocks(folder / "m.csv", survey, "y", 3))
+        read = list(reading.blocks(folder / "m.csv", survey, 3))
     except ValueError as e:
         assert type(e) in (ValueError, reading.Refused) and "\n" not in str(e) and "it must be" in str(e), e
         return
