@@ -43,18 +43,18 @@ class Sample:
     "A table less its means in units of its deviations, and numbers that several checks use."
 
     X: np.ndarray  # (n, d)
-    y: np.ndarray | None
+    y: np.ndarray | None  # (n,)
     size: np.ndarray  # deviations of the features as they came
-    budget: int
-    k: int
-    names: list[str]
-    V: np.ndarray = field(init=False)
-    spectrum: np.ndarray = field(init=False)
+    budget: int  # features bought a round
+    k: int  # weights of the comparators
+    names: list[str]  # of the features
+    V: np.ndarray = field(init=False)  # second moments
+    spectrum: np.ndarray = field(init=False)  # their eigenvalues
     w: np.ndarray | None = None  # the best k-sparse weights that were found
     exact: bool = False  # whether no other k-sparse weights are better
-    mean: float = 1.0  # losses a round: of predicting the mean label, of w, and of all weights
-    sparse: float = 1.0
-    full: float = 1.0
+    mean: float = 1.0  # loss a round of predicting the mean label
+    sparse: float = 1.0  # loss a round of w
+    full: float = 1.0  # loss a round of all weights
     rest: np.ndarray | None = None  # residuals of all weights
     fast: bool = False  # whether a sparse linear model is not refuted
 
@@ -223,10 +223,16 @@ def misfit(s: Sample) -> tuple[float, int]:
     return float(z.max()), int(used.sum())
 
 
+def too_few(s: Sample) -> Check | None:
+    "The verdict on residuals without labels or with few examples."
+    if s.y is None: return Check("unknown", None, "no labels")
+    least = max(100, 10 * s.d)
+    return judge(0.0, None, f"only {s.n} examples, at least {least} are needed") if s.n < least else None
+
+
 def check_model(s: Sample) -> Check:
     "Check curvature, and the loss of k weights against that of all."
-    if s.y is None: return Check("unknown", None, "no labels")
-    if s.n < max(100, 10 * s.d): return judge(0.0, None, f"only {s.n} examples, at least {max(100, 10 * s.d)} are needed")
+    if refusal := too_few(s): return refusal
     worst, m = misfit(s)
     words = f"residuals with squares: {worst:.3g} standard errors, at most {limit_of(m):.3g} expected"
     if worst > limit_of(m): return judge(worst, False, words)
@@ -239,8 +245,7 @@ def check_model(s: Sample) -> Check:
 
 def check_noise(s: Sample) -> Check:
     "Skewness and kurtosis of the residuals (Jarque and Bera)."
-    if s.y is None: return Check("unknown", None, "no labels")
-    if s.n < max(100, 10 * s.d): return judge(0.0, None, f"only {s.n} examples, at least {max(100, 10 * s.d)} are needed")
+    if refusal := too_few(s): return refusal
     if s.rest.std() <= 1e-6: return judge(0.0, True, "no noise")
     z = (s.rest - s.rest.mean()) / s.rest.std()
     found = s.n / 6 * (float(np.mean(z**3)) ** 2 + (float(np.mean(z**4)) - 3) ** 2 / 4)
@@ -249,7 +254,7 @@ def check_noise(s: Sample) -> Check:
 
 # %% ../../nbs/practice/recommend.ipynb #51d54427
 def listed(names: list[str]) -> str:
-    "At most three names."
+    "Three names, and how many more there are."
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
@@ -306,11 +311,10 @@ LEAST = {  # (a, b): a learner needs a budget of a + b k
 
 # %% ../../nbs/practice/recommend.ipynb #f13cb0ff
 def horizon(bound: Callable[[int], float], gain: float) -> float | None:
-    """First number of rounds at which a bound on regret is below the gain.
+    """First number of rounds at which a bound on regret is below the gain, found by doubling and then halving.
 
-    bound: bound on the regret after T rounds, in squared labels; bound(T) / T must fall from there on. gain: loss of
-    predicting the mean minus loss of the comparator, in squared labels a round. Returns: rounds, found by doubling and then
-    halving; infinite if no number up to 2^49 is enough, None if the bound cannot be computed. Ours.
+    bound: on the regret after T rounds, in squared labels; bound(T) / T must fall from there on. gain: loss of predicting the mean minus
+    loss of the comparator, in squared labels a round. Infinite if no number up to 2^49 is enough, None without a bound. Ours.
     """
     if not gain > 0: return math.inf
     try:
@@ -328,16 +332,16 @@ def horizon(bound: Callable[[int], float], gain: float) -> float | None:
 class Constants:
     "The constants of the bounds, from the sample."
 
-    norm: float  # largest ||x||_2, |x_i| and |y|
-    entry: float
-    label: float
+    norm: float  # largest ||x||_2
+    entry: float  # largest |x_i|
+    label: float  # largest |y|
     w2: float  # norms of the comparator
     w1: float
     low: float  # roots of the extreme eigenvalues
     high: float
-    phi: float
-    eps: float
-    sigma: float
+    phi: float  # compatibility
+    eps: float  # restricted isometry
+    sigma: float  # deviation of the noise
 
 
 def constants(s: Sample, found: dict[str, Check]) -> Constants:
@@ -354,26 +358,13 @@ def constants(s: Sample, found: dict[str, Check]) -> Constants:
 def rda1(s: Sample, c: Constants, T: int) -> float:
     "The sharpened bound with the best number of favourites."
     tops = np.unique(np.linspace(s.k, s.budget - 2, 12).astype(int)).tolist()
-    bounds = (ito2017.bound_sharpened(s.k, s.d, s.budget, top, T, c.low, c.high, c.norm, c.label, c.w2) for top in tops)
-    return min(bounds)
+    return min(ito2017.bound_sharpened(s.k, s.d, s.budget, top, T, c.low, c.high, c.norm, c.label, c.w2) for top in tops)
 
 
-def within_one(s: Sample, c: Constants) -> tuple[np.ndarray, float]:
-    "Weights of norm at most 1 for features of norm at most 1, and the unit of the labels."
+def rda23(bound: Callable[..., float], s: Sample, c: Constants, T: int, low: float) -> float:
+    "The bound of Algorithm 2 or 3, in units in which all norms are at most 1. low: smallest eigenvalue's root, or compatibility."
     unit = max(c.label, c.w2 * c.norm) * (1 + 1e-9)
-    return s.w * c.norm / unit, unit
-
-
-def rda2(s: Sample, c: Constants, T: int) -> float:
-    "The bound of Algorithm 2, in units in which all norms are at most 1."
-    w, unit = within_one(s, c)
-    return unit**2 * ito2017.bound_6_uniform(w, T, s.d, s.budget, c.low / c.norm, c.high / c.norm)
-
-
-def rda3(s: Sample, c: Constants, T: int) -> float:
-    "The bound of Algorithm 3, likewise."
-    w, unit = within_one(s, c)
-    return unit**2 * ito2017.bound_7_uniform(w, T, s.d, s.budget, c.phi / c.norm, c.high / c.norm)
+    return unit**2 * bound(s.w * c.norm / unit, T, s.d, s.budget, low / c.norm, c.high / c.norm)
 
 
 def moment_rule(s: Sample, c: Constants, T: int) -> float:
@@ -407,8 +398,10 @@ def dantzig(s: Sample, c: Constants, k0: int, T: int) -> float:
     return kale2017.bound_dantzig(s.d, k0, s.k, T, c.sigma, c.w1, c.entry, eps=c.eps)
 
 
-BOUNDS: dict[str, Callable[[Sample, Constants, int], float]] = {  # regret after T rounds in squared labels, where a bound is at hand
-    "ito2017.RDA1": rda1, "ito2017.RDA2": rda2, "ito2017.RDA3": rda3, "li2025.DSOSLRC": li_support,
+BOUNDS: dict[str, Callable[[Sample, Constants, int], float]] = {  # the known bounds on the regret after T rounds, in squared labels
+    "ito2017.RDA1": rda1, "li2025.DSOSLRC": li_support,
+    "ito2017.RDA2": lambda s, c, T: rda23(ito2017.bound_6_uniform, s, c, T, c.low),
+    "ito2017.RDA3": lambda s, c, T: rda23(ito2017.bound_7_uniform, s, c, T, c.phi),
     "foster2016.FKK": lambda s, c, T: foster2016.bound_fkk(s.d, s.budget, s.k, T, **reaching(c)),
     "ito2018.LinearProjection": lambda s, c, T: ito2018.bound_projection(s.d, s.budget, T, **reaching(c)),
     "kale2017.DantzigOSLR": lambda s, c, T: dantzig(s, c, s.budget - s.k, T),
@@ -512,10 +505,7 @@ class Advice:
         return "\n\n".join(parts)
 
     def reached(self, o: Outlook) -> str:
-        """The horizon of a learner in words, beside the rounds that are planned.
-
-        o: one of `learners`. Returns: the first round, and whether it is among the planned ones.
-        """
+        "The horizon of one of `learners` in words, and whether it is among the rounds that are planned."
         if self.T is None or o.horizon is None or o.verdict == "fails" or o.horizon == math.inf: return o.promise
         return o.promise + (f" (within T = {self.T})" if o.horizon <= self.T else f" (not within T = {self.T})")
 
@@ -589,19 +579,12 @@ def recommend(X: Any, y: Any = None, *, budget: int, k: int | None = None, T: in
     Advice
         `checks`, `learners`, `losses` and `call`; shown, a report in Markdown.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range or a number is not finite; the message names the entry.
-
     Notes
     -----
     Everything is computed on a sample that shows whole examples, which no learner under a budget sees, and is about that sample: "holds"
-    is no proof for examples to come. Eigenvalues, restricted isometry and compatibility are certified for the sample; "unknown" where no
-    certificate is to be had. O(n d^2 + d^3), and more for k up to 6. Constants of designs (Kale et al., Li et al.) are those of the whole
-    sample.
-
-    Ours: `nbs/practice/recommend.ipynb`.
+    is no proof for examples to come. Eigenvalues, restricted isometry and compatibility are certified for the sample; "unknown" if there
+    is no certificate. O(n d^2 + d^3), and more for k up to 6. Constants of designs (Kale et al., Li et al.) are those of the whole
+    sample. Ours: `nbs/practice/recommend.ipynb`.
 
     See Also
     --------
@@ -647,28 +630,18 @@ def read_table(
     path : str or Path
         CSV with a line of names, in UTF-8, or Parquet.
     target : str
-        Name of the column that holds the labels.
-    encode : bool or sequence of str
-        Make one feature of each value of a column of text; or names of columns for which that is so whatever they hold, "*" among them
-        for all others where it makes sense.
+        Column of the labels.
+    encode, ignore, missing : optional
+        As for `oslr_nb.practice.tables.run_table`.
     impute : bool
         A missing value counts as the mean of the known ones of its column.
-    ignore : sequence of str
-        Columns that are left out; "" for those without a name.
-    missing : sequence of str
-        Words that count as missing, in addition to the usual ones in columns of numbers.
 
     Returns
     -------
     X : pyarrow.Table
-        The features, by name; in its metadata, by b"left out", what was left out unasked.
+        The features, by name; in its metadata, by b"left out", the columns that were left out unasked.
     y : array (n,)
         The label.
-
-    Raises
-    ------
-    ValueError
-        If the file cannot be read, is larger than `recommend` allows, or something in it cannot be used; the message says where.
 
     Notes
     -----
@@ -679,5 +652,5 @@ def read_table(
     path, impute = check_path(path), check_flag("impute", impute)
     survey = survey_table(path, target, encode, impute, ignore, missing=missing)
     check_size(survey.rows, len(survey.names))
-    X, y = read_whole(path, survey, target)
+    X, y = read_whole(path, survey)
     return pyarrow.table(dict(zip(survey.names, X.T, strict=True)), metadata={"left out": ", ".join(survey.left_out)}), y

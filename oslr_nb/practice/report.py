@@ -78,36 +78,23 @@ def compare(M: np.ndarray, budget: float, costs: np.ndarray | None = None) -> di
     return {"ridge": ridge, "penalty": penalty, "sparse": left * variance, "support": support, "variance": variance}
 
 # %% ../../nbs/practice/report.ipynb #a1c0de08
-def made_of(lr: Learner) -> Learner:
+def learner_inside(lr: Learner) -> Learner:
     "The learner inside a `Scaled` wrapper, or the learner itself."
     return lr.learner if isinstance(lr, Scaled) else lr
 
 
 def scaling_of(lr: Scaled) -> dict[str, Any]:
     "Scales in use, and how often something was cut off."
-    label = {"centre": float(lr.centre[-1]), "deviation": float(lr.size[-1]), "cut_off": int(lr.clipped[-1]),
-             "left_out": int(lr.left_out[-1])}
-    features = {"centre": lr.centre[:-1].tolist(), "deviation": lr.size[:-1].tolist(), "cut_off": lr.clipped[:-1].tolist(),
-                "left_out": lr.left_out[:-1].tolist()}
-    return {"warm": lr.warm, "label": label, "features": features}
-
-
-def everything_costs(survey: Survey, prices: np.ndarray) -> float:
-    "Price of all columns of a row; the features that are made of one are paid for once."
-    return float(sum(dict(zip(survey.owners, prices.tolist(), strict=True)).values()))
-
-
-NAMES_OF_GAPS = ("bought", "counts"), ("made_up", "made_up"), ("skipped", "unknown")
+    numbers = {"centre": lr.centre, "deviation": lr.size, "cut_off": lr.clipped, "left_out": lr.left_out}
+    take = lambda part: {name: a[part].tolist() for name, a in numbers.items()}
+    return {"warm": lr.warm, "label": take(-1), "features": take(slice(0, -1))}
 
 
 def gaps_of(survey: Survey, tally: dict[str, np.ndarray]) -> dict[str, dict[str, int]]:
     "Of each column of numbers in which some are missing: how many, and what became of those that were bought."
-    found = {}
-    for column, n in zip(survey.columns, survey.gaps, strict=True):
-        if not n: continue
-        i = survey.names.index(column)
-        found[column] = {"missing": n} | {name: int(tally[of][i]) for name, of in NAMES_OF_GAPS}
-    return found
+    numbers = {"bought": tally["counts"], "made_up": tally["made_up"], "skipped": tally["unknown"]}
+    return {column: {"missing": n} | {name: int(a[survey.names.index(column)]) for name, a in numbers.items()}
+            for column, n in zip(survey.columns, survey.gaps, strict=True) if n}
 
 
 def mean_losses(tally: dict[str, np.ndarray], rounds: np.ndarray, part: slice) -> list[float | None]:
@@ -134,7 +121,7 @@ def gather(
     rounds[0] -= 1  # the one before the first label is not judged
     last = slice(BINS * 9 // 10, BINS) if T >= BINS else slice(0, BINS)
     losses, tail = (mean_losses(tally, rounds, part) for part in (slice(0, BINS), last))
-    out = facts | {"learner_made": made_of(lr).key, "rows": survey.rows, "rounds": T, "features": list(survey.names)}
+    out = facts | {"learner_made": learner_inside(lr).key, "rows": survey.rows, "rounds": T, "features": list(survey.names)}
     out |= {"left_out": list(survey.left_out), "gaps": gaps_of(survey, tally), "skipped": int(tally["learnt"][1])}
     out["words"] = {c: len(v) for c, v in zip(survey.columns, survey.values, strict=True) if v is not None}
     out |= {"loss": losses[0], "loss_of_running_mean": losses[1], "loss_last_tenth": tail[0], "loss_of_running_mean_last_tenth": tail[1],
@@ -144,7 +131,8 @@ def gather(
     out["curve"] = {"rounds": rounds.tolist(), "losses": tally["losses"].tolist()}
     if isinstance(lr, Scaled): out["scaling"] = scaling_of(lr)
     if prices is None: return out
-    return out | {"spent": float(counts @ prices), "price_of_everything": everything_costs(survey, prices) * T, "prices": prices.tolist()}
+    of_a_row = sum(dict(zip(survey.owners, prices.tolist(), strict=True)).values())  # a column is paid for once for all its features
+    return out | {"spent": float(counts @ prices), "price_of_everything": float(of_a_row) * T, "prices": prices.tolist()}
 
 # %% ../../nbs/practice/report.ipynb #a1c0de0a
 def cell(text: str) -> str:
@@ -155,12 +143,12 @@ def cell(text: str) -> str:
 def losses_table(r: dict[str, Any]) -> list[str]:
     "Losses of the learner and of the methods that it is compared with."
     buys = f"for {r['budget']:g} a row" if r["priced"] else f"{r['budget']} features a row"
-    base, late = r["loss_of_running_mean"], r["loss_of_running_mean_last_tenth"]
+    base, base_end = r["loss_of_running_mean"], r["loss_of_running_mean_last_tenth"]
     rows = [(f"{r['learner_made']}, {buys}", "as it went", r["loss"], base)]
     rows.append(("mean of the labels so far, no feature", "as it went", base, base))
     if r["rounds"] >= BINS:
-        rows.append((f"{r['learner_made']}, last tenth of the rounds", "as it went", r["loss_last_tenth"], late))
-        rows.append(("mean of the labels so far, last tenth of the rounds", "as it went", late, late))
+        rows.append((f"{r['learner_made']}, last tenth of the rounds", "as it went", r["loss_last_tenth"], base_end))
+        rows.append(("mean of the labels so far, last tenth of the rounds", "as it went", base_end, base_end))
     if h := r["hindsight"]:
         rows.append((f"ridge regression, all {len(r['features'])} features", "in hindsight", h["ridge"], base))
         best = f"{len(h['support'])} feature" + "s" * (len(h["support"]) != 1)
@@ -226,9 +214,9 @@ def hints(r: dict[str, Any]) -> list[str]:
         seen = sum(r["bought"]) / len(r["features"])
         out.append(f"{r['rows']} rows are few: each feature was bought in about {seen:.0f} of them, and in another order the same rows can "
                    "give quite other numbers.")
-    base, late = r["loss_of_running_mean"], r["loss_of_running_mean_last_tenth"]
-    if T < 100 or not base or not late or not h or not h["variance"]: return out
-    reached, possible = 1 - r["loss_last_tenth"] / late, 1 - h["sparse"] / h["variance"]
+    base, base_end = r["loss_of_running_mean"], r["loss_of_running_mean_last_tenth"]
+    if T < 100 or not base or not base_end or not h or not h["variance"]: return out
+    reached, possible = 1 - r["loss_last_tenth"] / base_end, 1 - h["sparse"] / h["variance"]
     paper = r["learner"] not in ("auto", "own.PairwiseLeastSquares")
     if possible > 0.1 and reached < 0.1 * possible:
         given = inspect.signature(all_learners()[r["learner_made"]].cls).parameters

@@ -23,14 +23,11 @@ __all__ = ['LIMIT', 'SEEN', 'FAR', 'PLACE', 'probe_learner', 'Scaled']
 LIMIT = 5.0  # deviations at which a standardised number is cut off
 SEEN = 20  # times that each feature is bought in the warm-up
 FAR = 30.0  # deviations from the others at which a number of the warm-up is left out of the scales
-PLACE = ("_next", "_cost", "_refused")  # what a learner knows of the round that it is in
+PLACE = ("_next", "_cost", "_refused")  # attributes of a learner that say in which part of a round it is
 
 # %% ../../nbs/practice/scaling.ipynb #7eaff55c
 def probe_learner(learner: str, d: int, budget: int, options: dict[str, Any]) -> Learner:
-    """A learner that is made only to look at its queries.
-
-    options: further arguments by name. The result is in the middle of its first round. Ours.
-    """
+    "A learner that is made only to look at its queries, in the middle of its first round; options: further arguments. Ours."
     probe = make_learner(learner, d, budget, 0, options=options)
     if probe.protocol != "OSLR":
         fail("learner", learner, "one of protocol OSLR, which predicts from what it buys", f"it plays {probe.protocol}")
@@ -40,10 +37,10 @@ def probe_learner(learner: str, d: int, budget: int, options: dict[str, Any]) ->
 
 # %% ../../nbs/practice/scaling.ipynb #5ad63ad5
 def robust_scales(M: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean, deviation and number of those left out for each row of M (n, m), NaN where there is nothing.
+    """Mean, deviation and number of the values left out for each row of M (n, m), in which NaN is no value.
 
-    Left out is what is more than `FAR` deviations from the median of its row, where 1.5 times the median distance, or where that is 0
-    the next quartile or decile, stands for a deviation.
+    A value is left out if it is more than `FAR` deviations from the median of its row. A deviation is here 1.5 times the median distance,
+    or if that is 0 the next quartile or decile.
     """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # a row of nothing
@@ -94,11 +91,9 @@ class Scaled(Learner):
     Attributes
     ----------
     learner : Learner
-        The one inside.
-    coef_ : array (d,)
-        Its weights in the units of the data; 0 for what has no scale yet.
-    intercept_ : float
-        Added to their score.
+        The learner inside.
+    coef_, intercept_ : array (d,), float
+        Its weights in the units of the data, 0 for a feature without a scale yet; added to their score.
     warm : int
         Rounds of the warm-up.
     left_out : array of int64 (d + 1,)
@@ -107,13 +102,6 @@ class Scaled(Learner):
         Means and deviations in use, the label's last; a size of 0 is not known yet.
     clipped : array of int64 (d + 1,)
         How often a bought value, or a label, was beyond 5 deviations and cut off.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or the learner cannot stand inside; by `predict` and `update` for what is no number.
-    ProtocolError
-        If `query`, `predict`, `update` are called out of order.
 
     Notes
     -----
@@ -193,13 +181,7 @@ class Scaled(Learner):
         return float(self.centre[-1] + self.size[-1] * self.learner.intercept_ - self.coef_ @ self.centre[:-1])
 
     def skip(self) -> None:
-        """End the round here, at any point of it, and learn nothing from it, scales neither.
-
-        Raises
-        ------
-        ProtocolError
-            If another thread is inside the learner.
-        """
+        "End the round here, at any point of it, and learn nothing from it, scales neither."
         with self._alone:
             super().skip()
             self.learner.skip()
@@ -241,8 +223,8 @@ class Scaled(Learner):
         self.values[: len(values)] = values
         if self._warming: return float(self.centre[-1])
         z = self._standard(self.S[: self.num[1]], values)[0]
-        guess = self.learner._predict(np.clip(z, -LIMIT, LIMIT))
-        return float(np.clip(self.centre[-1] + self.size[-1] * guess, -LARGEST, LARGEST))
+        prediction = self.learner._predict(np.clip(z, -LIMIT, LIMIT))
+        return float(np.clip(self.centre[-1] + self.size[-1] * prediction, -LARGEST, LARGEST))
 
     def _update(self, y: float) -> None:
         S, label = self.S[: self.num[1]], np.array([y])
