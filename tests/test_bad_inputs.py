@@ -303,7 +303,7 @@ class Silence:
 
     def __init__(self, *args): pass
 
-    def hear(self, *args): pass
+    def receive_signal(self, *args): pass
 
     def run(self): return 0
 
