@@ -1,5 +1,6 @@
 """What is kept goes on: files of releases, damaged files, pickles, copies and other processes."""
 
+import contextlib
 import copy
 import io
 import json
@@ -13,7 +14,7 @@ import joblib
 import numpy as np
 import pytest
 import states
-from test_learners import KEYS, bought, every_learner, make, take
+from test_learners import KEYS, bought, every_learner, make, query, take
 
 import oslr_nb as oslr
 from oslr_nb.core.storage import SCHEMA, read_file, write_file
@@ -160,6 +161,38 @@ def test_every_cut_and_changed_bytes(tmp_path):
     assert refused > 0.8 * len(data) / 5
     path.write_bytes(data)
     assert not same_or_refused(path, whole, lr)
+
+
+@every_learner
+@pytest.mark.parametrize("calls", ["between rounds", "after the query", "after the purchase"])
+def test_no_place_leaves_its_array(key, calls, tmp_path):
+    """A file with a right checksum and a place beyond its array is refused; with another integer it is refused or plays on.
+
+    NUMBA_BOUNDSCHECK=1 makes this test stop at any access outside of an array.
+    """
+    lr, path, rng = make(key, seed=7), tmp_path / "a.npz", np.random.default_rng(0)
+    oslr.simulate(lr, S.X[:50], S.y[:50])
+    if calls != "between rounds": values = bought(S.X[50], query(lr))
+    if calls == "after the purchase": take(lr, values)
+    lr.save(path)
+    header, arrays = read_file(path)
+    for name, (_, n) in lr._places.items():
+        for odd in (-1, n):
+            other = copy.deepcopy(lr)
+            place = other._places[name][0]
+            if not isinstance(place, np.ndarray) or not place.size or not np.shares_memory(place, getattr(other, name, 0)): continue
+            place.flat[0] = odd
+            other.save(path)
+            with pytest.raises(ValueError, match=f"an entry of {name} = {int(odd)}: it must be"): oslr.load(path)
+    for name in arrays:
+        for odd in (-1, 1, 2**62) if arrays[name].dtype.kind == "i" and arrays[name].size else ():
+            changed = copy.deepcopy(arrays)
+            changed[name].flat[rng.integers(changed[name].size)] = odd
+            write_file(path, header, changed)
+            try: again = oslr.load(path)
+            except ValueError as e: assert "whole file written by save" in str(e)
+            else:
+                with contextlib.suppress(ValueError): oslr.simulate(again.skip() or again, S.X[:40], S.y[:40])
 
 
 @pytest.mark.parametrize("command", ["serve", "run"])

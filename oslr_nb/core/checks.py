@@ -53,20 +53,22 @@ def check_int(name: str, value: Any, low: int, high: int | None = None, why: str
     return int(value)
 
 # %% ../../nbs/core/18_checks.ipynb #35c4f7b0
-def check_real(name: str, value: Any, above: float = -np.inf, high: float = np.inf, why: str = "") -> float:
-    """Check that a value is a finite number in (above, high].
+def check_real(
+    name: str, value: Any, above: float = -np.inf, high: float = np.inf, why: str = "", closed: bool = False
+) -> float:
+    """Check that a value is a finite number in (above, high], or, if `closed`, in [above, high].
 
     value: Python or numpy number, or a Fraction; a bool is refused.
     """
     allowed = (
         "a finite number"
-        + (f" above {above:g}" if above > -np.inf else "")
+        + (f" {'of at least' if closed else 'above'} {above:g}" if above > -np.inf else "")
         + (f" and at most {high:g}" if high < np.inf else "")
     )
     if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)): fail(name, value, allowed, why)
     try: number = float(value)
     except OverflowError: number = math.inf
-    if not math.isfinite(number) or number <= above or number > high: fail(name, value, allowed, why)
+    if not math.isfinite(number) or number < above or (number == above and not closed) or number > high: fail(name, value, allowed, why)
     return number
 
 # %% ../../nbs/core/18_checks.ipynb #35c4f7b1

@@ -299,11 +299,13 @@ class Learner:
         """
         with self._alone: write_file(path, *saved_form(self))
 
-    def _check_state(self) -> None:
-        "Raise `ValueError` if the arrays cannot be those of this learner; `load` calls it before anything is computed."
+    @property
+    def _places(self) -> dict[str, tuple[Any, int]]:
+        "The numbers of the state with which a kernel finds its place in an array, by name, each with the length of that array."
+        return {}
 
     def _forget(self) -> None:
-        "Drop what is remembered of the arrays, because others were written into them."
+        "Renew what follows from the arrays, because others were written into them."
 
     # compiled rounds, for classes that have them
 

@@ -3,10 +3,11 @@
 # %% ../../nbs/core/05_saving.ipynb #484876ff
 """Saving and loading.
 
-What the file of a learner holds, and why nothing in a file is believed unchecked.
+What the file of a learner holds, and how much of it is checked when it is read.
 """
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from oslr_nb.core.learner import Learner
 
 # %% auto #0
-__all__ = ['FIELDS', 'load', 'saved_form', 'check_header', 'get_state', 'set_state']
+__all__ = ['FIELDS', 'load', 'saved_form', 'check_header', 'check_places', 'get_state', 'set_state']
 
 # %% ../../nbs/core/05_saving.ipynb #f11e0004
 #| code-fold: true
@@ -44,7 +45,7 @@ def load(path: str | Path) -> Learner:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is damaged, foreign, of another version, or holds numbers that no such learner can have.
+        If it is damaged, foreign, of another version, or holds a place outside an array.
     """
     try:
         header, arrays = read_file(path)
@@ -58,7 +59,7 @@ def load(path: str | Path) -> Learner:
         if set(arrays) != set(learner.arrays): fail("arrays", sorted(arrays), str(sorted(learner.arrays)))
         check_header(learner, header)
         set_state(learner, header, arrays)
-        learner._check_state()
+        check_places(learner)
     except FileNotFoundError: raise
     except Exception as e:  # whatever is wrong with a foreign or damaged file, the answer is one sentence
         ours = f": {e}".rstrip(".") if type(e) is ValueError and "it must be" in str(e) else ""
@@ -94,6 +95,16 @@ def check_header(learner: Learner, header: dict[str, Any]) -> None:
         parts = [np.array(part) for part in header["refused"]]
         rows, coordinates = split_query(tuple(parts) if len(parts) == 2 else parts[0], learner.d)
         check_int("size of the query", len(rows) + len(coordinates), 0, learner.most)
+
+
+def check_places(learner: Learner) -> None:
+    "Refuse a state with which a kernel could leave its arrays: a number that is none, or a place beyond the end."
+    for name in learner.arrays:
+        a = getattr(learner, name)
+        if np.isnan(a.view(np.float64) if a.dtype.names else a).any(): fail(f"an entry of {name}", math.nan, "a number")
+    for name, (places, n) in learner._places.items():
+        for value in (np.min(places, initial=0), np.max(places, initial=0)):
+            if not 0 <= value < n: fail(f"an entry of {name}", value.item(), f"an integer from 0 to {int(n) - 1}")
 
 # %% ../../nbs/core/05_saving.ipynb #0175b892
 #| code-fold: true

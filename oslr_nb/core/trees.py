@@ -17,7 +17,7 @@ from .checks import check_int, kernel, record
 # %% auto #0
 __all__ = ['TINY', 'sums_tree', 'sums_first', 'sums_node', 'sums_update', 'sums_find', 'LazyBall', 'lazy_ball', 'lazy_value',
            'lazy_weight', 'lazy_weights', 'lazy_norm', 'lazy_leaves', 'lazy_join', 'lazy_climb', 'lazy_past',
-           'lazy_tally', 'lazy_sums', 'lazy_put', 'lazy_active', 'lazy_rebase', 'lazy_scale', 'lazy_pop',
+           'lazy_tally', 'lazy_sums', 'lazy_put', 'lazy_active', 'lazy_rebase', 'lazy_refill', 'lazy_scale', 'lazy_pop',
            'lazy_threshold', 'lazy_raise', 'lazy_project', 'lazy_step', 'lazy_find']
 
 # %% ../../nbs/core/19_trees.ipynb #25e9d3cc
@@ -243,6 +243,18 @@ def lazy_rebase(state: LazyBall, c: float) -> None:
 
 # %% ../../nbs/core/19_trees.ipynb #48d70201
 @kernel
+def lazy_refill(state: LazyBall) -> None:
+    "Compute the nodes afresh from the keys, of which those behind the last weight are set to 0: O(d)."
+    key, nodes, num, d = state.key, state.nodes, state.num.view(LAZY_SCALARS)[0], state.total.size
+    for i in range(d, 8 * key.shape[0]): key[i >> 3, i & 7] = 0.0
+    nodes[:, :2] = 0.0
+    nodes[:, 2] = np.inf
+    written = num.written
+    for b in range(key.shape[0]): lazy_climb(state, 8 * b, NOWHERE)
+    num.written = written
+
+
+@kernel
 def lazy_scale(state: LazyBall, c: float) -> None:
     "Multiply all weights by a factor; O(1) nearly always."
     num = state.num.view(LAZY_SCALARS)[0]
@@ -258,10 +270,10 @@ def lazy_pop(state: LazyBall) -> None:
     g, first, slot = 0, nodes.shape[0], 0
     while g < first:
         slot = 0
-        while nodes[g, 2, slot] != least: slot += 1
+        while slot < 7 and nodes[g, 2, slot] != least: slot += 1
         g = 8 * g + 1 + slot
     slot = 0
-    while abs(key[g - first, slot]) != least: slot += 1
+    while slot < 7 and abs(key[g - first, slot]) != least: slot += 1
     i = 8 * (g - first) + slot
     lazy_put(state, i, 0.0)
     lazy_climb(state, i, -1)

@@ -18,7 +18,7 @@ from ..core.checks import check_scales, fail, kernel, record
 from ..core.compiled import entry, is_large, prefetch, prefetch_draws, prefetch_row
 from ..core.designs import Observe, draw_outside, gradient_estimate, pair_minimum
 from ..core.environment import check_stream
-from ..core.geometry import top_buffer, top_k, top_update, truncation_factor
+from ..core.geometry import top_buffer, top_update, truncation_factor
 from ..core.learner import LateLabels, Learner
 from ..core.registry import register
 
@@ -334,37 +334,6 @@ def coin_run(
         coin_learn(y[rows[t]], bets, w, score, S, values, num, top, plan.odds, plan.centre, state.buf, state.bound)
     return rows.size
 
-# %% ../../nbs/own/02_parameter_free.ipynb #cf64fbc8
-def check_coin_state(lr: Any) -> None:
-    "Raise `ValueError` if arrays cannot be those of a run."
-    bets = check_array("bets", lr.bets, lr.bets.shape).view(BET)[:, 0]
-    now = check_array("num", lr.num, lr.num.shape).view(SCALARS)[0]
-    w, score, bound = check_array("w", lr.w, (lr.d,)), check_array("score", lr.score, (lr.d,)), check_array("bound", lr.bound, (3,))
-    played = now["played"]
-    if not (0 <= played <= 2.0**52 and played % 1 == 0): fail("rounds played", float(played), "a whole number from 0 to 2^52")
-    least = min(bets[name].min() for name in BET.names if name not in ("total", "free", "mean"))
-    if least < 0 or bets["count"].max() > played or (bets["count"] % 1).any() or (bets["doublings"] % 1).any():
-        fail("bets", lr.bets.tolist(), "sums, counts and sizes of what was seen")
-    fits = (np.abs(bets["total"]) <= played) & (bets["squares"] <= played) & (np.abs(w) <= np.abs(bets["free"]))
-    if not fits.all() or not (w * bets["free"] >= 0).all(): fail("w", w.tolist(), "weights that the bets allow")
-    if not now["low"] <= 0 <= now["high"]: fail("num", lr.num.tolist(), "a range of labels that holds 0")
-    if not lr.centre and (bets["mean"].any() or now["level"]): fail("means", bets["mean"].tolist(), "0", "centre is False")
-    if not np.abs(lr.values).max() <= lr.scale[1]: fail("values", lr.values.tolist(), f"of magnitude at most {lr.scale[1]:g}")
-    check_indices("buf", lr.buf, lr.d)
-    size, taken, stamp = np.abs(score), np.zeros(lr.d, bool), played + 1
-    unsorted = (np.lexsort((lr.buf, -size[lr.buf])) != np.arange(len(lr.buf))).any()
-    if lr.top and (unsorted or set(lr.buf[: lr.top].tolist()) != set(top_k(score, lr.top).tolist())):
-        fail("buf", lr.buf.tolist(), "the best scores, in their order")
-    outside = np.delete(np.arange(lr.d), lr.buf)
-    first = min(((-size[i], i) for i in outside.tolist()), default=(math.inf, 0))
-    if lr.top and first < (-bound[0], bound[1]): fail("bound", bound.tolist(), "the best score that may lie outside buf")
-    if lr._next > 0 or lr._refused is not None:
-        taken[check_indices("S", lr.S, lr.d)] = True
-        asked = lr._cost == lr.budget if lr._refused is None else lr._next == 0 and np.array_equal(lr._refused, lr.S)
-        if not asked or (lr.S[: lr.top] != lr.buf[: lr.top]).any(): fail("S", lr.S.tolist(), "the set of the round that has begun")
-    if lr.mark.min() < 0 or lr.mark.max() > stamp or ((lr.mark == stamp) != taken).any():
-        fail("mark", lr.mark.tolist(), "the numbers of the rounds that drew each feature")
-
 # %% ../../nbs/own/02_parameter_free.ipynb #158defbd
 @register("own", needs="iid Lin Sparse LI Size", theorem="own/02_parameter_free.ipynb#thm-expected",
           budget="budget >= k + 2",
@@ -467,7 +436,9 @@ class CoinBetting(LateLabels, Learner):
         "Mean label less the score of the mean features; 0 without centring."
         return float(self.num.view(SCALARS)[0]["level"] - (self.w * self.means_).sum())
 
-    def _check_state(self) -> None: check_coin_state(self)
+    @property
+    def _places(self) -> dict[str, tuple[Any, int]]:
+        return {"S": (self.S, self.d), "buf": (self.buf, self.d)}
 
     def _query(self) -> np.ndarray:
         coin_select(self.words, self.buf, self.S, self.mark, self.num, self.top)

@@ -22,7 +22,7 @@ from ..core.checks import kernel, record
 from ..core.compiled import entry, uniform
 from ..core.designs import draw_outside, moment_estimate
 from ..core.experts import second_order_factor
-from ..core.learner import SLACK, Learner, check_bought_values
+from ..core.learner import Learner
 from ..core.problems import Table, correlated_table, signs
 from ..core.registry import register
 
@@ -686,40 +686,10 @@ class FKK(Learner):
     def _update(self, y: float) -> None:
         fkk_update(y, *self._tables, *self._state)
 
-    def _check_state(self) -> None:
-        "The state is one that a run can reach: finite, its places in range, weights in the ball, W that of the log-weights."
-        for name in self.arrays: check_array(name, getattr(self, name), (None,) * getattr(self, name).ndim)
-        now, d, r = self.num.view(SCALARS)[0], self.d, self.budget - self.params["k"]
-        whole = lambda name, v, high: check_int(name, int(v) if v == math.floor(v) else v, 0, high)
-        played = whole("rounds", now["played"], 2**53)
-        n, row = whole("features bought", now["bought"], self.budget), whole("row of A", now["chosen"], len(self.table) - 1)
-        is_open, S = self._next > 0 or self._refused is not None, self.S[:n]
-        for name, high in (("S", d - 1), ("mark", played + is_open)):
-            for value in (getattr(self, name).min(), getattr(self, name).max()): check_int(f"an entry of {name}", value, 0, high)
-        if self.x.any(): fail("x", self.x.tolist(), "zero between the calls")
-        if is_open:
-            R = np.flatnonzero(self.mark == played + 1)
-            asked = self._refused if self._refused is not None else S
-            fits = n == self._cost and np.array_equal(asked, S) and np.array_equal(S[: len(self.table[0])], self.table[row])
-            if not fits or len(R) != r or set(S.tolist()) != {*self.table[row].tolist(), *R.tolist()} or len(set(S.tolist())) < n:
-                fail("S", S.tolist(), "the chosen subset, then the marked features outside of it")
-        if self._next == 2: check_bought_values([f"values[{a}]" for a in range(n)], self.values[:n], *self.scale[1::-1], True)
-        self._check_weights(played)
-
-    def _check_weights(self, played: int) -> None:
-        "Weights in the ball, log-weights that so many rounds can reach, and W = exp(logw - reference) and its sums."
-        by, reference = self._tables.rates.view(UPDATE)[0], self.num.view(SCALARS)[0]["reference"]
-        with np.errstate(over="ignore"):
-            norm, size = float(np.sqrt((self.w**2).sum(axis=1).max())), float(np.abs(self.logw).max())
-            u, y = self.scale[1] * SLACK * by["radius"], self.y_limit[1] * SLACK
-            most = played * by["hedge"] * (u * u * (2 * by["pair"] - by["one"]) + 2 * u * y * by["one"]) * (1 + 1e-6)
-            if not norm <= by["radius"] * (1 + 1e-9): fail("norm of a row of w", norm, f"at most radius = {by['radius']:g}")
-            if not size <= most: fail("largest of logw", size, f"at most {most:g} after {played} rounds")
-            gap = self.logw - reference
-            if not gap.max() <= 30 + 1e-9 * size: fail("reference", float(reference), "near the largest of logw")
-            if not np.allclose(self.W, np.exp(gap), 1e-9, 1e-300): fail("W", float(self.W.max()), "exp(logw - reference)")
-            sums = np.add.reduceat(self.W, np.arange(0, len(self.W), BLOCK))
-            if not np.allclose(self.sums, sums, 1e-9, 1e-300): fail("sums", float(self.sums.max()), f"those of W in blocks of {BLOCK}")
+    @property
+    def _places(self) -> dict[str, tuple[Any, int]]:
+        num = self.num.view(SCALARS)[0]
+        return {"S": (self.S, self.d), "bought": (num["bought"], self.budget + 1), "chosen": (num["chosen"], len(self.table))}
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
         return fkk_run(self.words, X, y, rows, self._tables, self._state, self._limit, *books)

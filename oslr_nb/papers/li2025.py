@@ -496,19 +496,9 @@ class DantzigSampling(Learner):
         "Take in the solution of the programme and its largest weights."
         raise NotImplementedError
 
-    def _check_state(self) -> None:
-        "Finite sums, chances that belong to the sums, places in range."
-        for name in self.arrays: check_array(name, getattr(self, name), (None,) * getattr(self, name).ndim)
-        rounds = check_int("rounds", int(self.num[ROUNDS]), 0, 2**53)
-        check_int("exploring rounds", int(self.num[EXPLORED]), 0, rounds)
-        norm = float(np.abs(self.w).sum())
-        if norm > self.params["radius"] * (1 + 1e-6): fail("norm of the weights", norm, "at most `radius`")
-        if not np.array_equal(np.unique(self.S), self.S): fail("S", self.S.tolist(), "distinct coordinates in their order")
-        for name, low, high in (("S", 0, self.d - 1), ("B", 0, self.d - 1), ("mark", 0, rounds + 1)):
-            for value in (getattr(self, name).min(), getattr(self, name).max()): check_int(f"an entry of {name}", int(value), low, high)
-        whole = 1.0 if self.sure < self.d else 0.0
-        if self.q.min() < 0 or self.q[self.S[: self.sure]].any() or abs(self.q.sum() - whole) > 1e-9 \
-                or not np.array_equal(np.cumsum(self.q), self.sums): fail("q", self.q.tolist(), "chances, and their running sums")
+    @property
+    def _places(self) -> dict[str, tuple[Any, int]]:
+        return {"S": (self.S, self.d), "B": (self.B, self.d)}
 
 # %% ../../nbs/papers/li2025.ipynb #4fc60053
 FACTS = {  # for the registry
@@ -659,11 +649,6 @@ class DSOSLRC(DantzigSampling):
 
     @property
     def _asked(self) -> np.ndarray: return self.B
-
-    def _check_state(self) -> None:
-        super()._check_state()
-        if self.num[EXPLORED] and (not np.allclose(self.P, self.P.T, rtol=1e-6) or np.diag(self.P).min() < 0):
-            fail("P", "another matrix", "symmetric, with a positive diagonal")
 
 # %% ../../nbs/papers/li2025.ipynb #d0f332de
 @register(

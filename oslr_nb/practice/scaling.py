@@ -234,16 +234,13 @@ class Scaled(Learner):
             self.learner._update(float(self._settle([self.d], label)[0]))
         self.num[0] += 1
 
-    def _check_state(self) -> None:
-        "The state is one that a run can reach."
-        check_int("rounds", int(self.num[0]), 0)
-        n = check_int("features bought", int(self.num[1]), 0, self.budget)
-        if sorted(self.order.tolist()) != list(range(self.d)): fail("order", "other numbers", "an order of the features")
-        if len(set(self.S[:n].tolist())) < n or not ((self.S >= 0) & (self.S < self.d)).all(): fail("S", self.S.tolist(), "features")
-        for name in ("counts", "clipped", "left_out", "size"):
-            if not (getattr(self, name) >= 0).all(): fail(name, "some below 0", "0 or more")
-        for name in ("centre", "size", "values"): check_array(name, getattr(self, name), (None,))
-        check_array("first", self.first, self.first.shape)
+    @property
+    def _places(self) -> dict[str, tuple[Any, int]]:
+        inside = {f"{name} of the learner inside": place for name, place in self.learner._places.items()}
+        own = {"order": (self.order, self.d), "S": (self.S, self.d), "features bought": (self.num[1], self.budget + 1)}
+        return own | inside
+
+    def _forget(self) -> None:
         if not self._warming:
             for name in PLACE: setattr(self.learner, name, getattr(self, name))
-        self.learner._check_state()
+        self.learner._forget()

@@ -25,7 +25,7 @@ import orjson
 from ..core.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, fail
 from ..core.environment import ProtocolError, split_query
 from ..core.learner import Learner
-from ..core.saving import check_header, load, saved_form, set_state
+from ..core.saving import check_header, check_places, load, saved_form, set_state
 from ..core.storage import check_path, hold, read_file, write_file
 from ..own.choice import make_learner
 
@@ -258,7 +258,7 @@ def restore_learner(lr: Learner, header: dict[str, Any], arrays: dict[str, np.nd
     check_header(lr, header)
     try:
         set_state(lr, header, arrays)
-        lr._check_state()
+        check_places(lr)
     except BaseException:
         set_state(lr, now, before)
         raise

@@ -294,23 +294,6 @@ def test_refusals(kw, word):
         PairwiseLeastSquares(**({"d": 12, "budget": 6} | kw))
 
 
-def test_a_damaged_file_is_refused(tmp_path):
-    X, y = stream()
-    for name, place, value in (("favourites", 0, 99), ("pairs", (3, 0), -1.0), ("num", "held", 7.5),
-                               ("num", "weight", 0.0), ("mark", 2, 10**9), ("arms", 1, -2.0),
-                               ("single", 0, np.nan), ("num", "arm", 3.0), ("favourites", 1, None),
-                               ("bets", (0, "hint"), -1.0), ("bets", (12, "squares"), np.nan), ("bets", (3, "doublings"), -2.0),
-                               ("bets", (2, "doublings"), 0.5)):
-        lr = PairwiseLeastSquares(12, 5, adaptive=name == "bets", seed=1)
-        oslr.simulate(lr, X, y)
-        a = getattr(lr, name)
-        if name == "num": a, place = a[place], 0
-        if name == "bets": a, place = a[place[1]], place[0]
-        a[place] = lr.favourites[0] if value is None else value
-        lr.save(tmp_path / "a.npz")
-        with pytest.raises(ValueError, match="a whole file written by save"): oslr.load(tmp_path / "a.npz")
-
-
 def test_a_round_may_be_given_whole():
     "`query` and `skip`, `predict_from`, `learn`: what `query`, `predict`, `update` do, with examples in between."
     X, y = stream()

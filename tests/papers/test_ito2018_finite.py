@@ -165,15 +165,3 @@ def test_the_law_of_the_first_draw():
         lr.skip()
     p = lr.probabilities
     assert np.ptp(p) > 0.05 and (np.abs(counts - 20_000 * p) <= 4.5 * np.sqrt(20_000 * p)).all()
-
-
-@pytest.mark.parametrize(("name", "value", "word"), [
-    ("L", -1.0, "smallest of L"), ("p", 0.5, "p ="), ("R", -1.0, "R ="), ("w", 5.0, "norm of w"), ("num", 0.5, "must be"),
-    ("num", 1e9, "must be"),
-])
-def test_a_damaged_state_is_refused(name, value, word, stream, tmp_path):
-    lr = learner(inner="ogd")
-    oslr.simulate(lr, stream.X[:30], stream.y[:30])
-    getattr(lr, name)[:] = value
-    lr.save(tmp_path / "a.npz")
-    with pytest.raises(ValueError, match=word): oslr.load(tmp_path / "a.npz")

@@ -307,7 +307,7 @@ def test_the_price_of_a_damaged_file(tmp_path):
     lr.predict(X[0, lr.query()])
     lr.save(tmp_path / "a.npz")
     header, data = read_file(tmp_path / "a.npz")
-    for sold in (-1, lr.most + 1, int(lr.sold[0]) - 1):
+    for sold in (-1, lr.most + 1):
         write_file(tmp_path / "b.npz", header, data | {"sold": np.array([sold])})
         with pytest.raises(ValueError, match="whole file written by save"): oslr.load(tmp_path / "b.npz")
 

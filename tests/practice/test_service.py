@@ -234,7 +234,7 @@ def test_late_favourites_change_places(learner, options, tmp_path):
         s, S = late.pop(0)
         lr.learn(S, X[s, S], y[s])
         assert set(lr.buf[: lr.top]) == set(oslr.geometry.top_k(lr.score if "own" in learner else lr.h, lr.top))
-        lr._check_state()
+        oslr.saving.check_places(lr)
     lr.save(tmp_path / "a.npz")
     assert (oslr.load(tmp_path / "a.npz").query() == lr.query()).all()
 

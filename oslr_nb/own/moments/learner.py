@@ -358,35 +358,13 @@ class PairwiseMoments(Learner):
         num = self.num[0]
         if num["rounds"] >= num["next"]: self._choose()
 
-    def _check_state(self) -> None:
-        "The state is one that a run can reach: finite, its places in range, counts and squares not negative."
-        check_sums_of(self)
-
-# %% ../../../nbs/own/moments/04_learner.ipynb #8ebe2e10
-def check_sums_of(lr: PairwiseMoments) -> None:
-    "Refuse a state that no run can reach: not finite, places out of range, counts or squares that are negative."
-    for name in lr.arrays:
-        a = getattr(lr, name)
-        check_array(name, a.view(np.float64) if a.dtype.names else a, (None,) * a.ndim)
-    whole = lambda name, v, high: check_int(name, int(v) if v == math.floor(v) else v, 0, high)
-    num, f = lr.num[0], lr.single
-    high = {"rounds": 2**53, "held": lr.favourites.size, "arm": 1, "next": 2**54, "chosen": lr.scales.size}
-    rounds, held, *_ = (whole(name, num[name], most) for name, most in high.items())
-    for name, low, high in (("S", 0, lr.d - 1), ("favourites", 0, lr.d - 1), ("mark", 0, rounds + 1),
-                            ("slot", -1, max(len(lr.owner), 1) - 1), ("owner", -1, lr.d - 1), ("age", -1, rounds)):
-        a = getattr(lr, name)
-        for value in (a.min(initial=high), a.max(initial=low)): check_int(f"an entry of {name}", value, low, high)
-    if len(set(lr.favourites_.tolist())) < held: fail("favourites", lr.favourites_.tolist(), "distinct features")
-    for r, i in enumerate(lr.owner):
-        if i >= 0 and lr.slot[i] != r: fail("slot", int(lr.slot[i]), f"the row {r} of its owner")
-    if (lr.slot >= 0).sum() != (lr.owner >= 0).sum(): fail("slot", int((lr.slot >= 0).sum()), "one row for each owner")
-    least = min(lr.pairs[:, 0].min(initial=0), lr.arms.min(), f["n"].min(), f["square"].min(), lr.losses.min())
-    least = min(least, num["count"], num["y_square"])
-    if least < 0: fail("a count or a square", float(least), "at least 0")
-    if not 1 <= num["weight"] <= 2 * FULL: fail("weight", float(num["weight"]), f"from 1 to {2 * FULL:g}")
-    if not num["low"] <= num["high"]: fail("low", float(num["low"]), f"at most high = {num['high']:g}")
-    asked = lr.budget if lr.costs is None else whole("features bought", lr.sold[0], lr.S.size)
-    if (lr._next and lr._cost != asked) or (lr._refused is not None and len(lr._refused) != asked): fail("cost", lr._cost, f"{asked}")
+    @property
+    def _places(self) -> dict[str, tuple[Any, int]]:
+        num, n = self.num[0], self.favourites.size
+        rows = {"slot": (self.slot + 1, max(len(self.owner), 1) + 1), "owner": (self.owner + 1, self.d + 1)}  # -1: none
+        counts = {"held": (num["held"], n + 1), "arm": (num["arm"], 2), "chosen": (num["chosen"], self.scales.size + 1)}
+        sold = {} if self.costs is None else {"features bought": (self.sold[0], self.S.size + 1)}
+        return {"S": (self.S, self.d), "favourites": (self.favourites, self.d), **rows, **counts, **sold}
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #4ee7d67f
 @register("own", needs="Any", theorem="own/moments/02_experts.ipynb#thm-aggregation",
@@ -571,14 +549,6 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
         return None
 
     def _count_as(self, explored: bool) -> None: self.num[0]["arm"] = 0 if explored else 1
-
-    def _check_state(self) -> None:
-        super()._check_state()
-        bets = self.bets
-        doublings = bets["doublings"]
-        for n in doublings[doublings != np.floor(doublings)][:1]: fail("doublings of a hint", float(n), "a whole number")
-        least = float(min(bets[name].min(initial=0) for name in ("hint", "doublings", "squares", "purse")))
-        if least < 0: fail("a hint, a square or how often it doubled", least, "at least 0")
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
         args = (self.room, self.scales, self.centre, self.prior, self.forget)

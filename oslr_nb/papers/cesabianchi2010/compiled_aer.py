@@ -14,12 +14,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.checks import check_array, check_flag, check_int, check_real, fail, kernel, record
+from ...core.checks import check_flag, check_real, fail, kernel, record
 from ...core.compiled import entry, find_in_sums, uniform
 from ...core.designs import draw_outside
-from ...core.learner import SLACK, Learner, check_bought_values
+from ...core.learner import Learner
 from ...core.registry import register
-from ...core.trees import LAZY_SCALARS, LazyBall, lazy_ball, lazy_find, lazy_norm, lazy_scale, lazy_step, lazy_sums
+from ...core.trees import LazyBall, lazy_ball, lazy_find, lazy_norm, lazy_refill, lazy_scale, lazy_step, lazy_sums
 from ...core.trees import lazy_tally, lazy_weight, lazy_weights
 from .aer import aer_check, aer_lambda
 
@@ -256,73 +256,6 @@ class AERState(Learner):
         "0 without centring; otherwise the mean label less the weights times the means."
         return float(self.info.view(SCALARS)["mean"][0] - self.coef_ @ self.mean) if self.mean.size else 0.0
 
-# %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #5a7e0012
-#| code-fold: true
-#| code-summary: "What a state must be like"
-def check_ball(ball: LazyBall, radius: float, rounds: int) -> None:
-    "Refuse a lazy ball whose nodes are not the sums, counts and least of its keys, or not within the l1 ball, or its sum is not."
-    key, total, nodes, num = ball.key, ball.total, ball.nodes, ball.num.view(LAZY_SCALARS)[0]
-    keys, a, T = np.abs(key), num["scale"], num["threshold"]
-    told = [num[name] for name in LAZY_SCALARS.names if name != "least"]  # this one is infinite at w = 0
-    for name, value in (("ball_key", key.ravel()), ("ball_total", total), ("ball_num", told)): check_array(name, value, (None,))
-    least = np.where(keys > 0, keys, np.inf).min(axis=1)
-    parts = [keys.sum(axis=1), (keys > 0).sum(axis=1).astype(float), least]
-    start, leaves = len(nodes), 7 * len(nodes) + 1
-    parts = [np.r_[part, np.full(leaves - len(key), fill)] for part, fill in zip(parts, (0.0, 0.0, np.inf), strict=True)]
-    while start > 0:
-        above = (start - 1) // 8
-        parts = [part.reshape(-1, 8) for part in parts]
-        fits = all(np.allclose(nodes[above:start, m], part, 1e-9, 0) for m, part in enumerate(parts[:2]))
-        if not fits or not np.array_equal(nodes[above:start, 2], parts[2]):
-            fail("ball_nodes", "others", "sums, counts and least of the keys")
-        parts, start = [f(axis=1) for f in (parts[0].sum, parts[1].sum, parts[2].min)], above
-    if not np.allclose((num["keys"], num["active"]), (parts[0][0], parts[1][0]), 1e-9, 0) or num["least"] != parts[2][0]:
-        fail("ball_num", ball.num.tolist(), "those of the root")
-    if key.ravel()[total.size :].any(): fail("ball_key", "numbers behind the last weight", "0")
-    steps = 1e5 * max(1000, total.size) * radius
-    limits = (("a", a, 1 / 64, 64), ("T", T, 0, min(steps, num["least"])), ("P", num["running_a"], 0, 64 * (rounds + 1)),
-              ("Q", num["running_at"], 0, num["running_a"] * T * (1 + 1e-6)),
-              ("l1 norm", a * (num["keys"] - T * num["active"]), -1e-9 * radius, radius * (1 + 1e-6)))
-    for name, value, low, high in limits:
-        if not low <= value <= high: fail(name, float(value), f"from {low:g} to {high:g}")
-    v = key.ravel()[: total.size]
-    past = total + v * num["running_a"] - np.sign(v) * num["running_at"]
-    size = float(np.abs(past).sum())
-    if not size <= rounds * radius * (1 + 1e-6): fail("sum of the weights", size, f"at most {rounds * radius:g}")
-
-# %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #365125ae
-#| code-fold: true
-#| code-summary: "What a state must be like"
-def check_aer(learner: AERState) -> None:
-    "A state of AER that a run can reach: places in range, means and sums of possible size, consistent weights."
-    ball, mark, S, values, place, mean, seen, out, cdf, _ = learner._state
-    for name in AERArrays._fields[1:]: check_array(name, getattr(learner, name), (None,))
-    whole = lambda name, v, high: check_int(name, int(v) if v == math.floor(v) else v, 0, high)
-    d, b, radius, learns, info = learner.d, learner.budget, learner.radius, learner._plan.rounds, learner.info.view(SCALARS)[0]
-    rounds, n = whole("rounds", info["rounds"], 10**15), whole("number bought", info["bought"], b)
-    draws = whole("number of draws", info["draws"], b)
-    drawn = whole("rounds drawn", info["drawn"], min(2**53, 2**61 // (b + 1)))
-    is_open = learner._next > 1 or learner._refused is not None
-    limits = ("mark", mark, drawn * (b + 1) + b), ("S", S, d - 1), ("place", place, b - 1), ("seen", seen, rounds)
-    for name, a, high in limits:
-        for value in (a.min(), a.max()) if a.size else (): whole(f"an entry of {name}", value, high)
-    if is_open:
-        fits = n == learner._cost and len(set(S[:n].tolist())) == n
-        if learner._refused is not None: fits &= np.array_equal(learner._refused, S[:n])
-        allowed = (0, b // 2) if rounds < learns else (0, b)
-        if not fits or draws not in allowed or (rounds < learns and n < b // 2) or (place[:draws] >= n).any():
-            fail("S", S[:n].tolist(), "what was asked for")
-    if learner._next == 3: check_bought_values([f"values[{a}]" for a in range(n)], values[:n], *learner.scale[1::-1], False)
-    check_ball(ball, radius, rounds)
-    x, y = learner.scale[1] * SLACK, learner.y_limit[1] * SLACK
-    fixed, size = out.size and rounds >= learns, np.cumsum(np.abs(out))
-    most = (("mean", np.abs(mean).max(initial=0), x), ("mean label", abs(info["mean"]), y if mean.size else 0),
-            ("output", size[-1] if out.size else 0, radius * (1 + 1e-6) if fixed else 0),
-            ("scale", abs(aer_scale(learner.info)), 1e100))
-    for name, value, high in most:
-        if not value <= high * (1 + 1e-9): fail(name, float(value), f"at most {high:g}")
-    if not np.allclose(cdf, size, 1e-9, 0) or info["qq"] < 0: fail("cdf", "others", "running sums of the sizes of the output")
-
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #13c8672f
 @register("cesabianchi2010", needs="iid Bounded", theorem="papers/cesabianchi2010/02_aer.ipynb#thm-aer",
           of="excess", budget="budget >= 2, even", assumptions="independent examples from one law, |x_i| <= x_max, |y| <= y_max",
@@ -421,9 +354,15 @@ class AER(AERState):
     def _update(self, y: float) -> None:
         aer_end_round(y, self._state, self._plan)
 
-    def _check_state(self) -> None:
-        "The state is one that a run can reach."
-        with np.errstate(over="ignore", invalid="ignore"): check_aer(self)
+    @property
+    def _places(self) -> dict[str, tuple[Any, int]]:
+        info, b = self.info.view(SCALARS)[0], self.budget
+        counts = {name: (info[name], b + 1) for name in ("bought", "draws")}
+        rounds = {"drawn": (info["drawn"], min(2**53, 2**61 // (b + 1))), "mark": (self.mark, (info["drawn"] + 1) * (b + 1))}
+        return {"S": (self.S, self.d), "place": (self.place, b), **rounds, **counts}
+
+    def _forget(self) -> None:
+        lazy_refill(self._state.ball)
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
         out, bought = books

@@ -20,10 +20,9 @@ from ...core.checks import LARGEST, check_array, check_int, check_real, fail, ke
 from ...core.compiled import entry, uniform
 from ...core.designs import draw_outside
 from ...core.geometry import proj_l1
-from ...core.learner import SLACK, Learner, check_bought_values
+from ...core.learner import Learner
 from ...core.registry import register
 from .baseline import bound_baseline, check_budget, check_choice, deviations
-from .baseline import moment_factors
 
 # %% auto #0
 __all__ = ['BASELINE_FORMS', 'bound_clipped', 'trust_coordinates', 'minimise_l2', 'l1_gap', 'largest_eigenvalue', 'minimise_l1',
@@ -572,35 +571,9 @@ class Baseline(BaselineState):
     def _update(self, y: float) -> None:
         baseline_learn(y, self.A, self.v, self.S, self.P, self.values, self.num, self.pairs)
 
-    def _check_state(self) -> None:
-        "The state is one that a run can reach: finite, its places in range, symmetric sums of possible size, weights in the ball."
-        for name in self.arrays: check_array(name, getattr(self, name), (None,) * getattr(self, name).ndim)
-        num, d, b = self.num.view(SCALARS)[0], self.d, self.budget
-        whole = lambda name, v, high: check_int(name, int(v) if v == math.floor(v) else v, 0, high)
-        rounds, n = whole("rounds", num["rounds"], 2**53), whole("number bought", num["bought"], b)
-        whole("rounds at the last solve", num["solved"], rounds)
-        is_open = self._next > 1 or self._refused is not None
-        for name, high in (("S", d - 1), ("P", b - 1), ("mark", rounds + is_open)):
-            a = getattr(self, name)
-            for value in (a.min(), a.max()) if a.size else (): check_int(f"an entry of {name}", value, 0, high)
-        S = self.S[:n]
-        if is_open and (n != self._cost or len(set(S.tolist())) < n or (self.P.size and self.P.max() >= n)):
-            fail("S", S.tolist(), "what was asked for, without repetitions")
-        if self._refused is not None and not np.array_equal(self._refused, S): fail("S", S.tolist(), "what was asked for")
-        if self._next == 3: check_bought_values([f"values[{a}]" for a in range(n)], self.values[:n], *self.scale[1::-1], False)
-        self._check_sizes(rounds)
-
-    def _check_sizes(self, rounds: int) -> None:
-        "Sums that so many rounds can reach, the matrix symmetric, weights in the ball."
-        d, b, p = self.d, self.budget, self.params
-        f, x, y = moment_factors(d, b, p["estimator"]), self.scale[1] * SLACK, self.y_limit[1] * SLACK
-        held = np.abs(self.held).sum() if p["order"] == 1 else length_of(self.held)
-        sizes = (("A", np.abs(self.A).max(), rounds * float(max(f["size"], f["diagonal"])) * x * x),
-                 ("v", np.abs(self.v).max(), rounds * 2 * float(f["reach"]) * x * y),
-                 ("held", held, self.radius if self.num.view(SCALARS)[0]["solved"] else 0.0))
-        for name, size, most in sizes:
-            if not size <= most * (1 + 1e-6): fail(f"size of {name}", float(size), f"at most {most:g}")
-        if not np.array_equal(self.A, self.A.T): raise ValueError("A must be symmetric.")
+    @property
+    def _places(self) -> dict[str, tuple[Any, int]]:
+        return {"S": (self.S, self.d), "P": (self.P, self.budget), "bought": (self.num.view(SCALARS)[0]["bought"], self.budget + 1)}
 
     def _part(self, n: int, score: bool) -> int: return min(n, self._renew()) if score else n
 

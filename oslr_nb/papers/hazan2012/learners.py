@@ -17,7 +17,7 @@ from ...core.checks import check_array, check_int, check_magnitude, check_real, 
 from ...core.checks import fail, kernel, record
 from ...core.compiled import entry, find_in_sums, is_large, prefetch_draws, uniform
 from ...core.designs import draw_outside
-from ...core.learner import SLACK, Learner, check_bought_values
+from ...core.learner import Learner
 from ...core.oco import adaptive_weight
 from ...core.trees import sums_find, sums_first, sums_tree, sums_update
 
@@ -464,118 +464,6 @@ class AttributeState(Learner):
         num = self.num.view(SCALARS)[0]
         return (self.total + num["sum"] * self.v) / max(1.0, num["rounds"] - self.warm)
 
-# %% ../../../nbs/papers/hazan2012/04_learners.ipynb #5a7e0002
-#| code-fold: true
-#| code-summary: "What a state must be like"
-def check_same(name: str, value: np.ndarray, expected: np.ndarray) -> None:
-    "Refuse numbers (n,) that are not those that follow from the rest of the state."
-    if value.shape != expected.shape: fail(f"shape of {name}", value.shape, str(expected.shape))
-    for i in np.flatnonzero(~np.isclose(value, expected, 1e-9, 0))[:1]: fail(f"{name}[{i}]", float(value[i]), f"{expected[i]:g}")
-
-
-def check_count(name: str, value: float, low: int, high: int) -> int:
-    "A whole number, kept as a float, from low to high."
-    return check_int(name, int(value) if value == math.floor(value) else value, low, high)
-
-
-def check_within(name: str, value: float, low: float, high: float) -> None:
-    "Refuse a number that is not from low to high."
-    if not low <= value <= high: fail(name, float(value), f"from {low:g} to {high:g}")
-
-
-def check_sums(tree: np.ndarray, leaves: np.ndarray) -> None:
-    "Refuse a tree of sums that is not that of these leaves (d,)."
-    fresh = sums_tree(leaves.size)
-    start = (fresh.size - 1) // 8
-    fresh[start : start + leaves.size] = leaves
-    while start > 0:
-        above = (start - 1) // 8
-        fresh[above:start] = fresh[start : 9 * start - 8 * above].reshape(-1, 8).sum(axis=1)
-        start = above
-    check_same("tree", tree, fresh)
-
-# %% ../../../nbs/papers/hazan2012/04_learners.ipynb #6395eb41
-#| code-fold: true
-#| code-summary: "What a state must be like"
-def check_round(learner: AttributeState) -> int:
-    "Check places, counts, marks and the purchase of an open round; returns how many rounds were played."
-    num, d, b = learner.num.view(SCALARS)[0], learner.d, learner.budget
-    rounds = check_count("rounds", num["rounds"], 0, min(2**53, 2**61 // (b + 1)))
-    n, place = check_count("bought", num["bought"], 0, b), check_count("place", num["place"], -1, b)
-    late = learner._next - len(learner.calls)  # -2: what was asked for is to come; -1: the label is
-    is_open = late >= -2 or learner._refused is not None
-    last = (rounds + 1) * (b + 1) + (b if is_open else -1)  # the largest mark that may have been used
-    for name, low, high in (("S", 0, d - 1), ("times", 0, learner.draws), ("mark", 0, last)):
-        a = getattr(learner, name)
-        for value in (a.min(), a.max()): check_int(f"an entry of {name}", value, low, high)
-    if not is_open: return rounds
-    S, values = learner.S[:n], learner.values[:n]
-    if np.unique(S).size < n: fail("S", S.tolist(), "distinct attributes")
-    if n != learner._cost or (learner._refused is not None and not np.array_equal(learner._refused, S)):
-        fail("S", S.tolist(), "what was asked for")
-    check_count("place", place, -1, n - 1)
-    if rounds < learner.warm: check_count("bought", n, b, b)
-    else: check_count("draws", learner.times[:n].sum(), learner.draws, learner.draws)
-    if place >= 0 and (rounds < learner.warm or not learner.v[S[place]] != 0): fail("place", place, "an attribute with a weight")
-    if late == -1:
-        name, limit, norm = learner.scale
-        check_bought_values([f"values[{a}]" for a in range(n)], values, limit, name, norm)
-        check_same("inner", learner.num.view(SCALARS)["inner"], np.array([inner_estimate(learner._state, learner.ridge)]))
-    return rounds
-
-# %% ../../../nbs/papers/hazan2012/04_learners.ipynb #e1ff71f0
-#| code-fold: true
-#| code-summary: "What a state must be like"
-def check_adaptive(learner: AttributeState, learnt: int) -> None:
-    "Check the numbers that set an adaptive step: the squares and their factor, or the gaps and the rate."
-    num, ln = learner.num.view(SCALARS)[0], math.log(2 * learner.d)
-    check_within("seen", num["seen"], 0, 1e300)
-    if learner.ridge:
-        check_within("rate", num["rate"], 0, 0)
-        factor = getattr(dual_factor, "py_func", dual_factor)(num["seen"], learner.tree[0], learner.radius)
-        check_same("factor", learner.num.view(SCALARS)["factor"], np.array([factor]))
-        check_within("most", num["most"], factor, 1000 * factor * (1 + 1e-9))
-        check_within("sum of the squares of v", learner.tree[0], 0, learnt * num["seen"] * (1 + 1e-9) + 1e-300)
-    elif num["seen"] == 0:
-        check_within("rate", num["rate"], 0, 0)
-        check_within("largest theta", np.abs(learner.theta).max(), 0, 0)
-    else:
-        check_within("seen", num["seen"], TINY, 1e300)
-        check_within("rate", num["rate"], 0, 1e130)
-        check_within("rate times seen", num["rate"] * num["seen"] / ln, 1 - 1e-9, GROWTH * (1 + 1e-9))
-
-# %% ../../../nbs/papers/hazan2012/04_learners.ipynb #a993780e
-#| code-fold: true
-#| code-summary: "What a state must be like"
-def check_weights(learner: AttributeState, learnt: int) -> None:
-    "The weights and their average, after this many rounds of learning: within the ball, and all that is kept of them consistent."
-    num, v, radius, adaptive = learner.num.view(SCALARS)[0], learner.v, learner.radius, learner.params["step"] == "adaptive"
-    check_count("adaptive", num["adaptive"], int(adaptive), int(adaptive))
-    if adaptive: check_adaptive(learner, learnt)
-    else: check_within("seen", num["seen"], 0, 0)
-    if learner.ridge:
-        if not adaptive: check_within("factor", num["factor"], max(1e-12, 1e-3 * num["most"]), min(1.0, num["most"]))
-        check_sums(learner.tree, v * v)
-        check_within("norm of the weights", num["factor"] * math.sqrt(learner.tree[0]), 0, radius * (1 + 1e-9))
-    else:
-        size, shift = np.abs(learner.theta), num["shift"]
-        most = 1e305 if adaptive else learnt  # a step is at most 1 where it is clipped
-        check_within("largest theta", size.max(), 0, most)
-        check_within("shift", shift, 0 if shift == 0 else 50, most)
-        check_within("largest theta", size.max(), 0, shift + 100)
-        low = np.exp(-size - shift)
-        check_same("low", learner.low, low)
-        gap = np.where(size < 0.01, 2 * np.sinh(np.minimum(size, 1)) * math.exp(-shift), np.exp(size - shift) - low)
-        check_same("v", v, np.copysign(gap, learner.theta))
-        check_sums(learner.tree, np.abs(v))
-        total = learner.tree[0] + 2 * low.sum()
-        check_within("least", num["least"], low.sum() - 1e-6 * total, low.sum() + 1e-6 * total)
-        check_same("factor", learner.num.view(SCALARS)["factor"], np.array([radius / (learner.tree[0] + 2 * num["least"])]))
-        check_within("factor", num["factor"], 1e-3 * num["most"], min(num["most"], 1e100 * radius))
-    check_within("sum", num["sum"], 0, learnt * num["most"] * (1 + 1e-9))
-    running = learner.total + num["sum"] * v
-    check_within("norm of the sum of the weights", np.linalg.norm(running, 2 if learner.ridge else 1), 0, learnt * radius * (1 + 1e-6))
-
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #9c2b9c50
 #| code-fold: true
 #| code-summary: "The class AttributeEfficient"
@@ -599,20 +487,16 @@ class AttributeEfficient(AttributeState):
     def _plan(self) -> None:
         "Plan the rounds after phase one; a learner without phases does nothing."
 
-    def _check_state(self) -> None:
-        "The state is one that a run can reach: finite, its places in range, its sums those of their parts, the weights in the ball."
-        for name in self.arrays: check_array(name, getattr(self, name), (None,))
-        with np.errstate(over="ignore"):
-            rounds = check_round(self)
-            check_weights(self, max(rounds - self.warm, 0))
-        fresh = type(self)(**self.params)
-        if self.warm:
-            most = min(rounds, self.warm) * (self.params["x_norm"] * SLACK) ** 2
-            for value in (self.second.min(), self.second.max()): check_within("sum of squares", value, 0, most)
-            fresh.second[:] = self.second
-            if rounds >= self.warm: fresh._plan()
-        for name in ("cdf", "chance"): check_same(name, getattr(self, name), getattr(fresh, name))
-        if not self.num.view(SCALARS)[0]["adaptive"]: check_same("rate", *(lr.num.view(SCALARS)["rate"] for lr in (self, fresh)))
+    @property
+    def _places(self) -> dict[str, tuple[Any, int]]:
+        num, b = self.num.view(SCALARS)[0], self.budget
+        rounds = {"rounds": (num["rounds"], min(2**53, 2**61 // (b + 1))), "mark": (self.mark, (num["rounds"] + 2) * (b + 1))}
+        counts = {"bought": (num["bought"], b + 1), "place": (num["place"] + 1, b + 1)}  # place -1: none
+        return {"S": (self.S, self.d), **rounds, **counts}
+
+    def _forget(self) -> None:
+        self.tree[sums_first(self.tree) + self.d :] = 0.0
+        sums_update(self.tree, np.arange(self.d), self.d)
 
     def _part(self, n: int, score: bool) -> int:
         first = self.warm - int(self.num.view(SCALARS)[0]["rounds"])  # rounds of phase one

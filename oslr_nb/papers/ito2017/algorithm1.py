@@ -330,62 +330,6 @@ def rda_run(
     now.norm2, now.squares = norm2, squares
     return done
 
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #a11c0002
-def check_count(name: str, value: float) -> int:
-    "A number of rounds, kept as a float, as an int."
-    if not (0 <= value <= 2.0**52 and value % 1 == 0): fail(name, float(value), "a whole number from 0 to 2^52")
-    return int(value)
-
-
-def longest_estimate(lr: Learner) -> float:
-    "More than the length of any gradient estimate of a learner with favourites and random features, in units of h."
-    x_norm, y_max = lr.scale[1], lr.y_limit[1]
-    return 6 * float(inverse_chances(lr.d, lr.budget, lr.top)[1]) * x_norm * (x_norm * lr.radius + y_max)
-
-
-def check_sum(name: str, h: np.ndarray, rounds: int, longest: float, norm2: float | None = None) -> None:
-    "Refuse a sum of gradients longer than `rounds` times `longest`; norm2: its squared norm, up to the rounding of 2^20 rounds."
-    most, largest = rounds * longest, float(np.abs(check_array(name, h, (None,))).max(initial=0.0))
-    length = float(np.linalg.norm(h)) if largest <= most else largest
-    if not length <= most: fail(f"norm of {name}", length, f"at most {most:g}", f"after {rounds} gradients")
-    slack = 1e-9 * (length + longest * min(rounds, 2**20)) ** 2
-    if norm2 is not None and not abs(norm2 - h @ h) <= slack: fail("squared norm", float(norm2), f"that of {name}, {h @ h:g}")
-
-
-def check_squares(name: str, squares: float, h: np.ndarray, rounds: int, longest: float) -> None:
-    "Refuse squares that no `rounds` gradients of length at most `longest` with the sum h have (Cauchy-Schwarz)."
-    limit = rounds * longest**2
-    if not 0 <= squares <= limit: fail(name, float(squares), f"from 0 to {limit:g}", f"after {rounds} gradients")
-    most = 1.001 * math.sqrt(rounds * squares) + rounds * 1e-140  # squares of numbers that small are not exact
-    if not np.linalg.norm(h) <= most: fail(name, float(squares), f"at least {(h @ h) / max(rounds, 1):g}", "the gradients add up to h")
-
-
-def check_favourites(h: np.ndarray, buf: np.ndarray, top: int, bound: np.ndarray) -> None:
-    "The state of a running top-k: distinct coordinates in their order, and nothing outside comes before the bound."
-    check_indices("buf", buf, len(h))
-    if top == 0: return
-    size, outside = np.abs(h), np.ones(len(h), bool)
-    outside[buf] = False
-    before = lambda a, i: (a > bound[0]) | ((a == bound[0]) & (i < bound[1]))
-    ordered = (np.lexsort((buf, -size[buf])) == np.arange(len(buf))).all()
-    if not ordered or before(size, np.arange(len(h)))[outside].any(): fail("buf", buf.tolist(), "the largest entries of h, in order")
-    last = buf[top - 1]
-    if outside.any() and not before(size[last], last) and (size[last], last) != (bound[0], bound[1]):
-        fail("bound", bound.tolist(), "the largest entry that may lie outside buf")
-
-
-def check_purchase(lr: Any, stamp: int, drawn: bool, first: np.ndarray) -> None:
-    "S, values and mark of a round; `first` is the head of S, and the rest was drawn (or not) under this stamp."
-    if not np.abs(lr.values).max() <= 2 * lr.scale[1] or not lr.values @ lr.values <= lr._limit:
-        fail("values", lr.values.tolist(), f"of norm at most {lr.scale[1]:g}")
-    taken = np.zeros(lr.d, bool)
-    if lr._next > 0 or lr._refused is not None:
-        taken[check_indices("S", lr.S, lr.d)] = drawn
-        asked = lr._cost == lr.budget if lr._refused is None else lr._next == 0 and np.array_equal(lr._refused, lr.S)
-        if not asked or (lr.S[: len(first)] != first).any(): fail("S", lr.S.tolist(), "the set of the round that has begun")
-    if lr.mark.min() < 0 or lr.mark.max() > stamp or ((lr.mark == stamp) != taken).any():
-        fail("mark", lr.mark.tolist(), "the numbers of the rounds that drew each feature")
-
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #c944a8b5
 class RDA(LateLabels, Learner):
     """Base class of `RDA1`, `GreedyRDA` and `UniformRDA`: dual averaging on features chosen by `Observe`.
@@ -430,19 +374,9 @@ class RDA(LateLabels, Learner):
         if self._clock <= NOTHING: return np.zeros(self.d)
         return dual_averaging_step(self.h, self.rate * math.sqrt(self._clock), self.radius)
 
-    def _check_state(self) -> None:
-        now, bound = check_array("num", self.num, (6,)).view(SCALARS)[0], check_array("bound", self.bound, (3,))
-        played = check_count("rounds played", now["played"])
-        check_sum("h", self.h, played, longest_estimate(self), now["norm2"])
-        check_squares("sum of squares", now["squares"], self.h, played, longest_estimate(self))
-        check_favourites(self.h, self.buf, self.top, bound)
-        check_purchase(self, played + 1, True, self.buf[: self.top])
-        if self._next < 2: return
-        reach, begun = 1.001 * self.scale[1] * self.radius, self._clock > NOTHING
-        largest = 1.001 / (self.rate * math.sqrt(self._clock)) if begun else 0.0
-        parts, scale = max(abs(now["seen_u"]), abs(now["seen_v"])), now["scale"]
-        if not parts <= reach or not 0 <= -scale <= largest or begun == (scale == 0):
-            fail("num", self.num.tolist(), "the parts of a prediction", "a label is due")
+    @property
+    def _places(self) -> dict[str, tuple[Any, int]]:
+        return {"S": (self.S, self.d), "buf": (self.buf, self.d)}
 
     def _query(self) -> np.ndarray:
         rda_select(self.words, self.buf, self.S, self.mark, self.num, self.top)

@@ -21,8 +21,8 @@ from ...core.geometry import top_k, top_rescan
 from ...core.learner import Learner
 from ...core.oco import adaptive_weight, dual_averaging_into, dual_averaging_step
 from ...core.registry import register
-from .algorithm1 import NOTHING, check_count, check_purchase, check_reach, check_rounds, check_set
-from .algorithm1 import check_sigmas, check_sizes, check_squares, check_sum, longest_estimate
+from .algorithm1 import NOTHING, check_reach, check_rounds, check_set
+from .algorithm1 import check_sigmas, check_sizes
 from .algorithm1 import squared_norm
 
 # %% auto #0
@@ -370,13 +370,6 @@ def squares_run(
         squares_update(y[row], h, H, w, state.mean, chosen, S, values, num, plan.top, plan.power)
     return rows.size
 
-# %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #a11c0004
-def check_mean_weight(weight: float, s: int, power: float) -> None:
-    "The sum of j^-power for j = 1, ..., s, between its integrals."
-    area = lambda x: (x ** (1 - power) - 1) / (1 - power)
-    low, high = (area(s + 1), 1 + area(s)) if s > 0 else (0.0, 0.0)
-    check_real("weight of the mean", weight, low * (1 - 1e-9) - 1e-12, high * (1 + 1e-9), f"after {s} explorations")
-
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #93849074
 class SquaresRDA(Learner):
     """Base class of `RDA2` and `RDA3`: an explorer in the rounds 1, 4, 9, ..., and a predictor on its largest weights.
@@ -425,24 +418,9 @@ class SquaresRDA(Learner):
         w = dual_averaging_step(self.H, self.rate * math.sqrt(clock), self.radius)
         return np.where(np.isin(np.arange(self.d), self.chosen), w, 0.0)
 
-    def _check_state(self) -> None:
-        now, largest = check_array("num", self.num, (8,)).view(SCALARS)[0], self.scale[1] * (self.scale[1] * self.radius + self.y_limit[1])
-        played, explored = check_count("rounds played", now["played"]), check_count("explorations", now["explored"])
-        check_int("explorations", explored, math.isqrt(played), math.isqrt(played), f"they are the rounds 1, 4, 9, ... of {played}")
-        check_sum("h", self.h, explored, longest_estimate(self))
-        check_sum("H", self.H, played, 3 * largest, now["norm2"])
-        check_squares("sum of squares", now["squares"], self.H, played, 3 * largest)
-        check_squares("explorer's sum of squares", now["explorer_squares"], self.h, explored, longest_estimate(self))
-        check_sum("w", self.w, 1, 1.001 * self.radius)
-        check_mean_weight(now["weight"], explored, self.power)
-        check_sum("mean", self.mean, 1, 1.001 * self.radius * now["weight"])
-        for name, of in (("chosen", self.mean), ("favourites", self.w)):
-            place = getattr(self, name)
-            if (place != top_k(of, place.size)).any(): fail(name, place.tolist(), "the largest entries, in order")
-        exploring = played + 1 == (explored + 1) ** 2
-        if self._next > 0 and now["exploring"] != exploring: fail("exploring", float(now["exploring"]), str(float(exploring)))
-        check_purchase(self, explored + 1, exploring, self.favourites if exploring else self.chosen)
-        if self._next == 2: check_real("prediction", abs(now["yhat"]), -1, 1.001 * self.scale[1] * self.radius)
+    @property
+    def _places(self) -> dict[str, tuple[Any, int]]:
+        return {name: (getattr(self, name), self.d) for name in ("S", "chosen", "favourites")}
 
     def _query(self) -> np.ndarray:
         squares_select(

@@ -21,7 +21,7 @@ from ...core.compiled import row_product
 from ...core.designs import draw_outside
 from ...core.learner import Learner, check_bought_values
 from ...core.registry import register
-from ...core.sparse.selectors import GreedyState, best_subset, forward_backward, forward_selection, greedy_row
+from ...core.sparse.selectors import GreedyState, best_subset, forward_backward, forward_selection
 from ...core.sparse.selectors import greedy_state, greedy_weights, iht, lasso_select, omp, pursue
 from .linear import SCHEDULES
 
@@ -332,31 +332,6 @@ def dictionary_run(
         dictionary_update(y[row], G, s)
     return order.size
 
-# %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #c15a0002
-def check_dictionary_state(lr: Any) -> None:
-    "Raise `ValueError` unless the arrays are those of a run: sums, the factor that is kept, and the round's purchases."
-    num, m = check_array("num", lr.num, (8,)).view(SCALARS)[0], lr.m
-    played = check_int("rounds played", int(num["played"]) if num["played"] == int(num["played"]) else float(num["played"]), 0)
-    check_magnitude("eta", check_array("eta", lr.eta, (m,)))
-    for name in ("alpha", "rows", "residual", "free", "steps", "v", "weight", "values"):
-        check_array(name, getattr(lr, name), getattr(lr, name).shape)
-    size = np.abs(lr.eta).max()
-    worst = float(np.abs(lr.alpha - lr.G @ lr.eta).max())
-    if worst > 1e-6 * size: fail("alpha", worst, "G eta", "it follows the estimates")
-    if played == 0 and size > 0: fail("eta", float(size), "0", "no round has been played")
-    for name, last in (("support", m), ("S", m)):
-        a = getattr(lr, name)
-        if a.min() < 0 or a.max() >= last: fail(name, a.tolist(), f"columns from 0 to {last - 1}")
-    kept, count, bought = int(lr.kept[0]), int(num["count"]), int(num["bought"])
-    check_int("rows kept", kept, 0, lr.keep)
-    check_int("columns of u", count, 0, lr.keep)
-    check_int("columns bought", bought, count, lr.budget)
-    if min(num["most"] if lr._next else 1.0, num["squares"] + 1, num["errors"] + 1) <= 0: fail("num", num.tolist(), "a divisor and sums")
-    s = greedy_state(m, lr.keep)
-    for a in range(kept):
-        if not greedy_row(lr.G, int(lr.support[a]), a, 1e-12, s) or not np.allclose(s.rows[a], lr.rows[a], rtol=1e-6, atol=1e-9):
-            fail(f"rows[{a}]", "another one", "the row of the factor for the columns in `support`")
-
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #7ccbad48
 @register(
     "ito2018", needs="Any Bounded", theorem="papers/ito2018/03_dictionary.ipynb#thm-dictionary",
@@ -547,8 +522,11 @@ class DictionaryProjection(Learner):
         check_bought_values(names, self.columns[S] @ x, self.scale[1], self.scale[0], True, f"it was bought in round {t}")
         raise AssertionError("the values are as they should be")
 
-    def _check_state(self) -> None:
-        check_dictionary_state(self)
+    @property
+    def _places(self) -> dict[str, tuple[Any, int]]:
+        num = self.num.view(SCALARS)[0]
+        counts = {"kept": (self.kept, self.keep + 1), "count": (num["count"], self.keep + 1), "bought": (num["bought"], self.budget + 1)}
+        return {"S": (self.S, self.m), "support": (self.support, self.m), **counts}
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #54c2d700
 def dictionary_stream(d: int, m: int, r: int, T: int, rng: np.random.Generator, noise: float = 0.1) -> tuple[np.ndarray, ...]:

@@ -23,7 +23,7 @@ from ...core.checks import check_array, check_choice, check_int, check_magnitude
 from ...core.checks import check_scales, fail, kernel, record
 from ...core.compiled import entry, generator_words, row_product
 from ...core.geometry import proj_l2
-from ...core.learner import SLACK, Learner, check_bought_values
+from ...core.learner import Learner, check_bought_values
 from ...core.oco import bound_ogd, bound_ons, bound_vaw, ogd_learn, ons_learn, project_norm, ridge_weights
 from ...core.oco import vaw_learn, vaw_parts
 from ...core.registry import register
@@ -527,27 +527,10 @@ class BlockBandit(Learner):
         names, (name, limit, norm) = [f"measurement {a} of X[{row}]" for a in range(self.budget)], self.scale
         check_bought_values(names, values, limit, name, norm, f"it was bought in round {t}")
 
-    def _check_state(self) -> None:
-        "The state is one that a run can reach: finite, its places in range, chances of sum 1, the online learner's matrix in shape."
-        for name in self.arrays: check_array(name, getattr(self, name), (None,) * getattr(self, name).ndim)
-        whole = lambda name, v, high: check_int(name, int(v) if v == math.floor(v) else v, 0, high)
-        num, most = self.num.view(SCALARS)[0], self._plan.y_max
-        whole("blocks", num["blocks"], 2**53)
-        place = whole("place", num["place"], self.block - 1)
-        whole("arm", num["arm"], len(self.L) - 1)
-        if self.L.min() < 0: fail("smallest of L", float(self.L.min()), "at least 0", "losses are")
-        if not (self.p.min() > 0 and abs(self.p.sum() - 1) < 1e-9): fail("p", self.p.tolist(), "chances of sum 1")
-        if not 0 <= num["loss"] <= SLACK * SLACK: fail("loss", float(num["loss"]), "in [0, 1]")
-        if abs(num["score"]) > most: fail("prediction", float(num["score"]), f"of magnitude at most {most:g}")
-        least, start = float(self.R.diagonal().min()), math.sqrt(self.ridge) if self.inner == VAW else self.ridge
-        if not least >= start * (1 - 1e-9): fail("R", least, f"at least {start:g} on its diagonal")
-        if self.inner == VAW and np.tril(self.R, -1).any(): fail("R", "full", "a triangle")
-        if self.inner == ONS:
-            smallest = float(np.linalg.eigvalsh(self.R).min()) + 1e-9 * float(np.abs(self.R).max())
-            if (self.R != self.R.T).any() or smallest < self.ridge * (1 - 1e-6): fail("R", "another matrix", "ridge I plus squares")
-        norm, radius = float(np.linalg.norm(self.w)), self._plan.radius
-        if not norm <= radius * (1 + 1e-9): fail("norm of w", norm, f"at most radius = {radius:g}")
-        if not place and (self.u.any() or self.w.any()): fail("w", self.w.tolist(), "0 between two blocks")
+    @property
+    def _places(self) -> dict[str, tuple[Any, int]]:
+        num = self.num.view(SCALARS)[0]
+        return {"place": (num["place"], self.block), "arm": (num["arm"], len(self.L))}
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #fedac049
 @functools.cache

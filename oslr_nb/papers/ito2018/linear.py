@@ -274,30 +274,6 @@ def projection_run(
         projection_learn(y[row], h, S, Q, values, state.num)
     return rows.size
 
-# %% ../../../nbs/papers/ito2018/02_linear.ipynb #d7671ab5
-def check_projection_state(lr: Any) -> None:
-    "Raise `ValueError` unless the arrays are those of a run: what is kept of the sum of the gradients fits, and the round's draws."
-    num, (_, limit, _), r = check_array("num", lr.num, (4,)).view(SCALARS)[0], lr.scale, lr.budget - 1
-    rounds, squares, h = num["rounds"], num["squares"], check_array("h", lr.h, (lr.d,))
-    if not (0 <= rounds <= 2.0**52 and rounds % 1 == 0): fail("rounds played", float(rounds), "a whole number from 0 to 2^52")
-    longest = 2.01 * lr.d / r * limit * (lr.radius * limit + lr.y_limit[1])
-    if not 0 <= squares <= rounds * longest**2: fail("sum of squares", float(squares), f"at most {rounds * longest**2:g}")
-    length, most = float(np.linalg.norm(h)), 1.001 * math.sqrt(rounds * squares)
-    if not length <= most: fail("norm of h", length, f"at most {most:g}", "it is the sum of the gradients")
-    if not abs(num["norm2"] - h @ h) <= 1e-9 * (h @ h + squares): fail("squared norm", float(num["norm2"]), f"that of h, {h @ h:g}")
-    if not lr.values @ lr.values <= lr._limit: fail("values", lr.values.tolist(), f"of norm at most {limit:g}")
-    if not abs(num["yhat"]) <= lr._reach: fail("prediction", float(num["yhat"]), f"of magnitude at most {lr._reach:g}")
-    taken, is_open = np.zeros(lr.d, bool), lr._next > 0 or lr._refused is not None
-    if is_open and lr.orthonormal and not np.allclose(lr.Q @ lr.Q.T, np.eye(r), atol=1e-9):
-        fail("Q", lr.Q.tolist(), "orthonormal rows")
-    if is_open and not lr.orthonormal: taken[check_indices("S", lr.S, lr.d)] = True
-    asked = lr._refused[1] if isinstance(lr._refused, tuple) else lr._refused
-    if asked is not None and not np.array_equal(asked[-r:], lr.Q if lr.orthonormal else lr.S):
-        fail("S", lr.S.tolist(), "what was asked for")
-    if is_open and lr._refused is None and lr._cost != lr.budget: fail("cost", lr._cost, f"{lr.budget}, the numbers of the round")
-    if lr.mark.min() < 0 or lr.mark.max() > rounds + 1 or ((lr.mark == rounds + 1) != taken).any():
-        fail("mark", lr.mark.tolist(), "the numbers of the rounds that drew each feature")
-
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #21f799ba
 @register("ito2018", needs="Any Bounded", theorem="papers/ito2018/02_linear.ipynb#thm-linear",
           budget="budget >= 2", assumptions="bounded norms of features, labels and comparator; linear measurements for sale",
@@ -432,8 +408,9 @@ class LinearProjection(Learner):
     def _update(self, y: float) -> None:
         projection_learn(y, self.h, self.S, self.Q, self.values, self.num)
 
-    def _check_state(self) -> None:
-        check_projection_state(self)
+    @property
+    def _places(self) -> dict[str, tuple[Any, int]]:
+        return {"S": (self.S, self.d)}
 
     def _refuse(self, X: np.ndarray, row: int, t: int) -> NoReturn:
         name, limit, _ = self.scale

@@ -343,17 +343,9 @@ class DantzigState(Learner):
     @property
     def _asked(self) -> np.ndarray: return self.S[self.mark[self.S] == self.mark.max()]  # the S of the latest draw
 
-    def _check_state(self) -> None:
-        "Finite sums and at most k weights, in the ball; marks that this or earlier rounds have set."
-        for name in self.arrays: check_array(name, getattr(self, name), (None,) * getattr(self, name).ndim)
-        rounds = check_int("rounds", self._played, 0, 2**53)
-        check_int("number of nonzero weights", int(np.count_nonzero(self.w)), 0, self.k)
-        norm, places, found = np.abs(self.w).sum(), np.unique(self.top), np.flatnonzero(self.w)
-        if norm > self.params["radius"] * (1 + 1e-6): fail("norm of the weights", float(norm), "at most `radius`")
-        if not np.array_equal(places, self.top) or np.setdiff1d(found, places).size:
-            fail("top", self.top.tolist(), "the places of the weights")
-        for name, low, high in (("S", 0, self.d - 1), ("top", 0, self.d - 1), ("mark", 0, rounds + 1)):
-            for value in (getattr(self, name).min(), getattr(self, name).max()): check_int(f"an entry of {name}", int(value), low, high)
+    @property
+    def _places(self) -> dict[str, tuple[Any, int]]:
+        return {"S": (self.S, self.d), "top": (self.top, self.d)}
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #3a4955c6
 FACTS = {  # for the registry

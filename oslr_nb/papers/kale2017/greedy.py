@@ -477,48 +477,12 @@ class GreedyBatches(Learner):
     @property
     def _asked(self) -> np.ndarray: return self.S[: int(self.num.view(SCALARS)[0]["bought"])]
 
-    def _check_state(self) -> None:
-        "The state is one that a run can reach: finite, its places in range, its draws consistent, R triangular."
-        for name in self.arrays: check_array(name, getattr(self, name), (None,) * getattr(self, name).ndim)
-        whole = lambda name, v, high: check_int(name, int(v) if v == math.floor(v) else v, 0, high)
-        num = self.num.view(SCALARS)[0]
-        batches = whole("batches", num["batches"], 2**61 // (self.k1 + self.budget))
-        whole("place", num["place"], self.batch - 1)
-        n, s = whole("bought", num["bought"], self.budget), whole("special", num["special"], self.k1)
-        last = (batches + 1) * (self.k1 + self.budget)
-        for name, high in (("U", self.d - 1), ("S", self.d - 1), ("slot", self.budget - 1), ("special", self.budget - 1), ("mark", last)):
-            for value in (getattr(self, name).min(), getattr(self, name).max()): check_int(f"an entry of {name}", value, 0, high)
-        if self.L.min() < 0: fail("smallest of L", float(self.L.min()), "at least 0", "losses are")
-        check_weights_of(self)
-        check_gram(self.G)
-        least = float(self.R.diagonal().min())
-        if not least >= math.sqrt(self.ridge) * (1 - 1e-9): fail("R", least, "at least sqrt(ridge) on its diagonal")
-        if num["place"] or self._next or self._refused is not None: check_draw(self, n, s)
-        elif self.G.any() or self.u.any(): fail("G", "not 0", "0 between two batches")
-
-# %% ../../../nbs/papers/kale2017/02_greedy.ipynb #3851cc3d
-def check_weights_of(learner: GreedyBatches) -> None:
-    "Refuse weights of the copies that are not those of their losses, and sums that no weights have."
-    with np.errstate(over="ignore"): expected = np.exp(np.minimum(-learner.eta * (learner.L - learner.ref), 700))
-    if not np.allclose(learner.W, expected, 1e-9, 1e-300): fail("W", float(learner.W.max()), "the weights of L")
-    if not (learner.total.min() > 0 and learner.total.max() <= 1e100): fail("total", learner.total.tolist(), "sums of weights")
-
-# %% ../../../nbs/papers/kale2017/02_greedy.ipynb #fdb5ed55
-def check_gram(G: np.ndarray) -> None:
-    "Refuse moments (m, m), kept below the diagonal, that no features have."
-    size = np.sqrt(np.maximum(G.diagonal(), 0))
-    if G.diagonal().min() < 0 or not (np.abs(np.tril(G)) <= np.outer(size, size) * (1 + 1e-6) + 1e-290).all():
-        raise ValueError("G cannot be moments of features: the file is damaged.")
-
-# %% ../../../nbs/papers/kale2017/02_greedy.ipynb #ff16c1a3
-def check_draw(learner: GreedyBatches, n: int, s: int) -> None:
-    "Refuse a draw whose lists contradict each other; n features bought, s of them special."
-    S, places = learner.S[:n], learner.special[:s]
-    fits = len(set(S.tolist())) == n and learner.slot.max() < n and (S[learner.slot] == learner.U).all()
-    if not fits or set(learner.U.ravel().tolist()) != set(S.tolist()): fail("S", S.tolist(), "the union of U")
-    if list(dict.fromkeys(learner.slot[:, 0].tolist())) != places.tolist(): fail("special", places.tolist(), "places of those in U[:, 0]")
-    if any(len(set(row)) < len(row) for row in learner.U.tolist()): fail("U", learner.U.tolist(), "distinct in each row")
-    if learner._next and learner._cost != n: fail("S", S.tolist(), "what was asked for")
+    @property
+    def _places(self) -> dict[str, tuple[Any, int]]:
+        num, b = self.num.view(SCALARS)[0], self.budget
+        counts = {"place": (num["place"], self.batch), "bought": (num["bought"], b + 1), "number of special": (num["special"], self.k1 + 1)}
+        rounds = {"batches": (num["batches"], 2**61 // (self.k1 + b)), "mark": (self.mark, (num["batches"] + 1) * (self.k1 + b) + 1)}
+        return rounds | {"U": (self.U, self.d), "S": (self.S, self.d), "slot": (self.slot, b), "special": (self.special, b), **counts}
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #cfe617d0
 @register("kale2017", needs="Obl Eig Bounded", theorem="papers/kale2017/02_greedy.ipynb#thm-greedy",

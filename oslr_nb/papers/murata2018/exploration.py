@@ -372,43 +372,13 @@ class HardThresholding(Learner):
 
     @property
     def _asked(self) -> np.ndarray: return self.S[: self._counts["bought"]]
-    def _check_state(self) -> None:
-        check_hard_state(self)
 
-# %% ../../../nbs/papers/murata2018/01_exploration.ipynb #9b1e73dd
-def check_places(lr: HardThresholding) -> int:
-    "Raise `ValueError` unless the counts are in range; returns the phase."
-    updates, phases, num, real = lr.explore[0], lr.exploit[0], lr._counts, lr.real.view(SCALARS)[0]
-    phase = check_int("phase", int(num["phase"]), 0 if updates else 1, 1 if phases else 0)
-    most = {"kept": lr.top if updates else lr.budget, "block": 0 if phase else -(-lr.d // lr.width) - 1, "outer": 2**52, "updates": 2**52}
-    for name, high in {**most, "update": max(0, (phases if phase else updates) - 1)}.items(): check_int(name, int(num[name]), 0, high)
-    for name, first in (("explore", lr.explore[1]), ("exploit", lr.exploit[1])):
-        if not first <= real[name] <= 2.0**52: fail(name, float(real[name]), f"from {first} to 2^52", "it is the size of a batch")
-    B = math.ceil(real["exploit" if phase else "explore"])
-    check_int("examples of a block", int(num["batch"]), B, B)
-    check_int("place in the block", int(num["place"]), 0, B - 1)
-    return phase
-
-
-def check_hard_state(lr: HardThresholding) -> None:
-    "Raise `ValueError` unless the arrays are those of a run: places in range, the weights on their support, the block after it."
-    for name in lr.arrays: check_array(name, getattr(lr, name), (None,))
-    phase = check_places(lr)
-    kept, bought = lr.S[: lr._counts["kept"]].tolist(), lr._asked.tolist()
-    check_indices("S", kept, lr.d)
-    if not set(np.flatnonzero(lr.theta)) <= set(kept): fail("S", kept, "the support of the weights")
-    if phase == 0 and not lr.theta[kept].all(): fail("S", kept, "without weights that are 0")
-    first = lr._counts["block"] * lr.width
-    J = [] if phase else [j for j in range(first, min(lr.d, first + lr.width)) if lr.theta[j] == 0]
-    if bought != [*kept, *J]: fail("S", bought, "the support and the block")
-    for name in ("theta", "z"):
-        largest = float(np.abs(getattr(lr, name)).max())
-        if not largest <= WEIGHT_LIMIT: fail(f"largest of {name}", largest, f"at most {WEIGHT_LIMIT:g}")
-    if lr.best.size: check_indices("best", lr.best, lr.d)
-    if lr._next > 0 and lr._cost != len(bought): fail("cost", lr._cost, f"{len(bought)}, the features of the round")
-    if lr._refused is not None and lr._refused.tolist() != bought: fail("S", bought, "what was asked for")
-    if np.abs(lr.total).max() > 1e200 or np.abs(lr.real.view(SCALARS)[0]["yhat"]) > 1e100:
-        fail("total", float(np.abs(lr.total).max()), "a sum of gradients")
+    @property
+    def _places(self) -> dict[str, tuple[Any, int]]:
+        num, blocks = self._counts, 1 if self._counts["phase"] else -(-self.d // self.width)
+        counts = {name: (num[name], self.budget + 1) for name in ("kept", "bought")}
+        counts |= {"phase": (num["phase"], 2), "block": (num["block"], blocks), "place": (num["place"], num["batch"])}
+        return {"S": (self.S, self.d), "best": (self.best, self.d), **counts}
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #f12bff9c
 @register("murata2018", needs="iid Lin Sparse Eig Bounded", theorem="papers/murata2018/01_exploration.ipynb#thm-mx-rate",
