@@ -10,9 +10,10 @@ import json
 import os
 import secrets
 import zipfile
+from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -21,7 +22,8 @@ from .checks import check_int, fail
 if TYPE_CHECKING: import sqlite3
 
 # %% auto #0
-__all__ = ['SCHEMA', 'checksum', 'force_folder', 'write_file', 'write_whole', 'check_path', 'hold', 'read_file', 'stored_result']
+__all__ = ['SCHEMA', 'checksum', 'force_folder', 'replace_file', 'write_file', 'write_whole', 'check_path', 'hold', 'read_file',
+           'stored_result', 'markdown']
 
 # %% ../../nbs/core/20_storage.ipynb #57000007
 SCHEMA = 2  # version of the files that `save` writes
@@ -44,16 +46,13 @@ def force_folder(folder: Path) -> None:
         finally: os.close(f)
 
 
-def write_file(path: str | Path, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    """Write header, checksum and arrays into one file, moved into place when it is whole.
-
-    Raises OSError if the file cannot be written.
-    """
-    path, text = check_path(path), json.dumps(header | {"schema": SCHEMA})
+@contextlib.contextmanager
+def replace_file(path: Path) -> Iterator[BinaryIO]:
+    "A new file for bytes that takes the place of `path` at the end; if anything fails, it is removed and nothing has changed."
     part = path.with_name(f"{path.name[:80]}.{secrets.token_hex(8)}.part")
     try:
         with open(part, "xb") as f:
-            np.savez(f, header=np.array(text), checksum=np.array(checksum(text, arrays)), **arrays)
+            yield f
             f.flush()
             os.fsync(f.fileno())
         os.replace(part, path)
@@ -62,12 +61,16 @@ def write_file(path: str | Path, header: dict[str, Any], arrays: dict[str, np.nd
         part.unlink(missing_ok=True)
         raise
 
-# %% ../../nbs/core/20_storage.ipynb #9ea7c70f
+
+def write_file(path: str | Path, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+    "Write header, checksum and arrays into one file. Raises OSError if the file cannot be written."
+    path, text = check_path(path), json.dumps(header | {"schema": SCHEMA})
+    with replace_file(path) as f: np.savez(f, header=np.array(text), checksum=np.array(checksum(text, arrays)), **arrays)
+
+
 def write_whole(path: Path, text: str) -> None:
     "Write a text file in one step, so that it is never seen half written."
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf8")
-    os.replace(part, path)
+    with replace_file(path) as f: f.write(text.encode())
 
 # %% ../../nbs/core/20_storage.ipynb #57000009
 def check_path(path: Any) -> Path:
@@ -117,3 +120,10 @@ def read_file(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 def stored_result(name: str) -> Any:
     "A stored result, such as `speed` or `ito2017_tables`."
     return json.loads((files("oslr_nb") / "stored" / f"{name}.json").read_text(encoding="utf8"))
+
+
+def markdown(head: Iterable[Any], rows: Iterable[Iterable[Any]], first: int = 3) -> str:
+    "A Markdown table of the names of its columns and of its rows; first: dashes below the first column, which make it wide on the site."
+    line = lambda cells: "|" + "".join(f" {cell} |" if str(cell) else " |" for cell in cells) + "\n"
+    head = list(head)
+    return "".join([line(head), line(["-" * first, *["---"] * (len(head) - 1)]), *map(line, rows)])

@@ -7,9 +7,7 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
-import os
 import re
-import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..core.checks import check_choice, check_flag, check_int, check_real, check_scales, fail
-from ..core.storage import check_path
+from ..core.storage import check_path, markdown, replace_file
 from ..practice.data import BLOG_ROWS, CT_HEADER, CT_ROWS, PRICED, SOURCES, Stream, blog_feedback, ct_like
 from ..practice.data import ct_slice, data_file, mnist, priced, shuffled, sparse_linear
 
@@ -274,8 +272,7 @@ class Streams(dict[str, Generator]):
 
     def _repr_markdown_(self) -> str:
         given = lambda g: ", ".join(f"`{name}={value!r}`" for name, value in g.arguments.items())
-        rows = [f"| `{name}` | {g.what} | {given(g)} |" for name, g in self.items()]
-        return "\n".join(["| name | what it is | arguments |", "| --- | --- | --- |", *rows])
+        return markdown(["name", "what it is", "arguments"], ([f"`{name}`", g.what, given(g)] for name, g in self.items()))
 
 
 def streams() -> Streams:
@@ -394,10 +391,7 @@ def load_dataset(name: str, download: bool = False) -> tuple[Stream, tuple[str, 
 
 # %% ../../nbs/results/catalogue.ipynb #ed26110d
 def facts(name: str | None = None) -> str:
-    """The facts on a data set or a stream, or on all of them.
-
-    name: a key of `DATASETS` or of `streams()`; None for all.
-    """
+    "The facts on a data set or a stream, a key of `DATASETS` or of `streams()`, or on all of them."
     told = [f"{s.name}\n  {s.rows:,} rows, {s.features} features; label: {s.label}\n  {s.source}; {s.place}"
             for s in DATASETS.values() if name in (None, s.name)]
     if name in DATASETS: return told[0]
@@ -406,29 +400,21 @@ def facts(name: str | None = None) -> str:
 
 # %% ../../nbs/results/catalogue.ipynb #21be0baf
 def write_rows(path: Path, names: tuple[str, ...], columns: Iterable[tuple[Any, ...]]) -> None:
-    """Write a CSV or Parquet file in parts, in one step as seen from outside.
+    """Write a CSV or Parquet file in one step.
 
-    path: the file, which ends in .csv, .parquet or .pq; replaced if there is one. columns: parts of the table: an
-    array (n,) for each column; NaN is written as missing. Raises OSError if the file cannot be written; then nothing
-    has changed.
+    columns: parts of the table: an array (n,) for each column; NaN is written as missing. Raises OSError if the file
+    cannot be written; then nothing has changed.
     """
     import pyarrow as pa
     from pyarrow import csv, parquet
 
-    writer, part = None, path.with_name(f"{path.name[:80]}.{secrets.token_hex(8)}.part")
-    try:
-        with open(part, "xb") as f:
-            for arrays in columns:
-                batch = pa.record_batch([pa.array(a, from_pandas=True) for a in arrays], names=list(names))
-                if writer is None: writer = (csv.CSVWriter if path.suffix.lower() == ".csv" else parquet.ParquetWriter)(f, batch.schema)
-                writer.write_batch(batch)
-            if writer is not None: writer.close()
-            f.flush()
-            os.fsync(f.fileno())
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    writer = None
+    with replace_file(path) as f:
+        for arrays in columns:
+            batch = pa.record_batch([pa.array(a, from_pandas=True) for a in arrays], names=list(names))
+            if writer is None: writer = (csv.CSVWriter if path.suffix.lower() == ".csv" else parquet.ParquetWriter)(f, batch.schema)
+            writer.write_batch(batch)
+        if writer is not None: writer.close()
 
 
 def table_path(argument: str, path: Any) -> Path:
@@ -440,11 +426,10 @@ def table_path(argument: str, path: Any) -> Path:
 
 # %% ../../nbs/results/catalogue.ipynb #72d7bc43
 def rows_of(name: str, rows: int | None, seed: int | None, download: bool) -> tuple[Stream, tuple[str, ...]]:
-    """Rows of a data set or of a stream, with names of the features.
+    """Rows of a data set or of a stream, with names of the features, x0, x1, ... where they have none.
 
     rows: how many; None for all of a data set, or as many as the stream usually has. seed: number of the draw of a
-    stream (None: 0); of the order of a data set's rows (None: as published). Returns stream: the rows; names: of the
-    features, x0, x1, ... where they have none. Raises FileNotFoundError, ConnectionError as `load_dataset`.
+    stream (None: 0); of the order of a data set's rows (None: as published). Raises errors as `load_dataset`.
     """
     if name in DATASETS:
         check_int("rows", 1 if rows is None else rows, 1, DATASETS[name].rows, f"{name} has no more")

@@ -4,7 +4,7 @@
 """Cesa-Bianchi et al. 2010: the experiments.
 
 Four pixels of each image; the table over all pairs of digits and the learning curves beside the printed ones, what
-matches and which readings of the text are needed for it.
+matches and which readings of the text are needed for it. `data` is "mnist" or "digits", scikit-learn's images.
 """
 from __future__ import annotations
 
@@ -21,22 +21,23 @@ import numpy as np
 
 from ..core.checks import kernel
 from ..core.driver import simulate
-from ..core.storage import write_whole
+from ..core.storage import markdown
 from ..ledger.claims import Case, Evidence, claim, mean_limit
 from ..papers.cesabianchi2010.aer import aer_shrink
 from ..papers.cesabianchi2010.compiled_aer import AER
 from ..papers.cesabianchi2010.solvers import Baseline, clip_psd, minimise_l1, minimise_l2, path_l1
 from ..practice.data import mnist, two_digits
-from .experiments import Cell, experiment, section, write_parquet
+from .experiments import Cell, bracket, experiment, section, short, store, write_parquet
 
 # %% auto #0
-__all__ = ['PIXELS', 'DRAWS', 'DESCENT', 'PAIRS', 'Fit', 'Statistics', 'AERS', 'PLAIN', 'CALIBRATED', 'L1', 'L2', 'METHODS',
-           'SAME', 'FULL', 'PRINTED', 'COLOURS', 'LENGTHS', 'ONCE', 'ANEW', 'PUBLISHED', 'PANELS', 'STYLES', 'SPLITS',
-           'CURVES', 'images', 'Problem', 'problem', 'cesabianchi2010_pixels', 'figure_1', 'Sample', 'ridge_fits',
-           'lasso_fits', 'one_pass', 'one_pass_fits', 'unprepare', 'statistics', 'baseline_fits', 'aer_fits', 'judge',
-           'choose', 'final_errors', 'cesabianchi2010_errors', 'gather', 'table', 'cesabianchi2010_curve', 'curve_of',
-           'figure_medians', 'band', 'name_ends', 'figure_2', 'figure_budget', 'figure_reversal', 'reversal', 'cells',
-           'digit_cells', 'mnist_cells', 'report', 'cesabianchi2010_digits', 'cesabianchi2010_mnist']
+__all__ = ['PIXELS', 'DRAWS', 'DESCENT', 'PAIRS', 'Part', 'Fit', 'Statistics', 'AERS', 'PLAIN', 'CALIBRATED', 'L1', 'L2',
+           'METHODS', 'SAME', 'FULL', 'PRINTED', 'COLOURS', 'LENGTHS', 'ONCE', 'ANEW', 'PUBLISHED', 'PANELS', 'STYLES',
+           'SPLITS', 'CURVES', 'images', 'Problem', 'problem', 'cesabianchi2010_pixels', 'figure_1', 'Sample',
+           'ridge_fits', 'lasso_fits', 'one_pass', 'one_pass_fits', 'unprepare', 'statistics', 'baseline_fits',
+           'aer_fits', 'judge', 'choose', 'final_errors', 'cesabianchi2010_errors', 'gather', 'table',
+           'cesabianchi2010_curve', 'curve_of', 'figure_medians', 'band', 'name_ends', 'figure_2', 'figure_budget',
+           'figure_reversal', 'reversal', 'cells', 'digit_cells', 'mnist_cells', 'report', 'cesabianchi2010_digits',
+           'cesabianchi2010_mnist']
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #078f2158
 PIXELS, DRAWS, DESCENT = 4, 12_000, 200  # seen of an image; examples drawn from digits; steps of descent
@@ -45,11 +46,7 @@ PAIRS = tuple(itertools.combinations(range(10), 2))  # all pairs of digits
 
 @cache
 def images(data: str) -> tuple[np.ndarray, np.ndarray, float]:
-    """All images of a data set, loaded once in a process.
-
-    data ("mnist" or "digits"): the second are those of scikit-learn. Returns X (n, d); digits (n,): what they show, 0
-    to 9; scale: the factor that brings pixels to [0, 1].
-    """
+    "All images of a data set, loaded once in a process: X (n, d), digits (n,), and the factor that brings pixels to [0, 1]."
     if data == "mnist": return *mnist(), 1 / 255
     from sklearn.datasets import load_digits
 
@@ -57,26 +54,24 @@ def images(data: str) -> tuple[np.ndarray, np.ndarray, float]:
     return bunch.data, bunch.target, 1 / 16
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #71cc668f
+Part = tuple[np.ndarray, np.ndarray]  # examples (m, d) and labels (m,), +1 or -1
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """One pair of digits and one split of its images.
+    "One pair of digits and one split of its images."
 
-    tune, train, hold, test: examples (m, d) and labels (m,), +1 or -1: to tune on, to train on (tune and hold), held
-    out, for testing.
-    """
-
-    tune: tuple[np.ndarray, np.ndarray]
-    train: tuple[np.ndarray, np.ndarray]
-    hold: tuple[np.ndarray, np.ndarray]
-    test: tuple[np.ndarray, np.ndarray]
+    tune: Part  # to tune on
+    train: Part  # to train on: tune and hold
+    hold: Part  # held out
+    test: Part
     seed: tuple[int, ...]  # seed of everything random
 
 
 def problem(data: str, pair: tuple[int, int], split: int) -> Problem:
     """The images of a pair, split at random: 10 % for testing, 18 % held out, 72 % to tune on; training is on 90 %.
 
-    data ("mnist" or "digits"): on digits the training images are 12,000 draws with replacement. pair: the digits with
-    labels -1 and +1.
+    pair: the digits with labels -1 and +1. On "digits" the training images are 12,000 draws with replacement.
     """
     X, digits, scale = images(data)
     s = two_digits(X, digits, *pair, scale)
@@ -90,10 +85,7 @@ def problem(data: str, pair: tuple[int, int], split: int) -> Problem:
 # %% ../../nbs/results/cesabianchi2010.ipynb #03dff54a
 @experiment
 def cesabianchi2010_pixels(data: str) -> dict[str, list[list[int]]]:
-    """Six images of 3s and 5s and the four pixels seen of each: Figure 1 of the paper.
-
-    data ("mnist" or "digits"): which images. Returns: images: pixels from 0 to 255; seen: four places of each.
-    """
+    "Six images of 3s and 5s, pixels from 0 to 255, and the four places that are seen of each: Figure 1 of the paper."
     X, digits, scale = images(data)
     rng = np.random.default_rng(1)
     rows = np.concatenate([rng.choice(np.flatnonzero(digits == d), 3) for d in (3, 5)])
@@ -102,10 +94,7 @@ def cesabianchi2010_pixels(data: str) -> dict[str, list[list[int]]]:
 
 
 def figure_1(found: dict[str, list[list[int]]]) -> Any:
-    """Draw the images, and below them the pixels that are seen; unseen pixels are blue.
-
-    found: what `cesabianchi2010_pixels` returns.
-    """
+    "Draw the images, and below them the pixels that are seen; unseen pixels are blue."
     import matplotlib.pyplot as plt
 
     ink = np.array(found["images"]) / 255
@@ -201,22 +190,17 @@ def unprepare(s: Sample, w: np.ndarray) -> Fit:
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #98f80466
 def statistics(X: np.ndarray, y: np.ndarray, estimator: str, seed: tuple[int, ...]) -> Statistics:
-    """The statistics that Baseline learns from four pixels of each example.
-
-    estimator ("pairs" or "distinct"): which of the two estimates. Returns: estimates of E x x' (d, d) and 2 E y x (d,),
-    and the eigenvalues and -vectors of A.
-    """
+    "Baseline's estimates of E x x' and 2 E y x from four pixels of each example; estimator: `pairs` or `distinct`."
     learner = Baseline(X.shape[1], PIXELS, estimator=estimator, seed=np.random.default_rng((*seed, 1)))
     simulate(learner, X, y, score=False)
     A = learner.A / len(y)
     return A, learner.v / len(y), np.linalg.eigh(A)
 
 
-def baseline_fits(
-    s: Sample, radii: tuple[float, ...], order: int, form: str = "clipped", estimator: str = "pairs"
-) -> list[Fit]:
-    """Baseline with this norm and form. form: "clipped" or "indefinite", with order 1: 200 steps of descent from 0.
-    estimator: "pairs", "distinct" or "prepared_pairs" (on prepared images).
+def baseline_fits(s: Sample, radii: tuple[float, ...], order: int, form: str = "clipped", estimator: str = "pairs") -> list[Fit]:
+    """Baseline with this norm and form.
+
+    form: "clipped" or "indefinite", with order 1: 200 steps of descent from 0. estimator: a statistic of the sample.
     """
     A, v, (values, vectors) = getattr(s, estimator)
     if form == "clipped": values = np.maximum(values, 0.0)
@@ -270,8 +254,8 @@ SAME = {"AER, prepared, three passes": "AER, prepared"}  # takes the other's can
 FULL = ("Ridge", "Lasso", "Lasso, one pass")  # see all pixels
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #16d2b762
-def judge(fit: Fit, part: tuple[np.ndarray, np.ndarray]) -> tuple[float, float]:
-    "Mean squared error and share of wrong signs. part: examples (n, d) and labels (n,), +1 or -1."
+def judge(fit: Fit, part: Part) -> tuple[float, float]:
+    "Mean squared error and share of wrong signs."
     (w, b), (X, y) = fit, part
     scores = X @ w + b
     return float(np.mean((scores - y) ** 2)), float(np.mean(np.sign(scores) != y))
@@ -281,8 +265,6 @@ def choose(p: Problem, m: int, methods: tuple[str, ...] = tuple(METHODS)) -> dic
     """The candidate of each method that does best on the held-out images, learning from 4 m / 5 examples.
 
     AER's runs are noisy: its best three candidates run twice more, and the mean of three counts.
-
-    methods: names in METHODS; default all.
     """
     s = Sample(*(part[: max(1, 4 * m // 5)] for part in p.tune), (*p.seed, m))
     chosen = {}
@@ -299,10 +281,7 @@ def choose(p: Problem, m: int, methods: tuple[str, ...] = tuple(METHODS)) -> dic
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #ba9400c2
 def final_errors(p: Problem, m: int, chosen: dict[str, int]) -> dict[str, tuple[float, float]]:
-    """Errors on the test images after learning from m examples with the chosen candidates.
-
-    Returns, by method, (squared error, share of wrong signs).
-    """
+    "By method, squared error and share of wrong signs on the test images after m examples with the chosen candidates."
     s = Sample(*(part[:m] for part in p.train), (*p.seed, m))
     return {name: judge(METHODS[name][0](s, [METHODS[name][1][i]])[0], p.test) for name, i in chosen.items()}
 
@@ -315,40 +294,33 @@ COLOURS = {"Ridge": "#757575", "Lasso": "#0f7bb8", "AER": "#d55e00", "Baseline":
 
 @experiment
 def cesabianchi2010_errors(data: str, pair: tuple[int, int], split: int) -> dict[str, Any]:
-    """Test errors of all methods on one pair and split, and the index of the chosen candidate.
-
-    data ("mnist" or "digits"): which images. Returns: errors: by method (squared error, share of wrong signs); chosen:
-    by method the index of the candidate.
-    """
+    "Test errors of all methods on one pair and split, and the index of the chosen candidate."
     p = problem(data, tuple(pair), split)
     chosen = choose(p, len(p.train[1]))
     return {"errors": final_errors(p, len(p.train[1]), chosen), "chosen": chosen}
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #3774aad8
 def gather(results: list[dict[str, Any]], splits: int) -> dict[str, dict[str, list[float]]]:
-    """The results of all pairs by method.
+    """By method: mse and error of each pair (mean over splits), and how often each candidate is chosen.
 
-    results: what `cesabianchi2010_errors` returns, pair by pair, with all splits of a pair together. Returns, by
-    method: mse and error, one value for each pair (mean over splits), and how often each candidate is chosen.
+    results: of `cesabianchi2010_errors`, pair by pair, with all splits of a pair together.
     """
     values = {n: np.array([r["errors"][n] for r in results]).reshape(-1, splits, 2).mean(axis=1) for n in METHODS}
     count = {n: np.bincount([r["chosen"][n] for r in results], minlength=len(METHODS[n][1])).tolist() for n in METHODS}
-    short = lambda x: [float(f"{v:.5g}") for v in x]
     return {n: {"mse": short(v[:, 0]), "error": short(v[:, 1]), "chosen": count[n]} for n, v in values.items()}
 
 
 def table(found: dict[str, dict[str, list[float]]], printed: bool = True) -> str:
-    "A Markdown table: median and quartiles over the pairs, beside the printed medians."
-    head = "| method | pixels | squared error: median [quartiles] |" + " paper |" * printed
-    text = head + " wrong signs: median [quartiles] |" + " paper |" * printed + "\n" + "| --- " * (4 + 2 * printed) + "|\n"
+    "Median and quartiles over the pairs, beside the printed medians."
+    head, rows = ["method", "pixels"], []
+    for words in ("squared error", "wrong signs"): head += [f"{words}: median [quartiles]", *["paper"] * printed]
     shown = {n.replace("Baseline", "Baseline, literal"): v for n, v in PRINTED.items()}
     for name, by in found.items():
-        mse, error = (np.quantile(by[key], (0.5, 0.25, 0.75)) for key in ("mse", "error"))
-        paper = [f" {v:.{n}{kind}} |" if v else " |" for v, n, kind in zip(shown.get(name, ("", "")), (3, 1), "f%", strict=True)]
-        pixels = "all" if name in FULL else PIXELS * (3 if "three" in name else 1)
-        text += f"| {name} | {pixels} | {mse[0]:.3f} [{mse[1]:.3f}, {mse[2]:.3f}] |" + paper[0] * printed
-        text += f" {error[0]:.1%} [{error[1]:.1%}, {error[2]:.1%}] |" + paper[1] * printed + "\n"
-    return text
+        row = [name, "all" if name in FULL else PIXELS * (3 if "three" in name else 1)]
+        for key, form, value in zip(("mse", "error"), (".3f", ".1%"), shown.get(name, (None, None)), strict=True):
+            row += [bracket(*np.quantile(by[key], (0.5, 0.25, 0.75)), form), *[f"{value:{form}}" if value else ""] * printed]
+        rows.append(row)
+    return markdown(head, rows)
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #4c5fccac
 LENGTHS = (196, 392, 980, 1960, 3920, 6076, 12_000)  # four pixels of each: all pixels of 1, 2, 5, 10, 20, 31, 61 images
@@ -371,9 +343,8 @@ PUBLISHED = {  # images, squared error: Figure 4 of the journal version
 def cesabianchi2010_curve(data: str, split: int) -> dict[str, list[Any]]:
     """Test errors on 3 against 5 at LENGTHS examples.
 
-    data ("mnist" or "digits"): which images. Returns: once: parameters tuned at the full length. budget: the same, full
-    information from as few images as have as many pixels as are seen of LENGTHS images. anew: parameters tuned at each
-    length.
+    once: parameters tuned at the full length. budget: the same, full information from as few images as have as many
+    pixels as are seen of LENGTHS images. anew: parameters tuned at each length.
     """
     p = problem(data, (3, 5), split)
     chosen, d = choose(p, len(p.train[1]), ONCE), p.train[0].shape[1]
@@ -386,11 +357,7 @@ def cesabianchi2010_curve(data: str, split: int) -> dict[str, list[Any]]:
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #9fe32774
 def curve_of(curves: list[dict[str, Any]], kind: str, method: str) -> np.ndarray:
-    """Squared test errors of a method, array (splits, lengths).
-
-    curves: what `cesabianchi2010_curve` returns, one for each split. kind ("once", "budget" or "anew"): which of the
-    three runs.
-    """
+    "Squared test errors (splits, lengths) of a method in one of the three runs of `cesabianchi2010_curve`."
     return np.array([[errors[method][0] for errors in c[kind]] for c in curves])
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #7a9c04e2
@@ -426,10 +393,7 @@ STYLES = (("#d55e00", "-"), ("#0f7bb8", "--"), ("#00906a", "-."))
 
 
 def band(ax: Any, x: Any, values: np.ndarray, colour: str, style: str = "-") -> float:
-    """Draw a line through the means over splits with a band of one standard deviation; returns its last value.
-
-    x (n,): abscissae. values (splits, n): what is drawn, or eigenvalues.
-    """
+    "Draw a line through the means of values (splits, n) with a band of one standard deviation; returns its last value."
     mean, spread = values.mean(axis=0), values.std(axis=0)
     ax.plot(x, mean, style, color=colour, lw=1.8)
     ax.fill_between(x, mean - spread, mean + spread, color=colour, alpha=0.15, lw=0)
@@ -437,10 +401,7 @@ def band(ax: Any, x: Any, values: np.ndarray, colour: str, style: str = "-") -> 
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #7b982d9c
 def name_ends(ax: Any, ends: list[tuple[float, str, str]], gap: float = 0.06) -> None:
-    """Write names at the right edge, moved apart so that they can be read.
-
-    ends (height, name, colour): the names and where they belong. gap: least distance between two names, in data units.
-    """
+    "Write names at the right edge, at least `gap` apart; ends: height, name, colour of each."
     ends, places = sorted(ends), []
     for height, _, _ in ends: places.append(max(height, places[-1] + gap) if places else height)
     shift = sum(place - height for place, (height, _, _) in zip(places, ends, strict=True)) / len(ends)
@@ -449,10 +410,7 @@ def name_ends(ax: Any, ends: list[tuple[float, str, str]], gap: float = 0.06) ->
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #d02f9d26
 def figure_2(curves: list[dict[str, Any]], d: int, published: dict[str, Any]) -> Any:
-    """Draw squared test error against examples, tuned once: a panel for each family, with the published points.
-
-    curves: what `cesabianchi2010_curve` returns, one for each split. published: PUBLISHED, or empty.
-    """
+    "Draw squared test error against examples, tuned once: a panel for each family; published: PUBLISHED, or empty."
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(2, 2, figsize=(7, 5.6), sharex=True, sharey=True, layout="constrained")
@@ -478,10 +436,7 @@ def figure_2(curves: list[dict[str, Any]], d: int, published: dict[str, Any]) ->
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #e94f12a7
 def figure_budget(curves: list[dict[str, Any]], d: int, published: dict[str, Any]) -> Any:
-    """Draw squared test error against pixels seen, tuned once: whole images for full information, else four of each.
-
-    curves, published: as for `figure_2`.
-    """
+    "Draw squared test error against pixels seen, tuned once: whole images for full information, else four of each."
     import matplotlib.pyplot as plt
 
     figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
@@ -499,10 +454,7 @@ def figure_budget(curves: list[dict[str, Any]], d: int, published: dict[str, Any
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #8f0525ce
 def figure_reversal(data: dict[str, list[dict[str, Any]]]) -> Any:
-    """Draw squared test error against examples, tuned at each length: AER and the clipped Baseline.
-
-    data: by title, what `cesabianchi2010_curve` returns, one for each split; a panel for each.
-    """
+    "Draw squared test error against examples, tuned at each length: AER and the clipped Baseline; data: curves by title of a panel."
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(len(data), 1, figsize=(7, 3.1 * len(data)), squeeze=False, sharex=True, layout="constrained")
@@ -518,11 +470,7 @@ def figure_reversal(data: dict[str, list[dict[str, Any]]]) -> Any:
 
 
 def reversal(curves: list[dict[str, Any]], ours: str, other: str) -> list[tuple[int, float, float, int]]:
-    """How two methods compare at each length.
-
-    curves: what `cesabianchi2010_curve` returns, one for each split. Returns (examples, error of ours, error of other,
-    splits in which ours is better).
-    """
+    "At each length: examples, error of ours, error of the other method, splits in which ours is better."
     a, b = curve_of(curves, "anew", ours), curve_of(curves, "anew", other)
     means = zip(LENGTHS, a.mean(axis=0), b.mean(axis=0), (a < b).sum(axis=0), strict=True)
     return [(m, float(x), float(z), int(n)) for m, x, z, n in means]
@@ -574,31 +522,21 @@ SPLITS, CURVES = 3, 5  # of every pair, and of 3 against 5, on MNIST
 
 
 def cells(data: str, splits: int, curves: int) -> dict[str, list[Cell]]:
-    """All cells of a data set: pairs with their splits, curves, and the images of Figure 1.
-
-    data ("mnist" or "digits"): which images.
-    """
-    pairs = [Cell("cesabianchi2010_errors", {"data": data, "pair": p, "split": i}) for p in PAIRS for i in range(splits)]
+    "All cells of a data set: pairs with their splits, curves, and the images of Figure 1."
     return {
-        "pairs": pairs,
+        "pairs": [Cell("cesabianchi2010_errors", {"data": data, "pair": p, "split": i}) for p in PAIRS for i in range(splits)],
         "curves": [Cell("cesabianchi2010_curve", {"data": data, "split": i}) for i in range(curves)],
         "pixels": [Cell("cesabianchi2010_pixels", {"data": data})],
     }
 
 
 def digit_cells(scale: int) -> dict[str, list[Cell]]:
-    """Cells of the digits: one split of every pair (five in a full run), five of the curves.
-
-    scale: 1 for a plain run, 5 for a full one.
-    """
+    "Cells of the digits: one split of every pair (five in a full run), five of the curves."
     return cells("digits", scale, 5)
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #001f9ccb
 def mnist_cells(scale: int) -> dict[str, list[Cell]]:
-    """Cells of MNIST, in a full run only: SPLITS splits of every pair, CURVES of the curves.
-
-    scale: 1 for a plain run, which has none.
-    """
+    "Cells of MNIST, in a full run only: SPLITS splits of every pair, CURVES of the curves."
     if scale == 1: return {}
     try: mnist(download=True)
     except OSError as error: raise ValueError(f"--full needs MNIST: {error}") from error
@@ -606,17 +544,14 @@ def mnist_cells(scale: int) -> dict[str, list[Cell]]:
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #804fad89
 def report(results: dict[str, list[Any]], out: Path, data: str, d: int) -> str:
-    """Write cesabianchi2010_<data>.json, .parquet and figures, and return the report.
-
-    data ("mnist" or "digits"): which images. Returns: Markdown: the table and links to the figures.
-    """
+    "Write cesabianchi2010_<data>.json, .parquet and figures, and return the table and links to the figures."
     name, published = f"cesabianchi2010_{data}", PUBLISHED if data == "mnist" else {}
     splits = len(results["pairs"]) // len(PAIRS)
     found, curves = gather(results["pairs"], splits), results["curves"]
-    short = json.loads(json.dumps(curves), parse_float=lambda v: float(f"{float(v):.5g}"))
+    rounded = json.loads(json.dumps(curves), parse_float=lambda v: float(f"{float(v):.5g}"))
     command = "oslr reproduce cesabianchi2010" + (" --full" if data == "mnist" else "")
-    stored = {"command": command, "splits": splits, "pairs": found, "curves": short, "pixels": results["pixels"][0]}
-    write_whole(out / f"{name}.json", json.dumps(stored))
+    stored = {"command": command, "splits": splits, "pairs": found, "curves": rounded, "pixels": results["pixels"][0]}
+    store(out, name, stored)
     rows = [(n, a, b, *v) for n, by in found.items() for (a, b), *v in zip(PAIRS, by["mse"], by["error"], strict=True)]
     write_parquet(out / f"{name}.parquet", rows, ("method", "negative", "positive", "squared_error", "error_rate"))
     figures = {

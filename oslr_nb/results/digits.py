@@ -14,13 +14,14 @@ import numpy as np
 
 from ..core.driver import simulate
 from ..core.run import best_sparse
+from ..core.storage import markdown
 from ..papers import ito2017
 from ..practice.data import digits_pair
-from .experiments import Cell, experiment, section, tuned_steps, write_parquet
+from .experiments import Cell, bracket, experiment, section, write_parquet
 
 # %% auto #0
 __all__ = ['DIGIT_METHODS', 'DIGIT_STEPS', 'DIGIT_ROUNDS', 'DIGIT_POINTS', 'DIGIT_RADIUS', 'LOOKS', 'thin', 'digits', 'last',
-           'plot_digits', 'table_digits', 'curve_rows', 'digit_cells', 'digits_report']
+           'tuned_steps', 'plot_digits', 'table_digits', 'curve_rows', 'digit_cells', 'digits_report']
 
 # %% ../../nbs/results/digits.ipynb #8d6589c0
 #| code-fold: true
@@ -30,14 +31,9 @@ DIGIT_ROUNDS = 20_000  # rounds of a stream
 DIGIT_POINTS = 100  # rounds at which the cumulative loss is stored
 DIGIT_RADIUS = 8.0  # radius of the ball of the learners and of the sparse comparator
 
-# %% ../../nbs/results/digits.ipynb #99dd196b
-#| code-fold: true
-def thin(losses: np.ndarray) -> list[float]:
-    """Cumulative losses at equally spaced rounds.
 
-    losses (T,): loss of each round; T is a multiple of `DIGIT_POINTS`. Returns (DIGIT_POINTS,): sums of the losses up
-    to rounds T / DIGIT_POINTS, 2 T / DIGIT_POINTS, ..., T.
-    """
+def thin(losses: np.ndarray) -> list[float]:
+    "Cumulative losses at `DIGIT_POINTS` equally spaced rounds; losses (T,): T is a multiple of `DIGIT_POINTS`."
     return np.cumsum(losses).reshape(DIGIT_POINTS, -1)[:, -1].tolist()
 
 # %% ../../nbs/results/digits.ipynb #4c9ae4b9
@@ -46,7 +42,7 @@ def thin(losses: np.ndarray) -> list[float]:
 def digits(seed: int) -> dict[str, dict[str, list[float]]]:
     """Cumulative loss on one stream of 3s and 5s for every method and step, and for both comparators.
 
-    Returns: method -> step (as text) -> what `thin` keeps; "ridge" and "best 8" have one entry, under "".
+    Returns: method -> step (as text) -> losses as `thin` keeps them; "ridge" and "best 8" have one entry, under "".
     """
     from sklearn.linear_model import Ridge
 
@@ -67,30 +63,27 @@ def digits(seed: int) -> dict[str, dict[str, list[float]]]:
 #| code-fold: true
 LOOKS = {"RDA1": ("#00906a", "o"), "GreedyRDA": ("#d55e00", "s"), "UniformRDA": ("#0f7bb8", "^")}  # colour and marker
 
-# %% ../../nbs/results/digits.ipynb #55900172
-#| code-fold: true
-def last(curves: list[dict[str, dict[str, list[float]]]]) -> dict[str, dict[str, np.ndarray]]:
-    """Final cumulative losses of many streams.
 
-    Returns (streams,): method -> step -> loss after `DIGIT_ROUNDS` rounds, in squared labels.
-    """
+def last(curves: list[dict[str, dict[str, list[float]]]]) -> dict[str, dict[str, np.ndarray]]:
+    "Final cumulative losses of many streams: method -> step -> array (streams,)."
     return {m: {s: np.array([c[m][s][-1] for c in curves]) for s in by} for m, by in curves[0].items()}
+
+
+def tuned_steps(tuning: list[Any]) -> dict[str, str]:
+    "The step of smallest mean loss for each method."
+    final = last(tuning)
+    return {m: min(final[m], key=lambda s: final[m][s].mean()) for m in DIGIT_METHODS}
 
 # %% ../../nbs/results/digits.ipynb #eebae5ef
 #| code-fold: true
 def plot_digits(tuning: list[Any], curves: list[Any]) -> Any:
-    """Regret against both comparators, theory step (dashed) and tuned step: mean and range over streams.
-
-    Returns: two panels, one a comparator, regret in squared labels over rounds.
-    """
+    "Regret against both comparators, theory step (dashed) and tuned step: mean and range over streams; a panel a comparator."
     import matplotlib.pyplot as plt
 
-    steps = tuned_steps({m: by for m, by in last(tuning).items() if m in DIGIT_METHODS})
+    steps = tuned_steps(tuning)
     rounds = np.arange(1, DIGIT_POINTS + 1) * (DIGIT_ROUNDS // DIGIT_POINTS)
     figure, axes = plt.subplots(2, 1, figsize=(6.6, 7), sharex=True)
-    for ax, comparator, title in zip(
-        axes, ("ridge", "best 8"), ("ridge, all 64 pixels", "best 8-sparse weights"), strict=True
-    ):
+    for ax, comparator, title in zip(axes, ("ridge", "best 8"), ("ridge, all 64 pixels", "best 8-sparse weights"), strict=True):
         for m, step in steps.items():
             for s, style in ((step, "-"), ("1.0", "--")):
                 regret = np.array([np.subtract(c[m][s], c[comparator][""]) for c in curves])
@@ -105,25 +98,18 @@ def plot_digits(tuning: list[Any], curves: list[Any]) -> Any:
 # %% ../../nbs/results/digits.ipynb #608627f9
 #| code-fold: true
 def table_digits(tuning: list[Any], curves: list[Any]) -> str:
-    """Table of the mean squared loss a round, learners (theory and tuned step) and comparators.
-
-    Returns: Markdown; means over streams with their range.
-    """
-    steps = tuned_steps({m: by for m, by in last(tuning).items() if m in DIGIT_METHODS})
-    mean = lambda x: f"{x.mean() / DIGIT_ROUNDS:.3f} [{x.min() / DIGIT_ROUNDS:.3f}, {x.max() / DIGIT_ROUNDS:.3f}]"
+    "Mean squared loss a round of learners (theory and tuned step) and comparators: means over streams with their range."
+    mean = lambda x: bracket(*(v / DIGIT_ROUNDS for v in (x.mean(), x.min(), x.max())), ".3f")
     final = last(curves)
-    rows = [f"| {m} | 8 | {mean(final[m]['1.0'])} | {s} | {mean(final[m][s])} |\n" for m, s in steps.items()]
-    rows += [f"| {m} (in hindsight) | {n} | | | {mean(final[m][''])} |\n" for m, n in (("ridge", 64), ("best 8", 8))]
-    head = f"| | pixels seen | theory step, mean loss of {len(curves)} streams [range] | tuned step | mean loss [range] |\n"
-    return head + "| --- | --- | --- | --- | --- |\n" + "".join(rows) + "\nPredicting 0 costs 1.000 a round.\n"
+    rows = [[m, 8, mean(final[m]["1.0"]), s, mean(final[m][s])] for m, s in tuned_steps(tuning).items()]
+    rows += [[f"{m} (in hindsight)", n, "", "", mean(final[m][""])] for m, n in (("ridge", 64), ("best 8", 8))]
+    head = ["", "pixels seen", f"theory step, mean loss of {len(curves)} streams [range]", "tuned step", "mean loss [range]"]
+    return markdown(head, rows) + "\nPredicting 0 costs 1.000 a round.\n"
 
 # %% ../../nbs/results/digits.ipynb #57ff4065
 #| code-fold: true
 def curve_rows(curves: list[Any]) -> list[tuple[str, str, int, int, float]]:
-    """The curves as rows of a table.
-
-    Returns: method, step, stream, round, cumulative loss; one row for each stored round.
-    """
+    "The curves as rows of a table, one for each stored round: method, step, stream, round, cumulative loss."
     points = range(DIGIT_ROUNDS // DIGIT_POINTS, DIGIT_ROUNDS + 1, DIGIT_ROUNDS // DIGIT_POINTS)
     named = [(i, m, s, losses) for i, c in enumerate(curves) for m, by in c.items() for s, losses in by.items()]
     return [(m, s, i, t, loss) for i, m, s, losses in named for t, loss in zip(points, losses, strict=True)]
@@ -131,21 +117,14 @@ def curve_rows(curves: list[Any]) -> list[tuple[str, str, int, int, float]]:
 # %% ../../nbs/results/digits.ipynb #2b82ce9e
 #| code-fold: true
 def digit_cells(scale: int) -> dict[str, list[Cell]]:
-    """Streams for tuning and for judging.
-
-    scale: multiplier of the number of judged streams, at least 1. Returns: "tuning": 4 streams; "judged": 10 times
-    `scale` others.
-    """
+    "Four streams for tuning, and ten (fifty) others that are judged."
     cells = lambda first, count: [Cell("digits", {"seed": first + s}) for s in range(count)]
     return {"tuning": cells(1000, 4), "judged": cells(2000, 10 * scale)}
 
 
 @section("ito2017", "Digits, 3 against 5, 8 of 64 pixels a round", digit_cells)
 def digits_report(results: dict[str, list[Any]], out: Path) -> str:
-    """Section of the report: the figure as digits.png, the curves as digits.parquet, and the table.
-
-    out: folder of the report, where the two files are written.
-    """
+    "The figure as digits.png, the curves as digits.parquet, and the table."
     write_parquet(out / "digits.parquet", curve_rows(results["judged"]), ("method", "step", "stream", "round", "loss"))
     plot_digits(results["tuning"], results["judged"]).savefig(out / "digits.png", dpi=150)
     return table_digits(results["tuning"], results["judged"]) + "\n![](digits.png)\n"

@@ -7,7 +7,6 @@ Every learner of the package on the same streams with the same budget: theory's 
 """
 from __future__ import annotations
 
-import json
 import math
 import warnings
 from collections.abc import Callable, Iterable
@@ -23,11 +22,12 @@ from ..core.checks import check_choice, check_int
 from ..core.driver import simulate
 from ..core.learner import Learner
 from ..core.run import best_sparse
-from ..core.storage import stored_result, write_whole
+from ..core.storage import markdown, stored_result
 from ..own.choice import auto
 from ..papers import cesabianchi2010, foster2016, hazan2012, ito2017, ito2018, kale2017, li2025, murata2018
 from ..practice.data import Stream, blog_feedback, ct_like, ct_slice, digits_pair, mnist_pair, sparse_linear
-from .experiments import Cell, experiment, section
+from ..ledger.claims import mean_limit
+from .experiments import Cell, bracket, experiment, section, short, store
 
 # %% auto #0
 __all__ = ['stream']
@@ -281,17 +281,6 @@ def stream(name: str, draw: int) -> Stream:
     -------
     Stream
         Features (T, d) and labels (T,), and the true weights where there are any.
-
-    Raises
-    ------
-    ValueError
-        If there is no such stream, or the number is negative.
-    FileNotFoundError
-        If the data are the user's, and not there.
-
-    Notes
-    -----
-    Ours; the list stands in `nbs/results/equal_cost.ipynb`.
     """
     check_choice("name", name, tuple(STREAMS))
     s = STREAMS[name]
@@ -343,11 +332,6 @@ def tell(s: Setting, X: np.ndarray, y: np.ndarray) -> Told:
         float(np.linalg.eigvalsh(X.T @ X / len(y))[-1]),
     )
 
-
-def scales(t: Told, seed: int, wider: float = 1.0) -> dict[str, Any]:
-    "Radius and bounds, as most learners take them."
-    return {"radius": wider * t.radius, "x_norm": t.x_norm, "y_max": t.y_max, "seed": generator(seed)}
-
 # %% ../../nbs/results/equal_cost.ipynb #a5aa910e
 @dataclass(frozen=True)
 class Method:
@@ -361,16 +345,26 @@ class Method:
 
 STEP = ({"step": 1.0}, {"wider": 1.0})
 BOTH = ({"step": 1.0, "explorer_step": 1.0}, {"explorer_step": 1.0}, {"wider": 1.0})
+BALL = ({"C": -1.0}, {"wider": 1.0})
+RIDGE = ({"step": 1.0}, {"ridge": 1.0})
+PIECES = ({"eta": -1.0}, {"batch": 1.0})
 
 
-def rda(name: str, top: Callable[[Told], int] | None = None) -> Callable[..., Learner]:
-    "Algorithms of Ito et al. 2017."
-    cls = getattr(ito2017, name)
+def generator(seed: int) -> np.random.Generator:
+    "The generator of a learner's draws."
+    return np.random.default_rng([seed, 78])
 
-    def build(t: Told, seed: int, wider: float = 1.0, **steps: Any) -> Learner:
-        more = {} if top is None else {"top": top(t)}
-        if name == "RDA3": more["k"] = min(t.k, t.budget)
-        return cls(t.d, t.budget, **scales(t, seed, wider), **more, **steps)
+
+def learner(cls: Callable[..., Learner], *facts: Callable[[Told], dict[str, Any]]) -> Callable[..., Learner]:
+    "A learner that is told these facts. A multiplier multiplies the fact of its name (`wider`: the radius), or is handed on."
+
+    def build(t: Told, seed: int, **multipliers: Any) -> Learner:
+        kw: dict[str, Any] = {"budget": t.budget, "seed": generator(seed)}
+        for fact in facts: kw |= fact(t)
+        for word, value in multipliers.items():
+            name = "radius" if word == "wider" else word
+            kw[name] = value * kw[name] if name in kw else value
+        return cls(t.d, kw.pop("budget"), **kw)
 
     return build
 
@@ -384,36 +378,17 @@ def many(t: Told) -> int:
     "Favourites: all but two purchases."
     return max(1, t.budget - 2)
 
+
+# What learners are told: a ball and bounds in the l2 norm, in the l1 norm, the horizon; two by two in AER and Baseline.
+l2_ball = lambda t: {"radius": t.radius, "x_norm": t.x_norm, "y_max": t.y_max}
+l1_ball = lambda t: {"radius": t.l1, "x_norm": t.x_max, "y_max": t.y_max}
+in_pairs = lambda t: {"radius": t.l1, "x_max": t.x_max, "y_max": t.y_max, "budget": 2 * (t.budget // 2)}
+horizon = lambda t: {"T": t.T}
+# Dantzig selectors, in an l1 ball, and Algorithm 2 of Kale et al. 2017, whose ridge is in units of the mean square of a feature.
+selector = lambda t: {"radius": t.l1, "x_max": t.x_max, "sigma": t.sigma}
+greedy = lambda t: {"x_max": t.x_max, "y_max": t.y_max, "ridge": t.power}
+
 # %% ../../nbs/results/equal_cost.ipynb #6952b9e7
-def fkk(t: Told, seed: int, wider: float = 1.0, **steps: Any) -> Learner:
-    "Foster et al. 2016, pairs at most where d is large: time and memory grow like d^k."
-    return foster2016.FKK(t.d, t.budget, k=max(1, min(t.k, t.budget - 2, 3 if t.d <= 20 else 2)), T=t.T, **scales(t, seed, wider), **steps)
-
-
-def aelr(t: Told, seed: int, wider: float = 1.0, **steps: Any) -> Learner:
-    "The l1 learner of Hazan & Koren 2012, playing."
-    return hazan2012.OnlineAELR(t.d, t.budget, T=t.T, **scales(t, seed) | {"radius": wider * t.l1, "x_norm": t.x_max}, **steps)
-
-
-def dantzig(t: Told, seed: int, C: float = 1.0, wider: float = 1.0) -> Learner:
-    "Dantzig selector of Kale et al. 2017; half of the budget for the weights, or as many as the comparator has."
-    k = min(t.k, t.budget - 2, max(1, t.budget // 2))
-    more = {"radius": wider * t.l1, "x_max": t.x_max, "seed": generator(seed)}
-    return kale2017.DantzigOSLR(t.d, t.budget, k, sigma=t.sigma, C=C, **more)
-
-
-def dsoslrc(t: Told, seed: int, C: float = 1.0, wider: float = 1.0, solve: str = "every") -> Learner:
-    "DS-OSLRC of Li et al. 2025; in searches its programme is solved at powers of two only."
-    more = {"radius": wider * t.l1, "x_max": t.x_max, "seed": generator(seed)}
-    return li2025.DSOSLRC(t.d, t.budget, sigma=t.sigma, C=C, solve=solve, **more)
-
-
-def batches(t: Told, seed: int, step: float = 1.0, ridge: float = 1.0) -> Learner:
-    "Algorithm 2 of Kale et al. 2017; the ridge in units of the mean square of a feature."
-    more = {"x_max": t.x_max, "y_max": t.y_max, "seed": generator(seed)}
-    return kale2017.OnlineGreedyOSLR(t.d, t.budget, k=max(1, min(t.k, t.budget // 2)), T=t.T, ridge=ridge * t.power, step=step, **more)
-
-
 def exploration(keep: Callable[[Told], int]) -> Callable[..., Learner]:
     "Murata & Suzuki 2018, Exploration; eta in units of 1/L, L the largest eigenvalue of the second moments."
     def build(t: Told, seed: int, eta: float = 1.0, batch: float = 1.0) -> Learner:
@@ -430,76 +405,33 @@ def hybrid(keep: Callable[[Told], int]) -> Callable[..., Learner]:
     return build
 
 
-def projection(t: Told, seed: int, wider: float = 1.0, step: float = 1.0) -> Learner:
-    "Ito et al. 2018: buys w'x itself, so that all weights speak at the price of one number."
-    return ito2018.LinearProjection(t.d, t.budget, **scales(t, seed, wider), step=step)
-
 # %% ../../nbs/results/equal_cost.ipynb #943e904a
+DSOSLRC = learner(li2025.DSOSLRC, selector)
 PAPERS = {
-    "RDA1": Method(rda("RDA1", few), STEP),
-    "RDA1, most favourites": Method(rda("RDA1", many), STEP),
-    "RDA2": Method(rda("RDA2"), BOTH),
-    "RDA3": Method(rda("RDA3"), ({"step": 1.0, "explorer_step": 1.0, "l1": -1.0}, {"explorer_step": 1.0}, {"l1": 1.0}, {"wider": 1.0})),
-    "GreedyRDA": Method(rda("GreedyRDA"), STEP),
-    "UniformRDA": Method(rda("UniformRDA"), STEP),
-    "OnlineAELR": Method(aelr, STEP),
-    "FKK": Method(fkk, ({"step": 1.0}, {"hedge_step": 1.0}, {"wider": 1.0}), widest=30),
-    "DantzigOSLR": Method(dantzig, ({"C": -1.0}, {"wider": 1.0}), widest=100),
-    "DSOSLRC": Method(partial(dsoslrc, solve="powers"), ({"C": -1.0}, {"wider": 1.0}), widest=100, last=dsoslrc),
-    "OnlineGreedyOSLR": Method(batches, ({"step": 1.0}, {"ridge": 1.0})),
-    "Exploration": Method(exploration(few), ({"eta": -1.0}, {"batch": 1.0})),
-    "Exploration, most kept": Method(exploration(many), ({"eta": -1.0}, {"batch": 1.0})),
-    "Hybrid": Method(hybrid(few), ({"eta": -1.0}, {"batch": 1.0})),
-    "Hybrid, most kept": Method(hybrid(many), ({"eta": -1.0}, {"batch": 1.0})),
+    "RDA1": Method(learner(ito2017.RDA1, l2_ball, lambda t: {"top": few(t)}), STEP),
+    "RDA1, most favourites": Method(learner(ito2017.RDA1, l2_ball, lambda t: {"top": many(t)}), STEP),
+    "RDA2": Method(learner(ito2017.RDA2, l2_ball), BOTH),
+    "RDA3": Method(learner(ito2017.RDA3, l2_ball, lambda t: {"k": min(t.k, t.budget)}),
+                   ({"step": 1.0, "explorer_step": 1.0, "l1": -1.0}, {"explorer_step": 1.0}, {"l1": 1.0}, {"wider": 1.0})),
+    "GreedyRDA": Method(learner(ito2017.GreedyRDA, l2_ball), STEP),
+    "UniformRDA": Method(learner(ito2017.UniformRDA, l2_ball), STEP),
+    "OnlineAELR": Method(learner(hazan2012.OnlineAELR, l1_ball, horizon), STEP),
+    "FKK": Method(  # pairs at most where d is large: time and memory grow like d^k
+        learner(foster2016.FKK, l2_ball, horizon, lambda t: {"k": max(1, min(t.k, t.budget - 2, 3 if t.d <= 20 else 2))}),
+        ({"step": 1.0}, {"hedge_step": 1.0}, {"wider": 1.0}), widest=30),
+    "DantzigOSLR": Method(
+        learner(kale2017.DantzigOSLR, selector, lambda t: {"k": min(t.k, t.budget - 2, max(1, t.budget // 2))}), BALL, widest=100),
+    "DSOSLRC": Method(partial(DSOSLRC, solve="powers"), BALL, widest=100, last=DSOSLRC),
+    "OnlineGreedyOSLR": Method(
+        learner(kale2017.OnlineGreedyOSLR, greedy, horizon, lambda t: {"k": max(1, min(t.k, t.budget // 2))}), RIDGE),
+    "Exploration": Method(exploration(few), PIECES),
+    "Exploration, most kept": Method(exploration(many), PIECES),
+    "Hybrid": Method(hybrid(few), PIECES),
+    "Hybrid, most kept": Method(hybrid(many), PIECES),
 }  # learners of the papers that play the protocol: buy, predict, learn
-LINEAR = {"LinearProjection": Method(projection, STEP)}  # buys linear measurements, which OSLR does not sell; shown beside
-
-# %% ../../nbs/results/equal_cost.ipynb #9eab44d7
-def generator(seed: int) -> np.random.Generator:
-    "The generator of a learner's draws."
-    return np.random.default_rng([seed, 78])
-
-
-def dantzig_poslr(t: Told, seed: int, C: float = 1.0, wider: float = 1.0) -> Learner:
-    "Algorithm 1 of Kale et al. 2017 in its own protocol."
-    more = {"radius": wider * t.l1, "x_max": t.x_max, "seed": generator(seed)}
-    return kale2017.DantzigPOSLR(t.d, t.budget, few(t), sigma=t.sigma, C=C, **more)
-
-
-def dsposlrc(t: Told, seed: int, C: float = 1.0, wider: float = 1.0) -> Learner:
-    "DS-POSLRC of Li et al. 2025."
-    more = {"radius": wider * t.l1, "x_max": t.x_max, "seed": generator(seed)}
-    return li2025.DSPOSLRC(t.d, t.budget, few(t), sigma=t.sigma, C=C, **more)
-
-
-def batches_poslr(t: Told, seed: int, step: float = 1.0, ridge: float = 1.0) -> Learner:
-    "Algorithm 2 of Kale et al. 2017, committed weights."
-    more = {"x_max": t.x_max, "y_max": t.y_max, "seed": generator(seed)}
-    return kale2017.OnlineGreedyPOSLR(t.d, t.budget, k=few(t), T=t.T, ridge=ridge * t.power, step=step, **more)
-
-
-def attribute_efficient(name: str) -> Callable[..., Learner]:
-    "AERR or AELR of Hazan & Koren 2012."
-    ball = (lambda t: (t.radius, t.x_norm)) if name == "AERR" else (lambda t: (t.l1, t.x_max))
-
-    def build(t: Told, seed: int, step: float = 1.0, wider: float = 1.0) -> Learner:
-        radius, x_norm = ball(t)
-        more = {"radius": wider * radius, "x_norm": x_norm, "y_max": t.y_max, "seed": generator(seed)}
-        return getattr(hazan2012, name)(t.d, t.budget, T=t.T, step=step, **more)
-
-    return build
-
-
-def aer(t: Told, seed: int, step: float = 1.0, wider: float = 1.0) -> Learner:
-    "AER of Cesa-Bianchi et al. 2010; its purchases come in pairs."
-    more = {"radius": wider * t.l1, "x_max": t.x_max, "y_max": t.y_max, "seed": generator(seed)}
-    return cesabianchi2010.AER(t.d, 2 * (t.budget // 2), T=t.T, step=step, **more)
-
-
-def baseline(t: Told, seed: int, wider: float = 1.0) -> Learner:
-    "Baseline of Cesa-Bianchi et al. 2010."
-    more = {"radius": wider * t.l1, "x_max": t.x_max, "y_max": t.y_max, "seed": generator(seed)}
-    return cesabianchi2010.Baseline(t.d, 2 * (t.budget // 2), **more)
+LINEAR = {  # buys linear measurements, which OSLR does not sell; shown beside
+    "LinearProjection": Method(learner(ito2018.LinearProjection, l2_ball), STEP),
+}
 
 # %% ../../nbs/results/equal_cost.ipynb #eb649037
 def untuned(cls: Callable[..., Learner]) -> Method:
@@ -507,25 +439,24 @@ def untuned(cls: Callable[..., Learner]) -> Method:
     return Method(lambda t, seed: cls(t.d, t.budget, seed=generator(seed)))
 
 
-def adaptive(build: Callable[..., Learner]) -> Method:
+def adaptive(m: Method) -> Method:
     "A paper's learner with adaptive steps: told the radius, nothing tuned."
-    return Method(lambda t, seed: build(t, seed, step="adaptive"))
+    return Method(partial(m.build, step="adaptive"))
 
 
 OURS = {
-    "auto": untuned(auto), "auto, memory of 1000": untuned(partial(auto, memory=1000)),
-    "CoinBetting": untuned(own.CoinBetting), "RDA1, adaptive": adaptive(rda("RDA1", few)),
-    "RDA2, adaptive": adaptive(rda("RDA2")), "RDA3, adaptive": adaptive(rda("RDA3")), "GreedyRDA, adaptive": adaptive(rda("GreedyRDA")),
-    "UniformRDA, adaptive": adaptive(rda("UniformRDA")), "OnlineAELR, adaptive": adaptive(aelr),
-}  # nothing tuned; the adaptive ones are told the radius
+    "auto": untuned(auto), "auto, memory of 1000": untuned(partial(auto, memory=1000)), "CoinBetting": untuned(own.CoinBetting),
+} | {f"{n}, adaptive": adaptive(PAPERS[n]) for n in ("RDA1", "RDA2", "RDA3", "GreedyRDA", "UniformRDA", "OnlineAELR")}
+# nothing is tuned in ours; the adaptive ones are told the radius
 POSLR = {
-    "DantzigPOSLR": Method(dantzig_poslr, ({"C": -1.0}, {"wider": 1.0}), widest=100),
-    "DSPOSLRC": Method(dsposlrc, ({"C": -1.0}, {"wider": 1.0}), widest=100),
-    "OnlineGreedyPOSLR": Method(batches_poslr, ({"step": 1.0}, {"ridge": 1.0})),
+    "DantzigPOSLR": Method(learner(kale2017.DantzigPOSLR, selector, lambda t: {"k": few(t)}), BALL, widest=100),
+    "DSPOSLRC": Method(learner(li2025.DSPOSLRC, selector, lambda t: {"k": few(t)}), BALL, widest=100),
+    "OnlineGreedyPOSLR": Method(learner(kale2017.OnlineGreedyPOSLR, greedy, horizon, lambda t: {"k": few(t)}), RIDGE),
 }
 TRAINING = {
-    "AERR": Method(attribute_efficient("AERR"), STEP), "AELR": Method(attribute_efficient("AELR"), STEP),
-    "AER": Method(aer, STEP), "Baseline": Method(baseline, ({"wider": 1.0},), widest=30),
+    "AERR": Method(learner(hazan2012.AERR, l2_ball, horizon), STEP), "AELR": Method(learner(hazan2012.AELR, l1_ball, horizon), STEP),
+    "AER": Method(learner(cesabianchi2010.AER, in_pairs, horizon), STEP),
+    "Baseline": Method(learner(cesabianchi2010.Baseline, in_pairs), ({"wider": 1.0},), widest=30),
 }
 GROUPS = {
     "OSLR": (PAPERS | LINEAR, OURS),
@@ -625,7 +556,7 @@ def losses(name: str, method: Method, draw: int, **multipliers: Any) -> tuple[np
 # %% ../../nbs/results/equal_cost.ipynb #e13c004a
 def rounded(x: Iterable[float]) -> list[float]:
     "Numbers with six figures, as they are stored; 1e300 stands for an overflow."
-    return [float(f"{min(v, 1e300):.6g}") for v in x]
+    return short((min(v, 1e300) for v in x), 6)
 
 
 def judged(name: str, method: Method, draws: int, **multipliers: Any) -> dict[str, Any]:
@@ -727,12 +658,9 @@ def best_paper(found: dict[str, Any], way: str = "tuned") -> str:
 
 def ratio(found: dict[str, Any], method: str = "auto") -> tuple[float, float, float]:
     "Loss of a learner of ours over that of the best tuned one, and a 95 % interval from the draws (t law, on logarithms)."
-    from scipy.stats import t
-
     ours, best = (np.array(x["loss"]) for x in (found["own"][method], found["papers"][best_paper(found)]["tuned"]))
     gaps = np.log(ours / best)
-    room = t.isf(0.025, len(gaps) - 1) * gaps.std(ddof=1) / math.sqrt(len(gaps))
-    return float(ours.mean() / best.mean()), math.exp(gaps.mean() - room), math.exp(gaps.mean() + room)
+    return float(ours.mean() / best.mean()), math.exp(-mean_limit(-gaps, 0.025)), math.exp(mean_limit(gaps, 0.025))
 
 
 def counts(found: dict[str, Any], names: Iterable[str]) -> dict[str, int]:
@@ -743,31 +671,27 @@ def counts(found: dict[str, Any], names: Iterable[str]) -> dict[str, int]:
 
 
 def table_streams(found: dict[str, Any], names: Iterable[str]) -> str:
-    "Markdown: a stream a line."
-    rows = "| stream | buys | zero | best sparse | theory | best tuned | auto | ratio [95 %] | memory 1000 | coin betting | adaptive |\n"
-    rows += "| ------- |" + " --- |" * 10 + "\n"
-    for n in names:
-        if n not in found: continue
-        f, best = found[n], best_paper(found[n])
+    "A stream a line."
+    head = ["stream", "buys", "zero", "best sparse", "theory", "best tuned", "auto", "ratio [95 %]"]
+    rows, show = [], lambda x: f"{x:.3g}"
+    for n in (n for n in names if n in found):
+        f, s, best = found[n], STREAMS[n], best_paper(found[n])
         adapted = min((m for m in f["own"] if "adaptive" in m), key=lambda m: mean(f["own"][m]))
-        num, s = lambda x: f"{x:.3g}", STREAMS[n]
-        cells = [f"{s.budget} of {s.d}", num(np.mean(f["facts"]["zero"])), num(np.mean(f["facts"]["sparse"])),
-                 num(mean(f["papers"][best_paper(f, "theory")]["theory"])), f"{num(mean(f['papers'][best]['tuned']))} ({best})",
-                 num(mean(f["own"]["auto"])), "{:.2f} [{:.2f}, {:.2f}]".format(*ratio(f)),
-                 *[num(mean(f["own"][m])) for m in ("auto, memory of 1000", "CoinBetting", adapted)]]
-        rows += f"| {n}{f' (not {s.fails})' if s.fails else ''} | " + " | ".join(cells) + " |\n"
-    return rows
+        rows.append([
+            n + (f" (not {s.fails})" if s.fails else ""), f"{s.budget} of {s.d}",
+            *(show(np.mean(f["facts"][k])) for k in ("zero", "sparse")), show(mean(f["papers"][best_paper(f, "theory")]["theory"])),
+            f"{show(mean(f['papers'][best]['tuned']))} ({best})", show(mean(f["own"]["auto"])), bracket(*ratio(f)),
+            *(show(mean(f["own"][m])) for m in ("auto, memory of 1000", "CoinBetting", adapted))])
+    return markdown([*head, "memory 1000", "coin betting", "adaptive"], rows, first=7)
 
 
 def table_protocol(found: dict[str, Any]) -> str:
-    "Markdown: tuned losses of the papers' learners and that of auto, a stream a line."
+    "Tuned losses of the papers' learners and that of auto, a stream a line."
     methods = sorted({m for f in found.values() for m in f["papers"]})
-    rows = f"| stream | best sparse | {' | '.join(methods)} | auto |\n| ------- |" + " --- |" * (len(methods) + 2) + "\n"
-    for n, f in found.items():
-        cells = [f"{mean(f['papers'][m]['tuned']):.3g}" if m in f["papers"] else "" for m in methods]
-        name, sparse = f"{n}{', held out' if STREAMS[n].held else ''}", f"{np.mean(f['facts']['sparse']):.3g}"
-        rows += f"| {' | '.join([name, sparse, *cells])} | {mean(f['own']['auto']):.3g} |\n"
-    return rows
+    return markdown(["stream", "best sparse", *methods, "auto"], (
+        [n + (", held out" if STREAMS[n].held else ""), f"{np.mean(f['facts']['sparse']):.3g}",
+         *(f"{mean(f['papers'][m]['tuned']):.3g}" if m in f["papers"] else "" for m in methods), f"{mean(f['own']['auto']):.3g}"]
+        for n, f in found.items()), first=7)
 
 # %% ../../nbs/results/equal_cost.ipynb #fac0ebd9
 def split_curves(found: dict[str, Any]) -> dict[str, Any]:
@@ -789,8 +713,8 @@ def own_equal_cost(results: dict[str, list[Any]], out: Path) -> str:
     found = {p: dict(zip([n for n in (STREAMS if p == "OSLR" else OTHER) if at_hand(n)], r, strict=True)) for p, r in results.items()}
     curves = split_curves(found["OSLR"])
     for p in ("POSLR", "training-only"): split_curves(found[p])
-    write_whole(out / "equal_cost.json", json.dumps(found, separators=(",", ":")))
-    write_whole(out / "equal_cost_curves.json", json.dumps(curves, separators=(",", ":")))
+    store(out, "equal_cost", found)
+    store(out, "equal_cost_curves", curves)
     parts = [f"{words}:\n\n{table_streams(found['OSLR'], names)}" for words, names in (("Looked at", DEVELOPMENT), ("Held out", HELD_OUT))]
     return "\n".join([*parts, *(f"{p}:\n\n{table_protocol(found[p])}" for p in ("POSLR", "training-only"))])
 
@@ -798,13 +722,12 @@ def own_equal_cost(results: dict[str, list[Any]], out: Path) -> str:
 @section("own", "All learners at equal cost, stored multipliers on two draws of some streams", replay_cells)
 def own_equal_cost_again(results: dict[str, list[Any]], out: Path) -> str:
     "Largest relative difference from the stored losses, stream by stream."
-    rows = "| protocol | stream | learners | largest difference | auto | best tuned |\n| --- |" + " --- |" * 5 + "\n"
-    kept = stored_result("equal_cost")
+    rows, kept = [], stored_result("equal_cost")
     for p, each in results.items():
         for n, f in zip(REPLAYED if p == "OSLR" else OTHER[:3], each, strict=True):
             old = kept[p][n]
             before = {m: by["tuned"]["loss"] for m, by in old["papers"].items()} | {m: by["loss"] for m, by in old["own"].items()}
             gap = max(abs(a / b - 1) for m, x in f.items() for a, b in zip(x, before[m], strict=False) if math.isfinite(b))
             best = min((m for m in old["papers"] if m not in LINEAR), key=lambda m: np.mean(f[m]))
-            rows += f"| {p} | {n} | {len(f)} | {gap:.1g} | {np.mean(f['auto']):.4g} | {np.mean(f[best]):.4g} ({best}) |\n"
-    return rows
+            rows.append([p, n, len(f), f"{gap:.1g}", f"{np.mean(f['auto']):.4g}", f"{np.mean(f[best]):.4g} ({best})"])
+    return markdown(["protocol", "stream", "learners", "largest difference", "auto", "best tuned"], rows)

@@ -11,6 +11,7 @@ import pkgutil
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,12 @@ from ..core.backends import hand_out, one_thread
 from ..core.checks import source_digest
 from ..core.storage import write_whole
 from ..ledger.claims import CLAIMS, Ledger, Record, claim_ids, ledger_line, run_claim
+from ..practice.data import Stream, ct_like, ct_slice
 
 # %% auto #0
 __all__ = ['EXPERIMENTS', 'SECTIONS', 'Cell', 'experiment', 'claim', 'load_sections', 'run_cell', 'read_result', 'run_cells',
-           'merge', 'tuned_steps', 'tune', 'mean_interval', 'write_parquet', 'Section', 'section', 'plan', 'reproduce']
+           'tune', 'Study', 'short', 'store', 'mean_interval', 'bracket', 'interval', 'ct_data', 'ct_name',
+           'write_parquet', 'Section', 'section', 'plan', 'reproduce']
 
 # %% ../../nbs/results/experiments.ipynb #d48bdab5
 @dataclass(frozen=True)
@@ -100,26 +103,6 @@ def run_cells(cells: list[Cell], out: Path, jobs: int | None = None, progress: b
             if progress and todo[number].experiment == "claim": tqdm.write(ledger_line(Record(**result)))
     return [results[c.key] for c in cells]
 
-# %% ../../nbs/results/experiments.ipynb #0ba3c2ee
-def merge(parts: Iterable[dict[str, dict[str, list[float]]]]) -> dict[str, dict[str, np.ndarray]]:
-    """Join the regrets of several cells.
-
-    parts: method -> variant -> list over instances; the same keys in all. Returns: method -> variant -> array over all
-    instances.
-    """
-    parts = list(parts)
-    return {m: {s: np.concatenate([p[m][s] for p in parts]) for s in parts[0][m]} for m in parts[0]}
-
-
-# %% ../../nbs/results/experiments.ipynb #b26a0446
-def tuned_steps(tuning: dict[str, dict[str, np.ndarray]]) -> dict[str, str]:
-    """The variant of smallest mean for each method.
-
-    tuning: method -> variant -> array over instances. Returns: method -> variant.
-    """
-    return {m: min(by, key=lambda s: by[s].mean()) for m, by in tuning.items()}
-
-
 # %% ../../nbs/results/experiments.ipynb #5b0de2f4
 def tune(loss: Callable[[dict[str, float]], float], names: tuple[str, ...], candidates: int, tol: float = 0.005) -> dict[str, Any]:
     """Multipliers of smallest loss: compass search on a grid of powers of 2, from 1.
@@ -151,15 +134,73 @@ def tune(loss: Callable[[dict[str, float]], float], names: tuple[str, ...], cand
     return result(*inside)
 
 
-# %% ../../nbs/results/experiments.ipynb #32c0e403
-def mean_interval(x: np.ndarray, size: int, level: float = 0.95) -> tuple[float, float]:
-    """Bootstrap interval of the mean of some of these values, with a fixed seed.
+# %% ../../nbs/results/experiments.ipynb #5bc7568f
+@dataclass(frozen=True)
+class Study:
+    "A method on numbered streams: multipliers are tuned on some of them, results come from others."
 
-    x (n,): values. level: chance that the interval is right, in (0, 1). Returns low: lower end; high: upper end.
-    """
-    means = np.random.default_rng(0).choice(x, (4000, size)).mean(axis=1)
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    play: Callable[..., Any]  # `play(number, **multipliers)`: the loss on a stream, or its course, whose last value counts
+    names: tuple[str, ...]  # multipliers that are tuned
+    tune_on: Iterable[int]  # numbers of the streams for the search
+    play_on: Iterable[int] = ()  # numbers of the streams that give the results
+    candidates: int = 32  # of the search
+    unit: float = 1.0  # of the loss in the search
+
+    def search(self) -> dict[str, Any]:
+        "The search for the multipliers of smallest mean loss, as `tune` returns it."
+        loss = lambda kw: np.mean([np.ravel(self.play(i, **kw))[-1] / self.unit for i in self.tune_on])
+        return tune(loss, self.names, self.candidates)
+
+    def results(self, keep: Callable[[list[Any]], Any] = list, found: dict[str, Any] | None = None) -> dict[str, Any]:
+        """The search, and what `keep` makes of the results with the theory's multipliers and with the tuned ones.
+
+        found: a search that was made elsewhere. Returns: `tuning`, `theory`, `tuned`.
+        """
+        found = found or self.search()
+        kept = lambda kw: keep([self.play(i, **kw) for i in self.play_on])
+        return {"tuning": found, "theory": kept({}), "tuned": kept(found["best"])}
+
+# %% ../../nbs/results/experiments.ipynb #5bc75691
+def short(x: Iterable[float], digits: int = 5) -> list[float]:
+    "Numbers with so many figures, as they are stored."
+    return [float(f"{v:.{digits}g}") for v in x]
+
+
+def store(out: Path, name: str, data: Any) -> None:
+    "Write a stored result into the folder `out`."
+    write_whole(out / f"{name}.json", json.dumps(data, separators=(",", ":")))
+
+
+# %% ../../nbs/results/experiments.ipynb #32c0e403
+def mean_interval(x: np.ndarray) -> tuple[float, float]:
+    "The 95 % bootstrap interval of the mean of these values, with a fixed seed."
+    low, high = np.quantile(np.random.default_rng(0).choice(x, (4000, len(x))).mean(axis=1), [0.025, 0.975])
     return float(low), float(high)
+
+
+def bracket(middle: float, low: float, high: float, form: str = ".2f") -> str:
+    "A number and its interval as text, for example 0.50 [0.42, 0.58]."
+    return f"{middle:{form}} [{low:{form}}, {high:{form}}]"
+
+
+def interval(x: Any, form: str = ".0f") -> str:
+    "The mean of these values and its 95 % interval as text."
+    x = np.asarray(x, float)
+    return bracket(x.mean(), *mean_interval(x), form)
+
+# %% ../../nbs/results/experiments.ipynb #5bc75693
+@cache
+def ct_data(name: str) -> Stream:
+    "53,500 examples of 384 features by name, `ct_slice` or `ct_like`; loaded once in a process."
+    return {"ct_slice": ct_slice, "ct_like": ct_like}[name]()
+
+
+def ct_name() -> str:
+    "`ct_slice` if the user has it, otherwise the stand-in `ct_like`."
+    try: ct_data("ct_slice")
+    except (FileNotFoundError, ValueError): return "ct_like"
+    return "ct_slice"
+
 
 # %% ../../nbs/results/experiments.ipynb #d36013a1
 def write_parquet(path: Path, rows: Iterable[tuple[Any, ...]], names: tuple[str, ...]) -> None:

@@ -3,14 +3,14 @@
 # %% ../../nbs/results/ito2017.ipynb #7b5df9ab
 """Ito et al. 2017: the experiments.
 
-Tables 2 and 3 and Figures 1 to 3 of the paper, all seven methods, with intervals, and what can be matched.
+Tables 2 and 3 and Figures 1 to 3 of the paper, all seven methods, with intervals, and what can be matched. A method is a name in
+`METHODS`, or `AELR, estimate`; the record of a method holds its search under `tuning`, and its results under `theory` and `tuned`.
 """
 from __future__ import annotations
 
 import itertools
-import json
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,20 +18,20 @@ import numpy as np
 
 from ..core.driver import simulate
 from ..core.learner import Learner
-from ..core.storage import write_whole
+from ..core.storage import markdown
 from ..ledger.claims import Case, Evidence, claim, slope_interval
 from ..papers import foster2016, hazan2012, ito2017
-from ..practice.data import Stream, ct_like, ct_slice, sparse_linear
-from .experiments import Cell, experiment, mean_interval, section, tune, write_parquet
+from ..practice.data import Stream, sparse_linear
+from .experiments import Cell, Study, bracket, ct_data, ct_name, experiment, interval, section, short, store, write_parquet
 
 # %% auto #0
 __all__ = ['T', 'SETTINGS', 'FAR', 'METHODS', 'CANDIDATES', 'TUNING', 'PARAMETERS', 'FIVE', 'LAWS', 'VARIANTS', 'FKK_STEPS',
            'LONG', 'LINES', 'POINTS', 'STYLES', 'TOP', 'BUDGET', 'SCALES', 'CT_L1', 'CT_PARAMETERS', 'Setting',
-           'stream', 'build', 'regret', 'tuning', 'ito2017_method', 'enclosed', 'table', 'draws', 'order', 'joint',
+           'stream', 'build', 'regret', 'study', 'ito2017_method', 'enclosed', 'table', 'draws', 'order', 'joint',
            'ito2017_sweep', 'table_sweep', 'ito2017_fkk', 'ito2017_long', 'table_long', 'summary', 'ito2017_curves',
-           'plot', 'table_last', 'ct_data', 'ct_learner', 'ct_losses', 'ito2017_figure_3', 'table_cells',
-           'ito2017_tables', 'sweep_cells', 'ito2017_laws', 'long_cells', 'ito2017_asymptotics', 'figure_cells',
-           'ito2017_figures', 'ct_name', 'ct_cells', 'ito2017_ct']
+           'plot', 'table_last', 'ct_learner', 'ct_losses', 'ito2017_figure_3', 'table_cells', 'ito2017_tables',
+           'sweep_cells', 'ito2017_laws', 'long_cells', 'ito2017_asymptotics', 'figure_cells', 'ito2017_figures',
+           'ct_cells', 'ito2017_ct']
 
 # %% ../../nbs/results/ito2017.ipynb #1c4e2c3b
 @dataclass(frozen=True)
@@ -63,25 +63,21 @@ METHODS = ("A1", "A2", "A3", "greedy", "uniform", "AELR", "FKK")  # columns of t
 # %% ../../nbs/results/ito2017.ipynb #67f28ead
 @lru_cache(40)
 def stream(setting: str, seed: int, rounds: int = T) -> Stream:
-    """The instance with this number.
+    """The instance with a number; the last 40 are kept in memory.
 
     Parameters
     ----------
     setting : str
         A key of `SETTINGS`.
     seed : int
-        Number of the instance, at least 0.
-    rounds : int, default 5000
+        Number of the instance.
+    rounds : int
         Its length.
 
     Returns
     -------
     Stream
-        Examples, labels and true weights; the last 40 are kept in memory.
-
-    Notes
-    -----
-    Source: the experiments of Ito et al. 2017; `nbs/results/ito2017.ipynb`.
+        Examples, labels and true weights.
     """
     s = SETTINGS[setting]
     return sparse_linear(s.d, s.k, rounds, seed, weights="uniform", features="normal", noise=0.1)
@@ -93,9 +89,8 @@ def build(
 ) -> Learner:
     """The learner of a method; `steps` multiply the theory's, for FKK `gradient` and `hedge`.
 
-    method: one of `METHODS`, or `AELR, estimate`. gradient, hedge: multipliers of FKK's two rates, positive. radius:
-    radius of the ball. Default: that of the setting. steps: multipliers of the steps of unit scales, by the learner's
-    own names; they are told scales `FAR` times as large, which no example reaches, and steps to match.
+    radius: that of the setting if it is not given. steps: multipliers of the steps of unit scales, by the learner's own
+    names; the learners are told scales `FAR` times as large, which no example reaches, and steps to match.
     """
     d, budget, bound = setting.d, setting.budget, radius or setting.radius
     kw = {"seed": rng, "radius": bound, "y_max": bound, **steps}
@@ -115,10 +110,7 @@ def build(
 
 # %% ../../nbs/results/ito2017.ipynb #9e637040
 def regret(setting: str, method: str, seed: int, **kw: float) -> np.ndarray:
-    """Cumulative regret (T,) against the true weights of instance `seed`.
-
-    method: one of `METHODS`, or `AELR, estimate`. Units: squared labels.
-    """
+    "Cumulative regret (T,) against the true weights of instance `seed`, in squared labels."
     data = stream(setting, seed)
     return simulate(build(method, SETTINGS[setting], np.random.default_rng([seed, 1]), **kw), data.X, data.y).regret(data.w)
 
@@ -130,34 +122,22 @@ PARAMETERS: dict[str, tuple[str, ...]] = {  # multipliers that are tuned, by met
 }  # fmt: skip
 
 
-def tuning(setting: str, method: str, count: int = 30) -> dict[str, Any]:
-    """The search for the multipliers of smallest mean regret / 100, on instances that nothing else uses.
-
-    method: one of `METHODS`, or `AELR, estimate`.
-    """
-    loss = lambda kw: np.mean([regret(setting, method, TUNING + i, **kw)[-1] / 100 for i in range(count)])
-    return tune(loss, PARAMETERS[method], CANDIDATES)
+def study(setting: str, method: str, tuned_on: int, count: int = 0) -> Study:
+    "The study of a method in a setting: multipliers of smallest mean regret / 100, and regret of instances 0, 1, ..."
+    numbers = range(TUNING, TUNING + tuned_on), range(count)
+    return Study(partial(regret, setting, method), PARAMETERS[method], *numbers, CANDIDATES, unit=100)
 
 
 @experiment
 def ito2017_method(setting: str, method: str, count: int) -> dict[str, Any]:
-    """Tuning of a method, and R_T / 100 of instances 0, 1, ... with the theory's and the tuned multipliers (Tables 2 and 3).
-
-    method: one of `METHODS`, or `AELR, estimate`. count: instances, at least 2. Returns: `tuning`, and R_T / 100 of the
-    instances under `theory` and `tuned`.
-    """
-    found = tuning(setting, method)
-    play = lambda kw: [float(f"{regret(setting, method, i, **kw)[-1] / 100:.7g}") for i in range(count)]
-    return {"tuning": found, "theory": play({}), "tuned": play(found["best"])}
+    "The record of a method in Table 2 or 3: its results are R_T / 100 of `count` instances."
+    return study(setting, method, 30, count).results(lambda curves: short((c[-1] / 100 for c in curves), 7))
 
 # %% ../../nbs/results/ito2017.ipynb #3f5c8d03
 #| code-fold: true
 #| code-summary: "Exported source: enclosed"
 def enclosed(search: dict[str, Any], names: tuple[str, ...], tol: float = 0.005) -> bool:
-    """Whether both neighbours of the tuned point were tried in every coordinate, and none is better by more than `tol`.
-
-    Returns: True if no neighbour is better.
-    """
+    "Whether both neighbours of the tuned point were tried in every coordinate, and none is better by more than `tol`."
     label = lambda point: "/".join(f"{v:.3g}" for v in point.values())
     around = [label(search["best"] | {n: search["best"][n] * search["ratio"] ** s}) for n in names for s in (-1, 1)]
     return all(search["losses"].get(a, -np.inf) >= (1 - tol) * search["losses"][search["label"]] for a in around)
@@ -166,41 +146,26 @@ def enclosed(search: dict[str, Any], names: tuple[str, ...], tol: float = 0.005)
 #| code-fold: true
 #| code-summary: "Exported source: table"
 def table(found: dict[str, dict[str, Any]], printed: tuple[float, ...]) -> str:
-    """Markdown: printed numbers beside ours, theory and tuned; `rank`: share of five-instance means below the printed number.
-
-    found: method -> its stored record, with R_T / 100 of every instance under `theory` and `tuned`.
-    """
-    n = len(found["A1"]["theory"])
-    show = lambda x: "{:.1f} [{:.1f}, {:.1f}]".format(np.mean(x), *mean_interval(np.array(x), n))
-    rows = [f"| method | paper, mean of 5 | theory, mean of {n} [95 %] | rank | tuned multipliers | mean of {n} [95 %] | rank |\n"]
-    rows.append("| --- " * 7 + "|\n")
+    "Printed numbers beside ours, theory and tuned; `rank`: share of five-instance means below the printed number."
+    n, rows = len(found["A1"]["theory"]), []
     for m, by in found.items():
         value = dict(zip(METHODS, printed, strict=True)).get(m)
         fives = {k: np.random.default_rng(0).choice(by[k], (10_000, 5)).mean(axis=1) for k in ("theory", "tuned")}
         rank = {k: "" if value is None else f"{(x < value).mean():.0%}" for k, x in fives.items()}
-        rows.append(
-            f"| {m} | {value or ''} | {show(by['theory'])} | {rank['theory']} | {by['tuning']['label']} "
-            f"| {show(by['tuned'])} | {rank['tuned']} |\n"
-        )
-    return "".join(rows)
+        theory, tuned = ((interval(by[k], ".1f"), rank[k]) for k in rank)
+        rows.append([m, value or "", *theory, by["tuning"]["label"], *tuned])
+    head = ["method", "paper, mean of 5", f"theory, mean of {n} [95 %]", "rank", "tuned multipliers", f"mean of {n} [95 %]", "rank"]
+    return markdown(head, rows)
 
 # %% ../../nbs/results/ito2017.ipynb #f21c86f5
 def draws(found: dict[str, dict[str, Any]], kind: str, count: int = 20_000) -> dict[str, np.ndarray]:
-    """Means of five instances, the same five for all methods: method -> array (count,).
-
-    found: method -> its stored record, with R_T / 100 of every instance under `theory` and `tuned`. Returns:
-    method -> means (count,).
-    """
+    "Means of five instances, the same five for all methods: method -> array (count,)."
     pick = np.random.default_rng(0).choice(len(found["A1"][kind]), (count, 5))
     return {m: np.array(by[kind])[pick].mean(axis=1) for m, by in found.items()}
 
 
 def order(found: dict[str, dict[str, Any]]) -> dict[str, tuple[float, float]]:
-    """Share of five-instance draws that show an order: statement -> (theory, tuned).
-
-    found: method -> its stored record, with R_T / 100 of every instance under `theory` and `tuned`. Returns:
-    statement -> its shares (theory, tuned).
-    """
+    "Share of five-instance draws that show an order: statement -> (theory, tuned)."
     sides = []
     for kind in ("theory", "tuned"):
         mean = draws(found, kind)
@@ -241,11 +206,7 @@ FIVE = ("A1", "A2", "A3", "greedy", "uniform")  # methods whose sizes are compar
 
 
 def joint(found: dict[str, dict[str, Any]], printed: tuple[float, ...], factor: float) -> tuple[float, float]:
-    """Share of five-instance draws in which all of FIVE are within a factor of print: (theory, tuned).
-
-    found: method -> its stored record, with R_T / 100 of every instance under `theory` and `tuned`. factor: at least 1.
-    Returns: shares (theory, tuned).
-    """
+    "Share of five-instance draws in which all of FIVE are within a factor of print: (theory, tuned)."
     far = lambda mean: np.max([np.abs(np.log(mean[m] / printed[METHODS.index(m)])) for m in FIVE], axis=0)
     return tuple(float((far(draws(found, kind)) <= np.log(factor)).mean()) for kind in ("theory", "tuned"))  # type: ignore[return-value]
 
@@ -257,11 +218,7 @@ VARIANTS = (("declared", 0.1, 1.0), ("declared", 0.1, 4.0), ("declared", 1.0, 1.
 
 @experiment
 def ito2017_sweep(weights: str, features: str, count: int) -> list[dict[str, Any]]:
-    """FIVE in Tables 2 and 3 under another law of the streams: mean R_T / 100, and shares of five-instance draws near print.
-
-    weights: law of the true weights: uniform, normal, sign or unit. features: law of the features: normal, uniform or
-    sign. count: instances, at least 2.
-    """
+    "FIVE in Tables 2 and 3 under another law of the streams: mean R_T / 100, and shares of five-instance draws near print."
     bound = {"uniform": lambda k: k**0.5, "sign": lambda k: k**0.5, "normal": lambda k: 2 * k**0.5, "unit": lambda k: 1.0}[weights]
     rows = []
     for ball, noise, step in VARIANTS:
@@ -283,19 +240,14 @@ def ito2017_sweep(weights: str, features: str, count: int) -> list[dict[str, Any
 
 # %% ../../nbs/results/ito2017.ipynb #395276e9
 def table_sweep(found: list[dict[str, Any]]) -> str:
-    """Markdown: the nearest variant of each law of weights and features, nearest first.
-
-    found: rows of `ito2017_sweep` for all laws.
-    """
+    "The nearest variant of each law of weights and features, nearest first; found: rows of `ito2017_sweep` for all laws."
     best: dict[tuple[str, str], dict[str, Any]] = {}
     for r in sorted(found, key=lambda r: r["error"]): best.setdefault((r["weights"], r["features"]), r)
-    rows = "| $w^*$ | features | noise | ball | step | rms log error | within 2, T2 | within 2, T3 | uniform, T2 (25.7) | T3 (60.0) |\n"
-    rows += "| --- " * 10 + "|\n"
-    for (w, f), r in best.items():
-        rows += f"| {w} | {f} | {r['noise']:g} | {r['ball']} | x {r['step']:g} | {r['error']:.2f} | "
-        rows += " | ".join(f"{r[f'{n}, within 2']:.0%}" for n in ("table 2", "table 3"))
-        rows += " | " + " | ".join(f"{r[n]['uniform']:.1f}" for n in ("table 2", "table 3")) + " |\n"
-    return rows
+    both = ("table 2", "table 3")
+    head = ["$w^*$", "features", "noise", "ball", "step", "rms log error"]
+    return markdown([*head, "within 2, T2", "within 2, T3", "uniform, T2 (25.7)", "T3 (60.0)"], (
+        [w, f, f"{r['noise']:g}", r["ball"], f"x {r['step']:g}", f"{r['error']:.2f}",
+         *(f"{r[f'{n}, within 2']:.0%}" for n in both), *(f"{r[n]['uniform']:.1f}" for n in both)] for (w, f), r in best.items()))
 
 # %% ../../nbs/results/ito2017.ipynb #9f1eb19e
 #| code-fold: true
@@ -305,10 +257,7 @@ FKK_STEPS = (1, 10, 100, 1000)  # multipliers of either rate of FKK
 
 @experiment
 def ito2017_fkk(count: int) -> dict[str, float]:
-    """Mean R_T / 100 of FKK in Table 2, for gradient and Hedge steps x 1, 10, 100, 1000.
-
-    count: instances, at least 2. Returns: multipliers `gradient/hedge` -> mean R_T / 100.
-    """
+    "Mean R_T / 100 of FKK in Table 2 by multipliers `gradient/hedge`, each 1, 10, 100, 1000."
     mean = lambda g, h: np.mean([regret("table 2", "FKK", i, gradient=g, hedge=h)[-1] / 100 for i in range(count)])
     return {f"{g}/{h}": float(f"{mean(g, h):.6g}") for g, h in itertools.product(FKK_STEPS, FKK_STEPS)}
 
@@ -323,12 +272,9 @@ LINES: dict[str, tuple[str, dict[str, float]]] = {  # methods and multipliers of
 
 @experiment
 def ito2017_long(seed: int) -> dict[str, list[float]]:
-    """R_t / 100 at the rounds LONG of one instance in the setting of Table 3, and the floor that a unit ball would have.
-
-    Returns: line of the figure -> R_t / 100 at the rounds `LONG`.
-    """
+    "R_t / 100 at the rounds LONG of one instance in the setting of Table 3 by line of the figure, and the floor of a unit ball."
     s, data = SETTINGS["table 3"], stream.__wrapped__("table 3", seed, LONG[-1])
-    at = lambda x: [float(f"{v:.7g}") for v in x[np.array(LONG) - 1] / 100]
+    at = lambda x: short(x[np.array(LONG) - 1] / 100, 7)
     run = lambda m, kw: simulate(build(m, s, np.random.default_rng([seed, 1]), **kw), data.X, data.y)
     found = {name: at(run(m, kw).regret(data.w)) for name, (m, kw) in LINES.items()}
     return found | {"unit ball, floor": at(max(np.linalg.norm(data.w) - 1, 0) ** 2 * np.arange(1, LONG[-1] + 1))}
@@ -337,45 +283,32 @@ def ito2017_long(seed: int) -> dict[str, list[float]]:
 #| code-fold: true
 #| code-summary: "Exported source: table_long"
 def table_long(found: dict[str, list[list[float]]]) -> str:
-    """Markdown: mean regret / 100 at the rounds LONG from 5000 on, and the log-log slope over the last factor four with its interval.
-
-    found: line -> R_t / 100 of every instance at the rounds `LONG`.
-    """
-    shown, last = slice(1, None, 2), np.array(LONG[-3:])
-    rows = ["| method | " + " | ".join(f"T = {t:,}" for t in LONG[shown]) + " | slope from 80,000 on [95 %] |\n", "| --- " * 6 + "|\n"]
+    "Mean regret / 100 at the rounds LONG from 5000 on, and the log-log slope over the last factor four with its interval."
+    shown, last, rows = slice(1, None, 2), np.array(LONG[-3:]), []
     for m in LINES:
         x = np.array(found[m])
-        low, high = slope_interval(last, x[:, -3:], 0.05, np.random.default_rng(0))
         slope = np.polyfit(np.log(last), np.log(x.mean(axis=0)[-3:]), 1)[0]
-        rows.append(f"| {m} | " + " | ".join(f"{z:.1f}" for z in x.mean(axis=0)[shown]) + f" | {slope:.2f} [{low:.2f}, {high:.2f}] |\n")
-    return "".join(rows)
+        room = slope_interval(last, x[:, -3:], 0.05, np.random.default_rng(0))
+        rows.append([m, *(f"{z:.1f}" for z in x.mean(axis=0)[shown]), bracket(slope, *room)])
+    return markdown(["method", *(f"T = {t:,}" for t in LONG[shown]), "slope from 80,000 on [95 %]"], rows)
 
 # %% ../../nbs/results/ito2017.ipynb #95dab485
 POINTS = 50  # rounds at which a curve is kept
 
 
 def summary(curves: Any) -> dict[str, list[float]]:
-    """Mean of the curves (runs, rounds) at POINTS equally spaced rounds, its 95 % interval, and the last point of every curve.
-
-    curves (runs, rounds): at least two runs.
-    """
+    "Mean of two or more curves (runs, rounds) at POINTS equally spaced rounds, its 95 % interval, and the last point of every curve."
     curves = np.asarray(curves)
     x = curves[:, np.arange(1, POINTS + 1) * curves.shape[1] // POINTS - 1]
     mean, half = x.mean(axis=0), 1.96 * x.std(axis=0, ddof=1) / len(x) ** 0.5
-    short = lambda v: [float(f"{z:.6g}") for z in v]
-    return {"mean": short(mean), "low": short(mean - half), "high": short(mean + half), "last": short(x[:, -1])}
+    return {k: short(v, 6) for k, v in (("mean", mean), ("low", mean - half), ("high", mean + half), ("last", x[:, -1]))}
 
 
 @experiment
 def ito2017_curves(setting: str, method: str, count: int) -> dict[str, Any]:
-    """Regret over time in the setting of Figure 1 or 2. FKK is tuned in the setting of Table 2 or 3: a run at d = 20 takes a second.
-
-    method: one of `METHODS`, or `AELR, estimate`. count: instances, at least 2. Returns: `tuning`, and a `summary`
-    under `theory` and `tuned`.
-    """
-    found = tuning(setting.replace("figure 1", "table 2").replace("figure 2", "table 3") if method == "FKK" else setting, method, 20)
-    play = lambda kw: summary([regret(setting, method, i, **kw) for i in range(count)])
-    return {"tuning": found, "theory": play({}), "tuned": play(found["best"])}
+    "The record of a method in Figure 1 or 2, a `summary` of its regret. FKK is tuned in a table: a run at d = 20 takes a second."
+    tuned_in = setting.replace("figure 1", "table 2").replace("figure 2", "table 3") if method == "FKK" else setting
+    return study(setting, method, 20, count).results(summary, study(tuned_in, method, 20).search())
 
 # %% ../../nbs/results/ito2017.ipynb #dbbd9b0d
 STYLES: dict[str, tuple[str, Any]] = {  # colour and dashes of each method
@@ -387,8 +320,7 @@ STYLES: dict[str, tuple[str, Any]] = {  # colour and dashes of each method
 def plot(found: dict[str, dict[str, Any]], rounds: np.ndarray, ylabel: str, top: float | None = None) -> Any:
     """Two panels, theory above tuned: mean of every method with its interval; names stand at the ends of the lines.
 
-    found: method -> its stored record, with summaries of its curves under `theory` and `tuned`. rounds (POINTS,):
-    rounds of the summaries. top: end of the axis. Default: a little above the largest mean.
+    rounds (POINTS,): rounds of the summaries. top: end of the axis. Default: a little above the largest mean.
     """
     import matplotlib.pyplot as plt
 
@@ -411,19 +343,14 @@ def plot(found: dict[str, dict[str, Any]], rounds: np.ndarray, ylabel: str, top:
 
 # %% ../../nbs/results/ito2017.ipynb #71ac7616
 def table_last(found: dict[str, dict[str, Any]], unit: float = 1.0, digits: int = 0) -> str:
-    """Markdown: last point of every method, mean with its 95 % interval, theory and tuned, and the multipliers.
-
-    found: method -> its stored record, with summaries of its curves under `theory` and `tuned`.
-    """
-    show = lambda x: "{:.{d}f} [{:.{d}f}, {:.{d}f}]".format(*(x[k][-1] / unit for k in ("mean", "low", "high")), d=digits)
-    rows = "| method | runs | theory | tuned | multipliers |\n" + "| --- " * 5 + "|\n"
-    for m, by in found.items():
-        rows += f"| {m} | {len(by['theory']['last'])} | {show(by['theory'])} | {show(by['tuned'])} | {by['tuning']['label']} |\n"
-    return rows
+    "Last point of every method, mean with its 95 % interval, theory and tuned, and the multipliers."
+    show = lambda x: bracket(*(x[k][-1] / unit for k in ("mean", "low", "high")), f".{digits}f")
+    return markdown(["method", "runs", "theory", "tuned", "multipliers"], (
+        [m, len(by["theory"]["last"]), show(by["theory"]), show(by["tuned"]), by["tuning"]["label"]] for m, by in found.items()))
 
 # %% ../../nbs/results/ito2017.ipynb #fbe78d3b
 #| code-fold: true
-#| code-summary: "Exported source: SCALES, CT_L1, CT_PARAMETERS, ct_data"
+#| code-summary: "Exported source: SCALES, CT_L1, CT_PARAMETERS"
 TOP, BUDGET = 60, 70  # favourites and features seen in Figure 3
 SCALES = {"radius": 100.0, "x_norm": 11.0, "y_max": 100.0}  # what the learners are told of CT-slice
 CT_L1 = 1400.0  # radius of AELR's l1 ball there
@@ -431,17 +358,9 @@ CT_L1 = 1400.0  # radius of AELR's l1 ball there
 CT_PARAMETERS = {m: PARAMETERS[m] for m in METHODS[:6]} | {"AELR": ("step", "radius")}
 
 
-@cache
-def ct_data(name: str) -> Stream:
-    "The data by name, `ct_slice` or `ct_like`; loaded once in a process. Returns: 53,500 examples of 384 features."
-    return {"ct_slice": ct_slice, "ct_like": ct_like}[name]()
-
 # %% ../../nbs/results/ito2017.ipynb #01bb5849
 def ct_learner(method: str, rounds: int, rng: np.random.Generator, radius: float = 1.0, **steps: float) -> Learner:
-    """A method at CT-slice size; `steps` multiply the theory's, `radius` AELR's ball.
-
-    method: one of `METHODS`, or `AELR, estimate`.
-    """
+    "A method at CT-slice size; `steps` multiply the theory's, `radius` AELR's ball."
     d, kw = 384, {"seed": rng, **SCALES, **steps}
     if method == "AELR": return hazan2012.OnlineAELR(d, BUDGET, T=rounds, **kw | {"radius": CT_L1 * radius, "x_norm": 1.0})
     if method == "A1": return ito2017.RDA1(d, BUDGET, top=TOP, **kw)
@@ -450,10 +369,7 @@ def ct_learner(method: str, rounds: int, rng: np.random.Generator, radius: float
 
 # %% ../../nbs/results/ito2017.ipynb #a5d2a2b4
 def ct_losses(data: str, method: str, seed: int, **kw: float) -> np.ndarray:
-    """Cumulative loss (n,) over one random order of the rows.
-
-    method: one of `METHODS`, or `AELR, estimate`. Units: squared labels.
-    """
+    "Cumulative loss (n,) over one random order of the rows, in squared labels."
     s = ct_data(data)
     rows = np.random.default_rng([seed, 3]).permutation(len(s.y))
     return np.cumsum(simulate(ct_learner(method, len(rows), np.random.default_rng([seed, 1]), **kw), s.X, s.y, rows=rows).losses)
@@ -461,99 +377,71 @@ def ct_losses(data: str, method: str, seed: int, **kw: float) -> np.ndarray:
 # %% ../../nbs/results/ito2017.ipynb #7e855bb6
 @experiment
 def ito2017_figure_3(data: str, method: str, count: int) -> dict[str, Any]:
-    """Tuning on two orders of the rows, and cumulative loss over others (Ito et al. 2017, Figure 3).
-
-    method: one of `METHODS`, or `AELR, estimate`. count: orders of the rows, at least 2. Returns: `tuning`, and a
-    `summary` under `theory` and `tuned`.
-    """
-    loss = lambda kw: np.mean([ct_losses(data, method, 1000 + i, **kw)[-1] / 1e7 for i in range(2)])
-    found = tune(loss, CT_PARAMETERS[method], CANDIDATES)
-    play = lambda kw: summary([ct_losses(data, method, i, **kw) for i in range(count)])
-    return {"tuning": found, "theory": play({}), "tuned": play(found["best"])}
+    "The record of a method in Figure 3, a `summary` of its cumulative loss; it is tuned on two other orders of the rows."
+    numbers = range(1000, 1002), range(count)
+    return Study(partial(ct_losses, data, method), CT_PARAMETERS[method], *numbers, CANDIDATES, unit=1e7).results(summary)
 
 # %% ../../nbs/results/ito2017.ipynb #d5b8d211
 def table_cells(scale: int) -> dict[str, list[Cell]]:
-    """A cell for each method of a table, 100 instances (500 for a full run); the grid of FKK.
-
-    scale: 1, or 5 for a full run. Returns: group -> list of cells.
-    """
+    "A cell for each method of a table, 100 instances (500 for a full run); the grid of FKK."
     cell = lambda n, m: Cell("ito2017_method", {"setting": n, "method": m, "count": 100 * scale})
     return {n: [cell(n, m) for m in PARAMETERS] for n in ("table 2", "table 3")} | {"FKK": [Cell("ito2017_fkk", {"count": 40 * scale})]}
 
 
 @section("ito2017", "Ito et al. 2017, Tables 2 and 3: regret / 100 after 5000 rounds", table_cells)
 def ito2017_tables(results: dict[str, list[Any]], out: Path) -> str:
-    """Both tables beside the paper's, orders and sizes of five-instance draws, ito2017_tables.json and .parquet.
-
-    results: group -> results of its cells, in their order. Returns: Markdown, a part of the report.
-    """
+    "Both tables beside the paper's, orders and sizes of five-instance draws, ito2017_tables.json and .parquet."
     data = {n: dict(zip(PARAMETERS, results[n], strict=True)) for n in ("table 2", "table 3")}
-    write_whole(out / "ito2017_tables.json", json.dumps(data | {"FKK": results["FKK"][0]}))
+    store(out, "ito2017_tables", data | {"FKK": results["FKK"][0]})
     lists = [(n, m, kind, data[n][m][kind]) for n in data for m in data[n] for kind in ("theory", "tuned")]
     rows = [(*key, i, x) for *key, xs in lists for i, x in enumerate(xs)]
     write_parquet(out / "ito2017_tables.parquet", rows, ("table", "method", "steps", "instance", "regret_over_100"))
     text = ""
     for n, d in data.items():
+        near = {f"{', '.join(FIVE)} within a factor {f:g} of print": joint(d, SETTINGS[n].printed, f) for f in (1.25, 1.6)}
+        shares = ([words, f"{a:.1%}", f"{b:.1%}"] for words, (a, b) in (order(d) | near).items())
         text += f"### {n.capitalize()}\n\n{table(d, SETTINGS[n].printed)}\n"
-        text += "| share of five-instance draws | theory | tuned |\n| --- | --- | --- |\n"
-        text += "".join(f"| {k} | {a:.1%} | {b:.1%} |\n" for k, (a, b) in order(d).items())
-        near = {f: joint(d, SETTINGS[n].printed, f) for f in (1.25, 1.6)}
-        text += "".join(f"| {', '.join(FIVE)} within a factor {f:g} of print | {a:.1%} | {b:.1%} |\n" for f, (a, b) in near.items()) + "\n"
+        text += markdown(["share of five-instance draws", "theory", "tuned"], shares) + "\n"
     return text
 
 # %% ../../nbs/results/ito2017.ipynb #d5b8d212
 def sweep_cells(scale: int) -> dict[str, list[Cell]]:
-    """A cell for each law of weights and features, thirty instances (150).
-
-    scale: 1, or 5 for a full run. Returns: group -> list of cells.
-    """
+    "A cell for each law of weights and features, thirty instances (150)."
     return {"laws": [Cell("ito2017_sweep", {"weights": w, "features": f, "count": 30 * scale}) for w, f in LAWS]}
 
 
 @section("ito2017", "Ito et al. 2017, which streams come near the printed numbers", sweep_cells)
 def ito2017_laws(results: dict[str, list[Any]], out: Path) -> str:
-    """The best variant of each law and ito2017_sweep.json.
-
-    results: group -> results of its cells, in their order. Returns: Markdown, a part of the report.
-    """
+    "The best variant of each law and ito2017_sweep.json."
     found = [row for rows in results["laws"] for row in rows]
-    write_whole(out / "ito2017_sweep.json", json.dumps(found))
+    store(out, "ito2017_sweep", found)
     return table_sweep(found)
 
 # %% ../../nbs/results/ito2017.ipynb #d5b8d213
 def long_cells(scale: int) -> dict[str, list[Cell]]:
-    "Twenty instances (100). scale: 1, or 5 for a full run. Returns: group -> list of cells."
+    "Twenty instances (100)."
     return {"instances": [Cell("ito2017_long", {"seed": i}) for i in range(20 * scale)]}
 
 
 @section("ito2017", "Ito et al. 2017, setting of Table 3 in the long run: regret / 100", long_cells)
 def ito2017_asymptotics(results: dict[str, list[Any]], out: Path) -> str:
-    """The table of the long run and ito2017_long.json.
-
-    results: group -> results of its cells, in their order. Returns: Markdown, a part of the report.
-    """
+    "The table of the long run and ito2017_long.json."
     data = {m: [r[m] for r in results["instances"]] for m in results["instances"][0]}
-    write_whole(out / "ito2017_long.json", json.dumps(data))
+    store(out, "ito2017_long", data)
     return table_long(data)
 
 # %% ../../nbs/results/ito2017.ipynb #d5b8d214
 def figure_cells(scale: int) -> dict[str, list[Cell]]:
-    """A cell for each method of a figure, 100 instances (500); eight (40) for FKK.
-
-    scale: 1, or 5 for a full run. Returns: group -> list of cells.
-    """
+    "A cell for each method of a figure, 100 instances (500); eight (40) for FKK."
     cell = lambda n, m: Cell("ito2017_curves", {"setting": n, "method": m, "count": (8 if m == "FKK" else 100) * scale})
     return {n: [cell(n, m) for m in reversed(METHODS)] for n in ("figure 1", "figure 2")}
 
 
 @section("ito2017", "Ito et al. 2017, Figures 1 and 2", figure_cells)
 def ito2017_figures(results: dict[str, list[Any]], out: Path) -> str:
-    """Both figures as ito2017_figure_1.png and _2.png, their curves as ito2017_figures.json, and the final regrets.
-
-    results: group -> results of its cells, in their order. Returns: Markdown, a part of the report.
-    """
+    "Both figures as ito2017_figure_1.png and _2.png, their curves as ito2017_figures.json, and the final regrets."
     data = {n: dict(zip(METHODS, reversed(results[n]), strict=True)) for n in ("figure 1", "figure 2")}
-    write_whole(out / "ito2017_figures.json", json.dumps(data))
+    store(out, "ito2017_figures", data)
     text = ""
     for n, found in data.items():
         name = f"ito2017_{n.replace(' ', '_')}.png"
@@ -562,36 +450,22 @@ def ito2017_figures(results: dict[str, list[Any]], out: Path) -> str:
     return text
 
 # %% ../../nbs/results/ito2017.ipynb #45e50228
-def ct_name() -> str:
-    "`ct_slice` if the user has it, otherwise the stand-in `ct_like`."
-    try: ct_data("ct_slice")
-    except (FileNotFoundError, ValueError): return "ct_like"
-    return "ct_slice"
-
-
 def ct_cells(scale: int) -> dict[str, list[Cell]]:
-    """A cell for each method, five orders of the rows (25).
-
-    scale: 1, or 5 for a full run. Returns: group -> list of cells.
-    """
+    "A cell for each method, five orders of the rows (25)."
     name = ct_name()
     return {"methods": [Cell("ito2017_figure_3", {"data": name, "method": m, "count": 5 * scale}) for m in CT_PARAMETERS]}
 
 # %% ../../nbs/results/ito2017.ipynb #64aa0c4f
 @section("ito2017", "Ito et al. 2017, Figure 3: 384 features, 60 favourites, 70 seen", ct_cells)
 def ito2017_ct(results: dict[str, list[Any]], out: Path) -> str:
-    """The figure as ito2017_figure_3.png, its curves as .json, and the final losses.
-
-    results: group -> results of its cells, in their order. Returns: Markdown, a part of the report.
-    """
+    "The figure as ito2017_figure_3.png, its curves as .json, and the final losses."
     from sklearn.linear_model import Ridge
 
-    name = ct_name()
-    s = ct_data(name)
+    s = ct_data(name := ct_name())
     ridge = Ridge(alpha=10.0, fit_intercept=False).fit(s.X, s.y)
     totals = {"ridge": ((ridge.predict(s.X) - s.y) ** 2).sum(), "zero": s.y @ s.y}
     data = {"data": name, "methods": dict(zip(CT_PARAMETERS, results["methods"], strict=True))}
-    write_whole(out / "ito2017_figure_3.json", json.dumps(data | {k: float(f"{v:.6g}") for k, v in totals.items()}))
+    store(out, "ito2017_figure_3", data | {k: float(f"{v:.6g}") for k, v in totals.items()})
     figure = plot(data["methods"], np.arange(1, POINTS + 1) * len(s.y) // POINTS, "cumulative loss")
     figure.savefig(out / "ito2017_figure_3.png", dpi=150)
     text = f"Data: `{name}`" + (" (a generated stand-in; the real set was not found).\n\n" if name == "ct_like" else ".\n\n")

@@ -8,12 +8,11 @@ Tables 1 to 3 and Figures 1 to 3 of the paper, which unstated settings fit them,
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +21,11 @@ import numpy as np
 from ..core.checks import check_choice, check_flag, check_int, check_real, check_rng, fail
 from ..core.driver import simulate
 from ..core.learner import Learner
-from ..core.storage import write_whole
+from ..core.storage import markdown
 from ..ledger.claims import Case, Erratum, Evidence, claim
 from ..papers import ito2017, ito2018, kale2017
-from ..practice.data import Stream, ct_like, ct_slice
-from .experiments import Cell, experiment, mean_interval, section, tune
+from ..practice.data import Stream
+from .experiments import Cell, Study, bracket, ct_data, ct_name, experiment, interval, mean_interval, section, short, store
 
 # %% auto #0
 __all__ = ['NORMALISED', 'Instance', 'instance', 'kklp']
@@ -160,11 +159,6 @@ def regret(method: str, s: Instance, row: tuple[int, int, int], number: int, ste
     return np.cumsum(losses - (s.stream.y - s.stream.X @ s.stream.w) ** 2)
 
 # %% ../../nbs/results/ito2018.ipynb #45edab1c
-def short(x: Any) -> list[float]:
-    "Numbers with five figures, as they are stored."
-    return [float(f"{v:.5g}") for v in x]
-
-
 @experiment
 def ito2018_regrets(row: list[int], law: str, steps: str, methods: list[str], count: int) -> dict[str, list[float]]:
     "Regret at the end of `count` instances by method, in a row (d, k', k) of Table 2."
@@ -242,7 +236,7 @@ POINTS = sorted({*range(100, T + 1, 100), *np.unique(np.geomspace(1, T, 40).roun
 
 def band(curves: np.ndarray) -> dict[str, list[float]]:
     "Mean of curves (instances, points) and its 95 % interval."
-    low, high = np.transpose([mean_interval(c, len(c)) for c in curves.T])
+    low, high = np.transpose([mean_interval(c) for c in curves.T])
     return {"mean": short(curves.mean(axis=0)), "low": short(low), "high": short(high)}
 
 
@@ -289,12 +283,6 @@ CT_NORM, CT_RADIUS = 12.0, 64.0  # no row is longer; radius of the ball where it
 CT_SHORT = 5_000  # rounds for which parameters are chosen, on two other orders of the rows
 
 
-@lru_cache(maxsize=1)
-def ct_data(name: str) -> Stream:
-    "The data by name, `ct_slice` or `ct_like`; loaded once in a process."
-    return {"ct_slice": ct_slice, "ct_like": ct_like}[name]()
-
-
 @cache
 def ct_dictionary() -> np.ndarray:
     "A normal matrix (384, 200), largest singular value 1."
@@ -338,8 +326,7 @@ def ito2018_ct(data: str, method: str, count: int) -> dict[str, Any]:
     X = ct_products(data) if method == "KKLP_A" else ct_data(data).X
     row = (CT["d"], CT["keep"], CT["k"])
     seconds, rounds = min(plain_seconds(method, X, ct_data(data).y, ct_dictionary(), row, lr) for _ in range(3))
-    loss = lambda kw: np.mean([ct_losses(data, method, "tuned", 100 + i, CT_SHORT, **kw)[0].mean() for i in (0, 1)])
-    found = tune(loss, names, 24)
+    found = Study(lambda i, **kw: ct_losses(data, method, "tuned", i, CT_SHORT, **kw)[0].mean(), names, (100, 101), candidates=24).search()
     out: dict[str, Any] = {"tuning": found, "plain": float(f"{seconds * len(X) / rounds:.3g}")}
     kinds = {"untuned": {}, "tuned": found["best"]} | ({"one batch": found["best"] | {"batch": 1e9}} if "KKLP" in method else {})
     for kind, kw in kinds.items():
@@ -382,10 +369,9 @@ def rival_regret(method: str, d: int, k: int, number: int, **steps: float) -> fl
 @experiment
 def ito2018_rivals(d: int, k: int, method: str, count: int) -> dict[str, Any]:
     "Regret with all multipliers 1 and with tuned ones, which are found on four other instances."
-    loss = lambda kw: np.mean([rival_regret(method, d, k, 10_000 + i, **kw) for i in range(4)])
-    found = tune(loss, RIVALS[method], 32 if "Algorithm" in method else 64)
-    judged = lambda kw: short(rival_regret(method, d, k, i, **kw) for i in range(count))
-    return {"tuning": found, "untuned": judged({}), "tuned": judged(found["best"])}
+    play, candidates = partial(rival_regret, method, d, k), 32 if "Algorithm" in method else 64
+    found = Study(play, RIVALS[method], range(10_000, 10_004), range(count), candidates).results(short)
+    return {"tuning": found["tuning"], "untuned": found["theory"], "tuned": found["tuned"]}
 
 # %% ../../nbs/results/ito2018.ipynb #cc9703bb
 PLAIN = 1000  # rounds of a run in plain numpy
@@ -425,7 +411,7 @@ def ito2018_times(row: list[int], repeats: int) -> dict[str, dict[str, list[floa
         out[m]["compiled"].append(time.perf_counter() - start)
         seconds, rounds = plain_seconds(m, X, s.stream.y, s.A, key, lr)
         out[m]["plain"].append(seconds * len(X) / rounds)
-    return {m: {n: [float(f"{v:.3g}") for v in (np.median(x), min(x), max(x))] for n, x in by.items()} for m, by in out.items()}
+    return {m: {n: short((np.median(x), min(x), max(x)), 3) for n, x in by.items()} for m, by in out.items()}
 
 # %% ../../nbs/results/ito2018.ipynb #1540971e
 def columns(data: dict[str, Any], law: str, steps: str) -> dict[str, np.ndarray]:
@@ -441,20 +427,15 @@ def fives(found: dict[str, np.ndarray], draws: int = 4000) -> dict[str, np.ndarr
     return {m: np.take_along_axis(x[:, None, :], at, axis=2).mean(axis=2) for m, x in found.items()}
 
 
-def interval(x: Any, digits: int = 0) -> str:
-    "Mean and its 95 % interval."
-    x = np.asarray(x, float)
-    return "{:.{d}f} [{:.{d}f}, {:.{d}f}]".format(x.mean(), *mean_interval(x, len(x)), d=digits)
-
-
 def table_regrets(data: dict[str, Any]) -> str:
-    "Markdown: Tables 1 and 2, printed and ours with the inferred settings."
+    "Tables 1 and 2, printed and ours with the inferred settings."
     found = columns(data, FITTED, "fitted")
-    rows = "| $(d,k',k)$ | " + " | ".join(f"{m} | printed" for m in METHODS) + " |\n" + "| --- " * 9 + "|\n"
-    for r, name in enumerate(ROWS):
-        rows += f"| {name} | " + " | ".join(f"{interval(found[m][r])} | {REGRETS[m][r]:.0f}" for m in METHODS) + " |\n"
-    rows += "| rms of $\\ln$ | " + " | ".join(f"{log_error(found, m):.3f} |" for m in METHODS) + " |\n"
-    return rows + "| $p$-value of the column | " + " | ".join(f"{share(distance(found, (m,))[1])} |" for m in METHODS) + " |\n"
+    line = lambda name, pair: [name, *(cell for m in METHODS for cell in pair(m))]
+    return markdown(line("$(d,k',k)$", lambda m: (m, "printed")), [
+        *(line(name, lambda m, r=r: (interval(found[m][r]), f"{REGRETS[m][r]:.0f}")) for r, name in enumerate(ROWS)),
+        line("rms of $\\ln$", lambda m: (f"{log_error(found, m):.3f}", "")),
+        line("$p$-value of the column", lambda m: (share(distance(found, (m,))[1]), "")),
+    ])
 
 
 def share(p: float, draws: int = 4000) -> str:
@@ -463,29 +444,26 @@ def share(p: float, draws: int = 4000) -> str:
 
 
 def table_laws(data: dict[str, Any]) -> str:
-    "Markdown: how well each reading of the generator fits."
-    rows = "| $A$ | $\\Vert w\\Vert$ | " + " | ".join(METHODS) + " | joint $\\chi^2/24$ | $p$ |\n" + "| --- " * 8 + "|\n"
+    "How well each reading of the generator fits."
+    rows = []
     for law in LAWS:
         found = columns(data, law, "fitted")
         total, p = distance(found, THREE)
-        cells = " | ".join(f"{log_error(found, m):.2f}" for m in METHODS)
-        rows += f"| {' | '.join(law.split(', '))} | {cells} | {total / 24:.1f} | {share(p)} |\n"
-    return rows
+        rows.append([*law.split(", "), *(f"{log_error(found, m):.2f}" for m in METHODS), f"{total / 24:.1f}", share(p)])
+    return markdown(["$A$", "$\\Vert w\\Vert$", *METHODS, "joint $\\chi^2/24$", "$p$"], rows)
 
 # %% ../../nbs/results/ito2018.ipynb #7bf76b31
 def table_steps(data: dict[str, Any]) -> str:
-    "Markdown: mean regret of Algorithms 2 and 3 with several steps, the first row that of the paper."
-    pick = [0, 1, 3, 4, 6]  # one row for each (d, k)
-    rows = "| steps | " + " | ".join(str(ROWS[r]) for r in pick) + " | rms of $\\ln$ | $\\chi^2/8$ |\n" + "| --- " * 8 + "|\n"
+    "Mean regret of Algorithms 2 and 3 with several steps, the first row that of the paper."
+    pick, rows = [0, 1, 3, 4, 6], []  # one row for each (d, k)
     for m in METHODS[:2]:
-        rows += f"| **{m}**, printed | " + " | ".join(f"{REGRETS[m][r]:.0f}" for r in pick) + " | | |\n"
+        rows.append([f"**{m}**, printed", *(f"{REGRETS[m][r]:.0f}" for r in pick), "", ""])
         for steps in STEPS:
             found = columns(data, FITTED, steps)
             means, (total, _) = found[m].mean(axis=1), distance(found, (m,))
-            cells = " | ".join(f"{means[r]:.1g}" if means[r] > 1e5 else f"{means[r]:.0f}" for r in pick)
-            fit = f"{log_error(found, m):.2f} | {total / 8:.1f}" if means.max() < 1e5 else "diverges | "
-            rows += f"| {steps} | {cells} | {fit} |\n"
-    return rows
+            fit = (f"{log_error(found, m):.2f}", f"{total / 8:.1f}") if means.max() < 1e5 else ("diverges", "")
+            rows.append([steps, *(f"{means[r]:.1g}" if means[r] > 1e5 else f"{means[r]:.0f}" for r in pick), *fit])
+    return markdown(["steps", *(ROWS[r] for r in pick), "rms of $\\ln$", "$\\chi^2/8$"], rows)
 
 
 def ordered(data: dict[str, Any], law: str, steps: str) -> int:
@@ -495,79 +473,76 @@ def ordered(data: dict[str, Any], law: str, steps: str) -> int:
 
 
 def table_order(data: dict[str, Any]) -> str:
-    "Markdown: in how many rows the means have the order of the paper, by steps."
-    rows = "| steps | " + " | ".join(STEPS) + " |\n" + "| --- " * (len(STEPS) + 1) + "|\n"
-    return rows + "| rows of eight | " + " | ".join(str(ordered(data, FITTED, steps)) for steps in STEPS) + " |\n"
+    "In how many rows the means have the order of the paper, by steps."
+    return markdown(["steps", *STEPS], [["rows of eight", *(ordered(data, FITTED, steps) for steps in STEPS)]])
 
 
 def table_kklp(found: dict[str, Any]) -> str:
-    "Markdown: fit of KKLP and KKLP_A by their parameters."
-    rows = "| $k_1$ | " + " | ".join(f"$B={b}$" for b in BATCHES) + " |\n" + "| --- " * (len(BATCHES) + 1) + "|\n"
+    "Fit of KKLP and KKLP_A by their parameters."
+    rows: list[list[str]] = []
     for s in SHARES:
-        cells = []
+        rows.append([f"$k/{s}$" if s > 1 else "$k$"])
         for b in BATCHES:
             at = {m: np.array([found[f"{d}, {k}"][f"{s}, {b}"][m] for d, _, k in ROWS]) for m in METHODS[2:]}
             total, p = distance(at, METHODS[2:])
             errors = " / ".join(f"{log_error(at, m):.3f}" for m in METHODS[2:])
-            cells.append(f"{errors}, {total / 16:.1f}" + (f" ($p={p:.3f}$)" if p > 0.001 else ""))
-        rows += f"| $k/{s}$ | " + " | ".join(cells) + " |\n" if s > 1 else "| $k$ | " + " | ".join(cells) + " |\n"
-    return rows
+            rows[-1].append(f"{errors}, {total / 16:.1f}" + (f" ($p={p:.3f}$)" if p > 0.001 else ""))
+    return markdown(["$k_1$", *(f"$B={b}$" for b in BATCHES)], rows)
 
 # %% ../../nbs/results/ito2018.ipynb #5b856632
+def table_sizes(title: str, data: dict[str, Any], names: dict[str, str], cell: Callable[[dict[str, Any], str], str]) -> str:
+    "A column for each (d, k) of SIZES, a row for each name, shown by its words; cell(results of a size, name)."
+    rows = ([words, *(cell(data[f"{d}, {k}"], n) for d, k in SIZES)] for n, words in names.items())
+    return markdown([title, *(f"$d={d}$, $k={k}$" for d, k in SIZES)], rows)
+
+
 def table_comparators(found: dict[str, Any]) -> str:
-    "Markdown: loss of other comparators less that of the true weights."
+    "Loss of other comparators less that of the true weights."
     names = {"dense": "best weights on all features", "sparse": "best weights on $k$ features", "zero": "zero"}
-    rows = "| comparator | " + " | ".join(f"$d={d}$, $k={k}$" for d, k in SIZES) + " |\n" + "| --- " * 6 + "|\n"
-    for n, words in names.items():
-        rows += f"| {words} | " + " | ".join(interval(found[f"{d}, {k}"][n]) for d, k in SIZES) + " |\n"
-    return rows
+    return table_sizes("comparator", found, names, lambda by, n: interval(by[n]))
+
+
+def table_rivals(data: dict[str, Any]) -> str:
+    "Regret of learners that buy as many numbers, untuned and tuned."
+    show = {kind: lambda by, m, kind=kind: interval(by[m][kind]) for kind in ("untuned", "tuned")}
+    show["multipliers"] = lambda by, m: by[m]["tuning"]["label"]
+    return "\n".join(table_sizes(title, data, {m: m for m in RIVALS}, cell) for title, cell in show.items())
 
 
 def table_long(data: list[dict[str, Any]]) -> str:
-    "Markdown: mean regret on longer streams, and the slope of its last factor of two."
-    rows = "| $(d,k',k)$ | | " + " | ".join(f"$T={t}$" for t in LONG) + " | slope at the end |\n" + "| --- " * (len(LONG) + 3) + "|\n"
+    "Mean regret on longer streams, and the slope of its last factor of two."
+    rows = []
     for row, found in zip(LONG_ROWS, data, strict=True):
         for m, curves in found.items():
             x = np.mean(curves, axis=0)
             grows = math.log(x[-1] / x[-2]) / math.log(LONG[-1] / LONG[-2])
-            rows += f"| {row} | {m} | " + " | ".join(f"{v:.0f}" for v in x) + f" | {grows:.2f} |\n"
-    return rows
-
-
-def table_rivals(data: dict[str, Any]) -> str:
-    "Markdown: regret of learners that buy as many numbers, untuned and tuned."
-    text = ""
-    for kind in ("untuned", "tuned"):
-        text += f"| {kind} | " + " | ".join(f"$d={d}$, $k={k}$" for d, k in SIZES) + " |\n" + "| --- " * 6 + "|\n"
-        for m in RIVALS: text += f"| {m} | " + " | ".join(interval(data[f'{d}, {k}'][m][kind]) for d, k in SIZES) + " |\n"
-        text += "\n"
-    text += "| multipliers | " + " | ".join(f"$d={d}$, $k={k}$" for d, k in SIZES) + " |\n" + "| --- " * 6 + "|\n"
-    return text + "".join(f"| {m} | " + " | ".join(data[f"{d}, {k}"][m]["tuning"]["label"] for d, k in SIZES) + " |\n" for m in RIVALS)
+            rows.append([row, m, *(f"{v:.0f}" for v in x), f"{grows:.2f}"])
+    return markdown(["$(d,k',k)$", "", *(f"$T={t}$" for t in LONG), "slope at the end"], rows)
 
 
 def table_times(data: list[dict[str, Any]]) -> str:
-    "Markdown: seconds of each method, printed, in plain numpy and compiled: median and range."
-    rows = "| $(d,k',k)$ | | " + " | ".join(METHODS) + " |\n" + "| --- " * 6 + "|\n"
+    "Seconds of each method, printed, in plain numpy and compiled: median and range."
     show = lambda x, unit: "{:.3g} [{:.2g}, {:.2g}]".format(*(unit * v for v in x))
+    rows = []
     for r, name in enumerate(ROWS):
-        rows += f"| {name} | printed, s | " + " | ".join(f"{SECONDS[m][r]:.3g}" for m in METHODS) + " |\n"
+        rows.append([name, "printed, s", *(f"{SECONDS[m][r]:.3g}" for m in METHODS)])
         for n, words, unit in (("plain", "plain numpy, s", 1), ("compiled", "compiled, ms", 1000)):
-            rows += f"| | {words} | " + " | ".join(show(data[r][m][n], unit) for m in METHODS) + " |\n"
-    return rows
+            rows.append(["", words, *(show(data[r][m][n], unit) for m in METHODS)])
+    return markdown(["$(d,k',k)$", "", *METHODS], rows)
 
 # %% ../../nbs/results/ito2018.ipynb #beab972f
 def table_ct(data: dict[str, Any]) -> str:
-    "Markdown: cumulative loss / 10^7 at the end, mean and range, and seconds."
-    rows = "| method | parameters | chosen | loss / $10^7$ [range] | compiled, s | plain numpy, s | printed, s |\n" + "| --- " * 7 + "|\n"
+    "Cumulative loss / 10^7 at the end, mean and range, and seconds."
+    rows = []
     printed = dict(zip(METHODS, ("6.6", "11035.7", "> 3 hours", "> 3 hours"), strict=True))
     for m, by in data["methods"].items():
         for kind in [n for n in ("untuned", "tuned", "one batch") if n in by]:
             c, first = by[kind], kind == "untuned"
-            loss = "{:.2f} [{:.2f}, {:.2f}]".format(*(c[n][-1] / 1e7 for n in ("mean", "low", "high")))
             chosen = by["tuning"]["label"] if kind == "tuned" else ""
             slow, paper = (f"{by['plain']:.2g}", printed[m]) if first else ("", "")
-            rows += f"| {m} | {kind} | {chosen} | {loss} | {c['seconds']:.2g} | {slow} | {paper} |\n"
-    return rows
+            loss = bracket(*(c[n][-1] / 1e7 for n in ("mean", "low", "high")))
+            rows.append([m, kind, chosen, loss, f"{c['seconds']:.2g}", slow, paper])
+    return markdown(["method", "parameters", "chosen", "loss / $10^7$ [range]", "compiled, s", "plain numpy, s", "printed, s"], rows)
 
 # %% ../../nbs/results/ito2018.ipynb #34c4166f
 def regret_cells(scale: int) -> dict[str, list[Cell]]:
@@ -591,13 +566,6 @@ def curve_cells(scale: int) -> dict[str, list[Cell]]:
     return {"figures": make("ito2018_curves", FIGURES.values(), 100), "long": make("ito2018_long", LONG_ROWS, 5)}
 
 
-def ct_name() -> str:
-    "`ct_slice` if the user has it, otherwise the stand-in `ct_like`."
-    try: ct_data("ct_slice")
-    except (FileNotFoundError, ValueError): return "ct_like"
-    return "ct_slice"
-
-
 def ct_cells(scale: int) -> dict[str, list[Cell]]:
     "A cell for each method, three orders of the rows (15)."
     name = ct_name()
@@ -615,18 +583,13 @@ def time_cells(scale: int) -> dict[str, list[Cell]]:
     return {"rows": [Cell("ito2018_times", {"row": list(row), "repeats": 10 * scale}) for row in ROWS]}
 
 # %% ../../nbs/results/ito2018.ipynb #fa6d9434
-def store(out: Path, name: str, data: Any) -> None:
-    "Write a stored result of this page."
-    write_whole(out / f"ito2018_{name}.json", json.dumps(data))
-
-
 @section("ito2018", "Ito et al. 2018, Tables 1 and 2: regret", regret_cells)
 def ito2018_tables(results: dict[str, list[Any]], out: Path) -> str:
     "ito2018_tables.json, law -> steps -> method -> rows; the tables."
     join = lambda rows: {m: [r[m] for r in rows] for m in rows[0]}
     data = {law: {"fitted": join(results[law])} for law in LAWS}
     data[FITTED] |= {steps: join(results[steps]) for steps in STEPS if steps != "fitted"}
-    store(out, "tables", data)
+    store(out, "ito2018_tables", data)
     return "\n".join(table(data) for table in (table_regrets, table_order, table_laws, table_steps))
 
 
@@ -634,7 +597,7 @@ def ito2018_tables(results: dict[str, list[Any]], out: Path) -> str:
 def ito2018_others(results: dict[str, list[Any]], out: Path) -> str:
     "ito2018_others.json and the tables."
     data = {n: {f"{d}, {k}": r for (d, k), r in zip(SIZES, results[n], strict=True)} for n in results}
-    store(out, "others", data)
+    store(out, "ito2018_others", data)
     return f"{table_kklp(data['kklp'])}\n{table_comparators(data['comparators'])}"
 
 
@@ -642,25 +605,23 @@ def ito2018_others(results: dict[str, list[Any]], out: Path) -> str:
 def ito2018_figures(results: dict[str, list[Any]], out: Path) -> str:
     "ito2018_figures.json and the regrets at the end."
     data: dict[str, Any] = dict(zip(FIGURES, results["figures"], strict=True))
-    store(out, "figures", data | {"long": results["long"]})
-    rows = "| figure | " + " | ".join(METHODS) + " |\n" + "| --- " * 5 + "|\n"
-    show = lambda c: "{:.0f} [{:.0f}, {:.0f}]".format(*(c[n][-1] for n in ("mean", "low", "high")))
-    rows += "".join(f"| {n} | " + " | ".join(show(by[m]) for m in METHODS) + " |\n" for n, by in data.items())
-    return f"{rows}\n{table_long(results['long'])}"
+    store(out, "ito2018_figures", data | {"long": results["long"]})
+    show = lambda c: bracket(*(c[n][-1] for n in ("mean", "low", "high")), ".0f")
+    ends = markdown(["figure", *METHODS], ([n, *(show(by[m]) for m in METHODS)] for n, by in data.items()))
+    return f"{ends}\n{table_long(results['long'])}"
 
 
 @section("ito2018", "Ito et al. 2018, Figure 1(b): 384 features, 50 numbers a round", ct_cells)
 def ito2018_ct_figure(results: dict[str, list[Any]], out: Path) -> str:
     "ito2018_ct.json and the losses at the end."
-    name = ct_name()
-    s = ct_data(name)
+    s = ct_data(name := ct_name())
     totals = {"zero": s.y @ s.y, "mean": len(s.y) * s.y.var()}
     for n, X in (("ridge", s.X), ("ridge on A'x", s.X @ ct_dictionary())):
         w = np.linalg.solve(X.T @ X + np.eye(X.shape[1]), X.T @ s.y)
         totals[n], totals[f"norm of {n}"] = ((X @ w - s.y) ** 2).sum(), np.linalg.norm(w)
     data = {"data": name, "methods": dict(zip(METHODS, results["methods"], strict=True))}
     data |= {n: float(f"{v:.5g}") for n, v in totals.items()}
-    store(out, "ct", data)
+    store(out, "ito2018_ct", data)
     return f"Data: `{name}`.\n\n{table_ct(data)}"
 
 # %% ../../nbs/results/ito2018.ipynb #16230f3b
@@ -668,14 +629,14 @@ def ito2018_ct_figure(results: dict[str, list[Any]], out: Path) -> str:
 def ito2018_compared(results: dict[str, list[Any]], out: Path) -> str:
     "ito2018_rivals.json and the tables."
     data = {n: dict(zip(RIVALS, found, strict=True)) for n, found in results.items()}
-    store(out, "rivals", data)
+    store(out, "ito2018_rivals", data)
     return table_rivals(data)
 
 
 @section("ito2018", "Ito et al. 2018, Table 3: time", time_cells)
 def ito2018_timed(results: dict[str, list[Any]], out: Path) -> str:
     "ito2018_times.json and the table."
-    store(out, "times", results["rows"])
+    store(out, "ito2018_times", results["rows"])
     return table_times(results["rows"])
 
 # %% ../../nbs/results/ito2018.ipynb #2561b5cc

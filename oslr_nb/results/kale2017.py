@@ -9,10 +9,9 @@ number of bought features, and the sensitivity to the constant C.
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +22,12 @@ from ..core.geometry import restricted_condition, rip_constant, sparse_eigenvalu
 from ..core.learner import Learner
 from ..core.run import best_sparse
 from ..core.sparse.dantzig_selector import dantzig_path
-from ..core.storage import write_whole
+from ..core.storage import markdown
 from ..ledger.claims import slope_interval
 from ..papers import ito2017, kale2017
 from ..papers.kale2017.dantzig import cone_constant, printed_limit
 from ..practice.data import Stream, digits_pair
-from .experiments import Cell, experiment, mean_interval, section, tune
+from .experiments import Cell, Study, bracket, experiment, interval, section, short, store
 
 # %% auto #0
 __all__ = ['draw_signs', 'draw_stream']
@@ -101,19 +100,12 @@ def regret_at(s: Stream, learner: Learner, rounds: Any) -> list[float]:
     "Regret against the true weights after some numbers of rounds; the learner plays as many as the last."
     last = max(rounds)
     curve = simulate(learner, s.X[:last], s.y[:last]).regret(s.w)
-    return [float(f"{curve[t - 1]:.6g}") for t in rounds]
+    return short((curve[t - 1] for t in rounds), 6)
 
 
-def tuned(play: Callable, method: str, count: int) -> dict[str, Any]:
-    "Multipliers of the smallest mean of play(seed, method, **multipliers) over tuning streams."
-    return tune(lambda kw: np.mean([play(TUNING + i, method, **kw) for i in range(count)]), KALE[method], CANDIDATES)
-
-
-def judged(play: Callable, method: str, count: int, trials: int) -> dict[str, Any]:
-    "The search for the multipliers, and the results on the streams 0, 1, ... with the theory's and with tuned ones."
-    found = tuned(play, method, trials)
-    each = lambda kw: [play(i, method, **kw) for i in range(count)]
-    return {"tuning": found, "theory": each({}), "tuned": each(found["best"])}
+def study(play: Callable, method: str, tuned_on: int, count: int = 0) -> Study:
+    "The study of a method of this page; `play(method, seed, **multipliers)` gives a regret. The streams 0, 1, ... give the results."
+    return Study(partial(play, method), KALE[method], range(TUNING, TUNING + tuned_on), range(count), CANDIDATES)
 
 # %% ../../nbs/results/kale2017.ipynb #e338d1d5
 GROWTH = {"d": 12, "k": 2, "k0": 3, "k1": 5, "budget": 5}  # Algorithm 1 buys 3 random features and 2 of its weights, Algorithm 2 five
@@ -139,8 +131,8 @@ def kale2017_growth(design: str, rho: float, count: int) -> dict[str, Any]:
     d, k = GROWTH["d"], GROWTH["k"]
     build = lambda method, T, seed, kw: kale_learner(method, **GROWTH, T=T, seed=np.random.default_rng([seed, 1]), **kw)
     make = cache(lambda seed, T: draw_stream(design, rho, d, k, T, seed))
-    play = lambda seed, m, **kw: regret_at(make(seed, 2**15), build(m, 2**15, seed, kw), [2**15])[0]
-    out: dict[str, Any] = {m: {"tuning": tuned(play, m, 4), "theory": [], "tuned": []} for m in KALE}
+    play = lambda m, seed, **kw: regret_at(make(seed, 2**15), build(m, 2**15, seed, kw), [2**15])[0]
+    out: dict[str, Any] = {m: {"tuning": study(play, m, 4).search(), "theory": [], "tuned": []} for m in KALE}
     rounds = [2**e for e in EPOCHS]
     for seed in range(count):
         s = draw_stream(design, rho, d, k, rounds[-1], seed)
@@ -164,12 +156,12 @@ def kale2017_sizes(name: str, value: int, count: int) -> dict[str, Any]:
     sizes = {"d": 16, "k0": 4} | {name: value}
     make = cache(lambda seed: draw_stream("independent", 0.0, sizes["d"], 2, SIZE_ROUNDS, seed))
 
-    def play(seed: int, method: str, **kw: float) -> float:
+    def play(method: str, seed: int, **kw: float) -> float:
         rng = np.random.default_rng([seed, 1])
         lr = kale_learner(method, **sizes, k=2, k1=2, budget=sizes["k0"], T=SIZE_ROUNDS, seed=rng, **kw)
         return regret_at(make(seed), lr, [SIZE_ROUNDS])[0]
 
-    return {m: judged(play, m, count, 4) for m in ("unbiased", "greedy")}
+    return {m: study(play, m, 4, count).results() for m in ("unbiased", "greedy")}
 
 # %% ../../nbs/results/kale2017.ipynb #9d8e1540
 DESIGNS = [("independent", 0.0), *itertools.product(("pairs", "common", "chain"), (0.2, 0.4, 0.7))]
@@ -190,11 +182,11 @@ def kale2017_designs(design: str, rho: float, count: int) -> dict[str, Any]:
     "Regret after 2^15 rounds on a correlated design, theory and tuned, and the constants of the moments of the first stream."
     make = cache(lambda seed: draw_stream(design, rho, GROWTH["d"], GROWTH["k"], SIZE_ROUNDS, seed))
 
-    def play(seed: int, method: str, **kw: float) -> float:
+    def play(method: str, seed: int, **kw: float) -> float:
         lr = kale_learner(method, **GROWTH, T=SIZE_ROUNDS, seed=np.random.default_rng([seed, 1]), **kw)
         return regret_at(make(seed), lr, [SIZE_ROUNDS])[0]
 
-    return design_constants(make(0)) | {m: judged(play, m, count, 3) for m in ("unbiased", "printed", "greedy")}
+    return design_constants(make(0)) | {m: study(play, m, 3, count).results() for m in ("unbiased", "printed", "greedy")}
 
 # %% ../../nbs/results/kale2017.ipynb #cf04703a
 BUDGET, SPARSITY, FEATURES, ROUNDS = 8, 3, 20, 2**14  # sizes of the comparison
@@ -242,10 +234,9 @@ def rival_loss(name: str, method: str, seed: int, **steps: float) -> float:
 def kale2017_methods(stream: str, method: str, count: int) -> dict[str, Any]:
     "Mean loss a round with the theory's multipliers and with tuned ones, less that of the best sparse weights in hindsight."
     first = 1000 if STREAMS[stream] is None else TUNING  # the digits are tuned and judged on the streams of their page
-    found = tune(lambda kw: np.mean([rival_loss(stream, method, first + i, **kw) for i in range(4)]), RIVALS[method], 2 * CANDIDATES)
     judged = range(2000, 2000 + count) if STREAMS[stream] is None else range(count)
-    short = lambda kw: [float(f"{rival_loss(stream, method, i, **kw):.6g}") for i in judged]
-    return {"tuning": found, "theory": short({}), "tuned": short(found["best"])}
+    numbers = range(first, first + 4), judged
+    return Study(partial(rival_loss, stream, method), RIVALS[method], *numbers, 2 * CANDIDATES).results(lambda x: short(x, 6))
 
 
 @experiment
@@ -315,12 +306,6 @@ def kale2017_constant(seed: int) -> dict[str, Any]:
     return out
 
 # %% ../../nbs/results/kale2017.ipynb #a4cdad6a
-def interval(x: Any, digits: int = 0) -> str:
-    "Mean and its 95 % interval."
-    x = np.asarray(x, float)
-    return "{:.{d}f} [{:.{d}f}, {:.{d}f}]".format(x.mean(), *mean_interval(x, len(x)), d=digits)
-
-
 def slope(x: Any, values: Any) -> tuple[float, float, float]:
     "Log-log slope of the mean, and its 95 % interval; values (streams, points)."
     x, values = np.asarray(x, float), np.asarray(values)
@@ -328,60 +313,50 @@ def slope(x: Any, values: Any) -> tuple[float, float, float]:
 
 
 def table_growth(data: dict[str, Any]) -> str:
-    "Markdown: regret at the end and slope over the last factor 2^5 of rounds, by design and method."
-    rows = "| design | method | multipliers | regret at $2^{20}$ [95 %] | slope from $2^{15}$ | tuned | slope |\n" + "| --- " * 7 + "|\n"
-    show = lambda c: "{:.2f} [{:.2f}, {:.2f}]".format(*slope([2.0**e for e in EPOCHS[5:]], np.array(c)[:, 5:]))
-    for name, d in data.items():
-        for m, by in d["methods"].items():
-            cells = [f"{interval(np.array(by[k])[:, -1])} | {show(by[k])}" for k in ("theory", "tuned")]
-            rows += f"| {name} | {LONG_NAMES[m]} | {by['tuning']['label']} | {cells[0]} | {cells[1]} |\n"
-    return rows
+    "Regret at the end and slope over the last factor 2^5 of rounds, by design and method."
+    late = [2.0**e for e in EPOCHS[5:]]
+    pair = lambda c: (interval(c[:, -1]), bracket(*slope(late, c[:, 5:])))
+    head = ["design", "method", "multipliers", "regret at $2^{20}$ [95 %]", "slope from $2^{15}$", "tuned", "slope"]
+    return markdown(head, (
+        [name, LONG_NAMES[m], by["tuning"]["label"], *pair(np.array(by["theory"])), *pair(np.array(by["tuned"]))]
+        for name, d in data.items() for m, by in d["methods"].items()))
 
 
 def table_sizes(data: dict[str, Any]) -> str:
-    "Markdown: exponents of the regret in k0 and in d."
-    rows = "| | method | theory [95 %] | tuned [95 %] |\n| --- | --- | --- | --- |\n"
-    for n, by in data.items():
-        for m in ("unbiased", "greedy"):
-            curves = [np.transpose([c[m][k] for c in by.values()]) for k in ("theory", "tuned")]
-            both = ["{:.2f} [{:.2f}, {:.2f}]".format(*slope(SIZES[n], c)) for c in curves]
-            rows += f"| exponent of {n} | {LONG_NAMES[m]} | {both[0]} | {both[1]} |\n"
-    return rows
+    "Exponents of the regret in k0 and in d."
+    show = lambda n, m, kind: bracket(*slope(SIZES[n], np.transpose([c[m][kind] for c in data[n].values()])))
+    return markdown(["", "method", "theory [95 %]", "tuned [95 %]"], (
+        [f"exponent of {n}", LONG_NAMES[m], show(n, m, "theory"), show(n, m, "tuned")] for n in data for m in ("unbiased", "greedy")))
 
 
 def table_designs(data: list[dict[str, Any]]) -> str:
-    "Markdown: constants of each design and regrets."
-    rows = "| design | $\\epsilon_6$ | $\\gamma$ | $\\phi_6$ | $\\kappa_6$ | predicting 0 "
-    rows += "| A1 | A1, tuned | as printed, tuned | A2, tuned |\n" + "| --- " * 10 + "|\n"
-    for r in data:
-        shown = (("unbiased", "theory"), ("unbiased", "tuned"), ("printed", "tuned"), ("greedy", "tuned"))
-        regrets = [f"{r['zero']:.0f}", *(interval(r[m][k]) for m, k in shown)]
-        name = r["design"] + (f" {r['rho']:g}" if r["rho"] else "")
-        rows += f"| {name} | {r['rip']:.2f} | {r['gamma']:.2f} | {r['phi']:.2f} | {r['kappa']:.2f} | " + " | ".join(regrets) + " |\n"
-    return rows
+    "Constants of each design and regrets."
+    constants = {"rip": "$\\epsilon_6$", "gamma": "$\\gamma$", "phi": "$\\phi_6$", "kappa": "$\\kappa_6$"}
+    regrets = {"A1": ("unbiased", "theory"), "A1, tuned": ("unbiased", "tuned"), "as printed, tuned": ("printed", "tuned"),
+               "A2, tuned": ("greedy", "tuned")}
+    return markdown(["design", *constants.values(), "predicting 0", *regrets], (
+        [r["design"] + (f" {r['rho']:g}" if r["rho"] else ""), *(f"{r[c]:.2f}" for c in constants), f"{r['zero']:.0f}",
+         *(interval(r[m][kind]) for m, kind in regrets.values())] for r in data))
 
 # %% ../../nbs/results/kale2017.ipynb #77d90837
 def table_methods(data: dict[str, Any]) -> str:
-    "Markdown: mean loss a round of every method on every stream, theory and tuned."
-    text = ""
-    for kind in ("theory", "tuned"):
-        text += f"| mean loss a round, {kind} | " + " | ".join(data) + " |\n" + "| --- " * (len(data) + 1) + "|\n"
-        for m in RIVALS: text += f"| {m} | " + " | ".join(interval(d[m][kind], 3) for d in data.values()) + " |\n"
-        for c, name in (("best", "best sparse weights in hindsight"), ("zero", "predicting 0")):
-            text += f"| {name} | " + " | ".join(f"{np.mean(d['comparators'][c]):.3f}" for d in data.values()) + " |\n"
-        text += "\n"
-    return text + "| multipliers | " + " | ".join(data) + " |\n" + "| --- " * (len(data) + 1) + "|\n" + "".join(
-        f"| {m} | " + " | ".join(d[m]["tuning"]["label"] for d in data.values()) + " |\n" for m in RIVALS)
+    "Mean loss a round of every method on every stream, theory and tuned, and the multipliers."
+    line = lambda name, cell: [name, *(cell(by) for by in data.values())]
+    others = {"best sparse weights in hindsight": "best", "predicting 0": "zero"}
+    last = [line(name, lambda by, c=c: f"{np.mean(by['comparators'][c]):.3f}") for name, c in others.items()]
+    losses = lambda kind: [line(m, lambda by, m=m: interval(by[m][kind], ".3f")) for m in RIVALS]
+    tables = [markdown([f"mean loss a round, {kind}", *data], losses(kind) + last) for kind in ("theory", "tuned")]
+    labels = [line(m, lambda by, m=m: by[m]["tuning"]["label"]) for m in RIVALS]
+    return "\n".join([*tables, markdown(["multipliers", *data], labels)])
 
 
 def table_constant(streams: list[dict[str, Any]]) -> str:
-    "Markdown: mean regret by C, with and without guard, and how often the guard acted."
+    "Mean regret by C, with and without guard, and how often the guard acted."
     names = [n for n in streams[0] if "guard" in n]
-    rows = "| $C$ | " + " | ".join(names) + " | guarded, of 14 |\n" + "| --- " * (len(names) + 2) + "|\n"
-    for i, C in enumerate(CONSTANTS):
-        means = [f"{np.mean([s[n]['regret'][i] for s in streams]):.4g}" for n in names]
-        rows += f"| {C:g} | " + " | ".join(means) + f" | {np.mean([s['unbiased, guard']['acted'][i] for s in streams]):.1f} |\n"
-    return rows
+    mean = lambda n, key, i: np.mean([s[n][key][i] for s in streams])
+    return markdown(["$C$", *names, "guarded, of 14"], (
+        [f"{C:g}", *(f"{mean(n, 'regret', i):.4g}" for n in names), f"{mean('unbiased, guard', 'acted', i):.1f}"]
+        for i, C in enumerate(CONSTANTS)))
 
 # %% ../../nbs/results/kale2017.ipynb #61d46cbf
 def growth_cells(scale: int) -> dict[str, list[Cell]]:
@@ -412,16 +387,11 @@ def constant_cells(scale: int) -> dict[str, list[Cell]]:
     return {"streams": [Cell("kale2017_constant", {"seed": i}) for i in range(10 * scale)]}
 
 # %% ../../nbs/results/kale2017.ipynb #ed94274b
-def store(out: Path, name: str, data: Any) -> None:
-    "Write a stored result of this page."
-    write_whole(out / f"kale2017_{name}.json", json.dumps(data))
-
-
 @section("kale2017", "Kale et al. 2017, growth of the regret", growth_cells)
 def kale2017_growing(results: dict[str, list[Any]], out: Path) -> str:
     "kale2017_growth.json, slopes and constants."
     data = dict(zip(("independent", "pairs"), results["designs"], strict=True))
-    store(out, "growth", data)
+    store(out, "kale2017_growth", data)
     return table_growth(data)
 
 
@@ -429,7 +399,7 @@ def kale2017_growing(results: dict[str, list[Any]], out: Path) -> str:
 def kale2017_sizing(results: dict[str, list[Any]], out: Path) -> str:
     "kale2017_sizes.json and exponents."
     data = {n: dict(zip(map(str, SIZES[n]), results[n], strict=True)) for n in SIZES}
-    store(out, "sizes", data)
+    store(out, "kale2017_sizes", data)
     return table_sizes(data)
 
 
@@ -437,7 +407,7 @@ def kale2017_sizing(results: dict[str, list[Any]], out: Path) -> str:
 def kale2017_correlated(results: dict[str, list[Any]], out: Path) -> str:
     "kale2017_designs.json and the table."
     data = [{"design": a, "rho": r} | found for (a, r), found in zip(DESIGNS, results["designs"], strict=True)]
-    store(out, "designs", data)
+    store(out, "kale2017_designs", data)
     return table_designs(data)
 
 
@@ -446,12 +416,12 @@ def kale2017_compared(results: dict[str, list[Any]], out: Path) -> str:
     "kale2017_methods.json and the tables."
     every = zip(STREAMS, results["comparators"], strict=True)
     data = {n: dict(zip(RIVALS, results[n], strict=True)) | {"comparators": c} for n, c in every}
-    store(out, "methods", data)
+    store(out, "kale2017_methods", data)
     return table_methods(data)
 
 
 @section("kale2017", "Kale et al. 2017, the constant C", constant_cells)
 def kale2017_constants(results: dict[str, list[Any]], out: Path) -> str:
     "kale2017_constant.json and the table."
-    store(out, "constant", results["streams"])
+    store(out, "kale2017_constant", results["streams"])
     return table_constant(results["streams"])

@@ -8,7 +8,6 @@ The synthetic comparison of the paper, real data, the exponents of the sample co
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from collections.abc import Callable
 from functools import lru_cache
@@ -23,11 +22,11 @@ from ..core.geometry import hard_threshold
 from ..core.learner import Learner
 from ..core.sparse.dantzig_selector import dantzig_path
 from ..core.sparse.selectors import omp
-from ..core.storage import write_whole
-from ..ledger.claims import Case, Evidence, claim
+from ..core.storage import markdown
+from ..ledger.claims import Case, Evidence, claim, mean_limit
 from ..papers import ito2017, kale2017, murata2018
 from ..practice.data import Stream, blog_feedback, ct_like
-from .experiments import Cell, experiment, section
+from .experiments import Cell, bracket, experiment, section, short, store
 
 # %% auto #0
 __all__ = ['gaussian_stream']
@@ -73,11 +72,6 @@ def synthetic(number: int) -> tuple[Stream, Judge]:
     "Training examples of a draw, and the judge that holds its test examples."
     s = gaussian_stream(TRAIN + TEST, SIZES["d"], SIZES["k"], seed=np.random.default_rng([number, 26]))
     return Stream(s.X[:TRAIN], s.y[:TRAIN], s.w), Judge(s.X[TRAIN:], s.y[TRAIN:])
-
-# %% ../../nbs/results/murata2018.ipynb #3b595abf
-def short(x: Any) -> list[float]:
-    "Numbers with five figures, as they are stored."
-    return [float(f"{v:.5g}") for v in x]
 
 # %% ../../nbs/results/murata2018.ipynb #f24b49d8
 def weights_at(lr: Learner, s: Stream, points: Any) -> np.ndarray:
@@ -354,12 +348,9 @@ def join_real(cells: list[dict[str, Any]]) -> dict[str, Any]:
 # %% ../../nbs/results/murata2018.ipynb #e6088d9c
 def exponents(values: Any, counts: Any) -> tuple[float, float, float]:
     "Log-log slope of the examples (runs, values): mean over the runs, and its 95 % interval."
-    from scipy.stats import t
-
     x, y = np.log(values), np.log(np.asarray(counts, float))
     each = (y - y.mean(axis=1, keepdims=True)) @ (x - x.mean()) / ((x - x.mean()) @ (x - x.mean()))
-    room = t.isf(0.025, len(each) - 1) * each.std(ddof=1) / math.sqrt(len(each))
-    return float(each.mean()), float(each.mean() - room), float(each.mean() + room)
+    return float(each.mean()), -mean_limit(-each, 0.025), mean_limit(each, 0.025)
 
 
 FITTED = {"eps": (0.0003, 0.021), "d": (20, 320), "width": (5, 100), "smallest": (0.003, 1.0)}  # ranges of the fits
@@ -385,7 +376,7 @@ def rda_exponent(rda: list[Any], first: int = 2**16) -> tuple[float, float, floa
     late, rng = first <= N, np.random.default_rng(0)
     slope = lambda x: np.polyfit(np.log(N[late]), np.log(envelope(x)[late]), 1)[0]
     drawn = [slope(rda[:, rng.integers(rda.shape[1], size=rda.shape[1])]) for _ in range(1000)]
-    return float(slope(rda)), float(np.quantile(drawn, 0.025)), float(np.quantile(drawn, 0.975))
+    return float(slope(rda)), *np.quantile(drawn, [0.025, 0.975]).tolist()
 
 # %% ../../nbs/results/murata2018.ipynb #f009c401
 def two_sd(x: Any, digits: int = 3) -> str:
@@ -395,51 +386,49 @@ def two_sd(x: Any, digits: int = 3) -> str:
 
 
 def table_synthetic(data: dict[str, Any], way: str) -> str:
-    "Markdown: test errors on the way and at the end, over the noise floor, and the parameters."
-    shown = (10_000, 30_000, 60_000)
-    rows = f"| | {' | '.join(f'{n:,}' for n in shown)} | 90,000 | over the floor | candidates | parameters |\n| ------ |{' --- |' * 7}\n"
+    "Test errors on the way and at the end, over the noise floor, and the parameters."
+    shown, rows = (10_000, 30_000, 60_000), []
     for m, by in data[way].items():
         points, x = DANTZIG_POINTS if "Dantzig" in m else POINTS, np.array(by["mse"])
-        cells = [f"{x[:, points.index(n)].mean():.3f}" for n in shown]
         ratio = (x[:, -1] / data["floor"]).mean()
-        rows += f"| {m} | {' | '.join(cells)} | {two_sd(x[:, -1])} | {ratio:.3f} | {by['candidates']} | {by['label']} |\n"
-    return rows + f"| true weights | | | | {two_sd(data['floor'])} | 1 | | |\n| zero | | | | {two_sd(data['zero'])} | | | |\n"
+        early = (f"{x[:, points.index(n)].mean():.3f}" for n in shown)
+        rows.append([m, *early, two_sd(x[:, -1]), f"{ratio:.3f}", by["candidates"], by["label"]])
+    rows.append(["true weights", "", "", "", two_sd(data["floor"]), 1, "", ""])
+    rows.append(["zero", "", "", "", two_sd(data["zero"]), "", "", ""])
+    return markdown(["", *(f"{n:,}" for n in (*shown, TRAIN)), "over the floor", "candidates", "parameters"], rows, first=6)
 
 
 def table_real(data: dict[str, Any]) -> str:
-    "Markdown: test errors at the end on each data set, both ways of choosing."
-    names = " | ".join(f"{n}: chosen on other rows | on the test rows" for n in data)
-    rows = f"| | candidates | {names} |\n| --- | --- |{' --- |' * 2 * len(data)}\n"
-    for m in REAL_METHODS:
-        cells = [two_sd(np.array(by[way][m]["test"])[:, -1]) for by in data.values() for way in ("separate", "paper")]
-        rows += f"| {m} | {next(iter(data.values()))['paper'][m]['candidates']} | {' | '.join(cells)} |\n"
+    "Test errors at the end on each data set, both ways of choosing."
+    line = lambda words, count, pair: [words, count, *(cell for by in data.values() for cell in pair(by))]
+    first, ends = next(iter(data.values())), lambda by, m, way: two_sd(np.array(by[way][m]["test"])[:, -1])
+    head = ["", "candidates", *(words for n in data for words in (f"{n}: chosen on other rows", "on the test rows"))]
+    both = lambda m: lambda by: (ends(by, m, "separate"), ends(by, m, "paper"))
+    rows = [line(m, first["paper"][m]["candidates"], both(m)) for m in REAL_METHODS]
     for n, words in (("greedy", "ten features, greedy, everything seen"), ("least squares", "least squares, everything seen")):
-        rows += f"| {words} | | " + " | ".join(f"{two_sd(by['full'][n])} | " for by in data.values()) + " |\n"
-    return rows
+        rows.append(line(words, "", lambda by, n=n: (two_sd(by["full"][n]), "")))
+    return markdown(head, rows)
 
 # %% ../../nbs/results/murata2018.ipynb #56a39f24
 QUANTITIES = {"eps": "accuracy $\\varepsilon$", "d": "features $d$", "width": "block $s'-s$", "smallest": "smallest squared weight"}
 
 
 def table_slopes(data: dict[str, Any]) -> str:
-    "Markdown: exponents of the number of examples."
-    rows = "| | the analysis | Exploration | Hybrid |\n| --- | --- | --- | --- |\n"
+    "Exponents of the number of examples."
     stated = {"eps": "-1", "d": "1", "width": "-1", "smallest": "0; Hybrid from -1 to 0"}
-    for n, words in QUANTITIES.items():
-        cells = " | ".join("{:.2f} [{:.2f}, {:.2f}]".format(*fitted(n, data[n], m)) for m in ("Exploration", "Hybrid"))
-        rows += f"| {words} | {stated[n]} | {cells} |\n"
-    return rows + "\nRDA1, risk against examples: {:.2f} [{:.2f}, {:.2f}].\n".format(*rda_exponent(data["rda"]))
+    rows = ([words, stated[n], *(bracket(*fitted(n, data[n], m)) for m in ("Exploration", "Hybrid"))] for n, words in QUANTITIES.items())
+    text = markdown(["", "the analysis", "Exploration", "Hybrid"], rows)
+    return f"{text}\nRDA1, risk against examples: {bracket(*rda_exponent(data['rda']))}.\n"
 
 
 def table_counts(data: dict[str, Any], name: str) -> str:
-    "Markdown: examples needed (geometric mean over the runs), and the gain of Hybrid."
-    mean = lambda x: float(np.exp(np.mean(np.log(np.array(x, float)))))
-    rows = f"| {QUANTITIES[name]} | Exploration | Hybrid | ratio |\n| --- | --- | --- | --- |\n"
+    "Examples needed (geometric mean over the runs), and the gain of Hybrid."
+    counts = lambda m, j: [r[j] for r in data[name][m][0]] if name == "eps" else [r[0] for r in data[name][m][j]]
+    rows = []
     for j, v in enumerate(SLOPES[name]["values"]):
-        pick = (lambda m, j=j: [r[j] for r in data[name][m][0]]) if name == "eps" else (lambda m, j=j: [r[0] for r in data[name][m][j]])
-        a, b = mean(pick("Exploration")), mean(pick("Hybrid"))
-        rows += f"| {v:g} | {a:.3g} | {b:.3g} | {a / b:.2g} |\n"
-    return rows
+        a, b = (np.exp(np.mean(np.log(counts(m, j)))) for m in ("Exploration", "Hybrid"))
+        rows.append([f"{v:g}", f"{a:.3g}", f"{b:.3g}", f"{a / b:.2g}"])
+    return markdown([QUANTITIES[name], "Exploration", "Hybrid", "ratio"], rows)
 
 # %% ../../nbs/results/murata2018.ipynb #6fb7f45f
 def synthetic_cells(scale: int) -> dict[str, list[Cell]]:
@@ -468,16 +457,11 @@ def slope_cells(scale: int) -> dict[str, list[Cell]]:
     return groups | {"rda": rda(RDA_STEPS), "rda wide": rda(RDA_STEPS[:3], wide=2.0)}
 
 # %% ../../nbs/results/murata2018.ipynb #c5ff0ed2
-def store(out: Path, name: str, data: Any) -> None:
-    "Write a stored result of this page."
-    write_whole(out / f"murata2018_{name}.json", json.dumps(data))
-
-
 @section("murata2018", "Murata & Suzuki 2018, synthetic data", synthetic_cells)
 def murata2018_synthetic_figure(results: dict[str, list[Any]], out: Path) -> str:
     "murata2018_synthetic.json and the tables, parameters chosen on other draws and as in the paper."
     data = join_synthetic(results)
-    store(out, "synthetic", data)
+    store(out, "murata2018_synthetic", data)
     return f"{table_synthetic(data, 'separate')}\n{table_synthetic(data, 'paper')}"
 
 
@@ -485,7 +469,7 @@ def murata2018_synthetic_figure(results: dict[str, list[Any]], out: Path) -> str
 def murata2018_real_figure(results: dict[str, list[Any]], out: Path) -> str:
     "A file for each data set at hand, murata2018_ct_like.json and murata2018_blog_feedback.json, and the table."
     data = {n: join_real(cells) for n, cells in results.items()}
-    for n, by in data.items(): store(out, n, by)
+    for n, by in data.items(): store(out, f"murata2018_{n}", by)
     left = "".join(f"\nNot at hand, left out: {n} (see `oslr_nb.practice.data.{n}`).\n" for n in DATA if n not in data)
     return table_real(data) + left
 
@@ -495,7 +479,7 @@ def murata2018_exponents(results: dict[str, list[Any]], out: Path) -> str:
     "murata2018_slopes.json, exponents and counts."
     data = {n: {m: [r[m] for r in results[n]] for m in ("Exploration", "Hybrid")} for n in SLOPES}
     data |= {n: results[n] for n in ("rda", "rda wide")}
-    store(out, "slopes", data)
+    store(out, "murata2018_slopes", data)
     return "\n".join([table_slopes(data), *(table_counts(data, n) for n in SLOPES)])
 
 # %% ../../nbs/results/murata2018.ipynb #0dabc7ac

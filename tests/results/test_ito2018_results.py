@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from oslr_nb.practice.data import ct_like
 from oslr_nb.results import experiments
 from oslr_nb.results import ito2018 as pages
 
@@ -158,11 +159,11 @@ def test_cells_give_what_is_stored(monkeypatch):
 def test_experiments_run_small(monkeypatch):
     "Searches and times in a few hundred rounds."
     take = lambda loss, names, candidates: {"best": dict.fromkeys(names, 1.0), "label": "1", "losses": {"1": loss({})}}
-    monkeypatch.setattr(pages, "tune", take)
+    monkeypatch.setattr(experiments, "tune", take)
     for m in pages.RIVALS:
         found = pages.ito2018_rivals(10, 4, m, 2)
         assert len(found["untuned"]) == 2 and np.isfinite(found["tuned"]).all()
-    s = pages.ct_like(300, 0)
+    s = ct_like(300, 0)
     monkeypatch.setattr(pages, "ct_data", lambda name: s)
     pages.ct_products.cache_clear()
     for m in pages.METHODS:

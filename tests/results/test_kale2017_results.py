@@ -94,7 +94,7 @@ def test_a_cell_gives_what_is_stored():
 def test_experiments_run_small(run, monkeypatch):
     "Each experiment in a few hundred rounds, with a search that takes what it is given."
     take = lambda loss, names, candidates: {"best": dict.fromkeys(names, 1.0), "label": "1", "losses": {"1": loss({})}}
-    monkeypatch.setattr(pages, "tune", take)
+    monkeypatch.setattr(experiments, "tune", take)
     monkeypatch.setattr(pages, "EPOCHS", [9, 10])
     monkeypatch.setattr(pages, "SIZE_ROUNDS", 256)
     config = {"kale2017_growth": {"design": "pairs", "rho": 0.3}, "kale2017_sizes": {"name": "d", "value": 8},
