@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import os
 import warnings
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from ..core.environment import MONEY
 from ..core.learner import Learner
 from ..core.registry import all_learners
 from ..core.sparse.selectors import forward_selection
+from ..core.storage import replace_file
 from .reading import Survey
 from .scaling import FAR, LIMIT, Scaled
 
@@ -284,8 +284,6 @@ def draw_figure(r: dict[str, Any], path: Path) -> None:
     order = sorted(range(len(r["features"])), key=lambda i: (-r["bought"][i], i))[:20][::-1]
     right.barh([r["features"][i][:25].replace("$", "\\$") for i in order], [100 * r["bought"][i] / r["rounds"] for i in order])
     right.set(xlabel="bought, in per cent of the rounds")
-    part = path.with_name(path.name + ".part")
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), replace_file(path) as f:
         warnings.simplefilter("ignore")  # letters without a shape in this font
-        figure.savefig(part, dpi=120, format="png")
-    os.replace(part, path)
+        figure.savefig(f, dpi=120, format="png")

@@ -21,7 +21,7 @@ from .experiments import Cell, bracket, experiment, section, write_parquet
 
 # %% auto #0
 __all__ = ['DIGIT_METHODS', 'DIGIT_STEPS', 'DIGIT_ROUNDS', 'DIGIT_POINTS', 'DIGIT_RADIUS', 'LOOKS', 'thin', 'digits', 'last',
-           'tuned_steps', 'plot_digits', 'table_digits', 'curve_rows', 'digit_cells', 'digits_report']
+           'tuned_steps', 'plot_digits', 'table_digits', 'curve_rows', 'digits_report']
 
 # %% ../../nbs/results/digits.ipynb #8d6589c0
 #| code-fold: true
@@ -116,13 +116,9 @@ def curve_rows(curves: list[Any]) -> list[tuple[str, str, int, int, float]]:
 
 # %% ../../nbs/results/digits.ipynb #2b82ce9e
 #| code-fold: true
-def digit_cells(scale: int) -> dict[str, list[Cell]]:
-    "Four streams for tuning, and ten (fifty) others that are judged."
-    cells = lambda first, count: [Cell("digits", {"seed": first + s}) for s in range(count)]
-    return {"tuning": cells(1000, 4), "judged": cells(2000, 10 * scale)}
-
-
-@section("ito2017", "Digits, 3 against 5, 8 of 64 pixels a round", digit_cells)
+@section("ito2017", "Digits, 3 against 5, 8 of 64 pixels a round", lambda scale: {
+    group: [Cell("digits", {"seed": seed}) for seed in seeds]
+    for group, seeds in (("tuning", range(1000, 1004)), ("judged", range(2000, 2000 + 10 * scale)))})
 def digits_report(results: dict[str, list[Any]], out: Path) -> str:
     "The figure as digits.png, the curves as digits.parquet, and the table."
     write_parquet(out / "digits.parquet", curve_rows(results["judged"]), ("method", "step", "stream", "round", "loss"))

@@ -29,9 +29,8 @@ __all__ = ['T', 'SETTINGS', 'FAR', 'METHODS', 'CANDIDATES', 'TUNING', 'PARAMETER
            'LONG', 'LINES', 'POINTS', 'STYLES', 'TOP', 'BUDGET', 'SCALES', 'CT_L1', 'CT_PARAMETERS', 'Setting',
            'stream', 'build', 'regret', 'study', 'ito2017_method', 'enclosed', 'table', 'draws', 'order', 'joint',
            'ito2017_sweep', 'table_sweep', 'ito2017_fkk', 'ito2017_long', 'table_long', 'summary', 'ito2017_curves',
-           'plot', 'table_last', 'ct_learner', 'ct_losses', 'ito2017_figure_3', 'table_cells', 'ito2017_tables',
-           'sweep_cells', 'ito2017_laws', 'long_cells', 'ito2017_asymptotics', 'figure_cells', 'ito2017_figures',
-           'ct_cells', 'ito2017_ct']
+           'plot', 'table_last', 'ct_learner', 'ct_losses', 'ito2017_figure_3', 'ito2017_tables', 'ito2017_laws',
+           'ito2017_asymptotics', 'ito2017_figures', 'ito2017_ct']
 
 # %% ../../nbs/results/ito2017.ipynb #1c4e2c3b
 @dataclass(frozen=True)
@@ -382,13 +381,9 @@ def ito2017_figure_3(data: str, method: str, count: int) -> dict[str, Any]:
     return Study(partial(ct_losses, data, method), CT_PARAMETERS[method], *numbers, CANDIDATES, unit=1e7).results(summary)
 
 # %% ../../nbs/results/ito2017.ipynb #d5b8d211
-def table_cells(scale: int) -> dict[str, list[Cell]]:
-    "A cell for each method of a table, 100 instances (500 for a full run); the grid of FKK."
-    cell = lambda n, m: Cell("ito2017_method", {"setting": n, "method": m, "count": 100 * scale})
-    return {n: [cell(n, m) for m in PARAMETERS] for n in ("table 2", "table 3")} | {"FKK": [Cell("ito2017_fkk", {"count": 40 * scale})]}
-
-
-@section("ito2017", "Ito et al. 2017, Tables 2 and 3: regret / 100 after 5000 rounds", table_cells)
+@section("ito2017", "Ito et al. 2017, Tables 2 and 3: regret / 100 after 5000 rounds", lambda scale: {
+    n: [Cell("ito2017_method", {"setting": n, "method": m, "count": 100 * scale}) for m in PARAMETERS] for n in ("table 2", "table 3")
+} | {"FKK": [Cell("ito2017_fkk", {"count": 40 * scale})]})
 def ito2017_tables(results: dict[str, list[Any]], out: Path) -> str:
     "Both tables beside the paper's, orders and sizes of five-instance draws, ito2017_tables.json and .parquet."
     data = {n: dict(zip(PARAMETERS, results[n], strict=True)) for n in ("table 2", "table 3")}
@@ -405,12 +400,8 @@ def ito2017_tables(results: dict[str, list[Any]], out: Path) -> str:
     return text
 
 # %% ../../nbs/results/ito2017.ipynb #d5b8d212
-def sweep_cells(scale: int) -> dict[str, list[Cell]]:
-    "A cell for each law of weights and features, thirty instances (150)."
-    return {"laws": [Cell("ito2017_sweep", {"weights": w, "features": f, "count": 30 * scale}) for w, f in LAWS]}
-
-
-@section("ito2017", "Ito et al. 2017, which streams come near the printed numbers", sweep_cells)
+@section("ito2017", "Ito et al. 2017, which streams come near the printed numbers", lambda scale: {
+    "laws": [Cell("ito2017_sweep", {"weights": w, "features": f, "count": 30 * scale}) for w, f in LAWS]})
 def ito2017_laws(results: dict[str, list[Any]], out: Path) -> str:
     "The best variant of each law and ito2017_sweep.json."
     found = [row for rows in results["laws"] for row in rows]
@@ -418,12 +409,8 @@ def ito2017_laws(results: dict[str, list[Any]], out: Path) -> str:
     return table_sweep(found)
 
 # %% ../../nbs/results/ito2017.ipynb #d5b8d213
-def long_cells(scale: int) -> dict[str, list[Cell]]:
-    "Twenty instances (100)."
-    return {"instances": [Cell("ito2017_long", {"seed": i}) for i in range(20 * scale)]}
-
-
-@section("ito2017", "Ito et al. 2017, setting of Table 3 in the long run: regret / 100", long_cells)
+@section("ito2017", "Ito et al. 2017, setting of Table 3 in the long run: regret / 100", lambda scale: {
+    "instances": [Cell("ito2017_long", {"seed": i}) for i in range(20 * scale)]})
 def ito2017_asymptotics(results: dict[str, list[Any]], out: Path) -> str:
     "The table of the long run and ito2017_long.json."
     data = {m: [r[m] for r in results["instances"]] for m in results["instances"][0]}
@@ -431,13 +418,9 @@ def ito2017_asymptotics(results: dict[str, list[Any]], out: Path) -> str:
     return table_long(data)
 
 # %% ../../nbs/results/ito2017.ipynb #d5b8d214
-def figure_cells(scale: int) -> dict[str, list[Cell]]:
-    "A cell for each method of a figure, 100 instances (500); eight (40) for FKK."
-    cell = lambda n, m: Cell("ito2017_curves", {"setting": n, "method": m, "count": (8 if m == "FKK" else 100) * scale})
-    return {n: [cell(n, m) for m in reversed(METHODS)] for n in ("figure 1", "figure 2")}
-
-
-@section("ito2017", "Ito et al. 2017, Figures 1 and 2", figure_cells)
+@section("ito2017", "Ito et al. 2017, Figures 1 and 2", lambda scale: {
+    n: [Cell("ito2017_curves", {"setting": n, "method": m, "count": (8 if m == "FKK" else 100) * scale}) for m in reversed(METHODS)]
+    for n in ("figure 1", "figure 2")})
 def ito2017_figures(results: dict[str, list[Any]], out: Path) -> str:
     "Both figures as ito2017_figure_1.png and _2.png, their curves as ito2017_figures.json, and the final regrets."
     data = {n: dict(zip(METHODS, reversed(results[n]), strict=True)) for n in ("figure 1", "figure 2")}
@@ -450,13 +433,8 @@ def ito2017_figures(results: dict[str, list[Any]], out: Path) -> str:
     return text
 
 # %% ../../nbs/results/ito2017.ipynb #45e50228
-def ct_cells(scale: int) -> dict[str, list[Cell]]:
-    "A cell for each method, five orders of the rows (25)."
-    name = ct_name()
-    return {"methods": [Cell("ito2017_figure_3", {"data": name, "method": m, "count": 5 * scale}) for m in CT_PARAMETERS]}
-
-# %% ../../nbs/results/ito2017.ipynb #64aa0c4f
-@section("ito2017", "Ito et al. 2017, Figure 3: 384 features, 60 favourites, 70 seen", ct_cells)
+@section("ito2017", "Ito et al. 2017, Figure 3: 384 features, 60 favourites, 70 seen", lambda scale: {
+    "methods": [Cell("ito2017_figure_3", {"data": ct_name(), "method": m, "count": 5 * scale}) for m in CT_PARAMETERS]})
 def ito2017_ct(results: dict[str, list[Any]], out: Path) -> str:
     "The figure as ito2017_figure_3.png, its curves as .json, and the final losses."
     from sklearn.linear_model import Ridge

@@ -565,23 +565,6 @@ def curve_cells(scale: int) -> dict[str, list[Cell]]:
     make = lambda name, rows, n: [Cell(name, {"row": list(row), "count": n * scale}) for row in rows]
     return {"figures": make("ito2018_curves", FIGURES.values(), 100), "long": make("ito2018_long", LONG_ROWS, 5)}
 
-
-def ct_cells(scale: int) -> dict[str, list[Cell]]:
-    "A cell for each method, three orders of the rows (15)."
-    name = ct_name()
-    return {"methods": [Cell("ito2018_ct", {"data": name, "method": m, "count": 3 * scale}) for m in METHODS]}
-
-
-def rival_cells(scale: int) -> dict[str, list[Cell]]:
-    "A cell for each size and method, forty instances (200)."
-    make = lambda d, k: [Cell("ito2018_rivals", {"d": d, "k": k, "method": m, "count": 40 * scale}) for m in RIVALS]
-    return {f"{d}, {k}": make(d, k) for d, k in SIZES}
-
-
-def time_cells(scale: int) -> dict[str, list[Cell]]:
-    "A cell for each row, ten repetitions (50)."
-    return {"rows": [Cell("ito2018_times", {"row": list(row), "repeats": 10 * scale}) for row in ROWS]}
-
 # %% ../../nbs/results/ito2018.ipynb #fa6d9434
 @section("ito2018", "Ito et al. 2018, Tables 1 and 2: regret", regret_cells)
 def ito2018_tables(results: dict[str, list[Any]], out: Path) -> str:
@@ -611,7 +594,8 @@ def ito2018_figures(results: dict[str, list[Any]], out: Path) -> str:
     return f"{ends}\n{table_long(results['long'])}"
 
 
-@section("ito2018", "Ito et al. 2018, Figure 1(b): 384 features, 50 numbers a round", ct_cells)
+@section("ito2018", "Ito et al. 2018, Figure 1(b): 384 features, 50 numbers a round", lambda scale: {
+    "methods": [Cell("ito2018_ct", {"data": ct_name(), "method": m, "count": 3 * scale}) for m in METHODS]})
 def ito2018_ct_figure(results: dict[str, list[Any]], out: Path) -> str:
     "ito2018_ct.json and the losses at the end."
     s = ct_data(name := ct_name())
@@ -625,7 +609,8 @@ def ito2018_ct_figure(results: dict[str, list[Any]], out: Path) -> str:
     return f"Data: `{name}`.\n\n{table_ct(data)}"
 
 # %% ../../nbs/results/ito2018.ipynb #16230f3b
-@section("ito2018", "Ito et al. 2018, other learners that buy as much", rival_cells)
+@section("ito2018", "Ito et al. 2018, other learners that buy as much", lambda scale: {
+    f"{d}, {k}": [Cell("ito2018_rivals", {"d": d, "k": k, "method": m, "count": 40 * scale}) for m in RIVALS] for d, k in SIZES})
 def ito2018_compared(results: dict[str, list[Any]], out: Path) -> str:
     "ito2018_rivals.json and the tables."
     data = {n: dict(zip(RIVALS, found, strict=True)) for n, found in results.items()}
@@ -633,7 +618,8 @@ def ito2018_compared(results: dict[str, list[Any]], out: Path) -> str:
     return table_rivals(data)
 
 
-@section("ito2018", "Ito et al. 2018, Table 3: time", time_cells)
+@section("ito2018", "Ito et al. 2018, Table 3: time", lambda scale: {
+    "rows": [Cell("ito2018_times", {"row": list(row), "repeats": 10 * scale}) for row in ROWS]})
 def ito2018_timed(results: dict[str, list[Any]], out: Path) -> str:
     "ito2018_times.json and the table."
     store(out, "ito2018_times", results["rows"])

@@ -359,22 +359,6 @@ def table_constant(streams: list[dict[str, Any]]) -> str:
         for i, C in enumerate(CONSTANTS)))
 
 # %% ../../nbs/results/kale2017.ipynb #61d46cbf
-def growth_cells(scale: int) -> dict[str, list[Cell]]:
-    "Two designs, five streams each (25)."
-    designs = (("independent", 0.0), ("pairs", 0.3))
-    return {"designs": [Cell("kale2017_growth", {"design": a, "rho": r, "count": 5 * scale}) for a, r in designs]}
-
-
-def size_cells(scale: int) -> dict[str, list[Cell]]:
-    "A cell for each size, eight streams (40)."
-    return {n: [Cell("kale2017_sizes", {"name": n, "value": v, "count": 8 * scale}) for v in SIZES[n]] for n in SIZES}
-
-
-def design_cells(scale: int) -> dict[str, list[Cell]]:
-    "A cell for each design, six streams (30)."
-    return {"designs": [Cell("kale2017_designs", {"design": a, "rho": r, "count": 6 * scale}) for a, r in DESIGNS]}
-
-
 def method_cells(scale: int) -> dict[str, list[Cell]]:
     "A cell for each stream and method, twelve streams (60), ten on digits; and the comparators."
     count = {n: (12 if STREAMS[n] else 10) * scale for n in STREAMS}
@@ -382,12 +366,9 @@ def method_cells(scale: int) -> dict[str, list[Cell]]:
     return methods | {"comparators": [Cell("kale2017_comparators", {"stream": n, "count": count[n]}) for n in STREAMS]}
 
 
-def constant_cells(scale: int) -> dict[str, list[Cell]]:
-    "Ten streams (50)."
-    return {"streams": [Cell("kale2017_constant", {"seed": i}) for i in range(10 * scale)]}
-
 # %% ../../nbs/results/kale2017.ipynb #ed94274b
-@section("kale2017", "Kale et al. 2017, growth of the regret", growth_cells)
+@section("kale2017", "Kale et al. 2017, growth of the regret", lambda scale: {
+    "designs": [Cell("kale2017_growth", {"design": a, "rho": r, "count": 5 * scale}) for a, r in (("independent", 0.0), ("pairs", 0.3))]})
 def kale2017_growing(results: dict[str, list[Any]], out: Path) -> str:
     "kale2017_growth.json, slopes and constants."
     data = dict(zip(("independent", "pairs"), results["designs"], strict=True))
@@ -395,7 +376,8 @@ def kale2017_growing(results: dict[str, list[Any]], out: Path) -> str:
     return table_growth(data)
 
 
-@section("kale2017", "Kale et al. 2017, sparsity and features", size_cells)
+@section("kale2017", "Kale et al. 2017, sparsity and features", lambda scale: {
+    n: [Cell("kale2017_sizes", {"name": n, "value": v, "count": 8 * scale}) for v in SIZES[n]] for n in SIZES})
 def kale2017_sizing(results: dict[str, list[Any]], out: Path) -> str:
     "kale2017_sizes.json and exponents."
     data = {n: dict(zip(map(str, SIZES[n]), results[n], strict=True)) for n in SIZES}
@@ -403,7 +385,8 @@ def kale2017_sizing(results: dict[str, list[Any]], out: Path) -> str:
     return table_sizes(data)
 
 
-@section("kale2017", "Kale et al. 2017, correlated designs", design_cells)
+@section("kale2017", "Kale et al. 2017, correlated designs", lambda scale: {
+    "designs": [Cell("kale2017_designs", {"design": a, "rho": r, "count": 6 * scale}) for a, r in DESIGNS]})
 def kale2017_correlated(results: dict[str, list[Any]], out: Path) -> str:
     "kale2017_designs.json and the table."
     data = [{"design": a, "rho": r} | found for (a, r), found in zip(DESIGNS, results["designs"], strict=True)]
@@ -420,7 +403,8 @@ def kale2017_compared(results: dict[str, list[Any]], out: Path) -> str:
     return table_methods(data)
 
 
-@section("kale2017", "Kale et al. 2017, the constant C", constant_cells)
+@section("kale2017", "Kale et al. 2017, the constant C", lambda scale: {
+    "streams": [Cell("kale2017_constant", {"seed": i}) for i in range(10 * scale)]})
 def kale2017_constants(results: dict[str, list[Any]], out: Path) -> str:
     "kale2017_constant.json and the table."
     store(out, "kale2017_constant", results["streams"])

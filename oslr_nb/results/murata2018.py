@@ -431,22 +431,12 @@ def table_counts(data: dict[str, Any], name: str) -> str:
     return markdown([QUANTITIES[name], "Exploration", "Hybrid", "ratio"], rows)
 
 # %% ../../nbs/results/murata2018.ipynb #6fb7f45f
-def synthetic_cells(scale: int) -> dict[str, list[Cell]]:
-    "A cell for each draw: five (25) that are judged, two on which parameters are chosen."
-    make = lambda numbers: [Cell("murata2018_synthetic", {"number": i}) for i in numbers]
-    return {"judged": make(range(5 * scale)), "tuning": make(range(TUNING, TUNING + 2))}
-
-
 def real_names() -> list[str]:
     "The data sets at hand: BlogFeedback if the user has it, and the stand-in for CT-slice."
     try: blog_feedback()
     except FileNotFoundError: return ["ct_like"]  # a damaged file is a ValueError, and is seen
     return list(DATA)
 
-
-def real_cells(scale: int) -> dict[str, list[Cell]]:
-    "A cell for each data set and split: five (25)."
-    return {n: [Cell("murata2018_real", {"data": n, "number": i}) for i in range(5 * scale)] for n in real_names()}
 
 
 def slope_cells(scale: int) -> dict[str, list[Cell]]:
@@ -457,7 +447,9 @@ def slope_cells(scale: int) -> dict[str, list[Cell]]:
     return groups | {"rda": rda(RDA_STEPS), "rda wide": rda(RDA_STEPS[:3], wide=2.0)}
 
 # %% ../../nbs/results/murata2018.ipynb #c5ff0ed2
-@section("murata2018", "Murata & Suzuki 2018, synthetic data", synthetic_cells)
+@section("murata2018", "Murata & Suzuki 2018, synthetic data", lambda scale: {
+    group: [Cell("murata2018_synthetic", {"number": i}) for i in numbers]
+    for group, numbers in (("judged", range(5 * scale)), ("tuning", range(TUNING, TUNING + 2)))})
 def murata2018_synthetic_figure(results: dict[str, list[Any]], out: Path) -> str:
     "murata2018_synthetic.json and the tables, parameters chosen on other draws and as in the paper."
     data = join_synthetic(results)
@@ -465,7 +457,8 @@ def murata2018_synthetic_figure(results: dict[str, list[Any]], out: Path) -> str
     return f"{table_synthetic(data, 'separate')}\n{table_synthetic(data, 'paper')}"
 
 
-@section("murata2018", "Murata & Suzuki 2018, real data", real_cells)
+@section("murata2018", "Murata & Suzuki 2018, real data", lambda scale: {
+    n: [Cell("murata2018_real", {"data": n, "number": i}) for i in range(5 * scale)] for n in real_names()})
 def murata2018_real_figure(results: dict[str, list[Any]], out: Path) -> str:
     "A file for each data set at hand, murata2018_ct_like.json and murata2018_blog_feedback.json, and the table."
     data = {n: join_real(cells) for n, cells in results.items()}

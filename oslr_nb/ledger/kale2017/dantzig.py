@@ -23,6 +23,7 @@ from ...core.driver import simulate
 from ...core.geometry import enumerated_eigenvalues, hard_threshold, rip_constant, truncation_factor
 from ...core.problems import signs
 from ...core.sparse.dantzig_selector import dantzig
+from ...papers.kale2017.greedy import hadamard
 from ..claims import Case, Erratum, Evidence, claim, random_fractions, slope_interval
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #d55b6678
@@ -379,12 +380,6 @@ def rip_of_cycle(table: np.ndarray, s: int, start: int) -> float:
         worst = max(worst, rip_constant(V, min(s, table.shape[1]), "norm").upper)
     return worst
 
-
-def hadamard(d: int) -> np.ndarray:
-    "Hadamard matrix (d, d), d a power of two."
-    H = np.ones((1, 1))
-    while len(H) < d: H = np.block([[H, H], [H, -H]])
-    return H
 
 
 @claim("kale2017", "Theorem 2, mended (ours)", id="K9c", tier="certificate", proof="thm-kale",
