@@ -15,7 +15,7 @@ import re
 import sys
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field, replace
@@ -39,7 +39,7 @@ from ..core.registry import papers
 __all__ = ['TIERS', 'ERRATA', 'RED', 'TIE', 'CLAIMS', 'CUT', 'QUICK', 'Evidence', 'resolution_word', 'Case', 'case', 'seed_of',
            'worst_case', 'resolution', 'Erratum', 'Record', 'changed', 'Claim', 'claim', 'Ledger', 'ledger_line',
            'failure', 'machine', 'resolution_text', 'on_click', 'ledger_row', 'typeset', 'load_claims', 'claim_ids',
-           'run_claim', 'verify', 'stored_rows', 'stored', 'checked', 'random_fractions', 'mean_limit',
+           'run_claim', 'verify', 'stored_rows', 'stored', 'checked', 'random_fractions', 'mean_limit', 'chance_limit',
            'slope_interval', 'law_of_draws', 'agrees', 'settle']
 
 # %% ../../nbs/ledger/claims.ipynb #3964c7e9
@@ -211,11 +211,15 @@ class Record:
 
 # %% ../../nbs/ledger/claims.ipynb #91fb0094
 def changed(check: Callable[..., Evidence], how: Any) -> Callable[[Case], Evidence]:
-    """A check that is changed. how: arguments of the check (a dict), a factor of the right side of its evidence, or a
-    function of the case that gives one of the two."""
+    """A check that is changed.
+
+    how: arguments of the check (a dict), a factor of the right side of its evidence, or a function of the case that
+    gives one of the two, or the evidence itself.
+    """
 
     def run(case: Case) -> Evidence:
         now = how(case) if callable(how) else how
+        if isinstance(now, Evidence): return now
         if isinstance(now, dict): return check(case, **now)
         e = check(case)
         return replace(e, rhs=now * e.rhs)
@@ -619,6 +623,13 @@ def mean_limit(x: Any, level: float) -> float:
     check_real("level", level, 0, 0.5)
     return float(x.mean() + t.isf(level, x.size - 1) * x.std(ddof=1) / math.sqrt(x.size))
 
+
+def chance_limit(hits: int, trials: int, level: float) -> float:
+    "Upper end of a one-sided interval of Clopper and Pearson for a chance. level: chance of error, in (0, 0.5]."
+    from scipy.stats import beta
+
+    return 1.0 if hits == trials else float(beta.ppf(1 - level, hits + 1, trials - hits))
+
 # %% ../../nbs/ledger/claims.ipynb #af84ca53
 def slope_interval(
     T: np.ndarray, values: np.ndarray, level: float, rng: np.random.Generator, resamples: int = 2000
@@ -643,11 +654,15 @@ def law_of_draws(counts: Any, chances: Any, level: float) -> Evidence:
     """Pearson's test of counts against exact chances.
 
     counts (n,): how often each outcome was drawn. chances (n,): their exact chances, of sum 1; at least 5 of each
-    possible outcome are expected. level: chance that right draws are rejected, in (0, 0.5]. Returns: the statistic, <=,
-    its quantile at 1 - level; something impossible adds ten times that quantile.
+    possible outcome are expected. Both may be mappings from outcomes; those without a chance are impossible. level:
+    chance that right draws are rejected, in (0, 0.5]. Returns: the statistic, <=, its quantile at 1 - level; something
+    impossible adds ten times that quantile.
     """
     from scipy.stats import chi2
 
+    if isinstance(chances, Mapping):
+        strange = sum(n for outcome, n in counts.items() if outcome not in chances)
+        counts, chances = [*(counts.get(outcome, 0) for outcome in chances), strange], [*map(float, chances.values()), 0.0]
     counts, chances = np.asarray(counts, dtype=float), np.asarray(chances, dtype=float)
     check_real("level", level, 0, 0.5)
     check_real("sum of the chances", chances.sum(), 1 - 1e-9, 1 + 1e-9)
