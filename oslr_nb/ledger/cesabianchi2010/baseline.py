@@ -199,18 +199,13 @@ def entry_quantile(d: int, k: int, m: int, delta: float, entry: str, estimator: 
        tex=r"\max_{ij}\lvert\bar A_{ij}-M_{ij}\rvert\le2\sqrt2\tfrac{d^2}k\sqrt{\ell/m},\ "
            r"\max_i\lvert\bar v_i-2\mathbb Eyx_i\rvert\le\sqrt2(d+\tfrac{2d}k)\sqrt{\ell/m},\ "
            r"\ell=\ln\tfrac{d(d+3)}\delta",
-       controls={"two fifths of it": 0.4})
-def entries_hoeffding(case: Case) -> Evidence:
+       controls={"two fifths of it": 0.4,
+                 "the bound of five times the examples": {"times": 5}})
+def entries_hoeffding(case: Case, times: int = 1) -> Evidence:
     "Exact quantile of one entry and the bound for all, delta = 1e-9; case (d, k, m, entry)."
     d, k, m, entry = case.value
-    limits = deviations(d, k, m, 1e-9, inequality="hoeffding")
+    limits = deviations(d, k, times * m, 1e-9, inequality="hoeffding")
     return Evidence(entry_quantile(d, k, m, 1e-9, entry), "<=", limits[entry == "single"])
-
-
-@entries_hoeffding.control("the bound of five times the examples")
-def _(case: Case) -> Evidence:
-    d, k, m, entry = case.value
-    return Evidence(entry_quantile(d, k, m, 1e-9, entry), "<=", deviations(d, k, 5 * m, 1e-9, inequality="hoeffding")[entry == "single"])
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #3ae04dc9
 @claim("cesabianchi2010", "entries by Bernstein (ours)", id="D5s", tier="exact", proof="lem-base-entries",
@@ -218,19 +213,13 @@ def _(case: Case) -> Evidence:
               (6, 4, 2000, "single", "pairs"), (8, 2, 2000, "single", "distinct"), (8, 8, 2000, "single", "distinct")],
        tex=r"\max_{ij}\lvert\bar A_{ij}-M_{ij}\rvert\le\sqrt{2f_A\ell/m}+\tfrac23f_{\mathrm{size}}\ell/m,\ "
            r"\max_i\lvert\bar v_i-2\mathbb Eyx_i\rvert\le\sqrt{8f_v\ell/m}+\tfrac43f_{\mathrm{reach}}\ell/m",
-       controls={"seven tenths of it": 0.7})
-def entries_bernstein(case: Case) -> Evidence:
+       controls={"seven tenths of it": 0.7,
+                 "the bound of full information": {"full": True}})
+def entries_bernstein(case: Case, full: bool = False) -> Evidence:
     "Exact quantile of one entry and the bound for all, delta = 1e-9; case (d, k, m, entry, estimator)."
     d, k, m, entry, estimator = case.value
-    limits = deviations(d, k, m, 1e-9, estimator=estimator)
+    limits = deviations(d, d if full else k, m, 1e-9, estimator="distinct" if full else estimator)
     return Evidence(entry_quantile(d, k, m, 1e-9, entry, estimator), "<=", limits[entry == "single"])
-
-
-@entries_bernstein.control("the bound of full information")
-def _(case: Case) -> Evidence:
-    d, k, m, entry, estimator = case.value
-    limit = deviations(d, d, m, 1e-9, estimator="distinct")[entry == "single"]
-    return Evidence(entry_quantile(d, k, m, 1e-9, entry, estimator), "<=", limit)
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #e049cb0d
 @claim("cesabianchi2010", "(CSS 2)", id="D1", tier="exact", proof="thm-base",
@@ -251,13 +240,13 @@ def full_information(case: Case, ball: int = 1, labels: int = 1) -> Evidence:
        cases=[(2, 2, 2000, Fraction(1, 64), 1, 1), (2, 2, 500, Fraction(1, 64), 2, 3), (4, 4, 2000, Fraction(1, 32), 1, 1)],
        tex=r"L(\hat w)-\min_{\Vert u\Vert_1\le B}L(u)\le4\sqrt2\tfrac{(dB)^2}k\sqrt{\ell/m}+2\sqrt2B(d+\tfrac{2d}k)\sqrt{\ell/m}"
            r"\ (X=Y=1)",
-       controls={"two fifths of it": {"factor": 0.4},
+       controls={"two fifths of it": 0.4,
                  "weights up to 3 B": {"ball": 3}})
-def theorem_1(case: Case, factor: float = 1.0, ball: int = 1, inequality: str = "hoeffding") -> Evidence:
+def theorem_1(case: Case, ball: int = 1, inequality: str = "hoeffding") -> Evidence:
     "Excess with chance above delta = 1e-9 on the hard law and the bound; case (d, k, m, B, X, Y) and, if not 1, the order."
     d, k, m, B, X, Y, *order = case.value
     bound = bound_baseline(d, k, m, 1e-9, float(B), float(X), float(Y), inequality, order=order[0] if order else 1)
-    return Evidence(forced_excess(d, k, m, 1e-9, ball * B, X, Y), "<=", factor * bound)
+    return Evidence(forced_excess(d, k, m, 1e-9, ball * B, X, Y), "<=", bound)
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #dfa545ce
 @claim("cesabianchi2010", "Theorem 1, sharpened (ours)", id="D6s", tier="exact", proof="thm-base",
@@ -266,11 +255,11 @@ def theorem_1(case: Case, factor: float = 1.0, ball: int = 1, inequality: str = 
        tex=r"L(\hat w)\le\min L(u)+2B^2(\tfrac{2d}{\sqrt k}\sqrt{\ell/m}+\tfrac{4d^2}{3k}\tfrac\ell m)"
            r"+2B(\sqrt{8f_v\ell/m}+\tfrac43(\tfrac d2+\tfrac dk)\tfrac\ell m),\ f_v=\mathbb Ev_i^2/x_i^2;"
            r"\ \sqrt dB\text{ for }B\text{ if }\Vert w\Vert_2\le B",
-       controls={"two thirds of it": {"factor": 2 / 3},
+       controls={"two thirds of it": 2 / 3,
                  "weights up to 2 B": {"ball": 2}})
-def theorem_1_sharp(case: Case, factor: float = 1.0, ball: int = 1) -> Evidence:
+def theorem_1_sharp(case: Case, ball: int = 1) -> Evidence:
     "The same against Bernstein's bound."
-    return theorem_1.check(case, factor, ball, "bernstein")
+    return theorem_1.check(case, ball, "bernstein")
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #00de459a
 def finite_law(rng: np.random.Generator, d: int, n: int = 60) -> tuple[np.ndarray, np.ndarray]:
@@ -359,14 +348,11 @@ def in_code(name: str, estimator: str, order: int = 1, **change: float) -> float
        cases=[(f"{n} {w}", e, o) for n in ("hoeffding", "bernstein") for e in ("pairs", "distinct")
               for w, o in (("A", 1), ("v", 1), ("excess", 1), ("excess", 2), ("clipped", 1), ("removed", 2))],
        tex=r"\Delta_A,\ \Delta_v,\ 2(B^2\Delta_A+B\Delta_v),\ \ldots+\Vert u\Vert^2\nu\text{ of the code are those of the page}",
-       controls={"another delta": {"delta": 0.031}})
+       controls={"another delta": {"delta": 0.031},
+                 "another y_max": lambda case: bounds_as_code.check(Case(0, ("bernstein clipped", "pairs", 1), case.rng), y_max=1.69)})
 def bounds_as_code(case: Case, **change: float) -> Evidence:
     "The function of the module, and the formula of the page, at one point; case (inequality and quantity, estimator, order)."
     return Evidence(in_code(*case.value, **change), "==", written_out(*case.value), tol=1e-9)
-
-
-@bounds_as_code.control("another y_max")
-def _(case: Case) -> Evidence: return bounds_as_code.check(Case(0, ("bernstein clipped", "pairs", 1), case.rng), y_max=1.69)
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #bc948b4e
 @claim("cesabianchi2010", "Algorithm 1, last line", id="E-D1", tier="certificate", cases=[3, 4], proof="rem-base-sign",

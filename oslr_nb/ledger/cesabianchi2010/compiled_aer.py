@@ -11,6 +11,7 @@ __all__ = []
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #304cf54b
 import math
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -105,14 +106,13 @@ def draw_counts(rounds: int, reserved: int, rng: np.random.Generator) -> tuple[d
     T = rounds + reserved
     lr = AER(5, 4, T=T, calibrate=reserved / T, output="last", seed=rng)
     lazy_step(lr._state.ball, np.array([0, 2, 3]), np.array([0.5, -0.3, 0.2]), 3, 1.0)
-    learning, later = {}, {}
+    learning, later = Counter(), Counter()
     for t in range(T):
         lr.commit()
         S = lr.query()
         places = S[lr.place[: int(lr.info.view(SCALARS)["draws"][0])]]
         key = (frozenset(S[:2].tolist()), *places.tolist()) if t < rounds else (int(places[0]), int(places[-1]))
-        book = learning if t < rounds else later
-        book[key] = book.get(key, 0) + 1
+        (learning if t < rounds else later)[key] += 1
         lr.observe(np.zeros(len(S)))
         lr.update(0.0)
     return learning, later
@@ -129,8 +129,7 @@ def draws_of_aer(case: Case, replace: bool = True, weighted: bool = True) -> Evi
     sets = [frozenset((i, j)) for i in range(5) for j in range(i)] if learning else [None]
     pair = lambda i, j: p[i] * p[j] if replace else p[i] * p[j] / (1 - p[i]) * (i != j)
     cells = {((C, i, j) if learning else (i, j)): pair(i, j) / len(sets) for C in sets for i in p for j in p}
-    seen = [counts.pop(c, 0) for c in cells]
-    return law_of_draws([*seen, sum(counts.values())], [*cells.values(), 0.0], 1e-6)
+    return law_of_draws(counts, cells, 1e-6)
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #b5567c14
 @claim("cesabianchi2010", "Algorithm 2, line for line", id="D8t", tier="certificate", proof="prp-aer-compiled",

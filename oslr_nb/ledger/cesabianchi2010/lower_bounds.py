@@ -20,14 +20,10 @@ import numpy as np
 
 from ...core.checks import check_int, fail, kernel
 from ...core.compiled import generator_words, uniform
+from ...core.problems import rational
 from ..claims import Case, Erratum, Evidence, claim, mean_limit
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #da47d988
-def random_fractions(rng: np.random.Generator, n: int, denominator: int) -> list[Fraction]:
-    "n random multiples of 1/denominator in [-1, 1]."
-    return [Fraction(int(v), denominator) for v in rng.integers(-denominator, denominator + 1, n)]
-
-
 def hidden_law(d: int, j: int, p: Any, copy: bool = False) -> list[tuple[tuple[int, ...], int, Fraction]]:
     "All outcomes (x, y, chance) of Lemma CC 1 (lem-lb-law); `copy`: attribute j + 1 (mod d) repeats attribute j."
     law = []
@@ -42,7 +38,7 @@ def hidden_law(d: int, j: int, p: Any, copy: bool = False) -> list[tuple[tuple[i
        controls={"another attribute is a copy of attribute j": {"copy": True}})
 def hidden_excess(case: Case, copy: bool = False) -> Evidence:
     "Risk of random weights minus 1 - 4 p^2, all outcomes enumerated, and the squared distance to w*; d = 4."
-    p, j, w = Fraction(1, 4 + case.number), case.number % 4, random_fractions(case.rng, 4, 6)
+    p, j, w = Fraction(1, 4 + case.number), case.number % 4, 2 * rational(case.rng, 4, 12)
     risk = sum(c * (sum(a * b for a, b in zip(w, x, strict=True)) - y) ** 2
                for x, y, c in hidden_law(4, j, p, copy))
     distance = sum((v - 2 * p * (i == j)) ** 2 for i, v in enumerate(w))
@@ -51,12 +47,12 @@ def hidden_excess(case: Case, copy: bool = False) -> Evidence:
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #eb8ecc74
 @claim("cesabianchi2010", "theorem 3, identification", id="D11b", tier="search", cases=3, proof="lem-lb-law",
        tex=r"w_i\ge w_j\text{ for some }i\ne j\ \Rightarrow\ L(w)-L(w^*)\ge2\varepsilon",
-       controls={"2.01 eps": {"factor": Fraction(201, 100)}})
-def accuracy_names_attribute(case: Case, factor: Fraction = Fraction(2)) -> Evidence:
+       controls={"2.01 eps": Fraction(201, 200)})
+def accuracy_names_attribute(case: Case) -> Evidence:
     "Smallest ||w - 2 p e_j||^2 / p^2 over a rational grid of (w_i, w_j) / p with w_i >= w_j."
     fine = 4 * (1 + case.number)
     grid = [Fraction(n, fine) for n in range(-3 * fine, 3 * fine + 1)]
-    return Evidence(min(a * a + (2 - b) ** 2 for a in grid for b in grid if a >= b), ">=", factor)
+    return Evidence(min(a * a + (2 - b) ** 2 for a in grid for b in grid if a >= b), ">=", 2)
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #2d4a22e7
 @claim("cesabianchi2010", "theorem 3, information of a look", id="D11c", tier="certificate", proof="lem-lb-look",
@@ -118,8 +114,8 @@ def looks_elsewhere(case: Case, dependent: bool = False) -> Evidence:
        controls={"without the distance to the posterior mean": {"first": False}})
 def excess_and_posterior(case: Case, first: bool = True) -> Evidence:
     "Both sides for random rational w, p and pi; d = 4."
-    w, p = random_fractions(case.rng, 4, 5), Fraction(1, 4 + case.number)
-    raw = [abs(v) + 1 for v in random_fractions(case.rng, 4, 7)]
+    w, p = 2 * rational(case.rng, 4, 10), Fraction(1, 4 + case.number)
+    raw = [abs(v) + 1 for v in 2 * rational(case.rng, 4, 14)]
     pi = [v / sum(raw) for v in raw]
     mean = sum(pi[j] * sum((v - 2 * p * (i == j)) ** 2 for i, v in enumerate(w)) for j in range(4))
     distance = sum((v - 2 * p * q) ** 2 for v, q in zip(w, pi, strict=True)) if first else 0
@@ -216,7 +212,9 @@ def looks_enough(found: np.ndarray, level: float) -> float:
 @claim("cesabianchi2010", "Theorem 3", id="D11", tier="statistical", level=1e-6, proof="thm-lb-examples",
        cases=[(3, 1, 30, 1 / 16), (3, 2, 16, 1 / 16), (4, 1, 20, 0.2), (4, 1, 20, 0.12), (512, 1, 4.0, 1 / 64)],
        tex=r"\text{for every learner one of the laws needs }m\ge\tfrac d{k\kappa}\mathrm{kl}(\tfrac1d,\tfrac34)"
-           r"\ (d\in\{3,4\}\text{: all learners};\ d=512\text{: the sweep})")
+           r"\ (d\in\{3,4\}\text{: all learners};\ d=512\text{: the sweep})",
+       controls={"the bound three tenths larger": lambda case: best_learner_needs.check(
+                     Case(4, best_learner_needs.cases[4], case.rng), factor=1.3)})
 def best_learner_needs(case: Case, factor: float = 1.0, goal: str = "weights") -> Evidence:
     """First m at which the best learner's E||pi||^2 (or chance to name j) is above 3/4; case (d, k, most, eps).
 
@@ -230,10 +228,6 @@ def best_learner_needs(case: Case, factor: float = 1.0, goal: str = "weights") -
     levels = look_tree(d, k, rounds)
     need = (m for m in range(rounds + 1) if best_learner(levels, k * m, eps, goal) > 0.75)
     return Evidence(next(need, 0), ">=", bound)
-
-
-@best_learner_needs.control("the bound three tenths larger")
-def _(case: Case) -> Evidence: return best_learner_needs.check(Case(4, best_learner_needs.cases[4], case.rng), factor=1.3)
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #c68daa1f
 def best_stopping(levels: list, budget: int, eps: float, price: float) -> tuple[float, float]:
@@ -255,7 +249,9 @@ def best_stopping(levels: list, budget: int, eps: float, price: float) -> tuple[
 @claim("cesabianchi2010", "Theorem 3, mean number of examples", id="D11t", tier="statistical", level=1e-6, proof="thm-lb-examples",
        cases=[(3, 1, 26, 0.03, 0.15), (3, 2, 14, 0.06, 0.15), (4, 1, 22, 0.02, 0.15), (4, 1, 22, 0.02, 0.12), (1024, 1, 9.0, 1.6, 1 / 64)],
        tex=r"\mathbb E\tau\ge\tfrac d{k\kappa}\tfrac d{d-1}\int_{1/d}^s\mathrm{kl}(\tfrac1d,v)dv,"
-           r"\ s=\mathbb E\Vert\pi\Vert^2\ (d\in\{3,4\}\text{: all learners};\ d=1024\text{: sweeps, }s=\tfrac34)")
+           r"\ s=\mathbb E\Vert\pi\Vert^2\ (d\in\{3,4\}\text{: all learners};\ d=1024\text{: sweeps, }s=\tfrac34)",
+       controls={"the bound times two and a half": lambda case: mean_examples.check(
+                     Case(4, mean_examples.cases[4], case.rng), factor=2.5)})
 def mean_examples(case: Case, factor: float = 1.0) -> Evidence:
     "The best stopping learner for a price, or the sweep in rounds, against step 4 of the proof; case (d, k, cap, price, eps)."
     d, k, rounds, price, eps = case.value
@@ -267,10 +263,6 @@ def mean_examples(case: Case, factor: float = 1.0) -> Evidence:
     s, mean = best_stopping(look_tree(d, k, rounds), k, eps, price)
     if s <= 0.75: fail("s", s, "above 3/4, as accuracy asks")
     return Evidence(mean, ">=", factor * d / (k * look_information(eps)) * d / (d - 1) * divergence_area(1 / d, s))
-
-
-@mean_examples.control("the bound times two and a half")
-def _(case: Case) -> Evidence: return mean_examples.check(Case(4, mean_examples.cases[4], case.rng), factor=2.5)
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #06652e29
 def halving_success(d: int, eps: float, looks: float, runs: int, rng: np.random.Generator) -> np.ndarray:

@@ -82,8 +82,8 @@ def gradient_moment(x: np.ndarray, y: float, w: np.ndarray, q: np.ndarray, draws
 @claim("hazan2012", "Lemmas 3.3 and 3.8 (second moment of the gradient)", id="H3", tier="search",
        proof="lem-hk-estimates", tex=r"G^2\le8B^2d/k",
        cases=[(d, k, ridge) for d, k in ((2, 1), (3, 2), (5, 4)) for ridge in (True, False)],
-       controls={"half of it, 4 B^2 d / k, which is not enough once k >= 2": {"constant": lambda d, k: 4 * d / k}})
-def gradient_size(case: Case, constant: Callable[[int, int], float] = lambda d, k: 8 * d / k) -> Evidence:
+       controls={"half of it, 4 B^2 d / k, which is not enough once k >= 2": 0.5})
+def gradient_size(case: Case) -> Evidence:
     "Largest E||g||^2 or max E g_i^2 found for B = 1, uniform q: an optimiser over x, w, y, and an aligned triple."
     from scipy.optimize import minimize
 
@@ -97,16 +97,17 @@ def gradient_size(case: Case, constant: Callable[[int, int], float] = lambda d, 
 
     starts = [np.r_[np.ones(2 * d), -9.0], *(2 * case.rng.standard_normal((2, 2 * d + 1)))]
     found = max(max(value(v), -minimize(lambda u: -value(u), v, options={"maxiter": 15}).fun) for v in starts)
-    return Evidence(found, "<=", constant(d, k), tol=1e-6)
+    return Evidence(found, "<=", 8 * d / k, tol=1e-6)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #c1eb988d
 @claim("hazan2012", "second moment of the gradient, sharpened (ours)", id="H3s", tier="search",
        proof="lem-hk-estimates", tex=r"G^2\le4B^2(d+k-1)/k",
        cases=gradient_size.cases,
-       controls={"99 % of it": {"factor": 0.99}})
-def gradient_size_sharp(case: Case, factor: float = 1.0) -> Evidence:
+       controls={"99 % of it": 0.99})
+def gradient_size_sharp(case: Case) -> Evidence:
     "The same search against the sharp constant, which an aligned triple attains."
-    return gradient_size.check(case, constant=lambda d, k: factor * 4 * (d + k - 1) / k)
+    d, k, _ = case.value
+    return Evidence(gradient_size.check(case).lhs, "<=", 4 * (d + k - 1) / k, tol=1e-6)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #693d7fb5
 @claim("hazan2012", "gradient descent from 0 (Theorem 3.1, step 1)", id="H4", tier="certificate", proof="thm-hk-ridge", cases=12,
@@ -154,11 +155,11 @@ def clipping(case: Case, inside: bool = True, constant: float = 2.0) -> Evidence
 @claim("hazan2012", "Lemma C.15 of Kukliansky & Shamir, sharpened (ours)", id="H6s", tier="search", proof="lem-hk-clip", cases=4,
        tex=r"\lvert\mathbb E\,\mathrm{clip}(X,C)-\mathbb EX\rvert\le\operatorname{Var}(X)/(4(C-"
            r"\lvert\mathbb EX\rvert))",
-       controls={"99 % of it": {"factor": 0.99}})
-def clipping_sharp(case: Case, factor: float = 1.0) -> Evidence:
+       controls={"99 % of it": 0.99})
+def clipping_sharp(case: Case) -> Evidence:
     "Largest quotient of the two sides for C = 1; it comes near 1 when the far value is rare."
     found = (clip_bias(x, p, 1.0) for x, p in three_points(case))
-    return Evidence(max(4 * (1 - abs(m)) * b / v for b, v, m in found), "<=", factor, tol=1e-6)
+    return Evidence(max(4 * (1 - abs(m)) * b / v for b, v, m in found), "<=", 1, tol=1e-6)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #ec83e31b
 def formulas() -> dict[str, tuple[float, float]]:
@@ -191,11 +192,11 @@ def formulas() -> dict[str, tuple[float, float]]:
 
 @claim("hazan2012", "the formulas as code", id="H20", tier="certificate", proof="thm-hk-ridge", cases=1,
        tex=r"\text{each function}=\text{its formula}",
-       controls={"one per cent less": {"factor": 0.99}})
-def code_is_formula(case: Case, factor: float = 1.0) -> Evidence:
+       controls={"one per cent less": 0.99})
+def code_is_formula(case: Case) -> Evidence:
     "Value over formula, of the function where it is farthest from 1."
     quotients = [value / formula for value, formula in formulas().values()]
-    return Evidence(max(quotients, key=lambda r: abs(r - 1)), "==", factor, tol=1e-12)
+    return Evidence(max(quotients, key=lambda r: abs(r - 1)), "==", 1, tol=1e-12)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #a8087106
 def recorded(learner: AttributeState, X: np.ndarray, y: np.ndarray) -> list[tuple[np.ndarray, int | None]]:
@@ -381,14 +382,11 @@ def ridge_theorem(case: Case, broken: str = "", factor: float = 1.0) -> Evidence
        cases=["easy", "hard"],
        tex=r"\mathbb EL(\bar w)-L(w^*)\le BG/\sqrt T,\ G^2=(BX+Y)^2X^2\tfrac{d+k-1}k",
        controls={"a learner that stays at 0": {"broken": "idle"},
-                 "70 % of the bound": {"factor": 0.7}})
+                 "70 % of the bound": {"factor": 0.7},
+                 "the naive choice, run on the easy stream": lambda case: theorem_limit(True, "easy", False, case.rng, "naive")})
 def ridge_theorem_sharp(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
     "The sharpened theorem with its step."
     return theorem_limit(True, case.value, False, case.rng, broken, factor)
-
-
-@ridge_theorem_sharp.control("the naive choice, run on the easy stream")
-def _(case: Case) -> Evidence: return theorem_limit(True, "easy", False, case.rng, "naive")
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #7167eef9
 @claim("hazan2012", "Theorem 3.4 (AELR)", id="H8", tier="statistical", level=1e-6, proof="thm-hk-lasso", cases=["easy", "hard"],
@@ -404,14 +402,11 @@ def lasso_theorem(case: Case, broken: str = "", factor: float = 1.0) -> Evidence
        cases=["easy", "hard"],
        tex=r"\mathbb EL(\bar w)-L(w^*)\le2BG\sqrt{(e-\tfrac74)\ln(2d)/T},\ G^2=(BX+Y)^2X^2\tfrac{d+k-1}k",
        controls={"a learner that stays at 0": {"broken": "idle"},
-                 "45 % of the bound": {"factor": 0.45}})
+                 "45 % of the bound": {"factor": 0.45},
+                 "the naive choice, run on the easy stream": lambda case: theorem_limit(False, "easy", False, case.rng, "naive")})
 def lasso_theorem_sharp(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
     "The sharpened theorem with its step."
     return theorem_limit(False, case.value, False, case.rng, broken, factor)
-
-
-@lasso_theorem_sharp.control("the naive choice, run on the easy stream")
-def _(case: Case) -> Evidence: return theorem_limit(False, "easy", False, case.rng, "naive")
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #e6021c5c
 @claim("hazan2012", "rate of AERR and AELR", id="H5r", tier="rate", level=1e-3, proof="thm-hk-ridge", cases=[True, False],

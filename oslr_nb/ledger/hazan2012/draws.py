@@ -14,12 +14,13 @@ __all__ = []
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #d98178bb
 import itertools
 import math
+from collections import Counter
 
 import numpy as np
 
 from ...core.driver import play
 from ...core.environment import Environment
-from ..claims import Case, Erratum, Evidence, claim, law_of_draws
+from ..claims import Case, Erratum, Evidence, changed, claim, law_of_draws
 from .aerr_aelr import risk_limit
 from ...papers.hazan2012.aerr_aelr import LASSO, SCALES, Stream, easy_stream, estimate_moment, hard_stream
 from ...papers.hazan2012.learners import SCALARS
@@ -92,10 +93,8 @@ def widened_moments(case: Case, extra: float = 13 / 6, top: float = 23 / 6) -> E
     size, end = case.value
     a = np.r_[size * np.geomspace(0.3, 3, 201), 4.5, 2.0]
     gap = np.sqrt(2 * a) + 2 / 3
-    if end == "low": worst = np.argmax(2 / 3 * a / (a - gap + extra))
-    else: worst = np.argmax((a + gap + extra) / (1.5 * a + top))
-    low, high = a[worst] - gap[worst] + extra, a[worst] + gap[worst] + extra
-    return Evidence(2 / 3 * a[worst], "<=", low, tol=1e-12) if end == "low" else Evidence(high, "<=", 1.5 * a[worst] + top, tol=1e-12)
+    sides = (2 / 3 * a, a - gap + extra) if end == "low" else (a + gap + extra, 1.5 * a + top)
+    return Evidence.worst(zip(*sides, strict=True), tol=1e-12)
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #d4092aea
 @claim("hazan2012", "moments from phase one, steps 2 and 3 (ours)", id="H13s", tier="exact", proof="lem-hk-moments",
@@ -122,16 +121,16 @@ def law_of_phase_one(case: Case, again: bool = False) -> Evidence:
     "How often each set comes up in 6000 rounds, through the calls of the protocol; case (d, budget)."
     d, budget = case.value
     learner, sets = TwoPhaseAERR(d, budget, T=6001, warm=6000, seed=case.rng), list(itertools.combinations(range(d), budget))
-    counts = dict.fromkeys(sets, 0)
+    counts = Counter()
     for _ in range(6000):
         learner.commit()
         S = learner.query()
         learner.observe(np.zeros(budget))
         learner.update(0.0)
-        counts[tuple(int(i) for i in np.sort(S))] += 1
-    chances = np.array([math.prod(range(1, budget + 1)) / math.prod(range(d - budget + 1, d + 1))] * len(sets))
-    if again: chances[0], chances[1] = chances[0] * 1.5, chances[1] * 0.5
-    return law_of_draws(list(counts.values()), chances, 1e-6)
+        counts[tuple(np.sort(S).tolist())] += 1
+    chances = np.full(len(sets), 1 / len(sets))
+    if again: chances[:2] *= 1.5, 0.5
+    return law_of_draws(counts, dict(zip(sets, chances, strict=True)), 1e-6)
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #d7f9b1a4
 @claim("hazan2012", "two phases: draws and step of phase two", id="H19", tier="certificate", proof="cor-hk-phases",
@@ -186,7 +185,7 @@ def two_phases(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
        controls={"d sum a_i, as for uniform draws": 0.5})
 def never_worse(case: Case) -> Evidence:
     "Largest quotient over groups of coordinates: mass on some at the lower end of the interval, none or little on others at the upper."
-    worst = (0.0, 0.0, 1.0)
+    sides = []
     for _ in range(4000):
         d = int(case.rng.integers(2, 200))
         many = int(case.rng.integers(1, d))
@@ -195,18 +194,17 @@ def never_worse(case: Case) -> Evidence:
         eps = a[0] / 10 ** case.rng.uniform(-0.5, 1.5)
         gap = np.sqrt(2 * a * eps) + 2 / 3 * eps
         size = np.sqrt(np.r_[np.maximum(a - gap, 0)[:many], (a + gap)[many:]] + 13 * eps / 6)
-        found = (a * size.sum() / size).sum()
-        worst = max(worst, (found / d, found, 2.0 * d))
-    return Evidence(float(worst[1]), "<=", float(worst[2]))
+        sides.append(((a * size.sum() / size).sum(), 2.0 * d))
+    return Evidence.worst(sides)
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #25e94825
 @claim("hazan2012", "two phases: below the bounds of Theorems 3.4 and 4.5 of Kukliansky & Shamir (ours)", id="H12s", tier="search",
        proof="prp-hk-below", cases=[True, False],
        tex=r"\text{bound of the corollary}\le\tfrac35\text{ of the smaller printed one, for }X=1,\ Y=B",
-       controls={"half of them": {"share": 0.5}})
-def below_the_printed_bounds(case: Case, share: float = 0.6) -> Evidence:
+       controls={"half of them": 0.5 / 0.6})
+def below_the_printed_bounds(case: Case) -> Evidence:
     "Largest quotient over 1500 random d, k, m_1, m_2, delta and moments, from equal to very unequal ones."
-    ridge, printed, worst = case.value, bound_ks_ridge if case.value else bound_ks_lasso, (0.0, 1.0, 1.0)
+    ridge, printed, sides = case.value, bound_ks_ridge if case.value else bound_ks_lasso, []
     for trial in range(1500):
         d = int(2 + 10 ** case.rng.uniform(0, 3))
         budget = d if trial % 3 == 0 else int(case.rng.integers(2, d + 1))
@@ -216,8 +214,8 @@ def below_the_printed_bounds(case: Case, share: float = 0.6) -> Evidence:
         if ridge: a /= a.sum()
         ours = bound_two_phase(ridge, d, budget, m1 + m2, a, m1, delta, radius=3.0, y_max=3.0)
         theirs = min(printed(d, budget, m1 + m2, a, m1, delta, 3.0, uniform=u) for u in (False, True))
-        worst = max(worst, (ours / theirs, ours, theirs))
-    return Evidence(worst[1], "<=", share * worst[2])
+        sides.append((ours, 0.6 * theirs))
+    return Evidence.worst(sides)
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #a816eb88
 def draw_formulas() -> dict[str, tuple[float, float]]:
@@ -258,16 +256,16 @@ def draw_formulas() -> dict[str, tuple[float, float]]:
 
 @claim("hazan2012", "the formulas as code, draws made for the data", id="H20d", tier="certificate", proof="prp-hk-draws", cases=1,
        tex=r"\text{each function}=\text{its formula}",
-       controls={"one per cent less": {"factor": 0.99}})
-def draws_code_is_formula(case: Case, factor: float = 1.0) -> Evidence:
+       controls={"one per cent less": 0.99})
+def draws_code_is_formula(case: Case) -> Evidence:
     "Value over formula, of the function where it is farthest from 1."
     quotients = [value / formula for value, formula in draw_formulas().values()]
-    return Evidence(max(quotients, key=lambda r: abs(r - 1)), "==", factor, tol=1e-12)
+    return Evidence(max(quotients, key=lambda r: abs(r - 1)), "==", 1, tol=1e-12)
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #9c5a6331
-def worst_on_the_event(rng: np.random.Generator, ridge: bool, blind: bool = False) -> tuple[float, float]:
-    "Random a, eps and A at the ends of Equation (5): the largest sum (ridge) or maximum of a_i / q_i over the proved bound; both sides."
-    worst = (0.0, 0.0, 1.0)
+def worst_on_the_event(rng: np.random.Generator, ridge: bool, blind: bool = False) -> Evidence:
+    "Random a, eps and A at the ends of Equation (5): sum (ridge) or maximum of a_i / q_i, and the proved bound, where they are nearest."
+    sides = []
     for trial in range(4000):
         d, eps = int(rng.integers(2, 30)), 10 ** rng.uniform(-6, 0)
         a = rng.dirichlet(np.full(d, 10 ** rng.uniform(-2, 2))) if trial % 2 else (rng.random(d) < rng.random()) + 1e-9
@@ -278,9 +276,8 @@ def worst_on_the_event(rng: np.random.Generator, ridge: bool, blind: bool = Fals
         if blind: A[np.argmax(a)], eps = 0.0, 1e-9
         size = np.sqrt(A + 13 * eps / 6) if ridge else A + 13 * eps / 6
         each = a * size.sum() / size
-        sides = (each.sum(), 5.0 * d) if ridge else (each.max(), 4 * a.sum() + 20 / 3 * d * eps)
-        worst = max(worst, (sides[0] / sides[1], *sides))
-    return worst[1:]
+        sides.append((each.sum(), 5.0 * d) if ridge else (each.max(), 4 * a.sum() + 20 / 3 * d * eps))
+    return Evidence.worst(sides, tol=1e-9)
 
 
 @claim("hazan2012", "Theorems 3.4 and 4.5 of Kukliansky & Shamir, with probability 1", id="E-H2", tier="certificate",
@@ -302,38 +299,26 @@ def worst_on_the_event(rng: np.random.Generator, ridge: bool, blind: bool = Fals
                    r"($m_1=10^{12}$). Its weight stays $0$, with the excess $\frac12\cdot\frac12=\frac14$; the bound "
                    r"of the Lasso is $0.102$ at $m_2=10^6$."),
        tex=r"\text{with chance 1 over phase one: excess}\le4B^2\sqrt{6d/(km_2)}\text{ (ridge)},\ "
-           r"61B^2\sqrt{d\ln(2d)/(km_2)}\text{ (Lasso)}")
-def sure_bound(case: Case) -> Evidence:
-    "B = 1, d = 2, k = 1, delta = 0.05, m_1 = 10^12, x = e_1 or e_2, y = +-x_1; phase one sees e_2 only, so A = (0, 1)."
+           r"61B^2\sqrt{d\ln(2d)/(km_2)}\text{ (Lasso)}",
+       mended=(r"\text{on the event }\tfrac12a_i-\tfrac53\epsilon\le A_i\le2a_i+\tfrac76\epsilon\text{ for all }i"
+               r"\text{ (Equation (5), stated with chance }1-\delta\text{): }"
+               r"\textstyle\sum_ia_i/q_i\le5d\text{ (ridge, }\sum_ia_i\le1\text{)},"
+               r"\ \max_ia_i/q_i\le4\Vert a\Vert_1+\tfrac{20}3d\epsilon\text{ (Lasso)}", {"event": True}),
+       controls={"off the event: an attribute that phase one missed": {"event": True, "blind": True},
+                 "2 d in place of 5 d; 3 |a|_1 + 5 d eps in place of 4 |a|_1 + 20 d eps / 3": {"event": True, "share": (0.4, 0.75)}})
+def sure_bound(case: Case, event: bool = False, blind: bool = False, share: tuple[float, float] = (1.0, 1.0)) -> Evidence:
+    """B = 1, d = 2, k = 1, delta = 0.05, m_1 = 10^12, x = e_1 or e_2, y = +-x_1; phase one sees e_2 only, so A = (0, 1).
+
+    event: random problems on the event of Equation (5) instead; share: of their bounds, ridge and Lasso.
+    """
     ridge, m1 = case.value == "ridge", 10**12
+    if event: return changed(lambda case: worst_on_the_event(case.rng, ridge, blind), share[not ridge])(case)
     eps = 2 * math.log(2 * 2 / 0.05) / (2 * m1)
     size = np.array([0.0, 1.0]) + 13 * eps / 6
     if ridge: size = np.sqrt(size)
     m2, bound = (20_000, 4 * math.sqrt(12 / 20_000)) if ridge else (10**6, 61 * math.sqrt(2 * math.log(4) / 10**6))
     never = math.exp(m2 * math.log1p(-size[0] / size.sum()))  # chance that attribute 1 is not drawn in phase two
     return Evidence(never / 4, "<=", bound)
-
-
-@sure_bound.corrected(
-    r"\text{on the event }\tfrac12a_i-\tfrac53\epsilon\le A_i\le2a_i+\tfrac76\epsilon\text{ for all }i"
-    r"\text{ (Equation (5), stated with chance }1-\delta\text{): }"
-    r"\textstyle\sum_ia_i/q_i\le5d\text{ (ridge, }\sum_ia_i\le1\text{)},"
-    r"\ \max_ia_i/q_i\le4\Vert a\Vert_1+\tfrac{20}3d\epsilon\text{ (Lasso)}")
-def _(case: Case) -> Evidence:
-    found, bound = worst_on_the_event(case.rng, case.value == "ridge")
-    return Evidence(float(found), "<=", float(bound), tol=1e-9)
-
-
-@sure_bound.control("off the event: an attribute that phase one missed")
-def _(case: Case) -> Evidence:
-    found, bound = worst_on_the_event(case.rng, case.value == "ridge", blind=True)
-    return Evidence(float(found), "<=", float(bound))
-
-
-@sure_bound.control("2 d in place of 5 d; 3 |a|_1 + 5 d eps in place of 4 |a|_1 + 20 d eps / 3")
-def _(case: Case) -> Evidence:
-    found, bound = worst_on_the_event(case.rng, case.value == "ridge")
-    return Evidence(float(found), "<=", float(bound) * (0.4 if case.value == "ridge" else 0.75))
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #b4d6f8e2
 def chance_above(d: int, draws: int, m: int, eps: float, chance: float, less: int = 0) -> float:

@@ -58,7 +58,7 @@ def excess_of_a_round(case: Case, replace: bool = True, weighted: bool = True) -
        controls={"the largest coordinate counts, by one per cent": {"keep": 0.99}})
 def no_weights_help(case: Case, keep: float = 1.0) -> Evidence:
     "Floor and smallest excess, where their quotient is largest: random pairs, w near u, equal entries, one coordinate; d = 4, k = 3."
-    worst, gamma = (0.0, 0.0, 1.0), 0.75**3 if case.value == "observed" else 1.0
+    sides, gamma = [], 0.75**3 if case.value == "observed" else 1.0
     for trial in range(400):
         u = case.rng.standard_normal(4) * np.r_[1.0, 1.0, case.rng.random(2) < 0.7]
         w = case.rng.standard_normal(4) * 10.0 ** -case.rng.uniform(0, 3)
@@ -66,6 +66,5 @@ def no_weights_help(case: Case, keep: float = 1.0) -> Evidence:
         if trial % 4 == 2: w = u + 0.1 * w
         if trial % 4 == 3: w = np.where(np.abs(u) == np.abs(u).max(), u, 0.0)
         excess = float(observed_excess(w, u, 3) if case.value == "observed" else estimate_excess(w, u))
-        floor = floor_online(u, 3, case.value) + (1 - keep) * gamma * (u**2).max()
-        worst = max(worst, (floor / excess, floor, excess))
-    return Evidence(worst[1], "<=", worst[2], tol=1e-9)
+        sides.append((floor_online(u, 3, case.value) + (1 - keep) * gamma * (u**2).max(), excess))
+    return Evidence.worst(sides, tol=1e-9)
