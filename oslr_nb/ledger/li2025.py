@@ -23,7 +23,7 @@ from ..core.checks import check_real
 from ..core.designs import Midzuno
 from ..core.driver import simulate
 from ..core.geometry import top_k
-from .claims import Case, Evidence, agrees, claim, random_fractions, slope_interval
+from .claims import Case, Evidence, agrees, chance_limit, claim, random_fractions, slope_interval
 
 # %% ../../nbs/papers/li2025.ipynb #47163b0e
 def shares(rng: np.random.Generator, n: int, zeros: int = 0) -> np.ndarray:
@@ -67,8 +67,7 @@ def correlation(case: Case, same: bool = False) -> Evidence:
     one, pair, triple = (design.inclusion(r, exact=True) for r in (1, 2, 3))
     found = [(triple[i, j, l] * one[j], pair[i, j] * pair[j, l]) for i in range(n) for j in range(n) for l in range(n)
              if len({i, j, l}) == 3 - same and j not in (i, l)]
-    left, right = max(found, key=lambda two: two[0] / two[1])
-    return Evidence(float(left), "<=", float(right), tol=1e-12)
+    return Evidence.worst(((float(a), float(b)) for a, b in found), tol=1e-12)
 
 # %% ../../nbs/papers/li2025.ipynb #edd2b527
 @claim("li2025", "estimates of LI", id="L4", tier="exact", cases=[(5, 3, 0), (6, 4, 0), (6, 3, 2), (7, 4, 3)], proof="lem-unbiased",
@@ -106,9 +105,8 @@ def variance_bounds(case: Case) -> Evidence:
     whole = case.rng.integers
     tried = [(shares(case.rng, n, int(whole(n - 1))), case.rng.standard_normal(n), int(whole(n))) for _ in range(200)]
     tried += [(np.eye(n)[n - 1], np.eye(n)[0] - np.eye(n)[1], 2), (np.eye(n)[n - 1], np.eye(n)[0], 2)]
-    found = [design_variance(q, m, u, j) for q, u, j in tried]
-    exact, first, second = max((f for f in found if min(f[1:]) > 1e-12), key=lambda f: f[0] / min(f[1:]))
-    return Evidence(exact, "<=", min(first, second), tol=1e-9)
+    sides = ((exact, min(bounds)) for exact, *bounds in (design_variance(q, m, u, j) for q, u, j in tried))
+    return Evidence.worst((pair for pair in sides if pair[1] > 1e-12), tol=1e-9)
 
 
 @variance_bounds.control("without the factor 2")
@@ -174,7 +172,7 @@ def support_found(case: Case, share: float = 0.999) -> Evidence:
                  "comparators beyond the limit": {"beyond": 3.0}})
 def clipping(case: Case, along: str = "A^-1 x", beyond: float = 1.0) -> Evidence:
     "Worst of 300 random points beyond the limit and comparators within it: squared distances after and before."
-    worst = (0.0, 1.0)
+    sides = []
     for _ in range(300):
         A = (lambda Z: Z @ Z.T + 0.05 * np.eye(3))(case.rng.standard_normal((3, 3)))
         x, w, u = case.rng.standard_normal((3, 3))
@@ -183,8 +181,8 @@ def clipping(case: Case, along: str = "A^-1 x", beyond: float = 1.0) -> Evidence
         w *= (1 + case.rng.exponential(0.3)) / abs(w @ x)
         v = np.linalg.solve(A, x) if along == "A^-1 x" else x
         new = w - (w @ x - np.clip(w @ x, -1, 1)) / (x @ v) * v
-        worst = max(worst, ((new - u) @ A @ (new - u), (w - u) @ A @ (w - u)), key=lambda two: two[0] / two[1])
-    return Evidence(float(worst[0]), "<=", float(worst[1]), tol=1e-12)
+        sides.append(((new - u) @ A @ (new - u), (w - u) @ A @ (w - u)))
+    return Evidence.worst(sides, tol=1e-12)
 
 # %% ../../nbs/papers/li2025.ipynb #53194897
 def newton_regret(X: np.ndarray, y: np.ndarray, w: np.ndarray, u: np.ndarray, M: float, reach: float = 1.0) -> tuple[float, float, float]:
@@ -281,12 +279,9 @@ def covered_once(sizes: tuple, seed: int) -> np.ndarray:
                  "without the part of the design": {"design": False}})
 def threshold_covers(case: Case, C: float = 1.0, design: bool = True) -> Evidence:
     "Upper confidence limit of that chance after 128 exploring rounds, and delta = 0.2; case (d, budget, k, sigma, phi)."
-    from scipy.stats import beta
-
     if not design: C = np.divide(*(li_errors(128, *case.value[:4], B, 1.0, 0.2, case.value[4])[0] for B in (1e-20, 1.0)))
     found = covered_once(case.value, int(case.rng.integers(2**62)))
-    missed = int((found > C).sum())
-    return Evidence(float(beta.ppf(1 - 1e-3, missed + 1, max(60 - missed, 1e-9))), "<=", 0.2)
+    return Evidence(chance_limit(int((found > C).sum()), 60, 1e-3), "<=", 0.2)
 
 # %% ../../nbs/papers/li2025.ipynb #09961897
 HADAMARD = np.array([[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]], float)

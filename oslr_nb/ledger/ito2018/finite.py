@@ -146,9 +146,9 @@ def exponents(case: Case, q_of_length: int = 0) -> Evidence:
 @claim("ito2018", "Corollary 2, whole rounds and blocks", id="C3i", tier="certificate", proof="cor-block",
        cases=[(T, K, a, q) for T in (50, 997, 10**5) for K in (2, 30) for a in (0.5, 3.0) for q in (0.0, 0.5)] + [(3, 2, 7.0, 0.0)],
        tex=r"(n-1)\alpha(\tau)+\alpha(r)+\tau\beta(n)\le2B^*,\ \tau=\lceil\tau^*\rceil",
-       controls={"no factor for rounding": {"share": 1.0},
+       controls={"no factor for rounding": 0.5,
                  "the square of the length": {"power": 2.0}})
-def whole_blocks(case: Case, share: float = 2.0, power: float = 1.0) -> Evidence:
+def whole_blocks(case: Case, power: float = 1.0) -> Evidence:
     "The bound with the rounded length, and 2 B*, with b = 2; not tried where the length is not from 1 to T; case (T, K, a, q)."
     T, K, a, q = case.value
     real, best = corollary_2(T, K, q, a, 2.0)
@@ -156,7 +156,7 @@ def whole_blocks(case: Case, share: float = 2.0, power: float = 1.0) -> Evidence
     block = min(math.ceil(real**power), T)
     n = -(-T // block)
     found = (n - 1) * a * block**q + a * (T - (n - 1) * block) ** q + block * 2 * math.sqrt(K * n)
-    return Evidence(found, "<=", share * best)
+    return Evidence(found, "<=", 2 * best)
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #01b113e8
 @claim("ito2018", "Algorithm 1, as compiled", id="C2c", tier="certificate", proof="alg-block",
@@ -299,14 +299,14 @@ def divergence_of_a_pull(case: Case, lemma: bool = False) -> Evidence:
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #2def5880
 @claim("ito2018", "proof of Theorem 3", id="C6t", tier="certificate", proof="eq-find", cases=TREES,
        tex=r"\mathbb P_S[f_t=f_S]-\mathbb P_0[f_t=f_S]\le\min\{\sqrt{\delta\nu/2},\epsilon\nu\}",
-       controls={"one per cent less": {"share": 0.99},
+       controls={"one per cent less": 0.99,
                  "without the pull of the round before": {"late": 1}})
-def good_arm_is_found(case: Case, share: float = 1.0, late: int = 0) -> Evidence:
+def good_arm_is_found(case: Case, late: int = 0) -> Evidence:
     "The round with the largest ratio of the two sides; case (kind, K, T, eps)."
     kind, K, T, eps = case.value
     fair, biased, _ = tree_law(some_tree(case, K, T, kind), K, T, eps, 0)
     nu = np.r_[np.zeros(1 + late), np.cumsum(fair)[: T - 1 - late]]
-    bound = share * np.minimum(np.sqrt(-math.log1p(-4 * eps**2) / 4 * nu), eps * nu)
+    bound = np.minimum(np.sqrt(-math.log1p(-4 * eps**2) / 4 * nu), eps * nu)
     gap = biased - fair
     t = int(np.argmax(np.where(bound > 0, gap / np.maximum(bound, 1e-300), np.where(gap > 1e-9, np.inf, -1.0))))
     return Evidence(float(gap[t]), "<=", float(bound[t]), tol=1e-12)

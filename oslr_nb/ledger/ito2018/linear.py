@@ -120,7 +120,9 @@ def directions_law(case: Case, orthogonal: bool = True, axes: bool = False) -> E
 @claim("ito2018", "equation (4)", id="C7", tier="certificate", proof="alg-linear",
        cases=[(3, 1.0, 1.0), (5, 0.4, 3.0), (4, 5.0, 0.7), (6, 2.0, 0.1), (2, 30.0, 1.0)],
        tex=r"-\hat h/\max\{\lambda,\Vert\hat h\Vert/D\}=\arg\min_{\Vert w\Vert\le D}\hat h^\top w+\tfrac\lambda2\Vert w\Vert^2",
-       controls={"without the maximum": lambda case: {"form": lambda h: -h / case.value[1]}})
+       controls={"without the maximum": lambda case: {"form": lambda h: -h / case.value[1]},
+                 "the sum in the place of the maximum":
+                     lambda case: {"form": lambda h: -h / (case.value[1] + np.linalg.norm(h) / case.value[2])}})
 def closed_form(case: Case, form: Callable | None = None) -> Evidence:
     "Distance of the closed form from where 1000 steps of projected descent end, for twenty vectors h; case (d, lambda, D)."
     d, lam, D = case.value
@@ -130,12 +132,6 @@ def closed_form(case: Case, form: Callable | None = None) -> Evidence:
         u = u - 0.1 / lam * (h + lam * u)
         u *= D / np.maximum(D, np.linalg.norm(u, axis=1))[:, None]
     return Evidence(float(np.abs(u - w).max()) / D, "==", 0.0, tol=1e-9)
-
-
-@closed_form.control("the sum in the place of the maximum")
-def _(case: Case) -> Evidence:
-    _, lam, D = case.value
-    return closed_form.check(case, lambda h: -h / (lam + np.linalg.norm(h) / D))
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #7d1e1688
 def random_path(case: Case, T: int, shape: str, radius: float = 1.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -370,6 +366,7 @@ def small_losses(case: Case, step: float = 1.0, perfect: bool = False) -> Eviden
            witness=r"$d=k=2$, $D=\frac12$, $x_t=e_1$, $y_t=\sqrt D$: $w^*=\sqrt D\,e_1$ has $\Vert w^*\Vert^2=D$, but "
                    r"predictions stay below $D\Vert x\Vert=\frac12$ and lose $(\sqrt{0.5}-0.5)^2=0.0429$ a round. At "
                    r"$T=10^6$ that is $42{,}900$; the bound is $1.5^2\cdot4\cdot1000=9{,}000$."),
+       mended=(r"\Vert w^*\Vert\le D\ \Rightarrow\ \mathbb ER_T\le(D+1)^2\sqrt{\tfrac{8d}{k-1}}\sqrt{T+1}", {"root": True}),
        controls={"w* of length sqrt D": {}})
 def printed_hypothesis(case: Case, root: bool = False) -> Evidence:
     """Regret against w* = (sqrt D, 0) (or (D, 0)), and the printed bound, d = k = 2; case (T, D).
@@ -381,9 +378,3 @@ def printed_hypothesis(case: Case, root: bool = False) -> Evidence:
     lr, rows = LinearProjection(2, 2, radius=D, schedule="printed", seed=0), np.r_[1, np.zeros(T - 1, np.int64)]
     run = simulate(lr, np.eye(2), np.array([y, 0.0]), rows=rows)
     return Evidence(float(run.losses.sum()), "<=", bound_theorem_4(2, 2, T, D))
-
-
-@printed_hypothesis.corrected(r"\Vert w^*\Vert\le D\ \Rightarrow\ \mathbb ER_T\le(D+1)^2\sqrt{\tfrac{8d}{k-1}}\sqrt{T+1}")
-def mended_hypothesis(case: Case) -> Evidence:
-    "The same with w* = (D, 0)."
-    return printed_hypothesis.check(case, root=True)
