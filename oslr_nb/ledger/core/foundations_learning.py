@@ -112,18 +112,22 @@ def tuned_hedge(case: Case, change: Callable = lambda T, N, s, b: (T, N, s, b)) 
     return Evidence(hedge_rate(*args), "==", rate, tol=1e-5 * rate)
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #aae08be9
+def largest_sum(T: int, N: int, size: float) -> float:
+    "Expected maximum of N sums of T fair terms +-size/2."
+    from scipy.stats import binom
+
+    below = binom.cdf(np.arange(T + 1), T, 0.5) ** N
+    return float(((size * np.arange(T + 1) - size * T / 2) * np.diff(np.r_[0.0, below])).sum())
+
+
 @claim("core", "fair coins against any engine", id="W5", tier="bayes", proof="sec-core-rate",
        cases=[(10**3, 10), (10**5, 10**3), (10**6, 10**12)],
        tex=r"\mathbb E\max_{i\le N}\sum_{t\le T}\pm1\le\sqrt{2T\ln N}+\tfrac13\ln N",
        controls={"the constant times 0.95": 0.95})
 def coins(case: Case) -> Evidence:
     "Expected maximum of N sums of T fair signs, and the bound; case (T, N)."
-    from scipy.stats import binom
-
     T, N = case.value
-    values = 2.0 * np.arange(T + 1) - T
-    below = binom.cdf(np.arange(T + 1), T, 0.5) ** N
-    return Evidence(float((values * np.diff(np.r_[0.0, below])).sum()), "<=", bound_hedge(T, N, 1.0, 1.0))
+    return Evidence(largest_sum(T, N, 2.0), "<=", bound_hedge(T, N, 1.0, 1.0))
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #05030bcc
 @claim("core", "exponentiated gradient is Hedge", id="W6", tier="certificate", proof="sec-core-eg",
@@ -228,9 +232,7 @@ def advice_law(case: Case, n: int = 4000, rate: float = 1.0) -> Evidence:
     for t in range(n):
         bexp_draw(words, L, 0.8, U, p, mark, t)
         counts[int(U[0]), tuple(sorted(U[1:].tolist()))] += 1
-    outcomes = advice_draws(q / q.sum(), M)
-    seen = [counts.pop((j, others), 0) for j, others, _ in outcomes]
-    return law_of_draws([*seen, counts.total()], [*(float(chance) for _, _, chance in outcomes), 0.0], 1e-7)
+    return law_of_draws(counts, {(j, others): chance for j, others, chance in advice_draws(q / q.sum(), M)}, 1e-7)
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #ffff168b
 def hedge_at_rates(costs: np.ndarray, eta: np.ndarray) -> np.ndarray:
@@ -321,12 +323,8 @@ def advice_bound(case: Case, divided: bool = True, price: bool = True) -> Eviden
        controls={"the constant times 0.95": 0.95})
 def advice_coins(case: Case) -> Evidence:
     "Half the expected maximum of N sums of T fair signs, and the centred bound for M = N; case (T, N)."
-    from scipy.stats import binom
-
     T, N = case.value
-    below = binom.cdf(np.arange(T + 1), T, 0.5) ** N
-    found = ((np.arange(T + 1) - T / 2) * np.diff(np.r_[0.0, below])).sum()
-    return Evidence(float(found), "<=", bound_bexp(T, N, N, True))
+    return Evidence(largest_sum(T, N, 1.0), "<=", bound_bexp(T, N, N, True))
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #e0922203
 def tsallis(L: np.ndarray, eta: float) -> np.ndarray:
@@ -338,7 +336,10 @@ def tsallis(L: np.ndarray, eta: float) -> np.ndarray:
 
 @claim("core", "weights of Tsallis-INF", id="W15", tier="certificate", proof="sec-core-tsallis",
        cases=[(2, 1.0, 1.0), (7, 30.0, 0.3), (100, 1e-3, 2.0), (500, 1e6, 0.01), (1, 1.0, 1.0)],
-       tex=r"L_i-\tfrac2{\eta\sqrt{p_i}}=x\ (\forall i),\quad\sum_ip_i=1")
+       tex=r"L_i-\tfrac2{\eta\sqrt{p_i}}=x\ (\forall i),\quad\sum_ip_i=1",
+       controls={"exponential weights": {"weights": lambda L, eta: (p := np.exp(-np.minimum(eta * (L - L.min()), 500))) / p.sum()},
+                 "the smallest possible number s, then made to sum to 1":
+                     {"weights": lambda L, eta: (p := 4 / (eta * (L - L.min()) + 2) ** 2) / p.sum()}})
 def tsallis_optimal(case: Case, weights: Callable = tsallis) -> Evidence:
     "Weighted sums of both sides of the conditions; case (K, size of L, rate)."
     K, size, eta = case.value
@@ -347,24 +348,6 @@ def tsallis_optimal(case: Case, weights: Callable = tsallis) -> Evidence:
     x = L.min() - 2 / (eta * math.sqrt(p[L.argmin()]))
     right = eta * (L - x) * np.sqrt(p) / 2  # 1 for each arm
     return Evidence(float(a @ right + K * p.sum()), "==", float(a.sum() + K), tol=1e-9 * K)
-
-
-@tsallis_optimal.control("exponential weights")
-def _(case: Case) -> Evidence:
-    def exponential(L: np.ndarray, eta: float) -> np.ndarray:
-        p = np.exp(-np.minimum(eta * (L - L.min()), 500))
-        return p / p.sum()
-
-    return tsallis_optimal.check(case, exponential)
-
-
-@tsallis_optimal.control("the smallest possible number s, then made to sum to 1")
-def _(case: Case) -> Evidence:
-    def rough(L: np.ndarray, eta: float) -> np.ndarray:
-        p = 4 / (eta * (L - L.min()) + 2) ** 2
-        return p / p.sum()
-
-    return tsallis_optimal.check(case, rough)
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #0c3c4091
 @claim("core", "one round of Tsallis-INF", id="W16", tier="search", proof="sec-core-tsallis",
@@ -447,8 +430,3 @@ def tsallis_regret(case: Case, divided: bool = True, arms: bool = True) -> Evide
             tsallis_learn(L, p if divided else one, i, losses[t, i])
         regrets.append(paid - losses[:, 0].sum())
     return Evidence(mean_limit(regrets, 1e-6), "<=", bound_tsallis(T, K) if arms else bound_tsallis(T, 2))
-
-# %% ../../../nbs/core/15_foundations_learning.ipynb #e7544be1
-def __dir__() -> list[str]:
-    "The public names, for completion."
-    return sorted(globals()["__all__"])

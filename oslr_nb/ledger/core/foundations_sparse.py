@@ -217,8 +217,3 @@ def forward_choices(case: Case, method: Callable = forward_selection) -> Evidenc
             S = fit.support[:m].tolist()
             best += max(least_loss(V, b, S) - least_loss(V, b, [*S, j]) for j in range(b.size) if j not in S)
     return Evidence(best, "<=", found, tol=1e-9 * best)
-
-# %% ../../../nbs/core/16_foundations_sparse.ipynb #7a30146a
-def __dir__() -> list[str]:
-    "The public names, for completion."
-    return sorted(globals()["__all__"])

@@ -70,14 +70,14 @@ def moments_unbiased(case: Case, form: str = "chances") -> Evidence:
        controls={"the pair is bought half as often as stated": {"chance": 0.5},
                  "features of magnitude 1.1": {"size": 1.21},
                  "1/(4q) in the place of 1/(3q)": {"last": 4.0},
-                 "95 in 100 of the bound": {"share": 0.95}})
-def exponential_moment(case: Case, chance: float = 1.0, size: float = 1.0, share: float = 1.0, last: float = 3.0) -> Evidence:
+                 "95 in 100 of the bound": 0.95})
+def exponential_moment(case: Case, chance: float = 1.0, size: float = 1.0, last: float = 3.0) -> Evidence:
     "Whichever inequality is nearer, for x_i x_j = 1 constantly; case (q, lambda / q)."
     q, v = case.value
     p = chance * q
     moment = math.log(1 + p * (math.exp(v * size * q / p) - 1)) - v * q * size
     middle, right = q * (math.exp(v) - 1 - v), q * v**2 / (2 * (1 - v / last))
-    return Evidence(max(moment / middle, middle / right), "<=", share)
+    return Evidence(max(moment / middle, middle / right), "<=", 1)
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #399250ba
 def largest_of(n: int, q: float, N: int) -> tuple[float, float]:
@@ -93,15 +93,15 @@ def largest_of(n: int, q: float, N: int) -> tuple[float, float]:
 @claim("own", "Lemma, the largest error in the mean", id="Z3", tier="certificate", proof="lem-tail",
        cases=[(n, q, N) for n, q in ((400, 0.5), (3000, 0.1)) for N in (40, 10**4, 10**7)],
        tex=r"\mathbb E\varepsilon_n\le\sqrt{2\ln N/(qn)}+\ln N/(3qn),\quad\mathbb E\varepsilon_n^2\text{ likewise}",
-       controls={"85 in 100 of the bound": {"share": 0.85},
+       controls={"85 in 100 of the bound": 0.85,
                  "examples that are not independent: each comes twice": {"copies": 2},
                  "a tenth of the entries counted": {"fewer": 10}})
-def largest_of_errors(case: Case, share: float = 1.0, copies: int = 1, fewer: int = 1) -> Evidence:
+def largest_of_errors(case: Case, copies: int = 1, fewer: int = 1) -> Evidence:
     "Mean or mean square of the largest of N/2 independent errors over its bound, whichever is nearer; case (n, q, N)."
     n, q, N = case.value
     first, second = largest_of(n // copies, q, N)
     d = N // fewer // 4  # with k = 1 there are N = 4 d errors
-    return Evidence(max(first / bound_moment_error(n, d, q, 1), second / bound_squared_error(n, d, q, 1)), "<=", share)
+    return Evidence(max(first / bound_moment_error(n, d, q, 1), second / bound_squared_error(n, d, q, 1)), "<=", 1)
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #6f65c552
 def mean_loss(w: np.ndarray, V: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -450,8 +450,8 @@ def aggregated(case: Case, faster: float = 1.0, free: bool = False) -> Evidence:
 @claim("own", "Theorem, aggregation of any experts", id="Z13s", tier="search", proof="thm-experts",
        cases=[(rule, N, grow) for rule in ("vovk", "mean") for N in (2, 5) for grow in (1.0, 1.3, 3.0)],
        tex=r"\text{regret}\le2Y^2(\ln J+1)\ (\text{mean: }8Y^2\ln J+2Y^2)\text{ for labels that grow}",
-       controls={"a fifth of the bound": {"share": 0.2}})
-def aggregated_growing(case: Case, share: float = 1.0) -> Evidence:
+       controls={"a fifth of the bound": 0.2})
+def aggregated_growing(case: Case) -> Evidence:
     "Largest regret over 40 random sequences, whose labels grow by this factor a round at first; case (rule, N, factor)."
     (rule, N, grow), worst = case.value, 0.0
     for _ in range(40):
@@ -461,7 +461,7 @@ def aggregated_growing(case: Case, share: float = 1.0) -> Evidence:
         loss = ((P - y[:, None]) ** 2).sum(axis=0).min()
         regret = ((play_experts(P, y, None, rule) - y) ** 2).sum() - loss
         worst = max(worst, float(regret) / bound_aggregate(N, float(np.abs(y).max()), rule, False))
-    return Evidence(worst, "<=", share)
+    return Evidence(worst, "<=", 1)
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #7c8b4ae6
 @claim("own", "Theorem, the gain of random features", id="Z14", tier="exact", proof="eq-gain",
@@ -602,8 +602,8 @@ def best_single(label: np.ndarray) -> float:
        cases=[1000, 2000], tex=r"\text{regret}\ge0.4\,T\text{ against the adversary}",
        controls={"two phases: fixed comparators fail as well": {"order": "phases"},
                  "independent examples": {"order": "coin"},
-                 "0.55 T": {"share": 0.55}})
-def against_an_adversary(case: Case, order: str = "adversary", share: float = 0.4) -> Evidence:
+                 "0.55 T": 0.55 / 0.4})
+def against_an_adversary(case: Case, order: str = "adversary") -> Evidence:
     "Regret in the mean over the features, lower limit over forty runs, and 0.4 T; case T."
     regret = [losses.sum() - best_single(label) for losses, label in (leader_losses(case.value, order, seed) for seed in range(40))]
-    return Evidence(-mean_limit(-np.array(regret) + 1e-9 * np.arange(40), 1e-3), ">=", share * case.value)
+    return Evidence(-mean_limit(-np.array(regret) + 1e-9 * np.arange(40), 1e-3), ">=", 0.4 * case.value)

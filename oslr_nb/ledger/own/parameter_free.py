@@ -24,6 +24,7 @@ from ...core.driver import simulate
 from ...core.geometry import top_buffer, top_k, truncation_factor
 from ...core.learner import Learner
 from ..claims import Case, Evidence, agrees, claim, mean_limit
+from ...papers.ito2017.algorithm1 import RDA1
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #e60aa8fc
 @claim("own", "one bet", id="PF1", tier="certificate", proof="lem-fraction", cases=["left", "right"],
@@ -34,8 +35,7 @@ def one_bet(case: Case, share: float = 1.0, least: float = -0.5) -> Evidence:
     "The two sides where their quotient is largest, on a grid that begins at -1/2 (left) or at 0 (right)."
     z = np.linspace(least, -1e-3, 5000) if case.value == "left" else np.linspace(0, 50, 5001)
     sides = np.exp(z - share * KAPPA * z**2), 1 + z
-    worst = (sides[0] / sides[1]).argmax()
-    return Evidence(sides[0][worst], "<=", sides[1][worst], tol=1e-12)
+    return Evidence.worst(zip(*sides, strict=True), tol=1e-12)
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #28aba443
 @dataclass
@@ -133,10 +133,10 @@ KINDS = ["one way", "signs", "drift", "small after one", "there and back", "grow
 @claim("own", "regret of one weight", id="PF3", tier="certificate", proof="thm-bet", cases=KINDS,
        tex=r"\textstyle\sum\tilde g(\tilde w-u)\le\varepsilon+\lvert u\rvert\min_m\bigl(\kappa\beta V+\tfrac1\beta"
            r"(\ln\tfrac{2\lvert u\rvert}{\varepsilon\pi\beta}-1)\bigr)",
-       controls={"nine tenths of the bound": {"share": 0.9},
+       controls={"nine tenths of the bound": 0.9,
                  "without the endowment": {"form": "free"},
                  "without the logarithm": {"form": "root"}})
-def regret_of_a_bettor(case: Case, form: str = "grid", share: float = 1.0) -> Evidence:
+def regret_of_a_bettor(case: Case, form: str = "grid") -> Evidence:
     "Both sides at the worst game and comparator (0 and 10^-6 to 10^8, with the worse sign), endowment 1."
     sides = []
     for g in games(case.value, case.rng):
@@ -148,17 +148,16 @@ def regret_of_a_bettor(case: Case, form: str = "grid", share: float = 1.0) -> Ev
             elif form == "closed": bound = 1 + u * (3 / math.sqrt(2) * math.sqrt(KAPPA * V * (L := plain_log(u, p))) + 2 * p.hint * L)
             elif form == "free": bound = bound_bet(u, p.hint, V, int(p.doublings)) - 1
             else: bound = 1 + u * 3 / math.sqrt(2) * math.sqrt(KAPPA * V)
-            if (regret := lost + u * G) > 0: sides.append((regret, share * bound))
-    worst = max(sides, key=lambda s: s[0] / s[1] if s[1] > 0 else math.inf)
-    return Evidence(worst[0], "<=", worst[1], tol=1e-9 * abs(worst[1]))
+            if (regret := lost + u * G) > 0: sides.append((regret, bound))
+    return Evidence.worst(sides, rtol=1e-9)
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #8f6bc2bb
 @claim("own", "regret of one weight, closed form", id="PF3c", tier="certificate", proof="eq-log", cases=KINDS,
        tex=r"\textstyle\sum\tilde g(\tilde w-u)\le\varepsilon+\lvert u\rvert\bigl(\tfrac3{\sqrt2}\sqrt{\kappa VL}+2hL\bigr)",
-       controls={"half of the bound": {"share": 0.5}})
-def regret_in_closed_form(case: Case, share: float = 1.0) -> Evidence:
-    "The same games."
-    return regret_of_a_bettor.check(case, form="closed", share=share)
+       controls={"half of the bound": 0.5})
+def regret_in_closed_form(case: Case) -> Evidence:
+    "lhs and rhs: as for the other form of the bound, on the same games."
+    return regret_of_a_bettor.check(case, form="closed")
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #419cae54
 class Stubborn(Bettor):
@@ -171,13 +170,11 @@ class Stubborn(Bettor):
 @claim("own", "what cutting costs", id="PF4", tier="certificate", proof="lem-hint", cases=KINDS,
        tex=r"\textstyle\sum_s(\lvert g_s\rvert-h_s)_+\le\max_s\lvert g_s\rvert",
        controls={"hints that stay at the first gradient": {"bettor": Stubborn},
-                 "99 % of the largest gradient": {"share": 0.99}})
-def cutting_is_cheap(case: Case, share: float = 1.0, bettor: type[Bettor] = Bettor) -> Evidence:
+                 "99 % of the largest gradient": 0.99})
+def cutting_is_cheap(case: Case, bettor: type[Bettor] = Bettor) -> Evidence:
     "Both sides at the worst of the games."
     found = [play_game(g, bettor=bettor) for g in games(case.value, case.rng)]
-    sides = [(float((np.abs(f.g) - np.abs(f.cut)).sum()), share * float(np.abs(f.g).max())) for f in found]
-    worst = max(sides, key=lambda s: s[0] / s[1])
-    return Evidence(worst[0], "<=", worst[1], tol=1e-9 * worst[1])
+    return Evidence.worst(((float((np.abs(f.g) - np.abs(f.cut)).sum()), float(np.abs(f.g).max())) for f in found), rtol=1e-9)
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #4454b203
 @claim("own", "what a limit costs", id="PF5", tier="certificate", proof="lem-limit", cases=[(k, p) for k in KINDS for p in (0.0, 0.25)],
@@ -193,8 +190,7 @@ def limits_are_cheap(case: Case, drop: bool = True, early: float = 1.0) -> Evide
         for u in (0.0, 0.05, -0.05, 1.0, -1.0):
             fee = early * (bet != f.cut) * np.abs(f.cut) * np.maximum(abs(u) - f.limits, 0)
             sides += [(a, b) for a, b in zip(f.cut * (f.weights - u), bet * (f.free - u) + fee, strict=True) if a > 1e-12]
-    worst = max(sides, key=lambda s: s[0] / s[1] if s[1] > 0 else math.inf)
-    return Evidence(float(worst[0]), "<=", float(worst[1]), tol=1e-12 * abs(worst[1]))
+    return Evidence.worst(sides, rtol=1e-12)
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #33da9c75
 def path_sides(f: Game, u: float, paid: tuple[float, ...] = (1, 1, 1, 1)) -> tuple[float, float]:
@@ -215,17 +211,13 @@ def path_sides(f: Game, u: float, paid: tuple[float, ...] = (1, 1, 1, 1)) -> tup
                  "no price for early rounds": {"paid": (1, 1, 1, 0)}})
 def regret_on_every_path(case: Case, paid: tuple[float, ...] = (1, 1, 1, 1)) -> Evidence:
     "Both sides at the worst game and comparator, endowment 1; case (game, limit of the first round)."
-    kind, scale = case.value
-    worst = (0.0, 1.0)
+    (kind, scale), sides = case.value, [(0.0, 1.0)]
     for g in (g for g in games(kind, case.rng) if len(g) <= 256):
         for last in ([], [1.0], [50.0 * np.abs(g).max()], [-50.0 * np.abs(g).max()]):
             full = np.r_[g, last]
             f = play_game(full, scale * np.arange(1.0, len(full) + 1) ** 0.25)
-            for u in [s * 10.0**e for e in range(-4, 5) for s in (-1, 1)] + [0.0]:
-                left, right = path_sides(f, u, paid)
-                if left > 0 and (right <= 0 or left / right > worst[0] / worst[1]): worst = left, right
-                if worst[1] <= 0: return Evidence(worst[0], "<=", worst[1])
-    return Evidence(worst[0], "<=", worst[1], tol=1e-9 * abs(worst[1]))
+            sides += [path_sides(f, u, paid) for u in [s * 10.0**e for e in range(-4, 5) for s in (-1, 1)] + [0.0]]
+    return Evidence.worst((pair for pair in sides if pair[0] >= 0), rtol=1e-9)
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #4bacbd34
 @claim("own", "predictions cut to the range of labels", id="PF7", tier="certificate", proof="lem-clip", cases=40,
@@ -247,8 +239,8 @@ def cutting_predictions(case: Case, share: float = 1.0, lag: int = 0) -> Evidenc
        cases=[(4, 1, 1), (6, 2, 2), (8, 3, 3), (8, 2, 4)], tex=r"\Vert L(D_Sw-w^*)\Vert^2\le\nu\chi\Vert L(w-w^*)\Vert^2",
        controls={"favourites by weight, as in Algorithm 1": {"by": "weight"},
                  "one favourite fewer": lambda case: {"fewer": 1 + case.value[2] - case.value[1]},
-                 "99 % of the constant": {"share": 0.99}})
-def favourites_by_contribution(case: Case, share: float = 1.0, by: str = "contribution", fewer: int = 0) -> Evidence:
+                 "99 % of the constant": 0.99})
+def favourites_by_contribution(case: Case, by: str = "contribution", fewer: int = 0) -> Evidence:
     "Both sides at the worst of random and extremal weights, with units from 10^-2 to 10^2; case (d, k, k1)."
     d, k, top = case.value
     nu, missed, sides = truncation_factor(k, top, d), min(k, d - top), []
@@ -265,9 +257,8 @@ def favourites_by_contribution(case: Case, share: float = 1.0, by: str = "contri
         V, w, u = V * np.outer(size, size), w / size, u / size
         scores = np.abs(w) * (size if by == "contribution" else 1)
         kept = np.where(np.isin(np.arange(d), top_k(scores, top - fewer)), w, 0.0)
-        sides.append(((kept - u) @ V @ (kept - u), share * nu * values[-1] / values[0] * ((w - u) @ V @ (w - u))))
-    worst = max(sides, key=lambda s: s[0] / s[1])
-    return Evidence(float(worst[0]), "<=", float(worst[1]), tol=1e-9 * worst[1])
+        sides.append(((kept - u) @ V @ (kept - u), nu * values[-1] / values[0] * ((w - u) @ V @ (w - u))))
+    return Evidence.worst(sides, rtol=1e-9)
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #c4594a16
 def coin_rival(kind: str, d: int, top: int, seed: Any = None) -> Any:
@@ -324,15 +315,14 @@ def expected_regret(case: Case, kind: str = "two", weights: tuple[float, ...] = 
 @claim("own", "second moments for weights of any length", id="PF10", tier="exact", proof="thm-expected",
        cases=[(6, 4, 2), (10, 4, 1), (20, 9, 5), (64, 8, 4)],
        tex=r"M(\sqrt d,Y,R)\le\tfrac{8dY^2}p+d^2\bigl(\tfrac7p+\tfrac1{q^*}\bigr)R^2",
-       controls={"98 % of it": {"share": 0.98}})
-def moment_for_any_length(case: Case, share: float = 1.0) -> Evidence:
+       controls={"98 % of it": 0.98})
+def moment_for_any_length(case: Case) -> Evidence:
     "Both sides where their quotient is largest, over R; Y = 1."
     d, budget, top = case.value
     q1, q2 = inverse_odds(d, budget, top)
-    sides = [(bound_observe_moment(d, budget, top, math.sqrt(d), 1.0, R), share * (8 * d * q1 + d**2 * (7 * q1 + q2) * R**2))
-             for R in np.r_[10.0 ** np.linspace(-3, 3, 61), 1 / math.sqrt(d)]]
-    worst = max(sides, key=lambda s: s[0] / s[1])
-    return Evidence(*worst[:1], "<=", worst[1], tol=1e-9 * worst[1])
+    sides = ((bound_observe_moment(d, budget, top, math.sqrt(d), 1.0, R), 8 * d * q1 + d**2 * (7 * q1 + q2) * R**2)
+             for R in np.r_[10.0 ** np.linspace(-3, 3, 61), 1 / math.sqrt(d)])
+    return Evidence.worst(sides, rtol=1e-9)
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #a9ce0f74
 @claim("own", "the bound as a function", id="PF10v", tier="exact", proof="eq-root", cases=[10**2, 10**4, 10**8],
@@ -367,8 +357,9 @@ def compiled_is_the_textbook(case: Case, bettor: type[Bettor] = Bettor, doubled:
 # %% ../../../nbs/own/02_parameter_free.ipynb #7da67353
 @claim("own", "no scale", id="PF12", tier="certificate", proof="alg-coin",
        cases=[(5, 1), (0, -8), (-20, 3), (1e6, 1.0), (1e-6, 1e6), (1.0, 1e-6)],
-       tex=r"\hat y_t(x\cdot a,\,b\,y)=b\,\hat y_t(x,y),\qquad w_i(x\cdot a,\,b\,y)=\tfrac b{a_i}w_i(x,y)")
-def no_scale(case: Case, make: Callable[[], Learner] | None = None) -> Evidence:
+       tex=r"\hat y_t(x\cdot a,\,b\,y)=b\,\hat y_t(x,y),\qquad w_i(x\cdot a,\,b\,y)=\tfrac b{a_i}w_i(x,y)",
+       controls={"dual averaging in a ball": {"make": lambda: RDA1(20, 6, top=3, step=1e3, x_norm=1e9, y_max=1e9, seed=1)}})
+def no_scale(case: Case, make: Callable[[], Learner] = lambda: CoinBetting(20, 6, centre=False, seed=1)) -> Evidence:
     """Largest difference of predictions over 3000 rounds, relative to the largest, every second feature and the label multiplied; case:
     exponents of two (the difference is 0 to the last bit), or other factors (floats).
     """
@@ -377,17 +368,9 @@ def no_scale(case: Case, make: Callable[[], Learner] | None = None) -> Evidence:
     if exact: a, b = 2.0**a, 2.0**b
     X = case.rng.standard_normal((3000, 20))
     y = X[:, 0] - 0.5 * X[:, 1] * (X[:, 2] > 0) + 0.3 * case.rng.standard_normal(3000)
-    make = make or (lambda: CoinBetting(20, 6, centre=False, seed=1))
     plain, scaled = simulate(make(), X, y), simulate(make(), X * np.where(np.arange(20) % 2, a, 1.0), b * y)
     gap = np.abs(scaled.predictions / b - plain.predictions).max() / np.abs(plain.predictions).max()
     return Evidence(gap, "==", 0, tol=0 if exact else 1e-9)
-
-
-@no_scale.control("dual averaging in a ball")
-def _(case: Case) -> Evidence:
-    from oslr_nb.papers.ito2017 import RDA1
-
-    return no_scale.check(case, make=lambda: RDA1(20, 6, top=3, step=1e3, x_norm=1e9, y_max=1e9, seed=1))
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #1a7e0002
 @claim("own", "late labels are unbiased", id="PF13", tier="exact", proof="prp-late", cases=[(5, 3, 1), (6, 4, 2), (5, 2, 0), (4, 4, 2)],

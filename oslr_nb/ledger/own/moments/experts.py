@@ -44,15 +44,14 @@ def compiled_is_textbook(case: Case, **other: Any) -> Evidence:
                  "a label beyond the range": {"low": 0.3}})
 def mixed_loss_is_attained(case: Case, rate: float = 1.0, low: float = 0.0) -> Evidence:
     "Loss and mixed loss where they are nearest to each other: random experts, also close to the middle; case: how many."
-    worst, Y = (0.0, 0.0, 1.0), 1 - low / 2
+    sides, Y = [], 1 - low / 2
     for trial in range(300):
         f = np.clip(10 ** -case.rng.uniform(0, 1.5) * case.rng.uniform(-1, 1, case.value), -1 + low, 1)
         losses = case.rng.exponential(1, case.value) * (trial % 3)
         p = mixed_prediction(f, losses, -1 + low, 1.0, rate)
         for y in (-1.0, 1.0, case.rng.uniform(-1, 1)):
-            g = Y**2 * mixed_loss(f, losses, y, Y, rate)
-            if g > 1e-6: worst = max(worst, ((p - y) ** 2 / g, (p - y) ** 2, g))
-    return Evidence(worst[1], "<=", worst[2], tol=1e-12)
+            sides.append(((p - y) ** 2, Y**2 * mixed_loss(f, losses, y, Y, rate)))
+    return Evidence.worst((pair for pair in sides if pair[1] > 1e-6), tol=1e-12)
 
 # %% ../../../../nbs/own/moments/02_experts.ipynb #8f3cedf8
 def run_experts(rounds: list, N: int, opening: tuple) -> tuple[float, float]:
@@ -90,14 +89,13 @@ def regret_of_aggregation(case: Case) -> Evidence:
        controls={"as if the range were known": {"known": True}})
 def regret_of_a_growing_range(case: Case, known: bool = False) -> Evidence:
     "The largest regret, relative to the bound, over random jumps of the label beyond what was seen; case: N."
-    worst = (0.0, 0.0, 1.0)
+    found = []
     for _ in range(60):
         jumps, sides = case.rng.uniform(0.3, 1.5, case.rng.integers(3, 8)), case.rng.choice([-1, 1], 8)
         rounds = [(int(sides[t % 8]), 1.0 if t < len(jumps) else 0.1, float(jumps[t]) if t < len(jumps) else 0.0) for t in range(250)]
         regret, Y = run_experts(rounds, case.value, (-1.0, 1.0))
-        bound = bound_aggregation(case.value, Y, known)
-        worst = max(worst, (regret / bound, regret, bound))
-    return Evidence(worst[1], "<=", worst[2], tol=1e-9)
+        found.append((regret, bound_aggregation(case.value, Y, known)))
+    return Evidence.worst(found, tol=1e-9)
 
 # %% ../../../../nbs/own/moments/02_experts.ipynb #3f4ae084
 @functools.lru_cache(9)

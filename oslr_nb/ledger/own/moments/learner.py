@@ -10,13 +10,14 @@ from ....own.moments.learner import PairwiseLeastSquares
 __all__ = []
 
 # %% ../../../../nbs/own/moments/04_learner.ipynb #fcf66bb4
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from ....core.driver import simulate
 from ....core.sparse.selectors import forward_selection
 from ...claims import Case, Evidence, claim
+from ....papers.kale2017.greedy import OnlineGreedyOSLR
 
 # %% ../../../../nbs/own/moments/04_learner.ipynb #bd5c442b
 @claim("own", "Favourites are those of forward selection", id="Y8", tier="exact", proof="alg-pairwise",
@@ -39,20 +40,13 @@ def favourites_are_forward(case: Case, shrunk: bool = True, ridge: bool = True) 
 
 # %% ../../../../nbs/own/moments/04_learner.ipynb #02725240
 @claim("own", "Units of features and label", id="Y12", tier="exact", proof="prp-scale", cases=[(-30, 7), (9, -60), (25, 25)],
-       tex=r"\hat y_t(aX,by)=b\,\hat y_t(X,y)\text{ for powers of }2")
-def units_do_not_matter(case: Case, learner: Any = None) -> Evidence:
+       tex=r"\hat y_t(aX,by)=b\,\hat y_t(X,y)\text{ for powers of }2",
+       controls={"a ridge with a unit: Algorithm 2 of Kale et al. 2017":
+                     {"make": lambda: OnlineGreedyOSLR(10, 5, k=2, T=500, x_max=1e20, y_max=1e20, seed=6)}})
+def units_do_not_matter(case: Case, make: Callable = lambda: PairwiseLeastSquares(10, 5, seed=6)) -> Evidence:
     "How many of 500 predictions scale exactly; case: exponents of b, and of the factor of every second feature."
     rng = np.random.default_rng(2)
     X = rng.standard_normal((500, 10)) + 1
     y, (b, a) = X[:, 1] + X[:, 7] + rng.standard_normal(500), (2.0**e for e in case.value)
     factors = np.where(np.arange(10) % 2, a, 1.0)
-    make = learner or (lambda: PairwiseLeastSquares(10, 5, seed=6))
     return Evidence(int((simulate(make(), X * factors, y * b).predictions == b * simulate(make(), X, y).predictions).sum()), "==", 500)
-
-
-@units_do_not_matter.control("a ridge with a unit: Algorithm 2 of Kale et al. 2017")
-def _(case: Case) -> Evidence:
-    from oslr_nb.papers.kale2017 import OnlineGreedyOSLR
-
-    make = lambda: OnlineGreedyOSLR(10, 5, k=2, T=500, x_max=1e20, y_max=1e20, seed=6)
-    return units_do_not_matter.check(case, make)
