@@ -87,11 +87,8 @@ class Evidence:
 
     @classmethod
     def worst(cls, sides: Iterable[tuple[Any, Any]], tol: float = 0, rtol: float = 0) -> Evidence:
-        """left <= right for the pair with the largest quotient, infinite if right <= 0; of equals the larger one.
-
-        rtol: tolerance in units of the right side.
-        """
-        left, right = max(sides, key=lambda pair: (pair[0] / pair[1], pair[0]) if pair[1] > 0 else (math.inf, 0))
+        "left <= right for the first pair with the largest quotient (infinite if right <= 0). rtol: tolerance in units of right."
+        left, right = max(sides, key=lambda pair: pair[0] / pair[1] if pair[1] > 0 else math.inf)
         return cls(left, "<=", right, tol + rtol * abs(right))
 
 # %% ../../nbs/ledger/claims.ipynb #5ed627b9

@@ -67,4 +67,4 @@ def no_weights_help(case: Case, keep: float = 1.0) -> Evidence:
         if trial % 4 == 3: w = np.where(np.abs(u) == np.abs(u).max(), u, 0.0)
         excess = float(observed_excess(w, u, 3) if case.value == "observed" else estimate_excess(w, u))
         sides.append((floor_online(u, 3, case.value) + (1 - keep) * gamma * (u**2).max(), excess))
-    return Evidence.worst(sides, tol=1e-9)
+    return Evidence.worst(sorted(sides, reverse=True), tol=1e-9)  # many quotients are 1
