@@ -10,11 +10,8 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-import joblib
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from conftest import TOP
 from sklearn.base import clone
@@ -98,11 +95,6 @@ def test_predict_changes_nothing():
     with ThreadPoolExecutor(4) as pool: assert all((p == values).all() for p in pool.map(model.predict, [S.X] * 8))
 
 
-def test_it_learns():
-    assert OSLRRegressor(4, random_state=0).fit(S.X[:500], S.y[:500]).score(S.X[500:], S.y[500:]) > 0.9
-    assert OSLRRegressor(1.0, random_state=0).fit(S.X[:500], S.y[:500]).score(S.X[500:], S.y[500:]) > 0.95
-
-
 def test_rare_pairs_do_not_mislead():
     "Features that nearly repeat each other are not weighed before they have been bought together."
     rng = np.random.default_rng(0)
@@ -123,24 +115,6 @@ def test_pipeline_search_clone_and_copies():
     for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         other.partial_fit(S.X, S.y)
         assert (other.coef_ == copy.deepcopy(model).partial_fit(S.X, S.y).coef_).all() and (other.coef_ != model.coef_).any()
-
-
-def test_joblib(tmp_path):
-    model = OSLRRegressor(3, random_state=0).fit(S.X, S.y)
-    joblib.dump(model, tmp_path / "model")
-    assert (joblib.load(tmp_path / "model").partial_fit(S.X, S.y).coef_ == model.partial_fit(S.X, S.y).coef_).all()
-
-
-def test_tables_of_three_libraries():
-    columns = dict(zip(NAMES, S.X.T.copy(), strict=True))
-    plain = OSLRRegressor(4, random_state=0).fit(S.X, S.y)
-    tables = (pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns))
-    for table, label in zip(tables, (pd.Series(S.y), pl.Series(S.y), pa.array(S.y)), strict=True):
-        model = OSLRRegressor(4, random_state=0).fit(table, label)
-        assert model.feature_names_in_.tolist() == NAMES and (model.coef_ == plain.coef_).all()
-        assert (model.partial_fit(table, label).predict(table) == copy.deepcopy(plain).partial_fit(S.X, S.y).predict(S.X)).all()
-        assert (model.predict(pd.DataFrame(columns)[NAMES[::-1]]) == model.predict(table)).all()
-    assert not hasattr(plain, "feature_names_in_")
 
 
 def test_kinds_of_numbers():

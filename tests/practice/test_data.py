@@ -233,21 +233,12 @@ def test_import_stays_light():
 
 
 PUBLISHED = {  # digest of the features (-1 where missing), of the classes, and how many are ill
-    "heart": (
-        "afc096108d53d47cee8d93f89cfc79fe036ee36eaf62bbd16154dddb29e4fa0f",
-        "370b80f62d7daa76b333e83a904b617bb6d2850a9f1fa326d77d3608c1a87eab",
-        139,
-    ),
-    "hepatitis": (
-        "bb3f1ca346feffc21623dd4cc4104bd54aeb33ebab4778646b32ebf0a67617f1",
-        "3acb3feff6b7420ce7732e68d612195a7d59edfac0557a3ba6ae8879e6853296",
-        32,
-    ),
-    "thyroid": (
-        "6f538af150abd7c27eef2decbcf89b0ea404e8d231c19afbbaca0d9529fa86a5",
-        "0454ad1c49b79f526731d73786b09b1d1b5c8bc30fc28153c74fd03c15fd2fd4",
-        534,
-    ),
+    "heart": ("afc096108d53d47cee8d93f89cfc79fe036ee36eaf62bbd16154dddb29e4fa0f",
+              "370b80f62d7daa76b333e83a904b617bb6d2850a9f1fa326d77d3608c1a87eab", 139),
+    "hepatitis": ("bb3f1ca346feffc21623dd4cc4104bd54aeb33ebab4778646b32ebf0a67617f1",
+                  "3acb3feff6b7420ce7732e68d612195a7d59edfac0557a3ba6ae8879e6853296", 32),
+    "thyroid": ("6f538af150abd7c27eef2decbcf89b0ea404e8d231c19afbbaca0d9529fa86a5",
+                "0454ad1c49b79f526731d73786b09b1d1b5c8bc30fc28153c74fd03c15fd2fd4", 534),
 }
 
 

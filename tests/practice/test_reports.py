@@ -91,11 +91,6 @@ def test_recommend_stands_beside_the_mean():
     assert verdicts[0] == verdicts[1]
 
 
-def test_one_row_has_no_measure():
-    code, said, r = cli("run", table("a,b,y\n1,2,300\n"), "--budget", 2)
-    assert code == 0 and r["loss"] is None and r["loss_of_running_mean"] is None and "90000" not in said
-
-
 def test_runs_print_no_first_round():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4))

@@ -254,19 +254,6 @@ def test_late_estimates_of_dual_averaging_are_unbiased(learner):
     assert np.abs(np.mean(sums, axis=0) - 2 * (w @ x - y) * x).max() < 1e-12 < np.abs(w).min()
 
 
-def test_twenty_open_examples_end_in_the_state_of_one_after_the_other():
-    "All features are bought, so the order of labels is all that matters."
-    whole, service = fresh(budget=D), fresh(budget=D)
-    play(whole, range(300))
-    for start in range(0, 300, 20):
-        rows = range(start, start + 20)
-        asked = {t: ask(service, "query", id=t)["features"] for t in rows}
-        for t in reversed(rows): ask(service, "values", id=t, values=X[t, asked[t]].tolist())
-        for t in rows: ask(service, "label", id=t, label=Y[t])
-    for name in ("pairs", "single", "losses", "guess", "arms", "num"):
-        assert np.array_equal(getattr(whole.learner, name), getattr(service.learner, name)), name
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_any_order_is_learning_in_the_order_of_the_labels(seed):
     service, _, _, learnt = session(seed)
@@ -274,16 +261,6 @@ def test_any_order_is_learning_in_the_order_of_the_labels(seed):
     for S, row in learnt: lr.learn(S, X[row, S], Y[row])
     for name in ("pairs", "single", "losses", "favourites"): assert np.array_equal(getattr(lr, name), getattr(service.learner, name))
     assert service.rounds == len(learnt) == 120
-
-
-def test_it_learns_although_labels_are_late():
-    service, rows = fresh(), np.random.default_rng(1).integers(0, 400, 1500)
-    for t, row in enumerate(rows):
-        S = ask(service, "query", id=t)["features"]
-        ask(service, "values", id=t, values=X[row, S].tolist())
-        if t >= 50: ask(service, "label", id=t - 50, label=Y[rows[t - 50]])
-    stats = ask(service, "stats")
-    assert stats["open"] == 50 and stats["mean_loss"] < 0.5 * stats["mean_loss_of_mean_label"]
 
 
 def test_a_question_may_be_repeated():
@@ -296,14 +273,6 @@ def test_a_question_may_be_repeated():
     assert "the same as before" in ask(service, "values", id="a", values=[1, 2, 3, 5])["error"]
     assert "the label comes last" in ask(service, "label", id="b", label=1)["error"]
     assert ask(service, "skip", id="a")["skipped"] == 1 and "open example" in ask(service, "label", id="a", label=1)["error"]
-
-
-def test_numbers_come_back_as_they_were():
-    play(service := fresh(), range(200))
-    S = ask(service, "query", id=0)["features"]
-    line = service.answer(json.dumps({"op": "values", "id": 0, "values": X[0, S].tolist()}).encode())
-    assert json.loads(line)["prediction"] == service.open[0].prediction and json.loads(line, parse_float=str)["prediction"] == repr(
-        service.open[0].prediction)
 
 
 @pytest.mark.parametrize("learner", ["ito2017.RDA2", "ito2018.LinearProjection"])
@@ -552,11 +521,6 @@ def test_a_full_disk_ends_nothing(tmp_path, monkeypatch, capsys):
     for f in (source, sink, answers): os.close(f)
 
 
-def test_only_learners_of_oslr():
-    with pytest.raises(ValueError, match="learner = 'PairwisePOSLR': it must be one of protocol OSLR"):
-        sv.Service(oslr.auto(D, BUDGET, protocol="POSLR"))
-
-
 def lives(state, *batches, every=0):
     "A service in this process that answers batches of lines, and is then left as a kill leaves it; and its answers."
     kept, service, (source, sink) = sv.State(state), fresh(), os.pipe()
@@ -737,15 +701,6 @@ def test_a_byte_order_mark_before_the_first_request(lots, refused):
     pipes, out = sv.Pipes(fresh(), None, 0, 0, 1), []
     for lot in [*lots, b""]: out += pipes.split(lot)
     assert ["error" in json.loads(fresh().answer(line)) for line in out] == refused
-
-
-def test_a_byte_order_mark_through_a_pipe(tmp_path):
-    "And once more after a restart, before the first request of the new process."
-    for t in range(2):
-        p = Process("--state", tmp_path / "s.npz")
-        p.send(MARK + b'{"op":"query","id":%d}' % t, b'{"op":"stats"}')
-        assert json.loads(p.answers(2)[1])["open"] == t + 1
-        p.end(signal.SIGKILL)
 
 
 @pytest.mark.parametrize("line", [

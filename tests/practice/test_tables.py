@@ -32,8 +32,7 @@ TABLE = pa.table({name: BUNCH.data[:, i] for i, name in enumerate(BUNCH.feature_
 FILES = ("report.md", "results.json", "model.npz", "loss.png")
 
 
-def oslr(*args):
-    return CliRunner().invoke(app, ["run", *map(str, args)])
+def oslr(*args): return CliRunner().invoke(app, ["run", *map(str, args)])
 
 
 def good(*args) -> str:
@@ -50,8 +49,7 @@ def files(tmp_path_factory):
     return folder
 
 
-def numbers(out: Path) -> dict:
-    return json.loads((out / "results.json").read_text())
+def numbers(out: Path) -> dict: return json.loads((out / "results.json").read_text())
 
 
 def test_a_report_from_csv_and_from_parquet(files, tmp_path):
@@ -92,18 +90,15 @@ def test_missing_values_count_as_the_mean_of_those_bought(monkeypatch):
     class Notes:
         d, given = 3, []
 
-        def query(self):
-            return np.array([0, 2])
+        def query(self): return np.array([0, 2])
 
         def predict(self, values):
             self.given.append(values.tolist())
             return 0.0
 
-        def update(self, y):
-            pass
+        def update(self, y): pass
 
-        def skip(self):
-            self.given.append([])
+        def skip(self): self.given.append([])
 
     X = np.array([[math.nan, 9, 1], [2, 9, math.nan], [4, 9, 5], [math.nan, 9, math.nan]])
     tally = tables.fresh_tally(3)
@@ -273,27 +268,11 @@ def test_bad_files_end_with_one_sentence(name, tmp_path):
 
 
 WRONG = [
-    ("--budget", 1),
-    ("--budget", 11),
-    ("--passes", 0),
-    ("--seed", -1),
-    ("--every", "nan"),
-    ("--learner", "ito2017.RDA9"),
-    ("--learner", "hazan2012.AERR"),
-    ("--learner", "hazan2012.DDAERR"),
-    ("--learner", "ito2018.LinearProjection"),
-    ("--learner", "own.PairwisePOSLR"),
-    ("--option", "top"),
-    ("--option", "d=3"),
-    ("--option", "protocol=POSLR"),
-    ("--option", "height=3"),
-    ("--option", "memory=x"),
-    ("--scale", "no.csv"),
-    ("--target", "height"),
-    ("--ignore", "height"),
-    ("--ignore", "progression"),
-    ("--costs", "nothing.csv"),
-    ("--out", "p.csv"),
+    ("--budget", 1), ("--budget", 11), ("--passes", 0), ("--seed", -1), ("--every", "nan"), ("--learner", "ito2017.RDA9"),
+    ("--learner", "hazan2012.AERR"), ("--learner", "hazan2012.DDAERR"), ("--learner", "ito2018.LinearProjection"),
+    ("--learner", "own.PairwisePOSLR"), ("--option", "top"), ("--option", "d=3"), ("--option", "protocol=POSLR"), ("--option", "height=3"),
+    ("--option", "memory=x"), ("--scale", "no.csv"), ("--target", "height"), ("--ignore", "height"), ("--ignore", "progression"),
+    ("--costs", "nothing.csv"), ("--out", "p.csv"),
 ]
 
 
@@ -302,27 +281,15 @@ def test_wrong_arguments(option, files, tmp_path, monkeypatch):
     monkeypatch.chdir(files)
     args = {"--target": "progression", "--budget": 4, "--out": tmp_path} | {option[0]: option[1]}
     done = oslr("p.csv", *(v for pair in args.items() for v in pair))
-    assert (
-        done.exit_code == 2
-        and "Traceback" not in done.output
-        and "it must be" in done.output
-        and "it must be" in done.output.split("\n")[-2]
-    )
+    assert done.exit_code == 2 and "Traceback" not in done.output and "it must be" in done.output.split("\n")[-2]
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("feature,cost\na,1\n", "columns of costs"),
-        ("feature,price\nage,one\n", "a table with numbers as price"),
-        ("feature,price\nage,-1\n", "price of 'age'"),
-        ("feature,price\nage,1\n", "costs of 'sex' = 'missing'"),
-        ("feature,price\nage,1\nage,1\n", "named once"),
-        ("feature,price\nheight,1\n", "'height'"),
-        ("feature,price\nage,\n", "price of 'age' = nan"),
-        ("", "costs = "),
-    ],
-)
+@pytest.mark.parametrize(("text", "words"), [
+    ("feature,cost\na,1\n", "columns of costs"), ("feature,price\nage,one\n", "a table with numbers as price"),
+    ("feature,price\nage,-1\n", "price of 'age'"), ("feature,price\nage,1\n", "costs of 'sex' = 'missing'"),
+    ("feature,price\nage,1\nage,1\n", "named once"), ("feature,price\nheight,1\n", "'height'"),
+    ("feature,price\nage,\n", "price of 'age' = nan"), ("", "costs = "),
+])
 def test_wrong_prices(text, words, files, tmp_path):
     (tmp_path / "prices.csv").write_text(text)
     done = oslr(files / "p.csv", "--target", "progression", "--budget", 4, "--out", tmp_path, "--costs", tmp_path / "prices.csv")
@@ -347,11 +314,8 @@ def test_a_folder_holds_one_run(files, tmp_path):
     assert oslr(*args).exit_code == 2 and "--resume" in oslr(*args).output
     good(*args, "--resume")
     assert first == {name: (tmp_path / name).read_bytes() for name in FILES}
-    for more, words in (
-        (("--seed", 1), "seed = 1: it must be 0, as in the run"),
-        (("--budget", 5), "budget = 5"),
-        (("--impute",), "impute = True"),
-    ):
+    for more, words in ((("--seed", 1), "seed = 1: it must be 0, as in the run"), (("--budget", 5), "budget = 5"),
+                        (("--impute",), "impute = True")):
         done = oslr(*args, "--resume", *more)
         assert done.exit_code == 2 and words in done.output
     pa.csv.write_csv(TABLE.slice(1), tmp_path / "other.csv")
@@ -414,8 +378,7 @@ def test_the_command_killed_and_resumed(files, tmp_path):
     for name in (*FILES, "checkpoint.npz"): assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
 
 
-def done_rounds(out: Path) -> int:
-    return read_file(out / "checkpoint.npz")[0]["done"] if (out / "checkpoint.npz").exists() else 0
+def done_rounds(out: Path) -> int: return read_file(out / "checkpoint.npz")[0]["done"] if (out / "checkpoint.npz").exists() else 0
 
 
 def test_a_second_run_in_the_same_folder_is_refused(files, tmp_path, monkeypatch):
