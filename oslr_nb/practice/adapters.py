@@ -242,7 +242,7 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         X = self._table(X, None, False)[0][:, self.features_].astype(float)
         for i, j in np.argwhere(~np.isfinite(X))[:1]:
-            where, why = f"X[{i}, {self.features_[j]}]", "that column is in features_, which predictions are made of"
+            where, why = f"X[{i}, {self.features_[j]}]", "that column is in features_, from which predictions are made"
             if not self.n_left_out_ or np.isinf(X).any(): fail(where, float(X[i, j]), "a finite number", why)
             warnings.warn(f"predictions are NaN where a feature of features_ is missing; the first is {where}.", stacklevel=2)
         return np.clip(X @ self.coef_[self.features_] + self.intercept_, *self.y_range_)
@@ -275,7 +275,7 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
         seed = check_int("random_state", seed, 0)
         costs = costs_of(self.costs, d, getattr(self, "feature_names_in_", None))
         budget = budget_of(self.budget, d, costs)
-        if d == 1 and costs is not None: fail("n_features", 1, "at least 2", "with prices there is something to choose from then")
+        if d == 1 and costs is not None: fail("n_features", 1, "at least 2", "with prices; a single feature leaves nothing to choose")
         return make_learner(self.learner, max(d, 2), max(budget, 2) if d == 1 else budget, seed, costs), np.random.default_rng([seed, 1])
 
     def _learn(

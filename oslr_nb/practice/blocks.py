@@ -163,18 +163,14 @@ def simulate_blocks(
 
     Parameters
     ----------
-    learner : Learner
-        At the beginning of a round.
+    learner, seed, score
+        As for `oslr_nb.core.driver.simulate`; the learner is at the beginning of a round.
     blocks : iterable, str or Path
         Pairs (X, y) or triples (X, y, rows), as `simulate` takes them; or with `target` tables of pandas, polars or pyarrow; or
         the path of a CSV or Parquet file, which needs `target` (`TableBlocks`). Each is taken once, played and forgotten; one without
         rows is passed over. Columns with names are put in order as by `simulate`; arrays are taken by position.
-    seed : int, SeedSequence, Generator or None
-        Restarts the learner's generator before the first round; None leaves it as it is.
     target : str or None
         Column of the labels, if blocks are tables that hold them.
-    score : bool
-        False (training-only): learn without scoring the weights.
     keep : bool
         Whether the numbers of each round are kept, at most 24 bytes a round; if not, the result is sums alone.
 

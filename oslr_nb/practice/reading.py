@@ -208,7 +208,7 @@ class Column:
         text = is_text(column)
         if text and len(self.values) <= CATEGORIES:
             found = pc.value_counts(column.drop_null())
-            for value, n in zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True): self.values[value] += n
+            self.values.update(dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True)))
         numbers = None if self.forced else number_of(column, self.words)
         if numbers is not None: self.add_numbers(numbers, column, row)
         elif text: self.add_text(column, row)
@@ -283,7 +283,7 @@ class Trouble:
     "Something in a table that cannot be used, and options that help."
 
     what: str
-    value: Any
+    value: Any  # None: it is missing
     allowed: str
     helps: tuple[tuple[str, str | None, str], ...] = ()  # name of an option ("": none), its value, and what it does; the best one first
 
@@ -296,6 +296,7 @@ class Trouble:
     def say(self, terminal: bool = False) -> str:
         "The sentence, with options as in a terminal, or as in Python."
         said = ", ".join(f"{option_text(name, value, terminal)} {does}".lstrip() for name, value, does in self.helps)
+        if self.value is None: return f"{self.what}: the value is missing; it must be {self.allowed} ({said})."
         try: fail(self.what, self.value, self.allowed, said)
         except ValueError as e: return str(e)
 
@@ -360,8 +361,8 @@ class Tried:
 def names_in(what: str, value: Any) -> list[str]:
     "A text or several, as a list."
     if isinstance(value, str): return [value]
-    if not isinstance(value, (list, tuple, set)) or not all(isinstance(v, str) for v in value): fail(what, value, "texts")
-    return list(value)
+    if isinstance(value, (list, tuple, set)) and all(isinstance(v, str) for v in value): return list(value)
+    fail(what, value, "a text or a list of texts")
 
 
 def find_column(what: str, name: str, names: Sequence[str]) -> str:
@@ -416,13 +417,13 @@ def check_column(c: Column, target: str, encode: bool, impute: bool) -> Trouble 
         why = "it is to be predicted" + (f"; {odd_text(c)}" if c.odd and mostly_numbers(c) else "")
         return Trouble(what, next(iter(c.odd), c.kind), "numbers", (("", None, why),))
     if c.kind not in ("text", "numbers"): return Trouble(what, c.kind, "numbers or text", leave)
-    if not (label or (c.known if c.numeric else c.values)): return Trouble(what, "missing", "known in some row", leave)
+    if not (label or (c.known if c.numeric else c.values)): return Trouble(f"{what}, every row", None, "known in some row", leave)
     if not c.numeric: return check_text(c, encode)
     if c.wrong is not None: return Trouble(f"{what}, row {c.wrong[0]}", c.wrong[1], TOO_LARGE, () if label else leave)
     row, more = min((r for r in (c.gap, c.loss) if r), default=0), c.gaps + c.lost - 1
     if not row or (impute and not label): return None
     mean = ("impute", None, "puts a mean there" + (f" and in {more} more row{'s' * (more > 1)}" if more else ""))
-    return Trouble(f"{what}, row {row}", "missing", "a number", (("", None, "leave such rows out"),) if label else (mean, *leave))
+    return Trouble(f"{what}, row {row}", None, "a number", (("", None, "leave such rows out"),) if label else (mean, *leave))
 
 
 def features_of(used: list[Column]) -> tuple[list[str], list[float]]:

@@ -18,7 +18,7 @@ from ..core.checks import check_array, check_choice, check_flag, check_int, chec
 from ..core.designs import pair_minimum
 from ..core.driver import simulate
 from ..core.environment import PROTOCOLS, check_features, check_labels
-from ..core.geometry import ENUMERATION_LIMIT, Interval, compatibility, enumerated_eigenvalues, outer_eigenvalues
+from ..core.geometry import ENUMERATION_LIMIT, Interval, compatibility, enumerated_eigenvalues, lower_end, outer_eigenvalues
 from ..core.registry import all_learners
 from ..core.sparse.selectors import best_subset, forward_backward, forward_selection
 from ..core.storage import check_path, stored_result
@@ -125,17 +125,16 @@ def check_independence(s: Sample) -> Check:
 # %% ../../nbs/practice/recommend.ipynb #16433925
 def enclosed_eigenvalues(s: Sample, m: int) -> tuple[Interval, Interval]:
     "Certified ends of the smallest and the largest eigenvalue on m features, in O(d^2) besides the spectrum if they are many."
-    V, m = s.V, min(m, s.d)
-    zero = lambda v: float(v) if v > 1e-12 * s.spectrum[-1] else 0.0
-    if m == s.d: return (*(Interval(v, v, "spectrum") for v in (zero(s.spectrum[0]), float(s.spectrum[-1]))),)
-    if math.comb(s.d, m) <= ENUMERATION_LIMIT and math.comb(s.d, m) * m**3 <= 10**9:
-        low, high = enumerated_eigenvalues(V, m)
-        return Interval(zero(low), zero(low), "enumeration"), Interval(high, high, "enumeration")
+    V, m, zero = s.V, min(m, s.d), lambda v: lower_end(float(v), s.spectrum[-1])
+    if m == s.d or (math.comb(s.d, m) <= ENUMERATION_LIMIT and math.comb(s.d, m) * m**3 <= 10**9):
+        low, high = s.spectrum[[0, -1]] if m == s.d else enumerated_eigenvalues(V, m)
+        return Interval(zero(low), zero(low), "enumeration"), Interval(float(high), float(high), "enumeration")
     low, high = outer_eigenvalues(V, m)
-    diagonal, pair = np.diag(V), float(np.abs(V - np.diag(np.diag(V))).max()) if m >= 2 else 0.0
-    i, j = np.unravel_index(np.abs(V - np.diag(diagonal)).argmax(), V.shape)
-    inner = np.linalg.eigvalsh(V[np.ix_([i, j], [i, j])]) if pair > 0 else np.array([diagonal.min(), diagonal.max()])
-    best, worst = zero(min(float(inner[0]), float(diagonal.min()))), max(float(inner[-1]), float(diagonal.max()))
+    diagonal = np.diag(V)
+    off = np.abs(V - np.diag(diagonal))
+    i, j = np.unravel_index(off.argmax(), V.shape)
+    inner = np.linalg.eigvalsh(V[np.ix_([i, j], [i, j])]) if off[i, j] > 0 else diagonal[[i]]
+    best, worst = zero(min(inner[0], diagonal.min())), float(max(inner[-1], diagonal.max()))
     how = "spectrum and Gershgorin; pairs"
     return Interval(min(zero(low), best), best, how), Interval(min(worst, high), max(worst, high), how)
 

@@ -60,7 +60,7 @@ def with_limits(learner: str, d: int, budget: int, options: dict[str, Any]) -> d
     limits = {name: LIMIT * math.sqrt(d) if norm else LIMIT, label: LIMIT}
     limits.pop("", None)
     for known in set(limits) & set(options):
-        fail(f"option {known}", options[known], "left out", f"standardised numbers are cut off, so that it is {limits[known]:.6g}")
+        fail(f"option {known}", options[known], "left out", f"it is {limits[known]:.6g} for standardised numbers, which are cut off")
     return options | limits
 
 # %% ../../nbs/practice/scaling.ipynb #e0113521

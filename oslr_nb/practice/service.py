@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import copy
 import glob
 import inspect
 import json
@@ -136,7 +137,8 @@ class Examples:
     "A learner, and the examples that wait for their values or their label; the learner is in the round of the example `current`."
 
     def __init__(self, learner: Learner):
-        if learner.protocol != "OSLR": fail("learner", type(learner).__name__, "one of protocol OSLR", "it predicts from what was bought")
+        if learner.protocol != "OSLR":
+            fail("learner", type(learner).__name__, "one of protocol OSLR", "such learners predict from what they buy")
         self.learner, self.open, self.current = learner, {}, None
         self.rounds, self.skipped, self.losses = 0, 0, [0.0, 0.0, 0.0, 0.0]
 
@@ -243,25 +245,21 @@ def restore_examples(examples: Examples, header: dict[str, Any], arrays: dict[st
     opened = {check_id("id", name): check_kept(OpenExample(*parts), examples.learner.d) for name, *parts in header["open"]}
     current = header["current"]
     if current is not None and current not in opened: fail("current", current, "an open example")
-    restore_learner(examples.learner, header["learner"], arrays)
+    examples.learner = restored_learner(examples.learner, header["learner"], arrays)
     examples.open, examples.current, examples.losses, examples.rounds, examples.skipped = opened, current, losses, rounds, skipped
 
 
-def restore_learner(lr: Learner, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    "Put a learner into the state of a file that was written for the same learner."
-    now, before = saved_form(lr)
+def restored_learner(lr: Learner, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Learner:
+    "A copy of a learner in the state of a file that was written for the same learner."
     defaults = {n: p.default for n, p in inspect.signature(type(lr)).parameters.items() if n in lr.params}
     saved, wanted = (json.dumps([key, dict(sorted(params.items()))]) for key, params in (
         (header["learner"], defaults | header["params"]), (lr.key, lr.params)))  # a release before had fewer arguments
     if saved != wanted: fail("learner of the file", saved, wanted, "asked for now")
     if set(arrays) != set(lr.arrays): fail("arrays", sorted(arrays), str(sorted(lr.arrays)))
-    check_header(lr, header)
-    try:
-        set_state(lr, header, arrays)
-        check_places(lr)
-    except BaseException:
-        set_state(lr, now, before)
-        raise
+    check_header(lr := copy.deepcopy(lr), header)
+    set_state(lr, header, arrays)
+    check_places(lr)
+    return lr
 
 # %% ../../nbs/practice/service.ipynb #881f0576
 class Service(Examples):
@@ -526,7 +524,7 @@ def first_learner(learner: str, features: int | None, budget: int | None, seed: 
         for name, value in (("features", features), ("budget", budget)):
             if value is None: fail(name, value, "given, unless the learner comes from a file")
         return make_learner(learner, features, budget, seed)
-    if seed is not None: fail("seed", seed, "left out", "the learner in a file goes on with its own draws")
+    if seed is not None: fail("seed", seed, "left out", "the learner in a file continues its own draws")
     if not Path(learner).is_file(): fail("learner", learner, "a file", "there is none")
     lr = load(learner)
     for name, value, own in (("features", features, lr.d), ("budget", budget, lr.budget)):

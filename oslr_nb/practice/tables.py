@@ -97,7 +97,7 @@ def by_column(survey: Survey, found: dict[str, tuple[float, ...]], what: str, mo
     for name in found:
         if name not in (*survey.columns, *more): fail(f"feature of {what}", name, "a column of the table that is used")
     for name in (*survey.columns, *more):
-        if name not in found: fail(f"{what} of {name!r}", "missing", "in the file", "each column that is used needs a row")
+        if name not in found: raise ValueError(f"{what} of {name!r}: it must be in the file, as for each column that is used.")
     return np.array([found[name] for name in (*survey.owners, *more)])
 
 
@@ -197,7 +197,7 @@ def load_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[
         saved = dict(header["run"])
     except Exception as e: raise ValueError(broken) from e
     if header.get("form") != FORM:
-        fail("out", str(path.parent), "the run of this version", "its checkpoint counts otherwise; begin anew in another folder")
+        fail("out", str(path.parent), "a run of this version", "its checkpoint has another form; begin anew in another folder")
     arguments = inspect.signature(run_table).parameters
     for name, value in facts.items():
         have = saved.get(name, arguments[name].default if name in arguments else None)  # a release before did not know all of them

@@ -235,13 +235,14 @@ def test_the_command_reads_as_run_does(tmp_path):
     size = np.where(np.arange(300) % 7 == 0, gaps.drop_null().to_numpy().mean(), X[:300, 1])
     table = pyarrow.table({"city=Oslo": 1.0 * (city == "Oslo"), "city=Rome": 1.0 * (city == "Rome"), "size": size})
     assert command(tmp_path / "a.parquet", *options).output.strip() == str(oslr.recommend(table, Y[:300], budget=2))
-    for left_out, words in (("--encode", "column 'city' = "), ("--impute", "column 'size', row 1 = 'missing'")):
+    for left_out, words in (("--encode", "column 'city' = "), ("--impute", "column 'size', row 1: the value is missing")):
         told = command(tmp_path / "a.parquet", *(o for o in options if o != left_out))
         assert told.exit_code == 2 and told.stderr.startswith(words)
 
 
 @pytest.mark.parametrize(("body", "words"), [
-    (b"a,b,label\n1,x,3\n2,y,4\n", "column 'b' = 'x': it must be numbers"), (b"a,b,label\n1,,3\n2,3,4\n", "column 'b', row 1 = 'missing'"),
+    (b"a,b,label\n1,x,3\n2,y,4\n", "column 'b' = 'x': it must be numbers"),
+    (b"a,b,label\n1,,3\n2,3,4\n", "column 'b', row 1: the value is missing"),
     (b"a,b,c\n1,2,3\n", "target = 'label': it must be a column of the table (they are 'a', 'b', 'c')"),
     (b"a,b,label\n1,2,3\n", "number of rows of X = 1"),
     (",".join(f"f{i}" for i in range(2001)).encode() + b",label\n" + 2 * (b"1," * 2001 + b"1\n"), "number of columns of X = 2001"),

@@ -110,7 +110,7 @@ def test_an_old_checkpoint_is_refused(tmp_path):
     del header["form"]
     write_file(tmp_path / "checkpoint.npz", header, arrays)
     code, said, _ = cli("run", path, "--budget", 2, "--resume", out=out)
-    assert code == 2 and "counts otherwise" in said.strip().splitlines()[-1]
+    assert code == 2 and "has another form" in said.strip().splitlines()[-1]
 
 
 # K4: where nothing is known nothing is learnt; K12: what was made up is counted.
@@ -172,7 +172,7 @@ def test_missing_text_is_a_value_of_its_own(name, tmp_path):
     write = frame.to_csv if name == "t.csv" else frame.to_parquet
     write(tmp_path / name, index=False)
     code, said, r = cli("run", tmp_path / name, "--budget", 3, "--encode")
-    assert code == 2 and "column 'a', row 1 = 'missing'" in said and "column 'code'" not in said
+    assert code == 2 and "column 'a', row 1: the value is missing" in said and "column 'code'" not in said
     code, said, r = cli("run", tmp_path / name, "--budget", 3, "--encode", "--impute")
     assert r["features"] == ["code=", "code=NA", "code=null", "code=x", "a", "b"], r["features"]
     assert r["gaps"]["a"]["missing"] == 23 and "'a' lacks 23 of 200" in said and r["gaps"]["a"]["made_up"] > 0

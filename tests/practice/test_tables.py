@@ -240,11 +240,11 @@ BAD = {
     "no number": (b"a,b,y\nu,v,1\nw,x,2\n", "column 'a' = 'u': it must be numbers"),
     "nothing": (b"y\n1\n2\n", "at least two columns"),
     "one": (b"a,y\n1,2\n2,3\n", "at least two columns"),
-    "missing": (b"a,b,y\n1,2,3\n1,,3\n", "column 'b', row 2 = 'missing'"),
-    "nan": (b"a,b,y\n1,2,3\nNaN,3,3\n", "column 'a', row 2 = 'missing'"),
+    "missing": (b"a,b,y\n1,2,3\n1,,3\n", "column 'b', row 2: the value is missing"),
+    "nan": (b"a,b,y\n1,2,3\nNaN,3,3\n", "column 'a', row 2: the value is missing"),
     "inf": (b"a,b,y\n1,2,3\n1,inf,3\n", "column 'b', row 2 = inf"),
     "huge": (b"a,b,y\n1,2,3\n1,1e61,3\n", "row 2 = 1e+61"),
-    "label": (b"a,b,y\n1,2,3\n1,2,\n", "column 'y', row 2 = 'missing'"),
+    "label": (b"a,b,y\n1,2,3\n1,2,\n", "column 'y', row 2: the value is missing"),
     "word": (b"a,b,y\n1,2,3\n1,2,no\n", "column 'y' = 'no'"),
     "twice": (b"a,a,y\n1,2,3\n", "columns of data = 'a': it must be distinct"),
     "unnamed": (b"a,,y\n1,2,3\n", "column 2 of"),
@@ -286,7 +286,7 @@ def test_wrong_arguments(option, files, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("text", "words"), [
     ("feature,cost\na,1\n", "columns of costs"), ("feature,price\nage,one\n", "a table with numbers as price"),
-    ("feature,price\nage,-1\n", "price of 'age'"), ("feature,price\nage,1\n", "costs of 'sex' = 'missing'"),
+    ("feature,price\nage,-1\n", "price of 'age'"), ("feature,price\nage,1\n", "costs of 'sex': it must be in the file"),
     ("feature,price\nage,1\nage,1\n", "named once"), ("feature,price\nheight,1\n", "'height'"),
     ("feature,price\nage,\n", "price of 'age' = nan"), ("", "costs = "),
 ])
