@@ -1,7 +1,8 @@
 """The reference of the package: a page for each module, an index of all names, and links to both from every page.
 
-Everything is read from the modules' text, without importing them: signatures, docstrings (numpy style), comments of
-constants. `target` alone says which anchor documents a name; `write` makes the pages as notebooks beside the processed ones,
+Everything is read from the modules' text: signatures, docstrings (numpy style), comments of constants. Only what the package makes
+from declared parameters, the lists of learners and of validated functions, is asked of the imported module. `target`
+alone says which anchor documents a name; `write` makes the pages as notebooks beside the processed ones,
 so that Quarto and the small renderer read them; `link_names` links the names that a page mentions.
 """
 
@@ -19,6 +20,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from itertools import chain, groupby
 from pathlib import Path
@@ -28,6 +30,7 @@ import pypandoc
 import yaml
 from numpydoc.docscrape import NumpyDocString
 
+from oslr_nb.core.parameters import parameter_lines
 from website.rich import rich, unlabelled
 
 FOLDER = "reference"
@@ -69,6 +72,11 @@ class Module:
                 source = name_of([*above, *(node.module or "").split(".")])
                 for alias in node.names: self.imported[alias.asname or alias.name] = (source, alias.name)
         self.public = [name for name in listed if name in self.nodes]
+        for node in self.nodes.values():
+            made = decorators(node) & {"register", "validated"} if isinstance(node, Definition) else ()
+            real = vars(import_module(".".join(parts)))[node.name] if made else None
+            if isinstance(real, type): node.body[0].value.value = real.__doc__
+            elif real: node.declared = [(name, kind, [about]) for name, kind, about in parameter_lines(real)]
         self.passed_on = set(listed) - set(self.public)
 
     @property
@@ -239,7 +247,13 @@ def summary(module: Module, name: str) -> str:
     """One line on a public name: of a definition its docstring's, of a constant the comment beside or above it."""
     node = module.nodes[name]
     if isinstance(node, Definition): return " ".join(documentation(node)["Summary"])
-    return comment(module, node)
+    about = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    return unlabelled(about[0]) if is_parameter(node) else comment(module, node)
+
+
+def is_parameter(node: ast.AST) -> bool:
+    """Is this the declaration of a parameter, an annotated type?"""
+    return isinstance(node, ast.Assign) and isinstance(node.value, ast.Subscript) and unparse(node.value.value) == "Annotated"
 
 
 def comment(module: Module, node: ast.AST) -> str:
@@ -277,12 +291,18 @@ def parameters(module: Module, node: Definition) -> list[tuple[str, str, str]]:
     given += [("**", args.kwarg, None)] if args.kwarg else []
     for stars, arg, default in given:
         if arg.arg in ("self", "cls"): continue
-        out.append((stars + arg.arg, unparse(arg.annotation), unparse(default)))
+        out.append((stars + arg.arg, unparse(plain_type(arg.annotation)), unparse(default)))
         if arg is (args.posonlyargs or [None])[-1]: out.append(("/", "", ""))
     if args.kwonlyargs and not args.vararg:
         n = next(i for i, p in enumerate(out) if p[0] == args.kwonlyargs[0].arg)
         out.insert(n, ("*", "", ""))
     return out
+
+
+def plain_type(node: ast.AST | None) -> ast.AST | None:
+    """The type of an argument that declares its limits in place, or the type as it stands."""
+    annotated = isinstance(node, ast.Subscript) and unparse(node.value) == "Annotated"
+    return node.slice.elts[0] if annotated else node
 
 
 def fields(node: ast.ClassDef) -> list[tuple[str, str, str]]:
@@ -360,6 +380,7 @@ def sections(module: Module, node: Definition) -> str:
     said = [(n.target.id, "", [comment(module, n)]) for n in node.body if isinstance(n, ast.AnnAssign)] if record else []
     for title in FIELDS:
         entries = doc[title] or ([e for e in said if e[2][0]] if title == "Parameters" else [])
+        if title == "Parameters": entries = getattr(node, "declared", entries)
         if title == "Raises" or title == "Warns": entries = [(e.name or e.type, "", e.desc) for e in entries]
         elif title in ("Returns", "Yields"): entries = [(e.name, e.type, e.desc) for e in entries]
         if entries: parts += [f"**{title}**", listed(entries, given if title == "Parameters" else {})]

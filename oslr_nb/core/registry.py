@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from .parameters import document
+
 if TYPE_CHECKING:
     from oslr_nb.core.learner import Learner
 
@@ -39,7 +41,7 @@ def register(paper: str, **facts: Any) -> Callable[[type[Learner]], type[Learner
     def add(cls: type[Learner]) -> type[Learner]:
         cls.key = f"{paper}.{cls.__name__}"
         LEARNERS[cls.key] = Entry(cls, paper, **facts)
-        return wrapper(cls)
+        return wrapper(document(cls))
 
     return add
 

@@ -10,80 +10,81 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Annotated
 
 import numpy as np
 
-from ..core.checks import LARGEST, check_array, check_magnitude, check_real, check_scales, fail
+from ..core.checks import LARGEST, check_array, check_magnitude, check_real, fail
 from ..core.designs import Observe, bound_observe_moment, gradient_estimate, pair_minimum
 from ..core.environment import check_stream
 from ..core.geometry import truncation_factor
 from ..core.oco import bound_adaptive
-from ..papers.ito2017.algorithm1 import check_reach, check_rounds, check_set, check_sigmas, check_sizes
+from ..core.parameters import Integer, Radius, Real, XNorm, YMax, validated
+from ..papers.ito2017.algorithm1 import Budget, Features, Rounds, SigmaMax, SigmaMin, Sparsity, Top, check_reach, check_set
+from ..papers.ito2017.algorithm1 import check_sizes
 
 # %% auto #0
 __all__ = ['bound_adaptive_seen', 'bound_adaptive_rda', 'moment_ratios', 'bound_adaptive_noise', 'algorithm_1_adaptive']
 
+# %% ../../nbs/own/01_adaptive.ipynb #ada0par1
+FewerThanAll = Annotated[int, Integer("Favourites, k1 in the paper.", 0, "d - 2", why="Ito et al. 2017, Observation 1")]
+AnySigma = Annotated[float, Real("sigma_1, the root of the largest eigenvalue of E x x'.")]
+Noise = Annotated[float, Real("Standard deviation of the noise; the learner does not know it.", 0, LARGEST, True)]
+Limit = Annotated[float, Real("Bound on a norm.", high=1e30)]
+
 # %% ../../nbs/own/01_adaptive.ipynb #8a059232
+@validated
 def bound_adaptive_seen(
-    k: int, d: int, top: int, squares: float, sigma_min: float, sigma_max: float, radius: float = 1.0
+    k: Sparsity, d: Features, top: FewerThanAll, squares: float, sigma_min: SigmaMin, sigma_max: AnySigma, radius: Radius = 1.0
 ) -> float:
     """Upper bound nu (sigma_1/sigma_d)^2 radius sqrt(squares) on the regret of `RDA1` with step = "adaptive".
 
     squares: mean over runs of the sum of the squared lengths of the estimates, at least 0 (the square of the mean of
-    its root is enough, and smaller). sigma_min, sigma_max: sigma_d and sigma_1, roots of the extreme eigenvalues of E x
-    x'. nu: `truncation_factor`. Units: squared labels. Ours.
+    its root is enough, and smaller). nu: `truncation_factor`. Units: squared labels. Ours.
     """
-    d, _, top = check_sizes(d, d, top, k)
-    (sigma_min, sigma_max), (radius,) = check_sigmas(sigma_min, sigma_max, LARGEST), check_scales(radius=radius)
     return truncation_factor(k, top, d) / 2 * (sigma_max / sigma_min) ** 2 * bound_adaptive(squares, radius)
 
 # %% ../../nbs/own/01_adaptive.ipynb #4e0d74d0
 #| code-fold: true
 #| code-summary: "Exported source: bound_adaptive_rda"
+@validated
 def bound_adaptive_rda(
-    k: int, d: int, budget: int, top: int, T: int, sigma_min: float, sigma_max: float,
-    x_norm: float = 1.0, y_max: float = 1.0, radius: float = 1.0,
+    k: Sparsity, d: Features, budget: Budget, top: Top, T: Rounds, sigma_min: SigmaMin, sigma_max: SigmaMax,
+    x_norm: XNorm = 1.0, y_max: YMax = 1.0, radius: Radius = 1.0,
 ) -> float:
     """Upper bound nu (sigma_1/sigma_d)^2 radius sqrt(M T) on the regret of `RDA1` with step = "adaptive".
 
-    sigma_min, sigma_max: sigma_d and sigma_1, roots of the extreme eigenvalues of E x x'. nu: `truncation_factor`. M:
-    `bound_observe_moment`. Units: squared labels: sqrt(2) times `bound_sharpened`, whose schedule has to be told x_norm
-    and y_max. Ours.
+    nu: `truncation_factor`. M: `bound_observe_moment`. Units: squared labels: sqrt(2) times `bound_sharpened`, whose
+    schedule has to be told x_norm and y_max. Ours.
     """
-    (d, budget, top), T = check_sizes(d, budget, top, k), check_rounds(T)
-    x_norm, y_max, radius = check_reach(x_norm=x_norm, y_max=y_max, radius=radius)
-    sigma_min, sigma_max = check_sigmas(sigma_min, sigma_max, x_norm)
+    check_reach(x_norm, y_max, radius)
     M = bound_observe_moment(d, budget, top, x_norm, y_max, radius)
     return truncation_factor(k, top, d) * (sigma_max / sigma_min) ** 2 * radius * math.sqrt(M * T)
 
 # %% ../../nbs/own/01_adaptive.ipynb #524dacb2
-def moment_ratios(d: int, budget: int, top: int) -> tuple[float, float]:
+@validated
+def moment_ratios(d: Features, budget: Budget, top: Top) -> tuple[float, float]:
     """Constants a, b in E||g||^2 <= ||x||^2 (a (w'x - y)^2 + b sum of (x_j w_j)^2 over the features left to chance).
 
-    d, budget, top: features, features seen a round (k'), favourites (k1), 0 <= top <= budget - 2 <= d - 2. Returns a,
-    b: 4 m/r and 4 (m - r)/((m - 2) q*) for m = d - top, r = budget - top, q* = r (r - 1)/(m (m - 1)); b is 0 if r = m.
-    Both are exact. Ours.
+    Returns a, b: 4 m/r and 4 (m - r)/((m - 2) q*) for m = d - top, r = budget - top, q* = r (r - 1)/(m (m - 1)); b is 0 if
+    r = m. Both are exact. Ours.
     """
-    d, budget, top = check_sizes(d, budget, top)
     m, r = d - top, budget - top
     return 4 * m / r, 4 * (m - r) / ((m - 2) * float(pair_minimum(d, budget, top))) if r < m else 0.0
 
 # %% ../../nbs/own/01_adaptive.ipynb #d14739e6
+@validated
 def bound_adaptive_noise(
-    k: int, d: int, budget: int, top: int, T: int, noise: float, sigma_min: float, sigma_max: float,
-    x_norm: float = 1.0, radius: float = 1.0,
+    k: Sparsity, d: Features, budget: Budget, top: Top, T: Rounds, noise: Noise, sigma_min: SigmaMin, sigma_max: SigmaMax,
+    x_norm: Limit = 1.0, radius: Limit = 1.0,
 ) -> float:
     """Upper bound on the regret of `RDA1` with step = "adaptive" for noise of known size; does not grow with T without noise.
 
-    noise: standard deviation of the noise, at least 0; the learner does not know it. Units: squared labels: nu
-    kappa^2/2 (gamma R^2 + sqrt(gamma^2 R^4 + 16 m/r (x_norm R noise)^2 T)), where kappa is the quotient of the sigmas
-    and gamma = x_norm^2 (a + b kappa^2) for a, b of `moment_ratios`. Ours.
+    Units: squared labels: nu kappa^2/2 (gamma R^2 + sqrt(gamma^2 R^4 + 16 m/r (x_norm R noise)^2 T)), where kappa is the
+    quotient of the sigmas and gamma = x_norm^2 (a + b kappa^2) for a, b of `moment_ratios`. Ours.
     """
-    (d, budget, top), T = check_sizes(d, budget, top, k), check_rounds(T)
-    (noise,), (x_norm, radius) = check_scales(zero=True, noise=noise), check_scales(x_norm=x_norm, radius=radius, high=1e30)
-    sigma_min, sigma_max = check_sigmas(sigma_min, sigma_max, x_norm)
     (a, b), kappa = moment_ratios(d, budget, top), (sigma_max / sigma_min) ** 2
-    constant, moving = (a + b * kappa) * (x_norm * radius) ** 2, 2 * math.sqrt(a * T) * x_norm * radius * max(noise, 0.0)
+    constant, moving = (a + b * kappa) * (x_norm * radius) ** 2, 2 * math.sqrt(a * T) * x_norm * radius * noise
     return truncation_factor(k, top, d) * kappa / 2 * (constant + math.hypot(constant, moving))
 
 # %% ../../nbs/own/01_adaptive.ipynb #19699114

@@ -10,13 +10,12 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from ...core.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, check_real, check_rng
-from ...core.checks import check_scales, check_step, fail, kernel, record
+from ...core.checks import fail, kernel, record
 from ...core.compiled import entry, is_large, prefetch_draws, prefetch_row
 from ...core.designs import Observe, bound_observe_moment, bound_second_moment, draw_outside, gradient_estimate
 from ...core.designs import pair_bound
@@ -24,6 +23,7 @@ from ...core.environment import check_stream
 from ...core.geometry import eigenbasis, top_buffer, top_k, top_update, truncation_factor
 from ...core.learner import LateLabels, Learner
 from ...core.oco import adaptive_weight, dual_averaging_step
+from ...core.parameters import AnyBudget, AnyFeatures, Integer, Radius, Real, Seed, Step, XNorm, YMax, validated
 from ...core.problems import Table, linear_table, signs
 from ...core.registry import register
 
@@ -56,36 +56,54 @@ def algorithm_1(
     return np.array(predictions), h
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #a11c0001
-def check_sizes(d: Any, budget: Any, top: Any = 0, k: Any = None) -> tuple[int, int, int]:
-    "d, budget and top as integers, 0 <= top <= budget - 2 <= d - 2; k, if given, is from 1 to top."
-    d = check_int("d", d, 2, 10**8, "Ito et al. 2017: two features are seen besides the favourites")
-    why = f"one feature a round shows no pair, so no unbiased gradient exists; there are d = {d} features"
-    budget = check_int("budget", budget, 2, d, why)
-    why = "Ito et al. 2017, Observation 1: with less than two random features some pairs are never seen together"
-    top = check_int("top", top, 0, budget - 2, why)
-    if k is not None: check_int("k", k, 1, top, "Ito et al. 2017, Theorem 2 needs k <= top <= budget - 2")
+Features = Annotated[int, Integer(
+    "Features of an example.", 2, 10**8, why="Ito et al. 2017: two features are seen besides the favourites"
+)]
+Budget = Annotated[int, Integer(
+    "Features seen in a round, k' in the paper.", 2, "d",
+    why="one feature a round shows no pair, so no unbiased gradient exists; there are d = {d} features",
+)]
+Top = Annotated[int, Integer(
+    "Favourites among the seen features, k1 in the paper.", 0, "budget - 2",
+    why="Ito et al. 2017, Observation 1: with less than two random features some pairs are never seen together",
+)]
+Sparsity = Annotated[int, Integer(
+    "Nonzero weights of the comparator.", 1, "top", why="Ito et al. 2017, Theorem 2 needs k <= top <= budget - 2"
+)]
+TopOrK = Annotated[int | None, Integer(
+    "Favourites among the seen features, k1 in the paper. Default: `k`, where the printed bound is best, but at most budget - 2.",
+    0, "budget - 2", why="Ito et al. 2017, Observation 1: with less than two random features some pairs are never seen together",
+)]
+Nonzero = Annotated[int | None, Integer(
+    "Nonzero weights of the comparator; it chooses `top`, no more. It or `top` must be given.", 1, "d", why="there are d = {d} features"
+)]
+Rounds = Annotated[float, Real("Number of rounds.", 1, math.inf, True)]
+Sigma = Annotated[float, Real("A singular value of the features, of norm at most 1.", high=1 + 1e-9, why="of features of norm at most 1")]
+SigmaMin = Annotated[float, Real(
+    "sigma_d, the root of the smallest eigenvalue of E x x'.", high="sigma_max",
+    why="linearly independent features have sigma_d > 0, and sigma_d is at most sigma_1",
+)]
+SigmaMax = Annotated[float, Real(
+    "sigma_1, the root of the largest eigenvalue of E x x'.", high="x_norm", why="sigma_1 is at most x_norm = {x_norm:g}"
+)]
+Multiplier = Annotated[float | str, Step(
+    "Divides lambda_t = 8 sqrt(t/C), so it multiplies the length of a step; C is `pair_bound`, and 1 without random features. "
+    "`sharpened_step` has the value of the sharpened theorem. With \"adaptive\" lambda_t is the root of the sum of the squared "
+    "lengths of the estimates so far, over `radius`: only the radius is left to declare, see `oslr_nb.own.adaptive`.",
+    why="lambda_t must be positive: Ito et al. 2017, equation (5)",
+)]
+
+
+@validated
+def check_sizes(d: Features, budget: Budget, top: Top = 0) -> tuple[int, int, int]:
+    "d, budget and top as integers, 0 <= top <= budget - 2 <= d - 2."
     return d, budget, top
 
 
-def check_reach(**scales: Any) -> list[float]:
-    "The scales as floats, small enough for the squares of gradients to be finite."
-    values = check_scales("lambda_t must be positive: Ito et al. 2017, equation (5)", **scales)
-    x_norm, y_max, radius = (dict(zip(scales, values, strict=True))[name] for name in ("x_norm", "y_max", "radius"))
+def check_reach(x_norm: float, y_max: float, radius: float) -> None:
+    "Refuse limits with which the squares of gradients are no finite numbers."
     reach = x_norm * (x_norm * radius + y_max)
     check_real("x_norm (x_norm radius + y_max)", reach, 0, 1e120, "so large are gradients, and their squares must be finite")
-    return values
-
-
-def check_sigmas(sigma_min: Any, sigma_max: Any = 1.0, x_norm: float = 1.0) -> tuple[float, float]:
-    "sigma_d and sigma_1 as floats, 0 < sigma_d <= sigma_1 <= x_norm up to rounding."
-    high = check_real("sigma_max", sigma_max, 1e-60, x_norm * (1 + 1e-9), f"sigma_1 is at most x_norm = {x_norm:g}")
-    why = "linearly independent features have sigma_d > 0, and sigma_d is at most sigma_1"
-    return check_real("sigma_min", sigma_min, 1e-60, high * (1 + 1e-9), why), high
-
-
-def check_rounds(T: Any) -> float:
-    "Rounds as a float of at least 1."
-    return n if (n := check_real("T", T, 0)) >= 1 else fail("T", T, "a number of rounds of at least 1")
 
 
 def check_schedule(lam: Any, n: int | None = None, least: int = 1) -> np.ndarray:
@@ -121,74 +139,70 @@ def observe(w: np.ndarray, budget: int, top: int, rng: np.random.Generator | int
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #601910d2
 #| code-fold: true
 #| code-summary: "Exported source: bound_theorem_2_schedule, bound_theorem_2"
-def bound_theorem_2_schedule(lam: np.ndarray, d: int, budget: int, top: int, sigma_min: float) -> float:
+@validated
+def bound_theorem_2_schedule(lam: np.ndarray, d: Features, budget: Budget, top: Top, sigma_min: Sigma) -> float:
     """Upper bound (3/sigma_d^2) (sum 16/(C lam_t) + lam_{T+1}/2) on the regret of Algorithm 1, as printed.
 
     lam (T + 1,): regularisers lambda_1, ..., lambda_{T+1}, positive and nondecreasing. sigma_min: sigma_d, root of the
     smallest eigenvalue of E x x', in (0, 1]. C: `pair_bound`. Units: squared labels, for ||x||, |y|, ||w|| <= 1.
     Source: Ito et al. 2017, Theorem 2.
     """
-    d, budget, top = check_sizes(d, budget, top)
-    lam, (sigma_min, _) = check_schedule(lam, least=2), check_sigmas(sigma_min)
-    C = float(pair_bound(d, budget, top))
+    lam, C = check_schedule(lam, least=2), float(pair_bound(d, budget, top))
     return 3 / sigma_min**2 * (float((16 / (C * lam[:-1])).sum()) + float(lam[-1]) / 2)
 
 
-def bound_theorem_2(d: int, budget: int, top: int, T: int, sigma_min: float) -> float:
+@validated
+def bound_theorem_2(d: Features, budget: Budget, top: Top, T: Rounds, sigma_min: Sigma) -> float:
     """Upper bound (24/sigma_d^2) sqrt((T+1)/C) on the regret of Algorithm 1 with lambda_t = 8 sqrt(t/C), as printed.
 
     sigma_min: sigma_d, root of the smallest eigenvalue of E x x', in (0, 1]. C: `pair_bound`. Units: squared labels,
     for ||x||, |y|, ||w|| <= 1. Source: Ito et al. 2017, Theorem 2, (Ito 7).
     """
-    d, budget, top = check_sizes(d, budget, top)
-    T, (sigma_min, _) = check_rounds(T), check_sigmas(sigma_min)
     return 24 / sigma_min**2 * math.sqrt((T + 1) / float(pair_bound(d, budget, top)))
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #6dcca825
+@validated
 def bound_sharpened_schedule(
-    lam: np.ndarray, k: int, d: int, budget: int, top: int, sigma_min: float, sigma_max: float,
-    x_norm: float = 1.0, y_max: float = 1.0, radius: float = 1.0,
+    lam: np.ndarray, k: Sparsity, d: Features, budget: Budget, top: Top, sigma_min: SigmaMin, sigma_max: SigmaMax,
+    x_norm: XNorm = 1.0, y_max: YMax = 1.0, radius: Radius = 1.0,
 ) -> float:
     """Upper bound nu/2 (sigma_1/sigma_d)^2 (sum M/(2 lam_t) + lam_T radius^2/2) on the regret of Algorithm 1.
 
-    lam (T,): regularisers lambda_1, ..., lambda_T, positive and nondecreasing. sigma_min, sigma_max: sigma_d and
-    sigma_1, roots of the extreme eigenvalues of E x x'. nu: `truncation_factor`. M: `bound_observe_moment`. Units:
-    squared labels. Source: Theorem 2 of Ito et al. 2017, sharpened on the page of Algorithm 1.
+    lam (T,): regularisers lambda_1, ..., lambda_T, positive and nondecreasing. nu: `truncation_factor`. M:
+    `bound_observe_moment`. Units: squared labels. Source: Theorem 2 of Ito et al. 2017, sharpened on the page of Algorithm 1.
     """
-    (d, budget, top), lam = check_sizes(d, budget, top, k), check_schedule(lam)
-    x_norm, y_max, radius = check_reach(x_norm=x_norm, y_max=y_max, radius=radius)
-    sigma_min, sigma_max = check_sigmas(sigma_min, sigma_max, x_norm)
+    lam = check_schedule(lam)
+    check_reach(x_norm, y_max, radius)
     factor = truncation_factor(k, top, d) / 2 * (sigma_max / sigma_min) ** 2
     M = bound_observe_moment(d, budget, top, x_norm, y_max, radius)
     return factor * (float((M / (2 * lam)).sum()) + float(lam[-1]) * radius**2 / 2)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #45dd246f
+@validated
 def bound_sharpened(
-    k: int, d: int, budget: int, top: int, T: int, sigma_min: float, sigma_max: float,
-    x_norm: float = 1.0, y_max: float = 1.0, radius: float = 1.0,
+    k: Sparsity, d: Features, budget: Budget, top: Top, T: Rounds, sigma_min: SigmaMin, sigma_max: SigmaMax,
+    x_norm: XNorm = 1.0, y_max: YMax = 1.0, radius: Radius = 1.0,
 ) -> float:
     """Upper bound nu (sigma_1/sigma_d)^2 radius sqrt(M T/2) on the regret of `RDA1` at `sharpened_step`.
 
-    sigma_min, sigma_max: sigma_d and sigma_1, roots of the extreme eigenvalues of E x x'. nu: `truncation_factor`. M:
-    `bound_observe_moment`. Units: squared labels. Source: Theorem 2 of Ito et al. 2017, sharpened on the page of
-    Algorithm 1.
+    nu: `truncation_factor`. M: `bound_observe_moment`. Units: squared labels. Source: Theorem 2 of Ito et al. 2017,
+    sharpened on the page of Algorithm 1.
     """
-    (d, budget, top), T = check_sizes(d, budget, top, k), check_rounds(T)
-    x_norm, y_max, radius = check_reach(x_norm=x_norm, y_max=y_max, radius=radius)
-    sigma_min, sigma_max = check_sigmas(sigma_min, sigma_max, x_norm)
+    check_reach(x_norm, y_max, radius)
     M = bound_observe_moment(d, budget, top, x_norm, y_max, radius)
     return truncation_factor(k, top, d) * (sigma_max / sigma_min) ** 2 * radius * math.sqrt(M * T / 2)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #b2ff7d4a
-def sharpened_step(d: int, budget: int, top: int, x_norm: float = 1.0, y_max: float = 1.0, radius: float = 1.0) -> float:
+@validated
+def sharpened_step(
+    d: Features, budget: Budget, top: Top, x_norm: XNorm = 1.0, y_max: YMax = 1.0, radius: Radius = 1.0
+) -> float:
     """Value of `step` for which `RDA1` uses lambda_t = sqrt(2 M t) / radius, the schedule of `bound_sharpened`.
 
-    d, budget, top: features, features seen a round (k'), favourites (k1), top <= budget - 2. x_norm, y_max, radius:
-    bounds on ||x||, |y| and ||w||, the same as are given to `RDA1`. The result is at least sqrt(2). Source: Theorem 2
-    of Ito et al. 2017, sharpened on the page of Algorithm 1.
+    The limits are the same as are given to `RDA1`. The result is at least sqrt(2). Source: Theorem 2 of Ito et al. 2017,
+    sharpened on the page of Algorithm 1.
     """
-    d, budget, top = check_sizes(d, budget, top)
-    x_norm, y_max, radius = check_reach(x_norm=x_norm, y_max=y_max, radius=radius)
+    check_reach(x_norm, y_max, radius)
     printed = bound_second_moment(float(pair_bound(d, budget, top)), x_norm, y_max, radius)
     return math.sqrt(2 * printed / bound_observe_moment(d, budget, top, x_norm, y_max, radius))
 
@@ -343,15 +357,10 @@ class RDA(LateLabels, Learner):
     State = RDAState
 
     def __init__(
-        self, d: int, budget: int, *, top: int, q: float | Fraction, step: float | str = 1.0, radius: float = 1.0,
-        x_norm: float = 1.0, y_max: float = 1.0, seed: Any = None, saved: dict[str, Any] | None = None,
+        self, d: int, budget: int, seed: Any = None, *, top: int, q: float, step: float | str = 1.0, radius: float = 1.0,
+        x_norm: float = 1.0, y_max: float = 1.0, saved: dict[str, Any] | None = None,
     ):
-        d = check_int("d", d, 1, 10**8, "its state has to fit into memory")
-        budget = check_int("budget", budget, 1, d, f"there are d = {d} features")
-        top = check_int("top", top, 0, budget, "the favourites are part of the budget")
-        q = check_real("q", float(q) if isinstance(q, Fraction) else q, 0, 1, "it is a chance")
-        step = check_step(step, "step", "lambda_t must be positive: Ito et al. 2017, equation (5)")
-        radius, x_norm, y_max = check_reach(radius=radius, x_norm=x_norm, y_max=y_max)
+        check_reach(x_norm, y_max, radius)
         super().__init__(d, budget, seed, **(saved or {}), step=step, radius=radius, x_norm=x_norm, y_max=y_max)
         self.scale, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
         self.top, self.radius, self.odds = top, radius, inverse_chances(d, budget, top)
@@ -370,7 +379,7 @@ class RDA(LateLabels, Learner):
 
     @property
     def coef_(self) -> np.ndarray:
-        "Weights (d,) of the coming prediction, (Ito 5)."
+        "Weights (d,) of the coming prediction, (Ito 5), of norm at most `radius`."
         if self._clock <= NOTHING: return np.zeros(self.d)
         return dual_averaging_step(self.h, self.rate * math.sqrt(self._clock), self.radius)
 
@@ -407,45 +416,12 @@ class RDA1(RDA):
     In a round the learner looks at the `top` features of largest weight and at budget - top random others, predicts
     with what it sees, and learns by dual averaging on an unbiased estimate of the gradient.
 
-    Parameters
-    ----------
-    d : int
-        Features of an example, at least 2.
-    budget : int
-        Features seen each round (k' in the paper), 2 <= budget <= d.
-    k : int, optional
-        Nonzero weights of the comparator, 1 <= k <= d; it chooses `top`, no more. It or `top` must be given.
-    top : int, optional
-        Favourites among the seen features (k1 in the paper), 0 <= top <= budget - 2. Default: `k`, where the printed
-        bound is best, but at most budget - 2.
-    step : float or "adaptive", default 1
-        Divides the printed lambda_t = 8 sqrt(t/C), so it multiplies the length of a step; in (1e-60, 1e60].
-        `sharpened_step` has the value of the sharpened theorem. With "adaptive" lambda_t is the root of the sum of the squared
-        lengths of the estimates so far, over `radius`: only the radius is left to declare, see `oslr_nb.own.adaptive`.
-    radius : float, default 1
-        Bound on ||w||, in labels per feature; in (1e-60, 1e60]. It must be at least the norm of w*: otherwise the regret is linear.
-    x_norm, y_max : float, default 1
-        Bounds on ||x_t|| and on |y_t|, in units of the data; in (1e-60, 1e60]. They scale lambda_t (unless it is adaptive),
-        and what is beyond them is refused.
-    seed : int, SeedSequence, Generator (PCG64) or None
-        Source of the random features; the same seed gives the same run.
-
     Attributes
     ----------
-    coef_ : array (d,)
-        Weights of the coming prediction, of norm at most `radius`.
     top : int
         The favourites in use.
     rate : float
         lambda_t / sqrt(t); with step = "adaptive" lambda_t over the root of the sum of the squared lengths of the estimates.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or neither `k` nor `top` is given, by the constructor; if a value or a label
-        is no number or beyond the declared scales, by `predict`, `update` and `simulate`: the learner is then as it was.
-    ProtocolError
-        If `query`, `predict`, `update` are called out of order.
 
     Warns
     -----
@@ -479,22 +455,19 @@ class RDA1(RDA):
     >>> lr.update(y)                    # the label
     """
 
+    @validated
     def __init__(
-        self, d: int, budget: int, *, k: int | None = None, top: int | None = None, step: float | str = 1.0,
-        radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0, seed: Any = None,
+        self, d: Features, budget: Budget, *, k: Nonzero = None, top: TopOrK = None, step: Multiplier = 1.0, radius: Radius = 1.0,
+        x_norm: XNorm = 1.0, y_max: YMax = 1.0, seed: Seed = None,
     ):
-        d, budget, _ = check_sizes(d, budget)
         theorem = "Ito et al. 2017, Theorem 2, needs k <= top <= budget - 2"
-        if k is not None: k = check_int("k", k, 1, d, f"there are d = {d} features")
-        elif top is None:
+        if k is None and top is None:
             fail("k", k, f"given, or else top, from 0 to budget - 2 = {budget - 2}", f"{theorem}, and its bound is best at top = k")
-        top = min(k, budget - 2) if top is None else check_sizes(d, budget, top)[2]
+        top = min(k, budget - 2) if top is None else top
         if k is not None and top < k:
-            warnings.warn(f"top = {top} is less than k = {k}: {theorem}; the regret can be linear.", stacklevel=2)
-        super().__init__(
-            d, budget, top=top, q=pair_bound(d, budget, top), step=step, radius=radius, x_norm=x_norm, y_max=y_max,
-            seed=seed, saved={"k": k, "top": top},
-        )
+            warnings.warn(f"top = {top} is less than k = {k}: {theorem}; the regret can be linear.", stacklevel=3)
+        q, saved = float(pair_bound(d, budget, top)), {"k": k, "top": top}
+        super().__init__(d, budget, seed, top=top, q=q, step=step, radius=radius, x_norm=x_norm, y_max=y_max, saved=saved)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #b4e354a0
 @register("ito2017", theorem="papers/ito2017/01_algorithm1.ipynb#prp-naive",
@@ -505,30 +478,6 @@ class GreedyRDA(RDA):
     """Baseline of Ito et al. 2017: look at the features of largest weight only.
 
     Dual averaging on the gradient of the seen features; pairs that are never seen count as 0 (reconstructed).
-
-    Parameters
-    ----------
-    d : int
-        Features of an example, at least 1.
-    budget : int
-        Features seen each round (k'), 1 <= budget <= d.
-    step : float or "adaptive", default 1
-        Divides lambda_t = 8 sqrt(t); in (1e-60, 1e60]. "adaptive" as for `RDA1`.
-    radius, x_norm, y_max : float, default 1
-        Bounds on ||w||, ||x_t|| and |y_t|, as for `RDA1`; each in (1e-60, 1e60]. Values and labels beyond them are
-        refused.
-    seed : int, SeedSequence, Generator (PCG64) or None
-        Without effect: the features are not random.
-
-    Attributes
-    ----------
-    coef_ : array (d,)
-        Weights of the coming prediction, of norm at most `radius`.
-
-    Raises
-    ------
-    ValueError, ProtocolError
-        As for `RDA1`.
 
     Notes
     -----
@@ -542,11 +491,12 @@ class GreedyRDA(RDA):
     UniformRDA : the other baseline.
     """
 
+    @validated
     def __init__(
-        self, d: int, budget: int, *, step: float | str = 1.0, radius: float = 1.0, x_norm: float = 1.0,
-        y_max: float = 1.0, seed: Any = None,
+        self, d: AnyFeatures, budget: AnyBudget, *, step: Multiplier = 1.0, radius: Radius = 1.0, x_norm: XNorm = 1.0,
+        y_max: YMax = 1.0, seed: Seed = None,
     ):
-        super().__init__(d, budget, top=budget, q=1, step=step, radius=radius, x_norm=x_norm, y_max=y_max, seed=seed)
+        super().__init__(d, budget, seed, top=budget, q=1.0, step=step, radius=radius, x_norm=x_norm, y_max=y_max)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #a8623335
 @register("ito2017", theorem="papers/ito2017/01_algorithm1.ipynb#prp-naive",
@@ -557,30 +507,6 @@ class UniformRDA(RDA):
     """Baseline of Ito et al. 2017: look at features drawn uniformly, with unbiased gradients.
 
     Algorithm 1 without favourites (reconstructed).
-
-    Parameters
-    ----------
-    d : int
-        Features of an example, at least 2.
-    budget : int
-        Features seen each round (k'), 2 <= budget <= d.
-    step : float or "adaptive", default 1
-        Divides lambda_t = 8 sqrt(t/C), C = budget (budget - 1) / (d (d - 1)); in (1e-60, 1e60]. "adaptive" as for `RDA1`.
-    radius, x_norm, y_max : float, default 1
-        Bounds on ||w||, ||x_t|| and |y_t|, as for `RDA1`; each in (1e-60, 1e60]. Values and labels beyond them are
-        refused.
-    seed : int, SeedSequence, Generator (PCG64) or None
-        Source of the random features.
-
-    Attributes
-    ----------
-    coef_ : array (d,)
-        Weights of the coming prediction, of norm at most `radius`.
-
-    Raises
-    ------
-    ValueError, ProtocolError
-        As for `RDA1`.
 
     Notes
     -----
@@ -593,13 +519,13 @@ class UniformRDA(RDA):
     GreedyRDA : the other baseline.
     """
 
+    @validated
     def __init__(
-        self, d: int, budget: int, *, step: float | str = 1.0, radius: float = 1.0, x_norm: float = 1.0,
-        y_max: float = 1.0, seed: Any = None,
+        self, d: Features, budget: Budget, *, step: Multiplier = 1.0, radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0,
+        seed: Seed = None,
     ):
-        d, budget, _ = check_sizes(d, budget)
-        q = pair_bound(d, budget, 0)
-        super().__init__(d, budget, top=0, q=q, step=step, radius=radius, x_norm=x_norm, y_max=y_max, seed=seed)
+        q = float(pair_bound(d, budget, 0))
+        super().__init__(d, budget, seed, top=0, q=q, step=step, radius=radius, x_norm=x_norm, y_max=y_max)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #afa88c53
 def unit_table(V: np.ndarray, w: np.ndarray, noise: float) -> Table:

@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ...core.checks import LARGEST, check_array, check_int, check_magnitude, check_real, check_step, fail, kernel, record
+from ...core.checks import LARGEST, check_array, check_int, check_magnitude, check_real, kernel, record
 from ...core.compiled import entry, is_large, prefetch_row
 from ...core.designs import Observe, bound_second_moment, draw_outside, gradient_estimate, pair_bound, pair_minimum
 from ...core.environment import check_stream
 from ...core.geometry import top_k, top_rescan
 from ...core.learner import Learner
 from ...core.oco import adaptive_weight, dual_averaging_into, dual_averaging_step
+from ...core.parameters import Integer, Parameter, Radius, Real, Seed, Step, XNorm, YMax, validated
 from ...core.registry import register
-from .algorithm1 import NOTHING, check_reach, check_rounds, check_set
-from .algorithm1 import check_sigmas, check_sizes
-from .algorithm1 import squared_norm
+from .algorithm1 import NOTHING, Budget, Features, Rounds, Sigma, SigmaMin, Top, check_reach, check_set
+from .algorithm1 import check_sizes, squared_norm
 
 # %% auto #0
 __all__ = ['algorithms_2_3', 'miss_bound_2', 'bound_6_sharpened', 'bound_6_uniform', 'bound_theorem_6', 'bound_theorem_7',
@@ -87,12 +87,34 @@ def check_support(w: Any, d: int, budget: int) -> np.ndarray:
     return w[w != 0]
 
 
-def check_miss(weight: Any, n: Any, k: Any, d: Any, budget: Any, top: Any) -> tuple[float, int, int, tuple[int, int, int]]:
-    "The arguments of a bound on the chance of a miss."
-    sizes, weight = check_sizes(d, budget, top), check_real("weight", weight, high=1 + 1e-9, why="||w|| <= 1")
-    if weight < -1 - 1e-9: fail("weight", weight, "from -1 to 1", "||w|| <= 1")
-    k = check_int("k", k, 1, sizes[1], "Ito et al. 2017, Theorems 6 and 7 need k <= budget")
-    return weight, check_int("n", n, 1, 10**8, "there is one number for each exploration"), k, sizes
+Phi = Annotated[float, Real("phi_0, the compatibility constant; of features of norm at most 1 at most sqrt(k).", why="condition (b)")]
+Positive = Annotated[float, Real("A multiplier.")]
+Weight = Annotated[float, Real("True weight of the feature.", -1 - 1e-9, 1 + 1e-9, True, why="||w|| <= 1")]
+Explorations = Annotated[int, Integer("Explorations.", 1, 10**8, why="there is one number for each exploration")]
+Supported = Annotated[int, Integer(
+    "Nonzero weights of the comparator.", 1, "budget", why="Ito et al. 2017, Theorems 6 and 7 need k <= budget"
+)]
+SupportOrBudget = Annotated[int | None, Integer(
+    "Nonzero weights of the comparator, for mu_0 only. Default: budget.", 1, "budget", why="Ito et al. 2017, Theorem 7 needs k <= budget"
+)]
+Penalty = Annotated[float, Real(
+    "Multiplies the theorem's mu_0, phi sqrt(6 / (k sqrt(C))) on unit scales. With 0 only the mean differs from Algorithm 2, and "
+    "with an adaptive step no declared limit enters but the radius.", 0, LARGEST, True,
+)]
+Compatible = Annotated[float | None, Parameter(
+    "phi_0, the compatibility constant of condition (b), for mu_0 only; in (0, sqrt(k) x_norm]. Default: x_norm / sqrt(d), that of "
+    "isotropic features."
+)]
+SquareRounds = Annotated[int, Integer("Number of rounds.", 1, 10**14, why="the sum has sqrt(T) terms")]
+Multiplier = Annotated[float | str, Step(
+    "Divides the predictor's lambda_t = 8 sqrt(t). With \"adaptive\" lambda_t is the root of the sum of the squared lengths of its "
+    "gradients so far, over `radius`: only the radius is left to declare, see `oslr_nb.own.adaptive`.",
+    why="lambda_t must be positive: Ito et al. 2017, equation (5)",
+)]
+ExplorerStep = Annotated[float | str | None, Step(
+    "Divides the explorer's lambda_s = 8 sqrt(s/C). Default: \"adaptive\" if `step` is, else 1.",
+    why="lambda_t must be positive: Ito et al. 2017, equation (5)",
+)]
 
 
 def check_phi(phi: Any, k: int, x_norm: float = 1.0) -> float:
@@ -108,17 +130,15 @@ def finite(bound: float) -> float:
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #94922999
 #| code-fold: true
 #| code-summary: "Exported source: miss_bound_2"
-def miss_bound_2(weight: float, n: int, d: int, budget: int, k: int, sigma_min: float, top: int = 0) -> np.ndarray:
+@validated
+def miss_bound_2(
+    weight: Weight, n: Explorations, d: Features, budget: Budget, k: Supported, sigma_min: Sigma, top: Top = 0
+) -> np.ndarray:
     """Upper bounds p_i(s) on the chance that Algorithm 2 misses a feature after s explorations.
 
-    weight: true weight of the feature, in [-1, 1]. n: explorations: s = 1, ..., n; at most 10^8. d, budget, k:
-    features, features seen a round (k'), nonzero weights; k <= budget, 2 <= budget <= d. sigma_min: sigma_d, the root
-    of the smallest eigenvalue of E x x', in (0, 1]; features of norm at most 1 have at most 1/sqrt(d). top: favourites
-    in exploring rounds (k1), at most budget - 2. Returns an array (n,). Source: Theorem 6 of Ito et al. 2017, sharpened
-    on the page of Algorithms 2 and 3.
+    sigma_min: sigma_d, the root of the smallest eigenvalue of E x x'; features of norm at most 1 have at most 1/sqrt(d).
+    Returns an array (n,), for s = 1, ..., n. Source: Theorem 6 of Ito et al. 2017, sharpened on the page of Algorithms 2 and 3.
     """
-    weight, n, k, (d, budget, top) = check_miss(weight, n, k, d, budget, top)
-    sigma_min, _ = check_sigmas(sigma_min)
     if budget == d: return np.zeros(n)
     D, V, b = explorer_terms(n, d, budget, top)
     m = budget - k + 1
@@ -127,16 +147,15 @@ def miss_bound_2(weight: float, n: int, d: int, budget: int, k: int, sigma_min: 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #b782ac33
 #| code-fold: true
 #| code-summary: "Exported source: bound_6_sharpened"
+@validated
 def bound_6_sharpened(
-    w: np.ndarray, T: int, d: int, budget: int, sigma_min: float, sigma_max: float, top: int = 0
+    w: np.ndarray, T: SquareRounds, d: Features, budget: Budget, sigma_min: SigmaMin, sigma_max: Sigma, top: Top = 0
 ) -> float:
     """Upper bound on the regret of Algorithm 2 after T rounds, with the sum over explorations.
 
     Units: squared labels. Source: Theorem 6 of Ito et al. 2017, sharpened on the page of Algorithms 2 and 3.
     """
-    d, budget, top = check_sizes(d, budget, top)
-    support, (sigma_min, sigma_max) = check_support(w, d, budget), check_sigmas(sigma_min, sigma_max)
-    n = math.isqrt(check_int("T", T, 1, 10**14, "the sum has sqrt(T) terms"))
+    support, n = check_support(w, d, budget), math.isqrt(T)
     total = 6 * math.sqrt(T) + sigma_max**2 * (1 - (budget - top) / (d - top)) * (support @ support) * n
     blocks = 2 * np.arange(1, n + 1)
     for v in support: total += sigma_max**2 * v**2 * float(blocks @ miss_bound_2(v, n, d, budget, support.size, sigma_min, top))
@@ -145,12 +164,12 @@ def bound_6_sharpened(
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #a23b0001
 #| code-fold: true
 #| code-summary: "Exported source: bound_6_uniform"
-def bound_6_uniform(w: np.ndarray, T: float, d: int, budget: int, sigma_min: float, sigma_max: float) -> float:
+@validated
+def bound_6_uniform(w: np.ndarray, T: Rounds, d: Features, budget: Budget, sigma_min: SigmaMin, sigma_max: Sigma) -> float:
     """Upper bound on the regret of Algorithm 2 (k1 = 0) whose second term does not depend on T.
 
     Units: squared labels. Source: Theorem 6 of Ito et al. 2017, sharpened on the page of Algorithms 2 and 3.
     """
-    (d, budget, _), T, (sigma_min, sigma_max) = check_sizes(d, budget), check_rounds(T), check_sigmas(sigma_min, sigma_max)
     v, q = np.abs(check_support(w, d, budget)), float(pair_minimum(d, budget, 0))
     m = budget - v.size + 1
     with np.errstate(all="ignore"):
@@ -160,12 +179,12 @@ def bound_6_uniform(w: np.ndarray, T: float, d: int, budget: int, sigma_min: flo
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #e947d975
 #| code-fold: true
 #| code-summary: "Exported source: bound_theorem_6"
-def bound_theorem_6(w: np.ndarray, T: int, d: int, budget: int, sigma_min: float) -> float:
+@validated
+def bound_theorem_6(w: np.ndarray, T: Rounds, d: Features, budget: Budget, sigma_min: Sigma) -> float:
     """Upper bound of Ito et al. 2017, Theorem 6, as printed, on the regret of Algorithm 2.
 
     Units: squared labels. Source: Ito et al. 2017, Theorem 6.
     """
-    (d, budget, _), T, (sigma_min, _) = check_sizes(d, budget), check_rounds(T), check_sigmas(sigma_min)
     C, v = float(pair_bound(d, budget, 0)), np.abs(check_support(w, d, budget))
     with np.errstate(all="ignore"):
         late = np.exp(-(C**2) * (T**0.25 - 1) * v**2 * sigma_min**2 / 18432)
@@ -180,13 +199,13 @@ def l1_scale(k: int, phi: float, q: float, x_norm: float = 1.0, y_max: float = 1
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #f5062392
 #| code-fold: true
 #| code-summary: "Exported source: bound_theorem_7"
-def bound_theorem_7(w: np.ndarray, T: int, d: int, budget: int, phi: float) -> float:
+@validated
+def bound_theorem_7(w: np.ndarray, T: Rounds, d: Features, budget: Budget, phi: float) -> float:
     """Upper bound of Ito et al. 2017, Theorem 7, as printed, on the regret of Algorithm 3.
 
     phi: phi_0, the compatibility constant of condition (b), in (0, sqrt(k)]. Units: squared labels. Source: Ito et al.
     2017, Theorem 7.
     """
-    (d, budget, _), T = check_sizes(d, budget), check_rounds(T)
     C, v = float(pair_bound(d, budget, 0)), np.abs(check_support(w, d, budget))
     phi = check_phi(phi, v.size)
     with np.errstate(all="ignore"):
@@ -197,19 +216,14 @@ def bound_theorem_7(w: np.ndarray, T: int, d: int, budget: int, phi: float) -> f
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #43a177e6
 #| code-fold: true
 #| code-summary: "Exported source: miss_bound_3"
+@validated
 def miss_bound_3(
-    weight: float, n: int, d: int, budget: int, k: int, phi: float, top: int = 0, l1: float = 1.0
+    weight: Weight, n: Explorations, d: Features, budget: Budget, k: Supported, phi: Phi, top: Top = 0, l1: Positive = 1.0
 ) -> np.ndarray:
     """Upper bounds p_i(s) on the chance that Algorithm 3 misses a feature after s explorations.
 
-    weight: true weight of the feature, in [-1, 1]. n: explorations: s = 1, ..., n; at most 10^8. d, budget, k:
-    features, features seen a round (k'), nonzero weights; k <= budget, 2 <= budget <= d. phi: phi_0, the compatibility
-    constant of condition (b), positive; features of norm at most 1 have at most sqrt(k). top: favourites in exploring
-    rounds (k1), at most budget - 2. Returns an array (n,). Source: Theorem 7 of Ito et al. 2017, sharpened on the page
-    of Algorithms 2 and 3.
+    Returns an array (n,), for s = 1, ..., n. Source: Theorem 7 of Ito et al. 2017, sharpened on the page of Algorithms 2 and 3.
     """
-    weight, n, k, (d, budget, top) = check_miss(weight, n, k, d, budget, top)
-    phi, l1 = check_real("phi", phi, 1e-60, LARGEST, "condition (b)"), check_real("l1", l1, 1e-60, LARGEST)
     if budget == d: return np.zeros(n)
     D, V, b = explorer_terms(n, d, budget, top)
     mu = l1 * l1_scale(k, phi, float(pair_bound(d, budget, top))) * np.arange(1, n + 1) ** -0.25
@@ -219,13 +233,13 @@ def miss_bound_3(
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #a23b0002
 #| code-fold: true
 #| code-summary: "Exported source: bound_7_uniform"
-def bound_7_uniform(w: np.ndarray, T: float, d: int, budget: int, phi: float, sigma_max: float) -> float:
+@validated
+def bound_7_uniform(w: np.ndarray, T: Rounds, d: Features, budget: Budget, phi: float, sigma_max: Sigma) -> float:
     """Upper bound on the regret of Algorithm 3 (k1 = 0) whose second term does not depend on T.
 
     phi: phi_0, the compatibility constant of condition (b), in (0, sqrt(k)]. Units: squared labels. Source: Theorem 7
     of Ito et al. 2017, sharpened on the page of Algorithms 2 and 3.
     """
-    (d, budget, _), T, (_, sigma_max) = check_sizes(d, budget), check_rounds(T), check_sigmas(sigma_max, sigma_max)
     v, q = np.abs(check_support(w, d, budget)), float(pair_minimum(d, budget, 0))
     phi = check_phi(phi, v.size)
     with np.errstate(all="ignore"):
@@ -382,16 +396,11 @@ class SquaresRDA(Learner):
     State = SquaresState
 
     def __init__(
-        self, d: int, budget: int, *, top: int, power: float, step: float | str = 1.0, explorer_step: float | str | None = None,
-        radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0, seed: Any = None,
-        saved: dict[str, Any] | None = None,
+        self, d: int, budget: int, seed: Any, *, top: int, power: float, step: float | str, explorer_step: float | str | None,
+        radius: float, x_norm: float, y_max: float, saved: dict[str, Any] | None = None,
     ):
-        (d, budget, top), power = check_sizes(d, budget, top), check_real("power", power, -1e-9, 1)
-        why = "lambda_t must be positive: Ito et al. 2017, equation (5)"
-        step = check_step(step, "step", why)
         explorer_step = (step if step == "adaptive" else 1.0) if explorer_step is None else explorer_step
-        explorer_step = check_step(explorer_step, "explorer_step", why)
-        radius, x_norm, y_max = check_reach(radius=radius, x_norm=x_norm, y_max=y_max)
+        check_reach(x_norm, y_max, radius)
         names = {"step": step, "explorer_step": explorer_step, "radius": radius, "x_norm": x_norm, "y_max": y_max}
         super().__init__(d, budget, seed, top=top, **(saved or {}), **names)
         self.scale, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
@@ -456,45 +465,13 @@ class RDA2(SquaresRDA):
     In an exploring round it looks at random features, from which Algorithm 1 learns; in all others at the features that
     this explorer believes in. A second dual averaging predicts with them.
 
-    Parameters
-    ----------
-    d : int
-        Features of an example, at least 2.
-    budget : int
-        Features seen each round (k' in the paper), 2 <= budget <= d; the theorem needs budget >= k.
-    top : int, default 0
-        Favourites in exploring rounds (k1), 0 <= top <= budget - 2; 0 in the theorems of the paper.
-    step : float or "adaptive", default 1
-        Divides the predictor's lambda_t = 8 sqrt(t); in (1e-60, 1e60]. With "adaptive" lambda_t is the root of the sum of the
-        squared lengths of its gradients so far, over `radius`: only the radius is left to declare, see `oslr_nb.own.adaptive`.
-    explorer_step : float or "adaptive", optional
-        Divides the explorer's lambda_s = 8 sqrt(s/C); in (1e-60, 1e60]. "adaptive" as for `step`. Default: "adaptive" if `step`
-        is, else 1.
-    radius : float, default 1
-        Bound on ||w||, in labels per feature; in (1e-60, 1e60]. It must be at least the norm of w*: otherwise the regret is linear.
-    x_norm, y_max : float, default 1
-        Bounds on ||x_t|| and on |y_t|, in units of the data; in (1e-60, 1e60]. They scale the lambdas (unless
-        these are adaptive), and what is beyond them is refused.
-    seed : int, SeedSequence, Generator (PCG64) or None
-        Source of the random features; the same seed gives the same run.
-
     Attributes
     ----------
-    coef_ : array (d,)
-        Weights of the coming prediction outside exploring rounds: the predictor's, zero off `chosen`.
     chosen : array (budget,)
         The features that are looked at until the next exploring round.
     rate, explorer_rate : float
         lambda_t / sqrt(t) of the predictor, lambda_s / sqrt(s) of the explorer; for an adaptive step over the root of the sum of the
         squared lengths of the gradients instead.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, by the constructor; if a value or a label is no number or beyond the declared
-        scales, by `predict`, `update` and `simulate`: the learner is then as it was.
-    ProtocolError
-        If `query`, `predict`, `update` are called out of order.
 
     Notes
     -----
@@ -516,14 +493,13 @@ class RDA2(SquaresRDA):
     bound_6_sharpened : the regret bound.
     """
 
+    @validated
     def __init__(
-        self, d: int, budget: int, *, top: int = 0, step: float | str = 1.0, explorer_step: float | str | None = None,
-        radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0, seed: Any = None,
+        self, d: Features, budget: Budget, *, top: Top = 0, step: Multiplier = 1.0, explorer_step: ExplorerStep = None,
+        radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0, seed: Seed = None,
     ):
-        super().__init__(
-            d, budget, top=top, power=0.0, step=step, explorer_step=explorer_step, radius=radius, x_norm=x_norm,
-            y_max=y_max, seed=seed,
-        )
+        names = {"step": step, "explorer_step": explorer_step, "radius": radius, "x_norm": x_norm, "y_max": y_max}
+        super().__init__(d, budget, seed, top=top, power=0.0, **names)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #5818b565
 @register("ito2017", needs="iid Lin Sparse Comp Bounded", theorem="papers/ito2017/02_algorithms23.ipynb#thm-seven",
@@ -537,53 +513,13 @@ class RDA3(SquaresRDA):
 
     The explorer minimises with M ||w||_1, M the sum of mu_s = l1 mu_0 s^(-1/4), and its weights are averaged with mu_s.
 
-    Parameters
-    ----------
-    d : int
-        Features of an example, at least 2.
-    budget : int
-        Features seen each round (k' in the paper), 2 <= budget <= d; the theorem needs budget >= k.
-    k : int, optional
-        Nonzero weights of the comparator, for mu_0 only; 1 <= k <= budget. Default: budget.
-    top : int, default 0
-        Favourites in exploring rounds (k1), 0 <= top <= budget - 2; 0 in the theorems of the paper.
-    step : float or "adaptive", default 1
-        Divides the predictor's lambda_t = 8 sqrt(t); in (1e-60, 1e60]. With "adaptive" lambda_t is the root of the sum of the
-        squared lengths of its gradients so far, over `radius`: only the radius is left to declare, see `oslr_nb.own.adaptive`.
-    explorer_step : float or "adaptive", optional
-        Divides the explorer's lambda_s = 8 sqrt(s/C); in (1e-60, 1e60]. "adaptive" as for `step`. Default: "adaptive" if `step`
-        is, else 1.
-    l1 : float, default 1
-        Multiplies the theorem's mu_0, phi sqrt(6 / (k sqrt(C))) on unit scales; 0, or in (0, 1e60]. With 0 only the mean
-        differs from Algorithm 2, and with an adaptive step no declared scale enters but the radius.
-    phi : float, optional
-        phi_0, the compatibility constant of condition (b), for mu_0 only; in (0, sqrt(k) x_norm]. Default:
-        x_norm / sqrt(d), that of isotropic features.
-    radius : float, default 1
-        Bound on ||w||, in labels per feature; in (1e-60, 1e60]. It must be at least the norm of w*: otherwise the regret is linear.
-    x_norm, y_max : float, default 1
-        Bounds on ||x_t|| and on |y_t|, in units of the data; in (1e-60, 1e60]. They scale the lambdas (unless
-        these are adaptive) and, with `radius`, always mu_0; what is beyond them is refused.
-    seed : int, SeedSequence, Generator (PCG64) or None
-        Source of the random features; the same seed gives the same run.
-
     Attributes
     ----------
-    coef_ : array (d,)
-        Weights of the coming prediction outside exploring rounds: the predictor's, zero off `chosen`.
     chosen : array (budget,)
         The features that are looked at until the next exploring round.
     rate, explorer_rate : float
         lambda_t / sqrt(t) of the predictor, lambda_s / sqrt(s) of the explorer; for an adaptive step over the root of the sum of the
         squared lengths of the gradients instead.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, by the constructor; if a value or a label is no number or beyond the declared
-        scales, by `predict`, `update` and `simulate`: the learner is then as it was.
-    ProtocolError
-        If `query`, `predict`, `update` are called out of order.
 
     Notes
     -----
@@ -605,18 +541,15 @@ class RDA3(SquaresRDA):
     bound_7_uniform : the regret bound.
     """
 
+    @validated
     def __init__(
-        self, d: int, budget: int, *, k: int | None = None, top: int = 0, step: float | str = 1.0,
-        explorer_step: float | str | None = None, l1: float = 1.0, phi: float | None = None,
-        radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0, seed: Any = None,
+        self, d: Features, budget: Budget, *, k: SupportOrBudget = None, top: Top = 0, step: Multiplier = 1.0,
+        explorer_step: ExplorerStep = None, l1: Penalty = 1.0, phi: Compatible = None, radius: Radius = 1.0, x_norm: XNorm = 1.0,
+        y_max: YMax = 1.0, seed: Seed = None,
     ):
-        d, budget, top = check_sizes(d, budget, top)
-        if (l1 := check_real("l1", l1, high=LARGEST)) < 0: fail("l1", l1, "0, or positive and at most 1e+60")
-        k = check_int("k", budget if k is None else k, 1, budget, "Ito et al. 2017, Theorem 7 needs k <= budget")
-        x_norm = check_reach(x_norm=x_norm, y_max=y_max, radius=radius)[0]
+        k = budget if k is None else k
+        check_reach(x_norm, y_max, radius)
         phi = check_phi(x_norm / math.sqrt(d) if phi is None else phi, k, x_norm)
-        super().__init__(
-            d, budget, top=top, power=0.25, step=step, explorer_step=explorer_step, radius=radius, x_norm=x_norm,
-            y_max=y_max, seed=seed, saved={"l1": l1, "k": k, "phi": phi},
-        )
-        self.l1 = l1 * l1_scale(k, phi, float(pair_bound(d, budget, top)), x_norm, self.params["y_max"], self.radius)
+        names = {"step": step, "explorer_step": explorer_step, "radius": radius, "x_norm": x_norm, "y_max": y_max}
+        super().__init__(d, budget, seed, top=top, power=0.25, **names, saved={"l1": l1, "k": k, "phi": phi})
+        self.l1 = l1 * l1_scale(k, phi, float(pair_bound(d, budget, top)), x_norm, y_max, radius)
