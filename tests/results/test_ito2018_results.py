@@ -1,22 +1,13 @@
 """The experiments of Ito et al. 2018: instances, learners, stored results and the sections of the report."""
-import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from oslr_nb.core.storage import stored_result
 from oslr_nb.practice.data import ct_like
 from oslr_nb.results import experiments
 from oslr_nb.results import ito2018 as pages
-
-STORED = Path(__file__).parents[2] / "oslr_nb" / "stored"
-REPORTS = {"tables": "ito2018_tables", "others": "ito2018_others", "figures": "ito2018_figures", "ct": "ito2018_ct_figure",
-           "rivals": "ito2018_compared", "times": "ito2018_timed"}
-
-
-def stored(name):
-    return json.loads((STORED / f"ito2018_{name}.json").read_text())
 
 
 @pytest.mark.parametrize("normalise", pages.NORMALISED)
@@ -103,48 +94,14 @@ def test_distance_of_a_sample_from_its_own_law():
         assert (p > 0.05) == near and (total / 32 < 1.6) == near
 
 
-def test_order_by_steps():
-    data = stored("tables")
-    assert [pages.ordered(data, pages.FITTED, n) for n in pages.STEPS] == [8, 8, 8, 5, 2, 0, 0, 8, 6]
-    assert pages.table_order(data).splitlines()[-1] == "| rows of eight | 8 | 8 | 8 | 5 | 2 | 0 | 0 | 8 | 6 |"
-
-
-def test_printed_numbers():
-    assert pages.REGRETS["Algorithm 3"][6] == 4730.0 > pages.REGRETS["KKLP_A"][6] and pages.SECONDS["KKLP"][6] == 6.08
-    order = pages.holds_order(np.array([pages.REGRETS[m] for m in pages.METHODS]))
-    assert order.tolist() == [True] * 6 + [False, True]
-
-
-@pytest.mark.parametrize("name", REPORTS)
-def test_sections_write_what_is_stored(name, tmp_path, monkeypatch):
-    "The plan of a section fits its report; what the report writes is the file of the page, and its table is Markdown."
-    experiments.load_sections()
-    monkeypatch.setattr(pages, "ct_name", lambda: "ct_like")
-    section, data = experiments.SECTIONS[REPORTS[name]], stored(name)
-    cells, law = section.cells(1), pages.FITTED
-    assert {g: len(c) for g, c in section.cells(5).items()}.keys() == cells.keys()
-    split = lambda by: [{m: x[r] for m, x in by.items()} for r in range(len(pages.ROWS))]
-    results = {
-        "tables": lambda: {n: split(data[n]["fitted"]) for n in data} | {n: split(by) for n, by in data[law].items() if n != "fitted"},
-        "others": lambda: {n: list(by.values()) for n, by in data.items()},
-        "figures": lambda: {"figures": [data[n] for n in pages.FIGURES], "long": data["long"]},
-        "ct": lambda: {"methods": list(data["methods"].values())},
-        "rivals": lambda: {n: list(by.values()) for n, by in data.items()},
-        "times": lambda: {"rows": data},
-    }[name]()
-    assert {g: len(c) for g, c in cells.items()} == {g: len(r) for g, r in results.items()}
-    text = section.report(results, tmp_path)
-    assert "| --- " in text and "nan" not in text and json.loads((tmp_path / f"ito2018_{name}.json").read_text()) == data
-
-
 def test_cells_give_what_is_stored(monkeypatch):
     "Two instances of a row, all methods, and one of each other kind, run again."
-    kept = stored("tables")[pages.FITTED]
+    kept = stored_result("ito2018_tables")[pages.FITTED]
     found = pages.ito2018_regrets([20, 2, 4], pages.FITTED, "fitted", list(pages.METHODS), 2)
     for m in pages.METHODS: assert np.allclose(found[m], kept["fitted"][m][3][:2], rtol=1e-3)
     found = pages.ito2018_regrets([20, 2, 4], pages.FITTED, "adaptive, D = 1", list(pages.METHODS[:2]), 1)
     for m in pages.METHODS[:2]: assert np.allclose(found[m], kept["adaptive, D = 1"][m][3][:1], rtol=1e-3)
-    kept = stored("others")
+    kept = stored_result("ito2018_others")
     assert np.allclose(pages.ito2018_comparators(10, 4, 1)["sparse"], kept["comparators"]["10, 4"]["sparse"][:1], rtol=1e-3)
     assert np.allclose(pages.ito2018_kklp(10, 4, 1)["2, 40"]["KKLP"], kept["kklp"]["10, 4"]["2, 40"]["KKLP"][:1], rtol=1e-3)
     monkeypatch.setattr(pages, "LONG", (100, 1000))
@@ -152,8 +109,8 @@ def test_cells_give_what_is_stored(monkeypatch):
     assert found.keys() == pages.LONG_RUNS.keys() and len(found["Algorithm 3"][0]) == 2 and found["Algorithm 2"][0][1] > 0
     s = pages.long_stream([10, 5, 8], 0, 1)
     assert (s.A == pages.long_stream([10, 5, 8], 0, 50).A).all() and np.isclose(np.linalg.norm(s.A, 2), 1)
-    curves = pages.ito2018_curves([10, 2, 4], 5)
-    for m in pages.METHODS: assert np.allclose(curves[m]["five"], stored("figures")["figure 1a"][m]["five"], rtol=1e-3, atol=0.01)
+    curves, kept = pages.ito2018_curves([10, 2, 4], 5), stored_result("ito2018_figures")["figure 1a"]
+    for m in pages.METHODS: assert np.allclose(curves[m]["five"], kept[m]["five"], rtol=1e-3, atol=0.01)
 
 
 def test_experiments_run_small(monkeypatch):
@@ -177,24 +134,3 @@ def test_experiments_run_small(monkeypatch):
     monkeypatch.setattr(pages, "draw", lambda law, d, k, i: pages.instance(d, k, i, T=60))
     times = pages.ito2018_times([10, 2, 4], 3)
     for median, least, most in (t for by in times.values() for t in by.values()): assert 0 < least <= median <= most < 60
-
-
-def test_the_command_runs(monkeypatch, tmp_path):
-    "`oslr reproduce ito2018` with one claim and one section, its cells short."
-    from typer.testing import CliRunner
-
-    from oslr_nb.cli import app
-
-    whole = experiments.plan
-
-    def short(*a, **kw):
-        found = whole(*a, **kw)
-        for cells in found["ito2018_others"].values():
-            for c in cells: c.config["count"] = 4
-        return {"claims": {"claims": [c for c in found["claims"]["claims"] if c.config["id"] == "E-C6"]},
-                "ito2018_others": found["ito2018_others"]}
-
-    monkeypatch.setattr(experiments, "plan", short)
-    done = CliRunner().invoke(app, ["reproduce", "ito2018", "--jobs", "1", "--out", str(tmp_path)])
-    assert done.exit_code == 0 and "parameters of KKLP" in (tmp_path / "report.md").read_text()
-    assert json.loads((tmp_path / "ito2018_others.json").read_text())["comparators"].keys() == {f"{d}, {k}" for d, k in pages.SIZES}

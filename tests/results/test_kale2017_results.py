@@ -1,22 +1,13 @@
 """The experiments for Kale et al. 2017: streams, learners, stored results and the sections of the report."""
 import itertools
-import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from oslr_nb.core.storage import stored_result
 from oslr_nb.results import experiments
 from oslr_nb.results import kale2017 as pages
-
-STORED = Path(__file__).parents[2] / "oslr_nb" / "stored"
-REPORTS = {"growth": "kale2017_growing", "sizes": "kale2017_sizing", "designs": "kale2017_correlated",
-           "methods": "kale2017_compared", "constant": "kale2017_constants"}
-
-
-def stored(name):
-    return json.loads((STORED / f"kale2017_{name}.json").read_text())
 
 
 @pytest.mark.parametrize(("design", "rho"), pages.DESIGNS)
@@ -60,29 +51,9 @@ def test_every_learner_buys_as_much():
         assert run.n_observed.max() <= pages.GROWTH["budget"]
 
 
-@pytest.mark.parametrize("name", REPORTS)
-def test_sections_write_what_is_stored(name, tmp_path, monkeypatch):
-    "The plan of a section fits its report; what the report writes is the file of the page, and its table is Markdown."
-    experiments.load_sections()
-    section, data = experiments.SECTIONS[REPORTS[name]], stored(name)
-    cells = section.cells(1)
-    assert {g: len(c) for g, c in section.cells(5).items()}.keys() == cells.keys()
-    results = {
-        "growth": lambda: {"designs": list(data.values())},
-        "sizes": lambda: {n: list(by.values()) for n, by in data.items()},
-        "designs": lambda: {"designs": [{k: v for k, v in r.items() if k not in ("design", "rho")} for r in data]},
-        "methods": lambda: {n: [by[m] for m in pages.RIVALS] for n, by in data.items()}
-        | {"comparators": [by["comparators"] for by in data.values()]},
-        "constant": lambda: {"streams": data},
-    }[name]()
-    assert {g: len(c) for g, c in cells.items()} == {g: len(r) for g, r in results.items()}
-    text = section.report(results, tmp_path)
-    assert text.startswith("| ") and "nan" not in text and json.loads((tmp_path / f"kale2017_{name}.json").read_text()) == data
-
-
 def test_a_cell_gives_what_is_stored():
     "One stream of the last section, played again."
-    found, kept = experiments.run_cell(experiments.Cell("kale2017_constant", {"seed": 0})), stored("constant")[0]
+    found, kept = experiments.run_cell(experiments.Cell("kale2017_constant", {"seed": 0})), stored_result("kale2017_constant")[0]
     for name in kept:
         if "guard" in name:
             assert np.allclose(found[name]["regret"], kept[name]["regret"], rtol=1e-3)
@@ -103,18 +74,3 @@ def test_experiments_run_small(run, monkeypatch):
     found = experiments.EXPERIMENTS[run](**config, count=2)
     for by in [found, *found.values(), *found.get("methods", {}).values()]:
         if isinstance(by, dict) and "theory" in by: assert len(by["theory"]) == len(by["tuned"]) == 2 and np.isfinite(by["theory"]).all()
-
-
-def test_the_command_runs(monkeypatch, tmp_path):
-    "`oslr reproduce kale2017` with one claim and two cells of one section."
-    from typer.testing import CliRunner
-
-    from oslr_nb.cli import app
-
-    whole = experiments.plan
-    short = {"claims": 1, "kale2017_constants": 2}
-    cut = lambda groups, n: {group: cells[:n] for group, cells in groups.items()}
-    monkeypatch.setattr(experiments, "plan", lambda *a, **kw: {k: cut(g, short[k]) for k, g in whole(*a, **kw).items() if k in short})
-    done = CliRunner().invoke(app, ["reproduce", "kale2017", "--jobs", "1", "--out", str(tmp_path)])
-    assert done.exit_code == 0 and "the constant C" in (tmp_path / "report.md").read_text()
-    assert json.loads((tmp_path / "kale2017_constant.json").read_text())[0]["infeasible"] == stored("constant")[0]["infeasible"]

@@ -2,22 +2,14 @@
 import itertools
 import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from oslr_nb.core.driver import simulate
+from oslr_nb.core.storage import stored_result
 from oslr_nb.results import experiments
 from oslr_nb.results import murata2018 as pages
-
-STORED = Path(__file__).parents[2] / "oslr_nb" / "stored"
-REPORTS = {"synthetic": "murata2018_synthetic_figure", "real": "murata2018_real_figure", "slopes": "murata2018_exponents"}
-
-
-def stored(name):
-    if name == "real": return {n: stored(n) for n in pages.DATA}
-    return json.loads((STORED / f"murata2018_{name}.json").read_text())
 
 
 @pytest.fixture
@@ -133,42 +125,9 @@ def test_first_below():
     assert all(b <= 1.12 * a for a, b in itertools.pairwise(N)) and N[0] == 200
 
 
-@pytest.mark.parametrize("name", REPORTS)
-def test_sections_write_what_is_stored(name, tmp_path, monkeypatch):
-    "What the report writes of stored results is a table without gaps; the plan of a section fits what is stored."
-    experiments.load_sections()
-    data = stored(name)
-    monkeypatch.setattr(pages, "real_names", lambda: list(pages.DATA))
-    section = experiments.SECTIONS[REPORTS[name]]
-    cells = section.cells(1)
-    assert {g: len(c) for g, c in section.cells(5).items()}.keys() == cells.keys()
-    if name == "synthetic":
-        texts = [pages.table_synthetic(data, way) for way in ("separate", "paper")]
-        assert len(cells["judged"]) == len(data["floor"]) == 5 and len(cells["tuning"]) == 2
-    elif name == "real":
-        texts = [pages.table_real(data)]
-        assert all(len(c) == len(data[n]["separate"]["Hybrid"]["test"]) for n, c in cells.items())
-    else:
-        results = {n: [{m: data[n][m][i] for m in data[n]} for i in range(len(data[n]["Hybrid"]))] for n in pages.SLOPES}
-        results |= {n: data[n] for n in ("rda", "rda wide")}
-        texts = [section.report(results, tmp_path)]
-        assert json.loads((tmp_path / "murata2018_slopes.json").read_text()) == data
-        assert {g: len(c) for g, c in cells.items()} == {g: len(r) for g, r in results.items()}
-    for text in texts: assert "| --- " in text and "nan" not in text and "None" not in text
-
-
-def test_goals():
-    "Hybrid at most 1.02 and Exploration at most 1.12 times the noise; Hybrid < Exploration << RDA; with both ways of choosing."
-    data = stored("synthetic")
-    for way in ("separate", "paper"):
-        mse = {m: np.array(by["mse"])[:, -1] / data["floor"] for m, by in data[way].items()}
-        assert mse["Hybrid"].mean() <= 1.02 and max(mse["Exploration"].mean(), mse["Exploration, constant batch"].mean()) <= 1.12
-        assert (mse["Hybrid"] < mse["Exploration"]).all() and (2.2 * mse["Exploration"] < mse["RDA"]).all()
-
-
 def test_cells_give_what_is_stored():
     "Runs of the exponents, played again."
-    data = stored("slopes")
+    data = stored_result("murata2018_slopes")
     found = pages.murata2018_slope("width", 100, 40)
     j = pages.SLOPES["width"]["values"].index(100)
     for m in found: assert found[m] == data["width"][m][j]
@@ -196,10 +155,10 @@ def test_real_data_run_small(monkeypatch):
 def test_without_blog_feedback_the_stand_in_is_played(monkeypatch, tmp_path):
     "A run without BlogFeedback says so, and leaves what is stored of it as it is."
     monkeypatch.setenv("OSLR_DATA", str(tmp_path))
-    cells = experiments.SECTIONS[REPORTS["real"]].cells(1)
+    cells = experiments.SECTIONS["murata2018_real_figure"].cells(1)
     assert pages.real_names() == ["ct_like"] == list(cells) and not list(tmp_path.iterdir())
     monkeypatch.setattr(pages, "join_real", lambda cells: cells)
-    text = pages.murata2018_real_figure({"ct_like": stored("ct_like")}, tmp_path)
+    text = pages.murata2018_real_figure({"ct_like": stored_result("murata2018_ct_like")}, tmp_path)
     assert "Not at hand, left out: blog_feedback (see `oslr_nb.practice.data.blog_feedback`)" in text
     assert [p.name for p in tmp_path.iterdir()] == ["murata2018_ct_like.json"]
 
