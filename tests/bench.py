@@ -1,6 +1,6 @@
-"""Measure speed (`make bench`, some eight minutes): each table of the page on speed is one function. Writes _results/speed.json.
+"""Measure speed (`make bench`, some eight minutes): each table of the page on speed is one function that yields its rows.
 
-`make store` keeps it in oslr_nb/stored/, where the page shows it. What the words mean stands there too.
+Writes _results/speed.json; `make store` keeps it in oslr_nb/stored/, where the page shows it. What the words mean stands there too.
 
 Times are processor time on one thread, the smallest of several repetitions; what is compared is run in turn in one process,
 so compare ratios, and times only within one table.
@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 import warnings
+from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,15 +37,20 @@ ROWS = {20: 1000, 384: 100, 10_000: 100, 1_000_000: 50}  # of the tables where o
 MANY = 10**7  # more rounds than any learner here plays: T of those whose step depends on it
 
 
-def aim(value, goal, unit="", scale=1.0):
-    "How a goal is printed beside what was measured; small values are good."
-    if goal is None: return ""
-    return f" (goal {goal * scale:.3g}{unit}{', missed' if value > goal else ''})"
+def seconds_of(new, X, y, rows, repetitions=3, first=100):
+    "Processor time of a whole run of a new learner over these rows; a short run is compiled before the clock starts."
+    play = lambda rows: oslr.simulate(new(), X, y, rows=rows)
+    play(rows[:first])
+    return in_turn({"run": lambda: play(rows)}, repetitions)["run"]
+
+
+def in_turns(works, turns):
+    "All pieces of work in turn, so many times: the times of each turn."
+    return [in_turn(works, 1) for _ in range(turns)]
 
 
 def to_the_floor():
     "RDA1 beside a loop that only draws and reads: the least nanoseconds a round, and the median ratio of what ran in turn."
-    table = []
     for d, top, budget, n, goal in SIZES:
         X, y = stream(d, n)
         in_order = np.arange(10_000 if d < 10**6 else 400_000) % n  # a long state takes time to copy at each call
@@ -53,18 +59,11 @@ def to_the_floor():
         for order, rows in orders.items():
             lr = oslr.ito2017.RDA1(d, budget, top=top, step=2, seed=1)
             works = floor(X, rows, budget) | {"simulate": rounds_of(lr, X, y, rows, warm=100_000)}
-            turns = [in_turn(works, 1) for _ in range(150 if d < 10**6 else 12)]
-            times = {name: min(turn[name] for turn in turns) for name in works}
-            ratio = float(np.median([turn["simulate"] / turn["floor"] for turn in turns]))
+            turns = in_turns(works, 150 if d < 10**6 else 12)
             row = {"d": d, "top": top, "budget": budget, "rows": n, "order": order}
-            row |= {f"{name}_ns": 1e9 * seconds / len(rows) for name, seconds in times.items()}
-            row |= {"rounds_per_second": 1e9 / row["simulate_ns"], "ratio": ratio, "goal": goal}
-            table.append(row)
-            rate, ns, low, distinct = (row[k] for k in ("rounds_per_second", "simulate_ns", "floor_ns", "distinct_ns"))
-            print(f"RDA1, d = {d:>9,}, k1 = {top:>2}, k' = {budget}, {n:>6,} rows {order}: {rate / 1e6:.2f} M rounds/s, ", end="")
-            print(f"{ns:.0f} ns; floor {low:.0f} ns, distinct {distinct:.0f} ns; ", end="")
-            print(f"{row['ratio']:.2f} times the floor{aim(row['ratio'], goal)}", flush=True)
-    return table
+            row |= {f"{name}_ns": 1e9 * min(turn[name] for turn in turns) / len(rows) for name in works}
+            row |= {"rounds_per_second": 1e9 / row["simulate_ns"], "goal": goal}
+            yield row | {"ratio": float(np.median([turn["simulate"] / turn["floor"] for turn in turns]))}
 
 
 def against_textbook():
@@ -74,9 +73,7 @@ def against_textbook():
     lr = oslr.ito2017.RDA1(20, 10, top=5, step=2, seed=1)
     times = in_turn({"textbook": textbook(X, y, 5, 10, 300), "simulate": rounds_of(lr, X, y, rows)}, 10)
     seconds = times["textbook"] / 300
-    ratio = seconds * len(rows) / times["simulate"]
-    print(f"textbook numpy, d = 20: {seconds * 1e6:.0f} us a round; simulate is {ratio:,.0f} times faster", flush=True)
-    return {"textbook_seconds": seconds, "ratio_to_textbook": ratio}
+    return {"textbook_seconds": seconds, "ratio_to_textbook": seconds * len(rows) / times["simulate"]}
 
 
 def learners_at(d, budget=10):
@@ -113,17 +110,12 @@ def each_learner():
             works[name] = rounds_of(lr, X, y, rows[name], warm=min(len(rows[name]), 20_000), **options)
         times = in_turn(works, 5 if d < 10**6 else 3)
         for name, seconds in times.items(): found.setdefault(name, {})[d] = 1e9 * seconds / len(rows[name])
-        print(f"ns a round, d = {d:,}: " + ", ".join(f"{name} {found[name][d]:,.0f}" for name in times), flush=True)
-    table = []
     for name, ns in found.items():
         (d1, a), (d2, b) = list(ns.items())[-2:]
-        table.append({"learner": name, "ns": ns, "exponent": np.log(b / a) / np.log(d2 / d1), "from": d1, "to": d2, "goal": None})
+        yield {"learner": name, "ns": ns, "exponent": np.log(b / a) / np.log(d2 / d1), "from": d1, "to": d2, "goal": None}
     X, y = stream(20, 1000)
     seconds = in_turn({"FKK": rounds_of(oslr.foster2016.FKK(20, 7, k=5, T=MANY, seed=1), X, y, np.arange(300), warm=300)}, 3)["FKK"]
-    table.append({"learner": "FKK (k = 5, k' = 7)", "ns": {20: 1e9 * seconds / 300}, "exponent": None, "goal": None})
-    print("exponent of d: " + ", ".join(f"{r['learner']} {r['exponent']:.2f}" for r in table[:-1]), flush=True)
-    print(f"ns a round, FKK, d = 20, k = 5, k' = 7: {table[-1]['ns'][20]:,.0f}", flush=True)
-    return table
+    yield {"learner": "FKK (k = 5, k' = 7)", "ns": {20: 1e9 * seconds / 300}, "exponent": None, "goal": None}
 
 
 def adaptive_steps(goal=1.1):
@@ -131,47 +123,35 @@ def adaptive_steps(goal=1.1):
 
     The multiple is one with which the weights move about as much: weights that stay near 0 make a round cheaper, whatever the step.
     """
-    ito, hazan, table = oslr.ito2017, oslr.hazan2012, []
-    plain = {"AERR": 4.0, "AELR": 64.0, "OnlineAELR": 64.0}
+    plain = {"RDA1": 2000.0, "GreedyRDA": 2000.0, "UniformRDA": 2000.0, "AERR": 4.0, "AELR": 64.0, "OnlineAELR": 64.0}
     for d, n in ((20, 1000), (384, 100)):
         X, y = stream(d, n)
         rows = np.arange(20_000) % n
-        make = {"RDA1": lambda step, d=d: ito.RDA1(d, 10, top=5, step=step, seed=1)}
-        make |= {cls.__name__: lambda step, d=d, cls=cls: cls(d, 10, step=step, seed=1) for cls in (ito.GreedyRDA, ito.UniformRDA)}
-        make |= {cls.__name__: lambda step, d=d, cls=cls: cls(d, 10, T=100_000, step=step, seed=1)
-                 for cls in (hazan.AERR, hazan.AELR, hazan.OnlineAELR)}  # fmt: skip
-        for name, new in make.items():
+        for name, multiple in plain.items():
+            page, more = (oslr.ito2017, {}) if "RDA" in name else (oslr.hazan2012, {"T": 100_000})
+            if name == "RDA1": more["top"] = 5
             options = {"score": False} if name in ("AERR", "AELR") else {}
-            steps = {"plain": plain.get(name, 2000.0), "adaptive": "adaptive"}
-            works = {what: rounds_of(new(step), X, y, rows, warm=100_000, **options) for what, step in steps.items()}
-            turns = [in_turn(works, 1) for _ in range(60)]
-            ratio = float(np.median([turn["adaptive"] / turn["plain"] for turn in turns]))
+            works = {step: rounds_of(getattr(page, name)(d, 10, step=step, seed=1, **more), X, y, rows, warm=100_000, **options)
+                     for step in (multiple, "adaptive")}  # fmt: skip
+            turns = in_turns(works, 60)
             ns = 1e9 * min(turn["adaptive"] for turn in turns) / len(rows)
-            table.append({"learner": name, "d": d, "multiple": steps["plain"], "ns": ns, "ratio": ratio, "goal": goal})
-            print(f"{name}, d = {d}, adaptive step: {ns:.0f} ns a round, {ratio:.2f} times the plain one{aim(ratio, goal)}", flush=True)
-    return table
+            ratio = float(np.median([turn["adaptive"] / turn[multiple] for turn in turns]))
+            yield {"learner": name, "d": d, "multiple": multiple, "ns": ns, "ratio": ratio, "goal": goal}
 
 
 def moments():
     "Rounds a second of least squares on pairwise second moments in whole runs from the start, and its state over 8 d^2 bytes."
-    from oslr_nb.own.moments.learner import PairwiseLeastSquares
-
-    table = []
-    for d, budget, rounds, goal in ((64, 8, 20_000, 50_000), (784, 30, 20_000, 2000)):
+    for d, budget, goal in ((64, 8, 50_000), (784, 30, 2000)):
         rng = np.random.default_rng(0)
         X = rng.standard_normal((2000, d))
         y = X[:, :5].sum(axis=1) + 0.1 * rng.standard_normal(2000)
-        rows = np.arange(rounds) % 2000
-        oslr.simulate(lr := PairwiseLeastSquares(d, budget, seed=1), X, y, rows=rows[:2000])  # compiled before the clock starts
-        play = lambda d=d, budget=budget, X=X, y=y, rows=rows: oslr.simulate(PairwiseLeastSquares(d, budget, seed=1), X, y, rows=rows)
-        seconds = in_turn({"run": play}, 3)["run"]
-        state = sum(getattr(lr, name).nbytes for name in lr.arrays)
-        row = {"learner": "PairwiseLeastSquares", "d": d, "budget": budget, "rounds_per_second": rounds / seconds, "goal": goal}
-        table.append(row | {"bytes": state, "squares": state / (8 * d * d), "squares_goal": 3.0})
-        rate, squares = row["rounds_per_second"], table[-1]["squares"]
-        print(f"PairwiseLeastSquares, d = {d}, k' = {budget}: {rate:,.0f} rounds/s (goal {goal:,}{', missed' * (rate < goal)}), ", end="")
-        print(f"state {squares:.2f} x 8 d^2 bytes{aim(squares, 3.0)}", flush=True)
-    return table
+        new, rows = partial(oslr.own.PairwiseLeastSquares, d, budget, seed=1), np.arange(20_000) % 2000
+        row = {"learner": "PairwiseLeastSquares", "d": d, "budget": budget, "goal": goal, "squares_goal": 3.0}
+        row |= {"rounds_per_second": len(rows) / seconds_of(new, X, y, rows, first=2000), "bytes": state_bytes(new())}
+        yield row | {"squares": row["bytes"] / (8 * d * d)}
+
+
+def state_bytes(lr): return sum(getattr(lr, name).nbytes for name in lr.arrays)
 
 
 def in_lots(works):
@@ -282,11 +262,9 @@ ECHO = "import os\nwhile data := os.read(0, 65536): os.write(1, data)"
 
 def serving(goal=20_000):
     "Rounds a second of `oslr serve` at d = 384 over pipes, the client on another core; first a process that only sends back what it hears."
-    table = []
     (echo := Client(["-S", "-c", ECHO])).send(["ready"])
     echo.p.stdout.readline()
-    row = {"learner": "echo", "budget": 10, "way": "one line at a time"} | echo.measure(echo.echoes, 64, 20) | {"goal": None}
-    table.append(row)
+    yield {"learner": "echo", "budget": 10, "way": "one line at a time"} | echo.measure(echo.echoes, 64, 20) | {"goal": None}
     echo.end()
     for learner, budget in (("own.PairwiseLeastSquares", 10), ("own.PairwiseLeastSquares", 20), ("own.CoinBetting", 10)):
         client = Client(["-m", "oslr_nb", "serve", "--features", "384", "--budget", str(budget), "--learner", learner, "--seed", "1"])
@@ -295,14 +273,8 @@ def serving(goal=20_000):
                 "one line at a time": (client.single, 64, 20)}  # fmt: skip
         for way, measured in ways.items():
             row = {"learner": learner, "budget": budget, "way": way} | client.measure(*measured)
-            table.append(row | {"goal": goal if budget == 10 and way != "one line at a time" else None})
+            yield row | {"goal": goal if budget == 10 and way != "one line at a time" else None}
         client.end()
-    for row in table:
-        missed = row["goal"] and row["rounds_per_second"] < row["goal"]
-        said = f" (goal {goal:,}{', missed' * bool(missed)})" if row["goal"] else ""
-        print(f"{row['learner']}, d = 384, k' = {row['budget']}, {row['way']}: {row['rounds_per_second']:,.0f} rounds/s{said}; ", end="")
-        print(f"of a round {row['server_us']:.0f} us in the service, {row['client_us']:.0f} us in the client", flush=True)
-    return table
 
 
 KEEPS = """import sys
@@ -313,7 +285,6 @@ service.serve(384, 10, seed=1, state=sys.argv[2])"""
 
 def keeping():
     "What it costs that an answer is kept, at d = 384: no journal, and both ways of forcing it to the disk, whose waits vary (so medians)."
-    table = []
     for way, play, rounds in (("one line at a time", "single", 64), ("32 lines at a time", "blocks", 1024)):
         for kept in ("nothing", "NORMAL", "FULL"):
             with tempfile.TemporaryDirectory() as folder:
@@ -323,15 +294,11 @@ def keeping():
                 row = {"way": way, "kept": kept} | client.measure(getattr(client, play), rounds, 15, np.median)
                 client.end()
             if kept == "nothing": fastest = row["rounds_per_second"]
-            table.append(row | {"ratio": fastest / row["rounds_per_second"]})
-            print(f"serve, {way}, journal {kept}: {row['rounds_per_second']:,.0f} rounds/s, ", end="")
-            print(f"{1000 / 3 / row['rounds_per_second']:.3f} ms a line, {table[-1]['ratio']:.2f} times the time", flush=True)
-    return table
+            yield row | {"ratio": fastest / row["rounds_per_second"]}
 
 
 def by_hand():
     "Microseconds of a round from Python: query, predict, update; and play with an Environment that keeps the books."
-    table = []
     for d in (20, 384):
         X, y = stream(d, 1000)
         learners = [oslr.ito2017.RDA1(d, 10, top=5, step=2, seed=1) for _ in range(2)]
@@ -340,26 +307,18 @@ def by_hand():
                  "play(learner, Environment)": lambda learners=learners, shops=shops: oslr.play(learners[1], next(shops))}
         works["play(learner, Environment)"]()
         for (what, seconds), goal in zip(in_turn(works, 10).items(), (11.0, 30.0), strict=True):
-            table.append({"what": what, "d": d, "us": seconds * 1000, "goal": goal})
-            print(f"{what}, d = {d}: {seconds * 1000:.1f} us a round{aim(seconds * 1000, goal)}", flush=True)
-    return table
+            yield {"what": what, "d": d, "us": seconds * 1000, "goal": goal}
 
 
 def few_rows():
     "Microseconds of a call of simulate that plays one row: what a call costs besides its rounds."
-    table = []
     for what, d, n, order in (("d = 384, table of 100 rows", 384, 100, "C"), ("d = 384, table of 50,000 rows", 384, 50_000, "C"),
                               ("d = 384, table of 50,000 rows in Fortran order", 384, 50_000, "F"),
                               ("d = 1,000,000, table of 50 rows", 10**6, 50, "C")):  # fmt: skip
         X, y = stream(d, n)
-        X = np.asarray(X, order=order)
-        lr = oslr.ito2017.RDA1(d, 10, top=5, step=2, seed=1)
-        one = lambda lr=lr, X=X, y=y: oslr.simulate(lr, X, y, rows=[0])
+        one = partial(oslr.simulate, oslr.ito2017.RDA1(d, 10, top=5, step=2, seed=1), np.asarray(X, order=order), y, rows=[0])
         one()
-        us = 1e6 * in_turn({what: one}, 5 if order == "F" else 100)[what]
-        table.append({"what": what, "us": us, "goal": None})
-        print(f"simulate of one row, {what}: {us:,.0f} us", flush=True)
-    return table
+        yield {"what": what, "us": 1e6 * in_turn({what: one}, 5 if order == "F" else 100)[what], "goal": None}
 
 
 @numba.njit(error_model="numpy", fastmath=True)  # sums in any order, so that the processor adds several at once
@@ -429,17 +388,25 @@ def sgd(X, y, rounds, batch):
     return play
 
 
+OUTSIDE = {  # packages beside which RDA1 is run: module, work of so many rounds, rounds
+    "river LinearRegression": ("river", river_linear, 500),
+    "Vowpal Wabbit, examples parsed before": ("vowpalwabbit", vowpal_wabbit, 500),
+    "scikit-learn SGDRegressor, row by row": ("sklearn", partial(sgd, batch=1), 50),
+    "scikit-learn SGDRegressor, batches of 100": ("sklearn", partial(sgd, batch=100), 2000),
+}
+
+
+def peer_versions():
+    "Versions of the packages that are installed."
+    used = {module for module, _, _ in OUTSIDE.values() if find_spec(module)}
+    return {module: version({"sklearn": "scikit-learn"}.get(module, module)) for module in sorted(used)}
+
+
 def peers():
     "Microseconds a row on one stream, predict before learn: packages (as far as they are installed), plain descent, RDA1."
-    outside = {
-        "river LinearRegression": ("river", river_linear, 500),
-        "Vowpal Wabbit, examples parsed before": ("vowpalwabbit", vowpal_wabbit, 500),
-        "scikit-learn SGDRegressor, row by row": ("sklearn", lambda *a: sgd(*a, 1), 50),
-        "scikit-learn SGDRegressor, batches of 100": ("sklearn", lambda *a: sgd(*a, 100), 2000),
-    }
-    missing = sorted({module for module, _, _ in outside.values() if find_spec(module) is None})
-    for module in missing: print(f"{module}: not installed, skipped (pip install oslr-nb[peers])", flush=True)
-    table = []
+    installed = peer_versions()
+    for module in sorted({module for module, _, _ in OUTSIDE.values()} - installed.keys()):
+        print(f"{module}: not installed, skipped (pip install oslr-nb[peers])", flush=True)
     for d in (20, 384):
         X, y = stream(d, 1000)
         rows = np.arange(20_000) % 1000
@@ -447,39 +414,25 @@ def peers():
         w, out = np.zeros(d), np.empty(len(rows))
         descend(X, y, rows[:9], w, out, 0.1)
         works = {"RDA1, simulate": (rounds_of(a, X, y, rows), len(rows), 10), "RDA1, by hand": (rounds_by_hand(b, X, y, 500), 500, 10),
-                 "gradient descent in numba": (lambda X=X, y=y, rows=rows, w=w, out=out: descend(X, y, rows, w, out, 0.1), len(rows), d),
+                 "gradient descent in numba": (partial(descend, X, y, rows, w, out, 0.1), len(rows), d),
                  "gradient descent in numpy": (descend_numpy(X, y, 1000), 1000, d)}  # fmt: skip
-        for name, (module, make, count) in outside.items():
-            if module not in missing: works[name] = (make(X, y, count), count, d)
+        works |= {name: (make(X, y, count), count, d) for name, (module, make, count) in OUTSIDE.items() if module in installed}
         for work, _, _ in works.values(): work()
         times = in_turn({name: work for name, (work, _, _) in works.items()}, 10)
         us = {name: 1e6 * seconds / works[name][1] for name, seconds in times.items()}
-        for name in works:
-            table.append({"who": name, "d": d, "reads": works[name][2], "us": us[name], "goal": None})
-            table[-1] |= {"ratio": us[name] / us["RDA1, simulate"], "ratio_by_hand": us[name] / us["RDA1, by hand"]}
-            ratio = table[-1]["ratio"]
-            print(f"{name}, d = {d}, reads {works[name][2]}: {us[name]:.2f} us a row, {ratio:.2f} times RDA1's simulate", flush=True)
-    used = sorted({module for module, _, _ in outside.values()} - set(missing))
-    return table, {module: version({"sklearn": "scikit-learn"}.get(module, module)) for module in used}
+        for name, (_, _, reads) in works.items():
+            row = {"who": name, "d": d, "reads": reads, "us": us[name], "goal": None}
+            yield row | {"ratio": us[name] / us["RDA1, simulate"], "ratio_by_hand": us[name] / us["RDA1, by hand"]}
 
 
-EXTRA = {"foster2016.FKK": ", k=2, T=200", "cesabianchi2010.AER": ", T=200", "ito2017.RDA1": ", top=5",
-         "kale2017.OnlineGreedyOSLR": ", k=2, T=200", "kale2017.OnlineGreedyPOSLR": ", k=2, T=200"}
-EXTRA |= {"murata2018.Exploration": ", eta=0.1", "murata2018.Exploitation": ", support=[0, 1], eta=0.1", "murata2018.Hybrid": ", eta=0.1"}
-EXTRA |= {"own.PairwisePOSLR": ", k=2", "li2025.DSOSLRC": ", C=0.1", "li2025.DSPOSLRC": ", k=2, C=0.03"}
-EXTRA |= {key: ", k=2, rule='printed', C=1e-3" for key in ("kale2017.DantzigOSLR", "kale2017.DantzigPOSLR")}
-ARGUMENTS = {"ito2018.BlockBandit": "20, 2, 200", "ito2018.DictionaryProjection": "np.eye(20), 10"}
-
-
-def cold_code(key):
-    "What a fresh process does: import the package, then play a learner for the first time; it prints the seconds of both."
-    paper, name = key.split(".")
-    extra = EXTRA.get(key, ", T=200" if paper == "hazan2012" and "DD" not in name else "")
-    if "DDA" in name: extra = ", T=200, moments=np.full(20, 0.04)"
-    return ("import time; a = time.perf_counter(); import oslr_nb as o; b = time.perf_counter(); import numpy as np; "
-            f"X, y, learner = np.ones((200, 20)) / 5, np.ones(200), o.{key}({ARGUMENTS.get(key, '20, 10')}{extra}); "
-            "o.simulate(learner, X, y); "
-            "print(b - a, time.perf_counter() - b)")  # fmt: skip
+# What a fresh process does: import the package, then play a small learner for the first time; it prints the seconds of the second.
+COLD = """import time, oslr_nb as oslr
+start = time.perf_counter()
+import numpy as np
+from oslr_nb.core import driver, registry
+lr = driver.sample_learner(registry.class_of({key!r}))
+oslr.simulate(lr, np.ones((200, lr.d)) / 5, np.ones(200))
+print(time.perf_counter() - start)"""
 
 
 def fresh(code, cache):
@@ -487,55 +440,35 @@ def fresh(code, cache):
     variables = {"NUMBA_CACHE_DIR": cache, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run([sys.executable, "-c", code], env=os.environ | variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return [float(v) for v in done.stdout.split()]
+    return float(done.stdout)
 
 
-def cold_starts(keys=None):
-    """Seconds until a fresh process has simulated 200 rounds: with nothing compiled yet, and with the compiled code on disk."""
-    table = []
-    for key in sorted(keys or oslr.LEARNERS):
-        with tempfile.TemporaryDirectory() as cache: cold, warm = (fresh(cold_code(key), cache)[1] for _ in range(2))
-        table.append({"learner": key, "cold_seconds": cold, "goal": 8.0, "warm_seconds": warm})
-        print(f"{key}: first simulate {cold:.2f} s{aim(cold, 8.0)}, with the code on disk {warm:.2f} s", flush=True)
-    return table
+def cold_starts():
+    "Seconds until a fresh process has simulated 200 rounds: with nothing compiled yet, and with the compiled code on disk."
+    for key in sorted(oslr.LEARNERS):
+        with tempfile.TemporaryDirectory() as cache: cold, warm = (fresh(COLD.format(key=key), cache) for _ in range(2))
+        yield {"learner": key, "cold_seconds": cold, "goal": 8.0, "warm_seconds": warm}
 
 
 def importing():
     "Seconds of import oslr_nb."
-    with tempfile.TemporaryDirectory() as cache:
-        code = "import time; a = time.perf_counter(); import oslr_nb; print(time.perf_counter() - a)"
-        seconds = min(fresh(code, cache)[0] for _ in range(5))
-    print(f"import oslr_nb: {seconds:.2f} s", flush=True)
-    return seconds
+    code = "import time; a = time.perf_counter(); import oslr_nb; print(time.perf_counter() - a)"
+    with tempfile.TemporaryDirectory() as cache: return min(fresh(code, cache) for _ in range(5))
 
 
 def papers():
     "Seconds of the runs whose times Ito et al. 2017 report, with their seconds and our goals: rows of the page on speed."
-    small, big = (20, 5, 5, 7, 5000), (384, 60, 60, 70, 53_500)  # d, k, top, budget, rounds
-    make = {
-        "FKK": lambda d, k, top, b, T: oslr.foster2016.FKK(d, b, k=k, T=T, seed=1),
-        "OnlineAELR": lambda d, k, top, b, T: oslr.hazan2012.OnlineAELR(d, b, T=T, seed=1),
-        "RDA1": lambda d, k, top, b, T: oslr.ito2017.RDA1(d, b, top=top, step=2, seed=1),
-        "RDA2": lambda d, k, top, b, T: oslr.ito2017.RDA2(d, b, seed=1),
-        "RDA3": lambda d, k, top, b, T: oslr.ito2017.RDA3(d, b, seed=1),
-        "GreedyRDA": lambda d, k, top, b, T: oslr.ito2017.GreedyRDA(d, b, step=2, seed=1),
-        "UniformRDA": lambda d, k, top, b, T: oslr.ito2017.UniformRDA(d, b, step=2, seed=1),
-    }
-    goals = {
-        ("FKK", small): (3.0, 1176), ("OnlineAELR", small): (0.02, 6), ("RDA1", small): (None, 1),
-        ("RDA1", big): (0.06, 195), ("RDA2", big): (0.06, 35), ("RDA3", big): (0.06, None),
-        ("GreedyRDA", big): (None, 147), ("UniformRDA", big): (None, 382), ("OnlineAELR", big): (None, 477),
-    }  # fmt: skip
-    table = []
-    for (name, size), (goal, paper) in goals.items():
-        d, _, _, budget, T = size
-        X, y = stream(d, T)
-        run = lambda n, name=name, size=size, X=X, y=y: oslr.simulate(make[name](*size), X[:n], y[:n])
-        run(50)  # compiled before the clock starts
-        seconds = in_turn({name: lambda run=run, T=T: run(T)}, 3)[name]
-        table.append({"learner": name, "d": d, "budget": budget, "T": T, "seconds": seconds, "goal": goal, "paper": paper})
-        print(f"{name}, d = {d}, k' = {budget}, T = {T:,}: {seconds:.4f} s{aim(seconds, goal, ' s')}; paper {paper or '-'} s", flush=True)
-    return table
+    ito, small, big = oslr.ito2017, (20, 7, 5000), (384, 70, 53_500)  # d, budget, rounds
+    for (d, budget, T), name, new, goal, paper in (
+        (small, "FKK", partial(oslr.foster2016.FKK, k=5, T=5000), 3.0, 1176),
+        (small, "OnlineAELR", partial(oslr.hazan2012.OnlineAELR, T=5000), 0.02, 6),
+        (small, "RDA1", partial(ito.RDA1, top=5, step=2), None, 1), (big, "RDA1", partial(ito.RDA1, top=60, step=2), 0.06, 195),
+        (big, "RDA2", ito.RDA2, 0.06, 35), (big, "RDA3", ito.RDA3, 0.06, None),
+        (big, "GreedyRDA", partial(ito.GreedyRDA, step=2), None, 147), (big, "UniformRDA", partial(ito.UniformRDA, step=2), None, 382),
+        (big, "OnlineAELR", partial(oslr.hazan2012.OnlineAELR, T=53_500), None, 477),
+    ):  # fmt: skip
+        seconds = seconds_of(partial(new, d, budget, seed=1), *stream(d, T), np.arange(T), first=50)
+        yield {"learner": name, "d": d, "budget": budget, "T": T, "seconds": seconds, "goal": goal, "paper": paper}
 
 
 def pixels(d, n):
@@ -550,7 +483,6 @@ def pixels(d, n):
 
 def aer():
     "Rounds a second of AER without scoring, k = 4, with our goals, and seconds of a textbook round."
-    table = []
     for d, n, T, goal, rounds in (784, 1000, 300_000, 1.5e6, 500), (10_000, 100, 300_000, 0.7e6, 200), (10**6, 50, 200_000, 0.3e6, 5):
         X, y = pixels(d, n)
         rows, lam = np.arange(T) % n, 15 * d / 784
@@ -558,13 +490,7 @@ def aer():
         works = {"simulate": rounds_of(lr, X, y, rows, score=False), "textbook": textbook_aer(X, y, lam, 8.0, rounds)}
         times = in_turn(works, 4)
         row = {"d": d, "budget": 4, "rounds_per_second": T / times["simulate"], "goal": goal}
-        row["textbook_seconds"] = times["textbook"] / rounds
-        table.append(row)
-        ratio = row["textbook_seconds"] * row["rounds_per_second"]
-        print(f"AER, d = {d:>9,}, k = 4: {row['rounds_per_second'] / 1e6:.2f} M rounds/s (goal {goal / 1e6:g} M", end="")
-        print(", missed" * (row["rounds_per_second"] < goal), end="); ")
-        print(f"textbook numpy {row['textbook_seconds'] * 1e6:,.0f} us a round, {ratio:,.0f} times slower", flush=True)
-    return table
+        yield row | {"textbook_seconds": times["textbook"] / rounds}
 
 
 def observed_moments(d, n, k0):
@@ -580,59 +506,39 @@ def observed_moments(d, n, k0):
 
 def dantzig_paths(goal=10.0):
     "Seconds of the Dantzig selector's path down to a radius, and of one call of HiGHS at that radius alone, at d = 384."
-    table = []
     for n, k0 in (32_768, 50), (4096, 192):
         G, c = observed_moments(384, n, k0)
         for fraction in (0.5, 0.2, 0.1, 0.05):
-            r = fraction * np.abs(c).max()
-            found = sparse.dantzig(G, c, r)
-            times = in_turn({"path": lambda G=G, c=c, r=r: sparse.dantzig(G, c, r)}, 10)
-            times |= in_turn({"highs": lambda G=G, c=c, r=r: sparse.dantzig(G, c, r, method="highs")}, 2)
+            path = partial(sparse.dantzig, G, c, fraction * np.abs(c).max())
+            found, times = path(), in_turn({"path": path}, 10) | in_turn({"highs": partial(path, method="highs")}, 2)
             row = {"n": n, "k0": k0, "fraction": fraction, "active": int(np.count_nonzero(found.w)), "pivots": found.pivots}
             row |= {f"{name}_seconds": seconds for name, seconds in times.items()}
-            row |= {"ratio": times["highs"] / times["path"], "goal": goal if row["active"] <= 20 else None}
-            table.append(row)
-            print(f"Dantzig selector, d = 384, {k0} seen in each of {n:,} rows, r = {fraction} max|c|: ", end="")
-            print(f"{row['active']} weights, path {1e3 * times['path']:.1f} ms, HiGHS {1e3 * times['highs']:.0f} ms, ", end="")
-            print(f"ratio {row['ratio']:.0f}", end="")
-            print(f" (goal {goal:g}{', missed' * (row['ratio'] < goal)})" if row["goal"] else "", flush=True)
-    return table
+            yield row | {"ratio": times["highs"] / times["path"], "goal": goal if row["active"] <= 20 else None}
 
 
 def kale():
     "Seconds of whole runs of both algorithms of Kale et al. 2017; Ito et al. 2018 report more than three hours for the second."
-    rng, table = np.random.default_rng(0), []
+    rng, page = np.random.default_rng(0), oslr.kale2017
     X = rng.choice([-1.0, 1.0], (2000, 384))
     y = X[:, :5].mean(axis=1)
-    make = {
-        "DantzigPOSLR": (32_768, 1.5, lambda T: oslr.kale2017.DantzigPOSLR(384, 50, 50, sigma=0.1, rule="printed", C=0.03, seed=1)),
-        "OnlineGreedyOSLR": (53_500, 0.4, lambda T: oslr.kale2017.OnlineGreedyOSLR(384, 50, k=5, T=T, k1=25, batch=40, seed=1)),
-    }
-    for name, (T, goal, new) in make.items():
-        rows = rng.integers(2000, size=T)
-        play = lambda n, T=T, new=new, rows=rows: oslr.simulate(new(T), X, y, rows=rows[:n])
-        play(4096)  # compiled before the clock starts
-        seconds = in_turn({name: lambda play=play, T=T: play(T)}, 5)[name]
-        table.append({"learner": name, "d": 384, "k0": 50, "T": T, "seconds": seconds, "goal": goal})
-        print(f"{name}, d = 384, k0 = 50, T = {T:,}: {seconds:.2f} s{aim(seconds, goal, ' s')}", flush=True)
-    return table
+    for name, T, goal, new in (
+        ("DantzigPOSLR", 32_768, 1.5, partial(page.DantzigPOSLR, 384, 50, 50, sigma=0.1, rule="printed", C=0.03, seed=1)),
+        ("OnlineGreedyOSLR", 53_500, 0.4, partial(page.OnlineGreedyOSLR, 384, 50, k=5, T=53_500, k1=25, batch=40, seed=1)),
+    ):
+        seconds = seconds_of(new, X, y, rng.integers(2000, size=T), 5, first=4096)
+        yield {"learner": name, "d": 384, "k0": 50, "T": T, "seconds": seconds, "goal": goal}
 
 
 def projection():
     "Seconds of Algorithm 2 of Ito et al. 2018 on a table of the size of their CT slices, which took its authors 6.6 s."
-    rng, table = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
     X = rng.standard_normal((53_500, 384))
     X /= np.linalg.norm(X, axis=1)[:, None]
     y = X @ rng.standard_normal(384) / 25
     for schedule, step in (("theorem", 1.0), ("adaptive", "adaptive")):
-        new = lambda step=step: oslr.ito2018.LinearProjection(384, 50, step=step, seed=1)
-        play = lambda n, new=new: oslr.simulate(new(), X[:n], y[:n])
-        play(100)  # compiled before the clock starts
-        seconds = in_turn({schedule: lambda play=play: play(53_500)}, 10)[schedule]
-        table.append({"learner": "LinearProjection", "schedule": schedule, "d": 384, "budget": 50, "T": 53_500})
-        table[-1] |= {"seconds": seconds, "goal": 0.05}
-        print(f"LinearProjection, {schedule}, d = 384, budget 50, 53,500 rounds: {seconds:.3f} s{aim(seconds, 0.05, ' s')}", flush=True)
-    return table
+        seconds = seconds_of(partial(oslr.ito2018.LinearProjection, 384, 50, step=step, seed=1), X, y, np.arange(53_500), 10)
+        row = {"learner": "LinearProjection", "schedule": schedule, "d": 384, "budget": 50, "T": 53_500}
+        yield row | {"seconds": seconds, "goal": 0.05}
 
 
 def dictionary():
@@ -642,23 +548,16 @@ def dictionary():
     d, m, budget, keep, T, rng = 384, 200, 50, 40, 53_500, np.random.default_rng(0)
     A, stream = rng.standard_normal((d, m)), ct_like(4000, seed=0)
     order, scale = rng.integers(4000, size=T), float(np.linalg.norm(stream.X, axis=1).max())
-    new = lambda: oslr.ito2018.DictionaryProjection(A, budget, keep, radius=50, x_norm=scale, y_max=200, step="adaptive", seed=1)
-    play = lambda n: oslr.simulate(new(), stream.X, stream.y, rows=order[:n])
-    play(100)  # compiled before the clock starts
+    new = partial(oslr.ito2018.DictionaryProjection, A, budget, keep, radius=50, x_norm=scale, y_max=200, step="adaptive", seed=1)
+    seconds = seconds_of(new, stream.X, stream.y, order)
     oslr.simulate(lr := new(), stream.X, stream.y, rows=order[:1000])
     other = lambda: [orthogonal_mp_gram(lr.G, lr.alpha, n_nonzero_coefs=keep) for _ in range(20)]
-    times = in_turn({"run": lambda: play(T), "other": other}, 3)
-    row = {"learner": "DictionaryProjection", "d": d, "m": m, "budget": budget, "keep": keep, "T": T}
-    row |= {"seconds": times["run"], "paper": 11_035.7, "sklearn_pursuit_seconds": times["other"] / 20, "goal": 3.0}
-    seconds, pursuit = row["seconds"], row["sklearn_pursuit_seconds"]
-    print(f"DictionaryProjection, m = {m}, k = {budget}, k' = {keep}, T = {T:,}: {seconds:.2f} s{aim(seconds, 3.0, ' s')}", end="; ")
-    print(f"{1e6 * seconds / T:.0f} us a round, scikit-learn's pursuit alone {1e6 * pursuit:.0f} us", flush=True)
-    return [row]
+    row = {"learner": "DictionaryProjection", "d": d, "m": m, "budget": budget, "keep": keep, "T": T, "seconds": seconds}
+    yield row | {"paper": 11_035.7, "sklearn_pursuit_seconds": in_turn({"other": other}, 3)["other"] / 20, "goal": 3.0}
 
 
 def thresholding():
     "Examples a second of the learners of Murata & Suzuki 2018, float32 rows in memory, read at random."
-    table = []
     for name, d, n, batch, goal in (("Exploration", 784, 20_000, 20, 4.0), ("Exploration", 10**6, 100, 1, 2.0),
                                     ("Hybrid", 784, 20_000, 20, None), ("Exploitation", 784, 20_000, 20, None)):
         rng = np.random.default_rng(0)
@@ -667,15 +566,9 @@ def thresholding():
         given = {"Exploration": {"top": 5, "batch": batch}, "Hybrid": {"top": 5, "explore": (3, batch), "exploit": (10, None), "growth": 1},
                  "Exploitation": {"batch": batch}}[name]
         lr = getattr(oslr.murata2018, name)(d, 10, **given, eta=0.05, support=S, start=start)
-        play = lambda m, lr=lr, X=X, rows=rows: oslr.simulate(lr, X, X[:, 0], rows=rows[:m])
-        play(100)  # compiled before the clock starts
-        seconds = in_turn({"run": lambda play=play: play(600_000)}, 5)["run"]
-        state = sum(getattr(lr, a).nbytes for a in lr.arrays)
-        row = {"learner": name, "d": d, "budget": 10, "top": 5, "batch": batch, "rounds_per_second": 6e5 / seconds, "bytes": state}
-        table.append(row | {"goal": 1e6 * goal if goal else None})
-        rate = 6e5 / seconds / 1e6
-        print(f"{name}, d = {d:,}: {rate:.1f} M examples/s" + (f" (goal {goal:g}{', missed' * (rate < goal)})" if goal else ""), flush=True)
-    return table
+        seconds = in_turn({"run": rounds_of(lr, X, X[:, 0], rows, warm=100)}, 5)["run"]
+        row = {"learner": name, "d": d, "budget": 10, "top": 5, "batch": batch, "rounds_per_second": 6e5 / seconds}
+        yield row | {"bytes": state_bytes(lr), "goal": 1e6 * goal if goal else None}
 
 
 LONG = """
@@ -713,8 +606,8 @@ print(json.dumps({"seconds": seconds, "peak_mb": peak, "own_mb": max(samples), "
 
 def long_runs(T=10**7, seconds=60.0, megabytes=500.0):
     "Processor time and memory of runs at d = 10^5 from a memory-mapped file of 256 rows, played in random order; a process for each."
-    table, d, n = [], 100_000, 256
-    if not sys.platform.startswith("linux"): return table  # memory is read from /proc
+    d, n = 100_000, 256
+    if not sys.platform.startswith("linux"): return  # memory is read from /proc
     plan = [("ito2017.UniformRDA", way, rounds) for way in ("one call", "blocks, all kept", "blocks, sums") for rounds in (T // 10, T)]
     plan += [(key, way, T) for key in ("ito2017.RDA2", "own.CoinBetting") for way in ("one call", "blocks, sums")]
     with tempfile.TemporaryDirectory() as folder:
@@ -737,11 +630,7 @@ def long_runs(T=10**7, seconds=60.0, megabytes=500.0):
         for key in {key for key, *_ in plan}: play(key, "one call", 9)  # compiled in another process: the memory of a compiler is not ours
         for key, way, rounds in plan:
             row = {"learner": key, "d": d, "budget": 10, "way": way, "rounds": rounds, **play(key, way, rounds)}
-            table.append(row | {"goal": seconds, "memory_goal": megabytes})
-            print(f"{key}, d = {d:,}, {rounds:,} rounds, {way}: {row['seconds']:.1f} s{aim(row['seconds'], seconds, ' s')}, ", end="")
-            print(f"peak {row['peak_mb']:.0f} MB{aim(row['peak_mb'], megabytes, ' MB')}, own {row['own_mb']:.0f} MB, ", end="")
-            print("finite" if row["finite"] else "NOT FINITE", flush=True)
-    return table
+            yield row | {"goal": seconds, "memory_goal": megabytes}
 
 
 def machine():
@@ -750,19 +639,38 @@ def machine():
     return found | {name: version(name) for name in ("numpy", "numba")}
 
 
+# By name: the function, and the value that its goal is about; other goals are about these. Of AT_LEAST the goal is the least.
 TABLES = {
-    "rounds": to_the_floor, "learners": each_learner, "adaptive": adaptive_steps, "moments": moments, "serving": serving,
-    "keeping": keeping, "by_hand": by_hand, "few_rows": few_rows, "papers": papers, "aer": aer, "dantzig": dantzig_paths, "kale": kale,
-    "projection": projection, "dictionary": dictionary, "thresholding": thresholding, "long": long_runs,
-    "cold": cold_starts, "import_seconds": importing,
+    "rounds": (to_the_floor, "ratio"), "learners": (each_learner, ""), "adaptive": (adaptive_steps, "ratio"),
+    "moments": (moments, "rounds_per_second"), "serving": (serving, "rounds_per_second"), "keeping": (keeping, ""),
+    "by_hand": (by_hand, "us"), "few_rows": (few_rows, "us"), "papers": (papers, "seconds"), "aer": (aer, "rounds_per_second"),
+    "dantzig": (dantzig_paths, "ratio"), "kale": (kale, "seconds"), "projection": (projection, "seconds"),
+    "dictionary": (dictionary, "seconds"), "thresholding": (thresholding, "rounds_per_second"), "long": (long_runs, "seconds"),
+    "cold": (cold_starts, "cold_seconds"), "peers": (peers, ""),
 }  # fmt: skip
+OTHER_GOALS = {"squares_goal": "squares", "memory_goal": "peak_mb"}
+AT_LEAST = ("rounds_per_second", ("dantzig", "ratio"))
 
 
-def measure_all():
-    "All tables, as the page reads them."
-    result = {"machine": machine(), **against_textbook(), **{name: table() for name, table in TABLES.items()}}
-    result["peers"], result["peer_versions"] = peers()
-    return result
+def words(name, key, value, row, about):
+    "A value of a row as it is printed, with its goal."
+    number = lambda v: str(v) if isinstance(v, (str, bool)) else f"{v:,.0f}" if abs(v) >= 1000 else f"{v:.4g}"
+    text = f"{key} " + (", ".join(f"{k}: {number(v)}" for k, v in value.items()) if isinstance(value, dict) else number(value))
+    goal = next((row[g] for g, measured in about.items() if measured == key and row.get(g) is not None), None)
+    if goal is None: return text
+    missed = value < goal if key in AT_LEAST or (name, key) in AT_LEAST else value > goal
+    return f"{text} (goal {number(goal)}{', missed' if missed else ''})"
+
+
+def measured(name):
+    "A table, each row printed as soon as it is there."
+    function, measure = TABLES[name]
+    table, about = [], {"goal": measure, **OTHER_GOALS}
+    for row in function():
+        table.append(row)
+        shown = {k: v for k, v in row.items() if v is not None and k not in about}
+        print(f"{name}: {'; '.join(words(name, k, v, row, about) for k, v in shown.items())}", flush=True)
+    return table
 
 
 def main(names):
@@ -770,8 +678,11 @@ def main(names):
     unknown = set(names) - TABLES.keys()
     if unknown: sys.exit(f"unknown: {', '.join(sorted(unknown))}; the tables are {', '.join(TABLES)}")
     top = Path(__file__).parents[1]
-    if not names: result = measure_all()
-    else: result = json.loads((top / "oslr_nb/stored/speed.json").read_text()) | {name: TABLES[name]() for name in names}
+    if names: result = json.loads((top / "oslr_nb/stored/speed.json").read_text())
+    else:
+        result = {"machine": machine(), **against_textbook(), "import_seconds": importing(), "peer_versions": peer_versions()}
+        print(result, flush=True)
+    result |= {name: measured(name) for name in names or TABLES}
     path = top / "_results" / "speed.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(result, indent=1) + "\n")
