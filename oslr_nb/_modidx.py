@@ -3973,8 +3973,6 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                      'oslr_nb/practice/blocks.py'),
                                          'oslr_nb.practice.blocks.Books.add': ( 'practice/blocks.html#books.add',
                                                                                 'oslr_nb/practice/blocks.py'),
-                                         'oslr_nb.practice.blocks.Books.keep_rounds': ( 'practice/blocks.html#books.keep_rounds',
-                                                                                        'oslr_nb/practice/blocks.py'),
                                          'oslr_nb.practice.blocks.Books.run': ( 'practice/blocks.html#books.run',
                                                                                 'oslr_nb/practice/blocks.py'),
                                          'oslr_nb.practice.blocks.TableBlocks': ( 'practice/blocks.html#tableblocks',

@@ -37,7 +37,7 @@ class BlockRun:
     bought: int  # numbers bought
     predictions: np.ndarray  # (T,): prediction of each round, NaN where weights were not scored; of length 0 without `keep`
     losses: np.ndarray  # (T,): squared losses, likewise
-    n_observed: np.ndarray  # (T,): numbers bought in each round, read-only where it is always the same number; of length 0 without `keep`
+    n_observed: np.ndarray  # (T,): numbers bought in each round, likewise
     spent: float | None = None  # money spent, added in the order of the rounds; None where no prices are known
     first: float = 0.0  # loss of the first scored round, which may have been predicted before any label
 
@@ -57,9 +57,8 @@ class Books:
 
     def __init__(self, keep: bool, priced: bool):
         self.keep, self.blocks, self.rounds, self.scored, self.loss, self.bought = keep, 0, 0, 0, 0.0, 0
-        self.predictions, self.losses, self.n_observed = bytearray(), bytearray(), bytearray()
         self.spent, self.first = 0.0 if priced else None, 0.0
-        self.same: int | None = None  # bought in each round, as long as it is the same number: then it takes no memory
+        self.kept = bytearray(), bytearray(), bytearray()  # predictions, losses and numbers bought of each round
 
     def add(self, run: Run | None) -> None:
         "Add a block, which may be empty."
@@ -70,26 +69,13 @@ class Books:
         if not self.scored and known.size: self.first = float(known[0])
         self.loss = added(self.loss, known)
         if run.spent is not None: self.spent = added(self.spent, run.spent)
-        if self.keep: self.keep_rounds(run, losses)
+        if self.keep:
+            for kept, numbers in zip(self.kept, (run.predictions, losses, run.n_observed), strict=True): kept += numbers.tobytes()
         self.rounds, self.scored, self.bought = self.rounds + len(losses), self.scored + len(known), self.bought + int(run.n_observed.sum())
-
-    def keep_rounds(self, run: Run, losses: np.ndarray) -> None:
-        "Keep the numbers of each round."
-        self.predictions += run.predictions.tobytes()
-        self.losses += losses.tobytes()
-        if not len(losses): return
-        n = int(run.n_observed[0])
-        if self.rounds == 0: self.same = n
-        if self.same is not None and (self.same != n or (run.n_observed != n).any()):
-            self.n_observed += np.full(self.rounds, self.same).tobytes()
-            self.same = None
-        if self.same is None: self.n_observed += run.n_observed.tobytes()
 
     def run(self) -> BlockRun:
         "The result; nothing can be added afterwards."
-        if self.same is None: bought = np.frombuffer(self.n_observed, np.int64)
-        else: bought = np.broadcast_to(np.int64(self.same), self.rounds)
-        arrays = np.frombuffer(self.predictions), np.frombuffer(self.losses), bought
+        arrays = (np.frombuffer(kept, kind) for kept, kind in zip(self.kept, (float, float, np.int64), strict=True))
         return BlockRun(self.blocks, self.rounds, self.scored, self.loss, self.bought, *arrays, self.spent, self.first)
 
 # %% ../../nbs/practice/blocks.ipynb #ee0a7d46

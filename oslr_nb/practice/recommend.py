@@ -21,7 +21,7 @@ from ..core.environment import PROTOCOLS, check_features, check_labels
 from ..core.geometry import ENUMERATION_LIMIT, Interval, compatibility, enumerated_eigenvalues, lower_end, outer_eigenvalues
 from ..core.registry import all_learners
 from ..core.sparse.selectors import best_subset, forward_backward, forward_selection
-from ..core.storage import check_path, stored_result
+from ..core.storage import check_path, markdown, stored_result
 from ..own import moment_theory
 from ..own.choice import auto
 from ..papers import cesabianchi2010, foster2016, hazan2012, ito2017, ito2018, kale2017, li2025
@@ -491,12 +491,12 @@ class Advice:
         head += f"budget {self.budget}, comparators of k = {self.k} weights. "
         head += "Features and labels less their means, in units of their deviations."
         losses = ", ".join(f"{name} {value:.3g}" for name, value in self.losses.items())
-        first = [f"| {name} | {c.verdict} | {c.words} |" for name, c in self.checks.items()]
-        second = [f"| {o.learner} | {o.verdict} | {o.because or '-'} | {self.reached(o)} | {o.practice} |" for o in self.learners.values()]
+        first = [(name, c.verdict, c.words) for name, c in self.checks.items()]
+        second = [(o.learner, o.verdict, o.because or "-", self.reached(o), o.practice) for o in self.learners.values()]
         parts = [head, "Loss a round: " + losses + "." if losses else "Without labels nothing is said about losses and horizons."]
-        parts.append("\n".join(["| assumption | on this sample | what was looked at |", "| --- | --- | --- |", *first]))
-        title = "| learner | its assumptions | because of | its bound beats predicting the mean from | measured elsewhere |"
-        parts.append("\n".join([title, "| --- | --- | --- | --- | --- |", *second]))
+        parts.append(markdown(("assumption", "on this sample", "what was looked at"), first).rstrip())
+        title = ("learner", "its assumptions", "because of", "its bound beats predicting the mean from", "measured elsewhere")
+        parts.append(markdown(title, second).rstrip())
         if self.protocol == "OSLR" and self.moment_rule is not None:
             rule = Outlook("", "holds", "", self.moment_rule, "")
             words = "The moment rule, for which our learners search greedily, has a bound that beats predicting the mean from"

@@ -17,7 +17,7 @@ from ..core.environment import MONEY
 from ..core.learner import Learner
 from ..core.registry import all_learners
 from ..core.sparse.selectors import forward_selection
-from ..core.storage import replace_file
+from ..core.storage import markdown, replace_file
 from .reading import Survey
 from .scaling import FAR, LIMIT, Scaled
 
@@ -140,7 +140,7 @@ def cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def losses_table(r: dict[str, Any]) -> list[str]:
+def losses_table(r: dict[str, Any]) -> str:
     "Losses of the learner and of the methods that it is compared with."
     buys = f"for {r['budget']:g} a row" if r["priced"] else f"{r['budget']} features a row"
     base, base_end = r["loss_of_running_mean"], r["loss_of_running_mean_last_tenth"]
@@ -154,10 +154,9 @@ def losses_table(r: dict[str, Any]) -> list[str]:
         best = f"{len(h['support'])} feature" + "s" * (len(h["support"]) != 1)
         best = f"{best} for {r['budget']:g}" if r["priced"] else "best " + best
         rows.append((f"{best} by forward selection", "in hindsight", h["sparse"], base))
-    line = lambda what, how, v, mean: f"| {what} | {how} | {v:.5g} | {1 - v / mean if mean > 0 else 0:.3f} |" if mean is not None else (
-        f"| {what} | {how} | - | - |")
-    head = ["| predictor | judged | mean squared error | 1 - error / that of the mean |", "| --- | --- | --- | --- |"]
-    return head + [line(*row) for row in rows]
+    numbers = lambda v, mean: ("-", "-") if mean is None else (f"{v:.5g}", f"{1 - v / mean if mean > 0 else 0:.3f}")
+    head = ("predictor", "judged", "mean squared error", "1 - error / that of the mean")
+    return markdown(head, ((what, how, *numbers(v, mean)) for what, how, v, mean in rows))
 
 
 def weight_text(r: dict[str, Any], i: int) -> str:
@@ -167,14 +166,12 @@ def weight_text(r: dict[str, Any], i: int) -> str:
     return f"{w:.4g} ± {error:.2g}" + (", may be noise" if abs(w) < 2 * error else "")
 
 
-def features_table(r: dict[str, Any]) -> list[str]:
+def features_table(r: dict[str, Any]) -> str:
     "Purchases and weights by name, at most 50 features, those first that were bought most."
     order = sorted(range(len(r["features"])), key=lambda i: (-r["bought"][i], i))[:50]
-    priced = "spent" in r
-    head = "| feature | bought in | weight |" + (" spent |" if priced else "")
-    line = lambda i: f"| {cell(r['features'][i])} | {r['bought'][i] / r['rounds']:.1%} | {weight_text(r, i)} |" + (
-        f" {r['bought'][i] * r['prices'][i]:.6g} |" if priced else "")
-    return [head, "| --- |" + " --- |" * (head.count("|") - 2), *map(line, order)]
+    row = lambda i: [cell(r["features"][i]), f"{r['bought'][i] / r['rounds']:.1%}", weight_text(r, i)]
+    spent = lambda i: [f"{r['bought'][i] * r['prices'][i]:.6g}"] if "spent" in r else []
+    return markdown(["feature", "bought in", "weight", *["spent"] * ("spent" in r)], (row(i) + spent(i) for i in order))
 
 
 def scaling_text(r: dict[str, Any]) -> list[str]:
@@ -245,7 +242,7 @@ def report_text(r: dict[str, Any]) -> str:
     if r["priced"]: buys = f"features bought for at most {r['budget']:g} in each round, {sum(r['bought']) / T:.3g} of {d} on average"
     out = [f"# oslr run: {cell(r['target'])} of {cell(r['data'])}", "",
            f"{r['rows']} rows{again}; {buys}; learner {r['learner_made']}{options}, seed {r['seed']}.", ""]
-    out += [*table_text(r), *scaling_text(r), "## Losses", "", *losses_table(r), ""]
+    out += [*table_text(r), *scaling_text(r), "## Losses", "", losses_table(r)]
     out += ["As it went: each prediction is judged before its label is known, from the second round on: before the first label nothing is "
             "known of its size. " + ("In hindsight: fitted with all features of all rows and judged on the same rows, which flatters it."
             if r["hindsight"] else f"There is no comparison in hindsight: it is made with up to {COMPARED} features."), ""]
@@ -257,7 +254,7 @@ def report_text(r: dict[str, Any]) -> str:
         once = "; this counts each column once, what was spent each feature that is made of it" if shared else ""
         out += [f"Spent: {r['spent']:.6g} ({r['spent'] / T:.4g} a round{share}); all features in all rounds would have cost "
                 f"{r['price_of_everything']:.6g}{once}.", ""]
-    out += ["![Loss and purchases](loss.png)", "", "## Features", "", *features_table(r), ""]
+    out += ["![Loss and purchases](loss.png)", "", "## Features", "", features_table(r)]
     if r["weight_errors"]:
         out += ["± is a rough standard error: the label's deviation over the root of the rows in which the feature was bought, in its "
                 "units, more where other features can stand in. A weight within two of them of 0 may be noise.", ""]
