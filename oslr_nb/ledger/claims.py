@@ -93,15 +93,10 @@ class Evidence:
 
 # %% ../../nbs/ledger/claims.ipynb #5ed627b9
 def resolution_word(ratio: float | None) -> str:
-    """A word for a resolution.
-
-    ratio: largest smaller-over-larger side of a claim; None for an equality, NaN without positive sides. Returns:
-    tight (from 0.99), within 2, within 10, order only; exceeded, equality or undefined.
-    """
+    "A word for the largest ratio of a claim. ratio: None for an equality, NaN without positive sides."
     if ratio is None: return "equality"
-    if ratio != ratio: return "undefined"
-    if ratio > 1.000001: return "exceeded"  # beyond what tolerances allow: the claim fails
-    return next((word for least, word in ((0.99, "tight"), (0.5, "within 2"), (0.1, "within 10")) if ratio >= least), "order only")
+    words = (1.000001, "exceeded"), (0.99, "tight"), (0.5, "within 2"), (0.1, "within 10"), (0.0, "order only")
+    return next((word for least, word in words if ratio >= least), "undefined")
 
 # %% ../../nbs/ledger/claims.ipynb #ea023dd8
 @dataclass(frozen=True)
@@ -127,13 +122,8 @@ TIE = 1e-6  # ratios that differ by no more are equal: the last digits are anoth
 
 
 def worst_case(found: Sequence[Evidence]) -> Evidence:
-    """The case that says most about a claim.
-
-    First one that is undefined, then one that fails, then that of largest ratio or, where there is none, of least
-    margin. Of cases that are equal up to rounding it is the first, whatever the processor.
-
-    found: one for each case, at least one. Returns: one of them.
-    """
+    """The case that says most about a claim: one that is undefined, else one that fails, else that of largest ratio or, where there
+    is none, of least margin. Of cases that are equal up to rounding it is the first, whatever the processor."""
     def rank(e: Evidence) -> tuple[float, ...]:
         if not e.defined: return (0, 0, 0, 0)
         if e.ratio == e.ratio: return (1, e.holds, -e.ratio, 0)
@@ -146,10 +136,7 @@ def worst_case(found: Sequence[Evidence]) -> Evidence:
 
 
 def resolution(found: Sequence[Evidence]) -> float | None:
-    """Largest ratio over the inequalities among the cases.
-
-    found: one for each case. Returns: None if all are equalities, NaN if no ratio is defined.
-    """
+    "Largest ratio over the inequalities among the cases; None if all are equalities, NaN if no ratio is defined."
     ratios = [e.ratio for e in found if e.op != "=="]
     return None if not ratios else max((r for r in ratios if r == r), default=math.nan)
 
@@ -179,20 +166,16 @@ class Erratum:
 # %% ../../nbs/ledger/claims.ipynb #5ff420b2
 @dataclass(frozen=True)
 class Record:
-    """The outcome of one claim: a row of the ledger.
+    "The outcome of one claim: a row of the ledger."
 
-    id, paper, item, statement, tier: as in `Claim`; the statement is TeX. lhs, op, rhs, margin: the worst case. page,
-    proof: notebook and anchor of the statement.
-    """
-
-    id: str
+    id: str  # this and the next four as in `Claim`
     paper: str
     item: str
-    statement: str
+    statement: str  # TeX
     tier: str
-    status: str  # "holds", "refuted", another kind of erratum, or what went wrong
+    status: str  # "holds", "refuted", another kind of erratum, or the failure in words
     as_expected: bool  # False when anything needs attention
-    lhs: float
+    lhs: float  # this and the next three of the worst case
     op: str
     rhs: float
     margin: float
@@ -204,7 +187,7 @@ class Record:
     seconds: float  # processor time of the check
     tol: float  # tolerance of the worst case
     controls: dict[str, str]
-    page: str
+    page: str  # notebook and anchor of the statement
     proof: str
     corrected: str = ""  # mended statement of an erratum, TeX
     erratum: dict[str, str] | None = None
@@ -229,10 +212,7 @@ def changed(check: Callable[..., Evidence], how: Any) -> Callable[[Case], Eviden
 
 @dataclass
 class Claim:
-    """A numbered statement with its check, its negative controls and, for an erratum, its mended form.
-
-    red: chance that the row is not as expected for another draw; default: `RED` where the check is statistical, else 0.
-    """
+    "A numbered statement with its check, its negative controls and, for an erratum, its mended form."
 
     check: Callable[[Case], Evidence]  # `check(case)` gives `Evidence`
     paper: str  # name of its paper's module
@@ -244,7 +224,7 @@ class Claim:
     proof: str = ""  # anchor of the statement on the page
     erratum: Erratum | None = None  # where the printed words fail
     level: float | None = None  # level of a statistical check: the chance that it holds for a statement that is just wrong
-    red: float | None = None
+    red: float | None = None  # chance that the row is not as expected for another draw; `RED` for a statistical check, else 0
     controls: dict[str, Callable[[Case], Evidence]] = field(default_factory=dict)  # checks with one ingredient broken, which have to fail
     correction: tuple[str, Callable[[Case], Evidence]] | None = None  # mended statement and its check
 
@@ -252,10 +232,7 @@ class Claim:
         if self.red is None: self.red = 0.0 if self.level is None else RED
 
     def control(self, why: str) -> Callable:
-        """Decorator: the check (of an erratum: of its mended form) with one ingredient broken, which has to fail.
-
-        why: what is broken; unique within the claim.
-        """
+        "Decorator: the check (of an erratum: of its mended form) with one ingredient broken, which has to fail. why: which one; unique."
         if why in self.controls: fail("control", why, "described differently from the others of its claim")
         return lambda f: self.controls.setdefault(why, f)
 
@@ -290,15 +267,12 @@ class Claim:
         return found
 
     def cases_told(self) -> Iterator[str]:
-        """All cases of the check, of its mended form and of its controls, as they end; a control ends with the first case that fails.
-
-        Yields: number, declared value, the two sides, and the seed of its generator.
-        """
+        "Lines on all cases of the check, of its mended form and of its controls, as they end; a control ends with the first that fails."
         forms = {"the statement": self.check} | ({f"mended, {self.correction[0]}": self.correction[1]} if self.correction else {})
+        key = f"{self.paper}/{self.id}"
         for title, check in (forms | {f"control, has to fail: {why}": f for why, f in self.controls.items()}).items():
             yield title
             for number, value in enumerate(self.cases):
-                key = f"{self.paper}/{self.id}"
                 e = check(case(key, number, value))
                 ratio = f", ratio {e.ratio:.4g}" if e.ratio == e.ratio else ""
                 yield f"  case {number} ({str(value)[:60]}): {e}{ratio}; default_rng({seed_of(key, number)})"
@@ -362,10 +336,7 @@ def claim(
 
 # %% ../../nbs/ledger/claims.ipynb #ed876e11
 class Ledger(list):
-    """A list of `Record` objects: one line each in a terminal, a table on a page.
-
-    ok: True when every row is as expected.
-    """
+    "A list of `Record` objects: one line each in a terminal, a table on a page."
 
     @property
     def ok(self) -> bool:
@@ -377,10 +348,7 @@ class Ledger(list):
     __repr__ = __str__
 
     def explained(self) -> str:
-        """The rows that are not as expected: how far off, in which case, and what to do.
-
-        Returns: text; how many rows are as expected, if all are.
-        """
+        "Text on the rows that are not as expected: how far off, in which case, and what to do."
         wrong = [r for r in self if not r.as_expected]
         head = f"{len(self)} claims, {len(self) - len(wrong)} as expected"
         if not wrong: return head
@@ -419,10 +387,7 @@ def ledger_line(r: Record) -> str:
 
 
 def failure(r: Record) -> str:
-    """Why a row is not as expected.
-
-    Returns: its worst case with the distance and the seed, and each control that does not fail.
-    """
+    "Why a row is not as expected: its worst case with the distance and the seed, and each control that does not fail."
     off = abs(r.margin) / max(abs(r.lhs), abs(r.rhs), 1e-300)
     lines = [f"{r.id} ({r.paper}, {r.item}): {r.status}", f"  {r.statement}",
              f"  worst of {r.cases}: case {r.worst}, {r.lhs:.6g} {r.op} {r.rhs:.6g} within {r.tol:g}; apart by {off:.2g} of a side",
@@ -432,10 +397,7 @@ def failure(r: Record) -> str:
 
 
 def machine() -> str:
-    """Processor and libraries, on which the last digits of a number may depend.
-
-    Returns: processor, system and versions of Python, numpy, its linear algebra, and numba.
-    """
+    "Processor, system, Python, numpy, its linear algebra, and numba, on which the last digits of a number may depend."
     from importlib.metadata import version
 
     import llvmlite.binding as llvm
@@ -447,7 +409,7 @@ def machine() -> str:
 
 
 def resolution_text(r: Record) -> str:
-    """The resolution of a claim in a word and a number. The result is for example "within 2, 0.71"."""
+    'The resolution of a claim in a word and a number, for example "within 2, 0.71".'
     word = resolution_word(r.resolution)
     return word if r.resolution is None else f"{word}, {r.resolution:.2g}"
 
@@ -514,10 +476,7 @@ def load_claims(paper: str) -> None:
 
 # %% ../../nbs/ledger/claims.ipynb #d7304ad2
 def claim_ids(names: Iterable[str]) -> list[str]:
-    """Ids of the claims of some papers or pages, or of those named one by one, in the order of their pages.
-
-    names: papers ("ito2017"), pages ("ito2017/01_algorithm1") or ids ("A5"); all claims if empty.
-    """
+    'Ids of claims in the order of their pages. names: papers ("ito2017"), pages ("ito2017/01_algorithm1") or ids ("A5"); none for all.'
     names, known = list(names), papers()
     among = lambda name, words: isinstance(name, str) and name in words
     for name in names if names and all(among(n, known) for n in names) else known: load_claims(name)
@@ -578,10 +537,8 @@ def stored_rows() -> dict[str, Record]:
 
 
 def stored(claims: Iterable[Claim]) -> Ledger:
-    """Rows of the ledger of this release; quick ones, and any that has changed since, are run again.
-
-    Raises AssertionError if a row is not as expected.
-    """
+    """Rows of the ledger of this release; quick ones, and any that has changed since, are run again. Raises AssertionError if a row is
+    not as expected."""
     shown = Ledger()
     for c in claims:
         row = stored_rows().get(c.id)
@@ -595,10 +552,7 @@ def stored(claims: Iterable[Claim]) -> Ledger:
 
 
 def checked(*claims: Claim) -> None:
-    """Print rows of the ledger of this release, one line each, as `stored` gives them.
-
-    Raises AssertionError if a row is not as expected.
-    """
+    "Print rows of the ledger of this release, one line each, as `stored` gives them."
     for r in stored(claims):
         controls = "its control fails" if len(r.controls) == 1 else f"its {len(r.controls)} controls fail"
         worst = f"{r.lhs:.4g} {r.op} {r.rhs:.4g}" + (f", the worst of {r.cases} cases" if r.cases > 1 else "")
@@ -612,10 +566,7 @@ def random_fractions(rng: np.random.Generator, d: int, denominator: int = 7) -> 
 
 # %% ../../nbs/ledger/claims.ipynb #e5265aad
 def mean_limit(x: Any, level: float) -> float:
-    """Upper end of a one-sided Student interval for a mean.
-
-    x (n,): independent values, at least two. level: chance of error, in (0, 0.5].
-    """
+    "Upper end of a one-sided Student interval for the mean of independent values x (n,). level: chance of error, in (0, 0.5]."
     from scipy.stats import t
 
     x = check_array("x", x, (None,))
@@ -634,11 +585,8 @@ def chance_limit(hits: int, trials: int, level: float) -> float:
 def slope_interval(
     T: np.ndarray, values: np.ndarray, level: float, rng: np.random.Generator, resamples: int = 2000
 ) -> tuple[float, float]:
-    """Bootstrap interval for the log-log slope of a mean.
-
-    T (n,): abscissas, positive. values (runs, n): one curve a run; their mean must be positive. level: chance of error,
-    in (0, 0.5]. Returns low: lower end; high: upper end.
-    """
+    """Bootstrap interval (low, high) for the log-log slope of a mean. T (n,): abscissas, positive. values (runs, n): one curve a run;
+    their mean must be positive. level: chance of error, in (0, 0.5]."""
     check_real("level", level, 0, 0.5)
     if np.min(values.mean(axis=0)) <= 0:
         fail("smallest mean", float(values.mean(axis=0).min()), "positive", "its logarithm is taken")
@@ -646,8 +594,7 @@ def slope_interval(
     pick = rng.integers(len(values), size=(resamples, len(values)))
     means = values[pick].mean(axis=1)
     slopes = np.log(means) @ t / (t @ t)
-    low, high = np.quantile(slopes, [level / 2, 1 - level / 2])
-    return float(low), float(high)
+    return tuple(np.quantile(slopes, [level / 2, 1 - level / 2]).tolist())
 
 # %% ../../nbs/ledger/claims.ipynb #c51a0002
 def law_of_draws(counts: Any, chances: Any, level: float) -> Evidence:
@@ -675,9 +622,7 @@ def law_of_draws(counts: Any, chances: Any, level: float) -> Evidence:
 # %% ../../nbs/ledger/claims.ipynb #c51a0012
 def agrees(learner: Learner, textbook: Callable, X: np.ndarray, y: np.ndarray, *state: str, tol: float = 1e-9, unit: float = 1) -> Evidence:
     """Evidence that a learner is its textbook version: the largest difference of predictions over `unit`, and of state over its size.
-
-    textbook: gets the set of each round; returns its predictions, then the final value of each attribute of the learner that `state` names.
-    """
+    textbook: gets the set of each round; returns its predictions, then the final value of each attribute that `state` names."""
     compiled = simulate(deepcopy(learner), X, y)
     by_hand = play(learner, env := Environment(X, y, learner.budget, learner.protocol, learner.params.get("k")))
     predictions, *ends = textbook([S for _, S, _ in env.ledger])
@@ -688,12 +633,8 @@ def agrees(learner: Learner, textbook: Callable, X: np.ndarray, y: np.ndarray, *
 
 # %% ../../nbs/ledger/claims.ipynb #c51a0005
 def settle(scores: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """As many features of largest |score| as were chosen elsewhere: those chosen, if the two choices differ by ties alone.
-
-    scores (d,): whose largest magnitudes are wanted. chosen (n,): what another implementation has taken for them. Returns (n,): features;
-    scores that differ by at most 1e-9 of the largest are tied.
-    """
+    """The features of the largest |scores|, as many as another implementation has chosen (n,): those chosen, if the two choices differ by
+    ties alone. Scores (d,) that differ by at most 1e-9 of the largest are tied."""
     size, own = np.abs(scores), top_k(scores, len(chosen))
     more, less = np.setdiff1d(own, chosen), np.setdiff1d(chosen, own)
     return own if size[more].max(initial=0.0) - size[less].min(initial=np.inf) > 1e-9 * size.max() else np.asarray(chosen)
-

@@ -264,8 +264,8 @@ def bounds_as_code(case: Case, **wrong: float) -> Evidence:
 @claim("foster2016", "subsets that change in a round (ours)", id="F6", tier="exact", proof="prp-cost",
        cases=[(6, 2, 2), (7, 3, 3), (9, 2, 4), (8, 5, 2)],
        tex=r"\binom dk-\binom{d-r}k\text{ subsets change in a round}",
-       controls={"the count for one random feature less": {"fewer": 1}})
-def changed_subsets(case: Case, fewer: int = 0) -> Evidence:
+       controls={"the count for one random feature less": {"features_left_out": 1}})
+def changed_subsets(case: Case, features_left_out: int = 0) -> Evidence:
     "Subsets whose weights change in each of 20 rounds with no feature zero, worst round; case (d, k, r)."
     d, k, r = case.value
     lr, counts = FKK(d, k + r, k=k, T=100, x_norm=2 * math.sqrt(d), seed=0), []
@@ -274,7 +274,7 @@ def changed_subsets(case: Case, fewer: int = 0) -> Evidence:
         lr.predict(x[lr.query()])
         lr.update(1.0)
         counts.append(int((lr.w != before).any(axis=1).sum()))
-    expected = math.comb(d, k) - math.comb(d - r + fewer, k)
+    expected = math.comb(d, k) - math.comb(d - r + features_left_out, k)
     return Evidence(max(counts, key=lambda n: abs(n - expected)), "==", expected)
 
 # %% ../../nbs/papers/foster2016.ipynb #87d28fd7

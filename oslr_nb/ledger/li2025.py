@@ -35,13 +35,13 @@ def shares(rng: np.random.Generator, n: int, zeros: int = 0) -> np.ndarray:
 
 @claim("li2025", "sampling LI, one feature", id="L1", tier="exact", cases=[(4, 2, 0), (5, 3, 2), (6, 4, 3), (4, 4, 1)], proof="lem-chances",
        tex=r"P_i=\tfrac{m-1}{d-1}+q_i\tfrac{d-m}{d-1}",
-       controls={"one feature less": {"less": 1}})
-def seen_alone(case: Case, less: int = 0) -> Evidence:
+       controls={"one feature less": {"features_left_out": 1}})
+def seen_alone(case: Case, features_left_out: int = 0) -> Evidence:
     "Distance of the formula from the enumeration of all sets; case (n, m, features without chance)."
     n, m, zeros = case.value
     q = shares(case.rng, n, zeros)
     exact = sum(chance * np.isin(np.arange(n), S).astype(int) for S, chance in Midzuno(tuple(q), m).support())
-    return Evidence(np.abs(li_chances(q, m - less)[0] - exact).sum(), "==", 0)
+    return Evidence(np.abs(li_chances(q, m - features_left_out)[0] - exact).sum(), "==", 0)
 
 # %% ../../nbs/papers/li2025.ipynb #2eac85be
 @claim("li2025", "sampling LI, a pair", id="L2", tier="exact", cases=[(4, 3, 0), (5, 3, 2), (6, 4, 3), (7, 3, 0)], proof="lem-chances",
@@ -156,14 +156,14 @@ def selector_error(case: Case, slack: float = 1.0, phi: float | None = None) -> 
 # %% ../../nbs/papers/li2025.ipynb #c10b1ab6
 @claim("li2025", "support of the selector (ours)", id="L9", tier="exact", proof="lem-support", cases=[(5, 3), (8, 4), (9, 1)],
        tex=r"\Vert\hat w-w^*\Vert_1<w_{\min}\Rightarrow\operatorname{supp}w^*\subseteq\hat S",
-       controls={"an error of 1.001 times the smallest weight": {"share": 1.001}})
-def support_found(case: Case, share: float = 0.999) -> Evidence:
+       controls={"an error of 1.001 times the smallest weight": {"error_size": 1.001}})
+def support_found(case: Case, error_size: float = 0.999) -> Evidence:
     "Weights that are missed, if half of the error is taken from the smallest weight and half given to another one; case (d, k)."
     d, k = case.value
     w = np.zeros(d)
     w[d - k :] = np.linspace(0.1, 0.3, k)
     error = np.zeros(d)
-    error[d - k], error[0] = -share * 0.05, share * 0.05
+    error[d - k], error[0] = -error_size * 0.05, error_size * 0.05
     return Evidence(int(k - np.isin(np.flatnonzero(w), top_k(w + error, k)).sum()), "==", 0)
 
 # %% ../../nbs/papers/li2025.ipynb #94a0c3f6
@@ -236,8 +236,8 @@ def oslrc_compiled(case: Case, sigma: float = 0.1) -> Evidence:
 # %% ../../nbs/papers/li2025.ipynb #fa65c84a
 @claim("li2025", "Algorithm DS-POSLRC, as compiled", id="L13", tier="certificate", proof="alg-poslrc",
        cases=[("every", 0.8), ("powers", None)], tex=r"\text{predictions of the learner}=\text{those of the lines 1 to 6}",
-       controls={"the weights of the round after": {"late": True}})
-def poslrc_compiled(case: Case, late: bool = False) -> Evidence:
+       controls={"the weights of the round after": {"next_weights": True}})
+def poslrc_compiled(case: Case, next_weights: bool = False) -> Evidence:
     "Largest difference of predictions over 300 rounds; case (solve, phi)."
     (solve, phi), rng = case.value, case.rng
     X = rng.choice([-1.0, 1.0], (300, 9))
@@ -246,7 +246,7 @@ def poslrc_compiled(case: Case, late: bool = False) -> Evidence:
 
     def textbook(sets: list) -> list[np.ndarray]:
         told, weights = textbook_ds_poslrc(X, y, [S[2:] for S in sets], 2, lr.program_radius, solve=solve)
-        return [np.r_[(weights[1:] * X[:-1]).sum(axis=1), told[-1]] if late else told]
+        return [np.r_[(weights[1:] * X[:-1]).sum(axis=1), told[-1]] if next_weights else told]
 
     return agrees(lr, textbook, X, y)
 

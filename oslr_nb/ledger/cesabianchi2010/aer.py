@@ -43,10 +43,8 @@ def weighted_draws(w: np.ndarray, n: int, distinct: bool = False) -> Iterator[tu
 def gradient_estimates(
     x: np.ndarray, y: Any, w: np.ndarray, n: int, same: bool = False, distinct: bool = False, again: bool = False
 ) -> Iterator[tuple[Fraction, np.ndarray]]:
-    """All values (d,) of z = 2 (yhat - y) v with their chances; x, w (d,) Fractions, n = k/2.
-
-    same: C serves for yhat too; distinct: weighted draws without replacement; again: C with replacement.
-    """
+    """All values (d,) of z = 2 (yhat - y) v with their chances; x, w (d,) Fractions, n = k/2. same: C serves for yhat too;
+    distinct: weighted draws without replacement; again: C with replacement."""
     d, norm = len(x), np.abs(w).sum()
     for C, p in (WithReplacement((1,) * d, n) if again else Uniform(d, n)).support():
         v = 0 * x
@@ -87,10 +85,8 @@ def moment_exact(case: Case, **broken: bool) -> Evidence:
        tex=r"\Vert z\Vert^2\le8(BX+Y)^2X^2d^2/k\text{ on every path},\ \mathbb E\Vert z\Vert^2\le8(BX+Y)^2X_2^2d/k",
        controls={"99 % of it": 0.99})
 def estimate_size(case: Case) -> Evidence:
-    """Largest ||z||^2 over all paths (or largest mean) for B = 1/2, X = 2, Y = 1/3: corners, random examples, the extremal one.
-
-    case (d, k/2, whether the mean is meant; then the extremal example has one attribute X and small others).
-    """
+    """Largest ||z||^2 over all paths (or largest mean) for B = 1/2, X = 2, Y = 1/3: corners, random examples, the extremal one;
+    case (d, k/2, whether the mean is meant; then the extremal example has one attribute X and small others)."""
     (d, n, mean), largest = case.value, 0.0
     B, X, Y = Fraction(1, 2), Fraction(2), Fraction(1, 3)
     for trial in range(6):
@@ -138,9 +134,7 @@ def strongly_convex_game(
     kind: str, radius: float, rng: np.random.Generator, m: int = 40, lam: float = 0.5, constant: bool = False
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Points w (m, 3), vectors z (m, 3) and the best u of the l1 ball for the functions f_t of Lemma CB 2 (lem-aer-regret).
-
-    kind: "random", "alternating" or "chasing" vectors z; constant: steps 1/lam in every round, for controls.
-    """
+    kind: "random", "alternating" or "chasing" vectors z; constant: steps 1/lam in every round, for controls."""
     w, z, draw = np.zeros((m + 1, 3)), np.zeros((m, 3)), rng.standard_normal((m, 3))
     for t in range(m):
         chase = np.sign(w[t]) if t else draw[0]
@@ -244,13 +238,6 @@ def sign_excess(
 AER_LAW = np.array([0.45, 0.0, 0.0, 0.0])  # the weights of the claims, inside the ball with B = 1, B2 = 0.45
 
 
-def aer_uniform_draws(w: np.ndarray, T: int, lam: float, rng: np.random.Generator) -> float:
-    "Excess of one run of AER with k = 4 that estimates <w,x> by uniform draws in the formula of weighted ones."
-    X = np.where(rng.random((T, len(w))) < 0.5, 1.0, -1.0)
-    total, last = plain_aer(generator_words(rng), X, X @ w, np.arange(T), 2, lam, 1.0, False)
-    return float((((total + last) / T - w) ** 2).sum())
-
-
 def noisy_excess(B: float, mu: float, T: int, lam: float, output: str, rng: np.random.Generator) -> float:
     "Excess of one run of AER with d = k = 2 on independent signs, y = x_1 but for a sign that is right with chance (1 + mu)/2."
     AER = LEARNERS["cesabianchi2010.AER"].cls
@@ -272,7 +259,10 @@ def measured_risk(case: Case, output: str, broken: str) -> Evidence:
     T = 2**16
     lam = aer_lambda(4, 4, T, 1.0, 0.45, proved=proved)
     bound = bound_aer(4, 4, T, 1.0, 0.45, lam, output=output)
-    if broken == "uniform": return Evidence(aer_uniform_draws(AER_LAW, T, lam, case.rng), "<=", bound)
+    if broken == "uniform":  # <w,x> by uniform draws in the formula of weighted ones
+        X = np.where(case.rng.random((T, 4)) < 0.5, 1.0, -1.0)
+        total, last = plain_aer(generator_words(case.rng), X, X @ AER_LAW, np.arange(T), 2, lam, 1.0, False)
+        return Evidence((((total + last) / T - AER_LAW) ** 2).sum(), "<=", bound)
     make = lambda i: AER(4, 4, T=T, radius_2=0.45, lam=lam, step=1e-6 if broken else 1.0, output=output, seed=i)
     found = sign_excess(make, AER_LAW, T, 2 if broken else 8, case.rng)
     return Evidence(float(found.mean()) if broken else mean_limit(found, 1e-6), "<=", bound)
@@ -382,24 +372,17 @@ def draws_at_zero(case: Case, w: np.ndarray | None = None) -> Evidence:
     return Evidence((chances / chances.sum() * signs * np.abs(w).sum() * x).sum(), "==", w @ x)
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #eee53018
-def three_outputs(rng: np.random.Generator, T: int) -> list[np.ndarray]:
-    "coef_ (6,) of AER for the three outputs, same examples and draws: printed, proved, last."
-    AER = LEARNERS["cesabianchi2010.AER"].cls
-    X, seed, found = rng.choice([-1.0, 1.0], (T, 6)), int(rng.integers(2**32)), []
-    for output in ("printed", "proved", "last"):
-        lr = AER(6, 2, T=T, output=output, seed=seed)
-        simulate(lr, X, 0.9 * X[:, 0], score=False)
-        found.append(lr.coef_)
-    return found
-
-
 @claim("cesabianchi2010", "output of Algorithm 2", id="D9o", tier="certificate", cases=[20, 200], proof="thm-aer",
        tex=r"\text{the printed average is }\bar w+\tfrac1mw_{m+1},\ \bar w\text{ that of }w_1,\dots,w_m",
        controls={"without the last weights": {"share": 0.0},
                  "half of w_{m+1} / m": {"share": 0.5}})
 def printed_average(case: Case, share: float = 1.0) -> Evidence:
     "l1 distance between the printed output and the average of w_1, ..., w_m plus share w_{m+1} / m; case m."
-    printed, proved, last = three_outputs(case.rng, case.value)
+    AER, T = LEARNERS["cesabianchi2010.AER"].cls, case.value
+    X, seed = case.rng.choice([-1.0, 1.0], (T, 6)), int(case.rng.integers(2**32))
+    learners = [AER(6, 2, T=T, output=output, seed=seed) for output in ("printed", "proved", "last")]
+    for lr in learners: simulate(lr, X, 0.9 * X[:, 0], score=False)
+    printed, proved, last = (lr.coef_ for lr in learners)
     return Evidence(float(np.abs(printed - proved - share * last / case.value).sum()), "==", 0, tol=1e-12)
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #d44e7746

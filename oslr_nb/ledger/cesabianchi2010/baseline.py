@@ -55,15 +55,15 @@ def pair_sets(d: int, q: int, kind: str = "ordered") -> Iterator[tuple[tuple[int
        cases=[(2, 2), (3, 2), (4, 2), (4, 4)], proof="lem-base-pairs",
        tex=r"\mathbb EA=xx^\top,\ \mathbb Ev=x",
        controls={"pairs (i, i) left out": {"kind": "unequal"},
-                 "the second addition lost for i = j": {"lost": True},
+                 "the second addition lost for i = j": {"half_diagonal": True},
                  "unordered pairs": {"kind": "unordered"}})
-def pairs_unbiased(case: Case, kind: str = "ordered", lost: bool = False) -> Evidence:
+def pairs_unbiased(case: Case, kind: str = "ordered", half_diagonal: bool = False) -> Evidence:
     "Distance of the means over every set C of k/2 pairs from x x' and x; case (d, k)."
     (d, k), x = case.value, random_fractions(case.rng, case.value[0])
     sets = list(pair_sets(d, k // 2, kind))
     found = [pair_estimate(x, C) for C in sets]
     A, v = (sum(f[i] for f in found) / Fraction(len(sets)) for i in (0, 1))
-    if lost: A[np.diag_indices(d)] /= 2
+    if half_diagonal: A[np.diag_indices(d)] /= 2
     return Evidence(np.abs(A - np.outer(x, x)).sum() + np.abs(v - x).sum(), "==", 0)
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #a91ac384
@@ -411,9 +411,7 @@ def halves_unbiased(
     case: Case, factor: Callable | None = None, independent: bool = False, squares: bool = False, **kw: bool
 ) -> Evidence:
     """Distance of the mean over all disjoint (or independent) halves from x x' (or from factor(d) times it, diagonal 0).
-
-    squares: with x_i^2 put on the diagonal of the mean.
-    """
+    squares: with x_i^2 put on the diagonal of the mean."""
     (d, k), x = case.value, random_fractions(case.rng, case.value[0])
     halves = list(itertools.combinations(range(d), k // 2))
     pairs = [(I, J) for I in halves for J in halves if independent or not set(I) & set(J)]

@@ -85,8 +85,8 @@ def scale_unbiased(case: Case, equal: bool = False) -> Evidence:
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #d5ef8a81
 @claim("cesabianchi2010", "calibration, compiled (ours)", id="D9d", tier="certificate", cases=[2, 3, 4], proof="prp-aer-scale",
        tex=r"\mathbb E\,y\bar p=y\,w^\top x,\ \mathbb E\,q=(w^\top x)^2\text{ for what a compiled round adds}",
-       controls={"one per cent more": {"more": 0.01}})
-def scale_compiled(case: Case, more: float = 0.0) -> Evidence:
+       controls={"one per cent more": {"excess": 0.01}})
+def scale_compiled(case: Case, excess: float = 0.0) -> Evidence:
     "Distance of the two means over all sequences of draws from y w'x and (w'x)^2; d = 3, case draws."
     x, w, k = random_fractions(case.rng, 3, 7), random_fractions(case.rng, 3, 6), case.value
     sums, y = np.zeros(2), 0.6
@@ -98,7 +98,7 @@ def scale_compiled(case: Case, more: float = 0.0) -> Evidence:
         aer_calibrate(y, state)
         sums += float(chance) * np.array([info["yp"], info["q"]])
     inner = float(w @ x)
-    return Evidence(abs(sums[0] - y * inner) + abs(sums[1] - (1 + more) * inner**2), "==", 0, tol=1e-12)
+    return Evidence(abs(sums[0] - y * inner) + abs(sums[1] - (1 + excess) * inner**2), "==", 0, tol=1e-12)
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #6b7036c9
 def draw_counts(rounds: int, reserved: int, rng: np.random.Generator) -> tuple[dict, dict]:

@@ -126,10 +126,8 @@ PLUS, MINUS, USED = 128, 2, 1  # a state is a sorted row of 128 n+ + 2 n- + (1 i
 
 
 def look_tree(d: int, budget: int, rounds: int) -> list[tuple[np.ndarray, np.ndarray | None]]:
-    """Per look: states (n, d) and for each attribute the next states (n, d, 2) after s = 1, -1; -1: already read.
-
-    The last entry has no next states. d <= 4 and at most 63 looks, so that a state fits into one integer.
-    """
+    """Per look: states (n, d) and for each attribute the next states (n, d, 2) after s = 1, -1; -1: already read. The last
+    entry has no next states. d <= 4 and at most 63 looks, so that a state fits into one integer."""
     d = check_int("d", d, 2, 4, "states are enumerated")
     check_int("budget * rounds", check_int("budget", budget, 1, d) * check_int("rounds", rounds, 0), 0, 63)
     states, levels = np.zeros((1, d), np.int64), []
@@ -216,10 +214,8 @@ def looks_enough(found: np.ndarray, level: float) -> float:
        controls={"the bound three tenths larger": lambda case: best_learner_needs.check(
                      Case(4, best_learner_needs.cases[4], case.rng), factor=1.3)})
 def best_learner_needs(case: Case, factor: float = 1.0, goal: str = "weights") -> Evidence:
-    """First m at which the best learner's E||pi||^2 (or chance to name j) is above 3/4; case (d, k, most, eps).
-
-    For d = 512 the least looks after which the upper limit of the mean excess of 8000 sweeps is below eps.
-    """
+    """First m at which the best learner's E||pi||^2 (or chance to name j) is above 3/4; case (d, k, most, eps). d = 512: the
+    least looks after which the upper limit of the mean excess of 8000 sweeps is below eps."""
     d, k, rounds, eps = case.value
     bound = factor * bound_examples(d, k, eps)
     if d > 4:

@@ -53,11 +53,11 @@ def best_is_unread(case: Case, copy: bool = False) -> Evidence:
        cases=[(2, 2, 1), (4, 4, 2), (5, 5, 2), (3, 2, 1), (4, 3, 1), (5, 4, 2)],
        tex=r"w^*=b\text{ on }n\text{ coordinates}:\ \text{risk}=b^2(n-k);\ b=\tfrac1{\sqrt d},n=d\text{ or }"
            r"b=\tfrac1{ck},n=ck",
-       controls={"one attribute more": {"more": 1}})
-def equal_weights(case: Case, more: int = 0) -> Evidence:
+       controls={"one attribute more": {"extra_attributes": 1}})
+def equal_weights(case: Case, extra_attributes: int = 0) -> Evidence:
     "Best tree for w = 1 on n of d coordinates; case (d, n, k)."
     d, n, k = case.value
-    return Evidence(best_policy_risk(sign_law([1] * n + [0] * (d - n)), k + more), "==", n - k)
+    return Evidence(best_policy_risk(sign_law([1] * n + [0] * (d - n)), k + extra_attributes), "==", n - k)
 
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #65149046
 @claim("cesabianchi2010", "theorem 4, best constant (ours)", id="D12b", tier="exact", proof="thm-lb-minimax",
@@ -74,26 +74,21 @@ def hard_law(case: Case, independent: bool = False) -> Evidence:
     return Evidence(float(best_policy_risk(law, k)), "==", test_time_floor(k, d), tol=1e-12)
 
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #fe54853b
-def drawn_risk(points: np.ndarray, w: np.ndarray, draws: int, shrink: float) -> float:
-    "Risk of shrink times the mean of sign(w_i) ||w||_1 x_i over all sequences of draws by weight; points (n, d)."
-    total, chance = 0.0, np.abs(w) / np.abs(w).sum()
-    single = np.sign(w) * np.abs(w).sum() * points
-    for I in itertools.product(range(len(w)), repeat=draws):
-        total += chance[list(I)].prod() * ((shrink * single[:, list(I)].mean(axis=1) - points @ w) ** 2).mean()
-    return float(total)
-
-
 @claim("cesabianchi2010", "theorem 4, upper bound (ours)", id="D12c", tier="search", cases=[1, 1, 2, 2, 3, 3], proof="thm-lb-minimax",
        tex=r"\text{shrunken draws by weight: risk}\le\Vert w^*\Vert_1^2(1+\sqrt k)^{-2}\text{ on every law}",
        controls={"no shrinking": {"shrink": False}})
 def shrunken_draws(case: Case, shrink: bool = True) -> Evidence:
-    "Largest risk found over random laws of 5 points and weights with ||w||_1 = 1, d = 4; some laws are signs."
+    "Largest exact risk over random laws of 5 points, some of them signs, and weights with ||w||_1 = 1, d = 4; case k."
     k, found = case.value, []
+    part = math.sqrt(k) / (1 + math.sqrt(k)) if shrink else 1.0
     for trial in range(20):
         w = case.rng.standard_normal(4)
-        points = case.rng.uniform(-1, 1, (5, 4))
+        w, points = w / np.abs(w).sum(), case.rng.uniform(-1, 1, (5, 4))
         points = np.sign(points) if trial % 2 else points
-        found.append(drawn_risk(points, w / np.abs(w).sum(), k, math.sqrt(k) / (1 + math.sqrt(k)) if shrink else 1.0))
+        total, chance, single = 0.0, np.abs(w) / np.abs(w).sum(), np.sign(w) * np.abs(w).sum() * points
+        for I in map(list, itertools.product(range(4), repeat=k)):
+            total += chance[I].prod() * ((part * single[:, I].mean(axis=1) - points @ w) ** 2).mean()
+        found.append(float(total))
     return Evidence(max(found), "<=", test_time_floor(k), tol=1e-12)
 
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #f3e5e59a

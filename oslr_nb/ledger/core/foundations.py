@@ -447,14 +447,14 @@ def observe_moment(case: Case, bound: Callable = bound_observe_moment) -> Eviden
 @claim("core", "the rarest pair", id="B8", tier="exact", proof="sec-core-pair",
        cases=[(kind, d, k, top) for kind in ("exact", "C") for d in range(2, 7) for k in range(1, d + 1) for top in range(k + 1)],
        tex=r"C_{d,k',k_1}\le q^*=\min_{ij}\mathbb P[i,j\in S]",
-       controls={"one feature more": {"more": 1}})
-def rarest_pair(case: Case, more: int = 0) -> Evidence:
+       controls={"one feature more": {"extra_features": 1}})
+def rarest_pair(case: Case, extra_features: int = 0) -> Evidence:
     "q* or C, and the smallest pair probability by enumeration; case (kind, d, k', k1)."
     kind, d, budget, top = case.value
     found = np.full((d, d), Fraction(0))
     for S, chance in Observe(d, budget, tuple(range(top))).support(): found[np.ix_(S, S)] += chance
-    if kind == "exact": return Evidence(pair_minimum(d, min(d, budget + more), top), "==", found.min())
-    return Evidence(pair_bound(d, min(d, budget + more), top), "==" if top == 0 else "<=", found.min())
+    if kind == "exact": return Evidence(pair_minimum(d, min(d, budget + extra_features), top), "==", found.min())
+    return Evidence(pair_bound(d, min(d, budget + extra_features), top), "==" if top == 0 else "<=", found.min())
 
 # %% ../../../nbs/core/13_foundations.ipynb #e5652570
 def shopping(rng: np.random.Generator, d: int, budget: int, rounds: int, more: int = 0, again: bool = False) -> tuple[int, int, int, int]:
@@ -485,13 +485,13 @@ def shopping(rng: np.random.Generator, d: int, budget: int, rounds: int, more: i
 @claim("core", "the budget is kept", id="P1", tier="certificate", proof="sec-core-budget",
        cases=[(what, d, budget) for what in ("most", "rules") for d, budget in ((6, 1), (6, 4), (9, 5))],
        tex=r"\#\{\text{numbers sold in a round}\}\le k'",
-       controls={"a rule that would sell one number less": {"more": -1},
+       controls={"a rule that would sell one number less": {"extra_numbers": -1},
                  "a rule that would sell a coordinate twice": {"again": True}})
-def budget_kept(case: Case, more: int = 0, again: bool = False) -> Evidence:
+def budget_kept(case: Case, extra_numbers: int = 0, again: bool = False) -> Evidence:
     "Most that was sold in a round and the budget, or calls that end by the rules and all calls; case (which, d, budget)."
     what, d, budget = case.value
-    right, calls, most, wrong = shopping(case.rng, d, budget, 150, more, again)
-    return Evidence(most, "<=", budget + more) if what == "most" else Evidence(right - wrong, "==", calls)
+    right, calls, most, wrong = shopping(case.rng, d, budget, 150, extra_numbers, again)
+    return Evidence(most, "<=", budget + extra_numbers) if what == "most" else Evidence(right - wrong, "==", calls)
 
 # %% ../../../nbs/core/13_foundations.ipynb #3d4616c8
 @claim("core", "committed weights are k-sparse", id="P2", tier="certificate", proof="sec-core-budget", cases=[(5, 1), (5, 3), (8, 7)],
@@ -543,14 +543,14 @@ def ball_loss(A: np.ndarray, b: np.ndarray, radius: float) -> float:
 @claim("core", "the best sparse comparator", id="P4", tier="certificate", proof="sec-core-comparator",
        cases=[(6, 2, math.inf), (6, 3, 0.4), (7, 2, 0.9), (5, 5, 0.3)],
        tex=r"\min\{\Vert Xw-y\Vert^2:\Vert w\Vert_0\le k,\Vert w\Vert_2\le R\}",
-       controls={"one feature less": {"fewer": 1},
+       controls={"one feature less": {"features_left_out": 1},
                  "a radius 1 % larger": {"wider": 1.01}})
-def sparse_comparator(case: Case, fewer: int = 0, wider: float = 1.0) -> Evidence:
+def sparse_comparator(case: Case, features_left_out: int = 0, wider: float = 1.0) -> Evidence:
     "Loss of best_sparse, as stated and as achieved by its weights, and the least over all supports; case (d, k, R)."
     d, k, R = case.value
     X = case.rng.standard_normal((40, d))
     y = X[:, 1] - 0.5 * X[:, 3] + 0.3 * case.rng.standard_normal(40)
-    best = best_sparse(X, y, k - fewer, R * wider)
+    best = best_sparse(X, y, k - features_left_out, R * wider)
     achieved = float(((X @ best.w - y) ** 2).sum())
     outside = max(0.0, float(np.linalg.norm(best.w)) - R) + max(0, np.count_nonzero(best.w) - k)
     least = min(ball_loss(X[:, S], y, min(R, 1e9)) for S in itertools.combinations(range(d), k))

@@ -63,14 +63,14 @@ def step_in_two(case: Case, threshold: Callable = soft_threshold) -> Evidence:
 # %% ../../../nbs/core/14_foundations_convex.ipynb #59e04195
 @claim("core", "dual averaging, all rounds", id="O2", tier="certificate", proof="sec-core-step", cases=[(4, 0.8), (3, 2.5), (6, 0.3)],
        tex=r"w_j=\arg\min_{\Vert w\Vert\le R}\langle h_j,w\rangle+M_{j-1}\Vert w\Vert_1+\tfrac{\lambda_j}2\Vert w\Vert^2",
-       controls={"round j charges its own l1 weight already": {"early": 1}})
-def rda_rounds(case: Case, early: int = 0) -> Evidence:
+       controls={"round j charges its own l1 weight already": {"l1_shift": 1}})
+def rda_rounds(case: Case, l1_shift: int = 0) -> Evidence:
     "Sums of both sides of the certificate over 30 rounds; case (d, R)."
     d, R = case.value
     n, rng = 30, case.rng
     lam, l1 = np.sqrt(np.arange(1.0, n + 1)), 0.5 / np.arange(1, n + 1)
     w, g = dual_averaging(lambda j, w: rng.standard_normal(d) + w, d, lam, R, l1)
-    sides = np.array([optimality(w[j], g[:j].sum(0), lam[j], R, l1[: j + early].sum()) for j in range(n)]).sum(0)
+    sides = np.array([optimality(w[j], g[:j].sum(0), lam[j], R, l1[: j + l1_shift].sum()) for j in range(n)]).sum(0)
     return Evidence(float(sides[0]), "==", float(sides[1]), tol=1e-10 * (1 + sides[1]))
 
 # %% ../../../nbs/core/14_foundations_convex.ipynb #975ba527
@@ -377,14 +377,14 @@ def ogd_rounds(case: Case, longer: float = 1.0) -> Evidence:
 @claim("core", "the bounds after each round", id="O10", tier="certificate", proof="sec-core-ogd",
        cases=[(engine, 12, R) for engine in ("RDA", "OGD") for R in (0.6, 3.0)],
        tex=r"\mathrm{bound}_j(g_1,\dots,g_n)=\mathrm{bound}_j(g_1,\dots,g_j)",
-       controls={"cut one round later": {"more": 1}})
-def prefixes(case: Case, more: int = 0) -> Evidence:
+       controls={"cut one round later": {"extra_rounds": 1}})
+def prefixes(case: Case, extra_rounds: int = 0) -> Evidence:
     "Weighted sums of all entries of the bound and of the last entries of the games that are cut there; case (engine, rounds, R)."
     engine, n, R = case.value
     g, u, a = case.rng.standard_normal((n, 3)), R * np.array([0.6, 0.0, -0.8]), case.rng.random(n)
     lam = np.sqrt(np.arange(2.0, n + 2))
     bound = lambda j: rda_regret_bound(g[:j], lam[:j], u) if engine == "RDA" else ogd_regret_bound(g[:j], 1 / lam[:j], R)
-    cut = sum(a[j - 1] * bound(min(n, j + more))[-1] for j in range(1, n + 1))
+    cut = sum(a[j - 1] * bound(min(n, j + extra_rounds))[-1] for j in range(1, n + 1))
     return Evidence(float(a @ bound(n)), "==", float(cut), tol=1e-10 * cut)
 
 # %% ../../../nbs/core/14_foundations_convex.ipynb #e56dc811
@@ -416,16 +416,16 @@ def by_kernels(X: np.ndarray, y: np.ndarray, a: float) -> tuple[np.ndarray, np.n
        cases=[(method, *s) for method in ("VAW", "forward", "VAW compiled", "forward compiled")
               for s in ((30, 1, 0.5), (25, 4, 3.0), (4, 6, 0.1))],
        tex=r"(\hat y_t-y_t)^2=V_t-V_{t-1}+h_ty_t^2-h_t(1-h_t)f_t^2,\quad(1-h_t)(f_t-y_t)^2=V_t-V_{t-1}",
-       controls={"predictions that do not count the present features": {"late": True},
+       controls={"predictions that do not count the present features": {"committed": True},
                  "h from the matrix before the round": {"before": True}})
-def vaw_steps(case: Case, late: bool = False, before: bool = False) -> Evidence:
+def vaw_steps(case: Case, committed: bool = False, before: bool = False) -> Evidence:
     "Weighted sums of the losses and of what the identities say; case (method, T, n, ridge)."
     method, T, n, a = case.value
     (X, y), c = regression_stream(T, n, case.rng), case.rng.random(T)
     V = np.diff([least_with_price(X[:t], y[:t], a) for t in range(T + 1)])
     h = np.array([X[t] @ np.linalg.solve(a * np.eye(n) + X[: t + 1 - before].T @ X[: t + 1 - before], X[t]) for t in range(T)])
     plain, forward = by_kernels(X, y, a) if "compiled" in method else (vaw(X, y, a), (forward_ridge(X, y, a) * X).sum(1))
-    if late: plain = forward
+    if committed: plain = forward
     if "forward" in method: return Evidence(float(c @ ((1 - h) * (forward - y) ** 2)), "==", float(c @ V), tol=1e-9 * T)
     return Evidence(float(c @ (plain - y) ** 2), "==", float(c @ (V + h * y**2 - h * (1 - h) * forward**2)), tol=1e-9 * T)
 

@@ -52,16 +52,16 @@ def parabola(case: Case, factor: float = 1.0, beyond: float = 0.0, third: float 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #fbf88c63
 @claim("core", "weights of Hedge", id="W2", tier="certificate", proof="sec-core-hedge", cases=[(30, 4, 0.3), (12, 7, 2.0), (1, 3, 1.0)],
        tex=r"p_{ti}\propto\prod_{s<t}e^{-\eta c_{si}}",
-       controls={"weights that know the costs of their own round": {"late": 1}})
-def hedge_weights(case: Case, late: int = 0) -> Evidence:
+       controls={"weights that know the costs of their own round": {"own_round": 1}})
+def hedge_weights(case: Case, own_round: int = 0) -> Evidence:
     "Weighted sums of the weights and of those of the multiplicative rule; case (rounds, experts, rate)."
     T, N, eta = case.value
     costs, a = case.rng.standard_normal((T, N)), case.rng.random((T, N))
     z, total = np.ones(N), 0.0
     for t in range(T):
-        if late: z = z * np.exp(-eta * costs[t])
+        if own_round: z = z * np.exp(-eta * costs[t])
         total += a[t] @ z / z.sum()
-        if not late: z = z * np.exp(-eta * costs[t])
+        if not own_round: z = z * np.exp(-eta * costs[t])
     return Evidence(float((a * hedge(costs, eta)).sum()), "==", float(total), tol=1e-10 * T)
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #fcef1802
@@ -271,15 +271,15 @@ def falling_rates(case: Case, turn: int = 1, first: float = 1.0, whole: bool = T
        cases=[(what, *s) for what in ("bound", "rate") for s in ((100, 8, 2, 0), (10**4, 45, 1, 0), (500, 6, 6, 1), (10**4, 30, 4, 1))],
        tex=r"\min_\eta\tfrac{\ln N}\eta+\tfrac{N\eta T}{2M}=\sqrt{2\tfrac NMT\ln N},\quad"
            r"\min_\eta\tfrac{\ln N}\eta+\tfrac{N\eta T}{8M(1-\eta b/3)}=\sqrt{\tfrac N{2M}T\ln N}+\tfrac b3\ln N,\ b=\tfrac{N-1}{2(M-1)}",
-       controls={"one expert more is asked": {"more": 1},
+       controls={"one expert more is asked": {"extra_experts": 1},
                  "centred at 0.45": {"centre": 0.45}})
-def tuned_advice(case: Case, more: int = 0, centre: float = 0.5) -> Evidence:
+def tuned_advice(case: Case, extra_experts: int = 0, centre: float = 0.5) -> Evidence:
     "The bound, or the rate, and the optimum found; case (which, T, N, M, centred)."
     from scipy.optimize import minimize_scalar
 
     (what, T, N, M), centred = case.value[:4], bool(case.value[4])
     size, b = (centre**2, centre * (N - 1) / (M - 1)) if centred else (1.0, 0.0)
-    value = lambda z: math.log(N) * z + N / (M + more) * size * T / (2 * (z - b / 3))  # z = 1 / eta
+    value = lambda z: math.log(N) * z + N / (M + extra_experts) * size * T / (2 * (z - b / 3))  # z = 1 / eta
     best = minimize_scalar(lambda v: value(b / 3 + math.exp(v)), bracket=(-3, 5), options={"xtol": 1e-12})
     if what == "bound": return Evidence(bound_bexp(T, N, M, centred), "==", float(best.fun), tol=1e-9 * best.fun)
     rate = 1 / (b / 3 + math.exp(best.x))
@@ -398,13 +398,13 @@ def tsallis_path(case: Case, first: float = 1.0, second: float = 1.0, turn: bool
 @claim("core", "tuned Tsallis-INF", id="W18", tier="search", proof="sec-core-tsallis",
        cases=[(what, *s) for what in ("bound", "rate") for s in ((100, 2), (7, 16), (10**4, 1000))],
        tex=r"\min_c\big(\tfrac{4(\sqrt K-1)}c+c\sqrt K\big)\sqrt T=4\sqrt{(K-\sqrt K)T}",
-       controls={"sqrt K in place of sqrt K - 1": {"less": 0.0}})
-def tuned_tsallis(case: Case, less: float = 1.0) -> Evidence:
+       controls={"sqrt K in place of sqrt K - 1": {"subtracted": 0.0}})
+def tuned_tsallis(case: Case, subtracted: float = 1.0) -> Evidence:
     "The bound, or the rate, and the optimum found; case (which, T or round, K)."
     from scipy.optimize import minimize_scalar
 
     what, T, K = case.value
-    value = lambda v: 4 * (math.sqrt(K) - less) * math.exp(-v) + math.exp(v) * math.sqrt(K)
+    value = lambda v: 4 * (math.sqrt(K) - subtracted) * math.exp(-v) + math.exp(v) * math.sqrt(K)
     best = minimize_scalar(value, bracket=(-3, 3), options={"xtol": 1e-12})
     bound = float(best.fun) * math.sqrt(T)
     if what == "bound": return Evidence(bound_tsallis(T, K), "==", bound, tol=1e-9 * bound)

@@ -93,11 +93,11 @@ def path_to_the_end(kind: str, d: int, rng: np.random.Generator) -> tuple[np.nda
 # %% ../../../nbs/core/16_foundations_sparse.ipynb #3f096db4
 @claim("core", "the least feasible radius", id="Q3", tier="certificate", proof="sec-core-dantzig", cases=SINGULAR,
        tex=r"r_0=\min_w\Vert c-Gw\Vert_\infty",
-       controls={"one corner early": {"early": 1}})
-def least_radius(case: Case, early: int = 0) -> Evidence:
+       controls={"one corner early": {"corners_left_out": 1}})
+def least_radius(case: Case, corners_left_out: int = 0) -> Evidence:
     "Radius at which the path ends, and HiGHS; case (kind, d)."
     G, c, path = path_to_the_end(*case.value, case.rng)
-    return Evidence(float(path.radii[-1 - early]), "==", least_norm(G, c, None), tol=1e-7)
+    return Evidence(float(path.radii[-1 - corners_left_out]), "==", least_norm(G, c, None), tol=1e-7)
 
 # %% ../../../nbs/core/16_foundations_sparse.ipynb #510bbb0e
 @claim("core", "a proof that no radius below is feasible", id="Q4", tier="certificate", proof="sec-core-dantzig", cases=SINGULAR,
@@ -149,10 +149,8 @@ def least_loss(V: np.ndarray, b: np.ndarray, S: Any) -> float:
 
 
 def greedy_moments(kind: str, d: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Moments of correlated features of different sizes; or an estimate of them that is indefinite.
-
-    apart: the first feature is chosen; then matching pursuit takes the third, forward selection the second, nearly a copy of the first.
-    """
+    """Moments of correlated features of different sizes; or an estimate of them that is indefinite. apart: the first feature is
+    chosen; then matching pursuit takes the third, forward selection the second, nearly a copy of the first."""
     if kind == "apart":
         size = np.exp(0.5 * rng.standard_normal(d))
         X = np.eye(d)

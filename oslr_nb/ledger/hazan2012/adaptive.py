@@ -29,12 +29,8 @@ from ...papers.hazan2012.online import OnlineAELR
 def gap_rounds(
     gradient: Callable[[int, np.ndarray], np.ndarray], d: int, n: int, radius: float = 1.0, growth: float = GROWTH, clever: bool = True
 ) -> tuple[np.ndarray, ...]:
-    """Algorithm HE 1 (alg-aelr-adaptive) on any gradients.
-
-    Returns points and gradients (n, d), gaps, levels that set the rate, and variances (n,).
-
-    growth: gamma. clever: false leaves the rate at what the first gradient set (for controls).
-    """
+    """Points and gradients (n, d), gaps, levels that set the rate, and variances (n,) of Algorithm HE 1 (alg-aelr-adaptive) on
+    any gradients. growth: gamma. clever: false leaves the rate at what the first gradient set (for controls)."""
     h, total, level, rows = np.zeros(d), 0.0, 0.0, []
     for t in range(n):
         rate = math.log(2 * d) / level if level else 0.0
@@ -134,8 +130,8 @@ def regret_on_a_path(case: Case, learns: bool = True, both: bool = True) -> Evid
              + [(ridge, 4, 3, 1.0, (1, 2, 3, 4)) for ridge in (True, False)],
        tex=r"\bar w,\ w_{T+1}\text{ of the compiled learner}=\text{those of the textbook with the same draws}",
        controls={"another radius": {"radius": 1.49},
-                 "without the estimates of w'x": {"late": 1}})
-def adaptive_is_textbook(case: Case, radius: float = 1.5, late: int = 0) -> Evidence:
+                 "without the estimates of w'x": {"first_round": 1}})
+def adaptive_is_textbook(case: Case, radius: float = 1.5, first_round: int = 0) -> Evidence:
     "Largest difference of a weight after 150 rounds, radius 1.5, over the radius; case (ridge, d, budget, jump of the last half, q)."
     ridge, d, budget, jump, q = case.value
     X = case.rng.standard_normal((150, d))
@@ -143,7 +139,8 @@ def adaptive_is_textbook(case: Case, radius: float = 1.5, late: int = 0) -> Evid
     learner = (AERR if ridge else AELR)(d, budget, q=q, step="adaptive", radius=1.5, x_norm=1e3, y_max=1e6, seed=case.rng)
     draws = recorded(learner, X, y)
     p = np.full(d, 1 / d) if q is None else np.array(q) / np.sum(q)
-    mean, last = textbook_adaptive(X[late:], y[late:], draws[late:] if not late else [(I, None) for I, _ in draws[late:]], ridge, radius, p)
+    if first_round: draws = [(I, None) for I, _ in draws]
+    mean, last = textbook_adaptive(X[first_round:], y[first_round:], draws[first_round:], ridge, radius, p)
     return Evidence(float(max(np.abs(mean - learner.coef_).max(), np.abs(last - learner.weights_).max()) / 1.5), "==", 0, tol=1e-9)
 
 # %% ../../../nbs/papers/hazan2012/05_adaptive.ipynb #b75677ab

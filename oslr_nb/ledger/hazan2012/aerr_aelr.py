@@ -215,9 +215,9 @@ def recorded(learner: AttributeState, X: np.ndarray, y: np.ndarray) -> list[tupl
        cases=[(ridge, d, budget, step, None) for ridge in (True, False) for d, budget, step in ((9, 5, 20.0), (40, 6, 1.0))]
              + [(ridge, 4, 3, 1.0, (1, 2, 3, 4)) for ridge in (True, False)],
        tex=r"\bar w,\ w_{T+1}\text{ of the compiled learner}=\text{those of the pseudo-code with the same draws}",
-       controls={"a step that is one per cent longer": {"longer": 1.01},
+       controls={"a step that is one per cent longer": {"step_factor": 1.01},
                  "no clipping": {"clipped": False}})
-def compiled_is_textbook(case: Case, longer: float = 1.0, clipped: bool = True) -> Evidence:
+def compiled_is_textbook(case: Case, step_factor: float = 1.0, clipped: bool = True) -> Evidence:
     "Largest difference of a weight after 300 rounds, radius 1.5, over the radius; case (ridge, d, budget, step for X = Y = 1, q)."
     ridge, d, budget, step, q = case.value
     X, T = case.rng.standard_normal((300, d)), 300
@@ -227,7 +227,7 @@ def compiled_is_textbook(case: Case, longer: float = 1.0, clipped: bool = True) 
     learner = (AERR if ridge else AELR)(d, budget, T=T, q=q, seed=case.rng, **scales)
     draws = recorded(learner, X, y)
     p = np.full(d, 1 / d) if q is None else np.array(q) / np.sum(q)
-    eta = learner.num.view(SCALARS)[0]["rate"] * longer
+    eta = learner.num.view(SCALARS)[0]["rate"] * step_factor
     if not clipped and not ridge:  # theta without the clip
         h = np.zeros(d)
         for t, (I, j) in enumerate(draws):
@@ -327,9 +327,7 @@ def risk_limit(
     low: bool = False, **kw: Any,
 ) -> float:
     """Upper (low: lower) limit, level 1e-6, of the mean excess of some runs; of a broken learner the mean of four runs.
-
-    broken: "idle" (it hardly moves) or "draws" (`broken_draws`).
-    """
+    broken: "idle" (it hardly moves) or "draws" (`broken_draws`)."""
     if broken == "idle": kw["step"] = 1e-9
     if broken == "draws": cls = broken_draws(cls)
     found = excess_risk(lambda i: cls(d, budget, T=T, seed=i, **kw), stream, T, 4 if broken else runs, rng)
@@ -425,9 +423,7 @@ Law = Callable[[float], list[tuple[float, float]]]
 
 def lattice_regret(law: Law, n: int, per: int = 4) -> tuple[float, float]:
     """eta E regret and eta^2 E sum g^2 of clipped exponentiated gradient with d = 1, B = 1 over n rounds, exactly.
-
-    law(w) lists (probability, eta g); eta g is a multiple of 1 / per, so that theta stays on a grid.
-    """
+    law(w) lists (probability, eta g); eta g is a multiple of 1 / per, so that theta stays on a grid."""
     chances, loss, drift, second = {0: 1.0}, 0.0, 0.0, 0.0
     for _ in range(n):
         later: dict[int, float] = {}

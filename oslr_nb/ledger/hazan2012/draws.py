@@ -22,7 +22,7 @@ from ...core.driver import play
 from ...core.environment import Environment
 from ..claims import Case, Erratum, Evidence, changed, claim, law_of_draws
 from .aerr_aelr import risk_limit
-from ...papers.hazan2012.aerr_aelr import LASSO, SCALES, Stream, easy_stream, estimate_moment, hard_stream
+from ...papers.hazan2012.aerr_aelr import LASSO, SCALES, easy_stream, estimate_moment, hard_stream
 from ...papers.hazan2012.learners import SCALARS
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #969db0c3
@@ -53,13 +53,6 @@ def best_lasso_draws(case: Case, ridge: bool = False) -> Evidence:
     return Evidence((a / data_dependent_q(a, ridge)).max(), "<=", -1 / found.fun, tol=1e-7 / -found.fun)
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #63a9cb53
-def known_setting(ridge: bool, kind: str) -> tuple[Stream, np.ndarray, dict[str, float]]:
-    "Stream with d = 30, its second moments, and the scales."
-    if kind == "easy": return easy_stream(unequal_moments(30, ridge)), unequal_moments(30, ridge), {}
-    rare = 5e-4
-    return hard_stream(30, 0.3 if ridge else 0.8, rare), 0.25 * np.r_[1 - rare, np.full(29, rare / 29)], SCALES
-
-
 @claim("hazan2012", "Theorems 3.3 and 4.4 of Kukliansky & Shamir (known moments), and sharpened (ours)", id="H11", tier="statistical",
        level=1e-6, proof="prp-hk-draws",
        cases=[(ridge, printed, kind) for ridge in (True, False) for printed in (True, False) for kind in ("easy", "hard")],
@@ -74,7 +67,8 @@ def known_moments(case: Case, broken: str = "", factor: float = 1.0) -> Evidence
     "Excess with d = 30, k = 3, T = 2^12 and draws made for the moments, against the printed and the sharpened bound."
     (ridge, printed, kind), T = case.value, 2**12
     runs = 10 if kind == "easy" else 200 if ridge and not printed else 30  # where the bound is nearly reached
-    stream, a, scales = known_setting(ridge, kind)
+    if kind == "easy": a, scales, stream = unequal_moments(30, ridge), {}, easy_stream(unequal_moments(30, ridge))
+    else: a, scales, stream = 0.25 * np.r_[1 - 5e-4, np.full(29, 5e-4 / 29)], SCALES, hard_stream(30, 0.3 if ridge else 0.8, 5e-4)
     cls, bound = (DDAERR, bound_ddaerr) if ridge else (DDAELR, bound_ddaelr)
     second = [estimate_moment(30, 3, ridge, data_dependent_q(a, ridge), a, scales.get("x_norm", 1.0), p) for p in (True, False)]
     step = 1.0 if printed else math.sqrt(second[0] / second[1]) * (0.5 if ridge else math.sqrt(5 / LASSO))
@@ -308,9 +302,7 @@ def worst_on_the_event(rng: np.random.Generator, ridge: bool, blind: bool = Fals
                  "2 d in place of 5 d; 3 |a|_1 + 5 d eps in place of 4 |a|_1 + 20 d eps / 3": {"event": True, "share": (0.4, 0.75)}})
 def sure_bound(case: Case, event: bool = False, blind: bool = False, share: tuple[float, float] = (1.0, 1.0)) -> Evidence:
     """B = 1, d = 2, k = 1, delta = 0.05, m_1 = 10^12, x = e_1 or e_2, y = +-x_1; phase one sees e_2 only, so A = (0, 1).
-
-    event: random problems on the event of Equation (5) instead; share: of their bounds, ridge and Lasso.
-    """
+    event: random problems on the event of Equation (5) instead; share: of their bounds, ridge and Lasso."""
     ridge, m1 = case.value == "ridge", 10**12
     if event: return changed(lambda case: worst_on_the_event(case.rng, ridge, blind), share[not ridge])(case)
     eps = 2 * math.log(2 * 2 / 0.05) / (2 * m1)

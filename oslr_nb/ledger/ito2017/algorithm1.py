@@ -87,9 +87,8 @@ def reduction(case: Case, peek: bool = False) -> Evidence:
        tex=r"\mathbb E\Vert L(D_tw-w^*)\Vert^2\ge\sigma_d^2(1-\tfrac{k'}d)\Vert w^*\Vert^2,\qquad S_t=S_1",
        controls={"a floor 2 % higher": 1.02})
 def naive_floor(case: Case) -> Evidence:
-    """Mean excess over all sets of uniform, at random weights and (every fourth case) at w* with V = I; for greedy, features outside
-    its first set that it ever looks at.
-    """
+    """Mean excess over all sets of uniform, at random weights and (every fourth case) at w* with V = I; for greedy, features
+    outside its first set that it ever looks at."""
     if case.value[0] == "greedy":
         lr, X = GreedyRDA(6, 3, x_norm=8, y_max=8, step=64), case.rng.standard_normal((300, 6))
         looked = set()
@@ -113,14 +112,14 @@ OBSERVE = [(d, b, k1) for d in range(2, 8) for b in range(2, d + 1) for k1 in ra
 @claim("ito2017", "Observation 1", id="A2", tier="exact", tex=r"\mathbb P[i,j\in S_t]\ge C_{d,k',k_1}>0", cases=OBSERVE,
        proof="prp-observe",
        controls={"one random feature only, one favourite more":
-                     lambda case: {"spare": case.value[1] - case.value[2] - 1},
+                     lambda case: {"extra_favourites": case.value[1] - case.value[2] - 1},
                  "r^2/d^2, as if features were drawn independently": {"independent": True}})
-def pairs_are_seen(case: Case, spare: int = 0, independent: bool = False) -> Evidence:
+def pairs_are_seen(case: Case, extra_favourites: int = 0, independent: bool = False) -> Evidence:
     "Smallest pair probability over all sets S of the design, by enumeration."
     d, budget, top = case.value
     seen = np.full((d, d), Fraction(0), object)
-    for S, p in Observe(d, budget, tuple(range(top + spare))).support(): seen[np.ix_(S, S)] += p
-    assert spare or seen[:top, :top].min(initial=1) == 1  # the favourites are always seen
+    for S, p in Observe(d, budget, tuple(range(top + extra_favourites))).support(): seen[np.ix_(S, S)] += p
+    assert extra_favourites or seen[:top, :top].min(initial=1) == 1  # the favourites are always seen
     return Evidence(seen.min(), ">=", Fraction(budget - top, d) ** 2 if independent else pair_bound(d, budget, top))
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #f3b5e5ed
@@ -277,9 +276,9 @@ def missed_weight(case: Case, shift: int = 0) -> Evidence:
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #d1413888
 @claim("ito2017", "Lemma 4, pathwise with half the constant (ours)", id="A8", tier="certificate", cases=24, proof="lem-rda",
        tex=r"\textstyle\sum_t\langle\hat g_t,w_t-w\rangle\le\sum_t\Vert\hat g_t\Vert^2/(2\lambda_t)+\lambda_T/2",
-       controls={"98 % of the last lambda": {"last": 0.98},
+       controls={"98 % of the last lambda": {"last_lambda": 0.98},
                  "98 % of the whole": 0.98})
-def dual_averaging_regret(case: Case, last: float = 1.0) -> Evidence:
+def dual_averaging_regret(case: Case, last_lambda: float = 1.0) -> Evidence:
     "Regret and bound on 60 rounds of random, constant, chasing and orthogonal gradients, against the best u of the ball."
     kind, d = case.number % 4, 60 if case.number % 4 == 3 else 3
     lam = np.sqrt(np.arange(1, 61)) * case.rng.uniform(0.5, 5)
@@ -291,7 +290,7 @@ def dual_averaging_regret(case: Case, last: float = 1.0) -> Evidence:
     )[kind]
     w, g = dual_averaging(gradient, d, lam)
     h = g.sum(axis=0)
-    bound = ((g**2).sum(axis=1) / (2 * lam)).sum() + last * lam[-1] / 2
+    bound = ((g**2).sum(axis=1) / (2 * lam)).sum() + last_lambda * lam[-1] / 2
     return Evidence(linear_regret(w, g, -h / np.linalg.norm(h))[-1], "<=", bound, tol=1e-9)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #0e178d52
@@ -311,9 +310,7 @@ def quadratic_gains_a_half(case: Case) -> Evidence:
        r"\texttt{bound\_sharpened\_schedule},\ \texttt{sharpened\_step}",
        controls={"1 % less": {"scale": 0.99}})
 def bounds_as_functions(case: Case, scale: float = 1.0) -> Evidence:
-    """Value of the function over the independent value, at d = 11, k' = 7, k1 = 4, k = 3, T = 1234, sigma = 0.3, 0.7, B, Y, R = 0.8,
-    0.9, 1.7.
-    """
+    "Value of the function over an independent one: d = 11, k' = 7, k1 = 4, k = 3, T = 1234, sigma = 0.3, 0.7, B, Y, R = 0.8, 0.9, 1.7."
     from scipy.optimize import minimize_scalar
 
     d, budget, top, k, T, low, high, (B, Y, R) = 11, 7, 4, 3, 1234, Fraction(3, 10), 0.7, (0.8, 0.9, 1.7)
@@ -390,14 +387,14 @@ def misprinted_schedule(case: Case, power: int = 1) -> Evidence:
        tex=r"\hat g_t\text{ compiled}=2X_tw_t-2y_tz_t,\quad\tfrac1{\binom mr}\sum_{S}\hat g_t=2(w_t^\top x_t-y_t)x_t",
        controls={"pairs outside U are left out": {"power": -60},
                  "the chance of a pair is 1 % too large": {"power": 0.99},
-                 "lambda of the next round": {"late": 1}})
-def one_round(case: Case, power: float = 1.0, late: int = 0) -> Evidence:
+                 "lambda of the next round": {"lambda_shift": 1}})
+def one_round(case: Case, power: float = 1.0, lambda_shift: int = 0) -> Evidence:
     "Largest difference over all sets S, from a random state in round 5; case (d, k', k1, radius)."
     d, budget, top, radius = case.value
     h, x, y, rate = case.rng.standard_normal(d), case.rng.standard_normal(d), 0.3, 0.5
     buf, bound = top_buffer(d, top)
     top_update(h, np.arange(d), top, buf, bound)
-    U, odds, w = buf[:top].copy(), inverse_chances(d, budget, top), dual_averaging_step(h, rate * math.sqrt(5 + late), radius)
+    U, odds, w = buf[:top].copy(), inverse_chances(d, budget, top), dual_averaging_step(h, rate * math.sqrt(5 + lambda_shift), radius)
     odds[1] = odds[1] ** power
     pair, gaps, estimates = Observe(d, budget, tuple(U)).second(), [], []
     for V in itertools.combinations(np.setdiff1d(np.arange(d), U), budget - top):
@@ -416,16 +413,16 @@ def one_round(case: Case, power: float = 1.0, late: int = 0) -> Evidence:
 @claim("ito2017", "Algorithm 1, the compiled run", id="A20", tier="certificate", proof="alg-one",
        cases=[("RDA1", 9, 5, {"top": 3}, 1.0), ("RDA1", 30, 6, {"top": 2}, 0.4), ("UniformRDA", 9, 5, {}, 2.5)],
        tex=r"\hat y_t,\ \hat h_t\text{ compiled}=\hat y_t,\ \hat h_t\text{ of the ten lines above}",
-       controls={"lambda of the next round": {"late": 1},
+       controls={"lambda of the next round": {"lambda_shift": 1},
                  "the unit ball where another was declared": {"radius": 1.01}})
-def compiled_is_textbook(case: Case, late: int = 0, radius: float | None = None) -> Evidence:
+def compiled_is_textbook(case: Case, lambda_shift: int = 0, radius: float | None = None) -> Evidence:
     "Largest difference of predictions and (relative) of h after 300 rounds; case (learner, d, k', options, radius)."
     name, d, budget, options, R = case.value
     w = np.eye(d)[-1] - np.eye(d)[0]
     X = case.rng.uniform(-1, 1, (300, d)) / math.sqrt(d)
     y = np.clip(X @ w + 0.1 * case.rng.standard_normal(300), -1, 1)
     lr = {"RDA1": RDA1, "UniformRDA": UniformRDA}[name](d, budget, seed=4, step=20, radius=R, **options)
-    lam = lr.rate * np.sqrt(np.arange(1, 301) + late)
+    lam = lr.rate * np.sqrt(np.arange(1, 301) + lambda_shift)
     return agrees(lr, lambda sets: algorithm_1(X, y, budget, lr.top, lam, lambda t, w: sets[t], radius or R), X, y, "h")
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #3977b2c4
@@ -448,8 +445,8 @@ def prediction_is_loss(case: Case, masked: bool = True) -> Evidence:
 @claim("ito2017", "Observe and the baselines, compiled", id="A19", tier="statistical", level=1e-6, proof="alg-one",
        cases=[("RDA1", 6, 4, 2), ("RDA1", 6, 5, 1), ("UniformRDA", 5, 3, 0), ("GreedyRDA", 5, 2, 2)],
        tex=r"S_t=\mathrm{top}_{k_1}(w_t)\cup V_t,\quad V_t\text{ a uniform }(k'-k_1)\text{-subset of the rest}",
-       controls={"one favourite fewer": lambda case: {"fewer": min(1, case.value[3])}})
-def sets_are_drawn(case: Case, fewer: int = 0) -> Evidence:
+       controls={"one favourite fewer": lambda case: {"favourites_left_out": min(1, case.value[3])}})
+def sets_are_drawn(case: Case, favourites_left_out: int = 0) -> Evidence:
     "Counts of the sets in 3000 rounds against their chances; case (learner, d, k', k1)."
     name, d, budget, top = case.value
     cls = {"RDA1": RDA1, "UniformRDA": UniformRDA, "GreedyRDA": GreedyRDA}[name]
@@ -462,7 +459,7 @@ def sets_are_drawn(case: Case, fewer: int = 0) -> Evidence:
         if t >= 30: counts[tuple(sorted(S.tolist()))] += 1
         lr.predict(x[S])
         lr.update(float(x.sum()))
-    favourites = top_k(lr.coef_, top)[: top - fewer].tolist()
+    favourites = top_k(lr.coef_, top)[: top - favourites_left_out].tolist()
     return law_of_draws(counts, dict(Observe(d, budget, tuple(favourites)).support()), 1e-6)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #672388fe
@@ -556,9 +553,8 @@ def theorem_2_general(case: Case) -> Evidence:
        controls={"no random features: greedy, which starts beside the support": {"greedy": True},
                  "a third of the constant (against the sharpened bound)": 1 / 3})
 def theorem_2(case: Case, greedy: bool = False) -> Evidence:
-    """The sharpened bound against the printed one for random arguments and schedules, and where they are nearest (only lambda_T counts,
-    k = k1 = 1); regret of RDA1 at T = 2^17 on correlated features (greedy: independent signs, 2^21).
-    """
+    """The sharpened bound against the printed one for random arguments and schedules, and where they are nearest (only lambda_T
+    counts, k = k1 = 1); regret of RDA1 at T = 2^17 on correlated features (greedy: independent signs, 2^21)."""
     if case.value != "measured" and not greedy:
         k, d, budget, top, low, high, lam = 1, 4, 4, 1, 0.5, 1.0, np.full(101, 1e4)
     if case.value == "implied" and not greedy:

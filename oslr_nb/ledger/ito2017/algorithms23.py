@@ -64,8 +64,8 @@ def predictor_regret(case: Case, sign: int = 1) -> Evidence:
        cases=[(5, 1, 1), (6, 2, 2), (6, 2, 4), (8, 3, 5)],
        tex=r"i\in S^*\setminus\mathrm{top}_{k'}(\bar w)\Rightarrow"
            r"\tfrac m{m+1}w_i^{*2}\le\Vert\bar w-w^*\Vert^2,\ \lvert w_i^*\rvert\le\Vert\bar w-w^*\Vert_1",
-       controls={"one place less than k' is kept": {"spare": 1}})
-def missed_coordinate(case: Case, spare: int = 0) -> Evidence:
+       controls={"one place less than k' is kept": {"places_left_out": 1}})
+def missed_coordinate(case: Case, places_left_out: int = 0) -> Evidence:
     "Largest quotient of weight and distance over random, near and extremal pairs; case (d, k, k')."
     d, k, budget = case.value
     m, worst = budget - k + 1, 0.0
@@ -75,7 +75,7 @@ def missed_coordinate(case: Case, spare: int = 0) -> Evidence:
         if trial == 0:  # the case of equality
             mean = np.r_[np.ones(m), np.zeros(d - k - m), 9 * np.ones(k - 1), 1.0]
             u = np.r_[np.zeros(d - k), 9 * np.ones(k - 1), m + 1]
-        missed = np.setdiff1d(np.arange(d - k, d), top_k(mean, budget - spare))
+        missed = np.setdiff1d(np.arange(d - k, d), top_k(mean, budget - places_left_out))
         for i in missed:
             error = np.abs(mean - u)
             worst = max(worst, m / (m + 1) * u[i] ** 2 / (error @ error), abs(u[i]) / error.sum())
@@ -90,10 +90,8 @@ def missed_coordinate(case: Case, spare: int = 0) -> Evidence:
                  "nine tenths of the first entry": {"first": 0.9},
                  "nine tenths of lambda_s / 2": {"half": 0.45}})
 def stability(case: Case, c: float = 2.0, first: float = 1.0, half: float = 0.5) -> Evidence:
-    """Largest quotient of the sides over all s and u, |u| = 1; c and `first` multiply the entries of the minimum.
-
-    Case: a path of equality, or the better of 20 random gradients in each of 30 steps, with d, mu_1 and lambda_1.
-    """
+    """Largest quotient of the sides over all s and u, |u| = 1; c and `first` multiply the entries of the minimum. case: a path of
+    equality, or the better of 20 random gradients in each of 30 steps, with d, mu_1 and lambda_1."""
     if case.value == "large gradients": path, us, scale, m1 = [[1e-3], [-1.0]], np.ones((1, 1)), 1e-3, 0.0
     elif case.value == "small gradients": path, us, scale, m1 = [[0.5], [-0.5]] * 5 + [[0.5]] * 2, -np.ones((1, 1)), 1.0, 0.0
     else:
@@ -178,10 +176,10 @@ def explorer_noise(case: Case, single: bool = False) -> Evidence:
 @claim("ito2017", "Freedman's inequality", id="A11f", tier="certificate", proof="lem-freedman",
        cases=[("one step", 10.0), ("one step", 1.0), ("stopped", 100), ("stopped", 900), ("sum", 0.25), ("sum", 0.002)],
        tex=r"\mathbb P(\sum Y_j\ge u)\le e^{-u^2/(2(V+bu/3))}",
-       controls={"without the range b": {"share": 0.0},
-                 "b/4 in place of b/3": {"share": 0.75}})
-def freedman_holds(case: Case, share: float = 1.0) -> Evidence:
-    "Largest quotient of the exact tail and the bound with b times `share`; case: a kind of martingale and its size."
+       controls={"without the range b": {"range_factor": 0.0},
+                 "b/4 in place of b/3": {"range_factor": 0.75}})
+def freedman_holds(case: Case, range_factor: float = 1.0) -> Evidence:
+    "Largest quotient of the exact tail and the bound with b times `range_factor`; case: a kind of martingale and its size."
     from scipy.stats import binom
 
     kind, n = case.value
@@ -193,7 +191,7 @@ def freedman_holds(case: Case, share: float = 1.0) -> Evidence:
     else:  # centred 0/1 variables, P(1) = n, 2000 ones in the mean
         hits, size = np.arange(2001, 3000, 20), round(2000 / n)
         u, V, b, tail = hits - 2000.0, 2000 * (1 - n), 1 - n, binom.sf(hits - 1, size, n)
-    return Evidence(float((tail / freedman(u, np.full(len(u), V), share * b)).max()), "<=", 1, tol=1e-12)
+    return Evidence(float((tail / freedman(u, np.full(len(u), V), range_factor * b)).max()), "<=", 1, tol=1e-12)
 
 
 def stopped_game(n: int, u: int) -> float:
@@ -234,10 +232,8 @@ COPY_PHI = 0.1254  # phi_0 of the stream below, rounded down; the page computes 
 
 
 def weaker_copy(weights: tuple[float, float] = (0.2, 0.7), noise: float = 0.15, size: float = 0.75, factor: float = 2.5) -> Table:
-    """Three features: feature 0 is a copy of feature 2, divided by `factor`; the support is {1, 2}.
-
-    V is singular, but for a factor above 2 compatibility holds, phi_0 = COPY_PHI by default. Labels are +-noise off the line.
-    """
+    """Three features: feature 0 is a copy of feature 2, divided by `factor`; the support is {1, 2}. V is singular, but for a
+    factor above 2 compatibility holds, phi_0 = COPY_PHI by default. Labels are +-noise off the line."""
     z = signs(2)
     X = np.column_stack([size / factor * z[:, 0], 0.55 * z[:, 1], size * z[:, 0]])
     return linear_table(X, np.r_[0.0, weights], noise)
@@ -335,10 +331,10 @@ def law_of_sets(case: Case, stale: bool = False) -> Evidence:
        cases=[("RDA2", 0, 6.0, {}), ("RDA2", 2, 300.0, {"radius": 0.6}), ("RDA3", 0, 9.0, {"k": 2, "phi": 0.4, "l1": 0.1}),
               ("RDA3", 1, 200.0, {"radius": 0.3, "y_max": 2.0, "l1": 0.02})],
        tex=r"\hat y_t,\ \hat h,\ S_t\text{ of the compiled run are those of the pseudo-code}",
-       controls={"lambda_(s+1) in place of lambda_s in the explorer": {"lag": 1},
-                 "lambda_(t+1) in the predictor": {"late": 1},
+       controls={"lambda_(s+1) in place of lambda_s in the explorer": {"explorer_shift": 1},
+                 "lambda_(t+1) in the predictor": {"predictor_shift": 1},
                  "mu_s falls like s^(-1/2)": {"power": 0.5}})
-def compiled_is_textbook(case: Case, lag: int = 0, power: float = 0.25, late: int = 0) -> Evidence:
+def compiled_is_textbook(case: Case, explorer_shift: int = 0, power: float = 0.25, predictor_shift: int = 0) -> Evidence:
     "Distance of predictions and explorer's sums, and differing sets, over 900 rounds; with steps of 200 and 300 the ball is felt."
     name, top, a, more = case.value
     table = correlated_table(7, 0.4, np.r_[0.7, 0, -0.5, 0, 0.4, 0, 0], 0.1)
@@ -351,8 +347,9 @@ def compiled_is_textbook(case: Case, lag: int = 0, power: float = 0.25, late: in
     G = 2 * (R + Y)  # |x| <= 1: E|ghat|^2 <= G^2 / q, gradients of the predictor at most G
     mu0 = more["l1"] * more.get("phi", 7**-0.5) * math.sqrt(1.5 * G * R / (math.sqrt(q) * more.get("k", 4))) if more.get("l1") else 0.0
     predictions, h, looked = algorithms_2_3(
-        table.X[rows], table.y[rows], 4, [seen[s * s - 1] for s in range(1, 31)], lambda s: 2 * G / R * math.sqrt((s + lag) / q) / (a + 3),
-        lambda t: 2 * G / R * math.sqrt(t + late) / a, lambda s: mu0 * s**-power, top, R, lambda t, w, n: settle(w, seen[t][:n]),
+        table.X[rows], table.y[rows], 4, [seen[s * s - 1] for s in range(1, 31)],
+        lambda s: 2 * G / R * math.sqrt((s + explorer_shift) / q) / (a + 3), lambda t: 2 * G / R * math.sqrt(t + predictor_shift) / a,
+        lambda s: mu0 * s**-power, top, R, lambda t, w, n: settle(w, seen[t][:n]),
     )
     differ = sum(set(a) != set(b) for a, b in zip(looked, seen, strict=True))
     return Evidence(np.abs(predictions - run.predictions).max() + np.abs(h - lr.h).max() / np.abs(h).max() + differ, "==", 0, tol=1e-9)
@@ -538,12 +535,12 @@ def exploring_set(case: Case, favourites: int | None = None) -> Evidence:
                 r"four features that $U_t$ has not.",
     ),
     mended=(r"U_t\subseteq S_t\text{ and }|S_t|=k'=k\le k_1=|U_t|\ \Rightarrow\ U_t=S_t", {"mended": True}),
-    controls={"one feature more, k' = k + 1": {"mended": True, "more": 1}}
+    controls={"one feature more, k' = k + 1": {"mended": True, "extra_features": 1}}
 )  # fmt: skip
-def no_room(case: Case, mended: bool = False, more: int = 0) -> Evidence:
+def no_room(case: Case, mended: bool = False, extra_features: int = 0) -> Evidence:
     "Features of S_t outside U_t, U_t within S_t; case (k1, k), where the sizes that the premise excludes count as zero."
     k1, k = case.value
     premise = k <= k1 if mended else k >= k1
-    S = set(range(k + more))
+    S = set(range(k + extra_features))
     U = set(range(min(k1, len(S))))
     return Evidence(len(S - U) if premise else 0, "==", 0)

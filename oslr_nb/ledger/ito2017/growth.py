@@ -53,9 +53,8 @@ def asymptotic_growth(case: Case, root: float = 1.0, log: float = 1.0) -> Eviden
 # %% ../../../nbs/papers/ito2017/04_growth.ipynb #7d41c0e9
 @functools.cache
 def exact_growth(name: str, T: tuple[int, int]) -> tuple[float, float, float, float]:
-    """(growth of the expected regret between the times T, c, b, the part of b that is squared bias): w_1 = 0, favourites on the support,
-    no ball; the moments of v = (w_t - w*, 1) go from round to round as E A (v v^T) A^T, where A is the random matrix of one step.
-    """
+    """Growth of the expected regret between the times T, c, b, the part of b that is squared bias: w_1 = 0, favourites on the
+    support, no ball; the moments of v = (w_t - w*, 1) become E A (v v^T) A^T, where A is the random matrix of one step."""
     table = sign_table(4) if name == "signs" else correlated_unit_table(4, 0.3, *{"correlated": (0.4, 0.5), "figure": (0.3, 0.65)}[name])
     w, rate, d, design = table.w, math.sqrt(2 * bound_observe_moment(4, 3, 1)), 4, Observe(4, 3, (3,))
     mean, square, W = np.zeros((d + 1, d + 1)), np.zeros(((d + 1) ** 2, (d + 1) ** 2)), np.zeros((d + 1, d + 1))
@@ -97,9 +96,8 @@ def growth_of_moments(case: Case, root: float = 1.0, log: float = 1.0, correctio
        r"+\tfrac{\sigma^2s^4}{a^2}\sum_{ij}\tfrac{p_i}{p_jp_{ij}}",
        controls={"1 % less": {"scale": 0.99}})
 def growth_constants(case: Case, scale: float = 1.0) -> Evidence:
-    """asymptotic_constants on independent signs (s^2 = 1/4, sigma = 1/2), where the equations are diagonal: c against enumeration with the
-    estimate itself, b in closed form; a = 5.
-    """
+    """asymptotic_constants on independent signs (s^2 = 1/4, sigma = 1/2), where the equations are diagonal: c against enumeration
+    with the estimate itself, b in closed form; a = 5."""
     t, design, N = sign_table(4), Observe(4, 3, (3,)), np.zeros(4)
     c, b = asymptotic_constants(t, 3, 5.0)
     if case.value == "log":

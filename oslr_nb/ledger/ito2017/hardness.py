@@ -26,9 +26,7 @@ YES = np.c_[ELEMENTS < 7, ELEMENTS >= 7, ELEMENTS % 2 == 0, ELEMENTS % 3 == 0, E
 
 
 def cover_stream(A: np.ndarray, k: int, share: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Outcomes of the gadget up to their sign: points (m + d, d), chances (m + d,), weights w* (d,) of the labels; `share` of isotropic
-    features.
-    """
+    "Points (m + d, d) of the gadget up to their sign, chances (m + d,), weights w* (d,) of the labels; `share` of isotropic features."
     m, d = A.shape
     X, chances = np.vstack([A / math.sqrt(d), np.eye(d)]), np.r_[np.full(m, (1 - share) / m), np.full(d, share / d)]
     fit = np.r_[np.full(m, 1 / math.sqrt(d)), np.zeros(d)]
@@ -132,9 +130,8 @@ KERNEL = np.eye(7) - np.outer(IN_KERNEL, IN_KERNEL) / (IN_KERNEL @ IN_KERNEL)
                  "restricted isometry with a constant below one in place of (a)": lambda case: Evidence(
                      1 - rip_constant(KERNEL, 2).upper, "<=", compatibility(KERNEL, [0]).upper ** 2, tol=1e-4)})
 def independence_gives_compatibility(case: Case, scale: float = 1.0) -> Evidence:
-    """sigma_d against the certified lower end of phi_0 (all sign patterns, one convex programme each): random V, and diagonal ones that
-    are weakest on the support.
-    """
+    """sigma_d against the certified lower end of phi_0 (all sign patterns, one convex programme each): random V, and diagonal
+    ones that are weakest on the support."""
     if case.number % 4 == 3: V, support = np.diag([0.3, 1.0, 0.7, 0.5, 0.9]), np.arange(1)
     else:
         X = case.rng.standard_normal((7, 5))
@@ -159,9 +156,7 @@ def independence_gives_compatibility(case: Case, scale: float = 1.0) -> Evidence
                    r"the support $\{1\}$. If RIP means a small constant, the first arrow fails: "
                    r"$\mathrm{diag}(1,\frac14,\frac14)$ has $\sigma_d>0$ and $\delta_2=\frac34$."))
 def isometry_gives_compatibility(case: Case) -> Evidence:
-    """The arrow that fails in each reading: phi_0 of a matrix with delta_2 < 1; the isometry constant delta_2 of a matrix with sigma_d
-    > 0, against 0.4.
-    """
+    "The arrow that fails in each reading: phi_0 of a matrix with delta_2 < 1; delta_2 of a matrix with sigma_d > 0, against 0.4."
     if case.number == 0:
         assert rip_constant(KERNEL, 2).upper < 1
         return Evidence(compatibility(KERNEL, [0]).upper, ">=", 0.01)

@@ -52,10 +52,8 @@ def least_squares(X: np.ndarray, y: np.ndarray, A: np.ndarray, k: int) -> float:
        controls={"a hundredth more": {"more": 1.01},
                  "the features themselves are not for sale": {"unit": False}})
 def comparators(case: Case, more: float = 1.0, unit: bool = True) -> Evidence:
-    """Least squares over the larger family and over the smaller one; case (d, m, k, which).
-
-    The labels are explained by A'x up to noise, in the last case by the first feature, of which A'x says nothing.
-    """
+    """Least squares over the larger family and over the smaller one; case (d, m, k, which). The labels are explained by A'x up to
+    noise, in the last case by the first feature, of which A'x says nothing."""
     d, m, k, which = case.value
     A, X = case.rng.standard_normal((d, m)), case.rng.standard_normal((30, d))
     y = X @ A @ case.rng.standard_normal(m) + (0.0 if k == m else 0.5) * case.rng.standard_normal(30) + (k == m)

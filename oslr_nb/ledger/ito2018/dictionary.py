@@ -39,8 +39,8 @@ def estimate_moments(v: np.ndarray, yhat: Any, y: Any, r: int, drawn: int | None
 @claim("ito2018", "Lemma 7", id="C12", tier="exact", proof="lem-estimate", cases=[(2, 3, 1), (2, 5, 2), (3, 4, 3), (3, 6, 2)],
        tex=r"\mathbb E\hat\gamma=\gamma,\ \mathbb E\Vert\hat\gamma\Vert^2=\tfrac{4m}{k-k'}(\hat y-y)^2\Vert A^\top x\Vert^2",
        controls={"drawn from the first d columns, as printed": {"from_d": True},
-                 "one random column more in the formula": {"fewer": 1}})
-def gradient_estimate(case: Case, from_d: bool = False, fewer: int = 0) -> Evidence:
+                 "one random column more in the formula": {"extra_columns": 1}})
+def gradient_estimate(case: Case, from_d: bool = False, extra_columns: int = 0) -> Evidence:
     "Distance of both moments from the formulas; case (d, m, r = k - k')."
     d, m, r = case.value
     A = case.rng.integers(-3, 4, (d, m)) * Fraction(1, 2)
@@ -48,7 +48,7 @@ def gradient_estimate(case: Case, from_d: bool = False, fewer: int = 0) -> Evide
     v = x @ A
     yhat = v @ random_fractions(case.rng, m)
     mean, square = estimate_moments(v, yhat, y, r, d if from_d else None)
-    gap = np.abs(mean - 2 * (yhat - y) * v).sum() + abs(square - 4 * Fraction(m, r + fewer) * (yhat - y) ** 2 * (v @ v))
+    gap = np.abs(mean - 2 * (yhat - y) * v).sum() + abs(square - 4 * Fraction(m, r + extra_columns) * (yhat - y) ** 2 * (v @ v))
     return Evidence(gap, "==", 0)
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #6c43c2a0
@@ -133,14 +133,19 @@ def approximation_cost(case: Case, overshoot: bool = False) -> Evidence:
     return Evidence(float(found), "<=", 2 * X * (X * D + Y) * float(np.linalg.norm(e)), tol=1e-9)
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #b06d6c5b
-def expected_linear(A: np.ndarray, r: int, T: int, keep: int, peek: bool, comparator: np.ndarray) -> tuple[float, float]:
-    "Exact means, over all draws, of the sums of gamma'(u~ - u) and of its estimate, and u = comparator."
-    (d, m), sets = A.shape, list(itertools.combinations(range(A.shape[1]), r))
+@claim("ito2018", "proof of Theorem 8", id="C13m", tier="exact", proof="thm-dictionary", cases=[(3, 4, 1, 4), (2, 3, 2, 5), (3, 4, 2, 3)],
+       tex=r"\mathbb E\sum_t\gamma_t^\top(\tilde u_t-u)=\mathbb E\sum_t\hat\gamma_t^\top(\tilde u_t-u)",
+       controls={"the stream sees which columns are drawn": {"peek": True}})
+def expected_regret(case: Case, peek: bool = False) -> Evidence:
+    "Means of both sums over all draws, one column predicts; case (d, m, r, T)."
+    d, m, r, T = case.value
+    A, sets = case.rng.standard_normal((d, m)), list(itertools.combinations(range(m), r))
+    A, comparator = A / np.linalg.norm(A, 2), case.rng.standard_normal(m) / m
 
     def walk(t: int, eta: np.ndarray) -> np.ndarray:
         if t == T: return np.zeros(2)
         dense = -eta / max(math.sqrt(t + 1.0), np.linalg.norm(eta))
-        u, total = omp(A.T @ A, A.T @ A @ dense, keep).w, np.zeros(2)
+        u, total = omp(A.T @ A, A.T @ A @ dense, 1).w, np.zeros(2)
         for S in sets:
             x = np.roll(np.arange(1.0, d + 1), t + (S[0] if peek else 0)) / d**1.5
             v = A.T @ x
@@ -149,18 +154,8 @@ def expected_linear(A: np.ndarray, r: int, T: int, keep: int, peek: bool, compar
             total += np.array([true @ (dense - comparator), seen @ (dense - comparator)]) + walk(t + 1, eta + seen)
         return total / len(sets)
 
-    return tuple(walk(0, np.zeros(m)))
-
-
-@claim("ito2018", "proof of Theorem 8", id="C13m", tier="exact", proof="thm-dictionary", cases=[(3, 4, 1, 4), (2, 3, 2, 5), (3, 4, 2, 3)],
-       tex=r"\mathbb E\sum_t\gamma_t^\top(\tilde u_t-u)=\mathbb E\sum_t\hat\gamma_t^\top(\tilde u_t-u)",
-       controls={"the stream sees which columns are drawn": {"peek": True}})
-def expected_regret(case: Case, peek: bool = False) -> Evidence:
-    "Both means; case (d, m, r, T)."
-    d, m, r, T = case.value
-    A = case.rng.standard_normal((d, m))
-    found = expected_linear(A / np.linalg.norm(A, 2), r, T, 1, peek, case.rng.standard_normal(m) / m)
-    return Evidence(found[0], "==", found[1], tol=1e-12)
+    true, seen = walk(0, np.zeros(m))
+    return Evidence(true, "==", seen, tol=1e-12)
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #44789c17
 @claim("ito2018", "Algorithm 3, as compiled", id="C13c", tier="certificate", proof="alg-dictionary",
@@ -298,8 +293,8 @@ def no_errors(case: Case, rank: int = 3) -> Evidence:
 @claim("ito2018", "linear regret (ours)", id="C13l", tier="exact", proof="prp-linear",
        cases=[(4, 4, 1), (4, 6, 1), (5, 7, 2), (3, 8, 2), (5, 5, 2)],
        tex=r"\min_{\Vert u\Vert_0\le k'}\mathbb E(x^\top Au-y)^2=\tfrac1d\min_{\Vert u\Vert_0\le k'}\Vert Au-Au^*\Vert^2",
-       controls={"one column more": {"more": 1}})
-def regret_is_linear(case: Case, more: int = 0) -> Evidence:
+       controls={"one column more": {"extra_columns": 1}})
+def regret_is_linear(case: Case, extra_columns: int = 0) -> Evidence:
     "The lower bound and the least loss of k' columns over all sign vectors; case (d, m, k'), A = I if m = d."
     d, m, keep = case.value
     X = np.array(list(itertools.product([-1.0, 1.0], repeat=d))) / math.sqrt(d)
@@ -307,7 +302,7 @@ def regret_is_linear(case: Case, more: int = 0) -> Evidence:
     w = A @ case.rng.standard_normal(m)
     away = lambda M, v, S: float(np.sum((v - M[:, S] @ np.linalg.lstsq(M[:, S], v, rcond=None)[0]) ** 2))
     nearest = min(away(A, w, list(S)) for S in itertools.combinations(range(m), keep))
-    least = min(away(X @ A, X @ w, list(S)) for S in itertools.combinations(range(m), keep + more))
+    least = min(away(X @ A, X @ w, list(S)) for S in itertools.combinations(range(m), keep + extra_columns))
     return Evidence(nearest / d, "<=", least / len(X), tol=1e-12)
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #80d066f7

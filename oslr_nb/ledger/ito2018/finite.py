@@ -300,12 +300,12 @@ def divergence_of_a_pull(case: Case, lemma: bool = False) -> Evidence:
 @claim("ito2018", "proof of Theorem 3", id="C6t", tier="certificate", proof="eq-find", cases=TREES,
        tex=r"\mathbb P_S[f_t=f_S]-\mathbb P_0[f_t=f_S]\le\min\{\sqrt{\delta\nu/2},\epsilon\nu\}",
        controls={"one per cent less": 0.99,
-                 "without the pull of the round before": {"late": 1}})
-def good_arm_is_found(case: Case, late: int = 0) -> Evidence:
+                 "without the pull of the round before": {"rounds_left_out": 1}})
+def good_arm_is_found(case: Case, rounds_left_out: int = 0) -> Evidence:
     "The round with the largest ratio of the two sides; case (kind, K, T, eps)."
     kind, K, T, eps = case.value
     fair, biased, _ = tree_law(some_tree(case, K, T, kind), K, T, eps, 0)
-    nu = np.r_[np.zeros(1 + late), np.cumsum(fair)[: T - 1 - late]]
+    nu = np.r_[np.zeros(1 + rounds_left_out), np.cumsum(fair)[: T - 1 - rounds_left_out]]
     bound = np.minimum(np.sqrt(-math.log1p(-4 * eps**2) / 4 * nu), eps * nu)
     gap = biased - fair
     t = int(np.argmax(np.where(bound > 0, gap / np.maximum(bound, 1e-300), np.where(gap > 1e-9, np.inf, -1.0))))
@@ -440,11 +440,11 @@ def lemma_referred_to(case: Case) -> Evidence:
 @lemma_referred_to.corrected(
     r"\tfrac29\ln\tfrac1{1-4\epsilon^2}\le\epsilon\ln\tfrac{1+\epsilon}{1-\epsilon}\text{ for }\epsilon\le0.47,\quad"
     r"\epsilon\le\epsilon\ln\tfrac{1+\epsilon}{1-\epsilon}\text{ for }\epsilon\ge0.47",
-    controls={"every round charged with the last one's divergence": {"share": 0.5}})
-def lemma_replaced(case: Case, share: float = 2 / 9) -> Evidence:
+    controls={"every round charged with the last one's divergence": {"factor": 0.5}})
+def lemma_replaced(case: Case, factor: float = 2 / 9) -> Evidence:
     "What the proof of (15) needs: the divergence after the sum over the rounds, or epsilon; case eps."
     eps = case.value
-    return Evidence(-share * math.log1p(-4 * eps**2) if eps <= 0.47 else eps, "<=", eps * math.log((1 + eps) / (1 - eps)))
+    return Evidence(-factor * math.log1p(-4 * eps**2) if eps <= 0.47 else eps, "<=", eps * math.log((1 + eps) / (1 - eps)))
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #baee301c
 @claim("ito2018", "Theorem 3, features in the unit ball", id="E-C9", tier="certificate", proof="prp-ball",

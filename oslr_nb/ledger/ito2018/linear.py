@@ -49,10 +49,10 @@ def family_is_all_weights(case: Case, rows: int = 0, gap: int = 1) -> Evidence:
 @claim("ito2018", "Lemma 5", id="C8", tier="exact", proof="lem-estimate",
        cases=[(d, k) for d in (3, 4, 6) for k in range(2, d + 1)],
        tex=r"\mathbb E\hat g=2(w^\top x-y)x,\quad\mathbb E\Vert\hat g\Vert^2=\tfrac{4d}{k-1}(w^\top x-y)^2\Vert x\Vert^2",
-       controls={"scaled by d/k": {"fewer": 1},
+       controls={"scaled by d/k": {"extra_draws": 1},
                  "drawn with replacement, repetitions dropped": lambda case: {"repeated": case.value[1] > 2},
                  "a second moment one per cent smaller": {"share": Fraction(99, 100)}})
-def estimate_moments(case: Case, fewer: int = 0, share: Fraction = Fraction(1), repeated: bool = False) -> Evidence:
+def estimate_moments(case: Case, extra_draws: int = 0, share: Fraction = Fraction(1), repeated: bool = False) -> Evidence:
     "Weighted sums of the mean and the second moment over all sets, in fractions; case (d, k)."
     d, k = case.value
     x, w, y, r = random_fractions(case.rng, d), random_fractions(case.rng, d), Fraction(1, 3), k - 1
@@ -61,7 +61,7 @@ def estimate_moments(case: Case, fewer: int = 0, share: Fraction = Fraction(1), 
     mean = square = 0
     for S in sets:
         S = list(dict.fromkeys(S))
-        g = projection_gradient(x[S], S, d, yhat, y) * Fraction(len(S), r + fewer)
+        g = projection_gradient(x[S], S, d, yhat, y) * Fraction(len(S), r + extra_draws)
         mean, square = mean + (c @ g) / len(sets), square + (g @ g) / len(sets)
     exact = Fraction(4 * d, r) * (yhat - y) ** 2 * (x @ x)
     return Evidence(mean + square, "==", 2 * (yhat - y) * (c @ x) + share * exact)
@@ -134,26 +134,21 @@ def closed_form(case: Case, form: Callable | None = None) -> Evidence:
     return Evidence(float(np.abs(u - w).max()) / D, "==", 0.0, tol=1e-9)
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #7d1e1688
-def random_path(case: Case, T: int, shape: str, radius: float = 1.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    "Weights, estimates and lambda of the textbook on an unruly stream: labels that switch sides, features of very different length."
-    d, r = 4, 1 + case.number % 3
-    X, side = case.rng.standard_normal((T, d)) * 10.0 ** case.rng.uniform(-2, 0.5, (T, 1)), np.sign(np.sin(np.arange(T) / 7) + 0.3)
-    X[:, 0] = np.abs(X[:, 0]) + 0.5
-    sets = np.array([case.rng.permutation(d)[:r] for _ in range(T)])
-    lam = np.sqrt(np.arange(1, T + 1)) * 4 if shape != "jumps" else 1 + np.cumsum(case.rng.random(T) < 0.1) * 2.0
-    if shape == "decreasing": X[:], side, lam = 0.5, np.ones(T), np.where(np.arange(T) < T / 2, 1000.0, 30.0)
-    return *linear_projection(X, side, sets, None if shape == "adaptive" else lam, radius), lam
-
-
 @claim("ito2018", "Lemma 6", id="C9", tier="certificate", proof="lem-path",
        cases=[("root", 1.0), ("jumps", 1.0), ("root", 3.0), ("jumps", 0.3), ("root", 0.2), ("adaptive", 1.0), ("adaptive", 4.0)],
        tex=r"\sum_t\hat g_t^\top(w_t-w)\le\sum_t\tfrac{\Vert\hat g_t\Vert^2}{2\lambda_t}+\tfrac{\lambda_T}2\Vert w\Vert^2",
        controls={"both terms two fifths of what they are": {"first": 0.2, "second": 0.2},
                  "lambda that decreases": {"shape": "decreasing"}})
 def every_path(case: Case, first: float = 0.5, second: float = 0.5, shape: str = "") -> Evidence:
-    "Left side at the comparator that is hardest for the right one, and the right side, after 60 rounds; case (lambda, D)."
-    kind, D = case.value
-    w, g, lam = random_path(case, 60, shape or kind, D)
+    """Left side at the comparator that is hardest for the right one, and the right side, after 60 rounds in which labels switch sides
+    and features have very different lengths; case (lambda, D)."""
+    (kind, D), T, rng = case.value, 60, case.rng
+    X, side = rng.standard_normal((T, 4)) * 10.0 ** rng.uniform(-2, 0.5, (T, 1)), np.sign(np.sin(np.arange(T) / 7) + 0.3)
+    X[:, 0] = np.abs(X[:, 0]) + 0.5
+    sets = np.array([rng.permutation(4)[: 1 + case.number % 3] for _ in range(T)])
+    lam = np.sqrt(np.arange(1, T + 1)) * 4 if (shape or kind) != "jumps" else 1 + np.cumsum(rng.random(T) < 0.1) * 2.0
+    if shape == "decreasing": X[:], side, lam = 0.5, np.ones(T), np.where(np.arange(T) < T / 2, 1000.0, 30.0)
+    w, g = linear_projection(X, side, sets, None if (shape or kind) == "adaptive" else lam, D)
     h, squares = g.sum(axis=0), (g**2).sum(axis=1)
     u = -D * h / np.linalg.norm(h) if kind == "adaptive" else dual_averaging_step(h, lam[-1], D)
     bound = first * float((squares / lam).sum()) + second * lam[-1] * (u @ u)
@@ -196,10 +191,10 @@ def step_options(rule: str, step: float = 1.0) -> dict[str, Any]:
 @claim("ito2018", "Algorithm 2, as compiled", id="C10c", tier="certificate", proof="alg-linear",
        cases=[(s, q) for s in (*SCHEDULES, "adaptive") for q in DIRECTIONS],
        tex=r"w_t,\ \hat y_t\text{ compiled}=w_t,\ \hat y_t\text{ of the textbook on the same draws}",
-       controls={"lambda of the next round, or another step": {"late": 1},
+       controls={"lambda of the next round, or another step": {"lambda_shift": 1},
                  "another radius": {"radius": 0.45},
                  "other draws": {"seed": 6}})
-def compiled_is_textbook(case: Case, late: int = 0, radius: float = 0.5, seed: int = 5) -> Evidence:
+def compiled_is_textbook(case: Case, lambda_shift: int = 0, radius: float = 0.5, seed: int = 5) -> Evidence:
     "Largest difference of weights and predictions in 150 rounds, by hand and compiled; case (schedule or adaptive, directions)."
     schedule, directions = case.value
     d, k, T = 11, 4, 150
@@ -212,8 +207,8 @@ def compiled_is_textbook(case: Case, late: int = 0, radius: float = 0.5, seed: i
         sets.append(rows[1:] if len(rows) > 1 else S)
         lr.predict(measure(x, rows, S))
         lr.update(label)
-    lam = None if schedule == "adaptive" else lr.rate * np.sqrt(np.arange(1, T + 1) + late)
-    w, _ = linear_projection(X, y, np.array(sets), lam, radius, 1.0 + late)
+    lam = None if schedule == "adaptive" else lr.rate * np.sqrt(np.arange(1, T + 1) + lambda_shift)
+    w, _ = linear_projection(X, y, np.array(sets), lam, radius, 1.0 + lambda_shift)
     again = simulate(LinearProjection(d, k, **kw, seed=seed), X, y).predictions
     return Evidence(float(max(np.abs(w - own).max(), np.abs((w * X).sum(axis=1) - again).max())), "==", 0, tol=1e-9)
 
@@ -292,15 +287,15 @@ def measured_regrets(kind: str, d: int, k: int, T: int, runs: int, seed: int, **
               ("steady", 64, 2, 512, 1 / 64, 64.0, 1.0), ("steady", 64, 2, 512, 64.0, 1.0, 64.0)],
        tex=r"\mathbb ER_T(w)\le2\sqrt2D(DX+Y)X\sqrt{\tfrac d{k-1}T}",
        controls={"budget 1: the weights stay 0 (a step of 1e-9)": {"step": 1e-9},
-                 "weights outside of the ball": {"share": 0.3},
-                 "the bound without d/(k - 1)": {"factor": False}})
-def theorem_in_expectation(case: Case, share: float = 1.0, step: float = 1.0, factor: bool = True) -> Evidence:
+                 "weights outside of the ball": {"ball": 0.3},
+                 "the bound without d/(k - 1)": {"dimension": False}})
+def theorem_in_expectation(case: Case, ball: float = 1.0, step: float = 1.0, dimension: bool = True) -> Evidence:
     "Upper limit for the mean regret of twelve runs, and the bound; case (stream, d, k, T), and (D, X, Y) where they are not 1."
     kind, d, k, T, *scales = case.value
     D, X, Y = scales or (1.0, 1.0, 1.0)
-    names = {"radius": share * D, "x_norm": X, "y_max": Y}
+    names = {"radius": ball * D, "x_norm": X, "y_max": Y}
     regrets = measured_regrets(kind, d, k, T, 12, 1, **names, step=step)
-    bound = bound_projection(d, k, T, **names) / (1 if factor else math.sqrt(d / (k - 1)))
+    bound = bound_projection(d, k, T, **names) / (1 if dimension else math.sqrt(d / (k - 1)))
     return Evidence(mean_limit(regrets, 1e-3), "<=", bound)
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #d8063f25
@@ -369,10 +364,8 @@ def small_losses(case: Case, step: float = 1.0, perfect: bool = False) -> Eviden
        mended=(r"\Vert w^*\Vert\le D\ \Rightarrow\ \mathbb ER_T\le(D+1)^2\sqrt{\tfrac{8d}{k-1}}\sqrt{T+1}", {"root": True}),
        controls={"w* of length sqrt D": {}})
 def printed_hypothesis(case: Case, root: bool = False) -> Evidence:
-    """Regret against w* = (sqrt D, 0) (or (D, 0)), and the printed bound, d = k = 2; case (T, D).
-
-    x = (1, 0) after one round of x = (0, 1), y = 0, so that w* is the only minimiser.
-    """
+    """Regret against w* = (sqrt D, 0) (or (D, 0)), and the printed bound, d = k = 2; case (T, D). x = (1, 0) after one round of
+    x = (0, 1), y = 0, so that w* is the only minimiser."""
     T, D = case.value
     y = D if root else math.sqrt(D)
     lr, rows = LinearProjection(2, 2, radius=D, schedule="printed", seed=0), np.r_[1, np.zeros(T - 1, np.int64)]

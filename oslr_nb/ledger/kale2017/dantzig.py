@@ -170,30 +170,16 @@ def normal_moments(case: Case, beta: float = 2 / 3 * math.sqrt(2 / math.pi)) -> 
     return Evidence(moment, "<=", math.factorial(m) / 2 * beta ** (m - 2), tol=1e-9 * moment)
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #75496423
-def design_tail(n: int, d: int, k0: int, level: float, sign: int) -> float:
-    "P[mean of zeta_1 > level] for w = sign e_2, x = 1: exact law, which has three values."
-    from scipy.stats import multinomial
+def exact_tail(which: str, n: int, d: int, k0: int, level: float) -> float:
+    "P[mean of n terms > level], exactly: 1_i eta / p (noise, sigma = 0.7), 1_i 1_j / q - 1 (pair), or zeta_1 for w = +-e_2, x = 1."
+    from scipy.stats import binom, multinomial, norm
 
-    p, q = k0 / d, k0 * (k0 - 1) / (d * (d - 1))
+    p, q, m = k0 / d, k0 * (k0 - 1) / (d * (d - 1)), np.arange(1, n + 1)
+    if which == "noise": return float(binom.pmf(m, n, p) @ norm.sf(level * n * p / (0.7 * np.sqrt(m))))
+    if which == "pair": return float(binom.sf(math.floor(n * q * (1 + level)), n, q))
     low, high = (1 - p / q) / p, 1 / p  # with chances q, p - q; otherwise 0
-    a = np.array([(i, j, n - i - j) for i in range(n + 1) for j in range(n + 1 - i)])
+    a, sign = np.array([(i, j, n - i - j) for i in range(n + 1) for j in range(n + 1 - i)]), 1 if which[-1] == "+" else -1
     return float(multinomial.pmf(a[sign * a[:, :2] @ [low, high] > n * level], n, [q, p - q, 1 - p]).sum())
-
-
-def noise_tail(n: int, d: int, k0: int, level: float, sigma: float) -> float:
-    "P[mean of 1_i eta / p > level]: exact, a mixture of normal laws."
-    from scipy.stats import binom, norm
-
-    p, m = k0 / d, np.arange(1, n + 1)
-    return float(binom.pmf(m, n, p) @ norm.sf(level * n * p / (sigma * np.sqrt(m))))
-
-
-def pair_tail(n: int, d: int, k0: int, level: float) -> float:
-    "P[mean of 1_i 1_j / q - 1 > level]: exact, a binomial law."
-    from scipy.stats import binom
-
-    q = k0 * (k0 - 1) / (d * (d - 1))
-    return float(binom.sf(math.floor(n * q * (1 + level)), n, q))
 
 
 @claim("kale2017", "errors of the estimates, step 3 (ours)", id="K7b", tier="certificate", proof="lem-errors",
@@ -212,9 +198,7 @@ def bernstein(case: Case, share: float = 1.0, second: bool = True) -> Evidence:
     whole, pair, noise = share * levels(L)
     if not second:  # of a L^(1/2) + b L the first term: from the values at L and 4 L
         whole, pair, noise = 2 * levels(L) - levels(4 * L) / 2
-    if which == "noise": tail = noise_tail(n, d, k0, noise, 0.7)
-    elif which == "pair": tail = pair_tail(n, d, k0, pair)
-    else: tail = design_tail(n, d, k0, whole - noise, 1 if which[-1] == "+" else -1)
+    tail = exact_tail(which, n, d, k0, {"noise": noise, "pair": pair}.get(which, whole - noise))
     return Evidence(L, "<=", -math.log(max(tail, 1e-300)))
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #a88930c5
@@ -278,9 +262,9 @@ def error_of_solution(case: Case, slack: float = 1.0, dense: int = 1) -> Evidenc
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #043762c9
 @claim("kale2017", "Lemma 4", id="K6", tier="search", proof="lem-top", cases=[(2, 1), (6, 2), (9, 3)],
        tex=r"\Vert\hat w(\tilde S)-w^*\Vert_2\le\sqrt3\,\Vert\hat w-w^*\Vert_2;\ \text{tight: }\tfrac{1+\sqrt5}2",
-       controls={"k - 1 entries kept": lambda case: {"less": 1} if case.value[1] > 1 else {},
+       controls={"k - 1 entries kept": lambda case: {"entries_left_out": 1} if case.value[1] > 1 else {},
                  "1.617 in place of the golden ratio": 1.617 / math.sqrt(3)})
-def cutting(case: Case, less: int = 0) -> Evidence:
+def cutting(case: Case, entries_left_out: int = 0) -> Evidence:
     "Largest ratio of the distances over random, near-tied and extremal vectors; case (d, k)."
     d, k = case.value
     worst, v = 0.0, (math.sqrt(5) - 1) / 2
@@ -290,7 +274,7 @@ def cutting(case: Case, less: int = 0) -> Evidence:
         if trial == 0: w = np.r_[np.full(k, v - 1e-12), np.full(d - k, v)]
         if trial == 0 and d > 2 * k: w[2 * k :] = 0
         if trial % 2: w = w + u
-        worst = max(worst, np.linalg.norm(hard_threshold(w, k - less) - u) / np.linalg.norm(w - u))
+        worst = max(worst, np.linalg.norm(hard_threshold(w, k - entries_left_out) - u) / np.linalg.norm(w - u))
     return Evidence(worst, "<=", math.sqrt(3), tol=1e-9)
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #e5075805
@@ -322,9 +306,7 @@ def identity(case: Case, sign: int = 1) -> Evidence:
                  "99 % of the projection": 0.99})
 def hindsight(case: Case, dense: bool = False) -> Evidence:
     """Gain of the best sparse weights (of all weights: dense) over w*, and the largest projection of the noise; case (T, d, k).
-
-    In the first trial the noise turns w* into other weights, so that both are equal.
-    """
+    In the first trial the noise turns w* into other weights, so that both are equal."""
     (T, d, k), sides = case.value, []
     for trial in range(8):
         X, eta = case.rng.standard_normal((T, d)), case.rng.standard_normal(T)
@@ -353,26 +335,21 @@ def chi_squared_tail(case: Case, factor: float = 2.0) -> Evidence:
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #1bac4e61
 @claim("kale2017", "section 1.4, reduction", id="K2", tier="exact", proof="the-learners", cases=[(6, 2, 2), (10, 3, 4)],
        tex=r"\text{POSLR with }(k,k_0)\Rightarrow\text{OSLR with }k'=k_0+k\text{ and the same predictions}",
-       controls={"a budget of k0 + k - 1": {"less": 1}})
-def reduction(case: Case, less: int = 0) -> Evidence:
+       controls={"a budget of k0 + k - 1": {"budget_cut": 1}})
+def reduction(case: Case, budget_cut: int = 0) -> Evidence:
     "Rounds that buy more than k0 + k features, or predict something else than the committed weights; case (d, k, k0)."
     d, k, k0 = case.value
     X, w = case.rng.choice([-1.0, 1.0], (300, d)), np.r_[np.full(k, 0.9 / k), np.zeros(d - k)]
     y = X @ w + 0.1 * case.rng.standard_normal(300)
     kw = {"sigma": 0.1, "C": 0.1, "seed": 5}
     proper, plain = simulate(DantzigPOSLR(d, k0, k, **kw), X, y), simulate(DantzigOSLR(d, k0 + k, k, **kw), X, y)
-    return Evidence(int((plain.n_observed > k0 + k - less).sum() + (np.abs(proper.predictions - plain.predictions) > 1e-12).sum()), "==", 0)
+    wrong = (plain.n_observed > k0 + k - budget_cut).sum() + (np.abs(proper.predictions - plain.predictions) > 1e-12).sum()
+    return Evidence(int(wrong), "==", 0)
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #a74eb51d
 def cycle(table: np.ndarray, T: int) -> np.ndarray:
     "Rows of a table in turn (T,)."
     return np.arange(T) % len(table)
-
-
-def rip_of_cycle(table: np.ndarray, s: int, start: int) -> float:
-    "Largest RIP constant of order s of X_t over t >= start, rows in turn: up to a whole number of turns, then the remainder shrinks."
-    n, moments = len(table), lambda t: table[cycle(table, t)].T @ table[cycle(table, t)] / t
-    return max(rip_constant(moments(t), min(s, table.shape[1]), "norm").upper for t in range(start, max(start, 4 * n) + n))
 
 
 @claim("kale2017", "Theorem 2, mended (ours)", id="K9c", tier="certificate", proof="thm-kale",
@@ -383,7 +360,8 @@ def regret_bound(case: Case, **kw: Any) -> Evidence:
     "Regret of a run against the best sparse weights and its bound (delta = 1e-3); case (d, k, k0, sigma, B, T)."
     d, k, k0, sigma, B, T = case.value
     X, t0 = hadamard(d), 63
-    eps = rip_of_cycle(X, 3 * k, t0)
+    moments = lambda t: X[cycle(X, t)].T @ X[cycle(X, t)] / t
+    eps = max(rip_constant(moments(t), min(3 * k, d), "norm").upper for t in range(t0, max(t0, 4 * d) + d))  # later ones are smaller
     w, rows = np.r_[np.full(k, B / k), np.zeros(d - k)], cycle(X, T)
     y = X[rows] @ w + sigma * case.rng.standard_normal(T)
     kw = {"sigma": sigma, "radius": B, "delta": 1e-3, "t0": t0, "seed": case.rng} | kw
@@ -403,12 +381,6 @@ def epoch_regret(s: int, w: float, sigma: float, radius: float) -> float:
     return 2**s * quad(lambda z: (soft(w + std * z) - w) ** 2 * norm.pdf(z), -12, 12, points=corner)[0]
 
 
-def radius_of_paper(s: int, sigma: float, delta: float) -> float:
-    "Radius of (Kale 3) with C = 1, d = k0 = 1, after 2^s - 1 rounds."
-    n = 2**s - 1
-    return math.sqrt(math.log(n / delta) / n) * (sigma + 1)
-
-
 @claim("kale2017", "Theorem 2, order in T with the radius of (Kale 3)", id="K9l", tier="exact", proof="prp-log",
        cases=[(0.1, 0.1), (1.0, 0.5)], tex=r"\mathrm{Regret}_T=O(\log T)",
        erratum=Erratum(
@@ -426,7 +398,8 @@ def radius_of_paper(s: int, sigma: float, delta: float) -> float:
 def order_in_T(case: Case, mended: bool = False) -> Evidence:
     "Regret of epoch 48 in units of that of epoch 24, and 1.01 (mended: the quotient of ln(t / delta)); case (sigma, delta)."
     sigma, delta = case.value
-    late, early = (epoch_regret(s, 0.5, sigma, radius_of_paper(s, sigma, delta)) for s in (48, 24))
+    radius = lambda n: math.sqrt(math.log(n / delta) / n) * (sigma + 1)  # of (Kale 3) with C = 1, d = k0 = 1, after n rounds
+    late, early = (epoch_regret(s, 0.5, sigma, radius(2**s - 1)) for s in (48, 24))
     return Evidence(late / early, "<=", math.log(2**48 / delta) / math.log(2**24 / delta) if mended else 1.01, tol=1e-3)
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #137bb656
@@ -456,12 +429,12 @@ def rate(case: Case, estimator: str = "unbiased") -> Evidence:
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #419ee35c
 @claim("kale2017", "below Definition 1", id="K1", tier="statistical", level=1e-3, proof="sec-isometry", cases=[(10, 2, 0.3), (8, 3, 0.4)],
        tex=r"n\ge6\,\epsilon^{-2}k\ln\tfrac{ed}k\ \Rightarrow\ \text{RIP}(\epsilon,k)\text{ with chance }\ge0.95\text{ (random signs)}",
-       controls={"a tenth of the rows": {"share": 0.1},
+       controls={"a tenth of the rows": {"rows": 0.1},
                  "two features of correlation 0.9": {"correlated": True}})
-def random_rip(case: Case, share: float = 1.0, correlated: bool = False) -> Evidence:
+def random_rip(case: Case, rows: float = 1.0, correlated: bool = False) -> Evidence:
     "Upper confidence limit of the chance that the RIP fails, from 300 matrices, and 0.05; case (d, k, eps)."
     d, k, eps = case.value
-    n = math.ceil(share * 6 * k * math.log(math.e * d / k) / eps**2)
+    n = math.ceil(rows * 6 * k * math.log(math.e * d / k) / eps**2)
     failed = 0
     for _ in range(300):
         X = case.rng.choice([-1.0, 1.0], (n, d))

@@ -26,12 +26,6 @@ from ...core.geometry import eigenbasis, restricted_condition, sparse_eigenvalue
 from ..claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval, worst_case
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #d536b549
-def rip_of(V: np.ndarray, s: int) -> tuple[float, float]:
-    "Smallest epsilon of RIP in the norm form, and the restricted condition number, by enumeration."
-    low, high = sparse_eigenvalues(V, s)
-    return max(1 - math.sqrt(low.lower), math.sqrt(high.upper) - 1), math.sqrt(high.upper / low.lower)
-
-
 @claim("kale2017", "Definitions 1 and 5", id="K11", tier="certificate", proof="def-notions", cases=8,
        tex=r"\mathrm{RIP}(\epsilon,s)\Rightarrow\kappa_s\le\tfrac{1+\epsilon}{1-\epsilon};\ \text{after scaling, equality}",
        controls={"the square root, as if RIP bounded squared norms": {"power": 0.5},
@@ -44,8 +38,9 @@ def condition_from_rip(case: Case, power: float = 1.0) -> Evidence:
     if case.number >= 4:  # the scale that makes the two ends 1 - eps and 1 + eps
         low, high = sparse_eigenvalues(V, s)
         V = V * (2 / (math.sqrt(high.upper) + math.sqrt(low.lower))) ** 2
-    epsilon, kappa = rip_of(V, s)
-    return Evidence(kappa, "<=", ((1 + epsilon) / (1 - epsilon)) ** power, tol=1e-9)
+    low, high = sparse_eigenvalues(V, s)
+    epsilon = max(1 - math.sqrt(low.lower), math.sqrt(high.upper) - 1)  # the smallest of RIP in the norm form
+    return Evidence(math.sqrt(high.upper / low.lower), "<=", ((1 + epsilon) / (1 - epsilon)) ** power, tol=1e-9)
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #5eb23f7c
 def square_root(V: np.ndarray) -> np.ndarray:
@@ -81,30 +76,30 @@ def condition(X: np.ndarray, y: np.ndarray, s: int) -> float:
        cases=["extremal"] * 3 + ["projected"] * 3 + ["random"] * 12,
        tex=r"g\text{ is }(s,\kappa_s^2-\tfrac{\kappa_s^2-1}s)\text{-weakly supermodular, hence }(s,\kappa_s^2)",
        controls={"one per cent less": 0.99,
-                 "kappa for a sparsity one smaller": {"fewer": 1},
+                 "kappa for a sparsity one smaller": {"features_left_out": 1},
                  "alpha = 1, supermodular": {"alpha": 1.0},
                  "kappa in the place of its square": lambda case: {"alpha": condition(*batch_of(case))}})
-def weakly_supermodular(case: Case, fewer: int = 0, alpha: float | None = None) -> Evidence:
-    "Least alpha over all pairs of sets, and the formula with kappa for sparsity s (fewer: of a smaller one)."
+def weakly_supermodular(case: Case, features_left_out: int = 0, alpha: float | None = None) -> Evidence:
+    "Least alpha over all pairs of sets, and the formula with kappa for sparsity s (features_left_out: of a smaller one)."
     X, y, s = batch_of(case)
-    alpha = supermodular_factor(condition(X, y, s - fewer), s) if alpha is None else alpha
+    alpha = supermodular_factor(condition(X, y, s - features_left_out), s) if alpha is None else alpha
     return Evidence(supermodularity(X, y, s), "<=", alpha, tol=1e-6)
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #4bc8708f
 @claim("kale2017", "Lemma 11", id="K13", tier="certificate", proof="lem-greedy", cases=["extremal"] * 3 + ["random"] * 12,
        tex=r"g(\{j^*\})-g(V)\le\bigl(1-\tfrac1{1+(\lvert V\rvert-1)\kappa^2}\bigr)[g(\emptyset)-g(V)]",
-       controls={"one per cent more progress": {"more": 0.01},
+       controls={"one per cent more progress": {"extra_progress": 0.01},
                  "the worst single feature": {"first": max},
                  "a set function that is not weakly supermodular: only all features together help":
                      lambda case: {"shape": lambda S: float(len(S) < batch_of(case)[2])}})
-def one_step(case: Case, more: float = 0.0, first: Callable = min, shape: Callable | None = None) -> Evidence:
+def one_step(case: Case, extra_progress: float = 0.0, first: Callable = min, shape: Callable | None = None) -> Evidence:
     "Largest ratio over the sets V of size at most s; first: which single feature is taken; shape: another set function."
     X, y, s = batch_of(case)
     kappa, found = condition(X, y, s), []
     g = shape or (lambda S: set_loss(X, y, list(S)))
     single, empty = first(g([j]) for j in range(X.shape[1])), g([])
     for V in (V for m in range(1, s + 1) for V in itertools.combinations(range(X.shape[1]), m)):
-        factor = 1 - (1 + more) / (1 + (len(V) - 1) * kappa**2)
+        factor = 1 - (1 + extra_progress) / (1 + (len(V) - 1) * kappa**2)
         found.append(Evidence(single - g(V), "<=", factor * (empty - g(V)), tol=1e-9 * max(empty, 1)))
     return max(found, key=lambda e: (not e.holds, e.ratio if e.ratio == e.ratio else -1))
 
@@ -140,35 +135,30 @@ def copies_on(d: int, k1: int, M: int, N: int, B: int, mix: float, rng: np.rando
     return batches, asked
 
 
-def recursion_sides(batches: list, asked: np.ndarray, V: tuple[int, ...], prefix: int = 0) -> tuple[float, float]:
-    "Both sides of Equation 4 (eq-recursion); prefix: how many choices the sets are behind (0: as they should be)."
-    k1, m = asked.shape[1], len(V)
-    kappa = max(condition(X, y, min(k1 + m - 1, X.shape[1])) for X, y in batches)
-    rho, g = 1 - 1 / (1 + (m - 1) * kappa**2), lambda b, S: set_loss(*batches[b], [*set(S)])
-    chosen = lambda b, i: asked[b, : max(i, 0), 0].tolist()
-    delta = [sum(g(b, chosen(b, i)) - g(b, V) for b in range(len(batches))) for i in (k1, 0)]
-    right = rho**k1 * delta[1]
-    for i in range(1, k1 + 1):
-        regrets = [sum(g(b, chosen(b, i)) - g(b, [*chosen(b, i - 1 - prefix), j]) for b in range(len(batches))) for j in V]
-        right += rho ** (k1 - i) * sum(regrets) / m
-    return delta[0], right
-
-
 @claim("kale2017", "Lemma 12", id="K15", tier="certificate", proof="lem-online",
        cases=[(3, 1, 1, 0.0, (0,)), (4, 2, 2, 0.3, (0, 1)), (4, 3, 1, 0.5, (1, 2)), (5, 2, 3, 0.2, (0, 2, 4)), "extremal", "orthogonal"],
        tex=r"\Delta_{k_1}\le\rho^{k_1}\Delta_0+\sum_i\rho^{k_1-i}\tfrac1m\sum_{j\in V}\mathcal R_i(j),\quad\rho=1-\tfrac1{1+(m-1)\kappa^2}",
-       controls={"the losses of the wrong prefix: one choice behind": {"prefix": 1},
-                 "one per cent less": {"less": 0.01}})
-def greedy_recursion(case: Case, prefix: int = 0, less: float = 0.0) -> Evidence:
-    "The inequality on one path; case (d, k1, M, correlation, V), the extremal features with one copy, or orthogonal ones."
+       controls={"the losses of the wrong prefix: one choice behind": {"choices_behind": 1},
+                 "one per cent less": {"cut": 0.01}})
+def greedy_recursion(case: Case, choices_behind: int = 0, cut: float = 0.0) -> Evidence:
+    """Both sides of Equation 4 (eq-recursion) on one path; case (d, k1, M, correlation, V), the extremal features with one copy, or
+    orthogonal ones. choices_behind: of the sets."""
     if case.value == "extremal": batches, asked, V = [extremal_batch(2.0, 3)], np.array([[[1]]]), (0, 1, 2)
     elif case.value == "orthogonal":  # the second copy takes a feature that is of no use
         batches, asked, V = [(square_root(np.eye(3)), square_root(np.eye(3)) @ [1.0, 0, 0.5])], np.array([[[0], [1]]]), (0, 2)
     else:
         d, k1, M, mix, V = case.value
         batches, asked = copies_on(d, k1, M, 12, 20, mix, case.rng)
-    left, right = recursion_sides(batches, asked, V, prefix)
-    return Evidence(left, "<=", right - less * abs(right), tol=1e-9)
+    k1, m = asked.shape[1], len(V)
+    kappa = max(condition(X, y, min(k1 + m - 1, X.shape[1])) for X, y in batches)
+    rho, g = 1 - 1 / (1 + (m - 1) * kappa**2), lambda b, S: set_loss(*batches[b], [*set(S)])
+    chosen = lambda b, i: asked[b, : max(i, 0), 0].tolist()
+    last, first = (sum(g(b, chosen(b, i)) - g(b, V) for b in range(len(batches))) for i in (k1, 0))
+    right = rho**k1 * first
+    for i in range(1, k1 + 1):
+        regrets = [sum(g(b, chosen(b, i)) - g(b, [*chosen(b, i - 1 - choices_behind), j]) for b in range(len(batches))) for j in V]
+        right += rho ** (k1 - i) * sum(regrets) / m
+    return Evidence(last, "<=", right - cut * abs(right), tol=1e-9)
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #0599105b
 def one_feature(B: int, ratio: float) -> float:
@@ -314,13 +304,13 @@ def exponents(case: Case, power: int = 3, kappas: int = 8) -> Evidence:
        tex=r"T\bigl(1-\tfrac1{1+(k-1)\kappa^2}\bigr)^{k_1}\le T\bigl(1-\tfrac1{\kappa^2k}\bigr)^{k_1}\le Te^{-k_1/(\kappa^2k)}\le T^{2/3},"
            r"\ k_1=\lceil\tfrac13\kappa^2k\ln T\rceil",
        controls={"a logarithm to the base 10": {"logarithm": math.log10},
-                 "one copy": {"share": 1e-9}})
-def bias_of_greedy(case: Case, share: float = 1.0, logarithm: Callable = math.log) -> Evidence:
+                 "one copy": {"copies": 1e-9}})
+def bias_of_greedy(case: Case, copies: float = 1.0, logarithm: Callable = math.log) -> Evidence:
     "T (1 - 1/(kappa^2 k))^k1 and T^(2/3); case (kappa, k, T)."
     kappa, k, T = case.value
-    k1 = math.ceil(share * kappa**2 * k * logarithm(T) / 3)
+    k1 = math.ceil(copies * kappa**2 * k * logarithm(T) / 3)
     shares = [1 - 1 / (1 + (k - 1) * kappa**2), 1 - 1 / (kappa**2 * k), math.exp(-1 / (kappa**2 * k))]
-    chain = [T * share**k1 for share in shares] + [T ** (2 / 3)]
+    chain = [T * copies**k1 for copies in shares] + [T ** (2 / 3)]
     return worst_case([Evidence(a, "<=", b, tol=1e-9 * b) for a, b in itertools.pairwise(chain)])
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #66d73bf6
@@ -349,13 +339,6 @@ def parameters_exist(case: Case, reach: bool = True, double: int = 1) -> Evidenc
     return Evidence(int(found), "==", int(admissible(d, k, k0, T, kappa, reach)))
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #35fb20ea
-def repeated_features(d: int, T: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    "Correlated features within [-1, 1], the last two equal, the first one zero, and labels of a drifting rule within [-1, 1]."
-    X = np.tanh(rng.standard_normal((T, d)) + 0.5 * rng.standard_normal((T, 1)))
-    X[:, 0], X[:, -1] = 0.0, X[:, -2]
-    return X, np.tanh(X @ rng.standard_normal(d) * np.sin(np.arange(T) / 50) + 0.1 * rng.standard_normal(T))
-
-
 @claim("kale2017", "Algorithm 2, as compiled", id="K20", tier="certificate", proof="alg-greedy",
        cases=[(6, 4, 2, 20, False), (9, 8, 3, 15, False), (5, 5, 5, 12, False), (7, 3, 3, 10, False), (8, 6, 2, 25, True),
               (8, 8, 4, 8, True)],
@@ -367,9 +350,11 @@ def repeated_features(d: int, T: int, rng: np.random.Generator) -> tuple[np.ndar
 def compiled_rounds(case: Case, **broken: Any) -> Evidence:
     "Largest difference of predictions and of L on the same draws, with singular moments; case (d, k0, k1, B, proper)."
     d, budget, k1, batch, proper = case.value
-    T, cls = 6 * batch + batch // 2, OnlineGreedyPOSLR if proper else OnlineGreedyOSLR
-    X, y = repeated_features(d, T, case.rng)
-    kw = {"T": T, "batch": batch, "ridge": 0.3, "step": 5.0, "seed": case.rng} | ({"k": k1} if proper else {"k": 1, "k1": k1})
+    T, cls, rng = 6 * batch + batch // 2, OnlineGreedyPOSLR if proper else OnlineGreedyOSLR, case.rng
+    X = np.tanh(rng.standard_normal((T, d)) + 0.5 * rng.standard_normal((T, 1)))
+    X[:, 0], X[:, -1] = 0.0, X[:, -2]
+    y = np.tanh(X @ rng.standard_normal(d) * np.sin(np.arange(T) / 50) + 0.1 * rng.standard_normal(T))
+    kw = {"T": T, "batch": batch, "ridge": 0.3, "step": 5.0, "seed": rng} | ({"k": k1} if proper else {"k": 1, "k1": k1})
     lr, asked, predictions, eta = cls(d, budget, **kw), [], [], bexp_rate(T // batch, d, budget // k1) * 5
     for t in range(T):
         if proper: w = lr.commit()
@@ -401,14 +386,14 @@ def draws_of_copies(d: int, M: int, rounds: int, seed: int) -> tuple[np.ndarray,
        cases=[(9, 1, "special"), (9, 3, "special"), (20, 15, "special"), (9, 3, "asked"), (20, 15, "asked")],
        tex=r"\mathbb P[j_b^{(i)}=j]=p_j,\ \mathbb P[j\in U_b^{(i)}]=p_j+(1-p_j)\tfrac{M-1}{d-1}",
        controls={"uniform draws": {"flat": True},
-                 "one feature fewer is asked for": {"fewer": 1}})
-def law_of_copies(case: Case, flat: bool = False, fewer: int = 0) -> Evidence:
+                 "one feature fewer is asked for": {"features_left_out": 1}})
+def law_of_copies(case: Case, flat: bool = False, features_left_out: int = 0) -> Evidence:
     "Pearson's statistic of the special features, or the largest deviation of an inclusion, in standard errors; case (d, M, which)."
     (d, M, which), rounds = case.value, 20_000
     special, asked, p = draws_of_copies(d, M, rounds, int(case.rng.integers(2**62)))
     if flat: p = np.full(d, 1 / d)
     if which == "special": return law_of_draws(special, p, 1e-7)
-    r = p + (1 - p) * (M - 1 - fewer) / (d - 1)
+    r = p + (1 - p) * (M - 1 - features_left_out) / (d - 1)
     return Evidence(float((np.abs(asked - rounds * r) / np.sqrt(rounds * r * (1 - r))).max()), "<=", 5.5)
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #b99f2d50

@@ -29,14 +29,14 @@ from ..claims import Case, Evidence, chance_limit, claim, mean_limit, random_fra
        cases=[(12, 6, 3, None, 1.0), (12, 6, 3, 2, 1.3), (11, 11, 4, None, 1.7), (13, 2, 1, None, 1.0), (20, 9, 2, 5, 1.25)],
        tex=r"\theta_t,\text{ purchases compiled}=\theta_t,\text{ purchases of the textbook}",
        controls={"another step": {"first": 0.19},
-                 "one example more in each block": {"other": 1}})
-def same_descent(case: Case, first: float = 0.2, other: int = 0) -> Evidence:
+                 "one example more in each block": {"extra_examples": 1}})
+def same_descent(case: Case, first: float = 0.2, extra_examples: int = 0) -> Evidence:
     "Largest difference of the last weights and the purchases of 2000 examples; case (d, budget, top, width, growth)."
     d, budget, top, width, growth = case.value
     X = case.rng.standard_normal((2000, d))
     y, start = X[:, 0] - X[:, 1] + 0.1 * case.rng.standard_normal(2000), 0.5 * np.eye(d)[-1]
     hand = textbook_exploration(X, y, budget, top, 0.2, 5, growth, width=width, theta0=start)
-    lr = Exploration(d, budget, top, first, 5 + other, growth, width, support=[d - 1], start=[0.5])
+    lr = Exploration(d, budget, top, first, 5 + extra_examples, growth, width, support=[d - 1], start=[0.5])
     run = simulate(lr, X, y)
     books = abs(int(run.n_observed[: hand.examples].sum()) - hand.attributes) + abs(lr.unfinished_ - hand.left)
     return Evidence(float(np.abs(lr.coef_ - hand.theta).max()) + books, "==", 0, tol=1e-12)
@@ -78,25 +78,20 @@ def block_gradient_is_unbiased(case: Case, omitted: bool = False, cut: bool = Fa
     return Evidence(float(c @ mean), "==", float(c @ exact))
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #3db571dc
-def entry_variance(D: np.ndarray, j: int, sigma2: Fraction, fourth: int = 3) -> Fraction:
-    "Variance of 2 (D'x - xi) x_j for independent x_i = +-sqrt(fourth) with chance 1/(2 fourth) each, else 0, by enumeration."
-    square = Fraction(0)
-    for z in itertools.product((-1, 0, 1), repeat=len(D)):
-        chance = math.prod((Fraction(1, 2 * fourth) if v else 1 - Fraction(1, fourth)) for v in z)
-        square += chance * 4 * (fourth * (D @ np.array(z)) ** 2 + sigma2) * fourth * z[j] ** 2
-    return square - 4 * D[j] ** 2
-
-
 @claim("murata2018", "variance of an entry (ours)", id="M4", tier="exact", proof="lem-mx-block",
        cases=[(1, 0), (2, 0), (3, 1), (4, 2)],
        tex=r"B\,\mathrm{Var}\,g_j=4(\Vert D\Vert^2+\sigma^2+D_j^2)",
        controls={"without the last term": {"own": 0},
                  "random signs, whose fourth moment is 1": {"fourth": 1}})
 def isotropic_variance(case: Case, own: int = 1, fourth: int = 3) -> Evidence:
-    "By enumeration, and the formula; case (d, j)."
+    """Variance of 2 (D'x - xi) x_j, by enumeration and by the formula, for independent x_i = +-sqrt(fourth) with chance 1/(2 fourth)
+    each, else 0; case (d, j)."""
     d, j = case.value
-    D, sigma2 = random_fractions(case.rng, d), Fraction(4, 9)
-    return Evidence(entry_variance(D, j, sigma2, fourth), "==", 4 * (D @ D + sigma2 + own * D[j] ** 2))
+    D, sigma2, square = random_fractions(case.rng, d), Fraction(4, 9), Fraction(0)
+    for z in itertools.product((-1, 0, 1), repeat=d):
+        chance = math.prod((Fraction(1, 2 * fourth) if v else 1 - Fraction(1, fourth)) for v in z)
+        square += chance * 4 * (fourth * (D @ np.array(z)) ** 2 + sigma2) * fourth * z[j] ** 2
+    return Evidence(square - 4 * D[j] ** 2, "==", 4 * (D @ D + sigma2 + own * D[j] ** 2))
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #443551ab
 def orthogonal_signs(d: int, rng: np.random.Generator) -> np.ndarray:
@@ -230,12 +225,12 @@ def one_step(case: Case, convex: bool = False, only_truth: bool = False) -> Evid
 @claim("murata2018", "how many weights to keep (ours)", id="MS1k", tier="certificate", proof="thm-mx-step",
        cases=[(k, kappa) for k in (1, 4) for kappa in (6.0, 8.0, 20.0)],
        tex=r"s>\bigl(\tfrac{\kappa^2-1}{4\kappa}\bigr)^2k\iff\Vert\theta^+-\theta^*\Vert<\Vert\theta-\theta^*\Vert\text{ in every step}",
-       controls={"one weight fewer": {"fewer": 1},
+       controls={"one weight fewer": {"weights_left_out": 1},
                  "as many as the truth has": {"same": True}})
-def enough_weights(case: Case, fewer: int = 0, same: bool = False) -> Evidence:
+def enough_weights(case: Case, weights_left_out: int = 0, same: bool = False) -> Evidence:
     "Distance after the worst step without noise, and before it; case (k, kappa)."
     k, kappa = case.value
-    s = k if same else least_top(k, kappa) - fewer
+    s = k if same else least_top(k, kappa) - weights_left_out
     V, theta, star, _ = extremal_step(s, k, kappa, 1.0)
     new = hard_threshold(theta - 2 / (1 + kappa) * 2 * V @ (theta - star), s)
     return Evidence(float(np.linalg.norm(new - star)), "<=", float(np.linalg.norm(theta - star)))
@@ -245,12 +240,12 @@ def enough_weights(case: Case, fewer: int = 0, same: bool = False) -> Evidence:
        cases=[(k, kappa, which) for which in ("stays", "condition") for k in (1, 4) for kappa in (6.0, 8.0, 20.0)],
        tex=r"s\le\bigl(\tfrac{\kappa^2-1}{4\kappa}\bigr)^2k\Rightarrow\exists\,\theta\ne\theta^*:\ "
            r"H_s(\theta-\eta\nabla\mathcal L(\theta))=\theta",
-       controls={"one weight more": {"more": 1},
+       controls={"one weight more": {"extra_weights": 1},
                  "the truth offered a little more than the weights that are kept": {"nudge": 1e-3}})
-def stands_still(case: Case, more: int = 0, nudge: float = -1e-9) -> Evidence:
+def stands_still(case: Case, extra_weights: int = 0, nudge: float = -1e-9) -> Evidence:
     "How far twenty exact steps lead away from the wrong features, or the condition number and kappa; case (k, kappa, which)."
     k, kappa, which = case.value
-    s, eta = least_top(k, kappa) - 1 + more, 2 / (1 + kappa)
+    s, eta = least_top(k, kappa) - 1 + extra_weights, 2 / (1 + kappa)
     theta, star = np.r_[np.ones(s), np.zeros(k)], np.r_[np.zeros(s), np.full(k, (1 + math.sqrt(1 + 4 * s / k)) / 2)]
     D, b = theta - star, np.r_[np.ones(s), np.full(k, 1 + nudge)] - star
     v = D / np.linalg.norm(D) - b / np.linalg.norm(b)
@@ -312,13 +307,13 @@ def largest_error_is_rare(case: Case, union: bool = True) -> Evidence:
 @claim("murata2018", "Corollary 4.2 (with our constants)", id="M7", tier="certificate", proof="cor-mx-examples",
        cases=[(eps, *rest) for eps in (1e-1, 1e-3, 1e-6) for rest in ((1.0, 1.0, 1.0), (2.0, 0.3, 2.0), (3.0, 0.0, 0.5))],
        tex=r"a_T^2\le\varepsilon,\quad N=\tilde nBT",
-       controls={"a tenth of the batch": {"fewer": 0.1},
-                 "a third of the updates": {"updates": 1 / 3}})
-def plan_reaches_goal(case: Case, fewer: float = 1.0, updates: float = 1.0) -> Evidence:
+       controls={"a tenth of the batch": {"batch_share": 0.1},
+                 "a third of the updates": {"update_share": 1 / 3}})
+def plan_reaches_goal(case: Case, batch_share: float = 1.0, update_share: float = 1.0) -> Evidence:
     "The recursion at the end of the plan, and the goal; case (eps, kappa, sigma, R)."
     eps, kappa, sigma, R = case.value
     B, T, _ = exploration_plan(eps, 200, 20, 8, 2, 1.0, 2 / kappa, 2.0, sigma, R)
-    batches = np.full(max(1, int(updates * T)), max(1, int(fewer * B)))
+    batches = np.full(max(1, int(update_share * T)), max(1, int(batch_share * B)))
     found = bound_exploration(batches, 200, 8, 2, 1.0, 2 / kappa, 2.0, sigma, R)
     return Evidence(float(found[-1]), "<=", eps)
 
@@ -397,10 +392,8 @@ def rate_with_high_probability(case: Case, batch: int = 0) -> Evidence:
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #fe381815
 @functools.cache
 def final_errors(axis: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Values (4,) on an axis, and final squared distances (256, 4) of six updates with four weights; d = 32, width 8 if not said otherwise.
-
-    The examples are N, 3072 along d, 6144 along the width and 1536 where all features are bought: drawn from a table of signs, noise +-1/2.
-    """
+    """Values (4,) on an axis, and final squared distances (256, 4) of six updates with four weights; else d = 32, width 8. The examples are
+    N, 3072 along d, 6144 along the width and 1536 where all features are bought: drawn from a table of signs, noise +-1/2."""
     powers = 2 ** np.arange(1, 5)
     values = {"N": 768 * powers, "d": 4 * powers, "width": powers, "d, full": 8 * powers}[axis]
 

@@ -72,11 +72,11 @@ LAWS = [("signs", 1, 3, 0.2), ("signs", 2, 1, 0.5), ("signs", 2, 2, 0.6), ("tied
 @claim("murata2018", "Theorem 4.3, right support: distance", id="MS4", tier="certificate", proof="eq-distance", cases=LAWS,
        tex=r"\mathbb E\Vert\theta_T-\theta^*\Vert^2\le\bigl(1-\tfrac{2\eta\mu\Delta}B\bigr)^T\Vert\theta_0-\theta^*\Vert^2"
            r"+\tfrac{\eta s\sigma^2}\Delta",
-       controls={"a smaller constant of the fourth moments": {"less": 0.1},
-                 "the noise left out": {"share": 0.0},
+       controls={"a smaller constant of the fourth moments": {"fourth_cut": 0.1},
+                 "the noise left out": {"noise": 0.0},
                  "features with the second moments of signs and heavier tails": {"law": "heavy signs"},
                  "a support that misses a coordinate": {"missing": True}})
-def distance_by_enumeration(case: Case, less: float = 0.0, share: float = 1.0, law: str = "", missing: bool = False) -> Evidence:
+def distance_by_enumeration(case: Case, fourth_cut: float = 0.0, noise: float = 1.0, law: str = "", missing: bool = False) -> Evidence:
     "Mean over all examples of the textbook's weights, started off along the direction of mu; case (law, B, T, eta)."
     kind, B, T, eta = case.value
     truth, r, sigma = np.array([1.0, 0.0, 1.0 if missing else 0.0])[: 3 if missing else 2], np.array([0.6, -0.6]), 0.1
@@ -84,8 +84,8 @@ def distance_by_enumeration(case: Case, less: float = 0.0, share: float = 1.0, l
     if law: kind = law
     if missing: T, B, eta = 1, 1, eta / 4
     distance, _ = exact_means(kind, (0, 1), tuple(truth), tuple(truth[:2] + r), eta, B, T, sigma)
-    if "normal" in kind: K -= less
-    return Evidence(distance, "<=", bound_exploitation(T, r @ r, eta, B, 2, mu, L, K, math.sqrt(share) * sigma), tol=1e-12)
+    if "normal" in kind: K -= fourth_cut
+    return Evidence(distance, "<=", bound_exploitation(T, r @ r, eta, B, 2, mu, L, K, math.sqrt(noise) * sigma), tol=1e-12)
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #93030cc8
 @claim("murata2018", "Theorem 4.3, right support: excess risk", id="MS4x", tier="certificate", proof="eq-excess",
@@ -110,16 +110,16 @@ def noise_of_long_runs(case: Case, fourth: float = 1.0) -> Evidence:
        cases=[(T, B, eta) for T, B in ((1, 1), (2, 1), (1, 2)) for eta in (0.05, 0.3, None)],
        tex=r"\mathbb E\Vert r'\Vert^2=\bigl((1-2\eta)^2+\tfrac{4\eta^2(s+1)}B\bigr)\Vert r\Vert^2+\tfrac{4\eta^2s\sigma^2}B,"
            r"\quad\text{growing from }\eta=\tfrac B{B+s+1}\text{ on}",
-       controls={"s + 2 for s + 1": {"more": 1},
+       controls={"s + 2 for s + 1": {"extra_features": 1},
                  "the noise not squared": {"power": 0.5},
                  "a step a hundredth beyond the stable range": {"limit": 1.01}})
-def recursion_by_enumeration(case: Case, more: int = 0, power: float = 1.0, limit: float = 1.0) -> Evidence:
+def recursion_by_enumeration(case: Case, extra_features: int = 0, power: float = 1.0, limit: float = 1.0) -> Evidence:
     "Mean over all examples (normal features), and the formula, or at the limit of stability (eta None) the start; case (T, B, eta)."
     T, B, eta = case.value
     edge, r, sigma = eta is None, np.array([0.3, -1.1]), 0.0 if eta is None else 0.4
     eta = limit * stable_exploitation_step(B, 2.0, 4.0) if edge else eta
     distance, _ = exact_means("normal", (0, 1), (1.0, 2.0), tuple(r + [1.0, 2.0]), eta, B, T, sigma)
-    formula = exact_exploitation(T, r @ r, eta, B, 2 + more, sigma**power)
+    formula = exact_exploitation(T, r @ r, eta, B, 2 + extra_features, sigma**power)
     return Evidence(distance, "==", float(r @ r) if edge else formula, tol=1e-9)
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #28652c9f
@@ -130,8 +130,8 @@ def recursion_by_enumeration(case: Case, more: int = 0, power: float = 1.0, limi
            r"+\tfrac{1-\gamma^T}{1-\gamma}a\mathcal L^\dagger",
        controls={"the variance of the missed coordinate does not count as noise": {"missed": 0.0},
                  "no rise at all, with batches this small": {"noiseless": True},
-                 "a twentieth less of the fourth moments": {"fewer": 0.95}})
-def risk_on_a_wrong_support(case: Case, missed: float = 1.0, noiseless: bool = False, fewer: float = 1.0) -> Evidence:
+                 "a twentieth less of the fourth moments": {"fourth": 0.95}})
+def risk_on_a_wrong_support(case: Case, missed: float = 1.0, noiseless: bool = False, fourth: float = 1.0) -> Evidence:
     "Mean risk of the textbook's weights over all examples, on the support {0, 1} where {0, 2} is right; case (law, B, T, eta)."
     kind, B, T, eta = case.value
     truth, S, sigma, r = np.array([1.0, 0.0, -0.7]), [0, 1], 0.2, np.array([0.3, -0.3])
@@ -141,7 +141,7 @@ def risk_on_a_wrong_support(case: Case, missed: float = 1.0, noiseless: bool = F
     true = sigma**2 + truth[2] ** 2 * (V[2, 2] - V[2, :2] @ np.linalg.solve(V[:2, :2], V[:2, 2]))
     _, risk = exact_means(kind, tuple(S), tuple(truth), tuple(truth[:2] + gap + r), eta, B, T, sigma)
     f = float(r @ V[:2, :2] @ r)
-    rhs = f if noiseless else bound_wrong_support(T, f, float(least), eta, B, mu, L, fewer * K)
+    rhs = f if noiseless else bound_wrong_support(T, f, float(least), eta, B, mu, L, fourth * K)
     return Evidence(risk - float(true), "<=", rhs, tol=1e-12)
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #557947d9
@@ -172,18 +172,18 @@ def missed_coordinate_costs(case: Case, S: tuple = (0, 1, 3), smallest: bool = T
 @claim("murata2018", "What Exploration is worth to Hybrid (ours)", id="MS5q", tier="certificate", proof="lem-young",
        cases=[(kappa, share, times) for kappa in (1.0, 3.0, 8.0) for share in (1.0, 30.0) for times in (0.0, 1.0, 1e6)],
        tex=r"\mathbb E\Vert\theta'-\theta^*\Vert^2\le q\,\mathbb E\Vert\theta-\theta^*\Vert^2+V/b,\quad b\ge b_0",
-       controls={"batches a tenth of b0": {"fewer": 10.0},
-                 "a rate smaller by a seventh": {"less": 6 / 7},
+       controls={"batches a tenth of b0": {"batch_divisor": 10.0},
+                 "a rate smaller by a seventh": {"rate": 6 / 7},
                  "a third of the noise": {"noise": 1 / 3}})
-def update_of_exploration(case: Case, fewer: float = 1.0, less: float = 1.0, noise: float = 1.0) -> Evidence:
+def update_of_exploration(case: Case, batch_divisor: float = 1.0, rate: float = 1.0, noise: float = 1.0) -> Evidence:
     "The recursion of Exploration for one update, and q, V; case (kappa, b / b0, squared distance in units of its balance)."
     kappa, share, times = case.value
     d, top, k, mu, sigma = 10**4, 400, 4, 1.0, 0.7
     q, V, b0 = exploration_rate(d, top, k, mu, kappa * mu, sigma, eta=1 / (kappa * mu))
-    b = math.ceil(share * b0 / fewer)
+    b = math.ceil(share * b0 / batch_divisor)
     first = times * V / b / (1 - q)  # at times 1 both terms ask for the same weights
     bound = bound_exploration([b], d, top, k, first, mu, kappa * mu, sigma, eta=1 / (kappa * mu))[1]
-    return Evidence(float(bound), "<=", less * q * first + noise * V / b)
+    return Evidence(float(bound), "<=", rate * q * first + noise * V / b)
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #9469bac6
 @claim("murata2018", "Theorem 4.4, the recursion of the outer rounds", id="MS5", tier="certificate", proof="eq-round",
@@ -226,17 +226,18 @@ def samples_in_closed_form(case: Case, free: bool = False) -> Evidence:
        cases=[("exploitation", 1.0), ("exploitation", 1.4), ("hybrid", 1.0), ("hybrid", 1.7)],
        tex=r"\theta_t\text{ compiled}=\theta_t\text{ of the textbook, the same examples and features booked}",
        controls={"another step": {"eta": 0.21},
-                 "the first example left out": {"late": 1},
+                 "the first example left out": {"examples_left_out": 1},
                  "other numbers of updates, other batches": {"updates": 4}})
-def phases_are_textbook(case: Case, eta: float = 0.2, late: int = 0, updates: int = 2) -> Evidence:
+def phases_are_textbook(case: Case, eta: float = 0.2, examples_left_out: int = 0, updates: int = 2) -> Evidence:
     "Largest difference of weights after a stream, by hand and compiled, and of what was booked; case (algorithm, growth)."
     name, growth = case.value
     X, y, _ = normal_stream(23, 3, 700, case.rng)
+    Z, z = X[examples_left_out:], y[examples_left_out:]
     if name == "hybrid":
-        book = textbook_hybrid(X[late:], y[late:], 9, 4, eta, (updates, 8), (3, 30), growth)
+        book = textbook_hybrid(Z, z, 9, 4, eta, (updates, 8), (3, 30), growth)
         new = lambda: Hybrid(23, 9, 4, 0.2, (2, 8), (3, 30), growth)
     else:
-        book = textbook_exploitation(X[late:], y[late:], [2, 5, 11], eta, 40 * updates // 2, growth, start=[1.0, 0.0, -1.0])
+        book = textbook_exploitation(Z, z, [2, 5, 11], eta, 40 * updates // 2, growth, start=[1.0, 0.0, -1.0])
         new = lambda: Exploitation(23, 9, [2, 5, 11], [1.0, 0.0, -1.0], 0.2, 40, growth)
     lr, by_hand = new(), new()
     run, other = simulate(lr, X, y), play(by_hand, Environment(X, y, 9))
@@ -259,12 +260,12 @@ def smallest_budget(name: str, d: int, k: int) -> int:
 @claim("murata2018", "Table 1, features bought of an example", id="M12", tier="exact", proof="sec-bought",
        cases=[(name, k) for name in ("murata2018.Exploration", "murata2018.Hybrid", "murata2018.Exploitation") for k in (1, 3, 6)],
        tex=r"\text{smallest }s'=k+1\ (\text{Exploitation: }k);\quad\max_t\lvert S_t\rvert\le s'",
-       controls={"without a feature to explore with": {"more": 0},
+       controls={"without a feature to explore with": {"exploring": 0},
                  "a bill below the budget": {"over": 1}})
-def features_bought(case: Case, more: int = 1, over: int = 0) -> Evidence:
+def features_bought(case: Case, exploring: int = 1, over: int = 0) -> Evidence:
     "Distance of the smallest budget from k + 1 (k), and how much the dearest example costs beyond the budget; case (learner, k)."
     name, k = case.value
-    least, d = k + (more if name != "murata2018.Exploitation" else 0), 14
+    least, d = k + (exploring if name != "murata2018.Exploitation" else 0), 14
     X, y, _ = normal_stream(d, k, 900, case.rng)
     names = {"support": range(k)} if "Exploitation" in name else {"top": k}
     if "Hybrid" in name: names |= {"explore": (2, 5), "exploit": (2, 20)}
@@ -276,11 +277,8 @@ def features_bought(case: Case, more: int = 1, over: int = 0) -> Evidence:
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #b83028a6
 @functools.cache
 def final_errors(name: str, r_min: float, seed: int, N: int = 24_000, phase: int = 4) -> tuple[np.ndarray, np.ndarray]:
-    """Values of d (4,), and excess risks (24 rows; 224 of Hybrid as it should be) times the examples used.
-
-    The examples are drawn from a table of 2048 normal rows, the noise is +-1, five weights are +-r_min at random places; phase: exploiting
-    updates of an outer round.
-    """
+    """Values of d (4,), and excess risks (24 rows; 224 of Hybrid as it should be) times the examples used, which are drawn from a table of
+    2048 normal rows, the noise +-1, five weights +-r_min at random places. phase: exploiting updates of an outer round."""
     runs = 224 if (name, r_min, phase) == ("Hybrid", 2.0, 4) else 24
     d_values, out = np.array([20, 40, 80, 160]), np.zeros((runs, 4))
     for j, d in enumerate(d_values.tolist()):

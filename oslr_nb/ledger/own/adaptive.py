@@ -209,8 +209,7 @@ def moment_ratio(case: Case, first: float = 1.0, second: float = 1.0) -> Evidenc
                  "the smallest weights as favourites": {"favourites": False}})
 def mean_moment(case: Case, pairs: bool = True, noisy: bool = True, favourites: bool = True) -> Evidence:
     """E||g||^2 by enumeration of a table and all sets, and the bound; case (kind, d, k', k1 = k). noise: w = w*; drift: a little
-    weight on all features besides; bent: unequal eigenvalues.
-    """
+    weight on all features besides; bent: unequal eigenvalues."""
     kind, d, budget, top = case.value
     a, b = moment_ratios(d, budget, top)
     V = np.diag(np.r_[np.full(top, 1e-3), np.ones(d - top)]) if kind == "noise" else np.eye(d)  # the favourites are small
@@ -255,9 +254,7 @@ def small_noise_theorem(case: Case, step: Any = "adaptive", kind: str = "two", n
        tex=r"\texttt{bound\_adaptive\_seen},\ \texttt{bound\_adaptive\_rda},\ \texttt{moment\_ratios},\ \texttt{bound\_adaptive\_noise}",
        controls={"1 % less": {"scale": 0.99}})
 def adaptive_bounds_as_functions(case: Case, scale: float = 1.0) -> Evidence:
-    """Value of the function over the independent one, at d = 11, k' = 7, k1 = 4, k = 3, T = 1234, sigma = 0.3, 0.7, B, Y, R = 0.8, 0.9,
-    1.7.
-    """
+    "Value of the function over an independent one: d = 11, k' = 7, k1 = 4, k = 3, T = 1234, sigma = 0.3, 0.7, B, Y, R = 0.8, 0.9, 1.7."
     d, budget, top, k, T, low, high, (B, Y, R) = 11, 7, 4, 3, 1234, 0.3, 0.7, (0.8, 0.9, 1.7)
     nu, kappa = 1 + max(np.roots([1, -3 / 4, -3 / 4])), (high / low) ** 2
     last = np.arange(d) >= d - 2
@@ -279,9 +276,9 @@ def adaptive_bounds_as_functions(case: Case, scale: float = 1.0) -> Evidence:
 @claim("own", "the adaptive step, one compiled round", id="X10", tier="certificate", proof="eq-rule",
        cases=[(6, 4, 2, 1.0, 3.0), (6, 2, 0, 0.5, 40.0), (6, 6, 4, 3.0, 0.2), (7, 4, 1, 0.2, 9.0)],
        tex=r"\hat y_t=w_t^\top D_tx_t,\quad s_t=s_{t-1}+\Vert\hat g_t\Vert^2\text{ compiled}",
-       controls={"lambda with the gradient of the round itself, which is not known yet": {"late": True},
+       controls={"lambda with the gradient of the round itself, which is not known yet": {"own_gradient": True},
                  "lambda without the radius": {"ball": False}})
-def one_adaptive_round(case: Case, late: bool = False, ball: bool = True) -> Evidence:
+def one_adaptive_round(case: Case, own_gradient: bool = False, ball: bool = True) -> Evidence:
     "Largest difference of prediction, estimate and sum of squares over all sets S; case (d, k', k1, radius, s)."
     d, budget, top, radius, squares = case.value
     h, x, y = case.rng.standard_normal(d), case.rng.standard_normal(d), 0.3
@@ -295,7 +292,7 @@ def one_adaptive_round(case: Case, late: bool = False, ball: bool = True) -> Evi
         yhat = rda_predict(new, S, x[S], num, top, 1 / radius, radius, True)
         rda_update(y, new, S, x[S], num, top, odds, buf.copy(), bound.copy())
         exact = gradient_estimate(x[S], S, y, w, pair)
-        if late: w = dual_averaging_step(h, math.sqrt(squares + exact @ exact) / radius, radius)
+        if own_gradient: w = dual_averaging_step(h, math.sqrt(squares + exact @ exact) / radius, radius)
         gaps += [abs(yhat - w[S] @ x[S]), np.abs(new - h - exact).max(), abs(num.view(SCALARS)[0]["squares"] - squares - exact @ exact)]
     return Evidence(max(gaps), "==", 0, tol=1e-9)
 
@@ -396,8 +393,8 @@ def explorer_mean(case: Case, frozen: bool = False, radius: float | None = None)
        cases=[(RDA2, {}, 1.0), (RDA2, {"top": 1}, 0.3), (RDA3, {"l1": 0.02}, 1.0), (RDA3, {"l1": 0.1, "top": 1}, 2.0)],
        tex=r"\lambda_t^2=\tfrac1{R^2}\textstyle\sum_{s<t}\Vert g_s\Vert^2\text{ for predictor and explorer: compiled}=\text{textbook}",
        controls={"each with the sum of the other": {"swap": True},
-                 "lambda with the gradient of the round itself, which is not known yet": {"late": 1}})
-def adaptive_pair_is_textbook(case: Case, swap: bool = False, late: int = 0) -> Evidence:
+                 "lambda with the gradient of the round itself, which is not known yet": {"lambda_shift": 1}})
+def adaptive_pair_is_textbook(case: Case, swap: bool = False, lambda_shift: int = 0) -> Evidence:
     "Largest difference of the predictions, and (relative) of the explorer's h, after 400 rounds; case (learner, options, radius)."
     cls, options, R = case.value
     X = case.rng.uniform(-1, 1, (400, 7)) / math.sqrt(7)
@@ -412,9 +409,9 @@ def adaptive_pair_is_textbook(case: Case, swap: bool = False, late: int = 0) -> 
         lengths[:, t] = ((lr.H - before[0]) ** 2).sum(), ((lr.h - before[1]) ** 2).sum()
     squares = np.cumsum(np.c_[np.zeros(2), lengths], axis=1)               # of the rounds before t; 0: h is 0, any lambda will do
     own, other = (0, 1) if not swap else (1, 0)
-    weight = lambda which, t: math.sqrt(squares[which, t]) / R if squares[which, t] > 0 else 1.0
+    weight = lambda which, t: math.sqrt(squares[which, t + lambda_shift]) / R if squares[which, t + lambda_shift] > 0 else 1.0
     predictions, h, _ = algorithms_2_3(
-        X, y, 4, [sets[s * s - 1] for s in range(1, 21)], lambda s: weight(other, s * s - 1 + late), lambda t: weight(own, t - 1 + late),
+        X, y, 4, [sets[s * s - 1] for s in range(1, 21)], lambda s: weight(other, s * s - 1), lambda t: weight(own, t - 1),
         lambda s: lr.l1 * s**-lr.power, options.get("top", 0), R, lambda t, w, n: settle(w, sets[t][:n]),
     )
     return Evidence(np.abs(predictions - yhat).max() + np.abs(h - lr.h).max() / np.abs(h).max(), "==", 0, tol=1e-9)

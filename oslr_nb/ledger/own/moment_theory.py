@@ -17,7 +17,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -95,12 +95,12 @@ def largest_of(n: int, q: float, N: int) -> tuple[float, float]:
        tex=r"\mathbb E\varepsilon_n\le\sqrt{2\ln N/(qn)}+\ln N/(3qn),\quad\mathbb E\varepsilon_n^2\text{ likewise}",
        controls={"85 in 100 of the bound": 0.85,
                  "examples that are not independent: each comes twice": {"copies": 2},
-                 "a tenth of the entries counted": {"fewer": 10}})
-def largest_of_errors(case: Case, copies: int = 1, fewer: int = 1) -> Evidence:
+                 "a tenth of the entries counted": {"entries_divisor": 10}})
+def largest_of_errors(case: Case, copies: int = 1, entries_divisor: int = 1) -> Evidence:
     "Mean or mean square of the largest of N/2 independent errors over its bound, whichever is nearer; case (n, q, N)."
     n, q, N = case.value
     first, second = largest_of(n // copies, q, N)
-    d = N // fewer // 4  # with k = 1 there are N = 4 d errors
+    d = N // entries_divisor // 4  # with k = 1 there are N = 4 d errors
     return Evidence(max(first / bound_moment_error(n, d, q, 1), second / bound_squared_error(n, d, q, 1)), "<=", 1)
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #6f65c552
@@ -242,10 +242,10 @@ def played_with_favourites(case: Case, forms: str = "chances", share: float = 1.
 @claim("own", "Lemma, greedy selection", id="Z7", tier="certificate", proof="lem-greedy",
        cases=[("tight", 3, 1, 0.0), ("tight", 3, 1, 0.3), ("tight", 5, 1, 0.1), ("random", 2, 2, 0.0), ("random", 3, 4, 0.0)],
        tex=r"\hat L(w_K)-\hat L(w)\le(1-\mu/(k\nu))^K(-\hat L(w))",
-       controls={"one step less than counted": {"more": 1},
-                 "one feature less than the comparator has": {"fewer": 1},
+       controls={"one step less than counted": {"extra_steps": 1},
+                 "one feature less than the comparator has": {"features_left_out": 1},
                  "no eigenvalue in the bound": {"plain": True}})
-def greedy_share(case: Case, more: int = 0, plain: bool = False, fewer: int = 0) -> Evidence:
+def greedy_share(case: Case, extra_steps: int = 0, plain: bool = False, features_left_out: int = 0) -> Evidence:
     "Share of the gap that is left, and the bound; case (instance, k, K, correlation -c of the tight one)."
     kind, k, K, c = case.value
     if kind == "tight":
@@ -256,7 +256,7 @@ def greedy_share(case: Case, more: int = 0, plain: bool = False, fewer: int = 0)
     fit = forward_selection(V, b, K)
     size, d = min(K + k - 1, len(b)), len(b)
     least = min(np.linalg.eigvalsh(V[np.ix_(S, S)])[0] for S in itertools.combinations(range(d), size))
-    bound = bound_forward_selection(K + more, k - fewer, 1.0 if plain else float(least), float(np.diag(V).max()))
+    bound = bound_forward_selection(K + extra_steps, k - features_left_out, 1.0 if plain else float(least), float(np.diag(V).max()))
     gap = -float(mean_loss(w, V, b))
     return Evidence(max(0.0, float(mean_loss(fit.w, V, b)) + gap) / gap, "<=", bound, tol=1e-12)
 
@@ -280,9 +280,9 @@ def convex_certificate(case: Case, short: float = 1.0) -> Evidence:
 @claim("own", "Lemma, sparse by sampling", id="Z9", tier="exact", proof="lem-sampled",
        cases=[(w, m) for w in ((1, -1), (2, 0, -1), (1, 1, -2)) for m in (1, 2, 3)],
        tex=r"\mathbb EL(\tilde w)-L(w)\le B^2/h",
-       controls={"one draw less than counted": {"more": 1},
+       controls={"one draw less than counted": {"extra_draws": 1},
                  "draws with equal chances": {"uneven": True}})
-def sampled_weights(case: Case, more: int = 0, uneven: bool = False) -> Evidence:
+def sampled_weights(case: Case, extra_draws: int = 0, uneven: bool = False) -> Evidence:
     "Mean excess risk by enumeration of all draws, for features that are all equal (so that w'Vw can be 0); case (w, m)."
     w, m = case.value
     norm, V = sum(map(abs, w)), np.ones((len(w), len(w)), dtype=int)
@@ -292,8 +292,8 @@ def sampled_weights(case: Case, more: int = 0, uneven: bool = False) -> Evidence
         u = [Fraction(norm * (w[i] > 0) - norm * (w[i] < 0)) * draws.count(i) / m for i in range(len(w))]
         total += math.prod(chance[i] for i in draws) * risk(u)
     exact = Fraction(norm * sum(abs(v) * int(V[i, i]) for i, v in enumerate(w)) - sum(w) ** 2, m)
-    if not (more or uneven): assert total - risk(w) == exact
-    return Evidence(total - risk(w), "<=", Fraction(norm**2, m + more))
+    if not (extra_draws or uneven): assert total - risk(w) == exact
+    return Evidence(total - risk(w), "<=", Fraction(norm**2, m + extra_draws))
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #82a3c5c4
 @claim("own", "Lemma, errors of the second order", id="Z10", tier="certificate", proof="lem-fast",
@@ -422,17 +422,6 @@ def decades_alike(case: Case, broken: str = "") -> Evidence:
     regret = decade_regret(300 if broken else 1500, 1, broken)
     return Evidence(mean_limit(regret[:, case.value], 5e-4), "<=", -1.3 * mean_limit(-regret[:, 0], 5e-4))
 
-# %% ../../../nbs/own/04_moment_theory.ipynb #2b1b3d4b
-def expert_regret(rule: str, N: int, Y: float, delta: float, known: bool = True, **broken: Any) -> float:
-    "Regret against the best on the sharp sequence: label Y, one expert nearer to it by delta; range unknown: a dear first round."
-    T = math.ceil((math.log(N) + 16) / delta)
-    z = np.full((T, N), (-delta / 2 if rule == "vovk" else -1.0) * Y)
-    z[:, 0] += delta * Y
-    y = np.full(T, Y)
-    if not known: z, y = np.vstack([np.full(N, Y), z]), np.r_[Y, y]
-    loss = (z[:, 0] - y) ** 2
-    return float(((play_experts(z, y, Y if known else None, rule, **broken) - y) ** 2 - loss).sum())
-
 # %% ../../../nbs/own/04_moment_theory.ipynb #0c2b12ff
 @claim("own", "Theorem, aggregation", id="Z13", tier="certificate", proof="thm-experts",
        cases=[(rule, N, Y, known) for rule in ("vovk", "mean") for N, Y in ((2, 1.0), (100, 3.0)) for known in (True, False)],
@@ -441,10 +430,15 @@ def expert_regret(rule: str, N: int, Y: float, delta: float, known: bool = True,
                  "a rate larger by a fifth, with the bound that would follow": {"faster": 1.2},
                  "a range that is not known, for nothing": lambda case: {"free": True} if not case.value[3] else {}})
 def aggregated(case: Case, faster: float = 1.0, free: bool = False) -> Evidence:
-    "Regret on the sharp sequence and the bound; case (rule, N, Y, range known)."
-    rule, N, Y, known = case.value
-    regret = expert_regret(rule, N, Y, 0.2 if faster > 1 else 0.02, known, faster=faster)
-    return Evidence(regret, "<=", bound_aggregate(N, Y, rule, known or free) / faster)
+    """Regret on the sharp sequence (label Y, one expert nearer to it by delta; range unknown: a dear first round) and the bound;
+    case (rule, N, Y, range known)."""
+    (rule, N, Y, known), delta = case.value, 0.2 if faster > 1 else 0.02
+    T = math.ceil((math.log(N) + 16) / delta)
+    z, y = np.full((T, N), (-delta / 2 if rule == "vovk" else -1.0) * Y), np.full(T, Y)
+    z[:, 0] += delta * Y
+    if not known: z, y = np.vstack([np.full(N, Y), z]), np.r_[Y, y]
+    losses = (play_experts(z, y, Y if known else None, rule, faster=faster) - y) ** 2 - (z[:, 0] - y) ** 2
+    return Evidence(float(losses.sum()), "<=", bound_aggregate(N, Y, rule, known or free) / faster)
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #f2a6b3e9
 @claim("own", "Theorem, aggregation of any experts", id="Z13s", tier="search", proof="thm-experts",
@@ -467,9 +461,9 @@ def aggregated_growing(case: Case) -> Evidence:
 @claim("own", "Theorem, the gain of random features", id="Z14", tier="exact", proof="eq-gain",
        cases=[(rho, r) for rho in (0.0, 0.4) for r in (1, 2, 4)],
        tex=r"\tfrac r{m\lambda}\sum_jc_j^2/v_j\le G=\rho(F)-\mathbb E_S\rho(S)",
-       controls={"one random feature less than counted": {"more": 1},
+       controls={"one random feature less than counted": {"extra_features": 1},
                  "correlated features without lambda": {"plain": True}})
-def gain_of_random(case: Case, more: int = 0, plain: bool = False) -> Evidence:
+def gain_of_random(case: Case, extra_features: int = 0, plain: bool = False) -> Evidence:
     "The lower bound, and the gain by least squares on all sets, weighted over all examples of a law; case (correlation, r)."
     (rho, r), d, F = case.value, 6, [0, 1]
     x = np.array(list(itertools.product((1.0, -1.0), repeat=d)))
@@ -484,8 +478,8 @@ def gain_of_random(case: Case, more: int = 0, plain: bool = False) -> Evidence:
 
     sets = [[*F, *R] for R in itertools.combinations(range(2, d), r)]
     gain = risk(F) - float(np.mean([risk(S) for S in sets]))
-    if not (more or plain): assert abs(gain - random_gain(V, b, F, r)) < 1e-12
-    bound = bound_random_gain(V, b, F, r) * (r + more) / r
+    if not (extra_features or plain): assert abs(gain - random_gain(V, b, F, r)) < 1e-12
+    bound = bound_random_gain(V, b, F, r) * (r + extra_features) / r
     if plain: bound *= float(np.linalg.eigvalsh(V[2:, 2:])[-1])  # features 2 to 5 do not depend on the favourites
     return Evidence(bound, "<=", gain, tol=1e-12)
 

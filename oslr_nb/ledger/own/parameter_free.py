@@ -193,15 +193,6 @@ def limits_are_cheap(case: Case, drop: bool = True, early: float = 1.0) -> Evide
     return Evidence.worst(sides, rtol=1e-12)
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #33da9c75
-def path_sides(f: Game, u: float, paid: tuple[float, ...] = (1, 1, 1, 1)) -> tuple[float, float]:
-    "Regret against u, and its bound: betting, cutting against u, cutting against the weights, early rounds, each times what is paid."
-    p, broken = f.player, np.abs(f.g) > f.hints
-    M, W = float(np.abs(f.g).max()), float(np.abs(f.weights[broken]).max(initial=0.0))
-    early = float((np.abs(f.cut) * np.maximum(abs(u) - f.limits, 0))[f.bet != f.cut].sum())
-    parts = bound_bet(u, p.hint, p.squares * p.hint**2, int(p.doublings)), M * abs(u), M * W, early
-    return float(f.g @ (f.weights - u)), float(np.dot(parts, paid))
-
-
 @claim("own", "regret on every path, one coordinate", id="PF6", tier="certificate", proof="thm-path",
        cases=[(k, c) for k in KINDS for c in (1e-3, 1.0, math.inf)],
        tex=r"\textstyle\sum g(w-u)\le\varepsilon+\lvert u\rvert(\dots)+M(\lvert u\rvert+W)+E(u)",
@@ -210,26 +201,32 @@ def path_sides(f: Game, u: float, paid: tuple[float, ...] = (1, 1, 1, 1)) -> tup
                  "gradients beyond the hint for nothing, against the weights": {"paid": (1, 1, 0, 1)},
                  "no price for early rounds": {"paid": (1, 1, 1, 0)}})
 def regret_on_every_path(case: Case, paid: tuple[float, ...] = (1, 1, 1, 1)) -> Evidence:
-    "Both sides at the worst game and comparator, endowment 1; case (game, limit of the first round)."
+    """Both sides at the worst game and comparator, endowment 1; case (game, limit of the first round). paid: the parts of the bound
+    that count: betting, cutting against u, cutting against the weights, early rounds."""
     (kind, scale), sides = case.value, [(0.0, 1.0)]
     for g in (g for g in games(kind, case.rng) if len(g) <= 256):
         for last in ([], [1.0], [50.0 * np.abs(g).max()], [-50.0 * np.abs(g).max()]):
             full = np.r_[g, last]
             f = play_game(full, scale * np.arange(1.0, len(full) + 1) ** 0.25)
-            sides += [path_sides(f, u, paid) for u in [s * 10.0**e for e in range(-4, 5) for s in (-1, 1)] + [0.0]]
+            p, M = f.player, float(np.abs(f.g).max())
+            W = float(np.abs(f.weights[np.abs(f.g) > f.hints]).max(initial=0.0))
+            for u in [s * 10.0**e for e in range(-4, 5) for s in (-1, 1)] + [0.0]:
+                early = float((np.abs(f.cut) * np.maximum(abs(u) - f.limits, 0))[f.bet != f.cut].sum())
+                parts = bound_bet(u, p.hint, p.squares * p.hint**2, int(p.doublings)), M * abs(u), M * W, early
+                sides.append((float(f.g @ (f.weights - u)), float(np.dot(parts, paid))))
     return Evidence.worst((pair for pair in sides if pair[0] >= 0), rtol=1e-9)
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #4bacbd34
 @claim("own", "predictions cut to the range of labels", id="PF7", tier="certificate", proof="lem-clip", cases=40,
        tex=r"\textstyle\sum_t(\bar p_t-y_t)^2\le\sum_t(p_t-y_t)^2+(y_T^+)^2+(y_T^-)^2",
        controls={"97 % of it": {"share": 0.97},
-                 "a range that comes 25 rounds late": {"lag": 25}})
-def cutting_predictions(case: Case, share: float = 1.0, lag: int = 0) -> Evidence:
+                 "a range that comes 25 rounds late": {"rounds_behind": 25}})
+def cutting_predictions(case: Case, share: float = 1.0, rounds_behind: int = 0) -> Evidence:
     "Both sides for predictions near the labels, of labels that jump now and then; every fourth case one label only."
     n = 1 if case.number % 4 == 0 else 30
     y = case.rng.standard_normal(n) * 10.0 ** case.rng.choice([0, 1], n, p=[0.9, 0.1])
     p = y + 0.05 * case.rng.standard_normal(n) * (n > 1)
-    range_of = lambda s: np.r_[np.zeros(1 + lag), np.maximum(np.maximum.accumulate(s), 0)][:n]
+    range_of = lambda s: np.r_[np.zeros(1 + rounds_behind), np.maximum(np.maximum.accumulate(s), 0)][:n]
     loss = lambda q: float(((q - y) ** 2).sum())
     steps = max(y.max(), 0) ** 2 + max(-y.min(), 0) ** 2
     return Evidence(loss(np.clip(p, -range_of(-y), range_of(y))), "<=", loss(p) + share * steps, tol=1e-12)
@@ -238,9 +235,9 @@ def cutting_predictions(case: Case, share: float = 1.0, lag: int = 0) -> Evidenc
 @claim("own", "favourites by contribution", id="PF8", tier="search", proof="lem-scaled",
        cases=[(4, 1, 1), (6, 2, 2), (8, 3, 3), (8, 2, 4)], tex=r"\Vert L(D_Sw-w^*)\Vert^2\le\nu\chi\Vert L(w-w^*)\Vert^2",
        controls={"favourites by weight, as in Algorithm 1": {"by": "weight"},
-                 "one favourite fewer": lambda case: {"fewer": 1 + case.value[2] - case.value[1]},
+                 "one favourite fewer": lambda case: {"favourites_left_out": 1 + case.value[2] - case.value[1]},
                  "99 % of the constant": 0.99})
-def favourites_by_contribution(case: Case, by: str = "contribution", fewer: int = 0) -> Evidence:
+def favourites_by_contribution(case: Case, by: str = "contribution", favourites_left_out: int = 0) -> Evidence:
     "Both sides at the worst of random and extremal weights, with units from 10^-2 to 10^2; case (d, k, k1)."
     d, k, top = case.value
     nu, missed, sides = truncation_factor(k, top, d), min(k, d - top), []
@@ -256,7 +253,7 @@ def favourites_by_contribution(case: Case, by: str = "contribution", fewer: int 
         values = np.linalg.eigvalsh(V)
         V, w, u = V * np.outer(size, size), w / size, u / size
         scores = np.abs(w) * (size if by == "contribution" else 1)
-        kept = np.where(np.isin(np.arange(d), top_k(scores, top - fewer)), w, 0.0)
+        kept = np.where(np.isin(np.arange(d), top_k(scores, top - favourites_left_out)), w, 0.0)
         sides.append(((kept - u) @ V @ (kept - u), nu * values[-1] / values[0] * ((w - u) @ V @ (w - u))))
     return Evidence.worst(sides, rtol=1e-9)
 
@@ -360,9 +357,8 @@ def compiled_is_the_textbook(case: Case, bettor: type[Bettor] = Bettor, doubled:
        tex=r"\hat y_t(x\cdot a,\,b\,y)=b\,\hat y_t(x,y),\qquad w_i(x\cdot a,\,b\,y)=\tfrac b{a_i}w_i(x,y)",
        controls={"dual averaging in a ball": {"make": lambda: RDA1(20, 6, top=3, step=1e3, x_norm=1e9, y_max=1e9, seed=1)}})
 def no_scale(case: Case, make: Callable[[], Learner] = lambda: CoinBetting(20, 6, centre=False, seed=1)) -> Evidence:
-    """Largest difference of predictions over 3000 rounds, relative to the largest, every second feature and the label multiplied; case:
-    exponents of two (the difference is 0 to the last bit), or other factors (floats).
-    """
+    """Largest difference of predictions over 3000 rounds, relative to the largest, every second feature and the label multiplied;
+    case: exponents of two (the difference is 0 to the last bit), or other factors (floats)."""
     a, b = case.value
     exact = isinstance(a, int)
     if exact: a, b = 2.0**a, 2.0**b

@@ -101,7 +101,6 @@ def regret_of_a_growing_range(case: Case, known: bool = False) -> Evidence:
 @functools.lru_cache(9)
 def hostile_run(kind: str, adaptive: bool, turn: bool, T: int = 4000) -> tuple[float, float, float]:
     """Loss of the learner, loss of fixed weights on the masked examples, and the price of these weights and of the other experts.
-
     Two of four correlated features are bought; the label is what the weights say, and 4 more or less, away from the prediction."""
     lr = PairwiseLeastSquares(4, 2, top=0, explore=1.0, adaptive=adaptive, seed=1)
     rng, u, mine, theirs = np.random.default_rng(7), np.array([1.0, -1.0, 1.0, -1.0, 0.05]), 0.0, 0.0

@@ -35,8 +35,8 @@ def exploring_share(case: Case, least: float = 1.0) -> Evidence:
 # %% ../../../../nbs/own/moments/03_purchases.ipynb #d1b5652e
 @claim("own", "Every pair is bought", id="Y10", tier="statistical", level=1e-7, proof="prp-draws", cases=[(9, 4, 1), (12, 6, 3), (8, 3, 0)],
        tex=r"q\,T\le\mathbb E\,n_{ij},\quad q=\tfrac{r(r-1)}{m(m-1)}\text{ where all rounds explore}",
-       controls={"one random feature more": {"more": 1}})
-def pairs_are_bought(case: Case, more: int = 0) -> Evidence:
+       controls={"one random feature more": {"extra_features": 1}})
+def pairs_are_bought(case: Case, extra_features: int = 0) -> Evidence:
     "q T for the pairs of features that are no favourites, and the upper limit for their mean count over 40 runs; case (d, budget, top)."
     d, budget, top = case.value
     T, counts = 400, []
@@ -47,7 +47,7 @@ def pairs_are_bought(case: Case, more: int = 0) -> Evidence:
         simulate(lr, X, X[:, 0] * 0 + X[:, :top].sum(axis=1))
         pair = (d - 1) * (d - 2) // 2 + d - 2  # the last two features, which say nothing
         counts.append(lr.pairs[pair, 0])
-    return Evidence(float(pair_minimum(d, budget + more, top)) * T, "<=", mean_limit(counts, 1e-7))
+    return Evidence(float(pair_minimum(d, budget + extra_features, top)) * T, "<=", mean_limit(counts, 1e-7))
 
 # %% ../../../../nbs/own/moments/03_purchases.ipynb #57cf630d
 def greedy_knapsack(gains: np.ndarray, costs: np.ndarray, budget: float, divide: bool) -> list[int]:
@@ -108,8 +108,8 @@ MARKETS = [((1, 2, 3, 4, 5), 6, ()), ((1, 2, 3, 4, 5), 6, (4, 0)), ((0, 0, 1, 7,
 @claim("own", "Every affordable pair is bought", id="Y16", tier="exact", proof="prp-affordable", cases=MARKETS,
        tex=r"\tfrac1m\bigl(\tfrac1{m_i}+\tfrac1{m_j}\bigr)\le\Pr(i,j\in S\mid\text{the round explores})",
        controls={"favourites first": {"least": 0},
-                 "one per cent more": {"more": Fraction(101, 100)}})
-def affordable_pairs(case: Case, more: Fraction = Fraction(1), least: int = 2) -> Evidence:
+                 "one per cent more": {"bound_factor": Fraction(101, 100)}})
+def affordable_pairs(case: Case, bound_factor: Fraction = Fraction(1), least: int = 2) -> Evidence:
     "The bound and the chance of the pair for which they are nearest, over all draws; case: prices, budget, favourites."
     costs, budget, favourites = case.value
     law, d, sides = purchase_chances(costs, budget, favourites, least > 0, least), range(len(costs)), []
@@ -117,6 +117,6 @@ def affordable_pairs(case: Case, more: Fraction = Fraction(1), least: int = 2) -
     m = sum(p <= budget for p in costs)
     for i, j in itertools.combinations(d, 2):
         if costs[i] + costs[j] > budget: continue
-        bound = more * Fraction(1, m) * (Fraction(1, others[i]) + Fraction(1, others[j]))
+        bound = bound_factor * Fraction(1, m) * (Fraction(1, others[i]) + Fraction(1, others[j]))
         sides.append((bound, sum((p for S, p in law.items() if {i, j} <= S), Fraction(0))))
     return Evidence.worst(sides)

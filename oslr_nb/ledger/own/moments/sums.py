@@ -66,8 +66,8 @@ def centred_record(case: Case, overall: bool = False, raw: bool = False) -> Evid
 @claim("own", "Mean of a centred moment", id="Y3", tier="exact", proof="prp-centre",
        cases=[(n, pair) for n in (2, 3) for pair in ((0, 1), (1, 2))],
        tex=r"\mathbb E\,\hat C_{ij}=(1-\tfrac1n)\operatorname{Cov}(x_i,x_j)",
-       controls={"unbiased as it stands": {"lost": 0}})
-def centred_mean(case: Case, lost: int = 1) -> Evidence:
+       controls={"unbiased as it stands": {"bias_order": 0}})
+def centred_mean(case: Case, bias_order: int = 1) -> Evidence:
     "Over all sequences of n examples, exactly; case (n, pair)."
     n, (i, j) = case.value
     mean = Fraction(0)
@@ -76,7 +76,7 @@ def centred_mean(case: Case, lost: int = 1) -> Evidence:
         mean += math.prod(p for _, p in seq) * (sum(a * b for a, b in zip(xs, zs, strict=True)) - sum(xs) * sum(zs) / n) / n
     moment = lambda f: sum(p * f(x) for x, p in LAW)
     covariance = moment(lambda x: x[i] * x[j]) - moment(lambda x: x[i]) * moment(lambda x: x[j])
-    return Evidence(mean, "==", (1 - Fraction(lost, n)) * covariance)
+    return Evidence(mean, "==", (1 - Fraction(bias_order, n)) * covariance)
 
 # %% ../../../../nbs/own/moments/01_sums.ipynb #d9f99e8a
 @claim("own", "Memory of forgetting", id="Y11", tier="certificate", proof="prp-forget",
