@@ -38,7 +38,7 @@ COMPARISONS = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">"}
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change of the source: what is replaced by what, in which function of which module."""
+    "One change of the source: `new` in the place of text[start:end], in a function of a module; the expression before and after."
 
     module: str
     function: str
@@ -48,30 +48,34 @@ class Mutant:
     after: str
     start: int
     end: int
+    new: str
 
     @property
     def key(self) -> str:
-        """A name that does not change when lines move."""
+        "A name that does not change when lines move."
         return f"{self.module}:{self.function}: {self.before} -> {self.after}"
+
+    def applied(self, text: str) -> str:
+        "The module's text with the change."
+        return text[: self.start] + self.new + text[self.end :]
 
 
 def sources(root: Path) -> list[Path]:
-    """The modules that hold mathematics."""
+    "The modules that hold mathematics: some of the core, the papers, and the kernels of their checks."
     package = root / "oslr_nb"
     found = [package / "core" / f"{name}.py" for name in MODULES] + list((package / "papers").rglob("*.py"))
-    checks = [p for p in (package / "ledger").rglob("*.py") if p.name != "claims.py"]
-    found += [p for p in checks if p.relative_to(package).parts[1] not in ("core", "own")]
+    found += [p for p in (package / "ledger").rglob("*.py") if p.relative_to(package).parts[1] not in ("core", "own", "claims.py")]
     return sorted(p for p in found if p.name != "__init__.py")
 
 
 def name_of(node: ast.AST) -> str:
-    """Last part of a called or decorating name."""
+    "Last part of a called or decorating name."
     node = node.func if isinstance(node, ast.Call) else node
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
-    """Functions and methods that carry mathematics, with their qualified names; claims and their scaffolding are left out."""
+    "Functions and methods that carry mathematics, with their qualified names; claims and their scaffolding are left out."
     public = next((ast.literal_eval(n.value) for n in tree.body if isinstance(n, ast.Assign) and n.targets[0].id == "__all__"), [])
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
@@ -82,7 +86,7 @@ def functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
 
 
 class Finder(ast.NodeVisitor):
-    """Collects the changes that can be made inside one function."""
+    "Collects the changes that can be made inside one function."
 
     def __init__(self, text: str) -> None:
         self.text, self.found = text, []
@@ -90,16 +94,16 @@ class Finder(ast.NodeVisitor):
         for line in text.splitlines(keepends=True): self.starts.append(self.starts[-1] + len(line))
 
     def at(self, line: int, column: int) -> int:
-        """Offset of a position; columns count bytes."""
+        "Offset of a position; columns count bytes."
         begin = self.starts[line - 1]
         return begin + len(self.text[begin:self.starts[line]].encode()[:column].decode())
 
     def span(self, node: ast.AST) -> tuple[int, int]:
-        """Offsets of a node."""
+        "Offsets of a node."
         return self.at(node.lineno, node.col_offset), self.at(node.end_lineno, node.end_col_offset)
 
     def add(self, kind: str, start: int, end: int, new: str, node: ast.AST) -> None:
-        """Note one change, together with the expression around it."""
+        "Note one change, together with the expression around it."
         a, b = self.span(node)
         shown = lambda s: " ".join(s.split())[:110]
         self.found.append((kind, start, end, new, shown(self.text[a:b]), shown(self.text[a:start] + new + self.text[end:b]), node.lineno))
@@ -149,7 +153,7 @@ class Finder(ast.NodeVisitor):
     def visit_Assert(self, node: ast.Assert) -> None: pass
 
     def search(self, function: ast.FunctionDef) -> list:
-        """All changes inside the body."""
+        "All changes inside the body."
         self.around = {}
         for parent in ast.walk(function):
             for child in ast.iter_child_nodes(parent):
@@ -164,33 +168,32 @@ class Finder(ast.NodeVisitor):
 
 
 def mutants(root: Path) -> list[Mutant]:
-    """Every mutant of every function, in the order of the files."""
+    "Every mutant of every function, in the order of the files."
     out = []
     for path in sources(root):
-        text = path.read_text(encoding="utf-8")
-        module = path.relative_to(root).as_posix()
+        text, module = path.read_text(encoding="utf-8"), path.relative_to(root).as_posix()
         for name, node in functions(ast.parse(text)):
             for kind, start, end, new, before, after, line in Finder(text).search(node):
-                mutant = Mutant(module, name, line, kind, before, after, start, end)
-                NEW[mutant] = new
-                out.append(mutant)
+                out.append(Mutant(module, name, line, kind, before, after, start, end, new))
     return out
 
 
 def compiles(m: Mutant, root: Path = TOP) -> bool:
-    """Whether the changed module is still a program; a few changes of operators are not."""
-    text = (root / m.module).read_text(encoding="utf-8")
-    try: ast.parse(text[:m.start] + NEW[m] + text[m.end:])
+    "Whether the changed module is still a program; a few changes of operators are not."
+    try: ast.parse(m.applied((root / m.module).read_text(encoding="utf-8")))
     except SyntaxError: return False
     return True
 
 
-NEW: dict[Mutant, str] = {}
-KERNELS: set[str] = set()
+@cache
+def kernels() -> frozenset[str]:
+    "Names of the compiled functions among the sources."
+    found = [f for path in sources(TOP) for f in functions(ast.parse(path.read_text(encoding="utf-8")))]
+    return frozenset(name for name, f in found if any(name_of(d) == "kernel" for d in f.decorator_list))
 
 
 def sample(all_mutants: list[Mutant], count: int, seed: int) -> list[Mutant]:
-    """All changes of bound functions by a factor, and `count` others: one function after another, so that none is left out for long."""
+    "All changes of bound functions by a factor, and `count` others: one function after another, so that none is left out for long."
     rng, groups = random.Random(seed), {}
     chosen = [m for m in all_mutants if m.kind == "bound"]
     for m in all_mutants:
@@ -234,29 +237,24 @@ print("RESULT" + json.dumps(out))
 
 
 def environment(root: Path, mutant: Mutant | None) -> dict[str, str]:
-    """Variables for a process that runs the package under `root`.
-
-    Compiled code is kept by the digest of all sources. A mutant outside the kernels may use that of the sound sources,
-    which is right for it; numba compiles the kernels of the changed file anew.
-    """
-    sound = {} if mutant and mutant.function in KERNELS else {"OSLR_KERNELS": source_digest()[:16]}
+    """Variables for a process that runs the package under `root`. Compiled code is kept by the digest of all sources. A mutant outside
+    the kernels may use that of the sound sources, which is right for it; numba compiles the kernels of the changed file anew."""
+    sound = {} if mutant and mutant.function in kernels() else {"OSLR_KERNELS": source_digest()[:16]}
     return {**os.environ, "PYTHONPATH": str(root), "OMP_NUM_THREADS": "1", "OSLR_QUIET": "1", **sound}
 
 
 def drive(root: Path, mode: str, argument: str, timeout: float, mutant: Mutant | None = None) -> dict | None:
-    """Run the driver on the package under `root`; None if it does not come back in time or breaks before its end."""
+    "Run the driver on the package under `root`; None if it does not come back in time or breaks before its end."
     env, command = environment(root, mutant), [sys.executable, "-c", DRIVER, mode, argument]
-    try:
-        done = subprocess.run(command, cwd=root, env=env, capture_output=True, text=True, timeout=timeout, check=False)
-    except subprocess.TimeoutExpired:
-        return None
+    try: done = subprocess.run(command, cwd=root, env=env, capture_output=True, text=True, timeout=timeout, check=False)
+    except subprocess.TimeoutExpired: return None
     found = re.search(r"^RESULT(.*)$", done.stdout, re.M)
     if mode == "trace" and not found: raise SystemExit(done.stderr[-3000:])
     return json.loads(found[1]) if found else None
 
 
 class Slot:
-    """A place where one mutant after another is tried: compiled code is found again only under the same path."""
+    "A place where one mutant after another is tried: compiled code is found again only under the same path."
 
     def __init__(self, folder: str, number: int) -> None:
         self.root, self.sound = Path(folder, f"slot{number}"), Path(folder, f"sound{number}")
@@ -276,7 +274,7 @@ class Slot:
 
 @cache
 def users(root: Path) -> dict[str, set[str]]:
-    """For every name of a kernel: the functions and methods, anywhere in the package, whose body names it, also through other kernels."""
+    "For every name of a kernel: the functions and methods, anywhere in the package, whose body names it, also through other kernels."
     direct: dict[str, set[str]] = {}
     for path in (root / "oslr_nb").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -286,45 +284,41 @@ def users(root: Path) -> dict[str, set[str]]:
                         direct.setdefault(part.id if isinstance(part, ast.Name) else part.attr, set()).add(node.name)
     closed = {name: set(found) for name, found in direct.items()}
     for _ in range(4):
-        for name, found in closed.items(): closed[name] = found | set().union(*(direct.get(f, set()) for f in found if f in KERNELS))
+        for name, found in closed.items(): closed[name] = found | set().union(*(direct.get(f, set()) for f in found if f in kernels()))
     return closed
 
 
 def concerned(m: Mutant, trace: dict, root: Path) -> list[str]:
-    """Claims that call the mutated function, quickest first."""
+    "Claims that call the mutated function, quickest first."
     short, file = m.function.split(".")[-1], m.module.removeprefix("oslr_nb/")
-    callers = users(root).get(short, set()) if short in KERNELS else set()
+    callers = users(root).get(short, set()) if short in kernels() else set()
     hit = [i for i, (_, seen) in trace.items() if any((f == file and n == short) or n in callers for f, n in seen)]
     return sorted(hit, key=lambda i: trace[i][0])
 
 
 def apply(m: Mutant, root: Path) -> None:
-    """Write the mutant into the module and into the cell it comes from."""
+    "Write the mutant into the module and into the cell it comes from."
     path = root / m.module
     text = path.read_text(encoding="utf-8")
-    changed = text[:m.start] + NEW[m] + text[m.end:]
-    path.write_text(changed, encoding="utf-8")
-    head = text[:m.start].rfind("\n# %% ")
-    marker = text[head + 1:].splitlines()[0]
+    path.write_text(m.applied(text), encoding="utf-8")
+    marker = list(re.finditer(r"^# %% (?:\.\./)+(nbs/\S+) #(\w+)\n", text[: m.start], re.M))[-1]
     tail = text.find("\n# %% ", m.start)
-    old_chunk = text[head + 1 + len(marker):tail if tail > 0 else len(text)].strip("\n")
-    new_chunk = changed[head + 1 + len(marker):(tail if tail > 0 else len(text)) + len(changed) - len(text)].strip("\n")
-    book = re.match(r"# %% (?:\.\./)+(nbs/\S+) #(\w+)", marker)
-    if not book or not (root / book[1]).exists(): return
-    data = json.loads((root / book[1]).read_text(encoding="utf-8"))
+    a, b = marker.end(), tail if tail > 0 else len(text)  # of the cell's code
+    chunks = text[a:b].strip("\n"), (text[a : m.start] + m.new + text[m.end : b]).strip("\n")
+    book = root / marker[1]
+    data = json.loads(book.read_text(encoding="utf-8"))
     for cell in data["cells"]:
-        if cell["id"] == book[2]:
-            source = "".join(cell["source"])
-            if old_chunk in source: source = source.replace(old_chunk, new_chunk)
-            else:  # the export has changed an import of the cell: the changed lines alone
-                a, b = text.rfind("\n", 0, m.start) + 1, text.find("\n", m.end)
-                source = source.replace(text[a:b], text[a:m.start] + NEW[m] + text[m.end:b], 1)
-            cell["source"] = source.splitlines(keepends=True)
-    (root / book[1]).write_text(json.dumps(data), encoding="utf-8")
+        source = "".join(cell["source"])
+        if cell["id"] != marker[2]: continue
+        if chunks[0] not in source:  # the export has changed an import of the cell: the changed lines alone
+            a, b = text.rfind("\n", 0, m.start) + 1, text.find("\n", m.end)
+            chunks = text[a:b], text[a : m.start] + m.new + text[m.end : b]
+        cell["source"] = source.replace(*chunks, 1).splitlines(keepends=True)
+    book.write_text(json.dumps(data), encoding="utf-8")
 
 
 def run_tests(m: Mutant, root: Path, timeout: float) -> str:
-    """The first test that notices the mutant, or an empty string; slow pages come last."""
+    "The first test that notices the mutant, or an empty string; slow pages come last."
     page = re.findall(r"^# %% \S*?nbs/(\S+\.ipynb) ", (root / m.module).read_text(encoding="utf-8"), re.M)[-1]
     paper = m.module.split("/")[2].removesuffix(".py") if re.search("/(papers|ledger)/", m.module) else ""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
@@ -342,7 +336,7 @@ def run_tests(m: Mutant, root: Path, timeout: float) -> str:
 
 
 def try_one(m: Mutant, trace: dict, slots: Queue, tests: bool) -> dict:
-    """What notices one mutant: a claim, a test, or nothing."""
+    "What notices one mutant: a claim, a test, or nothing."
     from oslr_nb.ledger.claims import CLAIMS, claim_ids
 
     claim_ids([])
@@ -357,7 +351,7 @@ def try_one(m: Mutant, trace: dict, slots: Queue, tests: bool) -> dict:
     finally:
         slot.restore()
         slots.put(slot)
-    known = {k: v for k, v in asdict(m).items() if k not in ("start", "end")}
+    known = {k: v for k, v in asdict(m).items() if k not in ("start", "end", "new")}
     found = {"claims": len(ids), "verify": caught, "tests": noticed, "seconds": round(time.perf_counter() - start, 1)}
     return {"key": m.key, **known, **found}
 
@@ -381,9 +375,6 @@ def main() -> int:
     if args.list:
         for m in chosen: print(f"{m.kind:12} {m.key}")
         return 0
-    for path in sources(TOP):
-        found = functions(ast.parse(path.read_text(encoding="utf-8")))
-        KERNELS.update(name for name, f in found if any(name_of(d) == "kernel" for d in f.decorator_list))
     with tempfile.TemporaryDirectory() as folder:
         ready, slots = [Slot(folder, number) for number in range(args.jobs)], Queue()
         print("tracing the claims", flush=True)

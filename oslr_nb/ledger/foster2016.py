@@ -121,12 +121,17 @@ def range_of_costs(case: Case, share: tuple[float, float, float] = (1, 1, 1)) ->
     which = (np.max(found, axis=0) / bounds).argmax()
     return Evidence(float(np.max(found, axis=0)[which]), "<=", bounds[which], tol=1e-9 * bounds[which])
 
-# %% ../../nbs/papers/foster2016.ipynb #2b7af6ee
-def expected_parts(
-    X: np.ndarray, y: np.ndarray, k: int, r: int, u: np.ndarray, rates: tuple[float, float], q: float
-) -> np.ndarray:
-    "Exact means of the regret against u, of the Hedge part in estimated costs and of the descent part, over all R."
-    (T, d), p = X.shape, r / X.shape[1]
+# %% ../../nbs/papers/foster2016.ipynb #80e37cad
+@claim("foster2016", "proof of Theorem 1, (Foster 5)", id="F4", tier="exact", proof="thm-fkk",
+       cases=[(3, 1, 2, 4), (4, 2, 2, 3), (4, 1, 3, 4)],
+       tex=r"\mathbb E R_T=\mathbb E\sum_t\bigl(\langle D_t,c_t\rangle-c_t(A^*)+\ell_t(w_{A^*})-\ell_t(w^*)\bigr)",
+       controls={"pairs divided by p^2 instead of q": {"product": True}})
+def decomposition(case: Case, product: bool = False) -> Evidence:
+    "Exact means of the regret, and of the Hedge part in estimated costs and the descent part, over all R; case (d, k, r, T)."
+    d, k, r, T = case.value
+    X = case.rng.standard_normal((T, d)) / math.sqrt(d)
+    y, u = case.rng.uniform(-1, 1, T), np.r_[np.zeros(d - k), np.full(k, 0.9 / math.sqrt(k))]
+    p, q = r / d, (r / d) ** 2 if product else r * (r - 1) / (d * (d - 1))
     subsets = list(itertools.combinations(range(d), k))
     inside = np.array([[i in B for i in range(d)] for B in subsets], float)
     best = subsets.index(tuple(np.flatnonzero(u)))
@@ -140,26 +145,13 @@ def expected_parts(
             s, z = w @ seen, y[t] * seen / p
             cost = s * s / q + (1 / p - 1 / q) * (w * seen) ** 2 @ np.ones(d) - 2 * w @ z + y[t] ** 2
             g = 2 * inside * (np.outer(s, seen) / q + (1 / p - 1 / q) * w * seen**2 - z)
-            later = w - rates[1] * g
+            later = w - 0.3 * g
             later /= np.maximum(1.0, np.linalg.norm(later, axis=1, keepdims=True))
             parts = D @ loss - (u @ X[t] - y[t]) ** 2, D @ cost - cost[best], loss[best] - (u @ X[t] - y[t]) ** 2
-            total += np.array(parts) + walk(t + 1, logD - rates[0] * cost, later)
+            total += np.array(parts) + walk(t + 1, logD - 0.2 * cost, later)
         return total / len(sets)
 
-    return walk(0, np.zeros(len(subsets)), np.zeros((len(subsets), d)))
-
-# %% ../../nbs/papers/foster2016.ipynb #80e37cad
-@claim("foster2016", "proof of Theorem 1, (Foster 5)", id="F4", tier="exact", proof="thm-fkk",
-       cases=[(3, 1, 2, 4), (4, 2, 2, 3), (4, 1, 3, 4)],
-       tex=r"\mathbb E R_T=\mathbb E\sum_t\bigl(\langle D_t,c_t\rangle-c_t(A^*)+\ell_t(w_{A^*})-\ell_t(w^*)\bigr)",
-       controls={"pairs divided by p^2 instead of q": {"product": True}})
-def decomposition(case: Case, product: bool = False) -> Evidence:
-    "The two sides by enumeration of all draws, on a random stream; case (d, k, r, T)."
-    d, k, r, T = case.value
-    X = case.rng.standard_normal((T, d)) / math.sqrt(d)
-    y, u = case.rng.uniform(-1, 1, T), np.r_[np.zeros(d - k), np.full(k, 0.9 / math.sqrt(k))]
-    q = (r / d) ** 2 if product else r * (r - 1) / (d * (d - 1))
-    regret, hedging, descent = expected_parts(X, y, k, r, u, (0.2, 0.3), q)
+    regret, hedging, descent = walk(0, np.zeros(len(subsets)), np.zeros((len(subsets), d)))
     return Evidence(regret, "==", hedging + descent, tol=1e-12)
 
 # %% ../../nbs/papers/foster2016.ipynb #91efcf15
@@ -204,7 +196,7 @@ def by_formula(
     which: str, d: int, budget: int, k: int, T: float, step: float, hedge_step: float, x_norm: float, y_max: float,
     radius: float, **wrong: float,
 ) -> float:
-    "What `which` should be, from the formulas; `wrong` replaces N or kappa, or the label range y."
+    "The bound `which` by its formula; `wrong` replaces N or kappa, or the label range y."
     from scipy.integrate import quad
     from scipy.optimize import minimize_scalar
 
@@ -315,13 +307,13 @@ def law_of_pairs(d: int, budget: int, k: int, D: np.ndarray) -> np.ndarray:
 
 
 def law_outside(d: int, budget: int, k: int, D: np.ndarray) -> np.ndarray:
-    "The same if R avoids A."
+    "Chances of all pairs (A, R) if R avoids A."
     apart = np.array([[not set(A) & set(R) for R in all_sets(d, budget - k)] for A in all_sets(d, k)], float)
     return D[:, None] * apart / apart.sum(axis=1, keepdims=True)
 
 
 def law_of_one_number(d: int, budget: int, k: int, D: np.ndarray) -> np.ndarray:
-    "The same if one uniform number draws both A and R."
+    "Chances of all pairs (A, R) if one uniform number draws both."
     chance = np.zeros_like(law_of_pairs(d, budget, k, D))
     n, inner = chance.shape[1], np.cumsum(D)[:-1]
     cuts = np.unique(np.r_[inner, np.arange(n + 1) / n])
@@ -415,7 +407,7 @@ def theorem_1(case: Case, rates: str = "corrected", **multipliers: float) -> Evi
        controls={"Hedge does not learn: its rate is 10^-9 times the theorem's": {"hedge_step": 1e-9},
                  "the subsets do not learn: the rate of descent is 10^-9 times the theorem's": {"step": 1e-9, "hedge_step": 1e9}})
 def retuned(case: Case, **multipliers: float) -> Evidence:
-    "The same with the retuned rates and their closed bound."
+    "Upper limit for the mean regret with the retuned rates, and their closed bound; case (stream, d, k', k)."
     found = theorem_1.check(case, "retuned", **multipliers)
     return Evidence(found.lhs, "<=", bound_retuned(*case.value[1:], 2**16))
 

@@ -275,7 +275,7 @@ def measured_risk(case: Case, output: str, broken: str) -> Evidence:
                  "uniform draws for <w,x>": {"broken": "uniform"},
                  "a quarter of the bound": 0.25})
 def risk_theorem(case: Case, broken: str = "") -> Evidence:
-    "lhs and rhs: mean excess and bound of the printed output with the printed lambda."
+    "Mean excess of the printed output with the printed lambda, and the bound; case: the stream."
     return measured_risk(case, "printed", broken)
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #70390b5f

@@ -97,7 +97,7 @@ def pair_moments(case: Case, kind: str = "ordered") -> Evidence:
            r"\mathbb EA_{ii}^2=\tfrac dkx_i^4,\ \mathbb Ev_i^2=\tfrac dkx_i^2",
        controls={"products weighted by (d/k)^2": {"wrong": True}})
 def distinct_moments(case: Case, wrong: bool = False) -> Evidence:
-    "The same for the k-distinct estimator, over every set S, and its means; case (d, k)."
+    "Distances of means and second moments of the k-distinct estimator, over every set S, from the formulas; case (d, k)."
     (d, k), x = case.value, random_fractions(case.rng, case.value[0])
     found = [distinct_estimate(x, S, wrong) for S in itertools.combinations(range(d), k)]
     A, v = (sum(f[i] for f in found) / Fraction(len(found)) for i in (0, 1))
@@ -174,16 +174,6 @@ def averaged(
     simulate(lr, X, y, rows=rng.integers(len(y), size=m), score=False)
     return lr.A / m, lr.v / m
 
-
-def halves_average(X: np.ndarray, k: int, m: int, rng: np.random.Generator) -> np.ndarray:
-    "Average (d, d) of the journal version's estimate over m draws from the rows of X; k even."
-    d = X.shape[1]
-    C = rng.permuted(np.tile(np.arange(d), (m, 1)), axis=1)[:, :k]
-    x, A = X[rng.integers(len(X), size=m)[:, None], C], np.zeros((d, d))
-    for a, b in itertools.product(range(k // 2), range(k // 2, k)):
-        np.add.at(A, (C[:, a], C[:, b]), x[:, a] * x[:, b])
-    return (A + A.T) * 2 * (d / k) ** 2 / m
-
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #b6fe6f90
 def entry_quantile(d: int, k: int, m: int, delta: float, entry: str, estimator: str = "pairs") -> float:
     "Largest deviation, with chance above delta, of an entry after m examples; entry: single (of v), diagonal or products."
@@ -258,7 +248,7 @@ def theorem_1(case: Case, ball: int = 1, inequality: str = "hoeffding") -> Evide
        controls={"two thirds of it": 2 / 3,
                  "weights up to 2 B": {"ball": 2}})
 def theorem_1_sharp(case: Case, ball: int = 1) -> Evidence:
-    "The same against Bernstein's bound."
+    "Excess on the hard law and Bernstein's bound; case as for Theorem 1."
     return theorem_1.check(case, ball, "bernstein")
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #00de459a
@@ -281,7 +271,11 @@ def exact_excess(case: Case, m: int, sign: float = 1.0, biased: bool = False, la
     d, k = case.value
     X, y = finite_law(case.rng, d) if law is None else law
     A, v = averaged(X, y, k, m, case.rng)
-    if biased: A = halves_average(X, k, m, case.rng)
+    if biased:  # the average of the journal version's estimate
+        C = case.rng.permuted(np.tile(np.arange(d), (m, 1)), axis=1)[:, :k]
+        x, A = X[case.rng.integers(len(X), size=m)[:, None], C], np.zeros((d, d))
+        for a, b in itertools.product(range(k // 2), range(k // 2, k)): np.add.at(A, (C[:, a], C[:, b]), x[:, a] * x[:, b])
+        A = (A + A.T) * 2 * (d / k) ** 2 / m
     best = minimise_faces(X.T @ X / len(y), 2 * X.T @ y / len(y), 1.0)
     return law_risk(minimise_faces(A, sign * v, 1.0), X, y) - law_risk(best, X, y)
 
@@ -334,7 +328,7 @@ def written_out(name: str, estimator: str, order: int = 1) -> float:
 
 
 def in_code(name: str, estimator: str, order: int = 1, **change: float) -> float:
-    "The same from the functions of this module."
+    "The same number from the functions of the module, some arguments changed."
     inequality, what = name.split()
     at = BOUND_AT | {"inequality": inequality, "estimator": estimator} | change
     if what in "Av": return deviations(7, 4, 90, **at)["Av".index(what)]

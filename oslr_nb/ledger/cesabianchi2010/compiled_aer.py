@@ -101,31 +101,25 @@ def scale_compiled(case: Case, excess: float = 0.0) -> Evidence:
     return Evidence(abs(sums[0] - y * inner) + abs(sums[1] - (1 + excess) * inner**2), "==", 0, tol=1e-12)
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #6b7036c9
-def draw_counts(rounds: int, reserved: int, rng: np.random.Generator) -> tuple[dict, dict]:
-    "How often query() chose each (C, ordered weighted draws) in the rounds that learn, and each (first, last) draw afterwards."
-    T = rounds + reserved
-    lr = AER(5, 4, T=T, calibrate=reserved / T, output="last", seed=rng)
-    lazy_step(lr._state.ball, np.array([0, 2, 3]), np.array([0.5, -0.3, 0.2]), 3, 1.0)
-    learning, later = Counter(), Counter()
-    for t in range(T):
-        lr.commit()
-        S = lr.query()
-        places = S[lr.place[: int(lr.info.view(SCALARS)["draws"][0])]]
-        key = (frozenset(S[:2].tolist()), *places.tolist()) if t < rounds else (int(places[0]), int(places[-1]))
-        (learning if t < rounds else later)[key] += 1
-        lr.observe(np.zeros(len(S)))
-        lr.update(0.0)
-    return learning, later
-
-
 @claim("cesabianchi2010", "Algorithm 2, the compiled draws", id="D7l", tier="statistical", level=1e-6, cases=["learning", "calibration"],
        proof="prp-aer-compiled", tex=r"\mathbb P(C,i,j)=\binom d{k/2}^{-1}\frac{\lvert w_i\rvert\lvert w_j\rvert}{\Vert w\Vert_1^2}\ (k=4)",
        controls={"weighted draws without replacement": {"replace": False},
                  "uniform among the weights that are not 0": {"weighted": False}})
 def draws_of_aer(case: Case, replace: bool = True, weighted: bool = True) -> Evidence:
-    "Pearson's statistic of 3000 rounds of learning, or 900 of calibration, against the exact chances; d = 5, k = 4."
-    p, learning = {0: 0.5, 2: 0.3, 3: 0.2} if weighted else dict.fromkeys((0, 2, 3), 1 / 3), case.value == "learning"
-    counts = draw_counts(3000 if learning else 60, 0 if learning else 900, case.rng)[not learning]
+    """Pearson's statistic of (C, weighted draws in order) in 3000 rounds of learning, or of the first and last draw in 900 of
+    calibration after 60 of learning, against the exact chances; d = 5, k = 4."""
+    p, learning, counts = {0: 0.5, 2: 0.3, 3: 0.2} if weighted else dict.fromkeys((0, 2, 3), 1 / 3), case.value == "learning", Counter()
+    T = 3000 if learning else 960
+    lr = AER(5, 4, T=T, calibrate=0.0 if learning else 900 / T, output="last", seed=case.rng)
+    lazy_step(lr._state.ball, np.array([0, 2, 3]), np.array([0.5, -0.3, 0.2]), 3, 1.0)
+    for t in range(T):
+        lr.commit()
+        S = lr.query()
+        places = S[lr.place[: int(lr.info.view(SCALARS)["draws"][0])]].tolist()
+        if learning: counts[(frozenset(S[:2].tolist()), *places)] += 1
+        elif t >= 60: counts[places[0], places[-1]] += 1
+        lr.observe(np.zeros(len(S)))
+        lr.update(0.0)
     sets = [frozenset((i, j)) for i in range(5) for j in range(i)] if learning else [None]
     pair = lambda i, j: p[i] * p[j] if replace else p[i] * p[j] / (1 - p[i]) * (i != j)
     cells = {((C, i, j) if learning else (i, j)): pair(i, j) / len(sets) for C in sets for i in p for j in p}

@@ -185,7 +185,7 @@ def promise(n: int, R: float, G: float) -> Callable:
                  "steps ten times as long": {"step": 10.0},
                  "the bound of dual averaging for gradient descent": {"bounds": (bound_rda, bound_rda)}})
 def anytime(case: Case, step: float = 1.0, bounds: tuple = (bound_rda, bound_ogd)) -> Evidence:
-    "What the adversary collects, and the bound; case (engine, rounds, G, R)."
+    "Regret against the adversary, and the bound; case (engine, rounds, G, R)."
     engine, n, G, R = case.value
     lam = rda_schedule(n, G, R, step)
     if engine == "RDA": w, g = dual_averaging(planned(lam, R, G), 2, lam, R)

@@ -356,7 +356,7 @@ def tsallis_optimal(case: Case, weights: Callable = tsallis) -> Evidence:
        controls={"the bound times 0.98": 0.98,
                  "a negative cost": {"sign": -1.0}})
 def tsallis_round(case: Case, sign: float = 1.0) -> Evidence:
-    "What a round costs beyond the change of the potential, and the bound; case (costs, K, rate)."
+    "Cost of a round beyond the change of the potential, and the bound; case (costs, K, rate)."
     kind, K, eta = case.value
     L, c = case.rng.exponential(size=K) / eta, case.rng.exponential(size=K) / eta
     if kind == "unlikely": L, c = np.r_[0.0, np.full(K - 1, 100.0)] / eta, (np.arange(K) == 1) * sign / eta

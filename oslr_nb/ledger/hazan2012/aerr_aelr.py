@@ -105,7 +105,7 @@ def gradient_size(case: Case) -> Evidence:
        cases=gradient_size.cases,
        controls={"99 % of it": 0.99})
 def gradient_size_sharp(case: Case) -> Evidence:
-    "The same search against the sharp constant, which an aligned triple attains."
+    "Largest moment of the same search, and the sharp constant, which an aligned triple attains."
     d, k, _ = case.value
     return Evidence(gradient_size.check(case).lhs, "<=", 4 * (d + k - 1) / k, tol=1e-6)
 
@@ -372,7 +372,7 @@ def theorem_limit(
        controls={"a learner that stays at 0": {"broken": "idle"},
                  "40 % of the bound": {"factor": 0.4}})
 def ridge_theorem(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
-    "The printed theorem with its step."
+    "Mean excess with the step of the printed theorem, and its bound; case: the stream."
     return theorem_limit(True, case.value, True, case.rng, broken, factor)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #88619661
@@ -383,7 +383,7 @@ def ridge_theorem(case: Case, broken: str = "", factor: float = 1.0) -> Evidence
                  "70 % of the bound": {"factor": 0.7},
                  "the naive choice, run on the easy stream": lambda case: theorem_limit(True, "easy", False, case.rng, "naive")})
 def ridge_theorem_sharp(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
-    "The sharpened theorem with its step."
+    "Mean excess with the step of the sharpened theorem, and its bound; case: the stream."
     return theorem_limit(True, case.value, False, case.rng, broken, factor)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #7167eef9
@@ -392,7 +392,7 @@ def ridge_theorem_sharp(case: Case, broken: str = "", factor: float = 1.0) -> Ev
        controls={"a learner that stays at 0": {"broken": "idle"},
                  "45 % of the bound": {"factor": 0.45}})
 def lasso_theorem(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
-    "The printed theorem with its step."
+    "Mean excess with the step of the printed theorem, and its bound; case: the stream."
     return theorem_limit(False, case.value, True, case.rng, broken, factor)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #525772cf
@@ -403,7 +403,7 @@ def lasso_theorem(case: Case, broken: str = "", factor: float = 1.0) -> Evidence
                  "45 % of the bound": {"factor": 0.45},
                  "the naive choice, run on the easy stream": lambda case: theorem_limit(False, "easy", False, case.rng, "naive")})
 def lasso_theorem_sharp(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
-    "The sharpened theorem with its step."
+    "Mean excess with the step of the sharpened theorem, and its bound; case: the stream."
     return theorem_limit(False, case.value, False, case.rng, broken, factor)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #e6021c5c
@@ -475,7 +475,7 @@ def second_order_regret(case: Case, constant: float = 5.0) -> Evidence:
            r"\eta+(e-\tfrac74)\eta G^2T\bigr)\text{ for every }\eta",
        controls={"1/2 in its place: too little for d = 1": {"constant": 0.5}})
 def second_order_regret_sharp(case: Case, constant: float = LASSO) -> Evidence:
-    "The same with e - 7/4 and without a condition on eta."
+    "Both sides with e - 7/4 and without a condition on eta; case (law, rounds, grid)."
     return second_order_regret.check(case, constant=constant)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #b0096b61

@@ -27,7 +27,7 @@ def observed_excess(w: np.ndarray, u: np.ndarray, draws: int) -> Any:
 
 
 def estimate_excess(w: np.ndarray, u: np.ndarray) -> Any:
-    "The same for reading 'estimate': ||w - u||^2 + ||w||_1^2 - ||w||_2^2."
+    "Excess of a round of reading 'estimate', likewise: ||w - u||^2 + ||w||_1^2 - ||w||_2^2."
     return ((w - u) ** 2).sum() + np.abs(w).sum() ** 2 - (w**2).sum()
 
 # %% ../../../nbs/papers/hazan2012/03_online.ipynb #3217a431

@@ -260,7 +260,7 @@ def top_features_suffice(case: Case, shift: int = 0, power: int = 2) -> Evidence
                  "sigma_1 / sigma_d without the squares": {"powers": (1, 1)},
                  "the fourth power of sigma_1": {"powers": (4, 2)}})
 def top_features_sharpened(case: Case, powers: tuple[int, int] = (2, 2)) -> Evidence:
-    "The same pairs with nu sigma_1^2 / sigma_d^2; attained for V = I."
+    "The two sides at the worst of the same pairs, with nu sigma_1^2 / sigma_d^2; attained for V = I."
     d, k, top = case.value
     return excesses(case, lambda high, low: truncation_factor(k, top, d) * high ** powers[0] / low ** powers[1])
 
@@ -378,7 +378,7 @@ def sharpened_schedule(case: Case, step: float = 1.0) -> Evidence:
        controls={"lambda_t = 8 sqrt(t), without C": {"power": 0},
                  "lambda_t = 8 sqrt(t) / C, the root ending before C": {"power": -2}})
 def misprinted_schedule(case: Case, power: int = 1) -> Evidence:
-    "lhs and rhs: the same with the schedule printed in the proof."
+    "The two sides with the schedule printed in the proof; case (d, k', k1)."
     return printed_schedule.check(case, power)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #92cd9422

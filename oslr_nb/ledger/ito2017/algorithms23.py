@@ -238,12 +238,6 @@ def weaker_copy(weights: tuple[float, float] = (0.2, 0.7), noise: float = 0.15, 
     X = np.column_stack([size / factor * z[:, 0], 0.55 * z[:, 1], size * z[:, 0]])
     return linear_table(X, np.r_[0.0, weights], noise)
 
-
-def noisy_copy() -> Table:
-    "Feature 0 is twice feature 2 and a little noise: (b) is tight at (1/2, 0, -1)."
-    z = signs(3)
-    return linear_table(np.column_stack([0.7 * z[:, 0] + 0.05 * z[:, 2], 0.55 * z[:, 1], 0.35 * z[:, 0]]), np.r_[0, 0.2, 0.7], 0.1)
-
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #0df00b0a
 @claim("ito2017", "section 5.2, the support", id="A13", tier="certificate", proof="lem-cone",
        cases=["outside, 2.5", "outside, 2.01", "inside", *["random"] * 4],
@@ -257,7 +251,10 @@ def cone_lemma(case: Case, phi_factor: float = 1.0, condition: float = 4 / 3, th
     from oslr_nb.core.geometry import compatibility
 
     factor = 2.01 if case.value == "outside, 2.01" else 2.5
-    table = noisy_copy() if case.value == "inside" else weaker_copy(size=0.7, factor=factor)
+    table, z = weaker_copy(size=0.7, factor=factor), signs(3)
+    if case.value == "inside":  # feature 0 is twice feature 2 and a little noise: (b) is tight at (1/2, 0, -1)
+        X = np.column_stack([0.7 * z[:, 0] + 0.05 * z[:, 2], 0.55 * z[:, 1], 0.35 * z[:, 0]])
+        table = linear_table(X, np.r_[0, 0.2, 0.7], 0.1)
     phi, u, V = phi_factor * compatibility(table.V, [1, 2]).lower, table.w, table.V
     if case.value == "random":
         mu, w = np.sort(case.rng.uniform(0.5, 1, 40))[::-1], u + 0.1 * case.rng.standard_normal((40, 3))

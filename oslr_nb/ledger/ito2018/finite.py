@@ -442,7 +442,7 @@ def lemma_referred_to(case: Case) -> Evidence:
     r"\epsilon\le\epsilon\ln\tfrac{1+\epsilon}{1-\epsilon}\text{ for }\epsilon\ge0.47",
     controls={"every round charged with the last one's divergence": {"factor": 0.5}})
 def lemma_replaced(case: Case, factor: float = 2 / 9) -> Evidence:
-    "What the proof of (15) needs: the divergence after the sum over the rounds, or epsilon; case eps."
+    "Divergence after the sum over the rounds, or epsilon, and the bound that the proof of (15) needs; case eps."
     eps = case.value
     return Evidence(-factor * math.log1p(-4 * eps**2) if eps <= 0.47 else eps, "<=", eps * math.log((1 + eps) / (1 - eps)))
 

@@ -282,7 +282,7 @@ def cutting(case: Case, entries_left_out: int = 0) -> Evidence:
        tex=r"\Vert\hat w(\tilde S)-w^*\Vert_2\le\tfrac{1+\sqrt5}2\Vert\hat w-w^*\Vert_2",
        controls={"99.9 % of it": 0.999})
 def golden(case: Case) -> Evidence:
-    "As K6, against the golden ratio, which is `truncation_factor`; case (d, k)."
+    "Largest ratio of the same vectors, and the golden ratio, which is `truncation_factor`; case (d, k)."
     d, k = case.value
     return Evidence(cutting.check(case).lhs, "<=", math.sqrt(truncation_factor(k, k, d)), tol=1e-9)
 

@@ -167,10 +167,16 @@ def one_feature(B: int, ratio: float) -> float:
     return float((((1 + ratio) / (1 + ratio * t)) ** 2).sum())
 
 
-def growing_feature(B: int) -> float:
-    "Expected regret of VAW without ridge for x_t^2 = 2^(t - B) and random labels +-1."
-    h = 1 / (2 - 2.0 ** (1 - np.arange(1, B + 1)))
-    return float(1 + (h * (1 - h)).sum())  # the first round costs 1
+def growing_feature(B: int, ridge: float = 0.0) -> float:
+    "Expected regret of VAW against the best u without a ridge, for x_t^2 = 2^(t - B) and random labels +-1."
+    if ridge == 0:
+        h = 1 / (2 - 2.0 ** (1 - np.arange(1, B + 1)))
+        return float(1 + (h * (1 - h)).sum())  # the first round costs 1
+    square = 2.0 ** (np.arange(1, B + 1)[-1000:] - B)  # what is earlier is far below the ridge
+    before = np.r_[0, np.cumsum(square)[:-1]]
+    h = square / (ridge + before + square)
+    # E (y - yhat)^2 = 1 + h^2 before / square, and E of the least loss is B - 1: only the difference is summed
+    return float((h**2 * before / square).sum() + 1)
 
 
 @claim("kale2017", "Lemma 13", id="K16", tier="exact", proof="prp-scale",
@@ -199,20 +205,11 @@ def lemma_13(case: Case) -> Evidence:
 
 @lemma_13.corrected(r"\le\tfrac{aY^2}\varphi+Y^2k_1\ln\bigl(1+\tfrac{BX^2}a\bigr),\quad\varphi\text{ at most the restricted eigenvalues}")
 def lemma_13_mended(case: Case) -> Evidence:
-    "The same families: phi = delta^2 with ridge 1; for growing features phi = 2 (1 - 2^-B) / B, and the ridge is phi."
+    "Both sides: phi = delta^2 with ridge 1; for growing features phi = 2 (1 - 2^-B) / B, and the ridge is phi; case (family, B)."
     family, B = case.value
     if family == "ridge": return Evidence(one_feature(B, 1 / B), "<=", bound_batch(B, 1, 1 / B, x_max=B**-0.5))
     phi = (2 - 2.0 ** (1 - B)) / B
-    return Evidence(growing_feature_ridge(B, phi), "<=", bound_batch(B, 1, phi, ridge=phi))
-
-
-def growing_feature_ridge(B: int, ridge: float) -> float:
-    "Expected regret of VAW with a ridge, against the best u without, for x_t^2 = 2^(t - B) and random labels +-1."
-    square = 2.0 ** (np.arange(1, B + 1)[-1000:] - B)  # what is earlier is far below the ridge
-    before = np.r_[0, np.cumsum(square)[:-1]]
-    h = square / (ridge + before + square)
-    # E (y - yhat)^2 = 1 + h^2 before / square, and E of the least loss is B - 1: only the difference is summed
-    return float((h**2 * before / square).sum() + 1)
+    return Evidence(growing_feature(B, phi), "<=", bound_batch(B, 1, phi, ridge=phi))
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #dbe6ffd1
 def forecasts(Z: np.ndarray, y: np.ndarray, ridge: float, adversary: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -152,16 +152,6 @@ def adaptive_theorem_1(case: Case, kind: str = "two", radius: float | None = Non
     return Evidence(regret, "<=", bound_adaptive_seen(1, d, top, root**2, low, high, R))
 
 # %% ../../../nbs/own/01_adaptive.ipynb #10cd6603
-def split_moment(x: np.ndarray, y: Any, w: np.ndarray, budget: int, top: int, pairs: bool = True) -> Any:
-    "The right side of the identity times 4, exact for fractions; the favourites are the first `top` features."
-    m, r, a = len(x) - top, budget - top, (x * w)[top:]
-    one, s, inside, outside = Fraction(1), a.sum(), (x[:top] ** 2).sum(), x[top:] ** 2
-    q1, q, residual = one * m / r, one * (m - 1) / (r - 1), w @ x - y
-    chance = (outside * (((a**2).sum() - a**2) - (s - a) ** 2 / (one * (m - 1)))).sum() * q1 * (m - 1) * (q - 1) / (m - 2)
-    spread = inside * m * (q1 - 1) / (m - 1) * ((a**2).sum() - s**2 / (one * m))
-    return 4 * ((inside + q1 * outside.sum()) * residual**2 + spread + (chance if pairs else 0))
-
-
 @claim("own", "what an estimate is made of", id="X5", tier="exact", proof="lem-split",
        cases=[(4, 3, 1), (5, 3, 0), (5, 4, 1), (6, 4, 1), (6, 3, 1), (5, 5, 2)],
        tex=r"\mathbb E\Vert\hat g\Vert^2=4\bigl(\Vert x_U\Vert^2+q_1\Vert x_{U^c}\Vert^2\bigr)\varrho^2+\dots",
@@ -175,7 +165,12 @@ def moment_is_split(case: Case, pairs: bool = True, seen: bool = False) -> Evide
     pair = design.second(exact=True)
     exact = sum(p * (gradient_estimate(x[list(S)], np.array(S), y, w, pair) ** 2).sum() for S, p in design.support())
     if seen: y = y + (x * w)[budget:].sum()  # as if the residual were that of a bought set
-    return Evidence(exact, "==", split_moment(x, y, w, budget, top, pairs))
+    m, r, a = d - top, budget - top, (x * w)[top:]
+    one, s, inside, outside = Fraction(1), a.sum(), (x[:top] ** 2).sum(), x[top:] ** 2
+    q1, q = one * m / r, one * (m - 1) / (r - 1)
+    chance = (outside * (((a**2).sum() - a**2) - (s - a) ** 2 / (one * (m - 1)))).sum() * q1 * (m - 1) * (q - 1) / (m - 2)
+    spread = inside * m * (q1 - 1) / (m - 1) * ((a**2).sum() - s**2 / (one * m))
+    return Evidence(exact, "==", 4 * ((inside + q1 * outside.sum()) * (w @ x - y) ** 2 + spread + (chance if pairs else 0)))
 
 # %% ../../../nbs/own/01_adaptive.ipynb #03aad8e5
 @claim("own", "an estimate is short where the residual and the weights left to chance are small", id="X6", tier="search",

@@ -156,7 +156,7 @@ def regret_of_a_bettor(case: Case, form: str = "grid") -> Evidence:
        tex=r"\textstyle\sum\tilde g(\tilde w-u)\le\varepsilon+\lvert u\rvert\bigl(\tfrac3{\sqrt2}\sqrt{\kappa VL}+2hL\bigr)",
        controls={"half of the bound": 0.5})
 def regret_in_closed_form(case: Case) -> Evidence:
-    "lhs and rhs: as for the other form of the bound, on the same games."
+    "Regret in the same games, and the closed form of the bound; case: the game."
     return regret_of_a_bettor.check(case, form="closed")
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #419cae54
