@@ -336,12 +336,6 @@ class Refused(ValueError):
 LEAVE = "leaves the column out"
 
 
-def quoted(names: Sequence[str]) -> str:
-    "Names as they are, in quotes, as many as fit."
-    found = ", ".join(map(repr, names))
-    return found if len(found) <= 99 else found[:99].rsplit(", ", 1)[0] + f" and more, {len(names)} in all"
-
-
 class Tried:
     "Checks that are made one after the other, and what they refuse, raised together."
 
@@ -370,7 +364,9 @@ def find_column(what: str, name: str, names: Sequence[str]) -> str:
     if name.strip() in names: return name.strip()
     lower = {n.lower(): n for n in names}
     near = difflib.get_close_matches(name.strip().lower(), lower, 1)
-    fail(what, name, "a column of the table", (f"did you mean {lower[near[0]]!r}? " if near else "") + f"they are {quoted(names)}")
+    shown = ", ".join(map(repr, names))
+    if len(shown) > 99: shown = shown[:99].rsplit(", ", 1)[0] + f" and more, {len(names)} in all"
+    fail(what, name, "a column of the table", (f"did you mean {lower[near[0]]!r}? " if near else "") + f"they are {shown}")
 
 
 def odd_text(c: Column) -> str:

@@ -173,18 +173,13 @@ def check_compatibility(s: Sample) -> Check:
     return judge(0.0, None, "dependent features, and no support that is small enough to be certified")
 
 # %% ../../nbs/practice/recommend.ipynb #a3fedd34
-def tail_limit(n: int) -> float:
-    "A limit on the largest of n squared norms of normal vectors over their mean, but for a small chance."
-    L = math.log(n / CHANCE)
-    return 1 + 2 * math.sqrt(L) + 2 * L
-
-
 def check_tails(s: Sample) -> Check:
     "Largest squared norm over the mean, for examples and labels."
     squares = [np.sum(s.X**2, axis=1)] + ([] if s.y is None else [s.y**2])
     ratio = [float(v.max() / v.mean()) if v.any() else 1.0 for v in squares]
     words = f"largest squared norm {ratio[0]:.3g} times the mean" + (f", squared label {ratio[1]:.3g} times" if len(ratio) > 1 else "")
-    limit = tail_limit(s.n)
+    L = math.log(s.n / CHANCE)
+    limit = 1 + 2 * math.sqrt(L) + 2 * L  # on the largest of n squared norms of normal vectors over their mean, but for a small chance
     return judge(max(ratio), True if max(ratio) <= limit else None, words + f" (normal: at most {limit:.3g})")
 
 # %% ../../nbs/practice/recommend.ipynb #6d2acc1f

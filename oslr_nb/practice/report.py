@@ -78,11 +78,6 @@ def compare(M: np.ndarray, budget: float, costs: np.ndarray | None = None) -> di
     return {"ridge": ridge, "penalty": penalty, "sparse": left * variance, "support": support, "variance": variance}
 
 # %% ../../nbs/practice/report.ipynb #a1c0de08
-def learner_inside(lr: Learner) -> Learner:
-    "The learner inside a `Scaled` wrapper, or the learner itself."
-    return lr.learner if isinstance(lr, Scaled) else lr
-
-
 def scaling_of(lr: Scaled) -> dict[str, Any]:
     "Scales in use, and how often something was cut off."
     numbers = {"centre": lr.centre, "deviation": lr.size, "cut_off": lr.clipped, "left_out": lr.left_out}
@@ -121,7 +116,8 @@ def gather(
     rounds[0] -= 1  # the one before the first label is not judged
     last = slice(BINS * 9 // 10, BINS) if T >= BINS else slice(0, BINS)
     losses, tail = (mean_losses(tally, rounds, part) for part in (slice(0, BINS), last))
-    out = facts | {"learner_made": learner_inside(lr).key, "rows": survey.rows, "rounds": T, "features": list(survey.names)}
+    inside = lr.learner if isinstance(lr, Scaled) else lr
+    out = facts | {"learner_made": inside.key, "rows": survey.rows, "rounds": T, "features": list(survey.names)}
     out |= {"left_out": list(survey.left_out), "gaps": gaps_of(survey, tally), "skipped": int(tally["learnt"][1])}
     out["words"] = {c: len(v) for c, v in zip(survey.columns, survey.values, strict=True) if v is not None}
     out |= {"loss": losses[0], "loss_of_running_mean": losses[1], "loss_last_tenth": tail[0], "loss_of_running_mean_last_tenth": tail[1],

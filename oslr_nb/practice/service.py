@@ -125,13 +125,6 @@ class OpenExample:
     prediction: float | None = None  # the prediction from them
     early: bool = False  # whether no label was known at that time
 
-# %% ../../nbs/practice/service.ipynb #7f60fbde
-def parts_of(query: Any, d: int) -> tuple[list[list[float]], list[int]]:
-    "Measurement rows and coordinates of a learner's query, as lists."
-    if type(query) is np.ndarray and query.ndim == 1: return [], query.tolist()  # fast path
-    rows, coordinates = split_query(query, d)
-    return rows.tolist(), coordinates.tolist()
-
 # %% ../../nbs/practice/service.ipynb #e8a3c0d1
 class Examples:
     "A learner, and the examples that wait for their values or their label; the learner is in the round of the example `current`."
@@ -173,8 +166,9 @@ class Examples:
         if name not in self.open:
             if len(self.open) >= MOST_OPEN: fail("number of open examples", len(self.open) + 1, f"at most {MOST_OPEN}")
             self._put_aside(name)
-            rows, features = parts_of(self.learner.query(), self.learner.d)
-            self.open[name], self.current = OpenExample(features, rows), name
+            query, rows = self.learner.query(), ()
+            if type(query) is not np.ndarray or query.ndim > 1: rows, query = split_query(query, self.learner.d)
+            self.open[name], self.current = OpenExample(query.tolist(), [row.tolist() for row in rows]), name
         return self.open[name]
 
     def tell(self, name: str | int, values: np.ndarray) -> float:
@@ -218,7 +212,7 @@ class Examples:
         self.skipped += 1
 
 # %% ../../nbs/practice/service.ipynb #57a7e0f1
-def kept_form(examples: Examples) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def saved_examples(examples: Examples) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     "Header and arrays of a state file: learner, open examples, counts."
     header, arrays = saved_form(examples.learner)
     kept = [[name, e.features, e.rows, e.explored, None if e.values is None else e.values.tolist(), e.prediction, e.early]
@@ -227,7 +221,7 @@ def kept_form(examples: Examples) -> tuple[dict[str, Any], dict[str, np.ndarray]
     return own | {"rounds": examples.rounds, "skipped": examples.skipped, "losses": examples.losses}, arrays
 
 
-def check_kept(example: OpenExample, d: int) -> OpenExample:
+def check_example(example: OpenExample, d: int) -> OpenExample:
     "An example of a file, with values as an array."
     check_indices("features", example.features, d)
     if example.values is not None: example.values = check_numbers("values", example.values)
@@ -242,7 +236,7 @@ def restore_examples(examples: Examples, header: dict[str, Any], arrays: dict[st
     if len(losses) == 3: losses = [0.0, 0.0, losses[2], 0.0]  # of a release before, which judged the round before the first label too
     if len(losses) != 4: fail("losses", losses, "four sums")
     rounds, skipped = (check_int(name, header[name], 0) for name in ("rounds", "skipped"))
-    opened = {check_id("id", name): check_kept(OpenExample(*parts), examples.learner.d) for name, *parts in header["open"]}
+    opened = {check_id("id", name): check_example(OpenExample(*parts), examples.learner.d) for name, *parts in header["open"]}
     current = header["current"]
     if current is not None and current not in opened: fail("current", current, "an open example")
     examples.learner = restored_learner(examples.learner, header["learner"], arrays)
@@ -338,7 +332,7 @@ class Service(Examples):
 
     def save(self, path: str | Path) -> None:
         "Write all that is known to one file, whole or not at all: learner, open examples, counts."
-        header, arrays = kept_form(self)
+        header, arrays = saved_examples(self)
         write_file(path, header | {"lines": self.lines}, arrays)
 
     def restore(self, path: str | Path) -> None:

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 import oslr_nb as oslr
 from oslr_nb.cli import app
+from oslr_nb.core.environment import split_query
 from oslr_nb.core.storage import read_file, write_file
 from oslr_nb.own.choice import make_learner
 from oslr_nb.practice import service as sv
@@ -124,7 +125,7 @@ def test_one_after_the_other_is_play(learner):
     for t in range(150):
         asked = ask(service, "query", id=t)
         values = [float(np.array(row) @ X[t]) * scale for row in asked.get("measurements", [])] + (X[t, asked["features"]] * scale).tolist()
-        assert len(sv.parts_of(lr.query(), D)[0]) == len(asked.get("measurements", []))
+        assert len(split_query(lr.query(), D)[0]) == len(asked.get("measurements", []))
         out.append(ask(service, "values", id=t, values=values)["prediction"] == lr.predict(np.array(values)))
         ask(service, "label", id=t, label=Y[t] * scale)
         lr.update(Y[t] * scale)
