@@ -22,6 +22,7 @@ from ..core.checks import check_choice, check_int
 from ..core.driver import simulate
 from ..core.learner import Learner
 from ..core.run import best_sparse
+from ..core.sparse.selectors import forward_selection
 from ..core.storage import markdown, stored_result
 from ..own.choice import auto
 from ..papers import cesabianchi2010, foster2016, hazan2012, ito2017, ito2018, kale2017, li2025, murata2018
@@ -307,17 +308,8 @@ class Told:
 
 def forward(X: np.ndarray, y: np.ndarray, k: int) -> tuple[np.ndarray, float]:
     "Weights of k features by forward selection, and their loss a round."
-    n, chosen = len(y), np.zeros(0, int)
-    G, c, w = X.T @ X / n, X.T @ y / n, np.zeros(X.shape[1])
-    left, gain = np.diag(G).copy(), c.copy()  # variance and covariance that the chosen features leave
-    basis = np.zeros((0, len(c)))  # rows q_i with q_i'q_j = G on the chosen ones
-    for _ in range(k):
-        score = np.where(left > 1e-10 * np.diag(G), gain**2 / np.maximum(left, 1e-300), -1.0)
-        j = int(score.argmax())
-        if score[j] <= 0: break
-        row = (G[j] - basis[:, j] @ basis) / math.sqrt(left[j])
-        gain, left = gain - row * (gain[j] / math.sqrt(left[j])), left - row**2
-        left[j], basis, chosen = 0.0, np.vstack([basis, row]), np.r_[chosen, j]
+    G, c, w = X.T @ X / len(y), X.T @ y / len(y), np.zeros(X.shape[1])
+    chosen = forward_selection(G, c, k).support
     w[chosen] = np.linalg.solve(G[np.ix_(chosen, chosen)], c[chosen])
     return w, float(np.mean((X @ w - y) ** 2))
 

@@ -20,12 +20,12 @@ import numpy as np
 from ..core.backends import hand_out, one_thread
 from ..core.checks import source_digest
 from ..core.storage import write_whole
-from ..ledger.claims import CLAIMS, Ledger, Record, claim_ids, ledger_line, run_claim
+from ..ledger.claims import CLAIMS, Ledger, Record, claim_ids, ledger_line, run_claim, slope_interval
 from ..practice.data import Stream, ct_like, ct_slice
 
 # %% auto #0
 __all__ = ['EXPERIMENTS', 'SECTIONS', 'Cell', 'experiment', 'claim', 'load_sections', 'run_cell', 'read_result', 'run_cells',
-           'tune', 'Study', 'short', 'store', 'mean_interval', 'bracket', 'interval', 'ct_data', 'ct_name',
+           'tune', 'Study', 'short', 'store', 'mean_interval', 'bracket', 'interval', 'slope', 'ct_data', 'ct_name',
            'write_parquet', 'Section', 'section', 'plan', 'reproduce']
 
 # %% ../../nbs/results/experiments.ipynb #d48bdab5
@@ -187,6 +187,12 @@ def interval(x: Any, form: str = ".0f") -> str:
     "The mean of these values and its 95 % interval as text."
     x = np.asarray(x, float)
     return bracket(x.mean(), *mean_interval(x), form)
+
+
+def slope(x: Any, values: Any) -> tuple[float, float, float]:
+    "Log-log slope of the mean of values (runs, points) in x, and its 95 % bootstrap interval."
+    x, values = np.asarray(x, float), np.asarray(values)
+    return float(np.polyfit(np.log(x), np.log(values.mean(axis=0)), 1)[0]), *slope_interval(x, values, 0.05, np.random.default_rng(0))
 
 # %% ../../nbs/results/experiments.ipynb #5bc75693
 @cache

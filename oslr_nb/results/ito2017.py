@@ -19,10 +19,10 @@ import numpy as np
 from ..core.driver import simulate
 from ..core.learner import Learner
 from ..core.storage import markdown
-from ..ledger.claims import Case, Evidence, claim, slope_interval
+from ..ledger.claims import Case, Evidence, claim
 from ..papers import foster2016, hazan2012, ito2017
 from ..practice.data import Stream, sparse_linear
-from .experiments import Cell, Study, bracket, ct_data, ct_name, experiment, interval, section, short, store, write_parquet
+from .experiments import Cell, Study, bracket, ct_data, ct_name, experiment, interval, section, short, slope, store, write_parquet
 
 # %% auto #0
 __all__ = ['T', 'SETTINGS', 'FAR', 'METHODS', 'CANDIDATES', 'TUNING', 'PARAMETERS', 'FIVE', 'LAWS', 'VARIANTS', 'FKK_STEPS',
@@ -283,13 +283,9 @@ def ito2017_long(seed: int) -> dict[str, list[float]]:
 #| code-summary: "Exported source: table_long"
 def table_long(found: dict[str, list[list[float]]]) -> str:
     "Mean regret / 100 at the rounds LONG from 5000 on, and the log-log slope over the last factor four with its interval."
-    shown, last, rows = slice(1, None, 2), np.array(LONG[-3:]), []
-    for m in LINES:
-        x = np.array(found[m])
-        slope = np.polyfit(np.log(last), np.log(x.mean(axis=0)[-3:]), 1)[0]
-        room = slope_interval(last, x[:, -3:], 0.05, np.random.default_rng(0))
-        rows.append([m, *(f"{z:.1f}" for z in x.mean(axis=0)[shown]), bracket(slope, *room)])
-    return markdown(["method", *(f"T = {t:,}" for t in LONG[shown]), "slope from 80,000 on [95 %]"], rows)
+    shown, curves = slice(1, None, 2), {m: np.array(found[m]) for m in LINES}
+    return markdown(["method", *(f"T = {t:,}" for t in LONG[shown]), "slope from 80,000 on [95 %]"], (
+        [m, *(f"{z:.1f}" for z in x.mean(axis=0)[shown]), bracket(*slope(LONG[-3:], x[:, -3:]))] for m, x in curves.items()))
 
 # %% ../../nbs/results/ito2017.ipynb #95dab485
 POINTS = 50  # rounds at which a curve is kept

@@ -23,11 +23,10 @@ from ..core.learner import Learner
 from ..core.run import best_sparse
 from ..core.sparse.dantzig_selector import dantzig_path
 from ..core.storage import markdown
-from ..ledger.claims import slope_interval
 from ..papers import ito2017, kale2017
 from ..papers.kale2017.dantzig import cone_constant, printed_limit
 from ..practice.data import Stream, digits_pair
-from .experiments import Cell, Study, bracket, experiment, interval, section, short, store
+from .experiments import Cell, Study, bracket, experiment, interval, section, short, slope, store
 
 # %% auto #0
 __all__ = ['draw_signs', 'draw_stream']
@@ -306,12 +305,6 @@ def kale2017_constant(seed: int) -> dict[str, Any]:
     return out
 
 # %% ../../nbs/results/kale2017.ipynb #a4cdad6a
-def slope(x: Any, values: Any) -> tuple[float, float, float]:
-    "Log-log slope of the mean, and its 95 % interval; values (streams, points)."
-    x, values = np.asarray(x, float), np.asarray(values)
-    return float(np.polyfit(np.log(x), np.log(values.mean(axis=0)), 1)[0]), *slope_interval(x, values, 0.05, np.random.default_rng(0))
-
-
 def table_growth(data: dict[str, Any]) -> str:
     "Regret at the end and slope over the last factor 2^5 of rounds, by design and method."
     late = [2.0**e for e in EPOCHS[5:]]

@@ -43,20 +43,6 @@ def test_the_user_s_data_are_left_out_where_they_are_not(monkeypatch, tmp_path):
     assert names == QUICK and pages.full_cells(1) == {} == pages.replay_cells(5)
 
 
-def test_forward_selection():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((400, 12)) @ rng.standard_normal((12, 12))
-    y = X @ rng.standard_normal(12)
-    for k in (1, 3):
-        S = []
-        for _ in range(k):
-            fit = lambda T: np.linalg.lstsq(X[:, T], y, rcond=None)[1][0]
-            S.append(min(set(range(12)) - set(S), key=lambda j: fit([*S, j])))
-        w, loss = pages.forward(X, y, k)
-        assert set(np.flatnonzero(w)) == set(S) and math.isclose(loss, fit(S) / 400, rel_tol=1e-9)
-    assert np.count_nonzero(pages.forward(np.hstack([X, X]), y, 24)[0]) == 12  # copies add nothing
-
-
 @pytest.mark.parametrize("place", [(0.0, 0.0), (7.3, -2.2), (-8.0, 20.5)])
 def test_the_search_ends_inside(place):
     calls = []
