@@ -18,10 +18,7 @@ __all__ = ['PORTION', 'PATIENCE', 'LIMITS', 'LIMITS_LOCK', 'do_piece', 'hand_out
 
 # %% ../../nbs/core/21_backends.ipynb #daa4b107
 def do_piece(digest: str, number: int, f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[int, Any]:
-    """Do one piece of work, in this process or in a worker.
-
-    Returns number: the number; result: what the function returned.
-    """
+    "Do one piece of work, in this process or in a worker; returns its number and the result."
     from joblib import parallel_config
 
     if digest != source_digest():
@@ -74,11 +71,6 @@ def use_backend(backend: str | None = None, scheduler: str | None = None, jobs: 
     ------
     None
         Nothing; the connection to the cluster is closed at the end, the cluster goes on.
-
-    Raises
-    ------
-    ValueError
-        If the backend is unknown, `scheduler` or `jobs` do not go with it, dask is not installed, or its cluster is not fit for work.
     """
     from joblib import parallel_config
     from joblib.parallel import BACKENDS, EXTERNAL_BACKENDS

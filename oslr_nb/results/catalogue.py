@@ -322,8 +322,6 @@ def stream(name: str, seed: int = 0, **arguments: Any) -> Stream:
 
     Raises
     ------
-    ValueError
-        If name or argument are unknown, or a value is out of range.
     FileNotFoundError
         If the stream is made of data that are not there.
     """
@@ -373,11 +371,10 @@ DATASETS = {  # tables that have a name
 
 # %% ../../nbs/results/catalogue.ipynb #21698ac1
 def load_dataset(name: str, download: bool = False) -> tuple[Stream, tuple[str, ...]]:
-    """A data set by its name, with the names of its features.
+    """A data set by its name, all rows in the published order, missing values as NaN, with the names of its features.
 
-    download: fetch it if it is one of `SOURCES` and not in the data folder. Returns stream: all rows in the published
-    order, missing values as NaN; names: of the features. Raises FileNotFoundError, ConnectionError if the data are not
-    there, or cannot be fetched.
+    download: fetch it if it is one of `SOURCES` and not in the data folder. Raises FileNotFoundError, ConnectionError if
+    the data are not there, or cannot be fetched.
     """
     check_choice("name", name, tuple(DATASETS))
     if name in PRICED: return (s := priced(name)), s.names
@@ -470,8 +467,6 @@ def export(
 
     Raises
     ------
-    ValueError
-        If an argument cannot be used; the message says which, and what is allowed.
     FileNotFoundError, ConnectionError
         If the data are not there, or cannot be fetched.
     OSError

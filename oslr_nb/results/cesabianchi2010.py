@@ -198,10 +198,7 @@ def statistics(X: np.ndarray, y: np.ndarray, estimator: str, seed: tuple[int, ..
 
 
 def baseline_fits(s: Sample, radii: tuple[float, ...], order: int, form: str = "clipped", estimator: str = "pairs") -> list[Fit]:
-    """Baseline with this norm and form.
-
-    form: "clipped" or "indefinite", with order 1: 200 steps of descent from 0. estimator: a statistic of the sample.
-    """
+    "Baseline with this norm, form (with order 1 `indefinite` is 200 steps of descent from 0) and statistics of the sample."
     A, v, (values, vectors) = getattr(s, estimator)
     if form == "clipped": values = np.maximum(values, 0.0)
     if order == 2: weights = [minimise_l2(None, v, r, (values, vectors)) for r in radii]

@@ -31,17 +31,14 @@ __all__ = ['EXPERIMENTS', 'SECTIONS', 'Cell', 'experiment', 'claim', 'load_secti
 # %% ../../nbs/results/experiments.ipynb #d48bdab5
 @dataclass(frozen=True)
 class Cell:
-    """One unit of work: an experiment and its configuration.
-
-    key: file name of the stored result: it changes with the configuration and with the package's source.
-    """
+    "One unit of work: an experiment and its configuration."
 
     experiment: str
     config: dict[str, Any]  # its arguments; survives JSON
 
     @property
     def key(self) -> str:
-        "File name of the stored result."
+        "File name of the stored result; it changes with the configuration and with the package's source."
         text = json.dumps([self.experiment, self.config, source_digest()], sort_keys=True)
         return f"{self.experiment}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
@@ -84,11 +81,10 @@ def read_result(path: Path) -> Any:
 
 # %% ../../nbs/results/experiments.ipynb #ac4a4351
 def run_cells(cells: list[Cell], out: Path, jobs: int | None = None, progress: bool = False) -> list[Any]:
-    """Results of cells in their order; finished ones are read, new ones stored as they end.
+    """Results of cells in their order, as JSON gives them back; finished ones are read, new ones stored as they end.
 
     out: folder of the stored results; made if it is not there. jobs: workers, at least 1, of the backend that
-    `joblib.parallel_config` has set; None for as many as it says, or one. The results do not depend on them. Returns:
-    results, as JSON gives them back.
+    `joblib.parallel_config` has set; None for as many as it says, or one. The results do not depend on them.
     """
     from tqdm import tqdm
 
@@ -107,8 +103,7 @@ def run_cells(cells: list[Cell], out: Path, jobs: int | None = None, progress: b
 def tune(loss: Callable[[dict[str, float]], float], names: tuple[str, ...], candidates: int, tol: float = 0.005) -> dict[str, Any]:
     """Multipliers of smallest loss: compass search on a grid of powers of 2, from 1.
 
-    loss: function of a dict of multipliers by name. Returns: best (multipliers), label,
-    ratio (of neighbours on the grid), losses (by label).
+    Returns: best (multipliers by name), label, ratio (of neighbours on the grid), losses (by label).
     """
     found: dict[tuple[float, ...], float] = {}
     value = lambda p: {n: 2.0**e for n, e in zip(names, p, strict=True)}
@@ -245,10 +240,7 @@ def section(paper: str, title: str, cells: Callable[[int], dict[str, list[Cell]]
 
 # %% ../../nbs/results/experiments.ipynb #5da101dc
 def plan(names: Iterable[str] = (), full: bool = False) -> dict[str, dict[str, list[Cell]]]:
-    """The work of `reproduce`: section -> group -> cells; the claims are a section of their own.
-
-    names: papers; all if empty.
-    """
+    "The work of `reproduce` for these papers (all if empty): section -> group -> cells; the claims are a section of their own."
     ids = claim_ids(names)
     load_sections()
     wanted = {name: s for name, s in SECTIONS.items() if not names or s.paper in names}
@@ -256,9 +248,7 @@ def plan(names: Iterable[str] = (), full: bool = False) -> dict[str, dict[str, l
     return {"claims": {"claims": [Cell("claim", {"id": i, "paper": CLAIMS[i].paper}) for i in ids]}} | parts
 
 # %% ../../nbs/results/experiments.ipynb #fc1024d8
-def reproduce(
-    *names: str, out: str | Path = "_results", full: bool = False, jobs: int | None = None, progress: bool = False
-) -> bool:
+def reproduce(*names: str, out: str | Path = "_results", full: bool = False, jobs: int | None = None, progress: bool = False) -> bool:
     """Check all claims and run all experiments; writes report, claims, tables and figures.
 
     Parameters
@@ -281,8 +271,6 @@ def reproduce(
 
     Raises
     ------
-    ValueError
-        If a paper is unknown or `jobs` is below 1.
     OSError
         If the folder cannot be written.
     """
