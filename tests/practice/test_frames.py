@@ -14,7 +14,6 @@ import pytest
 from test_learners import make
 
 import oslr_nb as oslr
-from oslr_nb.core.checks import place_names
 from oslr_nb.practice.adapters import OSLRLearner, OSLRRegressor
 from oslr_nb.practice.blocks import TableBlocks, simulate_blocks
 from oslr_nb.practice.data import sparse_linear
@@ -99,13 +98,6 @@ def test_names_of_other_kinds(names):
         D = D[[names[i] for i in RNG.permutation(12)]]
     lr = pickle.loads(pickle.dumps(lr))
     assert (oslr.simulate(lr, D, S.y).predictions == oslr.simulate(one, S.X, S.y).predictions).all()
-
-
-def test_place_names():
-    assert place_names((), ()) == (None, ()) and place_names(("a", "b"), ()) == (None, ("a", "b")) == place_names((), ("a", "b"))
-    place, names = place_names((2, 0, 1), ())
-    assert place.tolist() == [1, 2, 0] and names == (0, 1, 2)
-    with pytest.raises(ValueError, match="a is missing and c is new"): place_names(("c", "b"), ("a", "b"))
 
 
 def test_prices_go_with_the_names():

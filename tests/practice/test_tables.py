@@ -10,8 +10,6 @@ import sys
 import time
 from pathlib import Path
 
-import hypothesis
-import hypothesis.strategies as st
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
@@ -23,8 +21,8 @@ from typer.testing import CliRunner
 
 import oslr_nb
 from oslr_nb.cli import app
-from oslr_nb.core.storage import read_file, write_file
-from oslr_nb.practice import reading, report, tables
+from oslr_nb.core.storage import read_file
+from oslr_nb.practice import reading, tables
 from oslr_nb.practice.data import sparse_linear
 
 BUNCH = load_diabetes(scaled=False)
@@ -327,40 +325,6 @@ def test_a_folder_holds_one_run(files, tmp_path):
         assert done.exit_code == 2 and "checkpoint.npz must be a whole one" in done.output and "Traceback" not in done.output
 
 
-@hypothesis.given(st.data())
-@hypothesis.settings(max_examples=300)
-def test_mangled_files_are_refused_or_read(tmp_path_factory, data):
-    "A cell, a row, or bytes anywhere are broken: a sentence, or numbers that are finite."
-    folder = tmp_path_factory.getbasetemp() / "mangled"
-    folder.mkdir(exist_ok=True)
-    rows = [[str(i), str(-i / 7), str(i % 3), str(i * 1.5)] for i in range(1, 9)]
-    odd = st.sampled_from(
-        ["", " ", "nan", "-inf", "1e400", "5e-324", "1e60", "-1e61", "a", '"', "1,2", "\n", "\r", "\0", "\u202e", "0x10", "1_0", "½"]
-    )
-    for _ in range(data.draw(st.integers(1, 3))):
-        i, j = data.draw(st.integers(0, 7)), data.draw(st.integers(0, 3))
-        rows[i][j] = data.draw(st.one_of(odd, st.floats().map(str), st.text(max_size=4)))
-    body = ("a,b,c,y\n" + "\n".join(",".join(row) for row in rows)).encode("utf8", "surrogatepass")
-    if data.draw(st.booleans()):
-        at = data.draw(st.integers(0, len(body)))
-        body = body[:at] + data.draw(st.binary(max_size=4)) + body[at + data.draw(st.integers(0, 9)) :]
-    (folder / "m.csv").write_bytes(body)
-    encode, impute = data.draw(st.booleans()), data.draw(st.booleans())
-    try:
-        survey = reading.survey_table(folder / "m.csv", "y", encode, impute)
-        read = list(reading.blocks(folder / "m.csv", survey, 3))
-    except ValueError as e:
-        assert type(e) in (ValueError, reading.Refused) and "\n" not in str(e) and "it must be" in str(e), e
-        return
-    assert sum(len(y) for _, y in read) == survey.rows and np.isfinite(survey.middles).all()
-    tally, lr = tables.fresh_tally(len(survey.names)), oslr_nb.own.CoinBetting(len(survey.names), 2, seed=0)
-    for X, y in read:
-        assert np.isfinite(y).all() and (impute or np.isfinite(X).all())
-        assert np.isfinite(tables.play_block(lr, X, y, tally, impute)).all()
-        tables.add_moments(X, y, survey, tally)
-    assert np.isfinite([v for v in report.compare(tally["moments"], 2).values() if isinstance(v, float)]).all()
-
-
 @pytest.mark.skipif(os.name != "posix", reason="kill -9")
 def test_the_command_killed_and_resumed(files, tmp_path):
     "The command itself; fifty kills at all places are in test_kills.py."
@@ -396,21 +360,6 @@ def test_a_second_run_in_the_same_folder_is_refused(files, tmp_path, monkeypatch
         assert done.exit_code == 2 and "another process is using it (the run that holds it has to end first" in done.output
         assert done.output.count("\n") == 1
     assert len(second) == 2 and numbers(tmp_path / "o")["seed"] == 1
-
-
-def test_a_refused_run_leaves_half_written_files_of_the_first_alone(tmp_path, monkeypatch):
-    "The second one comes while the first writes its checkpoint."
-    sync, refused = os.fsync, []
-
-    def meanwhile(f):
-        with pytest.raises(ValueError, match="another process is using it"), tables.open_folder(tmp_path, True): pass
-        refused.append(sorted(p.name for p in tmp_path.glob("*.part")))
-        sync(f)
-
-    with tables.open_folder(tmp_path, False) as place:
-        monkeypatch.setattr(os, "fsync", meanwhile)
-        write_file(place, {}, {})
-    assert len(refused[0]) == 1 and place.exists()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kill -9")
