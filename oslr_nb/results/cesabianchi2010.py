@@ -36,7 +36,7 @@ __all__ = ['PIXELS', 'DRAWS', 'DESCENT', 'PAIRS', 'Part', 'Fit', 'Statistics', '
            'ridge_fits', 'lasso_fits', 'one_pass', 'one_pass_fits', 'unprepare', 'statistics', 'baseline_fits',
            'aer_fits', 'judge', 'choose', 'final_errors', 'cesabianchi2010_errors', 'gather', 'table',
            'cesabianchi2010_curve', 'curve_of', 'figure_medians', 'band', 'name_ends', 'figure_2', 'figure_budget',
-           'figure_reversal', 'reversal', 'cells', 'digit_cells', 'mnist_cells', 'report', 'cesabianchi2010_digits',
+           'figure_reversal', 'reversal', 'cells', 'mnist_cells', 'report', 'cesabianchi2010_digits',
            'cesabianchi2010_mnist']
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #078f2158
@@ -527,10 +527,6 @@ def cells(data: str, splits: int, curves: int) -> dict[str, list[Cell]]:
     }
 
 
-def digit_cells(scale: int) -> dict[str, list[Cell]]:
-    "Cells of the digits: one split of every pair (five in a full run), five of the curves."
-    return cells("digits", scale, 5)
-
 # %% ../../nbs/results/cesabianchi2010.ipynb #001f9ccb
 def mnist_cells(scale: int) -> dict[str, list[Cell]]:
     "Cells of MNIST, in a full run only: SPLITS splits of every pair, CURVES of the curves."
@@ -560,7 +556,7 @@ def report(results: dict[str, list[Any]], out: Path, data: str, d: int) -> str:
     return table(found, data == "mnist") + "".join(f"\n![]({name}_{kind}.png)\n" for kind in figures)
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #704cc933
-@section("cesabianchi2010", "Cesa-Bianchi et al. 2010 on scikit-learn's digits: four of 64 pixels", digit_cells)
+@section("cesabianchi2010", "Cesa-Bianchi et al. 2010 on scikit-learn's digits: four of 64 pixels", lambda scale: cells("digits", scale, 5))
 def cesabianchi2010_digits(results: dict[str, list[Any]], out: Path) -> str:
     "The table of all pairs, Figure 1 and Figure 2 with digits."
     return report(results, out, "digits", 64)

@@ -485,12 +485,6 @@ def imputing(thompson: bool, s: Stream, budget: int, seed: int) -> np.ndarray:
 
 RIVALS = {"Thompson": partial(imputing, True), "0.7 + random": partial(imputing, False)}
 
-
-def rival_losses(name: str, draws: int) -> dict[str, Any]:
-    "Mean losses by draw of both."
-    play = lambda f, i: float(f(drawn(name, i)[0], STREAMS[name].budget, i).mean())
-    return {label: {"loss": rounded(play(f, i) for i in range(draws))} for label, f in RIVALS.items()}
-
 # %% ../../nbs/results/equal_cost.ipynb #2ae773aa
 CANDIDATES = 32  # of every search; more only where the optimum was still at an edge
 
@@ -602,7 +596,9 @@ def own_comparison(protocol: str, name: str, draws: int) -> dict[str, Any]:
         papers, ours = group(protocol, name)
         out = {"facts": facts(name, draws), "papers": {n: tuned(name, m, draws) for n, m in papers.items()}}
         out["own"] = {n: judged(name, m, draws) for n, m in ours.items()}
-        return out | ({"rivals": rival_losses(name, draws)} if protocol == "OSLR" else {})
+        if protocol != "OSLR": return out
+        rival = lambda play: rounded(play(drawn(name, i)[0], STREAMS[name].budget, i).mean() for i in range(draws))
+        return out | {"rivals": {label: {"loss": rival(play)} for label, play in RIVALS.items()}}
 
 
 @experiment

@@ -25,8 +25,8 @@ from ..practice.data import Stream, ct_like, ct_slice
 
 # %% auto #0
 __all__ = ['EXPERIMENTS', 'SECTIONS', 'Cell', 'experiment', 'claim', 'load_sections', 'run_cell', 'read_result', 'run_cells',
-           'tune', 'Study', 'short', 'store', 'mean_interval', 'bracket', 'interval', 'slope', 'ct_data', 'ct_name',
-           'write_parquet', 'Section', 'section', 'plan', 'reproduce']
+           'tune', 'Study', 'short', 'band', 'store', 'mean_interval', 'bracket', 'interval', 'slope', 'ct_data',
+           'ct_name', 'write_parquet', 'Section', 'section', 'plan', 'reproduce']
 
 # %% ../../nbs/results/experiments.ipynb #d48bdab5
 @dataclass(frozen=True)
@@ -159,6 +159,11 @@ class Study:
 def short(x: Iterable[float], digits: int = 5) -> list[float]:
     "Numbers with so many figures, as they are stored."
     return [float(f"{v:.{digits}g}") for v in x]
+
+
+def band(mean: Iterable[float], low: Iterable[float], high: Iterable[float], digits: int = 5) -> dict[str, list[float]]:
+    "A mean curve and its band, as they are stored."
+    return {"mean": short(mean, digits), "low": short(low, digits), "high": short(high, digits)}
 
 
 def store(out: Path, name: str, data: Any) -> None:

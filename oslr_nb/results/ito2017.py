@@ -22,7 +22,7 @@ from ..core.storage import markdown
 from ..ledger.claims import Case, Evidence, claim
 from ..papers import foster2016, hazan2012, ito2017
 from ..practice.data import Stream, sparse_linear
-from .experiments import Cell, Study, bracket, ct_data, ct_name, experiment, interval, section, short, slope, store, write_parquet
+from .experiments import Cell, Study, band, bracket, ct_data, ct_name, experiment, interval, section, short, slope, store, write_parquet
 
 # %% auto #0
 __all__ = ['T', 'SETTINGS', 'FAR', 'METHODS', 'CANDIDATES', 'TUNING', 'PARAMETERS', 'FIVE', 'LAWS', 'VARIANTS', 'FKK_STEPS',
@@ -296,7 +296,7 @@ def summary(curves: Any) -> dict[str, list[float]]:
     curves = np.asarray(curves)
     x = curves[:, np.arange(1, POINTS + 1) * curves.shape[1] // POINTS - 1]
     mean, half = x.mean(axis=0), 1.96 * x.std(axis=0, ddof=1) / len(x) ** 0.5
-    return {k: short(v, 6) for k, v in (("mean", mean), ("low", mean - half), ("high", mean + half), ("last", x[:, -1]))}
+    return band(mean, mean - half, mean + half, 6) | {"last": short(x[:, -1], 6)}
 
 
 @experiment

@@ -25,7 +25,7 @@ from ..core.storage import markdown
 from ..ledger.claims import Case, Erratum, Evidence, claim
 from ..papers import ito2017, ito2018, kale2017
 from ..practice.data import Stream
-from .experiments import Cell, Study, bracket, ct_data, ct_name, experiment, interval, mean_interval, section, short, store
+from .experiments import Cell, Study, band, bracket, ct_data, ct_name, experiment, interval, mean_interval, section, short, store
 
 # %% auto #0
 __all__ = ['NORMALISED', 'Instance', 'instance', 'kklp']
@@ -234,24 +234,13 @@ FIGURES = {"figure 1a": (10, 2, 4), "figures 2 and 3": (10, 5, 8)}
 POINTS = sorted({*range(100, T + 1, 100), *np.unique(np.geomspace(1, T, 40).round().astype(int)).tolist()})
 
 
-def band(curves: np.ndarray) -> dict[str, list[float]]:
-    "Mean of curves (instances, points) and its 95 % interval."
-    low, high = np.transpose([mean_interval(c) for c in curves.T])
-    return {"mean": short(curves.mean(axis=0)), "low": short(low), "high": short(high)}
-
-
-def whole_range(curves: np.ndarray) -> dict[str, list[float]]:
-    "Mean of curves (orders, points), smallest and largest."
-    return {"mean": short(curves.mean(axis=0)), "low": short(curves.min(axis=0)), "high": short(curves.max(axis=0))}
-
-
 @experiment
 def ito2018_curves(row: list[int], count: int) -> dict[str, dict[str, Any]]:
     "Regret at POINTS by method: mean and interval over the instances, and the first five."
     out: dict[str, dict[str, Any]] = {}
     for m in METHODS:
         x = np.array([regret(m, draw(FITTED, row[0], row[2], i), tuple(row), i)[np.array(POINTS) - 1] for i in range(count)])
-        out[m] = band(x) | {"five": [short(c) for c in x[:5]]}
+        out[m] = band(x.mean(axis=0), *np.transpose([mean_interval(c) for c in x.T])) | {"five": [short(c) for c in x[:5]]}
     return out
 
 # %% ../../nbs/results/ito2018.ipynb #87fbc91e
@@ -332,8 +321,9 @@ def ito2018_ct(data: str, method: str, count: int) -> dict[str, Any]:
     for kind, kw in kinds.items():
         runs = [ct_losses(data, method, kind, i, 10**9, **kw) for i in range(count)]
         every = np.cumsum([losses for losses, _ in runs], axis=1)
-        at = np.arange(1, 101) * every.shape[1] // 100 - 1
-        out[kind] = whole_range(every[:, at]) | {"seconds": float(f"{min(t for _, t in runs):.3g}")}
+        every = every[:, np.arange(1, 101) * every.shape[1] // 100 - 1]
+        seconds = float(f"{min(t for _, t in runs):.3g}")
+        out[kind] = band(every.mean(axis=0), every.min(axis=0), every.max(axis=0)) | {"seconds": seconds}
     return out
 
 # %% ../../nbs/results/ito2018.ipynb #bd642ffd
@@ -554,17 +544,6 @@ def regret_cells(scale: int) -> dict[str, list[Cell]]:
     return groups | {steps: [cell(row, FITTED, steps, METHODS[:2], 20) for row in ROWS] for steps in STEPS if steps != "fitted"}
 
 
-def other_cells(scale: int) -> dict[str, list[Cell]]:
-    "A cell for each d and k: thirty instances (150) for the parameters of KKLP, ten (50) for the comparators."
-    make = lambda name, n: [Cell(name, {"d": d, "k": k, "count": n * scale}) for d, k in SIZES]
-    return {"kklp": make("ito2018_kklp", 30), "comparators": make("ito2018_comparators", 10)}
-
-
-def curve_cells(scale: int) -> dict[str, list[Cell]]:
-    "A cell for each figure, 100 instances (500), and for each row of the long run, five (25)."
-    make = lambda name, rows, n: [Cell(name, {"row": list(row), "count": n * scale}) for row in rows]
-    return {"figures": make("ito2018_curves", FIGURES.values(), 100), "long": make("ito2018_long", LONG_ROWS, 5)}
-
 # %% ../../nbs/results/ito2018.ipynb #fa6d9434
 @section("ito2018", "Ito et al. 2018, Tables 1 and 2: regret", regret_cells)
 def ito2018_tables(results: dict[str, list[Any]], out: Path) -> str:
@@ -576,7 +555,9 @@ def ito2018_tables(results: dict[str, list[Any]], out: Path) -> str:
     return "\n".join(table(data) for table in (table_regrets, table_order, table_laws, table_steps))
 
 
-@section("ito2018", "Ito et al. 2018, parameters of KKLP, and comparators", other_cells)
+@section("ito2018", "Ito et al. 2018, parameters of KKLP, and comparators", lambda scale: {
+    name: [Cell(f"ito2018_{name}", {"d": d, "k": k, "count": count * scale}) for d, k in SIZES]
+    for name, count in (("kklp", 30), ("comparators", 10))})
 def ito2018_others(results: dict[str, list[Any]], out: Path) -> str:
     "ito2018_others.json and the tables."
     data = {n: {f"{d}, {k}": r for (d, k), r in zip(SIZES, results[n], strict=True)} for n in results}
@@ -584,7 +565,9 @@ def ito2018_others(results: dict[str, list[Any]], out: Path) -> str:
     return f"{table_kklp(data['kklp'])}\n{table_comparators(data['comparators'])}"
 
 
-@section("ito2018", "Ito et al. 2018, Figures 1(a), 2 and 3", curve_cells)
+@section("ito2018", "Ito et al. 2018, Figures 1(a), 2 and 3", lambda scale: {
+    "figures": [Cell("ito2018_curves", {"row": list(row), "count": 100 * scale}) for row in FIGURES.values()],
+    "long": [Cell("ito2018_long", {"row": list(row), "count": 5 * scale}) for row in LONG_ROWS]})
 def ito2018_figures(results: dict[str, list[Any]], out: Path) -> str:
     "ito2018_figures.json and the regrets at the end."
     data: dict[str, Any] = dict(zip(FIGURES, results["figures"], strict=True))

@@ -70,11 +70,6 @@ def draw_stream(design: str, rho: float, d: int, k: int, T: int, seed: int, labe
     return Stream(X[:, order], y, w[order] if labels == "linear" else None)
 
 # %% ../../nbs/results/kale2017.ipynb #faf57986
-def dantzig_learner(d: int, k0: int, k: int, seed: Any, C: float = 1.0, estimator: str = "unbiased") -> Learner:
-    "Algorithm 1, proper: k0 random features besides the k of its weights; C multiplies the radius of Theorem KD 1 (thm-kale)."
-    return kale2017.DantzigPOSLR(d, k0, k, sigma=NOISE, C=C, estimator=estimator, seed=seed)
-
-
 def greedy_learner(
     d: int, budget: int, k: int, k1: int, T: int, seed: Any, step: float = 1.0, batch: float = 1.0, proper: bool = False, ridge: float = 1.0
 ) -> Learner:
@@ -90,8 +85,11 @@ KALE: dict[str, tuple[str, ...]] = {"unbiased": ("C",), "printed": ("C",), "gree
 
 
 def kale_learner(method: str, d: int, k0: int, k: int, k1: int, budget: int, T: int, seed: Any, **steps: float) -> Learner:
-    "A method of this page: Algorithm 1 with either estimator and k0 random features, or Algorithm 2 with `budget` features."
-    if method in ("unbiased", "printed"): return dantzig_learner(d, k0, k, seed, estimator=method, **steps)
+    """A method of this page: Algorithm 1 with either estimator, or Algorithm 2 with `budget` features.
+
+    Algorithm 1 is proper, with k0 random features besides the k of its weights; C multiplies the radius of Theorem KD 1 (thm-kale).
+    """
+    if method in ("unbiased", "printed"): return kale2017.DantzigPOSLR(d, k0, k, sigma=NOISE, estimator=method, seed=seed, **steps)
     return greedy_learner(d, budget, k, k1, T, seed, proper=method == "proper", **steps)
 
 # %% ../../nbs/results/kale2017.ipynb #8cdf3836
