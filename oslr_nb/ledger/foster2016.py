@@ -28,9 +28,8 @@ from ..core.problems import correlated_table, rational
 from .claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval
 
 # %% ../../nbs/papers/foster2016.ipynb #ae20523e
-@claim("foster2016", "(Foster 1) and (Foster 4)", id="F1", tier="exact",
-       cases=[(3, 2), (4, 2), (4, 3), (5, 2), (5, 4)], proof="lem-estimates",
-       tex=r"\mathbb E\,c_t(B)=(w_B^\top x_t-y_t)^2,\ \mathbb E\,g_{t,B}=I_B\nabla\ell_t(w_B)",
+@claim("foster2016", "(Foster 1) and (Foster 4)", id="F1", tier="exact", cases=[(3, 2), (4, 2), (4, 3), (5, 2), (5, 4)],
+       proof="lem-estimates", tex=r"\mathbb E\,c_t(B)=(w_B^\top x_t-y_t)^2,\ \mathbb E\,g_{t,B}=I_B\nabla\ell_t(w_B)",
        controls={"pairs divided by p^2 instead of q": {"product": True}})
 def estimates_unbiased(case: Case, product: bool = False) -> Evidence:
     "Distance of E c and E g, over all sets R of r out of d features, from the loss and its gradient; case (d, r)."
@@ -341,8 +340,7 @@ def pairs_drawn(d: int, budget: int, k: int, seed: int) -> tuple[np.ndarray, np.
 
 
 @claim("foster2016", "Algorithm 1, line 5, as compiled", id="F11", tier="statistical", level=1e-7, proof="alg-fkk",
-       cases=[(4, 4, 2), (5, 4, 1), (20, 4, 2)],
-       tex=r"\mathbb P[A_t=A,R_t=R]=D_t(A)\big/\binom d{k'-k}",
+       cases=[(4, 4, 2), (5, 4, 1), (20, 4, 2)], tex=r"\mathbb P[A_t=A,R_t=R]=D_t(A)\big/\binom d{k'-k}",
        controls={"the subsets are still equally likely":
                      {"law": lambda d, b, k, D: law_of_pairs(d, b, k, np.full(len(D), 1 / len(D)))},
                  "R outside of A": {"law": law_outside},
@@ -359,8 +357,7 @@ def law_of_subsets(case: Case, law: Callable[[int, int, int, np.ndarray], np.nda
 
 # %% ../../nbs/papers/foster2016.ipynb #f0a10061
 @claim("foster2016", "Algorithm 1, as compiled, at absurd rates (ours)", id="F15", tier="certificate", proof="alg-fkk",
-       cases=["apart", "far away"],
-       tex=r"W_B\big/\textstyle\sum_CW_C=D_t(B)\text{ and }\Vert w_B\Vert=\text{radius}",
+       cases=["apart", "far away"], tex=r"W_B\big/\textstyle\sum_CW_C=D_t(B)\text{ and }\Vert w_B\Vert=\text{radius}",
        controls={"the reference stays at zero, weights above e^600 are cut": {"cut": True},
                  "a ball that is one per cent larger": {"share": 1.01}})
 def absurd_rates(case: Case, cut: bool = False, share: float = 1.0) -> Evidence:
@@ -457,8 +454,7 @@ def printed_hedge_rate(case: Case) -> Evidence:
 @printed_hedge_rate.corrected(
     r"\eta_{\mathrm{HEDGE}}=q\sqrt{\tfrac{k\ln(d)}T}:\ \mathbb E R_T\le\tfrac{\sqrt T}q\bigl(\sqrt{k\ln d}+\tfrac12\bigr)"
     r"+\sqrt T\bigl(6.5\sqrt{k\ln d}+8\bigr)",
-    controls={"the rate as printed": {"rates": "printed"},
-              "99 % of the closed bound": 0.99})
+    controls={"the rate as printed": {"rates": "printed"}, "99 % of the closed bound": 0.99})
 def mended_hedge_rate(case: Case, rates: str = "corrected") -> Evidence:
     "min(4T, Theorem FO 2 (thm-fkk)) and the closed bound of Theorem FO 1 (thm-one); the shape with the largest ratio."
     found = []

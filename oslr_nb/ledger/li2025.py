@@ -119,8 +119,7 @@ def _(case: Case) -> Evidence:
 @claim("li2025", "noise of the design, weights that lead (ours)", id="L6", tier="search", proof="lem-variance",
        cases=[(6, 3), (40, 3), (80, 3), (60, 5)],
        tex=r"\lvert w_i\rvert\le Bq_i\Rightarrow\mathbb ED_j^2\le2B^2X^4\tfrac{(d-1)(d-2)}{(m-1)(d-m)}",
-       controls={"q leads to other features than the weights": {"lead": False},
-                 "44 % of the bound": 0.44})
+       controls={"q leads to other features than the weights": {"lead": False}, "44 % of the bound": 0.44})
 def leading_variance(case: Case, lead: bool = True) -> Evidence:
     "The largest exact variance over equal weights of alternating sign on r features, for all r up to 12; case (n, m)."
     n, m = case.value
@@ -168,8 +167,7 @@ def support_found(case: Case, error_size: float = 0.999) -> Evidence:
 
 # %% ../../nbs/papers/li2025.ipynb #94a0c3f6
 @claim("li2025", "clipping (ours)", id="L10", tier="search", proof="lem-clip", cases=range(4), tex=r"\Vert w'-u\Vert_A\le\Vert w-u\Vert_A",
-       controls={"along x": {"along": "x"},
-                 "comparators beyond the limit": {"beyond": 3.0}})
+       controls={"along x": {"along": "x"}, "comparators beyond the limit": {"beyond": 3.0}})
 def clipping(case: Case, along: str = "A^-1 x", beyond: float = 1.0) -> Evidence:
     "Worst of 300 random points beyond the limit and comparators within it: squared distances after and before."
     sides = []
@@ -275,8 +273,7 @@ def covered_once(sizes: tuple, seed: int) -> np.ndarray:
 @claim("li2025", "the threshold covers the noise (ours)", id="L7", tier="statistical", level=1e-3, proof="lem-gamma",
        cases=[(12, 12, None, 0.5, None), (12, 5, None, 0.3, None), (12, 4, None, 0.1, 1.0), (12, 7, 3, 0.5, 1.0), (12, 7, 3, 0.1, None)],
        tex=r"\mathbb P\bigl[\Vert\hat c_s-\hat G_sw^*\Vert_\infty>\gamma_s\bigr]\le\delta",
-       controls={"a quarter of the threshold": {"C": 0.25},
-                 "without the part of the design": {"design": False}})
+       controls={"a quarter of the threshold": {"C": 0.25}, "without the part of the design": {"design": False}})
 def threshold_covers(case: Case, C: float = 1.0, design: bool = True) -> Evidence:
     "Upper confidence limit of that chance after 128 exploring rounds, and delta = 0.2; case (d, budget, k, sigma, phi)."
     if not design: C = np.divide(*(li_errors(128, *case.value[:4], B, 1.0, 0.2, case.value[4])[0] for B in (1e-20, 1.0)))

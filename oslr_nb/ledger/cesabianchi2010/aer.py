@@ -54,9 +54,8 @@ def gradient_estimates(
             yield p * q, 2 * (yhat - y) * v
 
 
-@claim("cesabianchi2010", "(CSS 4), Algorithm 2", id="D7", tier="exact",
-       cases=[(4, 2), (5, 2), (4, 2), (6, 3)], proof="lem-aer-estimate",
-       tex=r"\mathbb E\,2(\hat y-y)\mathbf v=2(w^\top x-y)x",
+@claim("cesabianchi2010", "(CSS 4), Algorithm 2", id="D7", tier="exact", cases=[(4, 2), (5, 2), (4, 2), (6, 3)],
+       proof="lem-aer-estimate", tex=r"\mathbb E\,2(\hat y-y)\mathbf v=2(w^\top x-y)x",
        controls={"the same attributes for both factors": {"same": True},
                  "weighted draws without replacement": {"distinct": True}})
 def gradient_unbiased(case: Case, **broken: bool) -> Evidence:
@@ -148,8 +147,7 @@ AER_GAMES = [("random", 1e3), ("alternating", 1e3), ("alternating", 1.0), ("chas
 
 @claim("cesabianchi2010", "regret for strongly convex functions, section 3", id="D14", tier="certificate",
        cases=AER_GAMES, proof="lem-aer-regret", tex=r"\textstyle\sum_tf_t(w_t)-f_t(u)\le\sum_t\Vert\lambda w_t+z_t\Vert^2/(2\lambda t)",
-       controls={"the constant step 1 / lambda": {"constant": True},
-                 "99 % of it": 0.99})
+       controls={"the constant step 1 / lambda": {"constant": True}, "99 % of it": 0.99})
 def strongly_convex_regret(case: Case, constant: bool = False) -> Evidence:
     "Regret of 40 rounds against the best u of the l1 ball, and the bound; case (vectors, radius)."
     w, z, u = strongly_convex_game(*case.value, case.rng, constant=constant)
@@ -374,8 +372,7 @@ def draws_at_zero(case: Case, w: np.ndarray | None = None) -> Evidence:
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #eee53018
 @claim("cesabianchi2010", "output of Algorithm 2", id="D9o", tier="certificate", cases=[20, 200], proof="thm-aer",
        tex=r"\text{the printed average is }\bar w+\tfrac1mw_{m+1},\ \bar w\text{ that of }w_1,\dots,w_m",
-       controls={"without the last weights": {"share": 0.0},
-                 "half of w_{m+1} / m": {"share": 0.5}})
+       controls={"without the last weights": {"share": 0.0}, "half of w_{m+1} / m": {"share": 0.5}})
 def printed_average(case: Case, share: float = 1.0) -> Evidence:
     "l1 distance between the printed output and the average of w_1, ..., w_m plus share w_{m+1} / m; case m."
     AER, T = LEARNERS["cesabianchi2010.AER"].cls, case.value

@@ -51,9 +51,8 @@ def pair_sets(d: int, q: int, kind: str = "ordered") -> Iterator[tuple[tuple[int
     return itertools.combinations([p for p in itertools.product(range(d), repeat=2) if keep(*p)], q)
 
 
-@claim("cesabianchi2010", "Algorithm 1, the estimates", id="D4", tier="exact",
-       cases=[(2, 2), (3, 2), (4, 2), (4, 4)], proof="lem-base-pairs",
-       tex=r"\mathbb EA=xx^\top,\ \mathbb Ev=x",
+@claim("cesabianchi2010", "Algorithm 1, the estimates", id="D4", tier="exact", cases=[(2, 2), (3, 2), (4, 2), (4, 4)],
+       proof="lem-base-pairs", tex=r"\mathbb EA=xx^\top,\ \mathbb Ev=x",
        controls={"pairs (i, i) left out": {"kind": "unequal"},
                  "the second addition lost for i = j": {"half_diagonal": True},
                  "unordered pairs": {"kind": "unordered"}})
@@ -116,8 +115,7 @@ def binomial_deviation(c: float, m: int, chance: float) -> float:
        cases=[("hoeffding", 2, 10**5, 30), ("bernstein", 1000, 10**8, 30), ("bernstein", 100, 5000, 15), ("hoeffding", 10, 50, 5)],
        tex=r"\bar Z-\mathbb EZ\le(\beta-\alpha)\sqrt{\ell/(2m)}\text{ and }\le\sqrt{2s^2\ell/m}+\tfrac{2b\ell}{3m}"
            r"\text{ but for a chance of }e^{-\ell}",
-       controls={"nine tenths of it": 0.9,
-                 "half of the width, half of the second moment": {"second": 0.5}})
+       controls={"nine tenths of it": 0.9, "half of the width, half of the second moment": {"second": 0.5}})
 def tails(case: Case, second: float = 1.0) -> Evidence:
     "Exact quantile of the mean of m terms, c with chance 1/c, and the bound; case (inequality, c, m, l)."
     name, c, m, level = case.value
@@ -189,8 +187,7 @@ def entry_quantile(d: int, k: int, m: int, delta: float, entry: str, estimator: 
        tex=r"\max_{ij}\lvert\bar A_{ij}-M_{ij}\rvert\le2\sqrt2\tfrac{d^2}k\sqrt{\ell/m},\ "
            r"\max_i\lvert\bar v_i-2\mathbb Eyx_i\rvert\le\sqrt2(d+\tfrac{2d}k)\sqrt{\ell/m},\ "
            r"\ell=\ln\tfrac{d(d+3)}\delta",
-       controls={"two fifths of it": 0.4,
-                 "the bound of five times the examples": {"times": 5}})
+       controls={"two fifths of it": 0.4, "the bound of five times the examples": {"times": 5}})
 def entries_hoeffding(case: Case, times: int = 1) -> Evidence:
     "Exact quantile of one entry and the bound for all, delta = 1e-9; case (d, k, m, entry)."
     d, k, m, entry = case.value
@@ -203,8 +200,7 @@ def entries_hoeffding(case: Case, times: int = 1) -> Evidence:
               (6, 4, 2000, "single", "pairs"), (8, 2, 2000, "single", "distinct"), (8, 8, 2000, "single", "distinct")],
        tex=r"\max_{ij}\lvert\bar A_{ij}-M_{ij}\rvert\le\sqrt{2f_A\ell/m}+\tfrac23f_{\mathrm{size}}\ell/m,\ "
            r"\max_i\lvert\bar v_i-2\mathbb Eyx_i\rvert\le\sqrt{8f_v\ell/m}+\tfrac43f_{\mathrm{reach}}\ell/m",
-       controls={"seven tenths of it": 0.7,
-                 "the bound of full information": {"full": True}})
+       controls={"seven tenths of it": 0.7, "the bound of full information": {"full": True}})
 def entries_bernstein(case: Case, full: bool = False) -> Evidence:
     "Exact quantile of one entry and the bound for all, delta = 1e-9; case (d, k, m, entry, estimator)."
     d, k, m, entry, estimator = case.value
@@ -215,9 +211,7 @@ def entries_bernstein(case: Case, full: bool = False) -> Evidence:
 @claim("cesabianchi2010", "(CSS 2)", id="D1", tier="exact", proof="thm-base",
        cases=[(2, 500, Fraction(1, 64), 1, 1), (2, 1000, Fraction(1, 64), 2, 3), (5, 500, Fraction(1, 32), Fraction(1, 2), 1)],
        tex=r"L(\hat w)\le\min_{\Vert u\Vert_1\le B}L(u)+2(B^2X^2+2BXY)\sqrt{2\ell/m},\ \ell=\ln\tfrac{d(d+3)}\delta",
-       controls={"eight tenths of it": 0.8,
-                 "labels up to 2 Y": {"labels": 2},
-                 "weights up to 2 B": {"ball": 2}})
+       controls={"eight tenths of it": 0.8, "labels up to 2 Y": {"labels": 2}, "weights up to 2 B": {"ball": 2}})
 def full_information(case: Case, ball: int = 1, labels: int = 1) -> Evidence:
     "Excess with chance above delta = 1e-9 on the hard law, all attributes seen, and the bound; case (d, m, B, X, Y)."
     d, m, B, X, Y = case.value
@@ -230,8 +224,7 @@ def full_information(case: Case, ball: int = 1, labels: int = 1) -> Evidence:
        cases=[(2, 2, 2000, Fraction(1, 64), 1, 1), (2, 2, 500, Fraction(1, 64), 2, 3), (4, 4, 2000, Fraction(1, 32), 1, 1)],
        tex=r"L(\hat w)-\min_{\Vert u\Vert_1\le B}L(u)\le4\sqrt2\tfrac{(dB)^2}k\sqrt{\ell/m}+2\sqrt2B(d+\tfrac{2d}k)\sqrt{\ell/m}"
            r"\ (X=Y=1)",
-       controls={"two fifths of it": 0.4,
-                 "weights up to 3 B": {"ball": 3}})
+       controls={"two fifths of it": 0.4, "weights up to 3 B": {"ball": 3}})
 def theorem_1(case: Case, ball: int = 1, inequality: str = "hoeffding") -> Evidence:
     "Excess with chance above delta = 1e-9 on the hard law and the bound; case (d, k, m, B, X, Y) and, if not 1, the order."
     d, k, m, B, X, Y, *order = case.value
@@ -245,8 +238,7 @@ def theorem_1(case: Case, ball: int = 1, inequality: str = "hoeffding") -> Evide
        tex=r"L(\hat w)\le\min L(u)+2B^2(\tfrac{2d}{\sqrt k}\sqrt{\ell/m}+\tfrac{4d^2}{3k}\tfrac\ell m)"
            r"+2B(\sqrt{8f_v\ell/m}+\tfrac43(\tfrac d2+\tfrac dk)\tfrac\ell m),\ f_v=\mathbb Ev_i^2/x_i^2;"
            r"\ \sqrt dB\text{ for }B\text{ if }\Vert w\Vert_2\le B",
-       controls={"two thirds of it": 2 / 3,
-                 "weights up to 2 B": {"ball": 2}})
+       controls={"two thirds of it": 2 / 3, "weights up to 2 B": {"ball": 2}})
 def theorem_1_sharp(case: Case, ball: int = 1) -> Evidence:
     "Excess on the hard law and Bernstein's bound; case as for Theorem 1."
     return theorem_1.check(case, ball, "bernstein")
@@ -282,8 +274,7 @@ def exact_excess(case: Case, m: int, sign: float = 1.0, biased: bool = False, la
 
 @claim("cesabianchi2010", "Theorem 1, rate", id="D6r", tier="rate", level=1e-3, cases=[(3, 2), (4, 4)], proof="thm-base",
        tex=r"L(\hat w)-\min L\text{ falls at least like }m^{-1/2}",
-       controls={"the printed sign": {"sign": -1.0},
-                 "the journal's estimate, which is biased": {"biased": True}})
+       controls={"the printed sign": {"sign": -1.0}, "the journal's estimate, which is biased": {"biased": True}})
 def theorem_1_rate(case: Case, sign: float = 1.0, biased: bool = False) -> Evidence:
     "Lower end for minus the log-log slope of the mean excess between m = 2^9 and 2^15, on each of 32 laws; case (d, k)."
     m = [2**n for n in (9, 11, 13, 15)]

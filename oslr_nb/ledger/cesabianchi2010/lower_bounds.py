@@ -56,8 +56,7 @@ def accuracy_names_attribute(case: Case) -> Evidence:
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #2d4a22e7
 @claim("cesabianchi2010", "theorem 3, information of a look", id="D11c", tier="certificate", proof="lem-lb-look",
-       cases=["ours", "journal"],
-       tex=r"-\ln(1-q)\le4\ln\tfrac43\,q\le\tfrac32q\text{ for }0<q=4\varepsilon\le\tfrac14",
+       cases=["ours", "journal"], tex=r"-\ln(1-q)\le4\ln\tfrac43\,q\le\tfrac32q\text{ for }0<q=4\varepsilon\le\tfrac14",
        controls={"q up to 0.6, that is eps up to 0.15": {"top": 0.6}})
 def look_bound(case: Case, top: float = 0.25) -> Evidence:
     "Largest -ln(1 - q) / q on a grid of (0, top]; the quotient increases with q."

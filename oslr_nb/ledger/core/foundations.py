@@ -111,8 +111,7 @@ def _(case: Case) -> Evidence:
 @claim("core", "nearly obtuse angles", id="G3", tier="search", proof="sec-core-concavity",
        cases=[(near, *s) for near in (0.0, 0.02) for s in ((1, 1, 2), (1, 4, 5), (2, 9, 11), (5, 30, 40), (2, 3, 4))],
        tex=r"\langle z-H_s(z),u-H_s(z)\rangle\le\tfrac12\sqrt{\tfrac m{s-s^*+m}}\,\Vert u-H_s(z)\Vert^2",
-       controls={"0.499 instead of one half": 0.998,
-                 "one coordinate fewer is kept": {"kept": 1}})
+       controls={"0.499 instead of one half": 0.998, "one coordinate fewer is kept": {"kept": 1}})
 def nearly_obtuse(case: Case, kept: int = 0) -> Evidence:
     "Largest ratio of the inner product to the squared distance, and the constant; case (size of the changes, s*, s, d)."
     near, sparsity, s, d = case.value
@@ -191,8 +190,7 @@ def enclosed(name: str, s: int, width: float, scale: float) -> tuple[float, Inte
        cases=[(name, end) for name in ("smallest", "largest", "isometry", "norm form", "condition", "compatibility", "nine", "pair", "cone")
               for end in ("lower", "upper", "width")] + [("rounding", "lower")],
        tex=r"\mathrm{lower}\le\lambda_{\min}(s),\ \lambda_{\max}(s),\ \delta_s,\ \epsilon_s,\ \kappa_s,\ \phi_0\le\mathrm{upper}",
-       controls={"supports of one coordinate less": {"s": 2},
-                 "features 1 % longer": {"scale": 1.0201}})
+       controls={"supports of one coordinate less": {"s": 2}, "features 1 % longer": {"scale": 1.0201}})
 def restricted(case: Case, s: int = 3, width: float = 2.0, scale: float = 1.0) -> Evidence:
     "One end of the enclosure and the closed form, or both ends; case (constant, end or width)."
     name, end = case.value
@@ -221,8 +219,7 @@ def wide(name: str, s: int, d: int = 60) -> tuple[np.ndarray, float, float]:
                                                     ("block", "smallest largest"), ("without n", "largest"))
               for what in whats.split() for end in ("lower", "upper")],
        tex=r"\mathrm{lower}=\lambda_{\min}(s),\ \lambda_{\max}(s),\ \kappa_s=\mathrm{upper},\quad d=60",
-       controls={"supports of one coordinate less": {"s": 3},
-                 "features 1 % longer": {"scale": 1.0201}})
+       controls={"supports of one coordinate less": {"s": 3}, "features 1 % longer": {"scale": 1.0201}})
 def wide_constants(case: Case, s: int = 4, scale: float = 1.0) -> Evidence:
     "One end of the enclosure and the closed form; case (matrix, constant, end)."
     name, what, end = case.value
@@ -446,8 +443,7 @@ def observe_moment(case: Case, bound: Callable = bound_observe_moment) -> Eviden
 # %% ../../../nbs/core/13_foundations.ipynb #23171cab
 @claim("core", "the rarest pair", id="B8", tier="exact", proof="sec-core-pair",
        cases=[(kind, d, k, top) for kind in ("exact", "C") for d in range(2, 7) for k in range(1, d + 1) for top in range(k + 1)],
-       tex=r"C_{d,k',k_1}\le q^*=\min_{ij}\mathbb P[i,j\in S]",
-       controls={"one feature more": {"extra_features": 1}})
+       tex=r"C_{d,k',k_1}\le q^*=\min_{ij}\mathbb P[i,j\in S]", controls={"one feature more": {"extra_features": 1}})
 def rarest_pair(case: Case, extra_features: int = 0) -> Evidence:
     "q* or C, and the smallest pair probability by enumeration; case (kind, d, k', k1)."
     kind, d, budget, top = case.value
@@ -543,8 +539,7 @@ def ball_loss(A: np.ndarray, b: np.ndarray, radius: float) -> float:
 @claim("core", "the best sparse comparator", id="P4", tier="certificate", proof="sec-core-comparator",
        cases=[(6, 2, math.inf), (6, 3, 0.4), (7, 2, 0.9), (5, 5, 0.3)],
        tex=r"\min\{\Vert Xw-y\Vert^2:\Vert w\Vert_0\le k,\Vert w\Vert_2\le R\}",
-       controls={"one feature less": {"features_left_out": 1},
-                 "a radius 1 % larger": {"wider": 1.01}})
+       controls={"one feature less": {"features_left_out": 1}, "a radius 1 % larger": {"wider": 1.01}})
 def sparse_comparator(case: Case, features_left_out: int = 0, wider: float = 1.0) -> Evidence:
     "Loss of best_sparse, as stated and as achieved by its weights, and the least over all supports; case (d, k, R)."
     d, k, R = case.value
@@ -576,8 +571,7 @@ def swaps(case: Case, greedy: bool = False) -> Evidence:
 @claim("core", "tree of sums", id="S1", tier="exact", proof="sec-core-sums",
        cases=[(what, d, count) for what in ("sums", "draws") for d, count in ((5, 5), (60, 3), (60, 50), (700, 20), (700, 700), (700, 1))],
        tex=r"\mathrm{node}=\sum\mathrm{leaves},\quad\mathbb P[\text{leaf }j]=\mathrm{leaf}_j/\mathrm{total}",
-       controls={"one changed leaf is not told": {"stale": 1},
-                 "numbers shifted by a hundredth": {"shift": 0.01}})
+       controls={"one changed leaf is not told": {"stale": 1}, "numbers shifted by a hundredth": {"shift": 0.01}})
 def sums(case: Case, stale: int = 0, shift: float = 0.0) -> Evidence:
     "Nodes that are the sums of their leaves and all nodes, or draws that fall right and all; case (which, d, leaves changed at a time)."
     what, d, count = case.value

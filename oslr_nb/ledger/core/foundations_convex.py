@@ -197,8 +197,7 @@ def anytime(case: Case, step: float = 1.0, bounds: tuple = (bound_rda, bound_ogd
 @claim("core", "lower bound for every engine", id="O6", tier="certificate", proof="sec-core-adversaries",
        cases=[(engine, d, 60, G, R) for engine in ("known n", "anytime", "zero", "random") for d, G, R in ((2, 1.0, 1.0), (5, 0.3, 4.0))],
        tex=r"\max_{\Vert u\Vert\le R}\sum_j\langle g_j,w_j-u\rangle\ge GR\sqrt n",
-       controls={"the constant times 1.01": 1.01,
-                 "gradients on the wrong side of the point": {"side": -1.0}})
+       controls={"the constant times 1.01": 1.01, "gradients on the wrong side of the point": {"side": -1.0}})
 def lower_bound(case: Case, side: float = 1.0) -> Evidence:
     "Regret against gradients at a right angle to their sum, and G R sqrt(n); case (engine, d, n, G, R)."
     engine, d, n, G, R = case.value
@@ -251,10 +250,8 @@ def cost_of_a_jump(case: Case, formula: Callable = jump) -> Evidence:
 
 # %% ../../../nbs/core/14_foundations_convex.ipynb #fbdfa39a
 @claim("core", "a round costs a share of the growth", id="W21", tier="search", proof="sec-core-adaptive",
-       cases=(0.2, 0.5, 0.9, 1.0, 1.4, 3.0),
-       tex=r"\sup_x\frac{\delta_j}{\sqrt{s_j}-\sqrt{s_{j-1}}}=K(c)-\tfrac c2",
-       controls={"one per cent less": 0.99,
-                 "the constant for c + 0.2": {"shift": 0.2}})
+       cases=(0.2, 0.5, 0.9, 1.0, 1.4, 3.0), tex=r"\sup_x\frac{\delta_j}{\sqrt{s_j}-\sqrt{s_{j-1}}}=K(c)-\tfrac c2",
+       controls={"one per cent less": 0.99, "the constant for c + 0.2": {"shift": 0.2}})
 def share_of_growth(case: Case, shift: float = 0.0) -> Evidence:
     "The largest share over a fine grid of ratios, and K - c/2 (its last percent is a limit); case: c."
     c = case.value
@@ -471,8 +468,7 @@ def _(case: Case) -> Evidence:
        cases=[(form, kind) for form in ("maximum", "ratio") for kind in ("alternating", "surprise", "random")] + [("ratio", "one round")],
        tex=r"\sum_t(f_t-y_t)^2\le V_T+\max_t(f_t-y_t)^2\sum_i\ln(1+\tfrac{\lambda_i}a),"
            r"\quad\sum_t(f_t-y_t)^2\le(1+\tfrac{X^2}a)V_T",
-       controls={"the largest label in place of the largest residual": {"clipped": True},
-                 "the bounds times 0.9": 0.9})
+       controls={"the largest label in place of the largest residual": {"clipped": True}, "the bounds times 0.9": 0.9})
 def forward_regret(case: Case, clipped: bool = False) -> Evidence:
     "Loss minus V and the logarithm, or loss and the multiple of V; case (form, stream)."
     form, kind = case.value

@@ -68,8 +68,7 @@ def hedge_weights(case: Case, own_round: int = 0) -> Evidence:
 @claim("core", "second-order regret of Hedge", id="W3", tier="certificate", proof="sec-core-hedge",
        cases=["one good expert", "both terms", "formula", "random", "negative", "follow"],
        tex=r"\sum_t\langle p_t,c_t\rangle-\sum_tc_{ti}\le\tfrac{\ln N}\eta+\eta\,\psi(a)\sum_t\langle p_t,c_t^2\rangle",
-       controls={"ln N times 0.98": {"first": 0.98},
-                 "half the second term": {"half": True}})
+       controls={"ln N times 0.98": {"first": 0.98}, "half the second term": {"half": True}})
 def hedge_regret(case: Case, first: float = 1.0, half: bool = False) -> Evidence:
     "Largest ratio of regret to bound over the rounds of a game, or the bound and its formula; case: the game."
     kind, rng, N, eta, T = case.value, case.rng, 50, 0.7, 60
@@ -131,8 +130,7 @@ def coins(case: Case) -> Evidence:
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #05030bcc
 @claim("core", "exponentiated gradient is Hedge", id="W6", tier="certificate", proof="sec-core-eg",
-       cases=[(20, 3, 0.4, 2.5), (15, 1, 1.0, 0.3)],
-       tex=r"w_j=B\sum_i(p^+_{ji}-p^-_{ji})e_i",
+       cases=[(20, 3, 0.4, 2.5), (15, 1, 1.0, 0.3)], tex=r"w_j=B\sum_i(p^+_{ji}-p^-_{ji})e_i",
        controls={"the positive corners alone": {"half": True}})
 def eg_weights(case: Case, half: bool = False) -> Evidence:
     "Weighted sums of the points of a game and of the means of the corners; case (rounds, d, rate, B)."
@@ -271,8 +269,7 @@ def falling_rates(case: Case, turn: int = 1, first: float = 1.0, whole: bool = T
        cases=[(what, *s) for what in ("bound", "rate") for s in ((100, 8, 2, 0), (10**4, 45, 1, 0), (500, 6, 6, 1), (10**4, 30, 4, 1))],
        tex=r"\min_\eta\tfrac{\ln N}\eta+\tfrac{N\eta T}{2M}=\sqrt{2\tfrac NMT\ln N},\quad"
            r"\min_\eta\tfrac{\ln N}\eta+\tfrac{N\eta T}{8M(1-\eta b/3)}=\sqrt{\tfrac N{2M}T\ln N}+\tfrac b3\ln N,\ b=\tfrac{N-1}{2(M-1)}",
-       controls={"one expert more is asked": {"extra_experts": 1},
-                 "centred at 0.45": {"centre": 0.45}})
+       controls={"one expert more is asked": {"extra_experts": 1}, "centred at 0.45": {"centre": 0.45}})
 def tuned_advice(case: Case, extra_experts: int = 0, centre: float = 0.5) -> Evidence:
     "The bound, or the rate, and the optimum found; case (which, T, N, M, centred)."
     from scipy.optimize import minimize_scalar
@@ -353,8 +350,7 @@ def tsallis_optimal(case: Case, weights: Callable = tsallis) -> Evidence:
 @claim("core", "one round of Tsallis-INF", id="W16", tier="search", proof="sec-core-tsallis",
        cases=[("unlikely", 2, 1.0), ("unlikely", 5, 0.3), ("random", 4, 1.0), ("random", 10, 0.2)],
        tex=r"\Phi(L+c)-\Phi(L)+\langle p,c\rangle\le\tfrac\eta2\sum_ip_i^{3/2}c_i^2",
-       controls={"the bound times 0.98": 0.98,
-                 "a negative cost": {"sign": -1.0}})
+       controls={"the bound times 0.98": 0.98, "a negative cost": {"sign": -1.0}})
 def tsallis_round(case: Case, sign: float = 1.0) -> Evidence:
     "Cost of a round beyond the change of the potential, and the bound; case (costs, K, rate)."
     kind, K, eta = case.value

@@ -70,8 +70,7 @@ def least_norm(G: np.ndarray, c: np.ndarray, r: float | None, sides: int = 2) ->
 
 @claim("core", "the path is exact", id="Q2", tier="certificate", proof="sec-core-dantzig", cases=DANTZIG,
        tex=r"\Vert w(r)\Vert_1=\min\{\Vert w\Vert_1:\Vert c-Gw\Vert_\infty\le r\}",
-       controls={"the corner before": {"shift": 1},
-                 "residuals bounded on one side only": {"sides": 1}})
+       controls={"the corner before": {"shift": 1}, "residuals bounded on one side only": {"sides": 1}})
 def path_exact(case: Case, shift: int = 0, sides: int = 2) -> Evidence:
     "Norm of the path at a random radius on the way, and HiGHS; case (kind, d, last radius / max|c|)."
     G, c, path = path_to(*case.value, case.rng)
@@ -92,8 +91,7 @@ def path_to_the_end(kind: str, d: int, rng: np.random.Generator) -> tuple[np.nda
 
 # %% ../../../nbs/core/16_foundations_sparse.ipynb #3f096db4
 @claim("core", "the least feasible radius", id="Q3", tier="certificate", proof="sec-core-dantzig", cases=SINGULAR,
-       tex=r"r_0=\min_w\Vert c-Gw\Vert_\infty",
-       controls={"one corner early": {"corners_left_out": 1}})
+       tex=r"r_0=\min_w\Vert c-Gw\Vert_\infty", controls={"one corner early": {"corners_left_out": 1}})
 def least_radius(case: Case, corners_left_out: int = 0) -> Evidence:
     "Radius at which the path ends, and HiGHS; case (kind, d)."
     G, c, path = path_to_the_end(*case.value, case.rng)
@@ -115,8 +113,7 @@ def farkas(case: Case, ray: Callable = lambda path: path.ray) -> Evidence:
 # %% ../../../nbs/core/16_foundations_sparse.ipynb #48862c2d
 @claim("core", "slope of the least norm", id="Q5", tier="certificate", proof="sec-core-dantzig",
        cases=[(*s, far) for s in DANTZIG for far in (0, 1)], tex=r"N(r')\ge N(r)-(r'-r)\Vert\mu\Vert_1",
-       controls={"a slope 1 % steeper": {"factor": 1.01},
-                 "the dual of the last piece": {"later": 1}})
+       controls={"a slope 1 % steeper": {"factor": 1.01}, "the dual of the last piece": {"later": 1}})
 def least_norm_slope(case: Case, factor: float = 1.0, later: int = 0) -> Evidence:
     "Both sides for r in the middle of the last piece but one and the end r' of it, or of the path; case (kind, d, r / max|c|, far)."
     kind, d, fraction, far = case.value
@@ -201,8 +198,7 @@ def matching_pursuit(case: Case, method: Callable = omp) -> Evidence:
 
 # %% ../../../nbs/core/16_foundations_sparse.ipynb #50134fe8
 @claim("core", "forward selection", id="Q9", tier="certificate", proof="sec-core-greedy",
-       cases=[("definite", (4, 2), (10, 3), (30, 6)), ("apart", (5, 2))],
-       tex=r"j=\arg\max_jL(S)-L(S\cup\{j\})",
+       cases=[("definite", (4, 2), (10, 3), (30, 6)), ("apart", (5, 2))], tex=r"j=\arg\max_jL(S)-L(S\cup\{j\})",
        controls={"matching pursuit": {"method": omp}})
 def forward_choices(case: Case, method: Callable = forward_selection) -> Evidence:
     "Sum of the largest decreases of all candidates, and of those that were reported; case (kind, (d, k), (d, k), ...)."

@@ -48,8 +48,7 @@ def gap_rounds(
 # %% ../../../nbs/papers/hazan2012/05_adaptive.ipynb #c32df992
 @claim("hazan2012", "a gap against the variance", id="X20", tier="search", proof="lem-hk-gap", cases=4,
        tex=r"\delta\le\tfrac\eta2V+\tfrac13\eta S\,\delta",
-       controls={"49 % of the variance": {"half": 0.49},
-                 "0.32 in place of one third": {"third": 0.32}})
+       controls={"49 % of the variance": {"half": 0.49}, "0.32 in place of one third": {"third": 0.32}})
 def one_gap(case: Case, half: float = 0.5, third: float = 1 / 3) -> Evidence:
     "Largest quotient of the two sides, eta = 1, over random laws on up to four points and on one rare value."
     worst = 0.0
@@ -67,8 +66,7 @@ def one_gap(case: Case, half: float = 0.5, third: float = 1 / 3) -> Evidence:
 # %% ../../../nbs/papers/hazan2012/05_adaptive.ipynb #8e469640
 @claim("hazan2012", "what the mixture loses", id="X21", tier="search", proof="lem-hk-mixture", cases=6,
        tex=r"\eta_1\ge\eta_2\ge\dots\Rightarrow\textstyle\sum_tm_t\le L_T+\ln(K)/\eta_T",
-       controls={"rates that grow": {"growing": True},
-                 "99 % of the logarithm": 0.99})
+       controls={"rates that grow": {"growing": True}, "99 % of the logarithm": 0.99})
 def mixture(case: Case, growing: bool = False) -> Evidence:
     "The two sides, less L_T, where their quotient is largest: random losses in which one expert is far better in the end."
     sides = []
@@ -129,8 +127,7 @@ def regret_on_a_path(case: Case, learns: bool = True, both: bool = True) -> Evid
        cases=[(ridge, *kind, None) for ridge in (True, False) for kind in ((9, 5, 1.0), (40, 6, 1.0), (9, 5, 100.0), (9, 5, 1e4))]
              + [(ridge, 4, 3, 1.0, (1, 2, 3, 4)) for ridge in (True, False)],
        tex=r"\bar w,\ w_{T+1}\text{ of the compiled learner}=\text{those of the textbook with the same draws}",
-       controls={"another radius": {"radius": 1.49},
-                 "without the estimates of w'x": {"first_round": 1}})
+       controls={"another radius": {"radius": 1.49}, "without the estimates of w'x": {"first_round": 1}})
 def adaptive_is_textbook(case: Case, radius: float = 1.5, first_round: int = 0) -> Evidence:
     "Largest difference of a weight after 150 rounds, radius 1.5, over the radius; case (ridge, d, budget, jump of the last half, q)."
     ridge, d, budget, jump, q = case.value
@@ -180,8 +177,7 @@ def seen_and_excess(ridge: bool, kind: str, idle: bool = False) -> tuple[np.ndar
        cases=[(ridge, kind) for ridge in (True, False) for kind in ("easy", "hard")],
        tex=r"\mathbb EL(\bar w)-L(w^*)\le\tfrac{2B}T\,\mathbb E\bigl(\textstyle\sum_t\Vert g_t\Vert^2\bigr)^{1/2}"
            r"\text{, or }\tfrac BT\,\mathbb E(\Delta_T+\tilde\Delta_T)",
-       controls={"a learner that stays at 0": {"idle": True},
-                 "40 % of the bound": {"share": 0.4}})
+       controls={"a learner that stays at 0": {"idle": True}, "40 % of the bound": {"share": 0.4}})
 def excess_without_a_rate(case: Case, idle: bool = False, share: float = 1.0) -> Evidence:
     "Upper limit of the mean excess, and the mean bound for what was seen; case (ridge, stream)."
     excess, bound = seen_and_excess(*case.value, idle)

@@ -56,8 +56,7 @@ def inner_product_unbiased(case: Case, uniform: bool = False) -> Evidence:
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #c9ce08ef
 @claim("hazan2012", "estimate of x (unbiased)", id="H2", tier="exact", proof="lem-hk-estimates",
-      cases=[(3, 1), (4, 2), (2, 3), (3, 4)] * 4,
-       tex=r"\mathbb E\,\tfrac1k\sum_rx_{i_r}e_{i_r}/q_{i_r}=x",
+       cases=[(3, 1), (4, 2), (2, 3), (3, 4)] * 4, tex=r"\mathbb E\,\tfrac1k\sum_rx_{i_r}e_{i_r}/q_{i_r}=x",
        controls={"a repeated draw counts once": {"once": True}})
 def attributes_unbiased(case: Case, once: bool = False) -> Evidence:
     "Distance between x and the mean of x~ over all sequences of k draws with random weights q; case (d, k)."
@@ -101,9 +100,7 @@ def gradient_size(case: Case) -> Evidence:
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #c1eb988d
 @claim("hazan2012", "second moment of the gradient, sharpened (ours)", id="H3s", tier="search",
-       proof="lem-hk-estimates", tex=r"G^2\le4B^2(d+k-1)/k",
-       cases=gradient_size.cases,
-       controls={"99 % of it": 0.99})
+       proof="lem-hk-estimates", tex=r"G^2\le4B^2(d+k-1)/k", cases=gradient_size.cases, controls={"99 % of it": 0.99})
 def gradient_size_sharp(case: Case) -> Evidence:
     "Largest moment of the same search, and the sharp constant, which an aligned triple attains."
     d, k, _ = case.value
@@ -144,8 +141,7 @@ def three_points(case: Case, inside: bool = True) -> Iterator[tuple[np.ndarray, 
 @claim("hazan2012", "Lemma C.15 of Kukliansky & Shamir", id="H6", tier="search", proof="lem-hk-clip", cases=4,
        tex=r"\lvert\mathbb E\,\mathrm{clip}(X,C)-\mathbb EX\rvert\le2\operatorname{Var}(X)/C"
            r"\text{ if }\lvert\mathbb EX\rvert\le C/2",
-       controls={"any mean": {"inside": False},
-                 "0.49 in place of 2; 1/2 is the best possible": {"constant": 0.49}})
+       controls={"any mean": {"inside": False}, "0.49 in place of 2; 1/2 is the best possible": {"constant": 0.49}})
 def clipping(case: Case, inside: bool = True, constant: float = 2.0) -> Evidence:
     "Largest quotient of bias and constant x variance for C = 1 over random and extremal laws."
     found = [clip_bias(x, p, 1.0) for x, p in three_points(case, inside)]
@@ -191,8 +187,7 @@ def formulas() -> dict[str, tuple[float, float]]:
 
 
 @claim("hazan2012", "the formulas as code", id="H20", tier="certificate", proof="thm-hk-ridge", cases=1,
-       tex=r"\text{each function}=\text{its formula}",
-       controls={"one per cent less": 0.99})
+       tex=r"\text{each function}=\text{its formula}", controls={"one per cent less": 0.99})
 def code_is_formula(case: Case) -> Evidence:
     "Value over formula, of the function where it is farthest from 1."
     quotients = [value / formula for value, formula in formulas().values()]
@@ -215,8 +210,7 @@ def recorded(learner: AttributeState, X: np.ndarray, y: np.ndarray) -> list[tupl
        cases=[(ridge, d, budget, step, None) for ridge in (True, False) for d, budget, step in ((9, 5, 20.0), (40, 6, 1.0))]
              + [(ridge, 4, 3, 1.0, (1, 2, 3, 4)) for ridge in (True, False)],
        tex=r"\bar w,\ w_{T+1}\text{ of the compiled learner}=\text{those of the pseudo-code with the same draws}",
-       controls={"a step that is one per cent longer": {"step_factor": 1.01},
-                 "no clipping": {"clipped": False}})
+       controls={"a step that is one per cent longer": {"step_factor": 1.01}, "no clipping": {"clipped": False}})
 def compiled_is_textbook(case: Case, step_factor: float = 1.0, clipped: bool = True) -> Evidence:
     "Largest difference of a weight after 300 rounds, radius 1.5, over the radius; case (ridge, d, budget, step for X = Y = 1, q)."
     ridge, d, budget, step, q = case.value
@@ -261,8 +255,7 @@ def broken_draws(cls: type[Learner], order: slice = slice(None, None, -1)) -> ty
 @claim("hazan2012", "draws of AERR and AELR", id="H17", tier="statistical", level=1e-7, proof="lem-hk-estimates",
        cases=[(ridge, q) for ridge in (True, False) for q in (None, (0.5, 0.3, 0.2))],
        tex=r"P[i_1=a,\,i_2=b,\,j=c]=q_aq_b\,w_c^2/\Vert w\Vert_2^2\text{ (ridge)},\ q_aq_b\,\lvert w_c\rvert/\Vert w\Vert_1\text{ (Lasso)}",
-       controls={"drawn by q in reverse order": {"reverse": True},
-                 "against a uniform j": {"uniform": True}})
+       controls={"drawn by q in reverse order": {"reverse": True}, "against a uniform j": {"uniform": True}})
 def law_of_a_round(case: Case, reverse: bool = False, uniform: bool = False) -> Evidence:
     "How often each multiset of two draws and each j comes up in 2500 rounds; d = 3; case (ridge, q)."
     ridge, q = case.value
@@ -287,8 +280,7 @@ def law_of_a_round(case: Case, reverse: bool = False, uniform: bool = False) -> 
 @claim("hazan2012", "gradient of a compiled round", id="H18", tier="certificate", proof="lem-hk-estimates",
        cases=[(ridge, q) for ridge in (True, False) for q in (None, (0.5, 0.3, 0.2))] * 2,
        tex=r"\mathbb E\,g=(w^\top x-y)\,x,\quad g=-\Delta w/\eta\text{ (ridge)},\ -\Delta\theta/\eta\text{ (Lasso)}",
-       controls={"a repeated draw counts once": {"wrong": "once"},
-                 "j is uniform": {"wrong": "uniform"}})
+       controls={"a repeated draw counts once": {"wrong": "once"}, "j is uniform": {"wrong": "uniform"}})
 def mean_of_a_round(case: Case, wrong: str = "") -> Evidence:
     "Largest distance of the mean change, over all 27 outcomes of two draws and j, from the gradient; d = 3."
     ridge, q = case.value
@@ -369,16 +361,14 @@ def theorem_limit(
 
 @claim("hazan2012", "Theorem 3.1 (AERR)", id="H5", tier="statistical", level=1e-6, proof="thm-hk-ridge", cases=["easy", "hard"],
        tex=r"\mathbb EL(\bar w)-L(w^*)\le4B^2\sqrt{2d/(kT)}\text{, in general }2BG\sqrt{1/T},\ G^2=(BX+Y)^2X^2\tfrac{2d}k",
-       controls={"a learner that stays at 0": {"broken": "idle"},
-                 "40 % of the bound": {"factor": 0.4}})
+       controls={"a learner that stays at 0": {"broken": "idle"}, "40 % of the bound": {"factor": 0.4}})
 def ridge_theorem(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
     "Mean excess with the step of the printed theorem, and its bound; case: the stream."
     return theorem_limit(True, case.value, True, case.rng, broken, factor)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #88619661
 @claim("hazan2012", "Theorem 3.1, sharpened (ours)", id="H5s", tier="statistical", level=1e-6, proof="thm-hk-main",
-       cases=["easy", "hard"],
-       tex=r"\mathbb EL(\bar w)-L(w^*)\le BG/\sqrt T,\ G^2=(BX+Y)^2X^2\tfrac{d+k-1}k",
+       cases=["easy", "hard"], tex=r"\mathbb EL(\bar w)-L(w^*)\le BG/\sqrt T,\ G^2=(BX+Y)^2X^2\tfrac{d+k-1}k",
        controls={"a learner that stays at 0": {"broken": "idle"},
                  "70 % of the bound": {"factor": 0.7},
                  "the naive choice, run on the easy stream": lambda case: theorem_limit(True, "easy", False, case.rng, "naive")})
@@ -389,8 +379,7 @@ def ridge_theorem_sharp(case: Case, broken: str = "", factor: float = 1.0) -> Ev
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #7167eef9
 @claim("hazan2012", "Theorem 3.4 (AELR)", id="H8", tier="statistical", level=1e-6, proof="thm-hk-lasso", cases=["easy", "hard"],
        tex=r"\mathbb EL(\bar w)-L(w^*)\le4B^2\sqrt{10\,d\ln(2d)/(kT)}\text{, in general }2BG\sqrt{5\ln(2d)/T}",
-       controls={"a learner that stays at 0": {"broken": "idle"},
-                 "45 % of the bound": {"factor": 0.45}})
+       controls={"a learner that stays at 0": {"broken": "idle"}, "45 % of the bound": {"factor": 0.45}})
 def lasso_theorem(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
     "Mean excess with the step of the printed theorem, and its bound; case: the stream."
     return theorem_limit(False, case.value, True, case.rng, broken, factor)

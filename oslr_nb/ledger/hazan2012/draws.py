@@ -80,8 +80,7 @@ def known_moments(case: Case, broken: str = "", factor: float = 1.0) -> Evidence
        cases=[(10.0**n, end) for n in range(-3, 4) for end in ("low", "high")],
        tex=r"\lvert A-a\rvert\le\sqrt{2a\varepsilon}+\tfrac23\varepsilon\ \Rightarrow\ \tfrac23a"
            r"\le A+\tfrac{13}6\varepsilon\le\tfrac32a+\tfrac{23}6\varepsilon",
-       controls={"2.1 eps in place of 13 eps / 6": {"extra": 2.1},
-                 "3.8 eps in place of 23 eps / 6": {"top": 3.8}})
+       controls={"2.1 eps in place of 13 eps / 6": {"extra": 2.1}, "3.8 eps in place of 23 eps / 6": {"top": 3.8}})
 def widened_moments(case: Case, extra: float = 13 / 6, top: float = 23 / 6) -> Evidence:
     "Largest quotient in the two inequalities at the ends of the interval; eps = 1, a on a grid around the case."
     size, end = case.value

@@ -165,8 +165,7 @@ def largest_moment(design: Observe, x_norm: float, y_max: float, radius: float, 
 
 
 @claim("ito2017", "Lemma 5", id="A5", tier="search", tex=r"\mathbb E\Vert\hat g_t\Vert^2\le16/q", proof="lem-gradient",
-       cases=[(2, 2, 0), (3, 3, 1), (4, 3, 1), (6, 4, 2)],
-       controls={"the constant 15.8": 15.8 / 16})
+       cases=[(2, 2, 0), (3, 3, 1), (4, 3, 1), (6, 4, 2)], controls={"the constant 15.8": 15.8 / 16})
 def second_moment(case: Case) -> Evidence:
     "Largest E||g||^2 found, against 16/q with q the smallest pair probability."
     d, budget, top = case.value
@@ -177,8 +176,7 @@ def second_moment(case: Case) -> Evidence:
 @claim("ito2017", "Lemma 5 under Observe (ours)", id="A5s", tier="search",
        tex=r"\mathbb E\Vert\hat g_t\Vert^2\le M=\tfrac1{q^*}+\tfrac{15}p", proof="lem-moment",
        cases=[(4, 3, 1, 1, 1, 1), (6, 4, 2, 1, 1, 1), (7, 2, 0, 1, 1, 1), (5, 4, 1, 0.5, 1, 3), (5, 3, 1, 1, 0.5, 2)],
-       controls={"0.95 of it": 0.95,
-                 "16/p, as if pairs cost nothing": {"pairs": False}})
+       controls={"0.95 of it": 0.95, "16/p, as if pairs cost nothing": {"pairs": False}})
 def observe_moment(case: Case, pairs: bool = True) -> Evidence:
     "Largest E||g||^2 found, against bound_observe_moment; case (d, k', k1, B, Y, R)."
     d, budget, top, *sizes = case.value
@@ -276,8 +274,7 @@ def missed_weight(case: Case, shift: int = 0) -> Evidence:
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #d1413888
 @claim("ito2017", "Lemma 4, pathwise with half the constant (ours)", id="A8", tier="certificate", cases=24, proof="lem-rda",
        tex=r"\textstyle\sum_t\langle\hat g_t,w_t-w\rangle\le\sum_t\Vert\hat g_t\Vert^2/(2\lambda_t)+\lambda_T/2",
-       controls={"98 % of the last lambda": {"last_lambda": 0.98},
-                 "98 % of the whole": 0.98})
+       controls={"98 % of the last lambda": {"last_lambda": 0.98}, "98 % of the whole": 0.98})
 def dual_averaging_regret(case: Case, last_lambda: float = 1.0) -> Evidence:
     "Regret and bound on 60 rounds of random, constant, chasing and orthogonal gradients, against the best u of the ball."
     kind, d = case.number % 4, 60 if case.number % 4 == 3 else 3
@@ -340,8 +337,7 @@ def bounds_as_functions(case: Case, scale: float = 1.0) -> Evidence:
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #810fecbb
 @claim("ito2017", "Theorem 2, equation (7)", id="A10", tier="certificate", cases=[(10, 4, 2), (20, 7, 5)], proof="cor-printed",
        tex=r"\lambda_t=8\sqrt{t/C}:\ 3\bigl(\sum_t\tfrac{16}{C\lambda_t}+\tfrac{\lambda_{T+1}}2\bigr)\le24\sqrt{(T+1)/C}",
-       controls={"lambda_t = 8 sqrt(C t)": {"power": 1},
-                 "the constant 23.7": 23.7 / 24})
+       controls={"lambda_t = 8 sqrt(C t)": {"power": 1}, "the constant 23.7": 23.7 / 24})
 def printed_schedule(case: Case, power: int = -1) -> Evidence:
     "The two sides where their quotient is largest over T = 1, ..., 20000 (sigma_d cancels)."
     C = float(pair_bound(*case.value))
@@ -354,8 +350,7 @@ def printed_schedule(case: Case, power: int = -1) -> Evidence:
 @claim("ito2017", "Theorem 2, sharpened (ours), its schedule", id="A10s", tier="certificate",
        cases=[(1, 4, 3, 1), (2, 10, 4, 2), (3, 20, 9, 6)], proof="thm-two",
        tex=r"\lambda_t=\sqrt{2Mt}:\ \tfrac12\bigl(\sum_t\tfrac M{2\lambda_t}+\tfrac{\lambda_T}2\bigr)\le\sqrt{MT/2}",
-       controls={"lambda 20 % larger": {"step": 1.2},
-                 "lambda 20 % smaller": {"step": 0.8}})
+       controls={"lambda 20 % larger": {"step": 1.2}, "lambda 20 % smaller": {"step": 0.8}})
 def sharpened_schedule(case: Case, step: float = 1.0) -> Evidence:
     "bound_sharpened_schedule with the schedule of RDA1 at sharpened_step, against bound_sharpened, T = 20000."
     _, d, budget, top = case.value

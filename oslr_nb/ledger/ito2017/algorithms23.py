@@ -36,8 +36,7 @@ from ...papers.ito2017.algorithm1 import UniformRDA
 @claim("ito2017", "section 5.1, the predictor", id="A11d", tier="certificate", proof="lem-parts",
        cases=["orthogonal", "orthogonal, long"] + ["random", "learnable"] * 3,
        tex=r"\textstyle\sum_t\ell_t(D_t\tilde w_t)-\ell_t(D_tw^*)\le6\sqrt T\text{ on every path}",
-       controls={"the gradient with the wrong sign": {"sign": -1},
-                 "a constant below 2": 1.9 / 6})
+       controls={"the gradient with the wrong sign": {"sign": -1}, "a constant below 2": 1.9 / 6})
 def predictor_regret(case: Case, sign: int = 1) -> Evidence:
     "Regret and bound with arbitrary sets and labels, against the best of many weights of the ball."
     n, d = {"orthogonal": (50, 50), "orthogonal, long": (900, 900)}.get(case.value, (400, 5))
@@ -146,8 +145,7 @@ def explorer_error(case: Case, half: float = 0.5) -> Evidence:
        cases=[(3, 3, 1000.0), (3, 2, 0.7), (4, 2, 20.0), (5, 4, 50.0)],
        tex=r"\mathbb E\min\{\tfrac{\Vert\hat g\Vert^2}{2\lambda},2\Vert\hat g\Vert\}\le\tfrac8{q\lambda},\quad"
            r"\mathbb E\zeta^2\le\tfrac{16}q\,r^2,\quad\lvert\zeta\rvert\le\tfrac4q\,r,\quad r=2+\min\{\tfrac2{q\lambda},2\}",
-       controls={"97 % of the constants": 0.97,
-                 "q is the chance of one feature, not of a pair": {"single": True}})
+       controls={"97 % of the constants": 0.97, "q is the chance of one feature, not of a pair": {"single": True}})
 def explorer_noise(case: Case, single: bool = False) -> Evidence:
     "Largest quotient of the sides of the three inequalities found by an optimiser; case (d, k', lambda)."
     from scipy.optimize import minimize
@@ -176,8 +174,7 @@ def explorer_noise(case: Case, single: bool = False) -> Evidence:
 @claim("ito2017", "Freedman's inequality", id="A11f", tier="certificate", proof="lem-freedman",
        cases=[("one step", 10.0), ("one step", 1.0), ("stopped", 100), ("stopped", 900), ("sum", 0.25), ("sum", 0.002)],
        tex=r"\mathbb P(\sum Y_j\ge u)\le e^{-u^2/(2(V+bu/3))}",
-       controls={"without the range b": {"range_factor": 0.0},
-                 "b/4 in place of b/3": {"range_factor": 0.75}})
+       controls={"without the range b": {"range_factor": 0.0}, "b/4 in place of b/3": {"range_factor": 0.75}})
 def freedman_holds(case: Case, range_factor: float = 1.0) -> Evidence:
     "Largest quotient of the exact tail and the bound with b times `range_factor`; case: a kind of martingale and its size."
     from scipy.stats import binom

@@ -51,8 +51,7 @@ def seen_risk(X: np.ndarray, chances: np.ndarray, y: np.ndarray, S: tuple[int, .
 # %% ../../../nbs/papers/ito2017/03_hardness.ipynb #7a1e9b99
 @claim("ito2017", "Foster et al. 2016, Theorem 2 (gadget)", id="A1f", tier="gadget", cases=["yes", "no"], proof="prp-foster",
        tex=r"\text{exact cover: loss }0;\ \text{no cover: loss}\ge\tfrac1{mdk}",
-       controls={"a cover that overlaps": {"cover": OVERLAP},
-                 "five features: they cover all elements": {"budget": 5}})
+       controls={"a cover that overlaps": {"cover": OVERLAP}, "five features: they cover all elements": {"budget": 5}})
 def foster_gadget(case: Case, cover: np.ndarray = YES, budget: int = 4) -> Evidence:
     "Loss of the cover, and least loss over all sets of four features; 15 elements, six sets, k = 2, k' = 4."
     (m, d), k = NO.shape, 2

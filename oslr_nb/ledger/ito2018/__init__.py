@@ -24,8 +24,7 @@ MATRICES = {
 @claim("ito2018", "Examples 1 to 3", id="C1", tier="exact", proof="prp-ito18-families",
        cases=[(name, k) for name in MATRICES for k in (1, 2, 3)],
        tex=r"\mathcal F_{\mathrm{sp}}^{(k)}=\mathcal F_I^{(k)},\ \mathcal F_A^{(k)}\subseteq\mathcal F_{\mathrm{lin}}^{(k)}",
-       controls={"squares of the measurements": {"power": 2},
-                 "one feature is not for sale": {"columns": slice(0, 2)}})
+       controls={"squares of the measurements": {"power": 2}, "one feature is not for sale": {"columns": slice(0, 2)}})
 def families(case: Case, power: int = 1, columns: slice = slice(None)) -> Evidence:
     "Disagreements of f(x) and Bx, B made of the images of the unit vectors, and of F_I and F_sp; case (matrix, k)."
     name, k = case.value
@@ -49,8 +48,7 @@ def least_squares(X: np.ndarray, y: np.ndarray, A: np.ndarray, k: int) -> float:
 @claim("ito2018", "Examples 1 to 3, comparators", id="C1n", tier="certificate", proof="prp-ito18-families",
        cases=[(4, 3, 2, "all"), (4, 3, 3, "all"), (5, 4, 2, "all"), (4, 3, 2, "features"), (5, 2, 1, "own feature")],
        tex=r"\min_{\mathcal F_{\mathrm{lin}}}\le\min_{\mathcal F_A},\qquad\min_{\mathcal F_{[I\,B]}}\le\min_{\mathcal F_{\mathrm{sp}}}",
-       controls={"a hundredth more": {"more": 1.01},
-                 "the features themselves are not for sale": {"unit": False}})
+       controls={"a hundredth more": {"more": 1.01}, "the features themselves are not for sale": {"unit": False}})
 def comparators(case: Case, more: float = 1.0, unit: bool = True) -> Evidence:
     """Least squares over the larger family and over the smaller one; case (d, m, k, which). The labels are explained by A'x up to
     noise, in the last case by the first feature, of which A'x says nothing."""

@@ -73,8 +73,7 @@ def gradient_size(case: Case, norm: float = 1.0, reach: float = 1.0) -> Evidence
 @claim("ito2018", "random columns outside (ours)", id="C12o", tier="exact", proof="cor-outside",
        cases=[(m, k, n, which) for m, k, n in ((4, 2, 1), (5, 3, 1), (6, 4, 2), (5, 5, 2)) for which in ("mean", "square")],
        tex=r"\mathbb E\hat\gamma'=\gamma,\ \mathbb E\Vert\hat\gamma'\Vert^2\le\tfrac{4(m-k')}{k-k'}(\hat y-y)^2\Vert A^\top x\Vert^2",
-       controls={"divided by another chance": {"ratio": 1},
-                 "a second moment one per cent smaller": Fraction(99, 100)})
+       controls={"divided by another chance": {"ratio": 1}, "a second moment one per cent smaller": Fraction(99, 100)})
 def outside_estimate(case: Case, ratio: int = 0) -> Evidence:
     "Distance of the mean from the gradient, or second moment and its bound; B = the first n columns; case (m, k, n, which)."
     m, k, n, which = case.value
@@ -116,8 +115,7 @@ def splitting(case: Case, square: int = 1, sign: int = 1) -> Evidence:
 @claim("ito2018", "(Ito 13), the cost of the approximation", id="C13e", tier="certificate", proof="thm-dictionary",
        cases=["omp", "exact", "iht", "lasso", "forward_backward", "raw lasso"] * 2 + ["nearly sparse"] * 6 + ["shrunk"] * 3,
        tex=r"2\lvert\hat y-y\rvert\,\lvert x^\top A(u-\tilde u)\rvert\le2X(XD+Y)\,\epsilon,\quad\Vert Au\Vert\le\Vert A\tilde u\Vert",
-       controls={"one per cent less": 0.99,
-                 "an approximation that overshoots": {"overshoot": True}})
+       controls={"one per cent less": 0.99, "an approximation that overshoots": {"overshoot": True}})
 def approximation_cost(case: Case, overshoot: bool = False) -> Evidence:
     "The worst features and label for a dictionary and a solver; the two norms if ||Au|| > ||A u~||."
     D, X, Y = [(1.0, 0.8, 0.8), (0.3, 2.0, 0.5), (2.0, 0.1, 3.0)][case.number % 3]
@@ -161,8 +159,7 @@ def expected_regret(case: Case, peek: bool = False) -> Evidence:
 @claim("ito2018", "Algorithm 3, as compiled", id="C13c", tier="certificate", proof="alg-dictionary",
        cases=[("theorem", "omp"), ("printed", "omp"), ("adaptive", "omp"), ("theorem", "forward_backward"), ("theorem", "exact")],
        tex=r"\hat y_t,\ \epsilon_t,\ \hat\eta_t\text{ of the learner and of the pseudo-code agree}",
-       controls={"another radius": {"radius": 0.69},
-                 "two columns predict": {"keep": 2}})
+       controls={"another radius": {"radius": 0.69}, "two columns predict": {"keep": 2}})
 def compiled_is_textbook(case: Case, **broken: Any) -> Evidence:
     "Largest difference in 80 rounds on the same draws, the ball active, with a zero and a repeated column; case (rule, solver)."
     schedule, solver = case.value
@@ -244,8 +241,7 @@ def whole_theorem(case: Case, step: float = 1.0, errors: bool = True) -> Evidenc
 @claim("ito2018", "Algorithm 3 with the adaptive step (ours)", id="C13d", tier="statistical", level=1e-3, proof="cor-adaptive",
        cases=[(2, 1, 2, 1, "uniform"), (12, 1, 6, 1, "outside"), (6, 2, 4, 2, "uniform")],
        tex=r"\mathbb ER_T(Au)\le2D\,\mathbb E\bigl(\textstyle\sum_t\Vert\hat\gamma_t\Vert^2\bigr)^{1/2}\text{ where }\epsilon_t=0",
-       controls={"a tenth of the bound": 0.1,
-                 "nothing is learnt": {"learn": False}})
+       controls={"a tenth of the bound": 0.1, "nothing is learnt": {"learn": False}})
 def adaptive_theorem(case: Case, learn: bool = True) -> Evidence:
     "Upper limit of the mean regret of six runs of 2^14 rounds, and the mean bound; case (m, rank, k, k', design), rank <= k'."
     *sizes, design = case.value
@@ -269,8 +265,7 @@ def slow_gaps(m: int, budget: int, T: int, design: str) -> tuple[np.ndarray, flo
 @claim("ito2018", "Theorem 8, before much is known", id="C13s", tier="statistical", level=1e-3, proof="thm-dictionary",
        cases=[(12, 6, 6, "uniform"), (12, 6, 6, "outside"), (40, 5, 20, "uniform"), (100, 8, 25, "outside"), (64, 2, 64, "uniform")],
        tex=r"\mathbb ER_T(Au)\le2DX(XD+Y)\sqrt{\tfrac{2mT}{k-k'}},\quad\epsilon_t=0",
-       controls={"two fifths of the bound": 0.4,
-                 "without the factor m/(k - k')": {"columns": False}})
+       controls={"two fifths of the bound": 0.4, "without the factor m/(k - k')": {"columns": False}})
 def slow_start(case: Case, columns: bool = True) -> Evidence:
     "Upper limit of the mean regret and the bound; case (m, k, T, design), k' = 1."
     runs, bound = slow_gaps(*case.value)
@@ -280,8 +275,7 @@ def slow_start(case: Case, columns: bool = True) -> Evidence:
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #11fb4f1c
 @claim("ito2018", "rank at most k' (ours)", id="C13z", tier="certificate", proof="prp-zero",
        cases=[(m, s) for m in (4, 9) for s in ("omp", "forward", "exact")],
-       tex=r"\mathrm{rank}\,A\le k'\Rightarrow\epsilon_t=0",
-       controls={"rank 4": {"rank": 4}})
+       tex=r"\mathrm{rank}\,A\le k'\Rightarrow\epsilon_t=0", controls={"rank 4": {"rank": 4}})
 def no_errors(case: Case, rank: int = 3) -> Evidence:
     "Sum of the errors over 60 rounds, three columns predict; case (m, solver)."
     m, solver = case.value

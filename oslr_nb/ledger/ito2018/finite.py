@@ -146,8 +146,7 @@ def exponents(case: Case, q_of_length: int = 0) -> Evidence:
 @claim("ito2018", "Corollary 2, whole rounds and blocks", id="C3i", tier="certificate", proof="cor-block",
        cases=[(T, K, a, q) for T in (50, 997, 10**5) for K in (2, 30) for a in (0.5, 3.0) for q in (0.0, 0.5)] + [(3, 2, 7.0, 0.0)],
        tex=r"(n-1)\alpha(\tau)+\alpha(r)+\tau\beta(n)\le2B^*,\ \tau=\lceil\tau^*\rceil",
-       controls={"no factor for rounding": 0.5,
-                 "the square of the length": {"power": 2.0}})
+       controls={"no factor for rounding": 0.5, "the square of the length": {"power": 2.0}})
 def whole_blocks(case: Case, power: float = 1.0) -> Evidence:
     "The bound with the rounded length, and 2 B*, with b = 2; not tried where the length is not from 1 to T; case (T, K, a, q)."
     T, K, a, q = case.value
@@ -215,8 +214,7 @@ def whole_theorem(case: Case, block: int | None = None, step: float = 1.0) -> Ev
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #fc0a79a6
 @claim("ito2018", "Corollary 2, growth (VAW inside)", id="C3r", tier="rate", level=0.01, proof="cor-block",
        cases=[(2**17, 2**19, 2**21)], tex=r"R_T\propto T^{p},\ p\le0.75",
-       controls={"blocks of one round": {"block": 1},
-                 "blocks of 16 rounds whatever T is": {"block": 16}})
+       controls={"blocks of one round": {"block": 1}, "blocks of 16 rounds whatever T is": {"block": 16}})
 def growth_in_rounds(case: Case, block: int | None = None) -> Evidence:
     "Upper end of the interval for the slope, for two runs of each length, and 0.75."
     _, high = slope_interval(np.array(case.value), pair_growth(case.value, block, int(case.rng.integers(2**31))), 0.01, case.rng)
@@ -246,8 +244,7 @@ def least_loss(law: dict) -> Fraction:
 @claim("ito2018", "Lemma 9, (Ito 17) to (Ito 19)", id="C5", tier="exact", proof="lem-nothing",
        cases=[(d, k, eps) for d, k in ((3, 1), (4, 2), (5, 2), (5, 3), (6, 3)) for eps in (Fraction(1, 7), Fraction(1, 2))],
        tex=r"\min\mathbb E_S[\ell\mid f_{S'}]=1-2\epsilon\,[S'=S],\quad(x_{S'},y)\text{ uniform for }S'\ne S",
-       controls={"two coordinates that are always equal": {"tie": True},
-                 "a gap of epsilon": {"gap": 1}})
+       controls={"two coordinates that are always equal": {"tie": True}, "a gap of epsilon": {"gap": 1}})
 def wrong_choice(case: Case, tie: bool = False, gap: int = 2) -> Evidence:
     "Largest distance from it, over all S' for one S: of the least loss, of the law of what is seen from the uniform one; case (d, k, eps)."
     d, k, eps = case.value
@@ -299,8 +296,7 @@ def divergence_of_a_pull(case: Case, lemma: bool = False) -> Evidence:
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #2def5880
 @claim("ito2018", "proof of Theorem 3", id="C6t", tier="certificate", proof="eq-find", cases=TREES,
        tex=r"\mathbb P_S[f_t=f_S]-\mathbb P_0[f_t=f_S]\le\min\{\sqrt{\delta\nu/2},\epsilon\nu\}",
-       controls={"one per cent less": 0.99,
-                 "without the pull of the round before": {"rounds_left_out": 1}})
+       controls={"one per cent less": 0.99, "without the pull of the round before": {"rounds_left_out": 1}})
 def good_arm_is_found(case: Case, rounds_left_out: int = 0) -> Evidence:
     "The round with the largest ratio of the two sides; case (kind, K, T, eps)."
     kind, K, T, eps = case.value
@@ -367,8 +363,7 @@ def closed_forms(case: Case, share: float = 1.0) -> Evidence:
 @claim("ito2018", "(Ito 15), as printed", id="C6p", tier="certificate", proof="prp-fifteen",
        cases=[(2, 1), (2, 4), (2, 1000), (10, 10), (10, 45), (10**4, 10**4), (10**4, 40_000), (10, 10**7)],
        tex=r"2\epsilon T\bigl(1-\tfrac1K-\sqrt{\epsilon\ln\tfrac{1+\epsilon}{1-\epsilon}\tfrac T{2K}}\bigr)\le\text{the bound here}",
-       controls={"from the divergence alone": {"terms": (0,)},
-                 "from the coupling alone": {"terms": (1,)}})
+       controls={"from the divergence alone": {"terms": (0,)}, "from the coupling alone": {"terms": (1,)}})
 def fifteen_is_true(case: Case, terms: tuple = (0, 1)) -> Evidence:
     "The epsilon of 300 with the largest ratio of (Ito 15) to what is proved, both over 2 epsilon T; case (K, T)."
     (K, T), eps = case.value, np.r_[np.geomspace(1e-4, 0.4, 200), np.linspace(0.4, 0.49999, 100)]

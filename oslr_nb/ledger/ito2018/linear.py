@@ -30,8 +30,7 @@ from ..claims import Case, Erratum, Evidence, claim, mean_limit, random_fraction
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #9e4fc8cd
 @claim("ito2018", "equation (6)", id="C11", tier="exact", proof="lem-family", cases=[(2, 1), (3, 2), (4, 3), (5, 1)],
        tex=r"\min_{B,v}\sum_t(v^\top Bx_t-y_t)^2=\min_w\sum_t(w^\top x_t-y_t)^2,\ \ell(w')-\ell(w)=g^\top(w'-w)-((w'-w)^\top x)^2",
-       controls={"w in another row of B than v points to": {"rows": 1},
-                 "the loss as if it were linear": {"gap": 0}})
+       controls={"w in another row of B than v points to": {"rows": 1}, "the loss as if it were linear": {"gap": 0}})
 def family_is_all_weights(case: Case, rows: int = 0, gap: int = 1) -> Evidence:
     "Loss at a random pair (B, v) against that at B'v, and of any w against a pair made of it, both ways round, and the identity; exact."
     d, k = case.value
@@ -70,8 +69,7 @@ def estimate_moments(case: Case, extra_draws: int = 0, share: Fraction = Fractio
 @claim("ito2018", "Lemma 5, the bound", id="C8b", tier="exact", proof="lem-estimate",
        cases=[(3, 2, 1.0, 1.0, 1.0), (5, 3, 2.0, 0.5, 1.0), (4, 4, 0.3, 3.0, 0.2), (6, 2, 4.0, 1.0, 2.0)],
        tex=r"\mathbb E\Vert\hat g\Vert^2\le\tfrac{4d}{k-1}X^2(DX+Y)^2,\quad\text{attained}",
-       controls={"one per cent less": 0.99,
-                 "k in the place of k - 1": {"numbers": 0}})
+       controls={"one per cent less": 0.99, "k in the place of k - 1": {"numbers": 0}})
 def estimate_bound(case: Case, numbers: int = 1) -> Evidence:
     "Second moment at the extremal x, w, y by enumeration, and the bound; case (d, k, D, X, Y)."
     d, k, D, X, Y = case.value
@@ -99,8 +97,7 @@ def coordinate_spread(case: Case, correction: int = 1) -> Evidence:
 @claim("ito2018", "orthonormal directions, as compiled", id="C8o", tier="statistical", level=1e-6, proof="lem-spread",
        cases=[(6, 1, "spike"), (6, 3, "spike"), (6, 3, "flat"), (9, 7, "flat"), (5, 5, "length")],
        tex=r"\Vert Qx\Vert^2\sim\mathrm{Beta}\bigl(\tfrac r2,\tfrac{d-r}2\bigr)\text{ for every unit }x;\ QQ^\top=I",
-       controls={"normal rows that are not made orthonormal": {"orthogonal": False},
-                 "coordinates": {"axes": True}})
+       controls={"normal rows that are not made orthonormal": {"orthogonal": False}, "coordinates": {"axes": True}})
 def directions_law(case: Case, orthogonal: bool = True, axes: bool = False) -> Evidence:
     "Kolmogorov's distance of 10,000 draws from the law, and its limit (level 1e-6); or the largest |QQ' - I|; case (d, r, x)."
     d, r, which = case.value
@@ -159,8 +156,7 @@ def every_path(case: Case, first: float = 0.5, second: float = 0.5, shape: str =
 @claim("ito2018", "Theorem 4, the schedules", id="C10", tier="exact", proof="proof-of-theorem-4",
        cases=[(d, k, T, D) for d, k in ((4, 2), (30, 7)) for T in (1, 10, 10**4) for D in (0.3, 1.0, 50.0)],
        tex=r"\tfrac{2(D+1)^2d}{k-1}\sum_t\tfrac1{\lambda_t}+\tfrac{D^2\lambda_{T+1}}2\le(D+1)^2\sqrt{\tfrac{8d}{k-1}}\sqrt{T+1}",
-       controls={"the constant times 0.9": 0.9,
-                 "weights half as large": {"scale": 0.5}})
+       controls={"the constant times 0.9": 0.9, "weights half as large": {"scale": 0.5}})
 def printed_closed_form(case: Case, scale: float = 1.0) -> Evidence:
     "(Ito 5) with lambda_{T+1} and the printed weights (times a scale), and the printed closed form; case (d, k, T, D)."
     d, k, T, D = case.value

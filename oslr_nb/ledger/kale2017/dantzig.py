@@ -34,8 +34,7 @@ def mean_estimate(x: np.ndarray, k0: int, estimator: str) -> np.ndarray:
 
 
 @claim("kale2017", "(Kale 2)", id="K3", tier="exact", cases=[(3, 2), (4, 3), (5, 5)], proof="lem-moments",
-       tex=r"\mathbb E\,\hat c=yx,\ \mathbb E\,\hat x=x",
-       controls={"k0 + 1 in place of k0": {"shift": 1}})
+       tex=r"\mathbb E\,\hat c=yx,\ \mathbb E\,\hat x=x", controls={"k0 + 1 in place of k0": {"shift": 1}})
 def labels_unbiased(case: Case, shift: int = 0) -> Evidence:
     "Distance of the mean of the estimate of y x over all sets from y x; case (d, k0)."
     d, k0 = case.value
@@ -139,8 +138,7 @@ def limit_regret(case: Case, estimator: str = "printed") -> Evidence:
 @claim("kale2017", "errors of the estimates, step 1 (ours)", id="K7v", tier="search", proof="lem-errors",
        cases=[(*size, which) for which in ("square", "mean") for size in ((3, 2, 1), (4, 2, 1), (4, 3, 2), (5, 4, 0.5))],
        tex=r"\mathbb E\zeta_i=0,\ \mathbb E\zeta_i^2\le\tfrac{B^2}p(\tfrac pq-1)",
-       controls={"99 % of the bound": 0.99,
-                 "the printed estimator, whose mean is not zero": {"estimator": "printed"}})
+       controls={"99 % of the bound": 0.99, "the printed estimator, whose mean is not zero": {"estimator": "printed"}})
 def design_variance(case: Case, estimator: str = "unbiased") -> Evidence:
     "Largest second moment, or mean, of zeta_1 over random and extreme x, w, exactly over all sets; case (d, k0, B, which)."
     d, k0, B, which = case.value
@@ -203,8 +201,7 @@ def bernstein(case: Case, share: float = 1.0, second: bool = True) -> Evidence:
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #a88930c5
 @claim("kale2017", "RIP and orthogonality (ours)", id="K7o", tier="search", proof="lem-rip", cases=[0.05, 0.2, 0.26],
-       tex=r"\theta\le2\epsilon,\ \phi\ge(1-\epsilon)^2",
-       controls={"99 % of the bounds": 0.99})
+       tex=r"\theta\le2\epsilon,\ \phi\ge(1-\epsilon)^2", controls={"99 % of the bounds": 0.99})
 def rip_orthogonality(case: Case) -> Evidence:
     "Largest (restricted orthogonality, 1 - smallest eigenvalue) in units of their bounds, matrices scaled to RIP(eps, 3); k = 1, d = 4."
     eps, found = case.value, 0.0
@@ -302,8 +299,7 @@ def identity(case: Case, sign: int = 1) -> Evidence:
        cases=[(12, 6, 1), (12, 6, 2), (30, 8, 2), (8, 8, 2)],
        tex=r"\sup_{\Vert w\Vert_0\le k}\textstyle\sum_t[\ell_t(w^*)-\ell_t(w)]\le\max_{|U|\le k}"
            r"\Vert P_{U\cup\mathrm{supp}\,w^*}\eta\Vert^2",
-       controls={"dense weights may compete": {"dense": True},
-                 "99 % of the projection": 0.99})
+       controls={"dense weights may compete": {"dense": True}, "99 % of the projection": 0.99})
 def hindsight(case: Case, dense: bool = False) -> Evidence:
     """Gain of the best sparse weights (of all weights: dense) over w*, and the largest projection of the noise; case (T, d, k).
     In the first trial the noise turns w* into other weights, so that both are equal."""
@@ -429,8 +425,7 @@ def rate(case: Case, estimator: str = "unbiased") -> Evidence:
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #419ee35c
 @claim("kale2017", "below Definition 1", id="K1", tier="statistical", level=1e-3, proof="sec-isometry", cases=[(10, 2, 0.3), (8, 3, 0.4)],
        tex=r"n\ge6\,\epsilon^{-2}k\ln\tfrac{ed}k\ \Rightarrow\ \text{RIP}(\epsilon,k)\text{ with chance }\ge0.95\text{ (random signs)}",
-       controls={"a tenth of the rows": {"rows": 0.1},
-                 "two features of correlation 0.9": {"correlated": True}})
+       controls={"a tenth of the rows": {"rows": 0.1}, "two features of correlation 0.9": {"correlated": True}})
 def random_rip(case: Case, rows: float = 1.0, correlated: bool = False) -> Evidence:
     "Upper confidence limit of the chance that the RIP fails, from 300 matrices, and 0.05; case (d, k, eps)."
     d, k, eps = case.value

@@ -248,8 +248,7 @@ def batch_regret(case: Case, norm: float = 1.0, logarithm: float = 1.0) -> Evide
        cases=["late", "early", "late", "early"],
        tex=r"\sum_t(y_t-\hat y_t)^2=L_B+\sum_t\bigl[\tfrac{q_t}{1+q_t}y_t^2-q_t\hat y_t^2\bigr],\ "
            r"\sum_t\tfrac{(y_t-f_t)^2}{1+q_t}=L_B,\ \hat y_t=\tfrac{f_t}{1+q_t}",
-       controls={"the two predictions exchanged": {"swap": True},
-                 "(1 + q)^2": {"power": 2}})
+       controls={"the two predictions exchanged": {"swap": True}, "(1 + q)^2": {"power": 2}})
 def what_forecasters_pay(case: Case, swap: bool = False, power: int = 1) -> Evidence:
     "Distance of the two sides of the identities on random features; 40 rounds."
     Z, ridge = case.rng.uniform(-1, 1, (40, 3)), 0.5
@@ -265,8 +264,7 @@ def what_forecasters_pay(case: Case, swap: bool = False, power: int = 1) -> Evid
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #86bebf57
 @claim("kale2017", "Theorem 9 without a scale (ours)", id="K16s", tier="certificate", proof="prp-scale", cases=[2**17],
-       tex=r"\kappa^2\le2,\ t_0=d\le B:\ R_T\ge T-2",
-       controls={"features of magnitude 1": {"scale": 1.0}})
+       tex=r"\kappa^2\le2,\ t_0=d\le B:\ R_T\ge T-2", controls={"features of magnitude 1": {"scale": 1.0}})
 def theorem_9_without_scale(case: Case, scale: float | None = None) -> Evidence:
     "Regret of Algorithm 2 with the parameters of Theorem 9 on the unscaled stream, and T - 2 (0 if a hypothesis fails)."
     T = case.value
@@ -278,12 +276,10 @@ def theorem_9_without_scale(case: Case, scale: float | None = None) -> Evidence:
     return Evidence(loss if square <= 2 + 1e-9 and d <= B and k1 < d else 0.0, ">=", T - 2)
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #7490033d
-@claim("kale2017", "Theorem 9, exponents", id="K17", tier="exact", proof="cor-rate",
-       cases=["selection", "within"],
+@claim("kale2017", "Theorem 9, exponents", id="K17", tier="exact", proof="cor-rate", cases=["selection", "within"],
        tex=r"\kappa^2k\sqrt{\tfrac{\kappa^2dk}{k_0}BT}=\tfrac TB\kappa^2k=\bigl(\tfrac{\kappa^8dk^4}{k_0}\bigr)^{1/3}T^{2/3}"
            r"\text{ for }B=\bigl(\tfrac{k_0T}{\kappa^2dk}\bigr)^{1/3}",
-       controls={"a square root in the place of the cube root": {"power": 2},
-                 "kappa^4": {"kappas": 4}})
+       controls={"a square root in the place of the cube root": {"power": 2}, "kappa^4": {"kappas": 4}})
 def exponents(case: Case, power: int = 3, kappas: int = 8) -> Evidence:
     "The logarithm of the quotient of a term and Q, simplified; B is a root of order `power`, Q has kappa^kappas."
     import sympy
@@ -300,8 +296,7 @@ def exponents(case: Case, power: int = 3, kappas: int = 8) -> Evidence:
        cases=[(1.0, 1, 10**3), (1.0, 2, 10**6), (1.5, 3, 10**6), (2.0, 10, 10**12)],
        tex=r"T\bigl(1-\tfrac1{1+(k-1)\kappa^2}\bigr)^{k_1}\le T\bigl(1-\tfrac1{\kappa^2k}\bigr)^{k_1}\le Te^{-k_1/(\kappa^2k)}\le T^{2/3},"
            r"\ k_1=\lceil\tfrac13\kappa^2k\ln T\rceil",
-       controls={"a logarithm to the base 10": {"logarithm": math.log10},
-                 "one copy": {"copies": 1e-9}})
+       controls={"a logarithm to the base 10": {"logarithm": math.log10}, "one copy": {"copies": 1e-9}})
 def bias_of_greedy(case: Case, copies: float = 1.0, logarithm: Callable = math.log) -> Evidence:
     "T (1 - 1/(kappa^2 k))^k1 and T^(2/3); case (kappa, k, T)."
     kappa, k, T = case.value
@@ -326,8 +321,7 @@ def admissible(d: int, k: int, k0: int, T: int, kappa: float, reach: bool = True
               for T in (100, 5000, 10**6) for kappa in (1.0, 1.5)],
        tex=r"\exists\,k_1,B:\ k_1=\lceil\tfrac13\kappa^2k\ln T\rceil\le k_0,\ "
            r"B=\lfloor(\tfrac{k_0T}{\kappa^2dk})^{1/3}\rfloor\ge\min(d,k_1+k)",
-       controls={"batches of any length": {"reach": False},
-                 "twice the sparsity": {"double": 2}})
+       controls={"batches of any length": {"reach": False}, "twice the sparsity": {"double": 2}})
 def parameters_exist(case: Case, reach: bool = True, double: int = 1) -> Evidence:
     "Whether greedy_parameters finds some, and whether there are any; case (d, k, k0, T, kappa)."
     d, k, k0, T, kappa = case.value
@@ -382,8 +376,7 @@ def draws_of_copies(d: int, M: int, rounds: int, seed: int) -> tuple[np.ndarray,
 @claim("kale2017", "Algorithm 2, line 3, as compiled", id="K21", tier="statistical", level=1e-6, proof="alg-greedy",
        cases=[(9, 1, "special"), (9, 3, "special"), (20, 15, "special"), (9, 3, "asked"), (20, 15, "asked")],
        tex=r"\mathbb P[j_b^{(i)}=j]=p_j,\ \mathbb P[j\in U_b^{(i)}]=p_j+(1-p_j)\tfrac{M-1}{d-1}",
-       controls={"uniform draws": {"flat": True},
-                 "one feature fewer is asked for": {"features_left_out": 1}})
+       controls={"uniform draws": {"flat": True}, "one feature fewer is asked for": {"features_left_out": 1}})
 def law_of_copies(case: Case, flat: bool = False, features_left_out: int = 0) -> Evidence:
     "Pearson's statistic of the special features, or the largest deviation of an inclusion, in standard errors; case (d, M, which)."
     (d, M, which), rounds = case.value, 20_000
@@ -440,8 +433,7 @@ def selection_losses(d: int, budget: int, k1: int, N: int, correlation: float, s
 @claim("kale2017", "Lemma 12, in expectation", id="K22", tier="statistical", level=1e-3, proof="lem-online",
        cases=[(8, 8, 2, 2000, 0.0), (8, 2, 2, 1000, 0.0), (8, 6, 3, 1000, 0.2)],
        tex=r"\mathbb E\sum_b[g_b(V_b^{(k_1)})-g_b(V)]\le\rho^{k_1}\Delta_0+\beta(1-\rho^{k_1})\sqrt{2\tfrac dMN\ln d}",
-       controls={"nothing is learnt": {"step": 1e-9},
-                 "a tenth of the bound": 0.1})
+       controls={"nothing is learnt": {"step": 1e-9}, "a tenth of the bound": 0.1})
 def learnt_selection(case: Case, step: float = 1.0) -> Evidence:
     "Mean of four runs, upper limit, and the bound; case (d, k0, k1, N, correlation)."
     d, budget, k1, N, correlation = case.value
@@ -499,8 +491,7 @@ def growth_of_regret(case: Case, step: float = 1.0) -> Evidence:
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #81ace623
 @claim("kale2017", "Algorithm 2 and the protocol of section 1.4", id="E-K4", tier="exact", proof="lem-forward",
-       cases=[(1, 1000), (2, 5000), (5, 10**6)],
-       tex=r"\Vert w_t\Vert_0\le k",
+       cases=[(1, 1000), (2, 5000), (5, 10**6)], tex=r"\Vert w_t\Vert_0\le k",
        erratum=Erratum(
            kind="unclear", place="title and lines 5 to 8 of Algorithm 2, with item 1 of the protocol in section 1.4",
            printed=r"1. Choose a vector $w_t\in\mathbb R^d$ such that $\Vert w_t\Vert_0\le k$. 2. Choose $S_t\subseteq[d]$ of size "

@@ -28,8 +28,7 @@ from ..claims import Case, Evidence, chance_limit, claim, mean_limit, random_fra
 @claim("murata2018", "Algorithm 1, as compiled", id="M5c", tier="certificate", proof="alg-mx",
        cases=[(12, 6, 3, None, 1.0), (12, 6, 3, 2, 1.3), (11, 11, 4, None, 1.7), (13, 2, 1, None, 1.0), (20, 9, 2, 5, 1.25)],
        tex=r"\theta_t,\text{ purchases compiled}=\theta_t,\text{ purchases of the textbook}",
-       controls={"another step": {"first": 0.19},
-                 "one example more in each block": {"extra_examples": 1}})
+       controls={"another step": {"first": 0.19}, "one example more in each block": {"extra_examples": 1}})
 def same_descent(case: Case, first: float = 0.2, extra_examples: int = 0) -> Evidence:
     "Largest difference of the last weights and the purchases of 2000 examples; case (d, budget, top, width, growth)."
     d, budget, top, width, growth = case.value
@@ -59,8 +58,7 @@ LABELS = np.array([2.0, -1, 1])
 
 
 @claim("murata2018", "section 3.1, the block gradient", id="M3", tier="exact", proof="lem-mx-block",
-       cases=[(1, 1), (2, 1), (2, 2), (3, 2), (5, 4)],
-       tex=r"\mathbb Eg=\nabla\mathcal L(\theta)",
+       cases=[(1, 1), (2, 1), (2, 2), (3, 2), (5, 4)], tex=r"\mathbb Eg=\nabla\mathcal L(\theta)",
        controls={"the last coordinate left out": {"omitted": True},
                  "the last weight of the support not bought": {"cut": True}})
 def block_gradient_is_unbiased(case: Case, omitted: bool = False, cut: bool = False) -> Evidence:
@@ -79,10 +77,8 @@ def block_gradient_is_unbiased(case: Case, omitted: bool = False, cut: bool = Fa
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #3db571dc
 @claim("murata2018", "variance of an entry (ours)", id="M4", tier="exact", proof="lem-mx-block",
-       cases=[(1, 0), (2, 0), (3, 1), (4, 2)],
-       tex=r"B\,\mathrm{Var}\,g_j=4(\Vert D\Vert^2+\sigma^2+D_j^2)",
-       controls={"without the last term": {"own": 0},
-                 "random signs, whose fourth moment is 1": {"fourth": 1}})
+       cases=[(1, 0), (2, 0), (3, 1), (4, 2)], tex=r"B\,\mathrm{Var}\,g_j=4(\Vert D\Vert^2+\sigma^2+D_j^2)",
+       controls={"without the last term": {"own": 0}, "random signs, whose fourth moment is 1": {"fourth": 1}})
 def isotropic_variance(case: Case, own: int = 1, fourth: int = 3) -> Evidence:
     """Variance of 2 (D'x - xi) x_j, by enumeration and by the formula, for independent x_i = +-sqrt(fourth) with chance 1/(2 fourth)
     each, else 0; case (d, j)."""
@@ -225,8 +221,7 @@ def one_step(case: Case, convex: bool = False, only_truth: bool = False) -> Evid
 @claim("murata2018", "how many weights to keep (ours)", id="MS1k", tier="certificate", proof="thm-mx-step",
        cases=[(k, kappa) for k in (1, 4) for kappa in (6.0, 8.0, 20.0)],
        tex=r"s>\bigl(\tfrac{\kappa^2-1}{4\kappa}\bigr)^2k\iff\Vert\theta^+-\theta^*\Vert<\Vert\theta-\theta^*\Vert\text{ in every step}",
-       controls={"one weight fewer": {"weights_left_out": 1},
-                 "as many as the truth has": {"same": True}})
+       controls={"one weight fewer": {"weights_left_out": 1}, "as many as the truth has": {"same": True}})
 def enough_weights(case: Case, weights_left_out: int = 0, same: bool = False) -> Evidence:
     "Distance after the worst step without noise, and before it; case (k, kappa)."
     k, kappa = case.value
@@ -307,8 +302,7 @@ def largest_error_is_rare(case: Case, union: bool = True) -> Evidence:
 @claim("murata2018", "Corollary 4.2 (with our constants)", id="M7", tier="certificate", proof="cor-mx-examples",
        cases=[(eps, *rest) for eps in (1e-1, 1e-3, 1e-6) for rest in ((1.0, 1.0, 1.0), (2.0, 0.3, 2.0), (3.0, 0.0, 0.5))],
        tex=r"a_T^2\le\varepsilon,\quad N=\tilde nBT",
-       controls={"a tenth of the batch": {"batch_share": 0.1},
-                 "a third of the updates": {"update_share": 1 / 3}})
+       controls={"a tenth of the batch": {"batch_share": 0.1}, "a third of the updates": {"update_share": 1 / 3}})
 def plan_reaches_goal(case: Case, batch_share: float = 1.0, update_share: float = 1.0) -> Evidence:
     "The recursion at the end of the plan, and the goal; case (eps, kappa, sigma, R)."
     eps, kappa, sigma, R = case.value
@@ -321,8 +315,7 @@ def plan_reaches_goal(case: Case, batch_share: float = 1.0, update_share: float 
 @claim("murata2018", "growing batches (ours)", id="M7g", tier="certificate", proof="cor-mx-examples",
        cases=[(eps, kappa, sigma) for eps in (1e-1, 1e-3, 1e-6) for kappa, sigma in ((1.0, 1.0), (2.0, 0.3), (3.0, 0.0))],
        tex=r"a_T^2\le\varepsilon,\quad\sum_tB_t\le T(1+B_0)+\tfrac{4a_0^2b}{\beta(1-\beta)\varepsilon}",
-       controls={"batches that stay as they are": {"growing": False},
-                 "a third of the examples": {"share": 1 / 3}})
+       controls={"batches that stay as they are": {"growing": False}, "a third of the examples": {"share": 1 / 3}})
 def growing_batches(case: Case, growing: bool = True, share: float = 1.0) -> Evidence:
     "The larger of two ratios: a_T^2 to the goal, and the batches to their bound; d = 200, s = 8, k = 2; case (eps, kappa, sigma)."
     eps, kappa, sigma = case.value
@@ -366,8 +359,7 @@ def exploration_errors(
 @claim("murata2018", "Theorem 4.1 (with our constants)", id="M5", tier="statistical", level=1e-3, proof="thm-mx-rate",
        cases=[(20, 1, 4, 8, 2.0, 0.5), (30, 2, 3, 9, 1.0, 1.0), (16, 1, 2, 16, 1.5, 0.2)],
        tex=r"\mathbb E\Vert\theta_t-\theta^*\Vert^2\le a_t^2\text{ in every update},\quad B_t\ge B_0",
-       controls={"one example a block": {"batch": 1},
-                 "steps that decrease like 1/t^4": {"decay": 4.0}})
+       controls={"one example a block": {"batch": 1}, "steps that decrease like 1/t^4": {"decay": 4.0}})
 def rate_in_expectation(case: Case, batch: int = 0, decay: float = 0.0) -> Evidence:
     "Largest ratio of the mean of eight runs (its upper limit) to the bound; case (d, k, top, budget, kappa, sigma)."
     d, k, top, budget, kappa, sigma = case.value

@@ -92,8 +92,7 @@ def distance_by_enumeration(case: Case, fourth_cut: float = 0.0, noise: float = 
        cases=[(law, s, B, eta) for law in ("isotropic", "decaying", "equal") for s, B, eta in ((5, 40, 1.0), (20, 90, 0.5), (3, 4, 0.1))],
        tex=r"\lim_T\mathbb E\,\mathcal L(\theta_T)-\mathcal L(\theta^*)\le\tfrac{\eta\operatorname{tr}A}\Delta\sigma^2,\quad"
            r"\text{at }\eta=\tfrac1L\text{ at most }\tfrac{s\sigma^2}{B+1-2K/L}",
-       controls={"a twentieth less of the fourth moments": {"fourth": 0.95},
-                 "a twentieth less": 0.95})
+       controls={"a twentieth less of the fourth moments": {"fourth": 0.95}, "a twentieth less": 0.95})
 def noise_of_long_runs(case: Case, fourth: float = 1.0) -> Evidence:
     "The limit of (recursion) for normal features, solved exactly, and the noise of the bound; case (covariance, s, B, eta L)."
     law, s, B, step = case.value
@@ -189,8 +188,7 @@ def update_of_exploration(case: Case, batch_divisor: float = 1.0, rate: float = 
 @claim("murata2018", "Theorem 4.4, the recursion of the outer rounds", id="MS5", tier="certificate", proof="eq-round",
        cases=[(kappa, q, g, u) for kappa, q in ((1.0, 0.2), (3.0, 0.8), (20.0, 0.97)) for g in (1.2, 2.0) for u in (0.0, 100.0)],
        tex=r"u_t\le g^{-t}(2^{-t}u_0+2gW),\quad u_t^-\le g^{-t}U_t",
-       controls={"too few exploring updates by a third": {"part": 2 / 3},
-                 "four fifths of the bound": 0.8})
+       controls={"too few exploring updates by a third": {"part": 2 / 3}, "four fifths of the bound": 0.8})
 def rounds_in_closed_form(case: Case, part: float = 1.0) -> Evidence:
     "The inequalities of both phases taken as equalities for 40 rounds, and the closed forms, whichever is nearer; case (kappa, q, g, u_0)."
     kappa, q, g, u0 = case.value
@@ -209,8 +207,7 @@ def rounds_in_closed_form(case: Case, part: float = 1.0) -> Evidence:
        cases=[(r, e) for r in (3.0, 0.3, 0.03, 1e-6) for e in (1e-1, 1e-3, 1e-5)],
        tex=r"N\le\tfrac{2g^2(T^-+T)}{g-1}\Bigl(nb+\min\bigl\{\tfrac{nb(LU_0+4\eta\kappa K\sigma^2/B)}{\delta\varepsilon},"
            r"\tfrac{2nbU_0}{\delta r_{\min}^2}+\tfrac{8s\sigma^2}{\delta\varepsilon}\bigr\}\Bigr)",
-       controls={"the support for nothing": {"free": True},
-                 "a fifth of the bound": 0.2})
+       controls={"the support for nothing": {"free": True}, "a fifth of the bound": 0.2})
 def samples_in_closed_form(case: Case, free: bool = False) -> Evidence:
     "The count of rounds and the closed form, for growth 4; case (r_min, eps)."
     r_min, eps = case.value
@@ -260,8 +257,7 @@ def smallest_budget(name: str, d: int, k: int) -> int:
 @claim("murata2018", "Table 1, features bought of an example", id="M12", tier="exact", proof="sec-bought",
        cases=[(name, k) for name in ("murata2018.Exploration", "murata2018.Hybrid", "murata2018.Exploitation") for k in (1, 3, 6)],
        tex=r"\text{smallest }s'=k+1\ (\text{Exploitation: }k);\quad\max_t\lvert S_t\rvert\le s'",
-       controls={"without a feature to explore with": {"exploring": 0},
-                 "a bill below the budget": {"over": 1}})
+       controls={"without a feature to explore with": {"exploring": 0}, "a bill below the budget": {"over": 1}})
 def features_bought(case: Case, exploring: int = 1, over: int = 0) -> Evidence:
     "Distance of the smallest budget from k + 1 (k), and how much the dearest example costs beyond the budget; case (learner, k)."
     name, k = case.value
@@ -312,8 +308,7 @@ def growth_with_dimension(case: Case, r_min: float = 2.0, swap: bool = False, ph
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #a8ad04a0
 @claim("murata2018", "Remark after Corollary 4.5: near full information", id="M11", tier="statistical", level=1e-3, proof="eq-boost",
        cases=4, tex=r"\mathbb E\,\text{excess of Hybrid}\le20\,\tfrac{k\sigma^2}N,\quad d=20,40,80,160",
-       controls={"Exploration alone": {"name": "Exploration"},
-                 "weights too small to be found": {"r_min": 0.1}})
+       controls={"Exploration alone": {"name": "Exploration"}, "weights too small to be found": {"r_min": 0.1}})
 def near_full_information(case: Case, name: str = "Hybrid", r_min: float = 2.0, limit: float = 20.0) -> Evidence:
     "Upper limit for the mean of N times the excess, and 20 times k sigma^2, what least squares has; case: number of d."
     _, errors = final_errors(name, r_min, 1)

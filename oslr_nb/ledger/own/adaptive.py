@@ -82,8 +82,7 @@ def path_bound(case: Case, last: int = 0, ball: float = 1.0) -> Evidence:
 # %% ../../../nbs/own/01_adaptive.ipynb #80d06e28
 @claim("own", "Steps that adapt, round by round", id="X2", tier="certificate", proof="lem-path", cases=WILD,
        tex=r"\textstyle\sum_t\langle\hat g_t,w_t-u\rangle\le\sum_t\delta_t+\tfrac12\lambda_{T+1}R^2\le2R\sqrt{s_T}",
-       controls={"without the last lambda": {"half": 0.0},
-                 "the gradients in the reverse order": {"order": -1}})
+       controls={"without the last lambda": {"half": 0.0}, "the gradients in the reverse order": {"order": -1}})
 def path_bound_by_rounds(case: Case, half: float = 1.0, order: int = 1) -> Evidence:
     "The worse quotient of the two inequalities (the first after every round); the comparator is the best one for each round."
     w, g, radius = wild_run(case)
@@ -98,8 +97,7 @@ def path_bound_by_rounds(case: Case, half: float = 1.0, order: int = 1) -> Evide
 @claim("own", "Steps that adapt, the factor", id="X3", tier="exact", proof="thm-adaptive-rda",
        cases=[(1, 4, 3, 1), (2, 10, 4, 2), (3, 20, 9, 6), (2, 30, 12, 5)],
        tex=r"\text{bound adaptive}/\text{bound sharpened}=\sqrt2",
-       controls={"lambda a fifth larger": {"c": 1.2},
-                 "lambda a fifth smaller": {"c": 0.8}})
+       controls={"lambda a fifth larger": {"c": 1.2}, "lambda a fifth smaller": {"c": 0.8}})
 def price_of_adapting(case: Case, c: float = 1.0) -> Evidence:
     "Square of the quotient of the two bounds at random scales; c != 1 multiplies lambda, with the constant K(c) in place of 2."
     k, d, budget, top = case.value
@@ -177,8 +175,7 @@ def moment_is_split(case: Case, pairs: bool = True, seen: bool = False) -> Evide
        proof="lem-split", cases=[(4, 3, 1, 0.0), (6, 4, 1, 1.0), (6, 3, 1, 3.0), (9, 4, 2, 30.0), (5, 5, 2, 0.0)],
        tex=r"\mathbb E\Vert\hat g\Vert^2\le4\Vert x\Vert^2\bigl(\tfrac{\varrho^2}p"
            r"+\tfrac{m-r}{(m-2)q^*}\textstyle\sum_{j\notin U}x_j^2w_j^2\bigr)",
-       controls={"0.98 of the first constant": {"first": 0.98},
-                 "0.98 of the second constant": {"second": 0.98}})
+       controls={"0.98 of the first constant": {"first": 0.98}, "0.98 of the second constant": {"second": 0.98}})
 def moment_ratio(case: Case, first: float = 1.0, second: float = 1.0) -> Evidence:
     "Largest quotient over random and extremal x, w, y; case (d, k', k1, weight of the two opposite products)."
     d, budget, top, size = case.value
@@ -296,8 +293,7 @@ def one_adaptive_round(case: Case, own_gradient: bool = False, ball: bool = True
        cases=[("RDA1", 9, 5, {"top": 3}, 1.0), ("RDA1", 30, 6, {"top": 2}, 0.4), ("UniformRDA", 9, 5, {}, 2.5),
               ("RDA1", 8, 8, {"top": 3}, 1.0)],
        tex=r"\hat y_t,\ \hat h_t,\ s_t\text{ compiled}=\text{textbook}=\text{engine}",
-       controls={"steps 1 % shorter": {"step": 0.99},
-                 "a limit on the gradients is known": {"largest": 0.1}})
+       controls={"steps 1 % shorter": {"step": 0.99}, "a limit on the gradients is known": {"largest": 0.1}})
 def adaptive_run_is_textbook(case: Case, step: float = 1.0, largest: float = 0.0) -> Evidence:
     "Largest difference of predictions, and (relative) of h and s, after 300 rounds; case (learner, d, k', options, radius)."
     name, d, budget, options, R = case.value

@@ -128,8 +128,7 @@ def random_problem(rng: np.random.Generator, d: int, k: int, noise: float) -> tu
 @claim("own", "Lemma, from moments to risks", id="Z4", tier="certificate", proof="lem-transfer",
        cases=[("worst", B) for B in (0.2, 1.0, 4.0)] + [("random", B) for B in (0.5, 1.0, 2.0)],
        tex=r"\hat L(\hat w)\le\hat L(w)\ \Rightarrow\ L(\hat w)-L(w)\le2B(B+2)\varepsilon",
-       controls={"0.99 of the bound": 0.99,
-                 "the errors of b not counted": {"label": False}})
+       controls={"0.99 of the bound": 0.99, "the errors of b not counted": {"label": False}})
 def risks_from_moments(case: Case, label: bool = True) -> Evidence:
     "Excess risk of the exact minimiser and the bound; case (instance, B)."
     kind, B = case.value
@@ -150,8 +149,7 @@ def risks_from_moments(case: Case, label: bool = True) -> Evidence:
 @claim("own", "Theorem, the price of hindsight", id="Z4h", tier="certificate", proof="thm-slow",
        cases=[(500, 100), (3000, 10**4), (3000, 10**7)],
        tex=r"\mathbb E\max\lvert\text{errors of the sums of }T\text{ rounds}\rvert\le\sqrt{2T\ln N}",
-       controls={"nine tenths of the bound": 0.9,
-                 "examples that are not independent: each comes twice": {"copies": 2}})
+       controls={"nine tenths of the bound": 0.9, "examples that are not independent: each comes twice": {"copies": 2}})
 def price_of_hindsight(case: Case, copies: int = 1) -> Evidence:
     "Mean of the largest of N/2 sums of T signs, and the bound (what `hindsight` adds, over B (B + 2)); case (T, N)."
     T, N = case.value
@@ -264,8 +262,7 @@ def greedy_share(case: Case, extra_steps: int = 0, plain: bool = False, features
 @claim("own", "Lemma, the certificate of the convex search", id="Z8", tier="certificate", proof="lem-relaxed",
        cases=[("flat", B) for B in (0.5, 2.0)] + [("random", B) for B in (0.5, 1.0, 3.0)],
        tex=r"\hat L(w_\varrho)-\min_{\Vert w\Vert_1\le B}\hat L\le\varrho B^2,\quad\varrho\ge-\lambda_{\min}(\hat V)",
-       controls={"0.99 of the certificate": 0.99,
-                 "B in the place of its square": {"short": 0.5}})
+       controls={"0.99 of the certificate": 0.99, "B in the place of its square": {"short": 0.5}})
 def convex_certificate(case: Case, short: float = 1.0) -> Evidence:
     "Gap of the minimiser of the shifted objective (exact search for both), and the certificate; case (instance, B)."
     kind, B = case.value
@@ -280,8 +277,7 @@ def convex_certificate(case: Case, short: float = 1.0) -> Evidence:
 @claim("own", "Lemma, sparse by sampling", id="Z9", tier="exact", proof="lem-sampled",
        cases=[(w, m) for w in ((1, -1), (2, 0, -1), (1, 1, -2)) for m in (1, 2, 3)],
        tex=r"\mathbb EL(\tilde w)-L(w)\le B^2/h",
-       controls={"one draw less than counted": {"extra_draws": 1},
-                 "draws with equal chances": {"uneven": True}})
+       controls={"one draw less than counted": {"extra_draws": 1}, "draws with equal chances": {"uneven": True}})
 def sampled_weights(case: Case, extra_draws: int = 0, uneven: bool = False) -> Evidence:
     "Mean excess risk by enumeration of all draws, for features that are all equal (so that w'Vw can be 0); case (w, m)."
     w, m = case.value
@@ -555,8 +551,7 @@ def negative_regret(case: Case, others: float = 0.2, used: bool = True, share: f
 # %% ../../../nbs/own/04_moment_theory.ipynb #ff42d7b5
 @claim("own", "Proposition, pairs never seen", id="Z17", tier="search", proof="prp-unseen", cases=[0.2, 0.5, 0.8],
        tex=r"\min_w\max_\pm(L_\pm(w)-L_\pm^*)\ge2\beta^2\bigl((1-c)^{-1/2}-(1+c)^{-1/2}\bigr)^2",
-       controls={"the correlation known": {"known": True},
-                 "1.01 of the bound": {"share": 1.01}})
+       controls={"the correlation known": {"known": True}, "1.01 of the bound": {"share": 1.01}})
 def never_seen(case: Case, share: float = 1.0, known: bool = False) -> Evidence:
     "The bound, and the least worst excess found from ten random starts; case: correlation c; beta = (1 - c) / 2."
     from scipy.optimize import minimize

@@ -29,8 +29,7 @@ from ...papers.ito2017.algorithm1 import RDA1
 # %% ../../../nbs/own/02_parameter_free.ipynb #e60aa8fc
 @claim("own", "one bet", id="PF1", tier="certificate", proof="lem-fraction", cases=["left", "right"],
        tex=r"e^{z-\kappa z^2}\le1+z,\quad z\ge-\tfrac12,\ \kappa=4\ln2-2",
-       controls={"kappa one percent smaller": {"share": 0.99},
-                 "fractions a little above one half": {"least": -0.51}})
+       controls={"kappa one percent smaller": {"share": 0.99}, "fractions a little above one half": {"least": -0.51}})
 def one_bet(case: Case, share: float = 1.0, least: float = -0.5) -> Evidence:
     "The two sides where their quotient is largest, on a grid that begins at -1/2 (left) or at 0 (right)."
     z = np.linspace(least, -1e-3, 5000) if case.value == "left" else np.linspace(0, 50, 5001)
@@ -169,8 +168,7 @@ class Stubborn(Bettor):
 
 @claim("own", "what cutting costs", id="PF4", tier="certificate", proof="lem-hint", cases=KINDS,
        tex=r"\textstyle\sum_s(\lvert g_s\rvert-h_s)_+\le\max_s\lvert g_s\rvert",
-       controls={"hints that stay at the first gradient": {"bettor": Stubborn},
-                 "99 % of the largest gradient": 0.99})
+       controls={"hints that stay at the first gradient": {"bettor": Stubborn}, "99 % of the largest gradient": 0.99})
 def cutting_is_cheap(case: Case, bettor: type[Bettor] = Bettor) -> Evidence:
     "Both sides at the worst of the games."
     found = [play_game(g, bettor=bettor) for g in games(case.value, case.rng)]
@@ -219,8 +217,7 @@ def regret_on_every_path(case: Case, paid: tuple[float, ...] = (1, 1, 1, 1)) -> 
 # %% ../../../nbs/own/02_parameter_free.ipynb #4bacbd34
 @claim("own", "predictions cut to the range of labels", id="PF7", tier="certificate", proof="lem-clip", cases=40,
        tex=r"\textstyle\sum_t(\bar p_t-y_t)^2\le\sum_t(p_t-y_t)^2+(y_T^+)^2+(y_T^-)^2",
-       controls={"97 % of it": {"share": 0.97},
-                 "a range that comes 25 rounds late": {"rounds_behind": 25}})
+       controls={"97 % of it": {"share": 0.97}, "a range that comes 25 rounds late": {"rounds_behind": 25}})
 def cutting_predictions(case: Case, share: float = 1.0, rounds_behind: int = 0) -> Evidence:
     "Both sides for predictions near the labels, of labels that jump now and then; every fourth case one label only."
     n = 1 if case.number % 4 == 0 else 30
@@ -311,8 +308,7 @@ def expected_regret(case: Case, kind: str = "two", weights: tuple[float, ...] = 
 # %% ../../../nbs/own/02_parameter_free.ipynb #f3b6e6c6
 @claim("own", "second moments for weights of any length", id="PF10", tier="exact", proof="thm-expected",
        cases=[(6, 4, 2), (10, 4, 1), (20, 9, 5), (64, 8, 4)],
-       tex=r"M(\sqrt d,Y,R)\le\tfrac{8dY^2}p+d^2\bigl(\tfrac7p+\tfrac1{q^*}\bigr)R^2",
-       controls={"98 % of it": 0.98})
+       tex=r"M(\sqrt d,Y,R)\le\tfrac{8dY^2}p+d^2\bigl(\tfrac7p+\tfrac1{q^*}\bigr)R^2", controls={"98 % of it": 0.98})
 def moment_for_any_length(case: Case) -> Evidence:
     "Both sides where their quotient is largest, over R; Y = 1."
     d, budget, top = case.value

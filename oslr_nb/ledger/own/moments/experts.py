@@ -40,8 +40,7 @@ def compiled_is_textbook(case: Case, **other: Any) -> Evidence:
 
 # %% ../../../../nbs/own/moments/02_experts.ipynb #5c766749
 @claim("own", "The mixed loss is attained", id="Y4", tier="search", proof="lem-mix", cases=[2, 3, 5, 40], tex=r"(\hat y-y)^2\le g(y)",
-       controls={"a rate five per cent larger": {"rate": 1.05},
-                 "a label beyond the range": {"low": 0.3}})
+       controls={"a rate five per cent larger": {"rate": 1.05}, "a label beyond the range": {"low": 0.3}})
 def mixed_loss_is_attained(case: Case, rate: float = 1.0, low: float = 0.0) -> Evidence:
     "Loss and mixed loss where they are nearest to each other: random experts, also close to the middle; case: how many."
     sides, Y = [], 1 - low / 2
@@ -74,8 +73,7 @@ def run_experts(rounds: list, N: int, opening: tuple) -> tuple[float, float]:
 
 @claim("own", "Aggregation, range known", id="Y5", tier="certificate", proof="thm-aggregation",
        cases=[(N, Y) for N in (2, 5, 30) for Y in (1.0, 40.0)],
-       tex=r"\sum_t(\hat y_t-y_t)^2-\min_s\sum_t(f_{t,s}-y_t)^2\le2Y^2\ln N",
-       controls={"one per cent less": 0.99})
+       tex=r"\sum_t(\hat y_t-y_t)^2-\min_s\sum_t(f_{t,s}-y_t)^2\le2Y^2\ln N", controls={"one per cent less": 0.99})
 def regret_of_aggregation(case: Case) -> Evidence:
     "Regret of the compiled aggregation, and the bound: one expert is right by a twentieth of the range, 800 times; case (N, Y)."
     N, Y = case.value
@@ -85,8 +83,7 @@ def regret_of_aggregation(case: Case) -> Evidence:
 
 # %% ../../../../nbs/own/moments/02_experts.ipynb #0180c390
 @claim("own", "Aggregation, range not known", id="Y6", tier="search", proof="thm-aggregation", cases=[5, 20],
-       tex=r"\text{regret}\le2Y^2(\ln N+2)",
-       controls={"as if the range were known": {"known": True}})
+       tex=r"\text{regret}\le2Y^2(\ln N+2)", controls={"as if the range were known": {"known": True}})
 def regret_of_a_growing_range(case: Case, known: bool = False) -> Evidence:
     "The largest regret, relative to the bound, over random jumps of the label beyond what was seen; case: N."
     found = []

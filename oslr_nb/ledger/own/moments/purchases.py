@@ -107,8 +107,7 @@ MARKETS = [((1, 2, 3, 4, 5), 6, ()), ((1, 2, 3, 4, 5), 6, (4, 0)), ((0, 0, 1, 7,
 
 @claim("own", "Every affordable pair is bought", id="Y16", tier="exact", proof="prp-affordable", cases=MARKETS,
        tex=r"\tfrac1m\bigl(\tfrac1{m_i}+\tfrac1{m_j}\bigr)\le\Pr(i,j\in S\mid\text{the round explores})",
-       controls={"favourites first": {"least": 0},
-                 "one per cent more": {"bound_factor": Fraction(101, 100)}})
+       controls={"favourites first": {"least": 0}, "one per cent more": {"bound_factor": Fraction(101, 100)}})
 def affordable_pairs(case: Case, bound_factor: Fraction = Fraction(1), least: int = 2) -> Evidence:
     "The bound and the chance of the pair for which they are nearest, over all draws; case: prices, budget, favourites."
     costs, budget, favourites = case.value

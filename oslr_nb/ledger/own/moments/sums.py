@@ -46,8 +46,7 @@ def sums_are_unbiased(case: Case, peek: bool = False, single: bool = False, divi
 # %% ../../../../nbs/own/moments/01_sums.ipynb #0e75d8cb
 @claim("own", "Centring by pairwise means", id="Y2", tier="exact", proof="prp-centre", cases=[(i, j) for i in range(4) for j in range(i)],
        tex=r"\hat C_{ij}=\tfrac1n\sum_{\mathcal T}(x_i-\bar x_i)(x_j-\bar x_j)",
-       controls={"means over all purchases of a feature": {"overall": True},
-                 "nothing taken out": {"raw": True}})
+       controls={"means over all purchases of a feature": {"overall": True}, "nothing taken out": {"raw": True}})
 def centred_record(case: Case, overall: bool = False, raw: bool = False) -> Evidence:
     "The sums that a learner keeps after 40 rounds of whole numbers, 3 of 4 features bought, and the definition."
     i, j = case.value
@@ -80,8 +79,7 @@ def centred_mean(case: Case, bias_order: int = 1) -> Evidence:
 
 # %% ../../../../nbs/own/moments/01_sums.ipynb #d9f99e8a
 @claim("own", "Memory of forgetting", id="Y11", tier="certificate", proof="prp-forget",
-       cases=[(0.5, 20), (0.9, 3), (0.9, 3000), (0.999, 1000), (1.0, 77)],
-       tex=r"n_i=\tfrac{1-\gamma^n}{1-\gamma}",
+       cases=[(0.5, 20), (0.9, 3), (0.9, 3000), (0.999, 1000), (1.0, 77)], tex=r"n_i=\tfrac{1-\gamma^n}{1-\gamma}",
        controls={"a memory one per cent longer": 1.01})
 def memory_of_forgetting(case: Case) -> Evidence:
     "Count of a feature that is bought in every round, and the formula; case (gamma, n). The weights are divided anew on the way."
