@@ -13,8 +13,9 @@ import signal
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Callable
+from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -32,27 +33,22 @@ ROWS, PASSES = 400, 30
 tqdm.set_lock(threading.RLock())  # its own is shared with all forks: one that is killed while it holds it would stop the others for ever
 
 
-def fork(*args: Any, fds: tuple[int, ...] = (), done: tuple[int, ...] = ()) -> int:
-    "The command in a process of its own, with these as its standard input, output and error; `done` are those it has no use for."
-    if pid := os.fork(): return pid
-    code = 99
-    try:
+def fork(*args: Any, fds: tuple[int, ...], done: tuple[int, ...] = ()) -> BaseProcess:
+    "The command in a fork, with these as its standard input, output and error; it closes those of `done`."
+
+    def work() -> None:
         for target, source in enumerate(fds): os.dup2(source, target)
         for f in done: os.close(f)
         app([str(a) for a in args])
-    except SystemExit as end: code = end.code or 0
-    except BaseException: traceback.print_exc()
-    os._exit(code)
+
+    (process := get_context("fork").Process(target=work)).start()
+    return process
 
 
-def ended(pid: int) -> int:
+def exit_code(process: BaseProcess) -> int:
     "Exit code of a process, negative for the signal that ended it; waits for it."
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-
-
-def alive(pid: int) -> bool:
-    "Whether it still runs; if not it stays to be waited for."
-    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+    process.join()
+    return process.exitcode
 
 
 def parts(folder: Path) -> set[str]:
@@ -66,15 +62,15 @@ def enough(done: int, hits: int, kills: int) -> bool:
     return done >= kills and (hits >= 3 or done >= 4 * kills)
 
 
-def kill(pid: int, folder: Path, rng: random.Random, span: float, ready: Callable[[], bool] = lambda: True) -> None:
+def kill(process: BaseProcess, folder: Path, rng: random.Random, span: float, ready: Callable[[], bool] = lambda: True) -> None:
     "Kill -9 a random share of `span` seconds after it is ready; every second time as soon as a file is being written after that."
-    while alive(pid) and not ready(): time.sleep(0.001)
+    while process.is_alive() and not ready(): time.sleep(0.001)
     moment, writing = time.monotonic() + rng.uniform(0, span), rng.random() < 0.5
-    while alive(pid) and (left := moment - time.monotonic()) > 0: time.sleep(min(0.001, left))
+    while process.is_alive() and (left := moment - time.monotonic()) > 0: time.sleep(min(0.001, left))
     old = parts(folder)
-    while writing and alive(pid) and time.monotonic() < moment + 2 * span and not parts(folder) - old: time.sleep(0.0001)
+    while writing and process.is_alive() and time.monotonic() < moment + 2 * span and not parts(folder) - old: time.sleep(0.0001)
     if writing: time.sleep(max(0, rng.uniform(-0.001, 0.001)))
-    os.kill(pid, signal.SIGKILL)
+    process.kill()
 
 
 # --- oslr run
@@ -102,7 +98,7 @@ def left_alone(args: list[Any], folder: Path, out: Path, silent: int) -> tuple[d
     "What a run writes that nobody disturbs, and the seconds of a pass and of the report."
     run_table(args[1], target="y", budget=4, out=folder / f"warm {out.name}", impute="--impute" in args)  # compiles, or reads the cache
     start = time.time()
-    assert ended(fork(*args, "--out", out, fds=(silent, silent, silent))) == 0
+    assert exit_code(fork(*args, "--out", out, fds=(silent, silent, silent))) == 0
     played = (out / "checkpoint.npz").stat().st_mtime  # the last one; then comes the report
     return {f: (out / f).read_bytes() for f in FILES}, (played - start) / PASSES, time.time() - played
 
@@ -117,11 +113,11 @@ def kill_runs(folder: Path, kills: int, seed: int) -> dict[str, Any]:
         wanted, of_pass, of_report = whole[name]
         series += 1
         while True:
-            pid, report = fork(*commands[name], "--out", out, fds=(silent, silent, silent)), len(places) % 10 == 9
+            process, report = fork(*commands[name], "--out", out, fds=(silent, silent, silent)), len(places) % 10 == 9
             goal = ROWS * PASSES if report else rounds_in(out) + ROWS * rng.randint(0, PASSES // 5)
             if not enough(len(places), hits, kills):
-                kill(pid, out, rng, of_report if report else of_pass, lambda out=out, goal=goal: rounds_in(out) >= goal)
-            code = ended(pid)
+                kill(process, out, rng, of_report if report else of_pass, lambda out=out, goal=goal: rounds_in(out) >= goal)
+            code = exit_code(process)
             if code == 0: break
             assert code == -signal.SIGKILL, code
             hits += bool(parts(out))
@@ -155,11 +151,11 @@ def serve_once(state: Path, lines: list[bytes], rng: random.Random, pace: float 
     from tests.practice.test_service import ARGS
 
     (source, to_child), (from_child, sink) = os.pipe(), os.pipe()
-    pid = fork("serve", *ARGS, "--state", state, "--every", 4, fds=(source, sink, silent), done=(to_child, from_child))
+    process = fork("serve", *ARGS, "--state", state, "--every", 4, fds=(source, sink, silent), done=(to_child, from_child))
     os.close(source)
     os.close(sink)
     known, sent, said, left = -1, 0, bytearray(), to_child
-    if pace is not None and rng.random() < 0.1: kill(pid, state.parent, rng, 0.01)  # it is killed while it starts
+    if pace is not None and rng.random() < 0.1: kill(process, state.parent, rng, 0.01)  # it is killed while it starts
     else:
         first = b""
         while not first.endswith(b"\n"): first += os.read(from_child, 1)
@@ -167,13 +163,13 @@ def serve_once(state: Path, lines: list[bytes], rng: random.Random, pace: float 
         sent = len(lines) - known if pace is None else rng.randint(0, min(len(lines) - known, len(lines) // 4))
         words = from_child, to_child, lines[known : known + sent], random.Random(rng.random()), said
         (client := threading.Thread(target=talk, args=words)).start()
-        if pace is not None: kill(pid, state.parent, rng, pace * sent)
+        if pace is not None: kill(process, state.parent, rng, pace * sent)
         client.join()
     if pace is None: left = os.close(to_child)
     while chunk := os.read(from_child, 2**16): said += chunk
     os.close(from_child)
     if left is not None: os.close(left)
-    return ended(pid), known, sent, bytes(said).splitlines(keepends=True)
+    return exit_code(process), known, sent, bytes(said).splitlines(keepends=True)
 
 
 def kill_services(folder: Path, kills: int, seed: int) -> dict[str, Any]:
