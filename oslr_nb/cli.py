@@ -13,13 +13,23 @@ from typing import Annotated, Any
 
 import typer
 from typer import Argument, Option
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 # %% auto #0
 __all__ = ['app', 'stop', 'verify', 'reproduce', 'warm', 'run', 'data', 'list_learners', 'cite', 'recommend', 'serve']
 
+# %% ../nbs/cli.ipynb #3cf95c0b
+class Commands(TyperGroup):
+    "All commands; one whose optional library is missing says how to get it."
+
+    def invoke(self, ctx: Any) -> Any:
+        "Run a command; end with code 2 if a library is missing."
+        try: return super().invoke(ctx)
+        except ModuleNotFoundError as error: stop(error)
+
 # %% ../nbs/cli.ipynb #3cf95c0c
 app = typer.Typer(  # the command `oslr`
+    cls=Commands,
     help="Online sparse linear regression: claims, experiments, learners. Exit codes: 1 if a claim is not as expected or a state "
     "cannot be written, 2 for a wrong argument, 130 if interrupted.",
     no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
@@ -28,15 +38,11 @@ app = typer.Typer(  # the command `oslr`
 
 def stop(error: Exception, ctx: Any = None) -> None:
     "Print the sentences of an error, and the command that would work if it is known, and end with exit code 2."
-    from oslr_nb.practice.reading import Refused
-
-    if not isinstance(error, Refused): typer.echo(str(error), err=True)
-    else:
-        for line in error.say(True): typer.echo(line, err=True)
-        if ctx is not None and error.words:
-            words, budget = [ctx.info_name, *ctx.meta["words"], *error.words], ctx.params["budget"]
-            if not ctx.params.get("priced") and budget > error.features: words += ["--budget", str(error.features)]
-            typer.echo("this would work: oslr " + " ".join('""' if w == "" else shlex.quote(w) for w in words), err=True)
+    for line in error.say(True) if hasattr(error, "say") else [str(error)]: typer.echo(line, err=True)
+    if ctx is not None and getattr(error, "words", []):
+        words, budget = [ctx.info_name, *ctx.meta["words"], *error.words], ctx.params["budget"]
+        if not ctx.params.get("priced") and budget > error.features: words += ["--budget", str(error.features)]
+        typer.echo("this would work: oslr " + " ".join('""' if w == "" else shlex.quote(w) for w in words), err=True)
     raise typer.Exit(2)
 
 # %% ../nbs/cli.ipynb #3cf95c0d

@@ -1,16 +1,19 @@
-"""The package as strangers meet it: compiled code, installations that cannot be written, versions, first words, two writers."""
+"""The package as strangers meet it: what is installed, compiled code, versions, first words, two writers."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
+import zipfile
 
 import numpy as np
 import pytest
 from conftest import TOP, files_of_the_project
 
 import oslr_nb as oslr
+from oslr_nb.core.checks import EXTRAS
 
 CLAIM = "from oslr_nb.ledger.claims import run_claim; import oslr_nb.papers.ito2017; print(run_claim('A19', 'ito2017').as_expected)"
 PLAY = """
@@ -26,6 +29,63 @@ def python(code, root=TOP, **env):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=variables, cwd="/")
     assert done.returncode == 0, done.stderr
     return done
+
+
+ALONE = f"""
+import importlib, pkgutil, sys
+for name in {(*EXTRAS, "distributed", "pandas", "polars", "river")}: sys.modules[name] = None
+import numpy as np, oslr_nb as oslr
+"""
+EVERY_LEARNER = """
+from oslr_nb.core.driver import warm_learner
+for key in oslr.LEARNERS: warm_learner(key)
+oslr.auto(8, 4).save({path!r})
+print(oslr.load({path!r}).d)
+"""
+EVERY_MODULE = """
+for found in pkgutil.walk_packages(oslr.__path__, "oslr_nb."):
+    try: importlib.import_module(found.name)
+    except ModuleNotFoundError: print(found.name)
+"""
+USES = {  # of each optional library
+    "pyarrow": "oslr.tables", "cvxpy": "oslr.geometry.compatibility(np.eye(3), [0])", "sympy": "oslr.claims.run_claim('C3', 'ito2018')",
+    "matplotlib": "oslr.digits.plot_digits([], [])", "sklearn": "oslr.OSLRRegressor", "orjson": "oslr.service",
+}
+COMMANDS = {"serve --features 4 --budget 2": "orjson", "run a.csv --target y --budget 2": "pyarrow", "verify C3": "sympy"}
+
+
+def sentence(library):
+    return f'{library} is not installed: pip install "oslr_nb[{EXTRAS[library]}]" brings it.'
+
+
+def test_learners_need_no_extra(tmp_path):
+    assert python(ALONE + EVERY_LEARNER.format(path=str(tmp_path / "a.npz"))).stdout == "8\n"
+    assert python(ALONE + EVERY_MODULE).stdout.split() == [
+        f"oslr_nb.practice.{name}" for name in ("adapters", "reading", "report", "service", "tables")]
+
+
+def test_the_code_of_the_readme_needs_no_extra():
+    text = (TOP / "README.md").read_text()
+    code = "".join(re.findall(r"^``` python\n(.*?)^```$", text, re.M | re.S))
+    shown = re.findall(r"^    (.*)", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S), re.M)
+    assert len(shown) == 9 and python(ALONE + code).stdout.splitlines() == shown
+
+
+def test_what_is_missing_is_named_with_its_extra():
+    code = "for use in {uses}:\n    try: eval(use)\n    except ModuleNotFoundError as error: print(error)"
+    assert python(ALONE + code.format(uses=list(USES.values()))).stdout.splitlines() == [sentence(library) for library in USES]
+    code = "from typer.testing import CliRunner\nfrom oslr_nb.cli import app\nfor words in {commands}:\n"
+    code += "    done = CliRunner().invoke(app, words)\n    print(done.exit_code, done.output.splitlines()[-1])"
+    said = python(ALONE + code.format(commands=list(COMMANDS))).stdout.splitlines()
+    assert said == [f"2 {sentence(library)}" for library in COMMANDS.values()]
+
+
+def test_each_extra_brings_its_libraries():
+    tomllib = pytest.importorskip("tomllib", reason="Python 3.10 has none")
+    extras = tomllib.loads((TOP / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for library, extra in EXTRAS.items():
+        assert library.replace("sklearn", "scikit-learn") in [re.match(r"[\w-]+", r)[0] for r in extras[extra]]
+        assert re.search(rf"[\[,]{extra}[\],]", extras["all"][0])
 
 
 @pytest.fixture
@@ -141,17 +201,20 @@ def test_two_writers_killed_at_fifty_moments(tmp_path):
     assert done.stdout.strip() == "always whole", done.stderr
 
 
-def test_the_source_distribution_can_be_tested(tmp_path):
-    "It holds notebooks, tests, their configuration and the lock."
+def test_distributions(tmp_path):
+    "The one of sources holds notebooks, tests, their configuration and the lock; the wheel is the package without nbdev's index."
     tree = tmp_path / "tree"
     listed = files_of_the_project()
     for name in listed:
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(TOP / name, tree / name)
-    code = "import setuptools.build_meta as b, sys; print(b.build_sdist(sys.argv[1]))"
+    code = "import setuptools.build_meta as b, sys; out = sys.argv[1]; b.build_sdist(out); b.build_wheel(out)"
     done = subprocess.run([sys.executable, "-c", code, tmp_path], cwd=tree, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
         names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
     wanted = {n for n in listed if not n.startswith((".ci", ".git"))}
     assert wanted <= names, sorted(wanted - names)[:10]
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as archive:
+        names = {name for name in archive.namelist() if name.startswith("oslr_nb/")}
+    assert names == {name for name in listed if name.startswith("oslr_nb/")} - {"oslr_nb/_modidx.py"}

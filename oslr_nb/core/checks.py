@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib
 import math
 import os
 import re
@@ -23,10 +24,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 # %% auto #0
-__all__ = ['SMALLEST', 'LARGEST', 'TOO_LARGE', 'fail', 'check_int', 'check_real', 'check_choice', 'check_flag', 'is_table',
-           'frame_of', 'column_values', 'table_values', 'column_names', 'place_names', 'as_array', 'check_array',
-           'check_indices', 'check_magnitude', 'check_scales', 'check_step', 'check_label', 'check_exact', 'check_rng',
-           'source_digest', 'kernel', 'record']
+__all__ = ['EXTRAS', 'SMALLEST', 'LARGEST', 'TOO_LARGE', 'fail', 'need', 'check_int', 'check_real', 'check_choice', 'check_flag',
+           'is_table', 'frame_of', 'column_values', 'table_values', 'column_names', 'place_names', 'as_array',
+           'check_array', 'check_indices', 'check_magnitude', 'check_scales', 'check_step', 'check_label',
+           'check_exact', 'check_rng', 'source_digest', 'kernel', 'record']
 
 # %% ../../nbs/core/18_checks.ipynb #0448b6a3
 def fail(name: str, value: Any, allowed: str, why: str = "") -> NoReturn:
@@ -38,6 +39,25 @@ def fail(name: str, value: Any, allowed: str, why: str = "") -> NoReturn:
     shown = re.sub(r"\s*\n\s*", " ", repr(value))
     shown = shown if len(shown) <= 60 else shown[:57] + "..."
     raise ValueError(f"{name} = {shown}: it must be {allowed}" + (f" ({why})." if why else "."))
+
+# %% ../../nbs/core/18_checks.ipynb #8a5e1c02
+EXTRAS = {  # libraries that only some commands need, and the extra that brings each
+    "pyarrow": "tables", "cvxpy": "ledger", "sympy": "ledger", "matplotlib": "plot", "sklearn": "adapters", "orjson": "serve",
+}
+
+
+def need(name: str) -> Any:
+    """Import a module of an optional library; where it is missing, the `ModuleNotFoundError` says which extra brings it.
+
+    name: the module, for example "pyarrow.csv"; its library is a key of `EXTRAS`.
+    """
+    library = name.split(".")[0]
+    try: importlib.import_module(library)
+    except ModuleNotFoundError as error:
+        if error.name != library: raise
+        sentence = f'{library} is not installed: pip install "oslr_nb[{EXTRAS[library]}]" brings it.'
+        raise ModuleNotFoundError(sentence, name=library) from None
+    return importlib.import_module(name)
 
 # %% ../../nbs/core/18_checks.ipynb #1be62cd1
 def check_int(name: str, value: Any, low: int, high: int | None = None, why: str = "") -> int:

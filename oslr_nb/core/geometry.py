@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .checks import LARGEST, check_array, check_choice, check_indices, check_int, check_real, fail, kernel
+from .checks import LARGEST, check_array, check_choice, check_indices, check_int, check_real, fail, kernel, need
 
 # %% auto #0
 __all__ = ['ENUMERATION_LIMIT', 'proj_l2', 'proj_simplex', 'soft_threshold', 'proj_l1', 'top_k', 'hard_threshold',
@@ -286,7 +286,7 @@ def cone_solver(V: np.ndarray, support: np.ndarray, cone: float) -> Callable:
     signs (k,) that returns (lower, upper, w): `upper` is the value at the feasible w (d,), and `lower` a certificate by
     convexity. The weights on S have these signs and l1 norm 1.
     """
-    import cvxpy as cp
+    cp = need("cvxpy")
 
     rest = np.setdiff1d(np.arange(len(V)), support)
     values, vectors = np.linalg.eigh(V)

@@ -12,18 +12,20 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils import check_random_state, check_X_y
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import own
 from ..core.checks import LARGEST, as_array, check_flag, check_int, check_label, check_magnitude, check_real
-from ..core.checks import column_names, fail, frame_of, is_table, place_names, table_values
+from ..core.checks import column_names, fail, frame_of, is_table, need, place_names, table_values
 from ..core.driver import play, simulate
 from ..core.environment import Environment, check_costs, check_features, check_labels
 from ..core.learner import Learner
 from ..core.run import Run
 from ..own.choice import make_learner
+
+need("sklearn")
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import check_random_state, check_X_y
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 try:
     from river.base import Regressor as Model

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import check_array, check_choice, check_flag, check_int, check_rng, check_scales, fail
+from ..core.checks import check_array, check_choice, check_flag, check_int, check_rng, check_scales, fail, need
 
 # %% auto #0
 __all__ = ['WEIGHTS', 'FEATURES', 'PRICED', 'UCI', 'SOURCES', 'CT_ROWS', 'CT_HEADER', 'CT_LABELS', 'CT_HEAD', 'CT_GRIDS',
@@ -117,9 +117,7 @@ def digits_pair(negative: int = 3, positive: int = 5) -> Stream:
     Stream
         X (n, 64) with ||x|| <= 1, y = -1 or +1.
     """
-    from sklearn.datasets import load_digits
-
-    bunch = load_digits()
+    bunch = need("sklearn.datasets").load_digits()
     return two_digits(bunch.data, bunch.target, negative, positive, 1 / 128)
 
 # %% ../../nbs/practice/data.ipynb #50857117
@@ -316,9 +314,7 @@ def _csv_members(file: Path) -> dict[str, bytes]:
 # %% ../../nbs/practice/data.ipynb #dfcd0345
 def _numbers(name: str, body: bytes, rows: int | None, columns: int) -> np.ndarray:
     "Comma-separated numbers without a header as an array (rows, columns); refuses anything else."
-    import pyarrow
-    from pyarrow import csv
-
+    pyarrow, csv = need("pyarrow"), need("pyarrow.csv")
     read = csv.ReadOptions(column_names=[str(j) for j in range(columns)])
     convert = csv.ConvertOptions(column_types={str(j): pyarrow.float64() for j in range(columns)})
     try: table = csv.read_csv(pyarrow.BufferReader(body), read, convert_options=convert)

@@ -19,10 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from ..core.checks import LARGEST, TOO_LARGE, check_real, fail, need
+
+need("pyarrow")
 import pyarrow as pa
 import pyarrow.compute as pc
-
-from ..core.checks import LARGEST, TOO_LARGE, check_real, fail
 
 # %% auto #0
 __all__ = ['BLOCK', 'CATEGORIES', 'MISSING', 'Survey', 'check_names', 'survey_table', 'joined', 'blocks', 'read_whole',

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import check_array, check_choice, check_flag, check_int, check_magnitude, fail
+from ..core.checks import check_array, check_choice, check_flag, check_int, check_magnitude, fail, need
 from ..core.designs import pair_minimum
 from ..core.driver import simulate
 from ..core.environment import PROTOCOLS, check_features, check_labels
@@ -25,7 +25,6 @@ from ..core.storage import check_path, markdown, stored_result
 from ..own import moment_theory
 from ..own.choice import auto
 from ..papers import cesabianchi2010, foster2016, hazan2012, ito2017, ito2018, kale2017, li2025
-from .reading import read_whole, survey_table
 
 # %% auto #0
 __all__ = ['MOST', 'CHANCE', 'LARGEST_SAMPLE', 'TRIAL', 'Check', 'judge', 'horizon', 'Outlook', 'Advice', 'recommend',
@@ -641,10 +640,10 @@ def read_table(
     -----
     Ours; `nbs/practice/reading.ipynb` reads it, as for `oslr run`.
     """
-    import pyarrow
+    from oslr_nb.practice.reading import read_whole, survey_table
 
     path, impute = check_path(path), check_flag("impute", impute)
     survey = survey_table(path, target, encode, impute, ignore, missing=missing)
     check_size(survey.rows, len(survey.names))
     X, y = read_whole(path, survey)
-    return pyarrow.table(dict(zip(survey.names, X.T, strict=True)), metadata={"left out": ", ".join(survey.left_out)}), y
+    return need("pyarrow").table(dict(zip(survey.names, X.T, strict=True)), metadata={"left out": ", ".join(survey.left_out)}), y

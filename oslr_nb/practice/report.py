@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..core.backends import one_thread
+from ..core.checks import need
 from ..core.environment import MONEY
 from ..core.learner import Learner
 from ..core.registry import all_learners
@@ -262,9 +263,7 @@ def report_text(r: dict[str, Any]) -> str:
 
 def draw_figure(r: dict[str, Any], path: Path) -> None:
     "Loss over time, and how often features were bought."
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 4), layout="constrained")
+    figure = need("matplotlib.figure").Figure(figsize=(10, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
     n, (mine, means) = np.array(r["curve"]["rounds"]), np.array(r["curve"]["losses"])
     parts = [p for p in np.array_split(np.arange(BINS), 40) if n[p].sum()]

@@ -21,14 +21,16 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
-import orjson
 
-from ..core.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, fail
+from ..core.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, fail, need
 from ..core.environment import ProtocolError, split_query
 from ..core.learner import Learner
 from ..core.saving import check_header, check_places, load, saved_form, set_state
 from ..core.storage import check_path, hold, read_file, write_file
 from ..own.choice import make_learner
+
+need("orjson")
+import orjson
 
 # %% auto #0
 __all__ = ['FORM', 'MOST_OPEN', 'SYNCHRONOUS', 'LONGEST', 'OPS', 'LABEL_AND_QUERY', 'read_request', 'OpenExample', 'Service',

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..core.backends import one_thread
-from ..core.checks import LARGEST, check_array, check_flag, check_int, check_real, fail
+from ..core.checks import LARGEST, check_array, check_flag, check_int, check_real, fail, need
 from ..core.driver import simulate
 from ..core.learner import Learner
 from ..core.registry import all_learners
@@ -327,6 +327,7 @@ def run_table(
     The table is read twice or more: a first pass finds out what is in it and refuses what cannot be used. Losses are squared. Second
     moments for the fits in hindsight are kept with at most 1000 features. Ours; `nbs/practice/tables.ipynb`.
     """
+    need("matplotlib")  # for the figure at the end
     tried = Tried()
     path, out = tried(check_path, data), free_folder(resume) if out is None else tried(check_path, out)
     passes, seed = tried(check_int, "passes", passes, 1, 10**9), tried(check_int, "seed", seed, 0, 2**63)

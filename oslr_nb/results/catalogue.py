@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import check_choice, check_flag, check_int, check_real, check_scales, fail
+from ..core.checks import check_choice, check_flag, check_int, check_real, check_scales, fail, need
 from ..core.storage import check_path, markdown, replace_file
 from ..practice.data import BLOG_ROWS, CT_HEADER, CT_ROWS, PRICED, SOURCES, Stream, blog_feedback, ct_like
 from ..practice.data import ct_slice, data_file, mnist, priced, shuffled, sparse_linear
@@ -381,7 +381,7 @@ def load_dataset(name: str, download: bool = False) -> tuple[Stream, tuple[str, 
     if name == "mnist": return Stream(*(a.astype(float) for a in mnist(download=download))), tuple(f"pixel{j}" for j in range(784))
     if name == "ct_slice": return ct_slice(download=download, zero_outside=False), CT_HEADER[1:-1]
     if name == "blog_feedback": return blog_feedback(download=download), tuple(f"x{j}" for j in range(280))
-    from sklearn import datasets
+    datasets = need("sklearn.datasets")
 
     bunch = getattr(datasets, f"load_{name}")()
     return Stream(bunch.data.astype(float), bunch.target.astype(float)), tuple(map(str, bunch.feature_names))
@@ -402,8 +402,7 @@ def write_rows(path: Path, names: tuple[str, ...], columns: Iterable[tuple[Any, 
     columns: parts of the table: an array (n,) for each column; NaN is written as missing. Raises OSError if the file
     cannot be written; then nothing has changed.
     """
-    import pyarrow as pa
-    from pyarrow import csv, parquet
+    pa, csv, parquet = need("pyarrow"), need("pyarrow.csv"), need("pyarrow.parquet")
 
     writer = None
     with replace_file(path) as f:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import kernel
+from ..core.checks import kernel, need
 from ..core.driver import simulate
 from ..core.storage import markdown
 from ..ledger.claims import Case, Evidence, claim, mean_limit
@@ -48,7 +48,7 @@ PAIRS = tuple(itertools.combinations(range(10), 2))  # all pairs of digits
 def images(data: str) -> tuple[np.ndarray, np.ndarray, float]:
     "All images of a data set, loaded once in a process: X (n, d), digits (n,), and the factor that brings pixels to [0, 1]."
     if data == "mnist": return *mnist(), 1 / 255
-    from sklearn.datasets import load_digits
+    load_digits = need("sklearn.datasets").load_digits
 
     bunch = load_digits()
     return bunch.data, bunch.target, 1 / 16
@@ -95,7 +95,7 @@ def cesabianchi2010_pixels(data: str) -> dict[str, list[list[int]]]:
 
 def figure_1(found: dict[str, list[list[int]]]) -> Any:
     "Draw the images, and below them the pixels that are seen; unseen pixels are blue."
-    import matplotlib.pyplot as plt
+    plt = need("matplotlib.pyplot")
 
     ink = np.array(found["images"]) / 255
     side = round(ink.shape[1] ** 0.5)
@@ -360,7 +360,7 @@ def curve_of(curves: list[dict[str, Any]], kind: str, method: str) -> np.ndarray
 # %% ../../nbs/results/cesabianchi2010.ipynb #7a9c04e2
 def figure_medians(found: dict[str, dict[str, list[float]]], printed: bool = True) -> Any:
     "Draw medians and quartiles over the pairs by method, squared error and wrong signs; diamonds: the paper's medians."
-    import matplotlib.pyplot as plt
+    plt = need("matplotlib.pyplot")
 
     figure, axes = plt.subplots(1, 2, figsize=(7, 4.8), sharey=True, width_ratios=(3, 2), layout="constrained")
     for place, name in enumerate(found):
@@ -408,7 +408,7 @@ def name_ends(ax: Any, ends: list[tuple[float, str, str]], gap: float = 0.06) ->
 # %% ../../nbs/results/cesabianchi2010.ipynb #d02f9d26
 def figure_2(curves: list[dict[str, Any]], d: int, published: dict[str, Any]) -> Any:
     "Draw squared test error against examples, tuned once: a panel for each family; published: PUBLISHED, or empty."
-    import matplotlib.pyplot as plt
+    plt = need("matplotlib.pyplot")
 
     figure, axes = plt.subplots(2, 2, figsize=(7, 5.6), sharex=True, sharey=True, layout="constrained")
     for ax, (family, methods) in zip(axes.flat, PANELS.items(), strict=True):
@@ -434,7 +434,7 @@ def figure_2(curves: list[dict[str, Any]], d: int, published: dict[str, Any]) ->
 # %% ../../nbs/results/cesabianchi2010.ipynb #e94f12a7
 def figure_budget(curves: list[dict[str, Any]], d: int, published: dict[str, Any]) -> Any:
     "Draw squared test error against pixels seen, tuned once: whole images for full information, else four of each."
-    import matplotlib.pyplot as plt
+    plt = need("matplotlib.pyplot")
 
     figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
     lines = (("Ridge", "budget", "#757575", "-"), ("Lasso", "budget", "#8a6bbf", "--"), ("Lasso, one pass", "budget", "#0f7bb8", "-."),
@@ -452,7 +452,7 @@ def figure_budget(curves: list[dict[str, Any]], d: int, published: dict[str, Any
 # %% ../../nbs/results/cesabianchi2010.ipynb #8f0525ce
 def figure_reversal(data: dict[str, list[dict[str, Any]]]) -> Any:
     "Draw squared test error against examples, tuned at each length: AER and the clipped Baseline; data: curves by title of a panel."
-    import matplotlib.pyplot as plt
+    plt = need("matplotlib.pyplot")
 
     figure, axes = plt.subplots(len(data), 1, figsize=(7, 3.1 * len(data)), squeeze=False, sharex=True, layout="constrained")
     lines = (("AER", "#d55e00", "-"), ("AER, prepared, last iterate", "#b8659a", ":"), ("AER, centred, calibrated", "#0f7bb8", "--"),

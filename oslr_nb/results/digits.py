@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.checks import need
 from ..core.driver import simulate
 from ..core.run import best_sparse
 from ..core.storage import markdown
@@ -44,7 +45,7 @@ def digits(seed: int) -> dict[str, dict[str, list[float]]]:
 
     Returns: method -> step (as text) -> losses as `thin` keeps them; "ridge" and "best 8" have one entry, under "".
     """
-    from sklearn.linear_model import Ridge
+    Ridge = need("sklearn.linear_model").Ridge
 
     stream = digits_pair(3, 5)
     rows = np.random.default_rng([seed, 64]).integers(len(stream.y), size=DIGIT_ROUNDS)
@@ -78,7 +79,7 @@ def tuned_steps(tuning: list[Any]) -> dict[str, str]:
 #| code-fold: true
 def plot_digits(tuning: list[Any], curves: list[Any]) -> Any:
     "Regret against both comparators, theory step (dashed) and tuned step: mean and range over streams; a panel a comparator."
-    import matplotlib.pyplot as plt
+    plt = need("matplotlib.pyplot")
 
     steps = tuned_steps(tuning)
     rounds = np.arange(1, DIGIT_POINTS + 1) * (DIGIT_ROUNDS // DIGIT_POINTS)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .. import own
-from ..core.checks import check_choice, check_int
+from ..core.checks import check_choice, check_int, need
 from ..core.driver import simulate
 from ..core.learner import Learner
 from ..core.run import best_sparse
@@ -144,7 +144,7 @@ def bundled(name: str, factor: float = 1.0) -> Callable[[], Stream]:
     "A set that comes with scikit-learn, labels times a factor."
 
     def load() -> Stream:
-        from sklearn import datasets
+        datasets = need("sklearn.datasets")
 
         bunch = getattr(datasets, f"load_{name}")()
         return Stream(bunch.data.astype(float), factor * bunch.target)
@@ -154,9 +154,7 @@ def bundled(name: str, factor: float = 1.0) -> Callable[[], Stream]:
 
 def even_digits() -> Stream:
     "Images of all digits, 8 x 8 pixels; +1 for even ones, -1 for odd ones."
-    from sklearn.datasets import load_digits
-
-    bunch = load_digits()
+    bunch = need("sklearn.datasets").load_digits()
     return Stream(bunch.data / 128, np.where(bunch.target % 2 == 0, 1.0, -1.0))
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..core.backends import hand_out, one_thread
-from ..core.checks import source_digest
+from ..core.checks import need, source_digest
 from ..core.storage import write_whole
 from ..ledger.claims import CLAIMS, Ledger, Record, claim_ids, ledger_line, run_claim, slope_interval
 from ..practice.data import Stream, ct_like, ct_slice
@@ -211,11 +211,9 @@ def ct_name() -> str:
 # %% ../../nbs/results/experiments.ipynb #d36013a1
 def write_parquet(path: Path, rows: Iterable[tuple[Any, ...]], names: tuple[str, ...]) -> None:
     "Write rows as a table in a Parquet file."
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+    pa, parquet = need("pyarrow"), need("pyarrow.parquet")
     columns = map(list, zip(*rows, strict=True))
-    pq.write_table(pa.table(dict(zip(names, columns, strict=True))), path)
+    parquet.write_table(pa.table(dict(zip(names, columns, strict=True))), path)
 
 # %% ../../nbs/results/experiments.ipynb #3acf98b1
 @dataclass(frozen=True)
@@ -280,6 +278,7 @@ def reproduce(*names: str, out: str | Path = "_results", full: bool = False, job
         If the folder cannot be written.
     """
     out, parts = Path(out), plan(names, full)
+    for library in ("cvxpy", "matplotlib", "pyarrow", "sklearn", "sympy"): need(library)  # rather now than after minutes
     out.mkdir(parents=True, exist_ok=True)
     cells = [c for groups in parts.values() for cells in groups.values() for c in cells]
     results = iter(run_cells(cells, out / "cells", jobs, progress))

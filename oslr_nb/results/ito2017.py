@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.checks import need
 from ..core.driver import simulate
 from ..core.learner import Learner
 from ..core.storage import markdown
@@ -317,7 +318,7 @@ def plot(found: dict[str, dict[str, Any]], rounds: np.ndarray, ylabel: str, top:
 
     rounds (POINTS,): rounds of the summaries. top: end of the axis. Default: a little above the largest mean.
     """
-    import matplotlib.pyplot as plt
+    plt = need("matplotlib.pyplot")
 
     figure, axes = plt.subplots(2, 1, figsize=(6.4, 7.2), sharex=True, layout="constrained")
     for ax, kind, title in zip(axes, ("theory", "tuned"), ("the theory's steps", "tuned steps"), strict=True):
@@ -433,7 +434,7 @@ def ito2017_figures(results: dict[str, list[Any]], out: Path) -> str:
     "methods": [Cell("ito2017_figure_3", {"data": ct_name(), "method": m, "count": 5 * scale}) for m in CT_PARAMETERS]})
 def ito2017_ct(results: dict[str, list[Any]], out: Path) -> str:
     "The figure as ito2017_figure_3.png, its curves as .json, and the final losses."
-    from sklearn.linear_model import Ridge
+    Ridge = need("sklearn.linear_model").Ridge
 
     s = ct_data(name := ct_name())
     ridge = Ridge(alpha=10.0, fit_intercept=False).fit(s.X, s.y)

@@ -17,6 +17,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from ...core.checks import need
 from .baseline import averaged, finite_law, law_risk, pair_sets
 from ..claims import Case, Erratum, Evidence, claim, law_of_draws, random_fractions
 from ...papers.cesabianchi2010.baseline import pair_estimate
@@ -59,7 +60,7 @@ def _(case: Case, half: Fraction = Fraction(1, 2)) -> Evidence:
        controls={"weights a tenth shorter": {"shrink": 0.9}})
 def full_information_solved(case: Case, shrink: float = 1.0) -> Evidence:
     "Mean squared error of the code's weights and its minimum by a conic solver, 40 rows and 6 attributes; case (p, B)."
-    import cvxpy as cp
+    cp = need("cvxpy")
 
     (order, B), X = case.value, case.rng.standard_normal((40, 6))
     y, u = X @ case.rng.standard_normal(6) + case.rng.standard_normal(40), cp.Variable(6)
@@ -112,7 +113,7 @@ def draws_of_baseline(case: Case, single: float = 1.0) -> Evidence:
        controls={"weights a tenth shorter": {"shrink": 0.9}})
 def clipped_minimum(case: Case, shrink: float = 1.0) -> Evidence:
     "The form at the learner's weights, and its minimum by a conic solver; case (d, k, m, order, form)."
-    import cvxpy as cp
+    cp = need("cvxpy")
 
     d, k, m, order, form = case.value
     X, y = finite_law(case.rng, d)

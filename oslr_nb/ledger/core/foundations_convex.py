@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ...core.checks import need
 from ...core.geometry import proj_l2, soft_threshold
 from ...core.oco import adaptive_dual_averaging, adaptive_factor, adaptive_regret_bound, bound_adaptive, bound_ogd
 from ...core.oco import bound_ons, bound_rda, bound_self_bounding, bound_vaw, dual_averaging, dual_averaging_step
@@ -531,8 +532,7 @@ def norm_projection(case: Case, project: Callable = project_norm) -> Evidence:
         A, p = Q @ np.diag(np.geomspace(1 / condition, 1, n)) @ Q.T, 3 * R * case.rng.standard_normal(n)
         w = project(p, A, R)
         if kind == "solver":
-            import cvxpy as cp
-
+            cp = need("cvxpy")
             v = cp.Variable(n)
             problem = cp.Problem(cp.Minimize(cp.sum_squares(np.linalg.cholesky(A).T @ (v - p))), [cp.norm(v, 2) <= R])
             problem.solve(solver=cp.CLARABEL)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.checks import need
 from ...core.geometry import soft_threshold
 from ...core.sparse.dantzig_selector import DantzigPath, dantzig_certificate, dantzig_path
 from ...core.sparse.selectors import forward_selection, omp
@@ -188,7 +189,7 @@ def greedy_decrease(case: Case, schur: bool = True, refit: bool = True) -> Evide
                  "one choice fewer": {"method": lambda V, b, k: omp(V, b, k - 1)}})
 def matching_pursuit(case: Case, method: Callable = omp) -> Evidence:
     "Coordinates that agree with scikit-learn, and d; case (kind, d, k)."
-    from sklearn.linear_model import orthogonal_mp_gram
+    orthogonal_mp_gram = need("sklearn.linear_model").orthogonal_mp_gram
 
     kind, d, k = case.value
     V, b = greedy_moments(kind, d, case.rng)

@@ -18,6 +18,7 @@ from collections import Counter
 
 import numpy as np
 
+from ...core.checks import need
 from ...core.driver import play
 from ...core.environment import Environment
 from ..claims import Case, Erratum, Evidence, changed, claim, law_of_draws
@@ -32,7 +33,7 @@ from ...papers.hazan2012.learners import SCALARS
        controls={"the weights of the Lasso, E x_i^2": {"ridge": False}})
 def best_ridge_draws(case: Case, ridge: bool = True) -> Evidence:
     "Value of the closed form against the minimum found by a conic solver."
-    import cvxpy as cp
+    cp = need("cvxpy")
 
     a, q = case.rng.random(5) ** 3 + 1e-3, cp.Variable(5)
     lowest = cp.Problem(cp.Minimize(a @ cp.inv_pos(q)), [cp.sum(q) == 1]).solve(solver=cp.CLARABEL)

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.checks import need
 from ...core.designs import Observe, bound_observe_moment, gradient_estimate, gradient_second_moment, pair_bound
 from ...core.designs import pair_minimum
 from ...core.driver import simulate
@@ -190,7 +191,7 @@ def observe_moment(case: Case, pairs: bool = True) -> Evidence:
        controls={"without the maximum, outside the ball": {"drop_max": True}})
 def weights_closed_form(case: Case, drop_max: bool = False) -> Evidence:
     "Distance between the closed form and the minimiser found by a conic solver, on balls of radius 1, 0.5 and 2."
-    import cvxpy as cp
+    cp = need("cvxpy")
 
     h, lam = case.rng.standard_normal(4) * 10.0 ** (case.number % 3 - 1), case.rng.uniform(0.5, 2)
     radius = (1.0, 0.5, 2.0)[case.number % 4 % 3]

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from ...core.bandits import bound_tsallis, tsallis_draw, tsallis_learn, tsallis_weights
+from ...core.checks import need
 from ...core.compiled import generator_words
 from ...core.driver import simulate
 from ..claims import Case, Erratum, Evidence, agrees, claim, mean_limit, slope_interval
@@ -126,7 +127,7 @@ def earlier_blocks(case: Case, reacts: bool = False, learns: bool = True) -> Evi
        controls={"the length for another q": {"q_of_length": -1}})
 def exponents(case: Case, q_of_length: int = 0) -> Evidence:
     "Symbolic: how much the powers, the derivative at the length, the value there, or (for q = 0) the cube root are off; case which."
-    import sympy as sp
+    sp = need("sympy")
 
     T, K, a, b, q = sp.symbols("T K a b q", positive=True)
     p = q + q_of_length  # a control: the length for another q

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.checks import need
 from ...core.driver import simulate
 from ...core.experts import bexp_rate, bound_bexp
 from ...core.geometry import eigenbasis, restricted_condition, sparse_eigenvalues
@@ -282,7 +283,7 @@ def theorem_9_without_scale(case: Case, scale: float | None = None) -> Evidence:
        controls={"a square root in the place of the cube root": {"power": 2}, "kappa^4": {"kappas": 4}})
 def exponents(case: Case, power: int = 3, kappas: int = 8) -> Evidence:
     "The logarithm of the quotient of a term and Q, simplified; B is a root of order `power`, Q has kappa^kappas."
-    import sympy
+    sympy = need("sympy")
 
     kappa, d, k, k0, T = (sympy.Symbol(n, positive=True) for n in ("kappa", "d", "k", "k0", "T"))
     B = (k0 * T / (kappa**2 * d * k)) ** sympy.Rational(1, power)

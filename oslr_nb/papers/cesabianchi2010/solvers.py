@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.checks import LARGEST, check_array, check_int, check_real, fail, kernel, record
+from ...core.checks import LARGEST, check_array, check_int, check_real, fail, kernel, need, record
 from ...core.compiled import entry, uniform
 from ...core.designs import draw_outside
 from ...core.geometry import proj_l1
@@ -172,7 +172,7 @@ def lars_corners(A: np.ndarray, v: np.ndarray, radius: float) -> np.ndarray:
     passes it. Returns (d, n): one corner a column, the first is 0. Source: Cesa-Bianchi et al. 2010; derived in
     `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
     """
-    from sklearn.linear_model import lars_path_gram
+    lars_path_gram = need("sklearn.linear_model").lars_path_gram
 
     steps = 64
     with warnings.catch_warnings():
