@@ -259,14 +259,14 @@ def check_scales(
     return [check_real(name, value, -low if zero else low, high, why) for name, value in values.items()]
 
 
-def check_step(step: Any, name: str = "step", why: str = "") -> float | str:
-    """Check the multiplier of a theorem's step size: a positive number, or "adaptive".
+def check_step(step: Any, name: str = "step", why: str = "", low: float = SMALLEST, high: float = LARGEST) -> float | str:
+    """Check the multiplier of a theorem's step size: a number above `low` and at most `high`, or "adaptive".
 
     Returns: the number as a Python float, or the word "adaptive": then the step follows the gradients that are seen.
     """
     if isinstance(step, str) and step == "adaptive": return step
-    with contextlib.suppress(ValueError): return check_real(name, step, SMALLEST, LARGEST)
-    fail(name, step, f'a finite number above {SMALLEST:g} and at most {LARGEST:g}, or "adaptive"', why)
+    with contextlib.suppress(ValueError): return check_real(name, step, low, high)
+    fail(name, step, f'a finite number above {low:g} and at most {high:g}, or "adaptive"', why)
 
 
 def check_label(name: str, value: Any) -> float:

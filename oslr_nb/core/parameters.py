@@ -99,15 +99,18 @@ class Real(Parameter):
 
 @dataclass(frozen=True)
 class Step(Parameter):
-    "The multiplier of a theorem's step: a positive number, or the word adaptive."
+    "The multiplier of a theorem's step: a number above `above` and at most `high`, or the word adaptive."
+
+    above: float = SMALLEST
+    high: float = LARGEST
 
     def kind(self, name: str) -> str:
         "Type and limits."
-        return f'float in ({SMALLEST:g}, {LARGEST:g}] or "adaptive"'
+        return f'float in ({self.above:g}, {self.high:g}] or "adaptive"'
 
     def check(self, name: str, value: Any, given: dict[str, Any]) -> float | str:
         "The number as a float, or the word."
-        return check_step(value, name, self.why.format(**given))
+        return check_step(value, name, self.why.format(**given), self.above, self.high)
 
 # %% ../../nbs/core/22_parameters.ipynb #18c8743c
 @dataclass(frozen=True)

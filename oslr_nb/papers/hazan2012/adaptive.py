@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ...core.checks import check_flag, check_int, check_real, check_scales
+from ...core.checks import check_flag, check_real
 from ...core.designs import draw_average
 from ...core.experts import eg_step
 from ...core.oco import adaptive_weight, dual_averaging_step
+from ...core.parameters import Radius, validated
 from .aerr_aelr import check_draws, check_example, estimate_moment
-from .learners import GROWTH, check_setting
+from .learners import GROWTH, Ball, Budget, Count, Examples, Features, Label, Size, Sum
 
 # %% auto #0
 __all__ = ['bound_adaptive_eg', 'bound_aerr_adaptive', 'bound_aelr_adaptive', 'textbook_adaptive']
@@ -30,7 +31,8 @@ def log_sum(z: np.ndarray) -> float:
     return float(z.max() + np.log(np.exp(z - z.max()).sum()))
 
 # %% ../../../nbs/papers/hazan2012/05_adaptive.ipynb #d6e4d543
-def bound_adaptive_eg(squares: float, largest: float, d: int, radius: float = 1.0) -> float:
+@validated
+def bound_adaptive_eg(squares: Sum, largest: Sum, d: Count, radius: Radius = 1.0) -> float:
     """Upper bound on the regret of exponentiated gradient on an l1 ball with the adaptive rate of AELR.
 
     squares: sum over the rounds of the variance of the losses under the weights, sum_i (p_i+ + p_i-) g_i^2 at most.
@@ -38,38 +40,33 @@ def bound_adaptive_eg(squares: float, largest: float, d: int, radius: float = 1.
     / 3) largest), c = 5/4. Source: after de Rooij et al. 2014; Lemma HE 3 (lem-hk-gaps) and Proposition HE 1
     (prp-hk-path) of `nbs/papers/hazan2012/05_adaptive.ipynb`.
     """
-    d = check_int("d", d, 2, 10**15)
-    (squares, largest), (radius,) = check_scales(zero=True, squares=squares, largest=largest), check_scales(radius=radius)
     a = GROWTH * math.log(2 * d)
     return 2 * radius * (math.sqrt(a * squares) + 2 * (1 + 2 * a / 3) * largest)
 
 # %% ../../../nbs/papers/hazan2012/05_adaptive.ipynb #41a62b92
+@validated
 def bound_aerr_adaptive(
-    d: int, budget: int, T: int, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0, q: Any = None
+    d: Features, budget: Budget, T: Examples, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0, q: Any = None
 ) -> float:
     """Upper bound on the excess of AERR with `step="adaptive"`: 2 B G / sqrt(T), twice the bound of the best rate.
 
-    budget: attributes bought of each example (k + 1). radius, x_norm, y_max: B, X and Y, with ||w||_2 <= B, ||x||_2 <=
-    X, |y| <= Y. G^2 = (B X + Y)^2 `estimate_moment`. q (d,): weights of the draws. Units: squared labels. Source: Hazan
-    & Koren 2012 and Orabona & Pal 2018; Theorem HE 1 (thm-hk-adaptive) of `nbs/papers/hazan2012/05_adaptive.ipynb`.
+    G^2 = (B X + Y)^2 `estimate_moment`. q (d,): weights of the draws. Units: squared labels. Source: Hazan & Koren
+    2012 and Orabona & Pal 2018; Theorem HE 1 (thm-hk-adaptive) of `nbs/papers/hazan2012/05_adaptive.ipynb`.
     """
-    d, budget, T, scales = check_setting(d, budget, T, radius=radius, x_norm=x_norm, y_max=y_max)
-    B, X, Y = scales.values()
-    return 2 * B * (B * X + Y) * math.sqrt(estimate_moment(d, budget - 1, True, q, None, X) / T)
+    return 2 * radius * (radius * x_norm + y_max) * math.sqrt(estimate_moment(d, budget - 1, True, q, None, x_norm) / T)
 
 
+@validated
 def bound_aelr_adaptive(
-    d: int, budget: int, T: int, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0
+    d: Features, budget: Budget, T: Examples, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0
 ) -> float:
     """Upper bound on the excess of AELR with `step="adaptive"` and uniform draws.
 
-    budget: attributes bought of each example (k + 1). radius, x_norm, y_max: B, X and Y, with ||w||_1 <= B, ||x||_inf
-    <= X, |y| <= Y. Returns, with G^2 = (B X + Y)^2 `estimate_moment`: 2 B G sqrt(c ln(2d) / T) + (4 B / T) (1 + 2 c
-    ln(2d) / 3) d X (B X + Y), c = 5/4, in squared labels. Source: Hazan & Koren 2012 and de Rooij et al. 2014; Theorem
-    HE 1 (thm-hk-adaptive) of `nbs/papers/hazan2012/05_adaptive.ipynb`.
+    Returns, with G^2 = (B X + Y)^2 `estimate_moment`: 2 B G sqrt(c ln(2d) / T) + (4 B / T) (1 + 2 c ln(2d) / 3) d X
+    (B X + Y), c = 5/4, in squared labels. Source: Hazan & Koren 2012 and de Rooij et al. 2014; Theorem HE 1
+    (thm-hk-adaptive) of `nbs/papers/hazan2012/05_adaptive.ipynb`.
     """
-    d, budget, T, scales = check_setting(d, budget, T, radius=radius, x_norm=x_norm, y_max=y_max)
-    B, X, Y = scales.values()
+    B, X, Y = radius, x_norm, y_max
     second = estimate_moment(d, budget - 1, False, None, None, X) * (B * X + Y) ** 2
     a = GROWTH * math.log(2 * d)
     return 2 * B * (math.sqrt(a * second / T) + 2 * (1 + 2 * a / 3) * d * X * (B * X + Y) / T)

@@ -17,8 +17,10 @@ from ...core.checks import check_array, check_flag, check_int, check_real, fail
 from ...core.designs import draw_average
 from ...core.experts import eg_step
 from ...core.geometry import proj_l2
+from ...core.parameters import Seed, validated
 from ...core.registry import register
-from .learners import AttributeEfficient, check_chances, check_setting
+from .learners import AttributeEfficient, Ball, Budget, Count, Draws, Examples, ExamplesOrNone
+from .learners import Features, Label, Printed, Rate, Ridge, Size, check_chances
 
 # %% auto #0
 __all__ = ['estimate_moment', 'bound_aerr', 'bound_aelr', 'textbook', 'AERR', 'AELR', 'sharpened_step']
@@ -46,8 +48,9 @@ def bound_estimate(
     return float(single / draws + (1 - 1 / draws) * min(rest, scale))
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #321539ad
+@validated
 def estimate_moment(
-    d: int, draws: int, ridge: bool, q: Any = None, moments: Any = None, x_norm: float = 1.0, printed: bool = False
+    d: Count, draws: Count, ridge: Ridge, q: Any = None, moments: Any = None, x_norm: Size = 1.0, printed: Printed = False
 ) -> float:
     """Upper bound on the second moment of the estimate of x: E||x~||^2 (ridge) or max_i E x~_i^2 (Lasso).
 
@@ -57,10 +60,8 @@ def estimate_moment(
     2 d / k for uniform draws. Units: squared units of the attributes; attained for uniform draws. Source: Lemmas 3.3
     and 3.8 of Hazan & Koren 2012, Lemmas 3.2 and 4.2 of Kukliansky & Shamir 2015, sharpened.
     """
-    d, draws = (check_int(name, value, 1, 10**15) for name, value in (("d", d), ("draws", draws)))
     q, a = check_chances(q, moments, d)
-    x_norm = check_real("x_norm", x_norm, 1e-30, 1e30)
-    return bound_estimate(d, draws, check_flag("ridge", ridge), q, a, x_norm, check_flag("printed", printed))
+    return bound_estimate(d, draws, ridge, q, a, x_norm, printed)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #9babbfd1
 #| code-fold: show
@@ -73,40 +74,40 @@ def excess_bound(
     return 2 * radius * G * math.sqrt((5 if printed else LASSO) * math.log(2 * d) / T)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #e74d19da
+@validated
 def bound_aerr(
-    d: int, budget: int, T: int, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0, q: Any = None, printed: bool = False
+    d: Features, budget: Budget, T: Examples, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0, q: Any = None,
+    printed: Printed = False,
 ) -> float:
     """Upper bound on the excess of AERR in L(w) = E (w'x - y)^2 / 2: B G / sqrt(T).
 
-    budget: attributes bought of each example (k + 1). radius, x_norm, y_max: B, X and Y, with ||w||_2 <= B, ||x||_2 <=
-    X, |y| <= Y. G^2 = (B X + Y)^2 `estimate_moment`. q (d,): weights of the draws. printed: the printed bound, which
-    holds for `step=1`, instead of the sharpened one, which holds for `step=sharpened_step(d, budget, True)` (uniform
-    draws). Units: squared labels. Source: Theorem 3.1 of Hazan & Koren 2012 (2 B G / sqrt(T)), sharpened; on
+    G^2 = (B X + Y)^2 `estimate_moment`. q (d,): weights of the draws. printed: the printed bound, which holds for
+    `step=1`, instead of the sharpened one, which holds for `step=sharpened_step(d, budget, True)` (uniform draws).
+    Units: squared labels. Source: Theorem 3.1 of Hazan & Koren 2012 (2 B G / sqrt(T)), sharpened; on
     `nbs/papers/hazan2012/01_aerr_aelr.ipynb`.
     """
-    d, budget, T, scales = check_setting(d, budget, T, radius=radius, x_norm=x_norm, y_max=y_max)
-    second = estimate_moment(d, budget - 1, True, q, None, scales["x_norm"], printed)
-    return excess_bound(True, d, second, T, **scales, printed=printed)
+    second = estimate_moment(d, budget - 1, True, q, None, x_norm, printed)
+    return excess_bound(True, d, second, T, radius, x_norm, y_max, printed)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #c725b83d
 #| code-fold: show
 LASSO = math.e - 1.75  # kappa, in place of 5
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #888d44dc
+@validated
 def bound_aelr(
-    d: int, budget: int, T: int, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0, q: Any = None, printed: bool = False
+    d: Features, budget: Budget, T: Examples, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0, q: Any = None,
+    printed: Printed = False,
 ) -> float:
     """Upper bound on the excess of AELR in L(w) = E (w'x - y)^2 / 2: 2 B G sqrt(c ln(2d) / T), c = e - 7/4.
 
-    budget: attributes bought of each example (k + 1). radius, x_norm, y_max: B, X and Y, with ||w||_1 <= B, ||x||_inf
-    <= X, |y| <= Y. G^2 = (B X + Y)^2 `estimate_moment`. q (d,): weights of the draws. printed: the printed bound, which
-    holds for `step=1`, instead of the sharpened one, which holds for `step=sharpened_step(d, budget, False)` (uniform
-    draws). Units: squared labels. Source: Theorem 3.4 of Hazan & Koren 2012 (c = 5), sharpened; on
+    G^2 = (B X + Y)^2 `estimate_moment`. q (d,): weights of the draws. printed: the printed bound, which holds for
+    `step=1`, instead of the sharpened one, which holds for `step=sharpened_step(d, budget, False)` (uniform draws).
+    Units: squared labels. Source: Theorem 3.4 of Hazan & Koren 2012 (c = 5), sharpened; on
     `nbs/papers/hazan2012/01_aerr_aelr.ipynb`.
     """
-    d, budget, T, scales = check_setting(d, budget, T, radius=radius, x_norm=x_norm, y_max=y_max)
-    second = estimate_moment(d, budget - 1, False, q, None, scales["x_norm"], printed)
-    return excess_bound(False, d, second, T, **scales, printed=printed)
+    second = estimate_moment(d, budget - 1, False, q, None, x_norm, printed)
+    return excess_bound(False, d, second, T, radius, x_norm, y_max, printed)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #c4ec0103
 #| code-fold: true
@@ -191,37 +192,12 @@ class AERR(PrintedRate):
     Each round draws k attributes by q for an unbiased estimate of x and one by w_j^2 for w'x, and takes a projected
     gradient step. With q of the user's own it is GAERR of Kukliansky & Shamir 2015.
 
-    Parameters
-    ----------
-    d : int
-        Number of attributes, at least 2.
-    budget : int
-        k + 1, attributes bought of each example, from 2 to d: k = budget - 1 estimate x, one estimates w'x.
-    T : int, optional
-        Number of examples, at least 1; it sets the rate. Not needed for `step="adaptive"`.
-    q : array of shape (d,), default uniform
-        Weights of the k draws, positive; they need not add up to 1.
-    step : float or "adaptive", default 1
-        Multiplies the rate of the printed theorem, 2 B / (G sqrt(T)); `sharpened_step` gives ours.
-        "adaptive": dual averaging (not descent), with a step that follows the estimates seen ("Adaptive steps" of `05_adaptive.ipynb`).
-    radius : float, default 1
-        B, the radius of the ball of the weights: ||w||_2 <= B.
-    x_norm, y_max : float, default 1
-        X and Y with ||x||_2 <= X and |y| <= Y; they set the rate.
-    seed : int, SeedSequence or Generator, optional
-        Source of the draws.
-
     Attributes
     ----------
     coef_ : array of shape (d,)
         The output: the average of w_1, ..., w_t so far.
     weights_ : array of shape (d,)
         The present weights w_t.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside of its range, or what is bought or a label is beyond `x_norm` or `y_max`.
 
     Notes
     -----
@@ -236,9 +212,10 @@ class AERR(PrintedRate):
     AELR, DDAERR, TwoPhaseAERR
     """
 
+    @validated
     def __init__(
-        self, d: int, budget: int, *, T: int | None = None, q: Any = None, step: float | str = 1.0, radius: float = 1.0,
-        x_norm: float = 1.0, y_max: float = 1.0, seed: Any = None,
+        self, d: Features, budget: Budget, *, T: ExamplesOrNone = None, q: Draws = None, step: Rate = 1.0, radius: Ball = 1.0,
+        x_norm: Size = 1.0, y_max: Label = 1.0, seed: Seed = None,
     ):
         super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, q)
 
@@ -257,37 +234,12 @@ class AELR(PrintedRate):
     Each round draws k attributes by q for an unbiased estimate of x and one by |w_j| for w'x, and takes a
     multiplicative step whose estimates are clipped.
 
-    Parameters
-    ----------
-    d : int
-        Number of attributes, at least 2.
-    budget : int
-        k + 1, attributes bought of each example, from 2 to d: k = budget - 1 estimate x, one estimates w'x.
-    T : int, optional
-        Number of examples, at least 1; it sets the rate. Not needed for `step="adaptive"`.
-    q : array of shape (d,), default uniform
-        Weights of the k draws, positive; they need not add up to 1.
-    step : float or "adaptive", default 1
-        Multiplies the rate of the printed theorem, sqrt(ln(2d) / (5 T)) / G; `sharpened_step` gives ours.
-        "adaptive": no clipping, with a step that follows the estimates seen ("Adaptive steps" of `05_adaptive.ipynb`).
-    radius : float, default 1
-        B, the radius of the ball of the weights: ||w||_1 <= B.
-    x_norm, y_max : float, default 1
-        X and Y with ||x||_inf <= X and |y| <= Y; they set the rate.
-    seed : int, SeedSequence or Generator, optional
-        Source of the draws.
-
     Attributes
     ----------
     coef_ : array of shape (d,)
         The output: the average of w_1, ..., w_t so far.
     weights_ : array of shape (d,)
         The present weights w_t.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside of its range, or what is bought or a label is beyond `x_norm` or `y_max`.
 
     Notes
     -----
@@ -304,23 +256,23 @@ class AELR(PrintedRate):
 
     ridge = False
 
+    @validated
     def __init__(
-        self, d: int, budget: int, *, T: int | None = None, q: Any = None, step: float | str = 1.0, radius: float = 1.0,
-        x_norm: float = 1.0, y_max: float = 1.0, seed: Any = None,
+        self, d: Features, budget: Budget, *, T: ExamplesOrNone = None, q: Draws = None, step: Rate = 1.0, radius: Ball = 1.0,
+        x_norm: Size = 1.0, y_max: Label = 1.0, seed: Seed = None,
     ):
         super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, q)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #e9fb0d6b
-def sharpened_step(d: int, budget: int, ridge: bool) -> float:
+@validated
+def sharpened_step(d: Features, budget: Budget, ridge: Ridge) -> float:
     """The `step` for which AERR (`ridge`) or AELR uses the rate of the sharpened theorem, for uniform draws.
 
-    d, budget: number of attributes, and attributes bought of each example (k + 1), from 2 to d. ridge: True for AERR,
-    False for AELR. Returns: sqrt(2d / (d + k - 1)) / 2 for AERR, sqrt(2d / (d + k - 1)) sqrt(5 / (e - 7/4)) for AELR.
+    Returns: sqrt(2d / (d + k - 1)) / 2 for AERR, sqrt(2d / (d + k - 1)) sqrt(5 / (e - 7/4)) for AELR.
     Source: Theorem HA 2 (thm-hk-ridge) and Theorem HA 3 (thm-hk-lasso) of `nbs/papers/hazan2012/01_aerr_aelr.ipynb`.
     """
-    d, budget, _, _ = check_setting(d, budget, 1)
     ratio = math.sqrt(2 * d / (d + budget - 2))
-    return ratio / 2 if check_flag("ridge", ridge) else ratio * math.sqrt(5 / LASSO)
+    return ratio / 2 if ridge else ratio * math.sqrt(5 / LASSO)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #74a7c560
 class Stream(NamedTuple):

@@ -13,11 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ...core.checks import check_array, check_flag, check_int, check_real, fail
+from ...core.checks import check_array, check_flag, check_int, fail
 from ...core.learner import SLACK
+from ...core.parameters import Seed, validated
 from ...core.registry import register
 from .aerr_aelr import LASSO, PrintedRate, bound_estimate, excess_bound
-from .learners import check_chances, check_phases, check_setting
+from .learners import Ball, Budget, Count, Delta, Examples, ExamplesOrNone, Features, Label
+from .learners import Moments, Printed, Rate, Ridge, Size, TwoPhases, Uniform, Warm
+from .learners import check_chances
 
 # %% auto #0
 __all__ = ['data_dependent_q', 'DDAERR', 'DDAELR', 'bound_ddaerr', 'bound_ddaelr', 'confident_moments', 'TwoPhaseAERR',
@@ -41,9 +44,10 @@ def data_dependent_q(moments: Any, ridge: bool) -> np.ndarray:
 class KnownMoments(PrintedRate):
     "AERR or AELR with the best draws for given second moments (base class)."
 
+    @validated
     def __init__(
-        self, d: int, budget: int, *, moments: Any, T: int | None = None, step: float | str = 1.0, radius: float = 1.0, x_norm: float = 1.0,
-        y_max: float = 1.0, seed: Any = None,
+        self, d: Features, budget: Budget, *, moments: Moments, T: ExamplesOrNone = None, step: Rate = 1.0, radius: Ball = 1.0,
+        x_norm: Size = 1.0, y_max: Label = 1.0, seed: Seed = None,
     ):
         if moments is None: fail("moments", None, "one E x_i^2 for each feature", "AERR and AELR need none")
         super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, moments=moments)
@@ -66,37 +70,12 @@ class DDAERR(KnownMoments):
 
     Each of the k draws finds attribute i with a chance proportional to sqrt(E x_i^2); all else is AERR.
 
-    Parameters
-    ----------
-    d : int
-        Number of attributes, at least 2.
-    budget : int
-        k + 1, attributes bought of each example, from 2 to d.
-    T : int, optional
-        Number of examples, at least 1; it sets the rate. Not needed for `step="adaptive"`.
-    moments : array of shape (d,)
-        Second moments E x_i^2, at least 0, not all 0; in squared units of the attributes.
-    step : float or "adaptive", default 1
-        Multiplies the printed rate.
-        "adaptive": dual averaging (not descent), with a step that follows the estimates seen ("Adaptive steps" of `05_adaptive.ipynb`).
-    radius : float, default 1
-        B, the radius of the ball of the weights: ||w||_2 <= B.
-    x_norm, y_max : float, default 1
-        X and Y with ||x||_2 <= X and |y| <= Y; they set the rate.
-    seed : int, SeedSequence or Generator, optional
-        Source of the draws.
-
     Attributes
     ----------
     coef_ : array of shape (d,)
         The output: the average of the weights so far.
     weights_ : array of shape (d,)
         The present weights.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside of its range, or what is bought or a label is beyond `x_norm` or `y_max`.
 
     Notes
     -----
@@ -127,37 +106,12 @@ class DDAELR(KnownMoments):
 
     Each of the k draws finds attribute i with a chance proportional to E x_i^2; all else is AELR.
 
-    Parameters
-    ----------
-    d : int
-        Number of attributes, at least 2.
-    budget : int
-        k + 1, attributes bought of each example, from 2 to d.
-    T : int, optional
-        Number of examples, at least 1; it sets the rate. Not needed for `step="adaptive"`.
-    moments : array of shape (d,)
-        Second moments E x_i^2, at least 0, not all 0; in squared units of the attributes.
-    step : float or "adaptive", default 1
-        Multiplies the printed rate.
-        "adaptive": no clipping, with a step that follows the estimates seen ("Adaptive steps" of `05_adaptive.ipynb`).
-    radius : float, default 1
-        B, the radius of the ball of the weights: ||w||_1 <= B.
-    x_norm, y_max : float, default 1
-        X and Y with ||x||_inf <= X and |y| <= Y; they set the rate.
-    seed : int, SeedSequence or Generator, optional
-        Source of the draws.
-
     Attributes
     ----------
     coef_ : array of shape (d,)
         The output: the average of the weights so far.
     weights_ : array of shape (d,)
         The present weights.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside of its range, or what is bought or a label is beyond `x_norm` or `y_max`.
 
     Notes
     -----
@@ -186,36 +140,36 @@ def check_moments(moments: Any, d: int, ridge: bool, x_norm: float) -> np.ndarra
     return a
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #0b2ca22a
+@validated
 def bound_ddaerr(
-    d: int, budget: int, T: int, moments: Any, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0, printed: bool = False
+    d: Features, budget: Budget, T: Examples, moments: Any, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0,
+    printed: Printed = False,
 ) -> float:
     """Upper bound on the excess of DDAERR in L(w) = E (w'x - y)^2 / 2.
 
-    budget: attributes bought of each example (k + 1). radius, x_norm, y_max: B, X and Y, with ||w||_2 <= B, ||x||_2 <=
-    X, |y| <= Y. moments (d,): second moments E x_i^2, of sum at most x_norm^2. printed: the printed bound, which holds
-    for `step=1`, instead of the one for the rate of the sharpened theorem. Units: squared labels. Source: Theorem 3.3
-    of Kukliansky & Shamir 2015, sharpened by Proposition HB 1 (prp-hk-draws).
+    moments (d,): second moments E x_i^2, of sum at most x_norm^2. printed: the printed bound, which holds for
+    `step=1`, instead of the one for the rate of the sharpened theorem. Units: squared labels. Source: Theorem 3.3 of
+    Kukliansky & Shamir 2015, sharpened by Proposition HB 1 (prp-hk-draws).
     """
-    d, budget, T, scales = check_setting(d, budget, T, radius=radius, x_norm=x_norm, y_max=y_max)
-    a, printed = check_moments(moments, d, True, scales["x_norm"]), check_flag("printed", printed)
-    second = bound_estimate(d, budget - 1, True, data_dependent_q(a, True), a, scales["x_norm"], printed)
-    return excess_bound(True, d, second, T, **scales, printed=printed)
+    a = check_moments(moments, d, True, x_norm)
+    second = bound_estimate(d, budget - 1, True, data_dependent_q(a, True), a, x_norm, printed)
+    return excess_bound(True, d, second, T, radius, x_norm, y_max, printed)
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #343c2674
+@validated
 def bound_ddaelr(
-    d: int, budget: int, T: int, moments: Any, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0, printed: bool = False
+    d: Features, budget: Budget, T: Examples, moments: Any, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0,
+    printed: Printed = False,
 ) -> float:
     """Upper bound on the excess of DDAELR in L(w) = E (w'x - y)^2 / 2.
 
-    budget: attributes bought of each example (k + 1). radius, x_norm, y_max: B, X and Y, with ||w||_1 <= B, ||x||_inf
-    <= X, |y| <= Y. moments (d,): second moments E x_i^2, none above x_norm^2. printed: the printed bound, which holds
-    for `step=1`, instead of the one for the rate of the sharpened theorem. Units: squared labels. Source: Theorem 4.4
-    of Kukliansky & Shamir 2015, sharpened by Proposition HB 1 (prp-hk-draws).
+    moments (d,): second moments E x_i^2, none above x_norm^2. printed: the printed bound, which holds for `step=1`,
+    instead of the one for the rate of the sharpened theorem. Units: squared labels. Source: Theorem 4.4 of Kukliansky
+    & Shamir 2015, sharpened by Proposition HB 1 (prp-hk-draws).
     """
-    d, budget, T, scales = check_setting(d, budget, T, radius=radius, x_norm=x_norm, y_max=y_max)
-    a, printed = check_moments(moments, d, False, scales["x_norm"]), check_flag("printed", printed)
-    second = bound_estimate(d, budget - 1, False, data_dependent_q(a, False), a, scales["x_norm"], printed)
-    return excess_bound(False, d, second, T, **scales, printed=printed)
+    a = check_moments(moments, d, False, x_norm)
+    second = bound_estimate(d, budget - 1, False, data_dependent_q(a, False), a, x_norm, printed)
+    return excess_bound(False, d, second, T, radius, x_norm, y_max, printed)
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #f0225cb4
 def unequal_moments(d: int, ridge: bool) -> np.ndarray:
@@ -224,8 +178,9 @@ def unequal_moments(d: int, ridge: bool) -> np.ndarray:
     return a / a.sum() if ridge else a
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #a0244252
+@validated
 def confident_moments(
-    second: np.ndarray, rounds: int, budget: int, delta: float, x_norm: float, ridge: bool
+    second: np.ndarray, rounds: Count, budget: int, delta: Delta, x_norm: Size, ridge: Ridge
 ) -> np.ndarray:
     """Estimates A + 13 eps / 6 of the second moments E x_i^2 after phase one; for the Lasso at most x_norm^2.
 
@@ -234,9 +189,9 @@ def confident_moments(
     1 - delta between 2/3 a and 3/2 a + 23 eps / 6, before the cut, by Lemma HB 1 (lem-hk-moments). Source: Algorithms 2
     and 4 of Kukliansky & Shamir 2015, with sets in place of draws (ours).
     """
-    second, delta = check_array("second", second, (None,)), check_real("delta", delta, 1e-200, 1, "it is a probability")
-    d, rounds, x_norm = len(second), check_int("rounds", rounds, 1, 10**15), check_real("x_norm", x_norm, 1e-30, 1e30)
-    budget, ridge = check_int("budget", budget, 1, d, f"there are d = {d} features"), check_flag("ridge", ridge)
+    second = check_array("second", second, (None,))
+    d = len(second)
+    budget = check_int("budget", budget, 1, d, f"there are d = {d} features")
     if not 0 <= second.min() <= second.max() <= 1e200: fail("second", second, "sums of squares, from 0 to 1e200")
     eps = x_norm**2 * d * math.log(2 * d / delta) / (budget * rounds)
     a = second * d / (budget * rounds) + 13 * eps / 6
@@ -247,11 +202,12 @@ def confident_moments(
 class TwoPhase(PrintedRate):
     "Phase one: `warm` rounds with uniform sets estimate E x_i^2. Phase two: AERR or AELR with draws made for them (base class)."
 
+    @validated
     def __init__(
-        self, d: int, budget: int, *, T: int, warm: int | None = None, delta: float = 0.05, step: float | str = 1.0,
-        radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0, seed: Any = None,
+        self, d: Features, budget: Budget, *, T: TwoPhases, warm: Warm = None, delta: Delta = 0.05, step: Rate = 1.0,
+        radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0, seed: Seed = None,
     ):
-        warm, delta = check_phases(T, warm, delta)
+        warm = -(-T // 10) if warm is None else warm
         super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, chosen=True, warm=warm, delta=delta)
         self.warm = warm
 
@@ -281,40 +237,12 @@ class TwoPhaseAERR(TwoPhase):
 
     Phase one buys uniform sets of k + 1 attributes; phase two is AERR with draws by the roots of the estimated moments.
 
-    Parameters
-    ----------
-    d : int
-        Number of attributes, at least 2.
-    budget : int
-        k + 1, attributes bought of each example, from 2 to d.
-    T : int
-        Number of examples, at least 2; T - warm of them set the rate.
-    warm : int, default T / 10
-        Rounds of phase one, from 1 to T - 1. They learn the moments and no weights: few leave the draws nearly uniform, many
-        leave few rounds for the weights.
-    delta : float, default 0.05
-        Chance that phase one misjudges the moments, above 1e-200 and at most 1; a smaller one makes the draws more uniform.
-    step : float or "adaptive", default 1
-        Multiplies the printed rate.
-        "adaptive": dual averaging (not descent), with a step that follows the estimates seen ("Adaptive steps" of `05_adaptive.ipynb`).
-    radius : float, default 1
-        B, the radius of the ball of the weights: ||w||_2 <= B.
-    x_norm, y_max : float, default 1
-        X and Y with ||x||_2 <= X and |y| <= Y; they set the rate.
-    seed : int, SeedSequence or Generator, optional
-        Source of the draws.
-
     Attributes
     ----------
     coef_ : array of shape (d,)
         The output: the average of the weights so far in phase two; 0 in phase one.
     weights_ : array of shape (d,)
         The present weights.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside of its range, or what is bought or a label is beyond `x_norm` or `y_max`.
 
     Notes
     -----
@@ -345,40 +273,12 @@ class TwoPhaseAELR(TwoPhase):
 
     Phase one buys uniform sets of k + 1 attributes; phase two is AELR with draws by the estimated moments.
 
-    Parameters
-    ----------
-    d : int
-        Number of attributes, at least 2.
-    budget : int
-        k + 1, attributes bought of each example, from 2 to d.
-    T : int
-        Number of examples, at least 2; T - warm of them set the rate.
-    warm : int, default T / 10
-        Rounds of phase one, from 1 to T - 1. They learn the moments and no weights: few leave the draws nearly uniform, many
-        leave few rounds for the weights.
-    delta : float, default 0.05
-        Chance that phase one misjudges the moments, above 1e-200 and at most 1; a smaller one makes the draws more uniform.
-    step : float or "adaptive", default 1
-        Multiplies the printed rate.
-        "adaptive": no clipping, with a step that follows the estimates seen ("Adaptive steps" of `05_adaptive.ipynb`).
-    radius : float, default 1
-        B, the radius of the ball of the weights: ||w||_1 <= B.
-    x_norm, y_max : float, default 1
-        X and Y with ||x||_inf <= X and |y| <= Y; they set the rate.
-    seed : int, SeedSequence or Generator, optional
-        Source of the draws.
-
     Attributes
     ----------
     coef_ : array of shape (d,)
         The output: the average of the weights so far in phase two; 0 in phase one.
     weights_ : array of shape (d,)
         The present weights.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside of its range, or what is bought or a label is beyond `x_norm` or `y_max`.
 
     Notes
     -----
@@ -405,20 +305,17 @@ def phase_two_moment(moments: Any, draws: int, eps: float, ridge: bool, x_norm: 
     return single / draws + x_norm**2
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #f6518d7c
+@validated
 def bound_two_phase(
-    ridge: bool, d: int, budget: int, T: int, moments: Any, warm: int, delta: float = 0.05, radius: float = 1.0,
-    x_norm: float = 1.0, y_max: float = 1.0,
+    ridge: Ridge, d: Features, budget: Budget, T: TwoPhases, moments: Any, warm: Warm, delta: Delta = 0.05,
+    radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0,
 ) -> float:
-    """Upper bound on the excess of TwoPhaseAERR (`ridge`) or TwoPhaseAELR, `step=1`, with chance 1 - delta over phase one.
+    """Upper bound on the excess of TwoPhaseAERR (`ridge`) or TwoPhaseAELR, `step=1`, with chance 1 - delta over phase
+    one.
 
-    budget: attributes bought of each example (k + 1). ridge: True for TwoPhaseAERR, False for TwoPhaseAELR. moments
-    (d,): the true second moments E x_i^2. warm: examples of phase one. radius, x_norm, y_max: B, X and Y, norms ||w||_2
-    and ||x||_2 (ridge) or ||w||_1 and ||x||_inf (Lasso). Units: squared labels. Source: ours, Corollary HB 1
-    (Corollary HB 1 (cor-hk-phases)).
+    ridge: True for TwoPhaseAERR, False for TwoPhaseAELR. moments (d,): the true second moments E x_i^2. Units:
+    squared labels. Source: ours, Corollary HB 1 (Corollary HB 1 (cor-hk-phases)).
     """
-    (warm, delta), ridge = check_phases(T, check_int("warm", warm, 1), delta), check_flag("ridge", ridge)
-    d, budget, T, scales = check_setting(d, budget, T, 2, radius=radius, x_norm=x_norm, y_max=y_max)
-    radius, x_norm, y_max = scales.values()
     moments = check_moments(moments, d, ridge, x_norm)
     eps = x_norm**2 * d * math.log(2 * d / delta) / (budget * warm)
     G = (radius * x_norm + y_max) * math.sqrt(phase_two_moment(moments, budget - 1, eps, ridge, x_norm))
@@ -428,19 +325,18 @@ def bound_two_phase(
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #8c12b26c
 #| code-fold: true
 #| code-summary: "Exported source: bound_ks_ridge"
+@validated
 def bound_ks_ridge(
-    d: int, budget: int, T: int, moments: Any, warm: int, delta: float = 0.05, radius: float = 1.0, uniform: bool = False
+    d: Features, budget: Budget, T: TwoPhases, moments: Any, warm: Warm, delta: Delta = 0.05, radius: Ball = 1.0,
+    uniform: Uniform = False,
 ) -> float:
     """Theorem 3.4 (ridge, two phases) of Kukliansky & Shamir 2015 as printed, for X = 1 and Y = B.
 
-    budget: attributes bought of each example (k + 1). radius: B. moments (d,): the true second moments E x_i^2. warm:
-    m_1, examples of phase one. uniform: the bound that is free of the moments, "with probability 1". Units: squared
-    labels. Source: Kukliansky & Shamir 2015, Theorem 3.4; the claim 'with probability 1' is refuted (E-H2).
+    moments (d,): the true second moments E x_i^2. Units: squared labels. Source: Kukliansky & Shamir 2015, Theorem
+    3.4; the claim 'with probability 1' is refuted (E-H2).
     """
-    d, budget, T, scales = check_setting(d, budget, T, 2, radius=radius)
-    (warm, delta), a = check_phases(T, check_int("warm", warm, 1), delta), check_moments(moments, d, True, 1.0)
-    k, n, radius = budget - 1, T - warm, scales["radius"]
-    if check_flag("uniform", uniform): return 4 * radius**2 * math.sqrt(6 * d / (k * n))
+    a, k, n = check_moments(moments, d, True, 1.0), budget - 1, T - warm
+    if uniform: return 4 * radius**2 * math.sqrt(6 * d / (k * n))
     root = float(np.sqrt(a).sum())
     learnt = root + d * math.sqrt(2 * d * math.log(2 * d / delta) / (budget * warm))
     return 16 * radius**2 * math.sqrt((learnt**2 / k + 1) / n)
@@ -448,19 +344,18 @@ def bound_ks_ridge(
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #7f19342d
 #| code-fold: true
 #| code-summary: "Exported source: bound_ks_lasso"
+@validated
 def bound_ks_lasso(
-    d: int, budget: int, T: int, moments: Any, warm: int, delta: float = 0.05, radius: float = 1.0, uniform: bool = False
+    d: Features, budget: Budget, T: TwoPhases, moments: Any, warm: Warm, delta: Delta = 0.05, radius: Ball = 1.0,
+    uniform: Uniform = False,
 ) -> float:
     """Theorem 4.5 (Lasso, two phases) of Kukliansky & Shamir 2015 as printed, for X = 1 and Y = B.
 
-    budget: attributes bought of each example (k + 1). radius: B. moments (d,): the true second moments E x_i^2. warm:
-    m_1, examples of phase one. uniform: the bound that is free of the moments, "with probability 1". Units: squared
-    labels. Source: Kukliansky & Shamir 2015, Theorem 4.5; the claim 'with probability 1' is refuted (E-H2).
+    moments (d,): the true second moments E x_i^2. Units: squared labels. Source: Kukliansky & Shamir 2015, Theorem
+    4.5; the claim 'with probability 1' is refuted (E-H2).
     """
-    d, budget, T, scales = check_setting(d, budget, T, 2, radius=radius)
-    (warm, delta), a = check_phases(T, check_int("warm", warm, 1), delta), check_moments(moments, d, False, 1.0)
-    k, n, radius = budget - 1, T - warm, scales["radius"]
-    if check_flag("uniform", uniform): return 61 * radius**2 * math.sqrt(d * math.log(2 * d) / (k * n))
+    a, k, n = check_moments(moments, d, False, 1.0), budget - 1, T - warm
+    if uniform: return 61 * radius**2 * math.sqrt(d * math.log(2 * d) / (k * n))
     eps = min(d * math.log(2 * d / delta) / (budget * warm), 1.0)
     total = 16 * float(a.sum()) + 88 * d / 3 * eps + k
     return 4 * radius**2 * math.sqrt(5 * total * math.log(2 * d) / (k * n))

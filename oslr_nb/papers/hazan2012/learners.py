@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.checks import check_array, check_int, check_magnitude, check_real, check_step
-from ...core.checks import fail, kernel, record
+from ...core.checks import LARGEST, check_array, check_int, check_magnitude, fail, kernel
+from ...core.checks import record
 from ...core.compiled import entry, find_in_sums, is_large, prefetch_draws, uniform
 from ...core.designs import draw_outside
 from ...core.learner import Learner
 from ...core.oco import adaptive_weight
+from ...core.parameters import Flag, Integer, Parameter, Real, Step
 from ...core.trees import sums_find, sums_first, sums_tree, sums_update
 
 # %% auto #0
@@ -368,23 +369,48 @@ def attribute_run(
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #ab9bc842
 #| code-fold: true
-#| code-summary: "check_setting, check_phases, check_chances"
-def check_setting(
-    d: Any, budget: Any, T: Any, rounds: int = 1, **scales: Any
-) -> tuple[int, int, int, dict[str, float]]:
-    "Sizes, number of examples (at least `rounds`) and scales of a learner or a bound, in range; the scales by name."
-    why = "one feature for x and one for w'x are drawn each round (Hazan & Koren 2012)"
-    d = check_int("d", d, 2, 10**15, why)
-    budget = check_int("budget", budget, 2, d, f"{why}; there are d = {d}")
-    T = check_int("T", T, rounds, 10**15, "the step of Hazan & Koren 2012 depends on the number of rounds")
-    return d, budget, T, {name: check_real(name, value, 1e-30, 1e30, "it sets the step") for name, value in scales.items()}
-
-
-def check_phases(T: Any, warm: Any, delta: Any) -> tuple[int, float]:
-    "Rounds of phase one (None: a tenth of T), which leave one for phase two, and a chance of failure."
-    T = check_int("T", T, 2, 10**15, "phase one and phase two need a round each")
-    warm = check_int("warm", -(-T // 10) if warm is None else warm, 1, T - 1, "both phases need a round")
-    return warm, check_real("delta", delta, 1e-200, 1, "it is a probability")
+#| code-summary: "Parameters, check_chances"
+WHY = "one feature for x and one for w'x are drawn each round (Hazan & Koren 2012)"
+Features = Annotated[int, Integer("Attributes of an example.", 2, 10**15, why=WHY)]
+Budget = Annotated[int, Integer(
+    "k + 1, attributes bought of each example: k = budget - 1 estimate x, one estimates w'x.", 2, "d", why=WHY + "; there are d = {d}"
+)]
+Examples = Annotated[int, Integer(
+    "Number of examples; it sets the rate.", 1, 10**15, why="the step of Hazan & Koren 2012 depends on the number of rounds"
+)]
+ExamplesOrNone = Annotated[int | None, Integer(
+    "Number of examples; it sets the rate. Not needed for an adaptive step.", 1, 10**15,
+    why="the step of Hazan & Koren 2012 depends on the number of rounds",
+)]
+TwoPhases = Annotated[int, Integer(
+    "Number of examples, those of both phases; T - warm of them set the rate.", 2, 10**15, why="phase one and phase two need a round each"
+)]
+Warm = Annotated[int | None, Integer(
+    "Rounds of phase one. They learn the moments and no weights: few leave the draws nearly uniform, many leave few rounds for the "
+    "weights. Default: a tenth of T.", 1, "T - 1", why="both phases need a round",
+)]
+Delta = Annotated[float, Real(
+    "Chance that phase one misjudges the moments; a smaller one makes the draws more uniform.", 1e-200, 1, why="it is a probability"
+)]
+Ball = Annotated[float, Real(
+    "B, the radius of the ball of the weights: Euclidean for AERR, l1 for AELR.", 1e-30, 1e30, why="it sets the step"
+)]
+Size = Annotated[float, Real(
+    "X, a bound on the norm of the attributes: Euclidean for AERR, the largest magnitude for AELR; larger ones are refused.", 1e-30, 1e30,
+    why="it sets the step",
+)]
+Label = Annotated[float, Real("Y, a bound on the magnitude of the labels; larger ones are refused.", 1e-30, 1e30, why="it sets the step")]
+Rate = Annotated[float | str, Step(
+    "Multiplies the printed rate; `sharpened_step` gives that of the sharpened theorem. With \"adaptive\" the step follows the estimates "
+    "seen, by dual averaging (AERR) or without clipping (AELR): `05_adaptive.ipynb`.", 1e-30, 1e30,
+)]
+Count = Annotated[int, Integer("A number of attributes or of draws.", 1, 10**15)]
+Ridge = Annotated[bool, Flag("True for AERR and the Euclidean ball, False for AELR and the l1 ball.")]
+Printed = Annotated[bool, Flag("The printed bound, which holds for step = 1, in the place of the sharpened one.")]
+Sum = Annotated[float, Real("A sum of squares, or a largest magnitude.", 0, LARGEST, True)]
+Uniform = Annotated[bool, Flag("The bound that is free of the moments, printed as true with probability 1.")]
+Draws = Annotated[Any, Parameter("Weights of the k draws, positive; they need not add up to 1. Default: uniform.")]
+Moments = Annotated[Any, Parameter("Second moments E x_i^2, at least 0, not all 0; in squared units of the attributes.")]
 
 
 def check_chances(q: Any, moments: Any, d: int) -> tuple[np.ndarray | None, np.ndarray | None]:
@@ -415,18 +441,15 @@ class AttributeState(Learner):
         self, d: int, budget: int, T: int | None, step: float | str, radius: float, x_norm: float, y_max: float, seed: Any,
         q: Any = None, moments: Any = None, chosen: bool = False, **params: Any,
     ):
-        step = check_step(step)
-        scales = {"radius": radius, "x_norm": x_norm, "y_max": y_max} | ({} if step == "adaptive" else {"step": step})
-        none = T is None and step == "adaptive"
-        d, budget, T, names = check_setting(d, budget, 1 if none else T, **scales)
-        if none: T = None
-        names["step"] = step
+        if T is None and step != "adaptive":
+            fail("T", T, "an integer of at least 1", "the step of Hazan & Koren 2012 depends on the number of rounds")
+        names = {"radius": radius, "x_norm": x_norm, "y_max": y_max, "step": step}
         p, a = check_chances(q, moments, d)
         if a is not None: p = self._draws_for(a)
         lists = {"moments": a.tolist()} if a is not None else {"q": p.tolist()} if p is not None else {}
         super().__init__(d, budget, seed, T=T, **names, **lists, **params)
-        self.T, self.draws, self.radius = T, budget - 1, names["radius"]
-        self.scale, self.y_limit = ("x_norm", names["x_norm"], self.ridge), ("y_max", names["y_max"])
+        self.T, self.draws, self.radius = T, budget - 1, radius
+        self.scale, self.y_limit = ("x_norm", x_norm, self.ridge), ("y_max", y_max)
         state = fresh_state(d, budget, self.ridge, self.radius, step == "adaptive")
         for name, value in zip(self.arrays, state, strict=True): setattr(self, name, value)
         if chosen: self.second = np.zeros(d)

@@ -8,18 +8,25 @@ weights.
 """
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 
-from ...core.checks import check_array, check_int, check_magnitude, fail
+from ...core.checks import check_array, check_magnitude, fail
+from ...core.parameters import Choice, Seed, validated
 from ...core.registry import register
 from .aerr_aelr import PrintedRate
+from .learners import Ball, Budget, Count, ExamplesOrNone, Features, Label, Rate, Size
 
 # %% auto #0
-__all__ = ['OnlineAELR']
+__all__ = ['Reading', 'OnlineAELR']
 
 # %% ../../../nbs/papers/hazan2012/03_online.ipynb #8e6db234
+Reading = Annotated[str, Choice(
+    "Predict by the sum of w_i x_i over the set that was bought, or by the unbiased estimate of w'x.", words=("observed", "estimate")
+)]
+
+
 @register("hazan2012", theorem="papers/hazan2012/03_online.ipynb#prp-hk-online",
           budget="budget >= 2", assumptions="||x||_inf <= x_norm, |y| <= y_max", bound="linear (baseline)",
           cost="O(budget log d) amortised",
@@ -31,35 +38,10 @@ class OnlineAELR(PrintedRate):
 
     Draws and learning are those of AELR; it predicts with the present weights from what was bought.
 
-    Parameters
-    ----------
-    d : int
-        Number of features, at least 2.
-    budget : int
-        k', features bought each round, from 2 to d: k' - 1 uniform draws and one by |w_j|.
-    T : int, optional
-        Number of rounds, at least 1; it sets the rate. Not needed for `step="adaptive"`.
-    reading : {"observed", "estimate"}, default "observed"
-        Predict by the sum of w_i x_i over the set that was bought, or by the unbiased estimate of w'x.
-    step : float or "adaptive", default 1
-        Multiplies the rate of AELR.
-        "adaptive": no clipping, with a step that follows the estimates seen ("Adaptive steps" of `05_adaptive.ipynb`).
-    radius : float, default 1
-        B, the radius of the l1 ball of the weights.
-    x_norm, y_max : float, default 1
-        X and Y with ||x||_inf <= X and |y| <= Y; they set the rate.
-    seed : int, SeedSequence or Generator, optional
-        Source of the draws.
-
     Attributes
     ----------
     coef_ : array of shape (d,)
         Weights of the coming prediction.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside of its range, or a bought feature or a label is beyond `x_norm` or `y_max`.
 
     Notes
     -----
@@ -77,11 +59,11 @@ class OnlineAELR(PrintedRate):
     protocol = "OSLR"
     ridge = False
 
+    @validated
     def __init__(
-        self, d: int, budget: int, *, T: int | None = None, reading: str = "observed", step: float | str = 1.0, radius: float = 1.0,
-        x_norm: float = 1.0, y_max: float = 1.0, seed: Any = None,
+        self, d: Features, budget: Budget, *, T: ExamplesOrNone = None, reading: Reading = "observed", step: Rate = 1.0,
+        radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0, seed: Seed = None,
     ):
-        if not isinstance(reading, str) or reading not in ("observed", "estimate"): fail("reading", reading, "'observed' or 'estimate'")
         super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, reading=reading)
         self.reading = 1 if reading == "observed" else 2
 
@@ -91,7 +73,8 @@ class OnlineAELR(PrintedRate):
         return self.weights_
 
 # %% ../../../nbs/papers/hazan2012/03_online.ipynb #57a282bb
-def floor_online(u: np.ndarray, draws: int, reading: str) -> float:
+@validated
+def floor_online(u: np.ndarray, draws: Count, reading: Reading) -> float:
     """Excess that no weights avoid if E x x' = I: ||u||_2^2 - ||u||_inf^2, times (1 - 1/d)^draws if 'observed'.
 
     u: the true weights, none above 1e60 in magnitude. draws: uniform draws of a round, k = budget - 1, at least 1.
@@ -99,8 +82,6 @@ def floor_online(u: np.ndarray, draws: int, reading: str) -> float:
     squared loss, without one half), in squared labels. Source: Proposition HC 1 (prp-hk-online).
     """
     u = check_magnitude("u", check_array("u", u, (None,)))
-    draws = check_int("draws", draws, 1, 10**15)
     if not u.size: fail("u", [], "at least one weight")
-    if not isinstance(reading, str) or reading not in ("observed", "estimate"): fail("reading", reading, "'observed' or 'estimate'")
     left = float((u**2).sum() - (u**2).max())
     return left * (1 - 1 / len(u)) ** draws if reading == "observed" else left
