@@ -18,7 +18,7 @@ import numpy as np
 from .checks import LARGEST, SMALLEST, check_array, check_choice, check_flag, check_int, check_real, check_rng, check_step
 
 # %% auto #0
-__all__ = ['AnyFeatures', 'AnyBudget', 'Seed', 'Radius', 'XNorm', 'XMax', 'YMax', 'Horizon', 'ERRORS', 'Parameter', 'limit',
+__all__ = ['AnyFeatures', 'AnyBudget', 'Seed', 'Radius', 'XNorm', 'XMax', 'YMax', 'Confidence', 'ERRORS', 'Parameter', 'limit',
            'Integer', 'Real', 'Step', 'Choice', 'Flag', 'Array', 'Randomness', 'declared', 'order_of_checks',
            'validated', 'parameter_lines', 'document']
 
@@ -45,10 +45,10 @@ class Parameter:
 
 
 def limit(value: float | str | None, given: dict[str, Any]) -> Any:
-    "A limit as a number. value: a number, or the name of an argument, from which a whole number may be subtracted."
+    "A limit as a number. value: a number, or the name of an argument, to which a whole number may be added, as in budget - 2."
     if not isinstance(value, str): return value
-    name, _, less = value.partition(" - ")
-    return given[name] - int(less or 0)
+    name, sign, number = [*value.split(), "+", "0"][:3]
+    return given[name] + int(sign + number)
 
 # %% ../../nbs/core/22_parameters.ipynb #2826ba0c
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Integer(Parameter):
     @property
     def needs(self) -> set[str]:
         "The arguments that its limits name."
-        return {value.partition(" - ")[0] for value in (self.low, self.high) if isinstance(value, str)}
+        return {value.split()[0] for value in (self.low, self.high) if isinstance(value, str)}
 
     def kind(self, name: str) -> str:
         "Type and limits."
@@ -177,15 +177,18 @@ class Randomness(Parameter):
 
 # %% ../../nbs/core/22_parameters.ipynb #93dd88be
 AnyFeatures = Annotated[int, Integer("Features of an example.", 1, 10**8, why="its state has to fit into memory")]
-AnyBudget = Annotated[int, Integer("Features seen in a round, k' in the papers.", 1, "d", why="there are d = {d} features")]
+AnyBudget = Annotated[int, Integer(
+    "Features seen in a round, k' in the papers.", 1, "d", why="there are d = {d} features"
+)]
 Seed = Annotated[Any, Randomness("Source of all random draws; the same seed gives the same run.")]
 Radius = Annotated[float, Real(
-    "Bound on the norm of the weights, in labels per feature. If it is less than the norm of the comparator, the regret is linear."
+    "Bound on the norm of the weights, in labels per feature. If it is less than the norm of the comparator, the "
+    "regret is linear."
 )]
 XNorm = Annotated[float, Real("Bound on the norm of the features of an example; larger examples are refused.")]
 XMax = Annotated[float, Real("Bound on the magnitude of each feature; larger values are refused.")]
 YMax = Annotated[float, Real("Bound on the magnitude of the labels; larger labels are refused.")]
-Horizon = Annotated[int, Integer("Number of rounds for which the steps are set.", 1, 10**15)]
+Confidence = Annotated[float, Real("Chance of failure.", 1e-200, 1, why="it is a probability")]
 
 # %% ../../nbs/core/22_parameters.ipynb #b1e0cbc8
 @cache

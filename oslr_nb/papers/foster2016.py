@@ -13,16 +13,17 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ..core.checks import check_array, check_exact, check_indices, check_int, check_real, check_scales, fail
+from ..core.checks import check_array, check_exact, check_indices, check_int, check_real, fail
 from ..core.checks import kernel, record
 from ..core.compiled import entry, uniform
 from ..core.designs import draw_outside, moment_estimate
 from ..core.experts import second_order_factor
 from ..core.learner import Learner
+from ..core.parameters import Integer, Parameter, Real, Seed, validated
 from ..core.problems import Table, correlated_table, signs
 from ..core.registry import register
 
@@ -175,51 +176,66 @@ def fkk_rates(known: Constants, T: float, rates: str) -> tuple[float, float]:
     return hedge_eta, q / math.sqrt(T) * 2 * known.radius / (known.x_norm * (u + known.y_max))
 
 # %% ../../nbs/papers/foster2016.ipynb #ead74d67
-def check_sizes(d: int, budget: int, k: int, T: int) -> tuple[int, int, int, int]:
-    "The arguments as integers with 1 <= k <= budget - 2 <= d - 2 and T >= 1."
-    d = check_int("d", d, 3, 10**9, "k >= 1 features to predict with and two to learn from")
-    k = check_int("k", k, 1, min(d - 2, 10**6), "Foster et al. 2016, theorem 1: k' >= k + 2, and there are d features")
-    why = "theorem 1: with less than two random features no pair outside the subset would ever be seen"
-    budget = check_int("budget", budget, k + 2, d, f"Foster et al. 2016, {why}")
-    return d, budget, k, check_int("T", T, 1, 10**18, "the rates of theorem 1 are made for a known number of rounds")
-
-
-def check_bound(
-    d: int, budget: int, k: int, T: Any, x_norm: Any = 1.0, y_max: Any = 1.0, radius: Any = 1.0
-) -> tuple[Constants, float]:
-    "The constants and the length of a bound, in range."
-    return Constants(*check_sizes(d, budget, k, 1)[:3], *check_sides(x_norm, y_max, radius)), check_real("T", T, 0, 1e100)
-
-# %% ../../nbs/papers/foster2016.ipynb #b75ae3a6
 LARGEST_SCALE, LARGEST_STEP = 1e20, 1e9  # of x_norm, y_max, radius and their inverses; of the multipliers
-
-
-def check_steps(step: Any, hedge_step: Any) -> list[float]:
-    "The multipliers as floats, above 0 and at most 1e9."
-    why = "the rates of Foster et al. 2016, theorem 1, are positive"
-    return check_scales(why, low=0.0, high=LARGEST_STEP, step=step, hedge_step=hedge_step)
-
-
-def check_sides(x_norm: Any, y_max: Any, radius: Any) -> list[float]:
-    "The scales as floats, above 1e-20 and at most 1e20."
-    why = "the rates of Foster et al. 2016, theorem 1, divide by it"
-    return check_scales(why, low=1 / LARGEST_SCALE, high=LARGEST_SCALE, x_norm=x_norm, y_max=y_max, radius=radius)
+Features = Annotated[int, Integer(
+    "Number of features.", 3, 10**9, why="k >= 1 features to predict with and two to learn from"
+)]
+Sparsity = Annotated[int, Integer(
+    "Features of a subset, sparsity of the comparator.",
+    1, "d - 2", why="Foster et al. 2016, theorem 1: k' >= k + 2, and there are d features",
+)]
+Budget = Annotated[int, Integer(
+    "Features that may be bought each round (k' in the paper).",
+    "k + 2", "d",
+    why="Foster et al. 2016, theorem 1: with less than two random features no pair outside the subset would "
+    "ever be seen",
+)]
+Rounds = Annotated[int, Integer(
+    "Rounds that the rates are made for; the learner may play on.",
+    1, 10**18, why="the rates of theorem 1 are made for a known number of rounds",
+)]
+Time = Annotated[float, Real("Number of rounds.", 0, 1e100)]
+Multiplier = Annotated[float, Real(
+    "Multiplier of both rates.", 0, LARGEST_STEP, why="the rates of Foster et al. 2016, theorem 1, are positive"
+)]
+HedgeMultiplier = Annotated[float, Real(
+    "Further multiplier of the Hedge rate.",
+    0, LARGEST_STEP, why="the rates of Foster et al. 2016, theorem 1, are positive",
+)]
+DIVIDED = "the rates of Foster et al. 2016, theorem 1, divide by it"
+Ball = Annotated[float, Real(
+    "Bound on the norm of the weights, label per feature.", 1 / LARGEST_SCALE, LARGEST_SCALE, why=DIVIDED
+)]
+Size = Annotated[float, Real(
+    "Bound on the Euclidean norm of the features; the rates are made for it, and larger ones are refused.",
+    1 / LARGEST_SCALE, LARGEST_SCALE, why=DIVIDED,
+)]
+Label = Annotated[float, Real(
+    "Bound on the magnitude of the labels; larger ones are refused.", 1 / LARGEST_SCALE, LARGEST_SCALE, why=DIVIDED
+)]
+Rates = Annotated[str, Parameter(
+    "Those of Algorithm 1 (printed); with sqrt(k ln d) for sqrt(ln d) in the Hedge rate (corrected); from second "
+    "moments (retuned), with a smaller bound."
+)]
+Memory = Annotated[int, Integer(
+    "Bytes that may be used; C(d, k) (20 k + 41) are needed, for d > 64 C(d, k) (24 k + 33).",
+    1, 2**37, why="the subsets are numbered in 32 bits",
+)]
 
 # %% ../../nbs/papers/foster2016.ipynb #d886e550
 #| code-fold: true
 #| code-summary: "Exported source: bound_fkk"
+@validated
 def bound_fkk(
-    d: int, budget: int, k: int, T: float, rates: str = "corrected", step: float = 1.0, hedge_step: float = 1.0,
-    x_norm: float = 1.0, y_max: float = 1.0, radius: float = 1.0,
+    d: Features, budget: Budget, k: Sparsity, T: Time, rates: Rates = "corrected", step: Multiplier = 1.0,
+    hedge_step: HedgeMultiplier = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0, radius: Ball = 1.0,
 ) -> float:
     """Bound the expected regret of `FKK` from above, for any of its rates.
 
-    rates ("printed", "corrected" or "retuned"): as for `FKK`. step, hedge_step: multipliers of both rates and of the
-    Hedge rate. Units: squared labels; infinite where the exponential in the bound overflows. Upper. Source: Theorem 1
-    of Foster et al. 2016 with constants; `nbs/papers/foster2016.ipynb`, Theorem FO 2 (thm-fkk).
+    Units: squared labels; infinite where the exponential in the bound overflows. Upper. Source: Theorem 1 of Foster
+    et al. 2016 with constants; `nbs/papers/foster2016.ipynb`, Theorem FO 2 (thm-fkk).
     """
-    known, T = check_bound(d, budget, k, T, x_norm, y_max, radius)
-    step, hedge_step = check_steps(step, hedge_step)
+    known = Constants(d, budget, k, x_norm, y_max, radius)
     eta, descent = fkk_rates(known, T, rates)
     eta, descent = eta * step * hedge_step, descent * step
     if eta * known.low > 700: return math.inf
@@ -229,15 +245,16 @@ def bound_fkk(
 # %% ../../nbs/papers/foster2016.ipynb #f066db53
 #| code-fold: true
 #| code-summary: "Exported source: bound_retuned"
+@validated
 def bound_retuned(
-    d: int, budget: int, k: int, T: float, x_norm: float = 1.0, y_max: float = 1.0, radius: float = 1.0
+    d: Features, budget: Budget, k: Sparsity, T: Time, x_norm: Size = 1.0, y_max: Label = 1.0, radius: Ball = 1.0
 ) -> float:
     """Bound the expected regret of `FKK` with ``rates="retuned"`` from above, in closed form.
 
     Units: squared labels. Upper, of order d / (k' - k) sqrt(k T ln d) for T >= ln(N) / q. Source:
     `nbs/papers/foster2016.ipynb`, Corollary FO 1 (cor-retuned).
     """
-    known, T = check_bound(d, budget, k, T, x_norm, y_max, radius)
+    known = Constants(d, budget, k, x_norm, y_max, radius)
     L = known.log_experts
     return known.radius * known.slope * math.sqrt(T) + math.sqrt(2 * known.second * T * L) + known.low * L / 3
 
@@ -577,51 +594,14 @@ class FKK(Learner):
     updates the subsets that hold one of the second. The random set may overlap the chosen one; then fewer than `budget`
     features are bought.
 
-    Parameters
-    ----------
-    d : int
-        Number of features, at least 3.
-    budget : int
-        Features that may be bought each round (k' in the paper), from k + 2 to d.
-    k : int
-        Features of a subset, sparsity of the comparator, from 1 to d - 2.
-    T : int
-        Rounds that the rates are made for, 1 to 10^18; the learner may play on.
-    rates : {"printed", "corrected", "retuned"}, default "corrected"
-        Those of Algorithm 1; with sqrt(k ln d) for sqrt(ln d) in the Hedge rate; from second moments (smaller bound).
-    step : float, default 1
-        Multiplier of both rates, above 0 and at most 10^9.
-    hedge_step : float, default 1
-        Further multiplier of the Hedge rate, in the same range.
-    radius : float, default 1
-        Bound on the norm of the weights, label per feature; scales lie between 10^-20 and 10^20.
-    x_norm : float, default 1
-        Bound on the Euclidean norm of the features; the rates are made for it, and larger ones are refused.
-    y_max : float, default 1
-        Bound on the magnitude of the labels, likewise.
-    memory : int, default 2^31
-        Bytes that may be used; C(d, k) (20 k + 41) are needed, for d > 64 C(d, k) (24 k + 33).
-    seed : int, SeedSequence or Generator, optional
-        Source of the draws.
-
     Attributes
     ----------
-    coef_ : array (d,)
-        Mean of the subsets' weights under D_t.
     probabilities : array (C(d, k),)
         D_t, in the order of `table`.
     table : array of int32, shape (C(d, k), k)
         The subsets, in lexicographic order; `w`, of the same shape, holds their weights.
     eta_hedge, eta_step : float
         The rates in use.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range, the subsets do not fit into `memory`, or what is bought or a label is beyond
-        `x_norm` or `y_max`.
-    ProtocolError
-        If query, predict and update are called out of order.
 
     Notes
     -----
@@ -640,14 +620,12 @@ class FKK(Learner):
     arrays = FKKState._fields
     State = FKKState
 
+    @validated
     def __init__(
-        self, d: int, budget: int, *, k: int, T: int, rates: str = "corrected", step: float = 1.0,
-        hedge_step: float = 1.0, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0, memory: int = 2**31,
-        seed: Any = None,
+        self, d: Features, budget: Budget, *, k: Sparsity, T: Rounds, rates: Rates = "corrected",
+        step: Multiplier = 1.0, hedge_step: HedgeMultiplier = 1.0, radius: Ball = 1.0, x_norm: Size = 1.0,
+        y_max: Label = 1.0, memory: Memory = 2**31, seed: Seed = None,
     ):
-        d, budget, k, T = check_sizes(d, budget, k, T)
-        step, hedge_step = check_steps(step, hedge_step)
-        x_norm, y_max, radius = check_sides(x_norm, y_max, radius)
         known = Constants(d, budget, k, x_norm, y_max, radius)
         (hedging, descent), (p, q) = fkk_rates(known, T, rates), known.chances
         self.eta_hedge, self.eta_step = hedging * step * hedge_step, descent * step
@@ -720,19 +698,18 @@ def hedge_at_least(d: int, k: int, T: float, eta: float) -> float:
 # %% ../../nbs/papers/foster2016.ipynb #f0a10021
 #| code-fold: true
 #| code-summary: "Exported source: bound_fkk_below"
+@validated
 def bound_fkk_below(
-    d: int, budget: int, k: int, T: float, rates: str = "printed", step: float = 1.0, hedge_step: float = 1.0
+    d: Features, budget: Budget, k: Sparsity, T: Time, rates: Rates = "printed", step: Multiplier = 1.0,
+    hedge_step: HedgeMultiplier = 1.0,
 ) -> float:
     """Bound the expected regret of `FKK` from below, on a stream of independent signs.
 
-    rates ("printed", "corrected" or "retuned"): as for `FKK`. step, hedge_step: multipliers of both rates and of the
-    Hedge rate. Units: squared labels, for unit scales; negative, down to minus infinity, where it says nothing. Lower,
-    whatever the rate of descent; sharp for long runs and small rates. Source: ours, `nbs/papers/foster2016.ipynb`,
-    Theorem FO 3 (thm-printed).
+    Units: squared labels, for unit scales; negative, down to minus infinity, where it says nothing. Lower, whatever
+    the rate of descent; sharp for long runs and small rates. Source: ours, `nbs/papers/foster2016.ipynb`, Theorem FO
+    3 (thm-printed).
     """
-    known, T = check_bound(d, budget, k, T)
-    d, k = known.d, known.k
-    step, hedge_step = check_steps(step, hedge_step)
+    known = Constants(d, budget, k)
     eta = fkk_rates(known, T, rates)[0] * step * hedge_step
     here = Constants(d, known.budget, k, y_max=math.sqrt(k / d))
     if eta * here.low > 700: return -math.inf

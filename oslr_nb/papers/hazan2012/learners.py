@@ -373,36 +373,45 @@ def attribute_run(
 WHY = "one feature for x and one for w'x are drawn each round (Hazan & Koren 2012)"
 Features = Annotated[int, Integer("Attributes of an example.", 2, 10**15, why=WHY)]
 Budget = Annotated[int, Integer(
-    "k + 1, attributes bought of each example: k = budget - 1 estimate x, one estimates w'x.", 2, "d", why=WHY + "; there are d = {d}"
+    "k + 1, attributes bought of each example: k = budget - 1 estimate x, one estimates w'x.",
+    2, "d", why=WHY + "; there are d = {d}",
 )]
 Examples = Annotated[int, Integer(
-    "Number of examples; it sets the rate.", 1, 10**15, why="the step of Hazan & Koren 2012 depends on the number of rounds"
+    "Number of examples; it sets the rate.",
+    1, 10**15, why="the step of Hazan & Koren 2012 depends on the number of rounds",
 )]
 ExamplesOrNone = Annotated[int | None, Integer(
-    "Number of examples; it sets the rate. Not needed for an adaptive step.", 1, 10**15,
-    why="the step of Hazan & Koren 2012 depends on the number of rounds",
+    "Number of examples; it sets the rate. Not needed for an adaptive step.",
+    1, 10**15, why="the step of Hazan & Koren 2012 depends on the number of rounds",
 )]
 TwoPhases = Annotated[int, Integer(
-    "Number of examples, those of both phases; T - warm of them set the rate.", 2, 10**15, why="phase one and phase two need a round each"
+    "Number of examples, those of both phases; T - warm of them set the rate.",
+    2, 10**15, why="phase one and phase two need a round each",
 )]
 Warm = Annotated[int | None, Integer(
-    "Rounds of phase one. They learn the moments and no weights: few leave the draws nearly uniform, many leave few rounds for the "
-    "weights. Default: a tenth of T.", 1, "T - 1", why="both phases need a round",
+    "Rounds of phase one. They learn the moments and no weights: few leave the draws nearly uniform, many leave "
+    "few rounds for the weights. Default: a tenth of T.",
+    1, "T - 1", why="both phases need a round",
 )]
 Delta = Annotated[float, Real(
-    "Chance that phase one misjudges the moments; a smaller one makes the draws more uniform.", 1e-200, 1, why="it is a probability"
+    "Chance that phase one misjudges the moments; a smaller one makes the draws more uniform.",
+    1e-200, 1, why="it is a probability",
 )]
 Ball = Annotated[float, Real(
     "B, the radius of the ball of the weights: Euclidean for AERR, l1 for AELR.", 1e-30, 1e30, why="it sets the step"
 )]
 Size = Annotated[float, Real(
-    "X, a bound on the norm of the attributes: Euclidean for AERR, the largest magnitude for AELR; larger ones are refused.", 1e-30, 1e30,
-    why="it sets the step",
+    "X, a bound on the norm of the attributes: Euclidean for AERR, the largest magnitude for AELR; larger ones "
+    "are refused.",
+    1e-30, 1e30, why="it sets the step",
 )]
-Label = Annotated[float, Real("Y, a bound on the magnitude of the labels; larger ones are refused.", 1e-30, 1e30, why="it sets the step")]
+Label = Annotated[float, Real(
+    "Y, a bound on the magnitude of the labels; larger ones are refused.", 1e-30, 1e30, why="it sets the step"
+)]
 Rate = Annotated[float | str, Step(
-    "Multiplies the printed rate; `sharpened_step` gives that of the sharpened theorem. With \"adaptive\" the step follows the estimates "
-    "seen, by dual averaging (AERR) or without clipping (AELR): `05_adaptive.ipynb`.", 1e-30, 1e30,
+    "Multiplies the printed rate; `sharpened_step` gives that of the sharpened theorem. With \"adaptive\" the step "
+    "follows the estimates seen, by dual averaging (AERR) or without clipping (AELR): `05_adaptive.ipynb`.",
+    1e-30, 1e30,
 )]
 Count = Annotated[int, Integer("A number of attributes or of draws.", 1, 10**15)]
 Ridge = Annotated[bool, Flag("True for AERR and the Euclidean ball, False for AELR and the l1 ball.")]
@@ -410,7 +419,9 @@ Printed = Annotated[bool, Flag("The printed bound, which holds for step = 1, in 
 Sum = Annotated[float, Real("A sum of squares, or a largest magnitude.", 0, LARGEST, True)]
 Uniform = Annotated[bool, Flag("The bound that is free of the moments, printed as true with probability 1.")]
 Draws = Annotated[Any, Parameter("Weights of the k draws, positive; they need not add up to 1. Default: uniform.")]
-Moments = Annotated[Any, Parameter("Second moments E x_i^2, at least 0, not all 0; in squared units of the attributes.")]
+Moments = Annotated[Any, Parameter(
+    "Second moments E x_i^2, at least 0, not all 0; in squared units of the attributes."
+)]
 
 
 def check_chances(q: Any, moments: Any, d: int) -> tuple[np.ndarray | None, np.ndarray | None]:

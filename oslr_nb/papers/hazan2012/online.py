@@ -23,7 +23,8 @@ __all__ = ['Reading', 'OnlineAELR']
 
 # %% ../../../nbs/papers/hazan2012/03_online.ipynb #8e6db234
 Reading = Annotated[str, Choice(
-    "Predict by the sum of w_i x_i over the set that was bought, or by the unbiased estimate of w'x.", words=("observed", "estimate")
+    "Predict by the sum of w_i x_i over the set that was bought, or by the unbiased estimate of w'x.",
+    words=("observed", "estimate"),
 )]
 
 

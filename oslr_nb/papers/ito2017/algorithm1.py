@@ -60,36 +60,44 @@ Features = Annotated[int, Integer(
     "Features of an example.", 2, 10**8, why="Ito et al. 2017: two features are seen besides the favourites"
 )]
 Budget = Annotated[int, Integer(
-    "Features seen in a round, k' in the paper.", 2, "d",
-    why="one feature a round shows no pair, so no unbiased gradient exists; there are d = {d} features",
+    "Features seen in a round, k' in the paper.",
+    2, "d", why="one feature a round shows no pair, so no unbiased gradient exists; there are d = {d} features",
 )]
 Top = Annotated[int, Integer(
-    "Favourites among the seen features, k1 in the paper.", 0, "budget - 2",
+    "Favourites among the seen features, k1 in the paper.",
+    0, "budget - 2",
     why="Ito et al. 2017, Observation 1: with less than two random features some pairs are never seen together",
 )]
 Sparsity = Annotated[int, Integer(
     "Nonzero weights of the comparator.", 1, "top", why="Ito et al. 2017, Theorem 2 needs k <= top <= budget - 2"
 )]
 TopOrK = Annotated[int | None, Integer(
-    "Favourites among the seen features, k1 in the paper. Default: `k`, where the printed bound is best, but at most budget - 2.",
-    0, "budget - 2", why="Ito et al. 2017, Observation 1: with less than two random features some pairs are never seen together",
+    "Favourites among the seen features, k1 in the paper. Default: `k`, where the printed bound is best, but at "
+    "most budget - 2.",
+    0, "budget - 2",
+    why="Ito et al. 2017, Observation 1: with less than two random features some pairs are never seen together",
 )]
 Nonzero = Annotated[int | None, Integer(
-    "Nonzero weights of the comparator; it chooses `top`, no more. It or `top` must be given.", 1, "d", why="there are d = {d} features"
+    "Nonzero weights of the comparator; it chooses `top`, no more. It or `top` must be given.",
+    1, "d", why="there are d = {d} features",
 )]
 Rounds = Annotated[float, Real("Number of rounds.", 1, math.inf, True)]
-Sigma = Annotated[float, Real("A singular value of the features, of norm at most 1.", high=1 + 1e-9, why="of features of norm at most 1")]
+Sigma = Annotated[float, Real(
+    "A singular value of the features, of norm at most 1.", high=1 + 1e-9, why="of features of norm at most 1"
+)]
 SigmaMin = Annotated[float, Real(
-    "sigma_d, the root of the smallest eigenvalue of E x x'.", high="sigma_max",
-    why="linearly independent features have sigma_d > 0, and sigma_d is at most sigma_1",
+    "sigma_d, the root of the smallest eigenvalue of E x x'.",
+    high="sigma_max", why="linearly independent features have sigma_d > 0, and sigma_d is at most sigma_1",
 )]
 SigmaMax = Annotated[float, Real(
-    "sigma_1, the root of the largest eigenvalue of E x x'.", high="x_norm", why="sigma_1 is at most x_norm = {x_norm:g}"
+    "sigma_1, the root of the largest eigenvalue of E x x'.",
+    high="x_norm", why="sigma_1 is at most x_norm = {x_norm:g}",
 )]
 Multiplier = Annotated[float | str, Step(
-    "Divides lambda_t = 8 sqrt(t/C), so it multiplies the length of a step; C is `pair_bound`, and 1 without random features. "
-    "`sharpened_step` has the value of the sharpened theorem. With \"adaptive\" lambda_t is the root of the sum of the squared "
-    "lengths of the estimates so far, over `radius`: only the radius is left to declare, see `oslr_nb.own.adaptive`.",
+    "Divides lambda_t = 8 sqrt(t/C), so it multiplies the length of a step; C is `pair_bound`, and 1 without "
+    "random features. `sharpened_step` has the value of the sharpened theorem. With \"adaptive\" lambda_t is the "
+    "root of the sum of the squared lengths of the estimates so far, over `radius`: only the radius is left to "
+    "declare, see `oslr_nb.own.adaptive`.",
     why="lambda_t must be positive: Ito et al. 2017, equation (5)",
 )]
 

@@ -87,7 +87,9 @@ def check_support(w: Any, d: int, budget: int) -> np.ndarray:
     return w[w != 0]
 
 
-Phi = Annotated[float, Real("phi_0, the compatibility constant; of features of norm at most 1 at most sqrt(k).", why="condition (b)")]
+Phi = Annotated[float, Real(
+    "phi_0, the compatibility constant; of features of norm at most 1 at most sqrt(k).", why="condition (b)"
+)]
 Positive = Annotated[float, Real("A multiplier.")]
 Weight = Annotated[float, Real("True weight of the feature.", -1 - 1e-9, 1 + 1e-9, True, why="||w|| <= 1")]
 Explorations = Annotated[int, Integer("Explorations.", 1, 10**8, why="there is one number for each exploration")]
@@ -95,20 +97,23 @@ Supported = Annotated[int, Integer(
     "Nonzero weights of the comparator.", 1, "budget", why="Ito et al. 2017, Theorems 6 and 7 need k <= budget"
 )]
 SupportOrBudget = Annotated[int | None, Integer(
-    "Nonzero weights of the comparator, for mu_0 only. Default: budget.", 1, "budget", why="Ito et al. 2017, Theorem 7 needs k <= budget"
+    "Nonzero weights of the comparator, for mu_0 only. Default: budget.",
+    1, "budget", why="Ito et al. 2017, Theorem 7 needs k <= budget",
 )]
 Penalty = Annotated[float, Real(
-    "Multiplies the theorem's mu_0, phi sqrt(6 / (k sqrt(C))) on unit scales. With 0 only the mean differs from Algorithm 2, and "
-    "with an adaptive step no declared limit enters but the radius.", 0, LARGEST, True,
+    "Multiplies the theorem's mu_0, phi sqrt(6 / (k sqrt(C))) on unit scales. With 0 only the mean differs from "
+    "Algorithm 2, and with an adaptive step no declared limit enters but the radius.",
+    0, LARGEST, True,
 )]
 Compatible = Annotated[float | None, Parameter(
-    "phi_0, the compatibility constant of condition (b), for mu_0 only; in (0, sqrt(k) x_norm]. Default: x_norm / sqrt(d), that of "
-    "isotropic features."
+    "phi_0, the compatibility constant of condition (b), for mu_0 only; in (0, sqrt(k) x_norm]. Default: x_norm / "
+    "sqrt(d), that of isotropic features."
 )]
 SquareRounds = Annotated[int, Integer("Number of rounds.", 1, 10**14, why="the sum has sqrt(T) terms")]
 Multiplier = Annotated[float | str, Step(
-    "Divides the predictor's lambda_t = 8 sqrt(t). With \"adaptive\" lambda_t is the root of the sum of the squared lengths of its "
-    "gradients so far, over `radius`: only the radius is left to declare, see `oslr_nb.own.adaptive`.",
+    "Divides the predictor's lambda_t = 8 sqrt(t). With \"adaptive\" lambda_t is the root of the sum of the squared "
+    "lengths of its gradients so far, over `radius`: only the radius is left to declare, see "
+    "`oslr_nb.own.adaptive`.",
     why="lambda_t must be positive: Ito et al. 2017, equation (5)",
 )]
 ExplorerStep = Annotated[float | str | None, Step(

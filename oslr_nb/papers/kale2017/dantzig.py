@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ...core.compiled import entry
 from ...core.designs import draw_outside
 from ...core.geometry import check_psd, enumerated_eigenvalues, hard_threshold, top_k
 from ...core.learner import Learner
+from ...core.parameters import Choice, Confidence, Integer, Parameter, Real, Seed, validated
 from ...core.registry import register
 from ...core.sparse.dantzig_selector import dantzig, dantzig_path
 
@@ -235,6 +236,32 @@ def dantzig_run(
         dantzig_learn(y[row], S, values, k0, state.G, state.c, state.num)
     return rows.size
 
+# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #01dantzigpar
+SETS = "it sets the radius of the programme"
+Features = Annotated[int, Integer("Number of features.", 2, 20_000, why="it keeps d x d sums")]
+Sparsity = Annotated[int, Integer("Number of weights.", 1, "d", why="there are d = {d} features")]
+WholeBudget = Annotated[int, Parameter(
+    "Features bought a round at most, from 2 to d: k0 random ones, and, for `DantzigOSLR`, the k features of the "
+    "weights."
+)]
+Noise = Annotated[float, Real(
+    "Standard deviation of the noise, or a bound on it, in units of the label.", 1e-30, 1e30, why=SETS
+)]
+Ball = Annotated[float, Real("B, with ||w*||_1 <= B, label per feature.", 1e-30, 1e30, why=SETS)]
+Largest = Annotated[float, Real("Largest magnitude of a feature; larger ones are refused.", 1e-30, 1e30, why=SETS)]
+Rule = Annotated[str, Choice(
+    "Radius of the programme: that of Theorem KD 1 (thm-kale), or that of equation (3) of the paper.",
+    words=("theorem", "printed"),
+)]
+Constant = Annotated[float, Real(
+    "Multiplies the radius; with rule = \"printed\" the unspecified constant of the paper.", 1e-30, 1e30, why=SETS
+)]
+Estimator = Annotated[str, Choice(
+    "Products of pairs divided by their chance, or as in equation (5), with which the regret is linear.",
+    words=("unbiased", "printed"),
+)]
+Start = Annotated[int, Integer("Rounds at the start with weights 0.", 0, 2**53)]
+
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #e2932cf6
 #| code-fold: true
 #| code-summary: "The class DantzigState"
@@ -245,21 +272,15 @@ class DantzigState(Learner):
     State = DantzigArrays
     proper: ClassVar[bool] = True
 
+    @validated
     def __init__(
-        self, d: int, budget: int, k: int, *, sigma: float = 1.0, radius: float = 1.0, x_max: float = 1.0, delta: float = 0.05,
-        rule: str = "theorem", C: float = 1.0, estimator: str = "unbiased", t0: int = 0, seed: Any = None,
+        self, d: Features, budget: WholeBudget, k: Sparsity, *, sigma: Noise = 1.0, radius: Ball = 1.0,
+        x_max: Largest = 1.0, delta: Confidence = 0.05, rule: Rule = "theorem", C: Constant = 1.0,
+        estimator: Estimator = "unbiased", t0: Start = 0, seed: Seed = None,
     ):
-        d = check_int("d", d, 2, 20_000, "it keeps d x d sums")
-        k = check_int("k", k, 1, d, f"there are d = {d} features")
         least = 2 if self.proper else 2 + k
         why = "pairs of random features have to be seen" + ("" if self.proper else ", besides the k features of the weights")
         budget = check_int("budget", budget, least, d, f"{why} (Kale et al. 2017, Algorithm 1); there are d = {d}")
-        sigma, C, radius, x_max = check_scales(
-            "it sets the radius of the programme", low=1e-30, high=1e30, sigma=sigma, C=C, radius=radius, x_max=x_max
-        )
-        delta, t0 = check_real("delta", delta, 1e-200, 1, "it is a probability"), check_int("t0", t0, 0, 2**53)
-        check_choice("rule", rule, ("theorem", "printed"))
-        check_choice("estimator", estimator, ("unbiased", "printed"))
         names = {"radius": radius, "x_max": x_max, "delta": delta, "rule": rule, "C": C, "estimator": estimator, "t0": t0}
         super().__init__(d, budget, seed, k=k, sigma=sigma, **names)
         self.k, self.k0, self.scale = k, budget - (0 if self.proper else k), ("x_max", x_max, False)
@@ -366,33 +387,6 @@ TEX = {
 class DantzigPOSLR(DantzigState):
     """Algorithm 1 of Kale et al. 2017: commit k weights, look at random features, solve a Dantzig selector at powers of two.
 
-    Parameters
-    ----------
-    d : int
-        Number of features, from 2 to 20,000: it keeps d x d sums.
-    budget : int
-        k0, random features bought a round, from 2 to d; the committed weights see k features besides.
-    k : int
-        Number of weights that are committed, from 1 to d.
-    sigma : float, default 1
-        Standard deviation of the noise, or a bound on it, in units of the label; positive.
-    radius : float, default 1
-        B, with ||w*||_1 <= B, label per feature.
-    x_max : float, default 1
-        Largest magnitude of a feature.
-    delta : float, default 0.05
-        Chance of failure.
-    rule : {"theorem", "printed"}, default "theorem"
-        Radius of the programme: that of Theorem KD 1 (thm-kale), or that of equation (3) of the paper.
-    C : float, default 1
-        Multiplies the radius; with `rule="printed"` the unspecified constant of the paper.
-    estimator : {"unbiased", "printed"}, default "unbiased"
-        Products of pairs divided by their chance, or as in equation (5), with which the regret is linear.
-    t0 : int, default 0
-        Rounds at the start with weights 0.
-    seed : int, SeedSequence or Generator, optional
-        Source of the draws.
-
     Attributes
     ----------
     coef_ : array (d,)
@@ -401,11 +395,6 @@ class DantzigPOSLR(DantzigState):
         Estimated second moments, and moments of features and label.
     guarded_ : int
         How often the radius had to be enlarged because the solution was longer than `radius`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or a bought feature is larger than `x_max`.
 
     Notes
     -----
@@ -424,33 +413,6 @@ class DantzigPOSLR(DantzigState):
 class DantzigOSLR(DantzigState):
     """Algorithm 1 of Kale et al. 2017 as a predictor: it buys random features and those of its weights.
 
-    Parameters
-    ----------
-    d : int
-        Number of features, from 2 to 20,000: it keeps d x d sums.
-    budget : int
-        k0 + k, features bought a round at most, from k + 2 to d: k0 random ones, and those of the weights.
-    k : int
-        Number of weights, from 1 to d.
-    sigma : float, default 1
-        Standard deviation of the noise, or a bound on it, in units of the label; positive.
-    radius : float, default 1
-        B, with ||w*||_1 <= B, label per feature.
-    x_max : float, default 1
-        Largest magnitude of a feature.
-    delta : float, default 0.05
-        Chance of failure.
-    rule : {"theorem", "printed"}, default "theorem"
-        Radius of the programme: that of Theorem KD 1 (thm-kale), or that of equation (3) of the paper.
-    C : float, default 1
-        Multiplies the radius; with `rule="printed"` the unspecified constant of the paper.
-    estimator : {"unbiased", "printed"}, default "unbiased"
-        Products of pairs divided by their chance, or as in equation (5), with which the regret is linear.
-    t0 : int, default 0
-        Rounds at the start with weights 0.
-    seed : int, SeedSequence or Generator, optional
-        Source of the draws.
-
     Attributes
     ----------
     coef_ : array (d,)
@@ -459,11 +421,6 @@ class DantzigOSLR(DantzigState):
         Estimated second moments, and moments of features and label.
     guarded_ : int
         How often the radius had to be enlarged because the solution was longer than `radius`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or a bought feature is larger than `x_max`.
 
     Notes
     -----

@@ -13,7 +13,7 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from ...core.compiled import entry
 from ...core.experts import bexp_draw_kept, bexp_learn_kept, bexp_rate, bound_bexp
 from ...core.learner import SLACK, Learner
 from ...core.oco import ridge_weights, vaw_learn, vaw_parts
+from ...core.parameters import Integer, Parameter, Real, Seed, validated
 from ...core.registry import register
 
 # %% auto #0
@@ -421,6 +422,49 @@ def check_plan(d: Any, budget: Any, k1: Any, T: Any, batch: Any) -> tuple[int, i
     usual = max(40, 2 * k1, round((budget * T / d) ** (1 / 3)))
     return d, budget, k1, T, check_int("batch", min(usual, T) if batch is None else batch, 1, T, f"there are T = {T} rounds")
 
+# %% ../../../nbs/papers/kale2017/02_greedy.ipynb #02greedypar
+Features = Annotated[int, Integer("Number of features.", 1, 10**8, why="its state has to fit into memory")]
+Budget = Annotated[int, Integer(
+    "Features that may be bought each round (k0 in the paper), at most 10^4; k1 times floor(budget / k1) at most are.",
+    1, "d", why="there are d = {d} features",
+)]
+Sparsity = Annotated[int, Integer(
+    "Sparsity of the comparator; it only sets defaults.", 1, "d", why="there are d = {d} features"
+)]
+Committed = Annotated[int, Integer(
+    "Most nonzero weights that are committed, number of copies of BEXP (k1 in the paper).",
+    1, "budget", why="each weight that is committed has a copy of BEXP, which asks for a feature or more",
+)]
+Rounds = Annotated[int, Integer(
+    "Rounds that the rate is made for; the learner may play on.",
+    1, 10**15, why="the rate of BEXP depends on the number of rounds",
+)]
+Kappa = Annotated[float | None, Parameter(
+    "Restricted condition number; given, k1 and batch default to those of Theorem 9 (`greedy_parameters`), or are "
+    "refused."
+)]
+Copies = Annotated[int | None, Integer(
+    "Copies of BEXP, special features. Default without kappa: half of the budget, at least k.",
+    1, "budget", why="each copy of BEXP asks for a feature or more",
+)]
+Batch = Annotated[int | None, Integer(
+    "Rounds of a batch (B in the paper). Default without kappa: (budget T / d)^(1/3), at least 40 and twice the "
+    "copies, at most T.",
+    1, "T", why="there are T = {T} rounds",
+)]
+RidgeOfBatch = Annotated[float, Real(
+    "Ridge of the batch, squared feature.", 1e-30, 1e30, why="it multiplies a square or a rate"
+)]
+Multiplier = Annotated[float, Real(
+    "Multiplier of the rate of BEXP.", 1e-30, 1e30, why="it multiplies a square or a rate"
+)]
+Largest = Annotated[float, Real(
+    "Bound on the magnitude of features; larger ones are refused.", 1e-30, 1e30, why="it is a limit of the data"
+)]
+Label = Annotated[float, Real(
+    "Bound on the magnitude of labels; larger ones are refused.", 1e-30, 1e30, why="it is a limit of the data"
+)]
+
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #755ebcc8
 class GreedyBatches(Learner):
     "Base class of `OnlineGreedyOSLR` and `OnlineGreedyPOSLR`, the two readings of Algorithm 2."
@@ -432,8 +476,6 @@ class GreedyBatches(Learner):
         self, d: int, budget: int, k1: int, T: int, batch: int, ridge: float, step: float, x_max: float, y_max: float, seed: Any,
         **params: Any,
     ):
-        ridge, step = check_scales("it multiplies a square or a rate", low=1e-30, high=1e30, ridge=ridge, step=step)
-        x_max, y_max = check_scales("it is a limit of the data", low=1e-30, high=1e30, x_max=x_max, y_max=y_max)
         super().__init__(d, budget, seed, T=T, batch=batch, ridge=ridge, step=step, x_max=x_max, y_max=y_max, **params)
         self.scale, self.y_limit = ("x_max", x_max, False), ("y_max", y_max)
         self.T, self.k1, self.batch, self.ridge, self.y_max = T, k1, batch, ridge, y_max
@@ -500,31 +542,6 @@ class OnlineGreedyOSLR(GreedyBatches):
     buys them all and predicts by the Vovk-Azoury-Warmuth forecaster on the special ones. The copies learn greedy
     selection.
 
-    Parameters
-    ----------
-    d : int
-        Number of features.
-    budget : int
-        Features that may be bought each round (k0 in the paper), from 1 to d; k1 times floor(budget / k1) at most are.
-    k : int
-        Sparsity of the comparator, from 1 to d; it only sets defaults.
-    T : int
-        Rounds that the rate is made for, 1 to 10^15; the learner may play on.
-    kappa : float, optional
-        Restricted condition number; given, k1 and batch default to those of Theorem 9 (`greedy_parameters`), or are refused.
-    k1 : int, optional
-        Copies of BEXP, special features, from 1 to `budget`. Default without kappa: half of the budget, at least k.
-    batch : int, optional
-        Rounds of a batch (B in the paper), from 1 to T. Default without kappa: (budget T / d)^(1/3), at least 40 and 2 k1, at most T.
-    ridge : float, default 1
-        Ridge of VAW, squared feature, above 10^-30 and at most 10^30.
-    step : float, default 1
-        Multiplier of the rate of BEXP, in the same range.
-    x_max, y_max : float, default 1
-        Bounds on the magnitudes of features and labels, in the same range; larger ones are refused.
-    seed : int, SeedSequence or Generator, optional
-        Source of the draws.
-
     Attributes
     ----------
     coef_ : array (d,)
@@ -535,14 +552,6 @@ class OnlineGreedyOSLR(GreedyBatches):
         Those in use.
     eta : float
         The rate of BEXP in use.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range, the theorem's parameters do not exist for this kappa, or what is bought or a label
-        is beyond `x_max` or `y_max`.
-    ProtocolError
-        If query, predict and update are called out of order.
 
     Notes
     -----
@@ -557,12 +566,13 @@ class OnlineGreedyOSLR(GreedyBatches):
     greedy_parameters : parameters within the theorem.
     """
 
+    @validated
     def __init__(
-        self, d: int, budget: int, *, k: int, T: int, kappa: float | None = None, k1: int | None = None, batch: int | None = None,
-        ridge: float = 1.0, step: float = 1.0, x_max: float = 1.0, y_max: float = 1.0, seed: Any = None,
+        self, d: Features, budget: Budget, *, k: Sparsity, T: Rounds, kappa: Kappa = None, k1: Copies = None,
+        batch: Batch = None, ridge: RidgeOfBatch = 1.0, step: Multiplier = 1.0, x_max: Largest = 1.0,
+        y_max: Label = 1.0, seed: Seed = None,
     ):
         check_plan(d, budget, 1, T, 1)
-        k = check_int("k", k, 1, d, f"there are d = {d} features")
         if kappa is not None:
             plan = greedy_parameters(d, k, budget, T, kappa)
             k1, batch = plan.k1 if k1 is None else k1, plan.batch if batch is None else batch
@@ -584,27 +594,6 @@ class OnlineGreedyPOSLR(GreedyBatches):
     the batch, which do not depend on the features of the round. **k is the number of weights that are committed**, as
     the protocol demands; it is k1 in the paper, which competes with sparser weights.
 
-    Parameters
-    ----------
-    d : int
-        Number of features.
-    budget : int
-        Features that may be bought each round (k0 in the paper), from 1 to d.
-    k : int
-        Most nonzero weights that are committed, number of copies of BEXP (k1 in the paper), from 1 to `budget`.
-    T : int
-        Rounds that the rate is made for, 1 to 10^15; the learner may play on.
-    batch : int, optional
-        Rounds of a batch (B in the paper), from 1 to T. Default: (budget T / d)^(1/3), at least 40 and 2 k, at most T.
-    ridge : float, default 1
-        Ridge, squared feature, above 10^-30 and at most 10^30.
-    step : float, default 1
-        Multiplier of the rate of BEXP, in the same range.
-    x_max, y_max : float, default 1
-        Bounds on the magnitudes of features and labels, in the same range; larger ones are refused.
-    seed : int, SeedSequence or Generator, optional
-        Source of the draws.
-
     Attributes
     ----------
     coef_ : array (d,)
@@ -615,13 +604,6 @@ class OnlineGreedyPOSLR(GreedyBatches):
         Those in use.
     eta : float
         The rate of BEXP in use.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range, or what is bought or a label is beyond `x_max` or `y_max`.
-    ProtocolError
-        If commit, query, observe and update are called out of order.
 
     Notes
     -----
@@ -636,12 +618,11 @@ class OnlineGreedyPOSLR(GreedyBatches):
 
     protocol: ClassVar[str] = "POSLR"
 
+    @validated
     def __init__(
-        self, d: int, budget: int, *, k: int, T: int, batch: int | None = None, ridge: float = 1.0, step: float = 1.0,
-        x_max: float = 1.0, y_max: float = 1.0, seed: Any = None,
+        self, d: Features, budget: Budget, *, k: Committed, T: Rounds, batch: Batch = None, ridge: RidgeOfBatch = 1.0,
+        step: Multiplier = 1.0, x_max: Largest = 1.0, y_max: Label = 1.0, seed: Seed = None,
     ):
-        check_plan(d, budget, 1, T, 1)
-        k = check_int("k", k, 1, budget, "each weight that is committed has a copy of BEXP, which asks for a feature or more")
         d, budget, k, T, batch = check_plan(d, budget, k, T, batch)
         super().__init__(d, budget, k, T, batch, ridge, step, x_max, y_max, seed, k=k)
 
