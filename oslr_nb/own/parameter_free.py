@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ..core.checks import LARGEST, check_array, check_flag, check_indices, check_int, check_magnitude, check_real
+from ..core.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, check_real
 from ..core.checks import check_scales, fail, kernel, record
 from ..core.compiled import entry, is_large, prefetch, prefetch_draws, prefetch_row
 from ..core.designs import Observe, draw_outside, gradient_estimate, pair_minimum
 from ..core.environment import check_stream
 from ..core.geometry import top_buffer, top_update, truncation_factor
 from ..core.learner import LateLabels, Learner
+from ..core.parameters import Flag, Integer, Seed, validated
 from ..core.registry import register
 
 # %% auto #0
@@ -124,14 +125,29 @@ def bound_bet(u: float, hint: float, squares: float, doublings: int = 0, endowme
     return float(endowment + u * cost.min())
 
 # %% ../../nbs/own/02_parameter_free.ipynb #bc5cc6dc
-def check_coin_sizes(d: Any, budget: Any, top: Any = None) -> tuple[int, int, int]:
+Features = Annotated[int, Integer(
+    "Features of an example.", 2, 10**8, why="two features are bought besides the favourites"
+)]
+Budget = Annotated[int, Integer(
+    "Features bought each round (k').",
+    2, "d", why="one feature a round shows no pair, so no unbiased gradient exists; there are d = {d} features",
+)]
+Top = Annotated[int | None, Integer(
+    "Favourites among them (k1); at least as many as the comparator has nonzero weights, for the theorem. "
+    "Default: half of the budget.",
+    0, "budget - 2",
+    why="Ito et al. 2017, Observation 1: with less than two random features some pairs are never seen together",
+)]
+Centre = Annotated[bool, Flag(
+    "Whether the running mean of the labels, and that of each feature's purchases, is taken out, which an "
+    "intercept costs otherwise. The theorem is for False."
+)]
+
+
+@validated
+def check_coin_sizes(d: Features, budget: Budget, top: Top = None) -> tuple[int, int, int]:
     "d, budget and top as integers, 0 <= top <= budget - 2 <= d - 2; top defaults to half of the budget."
-    d = check_int("d", d, 2, 10**8, "two features are bought besides the favourites")
-    why = f"one feature a round shows no pair, so no unbiased gradient exists; there are d = {d} features"
-    budget = check_int("budget", budget, 2, d, why)
-    if top is None: return d, budget, min((budget + 1) // 2, budget - 2)
-    why = "Ito et al. 2017, Observation 1: with less than two random features some pairs are never seen together"
-    return d, budget, check_int("top", top, 0, budget - 2, why)
+    return d, budget, min((budget + 1) // 2, budget - 2) if top is None else top
 
 # %% ../../nbs/own/02_parameter_free.ipynb #6812928f
 def coin_betting(
@@ -351,21 +367,6 @@ class CoinBetting(LateLabels, Learner):
     budget - top random others, predicts with what it sees, cut to the range of the labels so far, and bets on an unbiased
     estimate of the gradient, each weight for itself.
 
-    Parameters
-    ----------
-    d : int
-        Features of an example, at least 2.
-    budget : int
-        Features bought each round (k'), 2 <= budget <= d.
-    top : int, optional
-        Favourites among them (k1), 0 <= top <= budget - 2; at least as many as the comparator has nonzero weights, for the theorem.
-        Default: half of the budget.
-    centre : bool, default True
-        Whether the running mean of the labels, and that of each feature's purchases, is taken out, which an intercept costs
-        otherwise. The theorem is for False.
-    seed : int, SeedSequence, Generator (PCG64) or None
-        Source of the random features; the same seed gives the same run.
-
     Attributes
     ----------
     coef_ : array (d,)
@@ -377,14 +378,6 @@ class CoinBetting(LateLabels, Learner):
         Means of what was bought of each feature; 0 without centring.
     top : int
         The favourites in use.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, by the constructor; if a value or a label is no number or larger than 1e60, by
-        `predict`, `update` and `simulate`: the learner is then as it was.
-    ProtocolError
-        If `query`, `predict`, `update` are called out of order.
 
     Notes
     -----
@@ -411,9 +404,10 @@ class CoinBetting(LateLabels, Learner):
     arrays = CoinState._fields
     State = CoinState
 
-    def __init__(self, d: int, budget: int, *, top: int | None = None, centre: bool = True, seed: Any = None):
+    @validated
+    def __init__(self, d: Features, budget: Budget, *, top: Top = None, centre: Centre = True, seed: Seed = None):
         d, budget, top = check_coin_sizes(d, budget, top)
-        self.centre = check_flag("centre", centre)
+        self.centre = centre
         super().__init__(d, budget, seed, top=top, centre=self.centre)
         self.top, self.odds = top, inverse_odds(d, budget, top)
         self.bets, self.num = np.zeros((d, len(BET.names))), np.zeros(len(SCALARS.names))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ..core.compiled import entry, find_in_sums, uniform
 from ..core.designs import draw_outside
 from ..core.geometry import top_k
 from ..core.learner import Learner
+from ..core.parameters import Choice, Confidence, Integer, Parameter, Real, Seed, validated
 from ..core.registry import register
 from ..core.sparse.dantzig_selector import dantzig_path
 
@@ -416,6 +417,34 @@ def li_watch(
         li_learn(y[rows[t]], B, values, S.size, m, state.q, state.G, state.c)
     return rows.size
 
+# %% ../../nbs/papers/li2025.ipynb #li2025par
+SETS = "it sets the threshold of the programme"
+Features = Annotated[int, Integer("Number of features.", 3, 20_000, why="it keeps d x d sums")]
+Budget = Annotated[int, Integer(
+    "k' = k, features bought a round and weights of the support.",
+    3, "d", why="pairs of features have to be seen beside the first draw (Li et al. 2025, DS-OSLRC)",
+)]
+WholeBudget = Annotated[int, Parameter(
+    "k + k0, features bought a round: those of the k weights, and k0 others; from k + 3 to d, or d."
+)]
+Sparsity = Annotated[int, Integer("Number of weights that are committed.", 1, "d", why="there are d = {d} features")]
+Noise = Annotated[float, Real(
+    "Standard deviation of the noise, or a bound on it, in units of the label.", 1e-30, 1e30, why=SETS
+)]
+Ball = Annotated[float, Real(
+    "B, with ||w*||_1 <= B, label per feature; solutions of the programme are kept within it.", 1e-30, 1e30, why=SETS
+)]
+Largest = Annotated[float, Real("Largest magnitude of a feature; larger ones are refused.", 1e-30, 1e30, why=SETS)]
+Compatible = Annotated[float | None, Real(
+    "Compatibility constant, if known: the threshold then counts on sampling that follows the weights.",
+    1e-6, 1, why="a compatibility constant",
+)]
+Constant = Annotated[float, Real("Multiplies the threshold; 1 is the theorem's.", 1e-30, 1e30, why=SETS)]
+Solve = Annotated[str, Choice(
+    "Solve the programme after every exploring round, as in the paper, or when their number is a power of two.",
+    words=("every", "powers"),
+)]
+
 # %% ../../nbs/papers/li2025.ipynb #d2faeb2b
 #| code-fold: true
 #| code-summary: "The class DantzigSampling"
@@ -426,12 +455,6 @@ class DantzigSampling(Learner):
 
     def _set_up(self, d: int, budget: int, k: int | None, seed: Any, solve: str, kw: dict[str, Any]) -> None:
         sizes = _sizes(d, budget, k)
-        kw["sigma"], kw["radius"], kw["x_max"], kw["C"] = check_scales(
-            "it sets the threshold of the programme", low=1e-30, high=1e30, **{n: kw[n] for n in ("sigma", "radius", "x_max", "C")}
-        )
-        kw["delta"] = check_real("delta", kw["delta"], 1e-200, 1, "it is a probability")
-        if kw["phi"] is not None: kw["phi"] = check_real("phi", kw["phi"], 1e-6, 1, "a compatibility constant")
-        check_choice("solve", solve, ("every", "powers"))
         names = {"solve": solve} if k is None else {"k": sizes[0] - sizes[2], "solve": solve}
         Learner.__init__(self, sizes[0], budget, seed, **names, **kw)
         d, self.m, self.sure = self.d, sizes[1], sizes[0] - sizes[2]
@@ -518,29 +541,6 @@ TEX = {"assumptions": r"$y=w^{*\top}x+\eta$, $\eta\sim N(0,\sigma^2)$, $\Vert w^
 class DSOSLRC(DantzigSampling):
     """DS-OSLRC of Li et al. 2025: explore in the rounds 1, 4, 9, ..., and take online Newton steps on the support that was found.
 
-    Parameters
-    ----------
-    d : int
-        Number of features, from 3 to 20,000: it keeps d x d sums.
-    budget : int
-        k' = k, features bought a round and weights of the support, from 3 to d.
-    sigma : float, default 1
-        Standard deviation of the noise, or a bound on it, in units of the label; positive.
-    radius : float, default 1
-        B, with ||w*||_1 <= B, label per feature; solutions of the programme are kept within it.
-    x_max : float, default 1
-        Largest magnitude of a feature.
-    delta : float, default 0.05
-        Chance of failure.
-    phi : float, optional
-        Compatibility constant, in (0, 1], if known: the threshold then counts on sampling that follows the weights.
-    C : float, default 1
-        Multiplies the threshold; 1 is the theorem's.
-    solve : {"every", "powers"}, default "every"
-        After every exploring round, or when their number is a power of two.
-    seed : int, SeedSequence or Generator, optional
-        Source of the draws.
-
     Attributes
     ----------
     coef_ : array (d,)
@@ -553,11 +553,6 @@ class DSOSLRC(DantzigSampling):
         Estimated second moments, and moments of features and label.
     guarded_ : int
         How often the threshold had to grow because the solution was longer than `radius`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or a bought feature is larger than `x_max`.
 
     Notes
     -----
@@ -573,9 +568,10 @@ class DSOSLRC(DantzigSampling):
     protocol = "OSLR"
     arrays = (*DantzigSampling.arrays, "theta", "P")
 
+    @validated
     def __init__(
-        self, d: int, budget: int, *, sigma: float = 1.0, radius: float = 1.0, x_max: float = 1.0, delta: float = 0.05,
-        phi: float | None = None, C: float = 1.0, solve: str = "every", seed: Any = None,
+        self, d: Features, budget: Budget, *, sigma: Noise = 1.0, radius: Ball = 1.0, x_max: Largest = 1.0,
+        delta: Confidence = 0.05, phi: Compatible = None, C: Constant = 1.0, solve: Solve = "every", seed: Seed = None,
     ):
         kw = {"sigma": sigma, "radius": radius, "x_max": x_max, "delta": delta, "phi": phi, "C": C}
         self._set_up(d, budget, None, seed, solve, kw)
@@ -661,31 +657,6 @@ class DSOSLRC(DantzigSampling):
 class DSPOSLRC(DantzigSampling):
     """DS-POSLRC of Li et al. 2025: commit k weights, buy their features and others whose chances follow the remaining weights.
 
-    Parameters
-    ----------
-    d : int
-        Number of features, from 3 to 20,000: it keeps d x d sums.
-    budget : int
-        k + k0, features bought a round: those of the k weights, and k0 others; from k + 3 to d, or d.
-    k : int
-        Number of weights that are committed, from 1 to d.
-    sigma : float, default 1
-        Standard deviation of the noise, or a bound on it, in units of the label; positive.
-    radius : float, default 1
-        B, with ||w*||_1 <= B, label per feature; solutions of the programme are kept within it.
-    x_max : float, default 1
-        Largest magnitude of a feature.
-    delta : float, default 0.05
-        Chance of failure.
-    phi : float, optional
-        Compatibility constant, in (0, 1], if known: the threshold then counts on sampling that follows the weights.
-    C : float, default 1
-        Multiplies the threshold; 1 is the theorem's.
-    solve : {"powers", "every"}, default "powers"
-        When the number of rounds is a power of two, or after every round, as in the paper.
-    seed : int, SeedSequence or Generator, optional
-        Source of the draws.
-
     Attributes
     ----------
     coef_ : array (d,)
@@ -696,11 +667,6 @@ class DSPOSLRC(DantzigSampling):
         Estimated second moments, and moments of features and label.
     guarded_ : int
         How often the threshold had to grow because the solution was longer than `radius`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or a bought feature is larger than `x_max`.
 
     Notes
     -----
@@ -715,12 +681,14 @@ class DSPOSLRC(DantzigSampling):
 
     protocol = "POSLR"
 
+    @validated
     def __init__(
-        self, d: int, budget: int, k: int, *, sigma: float = 1.0, radius: float = 1.0, x_max: float = 1.0, delta: float = 0.05,
-        phi: float | None = None, C: float = 1.0, solve: str = "powers", seed: Any = None,
+        self, d: Features, budget: WholeBudget, k: Sparsity, *, sigma: Noise = 1.0, radius: Ball = 1.0,
+        x_max: Largest = 1.0, delta: Confidence = 0.05, phi: Compatible = None, C: Constant = 1.0,
+        solve: Solve = "powers", seed: Seed = None,
     ):
         kw = {"sigma": sigma, "radius": radius, "x_max": x_max, "delta": delta, "phi": phi, "C": C}
-        self._set_up(d, budget, check_int("k", k, 1), seed, solve, kw)
+        self._set_up(d, budget, k, seed, solve, kw)
 
     @cached_property
     def _state(self) -> DantzigState: return DantzigState(*(getattr(self, name) for name in self.arrays))

@@ -121,7 +121,7 @@ def test_after_refused_sales_a_round_is_drawn_afresh():
 
 def test_accepted_arguments():
     assert baseline.check_budget(5, 3, "distinct") == (5, 3)
-    assert solvers.check_baseline(5, 4, 1, "clipped", "pairs", 400) == (5, 4)
+    assert solvers.check_baseline(5, 4, "pairs", 400) == (5, 4)
     assert aer.aer_check(10, 4, 9, 2, None, 1, 1, lam=None, step=3) == {
         "d": 10, "budget": 4, "T": 9, "radius": 2.0, "radius_2": 2.0, "x_max": 1.0, "y_max": 1.0, "step": 3.0}
 

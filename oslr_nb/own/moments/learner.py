@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from ...core.checks import LARGEST, check_array, check_choice, check_flag, check_indices, check_int, check_real
+from ...core.checks import LARGEST, check_array, check_flag, check_indices, check_int, check_real
 from ...core.checks import fail, kernel
 from ...core.compiled import entry
 from ...core.environment import MONEY, check_costs, check_stream, price_of
 from ...core.learner import LateLabels, Learner
+from ...core.parameters import Choice, Flag, Integer, Parameter, Real, Seed, validated
 from ...core.registry import register
 from ...core.sparse.selectors import best_support, forward_select, greedy_state, lasso_weights
 from .experts import block_of, guess, learn_label, mixed_prediction, settle_bets
@@ -236,6 +237,48 @@ def check_prices(d: Any, budget: Any, costs: Any, top: Any, support: str) -> tup
     if most > 2000: fail("budget", budget, "less", f"it buys {most} features at once, and a round costs the cube of that: at most 2000")
     return budget, max(2, most), 0
 
+# %% ../../../nbs/own/moments/04_learner.ipynb #04learnerpar
+Features = Annotated[int, Integer(
+    "Number of features; up to 20,000 with all pairs.", 2, 10**8, why="its state has to fit into memory"
+)]
+BudgetOrMoney = Annotated[float, Parameter(
+    "k', features bought in a round, from 2 to d and at most 2000. With `costs`: money that may be spent in a "
+    "round, at least the smallest price; at most 2000 features may be had for it."
+)]
+CostsOrNone = Annotated[Any, Parameter(
+    "Prices of the features, at least 0, in the unit of the budget. A feature that costs more than the budget is "
+    "never bought. Default: the budget counts features."
+)]
+Top = Annotated[int | None, Parameter(
+    "Favourites in a round that explores, from 0 to budget - 2. Default: all but a quarter of the budget, and but "
+    "two at least. None with `costs`: then random features come first, two or for a quarter of the money."
+)]
+Explore = Annotated[float, Real(
+    "Least share of the rounds with random features, from 0 to 1 (all); in round t at least t^(-1/3).",
+    0, 1, True, why="a share of the rounds",
+)]
+Selection = Annotated[str, Choice(
+    "How favourites are chosen: forward selection; all sets of that size, at most 10^6 of them; the Lasso in the "
+    "moments. With `costs` greedy: forward selection by gain per price, or by gain, whichever saves more.",
+    words=("greedy", "exact", "lasso"),
+)]
+Forget = Annotated[float, Real(
+    "Factor by which a round loses weight with every later one; a memory of 1 / (1 - forget) rounds.",
+    0.5, 1, True, why="with less not even two rounds are remembered",
+)]
+Rows = Annotated[int | None, Parameter(
+    "Keep the pairs of this many features with all others, at least 2 budget. Default: all pairs, 16 d^2 bytes."
+)]
+Centre = Annotated[bool, Flag("Whether means are taken out, which an intercept costs otherwise.")]
+Scales = Annotated[Any, Parameter(
+    "Ridges in units of the noise of a correlation, n^(-1/2) for a feature bought n times; one expert each."
+)]
+Prior = Annotated[float, Real("A correlation from n rounds is multiplied by n / (n + prior).", 0, 1e30, True)]
+Adaptive = Annotated[bool, Flag(
+    "Whether one more expert bets on a weight for each feature, online, for streams that change or an adversary "
+    "orders; O(budget)."
+)]
+
 # %% ../../../nbs/own/moments/04_learner.ipynb #f2a8cead
 class PairwiseMoments(Learner):
     "State, favourites and learning of the three learners (base class)."
@@ -249,14 +292,11 @@ class PairwiseMoments(Learner):
         self, d: int, budget: int, held: int, first: int, explore: Any, rows: int | None, forget: Any, centre: Any, scales: Any, prior: Any,
         seed: Any, **params: Any,
     ):
-        self.centre, self.top, self.rows, self.support = check_flag("centre", centre), first, rows, params.get("support", "greedy")
-        self.explore = check_real("explore", explore, -1e-300, 1.0, "a share of the rounds")
+        self.centre, self.top, self.rows, self.support, self.explore = centre, first, rows, params.get("support", "greedy"), explore
         scales = np.sort(check_array("scales", scales, (None,)))
         if not 1 <= scales.size <= 100 or not 1e-30 <= scales.min() <= scales.max() <= 1e30:
             fail("scales", scales.tolist(), "1 to 100 numbers from 1e-30 to 1e30")
-        if check_real("forget", forget, 0.0, 1.0, "the weight of a round falls by it") < 0.5:
-            fail("forget", forget, "at least 0.5", "with less not even two rounds are remembered")
-        self.scales, self.forget, self.prior = scales, float(forget), check_real("prior", prior, -1e-300, 1e30)
+        self.scales, self.forget, self.prior = scales, forget, prior
         kept = {"rows": rows, "explore": self.explore, "forget": self.forget, "centre": self.centre, "prior": self.prior}
         kept = {name: value for name, value in kept.items() if name not in self.fixed}
         super().__init__(d, budget, seed, scales=scales.tolist(), **kept, **params)
@@ -382,39 +422,6 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
     where that predicts better) a few random features. From all bought values it predicts by ridge regression on their estimated
     correlations, for a grid of ridges that are aggregated.
 
-    Parameters
-    ----------
-    d : int
-        Number of features, from 2; up to 20,000 with all pairs.
-    budget : int or float
-        k', features bought in a round, from 2 to d and at most 2000. With `costs`: money that may be spent in a round, at least the
-        smallest price; at most 2000 features may be had for it.
-    costs : array-like (d,), optional
-        Prices of the features, at least 0, in the unit of the budget. A feature that costs more than the budget is never bought.
-        Default: the budget counts features.
-    top : int, optional
-        Favourites in a round that explores, from 0 to budget - 2. Default: all but a quarter of the budget, and but two at least.
-        None with `costs`: then random features come first, two or for a quarter of the money.
-    explore : float, default 0.05
-        Least share of the rounds with random features, from 0 to 1 (all); in round t at least t^(-1/3).
-    support : {"greedy", "exact", "lasso"}
-        How favourites are chosen: forward selection; all sets of that size, at most 10^6 of them; the Lasso in the moments.
-        With `costs` "greedy": forward selection by gain per price, or by gain, whichever saves more.
-    forget : float, default 1
-        Factor from 0.5 to 1 by which a round loses weight with every later one; a memory of 1 / (1 - forget) rounds.
-    rows : int, optional
-        Keep the pairs of this many features with all others, at least 2 budget. Default: all pairs, 16 d^2 bytes.
-    centre : bool, default True
-        Whether means are taken out, which an intercept costs otherwise.
-    scales : sequence of float
-        Ridges in units of the noise of a correlation, n^(-1/2) for a feature bought n times; one expert each.
-    prior : float
-        A correlation from n rounds is multiplied by n / (n + prior).
-    adaptive : bool, default False
-        Whether one more expert bets on a weight for each feature, online, for streams that change or an adversary orders; O(budget).
-    seed : int, SeedSequence or Generator, optional
-        Source of the draws.
-
     Attributes
     ----------
     coef_ : array (d,)
@@ -437,13 +444,6 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
     most : int
         Most features that a round can buy; 2 if that is one.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range, or a bought value or a label is no number of usable size.
-    ProtocolError
-        If query, predict and update are called out of order.
-
     Notes
     -----
     No argument knows the scale of the data: features and label times powers of 2 change the predictions by that scale, bit for bit.
@@ -456,16 +456,17 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
     PairwiseTrainingOnly : all features are free when it is scored.
     """
 
+    @validated
     def __init__(
-        self, d: int, budget: float, *, costs: Any = None, top: int | None = None, explore: float = 0.05, support: str = "greedy",
-        forget: float = 1.0, rows: int | None = None, centre: bool = True, scales: Any = SCALES, prior: float = PRIOR,
-        adaptive: bool = False, seed: Any = None,
+        self, d: Features, budget: BudgetOrMoney, *, costs: CostsOrNone = None, top: Top = None,
+        explore: Explore = 0.05, support: Selection = "greedy", forget: Forget = 1.0, rows: Rows = None,
+        centre: Centre = True, scales: Scales = SCALES, prior: Prior = PRIOR, adaptive: Adaptive = False,
+        seed: Seed = None,
     ):
-        support = check_choice("support", support, ("greedy", "exact", "lasso"))
         money, most, top = (0.0, budget, top) if costs is None else check_prices(d, budget, costs, top, support)
         d, most, top, rows = check_sizes(d, most, top, rows, support)
         args = (most if most < d else 0, top, explore, rows, forget, centre, scales, prior, seed)
-        self.adaptive = check_flag("adaptive", adaptive)
+        self.adaptive = adaptive
         super().__init__(d, most, *args, top=top, support=support, adaptive=self.adaptive)
         if costs is not None: self._take_prices(money, costs)
 

@@ -8,14 +8,16 @@ Weights committed before the purchase, and weights on all features where only tr
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from ...core.checks import check_int, kernel
 from ...core.compiled import entry
+from ...core.parameters import Integer, Parameter, Seed, validated
 from ...core.registry import register
-from .learner import PairwiseMoments, check_sizes, fit_ridges, learn
+from .learner import Centre, Features, Forget, PairwiseMoments, Prior, Rows, Scales, check_sizes
+from .learner import fit_ridges, learn
 from .purchases import draw_features, fill_moments
 from .sums import Moments, Room
 from .sums import PRIOR, SCALES, label_deviation
@@ -84,6 +86,13 @@ def play_committed(
         learn(y[row], state, centre, forget)
     return rows.size
 
+# %% ../../../nbs/own/moments/05_protocols.ipynb #05protocolsp
+Budget = Annotated[int, Parameter(
+    "Features bought in a round, at least 2, or 2 more than weights are committed, and at most d."
+)]
+Sparsity = Annotated[int, Parameter("Most nonzero weights that are committed, at least 1.")]
+FewFeatures = Annotated[int, Integer("Number of features.", 2, 5000, why="a fit costs d^3")]
+
 # %% ../../../nbs/own/moments/05_protocols.ipynb #fc8d61e3
 @register("own", budget="budget >= k + 2, besides the k committed weights", assumptions="none to run", bound="none proved here",
           cost="O(budget^2 + k^3), and O(d k^2) at log T times",
@@ -93,27 +102,6 @@ class PairwisePOSLR(PairwiseMoments):
     """Pairwise second moments as a proper learner: it commits k-sparse weights, then buys.
 
     It commits the mean, over the grid of ridges, of least squares on k favourites, and an intercept; it buys them, and random features.
-
-    Parameters
-    ----------
-    d : int
-        Number of features, from 2; up to 20,000 with all pairs.
-    budget : int
-        k0, features bought in a round besides the k committed ones, from k + 2 to d.
-    k : int
-        Most nonzero weights, at least 1.
-    forget : float, default 1
-        Factor from 0.5 to 1 by which a round loses weight with every later one.
-    rows : int, optional
-        Keep the pairs of this many features with all others, at least 2 budget. Default: all pairs.
-    centre : bool, default True
-        Whether means are taken out, and an intercept is committed; False: least squares through the origin.
-    scales : sequence of float
-        Ridges in units of the noise of a moment; one expert each.
-    prior : float
-        A correlation from n rounds is multiplied by n / (n + prior).
-    seed : int, SeedSequence or Generator, optional
-        Source of the draws.
 
     Attributes
     ----------
@@ -130,13 +118,6 @@ class PairwisePOSLR(PairwiseMoments):
     top : int
         k.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range, or a bought value or a label is no number of usable size.
-    ProtocolError
-        If commit, query, observe and update are called out of order.
-
     Notes
     -----
     An intercept looks at no feature, so the protocol does not count it. The favourites are among those bought; the protocol books them
@@ -151,9 +132,10 @@ class PairwisePOSLR(PairwiseMoments):
     protocol: ClassVar[str] = "POSLR"
     fixed = ("explore",)
 
+    @validated
     def __init__(
-        self, d: int, budget: int, k: int, *, forget: float = 1.0, rows: int | None = None, centre: bool = True, scales: Any = SCALES,
-        prior: float = PRIOR, seed: Any = None,
+        self, d: Features, budget: Budget, k: Sparsity, *, forget: Forget = 1.0, rows: Rows = None,
+        centre: Centre = True, scales: Scales = SCALES, prior: Prior = PRIOR, seed: Seed = None,
     ):
         d, budget, _, rows = check_sizes(d, budget, None, rows, "greedy")
         most = d if budget == d else budget - 2
@@ -285,23 +267,6 @@ class PairwiseTrainingOnly(PairwiseMoments):
     The weights are fitted at geometrically growing times, for a grid of ridges. In force is a ridge that is better than the next
     larger one, as that is better than the one before, by two standard errors of unbiased estimates on fresh examples.
 
-    Parameters
-    ----------
-    d : int
-        Number of features, from 2 to 5000.
-    budget : int
-        k', features bought of an example, from 2 to d.
-    forget : float, default 1
-        Factor from 0.5 to 1 by which an example loses weight with every later one.
-    centre : bool, default True
-        Whether means are taken out, which an intercept costs otherwise.
-    scales : sequence of float
-        Ridges in units of the noise of a correlation; one fit each.
-    prior : float
-        A correlation from n examples is multiplied by n / (n + prior).
-    seed : int, SeedSequence or Generator, optional
-        Source of the draws.
-
     Attributes
     ----------
     coef_ : array (d,)
@@ -312,13 +277,6 @@ class PairwiseTrainingOnly(PairwiseMoments):
         How often each feature was bought, by the weights of forgetting.
     selection_scale : float
         Scale in force; infinite for the mean label.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range, or a bought value, a feature that is scored or a label is no number of usable size.
-    ProtocolError
-        If commit, query, observe and update are called out of order.
 
     Notes
     -----
@@ -334,11 +292,11 @@ class PairwiseTrainingOnly(PairwiseMoments):
     fixed = ("explore", "rows")
     growth = 1.25
 
+    @validated
     def __init__(
-        self, d: int, budget: int, *, forget: float = 1.0, centre: bool = True, scales: Any = SCALES, prior: float = PRIOR,
-        seed: Any = None,
+        self, d: FewFeatures, budget: Budget, *, forget: Forget = 1.0, centre: Centre = True, scales: Scales = SCALES,
+        prior: Prior = PRIOR, seed: Seed = None,
     ):
-        check_int("d", d, 2, 5000, "a fit costs d^3")
         d, budget, _, _ = check_sizes(d, budget, 0, None, "greedy")
         super().__init__(d, budget, 0, 0, 1.0, None, forget, centre, scales, prior, seed)
         n = self.scales.size

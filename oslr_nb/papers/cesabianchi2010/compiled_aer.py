@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.checks import check_flag, check_real, fail, kernel, record
+from ...core.checks import check_real, fail, kernel, record
 from ...core.compiled import entry, find_in_sums, uniform
 from ...core.designs import draw_outside
 from ...core.learner import Learner
+from ...core.parameters import Choice, Flag, Integer, Parameter, Real, Seed, validated
 from ...core.registry import register
 from ...core.trees import LazyBall, lazy_ball, lazy_find, lazy_norm, lazy_refill, lazy_scale, lazy_step, lazy_sums
 from ...core.trees import lazy_tally, lazy_weight, lazy_weights
@@ -212,6 +213,50 @@ def aer_run(
         aer_end_round(y[row], state, plan)
     return rows.size
 
+# %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #06compiledae
+NEEDED = "Theorem 2 needs it"
+Features = Annotated[int, Integer(
+    "Number of attributes.", 2, 10**15, why="Algorithm 2 draws k/2 attributes for x and k/2 for <w,x>"
+)]
+Budget = Annotated[int, Integer(
+    "Attributes bought of an example (k), even; at most, as one drawn twice is bought once.",
+    2, "d", why="Algorithm 2 draws k/2 attributes for x and k/2 for <w,x>; there are d = {d}",
+)]
+Examples = Annotated[int, Integer(
+    "Number of examples (m of Theorem 2); it sets lambda. The learner may go on beyond T.",
+    2, 10**12, why="the lambda of Theorem 2 depends on the number of examples m",
+)]
+Ball = Annotated[float, Real("B: ||w||_1 <= B, in label per attribute.", 1e-30, 1e30, why=NEEDED)]
+SmallBall = Annotated[float | None, Real(
+    "B_2, a bound on ||w*||_2 that sets lambda; at most radius. Default: radius.", 1e-30, 1e30, why=NEEDED
+)]
+Strength = Annotated[float | None, Real(
+    "Strength of the regulariser, in squared attributes. Default: the printed one, `aer_lambda`.",
+    1e-30, 1e30, why=NEEDED,
+)]
+Multiplier = Annotated[float, Real(
+    "Multiplier of the theorem's step sizes: lam / step is used.",
+    1e-30, 1e30, why="it multiplies the theorem's steps",
+)]
+Output = Annotated[str, Choice(
+    "The average of w_2, ..., w_{m+1} (printed), that of w_1, ..., w_m, which is bounded (proved), or the last "
+    "weights.",
+    words=AER_OUTPUTS,
+)]
+Centre = Annotated[bool, Flag(
+    "Subtract running means, learnt from the purchases (ours); x_max and y_max then count twice in lambda."
+)]
+Calibrate = Annotated[float, Parameter(
+    "Share of the T rounds, ten at least, kept to estimate the scale of the output (ours), applied after round T. "
+    "The scale is any real number, so that `coef_` may leave the ball."
+)]
+Largest = Annotated[float, Real(
+    "Bound on the magnitude of the attributes that are bought; larger ones are refused.", 1e-30, 1e30, why=NEEDED
+)]
+Label = Annotated[float, Real(
+    "Bound on the magnitude of the labels; larger ones are refused.", 1e-30, 1e30, why=NEEDED
+)]
+
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #03c68071
 def aer_strength(m: int, sizes: dict[str, Any], centre: bool) -> float:
     "lam / step for m rounds that learn, from the numbers of `aer_check`; centred data may be twice as large."
@@ -271,34 +316,6 @@ class AER(AERState):
     unbiased estimate of the gradient, and takes a projected step. Training-only: limits hold while learning, weights
     are used on whole examples. A round costs O(k log d) amortised, a score O(d).
 
-    Parameters
-    ----------
-    d : int
-        Number of attributes, at least 2.
-    budget : int
-        Attributes bought of an example (k), even, 2 to d; at most, as one drawn twice is bought once.
-    T : int
-        Number of examples (m of Theorem 2), 2 to 10^12; it sets lambda. The learner may go on beyond T.
-    radius : float, default 1
-        B: ||w||_1 <= B, in label per attribute.
-    radius_2 : float or None, default None
-        B_2, a bound on ||w*||_2 that sets lambda; at most radius. None: radius.
-    lam : float or None, default None
-        Strength of the regulariser, in squared attributes; None: the printed one, `aer_lambda`.
-    step : float, default 1
-        Multiplier of the theorem's step sizes: lam / step is used.
-    output : "printed" (default: average of w_2, ..., w_{m+1}), "proved" (of w_1, ..., w_m) or "last"
-        Which average is bounded.
-    centre : bool, default False
-        Subtract running means, learnt from what is bought (ours); x_max and y_max then count twice in lambda.
-    calibrate : float, default 0
-        Share of the T rounds, ten at least, kept to estimate the scale of the output (ours), applied after round T.
-        The scale is any real number, so that `coef_` may leave the ball.
-    x_max, y_max : float, default 1
-        |x_i| <= x_max for what is bought, |y| <= y_max; positive.
-    seed : int, SeedSequence, Generator or None, default None
-        Seed or generator of all draws.
-
     Attributes
     ----------
     coef_ : array (d,)
@@ -307,12 +324,6 @@ class AER(AERState):
         0 without centring.
     lam : float
         What was used: lambda / step.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range, the first step would be beyond 1e9 radii, or a bought value or a label is
-        beyond its bound (the state is then as before).
 
     Notes
     -----
@@ -328,20 +339,19 @@ class AER(AERState):
     aer_textbook, aer_lambda, bound_aer
     """
 
+    @validated
     def __init__(
-        self, d: int, budget: int, *, T: int, radius: float = 1.0, radius_2: float | None = None,
-        lam: float | None = None, step: float = 1.0, output: str = "printed", centre: bool = False,
-        calibrate: float = 0.0, x_max: float = 1.0, y_max: float = 1.0, seed: Any = None,
+        self, d: Features, budget: Budget, *, T: Examples, radius: Ball = 1.0, radius_2: SmallBall = None,
+        lam: Strength = None, step: Multiplier = 1.0, output: Output = "printed", centre: Centre = False,
+        calibrate: Calibrate = 0.0, x_max: Largest = 1.0, y_max: Label = 1.0, seed: Seed = None,
     ):
-        step = check_real("step", step, 1e-30, 1e30, "it multiplies the theorem's steps")
         sizes = aer_check(d, budget, T, radius, radius_2, x_max, y_max, step=step, lam=lam)
-        if not isinstance(output, str) or output not in AER_OUTPUTS: fail("output", output, f"one of {', '.join(AER_OUTPUTS)}")
         share, T = check_real("calibrate", calibrate, high=1, why="a share of the T rounds"), sizes["T"]
         reserved = math.ceil(share * T - 1e-9)
         if share and not 10 <= reserved <= T - 2:
             fail("calibrate", calibrate, f"0, or a share of 10 to T - 2 of the T = {T} rounds",
                  "fewer than 10 can never set the scale, and two have to learn")
-        options = {"output": output, "centre": check_flag("centre", centre), "calibrate": share}
+        options = {"output": output, "centre": centre, "calibrate": share}
         super().__init__(reserved, seed, **{"lam": None} | sizes | options)
 
     def _query(self) -> np.ndarray:

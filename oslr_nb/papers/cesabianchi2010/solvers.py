@@ -12,7 +12,7 @@ import itertools
 import math
 import warnings
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ...core.compiled import entry, uniform
 from ...core.designs import draw_outside
 from ...core.geometry import proj_l1
 from ...core.learner import Learner
+from ...core.parameters import Choice, Integer, Parameter, Real, Seed, validated
 from ...core.registry import register
 from .baseline import bound_baseline, check_budget, check_choice, deviations
 
@@ -425,15 +426,45 @@ def solve_baseline(A: np.ndarray, v: np.ndarray, radius: float, order: int = 1, 
     return minimise_l1(clip_psd(A, (values, vectors)), v, radius)
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #26f7ff94
-def check_baseline(d: Any, budget: Any, order: Any, form: Any, estimator: Any, memory: Any) -> tuple[int, int]:
+def check_baseline(d: Any, budget: Any, estimator: Any, memory: int) -> tuple[int, int]:
     "d and budget as integers; a clear `ValueError` for anything that Baseline cannot use."
     d, budget = check_budget(d, budget, estimator)
-    check_int("order", order, 1, 2, "the norm of the ball, p in equation (1)")
-    check_choice("form", form, BASELINE_FORMS)
     need = 16 * d * d
-    if check_int("memory", memory, 1) < need:
+    if memory < need:
         fail("memory", memory, f"at least {need} bytes", f"the sum of x x' is {d} x {d}, and simulate copies it; a solve takes more")
     return d, budget
+
+# %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #05solverspar
+SCALE = "a positive scale: Cesa-Bianchi et al. 2010, Theorem 1"
+Features = Annotated[int, Parameter("Number of attributes, at least 2.")]
+Budget = Annotated[int, Parameter(
+    "Attributes bought of an example (k), 2 to d; even for pairs, which buy fewer when indices repeat."
+)]
+Ball = Annotated[float, Real(
+    "B, in label per attribute. With order 1 and a radius thousands of times as large as the data can use, the "
+    "solver may end short of the minimum: see `solve_baseline`.",
+    1e-70, LARGEST, why=SCALE,
+)]
+Order = Annotated[int, Integer("The norm of the ball, p in equation (1): 1 for the Lasso, 2 for ridge.", 1, 2)]
+Form = Annotated[str, Choice(
+    "clipped: negative eigenvalues of the averaged matrix are set to 0, a convex problem. indefinite: as printed; "
+    "a global minimiser for order 2, descent from 0 for order 1.",
+    words=BASELINE_FORMS,
+)]
+Estimator = Annotated[str, Parameter(
+    "pairs, as printed, or distinct: k distinct attributes, all their products (ours), with smaller variance."
+)]
+Largest = Annotated[float, Real(
+    "Bound on the magnitude of the attributes that are bought; larger ones are refused.", 1e-70, LARGEST, why=SCALE
+)]
+Label = Annotated[float, Real(
+    "Bound on the magnitude of the labels; larger ones are refused.", 1e-70, LARGEST, why=SCALE
+)]
+Memory = Annotated[int, Integer(
+    "Bytes that the d x d matrix and the copy that `simulate` makes of it may take, 16 d^2; a solve takes a few "
+    "times that.",
+    1,
+)]
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #9f4a8f0e
 class BaselineState(Learner):
@@ -443,9 +474,7 @@ class BaselineState(Learner):
     arrays = BaselineArrays._fields
 
     def __init__(self, d: int, budget: int, memory: int, scales: dict[str, float], seed: Any, **params: Any):
-        d, budget = check_baseline(d, budget, params["order"], params["form"], params["estimator"], memory)
-        why = "a positive scale: Cesa-Bianchi et al. 2010, Theorem 1"
-        for name, value in scales.items(): scales[name] = check_real(name, value, 1e-70, LARGEST, why)
+        d, budget = check_baseline(d, budget, params["estimator"], memory)
         super().__init__(d, budget, seed, memory=memory, **scales, **params)
         self.scale, self.y_limit = ("x_max", scales["x_max"], False), ("y_max", scales["y_max"])
         self.radius = scales["radius"]
@@ -498,30 +527,6 @@ class Baseline(BaselineState):
     minimises the averaged estimate of the squared loss over the ball ||w||_order <= radius. Training-only: limits
     hold while learning, weights are used on whole examples. A round costs O(k) (pairs) or O(k^2), a solve O(d^3).
 
-    Parameters
-    ----------
-    d : int
-        Number of attributes, at least 2.
-    budget : int
-        Attributes bought of an example (k), 2 to d; even for pairs, which buy fewer when indices repeat.
-    radius : float, default 1
-        B, from 1e-70 to 1e60, in label per attribute. With order 1 and a radius thousands of times what the data
-        can use, the solver may end short of the minimum: see `solve_baseline`.
-    order : 1 (default) or 2
-        The norm of the ball: Lasso or ridge.
-    form : "clipped" (default) or "indefinite"
-        "clipped": negative eigenvalues of the averaged matrix set to 0, a convex problem. "indefinite": as printed;
-        a global minimiser for order 2, descent from 0 for order 1.
-    estimator : "pairs" (default, as printed) or "distinct"
-        "distinct": k distinct attributes, all their products (ours); smaller variance.
-    x_max, y_max : float, default 1
-        |x_i| <= x_max for what is bought, |y| <= y_max; positive.
-    memory : int, default 2**31
-        Bytes that the d x d matrix and the copy that `simulate` makes of it may take, 16 d^2; a solve takes a few
-        times that.
-    seed : int, SeedSequence, Generator or None, default None
-        Seed or generator of all draws.
-
     Attributes
     ----------
     coef_ : array (d,)
@@ -530,12 +535,6 @@ class Baseline(BaselineState):
         0.
     A, v : arrays (d, d) and (d,)
         Sums of the estimates of x x' and 2 y x.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range, the matrix does not fit into `memory`, or a bought value or a label is
-        beyond its bound (the state is then as before).
 
     Notes
     -----
@@ -551,9 +550,11 @@ class Baseline(BaselineState):
     solve_baseline, lasso_in_ball, ridge_in_ball
     """
 
+    @validated
     def __init__(
-        self, d: int, budget: int, *, radius: float = 1.0, order: int = 1, form: str = "clipped",
-        estimator: str = "pairs", x_max: float = 1.0, y_max: float = 1.0, memory: int = 2**31, seed: Any = None,
+        self, d: Features, budget: Budget, *, radius: Ball = 1.0, order: Order = 1, form: Form = "clipped",
+        estimator: Estimator = "pairs", x_max: Largest = 1.0, y_max: Label = 1.0, memory: Memory = 2**31,
+        seed: Seed = None,
     ):
         scales = {"radius": radius, "x_max": x_max, "y_max": y_max}
         super().__init__(d, budget, memory, scales, seed, order=order, form=form, estimator=estimator)

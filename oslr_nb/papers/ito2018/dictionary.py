@@ -11,15 +11,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NamedTuple, NoReturn
+from typing import Annotated, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from ...core.checks import SMALLEST, as_array, check_array, check_choice, check_exact, check_flag, check_indices
-from ...core.checks import check_int, check_magnitude, check_real, check_scales, check_step, fail, kernel, record
+from ...core.checks import SMALLEST, as_array, check_array, check_choice, check_exact, check_indices
+from ...core.checks import check_int, check_magnitude, check_real, check_scales, fail, kernel, record
 from ...core.compiled import row_product
 from ...core.designs import draw_outside
 from ...core.learner import Learner, check_bought_values
+from ...core.parameters import XNorm, YMax, Choice, Flag, Parameter, Radius, Seed, Step, validated
 from ...core.registry import register
 from ...core.sparse.selectors import GreedyState, best_subset, forward_backward, forward_selection
 from ...core.sparse.selectors import greedy_state, greedy_weights, iht, lasso_select, omp, pursue
@@ -332,6 +333,34 @@ def dictionary_run(
         dictionary_update(y[row], G, s)
     return order.size
 
+# %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #03dictionary
+Dictionary = Annotated[Any, Parameter(
+    "The dictionary (d, m): column i is the linear function a_i'x. If its largest singular value is above 1, see "
+    "`normalise`."
+)]
+Budget = Annotated[int, Parameter("Numbers bought each round (k in the paper), 2 <= budget <= min(d, m).")]
+Keep = Annotated[int | None, Parameter(
+    "Largest number of columns of the prediction (k' in the paper), 1 <= keep <= budget - 1. Default: half of the "
+    "budget."
+)]
+Multiplier = Annotated[float | str, Step(
+    "Divides lambda_t. With \"adaptive\" lambda_t is the square root of the sum of the squared lengths of the "
+    "estimates seen so far, over radius; no scale is needed."
+)]
+Schedule = Annotated[str, Choice(
+    "lambda_t = x_norm (x_norm radius + y_max)/radius sqrt(8 m t/(budget - keep)), the best of the theorem; or "
+    "sqrt(8 m t/(budget - keep)) as in the paper. Without effect on an adaptive step.",
+    words=SCHEDULES,
+)]
+Solver = Annotated[str, Choice("How the sparse approximation is found; all but omp run in Python.", words=SOLVERS)]
+Design = Annotated[str, Choice(
+    "The random columns are drawn from all m, as in the paper, or from those that are not bought to predict.",
+    words=("uniform", "outside"),
+)]
+Normalise = Annotated[bool, Flag(
+    "Divide A by its largest singular value where that is above 1; otherwise such a dictionary is refused."
+)]
+
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #7ccbad48
 @register(
     "ito2018", needs="Any Bounded", theorem="papers/ito2018/03_dictionary.ipynb#thm-dictionary",
@@ -349,33 +378,6 @@ class DictionaryProjection(Learner):
     Dual averaging learns dense weights of the m functions; a sparse approximation of what they predict is bought and
     played, and the rest of the budget goes to a random set of the functions, from which the gradient is estimated.
 
-    Parameters
-    ----------
-    A : array-like (d, m)
-        The dictionary: column i is the linear function a_i'x. If its largest singular value is above 1, see `normalise`.
-    budget : int
-        Numbers bought a round (k in the paper), 2 <= budget <= min(d, m).
-    keep : int or None
-        Largest number of columns of the prediction (k' in the paper), 1 <= keep <= budget - 1; None for half of the budget.
-    radius : float, default 1
-        Bound D on the norm of the weights of the columns (of `dictionary_`).
-    x_norm, y_max : float, default 1
-        Bounds on ||x_t|| and on |y_t|; they scale the step, and what is beyond them is refused.
-    step : float or "adaptive", default 1
-        Divides lambda_t. Or "adaptive": lambda_t is the square root of the sum of the squared lengths of the estimates seen so far,
-        over radius; no scale is needed.
-    schedule : {"theorem", "printed"}
-        lambda_t = x_norm (x_norm radius + y_max)/radius sqrt(8 m t/(budget - keep)), the best of the theorem; or
-        sqrt(8 m t/(budget - keep)) as in the paper. Without effect for `step="adaptive"`.
-    solver : {"omp", "forward", "forward_backward", "iht", "lasso", "exact"}
-        How the sparse approximation is found; all but "omp" run in Python.
-    design : {"uniform", "outside"}
-        The random columns are drawn from all m, as in the paper, or from those that are not bought to predict.
-    normalise : bool, default True
-        Whether a dictionary with a singular value above 1 is divided by the largest one; otherwise it is refused.
-    seed : int, SeedSequence, Generator (PCG64) or None
-        Source of the random columns; the same seed gives the same run.
-
     Attributes
     ----------
     coef_ : array (d,)
@@ -391,13 +393,6 @@ class DictionaryProjection(Learner):
     rate : float
         lambda_t is rate sqrt(t), or for the adaptive step rate times the root of the sum of the squared lengths.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range; if a value or a label is no number or beyond the declared scales: the learner is then as it was.
-    ProtocolError
-        If `query`, `predict`, `update` are called out of order.
-
     Notes
     -----
     `query` gives measurement rows, columns of `dictionary_`; a column that is drawn and also predicts is bought once.
@@ -412,21 +407,18 @@ class DictionaryProjection(Learner):
     arrays = DictionaryState._fields
     State = DictionaryState
 
+    @validated
     def __init__(
-        self, A: Any, budget: int, keep: int | None = None, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0,
-        step: float | str = 1.0, schedule: str = "theorem", solver: str = "omp", design: str = "uniform", normalise: bool = True,
-        seed: Any = None,
+        self, A: Dictionary, budget: Budget, keep: Keep = None, radius: Radius = 1.0, x_norm: XNorm = 1.0,
+        y_max: YMax = 1.0, step: Multiplier = 1.0, schedule: Schedule = "theorem", solver: Solver = "omp",
+        design: Design = "uniform", normalise: Normalise = True, seed: Seed = None,
     ):
         A = check_dictionary(A)
         (d, m), given = A.shape, A.tolist()
         budget, keep = check_keep(budget, keep, m, d, f"of m = {m}; d = {d} independent columns say everything")
-        names, step = {"radius": radius, "x_norm": x_norm, "y_max": y_max}, check_step(step)
-        adaptive = step == "adaptive"
-        names |= zip([*names, "step"], check_dictionary_scales(**names, step=1.0 if adaptive else step), strict=True)
-        rate_step, names["step"] = names["step"], step
-        options = {"schedule": check_choice("schedule", schedule, SCHEDULES),
-                   "solver": check_choice("solver", solver, SOLVERS), "design": check_choice("design", design, ("uniform", "outside")),
-                   "normalise": check_flag("normalise", normalise)}
+        check_dictionary_scales(radius=radius, x_norm=x_norm, y_max=y_max)
+        names, adaptive = {"radius": radius, "x_norm": x_norm, "y_max": y_max, "step": step}, step == "adaptive"
+        options = {"schedule": schedule, "solver": solver, "design": design, "normalise": normalise}
         if solver == "exact" and math.comb(m, keep) > 10**8:
             fail("keep", keep, "small enough for at most 1e8 subsets of the columns", f"solver = 'exact' tries all {math.comb(m, keep)}")
         size = float(np.linalg.norm(A, 2))
@@ -440,7 +432,7 @@ class DictionaryProjection(Learner):
         self.G = (self.G + self.G.T) / 2
         ratio = copies(m, budget, keep, design)
         rate = 1 / self.radius if adaptive else dictionary_rate(ratio, schedule, self.radius, names["x_norm"], names["y_max"])
-        self.rate = rate / rate_step
+        self.rate = rate / (1.0 if adaptive else step)
         self.rules = Rules(keep, budget, design == "outside", adaptive, self.rate, self.radius)
         for name, value in zip(self.arrays, fresh_state(m, budget, keep), strict=True): setattr(self, name, value)
 

@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, NoReturn
+from typing import Annotated, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from ...core.geometry import proj_l2
 from ...core.learner import Learner, check_bought_values
 from ...core.oco import bound_ogd, bound_ons, bound_vaw, ogd_learn, ons_learn, project_norm, ridge_weights
 from ...core.oco import vaw_learn, vaw_parts
+from ...core.parameters import AnyFeatures, Choice, Integer, Parameter, Real, Seed, validated
 from ...core.registry import register
 
 # %% auto #0
@@ -377,6 +378,40 @@ def check_family(d: Any, family: Any) -> tuple[int, np.ndarray, np.ndarray]:
     if (np.diff(np.sort(a, axis=1)) == 0).any(): fail("family", family, "distinct coordinates in each row")
     return d, a.astype(np.int64), np.empty((0, 0, 0))
 
+# %% ../../../nbs/papers/ito2018/01_finite.ipynb #01finitepar
+LIMIT = "it is a limit of the data or of the weights"
+Family = Annotated[Any, Parameter(
+    "The observation functions: all subsets of so many coordinates; listed subsets (K, k) of coordinates; or "
+    "matrices (K, k, d) of measurement rows."
+)]
+Rounds = Annotated[int, Integer(
+    "Rounds that the length of the blocks is made for; the learner may play on.", 1, 10**15
+)]
+Inside = Annotated[str, Choice("Vovk-Azoury-Warmuth, gradient descent, or the online Newton step.", words=INNER)]
+Block = Annotated[int | None, Integer(
+    "Rounds of a block (tau in the paper), at most 10^9. Default: `best_block`.",
+    1, "T", why="there are T = {T} rounds",
+)]
+Ball = Annotated[float, Real(
+    "Bound on the norm of the comparator (in the k numbers observed); a hard one for ogd and ons, whose weights "
+    "stay in the ball.",
+    1e-12, 1e12, why=LIMIT,
+)]
+Size = Annotated[float, Real(
+    "Bound on the Euclidean norm of the numbers observed in a round; larger ones are refused.", 1e-12, 1e12, why=LIMIT
+)]
+Label = Annotated[float, Real(
+    "Bound on the magnitude of the labels; larger ones are refused, and predictions are clipped to it.",
+    1e-12, 1e12, why=LIMIT,
+)]
+RidgeOfBlock = Annotated[float | None, Real(
+    "Ridge of VAW and ONS, squared feature. Default: the one with the smallest bound for a block.",
+    1e-24, 1e24, why="it is a square of features",
+)]
+Multiplier = Annotated[float, Real(
+    "Multiplier of the bandit's rate. The default block depends on it.", 1e-12, 1e12, why="it multiplies a rate"
+)]
+
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #2131e1a0
 @register("ito2018", needs="Obl Bounded", theorem="papers/ito2018/01_finite.ipynb#thm-block",
           budget="k, the numbers that one observation function gives",
@@ -393,31 +428,6 @@ class BlockBandit(Learner):
     The rounds are cut into blocks. At the beginning of each block Tsallis-INF chooses one of K observation functions, and
     through the block an online learner that starts afresh predicts from what it gives. The bandit learns its mean loss.
 
-    Parameters
-    ----------
-    d : int
-        Number of features.
-    family : int, array-like of int (K, k), or array-like (K, k, d)
-        The observation functions: all subsets of so many coordinates; listed subsets; or matrices of measurement rows.
-    T : int
-        Rounds that the length of the blocks is made for, 1 to 10^15; the learner may play on.
-    inner : {"vaw", "ogd", "ons"}, default "vaw"
-        Vovk-Azoury-Warmuth, gradient descent, or the online Newton step.
-    block : int, optional
-        Rounds of a block (tau in the paper), from 1 to T. Default: `best_block`.
-    radius : float, default 1
-        Bound on the norm of the comparator (in the k numbers observed); a hard one for "ogd" and "ons", whose weights stay in the ball.
-    x_norm : float, default 1
-        Bound on the Euclidean norm of what is observed in a round; larger ones are refused.
-    y_max : float, default 1
-        Bound on the magnitude of the labels, likewise; predictions are clipped to it.
-    ridge : float, optional
-        Ridge of VAW and ONS, squared feature. Default: the one with the smallest bound for a block.
-    step : float, default 1
-        Multiplier of the bandit's rate. The default block depends on it.
-    seed : int, SeedSequence or Generator, optional
-        Source of the draws.
-
     Attributes
     ----------
     coef_ : array (d,)
@@ -428,13 +438,6 @@ class BlockBandit(Learner):
         Chances with which the bandit drew it.
     block : int
         The length in use.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range, or what is bought or a label is beyond `x_norm` or `y_max`.
-    ProtocolError
-        If query, predict and update are called out of order.
 
     Notes
     -----
@@ -450,14 +453,16 @@ class BlockBandit(Learner):
 
     arrays = BlockState._fields[:7]
 
+    @validated
     def __init__(
-        self, d: int, family: Any, T: int, inner: str = "vaw", *, block: int | None = None, radius: float = 1.0, x_norm: float = 1.0,
-        y_max: float = 1.0, ridge: float | None = None, step: float = 1.0, seed: Any = None,
+        self, d: AnyFeatures, family: Family, T: Rounds, inner: Inside = "vaw", *, block: Block = None,
+        radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0, ridge: RidgeOfBlock = None, step: Multiplier = 1.0,
+        seed: Seed = None,
     ):
         d, self.subsets, self.matrices = check_family(d, family)
         K, k = (self.matrices if self.matrices.size else self.subsets).shape[:2]
-        known, step = check_inner(inner, k, radius, x_norm, y_max, ridge), check_step(step)
-        T, K, block = check_horizon(T, K, block)
+        known = check_inner(inner, k, radius, x_norm, y_max, ridge)
+        check_horizon(T, K, block)
         given = int(family) if isinstance(family, (int, np.integer)) else (self.matrices if self.matrices.size else self.subsets).tolist()
         scales = {"radius": known.radius, "x_norm": known.x_norm, "y_max": known.y_max, "ridge": known.ridge, "step": step}
         super().__init__(d, k, seed, family=given, T=T, inner=inner, block=block, **scales)

@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple, NoReturn
+from typing import Annotated, Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 
-from ...core.checks import LARGEST, TOO_LARGE, as_array, check_array, check_choice, check_exact, check_indices
-from ...core.checks import check_int, check_label, check_magnitude, check_real, check_scales, check_step, fail
+from ...core.checks import LARGEST, TOO_LARGE, as_array, check_array, check_exact, check_indices
+from ...core.checks import check_int, check_label, check_magnitude, check_real, check_scales, fail
 from ...core.checks import kernel, record
 from ...core.compiled import entry, normal, row_product, squared_length
 from ...core.designs import draw_outside
 from ...core.environment import check_stream
 from ...core.learner import SLACK, Learner, check_bought_values
 from ...core.oco import adaptive_weight, bound_self_bounding, dual_averaging_step, rda_regret_bound
+from ...core.parameters import XNorm, YMax, Choice, Integer, Radius, Seed, Step, validated
 from ...core.registry import register
 
 # %% auto #0
@@ -29,11 +30,22 @@ __all__ = ['projection_gradient', 'linear_projection', 'projection_rate', 'bound
            'bound_projection_schedule', 'bound_in_hindsight', 'bound_first_order', 'LinearProjection']
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #fe832534
-def check_projection(d: Any, budget: Any) -> tuple[int, int]:
+Features = Annotated[int, Integer(
+    "Features of an example.",
+    2, 10**8, why="its state has to fit into memory, and with one feature there is nothing to choose",
+)]
+Budget = Annotated[int, Integer(
+    "Numbers bought each round (k in the paper). With d numbers all of x could be bought.",
+    2, "d",
+    why="one number is the prediction, the others the gradient; with {d} numbers a round all d = {d} features "
+    "could be bought",
+)]
+
+
+@validated
+def check_projection(d: Features, budget: Budget) -> tuple[int, int]:
     "d and budget as integers, 2 <= budget <= d."
-    d = check_int("d", d, 2, 10**8, "its state has to fit into memory, and with one feature there is nothing to choose")
-    why = f"one number is the prediction, the others the gradient; with {d} numbers a round all d = {d} features could be bought"
-    return d, check_int("budget", budget, 2, d, why)
+    return d, budget
 
 
 def check_lengths(**scales: Any) -> list[float]:
@@ -274,6 +286,23 @@ def projection_run(
         projection_learn(y[row], h, S, Q, values, state.num)
     return rows.size
 
+# %% ../../../nbs/papers/ito2018/02_linear.ipynb #02linearpar
+Multiplier = Annotated[float | str, Step(
+    "Multiplier of the step size, divides lambda_t. With \"adaptive\" lambda_t = sqrt(sum of the squared lengths of "
+    "the estimates so far) / D, for which neither X nor Y need be known: they are limits of the numbers that are "
+    "accepted, no more."
+)]
+Schedule = Annotated[str, Choice(
+    "lambda_t = (D X + Y) X / D sqrt(8 d t / (k - 1)), the best of `bound_projection`; or the paper's sqrt(8 d t "
+    "/ (k - 1)), meant for X = Y = 1. Without effect on an adaptive step.",
+    words=SCHEDULES,
+)]
+Directions = Annotated[str, Choice(
+    "The rows that are bought besides the prediction. Orthonormal directions are drawn anew every round, with a "
+    "law that no rotation of the features changes; they cost O(d budget^2) a round.",
+    words=DIRECTIONS,
+)]
+
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #21f799ba
 @register("ito2018", needs="Any Bounded", theorem="papers/ito2018/02_linear.ipynb#thm-linear",
           budget="budget >= 2", assumptions="bounded norms of features, labels and comparator; linear measurements for sale",
@@ -290,43 +319,10 @@ class LinearProjection(Learner):
     In a round the learner buys w'x, which is its prediction, and budget - 1 random coordinates of x (or measurements along
     random orthonormal directions), from which it estimates the gradient of the squared loss for dual averaging on a ball.
 
-    Parameters
-    ----------
-    d : int
-        Features of an example, at least 2.
-    budget : int
-        Numbers bought each round (k in the paper), 2 <= budget <= d. (With d numbers all of x could be bought.)
-    radius : float, default 1
-        Bound on ||w|| (D in the paper), in labels per feature; in (1e-60, 1e60].
-    x_norm, y_max : float, default 1
-        Bounds on ||x_t|| and on |y_t|, in units of the data; in (1e-60, 1e60]. What is beyond them is refused.
-    step : float or "adaptive", default 1
-        Multiplier of the step size, divides lambda_t; in (1e-60, 1e60]. Or "adaptive": lambda_t = sqrt(sum of the squared
-        lengths of the estimates so far) / D, for which neither X nor Y need be known (they are limits of what is accepted,
-        no more).
-    schedule : {"theorem", "printed"}, default "theorem"
-        lambda_t = (D X + Y) X / D sqrt(8 d t / (k - 1)), the best of `bound_projection`; or the paper's sqrt(8 d t / (k - 1)),
-        meant for X = Y = 1. Without effect for `step="adaptive"`.
-    directions : {"coordinates", "orthonormal"}, default "coordinates"
-        What is bought besides the prediction. Orthonormal directions are drawn anew every round, with a law that no
-        rotation of the features changes; they cost O(d budget^2) a round.
-    seed : int, SeedSequence, Generator (PCG64) or None
-        Source of the draws; the same seed gives the same run.
-
     Attributes
     ----------
-    coef_ : array (d,)
-        Weights of the coming prediction, of norm at most `radius`.
     rate : float
         lambda_t / sqrt(t); 1 for the adaptive step.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, by the constructor; if a value or a label is no number or beyond the declared
-        scales, by `predict`, `update` and `simulate`: the learner is then as it was.
-    ProtocolError
-        If `query`, `predict`, `update` are called out of order.
 
     Notes
     -----
@@ -352,14 +348,12 @@ class LinearProjection(Learner):
     arrays: ClassVar[tuple[str, ...]] = ProjectionState._fields
     State = ProjectionState
 
+    @validated
     def __init__(
-        self, d: int, budget: int, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0,
-        step: float | str = 1.0, schedule: str = "theorem", directions: str = "coordinates", seed: Any = None,
+        self, d: Features, budget: Budget, radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0,
+        step: Multiplier = 1.0, schedule: Schedule = "theorem", directions: Directions = "coordinates", seed: Seed = None,
     ):
-        d, budget = check_projection(d, budget)
-        radius, x_norm, y_max = check_lengths(radius=radius, x_norm=x_norm, y_max=y_max)
-        step = check_step(step)
-        schedule, directions = check_choice("schedule", schedule, SCHEDULES), check_choice("directions", directions, DIRECTIONS)
+        check_lengths(radius=radius, x_norm=x_norm, y_max=y_max)
         names = {"radius": radius, "x_norm": x_norm, "y_max": y_max, "step": step}
         super().__init__(d, budget, seed, **names, schedule=schedule, directions=directions)
         self.scale, self.y_limit, self.radius = ("x_norm", x_norm, True), ("y_max", y_max), radius

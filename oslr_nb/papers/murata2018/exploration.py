@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ...core.compiled import entry, is_large, prefetch_row
 from ...core.environment import check_stream
 from ...core.geometry import Interval, check_psd, hard_threshold, sparse_eigenvalues, top_rescan, truncation_factor
 from ...core.learner import Learner
+from ...core.parameters import Integer, Parameter, Randomness, Real, validated
 from ...core.registry import register
 
 # %% auto #0
@@ -31,12 +32,47 @@ __all__ = ['Descent', 'block_gradient', 'textbook_exploration', 'Exploration', '
 WEIGHT_LIMIT = 1e30  # weights are cut to this magnitude: a step that is far too long must not end in infinities
 
 
-def check_sizes(d: Any, budget: Any, top: Any, width: Any = None) -> tuple[int, int, int, int]:
+Features = Annotated[int, Integer(
+    "Features of an example.",
+    2, 10**8, why="its state has to fit into memory, and with one feature there is nothing to choose",
+)]
+Budget = Annotated[int, Integer(
+    "Features bought each round (s' in the paper).",
+    2, "d", why="one feature for the weights, one for a block, and there are d = {d}",
+)]
+Top = Annotated[int | None, Integer(
+    "Weights that are kept (s in the paper). Default: half of the budget.",
+    1, "budget - 1", why="1 <= top < budget = {budget}: a block needs a feature",
+)]
+Width = Annotated[int | None, Parameter(
+    "Coordinates of a block. Default, and the most that fits: budget - top (d, if budget = d)."
+)]
+StepSize = Annotated[float | None, Parameter("Step size, in (1e-60, 1e60]. Default: 1 / smoothness.")]
+Smoothness = Annotated[float | None, Real(
+    "Restricted smoothness L of the risk (`restricted_constants`); if stated, eta must be below 2 / L.",
+    why="it is L of restricted smoothness",
+)]
+Batch = Annotated[int, Integer(
+    "Examples of a block in the first update (B_1 in the paper); an exploring update takes ceil(d / width) times "
+    "as many.",
+    1, 10**12,
+)]
+Growth = Annotated[float, Real(
+    "Factor of the batch from one update (or outer round) to the next; batches are rounded up.",
+    1, 1e6, True, why="batches grow by this factor; smaller ones would add noise",
+)]
+FirstSupport = Annotated[Any, Parameter(
+    "Coordinates of the first weights, at most as many as are kept. Default: none, the weights start at 0."
+)]
+FirstWeights = Annotated[Any, Parameter("Their values. Default: 0.")]
+Largest = Annotated[float | None, Real("Bound on the magnitude of features; if stated, larger ones are refused.")]
+NoSeed = Annotated[Any, Randomness("Without effect: the algorithm draws nothing, the chance is in the examples.")]
+
+
+@validated
+def check_sizes(d: Features, budget: Budget, top: Top = None, width: Any = None) -> tuple[int, int, int, int]:
     "d, budget, top and width as integers: 1 <= top < budget <= d, and the weights and a block fit into the budget."
-    d = check_int("d", d, 2, 10**8, "its state has to fit into memory, and with one feature there is nothing to choose")
-    budget = check_int("budget", budget, 2, d, f"one feature for the weights, one for a block, and there are d = {d}")
-    why = f"1 <= top < budget = {budget}: a block needs a feature"
-    top = check_int("top", max(1, budget // 2) if top is None else top, 1, budget - 1, why)
+    top = max(1, budget // 2) if top is None else top
     most = d if budget == d else budget - top
     why = f"all d = {d} features may be bought" if budget == d else f"top + width <= budget: {top} + width <= {budget}"
     return d, budget, top, check_int("width", most if width is None else width, 1, most, why)
@@ -315,7 +351,7 @@ class HardThresholding(Learner):
         S, values = check_start(d, most, support, start, why)
         given = {"support": None if support is None else S.tolist(), "start": None if start is None else values.tolist()}
         super().__init__(d, budget, seed, **params, eta=eta, growth=growth, **given)
-        if (x_max := params.get("x_max")) is not None: self.scale = ("x_max", check_scales(x_max=x_max)[0], False)
+        if (x_max := params.get("x_max")) is not None: self.scale = ("x_max", x_max, False)
         self.top, self.width, self.eta, self.explore, self.exploit, self.growth = top, width, eta, explore, exploit, growth
         self._plan = Plan(eta, width, growth, explore[0], exploit[0])
         self.theta, self.z, self.best, self.edge = np.zeros(d), np.zeros(d), np.arange(top if explore[0] else 0), np.zeros(3)
@@ -399,33 +435,6 @@ class Exploration(HardThresholding):
     part of the gradient it estimates. When every block has had its batch of examples, the weights make a step along the
     gradient and are cut to their `top` largest entries.
 
-    Parameters
-    ----------
-    d : int
-        Features of an example, at least 2.
-    budget : int
-        Features bought each round (s' in the paper), 2 <= budget <= d.
-    top : int, optional
-        Weights that are kept (s in the paper), 1 <= top < budget. Default: half of the budget.
-    eta : float, optional
-        Step size, in (1e-60, 1e60]. Default: 1 / smoothness.
-    batch : int, default 100
-        Examples of a block in the first update (B_1 in the paper); an update takes ceil(d / width) times as many.
-    growth : float, default 1
-        Factor of the batch from one update to the next, at least 1; batches are rounded up.
-    width : int, optional
-        Coordinates of a block. Default, and the most that fits: budget - top (d, if budget = d).
-    smoothness : float, optional
-        Restricted smoothness L of the risk (`restricted_constants`); if stated, eta must be below 2 / L.
-    support : array-like of int, optional
-        Coordinates of the first weights, at most `top`. Default: none, the weights start at 0.
-    start : array-like, optional
-        Their values. Default: 0.
-    x_max : float, optional
-        Bound on the magnitude of features; if stated, larger ones are refused.
-    seed : int, SeedSequence, Generator (PCG64) or None
-        Without effect: the algorithm draws nothing, the chance is in the examples.
-
     Attributes
     ----------
     coef_ : array (d,)
@@ -438,14 +447,6 @@ class Exploration(HardThresholding):
         Examples of a block in the present update.
     unfinished_ : int
         Examples that the present update has used so far; at the end of a stream the weights do not know of them.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, by the constructor; if a value or a label is no number, by `predict`, `update` and
-        `simulate`: the learner is then as it was.
-    ProtocolError
-        If `query`, `predict`, `update` are called out of order.
 
     Notes
     -----
@@ -465,13 +466,13 @@ class Exploration(HardThresholding):
     >>> lr.update(y)
     """
 
+    @validated
     def __init__(
-        self, d: int, budget: int, top: int | None = None, eta: float | None = None, batch: int = 100, growth: float = 1.0,
-        width: int | None = None, smoothness: float | None = None, support: Any = None, start: Any = None,
-        x_max: float | None = None, seed: Any = None,
+        self, d: Features, budget: Budget, top: Top = None, eta: StepSize = None, batch: Batch = 100,
+        growth: Growth = 1.0, width: Width = None, smoothness: Smoothness = None, support: FirstSupport = None,
+        start: FirstWeights = None, x_max: Largest = None, seed: NoSeed = None,
     ):
         d, budget, top, width = check_sizes(d, budget, top, width)
-        batch, growth = check_batch(batch, growth)
         names = {"top": top, "batch": batch, "width": width, "smoothness": smoothness, "x_max": x_max}
         super().__init__(d, budget, top, width, check_step(eta, smoothness), (1, batch), (0, 1), growth, support, start, seed, **names)
 

@@ -9,17 +9,19 @@ and then the number of features no longer counts.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ...core.checks import check_array, check_indices, check_int, check_real, check_scales, fail
 from ...core.environment import check_stream
 from ...core.geometry import truncation_factor
+from ...core.parameters import AnyBudget, Parameter, validated
 from ...core.registry import register
-from .exploration import WEIGHT_LIMIT, Descent, HardThresholding, check_batch, check_sizes
-from .exploration import check_start, check_step, contraction_factor, first_weights
-from .exploration import textbook_exploration
+from .exploration import WEIGHT_LIMIT, Batch, Budget, Descent, Features, FirstSupport
+from .exploration import FirstWeights, Growth, HardThresholding, Largest, NoSeed, Smoothness
+from .exploration import StepSize, Top, Width, check_batch, check_sizes, check_start
+from .exploration import check_step, contraction_factor, first_weights, textbook_exploration
 
 # %% auto #0
 __all__ = ['support_gradient', 'textbook_exploitation', 'textbook_hybrid', 'stable_exploitation_step', 'exploitation_room',
@@ -298,6 +300,16 @@ def bound_hybrid(
     else: fail("growth", g, "larger", "100,000 outer rounds are not enough")
     return used
 
+# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #02hybridpar
+Support = Annotated[Any, Parameter("The features that are bought and have weights; from 1 to `budget` of them.")]
+Explore = Annotated[Any, Parameter(
+    "Exploring updates of an outer round, and examples of a block in the first of them."
+)]
+Exploit = Annotated[Any, Parameter(
+    "Exploiting updates of an outer round, and examples of such an update in the first; None: as many as an "
+    "exploring update takes, ceil(d / width) times those of a block."
+)]
+
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #aa207a72
 @register("murata2018", needs="iid Lin Sparse Eig", theorem="papers/murata2018/02_hybrid.ipynb#thm-exploitation",
           budget="budget >= 1, the size of the support",
@@ -316,29 +328,6 @@ class Exploitation(HardThresholding):
 
     In a round the learner buys the features of its support, and nothing else; after a batch of examples it makes a step.
 
-    Parameters
-    ----------
-    d : int
-        Features of an example, at least 2.
-    budget : int
-        Features that may be bought each round (s' in the paper), 1 <= budget <= d.
-    support : array-like of int
-        The features that are bought and have weights; from 1 to `budget` of them.
-    start : array-like, optional
-        Their first weights. Default: 0.
-    eta : float, optional
-        Step size, in (1e-60, 1e60]. Default: 1 / smoothness.
-    batch : int, default 100
-        Examples of the first update (B_1 in the paper).
-    growth : float, default 1
-        Factor of the batch from one update to the next, at least 1; batches are rounded up.
-    smoothness : float, optional
-        Restricted smoothness L of the risk; if stated, eta must be below 2 / L.
-    x_max : float, optional
-        Bound on the magnitude of features; what is beyond it is refused. Default: none.
-    seed : int, SeedSequence, Generator (PCG64) or None
-        Without effect: the algorithm draws nothing.
-
     Attributes
     ----------
     coef_ : array (d,)
@@ -347,14 +336,6 @@ class Exploitation(HardThresholding):
         The support, ascending.
     updates_, batch_, unfinished_ : int
         Updates so far; examples of the present update, and how many of them it has used.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, by the constructor; if a value or a label is no number, by `predict`, `update` and
-        `simulate`: the learner is then as it was.
-    ProtocolError
-        If `query`, `predict`, `update` are called out of order.
 
     Notes
     -----
@@ -375,15 +356,14 @@ class Exploitation(HardThresholding):
     >>> lr.update(y)
     """
 
+    @validated
     def __init__(
-        self, d: int, budget: int, support: Any, start: Any = None, eta: float | None = None, batch: int = 100, growth: float = 1.0,
-        smoothness: float | None = None, x_max: float | None = None, seed: Any = None,
+        self, d: Features, budget: AnyBudget, support: Support, start: FirstWeights = None, eta: StepSize = None,
+        batch: Batch = 100, growth: Growth = 1.0, smoothness: Smoothness = None, x_max: Largest = None,
+        seed: NoSeed = None,
     ):
-        d = check_int("d", d, 2, 10**8, "its state has to fit into memory, and with one feature there is nothing to choose")
-        budget = check_int("budget", budget, 1, d, f"there are d = {d} features")
         S, _ = check_start(d, budget, support, start, f"budget = {budget} may be bought")
         check_int("size of the support", len(S), 1, why="without a feature there is nothing to learn")
-        batch, growth = check_batch(batch, growth)
         names = {"batch": batch, "smoothness": smoothness, "x_max": x_max}
         super().__init__(d, budget, len(S), d, check_step(eta, smoothness), (0, 1), (1, batch), growth, S, start, seed, **names)
 
@@ -405,36 +385,6 @@ class Hybrid(HardThresholding):
     An outer round is a few updates of Exploration, which look for the support, and then updates of Exploitation on what was
     found; then both batches grow.
 
-    Parameters
-    ----------
-    d : int
-        Features of an example, at least 2.
-    budget : int
-        Features bought each round (s' in the paper), 2 <= budget <= d.
-    top : int, optional
-        Weights that are kept (s in the paper), 1 <= top < budget. Default: half of the budget.
-    eta : float, optional
-        Step size of both phases, in (1e-60, 1e60]. Default: 1 / smoothness.
-    explore : (int, int), default (3, 30)
-        Exploring updates of an outer round, and examples of a block in the first of them.
-    exploit : (int, int or None), default (10, None)
-        Exploiting updates of an outer round, and examples of such an update in the first; None: as many as an exploring
-        update takes, ceil(d / width) times those of a block.
-    growth : float, default 1.5
-        Factor of both batches from one outer round to the next, at least 1; batches are rounded up.
-    width : int, optional
-        Coordinates of a block. Default, and the most that fits: budget - top (d, if budget = d).
-    smoothness : float, optional
-        Restricted smoothness L of the risk; if stated, eta must be below 2 / L.
-    support : array-like of int, optional
-        Coordinates of the first weights, at most `top`. Default: none, the weights start at 0.
-    start : array-like, optional
-        Their values. Default: 0.
-    x_max : float, optional
-        Bound on the magnitude of features; what is beyond it is refused. Default: none.
-    seed : int, SeedSequence, Generator (PCG64) or None
-        Without effect: the algorithm draws nothing.
-
     Attributes
     ----------
     coef_ : array (d,)
@@ -443,14 +393,6 @@ class Hybrid(HardThresholding):
         Where they are; in an exploiting phase what it has found.
     updates_, batch_, unfinished_ : int
         Updates so far; examples of the present update (exploring: of a block), and how many of them it has used.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, by the constructor; if a value or a label is no number, by `predict`, `update` and
-        `simulate`: the learner is then as it was.
-    ProtocolError
-        If `query`, `predict`, `update` are called out of order.
 
     Notes
     -----
@@ -471,10 +413,11 @@ class Hybrid(HardThresholding):
     >>> lr.update(y)
     """
 
+    @validated
     def __init__(
-        self, d: int, budget: int, top: int | None = None, eta: float | None = None, explore: tuple = (3, 30), exploit: tuple = (10, None),
-        growth: float = 1.5, width: int | None = None, smoothness: float | None = None, support: Any = None, start: Any = None,
-        x_max: float | None = None, seed: Any = None,
+        self, d: Features, budget: Budget, top: Top = None, eta: StepSize = None, explore: Explore = (3, 30),
+        exploit: Exploit = (10, None), growth: Growth = 1.5, width: Width = None, smoothness: Smoothness = None,
+        support: FirstSupport = None, start: FirstWeights = None, x_max: Largest = None, seed: NoSeed = None,
     ):
         d, budget, top, width = check_sizes(d, budget, top, width)
         first, second, growth = check_phases(d, width, explore, exploit, growth)
