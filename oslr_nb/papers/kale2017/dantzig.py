@@ -15,8 +15,8 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.checks import check_array, check_choice, check_exact, check_indices, check_int, check_real
-from ...core.checks import check_scales, fail, kernel, record
+from ...core.checks import check_array, check_choice, check_exact, check_indices, check_int, check_magnitude
+from ...core.checks import check_real, check_scales, fail, kernel, record
 from ...core.compiled import entry
 from ...core.designs import draw_outside
 from ...core.geometry import check_psd, enumerated_eigenvalues, hard_threshold, top_k
@@ -59,7 +59,7 @@ def printed_limit(V: Any, w: Any, k0: int, k: int) -> tuple[np.ndarray, float]:
     """
     V = check_array("V", V, (None, None))
     d = len(V)
-    V, w = check_array("V", V, (d, d)), check_array("w", w, (d,))
+    V, w = check_magnitude("V", check_array("V", V, (d, d))), check_magnitude("w", check_array("w", w, (d,)))
     k0, k = check_int("k0", k0, 1, d), check_int("k", k, 1, d)
     f = d * (k0 - 1) / (k0 * (d - 1)) if d > 1 else 1.0
     limit = f * V + (1 - f) * np.diag(np.diag(V))
