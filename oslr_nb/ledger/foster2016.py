@@ -4,9 +4,8 @@
 """The ledger of papers/foster2016: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ..papers.foster2016 import FKK, RATES, SCALARS, UPDATE, Constants, bound_fkk, bound_fkk_below, bound_retuned
-from ..papers.foster2016 import chances, correlated_stream, cost_and_gradient, fkk_rates, refer, sign_stream
-from ..papers.foster2016 import textbook_fkk
+from ..papers.foster2016 import FKK, RATES, SCALARS, UPDATE, Constants, bound_fkk, bound_fkk_below, bound_retuned, chances
+from ..papers.foster2016 import correlated_stream, cost_and_gradient, fkk_rates, refer, sign_stream, textbook_fkk
 
 # %% auto #0
 __all__ = []
@@ -253,8 +252,7 @@ def bounds_as_code(case: Case, **wrong: float) -> Evidence:
 
 # %% ../../nbs/papers/foster2016.ipynb #cb686002
 @claim("foster2016", "subsets that change in a round (ours)", id="F6", tier="exact", proof="prp-cost",
-       cases=[(6, 2, 2), (7, 3, 3), (9, 2, 4), (8, 5, 2)],
-       tex=r"\binom dk-\binom{d-r}k\text{ subsets change in a round}",
+       cases=[(6, 2, 2), (7, 3, 3), (9, 2, 4), (8, 5, 2)], tex=r"\binom dk-\binom{d-r}k\text{ subsets change in a round}",
        controls={"the count for one random feature less": {"features_left_out": 1}})
 def changed_subsets(case: Case, features_left_out: int = 0) -> Evidence:
     "Subsets whose weights change in each of 20 rounds with no feature zero, worst round; case (d, k, r)."
@@ -341,8 +339,7 @@ def pairs_drawn(d: int, budget: int, k: int, seed: int) -> tuple[np.ndarray, np.
 
 @claim("foster2016", "Algorithm 1, line 5, as compiled", id="F11", tier="statistical", level=1e-7, proof="alg-fkk",
        cases=[(4, 4, 2), (5, 4, 1), (20, 4, 2)], tex=r"\mathbb P[A_t=A,R_t=R]=D_t(A)\big/\binom d{k'-k}",
-       controls={"the subsets are still equally likely":
-                     {"law": lambda d, b, k, D: law_of_pairs(d, b, k, np.full(len(D), 1 / len(D)))},
+       controls={"the subsets are still equally likely": {"law": lambda d, b, k, D: law_of_pairs(d, b, k, np.full(len(D), 1 / len(D)))},
                  "R outside of A": {"law": law_outside},
                  "R is drawn with the number that drew A": {"law": law_of_one_number}})
 def law_of_subsets(case: Case, law: Callable[[int, int, int, np.ndarray], np.ndarray] = law_of_pairs) -> Evidence:
@@ -378,17 +375,14 @@ def absurd_rates(case: Case, cut: bool = False, share: float = 1.0) -> Evidence:
 STREAMS = {"signs": sign_stream, "correlated": correlated_stream}
 
 
-def final_regrets(
-    stream: str, d: int, budget: int, k: int, T: int, runs: int, rng: np.random.Generator, **kw: Any
-) -> np.ndarray:
+def final_regrets(stream: str, d: int, budget: int, k: int, T: int, runs: int, rng: np.random.Generator, **kw: Any) -> np.ndarray:
     "Regret (runs,) against the true weights after T rounds of a stream, by learners made for T rounds."
     return STREAMS[stream](d, k).regrets(lambda i: FKK(d, budget, k=k, T=T, seed=i, **kw), T, runs, rng)
 
 # %% ../../nbs/papers/foster2016.ipynb #7ae4de90
 @claim("foster2016", "Theorem 1, with constants (ours)", id="F7", tier="statistical", level=1e-6, proof="thm-one",
        cases=[(s, *shape) for s in STREAMS for shape in ((4, 3, 1), (5, 4, 2))],
-       tex=r"\mathbb E R_T(w^*)\le\text{its bound with }"
-           r"\eta_{\mathrm H}=q\sqrt{k\ln(d)/T},\,\eta_{\mathrm S}=q/\sqrt T",
+       tex=r"\mathbb E R_T(w^*)\le\text{its bound with }" r"\eta_{\mathrm H}=q\sqrt{k\ln(d)/T},\,\eta_{\mathrm S}=q/\sqrt T",
        controls={"Hedge does not learn: its rate is 10^-9 times the theorem's": {"hedge_step": 1e-9},
                  "the subsets do not learn: the rate of descent is 10^-9 times the theorem's": {"step": 1e-9, "hedge_step": 1e9}})
 def theorem_1(case: Case, rates: str = "corrected", **multipliers: float) -> Evidence:

@@ -33,9 +33,8 @@ def shares(rng: np.random.Generator, n: int, zeros: int = 0) -> np.ndarray:
     return v / sum(v)
 
 
-@claim("li2025", "sampling LI, one feature", id="L1", tier="exact", cases=[(4, 2, 0), (5, 3, 2), (6, 4, 3), (4, 4, 1)], proof="lem-chances",
-       tex=r"P_i=\tfrac{m-1}{d-1}+q_i\tfrac{d-m}{d-1}",
-       controls={"one feature less": {"features_left_out": 1}})
+@claim("li2025", "sampling LI, one feature", id="L1", tier="exact", cases=[(4, 2, 0), (5, 3, 2), (6, 4, 3), (4, 4, 1)],
+       proof="lem-chances", tex=r"P_i=\tfrac{m-1}{d-1}+q_i\tfrac{d-m}{d-1}", controls={"one feature less": {"features_left_out": 1}})
 def seen_alone(case: Case, features_left_out: int = 0) -> Evidence:
     "Distance of the formula from the enumeration of all sets; case (n, m, features without chance)."
     n, m, zeros = case.value
@@ -45,8 +44,7 @@ def seen_alone(case: Case, features_left_out: int = 0) -> Evidence:
 
 # %% ../../nbs/papers/li2025.ipynb #2eac85be
 @claim("li2025", "sampling LI, a pair", id="L2", tier="exact", cases=[(4, 3, 0), (5, 3, 2), (6, 4, 3), (7, 3, 0)], proof="lem-chances",
-       tex=r"P_{ij}=\tfrac{(m-1)(m-2)+(m-1)(d-m)(q_i+q_j)}{(d-1)(d-2)}",
-       controls={"the product of the chances": {"product": True}})
+       tex=r"P_{ij}=\tfrac{(m-1)(m-2)+(m-1)(d-m)(q_i+q_j)}{(d-1)(d-2)}", controls={"the product of the chances": {"product": True}})
 def seen_together(case: Case, product: bool = False) -> Evidence:
     "Distance of the formula from the enumeration of all sets; case (n, m, features without chance)."
     n, m, zeros = case.value

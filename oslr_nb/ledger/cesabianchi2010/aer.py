@@ -4,8 +4,7 @@
 """The ledger of papers/cesabianchi2010/02_aer: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ...papers.cesabianchi2010.aer import aer_lambda, aer_log_factor, bound_aer, gradient_bound, gradient_moment
-from ...papers.cesabianchi2010.aer import plain_aer
+from ...papers.cesabianchi2010.aer import aer_lambda, aer_log_factor, bound_aer, gradient_bound, gradient_moment, plain_aer
 
 # %% auto #0
 __all__ = []
@@ -56,8 +55,7 @@ def gradient_estimates(
 
 @claim("cesabianchi2010", "(CSS 4), Algorithm 2", id="D7", tier="exact", cases=[(4, 2), (5, 2), (4, 2), (6, 3)],
        proof="lem-aer-estimate", tex=r"\mathbb E\,2(\hat y-y)\mathbf v=2(w^\top x-y)x",
-       controls={"the same attributes for both factors": {"same": True},
-                 "weighted draws without replacement": {"distinct": True}})
+       controls={"the same attributes for both factors": {"same": True}, "weighted draws without replacement": {"distinct": True}})
 def gradient_unbiased(case: Case, **broken: bool) -> Evidence:
     "Distance between the mean of z over all C and all draws and the gradient; case (d, k/2)."
     d, n = case.value
@@ -67,9 +65,8 @@ def gradient_unbiased(case: Case, **broken: bool) -> Evidence:
     return Evidence(np.abs(mean - 2 * (w @ x - y) * x).sum(), "==", 0)
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #9fb46e56
-@claim("cesabianchi2010", "second moment of the estimate (ours)", id="D7m", tier="exact",
-       cases=[(4, 2), (5, 2), (6, 3)], proof="lem-aer-estimate",
-       tex=r"\mathbb E\Vert z\Vert^2=4\,\mathbb E(\hat y-y)^2\,\tfrac{2d}k\Vert x\Vert^2",
+@claim("cesabianchi2010", "second moment of the estimate (ours)", id="D7m", tier="exact", cases=[(4, 2), (5, 2), (6, 3)],
+       proof="lem-aer-estimate", tex=r"\mathbb E\Vert z\Vert^2=4\,\mathbb E(\hat y-y)^2\,\tfrac{2d}k\Vert x\Vert^2",
        controls={"C drawn with replacement": {"again": True}})
 def moment_exact(case: Case, **broken: bool) -> Evidence:
     "Enumeration over all C and all draws against the formula; case (d, k/2)."
@@ -220,9 +217,7 @@ def aer_as_code(case: Case) -> Evidence:
     return Evidence(code, "==", page, tol=1e-8)
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #90f1f25f
-def sign_excess(
-    make: Callable[[int], Learner], w: np.ndarray, T: int, runs: int, rng: np.random.Generator
-) -> np.ndarray:
+def sign_excess(make: Callable[[int], Learner], w: np.ndarray, T: int, runs: int, rng: np.random.Generator) -> np.ndarray:
     "||coef_ - w||^2 (runs,) after T examples x uniform in {-1, 1}^d with labels w'x, w (d,)."
     found = []
     for i in range(runs):

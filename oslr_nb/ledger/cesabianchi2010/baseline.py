@@ -25,8 +25,7 @@ from ..claims import Case, Erratum, Evidence, claim, random_fractions, slope_int
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #2a15d90a
 @claim("cesabianchi2010", "expansion of the loss", id="D2", tier="exact", cases=5, proof="eq-base-square",
-       tex=r"(\langle w,x\rangle-y)^2=w^\top xx^\top w-2y\,x^\top w+y^2",
-       controls={"the sign that Algorithm 1 prints": {"sign": 1}})
+       tex=r"(\langle w,x\rangle-y)^2=w^\top xx^\top w-2y\,x^\top w+y^2", controls={"the sign that Algorithm 1 prints": {"sign": 1}})
 def expansion(case: Case, sign: int = -1) -> Evidence:
     "Both sides for random fractions x, w (4,), y."
     x, w, (y,) = random_fractions(case.rng, 4), random_fractions(case.rng, 4), random_fractions(case.rng, 1)
@@ -34,8 +33,7 @@ def expansion(case: Case, sign: int = -1) -> Evidence:
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #aad0283a
 @claim("cesabianchi2010", "(CSS 3)", id="D3", tier="exact", cases=[(3, 2), (4, 2), (5, 4)], proof="lem-base-pairs",
-       tex=r"\mathbb Ev=x\text{ for one uniform draw and for the average of }k",
-       controls={"weight d/k for k/2 draws": {"part": 2}})
+       tex=r"\mathbb Ev=x\text{ for one uniform draw and for the average of }k", controls={"weight d/k for k/2 draws": {"part": 2}})
 def attributes_unbiased(case: Case, part: int = 1) -> Evidence:
     "Distance of x from the means over all single draws and over all sets of k; case (d, k)."
     (d, k), x = case.value, random_fractions(case.rng, case.value[0])
@@ -152,9 +150,7 @@ def wrong_end(d: int, k: int, m: int, B: Fraction, mu: float, estimator: str) ->
     return float(chance[mean <= 1e-9].sum())
 
 
-def forced_excess(
-    d: int, k: int, m: int, delta: float, B: Fraction, X: float = 1.0, Y: float = 1.0, estimator: str = "pairs"
-) -> float:
+def forced_excess(d: int, k: int, m: int, delta: float, B: Fraction, X: float = 1.0, Y: float = 1.0, estimator: str = "pairs") -> float:
     "4 B X Y mu of Lemma CA 4 (lem-base-hard), for the largest mu (in 1/4096) whose wrong end has a chance above delta."
     low, high, scaled = 0, 4096, B * Fraction(X) / Fraction(Y)
     while high - low > 1:
@@ -352,8 +348,7 @@ def bounds_as_code(case: Case, **change: float) -> Evidence:
            "the output: as printed, the mirror image of the answer; Theorem 1 (journal: Lemma 10, Theorem 6) is meant with the minus.",
            witness=r"One attribute, $x=y=B=1$: $\bar A=1$ and $\bar v=2$. $w^2+2w$ is least in $[-1,1]$ at $w=-1$, "
                    r"which has the loss $(-1-1)^2=4$; $w^2-2w$ is least at $w=1$, which has none."),
-       mended=(r"\hat w=\arg\min w^\top\bar Aw-w^\top\bar v", {"sign": -1.0}),
-       controls={"without the factor 2 in v": {"sign": -0.5}})
+       mended=(r"\hat w=\arg\min w^\top\bar Aw-w^\top\bar v", {"sign": -1.0}), controls={"without the factor 2 in v": {"sign": -0.5}})
 def printed_sign(case: Case, sign: float = 1.0) -> Evidence:
     "Risk of the minimiser over the l1 ball, from exact moments of a finite law, and the least risk; case d."
     from oslr_nb.papers.cesabianchi2010.solvers import minimise_faces
@@ -364,9 +359,7 @@ def printed_sign(case: Case, sign: float = 1.0) -> Evidence:
     return Evidence(law_risk(w, X, y), "==", law_risk(best, X, y), tol=1e-9)
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #240e16a1
-def halves_estimate(
-    x: np.ndarray, I: Iterable[int], J: Iterable[int], corrected: bool = False, diagonal: bool = True
-) -> np.ndarray:
+def halves_estimate(x: np.ndarray, I: Iterable[int], J: Iterable[int], corrected: bool = False, diagonal: bool = True) -> np.ndarray:
     "A (d, d) of the journal version from the halves I, J of k attributes, k even, or corrected."
     I, J, d = list(I), list(J), len(x)
     k, A = len(I) + len(J), np.zeros((d, d), x.dtype)
@@ -392,9 +385,7 @@ def halves_estimate(
                    r"the diagonal and $0$ on it, not $1$."),
        controls={"corrected products, but nothing on the diagonal": {"corrected": True, "diagonal": False},
                  "the printed weight, right diagonal": {"squares": True}})
-def halves_unbiased(
-    case: Case, factor: Callable | None = None, independent: bool = False, squares: bool = False, **kw: bool
-) -> Evidence:
+def halves_unbiased(case: Case, factor: Callable | None = None, independent: bool = False, squares: bool = False, **kw: bool) -> Evidence:
     """Distance of the mean over all disjoint (or independent) halves from x x' (or from factor(d) times it, diagonal 0).
     squares: with x_i^2 put on the diagonal of the mean."""
     (d, k), x = case.value, random_fractions(case.rng, case.value[0])

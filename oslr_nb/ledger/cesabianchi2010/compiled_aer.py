@@ -103,8 +103,7 @@ def scale_compiled(case: Case, excess: float = 0.0) -> Evidence:
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #6b7036c9
 @claim("cesabianchi2010", "Algorithm 2, the compiled draws", id="D7l", tier="statistical", level=1e-6, cases=["learning", "calibration"],
        proof="prp-aer-compiled", tex=r"\mathbb P(C,i,j)=\binom d{k/2}^{-1}\frac{\lvert w_i\rvert\lvert w_j\rvert}{\Vert w\Vert_1^2}\ (k=4)",
-       controls={"weighted draws without replacement": {"replace": False},
-                 "uniform among the weights that are not 0": {"weighted": False}})
+       controls={"weighted draws without replacement": {"replace": False}, "uniform among the weights that are not 0": {"weighted": False}})
 def draws_of_aer(case: Case, replace: bool = True, weighted: bool = True) -> Evidence:
     """Pearson's statistic of (C, weighted draws in order) in 3000 rounds of learning, or of the first and last draw in 900 of
     calibration after 60 of learning, against the exact chances; d = 5, k = 4."""

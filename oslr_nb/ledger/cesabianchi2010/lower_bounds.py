@@ -4,8 +4,7 @@
 """The ledger of papers/cesabianchi2010/03_lower_bounds: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ...papers.cesabianchi2010.lower_bounds import binary_divergence, bound_examples, divergence_area
-from ...papers.cesabianchi2010.lower_bounds import largest_chance, look_information
+from ...papers.cesabianchi2010.lower_bounds import binary_divergence, bound_examples, divergence_area, largest_chance, look_information
 
 # %% auto #0
 __all__ = []
@@ -39,15 +38,13 @@ def hidden_law(d: int, j: int, p: Any, copy: bool = False) -> list[tuple[tuple[i
 def hidden_excess(case: Case, copy: bool = False) -> Evidence:
     "Risk of random weights minus 1 - 4 p^2, all outcomes enumerated, and the squared distance to w*; d = 4."
     p, j, w = Fraction(1, 4 + case.number), case.number % 4, 2 * rational(case.rng, 4, 12)
-    risk = sum(c * (sum(a * b for a, b in zip(w, x, strict=True)) - y) ** 2
-               for x, y, c in hidden_law(4, j, p, copy))
+    risk = sum(c * (sum(a * b for a, b in zip(w, x, strict=True)) - y) ** 2 for x, y, c in hidden_law(4, j, p, copy))
     distance = sum((v - 2 * p * (i == j)) ** 2 for i, v in enumerate(w))
     return Evidence(risk - (1 - 4 * p * p), "==", distance)
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #eb8ecc74
 @claim("cesabianchi2010", "theorem 3, identification", id="D11b", tier="search", cases=3, proof="lem-lb-law",
-       tex=r"w_i\ge w_j\text{ for some }i\ne j\ \Rightarrow\ L(w)-L(w^*)\ge2\varepsilon",
-       controls={"2.01 eps": Fraction(201, 200)})
+       tex=r"w_i\ge w_j\text{ for some }i\ne j\ \Rightarrow\ L(w)-L(w^*)\ge2\varepsilon", controls={"2.01 eps": Fraction(201, 200)})
 def accuracy_names_attribute(case: Case) -> Evidence:
     "Smallest ||w - 2 p e_j||^2 / p^2 over a rational grid of (w_i, w_j) / p with w_i >= w_j."
     fine = 4 * (1 + case.number)
@@ -175,9 +172,7 @@ def chance_to_name(case: Case, share: float = 1.0) -> Evidence:
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #129a7491
 @kernel(allocates=True)
-def sweep_run(
-    words: np.ndarray, j: int, d: int, p: float, step: float, last: float, upper: float, most: int
-) -> tuple[int, int]:
+def sweep_run(words: np.ndarray, j: int, d: int, p: float, step: float, last: float, upper: float, most: int) -> tuple[int, int]:
     "Looks of one run of the sweep on D_j, in rounds that lower -b by `step` down to -last; 0, 4 or 8: the excess over eps."
     up, down, total, level, score = math.log1p(2 * p), math.log1p(-2 * p), 0, 0.0, np.zeros(d)
     while level < last - 1e-9:
@@ -312,8 +307,7 @@ def lower_in_code(what: str) -> tuple[float, float]:
 
 
 @claim("cesabianchi2010", "the lower bounds as code", id="D11k", tier="certificate", proof="thm-lb-examples",
-       cases=["kl", "inverse", "kappa", "area", "fixed", "mean", "journal", "floor", "floor, any d", "unread", "posterior",
-              "naming"],
+       cases=["kl", "inverse", "kappa", "area", "fixed", "mean", "journal", "floor", "floor, any d", "unread", "posterior", "naming"],
        tex=r"\mathrm{kl},\ \kappa,\ \textstyle\int\mathrm{kl}\text{, the bounds and the floors of the code are those of the page}",
        controls={"one per mille more": 1.001})
 def lower_as_code(case: Case) -> Evidence:

@@ -37,8 +37,7 @@ def unread_variance(w: Sequence[Any], budget: int) -> Any:
 
 
 @claim("cesabianchi2010", "theorem 4, generalised", id="D12a", tier="exact", proof="thm-lb-test",
-       cases=[(3, 1), (4, 2), (4, 1), (4, 3), (5, 2)],
-       tex=r"\text{risk}=\text{sum of the }d-k\text{ smallest }w_i^{*2}",
+       cases=[(3, 1), (4, 2), (4, 1), (4, 3), (5, 2)], tex=r"\text{risk}=\text{sum of the }d-k\text{ smallest }w_i^{*2}",
        controls={"the last attribute is a copy of the first": {"copy": True}})
 def best_is_unread(case: Case, copy: bool = False) -> Evidence:
     "The best tree for random rational weights against the formula; case (d, k)."
@@ -51,8 +50,7 @@ def best_is_unread(case: Case, copy: bool = False) -> Evidence:
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #cea01268
 @claim("cesabianchi2010", "theorems 2 and 3 of the journal version", id="D13", tier="exact", proof="thm-lb-test",
        cases=[(2, 2, 1), (4, 4, 2), (5, 5, 2), (3, 2, 1), (4, 3, 1), (5, 4, 2)],
-       tex=r"w^*=b\text{ on }n\text{ coordinates}:\ \text{risk}=b^2(n-k);\ b=\tfrac1{\sqrt d},n=d\text{ or }"
-           r"b=\tfrac1{ck},n=ck",
+       tex=r"w^*=b\text{ on }n\text{ coordinates}:\ \text{risk}=b^2(n-k);\ b=\tfrac1{\sqrt d},n=d\text{ or }" r"b=\tfrac1{ck},n=ck",
        controls={"one attribute more": {"extra_attributes": 1}})
 def equal_weights(case: Case, extra_attributes: int = 0) -> Evidence:
     "Best tree for w = 1 on n of d coordinates; case (d, n, k)."
@@ -61,8 +59,7 @@ def equal_weights(case: Case, extra_attributes: int = 0) -> Evidence:
 
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #65149046
 @claim("cesabianchi2010", "theorem 4, best constant (ours)", id="D12b", tier="exact", proof="thm-lb-minimax",
-       cases=[(3, 1), (4, 1), (10, 2), (9, 3)],
-       tex=r"w^*=\tfrac1d(1,\dots,1):\ \text{risk}=(1+\sqrt K)^{-2},\ K=k\tfrac{d-1}{d-k}",
+       cases=[(3, 1), (4, 1), (10, 2), (9, 3)], tex=r"w^*=\tfrac1d(1,\dots,1):\ \text{risk}=(1+\sqrt K)^{-2},\ K=k\tfrac{d-1}{d-k}",
        controls={"independent signs": {"independent": True}})
 def hard_law(case: Case, independent: bool = False) -> Evidence:
     "Best tree for the hard law of step 3, in fractions, against the formula; case (d, k) with K a square."

@@ -4,8 +4,7 @@
 """The ledger of papers/cesabianchi2010/05_solvers: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ...papers.cesabianchi2010.solvers import Baseline, baseline_learn, lasso_in_ball, minimise_faces
-from ...papers.cesabianchi2010.solvers import ridge_in_ball, solve_baseline
+from ...papers.cesabianchi2010.solvers import Baseline, baseline_learn, lasso_in_ball, minimise_faces, ridge_in_ball, solve_baseline
 
 # %% auto #0
 __all__ = []
@@ -131,8 +130,7 @@ def clipped_minimum(case: Case, shrink: float = 1.0) -> Evidence:
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #a2e42a71
 @claim("cesabianchi2010", "the clipped form, step 1 (ours)", id="D6c", tier="certificate", proof="thm-base-clipped",
        cases=[(3, 2, 20), (4, 2, 60), (5, 4, 60), (4, 2, 8)] * 8,
-       tex=r"\tilde L_S(\hat w_+)-\tilde L_S(u)\le u^\top Nu-\hat w_+^\top N\hat w_+",
-       controls={"two fifths of the ridge terms": 0.4})
+       tex=r"\tilde L_S(\hat w_+)-\tilde L_S(u)\le u^\top Nu-\hat w_+^\top N\hat w_+", controls={"two fifths of the ridge terms": 0.4})
 def clipped_form(case: Case) -> Evidence:
     "Both sides with B = 1 and u the minimiser of the indefinite form, up to the gap of the solver; case (d, k, m)."
     d, k, m = case.value

@@ -27,10 +27,9 @@ from ...core.geometry import Interval, compatibility, cone_descent, hard_thresho
 from ...core.geometry import restricted_condition, restricted_eigenvalue, rip_constant, sparse_eigenvalues
 from ...core.geometry import top_buffer, top_k, top_rescan, top_update, truncation_factor
 from ...core.run import Run, best_sparse
-from ...core.trees import LAZY_SCALARS, LazyBall, lazy_ball, lazy_climb, lazy_find
-from ...core.trees import lazy_norm, lazy_project, lazy_put, lazy_raise, lazy_rebase, lazy_scale, lazy_step
-from ...core.trees import lazy_sums, lazy_tally, lazy_weight, lazy_weights, sums_find, sums_first, sums_tree
-from ...core.trees import sums_update
+from ...core.trees import LAZY_SCALARS, LazyBall, lazy_ball, lazy_climb, lazy_find, lazy_norm, lazy_project, lazy_put, lazy_raise
+from ...core.trees import lazy_rebase, lazy_scale, lazy_step, lazy_sums, lazy_tally, lazy_weight, lazy_weights, sums_find, sums_first
+from ...core.trees import sums_tree, sums_update
 from ..claims import Case, Evidence, claim, law_of_draws, random_fractions
 
 # %% auto #0
@@ -48,8 +47,7 @@ BALLS = {
        cases=[(ball, d, R, size) for ball in BALLS for d, R in ((1, 0.3), (4, 2.5), (30, 1.7)) for size in (0.05, 3.0)],
        tex=r"\langle v-p,p\rangle=\max_{z\in C}\langle v-p,z\rangle,\quad p\in C",
        controls={"rescaled instead of projected": {"change": lambda p, v, R: v * min(1, R / np.abs(v).sum())},
-                 "a ball of radius 1.01 R":
-                     lambda case: {"change": lambda p, v, R: BALLS[case.value[0]][0](v, 1.01 * R)}})
+                 "a ball of radius 1.01 R": lambda case: {"change": lambda p, v, R: BALLS[case.value[0]][0](v, 1.01 * R)}})
 def projections(case: Case, change: Callable = lambda p, v, R: p) -> Evidence:
     "Both sides of the certificate for a random v, shorter or longer than the radius; case (set, d, R, size of v)."
     ball, d, R, size = case.value
@@ -252,9 +250,7 @@ def three_features(V: np.ndarray, cone: float) -> tuple[float, np.ndarray]:
               ("three", 2.0), ("three", 0.3)],
        tex=r"\max_r\big(\sqrt{\lambda_{\min}(s+r)}-c\sqrt{\tfrac sr\lambda_{\max}(r)}\big)\le\kappa(s)"
            r"=\sqrt{1+\tfrac{c^2s}{d-s}-\tfrac{(1+c)^2s}d},\quad V=I-\tfrac1d\mathbf 1\mathbf 1^\top",
-       controls={"a cone of width 1.99": {"cone": 1.99},
-                 "ends 2 % higher": {"factor": 1.02},
-                 "ends 2 % lower": {"factor": 0.98}})
+       controls={"a cone of width 1.99": {"cone": 1.99}, "ends 2 % higher": {"factor": 1.02}, "ends 2 % lower": {"factor": 0.98}})
 def two_features(case: Case, cone: float = 2.0, factor: float = 1.0) -> Evidence:
     "One end of the enclosure and the closed form (`near`: 98 % of it), or what the descent finds; case (matrix, end or width)."
     (name, end), d, s = case.value, 60, 2
@@ -284,8 +280,7 @@ def independent_product(D: Design, order: int, exact: bool) -> np.ndarray:
 
 
 @claim("core", "inclusion probabilities", id="B1", tier="exact", proof="sec-core-inclusion",
-       cases=[(D, exact) for D in DESIGNS for exact in (True, False)],
-       tex=r"p_i,\ p_{ij},\ p_{ijl}=\sum_{S\ni i,j,l}\mathbb P[S]",
+       cases=[(D, exact) for D in DESIGNS for exact in (True, False)], tex=r"p_i,\ p_{ij},\ p_{ijl}=\sum_{S\ni i,j,l}\mathbb P[S]",
        controls={"independent coordinates with the right p_i": {"formula": independent_product}})
 def inclusion(case: Case, formula: Callable = lambda D, order, exact: D.inclusion(order, exact)) -> Evidence:
     "Weighted sums of the formulas and of the enumeration; case (design, in fractions or in floats)."
@@ -491,8 +486,7 @@ def budget_kept(case: Case, extra_numbers: int = 0, again: bool = False) -> Evid
 
 # %% ../../../nbs/core/13_foundations.ipynb #3d4616c8
 @claim("core", "committed weights are k-sparse", id="P2", tier="certificate", proof="sec-core-budget", cases=[(5, 1), (5, 3), (8, 7)],
-       tex=r"\Vert w_t\Vert_0\le k,\quad\hat y_t=w_t^\top x_t",
-       controls={"one weight more": {"k": 1}})
+       tex=r"\Vert w_t\Vert_0\le k,\quad\hat y_t=w_t^\top x_t", controls={"one weight more": {"k": 1}})
 def commitments(case: Case, k: int = 0) -> Evidence:
     "Commitments that end by the rule (accepted with the right score iff at most k weights are nonzero), and all; case (d, k)."
     d, sparsity = case.value
@@ -603,8 +597,7 @@ def lazy_change(kind: str, d: int, w: np.ndarray, rng: np.random.Generator) -> t
 @claim("core", "the lazy vector is the plain one", id="S2", tier="certificate", proof="sec-core-lazy",
        cases=[(kind, d, R) for kind in ("smooth", "ties", "huge", "cancel") for d, R in ((3, 0.5), (20, 8.0), (200, 1.0))],
        tex=r"w\leftarrow\mathrm{proj}(cw+\text{change}),\quad\textstyle\sum_tw_t,\ \Vert w\Vert_1",
-       controls={"rescaled instead of projected":
-                     {"project": lambda w, R: w * min(1, R / max(np.abs(w).sum(), 1e-300))},
+       controls={"rescaled instead of projected": {"project": lambda w, R: w * min(1, R / max(np.abs(w).sum(), 1e-300))},
                  "a factor off by one part in ten thousand": {"factor": 1.0001}})
 def lazy_plain(case: Case, project: Callable = proj_l1, factor: float = 1.0) -> Evidence:
     "Weighted sums of all weights, norms and the running sum, lazy and plain; case (stream, d, R)."
@@ -628,8 +621,7 @@ def lazy_plain(case: Case, project: Callable = proj_l1, factor: float = 1.0) -> 
 
 # %% ../../../nbs/core/13_foundations.ipynb #8999120b
 @claim("core", "draws from the lazy vector", id="S3", tier="certificate", proof="sec-core-lazy",
-       cases=[("smooth", 7), ("ties", 65), ("smooth", 784)],
-       tex=r"\textstyle\sum_{j<i}|w_j|\le u\Vert w\Vert_1<\sum_{j\le i}|w_j|",
+       cases=[("smooth", 7), ("ties", 65), ("smooth", 784)], tex=r"\textstyle\sum_{j<i}|w_j|\le u\Vert w\Vert_1<\sum_{j\le i}|w_j|",
        controls={"intervals shifted by a hundredth": {"shift": 0.01}})
 def lazy_draw(case: Case, shift: float = 0.0) -> Evidence:
     "Draws on a grid of u that fall in the interval of the coordinate found, and all; case (stream, d)."
@@ -663,8 +655,7 @@ def first_coordinates(state: LazyBall, m: int, rounds: int, R: float, size: floa
 @claim("core", "sizes in the lazy vector", id="S4", tier="certificate", proof="sec-core-lazy",
        cases=[(what, m, d, R, 1.0) for what in (0, 1, 2) for m, d, R in ((1, 20, 0.3), (2, 20, 8.0), (1, 1500, 1.0))]
              + [(3, 1, 20, 0.3, 0.5), (3, 2, 20, 8.0, 0.5), (3, 1, 20, 8.0, 2.0)],
-       tex=r"aTm\le16R,\quad aS\le17R,\quad P\le\max(1000,d)\ (c=1),\quad\tfrac1{64}\le a\le64",
-       controls={"limits 7 % lower": 0.93})
+       tex=r"aTm\le16R,\quad aS\le17R,\quad P\le\max(1000,d)\ (c=1),\quad\tfrac1{64}\le a\le64", controls={"limits 7 % lower": 0.93})
 def lazy_sizes(case: Case) -> Evidence:
     "Largest value met in two thousand rounds (of a: in sixty) and its limit; case (which, coordinates changed, d, R, c)."
     what, m, d, R, c = case.value
@@ -690,8 +681,7 @@ def step_at_once(state: LazyBall, I: np.ndarray, change: np.ndarray, n: int, R: 
 @claim("core", "huge steps lose no digit", id="S5", tier="exact", proof="sec-core-lazy",
        cases=[("two", 989232089707.4375), ("two", 989232089707.375), ("flat", 2.0**45), ("flat", 3e13)],
        tex=r"\mathrm{proj}_1(K+\tfrac14,K,b,\dots,b)=(\tfrac58,\tfrac38,0,\dots,0),\quad\mathrm{proj}_1(K,\dots,K)=(\tfrac1n,\dots,\tfrac1n)",
-       controls={"no rebasing before the changes": {"step": step_unbased},
-                 "raised at once and not in stages": {"step": step_at_once}})
+       controls={"no rebasing before the changes": {"step": step_unbased}, "raised at once and not in stages": {"step": step_at_once}})
 def huge_steps(case: Case, step: Callable = lazy_step) -> Evidence:
     "Weights that are exact after one step into a vector with three active coordinates, and all; case (kind, K)."
     kind, K = case.value
@@ -718,8 +708,7 @@ def expensive(kind: str, d: int, t: int, rng: np.random.Generator) -> tuple[np.n
        cases=[("one large", 0), ("all leave", 1), ("every size", 3), ("cleared", 1), ("rotating", 0),
               ("one raise", 1), ("three raises", 3)],
        tex=r"\#\{\text{leaves written}\}\le(10+2p)N+\tau+M",
-       controls={"a third of the bound": 1 / 3,
-                 "rebased in every round": {"before": lambda state: lazy_rebase(state, 1.0)}})
+       controls={"a third of the bound": 1 / 3, "rebased in every round": {"before": lambda state: lazy_rebase(state, 1.0)}})
 def lazy_cost(case: Case, before: Callable = lambda state: None) -> Evidence:
     "Leaves written in two thousand rounds, of which M by scaling, and the bound; case (stream, raises a round)."
     (kind, p), d, rounds = case.value, 300, 2000

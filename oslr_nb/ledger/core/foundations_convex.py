@@ -15,11 +15,10 @@ import numpy as np
 
 from ...core.checks import need
 from ...core.geometry import proj_l2, soft_threshold
-from ...core.oco import adaptive_dual_averaging, adaptive_factor, adaptive_regret_bound, bound_adaptive, bound_ogd
-from ...core.oco import bound_ons, bound_rda, bound_self_bounding, bound_vaw, dual_averaging, dual_averaging_step
-from ...core.oco import forward_ridge, linear_regret, ogd, ogd_regret_bound, ogd_schedule, ons, ons_regret_bound
-from ...core.oco import project_norm, rda_regret_bound, rda_schedule, ridge_weights, vaw, vaw_learn, vaw_parts
-from ...core.oco import vaw_regret_bound
+from ...core.oco import adaptive_dual_averaging, adaptive_factor, adaptive_regret_bound, bound_adaptive, bound_ogd, bound_ons, bound_rda
+from ...core.oco import bound_self_bounding, bound_vaw, dual_averaging, dual_averaging_step, forward_ridge, linear_regret, ogd
+from ...core.oco import ogd_regret_bound, ogd_schedule, ons, ons_regret_bound, project_norm, rda_regret_bound, rda_schedule, ridge_weights
+from ...core.oco import vaw, vaw_learn, vaw_parts, vaw_regret_bound
 from ..claims import Case, Evidence, claim
 
 # %% auto #0
@@ -99,8 +98,7 @@ def on_the_line(gradients: list[float], lam: list[float], u: float, l1: list[flo
            r"\sum_j\tfrac{\Vert g_j\Vert^2}{2\lambda_j}+\tfrac{\lambda_n}2\Vert u\Vert^2",
        controls={"0.49 in place of one half in the first term":
                      {"change": lambda right, g, lam, u: right - 0.01 * ((g**2).sum(1) / lam).sum()},
-                 "0.49 in place of one half in the second term":
-                     {"change": lambda right, g, lam, u: right - 0.01 * lam[-1] * (u @ u)},
+                 "0.49 in place of one half in the second term": {"change": lambda right, g, lam, u: right - 0.01 * lam[-1] * (u @ u)},
                  "lambda decreases": lambda case: on_the_line([1.0, -0.5], [10.0, 0.5], -1.0),
                  "the l1 weights increase": lambda case: on_the_line([-1.0, 0.0], [1.0, 1.0], 0.0, [0.0, 5.0]),
                  "a comparator outside the ball": lambda case: on_the_line([1.0] * 12, [2.0] * 12, -3.0)})
@@ -127,8 +125,7 @@ def rda_regret(case: Case, change: Callable = lambda right, g, lam, u: right) ->
               for s in ((50, 3.0, 0.7, 1.0), (200, 0.4, 2.5, 1.6))],
        tex=r"\min_a\big(\tfrac{G^2}a+\tfrac{aR^2}2\big)\sqrt n=\sqrt2\,GR\sqrt n,"
            r"\quad\min_b\big(\tfrac{2R^2}b+bG^2\big)\sqrt n=2\sqrt2\,GR\sqrt n",
-       controls={"the radius in place of the diameter for OGD": {"of_diameter": 0.5},
-                 "steps that do not change": {"power": 0.0}})
+       controls={"the radius in place of the diameter for OGD": {"of_diameter": 0.5}, "steps that do not change": {"power": 0.0}})
 def best_steps(case: Case, of_diameter: float = 1.0, power: float = 0.5) -> Evidence:
     "Bound, or sum of the steps, against the optimum found; case (engine, which, n, G, R, multiplier of the step)."
     from scipy.optimize import minimize_scalar
@@ -358,8 +355,7 @@ def _(case: Case) -> Evidence:
 
 # %% ../../../nbs/core/14_foundations_convex.ipynb #178745b8
 @claim("core", "gradient descent, all rounds", id="O8", tier="certificate", proof="sec-core-ogd", cases=[(4, 0.8), (3, 2.5), (1, 0.2)],
-       tex=r"w_{j+1}=\Pi(w_j-\eta_jg_j)",
-       controls={"steps 1 % longer": {"longer": 1.01}})
+       tex=r"w_{j+1}=\Pi(w_j-\eta_jg_j)", controls={"steps 1 % longer": {"longer": 1.01}})
 def ogd_rounds(case: Case, longer: float = 1.0) -> Evidence:
     "Sums over 30 rounds of both sides of the certificate of a projection on the ball; case (d, R)."
     d, R = case.value
@@ -374,8 +370,7 @@ def ogd_rounds(case: Case, longer: float = 1.0) -> Evidence:
 # %% ../../../nbs/core/14_foundations_convex.ipynb #5a0e71c4
 @claim("core", "the bounds after each round", id="O10", tier="certificate", proof="sec-core-ogd",
        cases=[(engine, 12, R) for engine in ("RDA", "OGD") for R in (0.6, 3.0)],
-       tex=r"\mathrm{bound}_j(g_1,\dots,g_n)=\mathrm{bound}_j(g_1,\dots,g_j)",
-       controls={"cut one round later": {"extra_rounds": 1}})
+       tex=r"\mathrm{bound}_j(g_1,\dots,g_n)=\mathrm{bound}_j(g_1,\dots,g_j)", controls={"cut one round later": {"extra_rounds": 1}})
 def prefixes(case: Case, extra_rounds: int = 0) -> Evidence:
     "Weighted sums of all entries of the bound and of the last entries of the games that are cut there; case (engine, rounds, R)."
     engine, n, R = case.value
@@ -443,8 +438,7 @@ def hard_regression(kind: str, rng: np.random.Generator) -> tuple[np.ndarray, np
            r"\le a\Vert u\Vert^2+Y^2m\ln\big(1+\tfrac{TX^2}{am}\big)",
        controls={"the logarithm times 0.98": {"logarithm": 0.98},
                  "the price of the comparator times 0.9": {"price": 0.9},
-                 "weights that are committed before the features":
-                     {"play": lambda X, y, a: (forward_ridge(X, y, a) * X).sum(1)}})
+                 "weights that are committed before the features": {"play": lambda X, y, a: (forward_ridge(X, y, a) * X).sum(1)}})
 def vaw_regret(case: Case, play: Callable = vaw, logarithm: float = 1.0, price: float = 1.0) -> Evidence:
     "Loss minus that of a comparator (or of the best with its price), and the bound; case (stream, form of the bound)."
     kind, form = case.value
@@ -467,8 +461,7 @@ def _(case: Case) -> Evidence:
 # %% ../../../nbs/core/14_foundations_convex.ipynb #ad8a94cb
 @claim("core", "regret of committed weights", id="O13", tier="certificate", proof="sec-core-vaw",
        cases=[(form, kind) for form in ("maximum", "ratio") for kind in ("alternating", "surprise", "random")] + [("ratio", "one round")],
-       tex=r"\sum_t(f_t-y_t)^2\le V_T+\max_t(f_t-y_t)^2\sum_i\ln(1+\tfrac{\lambda_i}a),"
-           r"\quad\sum_t(f_t-y_t)^2\le(1+\tfrac{X^2}a)V_T",
+       tex=r"\sum_t(f_t-y_t)^2\le V_T+\max_t(f_t-y_t)^2\sum_i\ln(1+\tfrac{\lambda_i}a)," r"\quad\sum_t(f_t-y_t)^2\le(1+\tfrac{X^2}a)V_T",
        controls={"the largest label in place of the largest residual": {"clipped": True}, "the bounds times 0.9": 0.9})
 def forward_regret(case: Case, clipped: bool = False) -> Evidence:
     "Loss minus V and the logarithm, or loss and the multiple of V; case (form, stream)."
@@ -560,8 +553,7 @@ def newton_weights(X: np.ndarray, y: np.ndarray, R: float, a: float, speed: floa
        controls={"the bound times 0.9": 0.9,
                  "the largest label in the place of the largest residual": {"label": True},
                  "a comparator outside the ball": {"far": 10.0},
-                 "a matrix that grows four times as fast":
-                     {"play": lambda X, y, R, a: newton_weights(X, y, R, a, 4.0)}})
+                 "a matrix that grows four times as fast": {"play": lambda X, y, R, a: newton_weights(X, y, R, a, 4.0)}})
 def newton_regret(case: Case, play: Callable | None = None, far: float = 1.0, label: bool = False) -> Evidence:
     "Regret and the pathwise bound, or (attained, surprise) the closed form; case (kind, R, whether the matrix grows by g g' / 4M^2)."
     kind, R, gradients = case.value

@@ -18,9 +18,8 @@ import numpy as np
 
 from ...core.bandits import bound_tsallis, tsallis_draw, tsallis_learn, tsallis_rate, tsallis_weights
 from ...core.compiled import generator_words
-from ...core.experts import bexp_draw, bexp_learn, bexp_rate, bound_bexp, bound_hedge, eg_regret_bound, eg_step
-from ...core.experts import exponentiated_gradient, hedge, hedge_rate, hedge_regret_bound, limited_chances
-from ...core.experts import second_order_factor
+from ...core.experts import bexp_draw, bexp_learn, bexp_rate, bound_bexp, bound_hedge, eg_regret_bound, eg_step, exponentiated_gradient
+from ...core.experts import hedge, hedge_rate, hedge_regret_bound, limited_chances, second_order_factor
 from ..claims import Case, Evidence, claim, law_of_draws, mean_limit, random_fractions
 
 # %% auto #0
@@ -51,8 +50,7 @@ def parabola(case: Case, factor: float = 1.0, beyond: float = 0.0, third: float 
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #fbf88c63
 @claim("core", "weights of Hedge", id="W2", tier="certificate", proof="sec-core-hedge", cases=[(30, 4, 0.3), (12, 7, 2.0), (1, 3, 1.0)],
-       tex=r"p_{ti}\propto\prod_{s<t}e^{-\eta c_{si}}",
-       controls={"weights that know the costs of their own round": {"own_round": 1}})
+       tex=r"p_{ti}\propto\prod_{s<t}e^{-\eta c_{si}}", controls={"weights that know the costs of their own round": {"own_round": 1}})
 def hedge_weights(case: Case, own_round: int = 0) -> Evidence:
     "Weighted sums of the weights and of those of the multiplicative rule; case (rounds, experts, rate)."
     T, N, eta = case.value
@@ -121,8 +119,7 @@ def largest_sum(T: int, N: int, size: float) -> float:
 
 @claim("core", "fair coins against any engine", id="W5", tier="bayes", proof="sec-core-rate",
        cases=[(10**3, 10), (10**5, 10**3), (10**6, 10**12)],
-       tex=r"\mathbb E\max_{i\le N}\sum_{t\le T}\pm1\le\sqrt{2T\ln N}+\tfrac13\ln N",
-       controls={"the constant times 0.95": 0.95})
+       tex=r"\mathbb E\max_{i\le N}\sum_{t\le T}\pm1\le\sqrt{2T\ln N}+\tfrac13\ln N", controls={"the constant times 0.95": 0.95})
 def coins(case: Case) -> Evidence:
     "Expected maximum of N sums of T fair signs, and the bound; case (T, N)."
     T, N = case.value
@@ -184,8 +181,7 @@ def random_chances(rng: np.random.Generator, N: int) -> np.ndarray:
 @claim("core", "limited advice is unbiased", id="W8", tier="exact", proof="sec-core-limited",
        cases=[(how, *s) for how in ("fractions", "compiled") for s in ((2, 1), (4, 2), (5, 1), (5, 3), (6, 6), (1, 1))],
        tex=r"\mathbb E\,\tfrac{c_i}{r_i}\mathbb 1[i\in U]=c_i,\quad r_i=q_i+(1-q_i)\tfrac{M-1}{N-1}",
-       controls={"not divided by the chances": {"divided": False},
-                 "the set need not contain the expert drawn": {"contained": False}})
+       controls={"not divided by the chances": {"divided": False}, "the set need not contain the expert drawn": {"contained": False}})
 def advice_unbiased(case: Case, divided: bool = True, contained: bool = True) -> Evidence:
     "Weighted sums of the mean estimate and of the costs; case (how, N, M)."
     how, N, M = case.value
@@ -208,8 +204,7 @@ def advice_unbiased(case: Case, divided: bool = True, contained: bool = True) ->
 @claim("core", "noise of limited advice", id="W9", tier="exact", proof="sec-core-limited",
        cases=[(kind, *s) for kind in ("uniform", "random") for s in ((2, 1), (3, 2), (7, 3), (10, 10), (40, 5))],
        tex=r"\sum_i\tfrac{q_i}{r_i}\le\tfrac NM",
-       controls={"N/M times 0.99": Fraction(99, 100),
-                 "only the expert that is followed is seen": {"chances": lambda q, M: q}})
+       controls={"N/M times 0.99": Fraction(99, 100), "only the expert that is followed is seen": {"chances": lambda q, M: q}})
 def advice_noise(case: Case, chances: Callable = limited_chances) -> Evidence:
     "The sum and N/M, in fractions; case (weights, N, M)."
     kind, N, M = case.value
@@ -219,8 +214,7 @@ def advice_noise(case: Case, chances: Callable = limited_chances) -> Evidence:
 
 # %% ../../../nbs/core/15_foundations_learning.ipynb #7c651e24
 @claim("core", "law of the advice", id="W10", tier="statistical", level=1e-7, proof="sec-core-limited",
-       cases=[(3, 1), (4, 2), (4, 3), (3, 3)],
-       tex=r"\mathbb P[j,U]=q_j\big/\binom{N-1}{M-1},\quad q\propto e^{-\eta L}",
+       cases=[(3, 1), (4, 2), (4, 3), (3, 3)], tex=r"\mathbb P[j,U]=q_j\big/\binom{N-1}{M-1},\quad q\propto e^{-\eta L}",
        controls={"a rate twice as large": {"rate": 2.0}})
 def advice_law(case: Case, n: int = 4000, rate: float = 1.0) -> Evidence:
     "Pearson's statistic of n compiled draws, and its quantile; case (N, M)."
@@ -300,8 +294,7 @@ def advice_regret(losses: np.ndarray, M: int, rng: np.random.Generator, half: fl
               (1500, 3, 1, "constant", False)],
        tex=r"\mathbb E\sum_t(\ell_{t,j_t}-\ell_{ti})\le\sqrt{2\tfrac NMT\ln N},"
            r"\text{ or (centred) }\sqrt{\tfrac N{2M}T\ln N}+\tfrac{N-1}{6(M-1)}\ln N",
-       controls={"estimates that are not divided by the chances": {"divided": False},
-                 "the price sqrt(N/M) is forgotten": {"price": False}})
+       controls={"estimates that are not divided by the chances": {"divided": False}, "the price sqrt(N/M) is forgotten": {"price": False}})
 def advice_bound(case: Case, divided: bool = True, price: bool = True) -> Evidence:
     "lhs: upper limit for the mean regret of 60 games (control: the mean). rhs: the bound. case (T, N, M, lead of expert 0, centred)."
     T, N, M, gap, centred = case.value
@@ -410,8 +403,7 @@ def tuned_tsallis(case: Case, subtracted: float = 1.0) -> Evidence:
 @claim("core", "expected regret of Tsallis-INF", id="W19", tier="statistical", level=1e-6, proof="sec-core-tsallis",
        cases=[(1000, 2, 0.04), (1500, 16, 0.1), (1000, 64, 0.25), (2000, 3, "constant")],
        tex=r"\mathbb E\sum_t(\ell_{t,I_t}-\ell_{ti})\le4\sqrt{(K-\sqrt K)T}",
-       controls={"estimates that are not divided by the chances": {"divided": False},
-                 "the bound for two arms": {"arms": False}})
+       controls={"estimates that are not divided by the chances": {"divided": False}, "the bound for two arms": {"arms": False}})
 def tsallis_regret(case: Case, divided: bool = True, arms: bool = True) -> Evidence:
     "Upper limit for the mean regret of 12 games, and the bound; case (T, K, advantage of arm 0)."
     (T, K, gap), words, regrets = case.value, generator_words(case.rng), []

@@ -165,8 +165,7 @@ GREEDY = [(kind, d, k) for kind in ("definite", "indefinite") for d, k in ((4, 2
 
 @claim("core", "decrease by one coordinate", id="Q7", tier="certificate", proof="sec-core-greedy", cases=GREEDY,
        tex=r"L(S)-L(S\cup\{j\})=\rho_j^2/\sigma_j",
-       controls={"divided by the whole moment of the feature": {"schur": False},
-                 "weights that are not fitted again": {"refit": False}})
+       controls={"divided by the whole moment of the feature": {"schur": False}, "weights that are not fitted again": {"refit": False}})
 def greedy_decrease(case: Case, schur: bool = True, refit: bool = True) -> Evidence:
     "Sum of the decreases reported and of those of a general solver, for both methods; case (kind, d, k)."
     V, b = greedy_moments(*case.value[:2], case.rng)
@@ -185,8 +184,7 @@ def greedy_decrease(case: Case, schur: bool = True, refit: bool = True) -> Evide
 @claim("core", "matching pursuit", id="Q8", tier="certificate", proof="sec-core-greedy",
        cases=[("apart", 5, 2), *(("definite", d, k) for d, k in ((4, 2), (10, 3), (30, 6), (60, 10)))],
        tex=r"j=\arg\max|\rho_j|/\sqrt{V_{jj}},\quad w=V_{SS}^{-1}b_S",
-       controls={"forward selection": {"method": forward_selection},
-                 "one choice fewer": {"method": lambda V, b, k: omp(V, b, k - 1)}})
+       controls={"forward selection": {"method": forward_selection}, "one choice fewer": {"method": lambda V, b, k: omp(V, b, k - 1)}})
 def matching_pursuit(case: Case, method: Callable = omp) -> Evidence:
     "Coordinates that agree with scikit-learn, and d; case (kind, d, k)."
     orthogonal_mp_gram = need("sklearn.linear_model").orthogonal_mp_gram

@@ -111,9 +111,7 @@ def sum_of_gaps(case: Case, clever: bool = True, first: bool = True, share: floa
 @claim("hazan2012", "AELR's adaptive rate: regret on every path (ours)", id="X23", tier="certificate", proof="prp-hk-path",
        cases=[("signs", 3, 400), ("one", 40, 1), ("drift", 4, 300), ("wild", 3, 60), ("push", 5, 300), ("drift", 2, 4000)],
        tex=r"\textstyle\sum_t\langle g_t,w_t-u\rangle\le B(\Delta_T+\tilde\Delta_T)",
-       controls={"the weights of the opposite signs": {"learns": False},
-                 "the gaps alone": {"both": False},
-                 "99 % of the bound": 0.99})
+       controls={"the weights of the opposite signs": {"learns": False}, "the gaps alone": {"both": False}, "99 % of the bound": 0.99})
 def regret_on_a_path(case: Case, learns: bool = True, both: bool = True) -> Evidence:
     "Regret against the best vertex, B = 2, and the bound; case (game, d, T)."
     kind, d, n = case.value

@@ -29,8 +29,7 @@ from ...core.geometry import proj_l2
 from ...core.learner import Learner
 from ...core.oco import linear_regret, ogd
 from ...core.trees import sums_first, sums_update
-from ..claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, random_fractions
-from ..claims import slope_interval
+from ..claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, random_fractions, slope_interval
 from ...papers.hazan2012.learners import SCALARS, AttributeState, inner_estimate, lasso_rescale
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #56f9e2e9
@@ -78,9 +77,8 @@ def gradient_moment(x: np.ndarray, y: float, w: np.ndarray, q: np.ndarray, draws
     return float((spread - 2 * y * (w @ x) + y**2) * (single.sum() if ridge else single.max()))
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #ade036f0
-@claim("hazan2012", "Lemmas 3.3 and 3.8 (second moment of the gradient)", id="H3", tier="search",
-       proof="lem-hk-estimates", tex=r"G^2\le8B^2d/k",
-       cases=[(d, k, ridge) for d, k in ((2, 1), (3, 2), (5, 4)) for ridge in (True, False)],
+@claim("hazan2012", "Lemmas 3.3 and 3.8 (second moment of the gradient)", id="H3", tier="search", proof="lem-hk-estimates",
+       tex=r"G^2\le8B^2d/k", cases=[(d, k, ridge) for d, k in ((2, 1), (3, 2), (5, 4)) for ridge in (True, False)],
        controls={"half of it, 4 B^2 d / k, which is not enough once k >= 2": 0.5})
 def gradient_size(case: Case) -> Evidence:
     "Largest E||g||^2 or max E g_i^2 found for B = 1, uniform q: an optimiser over x, w, y, and an aligned triple."
@@ -139,8 +137,7 @@ def three_points(case: Case, inside: bool = True) -> Iterator[tuple[np.ndarray, 
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #38f64670
 @claim("hazan2012", "Lemma C.15 of Kukliansky & Shamir", id="H6", tier="search", proof="lem-hk-clip", cases=4,
-       tex=r"\lvert\mathbb E\,\mathrm{clip}(X,C)-\mathbb EX\rvert\le2\operatorname{Var}(X)/C"
-           r"\text{ if }\lvert\mathbb EX\rvert\le C/2",
+       tex=r"\lvert\mathbb E\,\mathrm{clip}(X,C)-\mathbb EX\rvert\le2\operatorname{Var}(X)/C" r"\text{ if }\lvert\mathbb EX\rvert\le C/2",
        controls={"any mean": {"inside": False}, "0.49 in place of 2; 1/2 is the best possible": {"constant": 0.49}})
 def clipping(case: Case, inside: bool = True, constant: float = 2.0) -> Evidence:
     "Largest quotient of bias and constant x variance for C = 1 over random and extremal laws."
@@ -149,8 +146,7 @@ def clipping(case: Case, inside: bool = True, constant: float = 2.0) -> Evidence
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #313931c4
 @claim("hazan2012", "Lemma C.15 of Kukliansky & Shamir, sharpened (ours)", id="H6s", tier="search", proof="lem-hk-clip", cases=4,
-       tex=r"\lvert\mathbb E\,\mathrm{clip}(X,C)-\mathbb EX\rvert\le\operatorname{Var}(X)/(4(C-"
-           r"\lvert\mathbb EX\rvert))",
+       tex=r"\lvert\mathbb E\,\mathrm{clip}(X,C)-\mathbb EX\rvert\le\operatorname{Var}(X)/(4(C-" r"\lvert\mathbb EX\rvert))",
        controls={"99 % of it": 0.99})
 def clipping_sharp(case: Case) -> Evidence:
     "Largest quotient of the two sides for C = 1; it comes near 1 when the far value is rare."
@@ -302,9 +298,7 @@ def mean_of_a_round(case: Case, wrong: str = "") -> Evidence:
     return Evidence(float(np.abs(mean - (now @ x - y) * x).max()), "==", 0, tol=1e-9)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #0b8faae9
-def excess_risk(
-    make: Callable[[int], Learner], stream: Stream, T: int, runs: int, rng: np.random.Generator
-) -> np.ndarray:
+def excess_risk(make: Callable[[int], Learner], stream: Stream, T: int, runs: int, rng: np.random.Generator) -> np.ndarray:
     "Excess of L of the output (runs,) of make(0), make(1), ..., each on its own T examples."
     found = []
     for i in range(runs):
@@ -342,9 +336,7 @@ def naive_run(X: np.ndarray, y: np.ndarray, draws: int, eta: float, ridge: bool,
     return total / T
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #0b40d11d
-def theorem_limit(
-    ridge: bool, kind: str, printed: bool, rng: np.random.Generator, broken: str = "", factor: float = 1.0
-) -> Evidence:
+def theorem_limit(ridge: bool, kind: str, printed: bool, rng: np.random.Generator, broken: str = "", factor: float = 1.0) -> Evidence:
     "Excess on an easy stream (d = 6, k = 3, T = 2^15) or a hard one (k = d - 1) against a theorem, printed or ours, with its step."
     cls, bound = (AERR, bound_aerr) if ridge else (AELR, bound_aelr)
     if kind == "easy": d, budget, T, stream, scales, runs = 6, 4, 2**15, easy_stream(equal_moments(6, ridge)), {}, 10
@@ -386,8 +378,7 @@ def lasso_theorem(case: Case, broken: str = "", factor: float = 1.0) -> Evidence
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #525772cf
 @claim("hazan2012", "Theorem 3.4, sharpened (ours)", id="H8s", tier="statistical", level=1e-6, proof="thm-hk-main",
-       cases=["easy", "hard"],
-       tex=r"\mathbb EL(\bar w)-L(w^*)\le2BG\sqrt{(e-\tfrac74)\ln(2d)/T},\ G^2=(BX+Y)^2X^2\tfrac{d+k-1}k",
+       cases=["easy", "hard"], tex=r"\mathbb EL(\bar w)-L(w^*)\le2BG\sqrt{(e-\tfrac74)\ln(2d)/T},\ G^2=(BX+Y)^2X^2\tfrac{d+k-1}k",
        controls={"a learner that stays at 0": {"broken": "idle"},
                  "45 % of the bound": {"factor": 0.45},
                  "the naive choice, run on the easy stream": lambda case: theorem_limit(False, "easy", False, case.rng, "naive")})
@@ -397,8 +388,7 @@ def lasso_theorem_sharp(case: Case, broken: str = "", factor: float = 1.0) -> Ev
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #e6021c5c
 @claim("hazan2012", "rate of AERR and AELR", id="H5r", tier="rate", level=1e-3, proof="thm-hk-ridge", cases=[True, False],
-       tex=r"\mathbb EL(\bar w)-L(w^*)=O(1/\sqrt T)",
-       controls={"a step a thousand times too small": {"step": 1e-3}})
+       tex=r"\mathbb EL(\bar w)-L(w^*)=O(1/\sqrt T)", controls={"a step a thousand times too small": {"step": 1e-3}})
 def square_root_rate(case: Case, step: float = 1.0) -> Evidence:
     "Smallest log-log slope of 1 / (mean excess) between T = 2^12 and 2^16 in its interval; d = 6, k = 3, 16 runs each."
     ridge, T = case.value, [2**n for n in range(12, 17, 2)]
@@ -523,8 +513,7 @@ def constant_is_needed(case: Case, share: float = 0.8) -> Evidence:
            "Nothing: the bound that the sentence quotes is right, and no later statement uses the step.", source="kukliansky2015",
            witness=r"In units of $BG/\sqrt m$, $\eta=2B/(G\sqrt m)$ gives $\frac{\ln2d}{2B}+10B$. For $d=10$, $B=3$ "
                    r"that is $0.5+30=30.5$, where $2\sqrt{5\ln20}=7.74$ is needed."),
-       tex=r"\eta=2B/(G\sqrt T)\text{ makes }B(\tfrac{\ln2d}{\eta T}+5\eta G^2)"
-           r"\text{ at most }2BG\sqrt{5\ln(2d)/T}",
+       tex=r"\eta=2B/(G\sqrt T)\text{ makes }B(\tfrac{\ln2d}{\eta T}+5\eta G^2)" r"\text{ at most }2BG\sqrt{5\ln(2d)/T}",
        mended=(r"\eta=\sqrt{\ln(2d)/(5T)}/G\text{ does}", {"eta": lambda L, B: math.sqrt(L / 5)}),
        controls={"sqrt(ln(2d) / T) / G, without the 5": {"eta": lambda L, B: math.sqrt(L)}})
 def printed_step(case: Case, eta: Callable[[float, float], float] = lambda L, B: 2 * B) -> Evidence:

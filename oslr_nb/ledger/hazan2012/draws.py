@@ -41,8 +41,7 @@ def best_ridge_draws(case: Case, ridge: bool = True) -> Evidence:
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #3a7f2b42
 @claim("hazan2012", "Lemma 4.3 of Kukliansky & Shamir (best draws, Lasso)", id="H10", tier="certificate", proof="prp-hk-draws", cases=6,
-       tex=r"q_i\propto\mathbb Ex_i^2\text{ minimises }\max_i\mathbb Ex_i^2/q_i\text{, minimum }"
-           r"\Vert\mathbb Ex^2\Vert_1",
+       tex=r"q_i\propto\mathbb Ex_i^2\text{ minimises }\max_i\mathbb Ex_i^2/q_i\text{, minimum }" r"\Vert\mathbb Ex^2\Vert_1",
        controls={"the weights of ridge, the square roots": {"ridge": True}})
 def best_lasso_draws(case: Case, ridge: bool = False) -> Evidence:
     "Value of the closed form against a linear programme: the largest r with q_i >= r E x_i^2."
@@ -131,8 +130,7 @@ def law_of_phase_one(case: Case, again: bool = False) -> Evidence:
        cases=[(ridge, warm) for ridge in (True, False) for warm in (5, 20, 3000)],
        tex=r"q_i\propto\sqrt{\tilde a_i}\text{ or }\tilde a_i,\quad\eta=\tfrac{2B}{\hat G\sqrt n}\text{ or }"
            r"\tfrac1{\hat G}\sqrt{\tfrac{\ln2d}{5n}},\quad\hat G^2=(BX+Y)^2(\tfrac{\hat N}k+X^2)",
-       controls={"2 eps in place of 13 eps / 6": {"widen": 2.0},
-                 "an estimate that is ten times too small": {"half": 0.15}})
+       controls={"2 eps in place of 13 eps / 6": {"widen": 2.0}, "an estimate that is ten times too small": {"half": 0.15}})
 def plan_of_phase_two(case: Case, widen: float = 13 / 6, half: float = 1.5) -> Evidence:
     "Largest relative distance of the chances and of the step from the formulas; d = 7, k = 3, B = 2, X = 1.5, Y = 3, delta = 0.1."
     (ridge, m), d, B, X, Y, n = case.value, 7, 2.0, 1.5, 3.0, 500
@@ -249,8 +247,7 @@ def draw_formulas() -> dict[str, tuple[float, float]]:
 
 
 @claim("hazan2012", "the formulas as code, draws made for the data", id="H20d", tier="certificate", proof="prp-hk-draws", cases=1,
-       tex=r"\text{each function}=\text{its formula}",
-       controls={"one per cent less": 0.99})
+       tex=r"\text{each function}=\text{its formula}", controls={"one per cent less": 0.99})
 def draws_code_is_formula(case: Case) -> Evidence:
     "Value over formula, of the function where it is farthest from 1."
     quotients = [value / formula for value, formula in draw_formulas().values()]
@@ -330,8 +327,7 @@ def chance_above(d: int, draws: int, m: int, eps: float, chance: float, less: in
 @claim("hazan2012", "Equation (5) of Kukliansky & Shamir can fail (ours)", id="H13e", tier="exact", proof="prp-hk-repeats",
        cases=[1e-6, 2e-3],
        tex=r"P\bigl[A_i>2a_i+\tfrac76\varepsilon\text{ for some }i\bigr]>\delta\text{ for }d=k+1=100,\ a_i=0.8\,\varepsilon,\ m_1=4000",
-       controls={"5 draws of each example": {"draws": 5},
-                 "each attribute is seen once in each example": {"once": True}})
+       controls={"5 draws of each example": {"draws": 5}, "each attribute is seen once in each example": {"once": True}})
 def repeats_matter(case: Case, draws: int = 100, once: bool = False) -> Evidence:
     "delta, and a lower bound on the chance (two terms of inclusion and exclusion); with fewer draws more examples, the same eps."
     from scipy.stats import binom

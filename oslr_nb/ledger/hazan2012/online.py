@@ -35,8 +35,7 @@ def estimate_excess(w: np.ndarray, u: np.ndarray) -> Any:
        cases=["observed", "estimate"] * 3,
        tex=r"\text{excess}=\sum_i[\pi_i(w_i-w^*_i)^2+(1-\pi_i)w_i^{*2}]\text{, or }\Vert w-w^*"
            r"\Vert^2+\Vert w\Vert_1^2-\Vert w\Vert_2^2",
-       controls={"observed: uniform draws without replacement": {"replace": False},
-                 "estimate: j is drawn uniformly": {"weighted": False}})
+       controls={"observed: uniform draws without replacement": {"replace": False}, "estimate: j is drawn uniformly": {"weighted": False}})
 def excess_of_a_round(case: Case, replace: bool = True, weighted: bool = True) -> Evidence:
     "Mean of (yhat - w*'x)^2 over sign features x, two uniform draws and the weighted draw, and the formula; d = 3."
     w, u = random_fractions(case.rng, 3, 5), random_fractions(case.rng, 3, 5)

@@ -4,10 +4,9 @@
 """The ledger of papers/ito2017/01_algorithm1: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ...papers.ito2017.algorithm1 import RDA, RDA1, SCALARS, GreedyRDA, UniformRDA, algorithm_1
-from ...papers.ito2017.algorithm1 import bound_sharpened, bound_sharpened_schedule, bound_theorem_2
-from ...papers.ito2017.algorithm1 import bound_theorem_2_schedule, correlated_unit_table, inverse_chances
-from ...papers.ito2017.algorithm1 import rda_predict, rda_update, sharpened_step
+from ...papers.ito2017.algorithm1 import RDA, RDA1, SCALARS, GreedyRDA, UniformRDA, algorithm_1, bound_sharpened, bound_sharpened_schedule
+from ...papers.ito2017.algorithm1 import bound_theorem_2, bound_theorem_2_schedule, correlated_unit_table, inverse_chances, rda_predict
+from ...papers.ito2017.algorithm1 import rda_update, sharpened_step
 
 # %% auto #0
 __all__ = []
@@ -23,8 +22,7 @@ from typing import Any
 import numpy as np
 
 from ...core.checks import need
-from ...core.designs import Observe, bound_observe_moment, gradient_estimate, gradient_second_moment, pair_bound
-from ...core.designs import pair_minimum
+from ...core.designs import Observe, bound_observe_moment, gradient_estimate, gradient_second_moment, pair_bound, pair_minimum
 from ...core.driver import simulate
 from ...core.geometry import top_buffer, top_k, top_update, truncation_factor
 from ...core.learner import Learner
@@ -112,8 +110,7 @@ OBSERVE = [(d, b, k1) for d in range(2, 8) for b in range(2, d + 1) for k1 in ra
 
 @claim("ito2017", "Observation 1", id="A2", tier="exact", tex=r"\mathbb P[i,j\in S_t]\ge C_{d,k',k_1}>0", cases=OBSERVE,
        proof="prp-observe",
-       controls={"one random feature only, one favourite more":
-                     lambda case: {"extra_favourites": case.value[1] - case.value[2] - 1},
+       controls={"one random feature only, one favourite more": lambda case: {"extra_favourites": case.value[1] - case.value[2] - 1},
                  "r^2/d^2, as if features were drawn independently": {"independent": True}})
 def pairs_are_seen(case: Case, extra_favourites: int = 0, independent: bool = False) -> Evidence:
     "Smallest pair probability over all sets S of the design, by enumeration."
@@ -125,8 +122,7 @@ def pairs_are_seen(case: Case, extra_favourites: int = 0, independent: bool = Fa
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #f3b5e5ed
 @claim("ito2017", "page 2, the order of the bound", id="A15", tier="exact", tex=r"C_{d,k',k_1}^{-1/2}\le\sqrt2\,\tfrac d{k'-k_1}",
-       proof="prp-observe",
-       cases=[(d, r) for d in (*range(2, 40), 400) for r in range(2, min(d, 40) + 1)],
+       proof="prp-observe", cases=[(d, r) for d in (*range(2, 40), 400) for r in range(2, min(d, 40) + 1)],
        controls={"0.98 of the constant": Fraction(98, 100) ** 2})
 def order_of_the_bound(case: Case) -> Evidence:
     "Squared, with C from the formula: 1/C <= 2 d^2 / r^2."
@@ -135,8 +131,7 @@ def order_of_the_bound(case: Case) -> Evidence:
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #126d6c58
 @claim("ito2017", "equation (6)", id="A4", tier="exact", tex=r"\mathbb E\hat g_t=2(w_t^\top x_t-y_t)x_t", proof="lem-gradient",
-       cases=[c for c in OBSERVE if c[0] <= 5],
-       controls={"division by p_i p_j instead of p_ij": {"product": True}})
+       cases=[c for c in OBSERVE if c[0] <= 5], controls={"division by p_i p_j instead of p_ij": {"product": True}})
 def estimate_is_unbiased(case: Case, product: bool = False) -> Evidence:
     "Sum over coordinates of the distance between E g, over all sets S, and the gradient."
     d, budget, top = case.value
@@ -293,8 +288,7 @@ def dual_averaging_regret(case: Case, last_lambda: float = 1.0) -> Evidence:
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #0e178d52
 @claim("ito2017", "Theorem 2, step 3 (ours)", id="A9i", tier="exact", cases=20, proof="thm-two",
-       tex=r"\Vert L(w-w^*)\Vert^2=\tfrac12\langle\nabla\ell(w),w-w^*\rangle",
-       controls={"convexity only: without the half": 2})
+       tex=r"\Vert L(w-w^*)\Vert^2=\tfrac12\langle\nabla\ell(w),w-w^*\rangle", controls={"convexity only: without the half": 2})
 def quadratic_gains_a_half(case: Case) -> Evidence:
     "Both sides by enumeration, in fractions."
     p, w = FiniteProblem.draw(case.rng, 3, 2), rational(case.rng, 3, 5)
@@ -371,8 +365,7 @@ def sharpened_schedule(case: Case, step: float = 1.0) -> Evidence:
                    r"the bound $3\bigl(\sum_t\frac{16}{C\lambda_t}+\frac{\lambda_{T+1}}2\bigr)$ is about $12\sqrt "
                    r"T\,(C^{-3/2}+C^{1/2})$, which is $\frac12(\frac1C+C)=95$ times $24\sqrt{T/C}$."),
        mended=(r"\lambda_t=8\sqrt{t/C}\text{ does}", {"power": -1}),
-       controls={"lambda_t = 8 sqrt(t), without C": {"power": 0},
-                 "lambda_t = 8 sqrt(t) / C, the root ending before C": {"power": -2}})
+       controls={"lambda_t = 8 sqrt(t), without C": {"power": 0}, "lambda_t = 8 sqrt(t) / C, the root ending before C": {"power": -2}})
 def misprinted_schedule(case: Case, power: int = 1) -> Evidence:
     "The two sides with the schedule printed in the proof; case (d, k', k1)."
     return printed_schedule.check(case, power)
@@ -409,8 +402,7 @@ def one_round(case: Case, power: float = 1.0, lambda_shift: int = 0) -> Evidence
 @claim("ito2017", "Algorithm 1, the compiled run", id="A20", tier="certificate", proof="alg-one",
        cases=[("RDA1", 9, 5, {"top": 3}, 1.0), ("RDA1", 30, 6, {"top": 2}, 0.4), ("UniformRDA", 9, 5, {}, 2.5)],
        tex=r"\hat y_t,\ \hat h_t\text{ compiled}=\hat y_t,\ \hat h_t\text{ of the ten lines above}",
-       controls={"lambda of the next round": {"lambda_shift": 1},
-                 "the unit ball where another was declared": {"radius": 1.01}})
+       controls={"lambda of the next round": {"lambda_shift": 1}, "the unit ball where another was declared": {"radius": 1.01}})
 def compiled_is_textbook(case: Case, lambda_shift: int = 0, radius: float | None = None) -> Evidence:
     "Largest difference of predictions and (relative) of h after 300 rounds; case (learner, d, k', options, radius)."
     name, d, budget, options, R = case.value
@@ -423,8 +415,7 @@ def compiled_is_textbook(case: Case, lambda_shift: int = 0, radius: float | None
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #3977b2c4
 @claim("ito2017", "equation (2)", id="A0a", tier="certificate", tex=r"(\hat y_t-y_t)^2=\ell_t(D_tw_t)", proof="lem-setting",
-       cases=[(6, 4, 2), (5, 3, 1), (5, 2, 0)],
-       controls={"the loss is taken at w_t instead of D_t w_t": {"masked": False}})
+       cases=[(6, 4, 2), (5, 3, 1), (5, 2, 0)], controls={"the loss is taken at w_t instead of D_t w_t": {"masked": False}})
 def prediction_is_loss(case: Case, masked: bool = True) -> Evidence:
     "Sum over 200 compiled rounds of the distance between the loss that is paid and l_t(D_t w_t), with w_t = coef_ before the round."
     d, budget, top = case.value
@@ -507,8 +498,7 @@ def long_regrets(table: Table, make: Callable[[int], Learner], T: list[int], run
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #68654cb1
 @claim("ito2017", "Theorem 2, sharpened (ours)", id="A9s", tier="statistical", level=1e-3, cases=["correlated", "orthogonal"],
-       proof="thm-two",
-       tex=r"\mathbb E R_T(w^*)\le\nu\,\tfrac{\sigma_1^2}{\sigma_d^2}\sqrt{MT/2}",
+       proof="thm-two", tex=r"\mathbb E R_T(w^*)\le\nu\,\tfrac{\sigma_1^2}{\sigma_d^2}\sqrt{MT/2}",
        controls={"one random feature: k' = k1 + 1": {"kind": "one"},
                  "products of random features left out of the estimate": {"kind": "pairs"},
                  "no random features: greedy": {"kind": "greedy"},

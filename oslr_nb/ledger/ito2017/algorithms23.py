@@ -4,10 +4,9 @@
 """The ledger of papers/ito2017/02_algorithms23: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ...papers.ito2017.algorithms23 import RDA2, RDA3, SCALARS, Plan, SquaresRDA, SquaresState, algorithms_2_3
-from ...papers.ito2017.algorithms23 import bound_6_sharpened, bound_6_uniform, bound_7_uniform, bound_theorem_6
-from ...papers.ito2017.algorithms23 import bound_theorem_7, explorer_terms, freedman, l1_scale, miss_bound_2
-from ...papers.ito2017.algorithms23 import miss_bound_3, squares_select, squares_update
+from ...papers.ito2017.algorithms23 import RDA2, RDA3, SCALARS, Plan, SquaresRDA, SquaresState, algorithms_2_3, bound_6_sharpened
+from ...papers.ito2017.algorithms23 import bound_6_uniform, bound_7_uniform, bound_theorem_6, bound_theorem_7, explorer_terms, freedman
+from ...papers.ito2017.algorithms23 import l1_scale, miss_bound_2, miss_bound_3, squares_select, squares_update
 
 # %% auto #0
 __all__ = []
@@ -279,8 +278,7 @@ IMPLIED = 6 / (8 * (1 + 2**0.5))  # the sharpened bounds are at most this part o
 
 @claim("ito2017", "Theorem 6, implied by ours", id="A11c", tier="certificate", proof="cor-printed", cases=["extremal", *["random"] * 300],
        tex=r"\text{Theorem 6, sharpened}\le\tfrac{6}{8(1+\sqrt2)}\,\text{Theorem 6, printed}",
-       controls={"0.3 in place of 0.3107": 0.3 / IMPLIED,
-                 "half the powers of the weights in the printed bound": {"power": 0.5}})
+       controls={"0.3 in place of 0.3107": 0.3 / IMPLIED, "half the powers of the weights in the printed bound": {"power": 0.5}})
 def printed_six(case: Case, power: float = 1.0) -> Evidence:
     "The two bounds, k1 = 0, any sigma_d^2 <= sigma_1^2 <= 1 with sigma_d^2 <= 1/d; `power` of the weights in the printed one."
     w, T, d, budget = printed_case(case)
@@ -292,8 +290,7 @@ def printed_six(case: Case, power: float = 1.0) -> Evidence:
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #a23b0005
 @claim("ito2017", "Theorem 7, implied by ours", id="A13c", tier="certificate", proof="cor-printed", cases=["extremal", *["random"] * 300],
        tex=r"\text{Theorem 7, sharpened}\le\tfrac{6}{8(1+\sqrt2)}\,\text{Theorem 7, printed}",
-       controls={"0.3 in place of 0.3107": 0.3 / IMPLIED,
-                 "half the power of phi_0 in the printed bound": {"power": 0.5}})
+       controls={"0.3 in place of 0.3107": 0.3 / IMPLIED, "half the power of phi_0 in the printed bound": {"power": 0.5}})
 def printed_seven(case: Case, power: float = 1.0) -> Evidence:
     "The two bounds, k1 = 0, phi_0^2 <= 1/|S*|; `power` of phi_0 in the printed one."
     w, T, d, budget = printed_case(case)
@@ -450,8 +447,7 @@ def misses_decay(case: Case, copy: bool = False, frozen: bool = False) -> Eviden
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #dfc0157d
 @claim("ito2017", "Theorem 7, the mean weights", id="A13r", tier="rate", level=1e-3, proof="thm-seven", cases=1,
-       tex=r"\Vert\bar w_s-w^*\Vert_1=O(s^{-1/4})\text{ under (b), }V\text{ singular}",
-       controls={"no l1 term": {"l1": 0.0}})
+       tex=r"\Vert\bar w_s-w^*\Vert_1=O(s^{-1/4})\text{ under (b), }V\text{ singular}", controls={"no l1 term": {"l1": 0.0}})
 def mean_converges(case: Case, l1: float = 1.0) -> Evidence:
     "The log-log slope of the mean of ||w_s - w*||_1 over 6 runs between s = 2^14 and 2^18, upper end, without its sign."
     table, marks = weaker_copy(), 2 ** np.arange(14, 19)
@@ -479,8 +475,7 @@ GOLDEN: dict[str, tuple[Callable[[], float], float]] = {
 
 
 @claim("ito2017", "the bounds of Theorems 6 and 7 as code", id="A11b", tier="certificate", proof="thm-six", cases=list(GOLDEN),
-       tex=r"\text{bound function}/\text{value of the formula}=1",
-       controls={"a millionth more": {"factor": 1 + 1e-6}})
+       tex=r"\text{bound function}/\text{value of the formula}=1", controls={"a millionth more": {"factor": 1 + 1e-6}})
 def bounds_as_code(case: Case, factor: float = 1.0) -> Evidence:
     "Quotient of the function and the number."
     function, value = GOLDEN[case.value]

@@ -139,8 +139,7 @@ def independence_gives_compatibility(case: Case, scale: float = 1.0) -> Evidence
 
 # %% ../../../nbs/papers/ito2017/03_hardness.ipynb #e9c5527b
 @claim("ito2017", "section 3, (a) => RIP => (b)", id="E-A6", tier="certificate", cases=["some constant below one", "a small constant"],
-       proof="prp-chain",
-       tex=r"\text{(a)}\Rightarrow\text{RIP}\Rightarrow\text{(b)}",
+       proof="prp-chain", tex=r"\text{(a)}\Rightarrow\text{RIP}\Rightarrow\text{(b)}",
        erratum=Erratum(
            "unclear", "page 5, section 3",
            r"condition (b) is a weaker assumption than RIP, and RIP is weaker than condition (a), i.e., (a) linear independence of "

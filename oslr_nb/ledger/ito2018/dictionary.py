@@ -102,8 +102,7 @@ def approximations(case: Case, D: float) -> tuple[np.ndarray, np.ndarray, np.nda
 
 @claim("ito2018", "(Ito 13), the splitting", id="C13i", tier="exact", proof="eq-split", cases=4,
        tex=r"\zeta_t(u_t)-\zeta_t(u)=\gamma_t^\top(\tilde u_t-u)+2(\hat y_t-y_t)x_t^\top A(u_t-\tilde u_t)-(x_t^\top A(u_t-u))^2",
-       controls={"the square left out: it is an inequality then": {"square": 0},
-                 "the approximation on the wrong side": {"sign": -1}})
+       controls={"the square left out: it is an inequality then": {"square": 0}, "the approximation on the wrong side": {"sign": -1}})
 def splitting(case: Case, square: int = 1, sign: int = 1) -> Evidence:
     "Distance of the two sides, in fractions."
     u, dense, other, v = (random_fractions(case.rng, 5) for _ in range(4))  # v = A'x
@@ -199,8 +198,7 @@ def column_counts(design: str, rounds: int, seed: int) -> tuple[np.ndarray, np.n
     return total, np.full(9, 3 / 9) if design == "uniform" else np.where(inside, 1.0, 3 / 4)
 
 
-@claim("ito2018", "line 5, as compiled", id="C12d", tier="statistical", level=1e-6, proof="alg-dictionary",
-       cases=["uniform", "outside"],
+@claim("ito2018", "line 5, as compiled", id="C12d", tier="statistical", level=1e-6, proof="alg-dictionary", cases=["uniform", "outside"],
        tex=r"\mathbb E[\text{weight of column }i]=1,\text{ variance }\tfrac1p-1,\ p=\tfrac{k-k'}m\text{; outside: }\tfrac{k-n}{m-n},\ 1",
        controls={"a tenth less": {"share": 0.9}})
 def law_of_columns(case: Case, share: float = 1.0) -> Evidence:
@@ -227,9 +225,7 @@ def final_gaps(m: int, rank: int, budget: int, keep: int, schedule: str, design:
 @claim("ito2018", "Theorem 8, with constants", id="C13", tier="statistical", level=1e-3, proof="thm-dictionary",
        cases=[(2, 1, 2, 1, "uniform"), (12, 1, 6, 1, "outside"), (6, 2, 4, 2, "uniform"), (3, 3, 2, 1, "uniform")],
        tex=r"\mathbb E\bigl[R_T(Au)-2X(XD+Y)\textstyle\sum_t\epsilon_t\bigr]\le2DX(XD+Y)\sqrt{\tfrac{2mT}{k-k'}}",
-       controls={"nothing is learnt": {"step": 1e-9},
-                 "the errors left out": {"errors": False},
-                 "a thirtieth of the bound": 1 / 30})
+       controls={"nothing is learnt": {"step": 1e-9}, "the errors left out": {"errors": False}, "a thirtieth of the bound": 1 / 30})
 def whole_theorem(case: Case, step: float = 1.0, errors: bool = True) -> Evidence:
     "Upper limit of the mean of six runs of 2^14 rounds, and the bound; case (m, rank, k, k', design); the last has errors."
     *sizes, design = case.value

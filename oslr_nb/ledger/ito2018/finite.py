@@ -77,8 +77,7 @@ def telescoping(case: Case, afresh: bool = True, own_length: bool = False) -> Ev
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #6a68c895
 @claim("ito2018", "a stream that sees the block", id="C2w", tier="certificate", proof="prp-within", cases=[(2, 50), (5, 40), (50, 8)],
-       tex=r"R_T\ge\tfrac n2(\tau-1)",
-       controls={"the stream sees the block before": {"sees": False}})
+       tex=r"R_T\ge\tfrac n2(\tau-1)", controls={"the stream sees the block before": {"sees": False}})
 def block_is_seen(case: Case, sees: bool = True) -> Evidence:
     "Regret against the stream of the proposition, and what it promises; sees: this block, or the one before; case (block, n)."
     (block, n), used = case.value, {-1: 0}
@@ -102,8 +101,7 @@ def block_is_seen(case: Case, sees: bool = True) -> Evidence:
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #def23fe6
 @claim("ito2018", "Theorem 1 and a stream that reacts to earlier blocks", id="C2e", tier="statistical", level=1e-3, proof="thm-block",
        cases=[(400, 1.4), (400, 10.0), (2000, 10.0)], tex=r"\mathbb E\sum_i(L_{\kappa_i,i}-L_{k,i})\le\beta(n)",
-       controls={"the stream sees which function is in use": {"reacts": True},
-                 "the bandit learns nothing": {"learns": False}})
+       controls={"the stream sees which function is in use": {"reacts": True}, "the bandit learns nothing": {"learns": False}})
 def earlier_blocks(case: Case, reacts: bool = False, learns: bool = True) -> Evidence:
     "Mean regret over 20 games of n blocks, K = 2, upper end of its interval, and beta(n); case (n, gap in 1 / sqrt(n))."
     (n, gap), K = case.value, 2
@@ -162,8 +160,7 @@ def whole_blocks(case: Case, power: float = 1.0) -> Evidence:
 @claim("ito2018", "Algorithm 1, as compiled", id="C2c", tier="certificate", proof="alg-block",
        cases=[(inner, rows) for inner in INNER for rows in (False, True)],
        tex=r"\hat y_t\text{ and }\kappa_i\text{ of the learner and of the pseudo-code agree}",
-       controls={"a smaller ball, another ridge or step": {"radius": 0.49},
-                 "predictions clipped at half of y_max": {"y_max": 0.5}})
+       controls={"a smaller ball, another ridge or step": {"radius": 0.49}, "predictions clipped at half of y_max": {"y_max": 0.5}})
 def compiled_rounds(case: Case, **broken: Any) -> Evidence:
     "Largest difference of the predictions in 600 rounds; broken: other arguments of the textbook; case (inner, matrices)."
     (inner, rows), d, k, T, block = case.value, 5, 2, 600, 25
@@ -201,8 +198,7 @@ def sign_regret(d: int, T: int, block: int, seed: int, inner: str = "vaw", step:
 
 
 @claim("ito2018", "Theorem 1, measured", id="C2m", tier="statistical", level=1e-3, proof="thm-block",
-       cases=[("vaw", 3, 2**18), ("ons", 4, 2**18), ("vaw", 6, 2**18)],
-       tex=r"\mathbb ER_T\le(n-1)\alpha(\tau)+\alpha(r)+M\tau\beta(n)",
+       cases=[("vaw", 3, 2**18), ("ons", 4, 2**18), ("vaw", 6, 2**18)], tex=r"\mathbb ER_T\le(n-1)\alpha(\tau)+\alpha(r)+M\tau\beta(n)",
        controls={"blocks of one round: the online learner learns nothing": {"block": 1},
                  "the theorem's blocks, and a bandit that learns nothing": {"step": 1e-9}})
 def whole_theorem(case: Case, block: int | None = None, step: float = 1.0) -> Evidence:

@@ -45,8 +45,7 @@ def family_is_all_weights(case: Case, rows: int = 0, gap: int = 1) -> Evidence:
     return Evidence(abs(forth) + abs(back) + abs(identity), "==", 0)
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #ea1a0296
-@claim("ito2018", "Lemma 5", id="C8", tier="exact", proof="lem-estimate",
-       cases=[(d, k) for d in (3, 4, 6) for k in range(2, d + 1)],
+@claim("ito2018", "Lemma 5", id="C8", tier="exact", proof="lem-estimate", cases=[(d, k) for d in (3, 4, 6) for k in range(2, d + 1)],
        tex=r"\mathbb E\hat g=2(w^\top x-y)x,\quad\mathbb E\Vert\hat g\Vert^2=\tfrac{4d}{k-1}(w^\top x-y)^2\Vert x\Vert^2",
        controls={"scaled by d/k": {"extra_draws": 1},
                  "drawn with replacement, repetitions dropped": lambda case: {"repeated": case.value[1] > 2},
@@ -134,8 +133,7 @@ def closed_form(case: Case, form: Callable | None = None) -> Evidence:
 @claim("ito2018", "Lemma 6", id="C9", tier="certificate", proof="lem-path",
        cases=[("root", 1.0), ("jumps", 1.0), ("root", 3.0), ("jumps", 0.3), ("root", 0.2), ("adaptive", 1.0), ("adaptive", 4.0)],
        tex=r"\sum_t\hat g_t^\top(w_t-w)\le\sum_t\tfrac{\Vert\hat g_t\Vert^2}{2\lambda_t}+\tfrac{\lambda_T}2\Vert w\Vert^2",
-       controls={"both terms two fifths of what they are": {"first": 0.2, "second": 0.2},
-                 "lambda that decreases": {"shape": "decreasing"}})
+       controls={"both terms two fifths of what they are": {"first": 0.2, "second": 0.2}, "lambda that decreases": {"shape": "decreasing"}})
 def every_path(case: Case, first: float = 0.5, second: float = 0.5, shape: str = "") -> Evidence:
     """Left side at the comparator that is hardest for the right one, and the right side, after 60 rounds in which labels switch sides
     and features have very different lengths; case (lambda, D)."""
@@ -169,9 +167,7 @@ def printed_closed_form(case: Case, scale: float = 1.0) -> Evidence:
        cases=[(d, k, T, D, X, Y) for d, k in ((4, 2), (30, 7)) for T in (10, 10**6) for D, X, Y in ((1, 1, 1), (3, 0.5, 2), (0.2, 4, 1))],
        tex=r"\tfrac{G^2}2\sum_t\tfrac1{\lambda_t}+\tfrac{\lambda_T}2D^2\le\sqrt2GD\sqrt T,"
            r"\quad\lambda_t=\tfrac{(DX+Y)X}D\sqrt{\tfrac{8dt}{k-1}}",
-       controls={"a step twice as large": {"step": 2.0},
-                 "a step half as large": {"step": 0.5},
-                 "the constant times 0.99": 0.99})
+       controls={"a step twice as large": {"step": 2.0}, "a step half as large": {"step": 0.5}, "the constant times 0.99": 0.99})
 def best_step(case: Case, step: float = 1.0) -> Evidence:
     "The bound for the schedule and its closed form, which no other multiple of the schedule improves; case (d, k, T, D, X, Y)."
     d, k, T, *scales = case.value

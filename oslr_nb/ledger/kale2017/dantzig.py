@@ -4,8 +4,7 @@
 """The ledger of papers/kale2017/01_dantzig: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ...papers.kale2017.dantzig import DantzigOSLR, DantzigPOSLR, bound_dantzig, cone_constant, estimation_errors
-from ...papers.kale2017.dantzig import moment_estimates
+from ...papers.kale2017.dantzig import DantzigOSLR, DantzigPOSLR, bound_dantzig, cone_constant, estimation_errors, moment_estimates
 
 # %% auto #0
 __all__ = []
@@ -78,8 +77,7 @@ def pairs_unbiased(case: Case, estimator: str = "printed") -> Evidence:
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #247aee00
 @claim("kale2017", "(Kale 5), in other readings (ours)", id="K4b", tier="exact", cases=[(3, 2), (4, 2), (4, 3)], proof="lem-moments",
        tex=r"\text{seen independently with chance }\tfrac{k_0}d:\ \mathbb E\,\hat x_i\hat x_j=x_ix_j",
-       controls={"a uniform subset of k0 features": {"reading": "subset"},
-                 "k0 draws with replacement": {"reading": "replacement"}})
+       controls={"a uniform subset of k0 features": {"reading": "subset"}, "k0 draws with replacement": {"reading": "replacement"}})
 def independent_features(case: Case, reading: str = "independent") -> Evidence:
     "Chance that a pair is seen, over the square of the chance of one, and 1; case (d, k0)."
     d, k0 = case.value
@@ -186,8 +184,7 @@ def exact_tail(which: str, n: int, d: int, k0: int, level: float) -> float:
        tex=r"\mathbb P\bigl[\tfrac1n\textstyle\sum_tX_t>\sqrt{2vL/n}+bL/n\bigr]\le e^{-L}",
        controls={"70 % of the two terms": {"share": 0.7},
                  "without the second term, noise": lambda case: {"second": False} if case.value[0] == "noise" else {},
-                 "without the second term, design":
-                     lambda case: {"second": False} if case.value[0] == "design -" else {},
+                 "without the second term, design": lambda case: {"second": False} if case.value[0] == "design -" else {},
                  "without the second term, pairs": lambda case: {"second": False} if case.value[0] == "pair" else {}})
 def bernstein(case: Case, share: float = 1.0, second: bool = True) -> Evidence:
     "Logarithms: L against that of the exact chance; case (part, n, d, k0, L)."
@@ -276,8 +273,7 @@ def cutting(case: Case, entries_left_out: int = 0) -> Evidence:
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #e5075805
 @claim("kale2017", "Lemma 4, best constant (ours)", id="K6s", tier="search", proof="lem-top", cases=[(2, 1), (6, 2), (9, 3)],
-       tex=r"\Vert\hat w(\tilde S)-w^*\Vert_2\le\tfrac{1+\sqrt5}2\Vert\hat w-w^*\Vert_2",
-       controls={"99.9 % of it": 0.999})
+       tex=r"\Vert\hat w(\tilde S)-w^*\Vert_2\le\tfrac{1+\sqrt5}2\Vert\hat w-w^*\Vert_2", controls={"99.9 % of it": 0.999})
 def golden(case: Case) -> Evidence:
     "Largest ratio of the same vectors, and the golden ratio, which is `truncation_factor`; case (d, k)."
     d, k = case.value
@@ -318,8 +314,7 @@ def hindsight(case: Case, dense: bool = False) -> Evidence:
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #4d34cd6e
 @claim("kale2017", "tail of chi squared (Laurent & Massart)", id="K10t", tier="certificate", proof="lem-hindsight",
-       cases=[(m, L) for m in (1, 2, 4, 10) for L in (0.5, 3, 10, 300)],
-       tex=r"\mathbb P[\chi^2_m>m+2\sqrt{mL}+2L]\le e^{-L}",
+       cases=[(m, L) for m in (1, 2, 4, 10) for L in (0.5, 3, 10, 300)], tex=r"\mathbb P[\chi^2_m>m+2\sqrt{mL}+2L]\le e^{-L}",
        controls={"1.8 in place of both factors 2": {"factor": 1.8}})
 def chi_squared_tail(case: Case, factor: float = 2.0) -> Evidence:
     "L and minus the logarithm of the exact chance; case (m, L)."
@@ -412,9 +407,8 @@ def distances(estimator: str, rho: float, rng: np.random.Generator, runs: int, e
     return found
 
 
-@claim("kale2017", "Lemma 3, rate in t", id="K7r", tier="rate", proof="lem-dantzig", level=1e-3,
-       cases=[0.3], tex=r"\Vert\tilde w_t-w^*\Vert_1=O(\sqrt{\log(t)/t})",
-       controls={"the printed estimator": {"estimator": "printed"}})
+@claim("kale2017", "Lemma 3, rate in t", id="K7r", tier="rate", proof="lem-dantzig", level=1e-3, cases=[0.3],
+       tex=r"\Vert\tilde w_t-w^*\Vert_1=O(\sqrt{\log(t)/t})", controls={"the printed estimator": {"estimator": "printed"}})
 def rate(case: Case, estimator: str = "unbiased") -> Evidence:
     "0.37, and the least decay in the interval of the slope of log distance against log t (t^-1/3: 0.33; root of ln(t)/t: here 0.44)."
     epochs = range(8, 16)

@@ -4,9 +4,8 @@
 """The ledger of papers/kale2017/02_greedy: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ...papers.kale2017.greedy import OnlineGreedyOSLR, OnlineGreedyPOSLR, bound_batch, bound_greedy
-from ...papers.kale2017.greedy import greedy_parameters, hadamard, online_greedy, set_loss, supermodular_factor
-from ...papers.kale2017.greedy import supermodularity, unscaled_stream
+from ...papers.kale2017.greedy import OnlineGreedyOSLR, OnlineGreedyPOSLR, bound_batch, bound_greedy, greedy_parameters, hadamard
+from ...papers.kale2017.greedy import online_greedy, set_loss, supermodular_factor, supermodularity, unscaled_stream
 
 # %% auto #0
 __all__ = []
@@ -29,8 +28,7 @@ from ..claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, s
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #d536b549
 @claim("kale2017", "Definitions 1 and 5", id="K11", tier="certificate", proof="def-notions", cases=8,
        tex=r"\mathrm{RIP}(\epsilon,s)\Rightarrow\kappa_s\le\tfrac{1+\epsilon}{1-\epsilon};\ \text{after scaling, equality}",
-       controls={"the square root, as if RIP bounded squared norms": {"power": 0.5},
-                 "one per cent less": {"power": 0.99}})
+       controls={"the square root, as if RIP bounded squared norms": {"power": 0.5}, "one per cent less": {"power": 0.99}})
 def condition_from_rip(case: Case, power: float = 1.0) -> Evidence:
     "kappa and (1 + eps)/(1 - eps): for a random matrix, and for the same after scaling, where it is an equality."
     d, s = 5, 1 + case.number % 4
@@ -108,8 +106,7 @@ def one_step(case: Case, extra_progress: float = 0.0, first: Callable = min, sha
 @claim("kale2017", "Theorem 8, as it is used", id="K14", tier="exact", proof="eq-bexp",
        cases=[(2, 1, 1), (10, 3, 5), (384, 2, 1337), (50, 50, 9)],
        tex=r"\sqrt{2\tfrac dMN\ln d}\le2\sqrt{\tfrac dMN\ln d}:\ \text{Theorem 8 follows from the bound proved for BEXP}",
-       controls={"less than 1/sqrt(2) of it": 0.7,
-                 "as if three times as many were asked": lambda case: {"asked": 2 * case.value[1]}})
+       controls={"less than 1/sqrt(2) of it": 0.7, "as if three times as many were asked": lambda case: {"asked": 2 * case.value[1]}})
 def theorem_8(case: Case, asked: int = 0) -> Evidence:
     "The bound of the expert page and the printed one; case (d, M, N)."
     d, M, N = case.value
@@ -139,8 +136,7 @@ def copies_on(d: int, k1: int, M: int, N: int, B: int, mix: float, rng: np.rando
 @claim("kale2017", "Lemma 12", id="K15", tier="certificate", proof="lem-online",
        cases=[(3, 1, 1, 0.0, (0,)), (4, 2, 2, 0.3, (0, 1)), (4, 3, 1, 0.5, (1, 2)), (5, 2, 3, 0.2, (0, 2, 4)), "extremal", "orthogonal"],
        tex=r"\Delta_{k_1}\le\rho^{k_1}\Delta_0+\sum_i\rho^{k_1-i}\tfrac1m\sum_{j\in V}\mathcal R_i(j),\quad\rho=1-\tfrac1{1+(m-1)\kappa^2}",
-       controls={"the losses of the wrong prefix: one choice behind": {"choices_behind": 1},
-                 "one per cent less": {"cut": 0.01}})
+       controls={"the losses of the wrong prefix: one choice behind": {"choices_behind": 1}, "one per cent less": {"cut": 0.01}})
 def greedy_recursion(case: Case, choices_behind: int = 0, cut: float = 0.0) -> Evidence:
     """Both sides of Equation 4 (eq-recursion) on one path; case (d, k1, M, correlation, V), the extremal features with one copy, or
     orthogonal ones. choices_behind: of the sets."""
@@ -229,9 +225,7 @@ def forecasts(Z: np.ndarray, y: np.ndarray, ridge: float, adversary: bool = Fals
 @claim("kale2017", "Lemma 13, mended: how tight", id="K16r", tier="certificate", proof="lem-batch",
        cases=[("scale", 10**6, 1e-3), ("scale", 10**5, 1e-2), ("log", 3000, 1), ("log", 3000, 3), ("random", 200, 3)],
        tex=r"\text{regret in a batch}\le\tfrac{aY^2}\varphi+Y^2k_1\ln\bigl(1+\tfrac{BX^2}a\bigr)",
-       controls={"two per cent less": 0.98,
-                 "without the norm": {"norm": 0.0},
-                 "half of the logarithm": {"logarithm": 0.5}})
+       controls={"two per cent less": 0.98, "without the norm": {"norm": 0.0}, "half of the logarithm": {"logarithm": 0.5}})
 def batch_regret(case: Case, norm: float = 1.0, logarithm: float = 1.0) -> Evidence:
     "Regret of VAW and the bound: small features; single features in turn and labels against the prediction; random ones."
     family, B, size = case.value
@@ -336,8 +330,7 @@ def parameters_exist(case: Case, reach: bool = True, double: int = 1) -> Evidenc
               (8, 8, 4, 8, True)],
        tex=r"\hat y_t\text{ and the estimated losses of the learner and of the pseudo-code agree}",
        controls={"a ridge one per cent larger": {"ridge": 0.303},
-                 "a rate one per cent larger":
-                     lambda case: {"eta": bexp_rate(6, case.value[0], case.value[1] // case.value[2]) * 5.05},
+                 "a rate one per cent larger": lambda case: {"eta": bexp_rate(6, case.value[0], case.value[1] // case.value[2]) * 5.05},
                  "losses that are not divided by y_max^2 = 1.1^2": {"y_max": 1.1}})
 def compiled_rounds(case: Case, **broken: Any) -> Evidence:
     "Largest difference of predictions and of L on the same draws, with singular moments; case (d, k0, k1, B, proper)."

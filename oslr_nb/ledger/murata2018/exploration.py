@@ -4,9 +4,8 @@
 """The ledger of papers/murata2018/01_exploration: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ...papers.murata2018.exploration import Exploration, block_gradient, bound_block_noise, bound_exploration
-from ...papers.murata2018.exploration import contraction_factor, exploration_plan, least_top, restricted_constants
-from ...papers.murata2018.exploration import textbook_exploration
+from ...papers.murata2018.exploration import Exploration, block_gradient, bound_block_noise, bound_exploration, contraction_factor
+from ...papers.murata2018.exploration import exploration_plan, least_top, restricted_constants, textbook_exploration
 
 # %% auto #0
 __all__ = []
@@ -42,8 +41,7 @@ def same_descent(case: Case, first: float = 0.2, extra_examples: int = 0) -> Evi
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #3621e6c7
 @claim("murata2018", "section 3.1, the chance of a pair (the formula is ours)", id="M2", tier="exact", proof="eq-mx-risk",
-       cases=[(d, b) for d in (2, 3, 5, 7) for b in range(2, d + 1)],
-       tex=r"\mathbb P(i,j\in S)=\tfrac{s'(s'-1)}{d(d-1)}",
+       cases=[(d, b) for d in (2, 3, 5, 7) for b in range(2, d + 1)], tex=r"\mathbb P(i,j\in S)=\tfrac{s'(s'-1)}{d(d-1)}",
        controls={"features seen independently of each other, each with chance s'/d": {"independent": True}})
 def chance_of_a_pair(case: Case, independent: bool = False) -> Evidence:
     "Chance that a uniform set of s' coordinates holds two given ones, by enumeration; case (d, s')."
@@ -59,8 +57,7 @@ LABELS = np.array([2.0, -1, 1])
 
 @claim("murata2018", "section 3.1, the block gradient", id="M3", tier="exact", proof="lem-mx-block",
        cases=[(1, 1), (2, 1), (2, 2), (3, 2), (5, 4)], tex=r"\mathbb Eg=\nabla\mathcal L(\theta)",
-       controls={"the last coordinate left out": {"omitted": True},
-                 "the last weight of the support not bought": {"cut": True}})
+       controls={"the last coordinate left out": {"omitted": True}, "the last weight of the support not bought": {"cut": True}})
 def block_gradient_is_unbiased(case: Case, omitted: bool = False, cut: bool = False) -> Evidence:
     "Sum over all samples (one example a block) of g, weighted at random, and that of the gradient; case (width, support of theta)."
     width, size = case.value
@@ -119,8 +116,7 @@ def three_variances(
        cases=[(8, 1, 2), (12, 1, 2), (16, 1, 2), (16, 2, 4)],
        tex=r"\mathrm{Var}_{\mathrm{blocks}}\le\mathrm{Var}_{\mathrm{support+random}}\le\tfrac12\mathrm{Var}_{\mathrm{random}}"
            r"\quad(s=\tfrac{s'}2\le\tfrac d8,\ \theta_j=1\ (j\le s),\ y=\tfrac12,\ x\text{ of uncorrelated signs})",
-       controls={"random features in the place of blocks": {"at": 2},
-                 "three quarters of the features bought": {"many": True}})
+       controls={"random features in the place of blocks": {"at": 2}, "three quarters of the features bought": {"many": True}})
 def blocks_against_weights(case: Case, at: int = 0, many: bool = False) -> Evidence:
     "The larger of two ratios of variances, each at most 1; exact, features of signs, uncorrelated; case (d, top, budget)."
     d, top, budget = case.value if not many else (8, 2, 6)
@@ -150,8 +146,7 @@ def sparse_remainders(case: Case, dense: bool = False, low_order: int = 2, high_
     return Evidence(float(max(ratios)), "<=", 1.0, tol=1e-9)
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #9b7291fa
-@claim("murata2018", "Assumption 3, Remark: sparse and cone", id="M1n", tier="exact", proof="eq-mx-remainder",
-       cases=[4, 8, 12],
+@claim("murata2018", "Assumption 3, Remark: sparse and cone", id="M1n", tier="exact", proof="eq-mx-remainder", cases=[4, 8, 12],
        tex=r"\lambda_{\min}^{(d/2)}(\Sigma)=\tfrac12,\ \Sigma\mathbf 1=0,\ \Vert\mathbf 1_{S^c}\Vert_1=3\Vert\mathbf 1_S\Vert_1",
        controls={"a little of the identity more": {"ridge": 0.01}})
 def sparse_is_not_cone(case: Case, ridge: float = 0.0) -> Evidence:
@@ -164,8 +159,7 @@ def sparse_is_not_cone(case: Case, ridge: float = 0.0) -> Evidence:
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #5b04f508
 @claim("murata2018", "proof of Theorem 4.1, hard thresholding", id="M6", tier="certificate", proof="eq-mx-nu",
-       cases=[(d, s) for d in (3, 5, 8) for s in (1, 2) if s < d],
-       tex=r"\Vert H_s(z)-z\Vert\le\Vert u-z\Vert\quad(\Vert u\Vert_0\le s)",
+       cases=[(d, s) for d in (3, 5, 8) for s in (1, 2) if s < d], tex=r"\Vert H_s(z)-z\Vert\le\Vert u-z\Vert\quad(\Vert u\Vert_0\le s)",
        controls={"the smallest entries kept": {"wrong": True}})
 def nearest_sparse(case: Case, wrong: bool = False) -> Evidence:
     "Distance of H_s(z), and the least over all supports, by enumeration; case (d, s)."
@@ -252,8 +246,7 @@ def stands_still(case: Case, extra_weights: int = 0, nudge: float = -1e-9) -> Ev
     return Evidence(float(high / low), "<=", kappa)
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #d6dd06bf
-@claim("murata2018", "section 3.1, short steps", id="M5s", tier="certificate", proof="sec-short",
-       cases=[0.1, 0.2, 0.3, 0.4],
+@claim("murata2018", "section 3.1, short steps", id="M5s", tier="certificate", proof="sec-short", cases=[0.1, 0.2, 0.3, 0.4],
        tex=r"2\eta(1-\rho^2)<\rho\Rightarrow H_1(\theta-\eta\nabla\mathcal L(\theta))=\theta\ne\theta^*",
        controls={"a first step a little longer": {"factor": 1.1}})
 def short_steps_stand_still(case: Case, factor: float = 0.9) -> Evidence:

@@ -4,10 +4,9 @@
 """The ledger of papers/murata2018/02_hybrid: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ...papers.murata2018.hybrid import Exploitation, Hybrid, bound_exploitation, bound_exploitation_excess
-from ...papers.murata2018.hybrid import bound_hybrid, bound_wrong_support, exact_exploitation, exploration_rate
-from ...papers.murata2018.hybrid import normal_stream, stable_exploitation_step, textbook_exploitation
-from ...papers.murata2018.hybrid import textbook_hybrid
+from ...papers.murata2018.hybrid import Exploitation, Hybrid, bound_exploitation, bound_exploitation_excess, bound_hybrid
+from ...papers.murata2018.hybrid import bound_wrong_support, exact_exploitation, exploration_rate, normal_stream, stable_exploitation_step
+from ...papers.murata2018.hybrid import textbook_exploitation, textbook_hybrid
 
 # %% auto #0
 __all__ = []

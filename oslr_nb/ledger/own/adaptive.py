@@ -4,8 +4,7 @@
 """The ledger of own/01_adaptive: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ...own.adaptive import algorithm_1_adaptive, bound_adaptive_noise, bound_adaptive_rda, bound_adaptive_seen
-from ...own.adaptive import moment_ratios
+from ...own.adaptive import algorithm_1_adaptive, bound_adaptive_noise, bound_adaptive_rda, bound_adaptive_seen, moment_ratios
 
 # %% auto #0
 __all__ = []
@@ -30,9 +29,8 @@ from ..claims import Case, Evidence, claim, mean_limit, settle
 from ..ito2017.algorithm1 import orthogonal_table, rival
 from ..ito2017.algorithms23 import explorer_path
 from ...papers.ito2017 import algorithms23
-from ...papers.ito2017.algorithm1 import RDA, RDA1, SCALARS, GreedyRDA, UniformRDA, bound_sharpened
-from ...papers.ito2017.algorithm1 import correlated_unit_table, inverse_chances, rda_predict, rda_update
-from ...papers.ito2017.algorithm1 import sharpened_step, unit_table
+from ...papers.ito2017.algorithm1 import RDA, RDA1, SCALARS, GreedyRDA, UniformRDA, bound_sharpened, correlated_unit_table
+from ...papers.ito2017.algorithm1 import inverse_chances, rda_predict, rda_update, sharpened_step, unit_table
 from ...papers.ito2017.algorithms23 import RDA2, RDA3, algorithms_2_3
 
 # %% ../../../nbs/own/01_adaptive.ipynb #6a5f7e94
@@ -95,8 +93,7 @@ def path_bound_by_rounds(case: Case, half: float = 1.0, order: int = 1) -> Evide
 
 # %% ../../../nbs/own/01_adaptive.ipynb #f51b1b55
 @claim("own", "Steps that adapt, the factor", id="X3", tier="exact", proof="thm-adaptive-rda",
-       cases=[(1, 4, 3, 1), (2, 10, 4, 2), (3, 20, 9, 6), (2, 30, 12, 5)],
-       tex=r"\text{bound adaptive}/\text{bound sharpened}=\sqrt2",
+       cases=[(1, 4, 3, 1), (2, 10, 4, 2), (3, 20, 9, 6), (2, 30, 12, 5)], tex=r"\text{bound adaptive}/\text{bound sharpened}=\sqrt2",
        controls={"lambda a fifth larger": {"c": 1.2}, "lambda a fifth smaller": {"c": 0.8}})
 def price_of_adapting(case: Case, c: float = 1.0) -> Evidence:
     "Square of the quotient of the two bounds at random scales; c != 1 multiplies lambda, with the constant K(c) in place of 2."
@@ -153,8 +150,7 @@ def adaptive_theorem_1(case: Case, kind: str = "two", radius: float | None = Non
 @claim("own", "what an estimate is made of", id="X5", tier="exact", proof="lem-split",
        cases=[(4, 3, 1), (5, 3, 0), (5, 4, 1), (6, 4, 1), (6, 3, 1), (5, 5, 2)],
        tex=r"\mathbb E\Vert\hat g\Vert^2=4\bigl(\Vert x_U\Vert^2+q_1\Vert x_{U^c}\Vert^2\bigr)\varrho^2+\dots",
-       controls={"without the products of two random features": {"pairs": False},
-                 "the residual of what is bought": {"seen": True}})
+       controls={"without the products of two random features": {"pairs": False}, "the residual of what is bought": {"seen": True}})
 def moment_is_split(case: Case, pairs: bool = True, seen: bool = False) -> Evidence:
     "E||g||^2 by enumeration of the sets, and the formula, in fractions; case (d, k', k1)."
     d, budget, top = case.value
@@ -343,8 +339,7 @@ def no_unit(case: Case, radius: bool = True, step: Any = "adaptive") -> Evidence
 @claim("own", "the predictor of Algorithms 2 and 3, adaptive", id="X13", tier="certificate", proof="prp-two",
        cases=[("two rounds", R) for R in (1.0, 0.1, 20.0)] + [("random", 1.0), ("random", 4.0), ("noise", 1.0), ("one", 30.0)],
        tex=r"\textstyle\sum_t\ell_t(D_t\tilde w_t)\le\bigl(\sqrt L+2BR\bigr)^2,\quad L=\sum_t\ell_t(D_tu)",
-       controls={"1.98 in place of the 2": {"constant": 1.98},
-                 "the loss of the comparator is not counted": {"without": True}})
+       controls={"1.98 in place of the 2": {"constant": 1.98}, "the loss of the comparator is not counted": {"without": True}})
 def predictor_first_order(case: Case, constant: float = 2.0, without: bool = False) -> Evidence:
     "Largest quotient of loss and bound over many weights of the ball, with arbitrary sets."
     kind, R = case.value

@@ -174,8 +174,7 @@ def group_excess(
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #ce615718
 @claim("own", "Theorem, excess risk without a model", id="Z5", tier="statistical", level=1e-3, proof="thm-slow",
-       cases=[20_000, 100_000, 3_000_000],
-       tex=r"\mathbb EL(\hat w_{n+1})-L(w)\le B(B+2)\bigl(\sqrt{2\ln N/(qn)}+\ln N/(3qn)\bigr)",
+       cases=[20_000, 100_000, 3_000_000], tex=r"\mathbb EL(\hat w_{n+1})-L(w)\le B(B+2)\bigl(\sqrt{2\ln N/(qn)}+\ln N/(3qn)\bigr)",
        controls={"six tenths of the bound": {"share": 0.6},
                  "examples that are not independent: each comes sixteen times": {"copies": 16},
                  "the chance q stated four times too large": {"stated": 4.0}})
@@ -229,8 +228,7 @@ def favourite_regret(gap: float, T: int, runs: int, seed: int, forms: str = "cha
 
 @claim("own", "Theorem, favourites that follow from the past", id="Z6p", tier="statistical", level=1e-3, proof="eq-slow-regret",
        cases=[0.08, 0.65], tex=r"\text{regret of the rule, its favourite in the sums}\le1+B(B+2)\bigl(2\sqrt{2T\ln N/q}+\dots\bigr)",
-       controls={"all divided by one chance: the first favourite stays": {"forms": "equal"},
-                 "a twelfth of the bound": {"share": 1 / 12}})
+       controls={"all divided by one chance: the first favourite stays": {"forms": "equal"}, "a twelfth of the bound": {"share": 1 / 12}})
 def played_with_favourites(case: Case, forms: str = "chances", share: float = 1.0) -> Evidence:
     "lhs: upper limit for the mean regret (control: lower limit). rhs: the bound. T = 10,000; case: lead of the best feature."
     regret, sign = favourite_regret(case.value, 10_000, 100, 11, forms), 1 if (forms, share) == ("chances", 1) else -1
@@ -275,8 +273,7 @@ def convex_certificate(case: Case, short: float = 1.0) -> Evidence:
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #96a3419e
 @claim("own", "Lemma, sparse by sampling", id="Z9", tier="exact", proof="lem-sampled",
-       cases=[(w, m) for w in ((1, -1), (2, 0, -1), (1, 1, -2)) for m in (1, 2, 3)],
-       tex=r"\mathbb EL(\tilde w)-L(w)\le B^2/h",
+       cases=[(w, m) for w in ((1, -1), (2, 0, -1), (1, 1, -2)) for m in (1, 2, 3)], tex=r"\mathbb EL(\tilde w)-L(w)\le B^2/h",
        controls={"one draw less than counted": {"extra_draws": 1}, "draws with equal chances": {"uneven": True}})
 def sampled_weights(case: Case, extra_draws: int = 0, uneven: bool = False) -> Evidence:
     "Mean excess risk by enumeration of all draws, for features that are all equal (so that w'Vw can be 0); case (w, m)."
@@ -299,8 +296,7 @@ def sampled_weights(case: Case, extra_draws: int = 0, uneven: bool = False) -> E
        controls={"0.95 of the bound": 0.95,
                  "without (1 + B)^2": {"ball": False},
                  "the eigenvalue on k features in the place of 2k": {"narrow": True},
-                 "no linear model: b is not V w*":
-                     lambda case: {"model": False} if case.value[:2] == ("plain", 1) else {}})
+                 "no linear model: b is not V w*": lambda case: {"model": False} if case.value[:2] == ("plain", 1) else {}})
 def second_order(case: Case, ball: bool = True, narrow: bool = False, model: bool = True) -> Evidence:
     "Excess risk of weights that look no worse than the true ones, and the bound; case (instance, k, phi, eps)."
     kind, k, phi, eps = case.value
@@ -457,8 +453,7 @@ def aggregated_growing(case: Case) -> Evidence:
 @claim("own", "Theorem, the gain of random features", id="Z14", tier="exact", proof="eq-gain",
        cases=[(rho, r) for rho in (0.0, 0.4) for r in (1, 2, 4)],
        tex=r"\tfrac r{m\lambda}\sum_jc_j^2/v_j\le G=\rho(F)-\mathbb E_S\rho(S)",
-       controls={"one random feature less than counted": {"extra_features": 1},
-                 "correlated features without lambda": {"plain": True}})
+       controls={"one random feature less than counted": {"extra_features": 1}, "correlated features without lambda": {"plain": True}})
 def gain_of_random(case: Case, extra_features: int = 0, plain: bool = False) -> Evidence:
     "The lower bound, and the gain by least squares on all sets, weighted over all examples of a law; case (correlation, r)."
     (rho, r), d, F = case.value, 6, [0, 1]
@@ -490,9 +485,7 @@ def gain_of_random(case: Case, extra_features: int = 0, plain: bool = False) -> 
                  "without (1 + B)^2": {"ball": False},
                  "phi' = 1 for features with a smaller one": {"phi_stated": 1.0},
                  "best weights outside of the ball": lambda case: {"small": True} if case.value[0] != "plain" else {}})
-def on_a_given_set(
-    case: Case, ball: bool = True, phi_stated: float = 0.0, small: bool = False, fixed: bool = False
-) -> Evidence:
+def on_a_given_set(case: Case, ball: bool = True, phi_stated: float = 0.0, small: bool = False, fixed: bool = False) -> Evidence:
     "Excess risk of the minimiser over the ball, and the bound; case (instance, p, phi, eps)."
     kind, p, phi, eps = case.value
     if kind == "random":

@@ -4,8 +4,7 @@
 """The ledger of own/02_parameter_free: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ...own.parameter_free import BET, KAPPA, SCALARS, Bettor
-from ...own.parameter_free import CoinBetting, bound_bet, bound_coin_betting, coin_betting, inverse_odds
+from ...own.parameter_free import BET, KAPPA, SCALARS, Bettor, CoinBetting, bound_bet, bound_coin_betting, coin_betting, inverse_odds
 
 # %% auto #0
 __all__ = []
@@ -132,9 +131,7 @@ KINDS = ["one way", "signs", "drift", "small after one", "there and back", "grow
 @claim("own", "regret of one weight", id="PF3", tier="certificate", proof="thm-bet", cases=KINDS,
        tex=r"\textstyle\sum\tilde g(\tilde w-u)\le\varepsilon+\lvert u\rvert\min_m\bigl(\kappa\beta V+\tfrac1\beta"
            r"(\ln\tfrac{2\lvert u\rvert}{\varepsilon\pi\beta}-1)\bigr)",
-       controls={"nine tenths of the bound": 0.9,
-                 "without the endowment": {"form": "free"},
-                 "without the logarithm": {"form": "root"}})
+       controls={"nine tenths of the bound": 0.9, "without the endowment": {"form": "free"}, "without the logarithm": {"form": "root"}})
 def regret_of_a_bettor(case: Case, form: str = "grid") -> Evidence:
     "Both sides at the worst game and comparator (0 and 10^-6 to 10^8, with the worse sign), endowment 1."
     sides = []
@@ -177,8 +174,7 @@ def cutting_is_cheap(case: Case, bettor: type[Bettor] = Bettor) -> Evidence:
 # %% ../../../nbs/own/02_parameter_free.ipynb #4454b203
 @claim("own", "what a limit costs", id="PF5", tier="certificate", proof="lem-limit", cases=[(k, p) for k in KINDS for p in (0.0, 0.25)],
        tex=r"\bar g(w-u)\le\tilde g(\tilde w-u)+\mathbf1[\tilde g\ne\bar g]\lvert\bar g\rvert(\lvert u\rvert-D)_+",
-       controls={"bets on gradients that push outwards": {"drop": False},
-                 "comparators beyond the limit for nothing": {"early": 0.0}})
+       controls={"bets on gradients that push outwards": {"drop": False}, "comparators beyond the limit for nothing": {"early": 0.0}})
 def limits_are_cheap(case: Case, drop: bool = True, early: float = 1.0) -> Evidence:
     "The round with the largest quotient (right side positive) of all games; limits 0.1 n^p; comparators 0, +-0.05, +-1."
     sides, (kind, power) = [], case.value
@@ -367,8 +363,7 @@ def no_scale(case: Case, make: Callable[[], Learner] = lambda: CoinBetting(20, 6
 # %% ../../../nbs/own/02_parameter_free.ipynb #1a7e0002
 @claim("own", "late labels are unbiased", id="PF13", tier="exact", proof="prp-late", cases=[(5, 3, 1), (6, 4, 2), (5, 2, 0), (4, 4, 2)],
        tex=r"\mathbb E_V\,\hat g_t=2(w_t^\top x-y)\,x",
-       controls={"sums over older weights": {"stale": True},
-                 "the favourites of the label, not of the query": {"today": True}})
+       controls={"sums over older weights": {"stale": True}, "the favourites of the label, not of the query": {"today": True}})
 def late_labels_are_unbiased(case: Case, stale: bool = False, today: bool = False) -> Evidence:
     "Largest gap between the mean of the compiled estimates over all V and the gradient at the weights of the label; case (d, k', k1)."
     d, budget, top = case.value

@@ -23,8 +23,7 @@ from ....own.moments.learner import PairwiseLeastSquares
 # %% ../../../../nbs/own/moments/03_purchases.ipynb #2f49fb7a
 @claim("own", "A round explores", id="Y9", tier="certificate", proof="prp-draws",
        cases=[(share, worse) for share in (0.02, 0.3, 0.5, 0.8, 1.0) for worse in (False, True)],
-       tex=r"\varepsilon_t\le\Pr(\text{round }t\text{ explores})",
-       controls={"one per cent less often": {"least": 0.99}})
+       tex=r"\varepsilon_t\le\Pr(\text{round }t\text{ explores})", controls={"one per cent less often": {"least": 0.99}})
 def exploring_share(case: Case, least: float = 1.0) -> Evidence:
     "The share, and the part of 1000 equidistant uniform numbers with which the round explores; case (share, whether that has been worse)."
     share, worse = case.value
@@ -69,9 +68,7 @@ def market(kind: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray,
 
 @claim("own", "Favourites for money", id="Y15", tier="search", proof="prp-bargain", cases=["halves", "crumb", "many", "random"],
        tex=r"\max_{p(S)\le B}\Delta(S)\le2\max\{\Delta(\text{by quotient}),\Delta(\text{by gain})\}",
-       controls={"gain per price alone": {"rules": (True,)},
-                 "gain alone": {"rules": (False,)},
-                 "one per cent less": 0.99})
+       controls={"gain per price alone": {"rules": (True,)}, "gain alone": {"rules": (False,)}, "one per cent less": 0.99})
 def half_of_the_knapsack(case: Case, rules: tuple[bool, ...] = (True, False)) -> Evidence:
     "The best set, found by trying all, and twice the better of the two lists; the worst of 60 markets where they are random."
     sides = []

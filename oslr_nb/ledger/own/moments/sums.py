@@ -64,8 +64,7 @@ def centred_record(case: Case, overall: bool = False, raw: bool = False) -> Evid
 # %% ../../../../nbs/own/moments/01_sums.ipynb #22b89985
 @claim("own", "Mean of a centred moment", id="Y3", tier="exact", proof="prp-centre",
        cases=[(n, pair) for n in (2, 3) for pair in ((0, 1), (1, 2))],
-       tex=r"\mathbb E\,\hat C_{ij}=(1-\tfrac1n)\operatorname{Cov}(x_i,x_j)",
-       controls={"unbiased as it stands": {"bias_order": 0}})
+       tex=r"\mathbb E\,\hat C_{ij}=(1-\tfrac1n)\operatorname{Cov}(x_i,x_j)", controls={"unbiased as it stands": {"bias_order": 0}})
 def centred_mean(case: Case, bias_order: int = 1) -> Evidence:
     "Over all sequences of n examples, exactly; case (n, pair)."
     n, (i, j) = case.value
