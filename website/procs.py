@@ -15,7 +15,7 @@ from website.reference import link_names
 from website.rich import BOXES, rich, unlabelled
 
 HIDDEN = {"export", "hide", "default_exp"}
-LONG = 40  # lines; a longer exported cell is folded
+LONG = 25  # lines; a longer exported cell is folded
 
 
 @cache
@@ -115,6 +115,7 @@ def fold(cell) -> None:
     if re.search("echo: false|include: false" + ("" if "exports" in kinds else "|code-fold"), head): return
     names = ", ".join(a or b for a, b in re.findall(r"^(?:def|class) (\w+)|^(\w+)(?:: [^=\n]+)? = ", body, re.M))
     if re.search(r"^@kernel", body, re.M) and kinds & {"exporti", "exports"}: summary = f"Kernel: {names}"
+    elif " = Annotated[" in body and "exporti" in kinds: summary = "Parameters"
     elif "exporti" in kinds:
         found = claim_of(cell)
         summary = f"Check of {found}" if found else "Code behind the checks"

@@ -48,8 +48,6 @@ LOW = low_word()
 HIGH = 1 - LOW
 
 # %% ../../nbs/core/17_compiled.ipynb #6591c243
-#| code-fold: true
-#| code-summary: "Exported source: generator_words"
 def generator_words(rng: np.random.Generator | int) -> np.ndarray:
     """The state of a generator for compiled code; draws from it move the generator on.
 
@@ -111,8 +109,6 @@ class Memory:
         self.__array_interface__ = {"data": (a.ctypes.data, False), "shape": (size,), "typestr": a.dtype.str, "version": 3}
 
 # %% ../../nbs/core/17_compiled.ipynb #bce6816f
-#| code-fold: true
-#| code-summary: "Exported source: flat"
 def flat(a: np.ndarray) -> np.ndarray:
     """The memory of a contiguous vector, whether or not it may be written; compiled rounds only read it.
 
@@ -121,8 +117,6 @@ def flat(a: np.ndarray) -> np.ndarray:
     return a if a.flags.writeable else np.asarray(Memory(a, a.size))
 
 # %% ../../nbs/core/17_compiled.ipynb #5ea2c421
-#| code-fold: true
-#| code-summary: "Exported source: strided"
 def strided(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, int, int]:
     """A table for `entry`: its memory, and its steps in units of one number.
 

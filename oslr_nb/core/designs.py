@@ -23,8 +23,6 @@ __all__ = ['containment', 'distinct_sum', 'draw_outside', 'draw_subset', 'check_
            'pair_bound', 'pair_minimum', 'bound_observe_moment']
 
 # %% ../../nbs/core/06_designs.ipynb #ad783fc7
-#| code-fold: true
-#| code-summary: "Exported source: containment"
 def containment(n: int, m: int, order: int, exact: bool = False) -> np.ndarray:
     """Chance that a uniform subset contains given items, for every number of items; arguments not checked.
 
@@ -35,8 +33,6 @@ def containment(n: int, m: int, order: int, exact: bool = False) -> np.ndarray:
     return np.array(levels, dtype=object if exact else float)
 
 # %% ../../nbs/core/06_designs.ipynb #83c5c447
-#| code-fold: true
-#| code-summary: "Exported source: distinct_sum"
 def distinct_sum(v: np.ndarray, order: int) -> np.ndarray:
     """Sum of numbers over the set of several indices, for all tuples of indices; arguments not checked.
 
@@ -77,8 +73,6 @@ def draw_outside(
             i += 1
 
 # %% ../../nbs/core/06_designs.ipynb #74956dab
-#| code-fold: true
-#| code-summary: "Exported source: draw_subset"
 def draw_subset(rng: np.random.Generator | int, d: int, r: int, always: tuple[int, ...] = ()) -> np.ndarray:
     """Draw some coordinates that are always there and a uniform subset of the others.
 
@@ -94,8 +88,6 @@ def draw_subset(rng: np.random.Generator | int, d: int, r: int, always: tuple[in
     return np.sort(np.concatenate([taken, out]))
 
 # %% ../../nbs/core/06_designs.ipynb #8032cff5
-#| code-fold: true
-#| code-summary: "Exported source: check_weights, normalise"
 def check_weights(q: tuple) -> tuple:
     """Check weights that are proportional to probabilities.
 
@@ -127,8 +119,6 @@ def normalise(q: tuple, exact: bool = False) -> np.ndarray:
     return p / p.sum()
 
 # %% ../../nbs/core/06_designs.ipynb #cc38f179
-#| code-fold: true
-#| code-summary: "Exported source: draw_indices"
 def draw_indices(rng: np.random.Generator | int, q: tuple, size: int) -> np.ndarray:
     """Draw independent indices with given chances.
 
@@ -308,8 +298,6 @@ class Bernoulli(Design):
         return np.array(powers, dtype=object if exact else float)[distinct_sum(np.ones(self.d, dtype=int), order)]
 
 # %% ../../nbs/core/06_designs.ipynb #3217a034
-#| code-fold: true
-#| code-summary: "Exported source: WithReplacement"
 @dataclass(frozen=True)
 class WithReplacement:
     "Independent draws with given chances; samples are sequences with possible repetitions."
@@ -332,8 +320,6 @@ class WithReplacement:
         return ((s, prod(q[i] for i in s)) for s in product(range(len(q)), repeat=self.m))
 
 # %% ../../nbs/core/06_designs.ipynb #2954cb14
-#| code-fold: true
-#| code-summary: "Exported source: check_numbers, check_pair"
 def check_numbers(name: str, value: np.ndarray, shape: tuple[int | None, ...], why: str = "") -> np.ndarray:
     """Check an array of finite numbers; integers and `Fraction` entries stay exact.
 

@@ -108,8 +108,6 @@ def play_round(learner: Learner, env: Environment, skip: bool, place: np.ndarray
     else: learner.update(label)
 
 # %% ../../nbs/core/03_driver.ipynb #b71658ca
-#| code-fold: true
-#| code-summary: "Exported source: sell"
 def sell(learner: Learner, env: Environment, place: np.ndarray | None = None) -> np.ndarray:
     """Ask the learner and sell to it; after a refused sale the learner's round begins again, and its query stands.
 
@@ -125,8 +123,6 @@ def sell(learner: Learner, env: Environment, place: np.ndarray | None = None) ->
         raise
 
 # %% ../../nbs/core/03_driver.ipynb #2d306d6f
-#| code-fold: true
-#| code-summary: "Exported source: commit_to"
 def commit_to(learner: Learner, env: Environment, place: np.ndarray | None = None) -> None:
     "Commit the learner's weights, unless that was done before a refused sale. place (d,): as for `sell`."
     w = learner.commit()
@@ -206,8 +202,6 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
         return Run(X, y, played, *(part[0] if len(part) == 1 else np.concatenate(part) for part in zip(*parts, strict=True)))
 
 # %% ../../nbs/core/03_driver.ipynb #7224cbfc
-#| code-fold: true
-#| code-summary: "Exported source: check_rows"
 def check_rows(rows: Any, n: int) -> np.ndarray:
     "Check the order of play. rows (T,): row numbers, with repetitions if wanted; None means each of the n rows once."
     if rows is None: return np.arange(n)

@@ -241,8 +241,6 @@ class Environment:
         return float(self._y[self.t - 1])
 
 # %% ../../nbs/core/00_environment.ipynb #acd52f63
-#| code-fold: true
-#| code-summary: "Exported source: split_query"
 def split_query(query: Any, d: int) -> tuple[np.ndarray, np.ndarray]:
     """Split a query into measurements and coordinates.
 
@@ -255,8 +253,6 @@ def split_query(query: Any, d: int) -> tuple[np.ndarray, np.ndarray]:
     return np.empty((0, d)), check_indices("query", query, d)
 
 # %% ../../nbs/core/00_environment.ipynb #025104c8
-#| code-fold: true
-#| code-summary: "Exported source: check_bought, measure"
 def check_bought(values: np.ndarray, coordinates: np.ndarray, t: int) -> np.ndarray:
     """Refuse sold values of which one is not a finite number.
 
@@ -287,8 +283,6 @@ def measure(x: np.ndarray, rows: np.ndarray, coordinates: np.ndarray) -> np.ndar
         return np.concatenate([((a + b) + (c + e)) + ((p + q) + (r + s)), bought])
 
 # %% ../../nbs/core/00_environment.ipynb #c64bfca1
-#| code-fold: true
-#| code-summary: "Exported source: weighted_sum, check_sparse"
 def weighted_sum(w: np.ndarray, x: np.ndarray, intercept: float) -> float:
     """The score w'x + intercept; only features of nonzero weight are read.
 
@@ -303,8 +297,6 @@ def check_sparse(w: np.ndarray, k: int) -> int:
     return check_int("number of nonzero weights", int(np.count_nonzero(w)), 0, k, "POSLR scores k-sparse weights")
 
 # %% ../../nbs/core/00_environment.ipynb #1db3193b
-#| code-fold: true
-#| code-summary: "Exported source: check_features"
 def is_mapped(X: np.ndarray) -> bool:
     "Whether the numbers of an array are in a memory-mapped file."
     memory: Any = X
@@ -323,8 +315,6 @@ def check_features(X: Any, mapped: bool = False) -> np.ndarray:
     return X if X.dtype in (np.float32, np.float64) or (mapped and is_mapped(X)) else X.astype(np.float64)
 
 # %% ../../nbs/core/00_environment.ipynb #64af0e37
-#| code-fold: true
-#| code-summary: "Exported source: check_labels"
 def check_labels(y: Any, n: int) -> np.ndarray:
     """Check that there is a number for each example; their sizes are not looked at.
 
@@ -336,8 +326,6 @@ def check_labels(y: Any, n: int) -> np.ndarray:
     return np.ascontiguousarray(y, np.float64)
 
 # %% ../../nbs/core/00_environment.ipynb #aa7b9dc9
-#| code-fold: true
-#| code-summary: "Exported source: check_stream"
 def check_stream(X: Any, y: Any, missing: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Check the features and labels of a stream.
 
@@ -359,8 +347,6 @@ EXPECTED = {  # (protocol, phase): the calls that are allowed then, in words
 }
 
 # %% ../../nbs/core/00_environment.ipynb #5cc8c591
-#| code-fold: true
-#| code-summary: "Exported source: check_costs, price_of"
 MONEY = 1e-9  # share of a budget of money by which a sum of prices may exceed it: 0.1 + 0.2 is not 0.3 in floating point
 
 

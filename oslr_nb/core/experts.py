@@ -133,8 +133,6 @@ def eg_regret_bound(g: Any, eta: float, radius: float = 1.0) -> np.ndarray:
     return radius * (math.log(2 * g.shape[1]) / eta + eta * psi * np.cumsum(largest**2))
 
 # %% ../../nbs/core/09_experts.ipynb #01f216e9
-#| code-fold: true
-#| code-summary: "Exported source: limited_chances"
 def limited_chances(q: Any, M: int) -> np.ndarray:
     """Chance of each expert to be asked, if one is drawn by q and M - 1 others uniformly.
 

@@ -25,8 +25,6 @@ __all__ = ['ENUMERATION_LIMIT', 'proj_l2', 'proj_simplex', 'soft_threshold', 'pr
            'top_sort', 'top_offer', 'top_rescan', 'top_update']
 
 # %% ../../nbs/core/07_geometry.ipynb #0520e06c
-#| code-fold: true
-#| code-summary: "Exported source: proj_l2"
 def proj_l2(v: np.ndarray, radius: float = 1.0) -> np.ndarray:
     "The nearest point of a Euclidean ball. v (d,): the point to project."
     v, radius = check_array("v", v, (None,)), check_real("radius", radius, 0)
@@ -49,8 +47,6 @@ def proj_simplex(v: np.ndarray, radius: float = 1.0) -> np.ndarray:
     return np.maximum(v - theta[np.flatnonzero(falling > theta)[-1]], 0.0)
 
 # %% ../../nbs/core/07_geometry.ipynb #9be9bdb4
-#| code-fold: true
-#| code-summary: "Exported source: soft_threshold"
 def soft_threshold(h: np.ndarray, m: float) -> np.ndarray:
     """Move every coordinate towards 0 by m, and stop there; arguments not checked.
 
@@ -125,8 +121,6 @@ class Interval:
         return f"{self.upper:.4g} (exact)" if self.exact else f"in [{self.lower:.4g}, {self.upper:.4g}]"
 
 # %% ../../nbs/core/07_geometry.ipynb #59c4f046
-#| code-fold: true
-#| code-summary: "Exported source: check_psd"
 def check_psd(name: str, V: np.ndarray) -> np.ndarray:
     """Check a covariance: symmetric and positive semidefinite.
 
@@ -143,8 +137,6 @@ def check_psd(name: str, V: np.ndarray) -> np.ndarray:
     return V
 
 # %% ../../nbs/core/07_geometry.ipynb #7ef02917
-#| code-fold: true
-#| code-summary: "Exported source: eigenbasis"
 def eigenbasis(V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues and eigenvectors that are the same on every machine, also where eigenvalues repeat.
 
@@ -161,8 +153,6 @@ def eigenbasis(V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values, vectors
 
 # %% ../../nbs/core/07_geometry.ipynb #ea6decf8
-#| code-fold: true
-#| code-summary: "Exported source: ENUMERATION_LIMIT, enumerated_eigenvalues"
 ENUMERATION_LIMIT = 20_000  # principal submatrices; beyond it the sparse eigenvalues are enclosed, not enumerated
 
 
@@ -207,8 +197,6 @@ def sparse_bounds(V: np.ndarray, s: int) -> tuple[float, float]:
     return lower_end(low, high), high
 
 # %% ../../nbs/core/07_geometry.ipynb #c48acede
-#| code-fold: true
-#| code-summary: "Exported source: sparse_support"
 def sparse_support(A: np.ndarray, s: int, iterations: int = 60) -> np.ndarray:
     """A support on which a matrix has a large eigenvalue: truncated power method from every coordinate.
 
@@ -277,8 +265,6 @@ def restricted_condition(V: np.ndarray, s: int) -> Interval:
     return Interval(max(1.0, lower), max(1.0, upper), low.method)
 
 # %% ../../nbs/core/07_geometry.ipynb #6fd41591
-#| code-fold: true
-#| code-summary: "Exported source: cone_solver"
 def cone_solver(V: np.ndarray, support: np.ndarray, cone: float) -> Callable:
     """A function that minimises w'Vw over one face of the cone of a support.
 
@@ -369,8 +355,6 @@ def restricted_eigenvalue(V: np.ndarray, s: int, cone: float = 2.0) -> Interval:
     return Interval(lower, max(lower, upper), "lambda_min, sparse eigenvalues, phi_0; descent over the cone")
 
 # %% ../../nbs/core/07_geometry.ipynb #4e0e16fa
-#| code-fold: true
-#| code-summary: "Exported source: top_buffer"
 def top_buffer(d: int, top: int, slack: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """State of a running top-k for the vector 0.
 

@@ -337,8 +337,6 @@ class Learner:
         return self.coef_
 
 # %% ../../nbs/core/01_learner.ipynb #1a7e1abe
-#| code-fold: true
-#| code-summary: "Exported source: LateLabels"
 class LateLabels:
     """Mixin for late labels: predict and learn from an example whose features were bought earlier.
 
@@ -435,8 +433,6 @@ class LateLabels:
         "Count a round as one that explores, or not; for learners that count them."
 
 # %% ../../nbs/core/01_learner.ipynb #5ca1e500
-#| code-fold: true
-#| code-summary: "Exported source: SLACK, check_bought_values"
 SLACK = 1 + 1e-6  # rounding in data that were scaled to the limit
 
 
@@ -463,8 +459,6 @@ class OneAtATime(type(threading.RLock())):  # type: ignore[misc]
             raise ProtocolError("another thread is inside this learner: give each thread its own, for example copy.deepcopy(learner).")
 
 # %% ../../nbs/core/01_learner.ipynb #f41d9b24
-#| code-fold: true
-#| code-summary: "Exported source: check_learner"
 def check_learner(learner: Any) -> None:
     "Refuse anything that is not a learner."
     if not isinstance(learner, Learner): fail("learner", learner, "a learner, for example ito2017.RDA1(d, budget)")

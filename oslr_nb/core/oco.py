@@ -46,8 +46,6 @@ def dual_averaging_step(h: np.ndarray, lam: float, radius: float = 1.0, l1: floa
     return w
 
 # %% ../../nbs/core/08_oco.ipynb #ffc2ef07
-#| code-fold: true
-#| code-summary: "Exported source: _check_weights"
 MOST_ROUNDS = 10**9  # an array of so many numbers is no longer one
 
 
@@ -102,8 +100,6 @@ def rda_regret_bound(g: np.ndarray, lam: Any, u: np.ndarray) -> np.ndarray:
     return np.cumsum((g**2).sum(1) / (2 * lam)) + lam * (u @ u) / 2
 
 # %% ../../nbs/core/08_oco.ipynb #5d920de7
-#| code-fold: true
-#| code-summary: "Exported source: rda_schedule"
 def rda_schedule(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> np.ndarray:
     """Weights of the regulariser for gradients of bounded norm, without knowledge of the number of rounds.
 
@@ -113,8 +109,6 @@ def rda_schedule(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> np
     return G / (radius * step) * np.sqrt(2.0 * np.arange(1, check_int("n", n, 1, MOST_ROUNDS) + 1))
 
 # %% ../../nbs/core/08_oco.ipynb #604c9d31
-#| code-fold: true
-#| code-summary: "Exported source: bound_rda"
 def bound_rda(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> float:
     """Upper bound on the regret of `dual_averaging` with `rda_schedule`.
 
@@ -153,8 +147,6 @@ def adaptive_dual_averaging(
     return w, g
 
 # %% ../../nbs/core/08_oco.ipynb #19e5a73b
-#| code-fold: true
-#| code-summary: "Exported source: adaptive_schedule, adaptive_regret_bound"
 def adaptive_schedule(g: Any, radius: float = 1.0, step: float = 1.0, largest: float = 0.0) -> np.ndarray:
     """Weights of the regulariser that `adaptive_dual_averaging` used, from the gradients that it saw.
 
@@ -180,8 +172,6 @@ def adaptive_regret_bound(g: Any, radius: float = 1.0, step: float = 1.0) -> np.
     return np.cumsum(np.where(a > 0, jump, first)) + b / 2
 
 # %% ../../nbs/core/08_oco.ipynb #b6723b7b
-#| code-fold: true
-#| code-summary: "Exported source: adaptive_factor"
 def adaptive_factor(step: float = 1.0) -> float:
     """The constant of the adaptive step: regret / (radius sqrt(sum of ||g_j||^2)).
 
@@ -192,8 +182,6 @@ def adaptive_factor(step: float = 1.0) -> float:
     return mean if step >= 1 else 1 + mean / 2
 
 # %% ../../nbs/core/08_oco.ipynb #e23ea514
-#| code-fold: true
-#| code-summary: "Exported source: bound_adaptive"
 def bound_adaptive(squares: float, radius: float = 1.0, step: float = 1.0) -> float:
     """Upper bound on the regret of `adaptive_dual_averaging` with `largest` = 0.
 
@@ -205,8 +193,6 @@ def bound_adaptive(squares: float, radius: float = 1.0, step: float = 1.0) -> fl
     return adaptive_factor(step) * radius * math.sqrt(max(squares, 0.0))
 
 # %% ../../nbs/core/08_oco.ipynb #70682d7f
-#| code-fold: true
-#| code-summary: "Exported source: bound_self_bounding"
 def bound_self_bounding(loss: float, ratio: float, radius: float = 1.0, step: float = 1.0) -> float:
     """Upper bound on the regret of `adaptive_dual_averaging` with `largest` = 0 when small losses have small gradients.
 
@@ -247,8 +233,6 @@ def ogd_regret_bound(g: np.ndarray, eta: Any, radius: float = 1.0) -> np.ndarray
     return 2 * check_scales(radius=radius)[0] ** 2 / eta + np.cumsum(eta * (g**2).sum(1) / 2)
 
 # %% ../../nbs/core/08_oco.ipynb #290e189f
-#| code-fold: true
-#| code-summary: "Exported source: ogd_schedule"
 def ogd_schedule(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> np.ndarray:
     """Step sizes for gradients of bounded norm, without knowledge of the number of rounds.
 
@@ -258,8 +242,6 @@ def ogd_schedule(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> np
     return step * radius / G * np.sqrt(2.0 / np.arange(1, check_int("n", n, 1, MOST_ROUNDS) + 1))
 
 # %% ../../nbs/core/08_oco.ipynb #bd22183b
-#| code-fold: true
-#| code-summary: "Exported source: bound_ogd"
 def bound_ogd(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> float:
     """Upper bound on the regret of `ogd` with `ogd_schedule`.
 
@@ -351,8 +333,6 @@ def vaw_learn(z: np.ndarray, y: float, n: int, R: np.ndarray, u: np.ndarray) -> 
         y = c * y - s * old
 
 # %% ../../nbs/core/08_oco.ipynb #6b883cc7
-#| code-fold: true
-#| code-summary: "Exported source: vaw_regret_bound"
 def vaw_regret_bound(X: Any, ridge: float, y_max: float, u: Any = None) -> np.ndarray:
     """Bound on the regret of `vaw` after each round, from the features.
 
@@ -370,8 +350,6 @@ def vaw_regret_bound(X: Any, ridge: float, y_max: float, u: Any = None) -> np.nd
     return ridge * float(u @ u) + y_max**2 * logs
 
 # %% ../../nbs/core/08_oco.ipynb #3323bcf2
-#| code-fold: true
-#| code-summary: "Exported source: bound_vaw"
 def bound_vaw(T: int, n: int, ridge: float, x_norm: float, y_max: float, w_norm: float = 0.0) -> float:
     """Upper bound on the regret of `vaw`, closed form.
 
@@ -385,8 +363,6 @@ def bound_vaw(T: int, n: int, ridge: float, x_norm: float, y_max: float, w_norm:
     return ridge * w_norm**2 + y_max**2 * m * math.log1p(T * x_norm**2 / (ridge * m))
 
 # %% ../../nbs/core/08_oco.ipynb #34605d40
-#| code-fold: true
-#| code-summary: "Exported source: project_norm, _newton_projection"
 def project_norm(p: Any, A: Any, radius: float = 1.0) -> np.ndarray:
     """Point of the ball that is nearest in the norm of a positive definite matrix.
 
@@ -494,8 +470,6 @@ def ons_learn(z: np.ndarray, y: float, n: int, radius: float, A: np.ndarray, w: 
         for i in range(n): w[i] *= radius / size
 
 # %% ../../nbs/core/08_oco.ipynb #dd247a32
-#| code-fold: true
-#| code-summary: "Exported source: ons_regret_bound"
 def ons_regret_bound(X: Any, y: Any, w: Any, radius: float = 1.0, ridge: float = 1.0, largest: float | None = None) -> np.ndarray:
     """Bound on the regret of `ons` after each round, from its features, labels and weights.
 
@@ -514,8 +488,6 @@ def ons_regret_bound(X: Any, y: Any, w: Any, radius: float = 1.0, ridge: float =
     return ridge * radius**2 + np.cumsum(out)
 
 # %% ../../nbs/core/08_oco.ipynb #decc6926
-#| code-fold: true
-#| code-summary: "Exported source: bound_ons"
 def bound_ons(T: int, n: int, ridge: float, x_norm: float, y_max: float, radius: float = 1.0) -> float:
     """Upper bound on the regret of `ons`, closed form.
 

@@ -25,8 +25,6 @@ __all__ = ['LEARNERS', 'CLASSES', 'PLACES', 'register', 'wrapper', 'Entry', 'pap
            'at_a_glance']
 
 # %% ../../nbs/core/04_registry.ipynb #cae9cf00
-#| code-fold: true
-#| code-summary: "Exported source: LEARNERS, CLASSES, register, wrapper"
 LEARNERS: dict[str, Entry] = {}  # the registry: "paper.ClassName" to what is known of the learner
 CLASSES: dict[str, type[Learner]] = {}  # what can be saved, by its key: the learners, and what stands around a learner
 
@@ -55,8 +53,6 @@ def wrapper(made: type[Learner]) -> type[Learner]:
     return made
 
 # %% ../../nbs/core/04_registry.ipynb #98e4db85
-#| code-fold: true
-#| code-summary: "Exported source: Entry"
 @dataclass(frozen=True)
 class Entry:
     """The facts that the registry holds on a learner.
@@ -97,8 +93,6 @@ class Entry:
         return f"[{kind}]({root}{self.theorem})" if kind else ""
 
 # %% ../../nbs/core/04_registry.ipynb #13bdd5b8
-#| code-fold: true
-#| code-summary: "Exported source: papers, PLACES, module_of, class_of, all_learners"
 def papers() -> list[str]:
     """Names of the papers that this version implements, "core" for the pages of the core and "own" for those of our own."""
     folder = str(files("oslr_nb") / "papers")
@@ -126,8 +120,6 @@ def all_learners() -> dict[str, Entry]:
     return LEARNERS
 
 # %% ../../nbs/core/04_registry.ipynb #b47bad81
-#| code-fold: true
-#| code-summary: "Exported source: at_a_glance"
 def at_a_glance(paper: str, root: str = "../") -> str:
     """Markdown table of the learners of a paper: budget, assumptions, bound, cost of a round.
 

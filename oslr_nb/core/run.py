@@ -175,8 +175,6 @@ def best_sparse(
     return Comparator(w, loss, method, exact)
 
 # %% ../../nbs/core/02_run.ipynb #4b3db112
-#| code-fold: true
-#| code-summary: "Exported source: Comparator"
 @dataclass(frozen=True)
 class Comparator:
     """A k-sparse comparator in hindsight.
@@ -199,8 +197,6 @@ class Comparator:
     exact: bool
 
 # %% ../../nbs/core/02_run.ipynb #3212e688
-#| code-fold: true
-#| code-summary: "Exported source: ball_least_squares"
 def ball_least_squares(A: np.ndarray, b: np.ndarray, radius: float) -> np.ndarray:
     """Least squares in a ball, for a batch of matrices at once.
 

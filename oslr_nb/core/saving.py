@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 __all__ = ['FIELDS', 'load', 'saved_form', 'check_header', 'check_places', 'get_state', 'set_state']
 
 # %% ../../nbs/core/05_saving.ipynb #f11e0004
-#| code-fold: true
-#| code-summary: "Exported source: load"
 def load(path: str | Path) -> Learner:
     """Read the learner that `Learner.save` wrote; it continues bit for bit.
 
@@ -67,8 +65,6 @@ def load(path: str | Path) -> Learner:
     return learner
 
 # %% ../../nbs/core/05_saving.ipynb #f11e0002
-#| code-fold: true
-#| code-summary: "Exported source: FIELDS, saved_form"
 FIELDS = {"next", "cost", "rng", "refused", "learner", "params"}  # what the header of a saved learner holds; "names" besides if it has some
 
 
@@ -85,8 +81,6 @@ def saved_form(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]
     return header | {"learner": learner.key, "params": learner.params} | names, arrays
 
 # %% ../../nbs/core/05_saving.ipynb #f11e0003
-#| code-fold: true
-#| code-summary: "Exported source: check_header"
 def check_header(learner: Learner, header: dict[str, Any]) -> None:
     "Refuse a place in the round, or a standing query, that this learner cannot have."
     check_int("next", header["next"], 0, len(learner.calls) - 1)
@@ -107,8 +101,6 @@ def check_places(learner: Learner) -> None:
             if not 0 <= value < n: fail(f"an entry of {name}", value.item(), f"an integer from 0 to {int(n) - 1}")
 
 # %% ../../nbs/core/05_saving.ipynb #0175b892
-#| code-fold: true
-#| code-summary: "Exported source: get_state"
 def get_state(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """A copy of all that a learner knows.
 
@@ -121,8 +113,6 @@ def get_state(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     return header, {name: np.array(getattr(learner, name)) for name in learner.arrays}
 
 # %% ../../nbs/core/05_saving.ipynb #eccb8c20
-#| code-fold: true
-#| code-summary: "Exported source: set_state"
 def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     "Put a learner into a state that `get_state` returned, its generator included; its arrays keep their place in memory."
     for name in learner.arrays:

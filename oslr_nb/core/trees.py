@@ -79,8 +79,6 @@ LAZY_SCALARS = record("scale", "threshold", "running_a", "running_at", "age", "k
 NOWHERE = np.int64(-1)  # typed: numba would compile once more for the literal
 
 # %% ../../nbs/core/19_trees.ipynb #e6ff1759
-#| code-fold: true
-#| code-summary: "Exported source: lazy_ball"
 class LazyBall(NamedTuple):
     "A vector in an l1 ball, as `lazy_ball` makes it and the other functions take it."
 

@@ -45,8 +45,6 @@ def bound_adaptive_seen(
     return truncation_factor(k, top, d) / 2 * (sigma_max / sigma_min) ** 2 * bound_adaptive(squares, radius)
 
 # %% ../../nbs/own/01_adaptive.ipynb #4e0d74d0
-#| code-fold: true
-#| code-summary: "Exported source: bound_adaptive_rda"
 @validated
 def bound_adaptive_rda(
     k: Sparsity, d: Features, budget: Budget, top: Top, T: Rounds, sigma_min: SigmaMin, sigma_max: SigmaMax,

@@ -106,8 +106,6 @@ class Constants:
         return 2 * self.x_norm * (self.x_norm * self.radius / math.sqrt(q) + self.y_max / math.sqrt(p))
 
 # %% ../../nbs/papers/foster2016.ipynb #c4ec0101
-#| code-fold: true
-#| code-summary: "Arguments, checked"
 def check_textbook(X: Any, y: Any, k: Any, r: Any, *rates: Any) -> tuple[Any, ...]:
     "The arguments of `textbook_fkk` in range; rates: of Hedge, of descent, radius."
     X = check_array("X", X, (None, None))
@@ -223,8 +221,6 @@ Memory = Annotated[int, Integer(
 )]
 
 # %% ../../nbs/papers/foster2016.ipynb #d886e550
-#| code-fold: true
-#| code-summary: "Exported source: bound_fkk"
 @validated
 def bound_fkk(
     d: Features, budget: Budget, k: Sparsity, T: Time, rates: Rates = "corrected", step: Multiplier = 1.0,
@@ -243,8 +239,6 @@ def bound_fkk(
     return hedging + known.radius**2 / (2 * descent) + descent * known.slope**2 * T / 2
 
 # %% ../../nbs/papers/foster2016.ipynb #f066db53
-#| code-fold: true
-#| code-summary: "Exported source: bound_retuned"
 @validated
 def bound_retuned(
     d: Features, budget: Budget, k: Sparsity, T: Time, x_norm: Size = 1.0, y_max: Label = 1.0, radius: Ball = 1.0
@@ -696,8 +690,6 @@ def hedge_at_least(d: int, k: int, T: float, eta: float) -> float:
     return (choose(d, k) - top - math.log(sum(math.exp(v - top) for v in terms))) / eta
 
 # %% ../../nbs/papers/foster2016.ipynb #f0a10021
-#| code-fold: true
-#| code-summary: "Exported source: bound_fkk_below"
 @validated
 def bound_fkk_below(
     d: Features, budget: Budget, k: Sparsity, T: Time, rates: Rates = "printed", step: Multiplier = 1.0,

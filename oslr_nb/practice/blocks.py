@@ -24,8 +24,6 @@ from ..core.storage import check_path
 __all__ = ['BlockRun', 'BlockRefused', 'simulate_blocks', 'TableBlocks']
 
 # %% ../../nbs/practice/blocks.ipynb #7c8a49c7
-#| code-fold: true
-#| code-summary: "Exported source: BlockRun"
 @dataclass(frozen=True)
 class BlockRun:
     "A play of many blocks: sums, and for each round prediction, loss and purchase."
@@ -79,8 +77,6 @@ class Books:
         return BlockRun(self.blocks, self.rounds, self.scored, self.loss, self.bought, *arrays, self.spent, self.first)
 
 # %% ../../nbs/practice/blocks.ipynb #ee0a7d46
-#| code-fold: true
-#| code-summary: "Exported source: BlockRefused"
 class BlockRefused(ValueError):
     """A block that could not be fetched or played; the learner has learnt all blocks before it, and nothing of this one.
 

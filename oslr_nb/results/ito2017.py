@@ -134,8 +134,6 @@ def ito2017_method(setting: str, method: str, count: int) -> dict[str, Any]:
     return study(setting, method, 30, count).results(lambda curves: short((c[-1] / 100 for c in curves), 7))
 
 # %% ../../nbs/results/ito2017.ipynb #3f5c8d03
-#| code-fold: true
-#| code-summary: "Exported source: enclosed"
 def enclosed(search: dict[str, Any], names: tuple[str, ...], tol: float = 0.005) -> bool:
     "Whether both neighbours of the tuned point were tried in every coordinate, and none is better by more than `tol`."
     label = lambda point: "/".join(f"{v:.3g}" for v in point.values())
@@ -143,8 +141,6 @@ def enclosed(search: dict[str, Any], names: tuple[str, ...], tol: float = 0.005)
     return all(search["losses"].get(a, -np.inf) >= (1 - tol) * search["losses"][search["label"]] for a in around)
 
 # %% ../../nbs/results/ito2017.ipynb #59328238
-#| code-fold: true
-#| code-summary: "Exported source: table"
 def table(found: dict[str, dict[str, Any]], printed: tuple[float, ...]) -> str:
     "Printed numbers beside ours, theory and tuned; `rank`: share of five-instance means below the printed number."
     n, rows = len(found["A1"]["theory"]), []
@@ -200,8 +196,6 @@ def order_of_the_tables(case: Case, groups: int = 48, first: bool = False, **ste
     return Evidence(beta.ppf(1e-3, holds, groups + 1 - holds) if holds else 0.0, ">=", 0.5)
 
 # %% ../../nbs/results/ito2017.ipynb #6a0c3e21
-#| code-fold: true
-#| code-summary: "Exported source: FIVE, joint"
 FIVE = ("A1", "A2", "A3", "greedy", "uniform")  # methods whose sizes are compared with print
 
 
@@ -250,8 +244,6 @@ def table_sweep(found: list[dict[str, Any]]) -> str:
          *(f"{r[f'{n}, within 2']:.0%}" for n in both), *(f"{r[n]['uniform']:.1f}" for n in both)] for (w, f), r in best.items()))
 
 # %% ../../nbs/results/ito2017.ipynb #9f1eb19e
-#| code-fold: true
-#| code-summary: "Exported source: FKK_STEPS, ito2017_fkk"
 FKK_STEPS = (1, 10, 100, 1000)  # multipliers of either rate of FKK
 
 
@@ -262,8 +254,6 @@ def ito2017_fkk(count: int) -> dict[str, float]:
     return {f"{g}/{h}": float(f"{mean(g, h):.6g}") for g, h in itertools.product(FKK_STEPS, FKK_STEPS)}
 
 # %% ../../nbs/results/ito2017.ipynb #2ccae603
-#| code-fold: true
-#| code-summary: "Exported source: LONG, LINES, ito2017_long"
 LONG = tuple(2500 * 2**i for i in range(8))  # rounds at which the long run is looked at
 LINES: dict[str, tuple[str, dict[str, float]]] = {  # methods and multipliers of the long run
     "A1": ("A1", {}), "A1, step x 4": ("A1", {"step": 4.0}), "A2": ("A2", {}), "A3": ("A3", {})
@@ -280,8 +270,6 @@ def ito2017_long(seed: int) -> dict[str, list[float]]:
     return found | {"unit ball, floor": at(max(np.linalg.norm(data.w) - 1, 0) ** 2 * np.arange(1, LONG[-1] + 1))}
 
 # %% ../../nbs/results/ito2017.ipynb #051d9421
-#| code-fold: true
-#| code-summary: "Exported source: table_long"
 def table_long(found: dict[str, list[list[float]]]) -> str:
     "Mean regret / 100 at the rounds LONG from 5000 on, and the log-log slope over the last factor four with its interval."
     shown, curves = slice(1, None, 2), {m: np.array(found[m]) for m in LINES}
@@ -345,8 +333,6 @@ def table_last(found: dict[str, dict[str, Any]], unit: float = 1.0, digits: int 
         [m, len(by["theory"]["last"]), show(by["theory"]), show(by["tuned"]), by["tuning"]["label"]] for m, by in found.items()))
 
 # %% ../../nbs/results/ito2017.ipynb #fbe78d3b
-#| code-fold: true
-#| code-summary: "Exported source: SCALES, CT_L1, CT_PARAMETERS"
 TOP, BUDGET = 60, 70  # favourites and features seen in Figure 3
 SCALES = {"radius": 100.0, "x_norm": 11.0, "y_max": 100.0}  # what the learners are told of CT-slice
 CT_L1 = 1400.0  # radius of AELR's l1 ball there

@@ -22,8 +22,6 @@ __all__ = ['INEQUALITIES', 'set_estimate', 'pair_estimate', 'distinct_estimate',
            'deviations', 'bound_baseline']
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #c4ec0105
-#| code-fold: true
-#| code-summary: "Arguments, checked"
 def check_set(S: Any, d: int) -> list[int]:
     "Distinct attributes, from any iterable, as a list."
     return check_indices("S", S if isinstance(S, (str, bytes, np.ndarray)) or not isinstance(S, Iterable) else list(S), d).tolist()
@@ -41,8 +39,6 @@ def set_estimate(x: np.ndarray, S: Iterable[int], k: int) -> np.ndarray:
     return v
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #c4ec0106
-#| code-fold: true
-#| code-summary: "Arguments, checked"
 def check_pairs(C: Any, d: int) -> list[tuple[int, int]]:
     "One or more ordered pairs of attributes, from any iterable."
     pairs = C.tolist() if isinstance(C, np.ndarray) else list(C) if isinstance(C, Iterable) and not isinstance(C, str) else C

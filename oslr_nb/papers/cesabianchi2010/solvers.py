@@ -250,8 +250,6 @@ def largest_deviation(
     return max(value(s, minimise(s * D, s * u, radius)) for s in (1.0, -1.0))
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #c4ec0108
-#| code-fold: true
-#| code-summary: "Arguments, checked"
 def check_examples(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     "Examples (m, d) and labels (m,), m and d at least 1, of magnitude at most LARGEST."
     X = check_array("X", X, (None, None))

@@ -110,8 +110,6 @@ def bound_aelr(
     return excess_bound(False, d, second, T, radius, x_norm, y_max, printed)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #c4ec0103
-#| code-fold: true
-#| code-summary: "Arguments, checked"
 def check_example(X: Any, y: Any, q: Any, draws: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     "Examples (T, d), labels (T,), chances (d,) and one pair of draws for each example, as `textbook` wants them."
     X = check_array("X", X, (None, None))

@@ -129,8 +129,6 @@ class DDAELR(KnownMoments):
     ridge = False
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #c4ec0104
-#| code-fold: true
-#| code-summary: "Arguments, checked"
 def check_moments(moments: Any, d: int, ridge: bool, x_norm: float) -> np.ndarray:
     "Second moments (d,) that examples with ||x||_2 <= x_norm (ridge) or ||x||_inf <= x_norm can have."
     a = check_array("moments", moments, (d,), "one E x_i^2 for each feature")
@@ -323,8 +321,6 @@ def bound_two_phase(
     return constant * radius * G / math.sqrt(T - warm)
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #8c12b26c
-#| code-fold: true
-#| code-summary: "Exported source: bound_ks_ridge"
 @validated
 def bound_ks_ridge(
     d: Features, budget: Budget, T: TwoPhases, moments: Any, warm: Warm, delta: Delta = 0.05, radius: Ball = 1.0,
@@ -342,8 +338,6 @@ def bound_ks_ridge(
     return 16 * radius**2 * math.sqrt((learnt**2 / k + 1) / n)
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #7f19342d
-#| code-fold: true
-#| code-summary: "Exported source: bound_ks_lasso"
 @validated
 def bound_ks_lasso(
     d: Features, budget: Budget, T: TwoPhases, moments: Any, warm: Warm, delta: Delta = 0.05, radius: Ball = 1.0,

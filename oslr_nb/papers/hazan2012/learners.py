@@ -368,8 +368,6 @@ def attribute_run(
     return rows.size
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #ab9bc842
-#| code-fold: true
-#| code-summary: "Parameters, check_chances"
 WHY = "one feature for x and one for w'x are drawn each round (Hazan & Koren 2012)"
 Features = Annotated[int, Integer("Attributes of an example.", 2, 10**15, why=WHY)]
 Budget = Annotated[int, Integer(

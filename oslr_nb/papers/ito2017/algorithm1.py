@@ -131,8 +131,6 @@ def check_set(S: Any, x: np.ndarray, budget: int, t: int) -> np.ndarray:
     return S
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #4f4224f4
-#| code-fold: true
-#| code-summary: "Exported source: observe"
 def observe(w: np.ndarray, budget: int, top: int, rng: np.random.Generator | int) -> np.ndarray:
     """Observe(w, k', k1) of Ito et al. 2017: the features to look at in one round.
 
@@ -145,8 +143,6 @@ def observe(w: np.ndarray, budget: int, top: int, rng: np.random.Generator | int
     return np.concatenate([U, rng.choice(np.setdiff1d(np.arange(len(w)), U), budget - top, replace=False)])
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #601910d2
-#| code-fold: true
-#| code-summary: "Exported source: bound_theorem_2_schedule, bound_theorem_2"
 @validated
 def bound_theorem_2_schedule(lam: np.ndarray, d: Features, budget: Budget, top: Top, sigma_min: Sigma) -> float:
     """Upper bound (3/sigma_d^2) (sum 16/(C lam_t) + lam_{T+1}/2) on the regret of Algorithm 1, as printed.

@@ -133,8 +133,6 @@ def finite(bound: float) -> float:
     return check_real("bound", float(bound), 0, why="a weight, sigma_min or phi is too small")
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #94922999
-#| code-fold: true
-#| code-summary: "Exported source: miss_bound_2"
 @validated
 def miss_bound_2(
     weight: Weight, n: Explorations, d: Features, budget: Budget, k: Supported, sigma_min: Sigma, top: Top = 0
@@ -150,8 +148,6 @@ def miss_bound_2(
     return freedman(2 * np.arange(1, n + 1) * sigma_min**2 * m / (m + 1) * weight**2 - D, V, b)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #b782ac33
-#| code-fold: true
-#| code-summary: "Exported source: bound_6_sharpened"
 @validated
 def bound_6_sharpened(
     w: np.ndarray, T: SquareRounds, d: Features, budget: Budget, sigma_min: SigmaMin, sigma_max: Sigma, top: Top = 0
@@ -167,8 +163,6 @@ def bound_6_sharpened(
     return float(total)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #a23b0001
-#| code-fold: true
-#| code-summary: "Exported source: bound_6_uniform"
 @validated
 def bound_6_uniform(w: np.ndarray, T: Rounds, d: Features, budget: Budget, sigma_min: SigmaMin, sigma_max: Sigma) -> float:
     """Upper bound on the regret of Algorithm 2 (k1 = 0) whose second term does not depend on T.
@@ -182,8 +176,6 @@ def bound_6_uniform(w: np.ndarray, T: Rounds, d: Features, budget: Budget, sigma
     return finite((6 + sigma_max**2 * (1 - budget / d) * (v @ v)) * math.sqrt(T) + sigma_max**2 * early)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #e947d975
-#| code-fold: true
-#| code-summary: "Exported source: bound_theorem_6"
 @validated
 def bound_theorem_6(w: np.ndarray, T: Rounds, d: Features, budget: Budget, sigma_min: Sigma) -> float:
     """Upper bound of Ito et al. 2017, Theorem 6, as printed, on the regret of Algorithm 2.
@@ -202,8 +194,6 @@ def l1_scale(k: int, phi: float, q: float, x_norm: float = 1.0, y_max: float = 1
     return phi * math.sqrt(1.5 * math.sqrt(bound_second_moment(q, x_norm, y_max, radius)) * radius / k)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #f5062392
-#| code-fold: true
-#| code-summary: "Exported source: bound_theorem_7"
 @validated
 def bound_theorem_7(w: np.ndarray, T: Rounds, d: Features, budget: Budget, phi: float) -> float:
     """Upper bound of Ito et al. 2017, Theorem 7, as printed, on the regret of Algorithm 3.
@@ -219,8 +209,6 @@ def bound_theorem_7(w: np.ndarray, T: Rounds, d: Features, budget: Budget, phi: 
     return finite(8 * (1 + math.sqrt(d)) * math.sqrt(T + 1) + 12 * T * (v @ late) + 4 * (v @ early))
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #43a177e6
-#| code-fold: true
-#| code-summary: "Exported source: miss_bound_3"
 @validated
 def miss_bound_3(
     weight: Weight, n: Explorations, d: Features, budget: Budget, k: Supported, phi: Phi, top: Top = 0, l1: Positive = 1.0
@@ -236,8 +224,6 @@ def miss_bound_3(
     return np.where(k * Q / (phi**2 * M) <= 4 / 3 * abs(weight), freedman(M * abs(weight) / 3 - D, V, b), 1.0)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #a23b0002
-#| code-fold: true
-#| code-summary: "Exported source: bound_7_uniform"
 @validated
 def bound_7_uniform(w: np.ndarray, T: Rounds, d: Features, budget: Budget, phi: float, sigma_max: Sigma) -> float:
     """Upper bound on the regret of Algorithm 3 (k1 = 0) whose second term does not depend on T.

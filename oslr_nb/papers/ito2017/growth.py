@@ -19,8 +19,6 @@ from ...core.problems import Table
 __all__ = ['asymptotic_constants']
 
 # %% ../../../nbs/papers/ito2017/04_growth.ipynb #816ea134
-#| code-fold: true
-#| code-summary: "Exported source: asymptotic_constants"
 def asymptotic_constants(table: Table, budget: int, rate: float) -> tuple[float, float]:
     """Constants (c, b) of the regret c sqrt(T) + b ln T of `RDA1` on independent draws of a table.
 

@@ -104,8 +104,6 @@ def bound_theorem_8(T: int, m: int, budget: int, keep: int | None = None, errors
     return (radius + 1) ** 2 * math.sqrt(8 * m / (budget - keep) * (T + 1)) + 2 * (radius + 1) * errors
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #4f6fe92e
-#| code-fold: true
-#| code-summary: "Arguments, checked"
 def check_dictionary(A: Any, name: str = "A") -> np.ndarray:
     "A dictionary (d, m) of numbers of usable size, not all 0."
     A = check_magnitude(name, check_array(name, A, (None, None), "one column for each linear function"))

@@ -193,8 +193,6 @@ def descent_step(j: float, radius: float, x_norm: float, y_max: float) -> float:
     return radius * math.sqrt(2 / j) / (2 * (radius * x_norm + y_max) * x_norm)
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #da08ec34
-#| code-fold: true
-#| code-summary: "Exported source: Forecaster"
 class Forecaster:
     "VAW on k numbers, its predictions clipped: an online learner for `block_bandit`."
 
@@ -209,8 +207,6 @@ class Forecaster:
         self.A, self.b = self.A + np.outer(z, z), self.b + y * z
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #5dd160dc
-#| code-fold: true
-#| code-summary: "Exported source: InBall"
 class InBall:
     "Weights in a ball, by gradient descent (ridge None) or by the online Newton step: an online learner for `block_bandit`."
 
@@ -232,8 +228,6 @@ class InBall:
             self.w = project_norm(self.w - r * np.linalg.solve(self.A, z), self.A, known.radius)
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #15955e9d
-#| code-fold: true
-#| code-summary: "Exported source: online_learner"
 def online_learner(
     inner: str, k: int, block: int, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0, ridge: float | None = None
 ) -> Any:

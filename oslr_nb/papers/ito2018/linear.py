@@ -158,8 +158,6 @@ def bound_projection(
     return (step + 1 / step) / 2 * radius * (radius * x_norm + y_max) * x_norm * math.sqrt(8 * d * T / (budget - 1))
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #570f17de
-#| code-fold: true
-#| code-summary: "Exported source: bound_theorem_4"
 def bound_theorem_4(d: int, budget: int, T: int, radius: float = 1.0) -> float:
     """The printed bound on the expected regret of Algorithm 2 with lambda_t = sqrt(8 d t / (budget - 1)).
 
@@ -170,8 +168,6 @@ def bound_theorem_4(d: int, budget: int, T: int, radius: float = 1.0) -> float:
     return (radius + 1) ** 2 * math.sqrt(8 * d / (budget - 1) * (check_int("T", T, 1, 10**15) + 1))
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #b9caadda
-#| code-fold: true
-#| code-summary: "Exported source: bound_projection_schedule"
 def bound_projection_schedule(
     lam: Any, d: int, budget: int, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0
 ) -> float:
@@ -187,8 +183,6 @@ def bound_projection_schedule(
     return float(rda_regret_bound(np.full((n, 1), math.sqrt(G2)), lam, [radius])[-1])
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #fccc3bd5
-#| code-fold: true
-#| code-summary: "Exported source: bound_in_hindsight"
 def bound_in_hindsight(
     d: int, budget: int, T: int, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0
 ) -> float:
@@ -200,8 +194,6 @@ def bound_in_hindsight(
     return bound_projection(d, budget, T, radius, x_norm, y_max) * (1 + math.sqrt((1 - (budget - 1) / d) / 2))
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #99614699
-#| code-fold: true
-#| code-summary: "Exported source: bound_first_order"
 def bound_first_order(
     d: int, budget: int, loss: float, radius: float = 1.0, x_norm: float = 1.0, step: float = 1.0
 ) -> float:

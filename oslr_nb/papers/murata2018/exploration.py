@@ -477,8 +477,6 @@ class Exploration(HardThresholding):
         super().__init__(d, budget, top, width, check_step(eta, smoothness), (1, batch), (0, 1), growth, support, start, seed, **names)
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #a34479ea
-#| code-fold: true
-#| code-summary: "Exported source: restricted_constants"
 def restricted_constants(V: Any, top: int, k: int) -> tuple[Interval, Interval]:
     """Restricted strong convexity mu and smoothness L of the risk, of the order that one step of Exploration needs.
 
@@ -492,8 +490,6 @@ def restricted_constants(V: Any, top: int, k: int) -> tuple[Interval, Interval]:
     return low.map(lambda v: 2 * v), high.map(lambda v: 2 * v)
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #6da36fd3
-#| code-fold: true
-#| code-summary: "Exported source: stable_step"
 def stable_step(V: Any, top: int, k: int, rule: str = "best") -> float:
     """A step size from certified restricted constants.
 
@@ -517,8 +513,6 @@ def check_theory(d: Any, top: Any, k: Any, mu: Any, L: Any, eta: Any) -> tuple[i
     return d, top, k, mu, L, check_step(2 / (L + mu) if eta is None else eta, L)
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #e55494d4
-#| code-fold: true
-#| code-summary: "Exported source: contraction_factor"
 def contraction_factor(d: int, top: int, k: int, mu: float, L: float, eta: float | None = None) -> float:
     """Upper bound on the share of the distance to the truth that a step of hard thresholding with the true gradient leaves.
 
@@ -531,8 +525,6 @@ def contraction_factor(d: int, top: int, k: int, mu: float, L: float, eta: float
     return math.sqrt(truncation_factor(k, top, d)) * max(abs(1 - eta * mu), abs(1 - eta * L))
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #3bc6e7e9
-#| code-fold: true
-#| code-summary: "Exported source: least_top"
 def least_top(k: int, kappa: float) -> int:
     """The fewest weights to keep so that a step contracts, for the best step size.
 
@@ -552,8 +544,6 @@ def check_chance(chance: Any) -> float:
     return chance if chance < 1 else fail("chance", chance, "below 1", "it is a probability of failure")
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #95c0c007
-#| code-fold: true
-#| code-summary: "Exported source: bound_block_noise"
 def bound_block_noise(
     d: int, m: int, batch: int, error: float, sigma: float = 0.0, x_max: float = 1.0, chance: float | None = None
 ) -> float:
@@ -571,8 +561,6 @@ def bound_block_noise(
     return 8 * x_max**2 * (x_max**2 * m * error + sigma**2) / batch * logs
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #7ca530a0
-#| code-fold: true
-#| code-summary: "Exported source: bound_exploration"
 def bound_exploration(
     batches: Any, d: int, top: int, k: int, start: float, mu: float, L: float, sigma: float = 0.0, x_max: float = 1.0,
     eta: float | None = None, chance: float | None = None,
@@ -596,8 +584,6 @@ def bound_exploration(
     return np.array(out) ** 2
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #474a63fe
-#| code-fold: true
-#| code-summary: "Exported source: exploration_plan"
 def exploration_plan(
     eps: float, d: int, budget: int, top: int, k: int, start: float, mu: float, L: float, sigma: float = 0.0, x_max: float = 1.0,
     eta: float | None = None,
