@@ -369,13 +369,6 @@ class CoinBetting(LateLabels, Learner):
 
     Attributes
     ----------
-    coef_ : array (d,)
-        Weights of the coming prediction, in labels per feature; their score is cut to the range of labels seen (and 0), from
-        which means are taken out.
-    intercept_ : float
-        Added to their score: mean label less the score of the mean features; 0 without centring.
-    means_ : array (d,)
-        Means of what was bought of each feature; 0 without centring.
     top : int
         The favourites in use.
 
@@ -417,7 +410,7 @@ class CoinBetting(LateLabels, Learner):
 
     @property
     def coef_(self) -> np.ndarray:
-        "Weights (d,) of the coming prediction."
+        "Weights (d,) of the coming prediction; their score is cut to the range of labels seen, from which means are taken out."
         return self.w.copy()
 
     @property

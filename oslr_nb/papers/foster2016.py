@@ -590,8 +590,6 @@ class FKK(Learner):
 
     Attributes
     ----------
-    probabilities : array (C(d, k),)
-        D_t, in the order of `table`.
     table : array of int32, shape (C(d, k), k)
         The subsets, in lexicographic order; `w`, of the same shape, holds their weights.
     eta_hedge, eta_step : float

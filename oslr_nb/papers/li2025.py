@@ -541,19 +541,6 @@ TEX = {"assumptions": r"$y=w^{*\top}x+\eta$, $\eta\sim N(0,\sigma^2)$, $\Vert w^
 class DSOSLRC(DantzigSampling):
     """DS-OSLRC of Li et al. 2025: explore in the rounds 1, 4, 9, ..., and take online Newton steps on the support that was found.
 
-    Attributes
-    ----------
-    coef_ : array (d,)
-        Weights of the coming round that does not explore, before they are clipped.
-    support_ : array of int64, shape (budget,)
-        The features that such a round buys.
-    chances_ : array (d,)
-        Chances that the next exploring round sees a feature.
-    moments_ : tuple of arrays (d, d), (d,)
-        Estimated second moments, and moments of features and label.
-    guarded_ : int
-        How often the threshold had to grow because the solution was longer than `radius`.
-
     Notes
     -----
     A round costs O(budget^2), an exploring one O(d) more and a linear programme in d variables. Memory: 8 d^2 bytes.
@@ -656,17 +643,6 @@ class DSOSLRC(DantzigSampling):
                "bound": r"$O\bigl(\frac{k^2d}{\phi^4k_0}(\frac d{k_0}+\ln T)\ln\frac{dT}\delta\bigr)$ (the paper's order)"})
 class DSPOSLRC(DantzigSampling):
     """DS-POSLRC of Li et al. 2025: commit k weights, buy their features and others whose chances follow the remaining weights.
-
-    Attributes
-    ----------
-    coef_ : array (d,)
-        Committed weights; at most k are not 0.
-    chances_ : array (d,)
-        Chances that the next round sees a feature.
-    moments_ : tuple of arrays (d, d), (d,)
-        Estimated second moments, and moments of features and label.
-    guarded_ : int
-        How often the threshold had to grow because the solution was longer than `radius`.
 
     Notes
     -----

@@ -424,25 +424,10 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
 
     Attributes
     ----------
-    coef_ : array (d,)
-        Weights on at most `budget` features, a mean over the ridges; computed when asked for. Forward selection takes these now, among
-        features that were bought together 30 times (with a memory: in a seventh of it), so that weights that stand are steady.
-    intercept_ : float
-        Added to their score.
-    favourites_ : array of int64
-        Features that are bought when it does not explore, the most useful first; `top` of them when it does.
-    explored_ : bool
-        Whether the last query held random features besides favourites.
-    purchases_ : array (d,)
-        How often each feature was bought, by the weights of forgetting.
-    selection_scale : float
-        Scale with the smallest loss so far, with which favourites are chosen.
     top : int
         Favourites in a round that explores; 0 with prices.
     costs : array (d,) or None
         The prices.
-    most : int
-        Most features that a round can buy; 2 if that is one.
 
     Notes
     -----
@@ -513,7 +498,7 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
 
     @property
     def coef_(self) -> np.ndarray:
-        "Weights (d,) on features that forward selection would take now, among those whose pairs are known."
+        "Weights (d,), a mean over the ridges, on features that forward selection takes now, among those bought together 30 times."
         w, found = np.zeros(self.d), self._forward(self.most, TOGETHER if self.forget == 1 else min(TOGETHER, 0.15 / (1 - self.forget)))
         values = np.zeros(len(found))
         args = (self.room, found, len(found), self.scales, self.centre, self.prior, 0.125, values)

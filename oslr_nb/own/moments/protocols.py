@@ -105,16 +105,6 @@ class PairwisePOSLR(PairwiseMoments):
 
     Attributes
     ----------
-    coef_ : array (d,)
-        The weights that are committed next.
-    intercept_ : float
-        Committed with them: mean label less the score of the mean features; 0 without centring.
-    favourites_ : array of int64
-        Features that have weights.
-    purchases_ : array (d,)
-        How often each feature was bought, by the weights of forgetting.
-    selection_scale : float
-        Scale with the smallest loss so far, with which favourites are chosen.
     top : int
         k.
 
@@ -266,17 +256,6 @@ class PairwiseTrainingOnly(PairwiseMoments):
 
     The weights are fitted at geometrically growing times, for a grid of ridges. In force is a ridge that is better than the next
     larger one, as that is better than the one before, by two standard errors of unbiased estimates on fresh examples.
-
-    Attributes
-    ----------
-    coef_ : array (d,)
-        Weights in force.
-    intercept_ : float
-        Added to their score.
-    purchases_ : array (d,)
-        How often each feature was bought, by the weights of forgetting.
-    selection_scale : float
-        Scale in force; infinite for the mean label.
 
     Notes
     -----

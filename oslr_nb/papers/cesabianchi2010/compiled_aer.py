@@ -318,10 +318,6 @@ class AER(AERState):
 
     Attributes
     ----------
-    coef_ : array (d,)
-        The output weights so far.
-    intercept_ : float
-        0 without centring.
     lam : float
         What was used: lambda / step.
 

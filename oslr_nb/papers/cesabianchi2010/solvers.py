@@ -527,8 +527,6 @@ class Baseline(BaselineState):
 
     Attributes
     ----------
-    coef_ : array (d,)
-        Weights for all rounds so far; solved when asked for.
     intercept_ : float
         0.
     A, v : arrays (d, d) and (d,)

@@ -190,13 +190,6 @@ class AERR(PrintedRate):
     Each round draws k attributes by q for an unbiased estimate of x and one by w_j^2 for w'x, and takes a projected
     gradient step. With q of the user's own it is GAERR of Kukliansky & Shamir 2015.
 
-    Attributes
-    ----------
-    coef_ : array of shape (d,)
-        The output: the average of w_1, ..., w_t so far.
-    weights_ : array of shape (d,)
-        The present weights w_t.
-
     Notes
     -----
     For independent draws from one law the expected excess is at most 2 B G / sqrt(T) (`bound_aerr`).
@@ -231,13 +224,6 @@ class AELR(PrintedRate):
 
     Each round draws k attributes by q for an unbiased estimate of x and one by |w_j| for w'x, and takes a
     multiplicative step whose estimates are clipped.
-
-    Attributes
-    ----------
-    coef_ : array of shape (d,)
-        The output: the average of w_1, ..., w_t so far.
-    weights_ : array of shape (d,)
-        The present weights w_t.
 
     Notes
     -----

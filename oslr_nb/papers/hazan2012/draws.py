@@ -70,13 +70,6 @@ class DDAERR(KnownMoments):
 
     Each of the k draws finds attribute i with a chance proportional to sqrt(E x_i^2); all else is AERR.
 
-    Attributes
-    ----------
-    coef_ : array of shape (d,)
-        The output: the average of the weights so far.
-    weights_ : array of shape (d,)
-        The present weights.
-
     Notes
     -----
     For independent draws from one law the expected excess is at most `bound_ddaerr(..., printed=True)`.
@@ -105,13 +98,6 @@ class DDAELR(KnownMoments):
     """AELR with draws by the second moments of the attributes, which are known (Kukliansky & Shamir 2015).
 
     Each of the k draws finds attribute i with a chance proportional to E x_i^2; all else is AELR.
-
-    Attributes
-    ----------
-    coef_ : array of shape (d,)
-        The output: the average of the weights so far.
-    weights_ : array of shape (d,)
-        The present weights.
 
     Notes
     -----
@@ -235,13 +221,6 @@ class TwoPhaseAERR(TwoPhase):
 
     Phase one buys uniform sets of k + 1 attributes; phase two is AERR with draws by the roots of the estimated moments.
 
-    Attributes
-    ----------
-    coef_ : array of shape (d,)
-        The output: the average of the weights so far in phase two; 0 in phase one.
-    weights_ : array of shape (d,)
-        The present weights.
-
     Notes
     -----
     With chance 1 - delta over phase one the expected excess is at most `bound_two_phase(True, ...)`, for `step=1`.
@@ -270,13 +249,6 @@ class TwoPhaseAELR(TwoPhase):
     """AELR whose draws follow moments that a first phase estimates (ours).
 
     Phase one buys uniform sets of k + 1 attributes; phase two is AELR with draws by the estimated moments.
-
-    Attributes
-    ----------
-    coef_ : array of shape (d,)
-        The output: the average of the weights so far in phase two; 0 in phase one.
-    weights_ : array of shape (d,)
-        The present weights.
 
     Notes
     -----

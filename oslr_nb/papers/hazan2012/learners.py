@@ -492,7 +492,7 @@ class AttributeState(Learner):
 
     @property
     def coef_(self) -> np.ndarray:
-        "Output weights (d,): the average of w_1, ..., w_t over the t rounds of learning so far."
+        "Output weights (d,): the average of w_1, ..., w_t over the t rounds of learning so far; 0 in phase one."
         num = self.num.view(SCALARS)[0]
         return (self.total + num["sum"] * self.v) / max(1.0, num["rounds"] - self.warm)
 

@@ -39,11 +39,6 @@ class OnlineAELR(PrintedRate):
 
     Draws and learning are those of AELR; it predicts with the present weights from what was bought.
 
-    Attributes
-    ----------
-    coef_ : array of shape (d,)
-        Weights of the coming prediction.
-
     Notes
     -----
     Its regret is linear as soon as the true weights have two nonzero entries: `floor_online`, Proposition HC 1 (prp-hk-online).

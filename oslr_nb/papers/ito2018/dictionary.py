@@ -378,16 +378,6 @@ class DictionaryProjection(Learner):
 
     Attributes
     ----------
-    coef_ : array (d,)
-        Weights of the coming prediction on the features, A u_t.
-    dictionary_ : array (d, m)
-        The dictionary in use, of spectral norm at most 1: what is bought are the products of its columns with the features.
-    weights_ : array (m,)
-        u_t of the coming prediction, at most `keep` of them nonzero.
-    target_ : array (m,)
-        The dense weights u~_t.
-    error_sum_ : float
-        The sum of eps_t = ||A u~_t - A u_t|| over the rounds played: what `bound_dictionary` asks for.
     rate : float
         lambda_t is rate sqrt(t), or for the adaptive step rate times the root of the sum of the squared lengths.
 
@@ -440,7 +430,7 @@ class DictionaryProjection(Learner):
 
     @property
     def dictionary_(self) -> np.ndarray:
-        "The dictionary in use (d, m)."
+        "The dictionary in use (d, m), of spectral norm at most 1: the products of its columns with the features are bought."
         return self.columns.T
 
     @property
@@ -452,7 +442,7 @@ class DictionaryProjection(Learner):
 
     @property
     def weights_(self) -> np.ndarray:
-        "Sparse weights u_t (m,) of the coming prediction."
+        "Sparse weights u_t (m,) of the coming prediction, at most `keep` of them nonzero."
         self._pursue(fresh := self._copy())
         u, num = np.zeros(self.m), fresh.num.view(SCALARS)[0]
         n = int(num["count"])
@@ -466,7 +456,7 @@ class DictionaryProjection(Learner):
 
     @property
     def error_sum_(self) -> float:
-        "Sum of the errors of the sparse approximation over the rounds played."
+        "Sum of the errors ||A u~_t - A u_t|| over the rounds played, which `bound_dictionary` takes."
         return float(self.num.view(SCALARS)[0]["errors"])
 
     def _copy(self) -> DictionaryState:

@@ -424,12 +424,6 @@ class BlockBandit(Learner):
 
     Attributes
     ----------
-    coef_ : array (d,)
-        Weights of the current predictor, before VAW's factor and before clipping; zero between two blocks.
-    arm_ : int or None
-        The observation function of this block; None between two blocks.
-    probabilities : array (K,)
-        Chances with which the bandit drew it.
     block : int
         The length in use.
 
@@ -495,7 +489,7 @@ class BlockBandit(Learner):
 
     @property
     def coef_(self) -> np.ndarray:
-        "Weights (d,) of the current predictor; zero between two blocks."
+        "Weights (d,) of the current predictor, before VAW's factor and before clipping; zero between two blocks."
         out, w, arm = np.zeros(self.d), self.w.copy(), self._arm
         if not self._begun: return out
         if self.inner == VAW: ridge_weights(self.R, self.u, self.budget, w)

@@ -387,15 +387,6 @@ TEX = {
 class DantzigPOSLR(DantzigState):
     """Algorithm 1 of Kale et al. 2017: commit k weights, look at random features, solve a Dantzig selector at powers of two.
 
-    Attributes
-    ----------
-    coef_ : array (d,)
-        Committed weights; at most k are not 0.
-    moments_ : tuple of arrays (d, d), (d,)
-        Estimated second moments, and moments of features and label.
-    guarded_ : int
-        How often the radius had to be enlarged because the solution was longer than `radius`.
-
     Notes
     -----
     A round costs O(k0^2); log2 T programmes are solved. Memory: 8 d^2 bytes, and as much again while `simulate` runs.
@@ -412,15 +403,6 @@ class DantzigPOSLR(DantzigState):
 @register("kale2017", budget="budget = k0 + k >= k + 2", **FACTS, tex=TEX | {"budget": "`budget` $=k_0+k\\ge k+2$"})
 class DantzigOSLR(DantzigState):
     """Algorithm 1 of Kale et al. 2017 as a predictor: it buys random features and those of its weights.
-
-    Attributes
-    ----------
-    coef_ : array (d,)
-        Current weights; at most k are not 0.
-    moments_ : tuple of arrays (d, d), (d,)
-        Estimated second moments, and moments of features and label.
-    guarded_ : int
-        How often the radius had to be enlarged because the solution was longer than `radius`.
 
     Notes
     -----

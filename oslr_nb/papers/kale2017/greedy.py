@@ -544,10 +544,6 @@ class OnlineGreedyOSLR(GreedyBatches):
 
     Attributes
     ----------
-    coef_ : array (d,)
-        Ridge regression on the batch so far, A^-1 b; VAW predicts with it too, times a factor between 0 and 1.
-    special_ : array of int
-        The special features of this batch.
     k1, batch : int
         Those in use.
     eta : float
@@ -596,10 +592,6 @@ class OnlineGreedyPOSLR(GreedyBatches):
 
     Attributes
     ----------
-    coef_ : array (d,)
-        The weights that are committed, A^-1 b; zero in the first round of a batch.
-    special_ : array of int
-        The special features of this batch.
     k1, batch : int
         Those in use.
     eta : float

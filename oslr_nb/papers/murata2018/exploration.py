@@ -435,19 +435,6 @@ class Exploration(HardThresholding):
     part of the gradient it estimates. When every block has had its batch of examples, the weights make a step along the
     gradient and are cut to their `top` largest entries.
 
-    Attributes
-    ----------
-    coef_ : array (d,)
-        Weights of the coming prediction, with at most `top` nonzero.
-    support_ : array of int
-        Where they are.
-    updates_ : int
-        Updates so far.
-    batch_ : int
-        Examples of a block in the present update.
-    unfinished_ : int
-        Examples that the present update has used so far; at the end of a stream the weights do not know of them.
-
     Notes
     -----
     The theorem needs independent examples: a stream in an order of its own has to be shuffled. Weights are cut to magnitude

@@ -328,15 +328,6 @@ class Exploitation(HardThresholding):
 
     In a round the learner buys the features of its support, and nothing else; after a batch of examples it makes a step.
 
-    Attributes
-    ----------
-    coef_ : array (d,)
-        Weights of the coming prediction.
-    support_ : array of int
-        The support, ascending.
-    updates_, batch_, unfinished_ : int
-        Updates so far; examples of the present update, and how many of them it has used.
-
     Notes
     -----
     The step of a single example (batch 1) is stable only below about 1 / (support size): `stable_exploitation_step`.
@@ -384,15 +375,6 @@ class Hybrid(HardThresholding):
 
     An outer round is a few updates of Exploration, which look for the support, and then updates of Exploitation on what was
     found; then both batches grow.
-
-    Attributes
-    ----------
-    coef_ : array (d,)
-        Weights of the coming prediction, with at most `top` nonzero.
-    support_ : array of int
-        Where they are; in an exploiting phase what it has found.
-    updates_, batch_, unfinished_ : int
-        Updates so far; examples of the present update (exploring: of a block), and how many of them it has used.
 
     Notes
     -----
