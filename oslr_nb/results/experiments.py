@@ -278,7 +278,7 @@ def reproduce(*names: str, out: str | Path = "_results", full: bool = False, job
         If the folder cannot be written.
     """
     out, parts = Path(out), plan(names, full)
-    for library in ("cvxpy", "matplotlib", "pyarrow", "sklearn", "sympy"): need(library)  # rather now than after minutes
+    for library in ("matplotlib", "pyarrow"): need(library)  # for what is written after minutes
     out.mkdir(parents=True, exist_ok=True)
     cells = [c for groups in parts.values() for cells in groups.values() for c in cells]
     results = iter(run_cells(cells, out / "cells", jobs, progress))
