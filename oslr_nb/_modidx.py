@@ -1882,6 +1882,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                              'oslr_nb/ledger/kale2017/greedy.py'),
                                                 'oslr_nb.ledger.kale2017.greedy.parameters_exist': ( 'papers/kale2017/greedy.html#parameters_exist',
                                                                                                      'oslr_nb/ledger/kale2017/greedy.py'),
+                                                'oslr_nb.ledger.kale2017.greedy.rounded_batch': ( 'papers/kale2017/greedy.html#rounded_batch',
+                                                                                                  'oslr_nb/ledger/kale2017/greedy.py'),
                                                 'oslr_nb.ledger.kale2017.greedy.selection_losses': ( 'papers/kale2017/greedy.html#selection_losses',
                                                                                                      'oslr_nb/ledger/kale2017/greedy.py'),
                                                 'oslr_nb.ledger.kale2017.greedy.sparse_weights': ( 'papers/kale2017/greedy.html#sparse_weights',

@@ -399,6 +399,11 @@ def cycle_rows(d: int, T: int, seed: int) -> np.ndarray:
     rng, n = np.random.default_rng(seed), -(-T // d)
     return (np.argsort(rng.random((n, d)), axis=1) + d * rng.integers(2, size=(n, d))).ravel()[:T]
 
+
+def rounded_batch(d: int, k: int, budget: int, T: int, kappa: float) -> int:
+    "B of Theorem 9, rounded to a multiple of d."
+    return d * max(1, round((budget * T / (kappa**2 * d * k)) ** (1 / 3) / d))
+
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #b9f910d8
 @functools.cache
 def selection_losses(d: int, budget: int, k1: int, N: int, correlation: float, step: float, seed: int) -> tuple:
@@ -464,7 +469,7 @@ def final_regrets(step: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
     X, y, w, _, kappa = correlated_cycle(16, 0.3, 5)
 
     def run(T: int, i: int) -> float:
-        B = 16 * max(1, round((16 * T / (kappa**2 * 16 * 2)) ** (1 / 3) / 16))  # of Theorem 9, a multiple of d
+        B = rounded_batch(16, 2, 16, T, kappa)
         lr = OnlineGreedyOSLR(16, 16, k=2, T=T, k1=4, batch=B, ridge=0.1, step=step, seed=i)
         return float(simulate(lr, X, y, rows=cycle_rows(16, T, i)).regret(w)[-1])
 
