@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from oslr_nb.core.learner import Learner
 
 # %% auto #0
-__all__ = ['FIELDS', 'load', 'saved_form', 'check_header', 'check_places', 'get_state', 'set_state']
+__all__ = ['FIELDS', 'load', 'saved_form', 'restore', 'check_places', 'get_state', 'set_state']
 
 # %% ../../nbs/core/05_saving.ipynb #f11e0004
 def load(path: str | Path) -> Learner:
@@ -54,10 +54,7 @@ def load(path: str | Path) -> Learner:
         learner = cls(**header["params"])
         learner.names_ = tuple(header.get("names", ()))
         if learner.names_ and not len(learner.names_) == len(set(learner.names_)) == learner.d: fail("names", header["names"], "distinct")
-        if set(arrays) != set(learner.arrays): fail("arrays", sorted(arrays), str(sorted(learner.arrays)))
-        check_header(learner, header)
-        set_state(learner, header, arrays)
-        check_places(learner)
+        restore(learner, header, arrays)
     except FileNotFoundError: raise
     except Exception as e:  # whatever is wrong with a foreign or damaged file, the answer is one sentence
         ours = f": {e}".rstrip(".") if type(e) is ValueError and "it must be" in str(e) else ""
@@ -81,14 +78,17 @@ def saved_form(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]
     return header | {"learner": learner.key, "params": learner.params} | names, arrays
 
 # %% ../../nbs/core/05_saving.ipynb #f11e0003
-def check_header(learner: Learner, header: dict[str, Any]) -> None:
-    "Refuse a place in the round, or a standing query, that this learner cannot have."
+def restore(learner: Learner, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+    "Put a new learner, or a copy, into the state of a file; a place in the round, or in an array, that it cannot have is refused."
+    if set(arrays) != set(learner.arrays): fail("arrays", sorted(arrays), str(sorted(learner.arrays)))
     check_int("next", header["next"], 0, len(learner.calls) - 1)
     check_int("cost", header["cost"], 0, learner.most)
     if header["refused"] is not None:
         parts = [np.array(part) for part in header["refused"]]
         rows, coordinates = split_query(tuple(parts) if len(parts) == 2 else parts[0], learner.d)
         check_int("size of the query", len(rows) + len(coordinates), 0, learner.most)
+    set_state(learner, header, arrays)
+    check_places(learner)
 
 
 def check_places(learner: Learner) -> None:

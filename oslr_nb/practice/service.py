@@ -25,7 +25,7 @@ import numpy as np
 from ..core.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, fail, need
 from ..core.environment import ProtocolError, split_query
 from ..core.learner import Learner
-from ..core.saving import check_header, check_places, load, saved_form, set_state
+from ..core.saving import load, restore, saved_form
 from ..core.storage import check_path, hold, read_file, write_file
 from ..own.choice import make_learner
 
@@ -251,10 +251,7 @@ def restored_learner(lr: Learner, header: dict[str, Any], arrays: dict[str, np.n
     saved, wanted = (json.dumps([key, dict(sorted(params.items()))]) for key, params in (
         (header["learner"], defaults | header["params"]), (lr.key, lr.params)))  # a release before had fewer arguments
     if saved != wanted: fail("learner of the file", saved, wanted, "asked for now")
-    if set(arrays) != set(lr.arrays): fail("arrays", sorted(arrays), str(sorted(lr.arrays)))
-    check_header(lr := copy.deepcopy(lr), header)
-    set_state(lr, header, arrays)
-    check_places(lr)
+    restore(lr := copy.deepcopy(lr), header, arrays)
     return lr
 
 # %% ../../nbs/practice/service.ipynb #881f0576

@@ -22,7 +22,7 @@ from ..core.checks import LARGEST, check_array, check_flag, check_int, check_rea
 from ..core.driver import simulate
 from ..core.learner import Learner
 from ..core.registry import all_learners
-from ..core.saving import check_header, check_places, get_state, set_state
+from ..core.saving import get_state, restore
 from ..core.storage import check_path, hold, read_file, write_file, write_whole
 from ..own.choice import auto, make_learner
 from .reading import Survey, Tried, blocks, check_names, named_numbers, names_in, names_of, survey_table
@@ -208,9 +208,7 @@ def load_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[
                  else "rows, columns or values differ")
         if have != value and name != "data": fail(name, value, f"{have!r}, as in the run that is resumed")
     try:
-        check_header(lr, header["state"])
-        set_state(lr, header["state"], {name: arrays[f"learner.{name}"] for name in lr.arrays})
-        check_places(lr)
+        restore(lr, header["state"], {name: arrays[f"learner.{name}"] for name in lr.arrays})
         for name, a in tally.items(): a[:] = check_array(name, arrays[f"tally.{name}"], a.shape)
         return check_int("done", header["done"], 0)
     except Exception as e: raise ValueError(broken) from e
