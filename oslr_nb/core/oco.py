@@ -340,7 +340,8 @@ def vaw_regret_bound(X: Any, ridge: float, y_max: float, u: Any = None) -> np.nd
     against the best u with its price, ridge ||u||^2 + loss. Returns (T,): upper bounds: ridge ||u||^2 + y_max^2 ln
     det(A_t / ridge).
     """
-    X, _, ridge = _check_stream(X, np.zeros(np.shape(X)[:1]), ridge)
+    X = check_array("X", X, (None, None))
+    X, _, ridge = _check_stream(X, np.zeros(len(X)), ridge)
     (y_max,), n = check_scales(y_max=y_max), X.shape[1]
     u = np.zeros(n) if u is None else check_magnitude("u", check_array("u", u, (n,)))
     A, logs = np.eye(n), np.empty(len(X))

@@ -248,7 +248,7 @@ def iht(V: Any, b: Any, k: int, refit: bool = True, most_steps: int = 500) -> Sp
     support. most_steps: largest number of steps, at least 1. Source: Blumensath & Davies 2009.
     """
     V, b, k, refit = check_fit(V, b, k, refit)
-    most_steps, top = check_int("most_steps", most_steps, 1), float(np.linalg.norm(V, 2))
+    most_steps, top = check_int("most_steps", most_steps, 1, 2**53), float(np.linalg.norm(V, 2))
     return sparse_fit(V, b, hard_steps(V, b, k, top, most_steps) if k and top else np.zeros(b.size), refit)
 
 # %% ../../../nbs/core/sparse/03_selectors.ipynb #29e37309

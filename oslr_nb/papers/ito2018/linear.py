@@ -80,7 +80,7 @@ def projection_gradient(
     values, yhat, y = check_exact("values", values, (None,)), check_number("yhat", yhat), check_number("y", y)
     r = check_int("number of values", len(values), 1, d, "one at least, and no more than there are features")
     factor = 2 * (yhat - y) * d
-    if np.ndim(S) == 2: return values @ check_array("S", S, (r, d)) * (factor / r)
+    if as_array(S, "S").ndim == 2: return values @ check_array("S", S, (r, d)) * (factor / r)
     S, g = check_indices("S", S, d), np.zeros(d, values.dtype)
     if len(S) != r: fail("S", S.tolist(), f"{r} coordinates, one for each value")
     g[S] = values * factor / r
@@ -179,8 +179,8 @@ def bound_projection_schedule(
     d, budget = check_projection(d, budget)
     radius, x_norm, y_max = check_lengths(radius=radius, x_norm=x_norm, y_max=y_max)
     G2 = 4 * d / (budget - 1) * (x_norm * (radius * x_norm + y_max)) ** 2
-    n = len(lam) if np.ndim(lam) == 1 else 1
-    return float(rda_regret_bound(np.full((n, 1), math.sqrt(G2)), lam, [radius])[-1])
+    lam = check_array("lam", lam, (None,))
+    return float(rda_regret_bound(np.full((lam.size, 1), math.sqrt(G2)), lam, [radius])[-1])
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #fccc3bd5
 def bound_in_hindsight(

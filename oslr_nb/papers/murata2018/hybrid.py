@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ...core.checks import check_array, check_indices, check_int, check_real, check_scales, fail
+from ...core.checks import check_array, check_indices, check_int, check_magnitude, check_real, check_scales, fail
 from ...core.environment import check_stream
 from ...core.geometry import truncation_factor
 from ...core.parameters import AnyBudget, Parameter, validated
@@ -38,6 +38,7 @@ def support_gradient(X: np.ndarray, y: np.ndarray, theta: np.ndarray, S: np.ndar
     """
     X, y = check_stream(X, y)
     theta, S = check_array("theta", theta, (X.shape[1],)), check_indices("S", S, X.shape[1])
+    check_magnitude("X[:, S]", X[:, S])
     outside = np.delete(theta, S)
     if outside.any(): fail("largest weight outside of S", float(np.abs(outside).max()), "0", "its feature is not bought")
     g = np.zeros(len(theta))
