@@ -50,11 +50,10 @@ def stream() -> tuple[np.ndarray, np.ndarray]:
 
 def names() -> dict[str, tuple[str, dict[str, Any]]]:
     "Learner and options of each file."
-    from test_learners import KEYS
-    from test_learners import OPTIONS as SHARED
+    from test_learners import COMBINED, KEYS
 
     named = lambda key, kw: ",".join([key, *(f"{k}={v}" for k, v in kw.items())])
-    return {named(key, kw): (key, kw) for key, kw in [*((key, {}) for key in KEYS), *SHARED, *OPTIONS]}
+    return {named(key, kw): (key, kw) for key, kw in [*((key, {}) for key in KEYS), *COMBINED, *OPTIONS]}
 
 
 def next_calls(lr: Learner, stage: int, x: np.ndarray, y: float) -> list[list[Any]]:
@@ -77,11 +76,11 @@ def go_on(lr: Learner, calls: list[list[Any]]) -> dict[str, Any]:
 
 def write_learner(name: str, path: Path) -> dict[str, Any]:
     "A learner in the middle of a stream, each one at another call of the round."
-    from test_learners import EXTRA, LEAST, make
+    from test_learners import CLASSES, budgets, make
 
     key, kw = names()[name]
-    kw = {n: 40 for n in EXTRA.get(key, {}) if n == "T"} | kw  # a horizon within which all phases are played
-    lr = make(key, D, kw.pop("budget", max(BUDGET, LEAST.get(key, 2))), seed=4, **kw)
+    kw = ({"T": 40} if "T" in CLASSES[key].example else {}) | kw  # a horizon within which all phases are played
+    lr = make(key, D, kw.pop("budget", next(b for b in budgets(key, D) if b >= BUDGET)), seed=4, **kw)
     X, y = stream()
     oslr.simulate(lr, X[:PLAYED], y[:PLAYED])
     stage = (0, 2, len(lr.calls) - 1)[sorted(names()).index(name) % 3]

@@ -5,6 +5,8 @@ About 6,000 inputs; OSLR_FUZZ=100000 asks for as many.
 
 import importlib
 import inspect
+import itertools
+import math
 import os
 import re
 import warnings
@@ -18,6 +20,8 @@ from hypothesis import strategies as st
 import oslr_nb as oslr
 from oslr_nb.core import bandits, designs, experts, geometry, oco, sparse
 from oslr_nb.core.environment import measure, split_query
+from oslr_nb.core.parameters import Step, declared
+from oslr_nb.core.problems import linear_table, signs
 from oslr_nb.core.registry import module_of, papers
 from oslr_nb.core.saving import get_state
 from oslr_nb.practice import data as streams
@@ -83,19 +87,17 @@ def answer(call, infinite=False):
 
 # ---------------------------------------------------------------------------------------------------- learners
 KEYS = sorted(oslr.LEARNERS)
-STEPS = {key: inspect.signature(oslr.LEARNERS[key].cls).parameters.get("step") for key in KEYS}
-ADAPTIVE = {key for key, step in STEPS.items() if step is not None and "str" in str(step.annotation)}
-NEEDED = {"T": T, "k": K, "moments": np.full(D, 0.06), "family": [[0, 1, 2, 3], [2, 3, 4, 5]], "A": np.eye(D),
-          "support": [0, 1], "eta": 0.1}
+ADAPTIVE = [key for key in KEYS if isinstance(declared(oslr.LEARNERS[key].cls).get("step"), Step)]
+SMALL = {"T": T, "moments": np.full(D, 0.06), "family": [[0, 1, 2, 3], [2, 3, 4, 5]], "A": np.eye(D), "top": 2, "explore": (1, 2)}
 
 
 def fitting(key):
-    "Arguments with which the learner plays the stream of this file."
+    "Arguments with which the learner plays the stream of this file: its example, made as small."
     cls = oslr.LEARNERS[key].cls
-    given = inspect.signature(cls).parameters
-    needed = {n: v for n, v in NEEDED.items() if n in given and (given[n].default is inspect.Parameter.empty or n in ("k", "eta", "T"))}
+    given = declared(cls)
     budget = BUDGET + (key == "li2025.DSPOSLRC")  # three features besides those of the weights
-    return cls, {**{n: v for n, v in (("d", D), ("budget", budget)) if n in given}, "seed": 0, **needed}
+    sizes = {name: value for name, value in (("d", D), ("budget", budget)) if name in given}
+    return cls, sizes | {"seed": 0} | {name: SMALL.get(name, value) for name, value in cls.example.items()}
 
 
 @budgeted(0.25)
@@ -203,9 +205,10 @@ FUNCTIONS = functions()
 # a good value for each name of an argument; functions whose arguments mean something else have their own line
 SCALARS = {"d": D, "budget": BUDGET, "k": K, "top": K, "T": T, "m": T, "n": 3, "radius": 1.0, "radius_2": 1.0, "x_norm": 1.0, "x_max": 1.0,
            "y_max": 1.0, "step": 1.0, "hedge_step": 1.0, "delta": 0.1, "eps": 0.1, "sigma_min": 0.4, "sigma_max": 0.8, "phi": 0.5, "q": 0.5,
-           "warm": 10, "draws": 3, "ridge": True, "seed": 0, "rng": np.random.default_rng(0), "weight": 0.5, "order": 1, "w_norm": 0.5,
+           "warm": 10, "draws": 3, "ridge": True, "seed": 0, "rng": 0, "weight": 0.5, "order": 1, "w_norm": 0.5,
            "l1": 1.0, "rounds": 10, "reading": "observed", "s": 2, "r": 2, "G": 1.0, "N": 5, "second": 1.0, "low": 0.5, "a": 1.0,
-           "M": 3, "keep": 2, "centred": False, "t": 2.0, "largest": 20.0, "kappa": 1.2, "k1": 2, "batch": 5}
+           "M": 3, "keep": 2, "centred": False, "t": 2.0, "largest": 20.0, "kappa": 1.2, "k1": 2, "batch": 5, "squares": 2.0,
+           "noise": 0.1}
 VECTORS = {"w": np.full(D, 0.1), "u": np.full(D, 0.1), "lam": np.linspace(1, 2, T), "X": X, "y": Y, "moments": np.full(D, 0.06),
            "radii": [0.5, 1.0], "x": np.full(D, 0.2), "S": [0, 1], "A": np.eye(D), "v": np.full(D, 0.5), "eta": np.linspace(2, 1, T),
            "g": np.ones((T, D)), "V": np.eye(D), "h": np.arange(D) / D, "costs": np.ones((T, 5)), "weights": np.full((T, 5), 0.2),
@@ -241,11 +244,19 @@ OTHERWISE = {
     "own.bound_aggregate": {"Y": 1.0},
     "designs.check_weights": {"q": (0.5, 0.5)},
     "designs.normalise": {"q": (0.5, 0.5)},
-    "cesabianchi2010.bound_aer": {"lam": 1.0},
-    "ito2017.bound_6_sharpened": {"w": np.eye(D)[0]},
-    "ito2017.bound_6_uniform": {"w": np.eye(D)[0]},
+    "cesabianchi2010.bound_aer": {"lam": 1.0, "x_norm": None},
+    "cesabianchi2010.gradient_moment": {"y": 0.5},
+    "foster2016.cost_and_gradient": {"x_R": [0.1, 0.2], "R": [0, 2], "y": 0.5, "pair": designs.Uniform(D, 2).second()},
+    "foster2016.textbook_fkk": {"eta_hedge": 0.1, "eta_step": 0.1, "choose": lambda t, p: (0, [0, 1])},
+    **{f"hazan2012.{name}": {"draws": [([1, 2], None)] * T, "B": 1.0, "eta": 0.1, "q": np.full(D, 1 / D)}
+       for name in ("textbook", "textbook_adaptive")},
+    **{name: {"choose": lambda t, w: np.arange(BUDGET)} for name in ("ito2017.algorithm_1", "own.algorithm_1_adaptive")},
+    "ito2017.algorithms_2_3": {"sets": [np.arange(BUDGET)] * 5, "explorer": lambda s: 9.0, "rate": lambda t: 8.0, "mu": lambda s: 0.1},
+    "ito2017.asymptotic_constants": {"table": linear_table(signs(BUDGET) / 2, np.r_[0, 0, 0, 0.8], 0.2), "budget": 3, "rate": 5.0},
+    **{f"ito2017.bound_{name}": {"w": np.eye(D)[0]} for name in ("6_sharpened", "6_uniform", "7_uniform", "theorem_6", "theorem_7")},
     "hazan2012.estimate_moment": {"q": None},
     "hazan2012.bound_aerr": {"q": None},
+    "hazan2012.bound_aerr_adaptive": {"q": None},
     "hazan2012.bound_aelr": {"q": None},
     "kale2017.moment_estimates": {"x_S": [0.1, 0.2], "y": 1.0},
     "kale2017.estimation_errors": {"k0": 3, "L": 1.0, "sigma": 0.5},
@@ -265,7 +276,6 @@ OTHERWISE = {
     "ito2018.linear_projection": {"sets": np.tile([0, 1], (T, 1)), "lam": np.linspace(1, 2, T)},
     "ito2018.bound_first_order": {"loss": 2.0},
     "oco.bound_self_bounding": {"loss": 2.0, "ratio": 1.0},
-    "oco.bound_adaptive": {"squares": 2.0},
     "oco.adaptive_dual_averaging": {"gradient": lambda j, w: np.ones(D), "largest": 0.0},
     "oco.adaptive_schedule": {"largest": 0.0},
     "ito2018.column_gradient": {"values": [0.1, 0.2], "yhat": 0.5, "y": 1.0},
@@ -310,16 +320,39 @@ def arguments_of(f):
     return out
 
 
+def checked(f):
+    "Names of the arguments that a function checks: not functions, nor the list of sets of Algorithms 2 and 3."
+    trusted = ("choose", "sets") if f.__name__ == "algorithms_2_3" else ()
+    return sorted(a for a, v in arguments_of(f).items() if not callable(v) and a not in trusted)
+
+
 KNOWN = {name: f for name, f in FUNCTIONS.items() if arguments_of(f)}
 
 
-@budgeted(0.25)
+BAD = [None, "1", math.nan, math.inf, -1, 0, 10**400, 1e300, 1e-300, [1], np.ones((2, 2)), np.full(D, np.nan), True, 2.5, 1j, {}]
+
+
+@pytest.mark.parametrize("name", sorted(KNOWN))
+def test_each_argument_in_turn(name):
+    "Good arguments have an answer, numpy's scalars are as good as Python's, and each argument in turn is something odd."
+    f, good = KNOWN[name], arguments_of(KNOWN[name])
+    call = lambda **kw: answer(lambda: f(**good | kw), infinite=f.__name__ in INFINITE)
+    plain = [*leaves(call())]
+    assert plain or call() is not None
+    for kind, native in ((np.int32, int), (np.float32, float)):
+        other = call(**{argument: kind(value) for argument, value in good.items() if type(value) is native and abs(value) < 1e9})
+        assert np.allclose(np.array([*leaves(other)], float), np.array(plain, float), rtol=1e-4, atol=1e-6)
+    for argument, bad in itertools.product(checked(f), BAD):
+        if f.__name__ not in LONG or not (isinstance(bad, (int, float)) and abs(bad) > 1e5): call(**{argument: bad})
+
+
+@budgeted(0.1)
 @given(name=st.sampled_from(sorted(KNOWN)), data=st.data())
 def test_functions(name, data):
     f = KNOWN[name]
     kw = arguments_of(f)
-    kw[data.draw(st.sampled_from(sorted(kw)))] = data.draw(nonsense)
-    if any(isinstance(v, (int, float)) and abs(v) > 1e5 for v in kw.values()) and name.split(".")[-1] in LONG: return
+    kw[data.draw(st.sampled_from(checked(f)))] = data.draw(nonsense)
+    if any(isinstance(v, (int, float)) and abs(v) > 1e5 for v in kw.values()) and f.__name__ in LONG: return
     answer(lambda: f(**kw), infinite=f.__name__ in INFINITE)
 
 

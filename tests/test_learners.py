@@ -7,6 +7,7 @@ import json
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 
 import numpy as np
 import pytest
@@ -15,57 +16,68 @@ from hypothesis import strategies as st
 
 import oslr_nb as oslr
 from oslr_nb.core.oco import adaptive_dual_averaging, dual_averaging
+from oslr_nb.core.parameters import Choice, Flag, Step, declared
 from oslr_nb.practice.data import sparse_linear
 
 KEYS = sorted(oslr.LEARNERS)
-HAZAN = ("AERR", "AELR", "DDAERR", "DDAELR", "TwoPhaseAERR", "TwoPhaseAELR", "OnlineAELR")
-RDA = [k for k in KEYS if issubclass(oslr.LEARNERS[k].cls, oslr.ito2017.RDA)]
+CLASSES = {key: entry.cls for key, entry in oslr.LEARNERS.items()}
+RDA = [k for k in KEYS if issubclass(CLASSES[k], oslr.ito2017.RDA)]
 every_learner = pytest.mark.parametrize("key", KEYS)
-
-
-# arguments without a default, and the smallest budget where it is more than 2
-EXTRA = {"foster2016.FKK": {"k": 2, "T": 1500}} | {k: {"T": 1500} for k in KEYS if k.startswith("hazan2012.")}
-LEAST = {"foster2016.FKK": 4, "kale2017.DantzigOSLR": 4, "own.PairwisePOSLR": 4, "li2025.DSOSLRC": 3, "li2025.DSPOSLRC": 5}
-EVEN = {"cesabianchi2010.AER", "cesabianchi2010.Baseline"}
-EXTRA |= {"cesabianchi2010.AER": {"T": 1500}, "ito2017.RDA1": {"top": 0}}
-MEASURES = {"ito2018.LinearProjection", "ito2018.DictionaryProjection"}  # buy linear measurements, for which all features are read
-# no step but the radius of a programme; normal noise, so no limit of labels
-DANTZIG = {"kale2017.DantzigOSLR", "kale2017.DantzigPOSLR", "li2025.DSOSLRC", "li2025.DSPOSLRC"}
-GREEDY = {"kale2017.OnlineGreedyOSLR", "kale2017.OnlineGreedyPOSLR"}  # have no radius, and a bound on each feature
-EXTRA |= {k: {"k": 2} for k in DANTZIG - {"li2025.DSOSLRC"}}
-EXTRA |= {k: {"k": 2, "T": 1500} for k in GREEDY} | {"ito2018.BlockBandit": {"T": 1500}}
-MURATA = {k for k in KEYS if k.startswith("murata2018.")}  # draw nothing, have no radius; normal noise, so no limit of labels
-EXTRA |= {"murata2018.Exploration": {"batch": 20}, "murata2018.Exploitation": {"batch": 20, "support": [1]}}
-EXTRA |= {"murata2018.Hybrid": {"explore": (2, 5), "exploit": (2, 20)}}
-SCALE_FREE = {k for k in KEYS if k.startswith("own.")}  # know no scale: no norms, no limits, no step
-EXTRA |= {"own.PairwisePOSLR": {"k": 2}}
-# ridge regression, Newton steps or thresholding inside: no ball
-UNBOUNDED = GREEDY | MURATA | SCALE_FREE | {"ito2018.BlockBandit", "li2025.DSOSLRC"}
 SCALES = {"x_norm": 40.0, "x_max": 10.0, "y_max": 40.0}  # no value of the streams of this file is larger
-OSLR = [k for k in KEYS if oslr.LEARNERS[k].protocol == "OSLR"]
-OPTIONS = [("cesabianchi2010.AER", kw) for kw in ({"output": "last"}, {"output": "proved", "centre": True}, {"calibrate": 0.4})]
-OPTIONS += [("cesabianchi2010.AER", {"centre": True, "calibrate": 0.5}), ("cesabianchi2010.Baseline", {"form": "indefinite"})]
-OPTIONS += [("cesabianchi2010.Baseline", {"order": o, "estimator": e}) for o in (1, 2) for e in ("pairs", "distinct")]
-ADAPTIVE = [f"ito2017.{n}" for n in ("RDA1", "RDA2", "RDA3", "GreedyRDA", "UniformRDA")]  # have step = "adaptive"
-ADAPTIVE += [f"hazan2012.{n}" for n in HAZAN] + ["ito2018.LinearProjection", "ito2018.DictionaryProjection"]
-OPTIONS += [(key, {"step": "adaptive"}) for key in ADAPTIVE] + [("ito2017.RDA2", {"step": "adaptive", "explorer_step": 3.0})]
-OPTIONS += [("own.PairwiseLeastSquares", {"adaptive": True})]
+STEPS = {"step": 1.0, "C": 1.0, "eta": 0.1}  # names of what a step multiplies
+SHAPED = {  # arguments whose shape follows the number of features and the budget
+    "moments": lambda d, n: np.linspace(0.2, 1, d), "family": lambda d, n: (np.arange(d)[:, None] + np.arange(n)) % d,
+    "A": lambda d, n: np.linalg.qr(np.random.default_rng(d).standard_normal((d, d)))[0],
+}
+
+
+def takes(key, *names):
+    "Whether a learner declares one of these parameters."
+    return not declared(CLASSES[key]).keys().isdisjoint(names)
+
+
+OSLR = [k for k in KEYS if CLASSES[k].protocol == "OSLR"]
+ADAPTIVE = [k for k in KEYS if isinstance(declared(CLASSES[k]).get("step"), Step)]
+SCALE_FREE = [k for k in KEYS if not takes(k, *SCALES)]
+BALL = [k for k in KEYS if takes(k, "radius") and k not in ("ito2018.BlockBandit", "li2025.DSOSLRC")]  # these two solve without a ball
+COMBINED = [("cesabianchi2010.AER", kw) for kw in ({"output": "last"}, {"output": "proved", "centre": True}, {"calibrate": 0.4})]
+COMBINED += [("cesabianchi2010.AER", {"centre": True, "calibrate": 0.5}), ("cesabianchi2010.Baseline", {"form": "indefinite"})]
+COMBINED += [("cesabianchi2010.Baseline", {"order": o, "estimator": e}) for o in (1, 2) for e in ("pairs", "distinct")]
+COMBINED += [("ito2017.RDA2", {"step": "adaptive", "explorer_step": 3.0}), ("own.PairwiseLeastSquares", {"adaptive": True})]
+COMBINED += [(key, {"step": "adaptive"}) for key in ADAPTIVE]
+
+
+def others(key):
+    "Every option of a learner that is a word or a flag, at each value that is not its default."
+    for name, p in declared(CLASSES[key]).items():
+        default = inspect.signature(CLASSES[key]).parameters[name].default
+        for value in {Choice: getattr(p, "words", ()), Flag: (True, False)}.get(type(p), ()):
+            if value != default: yield key, {name: value}
+
+
+OPTIONS = [*COMBINED, *(option for key in KEYS for option in others(key) if option not in COMBINED)]
 
 
 def make(key, d=12, budget=6, **kw):
-    "A learner for streams of normal features; Baseline and those that know no scale have no step."
-    if key == "cesabianchi2010.Baseline" or key in SCALE_FREE: kw.pop("step", None)
-    if key in DANTZIG and "step" in kw: kw["C"] = kw.pop("step")
-    if key in MURATA: kw["eta"] = 0.1 * kw.pop("step", 1.0)
-    if key in EVEN and d and budget in range(3, d + 1): budget -= budget % 2
-    if key == "ito2018.BlockBandit" and isinstance(d, int) and d > 0: budget = (np.arange(d)[:, None] + np.arange(budget)) % d  # a family
-    given = inspect.signature(oslr.LEARNERS[key].cls).parameters
-    kw = {name: value for name, value in SCALES.items() if name in given} | kw
-    if key == "ito2017.RDA1" and isinstance(budget, int) and budget > 4: kw.setdefault("top", budget - 2)
-    if key.startswith("hazan2012.DD"): kw.setdefault("moments", np.linspace(0.2, 1, d if isinstance(d, int) and d > 0 else 12))
-    if key == "ito2018.DictionaryProjection" and isinstance(d, int) and d > 0:  # as many columns as features, of norm 1
-        d = np.linalg.qr(np.random.default_rng(d).standard_normal((d, d)))[0]
-    return oslr.LEARNERS[key].cls(d, budget, **(EXTRA.get(key, {}) | kw))
+    "A learner for streams of normal features, by its example: `step` multiplies its step, whatever that is called, if it has one."
+    given, example = declared(CLASSES[key]), CLASSES[key].example
+    if "step" in kw and "step" not in given:
+        step = kw.pop("step")
+        kw |= {name: step * unit for name, unit in STEPS.items() if name in given}
+    shaped = {name: shape(d, budget) for name, shape in SHAPED.items() if name in example}
+    if "top" in example: shaped["top"] = min(example["top"], budget - 2)
+    arguments = SCALES | {"d": d, "budget": budget} | example | shaped
+    return CLASSES[key](**{name: value for name, value in arguments.items() if name in given} | kw)
+
+
+@cache
+def budgets(key, d):
+    "The budgets that a learner takes for so many features."
+    def fits(budget):
+        try: return make(key, d, budget).budget == budget
+        except ValueError: return False
+
+    return [budget for budget in range(1, d + 1) if fits(budget)]
 
 
 def query(lr):
@@ -106,18 +118,23 @@ def stream():
 
 
 def test_the_registry_is_complete():
-    assert {f"ito2017.{n}" for n in ("RDA1", "RDA2", "RDA3", "GreedyRDA", "UniformRDA")} <= set(KEYS)
-    assert {"foster2016.FKK", *(f"hazan2012.{n}" for n in HAZAN)} <= set(KEYS)
-    assert set(EVEN) <= set(KEYS)
+    assert len(KEYS) >= 31 and len(ADAPTIVE) >= 14 and len(SCALE_FREE) == 4 and len(OPTIONS) >= 52
     for key, e in oslr.LEARNERS.items():
         assert key == f"{e.paper}.{e.cls.__name__}" and e.protocol in oslr.environment.PROTOCOLS
         assert all((e.budget, e.assumptions, e.bound, e.cost)) and e.cls.__doc__
 
 
 @every_learner
+def test_help_is_all_that_a_user_needs(key):
+    doc, names = CLASSES[key].__doc__, inspect.signature(CLASSES[key]).parameters
+    assert all(f"\n{name} : " in doc for name in names)
+    assert all(part in doc for part in ("\nRaises\n", "\nNotes\n", "\nSee Also\n", "Source"))
+
+
+@every_learner
 @given(d=st.integers(4, 30), share=st.floats(0, 1), seed=st.integers(0, 2**32), step=st.floats(0.05, 20), ties=st.booleans())
 def test_play_equals_simulate(key, d, share, seed, step, ties):
-    budget = min(d, max(2 + round(share * (d - 2)), LEAST.get(key, 2)))
+    budget = (possible := budgets(key, d))[round(share * (len(possible) - 1))]
     s = sparse_linear(d, 2, 120, seed)
     X = np.round(s.X) if ties else s.X
     a = oslr.simulate(make(key, d, budget, step=step, seed=seed), X, s.y)
@@ -128,29 +145,31 @@ def test_play_equals_simulate(key, d, share, seed, step, ties):
 @pytest.mark.parametrize(("key", "kw"), OPTIONS, ids=str)
 def test_options_play_and_resume(key, kw, stream, tmp_path):
     X, y = stream.X[:400], stream.y[:400]
-    if "T" in EXTRA.get(key, {}): kw = kw | {"T": 300}  # the last hundred rounds come after T
+    if "T" in CLASSES[key].example: kw = kw | {"T": 300}  # the last hundred rounds come after T
+    if takes(key, "C"): kw = kw | {"C": 1e-4}  # with the theorem's radius nothing is learnt in so few rounds
     run = oslr.simulate(whole := make(key, seed=4, **kw), X, y)
     again = oslr.play(make(key, seed=4, **kw), environment(key, X, y, 6))
-    assert np.abs(run.predictions - again.predictions).max() <= 1e-12 and np.ptp(run.predictions[-90:]) > 0
+    assert np.abs(run.predictions - again.predictions).max() <= 1e-12
+    assert np.ptp(run.predictions[-90:]) > 0 or kw.get("inner") == "ons"  # it plays blocks of a single round
     lr = make(key, seed=4, **kw)
     for start, stop in ((0, 150), (150, 290), (290, 400)):
         oslr.simulate(lr, X[start:stop], y[start:stop])
         lr.save(tmp_path / "a.npz")
         lr = oslr.load(tmp_path / "a.npz")
     assert state(lr)[1] == state(whole)[1] and (lr.coef_ == whole.coef_).all() and lr.intercept_ == whole.intercept_
-    if key in OSLR: return
+    if lr.protocol != "training-only": return
     blind = make(key, seed=4, **kw)
     assert np.isnan(oslr.simulate(blind, X, y, score=False).predictions).all()
     assert (blind.coef_ == whole.coef_).all() and blind.intercept_ == whole.intercept_
 
 
-@pytest.mark.parametrize("key", sorted(set(KEYS) - SCALE_FREE))
+@pytest.mark.parametrize("key", sorted(set(KEYS) - set(SCALE_FREE)))
 def test_beyond_the_scale_of_the_theorem(key, stream):
     "Values and labels beyond what the learner was told are refused by both drivers, the state as it was."
     lr = make(key, seed=0)
     name, limit, norm = lr.scale
     assert name in lr.params and lr.params[name] == limit
-    labels = key not in DANTZIG | MURATA
+    labels = takes(key, "y_max")
     assert not labels or lr.y_limit == ("y_max", 40.0)
     before = state(lr)
     for X, y, what in ((100 * stream.X, stream.y, name), (stream.X, 1000 * stream.y, "y_max"))[: 1 + labels]:
@@ -170,7 +189,7 @@ def test_beyond_the_scale_of_the_theorem(key, stream):
     assert np.isfinite(oslr.simulate(lr, X, np.array([40.0, -40.0])).predictions).all()
 
 
-@pytest.mark.parametrize("key", sorted(SCALE_FREE))
+@pytest.mark.parametrize("key", SCALE_FREE)
 def test_a_scale_changes_nothing_but_the_scale(key, stream):
     "Features and label, or one feature, in another unit: exactly for powers of two, up to rounding for 10^6."
     X, y = stream.X[:800], stream.y[:800]
@@ -180,11 +199,6 @@ def test_a_scale_changes_nothing_but_the_scale(key, stream):
     for a in (2.0**-40, 2.0**40, alone):
         for b in (2.0**-40, 2.0**40): assert (run(a, b) == plain).all()
     for a, b in itertools.product((1e-6, 1e6), repeat=2): assert np.abs(run(a, b) - plain).max() < 1e-9 * np.abs(y).max()
-
-
-@pytest.mark.parametrize("key", sorted(EVEN))
-def test_odd_budgets(key):
-    with pytest.raises(ValueError, match="budget = 5: it must be even"): oslr.LEARNERS[key].cls(12, 5, **EXTRA.get(key, {}))
 
 
 @every_learner
@@ -215,7 +229,7 @@ def test_play_can_skip_what_fails(key, stream):
     run = oslr.play(lr := make(key, seed=1), env, skip=True)
     assert env.t == 100 and np.flatnonzero(~run.scored).tolist() == [7, 11] and np.isnan(run.predictions[7])
     assert np.isfinite(run.regret(np.zeros(12))).all() and np.isfinite(lr.coef_).all()
-    if key in DANTZIG | MURATA | SCALE_FREE: return
+    if not takes(key, "y_max"): return
     y[20] = 1000.0
     with pytest.raises(ValueError, match=r"y = 1000\.0: .*y_max"): oslr.play(make(key, seed=1), environment(key, X, y, 6), skip=True)
 
@@ -242,7 +256,7 @@ def test_one_thread_at_a_time(key, stream):
 @given(d=st.integers(4, 30), share=st.floats(0, 1), seed=st.integers(0, 2**32), ties=st.booleans())
 def test_adaptive_play_equals_simulate(key, d, share, seed, ties):
     "Bit for bit where the learner adds in the order of its query; the first rounds see no gradient at all."
-    budget = max(2 + round(share * (d - 2)), LEAST.get(key, 2))
+    budget = (possible := budgets(key, d))[round(share * (len(possible) - 1))]
     s = sparse_linear(d, 2, 120, seed)
     X = np.round(s.X) if ties else s.X
     X[:3] = 0.0
@@ -266,13 +280,6 @@ def test_an_adaptive_step_has_no_scale(key, stream):
     assert (run(1.0, **more) == run(1.0)).all()
 
 
-@pytest.mark.parametrize("key", ADAPTIVE)
-@pytest.mark.parametrize("step", ["Adaptive", "", None, True, [1.0], np.array(["adaptive"]), 1e61])
-def test_a_step_is_a_number_or_a_word(key, step):
-    with pytest.raises(ValueError, match=r'^step = .*: it must be a .*, or "adaptive".*\.$'):
-        make(key, step=step)
-
-
 @pytest.mark.parametrize("key", RDA)
 def test_everything_bought_is_the_textbook_recursion(key, stream):
     lr = make(key, 12, 12, seed=0)
@@ -285,10 +292,11 @@ def test_everything_bought_is_the_textbook_recursion(key, stream):
     assert np.abs(run.predictions - (w * stream.X).sum(axis=1)).max() < 1e-12
 
 
-@pytest.mark.parametrize("key", sorted(set(OSLR) - MEASURES))
+@pytest.mark.parametrize("key", OSLR)
 def test_an_unbought_feature_is_never_seen(key, stream):
     env = environment(key, stream.X, stream.y, 6)
     run = oslr.play(make(key, seed=3), env)
+    if any(len(rows) for _, _, rows in env.ledger): return  # it buys linear measurements, for which all features are read
     trap = np.full_like(stream.X, np.nan)
     for t, S, _ in env.ledger:
         trap[t, S] = stream.X[t, S]
@@ -297,11 +305,12 @@ def test_an_unbought_feature_is_never_seen(key, stream):
     assert (oslr.play(make(key, seed=3), environment(key, trap, stream.y, 6)).predictions == run.predictions).all()
 
 
-@pytest.mark.parametrize("key", sorted(set(KEYS) - MEASURES))
+@every_learner
 def test_what_is_learnt_does_not_depend_on_what_was_not_bought(key, stream):
     "For training-only learners the score needs all features, so the weights are compared."
     env = environment(key, stream.X, stream.y, 6)
     oslr.play(lr := make(key, seed=3), env)
+    if any(len(rows) for _, _, rows in env.ledger): return  # it buys linear measurements, for which all features are read
     other = np.random.default_rng(9).standard_normal(stream.X.shape)
     for t, S, _ in env.ledger:
         other[t, S] = stream.X[t, S]
@@ -417,7 +426,7 @@ def test_a_generator_may_be_shared(key, stream):
         lr.update(0.1)
         same.update(0.1)
     assert lr.rng is rng and rng.bit_generator.state == same.rng.bit_generator.state
-    assert (rng.bit_generator.state != twin.bit_generator.state) == (key not in MURATA | {"ito2017.GreedyRDA"})
+    assert (rng.bit_generator.state != twin.bit_generator.state) == (not key.startswith("murata2018.") and key != "ito2017.GreedyRDA")
 
 
 @every_learner
@@ -442,9 +451,9 @@ def test_long_run_stays_finite(key):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((500, 8))
     y = X @ rng.standard_normal(8)
-    lr = make(key, 8, max(4, LEAST.get(key, 4)), step=3, seed=0)
+    lr = make(key, 8, next(b for b in budgets(key, 8) if b >= 4), step=3, seed=0)
     run = oslr.simulate(lr, X, y, rows=rng.integers(500, size=1_100_000))
-    assert np.isfinite(run.predictions).all() and (key in UNBOUNDED or np.linalg.norm(lr.coef_) <= 1 + 1e-9)
+    assert np.isfinite(run.predictions).all() and (key not in BALL or np.linalg.norm(lr.coef_) <= 1 + 1e-9)
     if key in RDA:
         norm2 = lr.num.view(sys.modules[type(lr).__module__].SCALARS)[0]["norm2"]
         assert abs(norm2 - lr.h @ lr.h) <= 1e-8 * (lr.h @ lr.h)
@@ -505,40 +514,6 @@ def test_order_of_calls(key):
                 with pytest.raises(oslr.ProtocolError, match=f"expected {expected}"):
                     call()
         calls[expected]()
-
-
-@every_learner
-@pytest.mark.parametrize(
-    "kw",
-    [
-        *({"budget": b} for b in (13, 0, -1, "6", 6.0, np.nan)),
-        *({"step": s} for s in (-1, 0, np.nan, "1", 10**400)),
-        *({"radius": r} for r in (0, 1e300)),
-        *({"x_norm": x} for x in (np.inf, 1e-200)),
-        *({"y_max": -1}, {"d": 0}, {"d": None}, {"seed": "a"}, {"seed": -1}),
-    ],
-    ids=str,
-)
-def test_bad_arguments(key, kw):
-    if key in EVEN: kw = {"x_max" if name == "x_norm" else name: value for name, value in kw.items()}
-    if key.startswith(("kale2017", "li2025")): kw = {"x_max" if name == "x_norm" else name: value for name, value in kw.items()}
-    given = inspect.signature(oslr.LEARNERS[key].cls).parameters
-    missing = [name for name in kw if name not in given and not (key in DANTZIG and name == "step")]
-    if missing: pytest.skip(f"{key} has no {missing[0]}")
-    expected = "C" if key in DANTZIG and "step" in kw else next(iter(kw))
-    with pytest.raises(ValueError, match=f"{expected} = .*it must be"):
-        make(key, **({"d": 12, "budget": 6} | kw))
-
-
-def test_top_is_limited():
-    with pytest.raises(ValueError, match=r"top = 5: it must be an integer from 0 to 4 .*Observation 1"):
-        oslr.ito2017.RDA1(12, 6, top=5)
-
-
-@pytest.mark.parametrize("name", ["RDA1", "UniformRDA"])
-def test_one_feature_shows_no_pair(name):
-    with pytest.raises(ValueError, match="budget = 1: it must be an integer from 2"):
-        getattr(oslr.ito2017, name)(12, 1)
 
 
 @every_learner

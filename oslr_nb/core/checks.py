@@ -284,7 +284,7 @@ def check_exact(name: str, value: Any, shape: tuple[int | None, ...], high: floa
     if a.dtype.kind != "O" or not a.size or not all(isinstance(v, (int, Fraction)) for v in a.flat): a = check_array(name, value, shape)
     elif len(a.shape) != len(shape) or any(n not in (None, m) for n, m in zip(shape, a.shape, strict=True)):
         fail(f"shape of {name}", a.shape, str(shape))
-    elif a.size and max(abs(v) for v in a.flat) > 10**30: raise ValueError(f"{name} has an entry larger than 1e30.")
+    elif a.size and max(abs(v) for v in a.flat) > 10**30: fail(name, value, "of entries up to 1e30")
     if a.dtype.kind == "f" and a.size and np.abs(a).max() > high: fail(f"largest of {name}", float(np.abs(a).max()), f"at most {high:g}")
     return a
 

@@ -272,21 +272,17 @@ def play_parts(
     return parts
 
 # %% ../../nbs/core/03_driver.ipynb #067b70b1
-SAMPLES = {"d": 8, "A": np.eye(8), "budget": 6, "family": [[0, 1], [2, 3]], "k": 2, "T": 100, "top": 2, "eta": 0.1, "support": (0, 1)}
-SAMPLES |= {"C": 0.1, "moments": np.full(8, 0.1)}  # arguments of small learners, where there is no default
-
-
 def sample_learner(cls: type[Learner]) -> Learner:
-    "A small learner of a class, whose compiled rounds are those of any other."
-    given = inspect.signature(cls).parameters
-    return cls(**{name: SAMPLES[name] for name, p in given.items() if name in SAMPLES and p.default in (p.empty, None)})
+    "A small learner of a class, by its `example`; its compiled rounds are those of any other."
+    arguments = {"d": 12, "budget": 6} | cls.example
+    return cls(**{name: arguments[name] for name in inspect.signature(cls).parameters if name in arguments})
 
 
 def warm_learner(key: str) -> None:
     "Compile the rounds of a learner, by hand and for streams, into the folder on disk."
     from oslr_nb.core.compiled import NOTICE
 
-    NOTICE.said, cls, X, y = True, all_learners()[key].cls, np.zeros((2, 8)), np.zeros(2)
+    NOTICE.said, cls, X, y = True, all_learners()[key].cls, np.zeros((2, 12)), np.zeros(2)
     play(lr := sample_learner(cls), Environment(X, y, lr.budget, lr.protocol, lr.params.get("k")))
     simulate(sample_learner(cls), X, y)
 

@@ -77,6 +77,7 @@ class Learner:
 
     protocol: ClassVar[str] = "OSLR"
     arrays: ClassVar[tuple[str, ...]] = ()
+    example: ClassVar[dict[str, Any]] = {}  # arguments of a small learner, besides 12 features and a budget of 6
     State: ClassVar[Any] = tuple  # a NamedTuple, as compiled rounds take the arrays
     intercept_: Any = 0.0  # a float; learners that centre their features make it a property
     names_: tuple = ()  # of the features, once it has learnt from a table that has them

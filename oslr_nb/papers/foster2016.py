@@ -609,6 +609,7 @@ class FKK(Learner):
     textbook_fkk : the same in plain numpy.
     """
 
+    example = {"k": 2, "T": 1500}
     arrays = FKKState._fields
     State = FKKState
 

@@ -655,6 +655,7 @@ class DSPOSLRC(DantzigSampling):
     bound_ds_poslrc : its regret.
     """
 
+    example = {"k": 2}
     protocol = "POSLR"
 
     @validated

@@ -16,18 +16,6 @@ DIGITS = digits_pair()
 ROWS = np.random.default_rng(1).integers(len(DIGITS.X), size=20_000)
 
 
-@pytest.mark.parametrize(("arguments", "message"), [
-    (dict(d=1), "d = 1: it must be an integer from 2"),
-    (dict(budget=1), "budget = 1: it must be an integer from 2 .*one feature a round shows no pair"),
-    (dict(budget=13), "budget = 13: it must be an integer from 2 to 12"),
-    (dict(top=5), "top = 5: it must be an integer from 0 to 4 .*Observation 1"),
-    (dict(top=-1), "top = -1"),
-    (dict(seed=-1), "seed = -1"),
-])
-def test_refused(arguments, message):
-    with pytest.raises(ValueError, match=message): CoinBetting(**({"d": 12, "budget": 6} | arguments))
-
-
 @pytest.mark.parametrize(("budget", "top"), [(2, 0), (3, 1), (4, 2), (5, 3), (6, 3), (8, 4), (12, 6)])
 def test_half_of_the_budget_are_favourites(budget, top):
     assert CoinBetting(12, budget).top == top

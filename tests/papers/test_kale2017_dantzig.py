@@ -29,10 +29,7 @@ REFUSED = {
     "weights of another size": (lambda: page.printed_limit(np.eye(3), np.ones(4), 2, 1), "w"),
     "sets missing": (lambda: page.textbook_dantzig(np.ones((3, 4)), np.ones(3), [[0, 1]], 1, lambda n: 1.0), "one set of features"),
     "no function": (lambda: page.textbook_dantzig(np.ones((1, 4)), np.ones(1), [[0, 1]], 1, 1.0), "a function"),
-    "memory": (lambda: page.DantzigPOSLR(20_001, 4, 2), "d x d"),
     "no room for the weights": (lambda: page.DantzigOSLR(9, 4, 3), "budget = 4: it must be an integer from 5"),
-    "negative t0": (lambda: page.DantzigPOSLR(9, 4, 3, t0=-1), "t0 = -1"),
-    "unknown rule": (lambda: page.DantzigPOSLR(9, 4, 3, rule="best"), "one of theorem, printed"),
 }
 
 

@@ -10,14 +10,10 @@ RNG = np.random.default_rng(0)
 X = RNG.standard_normal((400, 10))
 Y = X[:, 3] - X[:, 7] + 0.1 * RNG.standard_normal(400)
 REFUSED = {
-    "top below 1": (lambda: page.Exploration(10, 4, 0, 0.1), r"top = 0: .*from 1 to 3 \(1 <= top < budget = 4"),
     "top = budget": (lambda: page.Exploration(10, 4, 4, 0.1), r"top = 4: .*from 1 to 3 \(1 <= top < budget = 4"),
     "a block too wide": (lambda: page.Exploration(10, 4, 2, 0.1, width=3), r"width = 3: .*top \+ width <= budget: 2 \+ width <= 4"),
-    "one feature": (lambda: page.Exploration(1, 1, 1, 0.1), "d = 1: "),
     "no step": (lambda: page.Exploration(10, 4), "eta = None: .*smoothness"),
     "a step beyond the stable range": (lambda: page.Exploration(10, 4, eta=1.0, smoothness=2.0), r"eta = 1\.0: it must be below 2/L = 1"),
-    "batches that shrink": (lambda: page.Exploration(10, 4, eta=0.1, growth=0.9), r"growth = 0\.9: it must be a finite number of"),
-    "no examples in a batch": (lambda: page.Exploration(10, 4, eta=0.1, batch=0), "batch = 0"),
     "a start with too many weights": (lambda: page.Exploration(10, 4, 2, 0.1, support=[1, 2, 3]), r"support = .*at most 2 .*\(top = 2"),
     "a start that does not fit": (lambda: page.Exploration(10, 4, 2, 0.1, support=[1], start=[1.0, 2.0]), "start"),
     "a start beyond all measure": (lambda: page.Exploration(10, 4, 2, 0.1, support=[1], start=[1e31]), "start = .*1e\\+30"),

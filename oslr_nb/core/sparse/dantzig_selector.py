@@ -613,7 +613,7 @@ def dantzig_path(G: Any, c: Any, least: float, most_norm: float = np.inf, most_p
     """
     (G, c), least = check_moments(G, c, ("G", "c")), check_radius("least", least)
     if not (isinstance(most_norm, float) and most_norm == np.inf): most_norm = check_radius("most_norm", most_norm)
-    most_pivots = 50 * c.size + 1000 if most_pivots is None else check_int("most_pivots", most_pivots, 0)
+    most_pivots = 50 * c.size + 1000 if most_pivots is None else check_int("most_pivots", most_pivots, 0, 10**9)
     status, s, record = run_path(G, c, least, float(most_norm), float(most_pivots), True)
     num = s.num[0]
     n = int(num["stored"])
@@ -694,7 +694,7 @@ def dantzig(G: Any, c: Any, radius: float, method: str = "path", most_pivots: in
     """
     (G, c), r = check_moments(G, c, ("G", "c")), check_radius("radius", radius)
     check_choice("method", method, ("path", "highs"))
-    most_pivots = 50 * c.size + 1000 if most_pivots is None else check_int("most_pivots", most_pivots, 0)
+    most_pivots = 50 * c.size + 1000 if most_pivots is None else check_int("most_pivots", most_pivots, 0, 10**9)
     tried = []
     for name in ("path", "highs") if method == "path" else ("highs",):
         w, mu, reached, pivots = by_path(G, c, r, float(most_pivots)) if name == "path" else by_highs(G, c, r)

@@ -119,6 +119,7 @@ class PairwisePOSLR(PairwiseMoments):
     PairwiseLeastSquares : predicts after it has bought.
     """
 
+    example = {"k": 2}
     protocol: ClassVar[str] = "POSLR"
     fixed = ("explore",)
 

@@ -335,6 +335,8 @@ class AER(AERState):
     aer_textbook, aer_lambda, bound_aer
     """
 
+    example = {"T": 1500}
+
     @validated
     def __init__(
         self, d: Features, budget: Budget, *, T: Examples, radius: Ball = 1.0, radius_2: SmallBall = None,

@@ -44,6 +44,8 @@ def data_dependent_q(moments: Any, ridge: bool) -> np.ndarray:
 class KnownMoments(PrintedRate):
     "AERR or AELR with the best draws for given second moments (base class)."
 
+    example = {"T": 1500, "moments": np.linspace(0.2, 1, 12)}
+
     @validated
     def __init__(
         self, d: Features, budget: Budget, *, moments: Moments, T: ExamplesOrNone = None, step: Rate = 1.0, radius: Ball = 1.0,

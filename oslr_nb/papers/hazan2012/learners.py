@@ -502,6 +502,8 @@ class AttributeState(Learner):
 class AttributeEfficient(AttributeState):
     "Base class of AERR and AELR, with the calls of the protocol: draws, estimates, a step."
 
+    example = {"T": 1500}
+
     @cached_property
     def _state(self) -> AttributeArrays:
         return AttributeArrays(*(getattr(self, name) for name in self.arrays))

@@ -459,6 +459,8 @@ class RDA1(RDA):
     >>> lr.update(y)                    # the label
     """
 
+    example = {"top": 4}
+
     @validated
     def __init__(
         self, d: Features, budget: Budget, *, k: Nonzero = None, top: TopOrK = None, step: Multiplier = 1.0, radius: Radius = 1.0,

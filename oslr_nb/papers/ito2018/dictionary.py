@@ -392,6 +392,7 @@ class DictionaryProjection(Learner):
     bound_dictionary : the regret bound.
     """
 
+    example = {"A": np.eye(12)}
     arrays = DictionaryState._fields
     State = DictionaryState
 

@@ -439,6 +439,7 @@ class BlockBandit(Learner):
     best_block : the length of the blocks.
     """
 
+    example = {"family": (np.arange(12)[:, None] + np.arange(6)) % 12, "T": 1500}
     arrays = BlockState._fields[:7]
 
     @validated

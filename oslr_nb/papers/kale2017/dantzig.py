@@ -268,6 +268,7 @@ Start = Annotated[int, Integer("Rounds at the start with weights 0.", 0, 2**53)]
 class DantzigState(Learner):
     "Base class of both learners: draws, sums, the programme at the powers of two."
 
+    example = {"k": 2}
     arrays = DantzigArrays._fields
     State = DantzigArrays
     proper: ClassVar[bool] = True

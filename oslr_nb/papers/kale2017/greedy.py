@@ -469,6 +469,7 @@ Label = Annotated[float, Real(
 class GreedyBatches(Learner):
     "Base class of `OnlineGreedyOSLR` and `OnlineGreedyPOSLR`, the two readings of Algorithm 2."
 
+    example = {"k": 2, "T": 1500}
     arrays = BatchState._fields
     State = BatchState
 

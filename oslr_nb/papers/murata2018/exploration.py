@@ -453,6 +453,8 @@ class Exploration(HardThresholding):
     >>> lr.update(y)
     """
 
+    example = {"eta": 0.1, "batch": 20}
+
     @validated
     def __init__(
         self, d: Features, budget: Budget, top: Top = None, eta: StepSize = None, batch: Batch = 100,
@@ -541,7 +543,7 @@ def bound_block_noise(
     expectation. Returns: 8 x_max^2 (x_max^2 m error + sigma^2) / batch times ln(2 d) + 1, or ln(2 d / chance). Ours.
     """
     d = check_int("d", d, 1, 10**15)
-    m, batch = check_int("m", m, 1, d), check_int("batch", batch, 1)
+    m, batch = check_int("m", m, 1, d), check_int("batch", batch, 1, 10**15)
     sigma, error = check_scales(zero=True, sigma=sigma, error=error)
     (x_max,) = check_scales(x_max=x_max)
     logs = math.log(2 * d) + 1 if chance is None else math.log(2 * d / check_chance(chance))

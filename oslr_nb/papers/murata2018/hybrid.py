@@ -183,7 +183,7 @@ def bound_exploitation(
     2018, Theorem 4.3; constants and proof are ours.
     """
     room, (mu, L), (first, sigma) = exploitation_room(eta, batch, L, K), check_landscape(mu, L), check_error(first=first, sigma=sigma)
-    check_fourth(K, check_int("top", top, 1), mu, L)
+    check_fourth(K, check_int("top", top, 1, 10**9), mu, L)
     rate = max(0.0, 1 - 2 * eta * mu * room / batch)
     return rate ** check_int("updates", updates, 0, 10**9) * first + eta * top * sigma**2 / room
 
@@ -213,7 +213,7 @@ def exact_exploitation(updates: int, first: float, eta: float, batch: int, top: 
     rho^(T-1)) 4 eta^2 top sigma^2 / B, rho = (1 - 2 eta)^2 + 4 eta^2 (top + 1) / B. It is also the excess risk. At most
     1e300. Ours.
     """
-    T, batch, top = check_int("updates", updates, 0, 10**6), check_int("batch", batch, 1, 10**15), check_int("top", top, 1)
+    T, batch, top = check_int("updates", updates, 0, 10**6), check_int("batch", batch, 1, 10**15), check_int("top", top, 1, 10**9)
     (first, sigma), (eta,), value = check_error(first=first, sigma=sigma), check_scales(eta=eta, high=1e3), 0.0
     rho, noise = (1 - 2 * eta) ** 2 + 4 * eta**2 * (top + 1) / batch, 4 * eta**2 * top * sigma**2 / batch
     value = first
@@ -348,6 +348,8 @@ class Exploitation(HardThresholding):
     >>> lr.update(y)
     """
 
+    example = {"support": [1], "eta": 0.1, "batch": 20}
+
     @validated
     def __init__(
         self, d: Features, budget: AnyBudget, support: Support, start: FirstWeights = None, eta: StepSize = None,
@@ -395,6 +397,8 @@ class Hybrid(HardThresholding):
     >>> yhat = lr.predict(x[S])
     >>> lr.update(y)
     """
+
+    example = {"eta": 0.1, "explore": (2, 5), "exploit": (2, 20)}
 
     @validated
     def __init__(
