@@ -319,7 +319,7 @@ def test_what_is_learnt_does_not_depend_on_what_was_not_bought(key, stream):
     assert state(again)[1] == state(lr)[1]
 
 
-@pytest.mark.parametrize("key", OSLR)
+@every_learner
 def test_the_trap_would_be_noticed(key, stream):
     "The check above can fail: a trap in what is bought stops the run and restores the learner."
     env = environment(key, stream.X, stream.y, 6)

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oslr_nb as oslr
-from oslr_nb.ledger.claims import CLAIMS, claim_ids
 from oslr_nb.own import (
     PairwiseLeastSquares,
     PairwisePOSLR,
@@ -27,11 +26,6 @@ def stream(seed=0, T=600, d=12):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((T, d)) @ (np.eye(d) + 0.3) + np.arange(d)
     return X, X[:, 1] - X[:, 4] + 0.5 * X[:, 7] + 0.3 * rng.standard_normal(T)
-
-
-def test_claims_of_the_page():
-    claim_ids([])
-    assert {f"Y{n}" for n in range(1, 15)} <= {i for i, c in CLAIMS.items() if c.paper == "own"}
 
 
 OPTIONS = [{}, {"forget": 0.9}, {"forget": 0.5}, {"centre": False}, {"prior": 0.0}, {"explore": 1.0}, {"explore": 0.0}, {"top": 0},
@@ -304,21 +298,6 @@ def test_a_round_may_be_given_whole():
         parts.predict_from(S[::-1], X[t - 1, S])
         assert (S == again).all() and parts.predict_from(S, X[t, S]) == yhat == parts.learn(S, X[t, S], y[t], explored=explored)
     assert all(np.array_equal(getattr(plain, name), getattr(parts, name)) for name in plain.arrays if name != "mark")
-
-
-@pytest.mark.parametrize(("kw", "words"), [
-    ({"S": [0, 1]}, "number of features in S = 2: it must be the budget, 3"), ({"S": [0, 1, 1]}, "distinct"),
-    ({"S": [0, 1, 12]}, "from 0 to 11"), ({"values": [1, 2]}, "shape of values"), ({"values": [1, 2, math.nan]}, "finite"),
-    ({"y": math.inf}, "y = inf"), ({"explored": 1}, "True or False"),
-])
-def test_a_bad_round_teaches_nothing(kw, words):
-    X, y = stream()
-    oslr.simulate(lr := PairwiseLeastSquares(12, 3, seed=1), X, y)
-    before = {name: getattr(lr, name).copy() for name in ("pairs", "single", "losses", "arms", "num")}
-    with pytest.raises(ValueError, match=words): lr.learn(**({"S": [0, 1, 2], "values": [1, 2, 3], "y": 1.0} | kw))
-    assert all(np.array_equal(getattr(lr, name), a) for name, a in before.items())
-    lr.query()
-    with pytest.raises(oslr.ProtocolError): lr.learn([0, 1, 2], [1, 2, 3], 1.0)
 
 
 # --- what a learner with a memory has forgotten

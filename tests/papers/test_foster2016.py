@@ -8,7 +8,6 @@ import pytest
 from test_fuzz import arguments_of
 
 from oslr_nb import simulate
-from oslr_nb.core.compiled import strided
 from oslr_nb.core.designs import Uniform
 from oslr_nb.core.experts import hedge, hedge_rate, hedge_regret_bound
 from oslr_nb.ledger import foster2016 as ledger
@@ -97,12 +96,6 @@ def test_table_and_lists_of_subsets(d, k):
     assert all((f.subset_lists(table, d)[i] == np.flatnonzero((table == i).any(axis=1))).all() for i in range(d))
 
 
-def test_weights_have_a_moving_reference():
-    logw, W, sums, num = np.array([1e9, 1e9 - 1, -1e9]), np.zeros(3), np.zeros(1), np.zeros(4)
-    f.refer(logw, W, sums, num)
-    assert num.view(f.SCALARS)[0]["reference"] == 1e9 and np.allclose(W, [1, math.exp(-1), 0], 1e-15, 0) and sums[0] == W.sum()
-
-
 def test_exponentials():
     z = np.r_[np.linspace(-708, 709, 100001)[1:], np.linspace(-1, 1, 1001), -1e-300, 0.0]
     found, cut = z.copy(), np.array([-708.0, -1e308, -np.inf, 710, np.inf])
@@ -110,23 +103,6 @@ def test_exponentials():
     assert np.allclose(found, np.exp(z), 4.5e-16, 0)  # two units in the last place
     f.exponentials(cut)
     assert cut[:3].tolist() == [0, 0, 0] and np.allclose(cut[3:], math.exp(709), 1e-15, 0)
-
-
-@pytest.mark.parametrize("n", [1, 3, 255, 256, 257, 511, 1000])
-def test_sums_of_blocks(n):
-    W = np.random.default_rng(n).random(n)
-    sums = [f.block_sum(W, block) for block in range((n + f.BLOCK - 1) // f.BLOCK)]
-    assert np.allclose(sums, np.add.reduceat(W, np.arange(0, n, f.BLOCK)), 1e-14, 0)
-
-
-@pytest.mark.parametrize(("d", "k"), [(3, 1), (7, 4), (64, 2)])
-def test_words_of_subsets(d, k):
-    table = f.subset_table(d, k, math.comb(d, k))
-    assert f.subset_bits(table).tolist() == [sum(1 << i for i in row) for row in table.tolist()]
-
-
-@pytest.mark.parametrize("v", [0, 1, 2**63, 2**64 - 1, 0x123456789ABCDEF0])
-def test_bits_are_counted(v): assert f.count_bits(np.uint64(v)) == v.bit_count()
 
 
 def test_draw_of_a_subset():
@@ -137,11 +113,6 @@ def test_draw_of_a_subset():
     for u in rng.random(300): assert f.draw_row(u, logw, W, sums, num) == np.searchsorted(np.cumsum(W) / W.sum(), u, side="right")
     row, W[:], sums[:] = f.draw_row(0.3, logw, W, sums, num), 0, 0  # all have underflowed
     assert f.draw_row(0.3, logw - 2000, W, sums, num) == row and W.max() == 1 and np.isclose(sums.sum(), W.sum())
-
-
-def test_prediction_is_that_of_the_subset():
-    table = f.subset_table(4, 2, 6)
-    assert f.fkk_predict(table, np.arange(12.0).reshape(6, 2), np.array([1.0, 10, 5]), np.array([0, 3, 2.0, 0])) == 4 + 50
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e200])
@@ -195,19 +166,6 @@ def test_many_features(d, k, r):
     assert np.allclose(found[0], predictions, atol=1e-12) and np.allclose(found[1], lr.probabilities, atol=1e-12)
     assert np.allclose(np.take_along_axis(found[2], lr.table.astype(np.int64), 1), lr.w, atol=1e-12) and np.ptp(lr.w) > 0.1
     assert np.allclose(lr.W, np.exp(lr.logw - lr.num.view(f.SCALARS)[0]["reference"]), 1e-14) and np.isclose(lr.sums.sum(), lr.W.sum())
-
-
-def test_the_loop_stops_in_the_round_of_a_missing_value():
-    s, lr = sparse_linear(5, 2, 300, seed=3), FKK(5, 4, k=2, T=300, seed=0)
-    s.X[200:] = np.nan
-    out, seen = np.empty(300), np.empty(300, np.int64)
-    assert f.fkk_run(lr.words, strided(s.X), s.y, np.arange(300), lr._tables, lr._state, 1e9, out, seen) == 200
-
-
-def test_a_new_learner_knows_nothing():
-    lr = FKK(10, 4, k=2, T=5000)
-    assert lr.key == "foster2016.FKK" and lr.table.shape == (45, 2)
-    assert (lr.coef_ == 0).all() and lr.probabilities[0] == 1 / 45
 
 
 def test_fewer_features_are_bought_when_the_sets_overlap():

@@ -123,21 +123,6 @@ def test_score_and_prediction():
     assert learners.prediction(state, True, 1) == -1.0 and learners.prediction(state, True, 2) == scalars(state)["inner"] == -1.25
 
 
-def test_the_loop_stops_before_a_number_that_is_missing():
-    s = oslr.data.sparse_linear(8, 2, 50, seed=3)
-    for X, rounds in ((s.X, 50), (np.where(np.arange(50)[:, None] < 20, s.X, np.nan), 20)):
-        state, out, many = fresh_state(8, 4, True, 1.0), np.zeros(50), np.zeros(50, np.int64)
-        args = (generator_words(np.random.default_rng(0)), strided(X), s.y, np.arange(50), state, True, 0, 3, 0, 1.0, 1e9, out, many)
-        assert learners.attribute_run(*args) == rounds and out[0] == 0 and many[0] <= 3 and many.max() <= 4
-
-
-def test_scores_change_nothing():
-    s = oslr.data.sparse_linear(16, 3, 500, seed=1)
-    a, b = (AERR(16, 5, T=500, x_norm=10, y_max=10, seed=0) for _ in range(2))
-    oslr.simulate(a, s.X, s.y)
-    assert np.isnan(oslr.simulate(b, s.X, s.y, score=False).predictions).all() and (a.coef_ == b.coef_).all()
-
-
 def test_rates_of_the_printed_theorems():
     assert scalars(AERR(10, 4, T=400))["rate"] == pytest.approx(2 / (4 * 400 * 20 / 3) ** 0.5)
     assert scalars(AELR(10, 4, T=400))["rate"] == pytest.approx(0.25 * (6 * math.log(20) / (50 * 400)) ** 0.5)
@@ -175,14 +160,6 @@ def test_chances_are_normalised():
     assert learners.check_chances([1, 0], [2, 0], 2)[1].tolist() == [2, 0]
     lr = AERR(2, 2, T=10, q=[1, 3])
     assert lr.chance.tolist() == [0.25, 0.75] and lr.params["q"] == [0.25, 0.75]
-
-
-def test_a_refused_row_is_named():
-    lr = AERR(10, 4, T=100, seed=0)
-    for value, what in ((1e61, r"X\[0, \d\] = 1e\+61"), (0.9, "norm of X.*x_norm = 1")):
-        with pytest.raises(ValueError, match=what): oslr.simulate(lr, np.full((5, 10), value), np.zeros(5))
-    with pytest.raises(ValueError, match=r"X\[0, \d\] = 1.1: .*x_norm = 1"):
-        oslr.simulate(AELR(10, 4, T=9), np.full((5, 10), 1.1), np.zeros(5))
 
 
 def test_textbook_refuses_draws_that_cannot_be():

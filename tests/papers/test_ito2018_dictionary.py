@@ -137,15 +137,6 @@ def test_refusals_name_the_column(stream):
     assert (lr.eta == before).all() and lr.num.view(page.SCALARS)[0]["played"] == 0
 
 
-def test_a_saved_learner_goes_on(stream, tmp_path):
-    A, X, y, _ = stream
-    lr = New(A, 6, 3, step="adaptive", seed=0)
-    oslr.simulate(lr, X[:300], y[:300])
-    lr.save(tmp_path / "a.npz")
-    again = oslr.load(tmp_path / "a.npz")
-    assert (oslr.simulate(again, X[300:], y[300:]).predictions == oslr.simulate(lr, X[300:], y[300:]).predictions).all()
-
-
 def test_long_runs_do_not_drift(stream):
     A, X, y, _ = stream
     lr = New(A, 6, 3, step="adaptive", seed=0)

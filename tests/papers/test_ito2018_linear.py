@@ -7,7 +7,7 @@ import pytest
 
 import oslr_nb as oslr
 from oslr_nb.core.driver import play, simulate
-from oslr_nb.core.environment import Environment, measure
+from oslr_nb.core.environment import Environment
 from oslr_nb.core.saving import get_state
 from oslr_nb.papers.ito2018 import linear as page
 
@@ -43,24 +43,6 @@ def test_by_hand_and_compiled_to_the_last_bit(schedule, directions, stream, tmp_
         lr = oslr.load(tmp_path / "a.npz")
     assert (np.concatenate(parts) == run.predictions).all() and (lr.coef_ == whole.coef_).all()
     assert abs(lr.num.view(page.SCALARS)[0]["norm2"] - lr.h @ lr.h) <= 1e-12 * (lr.h @ lr.h)
-
-
-@every_kind
-def test_saved_in_the_middle_of_a_round(schedule, directions, stream, tmp_path):
-    X, y, _ = stream
-    twin, lr = (learner(schedule=schedule, directions=directions) for _ in range(2))
-    for x, label in zip(X[:70], y, strict=False):
-        for one in (twin, lr):
-            q = one.query()
-            if one is lr:
-                lr.save(tmp_path / "a.npz")
-                one = lr = oslr.load(tmp_path / "a.npz")
-            one.predict(measure(x, *oslr.environment.split_query(q, 11)))
-            if one is lr:
-                lr.save(tmp_path / "a.npz")
-                one = lr = oslr.load(tmp_path / "a.npz")
-            one.update(label)
-    assert state(twin) == state(lr)
 
 
 @every_kind
