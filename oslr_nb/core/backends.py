@@ -13,8 +13,8 @@ from typing import Any
 from .checks import check_choice, check_int, fail, source_digest
 
 # %% auto #0
-__all__ = ['PORTION', 'PATIENCE', 'LIMITS', 'LIMITS_LOCK', 'do_piece', 'hand_out', 'use_backend', 'dask_client', 'check_workers',
-           'one_thread']
+__all__ = ['PORTION', 'SECONDS_TO_ANSWER', 'LIMITS', 'LIMITS_LOCK', 'do_piece', 'hand_out', 'use_backend', 'dask_client',
+           'check_workers', 'one_thread']
 
 # %% ../../nbs/core/21_backends.ipynb #daa4b107
 def do_piece(digest: str, number: int, f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[int, Any]:
@@ -51,7 +51,7 @@ def hand_out(f: Callable[..., Any], todo: list[tuple[Any, ...]], jobs: int | Non
     return portions()
 
 # %% ../../nbs/core/21_backends.ipynb #6398d8fd
-PATIENCE = 5.0  # seconds that a dask scheduler has for an answer, and a cluster for its first worker
+SECONDS_TO_ANSWER = 5.0  # seconds that a dask scheduler has for an answer, and a cluster for its first worker
 
 
 @contextmanager
@@ -93,9 +93,9 @@ def dask_client(scheduler: str | None) -> Iterator[Any]:
         from distributed import Client, KilledWorker
         from distributed.comm import CommClosedError
     except ImportError: fail("backend", "dask", "another one while dask is not installed", 'pip install "oslr_nb[dask]"')
-    try: client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
+    try: client = Client(scheduler, timeout=SECONDS_TO_ANSWER, set_as_default=False)
     except (OSError, ValueError) as error:
-        fail("scheduler", scheduler, "the address of a running dask scheduler", str(error) or f"no answer in {PATIENCE:g} seconds")
+        fail("scheduler", scheduler, "the address of a running dask scheduler", str(error) or f"no answer in {SECONDS_TO_ANSWER:g} seconds")
     with client:
         try:
             check_workers(client, scheduler)
@@ -114,8 +114,9 @@ def check_workers(client: Any, scheduler: str) -> None:
         return source_digest()
 
     wanted = client.submit(int, pure=False)  # a cluster that grows with its work has no worker before there is any
-    try: client.wait_for_workers(1, timeout=PATIENCE)
-    except TimeoutError: fail("scheduler", scheduler, "the address of a cluster with workers", f"there was none in {PATIENCE:g} seconds")
+    try: client.wait_for_workers(1, timeout=SECONDS_TO_ANSWER)
+    except TimeoutError:
+        fail("scheduler", scheduler, "the address of a cluster with workers", f"there was none in {SECONDS_TO_ANSWER:g} seconds")
     finally: wanted.release()
     for worker, found in client.run(digest_there, on_error="return").items():
         if found != source_digest():

@@ -312,7 +312,7 @@ def source_digest() -> str:
     return hashlib.sha256(b"".join(p.read_bytes() for p in sources)).hexdigest()
 
 # %% ../../nbs/core/18_checks.ipynb #f01de700
-KEPT = 3  # folders of compiled code: today's, and two for those who go back and forth between versions
+FOLDERS_KEPT = 3  # folders of compiled code: today's, and two for those who go back and forth between versions
 
 
 def cache_bases() -> Iterator[Path]:
@@ -339,7 +339,7 @@ def kernel_folder() -> str:
             os.utime(folder)
         except OSError: continue
         with contextlib.suppress(OSError):  # another process may be tidying too
-            for old in sorted(base.glob("kernels-*"), key=os.path.getmtime)[:-KEPT]: shutil.rmtree(old, ignore_errors=True)
+            for old in sorted(base.glob("kernels-*"), key=os.path.getmtime)[:-FOLDERS_KEPT]: shutil.rmtree(old, ignore_errors=True)
         return str(folder)
     return ""
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from .backends import hand_out
 from .checks import as_array, check_flag, check_int, check_real, check_rng, column_names, fail, kernel_folder, place_names
-from .environment import MONEY, Environment, check_features, check_labels, split_query
+from .environment import PRICE_SLACK, Environment, check_features, check_labels, split_query
 from .learner import SLACK, Learner, check_learner
 from .registry import all_learners
 from .run import Run
@@ -85,7 +85,7 @@ def check_purse(learner: Learner, env: Environment, place: np.ndarray | None) ->
     if learner.costs is None:
         dearest = float(np.sort(env.costs)[env.d - learner.budget :].sum())
         why = f"it buys any {learner.budget} features, whatever they cost; learners with costs= know prices"
-        return check_real("price of the learner's dearest purchase", dearest, -1.0, env.budget * (1 + MONEY), why)
+        return check_real("price of the learner's dearest purchase", dearest, -1.0, env.budget * (1 + PRICE_SLACK), why)
     costs = env.costs if place is None else env.costs[place]
     if not np.array_equal(learner.costs, costs): fail("learner.costs", learner.costs, "the prices of the environment")
     return check_real("learner.budget", learner.budget, 0.0, env.budget, "the environment sells no more")
@@ -186,7 +186,7 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
     with learner._alone:
         learner._turn(learner.calls[0])
         rows = check_rows(rows, len(X))
-        check_told(learner, y, rows)
+        check_label_limit(learner, y, rows)
         if rows.size == 0: return Run(X, y, rows, np.empty(0), np.empty(0, np.int64), None if learner.costs is None else np.empty(0))
         before, rng, played = get_state(learner), learner.rng, rows
         if seed is not None: learner._draw_from(check_rng(seed))
@@ -212,17 +212,17 @@ def check_rows(rows: Any, n: int) -> np.ndarray:
     return np.ascontiguousarray(rows, np.int64)
 
 # %% ../../nbs/core/03_driver.ipynb #067b70af
-TOLD = 2**16  # labels that are looked at together
+LABELS_AT_ONCE = 2**16  # labels that are looked at together
 
 
-def check_told(learner: Learner, y: np.ndarray, rows: np.ndarray) -> None:
-    "Refuse a label that is played and no number, or larger than the learner was told; a part at a time, since there may be very many."
+def check_label_limit(learner: Learner, y: np.ndarray, rows: np.ndarray) -> None:
+    "Refuse a label of a played row that is no number, or beyond the learner's limit; a part at a time, since there may be many."
     limit, whole = learner.y_limit[1] * SLACK, len(rows) >= len(y)  # the shorter of the two is looked through
-    for start in range(0, min(len(rows), len(y)), TOLD):
-        part = slice(start, start + TOLD)
+    for start in range(0, min(len(rows), len(y)), LABELS_AT_ONCE):
+        part = slice(start, start + LABELS_AT_ONCE)
         if np.abs(y[part] if whole else y[rows[part]]).max() <= limit: continue
         for row in rows[~(np.abs(y[rows]) <= limit)][:1]: learner._label(f"y[{row}]", float(y[row]))
-        return  # what is wrong is not played
+        return  # the wrong label is in a row that is not played
 
 # %% ../../nbs/core/03_driver.ipynb #067b70ac
 def play_by_hand(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -250,7 +250,7 @@ def play_compiled(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarr
 CONVERTED = 2**20  # numbers of a memory-mapped table that are converted together
 
 
-def count_from(start: int, sentence: str) -> str:
+def renumber_rounds(start: int, sentence: str) -> str:
     "Renumber `round n` in a sentence about a part of a stream that begins after `start` rounds."
     return re.sub(r"\bround (\d+)", lambda m: f"round {start + int(m[1])}", sentence)
 
@@ -268,7 +268,7 @@ def play_parts(
         try: parts.append(play_compiled(learner, X[part].astype(np.float64), y[part], np.arange(len(part)), score))
         except ValueError as e:  # it speaks of rows and rounds of the part
             sentence = re.sub(r"\bX\[(\d+)", lambda m, part=part: f"X[{part[int(m[1])]}", str(e))
-            raise ValueError(count_from(start, sentence)) from e
+            raise ValueError(renumber_rounds(start, sentence)) from e
     return parts
 
 # %% ../../nbs/core/03_driver.ipynb #067b70b1

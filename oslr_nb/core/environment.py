@@ -17,7 +17,7 @@ from .checks import LARGEST, as_array, check_array, check_choice, check_indices,
 from .checks import check_real, column_names, fail
 
 # %% auto #0
-__all__ = ['PROTOCOLS', 'CALLS', 'EXPECTED', 'MONEY', 'ProtocolError', 'BudgetExceeded', 'Environment', 'split_query',
+__all__ = ['PROTOCOLS', 'CALLS', 'EXPECTED', 'PRICE_SLACK', 'ProtocolError', 'BudgetExceeded', 'Environment', 'split_query',
            'check_bought', 'measure', 'weighted_sum', 'check_sparse', 'is_mapped', 'check_features', 'check_labels',
            'check_stream', 'check_costs', 'price_of']
 
@@ -55,7 +55,7 @@ class Environment:
         POSLR only, and needed there: most nonzero weights that may be committed, from 1 to d.
     costs : array-like (d,), optional
         Price of each column of X, in their order, at least 0; not under POSLR, whose committed weights are counted. Then only
-        features are sold, until the sum of their prices would exceed the budget by more than the share `MONEY`.
+        features are sold, until the sum of their prices would exceed the budget by more than the share `PRICE_SLACK`.
 
     Attributes
     ----------
@@ -167,7 +167,7 @@ class Environment:
         for i in np.intersect1d(bought, self._held)[:1] if self._held.size else ():
             raise ProtocolError(f"query repeats coordinate {i}: it was already sold in round {self.t + 1}.")
         cost, left = self._price(rows, bought), self.budget - self._spent
-        if cost > left + (0 if self.costs is None else MONEY * self.budget):
+        if cost > left + (0 if self.costs is None else PRICE_SLACK * self.budget):
             raise BudgetExceeded(f"query costs {cost:.15g}, but {max(left, 0):.15g} of {self.budget:.15g} is left in round {self.t + 1}.")
         values = check_bought(measure(self._X[self.t], rows, bought), bought, self.t)
         self._spent, self._held = self._spent + cost, np.concatenate([self._held, bought]) if self._held.size else bought
@@ -347,7 +347,7 @@ EXPECTED = {  # (protocol, phase): the calls that are allowed then, in words
 }
 
 # %% ../../nbs/core/00_environment.ipynb #5cc8c591
-MONEY = 1e-9  # share of a budget of money by which a sum of prices may exceed it: 0.1 + 0.2 is not 0.3 in floating point
+PRICE_SLACK = 1e-9  # share of a budget of money by which a sum of prices may exceed it: 0.1 + 0.2 is not 0.3 in floating point
 
 
 def check_costs(costs: Any, d: int) -> np.ndarray:

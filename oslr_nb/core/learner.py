@@ -147,7 +147,7 @@ class Learner:
         return (self.scale[1] * SLACK) ** 2 if self.scale[2] else self.scale[1] * SLACK
 
     def _refuse(self, X: np.ndarray, row: int, t: int) -> NoReturn:
-        "Say what is wrong with a round that compiled rounds have refused: a value that was bought, or one that the score needs."
+        "Raise the error of a round that compiled rounds did not play: a value that was bought, or one that the score needs, is wrong."
         name, limit, norm = self.scale
         bought, needed = self._asked, np.flatnonzero(self._scored) if self.protocol != "OSLR" else np.empty(0, np.int64)
         values = np.asarray(X[row, bought], np.float64)
@@ -316,16 +316,16 @@ class Learner:
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
         """Compiled rounds of a `strided` table; returns how many were played, fewer where one is refused, whose query then stands.
 
-        books: predictions, numbers bought (filled with `most`) and, where prices are known, money spent, to be written down.
+        books: arrays to be filled: predictions; numbers bought, which hold `most` already; and, where prices are known, money spent.
         """
         raise NotImplementedError
 
     def _part(self, n: int, score: bool) -> int:
-        "How many of the next n rounds can be played without a pause."
+        "How many of the next n rounds can be compiled in one go, before Python has something to do (`_pause`)."
         return n
 
     def _pause(self, played: int) -> None:
-        "What is not compiled, between two parts."
+        "The work that is not compiled, after `played` rounds of a part."
 
     @property
     def _asked(self) -> np.ndarray:
@@ -418,7 +418,7 @@ class LateLabels:
     def _place(self: Any, S: Any, values: Any) -> np.ndarray:
         "Take features and values as if this round had bought them."
         self._turn("query")
-        if self._refused is not None: raise ProtocolError("a query was refused and stands: skip() first.")
+        if self._refused is not None: raise ProtocolError("the last query has not been answered yet: skip() first.")
         S = check_indices("S", S, self.d)
         self._check_purchase(S)
         self._cost = S.size

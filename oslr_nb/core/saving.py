@@ -49,8 +49,6 @@ def load(path: str | Path) -> Learner:
         header, arrays = read_file(path)
         if set(header) - {"names"} != FIELDS: fail("fields of the header", sorted(header), str(sorted(FIELDS)))
         cls = class_of(header["learner"])
-        long = max(a.size for a in arrays.values())
-        if "d" in header["params"]: check_int("d", header["params"]["d"], 1, long, "no array of the file is so long")
         learner = cls(**header["params"])
         learner.names_ = tuple(header.get("names", ()))
         if learner.names_ and not len(learner.names_) == len(set(learner.names_)) == learner.d: fail("names", header["names"], "distinct")

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.backends import one_thread
 from ..core.checks import need
-from ..core.environment import MONEY
+from ..core.environment import PRICE_SLACK
 from ..core.learner import Learner
 from ..core.registry import all_learners
 from ..core.sparse.selectors import forward_selection
@@ -55,7 +55,7 @@ def ridge_loss(R: np.ndarray, b: np.ndarray, variance: float, n: int) -> tuple[f
 
 def affordable(R: np.ndarray, b: np.ndarray, costs: np.ndarray, budget: float, divide: bool) -> tuple[float, list[int]]:
     "Forward selection while the money lasts, by gain or by gain per price: share of the variance that is left, and the features."
-    c, v, L, chosen, left, money = b.copy(), np.diag(R).copy(), np.zeros((0, len(b))), [], 1.0, budget * (1 + MONEY)
+    c, v, L, chosen, left, money = b.copy(), np.diag(R).copy(), np.zeros((0, len(b))), [], 1.0, budget * (1 + PRICE_SLACK)
     while True:
         gain = np.where((v > 1e-10) & (costs <= money), c**2 / np.maximum(v, 1e-10), 0.0)
         gain[chosen] = 0.0

@@ -187,7 +187,7 @@ WRONG = {
 @pytest.mark.parametrize(("args", "sentence"), WRONG.values(), ids=WRONG)
 @pytest.mark.parametrize("command", ["verify", "reproduce"])
 def test_refusals(command, args, sentence, clusters, tmp_path, monkeypatch):
-    monkeypatch.setattr(backends, "PATIENCE", 0.5)
+    monkeypatch.setattr(backends, "SECONDS_TO_ANSWER", 0.5)
     out = ["--out", tmp_path / "out"] if command == "reproduce" else []
     done = oslr(command, *out, *(a.format(**clusters) for a in args))
     assert done.exit_code == 2 and sentence in done.output and len(done.output.strip().splitlines()) == 1, done.output

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oslr_nb as oslr
-from oslr_nb.core.environment import MONEY, price_of
+from oslr_nb.core.environment import PRICE_SLACK, price_of
 from oslr_nb.ledger.own.moments.purchases import MARKETS, purchase_chances
 from oslr_nb.own.choice import make_learner, priced_learners
 from oslr_nb.own.moments.learner import PairwiseLeastSquares
@@ -37,11 +37,11 @@ def test_both_drivers_and_the_books(kw):
     again = oslr.play(other, env)
     for name in ("predictions", "n_observed", "spent"): assert (getattr(run, name) == getattr(again, name)).all()
     assert arrays(one) == arrays(other) and (env.spent == run.spent).all()
-    assert [price_of(COSTS, S) for _, S, _ in env.ledger] == run.spent.tolist() and run.spent.max() <= 9 * (1 + MONEY)
+    assert [price_of(COSTS, S) for _, S, _ in env.ledger] == run.spent.tolist() and run.spent.max() <= 9 * (1 + PRICE_SLACK)
     assert [len(S) for _, S, _ in env.ledger] == run.n_observed.tolist() and run.n_observed.min() < run.n_observed.max() <= one.most
     assert env.purchases[6] == 0 and (np.delete(env.purchases, 6) > 0).all() and (env.purchases[[3, 9]] == 1200).all()
     assert run.losses[-300:].mean() < (0.5 if kw.get("explore") == 1 else 0.2) * Y.var() and COSTS[one.favourites_].sum() <= 9
-    assert COSTS[np.flatnonzero(one.coef_)].sum() <= 9 * (1 + MONEY) and {2, 7, 5} <= set(one.favourites_)
+    assert COSTS[np.flatnonzero(one.coef_)].sum() <= 9 * (1 + PRICE_SLACK) and {2, 7, 5} <= set(one.favourites_)
 
 
 @given(d=st.integers(2, 25), seed=st.integers(0, 2**32), share=st.floats(0, 1.2), whole=st.booleans())
@@ -57,7 +57,7 @@ def test_no_round_spends_more(d, seed, share, whole):
     for _, S, _ in env.ledger:
         rest = np.delete(costs, S)
         assert len(S) and not (rest < (budget - price_of(costs, S)) * (1 - 1e-6)).any()
-    assert run.n_observed.max() <= lr.most and (env.spent <= budget * (1 + MONEY)).all()
+    assert run.n_observed.max() <= lr.most and (env.spent <= budget * (1 + PRICE_SLACK)).all()
 
 
 def test_equal_prices_are_a_count():
@@ -182,7 +182,7 @@ def test_large_d():
     Z, costs = rng.standard_normal((1500, 10_000)).astype(np.float32), rng.uniform(0.5, 2, 10_000)
     lr = priced(8.0, costs, rows=100)
     run = oslr.simulate(lr, Z, 3 * Z[:, 0].astype(float))
-    assert np.isfinite(run.predictions).all() and run.spent.max() <= 8 * (1 + MONEY) and 4 <= run.n_observed.min()
+    assert np.isfinite(run.predictions).all() and run.spent.max() <= 8 * (1 + PRICE_SLACK) and 4 <= run.n_observed.min()
     assert "costs" not in repr(lr)
     again = oslr.play(priced(8.0, costs, rows=100), oslr.Environment(Z[:300], 3 * Z[:300, 0].astype(float), 8.0, costs=costs))
     assert (again.predictions == run.predictions[:300]).all()
@@ -264,7 +264,7 @@ def test_scikit_learn():
     named = OSLRRegressor(9.0, costs=by_name, random_state=0).fit(pd.DataFrame(X, columns=names), Y)
     series = OSLRRegressor(9.0, costs=pd.Series(by_name), random_state=0).fit(pd.DataFrame(X, columns=names), Y)  # in an order of its own
     assert (series.coef_ == named.coef_).all() and (series.learner_.costs == COSTS).all()
-    assert (plain.coef_ == named.coef_).all() and COSTS[plain.features_].sum() <= 9 * (1 + MONEY) and plain.score(X, Y) > 0.9
+    assert (plain.coef_ == named.coef_).all() and COSTS[plain.features_].sum() <= 9 * (1 + PRICE_SLACK) and plain.score(X, Y) > 0.9
     assert OSLRRegressor(costs=COSTS, random_state=0).fit(X, Y).learner_.budget == COSTS.sum() / 2
     for costs, words in ((by_name, "the features have no names"), (COSTS[1:], "shape of costs")):
         with pytest.raises(ValueError, match=words): OSLRRegressor(9.0, costs=costs).fit(X, Y)
@@ -291,9 +291,9 @@ def test_river():
         x = Row(zip(names, X[t].tolist(), strict=True))
         squares += (t >= 300) * (model.predict_one(x) - Y[t]) ** 2
         bought = sum(COSTS[names.index(n)] for n in set(read))
-        assert bought <= 9 * (1 + MONEY)
+        assert bought <= 9 * (1 + PRICE_SLACK)
         model.learn_one(x, Y[t])
-    assert squares / 300 < 0.3 * Y.var() and sum(COSTS[names.index(n)] for n in model.weights) <= 9 * (1 + MONEY)
+    assert squares / 300 < 0.3 * Y.var() and sum(COSTS[names.index(n)] for n in model.weights) <= 9 * (1 + PRICE_SLACK)
 
 
 def test_the_price_of_a_damaged_file(tmp_path):

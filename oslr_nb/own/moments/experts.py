@@ -15,7 +15,7 @@ import numpy as np
 from ...core.checks import check_array, check_flag, check_int, check_magnitude, check_real, check_scales, fail
 from ...core.checks import kernel
 from .sums import Moments, Room
-from .sums import BLOCK, CUT, correlations, ridge_product
+from .sums import BLOCK, LARGEST_STANDARDISED, correlations, ridge_product
 from ..parameter_free import bet_size
 
 # %% auto #0
@@ -36,7 +36,7 @@ def make_guesses(state: Moments, room: Room, scales: np.ndarray, centre: bool, p
         f = state.single[S[a]]
         z[a] = 0.0
         if spread[a] > 0:
-            z[a] = min(max((values[a] - f.ref - (f.sum / f.n if centre else 0.0)) / spread[a], -CUT), CUT)
+            z[a] = min(max((values[a] - f.ref - (f.sum / f.n if centre else 0.0)) / spread[a], -LARGEST_STANDARDISED), LARGEST_STANDARDISED)
     guess[scales.size] = min(max(middle, num.low), num.high)
     product = 0.0
     for s in range(scales.size - 1, -1, -1):
@@ -61,7 +61,7 @@ def aggregate(state: Moments) -> float:
 
 # %% ../../../nbs/own/moments/02_experts.ipynb #f215d8ed
 @kernel
-def guess(state: Moments, room: Room, scales: np.ndarray, centre: bool, prior: float) -> float:
+def predict_round(state: Moments, room: Room, scales: np.ndarray, centre: bool, prior: float) -> float:
     "The prediction from the bought values."
     state, room = Moments(*state), Room(*room)  # by hand they come as plain tuples, which numba takes in half the time
     num = state.num[0]

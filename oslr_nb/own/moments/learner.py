@@ -16,12 +16,12 @@ import numpy as np
 from ...core.checks import LARGEST, check_array, check_flag, check_indices, check_int, check_real
 from ...core.checks import fail, kernel
 from ...core.compiled import entry
-from ...core.environment import MONEY, check_costs, check_stream, price_of
+from ...core.environment import PRICE_SLACK, check_costs, check_stream, price_of
 from ...core.learner import LateLabels, Learner
 from ...core.parameters import Choice, Flag, Integer, Parameter, Real, Seed, validated
 from ...core.registry import register
 from ...core.sparse.selectors import best_support, forward_select, greedy_state, lasso_weights
-from .experts import block_of, guess, learn_label, mixed_prediction, settle_bets
+from .experts import block_of, learn_label, mixed_prediction, predict_round, settle_bets
 from .purchases import assign_rows, choose_forward, draw_features, draw_priced, fill_moments
 from .sums import Moments, Room, Prices
 from .sums import FULL, GROWTH, NO_PRICES, PRIOR, SCALES, START, TOGETHER, correlations
@@ -109,7 +109,7 @@ def expert_predictions(
 @kernel
 def learn(y: float, state: Moments, centre: bool, forget: float) -> bool:
     "Update all sums with a labelled example; returns whether favourites are to be chosen again."
-    state = Moments(*state)  # as in `guess`
+    state = Moments(*state)  # as in `predict_round`
     num = state.num[0]
     if state.bets.size > 0: settle_bets(y, state, forget)
     arms, arm = state.arms, np.int64(num.arm)
@@ -148,7 +148,7 @@ def play_priced(
             usable &= abs(values[a]) <= limit
             spent[t] += costs[S[a]]
         if not usable: return t
-        out[t], bought[t] = guess(now, room, scales, centre, prior), sold[0]
+        out[t], bought[t] = predict_round(now, room, scales, centre, prior), sold[0]
         learn(y[row], now, centre, forget)
     return rows.size
 
@@ -201,7 +201,7 @@ def play_moments(
             values[a] = entry(X, row, S[a])
             usable &= abs(values[a]) <= limit  # False also where a value is NaN
         if not usable: return t
-        out[t] = guess(state, room, scales, centre, prior)
+        out[t] = predict_round(state, room, scales, centre, prior)
         learn(y[row], state, centre, forget)
     return rows.size
 
@@ -223,7 +223,7 @@ def check_sizes(d: Any, budget: Any, top: Any, rows: Any, support: Any) -> tuple
 
 def spendable(budget: float) -> float:
     "The budget of money and half of the excess that an environment forgives for rounding."
-    return budget * (1 + MONEY / 2)
+    return budget * (1 + PRICE_SLACK / 2)
 
 
 def check_prices(d: Any, budget: Any, costs: Any, top: Any, support: str) -> tuple[float, int, int]:
@@ -516,7 +516,7 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
 
     def _predict(self, values: np.ndarray) -> float:
         self.values[: values.size] = values
-        return guess(tuple(self._now), tuple(self.room), self.scales, self.centre, self.prior)
+        return predict_round(tuple(self._now), tuple(self.room), self.scales, self.centre, self.prior)
 
     @property
     def explored_(self) -> bool:
@@ -531,7 +531,7 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
     def _check_purchase(self, S: np.ndarray) -> None:
         if self.costs is None: return super()._check_purchase(S)
         check_int("number of features in S", S.size, 1, self.most, "more cannot be had for the budget")
-        check_real("price of S", price_of(self.costs, S), -1.0, self.budget * (1 + MONEY), "the budget")
+        check_real("price of S", price_of(self.costs, S), -1.0, self.budget * (1 + PRICE_SLACK), "the budget")
         return None
 
     def _count_as(self, explored: bool) -> None: self.num[0]["arm"] = 0 if explored else 1

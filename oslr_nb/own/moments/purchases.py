@@ -15,9 +15,9 @@ import numpy as np
 from ...core.checks import kernel
 from ...core.compiled import find_in_sums, uniform
 from ...core.designs import draw_outside
-from ...core.environment import MONEY
+from ...core.environment import PRICE_SLACK
 from .sums import Moments, Prices
-from .sums import KEPT, deviation, label_correlation, label_deviation, pair_correlation, pair_count
+from .sums import SHARE_FOR_FAVOURITES, deviation, label_correlation, label_deviation, pair_correlation, pair_count
 
 # %% auto #0
 __all__ = []
@@ -109,7 +109,7 @@ def choose_arm(u: float, share: float, held: float, arms: np.ndarray) -> int:
 @kernel
 def draw_features(words: np.ndarray, state: Moments, top: int, explore: float) -> None:
     "Buy the favourites, all or `top` of them, and of the other features a uniform subset."
-    state = Moments(*state)  # as in `guess`
+    state = Moments(*state)  # as in `predict_round`
     S, favourites, mark, arms, num = state.S, state.favourites, state.mark, state.arms, state.num[0]
     num.arm = choose_arm(uniform(words), max(explore, (num.rounds + 1) ** (-1 / 3)), num.held, arms)
     stamp, held = np.int64(num.rounds) + 1, min(np.int64(num.held), top if num.arm == 0 else S.size)
@@ -180,7 +180,7 @@ def draw_priced(words: np.ndarray, state: Moments, prices: Prices, explore: floa
     sold, costs, limit = prices.sold, prices.costs, prices.limit
     num.arm = choose_arm(uniform(words), max(explore, (num.rounds + 1) ** (-1 / 3)), num.held, arms)
     stamp, n, left = np.int64(num.rounds) + 1, 0, limit
-    if num.arm == 0: n, left = buy_at_random(words, S, n, left, (KEPT + MONEY) * limit, prices, mark, stamp)
+    if num.arm == 0: n, left = buy_at_random(words, S, n, left, (SHARE_FOR_FAVOURITES + PRICE_SLACK) * limit, prices, mark, stamp)
     for a in range(np.int64(num.held)):
         i = favourites[a]
         if mark[i] != stamp and costs[i] <= left and n < S.size: n, left = n + 1, buy_one(i, S, n, left, costs, mark, stamp)

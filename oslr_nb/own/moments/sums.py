@@ -25,11 +25,11 @@ PRIOR = 20.0  # a correlation estimated from n rounds is multiplied by n / (n + 
 # %% ../../../nbs/own/moments/01_sums.ipynb #708d9336
 GROWTH = 1.1  # favourites are chosen again when the number of rounds has grown by this factor
 START = 5  # purchases of each feature on average before the first choice
-CUT = 1e3  # standardised values are cut off here
+LARGEST_STANDARDISED = 1e3  # standardised values are cut off here
 TOGETHER = 30.0  # rounds in which two features were bought together before both have weights that stand
 BLOCK = 2.0  # memories after which the range of the labels forgets what came before the last block
 NO_PRICES = np.zeros(0)  # each feature costs one
-KEPT = 0.75  # part of the money that is kept for favourites while two random features, or more, are drawn
+SHARE_FOR_FAVOURITES = 0.75  # part of the money that is kept for favourites while two random features, or more, are drawn
 FULL = 1e50  # weight of a round at which all sums are divided by it
 SCALARS = record("rounds", "held", "next", "weight", "count", "y_sum", "y_square", "y_ref", "low", "high", "arm", "yhat", "chosen",
                  "late_low", "late_high")  # the last two, with forgetting: range of the labels of the present block

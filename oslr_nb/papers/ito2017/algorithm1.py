@@ -216,7 +216,7 @@ NOTHING = 1e-280  # a sum of squared gradients below it counts as no gradient: s
 
 
 def inverse_chances(d: int, budget: int, top: int) -> np.ndarray:
-    "q1 = m/r and q2 = m(m-1)/(r(r-1)), the inverse chances of a coordinate and of a pair outside U, shape (2,); 1 where there is none."
+    "Inverse chances (2,) that a coordinate, or a pair, outside of U is drawn: m/r and m(m-1)/(r(r-1)); 1 where nothing is."
     m, r = d - top, budget - top
     q1 = m / r if r > 0 else 1.0
     q2 = q1 * (m - 1) / (r - 1) if r > 1 else 1.0
@@ -230,9 +230,9 @@ class RDAState(NamedTuple):
     S: np.ndarray  # (budget,): what the round buys, the favourites first
     values: np.ndarray  # (budget,): its values
     num: np.ndarray  # (6,): `SCALARS`
-    mark: np.ndarray  # (d,): round in which a feature was last bought
+    mark: np.ndarray  # (d,): number of the round in which a feature was bought last; never cleared
     buf: np.ndarray  # features of largest |h|, the favourites first
-    bound: np.ndarray  # (3,): what is certain of all others
+    bound: np.ndarray  # (3,): size and place of the largest |h| that may lie outside of buf, and how often all of h was searched
 
 
 class Plan(NamedTuple):
@@ -242,12 +242,12 @@ class Plan(NamedTuple):
     rate: float
     radius: float
     adaptive: bool
-    odds: np.ndarray  # (2,): q1 and q2
+    odds: np.ndarray  # (2,): q1 and q2, inverse chances
 
 
 @kernel
 def rda_select(words: np.ndarray, buf: np.ndarray, S: np.ndarray, mark: np.ndarray, num: np.ndarray, top: int) -> None:
-    "Algorithm 1, line 3: S = Observe(w, k', k1), the top features first."
+    "Algorithm 1, line 3: S = Observe(w, k', k1), the favourites first; they may depend on the past alone, else the estimate is biased."
     stamp = np.int64(num.view(SCALARS)[0].played) + 1
     for a in range(top):
         S[a] = buf[a]
@@ -257,13 +257,13 @@ def rda_select(words: np.ndarray, buf: np.ndarray, S: np.ndarray, mark: np.ndarr
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #591cbab4
 @kernel
 def rda_scale(clock: float, norm2: float, rate: float, radius: float) -> float:
-    "w / h of (Ito 5), lambda_t = rate * sqrt(clock); clock: t, or (adaptive) the sum of the squared estimates, 0 while that is nothing."
+    "w / h of (Ito 5), as in `RDA.coef_`: lambda_t = rate sqrt(clock); clock: t, or (adaptive) the sum of the squared estimates."
     return -1.0 / max(rate * math.sqrt(clock), math.sqrt(max(norm2, 0.0)) / radius) if clock > NOTHING else 0.0
 
 
 @kernel
 def rda_seen(h: np.ndarray, S: np.ndarray, values: np.ndarray, top: int, scale: float) -> tuple[float, float]:
-    "Algorithm 1, line 4: w' D x, the parts of the favourites and of the others."
+    "Algorithm 1, line 4: the prediction, in two parts: that of the favourites and that of the random features."
     su = sv = 0.0
     for a in range(top): su += values[a] * h[S[a]]
     for a in range(top, S.size): sv += values[a] * h[S[a]]
@@ -296,6 +296,7 @@ def rda_step(
 ) -> tuple[float, float]:
     "Line 5: h += g with the O(k') form of (Ito 6), odds = (q1, q2); ||h||^2, summed afresh every 2^20 rounds, and the sum of ||g||^2."
     q1, q2 = odds[0], odds[1]
+    # g_i / (2 x_i) is q-weighted: yhat_U + q1 yhat_V - y for a favourite i, and q1 yhat_U + q2 yhat_V - q1 y + (q1 - q2) x_i w_i else
     in_U, in_V, slope = seen[0] + q1 * seen[1] - y, q1 * seen[0] + q2 * seen[1] - q1 * y, (q1 - q2) * scale
     for a in range(S.size):
         old = h[S[a]]
@@ -324,7 +325,7 @@ def rda_update(
 def rda_run(
     words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, plan: Plan, state: RDAState, limit: float, out: np.ndarray
 ) -> int:
-    "Algorithm 1 over the given rows: predictions into out; returns how many rounds were played."
+    "Algorithm 1 over the given rows, as `rda_predict` and `rda_update` play it; limit: of a squared norm. Returns rounds played."
     h, S, values, num, top, ahead = state.h, state.S, state.values, state.num, plan.top, is_large(X)
     now, done = num.view(SCALARS)[0], 0
     norm2, squares = now.norm2, now.squares  # numbers, not places of an array: they stay in registers

@@ -283,22 +283,22 @@ def draw_batch(words: np.ndarray, eta: float, state: BatchState) -> None:
     "Lines 3 and 4: the copies' draws U, their union S, the place in S of each draw, the places of the special coordinates."
     U, slot, S, special, mark, num = state.U, state.slot, state.S, state.special, state.mark, state.num.view(SCALARS)[0]
     k1, M = U.shape
-    first = np.int64(num.batches) * (k1 + S.size) + 1  # marks of the copies; then those of the places in S
-    n = s = 0
+    first = np.int64(num.batches) * (k1 + S.size) + 1  # mark[j] < first + k1: not in S yet; else mark[j] - first - k1 is its place in S
+    bought = specials = 0
     for i in range(k1): state.total[i] = bexp_draw_kept(words, state.L[i], state.W[i], state.ref[i], eta, U[i], mark, first + i)
     for i in range(k1):
         for a in range(M):
             j = U[i, a]
             if mark[j] < first + k1:
-                S[n], mark[j] = j, first + k1 + n
-                n += 1
+                S[bought], mark[j] = j, first + k1 + bought
+                bought += 1
             slot[i, a] = mark[j] - first - k1
-        c, known = slot[i, 0], False
-        for h in range(s): known |= special[h] == c
+        place, known = slot[i, 0], False
+        for h in range(specials): known |= special[h] == place
         if not known:
-            special[s] = c
-            s += 1
-    num.bought, num.special = n, s
+            special[specials] = place
+            specials += 1
+    num.bought, num.special = bought, specials
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #48e3a284
 @kernel
@@ -327,17 +327,21 @@ def committed_score(state: BatchState, w: np.ndarray) -> float:
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #9f44e1bb
 @kernel(apart=True)
 def greedy_losses(G: np.ndarray, slot: np.ndarray, n: int, room: Room) -> None:
-    "B g(V^(i-1) + j) for each copy i and each j that it asked for, into the losses of the room; n: features bought."
+    """B g(V^(i-1) + j) for each copy i and each j that it asked for, into room.losses; n: features bought.
+
+    Forward selection by a growing Cholesky factor of the moments: norm and corr are the squared length of each feature, and its product
+    with the label, after the special features so far are projected out; residual is the loss that they leave.
+    """
     losses, rows, norm, corr = room.losses, room.rows, room.norm, room.corr
     k1, M = slot.shape
     y, steps = G.shape[0] - 1, 0
-    left = G[y, y]
+    residual = G[y, y]
     for c in range(n): norm[c], corr[c] = G[c, c], G[y, c]
     for i in range(k1):
         for a in range(M):
             c = slot[i, a]
             gain = corr[c] * corr[c] / norm[c] if norm[c] > DEPENDENT * G[c, c] else 0.0
-            losses[i, a] = max(left - gain, 0.0)
+            losses[i, a] = max(residual - gain, 0.0)
         c = slot[i, 0]
         if not norm[c] > DEPENDENT * G[c, c]: continue
         root = math.sqrt(norm[c])
@@ -346,13 +350,13 @@ def greedy_losses(G: np.ndarray, slot: np.ndarray, n: int, room: Room) -> None:
         for h in range(steps):
             factor = rows[h, c]
             for e in range(n): row[e] -= factor * rows[h, e]
-        part = corr[c] / root
+        label_part = corr[c] / root
         for e in range(n):
             row[e] /= root
             norm[e] -= row[e] * row[e]
-            corr[e] -= part * row[e]
+            corr[e] -= label_part * row[e]
         norm[c] = corr[c] = 0.0
-        left = max(left - part * part, 0.0)
+        residual = max(residual - label_part * label_part, 0.0)
         steps += 1
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #d204cdeb
