@@ -66,7 +66,9 @@ class Integer(Parameter):
     def kind(self, name: str) -> str:
         "Type and limits."
         if self.high is None: return f"int, at least {self.low}"
-        return f"int, {self.low} <= {name} <= {self.high}" if isinstance(self.high, str) else f"int, from {self.low} to {self.high:g}"
+        if isinstance(self.high, str): return f"int, {self.low} <= {name} <= {self.high}"
+        power = self.high >= 10**5 and str(self.high).strip("0") == "1"
+        return f"int, from {self.low} to " + (f"10^{len(str(self.high)) - 1}" if power else f"{self.high:,}")
 
     def check(self, name: str, value: Any, given: dict[str, Any]) -> int:
         "The value as an int."
@@ -240,9 +242,11 @@ ProtocolError
 def parameter_lines(function: Callable) -> list[tuple[str, str, str]]:
     "The declared parameters of a function or class: name, type with limits and default, sentence."
     signature, out = inspect.signature(function), []
+    types = get_type_hints(inspect.unwrap(function.__init__ if isinstance(function, type) else function))
     for name, parameter in declared(function).items():
         if name not in signature.parameters: continue
-        default, kind = signature.parameters[name].default, parameter.kind(name)
+        plain = "" if types[name] is Any else getattr(types[name], "__name__", str(types[name]).removesuffix(" | None"))
+        default, kind = signature.parameters[name].default, parameter.kind(name) or plain
         shown = "" if default is inspect.Parameter.empty else "optional" if default is None else f"default {default!r}"
         out.append((name, ", ".join(filter(None, (kind, shown if "None" not in kind else ""))), parameter.about))
     return out
