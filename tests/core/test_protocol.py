@@ -13,7 +13,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from oslr_nb.core.checks import LARGEST
-from oslr_nb.core.driver import check_rows, commit_to, play, sell, simulate
+from oslr_nb.core.driver import check_rows, play, simulate
 from oslr_nb.core.environment import (
     BudgetExceeded,
     Environment,
@@ -152,25 +152,6 @@ def test_a_round_of_training_only():
     refuses(BudgetExceeded, env.observe, [0, 1])
     assert env.observe([0]).tolist() == [1] and env.label() == 1
     assert env.predictions[0] == 6.5 and env.n_observed[0] == 1
-
-
-def test_a_round_of_a_learner():
-    lr = First(4, 2)
-    refuses(ProtocolError, lr.predict, [1.0, 2.0])
-    assert lr.query().tolist() == [0, 1]
-    refuses(ProtocolError, lr.query)
-    for bad in ([1.0], [1.0, NAN], "ab", [[1.0, 2.0]], None): refuses(ValueError, lr.predict, bad)
-    assert lr.predict([1.0, 2.0]) == 0
-    for bad in (NAN, np.inf, "1", None): refuses(ValueError, lr.update, bad)
-    lr.update(1.0)
-    assert np.allclose(lr.coef_, [0.2, 0.4, 0, 0])
-
-
-def test_a_refused_sale_leaves_the_query():
-    lr, env = First(4, 2), Environment([[1.0, NAN, 0.0, 0.0]], [1.0], budget=2)
-    refuses(ValueError, sell, lr, env)
-    assert lr.query().tolist() == [0, 1]
-    refuses(ProtocolError, commit_to, First(4, 2), env)
 
 
 def test_play_and_simulate():

@@ -1,6 +1,5 @@
 """Learners on pairwise second moments: what the page states, over random sizes; options, memory, refusals."""
 
-import copy
 import itertools
 import math
 
@@ -186,15 +185,6 @@ def test_digits():
 def test_four_of_ten_with_three_that_matter():
     s = sparse_linear(10, 3, 5000, 1)
     assert oslr.simulate(PairwiseLeastSquares(10, 4, seed=0), s.X, s.y).losses[-1000:].mean() < 0.03  # the noise is 0.01
-
-
-def test_the_copy_goes_its_own_way():
-    X, y = stream()
-    lr = PairwiseLeastSquares(12, 5, seed=1)
-    oslr.simulate(lr, X[:300], y[:300])
-    twin, before = copy.deepcopy(lr), lr.pairs.copy()
-    oslr.simulate(twin, X[300:], y[300:])
-    assert (lr.pairs == before).all() and not np.array_equal(twin.pairs, before)
 
 
 def test_constants_and_labels_that_never_change():

@@ -8,9 +8,6 @@ from test_fuzz import arguments_of
 
 import oslr_nb as oslr
 from oslr_nb.core.compiled import generator_words, strided
-from oslr_nb.core.designs import draw_average
-from oslr_nb.core.experts import eg_step
-from oslr_nb.core.geometry import proj_l2
 from oslr_nb.ledger.hazan2012 import aerr_aelr as ledger
 from oslr_nb.papers.hazan2012 import (
     AELR,
@@ -62,33 +59,6 @@ def test_estimate_of_the_inner_product():
     assert learners.inner_estimate(state, True) == 9 * 0.5 / -3 and learners.inner_estimate(state, False) == -9 * 0.5
     scalars(state)["place"] = -1
     assert learners.inner_estimate(state, True) == 0
-
-
-def test_settle_keeps_the_sum():
-    total, num = np.ones(2), np.r_[0.0, 3.0, 0.5, 1.0, np.zeros(8)].view(SCALARS)[0]
-    learners.settle(np.array([1.0, -2.0]), total, num)
-    assert total.tolist() == [4, -5] and num["sum"] == 0 and num["most"] == 0.5
-
-
-@pytest.mark.parametrize("eta", [0.1, 50.0])  # without and with projection
-def test_a_step_of_aerr(eta):
-    state, x, y = fresh_state(6, 4, True, 1.0), np.array([0.5, -0.2, 0.3, 0.1, 0.4, -0.6]), 0.7
-    scalars(state)["rate"], scalars(state)["sum"] = eta, 1.0
-    n = learners.draw_attributes(generator_words(np.random.default_rng(1)), state, 3, 0)
-    I = np.repeat(state.S[:n], state.times[:n])
-    state.values[:n] = x[state.S[:n]]
-    learners.ridge_update(y, state, 3, 1.0)
-    expected = proj_l2(eta * y * draw_average(x[I], I, np.full(6, 1 / 6)))
-    assert np.allclose(scalars(state)["factor"] * state.v, expected, atol=1e-14)
-    assert np.allclose(state.total + scalars(state)["sum"] * state.v, 0)
-
-
-def test_a_clipped_step_of_aelr():
-    state, x, y = fresh_state(3, 3, False, 2.0), np.array([0.5, -0.2, 9.0]), 0.7
-    scalars(state)["rate"], scalars(state)["sum"] = 0.3, 1.0
-    learners.lasso_update(y, bought(state, [0, 1, 2], [1, 0, 1], x), 2, 2.0)
-    theta = np.clip(0.3 * y * np.array([0.5, 0, 9.0]) * 3 / 2, -1, 1)
-    assert theta[2] == 1 and np.allclose(scalars(state)["factor"] * state.v, eg_step(-theta, 1.0, 2.0), atol=1e-15)
 
 
 @pytest.mark.parametrize("shift", [0.0, 60.0])
