@@ -11,7 +11,7 @@ import pytest
 from test_fuzz import arguments_of
 
 import oslr_nb as oslr
-from oslr_nb.core.parameters import Array, Choice, Flag, Integer, Parameter, Randomness, Real, Step, declared, limit
+from oslr_nb.core.parameters import Choice, Flag, Integer, Parameter, Randomness, Real, Step, declared, limit
 
 NONE = [math.nan, math.inf, "a", [1.0], 1j, np.ones((2, 2, 2))]  # no values of any declared parameter
 
@@ -48,7 +48,6 @@ def outside(name, parameter, given):
         return [low, high * 1.001, 10**400, -math.inf, True, None, "Adaptive", *NONE]
     if isinstance(parameter, Choice): return [1, True, None, "", [parameter.words[0]], np.array([parameter.words[0]] * 2), *NONE]
     if isinstance(parameter, Flag): return [0, 1, None, "True", *NONE]
-    if isinstance(parameter, Array): return [None, [math.nan], *NONE[1:]]
     if isinstance(parameter, Randomness): return [-1, 2.5, "a"]
     return [0, -1, 10**18, "6", 6.0, True, math.nan] if name in ("d", "budget") else []  # checked by the function itself
 

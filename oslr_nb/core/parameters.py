@@ -13,14 +13,12 @@ from functools import cache, wraps
 from graphlib import TopologicalSorter
 from typing import Annotated, Any, get_type_hints
 
-import numpy as np
-
-from .checks import LARGEST, SMALLEST, check_array, check_choice, check_flag, check_int, check_real, check_rng, check_step
+from .checks import LARGEST, SMALLEST, check_choice, check_flag, check_int, check_real, check_rng, check_step
 
 # %% auto #0
-__all__ = ['AnyFeatures', 'AnyBudget', 'Seed', 'Radius', 'XNorm', 'XMax', 'YMax', 'Confidence', 'ERRORS', 'Parameter', 'limit',
-           'Integer', 'Real', 'Step', 'Choice', 'Flag', 'Array', 'Randomness', 'declared', 'order_of_checks',
-           'validated', 'parameter_lines', 'document']
+__all__ = ['AnyFeatures', 'AnyBudget', 'Seed', 'Radius', 'XNorm', 'YMax', 'Confidence', 'ERRORS', 'Parameter', 'limit', 'Integer',
+           'Real', 'Step', 'Choice', 'Flag', 'Randomness', 'declared', 'order_of_checks', 'validated',
+           'parameter_lines', 'document']
 
 # %% ../../nbs/core/22_parameters.ipynb #ff3d8823
 @dataclass(frozen=True)
@@ -144,27 +142,6 @@ class Flag(Parameter):
 
 
 @dataclass(frozen=True)
-class Array(Parameter):
-    "An array of finite numbers; the shape may name arguments before it, and None stands for any length."
-
-    shape: tuple[int | str | None, ...] = (None,)
-
-    @property
-    def needs(self) -> set[str]:
-        "The arguments that its limits name."
-        return {n for n in self.shape if isinstance(n, str)}
-
-    def kind(self, name: str) -> str:
-        "The shape."
-        shown = ", ".join("n" if n is None else str(n) for n in self.shape)
-        return f"array ({shown}{',' * (len(self.shape) == 1)})"
-
-    def check(self, name: str, value: Any, given: dict[str, Any]) -> np.ndarray:
-        "The values as an array of floats."
-        return check_array(name, value, tuple(limit(n, given) for n in self.shape), self.why.format(**given))
-
-
-@dataclass(frozen=True)
 class Randomness(Parameter):
     "A seed; a learner's base class turns it into a generator."
 
@@ -188,7 +165,6 @@ Radius = Annotated[float, Real(
     "regret is linear."
 )]
 XNorm = Annotated[float, Real("Bound on the norm of the features of an example; larger examples are refused.")]
-XMax = Annotated[float, Real("Bound on the magnitude of each feature; larger values are refused.")]
 YMax = Annotated[float, Real("Bound on the magnitude of the labels; larger labels are refused.")]
 Confidence = Annotated[float, Real("Chance of failure.", 1e-200, 1, why="it is a probability")]
 
