@@ -217,7 +217,7 @@ SCALARS = record("played", "seen_u", "seen_v", "low", "high", "level")  # low, h
 
 
 class CoinState(NamedTuple):
-    "What a learner has kept, as compiled rounds take it."
+    "The state of a learner, as compiled rounds take it."
 
     bets: np.ndarray  # (d, 11): `BET` of each weight
     w: np.ndarray  # (d,): weights
@@ -231,7 +231,7 @@ class CoinState(NamedTuple):
 
 
 class Plan(NamedTuple):
-    "What does not change from round to round."
+    "The constants of a run."
 
     top: int
     odds: np.ndarray  # (2,): q1 and q2

@@ -310,7 +310,7 @@ TAYLOR = np.array([1 / math.factorial(i) for i in range(13, 1, -1)])
 
 
 class FKKState(NamedTuple):
-    "What a learner has kept, as compiled rounds take it."
+    "The state of a learner, as compiled rounds take it."
 
     w: np.ndarray  # (C(d, k), k): weights of each subset
     logw: np.ndarray  # (C(d, k),): logarithms of the weights of D_t

@@ -317,7 +317,7 @@ ROUNDS, EXPLORED, GUARDED = range(3)  # places in `num`, which no kernel reads
 
 
 class DantzigState(NamedTuple):
-    "What both learners keep, as the rounds of DS-POSLRC take it."
+    "The state of both learners, as the rounds of DS-POSLRC take it."
 
     G: np.ndarray  # (d, d): sums of the estimates of second moments, each pair in one of its two places
     c: np.ndarray  # (d,): of features times label
@@ -332,7 +332,7 @@ class DantzigState(NamedTuple):
 
 
 class NewtonState(NamedTuple):
-    "What the Newton rounds of DS-OSLRC take."
+    "The state that the Newton rounds of DS-OSLRC take."
 
     S: np.ndarray  # (k,): the support, in order
     values: np.ndarray  # (k,): its values

@@ -53,7 +53,7 @@ def weights_of(learner: Learner) -> tuple[np.ndarray, float]:
 
 # %% ../../nbs/practice/adapters.ipynb #77cdeb11
 def budget_of(budget: Any, d: int, costs: np.ndarray | None = None) -> float:
-    """How many features to buy a round, from 1 to d, or for how much money.
+    """The number of features to buy a round, from 1 to d, or the money to spend.
 
     budget: a number; or a share, above 0 and at most 1, rounded up and 2 at least; or None for half of the features.
     With prices `costs` (d,): money, or None for half of their sum.

@@ -328,7 +328,7 @@ class Refused(ValueError):
 
     @property
     def words(self) -> list[str]:
-        "What to add to the command that it may work; empty if nothing is known to help."
+        "Options that would make the command work; empty if none is known to help."
         if not all(isinstance(part, Trouble) and part.takes for part in self.parts) or self.features is None: return []
         found = dict.fromkeys(pair for part in self.parts for pair in part.takes)
         return [word for name, value in found for word in ([f"--{name}"] if value is None else [f"--{name}", value])]

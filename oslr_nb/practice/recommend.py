@@ -605,7 +605,7 @@ def recommend(X: Any, y: Any = None, *, budget: int, k: int | None = None, T: in
 
 # %% ../../nbs/practice/recommend.ipynb #84221e9e
 def call_of(s: Sample, protocol: str, law: Check) -> str:
-    "How to make the learner to start with; where the law changes, one that forgets."
+    "The call that makes the learner to start with; where the law changes, one that forgets."
     extra = "" if protocol == "OSLR" else f', protocol="{protocol}"'
     if protocol == "POSLR" and s.k <= s.budget - 2: extra += f", k={s.k}"
     if law.verdict == "fails": extra += f", memory={max(100, s.n // 10)}"

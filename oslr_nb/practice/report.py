@@ -87,7 +87,7 @@ def scaling_of(lr: Scaled) -> dict[str, Any]:
 
 
 def gaps_of(survey: Survey, tally: dict[str, np.ndarray]) -> dict[str, dict[str, int]]:
-    "Of each column of numbers in which some are missing: how many, and what became of those that were bought."
+    "For each column with missing numbers: how many are missing, and how those that were bought were replaced."
     numbers = {"bought": tally["counts"], "made_up": tally["made_up"], "skipped": tally["unknown"]}
     return {column: {"missing": n} | {name: int(a[survey.names.index(column)]) for name, a in numbers.items()}
             for column, n in zip(survey.columns, survey.gaps, strict=True) if n}

@@ -278,7 +278,7 @@ def choose(p: Problem, m: int, methods: tuple[str, ...] = tuple(METHODS)) -> dic
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #ba9400c2
 def final_errors(p: Problem, m: int, chosen: dict[str, int]) -> dict[str, tuple[float, float]]:
-    "By method, squared error and share of wrong signs on the test images after m examples with the chosen candidates."
+    "Squared error and share of wrong signs of each method on the test images after m examples with the chosen candidates."
     s = Sample(*(part[:m] for part in p.train), (*p.seed, m))
     return {name: judge(METHODS[name][0](s, [METHODS[name][1][i]])[0], p.test) for name, i in chosen.items()}
 
@@ -298,7 +298,7 @@ def cesabianchi2010_errors(data: str, pair: tuple[int, int], split: int) -> dict
 
 # %% ../../nbs/results/cesabianchi2010.ipynb #3774aad8
 def gather(results: list[dict[str, Any]], splits: int) -> dict[str, dict[str, list[float]]]:
-    """By method: mse and error of each pair (mean over splits), and how often each candidate is chosen.
+    """For each method: mse and error of each pair (mean over splits), and how often each candidate is chosen.
 
     results: of `cesabianchi2010_errors`, pair by pair, with all splits of a pair together.
     """

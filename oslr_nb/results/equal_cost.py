@@ -552,7 +552,7 @@ def judged(name: str, method: Method, draws: int, **multipliers: Any) -> dict[st
 
 
 def facts(name: str, draws: int) -> dict[str, Any]:
-    "Of the judged draws: loss a round of predicting zero, of the best weights on `budget` features and of least squares on all."
+    "Losses of the judged draws: of predicting zero, of the best weights on `budget` features and of least squares on all."
     out: dict[str, Any] = {"zero": [], "sparse": [], "everything": []}
     for i in range(draws):
         s, told = drawn(name, i)
@@ -650,7 +650,7 @@ def ratio(found: dict[str, Any], method: str = "auto") -> tuple[float, float, fl
 
 
 def counts(found: dict[str, Any], names: Iterable[str]) -> dict[str, int]:
-    "Of these streams: all, those with at most the loss of the best tuned learner, at most 1.1 times it, and more though nothing fails."
+    "Counts of streams: all, those with at most the loss of the best tuned learner, at most 1.1 times it, and more though nothing fails."
     r = {n: ratio(found[n])[0] for n in names if n in found}
     return {"all": len(r), "at most": sum(x <= 1 for x in r.values()), "within 1.1": sum(1 < x <= 1.1 for x in r.values()),
             "beyond": sum(x > 1.1 for x in r.values()), "without excuse": sum(x > 1.1 and not STREAMS[n].fails for n, x in r.items())}

@@ -312,7 +312,7 @@ def best_label(draws: list[dict[str, Any]], method: str, part: str = "mse", plac
 def picked(
     draws: list[dict[str, Any]], judged: list[dict[str, Any]], methods: Any, part: str, shown: tuple[str, ...], places: slice = END
 ) -> dict[str, Any]:
-    "By method: parameters that are best for some draws (in `part`), and the curves `shown` of the judged draws with them."
+    "For each method: the parameters that are best for some draws (in `part`), and the curves `shown` of the judged draws with them."
     out = {}
     for m in methods:
         words = best_label(draws, m, part, places)

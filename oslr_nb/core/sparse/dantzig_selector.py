@@ -649,7 +649,7 @@ class DantzigSolution:
 
     @property
     def violation(self) -> float:
-        "How far w is from feasible."
+        "Distance of w from feasibility."
         return self.certificate.violation
 
     @property

@@ -38,7 +38,7 @@ BET = record("hint", "doublings", "total", "squares", "purse", "shown")  # of th
 
 
 class Moments(NamedTuple):
-    "What a learner has kept, as compiled rounds take it."
+    "The state of a learner, as compiled rounds take it."
 
     pairs: np.ndarray  # (places, 4): weight of the rounds that bought both, sums of the product and of the two values
     slot: np.ndarray  # (d,): row of `pairs` that belongs to a feature, -1 if none; empty where all pairs are kept
@@ -69,7 +69,7 @@ class Room(NamedTuple):
 
 
 class Prices(NamedTuple):
-    "What buying for money has to know."
+    "The numbers with which purchases for money are decided."
 
     sold: np.ndarray  # (1,): number of features that the round has bought
     costs: np.ndarray  # (d,)
@@ -101,7 +101,7 @@ def deviation(n: float, total: float, square: float, centre: bool) -> float:
 
 @kernel
 def label_deviation(num: np.void, centre: bool) -> float:
-    "That of the labels."
+    "Standard deviation of the labels."
     return deviation(num.count, num.y_sum, num.y_square, centre)
 
 

@@ -33,7 +33,7 @@ SCALARS = record("rounds", "bought", "draws", "mean", "yp", "q", "qq", "drawn") 
 
 
 class AERArrays(NamedTuple):
-    "What AER keeps, as compiled rounds take it; an array of an option that is not used is empty."
+    "The state of AER, as compiled rounds take it; an array of an option that is not used is empty."
 
     ball: LazyBall  # the weights
     mark: np.ndarray  # (d,): time and place in S of the last draw

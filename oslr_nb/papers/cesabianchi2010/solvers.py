@@ -341,7 +341,7 @@ SCALARS = record("rounds", "bought", "solved")  # solved: rounds at the last sol
 
 
 class BaselineArrays(NamedTuple):
-    "What Baseline keeps, as compiled rounds take it."
+    "The state of Baseline, as compiled rounds take it."
 
     A: np.ndarray  # (d, d): sum of the estimates of x x'
     v: np.ndarray  # (d,): sum of the estimates of 2 y x

@@ -32,7 +32,7 @@ SCALARS = record("rounds", "sum", "factor", "most", "place", "bought", "inner", 
 
 
 class AttributeArrays(NamedTuple):
-    "What a learner keeps, as compiled rounds take it; an array that a learner does not need is empty."
+    "The state of a learner, as compiled rounds take it; an array that a learner does not need is empty."
 
     theta: np.ndarray  # (d,): the exponents of AELR
     low: np.ndarray  # (d,): of AELR, min(e^theta, e^-theta) e^-shift

@@ -224,7 +224,7 @@ def inverse_chances(d: int, budget: int, top: int) -> np.ndarray:
 
 
 class RDAState(NamedTuple):
-    "What a learner has kept, as compiled rounds take it."
+    "The state of a learner, as compiled rounds take it."
 
     h: np.ndarray  # (d,): sum of the gradient estimates
     S: np.ndarray  # (budget,): what the round buys, the favourites first
@@ -236,7 +236,7 @@ class RDAState(NamedTuple):
 
 
 class Plan(NamedTuple):
-    "What does not change from round to round."
+    "The constants of a run."
 
     top: int
     rate: float

@@ -243,7 +243,7 @@ SCALARS = record("played", "norm2", "yhat", "explored", "weight", "exploring", "
 
 
 class SquaresState(NamedTuple):
-    "What a learner has kept, as compiled rounds take it."
+    "The state of a learner, as compiled rounds take it."
 
     h: np.ndarray  # (d,): the explorer's sum of gradient estimates
     H: np.ndarray  # (d,): the predictor's sum of gradients
@@ -258,7 +258,7 @@ class SquaresState(NamedTuple):
 
 
 class Plan(NamedTuple):
-    "What does not change from round to round."
+    "The constants of a run."
 
     top: int
     explorer_rate: float

@@ -183,7 +183,7 @@ SCALARS = record("played", "count", "bought", "yhat", "most", "squares", "eps", 
 
 
 class DictionaryState(NamedTuple):
-    "What compiled rounds change."
+    "The state that compiled rounds change."
 
     eta: np.ndarray  # (m,): sum of the estimates
     alpha: np.ndarray  # (m,): its image G eta

@@ -249,7 +249,7 @@ SCALARS = record("blocks", "place", "arm", "loss", "score")  # blocks played, ro
 
 
 class BlockState(NamedTuple):
-    "What compiled rounds change; the last three are room, which is not saved."
+    "The state that compiled rounds change; the last three fields are scratch memory, which is not saved."
 
     L: np.ndarray  # (K,): sums of the estimated losses of the arms
     p: np.ndarray  # (K,): their chances
@@ -264,7 +264,7 @@ class BlockState(NamedTuple):
 
 
 class BlockPlan(NamedTuple):
-    "What stays: the online learner (VAW, OGD or ONS) and rounds of a block, scales, unit of a block's loss, step of the bandit."
+    "Constants of a run: the online learner (VAW, OGD or ONS) and rounds of a block, scales, unit of a block's loss, step of the bandit."
 
     kind: int
     block: int

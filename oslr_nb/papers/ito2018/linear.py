@@ -210,7 +210,7 @@ SCALARS = record("rounds", "squares", "norm2", "yhat")  # rounds learnt, sum of 
 
 
 class ProjectionState(NamedTuple):
-    "What compiled rounds change."
+    "The state that compiled rounds change."
 
     h: np.ndarray  # (d,): sum of the estimates
     S: np.ndarray  # (budget - 1,): coordinates of this round

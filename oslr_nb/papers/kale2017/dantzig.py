@@ -177,7 +177,7 @@ SCALARS = record("rounds", "guarded")  # rounds learnt, and how often the radius
 
 
 class DantzigArrays(NamedTuple):
-    "What compiled rounds take; w and top stay."
+    "The state that compiled rounds take; w and top do not change."
 
     G: np.ndarray  # (d, d): sums of products of two features; of the pair (i, j) one of G[i, j] and G[j, i] is used
     c: np.ndarray  # (d,): sums of products with the label

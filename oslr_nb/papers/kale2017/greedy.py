@@ -234,7 +234,7 @@ SCALARS = record("batches", "place", "bought", "special")  # batches ended, roun
 
 
 class BatchState(NamedTuple):
-    "What compiled rounds change."
+    "The state that compiled rounds change."
 
     L: np.ndarray  # (k1, d): sums of the estimated losses of each copy of BEXP
     W: np.ndarray  # (k1, d): their weights

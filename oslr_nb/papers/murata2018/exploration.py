@@ -192,7 +192,7 @@ SCALARS = record("yhat", "explore", "exploit")  # prediction, size of a batch in
 
 
 class HardState(NamedTuple):
-    "What compiled rounds change."
+    "The state that compiled rounds change."
 
     theta: np.ndarray  # (d,): weights
     z: np.ndarray  # (d,): weights after the step, before they are cut
@@ -206,7 +206,7 @@ class HardState(NamedTuple):
 
 
 class Plan(NamedTuple):
-    "What stays: step, coordinates of a block, growth of batches, updates of either phase in an outer round."
+    "Constants of a run: step, coordinates of a block, growth of batches, updates of either phase in an outer round."
 
     eta: float
     width: int
