@@ -321,9 +321,8 @@ def arguments_of(f):
 
 
 def checked(f):
-    "Names of the arguments that a function checks: not functions, nor the list of sets of Algorithms 2 and 3."
-    trusted = ("choose", "sets") if f.__name__ == "algorithms_2_3" else ()
-    return sorted(a for a, v in arguments_of(f).items() if not callable(v) and a not in trusted)
+    "Names of the arguments that a function checks: all but functions."
+    return sorted(a for a, v in arguments_of(f).items() if not callable(v))
 
 
 KNOWN = {name: f for name, f in FUNCTIONS.items() if arguments_of(f)}

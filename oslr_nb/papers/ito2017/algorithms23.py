@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ...core.checks import LARGEST, check_array, check_int, check_magnitude, check_real, kernel, record
+from ...core.checks import LARGEST, check_array, check_int, check_magnitude, check_real, fail, kernel, record
 from ...core.compiled import entry, is_large, prefetch_row
 from ...core.designs import Observe, bound_second_moment, draw_outside, gradient_estimate, pair_bound, pair_minimum
 from ...core.environment import check_stream
@@ -45,7 +45,10 @@ def algorithms_2_3(
     """
     X, y = check_stream(X, check_magnitude("y", check_array("y", y, (None,))))
     (d, budget, top), radius = check_sizes(X.shape[1], budget, top), check_real("radius", radius, 1e-60, LARGEST)
+    if not isinstance(sets, (list, tuple, np.ndarray)): fail("sets", sets, "a list of sets", "one for each of the rounds 1, 4, 9, ...")
     check_int("len(sets)", len(sets), math.isqrt(len(X)), why="one for each of the rounds 1, 4, 9, ...")
+    for name, function in {"explorer": explorer, "rate": rate, "mu": mu, "choose": len if choose is None else choose}.items():
+        if not callable(function): fail(name, function, "a function")
     positive = lambda name, value: check_real(name, value, 1e-150, 1e150, "Ito et al. 2017, equation (5)")
     predictions, looked, choose = [], [], choose or (lambda t, w, n: top_k(w, n))
     h, H, total, weights, s, m = np.zeros(d), np.zeros(d), np.zeros(d), 0.0, 0, 0.0
