@@ -259,7 +259,7 @@ def open_folder(out: Path, resume: bool) -> Iterator[Path]:
     except OSError as e: fail("out", str(out), "a folder that can be written", e.strerror or "")
     with contextlib.closing(hold(out / "run.lock", "out", out, "run")):
         place = out / "checkpoint.npz"
-        for part in out.glob(f"*.{'[0-9a-f]' * 16}.part"): part.unlink(missing_ok=True)  # what a killed run was about to write
+        for part in out.glob("*.part"): part.unlink(missing_ok=True)  # what a killed run was about to write
         if place.exists() and not resume: fail("out", str(out), "a folder without a run", "--resume continues the one that is there")
         yield place
 

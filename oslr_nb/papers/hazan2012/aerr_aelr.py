@@ -20,7 +20,7 @@ from ...core.geometry import proj_l2
 from ...core.parameters import Seed, validated
 from ...core.registry import register
 from .learners import AttributeEfficient, Ball, Budget, Count, Draws, Examples, ExamplesOrNone
-from .learners import Features, Label, Printed, Rate, Ridge, Size, check_chances
+from .learners import Features, Label, Printed, Rate, IsRidge, Size, check_chances
 
 # %% auto #0
 __all__ = ['estimate_moment', 'bound_aerr', 'bound_aelr', 'textbook', 'AERR', 'AELR', 'sharpened_step']
@@ -50,7 +50,7 @@ def bound_estimate(
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #321539ad
 @validated
 def estimate_moment(
-    d: Count, draws: Count, ridge: Ridge, q: Any = None, moments: Any = None, x_norm: Size = 1.0, printed: Printed = False
+    d: Count, draws: Count, ridge: IsRidge, q: Any = None, moments: Any = None, x_norm: Size = 1.0, printed: Printed = False
 ) -> float:
     """Upper bound on the second moment of the estimate of x: E||x~||^2 (ridge) or max_i E x~_i^2 (Lasso).
 
@@ -249,7 +249,7 @@ class AELR(PrintedRate):
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #e9fb0d6b
 @validated
-def sharpened_step(d: Features, budget: Budget, ridge: Ridge) -> float:
+def sharpened_step(d: Features, budget: Budget, ridge: IsRidge) -> float:
     """The `step` for which AERR (`ridge`) or AELR uses the rate of the sharpened theorem, for uniform draws.
 
     Returns: sqrt(2d / (d + k - 1)) / 2 for AERR, sqrt(2d / (d + k - 1)) sqrt(5 / (e - 7/4)) for AELR.

@@ -19,7 +19,7 @@ from ...core.parameters import Seed, validated
 from ...core.registry import register
 from .aerr_aelr import LASSO, PrintedRate, bound_estimate, excess_bound
 from .learners import Ball, Budget, Count, Delta, Examples, ExamplesOrNone, Features, Label
-from .learners import Moments, Printed, Rate, Ridge, Size, TwoPhases, Uniform, Warm
+from .learners import Moments, Printed, Rate, IsRidge, Size, TwoPhases, Uniform, Warm
 from .learners import check_chances
 
 # %% auto #0
@@ -166,7 +166,7 @@ def unequal_moments(d: int, ridge: bool) -> np.ndarray:
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #a0244252
 @validated
 def confident_moments(
-    second: np.ndarray, rounds: Count, budget: int, delta: Delta, x_norm: Size, ridge: Ridge
+    second: np.ndarray, rounds: Count, budget: int, delta: Delta, x_norm: Size, ridge: IsRidge
 ) -> np.ndarray:
     """Estimates A + 13 eps / 6 of the second moments E x_i^2 after phase one; for the Lasso at most x_norm^2.
 
@@ -279,7 +279,7 @@ def phase_two_moment(moments: Any, draws: int, eps: float, ridge: bool, x_norm: 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #f6518d7c
 @validated
 def bound_two_phase(
-    ridge: Ridge, d: Features, budget: Budget, T: TwoPhases, moments: Any, warm: Warm, delta: Delta = 0.05,
+    ridge: IsRidge, d: Features, budget: Budget, T: TwoPhases, moments: Any, warm: Warm, delta: Delta = 0.05,
     radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0,
 ) -> float:
     """Upper bound on the excess of TwoPhaseAERR (`ridge`) or TwoPhaseAELR, `step=1`, with chance 1 - delta over phase

@@ -412,7 +412,7 @@ Rate = Annotated[float | str, Step(
     1e-30, 1e30,
 )]
 Count = Annotated[int, Integer("A number of attributes or of draws.", 1, 10**15)]
-Ridge = Annotated[bool, Flag("True for AERR and the Euclidean ball, False for AELR and the l1 ball.")]
+IsRidge = Annotated[bool, Flag("True for AERR and the Euclidean ball, False for AELR and the l1 ball.")]
 Printed = Annotated[bool, Flag("The printed bound, which holds for step = 1, in the place of the sharpened one.")]
 Sum = Annotated[float, Real("A sum of squares, or a largest magnitude.", 0, LARGEST, True)]
 Uniform = Annotated[bool, Flag("The bound that is free of the moments, printed as true with probability 1.")]
