@@ -19,15 +19,15 @@ from .aerr_aelr import PrintedRate
 from .learners import Ball, Budget, Count, ExamplesOrNone, Features, Label, Rate, Size
 
 # %% auto #0
-__all__ = ['Reading', 'OnlineAELR']
+__all__ = ['OnlineAELR']
 
-# %% ../../../nbs/papers/hazan2012/03_online.ipynb #8e6db234
+# %% ../../../nbs/papers/hazan2012/03_online.ipynb #onlinepar
 Reading = Annotated[str, Choice(
     "Predict by the sum of w_i x_i over the set that was bought, or by the unbiased estimate of w'x.",
     words=("observed", "estimate"),
 )]
 
-
+# %% ../../../nbs/papers/hazan2012/03_online.ipynb #8e6db234
 @register("hazan2012", theorem="papers/hazan2012/03_online.ipynb#prp-hk-online",
           budget="budget >= 2", assumptions="||x||_inf <= x_norm, |y| <= y_max", bound="linear (baseline)",
           cost="O(budget log d) amortised",

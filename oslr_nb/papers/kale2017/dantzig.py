@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 
 from ...core.checks import check_array, check_choice, check_exact, check_indices, check_int, check_magnitude
-from ...core.checks import check_real, check_scales, fail, kernel, record
+from ...core.checks import fail, kernel, record
 from ...core.compiled import entry
 from ...core.designs import draw_outside
 from ...core.geometry import check_psd, enumerated_eigenvalues, hard_threshold, top_k
@@ -67,9 +67,22 @@ def printed_limit(V: Any, w: Any, k0: int, k: int) -> tuple[np.ndarray, float]:
     cut = hard_threshold(np.linalg.solve(limit, V @ w), k)
     return cut, float((cut - w) @ V @ (cut - w))
 
+# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #01dantzigpar
+Count = Annotated[int, Integer("Number of rounds.", 1, 10**15)]
+Waiting = Annotated[int, Integer("Rounds at the start with weights 0.", 0, 10**15)]
+Many = Annotated[int, Integer("Number of features.", 2, 10**8)]
+Seen = Annotated[int, Integer("Random features seen a round.", 2, "d", why="pairs of features have to be seen")]
+NoiseOrNone = Annotated[float, Real("Standard deviation of the noise; may be 0.", 0, 1e30, True)]
+Bound = Annotated[float, Real("A bound on the data or the weights, or a logarithm.")]
+Deviation = Annotated[float, Real(
+    "Bound of the restricted isometry.",
+    0, 0.2679, True, why="the lemma on restricted isometry needs 1 - 4 eps + eps^2 > 0",
+)]
+
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #18fefda8
+@validated
 def estimation_errors(
-    n: int, d: int, k0: int, L: float, sigma: float = 1.0, radius: float = 1.0, x_max: float = 1.0
+    n: Count, d: Many, k0: Seen, L: Bound, sigma: NoiseOrNone = 1.0, radius: Bound = 1.0, x_max: Bound = 1.0
 ) -> tuple[float, float]:
     """Errors of the estimated moments that are exceeded with chance at most d (d + 5) e^-L.
 
@@ -78,10 +91,6 @@ def estimation_errors(
     bound on the largest entry of c - G w*, where G and c are the estimates; rho: bound on the largest entry of G minus
     its mean. Source: ours, Lemma KD 2 (lem-errors), for Kale et al. 2017, equation (3).
     """
-    n, d = check_int("n", n, 1, 10**15), check_int("d", d, 2, 10**8)
-    k0 = check_int("k0", k0, 2, d, "pairs of features have to be seen")
-    L, radius, x_max = check_scales(L=L, radius=radius, x_max=x_max)
-    sigma = check_real("sigma", sigma, -1e-300, 1e30)
     p, q = k0 / d, k0 * (k0 - 1) / (d * (d - 1))
     B, a, b = (x_max * radius, p / q - 1, 1 / q - 1) if k0 < d else (0.0, 0.0, 0.0)
     noise, share = 2 / 3 * math.sqrt(2 / math.pi) * sigma, L / (p * n)
@@ -144,9 +153,10 @@ def textbook_dantzig(
     return (weights * X).sum(axis=1), weights
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #a743537e
+@validated
 def bound_dantzig(
-    d: int, k0: int, k: int, T: int, sigma: float = 1.0, radius: float = 1.0, x_max: float = 1.0, delta: float = 0.05,
-    eps: float = 0.2, t0: int = 0,
+    d: Many, k0: Seen, k: Sparsity, T: Count, sigma: NoiseOrNone = 1.0, radius: Bound = 1.0, x_max: Bound = 1.0,
+    delta: Confidence = 0.05, eps: Deviation = 0.2, t0: Waiting = 0,
 ) -> float:
     """Upper bound on the regret of Algorithm 1 of Kale et al. 2017 with the unbiased estimator, with probability 1 - delta.
 
@@ -154,12 +164,6 @@ def bound_dantzig(
     constant for 3k features (norm form), from 0 to 0.267. t0: the RIP holds for all X_t with t >= t0, and the learner
     plays 0 until then. Returns: the bound of Theorem KD 1 (thm-kale), in squared labels.
     """
-    d, k = check_int("d", d, 2, 10**8), check_int("k", k, 1, d)
-    T, t0 = check_int("T", T, 1, 10**15), check_int("t0", t0, 0, 10**15)
-    delta = check_real("delta", delta, 1e-200, 1, "it is a probability")
-    eps = check_real("eps", eps, -1e-300, 0.2679, "the lemma on restricted isometry needs 1 - 4 eps + eps^2 > 0")
-    radius, x_max = check_scales(radius=radius, x_max=x_max)
-    sigma = check_real("sigma", sigma, -1e-300, 1e30)
     gamma, s, total = 1 - 4 * eps + eps**2, max(1, t0.bit_length()), 0.0
     crude = (x_max * radius) ** 2
     start = min(T, 2**s - 1)
@@ -236,7 +240,7 @@ def dantzig_run(
         dantzig_learn(y[row], S, values, k0, state.G, state.c, state.num)
     return rows.size
 
-# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #01dantzigpar
+# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #01dantzigpa2
 SETS = "it sets the radius of the programme"
 Features = Annotated[int, Integer("Number of features.", 2, 20_000, why="it keeps d x d sums")]
 Sparsity = Annotated[int, Integer("Number of weights.", 1, "d", why="there are d = {d} features")]

@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.checks import check_array, check_flag, check_indices, check_int, check_magnitude, check_real
+from ...core.checks import check_array, check_flag, check_indices, check_int, check_magnitude
 from ...core.checks import check_rng, check_scales, fail, kernel, record
 from ...core.compiled import entry
 from ...core.experts import bexp_draw_kept, bexp_learn_kept, bexp_rate, bound_bexp
@@ -62,32 +62,33 @@ def supermodularity(X: np.ndarray, y: np.ndarray, s: int) -> float:
     return alpha
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #0f684d9f
-def supermodular_factor(kappa: float, m: int) -> float:
+@validated
+def supermodular_factor(kappa: Condition, m: Count) -> float:
     """The best alpha of weak supermodularity for a restricted condition number: kappa^2 - (kappa^2 - 1) / m.
 
     kappa: restricted condition number for the size of the larger set, from 1 to 1e30. m: by how many elements the
     larger set is larger, at least 1. Returns: tight for every kappa and m; at most kappa^2, which Lemma 10 of Kale et
     al. 2017 has.
     """
-    kappa, m = check_kappa(kappa), check_int("m", m, 1, 10**15)
     return kappa**2 - (kappa**2 - 1) / m
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #0122be67
-def check_kappa(kappa: Any) -> float:
-    "A restricted condition number: from 1 to 1e30."
-    kappa = check_real("kappa", kappa, 0, 1e30, "a restricted condition number is finite and at least 1")
-    return kappa if kappa >= 1 else fail("kappa", kappa, "at least 1", "it is a largest over a smallest value")
+Count = Annotated[int, Integer("A number of rounds, copies or features.", 1, 10**15)]
+CountOrNone = Annotated[int | None, Integer("Number of rounds, t0 of the paper.", 1, 10**15)]
+Condition = Annotated[float, Real(
+    "Restricted condition number.", 1, 1e30, True, why="it is a largest over a smallest value"
+)]
+Scale = Annotated[float, Real("A ridge, an eigenvalue or a limit of the data.", 1e-30, 1e30)]
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #26d97373
-def bound_batch(batch: int, k1: int, phi: float, ridge: float = 1.0, x_max: float = 1.0, y_max: float = 1.0) -> float:
+@validated
+def bound_batch(batch: Count, k1: Count, phi: Scale, ridge: Scale = 1.0, x_max: Scale = 1.0, y_max: Scale = 1.0) -> float:
     """Upper bound on the regret of VAW in a batch against the best weights on its features (Lemma 13 of Kale et al. 2017, mended).
 
     batch: rounds of the batch, at least 1. k1: number of features that it uses, at least 1. phi: lower bound on the
     restricted eigenvalues of the batch for sparsity k1, squared feature, positive, at most 1e30. ridge: ridge of VAW,
     squared feature, in the same range. Returns: ridge y_max^2 / phi + y_max^2 k1 ln(1 + batch x_max^2 / ridge).
     """
-    batch, k1 = check_int("batch", batch, 1, 10**15), check_int("k1", k1, 1, 10**15)
-    phi, ridge, x_max, y_max = check_scales(low=1e-30, high=1e30, phi=phi, ridge=ridge, x_max=x_max, y_max=y_max)
     return y_max**2 * (ridge / phi + k1 * math.log1p(batch * x_max**2 / ridge))
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #457ea3c5
@@ -102,9 +103,10 @@ def unscaled_stream(T: int) -> tuple[int, int, int, int, float]:
     return d, k0, k1, int((k0 * T / (2 * d)) ** (1 / 3)), max(float(s[-1] / s[0]) for s in spectra)
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #e15d0d51
+@validated
 def bound_greedy(
-    d: int, k: int, budget: int, T: int, kappa: float, phi: float, k1: int, batch: int, ridge: float = 1.0, x_max: float = 1.0,
-    y_max: float = 1.0,
+    d: Features, k: Sparsity, budget: int, T: int, kappa: Condition, phi: Scale, k1: Count, batch: Count,
+    ridge: Scale = 1.0, x_max: Scale = 1.0, y_max: Scale = 1.0,
 ) -> float:
     """Upper bound on the expected regret of `OnlineGreedyOSLR` against k-sparse weights (Theorem 9 of Kale et al. 2017, mended).
 
@@ -114,9 +116,7 @@ def bound_greedy(
     KG 1 (thm-greedy). An upper bound, with N B in the place of T in its first term. Measured regrets
     were two to four times smaller for k = 1, ten or more times for larger k.
     """
-    d, budget, k1, T, batch = check_plan(d, budget, check_int("k1", k1, 1), T, check_int("batch", batch, 1))
-    k, kappa = check_int("k", k, 1, d, f"there are d = {d} features"), check_kappa(kappa)
-    phi, ridge, x_max, y_max = check_scales(low=1e-30, high=1e30, phi=phi, ridge=ridge, x_max=x_max, y_max=y_max)
+    d, budget, k1, T, batch = check_plan(d, budget, k1, T, batch)
     within = bound_batch(batch, k1, phi, ridge, x_max, y_max)
     N, beta = T // batch, 1 + (k - 1) * kappa**2
     left = math.exp(k1 * math.log1p(-1 / beta)) if beta > 1 else 0.0  # rho^k1
@@ -136,9 +136,10 @@ class GreedyPlan:
     bound: float  # `bound_greedy`; infinite if phi was not given
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #4b2858f0
+@validated
 def greedy_parameters(
-    d: int, k: int, budget: int, T: int, kappa: float, least: int | None = None, phi: float | None = None, ridge: float = 1.0,
-    x_max: float = 1.0, y_max: float = 1.0,
+    d: Features, k: Sparsity, budget: int, T: int, kappa: Condition, least: CountOrNone = None,
+    phi: float | None = None, ridge: float = 1.0, x_max: float = 1.0, y_max: float = 1.0,
 ) -> GreedyPlan:
     """Number of copies and length of a batch for Algorithm 2 of Kale et al. 2017, within Theorem 9.
 
@@ -150,8 +151,6 @@ def greedy_parameters(
     `bound_greedy`; used if phi is given. Returns a GreedyPlan with the bound, which is inf without phi.
     """
     d, budget, _, T, _ = check_plan(d, budget, 1, T, 1)
-    k, kappa = check_int("k", k, 1, d, f"there are d = {d} features"), check_kappa(kappa)
-    if least is not None: least = check_int("least", least, 1, 10**15)
     wanted = lambda k1: max(min(d, k1 + k), least or 0)
     if phi is not None: return smallest_bound(d, k, budget, T, kappa, phi, wanted, ridge, x_max, y_max)
     copies = kappa**2 * k * math.log(T) / 3

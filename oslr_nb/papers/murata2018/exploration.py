@@ -15,8 +15,8 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.checks import check_array, check_choice, check_indices, check_int, check_magnitude, check_real
-from ...core.checks import check_scales, fail, kernel, record
+from ...core.checks import LARGEST, check_array, check_choice, check_indices, check_int, check_magnitude
+from ...core.checks import check_real, fail, kernel, record
 from ...core.compiled import entry, is_large, prefetch_row
 from ...core.environment import check_stream
 from ...core.geometry import Interval, check_psd, hard_threshold, sparse_eigenvalues, top_rescan, truncation_factor
@@ -492,17 +492,34 @@ def stable_step(V: Any, top: int, k: int, rule: str = "best") -> float:
     return 2 / (L.upper + mu.lower)
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #7c28c799
-def check_theory(d: Any, top: Any, k: Any, mu: Any, L: Any, eta: Any) -> tuple[int, int, int, float, float, float]:
+Dimension = Annotated[int, Integer("Number of features.", 1, 10**15)]
+Truth = Annotated[int, Integer("Nonzero weights of the truth.", 1, "d", why="there are d = {d} features")]
+Kept = Annotated[int, Integer(
+    "Weights that are kept.", "k", "d", why="hard thresholding has to keep as many as the truth has"
+)]
+Smooth = Annotated[float, Real("Restricted smoothness.")]
+Convex = Annotated[float, Real(
+    "Restricted strong convexity.", high="L", why="restricted strong convexity, positive and at most L"
+)]
+Size = Annotated[float, Real("A standard deviation or a length.", 0, LARGEST, True)]
+Scale = Annotated[float, Real("A bound or a length.")]
+Count = Annotated[int, Integer("A number of examples.", 1, 10**15)]
+Block = Annotated[int, Integer("Coordinates of a block.", 1, "d")]
+Kappa = Annotated[float, Real("Condition number L / mu.", 1, 1e6, True, why="it is L / mu with mu <= L")]
+LongSparsity = Annotated[int, Integer("Nonzero weights of the truth.", 1, 10**15)]
+Chance = Annotated[float | None, Real(
+    "Probability of failure, below 1.", 0, math.nextafter(1, 0), why="a probability of failure"
+)]
+
+
+@validated
+def check_theory(d: Dimension, top: Kept, k: Truth, mu: Convex, L: Smooth, eta: Any) -> tuple[int, int, int, float, float, float]:
     "Sizes 1 <= k <= top <= d, constants 0 < mu <= L and a step below 2 / L."
-    d = check_int("d", d, 1, 10**15)
-    k = check_int("k", k, 1, d, f"there are d = {d} features")
-    top = check_int("top", top, k, d, "hard thresholding has to keep as many as the truth has")
-    L = check_real("L", L, 1e-60, 1e60, "restricted smoothness")
-    mu = check_real("mu", mu, 1e-60, L, "restricted strong convexity, positive and at most L")
     return d, top, k, mu, L, check_step(2 / (L + mu) if eta is None else eta, L)
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #e55494d4
-def contraction_factor(d: int, top: int, k: int, mu: float, L: float, eta: float | None = None) -> float:
+@validated
+def contraction_factor(d: Dimension, top: Kept, k: Truth, mu: Convex, L: Smooth, eta: float | None = None) -> float:
     """Upper bound on the share of the distance to the truth that a step of hard thresholding with the true gradient leaves.
 
     top, k: weights that are kept, and sparsity of the truth, 1 <= k <= top <= d. mu, L: restricted strong convexity and
@@ -510,31 +527,25 @@ def contraction_factor(d: int, top: int, k: int, mu: float, L: float, eta: float
     (L + mu), the best. Returns: sqrt(nu) max(|1 - eta mu|, |1 - eta L|) with the `truncation_factor` nu; the best
     constant, from 1 on no contraction. Ours.
     """
-    d, top, k, mu, L, eta = check_theory(d, top, k, mu, L, eta)
+    eta = check_step(2 / (L + mu) if eta is None else eta, L)
     return math.sqrt(truncation_factor(k, top, d)) * max(abs(1 - eta * mu), abs(1 - eta * L))
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #3bc6e7e9
-def least_top(k: int, kappa: float) -> int:
+@validated
+def least_top(k: LongSparsity, kappa: Kappa) -> int:
     """The fewest weights to keep so that a step contracts, for the best step size.
 
     kappa: restricted condition number L / mu, from 1 to 10^6. Returns: the least top >= k that is larger than
     ((kappa^2 - 1) / (4 kappa))^2 k: enough for every d, necessary if d >= top + k. The best step size is 2 / (L + mu);
     for 1 / L four times as many are needed if kappa is large. Ours.
     """
-    k, kappa = check_int("k", k, 1, 10**15), check_real("kappa", kappa, 0, 1e6)
-    if kappa < 1: fail("kappa", kappa, "at least 1", "it is L / mu with mu <= L")
     kappa = Fraction(kappa)  # exactly: at equality a step need not contract
     return max(k, math.floor(((kappa**2 - 1) / (4 * kappa)) ** 2 * k) + 1)
 
-# %% ../../../nbs/papers/murata2018/01_exploration.ipynb #3ec6e9de
-def check_chance(chance: Any) -> float:
-    "A probability of failure, in (0, 1)."
-    chance = check_real("chance", chance, 0, 1, "a probability of failure")
-    return chance if chance < 1 else fail("chance", chance, "below 1", "it is a probability of failure")
-
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #95c0c007
+@validated
 def bound_block_noise(
-    d: int, m: int, batch: int, error: float, sigma: float = 0.0, x_max: float = 1.0, chance: float | None = None
+    d: Dimension, m: Block, batch: Count, error: Size, sigma: Size = 0.0, x_max: Scale = 1.0, chance: Chance = None
 ) -> float:
     """Upper bound on the largest squared error of an entry of the block gradient.
 
@@ -542,17 +553,14 @@ def bound_block_noise(
     theta*||^2, at least 0. chance: given, the bound holds with probability 1 - chance, in (0, 1); else it is one on the
     expectation. Returns: 8 x_max^2 (x_max^2 m error + sigma^2) / batch times ln(2 d) + 1, or ln(2 d / chance). Ours.
     """
-    d = check_int("d", d, 1, 10**15)
-    m, batch = check_int("m", m, 1, d), check_int("batch", batch, 1, 10**15)
-    sigma, error = check_scales(zero=True, sigma=sigma, error=error)
-    (x_max,) = check_scales(x_max=x_max)
-    logs = math.log(2 * d) + 1 if chance is None else math.log(2 * d / check_chance(chance))
+    logs = math.log(2 * d) + 1 if chance is None else math.log(2 * d / chance)
     return 8 * x_max**2 * (x_max**2 * m * error + sigma**2) / batch * logs
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #7ca530a0
+@validated
 def bound_exploration(
-    batches: Any, d: int, top: int, k: int, start: float, mu: float, L: float, sigma: float = 0.0, x_max: float = 1.0,
-    eta: float | None = None, chance: float | None = None,
+    batches: Any, d: Dimension, top: Kept, k: Truth, start: Size, mu: Convex, L: Smooth, sigma: Size = 0.0,
+    x_max: Scale = 1.0, eta: float | None = None, chance: Chance = None,
 ) -> np.ndarray:
     """Upper bounds on the squared distance of Exploration to the truth, after each update, for any batches.
 
@@ -561,11 +569,11 @@ def bound_exploration(
     they are bounds on the expectation. Returns (T + 1,): the bounds, beginning with `start`. Source: Murata & Suzuki
     2018, Theorem 4.1, in shape; the recursion and its constants are ours.
     """
-    d, top, k, mu, L, eta = check_theory(d, top, k, mu, L, eta)
+    eta = check_step(2 / (L + mu) if eta is None else eta, L)
     rho, m = contraction_factor(d, top, k, mu, L, eta), min(d, top + k)
     root = eta * math.sqrt(truncation_factor(k, top, d) * m)
-    (start,), batches = check_scales(zero=True, start=start), check_array("batches", batches, (None,))
-    share = None if chance is None else check_chance(chance) / max(1, len(batches))
+    batches = check_array("batches", batches, (None,))
+    share = None if chance is None else chance / max(1, len(batches))
     out = [math.sqrt(start)]
     for t, B in enumerate(batches):
         B = check_int(f"batches[{t}]", int(B) if B == math.floor(B) else float(B), 1)
@@ -573,9 +581,10 @@ def bound_exploration(
     return np.array(out) ** 2
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #474a63fe
+@validated
 def exploration_plan(
-    eps: float, d: int, budget: int, top: int, k: int, start: float, mu: float, L: float, sigma: float = 0.0, x_max: float = 1.0,
-    eta: float | None = None,
+    eps: float, d: int, budget: int, top: int, k: int, start: Scale, mu: float, L: float, sigma: Size = 0.0,
+    x_max: Scale = 1.0, eta: float | None = None,
 ) -> tuple[int, int, int]:
     """A constant batch and a number of updates after which the expected squared distance is at most eps.
 
@@ -588,7 +597,6 @@ def exploration_plan(
     d, top, k, mu, L, eta = check_theory(d, top, k, mu, L, eta)
     rho, m, nu = contraction_factor(d, top, k, mu, L, eta), min(d, top + k), truncation_factor(k, top, d)
     if rho >= 1: fail("contraction_factor", rho, "below 1", f"top = {top} is too small for L / mu = {L / mu:g}: see least_top")
-    (start, x_max), (sigma,) = check_scales(start=start, x_max=x_max), check_scales(zero=True, sigma=sigma)
     eps = check_real("eps", eps, 0, 4 * start, "beyond 4 start there is nothing to do")
     C = 8 * m * x_max**2 * (math.log(2 * d) + 1) * nu * eta**2 / (1 - rho) ** 2
     batch = max(1.0, 4 * x_max**2 * m * C, 16 * sigma**2 * C / eps)

@@ -13,15 +13,16 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ...core.checks import check_array, check_indices, check_int, check_magnitude, check_real, check_scales, fail
+from ...core.checks import check_array, check_indices, check_int, check_magnitude, check_real, fail
 from ...core.environment import check_stream
 from ...core.geometry import truncation_factor
-from ...core.parameters import AnyBudget, Parameter, validated
+from ...core.parameters import AnyBudget, Integer, Parameter, Real, validated
 from ...core.registry import register
-from .exploration import WEIGHT_LIMIT, Batch, Budget, Descent, Features, FirstSupport
-from .exploration import FirstWeights, Growth, HardThresholding, Largest, NoSeed, Smoothness
-from .exploration import StepSize, Top, Width, check_batch, check_sizes, check_start
-from .exploration import check_step, contraction_factor, first_weights, textbook_exploration
+from .exploration import WEIGHT_LIMIT, Batch, Budget, Convex, Count, Descent, Features
+from .exploration import FirstSupport, FirstWeights, Growth, HardThresholding, Largest
+from .exploration import NoSeed, Scale, Size, Smooth, Smoothness, StepSize, Top, Width
+from .exploration import check_batch, check_sizes, check_start, check_step
+from .exploration import contraction_factor, first_weights, textbook_exploration
 
 # %% auto #0
 __all__ = ['support_gradient', 'textbook_exploitation', 'textbook_hybrid', 'stable_exploitation_step', 'exploitation_room',
@@ -131,7 +132,8 @@ def textbook_hybrid(
     raise AssertionError("the phases never end")
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #5ebe1447
-def stable_exploitation_step(batch: int, L: float, K: float) -> float:
+@validated
+def stable_exploitation_step(batch: Count, L: Scale, K: Scale) -> float:
     """The largest step of Exploitation: below it the rate of `bound_exploitation` is smaller than 1.
 
     batch: examples of an update (B), at least 1. L: largest eigenvalue of twice the second moments of the features on
@@ -139,25 +141,27 @@ def stable_exploitation_step(batch: int, L: float, K: float) -> float:
     most x_max, the trace of the second moments plus L for normal ones. Returns: B / (L (B - 1) / 2 + K). Tight for
     independent signs and independent standard normal features. Ours.
     """
-    batch, (L, K) = check_int("batch", batch, 1, 10**15), check_scales(L=L, K=K)
     if not K >= L / 2 * (1 - 1e-12): fail("K", K, f"at least L / 2 = {L / 2:g}", "fourth moments are at least squares of second ones")
     return batch / (L / 2 * (batch - 1) + K)
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #f5b18d83
-def exploitation_room(eta: float, batch: int, L: float, K: float) -> float:
+@validated
+def exploitation_room(eta: Scale, batch: Count, L: Scale, K: Scale) -> float:
     """Delta of the theorem on Exploitation: how many examples of a batch are left for averaging.
 
     batch: examples of an update (B), at least 1. Returns: B - eta L (B - 1) / 2 - eta K, positive. Ours.
     """
-    most, (eta,) = stable_exploitation_step(batch, L, K), check_scales(eta=eta)
+    most = stable_exploitation_step(batch, L, K)
     if not eta < most: fail("eta", eta, f"below {most:g}", f"B / (L (B - 1) / 2 + K) with B = {batch}, L = {L:g}, K = {K:g}")
     return batch * (1 - eta / most)
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #ca237edd
-def check_landscape(mu: Any, L: Any) -> tuple[float, float]:
-    "Constants of restricted strong convexity and smoothness, mu <= L."
-    mu, L = check_scales(mu=mu, L=L)
-    return (mu, L) if mu <= L else fail("mu", mu, f"at most L = {L:g}", "they bound the same eigenvalues from below and above")
+Updates = Annotated[int, Integer("Number of updates.", 0, 10**9)]
+FewUpdates = Annotated[int, Integer("Number of updates.", 0, 10**6)]
+Places = Annotated[int, Integer("Features with weights, or blocks.", 1, 10**9)]
+ShortStep = Annotated[float, Real("Step size.", high=1e3)]
+Rate = Annotated[float, Real("Contraction of an exploring update.", 0, 1 - 1e-12, why="Exploration must contract")]
+Risk = Annotated[float, Real("Probability of failure.", 0, 1 - 1e-12)]
 
 
 def check_fourth(K: float, top: int, mu: float, L: float) -> None:
@@ -165,14 +169,10 @@ def check_fourth(K: float, top: int, mu: float, L: float) -> None:
     least = (L + (top - 1) * mu) / 2
     if not K >= least * (1 - 1e-12): fail("K", K, f"at least {least:g}", "it is never below the trace of the second moments")
 
-
-def check_error(**values: Any) -> list[float]:
-    "Numbers that may be 0: errors, variances, lengths."
-    return check_scales(zero=True, low=5e-324, **values)
-
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #6d1d96d0
+@validated
 def bound_exploitation(
-    updates: int, first: float, eta: float, batch: int, top: int, mu: float, L: float, K: float, sigma: float
+    updates: Updates, first: Size, eta: Scale, batch: Count, top: Places, mu: Convex, L: Smooth, K: Scale, sigma: Size
 ) -> float:
     """Upper bound on the expected squared distance to the true weights, on a support that contains theirs.
 
@@ -182,14 +182,16 @@ def bound_exploitation(
     first + eta top sigma^2 / Delta. Tight for independent signs and standard normal features. Source: Murata & Suzuki
     2018, Theorem 4.3; constants and proof are ours.
     """
-    room, (mu, L), (first, sigma) = exploitation_room(eta, batch, L, K), check_landscape(mu, L), check_error(first=first, sigma=sigma)
-    check_fourth(K, check_int("top", top, 1, 10**9), mu, L)
+    room = exploitation_room(eta, batch, L, K)
+    check_fourth(K, top, mu, L)
     rate = max(0.0, 1 - 2 * eta * mu * room / batch)
-    return rate ** check_int("updates", updates, 0, 10**9) * first + eta * top * sigma**2 / room
+    return rate ** updates * first + eta * top * sigma**2 / room
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #f5c40bd6
+@validated
 def bound_exploitation_excess(
-    updates: int, first: float, eta: float, batch: int, top: int, mu: float, L: float, K: float, sigma: float, trace: float | None = None
+    updates: Updates, first: Size, eta: Scale, batch: Count, top: Places, mu: Convex, L: Smooth, K: Scale, sigma: Size,
+    trace: float | None = None,
 ) -> float:
     """Upper bound on the expected excess risk, on a support that contains that of the true weights.
 
@@ -200,11 +202,11 @@ def bound_exploitation_excess(
     """
     start = bound_exploitation(updates, first, eta, batch, top, mu, L, K, 0.0)
     trace = top * L / 2 if trace is None else check_real("trace", trace, 0, top * L / 2 * (1 + 1e-12), "no eigenvalue is above L / 2")
-    (sigma,) = check_error(sigma=sigma)
     return L / 2 * start + eta * trace * sigma**2 / exploitation_room(eta, batch, L, K)
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #ebbb40cd
-def exact_exploitation(updates: int, first: float, eta: float, batch: int, top: int, sigma: float) -> float:
+@validated
+def exact_exploitation(updates: FewUpdates, first: Size, eta: ShortStep, batch: Count, top: Places, sigma: Size) -> float:
     """The expected squared distance, exactly, for independent standard normal features.
 
     updates: number of updates (T), at least 0. first: squared distance at the start, at least 0. eta: step size,
@@ -213,15 +215,17 @@ def exact_exploitation(updates: int, first: float, eta: float, batch: int, top: 
     rho^(T-1)) 4 eta^2 top sigma^2 / B, rho = (1 - 2 eta)^2 + 4 eta^2 (top + 1) / B. It is also the excess risk. At most
     1e300. Ours.
     """
-    T, batch, top = check_int("updates", updates, 0, 10**6), check_int("batch", batch, 1, 10**15), check_int("top", top, 1, 10**9)
-    (first, sigma), (eta,), value = check_error(first=first, sigma=sigma), check_scales(eta=eta, high=1e3), 0.0
+    T, value = updates, 0.0
     rho, noise = (1 - 2 * eta) ** 2 + 4 * eta**2 * (top + 1) / batch, 4 * eta**2 * top * sigma**2 / batch
     value = first
     for _ in range(T): value = min(rho * value + noise, 1e300)
     return value
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #1dce23eb
-def bound_wrong_support(updates: int, excess: float, least: float, eta: float, batch: int, mu: float, L: float, K: float) -> float:
+@validated
+def bound_wrong_support(
+    updates: Updates, excess: Size, least: Size, eta: Scale, batch: Count, mu: Convex, L: Smooth, K: Scale,
+) -> float:
     """Upper bound on the expected risk of Exploitation above the least risk on its support, right or wrong.
 
     updates: number of updates (T), at least 0. excess: risk at the start above the least risk on the support, at least
@@ -232,8 +236,7 @@ def bound_wrong_support(updates: int, excess: float, least: float, eta: float, b
     excess + (1 - gamma^T) / (1 - gamma) a least, or 1e300 if that is less; with equality for independent signs. Source:
     Murata & Suzuki 2018, Theorem 4.3; constants and proof are ours.
     """
-    T, batch, (mu, L) = check_int("updates", updates, 0, 10**9), check_int("batch", batch, 1, 10**15), check_landscape(mu, L)
-    (excess, least), (eta, K) = check_error(excess=excess, least=least), check_scales(eta=eta, K=K)
+    T = updates
     check_fourth(K, 1, mu, L)
     check_real("eta L (1 - 1 / batch)", eta * L * (1 - 1 / batch), 0 if batch > 1 else -1, 2, "a longer step overshoots")
     a = 2 * eta**2 * L * K / batch
@@ -242,8 +245,9 @@ def bound_wrong_support(updates: int, excess: float, least: float, eta: float, b
     return min(power * excess + (T if gamma == 1 else (power - 1) / (gamma - 1)) * a * least, 1e300)
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #a748e0b3
+@validated
 def exploration_rate(
-    d: int, top: int, k: int, mu: float, L: float, sigma: float, x_max: float = 1.0, eta: float | None = None
+    d: int, top: int, k: int, mu: Convex, L: Smooth, sigma: Size, x_max: Scale = 1.0, eta: float | None = None
 ) -> tuple[float, float, float]:
     """The progress of an update of Exploration, in the form that `bound_hybrid` takes.
 
@@ -252,18 +256,19 @@ def exploration_rate(
     below 2 / L. Default: 1 / L, the longest that `bound_hybrid` allows. Returns q, V, b0: with b examples a block, b >=
     b0, an update multiplies the mean squared distance by q at most, and adds at most V / b. Ours.
     """
-    eta = 1 / check_landscape(mu, L)[1] if eta is None else eta
+    eta = 1 / L if eta is None else eta
     rho = contraction_factor(d, top, k, mu, L, eta)
     if not rho < 1: fail("contraction_factor", rho, "below 1", f"top = {top} is too small for L / mu = {L / mu:g}")
-    (sigma,), (x_max,), eta = check_error(sigma=sigma), check_scales(x_max=x_max), float(eta)
+    eta = float(eta)
     nu, m = truncation_factor(k, top, d), min(d, top + k)
     C = 8 * m * x_max**2 * (math.log(2 * d) + 1)
     return (1 + rho) / 2, 2 * nu * eta**2 * sigma**2 * C / (1 - rho), 4 * nu * eta**2 * x_max**2 * m * C / (1 - rho) ** 2
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #4ea6a423
+@validated
 def bound_hybrid(
-    eps: float, r_min: float, blocks: int, top: int, eta: float, explore: tuple, exploit: tuple, growth: float, q: float, V: float,
-    mu: float, L: float, K: float, sigma: float, first: float, delta: float = 0.1,
+    eps: Scale, r_min: Scale, blocks: Places, top: Places, eta: Scale, explore: tuple, exploit: tuple, growth: float,
+    q: Rate, V: Size, mu: Convex, L: Smooth, K: Scale, sigma: Size, first: Size, delta: Risk = 0.1,
 ) -> int:
     """Examples after which Hybrid has an excess risk of at most eps, with a stated chance.
 
@@ -277,11 +282,9 @@ def bound_hybrid(
     rounds up to the first that satisfies one of the conditions of the corollary; an upper bound. Source: Murata &
     Suzuki 2018, Theorem 4.4 and Corollary 4.5; constants and proof are ours, with delta in the place of its logarithm.
     """
-    eps, r_min, eta, K = check_scales(eps=eps, r_min=r_min, eta=eta, K=K)
-    (mu, L), (V, sigma, first) = check_landscape(mu, L), check_error(V=V, sigma=sigma, first=first)
-    n, s, delta = check_int("blocks", blocks, 1, 10**9), check_int("top", top, 1, 10**9), check_real("delta", delta, 0, 1 - 1e-12)
+    n, s = blocks, top
     (before, b), (T, B), g = check_phases(n, 1, explore, exploit, growth)
-    q, kappa = check_real("q", q, 0, 1 - 1e-12, "Exploration must contract"), L / mu
+    kappa = L / mu
     check_fourth(K, s, mu, L)
     check_real("growth", g, 1, 100, "batches that do not grow end in a fixed error")
     check_real("eta", eta, 0, 1 / L * (1 + 1e-12), f"1/L = {1 / L:g}")
