@@ -194,7 +194,8 @@ def validated(function: Callable) -> Callable:
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        bound = signature.bind(*args, **kwargs)
+        try: bound = signature.bind(*args, **kwargs)
+        except TypeError: return function(*args, **kwargs)  # Python's own sentence, with the name of the function
         bound.apply_defaults()
         given = bound.arguments
         for name in order_of_checks(function):

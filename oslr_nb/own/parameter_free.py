@@ -22,6 +22,7 @@ from ..core.geometry import top_buffer, top_update, truncation_factor
 from ..core.learner import LateLabels, Learner
 from ..core.parameters import Flag, Integer, Seed, validated
 from ..core.registry import register
+from ..papers.ito2017.algorithm1 import OBSERVATION_1, Budget
 
 # %% auto #0
 __all__ = ['KAPPA', 'bet_size', 'Bettor', 'bets_of', 'bound_bet', 'coin_betting', 'bound_coin_betting', 'CoinBetting']
@@ -128,15 +129,10 @@ def bound_bet(u: float, hint: float, squares: float, doublings: int = 0, endowme
 Features = Annotated[int, Integer(
     "Features of an example.", 2, 10**8, why="two features are bought besides the favourites"
 )]
-Budget = Annotated[int, Integer(
-    "Features bought each round (k').",
-    2, "d", why="one feature a round shows no pair, so no unbiased gradient exists; there are d = {d} features",
-)]
 Top = Annotated[int | None, Integer(
     "Favourites among them (k1); at least as many as the comparator has nonzero weights, for the theorem. "
     "Default: half of the budget.",
-    0, "budget - 2",
-    why="Ito et al. 2017, Observation 1: with less than two random features some pairs are never seen together",
+    0, "budget - 2", why=OBSERVATION_1,
 )]
 Centre = Annotated[bool, Flag(
     "Whether the running mean of the labels, and that of each feature's purchases, is taken out, which an "

@@ -63,19 +63,15 @@ Budget = Annotated[int, Integer(
     "Features seen in a round, k' in the paper.",
     2, "d", why="one feature a round shows no pair, so no unbiased gradient exists; there are d = {d} features",
 )]
-Top = Annotated[int, Integer(
-    "Favourites among the seen features, k1 in the paper.",
-    0, "budget - 2",
-    why="Ito et al. 2017, Observation 1: with less than two random features some pairs are never seen together",
-)]
+OBSERVATION_1 = "Ito et al. 2017, Observation 1: with less than two random features some pairs are never seen together"
+Top = Annotated[int, Integer("Favourites among the seen features, k1 in the paper.", 0, "budget - 2", why=OBSERVATION_1)]
 Sparsity = Annotated[int, Integer(
     "Nonzero weights of the comparator.", 1, "top", why="Ito et al. 2017, Theorem 2 needs k <= top <= budget - 2"
 )]
 TopOrK = Annotated[int | None, Integer(
     "Favourites among the seen features, k1 in the paper. Default: `k`, where the printed bound is best, but at "
     "most budget - 2.",
-    0, "budget - 2",
-    why="Ito et al. 2017, Observation 1: with less than two random features some pairs are never seen together",
+    0, "budget - 2", why=OBSERVATION_1,
 )]
 Nonzero = Annotated[int | None, Integer(
     "Nonzero weights of the comparator; it chooses `top`, no more. It or `top` must be given.",

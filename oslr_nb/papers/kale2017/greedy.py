@@ -572,7 +572,6 @@ class OnlineGreedyOSLR(GreedyBatches):
         batch: Batch = None, ridge: RidgeOfBatch = 1.0, step: Multiplier = 1.0, x_max: Largest = 1.0,
         y_max: Label = 1.0, seed: Seed = None,
     ):
-        check_plan(d, budget, 1, T, 1)
         if kappa is not None:
             plan = greedy_parameters(d, k, budget, T, kappa)
             k1, batch = plan.k1 if k1 is None else k1, plan.batch if batch is None else batch
