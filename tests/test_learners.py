@@ -167,7 +167,7 @@ def test_options_play_and_resume(key, kw, stream, tmp_path):
 def test_beyond_the_scale_of_the_theorem(key, stream):
     "Values and labels beyond what the learner was told are refused by both drivers, the state as it was."
     lr = make(key, seed=0)
-    name, limit, norm = lr.scale
+    name, limit, norm = lr.x_limit
     assert name in lr.params and lr.params[name] == limit
     labels = takes(key, "y_max")
     assert not labels or lr.y_limit == ("y_max", 40.0)

@@ -119,7 +119,7 @@ def sell(learner: Learner, env: Environment, place: np.ndarray | None = None) ->
         rows, S = split_query(query, learner.d)
         return env.observe((rows[:, np.argsort(place)], place[S]))
     except Exception:
-        learner._next, learner._refused = 0, query
+        learner._next, learner._unanswered = 0, query
         raise
 
 # %% ../../nbs/core/03_driver.ipynb #2d306d6f
@@ -192,7 +192,7 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
         if seed is not None: learner._draw_from(check_rng(seed))
         try:
             parts = []
-            if learner._refused is not None: parts, rows = [play_by_hand(learner, X, y, rows[:1])], rows[1:]
+            if learner._unanswered is not None: parts, rows = [play_by_hand(learner, X, y, rows[:1])], rows[1:]
             parts += play_parts(learner, X, y, rows, score)
         except BaseException:
             learner._draw_from(rng)
@@ -241,7 +241,7 @@ def play_compiled(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarr
     while done < n:
         part = slice(done, done + learner._part(n - done, score))
         done += learner._rounds(table, y, rows[part], tuple(book[part] for book in books), score)
-        if done < part.stop: learner._refuse(X, int(rows[done]), done + 1)
+        if done < part.stop: learner._explain_refusal(X, int(rows[done]), done + 1)
         learner._pause(part.stop - part.start)
     if not score: books[0][:] = np.nan
     return books

@@ -58,7 +58,7 @@ class Learner:
         Source of all its randomness.
     names_ : tuple
         Names of the features, from the first table with names that it has played; empty before. Later tables are put in their order.
-    scale : tuple of (str, float, bool)
+    x_limit : tuple of (str, float, bool)
         Limit on what is bought: its name, its value, whether it is one of the Euclidean norm. No name: `LARGEST`.
     y_limit : tuple of (str, float)
         The same for the labels.
@@ -82,7 +82,7 @@ class Learner:
     intercept_: Any = 0.0  # a float; learners that centre their features make it a property
     names_: tuple = ()  # of the features, once it has learnt from a table that has them
     costs: np.ndarray | None = None  # prices (d,), for learners that take them; their budget is money
-    scale: tuple[str, float, bool] = ("", LARGEST, False)
+    x_limit: tuple[str, float, bool] = ("", LARGEST, False)
     y_limit: tuple[str, float] = ("", LARGEST)
 
     def __init__(self, d: int, budget: int, seed: Any = None, **params: Any):
@@ -90,7 +90,7 @@ class Learner:
         self.budget = check_int("budget", budget, 0, self.d, f"there are d = {self.d} features")
         self.params = {"d": self.d, "budget": self.budget, **params}
         self._draw_from(check_rng(seed))
-        self._next, self._cost, self._refused = 0, 0, None
+        self._next, self._cost, self._unanswered = 0, 0, None
         self._alone = OneAtATime()
 
     @property
@@ -134,7 +134,7 @@ class Learner:
 
     def _bought(self, values: Any) -> np.ndarray:
         right = type(values) is np.ndarray and values.dtype == np.float64 and values.shape == (self._cost,)
-        name, limit, norm = self.scale
+        name, limit, norm = self.x_limit
         if right and values.dot(values) <= (limit * SLACK) ** 2: return values.copy()  # fast path: the input is valid
         values = check_array("values", values, (self._cost,), "one number for each that the query asked for").copy()
         bound = (values @ values <= (limit * SLACK) ** 2) if norm else np.abs(values).max(initial=0.0) <= limit * SLACK
@@ -144,11 +144,11 @@ class Learner:
     @property
     def _limit(self) -> float:
         "The limit of a compiled loop: the largest magnitude of a bought value, or the largest sum of squares."
-        return (self.scale[1] * SLACK) ** 2 if self.scale[2] else self.scale[1] * SLACK
+        return (self.x_limit[1] * SLACK) ** 2 if self.x_limit[2] else self.x_limit[1] * SLACK
 
-    def _refuse(self, X: np.ndarray, row: int, t: int) -> NoReturn:
+    def _explain_refusal(self, X: np.ndarray, row: int, t: int) -> NoReturn:
         "Raise the error of a round that compiled rounds did not play: a value that was bought, or one that the score needs, is wrong."
-        name, limit, norm = self.scale
+        name, limit, norm = self.x_limit
         bought, needed = self._asked, np.flatnonzero(self._scored) if self.protocol != "OSLR" else np.empty(0, np.int64)
         values = np.asarray(X[row, bought], np.float64)
         check_bought_values([f"X[{row}, {i}]" for i in bought], values, limit, name, norm, f"it was bought in round {t}")
@@ -197,8 +197,8 @@ class Learner:
         """
         with self._alone:
             self._turn("query")
-            q = self._query() if self._refused is None else self._refused  # a query stands until it is answered
-            self._refused, self._cost = None, len(q[0]) + len(q[1]) if isinstance(q, tuple) else len(q)
+            q = self._query() if self._unanswered is None else self._unanswered  # a query stands until it is answered
+            self._unanswered, self._cost = None, len(q[0]) + len(q[1]) if isinstance(q, tuple) else len(q)
             self._next += 1
             return q
 
@@ -280,7 +280,7 @@ class Learner:
             If another thread is inside the learner.
         """
         with self._alone:
-            self._next, self._refused = 0, None
+            self._next, self._unanswered = 0, None
             if "mark" in self.arrays: self.mark[:] = 0  # it says what this round has drawn; the next has the same number
 
     def save(self, path: str | Path) -> None:
@@ -378,7 +378,7 @@ class LateLabels:
         ValueError
             If a feature is out of range or repeated, there are more or fewer than the budget, or a value is no number of usable size.
         """
-        with self._alone: return self._predict(self._place(S, values))
+        with self._alone: return self._predict(self._take_in(S, values))
 
     def learn(self: Any, S: Any, values: Any, y: float, *, explored: bool = True) -> float:
         """Learn from an example of which these features were bought, between two rounds: a whole round whose purchases are given.
@@ -410,15 +410,15 @@ class LateLabels:
         with self._alone:
             check_flag("explored", explored)
             y = self._label("y", y)
-            yhat = self._predict(self._place(S, values))
+            yhat = self._predict(self._take_in(S, values))
             self._count_as(explored)
             self._update(y)
             return yhat
 
-    def _place(self: Any, S: Any, values: Any) -> np.ndarray:
+    def _take_in(self: Any, S: Any, values: Any) -> np.ndarray:
         "Take features and values as if this round had bought them."
         self._turn("query")
-        if self._refused is not None: raise ProtocolError("the last query has not been answered yet: skip() first.")
+        if self._unanswered is not None: raise ProtocolError("the last query has not been answered yet: skip() first.")
         S = check_indices("S", S, self.d)
         self._check_purchase(S)
         self._cost = S.size

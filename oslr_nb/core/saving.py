@@ -60,7 +60,7 @@ def load(path: str | Path) -> Learner:
     return learner
 
 # %% ../../nbs/core/05_saving.ipynb #f11e0002
-FIELDS = {"next", "cost", "rng", "refused", "learner", "params"}  # what the header of a saved learner holds; "names" besides if it has some
+FIELDS = {"next", "cost", "rng", "refused", "learner", "params"}  # the header of a saved learner; "names" besides if it has some
 
 
 def saved_form(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -106,8 +106,8 @@ def get_state(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     its state arrays by name.
     """
     header = {"next": learner._next, "cost": learner._cost, "rng": learner.rng.bit_generator.state}
-    parts = learner._refused if isinstance(learner._refused, tuple) else (learner._refused,)
-    header["refused"] = None if learner._refused is None else [np.asarray(part).tolist() for part in parts]
+    parts = learner._unanswered if isinstance(learner._unanswered, tuple) else (learner._unanswered,)
+    header["refused"] = None if learner._unanswered is None else [np.asarray(part).tolist() for part in parts]
     return header, {name: np.array(getattr(learner, name)) for name in learner.arrays}
 
 # %% ../../nbs/core/05_saving.ipynb #eccb8c20
@@ -119,6 +119,6 @@ def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.nda
     learner.rng.bit_generator.state = header["rng"]
     learner._next, learner._cost, parts = header["next"], header["cost"], header["refused"]
     asked = tuple(np.array(part) for part in parts or ())
-    learner._refused = asked if len(asked) == 2 else asked[0] if asked else None
+    learner._unanswered = asked if len(asked) == 2 else asked[0] if asked else None
     for name in learner.arrays: getattr(learner, name)[...] = arrays[name]
     learner._forget()

@@ -196,7 +196,7 @@ def bound_coin_betting(
     k = check_int("k", k, 1, top, "the favourites have to hold the support")
     eigenvalue = check_real("eigenvalue", eigenvalue, 1e-60, 1, "features in units of their largest magnitude")
     (condition, log, spread), (Y,) = check_scales(condition=condition, log=log, spread=spread), check_scales(y_max=y_max)
-    (w_norm, early), (q1, q2) = check_scales(zero=True, w_norm=w_norm, early=early), inverse_odds(d, budget, top)
+    (w_norm, early), (q1, q2) = check_scales(zero=True, w_norm=w_norm, early=early), coin_inverse_chances(d, budget, top)
     for name, value in (("condition", condition), ("log", log), ("spread", spread)):
         if value < 1: fail(name, value, "at least 1")
     A = 2 * Y * (q2 * budget * spread * T**0.25 + q1)
@@ -230,11 +230,11 @@ class Plan(NamedTuple):
     "The constants of a run."
 
     top: int
-    odds: np.ndarray  # (2,): q1 and q2
+    inverse: np.ndarray  # (2,): q1 and q2
     centre: bool
 
 
-def inverse_odds(d: int, budget: int, top: int) -> np.ndarray:
+def coin_inverse_chances(d: int, budget: int, top: int) -> np.ndarray:
     "q1 = m/r and q2 = m(m-1)/(r(r-1)), the inverse chances of a coordinate and of a pair outside U, shape (2,); 1 where there is none."
     m, r = d - top, budget - top
     return np.array([m / r if r else 1.0, float(1 / pair_minimum(d, budget, top)) if m > 1 else 1.0])
@@ -301,10 +301,10 @@ def coin_bet(bets: np.ndarray, i: int, g: float, x: float, y: float, largest: fl
 @kernel
 def coin_learn(
     y: float, bets: np.ndarray, w: np.ndarray, score: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, top: int,
-    odds: np.ndarray, centre: bool, buf: np.ndarray, bound: np.ndarray,
+    inverse: np.ndarray, centre: bool, buf: np.ndarray, bound: np.ndarray,
 ) -> None:
     "Lines 3 and 4: the gradient estimates in O(k'), a bet for each bought coordinate, the favourites brought up to date."
-    q1, q2, label, now = odds[0], odds[1], y, num.view(SCALARS)[0]
+    q1, q2, label, now = inverse[0], inverse[1], y, num.view(SCALARS)[0]
     if centre: y = label - now.level if now.played > 0 else 0.0
     now.low, now.high = min(now.low, y), max(now.high, y)
     largest = max(now.high, -now.low)
@@ -343,7 +343,7 @@ def coin_run(
             right &= abs(values[a]) <= limit  # false where a value is NaN
         if not right: return t
         out[t] = coin_predict(w, S, values, num, top, bets, plan.centre)
-        coin_learn(y[rows[t]], bets, w, score, S, values, num, top, plan.odds, plan.centre, state.buf, state.bound)
+        coin_learn(y[rows[t]], bets, w, score, S, values, num, top, plan.inverse, plan.centre, state.buf, state.bound)
     return rows.size
 
 # %% ../../nbs/own/02_parameter_free.ipynb #158defbd
@@ -398,7 +398,7 @@ class CoinBetting(LateLabels, Learner):
         d, budget, top = check_coin_sizes(d, budget, top)
         self.centre = centre
         super().__init__(d, budget, seed, top=top, centre=self.centre)
-        self.top, self.odds = top, inverse_odds(d, budget, top)
+        self.top, self.inverse = top, coin_inverse_chances(d, budget, top)
         self.bets, self.num = np.zeros((d, len(BET.names))), np.zeros(len(SCALARS.names))
         self.w, self.score = np.zeros(d), np.zeros(d)
         self.S, self.values, self.mark = np.zeros(budget, np.int64), np.zeros(budget), np.zeros(d, np.int64)
@@ -433,9 +433,9 @@ class CoinBetting(LateLabels, Learner):
 
     def _update(self, y: float) -> None:
         coin_learn(
-            y, self.bets, self.w, self.score, self.S, self.values, self.num, self.top, self.odds, self.centre, self.buf, self.bound
+            y, self.bets, self.w, self.score, self.S, self.values, self.num, self.top, self.inverse, self.centre, self.buf, self.bound
         )
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        plan = Plan(self.top, self.odds, self.centre)
+        plan = Plan(self.top, self.inverse, self.centre)
         return coin_run(self.words, X, y, rows, plan, self._state, self._limit, books[0])

@@ -625,7 +625,7 @@ class FKK(Learner):
         count = check_memory(d, k, memory)
         scales = {"step": step, "hedge_step": hedge_step, "radius": radius, "x_norm": x_norm, "y_max": y_max}
         super().__init__(d, budget, seed, k=k, T=T, rates=rates, memory=memory, **scales)
-        self.scale, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
+        self.x_limit, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
         self.table = subset_table(d, k, count)
         bits = subset_bits(self.table) if d <= 64 else np.empty(0, np.uint64)
         lists = subset_lists(self.table, d) if d > 64 else np.empty((0, 0), np.int32)

@@ -458,7 +458,7 @@ class DantzigSampling(Learner):
         names = {"solve": solve} if k is None else {"k": sizes[0] - sizes[2], "solve": solve}
         Learner.__init__(self, sizes[0], budget, seed, **names, **kw)
         d, self.m, self.sure = self.d, sizes[1], sizes[0] - sizes[2]
-        self.k, self.scale, self._numbers = self.params.get("k", self.budget), ("x_max", kw["x_max"], False), sizes
+        self.k, self.x_limit, self._numbers = self.params.get("k", self.budget), ("x_max", kw["x_max"], False), sizes
         self.G, self.S = np.zeros((d, d)), np.arange(self.k)
         self.c, self.w, self.q, self.sums = np.zeros((4, d))
         self.B, self.values = np.zeros(self.budget, np.int64), np.zeros(self.budget)

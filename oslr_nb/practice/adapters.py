@@ -401,7 +401,7 @@ class OSLRLearner(Model):
         if not hasattr(x, "get"): fail("x", x, "a mapping from names to numbers")
         if self.learner_ is None: self._begin(x)
         lr = self.learner_
-        if self._query is not None: lr._next, lr._refused = 0, self._query  # it stands until it is learnt from
+        if self._query is not None: lr._next, lr._unanswered = 0, self._query  # it stands until it is learnt from
         self._query = lr.query()
         bought = [self.names_[i] for i in self._query]
         prediction = lr.predict(np.array([check_value(f"x[{name!r}]", x.get(name, 0.0)) for name in bought]))

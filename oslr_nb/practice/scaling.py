@@ -23,7 +23,7 @@ __all__ = ['LIMIT', 'SEEN', 'FAR', 'PLACE', 'probe_learner', 'Scaled']
 LIMIT = 5.0  # deviations at which a standardised number is cut off
 SEEN = 20  # times that each feature is bought in the warm-up
 FAR = 30.0  # deviations from the others at which a number of the warm-up is left out of the scales
-PLACE = ("_next", "_cost", "_refused")  # attributes of a learner that say in which part of a round it is
+PLACE = ("_next", "_cost", "_unanswered")  # attributes of a learner that say in which part of a round it is
 
 # %% ../../nbs/practice/scaling.ipynb #7eaff55c
 def probe_learner(learner: str, d: int, budget: int, options: dict[str, Any]) -> Learner:
@@ -56,7 +56,7 @@ def robust_scales(M: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def with_limits(learner: str, d: int, budget: int, options: dict[str, Any]) -> dict[str, Any]:
     "The options with the limits that hold for standardised numbers."
     probe = probe_learner(learner, d, budget, options)
-    (name, _, norm), (label, _) = probe.scale, probe.y_limit
+    (name, _, norm), (label, _) = probe.x_limit, probe.y_limit
     limits = {name: LIMIT * math.sqrt(d) if norm else LIMIT, label: LIMIT}
     limits.pop("", None)
     for known in set(limits) & set(options):

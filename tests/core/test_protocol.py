@@ -79,8 +79,8 @@ def test_split_query():
 def refuse_round(X, bought, limit, name, norm):
     "What is said of round 7, which played row 0."
     lr = First(X.shape[1], len(bought))
-    lr.S, lr.scale = bought, (name, limit, norm)
-    lr._refuse(X, 0, 7)
+    lr.S, lr.x_limit = bought, (name, limit, norm)
+    lr._explain_refusal(X, 0, 7)
 
 
 @pytest.mark.parametrize(("f", "args", "words"), [

@@ -79,7 +79,7 @@ def test_means_and_deviations_are_those_of_what_was_bought():
     assert lr.size == pytest.approx([*(np.std(v) for v in seen), Y[:32].std()])
     frozen = lr.centre.copy(), lr.size.copy()
     oslr.simulate(lr, X, Y)
-    assert np.array_equal(frozen, (lr.centre, lr.size)) and lr.learner.scale[1] == LIMIT * 8**0.5 and lr.learner.y_limit[1] == LIMIT
+    assert np.array_equal(frozen, (lr.centre, lr.size)) and lr.learner.x_limit[1] == LIMIT * 8**0.5 and lr.learner.y_limit[1] == LIMIT
 
 
 def test_a_value_that_comes_late_sets_its_scale():

@@ -383,13 +383,13 @@ def one_round(case: Case, power: float = 1.0, lambda_shift: int = 0) -> Evidence
     h, x, y, rate = case.rng.standard_normal(d), case.rng.standard_normal(d), 0.3, 0.5
     buf, bound = top_buffer(d, top)
     top_update(h, np.arange(d), top, buf, bound)
-    U, odds, w = buf[:top].copy(), inverse_chances(d, budget, top), dual_averaging_step(h, rate * math.sqrt(5 + lambda_shift), radius)
-    odds[1] = odds[1] ** power
+    U, inverse, w = buf[:top].copy(), inverse_chances(d, budget, top), dual_averaging_step(h, rate * math.sqrt(5 + lambda_shift), radius)
+    inverse[1] = inverse[1] ** power
     pair, gaps, estimates = Observe(d, budget, tuple(U)).second(), [], []
     for V in itertools.combinations(np.setdiff1d(np.arange(d), U), budget - top):
         S, num, new = np.r_[U, V].astype(np.int64), np.array([4, h @ h, 0, 0, 0, 7]), h.copy()
         yhat = rda_predict(new, S, x[S], num, top, rate, radius, False)
-        rda_update(y, new, S, x[S], num, top, odds, buf.copy(), bound.copy())
+        rda_update(y, new, S, x[S], num, top, inverse, buf.copy(), bound.copy())
         estimates.append(new - h)
         exact = gradient_estimate(x[S], S, y, w, pair)
         played, norm2, squares = num.view(SCALARS)[0][["played", "norm2", "squares"]]
@@ -479,7 +479,7 @@ def rival(kind: str, d: int, top: int, rate: float, seed: Any = None) -> RDA:
     budget, favourites = {"one": (top + 1, top), "greedy": (top + 2, top + 2), "uniform": (top + 2, 0)}.get(kind, (top + 2, top))
     lr = RDA(d, budget, top=favourites, q=1, seed=seed)
     lr.rate = rate
-    if kind == "pairs": lr.odds[1] = 0.0
+    if kind == "pairs": lr.inverse[1] = 0.0
     return lr
 
 

@@ -272,13 +272,13 @@ def one_adaptive_round(case: Case, own_gradient: bool = False, ball: bool = True
     h, x, y = case.rng.standard_normal(d), case.rng.standard_normal(d), 0.3
     buf, bound = top_buffer(d, top)
     top_update(h, np.arange(d), top, buf, bound)
-    U, odds, gaps = buf[:top].copy(), inverse_chances(d, budget, top), []
+    U, inverse, gaps = buf[:top].copy(), inverse_chances(d, budget, top), []
     pair = Observe(d, budget, tuple(U)).second()
     w = dual_averaging_step(h, math.sqrt(squares) / (radius if ball else 1.0), radius)
     for V in itertools.combinations(np.setdiff1d(np.arange(d), U), budget - top):
         S, num, new = np.r_[U, V].astype(np.int64), np.array([4, h @ h, 0, 0, 0, squares]), h.copy()
         yhat = rda_predict(new, S, x[S], num, top, 1 / radius, radius, True)
-        rda_update(y, new, S, x[S], num, top, odds, buf.copy(), bound.copy())
+        rda_update(y, new, S, x[S], num, top, inverse, buf.copy(), bound.copy())
         exact = gradient_estimate(x[S], S, y, w, pair)
         if own_gradient: w = dual_averaging_step(h, math.sqrt(squares + exact @ exact) / radius, radius)
         gaps += [abs(yhat - w[S] @ x[S]), np.abs(new - h - exact).max(), abs(num.view(SCALARS)[0]["squares"] - squares - exact @ exact)]

@@ -523,8 +523,8 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
         "Whether the last query held random features besides favourites."
         return bool(self.num[0]["arm"] == 0)
 
-    def _place(self, S: Any, values: Any) -> np.ndarray:
-        values = super()._place(S, values)
+    def _take_in(self, S: Any, values: Any) -> np.ndarray:
+        values = super()._take_in(S, values)
         if self.costs is not None: self.sold[0] = values.size
         return values
 

@@ -278,7 +278,7 @@ class AERState(Learner):
 
     def __init__(self, reserved: int, seed: Any, **params: Any):
         super().__init__(seed=seed, **params)
-        self.scale, self.y_limit = ("x_max", params["x_max"], False), ("y_max", params["y_max"])
+        self.x_limit, self.y_limit = ("x_max", params["x_max"], False), ("y_max", params["y_max"])
         self.T, self.radius = params["T"], params["radius"]
         self.lam = aer_strength(self.T - reserved, params, params["centre"])
         rounds, output = self.T - reserved if reserved else 10**15, AER_OUTPUTS.index(params["output"])

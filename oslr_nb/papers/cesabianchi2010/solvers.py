@@ -474,7 +474,7 @@ class BaselineState(Learner):
     def __init__(self, d: int, budget: int, memory: int, scales: dict[str, float], seed: Any, **params: Any):
         d, budget = check_baseline(d, budget, params["estimator"], memory)
         super().__init__(d, budget, seed, memory=memory, **scales, **params)
-        self.scale, self.y_limit = ("x_max", scales["x_max"], False), ("y_max", scales["y_max"])
+        self.x_limit, self.y_limit = ("x_max", scales["x_max"], False), ("y_max", scales["y_max"])
         self.radius = scales["radius"]
         self.pairs = params["estimator"] == "pairs"
         self.A, self.v, self.held, self.num = np.zeros((d, d)), np.zeros(d), np.zeros(d), np.zeros(3)

@@ -458,7 +458,7 @@ class AttributeState(Learner):
         lists = {"moments": a.tolist()} if a is not None else {"q": p.tolist()} if p is not None else {}
         super().__init__(d, budget, seed, T=T, **names, **lists, **params)
         self.T, self.draws, self.radius = T, budget - 1, radius
-        self.scale, self.y_limit = ("x_norm", x_norm, self.ridge), ("y_max", y_max)
+        self.x_limit, self.y_limit = ("x_norm", x_norm, self.ridge), ("y_max", y_max)
         state = fresh_state(d, budget, self.ridge, self.radius, step == "adaptive")
         for name, value in zip(self.arrays, state, strict=True): setattr(self, name, value)
         if chosen: self.second = np.zeros(d)

@@ -238,7 +238,7 @@ class Plan(NamedTuple):
     rate: float
     radius: float
     adaptive: bool
-    odds: np.ndarray  # (2,): q1 and q2, inverse chances
+    inverse: np.ndarray  # (2,): q1 and q2, inverse chances
 
 
 @kernel
@@ -288,10 +288,10 @@ def squared_norm(h: np.ndarray) -> float:
 @kernel
 def rda_step(
     y: float, h: np.ndarray, S: np.ndarray, values: np.ndarray, seen: tuple, scale: float, played: float, norm2: float,
-    squares: float, top: int, odds: np.ndarray,
+    squares: float, top: int, inverse: np.ndarray,
 ) -> tuple[float, float]:
-    "Line 5: h += g with the O(k') form of (Ito 6), odds = (q1, q2); ||h||^2, summed afresh every 2^20 rounds, and the sum of ||g||^2."
-    q1, q2 = odds[0], odds[1]
+    "Line 5: h += g with the O(k') form of (Ito 6), inverse = (q1, q2); ||h||^2, summed afresh every 2^20 rounds, and the sum of ||g||^2."
+    q1, q2 = inverse[0], inverse[1]
     # g_i / (2 x_i) is q-weighted: yhat_U + q1 yhat_V - y for a favourite i, and q1 yhat_U + q2 yhat_V - q1 y + (q1 - q2) x_i w_i else
     in_U, in_V, slope = seen[0] + q1 * seen[1] - y, q1 * seen[0] + q2 * seen[1] - q1 * y, (q1 - q2) * scale
     for a in range(S.size):
@@ -306,13 +306,13 @@ def rda_step(
 
 @kernel
 def rda_update(
-    y: float, h: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, top: int, odds: np.ndarray, buf: np.ndarray,
+    y: float, h: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, top: int, inverse: np.ndarray, buf: np.ndarray,
     bound: np.ndarray,
 ) -> None:
     "Algorithm 1, line 5, for a round by hand; then the top features are brought up to date."
     now = num.view(SCALARS)[0]
     seen = (now.seen_u, now.seen_v)
-    now.norm2, now.squares = rda_step(y, h, S, values, seen, now.scale, now.played, now.norm2, now.squares, top, odds)
+    now.norm2, now.squares = rda_step(y, h, S, values, seen, now.scale, now.played, now.norm2, now.squares, top, inverse)
     now.played += 1
     top_update(h, S, top, buf, bound)  # all of S: where labels come late, its favourites may be no favourites any more
 
@@ -338,7 +338,7 @@ def rda_run(
         now.scale = scale = rda_scale(squares if plan.adaptive else now.played + 1, norm2, plan.rate, plan.radius)
         now.seen_u, now.seen_v = seen = rda_seen(h, S, values, top, scale)
         out[done] = seen[0] + seen[1]
-        norm2, squares = rda_step(y[row], h, S, values, seen, scale, now.played, norm2, squares, top, plan.odds)
+        norm2, squares = rda_step(y[row], h, S, values, seen, scale, now.played, norm2, squares, top, plan.inverse)
         top_update(h, S[top:], top, state.buf, state.bound)
         now.played += 1
         done += 1
@@ -363,8 +363,8 @@ class RDA(LateLabels, Learner):
     ):
         check_reach(x_norm, y_max, radius)
         super().__init__(d, budget, seed, **(saved or {}), step=step, radius=radius, x_norm=x_norm, y_max=y_max)
-        self.scale, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
-        self.top, self.radius, self.odds = top, radius, inverse_chances(d, budget, top)
+        self.x_limit, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
+        self.top, self.radius, self.inverse = top, radius, inverse_chances(d, budget, top)
         self.adaptive = step == "adaptive"
         if self.adaptive: self.rate = adaptive_weight(1.0, radius, 1.0)
         else: self.rate = 2 * math.sqrt(bound_second_moment(q, x_norm, y_max, radius)) / (radius * step)
@@ -397,10 +397,10 @@ class RDA(LateLabels, Learner):
         return rda_predict(self.h, self.S, self.values, self.num, self.top, self.rate, self.radius, self.adaptive)
 
     def _update(self, y: float) -> None:
-        rda_update(y, self.h, self.S, self.values, self.num, self.top, self.odds, self.buf, self.bound)
+        rda_update(y, self.h, self.S, self.values, self.num, self.top, self.inverse, self.buf, self.bound)
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        plan = Plan(self.top, self.rate, self.radius, self.adaptive, self.odds)
+        plan = Plan(self.top, self.rate, self.radius, self.adaptive, self.inverse)
         return rda_run(self.words, X, y, rows, plan, self._state, self._limit, books[0])
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #0ea2b816

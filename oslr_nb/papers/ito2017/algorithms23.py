@@ -397,7 +397,7 @@ class SquaresRDA(Learner):
         check_reach(x_norm, y_max, radius)
         names = {"step": step, "explorer_step": explorer_step, "radius": radius, "x_norm": x_norm, "y_max": y_max}
         super().__init__(d, budget, seed, top=top, **(saved or {}), **names)
-        self.scale, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
+        self.x_limit, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
         self.top, self.radius, self.power, self.l1 = top, radius, power, 0.0
         def weight(q: float, multiplier: float | str) -> float:
             if multiplier == "adaptive": return adaptive_weight(1.0, radius, 1.0)

@@ -414,7 +414,7 @@ class DictionaryProjection(Learner):
         if size > 1 + 1e-9 and normalise: A = A / size
         super().__init__(d, budget, seed, A=given, keep=keep, **names, **options)
         del self.params["d"]  # A has it
-        self.scale, self.y_limit = ("x_norm", names["x_norm"], True), ("y_max", names["y_max"])
+        self.x_limit, self.y_limit = ("x_norm", names["x_norm"], True), ("y_max", names["y_max"])
         self.m, self.keep, self.radius, self.solver = m, keep, names["radius"], solver
         self.columns = np.ascontiguousarray(check_norm(A).T)
         self.G = self.columns @ self.columns.T
@@ -495,12 +495,12 @@ class DictionaryProjection(Learner):
     @property
     def _asked(self) -> np.ndarray: return self.S[: int(self.num.view(SCALARS)[0]["bought"])]
 
-    def _refuse(self, X: np.ndarray, row: int, t: int) -> NoReturn:
+    def _explain_refusal(self, X: np.ndarray, row: int, t: int) -> NoReturn:
         S, x = self._asked, np.asarray(X[row], np.float64)
         for i in np.flatnonzero(~np.isfinite(x))[:1]:
             fail(f"X[{row}, {i}]", float(x[i]), "a finite number", f"it was measured in round {t}")
         names = [f"column {i} of A times X[{row}]" for i in S]
-        check_bought_values(names, self.columns[S] @ x, self.scale[1], self.scale[0], True, f"it was bought in round {t}")
+        check_bought_values(names, self.columns[S] @ x, self.x_limit[1], self.x_limit[0], True, f"it was bought in round {t}")
         raise AssertionError("the values are as they should be")
 
     @property

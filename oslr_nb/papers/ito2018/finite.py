@@ -245,7 +245,7 @@ def online_learner(
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #fb2933f6
 VAW, OGD, ONS = range(3)
-SCALARS = record("blocks", "place", "arm", "loss", "score")  # blocks played, rounds of this one, its arm, its loss, this round's prediction
+SCALARS = record("blocks", "rounds", "arm", "loss", "score")  # blocks played; rounds of this one, its arm and loss; the prediction
 
 
 class BlockState(NamedTuple):
@@ -280,7 +280,7 @@ class BlockPlan(NamedTuple):
 def arm_of_round(words: np.ndarray, step: float, L: np.ndarray, p: np.ndarray, num: np.ndarray) -> int:
     "Lines 2 and 3: the observation function of this round; the bandit draws it where a block begins."
     block = num.view(SCALARS)[0]
-    if block.place == 0:
+    if block.rounds == 0:
         tsallis_weights(L, step * block_rate(block.blocks, L.size), p)
         block.arm = tsallis_draw(words, p)
         block.loss = 0.0
@@ -318,18 +318,18 @@ def learn_round(y: float, plan: BlockPlan, state: BlockState) -> None:
     "Lines 8, 9 and, after the last round of a block, 11 and 4."
     values, z, R, u, w, num = state.values, state.z, state.R, state.u, state.w, state.num.view(SCALARS)[0]
     num.loss += (num.score - y) * (num.score - y) / plan.unit
-    num.place += 1
+    num.rounds += 1
     k, radius = values.size, plan.radius
     if plan.kind == VAW:
         for a in range(k): z[a] = values[a]
         vaw_learn(z, y, k, R, u)
-    elif plan.kind == OGD: ogd_learn(values, y, k, descent_step(num.place, radius, plan.x_norm, plan.y_max), radius, w)
+    elif plan.kind == OGD: ogd_learn(values, y, k, descent_step(num.rounds, radius, plan.x_norm, plan.y_max), radius, w)
     else: ons_learn(values, y, k, radius, R, w, state.factor, state.q)
-    if num.place >= plan.block:
+    if num.rounds >= plan.block:
         tsallis_learn(state.L, state.p, np.int64(num.arm), min(num.loss, 1.0))
         forget(plan.kind, plan.ridge, R, u, w)
         num.blocks += 1
-        num.place = num.loss = 0.0
+        num.rounds = num.loss = 0.0
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #e157ff89
 @kernel
@@ -456,7 +456,7 @@ class BlockBandit(Learner):
         scales = {"radius": known.radius, "x_norm": known.x_norm, "y_max": known.y_max, "ridge": known.ridge, "step": step}
         super().__init__(d, k, seed, family=given, T=T, inner=inner, block=block, **scales)
         del self.params["budget"]  # the family says it
-        self.scale, self.y_limit = ("x_norm", known.x_norm, True), ("y_max", known.y_max)
+        self.x_limit, self.y_limit = ("x_norm", known.x_norm, True), ("y_max", known.y_max)
         self.block = best_block(T, K, k, inner, known.radius, known.x_norm, known.y_max, known.ridge, step) if block is None else block
         self.inner, self.ridge = INNER.index(inner), 1.0 if inner == "ogd" else known.ridge_of(self.block)
         least = 1e-13 * self.block * known.x_norm**2
@@ -476,12 +476,12 @@ class BlockBandit(Learner):
     def _arm(self) -> int: return int(self.num.view(SCALARS)[0]["arm"])
 
     @property
-    def _begun(self) -> bool: return self.num.view(SCALARS)[0]["place"] > 0
+    def _begun(self) -> bool: return self.num.view(SCALARS)[0]["rounds"] > 0
 
     @property
     def arm_(self) -> int | None:
         "The observation function of this block, by its number; None between two blocks."
-        return self._arm if self._begun or self._next or self._refused is not None else None
+        return self._arm if self._begun or self._next or self._unanswered is not None else None
 
     @property
     def probabilities(self) -> np.ndarray:
@@ -515,16 +515,16 @@ class BlockBandit(Learner):
     @property
     def _asked(self) -> np.ndarray: return self.subsets[self._arm]
 
-    def _refuse(self, X: np.ndarray, row: int, t: int) -> NoReturn:
-        if not self.matrices.size: super()._refuse(X, row, t)
+    def _explain_refusal(self, X: np.ndarray, row: int, t: int) -> NoReturn:
+        if not self.matrices.size: super()._explain_refusal(X, row, t)
         with np.errstate(all="ignore"): values = self.matrices[self._arm] @ np.asarray(X[row], np.float64)
-        names, (name, limit, norm) = [f"measurement {a} of X[{row}]" for a in range(self.budget)], self.scale
+        names, (name, limit, norm) = [f"measurement {a} of X[{row}]" for a in range(self.budget)], self.x_limit
         check_bought_values(names, values, limit, name, norm, f"it was bought in round {t}")
 
     @property
     def _places(self) -> dict[str, tuple[Any, int]]:
         num = self.num.view(SCALARS)[0]
-        return {"place": (num["place"], self.block), "arm": (num["arm"], len(self.L))}
+        return {"rounds": (num["rounds"], self.block), "arm": (num["arm"], len(self.L))}
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #fedac049
 @functools.cache

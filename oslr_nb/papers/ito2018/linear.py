@@ -348,7 +348,7 @@ class LinearProjection(Learner):
         check_lengths(radius=radius, x_norm=x_norm, y_max=y_max)
         names = {"radius": radius, "x_norm": x_norm, "y_max": y_max, "step": step}
         super().__init__(d, budget, seed, **names, schedule=schedule, directions=directions)
-        self.scale, self.y_limit, self.radius = ("x_norm", x_norm, True), ("y_max", y_max), radius
+        self.x_limit, self.y_limit, self.radius = ("x_norm", x_norm, True), ("y_max", y_max), radius
         self.adaptive, self.orthonormal = step == "adaptive", directions == "orthonormal"
         if self.adaptive: self.rate = 1.0
         elif schedule == "printed": self.rate = math.sqrt(8 * d / (budget - 1)) / step
@@ -360,7 +360,7 @@ class LinearProjection(Learner):
     @property
     def _reach(self) -> float:
         "The largest magnitude of a prediction."
-        return self.radius * self.scale[1] * SLACK
+        return self.radius * self.x_limit[1] * SLACK
 
     def _factor(self) -> float:
         return projection_scale(self.num, self.rate, self.radius, self.adaptive)
@@ -372,7 +372,7 @@ class LinearProjection(Learner):
 
     def _bought(self, values: Any) -> np.ndarray:
         values = check_array("values", values, (self._cost,), "one number for each that the query asked for").copy()
-        name, limit, _ = self.scale
+        name, limit, _ = self.x_limit
         check_bought_values([f"values[{i}]" for i in range(1, len(values))], values[1:], limit, name, True)
         if not abs(values[0]) <= self._reach:
             fail("values[0]", float(values[0]), f"of magnitude at most {self._reach:g}", f"radius = {self.radius:g} and x_norm = {limit:g}")
@@ -398,8 +398,8 @@ class LinearProjection(Learner):
     def _places(self) -> dict[str, tuple[Any, int]]:
         return {"S": (self.S, self.d)}
 
-    def _refuse(self, X: np.ndarray, row: int, t: int) -> NoReturn:
-        name, limit, _ = self.scale
+    def _explain_refusal(self, X: np.ndarray, row: int, t: int) -> NoReturn:
+        name, limit, _ = self.x_limit
         x, where = np.asarray(X[row], np.float64), f"it was bought in round {t}"
         for i in np.flatnonzero(~(np.abs(x) <= LARGEST))[:1]: fail(f"X[{row}, {i}]", float(x[i]), TOO_LARGE, where)
         names = [f"X[{row}, {i}]" for i in self.S]

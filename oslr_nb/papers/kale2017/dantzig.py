@@ -288,7 +288,7 @@ class DantzigState(Learner):
         budget = check_int("budget", budget, least, d, f"{why} (Kale et al. 2017, Algorithm 1); there are d = {d}")
         names = {"radius": radius, "x_max": x_max, "delta": delta, "rule": rule, "C": C, "estimator": estimator, "t0": t0}
         super().__init__(d, budget, seed, k=k, sigma=sigma, **names)
-        self.k, self.k0, self.scale = k, budget - (0 if self.proper else k), ("x_max", x_max, False)
+        self.k, self.k0, self.x_limit = k, budget - (0 if self.proper else k), ("x_max", x_max, False)
         self.G, self.c, self.w, self.top = np.zeros((d, d)), np.zeros(d), np.zeros(d), np.arange(k)
         self.S, self.values, self.mark, self.num = np.zeros(budget, np.int64), np.zeros(budget), np.zeros(d, np.int64), np.zeros(2)
 

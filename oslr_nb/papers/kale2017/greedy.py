@@ -116,7 +116,7 @@ def bound_greedy(
     KG 1 (thm-greedy). An upper bound, with N B in the place of T in its first term. Measured regrets
     were two to four times smaller for k = 1, ten or more times for larger k.
     """
-    d, budget, k1, T, batch = check_plan(d, budget, k1, T, batch)
+    d, budget, k1, T, batch = check_batch_sizes(d, budget, k1, T, batch)
     within = bound_batch(batch, k1, phi, ridge, x_max, y_max)
     N, beta = T // batch, 1 + (k - 1) * kappa**2
     left = math.exp(k1 * math.log1p(-1 / beta)) if beta > 1 else 0.0  # rho^k1
@@ -150,7 +150,7 @@ def greedy_parameters(
     `bound_greedy` on a grid; otherwise they are those of Theorem 9, rounded. ridge, x_max, y_max: as for
     `bound_greedy`; used if phi is given. Returns a GreedyPlan with the bound, which is inf without phi.
     """
-    d, budget, _, T, _ = check_plan(d, budget, 1, T, 1)
+    d, budget, _, T, _ = check_batch_sizes(d, budget, 1, T, 1)
     wanted = lambda k1: max(min(d, k1 + k), least or 0)
     if phi is not None: return smallest_bound(d, k, budget, T, kappa, phi, wanted, ridge, x_max, y_max)
     copies = kappa**2 * k * math.log(T) / 3
@@ -194,7 +194,7 @@ def online_greedy(
     X = check_magnitude("X", check_array("X", X, (None, None)))
     y = check_magnitude("y", check_array("y", y, (len(X),)))
     if X.shape[0] < 1 or X.shape[1] < 2: fail("shape of X", X.shape, "one round and two features at least")
-    d, budget, k1, T, batch = check_plan(X.shape[1], budget, check_int("k1", k1, 1), len(X), check_int("batch", batch, 1))
+    d, budget, k1, T, batch = check_batch_sizes(X.shape[1], budget, check_int("k1", k1, 1), len(X), check_int("batch", batch, 1))
     eta, ridge, y_max = check_scales(low=1e-30, high=1e30, eta=eta, ridge=ridge, y_max=y_max)
     M, proper = budget // k1, check_flag("proper", proper)
     if np.abs(y).max() > y_max * SLACK: fail("y", float(np.abs(y).max()), f"at most y_max = {y_max:g}")
@@ -229,7 +229,7 @@ def online_greedy(
     return yhat, np.array(special), L
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #5b33740b
-SCALARS = record("batches", "place", "bought", "special")  # batches ended, rounds of this one, features bought, distinct special ones
+SCALARS = record("batches", "rounds", "bought", "special")  # batches ended, rounds of this one, features bought, distinct special ones
 
 
 class BatchState(NamedTuple):
@@ -373,7 +373,7 @@ def end_batch(unit: float, ridge: float, eta: float, state: BatchState, room: Ro
         u[j] = 0.0
         for i in range(u.size): R[j, i] = root if i == j else 0.0
     num.batches += 1
-    num.place = 0
+    num.rounds = 0
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #653aa4f8
 @kernel
@@ -388,8 +388,8 @@ def learn_round(
         for c in range(a + 1): G[a, c] += values[a] * values[c]
     for c in range(n): G[last, c] += y * values[c]
     G[last, last] += y * y
-    seen.place += 1
-    return seen.place
+    seen.rounds += 1
+    return seen.rounds
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #4ac8ba6f
 @kernel
@@ -401,21 +401,21 @@ def greedy_run(
     special, values, R, u, num, z, w = state.special, state.values, state.R, state.u, state.num.view(SCALARS)[0], room.z, room.w
     for t in range(rows.size):
         row, count, usable = rows[t], 0, True
-        if proper: count = ridge_weights(R, u, np.int64(num.special) if num.place > 0 else 0, w)
-        if num.place == 0: draw_batch(words, eta, state)
+        if proper: count = ridge_weights(R, u, np.int64(num.special) if num.rounds > 0 else 0, w)
+        if num.rounds == 0: draw_batch(words, eta, state)
         n = np.int64(num.bought)
         for a in range(n):
             values[a] = entry(X, row, state.S[a])
             usable &= abs(values[a]) <= limit  # False also where a value is NaN
         if not usable: return t
         observed[t] = n + count
-        if proper: out[t] = committed_score(state, w) if num.place > 0 else 0.0
+        if proper: out[t] = committed_score(state, w) if num.rounds > 0 else 0.0
         else: out[t] = forecast(special, values, R, u, state.num, z)
         if learn_round(y[row], special, values, state.G, R, u, state.num, z) >= batch: end_batch(unit, ridge, eta, state, room)
     return rows.size
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #8e259ced
-def check_plan(d: Any, budget: Any, k1: Any, T: Any, batch: Any) -> tuple[int, int, int, int, int]:
+def check_batch_sizes(d: Any, budget: Any, k1: Any, T: Any, batch: Any) -> tuple[int, int, int, int, int]:
     "Sizes of Algorithm 2, in range: d, budget, number of copies (None: half of the budget), rounds, batch (None: a default)."
     d = check_int("d", d, 1, 10**8, "its state has to fit into memory")
     budget = check_int("budget", budget, 1, min(d, 10**4), f"there are d = {d} features, and memory for 10^4 of a batch")
@@ -481,7 +481,7 @@ class GreedyBatches(Learner):
         **params: Any,
     ):
         super().__init__(d, budget, seed, T=T, batch=batch, ridge=ridge, step=step, x_max=x_max, y_max=y_max, **params)
-        self.scale, self.y_limit = ("x_max", x_max, False), ("y_max", y_max)
+        self.x_limit, self.y_limit = ("x_max", x_max, False), ("y_max", y_max)
         self.T, self.k1, self.batch, self.ridge, self.y_max = T, k1, batch, ridge, y_max
         self._unit = batch * y_max * y_max
         self.eta = step * bexp_rate(T // batch, d, budget // k1) if d > 1 else step
@@ -492,20 +492,20 @@ class GreedyBatches(Learner):
     def special_(self) -> np.ndarray:
         "V_b: the coordinates with which this batch is predicted, distinct; empty between two batches."
         num = self.num.view(SCALARS)[0]
-        return self.S[self.special[: int(num["special"])]] if num["place"] or self._next else np.empty(0, np.int64)
+        return self.S[self.special[: int(num["special"])]] if num["rounds"] or self._next else np.empty(0, np.int64)
 
     @property
     def coef_(self) -> np.ndarray:
         "Weights (d,) of ridge regression on this batch, A^-1 b; zero between two batches."
         out, num, w = np.zeros(self.d), self.num.view(SCALARS)[0], self._room.w
-        n = int(num["special"]) if num["place"] else 0
+        n = int(num["special"]) if num["rounds"] else 0
         ridge_weights(self.R, self.u, n, w)
         out[self.S[self.special[:n]]] = w[:n]
         return out
 
     def _query(self) -> np.ndarray:
         num = self.num.view(SCALARS)[0]
-        if num["place"] == 0: draw_batch(self.words, self.eta, self._state)
+        if num["rounds"] == 0: draw_batch(self.words, self.eta, self._state)
         return self.S[: int(num["bought"])].copy()
 
     def _predict(self, values: np.ndarray) -> float:
@@ -526,7 +526,7 @@ class GreedyBatches(Learner):
     @property
     def _places(self) -> dict[str, tuple[Any, int]]:
         num, b = self.num.view(SCALARS)[0], self.budget
-        counts = {"place": (num["place"], self.batch), "bought": (num["bought"], b + 1), "number of special": (num["special"], self.k1 + 1)}
+        counts = {"rounds": (num["rounds"], self.batch), "bought": (num["bought"], b + 1), "specials": (num["special"], self.k1 + 1)}
         rounds = {"batches": (num["batches"], 2**61 // (self.k1 + b)), "mark": (self.mark, (num["batches"] + 1) * (self.k1 + b) + 1)}
         return rounds | {"U": (self.U, self.d), "S": (self.S, self.d), "slot": (self.slot, b), "special": (self.special, b), **counts}
 
@@ -575,7 +575,7 @@ class OnlineGreedyOSLR(GreedyBatches):
         if kappa is not None:
             plan = greedy_parameters(d, k, budget, T, kappa)
             k1, batch = plan.k1 if k1 is None else k1, plan.batch if batch is None else batch
-        d, budget, k1, T, batch = check_plan(d, budget, min(budget, max(k, budget // 2)) if k1 is None else k1, T, batch)
+        d, budget, k1, T, batch = check_batch_sizes(d, budget, min(budget, max(k, budget // 2)) if k1 is None else k1, T, batch)
         super().__init__(d, budget, k1, T, batch, ridge, step, x_max, y_max, seed, k=k, kappa=kappa)
         self.params["k1"] = k1
 
@@ -618,7 +618,7 @@ class OnlineGreedyPOSLR(GreedyBatches):
         self, d: Features, budget: Budget, *, k: Committed, T: Rounds, batch: Batch = None, ridge: RidgeOfBatch = 1.0,
         step: Multiplier = 1.0, x_max: Largest = 1.0, y_max: Label = 1.0, seed: Seed = None,
     ):
-        d, budget, k, T, batch = check_plan(d, budget, k, T, batch)
+        d, budget, k, T, batch = check_batch_sizes(d, budget, k, T, batch)
         super().__init__(d, budget, k, T, batch, ridge, step, x_max, y_max, seed, k=k)
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #baf38734

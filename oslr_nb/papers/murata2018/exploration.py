@@ -187,7 +187,7 @@ def textbook_exploration(
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #2b69225e
 # Features of the weights, features bought, block, example in it, update in its phase, phase (0: explore, 1: exploit), outer round,
 # updates so far, examples of a block in this update.
-COUNTS = np.dtype([(name, np.int64) for name in ("kept", "bought", "block", "place", "update", "phase", "outer", "updates", "batch")])
+COUNTS = np.dtype([(name, np.int64) for name in ("kept", "bought", "block", "rounds", "update", "phase", "outer", "updates", "batch")])
 SCALARS = record("yhat", "explore", "exploit")  # prediction, size of a batch in either phase
 
 
@@ -226,7 +226,7 @@ def open_block(width: int, state: HardState) -> None:
                 state.S[n] = j
                 n += 1
     for a in range(n): state.total[a] = 0.0
-    num.bought, num.place = n, 0
+    num.bought, num.rounds = n, 0
 
 
 @kernel(apart=True)
@@ -305,8 +305,8 @@ def add_example(y: float, values: np.ndarray, total: np.ndarray, num: np.ndarray
     "Add the example to the gradient of its block; whether it was the last of the block."
     count, factor = num.view(COUNTS)[0], 2.0 * (real.view(SCALARS)[0].yhat - y)
     for a in range(count.bought): total[a] += factor * values[a]
-    count.place += 1
-    return count.place >= count.batch
+    count.rounds += 1
+    return count.rounds >= count.batch
 
 
 @kernel
@@ -351,7 +351,7 @@ class HardThresholding(Learner):
         S, values = check_start(d, most, support, start, why)
         given = {"support": None if support is None else S.tolist(), "start": None if start is None else values.tolist()}
         super().__init__(d, budget, seed, **params, eta=eta, growth=growth, **given)
-        if (x_max := params.get("x_max")) is not None: self.scale = ("x_max", x_max, False)
+        if (x_max := params.get("x_max")) is not None: self.x_limit = ("x_max", x_max, False)
         self.top, self.width, self.eta, self.explore, self.exploit, self.growth = top, width, eta, explore, exploit, growth
         self._plan = Plan(eta, width, growth, explore[0], exploit[0])
         self.theta, self.z, self.best, self.edge = np.zeros(d), np.zeros(d), np.arange(top if explore[0] else 0), np.zeros(3)
@@ -391,7 +391,7 @@ class HardThresholding(Learner):
     def unfinished_(self) -> int:
         "Examples that the present update has used: the weights do not know of them yet."
         num = self._counts
-        return int(num["block"] * num["batch"] + num["place"])
+        return int(num["block"] * num["batch"] + num["rounds"])
 
     def _query(self) -> np.ndarray:
         return self._asked.copy()
@@ -413,7 +413,7 @@ class HardThresholding(Learner):
     def _places(self) -> dict[str, tuple[Any, int]]:
         num, blocks = self._counts, 1 if self._counts["phase"] else -(-self.d // self.width)
         counts = {name: (num[name], self.budget + 1) for name in ("kept", "bought")}
-        counts |= {"phase": (num["phase"], 2), "block": (num["block"], blocks), "place": (num["place"], num["batch"])}
+        counts |= {"phase": (num["phase"], 2), "block": (num["block"], blocks), "rounds": (num["rounds"], num["batch"])}
         return {"S": (self.S, self.d), "best": (self.best, self.d), **counts}
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #f12bff9c
