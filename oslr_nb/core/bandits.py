@@ -8,12 +8,14 @@ Tsallis-INF for adversarial bandits, its regret bound with a whole proof and the
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from .checks import check_array, check_int, check_real, check_rng, check_scales, fail, kernel
+from .checks import check_int, check_rng, kernel
 from .compiled import uniform
+from .experts import check_rates
+from .parameters import Array, Integer, Real, Seed, validated
 
 # %% auto #0
 __all__ = ['tsallis_weights', 'tsallis_draw', 'tsallis_learn', 'tsallis_rate', 'bound_tsallis', 'tsallis_inf']
@@ -53,41 +55,34 @@ def tsallis_learn(L: np.ndarray, p: np.ndarray, i: int, loss: float) -> None:
     "Add the estimate of a round to the sums; compiled, arguments not checked."
     L[i] += loss / p[i]
 
-# %% ../../nbs/core/10_bandits.ipynb #307be0a8
-def tsallis_rate(t: float, K: int) -> float:
-    """Rate of Tsallis-INF in a round.
+# %% ../../nbs/core/10_bandits.ipynb #307be0a7
+Arms = Annotated[int, Integer("Number of arms.", 2, 2**53, why="there is nothing to learn with one arm")]
+ArmLosses = Annotated[Any, Array("Loss of each arm in each round; there are at least two arms.", ("T", "K"), 0, 1)]
 
-    t: number of the round, the first is 1; positive. K: number of arms, at least 2. Returns: 2 sqrt((1 - 1 / sqrt(K)) /
-    t).
-    """
-    K, t = check_int("K", K, 2, 2**53, "there is nothing to learn with one arm"), check_real("t", t, 0, 1e300)
+# %% ../../nbs/core/10_bandits.ipynb #307be0a8
+@validated
+def tsallis_rate(t: Annotated[float, Real("Number of the round; the first is 1.", 0, 1e300)], K: Arms) -> float:
+    "Rate of Tsallis-INF in a round: 2 sqrt((1 - 1 / sqrt(K)) / t)."
     return 2 * math.sqrt((1 - 1 / math.sqrt(K)) / t)
 
 # %% ../../nbs/core/10_bandits.ipynb #e9f81eaa
-def bound_tsallis(T: float, K: int) -> float:
-    """Upper bound on the expected regret of Tsallis-INF with `tsallis_rate`, against every fixed arm.
-
-    K: number of arms, at least 2. Returns: 4 sqrt((K - sqrt(K)) T).
-    """
-    K, T = check_int("K", K, 2, 2**53, "there is nothing to learn with one arm"), check_real("T", T, 0, 1e300)
+@validated
+def bound_tsallis(T: Annotated[float, Real("Number of rounds.", 0, 1e300)], K: Arms) -> float:
+    "Upper bound on the expected regret of Tsallis-INF with `tsallis_rate`, against every fixed arm: 4 sqrt((K - sqrt(K)) T)."
     return 4 * math.sqrt(K - math.sqrt(K)) * math.sqrt(T)
 
 # %% ../../nbs/core/10_bandits.ipynb #c262d0a2
-def tsallis_inf(losses: Any, seed: Any = None, eta: Any = None) -> tuple[np.ndarray, np.ndarray]:
+@validated
+def tsallis_inf(losses: ArmLosses, seed: Seed = None, eta: Any = None) -> tuple[np.ndarray, np.ndarray]:
     """Play Tsallis-INF on given losses, of which it sees those of the arms that it pulls.
 
-    losses (T, K): loss of each arm in each round, in [0, 1]; K of at least 2. eta (T,): rates, positive and not
-    increasing; None for those of `tsallis_rate`. Returns played (T,); chances (T, K): the probabilities from which they
-    were drawn. Source: Zimmert & Seldin 2021.
+    eta: the rate, or (T,) that of each round, not increasing; None for those of
+    `tsallis_rate`. Returns played (T,); chances (T, K): the probabilities from which they were drawn. Source:
+    Zimmert & Seldin 2021.
     """
-    losses, rng = check_array("losses", losses, (None, None)), check_rng(seed)
-    if len(losses) == 0 or losses.shape[1] < 2: fail("shape of losses", losses.shape, "(T, K) with T of at least 1 and K of at least 2")
-    if losses.min() < 0 or losses.max() > 1: fail("losses", float(losses.max() if losses.max() > 1 else losses.min()), "in [0, 1]")
-    T, K = losses.shape
-    if eta is None: eta = [tsallis_rate(t + 1, K) for t in range(T)]
-    eta = check_array("eta", eta, (T,))
-    check_scales(**{"least eta": float(eta.min()), "largest eta": float(eta.max())})
-    if (np.diff(eta) > 0).any(): fail("eta", eta.tolist(), "not increasing")
+    rng, (T, K) = check_rng(seed), losses.shape
+    check_int("K", K, 2, why="there is nothing to learn with one arm")
+    eta = check_rates([tsallis_rate(t + 1, K) for t in range(T)] if eta is None else eta, T)
     sums, played, chances = np.zeros(K), np.empty(T, np.int64), np.empty((T, K))
     for t in range(T):
         low, high = 2.0, 2 * math.sqrt(K)

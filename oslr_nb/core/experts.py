@@ -9,21 +9,23 @@ second-order regret bounds, whole proofs and measured tightness.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from .checks import LARGEST, as_array, check_array, check_exact, check_flag, check_int, check_magnitude, check_real
-from .checks import check_rng, check_scales, fail, kernel
+from .checks import LARGEST, SMALLEST, as_array, check_array, check_exact, check_int, check_real, check_rng
+from .checks import fail, kernel
 from .compiled import generator_words, uniform
 from .designs import draw_outside
+from .parameters import Array, Dimension, Flag, Integer, Radius, Real, Rounds, Seed, validated
 
 # %% auto #0
 __all__ = ['second_order_factor', 'hedge', 'hedge_regret_bound', 'hedge_rate', 'bound_hedge', 'eg_step', 'exponentiated_gradient',
-           'eg_regret_bound', 'limited_chances', 'limited_advice', 'bexp_draw', 'bexp_learn', 'bexp_draw_kept',
-           'bexp_learn_kept', 'bexp_rate', 'bound_bexp']
+           'eg_regret_bound', 'limited_chances', 'limited_advice', 'check_rates', 'bexp_draw', 'bexp_learn',
+           'bexp_draw_kept', 'bexp_learn_kept', 'bexp_rate', 'bound_bexp']
 
 # %% ../../nbs/core/09_experts.ipynb #954b3666
 def second_order_factor(a: float) -> float:
@@ -35,59 +37,58 @@ def second_order_factor(a: float) -> float:
     if a < 1e-2: return 0.5 + a / 6 + a**2 / 24 + a**3 / 120 + a**4 / 720  # the quotient would cancel
     return (math.expm1(a) - a) / a**2
 
+# %% ../../nbs/core/09_experts.ipynb #cfe749fd
+Rate = Annotated[float, Real("Learning rate.")]
+Horizon = Annotated[float, Real("Number of rounds.")]
+Second = Annotated[float, Real("Limit on the weighted second moment of the costs of a round.")]
+Lowest = Annotated[float, Real("No cost is below its negative.", 0, LARGEST, True)]
+SeveralExperts = Annotated[int, Integer("Number of experts.", 2, 2**1000, why="there is nothing to learn with one expert")]
+Experts = Annotated[int, Integer("Number of experts.", 2, 2**53, why="there is nothing to learn with one expert")]
+Asked = Annotated[int, Integer("How many experts are asked per round.", 1, "N", why="there are N = {N} experts")]
+Centred = Annotated[bool, Flag("Whether the losses minus 1/2 are estimated; then several experts must be asked.")]
+Costs = Annotated[Any, Array("Cost of each expert in each round.", ("T", "N"))]
+AnyCosts = Annotated[Any, Array("Cost of each expert in each round.", ("T", "N"), -sys.float_info.max, sys.float_info.max)]
+Losses = Annotated[Any, Array("Loss of each choice in each round.", ("T", "N"), 0, 1)]
+
 # %% ../../nbs/core/09_experts.ipynb #cfe749ff
-def hedge(costs: Any, eta: float) -> np.ndarray:
+@validated
+def hedge(costs: AnyCosts, eta: Rate) -> np.ndarray:
     """Weights of Hedge on given costs.
 
-    costs (T, N): cost of each expert in each round. Returns (T, N): weights of each round, from the costs before it;
-    uniform in the first. Source: Freund & Schapire 1997.
+    Returns (T, N): weights of each round, from the costs before it; uniform in the first. Source: Freund & Schapire 1997.
     """
-    c, (eta,) = check_array("costs", costs, (None, None)), check_scales(eta=eta)
-    if 0 in c.shape: fail("shape of costs", c.shape, "(T, N) with T, N of at least 1")
-    sums = np.zeros_like(c)
+    sums = np.zeros_like(costs)
     with np.errstate(over="ignore", invalid="ignore"):
-        np.cumsum(c[:-1], axis=0, out=sums[1:])
+        np.cumsum(costs[:-1], axis=0, out=sums[1:])
         sums = check_array("eta * sums of costs", eta * sums, (None, None), "an exponential is taken of them")
         p = np.exp(sums.min(axis=1, keepdims=True) - sums)  # the difference may be -inf
     return p / p.sum(axis=1, keepdims=True)
 
 # %% ../../nbs/core/09_experts.ipynb #a164ee03
-def hedge_regret_bound(costs: Any, weights: Any, eta: float) -> np.ndarray:
+@validated
+def hedge_regret_bound(
+    costs: Costs, weights: Annotated[Any, Array("Weights played.", ("T", "N"))], eta: Rate
+) -> np.ndarray:
     """Bound on the regret of `hedge` after each round, from its costs and weights.
 
-    costs (T, N): cost of each expert in each round; may be negative. weights (T, N): weights played. -eta times a cost
-    is at most 700. Returns (T,): upper bounds: ln N / eta, plus eta psi times the sum of the weighted squares of the
-    costs (`second_order_factor`).
+    costs: may be negative; -eta times a cost is at most 700. Returns (T,): upper bounds: ln N / eta, plus eta psi times
+    the sum of the weighted squares of the costs (`second_order_factor`).
     """
-    c, (eta,) = check_magnitude("costs", check_array("costs", costs, (None, None))), check_scales(eta=eta)
-    if 0 in c.shape: fail("shape of costs", c.shape, "(T, N) with T, N of at least 1")
-    p = check_magnitude("weights", check_array("weights", weights, c.shape))
-    a = np.maximum.accumulate(np.maximum(0.0, -eta * c.min(axis=1)))
+    a = np.maximum.accumulate(np.maximum(0.0, -eta * costs.min(axis=1)))
     psi = np.array([second_order_factor(float(v)) for v in a])
-    return math.log(c.shape[1]) / eta + eta * psi * np.cumsum((p * c**2).sum(axis=1))
+    return math.log(costs.shape[1]) / eta + eta * psi * np.cumsum((weights * costs**2).sum(axis=1))
 
 # %% ../../nbs/core/09_experts.ipynb #f980384c
-def hedge_rate(T: float, N: int, second: float, low: float = 0.0) -> float:
-    """Rate of Hedge for costs of known second moment.
-
-    N: number of experts, at least 2. second: limit on the weighted second moment of the costs of a round, positive.
-    low: no cost is below -low; at least 0. Returns: 1 / (low/3 + sqrt(T second / (2 ln N))).
-    """
-    N = check_int("N", N, 2, 2**1000, "there is nothing to learn with one expert")
-    T, second = check_scales(T=T, second=second)
-    V, low = T * second, check_real("low", low, high=LARGEST)
-    if low < 0: fail("low", low, "a finite number of at least 0")
-    return 1 / (low / 3 + math.sqrt(V / (2 * math.log(N))))
+@validated
+def hedge_rate(T: Horizon, N: SeveralExperts, second: Second, low: Lowest = 0.0) -> float:
+    "Rate of Hedge for costs of known second moment: 1 / (low/3 + sqrt(T second / (2 ln N)))."
+    return 1 / (low / 3 + math.sqrt(T * second / (2 * math.log(N))))
 
 # %% ../../nbs/core/09_experts.ipynb #5de93964
-def bound_hedge(T: float, N: int, second: float, low: float = 0.0) -> float:
-    """Upper bound on the regret of Hedge with `hedge_rate`.
-
-    N: number of experts, at least 2. second: limit on the weighted second moment of the costs of a round, positive.
-    low: no cost is below -low; at least 0. Returns: sqrt(2 T second ln N) + low ln N / 3.
-    """
-    eta = hedge_rate(T, N, second, low)
-    return math.log(N) * (2 / eta - float(low) / 3)
+@validated
+def bound_hedge(T: Horizon, N: SeveralExperts, second: Second, low: Lowest = 0.0) -> float:
+    "Upper bound on the regret of Hedge with `hedge_rate`: sqrt(2 T second ln N) + low ln N / 3."
+    return math.log(N) * (2 / hedge_rate(T, N, second, low) - low / 3)
 
 # %% ../../nbs/core/09_experts.ipynb #fb689f58
 @kernel(allocates=True)
@@ -98,16 +99,15 @@ def eg_step(h: np.ndarray, eta: float, radius: float) -> np.ndarray:
     return radius * (plus - minus) / (np.sum(plus) + np.sum(minus))
 
 # %% ../../nbs/core/09_experts.ipynb #3dee61bd
+@validated
 def exponentiated_gradient(
-    gradient: Callable[[int, np.ndarray], Any], d: int, eta: float, n: int, radius: float = 1.0
+    gradient: Callable[[int, np.ndarray], Any], d: Dimension, eta: Rate, n: Rounds, radius: Radius = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play exponentiated gradient (plus and minus weights) on an l1 ball.
 
     gradient: `gradient(j, w)` gives the gradient (d,) of round j at the point w. Returns w (n, d); g (n, d): gradients
     seen. Source: Kivinen & Warmuth 1997.
     """
-    eta, radius = check_scales(eta=eta, radius=radius)
-    n, d = check_int("n", n, 1, 10**9), check_int("d", d, 1, 10**9)
     w = np.zeros((n, d))
     g, h = np.zeros_like(w), np.zeros(d)
     for j in range(n):
@@ -119,15 +119,15 @@ def exponentiated_gradient(
     return w, g
 
 # %% ../../nbs/core/09_experts.ipynb #49a85e99
-def eg_regret_bound(g: Any, eta: float, radius: float = 1.0) -> np.ndarray:
+@validated
+def eg_regret_bound(
+    g: Annotated[Any, Array("Gradients; only their largest coordinates matter.", ("n", "d"))], eta: Rate, radius: Radius = 1.0
+) -> np.ndarray:
     """Bound on the regret of `exponentiated_gradient` after each round, from the gradients that it saw.
 
-    g (n, d): gradients; only their largest coordinates matter. radius: l1 radius of the ball, positive; the bound holds
-    for every comparator in it. eta times a gradient is at most 700. Returns (n,): upper bounds: radius times (ln(2 d) /
-    eta + eta psi times the sum of max_i g_ji^2).
+    radius: l1 radius of the ball; the bound holds for every comparator in it. eta times a gradient is at most 700.
+    Returns (n,): upper bounds: radius times (ln(2 d) / eta + eta psi times the sum of max_i g_ji^2).
     """
-    g, (eta, radius) = check_magnitude("g", check_array("g", g, (None, None))), check_scales(eta=eta, radius=radius)
-    if 0 in g.shape: fail("shape of g", g.shape, "(n, d) with n, d of at least 1")
     largest = np.abs(g).max(axis=1)
     psi = np.array([second_order_factor(float(v)) for v in eta * np.maximum.accumulate(largest)])
     return radius * (math.log(2 * g.shape[1]) / eta + eta * psi * np.cumsum(largest**2))
@@ -146,21 +146,19 @@ def limited_chances(q: Any, M: int) -> np.ndarray:
     return q + (1 - q) * Fraction(M - 1, max(N - 1, 1)) if q.dtype == object else q + (1 - q) * ((M - 1) / max(N - 1, 1))
 
 # %% ../../nbs/core/09_experts.ipynb #bb0327ff
-def limited_advice(losses: Any, M: int, eta: Any, seed: Any = None, centred: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+@validated
+def limited_advice(
+    losses: Losses, M: Asked, eta: Any, seed: Seed = None, centred: Centred = False
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Play with limited advice on given losses.
 
-    losses (T, N): loss of each expert in each round, in [0, 1]. M: how many experts are asked per round, from 1 to N.
-    eta (T,): rate, positive; or one for each round, not increasing. centred: whether the losses minus 1/2 are
-    estimated; needs M of at least 2 where there are several experts. Returns played (T,): the expert that was followed;
-    asked (T, M): the experts whose losses were seen, first the one that was followed; chances (T, N): the probabilities
-    by which it was drawn. Source: Seldin et al. 2014, Algorithm 1; `centred` is ours.
+    losses (T, N): in [0, 1]. M: how many experts are asked per round; at least 2 if centred and there are several. eta
+    (T,): rate; or one for each round, not increasing. Returns played (T,): the expert that was followed; asked (T, M):
+    the experts whose losses were seen, first the one that was followed; chances (T, N): the probabilities by which it
+    was drawn. Source: Seldin et al. 2014, Algorithm 1; `centred` is ours.
     """
-    losses, rng = check_array("losses", losses, (None, None)), check_rng(seed)
-    if 0 in losses.shape: fail("shape of losses", losses.shape, "(T, N) with T, N of at least 1")
-    if losses.min() < 0 or losses.max() > 1: fail("losses", float(losses.max() if losses.max() > 1 else losses.min()), "in [0, 1]")
-    (T, N), half = losses.shape, 0.5 * check_flag("centred", centred)
-    M = check_int("M", M, 1 if not half or N == 1 else 2, N, f"there are N = {N} experts; two must be asked if centred")
-    eta = _rates_of_rounds(eta, T)
+    rng, (T, N) = check_rng(seed), losses.shape
+    half, eta = _check_asked(N, M, centred), check_rates(eta, T)
     sums, words, mark = np.zeros(N), generator_words(rng), np.full(N, -1)
     asked, chances = np.empty((T, M), np.int64), np.empty((T, N))
     for t in range(T):
@@ -174,13 +172,17 @@ def limited_advice(losses: Any, M: int, eta: Any, seed: Any = None, centred: boo
     return asked[:, 0].copy(), asked, chances
 
 # %% ../../nbs/core/09_experts.ipynb #4a9e6a1d
-def _rates_of_rounds(eta: Any, T: int) -> np.ndarray:
+@validated
+def check_rates(eta: Any, T: Rounds) -> np.ndarray:
     "One positive rate for each round, not increasing, from a number or an array (T,)."
-    if as_array(eta, "eta").ndim == 0: return np.full(T, check_scales(eta=eta)[0])
-    eta = check_array("eta", eta, (T,))
-    check_scales(**{"least eta": float(eta.min()), "largest eta": float(eta.max())})
-    if (np.diff(eta) > 0).any(): fail("eta", eta.tolist(), "not increasing")
-    return eta
+    if as_array(eta, "eta").ndim == 0: eta = np.full(T, check_real("eta", eta, SMALLEST, LARGEST))
+    return Array("Rates.", ("T",), SMALLEST, closed=False, order=-1).check("eta", eta, {"T": T})
+
+
+def _check_asked(N: int, M: int, centred: bool) -> float:
+    "The number that is taken off the losses; a single expert that is asked among several cannot be centred."
+    if centred: check_int("M", M, min(2, N), N, f"there are N = {N} experts; two must be asked if centred")
+    return 0.5 * centred
 
 # %% ../../nbs/core/09_experts.ipynb #940b980b
 @kernel(apart=True)
@@ -248,28 +250,26 @@ def bexp_learn_kept(
         w[i] = math.exp(-eta * (L[i] - ref[0]))
 
 # %% ../../nbs/core/09_experts.ipynb #ce175726
-def bexp_rate(T: float, N: int, M: int, centred: bool = False) -> float:
+@validated
+def bexp_rate(T: Horizon, N: Experts, M: Asked, centred: Centred = False) -> float:
     """Rate of `limited_advice` for a known number of rounds.
 
-    N: number of experts, at least 2. M: how many are asked per round, from 1 (2 if centred) to N. centred: whether the
-    losses minus 1/2 are estimated. Returns: sqrt(2 M ln N / (N T)), or the rate of `hedge_rate` for second moments N /
-    (4 M) and costs of at least -(N - 1) / (2 (M - 1)).
+    M: at least 2 if centred. Returns: sqrt(2 M ln N / (N T)), or the rate of `hedge_rate` for second moments N / (4 M)
+    and costs of at least -(N - 1) / (2 (M - 1)).
     """
     return hedge_rate(T, *_limited_moments(N, M, centred))
 
 
 def _limited_moments(N: int, M: int, centred: bool) -> tuple[int, float, float]:
     "Number of experts, limit on the second moment of the estimates, and on how negative they are."
-    N = check_int("N", N, 2, 2**53, "there is nothing to learn with one expert")
-    M = check_int("M", M, 1 + check_flag("centred", centred), N, f"there are N = {N} experts; two must be asked if centred")
+    _check_asked(N, M, centred)
     return (N, N / (4 * M), (N - 1) / (2 * (M - 1))) if centred else (N, N / M, 0.0)
 
 
-def bound_bexp(T: float, N: int, M: int, centred: bool = False) -> float:
+@validated
+def bound_bexp(T: Horizon, N: Experts, M: Asked, centred: Centred = False) -> float:
     """Upper bound on the expected regret of `limited_advice` with `bexp_rate`, against every fixed expert.
 
-    N: number of experts, at least 2. M: how many are asked per round, from 1 (2 if centred) to N. centred: whether the
-    losses minus 1/2 are estimated. Returns: sqrt(2 (N / M) T ln N); if centred, half of this plus (N - 1) ln N /
-    (6 (M - 1)).
+    M: at least 2 if centred. Returns: sqrt(2 (N / M) T ln N); if centred, half of this plus (N - 1) ln N / (6 (M - 1)).
     """
     return bound_hedge(T, *_limited_moments(N, M, centred))

@@ -9,22 +9,21 @@ Warmuth and the online Newton step, with pathwise regret bounds, whole proofs an
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any
 
 import numpy as np
 
-from .checks import SMALLEST, check_array, check_int, check_magnitude, check_real, check_scales, fail
-from .checks import kernel
+from .checks import LARGEST, SMALLEST, check_array, check_magnitude, check_real, fail, kernel
 from .geometry import proj_l2
+from .parameters import Array, Dimension, Limit, Radius, Real, Rounds, XNorm, YMax, validated
 
 # %% auto #0
-__all__ = ['MOST_ROUNDS', 'dual_averaging_into', 'dual_averaging_step', 'dual_averaging', 'linear_regret', 'rda_regret_bound',
-           'rda_schedule', 'bound_rda', 'adaptive_weight', 'adaptive_dual_averaging', 'adaptive_schedule',
-           'adaptive_regret_bound', 'adaptive_factor', 'bound_adaptive', 'bound_self_bounding', 'ogd',
-           'ogd_regret_bound', 'ogd_schedule', 'bound_ogd', 'vaw', 'forward_ridge', 'vaw_parts', 'ridge_weights',
-           'vaw_learn', 'vaw_regret_bound', 'bound_vaw', 'project_norm', 'ons', 'ogd_learn', 'ons_learn',
-           'ons_regret_bound', 'bound_ons']
+__all__ = ['dual_averaging_into', 'dual_averaging_step', 'dual_averaging', 'linear_regret', 'rda_regret_bound', 'rda_schedule',
+           'bound_rda', 'adaptive_weight', 'adaptive_dual_averaging', 'adaptive_schedule', 'adaptive_regret_bound',
+           'adaptive_factor', 'bound_adaptive', 'bound_self_bounding', 'ogd', 'ogd_regret_bound', 'ogd_schedule',
+           'bound_ogd', 'vaw', 'forward_ridge', 'vaw_parts', 'ridge_weights', 'vaw_learn', 'vaw_regret_bound',
+           'bound_vaw', 'project_norm', 'ons', 'ogd_learn', 'ons_learn', 'ons_regret_bound', 'bound_ons']
 
 # %% ../../nbs/core/08_oco.ipynb #464c5884
 @kernel(apart=True)
@@ -46,28 +45,27 @@ def dual_averaging_step(h: np.ndarray, lam: float, radius: float = 1.0, l1: floa
     return w
 
 # %% ../../nbs/core/08_oco.ipynb #ffc2ef07
-MOST_ROUNDS = 10**9  # an array of so many numbers is no longer one
-
-
-def _check_weights(name: str, value: Any, order: int = 0, why: str = "") -> np.ndarray:
-    "`value` as positive numbers (n,); nondecreasing if `order` is 1, nonincreasing if it is -1."
-    a = check_array(name, value, (None,), why)
-    if a.size == 0 or a.min() <= SMALLEST: fail(name, value, "a nonempty list of positive numbers", why)
-    check_magnitude(name, a)
-    if (order * np.diff(a) < 0).any(): fail(name, value, "nondecreasing" if order > 0 else "nonincreasing", why)
-    return a
+Multiplier = Annotated[float, Real("Multiplier of the step size; 1 has the best guarantee.")]
+Steepness = Annotated[float, Real("Limit on the Euclidean norm of a gradient.")]
+Ridge = Annotated[float, Real("Weight of the squared norm of the weights.")]
+Residual = Annotated[float | None, Real("Limit M on |<w, x> - y| in the ball.", high=1e130)]
+Gradients = Annotated[Any, Array("Gradient of each round.", ("n", "d"))]
+Regularisers = Annotated[Any, Array("Weight of the regulariser in each round.", ("n",), SMALLEST, closed=False)]
+Steps = Annotated[Any, Array("Step size of each round.", ("n",), SMALLEST, closed=False)]
+Features = Annotated[Any, Array("Features of each round.", ("T", "n"))]
+Labels = Annotated[Any, Array("Label of each round.", ("T",))]
+Point = Annotated[Any, Array("A point.", ("n",))]
 
 # %% ../../nbs/core/08_oco.ipynb #e78d4991
+@validated
 def dual_averaging(
-    gradient: Callable[[int, np.ndarray], np.ndarray], d: int, lam: Any, radius: float = 1.0, l1: Any = 0.0
+    gradient: Callable[[int, np.ndarray], np.ndarray], d: Dimension, lam: Regularisers, radius: Radius = 1.0, l1: Any = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play regularised dual averaging (RDA) for len(lam) rounds.
 
-    gradient: `gradient(j, w)` gives the gradient (d,) of round j at the point w. lam (n,): weight of the regulariser in
-    each round, positive. l1: weight of the l1 norm in the losses, or (n,) in that of each round, at least 0. Returns w
-    (n, d); g (n, d): gradients seen. Source: Xiao 2010.
+    gradient: `gradient(j, w)` gives the gradient (d,) of round j at the point w. l1: weight of the l1 norm in the
+    losses, or (n,) in that of each round, at least 0. Returns w (n, d); g (n, d): gradients seen. Source: Xiao 2010.
     """
-    lam, (radius,), d = _check_weights("lam", lam), check_scales(radius=radius), check_int("d", d, 1, MOST_ROUNDS)
     l1 = check_array("l1", l1 if np.ndim(l1) else np.full(lam.size, l1), (lam.size,))
     if l1.min() < 0: fail("l1", l1, "numbers of at least 0")
     w = np.zeros((lam.size, d))
@@ -88,34 +86,28 @@ def linear_regret(w: np.ndarray, g: np.ndarray, u: np.ndarray, l1: Any = 0.0) ->
     return np.cumsum(((w - u) * g).sum(1) + l1 * (np.abs(w).sum(1) - np.abs(u).sum()))
 
 # %% ../../nbs/core/08_oco.ipynb #c2222476
-def rda_regret_bound(g: np.ndarray, lam: Any, u: np.ndarray) -> np.ndarray:
+@validated
+def rda_regret_bound(
+    g: Gradients, lam: Annotated[Any, Array("Weights of the regulariser.", ("n",), SMALLEST, closed=False, order=1)],
+    u: Annotated[Any, Array("Comparator.", ("d",))],
+) -> np.ndarray:
     """Bound on the regret of `dual_averaging` after each round, from the gradients that it saw.
 
-    g (n, d): gradients. lam (n,): weights of the regulariser, positive and nondecreasing. Returns (n,): upper bounds:
-    the sum of ||g_j||^2 / (2 lam_j), plus lam ||u||^2 / 2.
+    Returns (n,): upper bounds: the sum of ||g_j||^2 / (2 lam_j), plus lam ||u||^2 / 2.
     """
-    lam = _check_weights("lam", lam, 1, "the regret bound of dual averaging needs nondecreasing lam")
-    g = check_magnitude("g", check_array("g", g, (lam.size, None)))
-    u = check_magnitude("u", check_array("u", u, (g.shape[1],)))
     return np.cumsum((g**2).sum(1) / (2 * lam)) + lam * (u @ u) / 2
 
 # %% ../../nbs/core/08_oco.ipynb #5d920de7
-def rda_schedule(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> np.ndarray:
-    """Weights of the regulariser for gradients of bounded norm, without knowledge of the number of rounds.
-
-    G: limit on ||g_j||_2, positive. Returns (n,): lam_j = sqrt(2 j) G / (radius step).
-    """
-    G, radius, step = check_scales(G=G, radius=radius, step=step)
-    return G / (radius * step) * np.sqrt(2.0 * np.arange(1, check_int("n", n, 1, MOST_ROUNDS) + 1))
+@validated
+def rda_schedule(n: Rounds, G: Steepness, radius: Radius = 1.0, step: Multiplier = 1.0) -> np.ndarray:
+    "Weights of the regulariser (n,), which do not depend on the number of rounds: lam_j = sqrt(2 j) G / (radius step)."
+    return G / (radius * step) * np.sqrt(2.0 * np.arange(1, n + 1))
 
 # %% ../../nbs/core/08_oco.ipynb #604c9d31
-def bound_rda(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> float:
-    """Upper bound on the regret of `dual_averaging` with `rda_schedule`.
-
-    G: limit on ||g_j||_2, positive. Returns: sqrt(2 n) G radius (step + 1/step) / 2; smallest at step 1.
-    """
-    G, radius, step = check_scales(G=G, radius=radius, step=step)
-    return G * radius * math.sqrt(2 * check_int("n", n, 1, MOST_ROUNDS)) * (step + 1 / step) / 2
+@validated
+def bound_rda(n: Rounds, G: Steepness, radius: Radius = 1.0, step: Multiplier = 1.0) -> float:
+    "Upper bound on the regret of `dual_averaging` with `rda_schedule`: sqrt(2 n) G radius (step + 1/step) / 2."
+    return G * radius * math.sqrt(2 * n) * (step + 1 / step) / 2
 
 # %% ../../nbs/core/08_oco.ipynb #52aa35e5
 @kernel
@@ -124,18 +116,18 @@ def adaptive_weight(squares: float, radius: float, step: float) -> float:
     return math.sqrt(squares) / (radius * step)
 
 # %% ../../nbs/core/08_oco.ipynb #4b4efb75
+@validated
 def adaptive_dual_averaging(
-    gradient: Callable[[int, np.ndarray], np.ndarray], d: int, n: int, radius: float = 1.0, step: float = 1.0, largest: float = 0.0
+    gradient: Callable[[int, np.ndarray], np.ndarray], d: Dimension, n: Rounds, radius: Radius = 1.0, step: Multiplier = 1.0,
+    largest: Limit = 0.0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play dual averaging for n rounds with weights of the regulariser that follow the gradients.
 
-    gradient: `gradient(j, w)` gives the gradient (d,) of round j at the point w. radius: radius of the Euclidean ball,
-    positive; all that has to be known. step: multiplier of the step size, positive; 1 has the best guarantee. largest:
-    a known limit on ||g_j||, or 0 for none. Returns w (n, d): points played, 0 until the first gradient that is not 0;
-    g (n, d): gradients. Source: Orabona and Pal 2018 (scale-free algorithms); the constant is that of `bound_adaptive`.
+    gradient: `gradient(j, w)` gives the gradient (d,) of round j at the point w. radius: of the Euclidean ball; all
+    that has to be known. largest: a known limit on ||g_j||, or 0 for none. Returns w (n, d): points played, 0 until the
+    first gradient that is not 0; g (n, d): gradients. Source: Orabona and Pal 2018 (scale-free algorithms); the
+    constant is that of `bound_adaptive`.
     """
-    d, n = check_int("d", d, 1, MOST_ROUNDS), check_int("n", n, 1, MOST_ROUNDS)
-    (radius, step), (largest,) = check_scales(radius=radius, step=step), check_scales(zero=True, largest=largest)
     if not callable(gradient): fail("gradient", gradient, "a function of the round and the point")
     w, h, squares = np.zeros((n, d)), np.zeros(d), largest**2
     g = np.zeros_like(w)
@@ -147,72 +139,74 @@ def adaptive_dual_averaging(
     return w, g
 
 # %% ../../nbs/core/08_oco.ipynb #19e5a73b
-def adaptive_schedule(g: Any, radius: float = 1.0, step: float = 1.0, largest: float = 0.0) -> np.ndarray:
+@validated
+def adaptive_schedule(g: Gradients, radius: Radius = 1.0, step: Multiplier = 1.0, largest: Limit = 0.0) -> np.ndarray:
     """Weights of the regulariser that `adaptive_dual_averaging` used, from the gradients that it saw.
 
-    g (n, d): gradients. largest: a known limit on ||g_j||, or 0 for none. Returns (n + 1,): lam_j = sqrt(largest^2 +
-    sum over i < j of ||g_i||^2) / (radius step), the last one for the round to come.
+    largest: a known limit on ||g_j||, or 0 for none. Returns (n + 1,): lam_j = sqrt(largest^2 + sum over i < j of
+    ||g_i||^2) / (radius step), the last one for the round to come.
     """
-    (radius, step), (largest,) = check_scales(radius=radius, step=step), check_scales(zero=True, largest=largest)
-    g = check_magnitude("g", check_array("g", g, (None, None)))
     return np.sqrt(np.append(0.0, np.cumsum((g**2).sum(1))) + largest**2) / (radius * step)
 
 
-def adaptive_regret_bound(g: Any, radius: float = 1.0, step: float = 1.0) -> np.ndarray:
+@validated
+def adaptive_regret_bound(g: Gradients, radius: Radius = 1.0, step: Multiplier = 1.0) -> np.ndarray:
     """Bound on the regret of `adaptive_dual_averaging` with `largest` = 0 after each round, from the gradients that it saw.
 
-    g (n, d): gradients. radius: radius of the ball, positive; the bound holds for every comparator in it. Returns (n,):
-    upper bounds: what each round can cost at most, added up, plus lam radius^2 / 2; at most `bound_adaptive`.
+    The bound holds for every comparator in the ball. Returns (n,): upper bounds: what each round can cost at most,
+    added up, plus lam radius^2 / 2; at most `bound_adaptive`.
     """
     lam = adaptive_schedule(g, radius, step) * radius**2  # as on the unit ball
-    G, a, b = np.linalg.norm(np.asarray(g, float), axis=1) * radius, lam[:-1], lam[1:]
+    G, a, b = np.linalg.norm(g, axis=1) * radius, lam[:-1], lam[1:]
     safe, top = np.where(a > 0, a, 1.0), np.where(b > 0, b, 1.0)
     jump = np.select([G <= a, G <= a + b], [G**2 / (2 * safe), G - a / 2 + (G - a) ** 2 / (2 * top)], 2 * G - (3 * a + b) / 2)
     first = np.where(G <= b, G**2 / (2 * top), G - b / 2)  # nothing was seen yet: the point is 0
     return np.cumsum(np.where(a > 0, jump, first)) + b / 2
 
 # %% ../../nbs/core/08_oco.ipynb #b6723b7b
-def adaptive_factor(step: float = 1.0) -> float:
-    """The constant of the adaptive step: regret / (radius sqrt(sum of ||g_j||^2)).
-
-    The result is at least 2, and 2 (which is tight) at step 1.
-    """
-    (step,) = check_scales(step=step)
+@validated
+def adaptive_factor(step: Multiplier = 1.0) -> float:
+    "The constant of the adaptive step, regret / (radius sqrt(sum of ||g_j||^2)): at least 2, and 2 (which is tight) at step 1."
     mean = step + 1 / step
     return mean if step >= 1 else 1 + mean / 2
 
 # %% ../../nbs/core/08_oco.ipynb #e23ea514
-def bound_adaptive(squares: float, radius: float = 1.0, step: float = 1.0) -> float:
+@validated
+def bound_adaptive(
+    squares: Annotated[float, Real("Sum of the squared norms of all gradients.", 0, 1e120, True)], radius: Radius = 1.0,
+    step: Multiplier = 1.0,
+) -> float:
     """Upper bound on the regret of `adaptive_dual_averaging` with `largest` = 0.
 
-    squares: sum of ||g_j||^2 over all rounds; for estimated gradients the expectation of this sum bounds the expected
-    regret. Returns: 2 radius sqrt(squares) at step 1, where it is tight. Not for `largest` > 0: then the regret is at
-    most radius (step sqrt(squares) + sqrt(largest^2 + squares) / (2 step)).
+    For estimated gradients the expectation of `squares` bounds the expected regret. Returns: 2 radius sqrt(squares) at
+    step 1, where it is tight. Not for `largest` > 0: then the regret is at most radius (step sqrt(squares) +
+    sqrt(largest^2 + squares) / (2 step)).
     """
-    (squares,), (radius,) = check_scales(zero=True, squares=squares, high=1e120), check_scales(radius=radius)
-    return adaptive_factor(step) * radius * math.sqrt(max(squares, 0.0))
+    return adaptive_factor(step) * radius * math.sqrt(squares)
 
 # %% ../../nbs/core/08_oco.ipynb #70682d7f
-def bound_self_bounding(loss: float, ratio: float, radius: float = 1.0, step: float = 1.0) -> float:
+@validated
+def bound_self_bounding(
+    loss: Annotated[float, Real("Total loss of the comparator.", 0, LARGEST, True)],
+    ratio: Annotated[float, Real("Limit on E||g_j||^2 / loss_j(w_j).")], radius: Radius = 1.0, step: Multiplier = 1.0,
+) -> float:
     """Upper bound on the regret of `adaptive_dual_averaging` with `largest` = 0 when small losses have small gradients.
 
-    loss: total loss of the comparator, at least 0. ratio: a limit on E||g_j||^2 / loss_j(w_j), positive. The result is
-    at most q + sqrt(q loss), where q = ratio (2 radius)^2 at step 1: constant where the comparator has no loss.
+    At most q + sqrt(q loss), where q = ratio (2 radius)^2 at step 1: constant where the comparator has no loss.
     """
-    (loss,), (ratio, radius) = check_scales(zero=True, loss=loss), check_scales(ratio=ratio, radius=radius)
     q = ratio * (adaptive_factor(step) * radius) ** 2
     return (q + math.sqrt(q * q + 4 * q * loss)) / 2
 
 # %% ../../nbs/core/08_oco.ipynb #4ba7a56c
+@validated
 def ogd(
-    gradient: Callable[[int, np.ndarray], np.ndarray], d: int, eta: Any, radius: float = 1.0
+    gradient: Callable[[int, np.ndarray], np.ndarray], d: Dimension, eta: Steps, radius: Radius = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play projected online gradient descent from 0 for len(eta) rounds.
 
-    gradient: `gradient(j, w)` gives the gradient (d,) of round j at the point w. eta (n,): step sizes, positive.
-    Returns w (n, d); g (n, d): gradients seen. Source: Zinkevich 2003.
+    gradient: `gradient(j, w)` gives the gradient (d,) of round j at the point w. Returns w (n, d); g (n, d): gradients
+    seen. Source: Zinkevich 2003.
     """
-    eta, (radius,), d = _check_weights("eta", eta), check_scales(radius=radius), check_int("d", d, 1, MOST_ROUNDS)
     w = np.zeros((eta.size + 1, d))
     g = np.zeros((eta.size, d))
     for j in range(eta.size):
@@ -221,75 +215,60 @@ def ogd(
     return w[:-1], g
 
 # %% ../../nbs/core/08_oco.ipynb #dcd13d2c
-def ogd_regret_bound(g: np.ndarray, eta: Any, radius: float = 1.0) -> np.ndarray:
-    """Bound on the regret of `ogd` after each round, from the gradients that it saw.
+@validated
+def ogd_regret_bound(
+    g: Gradients, eta: Annotated[Any, Array("Step sizes.", ("n",), SMALLEST, closed=False, order=-1)], radius: Radius = 1.0
+) -> np.ndarray:
+    """Bound on the regret of `ogd` after each round, from the gradients that it saw, for every comparator in the ball.
 
-    g (n, d): gradients. eta (n,): step sizes, positive and nonincreasing. radius: radius of the ball, positive; the
-    bound holds for every comparator in it. Returns (n,): upper bounds: 2 radius^2 / eta, plus the sum of eta_j
-    ||g_j||^2 / 2.
+    Returns (n,): upper bounds: 2 radius^2 / eta, plus the sum of eta_j ||g_j||^2 / 2.
     """
-    eta = _check_weights("eta", eta, -1, "the regret bound of gradient descent needs nonincreasing eta")
-    g = check_magnitude("g", check_array("g", g, (eta.size, None)))
-    return 2 * check_scales(radius=radius)[0] ** 2 / eta + np.cumsum(eta * (g**2).sum(1) / 2)
+    return 2 * radius**2 / eta + np.cumsum(eta * (g**2).sum(1) / 2)
 
 # %% ../../nbs/core/08_oco.ipynb #290e189f
-def ogd_schedule(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> np.ndarray:
-    """Step sizes for gradients of bounded norm, without knowledge of the number of rounds.
-
-    G: limit on ||g_j||_2, positive. Returns (n,): eta_j = step radius sqrt(2 / j) / G.
-    """
-    G, radius, step = check_scales(G=G, radius=radius, step=step)
-    return step * radius / G * np.sqrt(2.0 / np.arange(1, check_int("n", n, 1, MOST_ROUNDS) + 1))
+@validated
+def ogd_schedule(n: Rounds, G: Steepness, radius: Radius = 1.0, step: Multiplier = 1.0) -> np.ndarray:
+    "Step sizes (n,), which do not depend on the number of rounds: eta_j = step radius sqrt(2 / j) / G."
+    return step * radius / G * np.sqrt(2.0 / np.arange(1, n + 1))
 
 # %% ../../nbs/core/08_oco.ipynb #bd22183b
 def bound_ogd(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> float:
-    """Upper bound on the regret of `ogd` with `ogd_schedule`.
-
-    G: limit on ||g_j||_2, positive. Returns: sqrt(2 n) G radius (step + 1/step); 2 sqrt(2 n) G radius at step 1.
-    """
+    "Upper bound on the regret of `ogd` with `ogd_schedule`: sqrt(2 n) G radius (step + 1/step), twice `bound_rda`."
     return 2 * bound_rda(n, G, radius, step)
 
 # %% ../../nbs/core/08_oco.ipynb #02881ce2
-def vaw(X: Any, y: Any, ridge: float = 1.0) -> np.ndarray:
+@validated
+def vaw(X: Features, y: Labels, ridge: Ridge = 1.0) -> np.ndarray:
     """Predictions of the Vovk-Azoury-Warmuth forecaster.
 
-    X (T, n): features of each round. ridge: weight of ||u||^2, positive; above 1e-14 times the sum of all squared
-    features. Returns (T,): prediction of each round, from its features and the rounds before it. Source: Vovk 2001,
-    Azoury & Warmuth 2001.
+    ridge: above 1e-14 times the sum of all squared features. Returns (T,): prediction of each round, from its features
+    and the rounds before it. Source: Vovk 2001, Azoury & Warmuth 2001.
     """
-    X, y, ridge = _check_stream(X, y, ridge)
-    T, n = X.shape
-    A, b, out = ridge * np.eye(n), np.zeros(n), np.empty(T)
-    for t in range(T):
-        A += np.outer(X[t], X[t])
-        out[t] = X[t] @ np.linalg.solve(A, b)
-        b += y[t] * X[t]
-    return out
+    return np.array([z @ np.linalg.solve(A + np.outer(z, z), b) for z, A, b in _ridge_rounds(X, y, ridge)])
 
 # %% ../../nbs/core/08_oco.ipynb #13481962
-def forward_ridge(X: Any, y: Any, ridge: float = 1.0) -> np.ndarray:
+@validated
+def forward_ridge(X: Features, y: Labels, ridge: Ridge = 1.0) -> np.ndarray:
     """Weights of ridge regression on the rounds before.
 
-    X (T, n): features of each round. ridge: weight of ||u||^2, positive; above 1e-14 times the sum of all squared
-    features. Returns (T, n): weights of each round, known before its features; zero in the first.
+    ridge: above 1e-14 times the sum of all squared features. Returns (T, n): weights of each round, known before its
+    features; zero in the first.
     """
-    X, y, ridge = _check_stream(X, y, ridge)
-    T, n = X.shape
-    A, b, w = ridge * np.eye(n), np.zeros(n), np.empty((T, n))
-    for t in range(T):
-        w[t] = np.linalg.solve(A, b)
-        A += np.outer(X[t], X[t])
-        b += y[t] * X[t]
-    return w
+    return np.array([np.linalg.solve(A, b) for _, A, b in _ridge_rounds(X, y, ridge)])
 
 # %% ../../nbs/core/08_oco.ipynb #8c2ce235
-def _check_stream(X: Any, y: Any, ridge: float) -> tuple[np.ndarray, np.ndarray, float]:
-    "Features, labels and ridge, checked."
-    X = check_magnitude("X", check_array("X", X, (None, None)))
-    if 0 in X.shape: fail("shape of X", X.shape, "(T, n) with T, n of at least 1")
-    y, (ridge,) = check_magnitude("y", check_array("y", y, (len(X),))), check_scales(ridge=ridge)
+def _check_ridge(X: np.ndarray, ridge: float) -> None:
+    "Refuse a ridge that rounding would lose."
     check_real("ridge", ridge, 1e-14 * float((X**2).sum()), why="it would be lost in rounding beside the sum of all squared features")
-    return X, y, ridge
+
+
+def _ridge_rounds(X: np.ndarray, y: np.ndarray, ridge: float) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    "The features of each round, with the matrix and the vector of ridge regression on the rounds before."
+    _check_ridge(X, ridge)
+    A, b = ridge * np.eye(X.shape[1]), np.zeros(X.shape[1])
+    for z, label in zip(X, y, strict=True):
+        yield z, A, b
+        A, b = A + np.outer(z, z), b + label * z
 
 # %% ../../nbs/core/08_oco.ipynb #b4e28da9
 @kernel
@@ -333,47 +312,38 @@ def vaw_learn(z: np.ndarray, y: float, n: int, R: np.ndarray, u: np.ndarray) -> 
         y = c * y - s * old
 
 # %% ../../nbs/core/08_oco.ipynb #6b883cc7
-def vaw_regret_bound(X: Any, ridge: float, y_max: float, u: Any = None) -> np.ndarray:
+@validated
+def vaw_regret_bound(X: Features, ridge: Ridge, y_max: YMax, u: Point = None) -> np.ndarray:
     """Bound on the regret of `vaw` after each round, from the features.
 
-    X (T, n): features of each round. ridge: weight of ||u||^2, as for `vaw`. u (n,): comparator; None for the regret
-    against the best u with its price, ridge ||u||^2 + loss. Returns (T,): upper bounds: ridge ||u||^2 + y_max^2 ln
-    det(A_t / ridge).
+    ridge: as for `vaw`. u (n,): comparator; None for the regret against the best u with its price, ridge ||u||^2 +
+    loss. Returns (T,): upper bounds: ridge ||u||^2 + y_max^2 ln det(A_t / ridge).
     """
-    X = check_array("X", X, (None, None))
-    X, _, ridge = _check_stream(X, np.zeros(len(X)), ridge)
-    (y_max,), n = check_scales(y_max=y_max), X.shape[1]
-    u = np.zeros(n) if u is None else check_magnitude("u", check_array("u", u, (n,)))
-    A, logs = np.eye(n), np.empty(len(X))
+    _check_ridge(X, ridge)
+    u, A, logs = np.zeros(X.shape[1]) if u is None else u, np.eye(X.shape[1]), np.empty(len(X))
     for t, z in enumerate(X / math.sqrt(ridge)):
         A += np.outer(z, z)
         logs[t] = np.linalg.slogdet(A)[1]
     return ridge * float(u @ u) + y_max**2 * logs
 
 # %% ../../nbs/core/08_oco.ipynb #3323bcf2
-def bound_vaw(T: int, n: int, ridge: float, x_norm: float, y_max: float, w_norm: float = 0.0) -> float:
-    """Upper bound on the regret of `vaw`, closed form.
+@validated
+def bound_vaw(T: Rounds, n: Dimension, ridge: Ridge, x_norm: XNorm, y_max: YMax, w_norm: Limit = 0.0) -> float:
+    """Upper bound on the regret of `vaw`: ridge w_norm^2 + y_max^2 m ln(1 + T x_norm^2 / (ridge m)), m = min(n, T).
 
-    ridge: weight of ||u||^2, positive. w_norm: limit on the Euclidean norm of the comparator, at least 0; 0 for the
-    regret against the best one with its price. Returns: ridge w_norm^2 + y_max^2 m ln(1 + T x_norm^2 / (ridge m)),
-    m = min(n, T).
+    w_norm: limit on the Euclidean norm of the comparator; 0 for the regret against the best one with its price.
     """
-    ridge, x_norm, y_max = check_scales(ridge=ridge, x_norm=x_norm, y_max=y_max)
-    (w_norm,) = check_scales(zero=True, w_norm=w_norm)
-    m = min(check_int("n", n, 1, MOST_ROUNDS), check_int("T", T, 1, MOST_ROUNDS))
+    m = min(n, T)
     return ridge * w_norm**2 + y_max**2 * m * math.log1p(T * x_norm**2 / (ridge * m))
 
 # %% ../../nbs/core/08_oco.ipynb #34605d40
-def project_norm(p: Any, A: Any, radius: float = 1.0) -> np.ndarray:
+@validated
+def project_norm(p: Point, A: Annotated[Any, Array("The matrix.", ("n", "n"))], radius: Radius = 1.0) -> np.ndarray:
     """Point of the ball that is nearest in the norm of a positive definite matrix.
 
-    p (n,): the point to be projected; numbers of magnitude at most 1e60. A (n, n): symmetric and positive definite,
-    entries of magnitude at most 1e60; only (A + A') / 2 counts. Returns (n,): the minimiser of (w - p)' A (w - p) over
-    ||w|| <= radius.
+    A (n, n): symmetric and positive definite; only (A + A') / 2 counts. Returns (n,): the minimiser of (w - p)' A
+    (w - p) over ||w|| <= radius.
     """
-    p, (radius,) = check_magnitude("p", check_array("p", p, (None,))), check_scales(radius=radius)
-    A = check_magnitude("A", check_array("A", A, (p.size, p.size)))
-    if p.size == 0: fail("p", [], "a point with at least one coordinate")
     return _newton_projection(p, A, radius)
 
 
@@ -391,16 +361,15 @@ def _newton_projection(p: np.ndarray, A: np.ndarray, radius: float) -> np.ndarra
     return vectors @ w * min(1.0, radius / size)
 
 # %% ../../nbs/core/08_oco.ipynb #4f596d95
-def ons(X: Any, y: Any, radius: float = 1.0, ridge: float = 1.0, largest: float | None = None) -> np.ndarray:
+@validated
+def ons(X: Features, y: Labels, radius: Radius = 1.0, ridge: Ridge = 1.0, largest: Residual = None) -> np.ndarray:
     """Weights of the online Newton step for the squared loss, in a ball.
 
-    X (T, n): features of each round. ridge: weight of the identity in the matrix, positive; above 1e-14 times the sum
-    of all squared features. largest: limit M on |<w, x> - y| in the ball: the matrix grows by g g' / (4 M^2). None: it
-    grows by x x'. Returns (T, n): weights of each round, known before its features; zero in the first. Source: Hazan,
-    Agarwal & Kale 2007.
+    ridge: weight of the identity in the matrix; above 1e-14 times the sum of all squared features. largest: limit M on
+    |<w, x> - y| in the ball: the matrix grows by g g' / (4 M^2). None: it grows by x x'. Returns (T, n): weights of
+    each round, known before its features; zero in the first. Source: Hazan, Agarwal & Kale 2007.
     """
-    X, y, ridge = _check_stream(X, y, ridge)
-    (radius,), largest = check_scales(radius=radius), _check_largest(X, y, radius, largest)
+    _check_newton(X, y, radius, ridge, largest)
     A, w = ridge * np.eye(X.shape[1]), np.zeros((len(X) + 1, X.shape[1]))
     for t, (z, label) in enumerate(zip(X, y, strict=True)):
         r = w[t] @ z - label
@@ -409,13 +378,12 @@ def ons(X: Any, y: Any, radius: float = 1.0, ridge: float = 1.0, largest: float 
     return w[:-1]
 
 
-def _check_largest(X: np.ndarray, y: np.ndarray, radius: float, largest: float | None) -> float | None:
-    "The limit M, checked against the data."
-    if largest is None: return None
-    (largest,) = check_scales(high=1e130, largest=largest)
+def _check_newton(X: np.ndarray, y: np.ndarray, radius: float, ridge: float, largest: float | None) -> None:
+    "Refuse a ridge that rounding would lose, and a limit M below what is possible in the ball."
+    _check_ridge(X, ridge)
     reached = radius * float(np.linalg.norm(X, axis=1).max()) + float(np.abs(y).max())
-    if largest < reached * (1 - 1e-12): fail("largest", largest, f"at least {reached:g}, the largest residual that is possible in the ball")
-    return largest
+    if largest is not None and largest < reached * (1 - 1e-12):
+        fail("largest", largest, f"at least {reached:g}, the largest residual that is possible in the ball")
 
 # %% ../../nbs/core/08_oco.ipynb #0f35d8b7
 @kernel
@@ -471,15 +439,16 @@ def ons_learn(z: np.ndarray, y: float, n: int, radius: float, A: np.ndarray, w: 
         for i in range(n): w[i] *= radius / size
 
 # %% ../../nbs/core/08_oco.ipynb #dd247a32
-def ons_regret_bound(X: Any, y: Any, w: Any, radius: float = 1.0, ridge: float = 1.0, largest: float | None = None) -> np.ndarray:
-    """Bound on the regret of `ons` after each round, from its features, labels and weights.
+@validated
+def ons_regret_bound(
+    X: Features, y: Labels, w: Annotated[Any, Array("Weights that were played.", ("T", "n"))], radius: Radius = 1.0,
+    ridge: Ridge = 1.0, largest: Residual = None,
+) -> np.ndarray:
+    """Bound on the regret of `ons` after each round, from its features, labels and weights, for every comparator in the ball.
 
-    X (T, n): features of each round. w (T, n): weights that were played. radius: radius of the ball; the bound holds
-    for every comparator in it. Returns (T,): upper bounds: ridge radius^2 plus the sum of r_t^2 z_t' A_t^-1 z_t.
+    Returns (T,): upper bounds: ridge radius^2 plus the sum of r_t^2 z_t' A_t^-1 z_t.
     """
-    X, y, ridge = _check_stream(X, y, ridge)
-    (radius,), largest = check_scales(radius=radius), _check_largest(X, y, radius, largest)
-    w = check_magnitude("w", check_array("w", w, X.shape))
+    _check_newton(X, y, radius, ridge, largest)
     check_real("largest ||w||", float(np.linalg.norm(w, axis=1).max()), high=radius * (1 + 1e-9), why="the weights have to be in the ball")
     A, out = ridge * np.eye(X.shape[1]), np.empty(len(X))
     for t, z in enumerate(X):
@@ -489,11 +458,10 @@ def ons_regret_bound(X: Any, y: Any, w: Any, radius: float = 1.0, ridge: float =
     return ridge * radius**2 + np.cumsum(out)
 
 # %% ../../nbs/core/08_oco.ipynb #decc6926
-def bound_ons(T: int, n: int, ridge: float, x_norm: float, y_max: float, radius: float = 1.0) -> float:
-    """Upper bound on the regret of `ons`, closed form.
+@validated
+def bound_ons(T: Rounds, n: Dimension, ridge: Ridge, x_norm: XNorm, y_max: YMax, radius: Radius = 1.0) -> float:
+    """Upper bound on the regret of `ons`.
 
-    ridge: weight of the identity, positive. Returns: ridge radius^2 + (radius x_norm + y_max)^2 m ln(1 + T x_norm^2 /
-    (ridge m)), m = min(n, T).
+    Returns: ridge radius^2 + (radius x_norm + y_max)^2 m ln(1 + T x_norm^2 / (ridge m)), m = min(n, T).
     """
-    ridge, x_norm, y_max, radius = check_scales(ridge=ridge, x_norm=x_norm, y_max=y_max, radius=radius)
     return ridge * radius**2 + (radius * x_norm + y_max) ** 2 * bound_vaw(T, n, ridge, x_norm, 1.0)

@@ -13,12 +13,15 @@ from functools import cache, wraps
 from graphlib import TopologicalSorter
 from typing import Annotated, Any, get_type_hints
 
-from .checks import LARGEST, SMALLEST, check_choice, check_flag, check_int, check_real, check_rng, check_step
+import numpy as np
+
+from .checks import LARGEST, SMALLEST, check_array, check_choice, check_flag, check_int, check_real
+from .checks import check_rng, check_step, fail
 
 # %% auto #0
-__all__ = ['AnyFeatures', 'AnyBudget', 'Seed', 'Radius', 'XNorm', 'YMax', 'Confidence', 'ERRORS', 'Parameter', 'limit', 'Integer',
-           'Real', 'Step', 'Choice', 'Flag', 'Randomness', 'declared', 'order_of_checks', 'validated',
-           'parameter_lines', 'document']
+__all__ = ['AnyFeatures', 'AnyBudget', 'Seed', 'Radius', 'XNorm', 'YMax', 'Confidence', 'Rounds', 'Dimension', 'Limit', 'ERRORS',
+           'Parameter', 'limit', 'Integer', 'Real', 'Step', 'Choice', 'Flag', 'Randomness', 'Array', 'declared',
+           'order_of_checks', 'validated', 'parameter_lines', 'document']
 
 # %% ../../nbs/core/22_parameters.ipynb #ff3d8823
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class Parameter:
         return ""
 
     def check(self, name: str, value: Any, given: dict[str, Any]) -> Any:
-        "The value, converted; a value outside the limits is refused. given: the arguments before it, checked."
+        "The value, converted; or a refusal. given: the arguments before it, checked, and the lengths of arrays among them."
         return value
 
 
@@ -154,6 +157,40 @@ class Randomness(Parameter):
         check_rng(value)
         return value
 
+
+@dataclass(frozen=True)
+class Array(Parameter):
+    "Finite numbers above `above` (at least that, if `closed`) and at most `high`, in an array that is not empty."
+
+    shape: tuple[str, ...] = ("n",)  # letters; each stands for the same length in all arguments of a call
+    above: float = -LARGEST
+    high: float = LARGEST
+    closed: bool = True
+    order: int = 0  # 1: no number is below the one before; -1: none is above
+
+    @property
+    def needs(self) -> set[str]:
+        "The arguments that are lengths."
+        return set(self.shape)
+
+    def kind(self, name: str) -> str:
+        "Shape, limits and order."
+        order = {0: "", 1: ", nondecreasing", -1: ", nonincreasing"}[self.order]
+        return f"array ({', '.join(self.shape)}), in {'[' if self.closed else '('}{self.above:g}, {self.high:g}]{order}"
+
+    def check(self, name: str, value: Any, given: dict[str, Any]) -> np.ndarray:
+        "The numbers as floats, C-contiguous; their lengths are added to `given`."
+        a = check_array(name, value, tuple(given.get(letter) for letter in self.shape), self.why)
+        given.update(zip(self.shape, a.shape, strict=True))
+        if 0 in a.shape or a.shape != tuple(given[letter] for letter in self.shape):
+            fail(f"shape of {name}", a.shape, f"({', '.join(self.shape)}) with lengths of at least 1", self.why)
+        if not (self.above <= a.min() and a.max() <= self.high) or (a.min() == self.above and not self.closed):
+            i = a.argmax() if a.max() > self.high else a.argmin()
+            place = [int(n) for n in np.unravel_index(i, a.shape)]
+            check_real(f"{name}{place}", float(a.flat[i]), self.above, self.high, self.why, self.closed)
+        if self.order and (self.order * np.diff(a) < 0).any(): fail(name, value, f"non{'de' if self.order > 0 else 'in'}creasing", self.why)
+        return a
+
 # %% ../../nbs/core/22_parameters.ipynb #93dd88be
 AnyFeatures = Annotated[int, Integer("Features of an example.", 1, 10**8, why="its state has to fit into memory")]
 AnyBudget = Annotated[int, Integer(
@@ -167,6 +204,9 @@ Radius = Annotated[float, Real(
 XNorm = Annotated[float, Real("Bound on the norm of the features of an example; larger examples are refused.")]
 YMax = Annotated[float, Real("Bound on the magnitude of the labels; larger labels are refused.")]
 Confidence = Annotated[float, Real("Chance of failure.", 1e-200, 1, why="it is a probability")]
+Rounds = Annotated[int, Integer("Number of rounds.", 1, 10**9)]
+Dimension = Annotated[int, Integer("Number of coordinates.", 1, 10**9)]
+Limit = Annotated[float, Real("Limit on a norm or a magnitude, or 0.", 0, LARGEST, True)]
 
 # %% ../../nbs/core/22_parameters.ipynb #b1e0cbc8
 @cache
@@ -188,8 +228,12 @@ def order_of_checks(function: Callable) -> tuple[str, ...]:
 def validated(function: Callable) -> Callable:
     """Decorator: check, and convert, each argument whose type is a declared parameter, before the function runs.
 
-    Returns: the function; a call raises ValueError with one sentence if an argument is outside its limits.
+    function: or a data class, whose fields are the arguments. Returns: the same; a call raises ValueError with one sentence
+    if an argument is outside its limits.
     """
+    if isinstance(function, type):
+        function.__init__ = validated(function.__init__)
+        return function
     signature = inspect.signature(function)
 
     @wraps(function)

@@ -1,4 +1,4 @@
-"""Hedge, exponentiated gradient and limited advice: what they refuse; the ends of their range."""
+"""Hedge, exponentiated gradient and limited advice: what rests on several arguments; the ends of their range."""
 
 import numpy as np
 import pytest
@@ -6,32 +6,20 @@ import pytest
 from oslr_nb.core import experts as e
 from oslr_nb.core.compiled import generator_words
 
-ONE, NAN = np.ones((3, 2)), np.nan
-
-
-def unit(j, w): return [1.0]
+ONE = np.ones((3, 2))
 
 
 @pytest.mark.parametrize(("f", "args", "words"), [
-    *((e.hedge, bad, words) for bad, words in
-      ((([[np.nan]], 1), "costs"), (([1.0], 1), "costs"), ((ONE, 0), "eta"), ((np.zeros((0, 2)), 1), "costs"),
-       (([[1e300], [0]], 1e60), "sums of costs"))),
+    (e.hedge, ([[1e300], [0]], 1e60), "sums of costs"),
     (e.hedge_regret_bound, ([[-800.0, 0]], [[0.5, 0.5]], 1.0), "a = 800"),
-    *((e.hedge_rate, bad, words) for bad, words in
-      (((0, 8, 1), "T"), ((9, 1, 1), "N"), ((9, 8, 0), "second"), ((9, 8, 1, -1), "low"))),
-    *((e.exponentiated_gradient, (unit, *bad), words) for bad, words in
-      (((0, 1, 1), "d = 0"), ((1, 0, 1), "eta"), ((1, 1, 0), "n = 0"), ((2, 1, 1), "gradient"))),
+    (e.exponentiated_gradient, (lambda j, w: [1.0], 2, 1, 1), "gradient"),
     (e.exponentiated_gradient, (lambda j, w: [1e308], 1, 10.0, 3), "sum of gradients"),
     (e.exponentiated_gradient, (lambda j, w: [1.5e308], 1, 1e-9, 3), "sum of gradients"),
-    *((e.limited_advice, bad, words) for bad, words in
-      (((ONE, 0, 1), "M = 0"), ((ONE, 3, 1), "M = 3.*N = 2"), ((ONE, 1, 1, 0, True), "M = 1.*centred"), ((2 * ONE, 1, 1), "losses = 2"),
-       ((-ONE, 1, 1), "losses = -1"), ((np.zeros((0, 2)), 1, 1), "shape of losses"), (([[NAN]], 1, 1), "losses"), ((ONE, 1, 0), "eta"),
-       ((ONE, 1, [1, 2, 3]), "not increasing"), ((ONE, 1, [1, 1]), "eta"), ((ONE, 1, [1, 1, 0]), "least eta"), ((ONE, 1, 1, -1), "seed"),
-       ((ONE, 1, 1, 0, 1), "centred"))),
+    *((e.limited_advice, (ONE, 1, *bad), words) for bad, words in
+      (((1, 0, True), "M = 1.*centred"), ((0,), "eta"), (([1, 2, 3],), "nonincreasing"), (([1, 1],), "eta"), (([1, 1, 0],), "eta"))),
     *((e.limited_chances, bad, words) for bad, words in
       ((([0.5, 0.6], 1), "q = "), (([-0.5, 1.5], 1), "q = "), (([0.5, 0.5], 3), "M"), (([], 1), "q = "))),
-    *((f, bad, words) for f in (e.bexp_rate, e.bound_bexp) for bad, words in
-      (((0, 8, 1), "T"), ((9, 1, 1), "N"), ((9, 8, 9), "M = 9"), ((9, 8, 1, True), "M = 1"), ((9, 8, 2, "yes"), "centred"))),
+    *((f, (9, 8, 1, True), "M = 1") for f in (e.bexp_rate, e.bound_bexp)),
 ])
 def test_refused(f, args, words):
     with pytest.raises(ValueError, match=words): f(*args)
