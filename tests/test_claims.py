@@ -129,31 +129,6 @@ def test_a_red_ledger_is_rare():
     assert sum(r.red for r in STORED.values()) <= 1e-3 and all((r.level is not None) == (r.red >= RED / 10) for r in STORED.values())
 
 
-def test_rows_of_the_papers():
-    wanted = {"ito2017": ["A0a", "A0b", "A0c", "A0d", "A0e", *(f"A{n}" for n in range(1, 22) if n != 14), "A9s", "A10r", "A10a", "A10m",
-                          *(f"E-A{n}" for n in (1, 4, 6, 8, 9))],
-              "foster2016": [*(f"F{n}" for n in range(1, 16)), "E-F1", "E-F2"],
-              "hazan2012": [*(f"H{n}" for n in range(1, 21)), *(f"H{n}s" for n in (3, 5, 6, 7, 8, 12, 13, 17)),
-                            "H5r", "H7t", "H12u", "E-H1", "E-H2"],
-              "cesabianchi2010": [*(f"D{n}" for n in range(1, 10)), "D10a", *(f"D{n}" for n in range(11, 16)),
-                                  *(f"E-D{n}" for n in (1, 2, 3, 4, 5, 10, 11))],
-              "kale2017": [*(f"K{n}" for n in range(11, 24)), "K16f", "K16r", "K16s", "K17r", "E-K4"],
-              "ito2018": [*(f"C{n}" for n in range(1, 15)), "C1n", *(f"C2{c}" for c in "cemw"), "C3i", "C3r", *(f"C6{c}" for c in "ckmpt"),
-                          *(f"C8{c}" for c in "bso"), *(f"C10{c}" for c in "acefhmr"), *(f"C12{c}" for c in "bdo"),
-                          *(f"C13{c}" for c in "cdeilmz"), *(f"E-C{n}" for n in (1, 2, 5, 6, 8, 9, 12, 13))],
-              "murata2018": [*(f"M{n}" for n in range(1, 9)), "M1n", "M4b", *(f"M5{c}" for c in "csw"), "M7g", "M7r",
-                             "MS1", "MS1f", "MS1k", "MS2", "MS2p",
-                             *(f"M{n}" for n in range(9, 14)), "M10c", "M10s", "MS4", *(f"MS4{c}" for c in "epx"), "MS5", "MS5q"],
-              "li2025": [f"L{n}" for n in range(1, 17)]}
-    for paper, ids in wanted.items():
-        assert set(ids) <= {i for i in IDS if CLAIMS[i].paper == paper}, paper
-
-
-def test_rows_of_the_core():
-    rows = {"G": 7, "B": 8, "O": 17, "W": 25, "P": 5, "S": 6, "Q": 9}
-    assert {f"{c}{i + 1}" for c, n in rows.items() for i in range(n)} == {i for i in IDS if CLAIMS[i].paper == "core"}
-
-
 def test_a_result_does_not_depend_on_the_number_of_jobs():
     one, two = oslr.verify("foster2016", jobs=1), oslr.verify("foster2016", jobs=2)
     plain = lambda ledger: [{k: v for k, v in r.items() if k != "seconds"} for r in json.loads(ledger.to_json())]

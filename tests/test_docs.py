@@ -17,8 +17,10 @@ import yaml
 from conftest import TOP
 
 import oslr_nb
-
-sys.path.insert(0, str(TOP))
+from website import quarto, reference
+from website.cells import Page
+from website.render import Site, address, navigation, number, with_its_marks
+from website.search import plainer, statements, untex
 
 PNG = ("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=")
 SETTINGS = """
@@ -51,7 +53,6 @@ def data(**kinds) -> list:
 
 def small_site(folder, *cells, settings=SETTINGS, front=FRONT, css="", **extra):
     "Builds a small site with the given cells on the front page; returns (problems, front page)."
-    from website.render import Site
 
     proc = folder / "_proc"
     (proc / "more").mkdir(parents=True)
@@ -110,10 +111,6 @@ def test_markup(build):
 
 def test_place_in_the_book(build, tmp_path):
     """Parts are folded but for the current one, chapters numbered; statements and proofs lead to each other; titles have an index."""
-    from website.cells import Page
-    from website.render import navigation, number
-    from website.search import statements
-
     part = {"section": "I One", "contents": ["b", {"section": "C", "contents": ["c", "d"]}]}
     pages = list(navigation(["a", part, {"section": "More", "contents": ["e"]}]))
     number(pages)
@@ -181,16 +178,12 @@ def test_defects(defective, i):
 
 
 def test_no_line_begins_with_the_comma_behind_a_formula():
-    from website.render import with_its_marks
-
     span = '<span\nclass="math inline">\\(a\\)</span>'
     assert with_its_marks(f"({span}), {span} b") == f'<span class="together">({span}),</span> {span} b'
 
 
 def test_every_source_is_a_list_of_lines(build):
     "Quarto runs together the lines of a source that is one text."
-    from website import reference
-
     whole = json.loads(notebook([("raw", FRONT)]))
     whole["cells"].append({"cell_type": "markdown", "source": "One.\nTwo.", "metadata": {}})
     settings = SETTINGS.replace("[index.ipynb,", "[index.ipynb, whole.ipynb,")
@@ -249,8 +242,6 @@ def test_no_empty_headings_in_tables_and_ids_on_one_line(build):
 
 
 def test_search_copy():
-    from website.search import plainer, untex
-
     text = plainer('''<nav>Menu</nav><main><h1>T</h1><p class="tools">Cite</p><div id="thm-a" class="theorem">
 <h3 class="theorem-title">
 Theorem 2</h3><p>If <span class="math inline">\\(\\lambda\\le\\frac{1}{2}\\)</span>.</p></div><pre>2</pre></main>''')
@@ -263,16 +254,12 @@ def test_sitemap_only_with_an_address(build, tmp_path):
     (tmp_path / "settings.ini").write_text("[DEFAULT]\ndoc_host = https://example.org\ndoc_baseurl = /oslr/\n")
     assert build()[0] == [] and "https://example.org/oslr/more/page.html" in (tmp_path / "out" / "sitemap.xml").read_text()
     (tmp_path / "settings.ini").write_text("[DEFAULT]\ndoc_host =\n")
-    from website.render import address
-
     assert address(tmp_path / "settings.ini") == ""
 
 
 def test_output_of_quarto(build, tmp_path):
     "Its pages are finished and checked like ours; its warnings count."
     build()
-    from website import quarto
-    from website.render import Site
 
     site = Site(tmp_path / "_proc", tmp_path / "quarto")
     polyfill = '<script src="https://cdnjs.cloudflare.com/polyfill/v3/polyfill.min.js?features=es6"></script>'
@@ -297,18 +284,14 @@ def test_output_of_quarto(build, tmp_path):
 
 
 def test_warnings_of_quarto_name_their_page():
-    from website.quarto import warnings
-
     told = ["\x1b[1m\x1b[34m", "[ 1/19] a.ipynb\x1b[39m", "\x1b[33mWARNING: x", "\x1b[39m[WARNING] Citeproc: y", "[ 2/19] b/c.ipynb",
             "WARN: z", "Output created"]
-    assert warnings(told) == ["a.ipynb: Quarto: WARNING: x", "a.ipynb: Quarto: [WARNING] Citeproc: y", "b/c.ipynb: Quarto: WARN: z"]
-    assert warnings(["ERROR: w"]) == ["_quarto.yml: Quarto: ERROR: w"]
+    assert quarto.warnings(told) == ["a.ipynb: Quarto: WARNING: x", "a.ipynb: Quarto: [WARNING] Citeproc: y", "b/c.ipynb: Quarto: WARN: z"]
+    assert quarto.warnings(["ERROR: w"]) == ["_quarto.yml: Quarto: ERROR: w"]
 
 
 def test_lines_of_quarto_are_passed_on_as_they_come(tmp_path, monkeypatch):
     "The second line comes only when the first has been heard."
-    from website.quarto import render
-
     class Listener:
         heard = ""
 
@@ -322,9 +305,9 @@ def test_lines_of_quarto_are_passed_on_as_they_come(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("CODE", "0")
     monkeypatch.setattr(sys, "stderr", listener := Listener())
-    assert render(tmp_path) == ["one\n", "two\n"] and listener.heard == "one\ntwo\n"
+    assert quarto.render(tmp_path) == ["one\n", "two\n"] and listener.heard == "one\ntwo\n"
     monkeypatch.setenv("CODE", "3")
-    with pytest.raises(SystemExit, match="3"): render(tmp_path)
+    with pytest.raises(SystemExit, match="3"): quarto.render(tmp_path)
 
 
 def test_quarto_settings(top):

@@ -1,10 +1,10 @@
 """What happens to a notebook before it becomes a page: folds, marks, numbers."""
 
+from types import SimpleNamespace
+
 import pytest
 
-
-@pytest.fixture(autouse=True)
-def _path(monkeypatch, top): monkeypatch.syspath_prepend(top)
+from website.procs import Page, chip, fold, marked, own_numbers
 
 
 def cell(source: str, *directives: str):
@@ -30,8 +30,6 @@ def cell(source: str, *directives: str):
     ("@kernel\ndef f(): pass\n\n\n@kernel(apart=True)\ndef g(): pass", ("exporti",), "Kernel: f, g"),
 ])
 def test_folded(source, directives, summary):
-    from website.procs import fold
-
     c = cell(source, *directives)
     fold(c)
     assert {'#| code-fold: true', f'#| code-summary: "{summary}"'} <= set(c.source.splitlines()) and c.source.endswith(source[-10:])
@@ -46,32 +44,24 @@ def test_folded(source, directives, summary):
     ("#| echo: false\nassert x", ()),
 ])
 def test_open(source, directives):
-    from website.procs import fold
-
     c = cell(source, *directives)
     fold(c)
     assert c.source == source
 
 
 def test_short_source_is_open_under_a_line():
-    from website.procs import fold
-
     c = cell("def f(): pass", "exports")
     fold(c)
     assert c.source == '#| code-fold: show\n#| code-summary: "Exported source"\ndef f(): pass'
 
 
 def test_hidden():
-    from website.procs import fold
-
     c = cell("import os", "export")
     fold(c)
     assert "source" not in c
 
 
 def test_statements_name_their_claims():
-    from website.procs import chip, marked
-
     record = {"id": "A9", "proof": "thm-two", "status": "holds", "resolution": 0.7}
     text = "Before.\n\n::: {#thm-two}\n\n## Title\n\n::: {.note}\nx\n:::\n\nText.\n\n:::\n\n::: {.proof}\n\nEnd.\n\n:::"
     mark, two = "\n".join(chip([record])), chip([record, record | {"id": "B1", "resolution": None}])
@@ -82,8 +72,6 @@ def test_statements_name_their_claims():
 
 
 def test_own_numbers():
-    from website.procs import own_numbers
-
     assert own_numbers("---\ntitle: A\n---") == "---\ntitle: A\n---"
     front = own_numbers("---\ntitle: A\nstatements: XX\n---")
     assert "thm-title: Theorem XX" in front and "lem-prefix: Lemma XX" in front and front.endswith("---")
@@ -92,10 +80,6 @@ def test_own_numbers():
 
 def test_links_to_a_check_and_its_place_are_written_alike():
     "The place is no label of a cell, since Quarto would write that in lower case."
-    from types import SimpleNamespace
-
-    from website.procs import Page, marked
-
     record = {"id": "A9", "proof": "thm-two", "item": "Theorem 2", "status": "holds", "resolution": None}
     line = Page.line(SimpleNamespace(place="papers/a/01.ipynb"), record)
     assert "{#claim-A9 .check-line}" in line and "(../../results/claims.ipynb#row-A9)" in line

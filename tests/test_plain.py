@@ -2,15 +2,15 @@
 
 import copy
 import json
+import re
 
 import pytest
 from conftest import TOP
 
+from website import numbers
+from website import rich as fences
+
 NBS = TOP / "nbs"
-
-
-@pytest.fixture(autouse=True)
-def _path(monkeypatch): monkeypatch.syspath_prepend(TOP)
 
 
 def md(text: str) -> dict: return {"cell_type": "markdown", "id": "a", "metadata": {}, "source": text.splitlines(keepends=True)}
@@ -21,9 +21,7 @@ def code(text: str) -> dict: return md(text) | {"cell_type": "code", "id": "b", 
 
 def rich(*cells) -> str:
     "The cells in the form with fences, as one text."
-    from website import rich as module
-
-    return "\n\n".join(module.text_of(cell) for cell in module.rich(list(cells)))
+    return "\n\n".join(fences.text_of(cell) for cell in fences.rich(list(cells)))
 
 
 PLAIN = """<blockquote id="thm-a">
@@ -136,8 +134,6 @@ def page(folder, *cells) -> dict:
 
 
 def test_numbers_are_filled_in(tmp_path):
-    from website import numbers
-
     box = '<blockquote id="{0}">\n\n**{1} ?**\n\nText.\n\n</blockquote>'
     equation = '\n\n<a id="eq-z"></a>\n$$ a=b \\tag{?} $$'
     page(tmp_path, md(FRONT), md("By [?](#lem-b), [?](#eq-z) and [?](#ref-knuth); also ([?](#ref-knuth), page 3)."),
@@ -151,8 +147,6 @@ def test_numbers_are_filled_in(tmp_path):
 
 
 def test_labels_in_docstrings_have_their_numbers(tmp_path):
-    from website import numbers
-
     box = '<blockquote id="lem-{0}">\n\n**Lemma ?**\n\nText.\n\n</blockquote>'
     text = 'def f():\n    "Bound of {}."\n    return "lem-b"  # {}'
     page(tmp_path, md(FRONT), md(box.format("b")), md(box.format("a")), code(text.format("lem-b", "as in Lemma XX 7 (lem-a), lem-gone")))
@@ -167,16 +161,12 @@ def test_labels_in_docstrings_have_their_numbers(tmp_path):
     ("*Proof.* By induction.", "a proof without an end"),
 ])
 def test_problems_are_noticed(tmp_path, text, problem):
-    from website import numbers
-
     page(tmp_path, md(text))
     numbers.renew(tmp_path)
     assert any(problem in found for found in numbers.problems(tmp_path))
 
 
 def test_one_number_means_one_statement(tmp_path):
-    from website import numbers
-
     page(tmp_path, md(FRONT))
     (tmp_path / "a.ipynb").rename(tmp_path / "b.ipynb")
     page(tmp_path, md(FRONT), md("[Lemma YY 1](#lem-a)"))
@@ -185,21 +175,14 @@ def test_one_number_means_one_statement(tmp_path):
 
 def test_the_notebooks():
     "All of them: `make export` has been run, and nothing is left that a viewer would show as markup."
-    from website import numbers
-
     assert numbers.renew(NBS, write=False) == []
     assert numbers.problems(NBS) == []
 
 
 def test_numbers_are_those_of_the_site():
     "Counted here as the site's filter counts them: with fences, in the order of the page."
-    import re
-
-    from website import numbers
-    from website.rich import rich as fences
-
     for name, book in numbers.read(NBS).items():
-        text = "\n\n".join("".join(cell["source"]) for cell in fences(copy.deepcopy(book["cells"])))
+        text = "\n\n".join("".join(cell["source"]) for cell in fences.rich(copy.deepcopy(book["cells"])))
         order = re.findall(r"^::: \{#([\w-]+)\}|\$\$ \{#(eq-[\w-]+)\}|^#\| label: ((?:fig|tbl)-[\w-]+)$", text, re.M)
         found = ["".join(one) for one in order if "".join(one).split("-")[0] in numbers.NAMES]
         for kind in numbers.NAMES:
@@ -217,10 +200,6 @@ def test_the_first_cell_is_front_matter_and_no_docstring():
 
 
 def test_captions_have_their_formulas_as_formulas():
-    import re
-
-    from website import numbers
-
     for name, book in numbers.read(NBS).items():
         for text in filter(numbers.CAPTION.match, numbers.prose(book)):
             bare = re.sub(r"\$[^$]*\$|`[^`]*`|\]\([^)]*\)|<[^>]*>", "", text)

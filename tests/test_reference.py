@@ -2,14 +2,11 @@
 
 import ast
 import re
-import sys
 
 import pytest
 from conftest import TOP
 
 import oslr_nb as oslr
-
-sys.path.insert(0, str(TOP))
 from website import reference
 
 # Names that a user types have full docstrings: those of the face, the learners, and these. The others have a sentence and the facts.

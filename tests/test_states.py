@@ -18,7 +18,6 @@ from test_learners import KEYS, bought, every_learner, make, query, take
 
 import oslr_nb as oslr
 from oslr_nb.core.storage import SCHEMA, read_file, write_file
-from oslr_nb.practice import tables
 from oslr_nb.practice.data import sparse_linear
 from tests.practice.test_service import ask, fresh, same_state, session
 
@@ -197,13 +196,12 @@ def test_no_place_leaves_its_array(key, calls, tmp_path):
 
 @pytest.mark.parametrize("command", ["serve", "run"])
 def test_checkpoints_that_were_damaged(command, tmp_path):
-    "Anything in them: the command says so in one sentence, and the file stays as it is."
+    "Cut anywhere, of another version, without a part, with a part of another kind: a refusal in one sentence leaves the file as it is."
     name = f"{command}-auto"
     path = tmp_path / "s.npz" if command == "serve" else tmp_path / "out" / "checkpoint.npz"
     path.parent.mkdir(exist_ok=True)
     data, rng = (states.FOLDER / f"{name}.npz").read_bytes(), np.random.default_rng(1)
     header, arrays = read_file(states.FOLDER / f"{name}.npz")
-    survey = tables.survey_table
 
     def attempt():
         before = path.read_bytes()
@@ -216,31 +214,17 @@ def test_checkpoints_that_were_damaged(command, tmp_path):
     for i in [*rng.integers(0, len(data) - 1, 15), len(data) - 1]:
         path.write_bytes(data[:i])
         attempt()
-    for change in ({"schema": SCHEMA + 1}, {"schema": None}):
+    forged = [[{k: v for k, v in part.items() if k != gone} for part in (header, arrays)] for gone in [*header, *arrays]]
+    forged += [(header | {key: "x"}, arrays) for key in header] + [(header, arrays | {k: np.zeros(a.size + 1)}) for k, a in arrays.items()]
+    for parts in forged:
+        write_file(path, *parts)
+        attempt()
+    with pytest.MonkeyPatch.context() as later:
+        later.setattr(oslr.storage, "SCHEMA", SCHEMA + 1)
         write_file(path, header, arrays)
-        forge(path, header | change, arrays)
-        attempt()
-    for gone in [*header, *arrays]:
-        kept = [{k: v for k, v in part.items() if k != gone} for part in (header, arrays)]
-        write_file(path, *kept)
-        attempt()
-    for key in header:
-        for odd in ("x", -1, [], {}):
-            write_file(path, header | {key: odd}, arrays)
-            if command == "serve" and key == "open" and not odd: continue
-            attempt()
-    for key, a in arrays.items():
-        write_file(path, header, arrays | {key: np.zeros(a.size + 1)})
-        attempt()
+    attempt()
     oslr.auto(10, 4).save(path)
     attempt()
-    assert survey is tables.survey_table
-
-
-def forge(path, header, arrays):
-    "A file with a right checksum and whatever version."
-    text = json.dumps(header)
-    np.savez(path, header=np.array(text), checksum=np.array(oslr.storage.checksum(text, arrays)), **arrays)
 
 
 # --- pickles, copies, other processes

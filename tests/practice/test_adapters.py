@@ -117,14 +117,6 @@ def test_pipeline_search_clone_and_copies():
         assert (other.coef_ == copy.deepcopy(model).partial_fit(S.X, S.y).coef_).all() and (other.coef_ != model.coef_).any()
 
 
-def test_kinds_of_numbers():
-    counts = np.random.default_rng(0).integers(0, 5, (300, 6))
-    labels = counts[:, 2] - counts[:, 4]
-    models = [OSLRRegressor(3, random_state=0).fit(counts.astype(kind), labels) for kind in (np.int64, np.float32, np.float64, np.uint8)]
-    for m in models: assert (m.coef_ == models[0].coef_).all() and (m.predict(counts) == models[0].predict(counts)).all()
-    assert (OSLRRegressor(3, random_state=0).fit(np.asfortranarray(counts), labels).coef_ == models[0].coef_).all()
-
-
 def test_random_state():
     fits = [OSLRRegressor(4, random_state=np.random.RandomState(3)).fit(S.X, S.y) for _ in range(2)]
     assert (fits[0].coef_ == fits[1].coef_).all()
@@ -135,17 +127,13 @@ def test_random_state():
 
 
 @pytest.mark.parametrize(("kw", "words"), [
-    ({"budget": 0}, "budget = 0: it must be an integer from 1 to 12"), ({"budget": 13}, "budget = 13: it must be an integer from 1 to 12"),
+    ({"budget": 13}, "budget = 13: it must be an integer from 1 to 12"), ({"budget": 1}, "budget = 1: it must be an integer from 2 to 12"),
     ({"budget": 0.0}, "budget = 0.0: it must be a finite number above 0"), ({"budget": 1.1}, "budget = 1.1: it must be"),
-    ({"budget": True}, "budget = True: it must be"), ({"budget": np.nan}, "budget = nan: it must be"),
-    ({"budget": "2"}, "budget = '2': it must be"),
-    ({"budget": 1}, "budget = 1: it must be an integer from 2 to 12"), ({"passes": 0}, "passes = 0: it must be"),
-    ({"passes": 1.0}, "passes = 1.0: it must be"), ({"shuffle": 1}, "shuffle = 1: it must be True or False"),
-    ({"random_state": -1}, "random_state = -1: it must be"), ({"random_state": "x"}, "'x' cannot be used to seed"),
-    ({"learner": "ito2017"}, "learner = 'ito2017': it must be \"auto\""), ({"learner": "nothing.X"}, "learner = 'nothing.X': it must be"),
-    ({"learner": 3}, "learner = 3: it must be"),
+    ({"budget": True}, "budget = True: it must be"), ({"budget": "2"}, "budget = '2': it must be"),
+    ({"passes": 0}, "passes = 0: it must be"), ({"shuffle": 1}, "shuffle = 1: it must be True or False"),
+    ({"random_state": -1}, "random_state = -1: it must be"), ({"learner": "nothing.X"}, "learner = 'nothing.X': it must be \"auto\""),
     ({"learner": "foster2016.FKK"}, "learner = 'foster2016.FKK': it must be callable with d, budget"),
-    ({"learner": dict}, "learner = <class 'dict'>: it must be"), ({"learner": lambda d, b, seed: 3}, "learner = .*it made 3"),
+    ({"learner": lambda d, b, seed: 3}, "learner = .*it made 3"),
     ({"learner": lambda d, b, seed: oslr.auto(5, 3)}, "d of the learner = 5: it must be 12"),
     ({"budget": 2, "learner": lambda d, b, seed: oslr.auto(d, 3)}, "budget of the learner = 3: it must be an integer from 0 to 2"),
 ])
@@ -331,47 +319,9 @@ def test_pipelines_and_metrics_of_river():
         assert evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE()).get() < 1.5
 
 
-def fresh(code):
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=TOP)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
 def test_river_is_not_needed():
-    code = "import sys; sys.modules['river'] = None\nimport oslr_nb as oslr\nm = oslr.OSLRLearner(2, seed=0)\n"
-    assert fresh(code + "for t in range(9): m.learn_one({'a': t, 'b': -t % 3, 'c': 1}, t)\nprint(m.n_features_seen_)") == "18"
-
-
-def test_scikit_learn_is_imported_when_it_is_used():
-    shown = "print('sklearn' in sys.modules)"
-    code = f"import sys, oslr_nb as oslr; oslr.auto(3, 2); {shown}; oslr.OSLRRegressor; {shown}"
-    assert fresh(code).split() == ["False", "True"] and {"OSLRRegressor", "OSLRLearner"} <= set(dir(oslr))
-
-
-@pytest.mark.parametrize("name", ["cancer", "4 against 9"])
-def test_frozen_weights_are_steady(name):
-    """Weights as they stand after each sixteenth of 5000 rounds, on rows that are kept aside; five draws, the last eight checkpoints.
-
-    Before pairs had to be known 7 of the 80 were worse than twice the median of their draw, up to 29 times. In one of 110 other
-    draws a checkpoint is above 1.5 times now (1.58): the limits leave room for another machine, whose rounding is another draw.
-    """
-    from sklearn.datasets import load_breast_cancer, load_digits
-
-    X, y = (load_breast_cancer if name == "cancer" else load_digits)(return_X_y=True)
-    if name != "cancer": X, y = X[(y == 4) | (y == 9)], y[(y == 4) | (y == 9)] == 9
-    X, y, worst = X[:, X.std(axis=0) > 0], y.astype(float), []
-    for seed in range(5):
-        rng = np.random.default_rng([seed, 7])
-        known, new = np.array_split(rng.permutation(len(y)), 2)
-        rows = np.concatenate([rng.permutation(known) for _ in range(25)])[:5000]
-        lr, losses = oslr.auto(X.shape[1], 4 if name == "cancer" else 8, seed=seed), []
-        for part in np.array_split(rows, 16):
-            oslr.simulate(lr, X, y, rows=part)
-            w, b = weights_of(lr)
-            p = np.clip(X[new] @ w + b, 0.001, 0.999)
-            losses.append(-np.mean(y[new] * np.log(p) + (1 - y[new]) * np.log(1 - p)))
-        worst += [loss / np.median(losses[8:]) for loss in losses[8:]]
-    assert max(worst) < 2 and sum(r > 1.5 for r in worst) <= 1, max(worst)
+    code = "import sys; sys.modules['river'] = None\nimport oslr_nb as oslr\noslr.OSLRLearner(2, seed=0).learn_one({'a': 1, 'b': 2}, 3)"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=TOP)
 
 
 def test_weights_that_are_cut_count_as_their_means():

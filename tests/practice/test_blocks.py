@@ -40,6 +40,7 @@ def test_any_cut_gives_the_numbers_of_one_run(key, stream):
         assert state(lr)[1] == state(whole)[1] and (lr.coef_ == whole.coef_).all()
         assert (run.rounds, run.scored, run.blocks) == (300, 300, len(places) + 1) and run.bought == one.n_observed.sum()
     assert run.loss == pytest.approx(one.losses.sum(), rel=1e-12)
+    assert all(f"mean loss after the first {one.losses[1:].mean():.4g}" in repr(r) for r in (one, run))
     if whole.protocol != "training-only": return
     blind = simulate_blocks(lr := make(key, seed=2), cut(X, y, places), seed=7, score=False)
     assert np.isnan(blind.predictions).all() and blind.scored == 0 and "nothing scored" in repr(blind) and (lr.coef_ == whole.coef_).all()
@@ -250,22 +251,6 @@ def test_reading_ahead_changes_no_number(key, stream):
     X, y = (np.concatenate([part] * 40) for part in (stream.X, stream.y))
     run = oslr.simulate(large := make(key, seed=1), X, y, rows=np.arange(300) + 300 * (np.arange(300) % 40))
     assert X.size > 2**17 and (run.predictions == one.predictions).all() and state(large) == state(small)
-
-
-LAYOUTS = {"C": lambda X: X, "Fortran": np.asfortranarray, "single": lambda X: X.astype(np.float32)}
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_memory_mapped_files(key, stream, tmp_path):
-    "The same numbers from a file that may only be read, in any order of its numbers, and its memory is that of the file."
-    np.save(tmp_path / "y.npy", stream.y)
-    y = np.load(tmp_path / "y.npy", mmap_mode="r")
-    for name, layout in LAYOUTS.items():
-        np.save(tmp_path / "X.npy", layout(stream.X))
-        X = np.load(tmp_path / "X.npy", mmap_mode="r")
-        run = oslr.simulate(make(key, seed=1), X, y)
-        assert not X.flags.writeable and np.shares_memory(run.X, X) and np.shares_memory(run.y, y), name
-        assert (run.predictions == oslr.simulate(make(key, seed=1), layout(stream.X), stream.y).predictions).all()
 
 
 TYPES = [np.uint8, np.int8, bool, np.float16, ">f8", ">i4", np.int64]

@@ -4,8 +4,6 @@ import dataclasses
 import gzip
 import http.server
 import io
-import subprocess
-import sys
 import threading
 import zipfile
 
@@ -71,19 +69,12 @@ def test_missing_file_says_how_to_get_it(load, cache, tmp_path):
     assert not cache.exists()
 
 
-@pytest.mark.parametrize("cut", [0, 1, 100, -1])
-def test_truncated_zip(cut, tmp_path, rows):
+@pytest.mark.parametrize("harm", [
+    lambda z: b"", lambda z: z[:100], lambda z: z[:-1], lambda z: z[: len(z) // 2] + bytes([z[len(z) // 2] ^ 255]) + z[len(z) // 2 + 1 :],
+], ids=["empty", "short", "cut", "changed inside"])
+def test_a_damaged_zip(harm, tmp_path, rows):
     file = packed(tmp_path, slice_localization_data=text(rows))
-    file.write_bytes(file.read_bytes()[:cut])
-    with pytest.raises(ValueError, match="not a whole zip file"):
-        data.ct_slice(file)
-
-
-def test_damage_inside_a_zip(tmp_path, rows):
-    file = packed(tmp_path, slice_localization_data=text(rows))
-    content = bytearray(file.read_bytes())
-    content[len(content) // 2] ^= 255
-    file.write_bytes(content)
+    file.write_bytes(harm(file.read_bytes()))
     with pytest.raises(ValueError, match="not a whole zip file"):
         data._read_ct(file, **known(rows))
 
@@ -92,16 +83,12 @@ def test_damage_inside_a_zip(tmp_path, rows):
     (lambda t: t.replace("value7,", ""), "385 columns instead of 386"),
     (lambda t: t.replace("value7,value8", "value8,value7"), "order matters"),
     (lambda t: t.replace("30.5\n", "30.5,1\n"), "386 numbers in each row"),
-    (lambda t: t.replace(",30.5\n", "\n"), "386 numbers in each row"),
-    (lambda t: t.replace("30.5", "nan"), r"\[0, 385\] = nan"),
     (lambda t: t.replace("30.5", ""), r"\[0, 385\] = nan"),
     (lambda t: t.replace("30.5", "inf"), r"\[0, 385\] = inf"),
-    (lambda t: t.replace("30.5", "thirty"), "thirty"),
     (lambda t: t.replace("30.5", "30.500001"), "labels of .* other numbers"),
     (lambda t: t.replace("-0.25", "-0.2"), "features of rows 0 to 681 .* other numbers"),
     (lambda t: t.replace("-0.25", "-25"), "in \\[-0.25, 1\\]"),
     (lambda t: t[: t.rindex("\n", 0, -1) + 1], "shape of .*2, 386"),
-    (lambda t: t + t.splitlines()[1] + "\n", "shape of .*4, 386"),
     (lambda t: t.split("\n")[0], "Empty CSV"),
     (lambda t: "", "header"),
 ])
@@ -225,11 +212,6 @@ def test_stand_in_is_the_same_everywhere_and_says_what_it_is():
     assert a.X.min() == 0 and a.X.max() <= 1 and (a.X[:, data.CT_CONSTANT] == 0).all()
     assert 0.12 < (a.X > 0).mean() < 0.27 and abs(a.y.mean() - 47) < 1.5 and np.abs(np.diff(a.y)).max() < 8
     assert "NOT the data set" in data.ct_like.__doc__
-
-
-def test_import_stays_light():
-    code = "import sys, oslr_nb.practice.data; print([m for m in ('pooch', 'pyarrow', 'requests', 'sklearn', 'tqdm') if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
 
 
 PUBLISHED = {  # digest of the features (-1 where missing), of the classes, and how many are ill

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import oslr_nb as oslr
 from oslr_nb.core.environment import PRICE_SLACK, price_of
+from oslr_nb.core.storage import read_file, write_file
 from oslr_nb.ledger.own.moments.purchases import MARKETS, purchase_chances
 from oslr_nb.own.choice import make_learner, priced_learners
 from oslr_nb.own.moments.learner import PairwiseLeastSquares
@@ -81,34 +82,18 @@ def test_all_features_and_all_free():
         assert abs(run.losses[-600:].mean() / oslr.simulate(oslr.auto(12, 12, seed=1), X, Y).losses[-600:].mean() - 1) < 1e-6
 
 
-def test_one_feature_at_a_time():
-    "No pair can be had, and none is needed: the best single feature."
-    lr = priced(1.0, np.full(12, 0.6))
-    run = oslr.simulate(lr, X, Y)
-    assert (run.n_observed == 1).all() and lr.favourites_.tolist() == [2] and lr.pairs[:, 0].max() == 0
-
-
-def test_bargains():
-    "By gain per price two cheap features are taken; where that is worse, the dear one is; and what is free comes with it."
-    Z = np.random.default_rng(5).standard_normal((6000, 3))
-    y = Z @ [1.0, 0.8, 0.8]
-    for last, expected in ((6.0, {1, 2}), (10.0, {0})):  # prices 10, 6, 6 of 12: two cheap ones; 10, 6, 10: only one fits
-        lr = priced(12.0, np.array([10.0, 6.0, last]))
-        oslr.simulate(lr, Z, y)
-        assert set(lr.favourites_) == expected
-    lr = priced(12.0, np.array([10.0, 6.0, 0.0]))
-    oslr.simulate(lr, Z, y)
-    assert set(lr.favourites_) == {0, 2}
-
-
-def test_the_remedy():
-    "A crumb with the best quotient must not cost the feature that carries the label."
-    Z = np.random.default_rng(6).standard_normal((4000, 6))
-    y = 0.2 * Z[:, 0] + 2 * Z[:, 1]
-    costs = np.array([0.01, 10.0, 10.0, 10.0, 10.0, 10.0])
-    lr = priced(10.0, costs)
-    run = oslr.simulate(lr, Z, y)
-    assert lr.favourites_.tolist() == [1] and run.losses[-500:].mean() < 0.5
+@pytest.mark.parametrize(("costs", "budget", "weights", "favourites"), [
+    ([10.0, 6.0, 6.0], 12.0, [1.0, 0.8, 0.8], {1, 2}),  # by gain per price the two cheap ones
+    ([10.0, 6.0, 10.0], 12.0, [1.0, 0.8, 0.8], {0}),  # only one of these fits: the best
+    ([10.0, 6.0, 0.0], 12.0, [1.0, 0.8, 0.8], {0, 2}),  # and what is free comes with it
+    ([0.01, *[10.0] * 5], 10.0, [0.2, 2.0, 0, 0, 0, 0], {1}),  # a crumb with the best quotient does not cost the dear feature
+    ([0.6] * 6, 1.0, [0.5, 1.0, 0, 0, 0, 0.4], {1}),  # no pair can be had, and none is needed
+], ids=str)
+def test_bargains(costs, budget, weights, favourites):
+    Z = np.random.default_rng(5).standard_normal((6000, len(costs)))
+    lr = priced(budget, np.array(costs))
+    oslr.simulate(lr, Z, Z @ weights)
+    assert set(lr.favourites_) == favourites
 
 
 @pytest.mark.parametrize(("costs", "budget", "favourites"), [*MARKETS, ((1, 1, 1, 1, 9, 8, 2, 2), 10, (5, 0))], ids=str)
@@ -192,14 +177,11 @@ def test_large_d():
     ({"costs": COSTS[:3]}, r"shape of costs = \(3,\): it must be \(12,\)"),
     ({"costs": -COSTS}, r"costs\[0\] = -1.0: it must be a price of at least 0"),
     ({"costs": np.where(COSTS == 7, np.nan, COSTS)}, r"costs\[4\] = nan: it must be a finite number"),
-    ({"costs": "dear"}, "costs = 'dear': it must be"),
     ({"costs": np.where(COSTS == 7, 1e200, COSTS)}, "costs"),
     ({"costs": COSTS + 10}, r"budget = 9.0: it must be at least 10, the smallest price"),
-    ({"budget": 0}, "budget = 0: it must be a finite number above 0"),
-    ({"budget": "9"}, "budget = '9'"), ({"budget": np.inf}, "budget = inf"),
+    ({"budget": 0}, "budget = 0: it must be a finite number above 0"), ({"budget": "9"}, "budget = '9'"),
     ({"top": 2}, "top = 2: it must be None with costs"),
     ({"support": "exact"}, "support = 'exact': it must be 'greedy' with costs"),
-    ({"support": "lasso"}, "support = 'lasso'"), ({"rows": 3}, "rows = 3: it must be"),
     ({"d": 3000, "costs": np.zeros(3000)}, "it buys 3000 features"),
 ])
 def test_nonsense_is_refused_in_one_sentence(kw, words):
@@ -298,8 +280,6 @@ def test_river():
 
 def test_the_price_of_a_damaged_file(tmp_path):
     "What is sold is a count that a purchase can have."
-    from oslr_nb.core.storage import read_file, write_file
-
     lr = priced()
     lr.predict(X[0, lr.query()])
     lr.save(tmp_path / "a.npz")

@@ -149,27 +149,21 @@ def test_skip_learns_nothing():
      "learner = 'cesabianchi2010.Baseline': it must be one of protocol OSLR"),
     ({"key": "ito2018.LinearProjection", "options": {}}, "learner = 'ito2018.LinearProjection': it must be one that buys features"),
     ({"options": {}}, "k = None"), ({"options": {"x_norm": 3.0, "k": 2}}, "option x_norm = 3.0: it must be left out"),
-    ({"options": {"k": {1, 2}}}, "options = "), ({"options": [1]}, "options = "), ({"options": {"kk": 2}}, "learner = 'ito2017.RDA1'"),
-    ({"warm": -1}, "warm = -1"), ({"scales": np.ones((8, 2))}, "shape of scales"), ({"scales": np.zeros((9, 2))}, r"scales\[0, 1\] = 0"),
-    ({"scales": np.ones((9, 2)), "warm": 3}, "warm = 3"), ({"scales": np.ones((9, 2)), "warm": pd.Series([1, 2])}, "warm = 0 "),
-    ({"scales": pd.Series([1.0, 2.0])}, "shape of scales"), ({"scales": pd.Index(["a"])}, "dtype of scales"),
+    ({"options": [1]}, "options = "), ({"options": {"kk": 2}}, "learner = 'ito2017.RDA1'"), ({"warm": -1}, "warm = -1"),
+    ({"scales": np.ones((8, 2))}, "shape of scales"), ({"scales": np.zeros((9, 2))}, r"scales\[0, 1\] = 0"),
+    ({"scales": np.ones((9, 2)), "warm": 3}, "warm = 3"), ({"scales": pd.Index(["a"])}, "dtype of scales"),
     ({"budget": 9}, "budget = 9"), ({"d": 1}, "d = 1"), ({"key": "RDA1"}, "learner = 'RDA1'"),
-    ({"key": oslr.ito2017.RDA1}, "learner = "),
 ])  # fmt: skip
 def test_what_it_refuses_in_one_sentence(kw, words):
     with pytest.raises(ValueError, match="^" + words) as error: make(**kw)
     assert "it must be" in str(error.value) and "\n" not in str(error.value)
 
 
-CRAFTED = [("order", 99), ("order", -1), ("centre", np.nan), ("S", 8), ("of_buf", 10**9)]
-
-
-@pytest.mark.parametrize(("name", "value"), CRAFTED)
-def test_files_with_other_numbers_are_refused(name, value, tmp_path):
-    lr = make()
-    oslr.simulate(lr, X[:50], Y[:50])
-    lr.save(tmp_path / "a.npz")
-    header, arrays = read_file(tmp_path / "a.npz")
-    arrays[name].flat[0] = value
-    write_file(tmp_path / "a.npz", header, arrays)
-    with pytest.raises(ValueError, match="it must be a whole file written by save"): oslr.load(tmp_path / "a.npz")
+def test_places_of_a_file_are_checked(tmp_path):
+    oslr.simulate(lr := make(), X[:50], Y[:50])
+    for name, place in (("order", 8), ("order", -1), ("S", 8), ("of_buf", 10**9)):
+        lr.save(tmp_path / "a.npz")
+        header, arrays = read_file(tmp_path / "a.npz")
+        arrays[name].flat[0] = place
+        write_file(tmp_path / "a.npz", header, arrays)
+        with pytest.raises(ValueError, match="it must be a whole file written by save"): oslr.load(tmp_path / "a.npz")
