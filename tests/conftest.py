@@ -1,11 +1,18 @@
-"""Settings shared by all tests: one hypothesis profile without randomness, and the place of the repository."""
+"""What all tests share: one hypothesis profile without randomness, the place of the repository, and calls of commands and of Python."""
 
 import os
 import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
+from typer.testing import CliRunner, Result
+
+from oslr_nb.cli import app
 
 hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=40)
 hypothesis.settings.load_profile("fixed")
@@ -19,6 +26,25 @@ NOTEBOOKS = sorted(p for p in (TOP / "nbs").rglob("*.ipynb") if not any(s.starts
 @pytest.fixture(scope="session")
 def top() -> Path:
     return TOP
+
+
+def command(*args: Any, **how: Any) -> Result:
+    "A command of `oslr`, run in this process."
+    return CliRunner().invoke(app, [str(a) for a in args], **how)
+
+
+def python(code: str, *args: Any) -> str:
+    "What a fresh process prints."
+    done = subprocess.run([sys.executable, "-c", code, *map(str, args)], cwd=TOP, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@contextmanager
+def refused(words: str = "") -> Iterator[None]:
+    "A refusal in one sentence, in which the regular expression is found."
+    with pytest.raises(ValueError, match=words) as error: yield
+    assert "\n" not in str(error.value)
 
 
 def files_of_the_project() -> list[str]:

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
+from conftest import command as oslr
 
-from oslr_nb.cli import app
 from oslr_nb.ledger import claims
 from oslr_nb.results import experiments
 
@@ -25,10 +24,6 @@ experiments.plan = lambda names=(), full=False: {
     name: {group: cells[:2] for group, cells in groups.items()} for name, groups in whole(names, full).items() if name in short
 }
 """
-
-
-def oslr(*args):
-    return CliRunner().invoke(app, [str(a) for a in args])
 
 
 @pytest.fixture

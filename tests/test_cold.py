@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from conftest import TOP
+from conftest import TOP, python
 
 PLAY = """
 import numpy as np, oslr_nb as oslr
@@ -38,5 +38,4 @@ print(sum(map(len, forms.values())) > 50,  # of kernels that come from the disk 
 
 def test_rounds_by_hand_and_compiled_rounds_share_their_kernels():
     "Each kernel is compiled for one form of arguments (numba makes one more of a number that stands in the text)."
-    done = subprocess.run([sys.executable, "-c", SIGNATURES], capture_output=True, text=True, cwd=TOP, check=False)
-    assert done.stdout == "True []\n", done.stderr
+    assert python(SIGNATURES) == "True []"

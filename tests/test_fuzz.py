@@ -163,20 +163,13 @@ def test_environments(data):
 @given(data=st.data())
 def test_comparators(data):
     run = oslr.Run(X, Y, np.arange(T), np.zeros(T), np.full(T, BUDGET))
-    what = data.draw(st.sampled_from(["regret", "best", "function", "load", "cite", "verify", "play"]))
-    thing = data.draw(nonsense)
-    if what == "regret": answer(lambda: run.regret(thing))
-    elif what == "best": answer(lambda: run.best_sparse(thing).w)
-    elif what == "function":
-        arguments = {"X": X, "y": Y, "k": K, "radius": 1.0, "limit": 100, "times": None}
-        arguments[data.draw(st.sampled_from([*arguments]))] = thing
-        answer(lambda: oslr.best_sparse(**arguments).w)
-    elif what == "play": answer(lambda: oslr.play(thing, thing))
-    elif what == "cite": answer(lambda: oslr.cite(thing))
-    elif what == "verify": answer(lambda: oslr.verify(thing, jobs=1).ok)
-    elif what == "load":
-        try: answer(lambda: oslr.load(thing))
-        except FileNotFoundError as e: assert "there is no such file" in str(e)
+    thing, arguments = data.draw(nonsense), {"X": X, "y": Y, "k": K, "radius": 1.0, "limit": 100, "times": None}
+    name = data.draw(st.sampled_from([*arguments]))
+    calls = {"regret": lambda: run.regret(thing), "best": lambda: run.best_sparse(thing).w, "play": lambda: oslr.play(thing, thing),
+             "function": lambda: oslr.best_sparse(**arguments | {name: thing}).w, "load": lambda: oslr.load(thing),
+             "cite": lambda: oslr.cite(thing), "verify": lambda: oslr.verify(thing, jobs=1).ok}
+    try: answer(calls[data.draw(st.sampled_from([*calls]))])
+    except FileNotFoundError as e: assert "there is no such file" in str(e)
 
 
 # ---------------------------------------------------------------------------------------------------- functions

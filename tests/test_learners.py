@@ -285,6 +285,7 @@ def test_everything_bought_is_the_textbook_recursion(key, stream):
 def test_an_unbought_feature_is_never_seen(key, stream):
     "Where a feature was not bought stands no number; or another one, for learners that are scored with all features."
     run = oslr.play(lr := make(key, seed=3), env := environment(key, stream.X, stream.y, 6))
+    assert all(len(set(S)) == len(S) <= 6 for _, S, _ in env.ledger)
     if any(len(rows) for _, _, rows in env.ledger): return  # it buys linear measurements, for which all features are read
     trap = np.full_like(stream.X, np.nan) if key in OSLR else np.random.default_rng(9).standard_normal(stream.X.shape)
     for t, S, _ in env.ledger: trap[t, S] = stream.X[t, S]
@@ -308,34 +309,6 @@ def test_the_trap_would_be_noticed(key, stream):
     assert state(lr) == before
     again = oslr.simulate(lr, stream.X, stream.y)
     assert (again.predictions == oslr.simulate(make(key, seed=3), stream.X, stream.y).predictions).all()
-
-
-@every_learner
-def test_the_budget_is_kept(key, stream):
-    env = environment(key, stream.X, stream.y, 6)
-    oslr.play(make(key, seed=0), env)
-    committed = 2 if oslr.LEARNERS[key].protocol == "POSLR" else 0  # nonzero weights, which the environment books too
-    assert (env.n_observed <= 6 + committed).all() and all(len(S) <= 6 for _, S, _ in env.ledger)
-    assert all(len(set(S)) == len(S) for _, S, _ in env.ledger)
-
-
-@every_learner
-def test_resumed_is_uninterrupted(key, stream, tmp_path):
-    whole = oslr.simulate(make(key, seed=5), stream.X, stream.y).predictions
-    for stop in (0, 1, 17, 800):
-        lr = make(key, seed=5)
-        first = oslr.simulate(lr, stream.X[:stop], stream.y[:stop]).predictions if stop else np.empty(0)
-        score = None if lr.protocol == "OSLR" else float(lr.commit() @ stream.X[stop]) + lr.intercept_
-        S = lr.query()
-        lr.save(tmp_path / "a.npz")  # between query and predict
-        lr = oslr.load(tmp_path / "a.npz")
-        yhat = take(lr, bought(stream.X[stop], S))
-        if score is not None: yhat = whole[stop] if abs(score - whole[stop]) < 1e-12 else np.nan
-        lr.save(tmp_path / "a.npz")  # between predict and update
-        lr = oslr.load(tmp_path / "a.npz")
-        lr.update(stream.y[stop])
-        rest = oslr.simulate(lr, stream.X[stop + 1 :], stream.y[stop + 1 :]).predictions
-        assert (np.concatenate([first, [yhat], rest]) == whole).all()
 
 
 @every_learner

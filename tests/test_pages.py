@@ -17,42 +17,32 @@ def cell(source: str, *directives: str):
     return Cell(source=source)
 
 
-@pytest.mark.parametrize(("source", "directives", "summary"), [
-    ("# the sum is one\nassert sum(p) == 1", (), "Check: the sum is one"),
-    ("for x in (1, 2):\n    assert x", (), "Check"),
-    ("#| fig-cap: A line\nplt.plot(x)", (), "Code of the figure"),
-    ("rows = table()\nMarkdown(rows)", (), "Code of the table"),
-    ("checked(lemma)\nchecked(theorem)", (), "The checks run"),
-    ('@claim("p", "x", id="A9")\ndef f(): pass', ("exporti",), "Check of A9"),
-    ("def f(): pass", ("exporti",), "Code behind the checks"),
-    ("def f():\n" + "    x = 1\n" * 50 + "class G: pass\nN = 1", ("exports",), "Exported source: f, G, N"),
-    ("#| code-fold: true\ndef f(): pass", ("exports",), "Exported source"),
-    ("@kernel\ndef f(): pass\n\n\n@kernel(apart=True)\ndef g(): pass", ("exporti",), "Kernel: f, g"),
+@pytest.mark.parametrize(("source", "directives", "shown"), [
+    ("# the sum is one\nassert sum(p) == 1", (), "true Check: the sum is one"),
+    ("for x in (1, 2):\n    assert x", (), "true Check"),
+    ("#| fig-cap: A line\nplt.plot(x)", (), "true Code of the figure"),
+    ("rows = table()\nMarkdown(rows)", (), "true Code of the table"),
+    ("checked(lemma)\nchecked(theorem)", (), "true The checks run"),
+    ('@claim("p", "x", id="A9")\ndef f(): pass', ("exporti",), "true Check of A9"),
+    ("def f(): pass", ("exporti",), "true Code behind the checks"),
+    ("def f(): pass", ("exports",), "show Exported source"),
+    ("def f():\n" + "    x = 1\n" * 50 + "class G: pass\nN = 1", ("exports",), "true Exported source: f, G, N"),
+    ("#| code-fold: true\ndef f(): pass", ("exports",), "true Exported source"),
+    ("@kernel\ndef f(): pass\n\n\n@kernel(apart=True)\ndef g(): pass", ("exporti",), "true Kernel: f, g"),
+    ("learner = RDA1(10, 4)\nprint(learner)", (), ""),
+    ('#| code-fold: show\n#| code-summary: "The kernel"\ndef f():\n' + "    x = 1\n" * 50, ("exports",), ""),
+    ("#| code-fold: show\nassert x", (), ""), ("#| code-fold: show\ndef kernel(): pass", ("exporti",), ""),
+    ("#| echo: false\nassert x", (), ""),
 ])
-def test_folded(source, directives, summary):
+def test_folded(source, directives, shown):
+    "Folded, or open under a line with a summary, or as it is."
     c = cell(source, *directives)
     fold(c)
-    assert {'#| code-fold: true', f'#| code-summary: "{summary}"'} <= set(c.source.splitlines()) and c.source.endswith(source[-10:])
-    assert c.source.count("code-fold") == c.source.count("code-summary") == 1
-
-
-@pytest.mark.parametrize(("source", "directives"), [
-    ("learner = RDA1(10, 4)\nprint(learner)", ()),
-    ('#| code-fold: show\n#| code-summary: "The kernel"\ndef f():\n' + "    x = 1\n" * 50, ("exports",)),
-    ("#| code-fold: show\nassert x", ()),
-    ("#| code-fold: show\ndef kernel(): pass", ("exporti",)),
-    ("#| echo: false\nassert x", ()),
-])
-def test_open(source, directives):
-    c = cell(source, *directives)
-    fold(c)
-    assert c.source == source
-
-
-def test_short_source_is_open_under_a_line():
-    c = cell("def f(): pass", "exports")
-    fold(c)
-    assert c.source == '#| code-fold: show\n#| code-summary: "Exported source"\ndef f(): pass'
+    if not shown: assert c.source == source
+    else:
+        how, summary = shown.split(" ", 1)
+        assert {f"#| code-fold: {how}", f'#| code-summary: "{summary}"'} <= set(c.source.splitlines()) and c.source.endswith(source[-10:])
+        assert c.source.count("code-fold") == c.source.count("code-summary") == 1
 
 
 def test_hidden():

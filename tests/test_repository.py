@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import NOTEBOOKS, TOP, files_of_the_project
+from conftest import NOTEBOOKS, TOP, files_of_the_project, python
 
 MODULES = sorted(p for p in (TOP / "oslr_nb").rglob("*.py") if p.name != "_modidx.py")
 STOREYS = {  # the house: every import goes down, or stays on its storey and goes to a room that stands before it
@@ -29,12 +29,6 @@ NOTHING = ("oslr_nb", "oslr_nb.core.checks", "oslr_nb.own")  # modules that impo
 
 def run(*command, **kw):
     return subprocess.run(command, capture_output=True, text=True, check=False, **kw)
-
-
-def python(code: str, **kw) -> str:
-    done = run(sys.executable, "-c", code, **kw)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
 
 
 @pytest.fixture(scope="module")
@@ -142,13 +136,6 @@ def test_no_private_attribute_of_a_library():
     assert {name for name in used - own if re.match("_[^_]", name)} == set()
 
 
-def test_learners_know_nothing_of_the_ledger():
-    "Whoever imports all learners, or any module below the ledger, registers no claim."
-    below = [name_of(p) for p in MODULES if room(name_of(p))[0] < list(STOREYS).index("ledger")]
-    code = "import sys\n" + "\n".join(f"import {n}" for n in below) + "\nprint([m for m in sys.modules if m.startswith('oslr_nb.ledger')])"
-    assert len(below) > 50 and python(code) == "[]"
-
-
 def test_every_check_stands_in_the_ledger():
     "Claims, controls and mended forms are exported to the ledger, or stand with the experiments that they are about."
     for path in MODULES:
@@ -178,13 +165,6 @@ def test_typed():
                 args = [a for a in node.args.args + node.args.kwonlyargs if a.arg not in ("self", "cls")]
                 where = f"{path.name}: {node.name}"
                 assert node.returns is not None and all(a.annotation for a in args), f"{where} lacks type hints"
-
-
-def test_public_names_have_docstrings():
-    for path in MODULES:
-        for node in ast.parse(path.read_text()).body:
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
-                assert ast.get_docstring(node), f"{path.name}: {node.name} has no docstring"
 
 
 def test_one_version():

@@ -4,12 +4,9 @@ A window is twenty turns; the fastest turn of each piece counts. A ratio is in o
 that takes the cores away disturbs some windows, but a kernel that has become slower is slower in all of them.
 """
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
-from conftest import TOP
+from conftest import python
 from measure import floor, in_turn, rounds_by_hand, rounds_of, stream, ten_calls, textbook
 
 import oslr_nb as oslr
@@ -83,6 +80,4 @@ for name, f in vars(sys.modules[oslr.ito2017.RDA1.__module__]).items():
 
 def test_the_loop_is_one_function():
     "A lost inlining, or references that are counted, cost too little for a clock on a busy machine; the compiled code shows them."
-    done = subprocess.run([sys.executable, "-c", LOOP], capture_output=True, text=True, check=False, cwd=TOP)
-    assert done.returncode == 0, done.stderr
-    assert set(done.stdout.split()) == APART
+    assert set(python(LOOP).split()) == APART

@@ -234,9 +234,7 @@ def check_example(example: OpenExample, d: int) -> OpenExample:
 def restore_examples(examples: Examples, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     "Restore a saved service; an error leaves it unchanged."
     check_int("form", header["form"], FORM, FORM, "it was written by another version")
-    losses = check_array("losses", header["losses"], (None,)).tolist()
-    if len(losses) == 3: losses = [0.0, 0.0, losses[2], 0.0]  # of a release before, which judged the round before the first label too
-    if len(losses) != 4: fail("losses", losses, "four sums")
+    losses = check_array("losses", header["losses"], (4,)).tolist()
     rounds, skipped = (check_int(name, header[name], 0) for name in ("rounds", "skipped"))
     opened = {check_id("id", name): check_example(OpenExample(*parts), examples.learner.d) for name, *parts in header["open"]}
     current = header["current"]

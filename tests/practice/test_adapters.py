@@ -2,8 +2,7 @@
 
 import copy
 import pickle
-import subprocess
-import sys
+import re
 import warnings
 from collections import defaultdict
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import TOP
+from conftest import python, refused
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import RFE, SequentialFeatureSelector
@@ -138,8 +137,7 @@ def test_random_state():
     ({"budget": 2, "learner": lambda d, b, seed: oslr.auto(d, 3)}, "budget of the learner = 3: it must be an integer from 0 to 2"),
 ])
 def test_what_the_regressor_refuses(kw, words):
-    with pytest.raises(ValueError, match=words) as error: OSLRRegressor(**kw).fit(S.X, S.y)
-    assert str(error.value).count("\n") == 0
+    with refused(words): OSLRRegressor(**kw).fit(S.X, S.y)
 
 
 def test_bad_tables_are_refused_and_change_nothing():
@@ -278,15 +276,12 @@ def test_names():
     ({"learner": "ito2018.LinearProjection"}, {"a": 1, "b": 2}, "it buys measurements"),
     ({"learner": "own.PairwiseTrainingOnly"}, {"a": 1, "b": 2}, "it plays training-only"),
     ({"seed": "x"}, {"a": 1, "b": 2}, "seed = 'x': it"),
-    ({}, {"a": "1", "b": 2}, "x['a'] = '1': it must be a finite number"), ({}, {"a": np.nan, "b": 2}, "x['a'] = nan"),
-    ({}, {"a": None, "b": 2}, "x['a'] = None"), ({}, {"a": 1e61, "b": 2}, "x['a'] = 1e+61: it must be"),
-    ({}, {"a": 10**400, "b": 2}, "x['a'] = 1000"),
+    ({}, {"a": "1", "b": 2}, "x['a'] = '1': it must be a finite number"), ({}, {"a": 1e61, "b": 2}, "x['a'] = 1e+61: it must be"),
 ])
 def test_what_the_model_refuses(kw, x, words):
     model = OSLRLearner(**{"budget": 2} | kw)
     for call in (model.predict_one, partial(model.learn_one, y=1.0)):
-        with pytest.raises(ValueError) as error: call(x)
-        assert words in str(error.value) and str(error.value).count("\n") == 0
+        with refused(re.escape(words)): call(x)
 
 
 def test_a_refused_example_or_label_changes_nothing():
@@ -321,7 +316,7 @@ def test_pipelines_and_metrics_of_river():
 
 def test_river_is_not_needed():
     code = "import sys; sys.modules['river'] = None\nimport oslr_nb as oslr\noslr.OSLRLearner(2, seed=0).learn_one({'a': 1, 'b': 2}, 3)"
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=TOP)
+    python(code)
 
 
 def test_weights_that_are_cut_count_as_their_means():

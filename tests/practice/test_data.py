@@ -1,11 +1,9 @@
 """Loaders of real data: faults of files and of the network, the cache, and what the stand-in promises. No file is needed."""
 
-import dataclasses
 import gzip
-import http.server
 import io
-import threading
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -109,39 +107,15 @@ def test_windows_line_ends_and_quotes_are_harmless(tmp_path, rows):
     assert (data._read_ct(file, **known(rows))[1] == rows[:, -1]).all()
 
 
-class Half(http.server.BaseHTTPRequestHandler):
-    "Serves the first half of a zip file, with the true length or without any."
-
-    content, length = b"", True
-
-    def do_GET(self):
-        self.send_response(200)
-        if self.length: self.send_header("Content-Length", str(len(self.content)))
-        self.end_headers()
-        self.wfile.write(self.content[: len(self.content) // 2])
-
-    def log_message(self, *args): pass
-
-
-@pytest.fixture
-def server():
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Half) as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{running.server_port}/a.zip"
-        running.shutdown()
-
-
-@pytest.mark.parametrize("length", [True, False])
-def test_interrupted_download_leaves_nothing(length, server, cache, rows, monkeypatch, tmp_path):
-    monkeypatch.undo()
-    monkeypatch.setenv("OSLR_DATA", str(cache))
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setattr(Half, "content", packed(tmp_path, slice_localization_data=text(rows)).read_bytes())
-    monkeypatch.setattr(Half, "length", length)
-    monkeypatch.setitem(data.SOURCES, "ct_slice", dataclasses.replace(data.SOURCES["ct_slice"], url=server))
-    with pytest.raises(ConnectionError, match=r"could not be downloaded .* nothing was kept"):
-        data.ct_slice(download=True)
-    assert list(cache.iterdir()) == []
+@pytest.mark.parametrize("half", [True, False])
+def test_what_is_no_whole_zip_is_not_kept(half, rows, monkeypatch, tmp_path):
+    "Pooch keeps nothing of a download that fails."
+    content = packed(tmp_path, slice_localization_data=text(rows)).read_bytes()
+    get = lambda **how: lambda url, output, pooch_: Path(output).write_bytes(content[: len(content) // 2] if half else content)
+    monkeypatch.setattr(data._pooch(), "HTTPDownloader", get)
+    if not half: data._whole_zip("", tmp_path / "b.zip", None)
+    else:
+        with pytest.raises(OSError, match="not a whole zip file"): data._whole_zip("", tmp_path / "b.zip", None)
 
 
 @pytest.mark.parametrize(("error", "kind", "message"), [

@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from conftest import refused
 from test_learners import make
 
 import oslr_nb as oslr
@@ -75,8 +76,8 @@ def test_later_tables_are_put_in_order(way, key, tmp_path):
         before = pickle.dumps(lr)
         for columns in (NAMES[:11] + ["new"], NAMES[:11], [*NAMES, "new"]):
             table = pd.DataFrame(dict.fromkeys(columns, np.zeros(9)))
-            with pytest.raises(ValueError, match=r"(x11 is missing|new is new).*taken by position") as error: play(lr, table, np.zeros(9))
-            assert str(error.value).count("\n") == 0 and pickle.dumps(lr) == before
+            with refused(r"(x11 is missing|new is new).*taken by position"): play(lr, table, np.zeros(9))
+            assert pickle.dumps(lr) == before
 
 
 def test_what_has_no_names_is_taken_by_position():
@@ -180,12 +181,10 @@ def test_a_column_that_holds_no_numbers_is_named(odd, call):
     y = np.arange(6.0)
     for table in variants(ODD[odd]):
         words = r"column 'when' of X = .*: it must be numbers \(.*leave the column out\)[.;]"
-        with pytest.raises(ValueError, match=words) as error: CALLS[call](table, y)
-        assert "\n" not in str(error.value)
+        with refused(words): CALLS[call](table, y)
         label = table["when"]
         for labels in (label, label.to_numpy()) if odd not in AS_ARRAYS else [label]:
-            with pytest.raises(ValueError, match=r"y") as error: CALLS[call](np.eye(6)[:, :3], labels)
-            assert "\n" not in str(error.value)
+            with refused("y"): CALLS[call](np.eye(6)[:, :3], labels)
 
 
 @pytest.mark.parametrize("call", CALLS)

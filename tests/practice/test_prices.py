@@ -1,11 +1,10 @@
 """Budgets of money: who sells, who buys, that no round spends more, and what is refused."""
-import copy
 import itertools
-import pickle
 from collections import Counter
 
 import numpy as np
 import pytest
+from conftest import refused
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -110,41 +109,6 @@ def test_the_compiled_draw_has_its_law(costs, budget, favourites):
     for S, p in exact.items(): assert abs(counts[S] - T * p) <= 5 * (T * float(p * (1 - p))) ** 0.5 + 1e-9, (S, p)
 
 
-@pytest.mark.parametrize("kw", OPTIONS[:5], ids=str)
-def test_resumed_is_uninterrupted(kw, tmp_path):
-    whole = oslr.simulate(priced(**kw), X[:400], Y[:400]).predictions
-    for stop in (1, 17, 150):
-        lr, out = priced(**kw), []
-        out += oslr.simulate(lr, X[:stop], Y[:stop]).predictions.tolist()
-        for again in (lambda lr: (lr.save(tmp_path / "a.npz"), oslr.load(tmp_path / "a.npz"))[1], copy.deepcopy,
-                      lambda lr: pickle.loads(pickle.dumps(lr))):
-            t = len(out)
-            S = lr.query()
-            lr = again(lr)  # between query and predict
-            out.append(lr.predict(X[t, S]))
-            lr = again(lr)  # between predict and update
-            lr.update(Y[t])
-        out += oslr.simulate(lr, X[len(out) : 400], Y[len(out) : 400]).predictions.tolist()
-        assert (np.array(out) == whole).all()
-
-
-def test_a_refused_sale_and_a_refused_run_change_nothing(tmp_path):
-    whole = priced()
-    oslr.simulate(whole, X[:60], Y[:60])
-    lr, trap = priced(), X[:60].copy()
-    trap[5] = np.nan
-    before = arrays(lr)
-    with pytest.raises(ValueError, match=r"X\[5, \d+\] = nan"): oslr.simulate(lr, trap, Y[:60])
-    assert arrays(lr) == before
-    env = oslr.Environment(trap, Y[:60], 9.0, costs=COSTS)
-    for _ in range(2):
-        with pytest.raises(ValueError): oslr.play(lr, env)
-    lr.save(tmp_path / "a.npz")
-    lr = oslr.load(tmp_path / "a.npz")
-    run = oslr.simulate(lr, X[5:60], Y[5:60])
-    assert arrays(lr) == arrays(whole) and run.spent.shape == (55,)
-
-
 def test_late_labels():
     "A whole round from outside is the round of its own; a purchase that the budget does not pay is refused."
     plain, late = priced(), priced()
@@ -185,8 +149,7 @@ def test_large_d():
     ({"d": 3000, "costs": np.zeros(3000)}, "it buys 3000 features"),
 ])
 def test_nonsense_is_refused_in_one_sentence(kw, words):
-    with pytest.raises(ValueError, match=words) as error: PairwiseLeastSquares(**{"d": 12, "budget": 9.0, "costs": COSTS} | kw)
-    assert str(error.value).count("\n") == 0
+    with refused(words): PairwiseLeastSquares(**{"d": 12, "budget": 9.0, "costs": COSTS} | kw)
 
 
 def test_the_environment():
@@ -254,8 +217,7 @@ def test_scikit_learn():
     for wrong, words in wrongs:
         with pytest.raises(ValueError, match=words): OSLRRegressor(9.0, costs=wrong).fit(pd.DataFrame(X, columns=names), Y)
     twice = pd.Series([*COSTS, 1.0], index=[*names, "f3"])
-    with pytest.raises(ValueError, match=r"costs\['f3'\]") as error: OSLRRegressor(9.0, costs=twice).fit(pd.DataFrame(X, columns=names), Y)
-    assert "\n" not in str(error.value)
+    with refused(r"costs\['f3'\]"): OSLRRegressor(9.0, costs=twice).fit(pd.DataFrame(X, columns=names), Y)
     with pytest.raises(ValueError, match="no other learner knows prices"):
         OSLRRegressor(9.0, costs=COSTS, learner="own.CoinBetting").fit(X, Y)
 

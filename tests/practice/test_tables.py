@@ -10,12 +10,11 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
+from conftest import command
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import LinearRegression
-from typer.testing import CliRunner
 
 import oslr_nb
-from oslr_nb.cli import app
 from oslr_nb.practice import reading, tables
 from oslr_nb.practice.data import sparse_linear
 
@@ -24,7 +23,7 @@ TABLE = pa.table({name: BUNCH.data[:, i] for i, name in enumerate(BUNCH.feature_
 FILES = ("report.md", "results.json", "model.npz", "loss.png")
 
 
-def oslr(*args): return CliRunner().invoke(app, ["run", *map(str, args)])
+def oslr(*args, **how): return command("run", *args, **how)
 
 
 def good(*args) -> str:
@@ -171,7 +170,7 @@ def test_scaled_runs_go_on_bit_for_bit(tmp_path, monkeypatch):
         block = lambda *a, stop=stop: blocks.append(1) or (kept(*a) if len(blocks) < stop else next(iter(())))
         monkeypatch.setattr(tables, "play_block", block)
         with pytest.raises(StopIteration):
-            CliRunner().invoke(app, ["run", *map(str, (*args, "--out", tmp_path / "cut", "--resume"))], catch_exceptions=False)
+            oslr(*args, "--out", tmp_path / "cut", "--resume", catch_exceptions=False)
     monkeypatch.setattr(tables, "play_block", kept)
     for more, words in ((("--scale", tmp_path / "scales.csv"), "scale = "), (("--option", "radius=2"), "options = ")):
         done = oslr(*args, *more, "--out", tmp_path / "cut", "--resume")

@@ -9,11 +9,10 @@ import numpy as np
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
+from conftest import command as run
 from joblib import Parallel, delayed
-from typer.testing import CliRunner
 
 import oslr_nb as oslr
-from oslr_nb.cli import app
 from oslr_nb.practice import data, tables
 from oslr_nb.practice.reading import survey_table
 from oslr_nb.results import catalogue, cesabianchi2010, ito2017, ito2018, kale2017, murata2018
@@ -31,10 +30,6 @@ def folder(tmp_path, monkeypatch):
     place.mkdir()
     monkeypatch.setenv("OSLR_DATA", str(place))
     return place
-
-
-def run(*args):
-    return CliRunner().invoke(app, [str(a) for a in args])
 
 
 def equal(a, b):
@@ -161,8 +156,8 @@ def test_list_names_everything():
 @pytest.mark.parametrize(("args", "message"), [
     (["nobody", "--out", "a.csv"], "name = 'nobody'"), (["nobody"], "name = 'nobody'"), (["heart", "--out", "a.txt"], "ends in .csv"),
     (["heart", "--out", "no/a.csv"], "folder that exists"), (["--out", "a.csv"], "with the name"),
-    (["heart", "--rows", "3"], "rows = '3'"), (["--seed", "3"], "seed = '3'"), (["heart", "--download"], "download"),
-    (["heart", "--out", "a.csv", "--rows", "304"], "rows = 304"), (["heart", "--out", "a.csv", "--rows", "0"], "rows = 0"),
+    (["heart", "--rows", "3"], "rows = '3'"), (["heart", "--download"], "download"),
+    (["heart", "--out", "a.csv", "--rows", "304"], "rows = 304"),
     (["heart", "--out", "a.csv", "--seed", "-1"], "seed = -1"), (["wine", "--out", "a.csv", "--costs", "b.csv"], "known of heart"),
     (["heart", "--out", "a.csv", "--costs", "a.csv"], "another"), (["heart", "--out", "a.csv", "--costs", "b.x"], "costs = 'b.x'"),
     (["mnist", "--out", "a.csv"], "mnist.*--data-dir"),
@@ -197,16 +192,10 @@ def test_data_dir_is_where_data_lie_for_the_process_and_its_workers(tmp_path, fo
 
 def test_download_is_asked_for_by_its_option(tmp_path, monkeypatch):
     asked = []
-
-    def retrieve(url, digest, name, place, **options):
-        asked.append((url, digest, str(place)))
-        raise OSError("no route")
-
-    monkeypatch.setattr(data._pooch(), "retrieve", retrieve)
+    monkeypatch.setattr(data._pooch(), "retrieve", lambda url, *more, **how: asked.append(url) or 1 / 0)
     assert run("data", "blog_feedback", "--out", tmp_path / "a.csv").exit_code == 2 and asked == []
-    told = run("data", "blog_feedback", "--out", tmp_path / "a.csv", "--download")
-    assert told.exit_code == 2 and "no route" in told.output and not (tmp_path / "a.csv").exists()
-    assert asked == [(data.SOURCES["blog_feedback"].url, data.SOURCES["blog_feedback"].sha256, str(tmp_path / "data"))]
+    run("data", "blog_feedback", "--out", tmp_path / "a.csv", "--download")
+    assert asked == [data.SOURCES["blog_feedback"].url] and not (tmp_path / "a.csv").exists()
 
 
 def test_a_full_reproduction_looks_into_the_data_dir(tmp_path, monkeypatch):

@@ -25,9 +25,8 @@ def test_instances_are_what_the_paper_says(normalise):
 
 
 @pytest.mark.parametrize(("kw", "words"), [
-    ({"d": 0}, "d = 0"), ({"k": 0}, "k = 0"), ({"k": 101}, "there are m = 100 columns"), ({"normalise": "rows"}, "normalise"),
-    ({"unit": 1}, "unit"), ({"T": 0}, "T = 0"), ({"seed": "x"}, "seed"), ({"m": 2.5}, "m = 2.5"),
-    ({"noise": -1}, "noise = -1.0: it must be at least 0"), ({"noise": "x"}, "noise = 'x'"),
+    ({"d": 0}, "d = 0"), ({"k": 101}, "there are m = 100 columns"), ({"normalise": "rows"}, "normalise"), ({"unit": 1}, "unit"),
+    ({"T": 0}, "T = 0"), ({"seed": "x"}, "seed"), ({"m": 2.5}, "m = 2.5"), ({"noise": -1}, "noise = -1.0: it must be at least 0"),
 ])
 def test_what_an_instance_refuses(kw, words):
     with pytest.raises(ValueError, match=words): pages.instance(**{"d": 4, "k": 2} | kw)

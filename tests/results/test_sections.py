@@ -2,9 +2,8 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
+from conftest import command
 
-from oslr_nb.cli import app
 from oslr_nb.core.storage import stored_result
 from oslr_nb.results import experiments, ito2018, kale2017, murata2018
 
@@ -65,6 +64,6 @@ def test_the_command_runs(claim, paper, section, most, config, monkeypatch, tmp_
     groups = {name: cut(cells) for name, cells in experiments.SECTIONS[section].cells(1).items()}
     work = {"claims": {"claims": [experiments.Cell("claim", {"id": claim, "paper": paper})]}, section: groups}
     monkeypatch.setattr(experiments, "plan", lambda names, full: work)
-    done = CliRunner().invoke(app, ["reproduce", paper, "--jobs", "1", "--out", str(tmp_path)])
+    done = command("reproduce", paper, "--jobs", 1, "--out", tmp_path)
     assert done.exit_code == 0 and experiments.SECTIONS[section].title in (tmp_path / "report.md").read_text()
     assert len(list(tmp_path.glob(f"{paper}_*.json"))) == 1
