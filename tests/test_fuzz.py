@@ -205,7 +205,7 @@ SCALARS = {"d": D, "budget": BUDGET, "k": K, "top": K, "T": T, "m": T, "n": 3, "
 VECTORS = {"w": np.full(D, 0.1), "u": np.full(D, 0.1), "lam": np.linspace(1, 2, T), "X": X, "y": Y, "moments": np.full(D, 0.06),
            "radii": [0.5, 1.0], "x": np.full(D, 0.2), "S": [0, 1], "A": np.eye(D), "v": np.full(D, 0.5), "eta": np.linspace(2, 1, T),
            "g": np.ones((T, D)), "V": np.eye(D), "h": np.arange(D) / D, "costs": np.ones((T, 5)), "weights": np.full((T, 5), 0.2),
-           "losses": np.tile(np.linspace(0, 1, 5), (T, 1))}
+           "losses": np.tile(np.linspace(0, 1, 5), (T, 1)), "support": [0, 1]}
 GOOD = SCALARS | VECTORS
 # functions that mean something else by a name
 OTHERWISE = {
@@ -278,7 +278,7 @@ OTHERWISE = {
                               "least": 1.0, "explore": (4, 40), "exploit": (9, 500), "growth": 2.0, "V": 9.0, "blocks": 4, "r_min": 0.3}
        for name in ("stable_exploitation_step", "exploitation_room", "bound_exploitation", "bound_exploitation_excess",
                     "exact_exploitation", "bound_wrong_support", "bound_hybrid")},
-    "murata2018.textbook_exploitation": {"support": [0, 1], "eta": 0.1},
+    "murata2018.textbook_exploitation": {"eta": 0.1},
     "murata2018.textbook_hybrid": {"eta": 0.1, "explore": (1, 2), "exploit": (1, 3), "top": 2},
     "murata2018.support_gradient": {"theta": np.r_[0.5, np.zeros(D - 1)]},
     "murata2018.textbook_exploration": {"eta": 0.1, "top": 2, "budget": D, "batch": 2},

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
 from math import comb, perm, prod
+from typing import Annotated
 
 import numpy as np
 
 from .checks import as_array, check_array, check_flag, check_indices, check_int, check_real, check_rng
-from .checks import check_scales, fail, kernel
+from .checks import fail, kernel
 from .compiled import generator_words, uniform
+from .parameters import Integer, Limit, Real, validated
 
 # %% auto #0
 __all__ = ['containment', 'distinct_sum', 'draw_outside', 'draw_subset', 'check_weights', 'normalise', 'draw_indices', 'Design',
@@ -130,7 +132,7 @@ def draw_indices(rng: np.random.Generator | int, q: tuple, size: int) -> np.ndar
 # %% ../../nbs/core/06_designs.ipynb #4457e764
 class Design:
     """A distribution over subsets of d coordinates. A subclass has `d`, `sample`, `support` and `inclusion`; the
-    chances of one, two and three coordinates follow.
+    chances of one, two and three coordinates follow. exact: Fractions instead of floats.
     """
 
     d: int
@@ -144,28 +146,19 @@ class Design:
         raise NotImplementedError
 
     def inclusion(self, order: int, exact: bool = False) -> np.ndarray:
-        """Chance that all of a tuple of coordinates are in the set, for all tuples.
-
-        order: length of the tuples; coordinates may coincide. exact: Fractions instead of floats.
-        """
+        "Chance that all of a tuple of coordinates are in the set, for all tuples of this length; coordinates may coincide."
         raise NotImplementedError
 
     def first(self, exact: bool = False) -> np.ndarray:
-        "Chance p_i of each coordinate. exact: Fractions instead of floats. Returns (d,): P[i in S]."
+        "Chance p_i of each coordinate: P[i in S], (d,)."
         return self.inclusion(1, exact)
 
     def second(self, exact: bool = False) -> np.ndarray:
-        """Chance p_ij of each pair of coordinates.
-
-        exact: Fractions instead of floats. Returns (d, d): P[i, j in S], with p_i on the diagonal.
-        """
+        "Chance p_ij of each pair of coordinates: P[i, j in S], (d, d), with p_i on the diagonal."
         return self.inclusion(2, exact)
 
     def third(self, exact: bool = False) -> np.ndarray:
-        """Chance p_ijl of each triple of coordinates.
-
-        exact: Fractions instead of floats. Returns (d, d, d): P[i, j, l in S]; indices may coincide.
-        """
+        "Chance p_ijl of each triple of coordinates: P[i, j, l in S], (d, d, d); indices may coincide."
         return self.inclusion(3, exact)
 
 # %% ../../nbs/core/06_designs.ipynb #afd30d34
@@ -400,42 +393,46 @@ def gradient_second_moment(x: np.ndarray, y: float, w: np.ndarray, pair: np.ndar
     quadratic = (a[:, :, None] * a[:, None, :] * triple).sum(axis=(1, 2))
     return 4 * (x**2 * (quadratic + (y**2 - 2 * y * (x @ w)) / np.diag(pair))).sum()
 
-# %% ../../nbs/core/06_designs.ipynb #a59aa4ff
-def bound_second_moment(q: float, x_norm: float = 1, y_max: float = 1, radius: float = 1) -> float:
-    """Upper bound 4 B^2 (B R + Y)^2 / q on E||g||^2 of `gradient_estimate`.
+# %% ../../nbs/core/06_designs.ipynb #a59aa4fe
+PairChance = Annotated[float, Real("Smallest chance of a pair.", high=1, why="without seeing every pair there is no unbiased estimate")]
+Coordinates = Annotated[int, Integer("Number of coordinates.", 1, 2**60)]
+Pairs = Annotated[int, Integer("Number of coordinates.", 2, 2**60, why="C divides by d(d-1)")]
+Size = Annotated[int, Integer("Size of the set, k' in the paper.", 0, "d", why="there are d = {d} features")]
+Top = Annotated[int, Integer("Favourites in the set, k1 in the paper.", 0, "budget", why="these coordinates are part of the budget")]
 
-    q: smallest chance p_ij of a pair, positive. x_norm, y_max, radius: B, Y and R, limits on ||x||_2, |y| and ||w||_2.
+# %% ../../nbs/core/06_designs.ipynb #a59aa4ff
+@validated
+def bound_second_moment(q: PairChance, x_norm: Limit = 1, y_max: Limit = 1, radius: Limit = 1) -> float:
+    """Upper bound 4 B^2 (B R + Y)^2 / q on E||g||^2 of `gradient_estimate`; B, Y and R are x_norm, y_max and radius.
+
     In the paper's unit ball it is 16 / q. Source: Ito et al. 2017, Lemma 5.
     """
-    q = check_real("q", q, 1e-60, 1, "without seeing every pair there is no unbiased estimate")
-    x_norm, y_max, radius = check_scales(zero=True, x_norm=x_norm, y_max=y_max, radius=radius)
     return 4 * x_norm**2 * (x_norm * radius + y_max) ** 2 / q
 
 # %% ../../nbs/core/06_designs.ipynb #84f4c3c9
-def pair_bound(d: int, budget: int, top: int) -> Fraction:
+@validated
+def pair_bound(d: Pairs, budget: Size, top: Top) -> Fraction:
     """Lower bound C = (k'-k1)(k'-k1-1) / (d(d-1)) on the chance of a pair under `Observe`.
 
     Source: Ito et al. 2017, Observation 1. `pair_minimum` is the exact value.
     """
-    d = check_int("d", d, 2, why="C divides by d(d-1)")
-    budget = check_int("budget", budget, 0, d, f"there are d = {d} features")
-    r = budget - check_int("top", top, 0, budget, "these coordinates are part of the budget")
+    r = budget - top
     return Fraction(r * (r - 1), d * (d - 1))
 
 
-def pair_minimum(d: int, budget: int, top: int) -> Fraction:
-    """Exact smallest chance of a pair under `Observe`: r(r-1) / (m(m-1)).
+@validated
+def pair_minimum(d: Coordinates, budget: Size, top: Top) -> Fraction:
+    """Exact smallest chance of a pair under `Observe`: r(r-1) / (m(m-1)), r = budget - top and m = d - top.
 
-    budget: size of the set, from 0 to d; r = budget - top are random. top: number of favourites, from 0 to budget;
-    m = d - top are left for the random part. Returns: the chance; for m < 2 it is r^m.
+    Returns: the chance; for m < 2 it is r^m.
     """
-    d = check_int("d", d, 1, 2**60)
-    budget = check_int("budget", budget, 0, d, f"there are d = {d} features")
-    m = d - check_int("top", top, 0, budget, "these coordinates are part of the budget")
-    return containment(m, budget - top, min(m, 2), exact=True)[-1]
+    return containment(d - top, budget - top, min(d - top, 2), exact=True)[-1]
 
 # %% ../../nbs/core/06_designs.ipynb #7d0e51a1
-def bound_observe_moment(d: int, budget: int, top: int, x_norm: float = 1, y_max: float = 1, radius: float = 1) -> float:
+@validated
+def bound_observe_moment(
+    d: Coordinates, budget: Size, top: Top, x_norm: Limit = 1, y_max: Limit = 1, radius: Limit = 1
+) -> float:
     """Largest E||g||^2 of `gradient_estimate` under `Observe`, attained.
 
     Returns: B^2 (4 (B R + Y)^2 / p + (B R)^2 (1/q - 1/p)), p = (budget - top) / (d - top), q of `pair_minimum`, where
@@ -443,7 +440,6 @@ def bound_observe_moment(d: int, budget: int, top: int, x_norm: float = 1, y_max
     5 of Ito et al. 2017 (`bound_second_moment`).
     """
     q = pair_minimum(d, budget, top)
-    x_norm, y_max, radius = check_scales(zero=True, x_norm=x_norm, y_max=y_max, radius=radius)
     if q == 0: fail("budget", budget, "d, or at least top + 2", "without seeing every pair there is no unbiased estimate")
     p = Fraction(budget - top, d - top) if top < d else Fraction(1)
     reach = x_norm * radius

@@ -12,10 +12,12 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from .checks import LARGEST, check_array, check_choice, check_indices, check_int, check_real, fail, kernel, need
+from .checks import check_array, check_choice, check_indices, check_int, check_real, fail, kernel, need
+from .parameters import Integer, Real, validated
 
 # %% auto #0
 __all__ = ['ENUMERATION_LIMIT', 'proj_l2', 'proj_simplex', 'soft_threshold', 'proj_l1', 'top_k', 'hard_threshold',
@@ -77,16 +79,20 @@ def hard_threshold(w: np.ndarray, k: int) -> np.ndarray:
     out[kept] = np.asarray(w)[kept]
     return out
 
+# %% ../../nbs/core/07_geometry.ipynb #af5106fc
+AnyDimension = Annotated[int, Integer("Number of coordinates.", 1)]
+Sparsity = Annotated[int, Integer("Nonzero weights of the comparator.", 1, "d")]
+Kept = Annotated[int, Integer("Coordinates that are kept.", "k", "d", why="with fewer than k coordinates kept, no constant works")]
+Cone = Annotated[float, Real("The cone is ||w outside S||_1 <= cone ||w_S||_1.", 0)]
+
 # %% ../../nbs/core/07_geometry.ipynb #af5106fd
-def truncation_factor(k: int, top: int, d: int) -> float:
+@validated
+def truncation_factor(k: Sparsity, top: Kept, d: AnyDimension) -> float:
     """How much cutting to the largest coordinates can cost: the best constant of the truncation lemma.
 
     Returns: the least nu with ||D_S w - u||^2 <= nu ||w - u||^2 for all w, all k-sparse u and all S containing
     `top_k(w, top)`.
     """
-    check_int("d", d, 1)
-    check_int("k", k, 1, d)
-    check_int("top", top, k, d, "with fewer than k coordinates kept, no constant works")
     m = min(k, d - top)
     rho = m / (top - k + m) if m else 0.0
     return 1 + (rho + math.sqrt(rho * rho + 4 * rho)) / 2
@@ -294,14 +300,15 @@ def cone_solver(V: np.ndarray, support: np.ndarray, cone: float) -> Callable:
     return solve
 
 # %% ../../nbs/core/07_geometry.ipynb #b59e4d26
-def compatibility(V: np.ndarray, support: np.ndarray, cone: float = 2.0) -> Interval:
+@validated
+def compatibility(V: np.ndarray, support: np.ndarray, cone: Cone = 2.0) -> Interval:
     """Compatibility constant of a support: the largest phi with phi ||w_S||_1 <= sqrt(|S| w'Vw) on its cone.
 
     support (k,): the support S, not empty. Up to 8 coordinates all sign patterns are solved, beyond that 64 of them.
-    cone: the cone is ||w outside S||_1 <= cone ||w_S||_1; positive. Source: Ito et al. 2017, condition (b).
+    Source: Ito et al. 2017, condition (b).
     """
     V, support = check_psd("V", V), check_indices("support", support, len(V))
-    k, cone = check_int("size of support", support.size, 1, len(V)), check_real("cone", cone, 0, LARGEST)
+    k = check_int("size of support", support.size, 1, len(V))
     scale, every = float(V.diagonal().max()) or 1.0, k <= 8
     signs = np.array([(1.0, *p) for p in itertools.product((1.0, -1.0), repeat=k - 1)]) if every else np.ones((64, k))
     if not every: signs[1:, 1:] = np.random.default_rng(0).choice([1.0, -1.0], (63, k - 1))
@@ -334,14 +341,14 @@ def cone_descent(V: np.ndarray, s: int, cone: float, w: np.ndarray, steps: int =
     return best
 
 # %% ../../nbs/core/07_geometry.ipynb #4fc3c80b
-def restricted_eigenvalue(V: np.ndarray, s: int, cone: float = 2.0) -> Interval:
+@validated
+def restricted_eigenvalue(V: np.ndarray, s: int, cone: Cone = 2.0) -> Interval:
     """Restricted eigenvalue: the smallest sqrt(w'Vw) / ||w_S||_2 over all supports of size s and their cones.
 
-    s: largest size of S, from 1 to d. cone: the cone is ||w outside S||_1 <= cone ||w_S||_1; positive. Returns: the
-    constant: certified below, reached by descent above.
+    s: largest size of S, from 1 to d. Returns: the constant: certified below, reached by descent above.
     """
     V = check_psd("V", V)
-    d, s, cone = len(V), check_int("s", s, 1, len(V)), check_real("cone", cone, 0, LARGEST)
+    d, s = len(V), check_int("s", s, 1, len(V))
     lower = math.sqrt(sparse_bounds(V, d)[0])
     for r in np.unique(np.geomspace(1, d - s, 24).astype(int)).tolist() if d > s else []:
         low, high = sparse_bounds(V, s + r)[0], sparse_bounds(V, r)[1]

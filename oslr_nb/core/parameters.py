@@ -228,12 +228,8 @@ def order_of_checks(function: Callable) -> tuple[str, ...]:
 def validated(function: Callable) -> Callable:
     """Decorator: check, and convert, each argument whose type is a declared parameter, before the function runs.
 
-    function: or a data class, whose fields are the arguments. Returns: the same; a call raises ValueError with one sentence
-    if an argument is outside its limits.
+    Returns: the function; a call raises ValueError with one sentence if an argument is outside its limits.
     """
-    if isinstance(function, type):
-        function.__init__ = validated(function.__init__)
-        return function
     signature = inspect.signature(function)
 
     @wraps(function)

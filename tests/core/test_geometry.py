@@ -1,4 +1,4 @@
-"""Geometry: what is refused, and the small parts that its page does not show."""
+"""Geometry: refusals that no declaration covers, and the small parts that its page does not show."""
 
 import math
 
@@ -8,24 +8,17 @@ import pytest
 from oslr_nb.core import geometry as g
 from oslr_nb.core.geometry import Interval
 
-NAN = np.nan
-
 
 @pytest.mark.parametrize(("f", "args", "words"), [
     *((f, args, words) for f in (g.proj_l2, g.proj_simplex, g.proj_l1)
-      for args, words in (((np.ones(2), 0.0), "radius"), ((np.array([1.0, NAN]), 1.0), r"v\[1\]"))),
+      for args, words in (((np.ones(2), 0.0), "radius"), ((np.array([1.0, np.nan]), 1.0), r"v\[1\]"))),
     (g.proj_simplex, (np.zeros(0), 1.0), "size of v"),
-    (g.truncation_factor, (3, 2, 10), "top = 2"),
     (g.top_k, (np.ones(3), 4), "k = 4"),
     (g.top_buffer, (3, 4), "top = 4"),
     (Interval, (2.0, 1.0, "example"), "lower"),
-    (g.check_psd, ("V", np.ones((2, 3))), "shape of V"),
-    (g.check_psd, ("V", np.zeros((0, 0))), "shape of V"),
-    (g.check_psd, ("V", [[1.0, 0.2], [0.0, 1.0]]), "symmetric"),
-    (g.check_psd, ("V", [[1.0, 2.0], [2.0, 1.0]]), "eigenvalue of V = -1"),
-    (g.check_psd, ("V", [[NAN]]), "V"),
-    (g.enumerated_eigenvalues, (np.eye(3), 0), "s = 0"),
-    (g.outer_eigenvalues, (np.eye(3), 4), "s = 4"),
+    *((g.eigenbasis, (V,), words) for V, words in
+      ((np.ones((2, 3)), "shape of V"), ([[1.0, 0.2], [0.0, 1.0]], "symmetric"), ([[1.0, 2.0], [2.0, 1.0]], "eigenvalue of V = -1"))),
+    *((f, (np.eye(3), s), f"s = {s}") for f in (g.enumerated_eigenvalues, g.outer_eigenvalues, g.sparse_eigenvalues) for s in (0, 4)),
     (g.restricted_condition, (np.zeros((2, 2)), 1), "zero matrix"),
     (g.cone_descent, (np.eye(2), 1, 2.0, np.zeros(2)), "zero vector"),
     (g.rip_constant, (np.eye(2), 1, "other"), "form"),

@@ -174,9 +174,7 @@ def omp(V: Any, b: Any, k: int, least: float = 1e-10) -> GreedyFit:
 def forward_selection(V: Any, b: Any, k: int, least: float = 1e-10) -> GreedyFit:
     """Forward selection: add the coordinate after which the minimum of w'V w - 2 b'w is smallest, fit again.
 
-    V: second moments, symmetric; estimates may be indefinite or singular. least: from 0 to 1: coordinates whose Schur
-    complement is at most this part of V_jj are passed over and reported. Returns: weights, coordinates in the order of
-    choice, decreases, and what was passed over. O(k d) for each choice. Source: Das & Kempe 2011.
+    Arguments, result and cost are those of `omp`. Source: Das & Kempe 2011.
     """
     return greedy(V, b, k, least, True)
 
