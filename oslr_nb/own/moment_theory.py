@@ -7,13 +7,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from ..core.checks import as_array, check_array, check_choice, check_flag, check_indices, check_int
-from ..core.checks import check_magnitude, check_real, check_scales, fail
+from ..core.checks import as_array, check_array, check_indices, check_int
+from ..core.checks import check_magnitude, fail
 from ..core.geometry import check_psd
+from ..core.parameters import YMax, Choice, Flag, Integer, Real, validated
 
 # %% auto #0
 __all__ = ['bought_moments', 'sparse_minimiser', 'moment_rule', 'bound_moment_error', 'bound_squared_error',
@@ -92,19 +93,41 @@ def sparse_minima(V: np.ndarray, b: np.ndarray, k: int, B: float) -> np.ndarray:
                 found[r, sets[i[r]]] = w[r, i[r]]
     return found
 
+# %% ../../nbs/own/04_moment_theory.ipynb #04momenttheo
+Features = Annotated[int, Integer("Number of features.", 1, 10**9)]
+Sparsity = Annotated[int, Integer("Most nonzero weights.", 1, "d", why="weights of d features")]
+Examples = Annotated[int, Integer("Number of examples, or of rounds.", 1, 10**15)]
+Together = Annotated[float, Real(
+    "Least chance, given the past, of two features together (k = 1: of one).",
+    1e-15, 1, why="every pair must be bought together with a known positive chance",
+)]
+Ball = Annotated[float, Real("Radius of the l1 ball of the weights.", 1e-9, 1e9)]
+Eigenvalue = Annotated[float, Real("A restricted eigenvalue.", 1e-15, 1, why="features are of magnitude at most 1")]
+Failure = Annotated[float | None, Real("Chance of failure; None: a bound on the mean.", 1e-300, 1)]
+Hindsight = Annotated[bool, Flag("Whether the comparator is the best of the rounds that came.")]
+Steps = Annotated[int, Integer("Features selected.", 0, 10**9)]
+Fitted = Annotated[int, Integer("Nonzero weights of the comparator.", 1, 10**9)]
+Least = Annotated[float, Real("Smallest eigenvalue of the (estimated) moments on any steps + k - 1 features.")]
+Largest = Annotated[float, Real("Largest diagonal entry of the moments, at least `least`.")]
+Rule = Annotated[str, Choice("Vovk's rule at rate 1/(2 Y^2), or the mean at rate 1/(8 Y^2).", words=("vovk", "mean"))]
+Known = Annotated[bool, Flag("Whether Y was known beforehand.")]
+Experts = Annotated[int, Integer("Number of experts.", 1, 10**15)]
+SetSize = Annotated[int, Integer("Features of the set, a constant one included.", 1, "d")]
+
 # %% ../../nbs/own/04_moment_theory.ipynb #ee5fd700
-def sparse_minimiser(V: Any, b: Any, k: int, B: float) -> np.ndarray:
+@validated
+def sparse_minimiser(V: Any, b: Any, k: int, B: Ball) -> np.ndarray:
     """The k-sparse weights of l1 norm at most B that minimise w'Vw - 2 b'w, by exact search; V may be indefinite.
 
-    k: most nonzero weights, 1 <= k <= d; all supports are tried, so that at most 10^5 faces are allowed. B: radius of
-    the l1 ball, positive. Returns an array (d,). Ours.
+    k: most nonzero weights, 1 <= k <= d; all supports are tried, so that at most 10^5 faces are allowed. Returns an
+    array (d,). Ours.
     """
     b = check_magnitude("b", check_array("b", b, (None,)))
     if not b.size: fail("b", b, "not empty")
     d = len(b)
     V = check_magnitude("V", check_array("V", V, (d, d)))
     if np.abs(V - V.T).max() > 1e-9 * np.abs(V).max(): raise ValueError("V must be symmetric.")
-    k, (B,) = check_int("k", k, 1, d), check_scales(B=B, low=1e-9, high=1e9)
+    k = check_int("k", k, 1, d)
     faces = math.comb(d, k) * (2**k + 1) if k > 1 else d
     if faces > 10**5: fail("k", k, "smaller", f"{faces} faces would be searched")
     scale = max(float(np.abs(V).max()), float(np.abs(b).max()) / B, 1e-60)
@@ -114,10 +137,9 @@ def sparse_minimiser(V: Any, b: Any, k: int, B: float) -> np.ndarray:
 def moment_rule(X: Any, y: Any, bought: Any, pair: Any, k: int, B: float) -> np.ndarray:
     """The weights of the moment rule after n examples: the empirical minimiser over k-sparse weights of l1 norm at most B.
 
-    X: features; only those that were bought are read. bought (n, d): what was bought. pair (d, d) or (n, d, d): chances
-    that two features are bought together, given the past. B: radius of the l1 ball, positive. Returns (d,): the
-    weights, for the prediction of the coming example. Ours. It is what the theorems of the page are about, in memory of
-    all examples; the practical learner is `PairwiseLeastSquares`.
+    X, bought, pair: as in `bought_moments`. B: radius of the l1 ball. Returns (d,): the weights, for the prediction of
+    the coming example. Ours. It is what the theorems of the page are about, in memory of all examples; the practical
+    learner is `PairwiseLeastSquares`.
 
     Examples
     --------
@@ -127,107 +149,88 @@ def moment_rule(X: Any, y: Any, bought: Any, pair: Any, k: int, B: float) -> np.
     return sparse_minimiser(*bought_moments(X, y, bought, pair), k, B)
 
 # %% ../../nbs/own/04_moment_theory.ipynb #ee31aae5
-def logarithm(d: Any, k: Any) -> float:
+def logarithm(d: int, k: int) -> float:
     "ln N: one-sided deviations of the entries that the rule uses, d (d + 3), or 4 d for k = 1."
-    d = check_int("d", d, 1, 10**9)
-    return math.log(4 * d if check_int("k", k, 1, d, "weights of d features") == 1 else d * (d + 3))
-
-
-def check_chance(q: Any) -> float:
-    "A lower bound on the chance that two features are bought together."
-    return check_real("q", q, 1e-15, 1, "every pair must be bought together with a known positive chance")
-
-
-def check_ball(B: Any) -> float:
-    "Radius of the l1 ball of the comparators."
-    return check_scales(B=B, low=1e-9, high=1e9)[0]
-
-
-def check_phi(phi: Any) -> float:
-    "A restricted eigenvalue of second moments of features of magnitude at most 1."
-    return check_real("phi", phi, 1e-15, 1, "features are of magnitude at most 1")
+    return math.log(4 * d if k == 1 else d * (d + 3))
 
 # %% ../../nbs/own/04_moment_theory.ipynb #8d230dc5
-def bound_moment_error(n: int, d: int, q: float, k: int = 2, delta: float | None = None) -> float:
+@validated
+def bound_moment_error(n: Examples, d: Features, q: Together, k: Sparsity = 2, delta: Failure = None) -> float:
     """Upper bound on the largest error of an estimated moment: on its mean, or with chance 1 - delta.
 
-    q: least chance that two features are bought together (k = 1: that one is bought), given the past; in (0, 1].
     Returns: sqrt(2 L / (q n)) + L / (3 q n); L = ln N, + ln 1/delta, N = d (d + 3) or, for k = 1, 4 d. Upper. Ours.
     """
-    n, q, L = check_int("n", n, 1, 10**15), check_chance(q), logarithm(d, k)
-    if delta is not None: L -= math.log(check_real("delta", delta, 1e-300, 1))
+    L = logarithm(d, k) - (0.0 if delta is None else math.log(delta))
     return math.sqrt(2 * L / (q * n)) + L / (3 * q * n)
 
 # %% ../../nbs/own/04_moment_theory.ipynb #c4b449c5
-def bound_squared_error(n: int, d: int, q: float, k: int = 2) -> float:
+@validated
+def bound_squared_error(n: Examples, d: Features, q: Together, k: Sparsity = 2) -> float:
     """Upper bound on the mean square of the largest error of an estimated moment.
 
-    q: least chance that two features are bought together (k = 1: that one is bought), given the past; in (0, 1].
     Returns: 2 (L + 1) / (q n) + 2 sqrt(2) H^(3/4) / (3 (q n)^(3/2)) + H / (9 (q n)^2), L = ln N, H = L^2 + 2 L + 2.
     Upper. Ours.
     """
-    L, m = logarithm(d, k), check_chance(q) * check_int("n", n, 1, 10**15)
+    L, m = logarithm(d, k), q * n
     H = L**2 + 2 * L + 2
     return 2 * (L + 1) / m + 2 * math.sqrt(2) * H**0.75 / (3 * m**1.5) + H / (9 * m**2)
 
 # %% ../../nbs/own/04_moment_theory.ipynb #ace76a14
-def bound_moment_excess(n: int, d: int, q: float, B: float, k: int = 2) -> float:
+@validated
+def bound_moment_excess(n: Examples, d: Features, q: Together, B: Ball, k: Sparsity = 2) -> float:
     """Upper bound on the expected excess risk of the moment rule after n independent examples, without any model.
 
-    q: least chance that two features are bought together (k = 1: that one is bought), given the past; in (0, 1]. B:
-    radius of the l1 ball, positive. Returns: B (B + 2) `bound_moment_error`. Upper. Ours.
+    Returns: B (B + 2) `bound_moment_error`. Upper. Ours.
     """
-    B = check_ball(B)
     return B * (B + 2) * bound_moment_error(n, d, q, k)
 
 # %% ../../nbs/own/04_moment_theory.ipynb #09c25f6f
-def bound_moment_regret(T: int, d: int, q: float, B: float, k: int = 2, hindsight: bool = False) -> float:
+@validated
+def bound_moment_regret(
+    T: Examples, d: Features, q: Together, B: Ball, k: Sparsity = 2, hindsight: Hindsight = False,
+) -> float:
     """Upper bound on the expected regret of the moment rule for independent examples, without any model.
 
-    q: least chance that two features are bought together (k = 1: that one is bought), given the past; in (0, 1]. B:
-    radius of the l1 ball of the comparators, positive. hindsight: whether the comparator is the best of the rounds that
-    came, rather than a fixed one. Returns: 1 + B (B + 2) (2 sqrt(2 L T / q) + L (1 + ln T) / (3 q)), in hindsight +
-    B (B + 2) sqrt(2 L T). Upper. Ours.
+    Returns: 1 + B (B + 2) (2 sqrt(2 L T / q) + L (1 + ln T) / (3 q)), in hindsight + B (B + 2) sqrt(2 L T). Upper.
+    Ours.
     """
-    T, q, L, B = check_int("T", T, 1, 10**15), check_chance(q), logarithm(d, k), check_ball(B)
-    late = B * (B + 2) * math.sqrt(2 * L * T) if check_flag("hindsight", hindsight) else 0.0
+    L = logarithm(d, k)
+    late = B * (B + 2) * math.sqrt(2 * L * T) if hindsight else 0.0
     return 1 + B * (B + 2) * (2 * math.sqrt(2 * L * T / q) + L * (1 + math.log(T)) / (3 * q)) + late
 
 # %% ../../nbs/own/04_moment_theory.ipynb #de6849eb
-def bound_forward_selection(steps: int, k: int, least: float, most: float) -> float:
+@validated
+def bound_forward_selection(steps: Steps, k: Fitted, least: Least, most: Largest) -> float:
     """Upper bound on the share of the objective's gap to a k-sparse comparator that forward selection leaves.
 
-    steps: features selected, at least 0. least: smallest eigenvalue of the (estimated) moments on any steps + k - 1
-    features, positive. most: their largest diagonal entry, at least `least`. Returns (1 - least / (k most))^steps.
-    Tight for one step. Ours; the argument is the classical one for greedy steps on strongly convex functions.
+    Returns (1 - least / (k most))^steps. Tight for one step. Ours; the argument is the classical one for greedy steps
+    on strongly convex functions.
     """
-    steps, k, (least, most) = check_int("steps", steps, 0, 10**9), check_int("k", k, 1, 10**9), check_scales(least=least, most=most)
     if most < least: fail("most", most, f"at least {least:g}", "an eigenvalue is below a diagonal entry")
     return (1 - least / (k * most)) ** steps
 
 # %% ../../nbs/own/04_moment_theory.ipynb #f5ac969a
-def bound_fast_excess(n: int, d: int, q: float, B: float, k: int, phi: float) -> float:
-    """Upper bound on the expected excess risk of the moment rule under a linear model.
+@validated
+def bound_fast_excess(n: Examples, d: Features, q: Together, B: Ball, k: Sparsity, phi: Eigenvalue) -> float:
+    """Upper bound on the expected excess risk of the moment rule under a linear model, whose weights are in the ball.
 
-    q: least chance that two features are bought together (k = 1: that one is bought), given the past; in (0, 1]. B:
-    radius of the l1 ball, positive; the true weights are in it. phi: least 2 k u'Vu / ||u||_1^2 over vectors u of 2 k
-    nonzero entries at most, for example their smallest eigenvalue; in (0, 1]. Returns: 8 k (1 + B)^2 / phi
-    `bound_squared_error`, or `bound_moment_excess` where it is smaller. Upper. Ours.
+    phi: least 2 k u'Vu / ||u||_1^2 over vectors u of 2 k nonzero entries at most, for example their smallest
+    eigenvalue. Returns: 8 k (1 + B)^2 / phi `bound_squared_error`, or `bound_moment_excess` where it is smaller. Upper.
+    Ours.
     """
-    slow, phi, B, k = bound_moment_excess(n, d, q, B, k), check_phi(phi), float(B), int(k)
-    return min(slow, 8 * k * (1 + B) ** 2 / phi * bound_squared_error(n, d, q, k))
+    return min(bound_moment_excess(n, d, q, B, k), 8 * k * (1 + B) ** 2 / phi * bound_squared_error(n, d, q, k))
 
 # %% ../../nbs/own/04_moment_theory.ipynb #5260b8bd
-def bound_fast_regret(T: int, d: int, q: float, B: float, k: int, phi: float) -> float:
-    """Upper bound on the expected regret of the moment rule under a linear model: it grows like log T.
+@validated
+def bound_fast_regret(T: Examples, d: Features, q: Together, B: Ball, k: Sparsity, phi: Eigenvalue) -> float:
+    """Upper bound on the expected regret of the moment rule under a linear model with weights in the ball: it grows
+    like log T.
 
-    q: least chance that two features are bought together (k = 1: that one is bought), given the past; in (0, 1]. B:
-    radius of the l1 ball, positive; the true weights are in it. phi: as in `bound_fast_excess`. Returns:
-    `bound_moment_regret` of the first n0 rounds, then A (ln(T / n0) + 1 / n0) + A' (2 / sqrt(n0) + n0^(-3/2)) + A''
-    (1 / n0 + 1 / n0^2) with the coefficients of `bound_fast_excess`, A = 16 (1 + B)^2 k (L + 1) / (q phi); n0 where the
-    two rates cross. Upper. Ours.
+    phi: as in `bound_fast_excess`. Returns: `bound_moment_regret` of the first n0 rounds, then A (ln(T / n0) + 1 / n0)
+    + A' (2 / sqrt(n0) + n0^(-3/2)) + A'' (1 / n0 + 1 / n0^2) with the coefficients of `bound_fast_excess`, A = 16 (1 +
+    B)^2 k (L + 1) / (q phi); n0 where the two rates cross. Upper. Ours.
     """
-    L, slow, phi, B, k = logarithm(d, k), bound_moment_regret(T, d, q, B, k), check_phi(phi), float(B), int(k)
+    L, slow = logarithm(d, k), bound_moment_regret(T, d, q, B, k)
     H, C = L**2 + 2 * L + 2, 8 * k * (1 + B) ** 2 / phi
     first, second, third = C * 2 * (L + 1) / q, C * 2 * math.sqrt(2) * H**0.75 / (3 * q**1.5), C * H / (9 * q**2)
     n0 = math.ceil(min(max((first / (B * (B + 2))) ** 2 * q / (2 * L), 1), 1e15))
@@ -236,16 +239,16 @@ def bound_fast_regret(T: int, d: int, q: float, B: float, k: int, phi: float) ->
     return min(slow, bound_moment_regret(n0, d, q, B, k) + fast)
 
 # %% ../../nbs/own/04_moment_theory.ipynb #c13908fa
-def substitution(p: Any, z: Any, Y: float, rule: str = "vovk") -> float:
-    """One prediction from weighted predictions, such that the square loss is at most the mixture's for every label in [-Y, Y].
+@validated
+def substitution(p: Any, z: Any, Y: YMax, rule: Rule = "vovk") -> float:
+    """One prediction from weighted predictions, such that the square loss is at most the mixture's for every label in
+    [-Y, Y].
 
-    p (N,): weights of the experts, not negative, sum 1. z (N,): their predictions, in [-Y, Y]. Y: bound on labels,
-    positive. rule ("vovk" or "mean"): Vovk's substitution at rate 1/(2 Y^2), or the weighted mean at rate 1/(8 Y^2).
-    Returns: the prediction, in [-Y, Y]. Source: Vovk 1990; Kivinen and Warmuth 1999.
+    p (N,): weights of the experts, not negative, sum 1. z (N,): their predictions, in [-Y, Y]. Returns: the prediction,
+    in [-Y, Y]. Source: Vovk 1990; Kivinen and Warmuth 1999.
     """
-    p, (Y,) = check_array("p", p, (None,)), check_scales(Y=Y)
+    p = check_array("p", p, (None,))
     z = check_array("z", z, (len(p),))
-    check_choice("rule", rule, ("vovk", "mean"))
     if not p.size or p.min() < 0 or abs(p.sum() - 1) > 1e-9: fail("p", p, "weights of sum 1")
     if np.abs(z).max() > Y: fail("z", float(z[np.abs(z).argmax()]), f"of magnitude at most Y = {Y:g}")
     return mixed(p, z / Y, 0.5)[0] * Y if rule == "vovk" else float(p @ z)
@@ -257,13 +260,12 @@ def mixed(p: np.ndarray, z: np.ndarray, eta: float) -> tuple[float, float, float
     return (low - high) / 4, low, high
 
 # %% ../../nbs/own/04_moment_theory.ipynb #dd8b30b2
-def aggregate(P: Any, y: Any, Y: float | None = None, rule: str = "vovk") -> np.ndarray:
+@validated
+def aggregate(P: Any, y: Any, Y: YMax = None, rule: Rule = "vovk") -> np.ndarray:
     """Predictions by exponential weights over the square losses of experts, whose predictions are clipped to the range of labels.
 
-    P (T, N): predictions of N experts. y: labels; each is used after its round. Y: bound on labels. Default: none is
-    known, the largest magnitude seen so far takes its place. rule ("vovk" or "mean"): Vovk's substitution at rate
-    1/(2 Y^2), or the weighted mean at rate 1/(8 Y^2). Returns an array (T,). Source: Vovk 1990; Kivinen and Warmuth
-    1999; the form without Y is ours.
+    P (T, N): predictions of N experts. y: labels; each is used after its round. Returns an array (T,). Source: Vovk
+    1990; Kivinen and Warmuth 1999; the form without Y is ours.
 
     Examples
     --------
@@ -273,10 +275,8 @@ def aggregate(P: Any, y: Any, Y: float | None = None, rule: str = "vovk") -> np.
     y = check_magnitude("y", check_array("y", y, (None,)))
     P = check_magnitude("P", check_array("P", P, (len(y), None)))
     if not P.shape[1]: fail("number of experts", 0, "at least 1")
-    check_choice("rule", rule, ("vovk", "mean"))
-    if Y is not None:
-        Y = check_scales(Y=Y)[0]
-        if y.size and np.abs(y).max() > Y: fail("y", float(y[np.abs(y).argmax()]), f"of magnitude at most Y = {Y:g}")
+    if Y is not None and np.abs(y).max(initial=0.0) > Y:
+        fail("y", float(y[np.abs(y).argmax()]), f"of magnitude at most Y = {Y:g}")
     return play_experts(P, y, Y, rule)
 
 # %% ../../nbs/own/04_moment_theory.ipynb #6b4a2478
@@ -295,27 +295,24 @@ def play_experts(P: np.ndarray, y: np.ndarray, Y: float | None, rule: str, faste
     return out
 
 # %% ../../nbs/own/04_moment_theory.ipynb #84dd04c2
-def bound_aggregate(N: int, Y: float, rule: str = "vovk", known: bool = True) -> float:
+@validated
+def bound_aggregate(N: Experts, Y: YMax, rule: Rule = "vovk", known: Known = True) -> float:
     """Upper bound on the regret of `aggregate` against each expert, for every sequence.
 
-    N: experts, at least 1. Y: largest magnitude of a label, positive. rule ("vovk" or "mean"): as in `aggregate`.
-    known: whether Y was known beforehand. Returns: 2 Y^2 ln N for Vovk's rule, 8 Y^2 ln N for the mean; 2 Y^2 more if Y
-    was not known. Tight if it was. Source: Vovk 1990; Kivinen and Warmuth 1999; without Y ours.
+    Returns: 2 Y^2 ln N for Vovk's rule, 8 Y^2 ln N for the mean; 2 Y^2 more if Y was not known. Tight if it was.
+    Source: Vovk 1990; Kivinen and Warmuth 1999; without Y ours.
     """
-    N, (Y,) = check_int("N", N, 1, 10**15), check_scales(Y=Y)
-    factor = 2 if check_choice("rule", rule, ("vovk", "mean")) == "vovk" else 8
-    return factor * Y**2 * math.log(N) + (0 if check_flag("known", known) else 2 * Y**2)
+    return (2 if rule == "vovk" else 8) * Y**2 * math.log(N) + (0 if known else 2 * Y**2)
 
 # %% ../../nbs/own/04_moment_theory.ipynb #2964f8d8
-def bound_subset_excess(n: int, d: int, q: float, B: float, p: int, phi: float) -> float:
-    """Upper bound on the expected excess risk of estimated weights on a set of p features over the best weights there.
+@validated
+def bound_subset_excess(n: Examples, d: Features, q: Together, B: Ball, p: SetSize, phi: Eigenvalue) -> float:
+    """Upper bound on the expected excess risk of estimated weights on a set of p features over the best weights there,
+    in the ball.
 
-    q: least chance that two features are bought together, given the past; in (0, 1]. B: radius of the l1 ball,
-    positive; the best weights on the set are in it. p: features of the set, a constant one included; 1 <= p <= d. phi:
-    least p u'Vu / ||u||_1^2 over vectors u on the set, for example its smallest eigenvalue; in (0, 1]. Returns:
-    p (1 + B)^2 / phi `bound_squared_error`, or 2 B (1 + B) `bound_moment_error` where it is smaller. Upper. Ours.
+    phi: least p u'Vu / ||u||_1^2 over vectors u on the set, for example its smallest eigenvalue. Returns: p (1 + B)^2 /
+    phi `bound_squared_error`, or 2 B (1 + B) `bound_moment_error` where it is smaller. Upper. Ours.
     """
-    p, phi, B = check_int("p", p, 1, check_int("d", d, 1, 10**9)), check_phi(phi), check_ball(B)
     slow = 2 * B * (1 + B) * bound_moment_error(n, d, q, p)
     return min(slow, p * (1 + B) ** 2 / phi * bound_squared_error(n, d, q, p))
 
