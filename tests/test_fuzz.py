@@ -238,6 +238,7 @@ OTHERWISE = {
     "designs.check_weights": {"q": (0.5, 0.5)},
     "designs.normalise": {"q": (0.5, 0.5)},
     "cesabianchi2010.bound_aer": {"lam": 1.0, "x_norm": None},
+    "cesabianchi2010.aer_textbook": {"lam": 1.0, "B": 1.0},
     "cesabianchi2010.gradient_moment": {"y": 0.5},
     "foster2016.cost_and_gradient": {"x_R": [0.1, 0.2], "R": [0, 2], "y": 0.5, "pair": designs.Uniform(D, 2).second()},
     "foster2016.textbook_fkk": {"eta_hedge": 0.1, "eta_step": 0.1, "choose": lambda t, p: (0, [0, 1])},

@@ -23,7 +23,7 @@ from ..core.compiled import entry, uniform
 from ..core.designs import draw_outside, moment_estimate
 from ..core.experts import second_order_factor
 from ..core.learner import Learner
-from ..core.parameters import Integer, Parameter, Real, Seed, validated
+from ..core.parameters import Choice, Integer, Real, Seed, validated
 from ..core.problems import Table, correlated_table, signs
 from ..core.registry import register
 
@@ -71,10 +71,6 @@ class Constants:
     y_max: float = 1.0
     radius: float = 1.0
 
-    def __post_init__(self) -> None:
-        "Refuse scales that are not positive."
-        for name in ("x_norm", "y_max", "radius"): check_real(name, getattr(self, name), 0)
-
     @property
     def chances(self) -> tuple[float, float]:
         "p and q."
@@ -105,75 +101,8 @@ class Constants:
         p, q = self.chances
         return 2 * self.x_norm * (self.x_norm * self.radius / math.sqrt(q) + self.y_max / math.sqrt(p))
 
-# %% ../../nbs/papers/foster2016.ipynb #c4ec0101
-def check_textbook(X: Any, y: Any, k: Any, r: Any, *rates: Any) -> tuple[Any, ...]:
-    "The arguments of `textbook_fkk` in range; rates: of Hedge, of descent, radius."
-    X = check_array("X", X, (None, None))
-    if len(X) == 0: fail("shape of X", X.shape, "one row for each of T >= 1 rounds")
-    d = check_int("number of columns of X", X.shape[1], 2)
-    k, r, y = check_int("k", k, 1, d), check_int("r", r, 2, d), check_array("y", y, (len(X),))
-    for name, a in (("X", X), ("y", y)):
-        if np.abs(a).max() > 1e20: fail(f"largest of {name}", float(np.abs(a).max()), "at most 1e20")
-    check_memory(d, k, 2**31)
-    names = ("eta_hedge", "eta_step", "radius")
-    return X, y, k, r, *(check_real(name, value, 1e-20, 1e20) for name, value in zip(names, rates, strict=True))
-
-
-def check_choice(choice: Any, count: int, d: int, r: int) -> tuple[int, np.ndarray]:
-    "The row of a subset, from 0 to count - 1, and a set of r of the d features."
-    if not isinstance(choice, tuple) or len(choice) != 2: fail("choose(t, D)", choice, "a pair: the row of A_t, and R_t")
-    R = check_indices("R_t", choice[1], d)
-    if len(R) != r: fail("R_t", R.tolist(), f"r = {r} features")
-    return check_int("row of A_t", choice[0], 0, count - 1), R
-
-# %% ../../nbs/papers/foster2016.ipynb #bef6af50
-def textbook_fkk(
-    X: np.ndarray, y: np.ndarray, k: int, r: int, eta_hedge: float, eta_step: float,
-    choose: Callable[[int, np.ndarray], tuple[int, Any]], radius: float = 1.0,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Play Algorithm 1 of Foster et al. 2016 in plain numpy, line for line; the reference for `FKK`.
-
-    X, y: stream; norms at most 1 in the theorem, magnitudes at most 1e20 here. k, r: features of a subset, random
-    features a round (r >= 2). choose: ``choose(t, D)`` gives the row of A_t among the subsets, in lexicographic order,
-    and the set R_t. Returns predictions (T,); D (N,): last distribution over the N = C(d, k) subsets; w (N, d): last
-    weights, zero outside of each subset.
-    """
-    X, y, k, r, eta_hedge, eta_step, radius = check_textbook(X, y, k, r, eta_hedge, eta_step, radius)
-    if not callable(choose): fail("choose", choose, "a function of the round and of D")
-    d = X.shape[1]
-    p, q = r / d, r * (r - 1) / (d * (d - 1))  # line 1
-    subsets = list(itertools.combinations(range(d), k))
-    inside = np.array([[i in B for i in range(d)] for B in subsets], float)
-    D, w, predictions = np.full(len(subsets), 1 / len(subsets)), np.zeros((len(subsets), d)), []  # lines 2, 3
-    for t, x in enumerate(X):  # line 4
-        A, R = check_choice(choose(t, D), len(subsets), d, r)  # line 5
-        predictions.append(w[A] @ x)  # lines 6, 7
-        seen = np.where(np.isin(np.arange(d), R), x, 0.0)  # line 8
-        estimate, z = np.outer(seen, seen) / q, y[t] * seen / p
-        np.fill_diagonal(estimate, seen**2 / p)
-        cost = ((w @ estimate) * w).sum(axis=1) - 2 * w @ z + y[t] ** 2  # line 9
-        D = D * np.exp(-eta_hedge * (cost - cost.min()))
-        D = D / D.sum()
-        w = w - 2 * eta_step * inside * (w @ estimate - z)  # line 10
-        w = w / np.maximum(1.0, np.linalg.norm(w, axis=1, keepdims=True) / radius)
-    return np.array(predictions), D, w
-
-# %% ../../nbs/papers/foster2016.ipynb #47b5e2f2
-RATES = ("printed", "corrected", "retuned")
-
-
-def fkk_rates(known: Constants, T: float, rates: str) -> tuple[float, float]:
-    "(eta_hedge, eta_step): printed, corrected (Hedge rate with sqrt k), or retuned by second moments as in Corollary FO 1 (cor-retuned)."
-    if not isinstance(rates, str) or rates not in RATES: fail("rates", rates, f"one of {', '.join(RATES)}")
-    (_, q), u = known.chances, known.x_norm * known.radius
-    if rates == "retuned":
-        eta = 1 / (known.low / 3 + math.sqrt(T * known.second / (2 * known.log_experts)))
-        return eta, known.radius / (known.slope * math.sqrt(T))
-    k = known.k if rates == "corrected" else 1
-    hedge_eta = q * math.sqrt(k * math.log(known.d) / T) * 4 / (u + known.y_max) ** 2
-    return hedge_eta, q / math.sqrt(T) * 2 * known.radius / (known.x_norm * (u + known.y_max))
-
 # %% ../../nbs/papers/foster2016.ipynb #ead74d67
+RATES = ("printed", "corrected", "retuned")
 LARGEST_SCALE, LARGEST_STEP = 1e20, 1e9  # of x_norm, y_max, radius and their inverses; of the multipliers
 Features = Annotated[int, Integer(
     "Number of features.", 3, 10**9, why="k >= 1 features to predict with and two to learn from"
@@ -211,14 +140,80 @@ Size = Annotated[float, Real(
 Label = Annotated[float, Real(
     "Bound on the magnitude of the labels; larger ones are refused.", 1 / LARGEST_SCALE, LARGEST_SCALE, why=DIVIDED
 )]
-Rates = Annotated[str, Parameter(
+Rates = Annotated[str, Choice(
     "Those of Algorithm 1 (printed); with sqrt(k ln d) for sqrt(ln d) in the Hedge rate (corrected); from second "
-    "moments (retuned), with a smaller bound."
+    "moments (retuned), with a smaller bound.",
+    words=RATES,
 )]
 Memory = Annotated[int, Integer(
     "Bytes that may be used; C(d, k) (20 k + 41) are needed, for d > 64 C(d, k) (24 k + 33).",
     1, 2**37, why="the subsets are numbered in 32 bits",
 )]
+Scale = Annotated[float, Real("A rate, or the radius of the ball.", 1 / LARGEST_SCALE, LARGEST_SCALE)]
+
+# %% ../../nbs/papers/foster2016.ipynb #c4ec0101
+def check_textbook(X: Any, y: Any, k: Any, r: Any) -> tuple[np.ndarray, np.ndarray, int, int]:
+    "The arguments of `textbook_fkk` in range."
+    X = check_array("X", X, (None, None))
+    if len(X) == 0: fail("shape of X", X.shape, "one row for each of T >= 1 rounds")
+    d = check_int("number of columns of X", X.shape[1], 2)
+    k, r, y = check_int("k", k, 1, d), check_int("r", r, 2, d), check_array("y", y, (len(X),))
+    for name, a in (("X", X), ("y", y)):
+        if np.abs(a).max() > 1e20: fail(f"largest of {name}", float(np.abs(a).max()), "at most 1e20")
+    check_memory(d, k, 2**31)
+    return X, y, k, r
+
+
+def check_choice(choice: Any, count: int, d: int, r: int) -> tuple[int, np.ndarray]:
+    "The row of a subset, from 0 to count - 1, and a set of r of the d features."
+    if not isinstance(choice, tuple) or len(choice) != 2: fail("choose(t, D)", choice, "a pair: the row of A_t, and R_t")
+    R = check_indices("R_t", choice[1], d)
+    if len(R) != r: fail("R_t", R.tolist(), f"r = {r} features")
+    return check_int("row of A_t", choice[0], 0, count - 1), R
+
+# %% ../../nbs/papers/foster2016.ipynb #bef6af50
+@validated
+def textbook_fkk(
+    X: np.ndarray, y: np.ndarray, k: int, r: int, eta_hedge: Scale, eta_step: Scale,
+    choose: Callable[[int, np.ndarray], tuple[int, Any]], radius: Scale = 1.0,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Play Algorithm 1 of Foster et al. 2016 in plain numpy, line for line; the reference for `FKK`.
+
+    X, y: stream; norms at most 1 in the theorem, magnitudes at most 1e20 here. k, r: features of a subset, random
+    features a round (r >= 2). choose: ``choose(t, D)`` gives the row of A_t among the subsets, in lexicographic order,
+    and the set R_t. Returns predictions (T,); D (N,): last distribution over the N = C(d, k) subsets; w (N, d): last
+    weights, zero outside of each subset.
+    """
+    X, y, k, r = check_textbook(X, y, k, r)
+    if not callable(choose): fail("choose", choose, "a function of the round and of D")
+    d = X.shape[1]
+    p, q = r / d, r * (r - 1) / (d * (d - 1))  # line 1
+    subsets = list(itertools.combinations(range(d), k))
+    inside = np.array([[i in B for i in range(d)] for B in subsets], float)
+    D, w, predictions = np.full(len(subsets), 1 / len(subsets)), np.zeros((len(subsets), d)), []  # lines 2, 3
+    for t, x in enumerate(X):  # line 4
+        A, R = check_choice(choose(t, D), len(subsets), d, r)  # line 5
+        predictions.append(w[A] @ x)  # lines 6, 7
+        seen = np.where(np.isin(np.arange(d), R), x, 0.0)  # line 8
+        estimate, z = np.outer(seen, seen) / q, y[t] * seen / p
+        np.fill_diagonal(estimate, seen**2 / p)
+        cost = ((w @ estimate) * w).sum(axis=1) - 2 * w @ z + y[t] ** 2  # line 9
+        D = D * np.exp(-eta_hedge * (cost - cost.min()))
+        D = D / D.sum()
+        w = w - 2 * eta_step * inside * (w @ estimate - z)  # line 10
+        w = w / np.maximum(1.0, np.linalg.norm(w, axis=1, keepdims=True) / radius)
+    return np.array(predictions), D, w
+
+# %% ../../nbs/papers/foster2016.ipynb #47b5e2f2
+def fkk_rates(known: Constants, T: float, rates: str) -> tuple[float, float]:
+    "(eta_hedge, eta_step): printed, corrected (Hedge rate with sqrt k), or retuned by second moments as in Corollary FO 1 (cor-retuned)."
+    (_, q), u = known.chances, known.x_norm * known.radius
+    if rates == "retuned":
+        eta = 1 / (known.low / 3 + math.sqrt(T * known.second / (2 * known.log_experts)))
+        return eta, known.radius / (known.slope * math.sqrt(T))
+    k = known.k if rates == "corrected" else 1
+    hedge_eta = q * math.sqrt(k * math.log(known.d) / T) * 4 / (u + known.y_max) ** 2
+    return hedge_eta, q / math.sqrt(T) * 2 * known.radius / (known.x_norm * (u + known.y_max))
 
 # %% ../../nbs/papers/foster2016.ipynb #d886e550
 @validated
@@ -228,8 +223,8 @@ def bound_fkk(
 ) -> float:
     """Bound the expected regret of `FKK` from above, for any of its rates.
 
-    Units: squared labels; infinite where the exponential in the bound overflows. Upper. Source: Theorem 1 of Foster
-    et al. 2016 with constants; `nbs/papers/foster2016.ipynb`, Theorem FO 2 (thm-fkk).
+    Units: squared labels; infinite where the exponential in the bound overflows. Upper. Source: Theorem 1 of Foster et
+    al. 2016 with constants, Theorem FO 2 (thm-fkk).
     """
     known = Constants(d, budget, k, x_norm, y_max, radius)
     eta, descent = fkk_rates(known, T, rates)
@@ -245,8 +240,8 @@ def bound_retuned(
 ) -> float:
     """Bound the expected regret of `FKK` with ``rates="retuned"`` from above, in closed form.
 
-    Units: squared labels. Upper, of order d / (k' - k) sqrt(k T ln d) for T >= ln(N) / q. Source:
-    `nbs/papers/foster2016.ipynb`, Corollary FO 1 (cor-retuned).
+    Units: squared labels. Upper, of order d / (k' - k) sqrt(k T ln d) for T >= ln(N) / q. Source: ours, Corollary FO 1
+    (cor-retuned).
     """
     known = Constants(d, budget, k, x_norm, y_max, radius)
     L = known.log_experts
@@ -555,19 +550,11 @@ def subset_bytes(d: int, k: int) -> int:
     return 20 * k + 41 if d <= 64 else 24 * k + 33
 
 
-def fkk_memory(d: int, k: int) -> int:
-    "Bytes that `FKK` needs, apart from O(d)."
-    k = check_int("k", k, 1, check_int("d", d, 1))
-    return math.comb(d, k) * subset_bytes(d, k)
-
-
 def check_memory(d: int, k: int, memory: int) -> int:
     "C(d, k), refused when that many subsets do not fit into `memory` bytes; nothing is allocated."
-    why = "the subsets are numbered in 32 bits"
-    memory = check_int("memory", memory, 1, 2**37, why)
     digits = (math.lgamma(d + 1) - math.lgamma(k + 1) - math.lgamma(d - k + 1)) / math.log(10)
-    if digits < 15 and fkk_memory(d, k) <= memory: return math.comb(d, k)
     each = subset_bytes(d, k)
+    if digits < 15 and math.comb(d, k) * each <= memory: return math.comb(d, k)
     count = f"{math.comb(d, k)}" if digits < 15 else f"about 10^{digits:.0f}"
     need = f"{math.comb(d, k) * each}" if digits < 15 else f"about 10^{digits + math.log10(each):.0f}"
     fail("memory", memory, f"at least {need} bytes", f"C({d}, {k}) = {count} subsets are kept, {each} bytes each")

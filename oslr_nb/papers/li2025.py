@@ -14,8 +14,8 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..core.checks import check_array, check_choice, check_exact, check_indices, check_int, check_real
-from ..core.checks import check_scales, fail, kernel
+from ..core.checks import check_array, check_exact, check_indices, check_int
+from ..core.checks import fail, kernel
 from ..core.compiled import entry, find_in_sums, uniform
 from ..core.designs import draw_outside
 from ..core.geometry import top_k
@@ -72,54 +72,61 @@ def li_estimates(x_B: Any, B: Any, y: Any, q: Any, m: int, sure: Any = ()) -> tu
     c[B] = y * x / np.diag(pair)[B]
     return G, c
 
+# %% ../../nbs/papers/li2025.ipynb #li2025par
+SETS = "it sets the threshold of the programme"
+Features = Annotated[int, Integer("Number of features.", 3, 20_000, why="it keeps d x d sums")]
+Budget = Annotated[int, Integer(
+    "k' = k, features bought a round and weights of the support.",
+    3, "d", why="pairs of features have to be seen beside the first draw (Li et al. 2025, DS-OSLRC)",
+)]
+WholeBudget = Annotated[int, Parameter(
+    "k + k0, features bought a round: those of the k weights, and k0 others; from k + 3 to d, or d."
+)]
+Sparsity = Annotated[int, Integer("Number of weights that are committed.", 1, "d", why="there are d = {d} features")]
+Noise = Annotated[float, Real(
+    "Standard deviation of the noise, or a bound on it, in units of the label.", 1e-30, 1e30, why=SETS
+)]
+Ball = Annotated[float, Real(
+    "B, with ||w*||_1 <= B, label per feature; solutions of the programme are kept within it.", 1e-30, 1e30, why=SETS
+)]
+Largest = Annotated[float, Real("Largest magnitude of a feature; larger ones are refused.", 1e-30, 1e30, why=SETS)]
+Compatible = Annotated[float | None, Real(
+    "Compatibility constant, if known: the threshold then counts on sampling that follows the weights.",
+    1e-6, 1, why="a compatibility constant",
+)]
+Constant = Annotated[float, Real("Multiplies the threshold; 1 is the theorem's.", 1e-30, 1e30, why=SETS)]
+Solve = Annotated[str, Choice(
+    "Solve the programme after every exploring round, as in the paper, or when their number is a power of two.",
+    words=("every", "powers"),
+)]
+Explored = Annotated[int, Integer("A number of rounds, or the number of a round.", 1, 10**18)]
+Spread = Annotated[float, Real("Standard deviation of the noise, in units of the label.", 0, 1e30, True)]
+Smallest = Annotated[float, Real("Smallest magnitude of the nonzero weights of w*.")]
+Reach = Annotated[float, Real("radius x_max, the largest |<w*, x>|.")]
+
 # %% ../../nbs/papers/li2025.ipynb #baa2f996
+@validated
 def li_errors(
-    s: int, d: int, budget: int, k: int | None = None, sigma: float = 1.0, radius: float = 1.0, x_max: float = 1.0,
-    delta: float = 0.05, phi: float | None = None,
+    s: Explored, d: Features, budget: int, k: Sparsity = None, sigma: Spread = 1.0, radius: Ball = 1.0,
+    x_max: Largest = 1.0, delta: Confidence = 0.05, phi: Compatible = None,
 ) -> tuple[float, float, float]:
     """Errors of the estimates after s rounds that LI explored, all of them at once with chance 1 - delta.
 
-    s: rounds explored, from 1. k: None: DS-OSLRC, which draws all `budget` features. Else DS-POSLRC: k of them are
-    those of the weights. sigma: standard deviation of the noise, in units of the label; at least 0. radius: B, with
-    ||w*||_1 <= B; label per feature, positive. delta: chance that one of the errors is exceeded, in (0, 1]. phi:
-    compatibility constant, in (0, 1]; None: not known, and then the threshold does not count on the sampling. Returns
-    gamma: the threshold, a bound on the largest entry of c - G w*; rho: bound on the largest entry of G minus its mean;
-    error: bound on ||w - w*||_1 for the Dantzig selector with this threshold, 2 B if nothing better is known. Source:
-    ours, Lemma LI 4 (lem-gamma) and Lemma LI 5 (lem-selector), in the form of the threshold of Li et al. 2025.
+    k: None: DS-OSLRC, which draws all `budget` features. Else DS-POSLRC: k of them are those of the weights. phi: if it
+    is not known, the threshold does not count on the sampling. Returns gamma: the threshold, a bound on the largest
+    entry of c - G w*; rho: bound on the largest entry of G minus its mean; error: bound on ||w - w*||_1 for the Dantzig
+    selector with this threshold, 2 B if nothing better is known. The variances are summed over blocks from one power of
+    two to the next. Source: ours, Lemma LI 4 (lem-gamma) and Lemma LI 5 (lem-selector), in the form of the threshold of
+    Li et al. 2025.
     """
-    d, m, out, p, g = _sizes(d, budget, k)
-    s = check_int("s", s, 1, 10**18)
-    radius, x_max = check_scales(low=1e-30, high=1e30, radius=radius, x_max=x_max)
-    sigma, delta = check_real("sigma", sigma, -1e-300, 1e30), check_real("delta", delta, 1e-200, 1, "it is a probability")
-    if phi is not None: phi = check_real("phi", phi, 1e-6, 1, "a compatibility constant")
-    return _errors(s, d, m, out, p, g, budget if k is None else k, k is not None, sigma, radius, x_max, delta, phi)
-
-
-def _sizes(d: int, budget: int, k: int | None) -> tuple[int, int, int, float, float]:
-    "d, features drawn, features to draw from, least chance of a feature, and 1 over the least chance of a pair."
-    d = check_int("d", d, 3, 20_000, "it keeps d x d sums")
-    if k is None:
-        budget = check_int("budget", budget, 3, d, "pairs of features have to be seen beside the first draw (Li et al. 2025, DS-OSLRC)")
-        m, out = budget, d
-    else:
-        k = check_int("k", k, 1, d, f"there are d = {d} features")
-        why = "pairs have to be seen beside the k features of the weights and the first draw (Li et al. 2025, DS-POSLRC)"
-        budget = check_int("budget", budget, min(k + 3, d), d, why)
-        m, out = budget - k, d - k
+    (m, out), sparsity, B = _drawn(d, budget, k), k or budget, radius
     p, more = (m - 1) / (out - 1) if out > 1 else 1.0, (m - 2) / (out - 2) if out > 2 else 1.0
-    return d, m, out, p, 1 / (p * more)
-
-
-def _errors(
-    s: int, d: int, m: int, out: int, p: float, g: float, k: int, proper: bool, sigma: float, B: float, x_max: float, delta: float,
-    phi: float | None,
-) -> tuple[float, float, float]:
-    "`li_errors`, with arguments checked: the variances are summed over blocks from one power of two to the next."
+    g = 1 / (p * more)
     far, noise = math.sqrt(g - 1), 2 / 3 * math.sqrt(2 / math.pi) * sigma
     near = math.sqrt(2 * (out - 1) * (out - 2) / ((m - 1) * (out - m))) if m < out else 0.0
 
     def spread(error: float) -> float:  # standard deviation of an entry of the design's error, in units of x_max^2
-        return far * min(B, 2 * error if proper else B if phi is None else B * near / far + error) if m < out else 0.0
+        return far * min(B, 2 * error if k is not None else B if phi is None else B * near / far + error) if m < out else 0.0
 
     def errors(n: int, V: float) -> tuple[float, float, float]:
         L = math.log(d * (d + 5) / delta) + math.log(n) + math.log(n + 1)
@@ -129,7 +136,7 @@ def _errors(
         rho = x_max**2 * (far * math.sqrt(2 * L / n) + max(1.0, g - 1) * L / (3 * n)) if m < out else 0.0
         if phi is None: return gamma, rho, 2 * B
         a = (phi * x_max) ** 2
-        found = 8 * k * min(gamma / (a - 4 * k * rho) if a > 4 * k * rho else math.inf, (gamma + B * rho) / a)
+        found = 8 * sparsity * min(gamma / (a - 4 * sparsity * rho) if a > 4 * sparsity * rho else math.inf, (gamma + B * rho) / a)
         return gamma, rho, min(2 * B, found)
 
     V, n = spread(2 * B) ** 2, 1
@@ -139,6 +146,15 @@ def _errors(
     if n < s: V += (s - n) * spread(errors(n, V)[2]) ** 2
     return errors(s, V)
 
+
+def _drawn(d: int, budget: int, k: int | None) -> tuple[int, int]:
+    "Features drawn by LI, and features to draw from; the budget is checked."
+    if k is None:
+        why = "pairs of features have to be seen beside the first draw (Li et al. 2025, DS-OSLRC)"
+        return check_int("budget", budget, 3, d, why), d
+    why = "pairs have to be seen beside the k features of the weights and the first draw (Li et al. 2025, DS-POSLRC)"
+    return check_int("budget", budget, min(k + 3, d), d, why) - k, d - k
+
 # %% ../../nbs/papers/li2025.ipynb #d1155197
 def _selector(G: np.ndarray, c: np.ndarray, gamma: float, radius: float) -> tuple[np.ndarray, bool]:
     "The Dantzig selector of norm at most `radius`; whether the threshold had to grow for it."
@@ -147,15 +163,13 @@ def _selector(G: np.ndarray, c: np.ndarray, gamma: float, radius: float) -> tupl
     return path.corner(path.radii.size - 1), path.status != "reached"
 
 # %% ../../nbs/papers/li2025.ipynb #937100f2
-def label_margin(t: int, reach: float, sigma: float, delta: float) -> float:
+@validated
+def label_margin(t: Explored, reach: Reach, sigma: Spread, delta: Confidence) -> float:
     """M_t: with chance 1 - delta no clipped prediction of any round t is farther from its label.
 
-    t: number of the round, from 1. reach: radius x_max, the largest |<w*, x>|, positive. Returns: 2 reach + sigma
-    sqrt(2 ln(t (t + 1) / delta)), in units of the label. Source: ours, after the margin 1 + Y of Li et al. 2025, which
-    is that of a single round.
+    Returns: 2 reach + sigma sqrt(2 ln(t (t + 1) / delta)), in units of the label. Source: ours, after the margin 1 + Y
+    of Li et al. 2025, which is that of a single round.
     """
-    t, (reach,) = check_int("t", t, 1, 10**18), check_scales(reach=reach)
-    sigma, delta = check_real("sigma", sigma, -1e-300, 1e30), check_real("delta", delta, 1e-200, 1, "it is a probability")
     return 2 * reach + sigma * math.sqrt(2 * (math.log(t) + math.log(t + 1) - math.log(delta)))
 
 # %% ../../nbs/papers/li2025.ipynb #bab1fdcf
@@ -180,19 +194,19 @@ def newton_step(
         for j in range(n): P[i, j] -= lift / (1 + lift * size) * v[i] * v[j]
 
 # %% ../../nbs/papers/li2025.ipynb #493bfd40
+@validated
 def textbook_ds_oslrc(
-    X: Any, y: Any, sets: Any, radii: Any, radius: float = 1.0, sigma: float = 1.0, x_max: float = 1.0, delta: float = 0.05,
-    solve: str = "every",
+    X: Any, y: Any, sets: Any, radii: Any, radius: Ball = 1.0, sigma: Spread = 1.0, x_max: Largest = 1.0,
+    delta: Confidence = 0.05, solve: Solve = "every",
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play DS-OSLRC of Li et al. 2025 in plain numpy, line for line; the reference for `DSOSLRC`.
 
     sets (n, k): the features seen in the exploring rounds 1, 4, 9, ...; n at least the root of T. radii: a function,
-    radii(s) is the threshold after s exploring rounds. radius: B, with ||w*||_1 <= B. solve ("every" or "powers"):
-    whether the programme is solved after every exploring round, or when their number is a power of two. Returns
-    predictions (T,): what is predicted; supports (n, k): the support after each exploring round, sorted.
+    radii(s) is the threshold after s exploring rounds. Returns predictions (T,): what is predicted; supports (n, k):
+    the support after each exploring round, sorted.
     """
-    X, y, sets, k = _check_textbook(X, y, sets, radii, solve, math.isqrt)
-    (radius, x_max), (T, d) = check_scales(low=1e-30, high=1e30, radius=radius, x_max=x_max), X.shape
+    X, y, sets, k = _check_textbook(X, y, sets, radii, math.isqrt)
+    T, d = X.shape
     reach, out, supports = radius * x_max, np.zeros(T), []
     what, G, c, S = np.full(d, radius / d), np.zeros((d, d)), np.zeros(d), np.arange(k)  # lines 1, 2
     for t in range(1, T + 1):  # line 3
@@ -219,7 +233,7 @@ def textbook_ds_oslrc(
     return out, np.array(supports)
 
 
-def _check_textbook(X: Any, y: Any, sets: Any, radii: Any, solve: str, rounds: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+def _check_textbook(X: Any, y: Any, sets: Any, radii: Any, rounds: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     "Stream, sets and their size, checked."
     X = check_array("X", X, (None, None))
     T, d = X.shape
@@ -228,22 +242,21 @@ def _check_textbook(X: Any, y: Any, sets: Any, radii: Any, solve: str, rounds: A
     if len(sets) < rounds(T): fail("number of sets", len(sets), f"at least {rounds(T)}", "one for each exploring round")
     sets = np.array([check_indices(f"sets[{s}]", S.astype(int) if (S == np.round(S)).all() else S, d) for s, S in enumerate(sets)])
     if not callable(radii): fail("radii", radii, "a function of the number of exploring rounds")
-    check_choice("solve", solve, ("every", "powers"))
     return X, y, sets, check_int("size of a set", sets.shape[1], 1, d)
 
 # %% ../../nbs/papers/li2025.ipynb #9db0b52e
+@validated
 def textbook_ds_poslrc(
-    X: Any, y: Any, sets: Any, k: int, radii: Any, radius: float = 1.0, solve: str = "powers"
+    X: Any, y: Any, sets: Any, k: int, radii: Any, radius: Ball = 1.0, solve: Solve = "powers"
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play DS-POSLRC of Li et al. 2025 in plain numpy, line for line; the reference for `DSPOSLRC`.
 
     sets (T, k0): the features drawn by LI in each round, besides those of the weights. radii: a function, radii(t) is
-    the threshold after t rounds. radius: B, with ||w*||_1 <= B. solve ("powers" or "every"): whether the programme is
-    solved when the number of rounds is a power of two, or after every round. Returns predictions (T,): scores of the
-    committed weights; weights (T, d): what was committed.
+    the threshold after t rounds. Returns predictions (T,): scores of the committed weights; weights (T, d): what was
+    committed.
     """
-    X, y, sets, m = _check_textbook(X, y, sets, radii, solve, int)
-    (T, d), (radius,), k = X.shape, check_scales(low=1e-30, high=1e30, radius=radius), check_int("k", k, 1, X.shape[1])
+    X, y, sets, m = _check_textbook(X, y, sets, radii, int)
+    (T, d), k = X.shape, check_int("k", k, 1, X.shape[1])
     what, G, c, weights = np.zeros(d), np.zeros((d, d)), np.zeros(d), np.zeros((T, d))  # line 1
     for t in range(1, T + 1):  # line 2
         S = np.sort(top_k(what, k))
@@ -257,16 +270,16 @@ def textbook_ds_poslrc(
     return (weights * X).sum(axis=1), weights
 
 # %% ../../nbs/papers/li2025.ipynb #234b3df8
+@validated
 def rounds_to_support(
-    d: int, budget: int, w_min: float, sigma: float = 1.0, radius: float = 1.0, x_max: float = 1.0, delta: float = 0.05, phi: float = 1.0
+    d: Features, budget: Budget, w_min: Smallest, sigma: Spread = 1.0, radius: Ball = 1.0, x_max: Largest = 1.0,
+    delta: Confidence = 0.05, phi: Compatible = 1.0,
 ) -> int:
     """s1: exploring rounds after which DS-OSLRC keeps the right support, with chance 1 - delta.
 
-    d, budget: features, and features bought a round, which is the number of nonzero weights of w*. w_min: smallest
-    magnitude of those weights, positive. Returns: the least s with an error below `w_min`; 10^18 if there is no smaller
-    one. Source: ours, Lemma LI 6 (lem-support); Li et al. 2025 have another s1.
+    Returns: the least s with an error below `w_min`; 10^18 if there is no smaller one. Source: ours, Lemma LI 6
+    (lem-support); Li et al. 2025 have another s1.
     """
-    (w_min,) = check_scales(w_min=w_min)
     error = lambda s: li_errors(s, d, budget, None, sigma, radius, x_max, delta, phi)[2]
     low, high = 0, 1
     error(1)
@@ -278,33 +291,35 @@ def rounds_to_support(
     return high
 
 
+@validated
 def bound_ds_oslrc(
-    d: int, budget: int, T: int, w_min: float, sigma: float = 1.0, radius: float = 1.0, x_max: float = 1.0, delta: float = 0.05,
-    phi: float = 1.0,
+    d: Features, budget: Budget, T: Explored, w_min: Smallest, sigma: Spread = 1.0, radius: Ball = 1.0,
+    x_max: Largest = 1.0, delta: Confidence = 0.05, phi: Compatible = 1.0,
 ) -> float:
     """Upper bound on the regret of `DSOSLRC` against w*, with chance 1 - 3 delta.
 
-    w_min: smallest magnitude of those weights, positive. sigma, radius, x_max, delta, phi: as for `li_errors`; the
-    compatibility constant is that of every number of exploring rounds. Returns: Theorem LI 1 (thm-oslrc); for T <= (s1
-    + 1)^2 only what clipped predictions can lose, about 4 (radius x_max)^2 T. Upper. Source: ours, after the theorem of
-    Li et al. 2025 on DS-OSLRC.
+    The compatibility constant is that of every number of exploring rounds. Returns: Theorem LI 1 (thm-oslrc); for T <=
+    (s1 + 1)^2 only what clipped predictions can lose, about 4 (radius x_max)^2 T. Upper. Source: ours, after the
+    theorem of Li et al. 2025 on DS-OSLRC.
     """
-    T, s1 = check_int("T", T, 1, 10**18), rounds_to_support(d, budget, w_min, sigma, radius, x_max, delta, phi)
+    s1 = rounds_to_support(d, budget, w_min, sigma, radius, x_max, delta, phi)
     reach, valid = radius * x_max, T > (s1 + 1) ** 2
     lost = 4 * reach**2 * (math.isqrt(T) + s1**2 if valid else T)
     newton = 2 * budget * reach**2 + label_margin(T, reach, sigma, delta) ** 2 * budget * math.log1p(2 * T / budget) if valid else 0.0
     return lost + sigma * math.sqrt(8 * lost * math.log((s1 if valid else 1) / delta)) + newton
 
 
+@validated
 def bound_ds_poslrc(
-    d: int, budget: int, k: int, T: int, sigma: float = 1.0, radius: float = 1.0, x_max: float = 1.0, delta: float = 0.05, phi: float = 1.0
+    d: Features, budget: WholeBudget, k: Sparsity, T: Explored, sigma: Spread = 1.0, radius: Ball = 1.0,
+    x_max: Largest = 1.0, delta: Confidence = 0.05, phi: Compatible = 1.0,
 ) -> float:
     """Upper bound on the regret of `DSPOSLRC` (solved at powers of two) against w*, with chance 1 - 2 delta.
 
-    sigma, radius, x_max, delta, phi: as for `li_errors`; the compatibility constant is that of every number of rounds.
-    Upper. Source: ours, after the theorem of Li et al. 2025 on DS-POSLRC.
+    The compatibility constant is that of every number of rounds. Upper. Source: ours, after the theorem of Li et al.
+    2025 on DS-POSLRC.
     """
-    T, n, error = check_int("T", T, 1, 10**18), 1, 2 * li_errors(1, d, budget, k, sigma, radius, x_max, delta, phi)[2]
+    n, error = 1, 2 * li_errors(1, d, budget, k, sigma, radius, x_max, delta, phi)[2]
     lost, most = 4 * (radius * x_max) ** 2, 2 * radius  # the first round
     while n < T:
         lost += min(n, T - n) * (x_max * min(most, error)) ** 2
@@ -417,34 +432,6 @@ def li_watch(
         li_learn(y[rows[t]], B, values, S.size, m, state.q, state.G, state.c)
     return rows.size
 
-# %% ../../nbs/papers/li2025.ipynb #li2025par
-SETS = "it sets the threshold of the programme"
-Features = Annotated[int, Integer("Number of features.", 3, 20_000, why="it keeps d x d sums")]
-Budget = Annotated[int, Integer(
-    "k' = k, features bought a round and weights of the support.",
-    3, "d", why="pairs of features have to be seen beside the first draw (Li et al. 2025, DS-OSLRC)",
-)]
-WholeBudget = Annotated[int, Parameter(
-    "k + k0, features bought a round: those of the k weights, and k0 others; from k + 3 to d, or d."
-)]
-Sparsity = Annotated[int, Integer("Number of weights that are committed.", 1, "d", why="there are d = {d} features")]
-Noise = Annotated[float, Real(
-    "Standard deviation of the noise, or a bound on it, in units of the label.", 1e-30, 1e30, why=SETS
-)]
-Ball = Annotated[float, Real(
-    "B, with ||w*||_1 <= B, label per feature; solutions of the programme are kept within it.", 1e-30, 1e30, why=SETS
-)]
-Largest = Annotated[float, Real("Largest magnitude of a feature; larger ones are refused.", 1e-30, 1e30, why=SETS)]
-Compatible = Annotated[float | None, Real(
-    "Compatibility constant, if known: the threshold then counts on sampling that follows the weights.",
-    1e-6, 1, why="a compatibility constant",
-)]
-Constant = Annotated[float, Real("Multiplies the threshold; 1 is the theorem's.", 1e-30, 1e30, why=SETS)]
-Solve = Annotated[str, Choice(
-    "Solve the programme after every exploring round, as in the paper, or when their number is a power of two.",
-    words=("every", "powers"),
-)]
-
 # %% ../../nbs/papers/li2025.ipynb #d2faeb2b
 #| code-fold: true
 #| code-summary: "The class DantzigSampling"
@@ -454,11 +441,10 @@ class DantzigSampling(Learner):
     arrays: ClassVar[tuple[str, ...]] = DantzigState._fields
 
     def _set_up(self, d: int, budget: int, k: int | None, seed: Any, solve: str, kw: dict[str, Any]) -> None:
-        sizes = _sizes(d, budget, k)
-        names = {"solve": solve} if k is None else {"k": sizes[0] - sizes[2], "solve": solve}
-        Learner.__init__(self, sizes[0], budget, seed, **names, **kw)
-        d, self.m, self.sure = self.d, sizes[1], sizes[0] - sizes[2]
-        self.k, self.x_limit, self._numbers = self.params.get("k", self.budget), ("x_max", kw["x_max"], False), sizes
+        m = _drawn(d, budget, k)[0]
+        names = {"solve": solve} if k is None else {"k": k, "solve": solve}
+        Learner.__init__(self, d, budget, seed, **names, **kw)
+        self.m, self.sure, self.k, self.x_limit = m, k or 0, k or budget, ("x_max", kw["x_max"], False)
         self.G, self.S = np.zeros((d, d)), np.arange(self.k)
         self.c, self.w, self.q, self.sums = np.zeros((4, d))
         self.B, self.values = np.zeros(self.budget, np.int64), np.zeros(self.budget)
@@ -501,9 +487,9 @@ class DantzigSampling(Learner):
 
         s: rounds explored, at least 1. Returns: gamma of Lemma LI 4 (lem-gamma) times `C`.
         """
-        P, sizes = self.params, self._numbers
-        named = (P["sigma"], P["radius"], P["x_max"], P["delta"], P["phi"])
-        return P["C"] * _errors(s, *sizes, self.k, self.sure > 0, *named)[0]
+        P = self.params
+        named = {name: P[name] for name in ("sigma", "radius", "x_max", "delta", "phi")}
+        return P["C"] * li_errors(s, self.d, self.budget, P.get("k"), **named)[0]
 
     def _explored(self, rounds: int) -> None:
         "Count exploring rounds; after a power of two, or after each, the programme is solved."

@@ -7,7 +7,6 @@ import pytest
 
 import oslr_nb as oslr
 from oslr_nb import own
-from oslr_nb.core.checks import check_step
 from oslr_nb.core.oco import bound_adaptive
 from oslr_nb.papers import ito2017
 from oslr_nb.papers.ito2017.algorithm1 import NOTHING, SCALARS
@@ -27,13 +26,6 @@ def test_values():
         own.bound_adaptive_noise(**common | {"sigma_max": 2.1}, noise=0)
     seen = own.bound_adaptive_seen(1, 50, 48, 4.0, 0.1, 0.1)
     assert math.isclose(seen, bound_adaptive(4.0) / 2 * oslr.geometry.truncation_factor(1, 48, 50))
-
-
-def test_check_step():
-    assert check_step("adaptive") == "adaptive" and check_step(np.float32(0.5)) == 0.5 and isinstance(check_step(3), float)
-    for bad in ("fast", 0, -1.0, math.nan, True, None, 1e61, [1.0]):
-        with pytest.raises(ValueError, match=r'^step = .*: it must be a .*, or "adaptive"\.$'): check_step(bad)
-    with pytest.raises(ValueError, match=r'^explorer_step = 0: .*, or "adaptive" \(why\)\.$'): check_step(0, "explorer_step", "why")
 
 
 def test_the_sum_of_squares_is_that_of_the_estimates():

@@ -86,19 +86,11 @@ def test_the_rule_finds_the_weights():
     (lambda: page.bought_moments([[1.0]], [1], [[True]], [[[1]], [[1]]]), "shape of pair"),
     (lambda: page.sparse_minimiser([[1, 2], [0, 1]], [1, 1], 1, 1), "V must be symmetric"),
     (lambda: page.sparse_minimiser(np.eye(40), np.ones(40), 9, 1), "k = 9: it must be smaller"),
-    (lambda: page.sparse_minimiser(np.eye(2), np.ones(2), 1, 0), "B = 0"),
-    (lambda: page.bound_moment_error(10, 5, 0), "every pair must be bought together with a known positive chance"),
-    (lambda: page.bound_moment_error(10, 5, 0.5, 6), "k = 6: it must be an integer from 1 to 5"),
-    (lambda: page.bound_fast_excess(10, 5, 0.5, 1, 2, 2), "phi = 2: .*features are of magnitude at most 1"),
-    (lambda: page.bound_subset_excess(10, 5, 0.5, 1, 6, 0.5), "p = 6: it must be an integer from 1 to 5"),
-    (lambda: page.bound_moment_regret(10, 5, 0.5, 1, 2, hindsight=1), "hindsight = 1"),
     (lambda: page.bound_forward_selection(1, 1, 2, 1), "most = 1.0: it must be at least 2"),
     (lambda: page.substitution([0.5, 0.6], [0, 0], 1), "p = .*weights of sum 1"),
     (lambda: page.substitution([1.0], [2.0], 1), "z = 2.0: it must be of magnitude at most Y = 1"),
     (lambda: page.aggregate([[1.0]], [2.0], 1.0), "y = 2.0: it must be of magnitude at most Y = 1"),
     (lambda: page.aggregate(np.zeros((2, 0)), [1, 1]), "number of experts = 0"),
-    (lambda: page.aggregate([[1.0]], [1.0], rule="best"), "rule = 'best'"),
-    (lambda: page.bound_aggregate(2, 1.0, known=0), "known = 0"),
     (lambda: page.random_gain(np.ones((2, 2)), [1, 1], [0], 1), "smallest eigenvalue of V"),
     (lambda: page.random_gain(np.eye(3), np.ones(3), [0], 3), "r = 3: it must be an integer from 0 to 2"),
     (lambda: page.random_gain(np.eye(60), np.ones(60), [0], 20), "r = 20: it must be smaller"),
@@ -134,7 +126,7 @@ def test_bounds_by_hand():
 @pytest.mark.parametrize(("k", "B", "phi"), [(1, 0.05, 1.0), (2, 1.0, 0.3), (4, 3.0, 0.05)])
 def test_regret_bounds_are_sums(k, B, phi):
     "The closed forms are above the sums of the bounds on single rounds, and not by much."
-    d, q, T = 12, 0.2, 200_000
+    d, q, T = 12, 0.2, 20_000
     n = np.arange(1, T)
     first = [page.bound_moment_excess(int(m), d, q, B, k) for m in n[:2000]]
     assert 1 + sum(first) <= page.bound_moment_regret(2001, d, q, B, k) <= 1.6 * (1 + sum(first))

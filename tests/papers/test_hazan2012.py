@@ -33,13 +33,6 @@ def scalars(holder):
     return holder.num.view(SCALARS)[0]
 
 
-def bought(state, S, times, values):
-    "Put this purchase into the state."
-    n = len(S)
-    state.S[:n], state.times[:n], state.values[:n], scalars(state)["bought"] = S, times, values, n
-    return state
-
-
 def test_a_draw_lists_each_attribute_once_with_its_count():
     state = fresh_state(6, 5, True, 1.0)
     state.tree[learners.sums_first(state.tree) + 2] = 1.0  # the weighted draw is 2
@@ -50,15 +43,6 @@ def test_a_draw_lists_each_attribute_once_with_its_count():
         n = learners.draw_attributes(words, state, 4, 0)
         S, times = state.S[:n], state.times[:n]
         assert len(set(S)) == n and times.sum() == 4 and S[int(scalars(state)["place"])] == 2 and (times[:-1] > 0).all()
-
-
-def test_estimate_of_the_inner_product():
-    state = fresh_state(6, 5, True, 1.0)
-    state.tree[0], state.v[2], scalars(state)["place"] = 9.0, -3.0, 1
-    bought(state, [4, 2], [1, 0], [7.0, 0.5])
-    assert learners.inner_estimate(state, True) == 9 * 0.5 / -3 and learners.inner_estimate(state, False) == -9 * 0.5
-    scalars(state)["place"] = -1
-    assert learners.inner_estimate(state, True) == 0
 
 
 @pytest.mark.parametrize("shift", [0.0, 60.0])
@@ -78,19 +62,15 @@ def test_rescaling_of_aelr():
 
 
 def test_phase_one_adds_squares():
-    state = fresh_state(3, 3, False, 2.0)._replace(second=np.zeros(3))
-    learners.learn(0.5, bought(state, [2, 0, 1], [1, 1, 1], [1.0, 2.0, 3.0]), False, 2, 1, 2.0)
-    assert state.second.tolist() == [4, 9, 1] and scalars(state)["rounds"] == 1 and scalars(state)["sum"] == 0
+    oslr.simulate(lr := TwoPhaseAERR(3, 3, T=20, x_norm=4.0, seed=0), np.array([[1.0, 2.0, 3.0]]), np.ones(1))
+    assert lr.second.tolist() == [1, 4, 9] and not lr.weights_.any()
 
 
-def test_score_and_prediction():
+def test_a_score_reads_nothing_where_the_weight_is_zero():
     state = fresh_state(3, 2, True, 1.0)
     state.v[:], scalars(state)["sum"] = [1.0, 0.0, -2.0], 4.0
-    bought(state, [2, 1], [1, 1], [0.5, 9.0])
     assert learners.score(strided(np.array([[1.0, np.nan, 0.25]])), 0, state, 2.0) == 1.0
     assert learners.score(strided(np.ones((1, 3))), 0, state, 0.0) == 0
-    state.tree[0] = 5.0  # the weighted draw is 2
-    assert learners.prediction(state, True, 1) == -1.0 and learners.prediction(state, True, 2) == scalars(state)["inner"] == -1.25
 
 
 def test_rates_of_the_printed_theorems():
@@ -126,8 +106,6 @@ def test_refused_by_one_learner(make):
 
 
 def test_chances_are_normalised():
-    assert learners.check_chances([1, 3], None, 2)[0].tolist() == [0.25, 0.75]
-    assert learners.check_chances([1, 0], [2, 0], 2)[1].tolist() == [2, 0]
     lr = AERR(2, 2, T=10, q=[1, 3])
     assert lr.chance.tolist() == [0.25, 0.75] and lr.params["q"] == [0.25, 0.75]
 

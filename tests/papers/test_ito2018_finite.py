@@ -48,34 +48,21 @@ def fresh(): return page.online_learner("vaw", 2, 2)
     (lambda: page.block_bandit(X, Y + 3, ONE, fresh, 2), r"loss = 2.25: it must be in \[0, 1\]"),
     (lambda: page.block_bandit(X, Y, ONE, fresh, 0), "block"),
     (lambda: page.block_bandit(X, Y, ONE, fresh, 2, lambda a, b: np.nan), "loss = nan"),
-    (lambda: page.online_learner("vaw", 0, 2), "k = 0"), (lambda: page.online_learner("x", 1, 2), "inner"),
-    (lambda: page.online_learner("vaw", 1, 0), "block = 0"), (lambda: page.best_block(0, 2, 2), "T = 0"),
-    (lambda: page.best_block(10, 0, 2), "K = 0"), (lambda: page.bound_block_bandit(10, 2, 2, 11), "block = 11"),
-    (lambda: page.bound_block_bandit(10, 2, 2, step=0), "step"), (lambda: page.corollary_2(10, 2, 1.0), "q = 1.0"),
-    (lambda: page.corollary_2(10, 2, 0.5, a=0), "a = 0"), (lambda: page.corollary_2(0, 2, 0.5), "T = 0"),
-    (lambda: page.lower_bound_finite(10, 1), "K = 1"), (lambda: page.lower_bound_finite(10, 2, 0.6), "eps = 0.6"),
-    (lambda: page.lower_bound_finite(0.5, 2), "T = 0.5"),
+    (lambda: page.bound_block_bandit(10**10, 2, 2, 10**10), "block = .*at most 1e9"),
 ])
 def test_arguments_of_functions(f, message):
     with pytest.raises(ValueError, match=message): f()
 
 
-@pytest.mark.parametrize("family", [PAIRS, MATRICES], ids=["subsets", "matrices"])
 @pytest.mark.parametrize("inner", page.INNER)
-def test_both_drivers_and_saving(inner, family, stream, tmp_path):
-    run = oslr.simulate(learner(inner=inner, family=family), stream.X, stream.y)
-    env = oslr.Environment(stream.X, stream.y, 2)
-    again = oslr.play(lr := learner(inner=inner, family=family), env)
-    assert np.array_equal(run.predictions, again.predictions) and (again.n_observed == 2).all() and (run.n_observed == 2).all()
-    if family is PAIRS: assert (run.predictions == again.predictions).all()
-    else: assert all(len(rows) == 2 and not len(bought) for _, bought, rows in env.ledger)
-    lr = learner(inner=inner, family=family)
-    parts = []
-    for start, stop in ((0, 150), (150, 155), (155, 400)):  # within a block and at its end
-        parts.append(oslr.simulate(lr, stream.X[start:stop], stream.y[start:stop]).predictions)
-        lr.save(tmp_path / "a.npz")
-        lr = oslr.load(tmp_path / "a.npz")
-    assert (np.concatenate(parts) == run.predictions).all() and "budget" not in lr.params
+def test_matrices_by_both_drivers_and_after_a_pause(inner, stream, tmp_path):
+    run = oslr.simulate(learner(inner=inner, family=MATRICES), stream.X, stream.y)
+    again = oslr.play(learner(inner=inner, family=MATRICES), env := oslr.Environment(stream.X, stream.y, 2))
+    assert (run.predictions == again.predictions).all() and all(len(rows) == 2 and not len(S) for _, S, rows in env.ledger)
+    oslr.simulate(lr := learner(inner=inner, family=MATRICES), stream.X[:155], stream.y[:155])  # within a block
+    lr.save(tmp_path / "a.npz")
+    rest = oslr.simulate(lr := oslr.load(tmp_path / "a.npz"), stream.X[155:], stream.y[155:]).predictions
+    assert (rest == run.predictions[155:]).all() and "budget" not in lr.params
 
 
 @pytest.mark.parametrize("inner", page.INNER)
@@ -112,7 +99,7 @@ def test_one_function_needs_no_bandit():
     lr = BlockBandit(3, [[0, 2]], T=50, block=10, x_norm=2, seed=0)
     run = oslr.simulate(lr, np.ones((50, 3)), np.ones(50))
     assert run.losses[-1] < run.losses[40] == 1
-    assert page.bound_block_bandit(50, 1, 2) == pytest.approx(page.check_inner("vaw", 2, 1, 1, 1).alpha(50, 50))
+    assert page.bound_block_bandit(50, 1, 2) == pytest.approx(page.Inner("vaw", 2, 1, 1, 1).alpha(50, 50))
     assert page.best_block(50, 1, 2) == 50
 
 
@@ -135,7 +122,7 @@ def test_measurements_beyond_the_scale():
 @pytest.mark.parametrize("inner", page.INNER)
 def test_bound(inner):
     "The bound of a length is the sum of its parts; the chosen length is the best; the multiplier costs what it should."
-    known = page.check_inner(inner, 3, 2.0, 0.5, 1.5)
+    known = page.Inner(inner, 3, 2.0, 0.5, 1.5)
     value = lambda b, step=1.0: page.bound_block_bandit(1000, 10, 3, b, inner, 2.0, 0.5, 1.5, step=step)
     bandit = 7 * 4 * math.sqrt((10 - math.sqrt(10)) * 143) * known.most
     assert value(7) == pytest.approx(142 * known.alpha(7, 7) + known.alpha(6, 7) + bandit)

@@ -1,6 +1,5 @@
 """Ito et al. 2018, Algorithm 2: what its page need not show."""
 
-import json
 
 import numpy as np
 import pytest
@@ -8,11 +7,7 @@ import pytest
 import oslr_nb as oslr
 from oslr_nb.core.driver import play, simulate
 from oslr_nb.core.environment import Environment
-from oslr_nb.core.saving import get_state
 from oslr_nb.papers.ito2018 import linear as page
-
-KINDS = [(s, d) for s in (*page.SCHEDULES, "adaptive") for d in page.DIRECTIONS]
-every_kind = pytest.mark.parametrize(("schedule", "directions"), KINDS)
 
 
 def learner(**kw):
@@ -25,43 +20,21 @@ def learner(**kw):
 def stream(): return page.oblique_stream(11, 4, 400, np.random.default_rng(1))
 
 
-def state(lr): return json.dumps(get_state(lr)[0]), {name: a.tolist() for name, a in get_state(lr)[1].items()}
-
-
-@every_kind
-def test_by_hand_and_compiled_to_the_last_bit(schedule, directions, stream, tmp_path):
+def test_refusals_name_what_was_bought(stream):
     X, y, _ = stream
-    kw = {"schedule": schedule, "directions": directions}
-    run, env = simulate(whole := learner(**kw), X, y), Environment(X, y, 4)
-    assert (play(learner(**kw), env).predictions == run.predictions).all() and (env.n_observed == 4).all()
-    assert (env.purchases.sum() == 3 * 400) == (directions == "coordinates")
-    assert np.ptp(run.predictions[-100:]) > 0 and np.linalg.norm(whole.coef_) <= 0.8 + 1e-12
-    lr, parts = learner(**kw), []
-    for start, stop in ((0, 150), (150, 151), (151, 400)):
-        parts.append(simulate(lr, X[start:stop], y[start:stop]).predictions)
-        lr.save(tmp_path / "a.npz")
-        lr = oslr.load(tmp_path / "a.npz")
-    assert (np.concatenate(parts) == run.predictions).all() and (lr.coef_ == whole.coef_).all()
-    assert abs(lr.num.view(page.SCALARS)[0]["norm2"] - lr.h @ lr.h) <= 1e-12 * (lr.h @ lr.h)
-
-
-@every_kind
-def test_refusals_change_nothing(schedule, directions, stream):
-    X, y, _ = stream
-    lr = learner(schedule=schedule, directions=directions)
-    simulate(lr, X[:50], y[:50])
-    before = state(lr)
-    for value, message in ((np.nan, r"X\[50, 3\] = nan"), (1e70, r"X\[50, 3\] = 1e\+70"), (5.0, "x_norm = 1")):
-        bad = X.copy()
-        bad[50, 3 if not value == 5.0 else slice(None)] = value
-        with pytest.raises(ValueError, match=message): simulate(lr, bad, y, rows=np.arange(50, 90))
-        assert state(lr) == before
+    lr = learner()
+    with pytest.raises(ValueError, match=r"X\[\d+, 3\] = 1e\+70"): simulate(lr, np.where(np.arange(11) == 3, 1e70, X), y)
     lr.query()
     with pytest.raises(ValueError, match=r"values\[0\] = 0\.9: it must be of magnitude at most 0\.8"): lr.predict([0.9, 0, 0, 0])
     with pytest.raises(ValueError, match=r"norm of values\[1\] to values\[3\]"): lr.predict([0, 1, 1, 0])
-    with pytest.raises(ValueError, match="shape of values"): lr.predict([0, 1, 1])
-    lr.predict([0.8, 1.0, 0, 0])
-    with pytest.raises(ValueError, match=r"y = 1\.5"): lr.update(1.5)
+
+
+@pytest.mark.parametrize("directions", page.DIRECTIONS)
+def test_the_norm_is_kept_and_the_measurement_is_bought(directions, stream):
+    X, y, _ = stream
+    play(lr := learner(directions=directions), env := Environment(X, y, 4))
+    assert (env.n_observed == 4).all() and (env.purchases.sum() == 3 * 400) == (directions == "coordinates")
+    assert abs(lr.num.view(page.SCALARS)[0]["norm2"] - lr.h @ lr.h) <= 1e-12 * (lr.h @ lr.h) and np.linalg.norm(lr.coef_) <= 0.8 + 1e-12
 
 
 def test_scales():
@@ -73,12 +46,6 @@ def test_scales():
         assert np.abs(a / 4 - b).max() < 1e-12
     a, b = (simulate(learner(d=9, step="adaptive", x_norm=v, y_max=v), X, y).predictions for v in (1.0, 50.0))
     assert (a == b).all()  # the declared scales are limits, no more
-
-
-def test_nothing_is_learnt_from_perfect_predictions():
-    lr = learner(step="adaptive")
-    run = simulate(lr, np.eye(11)[:5], np.zeros(5))
-    assert (run.predictions == 0).all() and (lr.coef_ == 0).all() and lr.num.view(page.SCALARS)[0]["squares"] == 0
 
 
 def test_the_bounds_agree():

@@ -4,8 +4,8 @@
 """The ledger of papers/ito2018/01_finite: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ...papers.ito2018.finite import INNER, BlockBandit, best_block, block_bandit, block_rate, bound_block_bandit
-from ...papers.ito2018.finite import check_inner, corollary_2, lower_bound_finite, online_learner, pair_stream
+from ...papers.ito2018.finite import INNER, BlockBandit, Inner, best_block, block_bandit, block_rate, bound_block_bandit
+from ...papers.ito2018.finite import corollary_2, lower_bound_finite, online_learner, pair_stream
 
 # %% auto #0
 __all__ = []
@@ -171,7 +171,7 @@ def compiled_rounds(case: Case, **broken: Any) -> Evidence:
     lr = BlockBandit(d, family, T, inner, block=block, seed=seed, **scales)
     functions = [(lambda x, B=B: B @ x) if rows else (lambda x, S=B: x[S]) for B in family]
     kw = {"inner": inner, "k": k, "block": block} | scales | broken
-    M = check_inner(inner, k, **scales).most
+    M = Inner(inner, k, **scales).most
     loss = lambda yhat, label: (yhat - label) ** 2 / M
     return agrees(lr, lambda sets: block_bandit(X, y, functions, lambda: online_learner(**kw), block, loss, seed)[:1], X, y)
 

@@ -10,65 +10,98 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from ...core.checks import check_array, check_exact, check_flag, check_int, check_real, check_rng, fail, kernel
+from ...core.checks import check_array, check_exact, check_int, check_real, check_rng, fail, kernel
 from ...core.compiled import generator_words, uniform
 from ...core.designs import draw_outside
 from ...core.geometry import proj_l1
+from ...core.parameters import Choice, Flag, Integer, Real, validated
+from .baseline import check_even
 
 # %% auto #0
 __all__ = ['gradient_bound', 'aer_textbook', 'aer_log_factor', 'aer_lambda', 'bound_aer', 'aer_shrink', 'plain_aer']
 
+# %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #02aerpar
+HALVES = "Algorithm 2 draws k/2 attributes for x and k/2 for <w,x>"
+NEEDED = "Theorem 2 needs it"
+Features = Annotated[int, Integer("Number of attributes.", 2, 10**15, why=HALVES)]
+Budget = Annotated[int, Integer(
+    "Attributes bought of an example (k), even; at most, as one drawn twice is bought once.",
+    2, "d", why=HALVES + "; there are d = {d}",
+)]
+Examples = Annotated[int, Integer(
+    "Number of examples (m of Theorem 2); it sets lambda. The learner may go on beyond T.",
+    2, 10**12, why="the lambda of Theorem 2 depends on the number of examples m",
+)]
+Ball = Annotated[float, Real("B: ||w||_1 <= B, in label per attribute.", 1e-30, 1e30, why=NEEDED)]
+SmallBall = Annotated[float | None, Real(
+    "B_2, a bound on ||w*||_2 that sets lambda; at most radius. Default: radius.", 1e-30, 1e30, why=NEEDED
+)]
+Strength = Annotated[float | None, Real(
+    "Strength of the regulariser, in squared attributes. Default: the printed one, `aer_lambda`.",
+    1e-30, 1e30, why=NEEDED,
+)]
+Largest = Annotated[float, Real(
+    "Bound on the magnitude of the attributes that are bought; larger ones are refused.", 1e-30, 1e30, why=NEEDED
+)]
+Label = Annotated[float, Real(
+    "Bound on the magnitude of the labels; larger ones are refused.", 1e-30, 1e30, why=NEEDED
+)]
+Count = Annotated[int, Integer("A number of attributes of a group, or of examples.", 1, 10**15)]
+Length = Annotated[float | None, Real(
+    "Bound on ||x||_2; if given, the mean alone is bounded.", 1e-30, 1e30, why=NEEDED
+)]
+Proved = Annotated[bool, Flag("The lambda that minimises the bound (i), in place of the printed one, with scales.")]
+Average = Annotated[str, Choice(
+    "The average that is bounded: of w_2, ..., w_{m+1}, or of w_1, ..., w_m.",
+    words=("printed", "proved"), why="the theorem on AER bounds averages",
+)]
+Failure = Annotated[float | None, Real(
+    "The bound holds with chance 1 - delta, part (iii); None: one on the mean excess.",
+    1e-200, 1, why="the bound holds with chance 1 - delta",
+)]
+
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #5b6ab4c0
-def gradient_moment(x: np.ndarray, y: Any, w: np.ndarray, n: int) -> Any:
+@validated
+def gradient_moment(x: np.ndarray, y: Any, w: np.ndarray, n: Count) -> Any:
     """Exact E||z||^2 of AER's gradient estimate for one example: part (ii) of Lemma CB 1 (lem-aer-estimate).
 
     x (may hold Fractions): the example. n: k/2, the size of each of the two groups. Units: squared labels times squared
-    attributes. Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/02_aer.ipynb`.
+    attributes. Source: Cesa-Bianchi et al. 2010.
     """
-    x, n = check_exact("x", x, (None,)), check_int("n", n, 1, 10**15)
+    x = check_exact("x", x, (None,))
     w, y = check_exact("w", w, (len(x),)), y if isinstance(y, Fraction) else check_real("y", y, -1e30, 1e30)
     spread = np.abs(w).sum() * (np.abs(w) @ x**2) - (w @ x) ** 2
     return 4 * ((w @ x - y) ** 2 + spread / n) * len(x) * (x @ x) / n
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #19ff77ba
-def aer_check(
-    d: int, budget: int, T: int, radius: float, radius_2: float | None, x_max: float, y_max: float,
-    **more: float | None,
-) -> dict[str, Any]:
-    "The numbers of Theorem 2 by name, checked; radius_2: radius if None. more: positive numbers, left out if None."
-    why = "Algorithm 2 draws k/2 attributes for x and k/2 for <w,x>"
-    d = check_int("d", d, 2, 10**15, why)
-    budget = check_int("budget", budget, 2, d, f"{why}; there are d = {d}")
-    if budget % 2: fail("budget", budget, "even", why)
-    T = check_int("T", T, 2, 10**12, "the lambda of Theorem 2 depends on the number of examples m")
-    sizes = {"radius": radius, "radius_2": radius if radius_2 is None else radius_2, "x_max": x_max, "y_max": y_max}
-    sizes |= {name: value for name, value in more.items() if value is not None}
-    for name, value in sizes.items(): sizes[name] = check_real(name, value, 1e-30, 1e30, "Theorem 2 needs it")
-    if sizes["radius_2"] > sizes["radius"]: fail("radius_2", radius_2, "at most radius", "||w||_2 <= ||w||_1")
-    return {"d": d, "budget": budget, "T": T} | sizes
+def comparator_norm(budget: int, radius: float, radius_2: float | None) -> float:
+    "B_2, radius if it is None; an odd budget is refused."
+    check_even(budget, HALVES)
+    if radius_2 is not None and radius_2 > radius: fail("radius_2", radius_2, "at most radius", "||w||_2 <= ||w||_1")
+    return radius if radius_2 is None else radius_2
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #12597a4a
+@validated
 def gradient_bound(
-    d: int, budget: int, radius: float = 1.0, x_max: float = 1.0, y_max: float = 1.0, x_norm: float | None = None
+    d: Features, budget: Budget, radius: Ball = 1.0, x_max: Largest = 1.0, y_max: Label = 1.0, x_norm: Length = None
 ) -> float:
     """G^2, an attained bound on ||z||^2 of AER's gradient estimate: Equation 3 (eq-aer-G).
 
-    budget: attributes bought of an example (k), even. radius: B >= ||w||_1, in label per attribute. x_norm: bound on
-    ||x||_2; if given, the result bounds the mean of ||z||^2 only, otherwise every path. Units: squared labels times
-    squared attributes. Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/02_aer.ipynb`.
+    It holds on every path without `x_norm`. Units: squared labels times squared attributes. Source: Cesa-Bianchi et al.
+    2010.
     """
-    sizes = aer_check(d, budget, 2, radius, None, x_max, y_max, x_norm=x_norm)
-    d, budget, radius, x_max, y_max = (sizes[name] for name in ("d", "budget", "radius", "x_max", "y_max"))
-    length = d * x_max**2 if x_norm is None else min(d * x_max**2, sizes["x_norm"] ** 2)
+    check_even(budget, HALVES)
+    length = d * x_max**2 if x_norm is None else min(d * x_max**2, x_norm**2)
     return 8 * (radius * x_max + y_max) ** 2 * length * d / budget
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #185110c2
+@validated
 def aer_textbook(
-    X: np.ndarray, y: np.ndarray, k: int, lam: float, B: float, rng: np.random.Generator
+    X: np.ndarray, y: np.ndarray, k: int, lam: Strength, B: Ball, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """AER in numpy, line for line (Algorithm 2 of Cesa-Bianchi et al. 2010); draws by inverse distribution functions.
 
@@ -77,11 +110,11 @@ def aer_textbook(
     attribute. Returns early, late, last (d,): the averages of w_1, ..., w_m (of the proof) and of w_2, ..., w_{m+1}
     (printed), and w_{m+1}.
     """
-    X, lam, B = check_array("X", X, (None, None)), check_real("lam", lam, 1e-30, 1e30), check_real("B", B, 1e-30, 1e30)
+    X = check_array("X", X, (None, None))
     if not len(X): fail("shape of X", X.shape, "one row for each of m >= 1 examples")
     y, d, rng = check_array("y", y, (len(X),)), check_int("number of columns of X", X.shape[1], 2), check_rng(rng)
     k = check_int("k", k, 2, d)
-    if k % 2: fail("k", k, "even", "half of them are for x, half for <w,x>")
+    check_even(k, HALVES)
     for name, a in (("X", X), ("y", y)):
         if np.abs(a).max() > 1e30: fail(f"largest of {name}", float(np.abs(a).max()), "at most 1e30")
     m, d = X.shape
@@ -102,57 +135,44 @@ def aer_textbook(
     return early, late, w
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #4e4250b8
-def aer_log_factor(T: int) -> float:
+@validated
+def aer_log_factor(T: Examples) -> float:
     """h_T = 1 + sum of 1/t for t < T, at most 2 + ln T; from T = 1001 on a bound a little above it.
 
-    It stands in Equation 5 (eq-aer-h). Source: Cesa-Bianchi et al. 2010; derived in
-    `nbs/papers/cesabianchi2010/02_aer.ipynb`.
+    It stands in Equation 5 (eq-aer-h). Source: Cesa-Bianchi et al. 2010.
     """
-    n = check_int("T", T, 2) - 1
+    n = T - 1
     if n < 1000: return 1 + math.fsum(1 / t for t in range(1, n + 1))
     return 1 + math.log(n) + 0.5772156649015329 + 1 / (2 * n)
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #376e6217
+@validated
 def aer_lambda(
-    d: int, budget: int, T: int, radius: float = 1.0, radius_2: float | None = None, x_max: float = 1.0,
-    y_max: float = 1.0, proved: bool = False,
+    d: Features, budget: Budget, T: Examples, radius: Ball = 1.0, radius_2: SmallBall = None, x_max: Largest = 1.0,
+    y_max: Label = 1.0, proved: Proved = False,
 ) -> float:
     """The strength lambda of AER's regulariser: as Theorem 2 prints it, or the best one by Theorem CB 1 (thm-aer).
 
-    budget: attributes bought of an example (k), even, 2 to d. radius: B > 0, the radius of the l1 ball, in label per
-    attribute. radius_2: B_2, a bound on ||u||_2 of the comparator; None: radius. proved: True: the lambda that
-    minimises the bound (i); False: the printed one, with scales. Units: squared attributes. Source: Cesa-Bianchi et al.
-    2010; derived in `nbs/papers/cesabianchi2010/02_aer.ipynb`.
+    Units: squared attributes. Source: Cesa-Bianchi et al. 2010.
     """
-    sizes = aer_check(d, budget, T, radius, radius_2, x_max, y_max)
-    d, budget, T, radius, length, x_max, y_max = sizes.values()
-    size = (radius * x_max + y_max) * x_max * d / length
-    return size * math.sqrt((8 * aer_log_factor(T) if check_flag("proved", proved) else math.log(T)) / (T * budget))
+    size = (radius * x_max + y_max) * x_max * d / comparator_norm(budget, radius, radius_2)
+    return size * math.sqrt((8 * aer_log_factor(T) if proved else math.log(T)) / (T * budget))
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #7f8870dc
+@validated
 def bound_aer(
-    d: int, budget: int, T: int, radius: float = 1.0, radius_2: float | None = None, lam: float | None = None,
-    x_max: float = 1.0, y_max: float = 1.0, output: str = "printed", x_norm: float | None = None,
-    delta: float | None = None,
+    d: Features, budget: Budget, T: Examples, radius: Ball = 1.0, radius_2: SmallBall = None, lam: Strength = None,
+    x_max: Largest = 1.0, y_max: Label = 1.0, output: Average = "printed", x_norm: Length = None,
+    delta: Failure = None,
 ) -> float:
     """Upper bound on the excess of AER over any u with ||u||_1 <= radius, ||u||_2 <= radius_2: Theorem CB 1 (thm-aer).
 
-    For `AER(..., centre=False, calibrate=0)`; centring and calibration are not covered.
-
-    budget: attributes bought of an example (k), even, 2 to d. radius_2: B_2, a bound on ||u||_2 of the comparator;
-    None: radius. lam: strength of the regulariser; None: the printed one, `aer_lambda`. output ("printed", average of
-    w_2, ..., w_{m+1}, or "proved", of w_1, ..., w_m): which average is bounded. x_norm: bound on ||x||_2, part (iv);
-    for the mean only, refused with delta. delta: None for a bound on the mean excess; else above 1e-200, and it holds
-    with chance 1 - delta, part (iii). Units: squared labels; vacuous above the largest loss. Source: Cesa-Bianchi et
-    al. 2010; derived in `nbs/papers/cesabianchi2010/02_aer.ipynb`.
+    For `AER(..., centre=False, calibrate=0)`; centring and calibration are not covered. x_norm: part (iv), for the mean
+    only, refused with delta. Units: squared labels; vacuous above the largest loss. Source: Cesa-Bianchi et al. 2010.
     """
-    if not isinstance(output, str) or output not in ("printed", "proved"):
-        fail("output", output, "'printed' or 'proved'", "the theorem on AER bounds averages")
-    sizes = aer_check(d, budget, T, radius, radius_2, x_max, y_max, lam=lam, x_norm=x_norm)
-    d, budget, T, radius, length, x_max, y_max, *_ = sizes.values()
-    if delta is not None: delta = check_real("delta", delta, 1e-200, 1, "the bound holds with chance 1 - delta")
+    length = comparator_norm(budget, radius, radius_2)
     if delta is not None and x_norm is not None: fail("x_norm", x_norm, "None", "with delta the bound does not use it")
-    lam = aer_lambda(d, budget, T, radius, length, x_max, y_max) if lam is None else sizes["lam"]
+    if lam is None: lam = aer_lambda(d, budget, T, radius, length, x_max, y_max)
     scale = radius * x_max * (radius * x_max + y_max)
     G2 = gradient_bound(d, budget, radius, x_max, y_max, x_norm)
     bound = lam * length**2 / 2 + G2 * aer_log_factor(T) / (2 * lam * T)

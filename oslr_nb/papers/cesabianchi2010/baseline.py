@@ -11,29 +11,37 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from ...core.checks import LARGEST, check_exact, check_flag, check_indices, check_int, check_real, fail
+from ...core.checks import LARGEST, check_exact, check_indices, check_int, fail
+from ...core.parameters import Choice, Confidence, Flag, Integer, Real, validated
 
 # %% auto #0
 __all__ = ['INEQUALITIES', 'set_estimate', 'pair_estimate', 'distinct_estimate', 'moment_factors', 'hoeffding', 'bernstein',
            'deviations', 'bound_baseline']
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #c4ec0105
+Count = Annotated[int, Integer("A number of attributes or of examples.", 1, 10**15)]
+Wrong = Annotated[bool, Flag(
+    "For controls: products weighted by (d/k)^2, as if two attributes were seen independently."
+)]
+
+
 def check_set(S: Any, d: int) -> list[int]:
     "Distinct attributes, from any iterable, as a list."
     return check_indices("S", S if isinstance(S, (str, bytes, np.ndarray)) or not isinstance(S, Iterable) else list(S), d).tolist()
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #2465a722
-def set_estimate(x: np.ndarray, S: Iterable[int], k: int) -> np.ndarray:
+@validated
+def set_estimate(x: np.ndarray, S: Iterable[int], k: Count) -> np.ndarray:
     """Unbiased estimate of x from a uniform set of k attributes: (d/k) x on S, 0 elsewhere ((CSS 3), averaged).
 
     x (may hold Fractions): the example. k: the number by which to divide; len(S) for an unbiased estimate. Returns an
-    array (d,). Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
+    array (d,). Source: Cesa-Bianchi et al. 2010.
     """
-    x, k = check_exact("x", x, (None,)), check_int("k", k, 1, 10**15)
+    x = check_exact("x", x, (None,))
     v, S = x * 0, check_set(S, len(x))
     v[S] = x[S] * len(x) / k
     return v
@@ -65,14 +73,14 @@ def pair_estimate(x: np.ndarray, C: Iterable[tuple[int, int]]) -> tuple[np.ndarr
     return A, v
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #58449f7e
-def distinct_estimate(x: np.ndarray, S: Iterable[int], wrong: bool = False) -> tuple[np.ndarray, np.ndarray]:
+@validated
+def distinct_estimate(x: np.ndarray, S: Iterable[int], wrong: Wrong = False) -> tuple[np.ndarray, np.ndarray]:
     """Unbiased estimates of x x' and x from all products of k distinct attributes: Equation 5 (eq-base-distinct), ours.
 
     x (may hold Fractions): the example; only the attributes in S are used. S: a uniform set of k >= 2 distinct
-    attributes. wrong: for controls: products weighted by (d/k)^2, as if two attributes were seen independently. Returns
-    A (d, d); v (d,).
+    attributes. Returns A (d, d); v (d,).
     """
-    x, wrong = check_exact("x", x, (None,)), check_flag("wrong", wrong)
+    x = check_exact("x", x, (None,))
     S, d = check_set(S, len(x)), len(x)
     if len(S) < 2: fail("S", S, "two or more attributes", "products of two are estimated")
     k, v = len(S), set_estimate(x, S, len(S))
@@ -83,35 +91,60 @@ def distinct_estimate(x: np.ndarray, S: Iterable[int], wrong: bool = False) -> t
     A = np.where(np.outer(seen, seen), np.outer(x, x) * weight, Fraction(0))
     return A.astype(x.dtype), v
 
+# %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #4ef3fffb
+INEQUALITIES = ("bernstein", "hoeffding")  # the two forms of the bound; the second is the printed order
+
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #feb084d6
 BASELINE_ESTIMATORS = ("pairs", "distinct")
+PAPER = "Cesa-Bianchi et al. 2010, Algorithm 1"
+SCALE = "a positive scale: Cesa-Bianchi et al. 2010, Theorem 1"
+Features = Annotated[int, Integer(
+    "Number of attributes.", 2, 10**15, why=PAPER + ", estimates products of two attributes"
+)]
+Budget = Annotated[int, Integer(
+    "Attributes bought of an example (k); even for pairs, which buy fewer when indices repeat.",
+    2, "d", why=PAPER + ", looks at pairs; there are d = {d} attributes",
+)]
+Ball = Annotated[float, Real(
+    "B, in label per attribute. With order 1 and a radius thousands of times as large as the data can use, the "
+    "solver may end short of the minimum: see `solve_baseline`.",
+    1e-70, LARGEST, why=SCALE,
+)]
+Order = Annotated[int, Integer("The norm of the ball, p in equation (1): 1 for the Lasso, 2 for ridge.", 1, 2)]
+Estimator = Annotated[str, Choice(
+    "pairs, as printed, or distinct: k distinct attributes, all their products (ours), with smaller variance.",
+    words=BASELINE_ESTIMATORS,
+)]
+Inequality = Annotated[str, Choice(
+    "The inequality behind the bound; hoeffding has the printed order.", words=INEQUALITIES
+)]
+Largest = Annotated[float, Real(
+    "Bound on the magnitude of the attributes that are bought; larger ones are refused.", 1e-70, LARGEST, why=SCALE
+)]
+Label = Annotated[float, Real(
+    "Bound on the magnitude of the labels; larger ones are refused.", 1e-70, LARGEST, why=SCALE
+)]
 
 
-def check_choice(name: str, value: Any, known: tuple[str, ...]) -> str:
-    "`value`, one of the words in `known`; a clear `ValueError` otherwise."
-    return value if isinstance(value, str) and value in known else fail(name, value, f"one of {', '.join(known)}")
+def check_even(budget: int, why: str) -> None:
+    "Refuse an odd budget."
+    if budget % 2: fail("budget", budget, "even", why)
 
 
-def check_budget(d: Any, budget: Any, estimator: Any) -> tuple[int, int]:
-    "d and budget as integers; a clear `ValueError` if this estimator cannot use them."
-    paper = "Cesa-Bianchi et al. 2010, Algorithm 1"
-    d = check_int("d", d, 2, 10**15, why=f"{paper}, estimates products of two attributes")
-    budget = check_int("budget", budget, 2, d, f"{paper}, looks at pairs; there are d = {d} attributes")
-    if check_choice("estimator", estimator, BASELINE_ESTIMATORS) == "pairs" and budget % 2:
-        fail("budget", budget, "even", f"{paper}, draws k/2 pairs; estimator='distinct' takes odd ones too")
-    return d, budget
+def check_pair_budget(budget: int, estimator: str) -> None:
+    "Refuse an odd budget for pairs."
+    if estimator == "pairs": check_even(budget, f"{PAPER}, draws k/2 pairs; estimator='distinct' takes odd ones too")
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #d31fc778
-def moment_factors(d: int, k: int, estimator: str = "pairs") -> dict[str, Fraction]:
+@validated
+def moment_factors(d: Features, k: Budget, estimator: Estimator = "pairs") -> dict[str, Fraction]:
     """Second moments and largest sizes of the two estimates, in units of the attributes.
 
-    They are those of Lemma CA 1 (lem-base-pairs) and of Equation 5 (eq-base-distinct). k: attributes seen of an
-    example, 2 to d; even for pairs. estimator ("pairs", Algorithm 1, or "distinct", all products of k attributes).
-    Returns a dict, diagonal: E A_ii^2 / x_i^4; products: E A_ij^2 / (x_i x_j)^2; single: E v_i^2 / x_i^2; size and
-    reach: largest |A_ij| / |x_i x_j| and |v_i| / |x_i|. Source: Cesa-Bianchi et al. 2010; derived in
-    `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
+    They are those of Lemma CA 1 (lem-base-pairs) and of Equation 5 (eq-base-distinct). Returns a dict, diagonal: E
+    A_ii^2 / x_i^4; products: E A_ij^2 / (x_i x_j)^2; single: E v_i^2 / x_i^2; size and reach: largest |A_ij| / |x_i
+    x_j| and |v_i| / |x_i|. Source: Cesa-Bianchi et al. 2010.
     """
-    d, k = check_budget(d, k, estimator)
+    check_pair_budget(k, estimator)
     if estimator == "distinct":
         single, double = Fraction(d, k), Fraction(d * (d - 1), k * (k - 1))
         return {"diagonal": single, "products": double, "single": single, "size": double, "reach": single}
@@ -124,62 +157,53 @@ def moment_factors(d: int, k: int, estimator: str = "pairs") -> dict[str, Fracti
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #04982eaf
 def hoeffding(level: float, m: int, width: float) -> float:
-    """Deviation of a mean from its expectation by Hoeffding's inequality: width sqrt(level / (2 m)).
+    """Deviation of a mean by Hoeffding's inequality, of chance e^-level at most on one side: width sqrt(level / (2 m)).
 
-    It is part (i) of Lemma CA 2 (lem-base-tails). level: the deviation has chance at most e^-level, on one side.
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
+    It is part (i) of Lemma CA 2 (lem-base-tails). Source: Cesa-Bianchi et al. 2010.
     """
     return width * math.sqrt(level / (2 * m))
 
 
 def bernstein(level: float, m: int, second: float, size: float) -> float:
-    """Deviation of a mean from its expectation by Bernstein's inequality, without centring.
+    """Deviation of a mean by Bernstein's inequality, without centring, of chance e^-level at most on one side.
 
-    It is part (ii) of Lemma CA 2 (lem-base-tails). level: the deviation has chance at most e^-level, on one side.
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
+    It is part (ii) of Lemma CA 2 (lem-base-tails). Source: Cesa-Bianchi et al. 2010.
     """
     return math.sqrt(2 * second * level / m) + 2 * size * level / (3 * m)
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #4ef3fffc
-INEQUALITIES = ("bernstein", "hoeffding")  # the two forms of the bound; the second is the printed order
-
-
+@validated
 def deviations(
-    d: int, budget: int, m: int, delta: float = 0.05, x_max: float = 1.0, y_max: float = 1.0,
-    inequality: str = "bernstein", estimator: str = "pairs",
+    d: Features, budget: Budget, m: Count, delta: Confidence = 0.05, x_max: Largest = 1.0, y_max: Label = 1.0,
+    inequality: Inequality = "bernstein", estimator: Estimator = "pairs",
 ) -> tuple[float, float]:
-    """Delta_A and Delta_v: how far the averages may be from the truth, all entries at once: Lemma CA 3 (lem-base-entries).
+    """Delta_A and Delta_v: how far the averages may be from the truth, all entries at once: Lemma CA 3
+    (lem-base-entries).
 
-    budget: attributes seen of an example (k), 2 to d; even for pairs. m: number of examples, at least 1. inequality
-    ("bernstein" or "hoeffding", the printed order). estimator ("pairs", Algorithm 1, or "distinct"). Returns Delta_A:
-    for every entry of the averaged matrix, in squared attributes; Delta_v: for every entry of the averaged vector 2 y
-    v, in attribute times label. Source: Cesa-Bianchi et al. 2010; derived in
-    `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
+    Returns Delta_A: for every entry of the averaged matrix, in squared attributes; Delta_v: for every entry of the
+    averaged vector 2 y v, in attribute times label. Source: Cesa-Bianchi et al. 2010.
     """
     f = {name: float(v) for name, v in moment_factors(d, budget, estimator).items()}
-    d, m, delta = int(d), check_int("m", m, 1, 10**15), check_real("delta", delta, 1e-200, 1, "it is a probability")
-    x_max, y_max = check_real("x_max", x_max, 1e-70, LARGEST), check_real("y_max", y_max, 1e-70, LARGEST)
     level, both, scale = math.log(d * (d + 3) / delta), x_max**2, 2 * x_max * y_max
-    if check_choice("inequality", inequality, INEQUALITIES) == "hoeffding":
+    if inequality == "hoeffding":
         return both * hoeffding(level, m, 2 * f["size"]), scale * hoeffding(level, m, 2 * f["reach"])
     second = max(f["diagonal"], f["products"])
     return both * bernstein(level, m, second, f["size"]), scale * bernstein(level, m, f["single"], f["reach"])
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #85bc722e
+@validated
 def bound_baseline(
-    d: int, budget: int, m: int, delta: float = 0.05, radius: float = 1.0, x_max: float = 1.0, y_max: float = 1.0,
-    inequality: str = "bernstein", estimator: str = "pairs", order: int = 1,
+    d: Features, budget: Budget, m: Count, delta: Confidence = 0.05, radius: Ball = 1.0, x_max: Largest = 1.0,
+    y_max: Label = 1.0, inequality: Inequality = "bernstein", estimator: Estimator = "pairs", order: Order = 1,
 ) -> float:
     """Upper bound on the excess of Baseline's exact minimiser after m examples: 2 (B^2 Delta_A + B Delta_v).
 
-    It is the bound of Theorem CA 1 (thm-base). budget: attributes seen of an example (k), 2 to d; even for pairs.
-    radius: B, with ||w||_order <= B, in label per attribute. inequality, estimator: as for `deviations`;
-    estimator="distinct" with budget=d is full information, (CSS 2) with constants. order: the norm of the ball; order 2
-    counts sqrt(d) B for B. Units: squared labels; holds with chance 1 - delta. Vacuous above the largest loss, (B x_max
-    + y_max)^2 for order 1. Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/01_baseline.ipynb`.
+    It is the bound of Theorem CA 1 (thm-base), for ||w||_order <= B; order 2 counts sqrt(d) B for B.
+    estimator="distinct" with budget=d is full information, (CSS 2) with constants. Units: squared labels; holds with
+    chance 1 - delta. Vacuous above the largest loss, (B x_max + y_max)^2 for order 1. Source: Cesa-Bianchi et al. 2010.
     """
     products, single = deviations(d, budget, m, delta, x_max, y_max, inequality, estimator)
-    B = check_real("radius", radius, 1e-70, LARGEST) * (math.sqrt(d) if check_int("order", order, 1, 2) == 2 else 1)
+    B = radius * (math.sqrt(d) if order == 2 else 1)
     return 2 * (B**2 * products + B * single)
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #803bc3b6

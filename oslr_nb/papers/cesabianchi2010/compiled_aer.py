@@ -14,15 +14,16 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.checks import check_real, fail, kernel, record
+from ...core.checks import fail, kernel, record
 from ...core.compiled import entry, find_in_sums, uniform
 from ...core.designs import draw_outside
 from ...core.learner import Learner
-from ...core.parameters import Choice, Flag, Integer, Parameter, Real, Seed, validated
+from ...core.parameters import Choice, Flag, Real, Seed, validated
 from ...core.registry import register
 from ...core.trees import LazyBall, lazy_ball, lazy_find, lazy_norm, lazy_refill, lazy_scale, lazy_step, lazy_sums
 from ...core.trees import lazy_tally, lazy_weight, lazy_weights
-from .aer import aer_check, aer_lambda
+from .aer import Ball, Budget, Examples, Features, Label, Largest, SmallBall, Strength
+from .aer import aer_lambda, comparator_norm
 
 # %% auto #0
 __all__ = ['AER_OUTPUTS', 'aer_draw', 'aer_inner', 'aer_descend', 'aer_centre', 'aer_calibrate', 'aer_scale', 'aer_output',
@@ -214,26 +215,6 @@ def aer_run(
     return rows.size
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #06compiledae
-NEEDED = "Theorem 2 needs it"
-Features = Annotated[int, Integer(
-    "Number of attributes.", 2, 10**15, why="Algorithm 2 draws k/2 attributes for x and k/2 for <w,x>"
-)]
-Budget = Annotated[int, Integer(
-    "Attributes bought of an example (k), even; at most, as one drawn twice is bought once.",
-    2, "d", why="Algorithm 2 draws k/2 attributes for x and k/2 for <w,x>; there are d = {d}",
-)]
-Examples = Annotated[int, Integer(
-    "Number of examples (m of Theorem 2); it sets lambda. The learner may go on beyond T.",
-    2, 10**12, why="the lambda of Theorem 2 depends on the number of examples m",
-)]
-Ball = Annotated[float, Real("B: ||w||_1 <= B, in label per attribute.", 1e-30, 1e30, why=NEEDED)]
-SmallBall = Annotated[float | None, Real(
-    "B_2, a bound on ||w*||_2 that sets lambda; at most radius. Default: radius.", 1e-30, 1e30, why=NEEDED
-)]
-Strength = Annotated[float | None, Real(
-    "Strength of the regulariser, in squared attributes. Default: the printed one, `aer_lambda`.",
-    1e-30, 1e30, why=NEEDED,
-)]
 Multiplier = Annotated[float, Real(
     "Multiplier of the theorem's step sizes: lam / step is used.",
     1e-30, 1e30, why="it multiplies the theorem's steps",
@@ -246,24 +227,18 @@ Output = Annotated[str, Choice(
 Centre = Annotated[bool, Flag(
     "Subtract running means, learnt from the purchases (ours); x_max and y_max then count twice in lambda."
 )]
-Calibrate = Annotated[float, Parameter(
+Calibrate = Annotated[float, Real(
     "Share of the T rounds, ten at least, kept to estimate the scale of the output (ours), applied after round T. "
-    "The scale is any real number, so that `coef_` may leave the ball."
-)]
-Largest = Annotated[float, Real(
-    "Bound on the magnitude of the attributes that are bought; larger ones are refused.", 1e-30, 1e30, why=NEEDED
-)]
-Label = Annotated[float, Real(
-    "Bound on the magnitude of the labels; larger ones are refused.", 1e-30, 1e30, why=NEEDED
+    "The scale is any real number, so that `coef_` may leave the ball.",
+    0, 1, True, why="a share of the T rounds",
 )]
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #03c68071
-def aer_strength(m: int, sizes: dict[str, Any], centre: bool) -> float:
-    "lam / step for m rounds that learn, from the numbers of `aer_check`; centred data may be twice as large."
-    p = {n: sizes[n] for n in ("d", "budget", "radius", "radius_2", "x_max", "y_max")}
-    lam, size = sizes.get("lam"), 4 if centre else 1  # of the products of two centred numbers
-    lam = (size * aer_lambda(T=m, **p) if lam is None else lam) / sizes["step"]
-    B, X, Y = p["radius"], p["x_max"], p["y_max"]
+def aer_strength(m: int, p: dict[str, Any]) -> float:
+    "lam / step for m rounds that learn, from the parameters of `AER`; centred data may be twice as large."
+    B, X, Y, size = p["radius"], p["x_max"], p["y_max"], 4 if p["centre"] else 1  # of the products of two centred numbers
+    lam = size * aer_lambda(p["d"], p["budget"], m, B, p["radius_2"], X, Y) if p["lam"] is None else p["lam"]
+    lam /= p["step"]
     first = 4 * size * (B * X + Y) * X * p["d"] / (p["budget"] * lam * B)
     if 1e-100 < first < 1e9: return lam
     fail("lam / step", lam, "such that the first step is from 1e-100 to 1e9 radii long",
@@ -280,7 +255,7 @@ class AERState(Learner):
         super().__init__(seed=seed, **params)
         self.x_limit, self.y_limit = ("x_max", params["x_max"], False), ("y_max", params["y_max"])
         self.T, self.radius = params["T"], params["radius"]
-        self.lam = aer_strength(self.T - reserved, params, params["centre"])
+        self.lam = aer_strength(self.T - reserved, params)
         rounds, output = self.T - reserved if reserved else 10**15, AER_OUTPUTS.index(params["output"])
         self._plan = Plan(self.lam, self.radius, rounds, self.T, output)
         ball, *own = aer_fresh(self.d, self.budget, params["centre"], reserved > 0)
@@ -343,14 +318,14 @@ class AER(AERState):
         lam: Strength = None, step: Multiplier = 1.0, output: Output = "printed", centre: Centre = False,
         calibrate: Calibrate = 0.0, x_max: Largest = 1.0, y_max: Label = 1.0, seed: Seed = None,
     ):
-        sizes = aer_check(d, budget, T, radius, radius_2, x_max, y_max, step=step, lam=lam)
-        share, T = check_real("calibrate", calibrate, high=1, why="a share of the T rounds"), sizes["T"]
-        reserved = math.ceil(share * T - 1e-9)
-        if share and not 10 <= reserved <= T - 2:
+        radius_2 = comparator_norm(budget, radius, radius_2)
+        reserved = math.ceil(calibrate * T - 1e-9)
+        if calibrate and not 10 <= reserved <= T - 2:
             fail("calibrate", calibrate, f"0, or a share of 10 to T - 2 of the T = {T} rounds",
                  "fewer than 10 can never set the scale, and two have to learn")
-        options = {"output": output, "centre": centre, "calibrate": share}
-        super().__init__(reserved, seed, **{"lam": None} | sizes | options)
+        sizes = {"d": d, "budget": budget, "T": T, "radius": radius, "radius_2": radius_2, "x_max": x_max, "y_max": y_max}
+        options = {"step": step, "output": output, "centre": centre, "calibrate": calibrate}
+        super().__init__(reserved, seed, lam=lam, **sizes, **options)
 
     def _query(self) -> np.ndarray:
         return self.S[: aer_draw(self.words, self._state, self._plan.rounds)].copy()

@@ -9,26 +9,41 @@ with two attributes at test time.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from ...core.checks import check_flag, check_int, check_real, check_rng, fail
+from ...core.checks import check_rng, fail
+from ...core.parameters import Flag, Integer, Real, validated
 
 # %% auto #0
 __all__ = ['hidden_attribute', 'look_information', 'binary_divergence', 'largest_chance', 'divergence_area', 'bound_examples']
 
+# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #03lowerbound
+Count = Annotated[int, Integer("A number of attributes or of examples.", 1, 10**15)]
+Accuracy = Annotated[float, Real(
+    "Accuracy in question, in squared labels.", 0, 0.25, why="1/2 + sqrt(eps) is a probability"
+)]
+Uncertain = Annotated[float, Real(
+    "Accuracy in question, below 1/4, where a look would be certain and its information infinite.",
+    1e-100, math.nextafter(0.25, 0), why="1/2 + sqrt(eps) is a probability below 1",
+)]
+Hiding = Annotated[int, Integer("Number of attributes.", 2, 10**15, why="with one attribute nothing is hidden")]
+Budget = Annotated[int, Integer("Attributes seen of an example.", 1, "d", why="there are d = {d} attributes")]
+Stopped = Annotated[bool, Flag("On the mean number, for learners that decide when to stop (part (ii)); else part (i).")]
+Journal = Annotated[bool, Flag(
+    "The journal's 1/2 floor(d / (96 eps)) attributes, divided by the budget; d >= 4 and eps < 1/16."
+)]
+
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #353ee6c1
-def hidden_attribute(d: int, eps: float, T: int, seed: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+@validated
+def hidden_attribute(d: Count, eps: Accuracy, T: Count, seed: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A stream of the law with one hidden attribute of Lemma CC 1 (lem-lb-law), j drawn uniformly.
 
-    eps: accuracy in question, in (0, 1/4]; x_j has correlation 2 sqrt(eps) with the label. Returns X (T, d); y (T,);
-    w (d,): the best weights, 2 sqrt(eps) at j and 0 elsewhere. Source: Cesa-Bianchi et al. 2010; derived in
-    `nbs/papers/cesabianchi2010/03_lower_bounds.ipynb`.
+    x_j has correlation 2 sqrt(eps) with the label. Returns X (T, d); y (T,); w (d,): the best weights, 2 sqrt(eps) at j
+    and 0 elsewhere. Source: Cesa-Bianchi et al. 2010.
     """
-    d, T = check_int("d", d, 1), check_int("T", T, 1)
-    p = math.sqrt(check_real("eps", eps, 0, 0.25, "1/2 + sqrt(eps) is a probability"))
-    rng = check_rng(seed)
+    p, rng = math.sqrt(eps), check_rng(seed)
     j, y = int(rng.integers(d)), rng.choice([-1.0, 1.0], T)
     s = rng.choice([-1.0, 1.0], (T, d))
     s[:, j] = np.where(rng.random(T) < 0.5 + p, 1.0, -1.0)
@@ -37,23 +52,19 @@ def hidden_attribute(d: int, eps: float, T: int, seed: Any = None) -> tuple[np.n
     return y[:, None] * s, y, w
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #961d8ee8
-def look_information(eps: float) -> float:
+@validated
+def look_information(eps: Uncertain) -> float:
     """Information in one look at the attribute that matters: kappa = -ln(1 - 4 eps) / 2 of Equation 4 (eq-lb-kappa).
 
-    eps: above 1e-100 and below 1/4; at 1/4 one look with the wrong sign would exclude j, and the divergence is
-    infinite. Units: nats. Source: Cesa-Bianchi et al. 2010; derived in
-    `nbs/papers/cesabianchi2010/03_lower_bounds.ipynb`.
+    Units: nats. Source: Cesa-Bianchi et al. 2010.
     """
-    eps = check_real("eps", eps, 1e-100, 0.25, "1/2 + sqrt(eps) is a probability")
-    if eps == 0.25: fail("eps", eps, "below 0.25", "a look would be certain, and its information infinite")
     return -math.log1p(-4 * eps) / 2
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #ed955b70
 def binary_divergence(a: float, b: float) -> float:
     """kl(a, b) = a ln(a / b) + (1 - a) ln((1 - a) / (1 - b)) in nats; infinite if b is 0 or 1.
 
-    a: in (0, 1). b: a number; 0 and 1 give infinity. Units: nats. Source: Cesa-Bianchi et al. 2010; derived in
-    `nbs/papers/cesabianchi2010/03_lower_bounds.ipynb`.
+    a: in (0, 1). b: a number; 0 and 1 give infinity. Units: nats. Source: Cesa-Bianchi et al. 2010.
     """
     if not 0 < b < 1: return math.inf
     return a * math.log(a / b) + (1 - a) * math.log((1 - a) / (1 - b))
@@ -62,8 +73,7 @@ def binary_divergence(a: float, b: float) -> float:
 def largest_chance(a: float, information: float) -> float:
     """The largest v >= a with kl(a, v) <= information, by bisection.
 
-    a: in (0, 1). information: in nats, at least 0. Source: Cesa-Bianchi et al. 2010; derived in
-    `nbs/papers/cesabianchi2010/03_lower_bounds.ipynb`.
+    a: in (0, 1). information: in nats, at least 0. Source: Cesa-Bianchi et al. 2010.
     """
     low, high = a, 1.0
     for _ in range(60):
@@ -75,8 +85,7 @@ def largest_chance(a: float, information: float) -> float:
 def divergence_area(a: float, s: float) -> float:
     """The integral of kl(a, v) over v from a to s.
 
-    a, s: in (0, 1). Units: nats. Source: Cesa-Bianchi et al. 2010; derived in
-    `nbs/papers/cesabianchi2010/03_lower_bounds.ipynb`.
+    a, s: in (0, 1). Units: nats. Source: Cesa-Bianchi et al. 2010.
     """
     entropy = a * math.log(a) + (1 - a) * math.log(1 - a)
     up = lambda v: v - v * math.log(v)
@@ -84,19 +93,16 @@ def divergence_area(a: float, s: float) -> float:
     return (s - a) * entropy + a * (up(s) - up(a)) + (1 - a) * (down(s) - down(a))
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #874ab259
-def bound_examples(d: int, budget: int, eps: float, stopped: bool = False, printed: bool = False) -> float:
+@validated
+def bound_examples(
+    d: Hiding, budget: Budget, eps: Uncertain, stopped: Stopped = False, printed: Journal = False,
+) -> float:
     """Lower bound on the examples that any learner needs for mean excess below eps (Theorem 3 of the paper).
 
-    It is that of Theorem CC 1 (thm-lb-examples). eps: accuracy, in (0, 1/4), in squared labels. stopped: True: on the
-    mean number, for learners that decide when to stop (part (ii)); False: part (i). printed: True: the journal's 1/2
-    floor(d / (96 eps)) attributes, divided by the budget; d >= 4 and eps < 1/16. Source: Cesa-Bianchi et al. 2010;
-    derived in `nbs/papers/cesabianchi2010/03_lower_bounds.ipynb`.
+    It is that of Theorem CC 1 (thm-lb-examples). Source: Cesa-Bianchi et al. 2010.
     """
-    d = check_int("d", d, 2, 10**15, why="with one attribute nothing is hidden")
-    k = check_int("budget", budget, 1, d, f"there are d = {d} attributes")
-    kappa, stopped, printed = look_information(eps), check_flag("stopped", stopped), check_flag("printed", printed)
     if printed:
         if d < 4 or eps >= 1 / 16: fail("(d, eps)", (d, eps), "d >= 4 and eps < 1/16 for the printed bound")
-        return math.floor(d / (96 * eps)) / (2 * k)
+        return math.floor(d / (96 * eps)) / (2 * budget)
     need = d / (d - 1) * divergence_area(1 / d, 0.75) if stopped else binary_divergence(1 / d, 0.75)
-    return d / (k * kappa) * need
+    return d / (budget * look_information(eps)) * need

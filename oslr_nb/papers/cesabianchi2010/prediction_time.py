@@ -13,11 +13,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ...core.checks import check_int, check_real, fail
+from ...core.parameters import Integer, Real, validated
 
 # %% auto #0
 __all__ = ['Law', 'exact_number', 'check_law', 'Policy', 'best_policy', 'best_policy_risk', 'sign_law', 'test_time_floor',
@@ -28,22 +29,14 @@ Law = Sequence[tuple[Sequence[Any], Any, Any]]  # a finite law: outcomes of attr
 
 
 def exact_number(name: str, value: Any) -> Fraction:
-    """A number as a Fraction.
-
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/04_prediction_time.ipynb`.
-    """
+    "A number as a Fraction (for the laws of Cesa-Bianchi et al. 2010)."
     if isinstance(value, Fraction): return value
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool): return Fraction(int(value))
     return Fraction(check_real(name, value, why="or a Fraction"))
 
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #8aa2a430
 def check_law(law: Law, depth: int) -> list[tuple[tuple[Fraction, ...], Fraction, Fraction]]:
-    """A finite law in Fractions, without outcomes of chance 0.
-
-    law (attributes, label, chance): all outcomes: d attributes each, numbers (ints, Fractions, finite floats);
-    chances >= 0 with sum exactly 1. depth: how many attributes are to be read, 0 to d. Source: Cesa-Bianchi et al.
-    2010; derived in `nbs/papers/cesabianchi2010/04_prediction_time.ipynb`.
-    """
+    "A finite law in Fractions, as `best_policy` takes it, without outcomes of chance 0 (Cesa-Bianchi et al. 2010)."
     try: rows = [(tuple(x), y, c) for x, y, c in law]
     except (TypeError, ValueError): fail("law", law, "a list of triples (attributes, label, chance)")
     if not rows or not rows[0][0]: fail("law", law, "at least one outcome with at least one attribute")
@@ -61,10 +54,7 @@ def check_law(law: Law, depth: int) -> list[tuple[tuple[Fraction, ...], Fraction
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #72ec3e8f
 @dataclass(frozen=True)
 class Policy:
-    """A predictor that chooses what to read: a decision tree.
-
-    Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/04_prediction_time.ipynb`.
-    """
+    "A predictor that chooses what to read: a decision tree (Cesa-Bianchi et al. 2010)."
 
     risk: Fraction  # its mean squared error in its cell, under the law that it was made for
     value: Fraction  # mean label of the cell: what it predicts at a leaf, or after a value that the law does not have
@@ -89,10 +79,9 @@ class Policy:
 def best_policy(law: Law, depth: int) -> Policy:
     """The best predictor that reads at most `depth` attributes of an example of this finite law, exactly.
 
-    law (attributes, label, chance): all outcomes: d attributes each, numbers (ints, Fractions, finite floats);
-    chances >= 0 with sum exactly 1. depth: 0 to d. The number of cells is at most sum over j <= depth of binom(d, j)
-    v^j for v values an attribute. Source: Cesa-Bianchi et al. 2010; derived in
-    `nbs/papers/cesabianchi2010/04_prediction_time.ipynb`.
+    law (attributes, label, chance): all outcomes: d attributes each, numbers (ints, Fractions, finite floats); chances
+    >= 0 with sum exactly 1. depth: 0 to d. The number of cells is at most sum over j <= depth of binom(d, j) v^j for v
+    values an attribute. Source: Cesa-Bianchi et al. 2010.
     """
     rows, memo = check_law(law, depth), {}
 
@@ -115,11 +104,7 @@ def best_policy(law: Law, depth: int) -> Policy:
 
 
 def best_policy_risk(law: Law, depth: int) -> Fraction:
-    """Smallest risk of a predictor that reads at most `depth` attributes of an example of this finite law: exact.
-
-    Units: squared labels. Source: Cesa-Bianchi et al. 2010; derived in
-    `nbs/papers/cesabianchi2010/04_prediction_time.ipynb`.
-    """
+    "Smallest risk, exactly, of a predictor as in `best_policy`, in squared labels (Cesa-Bianchi et al. 2010)."
     return best_policy(law, depth).risk
 
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #ebeae6cf
@@ -128,7 +113,7 @@ def sign_law(w: Sequence[Any], chances: Sequence[Any] | None = None) -> list[tup
 
     w: the weights, d at most 12 (2^d outcomes are listed). chances (d + 1,): of 0, ..., d plus signs; given their
     number their places are uniform. None: independent uniform signs. Returns (x, y, chance). Source: Cesa-Bianchi et
-    al. 2010; derived in `nbs/papers/cesabianchi2010/04_prediction_time.ipynb`.
+    al. 2010.
     """
     for name, v in (("w", w), ("chances", chances)):
         if not (isinstance(v, Sequence) or np.ndim(v) > 0 or (v is None and name == "chances")): fail(name, v, "a sequence of numbers")
@@ -141,30 +126,35 @@ def sign_law(w: Sequence[Any], chances: Sequence[Any] | None = None) -> list[tup
     return [(x, sum(a * b for a, b in zip(w, x, strict=True)), each[x.count(1)])
             for x in itertools.product((1, -1), repeat=d)]
 
+# %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #04prediction
+Count = Annotated[int, Integer("A number of attributes.", 1, 10**15)]
+CountOrNone = Annotated[int | None, Integer(
+    "Number of attributes; None: the supremum over all d and all weights, K = k.", 1, 10**15
+)]
+Ball = Annotated[float, Real("||w*||_1 of the best weights.", 1e-100, 1e100)]
+
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #952918cd
-def test_time_floor(budget: int, d: int | None = None, radius: float = 1.0) -> float:
-    """Largest risk of the best predictor with `budget` attributes at test time, over all laws: Theorem CD 2 (thm-lb-minimax).
+@validated
+def test_time_floor(budget: Count, d: CountOrNone = None, radius: Ball = 1.0) -> float:
+    """Largest risk of the best predictor with `budget` attributes at test time, over all laws: Theorem CD 2
+    (thm-lb-minimax).
 
-    radius^2 / (1 + sqrt(K))^2 with K = k (d - 1) / (d - k): for equal weights, ||w*||_1 = radius and |x_i| <= 1.
-
-    budget: attributes read of a test example (k), 1 to d. d: number of attributes; None: the supremum over all d and
-    all weights, K = k. Returns: a risk in squared labels. Source: Cesa-Bianchi et al. 2010; derived in
-    `nbs/papers/cesabianchi2010/04_prediction_time.ipynb`.
+    radius^2 / (1 + sqrt(K))^2 with K = k (d - 1) / (d - k), in squared labels: for equal weights, ||w*||_1 = radius and
+    |x_i| <= 1. Source: Cesa-Bianchi et al. 2010.
     """
-    d = None if d is None else check_int("d", d, 1, 10**15)
-    k = check_int("budget", budget, 1, d or 10**15, "" if d is None else f"there are d = {d} attributes")
-    radius = check_real("radius", radius, 1e-100, 1e100)
-    if d is not None and k == d: return 0.0
-    return (radius / (1 + math.sqrt(k if d is None else k * (d - 1) / (d - k)))) ** 2
+    if d is not None: check_int("budget", budget, 1, d, f"there are d = {d} attributes")
+    if budget == d: return 0.0
+    return (radius / (1 + math.sqrt(budget if d is None else budget * (d - 1) / (d - budget)))) ** 2
 
 
-def hard_chances(d: int, a: Any) -> list[Fraction]:
-    """Chances of 0, ..., d plus signs in the hard law of step 3 of Theorem CD 2 (thm-lb-minimax): beta-binomial (d, a, a).
+@validated
+def hard_chances(d: Count, a: Any) -> list[Fraction]:
+    """Chances (d + 1,) of 0, ..., d plus signs in the hard law of Theorem CD 2 (thm-lb-minimax), step 3: beta-binomial
+    (d, a, a).
 
-    a: positive; a = 1 makes their number uniform. Returns (d + 1,). Source: Cesa-Bianchi et al. 2010; derived in
-    `nbs/papers/cesabianchi2010/04_prediction_time.ipynb`.
+    a: positive; a = 1 makes their number uniform. Source: Cesa-Bianchi et al. 2010.
     """
     rising = lambda v, n: math.prod((v + i for i in range(n)), start=Fraction(1))
     a = exact_number("a", a)
-    if check_int("d", d, 1) and a <= 0: fail("a", a, "positive", "it is a parameter of a Beta law")
+    if a <= 0: fail("a", a, "positive", "it is a parameter of a Beta law")
     return [math.comb(d, n) * rising(a, n) * rising(a, d - n) / rising(2 * a, d) for n in range(d + 1)]

@@ -21,9 +21,10 @@ from ...core.compiled import entry, uniform
 from ...core.designs import draw_outside
 from ...core.geometry import proj_l1
 from ...core.learner import Learner
-from ...core.parameters import Choice, Integer, Parameter, Real, Seed, validated
+from ...core.parameters import Choice, Confidence, Integer, Real, Seed, validated
 from ...core.registry import register
-from .baseline import bound_baseline, check_budget, check_choice, deviations
+from .baseline import Ball, Budget, Count, Estimator, Features, Inequality, Label, Largest, Order
+from .baseline import bound_baseline, check_pair_budget, deviations
 
 # %% auto #0
 __all__ = ['BASELINE_FORMS', 'bound_clipped', 'trust_coordinates', 'minimise_l2', 'l1_gap', 'largest_eigenvalue', 'minimise_l1',
@@ -31,23 +32,42 @@ __all__ = ['BASELINE_FORMS', 'bound_clipped', 'trust_coordinates', 'minimise_l2'
            'draw_pairs', 'add_pairs', 'add_distinct', 'baseline_draw', 'baseline_learn', 'baseline_run',
            'solve_baseline', 'Baseline']
 
+# %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #3a06cf4f
+BASELINE_FORMS = ("clipped", "indefinite")  # what Baseline minimises: a convex form, or the printed one
+
+# %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #05solverspar
+Removed = Annotated[float | None, Real(
+    "nu = -lambda_min of the averaged matrix, known after the run; negative counts as 0. None: at most d Delta_A.",
+    -1e200, 1e200,
+)]
+Norm = Annotated[float, Real("||u||_2 of the comparator, in label per attribute.", 0, 1e50, True, why="it is a norm")]
+Form = Annotated[str, Choice(
+    "clipped: negative eigenvalues of the averaged matrix are set to 0, a convex problem. indefinite: as printed; "
+    "a global minimiser for order 2, descent from 0 for order 1.",
+    words=BASELINE_FORMS,
+)]
+Memory = Annotated[int, Integer(
+    "Bytes that the d x d matrix and the copy that `simulate` makes of it may take, 16 d^2; a solve takes a few "
+    "times that.",
+    1,
+)]
+
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #f99d8052
+@validated
 def bound_clipped(
-    d: int, budget: int, m: int, w_norm: float, removed: float | None = None, delta: float = 0.05,
-    radius: float = 1.0, x_max: float = 1.0, y_max: float = 1.0, inequality: str = "bernstein",
-    estimator: str = "pairs", order: int = 1,
+    d: Features, budget: Budget, m: Count, w_norm: Norm, removed: Removed = None, delta: Confidence = 0.05,
+    radius: Ball = 1.0, x_max: Largest = 1.0, y_max: Label = 1.0, inequality: Inequality = "bernstein",
+    estimator: Estimator = "pairs", order: Order = 1,
 ) -> float:
     """Upper bound on L(clipped minimiser) - L(u) for a comparator u: `bound_baseline` + ||u||^2 nu.
 
-    It is the bound of Theorem CE 1 (thm-base-clipped). w_norm: ||u||_2, at least 0 and at most 1e50, in label per
-    attribute. removed: nu = -lambda_min of the averaged matrix, known after the run; negative counts as 0. None: at
-    most d Delta_A. The others as for `bound_baseline`. Units: squared labels; holds with chance 1 - delta. Source:
-    Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+    It is the bound of Theorem CE 1 (thm-base-clipped). Units: squared labels; holds with chance 1 - delta. Source:
+    Cesa-Bianchi et al. 2010.
     """
     products, _ = deviations(d, budget, m, delta, x_max, y_max, inequality, estimator)
-    ridge = d * products if removed is None else max(0.0, check_real("removed", removed, -1e200, 1e200))
+    ridge = d * products if removed is None else max(0.0, removed)
     exact = bound_baseline(d, budget, m, delta, radius, x_max, y_max, inequality, estimator, order)
-    return exact + check_real("w_norm", w_norm, -1e-300, 1e50, "it is a norm") ** 2 * ridge
+    return exact + w_norm**2 * ridge
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #c4ec0107
 #| code-fold: true
@@ -63,8 +83,7 @@ def trust_coordinates(values: np.ndarray, c: np.ndarray, radius: float) -> np.nd
 
     The method is that of Lemma CE 1 (lem-base-trust), in the eigenbasis. values (d,): eigenvalues in rising order, of
     any sign. c (d,): coordinates of v / 2 in the eigenbasis. Returns (d,): in the eigenbasis, also in the hard case; of
-    least norm if the minimum is inside the ball. Source: Cesa-Bianchi et al. 2010; derived in
-    `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+    least norm if the minimum is inside the ball. Source: Cesa-Bianchi et al. 2010.
     """
     from scipy.optimize import brentq
 
@@ -91,8 +110,7 @@ def minimise_l2(A: Any, v: np.ndarray, radius: float, eigen: Any = None) -> np.n
     """Global minimiser of w'Aw - v'w over ||w||_2 <= radius, for any symmetric A (the trust-region subproblem).
 
     A (d, d): symmetric, indefinite or not; not used if `eigen` is given. v (d,): the linear term. eigen:
-    np.linalg.eigh(A), if it is known: one decomposition serves many radii. Source: Cesa-Bianchi et al. 2010; derived in
-    `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+    np.linalg.eigh(A), if it is known: one decomposition serves many radii. Source: Cesa-Bianchi et al. 2010.
     """
     radius = check_real("radius", radius, 0)
     values, vectors = np.linalg.eigh(A) if eigen is None else eigen
@@ -103,19 +121,14 @@ def l1_gap(A: np.ndarray, v: np.ndarray, w: np.ndarray, radius: float) -> float:
     """Certificate over the l1 ball: <g, w> + radius ||g||_inf with g = 2Aw - v: Lemma CE 2 (lem-base-gap).
 
     A (d, d): symmetric. v, w (d,): the linear term and the point, ||w||_1 <= radius. The result is at least f(w) - min
-    f for positive semidefinite A; 0 exactly at stationary points for any A. Source: Cesa-Bianchi et al. 2010; derived
-    in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+    f for positive semidefinite A; 0 exactly at stationary points for any A. Source: Cesa-Bianchi et al. 2010.
     """
     g = 2 * (A @ w) - v
     return float(g @ w + radius * np.abs(g).max())
 
 
 def largest_eigenvalue(A: np.ndarray, steps: int = 20) -> float:
-    """Guess at the largest |eigenvalue| of a symmetric matrix by power iteration; at most the truth.
-
-    A (d, d): symmetric. Returns: a lower bound, close as a rule. Source: Cesa-Bianchi et al. 2010; derived in
-    `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
-    """
+    "Lower bound on the largest |eigenvalue| of a symmetric A (d, d), by power iteration; close as a rule (ours)."
     u = np.random.default_rng(0).standard_normal(len(A))
     for _ in range(steps):
         u = A @ (u / max(np.linalg.norm(u), 1e-300))
@@ -131,7 +144,7 @@ def minimise_l1(
     A (d, d): symmetric; positive semidefinite if convex. v (d,): the linear term. w0 (d,): where to begin, in the ball;
     None: at 0. convex: True: momentum with restarts. False: plain descent, towards a stationary point. tol: stop when
     l1_gap <= tol |f(w)|. iterations: stop after so many steps whatever the gap is; `l1_gap` tells how good the weights
-    are. Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+    are. Source: Cesa-Bianchi et al. 2010.
     """
     w = np.zeros(len(v)) if w0 is None else w0
     top = max(largest_eigenvalue(A), 1e-9 * np.abs(v).max(initial=1e-290) / radius)
@@ -156,22 +169,19 @@ def minimise_l1(
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #7aab2457
 def clip_psd(A: np.ndarray, eigen: Any = None) -> np.ndarray:
-    """The nearest positive semidefinite matrix in Frobenius norm: negative eigenvalues set to 0.
-
-    A (d, d): symmetric. eigen: np.linalg.eigh(A), if it is known. Source: Cesa-Bianchi et al. 2010; derived in
-    `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
-    """
+    """The nearest positive semidefinite matrix to A (d, d): negative eigenvalues set to 0; eigen: its eigh, if known
+    (ours)."""
     values, vectors = np.linalg.eigh(A) if eigen is None else eigen
     P = (vectors * np.maximum(values, 0.0)) @ vectors.T
     return (P + P.T) / 2
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #3311788d
 def lars_corners(A: np.ndarray, v: np.ndarray, radius: float) -> np.ndarray:
-    """Corners of the path of minimisers of w'Aw - v'w + 2 alpha ||w||_1 as alpha falls (scikit-learn's `lars_path_gram`).
+    """Corners of the path of minimisers of w'Aw - v'w + 2 alpha ||w||_1 as alpha falls (scikit-learn's
+    `lars_path_gram`).
 
     A (d, d): symmetric and positive semidefinite. v (d,): the linear term. radius: the path is followed until ||w||_1
-    passes it. Returns (d, n): one corner a column, the first is 0. Source: Cesa-Bianchi et al. 2010; derived in
-    `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+    passes it. Returns (d, n): one corner a column, the first is 0. Source: Cesa-Bianchi et al. 2010.
     """
     lars_path_gram = need("sklearn.linear_model").lars_path_gram
 
@@ -197,8 +207,7 @@ def path_l1(A: np.ndarray, v: np.ndarray, radii: Any, tol: float = 1e-6) -> np.n
 
     A (d, d): symmetric and positive semidefinite. v (d,): the linear term. radii (n,): at least one, each from 1e-70 to
     1e60. tol: every answer has l1_gap <= tol |f(w)|, or is as far as `minimise_l1` comes (v outside the range of A,
-    huge B). Returns an array (n, d). Source: Cesa-Bianchi et al. 2010; derived in
-    `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+    huge B). Returns an array (n, d). Source: Cesa-Bianchi et al. 2010.
     """
     radii, scale = check_radii(radii), np.abs(v).max() or 1.0
     A, v = A / scale, v / scale
@@ -220,7 +229,7 @@ def minimise_faces(A: np.ndarray, v: np.ndarray, radius: float) -> np.ndarray:
     """Global minimiser of w'Aw - v'w over ||w||_1 <= radius by search over all faces: Lemma CE 3 (lem-base-faces).
 
     A (d, d): symmetric, indefinite or not; d at most 8, since 3^d faces are searched. v (d,): the linear term. Source:
-    Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+    Cesa-Bianchi et al. 2010.
     """
     d = check_int("d", len(v), 1, 8, "3^d faces are searched")
     best, lowest = np.zeros(d), 0.0
@@ -264,20 +273,14 @@ def lasso_in_ball(X: Any, y: Any, radii: Any) -> np.ndarray:
     """Lasso in the constraint form (CSS 1): minimisers of mean (w'x - y)^2 over ||w||_1 <= B, all attributes seen.
 
     X (m, d): examples. y (m,): labels. radii (n,): the values of B, each from 1e-70 to 1e60, in label per attribute.
-    Returns an array (n, d). Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+    Returns an array (n, d). Source: Cesa-Bianchi et al. 2010.
     """
     X, y = check_examples(X, y)
     return path_l1(X.T @ X / len(y), 2 * (X.T @ y) / len(y), radii)
 
 
 def ridge_in_ball(X: Any, y: Any, radii: Any) -> np.ndarray:
-    """Ridge regression in the constraint form (CSS 1): minimisers of mean (w'x - y)^2 over ||w||_2 <= B.
-
-    One eigendecomposition serves all radii.
-
-    X (m, d): examples. y (m,): labels. radii (n,): the values of B, each from 1e-70 to 1e60, in label per attribute.
-    Returns an array (n, d). Source: Cesa-Bianchi et al. 2010; derived in `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
-    """
+    "Ridge regression in the constraint form (CSS 1): as `lasso_in_ball`, over ||w||_2 <= B (Cesa-Bianchi et al. 2010)."
     X, y = check_examples(X, y)
     eigen, v = np.linalg.eigh(X.T @ X / len(y)), 2 * (X.T @ y) / len(y)
     return np.array([minimise_l2(None, v, B, eigen) for B in check_radii(radii)])
@@ -396,20 +399,15 @@ def baseline_run(
     return rows.size
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #3a06cf50
-BASELINE_FORMS = ("clipped", "indefinite")  # what Baseline minimises: a convex form, or the printed one
-
-
-def solve_baseline(A: np.ndarray, v: np.ndarray, radius: float, order: int = 1, form: str = "clipped") -> np.ndarray:
+@validated
+def solve_baseline(A: np.ndarray, v: np.ndarray, radius: Ball, order: Order = 1, form: Form = "clipped") -> np.ndarray:
     """Weights of Baseline from its matrix and vector: the last line of Algorithm 1, sign corrected.
 
     A (d, d): the averaged matrix, or the sum: weights do not change when A and v are divided by one number. v (d,): the
-    averaged vector of 2 y v, or the sum. form ("clipped", negative eigenvalues are set to 0, or "indefinite"): order 2
-    global, order 1 by descent from 0. Returns (d,): exact for order 2, for order 1 up to l1_gap <= 1e-6 |f|, or the
-    last of 20 000 steps; see `minimise_l1`. Source: Cesa-Bianchi et al. 2010; derived in
-    `nbs/papers/cesabianchi2010/05_solvers.ipynb`.
+    averaged vector of 2 y v, or the sum. Returns (d,): exact for order 2, for order 1 up to l1_gap <= 1e-6 |f|, or the
+    last of 20 000 steps; see `minimise_l1`. Source: Cesa-Bianchi et al. 2010.
     """
-    order, form = check_int("order", order, 1, 2), check_choice("form", form, BASELINE_FORMS)
-    radius, v = check_real("radius", radius, 1e-70, LARGEST), check_array("v", v, (None,))
+    v = check_array("v", v, (None,))
     A = check_array("A", A, (len(v), len(v)))
     if not len(v): fail("v", [], "at least one number")
     if np.abs(A - A.T).max() > 1e-9 * np.abs(A).max(): fail("A", A.tolist(), "symmetric")
@@ -423,47 +421,6 @@ def solve_baseline(A: np.ndarray, v: np.ndarray, radius: float, order: int = 1, 
     if order == 2 or np.abs(w).sum() <= radius: return w
     return minimise_l1(clip_psd(A, (values, vectors)), v, radius)
 
-# %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #26f7ff94
-def check_baseline(d: Any, budget: Any, estimator: Any, memory: int) -> tuple[int, int]:
-    "d and budget as integers; a clear `ValueError` for anything that Baseline cannot use."
-    d, budget = check_budget(d, budget, estimator)
-    need = 16 * d * d
-    if memory < need:
-        fail("memory", memory, f"at least {need} bytes", f"the sum of x x' is {d} x {d}, and simulate copies it; a solve takes more")
-    return d, budget
-
-# %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #05solverspar
-SCALE = "a positive scale: Cesa-Bianchi et al. 2010, Theorem 1"
-Features = Annotated[int, Parameter("Number of attributes, at least 2.")]
-Budget = Annotated[int, Parameter(
-    "Attributes bought of an example (k), 2 to d; even for pairs, which buy fewer when indices repeat."
-)]
-Ball = Annotated[float, Real(
-    "B, in label per attribute. With order 1 and a radius thousands of times as large as the data can use, the "
-    "solver may end short of the minimum: see `solve_baseline`.",
-    1e-70, LARGEST, why=SCALE,
-)]
-Order = Annotated[int, Integer("The norm of the ball, p in equation (1): 1 for the Lasso, 2 for ridge.", 1, 2)]
-Form = Annotated[str, Choice(
-    "clipped: negative eigenvalues of the averaged matrix are set to 0, a convex problem. indefinite: as printed; "
-    "a global minimiser for order 2, descent from 0 for order 1.",
-    words=BASELINE_FORMS,
-)]
-Estimator = Annotated[str, Parameter(
-    "pairs, as printed, or distinct: k distinct attributes, all their products (ours), with smaller variance."
-)]
-Largest = Annotated[float, Real(
-    "Bound on the magnitude of the attributes that are bought; larger ones are refused.", 1e-70, LARGEST, why=SCALE
-)]
-Label = Annotated[float, Real(
-    "Bound on the magnitude of the labels; larger ones are refused.", 1e-70, LARGEST, why=SCALE
-)]
-Memory = Annotated[int, Integer(
-    "Bytes that the d x d matrix and the copy that `simulate` makes of it may take, 16 d^2; a solve takes a few "
-    "times that.",
-    1,
-)]
-
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #9f4a8f0e
 class BaselineState(Learner):
     "State of Baseline, its weights, and when they are renewed (base class)."
@@ -472,7 +429,10 @@ class BaselineState(Learner):
     arrays = BaselineArrays._fields
 
     def __init__(self, d: int, budget: int, memory: int, scales: dict[str, float], seed: Any, **params: Any):
-        d, budget = check_baseline(d, budget, params["estimator"], memory)
+        check_pair_budget(budget, params["estimator"])
+        if memory < 16 * d * d:
+            why = f"the sum of x x' is {d} x {d}, and simulate copies it; a solve takes more"
+            fail("memory", memory, f"at least {16 * d * d} bytes", why)
         super().__init__(d, budget, seed, memory=memory, **scales, **params)
         self.x_limit, self.y_limit = ("x_max", scales["x_max"], False), ("y_max", scales["y_max"])
         self.radius = scales["radius"]

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ...core.checks import check_flag, check_real
 from ...core.designs import draw_average
 from ...core.experts import eg_step
 from ...core.oco import adaptive_weight, dual_averaging_step
 from ...core.parameters import Radius, validated
 from .aerr_aelr import check_draws, check_example, estimate_moment
-from .learners import GROWTH, Ball, Budget, Count, Examples, Features, Label, Size, Sum
+from .learners import GROWTH, Ball, Budget, Count, Examples, Features, IsRidge, Label, Size
+from .learners import Sum
 
 # %% auto #0
 __all__ = ['bound_adaptive_eg', 'bound_aerr_adaptive', 'bound_aelr_adaptive', 'textbook_adaptive']
@@ -73,8 +73,9 @@ def bound_aelr_adaptive(
 
 # %% ../../../nbs/papers/hazan2012/05_adaptive.ipynb #13ffaebf
 #| code-fold: show
+@validated
 def textbook_adaptive(
-    X: np.ndarray, y: np.ndarray, draws: list[tuple[np.ndarray, int | None]], ridge: bool, B: float, q: np.ndarray
+    X: np.ndarray, y: np.ndarray, draws: list[tuple[np.ndarray, int | None]], ridge: IsRidge, B: Ball, q: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """AERR (`ridge`) or AELR with adaptive steps in plain numpy, with given draws.
 
@@ -87,7 +88,6 @@ def textbook_adaptive(
     positive one. Returns (d,): the average of w_1, ..., w_T, and w_{T+1}.
     """
     X, y, q = check_example(X, y, q, draws)
-    B, ridge = check_real("B", B, 1e-30, 1e30), check_flag("ridge", ridge)
     w, h, total, squares, gaps, level = np.zeros(X.shape[1]), np.zeros(X.shape[1]), 0, 0.0, 0.0, 0.0
     a = math.log(2 * X.shape[1])
     for t, (I, j) in enumerate(draws):

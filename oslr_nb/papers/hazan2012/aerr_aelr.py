@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.checks import check_array, check_flag, check_int, check_real, fail
+from ...core.checks import check_array, check_int, fail
 from ...core.designs import draw_average
 from ...core.experts import eg_step
 from ...core.geometry import proj_l2
@@ -83,8 +83,7 @@ def bound_aerr(
 
     G^2 = (B X + Y)^2 `estimate_moment`. q (d,): weights of the draws. printed: the printed bound, which holds for
     `step=1`, instead of the sharpened one, which holds for `step=sharpened_step(d, budget, True)` (uniform draws).
-    Units: squared labels. Source: Theorem 3.1 of Hazan & Koren 2012 (2 B G / sqrt(T)), sharpened; on
-    `nbs/papers/hazan2012/01_aerr_aelr.ipynb`.
+    Units: squared labels. Source: Theorem 3.1 of Hazan & Koren 2012 (2 B G / sqrt(T)), sharpened.
     """
     second = estimate_moment(d, budget - 1, True, q, None, x_norm, printed)
     return excess_bound(True, d, second, T, radius, x_norm, y_max, printed)
@@ -103,8 +102,7 @@ def bound_aelr(
 
     G^2 = (B X + Y)^2 `estimate_moment`. q (d,): weights of the draws. printed: the printed bound, which holds for
     `step=1`, instead of the sharpened one, which holds for `step=sharpened_step(d, budget, False)` (uniform draws).
-    Units: squared labels. Source: Theorem 3.4 of Hazan & Koren 2012 (c = 5), sharpened; on
-    `nbs/papers/hazan2012/01_aerr_aelr.ipynb`.
+    Units: squared labels. Source: Theorem 3.4 of Hazan & Koren 2012 (c = 5), sharpened.
     """
     second = estimate_moment(d, budget - 1, False, q, None, x_norm, printed)
     return excess_bound(False, d, second, T, radius, x_norm, y_max, printed)
@@ -134,8 +132,10 @@ def check_draws(t: int, I: Any, j: Any, q: np.ndarray, w: np.ndarray) -> np.ndar
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #ce594747
 #| code-fold: show
+@validated
 def textbook(
-    X: np.ndarray, y: np.ndarray, draws: list[tuple[np.ndarray, int | None]], ridge: bool, B: float, eta: float, q: np.ndarray
+    X: np.ndarray, y: np.ndarray, draws: list[tuple[np.ndarray, int | None]], ridge: IsRidge, B: Ball, eta: Ball,
+    q: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """AERR (`ridge`) or AELR in plain numpy, line by line, with given draws.
 
@@ -145,7 +145,6 @@ def textbook(
     Koren 2012, as Algorithms 1 and 3 of Kukliansky & Shamir 2015 print them.
     """
     X, y, q = check_example(X, y, q, draws)
-    B, eta, ridge = check_real("B", B, 1e-30, 1e30), check_real("eta", eta, 1e-30, 1e30), check_flag("ridge", ridge)
     w, h, total = np.zeros(X.shape[1]), np.zeros(X.shape[1]), 0  # line 1
     for t, (I, j) in enumerate(draws):  # line 2
         I = check_draws(t, I, j, q, w)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.checks import check_array, check_flag, check_int, fail
+from ...core.checks import check_array, check_int, fail
 from ...core.learner import SLACK
 from ...core.parameters import Seed, validated
 from ...core.registry import register
@@ -27,16 +27,17 @@ __all__ = ['data_dependent_q', 'DDAERR', 'DDAELR', 'bound_ddaerr', 'bound_ddaelr
            'TwoPhaseAELR', 'bound_two_phase', 'bound_ks_ridge', 'bound_ks_lasso']
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #ad97381f
-def data_dependent_q(moments: Any, ridge: bool) -> np.ndarray:
-    """Best chances of the draws for known second moments: proportional to their roots (ridge), or to themselves (Lasso).
+@validated
+def data_dependent_q(moments: Any, ridge: IsRidge) -> np.ndarray:
+    """Best chances of the draws for known second moments: proportional to their roots (ridge), or to themselves
+    (Lasso).
 
-    moments (d,): second moments E x_i^2, at least 0, not all 0; in squared units of the attributes. ridge: True for
-    DDAERR, False for DDAELR. Returns (d,): chances, of sum 1. Source: (2) and Lemma 4.3 of Kukliansky & Shamir 2015;
-    Proposition HB 1 (prp-hk-draws).
+    moments (d,): second moments E x_i^2, at least 0, not all 0; in squared units of the attributes. Returns (d,):
+    chances, of sum 1. Source: (2) and Lemma 4.3 of Kukliansky & Shamir 2015; Proposition HB 1 (prp-hk-draws).
     """
     a = check_array("moments", moments, (None,))
     check_chances(None, a, len(a))
-    q = np.sqrt(a) if check_flag("ridge", ridge) else a
+    q = np.sqrt(a) if ridge else a
     return q / q.sum()
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #d1ed2c70

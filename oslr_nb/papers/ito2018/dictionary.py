@@ -15,28 +15,49 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from ...core.checks import SMALLEST, as_array, check_array, check_choice, check_exact, check_indices
-from ...core.checks import check_int, check_magnitude, check_real, check_scales, fail, kernel, record
+from ...core.checks import LARGEST, SMALLEST, as_array, check_array, check_exact, check_indices
+from ...core.checks import check_int, check_magnitude, fail, kernel, record
 from ...core.compiled import row_product
 from ...core.designs import draw_outside
 from ...core.learner import Learner, check_bought_values
-from ...core.parameters import XNorm, YMax, Choice, Flag, Parameter, Radius, Seed, Step, validated
+from ...core.parameters import XNorm, YMax, Choice, Flag, Integer, Parameter, Radius, Real, Seed, Step, validated
 from ...core.registry import register
 from ...core.sparse.selectors import GreedyState, best_subset, forward_backward, forward_selection
 from ...core.sparse.selectors import greedy_state, greedy_weights, iht, lasso_select, omp, pursue
-from .linear import SCHEDULES
+from ..ito2017.algorithm1 import check_reach
+from .linear import SCHEDULES, Factor, Rounds
 
 # %% auto #0
 __all__ = ['column_gradient', 'bound_dictionary', 'bound_theorem_8', 'dictionary_projection', 'DictionaryProjection']
 
+# %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #03dictbounds
+Columns = Annotated[int, Integer("Columns of the dictionary.", 1, 10**8)]
+Choosing = Annotated[int, Integer("Columns of the dictionary.", 2, 10**8)]
+Bought = Annotated[int, Integer(
+    "Numbers bought each round (k in the paper).",
+    2, "m", why="one column to predict with and one for the gradient, of m = {m}",
+)]
+Predicting = Annotated[int | None, Integer(
+    "Largest number of columns of the prediction (k'). Default: half of the budget.",
+    1, "budget - 1", why="the gradient needs a column of its own: Ito et al. 2018, Theorem 8",
+)]
+Errors = Annotated[float, Real(
+    "(Expected) sum of eps_t = ||A u~_t - A u_t||, for example `error_sum_` of the learner.", 0, LARGEST, True
+)]
+Design = Annotated[str, Choice(
+    "The random columns are drawn from all m, as in the paper, or from those that are not bought to predict.",
+    words=("uniform", "outside"),
+)]
+
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #03125e3d
-def column_gradient(values: Any, S: Any, yhat: Any, y: Any, m: int) -> np.ndarray:
+@validated
+def column_gradient(values: Any, S: Any, yhat: Any, y: Any, m: Columns) -> np.ndarray:
     """Estimate of the gradient of (x'Au - y)^2 in u from a uniform set of columns (Ito et al. 2018, equation 12).
 
     values (r,): a_i'x for the columns in S; fractions give exact results. S (r,): the columns, at least one.
     Returns (m,): 2 m/r (yhat - y) a_i'x on S, 0 elsewhere.
     """
-    m, S = check_int("m", m, 1, 10**8), check_indices("S", S, m)
+    S = check_indices("S", S, m)
     r = check_int("number of columns in S", len(S), 1, m, "the gradient is estimated from them")
     values, pair = check_exact("values", values, (r,)), check_exact("yhat and y", [yhat, y], (2,))
     factor = 2 * Fraction(m, r) * (pair[0] - pair[1]) if pair.dtype == object else 2 * m / r * (pair[0] - pair[1])
@@ -67,40 +88,32 @@ def dictionary_rate(ratio: float, schedule: str, radius: float, x_norm: float, y
     scale = 1.0 if schedule == "printed" else x_norm * (x_norm * radius + y_max) / radius
     return scale * math.sqrt(8 * ratio)
 
-
-def check_bound(T: Any, m: Any, budget: Any, keep: Any, errors: Any) -> tuple[int, int, int, int, float]:
-    "Sizes in range, and the sum of the errors, at least 0."
-    T, m = check_int("T", T, 1, 10**15), check_int("m", m, 2, 10**8)
-    return T, m, *check_keep(budget, keep, m, m, f"of m = {m}"), check_scales(zero=True, errors=errors)[0]
-
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #67941763
+@validated
 def bound_dictionary(
-    T: int, m: int, budget: int, keep: int | None = None, errors: float = 0.0, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0,
-    step: float = 1.0, design: str = "uniform",
+    T: Rounds, m: Choosing, budget: Bought, keep: Predicting = None, errors: Errors = 0.0, radius: Radius = 1.0,
+    x_norm: XNorm = 1.0, y_max: YMax = 1.0, step: Factor = 1.0, design: Design = "uniform",
 ) -> float:
     """Upper bound on the expected regret of `DictionaryProjection` with the schedule "theorem".
 
-    m, budget, keep: columns of the dictionary; numbers bought a round (k in the paper); columns of the prediction (k';
-    None: half of them). errors: (expected) sum of eps_t = ||A u~_t - A u_t||, for example `error_sum_` of the learner.
-    design ("uniform" or "outside"): as for the learner. Returns: against every weights u of the columns with ||u|| <=
-    radius, sparse or not, in squared labels. Source: Ito et al. 2018, Theorem 8; the constant is ours.
+    Returns: against every weights u of the columns with ||u|| <= radius, sparse or not, in squared labels. Source: Ito
+    et al. 2018, Theorem 8; the constant is ours.
     """
-    T, m, budget, keep, errors = check_bound(T, m, budget, keep, errors)
-    radius, x_norm, y_max, step = check_dictionary_scales(radius=radius, x_norm=x_norm, y_max=y_max, step=step)
-    ratio = copies(m, budget, keep, check_choice("design", design, ("uniform", "outside")))
+    check_reach(x_norm, y_max, radius)
+    ratio = copies(m, budget, budget // 2 if keep is None else keep, design)
     reach = x_norm * (x_norm * radius + y_max)
     return reach * (radius * math.sqrt(2 * ratio * T) * (step + 1 / step) + 2 * errors)
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #ca233c15
-def bound_theorem_8(T: int, m: int, budget: int, keep: int | None = None, errors: float = 0.0, radius: float = 1.0) -> float:
+@validated
+def bound_theorem_8(
+    T: Rounds, m: Choosing, budget: Bought, keep: Predicting = None, errors: Errors = 0.0, radius: Radius = 1.0,
+) -> float:
     """Theorem 8 of Ito et al. 2018 as printed, for the schedule "printed" and unit scales.
 
-    m, budget, keep: columns of the dictionary; numbers bought a round (k in the paper); columns of the prediction (k';
-    None: half of them). errors: (expected) sum of eps_t. Returns (D + 1)^2 sqrt(8 m/(k - k')) sqrt(T + 1) + 2 (D + 1)
-    errors for D = radius.
+    Returns (D + 1)^2 sqrt(8 m/(k - k')) sqrt(T + 1) + 2 (D + 1) errors for D = radius.
     """
-    T, m, budget, keep, errors = check_bound(T, m, budget, keep, errors)
-    (radius,) = check_scales(radius=radius)
+    keep = budget // 2 if keep is None else keep
     return (radius + 1) ** 2 * math.sqrt(8 * m / (budget - keep) * (T + 1)) + 2 * (radius + 1) * errors
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #4f6fe92e
@@ -125,14 +138,6 @@ def check_keep(budget: Any, keep: Any, m: int, most: int, why: str) -> tuple[int
     return budget, check_int("keep", keep, 1, budget - 1, "the gradient needs a column of its own: Ito et al. 2018, Theorem 8")
 
 
-def check_dictionary_scales(**scales: Any) -> list[float]:
-    "Scales of the theorem as floats, so that gradients and their squares are finite."
-    values = check_scales("it sets the step: Ito et al. 2018, Theorem 8", **scales)
-    x_norm, y_max, radius = (dict(zip(scales, values, strict=True))[name] for name in ("x_norm", "y_max", "radius"))
-    check_real("x_norm (x_norm radius + y_max)", x_norm * (x_norm * radius + y_max), 0, 1e120, "so large are gradients")
-    return values
-
-
 def check_sets(sets: Any, T: int, m: int, r: int | None = None) -> np.ndarray:
     "Sets of columns (T, r), one a round, distinct columns in each."
     S = as_array(sets)
@@ -143,8 +148,9 @@ def check_sets(sets: Any, T: int, m: int, r: int | None = None) -> np.ndarray:
     return S.astype(np.int64)
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #4f05d038
+@validated
 def dictionary_projection(
-    X: Any, y: Any, A: Any, keep: int, lam: Any, sets: Any, radius: float = 1.0, solver: Callable | None = None
+    X: Any, y: Any, A: Any, keep: int, lam: Any, sets: Any, radius: Radius = 1.0, solver: Callable | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Play Algorithm 3 of Ito et al. 2018 in plain numpy, line for line; the reference for `DictionaryProjection`.
 
@@ -160,7 +166,6 @@ def dictionary_projection(
     y, keep = check_magnitude("y", check_array("y", y, (len(X),))), check_int("keep", keep, 1, m)
     lam, sets = check_array("lam", lam, (len(X),)), check_sets(sets, len(X), m)
     if len(lam) and (lam.min() <= SMALLEST or (np.diff(lam) < 0).any()): fail("lam", lam, "positive and nondecreasing numbers")
-    (radius,) = check_scales(radius=radius)
     if solver is not None and not callable(solver): fail("solver", solver, "a function of A, z and keep, or None")
     solve = solver if solver is not None else lambda A, z, k: omp(A.T @ A, A.T @ z, k).w
     eta, predictions, errors = np.zeros(m), np.zeros(len(X)), np.zeros(len(X))  # line 1
@@ -351,10 +356,6 @@ Schedule = Annotated[str, Choice(
     words=SCHEDULES,
 )]
 Solver = Annotated[str, Choice("How the sparse approximation is found; all but omp run in Python.", words=SOLVERS)]
-Design = Annotated[str, Choice(
-    "The random columns are drawn from all m, as in the paper, or from those that are not bought to predict.",
-    words=("uniform", "outside"),
-)]
 Normalise = Annotated[bool, Flag(
     "Divide A by its largest singular value where that is above 1; otherwise such a dictionary is refused."
 )]
@@ -405,7 +406,7 @@ class DictionaryProjection(Learner):
         A = check_dictionary(A)
         (d, m), given = A.shape, A.tolist()
         budget, keep = check_keep(budget, keep, m, d, f"of m = {m}; d = {d} independent columns say everything")
-        check_dictionary_scales(radius=radius, x_norm=x_norm, y_max=y_max)
+        check_reach(x_norm, y_max, radius)
         names, adaptive = {"radius": radius, "x_norm": x_norm, "y_max": y_max, "step": step}, step == "adaptive"
         options = {"schedule": schedule, "solver": solver, "design": design, "normalise": normalise}
         if solver == "exact" and math.comb(m, keep) > 10**8:

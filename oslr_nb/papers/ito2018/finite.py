@@ -19,8 +19,8 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 import numpy as np
 
 from ...core.bandits import bound_tsallis, tsallis_draw, tsallis_learn, tsallis_weights
-from ...core.checks import check_array, check_choice, check_int, check_magnitude, check_real, check_rng
-from ...core.checks import check_scales, fail, kernel, record
+from ...core.checks import check_array, check_int, check_magnitude, check_real, check_rng
+from ...core.checks import fail, kernel, record
 from ...core.compiled import entry, generator_words, row_product
 from ...core.geometry import proj_l2
 from ...core.learner import Learner, check_bought_values
@@ -75,18 +75,65 @@ def block_bandit(
         tsallis_learn(sums, p, arms[i], min(losses[i], 1.0))  # line 11
     return predictions, np.array(arms), np.array(losses)
 
+# %% ../../../nbs/papers/ito2018/01_finite.ipynb #01finitepar
+INNER = ("vaw", "ogd", "ons")
+LIMIT = "it is a limit of the data or of the weights"
+Family = Annotated[Any, Parameter(
+    "The observation functions: all subsets of so many coordinates; listed subsets (K, k) of coordinates; or "
+    "matrices (K, k, d) of measurement rows."
+)]
+Rounds = Annotated[int, Integer(
+    "Rounds that the length of the blocks is made for; the learner may play on.", 1, 10**15
+)]
+Inside = Annotated[str, Choice("Vovk-Azoury-Warmuth, gradient descent, or the online Newton step.", words=INNER)]
+Block = Annotated[int | None, Integer(
+    "Rounds of a block (tau in the paper), at most 10^9. Default: `best_block`.",
+    1, "T", why="there are T = {T} rounds",
+)]
+Ball = Annotated[float, Real(
+    "Bound on the norm of the comparator (in the k numbers observed); a hard one for ogd and ons, whose weights "
+    "stay in the ball.",
+    1e-12, 1e12, why=LIMIT,
+)]
+Size = Annotated[float, Real(
+    "Bound on the Euclidean norm of the numbers observed in a round; larger ones are refused.", 1e-12, 1e12, why=LIMIT
+)]
+Label = Annotated[float, Real(
+    "Bound on the magnitude of the labels; larger ones are refused, and predictions are clipped to it.",
+    1e-12, 1e12, why=LIMIT,
+)]
+RidgeOfBlock = Annotated[float | None, Real(
+    "Ridge of VAW and ONS, squared feature. Default: the one with the smallest bound for a block.",
+    1e-24, 1e24, why="it is a square of features",
+)]
+Multiplier = Annotated[float, Real(
+    "Multiplier of the bandit's rate. The default block depends on it.", 1e-12, 1e12, why="it multiplies a rate"
+)]
+Arms = Annotated[int, Integer("Observation functions.", 1, 10**9, why="the bandit keeps a number for each")]
+Numbers = Annotated[int, Integer(
+    "Numbers that an observation function gives.", 1, 10**4, why="a round takes k^2 steps"
+)]
+Length = Annotated[int, Integer("Rounds of a block.", 1, 10**9)]
+Several = Annotated[int, Integer(
+    "Observation functions; C(d, k) for all subsets of k out of d coordinates.",
+    2, 10**9, why="one function cannot be missed",
+)]
+Bias = Annotated[float | None, Real("Bias of the good function. Default: the best of 400.", 0, 0.5)]
+Amount = Annotated[float, Real("Rounds, or observation functions.", 1, 1e15, True)]
+Exponent = Annotated[float, Real(
+    "Exponent of the online learner's regret.", 0, 1 - 1e-6, True, why="a linear regret cannot be mended"
+)]
+Constant = Annotated[float, Real("A constant in the regret of the online learner, or of the bandit.", 1e-12, 1e12)]
+
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #2e6b6c20
-def corollary_2(T: float, K: float, q: float, a: float = 1.0, b: float = 4.0) -> tuple[float, float]:
+@validated
+def corollary_2(T: Amount, K: Amount, q: Exponent, a: Constant = 1.0, b: Constant = 4.0) -> tuple[float, float]:
     """Best real length of a block, and its bound, for regrets alpha(tau) = a tau^q and beta(n) = b sqrt(K n).
 
-    T, K: rounds, observation functions; from 1 to 10^15. q: exponent of the online learner, in [0, 1). a, b: constants
-    of the online learner and of the bandit, positive; losses in [0, 1]. Returns block: (2 a (1 - q) / b)^(2/(3 - 2q))
-    (T / K)^(1/(3 - 2q)); bound: (3 - 2q) a T block^(q - 1), of order K^((1 - q)/(3 - 2q)) T^((2 - q)/(3 - 2q)). An
-    integer length costs a factor of at most 2 if 1 <= block <= T. Source: Ito et al. 2018, Corollary 2.
+    Losses are in [0, 1]. Returns block: (2 a (1 - q) / b)^(2/(3 - 2q)) (T / K)^(1/(3 - 2q)); bound: (3 - 2q) a T
+    block^(q - 1), of order K^((1 - q)/(3 - 2q)) T^((2 - q)/(3 - 2q)). An integer length costs a factor of at most 2 if
+    1 <= block <= T. Source: Ito et al. 2018, Corollary 2.
     """
-    T, K = (check_real(name, v, 1 - 1e-12, 1e15) for name, v in (("T", T), ("K", K)))
-    q = check_real("q", q, -1e-300, 1 - 1e-6, "a linear regret cannot be mended")
-    a, b = check_scales(low=1e-12, high=1e12, a=a, b=b)
     block = (2 * a * (1 - q) / b) ** (2 / (3 - 2 * q)) * (T / K) ** (1 / (3 - 2 * q))
     return block, (3 - 2 * q) * a * T * block ** (q - 1)
 
@@ -131,60 +178,41 @@ class Inner:
         return (n - 1) * self.alpha(block, block) + self.alpha(T - (n - 1) * block, block) + self.most * bandit
 
 
-INNER = ("vaw", "ogd", "ons")
-
-
-def check_inner(inner: Any, k: Any, radius: Any, x_norm: Any, y_max: Any, ridge: Any = None) -> Inner:
-    "An online learner with arguments in range."
-    kind, k = check_choice("inner", inner, INNER), check_int("k", k, 1, 10**4, "a round takes k^2 steps")
-    scales = {"radius": radius, "x_norm": x_norm, "y_max": y_max}
-    radius, x_norm, y_max = check_scales("it is a limit of the data or of the weights", low=1e-12, high=1e12, **scales)
-    if ridge is not None: (ridge,) = check_scales("it is a square of features", low=1e-24, high=1e24, ridge=ridge)
-    return Inner(kind, k, radius, x_norm, y_max, ridge)
-
-
-def check_horizon(T: Any, K: Any, block: Any = None) -> tuple[int, int, int | None]:
-    "Rounds, arms and length of a block, in range."
-    T, K = check_int("T", T, 1, 10**15), check_int("K", K, 1, 10**9, "the bandit keeps a number for each")
-    return T, K, None if block is None else check_int("block", block, 1, min(T, 10**9), f"there are T = {T} rounds")
-
-# %% ../../../nbs/papers/ito2018/01_finite.ipynb #e5c92ae9
-def check_step(step: Any) -> float:
-    "Multiplier of the bandit's rate, in range."
-    return check_scales("it multiplies a rate", low=1e-12, high=1e12, step=step)[0]
+def check_length(block: int | None) -> None:
+    "Refuse blocks of more than 10^9 rounds."
+    if block is not None and block > 10**9: fail("block", block, "at most 1e9")
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #6d33edf1
+@validated
 def best_block(
-    T: int, K: int, k: int, inner: str = "vaw", radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0,
-    ridge: float | None = None, step: float = 1.0,
+    T: Rounds, K: Arms, k: Numbers, inner: Inside = "vaw", radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0,
+    ridge: RidgeOfBlock = None, step: Multiplier = 1.0,
 ) -> int:
     """Length of the blocks of `BlockBandit` for which its bound is smallest (Corollary 2 with constants).
 
-    T, K, k: rounds, observation functions, numbers that one of them gives. inner ("vaw", "ogd" or "ons"): the online
-    learner. ridge: of VAW and ONS; None for the best one of each length. The result is of some 200 lengths, finely
-    spaced around the best. Source: Ito et al. 2018, Corollary 2, with constants.
+    ridge: None for the best one of each length. The result is of some 200 lengths, finely spaced around the best.
+    Source: Ito et al. 2018, Corollary 2, with constants.
     """
-    (T, K, _), known = check_horizon(T, K), check_inner(inner, k, radius, x_norm, y_max, ridge)
-    step, top, value = check_step(step), min(T, 10**9), lambda b: known.bound(T, K, b, step)
+    known, top = Inner(inner, k, radius, x_norm, y_max, ridge), min(T, 10**9)
+    value = lambda b: known.bound(T, K, b, step)
     tried = sorted({round(b) for b in np.geomspace(1, top, 100)})
     i = min(range(len(tried)), key=lambda i: value(tried[i]))
     low, high = tried[max(i - 1, 0)], tried[min(i + 1, len(tried) - 1)]
     return min({round(b) for b in np.linspace(low, high, 100)} | {tried[i]}, key=lambda b: (value(b), b))
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #6476a488
+@validated
 def bound_block_bandit(
-    T: int, K: int, k: int, block: int | None = None, inner: str = "vaw", radius: float = 1.0, x_norm: float = 1.0,
-    y_max: float = 1.0, ridge: float | None = None, step: float = 1.0,
+    T: Rounds, K: Arms, k: Numbers, block: Block = None, inner: Inside = "vaw", radius: Ball = 1.0, x_norm: Size = 1.0,
+    y_max: Label = 1.0, ridge: RidgeOfBlock = None, step: Multiplier = 1.0,
 ) -> float:
     """Upper bound on the expected regret of `BlockBandit` (Ito et al. 2018, Theorem 1, with constants).
 
-    T, K, k: rounds, observation functions, numbers that one of them gives. block: rounds of a block; None for
-    `best_block`. inner ("vaw", "ogd" or "ons"): the online learner. ridge: of VAW and ONS; None for the best one.
     Returns (n - 1) alpha(block) + alpha(rest) + M block beta(n), n the number of blocks. An upper bound.
     """
-    (T, K, block), known, step = check_horizon(T, K, block), check_inner(inner, k, radius, x_norm, y_max, ridge), check_step(step)
+    check_length(block)
     if block is None: block = best_block(T, K, k, inner, radius, x_norm, y_max, ridge, step)
-    return known.bound(T, K, block, step)
+    return Inner(inner, k, radius, x_norm, y_max, ridge).bound(T, K, block, step)
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #58d3f4cf
 @kernel
@@ -228,20 +256,19 @@ class InBall:
             self.w = project_norm(self.w - r * np.linalg.solve(self.A, z), self.A, known.radius)
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #15955e9d
+@validated
 def online_learner(
-    inner: str, k: int, block: int, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0, ridge: float | None = None
+    inner: Inside, k: Numbers, block: Length, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0,
+    ridge: RidgeOfBlock = None,
 ) -> Any:
     """A fresh online learner for `block_bandit`, as in `BlockBandit` but in plain numpy.
 
-    inner ("vaw", "ogd" or "ons"): the forecaster of Vovk, Azoury and Warmuth, gradient descent, or the online Newton
-    step. block: rounds of a block; sets the ridge where none is given. radius, x_norm, y_max: bounds on the comparator,
-    on what is observed, on the labels; predictions are clipped to [-y_max, y_max]. Returns an object with methods
-    ``predict(z)`` and ``learn(z, y)``. Source: Vovk 2001 and Azoury & Warmuth 2001 ("vaw"), Zinkevich 2003 ("ogd"),
-    Hazan, Agarwal & Kale 2007 ("ons").
+    block: sets the ridge where none is given. Returns an object with methods ``predict(z)`` and ``learn(z, y)``.
+    Source: Vovk 2001 and Azoury & Warmuth 2001 ("vaw"), Zinkevich 2003 ("ogd"), Hazan, Agarwal & Kale 2007 ("ons").
     """
-    known = check_inner(inner, k, radius, x_norm, y_max, ridge)
-    ridge = None if inner == "ogd" else known.ridge_of(check_int("block", block, 1, 10**9))
-    return Forecaster(known.k, ridge, known.y_max) if inner == "vaw" else InBall(known, ridge)
+    known = Inner(inner, k, radius, x_norm, y_max, ridge)
+    ridge = None if inner == "ogd" else known.ridge_of(block)
+    return Forecaster(k, ridge, y_max) if inner == "vaw" else InBall(known, ridge)
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #fb2933f6
 VAW, OGD, ONS = range(3)
@@ -372,40 +399,6 @@ def check_family(d: Any, family: Any) -> tuple[int, np.ndarray, np.ndarray]:
     if (np.diff(np.sort(a, axis=1)) == 0).any(): fail("family", family, "distinct coordinates in each row")
     return d, a.astype(np.int64), np.empty((0, 0, 0))
 
-# %% ../../../nbs/papers/ito2018/01_finite.ipynb #01finitepar
-LIMIT = "it is a limit of the data or of the weights"
-Family = Annotated[Any, Parameter(
-    "The observation functions: all subsets of so many coordinates; listed subsets (K, k) of coordinates; or "
-    "matrices (K, k, d) of measurement rows."
-)]
-Rounds = Annotated[int, Integer(
-    "Rounds that the length of the blocks is made for; the learner may play on.", 1, 10**15
-)]
-Inside = Annotated[str, Choice("Vovk-Azoury-Warmuth, gradient descent, or the online Newton step.", words=INNER)]
-Block = Annotated[int | None, Integer(
-    "Rounds of a block (tau in the paper), at most 10^9. Default: `best_block`.",
-    1, "T", why="there are T = {T} rounds",
-)]
-Ball = Annotated[float, Real(
-    "Bound on the norm of the comparator (in the k numbers observed); a hard one for ogd and ons, whose weights "
-    "stay in the ball.",
-    1e-12, 1e12, why=LIMIT,
-)]
-Size = Annotated[float, Real(
-    "Bound on the Euclidean norm of the numbers observed in a round; larger ones are refused.", 1e-12, 1e12, why=LIMIT
-)]
-Label = Annotated[float, Real(
-    "Bound on the magnitude of the labels; larger ones are refused, and predictions are clipped to it.",
-    1e-12, 1e12, why=LIMIT,
-)]
-RidgeOfBlock = Annotated[float | None, Real(
-    "Ridge of VAW and ONS, squared feature. Default: the one with the smallest bound for a block.",
-    1e-24, 1e24, why="it is a square of features",
-)]
-Multiplier = Annotated[float, Real(
-    "Multiplier of the bandit's rate. The default block depends on it.", 1e-12, 1e12, why="it multiplies a rate"
-)]
-
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #2131e1a0
 @register("ito2018", needs="Obl Bounded", theorem="papers/ito2018/01_finite.ipynb#thm-block",
           budget="k, the numbers that one observation function gives",
@@ -450,19 +443,19 @@ class BlockBandit(Learner):
     ):
         d, self.subsets, self.matrices = check_family(d, family)
         K, k = (self.matrices if self.matrices.size else self.subsets).shape[:2]
-        known = check_inner(inner, k, radius, x_norm, y_max, ridge)
-        check_horizon(T, K, block)
+        known = Inner(inner, k, radius, x_norm, y_max, ridge)
+        check_length(block)
         given = int(family) if isinstance(family, (int, np.integer)) else (self.matrices if self.matrices.size else self.subsets).tolist()
-        scales = {"radius": known.radius, "x_norm": known.x_norm, "y_max": known.y_max, "ridge": known.ridge, "step": step}
+        scales = {"radius": radius, "x_norm": x_norm, "y_max": y_max, "ridge": ridge, "step": step}
         super().__init__(d, k, seed, family=given, T=T, inner=inner, block=block, **scales)
         del self.params["budget"]  # the family says it
-        self.x_limit, self.y_limit = ("x_norm", known.x_norm, True), ("y_max", known.y_max)
-        self.block = best_block(T, K, k, inner, known.radius, known.x_norm, known.y_max, known.ridge, step) if block is None else block
+        self.x_limit, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
+        self.block = best_block(T, K, k, inner, radius, x_norm, y_max, ridge, step) if block is None else block
         self.inner, self.ridge = INNER.index(inner), 1.0 if inner == "ogd" else known.ridge_of(self.block)
-        least = 1e-13 * self.block * known.x_norm**2
+        least = 1e-13 * self.block * x_norm**2
         if inner == "ons" and self.ridge < least: fail("ridge", self.ridge, f"at least {least:g}", "the Newton step factors a matrix")
         unit = self.block * known.most
-        self._plan = BlockPlan(self.inner, self.block, self.ridge, known.radius, known.x_norm, known.y_max, unit, step)
+        self._plan = BlockPlan(self.inner, self.block, self.ridge, radius, x_norm, y_max, unit, step)
         self.L, self.p, self.values = np.zeros(K), np.full(K, 1 / K), np.zeros(k)
         self.R, self.u, self.w, self.num = np.zeros((k, k)), np.zeros(k), np.zeros(k), np.zeros(5)
         forget(self.inner, self.ridge, self.R, self.u, self.w)
@@ -535,15 +528,14 @@ def pair_stream(d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.vstack([X, X]), np.r_[X @ w + 0.1, X @ w - 0.1], w
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #2ec21567
-def lower_bound_finite(T: float, K: int, eps: float | None = None) -> float:
-    """A number that the expected regret of every algorithm reaches on some stream (Ito et al. 2018, Theorem 3, with constants).
+@validated
+def lower_bound_finite(T: Amount, K: Several, eps: Bias = None) -> float:
+    """A number that the expected regret of every algorithm reaches on some stream (Ito et al. 2018, Theorem 3, with
+    constants).
 
-    K: observation functions, from 2 to 10^9; C(d, k) for all subsets of k out of d coordinates. eps: bias of the good
-    function, in (0, 1/2]; None for the best of 400. Returns: 2 eps T (1 - 1/K - min(sqrt(T log(1/(1 - 4 eps^2)) / K) /
-    3, eps (T - 1) / (2 K))), for losses in [0, 2]. A lower bound.
+    Returns: 2 eps T (1 - 1/K - min(sqrt(T log(1/(1 - 4 eps^2)) / K) / 3, eps (T - 1) / (2 K))), for losses in [0, 2]. A
+    lower bound.
     """
-    T, K = check_real("T", T, 1 - 1e-12, 1e15), check_int("K", K, 2, 10**9, "one function cannot be missed")
     if eps is None: return max(lower_bound_finite(T, K, float(e)) for e in np.geomspace(min(0.05, math.sqrt(K / T) / 4), 0.5, 400))
-    eps = check_real("eps", eps, 0, 0.5)
     first = math.sqrt(-T * math.log1p(-4 * eps * eps) / K) / 3 if eps < 0.5 else math.inf
     return 2 * eps * T * (1 - 1 / K - min(first, eps * (T - 1) / (2 * K)))

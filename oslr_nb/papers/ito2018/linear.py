@@ -15,14 +15,14 @@ from typing import Annotated, Any, ClassVar, NamedTuple, NoReturn
 import numpy as np
 
 from ...core.checks import LARGEST, TOO_LARGE, as_array, check_array, check_exact, check_indices
-from ...core.checks import check_int, check_label, check_magnitude, check_real, check_scales, fail
+from ...core.checks import check_int, check_label, check_magnitude, check_real, fail
 from ...core.checks import kernel, record
 from ...core.compiled import entry, normal, row_product, squared_length
 from ...core.designs import draw_outside
 from ...core.environment import check_stream
 from ...core.learner import SLACK, Learner, check_bought_values
 from ...core.oco import adaptive_weight, bound_self_bounding, dual_averaging_step, rda_regret_bound
-from ...core.parameters import XNorm, YMax, Choice, Integer, Radius, Seed, Step, validated
+from ...core.parameters import XNorm, YMax, AnyFeatures, Choice, Integer, Radius, Real, Seed, Step, validated
 from ...core.registry import register
 
 # %% auto #0
@@ -40,21 +40,17 @@ Budget = Annotated[int, Integer(
     why="one number is the prediction, the others the gradient; with {d} numbers a round all d = {d} features "
     "could be bought",
 )]
+Rounds = Annotated[int, Integer("Number of rounds.", 1, 10**15)]
+Factor = Annotated[float, Real("Divides the weights lambda_t of the theorem.")]
+Loss = Annotated[float, Real("Total loss of the comparator (its expectation).", 0, LARGEST, True)]
+ShortRadius = Annotated[float, Real("Bound on the norm of the weights.", high=1e30)]
+ShortNorm = Annotated[float, Real("Bound on the norm of the features of an example.", high=1e30)]
 
 
-@validated
-def check_projection(d: Features, budget: Budget) -> tuple[int, int]:
-    "d and budget as integers, 2 <= budget <= d."
-    return d, budget
-
-
-def check_lengths(**scales: Any) -> list[float]:
-    "The scales as floats; a gradient estimate made of them must leave room for its square."
-    values = check_scales("they set the step and the range of predictions", **scales)
-    x_norm, y_max, radius = (dict(zip(scales, values, strict=True))[name] for name in ("x_norm", "y_max", "radius"))
+def check_reach(radius: float, x_norm: float, y_max: float) -> None:
+    "Refuse scales whose gradient estimates leave no room for their squares."
     reach = x_norm * (x_norm * radius + y_max)
     check_real("x_norm (x_norm radius + y_max)", reach, 0, 1e100, "so large are gradients, and their squares must be finite")
-    return values
 
 
 SCHEDULES = ("theorem", "printed")
@@ -66,8 +62,9 @@ def check_number(name: str, value: Any) -> Any:
     return value if isinstance(value, Fraction) else check_label(name, value)
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #06f617db
+@validated
 def projection_gradient(
-    values: Any, S: Any, d: int, yhat: float, y: float
+    values: Any, S: Any, d: AnyFeatures, yhat: float, y: float
 ) -> np.ndarray:
     """The gradient estimate of Algorithm 2: (3) of Ito et al. 2018.
 
@@ -76,7 +73,6 @@ def projection_gradient(
     Unbiased for 2 (yhat - y) x if S is a uniform set, or the rows have a law that no rotation changes; exact for
     fractions.
     """
-    d = check_int("d", d, 1, 10**8)
     values, yhat, y = check_exact("values", values, (None,)), check_number("yhat", yhat), check_number("y", y)
     r = check_int("number of values", len(values), 1, d, "one at least, and no more than there are features")
     factor = 2 * (yhat - y) * d
@@ -102,8 +98,10 @@ def draw_directions(words: np.ndarray, Q: np.ndarray) -> None:
         for i in range(Q.shape[1]): Q[a, i] /= math.sqrt(total)
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #559f251f
+@validated
 def linear_projection(
-    X: np.ndarray, y: np.ndarray, sets: np.ndarray, lam: np.ndarray | None = None, radius: float = 1.0, step: float = 1.0
+    X: np.ndarray, y: np.ndarray, sets: np.ndarray, lam: np.ndarray | None = None, radius: Radius = 1.0,
+    step: Factor = 1.0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Algorithm 2 of Ito et al. 2018 line for line, with given draws.
 
@@ -114,7 +112,7 @@ def linear_projection(
     """
     X, y = check_stream(X, y)
     T, d = X.shape
-    (radius, step), sets = check_scales(radius=radius, step=step), as_array(sets, "sets")
+    sets = as_array(sets, "sets")
     if sets.ndim == 3: sets = check_magnitude("sets", check_array("sets", sets, (T, None, d), "orthonormal rows for each round"))
     elif sets.ndim != 2 or len(sets) != T: fail("shape of sets", sets.shape, f"{T} lists of coordinates or of rows")
     else: sets = np.array([check_indices(f"sets[{t}]", S, d) for t, S in enumerate(sets)])
@@ -131,60 +129,61 @@ def linear_projection(
     return w, g
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #8cd81e5e
+@validated
 def projection_rate(
-    d: int, budget: int, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0, step: float = 1.0
+    d: Features, budget: Budget, radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0, step: Factor = 1.0
 ) -> float:
     """lambda_t / sqrt(t) of the best schedule for Algorithm 2.
 
-    budget: numbers bought each round (k in the paper), 2 <= budget <= d. Returns (radius x_norm + y_max) x_norm /
-    radius sqrt(8 d / (budget - 1)) / step. Source: Ito et al. 2018, Theorem 4; the constant is ours.
+    Returns (radius x_norm + y_max) x_norm / radius sqrt(8 d / (budget - 1)) / step. Source: Ito et al. 2018, Theorem 4;
+    the constant is ours.
     """
-    d, budget = check_projection(d, budget)
-    radius, x_norm, y_max, step = check_lengths(radius=radius, x_norm=x_norm, y_max=y_max, step=step)
+    check_reach(radius, x_norm, y_max)
     return (radius * x_norm + y_max) * x_norm / radius * math.sqrt(8 * d / (budget - 1)) / step
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #b83cfa15
+@validated
 def bound_projection(
-    d: int, budget: int, T: int, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0, step: float = 1.0
+    d: Features, budget: Budget, T: Rounds, radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0,
+    step: Factor = 1.0,
 ) -> float:
     """Upper bound on the expected regret of Algorithm 2 with the step of `projection_rate`.
 
     Returns: sqrt(8) radius (radius x_norm + y_max) x_norm sqrt(d T / (budget - 1)) at step 1, where it is smallest.
     Source: Ito et al. 2018, Theorem 4; the constant is ours.
     """
-    d, budget = check_projection(d, budget)
-    radius, x_norm, y_max, step = check_lengths(radius=radius, x_norm=x_norm, y_max=y_max, step=step)
-    T = check_int("T", T, 1, 10**15)
+    check_reach(radius, x_norm, y_max)
     return (step + 1 / step) / 2 * radius * (radius * x_norm + y_max) * x_norm * math.sqrt(8 * d * T / (budget - 1))
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #570f17de
-def bound_theorem_4(d: int, budget: int, T: int, radius: float = 1.0) -> float:
+@validated
+def bound_theorem_4(d: Features, budget: Budget, T: Rounds, radius: Radius = 1.0) -> float:
     """The printed bound on the expected regret of Algorithm 2 with lambda_t = sqrt(8 d t / (budget - 1)).
 
     Returns (D + 1)^2 sqrt(8 d / (budget - 1)) sqrt(T + 1) for D = radius, norms of features and labels up to 1; an
     upper bound, `bound_projection` with its step is smaller. Source: Ito et al. 2018, Theorem 4.
     """
-    (d, budget), (radius,) = check_projection(d, budget), check_scales(radius=radius)
-    return (radius + 1) ** 2 * math.sqrt(8 * d / (budget - 1) * (check_int("T", T, 1, 10**15) + 1))
+    return (radius + 1) ** 2 * math.sqrt(8 * d / (budget - 1) * (T + 1))
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #b9caadda
+@validated
 def bound_projection_schedule(
-    lam: Any, d: int, budget: int, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0
+    lam: Any, d: Features, budget: Budget, radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0
 ) -> float:
     """Upper bound on the expected regret of Algorithm 2 for any nondecreasing weights: (5) of Ito et al. 2018, with scales.
 
     lam (T,): lambda_1, ..., lambda_T, positive and nondecreasing. Returns: 2 d (radius x_norm + y_max)^2 x_norm^2 /
     (budget - 1) times the sum of 1 / lambda_t, plus lambda_T radius^2 / 2.
     """
-    d, budget = check_projection(d, budget)
-    radius, x_norm, y_max = check_lengths(radius=radius, x_norm=x_norm, y_max=y_max)
+    check_reach(radius, x_norm, y_max)
     G2 = 4 * d / (budget - 1) * (x_norm * (radius * x_norm + y_max)) ** 2
     lam = check_array("lam", lam, (None,))
     return float(rda_regret_bound(np.full((lam.size, 1), math.sqrt(G2)), lam, [radius])[-1])
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #fccc3bd5
+@validated
 def bound_in_hindsight(
-    d: int, budget: int, T: int, radius: float = 1.0, x_norm: float = 1.0, y_max: float = 1.0
+    d: Features, budget: Budget, T: Rounds, radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0
 ) -> float:
     """Upper bound on the expected regret of Algorithm 2 against the best weights in hindsight, on any stream.
 
@@ -194,15 +193,15 @@ def bound_in_hindsight(
     return bound_projection(d, budget, T, radius, x_norm, y_max) * (1 + math.sqrt((1 - (budget - 1) / d) / 2))
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #99614699
+@validated
 def bound_first_order(
-    d: int, budget: int, loss: float, radius: float = 1.0, x_norm: float = 1.0, step: float = 1.0
+    d: Features, budget: Budget, loss: Loss, radius: ShortRadius = 1.0, x_norm: ShortNorm = 1.0, step: Factor = 1.0
 ) -> float:
     """Upper bound on the expected regret of Algorithm 2 with the adaptive step.
 
-    loss: total loss of the comparator (its expectation), at least 0. Returns (q + sqrt(q^2 + 4 q loss)) / 2, where q =
-    16 d / (budget - 1) (radius x_norm)^2 at step 1. Does not grow with T where the comparator fits. Ours.
+    Returns (q + sqrt(q^2 + 4 q loss)) / 2, where q = 16 d / (budget - 1) (radius x_norm)^2 at step 1. Does not grow
+    with T where the comparator fits. Ours.
     """
-    (d, budget), (radius, x_norm) = check_projection(d, budget), check_scales(radius=radius, x_norm=x_norm, high=1e30)
     return bound_self_bounding(loss, 4 * d / (budget - 1) * x_norm**2, radius, step)
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #48c2f513
@@ -345,7 +344,7 @@ class LinearProjection(Learner):
         self, d: Features, budget: Budget, radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0,
         step: Multiplier = 1.0, schedule: Schedule = "theorem", directions: Directions = "coordinates", seed: Seed = None,
     ):
-        check_lengths(radius=radius, x_norm=x_norm, y_max=y_max)
+        check_reach(radius, x_norm, y_max)
         names = {"radius": radius, "x_norm": x_norm, "y_max": y_max, "step": step}
         super().__init__(d, budget, seed, **names, schedule=schedule, directions=directions)
         self.x_limit, self.y_limit, self.radius = ("x_norm", x_norm, True), ("y_max", y_max), radius
