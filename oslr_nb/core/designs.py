@@ -170,7 +170,6 @@ class Uniform(Design):
     m: int  # size of the subset, from 0 to d
 
     def __post_init__(self) -> None:
-        "Refuse bad sizes."
         check_int("d", self.d, 1)
         check_int("m", self.m, 0, self.d, f"there are d = {self.d} features")
 
@@ -199,7 +198,6 @@ class Observe(Design):
     always: tuple[int, ...]  # the favourites, distinct; there are top = len(always) of them (k1 in the paper). Kept sorted
 
     def __post_init__(self) -> None:
-        "Refuse bad sizes; keep `always` sorted."
         check_int("d", self.d, 1)
         always = tuple(sorted(check_indices("always", self.always, self.d).tolist()))
         object.__setattr__(self, "always", always)
@@ -234,7 +232,6 @@ class Midzuno(Design):
     m: int  # size of the whole set, from 1 to d
 
     def __post_init__(self) -> None:
-        "Refuse bad weights and sizes."
         object.__setattr__(self, "q", check_weights(self.q))
         check_int("m", self.m, 1, self.d, f"there are d = {self.d} weights")
 
@@ -268,7 +265,6 @@ class Bernoulli(Design):
     p: float | Fraction  # the chance, in (0, 1]
 
     def __post_init__(self) -> None:
-        "Refuse bad parameters; keep `p` as a `Fraction` or a Python `float`."
         check_int("d", self.d, 1)
         exact = isinstance(self.p, Fraction)
         p = check_real("p", float(self.p) if exact else self.p, 0, 1)
@@ -299,7 +295,6 @@ class WithReplacement:
     m: int  # number of draws, at least 1
 
     def __post_init__(self) -> None:
-        "Refuse bad weights and sizes."
         object.__setattr__(self, "q", check_weights(self.q))
         check_int("m", self.m, 1)
 

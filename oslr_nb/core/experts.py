@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Annotated, Any
 
@@ -20,6 +19,7 @@ from .checks import LARGEST, SMALLEST, as_array, check_array, check_exact, check
 from .checks import fail, kernel
 from .compiled import generator_words, uniform
 from .designs import draw_outside
+from .oco import Oracle
 from .parameters import Array, Dimension, Flag, Integer, Radius, Real, Rounds, Seed, validated
 
 # %% auto #0
@@ -44,7 +44,7 @@ Second = Annotated[float, Real("Limit on the weighted second moment of the costs
 Lowest = Annotated[float, Real("No cost is below its negative.", 0, LARGEST, True)]
 SeveralExperts = Annotated[int, Integer("Number of experts.", 2, 2**1000, why="there is nothing to learn with one expert")]
 Experts = Annotated[int, Integer("Number of experts.", 2, 2**53, why="there is nothing to learn with one expert")]
-Asked = Annotated[int, Integer("How many experts are asked per round.", 1, "N", why="there are N = {N} experts")]
+Asked = Annotated[int, Integer("How many experts are asked per round; at least 2 if centred.", 1, "N", why="there are N = {N} experts")]
 Centred = Annotated[bool, Flag("Whether the losses minus 1/2 are estimated; then several experts must be asked.")]
 Costs = Annotated[Any, Array("Cost of each expert in each round.", ("T", "N"))]
 AnyCosts = Annotated[Any, Array("Cost of each expert in each round.", ("T", "N"), -sys.float_info.max, sys.float_info.max)]
@@ -101,12 +101,11 @@ def eg_step(h: np.ndarray, eta: float, radius: float) -> np.ndarray:
 # %% ../../nbs/core/09_experts.ipynb #3dee61bd
 @validated
 def exponentiated_gradient(
-    gradient: Callable[[int, np.ndarray], Any], d: Dimension, eta: Rate, n: Rounds, radius: Radius = 1.0
+    gradient: Oracle, d: Dimension, eta: Rate, n: Rounds, radius: Radius = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play exponentiated gradient (plus and minus weights) on an l1 ball.
 
-    gradient: `gradient(j, w)` gives the gradient (d,) of round j at the point w. Returns w (n, d); g (n, d): gradients
-    seen. Source: Kivinen & Warmuth 1997.
+    Returns w (n, d); g (n, d): gradients seen. Source: Kivinen & Warmuth 1997.
     """
     w = np.zeros((n, d))
     g, h = np.zeros_like(w), np.zeros(d)
@@ -152,10 +151,9 @@ def limited_advice(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Play with limited advice on given losses.
 
-    losses (T, N): in [0, 1]. M: how many experts are asked per round; at least 2 if centred and there are several. eta
-    (T,): rate; or one for each round, not increasing. Returns played (T,): the expert that was followed; asked (T, M):
-    the experts whose losses were seen, first the one that was followed; chances (T, N): the probabilities by which it
-    was drawn. Source: Seldin et al. 2014, Algorithm 1; `centred` is ours.
+    eta: rate; or (T,) one for each round, not increasing. Returns played (T,): the expert that was followed; asked
+    (T, M): the experts whose losses were seen, first the one that was followed; chances (T, N): the probabilities by
+    which it was drawn. Source: Seldin et al. 2014, Algorithm 1; `centred` is ours.
     """
     rng, (T, N) = check_rng(seed), losses.shape
     half, eta = _check_asked(N, M, centred), check_rates(eta, T)
@@ -254,8 +252,8 @@ def bexp_learn_kept(
 def bexp_rate(T: Horizon, N: Experts, M: Asked, centred: Centred = False) -> float:
     """Rate of `limited_advice` for a known number of rounds.
 
-    M: at least 2 if centred. Returns: sqrt(2 M ln N / (N T)), or the rate of `hedge_rate` for second moments N / (4 M)
-    and costs of at least -(N - 1) / (2 (M - 1)).
+    Returns: sqrt(2 M ln N / (N T)); if centred, the rate of `hedge_rate` for second moments N / (4 M) and costs of at
+    least -(N - 1) / (2 (M - 1)).
     """
     return hedge_rate(T, *_limited_moments(N, M, centred))
 
@@ -270,6 +268,6 @@ def _limited_moments(N: int, M: int, centred: bool) -> tuple[int, float, float]:
 def bound_bexp(T: Horizon, N: Experts, M: Asked, centred: Centred = False) -> float:
     """Upper bound on the expected regret of `limited_advice` with `bexp_rate`, against every fixed expert.
 
-    M: at least 2 if centred. Returns: sqrt(2 (N / M) T ln N); if centred, half of this plus (N - 1) ln N / (6 (M - 1)).
+    Returns: sqrt(2 (N / M) T ln N); if centred, half of this plus (N - 1) ln N / (6 (M - 1)).
     """
     return bound_hedge(T, *_limited_moments(N, M, centred))

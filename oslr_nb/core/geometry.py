@@ -107,7 +107,6 @@ class Interval:
     method: str  # how the ends were found
 
     def __post_init__(self) -> None:
-        "Refuse an empty interval."
         if not self.lower <= self.upper: fail("lower", self.lower, f"at most upper = {self.upper}")
 
     @property
@@ -123,7 +122,6 @@ class Interval:
         return Interval(float(f(self.lower)), float(f(self.upper)), self.method)
 
     def __str__(self) -> str:
-        "Four digits."
         return f"{self.upper:.4g} (exact)" if self.exact else f"in [{self.lower:.4g}, {self.upper:.4g}]"
 
 # %% ../../nbs/core/07_geometry.ipynb #59c4f046

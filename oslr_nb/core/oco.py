@@ -16,7 +16,7 @@ import numpy as np
 
 from .checks import LARGEST, SMALLEST, check_array, check_magnitude, check_real, fail, kernel
 from .geometry import proj_l2
-from .parameters import Array, Dimension, Limit, Radius, Real, Rounds, XNorm, YMax, validated
+from .parameters import Array, Dimension, Limit, Parameter, Radius, Real, Rounds, XNorm, YMax, validated
 
 # %% auto #0
 __all__ = ['dual_averaging_into', 'dual_averaging_step', 'dual_averaging', 'linear_regret', 'rda_regret_bound', 'rda_schedule',
@@ -45,6 +45,7 @@ def dual_averaging_step(h: np.ndarray, lam: float, radius: float = 1.0, l1: floa
     return w
 
 # %% ../../nbs/core/08_oco.ipynb #ffc2ef07
+Oracle = Annotated[Callable[[int, np.ndarray], Any], Parameter("`gradient(j, w)` gives the gradient (d,) of round j at the point w.")]
 Multiplier = Annotated[float, Real("Multiplier of the step size; 1 has the best guarantee.")]
 Steepness = Annotated[float, Real("Limit on the Euclidean norm of a gradient.")]
 Ridge = Annotated[float, Real("Weight of the squared norm of the weights.")]
@@ -59,12 +60,12 @@ Point = Annotated[Any, Array("A point.", ("n",))]
 # %% ../../nbs/core/08_oco.ipynb #e78d4991
 @validated
 def dual_averaging(
-    gradient: Callable[[int, np.ndarray], np.ndarray], d: Dimension, lam: Regularisers, radius: Radius = 1.0, l1: Any = 0.0
+    gradient: Oracle, d: Dimension, lam: Regularisers, radius: Radius = 1.0, l1: Any = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play regularised dual averaging (RDA) for len(lam) rounds.
 
-    gradient: `gradient(j, w)` gives the gradient (d,) of round j at the point w. l1: weight of the l1 norm in the
-    losses, or (n,) in that of each round, at least 0. Returns w (n, d); g (n, d): gradients seen. Source: Xiao 2010.
+    l1: weight of the l1 norm in the losses, or (n,) in that of each round, at least 0. Returns w (n, d); g (n, d):
+    gradients seen. Source: Xiao 2010.
     """
     l1 = check_array("l1", l1 if np.ndim(l1) else np.full(lam.size, l1), (lam.size,))
     if l1.min() < 0: fail("l1", l1, "numbers of at least 0")
@@ -118,15 +119,13 @@ def adaptive_weight(squares: float, radius: float, step: float) -> float:
 # %% ../../nbs/core/08_oco.ipynb #4b4efb75
 @validated
 def adaptive_dual_averaging(
-    gradient: Callable[[int, np.ndarray], np.ndarray], d: Dimension, n: Rounds, radius: Radius = 1.0, step: Multiplier = 1.0,
-    largest: Limit = 0.0,
+    gradient: Oracle, d: Dimension, n: Rounds, radius: Radius = 1.0, step: Multiplier = 1.0, largest: Limit = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play dual averaging for n rounds with weights of the regulariser that follow the gradients.
 
-    gradient: `gradient(j, w)` gives the gradient (d,) of round j at the point w. radius: of the Euclidean ball; all
-    that has to be known. largest: a known limit on ||g_j||, or 0 for none. Returns w (n, d): points played, 0 until the
-    first gradient that is not 0; g (n, d): gradients. Source: Orabona and Pal 2018 (scale-free algorithms); the
-    constant is that of `bound_adaptive`.
+    radius: of the Euclidean ball; all that has to be known. largest: a known limit on ||g_j||, or 0 for none. Returns w
+    (n, d): points played, 0 until the first gradient that is not 0; g (n, d): gradients. Source: Orabona and Pal 2018
+    (scale-free algorithms); the constant is that of `bound_adaptive`.
     """
     if not callable(gradient): fail("gradient", gradient, "a function of the round and the point")
     w, h, squares = np.zeros((n, d)), np.zeros(d), largest**2
@@ -199,13 +198,10 @@ def bound_self_bounding(
 
 # %% ../../nbs/core/08_oco.ipynb #4ba7a56c
 @validated
-def ogd(
-    gradient: Callable[[int, np.ndarray], np.ndarray], d: Dimension, eta: Steps, radius: Radius = 1.0
-) -> tuple[np.ndarray, np.ndarray]:
+def ogd(gradient: Oracle, d: Dimension, eta: Steps, radius: Radius = 1.0) -> tuple[np.ndarray, np.ndarray]:
     """Play projected online gradient descent from 0 for len(eta) rounds.
 
-    gradient: `gradient(j, w)` gives the gradient (d,) of round j at the point w. Returns w (n, d); g (n, d): gradients
-    seen. Source: Zinkevich 2003.
+    Returns w (n, d); g (n, d): gradients seen. Source: Zinkevich 2003.
     """
     w = np.zeros((eta.size + 1, d))
     g = np.zeros((eta.size, d))

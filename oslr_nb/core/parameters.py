@@ -33,8 +33,9 @@ class Parameter:
 
     @property
     def needs(self) -> set[str]:
-        "The arguments that its limits name."
-        return set()
+        "The arguments that its limits name, and the letters of its shape."
+        limits = (getattr(self, "low", 0), getattr(self, "high", 0), *getattr(self, "shape", ()))
+        return {limit.split()[0] for limit in limits if isinstance(limit, str)}
 
     def kind(self, name: str) -> str:
         "Type and limits, as the reference shows them."
@@ -59,11 +60,6 @@ class Integer(Parameter):
     low: int | str = 0
     high: int | str | None = None
 
-    @property
-    def needs(self) -> set[str]:
-        "The arguments that its limits name."
-        return {value.split()[0] for value in (self.low, self.high) if isinstance(value, str)}
-
     def kind(self, name: str) -> str:
         "Type and limits."
         if self.high is None: return f"int, at least {self.low}"
@@ -83,11 +79,6 @@ class Real(Parameter):
     above: float = SMALLEST
     high: float | str = LARGEST
     closed: bool = False
-
-    @property
-    def needs(self) -> set[str]:
-        "The arguments that its limits name."
-        return {self.high} if isinstance(self.high, str) else set()
 
     def kind(self, name: str) -> str:
         "Type and limits."
@@ -168,11 +159,6 @@ class Array(Parameter):
     closed: bool = True
     order: int = 0  # 1: no number is below the one before; -1: none is above
 
-    @property
-    def needs(self) -> set[str]:
-        "The arguments that are lengths."
-        return set(self.shape)
-
     def kind(self, name: str) -> str:
         "Shape, limits and order."
         order = {0: "", 1: ", nondecreasing", -1: ", nonincreasing"}[self.order]
@@ -184,8 +170,7 @@ class Array(Parameter):
         given.update(zip(self.shape, a.shape, strict=True))
         if 0 in a.shape or a.shape != tuple(given[letter] for letter in self.shape):
             fail(f"shape of {name}", a.shape, f"({', '.join(self.shape)}) with lengths of at least 1", self.why)
-        if not (self.above <= a.min() and a.max() <= self.high) or (a.min() == self.above and not self.closed):
-            i = a.argmax() if a.max() > self.high else a.argmin()
+        for i in (a.argmin(), a.argmax()):
             place = [int(n) for n in np.unravel_index(i, a.shape)]
             check_real(f"{name}{place}", float(a.flat[i]), self.above, self.high, self.why, self.closed)
         if self.order and (self.order * np.diff(a) < 0).any(): fail(name, value, f"non{'de' if self.order > 0 else 'in'}creasing", self.why)

@@ -10,11 +10,10 @@ from pathlib import Path
 import joblib
 import psutil
 import pytest
+from conftest import command
 from joblib.externals.loky import get_reusable_executor
 from threadpoolctl import threadpool_info, threadpool_limits
-from typer.testing import CliRunner
 
-from oslr_nb.cli import app
 from oslr_nb.core import backends
 from oslr_nb.ledger import claims
 from oslr_nb.results import experiments
@@ -33,10 +32,6 @@ if __name__ == "__main__":
         sys.stdin.read()
 """
 PIECES = 7  # of `small_plan`
-
-
-def oslr(*args):
-    return CliRunner().invoke(app, [str(a) for a in args])
 
 
 def alive(processes):
@@ -95,7 +90,7 @@ def results(out: Path) -> dict:
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory):
     out = tmp_path_factory.mktemp("sequential")
-    done = oslr("reproduce", "--backend", "sequential", "--out", out)
+    done = command("reproduce", "--backend", "sequential", "--out", out)
     assert done.exit_code == 0, done.output
     found = results(out)
     assert {"report.md", "digits.png", "digits.parquet"} <= found.keys() and len(list(out.glob("cells/*"))) == PIECES
@@ -114,7 +109,7 @@ BACKENDS = ["multiprocessing 2", "threading 3", "loky 1", "loky 2", "dask"]
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_interrupted_resumed_and_equal(backend, clusters, expected, tmp_path, monkeypatch):
     "Interrupted behind the second result; the same command goes on, shows progress, and every file is that of one process."
-    command, write, written = ["reproduce", "--out", tmp_path, *options(backend, clusters)], experiments.write_whole, []
+    args, write, written = ["reproduce", "--out", tmp_path, *options(backend, clusters)], experiments.write_whole, []
 
     def interrupted_write(path, text):
         write(path, text)
@@ -122,11 +117,11 @@ def test_interrupted_resumed_and_equal(backend, clusters, expected, tmp_path, mo
         if len(written) == 2: raise KeyboardInterrupt
 
     monkeypatch.setattr(experiments, "write_whole", interrupted_write)
-    done = oslr(*command)
+    done = command(*args)
     assert done.exit_code == 130 and "run the same command again" in done.output
     stored = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*") if p.is_file()}
     assert set(stored) == set(written) and len(stored) == 2
-    done = oslr(*command)
+    done = command(*args)
     assert done.exit_code == 0 and f"{PIECES}/{PIECES}" in done.output, done.output
     assert all(p.stat().st_mtime_ns == t for p, t in stored.items()) and len(written) > PIECES
     assert results(tmp_path) == expected
@@ -134,7 +129,7 @@ def test_interrupted_resumed_and_equal(backend, clusters, expected, tmp_path, mo
 
 @pytest.mark.parametrize("backend", ["loky 2", "dask"])
 def test_verify(backend, clusters, expected):
-    done = oslr("verify", *options(backend, clusters))
+    done = command("verify", *options(backend, clusters))
     assert done.exit_code == 0 and len(done.output.splitlines()) == 6 and "5 claims, 5 as expected" in done.output, done.output
     with backends.use_backend("threading", jobs=2): assert timeless(json.loads(claims.verify().to_json())) == expected["ledger"]
 
@@ -185,18 +180,18 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("args", "sentence"), WRONG.values(), ids=WRONG)
-@pytest.mark.parametrize("command", ["verify", "reproduce"])
-def test_refusals(command, args, sentence, clusters, tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["verify", "reproduce"])
+def test_refusals(name, args, sentence, clusters, tmp_path, monkeypatch):
     monkeypatch.setattr(backends, "SECONDS_TO_ANSWER", 0.5)
-    out = ["--out", tmp_path / "out"] if command == "reproduce" else []
-    done = oslr(command, *out, *(a.format(**clusters) for a in args))
+    out = ["--out", tmp_path / "out"] if name == "reproduce" else []
+    done = command(name, *out, *(a.format(**clusters) for a in args))
     assert done.exit_code == 2 and sentence in done.output and len(done.output.strip().splitlines()) == 1, done.output
     assert not (tmp_path / "out").exists()
 
 
 def test_dask_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    done = oslr("verify", "--backend", "dask", "--scheduler", "tcp://127.0.0.1:1")
+    done = command("verify", "--backend", "dask", "--scheduler", "tcp://127.0.0.1:1")
     assert done.exit_code == 2 and 'pip install "oslr_nb[dask]"' in done.output
 
 
@@ -204,7 +199,7 @@ def test_another_version_on_the_workers(clusters, monkeypatch):
     with backends.use_backend("dask", clusters["two"]):
         monkeypatch.setattr(backends, "source_digest", lambda: "another")  # a worker that comes later is found by its first piece
         with pytest.raises(ValueError, match="a worker has another oslr_nb"): list(backends.hand_out(int, [("1",)]))
-    done = oslr("verify", "--backend", "dask", "--scheduler", clusters["two"])
+    done = command("verify", "--backend", "dask", "--scheduler", clusters["two"])
     assert done.exit_code == 2 and "this very oslr_nb (worker tcp" in done.output and "its source is another" in done.output
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from conftest import refused
 from scipy.sparse import csr_matrix
 
 from oslr_nb.core.checks import LARGEST
@@ -21,14 +22,13 @@ from oslr_nb.core.environment import (
     check_bought,
     check_sparse,
     check_stream,
-    measure,
     split_query,
     weighted_sum,
 )
-from oslr_nb.core.learner import Learner, check_bought_values, check_learner
+from oslr_nb.core.learner import Learner, check_learner
 from oslr_nb.core.registry import CLASSES, all_learners, at_a_glance, register
 from oslr_nb.core.run import Run
-from oslr_nb.core.saving import get_state, load, set_state
+from oslr_nb.core.saving import load
 from oslr_nb.core.storage import write_file
 
 NAN = np.nan
@@ -67,15 +67,6 @@ def registry(monkeypatch):
     return made
 
 
-def test_split_query():
-    rows, coordinates = split_query((np.ones((1, 3)), [1]), 3)
-    assert rows.shape == (1, 3) and coordinates.tolist() == [1]
-    x = np.array([1.0, 2.0, 3.0])
-    for query, answer in (([2, 0], [3, 1]), (np.ones((1, 3)), [6]), ((np.ones((1, 3)), [1]), [6, 2])):
-        assert measure(x, *split_query(query, 3)).tolist() == answer
-    assert check_bought(x, np.arange(3), 0) is x
-
-
 def refuse_round(X, bought, limit, name, norm):
     "What is said of round 7, which played row 0."
     lr = First(X.shape[1], len(bought))
@@ -84,7 +75,7 @@ def refuse_round(X, bought, limit, name, norm):
 
 
 @pytest.mark.parametrize(("f", "args", "words"), [
-    *((split_query, (query, 3), "query") for query in ([3], [1, 1], "ab", [0.5], np.ones((1, 2)))),
+    *((split_query, (query, 3), "query") for query in ([3], [1, 1], np.ones((1, 2)))),
     (check_bought, (np.array([1.0, NAN]), np.array([3, 7]), 4), r"X\[4, 7\]"),
     (check_bought, (np.array([NAN, 1.0]), np.array([7]), 4), "measurement 0 in round 5"),
     (weighted_sum, (np.ones(2), np.array([3.0, NAN]), 0.0), "score of w"),
@@ -99,12 +90,11 @@ def refuse_round(X, bought, limit, name, norm):
           ([0, 4], 1.0, "x_norm", True, r"norm of X\[0, 0\] to X\[0, 4\] = 1.08\d*: it must be at most 1 .*round 7, .*x_norm = 1"))),
     *((check_rows, (bad, 3), "rows") for bad in ([3], [-1], [0.5], [[0]], "ab")),
     (check_learner, (First,), "learner"),
-    *((First, bad, "d =|budget|seed") for bad in ((0, 0), (4, 5), (4, 2.0), (4, 2, 0.1, "x"))),
-    (Environment, ([[1.0]], [1.0], 1, "other"), "protocol"),
+    *((First, bad, "d =|budget") for bad in ((0, 0), (4, 5))),
     (Environment, ([[1.0]], [1.0], 1, "POSLR"), "k = "),
 ])
 def test_refused(f, args, words):
-    with pytest.raises(ValueError, match=words): f(*args)
+    with refused(words): f(*args)
 
 
 def test_accepted():
@@ -163,31 +153,11 @@ def test_play_and_simulate():
     assert run.regret([1, -1, 0, 0])[-1] == run.losses.cumsum()[-1] and run.best_sparse(2).loss < 1e-12
     for bad in ([1.0], [NAN, 0.0, 0.0, 0.0]): refuses(ValueError, run.regret, bad)
     refuses(ValueError, play, First(4, 3), Environment(X, y, budget=2))
-    refuses(ValueError, play, First(3, 2), Environment(X, y, budget=2))
     refuses(ValueError, play, First(4, 2), Environment(X, y, budget=2, protocol="training-only"))
-    trap, lr = np.where(np.arange(4) < 2, X, NAN), First(4, 2)
-    trap[30, 1] = NAN
-    refuses(ValueError, simulate, lr, trap, y)
-    assert lr.coef_.tolist() == [0] * 4 and lr._next == 0  # put back
+    lr = First(4, 2)
     refuses(ValueError, simulate, lr, X, y, None, None, False)
     lr.query()
     refuses(ProtocolError, simulate, lr, X, y)
-
-
-def test_other_protocols_play():
-    class OneWeight(First):
-        protocol = "POSLR"
-        coef_ = property(lambda self: np.eye(self.d)[0] * self.w[0])
-
-    class Sums(First):
-        def _query(self): return np.tril(np.ones((self.d, self.d)))[-self.budget :]
-
-    X = np.random.default_rng(2).standard_normal((300, 4))
-    y = X[:, 0] - X[:, 1]
-    assert np.isfinite(play(OneWeight(4, 2), Environment(X, y, budget=2, protocol="POSLR", k=1)).losses).all()
-    env = Environment(X, y, budget=2)
-    play(Sums(4, 2, step=0.01), env)
-    assert env.purchases.sum() == 0 and env.n_observed.sum() == 600 and env.ledger[0][2].shape == (2, 4)
 
 
 def test_the_registry(registry):
@@ -208,33 +178,14 @@ def test_learners_name_assumptions_and_theorem(top):
         assert not label or f'id=\\"{label}' in (top / "nbs" / page).read_text(encoding="utf-8"), key
 
 
-def test_a_state_is_a_copy_and_plain_json():
-    lr = First(4, 2, seed=0)
-    header, arrays = state = get_state(lr)
-    assert json.loads(json.dumps(header)) == header
-    lr.query()
-    lr.predict([1.0, 1.0])
-    lr.update(1.0)
-    draw = lr.rng.random()
-    set_state(lr, *state)
-    assert lr.coef_.tolist() == [0] * 4 and lr.rng.random() == draw and lr.query().tolist() == [0, 1]
-    arrays["w"][:] = 7
-    assert lr.w.tolist() == [0, 0]
-
-
-def test_a_file_is_whole_or_refused(registry, tmp_path):
-    file, bad = tmp_path / "s.npz", tmp_path / "bad.npz"
+def test_a_file_has_its_learner_and_shapes(registry, tmp_path):
+    file = tmp_path / "s.npz"
     First(4, 2, seed=1).save(file)
     assert os.listdir(tmp_path) == ["s.npz"]
-    good = file.read_bytes()
-    for content in (b"", b"not a state", good[:200], good[:-9], good[:700] + b"x" + good[701:]):
-        bad.write_bytes(content)
-        with pytest.raises(ValueError, match="written by save"): load(bad)
-    with np.load(file, allow_pickle=False) as f:
-        assert json.loads(str(f["header"]))["learner"] == "example.First"
-        header = json.loads(str(f["header"]))
-    write_file(bad, header, {"w": np.zeros(99), "values": np.zeros(2)})
-    with pytest.raises(ValueError, match=r"shape of w = \(99,\): it must be \(2,\)"): load(bad)
+    with np.load(file, allow_pickle=False) as f: header = json.loads(str(f["header"]))
+    assert header["learner"] == "example.First"
+    write_file(file, header, {"w": np.zeros(99), "values": np.zeros(2)})
+    with refused(r"shape of w = \(99,\): it must be \(2,\)"): load(file)
     with pytest.raises(FileNotFoundError): load(Path(tmp_path, "none.npz"))
 
     class Unregistered(First):
@@ -246,12 +197,6 @@ def test_a_file_is_whole_or_refused(registry, tmp_path):
 def test_regret_by_hand():
     run = Run(np.eye(2), np.array([1.0, -1.0]), np.array([0, 1, 1]), np.array([0.0, 0.0, -1.0]), np.ones(3, int))
     assert run.regret([1.0, -1.0]).tolist() == [1, 2, 2] and run.regret([0.0, 1.0]).tolist() == [0, -3, -7]
-
-
-def test_values_at_the_limit_are_accepted():
-    check_bought_values(["a", "b"], np.array([0.6, 0.8]), 1.0, "x_norm", True)
-    check_bought_values(["a", "b"], np.array([0.6, -0.8 * (1 + 5e-7)]), 0.8, "x_max", False)
-    check_bought_values(["a"], np.array([LARGEST]), LARGEST, "", False)
 
 
 GAPS = {"age": [1.0, None], "sex": [True, False], "n": [3, None]}
@@ -276,15 +221,15 @@ def test_tables(kind):
     (pd.DataFrame([[1.0, 2.0]], columns=["a", "a"]), "columns of X .*distinct names"),
 ], ids=str)
 def test_tables_that_hold_no_numbers(table, words):
-    with pytest.raises(ValueError, match=words): check_stream(table, [1.0])
-    with pytest.raises(ValueError, match="dtype of y"): check_stream([[1.0]], pd.Series(["x"]))
+    with refused(words): check_stream(table, [1.0])
+    with refused("dtype of y"): check_stream([[1.0]], pd.Series(["x"]))
 
 
 def test_missing_labels():
     _, y = check_stream([[1.0], [2.0]], [NAN, 1.0], missing=True)
     assert np.isnan(y[0]) and y[1] == 1
     for y in ([NAN, np.inf], ["a", "b"]):
-        with pytest.raises(ValueError, match="y"): check_stream([[1.0], [2.0]], y, missing=True)
+        with refused("y"): check_stream([[1.0], [2.0]], y, missing=True)
     env = Environment([[1.0, 2.0]] * 3, [NAN, 1.0, 1.0], budget=1)
     assert np.isnan(env.predict(0.5))
     env.observe([0])

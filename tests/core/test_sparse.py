@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from conftest import refused
 
 from oslr_nb.core.sparse.dantzig_selector import (
     PIVOTS,
@@ -22,28 +23,23 @@ EYE, C = np.eye(3), np.array([1.0, -0.5, 0.2])
 
 @pytest.mark.parametrize(("f", "args", "words"), [
     *((f, (bad, C, 0.1), words) for f in (dantzig, dantzig_path) for bad, words in
-      ((np.ones((3, 2)), "shape of G"), (np.zeros((0, 0)), "shape of G"), (np.triu(np.ones((3, 3))), "must be symmetric"),
-       (np.full((3, 3), np.nan), "G"), (1e61 * EYE, "G"), (1e-70 * EYE, "largest entry of G"), ("moments", "G"))),
-    *((f, (EYE, bad, 0.1), words) for f in (dantzig, dantzig_path) for bad, words in
-      ((C[:2], "shape of c"), ([np.inf, 0, 0], "c"), ([1e-70, 0, 0], "largest entry of c"))),
-    *((f, (EYE, C, bad), "radius|least") for f in (dantzig, dantzig_path) for bad in (-0.1, np.nan, np.inf, "1", None, True)),
-    (dantzig, (EYE, C, 0.1, "simplex"), "method"), (dantzig, (EYE, C, 0.1, "path", -1), "most_pivots"),
-    (dantzig_path, (EYE, C, 0.1, -1.0), "most_norm"), (dantzig_path, (EYE, C, 0.1, 1.0, 1.5), "most_pivots"),
-    (dantzig_certificate, (EYE, C, 0.1, C[:2], C), "shape of w"), (dantzig_certificate, (EYE, C, 0.1, C, [np.nan, 0, 0]), "dual"),
-    *((f, args, words) for f in (omp, forward_selection) for args, words in
-      (((EYE, C, 4), "k = 4"), ((EYE, C, -1), "k"), ((EYE, C, 1.0), "k"), ((EYE, C, 1, -0.1), "least"), ((EYE, C, 1, 1.1), "least"),
-       ((EYE[:2], C, 1), "shape of V"), ((EYE, C[:2], 1), "shape of b"))),
+      ((np.ones((3, 2)), "shape of G"), (np.triu(np.ones((3, 3))), "must be symmetric"), (1e61 * EYE, "G"),
+       (1e-70 * EYE, "largest entry of G"))),
+    *((f, (EYE, C, bad), "radius|least") for f in (dantzig, dantzig_path) for bad in (-0.1, None, True)),
+    (dantzig, (EYE, [1e-70, 0, 0], 0.1), "largest entry of c"), (dantzig, (EYE, C, 0.1, "simplex"), "method"),
+    (dantzig, (EYE, C, 0.1, "path", -1), "most_pivots"), (dantzig_path, (EYE, C, 0.1, -1.0), "most_norm"),
+    (dantzig_certificate, (EYE, C, 0.1, C[:2], C), "shape of w"),
+    *((f, (EYE, C, *bad), words) for f in (omp, forward_selection) for bad, words in
+      (((4,), "k = 4"), ((-1,), "k"), ((1, -0.1), "least"), ((1, 1.1), "least"))),
 ])  # fmt: skip
 def test_refused(f, args, words):
-    with pytest.raises(ValueError, match=words) as found: f(*args)
-    assert "must be" in str(found.value)
+    with refused(words): f(*args)
 
 
 def test_a_path_refuses_what_it_does_not_hold():
     path = dantzig_path(EYE, C, 0.3)
-    for call in (lambda: path.at(0.2), lambda: path.dual_at(0.2), lambda: path.at(-1.0)):
-        with pytest.raises(ValueError, match="radius"): call()
-    with pytest.raises(ValueError, match="k = 9"): path.corner(9)
+    for call, bad, words in ((path.at, 0.2, "radius"), (path.dual_at, 0.2, "radius"), (path.at, -1.0, "radius"), (path.corner, 9, "k = 9")):
+        with refused(words): call(bad)
     assert not path.at(1.0).any() and not path.at(7.0).any() and not path.dual_at(7.0).any()
 
 
