@@ -61,7 +61,7 @@ ArmLosses = Annotated[Any, Array("Loss of each arm in each round; there are at l
 
 # %% ../../nbs/core/10_bandits.ipynb #307be0a8
 @validated
-def tsallis_rate(t: Annotated[float, Real("Number of the round; the first is 1.", 0, 1e300)], K: Arms) -> float:
+def tsallis_rate(t: Annotated[float, Real("Number of the round; the first is 1.", high=1e300)], K: Arms) -> float:
     "Rate of Tsallis-INF in a round: 2 sqrt((1 - 1 / sqrt(K)) / t)."
     return 2 * math.sqrt((1 - 1 / math.sqrt(K)) / t)
 

@@ -83,7 +83,7 @@ def hard_threshold(w: np.ndarray, k: int) -> np.ndarray:
 AnyDimension = Annotated[int, Integer("Number of coordinates.", 1)]
 Sparsity = Annotated[int, Integer("Nonzero weights of the comparator.", 1, "d")]
 Kept = Annotated[int, Integer("Coordinates that are kept.", "k", "d", why="with fewer than k coordinates kept, no constant works")]
-Cone = Annotated[float, Real("The cone is ||w outside S||_1 <= cone ||w_S||_1.", 0)]
+Cone = Annotated[float, Real("The cone is ||w outside S||_1 <= cone ||w_S||_1.", 0, 1e6, why="the solver fails for much wider cones")]
 
 # %% ../../nbs/core/07_geometry.ipynb #af5106fd
 @validated
