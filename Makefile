@@ -1,10 +1,10 @@
 # Everything works on a fresh machine with Python 3.11 and make: each target builds .venv first.
 PYTHON ?= python3
-BIN := .venv/bin
+BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
-.PHONY: help reproduce test test-fast shake docs lab bench mutants store export lock clean
+.PHONY: help reproduce test test-fast shake docs lab bench mutants store export lock dist test-dist test-pythons test-floors clean
 
 help:
 	@echo "make reproduce  check all claims, re-run the experiments, write _results/"
@@ -17,7 +17,11 @@ help:
 	@echo "make mutants    break the mathematics in hundreds of ways and see what notices (an hour or two)"
 	@echo "make store      renew the stored results that pages show (reproduce and bench first, pages afterwards)"
 	@echo "make export     notebooks to package, cleaned, README.md from the front page"
-	@echo "make lock       resolve the requirements anew into requirements.lock"
+	@echo "make lock       resolve the requirements anew: the newest into requirements.lock, the lowest into floors.lock"
+	@echo "make dist       the source archive and the wheel, into dist/"
+	@echo "make test-dist  install the wheel into clean environments and use it (five minutes; PYTHON=... chooses the interpreter)"
+	@echo "make test-pythons  the same with each Python from 3.10 to 3.13 that is found"
+	@echo "make test-floors   the tests with the lowest versions of all requirements"
 
 .venv/ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' || \
@@ -72,6 +76,32 @@ export: .venv/ready
 
 lock: .venv/ready
 	@uv pip compile --quiet --universal --python-version 3.10 --no-header --extra dev pyproject.toml --output-file requirements.lock
+	@uv pip compile --quiet --universal --python-version 3.10 --no-header --extra dev --resolution lowest-direct pyproject.toml --output-file floors.lock
+
+dist: .venv/ready
+	@rm -rf dist
+	@python -m build --outdir dist > /dev/null
+	@ls -l dist
+
+test-dist: .venv/ready
+	@PYTHON="$(PYTHON)" python -m pytest -s tests/dist.py
+
+test-pythons: .venv/ready
+	@for version in 3.10 3.11 3.12 3.13; do \
+	  found=$$(uv python find --no-project $$version 2> /dev/null) || { echo "no Python $$version here"; continue; }; \
+	  PYTHON=$$found python -m pytest -s tests/dist.py || exit 1; \
+	done
+
+.venv-floors/ready: floors.lock pyproject.toml
+	@$(PYTHON) -m venv .venv-floors
+	@$(BIN:.venv/%=.venv-floors/%)/python -m pip install --quiet --disable-pip-version-check -r floors.lock
+	@$(BIN:.venv/%=.venv-floors/%)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+test-floors: export PATH := $(CURDIR)/$(BIN:.venv/%=.venv-floors/%):$(PATH)
+test-floors: .venv-floors/ready
+	@oslr warm
+	@python -m pytest -n 2 --dist worksteal
 
 clean:
-	@rm -rf .venv _proc _docs _results build *.egg-info
+	@rm -rf .venv .venv-floors _proc _docs _results dist

@@ -5,11 +5,9 @@ import re
 import shutil
 import subprocess
 import sys
-import tarfile
-import zipfile
 
 import pytest
-from conftest import TOP, files_of_the_project
+from conftest import TOP
 
 import oslr_nb as oslr
 from oslr_nb.core.checks import EXTRAS
@@ -154,22 +152,3 @@ def test_a_saved_file_is_as_readable_as_any_other(tmp_path):
     (tmp_path / "other").write_text("")
     oslr.ito2017.GreedyRDA(4, 2).save(tmp_path / "a.npz")
     assert (tmp_path / "a.npz").stat().st_mode == (tmp_path / "other").stat().st_mode
-
-
-def test_distributions(tmp_path):
-    "The one of sources holds notebooks, tests, their configuration and the lock; the wheel is the package without nbdev's index."
-    tree = tmp_path / "tree"
-    listed = files_of_the_project()
-    for name in listed:
-        (tree / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(TOP / name, tree / name)
-    code = "import setuptools.build_meta as b, sys; out = sys.argv[1]; b.build_sdist(out); b.build_wheel(out)"
-    done = subprocess.run([sys.executable, "-c", code, tmp_path], cwd=tree, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
-        names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
-    wanted = {n for n in listed if not n.startswith((".ci", ".git"))}
-    assert wanted <= names, sorted(wanted - names)[:10]
-    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as archive:
-        names = {name for name in archive.namelist() if name.startswith("oslr_nb/")}
-    assert names == {name for name in listed if name.startswith("oslr_nb/")} - {"oslr_nb/_modidx.py"}
