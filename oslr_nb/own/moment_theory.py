@@ -14,7 +14,7 @@ import numpy as np
 from ..core.checks import as_array, check_array, check_indices, check_int
 from ..core.checks import check_magnitude, fail
 from ..core.geometry import check_psd
-from ..core.parameters import YMax, Choice, Flag, Integer, Real, validated
+from ..core.parameters import YMax, Array, Choice, Flag, Integer, Real, validated
 
 # %% auto #0
 __all__ = ['bought_moments', 'sparse_minimiser', 'moment_rule', 'bound_moment_error', 'bound_squared_error',
@@ -105,6 +105,10 @@ Ball = Annotated[float, Real("Radius of the l1 ball of the weights.", 1e-9, 1e9)
 Eigenvalue = Annotated[float, Real("A restricted eigenvalue.", 1e-15, 1, why="features are of magnitude at most 1")]
 Failure = Annotated[float | None, Real("Chance of failure; None: a bound on the mean.", 1e-300, 1)]
 Hindsight = Annotated[bool, Flag("Whether the comparator is the best of the rounds that came.")]
+Moments = Annotated[Any, Array("Second moments, symmetric.", ("d", "d"))]
+Means = Annotated[Any, Array("Means of feature times label.", ("d",))]
+Shares = Annotated[Any, Array("Weights of the experts, of sum 1.", ("N",), 0)]
+Guesses = Annotated[Any, Array("Predictions of the experts, in [-Y, Y].", ("N",))]
 Steps = Annotated[int, Integer("Features selected.", 0, 10**9)]
 Fitted = Annotated[int, Integer("Nonzero weights of the comparator.", 1, 10**9)]
 Least = Annotated[float, Real("Smallest eigenvalue of the (estimated) moments on any steps + k - 1 features.")]
@@ -116,18 +120,13 @@ SetSize = Annotated[int, Integer("Features of the set, a constant one included."
 
 # %% ../../nbs/own/04_moment_theory.ipynb #ee5fd700
 @validated
-def sparse_minimiser(V: Any, b: Any, k: int, B: Ball) -> np.ndarray:
-    """The k-sparse weights of l1 norm at most B that minimise w'Vw - 2 b'w, by exact search; V may be indefinite.
+def sparse_minimiser(V: Moments, b: Means, k: Sparsity, B: Ball) -> np.ndarray:
+    """The k-sparse weights (d,) of l1 norm at most B that minimise w'Vw - 2 b'w, by exact search; V may be indefinite.
 
-    k: most nonzero weights, 1 <= k <= d; all supports are tried, so that at most 10^5 faces are allowed. Returns an
-    array (d,). Ours.
+    All supports are tried, so that at most 10^5 faces are allowed. Ours.
     """
-    b = check_magnitude("b", check_array("b", b, (None,)))
-    if not b.size: fail("b", b, "not empty")
-    d = len(b)
-    V = check_magnitude("V", check_array("V", V, (d, d)))
     if np.abs(V - V.T).max() > 1e-9 * np.abs(V).max(): raise ValueError("V must be symmetric.")
-    k = check_int("k", k, 1, d)
+    d = len(b)
     faces = math.comb(d, k) * (2**k + 1) if k > 1 else d
     if faces > 10**5: fail("k", k, "smaller", f"{faces} faces would be searched")
     scale = max(float(np.abs(V).max()), float(np.abs(b).max()) / B, 1e-60)
@@ -240,16 +239,12 @@ def bound_fast_regret(T: Examples, d: Features, q: Together, B: Ball, k: Sparsit
 
 # %% ../../nbs/own/04_moment_theory.ipynb #c13908fa
 @validated
-def substitution(p: Any, z: Any, Y: YMax, rule: Rule = "vovk") -> float:
-    """One prediction from weighted predictions, such that the square loss is at most the mixture's for every label in
-    [-Y, Y].
+def substitution(p: Shares, z: Guesses, Y: YMax, rule: Rule = "vovk") -> float:
+    """One prediction from weighted ones, such that the square loss is at most the mixture's for every label in [-Y, Y].
 
-    p (N,): weights of the experts, not negative, sum 1. z (N,): their predictions, in [-Y, Y]. Returns: the prediction,
-    in [-Y, Y]. Source: Vovk 1990; Kivinen and Warmuth 1999.
+    Returns: the prediction, in [-Y, Y]. Source: Vovk 1990; Kivinen and Warmuth 1999.
     """
-    p = check_array("p", p, (None,))
-    z = check_array("z", z, (len(p),))
-    if not p.size or p.min() < 0 or abs(p.sum() - 1) > 1e-9: fail("p", p, "weights of sum 1")
+    if abs(p.sum() - 1) > 1e-9: fail("p", p, "weights of sum 1")
     if np.abs(z).max() > Y: fail("z", float(z[np.abs(z).argmax()]), f"of magnitude at most Y = {Y:g}")
     return mixed(p, z / Y, 0.5)[0] * Y if rule == "vovk" else float(p @ z)
 

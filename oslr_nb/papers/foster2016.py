@@ -17,13 +17,13 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ..core.checks import check_array, check_exact, check_indices, check_int, check_real, fail
+from ..core.checks import check_exact, check_indices, check_int, check_real, fail
 from ..core.checks import kernel, record
 from ..core.compiled import entry, uniform
 from ..core.designs import draw_outside, moment_estimate
 from ..core.experts import second_order_factor
 from ..core.learner import Learner
-from ..core.parameters import Choice, Integer, Real, Seed, validated
+from ..core.parameters import Array, Choice, Integer, Real, Seed, validated
 from ..core.problems import Table, correlated_table, signs
 from ..core.registry import register
 
@@ -149,21 +149,13 @@ Memory = Annotated[int, Integer(
     "Bytes that may be used; C(d, k) (20 k + 41) are needed, for d > 64 C(d, k) (24 k + 33).",
     1, 2**37, why="the subsets are numbered in 32 bits",
 )]
+Rows = Annotated[Any, Array("Features; their norms are at most 1 in the theorem.", ("T", "d"), -1e20, 1e20)]
+Labels = Annotated[Any, Array("Labels.", ("T",), -1e20, 1e20)]
+Subset = Annotated[int, Integer("Features of a subset.", 1, "d")]
+Random = Annotated[int, Integer("Random features a round.", 2, "d")]
 Scale = Annotated[float, Real("A rate, or the radius of the ball.", 1 / LARGEST_SCALE, LARGEST_SCALE)]
 
 # %% ../../nbs/papers/foster2016.ipynb #c4ec0101
-def check_textbook(X: Any, y: Any, k: Any, r: Any) -> tuple[np.ndarray, np.ndarray, int, int]:
-    "The arguments of `textbook_fkk` in range."
-    X = check_array("X", X, (None, None))
-    if len(X) == 0: fail("shape of X", X.shape, "one row for each of T >= 1 rounds")
-    d = check_int("number of columns of X", X.shape[1], 2)
-    k, r, y = check_int("k", k, 1, d), check_int("r", r, 2, d), check_array("y", y, (len(X),))
-    for name, a in (("X", X), ("y", y)):
-        if np.abs(a).max() > 1e20: fail(f"largest of {name}", float(np.abs(a).max()), "at most 1e20")
-    check_memory(d, k, 2**31)
-    return X, y, k, r
-
-
 def check_choice(choice: Any, count: int, d: int, r: int) -> tuple[int, np.ndarray]:
     "The row of a subset, from 0 to count - 1, and a set of r of the d features."
     if not isinstance(choice, tuple) or len(choice) != 2: fail("choose(t, D)", choice, "a pair: the row of A_t, and R_t")
@@ -174,19 +166,18 @@ def check_choice(choice: Any, count: int, d: int, r: int) -> tuple[int, np.ndarr
 # %% ../../nbs/papers/foster2016.ipynb #bef6af50
 @validated
 def textbook_fkk(
-    X: np.ndarray, y: np.ndarray, k: int, r: int, eta_hedge: Scale, eta_step: Scale,
+    X: Rows, y: Labels, k: Subset, r: Random, eta_hedge: Scale, eta_step: Scale,
     choose: Callable[[int, np.ndarray], tuple[int, Any]], radius: Scale = 1.0,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Play Algorithm 1 of Foster et al. 2016 in plain numpy, line for line; the reference for `FKK`.
 
-    X, y: stream; norms at most 1 in the theorem, magnitudes at most 1e20 here. k, r: features of a subset, random
-    features a round (r >= 2). choose: ``choose(t, D)`` gives the row of A_t among the subsets, in lexicographic order,
-    and the set R_t. Returns predictions (T,); D (N,): last distribution over the N = C(d, k) subsets; w (N, d): last
-    weights, zero outside of each subset.
+    choose: ``choose(t, D)`` gives the row of A_t among the subsets, in lexicographic order, and the set R_t. Returns
+    predictions (T,); D (N,): last distribution over the N = C(d, k) subsets; w (N, d): last weights, zero outside of
+    each subset.
     """
-    X, y, k, r = check_textbook(X, y, k, r)
     if not callable(choose): fail("choose", choose, "a function of the round and of D")
     d = X.shape[1]
+    check_memory(d, k, 2**31)
     p, q = r / d, r * (r - 1) / (d * (d - 1))  # line 1
     subsets = list(itertools.combinations(range(d), k))
     inside = np.array([[i in B for i in range(d)] for B in subsets], float)

@@ -20,9 +20,6 @@ HALF = Fraction(1, 2)
 REFUSED = {
     "odd budget for pairs": (lambda: baseline.moment_factors(5, 3), "it must be even"),
     "too many faces": (lambda: solvers.minimise_faces(np.eye(9), np.ones(9), 1.0), r"3\^d faces"),
-    "one radius alone": (lambda: solvers.path_l1(np.eye(2), np.ones(2), 1.0), "radii"),
-    "no radii": (lambda: solvers.path_l1(np.eye(2), np.ones(2), []), "at least one radius"),
-    "radius 0": (lambda: solvers.ridge_in_ball(np.eye(2), np.ones(2), [1.0, 0.0]), r"radii\[1\]"),
     "Baseline, odd budget": (lambda: solvers.Baseline(6, 5), "it must be even"),
     "Baseline, memory": (lambda: solvers.Baseline(20_000, 4), "at least 6400000000 bytes"),
     "AER, odd budget": (lambda: compiled_aer.AER(10, 3, T=100), "it must be even"),

@@ -14,11 +14,11 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ...core.checks import check_array, check_exact, check_int, check_real, check_rng, fail, kernel
+from ...core.checks import check_exact, check_real, check_rng, fail, kernel
 from ...core.compiled import generator_words, uniform
 from ...core.designs import draw_outside
 from ...core.geometry import proj_l1
-from ...core.parameters import Choice, Flag, Integer, Real, validated
+from ...core.parameters import Array, Choice, Flag, Integer, Real, validated
 from .baseline import check_even
 
 # %% auto #0
@@ -50,6 +50,8 @@ Largest = Annotated[float, Real(
 Label = Annotated[float, Real(
     "Bound on the magnitude of the labels; larger ones are refused.", 1e-30, 1e30, why=NEEDED
 )]
+Rows = Annotated[Any, Array("Examples, one a round.", ("m", "d"), -1e30, 1e30)]
+Labels = Annotated[Any, Array("Labels.", ("m",), -1e30, 1e30)]
 Count = Annotated[int, Integer("A number of attributes of a group, or of examples.", 1, 10**15)]
 Length = Annotated[float | None, Real(
     "Bound on ||x||_2; if given, the mean alone is bounded.", 1e-30, 1e30, why=NEEDED
@@ -101,23 +103,15 @@ def gradient_bound(
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #185110c2
 @validated
 def aer_textbook(
-    X: np.ndarray, y: np.ndarray, k: int, lam: Strength, B: Ball, rng: np.random.Generator
+    X: Rows, y: Labels, k: Budget, lam: Strength, B: Ball, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """AER in numpy, line for line (Algorithm 2 of Cesa-Bianchi et al. 2010); draws by inverse distribution functions.
 
-    X (m, d): examples, one a round. y (m,): labels. k: attributes bought of an example, even, at most d. lam: strength
-    of the regulariser, in squared attributes; `aer_lambda` has the theorem's. B: radius of the l1 ball, in label per
-    attribute. Returns early, late, last (d,): the averages of w_1, ..., w_m (of the proof) and of w_2, ..., w_{m+1}
-    (printed), and w_{m+1}.
+    Returns early, late, last (d,): the averages of w_1, ..., w_m (of the proof) and of w_2, ..., w_{m+1} (printed), and
+    w_{m+1}.
     """
-    X = check_array("X", X, (None, None))
-    if not len(X): fail("shape of X", X.shape, "one row for each of m >= 1 examples")
-    y, d, rng = check_array("y", y, (len(X),)), check_int("number of columns of X", X.shape[1], 2), check_rng(rng)
-    k = check_int("k", k, 2, d)
-    check_even(k, HALVES)
-    for name, a in (("X", X), ("y", y)):
-        if np.abs(a).max() > 1e30: fail(f"largest of {name}", float(np.abs(a).max()), "at most 1e30")
-    m, d = X.shape
+    if k % 2: fail("k", k, "even", HALVES)
+    (m, d), rng = X.shape, check_rng(rng)
     w, early, late = np.zeros(d), np.zeros(d), np.zeros(d)  # line 1
     mark, C = np.zeros(d, np.int64), np.zeros(k // 2, np.int64)
     for t in range(1, m + 1):  # line 2

@@ -16,12 +16,12 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.checks import LARGEST, check_array, check_int, check_real, fail, kernel, need, record
+from ...core.checks import check_array, check_int, check_real, fail, kernel, need, record
 from ...core.compiled import entry, uniform
 from ...core.designs import draw_outside
 from ...core.geometry import proj_l1
 from ...core.learner import Learner
-from ...core.parameters import Choice, Confidence, Integer, Real, Seed, validated
+from ...core.parameters import Array, Choice, Confidence, Integer, Real, Seed, validated
 from ...core.registry import register
 from .baseline import Ball, Budget, Count, Estimator, Features, Inequality, Label, Largest, Order
 from .baseline import bound_baseline, check_pair_budget, deviations
@@ -36,6 +36,9 @@ __all__ = ['BASELINE_FORMS', 'bound_clipped', 'trust_coordinates', 'minimise_l2'
 BASELINE_FORMS = ("clipped", "indefinite")  # what Baseline minimises: a convex form, or the printed one
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #05solverspar
+Rows = Annotated[Any, Array("Examples.", ("m", "d"))]
+Labels = Annotated[Any, Array("Labels.", ("m",))]
+Radii = Annotated[Any, Array("Radii B of the ball, in label per attribute.", ("n",), 1e-70, closed=False)]
 Removed = Annotated[float | None, Real(
     "nu = -lambda_min of the averaged matrix, known after the run; negative counts as 0. None: at most d Delta_A.",
     -1e200, 1e200,
@@ -193,23 +196,15 @@ def lars_corners(A: np.ndarray, v: np.ndarray, radius: float) -> np.ndarray:
             if np.abs(w[:, -1]).sum() >= radius or w.shape[1] <= steps: return w
             steps *= 2
 
-# %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #56555b4a
-def check_radii(radii: Any) -> np.ndarray:
-    "Radii (n,), n >= 1, as floats between 1e-70 and LARGEST; a clear `ValueError` otherwise."
-    radii = check_array("radii", radii, (None,))
-    if not len(radii): fail("radii", [], "at least one radius")
-    for i, B in enumerate(radii): check_real(f"radii[{i}]", float(B), 1e-70, LARGEST)
-    return radii
-
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #7df87796
-def path_l1(A: np.ndarray, v: np.ndarray, radii: Any, tol: float = 1e-6) -> np.ndarray:
-    """Minimisers of f(w) = w'Aw - v'w over ||w||_1 <= B for each B in radii, from one Lasso path.
+@validated
+def path_l1(A: np.ndarray, v: np.ndarray, radii: Radii, tol: float = 1e-6) -> np.ndarray:
+    """Minimisers (n, d) of f(w) = w'Aw - v'w over ||w||_1 <= B for each B in radii, from one Lasso path.
 
-    A (d, d): symmetric and positive semidefinite. v (d,): the linear term. radii (n,): at least one, each from 1e-70 to
-    1e60. tol: every answer has l1_gap <= tol |f(w)|, or is as far as `minimise_l1` comes (v outside the range of A,
-    huge B). Returns an array (n, d). Source: Cesa-Bianchi et al. 2010.
+    A (d, d): symmetric and positive semidefinite. v (d,): the linear term. tol: every answer has l1_gap <= tol |f(w)|,
+    or is as far as `minimise_l1` comes (v outside the range of A, huge B). Source: Cesa-Bianchi et al. 2010.
     """
-    radii, scale = check_radii(radii), np.abs(v).max() or 1.0
+    scale = np.abs(v).max() or 1.0
     A, v = A / scale, v / scale
     W = lars_corners(A, v, radii.max()).T
     norms, found = np.maximum.accumulate(np.abs(W).sum(axis=1)), []
@@ -258,32 +253,22 @@ def largest_deviation(
     value = lambda s, w: abs(s * (w @ D @ w - u @ w))
     return max(value(s, minimise(s * D, s * u, radius)) for s in (1.0, -1.0))
 
-# %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #c4ec0108
-def check_examples(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-    "Examples (m, d) and labels (m,), m and d at least 1, of magnitude at most LARGEST."
-    X = check_array("X", X, (None, None))
-    y = check_array("y", y, (len(X),), "one label per row of X")
-    if not X.size: fail("shape of X", X.shape, "at least one example with at least one attribute")
-    for name, a in (("X", X), ("y", y)):
-        if np.abs(a).max() > LARGEST: fail(f"largest of {name}", float(np.abs(a).max()), f"at most {LARGEST:g}")
-    return X, y
-
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #68fba8d5
-def lasso_in_ball(X: Any, y: Any, radii: Any) -> np.ndarray:
-    """Lasso in the constraint form (CSS 1): minimisers of mean (w'x - y)^2 over ||w||_1 <= B, all attributes seen.
+@validated
+def lasso_in_ball(X: Rows, y: Labels, radii: Radii) -> np.ndarray:
+    """Lasso in the constraint form (CSS 1): minimisers (n, d) of mean (w'x - y)^2 over ||w||_1 <= B, all attributes
+    seen.
 
-    X (m, d): examples. y (m,): labels. radii (n,): the values of B, each from 1e-70 to 1e60, in label per attribute.
-    Returns an array (n, d). Source: Cesa-Bianchi et al. 2010.
+    Source: Cesa-Bianchi et al. 2010.
     """
-    X, y = check_examples(X, y)
     return path_l1(X.T @ X / len(y), 2 * (X.T @ y) / len(y), radii)
 
 
-def ridge_in_ball(X: Any, y: Any, radii: Any) -> np.ndarray:
+@validated
+def ridge_in_ball(X: Rows, y: Labels, radii: Radii) -> np.ndarray:
     "Ridge regression in the constraint form (CSS 1): as `lasso_in_ball`, over ||w||_2 <= B (Cesa-Bianchi et al. 2010)."
-    X, y = check_examples(X, y)
     eigen, v = np.linalg.eigh(X.T @ X / len(y)), 2 * (X.T @ y) / len(y)
-    return np.array([minimise_l2(None, v, B, eigen) for B in check_radii(radii)])
+    return np.array([minimise_l2(None, v, B, eigen) for B in radii])
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #53860cdc
 @kernel

@@ -17,7 +17,7 @@ from ...core.designs import draw_average
 from ...core.experts import eg_step
 from ...core.oco import adaptive_weight, dual_averaging_step
 from ...core.parameters import Radius, validated
-from .aerr_aelr import check_draws, check_example, estimate_moment
+from .aerr_aelr import Chances, Labels, Rows, check_draws, check_pairs, estimate_moment
 from .learners import GROWTH, Ball, Budget, Count, Examples, Features, IsRidge, Label, Size
 from .learners import Sum
 
@@ -75,19 +75,15 @@ def bound_aelr_adaptive(
 #| code-fold: show
 @validated
 def textbook_adaptive(
-    X: np.ndarray, y: np.ndarray, draws: list[tuple[np.ndarray, int | None]], ridge: IsRidge, B: Ball, q: np.ndarray
+    X: Rows, y: Labels, draws: list[tuple[np.ndarray, int | None]], ridge: IsRidge, B: Ball, q: Chances
 ) -> tuple[np.ndarray, np.ndarray]:
-    """AERR (`ridge`) or AELR with adaptive steps in plain numpy, with given draws.
+    """AERR (`ridge`) or AELR with adaptive steps in plain numpy, with given draws, as in `textbook`.
 
-    Ours, after Orabona & Pal 2018 and de Rooij et al. 2014: Equation 2 (eq-hk-dual) and Algorithm HE 1
-    (alg-aelr-adaptive) of `nbs/papers/hazan2012/05_adaptive.ipynb`. The reference for `step="adaptive"` of the learners
-    of Hazan & Koren 2012.
-
-    draws: for each round the k draws i_1, ..., i_k as an array (k,), and j, or None where w_t = 0. ridge, B: AERR on
-    the l2 ball or AELR on the l1 ball; its radius. q (d,): chances of the draws i_r, of sum 1; what is drawn has a
-    positive one. Returns (d,): the average of w_1, ..., w_T, and w_{T+1}.
+    The reference for `step="adaptive"` of the learners of Hazan & Koren 2012. Returns (d,): the average of w_1, ...,
+    w_T, and w_{T+1}. Ours, after Orabona & Pal 2018 and de Rooij et al. 2014: Equation 2 (eq-hk-dual) and Algorithm HE
+    1 (alg-aelr-adaptive).
     """
-    X, y, q = check_example(X, y, q, draws)
+    check_pairs(draws, len(X))
     w, h, total, squares, gaps, level = np.zeros(X.shape[1]), np.zeros(X.shape[1]), 0, 0.0, 0.0, 0.0
     a = math.log(2 * X.shape[1])
     for t, (I, j) in enumerate(draws):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ...core.checks import check_array, check_int, fail
 from ...core.designs import draw_average
 from ...core.experts import eg_step
 from ...core.geometry import proj_l2
-from ...core.parameters import Seed, validated
+from ...core.parameters import Array, Seed, validated
 from ...core.registry import register
 from .learners import AttributeEfficient, Ball, Budget, Count, Draws, Examples, ExamplesOrNone
 from .learners import Features, Label, Printed, Rate, IsRidge, Size, check_chances
@@ -108,17 +108,16 @@ def bound_aelr(
     return excess_bound(False, d, second, T, radius, x_norm, y_max, printed)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #c4ec0103
-def check_example(X: Any, y: Any, q: Any, draws: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    "Examples (T, d), labels (T,), chances (d,) and one pair of draws for each example, as `textbook` wants them."
-    X = check_array("X", X, (None, None))
-    y, q = check_array("y", y, (len(X),)), check_array("q", q, X.shape[1:])
-    if not X.size: fail("shape of X", X.shape, "at least one example")
-    for name, a, high in (("X", X, 1e30), ("y", y, 1e30), ("q", q, 1)):
-        if np.abs(a).max() > high: fail(f"largest of {name}", float(np.abs(a).max()), f"at most {high:g}")
-    if not isinstance(draws, (list, tuple)) or len(draws) != len(X): fail("draws", draws, "a list of one pair for each example")
+Rows = Annotated[Any, Array("Examples.", ("T", "d"), -1e30, 1e30)]
+Labels = Annotated[Any, Array("Labels.", ("T",), -1e30, 1e30)]
+Chances = Annotated[Any, Array("Chances of the draws i_r, of sum 1; what is drawn has a positive one.", ("d",), 0, 1)]
+
+
+def check_pairs(draws: Any, T: int) -> None:
+    "One pair of draws for each of T examples, as `textbook` wants them."
+    if not isinstance(draws, (list, tuple)) or len(draws) != T: fail("draws", draws, "a list of one pair for each example")
     for t, pair in enumerate(draws):
         if not isinstance(pair, (list, tuple)) or len(pair) != 2: fail(f"draws[{t}]", pair, "a pair: the k draws, and j or None")
-    return X, y, q
 
 
 def check_draws(t: int, I: Any, j: Any, q: np.ndarray, w: np.ndarray) -> np.ndarray:
@@ -134,17 +133,16 @@ def check_draws(t: int, I: Any, j: Any, q: np.ndarray, w: np.ndarray) -> np.ndar
 #| code-fold: show
 @validated
 def textbook(
-    X: np.ndarray, y: np.ndarray, draws: list[tuple[np.ndarray, int | None]], ridge: IsRidge, B: Ball, eta: Ball,
-    q: np.ndarray,
+    X: Rows, y: Labels, draws: list[tuple[np.ndarray, int | None]], ridge: IsRidge, B: Ball, eta: Ball,
+    q: Chances,
 ) -> tuple[np.ndarray, np.ndarray]:
     """AERR (`ridge`) or AELR in plain numpy, line by line, with given draws.
 
-    draws: for each round the k draws i_1, ..., i_k as an array (k,), and j, or None where w_t = 0. ridge, B, eta: AERR
-    on the l2 ball or AELR on the l1 ball; its radius; the rate. q (d,): chances of the draws i_r, of sum 1; what is
-    drawn has a positive one. Returns (d,): the average of w_1, ..., w_T, and w_{T+1}. Source: AERR and AELR of Hazan &
-    Koren 2012, as Algorithms 1 and 3 of Kukliansky & Shamir 2015 print them.
+    draws: for each round the k draws i_1, ..., i_k as an array (k,), and j, or None where w_t = 0. eta: the rate.
+    Returns (d,): the average of w_1, ..., w_T, and w_{T+1}. Source: AERR and AELR of Hazan & Koren 2012, as Algorithms
+    1 and 3 of Kukliansky & Shamir 2015 print them.
     """
-    X, y, q = check_example(X, y, q, draws)
+    check_pairs(draws, len(X))
     w, h, total = np.zeros(X.shape[1]), np.zeros(X.shape[1]), 0  # line 1
     for t, (I, j) in enumerate(draws):  # line 2
         I = check_draws(t, I, j, q, w)

@@ -9,13 +9,13 @@ measured.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from ...core.checks import check_array, check_int, fail
+from ...core.checks import check_array, fail
 from ...core.learner import SLACK
-from ...core.parameters import Seed, validated
+from ...core.parameters import Array, Integer, Seed, validated
 from ...core.registry import register
 from .aerr_aelr import LASSO, PrintedRate, bound_estimate, excess_bound
 from .learners import Ball, Budget, Count, Delta, Examples, ExamplesOrNone, Features, Label
@@ -164,22 +164,24 @@ def unequal_moments(d: int, ridge: bool) -> np.ndarray:
     a = np.arange(1.0, d + 1) ** -3
     return a / a.sum() if ridge else a
 
+# %% ../../../nbs/papers/hazan2012/02_draws.ipynb #02drawspar
+Squares = Annotated[Any, Array("Sums of the squares that were bought.", ("d",), 0, 1e200)]
+SomeOf = Annotated[int, Integer(
+    "Attributes bought in each of the rounds, a uniform set.", 1, "d", why="there are d = {d} features"
+)]
+
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #a0244252
 @validated
 def confident_moments(
-    second: np.ndarray, rounds: Count, budget: int, delta: Delta, x_norm: Size, ridge: IsRidge
+    second: Squares, rounds: Count, budget: SomeOf, delta: Delta, x_norm: Size, ridge: IsRidge
 ) -> np.ndarray:
     """Estimates A + 13 eps / 6 of the second moments E x_i^2 after phase one; for the Lasso at most x_norm^2.
 
-    second (d,): sums of the squares that were bought. rounds, budget: rounds of phase one, and attributes bought in
-    each of them (k + 1), a uniform set. ridge: True for TwoPhaseAERR, False for TwoPhaseAELR. Returns (d,): with chance
-    1 - delta between 2/3 a and 3/2 a + 23 eps / 6, before the cut, by Lemma HB 1 (lem-hk-moments). Source: Algorithms 2
-    and 4 of Kukliansky & Shamir 2015, with sets in place of draws (ours).
+    rounds: those of phase one. ridge: True for TwoPhaseAERR, False for TwoPhaseAELR. Returns (d,): with chance 1 -
+    delta between 2/3 a and 3/2 a + 23 eps / 6, before the cut, by Lemma HB 1 (lem-hk-moments). Source: Algorithms 2 and
+    4 of Kukliansky & Shamir 2015, with sets in place of draws (ours).
     """
-    second = check_array("second", second, (None,))
     d = len(second)
-    budget = check_int("budget", budget, 1, d, f"there are d = {d} features")
-    if not 0 <= second.min() <= second.max() <= 1e200: fail("second", second, "sums of squares, from 0 to 1e200")
     eps = x_norm**2 * d * math.log(2 * d / delta) / (budget * rounds)
     a = second * d / (budget * rounds) + 13 * eps / 6
     return a if ridge else np.minimum(a, x_norm**2)

@@ -8,12 +8,11 @@ weights.
 """
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
-from ...core.checks import check_array, check_magnitude, fail
-from ...core.parameters import Choice, Seed, validated
+from ...core.parameters import Array, Choice, Seed, validated
 from ...core.registry import register
 from .aerr_aelr import PrintedRate
 from .learners import Ball, Budget, Count, ExamplesOrNone, Features, Label, Rate, Size
@@ -22,6 +21,7 @@ from .learners import Ball, Budget, Count, ExamplesOrNone, Features, Label, Rate
 __all__ = ['OnlineAELR']
 
 # %% ../../../nbs/papers/hazan2012/03_online.ipynb #onlinepar
+Truth = Annotated[Any, Array("The true weights.", ("d",))]
 Reading = Annotated[str, Choice(
     "Predict by the sum of w_i x_i over the set that was bought, or by the unbiased estimate of w'x.",
     words=("observed", "estimate"),
@@ -70,14 +70,11 @@ class OnlineAELR(PrintedRate):
 
 # %% ../../../nbs/papers/hazan2012/03_online.ipynb #57a282bb
 @validated
-def floor_online(u: np.ndarray, draws: Count, reading: Reading) -> float:
+def floor_online(u: Truth, draws: Count, reading: Reading) -> float:
     """Excess that no weights avoid if E x x' = I: ||u||_2^2 - ||u||_inf^2, times (1 - 1/d)^draws if 'observed'.
 
-    u: the true weights, none above 1e60 in magnitude. draws: uniform draws of a round, k = budget - 1, at least 1.
-    reading ("observed" or "estimate"): that of `OnlineAELR`. Returns: the floor of the excess of a round (of the
-    squared loss, without one half), in squared labels. Source: Proposition HC 1 (prp-hk-online).
+    draws: uniform draws of a round, k = budget - 1. Returns: the floor of the excess of a round (of the squared loss,
+    without one half), in squared labels. Source: Proposition HC 1 (prp-hk-online).
     """
-    u = check_magnitude("u", check_array("u", u, (None,)))
-    if not u.size: fail("u", [], "at least one weight")
     left = float((u**2).sum() - (u**2).max())
     return left * (1 - 1 / len(u)) ** draws if reading == "observed" else left

@@ -20,7 +20,8 @@ from ...core.checks import check_int, check_magnitude, fail, kernel, record
 from ...core.compiled import row_product
 from ...core.designs import draw_outside
 from ...core.learner import Learner, check_bought_values
-from ...core.parameters import XNorm, YMax, Choice, Flag, Integer, Parameter, Radius, Real, Seed, Step, validated
+from ...core.parameters import XNorm, YMax, Array, Choice, Flag, Integer, Parameter, Radius, Real, Seed, Step
+from ...core.parameters import validated
 from ...core.registry import register
 from ...core.sparse.selectors import GreedyState, best_subset, forward_backward, forward_selection
 from ...core.sparse.selectors import greedy_state, greedy_weights, iht, lasso_select, omp, pursue
@@ -41,6 +42,11 @@ Predicting = Annotated[int | None, Integer(
     "Largest number of columns of the prediction (k'). Default: half of the budget.",
     1, "budget - 1", why="the gradient needs a column of its own: Ito et al. 2018, Theorem 8",
 )]
+Rows = Annotated[Any, Array("Features.", ("T", "d"))]
+Labels = Annotated[Any, Array("Labels.", ("T",))]
+Matrix = Annotated[Any, Array("Dictionary of spectral norm at most 1.", ("d", "m"))]
+Kept = Annotated[int, Integer("Largest number of columns of the prediction (k' in the paper).", 1, "m")]
+Weights = Annotated[Any, Array("Weights of the regulariser.", ("T",), SMALLEST, closed=False, order=1)]
 Errors = Annotated[float, Real(
     "(Expected) sum of eps_t = ||A u~_t - A u_t||, for example `error_sum_` of the learner.", 0, LARGEST, True
 )]
@@ -150,22 +156,18 @@ def check_sets(sets: Any, T: int, m: int, r: int | None = None) -> np.ndarray:
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #4f05d038
 @validated
 def dictionary_projection(
-    X: Any, y: Any, A: Any, keep: int, lam: Any, sets: Any, radius: Radius = 1.0, solver: Callable | None = None
+    X: Rows, y: Labels, A: Matrix, keep: Kept, lam: Weights, sets: Any, radius: Radius = 1.0,
+    solver: Callable | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Play Algorithm 3 of Ito et al. 2018 in plain numpy, line for line; the reference for `DictionaryProjection`.
 
-    A (d, m): dictionary of spectral norm at most 1. keep: largest number of columns of the
-    prediction (k' in the paper), at least 1. lam (T,): weights of the regulariser, positive and nondecreasing.
     sets (T, r): the columns S_t that are bought for the gradient. solver: ``solver(A, z, keep)`` gives weights (m,), at
-    most `keep` of them nonzero, for which A u is near z; None for matching pursuit. Returns predictions (T,);
-    errors (T,): eps_t = ||A u~_t - A u_t||; eta (m,): sum of the gradient estimates.
+    most `keep` of them nonzero, for which A u is near z; None for matching pursuit. Returns predictions (T,); errors
+    (T,): eps_t = ||A u~_t - A u_t||; eta (m,): sum of the gradient estimates.
     """
     A = check_norm(check_dictionary(A))
-    d, m = A.shape
-    X = check_magnitude("X", check_array("X", X, (None, d)))
-    y, keep = check_magnitude("y", check_array("y", y, (len(X),))), check_int("keep", keep, 1, m)
-    lam, sets = check_array("lam", lam, (len(X),)), check_sets(sets, len(X), m)
-    if len(lam) and (lam.min() <= SMALLEST or (np.diff(lam) < 0).any()): fail("lam", lam, "positive and nondecreasing numbers")
+    m = A.shape[1]
+    sets = check_sets(sets, len(X), m)
     if solver is not None and not callable(solver): fail("solver", solver, "a function of A, z and keep, or None")
     solve = solver if solver is not None else lambda A, z, k: omp(A.T @ A, A.T @ z, k).w
     eta, predictions, errors = np.zeros(m), np.zeros(len(X)), np.zeros(len(X))  # line 1
