@@ -5,37 +5,24 @@ import inspect
 import math
 import pkgutil
 import re
-from dataclasses import is_dataclass
 
 import numpy as np
 import pytest
 from test_fuzz import arguments_of
 
 import oslr_nb as oslr
-from oslr_nb.core.parameters import (
-    Array,
-    Choice,
-    Flag,
-    Integer,
-    Parameter,
-    Randomness,
-    Real,
-    Step,
-    declared,
-    limit,
-    order_of_checks,
-)
+from oslr_nb.core import parameters
+from oslr_nb.core.parameters import Array, Choice, Flag, Integer, Parameter, Randomness, Real, Step, declared, limit
 
 NONE = [math.nan, math.inf, "a", [1.0], 1j, np.ones((2, 2, 2))]  # no values of any declared parameter
 
 
 def validated_functions():
-    "The functions of the package, and the records, whose calls are checked by their declarations."
+    "The functions of the package whose calls are checked by their declarations."
     for place in pkgutil.walk_packages(oslr.__path__, "oslr_nb."):
         if not place.name.startswith(("oslr_nb.core.", "oslr_nb.papers.", "oslr_nb.own.")): continue
         for name, f in vars(importlib.import_module(place.name)).items():
-            if getattr(f, "__module__", "") != place.name or not (inspect.isfunction(f) or is_dataclass(f)): continue
-            if hasattr(f if inspect.isfunction(f) else f.__init__, "__wrapped__") and declared(f):
+            if inspect.isfunction(f) and f.__module__ == place.name and hasattr(f, "__wrapped__") and declared(f):
                 yield f"{place.name.removeprefix('oslr_nb.')}.{name}", f
 
 
@@ -45,7 +32,7 @@ CALLS = {key: entry.cls for key, entry in oslr.LEARNERS.items()} | dict(validate
 def good_arguments(name):
     "Arguments of a small learner by its example, or of a function; defaults where these are silent."
     f = CALLS[name]
-    good = {"d": 12, "budget": 6} | f.example if hasattr(f, "example") else arguments_of(f)
+    good = {"d": 12, "budget": 6} | f.example if isinstance(f, type) else arguments_of(f)
     given = inspect.signature(f).parameters
     return {n: good.get(n, p.default) for n, p in given.items()}
 
@@ -91,7 +78,7 @@ def test_limits(call):
     optional = {n for n, p in inspect.signature(f).parameters.items() if p.default is None}
     f(**good)
     given = dict(good)
-    for name in order_of_checks(f):
+    for name in parameters.order_of_checks(f):
         if given.get(name) is not None: given[name] = declared(f)[name].check(name, given[name], given)
     for name, parameter in declared(f).items():
         if name not in given: continue

@@ -162,7 +162,8 @@ class Array(Parameter):
     def kind(self, name: str) -> str:
         "Shape, limits and order."
         order = {0: "", 1: ", nondecreasing", -1: ", nonincreasing"}[self.order]
-        return f"array ({', '.join(self.shape)}), in {'[' if self.closed else '('}{self.above:g}, {self.high:g}]{order}"
+        shape = ", ".join(self.shape) + "," * (len(self.shape) == 1)
+        return f"array ({shape}), in {'[' if self.closed else '('}{self.above:g}, {self.high:g}]{order}"
 
     def check(self, name: str, value: Any, given: dict[str, Any]) -> np.ndarray:
         "The numbers as floats, C-contiguous; their lengths are added to `given`."

@@ -4,18 +4,8 @@ import numpy as np
 import pytest
 from conftest import refused
 
-from oslr_nb.core.sparse.dantzig_selector import (
-    PIVOTS,
-    REACHED,
-    dantzig,
-    dantzig_certificate,
-    dantzig_follow,
-    dantzig_note,
-    dantzig_path,
-    dantzig_record,
-    dantzig_start,
-    dantzig_state,
-)
+from oslr_nb.core.sparse import dantzig_selector as ds
+from oslr_nb.core.sparse.dantzig_selector import dantzig, dantzig_certificate, dantzig_path
 from oslr_nb.core.sparse.selectors import forward_selection, omp
 
 EYE, C = np.eye(3), np.array([1.0, -0.5, 0.2])
@@ -110,10 +100,10 @@ def test_the_path_grows():
     G, c = A.T @ A / 150, rng.standard_normal(100)
     path = dantzig_path(G, c, 0.0)
     assert path.radii.size > 64 and np.diff(path.record.first).max() == 100
-    state, record = dantzig_state(100, 100), dantzig_record(10**4, 10**6)
-    dantzig_start(G, c, state)
-    dantzig_note(state, record)
-    assert dantzig_follow(G, c, 0.0, np.inf, 1e9, state, record) == REACHED
+    state, record = ds.dantzig_state(100, 100), ds.dantzig_record(10**4, 10**6)
+    ds.dantzig_start(G, c, state)
+    ds.dantzig_note(state, record)
+    assert ds.dantzig_follow(G, c, 0.0, np.inf, 1e9, state, record) == ds.REACHED
     assert np.allclose(record.radii[: path.radii.size], path.radii, rtol=1e-9, atol=1e-12)
     for r in (path.radii[:-1] + path.radii[1:]) / 2: assert dantzig_certificate(G, c, r, path.at(r), path.dual_at(r)).holds
 
@@ -123,24 +113,24 @@ def test_blands_rule(kind):
     "A path on which every tie is broken by Bland's rule has the same norms."
     rng = np.random.default_rng(5)
     X = rng.standard_normal((40, 25)) if kind == "normal" else rng.choice([-1.0, 1.0], (40, 25))
-    G, c, none = X.T @ X, X.T @ X[:, :3].sum(1) + rng.integers(-1, 2, 25), dantzig_record(0, 0)
-    least, state, done = 0.01 * np.abs(c).max(), dantzig_state(25, 25), PIVOTS
-    dantzig_start(G, c, state)
+    G, c, none = X.T @ X, X.T @ X[:, :3].sum(1) + rng.integers(-1, 2, 25), ds.dantzig_record(0, 0)
+    least, state, done = 0.01 * np.abs(c).max(), ds.dantzig_state(25, 25), ds.PIVOTS
+    ds.dantzig_start(G, c, state)
     num = state.num[0]
-    while done == PIVOTS and num["steps"] < 5000:
+    while done == ds.PIVOTS and num["steps"] < 5000:
         num["stalled"] = 1000
-        done = dantzig_follow(G, c, least, np.inf, num["steps"] + 1, state, none)
-    assert done == REACHED and np.isclose(np.abs(state.w[: int(num["active"])]).sum(), dantzig(G, c, least).norm)
+        done = ds.dantzig_follow(G, c, least, np.inf, num["steps"] + 1, state, none)
+    assert done == ds.REACHED and np.isclose(np.abs(state.w[: int(num["active"])]).sum(), dantzig(G, c, least).norm)
 
 
 def test_a_state_can_be_used_again():
     "As a learner does: one state for one programme after the other, and without a record."
-    rng, state, none = np.random.default_rng(3), dantzig_state(20, 20), dantzig_record(0, 0)
+    rng, state, none = np.random.default_rng(3), ds.dantzig_state(20, 20), ds.dantzig_record(0, 0)
     for _ in range(5):
         A = rng.standard_normal((30, 20))
         G, c = A.T @ A, rng.standard_normal(20)
-        dantzig_start(G, c, state)
-        assert dantzig_follow(G, c, 0.1, np.inf, 1e9, state, none) == REACHED
+        ds.dantzig_start(G, c, state)
+        assert ds.dantzig_follow(G, c, 0.1, np.inf, 1e9, state, none) == ds.REACHED
         w, m = np.zeros(20), int(state.num[0]["active"])
         w[state.cols[:m]] = state.w[:m]
         assert np.allclose(w, dantzig(G, c, 0.1).w, atol=1e-14)
