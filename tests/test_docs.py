@@ -222,21 +222,14 @@ def test_page_letters_in_statement_numbers(build):
 
 
 def test_what_every_page_offers(build, tmp_path):
-    "Notebook, citation, contents at every width, a switch for code, the script that both renderers share."
-    problems, page = build("## Part", ["1", []])
+    "Notebook, citation, contents at every width, a switch for code, the shared script; statements are headings below their section."
+    problems, page = build("## Part\n\n::: {#thm-a}\n\n### Large\n\nText.\n\n:::", ["1", []], "### Piece\n\n::: {#lem-b}\n\nText.\n\n:::",
+                           "|  | b |\n|---|---|\n| E-D5 | 2 |")
     assert problems == [] and "<script>after()</script>" in page and 'id="code"' in page
     assert page.count('<a download href="index.ipynb">') == 2 and (tmp_path / "out" / "index.ipynb").exists()
     assert "To cite this page: The authors (2026). Front. In Trial, version 1.2." in words(page)
     assert '<details open><summary>On this page</summary>' in page.replace("\n", "")
-
-
-def test_statements_are_headings_below_their_section(build):
-    _, page = build("## Part\n\n::: {#thm-a}\n\n### Large\n\nText.\n\n:::", "### Piece\n\n::: {#lem-b}\n\nText.\n\n:::")
     assert re.findall(r'<(h\d) class="theorem-title">', page) == ["h3", "h4"] and "Large" not in page.split("<main")[0]
-
-
-def test_no_empty_headings_in_tables_and_ids_on_one_line(build):
-    _, page = build("|  | b |\n|---|---|\n| E-D5 | 2 |")
     assert "<th></th>" not in page and "<th>b</th>" in page and '<span class="id">E-D5</span>' in page
 
 
@@ -259,7 +252,6 @@ def test_sitemap_only_with_an_address(build, tmp_path):
 def test_output_of_quarto(build, tmp_path):
     "Its pages are finished and checked like ours; its warnings count."
     build()
-
     site = Site(tmp_path / "_proc", tmp_path / "quarto")
     polyfill = '<script src="https://cdnjs.cloudflare.com/polyfill/v3/polyfill.min.js?features=es6"></script>'
     page = '<head>{}</head><a href="">theme</a><b id="x"></b><main><p id="x">{}</p></main>'

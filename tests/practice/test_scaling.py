@@ -1,14 +1,13 @@
 """Learners of papers in the units of the data: scales from what was bought, frozen, saved, and never a look ahead."""
 
-import json
 
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import refused
+from test_learners import state
 
 import oslr_nb as oslr
-from oslr_nb.core.saving import get_state
 from oslr_nb.core.storage import read_file, write_file
 from oslr_nb.practice.data import sparse_linear
 from oslr_nb.practice.scaling import LIMIT, Scaled
@@ -25,11 +24,6 @@ inside = pytest.mark.parametrize(("key", "options"), INSIDE, ids=[k for k, _ in 
 def make(key="ito2017.RDA1", options=None, **kw):
     kw = {"d": 8, "budget": 5, "seed": 1, "options": {"k": 2} if options is None else options} | kw
     return Scaled(learner=key, **kw)
-
-
-def state(lr):
-    header, arrays = get_state(lr)
-    return json.dumps(header), {name: a.tolist() for name, a in arrays.items()}
 
 
 def one_round(lr, x, y):
