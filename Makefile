@@ -44,7 +44,7 @@ test-fast: .venv/ready
 	@python -m tests.fast
 
 shake: .venv/ready
-	@python -m tests.shake
+	@python -m tests.shake $(SALTS)
 
 docs: .venv/ready
 	@if command -v quarto > /dev/null; then python -m website --quarto; else python -m website; fi
@@ -75,8 +75,8 @@ export: .venv/ready
 	@python -m website --readme
 
 lock: .venv/ready
-	@uv pip compile --quiet --universal --python-version 3.10 --no-header --extra dev pyproject.toml --output-file requirements.lock
-	@uv pip compile --quiet --universal --python-version 3.10 --no-header --extra dev --resolution lowest-direct pyproject.toml --output-file floors.lock
+	@uv pip compile $(LOCK) --quiet --universal --python-version 3.10 --no-header --extra dev pyproject.toml --output-file requirements.lock
+	@uv pip compile $(LOCK) --quiet --universal --python-version 3.10 --no-header --extra dev --resolution lowest-direct pyproject.toml --output-file floors.lock
 
 dist: .venv/ready
 	@rm -rf dist
@@ -84,7 +84,7 @@ dist: .venv/ready
 	@ls -l dist
 
 test-dist: .venv/ready
-	@PYTHON="$(PYTHON)" python -m pytest -s tests/dist.py
+	@PYTHON="$(PYTHON)" $(BIN)/python -m pytest -s tests/dist.py
 
 test-pythons: .venv/ready
 	@for version in 3.10 3.11 3.12 3.13; do \

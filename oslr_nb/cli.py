@@ -139,7 +139,7 @@ def reproduce(
     with stop_at_errors(f"out = {str(out)!r}: it must be a folder", again):
         if data_dir is not None: use_data_folder(data_dir)
         with use_backend(backend, scheduler, jobs): ok = run(*(papers or []), out=out, full=full, progress=True)
-    typer.echo((out / "report.md").read_text())
+    typer.echo((out / "report.md").read_text(encoding="utf8"))
     typer.echo(f"written to {out}: " + ", ".join(sorted(p.name for p in out.iterdir() if p.is_file())))
     raise typer.Exit(0 if ok else 1)
 

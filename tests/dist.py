@@ -139,6 +139,7 @@ def test_the_learners_tests(full, tmp_path):
     "The tests of all learners and of their saved files, on the installed package."
     shutil.copytree(TOP / "tests", tmp_path / "tests", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(TOP / "pyproject.toml", tmp_path)
-    out = run(full / "python", "-m", "pytest", "-n", "2", "tests/test_learners.py", "tests/test_states.py", cwd=tmp_path)
+    files = ["tests/test_learners.py", *(["tests/test_states.py"] if os.name != "nt" else [])]  # the latter sends signals to services
+    out = run(full / "python", "-m", "pytest", "-n", "2", *files, cwd=tmp_path)
     print(out.strip().splitlines()[-1])
     assert " passed" in out.splitlines()[-1]

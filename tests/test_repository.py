@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 from conftest import NOTEBOOKS, TOP, files_of_the_project, python
 
 MODULES = sorted(p for p in (TOP / "oslr_nb").rglob("*.py") if p.name != "_modidx.py")
@@ -211,3 +212,12 @@ def test_notebooks_have_clean_metadata():
         nb = json.loads(path.read_text())
         kept = ({}, {"jupyter": {"source_hidden": True}})  # what JupyterLab collapses
         assert set(nb["metadata"]) <= {"kernelspec"} and all(c["metadata"] in kept for c in nb["cells"]), path
+
+
+def test_every_step_of_a_workflow_is_a_target():
+    "What the build server tests can be run anywhere, by the same words."
+    targets = set(re.findall(r"^([\w-]+):", (TOP / "Makefile").read_text(), re.M))
+    steps = [step for path in (TOP / ".github" / "workflows").glob("*.yml") for job in yaml.safe_load(path.read_text())["jobs"].values()
+             for step in job["steps"] if "run" in step]
+    for step in steps: assert step["run"].split()[:2][-1] in targets or step["run"].startswith("gh release"), step
+    assert len(steps) > 8

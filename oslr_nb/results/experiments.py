@@ -75,7 +75,7 @@ def run_cell(cell: Cell) -> Any:
 # %% ../../nbs/results/experiments.ipynb #c91e6078
 def read_result(path: Path) -> Any:
     "Read a stored result. Returns: None if there is no file or it is damaged."
-    try: return json.loads(path.read_text())
+    try: return json.loads(path.read_text(encoding="utf8"))
     except (FileNotFoundError, ValueError): return None  # no JSON, or no text at all
 
 
