@@ -2598,8 +2598,6 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                                                 'oslr_nb/papers/cesabianchi2010/baseline.py'),
                                                          'oslr_nb.papers.cesabianchi2010.baseline.bound_baseline': ( 'papers/cesabianchi2010/baseline.html#bound_baseline',
                                                                                                                      'oslr_nb/papers/cesabianchi2010/baseline.py'),
-                                                         'oslr_nb.papers.cesabianchi2010.baseline.check_even': ( 'papers/cesabianchi2010/baseline.html#check_even',
-                                                                                                                 'oslr_nb/papers/cesabianchi2010/baseline.py'),
                                                          'oslr_nb.papers.cesabianchi2010.baseline.check_pair_budget': ( 'papers/cesabianchi2010/baseline.html#check_pair_budget',
                                                                                                                         'oslr_nb/papers/cesabianchi2010/baseline.py'),
                                                          'oslr_nb.papers.cesabianchi2010.baseline.check_pairs': ( 'papers/cesabianchi2010/baseline.html#check_pairs',

@@ -83,9 +83,7 @@ WholeBudget = Annotated[int, Parameter(
     "k + k0, features bought a round: those of the k weights, and k0 others; from k + 3 to d, or d."
 )]
 Sparsity = Annotated[int, Integer("Number of weights that are committed.", 1, "d", why="there are d = {d} features")]
-Noise = Annotated[float, Real(
-    "Standard deviation of the noise, or a bound on it, in units of the label.", 1e-30, 1e30, why=SETS
-)]
+Noise = Annotated[float, Real("Standard deviation of the noise, or a bound on it.", 1e-30, 1e30, why=SETS)]
 Ball = Annotated[float, Real(
     "B, with ||w*||_1 <= B, label per feature; solutions of the programme are kept within it.", 1e-30, 1e30, why=SETS
 )]

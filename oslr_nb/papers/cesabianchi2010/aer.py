@@ -19,7 +19,6 @@ from ...core.compiled import generator_words, uniform
 from ...core.designs import draw_outside
 from ...core.geometry import proj_l1
 from ...core.parameters import Array, Choice, Flag, Integer, Real, validated
-from .baseline import check_even
 
 # %% auto #0
 __all__ = ['gradient_bound', 'aer_textbook', 'aer_log_factor', 'aer_lambda', 'bound_aer', 'aer_shrink', 'plain_aer']
@@ -44,27 +43,15 @@ Strength = Annotated[float | None, Real(
     "Strength of the regulariser, in squared attributes. Default: the printed one, `aer_lambda`.",
     1e-30, 1e30, why=NEEDED,
 )]
-Largest = Annotated[float, Real(
-    "Bound on the magnitude of the attributes that are bought; larger ones are refused.", 1e-30, 1e30, why=NEEDED
-)]
-Label = Annotated[float, Real(
-    "Bound on the magnitude of the labels; larger ones are refused.", 1e-30, 1e30, why=NEEDED
-)]
+Largest = Annotated[float, Real("Bound on the size of attributes; larger ones are refused.", 1e-30, 1e30, why=NEEDED)]
+Label = Annotated[float, Real("Bound on the size of labels; larger ones are refused.", 1e-30, 1e30, why=NEEDED)]
 Rows = Annotated[Any, Array("Examples, one a round.", ("m", "d"), -1e30, 1e30)]
 Labels = Annotated[Any, Array("Labels.", ("m",), -1e30, 1e30)]
 Count = Annotated[int, Integer("A number of attributes of a group, or of examples.", 1, 10**15)]
-Length = Annotated[float | None, Real(
-    "Bound on ||x||_2; if given, the mean alone is bounded.", 1e-30, 1e30, why=NEEDED
-)]
+Length = Annotated[float | None, Real("Bound on ||x||_2; given, the mean alone is bounded.", 1e-30, 1e30, why=NEEDED)]
 Proved = Annotated[bool, Flag("The lambda that minimises the bound (i), in place of the printed one, with scales.")]
-Average = Annotated[str, Choice(
-    "The average that is bounded: of w_2, ..., w_{m+1}, or of w_1, ..., w_m.",
-    words=("printed", "proved"), why="the theorem on AER bounds averages",
-)]
-Failure = Annotated[float | None, Real(
-    "The bound holds with chance 1 - delta, part (iii); None: one on the mean excess.",
-    1e-200, 1, why="the bound holds with chance 1 - delta",
-)]
+Average = Annotated[str, Choice("That of w_2, ..., w_{m+1}, or of w_1, ..., w_m.", words=("printed", "proved"))]
+Failure = Annotated[float | None, Real("Chance of failure; None: of the mean.", 1e-200, 1, why="it is a probability")]
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #5b6ab4c0
 @validated
@@ -82,7 +69,7 @@ def gradient_moment(x: np.ndarray, y: Any, w: np.ndarray, n: Count) -> Any:
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #19ff77ba
 def comparator_norm(budget: int, radius: float, radius_2: float | None) -> float:
     "B_2, radius if it is None; an odd budget is refused."
-    check_even(budget, HALVES)
+    if budget % 2: fail("budget", budget, "even", HALVES)
     if radius_2 is not None and radius_2 > radius: fail("radius_2", radius_2, "at most radius", "||w||_2 <= ||w||_1")
     return radius if radius_2 is None else radius_2
 
@@ -96,7 +83,7 @@ def gradient_bound(
     It holds on every path without `x_norm`. Units: squared labels times squared attributes. Source: Cesa-Bianchi et al.
     2010.
     """
-    check_even(budget, HALVES)
+    comparator_norm(budget, radius, None)
     length = d * x_max**2 if x_norm is None else min(d * x_max**2, x_norm**2)
     return 8 * (radius * x_max + y_max) ** 2 * length * d / budget
 

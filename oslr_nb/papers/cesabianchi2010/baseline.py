@@ -24,9 +24,7 @@ __all__ = ['INEQUALITIES', 'set_estimate', 'pair_estimate', 'distinct_estimate',
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #c4ec0105
 Count = Annotated[int, Integer("A number of attributes or of examples.", 1, 10**15)]
-Wrong = Annotated[bool, Flag(
-    "For controls: products weighted by (d/k)^2, as if two attributes were seen independently."
-)]
+Wrong = Annotated[bool, Flag("For controls: products weighted by (d/k)^2, as if attributes were seen independently.")]
 
 
 def check_set(S: Any, d: int) -> list[int]:
@@ -98,9 +96,7 @@ INEQUALITIES = ("bernstein", "hoeffding")  # the two forms of the bound; the sec
 BASELINE_ESTIMATORS = ("pairs", "distinct")
 PAPER = "Cesa-Bianchi et al. 2010, Algorithm 1"
 SCALE = "a positive scale: Cesa-Bianchi et al. 2010, Theorem 1"
-Features = Annotated[int, Integer(
-    "Number of attributes.", 2, 10**15, why=PAPER + ", estimates products of two attributes"
-)]
+Features = Annotated[int, Integer("Number of attributes.", 2, 10**15, why=PAPER + ", estimates products of two")]
 Budget = Annotated[int, Integer(
     "Attributes bought of an example (k); even for pairs, which buy fewer when indices repeat.",
     2, "d", why=PAPER + ", looks at pairs; there are d = {d} attributes",
@@ -115,25 +111,15 @@ Estimator = Annotated[str, Choice(
     "pairs, as printed, or distinct: k distinct attributes, all their products (ours), with smaller variance.",
     words=BASELINE_ESTIMATORS,
 )]
-Inequality = Annotated[str, Choice(
-    "The inequality behind the bound; hoeffding has the printed order.", words=INEQUALITIES
-)]
-Largest = Annotated[float, Real(
-    "Bound on the magnitude of the attributes that are bought; larger ones are refused.", 1e-70, LARGEST, why=SCALE
-)]
-Label = Annotated[float, Real(
-    "Bound on the magnitude of the labels; larger ones are refused.", 1e-70, LARGEST, why=SCALE
-)]
-
-
-def check_even(budget: int, why: str) -> None:
-    "Refuse an odd budget."
-    if budget % 2: fail("budget", budget, "even", why)
+Inequality = Annotated[str, Choice("The inequality used; hoeffding has the printed order.", words=INEQUALITIES)]
+Largest = Annotated[float, Real("Bound on the size of attributes; larger ones are refused.", 1e-70, LARGEST, why=SCALE)]
+Label = Annotated[float, Real("Bound on the size of labels; larger ones are refused.", 1e-70, LARGEST, why=SCALE)]
 
 
 def check_pair_budget(budget: int, estimator: str) -> None:
     "Refuse an odd budget for pairs."
-    if estimator == "pairs": check_even(budget, f"{PAPER}, draws k/2 pairs; estimator='distinct' takes odd ones too")
+    why = f"{PAPER}, draws k/2 pairs; estimator='distinct' takes odd ones too"
+    if estimator == "pairs" and budget % 2: fail("budget", budget, "even", why)
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #d31fc778
 @validated
@@ -177,8 +163,8 @@ def deviations(
     d: Features, budget: Budget, m: Count, delta: Confidence = 0.05, x_max: Largest = 1.0, y_max: Label = 1.0,
     inequality: Inequality = "bernstein", estimator: Estimator = "pairs",
 ) -> tuple[float, float]:
-    """Delta_A and Delta_v: how far the averages may be from the truth, all entries at once: Lemma CA 3
-    (lem-base-entries).
+    """Delta_A and Delta_v of Lemma CA 3 (lem-base-entries): how far averages may be from the truth, all entries at
+    once.
 
     Returns Delta_A: for every entry of the averaged matrix, in squared attributes; Delta_v: for every entry of the
     averaged vector 2 y v, in attribute times label. Source: Cesa-Bianchi et al. 2010.

@@ -21,19 +21,15 @@ __all__ = ['hidden_attribute', 'look_information', 'binary_divergence', 'largest
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #03lowerbound
 Count = Annotated[int, Integer("A number of attributes or of examples.", 1, 10**15)]
-Accuracy = Annotated[float, Real(
-    "Accuracy in question, in squared labels.", 0, 0.25, why="1/2 + sqrt(eps) is a probability"
-)]
-Uncertain = Annotated[float, Real(
+Accuracy = Annotated[float, Real("Accuracy, in squared labels.", 0, 0.25, why="1/2 + sqrt(eps) is a probability")]
+Level = Annotated[float, Real(
     "Accuracy in question, below 1/4, where a look would be certain and its information infinite.",
     1e-100, math.nextafter(0.25, 0), why="1/2 + sqrt(eps) is a probability below 1",
 )]
 Hiding = Annotated[int, Integer("Number of attributes.", 2, 10**15, why="with one attribute nothing is hidden")]
 Budget = Annotated[int, Integer("Attributes seen of an example.", 1, "d", why="there are d = {d} attributes")]
 Stopped = Annotated[bool, Flag("On the mean number, for learners that decide when to stop (part (ii)); else part (i).")]
-Journal = Annotated[bool, Flag(
-    "The journal's 1/2 floor(d / (96 eps)) attributes, divided by the budget; d >= 4 and eps < 1/16."
-)]
+Journal = Annotated[bool, Flag("The journal's 1/2 floor(d / (96 eps)) attributes, by the budget; d >= 4, eps < 1/16.")]
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #353ee6c1
 @validated
@@ -53,7 +49,7 @@ def hidden_attribute(d: Count, eps: Accuracy, T: Count, seed: Any = None) -> tup
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #961d8ee8
 @validated
-def look_information(eps: Uncertain) -> float:
+def look_information(eps: Level) -> float:
     """Information in one look at the attribute that matters: kappa = -ln(1 - 4 eps) / 2 of Equation 4 (eq-lb-kappa).
 
     Units: nats. Source: Cesa-Bianchi et al. 2010.
@@ -94,9 +90,7 @@ def divergence_area(a: float, s: float) -> float:
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #874ab259
 @validated
-def bound_examples(
-    d: Hiding, budget: Budget, eps: Uncertain, stopped: Stopped = False, printed: Journal = False,
-) -> float:
+def bound_examples(d: Hiding, budget: Budget, eps: Level, stopped: Stopped = False, printed: Journal = False) -> float:
     """Lower bound on the examples that any learner needs for mean excess below eps (Theorem 3 of the paper).
 
     It is that of Theorem CC 1 (thm-lb-examples). Source: Cesa-Bianchi et al. 2010.

@@ -128,16 +128,14 @@ def sign_law(w: Sequence[Any], chances: Sequence[Any] | None = None) -> list[tup
 
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #04prediction
 Count = Annotated[int, Integer("A number of attributes.", 1, 10**15)]
-CountOrNone = Annotated[int | None, Integer(
-    "Number of attributes; None: the supremum over all d and all weights, K = k.", 1, 10**15
-)]
+CountOrNone = Annotated[int | None, Integer("Number of attributes; None: the supremum over all, K = k.", 1, 10**15)]
 Ball = Annotated[float, Real("||w*||_1 of the best weights.", 1e-100, 1e100)]
 
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #952918cd
 @validated
 def test_time_floor(budget: Count, d: CountOrNone = None, radius: Ball = 1.0) -> float:
-    """Largest risk of the best predictor with `budget` attributes at test time, over all laws: Theorem CD 2
-    (thm-lb-minimax).
+    """Largest risk of the best predictor with `budget` attributes at test time, over all laws (Theorem CD 2
+    (thm-lb-minimax)).
 
     radius^2 / (1 + sqrt(K))^2 with K = k (d - 1) / (d - k), in squared labels: for equal weights, ||w*||_1 = radius and
     |x_i| <= 1. Source: Cesa-Bianchi et al. 2010.

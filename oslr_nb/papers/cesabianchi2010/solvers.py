@@ -39,10 +39,7 @@ BASELINE_FORMS = ("clipped", "indefinite")  # what Baseline minimises: a convex 
 Rows = Annotated[Any, Array("Examples.", ("m", "d"))]
 Labels = Annotated[Any, Array("Labels.", ("m",))]
 Radii = Annotated[Any, Array("Radii B of the ball, in label per attribute.", ("n",), 1e-70, closed=False)]
-Removed = Annotated[float | None, Real(
-    "nu = -lambda_min of the averaged matrix, known after the run; negative counts as 0. None: at most d Delta_A.",
-    -1e200, 1e200,
-)]
+Removed = Annotated[float | None, Real("-lambda_min of the averaged matrix; None: at most d Delta_A.", -1e200, 1e200)]
 Norm = Annotated[float, Real("||u||_2 of the comparator, in label per attribute.", 0, 1e50, True, why="it is a norm")]
 Form = Annotated[str, Choice(
     "clipped: negative eigenvalues of the averaged matrix are set to 0, a convex problem. indefinite: as printed; "
@@ -62,7 +59,8 @@ def bound_clipped(
     radius: Ball = 1.0, x_max: Largest = 1.0, y_max: Label = 1.0, inequality: Inequality = "bernstein",
     estimator: Estimator = "pairs", order: Order = 1,
 ) -> float:
-    """Upper bound on L(clipped minimiser) - L(u) for a comparator u: `bound_baseline` + ||u||^2 nu.
+    """Upper bound on L(clipped minimiser) - L(u) for a comparator u: `bound_baseline` + ||u||^2 nu, nu = max(0,
+    removed).
 
     It is the bound of Theorem CE 1 (thm-base-clipped). Units: squared labels; holds with chance 1 - delta. Source:
     Cesa-Bianchi et al. 2010.

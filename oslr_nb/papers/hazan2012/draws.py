@@ -166,9 +166,7 @@ def unequal_moments(d: int, ridge: bool) -> np.ndarray:
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #02drawspar
 Squares = Annotated[Any, Array("Sums of the squares that were bought.", ("d",), 0, 1e200)]
-SomeOf = Annotated[int, Integer(
-    "Attributes bought in each of the rounds, a uniform set.", 1, "d", why="there are d = {d} features"
-)]
+SomeOf = Annotated[int, Integer("Attributes bought in each round.", 1, "d", why="there are d = {d} features")]
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #a0244252
 @validated

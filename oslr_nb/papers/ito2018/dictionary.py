@@ -47,9 +47,7 @@ Labels = Annotated[Any, Array("Labels.", ("T",))]
 Matrix = Annotated[Any, Array("Dictionary of spectral norm at most 1.", ("d", "m"))]
 Kept = Annotated[int, Integer("Largest number of columns of the prediction (k' in the paper).", 1, "m")]
 Weights = Annotated[Any, Array("Weights of the regulariser.", ("T",), SMALLEST, closed=False, order=1)]
-Errors = Annotated[float, Real(
-    "(Expected) sum of eps_t = ||A u~_t - A u_t||, for example `error_sum_` of the learner.", 0, LARGEST, True
-)]
+Errors = Annotated[float, Real("Sum of eps_t = ||A u~_t - A u_t||, as `error_sum_` of the learner.", 0, LARGEST, True)]
 Design = Annotated[str, Choice(
     "The random columns are drawn from all m, as in the paper, or from those that are not bought to predict.",
     words=("uniform", "outside"),
