@@ -10,6 +10,9 @@ __doc__ = """The literate, executable reference for online sparse linear regress
 `LEARNERS` lists all learners, `ito2017` and the other papers hold them; `Environment`, `play` and `simulate` run them,
 `best_sparse` is what they are judged by, `load` reads a saved one, `stream` draws a
 stream by its name, `verify` checks the claims, `cite` gives BibTeX.
+
+A path such as `nbs/own/05_choice.ipynb` in a docstring is a page of the book. The source archive holds all pages, and `pip show oslr_nb`
+gives the address of the project, once it has one.
 """
 
 import importlib

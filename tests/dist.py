@@ -143,3 +143,19 @@ def test_the_learners_tests(full, tmp_path):
     out = run(full / "python", "-m", "pytest", "-n", "2", *files, cwd=tmp_path)
     print(out.strip().splitlines()[-1])
     assert " passed" in out.splitlines()[-1]
+
+
+def test_addresses_come_from_one_setting(wheel, tmp_path):
+    "Without a home the package has no addresses; with one, its links and those of README lead there."
+    (tmp_path / "oslr_nb").mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE", "hatch_build.py", "oslr_nb/__init__.py"):
+        shutil.copy(TOP / name, tmp_path / name)
+    home = (TOP / "settings.ini").read_text(encoding="utf8").replace("git_url =", "git_url = https://example.org/oslr")
+    (tmp_path / "settings.ini").write_text(home, encoding="utf8")
+    run(sys.executable, "-m", "build", "--wheel", cwd=tmp_path)
+    with_home, without = (zipfile.ZipFile(path) for path in (next(tmp_path.glob("dist/*.whl")), wheel))
+    with_home, without = (a.read(next(n for n in a.namelist() if n.endswith("METADATA"))).decode() for a in (with_home, without))
+    assert "Project-URL: Source, https://example.org/oslr\n" in with_home and "](nbs/" not in with_home
+    assert "](https://example.org/oslr/blob/main/nbs/own/05_choice.ipynb)" in with_home
+    assert "](https://example.org/oslr/raw/main/nbs/front.svg)" in with_home
+    assert "Project-URL:" not in without and "](nbs/own/05_choice.ipynb)" in without
