@@ -174,6 +174,8 @@ def test_one_version():
     version = settings["DEFAULT"]["version"]
     assert python("import oslr_nb; print(oslr_nb.__version__)") == version
     assert f"version: {version}\n" in (TOP / "CITATION.cff").read_text()
+    assert f"version = {{{version}}}" in python("import oslr_nb; print(oslr_nb.cite('oslr_nb'))")
+    assert f"\n## {version}" in (TOP / "CHANGELOG.md").read_text()
 
 
 def test_lock_pins_every_requirement():
