@@ -16,25 +16,36 @@ gives the address of the project, once it has one.
 """
 
 import importlib
-import re
 from importlib.machinery import PathFinder
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from oslr_nb.core.driver import play, simulate
-    from oslr_nb.core.environment import Environment
-    from oslr_nb.core.learner import Learner
-    from oslr_nb.core.registry import LEARNERS
-    from oslr_nb.core.run import best_sparse
-    from oslr_nb.core.saving import load
-    from oslr_nb.ledger.claims import verify
-    from oslr_nb.own.choice import auto
-    from oslr_nb.papers import ito2017
-    from oslr_nb.practice.adapters import OSLRLearner, OSLRRegressor
-    from oslr_nb.practice.blocks import TableBlocks, simulate_blocks
-    from oslr_nb.practice.recommend import recommend
-    from oslr_nb.results.catalogue import stream, streams
+if TYPE_CHECKING:  # the same names for checkers of types, which take `from a import b as b` for a public name
+    from oslr_nb import cli as cli, core as core, ledger as ledger, own as own, papers as papers, practice as practice, results as results
+    from oslr_nb.core import backends as backends, bandits as bandits, checks as checks, compiled as compiled, designs as designs
+    from oslr_nb.core import driver as driver, environment as environment, experts as experts, geometry as geometry, learner as learner
+    from oslr_nb.core import oco as oco, parameters as parameters, problems as problems, registry as registry, run as run
+    from oslr_nb.core import saving as saving, sparse as sparse, storage as storage, trees as trees
+    from oslr_nb.core.driver import play as play, simulate as simulate
+    from oslr_nb.core.environment import BudgetExceeded as BudgetExceeded, Environment as Environment, ProtocolError as ProtocolError
+    from oslr_nb.core.learner import Learner as Learner
+    from oslr_nb.core.registry import LEARNERS as LEARNERS
+    from oslr_nb.core.run import Comparator as Comparator, Run as Run, best_sparse as best_sparse
+    from oslr_nb.core.saving import load as load
+    from oslr_nb.ledger import claims as claims
+    from oslr_nb.ledger.claims import verify as verify
+    from oslr_nb.own import adaptive as adaptive, choice as choice, moment_theory as moment_theory, moments as moments
+    from oslr_nb.own import parameter_free as parameter_free
+    from oslr_nb.own.choice import auto as auto
+    from oslr_nb.papers import cesabianchi2010 as cesabianchi2010, foster2016 as foster2016, hazan2012 as hazan2012, ito2017 as ito2017
+    from oslr_nb.papers import ito2018 as ito2018, kale2017 as kale2017, li2025 as li2025, murata2018 as murata2018
+    from oslr_nb.practice import adapters as adapters, blocks as blocks, data as data, reading as reading, report as report
+    from oslr_nb.practice import scaling as scaling, service as service, tables as tables
+    from oslr_nb.practice.adapters import OSLRLearner as OSLRLearner, OSLRRegressor as OSLRRegressor
+    from oslr_nb.practice.blocks import TableBlocks as TableBlocks, simulate_blocks as simulate_blocks
+    from oslr_nb.practice.recommend import recommend as recommend
+    from oslr_nb.results import catalogue as catalogue, digits as digits, equal_cost as equal_cost, experiments as experiments
+    from oslr_nb.results.catalogue import stream as stream, streams as streams
 
 # %% ../nbs/package.ipynb #7e5be53c
 HOME = {  # names that `oslr_nb` gives directly, by the module that they come from
@@ -53,15 +64,17 @@ HOME = {  # names that `oslr_nb` gives directly, by the module that they come fr
 STOREYS = ("papers", "core", "own", "practice", "ledger", "results")  # folders in which a module is looked for by its name alone
 
 # %% ../nbs/package.ipynb #2df0543c
-def __getattr__(name: str) -> Any:
-    "Fetch a public name, a module or a paper at its first use."
-    for module, names in HOME.items():
-        if name in names: return getattr(importlib.import_module(f"oslr_nb.{module}"), name)
-    if name == "LEARNERS": return importlib.import_module("oslr_nb.core.registry").all_learners()
-    for storey in ("", *STOREYS) if not name.startswith("_") else ():  # looked for without importing a storey
-        if PathFinder.find_spec(name, [str(files("oslr_nb") / storey)]):
-            return importlib.import_module(".".join(filter(None, ("oslr_nb", storey, name))))
-    raise AttributeError(f"module 'oslr_nb' has no attribute {name!r}")
+if not TYPE_CHECKING:  # else every wrong name would be right
+
+    def __getattr__(name: str) -> Any:
+        "Fetch a public name, a module or a paper at its first use."
+        for module, names in HOME.items():
+            if name in names: return getattr(importlib.import_module(f"oslr_nb.{module}"), name)
+        if name == "LEARNERS": return importlib.import_module("oslr_nb.core.registry").all_learners()
+        for storey in ("", *STOREYS) if not name.startswith("_") else ():  # looked for without importing a storey
+            if PathFinder.find_spec(name, [str(files("oslr_nb") / storey)]):
+                return importlib.import_module(".".join(filter(None, ("oslr_nb", storey, name))))
+        raise AttributeError(f"module 'oslr_nb' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
@@ -89,6 +102,6 @@ def cite(key: str) -> str:
         If there is no such key; the message lists all.
     """
     text = files("oslr_nb").joinpath("references.bib").read_text(encoding="utf8")
-    entries = {re.match(r"@\w+\{([^,]+),", e)[1]: e for e in text.strip().split("\n") if e.startswith("@")}
+    entries = {e[e.index("{") + 1 : e.index(",")]: e for e in text.strip().split("\n") if e.startswith("@")}
     if not isinstance(key, str) or key not in entries: raise ValueError(f"key = {key!r}: it must be one of {', '.join(sorted(entries))}.")
     return entries[key].replace(", author", ",\n  author").replace("}, ", "},\n  ")

@@ -52,7 +52,7 @@ def files_of_the_project() -> list[str]:
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     done = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)
     names = done.stdout.split() if done.returncode == 0 else [p.relative_to(TOP).as_posix() for p in TOP.rglob("*") if p.is_file()]
-    made = (".venv", "_", "PKG-INFO", ".pytest_cache/", ".hypothesis/")
+    made = (".venv", "_", "PKG-INFO", ".pytest_cache/", ".hypothesis/", ".mypy_cache/")
     return sorted(n for n in names if (TOP / n).exists() and "__pycache__" not in n and (not n.startswith(made) or n == "_quarto.yml"))
 
 

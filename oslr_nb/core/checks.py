@@ -60,7 +60,7 @@ def need(name: str) -> Any:
     return importlib.import_module(name)
 
 # %% ../../nbs/core/18_checks.ipynb #1be62cd1
-def check_int(name: str, value: Any, low: int, high: int | None = None, why: str = "") -> int:
+def check_int(name: str, value: Any, low: int, high: float | None = None, why: str = "") -> int:
     """Check that a value is an integer from `low` to `high`.
 
     value: Python or numpy integer; a bool is refused. high: largest allowed value; None for no limit.
@@ -191,7 +191,7 @@ def as_array(value: Any, name: str = "value") -> np.ndarray:
     value: whatever a user gave: arrays, lists, tables and columns of pandas, polars or pyarrow. Masked entries are NaN.
     Returns: its numbers, or an array of shape () and dtype object when numpy refuses it.
     """
-    if isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "iufb": return value.astype(float).filled(np.nan)
+    if isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "iufb": return np.ma.filled(value.astype(float), np.nan)
     if is_table(value): return table_values(name, value)
     if hasattr(value, "toarray"): fail(name, f"a sparse matrix {value.shape}", "a dense array", "toarray() makes one")
     try: return np.asarray(value)
@@ -317,7 +317,7 @@ FOLDERS_KEPT = 3  # folders of compiled code: today's, and two for those who go 
 
 def cache_bases() -> Iterator[Path]:
     "Where compiled code may be kept, the best first; the last is a private folder of the user, for installations that cannot be written."
-    import numba
+    numba: Any = importlib.import_module("numba")  # whose types lack its settings
 
     if numba.config.CACHE_DIR: yield Path(numba.config.CACHE_DIR)
     yield Path(str(files("oslr_nb"))) / "__pycache__"
@@ -358,7 +358,7 @@ def kernel(function: Callable | None = None, *, allocates: bool = False, apart: 
     function; its attribute `py_func` is the original.
     """
     if function is None: return partial(kernel, allocates=allocates, apart=apart)
-    import numba
+    numba: Any = importlib.import_module("numba")  # whose types lack its settings
 
     folder = kernel_folder() if function.__module__.split(".")[0] == "oslr_nb" else ""  # a live notebook has no file
     before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder
@@ -367,6 +367,6 @@ def kernel(function: Callable | None = None, *, allocates: bool = False, apart: 
     finally: numba.config.CACHE_DIR = before
 
 # %% ../../nbs/core/18_checks.ipynb #a1c0d302
-def record(*names: str) -> np.dtype:
+def record(*names: str) -> Any:
     "Names for the places of a vector of floats: `vector.view(record(*names))[0]` has fields of these names."
     return np.dtype([(name, np.float64) for name in names], align=True)

@@ -27,8 +27,8 @@ __all__ = ['generator_words', 'product_high', 'uniform', 'find_in_sums', 'normal
 def state_words(rng: np.random.Generator) -> np.ndarray:
     "The four words in the memory of a PCG64 generator, in the order of this platform."
     bits = rng.bit_generator
-    record = ctypes.c_void_p.from_address(bits.ctypes.state_address).value  # numpy's pcg64_state begins with this pointer
-    block = (ctypes.c_uint64 * 4).from_address(record)
+    record: Any = ctypes.c_void_p.from_address(bits.ctypes.state_address).value  # numpy's pcg64_state begins with this pointer
+    block: Any = (ctypes.c_uint64 * 4).from_address(record)
     block.owner = bits  # the memory lives as long as the view
     return np.frombuffer(block, np.uint64)
 
@@ -63,7 +63,7 @@ CUT, UNIT = np.uint64(11), 2.0**-53
 
 # %% ../../nbs/core/17_compiled.ipynb #5dba698c
 @kernel
-def product_high(x: int, y: int) -> int:
+def product_high(x: np.uint64, y: np.uint64) -> np.uint64:
     "The upper word of the product of two words, by halves (schoolbook)."
     x0, x1, y0, y1 = x & HALF_MASK, x >> HALF, y & HALF_MASK, y >> HALF
     cross, other = x0 * y1, x1 * y0
@@ -221,8 +221,8 @@ def is_large(X: tuple) -> bool:
 @kernel
 def prefetch_entry(X: tuple, row: int, i: int) -> None:
     "Prefetch an entry of a table."
-    if X[0].size > 0: prefetch(X[0], row * X[2] + i * X[3])
-    else: prefetch(X[1], row * X[2] + i * X[3])
+    if X[0].size > 0: prefetch(X[0], row * X[2] + i * X[3])  # type: ignore[call-arg]  # numba adds the first
+    else: prefetch(X[1], row * X[2] + i * X[3])  # type: ignore[call-arg]
 
 # %% ../../nbs/core/17_compiled.ipynb #5ea2c411
 @kernel
@@ -232,7 +232,7 @@ def prefetch_draws(words: np.ndarray, d: int, n: int, X: tuple, row: int, h: np.
     for _ in range(n):
         i = np.int64(uniform(words) * d)
         prefetch_entry(X, row, i)
-        prefetch(h, i)
+        prefetch(h, i)  # type: ignore[call-arg]
         prefetch(mark, i)
     words[0], words[1] = low, high
 

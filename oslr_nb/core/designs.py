@@ -59,7 +59,7 @@ def draw_outside(
     j = 0
     if 2 * r <= free + 1:
         while j < r:
-            i = np.int64(uniform(words) * d)
+            i: np.int64 | int = np.int64(uniform(words) * d)
             out[j] = i  # without a branch, whose outcome could not be guessed: a taken one is overwritten
             j += mark[i] != stamp
             mark[i] = stamp
@@ -236,7 +236,7 @@ class Midzuno(Design):
         check_int("m", self.m, 1, self.d, f"there are d = {self.d} weights")
 
     @property
-    def d(self) -> int:
+    def d(self) -> int:  # type: ignore[override]  # read only, as all of a frozen class
         "Number of coordinates."
         return len(self.q)
 

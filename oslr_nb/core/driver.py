@@ -228,7 +228,7 @@ def check_label_limit(learner: Learner, y: np.ndarray, rows: np.ndarray) -> None
 def play_by_hand(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, ...]:
     "Some rows, one call at a time."
     run = play(learner, Environment(X[rows], y[rows], learner.budget, learner.protocol, learner.params.get("k"), learner.costs))
-    return (run.predictions, run.n_observed) if learner.costs is None else (run.predictions, run.n_observed, run.spent)
+    return (run.predictions, run.n_observed) if run.spent is None else (run.predictions, run.n_observed, run.spent)
 
 
 def play_compiled(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool) -> tuple[np.ndarray, ...]:
@@ -267,7 +267,7 @@ def play_parts(
         part = rows[start : start + size]
         try: parts.append(play_compiled(learner, X[part].astype(np.float64), y[part], np.arange(len(part)), score))
         except ValueError as e:  # it speaks of rows and rounds of the part
-            sentence = re.sub(r"\bX\[(\d+)", lambda m, part=part: f"X[{part[int(m[1])]}", str(e))
+            sentence = re.sub(r"\bX\[(\d+)", lambda m, part=part: f"X[{part[int(m[1])]}", str(e))  # type: ignore[misc]
             raise ValueError(renumber_rounds(start, sentence)) from e
     return parts
 

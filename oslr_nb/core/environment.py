@@ -90,11 +90,13 @@ class Environment:
         self._X, self._y = check_stream(X, y, missing=True)
         self.T, self.d = self._X.shape
         self.protocol = check_choice("protocol", protocol, PROTOCOLS)
-        self.costs = self.spent = None
-        if costs is None: self.budget = check_int("budget", budget, 0, self.d, f"there are d = {self.d} features")
+        self.costs: np.ndarray | None = None
+        self.spent: np.ndarray | None = None
+        if costs is None: self.budget: float = check_int("budget", budget, 0, self.d, f"there are d = {self.d} features")
         else: self._set_prices(budget, costs)
         self.k = check_int("k", k, 1, self.d, "POSLR scores k-sparse weights") if protocol == "POSLR" else k
-        self.t, self.ledger, self.predictions = 0, [], np.full(self.T, np.nan)
+        self.ledger: list[tuple[int, np.ndarray, np.ndarray]] = []
+        self.t, self.predictions = 0, np.full(self.T, np.nan)
         self.purchases, self.n_observed = np.zeros(self.d, np.int64), np.zeros(self.T, np.int64)
         self._open()
 
@@ -104,8 +106,8 @@ class Environment:
         self.budget = check_real("budget", budget, 0.0, LARGEST, "it is money, in the unit of the prices")
 
     def _open(self) -> None:
-        self._spent, self._held = 0, np.empty(0, np.int64)
-        self._phase = "query" if self.protocol == "OSLR" else "commit"
+        self._spent: float = 0
+        self._held, self._phase = np.empty(0, np.int64), "query" if self.protocol == "OSLR" else "commit"
 
     def __repr__(self) -> str:
         what = f"T={self.T}, d={self.d}, budget={self.budget}, protocol={self.protocol!r}{', with costs' * (self.costs is not None)}"
@@ -137,7 +139,7 @@ class Environment:
         self._expect("commit(w)", "commit", PROTOCOLS[1:])
         w, b = check_array("w", w, (self.d,)), check_real("intercept", intercept)
         score = weighted_sum(w, self._X[self.t], b)
-        if self.protocol == "POSLR": self.n_observed[self.t] += check_sparse(w, self.k)
+        if self.protocol == "POSLR" and self.k is not None: self.n_observed[self.t] += check_sparse(w, self.k)
         self.predictions[self.t], self._phase = score, "query"
 
     def observe(self, query: Any) -> np.ndarray:
@@ -173,7 +175,7 @@ class Environment:
         self._spent, self._held = self._spent + cost, np.concatenate([self._held, bought]) if self._held.size else bought
         self.n_observed[self.t] += len(rows) + len(bought)
         self.purchases[bought] += 1
-        if self.costs is not None: self.spent[self.t] = self._spent
+        if self.spent is not None: self.spent[self.t] = self._spent
         self.ledger.append((self.t, bought, rows))
         return values
 

@@ -12,7 +12,7 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -299,7 +299,7 @@ def cone_solver(V: np.ndarray, support: np.ndarray, cone: float) -> Callable:
 
 # %% ../../nbs/core/07_geometry.ipynb #b59e4d26
 @validated
-def compatibility(V: np.ndarray, support: np.ndarray, cone: Cone = 2.0) -> Interval:
+def compatibility(V: np.ndarray, support: Any, cone: Cone = 2.0) -> Interval:
     """Compatibility constant of a support: the largest phi with phi ||w_S||_1 <= sqrt(|S| w'Vw) on its cone.
 
     support (k,): the support S, not empty. Up to 8 coordinates all sign patterns are solved, beyond that 64 of them.

@@ -77,6 +77,8 @@ class Learner:
 
     protocol: ClassVar[str] = "OSLR"
     arrays: ClassVar[tuple[str, ...]] = ()
+    _unanswered: np.ndarray | tuple[np.ndarray, np.ndarray] | None  # the query of a refused sale
+    key: ClassVar[str]  # its name in the registry
     example: ClassVar[dict[str, Any]] = {}  # arguments of a small learner, besides 12 features and a budget of 6
     State: ClassVar[Any] = tuple  # a NamedTuple, as compiled rounds take the arrays
     intercept_: Any = 0.0  # a float; learners that centre their features make it a property
@@ -84,6 +86,8 @@ class Learner:
     costs: np.ndarray | None = None  # prices (d,), for learners that take them; their budget is money
     x_limit: tuple[str, float, bool] = ("", LARGEST, False)
     y_limit: tuple[str, float] = ("", LARGEST)
+    S: np.ndarray  # features that the round buys
+    mark: np.ndarray  # rounds in which features were drawn last, for learners that keep them
 
     def __init__(self, d: int, budget: int, seed: Any = None, **params: Any):
         self.d = check_int("d", d, 1, 10**8, "its state has to fit into memory")
@@ -182,7 +186,7 @@ class Learner:
             w, self._next = self.coef_, 1
             return w
 
-    def query(self) -> Any:
+    def query(self) -> np.ndarray | Any:
         """The query of this round; after a refused sale it is the same again.
 
         Returns
@@ -307,6 +311,19 @@ class Learner:
 
     def _forget(self) -> None:
         "Renew what follows from the arrays, because others were written into them."
+
+    # what a subclass writes
+
+    @property
+    def coef_(self) -> np.ndarray:
+        "Current weights (d,)."
+        raise NotImplementedError
+
+    def _query(self) -> np.ndarray | Any: raise NotImplementedError
+
+    def _predict(self, values: np.ndarray) -> float: raise NotImplementedError
+
+    def _update(self, y: float) -> None: raise NotImplementedError
 
     # compiled rounds, for classes that have them
 

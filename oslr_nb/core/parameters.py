@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, wraps
 from graphlib import TopologicalSorter
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import numpy as np
 
@@ -198,7 +198,7 @@ Limit = Annotated[float, Real("Limit on a norm or a magnitude, or 0.", 0, LARGES
 @cache
 def declared(function: Callable) -> dict[str, Parameter]:
     "The declarations of a function's arguments, or of a class's, by name and in the order of the signature."
-    made = function.__init__ if isinstance(function, type) else function
+    made = function.__init__ if isinstance(function, type) else function  # type: ignore[misc]
     hints = get_type_hints(inspect.unwrap(made), include_extras=True)
     found = {name: [p for p in getattr(hint, "__metadata__", ()) if isinstance(p, Parameter)] for name, hint in hints.items()}
     return {name: parts[0] for name, parts in found.items() if parts}
@@ -211,7 +211,10 @@ def order_of_checks(function: Callable) -> tuple[str, ...]:
     return tuple(TopologicalSorter({name: parameter.needs & table.keys() for name, parameter in table.items()}).static_order())
 
 
-def validated(function: Callable) -> Callable:
+_F = TypeVar("_F", bound=Callable)
+
+
+def validated(function: _F) -> _F:
     """Decorator: check, and convert, each argument whose type is a declared parameter, before the function runs.
 
     Returns: the function; a call raises ValueError with one sentence if an argument is outside its limits.
@@ -229,7 +232,7 @@ def validated(function: Callable) -> Callable:
                 given[name] = declared(function)[name].check(name, given[name], given)
         return function(*bound.args, **bound.kwargs)
 
-    return call
+    return call  # type: ignore[return-value]  # the same arguments and the same result
 
 # %% ../../nbs/core/22_parameters.ipynb #2e8793c2
 # the section of a docstring on errors that all learners raise
@@ -245,7 +248,7 @@ ProtocolError
 def parameter_lines(function: Callable) -> list[tuple[str, str, str]]:
     "The declared parameters of a function or class: name, type with limits and default, sentence."
     signature, out = inspect.signature(function), []
-    types = get_type_hints(inspect.unwrap(function.__init__ if isinstance(function, type) else function))
+    types = get_type_hints(inspect.unwrap(function.__init__ if isinstance(function, type) else function))  # type: ignore[misc]
     for name, parameter in declared(function).items():
         if name not in signature.parameters: continue
         plain = "" if types[name] is Any else getattr(types[name], "__name__", str(types[name]).removesuffix(" | None"))
@@ -255,7 +258,10 @@ def parameter_lines(function: Callable) -> list[tuple[str, str, str]]:
     return out
 
 
-def document(cls: type) -> type:
+_C = TypeVar("_C", bound=type)
+
+
+def document(cls: _C) -> _C:
     "Class decorator: add the lists of parameters and errors to the docstring of a learner, before its first section."
     head, *rest = re.split(r"\n\n(?=[A-Z][\w ]+\n-+\n)", inspect.cleandoc(cls.__doc__ or ""))
     wrap = lambda words: textwrap.fill(words, 110, initial_indent="    ", subsequent_indent="    ")

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .parameters import document
 
@@ -29,14 +29,17 @@ LEARNERS: dict[str, Entry] = {}  # the registry: "paper.ClassName" to what is kn
 CLASSES: dict[str, type[Learner]] = {}  # what can be saved, by its key: the learners, and what stands around a learner
 
 
-def register(paper: str, **facts: Any) -> Callable[[type[Learner]], type[Learner]]:
+_C = TypeVar("_C", bound="type[Learner]")
+
+
+def register(paper: str, **facts: Any) -> Callable[[_C], _C]:
     """Class decorator: list a learner in `LEARNERS` as "paper.ClassName".
 
     facts: the other fields of `Entry`. Returns: a decorator that returns the class, with its name in the registry as
     attribute `key`.
     """
 
-    def add(cls: type[Learner]) -> type[Learner]:
+    def add(cls: _C) -> _C:
         cls.key = f"{paper}.{cls.__name__}"
         LEARNERS[cls.key] = Entry(cls, paper, **facts)
         return wrapper(document(cls))
@@ -44,7 +47,7 @@ def register(paper: str, **facts: Any) -> Callable[[type[Learner]], type[Learner
     return add
 
 
-def wrapper(made: type[Learner]) -> type[Learner]:
+def wrapper(made: _C) -> _C:
     """Class decorator: list in `CLASSES`, by its attribute `key`, a class that is saved but is no learner of a paper: it stands around one.
 
     made: the class; the first word of its key is the name of its module.

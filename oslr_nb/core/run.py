@@ -163,7 +163,7 @@ def best_sparse(
     limit = check_int("limit", limit, 0)
     times = np.ones(len(X)) if times is None else check_array("times", times, (len(X),))
     if times.min() < 0: fail("times", float(times.min()), "numbers of at least 0", "it says how often a row counts")
-    R = np.linalg.qr(np.sqrt(times)[:, None] * np.column_stack([X, y]), mode="r")
+    R: Any = np.linalg.qr(np.sqrt(times)[:, None] * np.column_stack([X, y]), mode="r")
     problem = SubsetLeastSquares(R[:, :d], R[:, d], radius)
     count = math.comb(d, k)
     exact = count <= limit

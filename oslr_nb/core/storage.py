@@ -62,7 +62,7 @@ def replace_file(path: Path) -> Iterator[BinaryIO]:
         raise
 
 
-def write_file(path: str | Path, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+def write_file(path: str | Path, header: dict[str, Any], arrays: dict[str, Any]) -> None:
     "Write header, checksum and arrays into one file. Raises OSError if the file cannot be written."
     path, text = check_path(path), json.dumps(header | {"schema": SCHEMA})
     with replace_file(path) as f: np.savez(f, header=np.array(text), checksum=np.array(checksum(text, arrays)), **arrays)

@@ -8,7 +8,7 @@ and added up in O(log d).
 """
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -101,7 +101,7 @@ def lazy_ball(d: int) -> LazyBall:
 
 # %% ../../nbs/core/19_trees.ipynb #e9294008
 @kernel
-def lazy_value(num: np.void, v: float) -> float:
+def lazy_value(num: Any, v: float) -> float:
     "The weight that a stored number stands for: s a (key - T) for v = s key."
     return num.scale * (v - num.threshold) if v > 0 else num.scale * (v + num.threshold) if v < 0 else 0.0
 
@@ -168,7 +168,7 @@ def lazy_climb(state: LazyBall, i: int, j: int) -> None:
 
 # %% ../../nbs/core/19_trees.ipynb #2fbb731a
 @kernel
-def lazy_past(num: np.void, v: float) -> float:
+def lazy_past(num: Any, v: float) -> float:
     "Part of a stored number in the running sum since its last write: s (key P - Q) for v = s key."
     return v * num.running_a - (num.running_at if v > 0 else -num.running_at if v < 0 else 0.0)
 
@@ -207,7 +207,7 @@ def lazy_put(state: LazyBall, i: int, w: float) -> None:
 def lazy_active(state: LazyBall) -> np.ndarray:
     "The coordinates of nonzero weight, in rising order."
     key, nodes, active = state.key, state.nodes, state.num.view(LAZY_SCALARS)[0].active
-    found, n, first = np.zeros(max(1, np.int64(active)), np.int64), 1, nodes.shape[0]
+    found, n, first = np.zeros(max(1, int(active)), np.int64), 1, nodes.shape[0]
     while found[0] < first and active > 0:
         old = found[:n].copy()
         n = 0
@@ -278,7 +278,7 @@ def lazy_pop(state: LazyBall) -> None:
 
 # %% ../../nbs/core/19_trees.ipynb #7b3d5387
 @kernel
-def lazy_threshold(num: np.void, r: float, rho: float) -> float:
+def lazy_threshold(num: Any, r: float, rho: float) -> float:
     "The threshold that brings the active weights to l1 norm a r, or part of the way to it."
     step = rho * (num.keys - num.threshold * num.active - r) / num.active
     return num.threshold + (step if rho == 1 else (step + num.keys) - num.keys)

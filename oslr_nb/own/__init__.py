@@ -7,20 +7,24 @@ __all__ = []
 __doc__ = """Learners and theorems of our own: steps without a knob, and second moments of all that was bought."""
 
 # %% ../../nbs/own/index.ipynb #8822a47b
-import importlib
-import importlib.util
+from .adaptive import *
 
-PAGES = ("adaptive", "parameter_free", "moments.sums", "moments.experts", "moments.learner", "moments.protocols",
-         "moment_theory")  # modules of the chapter, in the order of its pages
+# isort: split  (in the order of the pages)
+from .parameter_free import *
 
+# isort: split
+from .moments.sums import *
+from .moments.experts import *
+from .moments.learner import *
+from .moments.protocols import *
 
+# isort: split
+from .moment_theory import *
+
+# %% ../../nbs/own/index.ipynb #8822a47c
 def __dir__() -> list[str]:
     "The public names, for completion."
-    here = [f"oslr_nb.own.{m}" for m in PAGES if importlib.util.find_spec(f"oslr_nb.own.{m}")]
-    return sorted(n for m in here for n in importlib.import_module(m).__all__)
+    from oslr_nb.own import adaptive, moment_theory, moments, parameter_free
 
-
-for _page in PAGES:  # in the order of the pages
-    if importlib.util.find_spec(f"oslr_nb.own.{_page}"):
-        _module = importlib.import_module(f"oslr_nb.own.{_page}")
-        globals().update({_name: getattr(_module, _name) for _name in _module.__all__})
+    pages = (adaptive, parameter_free, moments.sums, moments.experts, moments.learner, moments.protocols, moment_theory)
+    return sorted(name for page in pages for name in page.__all__)

@@ -297,7 +297,8 @@ def forward_backward_support(V: np.ndarray, b: np.ndarray, k: int, share: float)
     size = np.sqrt(np.diag(V))
     size = np.where(size > 0, size, 1.0)
     V, b = V / np.outer(size, size), b / size  # the greedy choices do not depend on the lengths of the columns
-    S, gains, diagonal = [], [0.0], np.diag(V)
+    S: list[int] = []
+    gains, diagonal = [0.0], np.diag(V)
     for _ in range(4 * k):
         if len(S) == k: break
         W = np.linalg.pinv(V[np.ix_(S, S)], rcond=1e-12, hermitian=True) if S else np.zeros((0, 0))

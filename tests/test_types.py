@@ -1,0 +1,84 @@
+"""mypy finds nothing wrong with the types of the package, and in the program of a user exactly what is wrong."""
+
+import ast
+import importlib
+import inspect
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+from conftest import TOP
+
+import oslr_nb as oslr
+
+ARRAY = "np.ndarray[tuple[Any, ...], np.dtype[Any]]"
+
+
+def mypy(*options):
+    "The lines that mypy prints."
+    command = [sys.executable, "-m", "mypy", "--no-pretty", "--no-error-summary", *map(str, options)]
+    done = subprocess.run(command, cwd=TOP, env=os.environ | {"MYPYPATH": str(TOP)}, capture_output=True, text=True, check=False)
+    assert done.returncode < 2 and not done.stderr, done.stdout + done.stderr
+    return done.stdout.splitlines()
+
+
+def verdicts(folder, lines):
+    "What mypy says of each line of a program that imports the package: the type that it reveals, the code of its error, or nothing."
+    program, found = folder / "program.py", [""] * len(lines)
+    program.write_text("\n".join(["import numpy as np", "import oslr_nb as oslr", *lines, ""]))
+    for said in mypy("--config-file=", "--strict", "--follow-imports=silent", "--cache-dir=.mypy_cache/users", program):
+        if match := re.fullmatch(r'.*?:(\d+): (?:note: Revealed type is "|error: .*\[)(.*)["\]]', said):
+            found[int(match[1]) - 3] = match[2].replace("numpy.", "np.")
+    return found
+
+
+def test_the_package():
+    assert mypy() == []
+
+
+def test_the_face_is_what_is_fetched():
+    "Names of `oslr_nb` are told to checkers of types, those of all modules in its folders too, and are what is fetched."
+    face = [n for n in ast.walk(ast.parse((TOP / "oslr_nb/__init__.py").read_text())) if isinstance(n, ast.ImportFrom)]
+    told = {alias.asname: node.module for node in face if node.module.startswith("oslr_nb") for alias in node.names}
+    found = [p for storey in ("", *oslr.STOREYS) for p in (TOP / "oslr_nb" / storey).iterdir()]
+    modules = {p.stem for p in found if p.stem[0] != "_" and (p.suffix == ".py" or (p / "__init__.py").exists())}
+    assert told.keys() == {name for names in oslr.HOME.values() for name in names} | modules | {"LEARNERS"}
+    for name, module in told.items():
+        thing = vars(importlib.import_module(module)).get(name) or importlib.import_module(f"{module}.{name}")
+        assert getattr(oslr, name) is thing
+
+
+def shown(value):
+    return f"np.array({value.tolist()})" if isinstance(value, np.ndarray) else repr(value)
+
+
+def call(key, without="", **changed):
+    "The line that makes a learner."
+    cls = oslr.LEARNERS[key].cls
+    arguments = {n: v for n, v in ({"d": 12, "budget": 6} | cls.example).items() if n in inspect.signature(cls).parameters and n != without}
+    return f"oslr.{key}({', '.join(f'{name}={shown(value)}' for name, value in (arguments | changed).items())})"
+
+
+def test_right_calls_have_types(tmp_path):
+    kinds = {f"reveal_type({call(key)})": f"{e.cls.__module__}.{e.cls.__name__}" for key, e in oslr.LEARNERS.items()}
+    kinds |= {
+        "X, y, lr = np.zeros((4, 12)), [0.0] * 4, oslr.hazan2012.AERR(12, 6)": "",
+        "reveal_type(lr.query())": f"{ARRAY} | Any", "reveal_type(lr.predict(X[0][lr.query()]))": "float", "reveal_type(lr.coef_)": ARRAY,
+        "run = oslr.simulate(lr, X, y, seed=0)": "", "reveal_type(run)": "oslr_nb.core.run.Run", "reveal_type(run.losses)": ARRAY,
+        "reveal_type(oslr.best_sparse(X, y, 2))": "oslr_nb.core.run.Comparator",
+        "reveal_type(oslr.auto(12, 6))": "oslr_nb.core.learner.Learner", "reveal_type(oslr.cite('ito2017'))": "str",
+        "reveal_type(oslr.play(lr, oslr.Environment(X, y, 6)).regret(lr.coef_))": ARRAY,
+        "reveal_type(oslr.hazan2012.bound_aerr(100, 12, 6))": "float",
+    }
+    assert dict(zip(kinds, verdicts(tmp_path, list(kinds)), strict=True)) == kinds
+
+
+def test_wrong_calls_are_found(tmp_path):
+    wrong = {"oslr.hazan2021": "attr-defined", "oslr.hazan2012.AER": "attr-defined", "oslr.simulate(X=1)": "call-arg"}
+    for key, entry in oslr.LEARNERS.items():
+        needed = [n for n, p in inspect.signature(entry.cls).parameters.items() if p.default is p.empty]
+        whole = "budget" if "budget" in needed else "T"
+        wrong |= {call(key, **{whole: "six"}): "arg-type", call(key, nothing=1): "call-arg", call(key, without=needed[-1]): "call-arg"}
+    assert dict(zip(wrong, verdicts(tmp_path, list(wrong)), strict=True)) == wrong
