@@ -17,8 +17,7 @@ CONTEXT.set_forkserver_preload(LIBRARIES)
 
 def run_cells(path: Path, answer: Any) -> None:
     "In the fork: run a notebook in an empty folder; send its cells with their outputs, the error if there is one, and the processor time."
-    from execnb.nbio import read_nb
-    from execnb.shell import CaptureShell
+    from execnb.shell import CaptureShell, read_nb
 
     nb, error = read_nb(path), ""
     folder = tempfile.TemporaryDirectory()

@@ -192,11 +192,9 @@ def test_numbers_are_those_of_the_site():
 
 def test_the_first_cell_is_front_matter_and_no_docstring():
     "nbdev reads title and description, and would export the description if the cell began with the title."
-    from nbdev.frontmatter import _md2dict
-
     for path in NBS.rglob("*.ipynb"):
         first = "".join(json.loads(path.read_text(encoding="utf-8"))["cells"][0]["source"])
-        assert first.startswith("<!-- front matter\n") and {"title", "description"} <= set(_md2dict(first)), path
+        assert re.match(r"<!-- front matter\n.*^# \S.*^> \S", first, re.M | re.S), path
 
 
 def test_captions_have_their_formulas_as_formulas():

@@ -7,9 +7,8 @@ from importlib.resources import files
 from pathlib import Path
 
 import yaml
-from execnb.nbio import mk_cell
 from nbdev.config import get_config
-from nbdev.process import Processor
+from nbdev.process import Processor, mk_cell
 
 from website.reference import link_names
 from website.rich import BOXES, rich, unlabelled
