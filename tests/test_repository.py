@@ -22,7 +22,7 @@ STOREYS = {  # the house: every import goes down, or stays on its storey and goe
     "own": "adaptive parameter_free moments moment_theory __init__ choice",
     "practice": "data reading scaling blocks adapters recommend report tables service",
     "ledger": "claims core cesabianchi2010 hazan2012 foster2016 ito2017 kale2017 ito2018 murata2018 li2025 own",
-    "results": "experiments cesabianchi2010 ito2017 kale2017 ito2018 murata2018 digits equal_cost catalogue",
+    "results": "experiments cesabianchi2010 ito2017 kale2017 ito2018 murata2018 digits equal_cost catalogue errata",
     "": "__init__ cli __main__",
 }
 NOTHING = ("oslr_nb", "oslr_nb.core.checks")  # modules that import none of the package

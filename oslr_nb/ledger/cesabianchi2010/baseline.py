@@ -416,7 +416,7 @@ def _(case: Case) -> Evidence:
            r"+c\left(\frac{dB}k\right)^2\sqrt{\frac1m\ln\frac d\delta}$ holds with probability of at least $1-\delta$",
            "With independent halves, or with unbiased weights ([Lemma CA 5](#lem-base-halves)), the printed proof is right up to "
            "the constant. Theorem 1 of the conference version, whose matrix is unbiased, is not touched.",
-           "nothing later in that paper; its AER does not use the matrix.", source="cesabianchi2011",
+           "nothing later in the journal version; its AER does not use the matrix.", source="cesabianchi2011",
            witness=r"$x=e_1$ and $y=\frac12$ in every example, $B=1$: disjoint halves see no product but $x_ix_j=0$, "
                    r"so $\bar A=0$; $\bar v$ is positive as soon as attribute 1 is bought. The output is $\hat w=e_1$ "
                    r"with the excess $(1-\frac12)^2=\frac14$ for every $m$, where the bound tends to zero."),

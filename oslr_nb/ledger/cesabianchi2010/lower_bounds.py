@@ -340,7 +340,8 @@ def one_law_for_all(case: Case) -> Evidence:
 
 @one_law_for_all.corrected(
     r"j\text{ drawn uniformly: with }m<\tfrac d{k\kappa}\mathrm{kl}(\tfrac1d,\tfrac34)"
-    r"\text{ every learner has mean excess}\ge\varepsilon", controls={"four times the examples": {"factor": 4.0}})
+    r"\text{ every learner has mean excess}\ge\varepsilon,\ \kappa=-\tfrac12\ln(1-4\varepsilon)",
+    controls={"four times the examples": {"factor": 4.0}})
 def some_law_for_each(case: Case, factor: float = 1.0) -> Evidence:
     "Mean excess of the best learner, in units of eps, with the largest whole number of examples below the bound (times factor)."
     d, k, eps = case.value

@@ -508,7 +508,7 @@ def constant_is_needed(case: Case, share: float = 0.8) -> Evidence:
            "misprint", "Section 4, page 5, the sentence after Theorem 4.1",
            r"which together with Theorem 4.1 and using $\eta=\frac{2B}{G\sqrt m}$ yields an expected excess risk bound of "
            r"$4B^2\sqrt{\frac{10d\log2d}{km}}$",
-           r"It is said in passing of an algorithm of another paper, and their Theorem 4.4 has the right step, "
+           r"It is said in passing of an algorithm of another paper, and Theorem 4.4 has the right step, "
            r"$\frac1{2B}\sqrt{\log2d/(5m(\ldots))}$. At $B=1$ both steps would agree at $\ln2d=20$.",
            "Nothing: the bound that the sentence quotes is right, and no later statement uses the step.", source="kukliansky2015",
            witness=r"In units of $BG/\sqrt m$, $\eta=2B/(G\sqrt m)$ gives $\frac{\ln2d}{2B}+10B$. For $d=10$, $B=3$ "
