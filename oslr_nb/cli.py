@@ -36,7 +36,7 @@ app = typer.Typer(  # the command `oslr`
 )
 
 
-def stop(error: Exception, ctx: Any = None) -> None:
+def stop(error: Any, ctx: Any = None) -> None:
     "Print the sentences of an error, and the command that would work if it is known, and end with exit code 2."
     for line in error.say(True) if hasattr(error, "say") else [str(error)]: typer.echo(line, err=True)
     if ctx is not None and getattr(error, "words", []):
@@ -182,8 +182,8 @@ def run(
     "Play a CSV or Parquet table, buying few features of each row; writes a report, a figure and the learner."
     from oslr_nb.practice.tables import free_folder, run_table
 
-    more = {"encode": encode or (), "impute": impute, "ignore": ignore or (), "missing": missing or (), "passes": passes, "costs": costs}
-    more |= {"learner": learner, "scale": scale, "seed": seed, "every": every, "priced": priced, "resume": resume}
+    more: dict[str, Any] = {"encode": encode or (), "impute": impute, "ignore": ignore or (), "missing": missing or (), "passes": passes}
+    more |= {"learner": learner, "scale": scale, "seed": seed, "every": every, "priced": priced, "resume": resume, "costs": costs}
     more["progress"] = sys.stderr.isatty()
     budget, out = int(budget) if not priced and budget.is_integer() else budget, free_folder(resume) if out is None else out
     with stop_at_errors(f"out = {str(out)!r}: it must be a folder", "interrupted; the same command with --resume goes on", ctx):

@@ -76,7 +76,7 @@ class Learner:
     """
 
     protocol: ClassVar[str] = "OSLR"
-    arrays: ClassVar[tuple[str, ...]] = ()
+    arrays: tuple[str, ...] = ()
     _unanswered: np.ndarray | tuple[np.ndarray, np.ndarray] | None  # the query of a refused sale
     key: ClassVar[str]  # its name in the registry
     example: ClassVar[dict[str, Any]] = {}  # arguments of a small learner, besides 12 features and a budget of 6

@@ -29,7 +29,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 try:
     from river.base import Regressor as Model
-except ImportError: Model = object  # river is not needed: its models are known by their methods
+except ImportError: Model = object  # type: ignore[misc,assignment]  # river is not needed: its models are known by their methods
 
 # %% auto #0
 __all__ = ['weights_of', 'budget_of', 'costs_of', 'OSLRRegressor', 'check_value', 'OSLRLearner']
@@ -288,7 +288,7 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
         if d == 1: X, names = np.column_stack([X, np.zeros(len(X))]), ()
         lr, run, out = play_known(lr, X, y, np.arange(len(X)) if rows is None else rows)
         if out: warnings.warn(f"{out} of {len(run.rows)} rows were left out: a number to be bought was missing (NaN).", stacklevel=3)
-        self.n_left_out_ = out + (self.n_left_out_ if seen else 0)
+        self.n_left_out_: int = out + (self.n_left_out_ if seen else 0)
         lr.names_ = names or lr.names_
         self.learner_, self.n_features_seen_ = lr, seen + int(np.minimum(run.n_observed, d).sum())
         self.y_range_ = min(limits[0], float(y.min())), max(limits[1], float(y.max()))
@@ -354,7 +354,11 @@ class OSLRLearner(Model):
         self, budget: int | float | None = None, features: Any = None, learner: Any = "auto", seed: Any = None, costs: Any = None,
     ):
         self.budget, self.features, self.learner, self.seed, self.costs = budget, features, learner, seed, costs
-        self.learner_, self.names_, self.n_features_seen_, self._query, self.ignored_ = None, (), 0, None, set()
+        self.learner_: Any = None
+        self._query: Any = None
+        self.names_: tuple = ()
+        self._known: frozenset = frozenset()
+        self.n_features_seen_, self.ignored_ = 0, set[Any]()
 
     @property
     def weights(self) -> dict[Any, float]:

@@ -4,7 +4,6 @@
 """Streams larger than memory: blocks of rows, one after the other, played as if they were one table."""
 from __future__ import annotations
 
-import itertools
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -66,15 +65,15 @@ class Books:
         known = losses[~np.isnan(losses)]
         if not self.scored and known.size: self.first = float(known[0])
         self.loss = added(self.loss, known)
-        if run.spent is not None: self.spent = added(self.spent, run.spent)
+        if run.spent is not None and self.spent is not None: self.spent = added(self.spent, run.spent)
         if self.keep:
             for kept, numbers in zip(self.kept, (run.predictions, losses, run.n_observed), strict=True): kept += numbers.tobytes()
         self.rounds, self.scored, self.bought = self.rounds + len(losses), self.scored + len(known), self.bought + int(run.n_observed.sum())
 
     def run(self) -> BlockRun:
         "The result; nothing can be added afterwards."
-        arrays = (np.frombuffer(kept, kind) for kept, kind in zip(self.kept, (float, float, np.int64), strict=True))
-        return BlockRun(self.blocks, self.rounds, self.scored, self.loss, self.bought, *arrays, self.spent, self.first)
+        predictions, losses, bought = (np.frombuffer(kept, kind) for kept, kind in zip(self.kept, (float, float, np.int64), strict=True))
+        return BlockRun(self.blocks, self.rounds, self.scored, self.loss, self.bought, predictions, losses, bought, self.spent, self.first)
 
 # %% ../../nbs/practice/blocks.ipynb #ee0a7d46
 class BlockRefused(ValueError):
@@ -101,7 +100,7 @@ def refusal(b: int, e: Exception, books: Books) -> BlockRefused:
 def parts_of(block: Any, target: str | None) -> tuple[Any, Any, Any]:
     "Features, labels and order of play of a block."
     if target is not None:
-        frame = frame_of("item", block) if is_table(block) else None
+        frame: Any = frame_of("item", block) if is_table(block) else None
         if not hasattr(frame, "drop"): fail("item", block, "a table of pandas, polars or pyarrow", "target names one of its columns")
         found = textwrap.shorten(", ".join(map(str, frame.columns)), 99, placeholder=" ...")
         if target not in frame.columns: fail("target", target, "a column of the block", f"they are {found}")
@@ -125,7 +124,7 @@ def play_block(learner: Learner, block: tuple[Any, Any, Any], names: tuple, done
     return run
 
 
-def blocks_of(blocks: Any, target: str | None) -> tuple[Iterator[Any], tuple, str | None]:
+def blocks_of(blocks: Any, target: Any) -> tuple[Iterator[Any], tuple, str | None]:
     "The blocks one by one, the names that are known to be those of all, and the target that is still in them."
     if isinstance(blocks, (str, Path)): blocks, target = TableBlocks(blocks, target), None
     if isinstance(blocks, np.ndarray) or is_table(blocks):
@@ -186,13 +185,13 @@ def simulate_blocks(
     stream, names, target = blocks_of(blocks, target)
     with learner._alone:
         learner._turn(learner.calls[0])
-        for b in itertools.count():
+        while True:
             try:
                 block = next(stream, DONE)
                 if block is DONE: return books.run()
                 run = play_block(learner, parts_of(block, target), names, books.rounds, rng, score)
             except ProtocolError: raise
-            except Exception as e: raise refusal(b, e, books) from e
+            except Exception as e: raise refusal(books.blocks, e, books) from e
             books.add(run)
             if run is not None and len(run.rows): rng = None
 

@@ -132,7 +132,8 @@ class PricedStream(Stream):
     classes: np.ndarray  # (n,): labels as published
 
 # %% ../../nbs/practice/data.ipynb #6b65ea23
-PRICED = {  # of the sets with prices: (published classes of the ill, price of each feature, what groups share a fee, and the fee)
+# of the sets with prices: (published classes of the ill, price of each feature, what groups share a fee, and the fee)
+PRICED: dict[str, tuple[tuple[int, ...], dict[str, float], dict[tuple[str, ...], float]]] = {
     "heart": (
         (1, 2, 3, 4),
         {"age": 1.0, "sex": 1.0, "cp": 1.0, "trestbps": 1.0, "chol": 7.27, "fbs": 5.2, "restecg": 15.5, "thalach": 102.9,
@@ -179,7 +180,7 @@ def priced(name: str, impute: bool = False) -> PricedStream:
     check_choice("name", name, tuple(PRICED))
     impute = check_flag("impute", impute)
     ill, prices, fees = PRICED[name]
-    with np.load(files("oslr_nb") / "priced.npz", allow_pickle=False) as saved:
+    with np.load(str(files("oslr_nb") / "priced.npz"), allow_pickle=False) as saved:
         X, classes = saved[f"{name}_X"], saved[f"{name}_y"]
     if impute: X = np.where(np.isnan(X), np.nanmean(X, axis=0), X)
     shared = {feature: fee for group, fee in fees.items() for feature in group}
@@ -325,7 +326,7 @@ def _numbers(name: str, body: bytes, rows: int | None, columns: int) -> np.ndarr
 # %% ../../nbs/practice/data.ipynb #7f403319
 def _digest(values: np.ndarray, kind: str = "<f8") -> str:
     "SHA-256 of the numbers as bytes of this kind, in C order; no difference between 0 and -0."
-    return hashlib.sha256(np.ascontiguousarray(values, dtype=kind) + np.zeros((), kind)).hexdigest()
+    return hashlib.sha256((np.ascontiguousarray(values, dtype=kind) + np.zeros((), kind)).data).hexdigest()
 
 
 def _agree(what: str, values: np.ndarray, known: str, found: str = "") -> None:

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -329,8 +330,9 @@ class Refused(ValueError):
     @property
     def words(self) -> list[str]:
         "Options that would make the command work; empty if none is known to help."
-        if not all(isinstance(part, Trouble) and part.takes for part in self.parts) or self.features is None: return []
-        found = dict.fromkeys(pair for part in self.parts for pair in part.takes)
+        troubles = [part for part in self.parts if isinstance(part, Trouble) and part.takes]
+        if len(troubles) < len(self.parts) or self.features is None: return []
+        found = dict.fromkeys(pair for part in troubles for pair in part.takes)
         return [word for name, value in found for word in ([f"--{name}"] if value is None else [f"--{name}", value])]
 
 
@@ -341,7 +343,9 @@ LEAVE = "leaves the column out"
 class Tried:
     "Checks that are made one after the other, and what they refuse, raised together."
 
-    def __init__(self) -> None: self.parts, self.features = [], None
+    def __init__(self) -> None:
+        self.parts: list[str | Trouble] = []
+        self.features: int | None = None
 
     def __call__(self, check: Callable, *args: Any) -> Any:
         "The result of a check; None if it refuses."
@@ -426,7 +430,8 @@ def check_column(c: Column, target: str, encode: bool, impute: bool) -> Trouble 
 
 def features_of(used: list[Column]) -> tuple[list[str], list[float]]:
     "Names and means of the features that columns make."
-    names, middles = [], []
+    names: list[str] = []
+    middles: list[float] = []
     for c in used:
         if c.numeric: names, middles = [*names, c.name], [*middles, c.total / max(c.known, 1)]
         else:
@@ -494,10 +499,11 @@ def survey_table(
                 if rows == mark: start = sums.digests()
             bar.update(batch.num_rows)
     if not rows: fail("data", path.name, "a table with at least one row")
-    empty = [not c.name and not c.known and not c.values for c in columns]
+    kept = [bool(c.name or c.known or c.values) for c in columns]
     out = [f"{name!r} (the index of a frame of pandas)" for name in out]
-    out += [f"column {i + 1} (without a name and empty)" for i, e in zip(at, empty, strict=True) if e]
-    columns, at, end, start = ([v for v, e in zip(part, empty, strict=True) if not e] for part in (columns, at, sums.digests(), start))
+    out += [f"column {i + 1} (without a name and empty)" for i, k in zip(at, kept, strict=True) if not k]
+    columns, at = list(compress(columns, kept)), list(compress(at, kept))
+    end, start = list(compress(sums.digests(), kept)), list(compress(start, kept))
     names_all = lambda i: f"names, but column {i + 1} of {path.name} has none"
     troubles = [check_column(c, target, encode, impute) if c.name else
                 Trouble("columns of data", "", names_all(i), (("ignore", "", "leaves it out"),)) for c, i in zip(columns, at, strict=True)]
@@ -581,8 +587,8 @@ def named_numbers(path: Path, what: str, columns: tuple[str, ...]) -> dict[str, 
     if sorted(names) != sorted(columns): fail(f"columns of {what}", ", ".join(names), ", ".join(columns[:-1]) + " and " + columns[-1])
     for batch in batches(path, [names.index(c) for c in columns], what):
         keys, *rest = (plain(column) for column in batch.columns)
-        numbers = [number_of(column) for column in rest]
-        if any(n is None for n in numbers): fail(what, path.name, f"a table with numbers as {' and '.join(columns[1:])}")
+        numbers = [n for column in rest if (n := number_of(column)) is not None]
+        if len(numbers) < len(rest): fail(what, path.name, f"a table with numbers as {' and '.join(columns[1:])}")
         for name, *values in zip(keys.to_pylist(), *(n.tolist() for n in numbers), strict=True):
             name = "" if name is None else str(name)
             if name in found: fail(f"{columns[0]} of {what}", name, f"named once in {path.name}")

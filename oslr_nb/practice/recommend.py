@@ -42,19 +42,19 @@ class Sample:
     "A table less its means in units of its deviations, and numbers that several checks use."
 
     X: np.ndarray  # (n, d)
-    y: np.ndarray | None  # (n,)
+    y: np.ndarray | Any  # (n,), or None
     size: np.ndarray  # deviations of the features as they came
     budget: int  # features bought a round
     k: int  # weights of the comparators
     names: list[str]  # of the features
     V: np.ndarray = field(init=False)  # second moments
     spectrum: np.ndarray = field(init=False)  # their eigenvalues
-    w: np.ndarray | None = None  # the best k-sparse weights that were found
+    w: np.ndarray | Any = None  # the best k-sparse weights that were found; None without labels
     exact: bool = False  # whether no other k-sparse weights are better
     mean: float = 1.0  # loss a round of predicting the mean label
     sparse: float = 1.0  # loss a round of w
     full: float = 1.0  # loss a round of all weights
-    rest: np.ndarray | None = None  # residuals of all weights
+    rest: np.ndarray | Any = None  # residuals of all weights
     fast: bool = False  # whether a sparse linear model is not refuted
 
     def __post_init__(self) -> None:
@@ -333,7 +333,7 @@ class Constants:
     low: float  # roots of the extreme eigenvalues
     high: float
     phi: float  # compatibility
-    eps: float  # restricted isometry
+    eps: float | Any  # restricted isometry; None where no number is known
     sigma: float  # deviation of the noise
 
 
@@ -369,7 +369,7 @@ def moment_rule(s: Sample, c: Constants, T: int) -> float:
     return slow * c.label**2
 
 # %% ../../nbs/practice/recommend.ipynb #d983d16a
-def reaching(c: Constants) -> dict[str, float]:
+def reaching(c: Constants) -> dict[str, Any]:
     "The scales by the names that the papers' bounds share."
     return {"x_norm": c.norm, "y_max": c.label, "radius": c.w2}
 

@@ -55,7 +55,8 @@ def ridge_loss(R: np.ndarray, b: np.ndarray, variance: float, n: int) -> tuple[f
 
 def affordable(R: np.ndarray, b: np.ndarray, costs: np.ndarray, budget: float, divide: bool) -> tuple[float, list[int]]:
     "Forward selection while the money lasts, by gain or by gain per price: share of the variance that is left, and the features."
-    c, v, L, chosen, left, money = b.copy(), np.diag(R).copy(), np.zeros((0, len(b))), [], 1.0, budget * (1 + PRICE_SLACK)
+    chosen: list[int] = []
+    c, v, L, left, money = b.copy(), np.diag(R).copy(), np.zeros((0, len(b))), 1.0, budget * (1 + PRICE_SLACK)
     while True:
         gain = np.where((v > 1e-10) & (costs <= money), c**2 / np.maximum(v, 1e-10), 0.0)
         gain[chosen] = 0.0
@@ -66,7 +67,7 @@ def affordable(R: np.ndarray, b: np.ndarray, costs: np.ndarray, budget: float, d
         L, chosen, money = np.vstack([L, row]), [*chosen, i], money - float(costs[i])
 
 
-def compare(M: np.ndarray, budget: float, costs: np.ndarray | None = None) -> dict[str, Any] | None:
+def compare(M: np.ndarray, budget: Any, costs: np.ndarray | None = None) -> dict[str, Any] | None:
     "Hindsight: ridge regression on all features, and forward selection within the budget; None without moments."
     if not M.size: return None
     with one_thread():

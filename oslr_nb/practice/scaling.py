@@ -196,6 +196,7 @@ class Scaled(Learner):
         "One more round of the warm-up; after the last one the scales are set."
         n, b = len(self.first), self.budget
         self.first[self.num[0] % n] = np.append(self.values, y)
+        at: Any  # places of numbers
         for at, values in ((self.S, self.values), ([self.d], y)):
             self.counts[at] += 1
             self.centre[at] += (values - self.centre[at]) / self.counts[at]

@@ -124,7 +124,7 @@ class OpenExample:
     rows: list[list[float]]  # linear measurements that it asked for; few learners do
     explored: bool = True  # `explored_` of the learner after its query
     values: np.ndarray | None = None  # values that were bought; None before they are known
-    prediction: float | None = None  # the prediction from them
+    prediction: float | Any = None  # the prediction from them; None before
     early: bool = False  # whether no label was known at that time
 
 # %% ../../nbs/practice/service.ipynb #e8a3c0d1
@@ -134,7 +134,9 @@ class Examples:
     def __init__(self, learner: Learner):
         if learner.protocol != "OSLR":
             fail("learner", type(learner).__name__, "one of protocol OSLR", "such learners predict from what they buy")
-        self.learner, self.open, self.current = learner, {}, None
+        self.learner: Any = learner  # some have methods that `Learner` lacks
+        self.open: dict[str | int, OpenExample] = {}
+        self.current: str | int | None = None
         self.rounds, self.skipped, self.losses = 0, 0, [0.0, 0.0, 0.0, 0.0]
 
     @property
@@ -168,7 +170,8 @@ class Examples:
         if name not in self.open:
             if len(self.open) >= MOST_OPEN: fail("number of open examples", len(self.open) + 1, f"at most {MOST_OPEN}")
             self._put_aside(name)
-            query, rows = self.learner.query(), ()
+            query = self.learner.query()
+            rows: Any = ()
             if type(query) is not np.ndarray or query.ndim > 1: rows, query = split_query(query, self.learner.d)
             self.open[name], self.current = OpenExample(query.tolist(), [row.tolist() for row in rows]), name
         return self.open[name]
@@ -351,7 +354,8 @@ class State:
     def __init__(self, path: Path):
         path = Path(os.path.realpath(path))  # a file of two names has one journal
         if path.is_dir(): fail("state", str(path), "a file, or the name of one")
-        self.path, self.fresh = path, []  # fresh: lines not yet in the journal, with number, text, checksum of the answer
+        self.path = path
+        self.fresh: list[tuple[int, bytes, int]] = []  # lines not yet in the journal, with number, text, checksum of the answer
         self.journal = hold(path.with_name(path.name + ".journal"), "state", path, "service")
         for part in path.parent.glob(f"{glob.escape(path.name[:80])}.{'[0-9a-f]' * 16}.part"): part.unlink(missing_ok=True)
 
@@ -406,7 +410,9 @@ class Pipes:
 
     def __init__(self, service: Service, state: State | None, every: int, source: int, sink: int):
         self.service, self.state, self.every, self.source, self.sink = service, state, every, source, sink
-        self.answers, self.calm, self.signals, self.rest, self.dropping = [], False, [], b"", False
+        self.answers: list[str] = []
+        self.signals: list[int] = []
+        self.calm, self.rest, self.dropping = False, b"", False
         self.longest, self.mark = LONGEST + 64 * service.learner.most, codecs.BOM_UTF8
         self.wait(0)
 
@@ -437,7 +443,9 @@ class Pipes:
         "Write the state; returns the error, if any, in a sentence that also goes to standard error."
         start, wrong = time.monotonic(), "state = None: it must be a file (--state FILE)."
         if self.state is not None:
-            try: return self.state.save(self.service) or ""
+            try:
+                self.state.save(self.service)
+                return ""
             except OSError as error: wrong = f"state = {str(self.state.path)!r}: it must be a file that can be written ({error})."
             finally: self.wait(time.monotonic() - start)
         print(wrong, file=sys.stderr, flush=True)
@@ -445,8 +453,8 @@ class Pipes:
 
     def keep(self) -> None:
         "Force the answered lines to the disk; end the process if neither journal nor state can be written."
-        try:
-            if self.state is not None: self.state.commit()
+        if self.state is None: return
+        try: self.state.commit()
         except sqlite3.Error as error:
             wrong = f"state = {str(self.state.path)!r}: its journal must be a file that can be written ({error})."
             print(wrong, file=sys.stderr, flush=True)
@@ -477,7 +485,7 @@ class Pipes:
         else: answer = service.answer(line)
         self.answers.append(answer)
         wish, service.wish = service.wish, ""
-        if self.state is not None: self.state.note(service.lines, b"" if wish or answer.startswith('{"error"') else line, answer)
+        if self.state is not None: self.state.note(service.lines, b"" if wish or answer.startswith('{"error"') else line or b"", answer)
         if self.signals or self.due():
             self.flush()  # what is in the file has been answered
             if not self.signals: self.save()
@@ -497,7 +505,9 @@ class Pipes:
                 chunk = os.read(self.source, 2**16)
                 self.calm = False
                 for line in self.split(chunk):
-                    if self.do(line): return self.flush() or 0
+                    if self.do(line):
+                        self.flush()
+                        return 0
                 if not chunk: break
             self.flush()
         self.calm = False
@@ -505,15 +515,15 @@ class Pipes:
 
 
 MINUTE = 60.0  # seconds
-EXIT_CODES = {signal.SIGTERM: 0, signal.SIGINT: 130}
+EXIT_CODES: dict[int, int] = {signal.SIGTERM: 0, signal.SIGINT: 130}
 SIGNALS = [*EXIT_CODES, *([signal.SIGUSR1] if hasattr(signal, "SIGUSR1") else [])]  # Windows has none
 
 # %% ../../nbs/practice/service.ipynb #5b1c7e20
 def first_learner(learner: str, features: int | None, budget: int | None, seed: int | None) -> Learner:
     "A new learner, or the learner of a file, if it agrees with the arguments."
     if not str(learner).endswith(".npz"):
-        for name, value in (("features", features), ("budget", budget)):
-            if value is None: fail(name, value, "given, unless the learner comes from a file")
+        if features is None: fail("features", features, "given, unless the learner comes from a file")
+        if budget is None: fail("budget", budget, "given, unless the learner comes from a file")
         return make_learner(learner, features, budget, seed)
     if seed is not None: fail("seed", seed, "left out", "the learner in a file continues its own draws")
     if not Path(learner).is_file(): fail("learner", learner, "a file", "there is none")
@@ -541,11 +551,11 @@ def serve(
     service, path = Service(first_learner(learner, features, budget, seed)), None if state is None else check_path(state)
     check_int("every", every, 0)
     with contextlib.ExitStack() as after:
-        state = None if path is None else State(path)
-        if state is not None:
-            after.callback(state.journal.close)
-            state.begin(service)
-        pipes = Pipes(service, state, every, source, sink)
+        kept = None if path is None else State(path)
+        if kept is not None:
+            after.callback(kept.journal.close)
+            kept.begin(service)
+        pipes = Pipes(service, kept, every, source, sink)
         with contextlib.suppress(ValueError):
             for number in SIGNALS: after.callback(signal.signal, number, signal.signal(number, pipes.receive_signal))
         return pipes.run()

@@ -41,7 +41,7 @@ def read_options(texts: Iterable[str]) -> dict[str, Any]:
     >>> read_options(["k=3", "step=adaptive"])
     {'k': 3, 'step': 'adaptive'}
     """
-    found = {}
+    found: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not (equals and name.isidentifier()): fail("option", text, "NAME=VALUE")
@@ -54,7 +54,7 @@ def read_options(texts: Iterable[str]) -> dict[str, Any]:
 KNOWN = ("d", "budget", "seed", "protocol", "costs")  # arguments of learners that are no options
 
 
-def filled_options(learner: str, options: dict[str, Any], budget: int, T: int) -> dict[str, Any]:
+def filled_options(learner: str, options: Any, budget: int, T: int) -> dict[str, Any]:
     "The options, with the rounds of the run, and with a k if the learner cannot do without one."
     entry = all_learners().get(learner)
     if entry is None and learner != "auto":
@@ -75,7 +75,7 @@ def filled_options(learner: str, options: dict[str, Any], budget: int, T: int) -
 
 
 def new_learner(
-    learner: str, d: int, budget: float, seed: int, options: dict[str, Any], scale: str | np.ndarray, T: int,
+    learner: str, d: int, budget: Any, seed: int, options: dict[str, Any], scale: str | np.ndarray, T: int,
     costs: np.ndarray | None = None,
 ) -> Learner:
     "The learner of a run; a scale is \"auto\", \"none\", or centres and deviations; with costs the budget is money."
@@ -132,7 +132,7 @@ def play_block(lr: Learner, X: np.ndarray, y: np.ndarray, tally: dict[str, np.nd
     A missing value has no mean that could replace it before a value of its feature has been bought: the round teaches nothing, and the
     mean label is predicted, as in each round before the learner has learnt.
     """
-    if hasattr(lr, "purchases_") and lr.forget == 1 and not impute:
+    if hasattr(lr, "purchases_") and getattr(lr, "forget", 0) == 1 and not impute:
         out = simulate(lr, X, y).predictions
         tally["counts"][:] = np.rint(lr.purchases_)
         return out
