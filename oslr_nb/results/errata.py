@@ -102,7 +102,7 @@ PAPERS = {  # what each paper gave, and what of it stands
         "It made the problem tractable by a condition on the features: nearly isometric on sparse weights, they allow logarithmic regret "
         "under a linear model and sublinear regret without one.",
         "The reduction of section 1.4, Lemmas 4, 10 and 11 and Theorem 8 stand as printed; Theorem 2 stands with an unbiased estimator, up "
-        "to the size of the logarithm, and Theorem 9 with one more hypothesis."),
+        "to the size of the logarithm, and Theorem 9 with one more hypothesis. The supplement was not at hand, so the proofs are ours."),
     "ito2018": (
         "It let the learner choose what to measure: with linear measurements regret of order $\\sqrt{dT/k}$ is possible against all "
         "weights of bounded norm.",
@@ -151,7 +151,7 @@ def letter(key: str) -> str:
         f"Thank you for “{paper['title']}” ({paper.get('booktitle') or paper['journal']}, {paper['year']}). {gave} In oslr_nb, a reference "
         f"implementation of online sparse linear regression, we prove and check the statements of the papers once more. {stands} On the "
         "way we came upon the places below, which seem to us to need mending.",
-        "**Where have we misread you?** Please tell us: we will print your answer on our page of errata, beside its place.",
+        "**Where have we misread you?** Please tell us: we will print your answer on our page of errata.",
         *(item(number, r) for number, r in enumerate(rows, 1)),
         f"Our checks, by the names of our pages: {checks}." + f" These are at {home}, with all proofs." * bool(home),
         "With thanks and kind regards,",
