@@ -98,7 +98,7 @@ def test_a_claim_sees_a_changed_kernel_of_another_module(copy_of_package):
     first = set(kernels.glob("kernels-*"))
     path = copy_of_package / "oslr_nb" / "core" / "designs.py"
     text = path.read_text()
-    changed = text.replace("i = np.int64(uniform(words) * d)\n", "i = np.int64(uniform(words) ** 2 * d)\n")
+    changed = text.replace("np.int64(uniform(words) * d)\n", "np.int64(uniform(words) ** 2 * d)\n")
     assert changed.count("** 2 * d") == 1
     path.write_text(changed)
     assert python(CLAIM, copy_of_package).stdout.strip() == "False"
