@@ -346,7 +346,8 @@ TAR = bytes(257) + b"ustar" + bytes(250)
 
 @pytest.mark.parametrize(("kind", "body", "word"), [
     ("zip", b"PK\x03\x04", "zip archive"), ("xlsx", b"PK\x03\x04", "workbook"), ("7z", b"7z\xbc\xaf\x27\x1c", "7z archive"),
-    ("tar", TAR, "tar archive"), ("tar.gz", gzip.compress(TAR, mtime=0), "tar archive"), ("csv", gzip.compress(b"a,b,y\n", mtime=0), "compressed by gzip"),
+    ("tar", TAR, "tar archive"), ("tar.gz", gzip.compress(TAR, mtime=0), "tar archive"),
+    ("csv", gzip.compress(b"a,b,y\n", mtime=0), "compressed by gzip"),
     ("xz", b"\xfd7zXZ\0", "compressed by xz"), ("bz", b"BZh9", "compressed by bzip2"), ("sqlite", b"SQLite format 3\0", "database"),
     ("json", b'[{"a": 1}]', "JSON"),
 ])
