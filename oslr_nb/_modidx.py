@@ -484,6 +484,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                       'oslr_nb/core/parameters.py'),
                                          'oslr_nb.core.parameters.parameter_lines': ( 'core/parameters.html#parameter_lines',
                                                                                       'oslr_nb/core/parameters.py'),
+                                         'oslr_nb.core.parameters.types_of_arguments': ( 'core/parameters.html#types_of_arguments',
+                                                                                         'oslr_nb/core/parameters.py'),
                                          'oslr_nb.core.parameters.validated': ( 'core/parameters.html#validated',
                                                                                 'oslr_nb/core/parameters.py')},
             'oslr_nb.core.problems': { 'oslr_nb.core.problems.FiniteProblem': ( 'core/problems.html#finiteproblem',

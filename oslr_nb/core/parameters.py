@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, wraps
 from graphlib import TopologicalSorter
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 
@@ -20,8 +20,8 @@ from .checks import check_rng, check_step, fail
 
 # %% auto #0
 __all__ = ['AnyFeatures', 'AnyBudget', 'Seed', 'Radius', 'XNorm', 'YMax', 'Confidence', 'Rounds', 'Dimension', 'Limit', 'ERRORS',
-           'Parameter', 'limit', 'Integer', 'Real', 'Step', 'Choice', 'Flag', 'Randomness', 'Array', 'declared',
-           'order_of_checks', 'validated', 'parameter_lines', 'document']
+           'Parameter', 'limit', 'Integer', 'Real', 'Step', 'Choice', 'Flag', 'Randomness', 'Array',
+           'types_of_arguments', 'declared', 'order_of_checks', 'validated', 'parameter_lines', 'document']
 
 # %% ../../nbs/core/22_parameters.ipynb #ff3d8823
 @dataclass(frozen=True)
@@ -196,10 +196,16 @@ Limit = Annotated[float, Real("Limit on a norm or a magnitude, or 0.", 0, LARGES
 
 # %% ../../nbs/core/22_parameters.ipynb #b1e0cbc8
 @cache
+def types_of_arguments(function: Callable) -> dict[str, Any]:
+    "The types of a function's arguments, or of a class's. (`get_type_hints` of Python 3.10 wraps those whose default is None.)"
+    made = function.__init__ if isinstance(function, type) else function  # type: ignore[misc]
+    return inspect.get_annotations(inspect.unwrap(made), eval_str=True)
+
+
+@cache
 def declared(function: Callable) -> dict[str, Parameter]:
     "The declarations of a function's arguments, or of a class's, by name and in the order of the signature."
-    made = function.__init__ if isinstance(function, type) else function  # type: ignore[misc]
-    hints = get_type_hints(inspect.unwrap(made), include_extras=True)
+    hints = types_of_arguments(function)
     found = {name: [p for p in getattr(hint, "__metadata__", ()) if isinstance(p, Parameter)] for name, hint in hints.items()}
     return {name: parts[0] for name, parts in found.items() if parts}
 
@@ -248,10 +254,10 @@ ProtocolError
 def parameter_lines(function: Callable) -> list[tuple[str, str, str]]:
     "The declared parameters of a function or class: name, type with limits and default, sentence."
     signature, out = inspect.signature(function), []
-    types = get_type_hints(inspect.unwrap(function.__init__ if isinstance(function, type) else function))  # type: ignore[misc]
     for name, parameter in declared(function).items():
         if name not in signature.parameters: continue
-        plain = "" if types[name] is Any else getattr(types[name], "__name__", str(types[name]).removesuffix(" | None"))
+        type_ = types_of_arguments(function)[name].__origin__
+        plain = "" if type_ is Any else getattr(type_, "__name__", str(type_).removesuffix(" | None"))
         default, kind = signature.parameters[name].default, parameter.kind(name) or plain
         shown = "" if default is inspect.Parameter.empty else "optional" if default is None else f"default {default!r}"
         out.append((name, ", ".join(filter(None, (kind, shown if "None" not in kind else ""))), parameter.about))
