@@ -9,11 +9,13 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 from conftest import TOP
 
 import oslr_nb as oslr
 
-ARRAY = "np.ndarray[tuple[Any, ...], np.dtype[Any]]"
+OLD = np.lib.NumpyVersion(np.__version__) < "2.4.0"
+ARRAY = r"numpy\.ndarray\[(Any|tuple\[\w+, \.\.\.\]), numpy\.dtype\[Any\]\]"  # in all versions of numpy
 
 
 def mypy(*options):
@@ -30,10 +32,11 @@ def verdicts(folder, lines):
     program.write_text("\n".join(["import numpy as np", "import oslr_nb as oslr", *lines, ""]))
     for said in mypy("--config-file=", "--strict", "--follow-imports=silent", "--cache-dir=.mypy_cache/users", program):
         if match := re.fullmatch(r'.*?:(\d+): (?:note: Revealed type is "|error: .*\[)(.*)["\]]', said):
-            found[int(match[1]) - 3] = match[2].replace("numpy.", "np.")
+            found[int(match[1]) - 3] = re.sub(ARRAY, "array", match[2])
     return found
 
 
+@pytest.mark.skipif(OLD, reason="the types of earlier versions of numpy are other ones")
 def test_the_package():
     assert mypy() == []
 
@@ -65,12 +68,12 @@ def test_right_calls_have_types(tmp_path):
     kinds = {f"reveal_type({call(key)})": f"{e.cls.__module__}.{e.cls.__name__}" for key, e in oslr.LEARNERS.items()}
     kinds |= {
         "X, y, lr = np.zeros((4, 12)), [0.0] * 4, oslr.hazan2012.AERR(12, 6)": "",
-        "reveal_type(lr.query())": f"{ARRAY} | Any", "reveal_type(lr.predict(X[0][lr.query()]))": "float", "reveal_type(lr.coef_)": ARRAY,
-        "run = oslr.simulate(lr, X, y, seed=0)": "", "reveal_type(run)": "oslr_nb.core.run.Run", "reveal_type(run.losses)": ARRAY,
+        "reveal_type(lr.query())": "array | Any", "reveal_type(lr.predict(X[0][lr.query()]))": "float", "reveal_type(lr.coef_)": "array",
+        "run = oslr.simulate(lr, X, y, seed=0)": "", "reveal_type(run)": "oslr_nb.core.run.Run", "reveal_type(run.losses)": "array",
         "reveal_type(oslr.best_sparse(X, y, 2))": "oslr_nb.core.run.Comparator",
         "reveal_type(oslr.auto(12, 6))": "oslr_nb.core.learner.Learner", "reveal_type(oslr.cite('ito2017'))": "str",
-        "reveal_type(oslr.play(lr, oslr.Environment(X, y, 6)).regret(lr.coef_))": ARRAY,
-        "reveal_type(oslr.hazan2012.bound_aerr(100, 12, 6))": "float",
+        "reveal_type(oslr.play(lr, oslr.Environment(X, y, 6)).regret(lr.coef_))": "array",
+        "reveal_type(oslr.hazan2012.bound_aerr(100, 12, 6))": "float", "reveal_type(lr.budget)": "int",
     }
     assert dict(zip(kinds, verdicts(tmp_path, list(kinds)), strict=True)) == kinds
 

@@ -86,8 +86,10 @@ class Learner:
     costs: np.ndarray | None = None  # prices (d,), for learners that take them; their budget is money
     x_limit: tuple[str, float, bool] = ("", LARGEST, False)
     y_limit: tuple[str, float] = ("", LARGEST)
-    S: np.ndarray  # features that the round buys
-    mark: np.ndarray  # rounds in which features were drawn last, for learners that keep them
+    S: np.ndarray  # of most learners: the features that the round buys,
+    values: np.ndarray  # their values,
+    mark: np.ndarray  # the round in which each was drawn last,
+    num: np.ndarray  # and numbers, a `record` as a rule
 
     def __init__(self, d: int, budget: int, seed: Any = None, **params: Any):
         self.d = check_int("d", d, 1, 10**8, "its state has to fit into memory")
@@ -321,7 +323,7 @@ class Learner:
 
     def _query(self) -> np.ndarray | Any: raise NotImplementedError
 
-    def _predict(self, values: np.ndarray) -> float: raise NotImplementedError
+    def _predict(self, values: np.ndarray) -> Any: raise NotImplementedError
 
     def _update(self, y: float) -> None: raise NotImplementedError
 

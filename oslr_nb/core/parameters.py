@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, wraps
 from graphlib import TopologicalSorter
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args
 
 import numpy as np
 
@@ -205,9 +205,9 @@ def types_of_arguments(function: Callable) -> dict[str, Any]:
 @cache
 def declared(function: Callable) -> dict[str, Parameter]:
     "The declarations of a function's arguments, or of a class's, by name and in the order of the signature."
-    hints = types_of_arguments(function)
-    found = {name: [p for p in getattr(hint, "__metadata__", ()) if isinstance(p, Parameter)] for name, hint in hints.items()}
-    return {name: parts[0] for name, parts in found.items() if parts}
+    parts = lambda hint: [p for t in (hint, *get_args(hint)) for p in getattr(t, "__metadata__", ())]  # in X | None too
+    found = {name: [p for p in parts(hint) if isinstance(p, Parameter)] for name, hint in types_of_arguments(function).items()}
+    return {name: those[0] for name, those in found.items() if those}
 
 
 @cache

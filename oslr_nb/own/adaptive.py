@@ -101,7 +101,7 @@ def algorithm_1_adaptive(
     if not callable(choose): fail("choose", choose, "a function of the round and the weights")
     h, squares, predictions = np.zeros(X.shape[1]), 0.0, []
     for t in range(len(X)):
-        most = max(math.sqrt(squares), np.linalg.norm(h)) / radius     # lambda_t, or what keeps w in the ball
+        most = max(math.sqrt(squares), float(np.linalg.norm(h))) / radius  # lambda_t, or what keeps w in the ball
         w = -h / most if most > 0 else np.zeros_like(h)
         S = check_set(choose(t, w), X[t], budget, t)
         predictions.append(w[S] @ X[t, S])

@@ -161,7 +161,7 @@ def make_learner(
         paper = learner.split(".")[0]
         if learner != "auto" and paper in papers(): importlib.import_module(module_of(paper))
         if learner != "auto" and learner not in LEARNERS: fail("learner", learner, '"auto", a key of oslr.LEARNERS or a callable')
-        make = auto if learner == "auto" else LEARNERS[learner].cls
+        make: Callable[..., Any] = auto if learner == "auto" else LEARNERS[learner].cls
     else: make = learner if callable(learner) else fail("learner", learner, '"auto", a key of oslr.LEARNERS or a callable')
     priced = {} if costs is None else {"costs": costs}
     if priced and isinstance(learner, str) and learner not in ("auto", *priced_learners()):

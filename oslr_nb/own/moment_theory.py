@@ -256,7 +256,7 @@ def mixed(p: np.ndarray, z: np.ndarray, eta: float) -> tuple[float, float, float
 
 # %% ../../nbs/own/04_moment_theory.ipynb #dd8b30b2
 @validated
-def aggregate(P: Any, y: Any, Y: YMax = None, rule: Rule = "vovk") -> np.ndarray:
+def aggregate(P: Any, y: Any, Y: YMax | None = None, rule: Rule = "vovk") -> np.ndarray:
     """Predictions by exponential weights over the square losses of experts, whose predictions are clipped to the range of labels.
 
     P (T, N): predictions of N experts. y: labels; each is used after its round. Returns an array (T,). Source: Vovk

@@ -331,7 +331,7 @@ def coin_run(
         coin_select(words, state.buf, S, state.mark, num, top)
         if ahead:  # bets take long: meanwhile the memory of the next ones, and of the next row, is on its way
             for i in S:
-                prefetch(bets[i], 0)
+                prefetch(bets[i], 0)  # type: ignore[call-arg]
                 prefetch(bets[i], bets.shape[1] - 1)
                 prefetch(score, i)
             if t + 1 < rows.size:

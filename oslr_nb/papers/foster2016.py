@@ -280,7 +280,7 @@ def subset_bits(table: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def count_bits(v: int) -> int:
+def count_bits(v: np.uint64) -> np.uint64:
     "How many bits of a word are set: of each two, of each four, of each eight, of all; one instruction when compiled."
     v = v - ((v >> ONE) & PAIRS)
     v = (v & NIBBLES) + ((v >> TWO) & NIBBLES)
@@ -450,7 +450,7 @@ def listed_rows(
 # %% ../../nbs/papers/foster2016.ipynb #9c761015
 @kernel
 def fkk_step(
-    y: float, rates: np.ndarray, table: np.ndarray, b: int, member: int, seen: int, w: np.ndarray, x: np.ndarray
+    y: float, rates: np.ndarray, table: np.ndarray, b: int, member: np.uint64, seen: np.uint64, w: np.ndarray, x: np.ndarray
 ) -> float:
     "Equation 4 (eq-short) for the weights of row b, in the ball; returns what its log-weight loses. member: its word, 0 if d > 64."
     by, k = rates.view(UPDATE)[0], table.shape[1]

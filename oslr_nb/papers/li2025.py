@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -39,8 +39,8 @@ def li_chances(q: Any, m: int) -> tuple[np.ndarray, np.ndarray]:
     q = check_exact("q", q, (None,))
     if q.size == 0 or min(q) < 0 or abs(float(sum(q)) - 1) > 1e-9: fail("q", q.tolist(), "chances with sum 1")
     n, m = q.size, check_int("m", m, 1, q.size, f"there are {q.size} features")
-    one = Fraction(m - 1, n - 1) if n > 1 else Fraction(1)
-    more = Fraction(m - 2, n - 2) if n > 2 else Fraction(1)
+    one: Fraction | float = Fraction(m - 1, n - 1) if n > 1 else Fraction(1)
+    more: Fraction | float = Fraction(m - 2, n - 2) if n > 2 else Fraction(1)
     if q.dtype != object: one, more = float(one), float(more)
     p, pair = one + (1 - one) * q, one * more + one * (1 - more) * (q[:, None] + q[None, :])
     pair[np.arange(n), np.arange(n)] = p
@@ -105,7 +105,7 @@ Reach = Annotated[float, Real("radius x_max, the largest |<w*, x>|.")]
 # %% ../../nbs/papers/li2025.ipynb #baa2f996
 @validated
 def li_errors(
-    s: Explored, d: Features, budget: int, k: Sparsity = None, sigma: Spread = 1.0, radius: Ball = 1.0,
+    s: Explored, d: Features, budget: int, k: Sparsity | None = None, sigma: Spread = 1.0, radius: Ball = 1.0,
     x_max: Largest = 1.0, delta: Confidence = 0.05, phi: Compatible = None,
 ) -> tuple[float, float, float]:
     """Errors of the estimates after s rounds that LI explored, all of them at once with chance 1 - delta.
@@ -436,7 +436,7 @@ def li_watch(
 class DantzigSampling(Learner):
     "Base class of both learners: sums of estimates, the programme, the chances of the coming draws."
 
-    arrays: ClassVar[tuple[str, ...]] = DantzigState._fields
+    arrays: tuple[str, ...] = DantzigState._fields
 
     def _set_up(self, d: int, budget: int, k: int | None, seed: Any, solve: str, kw: dict[str, Any]) -> None:
         m = _drawn(d, budget, k)[0]
@@ -546,7 +546,7 @@ class DSOSLRC(DantzigSampling):
     ):
         kw = {"sigma": sigma, "radius": radius, "x_max": x_max, "delta": delta, "phi": phi, "C": C}
         self._set_up(d, budget, None, seed, solve, kw)
-        self.reach, self.w[:] = kw["radius"] * kw["x_max"], kw["radius"] / self.d
+        self.reach, self.w[:] = radius * x_max, radius / self.d
         self.theta, self.P, self._spare = np.zeros(self.k), np.zeros((self.k, self.k)), np.zeros(self.k)
         self._lead()
 

@@ -140,7 +140,7 @@ def bound_aggregation(experts: int, half_range: float, known: bool = False) -> f
 
 # %% ../../../nbs/own/moments/02_experts.ipynb #73e4032d
 @kernel
-def stake(bet: np.void, x: float, reach: float) -> float:
+def stake(bet: Any, x: float, reach: float) -> float:
     "The weight times x. No gradient of this round exceeds reach |x|: the hint is raised to it before the bet."
     bet.shown, most = x, reach * abs(x)
     if not most > 0: return 0.0

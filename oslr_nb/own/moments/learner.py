@@ -99,7 +99,7 @@ def expert_predictions(
     ridge, out, last = np.where(n > 0, 1 / np.sqrt(np.where(n > 0, n, 1)), 1), np.full(len(scales) + 1, middle), 0.0
     for s in range(len(scales) - 1, -1, -1):
         M = R + np.diag(scales[s] * ridge)
-        try: good = (np.diag(np.linalg.cholesky(M)) ** 2 > 1e-6 * np.diag(M)).all()
+        try: good = bool((np.diag(np.linalg.cholesky(M)) ** 2 > 1e-6 * np.diag(M)).all())
         except np.linalg.LinAlgError: good = False
         if good: last = float(z @ np.linalg.solve(M, c))
         out[s] = middle + of_label * last
@@ -283,8 +283,10 @@ Adaptive = Annotated[bool, Flag(
 class PairwiseMoments(Learner):
     "State, favourites and learning of the three learners (base class)."
 
-    arrays = Moments._fields
+    arrays: tuple[str, ...] = Moments._fields
     State = Moments
+    single: np.ndarray; favourites: np.ndarray; slot: np.ndarray; owner: np.ndarray; arms: np.ndarray; losses: np.ndarray  # of `Moments`
+    sold: np.ndarray  # with prices, (1,): how many features were bought
     fixed: ClassVar[tuple[str, ...]] = ()  # arguments that a subclass does not have
     growth: ClassVar[float] = GROWTH
 
@@ -303,7 +305,7 @@ class PairwiseMoments(Learner):
         adaptive = params.get("adaptive", False)
         vars(self).update(fresh_state(d, budget, held, rows, scales.size + 1 + adaptive, adaptive)._asdict())
         b = budget + 2
-        self.room = Room(np.zeros((b, b)), np.zeros((b, b)), *np.zeros((4, b)), np.zeros((scales.size + 1, b)))
+        self.room = Room(*[*np.zeros((2, b, b)), *np.zeros((4, b)), np.zeros((scales.size + 1, b))])
 
     @property
     def _now(self) -> Moments:
@@ -457,7 +459,8 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
 
     def _take_prices(self, budget: float, costs: Any) -> None:
         "Spend money instead of counting."
-        self.costs, self.budget, self.limit = check_costs(costs, self.d), budget, spendable(budget)
+        self.costs, self.limit = check_costs(costs, self.d), spendable(budget)
+        self.budget = budget  # type: ignore[assignment]  # money may be a fraction
         self.params |= {"budget": budget, "costs": self.costs.tolist(), "top": None}
         self.order = np.argsort(self.costs, kind="stable")[: int((self.costs <= self.limit).sum())]
         self.ranked, self.space = self.costs[self.order], np.zeros(2 * self.S.size + 1, np.int64)
@@ -478,7 +481,7 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
     @property
     def _prices(self) -> Prices:
         "The arguments of `draw_priced`."
-        return Prices(self.sold, self.costs, self.order, self.ranked, self.space, self.limit)
+        return Prices(self.sold, self.costs, self.order, self.ranked, self.space, self.limit)  # type: ignore[arg-type]
 
     def _forward(self, k: int, least: float = 0.0) -> np.ndarray:
         if self.costs is None: return super()._forward(k, least)

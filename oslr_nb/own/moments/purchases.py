@@ -112,7 +112,7 @@ def draw_features(words: np.ndarray, state: Moments, top: int, explore: float) -
     state = Moments(*state)  # as in `predict_round`
     S, favourites, mark, arms, num = state.S, state.favourites, state.mark, state.arms, state.num[0]
     num.arm = choose_arm(uniform(words), max(explore, (num.rounds + 1) ** (-1 / 3)), num.held, arms)
-    stamp, held = np.int64(num.rounds) + 1, min(np.int64(num.held), top if num.arm == 0 else S.size)
+    stamp, held = np.int64(num.rounds) + 1, min(int(num.held), top if num.arm == 0 else S.size)
     for a in range(held):
         S[a] = favourites[a]
         mark[S[a]] = stamp
@@ -166,7 +166,7 @@ def buy_at_random(
     for e in range(end):
         if mark[order[e]] != stamp: space[rest], rest = order[e], rest + 1
     while rest > 0 and n < S.size and (n < 2 or left > kept):
-        e = np.int64(uniform(words) * rest)
+        e = int(uniform(words) * rest)
         i, rest = space[e], rest - 1
         space[e] = space[rest]
         if costs[i] <= left: n, left = n + 1, buy_one(i, S, n, left, costs, mark, stamp)

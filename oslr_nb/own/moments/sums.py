@@ -9,7 +9,7 @@ and how they are forgotten.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -100,13 +100,13 @@ def deviation(n: float, total: float, square: float, centre: bool) -> float:
 
 
 @kernel
-def label_deviation(num: np.void, centre: bool) -> float:
+def label_deviation(num: Any, centre: bool) -> float:
     "Standard deviation of the labels."
     return deviation(num.count, num.y_sum, num.y_square, centre)
 
 
 @kernel
-def label_correlation(feature: np.void, spread: float, label_spread: float, centre: bool) -> float:
+def label_correlation(feature: Any, spread: float, label_spread: float, centre: bool) -> float:
     "Correlation of a feature with the label over the rounds in which it was bought, from -1 to 1."
     if spread == 0 or label_spread == 0: return 0.0
     c = feature.cross

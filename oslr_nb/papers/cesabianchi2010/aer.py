@@ -39,7 +39,7 @@ Ball = Annotated[float, Real("B: ||w||_1 <= B, in label per attribute.", 1e-30, 
 SmallBall = Annotated[float | None, Real(
     "B_2, a bound on ||w*||_2 that sets lambda; at most radius. Default: radius.", 1e-30, 1e30, why=NEEDED
 )]
-Strength = Annotated[float | None, Real(
+Strength = Annotated[float, Real(
     "Strength of the regulariser, in squared attributes. Default: the printed one, `aer_lambda`.",
     1e-30, 1e30, why=NEEDED,
 )]
@@ -142,7 +142,7 @@ def aer_lambda(
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #7f8870dc
 @validated
 def bound_aer(
-    d: Features, budget: Budget, T: Examples, radius: Ball = 1.0, radius_2: SmallBall = None, lam: Strength = None,
+    d: Features, budget: Budget, T: Examples, radius: Ball = 1.0, radius_2: SmallBall = None, lam: Strength | None = None,
     x_max: Largest = 1.0, y_max: Label = 1.0, output: Average = "printed", x_norm: Length = None,
     delta: Failure = None,
 ) -> float:

@@ -45,7 +45,7 @@ def set_estimate(x: np.ndarray, S: Iterable[int], k: Count) -> np.ndarray:
     return v
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #c4ec0106
-def check_pairs(C: Any, d: int) -> list[tuple[int, int]]:
+def check_pairs(C: Any, d: int) -> list[tuple[int, ...]]:
     "One or more ordered pairs of attributes, from any iterable."
     pairs = C.tolist() if isinstance(C, np.ndarray) else list(C) if isinstance(C, Iterable) and not isinstance(C, str) else C
     for pair in pairs if isinstance(pairs, list) and pairs else fail("C", C, "one or more pairs of attributes"):
@@ -60,10 +60,10 @@ def pair_estimate(x: np.ndarray, C: Iterable[tuple[int, int]]) -> tuple[np.ndarr
     drawn; i = j is allowed. Returns A (d, d); v (d,).
     """
     x = check_exact("x", x, (None,))
-    C = check_pairs(C, len(x))
-    d, k = len(x), 2 * len(C)
+    pairs = check_pairs(C, len(x))
+    d, k = len(x), 2 * len(pairs)
     A, v = np.zeros((d, d), x.dtype), np.zeros(d, x.dtype)
-    for i, j in C:
+    for i, j in pairs:
         v[i] += x[i] * d / k
         v[j] += x[j] * d / k
         A[i, j] += x[i] * x[j] * (d * d) / k
@@ -86,7 +86,8 @@ def distinct_estimate(x: np.ndarray, S: Iterable[int], wrong: Wrong = False) -> 
     weight = np.full((d, d), double, dtype=object)
     weight[np.diag_indices(d)] = single
     seen = np.isin(np.arange(d), S)
-    A = np.where(np.outer(seen, seen), np.outer(x, x) * weight, Fraction(0))
+    zero: Any = Fraction(0)  # which numpy's types do not know
+    A = np.where(np.outer(seen, seen), np.outer(x, x) * weight, zero)
     return A.astype(x.dtype), v
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #4ef3fffb

@@ -250,6 +250,7 @@ class AERState(Learner):
 
     protocol: ClassVar[str] = "training-only"
     arrays = (*(f"ball_{name}" for name in LazyBall._fields), *AERArrays._fields[1:])
+    place: np.ndarray; mean: np.ndarray; out: np.ndarray; info: np.ndarray  # of `AERArrays`
 
     def __init__(self, reserved: int, seed: Any, **params: Any):
         super().__init__(seed=seed, **params)
@@ -315,7 +316,7 @@ class AER(AERState):
     @validated
     def __init__(
         self, d: Features, budget: Budget, *, T: Examples, radius: Ball = 1.0, radius_2: SmallBall = None,
-        lam: Strength = None, step: Multiplier = 1.0, output: Output = "printed", centre: Centre = False,
+        lam: Strength | None = None, step: Multiplier = 1.0, output: Output = "printed", centre: Centre = False,
         calibrate: Calibrate = 0.0, x_max: Largest = 1.0, y_max: Label = 1.0, seed: Seed = None,
     ):
         radius_2 = comparator_norm(budget, radius, radius_2)

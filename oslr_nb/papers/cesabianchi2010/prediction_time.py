@@ -83,7 +83,8 @@ def best_policy(law: Law, depth: int) -> Policy:
     >= 0 with sum exactly 1. depth: 0 to d. The number of cells is at most sum over j <= depth of binom(d, j) v^j for v
     values an attribute. Source: Cesa-Bianchi et al. 2010.
     """
-    rows, memo = check_law(law, depth), {}
+    rows = check_law(law, depth)
+    memo: dict[Any, Policy] = {}
 
     def solve(cell: list, seen: frozenset) -> Policy:
         if seen in memo: return memo[seen]
@@ -108,7 +109,7 @@ def best_policy_risk(law: Law, depth: int) -> Fraction:
     return best_policy(law, depth).risk
 
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #ebeae6cf
-def sign_law(w: Sequence[Any], chances: Sequence[Any] | None = None) -> list[tuple[tuple, Fraction, Fraction]]:
+def sign_law(w: Any, chances: Any = None) -> list[tuple[tuple, Fraction, Fraction]]:
     """The law of y = w'x for exchangeable signs x, for `best_policy`.
 
     w: the weights, d at most 12 (2^d outcomes are listed). chances (d + 1,): of 0, ..., d plus signs; given their

@@ -132,7 +132,7 @@ def largest_eigenvalue(A: np.ndarray, steps: int = 20) -> float:
     "Lower bound on the largest |eigenvalue| of a symmetric A (d, d), by power iteration; close as a rule (ours)."
     u = np.random.default_rng(0).standard_normal(len(A))
     for _ in range(steps):
-        u = A @ (u / max(np.linalg.norm(u), 1e-300))
+        u = A @ (u / max(float(np.linalg.norm(u)), 1e-300))
     return float(np.linalg.norm(u))
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #aecf3f57
@@ -422,7 +422,8 @@ class BaselineState(Learner):
         self.pairs = params["estimator"] == "pairs"
         self.A, self.v, self.held, self.num = np.zeros((d, d)), np.zeros(d), np.zeros(d), np.zeros(3)
         self.S, self.values, self.mark = np.zeros(budget, np.int64), np.zeros(budget), np.zeros(d, np.int64)
-        self.P, self._solved = np.zeros((budget // 2 if self.pairs else 0, 2), np.int64), None
+        self.P = np.zeros((budget // 2 if self.pairs else 0, 2), np.int64)
+        self._solved: tuple[float, np.ndarray] | None = None  # rounds, and the weights for them
 
     @property
     def coef_(self) -> np.ndarray:

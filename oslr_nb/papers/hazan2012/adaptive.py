@@ -84,7 +84,7 @@ def textbook_adaptive(
     1 (alg-aelr-adaptive).
     """
     check_pairs(draws, len(X))
-    w, h, total, squares, gaps, level = np.zeros(X.shape[1]), np.zeros(X.shape[1]), 0, 0.0, 0.0, 0.0
+    (w, h, total), squares, gaps, level = np.zeros((3, X.shape[1])), 0.0, 0.0, 0.0
     a = math.log(2 * X.shape[1])
     for t, (I, j) in enumerate(draws):
         I = check_draws(t, I, j, q, w)

@@ -143,7 +143,7 @@ def textbook(
     1 and 3 of Kukliansky & Shamir 2015 print them.
     """
     check_pairs(draws, len(X))
-    w, h, total = np.zeros(X.shape[1]), np.zeros(X.shape[1]), 0  # line 1
+    w, h, total = np.zeros((3, X.shape[1]))  # line 1
     for t, (I, j) in enumerate(draws):  # line 2
         I = check_draws(t, I, j, q, w)
         total = total + w

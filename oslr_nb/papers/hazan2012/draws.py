@@ -191,7 +191,7 @@ class TwoPhase(PrintedRate):
 
     @validated
     def __init__(
-        self, d: Features, budget: Budget, *, T: TwoPhases, warm: Warm = None, delta: Delta = 0.05, step: Rate = 1.0,
+        self, d: Features, budget: Budget, *, T: TwoPhases, warm: Warm | None = None, delta: Delta = 0.05, step: Rate = 1.0,
         radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0, seed: Seed = None,
     ):
         warm = -(-T // 10) if warm is None else warm
@@ -206,7 +206,7 @@ class TwoPhase(PrintedRate):
         single = 1.5 * (np.sqrt(a).sum() ** 2 if self.ridge else a.sum())
         if self.ridge: single = min(single, 2 * self.d * p["x_norm"] ** 2)
         single = min(single, p["x_norm"] ** 2 / q.min())
-        self._set_rate(float(single / k + p["x_norm"] ** 2), self.T - self.warm)
+        self._set_rate(float(single / k + p["x_norm"] ** 2), p["T"] - self.warm)
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #d73ce62b
 @register("hazan2012", needs="iid Bounded", theorem="papers/hazan2012/02_draws.ipynb#cor-hk-phases",

@@ -88,7 +88,7 @@ def draw_attributes(words: np.ndarray, state: AttributeArrays, draws: int, warm:
         if num.place < 0:
             S[n], times[n] = i, 0
             num.place, num.bought = n, n + 1
-    return np.int64(num.bought)
+    return int(num.bought)
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #96cff0c5
 @kernel
@@ -102,7 +102,7 @@ def inner_estimate(state: AttributeArrays, ridge: bool) -> float:
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #5cc40db9
 @kernel(apart=True)
-def settle(v: np.ndarray, total: np.ndarray, num: np.void) -> None:
+def settle(v: np.ndarray, total: np.ndarray, num: Any) -> None:
     "Write the running sum of the weights, total + C v, into `total` and start C afresh."
     for i in range(v.size): total[i] += num.sum * v[i]
     num.sum, num.most = 0.0, num.factor
@@ -386,7 +386,7 @@ TwoPhases = Annotated[int, Integer(
     "Number of examples, those of both phases; T - warm of them set the rate.",
     2, 10**15, why="phase one and phase two need a round each",
 )]
-Warm = Annotated[int | None, Integer(
+Warm = Annotated[int, Integer(
     "Rounds of phase one. They learn the moments and no weights: few leave the draws nearly uniform, many leave "
     "few rounds for the weights. Default: a tenth of T.",
     1, "T - 1", why="both phases need a round",
@@ -443,6 +443,7 @@ class AttributeState(Learner):
 
     protocol: ClassVar[str] = "training-only"
     arrays = AttributeArrays._fields
+    v: np.ndarray; total: np.ndarray; tree: np.ndarray; second: np.ndarray; cdf: np.ndarray; chance: np.ndarray  # of `AttributeArrays`
     ridge: ClassVar[bool] = True
     warm, reading = 0, 0
 
@@ -468,7 +469,7 @@ class AttributeState(Learner):
         self._set_rate(self._second(p, a), T)
 
     def _set_rate(self, second: float, T: int | None) -> None:
-        if self.params["step"] != "adaptive": self.num.view(SCALARS)[0]["rate"] = self._rate(second, T)
+        if T is not None and self.params["step"] != "adaptive": self.num.view(SCALARS)[0]["rate"] = self._rate(second, T)
 
     def _draws_for(self, moments: np.ndarray) -> np.ndarray:
         "Chances of the draws (d,) for known second moments of the attributes (d,)."

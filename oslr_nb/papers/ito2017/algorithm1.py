@@ -366,7 +366,7 @@ class RDA(LateLabels, Learner):
         self.x_limit, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
         self.top, self.radius, self.inverse = top, radius, inverse_chances(d, budget, top)
         self.adaptive = step == "adaptive"
-        if self.adaptive: self.rate = adaptive_weight(1.0, radius, 1.0)
+        if isinstance(step, str): self.rate = adaptive_weight(1.0, radius, 1.0)
         else: self.rate = 2 * math.sqrt(bound_second_moment(q, x_norm, y_max, radius)) / (radius * step)
         self.h, self.mark, self.num = np.zeros(d), np.zeros(d, np.int64), np.zeros(6)
         self.S, self.values = np.zeros(budget, np.int64), np.zeros(budget)
@@ -464,9 +464,10 @@ class RDA1(RDA):
         x_norm: XNorm = 1.0, y_max: YMax = 1.0, seed: Seed = None,
     ):
         theorem = "Ito et al. 2017, Theorem 2, needs k <= top <= budget - 2"
-        if k is None and top is None:
-            fail("k", k, f"given, or else top, from 0 to budget - 2 = {budget - 2}", f"{theorem}, and its bound is best at top = k")
-        top = min(k, budget - 2) if top is None else top
+        if top is None:
+            given = f"given, or else top, from 0 to budget - 2 = {budget - 2}"
+            if k is None: fail("k", k, given, f"{theorem}, and its bound is best at top = k")
+            top = min(k, budget - 2)
         if k is not None and top < k:
             warnings.warn(f"top = {top} is less than k = {k}: {theorem}; the regret can be linear.", stacklevel=3)
         q, saved = float(pair_bound(d, budget, top)), {"k": k, "top": top}

@@ -131,7 +131,7 @@ def check_phi(phi: Any, k: int, x_norm: float = 1.0) -> float:
     return check_real("phi", phi, 0, math.sqrt(max(k, 1)) * x_norm, why)
 
 
-def finite(bound: float) -> float:
+def finite(bound: Any) -> float:
     "A bound that is a number; weights or constants near 0 can make it infinite."
     return check_real("bound", float(bound), 0, why="a weight, sigma_min or phi is too small")
 
@@ -400,7 +400,7 @@ class SquaresRDA(Learner):
         self.x_limit, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
         self.top, self.radius, self.power, self.l1 = top, radius, power, 0.0
         def weight(q: float, multiplier: float | str) -> float:
-            if multiplier == "adaptive": return adaptive_weight(1.0, radius, 1.0)
+            if isinstance(multiplier, str): return adaptive_weight(1.0, radius, 1.0)
             return 2 * math.sqrt(bound_second_moment(q, x_norm, y_max, radius)) / (radius * multiplier)
 
         self.adapts = (step == "adaptive", explorer_step == "adaptive")
@@ -492,7 +492,7 @@ class RDA2(SquaresRDA):
         self, d: Features, budget: Budget, *, top: Top = 0, step: Multiplier = 1.0, explorer_step: ExplorerStep = None,
         radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0, seed: Seed = None,
     ):
-        names = {"step": step, "explorer_step": explorer_step, "radius": radius, "x_norm": x_norm, "y_max": y_max}
+        names: dict[str, Any] = {"step": step, "explorer_step": explorer_step, "radius": radius, "x_norm": x_norm, "y_max": y_max}
         super().__init__(d, budget, seed, top=top, power=0.0, **names)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #5818b565
@@ -544,6 +544,6 @@ class RDA3(SquaresRDA):
         k = budget if k is None else k
         check_reach(x_norm, y_max, radius)
         phi = check_phi(x_norm / math.sqrt(d) if phi is None else phi, k, x_norm)
-        names = {"step": step, "explorer_step": explorer_step, "radius": radius, "x_norm": x_norm, "y_max": y_max}
+        names: dict[str, Any] = {"step": step, "explorer_step": explorer_step, "radius": radius, "x_norm": x_norm, "y_max": y_max}
         super().__init__(d, budget, seed, top=top, power=0.25, **names, saved={"l1": l1, "k": k, "phi": phi})
         self.l1 = l1 * l1_scale(k, phi, float(pair_bound(d, budget, top)), x_norm, y_max, radius)

@@ -31,7 +31,7 @@ def asymptotic_constants(table: Table, budget: int, rate: float) -> tuple[float,
 
     if not isinstance(table, Table): fail("table", type(table).__name__, "a Table of outcomes")
     X, V, w = table.X, table.V, table.w
-    d, k = len(w), np.count_nonzero(w)
+    d, k = len(w), int(np.count_nonzero(w))
     budget = check_int("budget", budget, k + 2, d, "two features are seen besides the support, and w has d entries")
     check_int("number of sets", math.comb(d - k, budget - k), 1, 100_000, "all of them are enumerated")
     check_real("sigma_min", table.singular_values[0], 1e-6, why="the formula inverts V")

@@ -258,7 +258,7 @@ def dictionary_pursue(G: np.ndarray, s: DictionaryState, rules: Rules) -> None:
 def dictionary_draw(words: np.ndarray, s: DictionaryState, rules: Rules) -> None:
     "Line 5: columns to buy, those of u_t first, and the weight of each in the estimate of A'x."
     m, num = s.eta.size, s.num.view(SCALARS)[0]
-    n, stamp = np.int64(num.count), np.int64(num.played) + 1
+    n, stamp = int(num.count), np.int64(num.played) + 1
     for a in range(n): s.S[a] = s.support[a]
     if rules.outside:
         for a in range(n):
@@ -396,6 +396,7 @@ class DictionaryProjection(Learner):
     example = {"A": np.eye(12)}
     arrays = DictionaryState._fields
     State = DictionaryState
+    eta: np.ndarray; support: np.ndarray; kept: np.ndarray  # of `DictionaryState`
 
     @validated
     def __init__(
@@ -407,23 +408,23 @@ class DictionaryProjection(Learner):
         (d, m), given = A.shape, A.tolist()
         budget, keep = check_keep(budget, keep, m, d, f"of m = {m}; d = {d} independent columns say everything")
         check_reach(x_norm, y_max, radius)
-        names, adaptive = {"radius": radius, "x_norm": x_norm, "y_max": y_max, "step": step}, step == "adaptive"
+        names = {"radius": radius, "x_norm": x_norm, "y_max": y_max}
         options = {"schedule": schedule, "solver": solver, "design": design, "normalise": normalise}
         if solver == "exact" and math.comb(m, keep) > 10**8:
             fail("keep", keep, "small enough for at most 1e8 subsets of the columns", f"solver = 'exact' tries all {math.comb(m, keep)}")
         size = float(np.linalg.norm(A, 2))
         if size > 1 + 1e-9 and normalise: A = A / size
-        super().__init__(d, budget, seed, A=given, keep=keep, **names, **options)
+        super().__init__(d, budget, seed, A=given, keep=keep, **names, step=step, **options)
         del self.params["d"]  # A has it
-        self.x_limit, self.y_limit = ("x_norm", names["x_norm"], True), ("y_max", names["y_max"])
-        self.m, self.keep, self.radius, self.solver = m, keep, names["radius"], solver
+        self.x_limit, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
+        self.m, self.keep, self.radius, self.solver = m, keep, radius, solver
         self.columns = np.ascontiguousarray(check_norm(A).T)
         self.G = self.columns @ self.columns.T
         self.G = (self.G + self.G.T) / 2
         ratio = copies(m, budget, keep, design)
-        rate = 1 / self.radius if adaptive else dictionary_rate(ratio, schedule, self.radius, names["x_norm"], names["y_max"])
-        self.rate = rate / (1.0 if adaptive else step)
-        self.rules = Rules(keep, budget, design == "outside", adaptive, self.rate, self.radius)
+        if isinstance(step, str): self.rate = 1 / radius
+        else: self.rate = dictionary_rate(ratio, schedule, radius, x_norm, y_max) / step
+        self.rules = Rules(keep, budget, design == "outside", step == "adaptive", self.rate, radius)
         for name, value in zip(self.arrays, fresh_state(m, budget, keep), strict=True): setattr(self, name, value)
 
     def __repr__(self) -> str:

@@ -267,8 +267,8 @@ def online_learner(
     Source: Vovk 2001 and Azoury & Warmuth 2001 ("vaw"), Zinkevich 2003 ("ogd"), Hazan, Agarwal & Kale 2007 ("ons").
     """
     known = Inner(inner, k, radius, x_norm, y_max, ridge)
-    ridge = None if inner == "ogd" else known.ridge_of(block)
-    return Forecaster(k, ridge, y_max) if inner == "vaw" else InBall(known, ridge)
+    if inner == "vaw": return Forecaster(k, known.ridge_of(block), y_max)
+    return InBall(known, None if inner == "ogd" else known.ridge_of(block))
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #fb2933f6
 VAW, OGD, ONS = range(3)
@@ -311,7 +311,7 @@ def arm_of_round(words: np.ndarray, step: float, L: np.ndarray, p: np.ndarray, n
         tsallis_weights(L, step * block_rate(block.blocks, L.size), p)
         block.arm = tsallis_draw(words, p)
         block.loss = 0.0
-    return np.int64(block.arm)
+    return int(block.arm)
 
 
 @kernel
@@ -463,7 +463,7 @@ class BlockBandit(Learner):
     @cached_property
     def _state(self) -> BlockState:
         k = self.budget
-        return BlockState(*(getattr(self, name) for name in self.arrays), np.zeros(k), np.zeros((k, k)), np.zeros(k))
+        return BlockState(*[*(getattr(self, name) for name in self.arrays), np.zeros(k), np.zeros((k, k)), np.zeros(k)])
 
     @property
     def _arm(self) -> int: return int(self.num.view(SCALARS)[0]["arm"])
@@ -513,6 +513,7 @@ class BlockBandit(Learner):
         with np.errstate(all="ignore"): values = self.matrices[self._arm] @ np.asarray(X[row], np.float64)
         names, (name, limit, norm) = [f"measurement {a} of X[{row}]" for a in range(self.budget)], self.x_limit
         check_bought_values(names, values, limit, name, norm, f"it was bought in round {t}")
+        raise AssertionError("the values are as they should be")
 
     @property
     def _places(self) -> dict[str, tuple[Any, int]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, NamedTuple, NoReturn
+from typing import Annotated, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -336,7 +336,7 @@ class LinearProjection(Learner):
     >>> lr.update(y)                                   # the label
     """
 
-    arrays: ClassVar[tuple[str, ...]] = ProjectionState._fields
+    arrays = ProjectionState._fields
     State = ProjectionState
 
     @validated
@@ -349,7 +349,7 @@ class LinearProjection(Learner):
         super().__init__(d, budget, seed, **names, schedule=schedule, directions=directions)
         self.x_limit, self.y_limit, self.radius = ("x_norm", x_norm, True), ("y_max", y_max), radius
         self.adaptive, self.orthonormal = step == "adaptive", directions == "orthonormal"
-        if self.adaptive: self.rate = 1.0
+        if isinstance(step, str): self.rate = 1.0
         elif schedule == "printed": self.rate = math.sqrt(8 * d / (budget - 1)) / step
         else: self.rate = projection_rate(d, budget, radius, x_norm, y_max, step)
         r = budget - 1

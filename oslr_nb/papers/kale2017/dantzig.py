@@ -40,7 +40,8 @@ def moment_estimates(x_S: Any, S: Any, y: Any, d: int, estimator: str = "unbiase
     d, S = check_int("d", d, 2, 10**4), check_indices("S", S, d)
     k0 = check_int("number of features in S", len(S), 2, d, "pairs have to be seen")
     x, y = check_exact("x_S", x_S, (k0,)), check_exact("y", [y], (1,))[0]
-    p, q = Fraction(k0, d), Fraction(k0 * (k0 - 1), d * (d - 1))
+    p: Fraction | float = Fraction(k0, d)
+    q: Fraction | float = Fraction(k0 * (k0 - 1), d * (d - 1))
     if check_choice("estimator", estimator, ("unbiased", "printed")) == "printed": q = p * p
     if x.dtype != object and not isinstance(y, Fraction): p, q = float(p), float(q)
     G, c = np.zeros((d, d), x.dtype), np.zeros(d, np.result_type(x.dtype, np.asarray(y).dtype))

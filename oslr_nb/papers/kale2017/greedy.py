@@ -303,7 +303,7 @@ def draw_batch(words: np.ndarray, eta: float, state: BatchState) -> None:
 @kernel
 def take_special(special: np.ndarray, values: np.ndarray, num: np.ndarray, z: np.ndarray) -> int:
     "The special features of this round into z; returns how many there are."
-    n = np.int64(num.view(SCALARS)[0].special)
+    n = int(num.view(SCALARS)[0].special)
     for j in range(n): z[j] = values[special[j]]
     return n
 
@@ -475,6 +475,7 @@ class GreedyBatches(Learner):
     example = {"k": 2, "T": 1500}
     arrays = BatchState._fields
     State = BatchState
+    U: np.ndarray; slot: np.ndarray; special: np.ndarray; G: np.ndarray; R: np.ndarray; u: np.ndarray  # of `BatchState`
 
     def __init__(
         self, d: int, budget: int, k1: int, T: int, batch: int, ridge: float, step: float, x_max: float, y_max: float, seed: Any,

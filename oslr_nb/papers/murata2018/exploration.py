@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -88,7 +88,7 @@ def check_step(eta: Any, smoothness: Any = None) -> float:
     return eta
 
 
-def check_batch(batch: Any, growth: Any, name: str = "batch") -> tuple[int, float]:
+def check_batch(batch: Any, growth: Any, name: str = "batch") -> tuple[Any, float]:
     "Examples of a block in the first update, and the factor from one update (or outer round) to the next, at least 1."
     batch, growth = check_int(name, batch, 1, 10**12), check_real("growth", growth, 0, 1e6, "batches grow by this factor")
     return (batch, growth) if growth >= 1 else fail("growth", growth, "at least 1", "smaller batches would add noise")
@@ -169,7 +169,8 @@ def textbook_exploration(
     eta, (size, growth) = check_step(eta, smoothness), check_batch(batch, growth)
     theta = first_weights(theta0, d, top)
     most, blocks = (None if updates is None else check_int("updates", updates, 1)), -(-d // width)
-    path, batches, used, bought = [theta], [], 0, 0
+    batches: list[int] = []
+    path, used, bought = [theta], 0, 0
     while len(batches) != most:
         B = math.ceil(size)
         n = blocks * B
@@ -340,7 +341,7 @@ class HardThresholding(Learner):
     support that was found, with `exploit[1]` examples each; the batches grow by `growth` from an outer round to the next.
     """
 
-    arrays: ClassVar[tuple[str, ...]] = HardState._fields
+    arrays = HardState._fields
     State = HardState
 
     def __init__(
@@ -364,7 +365,7 @@ class HardThresholding(Learner):
         open_block(width, self._state)
 
     @property
-    def _counts(self) -> np.void:
+    def _counts(self) -> Any:
         return self.num.view(COUNTS)[0]
 
     @property
@@ -539,8 +540,8 @@ def least_top(k: LongSparsity, kappa: Kappa) -> int:
     ((kappa^2 - 1) / (4 kappa))^2 k: enough for every d, necessary if d >= top + k. The best step size is 2 / (L + mu);
     for 1 / L four times as many are needed if kappa is large. Ours.
     """
-    kappa = Fraction(kappa)  # exactly: at equality a step need not contract
-    return max(k, math.floor(((kappa**2 - 1) / (4 * kappa)) ** 2 * k) + 1)
+    exact = Fraction(kappa)  # at equality a step need not contract
+    return max(k, math.floor(((exact**2 - 1) / (4 * exact)) ** 2 * k) + 1)
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #95c0c007
 @validated

@@ -64,7 +64,8 @@ def textbook_exploitation(
     eta, (size, growth) = check_step(eta, smoothness), check_batch(batch, growth)
     theta = np.zeros(X.shape[1])
     theta[S] = values
-    most, path, batches, used = (None if updates is None else check_int("updates", updates, 1)), [theta], [], 0
+    batches: list[int] = []
+    most, path, used = (None if updates is None else check_int("updates", updates, 1)), [theta], 0
     while len(batches) != most:
         B = math.ceil(size)
         if used + B > len(X):
@@ -115,7 +116,8 @@ def textbook_hybrid(
     d, budget, top, width = check_sizes(X.shape[1], budget, top, width)
     first, second, growth = check_phases(d, width, explore, exploit, growth)
     eta, blocks, theta = check_step(eta, smoothness), -(-d // width), first_weights(theta0, d, top)
-    path, batches, used, bought = [theta], [], 0, 0
+    batches: list[int] = []
+    path, used, bought = [theta], 0, 0
     for phase, (updates, size) in next_phases(first, second, growth):
         n = size if phase else blocks * size
         fit = min(updates, (len(X) - used) // n)
