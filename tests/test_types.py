@@ -13,6 +13,7 @@ import pytest
 from conftest import TOP
 
 import oslr_nb as oslr
+from oslr_nb.core.registry import papers
 
 OLD = np.lib.NumpyVersion(np.__version__) < "2.4.0"
 ARRAY = r"numpy\.ndarray\[(Any|tuple\[\w+, \.\.\.\]), numpy\.dtype\[Any\]\]"  # in all versions of numpy
@@ -64,24 +65,37 @@ def call(key, without="", **changed):
     return f"oslr.{key}({', '.join(f'{name}={shown(value)}' for name, value in (arguments | changed).items())})"
 
 
-def test_right_calls_have_types(tmp_path):
-    kinds = {f"reveal_type({call(key)})": f"{e.cls.__module__}.{e.cls.__name__}" for key, e in oslr.LEARNERS.items()}
-    kinds |= {
+def names():
+    "Every class and function that papers and our own pages give under their names, of which nothing is to be said."
+    modules = {paper: getattr(oslr, paper) for paper in (*papers(), "moments", "sparse")}
+    return {f"oslr.{paper}.{name}": "" for paper, module in modules.items() for name in getattr(module, "__all__", 0) or vars(module)
+            if name[0] != "_" and getattr(getattr(module, name), "__module__", "").startswith("oslr_nb")}
+
+
+def right_calls():
+    "Lines, and the types that mypy reveals."
+    return {f"reveal_type({call(key)})": f"{e.cls.__module__}.{e.cls.__name__}" for key, e in oslr.LEARNERS.items()} | {
         "X, y, lr = np.zeros((4, 12)), [0.0] * 4, oslr.hazan2012.AERR(12, 6)": "",
         "reveal_type(lr.query())": "array | Any", "reveal_type(lr.predict(X[0][lr.query()]))": "float", "reveal_type(lr.coef_)": "array",
         "run = oslr.simulate(lr, X, y, seed=0)": "", "reveal_type(run)": "oslr_nb.core.run.Run", "reveal_type(run.losses)": "array",
-        "reveal_type(oslr.best_sparse(X, y, 2))": "oslr_nb.core.run.Comparator",
+        "reveal_type(oslr.best_sparse(X, y, 2))": "oslr_nb.core.run.Comparator", "reveal_type(lr.budget)": "int",
         "reveal_type(oslr.auto(12, 6))": "oslr_nb.core.learner.Learner", "reveal_type(oslr.cite('ito2017'))": "str",
         "reveal_type(oslr.play(lr, oslr.Environment(X, y, 6)).regret(lr.coef_))": "array",
-        "reveal_type(oslr.hazan2012.bound_aerr(100, 12, 6))": "float", "reveal_type(lr.budget)": "int",
+        "reveal_type(oslr.hazan2012.bound_aerr(100, 12, 6))": "float",
     }
-    assert dict(zip(kinds, verdicts(tmp_path, list(kinds)), strict=True)) == kinds
 
 
-def test_wrong_calls_are_found(tmp_path):
-    wrong = {"oslr.hazan2021": "attr-defined", "oslr.hazan2012.AER": "attr-defined", "oslr.simulate(X=1)": "call-arg"}
+def wrong_calls():
+    "Lines, and the codes of their errors."
+    wrong = {"oslr.hazan2021": "attr-defined", "oslr.hazan2012.AER": "attr-defined", "oslr.simulate(X=1)": "call-arg",
+             "oslr.simulate(lr, X, y, score='no')": "arg-type", "oslr.cite(2017)": "arg-type", "lr.qurey()": "attr-defined"}
     for key, entry in oslr.LEARNERS.items():
         needed = [n for n, p in inspect.signature(entry.cls).parameters.items() if p.default is p.empty]
         whole = "budget" if "budget" in needed else "T"
         wrong |= {call(key, **{whole: "six"}): "arg-type", call(key, nothing=1): "call-arg", call(key, without=needed[-1]): "call-arg"}
-    assert dict(zip(wrong, verdicts(tmp_path, list(wrong)), strict=True)) == wrong
+    return wrong
+
+
+def test_programs_of_users(tmp_path):
+    expected = names() | right_calls() | wrong_calls()
+    assert len(expected) > 300 and dict(zip(expected, verdicts(tmp_path, list(expected)), strict=True)) == expected
