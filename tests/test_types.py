@@ -16,7 +16,7 @@ import oslr_nb as oslr
 from oslr_nb.core.registry import papers
 
 OLD = np.lib.NumpyVersion(np.__version__) < "2.4.0"
-ARRAY = r"numpy\.ndarray\[(Any|tuple\[\w+, \.\.\.\]), numpy\.dtype\[Any\]\]"  # in all versions of numpy
+ARRAY = r"numpy\.ndarray\[([^][]|\[[^][]*\])*\]"  # the type of an array, whatever the version of numpy says of shape and kind
 
 
 def mypy(*options):
