@@ -65,6 +65,13 @@ def call(key, without="", **changed):
     return f"oslr.{key}({', '.join(f'{name}={shown(value)}' for name, value in (arguments | changed).items())})"
 
 
+def test_a_chapter_lists_what_it_hands_on():
+    "Checkers of types take for public what a list names; it holds all that the star imports of a chapter bring."
+    for module in [getattr(oslr, name) for name in (*papers(), "sparse") if name != "core"]:
+        given = {name for name, value in vars(module).items() if name[0] != "_" and not inspect.ismodule(value)}
+        assert not hasattr(module, "__path__") or given == set(module.__all__), module
+
+
 def names():
     "Every class and function that papers and our own pages give under their names, of which nothing is to be said."
     modules = {paper: getattr(oslr, paper) for paper in (*papers(), "moments", "sparse")}
