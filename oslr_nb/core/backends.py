@@ -4,6 +4,7 @@
 """More cores and machines: pieces of work handed out by joblib, with any backend and equal results."""
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import CancelledError
@@ -115,7 +116,7 @@ def check_workers(client: Any, scheduler: str) -> None:
 
     wanted = client.submit(int, pure=False)  # a cluster that grows with its work has no worker before there is any
     try: client.wait_for_workers(1, timeout=SECONDS_TO_ANSWER)
-    except TimeoutError:
+    except asyncio.TimeoutError:  # before Python 3.11 it is no TimeoutError
         fail("scheduler", scheduler, "the address of a cluster with workers", f"there was none in {SECONDS_TO_ANSWER:g} seconds")
     finally: wanted.release()
     for worker, found in client.run(digest_there, on_error="return").items():
