@@ -63,8 +63,7 @@ def command(*args):
     assert done.exception is None or isinstance(done.exception, SystemExit), (args, done.exception)
     assert done.exit_code in (0, 2) and "Traceback" not in done.output, (args, done.output)
     if done.exit_code == 0: return done.stdout
-    lines = [line for line in done.output.rstrip("\n").replace("\r", "\n").split("\n") if not line.startswith("this would work: oslr ")]
-    last = lines[-1]
+    last = done.output.split("\nthis would work: oslr ")[0].rstrip("\n").replace("\r", "\n").split("\n")[-1]
     usage = done.output.startswith("Usage:") and ("Error" in done.output or "No such" in last)
     ours = last.endswith(".") and ("it must be" in last or "checkpoint.npz must be" in last)
     assert usage or ours, (args, done.output)

@@ -154,7 +154,7 @@ ODD = {
     "numbers as words": list("123456"), "objects": [object()] * 6, "mixed": [1, 2.0, "three", 4, 5, 6],
     "days": [datetime.date(2020, 1, 1)] * 6,
     "times": [datetime.time(1)] * 6, "complex": np.arange(6) * 1j, "months": pd.period_range("2020", periods=6, freq="M"),
-    "lists": [[1]] * 6, "intervals": pd.interval_range(0, 6), "huge": [10**400] * 6, "bytes": [b"a"] * 6,
+    "lists": [[1, 2]] * 6, "intervals": pd.interval_range(0, 6), "huge": pd.Series([10**400] * 6, dtype=object), "bytes": [b"a"] * 6,
 }
 AS_ARRAYS = ("numbers as categories", "numbers as words")  # numbers, or what scikit-learn takes for numbers, once they are an array
 CALLS = {
