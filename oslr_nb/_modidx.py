@@ -4037,6 +4037,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                           'oslr_nb.practice.reading.plain': ('practice/reading.html#plain', 'oslr_nb/practice/reading.py'),
                                           'oslr_nb.practice.reading.read_whole': ( 'practice/reading.html#read_whole',
                                                                                    'oslr_nb/practice/reading.py'),
+                                          'oslr_nb.practice.reading.shell_word': ( 'practice/reading.html#shell_word',
+                                                                                   'oslr_nb/practice/reading.py'),
                                           'oslr_nb.practice.reading.survey_table': ( 'practice/reading.html#survey_table',
                                                                                      'oslr_nb/practice/reading.py'),
                                           'oslr_nb.practice.reading.usable': ( 'practice/reading.html#usable',

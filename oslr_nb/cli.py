@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import contextlib
-import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,9 +39,11 @@ def stop(error: Any, ctx: Any = None) -> None:
     "Print the sentences of an error, and the command that would work if it is known, and end with exit code 2."
     for line in error.say(True) if hasattr(error, "say") else [str(error)]: typer.echo(line, err=True)
     if ctx is not None and getattr(error, "words", []):
+        from oslr_nb.practice.reading import shell_word
+
         words, budget = [ctx.info_name, *ctx.meta["words"], *error.words], ctx.params["budget"]
         if not ctx.params.get("priced") and budget > error.features: words += ["--budget", str(error.features)]
-        typer.echo("this would work: oslr " + " ".join('""' if w == "" else shlex.quote(w) for w in words), err=True)
+        typer.echo("this would work: oslr " + " ".join(map(shell_word, words)), err=True)
     raise typer.Exit(2)
 
 # %% ../nbs/cli.ipynb #3cf95c0d

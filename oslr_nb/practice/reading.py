@@ -304,10 +304,16 @@ class Trouble:
         except ValueError as e: return str(e)
 
 
+def shell_word(text: str) -> str:
+    "A text as a shell reads it, on one line: a name of a column may hold a line break."
+    if text.isprintable(): return shlex.quote(text) if text else '""'
+    return "$'" + text.encode("unicode_escape").decode().replace("'", r"\'") + "'"
+
+
 def option_text(name: str, value: str | None, terminal: bool) -> str:
     "An option as it is written; no name for none."
     if not name: return ""
-    if terminal: return f"--{name}" + ("" if value is None else " " + shlex.quote(value))
+    if terminal: return f"--{name}" + ("" if value is None else " " + shell_word(value))
     return f"{name}=" + ("True" if value is None else f"({value!r},)")
 
 

@@ -3,6 +3,7 @@
 import json
 import math
 import sqlite3
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -344,3 +345,10 @@ def test_a_folder_that_cannot_be_locked_is_refused(words, files, tmp_path, monke
     done = oslr(files / "p.csv", "--target", "progression", "--budget", 4, "--out", tmp_path)
     assert done.exit_code == 2 and f"it must be a folder that can be written (run.lock: {words})" in done.output
     assert done.output.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["a", "a b", "", "it's", "a\nb", "a\n'b'\t\\", "h\u00f6he\x01"])
+def test_a_shell_reads_a_name_back(name):
+    line = reading.shell_word(name)
+    said = subprocess.run(["bash", "-c", f"printf %s {line}"], capture_output=True, check=True).stdout
+    assert line.isprintable() and said.decode() == name
