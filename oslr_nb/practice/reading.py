@@ -306,8 +306,10 @@ class Trouble:
 
 def shell_word(text: str) -> str:
     "A text as a shell reads it, on one line: a name of a column may hold a line break."
-    if text.isprintable(): return shlex.quote(text) if text else '""'
-    return "$'" + text.encode("unicode_escape").decode().replace("'", r"\'") + "'"
+    if text.isprintable(): return shlex.quote(text)
+    written = text.replace("\\", r"\\").replace("'", r"\'")
+    odd = lambda c: c.encode("unicode_escape").decode().replace(r"\x", r"\u00")
+    return "$'" + "".join(c if c.isprintable() else odd(c) for c in written) + "'"
 
 
 def option_text(name: str, value: str | None, terminal: bool) -> str:
