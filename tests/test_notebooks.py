@@ -30,7 +30,7 @@ def same(a: str, b: str) -> bool:
     if NUMBER.sub("#", a) != NUMBER.sub("#", b):
         return False
     return all(
-        abs(float(x) - float(y)) <= 1e-3 * max(abs(float(x)), abs(float(y))) + 1e-9
+        x == y or abs(float(x) - float(y)) <= 1e-3 * max(abs(float(x)), abs(float(y))) + 1e-9
         for x, y in zip(NUMBER.findall(a), NUMBER.findall(b), strict=True)
     )
 
