@@ -116,7 +116,7 @@ def test_the_lean_core(lean, tmp_path):
         print(f"python {words}: {time.perf_counter() - start:.2f} s")
     assert out.splitlines() == shown
     assert int(run(lean / "python", "-c", EVERY_LEARNER, cwd=tmp_path)) >= 31
-    for words, extra in {"verify C3": "ledger", "data digits --out a.csv": "tables", "serve --features 4 --budget 2": "serve"}.items():
+    for words, extra in {"verify C3": "ledger", "data digits --out a.csv": "adapters", "serve --features 4 --budget 2": "serve"}.items():
         assert f'pip install "oslr_nb[{extra}]"' in run(lean / "oslr", *words.split(), cwd=tmp_path, expect=2)
 
 
