@@ -21,7 +21,7 @@ help:
 	@echo "make dist       the source archive and the wheel, into dist/"
 	@echo "make test-dist  install the wheel into clean environments and use it (five minutes; PYTHON=... chooses the interpreter)"
 	@echo "make test-pythons  the same with each Python from 3.10 to 3.13 that is found"
-	@echo "make test-floors   the tests with the lowest versions of all requirements"
+	@echo "make test-floors   the tests of the package with the lowest versions of all requirements"
 
 .venv/ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' || \
@@ -98,10 +98,11 @@ test-pythons: .venv/ready
 	@$(BIN:.venv/%=.venv-floors/%)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@
 
+FLOORS := bad_inputs claims cli fuzz learners package parameters states  # pages show what the newest versions print
 test-floors: export PATH := $(CURDIR)/$(BIN:.venv/%=.venv-floors/%):$(PATH)
 test-floors: .venv-floors/ready
 	@oslr warm
-	@python -m pytest -n 2 --dist worksteal
+	@python -m pytest -n 2 --dist worksteal tests/core tests/own tests/papers tests/practice tests/results $(FLOORS:%=tests/test_%.py)
 
 clean:
 	@rm -rf .venv .venv-floors _proc _docs _results dist
