@@ -232,7 +232,7 @@ def test_the_command_reads_as_run_does(tmp_path):
     assert command(tmp_path / "a.parquet", *options).output.strip() == str(oslr.recommend(table, Y[:300], budget=2))
     for left_out, words in (("--encode", "column 'city' = "), ("--impute", "column 'size', row 1: the value is missing")):
         told = command(tmp_path / "a.parquet", *(o for o in options if o != left_out))
-        assert told.exit_code == 2 and told.stderr.startswith(words)
+        assert told.exit_code == 2 and told.output.startswith(words)
 
 
 def test_samples_that_are_too_small_or_too_wide(tmp_path):
@@ -241,4 +241,4 @@ def test_samples_that_are_too_small_or_too_wide(tmp_path):
     for body, words in (("a,b,label\n1,2,3\n", "rows of X = 1"), (wide, "columns of X = 2001")):
         (tmp_path / "b.csv").write_text(body)
         told = command(tmp_path / "b.csv", "--target", "label", "--budget", 2)
-        assert told.exit_code == 2 and told.stderr.startswith(f"number of {words}"), told.stderr
+        assert told.exit_code == 2 and told.output.startswith(f"number of {words}"), told.output
