@@ -12,6 +12,7 @@ import math
 import os
 import pickle
 import shutil
+import sys
 import warnings
 from datetime import date
 
@@ -149,6 +150,7 @@ FLAGS = st.lists(st.sampled_from(["--encode", "--impute"]), unique=True, max_siz
 @budgeted(SHARES["tables"])
 @given(body=csv_files(), flags=FLAGS, ending=st.sampled_from([".csv", ".csv", ".csv", "", ".parquet", ".txt"]))
 def test_tables_are_refused_or_read_as_they_are(folder, body, flags, ending):
+    if sys.version_info < (3, 11): body = body.replace(b"\0", b"")  # the csv module that reads it too takes no zero byte there
     path, out = folder / f"t{ending}", folder / "out"
     path.write_bytes(body)
     shutil.rmtree(out, ignore_errors=True)
