@@ -150,12 +150,15 @@ def test_addresses_come_from_one_setting(wheel, tmp_path):
     (tmp_path / "oslr_nb").mkdir()
     for name in ("pyproject.toml", "README.md", "LICENSE", "hatch_build.py", "oslr_nb/__init__.py"):
         shutil.copy(TOP / name, tmp_path / name)
-    home = (TOP / "settings.ini").read_text(encoding="utf8").replace("git_url =", "git_url = https://example.org/oslr")
+    home = (TOP / "settings.ini").read_text(encoding="utf8")
+    for name, value in {"git_url": "https://example.org/oslr", "doc_host": "https://oslr.example.org", "doc_baseurl": "/book/"}.items():
+        home = re.sub(rf"^{name} =.*", f"{name} = {value}", home, flags=re.M)
     (tmp_path / "settings.ini").write_text(home, encoding="utf8")
     run(sys.executable, "-m", "build", "--wheel", cwd=tmp_path)
     with_home, without = (zipfile.ZipFile(path) for path in (next(tmp_path.glob("dist/*.whl")), wheel))
     with_home, without = (a.read(next(n for n in a.namelist() if n.endswith("METADATA"))).decode() for a in (with_home, without))
     assert "Project-URL: Source, https://example.org/oslr\n" in with_home and "](nbs/" not in with_home
+    assert "Project-URL: Documentation, https://oslr.example.org/book\n" in with_home
     assert "](https://example.org/oslr/blob/main/nbs/own/05_choice.ipynb)" in with_home
     assert "](https://example.org/oslr/raw/main/nbs/front.svg)" in with_home
     assert "Project-URL:" not in without and "](nbs/own/05_choice.ipynb)" in without
