@@ -42,7 +42,8 @@ def symmetric_is_convex(case: Case) -> Evidence:
 
 
 @symmetric_is_convex.corrected(
-    r"w^\top\tfrac{G+G^\top}2w=w^\top Gw\text{; a pair }i\ne j\text{ adds the eigenvalues }\pm\tfrac{d^2}kx_ix_j",
+    r"w^\top\tfrac{G+G^\top}2w=w^\top Gw\text{ for all }G\text{ and }w"
+    r"\text{; a pair }i\ne j\text{ adds the eigenvalues }\pm\tfrac{d^2}kx_ix_j",
     controls={"the sum is not halved": {"half": Fraction(1)}})
 def _(case: Case, half: Fraction = Fraction(1, 2)) -> Evidence:
     x, w, G = (random_fractions(case.rng, n) for n in (3, 3, 9))

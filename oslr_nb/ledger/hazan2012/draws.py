@@ -291,8 +291,8 @@ def worst_on_the_event(rng: np.random.Generator, ridge: bool, blind: bool = Fals
                    r"of the Lasso is $0.102$ at $m_2=10^6$."),
        tex=r"\text{with chance 1 over phase one: excess}\le4B^2\sqrt{6d/(km_2)}\text{ (ridge)},\ "
            r"61B^2\sqrt{d\ln(2d)/(km_2)}\text{ (Lasso)}",
-       mended=(r"\text{on the event }\tfrac12a_i-\tfrac53\epsilon\le A_i\le2a_i+\tfrac76\epsilon\text{ for all }i"
-               r"\text{ (Equation (5), stated with chance }1-\delta\text{): }"
+       mended=(r"\text{with }a_i=\mathbb Ex_i^2\text{, on the event }\tfrac12a_i-\tfrac53\epsilon\le A_i\le2a_i+\tfrac76\epsilon"
+               r"\text{ for all }i\text{ (Equation (5), stated with chance }1-\delta\text{): }"
                r"\textstyle\sum_ia_i/q_i\le5d\text{ (ridge, }\sum_ia_i\le1\text{)},"
                r"\ \max_ia_i/q_i\le4\Vert a\Vert_1+\tfrac{20}3d\epsilon\text{ (Lasso)}", {"event": True}),
        controls={"off the event: an attribute that phase one missed": {"event": True, "blind": True},
