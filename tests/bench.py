@@ -253,7 +253,7 @@ class Client:
     def end(self):
         self.p.stdin.close()
         self.p.stdout.close()
-        self.p.wait(60)
+        self.p.wait()
         if len(self.cores) > 1: os.sched_setaffinity(0, self.cores)
 
 

@@ -79,7 +79,7 @@ def test_real_site(tmp_path, top):
     for name in ("settings.ini", "_quarto.yml", "README.md"): shutil.copy(top / name, tmp_path)
     shutil.copytree(top / "nbs", tmp_path / "nbs", ignore=shutil.ignore_patterns(".*", "mathjax"))
     command, env = [sys.executable, "-m", "website", "--check"], os.environ | {"PYTHONPATH": str(top)}
-    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=900)
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " 0 problems" in done.stdout and (tmp_path / "nbs" / "mathjax" / "tex-svg-full.js").stat().st_size > 1e6
 

@@ -26,7 +26,7 @@ def javascript(expression: str, **given):
     if not node: pytest.skip("there is no node to run the script")
     names = "".join(f"const {name} = {json.dumps(value)};" for name, value in given.items())
     code = f"const play = require({json.dumps(str(SCRIPT))}); {names} process.stdout.write(JSON.stringify({expression}));"
-    done = subprocess.run([node, "-"], input=code, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([node, "-"], input=code, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

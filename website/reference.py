@@ -486,7 +486,7 @@ def headings(path: Path) -> tuple[str, dict[str, tuple[str, str]]]:
         texts.append(source if cell["cell_type"] == "markdown" else f"<!--cell {cell.get('id', '')}-->")
     text = re.sub(r"^[ \t]*(```+|~~~+).*?^[ \t]*\1[`~]*[ \t]*$", "", "\n\n".join(texts[1:]), flags=re.S | re.M)
     text = "\n\n".join(re.findall(r"^(?:#{1,6} |:::|<!--cell).*", text, re.M))  # all that it takes, and pandoc is quick
-    done = subprocess.run([pandoc_path(), "--from=markdown", "--to=json"], input=text.encode(), capture_output=True, timeout=60, check=True)
+    done = subprocess.run([pandoc_path(), "--from=markdown", "--to=json"], input=text.encode(), capture_output=True, check=True)
     found, now = {}, ("", "")
 
     def walk(blocks: list) -> None:

@@ -96,7 +96,7 @@ class Site:
         """Run pandoc with the filter; returns the result and its warnings and errors."""
         command = [self.binary, "--from=markdown", f"--lua-filter={HERE / 'filter.lua'}", "--wrap=preserve"]
         command += [f"--bibliography={self.proc / name}" for name in as_list(self.config.get("bibliography"))]
-        done = subprocess.run(command + args, input=text.encode(), capture_output=True, timeout=120, check=False)
+        done = subprocess.run(command + args, input=text.encode(), capture_output=True, check=False)
         messages = re.sub(r"Scripting warning at .*?: ", "", done.stderr.decode()).split("[WARNING] ")
         return done.stdout.decode(), [m.strip() for m in messages if m.strip()]
 

@@ -71,7 +71,7 @@ class Process:
     def end(self, number=None):
         if number is None: self.p.stdin.close()
         else: self.p.send_signal(number)
-        code, rest, err = self.p.wait(60), self.p.stdout.read(), self.p.stderr.read()
+        code, rest, err = self.p.wait(), self.p.stdout.read(), self.p.stderr.read()
         for f in (self.p.stdin, self.p.stdout, self.p.stderr): f.close()
         return code, rest, err
 
