@@ -129,6 +129,30 @@ def test_a_word_while_compiling(copy_of_package):
     assert python(code, copy_of_package).stderr == ""
 
 
+EDITS = {  # of a module: what stood there, what stands there now, whether compiled code is still right
+    "a comment in the command line": ("cli.py", "import", "# a word\nimport", True),
+    "another command": ("cli.py", "def letter", "def epistle", True),
+    "a comment above a kernel": ("own/moments/sums.py", "@kernel\ndef deviation", "# a word\n@kernel\ndef deviation", True),
+    "a docstring": ("own/moments/sums.py", "Standard deviation of the labels.", "Deviation of the labels.", True),
+    "a check": ("ledger/own/adaptive.py", "import", "import os\nimport", True),
+    "a number in a kernel": ("own/moments/sums.py", "1e-13", "1e-12", False),
+    "a constant that kernels use": ("own/moments/sums.py", "TOGETHER = 30.0", "TOGETHER = 31.0", False),
+    "a module that kernels import from": ("core/checks.py", "SMALLEST = 1e-60", "SMALLEST = 1e-61", False),
+    "a kernel of a check": ("ledger/core/foundations.py", "@kernel", "@kernel  # type: ignore\n@kernel", False),
+}
+
+
+@pytest.mark.parametrize(("module", "old", "new", "same"), EDITS.values(), ids=EDITS)
+def test_what_recompiles(module, old, new, same, tmp_path):
+    from oslr_nb.core import checks
+
+    shutil.copytree(TOP / "oslr_nb", tmp_path / "oslr_nb", ignore=shutil.ignore_patterns("__pycache__", "stored"))
+    path, before = tmp_path / "oslr_nb" / module, checks.kernel_digest(tmp_path / "oslr_nb")
+    assert before == checks.kernel_digest(TOP / "oslr_nb") and old in path.read_text()
+    path.write_text(path.read_text().replace(old, new, 1))
+    assert (checks.kernel_digest(tmp_path / "oslr_nb") == before) == same
+
+
 def test_old_compiled_code_is_cleared_away(tmp_path, monkeypatch):
     from oslr_nb.core import checks
 

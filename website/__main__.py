@@ -15,6 +15,9 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("_docs"), help="folder of the site")
     for name in ("check", "readme", "mathjax", "quarto", "check-output", "numbers"): parser.add_argument(f"--{name}", action="store_true")
     args = parser.parse_args()
+    made = any((args.out / name).exists() for name in ("site.css", "site_libs"))
+    if args.out.exists() and not made and (not args.out.is_dir() or any(args.out.iterdir())):
+        parser.error(f"--out {args.out}: it must be a site, which is made anew, or a folder that is empty or not there")
     if args.numbers:
         for name in numbers.renew(Path("nbs"), write=not args.check): print(f"{'not up to date' if args.check else 'renewed'}: {name}")
         for problem in (found := numbers.problems(Path("nbs"))): print(problem, file=sys.stderr)

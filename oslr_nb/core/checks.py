@@ -4,6 +4,7 @@
 """Checks and kernels: one clear sentence for bad input, and one way to compile a round."""
 from __future__ import annotations
 
+import ast
 import contextlib
 import hashlib
 import importlib
@@ -304,7 +305,7 @@ def check_rng(seed: int | np.random.Generator | np.random.SeedSequence | None) -
 # %% ../../nbs/core/18_checks.ipynb #d16e5700
 @cache
 def source_digest() -> str:
-    """Hash of the package's source files: part of the name of stored results and of the folder of compiled code.
+    """Hash of the package's source files: part of the name of stored results.
 
     Returns: SHA-256 in hexadecimal digits.
     """
@@ -326,21 +327,47 @@ def cache_bases() -> Iterator[Path]:
     yield Path(pooch.os_cache("oslr_nb"))
 
 
+def imported(path: Path, tree: ast.Module) -> list[Path]:
+    "Files of the package from which a file imports when it is loaded."
+    found = []
+    for node in tree.body:
+        if not isinstance(node, ast.ImportFrom) or not node.level: continue
+        module = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+        found += [module.with_suffix(".py"), module / "__init__.py", *(module / f"{name.name}.py" for name in node.names)]
+    return [p for p in found if p.is_file()]
+
+
+def kernel_digest(package: Path) -> str:
+    "Hash of the modules with kernels and of those from which they import, by their syntax trees without docstrings."
+    todo, trees = [p for p in package.rglob("*.py") if b"@kernel" in p.read_bytes()], {}
+    while todo:
+        path = todo.pop()
+        if path in trees: continue
+        trees[path] = tree = ast.parse(path.read_bytes())
+        todo += imported(path, tree)
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node) is not None: del node.body[0]
+    return hashlib.sha256("".join(f"{p.relative_to(package)} {ast.dump(trees[p])}" for p in sorted(trees)).encode()).hexdigest()
+
+
 @cache
 def kernel_folder() -> str:
-    "Folder for the compiled code of these very sources; empty where nothing can be written, and then nothing is kept."
-    digest = os.environ.get("OSLR_KERNELS") or source_digest()[:16]
+    "Folder for the compiled code of these very kernels; empty where nothing can be written, and then nothing is kept."
+    mark, named = f"sources-{source_digest()[:16]}", os.environ.get("OSLR_KERNELS")
     for base in cache_bases():
-        folder = base / f"kernels-{digest}"
         try:
             if not base.is_absolute(): continue  # without a home, "~" stays what it is
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder): pass
-            os.utime(folder)
+            known = [p.parent for p in base.glob(f"kernels-*/{mark}")]
+            if named or not known: known = [base / f"kernels-{named or kernel_digest(Path(str(files('oslr_nb'))))[:16]}"]
+            known[0].mkdir(parents=True, exist_ok=True)
+            (known[0] / mark).touch()
+            with tempfile.TemporaryFile(dir=known[0]): pass
+            os.utime(known[0])
         except OSError: continue
         with contextlib.suppress(OSError):  # another process may be tidying too
-            for old in sorted(base.glob("kernels-*"), key=os.path.getmtime)[:-FOLDERS_KEPT]: shutil.rmtree(old, ignore_errors=True)
-        return str(folder)
+            ours = {p.parent for p in base.glob("kernels-*/sources-*")}
+            for old in sorted(ours, key=os.path.getmtime)[:-FOLDERS_KEPT]: shutil.rmtree(old, ignore_errors=True)
+        return str(known[0])
     return ""
 
 # %% ../../nbs/core/18_checks.ipynb #dbebf579
@@ -348,7 +375,7 @@ def kernel(function: Callable | None = None, *, allocates: bool = False, apart: 
     """Compile a function of arrays and scalars with numba, on its first call.
 
     The compiled code holds no GIL, divides by zero as numpy does, counts no references, and is written into
-    the kernels that call it. It is kept on disk for the installed package, in a folder named after the digest of all sources, where
+    the kernels that call it. It is kept on disk for the installed package, in a folder named after a digest of the kernels, where
     one can be written (NUMBA_CACHE_DIR, if set, is tried first).
 
     function: uses only the part of Python that numba compiles; its arguments are not checked. None: a decorator is

@@ -16,7 +16,7 @@ import numpy as np
 from .checks import check_int, fail
 from .environment import split_query
 from .registry import CLASSES, class_of
-from .storage import read_file
+from .storage import check_path, check_regular, read_file
 
 if TYPE_CHECKING:
     from oslr_nb.core.learner import Learner
@@ -45,6 +45,7 @@ def load(path: str | Path) -> Learner:
     ValueError
         If it is damaged, foreign, of another version, or holds a place outside an array.
     """
+    check_regular("path", check_path(path))
     try:
         header, arrays = read_file(path)
         if set(header) - {"names"} != FIELDS: fail("fields of the header", sorted(header), str(sorted(FIELDS)))

@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
 import secrets
+import stat
 import zipfile
 from collections.abc import Iterable, Iterator
 from importlib.resources import files
@@ -22,8 +24,8 @@ from .checks import check_int, fail
 if TYPE_CHECKING: import sqlite3
 
 # %% auto #0
-__all__ = ['SCHEMA', 'checksum', 'force_folder', 'replace_file', 'write_file', 'write_whole', 'check_path', 'hold', 'read_file',
-           'stored_result', 'markdown']
+__all__ = ['SCHEMA', 'checksum', 'force_folder', 'check_regular', 'keep_access', 'replace_file', 'write_file', 'write_whole',
+           'check_path', 'hold', 'read_file', 'stored_result', 'markdown']
 
 # %% ../../nbs/core/20_storage.ipynb #57000007
 SCHEMA = 2  # version of the files that `save` writes
@@ -46,12 +48,29 @@ def force_folder(folder: Path) -> None:
         finally: os.close(f)
 
 
+def check_regular(name: str, path: Path, allowed: str = "a file") -> None:
+    "Refuse what is there and is no regular file, before somebody waits for it."
+    if path.is_dir(): fail(name, str(path), allowed, "it is a folder")
+    if path.exists() and not path.is_file(): fail(name, str(path), allowed, "it is a pipe or a device")
+
+
+def keep_access(part: Path, old: Path) -> None:
+    "Give a new file the owner and the mode of the one whose place it will take, which must be one that may be written."
+    if not os.access(old, os.W_OK): raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(old))
+    if hasattr(os, "chown"):
+        with contextlib.suppress(OSError): os.chown(part, old.stat().st_uid, old.stat().st_gid)
+    os.chmod(part, stat.S_IMODE(old.stat().st_mode))
+
+
 @contextlib.contextmanager
 def replace_file(path: Path) -> Iterator[BinaryIO]:
     "A new file for bytes that takes the place of `path` at the end; if anything fails, it is removed and nothing has changed."
+    path = Path(os.path.realpath(path))
+    check_regular("path", path)
     part = path.with_name(f"{path.name[:80]}.{secrets.token_hex(8)}.part")
     try:
         with open(part, "xb") as f:
+            if os.path.lexists(path): keep_access(part, path)
             yield f
             f.flush()
             os.fsync(f.fileno())
@@ -87,6 +106,7 @@ def hold(path: Path, name: str, value: Any, who: str) -> sqlite3.Connection:
     """
     import sqlite3
 
+    check_regular(name, path)
     file = None
     try:
         file = sqlite3.connect(path, timeout=0, isolation_level=None)
@@ -107,6 +127,7 @@ def read_file(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """
     path = check_path(path)
     if not path.exists(): raise FileNotFoundError(f"path = {str(path)!r}: there is no such file.")
+    check_regular("path", path)
     with zipfile.ZipFile(path) as z:
         if any(i.compress_type != zipfile.ZIP_STORED for i in z.infolist()): raise ValueError(f"{path} is compressed.")
     with np.load(path, allow_pickle=False) as f: arrays = dict(f)

@@ -8,10 +8,8 @@ import contextlib
 import difflib
 import hashlib
 import json
-import os
 import re
 import shlex
-import stat
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..core.checks import LARGEST, TOO_LARGE, check_real, fail, need
+from ..core.storage import check_regular
 
 need("pyarrow")
 import pyarrow as pa
@@ -66,10 +65,9 @@ KINDS = (  # how files begin that are neither CSV nor Parquet, and what they are
 
 def check_kind(path: Path, what: str) -> None:
     "Refuse what is no CSV and no Parquet file, by its first bytes."
-    mode, shown, asked = os.stat(path).st_mode, str(path), "a CSV or a Parquet file"
-    if stat.S_ISDIR(mode): fail(what, shown, asked, "it is a folder")
-    if not stat.S_ISREG(mode): fail(what, shown, asked, "it is a pipe or a device, and the table is read twice: write it into a file first")
-    with pa.input_stream(shown) as f: head = f.read(512)
+    asked = "a CSV or a Parquet file"
+    check_regular(what, path, asked)
+    with pa.input_stream(str(path)) as f: head = f.read(512)
     for start, kind in KINDS:
         if head.startswith(start): fail(what, path.name, asked, f"it is {kind}")
     if head[257:262] == b"ustar": fail(what, path.name, asked, "it is a tar archive: unpack it")

@@ -26,7 +26,7 @@ from ..core.checks import LARGEST, check_array, check_indices, check_int, check_
 from ..core.environment import ProtocolError, split_query
 from ..core.learner import Learner
 from ..core.saving import load, restore, saved_form
-from ..core.storage import check_path, hold, read_file, write_file
+from ..core.storage import check_path, check_regular, hold, read_file, write_file
 from ..own.choice import make_learner
 
 need("orjson")
@@ -353,7 +353,7 @@ class State:
 
     def __init__(self, path: Path):
         path = Path(os.path.realpath(path))  # a file of two names has one journal
-        if path.is_dir(): fail("state", str(path), "a file, or the name of one")
+        check_regular("state", path, "a file, or the name of one")
         self.path = path
         self.fresh: list[tuple[int, bytes, int]] = []  # lines not yet in the journal, with number, text, checksum of the answer
         self.journal = hold(path.with_name(path.name + ".journal"), "state", path, "service")
@@ -368,6 +368,8 @@ class State:
         if not (new := not self.path.exists()): service.restore(self.path)
         known = service.lines
         try:
+            there = self.journal.execute("SELECT name FROM sqlite_master").fetchall()
+            if there not in ([], [("lines",)]): self.refuse("it has other tables")
             self.journal.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous={SYNCHRONOUS}")
             self.journal.execute("CREATE TABLE IF NOT EXISTS lines (number INTEGER PRIMARY KEY, text BLOB, answer INTEGER)")
             for line in self.journal.execute("SELECT * FROM lines WHERE number > ? ORDER BY number", [known]):
@@ -526,7 +528,8 @@ def first_learner(learner: str, features: int | None, budget: int | None, seed: 
         if budget is None: fail("budget", budget, "given, unless the learner comes from a file")
         return make_learner(learner, features, budget, seed)
     if seed is not None: fail("seed", seed, "left out", "the learner in a file continues its own draws")
-    if not Path(learner).is_file(): fail("learner", learner, "a file", "there is none")
+    check_regular("learner", Path(learner))
+    if not Path(learner).exists(): fail("learner", learner, "a file", "there is none")
     lr = load(learner)
     for name, value, own in (("features", features, lr.d), ("budget", budget, lr.budget)):
         if value not in (None, own): fail(name, value, f"{own}, as in {learner}, or left out")

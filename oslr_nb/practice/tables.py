@@ -252,14 +252,20 @@ def free_folder(resume: bool) -> Path:
     return Path("oslr_run" if last == 1 else f"oslr_run_{last}")
 
 
+WRITTEN = "checkpoint.npz", "loss.png", "model.npz", "report.md", "results.json"  # the files of a run; the checkpoint comes first
+
+
 @contextlib.contextmanager
 def open_folder(out: Path, resume: bool) -> Iterator[Path]:
     "Make the folder, hold it for this run alone, and refuse a checkpoint in it unless the run is to be resumed."
     try: out.mkdir(parents=True, exist_ok=True)
     except OSError as e: fail("out", str(out), "a folder that can be written", e.strerror or "")
+    place = out / WRITTEN[0]
+    others = [name for name in WRITTEN[1:] if not place.exists() and (out / name).exists()]
+    if others: fail("out", str(out), f"a folder without {' and '.join(others)}", "no run was there, and its files are not overwritten")
     with contextlib.closing(hold(out / "run.lock", "out", out, "run")):
-        place = out / "checkpoint.npz"
-        for part in out.glob("*.part"): part.unlink(missing_ok=True)  # what a killed run was about to write
+        for part in out.iterdir():  # what a killed run was about to write
+            if re.fullmatch(rf"({'|'.join(map(re.escape, WRITTEN))})\.[0-9a-f]{{16}}\.part", part.name): part.unlink(missing_ok=True)
         if place.exists() and not resume: fail("out", str(out), "a folder without a run", "--resume continues the one that is there")
         yield place
 

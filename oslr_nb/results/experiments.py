@@ -8,6 +8,7 @@ import hashlib
 import importlib
 import json
 import pkgutil
+import re
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import asdict, dataclass
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..core.backends import hand_out, one_thread
-from ..core.checks import need, source_digest
+from ..core.checks import fail, need, source_digest
 from ..core.storage import write_whole
 from ..ledger.claims import CLAIMS, Ledger, Record, claim_ids, ledger_line, run_claim, slope_interval
 from ..practice.data import Stream, ct_like, ct_slice
@@ -250,6 +251,16 @@ def plan(names: Iterable[str] = (), full: bool = False) -> dict[str, dict[str, l
     parts = {name: groups for name, s in wanted.items() if (groups := s.cells(5 if full else 1))}
     return {"claims": {"claims": [Cell("claim", {"id": i, "paper": CLAIMS[i].paper}) for i in ids]}} | parts
 
+# %% ../../nbs/results/experiments.ipynb #69a32d4f
+def check_free(out: Path) -> None:
+    "Refuse a folder with files that would be overwritten, unless this command has been there."
+    cells = out / "cells"
+    if cells.is_dir() and any(re.fullmatch(r"\w+-[0-9a-f]{16}\.json", p.name) for p in cells.iterdir()): return
+    ours = ("report.md", "claims.json", "digits.", *{f"{s.paper}_" for s in SECTIONS.values()})
+    found = sorted(p.name for p in out.iterdir() if p.is_file() and p.name.startswith(ours))
+    why = "no results of this command were there, and these files are not overwritten"
+    if found: fail("out", str(out), f"a folder without {' and '.join(found[:3])}", why)
+
 # %% ../../nbs/results/experiments.ipynb #fc1024d8
 def reproduce(*names: str, out: str | Path = "_results", full: bool = False, jobs: int | None = None, progress: bool = False) -> bool:
     """Check all claims and run all experiments; writes report, claims, tables and figures.
@@ -280,6 +291,7 @@ def reproduce(*names: str, out: str | Path = "_results", full: bool = False, job
     out, parts = Path(out), plan(names, full)
     for library in ("matplotlib", "pyarrow"): need(library)  # for what is written after minutes
     out.mkdir(parents=True, exist_ok=True)
+    check_free(out)
     cells = [c for groups in parts.values() for cells in groups.values() for c in cells]
     results = iter(run_cells(cells, out / "cells", jobs, progress))
     found = {name: {g: [next(results) for _ in cells] for g, cells in groups.items()} for name, groups in parts.items()}

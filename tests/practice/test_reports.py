@@ -1,9 +1,12 @@
 """Faults that users of neighbouring tools met, each with inputs of its kind: nothing in a table may be silently wrong."""
 
+import contextlib
 import gzip
 import json
 import os
 import shlex
+import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -12,10 +15,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import command
+from conftest import command, refused
 
+import oslr_nb as oslr
+from oslr_nb.core import checks, storage
 from oslr_nb.practice import tables
 from oslr_nb.practice.blocks import TableBlocks
+from oslr_nb.practice.service import serve
 
 
 def table(body, name="t.csv"):
@@ -462,3 +468,110 @@ def test_a_wrong_label_of_the_warm_up_is_named():
     code, said, found = cli("run", table(body), "--budget", 2, "--learner", "ito2017.RDA2", "--option", "step=adaptive")
     assert code == 0 and "1 of the label 'y'" in said and found["scaling"]["label"]["left_out"] == 1
     assert 1 - found["loss_last_tenth"] / found["loss_of_running_mean_last_tenth"] > 0.5
+
+
+# K17, K23, K24: files of others.
+
+
+NUMBERS = csv("a,b,y", *np.random.default_rng(0).integers(0, 50, (3, 60)).tolist())
+
+
+@pytest.mark.parametrize("name", [
+    "data.tar.part", "model.npz.part", "report.md.0123456789ABCDEF.part", "x.0123456789abcdef.part", "report.md.0123456789abcdef.part.txt",
+    "notes.md", ".hidden.part",
+])
+def test_A27(name, tmp_path):
+    (tmp_path / name).write_text("half of it")
+    killed = tmp_path / "report.md.0123456789abcdef.part"
+    killed.write_text("what a killed run leaves")
+    assert cli("run", table(NUMBERS), "--budget", 2, out=str(tmp_path))[0] == 0
+    assert (tmp_path / name).read_text() == "half of it" and not killed.exists()
+
+
+@pytest.mark.parametrize("name", ["report.md", "results.json", "model.npz", "loss.png", "checkpoint.npz", "run.lock"])
+@pytest.mark.parametrize("words", [(), ("--resume",)], ids=str)
+def test_A28(name, words, tmp_path):
+    (tmp_path / name).write_text("mine, and no database")
+    done = command("run", table(NUMBERS), "--target", "y", "--budget", 2, *words, "--out", tmp_path)
+    assert done.exit_code == 2 and (tmp_path / name).read_text() == "mine, and no database", done.output
+    assert set(os.listdir(tmp_path)) <= {name, "run.lock"}
+
+
+@pytest.mark.parametrize("name", ["report.md", "claims.json", "ito2017_tables.json", "digits.png"])
+def test_results_of_others_are_not_overwritten(name, tmp_path):
+    (tmp_path / name).write_text("mine")
+    (tmp_path / "cells").mkdir()
+    (tmp_path / "cells" / "mine.json").write_text("{}")
+    done = command("reproduce", "hazan2012", "--out", tmp_path)
+    assert done.exit_code == 2 and f"a folder without {name}" in done.output and (tmp_path / name).read_text() == "mine", done.output
+
+
+@pytest.mark.parametrize("name", ["kernels-backup", "kernels-0123456789abcdef", "kernels-", "kernels-mine/sub"])
+def test_folders_beside_compiled_code(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(checks, "cache_bases", lambda: iter([tmp_path]))
+    (tmp_path / name).mkdir(parents=True)
+    (tmp_path / name / "thesis.tex").write_text("mine")
+    os.utime(tmp_path / name.split("/")[0], (1, 1))
+    for n in range(6):
+        monkeypatch.setenv("OSLR_KERNELS", str(n))
+        assert checks.kernel_folder.__wrapped__() == str(tmp_path / f"kernels-{n}")
+    assert (tmp_path / name / "thesis.tex").exists() and not (tmp_path / "kernels-0").exists()
+
+
+def test_a_database_of_others_is_no_journal(tmp_path):
+    with contextlib.closing(sqlite3.connect(tmp_path / "state.npz.journal")) as other: other.execute("CREATE TABLE songs (name TEXT)")
+    before = (tmp_path / "state.npz.journal").read_bytes()
+    done = command("serve", "--features", 5, "--budget", 2, "--state", tmp_path / "state.npz", input="")
+    assert done.exit_code == 2 and "it has other tables" in done.output and (tmp_path / "state.npz.journal").read_bytes() == before
+
+
+WRITERS = {
+    "save": lambda path: oslr.auto(6, 3, seed=0).save(path),
+    "data": lambda path: command("data", "diabetes", "--out", path.with_suffix(".csv")),
+    "costs": lambda path: command("data", "heart", "--out", path.with_name("x.csv"), "--costs", path),
+    "serve": lambda path: command("serve", "--features", 5, "--budget", 2, "--state", path, input=""),
+    "text": lambda path: storage.write_whole(path, "words"),
+}
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o666, 0o755], ids=oct)
+@pytest.mark.parametrize("writer", WRITERS)
+def test_A34(writer, mode, tmp_path):
+    "A file that is written again keeps its mode, and a link stays a link."
+    path, write = tmp_path / "m.csv", WRITERS[writer]
+    write(path)
+    path.chmod(mode)
+    write(path)
+    assert path.stat().st_mode & 0o7777 == mode and path.stat().st_size
+    (tmp_path / "deep").mkdir()
+    target = tmp_path / "deep" / "other.csv"
+    os.rename(path, target)
+    path.symlink_to(os.path.join("deep", "other.csv"))
+    inode = target.stat().st_ino
+    write(path)
+    assert path.is_symlink() and target.stat().st_mode & 0o7777 == mode and target.stat().st_ino != inode
+
+
+def test_a_file_that_must_not_be_written_stays(tmp_path, monkeypatch):
+    monkeypatch.setattr(storage.os, "access", lambda path, mode: False)  # what anybody but root is told of a file of mode 444
+    (tmp_path / "m.npz").write_text("precious")
+    with pytest.raises(PermissionError): oslr.auto(6, 3).save(tmp_path / "m.npz")
+    assert os.listdir(tmp_path) == ["m.npz"] and (tmp_path / "m.npz").read_text() == "precious"
+
+
+@pytest.mark.parametrize("what", ["pipe", "folder", "/dev/zero", "/dev/full", "socket"])
+def test_A35(what, tmp_path):
+    "What is no regular file is refused at once, read or written."
+    path = Path(what) if what.startswith("/") else tmp_path / "m.npz"
+    if what == "pipe": os.mkfifo(path)
+    elif what == "folder": path.mkdir()
+    elif what == "socket": socket.socket(socket.AF_UNIX).bind(str(path))
+    model = oslr.auto(6, 3)
+    for call in (lambda: oslr.load(path), lambda: model.save(path)):
+        with refused("it must be a file"): call()
+    for words in (("serve", "--learner", path), ("serve", "--features", 5, "--budget", 2, "--state", path)):
+        if words[1] == "--learner" and path.suffix != ".npz": continue
+        done = command(*words, input="")
+        assert done.exit_code == 2 and "it must be a file" in done.output, done.output
+    os.mkfifo(tmp_path / "x.journal")
+    with refused("a pipe or a device"): serve(5, 2, state=tmp_path / "x")
