@@ -161,14 +161,14 @@ def test_an_error_of_a_piece_ends_the_run(clusters):
 
 def test_threads_share_the_limit_of_linear_algebra():
     "The first of two leaves while the second is inside: one thread until that has left too, and then what was before."
-    threads = lambda: {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"}
+    threads = lambda: {lib["filepath"]: lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"}
     with claims.one_thread(): pass  # loads what is limited
     with threadpool_limits(2, "blas"):
         before, first, second = threads(), claims.one_thread(), claims.one_thread()
-        assert before == {2}
+        assert 2 in before.values()  # one of them may be built for a single thread
         first.__enter__(), second.__enter__()
         first.__exit__(None, None, None)
-        assert threads() == {1}
+        assert set(threads().values()) == {1}
         second.__exit__(None, None, None)
         assert threads() == before
 
