@@ -16,6 +16,7 @@ gives the address of the project, once it has one.
 """
 
 import importlib
+from functools import partial
 from importlib.machinery import PathFinder
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -39,14 +40,21 @@ if TYPE_CHECKING:  # the same names for checkers of types, which take `from a im
     from oslr_nb.own.choice import auto as auto
     from oslr_nb.papers import cesabianchi2010 as cesabianchi2010, foster2016 as foster2016, hazan2012 as hazan2012, ito2017 as ito2017
     from oslr_nb.papers import ito2018 as ito2018, kale2017 as kale2017, li2025 as li2025, murata2018 as murata2018
-    from oslr_nb.practice import adapters as adapters, blocks as blocks, data as data, reading as reading, report as report
-    from oslr_nb.practice import scaling as scaling, service as service, tables as tables
+    from oslr_nb.practice import adapters as adapters, blocks as blocks, columns as columns, data as data
+    from oslr_nb.practice import reading as reading, report as report, scaling as scaling, service as service, tables as tables
     from oslr_nb.practice.adapters import OSLRLearner as OSLRLearner, OSLRRegressor as OSLRRegressor
     from oslr_nb.practice.blocks import TableBlocks as TableBlocks, simulate_blocks as simulate_blocks
     from oslr_nb.practice.recommend import recommend as recommend
     from oslr_nb.results import catalogue as catalogue, digits as digits, equal_cost as equal_cost, errata as errata
     from oslr_nb.results import experiments as experiments
     from oslr_nb.results.catalogue import stream as stream, streams as streams
+
+# %% ../nbs/package.ipynb #47e27c33
+def submodule(storey: str, name: str) -> Any:
+    "A module of a storey, at its first use."
+    if name.startswith("_") or not PathFinder.find_spec(name, [str(files("oslr_nb") / storey)]):
+        raise AttributeError(f"module 'oslr_nb.{storey}' has no attribute {name!r}")
+    return importlib.import_module(f"oslr_nb.{storey}.{name}")
 
 # %% ../nbs/package.ipynb #7e5be53c
 HOME = {  # names that `oslr_nb` gives directly, by the module that they come from
@@ -63,6 +71,8 @@ HOME = {  # names that `oslr_nb` gives directly, by the module that they come fr
     "results.catalogue": ("stream", "streams"),
 }  # fmt: skip
 STOREYS = ("papers", "core", "own", "practice", "ledger", "results")  # folders in which a module is looked for by its name alone
+for storey in STOREYS:  # `oslr.practice.tables` fetches the module; the front page of own, which loads numba, hands on all of its own
+    if storey != "own": vars(importlib.import_module(f"oslr_nb.{storey}"))["__getattr__"] = partial(submodule, storey)
 
 # %% ../nbs/package.ipynb #2df0543c
 if not TYPE_CHECKING:  # else every wrong name would be right

@@ -26,11 +26,17 @@ class Commands(TyperGroup):
         try: return super().invoke(ctx)
         except ModuleNotFoundError as error: stop(error)
 
+    def list_commands(self, ctx: Any) -> list[str]:
+        "The commands in the order of `oslr --help`: those for somebody with a table come first."
+        first = ["run", "recommend", "serve", "data", "list"]
+        return first + [name for name in super().list_commands(ctx) if name not in first]
+
 # %% ../nbs/cli.ipynb #3cf95c0c
 app = typer.Typer(  # the command `oslr`
     cls=Commands,
-    help="Online sparse linear regression: claims, experiments, learners. Exit codes: 1 if a claim is not as expected or a state "
-    "cannot be written, 2 for a wrong argument, 130 if interrupted.",
+    help="Linear regression on a stream of which only a few features of each row are bought: a learner for your table, the claims of the "
+    "papers, their experiments.",
+    epilog="Exit codes: 1 if a claim is not as expected or a state cannot be written, 2 for a wrong argument, 130 if interrupted.",
     no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
 )
 
@@ -39,7 +45,7 @@ def stop(error: Any, ctx: Any = None) -> None:
     "Print the sentences of an error, and the command that would work if it is known, and end with exit code 2."
     for line in error.say(True) if hasattr(error, "say") else [str(error)]: typer.echo(line, err=True)
     if ctx is not None and getattr(error, "words", []):
-        from oslr_nb.practice.reading import shell_word
+        from oslr_nb.practice.columns import shell_word
 
         words, budget = [ctx.info_name, *ctx.meta["words"], *error.words], ctx.params["budget"]
         if not ctx.params.get("priced") and budget > error.features: words += ["--budget", str(error.features)]
@@ -64,6 +70,7 @@ Encode = Annotated[list[str] | None, Option(
 )]
 Ignore = Annotated[list[str] | None, Option(help='Column to leave out, "" for one without a name; may be repeated.')]
 Missing = Annotated[list[str] | None, Option(help="Word that counts as missing; may be repeated.")]
+Keep = Annotated[list[str] | None, Option(help="Column to keep although it seems only to name the rows; may be repeated.")]
 
 
 class Words(TyperCommand):
@@ -109,7 +116,7 @@ def main(
 # %% ../nbs/cli.ipynb #63a8807f
 @app.command()
 def verify(claims: Claims = None, jobs: Jobs = None, backend: Backend = None, scheduler: Scheduler = None) -> None:
-    "Check claims and print the ledger; for a single claim, print all its cases."
+    "Check claims and print the ledger. For a single claim it prints all cases."
     from oslr_nb.core.backends import one_thread, use_backend
     from oslr_nb.ledger.claims import CLAIMS, claim_ids, ledger_line
     from oslr_nb.ledger.claims import verify as run
@@ -131,7 +138,7 @@ def reproduce(
     out: Annotated[Path, Option(help="Folder for the results; work that is finished there is not repeated.")] = Path("_results"),
     jobs: Jobs = None, backend: Backend = None, scheduler: Scheduler = None, data_dir: DataDir = None,
 ) -> None:
-    "Check the claims and re-run the experiments; writes report.md, tables and figures."
+    "Check the claims and re-run the experiments. Writes report.md, tables and figures."
     from oslr_nb.core.backends import use_backend
     from oslr_nb.practice.data import use_data_folder
     from oslr_nb.results.experiments import reproduce as run
@@ -152,7 +159,7 @@ def warm(
     ] = None,
     jobs: Jobs = None,
 ) -> None:
-    "Compile all learners, or those named, ahead of use; needed once for each version."
+    "Compile learners before their first use. Needed once for each version, and for all learners unless some are named."
     from oslr_nb.core.backends import use_backend
     from oslr_nb.core.driver import warm as run
 
@@ -174,16 +181,20 @@ def run(
     impute: Annotated[bool, Option("--impute", help="Replace a missing value by the mean of the values bought before.")] = False,
     ignore: Ignore = None,
     missing: Missing = None,
+    keep: Keep = None,
+    shuffle: Annotated[int | None, Option(
+        metavar="SEED", help="Play the rows in the random order of this seed, right for a file that is sorted by something.")] = None,
     passes: Annotated[int, Option(help="How many times to play the table.")] = 1,
     costs: Annotated[Path | None, Option(help="Table with the columns feature and price.")] = None,
     priced: Annotated[bool, Option("--priced", help="The budget is money, in the unit of --costs.")] = False,
     resume: Annotated[bool, Option("--resume", help="Continue the run whose checkpoint is in the folder.")] = False,
     every: Annotated[float, Option(help="Seconds between checkpoints.")] = 10.0,
 ) -> None:
-    "Play a CSV or Parquet table, buying few features of each row; writes a report, a figure and the learner."
+    "Learn from a table, buying few features of each row. Writes a report, a figure and the learner."
     from oslr_nb.practice.tables import free_folder, run_table
 
     more: dict[str, Any] = {"encode": encode or (), "impute": impute, "ignore": ignore or (), "missing": missing or (), "passes": passes}
+    more |= {"keep": keep or (), "shuffle": shuffle}
     more |= {"learner": learner, "scale": scale, "seed": seed, "every": every, "priced": priced, "resume": resume, "costs": costs}
     more["progress"] = sys.stderr.isatty()
     budget, out = int(budget) if not priced and budget.is_integer() else budget, free_folder(resume) if out is None else out
@@ -203,7 +214,7 @@ def data(
     data_dir: DataDir = None,
     download: Annotated[bool, Option("--download", help="Download what is missing.")] = False,
 ) -> None:
-    "List data sets and streams, or write one as a CSV or Parquet table that `oslr run` reads."
+    "List data sets and streams, or write one as a table. The table is one that `oslr run` reads."
     from oslr_nb.practice.data import use_data_folder
     from oslr_nb.results.catalogue import export, facts
 
@@ -221,7 +232,7 @@ def data(
 # %% ../nbs/cli.ipynb #e17f5841
 @app.command("list")
 def list_learners(streams: Annotated[bool, Option("--streams", help="The streams that have a name instead.")] = False) -> None:
-    "The learners: protocol, features a round, assumptions, regret, cost of a round."
+    "List the learners. Of each: protocol, features a round, assumptions, regret, cost of a round."
     import oslr_nb
 
     if streams: return typer.echo(str(oslr_nb.streams()))
@@ -259,13 +270,14 @@ def recommend(
     impute: Annotated[bool, Option("--impute", help="Replace a missing value by the mean of the known ones.")] = False,
     ignore: Ignore = None,
     missing: Missing = None,
+    keep: Keep = None,
 ) -> None:
-    "Check on a sample which assumptions hold, and what each learner's theorem then promises."
+    "Find the learner to start with from a sample of a table. Shows which assumptions hold, and what each theorem promises."
     from oslr_nb.practice.recommend import read_table
     from oslr_nb.practice.recommend import recommend as run
 
     with stop_at_errors(ctx=ctx):
-        X, y = read_table(data, target, encode=encode or (), impute=impute, ignore=ignore or (), missing=missing or ())
+        X, y = read_table(data, target, encode=encode or (), impute=impute, ignore=ignore or (), missing=missing or (), keep=keep or ())
         if left := X.schema.metadata[b"left out"].decode(): typer.echo(f"Left out: {left}.\n")
         typer.echo(str(run(X, y, budget=budget, k=k, T=rounds, protocol=protocol)))
 
@@ -282,7 +294,7 @@ def serve(
         help="Rewrite the state file after this many rounds, four times as many lines, or a minute; 0: only on request.")] = 10_000,
     seed: Annotated[int | None, Option(help="Seed of a new learner's random draws.")] = None,
 ) -> None:
-    "Serve a learner: requests and answers as lines of JSON on standard input and output."
+    "Serve a learner to another program. Requests and answers are lines of JSON on standard input and output."
     from oslr_nb.practice.service import serve as run
 
     with stop_at_errors(f"state = {str(state)!r}: it must be a file"): code = run(features, budget, learner, state, every, seed)

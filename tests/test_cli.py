@@ -87,6 +87,7 @@ def test_interrupted_and_resumed(tmp_path):
 
 
 def test_verify_fails_when_a_claim_fails(monkeypatch):
+    claims.claim_ids([])  # loads them
     monkeypatch.setattr(claims, "claim_ids", lambda names: ["A15"])
     assert oslr("verify", "--jobs", 1).exit_code == 0
     monkeypatch.setattr(claims.CLAIMS["A15"], "check", lambda case, **broken: claims.Evidence(2, "<=", 1))
@@ -97,6 +98,7 @@ def test_verify_fails_when_a_claim_fails(monkeypatch):
 
 
 def test_verify_fails_when_a_control_passes(monkeypatch):
+    claims.claim_ids([])  # loads them
     monkeypatch.setattr(claims, "claim_ids", lambda names: ["A15"])
     monkeypatch.setattr(claims.CLAIMS["A15"], "controls", {"broken": claims.CLAIMS["A15"].check})
     failed = oslr("verify", "--jobs", 1)

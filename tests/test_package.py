@@ -58,7 +58,7 @@ def sentence(library):
 def test_learners_need_no_extra(tmp_path):
     assert python(ALONE + EVERY_LEARNER.format(path=str(tmp_path / "a.npz"))).stdout == "8\n"
     assert python(ALONE + EVERY_MODULE).stdout.split() == [
-        f"oslr_nb.practice.{name}" for name in ("adapters", "reading", "report", "service", "tables")]
+        f"oslr_nb.practice.{name}" for name in ("adapters", "columns", "reading", "report", "service", "tables")]
 
 
 def test_the_code_of_the_readme_needs_no_extra():

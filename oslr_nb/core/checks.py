@@ -14,7 +14,8 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import cache, partial
 from importlib.resources import files
@@ -26,9 +27,9 @@ import numpy as np
 
 # %% auto #0
 __all__ = ['EXTRAS', 'SMALLEST', 'LARGEST', 'TOO_LARGE', 'fail', 'need', 'check_int', 'check_real', 'check_choice', 'check_flag',
-           'is_table', 'frame_of', 'column_values', 'table_values', 'column_names', 'place_names', 'as_array',
-           'check_array', 'check_indices', 'check_magnitude', 'check_scales', 'check_step', 'check_label',
-           'check_exact', 'check_rng', 'source_digest', 'kernel', 'record']
+           'is_table', 'frame_of', 'column_values', 'table_values', 'column_names', 'looks_like', 'code_points',
+           'place_names', 'as_array', 'check_array', 'check_indices', 'check_magnitude', 'check_scales', 'check_step',
+           'check_label', 'check_exact', 'check_rng', 'source_digest', 'kernel', 'record']
 
 # %% ../../nbs/core/18_checks.ipynb #0448b6a3
 def fail(name: str, value: Any, allowed: str, why: str = "") -> NoReturn:
@@ -168,6 +169,21 @@ def column_names(table: Any) -> tuple:
     return () if names == tuple(range(len(names))) else names
 
 
+def looks_like(a: Any, b: Any) -> bool:
+    "Whether two different names look alike: but for invisible characters, ways to write an accent, or letters and signs of another script."
+    if a == b or not isinstance(a, str) or not isinstance(b, str): return False
+    seen = lambda name: "".join(c for c in name if unicodedata.category(c) not in ("Cf", "Cc"))
+    a, b = (unicodedata.normalize("NFKC", seen(name)).strip() for name in (a, b))
+    script = lambda c: unicodedata.name(c, "?").split()[0]
+    return len(a) == len(b) and all(p == q or (p.isascii() != q.isascii() and script(p) != script(q)) for p, q in zip(a, b, strict=True))
+
+
+def code_points(name: Any, others: Iterable[Any]) -> str:
+    "What is written behind a name that looks like one of the others: the code points of its characters beyond ASCII."
+    odd = " ".join(f"U+{ord(c):04X}" for c in str(name) if not c.isascii())
+    return f" ({odd})" if odd and any(looks_like(name, other) for other in others) else ""
+
+
 def place_names(names: tuple, known: tuple, name: str = "X") -> tuple[np.ndarray | None, tuple]:
     """Where the features that are known by name stand among the columns of a table; other names are refused.
 
@@ -181,8 +197,9 @@ def place_names(names: tuple, known: tuple, name: str = "X") -> tuple[np.ndarray
     place = {name: i for i, name in enumerate(names)}
     if place.keys() == set(wanted): return np.array([place[name] for name in wanted]), wanted
     missing, new = [n for n in wanted if n not in place], [n for n in names if n not in set(wanted)]
-    said = lambda part, what: [f"{', '.join(map(str, part[:9]))}{' ...' * (len(part) > 9)} {what}"] if part else []
-    why = " and ".join(said(missing, "is missing") + said(new, "is new")) + "; an array is taken by position"
+    shown = lambda part, other: ", ".join(f"{n}{code_points(n, other)}" for n in part[:9]) + " ..." * (len(part) > 9)
+    said = lambda part, other, what: [f"{shown(part, other)} {what}"] if part else []
+    why = " and ".join(said(missing, new, "is missing") + said(new, missing, "is new")) + "; an array is taken by position"
     fail(f"columns of {name}", list(names), "those that were learnt from, in any order", why)
 
 

@@ -9,34 +9,29 @@ import difflib
 import hashlib
 import json
 import re
-import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from itertools import compress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..core.checks import LARGEST, TOO_LARGE, check_real, fail, need
+from ..core.checks import TOO_LARGE, check_real, code_points, fail, looks_like, need
 from ..core.storage import check_regular
+from .columns import CATEGORIES, DATE, MISSING, Column, doubts, index_reason, is_text, number_of, plain, shell_word
+from .columns import NUMBER, simple, text_parts, with_marks
 
 need("pyarrow")
 import pyarrow as pa
 import pyarrow.compute as pc
 
 # %% auto #0
-__all__ = ['BLOCK', 'CATEGORIES', 'MISSING', 'Survey', 'check_names', 'survey_table', 'joined', 'blocks', 'read_whole',
-           'named_numbers']
+__all__ = ['BLOCK', 'Survey', 'check_names', 'look', 'survey_table', 'joined', 'blocks', 'read_whole', 'named_numbers']
 
 # %% ../../nbs/practice/reading.ipynb #78b35718
 BLOCK = 2**22  # bytes of a CSV that are read at a time
-CATEGORIES = 1000  # different values of a column that is encoded, at most
-MISSING = (  # words that count as missing in a column of numbers, besides the empty field
-    "NA", "N/A", "n/a", "#NA", "#N/A", "#N/A N/A", "<NA>", "NULL", "null", "None", "NaN", "nan", "-NaN", "-nan", "1.#IND", "-1.#IND",
-    "1.#QNAN", "-1.#QNAN",
-)
 
 # %% ../../nbs/practice/reading.ipynb #4e0ae314
 @contextlib.contextmanager
@@ -112,144 +107,64 @@ def names_of(path: Path, what: str = "data") -> tuple[list[str], list[str]]:
         with csv_reader(path, {}) as reader: return list(reader.schema.names), []
 
 
+def swallowed(column: pa.Array, at: int, columns: int) -> int | None:
+    """The first value of a column of a CSV that holds whole rows, since a quote opened it that was not closed; None if there is none.
+
+    In such a value the rest of its row comes first, with a comma for each column behind it, then rows with all their commas; and fields
+    that it swallowed hold numbers. Line breaks alone are allowed: an address has them.
+    """
+    if not is_text(column) or not (text_parts(column)[1] == 10).any(): return None
+    for i in np.flatnonzero(pc.match_substring(column, "\n").fill_null(False).to_numpy(zero_copy_only=False)):
+        first, *middle, last = (line.split(",") for line in column[int(i)].as_py().splitlines())
+        fields = [f for line in (first[1:], *middle, last[:-1]) for f in line]
+        whole = len(first) == columns - at and all(len(line) == columns for line in middle) and len(last) > at
+        if whole and any(re.fullmatch(NUMBER, f.strip()) for f in fields): return int(i)
+    return None
+
+
 def batches(path: Path, at: Sequence[int], what: str = "data") -> Iterator[pa.RecordBatch]:
-    "The columns at these places, named by their order here, a batch of rows at a time, as they are stored; those of a CSV as text."
+    "The columns at these places, named by their order here, a batch of rows at a time, as simple columns; those of a CSV as text."
     from pyarrow import parquet
 
-    pick = lambda batch, at: pa.RecordBatch.from_arrays([batch.column(i) for i in at], [str(j) for j in range(len(at))])
+    pick = lambda batch, at: pa.RecordBatch.from_arrays([simple(batch.column(i)) for i in at], [str(j) for j in range(len(at))])
     with one_sentence(path, what):
         if is_parquet(path):
             file = parquet.ParquetFile(path, pre_buffer=False)  # or pyarrow keeps all that it has read
             names = [file.schema_arrow.names[i] for i in at]
             for batch in file.iter_batches(batch_size=8192, columns=names): yield pick(batch, [batch.schema.names.index(n) for n in names])
             return
-        names, _ = names_of(path, what)
+        (names, _), rows = names_of(path, what), 0
         with csv_reader(path, dict.fromkeys(names, pa.string())) as reader:
-            for batch in reader: yield pick(batch, at)
+            for batch in reader:
+                for i, column in enumerate(batch.columns):
+                    if (bad := swallowed(column, i, len(names))) is not None:
+                        why = f"a quote opens it that is not closed, and {column[bad].as_py().count(chr(10))} rows behind it are lost"
+                        fail(f"column {names[i]!r}, row {rows + bad + 1}", column[bad].as_py(), "one value", why)
+                rows += batch.num_rows
+                yield pick(batch, at)
 
 # %% ../../nbs/practice/reading.ipynb #7e3c4dae
-def is_text(column: pa.Array) -> bool:
-    "Whether a column holds words."
-    return pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-
-
-def plain(column: pa.Array, words: Sequence[str] = (), as_text: bool = False) -> pa.Array:
-    "A column without dictionary; text without blanks around it, missing where it is blank or one of the words."
-    if pa.types.is_dictionary(column.type): column = column.dictionary_decode()
-    if as_text and not is_text(column) and not pa.types.is_nested(column.type): column = pc.cast(column, pa.string())
-    if not is_text(column): return column
-    column = pc.utf8_trim_whitespace(column)
-    return pc.if_else(pc.is_in(column, pa.array(["", *words], column.type)), pa.scalar(None, column.type), column)
-
-
-def number_of(column: pa.Array, words: Sequence[str] = ()) -> np.ndarray | None:
-    "A plain column (n,) as numbers, NaN where a value is missing or one of the words; None if the column holds something else."
-    for part in (column, plain(column, MISSING)):
-        try: found = np.array(pc.cast(part, pa.float64(), safe=False).to_numpy(zero_copy_only=False))
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError): continue
-        found[np.isnan(found) | np.isin(found, [float(w) for w in words if re.fullmatch(NUMBER, w)])] = np.nan
-        return found
-    return None
-
-
-NUMBER = r"(?i)[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?"  # what is a number
-LIKE = r"[<>~=≤≥±$€£ ]*[+-]?\d[\d.,' ]*(e[+-]?\d+)?\s*([%*†]|\s[^\d\s]{1,8})?"  # what a number with marks, a comma or a unit looks like
-DATE = r"\d{1,4}([-/.])\d{1,2}[-/.]\d{1,4}([T ].*)?|\d{1,2}:\d{2}.*"  # dates and times
-
-
 class Checksum:
-    "A checksum of columns, each in the order of its rows, however they are cut into batches."
+    "A checksum of simple columns, each in the order of its rows, however they are cut into batches."
 
-    def __init__(self, n: int): self.parts = [hashlib.blake2b(digest_size=16) for _ in range(n)]
+    def __init__(self, n: int): self.parts = [(hashlib.blake2b(digest_size=16), hashlib.blake2b(digest_size=16)) for _ in range(n)]
 
     def add(self, j: int, column: pa.Array) -> None:
-        "Add rows to a plain column."
+        "Add rows to a column: of text its bytes and the lengths of the values."
         if is_text(column):
-            rows = pa.ListArray.from_arrays(pa.array([0, len(column)], pa.int32()), column.cast(pa.string()).fill_null(""))
-            self.parts[j].update(pc.binary_join(rows, "\x1f")[0].as_buffer())
-            self.parts[j].update(b"\x1f")
-        elif (numbers := number_of(column)) is not None: self.parts[j].update(numbers.tobytes())
+            places, data = text_parts(column)
+            self.parts[j][0].update(data[places[0] : places[-1]].tobytes())
+            self.parts[j][1].update(np.diff(places).tobytes())
+        elif (numbers := number_of(column)) is not None: self.parts[j][0].update(numbers.tobytes())
 
     def digests(self) -> list[bytes]:
         "The checksum of each column so far."
-        return [part.digest() for part in self.parts]
+        return [text.digest() + lengths.digest() for text, lengths in self.parts]
 
 
 def combined(digests: list[bytes]) -> str:
     "One checksum of those of several columns."
     return hashlib.sha256(b"".join(digests)).hexdigest()
-
-# %% ../../nbs/practice/reading.ipynb #5a6c2c1a
-@dataclass
-class Column:
-    "The result of the first pass for a column."
-
-    name: str
-    words: Sequence[str] = ()  # what counts as missing
-    forced: bool = False  # whether each value becomes a feature, numbers too
-    kind: str = "numbers"  # or "text", or a type that is neither
-    values: Counter = field(default_factory=Counter)  # of text, and how often
-    odd: dict[str, list[int]] = field(default_factory=dict)  # text that is no number: how often, and its first row
-    numbers: int = 0  # values that are numbers
-    like: int = 0  # values that look like numbers
-    dates: int = 0  # values that are dates or times
-    others: int = 0  # values that are something else
-    total: float = 0.0  # sum of the known numbers
-    known: int = 0  # how many these are
-    gaps: int = 0  # fields without a value
-    gap: int = 0  # first row with such a field
-    lost: int = 0  # words for missing among numbers
-    loss: int = 0  # first row with such a word
-    wrong: tuple[int, float] | None = None  # first row with a number that cannot be used, and the number
-
-    def add(self, column: pa.Array, row: int) -> None:
-        "Look at another part of the plain column, which begins at this row."
-        if column.null_count:
-            self.gaps, self.gap = self.gaps + column.null_count, self.gap or row + 1 + pc.is_null(column).index(True).as_py()
-        text = is_text(column)
-        if text and len(self.values) <= CATEGORIES:
-            found = pc.value_counts(column.drop_null())
-            self.values.update(dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True)))
-        numbers = None if self.forced else number_of(column, self.words)
-        if numbers is not None: self.add_numbers(numbers, column, row)
-        elif text: self.add_text(column, row)
-        else: self.kind = str(column.type)
-
-    def add_numbers(self, numbers: np.ndarray, column: pa.Array, row: int) -> None:
-        "Add the known numbers to sum and count."
-        gone = np.isnan(numbers)
-        bad = np.flatnonzero(~gone & ~(np.abs(np.where(gone, 0, numbers)) <= LARGEST))
-        if bad.size and self.wrong is None: self.wrong = (row + int(bad[0]) + 1, float(numbers[bad[0]]))
-        if gone.sum() > column.null_count:
-            self.lost += int(gone.sum()) - column.null_count
-            self.loss = self.loss or row + 1 + int(np.flatnonzero(gone & column.is_valid().to_numpy(zero_copy_only=False))[0])
-        self.known, self.numbers = self.known + int((~gone).sum()), self.numbers + int((~gone).sum())
-        if not bad.size: self.total += float(numbers[~gone].sum())
-
-    def add_text(self, column: pa.Array, row: int) -> None:
-        "Count which of the values are numbers, and keep the others."
-        self.kind = "text"
-        found = pc.value_counts(column.drop_null())
-        values, counts = found.field("values"), found.field("counts").to_numpy()
-        fits = lambda form: pc.match_substring_regex(values, f"^(?:{form})$").to_numpy(zero_copy_only=False)
-        numbers, dates, like = fits(NUMBER), fits(DATE), fits(LIKE)
-        rest = ~numbers & ~pc.is_in(values, pa.array(MISSING, values.type)).to_numpy(zero_copy_only=False)
-        self.numbers += int(counts[numbers].sum())
-        self.dates += int(counts[rest & dates].sum())
-        self.like += int(counts[rest & like & ~dates].sum())
-        self.others += int(counts[rest & ~like & ~dates].sum())
-        for i in np.flatnonzero(rest):
-            value = values[i].as_py()
-            if value in self.odd: self.odd[value][0] += int(counts[i])
-            elif len(self.odd) <= CATEGORIES: self.odd[value] = [int(counts[i]), row + 1 + pc.index(column, values[i]).as_py()]
-
-    @property
-    def numeric(self) -> bool: return self.kind == "numbers" and not self.forced
-
-    @property
-    def encoded(self) -> list[str]:
-        "The values of text, sorted; the empty one if some are missing."
-        return [""] * (self.gaps > 0) + sorted(self.values)
 
 # %% ../../nbs/practice/reading.ipynb #96a5200e
 @dataclass(frozen=True)
@@ -267,6 +182,7 @@ class Survey:
     checksum: str = ""  # of all values in their order
     start: str = ""  # the same of the first rows, as many as were asked for; "" if there are fewer
     left_out: tuple[str, ...] = ()  # columns that are left out unasked, each with the reason
+    doubts: tuple[str, ...] = ()  # sentences on columns that may hold something else than they seem to
 
     @property
     def block(self) -> int:
@@ -297,17 +213,9 @@ class Trouble:
     def say(self, terminal: bool = False) -> str:
         "The sentence, with options as in a terminal, or as in Python."
         said = ", ".join(f"{option_text(name, value, terminal)} {does}".lstrip() for name, value, does in self.helps)
-        if self.value is None: return f"{self.what}: the value is missing; it must be {self.allowed} ({said})."
+        if self.value is None: return f"{self.what}: {self.allowed} ({said})."
         try: fail(self.what, self.value, self.allowed, said)
         except ValueError as e: return str(e)
-
-
-def shell_word(text: str) -> str:
-    "A text as a shell reads it, on one line: a name of a column may hold a line break."
-    if text.isprintable(): return shlex.quote(text)
-    written = text.replace("\\", r"\\").replace("'", r"\'")
-    odd = lambda c: c.encode("unicode_escape").decode().replace(r"\x", r"\u00")
-    return "$'" + "".join(c if c.isprintable() else odd(c) for c in written) + "'"
 
 
 def option_text(name: str, value: str | None, terminal: bool) -> str:
@@ -375,10 +283,11 @@ def find_column(what: str, name: str, names: Sequence[str]) -> str:
     "The name of a column without blanks around it; the nearest one is offered if there is none."
     if name.strip() in names: return name.strip()
     lower = {n.lower(): n for n in names}
-    near = difflib.get_close_matches(name.strip().lower(), lower, 1)
+    near = [n for n in names if looks_like(name, n)] or [lower[n] for n in difflib.get_close_matches(name.strip().lower(), lower, 1)]
     shown = ", ".join(map(repr, names))
     if len(shown) > 99: shown = shown[:99].rsplit(", ", 1)[0] + f" and more, {len(names)} in all"
-    fail(what, name, "a column of the table", (f"did you mean {lower[near[0]]!r}? " if near else "") + f"they are {shown}")
+    offer = f"did you mean {near[0]!r}{code_points(near[0], [name])}? " if near else ""
+    fail(what, name, "a column of the table", f"{offer}they are {shown}")
 
 
 def odd_text(c: Column) -> str:
@@ -388,31 +297,26 @@ def odd_text(c: Column) -> str:
     return ", ".join(said) + (f" and {len(most) - 3} more" if len(most) > 3 else "")
 
 
-def mostly_numbers(c: Column) -> bool:
-    "Whether text would be numbers but for few values or few words."
-    numbers, others = c.numbers + c.like, c.dates + c.others
-    words = sum(1 for v in c.odd if not re.fullmatch(LIKE, v) or re.fullmatch(DATE, v))
-    distinct = len(c.values) - words - sum(v in MISSING for v in c.values)
-    return numbers > 0 and (numbers >= 9 * others or (words <= max(3, distinct // 10) and distinct > words))
-
-
 def check_text(c: Column, encode: bool) -> Trouble | None:
     "Whether a column of text can be encoded, and is to be."
     what, value, leave = f"column {c.name!r}", next(iter(c.odd), ""), ("ignore", c.name, LEAVE)
-    few, n = len(c.values) <= CATEGORIES, c.numbers + c.like + c.dates + c.others
+    few, n = len(c.values) <= CATEGORIES, c.known + c.rest
     makes = f"makes a feature of each of its {len(c.encoded)} values"
     if c.forced:
         wanted = f"text with at most {CATEGORIES} of them"
         return None if few else Trouble(what, f"more than {CATEGORIES} different values", wanted, (leave,))
     more = (("encode", c.name, makes),) if few else ()
-    if mostly_numbers(c):
+    like = with_marks(c.odd, c.many)
+    numbers, words = c.known + c.share(like), len(c.odd) - len(like)
+    distinct = len(c.values) - words - sum(v in MISSING for v in c.values)
+    if numbers > 0 and (numbers >= 9 * (n - numbers) or (words <= max(3, distinct // 10) and distinct > words)):
         worst = max(c.odd, key=lambda v: c.odd[v][0])
-        if c.like > c.numbers: return Trouble(what, worst, f"numbers with points and without marks; {odd_text(c)}", (leave, *more))
+        if numbers > 2 * c.known: return Trouble(what, worst, f"numbers with points and without marks; {odd_text(c)}", (leave, *more))
         lost = [("missing", v, "counts it as missing") for v in c.odd] if len(c.odd) <= 3 else []
-        return Trouble(what, worst, f"numbers, as {c.numbers} of {n} values are, but not {odd_text(c)}", (*lost, leave, *more))
-    many = len(c.values) > 20 and (n < 5 * len(c.values) or c.dates >= 0.9 * n)
-    if many or not few:
-        kind, count = "dates or times" if c.dates >= 0.9 * n else "words", len(c.values) if few else f"more than {CATEGORIES}"
+        return Trouble(what, worst, f"numbers, as {c.known} of {n} values are, but not {odd_text(c)}", (*lost, leave, *more))
+    dates = c.share([v for v in c.odd if re.fullmatch(DATE, v)]) >= 0.9 * n
+    if c.many or (dates and len(c.values) > 20) or not few:
+        kind, count = "dates or times" if dates else "words", len(c.values) if few else f"more than {CATEGORIES}"
         allowed = f"numbers, or words that come often: these are {kind}, {count} different values in {n} rows"
         return Trouble(what, value, allowed, (leave, *more))
     return None if encode else Trouble(what, value, "numbers", (("encode", None, makes), leave))
@@ -422,16 +326,28 @@ def check_column(c: Column, target: str, encode: bool, impute: bool) -> Trouble 
     "Whether a column, or the label, cannot be used, and what can be done."
     what, leave, label = f"column {c.name!r}", (("ignore", c.name, LEAVE),), c.name == target
     if label and not c.numeric:
-        why = "it is to be predicted" + (f"; {odd_text(c)}" if c.odd and mostly_numbers(c) else "")
-        return Trouble(what, next(iter(c.odd), c.kind), "numbers", (("", None, why),))
+        worst = max(c.odd, key=lambda v: c.odd[v][0], default=c.kind)
+        return Trouble(what, worst, "numbers", (("", None, "it is to be predicted" + (f"; {odd_text(c)}" if c.odd else "")),))
     if c.kind not in ("text", "numbers"): return Trouble(what, c.kind, "numbers or text", leave)
-    if not (label or (c.known if c.numeric else c.values)): return Trouble(f"{what}, every row", None, "known in some row", leave)
+    if not (label or (c.known if c.numeric else c.values)):
+        return Trouble(f"{what}, every row", None, "the value is missing; it must be known in some row", leave)
     if not c.numeric: return check_text(c, encode)
     if c.wrong is not None: return Trouble(f"{what}, row {c.wrong[0]}", c.wrong[1], TOO_LARGE, () if label else leave)
     row, more = min((r for r in (c.gap, c.loss) if r), default=0), c.gaps + c.lost - 1
     if not row or (impute and not label): return None
+    gone = "the value is missing; it must be a number"
     mean = ("impute", None, "puts a mean there" + (f" and in {more} more row{'s' * (more > 1)}" if more else ""))
-    return Trouble(f"{what}, row {row}", None, "a number", (("", None, "leave such rows out"),) if label else (mean, *leave))
+    return Trouble(f"{what}, row {row}", None, gone, (("", None, "leave such rows out"),) if label else (mean, *leave))
+
+
+def together(troubles: list[Trouble]) -> list[Trouble]:
+    "The troubles, those of more than two columns with missing values in one sentence."
+    gaps = [t for t in troubles if t.value is None and t.helps and t.helps[0][0] == "impute"]
+    if len(gaps) < 3: return troubles
+    names = ", ".join(t.helps[1][1] or "" for t in gaps[:3]) + (f" and {len(gaps) - 3} more" if len(gaps) > 3 else "")
+    one = Trouble(f"{len(gaps)} columns ({names})", None, "values are missing; they must be numbers",
+                  (("impute", None, "puts means there"), ("ignore", "COLUMN", LEAVE)))
+    return [one if t is gaps[0] else t for t in troubles if t is gaps[0] or t not in gaps]
 
 
 def features_of(used: list[Column]) -> tuple[list[str], list[float]]:
@@ -439,7 +355,9 @@ def features_of(used: list[Column]) -> tuple[list[str], list[float]]:
     names: list[str] = []
     middles: list[float] = []
     for c in used:
-        if c.numeric: names, middles = [*names, c.name], [*middles, c.total / max(c.known, 1)]
+        if c.numeric:
+            names.append(c.name)
+            middles.append(c.total / max(c.known, 1))
         else:
             n = sum(c.values.values()) + c.gaps
             names += [f"{c.name}={v}" for v in c.encoded]
@@ -448,7 +366,7 @@ def features_of(used: list[Column]) -> tuple[list[str], list[float]]:
 
 # %% ../../nbs/practice/reading.ipynb #b661c473
 def check_names(
-    found: tuple[list[str], list[str]], target: str, ignore: Sequence[str], encode: Sequence[str],
+    found: tuple[list[str], list[str]], target: str, ignore: Sequence[str], encode: Sequence[str], keep: Sequence[str],
 ) -> tuple[list[str], list[str]]:
     """Whether the columns that are named are there, and all that are used have names of their own.
 
@@ -457,11 +375,11 @@ def check_names(
     if not isinstance(target, str): fail("target", target, "the name of a column")
     names, tried = [name.strip() for name in found[0]], Tried()
     tried(find_column, "target", target, names)
-    for what, asked in (("ignore", ignore), ("encode", encode)):
+    for what, asked in (("ignore", ignore), ("encode", encode), ("keep", keep)):
         for name in asked:
             if name.strip() in ("", *["*"] * (what == "encode")): continue
             if tried(find_column, what, name, names) == target.strip(): tried(fail, what, name, "another column than the target")
-    named = {name.strip() for name in (target, *ignore, *encode)}
+    named = {name.strip() for name in (target, *ignore, *encode, *keep)}
     index = [name.strip() for name in found[1] if name.strip() not in named]
     for name, n in Counter(names).items():
         if n > 1 and name and name not in index and name not in {v.strip() for v in ignore}:
@@ -471,81 +389,98 @@ def check_names(
     return names, index
 
 
-def survey_table(
-    path: Path, target: str, encode: bool | Sequence[str] = False, impute: bool = False, ignore: Sequence[str] = (),
-    progress: bool = False, missing: Sequence[str] = (), mark: int = 0,
-) -> Survey:
-    """Read a table once, for its columns, and refuse what cannot be used: text, numbers too large, gaps; all of it at once.
-
-    path: CSV with a line of names, in UTF-8, or Parquet. encode: whether a column of text becomes one feature for each of its values,
-    at most 1000; or names of columns for which that is so whatever they hold, "*" among them for all others where it makes sense.
-    ignore: columns that are left out, "" for those without a name. missing: words that count as missing, in addition to `MISSING` in
-    columns of numbers. mark: rows after which a checksum is kept. Ours; `nbs/practice/reading.ipynb`.
-    """
+def look(path: Path, columns: list[Column], at: list[int], mark: int, progress: bool) -> tuple[int, list[bytes], list[bytes]]:
+    "The first pass: rows, and checksums of the columns, of the first `mark` rows and of all."
     from tqdm import tqdm
 
-    if not isinstance(target, str): fail("target", target, "the name of a column")
-    if isinstance(encode, bool): encode = ["*"] * encode
-    encode, ignore, missing = names_in("encode", encode), names_in("ignore", ignore), names_in("missing", missing)
-    names, out = check_names(names_of(path), target, ignore, encode)
-    target, forced, encode = target.strip(), {name.strip() for name in encode} - {"*"}, "*" in encode
-    left = {*out, *(name.strip() for name in ignore)}
-    at = [i for i, name in enumerate(names) if name != target and name not in left] + [names.index(target)]
-    columns = [Column(names[i], tuple(missing), names[i] in forced) for i in at]
     rows, start, sums = 0, [b""] * len(at), Checksum(len(at))
     with tqdm(desc="look", unit=" rows", disable=not progress) as bar:
         for batch in batches(path, at):
             cut = mark - rows if rows < mark <= rows + batch.num_rows else 0
             for part in (batch.slice(0, cut), batch.slice(cut)):
                 for j, c in enumerate(columns if part.num_rows else ()):
-                    column = plain(part.column(j), missing, c.forced)
+                    column = part.column(j)
                     sums.add(j, column)
                     c.add(column, rows)
                 rows += part.num_rows
                 if rows == mark: start = sums.digests()
             bar.update(batch.num_rows)
+    return rows, start, sums.digests()
+
+
+def survey_table(
+    path: Path, target: str, encode: bool | Sequence[str] = False, impute: bool = False, ignore: Sequence[str] = (),
+    progress: bool = False, missing: Sequence[str] = (), mark: int = 0, keep: Sequence[str] = (),
+) -> Survey:
+    """Read a table once, for its columns, and refuse what cannot be used: text, numbers too large, gaps; all of it at once.
+
+    path: CSV with a line of names, in UTF-8, or Parquet. encode: whether a column of text becomes one feature for each of its values,
+    at most 1000; or names of columns for which that is so whatever they hold, "*" among them for all others where it makes sense.
+    ignore: columns that are left out, "" for those without a name. missing: words that count as missing, in addition to `MISSING` in
+    columns of numbers. mark: rows after which a checksum is kept. keep: columns that stay though they seem only to name the rows.
+    Ours; `nbs/practice/reading.ipynb`.
+    """
+    if not isinstance(target, str): fail("target", target, "the name of a column")
+    if isinstance(encode, bool): encode = ["*"] * encode
+    encode, ignore, missing, keep = (names_in(*v) for v in (("encode", encode), ("ignore", ignore), ("missing", missing), ("keep", keep)))
+    names, out = check_names(names_of(path), target, ignore, encode, keep)
+    target, forced, encode, kept = target.strip(), {name.strip() for name in encode} - {"*"}, "*" in encode, {name.strip() for name in keep}
+    left = {*out, *(name.strip() for name in ignore)}
+    at = [i for i, name in enumerate(names) if name != target and name not in left] + [names.index(target)]
+    columns = [Column(names[i], tuple(missing), names[i] in forced) for i in at]
+    rows, start, end = look(path, columns, at, mark, progress)
+    if late := {c.name for c in columns if c.late}:  # numbers went by before the first word came: they are words too
+        columns = [Column(c.name, c.words, c.forced, "text" if c.name in late else "numbers") for c in columns]
+        rows, start, end = look(path, columns, at, mark, progress)
     if not rows: fail("data", path.name, "a table with at least one row")
-    kept = [bool(c.name or c.known or c.values) for c in columns]
-    out = [f"{name!r} (the index of a frame of pandas)" for name in out]
-    out += [f"column {i + 1} (without a name and empty)" for i, k in zip(at, kept, strict=True) if not k]
-    columns, at = list(compress(columns, kept)), list(compress(at, kept))
-    end, start = list(compress(sums.digests(), kept)), list(compress(start, kept))
+    out = [f"{name!r} (the index of a frame of pandas; `--keep {shell_word(name)}` keeps it)" for name in out]
+    used = []
+    for c, i in zip(columns, at, strict=True):
+        reason = "" if c.name in ("", target) or c.name in kept else index_reason(c, rows)
+        if reason: out.append(f"{c.name!r} ({reason}; `--keep {shell_word(c.name)}` keeps it)")
+        elif not (c.name or c.known or c.values): out.append(f"column {i + 1} (without a name and empty)")
+        used.append(not reason and bool(c.name or c.known or c.values))
+    columns, at = list(compress(columns, used)), list(compress(at, used))
+    end, start = list(compress(end, used)), list(compress(start, used))
     names_all = lambda i: f"names, but column {i + 1} of {path.name} has none"
     troubles = [check_column(c, target, encode, impute) if c.name else
                 Trouble("columns of data", "", names_all(i), (("ignore", "", "leaves it out"),)) for c, i in zip(columns, at, strict=True)]
     left = {c.name for c, t in zip(columns, troubles, strict=True) if t and ("ignore", c.name) in t.takes}
     for c, t in zip(columns, troubles, strict=True):
         if t and any(name == "missing" for name, _ in t.takes): c.kind = "numbers"  # as it would be
-    used = [c for c in columns[:-1] if c.name not in left]
-    feature_names, middles = features_of(used)
-    if any(troubles): raise Refused(tuple(t for t in troubles if t), len(feature_names) if len(feature_names) > 1 else None)
+    features = [c for c in columns[:-1] if c.name not in left]
+    feature_names, middles = features_of(features)
+    if any(troubles): raise Refused(tuple(together([t for t in troubles if t])), len(feature_names) if len(feature_names) > 1 else None)
     for name, n in Counter(feature_names).items():
         if n > 1: fail("features", name, "distinct names", "encoding made one that another column has")
-    if len(feature_names) < 2: fail("features", feature_names, "at least two columns of numbers besides the target")
+    if len(feature_names) < 2:
+        fail("features", feature_names, "at least two columns of numbers besides the target", f"left out: {', '.join(out)}" if out else "")
     return Survey(
-        rows, tuple(c.name for c in used), tuple(None if c.numeric else tuple(c.encoded) for c in used), tuple(feature_names),
-        np.array([*middles, columns[-1].total / rows]), tuple(at), tuple(missing), tuple((c.gaps + c.lost) * c.numeric for c in used),
-        combined(end), combined(start) if rows >= mark > 0 else "", tuple(out))
+        rows, tuple(c.name for c in features), tuple(None if c.numeric else tuple(c.encoded) for c in features), tuple(feature_names),
+        np.array([*middles, columns[-1].total / rows]), tuple(at), tuple(missing), tuple((c.gaps + c.lost) * c.numeric for c in features),
+        combined(end), combined(start) if rows >= mark > 0 else "", tuple(out),
+        tuple(text for c in columns for text in doubts(c, rows, c.name == target)))
 
 # %% ../../nbs/practice/reading.ipynb #50d81173
 def matrix(batch: pa.RecordBatch, survey: Survey, sums: Checksum) -> tuple[np.ndarray, np.ndarray]:
     "Features (n, d), NaN where missing, and labels (n,)."
     X, j = np.empty((batch.num_rows, len(survey.names))), 0
     for i, values in enumerate(survey.values):
-        column = plain(batch.column(i), survey.missing, values is not None)
+        column = batch.column(i)
         sums.add(i, column)
         if values is None: X[:, j] = usable(survey.columns[i], column, survey)
         else:
+            column = plain(column, survey.missing, True)
             code = pc.index_in(column.fill_null(""), value_set=pa.array(values, column.type)).to_numpy(zero_copy_only=False)
             X[:, j : j + len(values)] = code[:, None] == np.arange(len(values))
         j += 1 if values is None else len(values)
-    label = plain(batch.column(len(survey.values)), survey.missing)
+    label = batch.column(len(survey.values))
     sums.add(len(survey.values), label)
     return X, usable("of the label", label, survey)
 
 
 def usable(name: str, column: pa.Array, survey: Survey) -> np.ndarray:
-    "Numbers of a plain column that the first pass found to be some."
+    "Numbers of a simple column that the first pass found to be some."
     numbers = number_of(column, survey.missing)
     return numbers if numbers is not None else fail(f"column {name!r}", "text", "numbers", "the file has changed since the first pass")
 

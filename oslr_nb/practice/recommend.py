@@ -614,7 +614,7 @@ def call_of(s: Sample, protocol: str, law: Check) -> str:
 # %% ../../nbs/practice/recommend.ipynb #bf231661
 def read_table(
     path: str | Path, target: str, *, encode: bool | Sequence[str] = False, impute: bool = False, ignore: Sequence[str] = (),
-    missing: Sequence[str] = (),
+    missing: Sequence[str] = (), keep: Sequence[str] = (),
 ) -> tuple[Any, Any]:
     """Read a CSV or Parquet file whole: features and label.
 
@@ -624,7 +624,7 @@ def read_table(
         CSV with a line of names, in UTF-8, or Parquet.
     target : str
         Column of the labels.
-    encode, ignore, missing : optional
+    encode, ignore, missing, keep : optional
         As for `oslr_nb.practice.tables.run_table`.
     impute : bool
         A missing value counts as the mean of the known ones of its column.
@@ -643,7 +643,7 @@ def read_table(
     from oslr_nb.practice.reading import read_whole, survey_table
 
     path, impute = check_path(path), check_flag("impute", impute)
-    survey = survey_table(path, target, encode, impute, ignore, missing=missing)
+    survey = survey_table(path, target, encode, impute, ignore, missing=missing, keep=keep)
     check_size(survey.rows, len(survey.names))
     X, y = read_whole(path, survey)
     return need("pyarrow").table(dict(zip(survey.names, X.T, strict=True)), metadata={"left out": ", ".join(survey.left_out)}), y

@@ -23,10 +23,11 @@ from .reading import Survey
 from .scaling import FAR, LIMIT, Scaled
 
 # %% auto #0
-__all__ = ['BINS', 'COMPARED']
+__all__ = ['BINS', 'FAR_AWAY', 'COMPARED']
 
 # %% ../../nbs/practice/report.ipynb #a1c0de06
 BINS = 400  # parts of the run of which losses are kept
+FAR_AWAY = 30.0  # deviations from all others from which on a label is named
 COMPARED = 1000  # features, at most, with which everything is also fitted for comparison
 
 # %% ../../nbs/practice/report.ipynb #2224555b
@@ -90,8 +91,20 @@ def scaling_of(lr: Scaled) -> dict[str, Any]:
 def gaps_of(survey: Survey, tally: dict[str, np.ndarray]) -> dict[str, dict[str, int]]:
     "For each column with missing numbers: how many are missing, and how those that were bought were replaced."
     numbers = {"bought": tally["counts"], "made_up": tally["made_up"], "skipped": tally["unknown"]}
-    return {column: {"missing": n} | {name: int(a[survey.names.index(column)]) for name, a in numbers.items()}
+    place = {name: i for i, name in enumerate(survey.names)}
+    return {column: {"missing": n} | {name: int(a[place[column]]) for name, a in numbers.items()}
             for column, n in zip(survey.columns, survey.gaps, strict=True) if n}
+
+
+def far_labels(tally: dict[str, np.ndarray], middle: float) -> list[dict[str, float]]:
+    "Labels at least `FAR_AWAY` deviations of all others from their mean: row, label, deviations."
+    found, (n, total, squares) = [], tally["spread"]
+    for row, away in tally["far"]:  # the furthest first
+        n, total, squares = n - 1, total - away, squares - away**2
+        if n < 20: break
+        spread = math.sqrt(max(squares / n - (total / n) ** 2, 1e-300))
+        found.append({"row": int(row), "label": float(middle + away), "deviations": float((away - total / n) / spread)})
+    return found[: max((i + 1 for i, v in enumerate(found) if abs(v["deviations"]) >= FAR_AWAY), default=0)]
 
 
 def mean_losses(tally: dict[str, np.ndarray], rounds: np.ndarray, part: slice) -> list[float | None]:
@@ -120,6 +133,7 @@ def gather(
     losses, tail = (mean_losses(tally, rounds, part) for part in (slice(0, BINS), last))
     inside = lr.learner if isinstance(lr, Scaled) else lr
     out = facts | {"learner_made": inside.key, "rows": survey.rows, "rounds": T, "features": list(survey.names)}
+    out |= {"doubts": list(survey.doubts), "far_labels": far_labels(tally, survey.middles[-1]), "label_runs": int(tally["runs"][1])}
     out |= {"left_out": list(survey.left_out), "gaps": gaps_of(survey, tally), "skipped": int(tally["learnt"][1])}
     out["words"] = {c: len(v) for c, v in zip(survey.columns, survey.values, strict=True) if v is not None}
     out |= {"loss": losses[0], "loss_of_running_mean": losses[1], "loss_last_tenth": tail[0], "loss_of_running_mean_last_tenth": tail[1],
@@ -199,12 +213,35 @@ def table_text(r: dict[str, Any]) -> list[str]:
     if r["skipped"]:
         early = ", ".join(repr(c) for c, g in gaps if g["skipped"])
         out.append(f"Rounds in which no value of {early} was known yet: {r['skipped']}. They taught nothing; the mean label was predicted.")
+    out += r["doubts"]
+    if far := r["far_labels"]:
+        where = "row" if r["shuffle"] is None else "round"
+        listed = ", ".join(f"{v['label']:.6g} in {where} {v['row']}" for v in far[:3]) + f" and {len(far) - 3} more" * (len(far) > 3)
+        out.append(f"Labels far from all others: {listed}; the first is {abs(far[0]['deviations']):.3g} of their deviations away. "
+                   f"If they are faults, leave these {where}s out.")
     return [line for text in out for line in (text, "")]
+
+
+def order_hint(r: dict[str, Any]) -> list[str]:
+    "A sentence on a table that is sorted by its label."
+    if r["shuffle"] is not None or r["rows"] < 30 or r["label_runs"] > max(2, 0.01 * r["rows"]) or not r["loss_of_running_mean"]: return []
+    return [f"The rows seem to be sorted by the label: its values above and below their mean take turns {r['label_runs'] - 1} times in "
+            f"{r['rows']} rows. What the learner finds in one part need not hold in the next. If the order means nothing, "
+            "`--shuffle 0` plays the rows in a random one."]
+
+
+def idle_hint(r: dict[str, Any]) -> list[str]:
+    "A sentence on the feature that was bought most and has no weight."
+    i = int(np.argmax(r["bought"]))
+    if r["weights"][i] or not any(r["weights"]) or r["bought"][i] < 0.5 * r["rounds"]: return []
+    share = r["bought"][i] / r["rounds"]
+    return [f"{r['features'][i]!r} was bought more often than any other feature, in {share:.1%} of the rounds, and has "
+            "no weight in the end: beside the features that have one it adds nothing, or nothing any more."]
 
 
 def hints(r: dict[str, Any]) -> list[str]:
     "Sentences on a table too short, a learner that has learnt nothing, and one that was left behind; each with the option that helps."
-    T, out, h = r["rounds"], [], r["hindsight"]
+    T, out, h = r["rounds"], [*order_hint(r), *idle_hint(r)], r["hindsight"]
     if r["rows"] < 100:
         seen = sum(r["bought"]) / len(r["features"])
         out.append(f"{r['rows']} rows are few: each feature was bought in about {seen:.0f} of them, and in another order the same rows can "

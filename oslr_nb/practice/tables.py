@@ -10,8 +10,9 @@ import hashlib
 import inspect
 import json
 import re
+import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from ..core.registry import all_learners
 from ..core.saving import get_state, restore
 from ..core.storage import check_path, hold, read_file, write_file, write_whole
 from ..own.choice import auto, make_learner
-from .reading import Survey, Tried, blocks, check_names, named_numbers, names_in, names_of, survey_table
+from .reading import Survey, Tried, blocks, check_names, find_column, named_numbers, names_in, names_of, survey_table
 from .report import BINS, COMPARED, draw_figure, gather, report_text
 from .scaling import SEEN, Scaled, probe_learner
 
@@ -94,8 +95,7 @@ def new_learner(
 
 def by_column(survey: Survey, found: dict[str, tuple[float, ...]], what: str, more: tuple[str, ...] = ()) -> np.ndarray:
     "Numbers of the columns, one row for each feature that is made of them, and for each further name."
-    for name in found:
-        if name not in (*survey.columns, *more): fail(f"feature of {what}", name, "a column of the table that is used")
+    for name in found: find_column(f"feature of {what}", name, (*survey.columns, *more))
     for name in (*survey.columns, *more):
         if name not in found: raise ValueError(f"{what} of {name!r}: it must be in the file, as for each column that is used.")
     return np.array([found[name] for name in (*survey.owners, *more)])
@@ -109,13 +109,16 @@ def read_scale(scale: str, survey: Survey, target: str) -> str | np.ndarray:
     return by_column(survey, found, "scale", (target,))
 
 # %% ../../nbs/practice/tables.ipynb #0c036189
-FORM = 2  # version of the checkpoints
+FORM = 3  # version of the checkpoints
 
 # %% ../../nbs/practice/tables.ipynb #bc150427
 def fresh_tally(d: int) -> dict[str, np.ndarray]:
-    "Sums of a run. made_up, unknown: values of each feature that a mean replaced, or that had none yet; learnt: rounds, and skips."
+    """Sums of a run. made_up, unknown: values of each feature that a mean replaced, or that had none yet; learnt: rounds, and skips; far:
+    the labels furthest from the mean, as row and distance; runs: side of the last label, and how often it changed; spread: number, sum
+    and squares of the labels about the mean."""
     m = d + 2 if d <= COMPARED else 0
-    return {"counts": np.zeros(d, np.int64), "known": np.zeros(d, np.int64), "sums": np.zeros(d), "losses": np.zeros((2, BINS)),
+    return {"far": np.zeros((FAR_LABELS, 2)), "runs": np.zeros(2), "spread": np.zeros(3), "counts": np.zeros(d, np.int64),
+            "known": np.zeros(d, np.int64), "sums": np.zeros(d), "losses": np.zeros((2, BINS)),
             "labels": np.zeros(2), "moments": np.zeros((m, m)), "made_up": np.zeros(d, np.int64), "unknown": np.zeros(d, np.int64),
             "learnt": np.zeros(2, np.int64)}
 
@@ -167,6 +170,19 @@ def judge_block(out: np.ndarray, y: np.ndarray, tally: dict[str, np.ndarray], do
     tally["labels"] += (len(y), y.sum())
 
 
+FAR_LABELS = 9  # labels furthest away, of which the report may speak
+
+
+def add_labels(y: np.ndarray, middle: float, done: int, tally: dict[str, np.ndarray]) -> None:
+    "Look at the labels of a block of the first pass, from round `done` on: how far from their mean, and how they take turns about it."
+    away = y - middle
+    both = np.vstack([tally["far"], np.column_stack([done + 1 + np.arange(len(y)), away])])
+    tally["far"][:] = both[np.argsort(-np.abs(both[:, 1]), kind="stable")[:FAR_LABELS]]
+    sides = np.sign(away[away != 0])
+    if sides.size: tally["runs"][:] = sides[-1], tally["runs"][1] + np.count_nonzero(np.diff(sides, prepend=tally["runs"][0]))
+    tally["spread"] += len(y), away.sum(), (away**2).sum()
+
+
 def add_moments(X: np.ndarray, y: np.ndarray, survey: Survey, tally: dict[str, np.ndarray]) -> None:
     "Second moments of features, label and 1, about the middles; a missing value counts as the middle."
     if not tally["moments"].size: return
@@ -214,6 +230,26 @@ def load_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[
     except Exception as e: raise ValueError(broken) from e
 
 # %% ../../nbs/practice/tables.ipynb #c65587c1
+@contextlib.contextmanager
+def passes_of(path: Path, survey: Survey, seed: int | None, folder: Path) -> Iterator[Callable[[int, int], Iterable[Any]]]:
+    "The blocks of a pass but for its first rows, as a function of both: in the order of the table or, with a seed, in a random one."
+    if seed is None:
+        yield lambda turn, skip: blocks(path, survey, survey.block, skip)
+        return
+    with tempfile.TemporaryFile(dir=folder) as file:
+        for X, y in blocks(path, survey, survey.block): file.write(np.column_stack([X, y]).tobytes())
+        file.flush()
+        Z = np.memmap(file, float, "r", shape=(survey.rows, len(survey.names) + 1))
+
+        def shuffled(turn: int, skip: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+            order = np.random.default_rng([seed, turn]).permutation(survey.rows)[skip:]
+            for start in range(0, len(order), survey.block):
+                part = Z[order[start : start + survey.block]]
+                yield part[:, :-1], part[:, -1]
+
+        yield shuffled
+
+
 def play_table(
     path: Path, survey: Survey, facts: dict[str, Any], lr: Learner, tally: dict[str, np.ndarray], done: int, place: Path, every: float,
     progress: bool,
@@ -223,12 +259,15 @@ def play_table(
 
     n, T = survey.rows, survey.rows * facts["passes"]
     due, started = every, time.monotonic()
-    with tqdm(total=T, initial=done, desc="play", unit=" rows", disable=not progress) as bar:
+    bar = tqdm(total=T, initial=done, desc="play", unit=" rows", disable=not progress)
+    with bar, passes_of(path, survey, facts["shuffle"], place.parent) as blocks_of:
         for turn in range(done // n, facts["passes"]):
-            for X, y in blocks(path, survey, survey.block, done - turn * n):
+            for X, y in blocks_of(turn, done - turn * n):
                 out = play_block(lr, X, y, tally, facts["impute"])
                 judge_block(out, y, tally, done, T)
-                if turn == 0: add_moments(X, y, survey, tally)
+                if turn == 0:
+                    add_moments(X, y, survey, tally)
+                    add_labels(y, survey.middles[-1], done, tally)
                 done += len(y)
                 bar.update(len(y))
                 now = time.monotonic()
@@ -273,8 +312,8 @@ def open_folder(out: Path, resume: bool) -> Iterator[Path]:
 def run_table(
     data: str | Path, *, target: str, budget: float, learner: str = "auto", options: dict[str, Any] | Iterable[str] | None = None,
     scale: str | Path = "auto", out: str | Path | None = None, seed: int = 0, encode: bool | Sequence[str] = False, impute: bool = False,
-    ignore: Sequence[str] = (), missing: Sequence[str] = (), passes: int = 1, costs: str | Path | None = None, priced: bool = False,
-    resume: bool = False, every: float = 10.0, progress: bool = False,
+    ignore: Sequence[str] = (), missing: Sequence[str] = (), keep: Sequence[str] = (), shuffle: int | None = None, passes: int = 1,
+    costs: str | Path | None = None, priced: bool = False, resume: bool = False, every: float = 10.0, progress: bool = False,
 ) -> dict[str, Any]:
     """Play a table and write a report, as the command `oslr run` does.
 
@@ -308,6 +347,11 @@ def run_table(
         Columns that are left out; "" for those without a name.
     missing : sequence of str
         Words that count as missing, in addition to the usual ones in columns of numbers.
+    keep : sequence of str
+        Columns that stay although they seem only to name the rows.
+    shuffle : int or None
+        Seed of the random order in which the rows are played, another one in each pass; None for the order of the table. The numbers
+        are then kept in a temporary file of 8 bytes each.
     passes : int
         How often the table is played, at least 1.
     costs : str or Path, optional
@@ -340,7 +384,9 @@ def run_table(
     else: tried(check_int, "budget", budget, 2, None, "each learner needs a pair of features of a row, to see how they depend")
     if priced and costs is None: tried(fail, "costs", None, "a table of prices", "a budget of money needs them")
     if isinstance(encode, bool): encode = ["*"] * encode
-    encode, ignore, missing = (tried(names_in, *v) for v in (("encode", encode), ("ignore", ignore), ("missing", missing)))
+    asked = ("encode", encode), ("ignore", ignore), ("missing", missing), ("keep", keep)
+    encode, ignore, missing, keep = (tried(names_in, *v) for v in asked)
+    if shuffle is not None: tried(check_int, "shuffle", shuffle, 0, 2**63)
     impute, resume = tried(check_flag, "impute", impute), tried(check_flag, "resume", resume)
     every = tried(check_real, "every", every, -1e-300, 1e9)
     options = options or {}
@@ -348,10 +394,10 @@ def run_table(
     if not isinstance(learner, str): tried(fail, "learner", learner, '"auto" or a name that `oslr list` shows')
     elif options is not None: tried(filled_options, learner, options, 2, 1)
     found = None if path is None else tried(names_of, path)
-    if found is not None and None not in (encode, ignore): tried(check_names, found, target, ignore, encode)
+    if found is not None and None not in (encode, ignore, keep): tried(check_names, found, target, ignore, encode, keep)
     tried.end()
     place = out / "checkpoint.npz"
-    survey = survey_table(path, target, encode, impute, ignore, progress, missing, rows_before(place) if resume else 0)
+    survey = survey_table(path, target, encode, impute, ignore, progress, missing, rows_before(place) if resume else 0, keep)
     prices = None if costs is None else tried(read_costs, costs, survey)
     d, scales = len(survey.names), tried(read_scale, str(scale), survey, target)
     if not priced: tried(check_int, "budget", budget, 2, d, f"the table has {d} features")
@@ -362,7 +408,8 @@ def run_table(
     stated = scales if isinstance(scales, str) else hashlib.sha256(scales.tobytes()).hexdigest()
     facts = {"data": path.name, "target": target, "budget": budget, "learner": learner, "options": options, "scale": stated,
              "seed": seed, "priced": priced, "prices_in_use": None if money is None else money.tolist(), "encode": encode,
-             "impute": impute, "ignore": ignore, "passes": passes, "missing": missing, "table": [survey.rows, survey.checksum]}
+             "impute": impute, "ignore": ignore, "passes": passes, "missing": missing, "keep": keep, "shuffle": shuffle,
+             "table": [survey.rows, survey.checksum]}
     with open_folder(out, resume) as place:
         done = load_checkpoint(place, facts, lr, tally, survey.start) if place.exists() else 0
         play_table(path, survey, facts, lr, tally, done, place, every, progress)

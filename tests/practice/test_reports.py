@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +20,9 @@ from conftest import command, refused
 
 import oslr_nb as oslr
 from oslr_nb.core import checks, storage
-from oslr_nb.practice import tables
+from oslr_nb.practice import report, tables
 from oslr_nb.practice.blocks import TableBlocks
+from oslr_nb.practice.reading import read_whole, survey_table
 from oslr_nb.practice.service import serve
 
 
@@ -468,6 +470,231 @@ def test_a_wrong_label_of_the_warm_up_is_named():
     code, said, found = cli("run", table(body), "--budget", 2, "--learner", "ito2017.RDA2", "--option", "step=adaptive")
     assert code == 0 and "1 of the label 'y'" in said and found["scaling"]["label"]["left_out"] == 1
     assert 1 - found["loss_last_tenth"] / found["loss_of_running_mean_last_tenth"] > 0.5
+
+
+# K18: a quote that is not closed swallows rows.
+
+
+PLAIN = [f"{a},{b},{2 * a - b}" for a, b in np.random.default_rng(0).integers(0, 50, (600, 2))]
+quoted = lambda rows, text="ok", more="": [f"{chr(34) * (i in rows)}{text},{row}{more}" for i, row in enumerate(PLAIN)]
+QUOTES = {
+    "two in a column that is left out": quoted((100, 400)), "in neighbouring rows": quoted((100, 101)),
+    "at the end of the second": [row.replace("ok", 'ok"') if i == 300 else row for i, row in enumerate(quoted((100,)))],
+    "before a value in quotes": [f'"Rome, no. {i}",{row}' if i != 100 else f'"Rome,{row}' for i, row in enumerate(PLAIN)],
+    "an inch": [row.replace("ok", '5" pipe') if i == 300 else row for i, row in enumerate(quoted((100,)))],
+    "with Windows line ends": quoted((100, 400), more="\r"),
+}
+
+
+@pytest.mark.parametrize("rows", QUOTES.values(), ids=QUOTES)
+@pytest.mark.parametrize("at", ["first", "last"])
+def test_A29(rows, at):
+    if at == "last": rows = [",".join([*row.rstrip("\r").split(",")[-3:], row.rstrip("\r").rsplit(",", 3)[0]]) for row in rows]
+    names = "note,a,b,y" if at == "first" else "a,b,y,note"
+    for name in ("run", "recommend"):
+        code, said, r = cli(name, table(names + "\n" + "\n".join(rows) + "\n"), "--budget", 2, "--ignore", "note")
+        if code == 0: assert '600 rows' in said or '600 examples' in said or r["rows"] == 600
+        else: assert code == 2 and ("row 101" in said or "data = " in said) and "this would work" not in said, said
+
+
+def test_line_breaks_that_are_meant():
+    "Addresses, and notes with commas and numbers in them."
+    notes = ["12 Main St\nRome", "one, two\nthree", "first\n\nlast, 5", "a\n1, 2, 3\nb"]
+    body = "note,a,b,y\n" + "".join(f'"{notes[i % 4]}",{row}\n' for i, row in enumerate(PLAIN))
+    r = cli("run", table(body), "--budget", 2, "--encode")[2]
+    assert r["rows"] == 600 and r["words"] == {"note": 4}
+
+
+# K19: numbers with marks, whatever the mark.
+
+
+moved = lambda v, by: "".join(chr(ord(c) + by) for c in str(v))
+MARKS = {
+    "no-break space": lambda v: f"{v:,}".replace(",", "\u00a0"), "narrow no-break space": lambda v: f"{v:,}".replace(",", "\u202f"),
+    "minus sign": lambda v: f"\u2212{v}", "brackets": lambda v: f"({v})", "unit": lambda v: f"{v} mg",
+    "unit right behind": lambda v: f"{v}mg",
+    "Fortran": lambda v: f"{v / 100:.2f}D+02", "currency word": lambda v: f"EUR {v}", "number sign": lambda v: f"#{v}",
+    "full width": lambda v: moved(v, 0xFEE0), "Arabic digits": lambda v: moved(v, 0x630), "about": lambda v: f"ca. {v}",
+    "long unit": lambda v: f"{v} milligrams per litre", "apostrophe": lambda v: f"{v:,}".replace(",", "\u2019"),
+}
+
+
+@pytest.mark.parametrize("mark", MARKS.values(), ids=MARKS)
+@pytest.mark.parametrize("every", [1, 3])
+def test_A30(mark, every):
+    rng = np.random.default_rng(0)
+    a, b = 250 * rng.integers(4, 16, 600), rng.integers(0, 50, 600)
+    marked_a, words_s = [mark(int(v)) if i % every == 0 else v for i, v in enumerate(a)], ["mf"[i % 2] for i in range(600)]
+    body = csv("a,b,s,y", marked_a, b, words_s, a / 100 + b)
+    for words in (("--encode",), ()):
+        code, said, _ = cli("run", table(body), "--budget", 2, *words)
+        assert code == 2 and "column 'a'" in said and "--encode a" in said and "--ignore a" in said, said
+    assert len([f for f in cli("run", table(body), "--budget", 2, "--encode", "a", "--encode")[2]["features"] if f[:2] == "a="]) >= 12
+
+
+def test_codes_are_words():
+    columns = [["A1", "A2", "B1", "B2"], ["Q1", "Q2", "Q3", "Q4"], ["1st", "2nd", "3rd", "4th"], ["5-10", "10-20", "20-50", "50-99"],
+               ["0.1.2", "0.1.3", "1.0.0", "1.0.1"], ["3a", "3b", "3c", "4d"]]
+    body = csv("p,q,r,s,t,u,y", *([c[i * k % 4] for i in range(400)] for k, c in enumerate(columns, 1)), np.arange(400) % 7)
+    assert len(cli("run", table(body), "--budget", 2, "--encode")[2]["words"]) == 6
+
+
+def test_text_that_begins_after_numbers():
+    "The first pass looks once more where the first word comes after megabytes of numbers."
+    n = 300_000
+    body = "".join(f"{i % 5}.000000,{i % 7}.000,{i % 3}\n" for i in range(n)) + "none,3,1\n" * 100_000
+    assert cli("run", table("a,b,y\n" + body), "--budget", 2, "--encode", "a")[2]["features"][:6] == [
+        "a=0.000000", "a=1.000000", "a=2.000000", "a=3.000000", "a=4.000000", "a=none"]
+
+
+# K11: an index in any dress is left out, and named with the option that keeps it.
+
+
+COUNT = np.arange(300)
+HASHED = (COUNT * 7919) % 100_003
+INDICES = {
+    "pandas": ("Unnamed: 0", COUNT, True), "twice": ("Unnamed: 0", COUNT % 150, True), "grows": ("k", 1000 + COUNT, True),
+    "falls": ("k", 500 - COUNT, True), "in steps": ("k", 7 * COUNT, True), "as decimals": ("k", COUNT.astype(float), True),
+    "shuffled": ("k", np.random.default_rng(0).permutation(COUNT), True), "an id": ("patient_id", HASHED, True),
+    "an ID": ("customerID", HASHED, True), "large": ("k", 10**12 + COUNT, True), "different in every row": ("income", HASHED, False),
+    "an hour": ("hour", COUNT % 24, None), "decimals": ("id", COUNT / 7, None),
+}
+
+
+@pytest.mark.parametrize(("name", "values", "left_out"), INDICES.values(), ids=INDICES)
+@pytest.mark.parametrize("kind", ["t.csv", "t.parquet"])
+def test_an_index_in_any_dress(name, values, left_out, kind):
+    path, rng = table("", kind), np.random.default_rng(1)
+    df = pd.DataFrame({name: values, "a": rng.normal(size=300), "b": rng.normal(size=300), "y": rng.normal(size=300)})
+    df.to_csv(path, index=False) if kind == "t.csv" else df.to_parquet(path)
+    _, said, r = cli("run", path, "--budget", 2)
+    assert r["features"] == [*[name] * (not left_out), "a", "b"]
+    word = shlex.quote(name)
+    assert (f"Left out: {name!r}" in said and f"`--keep {word}` keeps it" in said) == bool(left_out)
+    assert (f"`--ignore {word}`" in said) == (left_out is False)
+    assert cli("run", path, "--budget", 2, "--keep", name)[2]["features"] == [name, "a", "b"]
+    assert TableBlocks(path, "y").names == tuple(r["features"]) and name in TableBlocks(path, "y", keep=[name]).names
+
+
+# Hints: numbers that may be something else.
+
+
+DOUBTS = {
+    "-999": (lambda v, i: -999 if i % 20 == 0 else v, "`--missing -999 --impute`"),
+    "99": (lambda v, i: 99 if i % 9 == 0 else v % 5, "--missing 99 "),
+    "-99.9": (lambda v, i: -99.9 if i % 9 == 0 else v, "`--missing -99.9 "),
+    "9999": (lambda v, i: 9999 if i % 50 == 0 else v, "--missing 9999 "),
+    "1e+20": (lambda v, i: 1e20 if i % 9 == 0 else v, "`--missing 1e+20 "), "above 2^53": (lambda v, i: 2**60 + v, "above 2^53"),
+    "codes": (lambda v, i: f"{v:05}", "numbers with zeros in front"), "99 of 100": (lambda v, i: v * 2 + 1, None),
+    "0.5": (lambda v, i: f"0.{v}", None),
+    "few": (lambda v, i: -999 if i == 7 else v, None),
+}
+
+
+@pytest.mark.parametrize(("value", "words"), DOUBTS.values(), ids=DOUBTS)
+def test_numbers_that_may_be_something_else(value, words):
+    rng = np.random.default_rng(0)
+    a = [value(int(v), i) for i, v in enumerate(rng.integers(0, 50, 400))]
+    code, said, r = cli("run", table(csv("a,b,y", a, rng.integers(0, 9, 400), rng.integers(0, 9, 400))), "--budget", 2)
+    assert code == 0 and (len(r["doubts"]) == 0 if words is None else "'a'" in said and words in said), said
+
+
+# K13: names that look alike are told apart.
+
+
+@pytest.mark.parametrize(("asked", "name"), [
+    ("y", "\u0443"), ("\u0440\u0430", "pa"), ("caf\u00e9", "cafe\u0301"), ("x-1", "x\u22121"), ("a b", "a\u00a0b"),
+    ("price", "pr\u200bice"), ("A", "\u0391"),
+])
+def test_names_that_look_alike(asked, name):
+    path = table(csv(f"{name},b,c", *np.random.default_rng(0).integers(0, 9, (3, 50)).tolist()))
+    done = command("run", path, "--target", asked, "--budget", 2, "--out", tempfile.mkdtemp())
+    odd = [f"U+{ord(c):04X}" for c in name if not c.isascii()]
+    assert done.exit_code == 2 and f"did you mean {name!r}" in done.output and all(point in done.output for point in odd), done.output
+    learner, X = oslr.auto(2, 2), pd.DataFrame(np.eye(2), columns=[name, "b"])
+    oslr.simulate(learner, X, np.ones(2))
+    with refused(f"{odd[0].replace('+', '.')}.* is missing" if odd else "U.0440"):
+        oslr.simulate(learner, X.rename(columns={name: asked}), np.ones(2))
+
+
+# K27: thousands of columns.
+
+
+def test_A39():
+    "At most ten times what pandas needs, in turn in one process."
+    A = np.random.default_rng(0).normal(size=(600, 3001)).round(3)
+    path, ratios = table("", "w.csv"), []
+    pd.DataFrame(A, columns=[f"c{i}" for i in range(3000)] + ["y"]).to_csv(path, index=False)
+    for _ in range(3):
+        start = time.process_time()
+        pd.read_csv(path)
+        middle = time.process_time()
+        survey_table(path, "y")
+        ratios.append((time.process_time() - middle) / (middle - start))
+    assert min(ratios) < 10, ratios
+
+
+# A file in an order; labels far away; what was bought for nothing.
+
+
+@pytest.mark.parametrize(("y", "sorted_by"), [
+    (np.sort(np.random.default_rng(0).normal(size=600)), True), (-np.sort(np.random.default_rng(0).normal(size=600)), True),
+    (np.repeat([3.0, 0.0], [200, 400]) + np.repeat([1, 0], [200, 400]) * np.random.default_rng(0).normal(size=600) ** 2, True),
+    (np.repeat([0.0, 1.0, 2.0], 200), True), (np.random.default_rng(0).normal(size=600), False), (np.arange(600) % 2.0, False),
+    (np.sin(np.arange(600) / 8), False), (np.ones(600), False),
+], ids=["rising", "falling", "fair", "classes", "random", "in turn", "season", "constant"])
+def test_a_sorted_file(y, sorted_by):
+    A = np.random.default_rng(1).normal(size=(600, 2)) + y[:, None]
+    path = table(csv("a,b,y", *A.T, y))
+    said = cli("run", path, "--budget", 2)[1]
+    assert ("sorted by the label" in said) == sorted_by and ("--shuffle 0" in said) == sorted_by
+    _, said, one = cli("run", path, "--budget", 2, "--shuffle", 3)
+    assert "sorted by the label" not in said and one["loss"] == cli("run", path, "--budget", 2, "--shuffle", 3)[2]["loss"]
+    X, table_y = read_whole(path, survey_table(path, "y"))
+    order = np.random.default_rng([3, 0]).permutation(600)
+    run = oslr.simulate(oslr.auto(2, 2, seed=0), X[order], table_y[order])
+    np.testing.assert_allclose(one["loss"], run.losses[1:].mean(), rtol=1e-9, atol=1e-12)
+
+
+def test_a_shuffled_run_is_resumed(tmp_path, monkeypatch):
+    path = table(csv("a,b,y", *np.random.default_rng(0).normal(size=(3, 20000))))
+    words = "--budget", 2, "--shuffle", 5, "--passes", 2, "--every", 0
+    whole = cli("run", path, *words)[2]
+    judge, calls = tables.judge_block, []
+    monkeypatch.setattr(tables, "judge_block", lambda *args: calls.append(1) or (judge(*args) if len(calls) < 2 else 1 / 0))
+    with contextlib.suppress(ZeroDivisionError): cli("run", path, *words, out=str(tmp_path))
+    monkeypatch.setattr(tables, "judge_block", judge)
+    assert cli("run", path, *words, "--resume", out=str(tmp_path))[2] == whole
+    code, said, _ = cli("run", path, "--budget", 2, "--shuffle", 6, "--passes", 2, "--resume", out=str(tmp_path))
+    assert code == 2 and "shuffle = 6" in said
+
+
+@pytest.mark.parametrize("far", [
+    {5: 1000.0}, {0: -1000.0}, {599: 300.0}, {3: 500.0, 4: 400.0, 300: -900.0}, {i: 1e6 + i for i in range(0, 600, 100)}, {}])
+def test_labels_far_away_are_named(far):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(600, 2)), rng.normal(size=600)
+    for i, v in far.items(): y[i] = v
+    _, said, r = cli("run", table(csv("a,b,y", *X.T, y)), "--budget", 2)
+    assert {v["row"] - 1 for v in r["far_labels"]} == set(far) and ("far from all others" in said) == bool(far)
+    if far: assert f"in row {max(far, key=lambda i: abs(far[i])) + 1}" in said
+
+
+def test_a_feature_that_is_bought_for_nothing():
+    r = {"bought": [90, 40], "rounds": 100, "weights": [0.0, 1.0], "features": ["yrs_married", "b"]}
+    assert "'yrs_married' was bought more often" in report.idle_hint(r)[0] and "90.0%" in report.idle_hint(r)[0]
+    assert not any(report.idle_hint(r | change) for change in ({"weights": [0, 0]}, {"weights": [1, 0]}, {"bought": [40, 30]}))
+
+
+def test_many_columns_with_gaps_are_one_line():
+    df = pd.DataFrame(np.random.default_rng(0).normal(size=(100, 23)), columns=[f"test_{i:02}" for i in range(22)] + ["y"])
+    df["city"] = ["Rome", "Oslo"] * 50
+    for i in range(22): df.iloc[i :: 25, i] = np.nan
+    path = table("", "t.csv")
+    df.to_csv(path, index=False)
+    code, said, _ = cli("run", path, "--budget", 5)
+    assert code == 2 and said.count("\n") == 3 and "22 columns (test_00, test_01, test_02 and 19 more): values are missing" in said, said
+    works(said)
 
 
 # K17, K23, K24: files of others.
