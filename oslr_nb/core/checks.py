@@ -15,7 +15,7 @@ import shutil
 import sys
 import tempfile
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import cache, partial
 from importlib.resources import files
@@ -27,9 +27,10 @@ import numpy as np
 
 # %% auto #0
 __all__ = ['EXTRAS', 'SMALLEST', 'LARGEST', 'TOO_LARGE', 'fail', 'need', 'check_int', 'check_real', 'check_choice', 'check_flag',
-           'is_table', 'frame_of', 'column_values', 'table_values', 'column_names', 'looks_like', 'code_points',
-           'place_names', 'as_array', 'check_array', 'check_indices', 'check_magnitude', 'check_scales', 'check_step',
-           'check_label', 'check_exact', 'check_rng', 'source_digest', 'kernel', 'record']
+           'is_table', 'frame_of', 'column_values', 'table_values', 'column_names', 'has_names', 'own_names',
+           'is_count', 'aligned', 'by_names', 'looks_like', 'code_points', 'place_names', 'as_array', 'check_array',
+           'check_indices', 'check_magnitude', 'check_scales', 'check_step', 'check_label', 'check_exact', 'check_rng',
+           'source_digest', 'kernel', 'record']
 
 # %% ../../nbs/core/18_checks.ipynb #0448b6a3
 def fail(name: str, value: Any, allowed: str, why: str = "") -> NoReturn:
@@ -167,6 +168,49 @@ def column_names(table: Any) -> tuple:
     "Names of the columns of a table, in their order; none for an array or a column, or where they are only numbered."
     names = tuple(getattr(frame_of("X", table), "columns", ())) if is_table(table) else ()
     return () if names == tuple(range(len(names))) else names
+
+
+def has_names(value: Any) -> bool:
+    "Whether a value is a mapping, or a column of pandas whose rows have names and not only numbers from 0."
+    index = getattr(value, "index", None) if type(value).__module__.split(".")[0] == "pandas" else None
+    return isinstance(value, Mapping) or (hasattr(index, "is_unique") and not is_count(index))
+
+
+def own_names(value: Any) -> tuple:
+    "The names that numbers have themselves, in their order; () if they have none."
+    return tuple(value.keys()) if has_names(value) else ()
+
+
+def is_count(index: Any) -> bool:
+    "Whether an index of pandas only counts rows from 0."
+    return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
+
+
+def aligned(y: Any, X: Any, name: str = "y") -> Any:
+    """Labels in the order of the rows of X, where both have an index of pandas; as they are where one of the two only counts rows.
+
+    Labels whose index has other names, or has names twice in another order, are refused.
+    """
+    if any(type(v).__module__.split(".")[0] != "pandas" or not hasattr(v, "reindex") for v in (X, y)): return y
+    mine, its = y.index, X.index
+    if len(mine) != len(its) or mine.equals(its): return y
+    if mine.is_unique and its.is_unique and its.isin(mine).all(): return y.reindex(its)
+    if is_count(mine) or is_count(its): return y
+    why = "reset_index(drop=True) on both takes them by position"
+    fail(f"index of {name}", [*mine[:3], "..."], f"that of X, {[*its[:3], '...']}, in any order", why)
+
+
+def by_names(name: str, value: Any, names: tuple, what: str) -> Any:
+    "Numbers in the order of the names, if they have names themselves; other names are refused. what: what each number is."
+    found = own_names(value)
+    if not found or not (names or isinstance(value, Mapping)): return value
+    if not names: fail(name, value, "numbers in the order of the features", "the features have no names")
+    for n in {n for n in found if found.count(n) > 1}: fail(f"{name}[{n!r}]", list(value[n]), f"one {what}")
+    for n in names:
+        if n not in value: fail(name, value, "a mapping with all features", f"{n!r}{code_points(n, found)} has no {what}")
+    for n in found:
+        if n not in set(names): fail(name, value, "a mapping of the features", f"{n!r}{code_points(n, names)} is none of them")
+    return [check_real(f"{name}[{n!r}]", value[n]) for n in names]
 
 
 def looks_like(a: Any, b: Any) -> bool:

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from .backends import hand_out
-from .checks import as_array, check_flag, check_int, check_real, check_rng, column_names, fail, kernel_folder, place_names
+from .checks import aligned, as_array, check_flag, check_int, check_real, check_rng, column_names, fail, kernel_folder
+from .checks import place_names
 from .environment import PRICE_SLACK, Environment, check_features, check_labels, split_query
 from .learner import SLACK, Learner, check_learner
 from .registry import all_learners
@@ -74,7 +75,7 @@ def play(learner: Learner, env: Environment, seed: Any = None, skip: bool = Fals
         learner.names_ = names
     spent = None if env.spent is None else env.spent[start:]
     X = env._X if place is None else env._X[:, place]
-    return Run(X, env._y, np.arange(start, env.T), env.predictions[start:], env.n_observed[start:], spent)
+    return Run(X, env._y, np.arange(start, env.T), env.predictions[start:], env.n_observed[start:], spent, names)
 
 # %% ../../nbs/core/03_driver.ipynb #0e70a11d
 def check_purse(learner: Learner, env: Environment, place: np.ndarray | None) -> float:
@@ -177,6 +178,7 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
     """
     check_learner(learner)
     place, names = place_names(column_names(X), learner.names_)
+    y = aligned(y, X)
     X = check_features(X, mapped=True)
     if place is not None: X = X[:, place]
     y = check_labels(y, len(X))
@@ -187,7 +189,7 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
         learner._turn(learner.calls[0])
         rows = check_rows(rows, len(X))
         check_label_limit(learner, y, rows)
-        if rows.size == 0: return Run(X, y, rows, np.empty(0), np.empty(0, np.int64), None if learner.costs is None else np.empty(0))
+        if rows.size == 0: return Run(X, y, rows, np.empty(0), np.empty(0, np.int64), None if learner.costs is None else np.empty(0), names)
         before, rng, played = get_state(learner), learner.rng, rows
         if seed is not None: learner._draw_from(check_rng(seed))
         try:
@@ -199,7 +201,8 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
             set_state(learner, *before)
             raise
         learner.names_ = names
-        return Run(X, y, played, *(part[0] if len(part) == 1 else np.concatenate(part) for part in zip(*parts, strict=True)))
+        books = [part[0] if len(part) == 1 else np.concatenate(part) for part in zip(*parts, strict=True)]
+        return Run(X, y, played, books[0], books[1], books[2] if len(books) > 2 else None, names)
 
 # %% ../../nbs/core/03_driver.ipynb #7224cbfc
 def check_rows(rows: Any, n: int) -> np.ndarray:

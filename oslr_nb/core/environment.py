@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from .checks import LARGEST, as_array, check_array, check_choice, check_indices, check_int, check_magnitude
-from .checks import check_real, column_names, fail
+from .checks import LARGEST, aligned, as_array, by_names, check_array, check_choice, check_indices, check_int
+from .checks import check_magnitude, check_real, column_names, fail
 
 # %% auto #0
 __all__ = ['PROTOCOLS', 'CALLS', 'EXPECTED', 'PRICE_SLACK', 'ProtocolError', 'BudgetExceeded', 'Environment', 'split_query',
@@ -102,7 +102,7 @@ class Environment:
 
     def _set_prices(self, budget: Any, costs: Any) -> None:
         if self.protocol == "POSLR": fail("costs", costs, "None for POSLR", "the weights that it commits are counted, not priced")
-        self.costs, self.spent = check_costs(costs, self.d), np.zeros(self.T)
+        self.costs, self.spent = check_costs(costs, self.d, self.names), np.zeros(self.T)
         self.budget = check_real("budget", budget, 0.0, LARGEST, "it is money, in the unit of the prices")
 
     def _open(self) -> None:
@@ -335,6 +335,7 @@ def check_stream(X: Any, y: Any, missing: bool = False) -> tuple[np.ndarray, np.
     copied if it is a float32 or float64 array, in whatever order. missing: whether a label may be NaN, which stands for
     "never told". Returns X (n, d): the features, unread; y (n,).
     """
+    y = aligned(y, X)
     X = check_features(X)
     y = check_labels(y, len(X))
     check_array("y", np.where(np.isnan(y), 0.0, y) if missing else y, y.shape, "one label per row of X")
@@ -352,11 +353,13 @@ EXPECTED = {  # (protocol, phase): the calls that are allowed then, in words
 PRICE_SLACK = 1e-9  # share of a budget of money by which a sum of prices may exceed it: 0.1 + 0.2 is not 0.3 in floating point
 
 
-def check_costs(costs: Any, d: int) -> np.ndarray:
+def check_costs(costs: Any, d: int, names: tuple = ()) -> np.ndarray:
     """Check the prices of features.
 
-    costs (d,): a price for each feature, in any unit of money. Returns (d,): the prices, a copy.
+    costs (d,): a price for each feature, in any unit of money, in the order of the features or by name: a mapping, or a Series of pandas.
+    names (d,): those of the features, if they are known. Returns (d,): the prices, a copy.
     """
+    costs = by_names("costs", costs, names, "price")
     costs = check_magnitude("costs", check_array("costs", costs, (d,), "one price for each feature")).copy()
     for i in np.flatnonzero(costs < 0)[:1]: fail(f"costs[{i}]", float(costs[i]), "a price of at least 0")
     return costs

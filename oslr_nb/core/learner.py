@@ -113,7 +113,13 @@ class Learner:
         return {name: value for name, value in vars(self).items() if name not in ("words", "_state")}  # views of memory
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
+        memo: dict[int, Any] = {}  # joblib, and some who share memory between processes, give back arrays that may not be written
+
+        def own(value: Any) -> Any:
+            if isinstance(value, np.ndarray) and not value.flags.writeable: return memo.setdefault(id(value), np.array(value))
+            return type(value)(*map(own, value)) if hasattr(value, "_fields") else value
+
+        vars(self).update({name: own(value) for name, value in state.items()})
         self._draw_from(self._rng)
 
     def __repr__(self) -> str:
@@ -122,6 +128,27 @@ class Learner:
     @cached_property
     def _state(self) -> Any:
         return self.State(*(getattr(self, name) for name in self.State._fields))  # made once: the arrays are written into, never replaced
+
+    def query_names(self) -> list[Any]:
+        """The query of this round by the names of the features, which the learner knows from a table or from prices with names.
+
+        Returns
+        -------
+        list
+            A name for each number that `predict` then takes, in this order.
+
+        Raises
+        ------
+        ProtocolError
+            If the call is out of order.
+        ValueError
+            If the features have no names, or linear measurements are asked for.
+        """
+        if not self.names_: fail("names_", self.names_, "names of the features", "no table has told them; query() gives numbers")
+        q = self.query()
+        if not isinstance(q, tuple) and q.ndim == 1: return [self.names_[i] for i in q.tolist()]
+        self._next, self._unanswered = self._next - 1, q
+        fail("learner", self.key, "one that buys features", "it asks for linear measurements; query() gives them")
 
     @property
     def most(self) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .checks import LARGEST, check_array, check_int, check_magnitude, check_real, fail
+from .checks import LARGEST, by_names, check_array, check_int, check_magnitude, check_real, fail
 from .environment import check_stream
 
 # %% auto #0
@@ -39,6 +39,8 @@ class Run:
         Numbers bought in each round; read-only where it is always the same number.
     spent : array (T,) or None
         Money spent in each round; None where no prices are known.
+    names : tuple
+        Names of the features, () if they have none.
     """
 
     X: np.ndarray
@@ -47,6 +49,7 @@ class Run:
     predictions: np.ndarray
     n_observed: np.ndarray
     spent: np.ndarray | None = None
+    names: tuple = ()
 
     def __repr__(self) -> str:
         kept = self.losses[~np.isnan(self.losses)]
@@ -71,19 +74,19 @@ class Run:
         Parameters
         ----------
         w : array-like (d,)
-            The comparator, in the order of the columns of `X`.
+            The comparator, in the order of the columns of `X`, or by name: a mapping, or a Series of pandas.
 
         Returns
         -------
         array (T,)
-            Loss of the run minus loss of `w` after each round, in squared labelss.
+            Loss of the run minus loss of `w` after each round, in squared labels.
 
         Raises
         ------
         ValueError
             If `w` is not a finite vector, or a feature it needs is not a number.
         """
-        w = check_magnitude("w", check_array("w", w, (self.X.shape[1],)))
+        w = check_magnitude("w", check_array("w", by_names("w", w, self.names, "weight"), (self.X.shape[1],)))
         used, scored = np.flatnonzero(w), np.zeros(len(self.X))
         played = np.flatnonzero(np.bincount(self.rows, minlength=len(self.X)))
         known = check_array(

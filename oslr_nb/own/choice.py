@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import own
-from ..core.checks import check_choice, check_int, check_real, fail
+from ..core.checks import check_choice, check_int, check_real, fail, own_names
 from ..core.environment import PROTOCOLS, check_costs
 from ..core.learner import Learner
 from ..core.registry import LEARNERS, module_of, papers
@@ -174,7 +174,7 @@ def make_learner(
     if not isinstance(made, Learner): fail("learner", learner, "a callable that makes a learner", f"it made {made!r}")
     if made.d != d: fail("d of the learner", made.d, f"{d}, the number of features")
     if not priced: check_int("budget of the learner", made.budget, 0, budget, "no more may be bought")
-    elif made.costs is None or not np.array_equal(made.costs, check_costs(costs, d)):
+    elif made.costs is None or not np.array_equal(made.costs, check_costs(costs, d, own_names(costs))):
         fail("costs of the learner", made.costs, "the prices that were given")
     else: check_real("budget of the learner", made.budget, 0.0, budget, "no more may be spent")
     return made

@@ -8,14 +8,14 @@ import contextlib
 import copy
 import math
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from .. import own
-from ..core.checks import LARGEST, as_array, check_flag, check_int, check_label, check_magnitude, check_real
-from ..core.checks import column_names, fail, frame_of, is_table, need, place_names, table_values
+from ..core.checks import LARGEST, aligned, as_array, check_flag, check_int, check_label, check_magnitude, check_real
+from ..core.checks import column_names, fail, frame_of, has_names, is_count, is_table, need, place_names, table_values
 from ..core.driver import play, simulate
 from ..core.environment import Environment, check_costs, check_features, check_labels
 from ..core.learner import Learner
@@ -32,7 +32,7 @@ try:
 except ImportError: Model = object  # type: ignore[misc,assignment]  # river is not needed: its models are known by their methods
 
 # %% auto #0
-__all__ = ['weights_of', 'budget_of', 'costs_of', 'OSLRRegressor', 'check_value', 'OSLRLearner']
+__all__ = ['SETTINGS', 'weights_of', 'budget_of', 'settings_of', 'check_settings', 'OSLRRegressor', 'check_value', 'OSLRLearner']
 
 # %% ../../nbs/practice/adapters.ipynb #aa58345b
 def weights_of(learner: Learner) -> tuple[np.ndarray, float]:
@@ -65,22 +65,6 @@ def budget_of(budget: Any, d: int, costs: np.ndarray | None = None) -> float:
         return check_int("budget", budget, 1, d, f"of d = {d} features; a share, a float, fits any number of them")
     share = check_real("budget", budget, 0.0, 1.0, "a float is a share of the features")
     return min(d, max(2, math.ceil(share * d - 1e-9)))
-
-
-def costs_of(costs: Any, d: int, names: Any = None) -> np.ndarray | None:
-    """The prices of all features (d,), in their order; None if there are none.
-
-    costs: prices in the order of the features; or, for features that have `names` (d,), by name, with one for each.
-    """
-    if costs is None: return None
-    if isinstance(costs, Mapping) or (names is not None and hasattr(costs, "keys")):  # a Series of pandas has an order of its own
-        costs = dict(costs)
-        if names is None: fail("costs", costs, f"a list of d = {d} prices", "the features have no names")
-        for name in names:
-            if name not in costs: fail("costs", costs, "a mapping with all features", f"{name!r} has no price")
-        for name in costs.keys() - set(names): fail("costs", costs, "a mapping of the features", f"{name!r} is none of them")
-        costs = [check_real(f"costs[{name!r}]", costs[name]) for name in names]
-    return check_costs(costs, d)
 
 # %% ../../nbs/practice/adapters.ipynb #7e1f0a52
 class NoNumbers(ValueError, TypeError):
@@ -117,6 +101,26 @@ def unless_refused(model: BaseEstimator) -> Iterator[None]:
         raise
 
 # %% ../../nbs/practice/adapters.ipynb #aaaf5d0a
+SETTINGS = ("budget", "learner", "costs", "random_state", "seed", "features")  # with which a learner is made
+
+
+def settings_of(model: Any) -> dict[str, Any]:
+    "A copy of the settings with which a model's learner is made, as far as it has them."
+    keep = lambda v: v if isinstance(v, np.random.RandomState) or callable(v) else copy.deepcopy(v)
+    return {name: keep(getattr(model, name)) for name in SETTINGS if hasattr(model, name)}
+
+
+def check_settings(model: Any) -> None:
+    "Refuse settings that were changed after the learner was made, since they would have no effect."
+    for name, before in model.settings_.items():
+        now = getattr(model, name)
+        if now is before: continue
+        named = has_names(now), has_names(before)
+        same = dict(now) == dict(before) if all(named) else np.array_equal(np.asarray(now, object), np.asarray(before, object))
+        if any(named) == all(named) and isinstance(now, float) == isinstance(before, float) and same: continue
+        fail(name, now, f"{before!r:.60}, as when the model began", "its learner is made; a new model, or fit, begins anew")
+
+
 class OSLRRegressor(RegressorMixin, BaseEstimator):
     """Linear regression that buys only a few features of each row, for scikit-learn.
 
@@ -152,16 +156,21 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
         Numbers bought since `fit` began.
     n_left_out_ : int
         Rows of which nothing was learnt, since a number to be bought was missing (NaN); a warning says so.
+    n_filled_ : int
+        Missing values of `features_` that `predict` has replaced by the mean of those that were bought.
     learner_ : Learner
         The learner after all rows; it can be saved, or play on.
 
     Notes
     -----
     Features that are not bought may be NaN, in `fit` as in `predict`. Where a feature to be bought is NaN, `fit` leaves the row out, with
-    a warning; `predict` refuses it, unless `fit` has met such rows: then it predicts NaN, with a warning. A refusal changes nothing.
+    a warning, and `predict` takes the mean of the values that the learner has bought of it (0 for learners of papers, which know no
+    means: their features are centred). A refusal changes nothing.
 
-    Columns are found by the names learnt from, in whatever order; other names are refused, an array is taken by position. Of a
-    single column all is bought: `learner_` has a column of zeros beside it, and the result is least squares.
+    Columns are found by the names learnt from, in whatever order, and labels by the index of pandas that they share with X; other names
+    are refused, an array is taken by position. `budget`, `learner`, `costs` and `random_state` are those of the model's beginning:
+    `partial_fit` refuses others, `fit` begins anew. Of a single column all is bought: `learner_` has a column of zeros beside it, and the
+    result is least squares.
 
     `fit` with `passes=1, shuffle=False` is `simulate` with the same learner and seed, bit for bit. Learners that know the scale of the
     data by assumption (those of papers) refuse what is beyond it; the default needs no scale. A `StandardScaler` in front
@@ -223,6 +232,7 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
             Itself.
         """
         first = not hasattr(self, "learner_")
+        if not first: check_settings(self)
         with unless_refused(self):
             X, y, names = self._table(X, y, first)
             if first: return self._learn(self._new(X.shape[1])[0], X, y, names, None, 0, (np.inf, -np.inf))
@@ -243,11 +253,32 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = self._table(X, None, False)[0][:, self.features_].astype(float)
-        for i, j in np.argwhere(~np.isfinite(X))[:1]:
-            where, why = f"X[{i}, {self.features_[j]}]", "that column is in features_, from which predictions are made"
-            if not self.n_left_out_ or np.isinf(X).any(): fail(where, float(X[i, j]), "a finite number", why)
-            warnings.warn(f"predictions are NaN where a feature of features_ is missing; the first is {where}.", stacklevel=2)
+        for i, j in np.argwhere(np.isinf(X))[:1]:
+            why = "that column is in features_, from which predictions are made"
+            fail(f"X[{i}, {self.features_[j]}]", float(X[i, j]), "a finite number, or NaN if it is missing", why)
+        gone = np.isnan(X)
+        if gone.any():
+            means = getattr(self.learner_, "means_", np.zeros(self.learner_.d))[self.features_]
+            X = np.where(gone, means, X)
+            self.n_filled_ += int(gone.sum())
         return np.clip(X @ self.coef_[self.features_] + self.intercept_, *self.y_range_)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of the labels' variance that `predict` explains.
+
+        Parameters
+        ----------
+        X, y : array-like (n, d) and (n,)
+            Rows as for `predict`, and their labels, matched by the index of pandas that they share.
+        sample_weight : array-like (n,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            At most 1; 0 for the mean label.
+        """
+        return float(super().score(X, aligned(y, X), sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -256,6 +287,7 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
 
     def _table(self, X: Any, y: Any, reset: bool) -> tuple[np.ndarray, Any, tuple]:
         "Features in the order of those learnt from, not looked at; checked labels, unless y is None; names of the features."
+        y = aligned(y, X)
         given, names = {} if y is None and not reset else {"y": y if y is None else numbers_of(y)}, ()
         try:
             if is_table(X):
@@ -275,7 +307,7 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
         seed = self.random_state
         if not isinstance(seed, (int, np.integer)): seed = int(check_random_state(seed).randint(2**31 - 1))
         seed = check_int("random_state", seed, 0)
-        costs = costs_of(self.costs, d, getattr(self, "feature_names_in_", None))
+        costs = None if self.costs is None else check_costs(self.costs, d, tuple(getattr(self, "feature_names_in_", ())))
         budget = budget_of(self.budget, d, costs)
         if d == 1 and costs is not None: fail("n_features", 1, "at least 2", "with prices; a single feature leaves nothing to choose")
         return make_learner(self.learner, max(d, 2), max(budget, 2) if d == 1 else budget, seed, costs), np.random.default_rng([seed, 1])
@@ -289,6 +321,8 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
         lr, run, out = play_known(lr, X, y, np.arange(len(X)) if rows is None else rows)
         if out: warnings.warn(f"{out} of {len(run.rows)} rows were left out: a number to be bought was missing (NaN).", stacklevel=3)
         self.n_left_out_: int = out + (self.n_left_out_ if seen else 0)
+        self.n_filled_: int = self.n_filled_ if seen else 0
+        self.settings_ = settings_of(self)
         lr.names_ = names or lr.names_
         self.learner_, self.n_features_seen_ = lr, seen + int(np.minimum(run.n_observed, d).sum())
         self.y_range_ = min(limits[0], float(y.min())), max(limits[1], float(y.max()))
@@ -358,7 +392,7 @@ class OSLRLearner(Model):
         self._query: Any = None
         self.names_: tuple = ()
         self._known: frozenset = frozenset()
-        self.n_features_seen_, self.ignored_ = 0, set[Any]()
+        self.n_features_seen_, self.ignored_, self.settings_ = 0, set[Any](), dict[str, Any]()
 
     @property
     def weights(self) -> dict[Any, float]:
@@ -402,8 +436,9 @@ class OSLRLearner(Model):
 
     def _buy(self, x: Any) -> float:
         "Read the features of the standing query, and predict."
-        if not hasattr(x, "get"): fail("x", x, "a mapping from names to numbers")
+        if not hasattr(x, "get") or is_count(getattr(x, "index", None)): fail("x", x, "a mapping from names to numbers")
         if self.learner_ is None: self._begin(x)
+        check_settings(self)
         lr = self.learner_
         if self._query is not None: lr._next, lr._unanswered = 0, self._query  # it stands until it is learnt from
         self._query = lr.query()
@@ -420,15 +455,16 @@ class OSLRLearner(Model):
         "Names and learner, from the first example."
         given, why = (x if self.features is None else self.features), "those of the first example, if none are given"
         try:
-            names = tuple(sorted(x, key=repr) if self.features is None else self.features)
+            names = tuple(sorted(x.keys() if hasattr(x, "keys") else x, key=repr) if self.features is None else self.features)
             distinct = len(set(names)) == len(names)
         except TypeError: fail("features", given, "at least 2 distinct names", why)
         if len(names) < 2 or not distinct: fail("features", names, "at least 2 distinct names", why)
-        costs = costs_of(self.costs, len(names), names)
+        costs = None if self.costs is None else check_costs(self.costs, len(names), names)
         lr = make_learner(self.learner, len(names), budget_of(self.budget, len(names), costs), self.seed, costs)
         if lr.protocol != "OSLR": fail("learner", self.learner, "one that plays OSLR", f"it plays {lr.protocol}")
         query = lr.query()
         if isinstance(query, tuple) or query.ndim != 1: fail("learner", self.learner, "one that buys features", "it buys measurements")
         lr.names_ = names
         self.learner_, self.names_, self._query, self._known = lr, names, query, frozenset(names)
+        self.settings_ = settings_of(self)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import as_array, check_flag, check_int, check_rng, column_names, fail, frame_of, is_table, place_names
+from ..core.checks import aligned, as_array, check_flag, check_int, check_rng, column_names, fail, frame_of, is_table, place_names
 from ..core.driver import renumber_rounds, simulate
 from ..core.environment import ProtocolError
 from ..core.learner import Learner, check_learner
@@ -116,7 +116,7 @@ DONE = object()  # what comes after the last block
 def play_block(learner: Learner, block: tuple[Any, Any, Any], names: tuple, done: int, rng: Any, score: bool) -> Run | None:
     "Play a block after `done` rounds; None if it has no rows. names: those of its columns."
     place, names = place_names(names or column_names(block[0]), learner.names_)
-    X, y, rows = as_array(block[0], "X"), block[1], block[2]
+    X, y, rows = as_array(block[0], "X"), aligned(block[1], block[0]), block[2]
     if X.shape == (0, learner.d) and rows is None and as_array(y, "y").shape == (0,): return None
     try: run = simulate(learner, X if place is None else X[:, place], y, seed=rng, rows=rows, score=score)
     except ValueError as e: raise ValueError(renumber_rounds(done, str(e))) from e

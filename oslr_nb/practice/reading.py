@@ -147,19 +147,21 @@ def batches(path: Path, at: Sequence[int], what: str = "data") -> Iterator[pa.Re
 class Checksum:
     "A checksum of simple columns, each in the order of its rows, however they are cut into batches."
 
-    def __init__(self, n: int): self.parts = [(hashlib.blake2b(digest_size=16), hashlib.blake2b(digest_size=16)) for _ in range(n)]
+    def __init__(self, n: int): self.parts = [hashlib.blake2b(digest_size=16) for _ in range(n)]
 
-    def add(self, j: int, column: pa.Array) -> None:
-        "Add rows to a column: of text its bytes and the lengths of the values."
-        if is_text(column):
-            places, data = text_parts(column)
-            self.parts[j][0].update(data[places[0] : places[-1]].tobytes())
-            self.parts[j][1].update(np.diff(places).tobytes())
-        elif (numbers := number_of(column)) is not None: self.parts[j][0].update(numbers.tobytes())
+    def add(self, j: int, column: pa.Array, words: Sequence[str] = (), as_text: bool = False) -> None:
+        "Add rows to a column: of text each plain value and a mark behind it."
+        if not is_text(column) and (not as_text or pa.types.is_nested(column.type)):
+            if (numbers := number_of(column)) is not None: self.parts[j].update(numbers.tobytes())
+            return
+        places, data = text_parts(column if is_text(column) else column.cast(pa.string()))
+        if words or (data < 33).any() or (data > 126).any():  # there may be something to trim
+            places, data = text_parts(plain(column, words, True).fill_null(""))
+        self.parts[j].update(np.insert(data[places[0] : places[-1]], places[1:] - places[0], 31).tobytes())
 
     def digests(self) -> list[bytes]:
         "The checksum of each column so far."
-        return [text.digest() + lengths.digest() for text, lengths in self.parts]
+        return [part.digest() for part in self.parts]
 
 
 def combined(digests: list[bytes]) -> str:
@@ -400,7 +402,7 @@ def look(path: Path, columns: list[Column], at: list[int], mark: int, progress: 
             for part in (batch.slice(0, cut), batch.slice(cut)):
                 for j, c in enumerate(columns if part.num_rows else ()):
                     column = part.column(j)
-                    sums.add(j, column)
+                    sums.add(j, column, c.words, c.forced)
                     c.add(column, rows)
                 rows += part.num_rows
                 if rows == mark: start = sums.digests()
@@ -467,7 +469,7 @@ def matrix(batch: pa.RecordBatch, survey: Survey, sums: Checksum) -> tuple[np.nd
     X, j = np.empty((batch.num_rows, len(survey.names))), 0
     for i, values in enumerate(survey.values):
         column = batch.column(i)
-        sums.add(i, column)
+        sums.add(i, column, survey.missing, values is not None)
         if values is None: X[:, j] = usable(survey.columns[i], column, survey)
         else:
             column = plain(column, survey.missing, True)
@@ -475,7 +477,7 @@ def matrix(batch: pa.RecordBatch, survey: Survey, sums: Checksum) -> tuple[np.nd
             X[:, j : j + len(values)] = code[:, None] == np.arange(len(values))
         j += 1 if values is None else len(values)
     label = batch.column(len(survey.values))
-    sums.add(len(survey.values), label)
+    sums.add(len(survey.values), label, survey.missing)
     return X, usable("of the label", label, survey)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import check_array, check_choice, check_flag, check_int, check_magnitude, fail, need
+from ..core.checks import aligned, check_array, check_choice, check_flag, check_int, check_magnitude, fail, need
 from ..core.designs import pair_minimum
 from ..core.driver import simulate
 from ..core.environment import PROTOCOLS, check_features, check_labels
@@ -537,7 +537,7 @@ def check_size(n: int, d: int) -> None:
 
 def read_sample(X: Any, y: Any, budget: Any, k: Any) -> Sample:
     "Check the arguments and standardise."
-    names = [str(c) for c in getattr(X, "column_names", getattr(X, "columns", []))]
+    names, y = [str(c) for c in getattr(X, "column_names", getattr(X, "columns", []))], aligned(y, X)
     X = check_array("X", check_features(X), (None, None), "a sample of whole examples")
     n, d = check_magnitude("X", X).shape
     check_size(n, d)

@@ -134,6 +134,7 @@ def gather(
     inside = lr.learner if isinstance(lr, Scaled) else lr
     out = facts | {"learner_made": inside.key, "rows": survey.rows, "rounds": T, "features": list(survey.names)}
     out |= {"doubts": list(survey.doubts), "far_labels": far_labels(tally, survey.middles[-1]), "label_runs": int(tally["runs"][1])}
+    if tally["spread"][0] < survey.rows: out |= {"far_labels": [], "label_runs": survey.rows}  # begun by a release that did not look
     out |= {"left_out": list(survey.left_out), "gaps": gaps_of(survey, tally), "skipped": int(tally["learnt"][1])}
     out["words"] = {c: len(v) for c, v in zip(survey.columns, survey.values, strict=True) if v is not None}
     out |= {"loss": losses[0], "loss_of_running_mean": losses[1], "loss_last_tenth": tail[0], "loss_of_running_mean_last_tenth": tail[1],

@@ -4,6 +4,7 @@ import contextlib
 import gzip
 import json
 import os
+import pickle
 import shlex
 import socket
 import sqlite3
@@ -11,18 +12,25 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from conftest import command, refused
+from pyarrow import parquet
+from sklearn.model_selection import GridSearchCV
+from test_learners import make
 
 import oslr_nb as oslr
 from oslr_nb.core import checks, storage
 from oslr_nb.practice import report, tables
 from oslr_nb.practice.blocks import TableBlocks
 from oslr_nb.practice.reading import read_whole, survey_table
+from oslr_nb.practice.scaling import Scaled
 from oslr_nb.practice.service import serve
 
 
@@ -695,6 +703,187 @@ def test_many_columns_with_gaps_are_one_line():
     code, said, _ = cli("run", path, "--budget", 5)
     assert code == 2 and said.count("\n") == 3 and "22 columns (test_00, test_01, test_02 and 19 more): values are missing" in said, said
     works(said)
+
+
+# K20: what has names on both sides is matched by them, or refused.
+
+
+def stream(n=2000):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(n, 6))
+    return X, X @ [2, -1, 0.5, 0, 0, 0] + 0.1 * rng.normal(size=n)
+
+
+ROWS, Y = stream()
+FRAME, LABELS = pd.DataFrame(ROWS, columns=list("abcdef")), pd.Series(Y)
+named = lambda index: (FRAME.set_axis(index), LABELS.set_axis(index))
+ORDERS = {
+    "shuffled": (FRAME.sample(frac=1, random_state=1), LABELS), "labels shuffled": (FRAME, LABELS.sample(frac=1, random_state=1)),
+    "words": tuple(v.sample(frac=1, random_state=i) for i, v in enumerate(named([f"r{i}" for i in range(2000)]))),
+    "dates": tuple(v.sample(frac=1, random_state=i) for i, v in enumerate(named(pd.date_range("2020", periods=2000)))),
+    "two levels": tuple(v[::1 - 2 * i] for i, v in enumerate(named(pd.MultiIndex.from_product([range(50), range(40)])))),
+    "a frame of labels": (FRAME[::-1], LABELS.to_frame()), "sorted by the label": (FRAME, LABELS.sort_values()),
+    "other names": (FRAME.set_axis([f"r{i}" for i in range(2000)]), LABELS.set_axis([f"s{i}" for i in range(2000)])),
+    "names twice": (FRAME.set_axis(np.arange(2000) % 100 + 5), LABELS.set_axis(np.arange(2000)[::-1] % 100 + 5)),
+    "one counts": (FRAME.set_axis([f"r{i}" for i in range(2000)]), LABELS),
+    "labels count anew": (FRAME.set_axis(np.arange(2000) + 7), LABELS),
+}
+USES = {
+    "fit": lambda X, y: oslr.OSLRRegressor(3, random_state=0).fit(X, y.squeeze()).score(X, y.squeeze()),
+    "partial_fit": lambda X, y: oslr.OSLRRegressor(3, random_state=0).partial_fit(X, y.squeeze()).score(FRAME, LABELS),
+    "simulate": lambda X, y: 1 - oslr.simulate(oslr.auto(6, 3, seed=0), X, y.squeeze()).losses[-500:].mean() / Y.var(),
+    "play": lambda X, y: 1 - oslr.play(oslr.auto(6, 3, seed=0), oslr.Environment(X, y.squeeze(), 3)).losses[-500:].mean() / Y.var(),
+    "blocks": lambda X, y: 1 - oslr.simulate_blocks(oslr.auto(6, 3, seed=0), [(X, y.squeeze())]).losses[-500:].mean() / Y.var(),
+    "best_sparse": lambda X, y: 1 - oslr.best_sparse(X, y.squeeze(), 3).loss / (Y**2).sum(),
+    "recommend": lambda X, y: 1 - oslr.recommend(X, y.squeeze(), budget=3).losses["everything"],
+}
+
+
+@pytest.mark.parametrize(("X", "y"), ORDERS.values(), ids=ORDERS)
+@pytest.mark.parametrize("use", USES)
+def test_A31(use, X, y):
+    try: found = USES[use](X, y)
+    except ValueError as error: assert "index of y" in str(error) and (y.index[0] == "s0" or not X.index.is_unique), error
+    else: assert found > 0.9 and X.index.is_unique, found
+
+
+PRICES = [1, 1, 1, 10, 10, 10.0]
+TOLD = {
+    "a Series": pd.Series(PRICES[::-1], index=list("fedcba")), "a mapping": dict(zip("fedcba", PRICES[::-1], strict=True)),
+    "in order": pd.Series(PRICES, index=list("abcdef")), "numbered": pd.Series(PRICES), "a list": PRICES,
+}
+
+
+@pytest.mark.parametrize("costs", TOLD.values(), ids=TOLD)
+@pytest.mark.parametrize("table", ["frame", "other order", "array"])
+def test_A40(costs, table):
+    X = {"frame": FRAME, "other order": FRAME[list("cafebd")], "array": ROWS}[table]
+    right = pd.Series(PRICES, index=list("abcdef"))
+    if not checks.has_names(costs): costs = PRICES if table != "other order" else right[list("cafebd")].tolist()
+    elif table == "array": costs = right
+    model = oslr.auto(6, 3.0, costs=costs, seed=0)
+    assert 1 - oslr.simulate(model, X, LABELS).losses[-500:].mean() / Y.var() > 0.9
+    env = oslr.Environment(X, LABELS, 3.0, costs=costs)
+    oslr.play(oslr.auto(6, 3.0, costs=costs, seed=0), env)
+    assert env.spent.max() <= 3.0 + 1e-6 and 1 - np.nanmean((env.predictions - Y)[-500:] ** 2) / Y.var() > 0.9
+    assert oslr.OSLRRegressor(3.0, costs=costs, random_state=0).fit(X, LABELS).score(X, LABELS) > 0.9
+
+
+def test_prices_and_weights_of_others():
+    of = lambda names: pd.Series([*PRICES, 1][: len(names)], index=list(names))
+    for wrong, words in ((of("abcdeg"), "'f' has no price"), (of("abcdefg"), "'g' is none of them")):
+        with refused(words): oslr.Environment(FRAME, LABELS, 3.0, costs=wrong)
+        with refused(words): oslr.OSLRRegressor(3.0, costs=wrong).fit(FRAME, LABELS)
+    with refused("columns of X"): oslr.simulate(oslr.auto(6, 3.0, costs=of("abcdeg")), FRAME, LABELS)
+    with refused("the features have no names"): oslr.Environment(ROWS, LABELS, 3.0, costs=dict(zip("abcdef", PRICES, strict=True)))
+    run = oslr.simulate(oslr.auto(6, 3, seed=0), FRAME, LABELS)
+    w = pd.Series([0, 0, 0, 0.5, -1, 2], index=list("fedcba"))
+    assert np.array_equal(run.regret(w), run.regret([2, -1, 0.5, 0, 0, 0])) and np.array_equal(run.regret(dict(w)), run.regret(w))
+    with refused("'f' has no weight"): run.regret(w.drop("f"))
+
+
+# K22: settings that are changed later take effect or are refused.
+
+
+@pytest.mark.parametrize("change", [
+    {"budget": 2}, {"budget": 0.5}, {"budget": None}, {"learner": "own.CoinBetting"}, {"random_state": 1}, {"costs": [1] * 6},
+])
+def test_A33(change):
+    model = oslr.OSLRRegressor(3, random_state=0).partial_fit(ROWS, Y)
+    kept = model.coef_.copy()
+    with refused("as when the model began"): model.set_params(**change).partial_fit(ROWS, Y)
+    assert (model.coef_ == kept).all() and model.n_features_seen_ == 6000
+    model.set_params(budget=3, learner="auto", random_state=0, costs=None).partial_fit(ROWS, Y)
+    assert model.n_features_seen_ == 12_000
+    model.set_params(**change | {"budget": change.get("budget", 3)}).fit(ROWS, Y)  # anew
+    river = oslr.OSLRLearner(3, seed=0)
+    river.learn_one(dict(zip("abcdef", ROWS[0], strict=True)), Y[0])
+    for name, value in change.items(): setattr(river, name.replace("random_state", "seed"), value)
+    for call in (lambda x: river.learn_one(x, 0.0), river.predict_one):
+        with refused("as when the model began"): call(dict(zip("abcdef", ROWS[1], strict=True)))
+
+
+def test_settings_that_stay_are_no_change():
+    for costs in (None, PRICES, np.array(PRICES), pd.Series(PRICES), TOLD["a Series"]):
+        model = oslr.OSLRRegressor(3 if costs is None else 3.0, costs=costs, random_state=np.random.RandomState(0))
+        model.partial_fit(FRAME, LABELS)
+        copied = pickle.loads(pickle.dumps(model))
+        assert copied.set_params(**copied.get_params() | {"passes": 3}).partial_fit(FRAME, LABELS).n_features_seen_ > model.n_features_seen_
+
+
+# K25: examples for river that are rows of a table.
+
+
+@pytest.mark.parametrize("example", [
+    lambda i: FRAME.iloc[i], lambda i: FRAME.iloc[i].to_dict(), lambda i: FRAME.iloc[i][::-1], lambda i: FRAME.iloc[i].rename("row"),
+    lambda i: FRAME.iloc[i].astype(object), lambda i: FRAME.iloc[i].convert_dtypes(),
+], ids=["row", "dict", "reversed", "named", "objects", "nullable"])
+def test_A36(example):
+    model, losses = oslr.OSLRLearner(budget=3, seed=0), []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for i, v in enumerate(Y[:1000]):
+            losses.append((model.predict_one(example(i)) - v) ** 2)
+            model.learn_one(example(i), v)
+    assert 1 - np.mean(losses[-300:]) / Y.var() > 0.9 and set(model.names_) == set("abcdef")
+
+
+@pytest.mark.parametrize("example", [ROWS[0], pd.Series(ROWS[0]), ROWS[0].tolist(), tuple(ROWS[0]), FRAME[:1], None], ids=str)
+def test_examples_without_names(example):
+    with refused(r"\Ax = "): oslr.OSLRLearner(budget=3, seed=0).learn_one(example, 1.0)
+
+
+# K26: arrays that may not be written.
+
+
+@pytest.mark.parametrize("key", ["auto", "own.CoinBetting", "ito2017.RDA1", "kale2017.DantzigOSLR", "cesabianchi2010.AER", "scaled"])
+@pytest.mark.parametrize("way", ["memory-mapped", "out of band"])
+def test_A37(key, way, tmp_path):
+    if key == "scaled": learner = Scaled(12, 6, "ito2017.RDA1", options={"k": 2, "top": 2})
+    else: learner = oslr.auto(12, 6) if key == "auto" else make(key, 12, 6)
+    X = np.random.default_rng(0).uniform(-0.2, 0.2, (200, 12))
+    X, y = X / np.sqrt(12), X[:, 0]
+    oslr.simulate(learner, X, y, seed=0)
+    if way == "memory-mapped":
+        joblib.dump(learner, tmp_path / "m")
+        back = joblib.load(tmp_path / "m", mmap_mode="r")
+    else:
+        buffers: list = []
+        data = pickle.dumps(learner, protocol=5, buffer_callback=buffers.append)
+        back = pickle.loads(data, buffers=[bytes(b.raw()) for b in buffers])
+    one, two = (oslr.simulate(lr, X, y, seed=1).predictions for lr in (learner, back))
+    assert np.array_equal(one, two, equal_nan=True) and np.array_equal(learner.coef_, back.coef_)
+
+
+@pytest.mark.parametrize("kind", [
+    pa.string_view(), pa.large_string(), pa.dictionary(pa.int8(), pa.string()), pa.dictionary(pa.int32(), pa.large_string()), pa.string(),
+], ids=str)
+def test_A38(kind, tmp_path):
+    rng = np.random.default_rng(0)
+    words = pa.array(["xyz"[a % 3] for a in rng.integers(0, 9, 60)])
+    parquet.write_table(pa.table({"s": words.cast(kind), "b": rng.integers(0, 9, 60), "y": rng.integers(0, 9, 60)}), tmp_path / "t.parquet")
+    code, said, r = cli("run", tmp_path / "t.parquet", "--budget", 2, "--encode")
+    assert code == 0 and r["features"] == ["s=x", "s=y", "s=z", "b"], said
+
+
+@pytest.mark.parametrize("values", [[[1], [2]], [{"a": 1}, {"a": 2}], [b"a", b"b"], [None, None]], ids=str)
+def test_columns_that_are_neither_numbers_nor_words(values, tmp_path):
+    rng = np.random.default_rng(0)
+    table = {"odd": pa.array(values * 30), "a": rng.integers(0, 9, 60), "b": rng.integers(0, 9, 60), "y": rng.integers(0, 9, 60)}
+    parquet.write_table(pa.table(table), tmp_path / "t.parquet")
+    for words in ((), ("--encode",), ("--encode", "odd")):
+        code, said, _ = cli("run", tmp_path / "t.parquet", "--budget", 2, *words)
+        if not (values[0] == b"a" and words == ("--encode", "odd")): assert code == 2 and "column 'odd'" in said, said
+
+
+def test_a_grid_search_over_a_table_with_gaps():
+    "Each candidate has a score, and the best is not the first."
+    X = FRAME.mask(np.random.default_rng(0).random(FRAME.shape) < 0.04)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # rows that are left out of fits
+        found = GridSearchCV(oslr.OSLRRegressor(random_state=0), {"budget": [2, 4], "passes": [1, 2]}, cv=3).fit(X, LABELS)
+    assert np.isfinite(found.cv_results_["mean_test_score"]).all() and found.best_params_["budget"] == 4 and found.best_score_ > 0.8
+    assert np.isfinite(found.predict(X)).all() and found.best_estimator_.n_filled_ > 0
 
 
 # K17, K23, K24: files of others.

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from ...core.checks import LARGEST, check_array, check_flag, check_indices, check_int, check_real
-from ...core.checks import fail, kernel
+from ...core.checks import fail, kernel, own_names
 from ...core.compiled import entry
 from ...core.environment import PRICE_SLACK, check_costs, check_stream, price_of
 from ...core.learner import LateLabels, Learner
@@ -228,7 +228,7 @@ def spendable(budget: float) -> float:
 
 def check_prices(d: Any, budget: Any, costs: Any, top: Any, support: str) -> tuple[float, int, int]:
     "Budget of money, the most features that it buys (2 at least, for the size of the state), and top, with prices in range."
-    costs = np.sort(check_costs(costs, check_int("d", d, 2, 10**8, "its state has to fit into memory")))
+    costs = np.sort(check_costs(costs, check_int("d", d, 2, 10**8, "its state has to fit into memory"), own_names(costs)))
     budget = check_real("budget", budget, 0.0, LARGEST, "with costs it is money, in the unit of the prices")
     if costs[0] > spendable(budget): fail("budget", budget, f"at least {costs[0]:.15g}, the smallest price")
     if top is not None: fail("top", top, "None with costs", "favourites are limited by their prices")
@@ -246,8 +246,8 @@ BudgetOrMoney = Annotated[float, Parameter(
     "round, at least the smallest price; at most 2000 features may be had for it."
 )]
 CostsOrNone = Annotated[Any, Parameter(
-    "Prices of the features, at least 0, in the unit of the budget. A feature that costs more than the budget is "
-    "never bought. Default: the budget counts features."
+    "Prices of the features, at least 0, in the unit of the budget, in their order or by name (a mapping, a Series of "
+    "pandas). A feature that costs more than the budget is never bought. Default: the budget counts features."
 )]
 Top = Annotated[int | None, Parameter(
     "Favourites in a round that explores, from 0 to budget - 2. Default: all but a quarter of the budget, and but "
@@ -311,6 +311,12 @@ class PairwiseMoments(Learner):
     def _now(self) -> Moments:
         "The state, with as many places for the purchase as were bought."
         return self._state
+
+    @property
+    def means_(self) -> np.ndarray:
+        "Means of the bought values of each feature (d,), by the weights of forgetting; 0 before there is one."
+        f = self.single
+        return f["ref"] + f["sum"] / np.where(f["n"] > 0, f["n"], 1)
 
     @property
     def favourites_(self) -> np.ndarray:
@@ -459,7 +465,8 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
 
     def _take_prices(self, budget: float, costs: Any) -> None:
         "Spend money instead of counting."
-        self.costs, self.limit = check_costs(costs, self.d), spendable(budget)
+        self.names_ = own_names(costs)
+        self.costs, self.limit = check_costs(costs, self.d, self.names_), spendable(budget)
         self.budget = budget  # type: ignore[assignment]  # money may be a fraction
         self.params |= {"budget": budget, "costs": self.costs.tolist(), "top": None}
         self.order = np.argsort(self.costs, kind="stable")[: int((self.costs <= self.limit).sum())]
@@ -512,10 +519,9 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
     @property
     def intercept_(self) -> float:
         "Mean label less the score of the mean features; 0 without centring."
-        num, f = self.num[0], self.single
+        num = self.num[0]
         if not self.centre or not num["count"]: return 0.0
-        means = f["ref"] + f["sum"] / np.where(f["n"] > 0, f["n"], 1)
-        return float(num["y_ref"] + num["y_sum"] / num["count"] - (self.coef_ * means).sum())
+        return float(num["y_ref"] + num["y_sum"] / num["count"] - (self.coef_ * self.means_).sum())
 
     def _predict(self, values: np.ndarray) -> float:
         self.values[: values.size] = values
