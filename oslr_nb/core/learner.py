@@ -79,6 +79,8 @@ class Learner:
     arrays: tuple[str, ...] = ()
     _unanswered: np.ndarray | tuple[np.ndarray, np.ndarray] | None  # the query of a refused sale
     key: ClassVar[str]  # its name in the registry
+    older: ClassVar[dict[str, int]] = {}  # columns that an array had in files of earlier releases, where it has more today
+    later: ClassVar[tuple[str, ...]] = ()  # arrays that those files lack
     example: ClassVar[dict[str, Any]] = {}  # arguments of a small learner, besides 12 features and a budget of 6
     State: ClassVar[Any] = tuple  # a NamedTuple, as compiled rounds take the arrays
     intercept_: Any = 0.0  # a float; learners that centre their features make it a property

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from oslr_nb.core.learner import Learner
 
 # %% auto #0
-__all__ = ['FIELDS', 'load', 'saved_form', 'restore', 'check_places', 'get_state', 'set_state']
+__all__ = ['FIELDS', 'load', 'saved_form', 'restore', 'check_places', 'get_state', 'grown', 'set_state']
 
 # %% ../../nbs/core/05_saving.ipynb #f11e0004
 def load(path: str | Path) -> Learner:
@@ -79,7 +79,8 @@ def saved_form(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]
 # %% ../../nbs/core/05_saving.ipynb #f11e0003
 def restore(learner: Learner, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     "Put a new learner, or a copy, into the state of a file; a place in the round, or in an array, that it cannot have is refused."
-    if set(arrays) != set(learner.arrays): fail("arrays", sorted(arrays), str(sorted(learner.arrays)))
+    if not set(learner.arrays) - set(learner.later) <= set(arrays) <= set(learner.arrays):
+        fail("arrays", sorted(arrays), str(sorted(learner.arrays)))
     check_int("next", header["next"], 0, len(learner.calls) - 1)
     check_int("cost", header["cost"], 0, learner.most)
     if header["refused"] is not None:
@@ -112,11 +113,21 @@ def get_state(learner: Learner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     return header, {name: np.array(getattr(learner, name)) for name in learner.arrays}
 
 # %% ../../nbs/core/05_saving.ipynb #eccb8c20
+def grown(name: str, have: np.ndarray, want: np.ndarray, older: int | None) -> np.ndarray:
+    "An array of a file in the form that the learner's has: older releases kept fewer fields of a record, or fewer columns; the rest is 0."
+    if (have.shape, have.dtype) == (want.shape, want.dtype): return have
+    new = np.zeros_like(want)
+    if have.shape == want.shape and have.dtype.names and set(have.dtype.names) < set(want.dtype.names or ()):
+        for field in have.dtype.names: new[field] = have[field]
+    elif have.dtype == want.dtype and have.shape == (*want.shape[:-1], older): new[..., :older] = have
+    else: fail(f"shape of {name}", have.shape, str(want.shape))
+    return new
+
+
 def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     "Put a learner into a state that `get_state` returned, its generator included; its arrays keep their place in memory."
-    for name in learner.arrays:
-        have, want = arrays[name], getattr(learner, name)
-        if (have.shape, have.dtype) != (want.shape, want.dtype): fail(f"shape of {name}", have.shape, str(want.shape))
+    mine = {name: getattr(learner, name) for name in learner.arrays}
+    arrays = {name: grown(name, arrays.get(name, np.zeros_like(a)), a, learner.older.get(name)) for name, a in mine.items()}
     learner.rng.bit_generator.state = header["rng"]
     learner._next, learner._cost, parts = header["next"], header["cost"], header["refused"]
     asked = tuple(np.array(part) for part in parts or ())

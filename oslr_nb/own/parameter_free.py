@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -206,21 +206,40 @@ def bound_coin_betting(
     Z = c0 + (c1**2 * gamma + math.sqrt(c1**4 * gamma**2 + 4 * c1**2 * (alpha * T + gamma * c0))) / 2
     return truncation_factor(k, top, d) * condition / 2 * Z + 2 * Y**2
 
+# %% ../../nbs/own/02_parameter_free.ipynb #ed856189
+FAR_LABEL = 10.0  # deviations of the labels before at which a label is cut off
+
+
+@kernel
+def cut_label(y: float, n: float, mean: float, squares: float, low: float, high: float, beyond: float) -> tuple[float, float]:
+    """A label as it is learnt from, and the side on which it is far away, 0 if it is not.
+
+    n, mean, squares, low, high: number of the labels before, their mean, sum of squares about it, and range; beyond: side of the last.
+    """
+    reach = FAR_LABEL * math.sqrt(squares / n) if n > 2.5 else 0.0
+    if not reach > 0: return y, 0.0
+    top, bottom = max(2 * high - low, mean + reach), min(2 * low - high, mean - reach)
+    side = 1.0 if y > top else -1.0 if y < bottom else 0.0
+    if side == beyond or side == 0: return y, side
+    return (top if side > 0 else bottom), side
+
 # %% ../../nbs/own/02_parameter_free.ipynb #c913430c
-# a row of bets; total, squares: in units of the hint; start: root of the endowment; free: weight without its limit; mean: 0 if not centred
-BET = record("hint", "doublings", "total", "squares", "start", "count", "x_max", "y_max", "x_squares", "free", "mean")
-SCALARS = record("played", "seen_u", "seen_v", "low", "high", "level")  # low, high: range of labels; level: their mean
+# a row of bets; total, squares: in units of the hint; start: root of the endowment; free: weight without its limit; mean: 0 if not centred;
+# beyond: side on which its last value was far away, or 0
+BET = record("hint", "doublings", "total", "squares", "start", "count", "x_max", "y_max", "x_squares", "free", "mean", "beyond")
+# low, high: range of labels; level: their mean; spread: squares of `labels` of them about it; beyond: side on which the last was far away
+SCALARS = record("played", "seen_u", "seen_v", "low", "high", "level", "spread", "beyond", "labels")
 
 
 class CoinState(NamedTuple):
     "The state of a learner, as compiled rounds take it."
 
-    bets: np.ndarray  # (d, 11): `BET` of each weight
+    bets: np.ndarray  # (d, 12): `BET` of each weight
     w: np.ndarray  # (d,): weights
     score: np.ndarray  # (d,): what each contributes, weight times size of the feature
     S: np.ndarray  # (budget,): what the round buys, the favourites first
     values: np.ndarray  # (budget,): its values
-    num: np.ndarray  # (6,): `SCALARS`
+    num: np.ndarray  # (9,): `SCALARS`
     mark: np.ndarray  # (d,): round in which a feature was last bought
     buf: np.ndarray  # features of best score, the favourites first
     bound: np.ndarray  # (3,): what is certain of all others
@@ -252,10 +271,14 @@ def coin_select(words: np.ndarray, buf: np.ndarray, S: np.ndarray, mark: np.ndar
 
 @kernel
 def coin_value(bets: np.ndarray, i: int, x: float, centre: bool) -> float:
-    "The value of a bought coordinate, less the mean of its earlier purchases where means are taken out (0 at the first)."
-    if not centre: return x
+    """The value of a bought coordinate, less the mean of its earlier purchases where means are taken out (0 at the first).
+
+    One that is far from those before counts as the largest: it limits the weight."""
     b = bets[i].view(BET)[0]
-    return x - b.mean if b.count > 0 else 0.0
+    if centre: x = x - b.mean if b.count > 0 else 0.0
+    if abs(x) <= b.x_max: return x
+    side = cut_label(x, b.count, 0.0, b.x_squares, -b.x_max, b.x_max, b.beyond)[1]
+    return x if side == 0 or side == b.beyond else side * b.x_max
 
 
 @kernel
@@ -305,18 +328,25 @@ def coin_learn(
 ) -> None:
     "Lines 3 and 4: the gradient estimates in O(k'), a bet for each bought coordinate, the favourites brought up to date."
     q1, q2, label, now = inverse[0], inverse[1], y, num.view(SCALARS)[0]
+    low, high = now.low, now.high
+    if centre: low, high = low + now.level, high + now.level
+    label, now.beyond = cut_label(label, now.labels, now.level, now.spread, low, high, now.beyond)
+    y = label
     if centre: y = label - now.level if now.played > 0 else 0.0
     now.low, now.high = min(now.low, y), max(now.high, y)
     largest = max(now.high, -now.low)
     in_U, in_V = now.seen_u + q1 * now.seen_v - y, q1 * now.seen_u + q2 * now.seen_v - q1 * y
     for a in range(S.size):
-        i, x = S[a], coin_value(bets, S[a], values[a], centre)
+        i, b, x = S[a], bets[S[a]].view(BET)[0], coin_value(bets, S[a], values[a], centre)
+        if abs(values[a] - b.mean) > abs(x) and b.count > 0: values[a], b.beyond = b.mean + x, math.copysign(1.0, x)
+        else: b.beyond *= abs(x) > b.x_max
         g = 2 * x * (in_U if a < top else in_V + (q1 - q2) * x * w[i])
         coin_bet(bets, i, g, x, y, largest, w, score)
-        b = bets[i].view(BET)[0]
         if centre: b.mean += (values[a] - b.mean) / b.count
-    now.played += 1
+    now.played, now.labels = now.played + 1, now.labels + 1
+    before = now.level
     if centre: now.level += (label - now.level) / now.played
+    now.spread += (label - before) * (label - now.level)
     top_update(score, S, top, buf, bound)  # all of S: where labels come late, its favourites may be others' by now
 
 
@@ -392,6 +422,7 @@ class CoinBetting(LateLabels, Learner):
 
     arrays = CoinState._fields
     State = CoinState
+    older: ClassVar[dict[str, int]] = {"num": 6, "bets": 11}
 
     @validated
     def __init__(self, d: Features, budget: Budget, *, top: Top = None, centre: Centre = True, seed: Seed = None):

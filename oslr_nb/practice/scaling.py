@@ -102,6 +102,8 @@ class Scaled(Learner):
         Means and deviations in use, the label's last; a size of 0 is not known yet.
     clipped : array of int64 (d + 1,)
         How often a bought value, or a label, was beyond 5 deviations and cut off.
+    moved : array of int64 (d + 1,)
+        How often twenty in a row were cut off, so that they gave a new centre and a new deviation.
 
     Notes
     -----
@@ -119,6 +121,7 @@ class Scaled(Learner):
     """
 
     key = "scaling.Scaled"
+    later = ("moved", "runs")
 
     def __init__(
         self, d: int, budget: int, learner: str, *, options: dict[str, Any] | None = None, warm: int | None = None, scales: Any = None,
@@ -138,12 +141,13 @@ class Scaled(Learner):
         super().__init__(d, budget, seed, learner=learner, options=options, warm=self.warm)
         self.learner = make_learner(learner, d, budget, self.rng, options=with_limits(learner, d, budget, options))
         self.order = self.rng.permutation(d) if self.warm else np.arange(d)
-        self.counts, self.clipped, self.left_out = np.zeros((3, d + 1), np.int64)
+        self.counts, self.clipped, self.left_out, self.moved = np.zeros((4, d + 1), np.int64)
+        self.runs = np.zeros((d + 1, 3))  # of numbers cut off in a row: how many, their mean, squares about it
         self.centre, self.size = np.zeros((2, d + 1))
         self.first = np.zeros((min(self.warm, -(-SEEN * d // budget)), budget + 1))  # values and labels of the warm-up, or its end
         self.S, self.values, self.num = np.zeros(budget, np.int64), np.zeros(budget), np.zeros(2, np.int64)  # num: rounds, features bought
         if scales is not None: self._state_scales(scales)
-        own = ("order", "counts", "clipped", "left_out", "centre", "size", "first", "S", "values", "num")
+        own = ("order", "counts", "clipped", "left_out", "centre", "size", "first", "S", "values", "num", *self.later)
         self.arrays = own + tuple(f"of_{name}" for name in self.learner.arrays)
 
     def __getattr__(self, name: str) -> Any:
@@ -212,7 +216,23 @@ class Scaled(Learner):
         z, self.centre[at], self.size[at] = self._standard(at, values)
         self.counts[at] += 1
         self.clipped[at] += np.abs(z) > LIMIT
+        for i, value, size in zip(at, values, z, strict=True):
+            if abs(size) > LIMIT or self.runs[i, 0]: self._follow(i, value, size)
         return np.clip(z, -LIMIT, LIMIT)
+
+    def _follow(self, i: int, value: float, z: float) -> None:
+        "Count a number that was cut off, or that ends a run of them; a long run is a new level, or a new unit."
+        run, before = self.runs[i], self.runs[i, 1]
+        if abs(z) <= LIMIT:
+            run[:] = 0.0
+            return
+        run[0] += 1
+        run[1] += (value - before) / run[0]
+        run[2] += (value - before) * (value - run[1])
+        if run[0] < SEEN: return
+        self.centre[i], self.size[i] = run[1], math.sqrt(run[2] / SEEN) or self.size[i]
+        self.moved[i] += 1
+        run[:] = 0.0
 
     def _query(self) -> np.ndarray:
         if self._warming: S = self.order[(self.num[0] * self.budget + np.arange(self.budget)) % self.d]

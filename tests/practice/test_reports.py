@@ -1,6 +1,7 @@
 """Faults that users of neighbouring tools met, each with inputs of its kind: nothing in a table may be silently wrong."""
 
 import contextlib
+import functools
 import gzip
 import json
 import os
@@ -780,6 +781,61 @@ def test_prices_and_weights_of_others():
     w = pd.Series([0, 0, 0, 0.5, -1, 2], index=list("fedcba"))
     assert np.array_equal(run.regret(w), run.regret([2, -1, 0.5, 0, 0, 0])) and np.array_equal(run.regret(dict(w)), run.regret(w))
     with refused("'f' has no weight"): run.regret(w.drop("f"))
+
+
+# K21: one bad value does not rule what comes after it.
+
+
+OURS = {
+    "auto": lambda: oslr.auto(6, 3, seed=0), "with a memory": lambda: oslr.auto(6, 3, memory=2000, seed=0),
+    "with a short memory": lambda: oslr.auto(6, 3, memory=200, seed=0), "priced": lambda: oslr.auto(6, 3.0, costs=[1] * 6, seed=0),
+    "adaptive": lambda: oslr.own.PairwiseLeastSquares(6, 3, adaptive=True, seed=0),
+    "POSLR": lambda: oslr.auto(6, 4, protocol="POSLR", k=2, seed=0),
+    "without centre": lambda: oslr.own.PairwiseLeastSquares(6, 3, centre=False, seed=0),
+    "few rows": lambda: oslr.own.PairwiseLeastSquares(6, 2, rows=4, seed=0),
+    "training-only": lambda: oslr.auto(6, 3, protocol="training-only", seed=0), "coin betting": lambda: oslr.own.CoinBetting(6, 3, seed=0),
+    "scaled": lambda: Scaled(6, 3, "ito2017.RDA1", options={"top": 1, "step": "adaptive"}, seed=0),
+    "scaled coins": lambda: Scaled(6, 3, "own.CoinBetting", seed=0),
+}
+BAD_X, BAD_Y = stream(6000)
+
+
+@functools.cache
+def last_tenth(name, bad=()):
+    "1 - error / variance in the last tenth; bad: row, column (None: the label) and the value there."
+    X, y = BAD_X.copy(), BAD_Y.copy()
+    for row, column, value in bad:
+        if column is None: y[row] = value
+        else: X[row, column] = value
+    return 1 - oslr.simulate(OURS[name](), X, y).losses[-600:].mean() / BAD_Y.var()
+
+
+@pytest.mark.parametrize("bad", [
+    ((5, None, 1e3),), ((5, None, -300.0),), ((3, None, -1e5),), ((50, None, 1e6),), ((3000, None, 1e3),), ((1, None, 1e3),),
+    ((0, None, -1e4),),
+    ((10, None, 1e3), (2000, None, -1e4)), ((5, 0, 1e3),), ((3000, 0, 1e3),), ((3000, 1, -1e6),), ((0, 0, 1e5), (0, 1, 1e5)),
+], ids=str)
+@pytest.mark.parametrize("name", OURS)
+def test_A32(name, bad):
+    if name == "coin betting" and bad[0][0] < 2: return  # it takes the first three as they are, and says so
+    assert last_tenth(name, bad) > last_tenth(name) - 0.1 and last_tenth(name) > 0.6
+
+
+@pytest.mark.parametrize("change", [
+    lambda X, y: (X, y + 100), lambda X, y: (X, y - 1e4), lambda X, y: (X + 50 * np.eye(6)[0], y), lambda X, y: (100 * X, y),
+    lambda X, y: (X + 1e3, 1e3 * y),
+], ids=["label", "far", "feature", "unit", "all"])
+@pytest.mark.parametrize("name", ["scaled", "scaled coins"])
+def test_a_level_that_moves_after_the_warm_up(name, change):
+    X, y = BAD_X.copy(), BAD_Y.copy()
+    X[500:], y[500:] = change(X[500:], y[500:])
+    found = 1 - oslr.simulate(learner := OURS[name](), X, y).losses[-600:].mean() / y[-600:].var()
+    assert found > 0.6 and 0 < learner.moved.sum() <= 12
+
+
+def test_two_labels_in_a_row_are_a_new_level():
+    X, y = BAD_X, np.where(np.arange(6000) < 3000, BAD_Y, BAD_Y + 1e3)
+    assert 1 - oslr.simulate(oslr.auto(6, 3, memory=150, seed=0), X, y).losses[-600:].mean() / BAD_Y.var() > 0.9
 
 
 # K22: settings that are changed later take effect or are refused.

@@ -15,8 +15,8 @@ import numpy as np
 from ...core.checks import check_array, check_flag, check_int, check_magnitude, check_real, check_scales, fail
 from ...core.checks import kernel
 from .sums import Moments, Room
-from .sums import BLOCK, LARGEST_STANDARDISED, correlations, ridge_product
-from ..parameter_free import bet_size
+from .sums import BLOCK, LARGEST_STANDARDISED, correlations, label_deviation, ridge_product
+from ..parameter_free import bet_size, cut_label
 
 # %% auto #0
 __all__ = ['mixed_prediction', 'bound_aggregation']
@@ -78,6 +78,17 @@ def block_of(forget: float) -> float:
 
 
 @kernel
+def label_of(y: float, num: Any, centre: bool) -> float:
+    "A label as it is learnt from: cut off, if it is far from those before."
+    if not num.count > 0: return y
+    n = num.count / num.weight
+    mean = num.y_sum / num.count if centre else 0.0
+    squares = label_deviation(num, centre) ** 2 * n
+    y, num.beyond = cut_label(y, n, num.y_ref + mean, squares, num.low, num.high, num.beyond)
+    return y
+
+
+@kernel
 def learn_label(y: float, state: Moments, centre: bool, forget: float) -> float:
     "Losses of the experts, range and sums of the labels; returns the label about its reference."
     losses, guess, num = state.losses, state.guess, state.num[0]
@@ -93,6 +104,7 @@ def learn_label(y: float, state: Moments, centre: bool, forget: float) -> float:
         num.late_low, num.late_high = (y, y) if first else (min(num.late_low, y), max(num.late_high, y))
         if last: num.low, num.high, num.late_low, num.late_high = num.late_low, num.late_high, y, y
     v, w = y - num.y_ref, num.weight
+    if num.settled == 0: num.first_sum, num.first_square = num.first_sum + v, num.first_square + v * v
     num.count += w
     num.y_sum += w * v
     num.y_square += w * v * v

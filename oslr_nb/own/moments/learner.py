@@ -21,11 +21,12 @@ from ...core.learner import LateLabels, Learner
 from ...core.parameters import Choice, Flag, Integer, Parameter, Real, Seed, validated
 from ...core.registry import register
 from ...core.sparse.selectors import best_support, forward_select, greedy_state, lasso_weights
-from .experts import block_of, learn_label, mixed_prediction, predict_round, settle_bets
+from .experts import block_of, label_of, learn_label, mixed_prediction, predict_round, settle_bets
 from .purchases import assign_rows, choose_forward, draw_features, draw_priced, fill_moments
 from .sums import Moments, Room, Prices
+from ..parameter_free import cut_label
 from .sums import FULL, GROWTH, NO_PRICES, PRIOR, SCALES, START, TOGETHER, correlations
-from .sums import follow, fresh_state, learn_moments, pair_count, ridge_product, weigh_afresh
+from .sums import follow, fresh_state, learn_moments, pair_count, ridge_product, settle, weigh_afresh
 
 # %% auto #0
 __all__ = ['textbook_pairwise', 'PairwiseLeastSquares']
@@ -47,17 +48,30 @@ def textbook_pairwise(
     if not isinstance(sets, (list, tuple, np.ndarray)) or len(sets) != T: fail("sets", sets, f"a list of T = {T} lists of features")
     sets = [check_indices("sets", S, X.shape[1]) for S in sets]
     has, out, losses = np.zeros((T, X.shape[1]), bool), np.zeros(T), np.zeros(len(scales) + 1)
+    Z, y, beyond, sides = np.zeros(X.shape), y.copy(), 0.0, np.zeros(X.shape[1])  # Z: values as they are learnt from
     for t in range(T):
         if t > 0:
             weight, known = forget ** np.arange(t - 1, -1, -1.0), y[first_known(t, forget) : t]
             low, high = known.min(), known.max()
-            f = expert_predictions(X[t], X[:t], y[:t], has[:t], weight, sets[t], scales, prior, centre)
+            f = expert_predictions(X[t], Z[:t], y[:t], has[:t], weight, sets[t], scales, prior, centre)
             out[t] = mixed_prediction(f, losses, low, high)
+            y[t], beyond = cut(y[t], y[:t], weight, known, beyond, centre)
+            for i in sets[t]:
+                before = Z[:t][has[:t, i], i]
+                Z[t, i], sides[i] = cut(X[t, i], before, weight[has[:t, i]], before, sides[i], centre)
             losses = forget * losses + (np.clip(f, low, high) - np.clip(y[t], low, high)) ** 2
+        else: Z[t, sets[t]] = X[t, sets[t]]
         has[t, sets[t]] = True
     return out
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #e3c0706e
+def cut(v: float, before: np.ndarray, g: np.ndarray, known: np.ndarray, side: float, centre: bool) -> tuple[float, float]:
+    "A value as it is learnt from, and the side on which it is far from those before, with weights g; known: those of the range."
+    if not len(before): return v, 0.0
+    mean = g @ before / g.sum() if centre else 0.0
+    return cut_label(v, g.sum(), mean, weighted_deviation(before, g, centre) ** 2 * g.sum(), known.min(), known.max(), side)
+
+
 def first_known(t: int, forget: float) -> int:
     "The first of t labels by which predictions are cut off: with a memory that of the block before the present one."
     if forget == 1: return 0
@@ -107,9 +121,8 @@ def expert_predictions(
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #0f8703cb
 @kernel
-def learn(y: float, state: Moments, centre: bool, forget: float) -> bool:
-    "Update all sums with a labelled example; returns whether favourites are to be chosen again."
-    state = Moments(*state)  # as in `predict_round`
+def learn_from(y: float, state: Moments, centre: bool, forget: float) -> bool:
+    "Update all sums with a labelled example, whose label is cut off; returns whether favourites are to be chosen again."
     num = state.num[0]
     if state.bets.size > 0: settle_bets(y, state, forget)
     arms, arm = state.arms, np.int64(num.arm)
@@ -122,6 +135,13 @@ def learn(y: float, state: Moments, centre: bool, forget: float) -> bool:
     learn_moments(learn_label(y, state, centre, forget), state, centre)
     num.rounds += 1
     return num.rounds >= num.next
+
+
+@kernel
+def learn(y: float, state: Moments, centre: bool, forget: float) -> bool:
+    "The same from the label as it came."
+    state = Moments(*state)  # as in `predict_round`
+    return learn_from(label_of(y, state.num[0], centre), state, centre, forget)
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #9c482912
 @kernel
@@ -375,7 +395,8 @@ class PairwiseMoments(Learner):
         self._plan()
 
     def _follow(self) -> None:
-        "With a memory the references of the sums follow what is remembered."
+        "Before the first choice a bad label is forgotten; with a memory the references of the sums follow what is remembered."
+        if not self.num[0]["settled"]: settle(self._state, self.centre)
         if self.forget < 1 and self.centre: follow(self._state)
 
     def _affordable(self, found: np.ndarray) -> int:

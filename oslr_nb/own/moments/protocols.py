@@ -17,10 +17,11 @@ from ...core.compiled import entry
 from ...core.parameters import Integer, Parameter, Seed, validated
 from ...core.registry import register
 from .learner import Centre, Features, Forget, PairwiseMoments, Prior, Rows, Scales, check_sizes
-from .learner import fit_ridges, learn
+from .experts import label_of
+from .learner import fit_ridges, learn, learn_from
 from .purchases import draw_features, fill_moments
 from .sums import Moments, Room
-from .sums import PRIOR, SCALES, label_deviation
+from .sums import PRIOR, SCALES, cut_value, label_deviation
 
 # %% auto #0
 __all__ = ['PairwisePOSLR', 'PairwiseTrainingOnly']
@@ -194,12 +195,13 @@ def fit_all(state: Moments, V: np.ndarray, b: np.ndarray, spread: np.ndarray, sc
 
 # %% ../../../nbs/own/moments/05_protocols.ipynb #f0ca210a
 @kernel
-def estimate_gains(y: float, state: Moments, table: np.ndarray, shift: np.ndarray, gains: np.ndarray) -> None:
+def estimate_gains(y: float, state: Moments, table: np.ndarray, shift: np.ndarray, gains: np.ndarray, centre: bool) -> None:
     """Unbiased estimates of the squared losses of all fits on this example, from a uniform set of features; their differences.
 
     Row s of `gains`: sums of loss(s) - loss(s + 1) and of its square, and the number of examples."""
-    S, values = state.S, state.values
+    S, values, w = state.S, state.values, state.num[0].weight
     d, m, last = shift.size, S.size, 0.0
+    for a in range(m): values[a] = cut_value(values[a], state.single[S[a]], w, centre)[0]
     one, two = d / m, d / m * ((d - 1) / (m - 1))
     for s in range(table.shape[0] - 1, -1, -1):
         left, total, squares = y - table[s, d], 0.0, 0.0
@@ -213,6 +215,16 @@ def estimate_gains(y: float, state: Moments, table: np.ndarray, shift: np.ndarra
             gains[s, 1] += (loss - last) ** 2
             gains[s, 2] += 1
         last = loss
+
+
+@kernel
+def learn_gains(
+    y: float, state: Moments, table: np.ndarray, shift: np.ndarray, gains: np.ndarray, centre: bool, forget: float,
+) -> bool:
+    "Learn from a labelled example and judge all fits by it; returns whether they are to be made again."
+    y = label_of(y, state.num[0], centre)
+    estimate_gains(y, state, table, shift, gains, centre)
+    return learn_from(y, state, centre, forget)
 
 
 @kernel
@@ -245,8 +257,7 @@ def play_training(
             values[a] = entry(X, row, S[a])
             usable &= abs(values[a]) <= limit
         if not usable: return t
-        estimate_gains(y[row], state, table, shift, gains)
-        learn(y[row], state, centre, forget)
+        learn_gains(y[row], state, table, shift, gains, centre, forget)
     return rows.size
 
 # %% ../../../nbs/own/moments/05_protocols.ipynb #001d197d
@@ -318,8 +329,7 @@ class PairwiseTrainingOnly(PairwiseMoments):
         return 0.0
 
     def _update(self, y: float) -> None:
-        estimate_gains(y, self._state, self.table, self.shift, self.gains)
-        super()._update(y)
+        if learn_gains(y, self._state, self.table, self.shift, self.gains, self.centre, self.forget): self._choose()
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
         out = books[0] if score else books[0][:0]

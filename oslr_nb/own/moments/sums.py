@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.checks import kernel, record
+from ..parameter_free import FAR_LABEL, cut_label
 
 # %% auto #0
 __all__ = ['SCALES', 'PRIOR']
@@ -30,10 +31,15 @@ TOGETHER = 30.0  # rounds in which two features were bought together before both
 BLOCK = 2.0  # memories after which the range of the labels forgets what came before the last block
 NO_PRICES = np.zeros(0)  # each feature costs one
 SHARE_FOR_FAVOURITES = 0.75  # part of the money that is kept for favourites while two random features, or more, are drawn
+FIRST = 5.0  # values of a feature after which a bad one among them is looked for
 FULL = 1e50  # weight of a round at which all sums are divided by it
+# late_low, late_high: with forgetting, range of the labels of the present block; beyond: side on which the last label was far away, or 0;
+# settled: whether a choice has been made; first_sum, first_square: of the labels until then, about the reference and without weights
 SCALARS = record("rounds", "held", "next", "weight", "count", "y_sum", "y_square", "y_ref", "low", "high", "arm", "yhat", "chosen",
-                 "late_low", "late_high")  # the last two, with forgetting: range of the labels of the present block
-FEATURE = record("n", "sum", "square", "label", "cross", "ref")  # sums of one feature, about its reference
+                 "late_low", "late_high", "beyond", "settled", "first_sum", "first_square")
+# sums of one feature, about its reference; low, high: its range; beyond: side on which its last value was far away, or 0; first, first_sum,
+# first_square: the first five values, without weights
+FEATURE = record("n", "sum", "square", "label", "cross", "ref", "low", "high", "beyond", "first", "first_sum", "first_square")
 BET = record("hint", "doublings", "total", "squares", "purse", "shown")  # of the expert that bets, on one feature or the intercept
 
 
@@ -148,6 +154,49 @@ def pair_correlation(
     if centre: c -= pairs[p, 2] * pairs[p, 3] / n
     return min(max(c / n / spread / other, -1.0), 1.0) * (n / (n + prior * weight))
 
+# %% ../../../nbs/own/moments/01_sums.ipynb #e3f4c0b0
+@kernel
+def others(n: float, total: float, square: float, low: float, high: float, centre: bool) -> tuple[float, float, bool]:
+    "Mean and deviation of n numbers without their extreme that is further away, and whether it is far from them."
+    mean = total / n if centre else 0.0
+    v = low if mean - low > high - mean else high
+    if not n > 2: return 0.0, 0.0, False
+    rest, spread = (total - v) / (n - 1) if centre else 0.0, deviation(n - 1, total - v, square - v * v, centre)
+    return rest, spread, spread > 0 and abs(v - rest) > 3 * FAR_LABEL * spread
+
+
+@kernel(apart=True)
+def settle(state: Moments, centre: bool) -> None:
+    "Before the first choice of favourites: what labels taught is forgotten if one of them is far from the others."
+    single, num = state.single, state.num[0]
+    num.settled, n = 1.0, num.rounds - 1
+    rest, spread, far = others(num.rounds, num.first_sum, num.first_square, num.low - num.y_ref, num.high - num.y_ref, centre)
+    if not far: return
+    middle = num.y_ref + rest
+    reach = max(2 * spread, min(abs(middle - num.low), abs(num.high - middle)))  # that of the extreme which is not far away
+    for i in range(single.shape[0]): single[i].label = single[i].cross = 0.0
+    for s in range(state.losses.size): state.losses[s] = 0.0
+    for a in range(state.arms.size): state.arms[a] = 0.0
+    num.count, num.y_sum, num.y_square = n * num.weight, 0.0, n * num.weight * spread * spread
+    if centre: num.y_ref = middle
+    num.low = num.late_low = middle - reach
+    num.high = num.late_high = middle + reach
+
+
+@kernel(apart=True)
+def settle_feature(state: Moments, i: int, centre: bool) -> None:
+    "The same for the first values of a feature."
+    pairs, slot, owner, d, f = state.pairs, state.slot, state.owner, state.mark.size, state.single[i]
+    rest, spread, far = others(f.first, f.first_sum, f.first_square, f.low - f.ref, f.high - f.ref, centre)
+    if not far: return
+    f.label, f.cross, f.sum, f.square = 0.0, 0.0, f.n * rest, f.n * (spread * spread + rest * rest)
+    f.low, f.high = f.ref + rest - 2 * spread, f.ref + rest + 2 * spread
+    for j in range(d if slot.size == 0 else 0):
+        if j != i: pairs[pair_place(i, j, d, slot)] = 0.0
+    for r in range(owner.size):
+        if owner[r] == i: pairs[r * d : r * d + d] = 0.0
+        else: pairs[r * d + i] = 0.0
+
 # %% ../../../nbs/own/moments/01_sums.ipynb #e3b84d8c
 @kernel
 def add_pair(pairs: np.ndarray, p: int, w: float, x: float, z: float) -> None:
@@ -159,15 +208,26 @@ def add_pair(pairs: np.ndarray, p: int, w: float, x: float, z: float) -> None:
 
 
 @kernel
+def cut_value(x: float, f: Any, w: float, centre: bool) -> tuple[float, float]:
+    "A value of a feature as it is learnt from, cut off if it is far from those before, and the side on which it is."
+    mean = f.ref + (f.sum / f.n if centre and f.n > 0 else 0.0)
+    return cut_label(x, f.n / w, mean, deviation(f.n, f.sum, f.square, centre) ** 2 * (f.n / w), f.low, f.high, f.beyond)
+
+
+@kernel
 def learn_moments(v: float, state: Moments, centre: bool) -> None:
     "Add the bought values to the sums; v: label about its reference."
     pairs, slot, single, S, values = state.pairs, state.slot, state.single, state.S, state.values
     w, d = state.num[0].weight, state.mark.size
     for a in range(S.size):
         f = single[S[a]]
-        if f.n == 0 and centre: f.ref = values[a]
-        values[a] -= f.ref
-        x = values[a]
+        if f.n == 0:
+            f.low = f.high = values[a]
+            if centre: f.ref = values[a]
+        x, f.beyond = cut_value(values[a], f, w, centre)
+        f.low, f.high = min(f.low, x), max(f.high, x)
+        x -= f.ref
+        values[a] = x
         f.n += w
         f.sum += w * x
         f.square += w * x * x
@@ -182,6 +242,11 @@ def learn_moments(v: float, state: Moments, centre: bool) -> None:
             else:
                 if slot[i] >= 0: add_pair(pairs, slot[i] * d + j, w, x, z)
                 if slot[j] >= 0: add_pair(pairs, slot[j] * d + i, w, z, x)
+    for a in range(S.size):
+        f = single[S[a]]
+        if f.first < FIRST:
+            f.first, f.first_sum, f.first_square = f.first + 1, f.first_sum + values[a], f.first_square + values[a] * values[a]
+            if f.first == FIRST and f.n < (FIRST + 1) * w: settle_feature(state, S[a], centre)
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #55a6fa58
 @kernel
