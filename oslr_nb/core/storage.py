@@ -95,7 +95,11 @@ def write_whole(path: Path, text: str) -> None:
 def check_path(path: Any) -> Path:
     "Refuse a value that is no path."
     good = isinstance(path, (str, os.PathLike)) and str(path) and "\0" not in str(path)
-    return Path(path) if good else fail("path", path, "a str or a Path that names a file")
+    if not good: fail("path", path, "a str or a Path that names a file")
+    try: os.stat(path)
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG: fail("path", path, "shorter", "the system allows no such long name")
+    return Path(path)
 
 # %% ../../nbs/core/20_storage.ipynb #57b00002
 def hold(path: Path, name: str, value: Any, who: str) -> sqlite3.Connection:

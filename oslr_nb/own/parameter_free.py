@@ -207,16 +207,19 @@ def bound_coin_betting(
     return truncation_factor(k, top, d) * condition / 2 * Z + 2 * Y**2
 
 # %% ../../nbs/own/02_parameter_free.ipynb #ed856189
-FAR_LABEL = 10.0  # deviations of the labels before at which a label is cut off
+FAR_LABEL, FAR_VALUE = 10.0, 30.0  # deviations of the many before at which a label, or the value of a feature, is cut off
 
 
 @kernel
-def cut_label(y: float, n: float, mean: float, squares: float, low: float, high: float, beyond: float) -> tuple[float, float]:
-    """A label as it is learnt from, and the side on which it is far away, 0 if it is not.
+def cut_off(
+    y: float, n: float, mean: float, squares: float, low: float, high: float, beyond: float, far: float,
+) -> tuple[float, float]:
+    """A label, or a value, as it is learnt from, and the side on which it is far away, 0 if it is not.
 
-    n, mean, squares, low, high: number of the labels before, their mean, sum of squares about it, and range; beyond: side of the last.
+    n, mean, squares, low, high: number of those before, their mean, sum of squares about it, and range; beyond: side of the last; far:
+    `FAR_LABEL` or `FAR_VALUE`.
     """
-    reach = FAR_LABEL * math.sqrt(squares / n) if n > 2.5 else 0.0
+    reach = far * (1 + 10 / n) * math.sqrt(squares / n) if n > 2.5 else 0.0  # few numbers say little of their deviation
     if not reach > 0: return y, 0.0
     top, bottom = max(2 * high - low, mean + reach), min(2 * low - high, mean - reach)
     side = 1.0 if y > top else -1.0 if y < bottom else 0.0
@@ -277,7 +280,7 @@ def coin_value(bets: np.ndarray, i: int, x: float, centre: bool) -> float:
     b = bets[i].view(BET)[0]
     if centre: x = x - b.mean if b.count > 0 else 0.0
     if abs(x) <= b.x_max: return x
-    side = cut_label(x, b.count, 0.0, b.x_squares, -b.x_max, b.x_max, b.beyond)[1]
+    side = cut_off(x, b.count, 0.0, b.x_squares, -b.x_max, b.x_max, b.beyond, FAR_VALUE)[1]
     return x if side == 0 or side == b.beyond else side * b.x_max
 
 
@@ -330,7 +333,7 @@ def coin_learn(
     q1, q2, label, now = inverse[0], inverse[1], y, num.view(SCALARS)[0]
     low, high = now.low, now.high
     if centre: low, high = low + now.level, high + now.level
-    label, now.beyond = cut_label(label, now.labels, now.level, now.spread, low, high, now.beyond)
+    label, now.beyond = cut_off(label, now.labels, now.level, now.spread, low, high, now.beyond, FAR_LABEL)
     y = label
     if centre: y = label - now.level if now.played > 0 else 0.0
     now.low, now.high = min(now.low, y), max(now.high, y)

@@ -359,3 +359,26 @@ def test_one_wrong_label_is_forgotten(size, protocol):
         losses.append(oslr.simulate(lr, X, label).losses[-2000:].mean())
         assert lr.num[0]["high"] < 20
     assert losses[1] < 1.1 * losses[0] + 0.01
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_weights_do_not_collapse_while_pairs_are_young(seed):
+    "As many features have weights as may be bought, at every moment after the first rounds, and no moment is worse than the mean."
+    rng = np.random.default_rng(seed)
+    X = np.clip(rng.normal(size=(6000, 40)) @ rng.normal(size=(40, 300)) / 6 + rng.normal(size=(6000, 300)), -3, 3)
+    y = X[:, 0] + X[:, 1] - X[:, 2] + 0.5 * rng.normal(size=6000)
+    learner, losses = oslr.auto(300, 8, seed=seed), []
+    for end in np.geomspace(1000, 5000, 16).astype(int):
+        start = int(learner.num[0]["rounds"])
+        oslr.simulate(learner, X[start:end], y[start:end])
+        assert np.count_nonzero(learner.coef_) == 8
+        losses.append(np.mean((X[5000:] @ learner.coef_ + learner.intercept_ - y[5000:]) ** 2) / y.var())
+    assert max(losses) < 1.02 and np.median(losses[8:]) < 0.7, losses
+
+
+def test_weights_with_prices_are_for_the_budget():
+    rng, costs = np.random.default_rng(0), np.array([3, 1, 1, 2, 1, 5, 1, 1.0])
+    X = rng.normal(size=(3000, 8))
+    learner = oslr.auto(8, 4.0, costs=costs, seed=0)
+    oslr.simulate(learner, X, X[:, 0] + X[:, 1] + X[:, 3])
+    assert costs[learner.coef_ != 0].sum() <= 4 and learner.coef_[[0, 1]].min() > 0.5

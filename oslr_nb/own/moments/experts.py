@@ -16,7 +16,7 @@ from ...core.checks import check_array, check_flag, check_int, check_magnitude, 
 from ...core.checks import kernel
 from .sums import Moments, Room
 from .sums import BLOCK, LARGEST_STANDARDISED, correlations, label_deviation, ridge_product
-from ..parameter_free import bet_size, cut_label
+from ..parameter_free import FAR_LABEL, bet_size, cut_off
 
 # %% auto #0
 __all__ = ['mixed_prediction', 'bound_aggregation']
@@ -84,7 +84,7 @@ def label_of(y: float, num: Any, centre: bool) -> float:
     n = num.count / num.weight
     mean = num.y_sum / num.count if centre else 0.0
     squares = label_deviation(num, centre) ** 2 * n
-    y, num.beyond = cut_label(y, n, num.y_ref + mean, squares, num.low, num.high, num.beyond)
+    y, num.beyond = cut_off(y, n, num.y_ref + mean, squares, num.low, num.high, num.beyond, FAR_LABEL)
     return y
 
 

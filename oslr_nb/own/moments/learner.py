@@ -24,7 +24,7 @@ from ...core.sparse.selectors import best_support, forward_select, greedy_state,
 from .experts import block_of, label_of, learn_label, mixed_prediction, predict_round, settle_bets
 from .purchases import assign_rows, choose_forward, draw_features, draw_priced, fill_moments
 from .sums import Moments, Room, Prices
-from ..parameter_free import cut_label
+from ..parameter_free import FAR_LABEL, FAR_VALUE, cut_off
 from .sums import FULL, GROWTH, NO_PRICES, PRIOR, SCALES, START, TOGETHER, correlations
 from .sums import follow, fresh_state, learn_moments, pair_count, ridge_product, settle, weigh_afresh
 
@@ -55,21 +55,23 @@ def textbook_pairwise(
             low, high = known.min(), known.max()
             f = expert_predictions(X[t], Z[:t], y[:t], has[:t], weight, sets[t], scales, prior, centre)
             out[t] = mixed_prediction(f, losses, low, high)
-            y[t], beyond = cut(y[t], y[:t], weight, known, beyond, centre)
+            y[t], beyond = cut(y[t], y[:t], weight, known, beyond, centre, FAR_LABEL)
             for i in sets[t]:
                 before = Z[:t][has[:t, i], i]
-                Z[t, i], sides[i] = cut(X[t, i], before, weight[has[:t, i]], before, sides[i], centre)
+                Z[t, i], sides[i] = cut(X[t, i], before, weight[has[:t, i]], before, sides[i], centre, FAR_VALUE)
             losses = forget * losses + (np.clip(f, low, high) - np.clip(y[t], low, high)) ** 2
         else: Z[t, sets[t]] = X[t, sets[t]]
         has[t, sets[t]] = True
     return out
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #e3c0706e
-def cut(v: float, before: np.ndarray, g: np.ndarray, known: np.ndarray, side: float, centre: bool) -> tuple[float, float]:
+def cut(
+    v: float, before: np.ndarray, g: np.ndarray, known: np.ndarray, side: float, centre: bool, far: float,
+) -> tuple[float, float]:
     "A value as it is learnt from, and the side on which it is far from those before, with weights g; known: those of the range."
     if not len(before): return v, 0.0
     mean = g @ before / g.sum() if centre else 0.0
-    return cut_label(v, g.sum(), mean, weighted_deviation(before, g, centre) ** 2 * g.sum(), known.min(), known.max(), side)
+    return cut_off(v, g.sum(), mean, weighted_deviation(before, g, centre) ** 2 * g.sum(), known.min(), known.max(), side, far)
 
 
 def first_known(t: int, forget: float) -> int:
@@ -353,13 +355,14 @@ class PairwiseMoments(Learner):
         "Scale of the ridge with which favourites are chosen: that of the best expert."
         return float(self.scales[int(np.argmin(self.losses[: self.scales.size]))])
 
-    def _forward(self, k: int, least: float = 0.0) -> np.ndarray:
-        return self._bargains(k, NO_PRICES, 0.0, False, least)[0]
+    def _forward(self, k: int) -> np.ndarray: return self._bargains(k, NO_PRICES, 0.0, False)[0]
 
-    def _bargains(self, k: int, costs: np.ndarray, money: float, divide: bool, least: float = 0.0) -> tuple[np.ndarray, float]:
+    def _bargains(
+        self, k: int, costs: np.ndarray, money: float, divide: bool, least: float = 0.0, first: int = -1,
+    ) -> tuple[np.ndarray, float]:
         "Forward selection of at most k features for the money, and the part of the label's variance that it saves."
         chosen, space = np.zeros(k, np.int64), np.zeros((k + 3, self.d))
-        args = (self.selection_scale, self.centre, self.prior, costs, money, divide, least)
+        args = (self.selection_scale, self.centre, self.prior, costs, money, divide, least, first)
         n, saved = choose_forward(self._state, chosen, space, *args)
         return chosen[:n], saved
 
@@ -511,9 +514,9 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
         "The arguments of `draw_priced`."
         return Prices(self.sold, self.costs, self.order, self.ranked, self.space, self.limit)  # type: ignore[arg-type]
 
-    def _forward(self, k: int, least: float = 0.0) -> np.ndarray:
-        if self.costs is None: return super()._forward(k, least)
-        offers = (self._bargains(self.most, self.costs, self.limit, divide, least) for divide in (True, False))
+    def _forward(self, k: int) -> np.ndarray:
+        if self.costs is None: return super()._forward(k)
+        offers = (self._bargains(self.most, self.costs, self.limit, divide) for divide in (True, False))
         found, _ = max(offers, key=operator.itemgetter(1))
         if k <= self.most: return found
         wide, _ = self._bargains(k, self.costs, math.inf, True)  # with `rows`: whose pairs are kept besides
@@ -527,10 +530,29 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
         draw_priced(self.words, self._state, self._prices, self.explore)
         return self.S[: self.sold[0]].copy()
 
+    def _known_together(self) -> np.ndarray:
+        """Features for weights that stand: as many as may be bought, each pair bought together 30 times, or as often as can be had.
+
+        Forward selection begins with each favourite, and each of the features that say most alone: what is chosen first must not be one
+        that is new, and known together with few. Of the largest sets it takes the one that saves most."""
+        costs, money = (NO_PRICES, 0.0) if self.costs is None else (self.costs, self.limit)
+        space, full = np.zeros((3, self.d)), len(self._forward(self.most))
+        scale, none = self.selection_scale, np.zeros(0, np.int64)
+        choose_forward(self._state, none, space, scale, self.centre, self.prior, NO_PRICES, 0.0, False, 0.0, -1)  # what each says alone
+        alone = np.argsort(-(space[1] ** 2) / np.maximum(space[2], 0.05), kind="stable")[: self.most]
+        starts = dict.fromkeys([*self.favourites_.tolist(), *alone.tolist()])
+        best, least = (0, 0.0, none), TOGETHER if self.forget == 1 else min(TOGETHER, 0.15 / (1 - self.forget))
+        while best[0] < full and least > 1:
+            for first in starts:
+                found, saved = self._bargains(self.most, costs, money, self.costs is not None, least, first)
+                best = max(best, (min(len(found), full), saved, found), key=lambda offer: offer[:2])
+            least /= 2
+        return best[2]
+
     @property
     def coef_(self) -> np.ndarray:
         "Weights (d,), a mean over the ridges, on features that forward selection takes now, among those bought together 30 times."
-        w, found = np.zeros(self.d), self._forward(self.most, TOGETHER if self.forget == 1 else min(TOGETHER, 0.15 / (1 - self.forget)))
+        w, found = np.zeros(self.d), self._known_together()
         values = np.zeros(len(found))
         args = (self.room, found, len(found), self.scales, self.centre, self.prior, 0.125, values)
         if self.num[0]["count"]: fit_ridges(self._state, *args)

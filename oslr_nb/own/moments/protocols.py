@@ -22,6 +22,7 @@ from .learner import fit_ridges, learn, learn_from
 from .purchases import draw_features, fill_moments
 from .sums import Moments, Room
 from .sums import PRIOR, SCALES, cut_value, label_deviation
+from ..parameter_free import FAR_LABEL
 
 # %% auto #0
 __all__ = ['PairwisePOSLR', 'PairwiseTrainingOnly']
@@ -195,13 +196,12 @@ def fit_all(state: Moments, V: np.ndarray, b: np.ndarray, spread: np.ndarray, sc
 
 # %% ../../../nbs/own/moments/05_protocols.ipynb #f0ca210a
 @kernel
-def estimate_gains(y: float, state: Moments, table: np.ndarray, shift: np.ndarray, gains: np.ndarray, centre: bool) -> None:
+def estimate_gains(y: float, state: Moments, table: np.ndarray, shift: np.ndarray, gains: np.ndarray) -> None:
     """Unbiased estimates of the squared losses of all fits on this example, from a uniform set of features; their differences.
 
     Row s of `gains`: sums of loss(s) - loss(s + 1) and of its square, and the number of examples."""
-    S, values, w = state.S, state.values, state.num[0].weight
+    S, values = state.S, state.values
     d, m, last = shift.size, S.size, 0.0
-    for a in range(m): values[a] = cut_value(values[a], state.single[S[a]], w, centre)[0]
     one, two = d / m, d / m * ((d - 1) / (m - 1))
     for s in range(table.shape[0] - 1, -1, -1):
         left, total, squares = y - table[s, d], 0.0, 0.0
@@ -223,7 +223,10 @@ def learn_gains(
 ) -> bool:
     "Learn from a labelled example and judge all fits by it; returns whether they are to be made again."
     y = label_of(y, state.num[0], centre)
-    estimate_gains(y, state, table, shift, gains, centre)
+    S, values, w = state.S, state.values, state.num[0].weight
+    for a in range(S.size):  # none is to decide between fits alone
+        values[a] = cut_value(values[a], state.single[S[a]], w, centre, FAR_LABEL)[0]
+    estimate_gains(y, state, table, shift, gains)
     return learn_from(y, state, centre, forget)
 
 

@@ -40,12 +40,12 @@ def best_bargain(residual: np.ndarray, free: np.ndarray, costs: np.ndarray, mone
 @kernel(apart=True)
 def choose_forward(
     state: Moments, chosen: np.ndarray, space: np.ndarray, scale: float, centre: bool, prior: float, costs: np.ndarray, money: float,
-    divide: bool, least: float,
+    divide: bool, least: float, first: int,
 ) -> tuple[int, float]:
     """Forward selection on the shrunk correlations with ridge; returns how many of `chosen` were found, and what they save.
 
     O(d k^2), memory O(d k). With prices (none: empty) it takes what still fits the money, by gain, or by gain per price. `least`: rounds
-    in which each pair of the chosen was bought together, at least."""
+    in which each pair of the chosen was bought together, at least. `first`: the feature to begin with, -1 for the best."""
     pairs, slot, single, mark, num = state.pairs, state.slot, state.single, state.mark, state.num[0]
     d, weight, of_label = mark.size, num.weight, label_deviation(num, centre)
     spread, residual, free, rows = space[0], space[1], space[2], space[3:]
@@ -63,6 +63,8 @@ def choose_forward(
                 gain = residual[l] * residual[l] / free[l]
                 if gain > best: best, i = gain, l
         else: best, i = best_bargain(residual, free, costs, money, divide)
+        if m == 0 and first >= 0 and free[first] > 0.05 and (costs.size == 0 or costs[first] <= money):
+            best, i = residual[first] * residual[first] / free[first], first
         if i < 0: return m, saved
         if costs.size > 0: money -= costs[i]
         saved += best

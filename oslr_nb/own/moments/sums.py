@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.checks import kernel, record
-from ..parameter_free import FAR_LABEL, cut_label
+from ..parameter_free import FAR_VALUE, cut_off
 
 # %% auto #0
 __all__ = ['SCALES', 'PRIOR']
@@ -162,7 +162,7 @@ def others(n: float, total: float, square: float, low: float, high: float, centr
     v = low if mean - low > high - mean else high
     if not n > 2: return 0.0, 0.0, False
     rest, spread = (total - v) / (n - 1) if centre else 0.0, deviation(n - 1, total - v, square - v * v, centre)
-    return rest, spread, spread > 0 and abs(v - rest) > 3 * FAR_LABEL * spread
+    return rest, spread, spread > 0 and abs(v - rest) > FAR_VALUE * spread
 
 
 @kernel(apart=True)
@@ -208,10 +208,11 @@ def add_pair(pairs: np.ndarray, p: int, w: float, x: float, z: float) -> None:
 
 
 @kernel
-def cut_value(x: float, f: Any, w: float, centre: bool) -> tuple[float, float]:
+def cut_value(x: float, f: Any, w: float, centre: bool, far: float) -> tuple[float, float]:
     "A value of a feature as it is learnt from, cut off if it is far from those before, and the side on which it is."
     mean = f.ref + (f.sum / f.n if centre and f.n > 0 else 0.0)
-    return cut_label(x, f.n / w, mean, deviation(f.n, f.sum, f.square, centre) ** 2 * (f.n / w), f.low, f.high, f.beyond)
+    squares = deviation(f.n, f.sum, f.square, centre) ** 2 * (f.n / w)
+    return cut_off(x, f.n / w, mean, squares, f.low, f.high, f.beyond, far)
 
 
 @kernel
@@ -224,7 +225,7 @@ def learn_moments(v: float, state: Moments, centre: bool) -> None:
         if f.n == 0:
             f.low = f.high = values[a]
             if centre: f.ref = values[a]
-        x, f.beyond = cut_value(values[a], f, w, centre)
+        x, f.beyond = cut_value(values[a], f, w, centre, FAR_VALUE)
         f.low, f.high = min(f.low, x), max(f.high, x)
         x -= f.ref
         values[a] = x
