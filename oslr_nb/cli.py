@@ -285,7 +285,8 @@ def recommend(
 @app.command()
 def serve(
     features: Annotated[int | None, Option(help="Number of features of an example; the learner of a file knows it.")] = None,
-    budget: Annotated[int | None, Option(help="Features to buy of an example, likewise.")] = None,
+    budget: Annotated[float | None, Option(help="Features to buy of an example, likewise; with --costs, money.")] = None,
+    costs: Annotated[Path | None, Option(help="Table with the columns feature and price: names and prices of a new learner.")] = None,
     learner: Annotated[
         str, Option(help="auto, a learner of `oslr list` that needs nothing else, or the model.npz of a run.")
     ] = "auto",
@@ -297,7 +298,8 @@ def serve(
     "Serve a learner to another program. Requests and answers are lines of JSON on standard input and output."
     from oslr_nb.practice.service import serve as run
 
-    with stop_at_errors(f"state = {str(state)!r}: it must be a file"): code = run(features, budget, learner, state, every, seed)
+    with stop_at_errors(f"state = {str(state)!r}: it must be a file"):
+        code = run(features, budget, learner, state, every, seed, costs=costs)
     raise typer.Exit(code)
 
 # %% ../nbs/cli.ipynb #3cf95c11

@@ -133,6 +133,8 @@ def test_no_private_attribute_of_a_library():
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store): own.add(node.id)
             elif isinstance(node, ast.Attribute): (own if isinstance(node.ctx, ast.Store) else used).add(node.attr)
             elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                private = [a.name for a in node.names if re.match("_[^_]", a.name) and getattr(node, "level", 0)]
+                assert not private, f"{path} imports {private}"
                 used |= {part for a in node.names for part in f"{getattr(node, 'module', None) or ''}.{a.name}".split(".")}
     assert {name for name in used - own if re.match("_[^_]", name)} == set()
 

@@ -79,6 +79,7 @@ class Learner:
     arrays: tuple[str, ...] = ()
     _unanswered: np.ndarray | tuple[np.ndarray, np.ndarray] | None  # the query of a refused sale
     key: ClassVar[str]  # its name in the registry
+    scale_free: ClassVar[bool] = False  # whether other units of features and label change nothing but the units
     older: ClassVar[dict[str, int]] = {}  # columns that an array had in files of earlier releases, where it has more today
     later: ClassVar[tuple[str, ...]] = ()  # arrays that those files lack
     example: ClassVar[dict[str, Any]] = {}  # arguments of a small learner, besides 12 features and a budget of 6
@@ -410,7 +411,7 @@ class LateLabels:
         Parameters
         ----------
         S : array-like of int, shape (budget,)
-            The features of a `query` that was left by `skip`, in its order; where prices are paid, any number that the budget pays.
+            The features of a `query` that was left by `skip`, in its order; for `own.PairwiseLeastSquares` any number within the budget.
         values : array-like (budget,)
             Their values.
 

@@ -4,7 +4,7 @@
 """The ledger of papers/li2025: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ..papers.li2025 import DSOSLRC, DSPOSLRC, _selector, bound_ds_oslrc, bound_ds_poslrc, li_chances, li_errors
+from ..papers.li2025 import DSOSLRC, DSPOSLRC, guarded_selector, bound_ds_oslrc, bound_ds_poslrc, li_chances, li_errors
 from ..papers.li2025 import li_estimates, newton_step, rounds_to_support, textbook_ds_oslrc, textbook_ds_poslrc
 
 # %% auto #0
@@ -146,7 +146,7 @@ def selector_error(case: Case, slack: float = 1.0, phi: float | None = None) -> 
         E = rho * case.rng.choice([-1.0, 1.0], (4, 4))
         G, noise = V + np.triu(E) + np.triu(E, 1).T, gamma * case.rng.choice([-1.0, 1.0], 4)
         low = float(np.linalg.eigvalsh(V)[0])
-    found = _selector(G, G @ w + noise, slack * gamma, np.inf)[0]
+    found = guarded_selector(G, G @ w + noise, slack * gamma, np.inf)[0]
     k, low = len(S), low if phi is None else phi**2
     return Evidence(float(np.abs(found - w).sum()), "<=", 8 * k * slack * gamma / (low - 4 * k * rho), tol=1e-9)
 

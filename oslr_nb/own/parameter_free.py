@@ -426,6 +426,7 @@ class CoinBetting(LateLabels, Learner):
     arrays = CoinState._fields
     State = CoinState
     older: ClassVar[dict[str, int]] = {"num": 6, "bets": 11}
+    scale_free = True
 
     @validated
     def __init__(self, d: Features, budget: Budget, *, top: Top = None, centre: Centre = True, seed: Seed = None):

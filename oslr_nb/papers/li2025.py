@@ -154,7 +154,7 @@ def _drawn(d: int, budget: int, k: int | None) -> tuple[int, int]:
     return check_int("budget", budget, min(k + 3, d), d, why) - k, d - k
 
 # %% ../../nbs/papers/li2025.ipynb #d1155197
-def _selector(G: np.ndarray, c: np.ndarray, gamma: float, radius: float) -> tuple[np.ndarray, bool]:
+def guarded_selector(G: np.ndarray, c: np.ndarray, gamma: float, radius: float) -> tuple[np.ndarray, bool]:
     "The Dantzig selector of norm at most `radius`; whether the threshold had to grow for it."
     if not np.abs(c).max() > max(gamma, 1e-60) or not np.abs(G).max() > 1e-60: return np.zeros(c.size), False  # 0 is the solution
     path = dantzig_path(G, c, gamma, most_norm=radius)
@@ -215,7 +215,7 @@ def textbook_ds_oslrc(
             q = np.abs(what) / np.abs(what).sum() if what.any() else np.full(d, 1 / d)
             one = li_estimates(x[B], B, y[t - 1], q, k)  # line 7
             G, c = G + one[0], c + one[1]
-            if solve == "every" or s & (s - 1) == 0: what = _selector(G / s, c / s, radii(s), radius)[0]  # line 8
+            if solve == "every" or s & (s - 1) == 0: what = guarded_selector(G / s, c / s, radii(s), radius)[0]  # line 8
             new = np.sort(top_k(what, k))
             if s == 1 or (new != S).any(): S, w, A = new, what[new], k * x_max**2 * np.eye(k)  # line 9
             supports.append(S)
@@ -264,7 +264,7 @@ def textbook_ds_poslrc(
         B = np.concatenate([S, sets[t - 1]])  # line 4
         one = li_estimates(X[t - 1, B], B, y[t - 1], q / max(q.sum(), 1e-300), m, S)  # line 5
         G, c = G + one[0], c + one[1]
-        if solve == "every" or t & (t - 1) == 0: what = _selector(G / t, c / t, radii(t), radius)[0]  # line 6
+        if solve == "every" or t & (t - 1) == 0: what = guarded_selector(G / t, c / t, radii(t), radius)[0]  # line 6
     return (weights * X).sum(axis=1), weights
 
 # %% ../../nbs/papers/li2025.ipynb #234b3df8
@@ -494,7 +494,7 @@ class DantzigSampling(Learner):
         self.num[EXPLORED] += rounds
         s = int(self.num[EXPLORED])
         if self.params["solve"] == "powers" and s & (s - 1): return
-        w, guarded = _selector(*self.moments_, self.program_radius(s), self.params["radius"])
+        w, guarded = guarded_selector(*self.moments_, self.program_radius(s), self.params["radius"])
         self.num[GUARDED] += guarded
         self._found(w, np.sort(top_k(w, self.k)).astype(np.int64))
         self._lead()

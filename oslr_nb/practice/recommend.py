@@ -514,7 +514,7 @@ def verdict_of(name: str, s: Sample, found: dict[str, Check]) -> tuple[str, str]
     if s.budget < a + b * s.k: return "fails", f"budget {s.budget} below {least}"
     if name == "cesabianchi2010.AER" and s.budget % 2: return "fails", f"budget {s.budget} is odd"
     if name == "foster2016.FKK" and math.comb(s.d, s.k) > 10**7: return "fails", "more than ten million subsets"
-    verdicts = {need: found[need].verdict if need in found else "unknown" for need in NEEDS[name]}
+    verdicts = {need: found[need].verdict if need in found else "unknown" for need in NEEDS.get(name, ("those of its theorem",))}
     worst = next((v for v in ("fails", "unknown") if v in verdicts.values()), "holds")
     return worst, "; ".join(need for need, v in verdicts.items() if v == worst != "holds")
 

@@ -33,11 +33,9 @@ need("orjson")
 import orjson
 
 # %% auto #0
-__all__ = ['FORM', 'MOST_OPEN', 'SYNCHRONOUS', 'LONGEST', 'OPS', 'LABEL_AND_QUERY', 'read_request', 'OpenExample', 'Service',
-           'serve']
+__all__ = ['MOST_OPEN', 'SYNCHRONOUS', 'LONGEST', 'OPS', 'LABEL_AND_QUERY', 'read_request', 'OpenExample', 'Service', 'serve']
 
 # %% ../../nbs/practice/service.ipynb #e4bc388b
-FORM = 1  # version of the state files
 MOST_OPEN = 100_000  # examples that wait for values or a label at one time
 SYNCHRONOUS = "FULL"  # of the journal: an answer outlives a power cut; with "NORMAL" it outlives its process alone
 LONGEST = 2**20  # bytes of a line, and 64 more for each number of the budget
@@ -100,7 +98,7 @@ def check_id(name: str, value: Any) -> str | int:
 
 def check_numbers(name: str, value: Any) -> np.ndarray:
     "A list of numbers, none larger than any feature may be, as an array."
-    if type(value) is not list or not set(map(type, value)) <= {int, float}: fail(name, value, "a list of numbers")
+    if type(value) is not list or not set(map(type, value)) <= {int, float}: fail(name, value, "a list of numbers or null")
     try: found = np.array(value, np.float64)
     except OverflowError: fail(name, value, "a list of numbers that fit into 64 bits")
     return found if sum(map(abs, found.tolist())) <= LARGEST else check_magnitude(name, found)  # the first is the fast path
@@ -113,7 +111,14 @@ def check_number(name: str, value: Any) -> float:
     fail(name, value, "a finite number")
 
 
-CHECKS = {"id": check_id, "query": check_id, "values": check_numbers, "label": check_number}  # of the fields of requests
+def check_values(name: str, value: Any) -> Any:
+    "Numbers in the order of the query, or by name; null for a measurement that failed, which becomes NaN."
+    if type(value) is dict: return {key: check_values(f"{name} of {key!r}", [v])[0] for key, v in value.items()}
+    if type(value) is not list or None not in value: return check_numbers(name, value)
+    return np.array([np.nan if v is None else check_numbers(name, [v])[0] for v in value])
+
+
+CHECKS = {"id": check_id, "query": check_id, "values": check_values, "label": check_number}  # of the fields of requests
 
 # %% ../../nbs/practice/service.ipynb #cda89320
 @dataclass(slots=True)
@@ -123,7 +128,7 @@ class OpenExample:
     features: list[int]  # features that the learner asked for
     rows: list[list[float]]  # linear measurements that it asked for; few learners do
     explored: bool = True  # `explored_` of the learner after its query
-    values: np.ndarray | None = None  # values that were bought; None before they are known
+    values: np.ndarray | None = None  # values that were bought, NaN where a measurement failed; None before they are known
     prediction: float | Any = None  # the prediction from them; None before
     early: bool = False  # whether no label was known at that time
 
@@ -158,12 +163,21 @@ class Examples:
         self.learner.skip()
         self.current = None
 
-    def _check_values(self, example: OpenExample, values: np.ndarray) -> None:
+    def _check_values(self, values: np.ndarray) -> None:
         "Refuse values of an example that is not the current one, before anything is put aside."
         learner, cost = self.learner, self.learner._cost
-        learner._cost = len(example.features)
+        learner._cost = len(values)
         try: learner._bought(values)
         finally: learner._cost = cost
+
+    def _usable(self, example: OpenExample, values: np.ndarray) -> tuple[list[int], np.ndarray]:
+        "Features and values that the learner can use: those that came, or means for the others where it needs all."
+        gone = np.isnan(values)
+        if not gone.any(): return example.features, values
+        if getattr(self.learner, "takes_fewer", False): return np.array(example.features)[~gone].tolist(), values[~gone]
+        if example.rows: fail("values", None, "a number", "a linear measurement that failed cannot be replaced")
+        means = getattr(self.learner, "means_", np.zeros(self.learner.d))
+        return example.features, np.where(gone, means[example.features], values)
 
     def ask(self, name: str | int) -> OpenExample:
         "The features to buy of an example, new or standing."
@@ -180,13 +194,16 @@ class Examples:
         "The prediction from the values bought of an example. Values that are given again have to be the same."
         example = self.find(name)
         if example.values is None:
-            if name == self.current: prediction = self.learner.predict(values)
+            if len(values) != (n := len(example.features) + len(example.rows)): fail("values", values.tolist(), f"{n} numbers")
+            S, usable = self._usable(example, values)
+            if name == self.current and len(S) == len(example.features): prediction = self.learner.predict(usable)
             else:
-                self._check_values(example, values)
+                self._check_values(usable)
                 self._put_aside(name)
-                prediction = self.learner.predict_from(example.features, values)
+                prediction = self.learner.predict_from(S, usable)
             example.values, example.prediction, example.early = values, float(prediction), self.rounds == 0
-        elif not np.array_equal(example.values, values): fail("values", values.tolist(), "the same as before", f"id {name!r} has values")
+        elif not np.array_equal(example.values, values, equal_nan=True):
+            fail("values", values.tolist(), "the same as before", f"id {name!r} has values")
         return example.prediction
 
     def learn(self, name: str | int, y: float) -> None:
@@ -197,7 +214,7 @@ class Examples:
         else:
             y = self.learner._label("y", y)  # before anything is put aside
             self._put_aside(name)
-            self.learner.learn(example.features, example.values, y, explored=example.explored)
+            self.learner.learn(*self._usable(example, example.values), y, explored=example.explored)
         self.close(name)
         loss, of_mean, labels, judged = self.losses
         if self.rounds and not example.early:
@@ -222,21 +239,20 @@ def saved_examples(examples: Examples) -> tuple[dict[str, Any], dict[str, np.nda
     header, arrays = saved_form(examples.learner)
     kept = [[name, e.features, e.rows, e.explored, None if e.values is None else e.values.tolist(), e.prediction, e.early]
             for name, e in examples.open.items()]
-    own = {"form": FORM, "learner": header, "open": kept, "current": examples.current}
+    own = {"learner": header, "open": kept, "current": examples.current}
     return own | {"rounds": examples.rounds, "skipped": examples.skipped, "losses": examples.losses}, arrays
 
 
 def check_example(example: OpenExample, d: int) -> OpenExample:
     "An example of a file, with values as an array."
     check_indices("features", example.features, d)
-    if example.values is not None: example.values = check_numbers("values", example.values)
+    if example.values is not None: example.values = check_values("values", [None if v != v else v for v in example.values])
     if (example.prediction is None) != (example.values is None): fail("prediction", example.prediction, "there with the values")
     return example
 
 
 def restore_examples(examples: Examples, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     "Restore a saved service; an error leaves it unchanged."
-    check_int("form", header["form"], FORM, FORM, "it was written by another version")
     losses = check_array("losses", header["losses"], (4,)).tolist()
     rounds, skipped = (check_int(name, header[name], 0) for name in ("rounds", "skipped"))
     opened = {check_id("id", name): check_example(OpenExample(*parts), examples.learner.d) for name, *parts in header["open"]}
@@ -301,10 +317,21 @@ class Service(Examples):
         "The query of an example, as fields of an answer."
         example = self.ask(name)
         asked = f'"id": {as_json(name)}, "features": {example.features}'
+        if names := self.learner.names_: asked += f', "names": {ENCODE([names[i] for i in example.features])}'
         return f'{asked}, "measurements": {ENCODE(example.rows)}' if example.rows else asked
 
-    def _values(self, id: str | int, values: np.ndarray) -> str:
+    def _values(self, id: str | int, values: Any) -> str:
+        if type(values) is dict: values = self._in_order(self.find(id), values)
         return f'{{"id": {as_json(id)}, "prediction": {self.tell(id, values)!r}}}'
+
+    def _in_order(self, example: OpenExample, values: dict[str, float]) -> np.ndarray:
+        "Values that are given by name, in the order of the query."
+        if not self.learner.names_ or example.rows: fail("values", values, "a list of numbers", "the features have no names")
+        names = [str(self.learner.names_[i]) for i in example.features]
+        for name in {*names, *values}:
+            if name not in values: fail("values", values, "a value, or null, for each name that was asked for", f"{name!r} has none")
+            if name not in names: fail("values", values, "values of the names that were asked for", f"{name!r} is none of them")
+        return np.array([values[name] for name in names])
 
     def _label(self, id: str | int, label: float, query: str | int | None = None) -> str:
         self.learn(id, label)
@@ -318,7 +345,8 @@ class Service(Examples):
     def _weights(self) -> str:
         w = np.asarray(self.learner.coef_, np.float64)
         support = np.flatnonzero(w)
-        return ENCODE({"features": support.tolist(), "weights": w[support].tolist(), "intercept": float(self.learner.intercept_)})
+        named = {"names": [self.learner.names_[i] for i in support]} if self.learner.names_ else {}
+        return ENCODE({"features": support.tolist(), **named, "weights": w[support].tolist(), "intercept": float(self.learner.intercept_)})
 
     def _stats(self) -> str:
         loss, of_mean = (v / self.losses[3] if self.losses[3] else None for v in self.losses[:2])
@@ -521,8 +549,19 @@ EXIT_CODES: dict[int, int] = {signal.SIGTERM: 0, signal.SIGINT: 130}
 SIGNALS = [*EXIT_CODES, *([signal.SIGUSR1] if hasattr(signal, "SIGUSR1") else [])]  # Windows has none
 
 # %% ../../nbs/practice/service.ipynb #5b1c7e20
-def first_learner(learner: str, features: int | None, budget: int | None, seed: int | None) -> Learner:
+def first_learner(
+    learner: str, features: int | None, budget: float | None, seed: int | None, costs: str | Path | None = None,
+) -> Learner:
     "A new learner, or the learner of a file, if it agrees with the arguments."
+    if costs is not None:
+        from oslr_nb.practice.reading import named_numbers
+
+        if str(learner).endswith(".npz"): fail("costs", str(costs), "left out", "the learner in a file knows whether it has prices")
+        if budget is None: fail("budget", budget, "given, in the unit of the prices")
+        prices = {name: price for name, (price,) in named_numbers(check_path(costs), "costs", ("feature", "price")).items()}
+        if features not in (None, len(prices)): fail("features", features, f"{len(prices)}, as in {Path(costs).name}, or left out")
+        return make_learner(learner, len(prices), budget, seed, prices)
+    if budget is not None and float(budget).is_integer(): budget = int(budget)
     if not str(learner).endswith(".npz"):
         if features is None: fail("features", features, "given, unless the learner comes from a file")
         if budget is None: fail("budget", budget, "given, unless the learner comes from a file")
@@ -537,8 +576,8 @@ def first_learner(learner: str, features: int | None, budget: int | None, seed: 
 
 # %% ../../nbs/practice/service.ipynb #476cec45
 def serve(
-    features: int | None = None, budget: int | None = None, learner: str = "auto", state: str | Path | None = None, every: int = 10_000,
-    seed: int | None = None, source: int = 0, sink: int = 1,
+    features: int | None = None, budget: float | None = None, learner: str = "auto", state: str | Path | None = None, every: int = 10_000,
+    seed: int | None = None, source: int = 0, sink: int = 1, costs: str | Path | None = None,
 ) -> int:
     """Answer lines of JSON until they end, as the command `oslr serve` does; returns its exit code.
 
@@ -546,12 +585,13 @@ def serve(
     the budget, or the .npz file of a learner, which continues. state: file for the state; if it exists the service continues from it,
     otherwise it is written at once. With it every line that was answered is kept, in the file or in its journal, the file of that name
     with .journal; without it nothing is. every: rounds, or a fourth of the lines, after which the state file is written and the journal
-    emptied, a minute at most; 0 for only on request. seed: of the draws of a new learner. source, sink: file descriptors.
+    emptied, a minute at most; 0 for only on request. seed: of the draws of a new learner. source, sink: file descriptors. costs: table with
+    the columns feature and price, which gives a new learner names and prices; the budget is money then.
 
     The code is 0, or 1 if the state could not be written at the end. A SystemExit ends it: by SIGTERM (code 0) or SIGINT (130) after the
     state is saved, and with code 1 if answered lines can no longer be kept. Signals are handled in the main thread alone.
     """
-    service, path = Service(first_learner(learner, features, budget, seed)), None if state is None else check_path(state)
+    service, path = Service(first_learner(learner, features, budget, seed, costs)), None if state is None else check_path(state)
     check_int("every", every, 0)
     with contextlib.ExitStack() as after:
         kept = None if path is None else State(path)

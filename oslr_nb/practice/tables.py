@@ -31,7 +31,7 @@ from .report import BINS, COMPARED, draw_figure, gather, report_text
 from .scaling import SEEN, Scaled, probe_learner
 
 # %% auto #0
-__all__ = ['FORM', 'read_options', 'run_table']
+__all__ = ['read_options', 'run_table']
 
 # %% ../../nbs/practice/tables.ipynb #0566a76c
 def read_options(texts: Iterable[str]) -> dict[str, Any]:
@@ -107,9 +107,6 @@ def read_scale(scale: str, survey: Survey, target: str) -> str | np.ndarray:
     found = named_numbers(check_path(scale), "scale", ("feature", "centre", "scale"))
     for name, (_, size) in found.items(): check_real(f"scale of {name!r}", size, 1e-60, 1e60)
     return by_column(survey, found, "scale", (target,))
-
-# %% ../../nbs/practice/tables.ipynb #0c036189
-FORM = 2  # version of the checkpoints
 
 # %% ../../nbs/practice/tables.ipynb #bc150427
 def fresh_tally(d: int) -> dict[str, np.ndarray]:
@@ -197,7 +194,7 @@ def save_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[
     "Write the state of the run into a file."
     header, arrays = get_state(lr)
     named = {f"learner.{name}": a for name, a in arrays.items()} | {f"tally.{name}": a for name, a in tally.items()}
-    write_file(path, {"form": FORM, "run": facts, "state": header, "done": done}, named)
+    write_file(path, {"run": facts, "state": header, "done": done}, named)
 
 
 def rows_before(path: Path) -> int:
@@ -213,8 +210,6 @@ def load_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[
         header, arrays = read_file(path)
         saved = dict(header["run"])
     except Exception as e: raise ValueError(broken) from e
-    if header.get("form") != FORM:
-        fail("out", str(path.parent), "a run of this version", "its checkpoint has another form; begin anew in another folder")
     arguments = inspect.signature(run_table).parameters
     for name, value in facts.items():
         have = saved.get(name, arguments[name].default if name in arguments else None)  # a release before did not know all of them

@@ -393,11 +393,98 @@ def test_other_files_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"^state = .*: it must be a whole file"): fresh().restore(path)
     service.save(path)
     header, arrays = read_file(path)
-    for change in ({"form": 2}, {"current": "x"}, {"open": [[1, [0, 99], [], True]]}, {"open": [[1, [0, 1], [], True, [1.0, None], 0.0]]}):
+    for change in ({"current": "x"}, {"open": [[1, [0, 99], [], True]]}, {"open": [[1, [0, 1], [], True, [1.0, "x"], 0.0]]}):
         write_file(path, header | change, arrays)
         with pytest.raises(ValueError, match=r"^state = .*: it must be a whole file"): fresh().restore(path)
     with pytest.raises(FileNotFoundError): fresh().restore(tmp_path / "none")
     assert command("serve", *ARGS, "--state", path).exit_code == 2
+
+
+TESTS = [f"test_{i}" for i in range(6)]
+
+
+def named_service(**kw):
+    "A service whose learner knows names, as that of a table does."
+    learner = oslr.auto(6, 3, seed=0, **kw)
+    learner.names_ = tuple(TESTS)
+    return sv.Service(learner)
+
+
+def test_names_in_questions_and_answers():
+    plain, named = sv.Service(oslr.auto(6, 3, seed=0)), named_service()
+    rng = np.random.default_rng(0)
+    for t in range(60):
+        x, y = rng.normal(size=6), float(rng.normal())
+        one, two = (json.loads(s.answer(b'{"op": "query", "id": %d}' % t)) for s in (plain, named))
+        assert one["features"] == two["features"] and two["names"] == [TESTS[i] for i in two["features"]] and "names" not in one
+        values = [round(x[i], 3) for i in one["features"]]
+        given = dict(zip(two["names"], values, strict=True))
+        if t % 2: given = dict(reversed(given.items()))
+        for service, told in ((plain, values), (named, given)):
+            answer = json.loads(service.answer(json.dumps({"op": "values", "id": t, "values": told}).encode()))
+            assert "prediction" in answer, answer
+            service.answer(json.dumps({"op": "label", "id": t, "label": y}).encode())
+    one, two = (json.loads(s.answer(b'{"op": "weights"}')) for s in (plain, named))
+    assert one["weights"] == two["weights"] and two["names"] == [TESTS[i] for i in two["features"]]
+    named.answer(b'{"op": "query", "id": "x"}')
+    asked = named.open["x"].features
+    for wrong, words in (({}, "has none"), (dict.fromkeys(TESTS, 1), "none of them"), ({TESTS[i]: "a" for i in asked}, "a list of numbers"),
+                         ({TESTS[i]: 1e70 for i in asked}, "it must be"), ([1], "3 numbers"), ([None, 1, "a"], "a list of numbers")):
+        said = json.loads(named.answer(json.dumps({"op": "values", "id": "x", "values": wrong}).encode()))
+        assert words in said["error"] and named.open["x"].values is None, said
+    plain.answer(b'{"op": "query", "id": "x"}')
+    assert "no names" in json.loads(plain.answer(b'{"op": "values", "id": "x", "values": {"test_1": 2}}'))["error"]
+
+
+@pytest.mark.parametrize("key", ["auto", "own.CoinBetting", "ito2017.UniformRDA"])
+@pytest.mark.parametrize("late", [False, True])
+def test_a_measurement_that_failed(key, late, tmp_path):
+    "What came is used; a label that comes later too, and a restart in between."
+    learner = make_learner(key, 6, 3, 0)
+    service, rng = sv.Service(learner), np.random.default_rng(1)
+    if late and not service.interleaves: return
+    losses = []
+    for t in range(600):
+        x = rng.uniform(-1, 1, 6) / 3
+        y = float(2 * x[0] - x[1])
+        asked = json.loads(service.answer(b'{"op": "query", "id": %d}' % t))["features"]
+        values = [None if rng.random() < 0.2 else x[i] for i in asked]
+        if t == 300: values = [None, None, None]
+        told = json.loads(service.answer(json.dumps({"op": "values", "id": t, "values": values}).encode()))
+        again = json.loads(service.answer(json.dumps({"op": "values", "id": t, "values": values}).encode()))
+        assert told == again and abs(told["prediction"]) < 10, told
+        if late: service.answer(b'{"op": "query", "id": "another"}')
+        if t == 400:
+            service.save(tmp_path / "s.npz")
+            (service := sv.Service(make_learner(key, 6, 3, 0))).restore(tmp_path / "s.npz")
+        assert json.loads(service.answer(json.dumps({"op": "label", "id": t, "label": y}).encode()))["rounds"] == t + 1
+        if late: service.answer(b'{"op": "skip", "id": "another"}')
+        losses.append((told["prediction"] - y) ** 2)
+    if key == "auto": assert np.mean(losses[-200:]) < 0.5 * 5 / 27, "half of the variance of the labels"
+
+
+@pytest.mark.parametrize("gone", [(0,), (1, 2), (0, 1, 2)])
+def test_what_came_is_all_that_is_learnt(gone):
+    "The sums are those of the features that came."
+    service = named_service()
+    service.answer(b'{"op": "query", "id": 1}')
+    asked = service.open[1].features
+    service.answer(json.dumps({"op": "values", "id": 1, "values": [None if i in gone else 1.0 for i in range(3)]}).encode())
+    service.answer(b'{"op": "label", "id": 1, "label": 2}')
+    assert service.learner.purchases_.nonzero()[0].tolist() == sorted(asked[i] for i in range(3) if i not in gone)
+
+
+def test_prices_of_a_service(tmp_path):
+    (tmp_path / "prices.csv").write_text("feature,price\n" + "".join(f"{name},{1 + i}\n" for i, name in enumerate(TESTS)))
+    words, lines = ("serve", "--costs", tmp_path / "prices.csv"), b'{"op": "query", "id": 1}\n{"op": "quit"}\n'
+    line = [sys.executable, "-m", "oslr_nb", *map(str, words), "--budget", "7.5", "--seed", "0"]
+    done = subprocess.run(line, input=lines, capture_output=True, check=True)
+    ready, asked, _ = map(json.loads, done.stdout.splitlines())
+    assert ready["features"] == 6 and ready["budget"] == 7.5 and asked["names"] == [TESTS[i] for i in asked["features"]]
+    assert sum(1 + i for i in asked["features"]) <= 7.5
+    for wrong in (("--features", 5), ("--learner", "own.CoinBetting"), ("--learner", tmp_path / "a.npz")):
+        assert command(*words, "--budget", 7.5, *wrong, input=b"").exit_code == 2
+    assert command(*words, input=b"").exit_code == 2 and command("serve", "--features", 6, "--budget", 2.5, input=b"").exit_code == 2
 
 
 def test_a_full_disk_ends_nothing(tmp_path, monkeypatch, capsys):

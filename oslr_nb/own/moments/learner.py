@@ -311,6 +311,7 @@ class PairwiseMoments(Learner):
     sold: np.ndarray  # with prices, (1,): how many features were bought
     fixed: ClassVar[tuple[str, ...]] = ()  # arguments that a subclass does not have
     growth: ClassVar[float] = GROWTH
+    scale_free = True
 
     def __init__(
         self, d: int, budget: int, held: int, first: int, explore: Any, rows: int | None, forget: Any, centre: Any, scales: Any, prior: Any,
@@ -473,6 +474,8 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
     PairwiseTrainingOnly : all features are free when it is scored.
     """
 
+    takes_fewer: ClassVar[bool] = True  # an example of which some measurements failed
+
     @validated
     def __init__(
         self, d: Features, budget: BudgetOrMoney, *, costs: CostsOrNone = None, top: Top = None,
@@ -485,6 +488,7 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
         args = (most if most < d else 0, top, explore, rows, forget, centre, scales, prior, seed)
         self.adaptive = adaptive
         super().__init__(d, most, *args, top=top, support=support, adaptive=self.adaptive)
+        self._came = most  # values of the purchase that came
         if costs is not None: self._take_prices(money, costs)
 
     def _take_prices(self, budget: float, costs: Any) -> None:
@@ -505,8 +509,8 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
 
     @property
     def _now(self) -> Moments:
-        if self.costs is None: return self._state
-        n = int(self.sold[0])
+        if self.costs is None and self._came == self.S.size: return self._state
+        n = self._came if self.costs is None else int(self.sold[0])
         return self._state._replace(S=self.S[:n], values=self.values[:n])
 
     @property
@@ -526,6 +530,7 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
         return len(found) if self.costs is None else int((np.add.accumulate(self.costs[found]) <= self.limit).sum())
 
     def _query(self) -> np.ndarray:
+        self._came = self.S.size
         if self.costs is None: return super()._query()
         draw_priced(self.words, self._state, self._prices, self.explore)
         return self.S[: self.sold[0]].copy()
@@ -577,18 +582,19 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
 
     def _take_in(self, S: Any, values: Any) -> np.ndarray:
         values = super()._take_in(S, values)
+        self._came = values.size
         if self.costs is not None: self.sold[0] = values.size
         return values
 
     def _check_purchase(self, S: np.ndarray) -> None:
-        if self.costs is None: return super()._check_purchase(S)
-        check_int("number of features in S", S.size, 1, self.most, "more cannot be had for the budget")
-        check_real("price of S", price_of(self.costs, S), -1.0, self.budget * (1 + PRICE_SLACK), "the budget")
-        return None
+        check_int("number of features in S", S.size, 0, self.most, "more cannot be had for the budget")
+        if self.costs is not None:
+            check_real("price of S", price_of(self.costs, S), -1.0, self.budget * (1 + PRICE_SLACK), "the budget")
 
     def _count_as(self, explored: bool) -> None: self.num[0]["arm"] = 0 if explored else 1
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
+        self._came = self.S.size
         args = (self.room, self.scales, self.centre, self.prior, self.forget)
         rest = (self.explore, self._limit, *books)
         if self.costs is None: return play_moments(self.words, X, y, rows, self._state, *args, self.top, *rest[:3])
