@@ -262,7 +262,8 @@ def recommend(
     ctx: typer.Context,
     data: Annotated[Path, Argument(help="A CSV or Parquet file of complete examples, in the order in which they came.")],
     target: Annotated[str, Option(help="Column of the labels.")],
-    budget: Annotated[int, Option(help="Features to buy in a round, at least 2.")],
+    budget: Annotated[float, Option(help="Features to buy in a round, at least 2; with --costs, money.")],
+    costs: Annotated[Path | None, Option(help="Table with the columns feature and price.")] = None,
     k: Annotated[int | None, Option(help="Weights of comparators, from 1 to the budget (default: half of the budget).")] = None,
     rounds: Annotated[int | None, Option(help="Rounds that you plan to play.")] = None,
     protocol: Annotated[str, Option(help="OSLR, POSLR or training-only.")] = "OSLR",
@@ -273,13 +274,13 @@ def recommend(
     keep: Keep = None,
 ) -> None:
     "Find the learner to start with from a sample of a table. Shows which assumptions hold, and what each theorem promises."
-    from oslr_nb.practice.recommend import read_table
-    from oslr_nb.practice.recommend import recommend as run
+    from oslr_nb.practice.recommend import recommend_table
 
     with stop_at_errors(ctx=ctx):
-        X, y = read_table(data, target, encode=encode or (), impute=impute, ignore=ignore or (), missing=missing or (), keep=keep or ())
-        if left := X.schema.metadata[b"left out"].decode(): typer.echo(f"Left out: {left}.\n")
-        typer.echo(str(run(X, y, budget=budget, k=k, T=rounds, protocol=protocol)))
+        found = recommend_table(
+            data, target, budget=budget, costs=costs, k=k, T=rounds, protocol=protocol, encode=encode or (), impute=impute,
+            ignore=ignore or (), missing=missing or (), keep=keep or ())
+        typer.echo(str(found))
 
 # %% ../nbs/cli.ipynb #a951700d
 @app.command()

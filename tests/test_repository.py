@@ -20,7 +20,7 @@ STOREYS = {  # the house: every import goes down, or stays on its storey and goe
              "learner run driver problems"),
     "papers": "cesabianchi2010 hazan2012 foster2016 ito2017 kale2017 ito2018 murata2018 li2025",
     "own": "adaptive parameter_free moments moment_theory __init__ choice",
-    "practice": "data columns reading scaling blocks adapters recommend report tables service",
+    "practice": "data columns reading scaling blocks adapters report tables recommend service",
     "ledger": "claims core cesabianchi2010 hazan2012 foster2016 ito2017 kale2017 ito2018 murata2018 li2025 own",
     "results": "experiments cesabianchi2010 ito2017 kale2017 ito2018 murata2018 digits equal_cost catalogue errata",
     "": "__init__ cli __main__",

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,18 +17,19 @@ import numpy as np
 from ..core.checks import aligned, check_array, check_choice, check_flag, check_int, check_magnitude, fail, need
 from ..core.designs import pair_minimum
 from ..core.driver import simulate
-from ..core.environment import PROTOCOLS, check_features, check_labels
+from ..core.environment import PROTOCOLS, check_costs, check_features, check_labels
 from ..core.geometry import ENUMERATION_LIMIT, Interval, compatibility, enumerated_eigenvalues, lower_end, outer_eigenvalues
 from ..core.registry import all_learners
 from ..core.sparse.selectors import best_subset, forward_backward, forward_selection
 from ..core.storage import check_path, markdown, stored_result
 from ..own import moment_theory
-from ..own.choice import auto
+from ..own.choice import auto, priced_learners
+from ..own.moments.learner import check_prices
 from ..papers import cesabianchi2010, foster2016, hazan2012, ito2017, ito2018, kale2017, li2025
 
 # %% auto #0
 __all__ = ['MOST', 'CHANCE', 'LARGEST_SAMPLE', 'TRIAL', 'Check', 'judge', 'horizon', 'Outlook', 'Advice', 'recommend',
-           'read_table']
+           'recommend_table']
 
 # %% ../../nbs/practice/recommend.ipynb #5bbc2894
 MOST = 2000  # features that `recommend` looks at, at most: it needs all their second moments and their spectrum
@@ -44,9 +45,12 @@ class Sample:
     X: np.ndarray  # (n, d)
     y: np.ndarray | Any  # (n,), or None
     size: np.ndarray  # deviations of the features as they came
-    budget: int  # features bought a round
+    budget: int  # features bought a round; with prices, as many as the money buys at the mean price
     k: int  # weights of the comparators
     names: list[str]  # of the features
+    spare: list[str] = field(default_factory=list)  # columns that are left out, since the dummies before them determine them
+    money: float | None = None  # budget of a round, where features have prices
+    costs: np.ndarray | None = None  # prices (d,)
     V: np.ndarray = field(init=False)  # second moments
     spectrum: np.ndarray = field(init=False)  # their eigenvalues
     w: np.ndarray | Any = None  # the best k-sparse weights that were found; None without labels
@@ -167,7 +171,7 @@ def check_compatibility(s: Sample) -> Check:
             warnings.simplefilter("ignore")  # a solver that stops early: the ends are certified by themselves
             phi = compatibility(s.V, S)
         good = None if s.n < s.d else True if phi.lower > 1e-5 else False if phi.upper < 1e-5 else None
-        return judge(phi.lower, good, f"phi_0 {phi} on the best {S.size} features found")
+        return judge(phi.lower, good, f"phi_0 {phi} on the best {S.size} feature{'s' * (S.size != 1)} found")
     if low > 0: return judge(low, True, f"phi_0 of every support at least {low:.3g}, the root of the smallest eigenvalue")
     return judge(0.0, None, "dependent features, and no support that is small enough to be certified")
 
@@ -232,7 +236,7 @@ def check_model(s: Sample) -> Check:
     lost, free, L = s.n * (s.sparse - s.full), s.d - s.k, math.log(1 / CHANCE)
     room = s.n * s.full / (s.n - s.d) * (free + 2 * math.sqrt(free * L) + 2 * L) + 1e-9 * s.n * s.mean
     if lost <= room: return judge(worst, True, words)
-    words = f"the best {s.k} weights {'' if s.exact else 'found '}lose {s.sparse:.3g} a round, all {s.full:.3g}"
+    words = f"loss a round of the best {s.k} of the weights{'' if s.exact else ' found'} {s.sparse:.3g}, of all {s.full:.3g}"
     return judge(s.sparse - s.full, False if s.exact else None, words)
 
 
@@ -435,7 +439,8 @@ def trial(s: Sample, protocol: str) -> tuple[float, float, int] | None:
     "Losses of auto on the sample: of all rounds, of the second half, and the rounds; None where auto has no learner."
     rounds = min(s.n, TRIAL, 4 * 10**9 // s.budget**3)
     if s.y is None or rounds < 2: return None
-    try: lr = auto(s.d, s.budget, protocol=protocol, k=s.k if protocol == "POSLR" else None, seed=0)
+    budget = s.budget if s.money is None else s.money
+    try: lr = auto(s.d, budget, protocol=protocol, k=s.k if protocol == "POSLR" else None, costs=s.costs, seed=0)
     except ValueError: return None
     losses = simulate(lr, s.X[:rounds], s.y[:rounds], seed=0).losses
     return float(losses[1:].mean()), float(losses[rounds // 2 :].mean()), rounds  # nothing is known before the first label
@@ -471,23 +476,29 @@ class Advice:
     protocol: str  # the protocol that was asked about
     n: int  # examples of the sample
     d: int  # features
-    budget: int  # features bought a round
+    budget: float  # features bought a round, or money
     k: int  # weights of the comparator
     T: int | None  # rounds that are planned
     checks: dict[str, Check]  # by assumption
     learners: dict[str, Outlook]  # by name, all of the protocol
     moment_rule: float | None  # horizon, as in `Outlook`, of the exact search of `own.moment_theory`, for examples from one law
     losses: dict[str, float]  # of a round, in units of predicting the mean; empty without labels
+    spare: list[str]  # columns that were left out, since dummies before them determine them
+    missing: int = 0  # values of the file for which means stand
+    table: list[str] = field(default_factory=list)  # sentences on the file: columns left out, missing values, doubts
 
     def __str__(self) -> str:
         "The report."
-        head = f"**Start with** `{self.call}`. From a sample of {self.n} whole examples of {self.d} features; protocol {self.protocol}, "
-        head += f"budget {self.budget}, comparators of k = {self.k} weights. "
+        whole = "" if self.missing else "whole "
+        head = f"**Start with** `{self.call}`. From a sample of {self.n} {whole}examples of {self.d} features; protocol {self.protocol}, "
+        head += f"budget {self.budget:g}, comparators of k = {self.k} weights. "
         head += "Features and labels less their means, in units of their deviations."
+        if self.spare: head += f" Left out of all checks, since the columns before determine them: {listed(self.spare)}."
         losses = ", ".join(f"{name} {value:.3g}" for name, value in self.losses.items())
         first = [(name, c.verdict, c.words) for name, c in self.checks.items()]
         second = [(o.learner, o.verdict, o.because or "-", self.reached(o), o.practice) for o in self.learners.values()]
-        parts = [head, "Loss a round: " + losses + "." if losses else "Without labels nothing is said about losses and horizons."]
+        losses = f"Loss a round: {losses}." if losses else "Without labels nothing is said about losses and horizons."
+        parts = [*self.table, head, losses]
         parts.append(markdown(("assumption", "on this sample", "what was looked at"), first).rstrip())
         title = ("learner", "its assumptions", "because of", "its bound beats predicting the mean from", "measured elsewhere")
         parts.append(markdown(title, second).rstrip())
@@ -511,6 +522,7 @@ def verdict_of(name: str, s: Sample, found: dict[str, Check]) -> tuple[str, str]
     "The worst verdict on a learner's assumptions, and its reason."
     a, b = LEAST.get(name, (2, 0))
     least = " + ".join([str(a)] * (a > 0) + ["k"] * b)
+    if s.costs is not None and name not in priced_learners(): return "fails", "it knows no prices"
     if s.budget < a + b * s.k: return "fails", f"budget {s.budget} below {least}"
     if name == "cesabianchi2010.AER" and s.budget % 2: return "fails", f"budget {s.budget} is odd"
     if name == "foster2016.FKK" and math.comb(s.d, s.k) > 10**7: return "fails", "more than ten million subsets"
@@ -535,21 +547,47 @@ def check_size(n: int, d: int) -> None:
     if n * d > LARGEST_SAMPLE: fail("shape of X", (n, d), f"of at most {LARGEST_SAMPLE:,} numbers", "some thousand rows are enough")
 
 
-def read_sample(X: Any, y: Any, budget: Any, k: Any) -> Sample:
+def determined(X: np.ndarray) -> list[int]:
+    "Columns that the ones before them determine: the last of neighbours from 0 to 1 that add to 1 in each row, as dummies of words do."
+    found: list[int] = []
+    start, total = 0, np.zeros(len(X))
+    for j, column in enumerate(X.T):
+        total = total + column
+        if column.min() < 0 or column.max() > 1: start, total = j + 1, np.zeros(len(X))
+        while total.max() > 1 + 1e-9: start, total = start + 1, total - X[:, start]
+        if start < j and total.min() > 1 - 1e-9: found, start, total = [*found, j], j + 1, np.zeros(len(X))
+    return found if X.shape[1] - len(found) > 1 else []
+
+
+def check_money(budget: Any, costs: Any, d: int, names: list[str]) -> tuple[int, float | None, np.ndarray | None]:
+    "Features bought a round, money and prices."
+    if costs is None: return check_int("budget", budget, 2, d, "a pair of features is the least that shows how they depend"), None, None
+    costs = check_costs(costs, d, tuple(names))
+    budget = check_prices(d, budget, costs, None, "greedy")[0]
+    return min(d, max(2, int(budget / max(costs.mean(), 1e-300)))), budget, costs
+
+
+def read_sample(X: Any, y: Any, budget: Any, k: Any, costs: Any = None) -> Sample:
     "Check the arguments and standardise."
     names, y = [str(c) for c in getattr(X, "column_names", getattr(X, "columns", []))], aligned(y, X)
     X = check_array("X", check_features(X), (None, None), "a sample of whole examples")
     n, d = check_magnitude("X", X).shape
     check_size(n, d)
-    budget = check_int("budget", budget, 2, d, "a pair of features is the least that shows how they depend")
+    names = names if len(names) == d else [f"x{i}" for i in range(d)]
+    budget, money, costs = check_money(budget, costs, d, names)
     k = check_int("k", max(1, min(budget // 2, budget - 2)) if k is None else k, 1, budget, "comparators whose features can be bought")
     if y is not None: y = check_magnitude("y", check_array("y", check_labels(y, n), (n,)))
-    X, size = in_units(X)
+    spare = determined(X)
+    kept = np.delete(np.arange(d), spare)
+    X, size = in_units(X[:, kept])
     y = None if y is None else in_units(y)[0]
-    return Sample(X, y, size, budget, k, names if len(names) == d else [f"x{i}" for i in range(d)])
+    budget, costs = min(budget, len(kept)), None if costs is None else costs[kept]
+    return Sample(X, y, size, budget, min(k, budget), [names[i] for i in kept], [names[i] for i in spare], money, costs)
 
 # %% ../../nbs/practice/recommend.ipynb #9cfc3368
-def recommend(X: Any, y: Any = None, *, budget: int, k: int | None = None, T: int | None = None, protocol: str = "OSLR") -> Advice:
+def recommend(
+    X: Any, y: Any = None, *, budget: float, k: int | None = None, T: int | None = None, protocol: str = "OSLR", costs: Any = None,
+) -> Advice:
     """Which assumptions hold on a sample, from which round on each learner's theorem says something, and what to start with.
 
     Parameters
@@ -558,14 +596,16 @@ def recommend(X: Any, y: Any = None, *, budget: int, k: int | None = None, T: in
         Whole examples, in the order of time: finite numbers, 2 to 2000 features. An array, or a table of pandas, polars or pyarrow.
     y : array-like (n,), optional
         Labels. Without them nothing is said about models, losses and horizons.
-    budget : int
-        Features that the learner will buy in a round, from 2 to d.
+    budget : int or float
+        Features that the learner will buy in a round, from 2 to d; with `costs` money.
     k : int, optional
         Nonzero weights of the comparators, from 1 to budget. Default: half of the budget, and at most budget - 2.
     T : int, optional
         Rounds that are planned, to say which bounds matter within them.
     protocol : {"OSLR", "POSLR", "training-only"}, default "OSLR"
         The protocol; learners of the others are left out.
+    costs : array-like (d,), mapping or Series, optional
+        Price of each feature, in the order of the features or by name. The learners that know no prices then fail.
 
     Returns
     -------
@@ -591,8 +631,9 @@ def recommend(X: Any, y: Any = None, *, budget: int, k: int | None = None, T: in
     'holds'
     """
     check_choice("protocol", protocol, PROTOCOLS)
+    if costs is not None and protocol != "OSLR": fail("protocol", protocol, "'OSLR' with costs", "no learner of the others knows prices")
     T = None if T is None else check_int("T", T, 1, 10**15)
-    s = read_sample(X, y, budget, k)
+    s = read_sample(X, y, budget, k, costs)
     found = {name: check(s) for name, check in CHECKS.items()}
     s.fast = found["sparse linear model"].verdict == "holds"
     c = None if y is None else constants(s, found)
@@ -601,22 +642,25 @@ def recommend(X: Any, y: Any = None, *, budget: int, k: int | None = None, T: in
     losses, played = {}, trial(s, protocol)
     if y is not None: losses = {"mean": s.mean, "sparse": s.sparse, "everything": s.full}
     if played: losses |= {"auto": played[0], "auto, second half": played[1]}
-    return Advice(call_of(s, protocol, found["one law"]), protocol, s.n, s.d, s.budget, s.k, T, found, rows, rule, losses)
+    call = call_of(s, protocol, found["one law"], budget)
+    return Advice(call, protocol, s.n, s.d + len(s.spare), float(budget), s.k, T, found, rows, rule, losses, s.spare)
 
 # %% ../../nbs/practice/recommend.ipynb #84221e9e
-def call_of(s: Sample, protocol: str, law: Check) -> str:
+def call_of(s: Sample, protocol: str, law: Check, budget: float) -> str:
     "The call that makes the learner to start with; where the law changes, one that forgets."
     extra = "" if protocol == "OSLR" else f', protocol="{protocol}"'
     if protocol == "POSLR" and s.k <= s.budget - 2: extra += f", k={s.k}"
     if law.verdict == "fails": extra += f", memory={max(100, s.n // 10)}"
-    return f"oslr.auto({s.d}, {s.budget}{extra})"
+    if s.costs is not None: extra += ", costs=costs"
+    return f"oslr.auto({s.d + len(s.spare)}, {budget:g}{extra})"
 
 # %% ../../nbs/practice/recommend.ipynb #bf231661
-def read_table(
-    path: str | Path, target: str, *, encode: bool | Sequence[str] = False, impute: bool = False, ignore: Sequence[str] = (),
+def recommend_table(
+    path: str | Path, target: str, *, budget: float, costs: str | Path | None = None, k: int | None = None, T: int | None = None,
+    protocol: str = "OSLR", encode: bool | Sequence[str] = False, impute: bool = False, ignore: Sequence[str] = (),
     missing: Sequence[str] = (), keep: Sequence[str] = (),
-) -> tuple[Any, Any]:
-    """Read a CSV or Parquet file whole: features and label.
+) -> Advice:
+    """Give the answer of `recommend` on a CSV or Parquet file, and say what was made of the file.
 
     Parameters
     ----------
@@ -624,6 +668,10 @@ def read_table(
         CSV with a line of names, in UTF-8, or Parquet.
     target : str
         Column of the labels.
+    budget, k, T, protocol : optional
+        As for `recommend`.
+    costs : str or Path, optional
+        Table with the columns feature and price; the budget is money then.
     encode, ignore, missing, keep : optional
         As for `oslr_nb.practice.tables.run_table`.
     impute : bool
@@ -631,19 +679,26 @@ def read_table(
 
     Returns
     -------
-    X : pyarrow.Table
-        The features, by name; in its metadata, by b"left out", the columns that were left out unasked.
-    y : array (n,)
-        The label.
+    Advice
+        The answer; `table` says what was left out, and how many values were made up.
 
     Notes
     -----
     Ours; `nbs/practice/reading.ipynb` reads it, as for `oslr run`.
     """
     from oslr_nb.practice.reading import read_whole, survey_table
+    from oslr_nb.practice.tables import read_costs
 
     path, impute = check_path(path), check_flag("impute", impute)
     survey = survey_table(path, target, encode, impute, ignore, missing=missing, keep=keep)
     check_size(survey.rows, len(survey.names))
+    prices = None if costs is None else read_costs(check_path(costs), survey)
     X, y = read_whole(path, survey)
-    return need("pyarrow").table(dict(zip(survey.names, X.T, strict=True)), metadata={"left out": ", ".join(survey.left_out)}), y
+    X = need("pyarrow").table(dict(zip(survey.names, X.T, strict=True)))
+    said = [f"Left out: {', '.join(survey.left_out)}."] if survey.left_out else []
+    if gaps := sum(survey.gaps):
+        where = ", ".join(f"{n} of {name!r}" for name, n in zip(survey.columns, survey.gaps, strict=True) if n)
+        said.append(f"Missing values, {gaps} of {survey.rows * len(survey.columns)}, are replaced by the means of their columns: {where}.")
+    if costs is None and float(budget).is_integer(): budget = int(budget)
+    answer = recommend(X, y, budget=budget, k=k, T=T, protocol=protocol, costs=prices)
+    return replace(answer, missing=gaps, table=[*said, *survey.doubts])

@@ -200,6 +200,20 @@ def test_what_it_refuses_in_one_sentence(args, kw, words):
     with conftest.refused("^" + words): found(*args, **kw)
 
 
+WORD = RNG.integers(3, size=500)
+KIND = {"1": WORD == 0, "2": WORD == 1, "3": WORD == 2, "m": WORD > 0, "f": WORD == 0, "0": WORD < 0, "b": RNG.random(500) < 0.5}
+
+
+@pytest.mark.parametrize(("columns", "spare"), [
+    ("zb", []), ("bbz", []), ("123", [2]), ("z123", [3]), ("z321qmf", [3, 6]), ("mf", []), ("fmz", [1]), ("z0123", [4]), ("b123b", [3]),
+])
+def test_dummies_are_not_blamed(columns, spare):
+    "1, 2, 3 are dummies of a word, m, f of another; b is a flag, 0 a constant, and all else are numbers."
+    M = np.column_stack([KIND.get(c, RNG.standard_normal(500)) for c in columns]).astype(float)
+    told = oslr.recommend(M, M @ np.ones(len(columns)) + RNG.standard_normal(500), budget=2)
+    assert told.spare == [f"x{i}" for i in spare] and told.d == len(columns) and told.call.startswith(f"oslr.auto({len(columns)}, 2")
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     "The same sample as CSV and as Parquet."
@@ -229,7 +243,13 @@ def test_the_command_reads_as_run_does(tmp_path):
     options = ("--target", "label", "--budget", 2, "--encode", "--impute", "--ignore", "when")
     size = np.where(np.arange(300) % 7 == 0, gaps.drop_null().to_numpy().mean(), X[:300, 1])
     table = pyarrow.table({"city=Oslo": 1.0 * (city == "Oslo"), "city=Rome": 1.0 * (city == "Rome"), "size": size})
-    assert command(tmp_path / "a.parquet", *options).output.strip() == str(oslr.recommend(table, Y[:300], budget=2))
+    told, said = command(tmp_path / "a.parquet", *options).output.strip(), str(oslr.recommend(table, Y[:300], budget=2))
+    assert told == "Missing values, 43 of 600, are replaced by the means of their columns: 43 of 'size'.\n\n" + said.replace(
+        "300 whole examples", "300 examples")
+    assert "linear independence | holds" in said and "determine them: city=Rome." in said
+    (tmp_path / "prices.csv").write_text("feature,price\ncity,2\nsize,1\n")
+    told = command(tmp_path / "a.parquet", *options, "--costs", tmp_path / "prices.csv")
+    assert "`oslr.auto(3, 2, costs=costs)`" in told.output and "it knows no prices" in told.output
     for left_out, words in (("--encode", "column 'city' = "), ("--impute", "column 'size', row 1: the value is missing")):
         told = command(tmp_path / "a.parquet", *(o for o in options if o != left_out))
         assert told.exit_code == 2 and told.output.startswith(words)
