@@ -130,6 +130,19 @@ def test_place_in_the_book(build, tmp_path):
                     ["Lemma 1 (First x^2)", "Front", "index.html#lem-a", ""], ["Lemma 2", "Front", "index.html#lem-b", ""]]
 
 
+def test_the_reference_has_groups(build, tmp_path):
+    "Their names stand between the pages, all of which are listed; before a release there is no year to cite."
+    groups = "{section: Use, contents: [more/01_page.ipynb, b.ipynb]}, {section: Inside, contents: [c.ipynb]}"
+    settings = SETTINGS.replace("{section: More, contents: [more/01_page.ipynb]}", f"{{section: Reference, contents: [{groups}]}}")
+    more = {name: notebook([("raw", f"---\ntitle: {name}.x\ndescription: A module\n---")]) for name in "bc"}
+    assert build(settings=settings, **more)[0] == []
+    page = (tmp_path / "out" / "c.html").read_text(encoding="utf-8").split("</nav>")[0].split('aria-label="Pages">')[1]
+    assert words(page).split() == ["←", "Trial", "Reference", "Use", "More", "b.x", "Inside", "c.x"]
+    site = Site(tmp_path / "_proc", tmp_path / "out")
+    del site.citation["date-released"]
+    assert "The authors. Front. In Trial, version 1.2." in site.foot(site.front()) and "year" not in site.foot(site.front())
+
+
 def test_image_is_written(build, tmp_path):
     assert build(["#| fig-alt: A dot\nplot()", data(image_png=PNG)])[0] == []
     [file] = (tmp_path / "out" / "index_files").iterdir()

@@ -189,7 +189,7 @@ def problems(folder: Path) -> list[str]:
         for text in prose(book, outputs=True):
             bare = re.sub(r"(`+).+?\1|\$[^$]*\$", "", text)
             found += [f"{name}: old markup {m[0]}" for m in LEFT_OVER.finditer(bare)]
-            found += [f"{name}: no number in {m[0]}" for m in re.finditer(r"\[\?\]\(#.*?\)|\*\*\w+ \?\*\*|\\tag\{\?\}", text)]
+            found += [f"{name}: no number in {m[0]}" for m in re.finditer(r"\[\?\]\(#.*?\)|\*\*\w+ \?\*\*|\\tag\{\?\}", bare)]
             for match in NUMBER.finditer(bare):
                 page = normpath(join(dirname(name), match[4])) if match[4] else name
                 if match[3] and match[3] != letters.get(page): found.append(f"{name}: letters of no such page in {match[0]}")

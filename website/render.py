@@ -122,26 +122,28 @@ class Site:
         if name: name = f'<p><a download href="{name}">The notebook of this page</a></p>\n'
         if self.citation:
             who = " and ".join(a.get("name") or f"{a['given-names']} {a['family-names']}" for a in self.citation["authors"])
-            year, title = str(self.citation["date-released"])[:4], plain(page.title)
+            year, title = str(self.citation.get("date-released", ""))[:4], plain(page.title)  # no year before the first release
             about = f"{self.citation['title']}, version {self.citation['version']}"
             where = f", {self.address}/{page.url}" if self.address else ""
             url = f", url = {{{self.address}/{page.url}}}" if self.address else ""
-            fields = f"author = {{{{{who}}}}}, title = {{{title}}}, howpublished = {{{about}}}, year = {{{year}}}{url}"
+            dated = f", year = {{{year}}}" if year else ""
+            fields = f"author = {{{{{who}}}}}, title = {{{title}}}, howpublished = {{{about}}}{dated}{url}"
             bib = f"@misc{{{Path(page.url).stem}, {fields}}}"
-            words = html.escape(f"{who} ({year}). {title}. In {about}{where}.")
+            words = html.escape(f"{who}{year and f' ({year})'}. {title}. In {about}{where}.")
             cite = f'<p id="cite-page">To cite this page: {words}</p>\n<pre><code>{html.escape(bib)}</code></pre>'
         return f'<aside class="foot" aria-label="About this page">{name}{cite}</aside>'
 
     def sidebar(self, here: Page) -> str:
-        """The navigation as seen from one page: its part and its chapter are open; the reference stands alone."""
+        """The navigation as seen from one page: its part and its chapter are open; the reference stands alone, in groups."""
         aside = here.section == REFERENCE
         out = [f'<p><a href="{relative("index.html", here)}">← {html.escape(self.title)}</a></p>'] if aside else []
         for section in dict.fromkeys(page.section for page in self.pages if not aside or page.section == REFERENCE):
             pages, lines, chapter = [page for page in self.pages if page.section == section], [], None
             if section == REFERENCE and not aside: pages = pages[:1]
             for page in pages:
-                inner = bool(page.chapter) and page.chapter == chapter
-                if inner and page.chapter != here.chapter: continue
+                if aside and page.chapter and page.chapter != chapter: lines.append(f"<li class=group>{html.escape(page.chapter)}</li>")
+                inner = bool(page.chapter) and (aside or page.chapter == chapter)  # the groups of the reference are open
+                if inner and page.chapter != here.chapter and not aside: continue
                 words = self.name(page) if inner or not page.chapter else page.chapter
                 current = ' aria-current="page"' if page is here else ""
                 link = f'<a href="{relative(page.url, here)}"{current}>{html.escape(f"{page.number} {words}".strip())}</a>'
@@ -154,7 +156,7 @@ class Site:
 
     def name(self, page: Page) -> str:
         """The title of a page within its chapter: without the chapter's name in front."""
-        if not page.chapter: return plain(page.title)
+        if not page.chapter or page.section == REFERENCE: return plain(page.title)
         words = plain(page.title).replace("&", "and").removeprefix(f"{page.chapter}: ")
         return words[:1].upper() + words[1:]
 
@@ -162,7 +164,8 @@ class Site:
         """Where a page stands: part, and for a chapter of several pages its first page."""
         first = next((page for page in self.pages if page.chapter == here.chapter and page.section == here.section), here)
         out = [html.escape(here.section)] if here.section else []
-        if here.chapter and first is not here:
+        if here.section == REFERENCE: out += [html.escape(here.chapter)] if here.chapter else []
+        elif here.chapter and first is not here:
             out.append(f'<a href="{relative(first.url, here)}">{first.number} {html.escape(here.chapter)}</a>')
         return " › ".join(out)
 

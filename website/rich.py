@@ -3,7 +3,7 @@
 Notebooks are read in JupyterLab, on GitHub and in editors, so their Markdown uses nothing that these do not show: a statement is
 a block quote with an id, a proof ends with a tombstone, an equation has a tag and an anchor, a reference and a citation are
 links whose words and numbers stand in the text. `rich` turns each of these back into the fence, label or `@key` that it stands
-for; `website.numbers` keeps the numbers right. CONTRIBUTING.md shows the form.
+for; `website.numbers` keeps the numbers right. nbs/house.ipynb shows the form.
 """
 
 import json
