@@ -4220,6 +4220,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                          'oslr_nb.practice.report.compare': ('practice/report.html#compare', 'oslr_nb/practice/report.py'),
                                          'oslr_nb.practice.report.draw_figure': ( 'practice/report.html#draw_figure',
                                                                                   'oslr_nb/practice/report.py'),
+                                         'oslr_nb.practice.report.draw_parts': ( 'practice/report.html#draw_parts',
+                                                                                 'oslr_nb/practice/report.py'),
                                          'oslr_nb.practice.report.far_labels': ( 'practice/report.html#far_labels',
                                                                                  'oslr_nb/practice/report.py'),
                                          'oslr_nb.practice.report.features_table': ( 'practice/report.html#features_table',

@@ -302,19 +302,23 @@ def report_text(r: dict[str, Any]) -> str:
 
 def draw_figure(r: dict[str, Any], path: Path) -> None:
     "Loss over time, and how often features were bought."
-    figure = need("matplotlib.figure").Figure(figsize=(10, 4), layout="constrained")
-    left, right = figure.subplots(1, 2)
+    with need("matplotlib.style").context("oslr_nb.figures"), warnings.catch_warnings(), replace_file(path) as f:
+        warnings.simplefilter("ignore")  # letters without a shape in this font
+        figure = need("matplotlib.figure").Figure(figsize=(10, 4), layout="constrained")
+        draw_parts(r, *figure.subplots(1, 2))
+        figure.savefig(f, dpi=120, format="png", transparent=False, facecolor="white")
+
+
+def draw_parts(r: dict[str, Any], left: Any, right: Any) -> None:
+    "The two parts of the figure, on axes."
     n, (mine, means) = np.array(r["curve"]["rounds"]), np.array(r["curve"]["losses"])
-    parts = [p for p in np.array_split(np.arange(BINS), 40) if n[p].sum()]
+    parts = [p for p in np.array_split(np.arange(BINS), 20) if n[p].sum()]
     t = np.cumsum([n[p].sum() for p in parts])
     left.plot(t, [mine[p].sum() / n[p].sum() for p in parts], label=r["learner_made"])
-    left.plot(t, [means[p].sum() / n[p].sum() for p in parts], "--", label="mean of the labels so far")
-    if r["hindsight"]: left.axhline(r["hindsight"]["ridge"], ls=":", color="0.4", label="ridge regression on everything, in hindsight")
-    left.set(xlabel="rounds", ylabel="mean squared error")
-    left.legend()
+    left.plot(t, [means[p].sum() / n[p].sum() for p in parts], label="mean of the labels so far")
+    if h := r["hindsight"]: left.plot(t, np.full(len(t), h["ridge"]), color="C6", label="ridge regression on everything, in hindsight")
+    left.set(xlabel="rounds", ylabel="mean squared error", ylim=(0, None))
+    left.legend(loc="lower left", bbox_to_anchor=(0, 1))
     order = sorted(range(len(r["features"])), key=lambda i: (-r["bought"][i], i))[:20][::-1]
     right.barh([r["features"][i][:25].replace("$", "\\$") for i in order], [100 * r["bought"][i] / r["rounds"] for i in order])
-    right.set(xlabel="bought, in per cent of the rounds")
-    with warnings.catch_warnings(), replace_file(path) as f:
-        warnings.simplefilter("ignore")  # letters without a shape in this font
-        figure.savefig(f, dpi=120, format="png")
+    right.set(xlabel="bought, in per cent of the rounds", xlim=(0, 100))
