@@ -411,6 +411,7 @@ def run_table(
         done = load_checkpoint(place, facts, lr, tally, survey.start) if place.exists() else 0
         play_table(path, survey, facts, lr, tally, done, place, every, progress)
         results = gather(survey, facts, lr, tally, prices)
+        lr.names_ = survey.names
         lr.save(out / "model.npz")
         draw_figure(results, out / "loss.png")
         write_whole(out / "results.json", json.dumps(results, indent=1))
