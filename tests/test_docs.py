@@ -19,7 +19,7 @@ import oslr_nb
 from website import quarto, reference
 from website.cells import Page
 from website.render import Site, address, navigation, number, with_its_marks
-from website.search import plainer, statements, untex
+from website.search import names, plainer, statements, untex
 
 PNG = ("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=")
 SETTINGS = """
@@ -253,6 +253,47 @@ Theorem 2</h3><p>If <span class="math inline">\\(\\lambda\\le\\frac{1}{2}\\)</sp
     assert '<h3 id="thm-a" data-pagefind-weight="9">' in text and "λ≤1/2" in text
     assert not any(word in text for word in ("Menu", "Cite", "<pre>", "\\"))
     assert untex(r"\(\mathbb{E}\left[x\right]\)") == "E[x]"
+
+
+ROWS = [  # of statements.json, in the order of the site
+    ["Your own data", "A session in a terminal", "start/your_data.html", "csv, missing values"],
+    ["The game", "One round in pictures", "book/01_game.html", "round, budget"],
+    ["Regret, not loss", "The game", "book/01_game.html#regret", "what is regret, regret"],
+    ["Algorithm 1", "Favourites and random features", "papers/ito2017/algorithm1.html", "", "RDA1 GreedyRDA"],
+    ["Theorem IA 1 (The regret of Algorithm 1)", "Algorithm 1", "papers/ito2017/algorithm1.html#thm-two", ""],
+    ["Tables", "From a file to a report, with missing values", "practice/tables.html", "csv, missing values"],
+    ["RDA1 and the floor", "How fast it is", "results/speed.html#rda1-and-the-floor", ""],
+    ["The run and its regret", "What a run knows", "core/run.html", "regret, what is regret, missing values"],
+    ["ito2017.algorithm1", "Reference of oslr_nb.papers.ito2017.algorithm1", "reference/ito2017.algorithm1.html", "", "RDA1 GreedyRDA"],
+]
+
+
+@pytest.mark.parametrize(("query", "order"), [
+    ("regret", ["book/01_game.html#regret", "papers/ito2017/algorithm1.html#thm-two", "core/run.html"]),
+    ("what is regret", ["book/01_game.html#regret", "core/run.html"]),
+    ("rda1", ["reference/ito2017.algorithm1.html#RDA1", "papers/ito2017/algorithm1.html", "results/speed.html#rda1-and-the-floor"]),
+    ("missing values", ["start/your_data.html", "practice/tables.html", "core/run.html"]),
+])
+def test_search_order(top, query, order):
+    "The definition, then theorems; the code of a name, then its chapter; pages of users before those of the code."
+    node = shutil.which("node")
+    if not node: pytest.skip("there is no node to run the script")
+    text = (top / "website" / "site.js").read_text(encoding="utf-8")
+    functions = [re.search(rf"^function {name}\(.*?(?:^\}}$|\}} *//[^\n]*$)", text, re.M | re.S)[0] for name in ("inside", "ranked")]
+    found = f"ranked({json.dumps(query)}, {json.dumps(ROWS)}).map((hit) => hit.url)"
+    code = "\n".join([*functions, f"process.stdout.write(JSON.stringify({found}))"])
+    done = subprocess.run([node, "-"], input=code, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == order
+
+
+def test_a_keyword_leads_to_its_section():
+    page = Page("book/01_game.ipynb", "", title="The game", description="It", url="a.html", keywords="what is regret, regret, round")
+    rows = statements(page, '<h2 id="a-round">A round</h2><h2\nid="regret">Regret, <em>not</em> loss</h2>', "Game play")
+    assert rows == [["The game", "It", "a.html", "round", "Game play"],
+                    ["Regret, not loss", "The game", "a.html#regret", "what is regret, regret"]]
+    chapter, code = (names(Page(source, "")) for source in ("papers/ito2017/01_algorithm1.ipynb", "reference/ito2017.algorithm1.ipynb"))
+    assert chapter == code and "RDA1" in code.split() and names(page) == ""
 
 
 def test_sitemap_only_with_an_address(build, tmp_path):

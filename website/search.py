@@ -1,8 +1,9 @@
-"""The search indexes: one of all statements and page titles, searched first, and Pagefind's, of everything.
+"""The search indexes: one of names, statements and page titles, searched first, and Pagefind's, of everything.
 
 Pagefind reads a plainer copy of the pages, in which a statement is a heading that weighs more than prose.
 """
 
+import ast
 import html
 import json
 import re
@@ -11,6 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from website import reference
 from website.cells import Page
 
 STATEMENT = r'<div id="([^"]+)" class="theorem[^>]*>\s*<(h\d) class="theorem-title">'
@@ -29,7 +31,7 @@ SIGNS = dict(zip(
 
 def index(pages: list[Page], site: Path) -> None:
     """Write `site/statements.json` and `site/pagefind`."""
-    rows = [row for page in pages for row in statements(page, (site / page.url).read_text(encoding="utf-8"))]
+    rows = [row for page in pages for row in statements(page, (site / page.url).read_text(encoding="utf-8"), names(page))]
     (site / "statements.json").write_text(json.dumps(rows, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
         for page in pages:
@@ -40,14 +42,34 @@ def index(pages: list[Page], site: Path) -> None:
         subprocess.run(command, check=True)
 
 
-def statements(page: Page, text: str) -> list[list[str]]:
-    """Title, page, address and further words to be found by, of a page and of each of its statements."""
+def names(page: Page) -> str:
+    """The public names that a page documents, or that its notebook defines; a plain word only if it is a class or users type it."""
+    here = [module for module in reference.shown() if page.source in (module.page, module.notebook)]
+    word = lambda name: name.isalpha() and (name.islower() or name.isupper()) and name not in reference.home()
+    return " ".join(n for module in here for n in module.public if isinstance(module.nodes[n], ast.ClassDef) or not word(n))
+
+
+def statements(page: Page, text: str, public: str = "") -> list[list[str]]:
+    """Title, page, address and keywords of a page, of the section to which a keyword leads and of each statement; a page's public names.
+
+    A keyword leads to a section whose id it is, or of whose id it contains every word: "what is regret" to `#regret`.
+    """
     name = plain(page.title) if not page.chapter or page.title.startswith(page.chapter) else f"{page.chapter}: {plain(page.title)}"
-    found = [[plain(page.title), plain(page.description), page.url, page.keywords]]
+    sections, kept = [], [word for word in page.keywords.split(", ") if word]
+    for anchor, title in re.findall(r'<h[2-4]\s[^>]*?id="([^"]+)"[^>]*>(.*?)</h', text, re.S) if kept else ():
+        mine = [word for word in kept if set(anchor.split("-")) <= set(re.findall(r"\w+", word.lower()))]
+        if mine: sections.append([words_of(title), name, f"{page.url}#{anchor}", ", ".join(mine)])
+        kept = [word for word in kept if word not in mine]
+    found = [[plain(page.title), plain(page.description), page.url, ", ".join(kept), *([public] if public else [])], *sections]
     for match in re.finditer(STATEMENT + r"(.*?)</h\d>", text, re.S):
         title = re.sub(r'<a [^>]*class="to-proof".*?</a>', "", match[3], flags=re.S)
-        found.append([" ".join(html.unescape(plain(re.sub(r"<[^>]+>", "", title))).split()), name, f"{page.url}#{match[1]}", ""])
+        found.append([words_of(title), name, f"{page.url}#{match[1]}", ""])
     return found
+
+
+def words_of(text: str) -> str:
+    """A heading without tags."""
+    return " ".join(html.unescape(plain(re.sub(r"<[^>]+>", "", text))).split())
 
 
 def plain(text: str) -> str:

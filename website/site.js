@@ -108,18 +108,27 @@ function near(event) {
 for (const kind of ["mouseover", "focusin"]) addEventListener(kind, near);
 addEventListener("click", away);
 
-// Search: titles of statements and pages that hold all words come first, then what Pagefind finds; several places a page.
+// Search: names, titles of statements and pages that hold all words come first, then what Pagefind finds; users' pages before the code's.
 let pagefind = null, titles = null;
 async function named(query) {
   titles ??= await (await fetch(new URL(base + "statements.json", location.href))).json();
-  const words = query.toLowerCase().split(/\s+/), last = words.length - 1, out = [];
-  const starts = (text, word, whole) => text.split(/[^\p{L}\p{N}_.]+/u).some((part) => whole ? part === word : part.startsWith(word));
-  for (const [title, page, url, more] of titles) {
+  return ranked(query, titles);
+}
+function inside(url) { return /^\/?(reference|core|ledger|package|house|results\/letters)\b/.test(url); }   // for those who change the code
+function ranked(query, titles) {   // rows of statements.json: what a keyword leads to, the code and the chapter of a name, titles
+  const parts = (text) => text.split(/[^\p{L}\p{N}_.]+/u).filter(Boolean), asked = query.trim().toLowerCase(), words = parts(asked), last = words.length - 1, out = [];
+  const starts = (text, word, whole) => parts(text).some((part) => whole ? part === word : part.startsWith(word));
+  for (const [title, page, url, more, names = ""] of titles) {
+    const name = names.split(" ").find((one) => one && one.toLowerCase() === asked), reference = url.startsWith("reference/");
+    if (name) {
+      out.push(reference ? { url: `${url}#${name}`, title: name, excerpt: "", page: `Reference of ${title}`, score: 9 } : { url, title, excerpt: "", page, score: 8 });
+      continue;
+    }
     const head = title.toLowerCase(), all = `${head} ${page} ${more}`.toLowerCase(), statement = url.includes("#");
     if (!words.every((word, i) => starts(all, word, i < last || /\d/.test(word)))) continue;
-    const near = words.filter((word) => starts(head, word, false)).length / words.length;
-    const phrase = more.toLowerCase().split(", ").includes(words.join(" ")) ? 3 : head.includes(words.join(" ")) ? 2 : 0;
-    out.push({ url, title, excerpt: "", page, score: near + phrase + 0.5 * statement + 0.4 * / of the paper/.test(title) - (/^(reference|letter)/.test(url) ? 2 : 0) });
+    const near = words.filter((word) => starts(head, word, false)).length / words.length, keyword = more.toLowerCase().split(", ").includes(asked);
+    const phrase = keyword ? 3 : head.includes(asked) ? 2 : 0;
+    out.push({ url, title, excerpt: "", page, score: near + phrase + 0.5 * statement + 0.4 * / of the paper/.test(title) - 2 * inside(url) });
   }
   return out.toSorted((a, b) => b.score - a.score).slice(0, 8);
 }
@@ -156,7 +165,7 @@ function hits(pages, query) {
     const parts = page.sub_results.map((part) => {
       const weight = part.weighted_locations.reduce((sum, l) => sum + l.balanced_score, 0);
       const title = part.title.replaceAll("\u00a0", " "), statement = /#(thm|lem|cor|prp|alg|def)-/.test(part.url);
-      const score = (phrase.test(title) ? 1000 + 100 * statement + 50 * / of the paper/.test(title) : each.every((word) => word.test(title)) ? 300 : 0) + 100 * weight / (weight + 20) - 2 * rank;
+      const score = (phrase.test(title) ? 1000 + 100 * statement + 50 * / of the paper/.test(title) : each.every((word) => word.test(title)) ? 300 : 0) + 100 * weight / (weight + 20) - 2 * rank - 600 * inside(part.url);
       return { url: part.url, title, excerpt: part.excerpt, page: page.meta.title, score };
     });
     out.push(...parts.toSorted((a, b) => b.score - a.score).slice(0, 4));
