@@ -90,6 +90,7 @@ def test_every_figure_has_its_box():
     "And each page that has a box loads the script, and says just before the box that it is filled on the site."
     boxes = re.findall(r'"(play-\w+)": \w+', SCRIPT.read_text())
     pages = {p: p.read_text() for p in (TOP / "nbs" / "book").glob("*.ipynb")}
-    assert all(re.search(r"On the site[^\"]+\\n\",\s+\"\\n\",\s+\"$", before) for text in pages.values() for before in text.split("<div id=\\\"play-")[:-1])
+    for text in pages.values():
+        for before in text.split("<div id=\\\"play-")[:-1]: assert re.search(r"On the site[^\"]+\\n\",\s+\"\\n\",\s+\"$", before)
     found = [(box, p) for p, text in pages.items() for box in re.findall(r'<div id=\\"(play-\w+)\\">', text)]
     assert sorted(boxes) == sorted(box for box, _ in found) and all('src=\\"../play.js\\"' in pages[p] for _, p in found)
