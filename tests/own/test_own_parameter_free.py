@@ -100,8 +100,9 @@ def test_rounds_given_whole_refuse_and_change_nothing(make):
     lr, good = make(), ([0, 1, 2], [1.0, 2.0, 3.0])
     lr.learn(*good, 1.0)
     before = str(oslr.saving.get_state(lr))
-    bad = [([0, 1], [1.0, 2.0]), ([0, 1, 6], good[1]), ([0, 1, 1], good[1]), (good[0], [1.0, 2.0]), (good[0], [1.0, math.nan, 2.0]),
+    bad = [([0, 1, 2, 3], [1.0] * 4), ([0, 1, 6], good[1]), ([0, 1, 1], good[1]), (good[0], [1.0, 2.0]), (good[0], [1.0, math.nan, 2.0]),
            (good[0], [1e61, 0, 0]), ("abc", good[1]), ([0.0, 1.0, 2.0], good[1])]
+    if not getattr(lr, "takes_fewer", False): bad.append(([0, 1], [1.0, 2.0]))
     for S, values in bad:
         with pytest.raises(ValueError, match="it must be"): lr.predict_from(S, values)
         with pytest.raises(ValueError, match="it must be"): lr.learn(S, values, 1.0)
