@@ -199,6 +199,7 @@ def test_checkpoints_that_were_damaged(command, tmp_path):
     path.parent.mkdir(exist_ok=True)
     data, rng = (states.FOLDER / f"{name}.npz").read_bytes(), np.random.default_rng(1)
     header, arrays = read_file(states.FOLDER / f"{name}.npz")
+    header.pop("form")  # a second version number of an earlier release, which is not read any more
 
     def attempt():
         before = path.read_bytes()
