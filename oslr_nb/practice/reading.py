@@ -39,6 +39,7 @@ def one_sentence(path: Path, what: str) -> Iterator[None]:
     "Turn whatever pyarrow says of a file into one sentence."
     try: yield
     except FileNotFoundError: fail(what, str(path), "a file", "there is none")
+    except UnicodeEncodeError: fail(what, str(path), "a file whose name is UTF-8", "pyarrow opens no other")
     except (pa.ArrowException, UnicodeDecodeError, OSError, KeyError) as e:
         whole = "a whole CSV in UTF-8, or Parquet, with as many values in each row as there are names"
         said = "".join(c if c.isprintable() else "?" for c in " ".join(str(e).split())[:200])
