@@ -10,6 +10,8 @@ import os
 import sys
 import threading
 import time
+from functools import cache
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,8 @@ from .checks import check_rng, kernel
 
 # %% auto #0
 __all__ = ['generator_words', 'product_high', 'uniform', 'find_in_sums', 'normal', 'flat', 'strided', 'entry', 'row_product',
-           'squared_length', 'is_large', 'prefetch_entry', 'prefetch_draws', 'prefetch_row']
+           'squared_length', 'is_large', 'prefetch_entry', 'prefetch_draws', 'prefetch_row', 'play_rounds',
+           'play_committed', 'compiled_rounds']
 
 # %% ../../nbs/core/17_compiled.ipynb #9fe5e9b2
 def state_words(rng: np.random.Generator) -> np.ndarray:
@@ -241,6 +244,123 @@ def prefetch_draws(words: np.ndarray, d: int, n: int, X: tuple, row: int, h: np.
 def prefetch_row(X: tuple, row: int, S: np.ndarray) -> None:
     "Prefetch entries of the row that comes next."
     for a in range(S.size): prefetch_entry(X, row, S[a])
+
+# %% ../../nbs/core/17_compiled.ipynb #7f514263
+SELECT: Any = None  # the kernels of a learner, its tuples of constants and arrays: `compiled_rounds` puts them here, in a copy
+PREDICT: Any = None
+LEARN: Any = None
+AHEAD: Any = None
+SCORE: Any = None
+COMMIT: Any = None
+PLAN: Any = tuple
+STATE: Any = tuple
+CONSTANTS = 0  # how many there are
+
+
+def select_by_hand(words: np.ndarray, n: int, *parts: Any) -> int:
+    "The kernel for a round by hand; constants and arrays come one by one, which is three times faster than in tuples."
+    return SELECT(words, n, PLAN(*parts[:CONSTANTS]), STATE(*parts[CONSTANTS:]))
+
+
+def predict_by_hand(n: int, *parts: Any) -> float:
+    "The same for the prediction."
+    return PREDICT(n, PLAN(*parts[:CONSTANTS]), STATE(*parts[CONSTANTS:]))
+
+
+def learn_by_hand(y: float, n: int, late: bool, *parts: Any) -> None:
+    "The same for what follows the label."
+    LEARN(y, n, late, PLAN(*parts[:CONSTANTS]), STATE(*parts[CONSTANTS:]))
+
+
+@kernel
+def nothing_ahead(words: np.ndarray, X: tuple, row: int, plan: Any, state: Any) -> None:
+    "Prefetch nothing."
+
+
+@kernel
+def nothing_committed(plan: Any, state: Any) -> int:
+    "The score needs no feature, or all are free."
+    return 0
+
+# %% ../../nbs/core/17_compiled.ipynb #7db011cd
+def play_rounds(
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, plan: Any, state: Any, limit: float, norm: float, out: np.ndarray,
+    bought: np.ndarray,
+) -> int:
+    """Play rounds of OSLR; returns how many were played, fewer where a bought value is beyond its limit or no number.
+
+    words: of the generator. X, y, rows: a `strided` table, labels, row numbers. plan, state: constants and arrays of the learner, with
+    S and values, what the round buys. limit, norm: on a value, and on the sum of squares. out, bought (T,): predictions and numbers bought.
+    """
+    S, values, large = state.S, state.values, is_large(X)
+    for t in range(rows.size):
+        row, n, good, squares = rows[t], 0, True, 0.0
+        while True:
+            m = SELECT(words, n, plan, state)
+            if large and n == 0 and t + 1 < rows.size: AHEAD(words, X, rows[t + 1], plan, state)
+            if m == n: break
+            for a in range(n, m):
+                values[a] = entry(X, row, S[a])
+                squares += values[a] * values[a]
+                good &= abs(values[a]) <= limit  # False also where a value is NaN
+            bought[t] = n = m
+            if not (good and squares <= norm): return t
+        out[t], bought[t] = PREDICT(n, plan, state), n
+        LEARN(y[row], n, False, plan, state)
+    return rows.size
+
+# %% ../../nbs/core/17_compiled.ipynb #43dd3f47
+def play_committed(
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, plan: Any, state: Any, limit: float, norm: float, scored: bool,
+    out: np.ndarray, bought: np.ndarray,
+) -> int:
+    """Play rounds of the other protocols, in which weights are committed before the purchase, as `play_rounds` plays those of OSLR.
+
+    scored: whether the weights are scored; otherwise out stays as it is.
+    """
+    S, values = state.S, state.values
+    for t in range(rows.size):
+        row, n, good, squares, needed = rows[t], 0, True, 0.0, COMMIT(plan, state)
+        while True:
+            m = SELECT(words, n, plan, state)
+            if m == n: break
+            for a in range(n, m):
+                values[a] = entry(X, row, S[a])
+                squares += values[a] * values[a]
+                good &= abs(values[a]) <= limit
+            bought[t] = n = m
+            if not (good and squares <= norm): return t
+        if scored:
+            out[t] = SCORE(X, row, plan, state)
+            if not math.isfinite(out[t]): return t
+        bought[t] = n + needed
+        LEARN(y[row], n, False, plan, state)
+    return rows.size
+
+# %% ../../nbs/core/17_compiled.ipynb #9db6e410
+@cache
+def compiled_rounds(protocol: str, Plan: Any, State: Any, *kernels: Any) -> tuple[Any, ...]:
+    """Make the compiled rounds of a learner from its kernels.
+
+    Plan, State: its tuples of constants and arrays. kernels: select, predict, learn and perhaps ahead; where weights are committed first,
+    select, score, learn and perhaps commit. select(words, n, plan, state): n and how many numbers are bought next, whose features it writes
+    to state.S[n:]. predict(n, plan, state): the prediction from state.values[:n]. learn(y, n, late, plan, state): late says that other
+    rounds came between purchase and label. ahead(words, X, row, plan, state): prefetches what the round after may need.
+    commit(plan, state): fixes the weights; returns how many features their score needs. score(X, row, plan, state): their prediction.
+    Returns: `play_rounds` or `play_committed`, and the kernels for rounds by hand.
+    """
+    own = protocol == "OSLR"
+    names = ("SELECT", "PREDICT", "LEARN", "AHEAD") if own else ("SELECT", "SCORE", "LEARN", "COMMIT")
+    kernels = (*kernels, *(nothing_ahead if own else nothing_committed,) * (4 - len(kernels)))
+    found = globals() | dict(zip(names, kernels, strict=True)) | {"PLAN": Plan, "STATE": State, "CONSTANTS": len(Plan._fields)}
+    found["__name__"] = kernels[2].py_func.__module__  # kept on disk as that module is
+    made = []
+    for function in (play_rounds if own else play_committed, select_by_hand, learn_by_hand, *(predict_by_hand,) * own):
+        name = "_".join([function.__name__, *(k.__name__ for k in kernels)])
+        copy = FunctionType(function.__code__, found, name)
+        copy.__qualname__ = name
+        made.append(kernel(copy, apart=True))
+    return tuple(made)
 
 # %% ../../nbs/core/17_compiled.ipynb #c01d1002
 class Notice(event.Listener):

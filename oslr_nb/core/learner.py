@@ -9,27 +9,56 @@ from __future__ import annotations
 
 import math
 import threading
-from functools import cached_property
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn, get_type_hints
 
 import numpy as np
 
-from .checks import LARGEST, TOO_LARGE, check_array, check_flag, check_indices, check_int, check_label
+from .checks import LARGEST, TOO_LARGE, as_array, check_array, check_flag, check_indices, check_int, check_label
 from .checks import check_rng, fail
-from .environment import CALLS, ProtocolError
+from .environment import CALLS, ProtocolError, split_query
+from .parameters import limit
 from .saving import saved_form
 from .storage import write_file
 
+
 # %% auto #0
-__all__ = ['SLACK', 'Learner', 'LateLabels', 'check_bought_values', 'check_learner']
+__all__ = ['OURS', 'SLACK', 'Role', 'roles', 'Learner', 'OpenCase', 'restored_case', 'check_bought_values', 'check_learner']
+
+# %% ../../nbs/core/01_learner.ipynb #6114a3df
+@dataclass(frozen=True)
+class Role:
+    "What an array of a learner's state is for."
+
+    shape: tuple[int | str, ...] = ()  # numbers, or names of attributes of the learner, to which a number may be added: "budget - 2"
+    kind: str = "sum"  # "sum" over rounds, "derived" from other arrays, or "scratch", which holds nothing after a round
+    dtype: Any = np.float64  # a `record` for a vector of named numbers
+    below: str | dict[str, str] = ""  # of places: the length of the array in which they are; of a record: that of each field that is one
+
+    def zeros(self, sizes: dict[str, Any]) -> np.ndarray:
+        "The array when nothing has been learnt. sizes: attributes of the learner."
+        names = np.dtype(self.dtype).names
+        return np.zeros(len(names)) if names else np.zeros([limit(n, sizes) for n in self.shape], self.dtype)
+
+
+@cache
+def roles(State: Any) -> dict[str, Role]:
+    "The roles of the arrays of a state, a NamedTuple whose fields are annotated with them."
+    return {name: hint.__metadata__[0] for name, hint in get_type_hints(State, include_extras=True).items()}
 
 # %% ../../nbs/core/01_learner.ipynb #7590b44a
+OURS = ("words", "_state", "_parts", "_made")  # attributes that a copy makes anew
+
+
 class Learner:
     """Base of all learners: it keeps the order of calls and refuses bad input.
 
     A round of OSLR is `query`, `predict`, `update`; of the other protocols `commit`, `query`, `observe`, `update`.
-    A subclass writes `_query`, `_predict`, `_update`, the property `coef_`, and names its state in `arrays`.
+    A subclass writes the property `coef_` and either three kernels and a `State` of which each field has a `Role`, which makes its rounds
+    compiled ones too, or `_query`, `_predict`, `_update`, and the names of its state, `arrays`.
 
     Parameters
     ----------
@@ -80,10 +109,15 @@ class Learner:
     _unanswered: np.ndarray | tuple[np.ndarray, np.ndarray] | None  # the query of a refused sale
     key: ClassVar[str]  # its name in the registry
     scale_free: ClassVar[bool] = False  # whether other units of features and label change nothing but the units
+    late_labels: ClassVar[bool] = False  # whether `predict_from` and `learn` may be used
+    kernels: ClassVar[tuple[Any, ...]] = ()  # as `core.compiled.compiled_rounds` takes them
     older: ClassVar[dict[str, int]] = {}  # columns that an array had in files of earlier releases, where it has more today
     later: ClassVar[tuple[str, ...]] = ()  # arrays that those files lack
     example: ClassVar[dict[str, Any]] = {}  # arguments of a small learner, besides 12 features and a budget of 6
-    State: ClassVar[Any] = tuple  # a NamedTuple, as compiled rounds take the arrays
+    State: ClassVar[Any] = tuple  # a NamedTuple, as compiled rounds take the arrays; with kernels each field has a `Role`
+    takes_fewer: ClassVar[bool] = False  # whether `learn` can do with a part of the purchase
+    _case: Any = None  # the open case in whose round the learner stands
+    explored_: Any = True  # whether the last query held random features besides favourites; for learners that count it
     intercept_: Any = 0.0  # a float; learners that centre their features make it a property
     names_: tuple = ()  # of the features, once it has learnt from a table that has them
     costs: np.ndarray | None = None  # prices (d,), for learners that take them; their budget is money
@@ -93,6 +127,11 @@ class Learner:
     values: np.ndarray  # their values,
     mark: np.ndarray  # the round in which each was drawn last,
     num: np.ndarray  # and numbers, a `record` as a rule
+    _plan: Any  # with kernels: their constants, a NamedTuple
+    _late = False  # whether the label is that of an earlier purchase
+
+    def __init_subclass__(cls) -> None:
+        if "kernels" in vars(cls): cls.arrays, cls.late_labels = cls.State._fields, cls.protocol == "OSLR"
 
     def __init__(self, d: int, budget: int, seed: Any = None, **params: Any):
         self.d = check_int("d", d, 1, 10**8, "its state has to fit into memory")
@@ -113,7 +152,7 @@ class Learner:
         self._rng, self.words = rng, generator_words(rng)  # the generator, and its state for compiled code
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("words", "_state")}  # views of memory
+        return {name: value for name, value in vars(self).items() if name not in OURS}  # views of memory
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         memo: dict[int, Any] = {}  # joblib, and some who share memory between processes, give back arrays that may not be written
@@ -125,12 +164,26 @@ class Learner:
         vars(self).update({name: own(value) for name, value in state.items()})
         self._draw_from(self._rng)
 
+    def _allocate(self) -> None:
+        "Make the arrays of the state, of zeros, by their roles."
+        for name, role in roles(self.State).items(): setattr(self, name, role.zeros(vars(self)))
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.params.items() if k != 'costs' or self.d <= 20)})"
 
     @cached_property
     def _state(self) -> Any:
         return self.State(*(getattr(self, name) for name in self.State._fields))  # made once: the arrays are written into, never replaced
+
+    @cached_property
+    def _parts(self) -> tuple[Any, ...]: return *self._plan, *self._state
+
+    @cached_property
+    def _made(self) -> tuple[Any, ...]:
+        from oslr_nb.core.compiled import compiled_rounds  # numba, which takes half a second to import
+
+        Plan: Any = type(self._plan)
+        return compiled_rounds(self.protocol, Plan, self.State, *self.kernels)
 
     def query_names(self) -> list[Any]:
         """The query of this round by the names of the features, which the learner knows from a table or from prices with names.
@@ -168,11 +221,12 @@ class Learner:
             order = f"expected {self.calls[self._next]} ({self.protocol}: {', '.join(self.calls)})"
             raise ProtocolError(f"{call} is out of order: {order}.")
 
-    def _bought(self, values: Any) -> np.ndarray:
-        right = type(values) is np.ndarray and values.dtype == np.float64 and values.shape == (self._cost,)
+    def _bought(self, values: Any, n: int | None = None) -> np.ndarray:
+        n = self._cost if n is None else n
+        right = type(values) is np.ndarray and values.dtype == np.float64 and values.shape == (n,)
         name, limit, norm = self.x_limit
         if right and values.dot(values) <= (limit * SLACK) ** 2: return values.copy()  # fast path: the input is valid
-        values = check_array("values", values, (self._cost,), "one number for each that the query asked for").copy()
+        values = check_array("values", values, (n,), "one number for each that the query asked for").copy()
         bound = (values @ values <= (limit * SLACK) ** 2) if norm else np.abs(values).max(initial=0.0) <= limit * SLACK
         if not bound: check_bought_values([f"values[{i}]" for i in range(len(values))], values, limit, name, norm)
         return values
@@ -302,7 +356,7 @@ class Learner:
         with self._alone:
             self._turn("update")
             self._update(self._label("y", y))
-            self._next = 0
+            self._next, self._case = 0, None
 
     def skip(self) -> None:
         """End the round here, at any point of it, and learn nothing from it.
@@ -316,96 +370,90 @@ class Learner:
             If another thread is inside the learner.
         """
         with self._alone:
-            self._next, self._unanswered = 0, None
+            self._next, self._unanswered, self._case = 0, None, None
             if "mark" in self.arrays: self.mark[:] = 0  # it says what this round has drawn; the next has the same number
 
-    def save(self, path: str | Path) -> None:
-        """Write the learner to one file, at any point of a round; `load` continues bit for bit.
+    def open(self, explore: bool = True) -> OpenCase:
+        """Open a case: a round in its long form, for purchases that wait for the world.
 
         Parameters
         ----------
-        path : str or Path
-            The .npz file; replaced in one step if it exists.
+        explore : bool, default True
+            False: for a prediction that teaches nothing; only features of the current weights are asked for.
+
+        Returns
+        -------
+        OpenCase
+            `wants`, `give`, `predict`, and `learn` or `skip`.
 
         Raises
         ------
+        ProtocolError
+            If another case is open and the learner takes no late labels.
         ValueError
-            If the class is not in the registry, so that `load` could not find it.
-        OSError
-            If the file cannot be written.
+            If the protocol is not OSLR.
         """
-        with self._alone: write_file(path, *saved_form(self))
+        return OpenCase(self, explore)
 
-    @property
-    def _places(self) -> dict[str, tuple[Any, int]]:
-        "The numbers of the state with which a kernel finds its place in an array, by name, each with the length of that array."
-        return {}
+    def ask(self, fetch: Callable[[Any], Any], explore: bool = True) -> OpenCase:
+        """Open a case, fetch what it wants until it wants no more, and predict.
 
-    def _forget(self) -> None:
-        "Renew what follows from the arrays, because others were written into them."
+        Parameters
+        ----------
+        fetch : callable
+            Gets the features of each step, by name where the learner knows names, else by number (n,), and returns their values (n,), NaN
+            for a measurement that failed.
+        explore : bool, default True
+            As for `open`.
 
-    # what a subclass writes
-
-    @property
-    def coef_(self) -> np.ndarray:
-        "Current weights (d,)."
-        raise NotImplementedError
-
-    def _query(self) -> np.ndarray | Any: raise NotImplementedError
-
-    def _predict(self, values: np.ndarray) -> Any: raise NotImplementedError
-
-    def _update(self, y: float) -> None: raise NotImplementedError
-
-    # compiled rounds, for classes that have them
-
-    @property
-    def _compiled(self) -> bool: return type(self)._rounds is not Learner._rounds
-
-    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        """Compiled rounds of a `strided` table; returns how many were played, fewer where one is refused, whose query then stands.
-
-        books: arrays to be filled: predictions; numbers bought, which hold `most` already; and, where prices are known, money spent.
+        Returns
+        -------
+        OpenCase
+            It waits for its label; `prediction` is there.
         """
-        raise NotImplementedError
+        case = OpenCase(self, explore)
+        while case.wanted: case.give(fetch(case.names() if self.names_ else case.wants()))
+        case.predict()
+        return case
 
-    def _part(self, n: int, score: bool) -> int:
-        "How many of the next n rounds can be compiled in one go, before Python has something to do (`_pause`)."
-        return n
+    async def ask_async(self, fetch: Callable[[Any], Awaitable[Any]], explore: bool = True) -> OpenCase:
+        "The same as `ask`, where what `fetch` returns has to be awaited."
+        case = OpenCase(self, explore)
+        while case.wanted: case.give(await fetch(case.names() if self.names_ else case.wants()))
+        case.predict()
+        return case
 
-    def _pause(self, played: int) -> None:
-        "The work that is not compiled, after `played` rounds of a part."
+    def linear_function(self) -> tuple[np.ndarray, float]:
+        """The linear function with which a learner that has learnt predicts from what it would buy without exploring.
 
-    @property
-    def _asked(self) -> np.ndarray:
-        "Features that the round bought that was refused."
-        return self.S
+        Of `coef_` the largest weights are kept if more than `most` are not 0 (training-only: all), of equal ones the first.
 
-    @property
-    def _scored(self) -> np.ndarray:
-        "Weights (d,) with which a round is scored, under POSLR and training-only."
-        return self.coef_
+        Returns
+        -------
+        w : array (d,)
+            The weights.
+        level : float
+            What is added to their score; a feature that is cut counts as its mean, where the learner keeps means.
+        """
+        w, level = np.array(self.coef_, dtype=float), float(self.intercept_)
+        if self.protocol != "training-only" and np.count_nonzero(w) > self.most:
+            gone = np.argsort(-self._importance(w), kind="stable")[self.most :]
+            if (means := getattr(self, "means_", None)) is not None: level += float(w[gone] @ means[gone])
+            w[gone] = 0.0
+        return w, level
 
-# %% ../../nbs/core/01_learner.ipynb #1a7e1abe
-class LateLabels:
-    """Mixin for late labels: predict and learn from an example whose features were bought earlier.
+    def _importance(self, w: np.ndarray) -> np.ndarray:
+        "How much each weight contributes (d,)."
+        return np.abs(w)
 
-    `query` and `skip`, `predict_from` when the values are there, `learn` when the label is; other rounds may come in between.
+    def _more(self, values: np.ndarray) -> np.ndarray:
+        "The features that the round buys after these values (n,); none, as a rule."
+        if not self.kernels: return np.empty(0, np.int64)
+        self.values[: values.size] = values
+        self._cost = self._made[1](self.words, values.size, *self._parts)
+        return self.S[values.size : self._cost].copy()
 
-    Attributes
-    ----------
-    explored_ : bool
-        Whether the last query held random features besides favourites; for learners that count it.
-
-    Notes
-    -----
-    Ours. `learn` takes estimates of gradients at the weights of its own time. For a learner with random features they are unbiased,
-    as long as who comes when does not depend on what was drawn.
-    """
-
-    explored_: Any = True
-
-    def predict_from(self: Any, S: Any, values: Any) -> float:
+    def predict_from(self, S: Any, values: Any) -> float:
         """Predict an example of which these features were bought, between two rounds; nothing is learnt.
 
         Parameters
@@ -425,11 +473,12 @@ class LateLabels:
         ProtocolError
             In the middle of a round.
         ValueError
-            If a feature is out of range or repeated, there are more or fewer than the budget, or a value is no number of usable size.
+            If a feature is out of range or repeated, there are more or fewer than the budget, a value is no number of usable size, or the
+            learner takes no late labels.
         """
         with self._alone: return self._predict(self._take_in(S, values))
 
-    def learn(self: Any, S: Any, values: Any, y: float, *, explored: bool = True) -> float:
+    def learn(self, S: Any, values: Any, y: float, *, explored: bool = True) -> float:
         """Learn from an example of which these features were bought, between two rounds: a whole round whose purchases are given.
 
         Parameters
@@ -461,11 +510,14 @@ class LateLabels:
             y = self._label("y", y)
             yhat = self._predict(self._take_in(S, values))
             self._count_as(explored)
-            self._update(y)
+            self._late = True
+            try: self._update(y)
+            finally: self._late = False
             return yhat
 
-    def _take_in(self: Any, S: Any, values: Any) -> np.ndarray:
+    def _take_in(self, S: Any, values: Any) -> np.ndarray:
         "Take features and values as if this round had bought them."
+        if not self.late_labels: fail("learner", self.key, "one that takes late labels", "its rounds need more than what was bought")
         self._turn("query")
         if self._unanswered is not None: raise ProtocolError("the last query has not been answered yet: skip() first.")
         S = check_indices("S", S, self.d)
@@ -475,12 +527,271 @@ class LateLabels:
         self.S[: S.size] = S
         return values
 
-    def _check_purchase(self: Any, S: np.ndarray) -> None:
+    def _check_purchase(self, S: np.ndarray) -> None:
         "Refuse features that no round buys together."
         if S.size != self.budget: fail("number of features in S", S.size, f"the budget, {self.budget}")
 
-    def _count_as(self: Any, explored: bool) -> None:
+    def _count_as(self, explored: bool) -> None:
         "Count a round as one that explores, or not; for learners that count them."
+
+    def save(self, path: str | Path) -> None:
+        """Write the learner to one file, at any point of a round; `load` continues bit for bit.
+
+        Parameters
+        ----------
+        path : str or Path
+            The .npz file; replaced in one step if it exists.
+
+        Raises
+        ------
+        ValueError
+            If the class is not in the registry, so that `load` could not find it.
+        OSError
+            If the file cannot be written.
+        """
+        with self._alone: write_file(path, *saved_form(self))
+
+    @property
+    def _places(self) -> dict[str, tuple[Any, int]]:
+        "The numbers of the state with which a kernel finds its place in an array, by name, each with the length of that array."
+        found: dict[str, tuple[Any, int]] = {}
+        for name, role in roles(self.State).items() if self.kernels else ():
+            parts, array = role.below if isinstance(role.below, dict) else {name: role.below} if role.below else {}, getattr(self, name)
+            for part, most in parts.items():
+                found[part] = (array if part == name else array.view(role.dtype)[part], limit(most, vars(self)))
+        return found
+
+    def _forget(self) -> None:
+        "Renew what follows from the arrays, because others were written into them."
+
+    # what a subclass writes: coef_, and kernels or the other methods
+
+    @property
+    def coef_(self) -> np.ndarray:
+        "Current weights (d,)."
+        raise NotImplementedError
+
+    def _query(self) -> np.ndarray | Any: return self.S[: self._made[1](self.words, 0, *self._parts)].copy()
+
+    def _predict(self, values: np.ndarray) -> Any:
+        self.values[: values.size] = values
+        return self._made[3](values.size, *self._parts) if self.protocol == "OSLR" else None
+
+    def _update(self, y: float) -> None: self._made[2](y, self._cost, self._late, *self._parts)
+
+    @property
+    def _compiled(self) -> bool: return bool(self.kernels) or type(self)._rounds is not Learner._rounds
+
+    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
+        """Compiled rounds of a `strided` table; returns how many were played, fewer where one is refused, whose query then stands.
+
+        books: arrays to be filled: predictions; numbers bought, which hold `most` already; and, where prices are known, money spent.
+        """
+        limit, norm = (math.inf, self._limit) if self.x_limit[2] else (self._limit, math.inf)
+        scored = () if self.protocol == "OSLR" else (score,)
+        played = self._made[0](self.words, X, y, rows, self._plan, self._state, limit, norm, *scored, *books)
+        if played < rows.size: self._cost = int(books[1][played])
+        return played
+
+    def _part(self, n: int, score: bool) -> int:
+        "How many of the next n rounds can be compiled in one go, before Python has something to do (`_pause`)."
+        return n
+
+    def _pause(self, played: int) -> None:
+        "The work that is not compiled, after `played` rounds of a part."
+
+    @property
+    def _asked(self) -> np.ndarray:
+        "Features that the round bought that was refused."
+        return self.S[: self._cost] if self.kernels else self.S
+
+    @property
+    def _scored(self) -> np.ndarray:
+        "Weights (d,) with which a round is scored, under POSLR and training-only."
+        return self.coef_
+
+# %% ../../nbs/core/01_learner.ipynb #384d70ad
+class OpenCase:
+    """One round in its long form: what it wants, what came, its prediction, its label. `Learner.open` makes it.
+
+    Parameters
+    ----------
+    learner : Learner
+        Of protocol OSLR.
+    explore : bool, default True
+        False: for a prediction that teaches nothing; only features of the current weights are asked for.
+
+    Attributes
+    ----------
+    features : list of int
+        All that was asked for, in this order.
+    rows : list of list of float
+        Linear measurements that were asked for; few learners do.
+    values : array (n,)
+        What came so far, NaN where a measurement failed: the measurements first, then the features.
+    prediction : float or None
+        The prediction; None before.
+    explored : bool
+        Whether the purchase held random features besides favourites; for learners that count it.
+    """
+
+    def __init__(self, learner: Learner, explore: bool = True):
+        if learner.protocol != "OSLR": fail("learner", learner.key, "one of protocol OSLR", "such learners predict from what they buy")
+        self.learner, self.explore = learner, check_flag("explore", explore)
+        self.rows: list[list[float]] = []
+        self.values, self.explored = np.empty(0), True
+        self.prediction: float | None = None
+        if not self.explore: self.features = np.flatnonzero(learner.linear_function()[0]).tolist()
+        else:
+            self._put_aside()
+            query, rows = learner.query(), np.empty((0, learner.d))
+            if type(query) is not np.ndarray or query.ndim > 1: rows, query = split_query(query, learner.d)
+            self.features, self.rows, learner._case = query.tolist(), rows.tolist(), self
+
+    def __repr__(self) -> str: return f"OpenCase(features={self.features}, values={self.values.tolist()}, prediction={self.prediction})"
+
+    def _put_aside(self) -> None:
+        "End the round in which the learner stands; its case stays open."
+        learner, other = self.learner, self.learner._case
+        if other is None: return
+        if not learner.late_labels: raise ProtocolError(f"{learner.key} holds one case at a time: learn or skip the open one first.")
+        other.explored = learner.explored_
+        learner.skip()
+
+    @property
+    def current(self) -> bool:
+        "Whether the learner stands in this very round."
+        return self.learner._case is self
+
+    @property
+    def wanted(self) -> int:
+        "How many values `give` takes next."
+        return len(self.rows) + len(self.features) - len(self.values)
+
+    def wants(self) -> np.ndarray:
+        """The features to buy next.
+
+        Returns
+        -------
+        array of int (n,)
+            Features whose values `give` takes next, after those of `rows` if there are any; empty when all has come.
+        """
+        return np.array(self.features[max(0, len(self.values) - len(self.rows)) :], np.int64)
+
+    def names(self) -> list[Any]:
+        """The features of `wants` by the names that the learner knows from a table.
+
+        Returns
+        -------
+        list
+            A name for each.
+        """
+        return [self.learner.names_[i] for i in self.wants()]
+
+    def give(self, values: Any) -> None:
+        """Take in the values of what the case wants.
+
+        Parameters
+        ----------
+        values : array-like (n,)
+            A number for each of `rows`, if there are any, and for each feature of `wants`, in this order; NaN where a measurement failed.
+
+        Raises
+        ------
+        ProtocolError
+            If nothing is wanted.
+        ValueError
+            If there are more or fewer, or one is beyond the learner's limits; the case is as it was.
+        """
+        if self.wanted == 0: raise ProtocolError("give is out of order: the case wants no more.")
+        values = as_array(values, "values")
+        gone = np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.shape, bool)
+        known = np.where(gone, 0, values) if gone.any() else values
+        right = check_array("values", known, (self.wanted,), "one number for each that is wanted, NaN if it failed")
+        if gone[: len(self.rows)].any() and not len(self.values):
+            fail("values", values, "numbers", "a linear measurement that failed cannot be replaced")
+        came = np.concatenate([self.values, np.where(gone, np.nan, right)])
+        self.learner._bought(np.where(np.isnan(came), 0.0, came), len(came))
+        self.values = came
+        if self.explore and self.current and not np.isnan(came).any(): self.features += self.learner._more(came).tolist()
+
+    def _known(self) -> np.ndarray:
+        "The values, with the mean in place of one that is missing: 0 where the learner keeps none."
+        gone = np.isnan(self.values)
+        if not gone.any(): return self.values
+        return np.where(gone, getattr(self.learner, "means_", np.zeros(self.learner.d))[self.features], self.values)
+
+    def _usable(self) -> tuple[Any, np.ndarray]:
+        "Features and values that the learner can use: those that came, or all where it needs all."
+        came = ~np.isnan(self.values)
+        if came.all() or not self.learner.takes_fewer: return self.features, self._known()
+        return np.array(self.features, np.int64)[came], self.values[came]
+
+    def predict(self) -> float:
+        """The prediction from what came.
+
+        Returns
+        -------
+        float
+            In the unit of the labels; the same at each call.
+
+        Raises
+        ------
+        ProtocolError
+            If values are missing.
+        """
+        if self.wanted: raise ProtocolError("predict is out of order: give the values first, NaN for those that failed.")
+        if self.prediction is None: self.prediction = self._predicted()
+        return self.prediction
+
+    def _predicted(self) -> float:
+        if not self.explore:
+            w, level = self.learner.linear_function()
+            return float(self._known() @ w[self.features] + level)
+        S, usable = self._usable()
+        if self.current and len(usable) == len(self.values): return float(self.learner.predict(usable))
+        self._put_aside()
+        return float(self.learner.predict_from(S, usable))
+
+    def learn(self, y: float) -> None:
+        """Learn from the label, which ends the case.
+
+        Parameters
+        ----------
+        y : float
+            The label, within the learner's limits.
+
+        Raises
+        ------
+        ProtocolError
+            If nothing was predicted yet, or the case was opened with `explore=False`.
+        ValueError
+            If the label is no number of usable size; the case stays open.
+        """
+        if not self.explore: raise ProtocolError("learn is out of order: a case with explore=False teaches nothing.")
+        if self.prediction is None: raise ProtocolError("learn is out of order: predict first.")
+        if self.current: self.learner.update(y)
+        else:
+            y = self.learner._label("y", y)  # before anything is put aside
+            self._put_aside()
+            self.learner.learn(*self._usable(), y, explored=self.explored)
+        self.prediction = None
+
+    def skip(self) -> None:
+        "End the case without a label; nothing is learnt from it."
+        if self.current: self.learner.skip()
+
+
+def restored_case(
+    learner: Learner, features: list[int], rows: list[list[float]], values: np.ndarray, prediction: float | None, explored: bool,
+    current: bool,
+) -> OpenCase:
+    "A case that was open when its learner was saved; of the attributes of these names, which the caller has checked."
+    case = OpenCase.__new__(OpenCase)
+    case.learner, case.explore, case.explored = learner, True, explored
+    case.features, case.rows, case.values, case.prediction = features, rows, values, prediction
+    if current: learner._case = case
+    return case
 
 # %% ../../nbs/core/01_learner.ipynb #5ca1e500
 SLACK = 1 + 1e-6  # rounding in data that were scaled to the limit

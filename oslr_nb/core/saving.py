@@ -129,7 +129,7 @@ def set_state(learner: Learner, header: dict[str, Any], arrays: dict[str, np.nda
     mine = {name: getattr(learner, name) for name in learner.arrays}
     arrays = {name: grown(name, arrays.get(name, np.zeros_like(a)), a, learner.older.get(name)) for name, a in mine.items()}
     learner.rng.bit_generator.state = header["rng"]
-    learner._next, learner._cost, parts = header["next"], header["cost"], header["refused"]
+    learner._next, learner._cost, learner._case, parts = header["next"], header["cost"], None, header["refused"]
     asked = tuple(np.array(part) for part in parts or ())
     learner._unanswered = asked if len(asked) == 2 else asked[0] if asked else None
     for name in learner.arrays: getattr(learner, name)[...] = arrays[name]

@@ -15,11 +15,11 @@ import numpy as np
 
 from ..core.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, check_real
 from ..core.checks import check_scales, fail, kernel, record
-from ..core.compiled import entry, is_large, prefetch, prefetch_draws, prefetch_row
+from ..core.compiled import prefetch, prefetch_draws, prefetch_row
 from ..core.designs import Observe, draw_outside, gradient_estimate, pair_minimum
 from ..core.environment import check_stream
 from ..core.geometry import top_buffer, top_update, truncation_factor
-from ..core.learner import LateLabels, Learner
+from ..core.learner import Learner, Role
 from ..core.parameters import Flag, Integer, Seed, validated
 from ..core.registry import register
 from ..papers.ito2017.algorithm1 import OBSERVATION_1, Budget
@@ -235,17 +235,17 @@ SCALARS = record("played", "seen_u", "seen_v", "low", "high", "level", "spread",
 
 
 class CoinState(NamedTuple):
-    "The state of a learner, as compiled rounds take it."
+    "What is learnt, and what the round holds."
 
-    bets: np.ndarray  # (d, 12): `BET` of each weight
-    w: np.ndarray  # (d,): weights
-    score: np.ndarray  # (d,): what each contributes, weight times size of the feature
-    S: np.ndarray  # (budget,): what the round buys, the favourites first
-    values: np.ndarray  # (budget,): its values
-    num: np.ndarray  # (9,): `SCALARS`
-    mark: np.ndarray  # (d,): round in which a feature was last bought
-    buf: np.ndarray  # features of best score, the favourites first
-    bound: np.ndarray  # (3,): what is certain of all others
+    bets: Annotated[np.ndarray, Role(("d", len(BET.names)))]  # `BET` of each weight
+    w: Annotated[np.ndarray, Role(("d",))]  # weights
+    score: Annotated[np.ndarray, Role(("d",), "derived")]  # what each contributes, weight times size of the feature
+    S: Annotated[np.ndarray, Role(("budget",), "scratch", np.int64, "d")]  # what the round buys, the favourites first
+    values: Annotated[np.ndarray, Role(("budget",), "scratch")]  # its values
+    num: Annotated[np.ndarray, Role(dtype=SCALARS)]
+    mark: Annotated[np.ndarray, Role(("d",), "scratch", np.int64)]  # round in which a feature was last bought
+    buf: Annotated[np.ndarray, Role(("top",), "derived", np.int64, "d")]  # features of best score, the favourites first
+    bound: Annotated[np.ndarray, Role((3,), "derived")]  # what is certain of all others
 
 
 class Plan(NamedTuple):
@@ -263,13 +263,28 @@ def coin_inverse_chances(d: int, budget: int, top: int) -> np.ndarray:
 
 
 @kernel
-def coin_select(words: np.ndarray, buf: np.ndarray, S: np.ndarray, mark: np.ndarray, num: np.ndarray, top: int) -> None:
+def coin_select(words: np.ndarray, n: int, plan: Plan, state: CoinState) -> int:
     "Line 1: the favourites first, then a uniform set of others."
-    stamp = np.int64(num.view(SCALARS)[0].played) + 1
+    S, mark, top = state.S, state.mark, plan.top
+    if n > 0: return n
+    stamp = np.int64(state.num.view(SCALARS)[0].played) + 1
     for a in range(top):
-        S[a] = buf[a]
+        S[a] = state.buf[a]
         mark[S[a]] = stamp
     draw_outside(words, mark.size, top, S.size - top, mark, stamp, S[top:])
+    return S.size
+
+
+@kernel
+def coin_ahead(words: np.ndarray, X: tuple, row: int, plan: Plan, state: CoinState) -> None:
+    "Prefetch the bets of this round, which take long, and what the next one is likely to need."
+    bets, S = state.bets, state.S
+    for i in S:
+        prefetch(bets[i], 0)  # type: ignore[call-arg]
+        prefetch(bets[i], bets.shape[1] - 1)
+        prefetch(state.score, i)
+    prefetch_draws(words, state.w.size, S.size - plan.top, X, row, state.w, state.mark)
+    prefetch_row(X, row, S[: plan.top])
 
 
 @kernel
@@ -285,16 +300,14 @@ def coin_value(bets: np.ndarray, i: int, x: float, centre: bool) -> float:
 
 
 @kernel
-def coin_predict(
-    w: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, top: int, bets: np.ndarray, centre: bool
-) -> float:
+def coin_predict(n: int, plan: Plan, state: CoinState) -> float:
     "Line 2: w' D x, its parts kept in num; cut to the range of the labels so far, whose mean is added where it was taken out."
-    su, sv, now = 0.0, 0.0, num.view(SCALARS)[0]
-    for a in range(top): su += coin_value(bets, S[a], values[a], centre) * w[S[a]]
-    for a in range(top, S.size): sv += coin_value(bets, S[a], values[a], centre) * w[S[a]]
+    bets, w, S, values, su, sv, now = state.bets, state.w, state.S, state.values, 0.0, 0.0, state.num.view(SCALARS)[0]
+    for a in range(plan.top): su += coin_value(bets, S[a], values[a], plan.centre) * w[S[a]]
+    for a in range(plan.top, n): sv += coin_value(bets, S[a], values[a], plan.centre) * w[S[a]]
     now.seen_u, now.seen_v = su, sv
     score = min(max(su + sv, now.low), now.high)
-    return score + now.level if centre else score
+    return score + now.level if plan.centre else score
 
 # %% ../../nbs/own/02_parameter_free.ipynb #8879afbc
 @kernel(apart=True)
@@ -325,12 +338,10 @@ def coin_bet(bets: np.ndarray, i: int, g: float, x: float, y: float, largest: fl
 
 # %% ../../nbs/own/02_parameter_free.ipynb #9475bd68
 @kernel
-def coin_learn(
-    y: float, bets: np.ndarray, w: np.ndarray, score: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, top: int,
-    inverse: np.ndarray, centre: bool, buf: np.ndarray, bound: np.ndarray,
-) -> None:
+def coin_learn(y: float, n: int, late: bool, plan: Plan, state: CoinState) -> None:
     "Lines 3 and 4: the gradient estimates in O(k'), a bet for each bought coordinate, the favourites brought up to date."
-    q1, q2, label, now = inverse[0], inverse[1], y, num.view(SCALARS)[0]
+    bets, w, S, values, top, centre = state.bets, state.w, state.S, state.values, plan.top, plan.centre
+    q1, q2, label, now = plan.inverse[0], plan.inverse[1], y, state.num.view(SCALARS)[0]
     low, high = now.low, now.high
     if centre: low, high = low + now.level, high + now.level
     label, now.beyond = cut_off(label, now.labels, now.level, now.spread, low, high, now.beyond, FAR_LABEL)
@@ -339,45 +350,18 @@ def coin_learn(
     now.low, now.high = min(now.low, y), max(now.high, y)
     largest = max(now.high, -now.low)
     in_U, in_V = now.seen_u + q1 * now.seen_v - y, q1 * now.seen_u + q2 * now.seen_v - q1 * y
-    for a in range(S.size):
+    for a in range(n):
         i, b, x = S[a], bets[S[a]].view(BET)[0], coin_value(bets, S[a], values[a], centre)
         if abs(values[a] - b.mean) > abs(x) and b.count > 0: values[a], b.beyond = b.mean + x, math.copysign(1.0, x)
         else: b.beyond *= abs(x) > b.x_max
         g = 2 * x * (in_U if a < top else in_V + (q1 - q2) * x * w[i])
-        coin_bet(bets, i, g, x, y, largest, w, score)
+        coin_bet(bets, i, g, x, y, largest, w, state.score)
         if centre: b.mean += (values[a] - b.mean) / b.count
     now.played, now.labels = now.played + 1, now.labels + 1
     before = now.level
     if centre: now.level += (label - now.level) / now.played
     now.spread += (label - before) * (label - now.level)
-    top_update(score, S, top, buf, bound)  # all of S: where labels come late, its favourites may be others' by now
-
-
-@kernel
-def coin_run(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, plan: Plan, state: CoinState, limit: float, out: np.ndarray
-) -> int:
-    "The algorithm over the given rows: predictions into out; returns how many rounds were played."
-    bets, w, score, S, values, num = state.bets, state.w, state.score, state.S, state.values, state.num
-    top, ahead = plan.top, is_large(X)
-    for t in range(rows.size):
-        coin_select(words, state.buf, S, state.mark, num, top)
-        if ahead:  # bets take long: meanwhile the memory of the next ones, and of the next row, is on its way
-            for i in S:
-                prefetch(bets[i], 0)  # type: ignore[call-arg]
-                prefetch(bets[i], bets.shape[1] - 1)
-                prefetch(score, i)
-            if t + 1 < rows.size:
-                prefetch_draws(words, w.size, S.size - top, X, rows[t + 1], w, state.mark)
-                prefetch_row(X, rows[t + 1], S[:top])
-        right = True
-        for a in range(S.size):
-            values[a] = entry(X, rows[t], S[a])
-            right &= abs(values[a]) <= limit  # false where a value is NaN
-        if not right: return t
-        out[t] = coin_predict(w, S, values, num, top, bets, plan.centre)
-        coin_learn(y[rows[t]], bets, w, score, S, values, num, top, plan.inverse, plan.centre, state.buf, state.bound)
-    return rows.size
+    top_update(state.score, S if late else S[top:], top, state.buf, state.bound)  # late: its favourites may be none any more
 
 # %% ../../nbs/own/02_parameter_free.ipynb #158defbd
 @register("own", needs="iid Lin Sparse LI Size", theorem="own/02_parameter_free.ipynb#thm-expected",
@@ -389,7 +373,7 @@ def coin_run(
                               r"features that show their size at once; no limit is told",
                "bound": r"$O(\sqrt{T\ln T})$, all scales found by itself",
                "cost": r"$O($`budget`$)$ apart from rare rescans"})
-class CoinBetting(LateLabels, Learner):
+class CoinBetting(Learner):
     """Coin betting on the purchases of Ito 2017: no radius, no step, no scale of features or labels has to be chosen.
 
     In a round the learner buys the `top` features that contribute most (weight times size of the feature) and
@@ -423,8 +407,10 @@ class CoinBetting(LateLabels, Learner):
     >>> lr.update(y)                    # the label
     """
 
-    arrays = CoinState._fields
-    State = CoinState
+    State, kernels = CoinState, (coin_select, coin_predict, coin_learn, coin_ahead)
+    bets: np.ndarray
+    w: np.ndarray
+    score: np.ndarray
     older: ClassVar[dict[str, int]] = {"num": 6, "bets": 11}
     scale_free = True
 
@@ -433,16 +419,16 @@ class CoinBetting(LateLabels, Learner):
         d, budget, top = check_coin_sizes(d, budget, top)
         self.centre = centre
         super().__init__(d, budget, seed, top=top, centre=self.centre)
-        self.top, self.inverse = top, coin_inverse_chances(d, budget, top)
-        self.bets, self.num = np.zeros((d, len(BET.names))), np.zeros(len(SCALARS.names))
-        self.w, self.score = np.zeros(d), np.zeros(d)
-        self.S, self.values, self.mark = np.zeros(budget, np.int64), np.zeros(budget), np.zeros(d, np.int64)
+        self.top, self._plan = top, Plan(top, coin_inverse_chances(d, budget, top), centre)
+        self._allocate()
         self.buf, self.bound = top_buffer(d, top)
 
     @property
     def coef_(self) -> np.ndarray:
         "Weights (d,) of the coming prediction; their score is cut to the range of labels seen, from which means are taken out."
         return self.w.copy()
+
+    def _importance(self, w: np.ndarray) -> np.ndarray: return self.score
 
     @property
     def means_(self) -> np.ndarray:
@@ -454,23 +440,3 @@ class CoinBetting(LateLabels, Learner):
         "Mean label less the score of the mean features; 0 without centring."
         return float(self.num.view(SCALARS)[0]["level"] - (self.w * self.means_).sum())
 
-    @property
-    def _places(self) -> dict[str, tuple[Any, int]]:
-        return {"S": (self.S, self.d), "buf": (self.buf, self.d)}
-
-    def _query(self) -> np.ndarray:
-        coin_select(self.words, self.buf, self.S, self.mark, self.num, self.top)
-        return self.S.copy()
-
-    def _predict(self, values: np.ndarray) -> float:
-        self.values[:] = values
-        return coin_predict(self.w, self.S, self.values, self.num, self.top, self.bets, self.centre)
-
-    def _update(self, y: float) -> None:
-        coin_learn(
-            y, self.bets, self.w, self.score, self.S, self.values, self.num, self.top, self.inverse, self.centre, self.buf, self.bound
-        )
-
-    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        plan = Plan(self.top, self.inverse, self.centre)
-        return coin_run(self.words, X, y, rows, plan, self._state, self._limit, books[0])

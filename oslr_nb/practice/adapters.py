@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import own
 from ..core.checks import LARGEST, aligned, as_array, check_flag, check_int, check_label, check_magnitude, check_real
 from ..core.checks import column_names, fail, frame_of, has_names, is_count, is_table, need, place_names, table_values
 from ..core.driver import play, simulate
@@ -32,24 +31,7 @@ try:
 except ImportError: Model = object  # type: ignore[misc,assignment]  # river is not needed: its models are known by their methods
 
 # %% auto #0
-__all__ = ['SETTINGS', 'weights_of', 'budget_of', 'settings_of', 'check_settings', 'OSLRRegressor', 'check_value', 'OSLRLearner']
-
-# %% ../../nbs/practice/adapters.ipynb #aa58345b
-def weights_of(learner: Learner) -> tuple[np.ndarray, float]:
-    """The linear function with which a learner that has learnt predicts on new rows: weights w (d,), and what is added to their score.
-
-    Of `coef_` the largest weights are kept if more than `budget` are not 0, in magnitude, or of magnitude times size for
-    `own.CoinBetting`; of equal ones the first. So at most `budget` weights are nonzero, or with prices their features cost at most
-    `budget`, unless the protocol is "training-only". Ours.
-    """
-    w = np.array(learner.coef_, dtype=float)
-    intercept = float(learner.intercept_)
-    if learner.protocol != "training-only" and np.count_nonzero(w) > learner.most:
-        size = learner.score if isinstance(learner, own.CoinBetting) else np.abs(w)
-        gone = np.argsort(-size, kind="stable")[learner.most :]
-        if isinstance(learner, own.CoinBetting): intercept += float(w[gone] @ learner.means_[gone])  # what is cut counts as its mean
-        w[gone] = 0.0
-    return w, intercept
+__all__ = ['SETTINGS', 'budget_of', 'settings_of', 'check_settings', 'OSLRRegressor', 'check_value', 'OSLRLearner']
 
 # %% ../../nbs/practice/adapters.ipynb #77cdeb11
 def budget_of(budget: Any, d: int, costs: np.ndarray | None = None) -> float:
@@ -326,7 +308,7 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
         lr.names_ = names or lr.names_
         self.learner_, self.n_features_seen_ = lr, seen + int(np.minimum(run.n_observed, d).sum())
         self.y_range_ = min(limits[0], float(y.min())), max(limits[1], float(y.max()))
-        w, self.intercept_ = weights_of(lr)
+        w, self.intercept_ = lr.linear_function()
         self.coef_ = w[:d]
         self.features_ = np.flatnonzero(self.coef_)
         return self
@@ -398,13 +380,13 @@ class OSLRLearner(Model):
     def weights(self) -> dict[Any, float]:
         "Nonzero weights, by name, on the features that it would buy for a prediction, as in `OSLRRegressor`."
         if self.learner_ is None: return {}
-        w = weights_of(self.learner_)[0]
+        w = self.learner_.linear_function()[0]
         return {self.names_[i]: float(w[i]) for i in np.flatnonzero(w)}
 
     @property
     def intercept(self) -> float:
         "Added to the score of `weights`."
-        return 0.0 if self.learner_ is None else weights_of(self.learner_)[1]
+        return 0.0 if self.learner_ is None else self.learner_.linear_function()[1]
 
     def predict_one(self, x: Any) -> float:
         """Predict from bought features, without learning.

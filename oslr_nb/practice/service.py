@@ -16,15 +16,14 @@ import sqlite3
 import sys
 import time
 import zlib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
 from ..core.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, fail, need
-from ..core.environment import ProtocolError, split_query
-from ..core.learner import Learner
+from ..core.environment import ProtocolError
+from ..core.learner import Learner, OpenCase, restored_case
 from ..core.saving import load, restore, saved_form
 from ..core.storage import check_path, check_regular, hold, read_file, write_file
 from ..own.choice import make_learner
@@ -33,7 +32,7 @@ need("orjson")
 import orjson
 
 # %% auto #0
-__all__ = ['MOST_OPEN', 'SYNCHRONOUS', 'LONGEST', 'OPS', 'LABEL_AND_QUERY', 'read_request', 'OpenExample', 'Service', 'serve']
+__all__ = ['MOST_OPEN', 'SYNCHRONOUS', 'LONGEST', 'OPS', 'LABEL_AND_QUERY', 'read_request', 'Service', 'serve']
 
 # %% ../../nbs/practice/service.ipynb #e4bc388b
 MOST_OPEN = 100_000  # examples that wait for values or a label at one time
@@ -120,146 +119,93 @@ def check_values(name: str, value: Any) -> Any:
 
 CHECKS = {"id": check_id, "query": check_id, "values": check_values, "label": check_number}  # of the fields of requests
 
-# %% ../../nbs/practice/service.ipynb #cda89320
-@dataclass(slots=True)
-class OpenExample:
-    "An example that waits for its values or its label."
-
-    features: list[int]  # features that the learner asked for
-    rows: list[list[float]]  # linear measurements that it asked for; few learners do
-    explored: bool = True  # `explored_` of the learner after its query
-    values: np.ndarray | None = None  # values that were bought, NaN where a measurement failed; None before they are known
-    prediction: float | Any = None  # the prediction from them; None before
-    early: bool = False  # whether no label was known at that time
-
 # %% ../../nbs/practice/service.ipynb #e8a3c0d1
 class Examples:
-    "A learner, and the examples that wait for their values or their label; the learner is in the round of the example `current`."
+    "A learner, and the cases that wait for their values or their label."
 
     def __init__(self, learner: Learner):
         if learner.protocol != "OSLR":
             fail("learner", type(learner).__name__, "one of protocol OSLR", "such learners predict from what they buy")
-        self.learner: Any = learner  # some have methods that `Learner` lacks
-        self.open: dict[str | int, OpenExample] = {}
-        self.current: str | int | None = None
+        self.learner: Any = learner  # some have attributes that `Learner` lacks
+        self.open: dict[str | int, OpenCase] = {}
+        self.early: set[str | int] = set()  # those that were predicted before any label was known
         self.rounds, self.skipped, self.losses = 0, 0, [0.0, 0.0, 0.0, 0.0]
 
-    @property
-    def interleaves(self) -> bool:
-        "Whether several examples may be open."
-        return hasattr(self.learner, "learn")
-
-    def find(self, name: str | int) -> OpenExample:
-        "An open example."
+    def find(self, name: str | int) -> OpenCase:
+        "An open case."
         return self.open.get(name) or fail("id", name, "the id of an open example", "query opens one")
 
-    def _put_aside(self, name: str | int) -> None:
-        "End the round that the learner is in, so that it can turn to `name`; its example stays open."
-        if self.current is None: return
-        if not self.interleaves:
+    def ask(self, name: str | int) -> OpenCase:
+        "The case of an example, new or standing."
+        if name in self.open: return self.open[name]
+        if len(self.open) >= MOST_OPEN: fail("number of open examples", len(self.open) + 1, f"at most {MOST_OPEN}")
+        if self.open and not self.learner.late_labels:
             why = f"{self.learner.key} holds one example at a time"
-            fail("id", name, f"{self.current!r}, which is open, until it is labelled or skipped", why)
-        self.open[self.current].explored = self.learner.explored_
-        self.learner.skip()
-        self.current = None
-
-    def _check_values(self, values: np.ndarray) -> None:
-        "Refuse values of an example that is not the current one, before anything is put aside."
-        learner, cost = self.learner, self.learner._cost
-        learner._cost = len(values)
-        try: learner._bought(values)
-        finally: learner._cost = cost
-
-    def _usable(self, example: OpenExample, values: np.ndarray) -> tuple[list[int], np.ndarray]:
-        "Features and values that the learner can use: those that came, or means for the others where it needs all."
-        gone = np.isnan(values)
-        if not gone.any(): return example.features, values
-        if getattr(self.learner, "takes_fewer", False): return np.array(example.features)[~gone].tolist(), values[~gone]
-        if example.rows: fail("values", None, "a number", "a linear measurement that failed cannot be replaced")
-        means = getattr(self.learner, "means_", np.zeros(self.learner.d))
-        return example.features, np.where(gone, means[example.features], values)
-
-    def ask(self, name: str | int) -> OpenExample:
-        "The features to buy of an example, new or standing."
-        if name not in self.open:
-            if len(self.open) >= MOST_OPEN: fail("number of open examples", len(self.open) + 1, f"at most {MOST_OPEN}")
-            self._put_aside(name)
-            query = self.learner.query()
-            rows: Any = ()
-            if type(query) is not np.ndarray or query.ndim > 1: rows, query = split_query(query, self.learner.d)
-            self.open[name], self.current = OpenExample(query.tolist(), [row.tolist() for row in rows]), name
+            fail("id", name, f"{next(iter(self.open))!r}, which is open, until it is labelled or skipped", why)
+        self.open[name] = self.learner.open()
         return self.open[name]
 
-    def tell(self, name: str | int, values: np.ndarray) -> float:
-        "The prediction from the values bought of an example. Values that are given again have to be the same."
-        example = self.find(name)
-        if example.values is None:
-            if len(values) != (n := len(example.features) + len(example.rows)): fail("values", values.tolist(), f"{n} numbers")
-            S, usable = self._usable(example, values)
-            if name == self.current and len(S) == len(example.features): prediction = self.learner.predict(usable)
-            else:
-                self._check_values(usable)
-                self._put_aside(name)
-                prediction = self.learner.predict_from(S, usable)
-            example.values, example.prediction, example.early = values, float(prediction), self.rounds == 0
-        elif not np.array_equal(example.values, values, equal_nan=True):
+    def tell(self, name: str | int, values: np.ndarray) -> float | None:
+        "The prediction from the values of an example, None if more is wanted. Values that are given again have to be the same."
+        case = self.find(name)
+        if case.wanted:
+            if len(values) != case.wanted: fail("values", values.tolist(), f"{case.wanted} numbers")
+            case.give(values)
+            if case.wanted: return None
+        elif not np.array_equal(case.values, values, equal_nan=True):
             fail("values", values.tolist(), "the same as before", f"id {name!r} has values")
-        return example.prediction
+        if case.prediction is None and self.rounds == 0: self.early.add(name)
+        return case.predict()
 
     def learn(self, name: str | int, y: float) -> None:
         "The label of an example, which ends it."
-        example = self.find(name)
-        if example.values is None: fail("id", name, "an example with values", "the label comes last")
-        if name == self.current: self.learner.update(y)
-        else:
-            y = self.learner._label("y", y)  # before anything is put aside
-            self._put_aside(name)
-            self.learner.learn(*self._usable(example, example.values), y, explored=example.explored)
-        self.close(name)
-        loss, of_mean, labels, judged = self.losses
-        if self.rounds and not example.early:
-            loss, of_mean, judged = loss + (example.prediction - y) ** 2, of_mean + (labels / self.rounds - y) ** 2, judged + 1
-        self.losses, self.rounds = [loss, of_mean, labels + y, judged], self.rounds + 1
-
-    def close(self, name: str | int) -> None:
-        "Forget an example."
+        case = self.find(name)
+        if (prediction := case.prediction) is None: fail("id", name, "an example with values", "the label comes last")
+        case.learn(y)
         del self.open[name]
-        if name == self.current: self.current = None
+        loss, of_mean, labels, judged = self.losses
+        if self.rounds and name not in self.early:
+            loss, of_mean, judged = loss + (prediction - y) ** 2, of_mean + (labels / self.rounds - y) ** 2, judged + 1
+        self.early.discard(name)
+        self.losses, self.rounds = [loss, of_mean, labels + y, judged], self.rounds + 1
 
     def give_up(self, name: str | int) -> None:
         "End an example that will have no label."
-        self.find(name)
-        if name == self.current: self.learner.skip()
-        self.close(name)
+        self.find(name).skip()
+        del self.open[name]
+        self.early.discard(name)
         self.skipped += 1
 
 # %% ../../nbs/practice/service.ipynb #57a7e0f1
 def saved_examples(examples: Examples) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     "Header and arrays of a state file: learner, open examples, counts."
     header, arrays = saved_form(examples.learner)
-    kept = [[name, e.features, e.rows, e.explored, None if e.values is None else e.values.tolist(), e.prediction, e.early]
-            for name, e in examples.open.items()]
-    own = {"learner": header, "open": kept, "current": examples.current}
+    kept = [[name, c.features, c.rows, c.explored, c.values.tolist() or None, c.prediction, name in examples.early]
+            for name, c in examples.open.items()]
+    own = {"learner": header, "open": kept, "current": next((name for name, c in examples.open.items() if c.current), None)}
     return own | {"rounds": examples.rounds, "skipped": examples.skipped, "losses": examples.losses}, arrays
 
 
-def check_example(example: OpenExample, d: int) -> OpenExample:
-    "An example of a file, with values as an array."
-    check_indices("features", example.features, d)
-    if example.values is not None: example.values = check_values("values", [None if v != v else v for v in example.values])
-    if (example.prediction is None) != (example.values is None): fail("prediction", example.prediction, "there with the values")
-    return example
+def read_case(
+    learner: Learner, current: bool, features: list[int], rows: list[list[float]], explored: bool = True, values: Any = None,
+    prediction: float | None = None, early: bool = False,
+) -> OpenCase:
+    "An open case of a file; early is that of `Examples`."
+    check_indices("features", features, learner.d)
+    came = np.empty(0) if values is None else check_values("values", [None if v != v else v for v in values])
+    if prediction is not None and values is None: fail("prediction", prediction, "missing like the values")
+    return restored_case(learner, features, rows, came, prediction, explored, current)
 
 
 def restore_examples(examples: Examples, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     "Restore a saved service; an error leaves it unchanged."
     losses = check_array("losses", header["losses"], (4,)).tolist()
     rounds, skipped = (check_int(name, header[name], 0) for name in ("rounds", "skipped"))
-    opened = {check_id("id", name): check_example(OpenExample(*parts), examples.learner.d) for name, *parts in header["open"]}
-    current = header["current"]
+    learner, current = restored_learner(examples.learner, header["learner"], arrays), header["current"]
+    opened = {check_id("id", name): read_case(learner, name == current, *parts) for name, *parts in header["open"]}
     if current is not None and current not in opened: fail("current", current, "an open example")
-    examples.learner = restored_learner(examples.learner, header["learner"], arrays)
-    examples.open, examples.current, examples.losses, examples.rounds, examples.skipped = opened, current, losses, rounds, skipped
+    examples.early = {name for name, *parts in header["open"] if len(parts) > 5 and parts[5]}
+    examples.learner, examples.open, examples.losses, examples.rounds, examples.skipped = learner, opened, losses, rounds, skipped
 
 
 def restored_learner(lr: Learner, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Learner:
@@ -293,7 +239,7 @@ class Service(Examples):
     def ready(self) -> dict[str, Any]:
         "The first line of the service: learner, sizes, and how far it has come."
         lr = self.learner
-        about = {"ready": lr.key, "features": lr.d, "budget": lr.budget, "interleaves": self.interleaves}
+        about = {"ready": lr.key, "features": lr.d, "budget": lr.budget, "interleaves": lr.late_labels}
         return about | {"lines": self.lines, "rounds": self.rounds, "open": len(self.open)}
 
     def answer(self, line: bytes) -> str:
@@ -315,19 +261,21 @@ class Service(Examples):
 
     def _asked(self, name: str | int) -> str:
         "The query of an example, as fields of an answer."
-        example = self.ask(name)
-        asked = f'"id": {as_json(name)}, "features": {example.features}'
-        if names := self.learner.names_: asked += f', "names": {ENCODE([names[i] for i in example.features])}'
-        return f'{asked}, "measurements": {ENCODE(example.rows)}' if example.rows else asked
+        case = self.ask(name)
+        features = case.wants().tolist() if case.wanted else case.features
+        asked = f'"id": {as_json(name)}, "features": {features}'
+        if names := self.learner.names_: asked += f', "names": {ENCODE([names[i] for i in features])}'
+        return f'{asked}, "measurements": {ENCODE(case.rows)}' if case.rows else asked
 
     def _values(self, id: str | int, values: Any) -> str:
         if type(values) is dict: values = self._in_order(self.find(id), values)
-        return f'{{"id": {as_json(id)}, "prediction": {self.tell(id, values)!r}}}'
+        prediction = self.tell(id, values)
+        return f'{{{self._asked(id)}}}' if prediction is None else f'{{"id": {as_json(id)}, "prediction": {prediction!r}}}'
 
-    def _in_order(self, example: OpenExample, values: dict[str, float]) -> np.ndarray:
+    def _in_order(self, case: OpenCase, values: dict[str, float]) -> np.ndarray:
         "Values that are given by name, in the order of the query."
-        if not self.learner.names_ or example.rows: fail("values", values, "a list of numbers", "the features have no names")
-        names = [str(self.learner.names_[i]) for i in example.features]
+        if not self.learner.names_ or case.rows: fail("values", values, "a list of numbers", "the features have no names")
+        names = [str(name) for name in (case.names() or [self.learner.names_[i] for i in case.features])]
         for name in {*names, *values}:
             if name not in values: fail("values", values, "a value, or null, for each name that was asked for", f"{name!r} has none")
             if name not in names: fail("values", values, "values of the names that were asked for", f"{name!r} is none of them")

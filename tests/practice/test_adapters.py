@@ -24,7 +24,7 @@ from test_learners import KEYS, make
 
 import oslr_nb as oslr
 from oslr_nb.own.choice import make_learner
-from oslr_nb.practice.adapters import OSLRLearner, OSLRRegressor, budget_of, weights_of
+from oslr_nb.practice.adapters import OSLRLearner, OSLRRegressor, budget_of
 from oslr_nb.practice.data import sparse_linear
 
 S = sparse_linear(12, 2, 600, seed=0)
@@ -52,7 +52,7 @@ def test_without_shuffling_it_is_simulate(learner):
     model = OSLRRegressor(4, learner=learner, shuffle=False, random_state=5).fit(S.X, S.y)
     lr = make_learner(learner, 12, 4, 5)
     run = oslr.simulate(lr, S.X, S.y)
-    w, b = weights_of(lr)
+    w, b = lr.linear_function()
     assert (w == model.coef_).all() and b == model.intercept_ and model.n_features_seen_ == run.n_observed.sum() == 4 * 600
 
 

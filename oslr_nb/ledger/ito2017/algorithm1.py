@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 from ...papers.ito2017.algorithm1 import RDA, RDA1, SCALARS, GreedyRDA, UniformRDA, algorithm_1, bound_sharpened, bound_sharpened_schedule
-from ...papers.ito2017.algorithm1 import bound_theorem_2, bound_theorem_2_schedule, correlated_unit_table, inverse_chances, rda_predict
-from ...papers.ito2017.algorithm1 import rda_update, sharpened_step
+from ...papers.ito2017.algorithm1 import Plan, RDAState, bound_theorem_2, bound_theorem_2_schedule, correlated_unit_table, inverse_chances
+from ...papers.ito2017.algorithm1 import rda_learn, rda_predict, sharpened_step
 
 # %% auto #0
 __all__ = []
@@ -388,8 +388,9 @@ def one_round(case: Case, power: float = 1.0, lambda_shift: int = 0) -> Evidence
     pair, gaps, estimates = Observe(d, budget, tuple(U)).second(), [], []
     for V in itertools.combinations(np.setdiff1d(np.arange(d), U), budget - top):
         S, num, new = np.r_[U, V].astype(np.int64), np.array([4, h @ h, 0, 0, 0, 7]), h.copy()
-        yhat = rda_predict(new, S, x[S], num, top, rate, radius, False)
-        rda_update(y, new, S, x[S], num, top, inverse, buf.copy(), bound.copy())
+        plan, state = Plan(top, rate, radius, False, inverse), RDAState(new, S, x[S], num, np.zeros(d, np.int64), buf.copy(), bound.copy())
+        yhat = rda_predict(budget, plan, state)
+        rda_learn(y, budget, False, plan, state)
         estimates.append(new - h)
         exact = gradient_estimate(x[S], S, y, w, pair)
         played, norm2, squares = num.view(SCALARS)[0][["played", "norm2", "squares"]]

@@ -30,7 +30,7 @@ from ..ito2017.algorithm1 import orthogonal_table, rival
 from ..ito2017.algorithms23 import explorer_path
 from ...papers.ito2017 import algorithms23
 from ...papers.ito2017.algorithm1 import RDA, RDA1, SCALARS, GreedyRDA, UniformRDA, bound_sharpened, correlated_unit_table
-from ...papers.ito2017.algorithm1 import inverse_chances, rda_predict, rda_update, sharpened_step, unit_table
+from ...papers.ito2017.algorithm1 import Plan, RDAState, inverse_chances, rda_learn, rda_predict, sharpened_step, unit_table
 from ...papers.ito2017.algorithms23 import RDA2, RDA3, algorithms_2_3
 
 # %% ../../../nbs/own/01_adaptive.ipynb #6a5f7e94
@@ -277,8 +277,10 @@ def one_adaptive_round(case: Case, own_gradient: bool = False, ball: bool = True
     w = dual_averaging_step(h, math.sqrt(squares) / (radius if ball else 1.0), radius)
     for V in itertools.combinations(np.setdiff1d(np.arange(d), U), budget - top):
         S, num, new = np.r_[U, V].astype(np.int64), np.array([4, h @ h, 0, 0, 0, squares]), h.copy()
-        yhat = rda_predict(new, S, x[S], num, top, 1 / radius, radius, True)
-        rda_update(y, new, S, x[S], num, top, inverse, buf.copy(), bound.copy())
+        plan = Plan(top, 1 / radius, radius, True, inverse)
+        state = RDAState(new, S, x[S], num, np.zeros(d, np.int64), buf.copy(), bound.copy())
+        yhat = rda_predict(S.size, plan, state)
+        rda_learn(y, S.size, False, plan, state)
         exact = gradient_estimate(x[S], S, y, w, pair)
         if own_gradient: w = dual_averaging_step(h, math.sqrt(squares + exact @ exact) / radius, radius)
         gaps += [abs(yhat - w[S] @ x[S]), np.abs(new - h - exact).max(), abs(num.view(SCALARS)[0]["squares"] - squares - exact @ exact)]

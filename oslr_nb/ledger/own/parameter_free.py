@@ -4,8 +4,8 @@
 """The ledger of own/02_parameter_free: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ...own.parameter_free import BET, KAPPA, SCALARS, Bettor, CoinBetting, bound_bet, bound_coin_betting, coin_betting
-from ...own.parameter_free import coin_inverse_chances
+from ...own.parameter_free import BET, KAPPA, SCALARS, Bettor, CoinBetting, Plan, bound_bet, bound_coin_betting
+from ...own.parameter_free import coin_betting, coin_inverse_chances
 
 # %% auto #0
 __all__ = []
@@ -257,7 +257,7 @@ def coin_rival(kind: str, d: int, top: int, seed: Any = None) -> Any:
     lr = CoinBetting(d, top + 2, top=top, centre=False, seed=seed)
     if kind in ("greedy", "uniform"):
         lr.top = lr.budget if kind == "greedy" else 0
-        lr.inverse, (lr.buf, lr.bound) = coin_inverse_chances(d, lr.budget, lr.top), top_buffer(d, lr.top)
+        lr._plan, (lr.buf, lr.bound) = Plan(lr.top, coin_inverse_chances(d, lr.budget, lr.top), False), top_buffer(d, lr.top)
     return lr
 
 
@@ -268,7 +268,7 @@ def regret_and_path(lr: Any, X: np.ndarray, y: np.ndarray, u: np.ndarray) -> tup
     for x, label in zip(X, y, strict=True):
         S, w, before = lr.query(), lr.w.copy(), lr.bets.view(BET)[:, 0].copy()
         regret += (lr.predict(x[S]) - label) ** 2 - (x @ u - label) ** 2
-        now, (q1, q2) = lr.num.view(SCALARS)[0], lr.inverse
+        now, (q1, q2) = lr.num.view(SCALARS)[0], lr._plan.inverse
         su, sv = float(now["seen_u"]), float(now["seen_v"])
         g = np.where(np.arange(len(S)) < lr.top, su + q1 * sv - label, q1 * su + q2 * sv + (q1 - q2) * x[S] * w[S] - q1 * label) * 2 * x[S]
         lr.update(float(label))

@@ -17,7 +17,7 @@ from ...core.checks import LARGEST, check_array, check_flag, check_indices, chec
 from ...core.checks import fail, kernel, own_names
 from ...core.compiled import entry
 from ...core.environment import PRICE_SLACK, check_costs, check_stream, price_of
-from ...core.learner import LateLabels, Learner
+from ...core.learner import Learner
 from ...core.parameters import Choice, Flag, Integer, Parameter, Real, Seed, validated
 from ...core.registry import register
 from ...core.sparse.selectors import best_support, forward_select, greedy_state, lasso_weights
@@ -448,7 +448,7 @@ class PairwiseMoments(Learner):
                "bound": r"$2Y^2(\ln N+2)$ behind the best of $N$ ridges on the same purchases; against sparse weights see the "
                         r"theory of these moments",
                "cost": r"$O(k'^3)$; $O(dk'^2)$ at $O(\log T)$ times"})
-class PairwiseLeastSquares(LateLabels, PairwiseMoments):
+class PairwiseLeastSquares(PairwiseMoments):
     """Least squares on whatever was bought, from the second moments of pairs that were bought together; nothing to tune.
 
     It buys favourites, chosen by forward selection at geometrically growing times, and in rounds that explore (most of them,
@@ -474,7 +474,8 @@ class PairwiseLeastSquares(LateLabels, PairwiseMoments):
     PairwiseTrainingOnly : all features are free when it is scored.
     """
 
-    takes_fewer: ClassVar[bool] = True  # an example of which some measurements failed
+    late_labels = True
+    takes_fewer = True
 
     @validated
     def __init__(

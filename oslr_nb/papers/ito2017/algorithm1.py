@@ -10,18 +10,19 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from functools import cached_property
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from ...core.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, check_real, check_rng
 from ...core.checks import fail, kernel, record
-from ...core.compiled import entry, is_large, prefetch_draws, prefetch_row
+from ...core.compiled import prefetch_draws, prefetch_row
 from ...core.designs import Observe, bound_observe_moment, bound_second_moment, draw_outside, gradient_estimate
 from ...core.designs import pair_bound
 from ...core.environment import check_stream
 from ...core.geometry import eigenbasis, top_buffer, top_k, top_update, truncation_factor
-from ...core.learner import LateLabels, Learner
+from ...core.learner import Learner, Role
 from ...core.oco import adaptive_weight, dual_averaging_step
 from ...core.parameters import AnyBudget, AnyFeatures, Integer, Radius, Real, Seed, Step, XNorm, YMax, validated
 from ...core.problems import Table, linear_table, signs
@@ -220,15 +221,15 @@ def inverse_chances(d: int, budget: int, top: int) -> np.ndarray:
 
 
 class RDAState(NamedTuple):
-    "The state of a learner, as compiled rounds take it."
+    "What is learnt, and what the round holds."
 
-    h: np.ndarray  # (d,): sum of the gradient estimates
-    S: np.ndarray  # (budget,): what the round buys, the favourites first
-    values: np.ndarray  # (budget,): its values
-    num: np.ndarray  # (6,): `SCALARS`
-    mark: np.ndarray  # (d,): number of the round in which a feature was bought last; never cleared
-    buf: np.ndarray  # features of largest |h|, the favourites first
-    bound: np.ndarray  # (3,): size and place of the largest |h| that may lie outside of buf, and how often all of h was searched
+    h: Annotated[np.ndarray, Role(("d",))]  # sum of the gradient estimates
+    S: Annotated[np.ndarray, Role(("budget",), "scratch", np.int64, "d")]  # what the round buys, the favourites first
+    values: Annotated[np.ndarray, Role(("budget",), "scratch")]  # its values
+    num: Annotated[np.ndarray, Role(dtype=SCALARS)]
+    mark: Annotated[np.ndarray, Role(("d",), "scratch", np.int64)]  # number of the round in which a feature was bought last
+    buf: Annotated[np.ndarray, Role(("top",), "derived", np.int64, "d")]  # features of largest |h|, the favourites first
+    bound: Annotated[np.ndarray, Role((3,), "derived")]  # size and place of the largest |h| that may lie outside of buf; number of searches
 
 
 class Plan(NamedTuple):
@@ -242,13 +243,23 @@ class Plan(NamedTuple):
 
 
 @kernel
-def rda_select(words: np.ndarray, buf: np.ndarray, S: np.ndarray, mark: np.ndarray, num: np.ndarray, top: int) -> None:
+def rda_select(words: np.ndarray, n: int, plan: Plan, state: RDAState) -> int:
     "Algorithm 1, line 3: S = Observe(w, k', k1), the favourites first; they may depend on the past alone, else the estimate is biased."
-    stamp = np.int64(num.view(SCALARS)[0].played) + 1
+    S, mark, top = state.S, state.mark, plan.top
+    if n > 0: return n
+    stamp = np.int64(state.num.view(SCALARS)[0].played) + 1
     for a in range(top):
-        S[a] = buf[a]
+        S[a] = state.buf[a]
         mark[S[a]] = stamp
     draw_outside(words, mark.size, top, S.size - top, mark, stamp, S[top:])
+    return S.size
+
+
+@kernel
+def rda_ahead(words: np.ndarray, X: tuple, row: int, plan: Plan, state: RDAState) -> None:
+    "Prefetch what the next round is likely to need."
+    prefetch_draws(words, state.h.size, state.S.size - plan.top, X, row, state.h, state.mark)
+    prefetch_row(X, row, state.buf[: plan.top])
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #591cbab4
 @kernel
@@ -258,22 +269,14 @@ def rda_scale(clock: float, norm2: float, rate: float, radius: float) -> float:
 
 
 @kernel
-def rda_seen(h: np.ndarray, S: np.ndarray, values: np.ndarray, top: int, scale: float) -> tuple[float, float]:
-    "Algorithm 1, line 4: the prediction, in two parts: that of the favourites and that of the random features."
+def rda_predict(n: int, plan: Plan, state: RDAState) -> float:
+    "Algorithm 1, line 4: the prediction, its parts kept: that of the favourites and that of the random features."
+    h, S, values, now = state.h, state.S, state.values, state.num.view(SCALARS)[0]
+    now.scale = rda_scale(now.squares if plan.adaptive else now.played + 1, now.norm2, plan.rate, plan.radius)
     su = sv = 0.0
-    for a in range(top): su += values[a] * h[S[a]]
-    for a in range(top, S.size): sv += values[a] * h[S[a]]
-    return su * scale, sv * scale
-
-
-@kernel
-def rda_predict(
-    h: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, top: int, rate: float, radius: float, adaptive: bool
-) -> float:
-    "Algorithm 1, line 4, for a round by hand: yhat, its parts kept in num."
-    now = num.view(SCALARS)[0]
-    now.scale = rda_scale(now.squares if adaptive else now.played + 1, now.norm2, rate, radius)
-    now.seen_u, now.seen_v = rda_seen(h, S, values, top, now.scale)
+    for a in range(plan.top): su += values[a] * h[S[a]]
+    for a in range(plan.top, n): sv += values[a] * h[S[a]]
+    now.seen_u, now.seen_v = su * now.scale, sv * now.scale
     return now.seen_u + now.seen_v
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #0c11e123
@@ -286,67 +289,25 @@ def squared_norm(h: np.ndarray) -> float:
 
 
 @kernel
-def rda_step(
-    y: float, h: np.ndarray, S: np.ndarray, values: np.ndarray, seen: tuple, scale: float, played: float, norm2: float,
-    squares: float, top: int, inverse: np.ndarray,
-) -> tuple[float, float]:
-    "Line 5: h += g with the O(k') form of (Ito 6), inverse = (q1, q2); ||h||^2, summed afresh every 2^20 rounds, and the sum of ||g||^2."
-    q1, q2 = inverse[0], inverse[1]
+def rda_learn(y: float, n: int, late: bool, plan: Plan, state: RDAState) -> None:
+    "Line 5: h += g with the O(k') form of (Ito 6); ||h||^2, summed afresh every 2^20 rounds, the sum of ||g||^2, the top features."
+    h, S, values, top, now = state.h, state.S, state.values, plan.top, state.num.view(SCALARS)[0]
+    q1, q2, scale, norm2, squares = plan.inverse[0], plan.inverse[1], now.scale, now.norm2, now.squares
     # g_i / (2 x_i) is q-weighted: yhat_U + q1 yhat_V - y for a favourite i, and q1 yhat_U + q2 yhat_V - q1 y + (q1 - q2) x_i w_i else
-    in_U, in_V, slope = seen[0] + q1 * seen[1] - y, q1 * seen[0] + q2 * seen[1] - q1 * y, (q1 - q2) * scale
-    for a in range(S.size):
+    in_U, in_V, slope = now.seen_u + q1 * now.seen_v - y, q1 * now.seen_u + q2 * now.seen_v - q1 * y, (q1 - q2) * scale
+    for a in range(n):
         old = h[S[a]]
         g = 2 * values[a] * (in_U if a < top else in_V + slope * values[a] * old)
         new = old + g
         h[S[a]] = new
         norm2 += (new - old) * (new + old)
         squares += g * g
-    return norm2 if np.int64(played + 1) % 1048576 else squared_norm(h), squares
-
-
-@kernel
-def rda_update(
-    y: float, h: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, top: int, inverse: np.ndarray, buf: np.ndarray,
-    bound: np.ndarray,
-) -> None:
-    "Algorithm 1, line 5, for a round by hand; then the top features are brought up to date."
-    now = num.view(SCALARS)[0]
-    seen = (now.seen_u, now.seen_v)
-    now.norm2, now.squares = rda_step(y, h, S, values, seen, now.scale, now.played, now.norm2, now.squares, top, inverse)
     now.played += 1
-    top_update(h, S, top, buf, bound)  # all of S: where labels come late, its favourites may be no favourites any more
-
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #75466720
-@kernel
-def rda_run(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, plan: Plan, state: RDAState, limit: float, out: np.ndarray
-) -> int:
-    "Algorithm 1 over the given rows, as `rda_predict` and `rda_update` play it; limit: of a squared norm. Returns rounds played."
-    h, S, values, num, top, ahead = state.h, state.S, state.values, state.num, plan.top, is_large(X)
-    now, done = num.view(SCALARS)[0], 0
-    norm2, squares = now.norm2, now.squares  # numbers, not places of an array: they stay in registers
-    while done < rows.size:
-        row, length2 = rows[done], 0.0
-        rda_select(words, state.buf, S, state.mark, num, top)
-        if ahead and done + 1 < rows.size:
-            prefetch_draws(words, h.size, S.size - top, X, rows[done + 1], h, state.mark)
-            prefetch_row(X, rows[done + 1], state.buf[:top])
-        for a in range(S.size):
-            values[a] = entry(X, row, S[a])
-            length2 += values[a] * values[a]
-        if not length2 <= limit: break  # also where a value is NaN
-        now.scale = scale = rda_scale(squares if plan.adaptive else now.played + 1, norm2, plan.rate, plan.radius)
-        now.seen_u, now.seen_v = seen = rda_seen(h, S, values, top, scale)
-        out[done] = seen[0] + seen[1]
-        norm2, squares = rda_step(y[row], h, S, values, seen, scale, now.played, norm2, squares, top, plan.inverse)
-        top_update(h, S[top:], top, state.buf, state.bound)
-        now.played += 1
-        done += 1
-    now.norm2, now.squares = norm2, squares
-    return done
+    now.norm2, now.squares = norm2 if np.int64(now.played) % 1048576 else squared_norm(h), squares
+    top_update(h, S if late else S[top:], top, state.buf, state.bound)  # late: the favourites of the query may be none any more
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #c944a8b5
-class RDA(LateLabels, Learner):
+class RDA(Learner):
     """Base class of `RDA1`, `GreedyRDA` and `UniformRDA`: dual averaging on features chosen by `Observe`.
 
     q: lower bound, in (0, 1], on the chance that two features are seen together; sets the step. saved: the subclass's
@@ -354,8 +315,8 @@ class RDA(LateLabels, Learner):
     the root of the sum of the squared lengths of the estimates.
     """
 
-    arrays = RDAState._fields
-    State = RDAState
+    State, kernels = RDAState, (rda_select, rda_predict, rda_learn, rda_ahead)
+    h: np.ndarray
 
     def __init__(
         self, d: int, budget: int, seed: Any = None, *, top: int, q: float, step: float | str = 1.0, radius: float = 1.0,
@@ -368,9 +329,12 @@ class RDA(LateLabels, Learner):
         self.adaptive = step == "adaptive"
         if isinstance(step, str): self.rate = adaptive_weight(1.0, radius, 1.0)
         else: self.rate = 2 * math.sqrt(bound_second_moment(q, x_norm, y_max, radius)) / (radius * step)
-        self.h, self.mark, self.num = np.zeros(d), np.zeros(d, np.int64), np.zeros(6)
-        self.S, self.values = np.zeros(budget, np.int64), np.zeros(budget)
+        self._allocate()
         self.buf, self.bound = top_buffer(d, top)
+
+    @cached_property
+    def _plan(self) -> Plan:
+        return Plan(self.top, self.rate, self.radius, self.adaptive, self.inverse)
 
     @property
     def _clock(self) -> float:
@@ -384,24 +348,7 @@ class RDA(LateLabels, Learner):
         if self._clock <= NOTHING: return np.zeros(self.d)
         return dual_averaging_step(self.h, self.rate * math.sqrt(self._clock), self.radius)
 
-    @property
-    def _places(self) -> dict[str, tuple[Any, int]]:
-        return {"S": (self.S, self.d), "buf": (self.buf, self.d)}
 
-    def _query(self) -> np.ndarray:
-        rda_select(self.words, self.buf, self.S, self.mark, self.num, self.top)
-        return self.S.copy()
-
-    def _predict(self, values: np.ndarray) -> float:
-        self.values[:] = values
-        return rda_predict(self.h, self.S, self.values, self.num, self.top, self.rate, self.radius, self.adaptive)
-
-    def _update(self, y: float) -> None:
-        rda_update(y, self.h, self.S, self.values, self.num, self.top, self.inverse, self.buf, self.bound)
-
-    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        plan = Plan(self.top, self.rate, self.radius, self.adaptive, self.inverse)
-        return rda_run(self.words, X, y, rows, plan, self._state, self._limit, books[0])
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #0ea2b816
 @register("ito2017", needs="iid Lin Sparse LI Bounded", theorem="papers/ito2017/01_algorithm1.ipynb#thm-two",

@@ -369,8 +369,9 @@ class LinearProjection(Learner):
         "Weights (d,) of the coming prediction, (Ito 4)."
         return self.h * self._factor()
 
-    def _bought(self, values: Any) -> np.ndarray:
-        values = check_array("values", values, (self._cost,), "one number for each that the query asked for").copy()
+    def _bought(self, values: Any, n: int | None = None) -> np.ndarray:
+        n = self._cost if n is None else n
+        values = check_array("values", values, (n,), "one number for each that the query asked for").copy()
         name, limit, _ = self.x_limit
         check_bought_values([f"values[{i}]" for i in range(1, len(values))], values[1:], limit, name, True)
         if not abs(values[0]) <= self._reach:
