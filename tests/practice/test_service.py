@@ -176,7 +176,8 @@ def test_what_is_predicted_before_the_first_label_is_not_judged(tmp_path):
         assert found[0][name] == pytest.approx(found[1][name], rel=rel)
 
 
-GIVEN = [("auto", D), ("auto", 4), ("own.CoinBetting", 4), ("own.CoinBetting", D), ("ito2017.UniformRDA", 4), ("ito2017.GreedyRDA", 4)]
+GIVEN = [("auto", D), ("auto", 4), ("own.CoinBetting", 4), ("own.CoinBetting", D), ("ito2017.UniformRDA", 4), ("ito2017.GreedyRDA", 4),
+         ("ito2017.RDA2", 4), ("ito2017.RDA3", 4)]
 
 
 @pytest.mark.parametrize(("learner", "budget"), GIVEN)
@@ -200,7 +201,8 @@ def test_late_labels_are_learnt_in_their_order(learner, budget, tmp_path):
             S, explored = open_.pop(name)
             lr.learn(S, X[name, S], Y[name], explored=explored)
     service.learner.skip()
-    names = {"auto": ("pairs", "single", "losses", "arms"), "own.CoinBetting": ("w", "bets", "buf")}.get(learner, ("h", "buf"))
+    names = {"auto": ("pairs", "single", "losses", "arms"), "own.CoinBetting": ("w", "bets", "buf"), "ito2017.RDA2": ("h", "H", "mean"),
+             "ito2017.RDA3": ("h", "H", "mean")}.get(learner, ("h", "buf"))
     for name in names: assert np.array_equal(getattr(lr, name), getattr(service.learner, name)), name
 
 
@@ -220,6 +222,30 @@ def test_late_favourites_change_places(learner, options, tmp_path):
         oslr.saving.check_places(lr)
     lr.save(tmp_path / "a.npz")
     assert (oslr.load(tmp_path / "a.npz").query() == lr.query()).all()
+
+
+@pytest.mark.parametrize("top", [0, 1])
+def test_late_explorations(top):
+    "As many as the squares say and those still open; what the explorer learns is, on the mean, the gradient at its weights of today."
+    h, x, y, sums = np.array([0.3, -0.1, 0.2, 0.5]), np.array([0.5, -0.2, 0.4, 0.1]), 0.3, []
+    make = lambda: oslr.ito2017.RDA2(4, 3, top=top)
+    for V in itertools.combinations(range(top, 4), 3 - top):
+        lr = make()
+        lr.h[:] = h
+        lr.learn(S := [*range(top), *V], x[S], y, explored=True)
+        sums.append(lr.h - h)
+        lr.learn(S, x[S], y, explored=False)
+        assert (lr.h == h + sums[-1]).all() and lr.H.any() and lr.num[0] == 2 and lr.num[3] == 1
+    assert np.abs(np.mean(sums, axis=0) - 2 * (lr.w @ x - y) * x).max() < 1e-12 < np.abs(lr.w).min()
+    lr, late, explored = make(), [], 0
+    for _ in range(1000):
+        late.append((lr.query(), lr.explored_))
+        explored += lr.explored_
+        lr.skip()
+        if len(late) > 20:
+            S, kind = late.pop(0)
+            lr.learn(S, x[S], y, explored=kind)
+    assert 31 <= explored <= 31 + 21
 
 
 @pytest.mark.parametrize("learner", ["RDA1", "UniformRDA"])

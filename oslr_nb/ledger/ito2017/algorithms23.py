@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ...papers.ito2017.algorithms23 import RDA2, RDA3, SCALARS, Plan, SquaresRDA, SquaresState, algorithms_2_3, bound_6_sharpened
 from ...papers.ito2017.algorithms23 import bound_6_uniform, bound_7_uniform, bound_theorem_6, bound_theorem_7, explorer_terms, freedman
-from ...papers.ito2017.algorithms23 import l1_scale, miss_bound_2, miss_bound_3, squares_select, squares_update
+from ...papers.ito2017.algorithms23 import l1_scale, miss_bound_2, miss_bound_3, squares_learn, squares_select
 
 # %% auto #0
 __all__ = []
@@ -351,15 +351,12 @@ def squares_explore_only(
     words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, plan: Plan, state: SquaresState, marks: np.ndarray, path: np.ndarray
 ) -> None:
     "The exploring rounds only: the mean weights after marks[0], marks[1], ... explorations into path."
-    h, w, mean, chosen, S, values, num, c = state.h, state.w, state.mean, state.chosen, state.S, state.values, state.num, 0
-    now = num.view(SCALARS)[0]
+    mean, S, now, c = state.mean, state.S, state.num.view(SCALARS)[0], 0
     for s in range(rows.size):
         now.played = (now.explored + 1) ** 2 - 1
-        squares_select(
-            words, h, w, chosen, state.favourites, S, state.mark, num, plan.explorer_rate, plan.radius, plan.l1, plan.explorer_adaptive
-        )
-        for a in range(S.size): values[a] = entry(X, rows[s], S[a])
-        squares_update(y[rows[s]], h, state.H, w, mean, chosen, S, values, num, plan.top, plan.power)
+        squares_select(words, 0, plan, state)
+        for a in range(S.size): state.values[a] = entry(X, rows[s], S[a])
+        squares_learn(y[rows[s]], S.size, False, plan, state)
         if s + 1 == marks[c]:
             for i in range(mean.size): path[c, i] = mean[i] / now.weight
             c += 1

@@ -14,11 +14,11 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ...core.checks import LARGEST, check_array, check_int, check_magnitude, check_real, fail, kernel, record
-from ...core.compiled import entry, is_large, prefetch_row
+from ...core.compiled import prefetch_row
 from ...core.designs import Observe, bound_second_moment, draw_outside, gradient_estimate, pair_bound, pair_minimum
 from ...core.environment import check_stream
 from ...core.geometry import top_k, top_rescan
-from ...core.learner import Learner
+from ...core.learner import Learner, Role
 from ...core.oco import adaptive_weight, dual_averaging_into, dual_averaging_step
 from ...core.parameters import Integer, Parameter, Radius, Real, Seed, Step, XNorm, YMax, validated
 from ...core.registry import register
@@ -246,18 +246,18 @@ SCALARS = record("played", "norm2", "yhat", "explored", "weight", "exploring", "
 
 
 class SquaresState(NamedTuple):
-    "The state of a learner, as compiled rounds take it."
+    "What is learnt, and what the round holds."
 
-    h: np.ndarray  # (d,): the explorer's sum of gradient estimates
-    H: np.ndarray  # (d,): the predictor's sum of gradients
-    w: np.ndarray  # (d,): weights of the explorer
-    mean: np.ndarray  # (d,): their sum, each with its averaging weight
-    chosen: np.ndarray  # (budget,): the features of largest mean
-    favourites: np.ndarray  # (top,): those of largest w
-    S: np.ndarray  # (budget,): what the round buys
-    values: np.ndarray  # (budget,): its values
-    mark: np.ndarray  # (d,): exploration that bought a feature last
-    num: np.ndarray  # (8,): `SCALARS`
+    h: Annotated[np.ndarray, Role(("d",))]  # the explorer's sum of gradient estimates
+    H: Annotated[np.ndarray, Role(("d",))]  # the predictor's sum of gradients
+    w: Annotated[np.ndarray, Role(("d",), "derived")]  # weights of the explorer
+    mean: Annotated[np.ndarray, Role(("d",))]  # their sum, each with its averaging weight
+    chosen: Annotated[np.ndarray, Role(("budget",), "derived", np.int64, "d")]  # the features of largest mean
+    favourites: Annotated[np.ndarray, Role(("top",), "derived", np.int64, "d")]  # those of largest w
+    S: Annotated[np.ndarray, Role(("budget",), "scratch", np.int64, "d")]  # what the round buys
+    values: Annotated[np.ndarray, Role(("budget",), "scratch")]  # its values
+    mark: Annotated[np.ndarray, Role(("d",), "scratch", np.int64)]  # exploration that bought a feature last
+    num: Annotated[np.ndarray, Role(dtype=SCALARS)]
 
 
 class Plan(NamedTuple):
@@ -274,68 +274,66 @@ class Plan(NamedTuple):
 
 
 @kernel(allocates=True, apart=True)
-def squares_explore(
-    h: np.ndarray, w: np.ndarray, favourites: np.ndarray, num: np.ndarray, rate: float, radius: float, l1: float, adaptive: bool
-) -> None:
+def squares_explore(now: Any, plan: Plan, state: SquaresState) -> None:
     "Line 1 of Algorithms 2, 3: w_s and its largest entries; mu_j = l1 j^-power. Adaptive: 0 while nothing was seen."
-    now = num.view(SCALARS)[0]
-    clock = now.explorer_squares if adaptive else now.explored + 1
-    if clock > NOTHING: dual_averaging_into(w, h, rate * math.sqrt(clock), radius, l1 * now.weight)
+    w = state.w
+    clock = now.explorer_squares if plan.explorer_adaptive else now.explored + 1
+    if clock > NOTHING: dual_averaging_into(w, state.h, plan.explorer_rate * math.sqrt(clock), plan.radius, plan.l1 * now.weight)
     else: w[:] = 0.0
-    top_rescan(w, favourites, np.zeros(3))
+    top_rescan(w, state.favourites, np.zeros(3))
 
 
 @kernel(allocates=True, apart=True)
-def squares_explored(w: np.ndarray, mean: np.ndarray, chosen: np.ndarray, num: np.ndarray, power: float) -> None:
+def squares_explored(now: Any, plan: Plan, state: SquaresState) -> None:
     "The rest of line 1, when the label has come (a round may be skipped): the sum of j^-power w_j and its largest entries."
-    now = num.view(SCALARS)[0]
+    w, mean = state.w, state.mean
     now.explored += 1
-    weight = now.explored ** -power
+    weight = now.explored ** -plan.power
     for i in range(w.size): mean[i] += weight * w[i]
     now.weight += weight
-    top_rescan(mean, chosen, np.zeros(3))
+    top_rescan(mean, state.chosen, np.zeros(3))
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #b6958c98
 @kernel
-def squares_select(
-    words: np.ndarray, h: np.ndarray, w: np.ndarray, chosen: np.ndarray, favourites: np.ndarray,
-    S: np.ndarray, mark: np.ndarray, num: np.ndarray, rate: float, radius: float, l1: float, adaptive: bool,
-) -> None:
+def squares_select(words: np.ndarray, n: int, plan: Plan, state: SquaresState) -> int:
     "Lines 1 and 2: S = Observe(w_s, k', k1) in the rounds 1, 4, 9, ..., the chosen features otherwise."
-    now = num.view(SCALARS)[0]
-    now.exploring = 1.0 if now.played + 1 == (now.explored + 1) ** 2 else 0.0
+    S, mark, top, now = state.S, state.mark, plan.top, state.num.view(SCALARS)[0]
+    if n > 0: return n
+    now.exploring = 1.0 if now.played + 1 >= (now.explored + 1) ** 2 else 0.0  # more than equal only where labels come late
     if now.exploring == 0:
-        for a in range(S.size): S[a] = chosen[a]
-        return
-    squares_explore(h, w, favourites, num, rate, radius, l1, adaptive)
-    stamp, top = np.int64(now.explored) + 1, favourites.size
+        for a in range(S.size): S[a] = state.chosen[a]
+        return S.size
+    squares_explore(now, plan, state)
+    stamp = np.int64(now.explored) + 1
     for a in range(top):
-        S[a] = favourites[a]
+        S[a] = state.favourites[a]
         mark[S[a]] = stamp
     draw_outside(words, mark.size, top, S.size - top, mark, stamp, S[top:])
+    return S.size
+
+
+@kernel
+def squares_ahead(words: np.ndarray, X: tuple, row: int, plan: Plan, state: SquaresState) -> None:
+    "Prefetch what the next round is likely to need."
+    prefetch_row(X, row, state.chosen)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #7e9e23d3
 @kernel
-def squares_predict(
-    H: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, rate: float, radius: float, adaptive: bool
-) -> float:
+def squares_predict(n: int, plan: Plan, state: SquaresState) -> float:
     "Line 3: yhat = w' D x for the weights of the predictor, lambda_t = rate * sqrt(t), or rate times the root of the squares seen."
-    total, now = 0.0, num.view(SCALARS)[0]
-    clock = now.squares if adaptive else now.played + 1
-    for a in range(S.size): total += values[a] * H[S[a]]
-    now.yhat = -total / max(rate * math.sqrt(clock), math.sqrt(max(now.norm2, 0.0)) / radius) if clock > NOTHING else 0.0
+    H, S, values, total, now = state.H, state.S, state.values, 0.0, state.num.view(SCALARS)[0]
+    clock = now.squares if plan.adaptive else now.played + 1
+    for a in range(n): total += values[a] * H[S[a]]
+    now.yhat = -total / max(plan.rate * math.sqrt(clock), math.sqrt(max(now.norm2, 0.0)) / plan.radius) if clock > NOTHING else 0.0
     return now.yhat
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #e9cdebfc
 @kernel
-def squares_update(
-    y: float, h: np.ndarray, H: np.ndarray, w: np.ndarray, mean: np.ndarray, chosen: np.ndarray, S: np.ndarray,
-    values: np.ndarray, num: np.ndarray, top: int, power: float,
-) -> None:
+def squares_learn(y: float, n: int, late: bool, plan: Plan, state: SquaresState) -> None:
     "Lines 4 and 5: the predictor learns on S; in an exploring round the explorer learns from equation (6)."
-    now, m, r = num.view(SCALARS)[0], h.size - top, S.size - top
-    norm2, squares = now.norm2, now.squares
-    for a in range(S.size):
+    h, H, w, S, values, top, now = state.h, state.H, state.w, state.S, state.values, plan.top, state.num.view(SCALARS)[0]
+    m, r, norm2, squares = h.size - top, n - top, now.norm2, now.squares
+    for a in range(n):
         old, g = H[S[a]], 2 * (now.yhat - y) * values[a]
         new = old + g
         H[S[a]] = new
@@ -345,72 +343,56 @@ def squares_update(
     now.squares = squares
     now.norm2 = norm2 if np.int64(now.played) % 1048576 else squared_norm(H)
     if now.exploring == 0: return
-    squares_explored(w, mean, chosen, num, power)
+    if late: squares_explore(now, plan, state)
+    squares_explored(now, plan, state)
     q1 = m / r
     q2 = q1 * (m - 1) / (r - 1)
     su = sv = 0.0
     for a in range(top): su += values[a] * w[S[a]]
-    for a in range(top, S.size): sv += values[a] * w[S[a]]
+    for a in range(top, n): sv += values[a] * w[S[a]]
     in_U, in_V = su + q1 * sv - y, q1 * su + q2 * sv - q1 * y
-    for a in range(S.size):
+    for a in range(n):
         g = 2 * values[a] * (in_U if a < top else in_V + (q1 - q2) * values[a] * w[S[a]])
         h[S[a]] += g
         now.explorer_squares += g * g
-
-# %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #846c2721
-@kernel
-def squares_run(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, plan: Plan, state: SquaresState, limit: float, out: np.ndarray
-) -> int:
-    "Algorithms 2 and 3 over the given rows: predictions into out; returns how many rounds were played."
-    h, H, w, chosen, S, values, num, ahead = state.h, state.H, state.w, state.chosen, state.S, state.values, state.num, is_large(X)
-    for t in range(rows.size):
-        row, squares = rows[t], 0.0
-        if ahead and t + 1 < rows.size: prefetch_row(X, rows[t + 1], chosen)
-        squares_select(
-            words, h, w, chosen, state.favourites, S, state.mark, num, plan.explorer_rate, plan.radius, plan.l1, plan.explorer_adaptive
-        )
-        for a in range(S.size):
-            values[a] = entry(X, row, S[a])
-            squares += values[a] * values[a]
-        if not squares <= limit: return t  # also where a value is NaN
-        out[t] = squares_predict(H, S, values, num, plan.rate, plan.radius, plan.adaptive)
-        squares_update(y[row], h, H, w, state.mean, chosen, S, values, num, plan.top, plan.power)
-    return rows.size
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #93849074
 class SquaresRDA(Learner):
     """Base class of `RDA2` and `RDA3`: an explorer in the rounds 1, 4, 9, ..., and a predictor on its largest weights.
 
-    power: the weights w_s enter the explorer's mean with s^-power: 0 (Algorithm 2) or 1/4 (Algorithm 3). saved: the
+    power: the weights w_s enter the explorer's mean with s^-power: 0 (Algorithm 2) or 1/4 (Algorithm 3). l1: mu_0. saved: the
     subclass's other arguments, which `save` has to keep.
     """
 
-    arrays = SquaresState._fields
-    State = SquaresState
+    State, kernels = SquaresState, (squares_select, squares_predict, squares_learn, squares_ahead)
+    H: np.ndarray
 
     def __init__(
         self, d: int, budget: int, seed: Any, *, top: int, power: float, step: float | str, explorer_step: float | str | None,
-        radius: float, x_norm: float, y_max: float, saved: dict[str, Any] | None = None,
+        radius: float, x_norm: float, y_max: float, l1: float = 0.0, saved: dict[str, Any] | None = None,
     ):
         explorer_step = (step if step == "adaptive" else 1.0) if explorer_step is None else explorer_step
         check_reach(x_norm, y_max, radius)
         names = {"step": step, "explorer_step": explorer_step, "radius": radius, "x_norm": x_norm, "y_max": y_max}
         super().__init__(d, budget, seed, top=top, **(saved or {}), **names)
         self.x_limit, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
-        self.top, self.radius, self.power, self.l1 = top, radius, power, 0.0
+        self.top, self.radius, self.power, self.l1 = top, radius, power, l1
         def weight(q: float, multiplier: float | str) -> float:
             if isinstance(multiplier, str): return adaptive_weight(1.0, radius, 1.0)
             return 2 * math.sqrt(bound_second_moment(q, x_norm, y_max, radius)) / (radius * multiplier)
 
         self.adapts = (step == "adaptive", explorer_step == "adaptive")
         self.rate, self.explorer_rate = weight(1.0, step), weight(float(pair_bound(d, budget, top)), explorer_step)
-        self.h, self.H, self.w, self.mean = np.zeros((4, d))
-        self.chosen, self.favourites, self.mark = np.arange(budget), np.arange(top), np.zeros(d, np.int64)
-        self.S, self.values, self.num = np.zeros(budget, np.int64), np.zeros(budget), np.zeros(8)
+        self._plan = Plan(top, self.explorer_rate, self.rate, radius, l1, power, *self.adapts)
+        self._allocate()
+        self.chosen, self.favourites = np.arange(budget), np.arange(top)
 
     @property
-    def _plan(self) -> Plan: return Plan(self.top, self.explorer_rate, self.rate, self.radius, self.l1, self.power, *self.adapts)
+    def explored_(self) -> bool:
+        "Whether the last query explores."
+        return bool(self.num.view(SCALARS)[0]["exploring"])
+
+    def _count_as(self, explored: bool) -> None: self.num.view(SCALARS)["exploring"] = explored
 
     @property
     def coef_(self) -> np.ndarray:
@@ -420,29 +402,6 @@ class SquaresRDA(Learner):
         if clock <= NOTHING: return np.zeros(self.d)
         w = dual_averaging_step(self.H, self.rate * math.sqrt(clock), self.radius)
         return np.where(np.isin(np.arange(self.d), self.chosen), w, 0.0)
-
-    @property
-    def _places(self) -> dict[str, tuple[Any, int]]:
-        return {name: (getattr(self, name), self.d) for name in ("S", "chosen", "favourites")}
-
-    def _query(self) -> np.ndarray:
-        squares_select(
-            self.words, self.h, self.w, self.chosen, self.favourites, self.S, self.mark, self.num, self.explorer_rate,
-            self.radius, self.l1, self.adapts[1],
-        )
-        return self.S.copy()
-
-    def _predict(self, values: np.ndarray) -> float:
-        self.values[:] = values
-        return squares_predict(self.H, self.S, self.values, self.num, self.rate, self.radius, self.adapts[0])
-
-    def _update(self, y: float) -> None:
-        squares_update(
-            y, self.h, self.H, self.w, self.mean, self.chosen, self.S, self.values, self.num, self.top, self.power
-        )
-
-    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        return squares_run(self.words, X, y, rows, self._plan, self._state, self._limit, books[0])
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #a0a27822
 @register("ito2017", needs="iid Lin Sparse LI Bounded", theorem="papers/ito2017/02_algorithms23.ipynb#thm-six",
@@ -545,5 +504,5 @@ class RDA3(SquaresRDA):
         check_reach(x_norm, y_max, radius)
         phi = check_phi(x_norm / math.sqrt(d) if phi is None else phi, k, x_norm)
         names: dict[str, Any] = {"step": step, "explorer_step": explorer_step, "radius": radius, "x_norm": x_norm, "y_max": y_max}
-        super().__init__(d, budget, seed, top=top, power=0.25, **names, saved={"l1": l1, "k": k, "phi": phi})
-        self.l1 = l1 * l1_scale(k, phi, float(pair_bound(d, budget, top)), x_norm, y_max, radius)
+        scale = l1_scale(k, phi, float(pair_bound(d, budget, top)), x_norm, y_max, radius)
+        super().__init__(d, budget, seed, top=top, power=0.25, l1=l1 * scale, **names, saved={"l1": l1, "k": k, "phi": phi})
