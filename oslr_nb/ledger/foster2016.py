@@ -4,7 +4,7 @@
 """The ledger of papers/foster2016: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ..papers.foster2016 import FKK, RATES, SCALARS, UPDATE, Constants, bound_fkk, bound_fkk_below, bound_retuned, chances
+from ..papers.foster2016 import FKK, RATES, SCALARS, Constants, bound_fkk, bound_fkk_below, bound_retuned, chances
 from ..papers.foster2016 import correlated_stream, cost_and_gradient, fkk_rates, refer, sign_stream, textbook_fkk
 
 # %% auto #0
@@ -282,7 +282,7 @@ def compiled_rounds(case: Case, **broken: float) -> Evidence:
     table = correlated_table(d, 0.3, np.r_[0.8, -0.6, np.zeros(d - 2)], 0.1)
     lr, rows = FKK(d, budget, k=k, T=300, seed=case.rng, **options), case.rng.integers(len(table.X), size=300)
     drawn, predictions = [], []
-    for name, factor in broken.items(): lr._tables.rates.view(UPDATE)[0][name] *= factor
+    lr._plan = lr._plan._replace(**{name: getattr(lr._plan, name) * factor for name, factor in broken.items()})
     for t in rows:
         S = lr.query()
         now = lr.num.view(SCALARS)[0]

@@ -19,10 +19,10 @@ import numpy as np
 
 from ..core.checks import check_exact, check_indices, check_int, check_real, fail
 from ..core.checks import kernel, record
-from ..core.compiled import entry, uniform
+from ..core.compiled import uniform
 from ..core.designs import draw_outside, moment_estimate
 from ..core.experts import second_order_factor
-from ..core.learner import Learner
+from ..core.learner import Learner, Role
 from ..core.parameters import Array, Choice, Integer, Real, Seed, validated
 from ..core.problems import Table, correlated_table, signs
 from ..core.registry import register
@@ -289,30 +289,33 @@ def count_bits(v: np.uint64) -> np.uint64:
 
 # %% ../../nbs/papers/foster2016.ipynb #98d51444
 SCALARS = record("played", "bought", "chosen", "reference")  # rounds, features bought, row of A_t, rho
-UPDATE = record("hedge", "descent", "one", "pair", "radius")  # eta_hedge, 2 eta_step, 1/p, 1/q, radius
 BLOCK = 256  # subsets that share a sum of weights
 LN2_HIGH, LN2_LOW = float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1.a39ef35793c76p-33")  # ln 2, the first 32 bits and the rest
 TAYLOR = np.array([1 / math.factorial(i) for i in range(13, 1, -1)])
 
 
 class FKKState(NamedTuple):
-    "The state of a learner, as compiled rounds take it."
+    "What is learnt, and what the round holds."
 
-    w: np.ndarray  # (C(d, k), k): weights of each subset
-    logw: np.ndarray  # (C(d, k),): logarithms of the weights of D_t
-    W: np.ndarray  # (C(d, k),): exp(logw - rho)
-    sums: np.ndarray  # of W, in blocks
-    S: np.ndarray  # (budget,): what the round buys, first A_t
-    values: np.ndarray  # (budget,): its values
-    x: np.ndarray  # (d,): the values of R_t; zero between the calls
-    mark: np.ndarray  # (d,): round in which R_t last held a feature
-    num: np.ndarray  # (4,): `SCALARS`
+    w: Annotated[np.ndarray, Role(("subsets", "k"))]  # weights of each subset
+    logw: Annotated[np.ndarray, Role(("subsets",))]  # logarithms of the weights of D_t
+    W: Annotated[np.ndarray, Role(("subsets",), "derived")]  # exp(logw - rho)
+    sums: Annotated[np.ndarray, Role(("blocks",), "derived")]  # of W, in blocks
+    S: Annotated[np.ndarray, Role(("budget",), "scratch", np.int64, "d")]  # what the round buys, first A_t
+    values: Annotated[np.ndarray, Role(("budget",), "scratch")]  # its values
+    x: Annotated[np.ndarray, Role(("d",), "scratch")]  # the values of R_t; zero between the calls
+    mark: Annotated[np.ndarray, Role(("d",), "scratch", np.int64)]  # round in which R_t last held a feature
+    num: Annotated[np.ndarray, Role(dtype=SCALARS, below={"bought": "budget + 1", "chosen": "subsets"})]
 
 
-class Tables(NamedTuple):
-    "The subsets, what their updates multiply with, and working memory for a block of them."
+class Plan(NamedTuple):
+    "What the updates multiply with, the subsets, and working memory for a block of them."
 
-    rates: np.ndarray  # (5,): `UPDATE`
+    hedge: float  # eta_hedge
+    descent: float  # 2 eta_step
+    one: float  # 1/p
+    pair: float  # 1/q
+    radius: float
     table: np.ndarray  # (C(d, k), k)
     bits: np.ndarray  # (C(d, k),): a word each; empty for d > 64
     lists: np.ndarray  # (d, C(d - 1, k - 1)): rows of the table that hold a feature; empty for d <= 64
@@ -382,16 +385,13 @@ def draw_row(u: float, logw: np.ndarray, W: np.ndarray, sums: np.ndarray, num: n
 
 # %% ../../nbs/papers/foster2016.ipynb #7ac8d519
 @kernel
-def fkk_select(
-    words: np.ndarray, table: np.ndarray, logw: np.ndarray, W: np.ndarray, sums: np.ndarray,
-    S: np.ndarray, mark: np.ndarray, num: np.ndarray,
-) -> int:
+def fkk_select(words: np.ndarray, n: int, plan: Plan, state: FKKState) -> int:
     "Line 3: A from D_t, R uniform; the head of S becomes A and then R without A; returns how many these are."
-    k, now = table.shape[1], num.view(SCALARS)[0]
-    stamp = np.int64(now.played) + 1
-    row = draw_row(uniform(words), logw, W, sums, num)
-    for a in range(k): S[a] = table[row, a]
-    draw_outside(words, mark.size, 0, S.size - k, mark, stamp, S[k:])
+    if n > 0: return n
+    S, mark, k, now = state.S, state.mark, plan.table.shape[1], state.num.view(SCALARS)[0]
+    row = draw_row(uniform(words), state.logw, state.W, state.sums, state.num)
+    for a in range(k): S[a] = plan.table[row, a]
+    draw_outside(words, mark.size, 0, S.size - k, mark, np.int64(now.played) + 1, S[k:])
     bought = k
     for a in range(k, S.size):
         inside = False
@@ -404,10 +404,10 @@ def fkk_select(
 
 # %% ../../nbs/papers/foster2016.ipynb #f985fb7e
 @kernel
-def fkk_predict(table: np.ndarray, w: np.ndarray, values: np.ndarray, num: np.ndarray) -> float:
+def fkk_predict(n: int, plan: Plan, state: FKKState) -> float:
     "Line 4: the prediction of the subset A."
-    row, total = np.int64(num.view(SCALARS)[0].chosen), 0.0
-    for a in range(table.shape[1]): total += w[row, a] * values[a]
+    row, total = np.int64(state.num.view(SCALARS)[0].chosen), 0.0
+    for a in range(plan.table.shape[1]): total += state.w[row, a] * state.values[a]
     return total
 
 # %% ../../nbs/papers/foster2016.ipynb #8bd3b1f6
@@ -449,12 +449,10 @@ def listed_rows(
 
 # %% ../../nbs/papers/foster2016.ipynb #9c761015
 @kernel
-def fkk_step(
-    y: float, rates: np.ndarray, table: np.ndarray, b: int, member: np.uint64, seen: np.uint64, w: np.ndarray, x: np.ndarray
-) -> float:
+def fkk_step(y: float, b: int, member: np.uint64, seen: np.uint64, plan: Plan, state: FKKState) -> float:
     "Equation 4 (eq-short) for the weights of row b, in the ball; returns what its log-weight loses. member: its word, 0 if d > 64."
-    by, k = rates.view(UPDATE)[0], table.shape[1]
-    descent, ip, iq, radius = by.descent, by.one, by.pair, by.radius
+    w, x, table, k = state.w, state.x, plan.table, plan.table.shape[1]
+    descent, ip, iq, radius = plan.descent, plan.one, plan.pair, plan.radius
     less, yp, listed, s, squares, norm2 = ip - iq, y * ip, 0 if member else k, 0.0, 0.0, 0.0
     hits = member & seen
     while hits:
@@ -476,64 +474,39 @@ def fkk_step(
         w[b, a] -= descent * v * (common + less * w[b, a] * v)
     for a in range(k): norm2 += w[b, a] * w[b, a]
     if not norm2 <= radius * radius: shrink(w, b, norm2, radius)
-    return by.hedge * (s * (s * iq - 2 * yp) + less * squares)
+    return plan.hedge * (s * (s * iq - 2 * yp) + less * squares)
 
 # %% ../../nbs/papers/foster2016.ipynb #e7610928
 @kernel
-def fkk_update(
-    y: float, rates: np.ndarray, table: np.ndarray, bits: np.ndarray, lists: np.ndarray, rows: np.ndarray, gaps: np.ndarray,
-    w: np.ndarray, logw: np.ndarray, W: np.ndarray, sums: np.ndarray, S: np.ndarray, values: np.ndarray, x: np.ndarray,
-    mark: np.ndarray, num: np.ndarray,
-) -> None:
-    "Lines 5, 6 for the subsets that meet R; arguments: those of `Tables` and `FKKState`."
-    now = num.view(SCALARS)[0]
-    stamp, bought = np.int64(now.played) + 1, np.int64(now.bought)
+def fkk_learn(y: float, n: int, late: bool, plan: Plan, state: FKKState) -> None:
+    "Lines 5, 6 for the subsets that meet R."
+    bits, lists, rows, gaps = plan.bits, plan.lists, plan.rows, plan.gaps
+    logw, W, sums, S, x, mark, now = state.logw, state.W, state.sums, state.S, state.x, state.mark, state.num.view(SCALARS)[0]
+    stamp = np.int64(now.played) + 1
     small, seen, rho = bits.size > 0, np.uint64(0), now.reference
     top, pieces = rho, (lists.shape[1] + BLOCK - 1) // BLOCK
-    for a in range(bought):
+    for a in range(n):
         if mark[S[a]] == stamp:
-            x[S[a]] = values[a]
+            x[S[a]] = state.values[a]
             seen |= ONE << np.uint64(S[a] % 64)
-    for batch in range(sums.size if small else bought * pieces):
+    for batch in range(sums.size if small else n * pieces):
         found, i = 0, S[0] if small else S[batch // pieces]
         if small: found = touched_rows(batch, bits, seen, rows)
-        elif mark[i] == stamp: found = listed_rows(i, batch % pieces, table, lists, mark, stamp, rows)
+        elif mark[i] == stamp: found = listed_rows(i, batch % pieces, plan.table, lists, mark, stamp, rows)
         if found == 0: continue
         for j in range(found):
             b = rows[j]
-            logw[b] -= fkk_step(y, rates, table, b, bits[b] if small else np.uint64(0), seen, w, x)
+            logw[b] -= fkk_step(y, b, bits[b] if small else np.uint64(0), seen, plan, state)
             gaps[j] = logw[b] - rho
             top = max(top, logw[b])
         exponentials(gaps[:found])
         for j in range(found): W[rows[j]] = gaps[j]
         if small: sums[batch] = block_sum(W, batch)
-    for a in range(bought): x[S[a]] = 0.0
-    if top > rho + 30: refer(logw, W, sums, num)
+    for a in range(n): x[S[a]] = 0.0
+    if top > rho + 30: refer(logw, W, sums, state.num)
     elif not small:
         for block in range(sums.size): sums[block] = block_sum(W, block)
     now.played += 1
-
-# %% ../../nbs/papers/foster2016.ipynb #e0195614
-@kernel
-def fkk_run(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, tables: Tables, state: FKKState, limit: float, out: np.ndarray,
-    observed: np.ndarray,
-) -> int:
-    "The algorithm over the given rows: predictions, features bought; returns how many rounds were played; limit: sum of squares bought."
-    table, S, values, num = tables.table, state.S, state.values, state.num
-    for t in range(rows.size):
-        row, squares = rows[t], 0.0
-        observed[t] = fkk_select(words, table, state.logw, state.W, state.sums, S, state.mark, num)
-        for a in range(observed[t]):
-            values[a] = entry(X, row, S[a])
-            squares += values[a] * values[a]
-        if not squares <= limit: return t  # also where a value is NaN
-        out[t] = fkk_predict(table, state.w, values, num)
-        fkk_update(
-            y[row], tables.rates, table, tables.bits, tables.lists, tables.rows, tables.gaps,
-            state.w, state.logw, state.W, state.sums, S, values, state.x, state.mark, num,
-        )
-    return rows.size
 
 # %% ../../nbs/papers/foster2016.ipynb #e7eb1c0b
 def subset_bytes(d: int, k: int) -> int:
@@ -588,8 +561,12 @@ class FKK(Learner):
     """
 
     example = {"k": 2, "T": 1500}
-    arrays = FKKState._fields
-    State = FKKState
+    State, kernels = FKKState, (fkk_select, fkk_predict, fkk_learn)
+    late_labels = False  # the label needs all of R_t, and of its features inside A_t the purchase does not tell
+    w: np.ndarray
+    logw: np.ndarray
+    W: np.ndarray
+    sums: np.ndarray
 
     @validated
     def __init__(
@@ -600,19 +577,19 @@ class FKK(Learner):
         known = Constants(d, budget, k, x_norm, y_max, radius)
         (hedging, descent), (p, q) = fkk_rates(known, T, rates), known.chances
         self.eta_hedge, self.eta_step = hedging * step * hedge_step, descent * step
-        count = check_memory(d, k, memory)
+        self.subsets, self.k = check_memory(d, k, memory), k
+        self.blocks = -(-self.subsets // BLOCK)
         scales = {"step": step, "hedge_step": hedge_step, "radius": radius, "x_norm": x_norm, "y_max": y_max}
         super().__init__(d, budget, seed, k=k, T=T, rates=rates, memory=memory, **scales)
         self.x_limit, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
-        self.table = subset_table(d, k, count)
+        self.table = subset_table(d, k, self.subsets)
         bits = subset_bits(self.table) if d <= 64 else np.empty(0, np.uint64)
         lists = subset_lists(self.table, d) if d > 64 else np.empty((0, 0), np.int32)
-        numbers = np.array([self.eta_hedge, 2 * self.eta_step, 1 / p, 1 / q, radius])
-        self._tables = Tables(numbers, self.table, bits, lists, np.empty(BLOCK, np.uint64), np.empty(BLOCK))
-        self.w, self.logw, self.W = np.zeros((count, k)), np.zeros(count), np.ones(count)
-        self.sums = np.add.reduceat(self.W, np.arange(0, count, BLOCK))
-        self.S, self.values = np.zeros(budget, np.int64), np.zeros(budget)
-        self.x, self.mark, self.num = np.zeros(d), np.zeros(d, np.int64), np.zeros(4)
+        numbers = (self.eta_hedge, 2 * self.eta_step, float(1 / p), float(1 / q), radius)
+        self._plan = Plan(*numbers, self.table, bits, lists, np.empty(BLOCK, np.uint64), np.empty(BLOCK))
+        self._allocate()
+        self.W[:] = 1.0
+        self.sums[:] = np.add.reduceat(self.W, np.arange(0, self.subsets, BLOCK))
 
     @property
     def probabilities(self) -> np.ndarray:
@@ -624,27 +601,6 @@ class FKK(Learner):
     def coef_(self) -> np.ndarray:
         "Mean (d,) of the weights of the subsets under D_t."
         return np.bincount(self.table.ravel(), (self.probabilities[:, None] * self.w).ravel(), self.d)
-
-    def _query(self) -> np.ndarray:
-        return self.S[: fkk_select(self.words, self.table, self.logw, self.W, self.sums, self.S, self.mark, self.num)].copy()
-
-    def _predict(self, values: np.ndarray) -> float:
-        self.values[: values.size] = values
-        return fkk_predict(self.table, self.w, self.values, self.num)
-
-    def _update(self, y: float) -> None:
-        fkk_update(y, *self._tables, *self._state)
-
-    @property
-    def _places(self) -> dict[str, tuple[Any, int]]:
-        num = self.num.view(SCALARS)[0]
-        return {"S": (self.S, self.d), "bought": (num["bought"], self.budget + 1), "chosen": (num["chosen"], len(self.table))}
-
-    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        return fkk_run(self.words, X, y, rows, self._tables, self._state, self._limit, *books)
-
-    @property
-    def _asked(self) -> np.ndarray: return self.S[: int(self.num.view(SCALARS)[0]["bought"])]
 
 # %% ../../nbs/papers/foster2016.ipynb #ac8fc941
 def sign_stream(d: int, k: int) -> Table:

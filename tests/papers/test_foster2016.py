@@ -106,8 +106,8 @@ def one_round(d, k, r, A, R, y, rng, rates):
     mark[list(R)], now = 1, num.view(f.SCALARS)[0]
     now["bought"], now["chosen"] = len(S), A
     lr = FKK(d, k + r, k=k, T=1)  # for its tables
-    f.fkk_update(y, np.array([*rates, d / r, d * (d - 1) / r / (r - 1), 1.0]), *lr._tables[1:], w, logw,
-                 np.exp(logw), lr.sums, S, x[S], np.zeros(d), mark, num)
+    plan = lr._plan._replace(hedge=rates[0], descent=rates[1])
+    f.fkk_learn(y, len(S), False, plan, f.FKKState(w, logw, np.exp(logw), lr.sums, S, x[S], np.zeros(d), mark, num))
     return table, before, (w, logw), x
 
 

@@ -480,7 +480,7 @@ def rival(kind: str, d: int, top: int, rate: float, seed: Any = None) -> RDA:
     budget, favourites = {"one": (top + 1, top), "greedy": (top + 2, top + 2), "uniform": (top + 2, 0)}.get(kind, (top + 2, top))
     lr = RDA(d, budget, top=favourites, q=1, seed=seed)
     lr.rate = rate
-    if kind == "pairs": lr.inverse[1] = 0.0
+    if kind == "pairs": lr._plan.inverse[1] = 0.0
     return lr
 
 
