@@ -479,7 +479,7 @@ def rival(kind: str, d: int, top: int, rate: float, seed: Any = None) -> RDA:
     products of random features left out ("pairs"), no random features ("greedy"), no favourites ("uniform")."""
     budget, favourites = {"one": (top + 1, top), "greedy": (top + 2, top + 2), "uniform": (top + 2, 0)}.get(kind, (top + 2, top))
     lr = RDA(d, budget, top=favourites, q=1, seed=seed)
-    lr.rate = rate
+    lr.rate, lr._plan = rate, lr._plan._replace(rate=rate)
     if kind == "pairs": lr._plan.inverse[1] = 0.0
     return lr
 

@@ -17,10 +17,10 @@ import numpy as np
 
 from ...core.checks import LARGEST, check_array, check_choice, check_indices, check_int, check_magnitude
 from ...core.checks import check_real, fail, kernel, record
-from ...core.compiled import entry, is_large, prefetch_row
+from ...core.compiled import prefetch_row
 from ...core.environment import check_stream
 from ...core.geometry import Interval, check_psd, hard_threshold, sparse_eigenvalues, top_rescan, truncation_factor
-from ...core.learner import Learner
+from ...core.learner import Learner, Role
 from ...core.parameters import Integer, Parameter, Randomness, Real, validated
 from ...core.registry import register
 
@@ -193,17 +193,17 @@ SCALARS = record("yhat", "explore", "exploit")  # prediction, size of a batch in
 
 
 class HardState(NamedTuple):
-    "The state that compiled rounds change."
+    "What is learnt, and what the round holds."
 
-    theta: np.ndarray  # (d,): weights
-    z: np.ndarray  # (d,): weights after the step, before they are cut
-    S: np.ndarray  # (budget,): features bought, those of the weights first
-    values: np.ndarray  # (budget,): their values
-    total: np.ndarray  # (budget,): sums of their gradients over the examples of a block
-    best: np.ndarray  # (top,): places of the largest entries of z
-    edge: np.ndarray  # (3,): room of `top_rescan`
-    num: np.ndarray  # COUNTS
-    real: np.ndarray  # SCALARS
+    theta: Annotated[np.ndarray, Role(("d",))]  # weights
+    z: Annotated[np.ndarray, Role(("d",))]  # weights after the step, before they are cut
+    S: Annotated[np.ndarray, Role(("budget",), "sum", np.int64, "d")]  # features bought, those of the weights first
+    values: Annotated[np.ndarray, Role(("budget",), "scratch")]  # their values
+    total: Annotated[np.ndarray, Role(("budget",))]  # sums of their gradients over the examples of a block
+    best: Annotated[np.ndarray, Role(("cut",), "derived", np.int64, "d")]  # places of the largest entries of z
+    edge: Annotated[np.ndarray, Role((3,), "scratch")]  # room of `top_rescan`
+    num: Annotated[np.ndarray, Role((len(COUNTS),), "sum", np.int64)]  # COUNTS
+    real: Annotated[np.ndarray, Role(dtype=SCALARS)]
 
 
 class Plan(NamedTuple):
@@ -214,6 +214,18 @@ class Plan(NamedTuple):
     growth: float
     explore: int
     exploit: int
+
+
+@kernel
+def hard_select(words: np.ndarray, n: int, plan: Plan, state: HardState) -> int:
+    "The purchase that the last example left."
+    return state.num.view(COUNTS)[0].bought
+
+
+@kernel
+def hard_ahead(words: np.ndarray, X: tuple, row: int, plan: Plan, state: HardState) -> None:
+    "Prefetch what the next round is likely to need."
+    prefetch_row(X, row, state.S)
 
 
 @kernel
@@ -293,45 +305,21 @@ def close_block(plan: Plan, state: HardState) -> None:
 
 
 @kernel
-def predict_example(theta: np.ndarray, S: np.ndarray, values: np.ndarray, num: np.ndarray, real: np.ndarray) -> float:
+def hard_predict(n: int, plan: Plan, state: HardState) -> float:
     "theta'x from the values bought: the support comes first."
-    total = 0.0
-    for a in range(num.view(COUNTS)[0].kept): total += theta[S[a]] * values[a]
-    real.view(SCALARS)[0].yhat = total
+    theta, S, values, total = state.theta, state.S, state.values, 0.0
+    for a in range(state.num.view(COUNTS)[0].kept): total += theta[S[a]] * values[a]
+    state.real.view(SCALARS)[0].yhat = total
     return total
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #0a84af7d
 @kernel
-def add_example(y: float, values: np.ndarray, total: np.ndarray, num: np.ndarray, real: np.ndarray) -> bool:
-    "Add the example to the gradient of its block; whether it was the last of the block."
-    count, factor = num.view(COUNTS)[0], 2.0 * (real.view(SCALARS)[0].yhat - y)
-    for a in range(count.bought): total[a] += factor * values[a]
-    count.rounds += 1
-    return count.rounds >= count.batch
-
-
-@kernel
-def learn_example(y: float, plan: Plan, state: HardState) -> None:
-    "The same, and what a finished block brings."
-    if add_example(y, state.values, state.total, state.num, state.real): close_block(plan, state)
-
-# %% ../../../nbs/papers/murata2018/01_exploration.ipynb #d1c2768f
-@kernel
-def hard_run(
-    X: tuple, y: np.ndarray, rows: np.ndarray, plan: Plan, state: HardState, limit: float, out: np.ndarray, observed: np.ndarray
-) -> int:
-    "The plan over the given rows: predictions, numbers bought; returns how many rounds were played."
-    S, values, num, large = state.S, state.values, state.num.view(COUNTS)[0], is_large(X)
-    for t in range(rows.size):
-        row, usable = rows[t], True
-        if large and t + 1 < rows.size: prefetch_row(X, rows[t + 1], S)
-        for a in range(num.bought):
-            values[a] = entry(X, row, S[a])
-            usable &= abs(values[a]) <= limit  # False also where a value is NaN
-        if not usable: return t
-        out[t], observed[t] = predict_example(state.theta, S, values, state.num, state.real), num.bought
-        learn_example(y[row], plan, state)
-    return rows.size
+def hard_learn(y: float, n: int, late: bool, plan: Plan, state: HardState) -> None:
+    "Add the example to the gradient of its block; the last of a block brings the step."
+    num, factor, total = state.num.view(COUNTS)[0], 2.0 * (state.real.view(SCALARS)[0].yhat - y), state.total
+    for a in range(n): total[a] += factor * state.values[a]
+    num.rounds += 1
+    if num.rounds >= num.batch: close_block(plan, state)
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #77dc67ed
 class HardThresholding(Learner):
@@ -341,8 +329,9 @@ class HardThresholding(Learner):
     support that was found, with `exploit[1]` examples each; the batches grow by `growth` from an outer round to the next.
     """
 
-    arrays = HardState._fields
-    State = HardState
+    State, kernels = HardState, (hard_select, hard_predict, hard_learn, hard_ahead)
+    late_labels = False  # an example counts for the block whose features it bought, and that may be over
+    theta: np.ndarray
 
     def __init__(
         self, d: int, budget: int, top: int, width: int, eta: float, explore: tuple[int, int], exploit: tuple[int, int], growth: float,
@@ -355,9 +344,9 @@ class HardThresholding(Learner):
         if (x_max := params.get("x_max")) is not None: self.x_limit = ("x_max", x_max, False)
         self.top, self.width, self.eta, self.explore, self.exploit, self.growth = top, width, eta, explore, exploit, growth
         self._plan = Plan(eta, width, growth, explore[0], exploit[0])
-        self.theta, self.z, self.best, self.edge = np.zeros(d), np.zeros(d), np.arange(top if explore[0] else 0), np.zeros(3)
-        self.S, self.values, self.total = np.zeros(budget, np.int64), np.zeros(budget), np.zeros(budget)
-        self.num, self.real = np.zeros(9, np.int64), np.array([0.0, explore[1], exploit[1]])
+        self.cut = top if explore[0] else 0
+        self._allocate()
+        self.best, self.real = np.arange(self.cut), np.array([0.0, explore[1], exploit[1]])
         self.theta[S], kept = values, S if not explore[0] else S[values != 0]
         self.S[: len(kept)] = kept
         num, first = self._counts, explore if explore[0] else exploit
@@ -394,28 +383,12 @@ class HardThresholding(Learner):
         num = self._counts
         return int(num["block"] * num["batch"] + num["rounds"])
 
-    def _query(self) -> np.ndarray:
-        return self._asked.copy()
-
-    def _predict(self, values: np.ndarray) -> float:
-        self.values[: len(values)] = values
-        return predict_example(self.theta, self.S, self.values, self.num, self.real)
-
-    def _update(self, y: float) -> None:
-        if add_example(y, self.values, self.total, self.num, self.real): close_block(self._plan, self._state)
-
-    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        return hard_run(X, y, rows, self._plan, self._state, self._limit, *books)
-
     @property
-    def _asked(self) -> np.ndarray: return self.S[: self._counts["bought"]]
-
-    @property
-    def _places(self) -> dict[str, tuple[Any, int]]:
+    def _places(self) -> dict[str, tuple[Any, int]]:  # limits that are numbers of the state themselves
         num, blocks = self._counts, 1 if self._counts["phase"] else -(-self.d // self.width)
         counts = {name: (num[name], self.budget + 1) for name in ("kept", "bought")}
         counts |= {"phase": (num["phase"], 2), "block": (num["block"], blocks), "rounds": (num["rounds"], num["batch"])}
-        return {"S": (self.S, self.d), "best": (self.best, self.d), **counts}
+        return super()._places | counts
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #f12bff9c
 @register("murata2018", needs="iid Lin Sparse Eig Bounded", theorem="papers/murata2018/01_exploration.ipynb#thm-mx-rate",
