@@ -63,3 +63,23 @@ def test_the_guard_keeps_the_norm():
         simulate(lr, X[start:stop], X[start:stop, 0])
         assert np.abs(lr.coef_).sum() <= 1 + 1e-9
     assert lr.guarded_ >= 5
+
+
+def test_late_labels():
+    "Labels 10 examples late and out of order: the sums are those of the random features, and what was not bought counts as 0."
+    rng, lr, late = np.random.default_rng(0), page.DantzigOSLR(8, 5, 2, sigma=0.1, C=0.01, seed=0), []
+    X, G, c = rng.uniform(-1, 1, (300, 8)), np.zeros((8, 8)), np.zeros(8)
+    y, sizes = X @ np.r_[0.6, -0.4, np.zeros(6)] + 0.1 * rng.standard_normal(300), set()
+    for t in range(300):
+        late.append((t, lr.query()))
+        lr.skip()
+        if len(late) <= 10: continue
+        s, S = late.pop(rng.integers(len(late)))
+        assert np.isclose(lr.learn(S, X[s, S], y[s]), lr.coef_[S] @ X[s, S]) or (lr._played + 1) & lr._played == 0
+        first = S[:3]
+        G[np.ix_(first, first)] += np.outer(X[s, first], X[s, first])
+        c[first] += y[s] * X[s, first]
+        sizes.add(len(S))
+    assert np.allclose(lr.G + lr.G.T - np.diag(np.diag(lr.G)), G) and np.allclose(lr.c, c) and lr.coef_.any() and len(sizes) > 1
+    for S in ([0, 1], [0, 1, 2, 3, 4, 5]):
+        with pytest.raises(ValueError, match="from 3 to the budget, 5"): lr.learn(S, np.zeros(len(S)), 0.0)

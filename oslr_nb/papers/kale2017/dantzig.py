@@ -20,7 +20,7 @@ from ...core.checks import fail, kernel, record
 from ...core.compiled import entry
 from ...core.designs import draw_outside
 from ...core.geometry import check_psd, enumerated_eigenvalues, hard_threshold, top_k
-from ...core.learner import Learner
+from ...core.learner import Learner, Role
 from ...core.parameters import Choice, Confidence, Integer, Parameter, Real, Seed, validated
 from ...core.registry import register
 from ...core.sparse.dantzig_selector import dantzig, dantzig_path
@@ -182,25 +182,34 @@ SCALARS = record("rounds", "guarded")  # rounds learnt, and how often the radius
 
 
 class DantzigArrays(NamedTuple):
-    "The state that compiled rounds take; w and top do not change."
+    "What is learnt, and what the round holds; kernels do not change w and top."
 
-    G: np.ndarray  # (d, d): sums of products of two features; of the pair (i, j) one of G[i, j] and G[j, i] is used
-    c: np.ndarray  # (d,): sums of products with the label
-    w: np.ndarray  # (d,): weights that are committed
-    top: np.ndarray  # (k,): their places
-    S: np.ndarray  # (budget,): features bought, the k0 random ones first
-    values: np.ndarray  # (budget,): their values
-    mark: np.ndarray  # (d,): round in which a feature was last drawn
-    num: np.ndarray  # SCALARS
+    G: Annotated[np.ndarray, Role(("d", "d"))]  # sums of products of two features; of the pair (i, j) one of G[i, j] and G[j, i] is used
+    c: Annotated[np.ndarray, Role(("d",))]  # sums of products with the label
+    w: Annotated[np.ndarray, Role(("d",), "derived")]  # weights that are committed
+    top: Annotated[np.ndarray, Role(("k",), "derived", np.int64, "d")]  # their places
+    S: Annotated[np.ndarray, Role(("budget",), "scratch", np.int64, "d")]  # features bought, the k0 random ones first
+    values: Annotated[np.ndarray, Role(("budget",), "scratch")]  # their values
+    mark: Annotated[np.ndarray, Role(("d",), "scratch", np.int64)]  # round in which a feature was last drawn
+    num: Annotated[np.ndarray, Role(dtype=SCALARS)]
+
+
+class Plan(NamedTuple):
+    "The constants of a run."
+
+    k0: int
+    x: np.ndarray  # (d,): the example as far as it was bought, within a prediction; else zeros
 
 
 @kernel
-def dantzig_draw(words: np.ndarray, w: np.ndarray, top: np.ndarray, S: np.ndarray, mark: np.ndarray, num: np.ndarray, k0: int) -> int:
-    "A uniform set of k0 features into S, then the features of nonzero weight that are not in it; returns how many in all."
-    stamp = np.int64(num.view(SCALARS)[0].rounds) + 1
-    draw_outside(words, w.size, 0, k0, mark, stamp, S)
-    n = k0
-    for i in top:
+def dantzig_select(words: np.ndarray, n: int, plan: Plan, state: DantzigArrays) -> int:
+    "A uniform set of k0 features, then the features of nonzero weight that are not in it, where the budget has room for them."
+    w, S, mark = state.w, state.S, state.mark
+    if n > 0: return n
+    stamp = np.int64(state.num.view(SCALARS)[0].rounds) + 1
+    draw_outside(words, w.size, 0, plan.k0, mark, stamp, S)
+    n = plan.k0
+    for i in state.top:
         if n < S.size and w[i] != 0 and mark[i] != stamp:
             S[n] = i
             n += 1
@@ -208,38 +217,42 @@ def dantzig_draw(words: np.ndarray, w: np.ndarray, top: np.ndarray, S: np.ndarra
 
 
 @kernel
-def dantzig_learn(y: float, S: np.ndarray, values: np.ndarray, k0: int, G: np.ndarray, c: np.ndarray, num: np.ndarray) -> float:
-    "Add the products of a round; of the pair (i, j) one of G[i, j] and G[j, i] is used. Returns how many rounds were learnt."
-    seen = num.view(SCALARS)[0]
-    seen.rounds += 1
-    for a in range(k0):
-        i, v = S[a], values[a]
-        c[i] += y * v
-        for b in range(a + 1): G[i, S[b]] += v * values[b]
-    return seen.rounds
+def dantzig_predict(n: int, plan: Plan, state: DantzigArrays) -> float:
+    "The score of the weights. Where the label comes late others may have weights by now: what was not bought counts as 0."
+    w, S, x, score = state.w, state.S, plan.x, 0.0
+    for a in range(n): x[S[a]] = state.values[a]
+    for i in state.top:
+        if w[i] != 0: score += w[i] * x[i]
+    for a in range(n): x[S[a]] = 0.0
+    return score
 
 
 @kernel
-def dantzig_run(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: DantzigArrays, k0: int, limit: float,
-    out: np.ndarray, bought: np.ndarray,
-) -> int:
-    "Play rounds with the same weights; returns how many were played, fewer if a value is out of range."
-    w, top, S, values, support = state.w, state.top, state.S, state.values, 0
-    for i in top: support += w[i] != 0
-    for t in range(rows.size):
-        row, usable = rows[t], True
-        n = dantzig_draw(words, w, top, S, state.mark, state.num, k0)
-        for a in range(n):
-            values[a] = entry(X, row, S[a])
-            usable &= abs(values[a]) <= limit
-        score = 0.0
-        for i in top:
-            if w[i] != 0: score += w[i] * entry(X, row, i)
-        out[t], bought[t] = score, n + support * (S.size == k0)
-        if not usable or not abs(score) < np.inf: return t
-        dantzig_learn(y[row], S, values, k0, state.G, state.c, state.num)
-    return rows.size
+def dantzig_commit(plan: Plan, state: DantzigArrays) -> int:
+    "How many features the committed weights need."
+    support = 0
+    for i in state.top: support += state.w[i] != 0
+    return support
+
+
+@kernel
+def dantzig_score(X: tuple, row: int, plan: Plan, state: DantzigArrays) -> float:
+    "The score of the committed weights."
+    w, score = state.w, 0.0
+    for i in state.top:
+        if w[i] != 0: score += w[i] * entry(X, row, i)
+    return score
+
+
+@kernel
+def dantzig_learn(y: float, n: int, late: bool, plan: Plan, state: DantzigArrays) -> None:
+    "Add the products of a round; of the pair (i, j) one of G[i, j] and G[j, i] is used."
+    G, c, S, values = state.G, state.c, state.S, state.values
+    state.num.view(SCALARS)[0].rounds += 1
+    for a in range(plan.k0):
+        i, v = S[a], values[a]
+        c[i] += y * v
+        for b in range(a + 1): G[i, S[b]] += v * values[b]
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #01dantzigpa2
 SETS = "it sets the radius of the programme"
@@ -274,8 +287,11 @@ class DantzigState(Learner):
     "Base class of both learners: draws, sums, the programme at the powers of two."
 
     example = {"k": 2}
-    arrays = DantzigArrays._fields
     State = DantzigArrays
+    G: np.ndarray
+    c: np.ndarray
+    w: np.ndarray
+    top: np.ndarray
     proper: ClassVar[bool] = True
 
     @validated
@@ -290,8 +306,9 @@ class DantzigState(Learner):
         names = {"radius": radius, "x_max": x_max, "delta": delta, "rule": rule, "C": C, "estimator": estimator, "t0": t0}
         super().__init__(d, budget, seed, k=k, sigma=sigma, **names)
         self.k, self.k0, self.x_limit = k, budget - (0 if self.proper else k), ("x_max", x_max, False)
-        self.G, self.c, self.w, self.top = np.zeros((d, d)), np.zeros(d), np.zeros(d), np.arange(k)
-        self.S, self.values, self.mark, self.num = np.zeros(budget, np.int64), np.zeros(budget), np.zeros(d, np.int64), np.zeros(2)
+        self._plan = Plan(self.k0, np.zeros(d))
+        self._allocate()
+        self.top[:] = np.arange(k)
 
     @property
     def _played(self) -> int: return int(self.num.view(SCALARS)[0]["rounds"])
@@ -338,41 +355,19 @@ class DantzigState(Learner):
             self.w[:] = hard_threshold(path.corner(path.radii.size - 1), self.k)
         self.top[:] = np.sort(top_k(self.w, self.k))
 
-    def _query(self) -> np.ndarray:
-        n = dantzig_draw(self.words, self.w, self.top, self.S, self.mark, self.num, self.k0)
-        return self.S[:n].copy()
-
-    def _predict(self, values: np.ndarray) -> float:
-        n = len(values)
-        self.values[:n] = values
-        if self.proper: return 0.0
-        score, bought = 0.0, dict(zip(self.S[:n].tolist(), values.tolist(), strict=True))
-        for i in self.top.tolist():
-            if self.w[i] != 0: score += self.w[i] * bought[i]
-        return score
+    def _check_purchase(self, S: np.ndarray) -> None:
+        if not self.k0 <= S.size <= self.budget: fail("number of features in S", S.size, f"from {self.k0} to the budget, {self.budget}")
 
     def _update(self, y: float) -> None:
-        self._end_round(dantzig_learn(y, self.S, self.values, self.k0, self.G, self.c, self.num))
+        super()._update(y)
+        self._pause(1)
 
-    def _end_round(self, rounds: float) -> None:
-        "The coming round may be a power of two."
-        t = int(rounds) + 1
+    def _pause(self, played: int) -> None:  # the coming round may be a power of two
+        t = self._played + 1
         if t & (t - 1) == 0 and t > self.params["t0"]: self._solve()
 
     def _part(self, n: int, score: bool) -> int:
         return min(n, 2 ** (self._played + 1).bit_length() - 1 - self._played)  # up to the next power of two
-
-    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        return dantzig_run(self.words, X, y, rows, self._state, self.k0, self._limit, *books)
-
-    def _pause(self, played: int) -> None: self._end_round(self._played)
-
-    @property
-    def _asked(self) -> np.ndarray: return self.S[self.mark[self.S] == self.mark.max()]  # the S of the latest draw
-
-    @property
-    def _places(self) -> dict[str, tuple[Any, int]]:
-        return {"S": (self.S, self.d), "top": (self.top, self.d)}
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #3a4955c6
 FACTS = {  # for the registry
@@ -404,6 +399,7 @@ class DantzigPOSLR(DantzigState):
     """
 
     protocol = "POSLR"
+    kernels = (dantzig_select, dantzig_score, dantzig_learn, dantzig_commit)
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #6e1ef0ca
 @register("kale2017", budget="budget = k0 + k >= k + 2", **FACTS, tex=TEX | {"budget": "`budget` $=k_0+k\\ge k+2$"})
@@ -422,3 +418,4 @@ class DantzigOSLR(DantzigState):
 
     protocol = "OSLR"
     proper = False
+    kernels = (dantzig_select, dantzig_predict, dantzig_learn)
