@@ -4,7 +4,8 @@
 """The ledger of papers/cesabianchi2010/05_solvers: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ...papers.cesabianchi2010.solvers import Baseline, baseline_learn, lasso_in_ball, minimise_faces, ridge_in_ball, solve_baseline
+from ...papers.cesabianchi2010.solvers import Baseline, BaselineArrays, Plan, baseline_learn, lasso_in_ball, minimise_faces
+from ...papers.cesabianchi2010.solvers import ridge_in_ball, solve_baseline
 
 # %% auto #0
 __all__ = []
@@ -81,7 +82,8 @@ def compiled_unbiased(case: Case, kind: str = "ordered") -> Evidence:
         S = list(dict.fromkeys(i for p in C for i in p)) if pairs else list(C)
         P = np.array([[S.index(i), S.index(j)] for i, j in C] if pairs else np.zeros((0, 2)), np.int64)
         whole = np.array(S + [0] * (4 - len(S) if pairs else 0))
-        baseline_learn(y, A, v, whole, P, x[whole], np.zeros(3), pairs)
+        state = BaselineArrays(A, v, np.zeros(4), whole, P, x[whole], np.zeros(4, np.int64), np.zeros(3))
+        baseline_learn(y, len(S), False, Plan(pairs), state)
     gap = np.abs(A / len(sets) - np.outer(x, x)).sum() + np.abs(v / len(sets) - 2 * y * x).sum()
     return Evidence(float(gap), "==", 0, tol=1e-12)
 

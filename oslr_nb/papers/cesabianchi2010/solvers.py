@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
-from functools import cached_property
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from ...core.checks import check_array, check_int, check_real, fail, kernel, nee
 from ...core.compiled import entry, uniform
 from ...core.designs import draw_outside
 from ...core.geometry import proj_l1
-from ...core.learner import Learner
+from ...core.learner import Learner, Role
 from ...core.parameters import Array, Choice, Confidence, Integer, Real, Seed, validated
 from ...core.registry import register
 from .baseline import Ball, Budget, Count, Estimator, Features, Inequality, Label, Largest, Order
@@ -29,7 +28,7 @@ from .baseline import bound_baseline, check_pair_budget, deviations
 # %% auto #0
 __all__ = ['BASELINE_FORMS', 'bound_clipped', 'trust_coordinates', 'minimise_l2', 'l1_gap', 'largest_eigenvalue', 'minimise_l1',
            'clip_psd', 'lars_corners', 'path_l1', 'minimise_faces', 'lasso_in_ball', 'ridge_in_ball', 'place_of',
-           'draw_pairs', 'add_pairs', 'add_distinct', 'baseline_draw', 'baseline_learn', 'baseline_run',
+           'draw_pairs', 'add_pairs', 'add_distinct', 'baseline_select', 'baseline_score', 'baseline_learn',
            'solve_baseline', 'Baseline']
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #3a06cf4f
@@ -327,59 +326,51 @@ SCALARS = record("rounds", "bought", "solved")  # solved: rounds at the last sol
 
 
 class BaselineArrays(NamedTuple):
-    "The state of Baseline, as compiled rounds take it."
+    "What is learnt, and what the round holds."
 
-    A: np.ndarray  # (d, d): sum of the estimates of x x'
-    v: np.ndarray  # (d,): sum of the estimates of 2 y x
-    held: np.ndarray  # (d,): the weights with which rounds are scored
-    S: np.ndarray  # (budget,): what the round buys
-    P: np.ndarray  # (budget / 2, 2): the pairs, as places in S
-    values: np.ndarray  # (budget,): the values that were bought
-    mark: np.ndarray  # (d,): round in which an attribute was last drawn
-    num: np.ndarray  # (3,): `SCALARS`
+    A: Annotated[np.ndarray, Role(("d", "d"))]  # sum of the estimates of x x'
+    v: Annotated[np.ndarray, Role(("d",))]  # sum of the estimates of 2 y x
+    held: Annotated[np.ndarray, Role(("d",))]  # the weights with which rounds are scored
+    S: Annotated[np.ndarray, Role(("budget",), "scratch", np.int64, "d")]  # what the round buys
+    P: Annotated[np.ndarray, Role(("count", 2), "scratch", np.int64, "budget")]  # the pairs, as places in S
+    values: Annotated[np.ndarray, Role(("budget",), "scratch")]  # what was bought
+    mark: Annotated[np.ndarray, Role(("d",), "scratch", np.int64)]  # round in which an attribute was last drawn
+    num: Annotated[np.ndarray, Role(dtype=SCALARS, below={"bought": "budget + 1"})]
+
+
+class Plan(NamedTuple):
+    "The constants of a run."
+
+    pairs: bool  # or all products of distinct attributes
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #25400e10
 @kernel
-def baseline_draw(words: np.ndarray, S: np.ndarray, P: np.ndarray, mark: np.ndarray, num: np.ndarray, pairs: bool) -> int:
+def baseline_select(words: np.ndarray, n: int, plan: Plan, state: BaselineArrays) -> int:
     "Decide what to buy this round: the first of S, and for the pairs P; returns how many."
-    n, scalars = S.size, num.view(SCALARS)[0]
-    if pairs: n = draw_pairs(words, mark.size, S, P)
-    else: draw_outside(words, mark.size, 0, n, mark, np.int64(scalars.rounds) + 1, S)
-    scalars.bought = n
+    S, mark, now = state.S, state.mark, state.num.view(SCALARS)[0]
+    if n > 0: return n
+    n = S.size
+    if plan.pairs: n = draw_pairs(words, mark.size, S, state.P)
+    else: draw_outside(words, mark.size, 0, n, mark, np.int64(now.rounds) + 1, S)
+    now.bought = n
     return n
 
 
 @kernel
-def baseline_learn(
-    y: float, A: np.ndarray, v: np.ndarray, S: np.ndarray, P: np.ndarray, values: np.ndarray, num: np.ndarray, pairs: bool,
-) -> None:
-    "Add the estimates of the example whose values were bought; one round more."
-    if pairs: add_pairs(A, v, S, P, values, y)
-    else: add_distinct(A, v, S, values, y)
-    num.view(SCALARS)[0].rounds += 1
+def baseline_score(X: tuple, row: int, plan: Plan, state: BaselineArrays) -> float:
+    "The score of a whole example with the held weights; an attribute whose weight is 0 is not read."
+    held, total = state.held, 0.0
+    for i in range(held.size):
+        if held[i] != 0: total += held[i] * entry(X, row, i)
+    return total
 
-# %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #5213fa07
+
 @kernel
-def baseline_run(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: BaselineArrays, pairs: bool, score: bool,
-    limit: float, out: np.ndarray, bought: np.ndarray,
-) -> int:
-    "Play rounds over the given rows with the held weights; how many could be played."
-    s, held, values = state, state.held, state.values
-    for t in range(rows.size):
-        row, usable = rows[t], True
-        if score:
-            out[t] = 0.0
-            for i in range(held.size):
-                if held[i] != 0: out[t] += held[i] * entry(X, row, i)
-            if not math.isfinite(out[t]): return t
-        bought[t] = baseline_draw(words, s.S, s.P, s.mark, s.num, pairs)
-        for a in range(bought[t]):
-            values[a] = entry(X, row, s.S[a])
-            usable &= abs(values[a]) <= limit
-        if not usable: return t
-        baseline_learn(y[row], s.A, s.v, s.S, s.P, values, s.num, pairs)
-    return rows.size
+def baseline_learn(y: float, n: int, late: bool, plan: Plan, state: BaselineArrays) -> None:
+    "Add the estimates of the example whose values were bought; one round more."
+    if plan.pairs: add_pairs(state.A, state.v, state.S, state.P, state.values, y)
+    else: add_distinct(state.A, state.v, state.S, state.values, y)
+    state.num.view(SCALARS)[0].rounds += 1
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #3a06cf50
 @validated
@@ -409,7 +400,8 @@ class BaselineState(Learner):
     "State of Baseline, its weights, and when they are renewed (base class)."
 
     protocol: ClassVar[str] = "training-only"
-    arrays = BaselineArrays._fields
+    State, kernels = BaselineArrays, (baseline_select, baseline_score, baseline_learn)
+    A: np.ndarray; v: np.ndarray; held: np.ndarray  # of `BaselineArrays`
 
     def __init__(self, d: int, budget: int, memory: int, scales: dict[str, float], seed: Any, **params: Any):
         check_pair_budget(budget, params["estimator"])
@@ -418,11 +410,9 @@ class BaselineState(Learner):
             fail("memory", memory, f"at least {16 * d * d} bytes", why)
         super().__init__(d, budget, seed, memory=memory, **scales, **params)
         self.x_limit, self.y_limit = ("x_max", scales["x_max"], False), ("y_max", scales["y_max"])
-        self.radius = scales["radius"]
-        self.pairs = params["estimator"] == "pairs"
-        self.A, self.v, self.held, self.num = np.zeros((d, d)), np.zeros(d), np.zeros(d), np.zeros(3)
-        self.S, self.values, self.mark = np.zeros(budget, np.int64), np.zeros(budget), np.zeros(d, np.int64)
-        self.P = np.zeros((budget // 2 if self.pairs else 0, 2), np.int64)
+        self.radius, self._plan = scales["radius"], Plan(params["estimator"] == "pairs")
+        self.count = budget // 2 if self._plan.pairs else 0
+        self._allocate()
         self._solved: tuple[float, np.ndarray] | None = None  # rounds, and the weights for them
 
     @property
@@ -499,30 +489,7 @@ class Baseline(BaselineState):
         scales = {"radius": radius, "x_max": x_max, "y_max": y_max}
         super().__init__(d, budget, memory, scales, seed, order=order, form=form, estimator=estimator)
 
-    @cached_property
-    def _state(self) -> BaselineArrays:
-        return BaselineArrays(*(getattr(self, name) for name in self.arrays))
-
-    def _query(self) -> np.ndarray:
-        return self.S[: baseline_draw(self.words, self.S, self.P, self.mark, self.num, self.pairs)].copy()
-
-    def _predict(self, values: np.ndarray) -> None:
-        self.values[: len(values)] = values
-
-    def _update(self, y: float) -> None:
-        baseline_learn(y, self.A, self.v, self.S, self.P, self.values, self.num, self.pairs)
-
-    @property
-    def _places(self) -> dict[str, tuple[Any, int]]:
-        return {"S": (self.S, self.d), "P": (self.P, self.budget), "bought": (self.num.view(SCALARS)[0]["bought"], self.budget + 1)}
-
     def _part(self, n: int, score: bool) -> int: return min(n, self._renew()) if score else n
-
-    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        return baseline_run(self.words, X, y, rows, self._state, self.pairs, score, self._limit, *books)
-
-    @property
-    def _asked(self) -> np.ndarray: return self.S[: int(self.num.view(SCALARS)[0]["bought"])]
 
     @property
     def _scored(self) -> np.ndarray: return self.held
