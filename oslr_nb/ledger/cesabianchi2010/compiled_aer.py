@@ -4,7 +4,7 @@
 """The ledger of papers/cesabianchi2010/06_compiled_aer: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ...papers.cesabianchi2010.compiled_aer import AER, AER_OUTPUTS, SCALARS, aer_calibrate, aer_descend, aer_fresh
+from ...papers.cesabianchi2010.compiled_aer import AER, AER_OUTPUTS, SCALARS, aer_calibrate, aer_descend, aer_fresh, ball_of
 
 # %% auto #0
 __all__ = []
@@ -29,13 +29,13 @@ def compiled_z(w: np.ndarray, x: np.ndarray, y: float, C: tuple[int, ...], I: tu
     "z (d,) from the weights after the compiled step of round t at the weights w with these draws; the ball is large."
     d, state = len(w), aer_fresh(len(w), 2 * len(C), False, False)
     info = state.info.view(SCALARS)[0]
-    lazy_step(state.ball, np.arange(d), w.copy(), d, 1e3)
+    lazy_step(ball_of(state), np.arange(d), w.copy(), d, 1e3)
     S = list(dict.fromkeys([*C, *I]))
     state.S[: len(S)], state.values[: len(S)] = S, x[S]
     state.place[: len(I)] = [S.index(i) for i in I]
     info["rounds"], info["bought"], info["draws"] = t - 1, len(S), len(I)
     aer_descend(y, state, lam, 1e3)
-    return -lam * t * (lazy_weights(state.ball) - (1 - 1 / t) * w)
+    return -lam * t * (lazy_weights(ball_of(state)) - (1 - 1 / t) * w)
 
 
 @claim("cesabianchi2010", "Algorithm 2, the compiled step", id="D7e", tier="certificate", cases=[(4, 1, 3), (4, 2, 2), (5, 2, 7)],
@@ -110,7 +110,7 @@ def draws_of_aer(case: Case, replace: bool = True, weighted: bool = True) -> Evi
     p, learning, counts = {0: 0.5, 2: 0.3, 3: 0.2} if weighted else dict.fromkeys((0, 2, 3), 1 / 3), case.value == "learning", Counter()
     T = 3000 if learning else 960
     lr = AER(5, 4, T=T, calibrate=0.0 if learning else 900 / T, output="last", seed=case.rng)
-    lazy_step(lr._state.ball, np.array([0, 2, 3]), np.array([0.5, -0.3, 0.2]), 3, 1.0)
+    lazy_step(lr._ball, np.array([0, 2, 3]), np.array([0.5, -0.3, 0.2]), 3, 1.0)
     for t in range(T):
         lr.commit()
         S = lr.query()

@@ -9,7 +9,6 @@ cautious step, and both on digits.
 from __future__ import annotations
 
 import math
-from functools import cached_property
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -17,35 +16,38 @@ import numpy as np
 from ...core.checks import fail, kernel, record
 from ...core.compiled import entry, find_in_sums, uniform
 from ...core.designs import draw_outside
-from ...core.learner import Learner
+from ...core.learner import Learner, Role, roles
 from ...core.parameters import Choice, Flag, Real, Seed, validated
 from ...core.registry import register
-from ...core.trees import LazyBall, lazy_ball, lazy_find, lazy_norm, lazy_refill, lazy_scale, lazy_step, lazy_sums
-from ...core.trees import lazy_tally, lazy_weight, lazy_weights
+from ...core.trees import LAZY_SCALARS, LazyBall, lazy_ball, lazy_find, lazy_norm, lazy_refill, lazy_scale, lazy_step
+from ...core.trees import lazy_sums, lazy_tally, lazy_weight, lazy_weights
 from .aer import Ball, Budget, Examples, Features, Label, Largest, SmallBall, Strength
 from .aer import aer_lambda, comparator_norm
 
 # %% auto #0
-__all__ = ['AER_OUTPUTS', 'aer_draw', 'aer_inner', 'aer_descend', 'aer_centre', 'aer_calibrate', 'aer_scale', 'aer_output',
-           'aer_fix_output', 'aer_end_round', 'aer_score', 'aer_run', 'AER']
+__all__ = ['AER_OUTPUTS', 'aer_select', 'aer_inner', 'aer_descend', 'aer_centre', 'aer_calibrate', 'aer_scale', 'aer_output',
+           'aer_fix_output', 'aer_learn', 'aer_whole', 'aer_score', 'AER']
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #580e2cc9
 SCALARS = record("rounds", "bought", "draws", "mean", "yp", "q", "qq", "drawn")  # mean: of the labels; yp, q, qq: sums for the scale
 
 
 class AERArrays(NamedTuple):
-    "The state of AER, as compiled rounds take it; an array of an option that is not used is empty."
+    "What is learnt, and what the round holds; an array of an option that is not used is empty."
 
-    ball: LazyBall  # the weights
-    mark: np.ndarray  # (d,): time and place in S of the last draw
-    S: np.ndarray  # (budget,): what the round buys
-    values: np.ndarray  # (budget,): its values
-    place: np.ndarray  # (budget,): place in S of each weighted draw
-    mean: np.ndarray  # (d,): with centring, running means of the attributes
-    seen: np.ndarray  # (d,): with centring, how often each was bought
-    out: np.ndarray  # (d,): with calibration, the output weights
-    cdf: np.ndarray  # (d,): with calibration, running sums of their sizes
-    info: np.ndarray  # (8,): `SCALARS`
+    ball_key: Annotated[np.ndarray, Role(("blocks", 8))]  # the weights, a `LazyBall`
+    ball_total: Annotated[np.ndarray, Role(("d",))]
+    ball_nodes: Annotated[np.ndarray, Role(("groups", 3, 8), "derived")]
+    ball_num: Annotated[np.ndarray, Role(dtype=LAZY_SCALARS)]
+    mark: Annotated[np.ndarray, Role(("d",), "scratch", np.int64)]  # time and place in S of the last draw
+    S: Annotated[np.ndarray, Role(("budget",), "scratch", np.int64, "d")]  # what the round buys
+    values: Annotated[np.ndarray, Role(("budget",), "scratch")]  # its values
+    place: Annotated[np.ndarray, Role(("budget",), "scratch", np.int64, "budget")]  # place in S of each weighted draw
+    mean: Annotated[np.ndarray, Role(("centred",))]  # with centring, running means of the attributes
+    seen: Annotated[np.ndarray, Role(("centred",))]  # with centring, how often each was bought
+    out: Annotated[np.ndarray, Role(("fixed",))]  # with calibration, the output weights
+    cdf: Annotated[np.ndarray, Role(("fixed",), "derived")]  # with calibration, running sums of their sizes
+    info: Annotated[np.ndarray, Role(dtype=SCALARS, below={"bought": "budget + 1", "draws": "budget + 1"})]
 
 
 class Plan(NamedTuple):
@@ -60,26 +62,34 @@ class Plan(NamedTuple):
 
 def aer_fresh(d: int, budget: int, centre: bool, calibrate: bool) -> AERArrays:
     "The state before the first round."
-    mean, out, values = np.zeros(d if centre else 0), np.zeros(d if calibrate else 0), np.zeros(budget)
-    mark, S = np.zeros(d, np.int64), np.zeros(budget, np.int64)
-    return AERArrays(lazy_ball(d), mark, S, values, S.copy(), mean, mean.copy(), out, out.copy(), np.zeros(8))
+    ball = {f"ball_{name}": a for name, a in lazy_ball(d)._asdict().items()}
+    sizes = {"d": d, "budget": budget, "blocks": len(ball["ball_key"]), "groups": len(ball["ball_nodes"])}
+    sizes |= {"centred": d if centre else 0, "fixed": d if calibrate else 0}
+    return AERArrays(**{name: role.zeros(sizes) for name, role in roles(AERArrays).items()} | ball)
+
+
+@kernel
+def ball_of(state: AERArrays) -> LazyBall:
+    "The weights, for kernels that allocate nothing: it counts no references, and one that does would count too few."
+    return LazyBall(state.ball_key, state.ball_total, state.ball_nodes, state.ball_num)
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #19aa4d7c
 @kernel
-def aer_draw(words: np.ndarray, state: AERArrays, rounds: int) -> int:
+def aer_select(words: np.ndarray, n: int, plan: Plan, state: AERArrays) -> int:
     "Decide what to buy: C and the weighted draws, as distinct coordinates and places (lines 3 and 4). Returns how many."
     mark, S, place, cdf, info = state.mark, state.S, state.place, state.cdf, state.info.view(SCALARS)[0]
-    d, half, n, draws, learning = mark.size, S.size // 2, 0, 0, info.rounds < rounds
+    if n > 0: return n
+    ball, d, half, draws, learning = ball_of(state), mark.size, S.size // 2, 0, info.rounds < plan.rounds
     info.drawn += 1
     stamp = np.int64(info.drawn) * (S.size + 1)  # mark[i] - stamp is the place of i in S, if it is there
     if learning:
         draw_outside(words, d, 0, half, mark, stamp, S)
         for a in range(half): mark[S[a]] = stamp + a
-        n, draws = half, half if lazy_norm(state.ball) > 0 else 0
+        n, draws = half, half if lazy_norm(ball) > 0 else 0
     elif cdf[-1] > 0: draws = S.size
     for r in range(draws):
         u = uniform(words)
-        i = lazy_find(state.ball, u) if learning else find_in_sums(cdf, u * cdf[-1])
+        i = lazy_find(ball, u) if learning else find_in_sums(cdf, u * cdf[-1])
         if mark[i] < stamp:
             mark[i], S[n] = stamp + n, i
             n += 1
@@ -91,7 +101,7 @@ def aer_draw(words: np.ndarray, state: AERArrays, rounds: int) -> int:
 @kernel
 def aer_inner(state: AERArrays) -> float:
     "yhat: the average over the weighted draws of sgn(w_i) ||w||_1 x_i; 0 if there are none (line 4)."
-    ball, values, draws, total = state.ball, state.values, np.int64(state.info.view(SCALARS)[0].draws), 0.0
+    ball, values, draws, total = ball_of(state), state.values, np.int64(state.info.view(SCALARS)[0].draws), 0.0
     for r in range(draws):
         a = state.place[r]
         total += values[a] if lazy_weight(ball, state.S[a]) > 0 else -values[a]
@@ -101,15 +111,15 @@ def aer_inner(state: AERArrays) -> float:
 @kernel
 def aer_descend(y: float, state: AERArrays, lam: float, radius: float) -> None:
     "Replace w by the projection of (1 - 1/t) w - 2 (yhat - y) v / (lam t) on the l1 ball (lines 5 and 6)."
-    S, values = state.S, state.values
+    ball, S, values = ball_of(state), state.S, state.values
     half, t, n = S.size // 2, state.info.view(SCALARS)[0].rounds + 1, np.int64(0)  # typed, as NOWHERE in the lazy ball
     factor = -2 * (aer_inner(state) - y) / (lam * t) * state.mark.size / half
-    if t > 1: lazy_scale(state.ball, 1 - 1 / t)  # w_1 = 0
+    if t > 1: lazy_scale(ball, 1 - 1 / t)  # w_1 = 0
     for a in range(half):
         if values[a] != 0:
             S[n], values[n] = S[a], factor * values[a]
             n += 1
-    if n > 0 and factor != 0: lazy_step(state.ball, S, values, n, radius)
+    if n > 0 and factor != 0: lazy_step(ball, S, values, n, radius)
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #703ff488
 @kernel(apart=True)
@@ -161,31 +171,31 @@ def aer_output(ball: LazyBall, out: np.ndarray, info: np.ndarray, plan: Plan) ->
 
 
 @kernel(allocates=True, apart=True)
-def aer_fix_output(state: AERArrays, plan: Plan) -> None:
+def aer_fix_output(ball: LazyBall, out: np.ndarray, cdf: np.ndarray, plan: Plan) -> None:
     "Write down the output weights and the running sums of their sizes for the calibration: O(d), once."
-    w, total = lazy_weights(state.ball) if plan.output == 2 else lazy_sums(state.ball) / plan.rounds, 0.0
+    w, total = lazy_weights(ball) if plan.output == 2 else lazy_sums(ball) / plan.rounds, 0.0
     for i in range(w.size):
         total += abs(w[i])
-        state.out[i], state.cdf[i] = w[i], total
+        out[i], cdf[i] = w[i], total
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #41a4739b
 @kernel
-def aer_end_round(y: float, state: AERArrays, plan: Plan) -> None:
+def aer_learn(y: float, n: int, late: bool, plan: Plan, state: AERArrays) -> None:
     "Learn, or calibrate, from the bought values and the label; the round is over."
     info = state.info.view(SCALARS)[0]
     if state.mean.size > 0: y = aer_centre(y, state)
     if info.rounds < plan.rounds:
-        if plan.output == 1: lazy_tally(state.ball)
+        if plan.output == 1: lazy_tally(ball_of(state))
         aer_descend(y, state, plan.lam, plan.radius)
-        if plan.output == 0: lazy_tally(state.ball)
+        if plan.output == 0: lazy_tally(ball_of(state))
     else: aer_calibrate(y, state)
     info.rounds += 1
-    if info.rounds == plan.rounds: aer_fix_output(state, plan)
+    if info.rounds == plan.rounds: aer_fix_output(ball_of(state), state.out, state.cdf, plan)
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #f2d83b75
 @kernel(allocates=True, apart=True)
-def aer_score(X: tuple, row: int, ball: LazyBall, out: np.ndarray, mean: np.ndarray, info: np.ndarray, plan: Plan) -> float:
-    "Score a whole example: output weights and intercept on X[row]; an attribute whose weight is 0 is not read."
+def aer_whole(X: tuple, row: int, ball: LazyBall, out: np.ndarray, mean: np.ndarray, info: np.ndarray, plan: Plan) -> float:
+    "Output weights and intercept on X[row]; an attribute whose weight is 0 is not read."
     w, total, shift = aer_output(ball, out, info, plan), 0.0, info.view(SCALARS)[0].mean
     for i in range(w.size):
         if w[i] != 0:
@@ -193,26 +203,11 @@ def aer_score(X: tuple, row: int, ball: LazyBall, out: np.ndarray, mean: np.ndar
             if mean.size > 0: shift -= w[i] * mean[i]
     return total + shift
 
-# %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #14f23ffe
+
 @kernel
-def aer_run(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: AERArrays, plan: Plan,
-    limit: float, scored: bool, out: np.ndarray, bought: np.ndarray,
-) -> int:
-    "Play rounds over the given rows, compiled; how many were played before a refusal."
-    S, values = state.S, state.values
-    for t in range(rows.size):
-        row, usable = rows[t], True
-        bought[t] = aer_draw(words, state, plan.rounds)
-        for a in range(bought[t]):
-            values[a] = entry(X, row, S[a])
-            usable &= abs(values[a]) <= limit
-        if not usable: return t
-        if scored:
-            out[t] = aer_score(X, row, state.ball, state.out, state.mean, state.info, plan)
-            if not math.isfinite(out[t]): return t
-        aer_end_round(y[row], state, plan)
-    return rows.size
+def aer_score(X: tuple, row: int, plan: Plan, state: AERArrays) -> float:
+    "Score a whole example."
+    return aer_whole(X, row, ball_of(state), state.out, state.mean, state.info, plan)
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #06compiledae
 Multiplier = Annotated[float, Real(
@@ -249,7 +244,7 @@ class AERState(Learner):
     "State of `AER`; `reserved` of the T rounds are for calibration, params are checked (base class)."
 
     protocol: ClassVar[str] = "training-only"
-    arrays = (*(f"ball_{name}" for name in LazyBall._fields), *AERArrays._fields[1:])
+    State, kernels = AERArrays, (aer_select, aer_score, aer_learn)
     place: np.ndarray; mean: np.ndarray; out: np.ndarray; info: np.ndarray  # of `AERArrays`
 
     def __init__(self, reserved: int, seed: Any, **params: Any):
@@ -259,18 +254,16 @@ class AERState(Learner):
         self.lam = aer_strength(self.T - reserved, params)
         rounds, output = self.T - reserved if reserved else 10**15, AER_OUTPUTS.index(params["output"])
         self._plan = Plan(self.lam, self.radius, rounds, self.T, output)
-        ball, *own = aer_fresh(self.d, self.budget, params["centre"], reserved > 0)
-        for name, value in zip(self.arrays, (*ball, *own), strict=True): setattr(self, name, value)
+        fresh = aer_fresh(self.d, self.budget, params["centre"], reserved > 0)
+        for name, value in fresh._asdict().items(): setattr(self, name, value)
 
-    @cached_property
-    def _state(self) -> AERArrays:
-        parts = [getattr(self, name) for name in self.arrays]
-        return AERArrays(LazyBall(*parts[:4]), *parts[4:])
+    @property
+    def _ball(self) -> LazyBall: return LazyBall(*self._state[:4])
 
     @property
     def coef_(self) -> np.ndarray:
         "Output weights (d,)."
-        return aer_output(self._state.ball, self.out, self.info, self._plan)
+        return aer_output(self._ball, self.out, self.info, self._plan)
 
     @property
     def intercept_(self) -> float:
@@ -328,29 +321,10 @@ class AER(AERState):
         options = {"step": step, "output": output, "centre": centre, "calibrate": calibrate}
         super().__init__(reserved, seed, lam=lam, **sizes, **options)
 
-    def _query(self) -> np.ndarray:
-        return self.S[: aer_draw(self.words, self._state, self._plan.rounds)].copy()
-
-    def _predict(self, values: np.ndarray) -> float:
-        self.values[: len(values)] = values
-        return 0.0  # training-only: the committed weights are scored
-
-    def _update(self, y: float) -> None:
-        aer_end_round(y, self._state, self._plan)
-
     @property
     def _places(self) -> dict[str, tuple[Any, int]]:
-        info, b = self.info.view(SCALARS)[0], self.budget
-        counts = {name: (info[name], b + 1) for name in ("bought", "draws")}
-        rounds = {"drawn": (info["drawn"], min(2**53, 2**61 // (b + 1))), "mark": (self.mark, (info["drawn"] + 1) * (b + 1))}
-        return {"S": (self.S, self.d), "place": (self.place, b), **rounds, **counts}
+        drawn, b = self.info.view(SCALARS)[0]["drawn"], self.budget
+        return super()._places | {"drawn": (drawn, min(2**53, 2**61 // (b + 1))), "mark": (self.mark, (drawn + 1) * (b + 1))}
 
     def _forget(self) -> None:
-        lazy_refill(self._state.ball)
-
-    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        out, bought = books
-        return aer_run(self.words, X, y, rows, self._state, self._plan, self._limit, score, out, bought)
-
-    @property
-    def _asked(self) -> np.ndarray: return self.S[: int(self.info.view(SCALARS)["bought"][0])]
+        lazy_refill(self._ball)
