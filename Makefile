@@ -4,14 +4,15 @@ BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
-.PHONY: help reproduce test test-fast shake docs lab bench mutants store export lock dist test-dist test-pythons test-floors clean
+.PHONY: help reproduce test test-fast shake docs docs-quarto lab bench mutants store export lock dist test-dist test-pythons test-floors clean
 
 help:
 	@echo "make reproduce  check all claims, re-run the experiments, write _results/"
 	@echo "make test       run all tests"
 	@echo "make test-fast  what a change of a page can break: that page, its claims, the tests of its module (a minute)"
 	@echo "make shake      run all claims with twenty other seeds and other rounding (an hour)"
-	@echo "make docs       build the site into _docs/ (with Quarto where it is installed)"
+	@echo "make docs       build the site into _docs/, as it is published"
+	@echo "make docs-quarto  the same notebooks through Quarto, for those who have it"
 	@echo "make lab        open the notebooks in JupyterLab"
 	@echo "make bench      measure speed"
 	@echo "make mutants    break the mathematics in hundreds of ways and see what notices (an hour or two)"
@@ -47,7 +48,10 @@ shake: .venv/ready
 	@python -m tests.shake $(SALTS)
 
 docs: .venv/ready
-	@if command -v quarto > /dev/null; then python -m website --quarto; else python -m website; fi
+	@python -m website
+
+docs-quarto: .venv/ready
+	@python -m website --quarto
 
 lab: .venv/ready
 	@nbdev_install_hooks
