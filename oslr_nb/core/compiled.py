@@ -24,7 +24,7 @@ from .checks import check_rng, kernel
 # %% auto #0
 __all__ = ['generator_words', 'product_high', 'uniform', 'find_in_sums', 'normal', 'flat', 'strided', 'entry', 'row_product',
            'squared_length', 'is_large', 'prefetch_entry', 'prefetch_draws', 'prefetch_row', 'play_rounds',
-           'play_committed', 'compiled_rounds']
+           'play_committed', 'compiled_rounds', 'with_kernels']
 
 # %% ../../nbs/core/17_compiled.ipynb #9fe5e9b2
 def state_words(rng: np.random.Generator) -> np.ndarray:
@@ -352,15 +352,19 @@ def compiled_rounds(protocol: str, Plan: Any, State: Any, *kernels: Any) -> tupl
     own = protocol == "OSLR"
     names = ("SELECT", "PREDICT", "LEARN", "AHEAD") if own else ("SELECT", "SCORE", "LEARN", "COMMIT")
     kernels = (*kernels, *(nothing_ahead if own else nothing_committed,) * (4 - len(kernels)))
-    found = globals() | dict(zip(names, kernels, strict=True)) | {"PLAN": Plan, "STATE": State, "CONSTANTS": len(Plan._fields)}
-    found["__name__"] = kernels[2].py_func.__module__  # kept on disk as that module is
-    made = []
-    for function in (play_rounds if own else play_committed, select_by_hand, learn_by_hand, *(predict_by_hand,) * own):
-        name = "_".join([function.__name__, *(k.__name__ for k in kernels)])
-        copy = FunctionType(function.__code__, found, name)
-        copy.__qualname__ = name
-        made.append(kernel(copy, apart=True))
-    return tuple(made)
+    given = dict(zip(names, kernels, strict=True)) | {"PLAN": Plan, "STATE": State, "CONSTANTS": len(Plan._fields)}
+    functions = (play_rounds if own else play_committed, select_by_hand, learn_by_hand, *(predict_by_hand,) * own)
+    return tuple(with_kernels(f, given) for f in functions)
+
+
+def with_kernels(function: Any, given: dict[str, Any]) -> Any:
+    "A copy of a function with kernels, and whatever else, under the global names of `given`, compiled."
+    kernels = [k for k in given.values() if hasattr(k, "py_func")]
+    name = "_".join([function.__name__, *(k.__name__ for k in kernels)])
+    place = {"__name__": given["LEARN"].py_func.__module__}  # kept on disk as that module is
+    copy = FunctionType(function.__code__, function.__globals__ | given | place, name)
+    copy.__qualname__ = name
+    return kernel(copy, apart=True)
 
 # %% ../../nbs/core/17_compiled.ipynb #c01d1002
 class Notice(event.Listener):

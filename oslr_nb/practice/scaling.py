@@ -7,11 +7,13 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.checks import LARGEST, check_array, check_int, check_magnitude, fail
+from ..core.checks import LARGEST, check_array, check_int, check_magnitude, fail, kernel
+from ..core.compiled import entry, with_kernels
 from ..core.learner import Learner
 from ..core.registry import wrapper
 from ..own.choice import make_learner
@@ -63,6 +65,101 @@ def with_limits(learner: str, d: int, budget: int, options: dict[str, Any]) -> d
         fail(f"option {known}", options[known], "left out", f"it is {limits[known]:.6g} for standardised numbers, which are cut off")
     return options | limits
 
+# %% ../../nbs/practice/scaling.ipynb #51536d32
+class Scales(NamedTuple):
+    "Centres and deviations in use, the label's last, and what they follow."
+
+    counts: np.ndarray  # (d + 1,): numbers seen
+    centre: np.ndarray  # (d + 1,)
+    size: np.ndarray  # (d + 1,): deviations; 0 is not known yet
+    clipped: np.ndarray  # (d + 1,): numbers cut off
+    runs: np.ndarray  # (d + 1, 3): of numbers cut off in a row: how many, their mean, squares about it
+    moved: np.ndarray  # (d + 1,): how often a run gave a new centre and deviation
+
+
+@kernel
+def standardise(i: int, value: float, s: Scales) -> float:
+    "A number less its centre, in units of its deviation, not cut off; what is unknown is taken from the number itself."
+    centre = s.centre[i] if s.counts[i] > 0 else value
+    size = s.size[i] if s.size[i] > 0 else abs(value - centre)
+    return (value - centre) / (size if size > 0 else 1.0)
+
+
+@kernel
+def cut(z: float) -> float:
+    "Cut off at the limit."
+    return min(max(z, -LIMIT), LIMIT)
+
+
+@kernel
+def settle(i: int, value: float, s: Scales) -> float:
+    "Standardise a number and cut it off; sets an unknown scale, counts the cuts, and after a long run of them sets a new scale."
+    z, run = standardise(i, value, s), s.runs[i]
+    if s.counts[i] == 0: s.centre[i] = value
+    if not s.size[i] > 0: s.size[i] = abs(value - s.centre[i])
+    s.counts[i] += 1
+    if abs(z) <= LIMIT:
+        run[:] = 0.0
+        return z
+    before = run[1]
+    s.clipped[i] += 1
+    run[0] += 1
+    run[1] += (value - before) / run[0]
+    run[2] += (value - before) * (value - run[1])
+    if run[0] >= SEEN:
+        s.centre[i], spread = run[1], math.sqrt(run[2] / SEEN)
+        if spread > 0: s.size[i] = spread
+        s.moved[i] += 1
+        run[:] = 0.0
+    return cut(z)
+
+
+@kernel
+def standardise_all(S: np.ndarray, raw: np.ndarray, z: np.ndarray, s: Scales) -> None:
+    "The numbers of a purchase, for a round by hand."
+    for a in range(z.size): z[a] = cut(standardise(S[a], raw[a], s))
+
+
+@kernel
+def settle_all(S: np.ndarray, raw: np.ndarray, n: int, s: Scales) -> None:
+    "The same when the label has come."
+    for a in range(n): settle(S[a], raw[a], s)
+
+
+SELECT: Any = None  # the kernels of the learner inside: `with_kernels` puts them here, in a copy
+PREDICT: Any = None
+LEARN: Any = None
+
+
+def play_scaled(
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, plan: Any, state: Any, s: Scales, raw: np.ndarray, out: np.ndarray,
+    bought: np.ndarray,
+) -> int:
+    "Rounds of OSLR as `play_rounds` plays them, on standardised numbers; raw (budget,): what was bought, in its own units."
+    S, values, d = state.S, state.values, s.centre.size - 1
+    for t in range(rows.size):
+        n, good = 0, True
+        while True:
+            m = SELECT(words, n, plan, state)
+            if m == n: break
+            for a in range(n, m):
+                raw[a] = entry(X, rows[t], S[a])
+                good &= abs(raw[a]) <= LARGEST  # False also where a value is NaN
+                values[a] = cut(standardise(S[a], raw[a], s))
+            bought[t] = n = m
+            if not good: return t
+        bought[t] = n
+        out[t] = min(max(s.centre[d] + s.size[d] * PREDICT(n, plan, state), -LARGEST), LARGEST)
+        settle_all(S, raw, n, s)
+        LEARN(settle(d, y[rows[t]], s), n, False, plan, state)
+    return rows.size
+
+
+@cache
+def scaled_rounds(select: Any, predict: Any, learn: Any) -> Any:
+    "The compiled loop for a learner inside, of these kernels."
+    return with_kernels(play_scaled, {"SELECT": select, "PREDICT": predict, "LEARN": learn})
+
 # %% ../../nbs/practice/scaling.ipynb #e0113521
 @wrapper
 class Scaled(Learner):
@@ -109,7 +206,7 @@ class Scaled(Learner):
     -----
     Multiplying a column, or the label, by a power of 2 changes no prediction by one bit (but for the label's unit). A theorem of the
     learner inside speaks about the standardised, cut-off numbers after the warm-up, whose limits hold by construction. `simulate` plays
-    round by round.
+    compiled rounds for learners of three kernels, after the warm-up.
 
     Ours: `nbs/practice/scaling.ipynb`.
 
@@ -190,11 +287,8 @@ class Scaled(Learner):
             super().skip()
             self.learner.skip()
 
-    def _standard(self, at: Any, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        "Standardised numbers, not cut off; and centres and sizes as they are once these numbers are known."
-        centre = np.where(self.counts[at] > 0, self.centre[at], values)
-        size = np.where(self.size[at] > 0, self.size[at], np.abs(values - centre))
-        with np.errstate(over="ignore"): return (values - centre) / np.where(size > 0, size, 1.0), centre, size
+    @property
+    def _scales(self) -> Scales: return Scales(*(getattr(self, name) for name in Scales._fields))
 
     def _warm_up(self, y: float) -> None:
         "One more round of the warm-up; after the last one the scales are set."
@@ -211,29 +305,6 @@ class Scaled(Learner):
         for at, rows in ((slice(0, self.d), M), ([self.d], self.first[None, :, b])):
             self.centre[at], self.size[at], self.left_out[at] = robust_scales(rows)
 
-    def _settle(self, at: Any, values: np.ndarray) -> np.ndarray:
-        "Standardise numbers and cut them off; sets unknown scales, and counts the cuts."
-        z, self.centre[at], self.size[at] = self._standard(at, values)
-        self.counts[at] += 1
-        self.clipped[at] += np.abs(z) > LIMIT
-        for i, value, size in zip(at, values, z, strict=True):
-            if abs(size) > LIMIT or self.runs[i, 0]: self._follow(i, value, size)
-        return np.clip(z, -LIMIT, LIMIT)
-
-    def _follow(self, i: int, value: float, z: float) -> None:
-        "Count a number that was cut off, or that ends a run of them; a long run is a new level, or a new unit."
-        run, before = self.runs[i], self.runs[i, 1]
-        if abs(z) <= LIMIT:
-            run[:] = 0.0
-            return
-        run[0] += 1
-        run[1] += (value - before) / run[0]
-        run[2] += (value - before) * (value - run[1])
-        if run[0] < SEEN: return
-        self.centre[i], self.size[i] = run[1], math.sqrt(run[2] / SEEN) or self.size[i]
-        self.moved[i] += 1
-        run[:] = 0.0
-
     def _query(self) -> np.ndarray:
         if self._warming: S = self.order[(self.num[0] * self.budget + np.arange(self.budget)) % self.d]
         else: S = self.learner._query()
@@ -243,17 +314,51 @@ class Scaled(Learner):
     def _predict(self, values: np.ndarray) -> float:
         self.values[: len(values)] = values
         if self._warming: return float(self.centre[-1])
-        z = self._standard(self.S[: self.num[1]], values)[0]
-        prediction = self.learner._predict(np.clip(z, -LIMIT, LIMIT))
+        standardise_all(self.S, self.values, z := np.empty(len(values)), self._scales)
+        prediction = self.learner._predict(z)
         return float(np.clip(self.centre[-1] + self.size[-1] * prediction, -LARGEST, LARGEST))
 
     def _update(self, y: float) -> None:
-        S, label = self.S[: self.num[1]], np.array([y])
         if self._warming: self._warm_up(y)
         else:
-            self._settle(S, self.values[: len(S)])
-            self.learner._update(float(self._settle([self.d], label)[0]))
+            settle_all(self.S, self.values, self.num[1], self._scales)
+            self.learner._update(settle(self.d, y, self._scales))
         self.num[0] += 1
+
+    @property
+    def plays_compiled(self) -> bool:
+        "Whether the learner inside is one of three kernels, so that rounds over arrays are compiled."
+        return bool(self.learner.kernels) and type(self.learner)._rounds is Learner._rounds
+
+    @property
+    def _compiled(self) -> bool: return self.plays_compiled
+
+    def _part(self, n: int, score: bool) -> int:
+        return min(n, int(self.warm - self.num[0])) if self._warming else self.learner._part(n, score)
+
+    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
+        if self._warming: return self._warm_rounds(X, y, rows, books)
+        inside = self.learner
+        played = scaled_rounds(*inside.kernels[:3])(self.words, X, y, rows, inside._plan, inside._state, self._scales, self.values, *books)
+        self.num[0] += played
+        self.num[1] = n = int(books[1][min(played, rows.size - 1)])
+        self.S[:n] = inside.S[:n]
+        return played
+
+    def _warm_rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple) -> int:
+        "Rounds of the warm-up, in Python."
+        for t, row in enumerate(rows):
+            values = np.array([entry(X, row, i) for i in self._query()])
+            if not (np.abs(values) <= LARGEST).all(): return t
+            books[0][t] = self._predict(values)
+            self._update(float(y[row]))
+        return len(rows)
+
+    def _pause(self, played: int) -> None:
+        if self.num[0] > self.warm: self.learner._pause(played)
+
+    @property
+    def _asked(self) -> np.ndarray: return self.S[: self.num[1]]
 
     @property
     def _places(self) -> dict[str, tuple[Any, int]]:

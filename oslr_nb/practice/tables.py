@@ -127,7 +127,7 @@ def means_before(y: np.ndarray, tally: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def play_block(lr: Learner, X: np.ndarray, y: np.ndarray, tally: dict[str, np.ndarray], impute: bool) -> np.ndarray:
-    """Play a block, count purchases, return the predictions (n,); compiled where the learner counts by itself and nothing is missing.
+    """Play a block, count purchases, return the predictions (n,); compiled where the learner counts and nothing is missing.
 
     A missing value has no mean that could replace it before a value of its feature has been bought: the round teaches nothing, and the
     mean label is predicted, as in each round before the learner has learnt.
@@ -137,6 +137,13 @@ def play_block(lr: Learner, X: np.ndarray, y: np.ndarray, tally: dict[str, np.nd
         tally["counts"][:] = np.rint(lr.purchases_)
         return out
     out, learnt = means_before(y, tally), tally["learnt"]
+    if isinstance(lr, Scaled) and lr.plays_compiled and not impute:
+        before = lr.counts[:-1].copy()
+        played = simulate(lr, X, y).predictions
+        tally["counts"] += lr.counts[:-1] - before
+        out[not learnt[0] :] = played[not learnt[0] :]  # nothing is known before the first label
+        learnt[0] += len(y)
+        return out
     for t, x in enumerate(X):
         S = lr.query()
         values = x[S]
