@@ -19,9 +19,8 @@ import numpy as np
 
 from ...core.checks import check_array, check_flag, check_indices, check_int, check_magnitude
 from ...core.checks import check_rng, check_scales, fail, kernel, record
-from ...core.compiled import entry
 from ...core.experts import bexp_draw_kept, bexp_learn_kept, bexp_rate, bound_bexp
-from ...core.learner import SLACK, Learner
+from ...core.learner import SLACK, Learner, Role
 from ...core.oco import ridge_weights, vaw_learn, vaw_parts
 from ...core.parameters import Integer, Parameter, Real, Seed, validated
 from ...core.registry import register
@@ -233,48 +232,40 @@ SCALARS = record("batches", "rounds", "bought", "special")  # batches ended, rou
 
 
 class BatchState(NamedTuple):
-    "The state that compiled rounds change."
+    "What is learnt, and what the batch and the round hold."
 
-    L: np.ndarray  # (k1, d): sums of the estimated losses of each copy of BEXP
-    W: np.ndarray  # (k1, d): their weights
-    ref: np.ndarray  # (k1, 1): the loss that has weight 1
-    total: np.ndarray  # (k1,): sums of the weights
-    U: np.ndarray  # (k1, budget // k1): draws of each copy, its special coordinate first
-    slot: np.ndarray  # (k1, budget // k1): their places in S
-    S: np.ndarray  # (budget,): their union
-    special: np.ndarray  # (k1,): places in S of the special coordinates
-    mark: np.ndarray  # (d,): marks of the last draw
-    values: np.ndarray  # (budget,): what was bought
-    G: np.ndarray  # (budget + 1, budget + 1): moments of S and, last, of the label in this batch
-    R: np.ndarray  # (k1, k1): triangle of VAW
-    u: np.ndarray  # (k1,): its vector
-    num: np.ndarray  # SCALARS
+    L: Annotated[np.ndarray, Role(("k1", "d"))]  # sums of the estimated losses of each copy of BEXP
+    W: Annotated[np.ndarray, Role(("k1", "d"), "derived")]  # their weights
+    ref: Annotated[np.ndarray, Role(("k1", 1), "derived")]  # the loss that has weight 1
+    total: Annotated[np.ndarray, Role(("k1",), "derived")]  # sums of the weights
+    U: Annotated[np.ndarray, Role(("k1", "draws"), "sum", np.int64, "d")]  # draws of each copy, its special coordinate first
+    slot: Annotated[np.ndarray, Role(("k1", "draws"), "derived", np.int64, "budget")]  # their places in S
+    S: Annotated[np.ndarray, Role(("budget",), "derived", np.int64, "d")]  # their union
+    special: Annotated[np.ndarray, Role(("k1",), "derived", np.int64, "budget")]  # places in S of the special coordinates
+    mark: Annotated[np.ndarray, Role(("d",), "scratch", np.int64)]  # marks of the last draw
+    values: Annotated[np.ndarray, Role(("budget",), "scratch")]  # what was bought
+    G: Annotated[np.ndarray, Role(("budget + 1", "budget + 1"))]  # moments of S and, last, of the label in this batch
+    R: Annotated[np.ndarray, Role(("k1", "k1"))]  # triangle of VAW
+    u: Annotated[np.ndarray, Role(("k1",))]  # its vector
+    num: Annotated[np.ndarray, Role(dtype=SCALARS)]
 
 
-class Room(NamedTuple):
-    "Memory that the compiled steps write before they read."
+class Plan(NamedTuple):
+    "The constants of a run, and memory that its steps write before they read."
 
-    losses: np.ndarray  # (k1, budget // k1)
+    eta: float
+    batch: int
+    ridge: float
+    unit: float  # rounds of a batch times y_max^2
+    losses: np.ndarray  # (k1, draws)
     z: np.ndarray  # (k1,): special features
     w: np.ndarray  # (k1,): weights that are committed
     rows: np.ndarray  # (k1, budget + 1): this one and the others for `greedy_losses`
     norm: np.ndarray  # (budget,)
     corr: np.ndarray  # (budget,)
+
+
 DEPENDENT = 1e-10  # a feature of which less than this share of its square is new, adds nothing
-
-
-def fresh_state(d: int, budget: int, k1: int, ridge: float) -> BatchState:
-    "The state before the first batch."
-    U, S = np.zeros((k1, budget // k1), np.int64), np.zeros(budget, np.int64)
-    return BatchState(np.zeros((k1, d)), np.ones((k1, d)), np.zeros((k1, 1)), np.full(k1, float(d)), U, U.copy(), S, np.zeros(k1, np.int64),
-                      np.zeros(d, np.int64), np.zeros(budget), np.zeros((budget + 1, budget + 1)), math.sqrt(ridge) * np.eye(k1),
-                      np.zeros(k1), np.zeros(4))
-
-
-def make_room(budget: int, k1: int) -> Room:
-    "Room for batches of these sizes."
-    wide = np.zeros((2, budget))
-    return Room(np.zeros((k1, budget // k1)), np.zeros(k1), np.zeros(k1), np.zeros((k1, budget + 1)), wide[0], wide[1])
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #c0d0d306
 @kernel(apart=True)
@@ -301,37 +292,51 @@ def draw_batch(words: np.ndarray, eta: float, state: BatchState) -> None:
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #48e3a284
 @kernel
-def take_special(special: np.ndarray, values: np.ndarray, num: np.ndarray, z: np.ndarray) -> int:
+def greedy_select(words: np.ndarray, n: int, plan: Plan, state: BatchState) -> int:
+    "What the batch buys; a new one is drawn first."
+    num = state.num.view(SCALARS)[0]
+    if n == 0 and num.rounds == 0: draw_batch(words, plan.eta, state)
+    return int(num.bought)
+
+
+@kernel
+def take_special(now: Any, plan: Plan, state: BatchState) -> int:
     "The special features of this round into z; returns how many there are."
-    n = int(num.view(SCALARS)[0].special)
-    for j in range(n): z[j] = values[special[j]]
+    n = int(now.special)
+    for j in range(n): plan.z[j] = state.values[state.special[j]]
     return n
 
 
 @kernel
-def forecast(special: np.ndarray, values: np.ndarray, R: np.ndarray, u: np.ndarray, num: np.ndarray, z: np.ndarray) -> float:
-    "Prediction of VAW for this round; z is overwritten."
-    n = take_special(special, values, num, z)
-    forward, square = vaw_parts(z, n, R, u)
+def greedy_predict(n: int, plan: Plan, state: BatchState) -> float:
+    "Prediction of VAW for this round."
+    forward, square = vaw_parts(plan.z, take_special(state.num.view(SCALARS)[0], plan, state), state.R, state.u)
     return forward / (1 + square)
 
 
 @kernel
-def committed_score(state: BatchState, w: np.ndarray) -> float:
-    "Score of the committed weights (`ridge_weights`) on this round's features."
-    total = 0.0
-    for j in range(np.int64(state.num.view(SCALARS)[0].special)): total += w[j] * state.values[state.special[j]]
+def greedy_commit(plan: Plan, state: BatchState) -> int:
+    "The proper learner commits the weights of ridge regression on the batch so far; returns how many there are."
+    num = state.num.view(SCALARS)[0]
+    return ridge_weights(state.R, state.u, np.int64(num.special) if num.rounds > 0 else 0, plan.w)
+
+
+@kernel
+def greedy_score(X: tuple, row: int, plan: Plan, state: BatchState) -> float:
+    "Their score: they are among the features bought; 0 in the first round of a batch."
+    num, total = state.num.view(SCALARS)[0], 0.0
+    for j in range(np.int64(num.special) if num.rounds > 0 else 0): total += plan.w[j] * state.values[state.special[j]]
     return total
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #9f44e1bb
 @kernel(apart=True)
-def greedy_losses(G: np.ndarray, slot: np.ndarray, n: int, room: Room) -> None:
-    """B g(V^(i-1) + j) for each copy i and each j that it asked for, into room.losses; n: features bought.
+def greedy_losses(n: int, plan: Plan, state: BatchState) -> None:
+    """B g(V^(i-1) + j) for each copy i and each j that it asked for, into plan.losses; n: features bought.
 
     Forward selection by a growing Cholesky factor of the moments: norm and corr are the squared length of each feature, and its product
     with the label, after the special features so far are projected out; residual is the loss that they leave.
     """
-    losses, rows, norm, corr = room.losses, room.rows, room.norm, room.corr
+    G, slot, losses, rows, norm, corr = state.G, state.slot, plan.losses, plan.rows, plan.norm, plan.corr
     k1, M = slot.shape
     y, steps = G.shape[0] - 1, 0
     residual = G[y, y]
@@ -360,13 +365,13 @@ def greedy_losses(G: np.ndarray, slot: np.ndarray, n: int, room: Room) -> None:
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #d204cdeb
 @kernel(apart=True)
-def end_batch(unit: float, ridge: float, eta: float, state: BatchState, room: Room) -> None:
-    "Lines 11 and 12, and a clean table for the next batch; unit: rounds of a batch times y_max^2."
-    U, G, R, u, num, losses, root = state.U, state.G, state.R, state.u, state.num.view(SCALARS)[0], room.losses, math.sqrt(ridge)
-    greedy_losses(G, state.slot, np.int64(num.bought), room)
+def end_batch(n: int, num: Any, plan: Plan, state: BatchState) -> None:
+    "Lines 11 and 12, and a clean table for the next batch."
+    U, G, R, u, losses, root = state.U, state.G, state.R, state.u, plan.losses, math.sqrt(plan.ridge)
+    greedy_losses(n, plan, state)
     for i in range(U.shape[0]):
-        for a in range(U.shape[1]): losses[i, a] = min(losses[i, a] / unit, 1.0)
-        bexp_learn_kept(state.L[i], state.W[i], state.ref[i], eta, state.total[i], U[i], losses[i])
+        for a in range(U.shape[1]): losses[i, a] = min(losses[i, a] / plan.unit, 1.0)
+        bexp_learn_kept(state.L[i], state.W[i], state.ref[i], plan.eta, state.total[i], U[i], losses[i])
     for a in range(G.shape[0]):
         for c in range(G.shape[0]): G[a, c] = 0.0
     for j in range(u.size):
@@ -377,42 +382,17 @@ def end_batch(unit: float, ridge: float, eta: float, state: BatchState, room: Ro
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #653aa4f8
 @kernel
-def learn_round(
-    y: float, special: np.ndarray, values: np.ndarray, G: np.ndarray, R: np.ndarray, u: np.ndarray, num: np.ndarray, z: np.ndarray
-) -> float:
-    "Line 9, and the moments of the round; returns how many rounds the batch has had; z is overwritten."
-    seen, last = num.view(SCALARS)[0], G.shape[0] - 1
-    n = np.int64(seen.bought)
-    vaw_learn(z, y, take_special(special, values, num, z), R, u)
+def greedy_learn(y: float, n: int, late: bool, plan: Plan, state: BatchState) -> None:
+    "Line 9, and the moments of the round; the last round of a batch ends it."
+    G, values, num = state.G, state.values, state.num.view(SCALARS)[0]
+    last = G.shape[0] - 1
+    vaw_learn(plan.z, y, take_special(num, plan, state), state.R, state.u)
     for a in range(n):
         for c in range(a + 1): G[a, c] += values[a] * values[c]
     for c in range(n): G[last, c] += y * values[c]
     G[last, last] += y * y
-    seen.rounds += 1
-    return seen.rounds
-
-# %% ../../../nbs/papers/kale2017/02_greedy.ipynb #4ac8ba6f
-@kernel
-def greedy_run(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: BatchState, room: Room, eta: float, batch: int,
-    ridge: float, unit: float, proper: bool, limit: float, out: np.ndarray, observed: np.ndarray,
-) -> int:
-    "Algorithm 2 over the given rows: predictions, numbers bought; returns how many rounds were played. proper: POSLR."
-    special, values, R, u, num, z, w = state.special, state.values, state.R, state.u, state.num.view(SCALARS)[0], room.z, room.w
-    for t in range(rows.size):
-        row, count, usable = rows[t], 0, True
-        if proper: count = ridge_weights(R, u, np.int64(num.special) if num.rounds > 0 else 0, w)
-        if num.rounds == 0: draw_batch(words, eta, state)
-        n = np.int64(num.bought)
-        for a in range(n):
-            values[a] = entry(X, row, state.S[a])
-            usable &= abs(values[a]) <= limit  # False also where a value is NaN
-        if not usable: return t
-        observed[t] = n + count
-        if proper: out[t] = committed_score(state, w) if num.rounds > 0 else 0.0
-        else: out[t] = forecast(special, values, R, u, state.num, z)
-        if learn_round(y[row], special, values, state.G, R, u, state.num, z) >= batch: end_batch(unit, ridge, eta, state, room)
-    return rows.size
+    num.rounds += 1
+    if num.rounds >= plan.batch: end_batch(n, num, plan, state)
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #8e259ced
 def check_batch_sizes(d: Any, budget: Any, k1: Any, T: Any, batch: Any) -> tuple[int, int, int, int, int]:
@@ -473,9 +453,8 @@ class GreedyBatches(Learner):
     "Base class of `OnlineGreedyOSLR` and `OnlineGreedyPOSLR`, the two readings of Algorithm 2."
 
     example = {"k": 2, "T": 1500}
-    arrays = BatchState._fields
     State = BatchState
-    U: np.ndarray; slot: np.ndarray; special: np.ndarray; G: np.ndarray; R: np.ndarray; u: np.ndarray  # of `BatchState`
+    W: np.ndarray; total: np.ndarray; special: np.ndarray; R: np.ndarray; u: np.ndarray  # of `BatchState`
 
     def __init__(
         self, d: int, budget: int, k1: int, T: int, batch: int, ridge: float, step: float, x_max: float, y_max: float, seed: Any,
@@ -484,10 +463,12 @@ class GreedyBatches(Learner):
         super().__init__(d, budget, seed, T=T, batch=batch, ridge=ridge, step=step, x_max=x_max, y_max=y_max, **params)
         self.x_limit, self.y_limit = ("x_max", x_max, False), ("y_max", y_max)
         self.T, self.k1, self.batch, self.ridge, self.y_max = T, k1, batch, ridge, y_max
-        self._unit = batch * y_max * y_max
-        self.eta = step * bexp_rate(T // batch, d, budget // k1) if d > 1 else step
-        for name, value in zip(self.arrays, fresh_state(d, budget, k1, ridge), strict=True): setattr(self, name, value)
-        self._room = make_room(budget, k1)
+        self.draws = budget // k1
+        self.eta = step * bexp_rate(T // batch, d, self.draws) if d > 1 else step
+        room = (np.zeros((k1, self.draws)), np.zeros(k1), np.zeros(k1), np.zeros((k1, budget + 1)), np.zeros(budget), np.zeros(budget))
+        self._plan = Plan(self.eta, batch, ridge, batch * y_max * y_max, *room)
+        self._allocate()
+        self.W[:], self.total[:], self.R[:] = 1.0, d, math.sqrt(ridge) * np.eye(k1)
 
     @property
     def special_(self) -> np.ndarray:
@@ -498,38 +479,18 @@ class GreedyBatches(Learner):
     @property
     def coef_(self) -> np.ndarray:
         "Weights (d,) of ridge regression on this batch, A^-1 b; zero between two batches."
-        out, num, w = np.zeros(self.d), self.num.view(SCALARS)[0], self._room.w
+        out, num, w = np.zeros(self.d), self.num.view(SCALARS)[0], self._plan.w
         n = int(num["special"]) if num["rounds"] else 0
         ridge_weights(self.R, self.u, n, w)
         out[self.S[self.special[:n]]] = w[:n]
         return out
 
-    def _query(self) -> np.ndarray:
-        num = self.num.view(SCALARS)[0]
-        if num["rounds"] == 0: draw_batch(self.words, self.eta, self._state)
-        return self.S[: int(num["bought"])].copy()
-
-    def _predict(self, values: np.ndarray) -> float:
-        self.values[: len(values)] = values
-        return forecast(self.special, self.values, self.R, self.u, self.num, self._room.z)
-
-    def _update(self, y: float) -> None:
-        n = learn_round(y, self.special, self.values, self.G, self.R, self.u, self.num, self._room.z)
-        if n >= self.batch: end_batch(self._unit, self.ridge, self.eta, self._state, self._room)
-
-    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        plan = (self.eta, self.batch, self.ridge, self._unit, self.protocol == "POSLR", self._limit)
-        return greedy_run(self.words, X, y, rows, self._state, self._room, *plan, *books)
-
     @property
-    def _asked(self) -> np.ndarray: return self.S[: int(self.num.view(SCALARS)[0]["bought"])]
-
-    @property
-    def _places(self) -> dict[str, tuple[Any, int]]:
+    def _places(self) -> dict[str, tuple[Any, int]]:  # limits that are numbers of the state themselves
         num, b = self.num.view(SCALARS)[0], self.budget
         counts = {"rounds": (num["rounds"], self.batch), "bought": (num["bought"], b + 1), "specials": (num["special"], self.k1 + 1)}
         rounds = {"batches": (num["batches"], 2**61 // (self.k1 + b)), "mark": (self.mark, (num["batches"] + 1) * (self.k1 + b) + 1)}
-        return rounds | {"U": (self.U, self.d), "S": (self.S, self.d), "slot": (self.slot, b), "special": (self.special, b), **counts}
+        return super()._places | rounds | counts
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #cfe617d0
 @register("kale2017", needs="Obl Eig Bounded", theorem="papers/kale2017/02_greedy.ipynb#thm-greedy",
@@ -566,6 +527,9 @@ class OnlineGreedyOSLR(GreedyBatches):
     online_greedy : the same in plain numpy.
     greedy_parameters : parameters within the theorem.
     """
+
+    kernels = (greedy_select, greedy_predict, greedy_learn)
+    late_labels = False  # a purchase belongs to its batch, which may be over when the label comes
 
     @validated
     def __init__(
@@ -613,6 +577,7 @@ class OnlineGreedyPOSLR(GreedyBatches):
     """
 
     protocol: ClassVar[str] = "POSLR"
+    kernels = (greedy_select, greedy_score, greedy_learn, greedy_commit)
 
     @validated
     def __init__(
