@@ -284,7 +284,7 @@ def test_a_question_may_be_repeated():
     assert ask(service, "skip", id="a")["skipped"] == 1 and "open example" in ask(service, "label", id="a", label=1)["error"]
 
 
-@pytest.mark.parametrize("learner", ["ito2017.RDA2", "ito2018.LinearProjection"])
+@pytest.mark.parametrize("learner", ["ito2018.LinearProjection"])
 def test_other_learners_hold_one_example(learner):
     service, plain = fresh(learner), fresh(learner)
     asked = ask(service, "query", id=1)
