@@ -318,11 +318,12 @@ def play_committed(
 
     scored: whether the weights are scored; otherwise out stays as it is.
     """
-    S, values = state.S, state.values
+    S, values, large = state.S, state.values, is_large(X)
     for t in range(rows.size):
         row, n, good, squares, needed = rows[t], 0, True, 0.0, COMMIT(plan, state)
         while True:
             m = SELECT(words, n, plan, state)
+            if large and n == 0 and t + 1 < rows.size: AHEAD(words, X, rows[t + 1], plan, state)
             if m == n: break
             for a in range(n, m):
                 values[a] = entry(X, row, S[a])
@@ -343,15 +344,15 @@ def compiled_rounds(protocol: str, Plan: Any, State: Any, *kernels: Any) -> tupl
     """Make the compiled rounds of a learner from its kernels.
 
     Plan, State: its tuples of constants and arrays. kernels: select, predict, learn and perhaps ahead; where weights are committed first,
-    select, score, learn and perhaps commit. select(words, n, plan, state): n and how many numbers are bought next, whose features it writes
-    to state.S[n:]. predict(n, plan, state): the prediction from state.values[:n]. learn(y, n, late, plan, state): late says that other
-    rounds came between purchase and label. ahead(words, X, row, plan, state): prefetches what the round after may need.
+    select, score, learn and perhaps commit and ahead. select(words, n, plan, state): n and how many numbers are bought next, whose
+    features it writes to state.S[n:]. predict(n, plan, state): the prediction from state.values[:n]. learn(y, n, late, plan, state): late
+    says that other rounds came between purchase and label. ahead(words, X, row, plan, state): prefetches what the round after may need.
     commit(plan, state): fixes the weights; returns how many features their score needs. score(X, row, plan, state): their prediction.
     Returns: `play_rounds` or `play_committed`, and the kernels for rounds by hand.
     """
     own = protocol == "OSLR"
-    names = ("SELECT", "PREDICT", "LEARN", "AHEAD") if own else ("SELECT", "SCORE", "LEARN", "COMMIT")
-    kernels = (*kernels, *(nothing_ahead if own else nothing_committed,) * (4 - len(kernels)))
+    names = ("SELECT", "PREDICT", "LEARN", "AHEAD") if own else ("SELECT", "SCORE", "LEARN", "COMMIT", "AHEAD")
+    kernels = (*kernels, *((nothing_ahead,) if own else (nothing_committed, nothing_ahead))[len(kernels) - 3 :])
     given = dict(zip(names, kernels, strict=True)) | {"PLAN": Plan, "STATE": State, "CONSTANTS": len(Plan._fields)}
     functions = (play_rounds if own else play_committed, select_by_hand, learn_by_hand, *(predict_by_hand,) * own)
     return tuple(with_kernels(f, given) for f in functions)

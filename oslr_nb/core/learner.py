@@ -132,7 +132,8 @@ class Learner:
 
     def __init_subclass__(cls) -> None:
         if "kernels" not in vars(cls): return
-        cls.arrays, cls.late_labels = cls.State._fields, vars(cls).get("late_labels", cls.protocol == "OSLR")
+        own = vars(cls)
+        cls.arrays, cls.late_labels = own.get("arrays", cls.State._fields), own.get("late_labels", cls.protocol == "OSLR")
 
     def __init__(self, d: int, budget: int, seed: Any = None, **params: Any):
         self.d = check_int("d", d, 1, 10**8, "its state has to fit into memory")

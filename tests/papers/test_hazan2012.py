@@ -23,7 +23,7 @@ from oslr_nb.papers.hazan2012 import (
 )
 from oslr_nb.papers.hazan2012 import aerr_aelr as theory
 from oslr_nb.papers.hazan2012.adaptive import textbook_adaptive
-from oslr_nb.papers.hazan2012.learners import SCALARS, fresh_state
+from oslr_nb.papers.hazan2012.learners import SCALARS, Plan
 
 PLAIN = [AERR, AELR, TwoPhaseAERR, TwoPhaseAELR, OnlineAELR]
 
@@ -34,13 +34,14 @@ def scalars(holder):
 
 
 def test_a_draw_lists_each_attribute_once_with_its_count():
-    state = fresh_state(6, 5, True, 1.0)
+    lr = AERR(6, 5, T=1)
+    state = lr._state
     state.tree[learners.sums_first(state.tree) + 2] = 1.0  # the weighted draw is 2
     learners.sums_update(state.tree, np.array([2]), 1)
     words = generator_words(np.random.default_rng(0))
     for t in range(200):
         scalars(state)["rounds"] = t
-        n = learners.draw_attributes(words, state, 4, 0)
+        n = learners.attribute_select(words, 0, lr._plan, state)
         S, times = state.S[:n], state.times[:n]
         assert len(set(S)) == n and times.sum() == 4 and S[int(scalars(state)["place"])] == 2 and (times[:-1] > 0).all()
 
@@ -54,7 +55,7 @@ def test_two_sided_keeps_all_digits(theta, shift):
 
 
 def test_rescaling_of_aelr():
-    state = fresh_state(3, 2, False, 2.0)
+    state = AELR(3, 2, T=1, radius=2.0)._state
     state.theta[:] = 800.0, -799.0, 0.1
     learners.lasso_rescale(state, 2.0)
     e = math.exp(-1)
@@ -67,10 +68,11 @@ def test_phase_one_adds_squares():
 
 
 def test_a_score_reads_nothing_where_the_weight_is_zero():
-    state = fresh_state(3, 2, True, 1.0)
-    state.v[:], scalars(state)["sum"] = [1.0, 0.0, -2.0], 4.0
-    assert learners.score(strided(np.array([[1.0, np.nan, 0.25]])), 0, state, 2.0) == 1.0
-    assert learners.score(strided(np.ones((1, 3))), 0, state, 0.0) == 0
+    state, plan = AERR(3, 2, T=1)._state, Plan(True, False, 1, 1, 1.0)
+    state.v[:], scalars(state)["sum"], scalars(state)["rounds"] = [1.0, 0.0, -2.0], 4.0, 3
+    assert learners.attribute_score(strided(np.array([[1.0, np.nan, 0.25]])), 0, plan, state) == 1.0
+    scalars(state)["rounds"] = 1
+    assert learners.attribute_score(strided(np.ones((1, 3))), 0, plan, state) == 0
 
 
 def test_rates_of_the_printed_theorems():

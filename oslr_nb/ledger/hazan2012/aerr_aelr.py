@@ -30,7 +30,7 @@ from ...core.learner import Learner
 from ...core.oco import linear_regret, ogd
 from ...core.trees import sums_first, sums_update
 from ..claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, random_fractions, slope_interval
-from ...papers.hazan2012.learners import SCALARS, AttributeState, inner_estimate, lasso_rescale
+from ...papers.hazan2012.learners import SCALARS, AttributeEfficient, lasso_rescale
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #56f9e2e9
 def naive_excess(d: int, draws: int, ridge: bool) -> float:
@@ -190,7 +190,7 @@ def code_is_formula(case: Case) -> Evidence:
     return Evidence(max(quotients, key=lambda r: abs(r - 1)), "==", 1, tol=1e-12)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #a8087106
-def recorded(learner: AttributeState, X: np.ndarray, y: np.ndarray) -> list[tuple[np.ndarray, int | None]]:
+def recorded(learner: AttributeEfficient, X: np.ndarray, y: np.ndarray) -> list[tuple[np.ndarray, int | None]]:
     "Play a stream and write down the draws of each round, as `textbook` wants them."
     draws = []
     for t in range(len(y)):
@@ -229,7 +229,7 @@ def compiled_is_textbook(case: Case, step_factor: float = 1.0, clipped: bool = T
     return Evidence(float(worst / 1.5), "==", 0, tol=1e-9)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #e1d9e1c7
-def at_weights(learner: AttributeState, w: np.ndarray) -> AttributeState:
+def at_weights(learner: AttributeEfficient, w: np.ndarray) -> AttributeEfficient:
     "The learner with weights proportional to w (d,), ridge: equal to w."
     if learner.ridge:
         learner.v[:] = w
@@ -290,8 +290,7 @@ def mean_of_a_round(case: Case, wrong: str = "") -> Evidence:
         learner.S[: len(S)], learner.values[: len(S)] = S, x[S]
         learner.times[: len(S)] = [(a, b).count(i) if wrong != "once" else int(i in (a, b)) for i in S]
         num = learner.num.view(SCALARS)[0]
-        num["place"], num["bought"], num["rate"] = S.index(j), len(S), 1e-3
-        num["inner"] = inner_estimate(learner._state, ridge)
+        num["place"], num["rate"], learner._cost = S.index(j), 1e-3, len(S)
         learner._update(y)
         change = (learner.weights_ if ridge else learner.theta) - start
         mean += p[a] * p[b] * (1 / 3 if wrong == "uniform" else size[j] / size.sum()) * change / -1e-3

@@ -20,7 +20,7 @@ from ...core.registry import register
 from .aerr_aelr import LASSO, PrintedRate, bound_estimate, excess_bound
 from .learners import Ball, Budget, Count, Delta, Examples, ExamplesOrNone, Features, Label
 from .learners import Moments, Printed, Rate, IsRidge, Size, TwoPhases, Uniform, Warm
-from .learners import check_chances
+from .learners import SCALARS, check_chances
 
 # %% auto #0
 __all__ = ['data_dependent_q', 'DDAERR', 'DDAELR', 'bound_ddaerr', 'bound_ddaelr', 'confident_moments', 'TwoPhaseAERR',
@@ -195,10 +195,19 @@ class TwoPhase(PrintedRate):
         radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0, seed: Seed = None,
     ):
         warm = -(-T // 10) if warm is None else warm
-        super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, chosen=True, warm=warm, delta=delta)
-        self.warm = warm
+        super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, warm=warm, delta=delta)
 
-    def _plan(self) -> None:
+    def _update(self, y: float) -> None:
+        super()._update(y)
+        self._pause(1)
+
+    def _part(self, n: int, score: bool) -> int:
+        first = self.warm - int(self.num.view(SCALARS)[0]["rounds"])  # rounds of phase one
+        return min(n, first) if first > 0 else n
+
+    def _pause(self, played: int) -> None:
+        "After phase one, the draws and the rate of phase two."
+        if self.num.view(SCALARS)[0]["rounds"] != self.warm: return
         p, k = self.params, self.draws
         a = confident_moments(self.second, self.warm, self.budget, p["delta"], p["x_norm"], self.ridge)
         q = data_dependent_q(a, self.ridge)

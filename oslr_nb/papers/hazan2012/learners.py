@@ -8,16 +8,15 @@ Drawing, learning and averaging touch only what was bought; how the compiled lea
 from __future__ import annotations
 
 import math
-from functools import cached_property
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ...core.checks import LARGEST, check_array, check_int, check_magnitude, fail, kernel
 from ...core.checks import record
-from ...core.compiled import entry, find_in_sums, is_large, prefetch_draws, uniform
+from ...core.compiled import entry, find_in_sums, nothing_committed, prefetch_draws, uniform
 from ...core.designs import draw_outside
-from ...core.learner import Learner
+from ...core.learner import Learner, Role
 from ...core.oco import adaptive_weight
 from ...core.parameters import Flag, Integer, Parameter, Real, Step
 from ...core.trees import sums_find, sums_first, sums_tree, sums_update
@@ -32,46 +31,44 @@ SCALARS = record("rounds", "sum", "factor", "most", "place", "bought", "inner", 
 
 
 class AttributeArrays(NamedTuple):
-    "The state of a learner, as compiled rounds take it; an array that a learner does not need is empty."
+    "What is learnt, and what the round holds; an array that a learner does not need is empty."
 
-    theta: np.ndarray  # (d,): the exponents of AELR
-    low: np.ndarray  # (d,): of AELR, min(e^theta, e^-theta) e^-shift
-    v: np.ndarray  # (d,): the weights over their factor
-    total: np.ndarray  # (d,): P, the part of the sum of the weights that is written out
-    tree: np.ndarray  # sums of v^2 (AERR) or |v| (AELR)
-    S: np.ndarray  # (budget,): what the round buys, each attribute once
-    values: np.ndarray  # (budget,): its values
-    times: np.ndarray  # (budget,): how often each was drawn
-    mark: np.ndarray  # (d,): the round and the place in S of the last draw
-    cdf: np.ndarray  # (d,): sums of the chances of the draws; empty if they are uniform
-    chance: np.ndarray  # (d,): the chances; (1,) if they are uniform
-    second: np.ndarray  # (d,): of learners with two phases, the sums of squares of phase one
-    num: np.ndarray  # (12,): `SCALARS`
+    theta: Annotated[np.ndarray, Role(("exponents",))]  # of AELR, the exponents
+    low: Annotated[np.ndarray, Role(("exponents",), "derived")]  # of AELR, min(e^theta, e^-theta) e^-shift
+    v: Annotated[np.ndarray, Role(("d",))]  # the weights over their factor
+    total: Annotated[np.ndarray, Role(("d",))]  # P, the part of the sum of the weights that is written out
+    tree: Annotated[np.ndarray, Role(("nodes",), "derived")]  # sums of v^2 (AERR) or |v| (AELR)
+    S: Annotated[np.ndarray, Role(("budget",), "scratch", np.int64, "d")]  # what the round buys, each attribute once
+    values: Annotated[np.ndarray, Role(("budget",), "scratch")]  # its values
+    times: Annotated[np.ndarray, Role(("budget",), "scratch", np.int64)]  # how often each was drawn
+    mark: Annotated[np.ndarray, Role(("d",), "scratch", np.int64)]  # the round and the place in S of the last draw
+    cdf: Annotated[np.ndarray, Role(("weighted",), "derived")]  # sums of the chances of the draws; empty if they are uniform
+    chance: Annotated[np.ndarray, Role(("chances",))]  # the chances; one number if they are uniform
+    second: Annotated[np.ndarray, Role(("moments",))]  # of learners with two phases, the sums of squares of phase one
+    num: Annotated[np.ndarray, Role(dtype=SCALARS, below={"bought": "budget + 1"})]
 
-# %% ../../../nbs/papers/hazan2012/04_learners.ipynb #d9eb8496
-#| code-fold: true
-#| code-summary: "The state at the start"
-def fresh_state(d: int, budget: int, ridge: bool, radius: float, adaptive: bool = False) -> AttributeArrays:
-    "The state at w_1 = 0 with uniform draws."
-    num = np.zeros(1, SCALARS)
-    num["adaptive"], num["least"] = adaptive, 0.0 if ridge else d
-    num["factor"] = num["most"] = (0.0 if adaptive else 1.0) if ridge else radius / (2 * d)
-    theta, low = (np.zeros(0), np.zeros(0)) if ridge else (np.zeros(d), np.ones(d))
-    v, total, tree, S, values = np.zeros(d), np.zeros(d), sums_tree(d), np.zeros(budget, np.int64), np.zeros(budget)
-    times, mark, cdf, chance, second = S.copy(), np.zeros(d, np.int64), np.zeros(0), np.full(1, 1 / d), np.zeros(0)
-    return AttributeArrays(theta, low, v, total, tree, S, values, times, mark, cdf, chance, second, num.view(np.float64))
+
+class Plan(NamedTuple):
+    "The constants of a run."
+
+    ridge: bool
+    observed: bool  # whether a prediction is what w_t says of the bought attributes
+    draws: int
+    warm: int  # rounds of phase one
+    radius: float
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #5584d551
 @kernel
-def draw_attributes(words: np.ndarray, state: AttributeArrays, draws: int, warm: int) -> int:
+def attribute_select(words: np.ndarray, n: int, plan: Plan, state: AttributeArrays) -> int:
     "Draw what this round buys: distinct coordinates, how often each was drawn, the place of the weighted draw. Returns their number."
     tree, S, times, mark, cdf, num = state.tree, state.S, state.times, state.mark, state.cdf, state.num.view(SCALARS)[0]
-    d, stamp, n = mark.size, (np.int64(num.rounds) + 1) * (S.size + 1), 0
+    if n > 0: return n
+    d, stamp = mark.size, (np.int64(num.rounds) + 1) * (S.size + 1)
     num.place, num.bought = -1, S.size
-    if num.rounds < warm:
+    if num.rounds < plan.warm:
         draw_outside(words, d, 0, S.size, mark, stamp, S)
         return S.size
-    for _ in range(draws):
+    for _ in range(plan.draws):
         u = uniform(words)
         i = np.int64(u * d) if cdf.size == 0 else find_in_sums(cdf, u * cdf[-1])
         place = mark[i] - stamp
@@ -81,14 +78,21 @@ def draw_attributes(words: np.ndarray, state: AttributeArrays, draws: int, warm:
         mark[i] = stamp + place
         times[place] += 1
         n += fresh
-    num.bought = n
     if tree[0] > 0:
         i = sums_find(tree, uniform(words))
-        num.place = mark[i] - stamp
-        if num.place < 0:
-            S[n], times[n] = i, 0
-            num.place, num.bought = n, n + 1
-    return int(num.bought)
+        place = mark[i] - stamp
+        fresh = place < 0
+        if fresh: S[n], times[n] = i, 0
+        num.place = n if fresh else place
+        n += fresh
+    num.bought = n
+    return n
+
+
+@kernel
+def attribute_ahead(words: np.ndarray, X: tuple, row: int, plan: Plan, state: AttributeArrays) -> None:
+    "Prefetch what the next round is likely to need; only uniform draws can be foreseen."
+    if state.cdf.size == 0: prefetch_draws(words, state.v.size, plan.draws, X, row, state.v, state.mark)
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #96cff0c5
 @kernel
@@ -109,12 +113,13 @@ def settle(v: np.ndarray, total: np.ndarray, num: Any) -> None:
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #b871540d
 @kernel
-def ridge_update(y: float, state: AttributeArrays, draws: int, radius: float) -> None:
+def ridge_update(y: float, n: int, plan: Plan, state: AttributeArrays) -> None:
     "w <- projection of w - eta phi x~ onto the ball: only the drawn coordinates of v and the factor f change."
     v, total, tree = state.v, state.total, state.tree
     S, values, times, chance, num = state.S, state.values, state.times, state.chance, state.num.view(SCALARS)[0]
-    first, n = sums_first(tree), np.int64(num.bought)
-    factor, most = num.rate * (num.inner - y) / draws, 0.0
+    radius = plan.radius
+    first = sums_first(tree)
+    factor, most = num.rate * (num.inner - y) / plan.draws, 0.0
     for a in range(n):
         values[a] *= times[a] / chance[S[a] if chance.size > 1 else 0]
         most = max(most, abs(values[a]))
@@ -166,12 +171,13 @@ def lasso_rescale(state: AttributeArrays, radius: float) -> None:
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #6a952acd
 @kernel
-def lasso_update(y: float, state: AttributeArrays, draws: int, radius: float) -> None:
+def lasso_update(y: float, n: int, plan: Plan, state: AttributeArrays) -> None:
     "theta <- theta - clip(eta phi x~, [-1, 1]) at the drawn coordinates, and all that follows from it."
     theta, low, v, total, tree = state.theta, state.low, state.v, state.total, state.tree
     S, values, times, chance, num = state.S, state.values, state.times, state.chance, state.num.view(SCALARS)[0]
-    first, n, change = sums_first(tree), np.int64(num.bought), 0.0
-    factor = num.rate * (num.inner - y) / draws
+    radius = plan.radius
+    first, change = sums_first(tree), 0.0
+    factor = num.rate * (num.inner - y) / plan.draws
     for a in range(n):
         if times[a] == 0: continue
         i = S[a]
@@ -202,12 +208,13 @@ def dual_factor(squares: float, length: float, radius: float) -> float:
 
 
 @kernel
-def ridge_adaptive(y: float, state: AttributeArrays, draws: int, radius: float) -> None:
+def ridge_adaptive(y: float, n: int, plan: Plan, state: AttributeArrays) -> None:
     "v <- v - phi x~ at the drawn coordinates, and the factor for the squares seen."
     v, total, tree = state.v, state.total, state.tree
     S, values, times, chance, num = state.S, state.values, state.times, state.chance, state.num.view(SCALARS)[0]
-    first, n, most = sums_first(tree), np.int64(num.bought), 0.0
-    factor = (num.inner - y) / draws
+    radius = plan.radius
+    first, most = sums_first(tree), 0.0
+    factor = (num.inner - y) / plan.draws
     for a in range(n):
         values[a] *= times[a] / chance[S[a] if chance.size > 1 else 0]
         most = max(most, abs(values[a]))
@@ -248,12 +255,13 @@ def new_rate(state: AttributeArrays, radius: float) -> None:
 
 
 @kernel
-def lasso_adaptive(y: float, state: AttributeArrays, draws: int, radius: float) -> None:
+def lasso_adaptive(y: float, n: int, plan: Plan, state: AttributeArrays) -> None:
     "theta <- theta - eta phi x~ at the drawn coordinates, the gap of this round, and the rate if it is time."
     theta, low, v, total, tree = state.theta, state.low, state.v, state.total, state.tree
     S, values, times, chance, num = state.S, state.values, state.times, state.chance, state.num.view(SCALARS)[0]
-    first, n, most, inner = sums_first(tree), np.int64(num.bought), 0.0, 0.0
-    factor, whole = (num.inner - y) / draws, tree[0] + 2 * num.least
+    radius = plan.radius
+    first, most, inner = sums_first(tree), 0.0, 0.0
+    factor, whole = (num.inner - y) / plan.draws, tree[0] + 2 * num.least
     for a in range(n):
         i = S[a]
         values[a] = factor * (times[a] * values[a] / chance[i if chance.size > 1 else 0])
@@ -292,28 +300,35 @@ def lasso_adaptive(y: float, state: AttributeArrays, draws: int, radius: float) 
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #7e480b87
 @kernel
-def learn(y: float, state: AttributeArrays, ridge: bool, draws: int, warm: int, radius: float) -> bool:
-    "End a round: add the squares of the bought values (phase one), or take a step; returns whether phase one is now over."
+def attribute_learn(y: float, n: int, late: bool, plan: Plan, state: AttributeArrays) -> None:
+    "End a round: add the squares of the bought values (phase one), or take a step."
     S, num = state.S, state.num.view(SCALARS)[0]
     num.rounds += 1
-    if num.rounds <= warm:
+    if num.rounds <= plan.warm:
         for a in range(S.size): state.second[S[a]] += state.values[a] ** 2
-        return num.rounds == warm
+        return
     num.sum += num.factor
     if num.adaptive > 0:
-        if ridge: ridge_adaptive(y, state, draws, radius)
-        else: lasso_adaptive(y, state, draws, radius)
-    elif ridge: ridge_update(y, state, draws, radius)
-    else: lasso_update(y, state, draws, radius)
-    return False
+        if plan.ridge: ridge_adaptive(y, n, plan, state)
+        else: lasso_adaptive(y, n, plan, state)
+    elif plan.ridge: ridge_update(y, n, plan, state)
+    else: lasso_update(y, n, plan, state)
+
+
+@kernel
+def attribute_end(y: float, n: int, late: bool, plan: Plan, state: AttributeArrays) -> None:
+    "The same where nothing was predicted from the bought values: the estimate of w'x comes first."
+    state.num.view(SCALARS)[0].inner = inner_estimate(state, plan.ridge)
+    attribute_learn(y, n, late, plan, state)
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #cbd7465f
 @kernel(apart=True)
-def score(X: tuple, row: int, state: AttributeArrays, count: float) -> float:
+def attribute_score(X: tuple, row: int, plan: Plan, state: AttributeArrays) -> float:
     "Average weights times X[row]; a feature whose weight is 0 is not read when the sum would not be a finite number."
-    v, total = state.v, state.total
+    v, total, num = state.v, state.total, state.num.view(SCALARS)[0]
+    count = num.rounds - plan.warm
     if count <= 0: return 0.0
-    d, C, s = v.size, state.num.view(SCALARS)[0].sum, 0.0
+    d, C, s = v.size, num.sum, 0.0
     p = q = 0.0
     for i in range(0, d - 1, 2):
         p += (total[i] + C * v[i]) * entry(X, row, i)
@@ -329,43 +344,13 @@ def score(X: tuple, row: int, state: AttributeArrays, count: float) -> float:
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #e90919f3
 @kernel
-def prediction(state: AttributeArrays, ridge: bool, reading: int) -> float:
-    "Keep the estimate of w'x and return it, or for reading 1 what w_t says of the bought attributes."
-    num = state.num.view(SCALARS)[0]
-    num.inner = inner_estimate(state, ridge)
-    if reading != 1: return num.inner
-    p = 0.0
-    for a in range(np.int64(num.bought)): p += state.v[state.S[a]] * state.values[a]
+def attribute_predict(n: int, plan: Plan, state: AttributeArrays) -> float:
+    "In the online game: keep the estimate of w'x and return it, or what w_t says of the bought attributes."
+    num, p = state.num.view(SCALARS)[0], 0.0
+    num.inner = inner_estimate(state, plan.ridge)
+    if not plan.observed: return num.inner
+    for a in range(n): p += state.v[state.S[a]] * state.values[a]
     return num.factor * p
-
-# %% ../../../nbs/papers/hazan2012/04_learners.ipynb #5ec208c7
-@kernel
-def attribute_run(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: AttributeArrays, ridge: bool, reading: int,
-    draws: int, warm: int, radius: float, limit: float, out: np.ndarray, bought: np.ndarray,
-) -> int:
-    """Rounds over the given rows: predictions into out, purchases into bought; returns how many rounds were played.
-
-    limit: largest sum of squares (ridge) or largest magnitude of what is bought.
-    reading 1 or 2: predictions from what was bought (`prediction`); 0: scores of the weights; -1: none.
-    """
-    S, values, num = state.S, state.values, state.num.view(SCALARS)[0]
-    ahead = is_large(X) and state.cdf.size == 0  # uniform draws can be foreseen
-    for t in range(rows.size):
-        row, size, usable = rows[t], 0.0, True
-        bought[t] = draw_attributes(words, state, draws, warm)
-        if ahead and t + 1 < rows.size: prefetch_draws(words, state.v.size, draws, X, rows[t + 1], state.v, state.mark)
-        for a in range(bought[t]):
-            values[a] = entry(X, row, S[a])
-            size += values[a] * values[a]
-            usable &= ridge or abs(values[a]) <= limit
-        if not usable or (ridge and not size <= limit): return t  # also where a value is NaN
-        yhat = prediction(state, ridge, reading)
-        if reading >= 0:
-            out[t] = yhat if reading else score(X, row, state, num.rounds - warm)
-            if not math.isfinite(out[t]): return t
-        learn(y[row], state, ridge, draws, warm, radius)
-    return rows.size
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #ab9bc842
 WHY = "one feature for x and one for w'x are drawn each round (Hazan & Koren 2012)"
@@ -437,19 +422,20 @@ def check_chances(q: Any, moments: Any, d: int) -> tuple[np.ndarray | None, np.n
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #96f07e68
 #| code-fold: true
-#| code-summary: "The class AttributeState"
-class AttributeState(Learner):
-    "State of AERR and AELR and their draws (base class of `AttributeEfficient`); the rates of the theorems are in subclasses."
+#| code-summary: "The class AttributeEfficient"
+class AttributeEfficient(Learner):
+    "Base class of AERR and AELR and their draws; the rates of the theorems are in subclasses."
 
     protocol: ClassVar[str] = "training-only"
-    arrays = AttributeArrays._fields
-    v: np.ndarray; total: np.ndarray; tree: np.ndarray; second: np.ndarray; cdf: np.ndarray; chance: np.ndarray  # of `AttributeArrays`
+    State = AttributeArrays
+    kernels: ClassVar[tuple[Any, ...]] = (attribute_select, attribute_score, attribute_end, nothing_committed, attribute_ahead)
+    example = {"T": 1500}
+    low: np.ndarray; v: np.ndarray; total: np.ndarray; tree: np.ndarray; second: np.ndarray; cdf: np.ndarray; chance: np.ndarray
     ridge: ClassVar[bool] = True
-    warm, reading = 0, 0
 
     def __init__(
         self, d: int, budget: int, T: int | None, step: float | str, radius: float, x_norm: float, y_max: float, seed: Any,
-        q: Any = None, moments: Any = None, chosen: bool = False, **params: Any,
+        q: Any = None, moments: Any = None, **params: Any,
     ):
         if T is None and step != "adaptive":
             fail("T", T, "an integer of at least 1", "the step of Hazan & Koren 2012 depends on the number of rounds")
@@ -460,12 +446,17 @@ class AttributeState(Learner):
         super().__init__(d, budget, seed, T=T, **names, **lists, **params)
         self.T, self.draws, self.radius = T, budget - 1, radius
         self.x_limit, self.y_limit = ("x_norm", x_norm, self.ridge), ("y_max", y_max)
-        state = fresh_state(d, budget, self.ridge, self.radius, step == "adaptive")
-        for name, value in zip(self.arrays, state, strict=True): setattr(self, name, value)
-        if chosen: self.second = np.zeros(d)
-        if p is not None or chosen:
-            self.cdf, self.chance = np.zeros(d), np.zeros(d)
-            self._choose(np.full(d, 1 / d) if p is None else p)
+        self.warm: int = params.get("warm", 0)
+        self._plan = Plan(self.ridge, params.get("reading") == "observed", self.draws, self.warm, radius)
+        self.exponents, self.nodes = 0 if self.ridge else d, sums_tree(d).size
+        self.weighted, self.moments = d if p is not None or self.warm else 0, d if self.warm else 0
+        self.chances = self.weighted or 1
+        self._allocate()
+        num, adaptive = self.num.view(SCALARS)[0], step == "adaptive"
+        num["adaptive"], num["least"] = adaptive, 0.0 if self.ridge else d
+        num["factor"] = num["most"] = (0.0 if adaptive else 1.0) if self.ridge else radius / (2 * d)
+        self.low[:], self.chance[:] = 1.0, 1 / d
+        if self.weighted: self._choose(self.chance.copy() if p is None else p)
         self._set_rate(self._second(p, a), T)
 
     def _set_rate(self, second: float, T: int | None) -> None:
@@ -497,52 +488,12 @@ class AttributeState(Learner):
         num = self.num.view(SCALARS)[0]
         return (self.total + num["sum"] * self.v) / max(1.0, num["rounds"] - self.warm)
 
-# %% ../../../nbs/papers/hazan2012/04_learners.ipynb #9c2b9c50
-#| code-fold: true
-#| code-summary: "The class AttributeEfficient"
-class AttributeEfficient(AttributeState):
-    "Base class of AERR and AELR, with the calls of the protocol: draws, estimates, a step."
-
-    example = {"T": 1500}
-
-    @cached_property
-    def _state(self) -> AttributeArrays:
-        return AttributeArrays(*(getattr(self, name) for name in self.arrays))
-
-    def _query(self) -> np.ndarray:
-        return self.S[: draw_attributes(self.words, self._state, self.draws, self.warm)].copy()
-
-    def _predict(self, values: np.ndarray) -> float:
-        self.values[: len(values)] = values
-        return prediction(self._state, self.ridge, self.reading)
-
-    def _update(self, y: float) -> None:
-        if learn(y, self._state, self.ridge, self.draws, self.warm, self.radius): self._plan()
-
-    def _plan(self) -> None:
-        "Plan the rounds after phase one; a learner without phases does nothing."
-
     @property
     def _places(self) -> dict[str, tuple[Any, int]]:
         num, b = self.num.view(SCALARS)[0], self.budget
         rounds = {"rounds": (num["rounds"], min(2**53, 2**61 // (b + 1))), "mark": (self.mark, (num["rounds"] + 2) * (b + 1))}
-        counts = {"bought": (num["bought"], b + 1), "place": (num["place"] + 1, b + 1)}  # place -1: none
-        return {"S": (self.S, self.d), **rounds, **counts}
+        return super()._places | rounds | {"place": (num["place"] + 1, b + 1)}  # place -1: none
 
     def _forget(self) -> None:
         self.tree[sums_first(self.tree) + self.d :] = 0.0
         sums_update(self.tree, np.arange(self.d), self.d)
-
-    def _part(self, n: int, score: bool) -> int:
-        first = self.warm - int(self.num.view(SCALARS)[0]["rounds"])  # rounds of phase one
-        return min(n, first) if first > 0 else n
-
-    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        args = (self.ridge, self.reading if score else -1, self.draws, self.warm, self.radius, self._limit, *books)
-        return attribute_run(self.words, X, y, rows, self._state, *args)
-
-    def _pause(self, played: int) -> None:
-        if played and self.num.view(SCALARS)[0]["rounds"] == self.warm: self._plan()
-
-    @property
-    def _asked(self) -> np.ndarray: return self.S[: int(self.num.view(SCALARS)[0]["bought"])]

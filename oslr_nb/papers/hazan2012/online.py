@@ -16,6 +16,7 @@ from ...core.parameters import Array, Choice, Seed, validated
 from ...core.registry import register
 from .aerr_aelr import PrintedRate
 from .learners import Ball, Budget, Count, ExamplesOrNone, Features, Label, Rate, Size
+from .learners import attribute_ahead, attribute_learn, attribute_predict, attribute_select
 
 # %% auto #0
 __all__ = ['OnlineAELR']
@@ -52,8 +53,9 @@ class OnlineAELR(PrintedRate):
     AELR
     """
 
-    protocol = "OSLR"
-    ridge = False
+    protocol, ridge = "OSLR", False
+    kernels = attribute_select, attribute_predict, attribute_learn, attribute_ahead
+    late_labels = False  # a round needs of its query how often each attribute was drawn, and which one for the estimate of w'x
 
     @validated
     def __init__(
@@ -61,7 +63,6 @@ class OnlineAELR(PrintedRate):
         radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0, seed: Seed = None,
     ):
         super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, reading=reading)
-        self.reading = 1 if reading == "observed" else 2
 
     @property
     def coef_(self) -> np.ndarray:
