@@ -30,7 +30,7 @@ EASY = [r.id for r in STORED.values() if r.seconds <= QUICK and r.tier != "searc
 
 @pytest.mark.parametrize("id", IDS)
 def test_claim(id):
-    "Each claim is as expected for other seeds than its own, and what the pages show of it is what it is."
+    "Each claim is as expected for other seeds than its own, what the pages show of it is what it is, and its own seeds give its numbers."
     with salted(SALT, shake=True): record = run_claim(id, CLAIMS[id].paper)
     assert record.as_expected, failure(record)
     assert record.controls and record.cases > 0 and record.statement
@@ -38,12 +38,8 @@ def test_claim(id):
     for name in ("item", "statement", "corrected", "erratum", "proof", "page", "tier", "status", "level", "red", "cases"):
         assert getattr(record, name) == getattr(STORED[id], name), f"{name} of {id}: make store"
     assert record.controls.keys() == STORED[id].controls.keys()
-
-
-@pytest.mark.parametrize("id", EASY)
-def test_stored_numbers(id):
-    "With its own seeds a claim gives the stored numbers, up to rounding."
-    record, stored = run_claim(id, CLAIMS[id].paper), STORED[id]
+    if id not in EASY: return
+    record, stored = run_claim(id, CLAIMS[id].paper), STORED[id]  # with its own seeds, up to rounding
     assert record.op == stored.op, f"{id}: make store"
     assert [record.lhs, record.rhs] == pytest.approx([stored.lhs, stored.rhs], rel=0.01, abs=1e-5), f"{id}: make store"
 

@@ -10,7 +10,6 @@ from running import run_page
 PIECES = 1500  # of the processor time of `running.piece`
 NAMES = [str(p.relative_to(TOP / "nbs")) for p in NOTEBOOKS]
 NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?")
-every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
 
 
 def text_of(outputs) -> str:
@@ -35,7 +34,7 @@ def same(a: str, b: str) -> bool:
     )
 
 
-@every_notebook
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
 def test_runs_and_shows_what_is_committed(path):
     committed = nbformat.read(path, as_version=4)
     cells, error, pieces = run_page(path)
@@ -45,35 +44,27 @@ def test_runs_and_shows_what_is_committed(path):
     assert pieces < PIECES, f"the page takes as long as {pieces:.0f} pieces of work; the limit is {PIECES}"
 
 
-@every_notebook
-def test_outputs_are_fit_for_a_page(path):
-    for c in nbformat.read(path, as_version=4).cells:
+def faults(path):
+    """What is wrong with a notebook as it is committed.
+
+    A claim's cell is what the ledger links to, and is exported without making the claim public; the site leaves out cells that say
+    `export`: right for imports and constants, while a function or a class says `exports`, or `exporti`.
+    """
+    cells = nbformat.read(path, as_version=4).cells
+    code = [c for c in cells if c.cell_type == "code" and c.source.strip()]
+    if len(code) >= 4 and not any(c.outputs for c in code): yield "commit notebooks executed, with outputs"
+    for c in cells:
         outputs = c.get("outputs", [])
-        assert not any(o.output_type == "error" for o in outputs)
-        assert not any(o.get("name") == "stderr" for o in outputs), "a warning stands on the page"
-        assert not any("text/html" in o.get("data", {}) for o in outputs), "tables are Markdown"
-
-
-@every_notebook
-def test_one_claim_a_cell(path):
-    "A claim's cell is what the ledger links to, and it is exported without making the claim public."
-    for c in nbformat.read(path, as_version=4).cells:
+        if any(o.output_type == "error" for o in outputs): yield f"an error stands on the page: {c.source[:200]}"
+        if any(o.get("name") == "stderr" for o in outputs): yield f"a warning stands on the page: {c.source[:200]}"
+        if any("text/html" in o.get("data", {}) for o in outputs): yield f"tables are Markdown: {c.source[:200]}"
         if re.search(r"^#\|\s*export", c.source) and "@claim(" in c.source:
-            assert c.source.startswith("#| exporti") and c.source.count("@claim(") == 1, c.source[:200]
+            if not (c.source.startswith("#| exporti") and c.source.count("@claim(") == 1): yield f"one claim a cell: {c.source[:200]}"
+        if re.match(r"#\| export\n", c.source) and re.search(r"^(def|class) ", c.source, re.M): yield f"not on the site: {c.source[:200]}"
 
 
-@every_notebook
-def test_definitions_are_on_the_site(path):
-    "The site leaves out cells that say `export`: right for imports and constants; a function or a class says `exports`, or `exporti`."
-    for c in nbformat.read(path, as_version=4).cells:
-        assert not re.match(r"#\| export\n", c.source) or not re.search(r"^(def|class) ", c.source, re.M), c.source[:200]
-
-
-@every_notebook
-def test_committed_executed(path):
-    nb = nbformat.read(path, as_version=4)
-    code = [c for c in nb.cells if c.cell_type == "code" and c.source.strip()]
-    assert len(code) < 4 or any(c.outputs for c in code), "commit notebooks executed, with outputs"
+def test_committed_pages_are_fit_for_the_site():
+    assert not [f"{name}: {fault}" for name, path in zip(NAMES, NOTEBOOKS, strict=True) for fault in faults(path)]
 
 
 def test_the_comparison_of_outputs_can_fail():
