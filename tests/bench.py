@@ -170,8 +170,7 @@ class Client:
         X, y = stream(384, 1000)
         self.X, self.y = [[repr(v) for v in row] for row in X.round(6).tolist()], [repr(v) for v in y.tolist()]
 
-    def send(self, lines):
-        os.write(self.p.stdin.fileno(), ("\n".join(lines) + "\n").encode())
+    def send(self, lines): os.write(self.p.stdin.fileno(), ("\n".join(lines) + "\n").encode())
 
     def told(self, t, answer):
         "The line with the values of example t, for the answer to its query."

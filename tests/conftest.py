@@ -24,8 +24,7 @@ NOTEBOOKS = sorted(p for p in (TOP / "nbs").rglob("*.ipynb") if not any(s.starts
 
 
 @pytest.fixture(scope="session")
-def top() -> Path:
-    return TOP
+def top() -> Path: return TOP
 
 
 def command(*args: Any, **how: Any) -> Result:
@@ -45,6 +44,19 @@ def refused(words: str = "") -> Iterator[None]:
     "A refusal in one sentence, in which the regular expression is found."
     with pytest.raises(ValueError, match=words) as error: yield
     assert "\n" not in str(error.value)
+
+
+def refusals(cases: Any, call: Any = lambda f, args=(): f(*args), words: str = "", form: str = "{}") -> Any:
+    """A test that each case is refused. A case is what is called, with its arguments if it has some, or what `call` takes; and words of
+    the sentence, if these are not the same for all. Of a dictionary the keys are names. In `form` the words are the braces."""
+    rows = [(case, words) if words else (case[:-1] if len(case) > 2 else case[0], case[-1]) for case in
+            (cases.values() if isinstance(cases, dict) else cases)]
+
+    @pytest.mark.parametrize(("what", "said"), rows, ids=cases if isinstance(cases, dict) else [str(said)[:40] for _, said in rows])
+    def test(what: Any, said: str) -> None:
+        with refused(form.replace("{}", said)): call(*what) if isinstance(what, tuple) else call(what)
+
+    return test
 
 
 def files_of_the_project() -> list[str]:

@@ -73,13 +73,11 @@ def built(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def wheel(built):
-    return next(path for name, path in built.items() if name.endswith(".whl"))
+def wheel(built): return next(path for name, path in built.items() if name.endswith(".whl"))
 
 
 @pytest.fixture(scope="module")
-def lean(wheel, tmp_path_factory):
-    return install(tmp_path_factory.mktemp("lean") / "env", wheel)
+def lean(wheel, tmp_path_factory): return install(tmp_path_factory.mktemp("lean") / "env", wheel)
 
 
 @pytest.fixture(scope="module")
@@ -100,8 +98,7 @@ def test_contents(built, wheel):
     with tarfile.open(next(path for name, path in built.items() if name.endswith(".tar.gz"))) as archive:
         names = {name.split("/", 1)[1] for name in archive.getnames()}
     assert names - {"PKG-INFO"} == listed
-    with zipfile.ZipFile(wheel) as archive:
-        names = {name for name in archive.namelist() if name.startswith("oslr_nb/")}
+    with zipfile.ZipFile(wheel) as archive: names = {name for name in archive.namelist() if name.startswith("oslr_nb/")}
     assert names == {name for name in listed if name.startswith("oslr_nb/")} - {"oslr_nb/_modidx.py"}
 
 

@@ -74,8 +74,6 @@ def kill(process: BaseProcess, folder: Path, rng: random.Random, span: float, re
 
 
 # --- oslr run
-
-
 def write_tables(folder: Path) -> dict[str, list[str]]:
     "Two tables, one with gaps, and the options with which they are played."
     rng = np.random.default_rng(0)
@@ -127,8 +125,6 @@ def kill_runs(folder: Path, kills: int, seed: int) -> dict[str, Any]:
 
 
 # --- oslr serve
-
-
 def talk(source: int, sink: int, lines: list[bytes], rng: random.Random, said: bytearray) -> None:
     "Send lines in lots of one to twenty, and wait for the answers to each lot; ends when the service does."
     lots, expected = list(lines), 0

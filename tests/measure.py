@@ -59,8 +59,7 @@ def floor(X, rows, budget):
     "Two pieces of work: the floor, and the floor with distinct coordinates; compiled already."
     rng, out, mark = np.random.default_rng(1), np.empty(len(rows)), np.zeros(X.shape[1] + 1, np.int64)
     works = lambda rows: {
-        "floor": lambda: gather(rng, X, rows, budget, out),
-        "distinct": lambda: gather_distinct(rng, X, rows, budget, mark, out),
+        "floor": lambda: gather(rng, X, rows, budget, out), "distinct": lambda: gather_distinct(rng, X, rows, budget, mark, out),
     }
     for work in works(rows[:9]).values(): work()
     return works(rows)

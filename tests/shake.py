@@ -60,8 +60,7 @@ def salted(word: int, shake: bool = False) -> Iterator[None]:
 
     class Salted(whole):
         def __init__(self, entropy=None, **kw):
-            if entropy is not None and word:
-                entropy = [*np.atleast_1d(np.asarray(entropy, dtype=object)).tolist(), word]
+            if entropy is not None and word: entropy = [*np.atleast_1d(np.asarray(entropy, dtype=object)).tolist(), word]
             super().__init__(entropy, **kw)
 
     def default_rng(seed=None):
@@ -185,5 +184,4 @@ def main() -> None:
     sys.exit(not report(told.folder))
 
 
-if __name__ == "__main__":
-    main()
+if __name__ == "__main__": main()

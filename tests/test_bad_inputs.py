@@ -37,8 +37,7 @@ FIGURE = tables.draw_figure
 COMMAND = get_command(app)  # once: typer reads the signatures of all commands
 
 
-def test_they_are_ten_thousand():
-    assert sum(SHARES.values()) + (LINES - 1) * SHARES["lines"] >= 1
+def test_they_are_ten_thousand(): assert sum(SHARES.values()) + (LINES - 1) * SHARES["lines"] >= 1
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -223,8 +222,7 @@ WORDS = st.one_of(
 )
 GOOD = {
     "run": {"": "good.csv", "--target": "y", "--budget": "2", "--out": "run"},
-    "recommend": {"": "good.csv", "--target": "y", "--budget": "2"},
-    "serve": {"--features": "6", "--budget": "3", "--state": "kept.npz"},
+    "recommend": {"": "good.csv", "--target": "y", "--budget": "2"}, "serve": {"--features": "6", "--budget": "3", "--state": "kept.npz"},
     "cite": {"": "nobody"}, "verify": {"": "nobody"}, "reproduce": {"": "nobody"},
 }
 MORE = {

@@ -44,8 +44,7 @@ def test_claim(id):
     assert [record.lhs, record.rhs] == pytest.approx([stored.lhs, stored.rhs], rel=0.01, abs=1e-5), f"{id}: make store"
 
 
-def test_the_stored_ledger_is_complete():
-    assert list(STORED) == IDS and len(IDS) >= 467, "a row that goes is named in CHANGELOG.md"
+def test_the_stored_ledger_is_complete(): assert list(STORED) == IDS and len(IDS) >= 467, "a row that goes is named in CHANGELOG.md"
 
 
 @pytest.mark.parametrize("id", IDS)
@@ -54,8 +53,7 @@ def test_a_claim_leads_to_its_statement_and_an_erratum_to_its_place(id):
     text = (TOP / "nbs" / claim.page).read_text()
     assert claim.proof and re.search(rf'(#|id=\\"){re.escape(claim.proof)}\b', text), f"{claim.page} has no {claim.proof}"
     if claim.erratum:
-        for name in ("place", "printed", "defence", "matters", "witness"):
-            assert len(getattr(claim.erratum, name)) > 5, f"{name} of {id}"
+        for name in ("place", "printed", "defence", "matters", "witness"): assert len(getattr(claim.erratum, name)) > 5, f"{name} of {id}"
 
 
 def test_a_witness_says_what_its_check_finds():
@@ -93,8 +91,7 @@ def test_of_equal_cases_the_first_is_the_worst():
     "Last digits, which are each processor's own, do not choose; what is worse beyond them does."
     noise = [1e-16, -1e-16, 2e-16]
     for tied in ([Evidence(1 + e, "<=", 1 + 1e-9) for e in noise], [Evidence(3 + e, "==", 3, tol=1e-9) for e in noise],
-                 [Evidence(e, "==", 0.0, tol=1e-9) for e in noise]):
-        assert all(worst_case(tied[i:]) is tied[i] for i in range(3))
+                 [Evidence(e, "==", 0.0, tol=1e-9) for e in noise]): assert all(worst_case(tied[i:]) is tied[i] for i in range(3))
     a, b, c = Evidence(1, "<=", 2), Evidence(1.1, "<=", 2), Evidence(1, "==", 1.5, tol=1)
     assert worst_case([a, b]) is b and worst_case([a, c, b]) is b and worst_case([a, Evidence(3, "<=", 2), b]).lhs == 3
 

@@ -70,8 +70,7 @@ def small_site(folder, *cells, settings=SETTINGS, front=FRONT, css="", **extra):
 
 
 @pytest.fixture
-def build(tmp_path):
-    return partial(small_site, tmp_path)
+def build(tmp_path): return partial(small_site, tmp_path)
 
 
 def test_real_site(tmp_path, top):
@@ -150,24 +149,17 @@ def test_image_is_written(build, tmp_path):
 
 
 DEFECTS = [
-    ("By @thm-nothing.", "unknown reference @thm-nothing"),
-    ("As in @nobody2020.", "nobody2020"),
-    ("[a](more/02_gone.ipynb)", "broken link more/02_gone.ipynb"),
-    ("[a](more/01_page.ipynb#gone)", "no such anchor more/page.html#gone"),
-    ("[a](#gone)", "no such anchor #gone"),
-    ("[a](/more/page.html)", "broken link /more/page.html"),
+    ("By @thm-nothing.", "unknown reference @thm-nothing"), ("As in @nobody2020.", "nobody2020"),
+    ("[a](more/02_gone.ipynb)", "broken link more/02_gone.ipynb"), ("[a](more/01_page.ipynb#gone)", "no such anchor more/page.html#gone"),
+    ("[a](#gone)", "no such anchor #gone"), ("[a](/more/page.html)", "broken link /more/page.html"),
     ("![a picture](gone.png)", "broken link gone.png"),
     ("![a picture](https://example.org/a.png)", "external asset https://example.org/a.png"),
-    ('<script src="//example.org/a.js"></script>', "external asset //example.org/a.js"),
-    ("## A {#a}\n\n## B {#a}", "duplicate id a"),
+    ('<script src="//example.org/a.js"></script>', "external asset //example.org/a.js"), ("## A {#a}\n\n## B {#a}", "duplicate id a"),
     ("::: {#thm-a}\n\nx\n\n:::\n\n::: {#thm-a}\n\ny\n\n:::", "duplicate id thm-a"),
-    ("::: {#thm-a}\ntext\n\nmore\n::: ::: {#x", "markup left over"),
-    ("Text $$ a $$ and {#eq-a}", "markup left over: {#eq-a}"),
-    ("By the bound of thm-two.", "markup left over: thm-two"),
-    (r"$\frac{1}{2$", "Could not convert TeX math"),
+    ("::: {#thm-a}\ntext\n\nmore\n::: ::: {#x", "markup left over"), ("Text $$ a $$ and {#eq-a}", "markup left over: {#eq-a}"),
+    ("By the bound of thm-two.", "markup left over: thm-two"), (r"$\frac{1}{2$", "Could not convert TeX math"),
     ("::: {#fig-a}\n\n![a](styles.css)\n\n:::", "no caption in the block fig-a"),
-    (["#| fig-capt: x\n1", []], "unknown cell option fig-capt"),
-    (["plot()", data(image_png=PNG)], "a figure needs fig-alt or fig-cap"),
+    (["#| fig-capt: x\n1", []], "unknown cell option fig-capt"), (["plot()", data(image_png=PNG)], "a figure needs fig-alt or fig-cap"),
     (["#| label: fig-a\n#| fig-cap: x\n1", []], "needs both and one such output, not 0"),
     (["1", data(text_html="<b>x</b>", text_plain="x")], "text/html"),
     (["#| code-fold: show\n#| code-fold: true\n1", []], "cell option code-fold given twice"),
@@ -185,8 +177,7 @@ def defective(tmp_path_factory):
 
 
 @pytest.mark.parametrize("i", range(len(DEFECTS)), ids=[problem for _, problem in DEFECTS])
-def test_defects(defective, i):
-    assert any(p.startswith(f"page{i}.ipynb: ") and DEFECTS[i][1] in p for p in defective), defective
+def test_defects(defective, i): assert any(p.startswith(f"page{i}.ipynb: ") and DEFECTS[i][1] in p for p in defective), defective
 
 
 def test_no_line_begins_with_the_comma_behind_a_formula():

@@ -108,13 +108,11 @@ def state(lr):
     return json.dumps(header), {name: a.tolist() for name, a in arrays.items()}
 
 
-def environment(key, X, y, budget):
-    return oslr.Environment(X, y, budget, oslr.LEARNERS[key].protocol, k=2)
+def environment(key, X, y, budget): return oslr.Environment(X, y, budget, oslr.LEARNERS[key].protocol, k=2)
 
 
 @pytest.fixture(scope="module")
-def stream():
-    return sparse_linear(12, 2, 1500, seed=0)
+def stream(): return sparse_linear(12, 2, 1500, seed=0)
 
 
 def test_the_registry_is_complete():
@@ -304,8 +302,7 @@ def test_the_trap_would_be_noticed(key, stream):
     X[700, [0, *env.ledger[700][1]][-1]] = np.nan
     lr = make(key, seed=3)
     before = state(lr)
-    with pytest.raises(ValueError, match=r"X\[700, \d+\] = nan: it must be a finite number"):
-        oslr.simulate(lr, X, stream.y)
+    with pytest.raises(ValueError, match=r"X\[700, \d+\] = nan: it must be a finite number"): oslr.simulate(lr, X, stream.y)
     assert state(lr) == before
     again = oslr.simulate(lr, stream.X, stream.y)
     assert (again.predictions == oslr.simulate(make(key, seed=3), stream.X, stream.y).predictions).all()
@@ -327,8 +324,7 @@ def test_a_refused_sale_changes_nothing(key, go_on, stream):
     else:
         env._X[5] = X[5]
         oslr.play(lr, env)
-    for name, value in state(whole)[1].items():
-        assert np.allclose(state(lr)[1][name], value, atol=1e-12), name
+    for name, value in state(whole)[1].items(): assert np.allclose(state(lr)[1][name], value, atol=1e-12), name
 
 
 @every_learner
@@ -376,8 +372,7 @@ def test_a_generator_may_be_shared(key, stream):
 def test_threads_do_not_disturb_each_other(key, stream):
     run = lambda seed: oslr.simulate(make(key, seed=seed), stream.X, stream.y).predictions
     alone = [run(seed) for seed in range(8)]
-    with ThreadPoolExecutor(4) as pool:
-        assert all((a == b).all() for a, b in zip(alone, pool.map(run, range(8)), strict=True))
+    with ThreadPoolExecutor(4) as pool: assert all((a == b).all() for a, b in zip(alone, pool.map(run, range(8)), strict=True))
 
 
 @every_learner

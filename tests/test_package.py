@@ -51,8 +51,7 @@ USES = {  # of each optional library
 COMMANDS = {"serve --features 4 --budget 2": "orjson", "run a.csv --target y --budget 2": "pyarrow", "verify C3": "sympy"}
 
 
-def sentence(library):
-    return f'{library} is not installed: pip install "oslr_nb[{EXTRAS[library]}]" brings it.'
+def sentence(library): return f'{library} is not installed: pip install "oslr_nb[{EXTRAS[library]}]" brings it.'
 
 
 def test_learners_need_no_extra(tmp_path):

@@ -14,8 +14,6 @@ NBS = TOP / "nbs"
 
 
 def md(text: str) -> dict: return {"cell_type": "markdown", "id": "a", "metadata": {}, "source": text.splitlines(keepends=True)}
-
-
 def code(text: str) -> dict: return md(text) | {"cell_type": "code", "id": "b", "outputs": []}
 
 
@@ -117,8 +115,7 @@ def test_a_caption_goes_back_to_its_cell():
     assert text == '#| label: fig-a\n#| fig-cap: "It \\"rises\\", @lem-a."\n#| fig-alt: A line\nplot()'
 
 
-def test_references_are_made_by_the_site():
-    assert rich(md("Text."), md('## References\n\n<a id="ref-a"></a>A.')) == "Text."
+def test_references_are_made_by_the_site(): assert rich(md("Text."), md('## References\n\n<a id="ref-a"></a>A.')) == "Text."
 
 
 def test_a_citation_needs_its_parenthesis():
@@ -207,5 +204,4 @@ def test_captions_have_their_formulas_as_formulas():
 def test_untrusted_viewers_have_a_picture():
     for path in NBS.rglob("*.ipynb"):
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-            for out in cell.get("outputs", []):
-                assert "image/svg+xml" not in out.get("data", {}) or "image/png" in out["data"], path
+            for out in cell.get("outputs", []): assert "image/svg+xml" not in out.get("data", {}) or "image/png" in out["data"], path

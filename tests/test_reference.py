@@ -118,27 +118,19 @@ ITO, DRIVER = "papers/ito2017/01_algorithm1.ipynb", "reference/driver.ipynb"
 
 
 @pytest.mark.parametrize(("name", "page", "anchor"), [
-    ("RDA1", "reference/ito2017.algorithm1.ipynb", "RDA1"),
-    ("ito2017.RDA1", "reference/ito2017.algorithm1.ipynb", "RDA1"),
-    ("oslr.ito2017.RDA1(d=3, budget=2)", "reference/ito2017.algorithm1.ipynb", "RDA1"),
-    ("simulate", DRIVER, "simulate"),
-    ("oslr.simulate(lr, X, y)", DRIVER, "simulate"),
-    ("oslr_nb.core.driver.simulate", DRIVER, "simulate"),
-    ("Learner.query", "reference/learner.ipynb", "Learner.query"),
-    ("RDA1.save", "reference/learner.ipynb", "Learner.save"),
-    ("oslr.verify", "reference/claims.ipynb", "verify"),
-    ("cli.verify", "reference/cli.ipynb", "verify"),
-    ("claims.case", "reference/claims.ipynb", "case"),
-    ("oslr.designs", "reference/designs.ipynb", ""),
+    ("RDA1", "reference/ito2017.algorithm1.ipynb", "RDA1"), ("ito2017.RDA1", "reference/ito2017.algorithm1.ipynb", "RDA1"),
+    ("oslr.ito2017.RDA1(d=3, budget=2)", "reference/ito2017.algorithm1.ipynb", "RDA1"), ("simulate", DRIVER, "simulate"),
+    ("oslr.simulate(lr, X, y)", DRIVER, "simulate"), ("oslr_nb.core.driver.simulate", DRIVER, "simulate"),
+    ("Learner.query", "reference/learner.ipynb", "Learner.query"), ("RDA1.save", "reference/learner.ipynb", "Learner.save"),
+    ("oslr.verify", "reference/claims.ipynb", "verify"), ("cli.verify", "reference/cli.ipynb", "verify"),
+    ("claims.case", "reference/claims.ipynb", "case"), ("oslr.designs", "reference/designs.ipynb", ""),
     ("LEARNERS", "reference/registry.ipynb", "LEARNERS"),
 ])
-def test_a_name_has_one_place(name, page, anchor):
-    assert reference.target(name, ITO) == (page, anchor)
+def test_a_name_has_one_place(name, page, anchor): assert reference.target(name, ITO) == (page, anchor)
 
 
 @pytest.mark.parametrize("name", ["verify", "case", "np.sqrt", "radius", "oslr.nothing", "RDA1.nothing", "a b", "k", "x[S]", "simulate.py"])
-def test_what_is_no_name_or_unclear_has_none(name):
-    assert reference.target(name, ITO) is None
+def test_what_is_no_name_or_unclear_has_none(name): assert reference.target(name, ITO) is None
 
 
 def test_an_unclear_name_means_that_of_its_own_page():
@@ -166,8 +158,7 @@ LINK = "[`simulate`](../../reference/driver.ipynb#simulate)"
     ("``simulate`` and `simulate`{.python} and `d` and `budget`", "``simulate`` and `simulate`{.python} and `d` and `budget`"),
     ("| `simulate` | $x$ |\n|---|---|", f"| {LINK} | $x$ |\n|---|---|"),
 ])
-def test_links_in_prose(text, linked):
-    assert reference.link_names(text, ITO) == linked
+def test_links_in_prose(text, linked): assert reference.link_names(text, ITO) == linked
 
 
 def test_words_of_docstrings_are_text():

@@ -28,8 +28,7 @@ STOREYS = {  # the house: every import goes down, or stays on its storey and goe
 NOTHING = ("oslr_nb", "oslr_nb.core.checks")  # modules that import none of the package
 
 
-def run(*command, **kw):
-    return subprocess.run(command, capture_output=True, text=True, check=False, **kw)
+def run(*command, **kw): return subprocess.run(command, capture_output=True, text=True, check=False, **kw)
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +37,7 @@ def exported(tmp_path_factory):
     copy = tmp_path_factory.mktemp("copy")
     for name in ("nbs", "oslr_nb"):
         shutil.copytree(TOP / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints", "mathjax"))
-    for name in ("settings.ini", "pyproject.toml"):
-        shutil.copy(TOP / name, copy)
+    for name in ("settings.ini", "pyproject.toml"): shutil.copy(TOP / name, copy)
     bin_ = os.path.dirname(sys.executable)
     for command in ("nbdev_export", "nbdev_clean"):
         done = run(f"{bin_}/{command}", cwd=copy)
@@ -56,8 +54,7 @@ def test_export_leaves_no_diff(exported):
 
 
 def test_clean_leaves_no_diff(exported):
-    for path in NOTEBOOKS:
-        assert (exported / path.relative_to(TOP)).read_text() == path.read_text(), f"run nbdev_clean on {path.name}"
+    for path in NOTEBOOKS: assert (exported / path.relative_to(TOP)).read_text() == path.read_text(), f"run nbdev_clean on {path.name}"
 
 
 def test_every_module_comes_from_a_notebook():
@@ -71,8 +68,7 @@ def imported(path):
     tree = ast.parse(path.read_text())
     typing = {id(n) for t in ast.walk(tree) if isinstance(t, ast.If) and ast.unparse(t.test) == "TYPE_CHECKING" for n in ast.walk(t)}
     for node in (n for n in ast.walk(tree) if id(n) not in typing):
-        if isinstance(node, ast.Import):
-            yield from (a.name for a in node.names)
+        if isinstance(node, ast.Import): yield from (a.name for a in node.names)
         elif isinstance(node, ast.ImportFrom):
             package = path.relative_to(TOP).parts[: -node.level] if node.level else ()
             module = ".".join((*package, *([node.module] if node.module else [])))
@@ -82,8 +78,7 @@ def imported(path):
             if len(inner) < len(node.names): yield module
 
 
-def name_of(path):
-    return ".".join(path.relative_to(TOP).with_suffix("").parts).removesuffix(".__init__")
+def name_of(path): return ".".join(path.relative_to(TOP).with_suffix("").parts).removesuffix(".__init__")
 
 
 def room(name):
@@ -149,8 +144,7 @@ def test_every_check_stands_in_the_ledger():
     ("import oslr_nb as oslr; oslr.auto(3, 2)", "sklearn pyarrow"), ("import oslr_nb.practice.data", "pooch pyarrow requests sklearn tqdm"),
     ("import oslr_nb.results.catalogue", "numba pyarrow sklearn pooch joblib"),
 ])
-def test_import_is_light(code, heavy):
-    assert python(f"import sys\n{code}\nprint([m for m in {heavy.split()} if m in sys.modules])") == "[]"
+def test_import_is_light(code, heavy): assert python(f"import sys\n{code}\nprint([m for m in {heavy.split()} if m in sys.modules])") == "[]"
 
 
 def test_ruff():
@@ -196,8 +190,7 @@ def test_addresses_stand_in_settings_only():
     assert len(tracked) > 40
     for name in tracked:
         path = TOP / name
-        if path.suffix in {".lock", ".svg", ".png"} or name in ("settings.ini", "LICENSE", "tests/test_repository.py"):
-            continue
+        if path.suffix in {".lock", ".svg", ".png"} or name in ("settings.ini", "LICENSE", "tests/test_repository.py"): continue
         text = path.read_text(encoding="utf8", errors="ignore") if path.exists() else ""
         for host in ("github.com", "github.io", "readthedocs", "pypi.org", "colab.research", "mybinder", "zenodo"):
             assert host not in text, f"{name} points to {host}"

@@ -54,8 +54,7 @@ def smallest_ratios(windows=WINDOWS, enough=True):
 
 
 @pytest.fixture(scope="module")
-def ratios():
-    return smallest_ratios()
+def ratios(): return smallest_ratios()
 
 
 @pytest.mark.parametrize(("what", "beside"), GUARDS, ids=str)

@@ -30,8 +30,6 @@ S = sparse_linear(12, 2, 200, seed=3)
 
 
 # --- files of releases
-
-
 def test_every_learner_has_a_file():
     "One for each learner of the registry, for the options that change what is kept, and for the two commands; all small."
     missing = [name for name in READ if not (states.FOLDER / f"{name}.json").exists()]
@@ -92,8 +90,6 @@ def test_arguments_of_later_releases_have_their_defaults(tmp_path):
 
 
 # --- written files
-
-
 def test_files_are_on_the_disk_before_they_are_in_place(tmp_path, monkeypatch):
     "Whole file to the disk, move, folder to the disk; each under a name of its own."
     done, path, lr = [], tmp_path / "a.npz", oslr.auto(4, 2, seed=0)
@@ -129,8 +125,6 @@ def test_a_full_disk_leaves_the_old_file(call, tmp_path, monkeypatch):
 
 
 # --- damaged files
-
-
 def same_or_refused(path, whole, lr):
     "Whether a file is refused in one sentence; it may be accepted only if it says the same."
     try: got = oslr.load(path)
@@ -226,8 +220,6 @@ def test_checkpoints_that_were_damaged(command, tmp_path):
 
 
 # --- pickles, copies, other processes
-
-
 def through_joblib(thing):
     "As joblib writes it to a file and reads it."
     joblib.dump(thing, file := io.BytesIO())

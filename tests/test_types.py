@@ -38,8 +38,7 @@ def verdicts(folder, lines):
 
 
 @pytest.mark.skipif(OLD, reason="the types of earlier versions of numpy are other ones")
-def test_the_package():
-    assert mypy() == []
+def test_the_package(): assert mypy() == []
 
 
 def test_the_face_is_what_is_fetched():
@@ -54,8 +53,7 @@ def test_the_face_is_what_is_fetched():
         assert getattr(oslr, name) is thing
 
 
-def shown(value):
-    return f"np.array({value.tolist()})" if isinstance(value, np.ndarray) else repr(value)
+def shown(value): return f"np.array({value.tolist()})" if isinstance(value, np.ndarray) else repr(value)
 
 
 def call(key, without="", **changed):

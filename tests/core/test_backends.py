@@ -35,8 +35,7 @@ if __name__ == "__main__":
 PIECES = 7  # of `small_plan`
 
 
-def alive(processes):
-    return [p for p in processes if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+def alive(processes): return [p for p in processes if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
 
 
 @pytest.fixture(scope="module")
@@ -83,8 +82,7 @@ def small_plan():
         yield
 
 
-def timeless(rows):
-    return [{k: v for k, v in row.items() if k != "seconds"} for row in rows]
+def timeless(rows): return [{k: v for k, v in row.items() if k != "seconds"} for row in rows]
 
 
 def results(out: Path) -> dict:
@@ -143,8 +141,7 @@ def test_verify(backend, clusters, expected):
 
 def test_a_backend_that_is_set_outside():
     "What Python users write; nothing but joblib's own context."
-    with joblib.parallel_config("threading", n_jobs=2):
-        names = dict(backends.hand_out(lambda: threading.current_thread().name, [()] * 4))
+    with joblib.parallel_config("threading", n_jobs=2): names = dict(backends.hand_out(lambda: threading.current_thread().name, [()] * 4))
     assert set(names) == {0, 1, 2, 3} and threading.main_thread().name not in names.values()
     assert set(dict(backends.hand_out(lambda: threading.current_thread().name, [()] * 4)).values()) == {threading.current_thread().name}
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import refused
+from conftest import refusals, refused
 
 from oslr_nb.core.sparse import dantzig_selector as ds
 from oslr_nb.core.sparse.dantzig_selector import dantzig, dantzig_certificate, dantzig_path
@@ -11,7 +11,7 @@ from oslr_nb.core.sparse.selectors import forward_selection, omp
 EYE, C = np.eye(3), np.array([1.0, -0.5, 0.2])
 
 
-@pytest.mark.parametrize(("f", "args", "words"), [
+test_refused = refusals([
     *((f, (bad, C, 0.1), words) for f in (dantzig, dantzig_path) for bad, words in
       ((np.ones((3, 2)), "shape of G"), (np.triu(np.ones((3, 3))), "must be symmetric"), (1e61 * EYE, "G"),
        (1e-70 * EYE, "largest entry of G"))),
@@ -21,9 +21,7 @@ EYE, C = np.eye(3), np.array([1.0, -0.5, 0.2])
     (dantzig_certificate, (EYE, C, 0.1, C[:2], C), "shape of w"),
     *((f, (EYE, C, *bad), words) for f in (omp, forward_selection) for bad, words in
       (((4,), "k = 4"), ((-1,), "k"), ((1, -0.1), "least"), ((1, 1.1), "least"))),
-])  # fmt: skip
-def test_refused(f, args, words):
-    with refused(words): f(*args)
+])
 
 
 def test_a_path_refuses_what_it_does_not_hold():

@@ -115,8 +115,7 @@ def error(kind, seed, rounds=120, step=trees.lazy_step):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_streams_against_plain_numpy(kind):
-    assert max(error(kind, seed) for seed in range(25)) < 1e-12
+def test_streams_against_plain_numpy(kind): assert max(error(kind, seed) for seed in range(25)) < 1e-12
 
 
 def stale(state, I, change, n, R):
@@ -163,5 +162,4 @@ def lost(step, rounds=2000, d=8):
     return worst
 
 
-def test_the_rules_for_rebasing_keep_the_digits():
-    assert lost(trees.lazy_step) < 1e-14 < 3e-14 < lost(partial(at_once, rebase=False))
+def test_the_rules_for_rebasing_keep_the_digits(): assert lost(trees.lazy_step) < 1e-14 < 3e-14 < lost(partial(at_once, rebase=False))

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from conftest import refusals
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -264,15 +265,11 @@ def test_training_only_is_least_squares_in_the_end():
     with pytest.raises(ValueError, match=r"X\[15000, 2\] = nan: it must be"): oslr.simulate(PairwiseTrainingOnly(8, 4, seed=0), X, y)
 
 
-@pytest.mark.parametrize(("kw", "word"), [
+test_refusals = refusals([
     ({"budget": 1}, "budget = 1"), ({"top": 5}, "top = 5"), ({"top": -1}, "top = -1"), ({"rows": 5}, "rows = 5"),
     ({"rows": 13}, "rows = 13"), ({"support": "exact", "d": 60}, "support = 'exact'"), ({"support": "lasso", "rows": 12}, "rows = 12"),
-    ({"scales": []}, "scales"), ({"scales": [0.0]}, "scales"),
-    ({"d": 30_000}, "d = 30000"), ({"d": 10**7, "rows": 1000}, "rows = 1000"),
-])  # fmt: skip
-def test_refusals(kw, word):
-    with pytest.raises(ValueError, match=rf"{word}.*: it must be [^\n]*\.$"):
-        PairwiseLeastSquares(**({"d": 12, "budget": 6} | kw))
+    ({"scales": []}, "scales"), ({"scales": [0.0]}, "scales"), ({"d": 30_000}, "d = 30000"), ({"d": 10**7, "rows": 1000}, "rows = 1000"),
+], lambda kw: PairwiseLeastSquares(**{"d": 12, "budget": 6} | kw), form=r"{}.*: it must be [^\n]*\.$")
 
 
 def test_a_round_may_be_given_whole():
@@ -291,8 +288,6 @@ def test_a_round_may_be_given_whole():
 
 
 # --- what a learner with a memory has forgotten
-
-
 def wild(kind, n, rng):
     "Features (n, 5) and labels (n,) whose first 30 rows are of another world."
     X = rng.normal(size=(n, 5)) + 3

@@ -16,8 +16,7 @@ ROWS = np.random.default_rng(1).integers(len(DIGITS.X), size=20_000)
 
 
 @pytest.mark.parametrize(("budget", "top"), [(2, 0), (3, 1), (4, 2), (5, 3), (6, 3), (8, 4), (12, 6)])
-def test_half_of_the_budget_are_favourites(budget, top):
-    assert CoinBetting(12, budget).top == top
+def test_half_of_the_budget_are_favourites(budget, top): assert CoinBetting(12, budget).top == top
 
 
 def test_the_sign_of_the_labels_does_not_matter():
@@ -116,8 +115,6 @@ def test_rounds_given_whole_refuse_and_change_nothing(make):
 
 
 # --- means taken out
-
-
 @pytest.mark.parametrize(("level", "places"), [(0.0, 0.0), (300.0, 0.0), (-1e6, 40.0), (300.0, -1e4)])
 def test_centring_is_the_plain_learner_on_centred_examples(level, places):
     "The centred learner's errors are those of `centre=False` on values and labels less the means of what came before."

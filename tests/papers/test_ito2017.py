@@ -18,16 +18,14 @@ REFUSED = [
 
 @pytest.mark.parametrize(("name", "arguments", "words"), REFUSED, ids=lambda v: str(v)[:30])
 def test_refused(name, arguments, words):
-    with pytest.raises(ValueError, match=words):
-        getattr(ito2017, name)(**{"d": 10, "budget": 4} | arguments)
+    with pytest.raises(ValueError, match=words): getattr(ito2017, name)(**{"d": 10, "budget": 4} | arguments)
 
 
 def test_defaults_of_algorithm_1():
     assert ito2017.RDA1(10, 6, k=3).top == 3 and ito2017.RDA1(10, 6, k=3, top=4).top == 4
     assert math.isclose(ito2017.RDA1(10, 4, top=2).rate, 8 * math.sqrt(45))
     assert math.isclose(ito2017.GreedyRDA(10, 4).rate, 8) and math.isclose(ito2017.UniformRDA(10, 4).rate, 8 * math.sqrt(7.5))
-    with pytest.warns(UserWarning, match="Theorem 2"):
-        assert ito2017.RDA1(10, 4, k=3).top == 2
+    with pytest.warns(UserWarning, match="Theorem 2"): assert ito2017.RDA1(10, 4, k=3).top == 2
 
 
 def test_defaults_of_algorithms_2_and_3():

@@ -4,12 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from conftest import refusals
 
 from oslr_nb.core.driver import simulate
 from oslr_nb.papers.kale2017 import dantzig as page
 
 ONE = ([1.0, 2.0], [0, 1], 1.0, 3)
-REFUSED = {
+test_refused = refusals({
     "one feature": (lambda: page.moment_estimates([1.0], [0], 1.0, 3), "pairs have to be seen"),
     "a set beyond d": (lambda: page.moment_estimates([1.0, 2.0], [0, 3], 1.0, 3), "S"),
     "values for another set": (lambda: page.moment_estimates([1.0], [0, 1], 1.0, 3), "x_S"),
@@ -24,13 +25,7 @@ REFUSED = {
     "sets missing": (lambda: page.textbook_dantzig(np.ones((3, 4)), np.ones(3), [[0, 1]], 1, lambda n: 1.0), "one set of features"),
     "no function": (lambda: page.textbook_dantzig(np.ones((1, 4)), np.ones(1), [[0, 1]], 1, 1.0), "a function"),
     "no room for the weights": (lambda: page.DantzigOSLR(9, 4, 3), "budget = 4: it must be an integer from 5"),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_refused(name):
-    call, word = REFUSED[name]
-    with pytest.raises(ValueError, match=word): call()
+})
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from conftest import refusals
 
 import oslr_nb as oslr
 
@@ -14,8 +15,7 @@ y = X[:, 3] - X[:, 7] + 0.1 * RNG.standard_normal(2000)
 
 @pytest.mark.parametrize(("arguments", "message"), [
     (dict(budget=6, top=3, width=4), "width = 4: .*top \\+ width <= budget"),
-    (dict(budget=6, eta=1.0, smoothness=2.0), "eta = 1.0: it must be below 2/L = 1"),
-    (dict(budget=6, eta=None), "eta = None"),
+    (dict(budget=6, eta=1.0, smoothness=2.0), "eta = 1.0: it must be below 2/L = 1"), (dict(budget=6, eta=None), "eta = None"),
     (dict(budget=6, explore=(0, 5)), "updates of explore = 0: it must be an integer"),
     (dict(budget=6, exploit=(0, 5)), "updates of exploit = 0: it must be an integer"),
     (dict(budget=6, explore=5), "explore = 5: it must be a pair"),
@@ -29,16 +29,11 @@ def test_hybrid_refuses(arguments, message):
         with pytest.raises(ValueError, match=message): M.textbook_hybrid(X, y, **arguments)
 
 
-@pytest.mark.parametrize(("arguments", "message"), [
-    (dict(support=[]), "size of the support = 0"),
-    (dict(support=range(7)), "it must be at most 6 coordinates"),
-    (dict(support=[1, 1]), "support"),
-    (dict(support=[20]), "support"),
-    (dict(support=[1, 2], start=[1.0]), "start"),
+test_exploitation_refuses = refusals([
+    (dict(support=[]), "size of the support = 0"), (dict(support=range(7)), "it must be at most 6 coordinates"),
+    (dict(support=[1, 1]), "support"), (dict(support=[20]), "support"), (dict(support=[1, 2], start=[1.0]), "start"),
     (dict(support=[1], eta=3.0, smoothness=1.0), "below 2/L = 2"),
-])
-def test_exploitation_refuses(arguments, message):
-    with pytest.raises(ValueError, match=message): M.Exploitation(20, 6, **({"eta": 0.1} | arguments))
+], lambda kw: M.Exploitation(20, 6, **{"eta": 0.1} | kw))
 
 
 def test_too_few_examples():
@@ -111,10 +106,8 @@ def test_bounds():
     assert M.bound_exploitation_excess(0, 3.0, 0.25, 100, 10, 2.0, 2.0, 12.0, 1.0, 5.0) < whole
     assert M.bound_wrong_support(0, 0.7, 1.0, 0.25, 100, 2.0, 2.0, 10.0) == pytest.approx(0.7)
     assert M.bound_wrong_support(3, 0.0, 1.0, 0.25, 10**9, 2.0, 2.0, 10.0) < 1e-7
-    with pytest.raises(ValueError, match=r"K = 0\.5: it must be at least L / 2 = 1"):
-        M.stable_exploitation_step(1, 2.0, 0.5)
-    with pytest.raises(ValueError, match=r"trace = 30\.0"):
-        M.bound_exploitation_excess(1, 1.0, 0.1, 100, 10, 1.0, 2.0, 20.0, 1.0, 30.0)
+    with pytest.raises(ValueError, match=r"K = 0\.5: it must be at least L / 2 = 1"): M.stable_exploitation_step(1, 2.0, 0.5)
+    with pytest.raises(ValueError, match=r"trace = 30\.0"): M.bound_exploitation_excess(1, 1.0, 0.1, 100, 10, 1.0, 2.0, 20.0, 1.0, 30.0)
 
 
 def test_bound_hybrid():
@@ -134,5 +127,4 @@ def test_what_exploration_is_worth():
     q, V, b0 = M.exploration_rate(1000, 40, 4, 1.0, 1.5, 0.5)
     rho = M.contraction_factor(1000, 40, 4, 1.0, 1.5, 1 / 1.5)
     assert q == pytest.approx((1 + rho) / 2) and V > 0 and b0 > 1 and M.exploration_rate(1000, 40, 4, 1.0, 1.5, 0.0)[1] == 0
-    with pytest.raises(ValueError, match=r"contraction_factor = .*below 1"):
-        M.exploration_rate(1000, 4, 4, 1.0, 50.0, 0.5)
+    with pytest.raises(ValueError, match=r"contraction_factor = .*below 1"): M.exploration_rate(1000, 4, 4, 1.0, 50.0, 0.5)

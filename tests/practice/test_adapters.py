@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import python, refused
+from conftest import python, refusals, refused
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import RFE, SequentialFeatureSelector
@@ -38,8 +38,6 @@ def factory(d, budget, seed=None, *, key):
 
 
 # --- scikit-learn
-
-
 @pytest.mark.parametrize("model", [OSLRRegressor(), OSLRRegressor(0.3, passes=3)], ids=str)
 def test_all_checks_of_scikit_learn(model):
     "None is expected to fail; those that are skipped need another array library."
@@ -125,7 +123,7 @@ def test_random_state():
     assert (OSLRRegressor(4).fit(S.X, S.y).coef_ == first).all() and (OSLRRegressor(4).fit(S.X, S.y).coef_ != first).any()
 
 
-@pytest.mark.parametrize(("kw", "words"), [
+test_what_the_regressor_refuses = refusals([
     ({"budget": 13}, "budget = 13: it must be an integer from 1 to 12"), ({"budget": 1}, "budget = 1: it must be an integer from 2 to 12"),
     ({"budget": 0.0}, "budget = 0.0: it must be a finite number above 0"), ({"budget": 1.1}, "budget = 1.1: it must be"),
     ({"budget": True}, "budget = True: it must be"), ({"budget": "2"}, "budget = '2': it must be"),
@@ -135,9 +133,7 @@ def test_random_state():
     ({"learner": lambda d, b, seed: 3}, "learner = .*it made 3"),
     ({"learner": lambda d, b, seed: oslr.auto(5, 3)}, "d of the learner = 5: it must be 12"),
     ({"budget": 2, "learner": lambda d, b, seed: oslr.auto(d, 3)}, "budget of the learner = 3: it must be an integer from 0 to 2"),
-])
-def test_what_the_regressor_refuses(kw, words):
-    with refused(words): OSLRRegressor(**kw).fit(S.X, S.y)
+], lambda kw: OSLRRegressor(**kw).fit(S.X, S.y))
 
 
 def test_bad_tables_are_refused_and_change_nothing():
@@ -206,8 +202,6 @@ def test_budgets():
 
 
 # --- river
-
-
 class Counted(Mapping):
     "A mapping that writes down which values it was asked for."
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import python
+from conftest import python, refusals
 from test_learners import KEYS, make, state
 
 import oslr_nb as oslr
@@ -18,8 +18,7 @@ from oslr_nb.practice.data import sparse_linear
 
 
 @pytest.fixture(scope="module")
-def stream():
-    return sparse_linear(12, 2, 300, seed=3)
+def stream(): return sparse_linear(12, 2, 300, seed=3)
 
 
 def cut(X, y, places):
@@ -139,12 +138,10 @@ def test_nothing_to_play(stream):
     for nothing in (used, [], [empty]): assert simulate_blocks(lr, nothing, seed=1).rounds == 0 and state(lr) == before
 
 
-@pytest.mark.parametrize(("blocks", "more", "words"), [
+test_arguments = refusals([
     (7, {}, "blocks = 7"), (np.zeros((4, 12)), {}, "an iterable of blocks"), (None, {}, "blocks = None"), ([], {"keep": 1}, "keep = 1"),
     ([], {"seed": -1}, "seed = -1"), ("no such file.csv", {"target": "y"}, "no such file.csv"),
-])
-def test_arguments(blocks, more, words):
-    with pytest.raises(ValueError, match=words): simulate_blocks(new(), blocks, **more)
+], lambda blocks, more: simulate_blocks(new(), blocks, **more))
 
 
 def test_the_order_of_calls(stream):

@@ -33,15 +33,13 @@ def text(values, header=data.CT_HEADER) -> str:
     return "\n".join([",".join(header), *(",".join(map(str, row)) for row in values.tolist())]) + "\n"
 
 
-def known(values) -> dict:
-    return {"rows": len(values), "labels": data._digest(values[:, -1]), "head": data._digest(values[:682, 1:-1])}
+def known(values) -> dict: return {"rows": len(values), "labels": data._digest(values[:, -1]), "head": data._digest(values[:682, 1:-1])}
 
 
 def packed(folder, name="slice_localization_data.zip", **members):
     folder.mkdir(exist_ok=True)
     with zipfile.ZipFile(folder / name, "w", zipfile.ZIP_DEFLATED) as archive:
-        for member, content in members.items():
-            archive.writestr(f"{member}.csv", content)
+        for member, content in members.items(): archive.writestr(f"{member}.csv", content)
     return folder / name
 
 
@@ -61,8 +59,7 @@ def test_cache_hit_needs_no_network(cache, rows, monkeypatch):
 @pytest.mark.parametrize("load", [data.ct_slice, data.blog_feedback, data.mnist])
 def test_missing_file_says_how_to_get_it(load, cache, tmp_path):
     for path in (None, tmp_path / "nowhere.zip", str(tmp_path)):
-        with pytest.raises(FileNotFoundError, match=r"Get it from https://.* pass path=.*download=True") as e:
-            load(path)
+        with pytest.raises(FileNotFoundError, match=r"Get it from https://.* pass path=.*download=True") as e: load(path)
         assert str(cache) in str(e.value) and load.__name__ in str(e.value)
     assert not cache.exists()
 
@@ -73,22 +70,17 @@ def test_missing_file_says_how_to_get_it(load, cache, tmp_path):
 def test_a_damaged_zip(harm, tmp_path, rows):
     file = packed(tmp_path, slice_localization_data=text(rows))
     file.write_bytes(harm(file.read_bytes()))
-    with pytest.raises(ValueError, match="not a whole zip file"):
-        data._read_ct(file, **known(rows))
+    with pytest.raises(ValueError, match="not a whole zip file"): data._read_ct(file, **known(rows))
 
 
 @pytest.mark.parametrize(("edit", "message"), [
     (lambda t: t.replace("value7,", ""), "385 columns instead of 386"),
     (lambda t: t.replace("value7,value8", "value8,value7"), "order matters"),
-    (lambda t: t.replace("30.5\n", "30.5,1\n"), "386 numbers in each row"),
-    (lambda t: t.replace("30.5", ""), r"\[0, 385\] = nan"),
-    (lambda t: t.replace("30.5", "inf"), r"\[0, 385\] = inf"),
-    (lambda t: t.replace("30.5", "30.500001"), "labels of .* other numbers"),
+    (lambda t: t.replace("30.5\n", "30.5,1\n"), "386 numbers in each row"), (lambda t: t.replace("30.5", ""), r"\[0, 385\] = nan"),
+    (lambda t: t.replace("30.5", "inf"), r"\[0, 385\] = inf"), (lambda t: t.replace("30.5", "30.500001"), "labels of .* other numbers"),
     (lambda t: t.replace("-0.25", "-0.2"), "features of rows 0 to 681 .* other numbers"),
-    (lambda t: t.replace("-0.25", "-25"), "in \\[-0.25, 1\\]"),
-    (lambda t: t[: t.rindex("\n", 0, -1) + 1], "shape of .*2, 386"),
-    (lambda t: t.split("\n")[0], "Empty CSV"),
-    (lambda t: "", "header"),
+    (lambda t: t.replace("-0.25", "-25"), "in \\[-0.25, 1\\]"), (lambda t: t[: t.rindex("\n", 0, -1) + 1], "shape of .*2, 386"),
+    (lambda t: t.split("\n")[0], "Empty CSV"), (lambda t: "", "header"),
 ])
 def test_every_fault_of_a_table_is_named(edit, message, tmp_path, rows):
     file = tmp_path / "a.csv"
@@ -96,8 +88,7 @@ def test_every_fault_of_a_table_is_named(edit, message, tmp_path, rows):
     data._read_ct(file, **known(rows))
     assert edit(text(rows)) != text(rows), "the edit changes nothing: this test is blind"
     file.write_text(edit(text(rows)))
-    with pytest.raises(ValueError, match=message):
-        data._read_ct(file, **known(rows))
+    with pytest.raises(ValueError, match=message): data._read_ct(file, **known(rows))
 
 
 def test_windows_line_ends_and_quotes_are_harmless(tmp_path, rows):
@@ -119,16 +110,14 @@ def test_what_is_no_whole_zip_is_not_kept(half, rows, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(("error", "kind", "message"), [
-    (OSError("no route"), ConnectionError, "no route.*Try again"),
-    (ValueError("hash"), ValueError, "SHA-256 .* nothing was kept"),
+    (OSError("no route"), ConnectionError, "no route.*Try again"), (ValueError("hash"), ValueError, "SHA-256 .* nothing was kept"),
     (KeyboardInterrupt(), KeyboardInterrupt, None),
 ])
 def test_what_pooch_raises_becomes_a_sentence(error, kind, message, monkeypatch):
     def broken(*args, **options): raise error
 
     monkeypatch.setattr(data._pooch(), "retrieve", broken)
-    with pytest.raises(kind, match=message) as e:
-        data.blog_feedback(download=True)
+    with pytest.raises(kind, match=message) as e: data.blog_feedback(download=True)
     assert e.value.__cause__ is None and (e.value.__suppress_context__ or kind is KeyboardInterrupt)
 
 
@@ -169,8 +158,7 @@ def test_mnist_refuses_other_contents(kind, tmp_path):
               "x_test": np.zeros((1, 28, 28), "u1"), "y_test": np.zeros(1, "u1")}
     if kind == "npz": np.savez(tmp_path / "mnist.npz", **arrays)
     else:
-        for key, (name, _) in data.MNIST_PARTS.items():
-            (tmp_path / f"{name}.gz").write_bytes(gzip.compress(data._to_idx(arrays[key])))
+        for key, (name, _) in data.MNIST_PARTS.items(): (tmp_path / f"{name}.gz").write_bytes(gzip.compress(data._to_idx(arrays[key])))
     with pytest.raises(ValueError, match=r"train-images-idx3-ubyte.*other numbers"): data.mnist(tmp_path)
     for file in tmp_path.iterdir(): file.write_bytes(file.read_bytes()[:-9])
     with pytest.raises(ValueError, match="damaged"): data.mnist(tmp_path)

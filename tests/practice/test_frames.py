@@ -35,11 +35,7 @@ def saved(lr, folder):
 
 
 def in_blocks(lr, X, y): return simulate_blocks(lr, [(X, y)])
-
-
 def with_label(X, y): return (X.to_pandas() if hasattr(X, "to_pandas") else X).assign(sold=y)
-
-
 def in_tables(lr, X, y): return simulate_blocks(lr, [with_label(X, y)], target="sold")
 
 
@@ -147,7 +143,6 @@ def test_river_and_recommend():
 
 
 # --- columns that hold no numbers
-
 ODD = {
     "dates": pd.date_range("2020", periods=6), "zone": pd.date_range("2020", periods=6, tz="UTC"), "spans": pd.to_timedelta(range(6), "D"),
     "categories": pd.Categorical(list("aabbcc")), "numbers as categories": pd.Categorical([1, 1, 2, 2, 3, 3]), "words": list("abcdef"),

@@ -3,10 +3,11 @@
 import math
 from functools import partial
 
-import conftest
 import numpy as np
 import pyarrow
 import pytest
+from conftest import command as oslr_command
+from conftest import refusals
 from pyarrow import parquet
 
 import oslr_nb as oslr
@@ -28,8 +29,7 @@ def found(X, y=None, name=None, budget=6, k=2, **kw):
 
 
 @pytest.fixture(scope="module")
-def clean():
-    return found(X, Y)
+def clean(): return found(X, Y)
 
 
 def test_where_all_holds_by_construction(clean):
@@ -42,8 +42,6 @@ def test_where_all_holds_by_construction(clean):
 
 
 def copied(X): return np.column_stack([X, X[:, -1]])
-
-
 def mixed(X): return X @ (np.eye(D) + 0.9 * np.ones((D, D)))
 
 
@@ -187,7 +185,7 @@ def test_extreme_but_finite_numbers():
     assert found(X[:2], Y[:2]).n == 2
 
 
-@pytest.mark.parametrize(("args", "kw", "words"), [
+test_what_it_refuses_in_one_sentence = refusals([
     ((X, Y), {"budget": 9}, "budget = 9: it must be an integer from 2 to 8"), ((X, Y), {"k": 7}, "k = 7: it must be"),
     ((X, Y), {"T": 0}, "T = 0: it must be"), ((X, Y), {"protocol": "x"}, "protocol = 'x': it must be one of OSLR"),
     ((X, Y[:-1]), {}, "shape of y"), ((X[0], Y), {}, r"X = 'float64 array of shape \(8,\)': it must be numbers"),
@@ -195,9 +193,7 @@ def test_extreme_but_finite_numbers():
     ((np.where(np.arange(N)[:, None] == 7, np.nan, X), Y), {}, r"X\[7, 0\] = nan: it must be a finite number"),
     ((X, np.where(np.arange(N) == 3, np.inf, Y)), {}, r"y\[3\] = inf: it must be a finite number"),
     ((1e70 * X, Y), {}, r"X\[0, 0\] = "), ((X.astype(str), Y), {}, "X = "),
-])
-def test_what_it_refuses_in_one_sentence(args, kw, words):
-    with conftest.refused("^" + words): found(*args, **kw)
+], lambda args, kw: found(*args, **kw), form="^{}")
 
 
 WORD = RNG.integers(3, size=500)
@@ -224,7 +220,7 @@ def files(tmp_path_factory):
     return folder
 
 
-command = partial(conftest.command, "recommend")
+command = partial(oslr_command, "recommend")
 
 
 def test_the_command_says_what_the_function_says(files):

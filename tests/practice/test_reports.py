@@ -59,8 +59,6 @@ def csv(names, *columns):
 
 
 # K1: no measure depends on where the zero of the label is, or on its unit.
-
-
 def shifted(c, n=120, scale=1.0, seed=0):
     rng = np.random.default_rng(seed)
     A = rng.normal(size=(n, 3))
@@ -99,8 +97,6 @@ def test_no_measure_depends_on_origin_or_unit(learner, rtol):
 
 
 # K4: where nothing is known nothing is learnt; K12: what was made up is counted.
-
-
 def rows_of(n=1000, centre=300, seed=0):
     rng = np.random.default_rng(seed)
     A = rng.normal(size=(n, 4))
@@ -161,8 +157,6 @@ def test_words_for_missing():
 
 
 # K5: numbers with a mark among them, names and dates are not made into features unasked.
-
-
 def marked(mark="?", rows=300, every=0, distinct=101):
     body = [[str(i * 37 % distinct), i * 17 % 97, "mf"[i % 2], 3 * (i * 37 % distinct) + i * 17 % 97] for i in range(rows)]
     for i in range(7, rows, every or rows): body[i][0] = mark
@@ -191,8 +185,7 @@ def commas(first): return table("a,b,s,y\n" + "".join(f'"{first(i)}",{i % 7},{"m
 
 @pytest.mark.parametrize(("path", "words"), [
     (marked("<0.5", every=10), "'<0.5'"), (marked("?", every=3), "'?' (98 times"), (marked("*", distinct=6), "'*'"),
-    (marked(), "'?' (1 time, first in row 8)"),
-    (marked("12 mg"), "'12 mg'"), (marked("?", rows=40, distinct=13, every=9), "'?'"),
+    (marked(), "'?' (1 time, first in row 8)"), (marked("12 mg"), "'12 mg'"), (marked("?", rows=40, distinct=13, every=9), "'?'"),
     (commas(lambda i: f"0,{126 + i * 37 % 101}"), "numbers with points"),
     (commas(lambda i: f"{1 + i % 9},{100 + i * 37 % 101}.5"), "numbers with points"),
 ], ids=range(8))
@@ -239,8 +232,6 @@ def test_words_that_make_sense_are_encoded():
 
 
 # K6: a changed table is not the old one.
-
-
 def numbers_table(y, n=600, seed=0):
     X = np.random.default_rng(seed).integers(0, 50, (n, 3))
     return csv("a,b,c,y", *X.T, y(X))
@@ -291,8 +282,6 @@ def test_a_table_that_changes_between_the_passes(tmp_path, monkeypatch):
 
 
 # K11: an index of pandas is no feature.
-
-
 @pytest.mark.parametrize("index", [["i"], ["i", "j"], [None]])
 def test_an_index_of_pandas_is_left_out(index):
     n = 60
@@ -309,8 +298,6 @@ def test_an_index_of_pandas_is_left_out(index):
 
 
 # K13: a refusal shows names as they are; K14: columns without a name; K15: files that are none.
-
-
 def test_A18():
     code, said, _ = cli("run", table("a, b, y\n" + "1,2,3\n2,3,5\n" * 9), "--budget", 2)
     assert code == 0, said
@@ -326,8 +313,7 @@ def test_names_are_shown_as_they_are_and_the_nearest_is_offered():
 
 
 @pytest.mark.parametrize(("body", "name"), [
-    ("x1 x2 y\n5 162 60\n2 110 61\n", "blanks"), ('"x1" "x2" "y"\n5 162 60\n', "blanks"),
-    ("  x1   x2  y\n  5  16  60\n", "blanks"),
+    ("x1 x2 y\n5 162 60\n2 110 61\n", "blanks"), ('"x1" "x2" "y"\n5 162 60\n', "blanks"), ("  x1   x2  y\n  5  16  60\n", "blanks"),
     ("x1\tx2\ty\n5\t162\t60\n", "tabs"), ("x1;x2;y\n5,1;162;60\n", "semicolons"), ("x1 [mm, dry];x2;y\n5,1;162;60\n", "semicolons"),
     ("x1|x2|y\n5|162|60\n", "bars"), ("x, old\tx2\ty\n5\t162\t60\n", "tabs"),
 ])
@@ -364,9 +350,8 @@ TAR = bytes(257) + b"ustar" + bytes(250)
 @pytest.mark.parametrize(("kind", "body", "word"), [
     ("zip", b"PK\x03\x04", "zip archive"), ("xlsx", b"PK\x03\x04", "workbook"), ("7z", b"7z\xbc\xaf\x27\x1c", "7z archive"),
     ("tar", TAR, "tar archive"), ("tar.gz", gzip.compress(TAR, mtime=0), "tar archive"),
-    ("csv", gzip.compress(b"a,b,y\n", mtime=0), "compressed by gzip"),
-    ("xz", b"\xfd7zXZ\0", "compressed by xz"), ("bz", b"BZh9", "compressed by bzip2"), ("sqlite", b"SQLite format 3\0", "database"),
-    ("json", b'[{"a": 1}]', "JSON"),
+    ("csv", gzip.compress(b"a,b,y\n", mtime=0), "compressed by gzip"), ("xz", b"\xfd7zXZ\0", "compressed by xz"),
+    ("bz", b"BZh9", "compressed by bzip2"), ("sqlite", b"SQLite format 3\0", "database"), ("json", b'[{"a": 1}]', "JSON"),
 ])
 def test_A22(kind, body, word):
     for name in ("run", "recommend"):
@@ -385,8 +370,6 @@ def test_A23(tmp_path):
 
 
 # The first ten minutes.
-
-
 def test_all_arguments_are_checked_at_once_and_before_the_folder(tmp_path, monkeypatch):
     path, out = table("a,b,c,y\n" + "".join(f"{i % 7},{i % 5},{i % 3},{i % 4}\n" for i in range(50))), tmp_path / "o"
     assert cli("run", path, "--budget", 2, out=str(out))[0] == 0
@@ -482,8 +465,6 @@ def test_a_wrong_label_of_the_warm_up_is_named():
 
 
 # K18: a quote that is not closed swallows rows.
-
-
 PLAIN = [f"{a},{b},{2 * a - b}" for a, b in np.random.default_rng(0).integers(0, 50, (600, 2))]
 quoted = lambda rows, text="ok", more="": [f"{chr(34) * (i in rows)}{text},{row}{more}" for i, row in enumerate(PLAIN)]
 QUOTES = {
@@ -515,8 +496,6 @@ def test_line_breaks_that_are_meant():
 
 
 # K19: numbers with marks, whatever the mark.
-
-
 moved = lambda v, by: "".join(chr(ord(c) + by) for c in str(v))
 MARKS = {
     "no-break space": lambda v: f"{v:,}".replace(",", "\u00a0"), "narrow no-break space": lambda v: f"{v:,}".replace(",", "\u202f"),
@@ -557,8 +536,6 @@ def test_text_that_begins_after_numbers():
 
 
 # K11: an index in any dress is left out, and named with the option that keeps it.
-
-
 COUNT = np.arange(300)
 HASHED = (COUNT * 7919) % 100_003
 INDICES = {
@@ -586,8 +563,6 @@ def test_an_index_in_any_dress(name, values, left_out, kind):
 
 
 # Hints: numbers that may be something else.
-
-
 DOUBTS = {
     "-999": (lambda v, i: -999 if i % 20 == 0 else v, "`--missing -999 --impute`"),
     "99": (lambda v, i: 99 if i % 9 == 0 else v % 5, "--missing 99 "),
@@ -595,8 +570,7 @@ DOUBTS = {
     "9999": (lambda v, i: 9999 if i % 50 == 0 else v, "--missing 9999 "),
     "1e+20": (lambda v, i: 1e20 if i % 9 == 0 else v, "`--missing 1e+20 "), "above 2^53": (lambda v, i: 2**60 + v, "above 2^53"),
     "codes": (lambda v, i: f"{v:05}", "numbers with zeros in front"), "99 of 100": (lambda v, i: v * 2 + 1, None),
-    "0.5": (lambda v, i: f"0.{v}", None),
-    "few": (lambda v, i: -999 if i == 7 else v, None),
+    "0.5": (lambda v, i: f"0.{v}", None), "few": (lambda v, i: -999 if i == 7 else v, None),
 }
 
 
@@ -609,8 +583,6 @@ def test_numbers_that_may_be_something_else(value, words):
 
 
 # K13: names that look alike are told apart.
-
-
 @pytest.mark.parametrize(("asked", "name"), [
     ("y", "\u0443"), ("\u0440\u0430", "pa"), ("caf\u00e9", "cafe\u0301"), ("x-1", "x\u22121"), ("a b", "a\u00a0b"),
     ("price", "pr\u200bice"), ("A", "\u0391"),
@@ -627,8 +599,6 @@ def test_names_that_look_alike(asked, name):
 
 
 # K27: thousands of columns.
-
-
 def test_A39():
     "At most ten times what pandas needs, in turn in one process."
     A = np.random.default_rng(0).normal(size=(600, 3001)).round(3)
@@ -644,8 +614,6 @@ def test_A39():
 
 
 # A file in an order; labels far away; what was bought for nothing.
-
-
 @pytest.mark.parametrize(("y", "sorted_by"), [
     (np.sort(np.random.default_rng(0).normal(size=600)), True), (-np.sort(np.random.default_rng(0).normal(size=600)), True),
     (np.repeat([3.0, 0.0], [200, 400]) + np.repeat([1, 0], [200, 400]) * np.random.default_rng(0).normal(size=600) ** 2, True),
@@ -707,8 +675,6 @@ def test_many_columns_with_gaps_are_one_line():
 
 
 # K20: what has names on both sides is matched by them, or refused.
-
-
 def stream(n=2000):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(n, 6))
@@ -784,8 +750,6 @@ def test_prices_and_weights_of_others():
 
 
 # K21: one bad value does not rule what comes after it.
-
-
 OURS = {
     "auto": lambda: oslr.auto(6, 3, seed=0), "with a memory": lambda: oslr.auto(6, 3, memory=2000, seed=0),
     "with a short memory": lambda: oslr.auto(6, 3, memory=200, seed=0), "priced": lambda: oslr.auto(6, 3.0, costs=[1] * 6, seed=0),
@@ -839,8 +803,6 @@ def test_two_labels_in_a_row_are_a_new_level():
 
 
 # K22: settings that are changed later take effect or are refused.
-
-
 @pytest.mark.parametrize("change", [
     {"budget": 2}, {"budget": 0.5}, {"budget": None}, {"learner": "own.CoinBetting"}, {"random_state": 1}, {"costs": [1] * 6},
 ])
@@ -868,8 +830,6 @@ def test_settings_that_stay_are_no_change():
 
 
 # K25: examples for river that are rows of a table.
-
-
 @pytest.mark.parametrize("example", [
     lambda i: FRAME.iloc[i], lambda i: FRAME.iloc[i].to_dict(), lambda i: FRAME.iloc[i][::-1], lambda i: FRAME.iloc[i].rename("row"),
     lambda i: FRAME.iloc[i].astype(object), lambda i: FRAME.iloc[i].convert_dtypes(),
@@ -890,8 +850,6 @@ def test_examples_without_names(example):
 
 
 # K26: arrays that may not be written.
-
-
 @pytest.mark.parametrize("key", ["auto", "own.CoinBetting", "ito2017.RDA1", "kale2017.DantzigOSLR", "cesabianchi2010.AER", "scaled"])
 @pytest.mark.parametrize("way", ["memory-mapped", "out of band"])
 def test_A37(key, way, tmp_path):
@@ -943,8 +901,6 @@ def test_a_grid_search_over_a_table_with_gaps():
 
 
 # K17, K23, K24: files of others.
-
-
 NUMBERS = csv("a,b,y", *np.random.default_rng(0).integers(0, 50, (3, 60)).tolist())
 
 

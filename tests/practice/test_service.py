@@ -26,12 +26,8 @@ Y = X[:, 2] - 0.5 * X[:, 7] + 0.1 * RNG.standard_normal(400)
 ARGS = ["--features", str(D), "--budget", str(BUDGET), "--seed", "3"]
 
 
-def ask(service, op, **fields):
-    return json.loads(service.answer(json.dumps({"op": op, **fields}).encode()))
-
-
-def fresh(learner="auto", budget=BUDGET, seed=3):
-    return sv.Service(make_learner(learner, D, budget, seed))
+def ask(service, op, **fields): return json.loads(service.answer(json.dumps({"op": op, **fields}).encode()))
+def fresh(learner="auto", budget=BUDGET, seed=3): return sv.Service(make_learner(learner, D, budget, seed))
 
 
 def play(service, rows, ids=None):
@@ -65,8 +61,7 @@ class Process:
         self.p.stdin.write(b"".join(line + b"\n" for line in lines))
         self.p.stdin.flush()
 
-    def answers(self, n):
-        return [self.p.stdout.readline() for _ in range(n)]
+    def answers(self, n): return [self.p.stdout.readline() for _ in range(n)]
 
     def end(self, number=None):
         if number is None: self.p.stdin.close()
@@ -298,12 +293,11 @@ def test_other_learners_hold_one_example(learner):
 def test_quick_reading_is_careful_reading(monkeypatch):
     "Lines that both read, lines that one of them alone could misread: the same object or the same sentence."
     lines = [b"", b"[" * 100_000, b"9" * 10_000, b'{"op":"query","id":1,"id":2}', b'{"op":"label","id":8,"label":NaN}',
-             b'{"op":"stats"} {}', b'{"op":"values","id":7,"values":[1e999,0,0,0]}',
-             b'{"op":"values","id":7,"values":[1e300,0,0,0]}', b'\xff\xfe{"op":"stats"}',
-             b'{"op":"label","id":8,"label":1e61}', b'{"op":"label","id":8,"label":true}', b'{"op":"query","id":"a:b"}',
-             b'{"op":"query","id":"\\ud800"}', b' {"op":"stats"}\t\r', b'{"op":"label","id":8,"label":1e400}',
-             b'{"op":"label","id":8,"label":-0.0}', b'{"op":"query","id":"x","op":"query"}',
-             b'{"op":"query","\\u0069d":1,"id":2}', b"\xef\xbb\xbf{}", b'{"a":{"b":1,"b":2}}']
+             b'{"op":"stats"} {}', b'{"op":"values","id":7,"values":[1e999,0,0,0]}', b'{"op":"values","id":7,"values":[1e300,0,0,0]}',
+             b'\xff\xfe{"op":"stats"}', b'{"op":"label","id":8,"label":1e61}', b'{"op":"label","id":8,"label":true}',
+             b'{"op":"query","id":"a:b"}', b'{"op":"query","id":"\\ud800"}', b' {"op":"stats"}\t\r', b'{"op":"label","id":8,"label":1e400}',
+             b'{"op":"label","id":8,"label":-0.0}', b'{"op":"query","id":"x","op":"query"}', b'{"op":"query","\\u0069d":1,"id":2}',
+             b"\xef\xbb\xbf{}", b'{"a":{"b":1,"b":2}}']
     numbers = np.random.default_rng(2).integers(0, 2**64, 300, np.uint64).view(np.float64)
     lines += [f'{{"op":"values","id":7,"values":[{v!r}]}}'.encode() for v in numbers[np.isfinite(numbers)].tolist()]
 
@@ -374,13 +368,11 @@ def test_there_is_a_limit_of_open_examples(monkeypatch):
 
 
 @pytest.mark.parametrize(("args", "words"), [
-    (["--budget", "11"], "budget = 11: it must be"),
-    (["--learner", "nobody"], "learner = 'nobody': it must be \"auto\", a key"),
+    (["--budget", "11"], "budget = 11: it must be"), (["--learner", "nobody"], "learner = 'nobody': it must be \"auto\", a key"),
     (["--learner", "kale2017.DantzigOSLR"], "it must be callable with d, budget and seed= alone"),
-    (["--every", "-1"], "every = -1: it must be"),
-    (["--learner", "own.PairwiseTrainingOnly"], "it must be one of protocol OSLR"), (["--state", "/dev/null/x"], "it must be"),
-    (["--state", "/nowhere/at/all"], "it must be a file that can be written"), (["--seed", "-1"], "seed = -1"),
-    (["--state", ""], "it must be"),
+    (["--every", "-1"], "every = -1: it must be"), (["--learner", "own.PairwiseTrainingOnly"], "it must be one of protocol OSLR"),
+    (["--state", "/dev/null/x"], "it must be"), (["--state", "/nowhere/at/all"], "it must be a file that can be written"),
+    (["--seed", "-1"], "seed = -1"), (["--state", ""], "it must be"),
 ])
 def test_wrong_arguments(args, words):
     done = command("serve", *ARGS, *args)

@@ -110,8 +110,7 @@ def test_text_missing_values_and_prices(tmp_path):
     pa.csv.write_csv(table.set_column(0, "city", pa.array(city)), tmp_path / "a.csv")
     (tmp_path / "prices.csv").write_text("feature,price\nsize,2\ncity,0.5\n")
     options = ("--target", "y", "--budget", 2, "--encode", "--impute", "--ignore", "no", "--costs", tmp_path / "prices.csv")
-    for name in ("a.csv", "a.parquet"):
-        shown = good(tmp_path / name, *options, "--out", tmp_path / f"of {name}")
+    for name in ("a.csv", "a.parquet"): shown = good(tmp_path / name, *options, "--out", tmp_path / f"of {name}")
     assert "this counts each column once" in shown
     a, b = numbers(tmp_path / "of a.csv"), numbers(tmp_path / "of a.parquet")
     assert a["features"] == ["city=Oslo", "city=Rome", "city=a|b", "size"] and a["bought"] == b["bought"] and a["loss"] == b["loss"]
@@ -125,8 +124,7 @@ def test_blocks_do_not_depend_on_how_the_file_is_cut(files, monkeypatch):
         monkeypatch.setattr(reading, "BLOCK", size)
         survey = reading.survey_table(files / "p.csv", "progression", False, False)
         parts[size] = list(reading.blocks(files / "p.csv", survey, 100, 200))
-    for (X, y), (Z, z) in zip(*parts.values(), strict=True):
-        assert np.array_equal(X, Z) and np.array_equal(y, z)
+    for (X, y), (Z, z) in zip(*parts.values(), strict=True): assert np.array_equal(X, Z) and np.array_equal(y, z)
 
 
 def badly_scaled(folder, rows=3000) -> Path:
@@ -171,8 +169,7 @@ def test_scaled_runs_go_on_bit_for_bit(tmp_path, monkeypatch):
         blocks.clear()
         block = lambda *a, stop=stop: blocks.append(1) or (kept(*a) if len(blocks) < stop else next(iter(())))
         monkeypatch.setattr(tables, "play_block", block)
-        with pytest.raises(StopIteration):
-            oslr(*args, "--out", tmp_path / "cut", "--resume", catch_exceptions=False)
+        with pytest.raises(StopIteration): oslr(*args, "--out", tmp_path / "cut", "--resume", catch_exceptions=False)
     monkeypatch.setattr(tables, "play_block", kept)
     for more, words in ((("--scale", tmp_path / "scales.csv"), "scale = "), (("--option", "radius=2"), "options = ")):
         done = oslr(*args, *more, "--out", tmp_path / "cut", "--resume")
@@ -220,27 +217,19 @@ def test_a_learner_that_forgets_counts_its_purchases(files, tmp_path):
 
 
 BAD = {
-    "empty": (b"", "it must be a whole CSV"),
-    "names only": (b"a,b,y\n", "at least one row"),
+    "empty": (b"", "it must be a whole CSV"), "names only": (b"a,b,y\n", "at least one row"),
     "no column": (b"a,b,c\n1,2,3\n", "target = 'y'"),
     "semicolons": (b"a;b;y\n0,5;2;3\n", "with points in its numbers (it is separated by semicolons: its first line is a;b;y)"),
-    "tabs": (b"a\tb\ty\n1\t2\t3\n", "separated by commas"),
-    "short row": (b"a,b,y\n1,2,3\n1,2\n", "Expected 3 columns, got 2"),
-    "encoding": ("a,b,y\n1,2,3\n1,Z\xfcrich,3\n".encode("latin-1"), "UTF"),
-    "utf-16": ("a,b,y\n1,2,3\n".encode("utf-16"), "data = "),
-    "no number": (b"a,b,y\nu,v,1\nw,x,2\n", "column 'a' = 'u': it must be numbers"),
-    "nothing": (b"y\n1\n2\n", "at least two columns"),
+    "tabs": (b"a\tb\ty\n1\t2\t3\n", "separated by commas"), "short row": (b"a,b,y\n1,2,3\n1,2\n", "Expected 3 columns, got 2"),
+    "encoding": ("a,b,y\n1,2,3\n1,Z\xfcrich,3\n".encode("latin-1"), "UTF"), "utf-16": ("a,b,y\n1,2,3\n".encode("utf-16"), "data = "),
+    "no number": (b"a,b,y\nu,v,1\nw,x,2\n", "column 'a' = 'u': it must be numbers"), "nothing": (b"y\n1\n2\n", "at least two columns"),
     "missing": (b"a,b,y\n1,2,3\n1,,3\n", "column 'b', row 2: the value is missing"),
     "inf": (b"a,b,y\n1,2,3\n1,inf,3\n", "column 'b', row 2 = inf"),
-    "label": (b"a,b,y\n1,2,3\n1,2,\n", "column 'y', row 2: the value is missing"),
-    "word": (b"a,b,y\n1,2,3\n1,2,no\n", "column 'y' = 'no'"),
-    "twice": (b"a,a,y\n1,2,3\n", "columns of data = 'a': it must be distinct"),
-    "unnamed": (b"a,,y\n1,2,3\n", "column 2 of"),
+    "label": (b"a,b,y\n1,2,3\n1,2,\n", "column 'y', row 2: the value is missing"), "word": (b"a,b,y\n1,2,3\n1,2,no\n", "column 'y' = 'no'"),
+    "twice": (b"a,a,y\n1,2,3\n", "columns of data = 'a': it must be distinct"), "unnamed": (b"a,,y\n1,2,3\n", "column 2 of"),
     "budget": (b"a,b,y\n1,2,3\n", "budget = 3: it must be the integer 2"),
-    "late word": (b"a,b,y\n" + b"1,2,3\n" * 9 + b"1,?,3\n", "column 'b' = '?'"),
-    "parquet": (b"PAR1 and so on", "it must be a whole CSV"),
-    "bytes": (bytes(range(256)), "data = "),
-    "quote": (b'a,b,y\n1,"2,3\n', "data = "),
+    "late word": (b"a,b,y\n" + b"1,2,3\n" * 9 + b"1,?,3\n", "column 'b' = '?'"), "parquet": (b"PAR1 and so on", "it must be a whole CSV"),
+    "bytes": (bytes(range(256)), "data = "), "quote": (b'a,b,y\n1,"2,3\n', "data = "),
 }
 
 

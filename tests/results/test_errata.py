@@ -60,8 +60,7 @@ def test_the_address_is_that_of_the_package(monkeypatch):
     assert "https://example.org/oslr, with all proofs" in letter("foster2016") and letter("foster2016").endswith("\n\nA. Author\n")
 
 
-def test_names_are_without_tex():
-    assert letter("kale2017").startswith("Dear Satyen Kale, Zohar Karnin, Tengyuan Liang and Dávid Pál,\n")
+def test_names_are_without_tex(): assert letter("kale2017").startswith("Dear Satyen Kale, Zohar Karnin, Tengyuan Liang and Dávid Pál,\n")
 
 
 def test_an_unknown_paper_is_refused():
