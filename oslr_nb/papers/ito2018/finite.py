@@ -13,7 +13,6 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Annotated, Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -23,7 +22,7 @@ from ...core.checks import check_array, check_int, check_magnitude, check_real, 
 from ...core.checks import fail, kernel, record
 from ...core.compiled import entry, generator_words, row_product
 from ...core.geometry import proj_l2
-from ...core.learner import Learner, check_bought_values
+from ...core.learner import SLACK, Learner, Role, check_bought_values
 from ...core.oco import bound_ogd, bound_ons, bound_vaw, ogd_learn, ons_learn, project_norm, ridge_weights
 from ...core.oco import vaw_learn, vaw_parts
 from ...core.parameters import AnyFeatures, Choice, Integer, Parameter, Real, Seed, validated
@@ -276,58 +275,58 @@ SCALARS = record("blocks", "rounds", "arm", "loss", "score")  # blocks played; r
 
 
 class BlockState(NamedTuple):
-    "The state that compiled rounds change; the last three fields are scratch memory, which is not saved."
+    "What is learnt, and what the round holds; the last three fields are working memory, which is not saved."
 
-    L: np.ndarray  # (K,): sums of the estimated losses of the arms
-    p: np.ndarray  # (K,): their chances
-    values: np.ndarray  # (k,): the numbers of this round
-    R: np.ndarray  # (k, k): triangle of VAW, matrix of ONS
-    u: np.ndarray  # (k,): of VAW
-    w: np.ndarray  # (k,): weights of OGD and ONS
-    num: np.ndarray  # SCALARS
-    z: np.ndarray  # (k,)
-    factor: np.ndarray  # (k, k)
-    q: np.ndarray  # (k,)
+    L: Annotated[np.ndarray, Role(("K",))]  # sums of the estimated losses of the arms
+    p: Annotated[np.ndarray, Role(("K",))]  # their chances
+    values: Annotated[np.ndarray, Role(("budget",), "scratch")]  # the numbers of this round
+    R: Annotated[np.ndarray, Role(("budget", "budget"))]  # triangle of VAW, matrix of ONS
+    u: Annotated[np.ndarray, Role(("budget",))]  # of VAW
+    w: Annotated[np.ndarray, Role(("budget",))]  # weights of OGD and ONS
+    num: Annotated[np.ndarray, Role(dtype=SCALARS, below={"rounds": "block", "arm": "K"})]
+    z: Annotated[np.ndarray, Role(("budget",), "scratch")]
+    factor: Annotated[np.ndarray, Role(("budget", "budget"), "scratch")]
+    q: Annotated[np.ndarray, Role(("budget",), "scratch")]
 
 
 class BlockPlan(NamedTuple):
-    "Constants of a run: the online learner (VAW, OGD or ONS) and rounds of a block, scales, unit of a block's loss, step of the bandit."
+    "The constants of a run."
 
-    kind: int
-    block: int
+    subsets: np.ndarray  # (K, k): coordinates that the arms buy
+    matrices: np.ndarray  # (K, k, d): rows that they measure; one of the two is empty
+    kind: int  # the online learner: VAW, OGD or ONS
+    block: int  # its rounds
     ridge: float
     radius: float
     x_norm: float
     y_max: float
-    unit: float
-    step: float
+    unit: float  # of a block's loss
+    step: float  # of the bandit
 
 
 @kernel
-def arm_of_round(words: np.ndarray, step: float, L: np.ndarray, p: np.ndarray, num: np.ndarray) -> int:
+def block_select(words: np.ndarray, n: int, plan: BlockPlan, state: BlockState) -> int:
     "Lines 2 and 3: the observation function of this round; the bandit draws it where a block begins."
-    block = num.view(SCALARS)[0]
-    if block.rounds == 0:
-        tsallis_weights(L, step * block_rate(block.blocks, L.size), p)
-        block.arm = tsallis_draw(words, p)
+    L, block = state.L, state.num.view(SCALARS)[0]
+    if n == 0 and block.rounds == 0:
+        tsallis_weights(L, plan.step * block_rate(block.blocks, L.size), state.p)
+        block.arm = tsallis_draw(words, state.p)
         block.loss = 0.0
-    return int(block.arm)
+    return state.values.size
 
 
 @kernel
-def score_round(
-    kind: int, y_max: float, values: np.ndarray, z: np.ndarray, R: np.ndarray, u: np.ndarray, w: np.ndarray, num: np.ndarray
-) -> float:
-    "Line 7: the clipped prediction of the online learner from the k numbers of this round."
-    k, score = values.size, 0.0
-    if kind == VAW:
-        for a in range(k): z[a] = values[a]
-        forward, square = vaw_parts(z, k, R, u)
+def block_predict(n: int, plan: BlockPlan, state: BlockState) -> float:
+    "Line 7: the clipped prediction of the online learner from the numbers of this round."
+    values, z, score = state.values, state.z, 0.0
+    if plan.kind == VAW:
+        for a in range(n): z[a] = values[a]
+        forward, square = vaw_parts(z, n, state.R, state.u)
         score = forward / (1 + square)
     else:
-        for a in range(k): score += w[a] * values[a]
-    score = min(max(score, -y_max), y_max)
-    num.view(SCALARS)[0].score = score
+        for a in range(n): score += state.w[a] * values[a]
+    score = min(max(score, -plan.y_max), plan.y_max)
+    state.num.view(SCALARS)[0].score = score
     return score
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #fa1b7d53
@@ -341,17 +340,17 @@ def forget(kind: int, ridge: float, R: np.ndarray, u: np.ndarray, w: np.ndarray)
 
 
 @kernel
-def learn_round(y: float, plan: BlockPlan, state: BlockState) -> None:
+def block_learn(y: float, n: int, late: bool, plan: BlockPlan, state: BlockState) -> None:
     "Lines 8, 9 and, after the last round of a block, 11 and 4."
     values, z, R, u, w, num = state.values, state.z, state.R, state.u, state.w, state.num.view(SCALARS)[0]
     num.loss += (num.score - y) * (num.score - y) / plan.unit
     num.rounds += 1
-    k, radius = values.size, plan.radius
+    radius = plan.radius
     if plan.kind == VAW:
-        for a in range(k): z[a] = values[a]
-        vaw_learn(z, y, k, R, u)
-    elif plan.kind == OGD: ogd_learn(values, y, k, descent_step(num.rounds, radius, plan.x_norm, plan.y_max), radius, w)
-    else: ons_learn(values, y, k, radius, R, w, state.factor, state.q)
+        for a in range(n): z[a] = values[a]
+        vaw_learn(z, y, n, R, u)
+    elif plan.kind == OGD: ogd_learn(values, y, n, descent_step(num.rounds, radius, plan.x_norm, plan.y_max), radius, w)
+    else: ons_learn(values, y, n, radius, R, w, state.factor, state.q)
     if num.rounds >= plan.block:
         tsallis_learn(state.L, state.p, np.int64(num.arm), min(num.loss, 1.0))
         forget(plan.kind, plan.ridge, R, u, w)
@@ -360,20 +359,19 @@ def learn_round(y: float, plan: BlockPlan, state: BlockState) -> None:
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #e157ff89
 @kernel
-def block_run(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, subsets: np.ndarray, matrices: np.ndarray,
-    plan: BlockPlan, state: BlockState, limit: float, out: np.ndarray,
-) -> int:
-    "Algorithm 1 over the given rows; returns how many rounds were played. One of subsets and matrices is empty."
-    values = state.values
+def block_run(words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, plan: BlockPlan, state: BlockState, out: np.ndarray) -> int:
+    "Algorithm 1 over the given rows; returns how many rounds were played."
+    values, k, limit = state.values, state.values.size, (plan.x_norm * SLACK) ** 2
     for t in range(rows.size):
-        row, arm, total = rows[t], arm_of_round(words, plan.step, state.L, state.p, state.num), 0.0
-        for a in range(values.size):
-            values[a] = entry(X, row, subsets[arm, a]) if subsets.size > 0 else row_product(X, row, matrices[arm, a], 1.0)
+        row, total = rows[t], 0.0
+        block_select(words, 0, plan, state)
+        arm = np.int64(state.num.view(SCALARS)[0].arm)
+        for a in range(k):
+            values[a] = entry(X, row, plan.subsets[arm, a]) if plan.subsets.size > 0 else row_product(X, row, plan.matrices[arm, a], 1.0)
             total += values[a] * values[a]
         if not total <= limit: return t  # also where a value is NaN
-        out[t] = score_round(plan.kind, plan.y_max, values, state.z, state.R, state.u, state.w, state.num)
-        learn_round(y[row], plan, state)
+        out[t] = block_predict(k, plan, state)
+        block_learn(y[row], k, False, plan, state)
     return rows.size
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #1c216840
@@ -433,7 +431,10 @@ class BlockBandit(Learner):
     """
 
     example = {"family": (np.arange(12)[:, None] + np.arange(6)) % 12, "T": 1500}
+    State, kernels = BlockState, (block_select, block_predict, block_learn)
     arrays = BlockState._fields[:7]
+    late_labels = False  # a round needs of its query the arm, and a label its place in the block
+    L: np.ndarray; p: np.ndarray; R: np.ndarray; u: np.ndarray; w: np.ndarray  # of `BlockState`
 
     @validated
     def __init__(
@@ -455,15 +456,11 @@ class BlockBandit(Learner):
         least = 1e-13 * self.block * x_norm**2
         if inner == "ons" and self.ridge < least: fail("ridge", self.ridge, f"at least {least:g}", "the Newton step factors a matrix")
         unit = self.block * known.most
-        self._plan = BlockPlan(self.inner, self.block, self.ridge, radius, x_norm, y_max, unit, step)
-        self.L, self.p, self.values = np.zeros(K), np.full(K, 1 / K), np.zeros(k)
-        self.R, self.u, self.w, self.num = np.zeros((k, k)), np.zeros(k), np.zeros(k), np.zeros(5)
+        self._plan = BlockPlan(self.subsets, self.matrices, self.inner, self.block, self.ridge, radius, x_norm, y_max, unit, step)
+        self.K = K
+        self._allocate()
+        self.p[:] = 1 / K
         forget(self.inner, self.ridge, self.R, self.u, self.w)
-
-    @cached_property
-    def _state(self) -> BlockState:
-        k = self.budget
-        return BlockState(*[*(getattr(self, name) for name in self.arrays), np.zeros(k), np.zeros((k, k)), np.zeros(k)])
 
     @property
     def _arm(self) -> int: return int(self.num.view(SCALARS)[0]["arm"])
@@ -492,21 +489,15 @@ class BlockBandit(Learner):
         return out
 
     def _query(self) -> Any:
-        arm = arm_of_round(self.words, self._plan.step, self.L, self.p, self.num)
-        if self.matrices.size: return self.matrices[arm].copy(), np.empty(0, np.int64)
-        return self.subsets[arm].copy()
-
-    def _predict(self, values: np.ndarray) -> float:
-        self.values[: len(values)] = values
-        return score_round(self.inner, self._plan.y_max, self.values, self._state.z, self.R, self.u, self.w, self.num)
-
-    def _update(self, y: float) -> None: learn_round(y, self._plan, self._state)
-
-    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        return block_run(self.words, X, y, rows, self.subsets, self.matrices, self._plan, self._state, self._limit, books[0])
+        self._made[1](self.words, 0, *self._parts)
+        if self.matrices.size: return self.matrices[self._arm].copy(), np.empty(0, np.int64)
+        return self.subsets[self._arm].copy()
 
     @property
     def _asked(self) -> np.ndarray: return self.subsets[self._arm]
+
+    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
+        return block_run(self.words, X, y, rows, self._plan, self._state, books[0])  # an arm is no list of features to be read one by one
 
     def _explain_refusal(self, X: np.ndarray, row: int, t: int) -> NoReturn:
         if not self.matrices.size: super()._explain_refusal(X, row, t)
@@ -514,11 +505,6 @@ class BlockBandit(Learner):
         names, (name, limit, norm) = [f"measurement {a} of X[{row}]" for a in range(self.budget)], self.x_limit
         check_bought_values(names, values, limit, name, norm, f"it was bought in round {t}")
         raise AssertionError("the values are as they should be")
-
-    @property
-    def _places(self) -> dict[str, tuple[Any, int]]:
-        num = self.num.view(SCALARS)[0]
-        return {"rounds": (num["rounds"], self.block), "arm": (num["arm"], len(self.L))}
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #fedac049
 @functools.cache
