@@ -20,7 +20,7 @@ from ...core.checks import kernel, record
 from ...core.compiled import entry, normal, row_product, squared_length
 from ...core.designs import draw_outside
 from ...core.environment import check_stream
-from ...core.learner import SLACK, Learner, check_bought_values
+from ...core.learner import SLACK, Learner, Role, check_bought_values
 from ...core.oco import adaptive_weight, bound_self_bounding, dual_averaging_step, rda_regret_bound
 from ...core.parameters import XNorm, YMax, AnyFeatures, Choice, Integer, Radius, Real, Seed, Step, validated
 from ...core.registry import register
@@ -209,14 +209,23 @@ SCALARS = record("rounds", "squares", "norm2", "yhat")  # rounds learnt, sum of 
 
 
 class ProjectionState(NamedTuple):
-    "The state that compiled rounds change."
+    "What is learnt, and what the round holds."
 
-    h: np.ndarray  # (d,): sum of the estimates
-    S: np.ndarray  # (budget - 1,): coordinates of this round
-    Q: np.ndarray  # (budget - 1, d): orthonormal rows of this round; none where coordinates are bought
-    values: np.ndarray  # (budget - 1,): what was bought besides the prediction
-    num: np.ndarray  # SCALARS
-    mark: np.ndarray  # (d,): round in which a coordinate was last drawn
+    h: Annotated[np.ndarray, Role(("d",))]  # sum of the estimates
+    S: Annotated[np.ndarray, Role(("budget - 1",), "scratch", np.int64, "d")]  # coordinates of this round
+    Q: Annotated[np.ndarray, Role(("count", "d"), "scratch")]  # orthonormal rows of this round; none where coordinates are bought
+    values: Annotated[np.ndarray, Role(("budget - 1",), "scratch")]  # what was bought besides the prediction
+    num: Annotated[np.ndarray, Role(dtype=SCALARS)]
+    mark: Annotated[np.ndarray, Role(("d",), "scratch", np.int64)]  # round in which a coordinate was last drawn
+
+
+class Plan(NamedTuple):
+    "The constants of a run."
+
+    rate: float
+    radius: float
+    adaptive: bool
+    x_norm: float
 
 
 @kernel
@@ -229,17 +238,25 @@ def projection_scale(num: np.ndarray, rate: float, radius: float, adaptive: bool
 
 
 @kernel
-def draw_coordinates(words: np.ndarray, S: np.ndarray, mark: np.ndarray, num: np.ndarray) -> None:
-    "Algorithm 2, line 4: a uniform set of coordinates."
-    draw_outside(words, mark.size, 0, S.size, mark, np.int64(num.view(SCALARS)[0].rounds) + 1, S)
+def projection_select(words: np.ndarray, n: int, plan: Plan, state: ProjectionState) -> int:
+    "Algorithm 2, line 4: a uniform set of coordinates, or rows; the prediction is bought besides."
+    if n > 0: return n
+    S, mark = state.S, state.mark
+    if state.Q.shape[0] > 0: draw_directions(words, state.Q)
+    else: draw_outside(words, mark.size, 0, S.size, mark, np.int64(state.num.view(SCALARS)[0].rounds) + 1, S)
+    return S.size + 1
 
 
 @kernel
-def projection_learn(
-    y: float, h: np.ndarray, S: np.ndarray, Q: np.ndarray, values: np.ndarray, num: np.ndarray
-) -> None:
+def projection_predict(n: int, plan: Plan, state: ProjectionState) -> float:
+    "Algorithm 2, line 5: the prediction, which was bought."
+    return state.num.view(SCALARS)[0].yhat
+
+
+@kernel
+def projection_learn(y: float, n: int, late: bool, plan: Plan, state: ProjectionState) -> None:
     "Algorithm 2, line 7: h += g of (Ito 3), from the purchases besides the prediction; ||h||^2 is summed afresh every 64 rounds."
-    seen = num.view(SCALARS)[0]
+    h, S, Q, values, seen = state.h, state.S, state.Q, state.values, state.num.view(SCALARS)[0]
     factor, squares, norm2 = 2.0 * h.size / S.size * (seen.yhat - y), 0.0, seen.norm2
     for a in range(S.size):
         g = factor * values[a]
@@ -257,24 +274,20 @@ def projection_learn(
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #4a286a5a
 @kernel
 def projection_run(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: ProjectionState, rate: float, radius: float,
-    adaptive: bool, limit: float, reach: float, out: np.ndarray,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, plan: Plan, state: ProjectionState, out: np.ndarray
 ) -> int:
     "Algorithm 2 over the given rows: predictions into out; returns how many rounds were played."
     h, S, Q, values, num = state.h, state.S, state.Q, state.values, state.num.view(SCALARS)[0]
+    limit, reach = (plan.x_norm * SLACK) ** 2, plan.radius * plan.x_norm * SLACK
     for t in range(rows.size):
         row, total = rows[t], 0.0
-        num.yhat = row_product(X, row, h, projection_scale(state.num, rate, radius, adaptive))
-        if Q.shape[0] > 0:
-            draw_directions(words, Q)
-            for a in range(S.size): values[a] = row_product(X, row, Q[a], 1.0)
-        else:
-            draw_coordinates(words, S, state.mark, state.num)
-            for a in range(S.size): values[a] = entry(X, row, S[a])
+        num.yhat = row_product(X, row, h, projection_scale(state.num, plan.rate, plan.radius, plan.adaptive))
+        n = projection_select(words, 0, plan, state)
+        for a in range(S.size): values[a] = row_product(X, row, Q[a], 1.0) if Q.shape[0] > 0 else entry(X, row, S[a])
         for a in range(S.size): total += values[a] * values[a]
         if not (total <= limit and abs(num.yhat) <= reach): return t  # also where one is NaN
-        out[t] = num.yhat
-        projection_learn(y[row], h, S, Q, values, state.num)
+        out[t] = projection_predict(n, plan, state)
+        projection_learn(y[row], n, False, plan, state)
     return rows.size
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #02linearpar
@@ -336,8 +349,9 @@ class LinearProjection(Learner):
     >>> lr.update(y)                                   # the label
     """
 
-    arrays = ProjectionState._fields
-    State = ProjectionState
+    State, kernels = ProjectionState, (projection_select, projection_predict, projection_learn)
+    late_labels = False  # it buys w'x, which is no feature
+    h: np.ndarray; Q: np.ndarray  # of `ProjectionState`
 
     @validated
     def __init__(
@@ -352,9 +366,8 @@ class LinearProjection(Learner):
         if isinstance(step, str): self.rate = 1.0
         elif schedule == "printed": self.rate = math.sqrt(8 * d / (budget - 1)) / step
         else: self.rate = projection_rate(d, budget, radius, x_norm, y_max, step)
-        r = budget - 1
-        self.h, self.num, self.mark = np.zeros(d), np.zeros(4), np.zeros(d, np.int64)
-        self.S, self.values, self.Q = np.zeros(r, np.int64), np.zeros(r), np.zeros((r if self.orthonormal else 0, d))
+        self._plan, self.count = Plan(self.rate, radius, self.adaptive, x_norm), budget - 1 if self.orthonormal else 0
+        self._allocate()
 
     @property
     def _reach(self) -> float:
@@ -380,23 +393,13 @@ class LinearProjection(Learner):
 
     def _query(self) -> Any:
         w = self.coef_[None]
-        if self.orthonormal:
-            draw_directions(self.words, self.Q)
-            return np.concatenate([w, self.Q])
-        draw_coordinates(self.words, self.S, self.mark, self.num)
-        return w, self.S.copy()
+        self._made[1](self.words, 0, *self._parts)
+        return np.concatenate([w, self.Q]) if self.orthonormal else (w, self.S.copy())
 
     def _predict(self, values: np.ndarray) -> float:
         self.num.view(SCALARS)[0]["yhat"] = values[0]
         self.values[:] = values[1:]
         return float(values[0])
-
-    def _update(self, y: float) -> None:
-        projection_learn(y, self.h, self.S, self.Q, self.values, self.num)
-
-    @property
-    def _places(self) -> dict[str, tuple[Any, int]]:
-        return {"S": (self.S, self.d)}
 
     def _explain_refusal(self, X: np.ndarray, row: int, t: int) -> NoReturn:
         name, limit, _ = self.x_limit
@@ -409,8 +412,7 @@ class LinearProjection(Learner):
              f"radius = {self.radius:g} and x_norm = {limit:g}; {where}")
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        args = (self.rate, self.radius, self.adaptive, self._limit, self._reach, books[0])
-        return projection_run(self.words, X, y, rows, self._state, *args)
+        return projection_run(self.words, X, y, rows, self._plan, self._state, books[0])  # the prediction is a purchase, w'x
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #e71b5268
 def oblique_stream(
