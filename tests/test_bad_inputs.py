@@ -119,8 +119,7 @@ def numbers(cells):
 
 def check_report(out, names, columns, options):
     "The report is of the numbers in the file: rows, features, the loss of the mean label, and of least squares on the named features."
-    r = json.loads((out / "results.json").read_text())
-    y = columns[names.index("y")]
+    r, y = json.loads((out / "results.json").read_text()), columns[names.index("y")]
     X = {name: c for name, c in zip(names, columns, strict=True) if name != "y" and name not in options.get("ignore", ())}
     assert y is not None and np.isfinite(y).all() and r["rows"] == len(y)
     before = np.cumsum(y)[:-1] / np.arange(1, len(y))  # what is said of the first label is not judged
@@ -188,8 +187,7 @@ def test_parquet_is_refused_or_read_as_it_is(folder, data):
         safe = lambda kind, v: [0.0 if kind in ("int", "decimal") and not math.isfinite(x) else x for x in v]
         columns = {name: KINDS[kind](safe(kind, [draw(value) for _ in range(n)])) for name, kind in zip("aby", kinds, strict=True)}
     pa.parquet.write_table(pa.table(columns), path, row_group_size=2)
-    body = path.read_bytes()
-    damage = draw(st.sampled_from(["", "", "cut", "flip", "head", "tail"]))
+    body, damage = path.read_bytes(), draw(st.sampled_from(["", "", "cut", "flip", "head", "tail"]))
     at = draw(st.integers(0, len(body) - 1))
     if damage: path.write_bytes({"cut": body[:at], "flip": body[:at] + bytes([body[at] ^ 4]) + body[at + 1 :], "head": b"x" + body,
                                  "tail": body + b"x"}[damage])
@@ -319,13 +317,11 @@ def test_lines(said, learner):
     "A refused line changes nothing; the accepted ones are answered as if the others had never come."
     one, twin = opened(learner), opened(learner)
     for line in said:
-        before, rounds = whole(one), one.rounds
-        text = one.answer(line)
+        before, rounds, text = whole(one), one.rounds, one.answer(line)
         told = json.loads(text, parse_constant=pytest.fail)
         assert text.isascii() and "\n" not in text
         if "error" in told:
-            assert "it must be" in told["error"] and told["error"].endswith(".") and "\n" not in told["error"]
-            assert whole(one) == before
+            assert "it must be" in told["error"] and told["error"].endswith(".") and "\n" not in told["error"] and whole(one) == before
             continue
         assert json.loads(twin.answer(line)) == told | ({"lines": twin.lines} if "lines" in told else {})
         request = json.loads(line)
@@ -382,8 +378,7 @@ def test_river_model(data):
     model, twin = oslr.OSLRLearner(**kw), oslr.OSLRLearner(**kw)
     good = dict(zip("abcdef", X[0].tolist(), strict=True))
     for t in range(draw(st.integers(1, 4))):
-        x, y = good, float(Y[t])
-        odd = draw(st.sampled_from(["x", "value", "y", "name", ""]))
+        x, y, odd = good, float(Y[t]), draw(st.sampled_from(["x", "value", "y", "name", ""]))
         if odd == "x": x = draw(nonsense)
         if odd == "value": x = good | {draw(st.sampled_from("abcdef")): draw(nonsense)}
         if odd == "name": x = {draw(st.sampled_from([1, None, "", "g", (1, 2), 0.5])): 1.0} | good

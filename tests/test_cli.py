@@ -123,8 +123,7 @@ def test_wrong_arguments(args):
 
 
 def test_list_and_cite():
-    assert "ito2017.RDA1" in oslr("list").output
-    assert oslr("cite", "ito2017").output.startswith("@inproceedings{ito2017,")
+    assert "ito2017.RDA1" in oslr("list").output and oslr("cite", "ito2017").output.startswith("@inproceedings{ito2017,")
 
 
 def test_the_command_is_installed():

@@ -123,8 +123,7 @@ def test_calls(key, data):
         values = measure(X[0], *split_query(lr._S, D)) if getattr(lr, "_S", None) is not None else np.zeros(BUDGET)
         good = {"predict": (values,), "observe": (values,), "update": (0.5,)}.get(name, ())
         args = tuple(data.draw(nonsense) for _ in good) if data.draw(st.booleans()) else good
-        before = str(get_state(lr))
-        got = answer(lambda name=name, args=args: (getattr(lr, name)(*args), "done"))
+        before, got = str(get_state(lr)), answer(lambda name=name, args=args: (getattr(lr, name)(*args), "done"))
         if got is None: assert str(get_state(lr)) == before
         elif name == "query": lr._S = got[0]
     assert np.isfinite(lr.coef_).all()
@@ -137,8 +136,7 @@ def test_streams(key, data):
     lr = cls(**kw)
     arguments = {"learner": lr, "X": X, "y": Y, "seed": 0, "rows": None, "score": True}
     arguments[data.draw(st.sampled_from([*arguments]))] = data.draw(nonsense)
-    before = str(get_state(lr))
-    run = answer(lambda: oslr.simulate(**arguments))
+    before, run = str(get_state(lr)), answer(lambda: oslr.simulate(**arguments))
     if run is None: assert str(get_state(lr)) == before
     elif arguments["score"]: assert np.isfinite(run.predictions).all()
 

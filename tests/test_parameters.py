@@ -43,8 +43,7 @@ def outside(name, parameter, given):
         high = limit(parameter.high, given)
         return [limit(parameter.low, given) - 1, *([] if high is None else [int(high) + 1]), 2.5, True, None, *NONE]
     if isinstance(parameter, Real | Step):
-        high = limit(parameter.high, given)
-        closed = isinstance(parameter, Real) and parameter.closed
+        high, closed = limit(parameter.high, given), isinstance(parameter, Real) and parameter.closed
         low = math.nextafter(parameter.above, -math.inf) if closed else parameter.above
         return [low, high * 1.001, 10**400, -math.inf, True, None, "Adaptive", *NONE]
     if isinstance(parameter, Array):

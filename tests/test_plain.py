@@ -172,8 +172,7 @@ def test_one_number_means_one_statement(tmp_path):
 
 def test_the_notebooks():
     "All of them: `make export` has been run, and nothing is left that a viewer would show as markup."
-    assert numbers.renew(NBS, write=False) == []
-    assert numbers.problems(NBS) == []
+    assert numbers.renew(NBS, write=False) == [] and numbers.problems(NBS) == []
 
 
 def test_numbers_are_those_of_the_site():
@@ -187,21 +186,8 @@ def test_numbers_are_those_of_the_site():
             assert [label for label in found if label.startswith(kind + "-")] == mine, name
 
 
-def test_the_first_cell_is_front_matter_and_no_docstring():
-    "nbdev reads title and description, and would export the description if the cell began with the title."
-    for path in NBS.rglob("*.ipynb"):
-        first = "".join(json.loads(path.read_text(encoding="utf-8"))["cells"][0]["source"])
-        assert re.match(r"<!-- front matter\n.*^# \S.*^> \S", first, re.M | re.S), path
-
-
 def test_captions_have_their_formulas_as_formulas():
     for name, book in numbers.read(NBS).items():
         for text in filter(numbers.CAPTION.match, numbers.prose(book)):
             bare = re.sub(r"\$[^$]*\$|`[^`]*`|\]\([^)]*\)|<[^>]*>", "", text)
             assert not re.search(r" = |\w=\w|\w\^|sqrt\(|\b\w_\w", bare), f"{name}: {bare}"
-
-
-def test_untrusted_viewers_have_a_picture():
-    for path in NBS.rglob("*.ipynb"):
-        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-            for out in cell.get("outputs", []): assert "image/svg+xml" not in out.get("data", {}) or "image/png" in out["data"], path

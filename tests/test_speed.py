@@ -43,8 +43,7 @@ def pieces():
 
 def smallest_ratios(windows=WINDOWS, enough=True):
     "The smallest ratio of each guard over the windows; `enough`: stop when all are within their bounds."
-    found = pieces()
-    best = dict.fromkeys(GUARDS, np.inf)
+    found, best = pieces(), dict.fromkeys(GUARDS, np.inf)
     for _ in range(windows):
         times = in_turn({name: work for name, (work, _) in found.items()}, TURNS)
         second = {name: seconds / found[name][1] for name, seconds in times.items()}

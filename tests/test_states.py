@@ -69,8 +69,7 @@ def test_written_files_stay(monkeypatch, tmp_path, capsys):
     before = {p.name: p.read_bytes() for p in states.FOLDER.iterdir()}
     for suffix in (".npz", ".json"): (states.FOLDER / f"own.CoinBetting{suffix}").unlink()
     states.main()
-    assert "written: own.CoinBetting; " in capsys.readouterr().out
-    assert before.keys() == {p.name for p in states.FOLDER.iterdir()}
+    assert "written: own.CoinBetting; " in capsys.readouterr().out and before.keys() == {p.name for p in states.FOLDER.iterdir()}
     assert all(p.read_bytes() == before[p.name] for p in states.FOLDER.iterdir() if not p.name.startswith("own.CoinBetting."))
 
 
@@ -140,8 +139,7 @@ def test_every_cut_and_changed_bytes(tmp_path):
     lr, path = oslr.ito2017.GreedyRDA(4, 2, seed=0), tmp_path / "a.npz"
     oslr.simulate(lr, np.eye(4), np.ones(4) / 2)
     lr.save(path)
-    data, whole = path.read_bytes(), repr(oslr.saving.saved_form(lr))
-    rng, refused = np.random.default_rng(0), 0
+    data, whole, rng, refused = path.read_bytes(), repr(oslr.saving.saved_form(lr)), np.random.default_rng(0), 0
     for i in range(len(data)):
         path.write_bytes(data[:i])
         assert same_or_refused(path, whole, lr), f"a file of {i} bytes was accepted"
@@ -188,8 +186,7 @@ def test_no_place_leaves_its_array(key, calls, tmp_path):
 @pytest.mark.parametrize("command", ["serve", "run"])
 def test_checkpoints_that_were_damaged(command, tmp_path):
     "Cut anywhere, of another version, without a part, with a part of another kind: a refusal in one sentence leaves the file as it is."
-    name = f"{command}-auto"
-    path = tmp_path / "s.npz" if command == "serve" else tmp_path / "out" / "checkpoint.npz"
+    name, path = f"{command}-auto", tmp_path / "s.npz" if command == "serve" else tmp_path / "out" / "checkpoint.npz"
     path.parent.mkdir(exist_ok=True)
     data, rng = (states.FOLDER / f"{name}.npz").read_bytes(), np.random.default_rng(1)
     header, arrays = read_file(states.FOLDER / f"{name}.npz")
@@ -240,6 +237,19 @@ def through_a_file(lr):
     return other
 
 
+def through_a_map(lr):
+    "Mapped into memory by joblib: arrays that may not be written, as in a report of users of neighbouring tools (A37)."
+    with tempfile.TemporaryDirectory() as folder:
+        joblib.dump(lr, Path(folder) / "m")
+        return joblib.load(Path(folder) / "m", mmap_mode="r")
+
+
+def out_of_band(lr):
+    "The same, with the arrays as bytes of their own."
+    data = pickle.dumps(lr, protocol=5, buffer_callback=(buffers := []).append)
+    return pickle.loads(data, buffers=[bytes(b.raw()) for b in buffers])
+
+
 PRICES = np.arange(1.0, 13.0)
 PLAYERS = {key: partial(make, key, seed=5) for key in KEYS} | {
     "with prices": partial(oslr.own.PairwiseLeastSquares, 12, 20.0, costs=PRICES, seed=5),
@@ -259,9 +269,10 @@ def test_copies_go_on(name, start):
         for c in range(call): step(lr, start, c)
         return lr
 
+    ways = WAYS | {"file": through_a_file, "memory-mapped": through_a_map, "out of band": out_of_band}
     for call in range(len(reached(0).calls)):
         lr, wanted = reached(call), rest_of(reached(call), start, call)
-        for way, through in (WAYS | {"file": through_a_file}).items():
+        for way, through in ways.items():
             other = through(lr)
             assert type(other) is type(lr) and rest_of(other, start, call) == wanted, (way, call)
         assert rest_of(lr, start, call) == wanted
@@ -278,8 +289,7 @@ def step(lr, t, call):
 
 def rest_of(lr, t, call):
     "What comes after `call` calls of a round: the rest of it and forty more."
-    first = [step(lr, t, c) for c in range(call, len(lr.calls) if call else 0)]
-    start = t + bool(call)
+    first, start = [step(lr, t, c) for c in range(call, len(lr.calls) if call else 0)], t + bool(call)
     run = oslr.simulate(lr, S.X[start : start + 40], S.y[start : start + 40])
     return first, run.predictions.tobytes(), np.asarray(lr.coef_).tobytes(), lr.intercept_, lr.rng.random()
 
@@ -302,8 +312,7 @@ def test_learners_travel_to_joblib_workers():
 
 @pytest.mark.parametrize("way", WAYS)
 def test_other_objects_travel(way):
-    through = WAYS[way]
-    run = oslr.simulate(oslr.auto(12, 4, seed=0), S.X, S.y)
+    through, run = WAYS[way], oslr.simulate(oslr.auto(12, 4, seed=0), S.X, S.y)
     other = through(run)
     assert np.array_equal(other.losses, run.losses) and (other.regret(np.ones(12)) == run.regret(np.ones(12))).all()
     assert np.array_equal(through(S).X, S.X) and np.array_equal(through(S).y, S.y)

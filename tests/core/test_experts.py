@@ -39,7 +39,6 @@ def test_limited_advice_at_the_ends():
 def test_limited_advice_uses_the_rates_and_the_seed():
     losses = np.random.default_rng(0).random((30, 5))
     one, two = (e.limited_advice(losses, 2, eta, 7) for eta in (0.4, np.full(30, 0.4)))
-    assert all((a == b).all() for a, b in zip(one, two, strict=True))
-    assert (e.limited_advice(losses, 2, 0.4, 8)[0] != one[0]).any()
+    assert all((a == b).all() for a, b in zip(one, two, strict=True)) and (e.limited_advice(losses, 2, 0.4, 8)[0] != one[0]).any()
     falling = e.limited_advice(losses, 2, np.linspace(0.8, 0.1, 30), 7)[2]
     assert not np.allclose(falling[1], one[2][1]) and np.allclose(falling[0], 0.2)

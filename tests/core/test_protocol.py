@@ -135,8 +135,7 @@ def test_a_round_of_training_only():
     refuses(ValueError, env.commit, [1.0, 1.0, 1.0], NAN)
     env.commit([1.0, 1.0, 1.0], 0.5)
     refuses(BudgetExceeded, env.observe, [0, 1])
-    assert env.observe([0]).tolist() == [1] and env.label() == 1
-    assert env.predictions[0] == 6.5 and env.n_observed[0] == 1
+    assert env.observe([0]).tolist() == [1] and env.label() == 1 and env.predictions[0] == 6.5 and env.n_observed[0] == 1
 
 
 def test_play_and_simulate():

@@ -60,8 +60,7 @@ def whole(state) -> bool:
     level, g = [trees.lazy_leaves(key, b) for b in range(len(key))], len(nodes)
     while g > 0:
         level += [(0.0, 0.0, np.inf)] * (-len(level) % 8)
-        g = (g - 1) // 8
-        rows = [np.array(level[k : k + 8]).T for k in range(0, len(level), 8)]
+        g, rows = (g - 1) // 8, [np.array(level[k : k + 8]).T for k in range(0, len(level), 8)]
         if any((nodes[g + k] != row).any() for k, row in enumerate(rows)): return False
         level = [trees.lazy_join(nodes, g + k) for k in range(len(rows))]
     return (num["keys"], num["active"], num["least"]) == level[0]
@@ -95,13 +94,11 @@ def error(kind, seed, rounds=120, step=trees.lazy_step):
     d, R = int(rng.choice([1, 2, 7, 8, 9, 20, 65, 600])), float(rng.choice([1e-3, 0.3, 1.0, 8.0, 1e5]))
     n, state, total, worst = min(d, int(rng.choice([1, 2, 5, 30]))), trees.lazy_ball(d), np.zeros(d), 0.0
     for t in range(1, rounds + 1):
-        c = float(rng.choice([1 - 1 / t] * 16 + [0.5, 0.0, 1.3, 1e-200]))
-        before = trees.lazy_weights(state)
+        c, before = float(rng.choice([1 - 1 / t] * 16 + [0.5, 0.0, 1.3, 1e-200])), trees.lazy_weights(state)
         trees.lazy_scale(state, c)
         w = trees.lazy_weights(state)  # from here on, so that cancellations are exact on both sides
         I, change = changes(kind, d, n, w / R, rng)
-        change = np.where(change == -w[I] / R, -w[I], R * change)
-        worst = max(worst, np.abs(w - c * before).max() / R)
+        change, worst = np.where(change == -w[I] / R, -w[I], R * change), max(worst, np.abs(w - c * before).max() / R)
         w[I] += change
         w = proj_l1(w, R)
         step(state, I, change, n, R)

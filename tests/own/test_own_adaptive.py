@@ -29,8 +29,7 @@ def test_values():
 
 
 def test_the_sum_of_squares_is_that_of_the_estimates():
-    lr = ito2017.RDA1(8, 5, k=2, step="adaptive", radius=2, seed=1)
-    total = 0.0
+    lr, total = ito2017.RDA1(8, 5, k=2, step="adaptive", radius=2, seed=1), 0.0
     for x, y in zip(STREAM[:50], LABELS, strict=False):
         before = lr.h.copy()
         lr.predict(x[lr.query()])
@@ -42,8 +41,7 @@ def test_the_sum_of_squares_is_that_of_the_estimates():
 
 def test_a_tiny_stream_is_nothing_and_not_an_error():
     "Labels whose squares underflow: the weights stay 0; a little larger, and the run is that of labels of any size."
-    X, y = STREAM, LABELS * 2.0**-500
-    lr = ito2017.RDA1(8, 5, k=2, step="adaptive", seed=1)
+    X, y, lr = STREAM, LABELS * 2.0**-500, ito2017.RDA1(8, 5, k=2, step="adaptive", seed=1)
     assert (oslr.simulate(lr, X, y).predictions == 0).all() and 0 <= lr.num.view(SCALARS)[0]["squares"] < NOTHING and (lr.coef_ == 0).all()
     run = [oslr.simulate(ito2017.RDA1(8, 5, k=2, step="adaptive", radius=c, seed=1), X, c * LABELS).predictions for c in (1.0, 2.0**-190)]
     assert (run[1] == 2.0**-190 * run[0]).all() and run[0].any()

@@ -67,8 +67,7 @@ def test_batches_agree_with_single_problems():
 def test_the_rule_finds_the_weights():
     n, d = 20_000, 5
     X = RNG.choice([-1.0, 1.0], (n, d))
-    y = 0.5 * X[:, 1] - 0.3 * X[:, 4] + 0.1 * RNG.choice([-1, 1], n)
-    S = np.argsort(RNG.random((n, d)), axis=1) < 3
+    y, S = 0.5 * X[:, 1] - 0.3 * X[:, 4] + 0.1 * RNG.choice([-1, 1], n), np.argsort(RNG.random((n, d)), axis=1) < 3
     pair = np.full((d, d), 3 / 10) + np.eye(d) * (3 / 5 - 3 / 10)
     w = page.moment_rule(np.where(S, X, np.nan), y, S, pair, 2, 1.0)
     assert set(np.flatnonzero(w)) == {1, 4} and np.allclose(w[[1, 4]], [0.5, -0.3], atol=0.05)
@@ -144,8 +143,7 @@ def test_experts():
     "Clipping, a single expert, the same answer in another unit, both rules against a formula for two experts."
     y = np.array([1.0, -1.0, 1.0, 1.0])
     assert np.allclose(page.aggregate(np.full((4, 1), 5.0), y, 1.0), 1) and np.allclose(page.aggregate(np.full((4, 1), 0.3), y, 1.0), 0.3)
-    P = RNG.standard_normal((30, 4))
-    z = RNG.standard_normal(30)
+    P, z = RNG.standard_normal((30, 4)), RNG.standard_normal(30)
     for rule, unit in itertools.product(("vovk", "mean"), (1e-6, 1e6)):
         assert np.allclose(page.aggregate(P * unit, z * unit, rule=rule), unit * page.aggregate(P, z, rule=rule), rtol=1e-9)
     assert page.aggregate(P, z)[0] == 0 and (np.abs(page.aggregate(P, z)[1:]) <= np.maximum.accumulate(np.abs(z))[:-1] * (1 + 1e-12)).all()
@@ -179,12 +177,10 @@ def test_drawn_counts_are_those_of_played_rounds():
     assert np.allclose(kinds.p @ kinds.adds[:, :9], kinds.V.ravel()) and np.allclose(kinds.p @ kinds.adds[:, 9:], kinds.b)
     n, rng = 50, np.random.default_rng(2)
     V, b = next(page_ledger.drawn_moments(kinds, np.array([n]), 4000, rng))
-    x = np.array(list(itertools.product((1.0, -1.0), repeat=3)))
-    found = []
+    x, found = np.array(list(itertools.product((1.0, -1.0), repeat=3))), []
     for _ in range(400):
         X = x[rng.choice(8, n, p=(1 + 0.4 * x[:, 0] * x[:, 1]) / 8)]
-        y = np.where(rng.random(n) < (1 + X @ [0.3, 0.2, 0]) / 2, 1.0, -1.0)
-        S = np.ones((n, 3), bool)
+        y, S = np.where(rng.random(n) < (1 + X @ [0.3, 0.2, 0]) / 2, 1.0, -1.0), np.ones((n, 3), bool)
         S[np.arange(n), rng.integers(3, size=n)] = False
         A, c = page.bought_moments(X, y, S, np.full((3, 3), 1 / 3) + np.eye(3) / 3)
         found.append([A[0, 1], A[1, 1], c[0]])

@@ -28,31 +28,10 @@ def stream(seed=0, T=600, d=12):
     return X, X[:, 1] - X[:, 4] + 0.5 * X[:, 7] + 0.3 * rng.standard_normal(T)
 
 
-OPTIONS = [{}, {"forget": 0.9}, {"forget": 0.5}, {"centre": False}, {"prior": 0.0}, {"explore": 1.0}, {"explore": 0.0}, {"top": 0},
-           {"support": "lasso"}, {"support": "exact"}, {"rows": 12}, {"scales": [0.1]}, {"rows": 10, "forget": 0.99},
-           {"adaptive": True}, {"adaptive": True, "centre": False}, {"adaptive": True, "forget": 0.99}]
-
-
-@pytest.mark.parametrize("kw", OPTIONS, ids=str)
-def test_options_play_resume_and_save(kw, tmp_path):
-    X, y = stream()
-    whole = oslr.simulate(PairwiseLeastSquares(12, 5, seed=3, **kw), X, y)
-    again = oslr.play(PairwiseLeastSquares(12, 5, seed=3, **kw), oslr.Environment(X, y, 5))
-    assert (whole.predictions == again.predictions).all() and (whole.n_observed == 5).all()
-    lr, out = PairwiseLeastSquares(12, 5, seed=3, **kw), []
-    for start, stop in ((0, 7), (7, 250), (250, 600)):
-        out.append(oslr.simulate(lr, X[start:stop], y[start:stop]).predictions)
-        lr.save(tmp_path / "a.npz")
-        lr = oslr.load(tmp_path / "a.npz")
-    assert (np.concatenate(out) == whole.predictions).all()
-    if kw.get("forget", 1) > 0.95: assert whole.losses[-200:].mean() < 0.7 * y.var()
-
-
 @settings(deadline=None, max_examples=25)
 @given(d=st.integers(2, 9), share=st.floats(0, 1), forget=st.sampled_from([1.0, 0.97]), centre=st.booleans(), seed=st.integers(0, 99))
 def test_compiled_is_the_textbook(d, share, forget, centre, seed):
-    budget = 2 + round(share * (d - 2))
-    rng = np.random.default_rng(seed)
+    budget, rng = 2 + round(share * (d - 2)), np.random.default_rng(seed)
     X = rng.standard_normal((90, d)) + 1
     X[:, 0] = np.round(X[:, 0])
     y = X[:, 0] + rng.standard_normal(90)
@@ -76,10 +55,8 @@ def test_a_mixed_prediction_is_never_worse_than_the_bound(N, seed, scale):
 
 def test_the_compiled_experts_are_bounded_on_a_stream_in_the_worst_order():
     X, y = stream(2)
-    order = np.argsort(y)
-    lr = PairwiseLeastSquares(12, 5, seed=0)
-    run = oslr.simulate(lr, X[order], y[order])
-    Y = np.ptp(y) / 2
+    order, lr = np.argsort(y), PairwiseLeastSquares(12, 5, seed=0)
+    run, Y = oslr.simulate(lr, X[order], y[order]), np.ptp(y) / 2
     # the losses that are kept are those for labels cut off at what was seen; these are smaller than those of the theorem
     told = np.clip(y[order], np.minimum.accumulate(np.r_[np.inf, y[order][:-1]]), np.maximum.accumulate(np.r_[-np.inf, y[order][:-1]]))
     assert ((run.predictions - told)[1:] ** 2).sum() <= lr.losses.min() + bound_aggregation(5, Y, known=True) + 1e-9
@@ -92,8 +69,7 @@ def plain_bets(X, y, sets):
     for i in sets[0]: seen[i].append(X[0, i])
     for t in range(1, len(y)):
         low, high = y[:t].min(), y[:t].max()
-        masked = {d: 1.0} | {i: X[t, i] - np.mean(seen[i]) if seen[i] else 0.0 for i in sets[t]}
-        score = y[:t].mean()
+        masked, score = {d: 1.0} | {i: X[t, i] - np.mean(seen[i]) if seen[i] else 0.0 for i in sets[t]}, y[:t].mean()
         for i, x in masked.items():
             h, n, G, V, purse = bets[i]
             most = 2 * (high - low) * abs(x)
@@ -164,8 +140,7 @@ def test_bounds_of_the_expert_that_bets_hold_on_random_hostile_streams():
             x, S, num = rng.standard_normal(6) * 10.0 ** rng.uniform(-1, 2 * t / 300, 6), lr.query(), lr.num[0]
             f = lr.single[S]
             masked = np.where(f["n"] > 0, x[S] - f["ref"] - f["sum"] / np.maximum(f["n"], 1), 0.0)
-            q = num["y_ref"] + num["y_sum"] / max(num["count"], 1) + U[:, 6] + U[:, S] @ masked
-            p = lr.predict(x[S])
+            q, p = num["y_ref"] + num["y_sum"] / max(num["count"], 1) + U[:, 6] + U[:, S] @ masked, lr.predict(x[S])
             y = q[1] + rng.choice([-1, 1]) if seed % 2 else (-1 if p > 0 else 1) * rng.exponential() * (1 + (t > 200) * 9)
             told = min(max(y, num["low"]), num["high"])
             if t: mine, theirs = mine + (p - told) ** 2, theirs + (q - told) ** 2
@@ -246,8 +221,7 @@ def test_forgetting_follows_a_change():
 
 def test_what_is_committed():
     X, y = stream(T=1500)
-    lr = PairwisePOSLR(12, 6, 3, seed=0)
-    env = oslr.Environment(X, y, 6, "POSLR", k=3)
+    lr, env = PairwisePOSLR(12, 6, 3, seed=0), oslr.Environment(X, y, 6, "POSLR", k=3)
     run = oslr.play(lr, env)
     assert np.count_nonzero(lr.coef_) <= 3 and set(np.flatnonzero(lr.coef_)) <= set(lr.favourites_) and (env.n_observed <= 9).all()
     assert run.losses[-300:].mean() < (y**2).mean()
@@ -277,8 +251,7 @@ def test_a_round_may_be_given_whole():
     X, y = stream()
     plain, parts = PairwiseLeastSquares(12, 5, seed=1), PairwiseLeastSquares(12, 5, seed=1)
     for t in range(400):
-        S, again = plain.query(), parts.query()
-        explored = parts.explored_
+        S, again, explored = plain.query(), parts.query(), parts.explored_
         parts.skip()
         yhat = plain.predict(X[t, S])
         plain.update(y[t])
@@ -317,8 +290,7 @@ def test_a_forgotten_prefix_leaves_no_trace(kind, make):
     budget, n = make.get("budget", 4), 2000
     stories, rng = wild(kind, n, np.random.default_rng(3)), np.random.default_rng(4)
     if not make.get("centre", True) and "level" in kind: pytest.skip("sums about zero keep to zero")
-    sets = [rng.permutation(5)[:budget] for _ in range(n)]
-    found = []
+    sets, found = [rng.permutation(5)[:budget] for _ in range(n)], []
     for X, y in stories:
         lr = PairwiseLeastSquares(5, forget=0.95, seed=0, **{"budget": budget} | make)
         predictions = [lr.learn(S, x[S], label) for S, x, label in zip(sets, X, y, strict=True)]
@@ -334,8 +306,7 @@ def test_references_follow_what_is_remembered():
     Z[0] = 0
     for protocol in ("OSLR", "training-only"):
         lr = oslr.auto(6, 3, protocol=protocol, memory=200, seed=0)
-        assert oslr.simulate(lr, Z, y).losses[-2000:].mean() < 0.1 * y.var()
-        assert (abs(lr.single["ref"] - 1e9) < 10).all()
+        assert oslr.simulate(lr, Z, y).losses[-2000:].mean() < 0.1 * y.var() and (abs(lr.single["ref"] - 1e9) < 10).all()
     lr = oslr.auto(6, 3, seed=0)
     oslr.simulate(lr, Z, y)
     assert (lr.single["ref"] % 1e9 < 5).any() and 0 in lr.single["ref"]
@@ -361,8 +332,7 @@ def test_weights_do_not_collapse_while_pairs_are_young(seed):
     "As many features have weights as may be bought, at every moment after the first rounds, and no moment is worse than the mean."
     rng = np.random.default_rng(seed)
     X = np.clip(rng.normal(size=(6000, 40)) @ rng.normal(size=(40, 300)) / 6 + rng.normal(size=(6000, 300)), -3, 3)
-    y = X[:, 0] + X[:, 1] - X[:, 2] + 0.5 * rng.normal(size=6000)
-    learner, losses = oslr.auto(300, 8, seed=seed), []
+    y, learner, losses = X[:, 0] + X[:, 1] - X[:, 2] + 0.5 * rng.normal(size=6000), oslr.auto(300, 8, seed=seed), []
     for end in np.geomspace(1000, 5000, 16).astype(int):
         start = int(learner.num[0]["rounds"])
         oslr.simulate(learner, X[start:end], y[start:end])
@@ -373,7 +343,6 @@ def test_weights_do_not_collapse_while_pairs_are_young(seed):
 
 def test_weights_with_prices_are_for_the_budget():
     rng, costs = np.random.default_rng(0), np.array([3, 1, 1, 2, 1, 5, 1, 1.0])
-    X = rng.normal(size=(3000, 8))
-    learner = oslr.auto(8, 4.0, costs=costs, seed=0)
+    X, learner = rng.normal(size=(3000, 8)), oslr.auto(8, 4.0, costs=costs, seed=0)
     oslr.simulate(learner, X, X[:, 0] + X[:, 1] + X[:, 3])
     assert costs[learner.coef_ != 0].sum() <= 4 and learner.coef_[[0, 1]].min() > 0.5

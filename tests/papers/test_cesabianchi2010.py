@@ -113,6 +113,5 @@ def test_sections_of_the_report():
 
 @pytest.mark.parametrize("size", [1e-300, 1e-200, 1.0])
 def test_tiny_labels_have_tiny_weights(size):
-    X = np.random.default_rng(0).choice([-1.0, 1.0], (500, 4))
-    lr = solvers.Baseline(4, 4, seed=0)
+    X, lr = np.random.default_rng(0).choice([-1.0, 1.0], (500, 4)), solvers.Baseline(4, 4, seed=0)
     assert np.isfinite(simulate(lr, X, size * X[:, 0]).predictions).all() and lr.coef_[0] > 0.5 * size

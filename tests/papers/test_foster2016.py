@@ -45,8 +45,7 @@ def test_rates():
 @pytest.mark.parametrize("T", [1, 5000, 10**6])
 def test_closed_bounds(shape, T):
     d, budget, k = shape
-    q, L = float(f.chances(d, budget, k)[1]), math.log(math.comb(d, k))
-    closed = bound_retuned(d, budget, k, T)
+    q, L, closed = float(f.chances(d, budget, k)[1]), math.log(math.comb(d, k)), bound_retuned(d, budget, k, T)
     assert bound_fkk(d, budget, k, T, "retuned") <= closed <= (4 + 4.25 * math.sqrt(L)) * math.sqrt(T / q) + L / 3 / q
     assert T < L / q or closed <= (4 + 4.6 * math.sqrt(L)) * math.sqrt(T / q)
     for scale in (0.1, 3.0):  # features in other units: the same game

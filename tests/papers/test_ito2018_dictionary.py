@@ -88,8 +88,7 @@ def test_solvers(solver, stream):
     dense = A @ lr.target_
     assert np.linalg.norm(lr.coef_) <= np.linalg.norm(dense) * (1 + 1e-9) and abs((dense - lr.coef_) @ lr.coef_) < 1e-9
     best = page.solve("exact", lr.G, lr.G @ lr.target_, 3)
-    assert np.linalg.norm(dense - lr.coef_) >= np.linalg.norm(dense - A @ best) - 1e-9
-    assert 0 < lr.error_sum_ < 150
+    assert np.linalg.norm(dense - lr.coef_) >= np.linalg.norm(dense - A @ best) - 1e-9 and 0 < lr.error_sum_ < 150
 
 
 @pytest.mark.filterwarnings("ignore:Orthogonal matching pursuit ended")
@@ -110,8 +109,7 @@ def test_what_is_bought(stream):
     for x, label in zip(X[:300], y, strict=False):
         rows, S = lr.query()
         assert len(S) == 0 and len(np.unique(rows, axis=0)) == len(rows) and (rows == lr.columns[lr.S[: len(rows)]]).all()
-        weights = lr.weights_
-        yhat = lr.predict(measure(x, rows, S))
+        weights, yhat = lr.weights_, lr.predict(measure(x, rows, S))
         assert np.isclose(yhat, x @ (A @ weights)) and set(np.flatnonzero(weights)) <= set(lr.S[: len(rows)])
         short += len(rows) < 6
         lr.update(label)
@@ -127,8 +125,7 @@ def test_what_is_bought(stream):
 def test_refusals_name_the_column(stream):
     A, X, y, _ = stream
     lr = New(A, 4, 2, seed=0)
-    before = lr.eta.copy()
-    far = np.array([X[0], 50 * X[1]])
+    before, far = lr.eta.copy(), np.array([X[0], 50 * X[1]])
     with pytest.raises(ValueError, match=r"norm of column \d+ of A times X\[1\] .*x_norm"): oslr.simulate(lr, far, y[:2])
     bad = X[:3].copy()
     bad[2, 7] = np.nan

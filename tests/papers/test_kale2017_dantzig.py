@@ -43,8 +43,7 @@ def test_nothing_is_learnt_before_t0(stream):
 def test_more_rounds_learn_the_weights():
     "By the theorem's radius, which needs no tuning, on a longer stream."
     rng = np.random.default_rng(5)
-    X = rng.choice([-1.0, 1.0], (2**16, 6))
-    w = np.r_[0.6, -0.4, np.zeros(4)]
+    X, w = rng.choice([-1.0, 1.0], (2**16, 6)), np.r_[0.6, -0.4, np.zeros(4)]
     run = simulate(lr := page.DantzigPOSLR(6, 4, 2, sigma=0.1, seed=1), X, X @ w + 0.1 * rng.standard_normal(2**16))
     assert np.abs(lr.coef_ - w).max() < 0.1 and lr.guarded_ == 0 and run.regret(w)[-1] < 0.06 * (X @ w @ (X @ w))
 
@@ -52,8 +51,7 @@ def test_more_rounds_learn_the_weights():
 def test_the_guard_keeps_the_norm():
     "With a radius that is far too small the solution stays in the ball, and it is counted."
     rng = np.random.default_rng(5)
-    X = rng.choice([-1.0, 1.0], (600, 20))
-    lr = page.DantzigPOSLR(20, 4, 3, sigma=0.1, rule="printed", C=1e-3, seed=1)
+    X, lr = rng.choice([-1.0, 1.0], (600, 20)), page.DantzigPOSLR(20, 4, 3, sigma=0.1, rule="printed", C=1e-3, seed=1)
     for start, stop in ((0, 40), (40, 200), (200, 600)):
         simulate(lr, X[start:stop], X[start:stop, 0])
         assert np.abs(lr.coef_).sum() <= 1 + 1e-9

@@ -29,8 +29,7 @@ def test_arguments(kw, message):
 
 
 def test_the_theorems_parameters_are_used_where_they_exist():
-    plan = K.greedy_parameters(40, 1, 20, 10**6, 1.2)
-    lr = K.OnlineGreedyOSLR(40, 20, k=1, T=10**6, kappa=1.2)
+    plan, lr = K.greedy_parameters(40, 1, 20, 10**6, 1.2), K.OnlineGreedyOSLR(40, 20, k=1, T=10**6, kappa=1.2)
     assert (lr.k1, lr.batch) == (plan.k1, plan.batch) == (7, 70) and plan.asked == 2 and plan.bound == np.inf
     other = K.OnlineGreedyOSLR(40, 20, k=1, T=10**6, kappa=1.2, k1=4, batch=100)
     assert (other.k1, other.batch) == (4, 100)

@@ -51,9 +51,7 @@ def test_draws_follow_the_chances():
 
 
 def test_the_squares_explore():
-    env = oslr.Environment(X, y, 4)
-    lr = L.DSOSLRC(10, 4, sigma=0.1, C=0.1, seed=2)
-    supports = []
+    env, lr, supports = oslr.Environment(X, y, 4), L.DSOSLRC(10, 4, sigma=0.1, C=0.1, seed=2), []
     while env.t < 400:
         S = lr.query()
         if math.isqrt(env.t + 1) ** 2 != env.t + 1: assert (S == lr.support_).all()

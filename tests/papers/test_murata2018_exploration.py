@@ -40,8 +40,7 @@ def test_a_step_far_too_long_ends_in_no_infinities():
 
 def test_a_plan_of_phases():
     "The engine plays outer rounds of two kinds of updates; batches grow from one outer round to the next."
-    lr = page.HardThresholding(10, 6, 3, 3, 0.1, (2, 3), (4, 5), 2.0, None, None, None)
-    seen = []
+    lr, seen = page.HardThresholding(10, 6, 3, 3, 0.1, (2, 3), (4, 5), 2.0, None, None, None), []
     for x, y in zip(np.tile(X, (2, 1)), np.tile(Y, 2), strict=True):
         seen.append((int(lr._counts["phase"]), lr.batch_, len(S := lr.query())))
         lr.predict(x[S])

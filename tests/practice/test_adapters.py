@@ -55,8 +55,7 @@ def test_without_shuffling_it_is_simulate(learner):
 
 
 def test_partial_fit_goes_on():
-    whole = OSLRRegressor(4, shuffle=False, random_state=0).fit(S.X, S.y)
-    parts = OSLRRegressor(4, random_state=0)
+    whole, parts = OSLRRegressor(4, shuffle=False, random_state=0).fit(S.X, S.y), OSLRRegressor(4, random_state=0)
     for rows in np.array_split(np.arange(600), 7): parts.partial_fit(S.X[rows], S.y[rows])
     assert (parts.coef_ == whole.coef_).all() and parts.n_features_seen_ == whole.n_features_seen_
     assert parts.y_range_ == whole.y_range_ == (S.y.min(), S.y.max())
@@ -85,8 +84,7 @@ def test_a_prediction_reads_no_more_than_the_budget(key):
 
 def test_predict_changes_nothing():
     model = OSLRRegressor(4, random_state=0).fit(S.X, S.y)
-    before = pickle.dumps(model)
-    values = model.predict(S.X)
+    before, values = pickle.dumps(model), model.predict(S.X)
     assert pickle.dumps(model) == before and (model.predict(S.X) == values).all()
     assert np.allclose([model.predict(x[None])[0] for x in S.X[:20]], values[:20], rtol=1e-12)
     with ThreadPoolExecutor(4) as pool: assert all((p == values).all() for p in pool.map(model.predict, [S.X] * 8))

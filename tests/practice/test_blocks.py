@@ -130,8 +130,7 @@ def test_nothing_to_play(stream):
     "Empty blocks are passed over, and the seed waits for the first round; what is used up already is a run of no rounds."
     empty = stream.X[:0], stream.y[:0]
     run = simulate_blocks(lr := new(), [empty, good(stream), empty], seed=3)
-    assert (run.rounds, run.blocks) == (50, 3)
-    assert (run.predictions == oslr.simulate(new(), *good(stream), seed=3).predictions).all()
+    assert (run.rounds, run.blocks) == (50, 3) and (run.predictions == oslr.simulate(new(), *good(stream), seed=3).predictions).all()
     used = cut(stream.X, stream.y, [100])
     assert simulate_blocks(lr, used).rounds == 300
     before = state(lr)

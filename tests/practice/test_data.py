@@ -92,8 +92,7 @@ def test_every_fault_of_a_table_is_named(edit, message, tmp_path, rows):
 
 
 def test_windows_line_ends_and_quotes_are_harmless(tmp_path, rows):
-    file = tmp_path / "a.csv"
-    quoted = text(rows, [f'"{name}"' for name in data.CT_HEADER])
+    file, quoted = tmp_path / "a.csv", text(rows, [f'"{name}"' for name in data.CT_HEADER])
     file.write_bytes(b"\xef\xbb\xbf" + quoted.replace("\n", "\r\n").encode())
     assert (data._read_ct(file, **known(rows))[1] == rows[:, -1]).all()
 
@@ -141,8 +140,7 @@ def test_downloads_only_when_asked_and_with_the_known_digest(cache, rows, monkey
 
 def test_blog_feedback_in_the_order_of_time_or_not_at_all(tmp_path):
     values = np.arange(4 * 281.0).reshape(4, 281)
-    line = [",".join(map(str, row)) for row in values.tolist()]
-    name = "blogData_test-2012.02.0{}.00_00"
+    line, name = [",".join(map(str, row)) for row in values.tolist()], "blogData_test-2012.02.0{}.00_00"
     digests = {"rows": (2, 2), "labels": data._digest(values[:, -1]), "features": data._digest(values[:, :-1], "<f4")}
     good = {"blogData_train": "\n".join(line[:2]), name.format(2): line[3], name.format(1): line[2]}
     stream = data._read_blog(packed(tmp_path, "a.zip", **good), **digests)

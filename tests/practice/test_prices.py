@@ -47,8 +47,7 @@ def test_no_round_spends_more(d, seed, share, whole):
     "Any prices, also equal ones and zeros, and any budget; every purchase is one to which nothing could be added."
     rng = np.random.default_rng(seed)
     costs = rng.integers(0, 4, d) * 0.1 if whole else rng.exponential(1, d) ** 2
-    budget = max(float(costs.min() + share * (costs.sum() - costs.min())), 1e-3)
-    Z = rng.standard_normal((80, d))
+    budget, Z = max(float(costs.min() + share * (costs.sum() - costs.min())), 1e-3), rng.standard_normal((80, d))
     env = oslr.Environment(Z, Z[:, 0], budget, costs=costs)
     run = oslr.play(lr := priced(budget, costs, seed=seed), env)
     assert (oslr.simulate(priced(budget, costs, seed=seed), Z, Z[:, 0]).predictions == run.predictions).all()
@@ -87,8 +86,7 @@ def test_all_features_and_all_free():
     ([0.6] * 6, 1.0, [0.5, 1.0, 0, 0, 0, 0.4], {1}),  # no pair can be had, and none is needed
 ], ids=str)
 def test_bargains(costs, budget, weights, favourites):
-    Z = np.random.default_rng(5).standard_normal((6000, len(costs)))
-    lr = priced(budget, np.array(costs))
+    Z, lr = np.random.default_rng(5).standard_normal((6000, len(costs))), priced(budget, np.array(costs))
     oslr.simulate(lr, Z, Z @ weights)
     assert set(lr.favourites_) == favourites
 
@@ -112,8 +110,7 @@ def test_late_labels():
     plain, late = priced(), priced()
     oslr.simulate(plain, X[:300], Y[:300])
     for t in range(300):
-        S = late.query()
-        explored = late.explored_
+        S, explored = late.query(), late.explored_
         late.skip()
         assert late.predict_from(S, X[t, S]) == late.learn(S, X[t, S], Y[t], explored=explored)
     names = [n for n in late.arrays if n != "mark"]
@@ -164,8 +161,7 @@ def test_who_may_play_with_whom():
     run = oslr.play(oslr.auto(12, 3, seed=0), oslr.Environment(X, Y, 33.0, costs=COSTS))
     assert run.spent.max() <= 33 and (run.n_observed == 3).all() and run.spent.min() < 10
     train = oslr.play(oslr.auto(12, 3, protocol="training-only", seed=0), oslr.Environment(X, Y, 33.0, "training-only", costs=COSTS))
-    assert (train.spent > 0).any()
-    assert oslr.play(priced(), oslr.Environment(X[:50], Y[:50], 12)).spent is None
+    assert (train.spent > 0).any() and oslr.play(priced(), oslr.Environment(X[:50], Y[:50], 12)).spent is None
     for learner, kw, words in ((oslr.auto(12, 3), {"budget": 32.0, "costs": COSTS}, "dearest purchase = 33.0: .* at most 32"),
                                (priced(), {"budget": 8.0, "costs": COSTS}, "learner.budget = 9.0: .* at most 8"),
                                (priced(), {"budget": 9.0, "costs": COSTS + 1}, "learner.costs = .*: it must be the prices of the env"),
@@ -196,8 +192,7 @@ def test_auto_and_make_learner():
 
 
 def test_scikit_learn():
-    pd = pytest.importorskip("pandas")
-    names = [f"f{i}" for i in range(12)]
+    pd, names = pytest.importorskip("pandas"), [f"f{i}" for i in range(12)]
     by_name = dict(zip(reversed(names), reversed(COSTS.tolist()), strict=True))
     plain = OSLRRegressor(9.0, costs=COSTS, random_state=0).fit(X, Y)
     named = OSLRRegressor(9.0, costs=by_name, random_state=0).fit(pd.DataFrame(X, columns=names), Y)
@@ -218,8 +213,7 @@ def test_scikit_learn():
 
 def test_river():
     names = "abcdefghijkl"
-    model = OSLRLearner(9.0, costs=dict(zip(names, COSTS.tolist(), strict=True)), seed=0)
-    squares, read = 0.0, []
+    model, squares, read = OSLRLearner(9.0, costs=dict(zip(names, COSTS.tolist(), strict=True)), seed=0), 0.0, []
 
     class Row(dict):
         def get(self, name, other=None): return read.append(name) or dict.get(self, name, other)
@@ -250,8 +244,7 @@ def test_pairs_that_can_be_had_are_had():
     for seed in range(5):
         rng = np.random.default_rng(seed)
         costs = rng.integers(0, 6, 7).astype(float)
-        budget = float(max(costs.min() + 1, 7))
-        Z = rng.standard_normal((6000, 7))
+        budget, Z = float(max(costs.min() + 1, 7)), rng.standard_normal((6000, 7))
         lr = priced(budget, costs, seed=seed)
         oslr.simulate(lr, Z, Z[:, 0] + 0.1 * Z[:, 1])
         for i, j in itertools.combinations(range(7), 2): assert (lr.pairs[j * (j - 1) // 2 + i, 0] > 0) == (costs[i] + costs[j] <= budget)

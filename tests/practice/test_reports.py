@@ -16,7 +16,6 @@ import time
 import warnings
 from pathlib import Path
 
-import joblib
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -24,7 +23,6 @@ import pytest
 from conftest import command, refused
 from pyarrow import parquet
 from sklearn.model_selection import GridSearchCV
-from test_learners import make
 
 import oslr_nb as oslr
 from oslr_nb.core import checks, storage
@@ -45,8 +43,7 @@ def cli(name, path, *words, out=None):
     "Exit code, what was said, results.json (None if there is none)."
     out = out or tempfile.mkdtemp() + "/out"
     folder = ("--out", out) if name == "run" else ()
-    done = command(name, path, "--target", "y", *words, *folder)
-    found = Path(out, "results.json")
+    done, found = command(name, path, "--target", "y", *words, *folder), Path(out, "results.json")
     return done.exit_code, done.output, json.loads(found.read_text()) if found.exists() else None
 
 
@@ -211,8 +208,7 @@ def test_names_and_dates(values):
     for encode in (("--encode",), ()):
         code, said, _ = cli("run", path, "--budget", 2, *encode)
         assert code == 2 and "column 'who'" in said and "--encode who" in said
-        assert f"{len(set(values))} different values in {n} rows" in said
-        assert "2 of 4 features" in works(said)
+        assert f"{len(set(values))} different values in {n} rows" in said and "2 of 4 features" in works(said)
     r = cli("run", path, "--budget", 2, "--encode", "who", "--encode", "s")[2]
     assert len(r["features"]) == len(set(values)) + 4
 
@@ -293,8 +289,7 @@ def test_an_index_of_pandas_is_left_out(index):
     _, said, r = cli("run", path, "--budget", 2)
     assert r["features"] == ["a", "b"] and len(r["left_out"]) == len(index)
     left_out = f"Left out: '{index[0] or '__index_level_0__'}'"
-    assert left_out in said and left_out in cli("recommend", path, "--budget", 2)[1]
-    assert TableBlocks(path, "y").names == ("a", "b")
+    assert left_out in said and left_out in cli("recommend", path, "--budget", 2)[1] and TableBlocks(path, "y").names == ("a", "b")
 
 
 # K13: a refusal shows names as they are; K14: columns without a name; K15: files that are none.
@@ -601,8 +596,7 @@ def test_names_that_look_alike(asked, name):
 # K27: thousands of columns.
 def test_A39():
     "At most ten times what pandas needs, in turn in one process."
-    A = np.random.default_rng(0).normal(size=(600, 3001)).round(3)
-    path, ratios = table("", "w.csv"), []
+    A, path, ratios = np.random.default_rng(0).normal(size=(600, 3001)).round(3), table("", "w.csv"), []
     pd.DataFrame(A, columns=[f"c{i}" for i in range(3000)] + ["y"]).to_csv(path, index=False)
     for _ in range(3):
         start = time.process_time()
@@ -636,8 +630,7 @@ def test_a_sorted_file(y, sorted_by):
 def test_a_shuffled_run_is_resumed(tmp_path, monkeypatch):
     path = table(csv("a,b,y", *np.random.default_rng(0).normal(size=(3, 20000))))
     words = "--budget", 2, "--shuffle", 5, "--passes", 2, "--every", 0
-    whole = cli("run", path, *words)[2]
-    judge, calls = tables.judge_block, []
+    whole, judge, calls = cli("run", path, *words)[2], tables.judge_block, []
     monkeypatch.setattr(tables, "judge_block", lambda *args: calls.append(1) or (judge(*args) if len(calls) < 2 else 1 / 0))
     with contextlib.suppress(ZeroDivisionError): cli("run", path, *words, out=str(tmp_path))
     monkeypatch.setattr(tables, "judge_block", judge)
@@ -847,26 +840,6 @@ def test_A36(example):
 @pytest.mark.parametrize("example", [ROWS[0], pd.Series(ROWS[0]), ROWS[0].tolist(), tuple(ROWS[0]), FRAME[:1], None], ids=str)
 def test_examples_without_names(example):
     with refused(r"\Ax = "): oslr.OSLRLearner(budget=3, seed=0).learn_one(example, 1.0)
-
-
-# K26: arrays that may not be written.
-@pytest.mark.parametrize("key", ["auto", "own.CoinBetting", "ito2017.RDA1", "kale2017.DantzigOSLR", "cesabianchi2010.AER", "scaled"])
-@pytest.mark.parametrize("way", ["memory-mapped", "out of band"])
-def test_A37(key, way, tmp_path):
-    if key == "scaled": learner = Scaled(12, 6, "ito2017.RDA1", options={"k": 2, "top": 2})
-    else: learner = oslr.auto(12, 6) if key == "auto" else make(key, 12, 6)
-    X = np.random.default_rng(0).uniform(-0.2, 0.2, (200, 12))
-    X, y = X / np.sqrt(12), X[:, 0]
-    oslr.simulate(learner, X, y, seed=0)
-    if way == "memory-mapped":
-        joblib.dump(learner, tmp_path / "m")
-        back = joblib.load(tmp_path / "m", mmap_mode="r")
-    else:
-        buffers: list = []
-        data = pickle.dumps(learner, protocol=5, buffer_callback=buffers.append)
-        back = pickle.loads(data, buffers=[bytes(b.raw()) for b in buffers])
-    one, two = (oslr.simulate(lr, X, y, seed=1).predictions for lr in (learner, back))
-    assert np.array_equal(one, two, equal_nan=True) and np.array_equal(learner.coef_, back.coef_)
 
 
 @pytest.mark.parametrize("kind", [

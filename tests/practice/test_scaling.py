@@ -35,8 +35,7 @@ def one_round(lr, x, y):
 @inside
 def test_any_units_and_no_look_ahead(key, options):
     "Powers of 2 change nothing; the rounds before a change of the stream do not know of it; the limits of the learner inside hold."
-    base = oslr.simulate(make(key, options), X, Y)
-    factors = 2.0 ** np.arange(-40, 40, 10)
+    base, factors = oslr.simulate(make(key, options), X, Y), 2.0 ** np.arange(-40, 40, 10)
     other = oslr.simulate(make(key, options), X * factors, Y * 2.0**30)
     assert np.array_equal(base.predictions, other.predictions / 2.0**30)
     wild, labels = X.copy(), Y.copy()
@@ -51,8 +50,7 @@ def test_means_and_deviations_are_those_of_what_was_bought():
         yhat, asked = one_round(lr, X[t], Y[t])
         for i in asked: seen[i].append(X[t, i])
         assert yhat == pytest.approx(Y[:t].mean() if t else 0)
-    assert [len(v) for v in seen] == [20] * 8
-    assert lr.centre == pytest.approx([*(np.mean(v) for v in seen), Y[:32].mean()])
+    assert [len(v) for v in seen] == [20] * 8 and lr.centre == pytest.approx([*(np.mean(v) for v in seen), Y[:32].mean()])
     assert lr.size == pytest.approx([*(np.std(v) for v in seen), Y[:32].std()])
     frozen = lr.centre.copy(), lr.size.copy()
     oslr.simulate(lr, X, Y)
@@ -102,8 +100,7 @@ def test_what_is_beyond_the_limits_is_counted():
 def test_stated_scales():
     scales = np.column_stack([np.r_[X.mean(axis=0), Y.mean()], np.r_[X.std(axis=0), Y.std()]])
     lr = make(scales=scales)
-    run = oslr.simulate(lr, X, Y)
-    Z, z = (X - scales[:8, 0]) / scales[:8, 1], (Y - scales[8, 0]) / scales[8, 1]
+    run, Z, z = oslr.simulate(lr, X, Y), (X - scales[:8, 0]) / scales[:8, 1], (Y - scales[8, 0]) / scales[8, 1]
     plain = oslr.ito2017.RDA1(8, 5, k=2, x_norm=LIMIT * 8**0.5, y_max=LIMIT, seed=1)
     assert np.abs(Z).max() < LIMIT and lr.warm == 0
     assert np.array_equal(run.predictions, scales[8, 0] + scales[8, 1] * oslr.simulate(plain, Z, z).predictions)

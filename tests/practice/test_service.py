@@ -114,8 +114,7 @@ def test_one_after_the_other_is_play(learner, tmp_path):
     "With a restart in the middle of each round."
     service = fresh(learner)
     scale = 1e-3  # some learners declare scales
-    lr = make_learner(learner, D, BUDGET, 3)
-    out = []
+    lr, out = make_learner(learner, D, BUDGET, 3), []
     for t in range(150):
         asked = ask(service, "query", id=t)
         service.save(tmp_path / "s.npz")
@@ -129,8 +128,7 @@ def test_one_after_the_other_is_play(learner, tmp_path):
 
 
 def test_it_is_simulate_through_pipes():
-    run, out = oslr.simulate(oslr.auto(D, BUDGET, seed=3), X[:120], Y[:120]), []
-    p = Process()
+    run, out, p = oslr.simulate(oslr.auto(D, BUDGET, seed=3), X[:120], Y[:120]), [], Process()
     p.send(b'{"op":"query","id":0}')
     for t in range(120):
         S = json.loads(p.answers(1)[0])["features"]
@@ -327,8 +325,7 @@ def test_signals_save(kind, tmp_path):
     p = Process("--state", tmp_path / "s.npz")
     assert p.ready["lines"] == (half + 1 if kind == signal.SIGUSR1 else half)
     p.send(*lines[p.ready["lines"] :])
-    assert p.answers(len(lines) - p.ready["lines"]) == answers[p.ready["lines"] :]
-    assert p.end()[0] == 0
+    assert p.answers(len(lines) - p.ready["lines"]) == answers[p.ready["lines"] :] and p.end()[0] == 0
 
 
 def test_a_service_between_two_files_is_the_same_service(tmp_path):
@@ -354,8 +351,7 @@ def test_lines_are_found_however_they_arrive():
     assert p.answers(len(lines)) == answers
     p.p.stdin.close()
     long, stats = map(json.loads, p.answers(2))
-    assert "at most" in long["error"] and stats["lines"] == len(lines) + 2
-    assert p.end()[0] == 0
+    assert "at most" in long["error"] and stats["lines"] == len(lines) + 2 and p.end()[0] == 0
 
 
 def test_there_is_a_limit_of_open_examples(monkeypatch):
@@ -429,8 +425,7 @@ def named_service(**kw):
 
 
 def test_names_in_questions_and_answers():
-    plain, named = sv.Service(oslr.auto(6, 3, seed=0)), named_service()
-    rng = np.random.default_rng(0)
+    plain, named, rng = sv.Service(oslr.auto(6, 3, seed=0)), named_service(), np.random.default_rng(0)
     for t in range(60):
         x, y = rng.normal(size=6), float(rng.normal())
         one, two = (json.loads(s.answer(b'{"op": "query", "id": %d}' % t)) for s in (plain, named))
@@ -464,8 +459,7 @@ def test_a_measurement_that_failed(key, late, tmp_path):
     losses = []
     for t in range(600):
         x = rng.uniform(-1, 1, 6) / 3
-        y = float(2 * x[0] - x[1])
-        asked = json.loads(service.answer(b'{"op": "query", "id": %d}' % t))["features"]
+        y, asked = float(2 * x[0] - x[1]), json.loads(service.answer(b'{"op": "query", "id": %d}' % t))["features"]
         values = [None if rng.random() < 0.2 else x[i] for i in asked]
         if t == 300: values = [None, None, None]
         told = json.loads(service.answer(json.dumps({"op": "values", "id": t, "values": values}).encode()))
@@ -633,8 +627,7 @@ def test_a_second_service_on_one_state_is_refused(tmp_path):
     state = tmp_path / "s.npz"
     (tmp_path / "link").symlink_to(tmp_path)
     (tmp_path / "other.npz").symlink_to(state)
-    first = Process("--state", state)
-    part = tmp_path / f"s.npz.{'0' * 16}.part"
+    first, part = Process("--state", state), tmp_path / f"s.npz.{'0' * 16}.part"
     part.write_text("of the first")
     for other in ([state], [state, "--learner", "own.CoinBetting"], [tmp_path / "link" / "s.npz"], [tmp_path / "other.npz"]):
         command = [sys.executable, "-m", "oslr_nb", "serve", *ARGS, "--state", *map(str, other)]

@@ -95,8 +95,7 @@ def test_bundled_sets_have_the_size_that_is_told(name):
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 @pytest.mark.parametrize("name", ["hepatitis", "own.mixed_scales"])
 def test_a_table_holds_the_same_bits(name, ending, tmp_path, monkeypatch):
-    out = tmp_path / f"a.{ending}"
-    rows = 100 if name == "hepatitis" else 400
+    out, rows = tmp_path / f"a.{ending}", 100 if name == "hepatitis" else 400
     assert export(name, out, rows=rows, seed=3) == (rows, 19 if name == "hepatitis" else 40)
     s, names = catalogue.rows_of(name, rows, 3, False)
     read = (pyarrow.csv.read_csv if ending == "csv" else pyarrow.parquet.read_table)(out)

@@ -18,8 +18,7 @@ def kept(): return stored_result("equal_cost")
 
 @pytest.mark.parametrize("name", QUICK)
 def test_streams(name):
-    s, a = pages.STREAMS[name], pages.stream(name, 0)
-    again, other = pages.stream(name, 0), pages.stream(name, 1)
+    s, a, again, other = pages.STREAMS[name], pages.stream(name, 0), pages.stream(name, 0), pages.stream(name, 1)
     assert a.X.shape == (s.T, s.d) and a.y.shape == (s.T,) and np.isfinite(a.X).all() and np.isfinite(a.y).all()
     assert (a.X == again.X).all() and (a.y == again.y).all() and (a.y != other.y).any()
     assert 2 < s.budget < s.d and 1 <= s.k <= s.budget and s.fails in ("", "i.i.d.", "bounded")

@@ -33,8 +33,7 @@ test_what_an_instance_refuses = refusals([
 
 def test_kklp_is_the_baseline():
     lr = pages.kklp(20, 8, 5000, seed=0)
-    assert (lr.budget, lr.k1, lr.batch, lr.ridge) == (8, 4, 40, 1.0)
-    assert pages.kklp(20, 8, 5000, top=2, batch=10, seed=0).k1 == 2
+    assert (lr.budget, lr.k1, lr.batch, lr.ridge) == (8, 4, 40, 1.0) and pages.kklp(20, 8, 5000, top=2, batch=10, seed=0).k1 == 2
     with pytest.raises(ValueError, match="it must be"): pages.kklp(20, 8, 5000, top=9)
     assert pages.kklp(20, 1, 5000).k1 == 1  # as the docstring says: it buys its special feature only
 

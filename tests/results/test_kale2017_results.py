@@ -13,8 +13,7 @@ from oslr_nb.results import kale2017 as pages
 @pytest.mark.parametrize(("design", "rho"), pages.DESIGNS)
 def test_signs_have_the_correlations_of_their_design(design, rho):
     X = pages.draw_signs(design, rho, 20_000, 6, np.random.default_rng(0))
-    gap = np.abs(np.subtract.outer(np.arange(6), np.arange(6)))
-    half = np.arange(6) // 2
+    gap, half = np.abs(np.subtract.outer(np.arange(6), np.arange(6))), np.arange(6) // 2
     wanted = {"independent": 0.0 * gap, "pairs": rho * np.equal.outer(half, half), "common": rho + 0.0 * gap, "chain": rho**gap}[design]
     np.fill_diagonal(wanted, 1)
     assert (np.abs(X) == 1).all() and np.abs(X.T @ X / len(X) - wanted).max() < 5 / math.sqrt(len(X))
@@ -56,8 +55,7 @@ def test_a_cell_gives_what_is_stored():
     found, kept = experiments.run_cell(experiments.Cell("kale2017_constant", {"seed": 0})), stored_result("kale2017_constant")[0]
     for name in kept:
         if "guard" in name:
-            assert np.allclose(found[name]["regret"], kept[name]["regret"], rtol=1e-3)
-            assert found[name]["acted"] == kept[name]["acted"]
+            assert np.allclose(found[name]["regret"], kept[name]["regret"], rtol=1e-3) and found[name]["acted"] == kept[name]["acted"]
     assert found["infeasible"] == kept["infeasible"]
 
 

@@ -71,8 +71,7 @@ def test_no_method_buys_more_than_its_count():
 
 def test_dantzig_of_this_page_is_the_learner():
     "Moments from a learner that never solves, and the path: the weights of the learner that solves, at a power of two."
-    s = pages.gaussian_stream(1023, 20, 3, seed=3)
-    kw = {"radius": 3.0, "x_max": 7.0}
+    s, kw = pages.gaussian_stream(1023, 20, 3, seed=3), {"radius": 3.0, "x_max": 7.0}
     found = pages.dantzig_weights(s, [1023], 12, 3, **kw, least=1e-3, seed=5, count=4, norms=(3.0,))
     lr = pages.kale2017.DantzigPOSLR(20, 12, 3, **kw, rule="printed", C=1e-3 * 2**1.5, seed=5)
     simulate(lr, s.X, s.y)
@@ -106,8 +105,7 @@ def test_the_choice_of_parameters():
 
 
 def test_exponents_of_powers():
-    values = np.array([1.0, 2.0, 4.0, 8.0])
-    rng = np.random.default_rng(0)
+    values, rng = np.array([1.0, 2.0, 4.0, 8.0]), np.random.default_rng(0)
     counts = 100 * values**-1.5 * np.exp(0.1 * rng.standard_normal((50, 4)))
     mean, low, high = pages.exponents(values, counts)
     assert low < -1.5 < high and abs(mean + 1.5) < 0.05 and high - low < 0.1
@@ -124,8 +122,7 @@ def test_first_below():
 
 def test_cells_give_what_is_stored():
     "Runs of the exponents, played again."
-    data = stored_result("murata2018_slopes")
-    found = pages.murata2018_slope("width", 100, 40)
+    data, found = stored_result("murata2018_slopes"), pages.murata2018_slope("width", 100, 40)
     j = pages.SLOPES["width"]["values"].index(100)
     for m in found: assert found[m] == data["width"][m][j]
     assert np.allclose(pages.murata2018_rda(pages.RDA_STEPS[1], 1), data["rda"][1][:1], rtol=1e-3)
