@@ -19,7 +19,6 @@ TYPED = {
 }  # fmt: skip
 MODULES = reference.modules()
 SHOWN = reference.shown()
-every_module = pytest.mark.parametrize("module", SHOWN, ids=lambda m: m.name or "oslr_nb")
 SOURCE = re.compile(r"Source:|[Oo]urs\b|[Bb]ase class of|\b(19|20)\d\d\b")
 
 
@@ -29,11 +28,6 @@ def definitions(module):
         node = module.nodes[name]
         if isinstance(node, reference.Definition): yield name, node
         if isinstance(node, ast.ClassDef): yield from ((f"{name}.{m.name}", m) for m in reference.members(node))
-
-
-def typed(module):
-    "Those of them that a user types; the commands of the terminal have their help beside each argument."
-    return ((name, node) for name, node in definitions(module) if name.split(".")[0] in TYPED and module.name != "cli")
 
 
 def overrides(module, name):
@@ -50,44 +44,32 @@ def raises(node):
     return any(ast.unparse(call.func) != "ValueError" for call in calls)
 
 
-@every_module
-def test_every_public_name_has_a_summary(module):
-    for name in module.public: assert reference.summary(module, name).strip(), f"{module.name}.{name} lacks a summary"
+def faults(module):
+    "What docstrings lack: summaries, sources, and of names that a user types parameters, what is returned and what is raised."
+    for name in module.public:
+        node = module.nodes[name]  # a constant needs no source, and a kernel has that of its learner
+        text = ast.get_docstring(node) if isinstance(node, reference.Definition) and "kernel" not in reference.decorators(node) else "ours"
+        if not reference.summary(module, name).strip(): yield f"{name} lacks a summary"
+        if module.file.relative_to(TOP / "oslr_nb").parts[0] in ("papers", "own") and not SOURCE.search(text):
+            yield f"{name}: which paper, or is it ours?"
     for name, node in definitions(module):
-        assert reference.documentation(node)["Summary"] or overrides(module, name), f"{module.name}.{name} lacks a summary"
-
-
-@every_module
-def test_every_parameter_is_documented(module):
-    for name, node in typed(module):
-        doc = reference.documentation(node)
+        doc, inherited, typed = reference.documentation(node), overrides(module, name), name.split(".")[0] in TYPED
+        if not (doc["Summary"] or inherited): yield f"{name} lacks a summary"
+        full = any(doc[part] for part in ("Parameters", "Attributes", "Returns", "Yields", "Raises", "See Also"))
+        if not typed and full: yield f"{name}: a sentence and the facts, or add it to TYPED"
+        if not typed or module.name == "cli": continue  # the commands of the terminal have their help beside each argument
         said = [part.strip().lstrip("*") for p in doc["Parameters"] for part in p.name.split(",")]
         taken = [p[0].lstrip("*") for p in reference.parameters(module, node) if p[1] or p[0].strip("*/")]
-        if overrides(module, name) and not said: continue
-        assert sorted(said) == sorted(taken), f"{module.name}.{name}: documented {said}, taken {taken}"
-        for p in doc["Parameters"]: assert "".join(p.desc).strip(), f"{module.name}.{name}: {p.name} without words"
-
-
-@every_module
-def test_what_is_returned_and_raised_is_documented(module):
-    for name, node in typed(module):
-        if overrides(module, name): continue
-        doc, where = reference.documentation(node), f"{module.name}.{name}"
+        if sorted(said) != sorted(taken) and (said or not inherited): yield f"{name}: documented {said}, taken {taken}"
+        yield from (f"{name}: {p.name} without words" for p in doc["Parameters"] if not "".join(p.desc).strip())
+        if inherited: continue
         if isinstance(node, ast.FunctionDef) and not reference.decorators(node) & {"property", "cached_property"}:
             kind = reference.unparse(node.returns)
-            assert bool(doc["Returns"] or doc["Yields"]) != (kind in ("None", "NoReturn")), f"{where}: Returns does not fit {kind}"
-        assert doc["Raises"] or not raises(node), f"{where} raises another error than ValueError and does not say so"
+            if bool(doc["Returns"] or doc["Yields"]) == (kind in ("None", "NoReturn")): yield f"{name}: Returns does not fit {kind}"
+        if raises(node) and not doc["Raises"]: yield f"{name} raises another error than ValueError and does not say so"
 
 
-OF_PAPERS = [m for m in SHOWN if m.file.relative_to(TOP / "oslr_nb").parts[0] in ("papers", "own")]
-
-
-@pytest.mark.parametrize("module", OF_PAPERS, ids=lambda m: m.name)
-def test_names_of_papers_say_their_source(module):
-    for name in module.public:
-        node = module.nodes[name]  # a constant needs none, and a kernel has that of its learner
-        text = ast.get_docstring(node) if isinstance(node, reference.Definition) and "kernel" not in reference.decorators(node) else "ours"
-        assert SOURCE.search(text), f"{module.name}.{name}: which paper, or is it ours?"
+def test_docstrings_are_complete(): assert not [f"{m.name}.{fault}" for m in SHOWN for fault in faults(m)]
 
 
 def test_learners_have_their_methods():
@@ -104,14 +86,6 @@ def test_learners_have_their_methods():
 def test_typed_names_exist():
     known = {name for module in MODULES.values() for name in module.public}
     assert TYPED - {"HOME", "STOREYS"} <= known and len(TYPED) > 60
-
-
-def test_no_other_docstring_has_sections():
-    for module in SHOWN:
-        for name, node in definitions(module):
-            doc = reference.documentation(node)
-            full = [part for part in ("Parameters", "Attributes", "Returns", "Yields", "Raises", "See Also") if doc[part]]
-            assert name.split(".")[0] in TYPED or not full, f"{module.name}.{name}: a sentence and the facts, or add it to TYPED"
 
 
 ITO, DRIVER = "papers/ito2017/01_algorithm1.ipynb", "reference/driver.ipynb"
