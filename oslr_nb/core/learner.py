@@ -17,16 +17,17 @@ from typing import Any, ClassVar, NoReturn, get_type_hints
 
 import numpy as np
 
-from .checks import LARGEST, TOO_LARGE, as_array, check_array, check_flag, check_indices, check_int, check_label
+from .case import OpenCase
+from .checks import LARGEST, TOO_LARGE, check_array, check_flag, check_indices, check_int, check_label
 from .checks import check_rng, fail
-from .environment import CALLS, ProtocolError, split_query
+from .environment import CALLS, ProtocolError
 from .parameters import limit
 from .saving import saved_form
 from .storage import write_file
 
 
 # %% auto #0
-__all__ = ['OURS', 'SLACK', 'Role', 'roles', 'Learner', 'OpenCase', 'restored_case', 'check_bought_values', 'check_learner']
+__all__ = ['OURS', 'SLACK', 'Role', 'roles', 'Learner', 'check_bought_values', 'check_learner']
 
 # %% ../../nbs/core/01_learner.ipynb #6114a3df
 @dataclass(frozen=True)
@@ -611,189 +612,6 @@ class Learner:
     def _scored(self) -> np.ndarray:
         "Weights (d,) with which a round is scored, under POSLR and training-only."
         return self.coef_
-
-# %% ../../nbs/core/01_learner.ipynb #384d70ad
-class OpenCase:
-    """One round in its long form: what it wants, what came, its prediction, its label. `Learner.open` makes it.
-
-    Parameters
-    ----------
-    learner : Learner
-        Of protocol OSLR.
-    explore : bool, default True
-        False: for a prediction that teaches nothing; only features of the current weights are asked for.
-
-    Attributes
-    ----------
-    features : list of int
-        All that was asked for, in this order.
-    rows : list of list of float
-        Linear measurements that were asked for; few learners do.
-    values : array (n,)
-        What came so far, NaN where a measurement failed: the measurements first, then the features.
-    prediction : float or None
-        The prediction; None before.
-    explored : bool
-        Whether the purchase held random features besides favourites; for learners that count it.
-    """
-
-    def __init__(self, learner: Learner, explore: bool = True):
-        if learner.protocol != "OSLR": fail("learner", learner.key, "one of protocol OSLR", "such learners predict from what they buy")
-        self.learner, self.explore = learner, check_flag("explore", explore)
-        self.rows: list[list[float]] = []
-        self.values, self.explored = np.empty(0), True
-        self.prediction: float | None = None
-        if not self.explore: self.features = np.flatnonzero(learner.linear_function()[0]).tolist()
-        else:
-            self._put_aside()
-            query, rows = learner.query(), np.empty((0, learner.d))
-            if type(query) is not np.ndarray or query.ndim > 1: rows, query = split_query(query, learner.d)
-            self.features, self.rows, learner._case = query.tolist(), rows.tolist(), self
-
-    def __repr__(self) -> str: return f"OpenCase(features={self.features}, values={self.values.tolist()}, prediction={self.prediction})"
-
-    def _put_aside(self) -> None:
-        "End the round in which the learner stands; its case stays open."
-        learner, other = self.learner, self.learner._case
-        if other is None: return
-        if not learner.late_labels: raise ProtocolError(f"{learner.key} holds one case at a time: learn or skip the open one first.")
-        other.explored = learner.explored_
-        learner.skip()
-
-    @property
-    def current(self) -> bool:
-        "Whether the learner stands in this very round."
-        return self.learner._case is self
-
-    @property
-    def wanted(self) -> int:
-        "How many values `give` takes next."
-        return len(self.rows) + len(self.features) - len(self.values)
-
-    def wants(self) -> np.ndarray:
-        """The features to buy next.
-
-        Returns
-        -------
-        array of int (n,)
-            Features whose values `give` takes next, after those of `rows` if there are any; empty when all has come.
-        """
-        return np.array(self.features[max(0, len(self.values) - len(self.rows)) :], np.int64)
-
-    def names(self) -> list[Any]:
-        """The features of `wants` by the names that the learner knows from a table.
-
-        Returns
-        -------
-        list
-            A name for each.
-        """
-        return [self.learner.names_[i] for i in self.wants()]
-
-    def give(self, values: Any) -> None:
-        """Take in the values of what the case wants.
-
-        Parameters
-        ----------
-        values : array-like (n,)
-            A number for each of `rows`, if there are any, and for each feature of `wants`, in this order; NaN where a measurement failed.
-
-        Raises
-        ------
-        ProtocolError
-            If nothing is wanted.
-        ValueError
-            If there are more or fewer, or one is beyond the learner's limits; the case is as it was.
-        """
-        if self.wanted == 0: raise ProtocolError("give is out of order: the case wants no more.")
-        values = as_array(values, "values")
-        gone = np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.shape, bool)
-        known = np.where(gone, 0, values) if gone.any() else values
-        right = check_array("values", known, (self.wanted,), "one number for each that is wanted, NaN if it failed")
-        if gone[: len(self.rows)].any() and not len(self.values):
-            fail("values", values, "numbers", "a linear measurement that failed cannot be replaced")
-        came = np.concatenate([self.values, np.where(gone, np.nan, right)])
-        self.learner._bought(np.where(np.isnan(came), 0.0, came), len(came))
-        self.values = came
-        if self.explore and self.current and not np.isnan(came).any(): self.features += self.learner._more(came).tolist()
-
-    def _known(self) -> np.ndarray:
-        "The values, with the mean in place of one that is missing: 0 where the learner keeps none."
-        gone = np.isnan(self.values)
-        if not gone.any(): return self.values
-        return np.where(gone, getattr(self.learner, "means_", np.zeros(self.learner.d))[self.features], self.values)
-
-    def _usable(self) -> tuple[Any, np.ndarray]:
-        "Features and values that the learner can use: those that came, or all where it needs all."
-        came = ~np.isnan(self.values)
-        if came.all() or not self.learner.takes_fewer: return self.features, self._known()
-        return np.array(self.features, np.int64)[came], self.values[came]
-
-    def predict(self) -> float:
-        """The prediction from what came.
-
-        Returns
-        -------
-        float
-            In the unit of the labels; the same at each call.
-
-        Raises
-        ------
-        ProtocolError
-            If values are missing.
-        """
-        if self.wanted: raise ProtocolError("predict is out of order: give the values first, NaN for those that failed.")
-        if self.prediction is None: self.prediction = self._predicted()
-        return self.prediction
-
-    def _predicted(self) -> float:
-        if not self.explore:
-            w, level = self.learner.linear_function()
-            return float(self._known() @ w[self.features] + level)
-        S, usable = self._usable()
-        if self.current and len(usable) == len(self.values): return float(self.learner.predict(usable))
-        self._put_aside()
-        return float(self.learner.predict_from(S, usable))
-
-    def learn(self, y: float) -> None:
-        """Learn from the label, which ends the case.
-
-        Parameters
-        ----------
-        y : float
-            The label, within the learner's limits.
-
-        Raises
-        ------
-        ProtocolError
-            If nothing was predicted yet, or the case was opened with `explore=False`.
-        ValueError
-            If the label is no number of usable size; the case stays open.
-        """
-        if not self.explore: raise ProtocolError("learn is out of order: a case with explore=False teaches nothing.")
-        if self.prediction is None: raise ProtocolError("learn is out of order: predict first.")
-        if self.current: self.learner.update(y)
-        else:
-            y = self.learner._label("y", y)  # before anything is put aside
-            self._put_aside()
-            self.learner.learn(*self._usable(), y, explored=self.explored)
-        self.prediction = None
-
-    def skip(self) -> None:
-        "End the case without a label; nothing is learnt from it."
-        if self.current: self.learner.skip()
-
-
-def restored_case(
-    learner: Learner, features: list[int], rows: list[list[float]], values: np.ndarray, prediction: float | None, explored: bool,
-    current: bool,
-) -> OpenCase:
-    "A case that was open when its learner was saved; of the attributes of these names, which the caller has checked."
-    case = OpenCase.__new__(OpenCase)
-    case.learner, case.explore, case.explored = learner, True, explored
-    case.features, case.rows, case.values, case.prediction = features, rows, values, prediction
-    if current: learner._case = case
-    return case
 
 # %% ../../nbs/core/01_learner.ipynb #5ca1e500
 SLACK = 1 + 1e-6  # rounding in data that were scaled to the limit

@@ -21,9 +21,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..core.case import OpenCase, restored_case
 from ..core.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, fail, need
 from ..core.environment import ProtocolError
-from ..core.learner import Learner, OpenCase, restored_case
+from ..core.learner import Learner
 from ..core.saving import load, restore, saved_form
 from ..core.storage import check_path, check_regular, hold, read_file, write_file
 from ..own.choice import make_learner
