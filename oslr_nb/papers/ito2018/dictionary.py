@@ -19,12 +19,12 @@ from ...core.checks import LARGEST, SMALLEST, as_array, check_array, check_exact
 from ...core.checks import check_int, check_magnitude, fail, kernel, record
 from ...core.compiled import row_product
 from ...core.designs import draw_outside
-from ...core.learner import Learner, check_bought_values
+from ...core.learner import SLACK, Learner, Role, check_bought_values
 from ...core.parameters import XNorm, YMax, Array, Choice, Flag, Integer, Parameter, Radius, Real, Seed, Step
 from ...core.parameters import validated
 from ...core.registry import register
 from ...core.sparse.selectors import GreedyState, best_subset, forward_backward, forward_selection
-from ...core.sparse.selectors import greedy_state, greedy_weights, iht, lasso_select, omp, pursue
+from ...core.sparse.selectors import greedy_weights, iht, lasso_select, omp, pursue
 from ..ito2017.algorithm1 import check_reach
 from .linear import SCHEDULES, Factor, Rounds
 
@@ -188,50 +188,45 @@ SCALARS = record("played", "count", "bought", "yhat", "most", "squares", "eps", 
 
 
 class DictionaryState(NamedTuple):
-    "The state that compiled rounds change."
+    "What is learnt, and what the round holds."
 
-    eta: np.ndarray  # (m,): sum of the estimates
-    alpha: np.ndarray  # (m,): its image G eta
-    rows: np.ndarray  # from here to `kept`: the pursuit, as in `GreedyState`
-    residual: np.ndarray
-    free: np.ndarray
-    score: np.ndarray
-    steps: np.ndarray
-    support: np.ndarray
-    kept: np.ndarray
-    v: np.ndarray  # (keep,): weights of the columns in `support`
-    S: np.ndarray  # (budget,): columns bought
-    weight: np.ndarray  # (budget,): of each in the estimate
-    values: np.ndarray  # (budget,): what was bought
-    mark: np.ndarray  # (m,): round in which a column was last drawn
-    num: np.ndarray  # SCALARS
+    eta: Annotated[np.ndarray, Role(("m",))]  # sum of the estimates
+    alpha: Annotated[np.ndarray, Role(("m",))]  # its image G eta
+    rows: Annotated[np.ndarray, Role(("keep", "m"))]  # from here to `kept`: the pursuit, as in `GreedyState`
+    residual: Annotated[np.ndarray, Role(("m",), "scratch")]
+    free: Annotated[np.ndarray, Role(("m",), "scratch")]
+    score: Annotated[np.ndarray, Role(("m",), "scratch")]
+    steps: Annotated[np.ndarray, Role(("keep",))]
+    support: Annotated[np.ndarray, Role(("keep",), "sum", np.int64, "m")]
+    kept: Annotated[np.ndarray, Role((1,), "sum", np.int64, "keep + 1")]
+    v: Annotated[np.ndarray, Role(("keep",), "scratch")]  # weights of the columns in `support`
+    S: Annotated[np.ndarray, Role(("budget",), "scratch", np.int64, "m")]  # columns bought
+    weight: Annotated[np.ndarray, Role(("budget",), "scratch")]  # of each in the estimate
+    values: Annotated[np.ndarray, Role(("budget",), "scratch")]  # what was bought
+    mark: Annotated[np.ndarray, Role(("m",), "scratch", np.int64)]  # round in which a column was last drawn
+    num: Annotated[np.ndarray, Role(dtype=SCALARS, below={"count": "keep + 1", "bought": "budget + 1"})]
 
 
-class Rules(NamedTuple):
-    "The fixed part of the learner: sizes, step, options."
+class Plan(NamedTuple):
+    "The constants of a run."
 
+    columns: np.ndarray  # (m, d): A'
+    G: np.ndarray  # (m, m): A'A
     keep: int
-    budget: int
     outside: bool
     adaptive: bool
     rate: float
     radius: float
-
-
-def fresh_state(m: int, budget: int, keep: int) -> DictionaryState:
-    "The state before the first round."
-    p = greedy_state(m, keep)
-    return DictionaryState(np.zeros(m), np.zeros(m), p.rows, p.residual, p.free, p.score, p.steps, p.support, p.kept, np.zeros(keep),
-                           np.zeros(budget, np.int64), np.zeros(budget), np.zeros(budget), np.zeros(m, np.int64), np.zeros(8))
+    x_norm: float
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #597a53c2
 @kernel
-def set_divisor(s: DictionaryState, rules: Rules) -> None:
+def set_divisor(plan: Plan, s: DictionaryState) -> None:
     "max{lambda_t, ||eta||/D} of line 3; 1 where eta is 0."
     num, total = s.num.view(SCALARS)[0], 0.0
-    lam = rules.rate * math.sqrt(num.squares if rules.adaptive else num.played + 1)
+    lam = plan.rate * math.sqrt(num.squares if plan.adaptive else num.played + 1)
     for i in range(s.eta.size): total += s.eta[i] * s.eta[i]
-    num.most = max(lam, math.sqrt(total) / rules.radius)
+    num.most = max(lam, math.sqrt(total) / plan.radius)
     if num.most == 0: num.most = 1.0
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #51a60f90
@@ -244,32 +239,32 @@ def set_error(s: DictionaryState) -> None:
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #fa1c29d1
 @kernel(apart=True)
-def dictionary_pursue(G: np.ndarray, s: DictionaryState, rules: Rules) -> None:
+def dictionary_pursue(plan: Plan, s: DictionaryState) -> None:
     "Lines 3 and 4: matching pursuit of eta, v its weights; u_t = -v / most."
     p = GreedyState(s.rows, s.residual, s.free, s.score, s.steps, s.support, s.kept)
-    n = pursue(G, s.alpha, rules.keep, 1e-10, p)
+    n = pursue(plan.G, s.alpha, plan.keep, 1e-10, p)
     greedy_weights(n, p, s.v)
     s.num.view(SCALARS)[0].count = n
-    set_divisor(s, rules)
+    set_divisor(plan, s)
     set_error(s)
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #40f8081d
 @kernel(apart=True)
-def dictionary_draw(words: np.ndarray, s: DictionaryState, rules: Rules) -> None:
-    "Line 5: columns to buy, those of u_t first, and the weight of each in the estimate of A'x."
+def dictionary_draw(words: np.ndarray, plan: Plan, s: DictionaryState) -> int:
+    "Line 5: columns to buy, those of u_t first, and the weight of each in the estimate of A'x; returns how many."
     m, num = s.eta.size, s.num.view(SCALARS)[0]
     n, stamp = int(num.count), np.int64(num.played) + 1
     for a in range(n): s.S[a] = s.support[a]
-    if rules.outside:
+    if plan.outside:
         for a in range(n):
             s.mark[s.S[a]] = stamp
             s.weight[a] = 1.0
-        r = rules.budget - n
+        r = s.S.size - n
         draw_outside(words, m, n, r, s.mark, stamp, s.S[n:])
         for a in range(n, n + r): s.weight[a] = (m - n) / r
         num.bought = n + r
-        return
-    r, bought = rules.budget - rules.keep, n
+        return n + r
+    r, bought = s.S.size - plan.keep, n
     draw_outside(words, m, 0, r, s.mark, stamp, s.S[n:])
     for a in range(n):
         s.weight[a] = m / r if s.mark[s.S[a]] == stamp else 0.0
@@ -280,10 +275,19 @@ def dictionary_draw(words: np.ndarray, s: DictionaryState, rules: Rules) -> None
             s.S[bought], s.weight[bought] = i, m / r
             bought += 1
     num.bought = bought
+    return bought
+
+
+@kernel
+def dictionary_select(words: np.ndarray, n: int, plan: Plan, s: DictionaryState) -> int:
+    "Lines 3 to 5, with matching pursuit."
+    if n > 0: return n
+    dictionary_pursue(plan, s)
+    return dictionary_draw(words, plan, s)
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #878c6c3c
 @kernel
-def dictionary_predict(s: DictionaryState) -> float:
+def dictionary_predict(n: int, plan: Plan, s: DictionaryState) -> float:
     "Line 6: yhat from the values of the columns of u_t."
     num, total = s.num.view(SCALARS)[0], 0.0
     for a in range(np.int64(num.count)): total += s.v[a] * s.values[a]
@@ -301,11 +305,11 @@ def refresh(G: np.ndarray, s: DictionaryState) -> None:
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #4e3c8e14
 @kernel(apart=True)
-def dictionary_update(y: float, G: np.ndarray, s: DictionaryState) -> None:
+def dictionary_learn(y: float, n: int, late: bool, plan: Plan, s: DictionaryState) -> None:
     "Lines 7 and 8, and alpha = G eta kept up to date with the columns that were touched."
-    num = s.num.view(SCALARS)[0]
+    G, num = plan.G, s.num.view(SCALARS)[0]
     factor = 2 * (num.yhat - y)
-    for a in range(np.int64(num.bought)):
+    for a in range(n):
         g = factor * s.weight[a] * s.values[a]
         if g == 0: continue
         i = s.S[a]
@@ -319,21 +323,18 @@ def dictionary_update(y: float, G: np.ndarray, s: DictionaryState) -> None:
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #66c4621f
 @kernel
 def dictionary_run(
-    words: np.ndarray, X: tuple, y: np.ndarray, order: np.ndarray, columns: np.ndarray, G: np.ndarray,
-    s: DictionaryState, rules: Rules, limit: float, out: np.ndarray, bought: np.ndarray,
+    words: np.ndarray, X: tuple, y: np.ndarray, order: np.ndarray, plan: Plan, s: DictionaryState, out: np.ndarray, bought: np.ndarray
 ) -> int:
-    "Rounds over the given rows: predictions into out, purchases into bought; returns how many were played. columns: A'."
+    "Rounds over the given rows: predictions into out, purchases into bought; returns how many were played."
     for t in range(order.size):
         row, size = order[t], 0.0
-        dictionary_pursue(G, s, rules)
-        dictionary_draw(words, s, rules)
-        bought[t] = np.int64(s.num.view(SCALARS)[0].bought)
-        for a in range(bought[t]):
-            s.values[a] = row_product(X, row, columns[s.S[a]], 1.0)
+        bought[t] = n = dictionary_select(words, 0, plan, s)
+        for a in range(n):
+            s.values[a] = row_product(X, row, plan.columns[s.S[a]], 1.0)
             size += s.values[a] * s.values[a]
-        if not size <= limit: return t  # also where a value is NaN
-        out[t] = dictionary_predict(s)
-        dictionary_update(y[row], G, s)
+        if not size <= (plan.x_norm * SLACK) ** 2: return t  # also where a value is NaN
+        out[t] = dictionary_predict(n, plan, s)
+        dictionary_learn(y[row], n, False, plan, s)
     return order.size
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #03dictionary
@@ -394,9 +395,9 @@ class DictionaryProjection(Learner):
     """
 
     example = {"A": np.eye(12)}
-    arrays = DictionaryState._fields
-    State = DictionaryState
-    eta: np.ndarray; support: np.ndarray; kept: np.ndarray  # of `DictionaryState`
+    State, kernels = DictionaryState, (dictionary_select, dictionary_predict, dictionary_learn)
+    late_labels = False  # it buys measurements, which are no features
+    eta: np.ndarray; alpha: np.ndarray; support: np.ndarray; kept: np.ndarray  # of `DictionaryState`
 
     @validated
     def __init__(
@@ -424,8 +425,8 @@ class DictionaryProjection(Learner):
         ratio = copies(m, budget, keep, design)
         if isinstance(step, str): self.rate = 1 / radius
         else: self.rate = dictionary_rate(ratio, schedule, radius, x_norm, y_max) / step
-        self.rules = Rules(keep, budget, design == "outside", step == "adaptive", self.rate, radius)
-        for name, value in zip(self.arrays, fresh_state(m, budget, keep), strict=True): setattr(self, name, value)
+        self._plan = Plan(self.columns, self.G, keep, design == "outside", step == "adaptive", self.rate, radius, x_norm)
+        self._allocate()
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value!r}" for name, value in self.params.items() if name != "A")
@@ -440,7 +441,7 @@ class DictionaryProjection(Learner):
     def target_(self) -> np.ndarray:
         "The dense weights u~_t (m,) of the coming prediction."
         if self.solver == "omp": self._pursue(fresh := self._copy())
-        else: set_divisor(fresh := self._copy(), self.rules)
+        else: set_divisor(self._plan, fresh := self._copy())
         return -self.eta / fresh.num.view(SCALARS)[0]["most"]
 
     @property
@@ -466,36 +467,29 @@ class DictionaryProjection(Learner):
         return DictionaryState(*(a.copy() for a in self._state))
 
     def _pursue(self, s: DictionaryState) -> None:
-        if self.solver == "omp": return dictionary_pursue(self.G, s, self.rules)
+        if self.solver == "omp": return dictionary_pursue(self._plan, s)
         v = solve(self.solver, self.G, s.alpha, self.keep)
         support = np.flatnonzero(v)
         s.support[: support.size], s.v[: support.size], s.kept[0] = support, v[support], 0
         s.num.view(SCALARS)[0]["count"] = support.size
         s.residual[:] = s.alpha - self.G @ v
-        set_divisor(s, self.rules)
+        set_divisor(self._plan, s)
         set_error(s)
 
     def _query(self) -> tuple[np.ndarray, np.ndarray]:
-        self._pursue(s := self._state)
-        dictionary_draw(self.words, s, self.rules)
-        return self.columns[self._asked], np.empty(0, np.int64)
-
-    def _predict(self, values: np.ndarray) -> float:
-        self.values[: values.size] = values
-        return dictionary_predict(self._state)
-
-    def _update(self, y: float) -> None:
-        dictionary_update(y, self.G, self._state)
+        if self.solver == "omp": n = self._made[1](self.words, 0, *self._parts)
+        else:
+            self._pursue(self._state)
+            n = dictionary_draw(self.words, self._plan, self._state)
+        return self.columns[self.S[:n]], np.empty(0, np.int64)
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        args = (self.columns, self.G, self._state, self.rules, self._limit, *books)
-        return dictionary_run(self.words, X, y, rows, *args)
+        played = dictionary_run(self.words, X, y, rows, self._plan, self._state, *books)  # columns are measured, not read
+        if played < rows.size: self._cost = int(books[1][played])
+        return played
 
     @property
     def _compiled(self) -> bool: return self.solver == "omp"
-
-    @property
-    def _asked(self) -> np.ndarray: return self.S[: int(self.num.view(SCALARS)[0]["bought"])]
 
     def _explain_refusal(self, X: np.ndarray, row: int, t: int) -> NoReturn:
         S, x = self._asked, np.asarray(X[row], np.float64)
@@ -504,12 +498,6 @@ class DictionaryProjection(Learner):
         names = [f"column {i} of A times X[{row}]" for i in S]
         check_bought_values(names, self.columns[S] @ x, self.x_limit[1], self.x_limit[0], True, f"it was bought in round {t}")
         raise AssertionError("the values are as they should be")
-
-    @property
-    def _places(self) -> dict[str, tuple[Any, int]]:
-        num = self.num.view(SCALARS)[0]
-        counts = {"kept": (self.kept, self.keep + 1), "count": (num["count"], self.keep + 1), "bought": (num["bought"], self.budget + 1)}
-        return {"S": (self.S, self.m), "support": (self.support, self.m), **counts}
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #54c2d700
 def dictionary_stream(d: int, m: int, r: int, T: int, rng: np.random.Generator, noise: float = 0.1) -> tuple[np.ndarray, ...]:
