@@ -56,7 +56,6 @@ def test_a_full_run_needs_mnist(monkeypatch):
     from sklearn.datasets import load_digits
 
     from oslr_nb.results import cesabianchi2010 as pages
-
     bunch = load_digits()
     monkeypatch.setattr(pages, "mnist", lambda download=False: ((bunch.data * 15.9).astype("uint8"), bunch.target))
     monkeypatch.setattr(pages, "images", pages.images.__wrapped__)

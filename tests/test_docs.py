@@ -52,7 +52,6 @@ def data(**kinds) -> list:
 
 def small_site(folder, *cells, settings=SETTINGS, front=FRONT, css="", **extra):
     "Builds a small site with the given cells on the front page; returns (problems, front page)."
-
     proc = folder / "_proc"
     (proc / "more").mkdir(parents=True)
     (folder / "_quarto.yml").write_text(settings)
@@ -299,14 +298,12 @@ def test_output_of_quarto(build, tmp_path):
     site = Site(tmp_path / "_proc", tmp_path / "quarto")
     polyfill = '<script src="https://cdnjs.cloudflare.com/polyfill/v3/polyfill.min.js?features=es6"></script>'
     page = '<head>{}</head><a href="">theme</a><b id="x"></b><main><p id="x">{}</p></main>'
-
     def made(text):
         for name in ("index.html", "more/page.html"):
             (tmp_path / "quarto" / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / "quarto" / name).write_text(page.format(polyfill, text))
         for _ in range(2): quarto.finish(site)
         return quarto.check_output(site), (tmp_path / "quarto" / "index.html").read_text()
-
     problems, text = made('Fine.<span class="menu-text">own.moments</span><table><th scope="col"></th></table>')
     assert problems == [] and "polyfill" not in text and text.count("To cite this page") == 1 and '<td scope="col"></td>' in text
     assert "own.<wbr>moments" in text
@@ -342,7 +339,6 @@ def contrast(a: str, b: str) -> float:
         parts = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
         linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
         return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-
     low, high = sorted((luminance(a), luminance(b)))
     return (high + 0.05) / (low + 0.05)
 

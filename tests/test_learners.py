@@ -19,6 +19,7 @@ from oslr_nb.core.oco import adaptive_dual_averaging, dual_averaging
 from oslr_nb.core.parameters import Choice, Flag, Step, declared
 from oslr_nb.practice.data import sparse_linear
 
+stream = sparse_linear(12, 2, 1500, seed=0)
 KEYS = sorted(oslr.LEARNERS)
 CLASSES = {key: entry.cls for key, entry in oslr.LEARNERS.items()}
 RDA = [k for k in KEYS if issubclass(CLASSES[k], oslr.ito2017.RDA)]
@@ -81,7 +82,6 @@ def budgets(key, d):
     def fits(budget):
         try: return make(key, d, budget).budget == budget
         except ValueError: return False
-
     return [budget for budget in range(1, d + 1) if fits(budget)]
 
 
@@ -116,10 +116,6 @@ def state(lr):
 def environment(key, X, y, budget): return oslr.Environment(X, y, budget, oslr.LEARNERS[key].protocol, k=2)
 
 
-@pytest.fixture(scope="module")
-def stream(): return sparse_linear(12, 2, 1500, seed=0)
-
-
 def test_the_registry_is_complete():
     assert len(KEYS) >= 31 and len(ADAPTIVE) >= 14 and len(SCALE_FREE) >= 4 and len(OPTIONS) > len(COMBINED)
     for key, e in oslr.LEARNERS.items():
@@ -152,7 +148,7 @@ def test_play_equals_simulate(key, adaptive, d, share, seed, step, ties):
 
 
 @pytest.mark.parametrize(("key", "kw"), OPTIONS, ids=lambda v: str(v)[:60])
-def test_options_play_and_resume(key, kw, stream, tmp_path):
+def test_options_play_and_resume(key, kw, tmp_path):
     X, y = stream.X[:400], stream.y[:400]
     if "T" in CLASSES[key].example: kw = kw | {"T": 300}  # the last hundred rounds come after T
     if takes(key, "C"): kw = kw | {"C": 1e-4}  # with the theorem's radius nothing is learnt in so few rounds
@@ -175,7 +171,7 @@ def test_options_play_and_resume(key, kw, stream, tmp_path):
 
 
 @pytest.mark.parametrize("key", [k for k in KEYS if takes(k, *SCALES)])
-def test_beyond_the_scale_of_the_theorem(key, stream):
+def test_beyond_the_scale_of_the_theorem(key):
     "Values and labels beyond what the learner was told are refused by both drivers, the state as it was."
     lr = make(key, seed=0)
     name, limit, norm = lr.x_limit
@@ -201,7 +197,7 @@ def test_beyond_the_scale_of_the_theorem(key, stream):
 
 
 @pytest.mark.parametrize("key", SCALE_FREE)
-def test_a_scale_changes_nothing_but_the_scale(key, stream):
+def test_a_scale_changes_nothing_but_the_scale(key):
     "Features and label, or one feature, in another unit: exactly for powers of two, up to rounding for 10^6."
     X, y = stream.X[:800], stream.y[:800]
     run = lambda a, b: oslr.simulate(make(key, seed=3), X * a, y * b).predictions / b
@@ -214,7 +210,7 @@ def test_a_scale_changes_nothing_but_the_scale(key, stream):
 
 @every_learner
 @pytest.mark.parametrize("calls", [1, 2], ids=["after the query", "after the purchase"])
-def test_a_skipped_round_leaves_no_trace(key, calls, stream):
+def test_a_skipped_round_leaves_no_trace(key, calls):
     "A learner that skips rounds goes on like one that never began them, with the generator where it is."
     lr, twin = make(key, seed=8), make(key, seed=8)
     for t, skipped in enumerate(np.random.default_rng(1).random(200) < 0.5):
@@ -231,7 +227,7 @@ def test_a_skipped_round_leaves_no_trace(key, calls, stream):
 
 
 @every_learner
-def test_play_can_skip_what_fails(key, stream):
+def test_play_can_skip_what_fails(key):
     X, y = stream.X[:100].copy(), stream.y[:100].copy()
     X[7], y[11] = np.nan, np.nan
     env = environment(key, X, y, 6)
@@ -246,15 +242,13 @@ def test_play_can_skip_what_fails(key, stream):
 
 
 @every_learner
-def test_one_thread_at_a_time(key, stream):
+def test_one_thread_at_a_time(key):
     "A second thread is told so; what the first one does is not disturbed."
     lr, refusals = make(key, seed=2), []
-
     def intrude():
         for call in (getattr(lr, lr.calls[0]), lr.query, lr.skip, lambda: oslr.simulate(lr, stream.X, stream.y)):
             try: call()
             except oslr.ProtocolError as e: refusals.append(str(e))
-
     with lr._alone:
         (thread := threading.Thread(target=intrude)).start()
         thread.join()
@@ -264,7 +258,7 @@ def test_one_thread_at_a_time(key, stream):
 
 
 @pytest.mark.parametrize("key", ADAPTIVE)
-def test_an_adaptive_step_has_no_scale(key, stream):
+def test_an_adaptive_step_has_no_scale(key):
     "Labels and radius a power of two larger: so are the predictions, to the last bit. The declared limits do not enter."
     kw = {"l1": 0.0} if key == "ito2017.RDA3" else {}
     run = lambda c, **more: oslr.simulate(make(key, seed=5, step="adaptive", radius=c, **kw, **more), stream.X, c * stream.y).predictions
@@ -275,7 +269,7 @@ def test_an_adaptive_step_has_no_scale(key, stream):
 
 
 @pytest.mark.parametrize("key", RDA)
-def test_everything_bought_is_the_textbook_recursion(key, stream):
+def test_everything_bought_is_the_textbook_recursion(key):
     lr = make(key, 12, 12, seed=0)
     run, lam = oslr.simulate(lr, stream.X, stream.y), lr.rate * np.sqrt(np.arange(1, 1501))
     w, _ = dual_averaging(lambda t, w: 2 * (w @ stream.X[t] - stream.y[t]) * stream.X[t], 12, lam)
@@ -286,7 +280,7 @@ def test_everything_bought_is_the_textbook_recursion(key, stream):
 
 
 @every_learner
-def test_an_unbought_feature_is_never_seen(key, stream):
+def test_an_unbought_feature_is_never_seen(key):
     "Where a feature was not bought stands no number; or another one, for learners that are scored with all features."
     run = oslr.play(lr := make(key, seed=3), env := environment(key, stream.X, stream.y, 6))
     assert all(len(set(S)) == len(S) <= 6 for _, S, _ in env.ledger)
@@ -300,7 +294,7 @@ def test_an_unbought_feature_is_never_seen(key, stream):
 
 
 @every_learner
-def test_the_trap_would_be_noticed(key, stream):
+def test_the_trap_would_be_noticed(key):
     "The check above can fail: a trap in what is bought stops the run and restores the learner."
     env = environment(key, stream.X, stream.y, 6)
     oslr.play(make(key, seed=3), env)
@@ -316,7 +310,7 @@ def test_the_trap_would_be_noticed(key, stream):
 
 @every_learner
 @pytest.mark.parametrize("go_on", ["play", "simulate"])
-def test_a_refused_sale_changes_nothing(key, go_on, stream):
+def test_a_refused_sale_changes_nothing(key, go_on):
     "After refusals the round begins again with the same query, and all goes on as if nothing had happened."
     X, y, whole = stream.X[:60], stream.y[:60], make(key, seed=8)
     oslr.simulate(whole, X, y)
@@ -333,13 +327,13 @@ def test_a_refused_sale_changes_nothing(key, go_on, stream):
 
 
 @every_learner
-def test_seeds(key, stream):
+def test_seeds(key):
     a, b = make(key, seed=7), make(key)
     assert (oslr.simulate(a, stream.X, stream.y).predictions == oslr.simulate(b, stream.X, stream.y, seed=7).predictions).all()
 
 
 @every_learner
-def test_any_layout(key, stream, tmp_path):
+def test_any_layout(key, tmp_path):
     "The order and size in which the numbers of a table are kept change nothing; none is written into, and a file on disk is not copied."
     X, y = stream.X.astype(np.float32), stream.y.copy()
     y.flags.writeable = False
@@ -357,7 +351,7 @@ def test_any_layout(key, stream, tmp_path):
 
 
 @every_learner
-def test_a_generator_may_be_shared(key, stream):
+def test_a_generator_may_be_shared(key):
     "What a learner draws is taken from the generator that it was given, in compiled rounds and in rounds by hand."
     rng, twin = np.random.default_rng(4), np.random.default_rng(4)
     lr, same = make(key, seed=rng), make(key, seed=4)
@@ -374,7 +368,7 @@ def test_a_generator_may_be_shared(key, stream):
 
 
 @every_learner
-def test_threads_do_not_disturb_each_other(key, stream):
+def test_threads_do_not_disturb_each_other(key):
     run = lambda seed: oslr.simulate(make(key, seed=seed), stream.X, stream.y).predictions
     alone = [run(seed) for seed in range(8)]
     with ThreadPoolExecutor(4) as pool: assert all((a == b).all() for a, b in zip(alone, pool.map(run, range(8)), strict=True))
@@ -395,7 +389,7 @@ def test_long_run_stays_finite(key):
 
 @every_learner
 @pytest.mark.parametrize("scale", [1e-160, 1e-9, 1e9, 1e50])
-def test_extreme_scales(key, scale, stream):
+def test_extreme_scales(key, scale):
     "Tiny and huge inputs give numbers or a clear refusal, never a silent NaN."
     try: lr = make(key, seed=0, **{name: max(v, v * scale) for name, v in SCALES.items() if name in make(key).params})
     except ValueError as e:
@@ -437,7 +431,7 @@ def test_order_of_calls(key):
 
 
 @every_learner
-def test_bad_streams(key, stream):
+def test_bad_streams(key):
     lr, y = make(key, seed=2), stream.y.copy()
     y[3] = np.nan
     bad = [(stream.X, y, r"y\[3\]"), (stream.X[:, :5], stream.y, "learner.d"), (stream.X[0], stream.y, "X"),

@@ -142,7 +142,6 @@ EDITS = {  # of a module: what stood there, what stands there now, whether compi
 @pytest.mark.parametrize(("module", "old", "new", "same"), EDITS.values(), ids=EDITS)
 def test_what_recompiles(module, old, new, same, tmp_path):
     from oslr_nb.core import checks
-
     shutil.copytree(TOP / "oslr_nb", tmp_path / "oslr_nb", ignore=shutil.ignore_patterns("__pycache__", "stored"))
     path, before = tmp_path / "oslr_nb" / module, checks.kernel_digest(tmp_path / "oslr_nb")
     assert before == checks.kernel_digest(TOP / "oslr_nb") and old in path.read_text()
@@ -152,7 +151,6 @@ def test_what_recompiles(module, old, new, same, tmp_path):
 
 def test_old_compiled_code_is_cleared_away(tmp_path, monkeypatch):
     from oslr_nb.core import checks
-
     monkeypatch.setattr(checks, "cache_bases", lambda: iter([tmp_path]))
     for n in range(6):
         monkeypatch.setenv("OSLR_KERNELS", str(n))

@@ -9,11 +9,9 @@ from website.procs import Page, chip, fold, marked, own_numbers
 
 def cell(source: str, *directives: str):
     "A cell as nbdev hands it on."
-
     class Cell(dict):
         source = property(lambda self: self["source"])
         cell_type, directives_ = "code", dict.fromkeys(directives)
-
     return Cell(source=source)
 
 

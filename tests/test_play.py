@@ -43,11 +43,9 @@ def test_the_learner_is_algorithm_1(budget, top, rate):
     if rate: np.testing.assert_allclose(lam, rate * np.sqrt(np.arange(1, 61)))
     else: lam[0] = lam[1]  # no gradient was seen yet, and the weights are zero whatever it is
     chosen = []
-
     def choose(t: int, w: np.ndarray) -> np.ndarray:
         chosen.append(w.copy())
         return np.array(run["bought"][t])
-
     predictions, h = algorithm_1(X, y, budget, top, lam, choose, radius)
     np.testing.assert_allclose(run["predictions"], predictions, atol=1e-10)
     np.testing.assert_allclose(run["h"], h, atol=1e-8)

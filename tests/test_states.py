@@ -92,16 +92,13 @@ def test_arguments_of_later_releases_have_their_defaults(tmp_path):
 def test_files_are_on_the_disk_before_they_are_in_place(tmp_path, monkeypatch):
     "Whole file to the disk, move, folder to the disk; each under a name of its own."
     done, path, lr = [], tmp_path / "a.npz", oslr.auto(4, 2, seed=0)
-
     def forced(f, real=os.fsync):
         found = os.fstat(f)
         done.append("folder" if stat.S_ISDIR(found.st_mode) else found.st_size)
         real(f)
-
     def moved(a, b, real=os.replace):
         done.append((Path(a), Path(b)))
         real(a, b)
-
     monkeypatch.setattr(os, "fsync", forced)
     monkeypatch.setattr(os, "replace", moved)
     for _ in range(2): lr.save(path)
@@ -113,7 +110,6 @@ def test_files_are_on_the_disk_before_they_are_in_place(tmp_path, monkeypatch):
 @pytest.mark.parametrize("call", ["fsync", "replace"])
 def test_a_full_disk_leaves_the_old_file(call, tmp_path, monkeypatch):
     def full(*args): raise OSError("no space left on device")
-
     lr, path = oslr.auto(12, 4, seed=0), tmp_path / "a.npz"
     lr.save(path)
     before = path.read_bytes()
@@ -191,7 +187,6 @@ def test_checkpoints_that_were_damaged(command, tmp_path):
     data, rng = (states.FOLDER / f"{name}.npz").read_bytes(), np.random.default_rng(1)
     header, arrays = read_file(states.FOLDER / f"{name}.npz")
     header.pop("form")  # a second version number of an earlier release, which is not read any more
-
     def attempt():
         before = path.read_bytes()
         with pytest.raises(ValueError) as e:
@@ -199,7 +194,6 @@ def test_checkpoints_that_were_damaged(command, tmp_path):
             else: states.run(tmp_path, name, resume=True)
         assert str(e.value).count("\n") == 0 and "it must be" in str(e.value).replace("checkpoint.npz must be", "it must be")
         assert path.read_bytes() == before
-
     for i in [*rng.integers(0, len(data) - 1, 15), len(data) - 1]:
         path.write_bytes(data[:i])
         attempt()
@@ -268,7 +262,6 @@ def test_copies_go_on(name, start):
         if start: oslr.simulate(lr, S.X[:start], S.y[:start])
         for c in range(call): step(lr, start, c)
         return lr
-
     ways = WAYS | {"file": through_a_file, "memory-mapped": through_a_map, "out of band": out_of_band}
     for call in range(len(reached(0).calls)):
         lr, wanted = reached(call), rest_of(reached(call), start, call)

@@ -70,12 +70,10 @@ def no_worker_stays():
 def small_plan():
     "Five claims of four papers, and the first cell of each group of one section."
     whole, ids = experiments.plan, {"F14": "foster2016", "F12": "foster2016", "K14": "kale2017", "E-C1": "ito2018", "A15": "ito2017"}
-
     def plan(names=(), full=False):
         groups = whole(["ito2017"])["digits_report"]
         checked = [experiments.Cell("claim", {"id": i, "paper": paper}) for i, paper in ids.items()]
         return {"claims": {"claims": checked}, "digits_report": {group: cells[:1] for group, cells in groups.items()}}
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(experiments, "plan", plan)
         patch.setattr(claims, "claim_ids", lambda names: [claims.load_claims(ids[i]) or i for i in ids])
@@ -115,12 +113,10 @@ BACKENDS = ["multiprocessing 2", "threading 3", "loky 1", "loky 2", "dask"]
 def test_interrupted_resumed_and_equal(backend, clusters, expected, tmp_path, monkeypatch):
     "Interrupted behind the second result; the same command goes on, shows progress, and every file is that of one process."
     args, write, written = ["reproduce", "--out", tmp_path, *options(backend, clusters)], experiments.write_whole, []
-
     def interrupted_write(path, text):
         write(path, text)
         written.append(path)
         if len(written) == 2: raise KeyboardInterrupt
-
     monkeypatch.setattr(experiments, "write_whole", interrupted_write)
     done = command(*args)
     assert done.exit_code == 130 and "run the same command again" in done.output
@@ -211,11 +207,9 @@ def test_a_worker_that_dies(clusters, tmp_path):
     def deadly(n, path=str(tmp_path / "once")):
         import os
         import signal
-
         if n == 2 and not os.path.exists(path):
             with open(path, "x"): os.kill(os.getpid(), signal.SIGKILL)
         return n * n
-
     with backends.use_backend("dask", clusters["two"]):
         assert dict(backends.hand_out(deadly, [(n,) for n in range(6)])) == {n: n * n for n in range(6)}
     assert (tmp_path / "once").exists()

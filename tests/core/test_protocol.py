@@ -181,10 +181,8 @@ def test_a_file_has_its_learner_and_shapes(registry, tmp_path):
     write_file(file, header, {"w": np.zeros(99), "values": np.zeros(2)})
     with refused(r"shape of w = \(99,\): it must be \(2,\)"): load(file)
     with pytest.raises(FileNotFoundError): load(Path(tmp_path, "none.npz"))
-
     class Unregistered(First):
         pass
-
     refuses(ValueError, Unregistered(4, 2).save, "nowhere.npz")
 
 

@@ -11,6 +11,7 @@ import oslr_nb as oslr
 from oslr_nb.papers.ito2018 import finite as page
 from oslr_nb.practice.data import sparse_linear
 
+stream = sparse_linear(5, 2, 400, seed=0)
 BlockBandit = page.BlockBandit
 PAIRS = np.array([*itertools.combinations(range(5), 2)])
 MATRICES = np.random.default_rng(0).standard_normal((4, 2, 5)) / 3
@@ -19,10 +20,6 @@ MATRICES = np.random.default_rng(0).standard_normal((4, 2, 5)) / 3
 def learner(**kw):
     given = {"d": 5, "family": PAIRS, "T": 400, "block": 20, "x_norm": 10.0, "y_max": 20.0, "seed": 0} | kw
     return BlockBandit(**given)
-
-
-@pytest.fixture(scope="module")
-def stream(): return sparse_linear(5, 2, 400, seed=0)
 
 
 test_arguments = refusals([
@@ -52,7 +49,7 @@ test_arguments_of_functions = refusals([
 
 
 @pytest.mark.parametrize("inner", page.INNER)
-def test_weights_are_those_of_the_prediction(inner, stream):
+def test_weights_are_those_of_the_prediction(inner):
     "coef_ predicts what predict does, up to clipping and VAW's factor; between two blocks it is zero."
     for family in (PAIRS, MATRICES):
         lr = learner(inner=inner, family=family, y_max=20.0)
@@ -66,7 +63,7 @@ def test_weights_are_those_of_the_prediction(inner, stream):
             lr.update(stream.y[t])
 
 
-def test_blocks(stream):
+def test_blocks():
     "One function a block, fresh at its beginning; the arm is known while it is in use."
     lr, arms = learner(), []
     assert lr.arm_ is None

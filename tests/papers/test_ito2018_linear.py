@@ -10,6 +10,8 @@ from oslr_nb.core.driver import play, simulate
 from oslr_nb.core.environment import Environment
 from oslr_nb.papers.ito2018 import linear as page
 
+stream = page.oblique_stream(11, 4, 400, np.random.default_rng(1))
+
 
 def learner(**kw):
     "schedule: one of the schedules, or \"adaptive\" for the step of that name."
@@ -17,11 +19,7 @@ def learner(**kw):
     return page.LinearProjection(**({"d": 11, "budget": 4, "radius": 0.8, "step": 3.0, "seed": 0} | kw))
 
 
-@pytest.fixture(scope="module")
-def stream(): return page.oblique_stream(11, 4, 400, np.random.default_rng(1))
-
-
-def test_refusals_name_what_was_bought(stream):
+def test_refusals_name_what_was_bought():
     X, y, _ = stream
     lr = learner()
     with pytest.raises(ValueError, match=r"X\[\d+, 3\] = 1e\+70"): simulate(lr, np.where(np.arange(11) == 3, 1e70, X), y)
@@ -31,7 +29,7 @@ def test_refusals_name_what_was_bought(stream):
 
 
 @pytest.mark.parametrize("directions", page.DIRECTIONS)
-def test_the_norm_is_kept_and_the_measurement_is_bought(directions, stream):
+def test_the_norm_is_kept_and_the_measurement_is_bought(directions):
     X, y, _ = stream
     play(lr := learner(directions=directions), env := Environment(X, y, 4))
     assert (env.n_observed == 4).all() and (env.purchases.sum() == 3 * 400) == (directions == "coordinates")

@@ -7,14 +7,11 @@ import oslr_nb as oslr
 from oslr_nb.ledger.kale2017 import greedy as page
 from oslr_nb.practice.data import sparse_linear
 
+stream = sparse_linear(12, 2, 1500, seed=0)
 K = oslr.kale2017
 
 
 def learner(**kw): return K.OnlineGreedyOSLR(**({"d": 12, "budget": 6, "k": 2, "T": 1500, "x_max": 10.0, "y_max": 40.0, "seed": 0} | kw))
-
-
-@pytest.fixture(scope="module")
-def stream(): return sparse_linear(12, 2, 1500, seed=0)
 
 
 @pytest.mark.parametrize(("kw", "message"), [
@@ -35,7 +32,7 @@ def test_the_theorems_parameters_are_used_where_they_exist():
     assert (other.k1, other.batch) == (4, 100)
 
 
-def test_proper_weights_are_sparse_and_committed_before_the_purchase(stream):
+def test_proper_weights_are_sparse_and_committed_before_the_purchase():
     lr = K.OnlineGreedyPOSLR(12, 6, k=2, T=1500, batch=50, x_max=10, y_max=40, seed=3)
     for t in range(120):
         w = lr.commit()
@@ -48,7 +45,7 @@ def test_proper_weights_are_sparse_and_committed_before_the_purchase(stream):
     assert run.n_observed.max() <= 8
 
 
-def test_both_readings_differ_by_a_factor(stream):
+def test_both_readings_differ_by_a_factor():
     "The forecaster of Vovk, Azoury and Warmuth shrinks what ridge regression predicts."
     a = oslr.simulate(learner(k1=2, batch=50), stream.X, stream.y).predictions
     b = oslr.simulate(K.OnlineGreedyPOSLR(12, 6, k=2, T=1500, batch=50, x_max=10, y_max=40, seed=0), stream.X, stream.y).predictions
@@ -56,7 +53,7 @@ def test_both_readings_differ_by_a_factor(stream):
     assert (np.sign(a) == np.sign(b)).all() and (np.abs(a) <= np.abs(b)).all() and (np.abs(a) < np.abs(b))[inner].mean() > 0.9
 
 
-def test_within_a_batch_the_features_stay(stream):
+def test_within_a_batch_the_features_stay():
     lr, sets = learner(batch=30), []
     for t in range(90):
         sets.append(tuple(lr.query()))

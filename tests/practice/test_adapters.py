@@ -295,14 +295,12 @@ def test_a_refused_example_or_label_changes_nothing():
 
 def test_all_checks_of_river():
     from river import checks
-
     for kw in ({}, {"budget": 2, "learner": "own.CoinBetting"}): checks.check_estimator(OSLRLearner(**kw))
     assert not OSLRLearner()._unit_test_skips()
 
 
 def test_pipelines_and_metrics_of_river():
     from river import base, datasets, evaluate, metrics, preprocessing
-
     assert isinstance(OSLRLearner(), base.Regressor)
     for model in (OSLRLearner(3, seed=0), preprocessing.StandardScaler() | OSLRLearner(3, seed=0)):
         assert evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE()).get() < 1.5

@@ -16,9 +16,7 @@ import oslr_nb as oslr
 from oslr_nb.practice.blocks import BlockRefused, TableBlocks, simulate_blocks
 from oslr_nb.practice.data import sparse_linear
 
-
-@pytest.fixture(scope="module")
-def stream(): return sparse_linear(12, 2, 300, seed=3)
+stream = sparse_linear(12, 2, 300, seed=3)
 
 
 def cut(X, y, places):
@@ -30,7 +28,7 @@ def new(): return oslr.own.CoinBetting(12, 4, seed=5)
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_any_cut_gives_the_numbers_of_one_run(key, stream):
+def test_any_cut_gives_the_numbers_of_one_run(key):
     X, y, rng = stream.X, stream.y, np.random.default_rng(len(key))
     one = oslr.simulate(whole := make(key, seed=1), X, y, seed=7)
     for places in ([1, 40, 40], rng.integers(0, 300, 9)):
@@ -45,19 +43,19 @@ def test_any_cut_gives_the_numbers_of_one_run(key, stream):
     assert np.isnan(blind.predictions).all() and blind.scored == 0 and "nothing scored" in repr(blind) and (lr.coef_ == whole.coef_).all()
 
 
-def test_sums_do_not_depend_on_the_cut(stream):
+def test_sums_do_not_depend_on_the_cut():
     runs = [simulate_blocks(new(), cut(stream.X, stream.y, places), keep=False) for places in ([], [1], range(1, 300, 7))]
     assert len({(r.loss, r.rounds, r.scored, r.bought) for r in runs}) == 1 and all(r.predictions.size == 0 for r in runs)
 
 
-def test_blocks_with_an_order_of_play(stream):
+def test_blocks_with_an_order_of_play():
     rows = np.random.default_rng(0).integers(300, size=1000)
     one = oslr.simulate(whole := new(), stream.X, stream.y, rows=rows)
     run = simulate_blocks(lr := new(), ([stream.X, stream.y, part] for part in (rows[:10], [], rows[10:])))
     assert (run.losses == one.losses).all() and state(lr)[1] == state(whole)[1]
 
 
-def test_refused_tables(stream):
+def test_refused_tables():
     "That tables are put in order is shown for all libraries in test_frames.py."
     names = [f"x{i}" for i in range(12)]
     tables = [pd.DataFrame(stream.X[part], columns=names).assign(sold=stream.y[part]) for part in (slice(0, 130), slice(130, 300))]
@@ -68,7 +66,7 @@ def test_refused_tables(stream):
     with pytest.raises(ValueError, match=r"blocks = .*an iterable of blocks"): simulate_blocks(new(), tables[0], target="sold")
 
 
-def test_batches_of_pyarrow(stream):
+def test_batches_of_pyarrow():
     table = pa.table({f"x{i}": stream.X[:, i] for i in range(12)} | {"sold": stream.y})
     run = simulate_blocks(new(), table.to_batches(max_chunksize=77), target="sold")
     assert (run.predictions == oslr.simulate(new(), stream.X, stream.y).predictions).all() and run.blocks == 4
@@ -105,7 +103,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", BROKEN)
 @pytest.mark.parametrize("key", ["own.CoinBetting", "ito2017.RDA2", "kale2017.DantzigPOSLR"])
-def test_a_refused_block(name, key, stream):
+def test_a_refused_block(name, key):
     "One sentence; the learner is as it was before that block, with the generator; the results so far are there; it plays on."
     blocks, words = BROKEN[name]
     oslr.simulate(twin := make(key, seed=4), *good(stream))
@@ -119,14 +117,14 @@ def test_a_refused_block(name, key, stream):
     assert (simulate_blocks(lr, [rest]).predictions == oslr.simulate(twin, *rest).predictions).all()
 
 
-def test_the_first_block_is_refused(stream):
+def test_the_first_block_is_refused():
     before = state(lr := new())
     with pytest.raises(BlockRefused, match=r"blocks\[0\]: .*; nothing has been learnt\.$") as caught:
         simulate_blocks(lr, iter([(np.full((3, 12), np.nan), np.zeros(3))]), seed=9)
     assert state(lr) == before and caught.value.run.rounds == 0
 
 
-def test_nothing_to_play(stream):
+def test_nothing_to_play():
     "Empty blocks are passed over, and the seed waits for the first round; what is used up already is a run of no rounds."
     empty = stream.X[:0], stream.y[:0]
     run = simulate_blocks(lr := new(), [empty, good(stream), empty], seed=3)
@@ -143,7 +141,7 @@ test_arguments = refusals([
 ], lambda blocks, more: simulate_blocks(new(), blocks, **more))
 
 
-def test_the_order_of_calls(stream):
+def test_the_order_of_calls():
     with pytest.raises(ValueError, match="learner = 3"): simulate_blocks(3, [])
     lr = new()
     lr.query()
@@ -153,13 +151,13 @@ def test_the_order_of_calls(stream):
 
 
 @pytest.fixture
-def file(stream, tmp_path):
+def file(tmp_path):
     table = pa.table({f"x{i}": stream.X[:, i] for i in range(12)} | {"sold": stream.y})
     pq.write_table(table, tmp_path / "a.parquet", row_group_size=64)
     return tmp_path / "a.parquet"
 
 
-def test_tables_on_disk(file, stream):
+def test_tables_on_disk(file):
     one = oslr.simulate(new(), stream.X, stream.y)
     for blocks, more in ((file, {"target": "sold"}), (str(file), {"target": "sold"}), (TableBlocks(file, "sold", size=7), {})):
         assert (simulate_blocks(new(), blocks, **more).predictions == one.predictions).all()
@@ -206,7 +204,7 @@ def test_arguments_of_tables(file, more, words):
     with pytest.raises(ValueError, match=words): TableBlocks(file, "sold", **more)
 
 
-def test_money_is_added_up(stream):
+def test_money_is_added_up():
     learner = lambda: oslr.own.PairwiseLeastSquares(12, 9.0, costs=np.arange(1.0, 13.0), seed=1)
     one = oslr.simulate(learner(), stream.X, stream.y)
     runs = [simulate_blocks(learner(), cut(stream.X, stream.y, places)) for places in ([], [7, 100], range(1, 300, 11))]
@@ -217,7 +215,7 @@ def test_money_is_added_up(stream):
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_reading_ahead_changes_no_number(key, stream):
+def test_reading_ahead_changes_no_number(key):
     "From 2^17 numbers on the compiled rounds ask for the memory of the next purchases before these are drawn."
     one = oslr.simulate(small := make(key, seed=1), stream.X, stream.y)
     X, y = (np.concatenate([part] * 40) for part in (stream.X, stream.y))
@@ -230,7 +228,7 @@ TYPES = [np.uint8, np.int8, bool, np.float16, ">f8", ">i4", np.int64]
 
 @pytest.mark.parametrize("key", ["own.CoinBetting", "own.PairwisePOSLR", "cesabianchi2010.AER", "ito2018.LinearProjection"])
 @pytest.mark.parametrize("kind", TYPES, ids=str)
-def test_memory_mapped_files_of_other_types(key, kind, stream, tmp_path, monkeypatch):
+def test_memory_mapped_files_of_other_types(key, kind, tmp_path, monkeypatch):
     "Converted a few rows at a time, in the order of play, with the numbers of a table in memory."
     monkeypatch.setattr("oslr_nb.core.driver.CONVERTED", 12 * 50)
     X, rows = (stream.X > 0 if kind is bool else np.abs(np.round(stream.X))).astype(kind), np.random.default_rng(1).integers(300, size=500)
@@ -245,7 +243,7 @@ def test_memory_mapped_files_of_other_types(key, kind, stream, tmp_path, monkeyp
 
 
 @pytest.mark.parametrize("key", ["own.CoinBetting", "ito2017.RDA1", "kale2017.DantzigPOSLR", "hazan2012.AELR", "ito2018.LinearProjection"])
-def test_a_bad_value_in_a_file_of_another_type(key, stream, tmp_path, monkeypatch):
+def test_a_bad_value_in_a_file_of_another_type(key, tmp_path, monkeypatch):
     "Row, round and sentence are those of a table in memory, and nothing is learnt."
     monkeypatch.setattr("oslr_nb.core.driver.CONVERTED", 12 * 50)
     X, rows = np.round(stream.X).astype(np.float16), np.random.default_rng(1).permutation(300)

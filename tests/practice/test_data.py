@@ -114,7 +114,6 @@ def test_what_is_no_whole_zip_is_not_kept(half, rows, monkeypatch, tmp_path):
 ])
 def test_what_pooch_raises_becomes_a_sentence(error, kind, message, monkeypatch):
     def broken(*args, **options): raise error
-
     monkeypatch.setattr(data._pooch(), "retrieve", broken)
     with pytest.raises(kind, match=message) as e: data.blog_feedback(download=True)
     assert e.value.__cause__ is None and (e.value.__suppress_context__ or kind is KeyboardInterrupt)
@@ -123,11 +122,9 @@ def test_what_pooch_raises_becomes_a_sentence(error, kind, message, monkeypatch)
 def test_downloads_only_when_asked_and_with_the_known_digest(cache, rows, monkeypatch, tmp_path):
     small(monkeypatch, rows)
     asked = []
-
     def retrieve(url, digest, name, folder, **options):
         asked.append((url, digest))
         return packed(folder, name, slice_localization_data=text(rows))
-
     monkeypatch.setattr(data._pooch(), "retrieve", retrieve)
     with pytest.raises(FileNotFoundError): data.ct_slice()
     with pytest.raises(FileNotFoundError): data.ct_slice(tmp_path / "gone", download=True)

@@ -214,10 +214,8 @@ def test_scikit_learn():
 def test_river():
     names = "abcdefghijkl"
     model, squares, read = OSLRLearner(9.0, costs=dict(zip(names, COSTS.tolist(), strict=True)), seed=0), 0.0, []
-
     class Row(dict):
         def get(self, name, other=None): return read.append(name) or dict.get(self, name, other)
-
     for t in range(600):
         read.clear()
         x = Row(zip(names, X[t].tolist(), strict=True))

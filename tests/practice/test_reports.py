@@ -270,11 +270,9 @@ def test_rows_that_were_appended(name, tmp_path):
 
 def test_a_table_that_changes_between_the_passes(tmp_path, monkeypatch):
     path, kept = table(numbers_table(lambda X: X[:, 0])), tables.play_table
-
     def changed(*args):
         path.write_text(numbers_table(lambda X: X[::-1, 0]))
         return kept(*args)
-
     monkeypatch.setattr(tables, "play_table", changed)
     assert "it has changed since" in no("run", path, "--budget", 2, out=str(tmp_path / "o"))
 

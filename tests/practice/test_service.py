@@ -74,12 +74,10 @@ class Process:
 def session(seed=5, n=120, most=9):
     "Lines and answers of a session with up to nine open examples, labels in any order, skips, and nonsense in between."
     rng, service, lines, answers, waiting = np.random.default_rng(seed), fresh(), [], [], {}
-
     def say(op, **fields):
         lines.append(json.dumps({"op": op, **fields}).encode())
         answers.append(service.answer(lines[-1]).encode() + b"\n")
         return json.loads(answers[-1])
-
     t, learnt = 0, []
     while len(learnt) < n:
         u, names = rng.random(), list(waiting)
@@ -298,11 +296,9 @@ def test_quick_reading_is_careful_reading(monkeypatch):
              b"\xef\xbb\xbf{}", b'{"a":{"b":1,"b":2}}']
     numbers = np.random.default_rng(2).integers(0, 2**64, 300, np.uint64).view(np.float64)
     lines += [f'{{"op":"values","id":7,"values":[{v!r}]}}'.encode() for v in numbers[np.isfinite(numbers)].tolist()]
-
     def said(read, line):
         try: return repr(read(line))
         except ValueError as error: return str(error)
-
     quick = [said(sv.read_object, line) for line in lines]
     monkeypatch.setattr(sv.orjson, "loads", lambda line: int("no JSON"))
     for line, found in zip(lines, quick, strict=True): assert said(sv.read_object, line) == found, line
@@ -502,9 +498,7 @@ def test_prices_of_a_service(tmp_path):
 def test_a_full_disk_ends_nothing(tmp_path, monkeypatch, capsys):
     source, target = os.pipe()
     answers, sink = os.pipe()
-
     def full(*args): raise OSError("no space")
-
     state, service = sv.State(tmp_path / "s.npz"), fresh()
     state.begin(service)
     monkeypatch.setattr(sv, "write_file", full)
@@ -580,10 +574,8 @@ def test_a_journal_of_another_state_is_refused(tmp_path):
     state, journal = tmp_path / "s.npz", tmp_path / "s.npz.journal"
     lives(state, lines)[1].journal.close()
     begun = state.read_bytes()
-
     def other_journal(words):
         with refused(r"^state = .*: its journal s.npz.journal must be that of this file [(].*" + words): sv.serve(D, BUDGET, state=state)
-
     state.unlink()
     other_journal("remove the journal too")
     fresh(seed=8).save(state)

@@ -79,20 +79,14 @@ def test_by_hand_and_compiled_are_the_same(files, tmp_path, learner):
 
 def test_missing_values_count_as_the_mean_of_those_bought(monkeypatch):
     "Round by round, with a learner that only notes what it is given."
-
     class Notes:
         d, given = 3, []
-
         def query(self): return np.array([0, 2])
-
         def predict(self, values):
             self.given.append(values.tolist())
             return 0.0
-
         def update(self, y): pass
-
         def skip(self): self.given.append([])
-
     X = np.array([[math.nan, 9, 1], [2, 9, math.nan], [4, 9, 5], [math.nan, 9, math.nan]])
     tally = tables.fresh_tally(3)
     tables.play_block(Notes(), X, np.zeros(4), tally, True)
@@ -300,12 +294,10 @@ def test_a_folder_holds_one_run(files, tmp_path):
 def test_a_second_run_in_the_same_folder_is_refused(files, tmp_path, monkeypatch):
     "Begun in the folder of one that has not written a checkpoint yet; the first one ends as if nothing had been."
     play, args, second = tables.play_table, (files / "p.csv", "--target", "progression", "--budget", 4, "--out", tmp_path / "o"), []
-
     def meanwhile(*more):
         monkeypatch.setattr(tables, "play_table", play)
         second.extend(oslr(*args, "--seed", 2, *how) for how in ((), ("--resume",)))
         return play(*more)
-
     monkeypatch.setattr(tables, "play_table", meanwhile)
     good(*args, "--seed", 1)
     for done in second:
@@ -329,7 +321,6 @@ def test_the_lock_ends_with_its_run(files, tmp_path):
 def test_a_folder_that_cannot_be_locked_is_refused(words, files, tmp_path, monkeypatch):
     "What SQLite says of a file system without locks, and of folders that cannot be written; nothing is played first."
     def connect(*args, **more): raise sqlite3.OperationalError(words)
-
     monkeypatch.setattr(sqlite3, "connect", connect)
     done = oslr(files / "p.csv", "--target", "progression", "--budget", 4, "--out", tmp_path)
     assert done.exit_code == 2 and f"it must be a folder that can be written (run.lock: {words})" in done.output

@@ -123,11 +123,9 @@ def test_order_and_number_of_rows(tmp_path):
 def test_a_write_that_fails_leaves_what_was_there(tmp_path, monkeypatch):
     out = tmp_path / "a.csv"
     out.write_text("mine\n")
-
     def parts():
         yield [1.0], [2.0]
         raise OSError("disk full")
-
     with pytest.raises(OSError, match="disk full"): catalogue.write_rows(out, ("a", "b"), parts())
     assert out.read_text() == "mine\n" and list(tmp_path.glob("*.part")) == []
     monkeypatch.setattr(os, "replace", lambda *a: (_ for _ in ()).throw(OSError("read only")))

@@ -40,11 +40,9 @@ def test_the_user_s_data_are_left_out_where_they_are_not(monkeypatch, tmp_path):
 @pytest.mark.parametrize("place", [(0.0, 0.0), (7.3, -2.2), (-8.0, 20.5)])
 def test_the_search_ends_inside(place):
     calls = []
-
     def loss(kw):
         calls.append(kw)
         return 1 + sum((math.log2(v) - p) ** 2 for v, p in zip((kw["a"], kw["b"]), place, strict=True))
-
     found = pages.search(loss, ({"a": 1.0}, {"b": 1.0}))
     assert found["enclosed"] and found["candidates"] == len(calls) >= pages.CANDIDATES and found["loss"] < 1.5
     assert {"a": 1.0, "b": 1.0} in calls  # theory's values are among the candidates

@@ -54,7 +54,6 @@ def test_a_letter_follows_its_card(monkeypatch):
 def test_the_address_is_that_of_the_package(monkeypatch):
     class About(dict):
         def get_all(self, name, otherwise): return ["Issues, https://example.org/issues", "Source, https://example.org/oslr"]
-
     assert "http" not in letter("foster2016")
     monkeypatch.setattr(errata, "metadata", lambda name: About(Author="A. Author"))
     assert "https://example.org/oslr, with all proofs" in letter("foster2016") and letter("foster2016").endswith("\n\nA. Author\n")

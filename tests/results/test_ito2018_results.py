@@ -72,7 +72,6 @@ def test_every_method_buys_k_numbers():
 @pytest.mark.parametrize(("d", "k"), [(7, 1), (7, 3), (7, 4), (7, 7)])
 def test_the_best_sparse_weights_are_found(d, k):
     from oslr_nb.core.run import best_sparse
-
     rng = np.random.default_rng(d * k)
     X, y = rng.standard_normal((60, d)), rng.standard_normal(60)
     full = np.linalg.lstsq(X, y, rcond=None)[0]

@@ -159,6 +159,5 @@ def test_without_blog_feedback_the_stand_in_is_played(monkeypatch, tmp_path):
 
 def test_a_damaged_file_is_seen(monkeypatch):
     def damaged(): raise ValueError("not the data set")
-
     monkeypatch.setattr(pages, "blog_feedback", damaged)
     with pytest.raises(ValueError, match="not the data set"): pages.real_names()
