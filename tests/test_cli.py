@@ -85,7 +85,7 @@ def test_interrupted_and_resumed(tmp_path):
     assert all((tmp_path / "cells" / name).stat().st_mtime_ns == t for name, t in stored.items())
 
 
-def test_verify_fails_when_a_claim_fails(monkeypatch):
+def test_verify_fails_when_a_claim_fails_or_a_control_passes(monkeypatch):
     claims.claim_ids([])  # loads them
     monkeypatch.setattr(claims, "claim_ids", lambda names: ["A15"])
     assert oslr("verify", "--jobs", 1).exit_code == 0
@@ -94,9 +94,6 @@ def test_verify_fails_when_a_claim_fails(monkeypatch):
     assert failed.exit_code == 1 and "A15    fails" in failed.output and "not as expected" in failed.output
     for words in ("1 claims, 0 as expected", "2 <= 1 within 0", "default_rng([", "To see all cases of a row: oslr verify A15", "numpy 2"):
         assert words in failed.output
-
-
-def test_verify_fails_when_a_control_passes(monkeypatch):
     claims.claim_ids([])  # loads them
     monkeypatch.setattr(claims, "claim_ids", lambda names: ["A15"])
     monkeypatch.setattr(claims.CLAIMS["A15"], "controls", {"broken": claims.CLAIMS["A15"].check})
@@ -121,10 +118,7 @@ def test_wrong_arguments(args):
     assert done.exit_code == 2 and "Traceback" not in done.output
 
 
-def test_list_and_cite():
+def test_list_cite_and_the_installed_command():
     assert "ito2017.RDA1" in oslr("list").output and oslr("cite", "ito2017").output.startswith("@inproceedings{ito2017,")
-
-
-def test_the_command_is_installed():
     path = os.path.join(os.path.dirname(sys.executable), "oslr")
     assert "reproduce" in subprocess.run([path, "--help"], capture_output=True, text=True, check=True).stdout

@@ -179,11 +179,6 @@ def defective(tmp_path_factory):
 def test_defects(defective, i): assert any(p.startswith(f"page{i}.ipynb: ") and DEFECTS[i][1] in p for p in defective), defective
 
 
-def test_no_line_begins_with_the_comma_behind_a_formula():
-    span = '<span\nclass="math inline">\\(a\\)</span>'
-    assert with_its_marks(f"({span}), {span} b") == f'<span class="together">({span}),</span> {span} b'
-
-
 def test_every_source_is_a_list_of_lines(build):
     "Quarto runs together the lines of a source that is one text."
     whole = json.loads(notebook([("raw", FRONT)]))
@@ -236,12 +231,19 @@ def test_what_every_page_offers(build, tmp_path):
     assert "<th></th>" not in page and "<th>b</th>" in page and '<span class="id">E-D5</span>' in page
 
 
-def test_search_copy():
+def test_search_copy_and_keywords():
+    "A keyword leads to its section."
     text = plainer('''<nav>Menu</nav><main><h1>T</h1><p class="tools">Cite</p><div id="thm-a" class="theorem">
 <h3 class="theorem-title">
 Theorem 2</h3><p>If <span class="math inline">\\(\\lambda\\le\\frac{1}{2}\\)</span>.</p></div><pre>2</pre></main>''')
     assert '<h3 id="thm-a" data-pagefind-weight="9">' in text and "λ≤1/2" in text
     assert not any(word in text for word in ("Menu", "Cite", "<pre>", "\\")) and untex(r"\(\mathbb{E}\left[x\right]\)") == "E[x]"
+    page = Page("book/01_game.ipynb", "", title="The game", description="It", url="a.html", keywords="what is regret, regret, round")
+    rows = statements(page, '<h2 id="a-round">A round</h2><h2\nid="regret">Regret, <em>not</em> loss</h2>', "Game play")
+    assert rows == [["The game", "It", "a.html", "round", "Game play"],
+                    ["Regret, not loss", "The game", "a.html#regret", "what is regret, regret"]]
+    chapter, code = (names(Page(source, "")) for source in ("papers/ito2017/01_algorithm1.ipynb", "reference/ito2017.algorithm1.ipynb"))
+    assert chapter == code and "RDA1" in code.split() and names(page) == ""
 
 
 ROWS = [  # of statements.json, in the order of the site
@@ -276,15 +278,6 @@ def test_search_order(top, query, order):
     assert json.loads(done.stdout) == order
 
 
-def test_a_keyword_leads_to_its_section():
-    page = Page("book/01_game.ipynb", "", title="The game", description="It", url="a.html", keywords="what is regret, regret, round")
-    rows = statements(page, '<h2 id="a-round">A round</h2><h2\nid="regret">Regret, <em>not</em> loss</h2>', "Game play")
-    assert rows == [["The game", "It", "a.html", "round", "Game play"],
-                    ["Regret, not loss", "The game", "a.html#regret", "what is regret, regret"]]
-    chapter, code = (names(Page(source, "")) for source in ("papers/ito2017/01_algorithm1.ipynb", "reference/ito2017.algorithm1.ipynb"))
-    assert chapter == code and "RDA1" in code.split() and names(page) == ""
-
-
 def test_sitemap_only_with_an_address(build, tmp_path):
     (tmp_path / "settings.ini").write_text("[DEFAULT]\ndoc_host = https://example.org\ndoc_baseurl = /oslr/\n")
     assert build()[0] == [] and "https://example.org/oslr/more/page.html" in (tmp_path / "out" / "sitemap.xml").read_text()
@@ -315,11 +308,13 @@ def test_output_of_quarto(build, tmp_path):
     assert "index.ipynb: no page index.html" in quarto.check_output(site)
 
 
-def test_warnings_of_quarto_name_their_page():
+def test_warnings_of_quarto_name_their_page_and_commas_stay_with_formulas():
     told = ["\x1b[1m\x1b[34m", "[ 1/19] a.ipynb\x1b[39m", "\x1b[33mWARNING: x", "\x1b[39m[WARNING] Citeproc: y", "[ 2/19] b/c.ipynb",
             "WARN: z", "Output created"]
     assert quarto.warnings(told) == ["a.ipynb: Quarto: WARNING: x", "a.ipynb: Quarto: [WARNING] Citeproc: y", "b/c.ipynb: Quarto: WARN: z"]
     assert quarto.warnings(["ERROR: w"]) == ["_quarto.yml: Quarto: ERROR: w"]
+    span = '<span\nclass="math inline">\\(a\\)</span>'
+    assert with_its_marks(f"({span}), {span} b") == f'<span class="together">({span}),</span> {span} b'
 
 
 def test_quarto_is_run(tmp_path, monkeypatch, capfd):

@@ -60,14 +60,11 @@ def test_learners_need_no_extra(tmp_path):
         f"oslr_nb.practice.{name}" for name in ("adapters", "columns", "reading", "report", "service", "tables")]
 
 
-def test_the_code_of_the_readme_needs_no_extra():
+def test_the_code_of_the_readme_needs_no_extra_and_what_is_missing_is_named_with_its_own():
     text = (TOP / "README.md").read_text()
     code = "".join(re.findall(r"^``` python\n(.*?)^```$", text, re.M | re.S))
     shown = re.findall(r"^    (.*)", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S), re.M)
     assert len(shown) == 9 and python(ALONE + code).stdout.splitlines() == shown
-
-
-def test_what_is_missing_is_named_with_its_extra():
     code = "for use in {uses}:\n    try: eval(use)\n    except ModuleNotFoundError as error: print(error)"
     assert python(ALONE + code.format(uses=list(USES.values()))).stdout.splitlines() == [sentence(library) for library in USES]
     code = "from typer.testing import CliRunner\nfrom oslr_nb.cli import app\nfor words in {commands}:\n"
@@ -161,13 +158,10 @@ def test_old_compiled_code_is_cleared_away(tmp_path, monkeypatch):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["kernels-4", "kernels-5", "kernels-last"]
 
 
-def test_version_and_module():
+def test_version_module_and_mode_of_files(tmp_path):
     for command in (["-m", "oslr_nb", "--version"], ["-m", "oslr_nb.cli", "--version"]):
         done = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False, cwd=TOP)
         assert done.stdout.strip() == f"oslr_nb {oslr.__version__}", done.stderr
-
-
-def test_a_saved_file_is_as_readable_as_any_other(tmp_path):
     (tmp_path / "other").write_text("")
     oslr.ito2017.GreedyRDA(4, 2).save(tmp_path / "a.npz")
     assert (tmp_path / "a.npz").stat().st_mode == (tmp_path / "other").stat().st_mode

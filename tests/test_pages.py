@@ -40,13 +40,18 @@ def test_folded(source, directives, shown):
         assert c.source.count("code-fold") == c.source.count("code-summary") == 1
 
 
-def test_hidden():
+def test_hidden_cells_and_own_numbers():
     c = cell("import os", "export")
     fold(c)
     assert "source" not in c
+    assert own_numbers("---\ntitle: A\n---") == "---\ntitle: A\n---"
+    front = own_numbers("---\ntitle: A\nstatements: XX\n---")
+    assert "thm-title: Theorem XX" in front and "lem-prefix: Lemma XX" in front and front.endswith("---")
+    assert "environment-remark-title: Remark XX" in front  # of remarks, which Quarto draws as it draws proofs
 
 
-def test_statements_name_their_claims():
+def test_statements_and_claims_lead_to_each_other():
+    "The place of a check is no label of a cell, since Quarto would write that in lower case."
     record = {"id": "A9", "proof": "thm-two", "status": "holds", "resolution": 0.7}
     text = "Before.\n\n::: {#thm-two}\n\n## Title\n\n::: {.note}\nx\n:::\n\nText.\n\n:::\n\n::: {.proof}\n\nEnd.\n\n:::"
     mark, two = "\n".join(chip([record])), chip([record, record | {"id": "B1", "resolution": None}])
@@ -54,17 +59,6 @@ def test_statements_name_their_claims():
     assert "Checked by machine once, at most 0.70 of the bound" in mark and "- [A9](#claim-A9): holds, within 2\n" in mark
     assert "Checked by machine in 2 ways, at most 0.70 of the bound" in "".join(two) and "- [B1](#claim-B1): holds" in two
     assert marked(text, [record | {"proof": "thm-three"}]) == text
-
-
-def test_own_numbers():
-    assert own_numbers("---\ntitle: A\n---") == "---\ntitle: A\n---"
-    front = own_numbers("---\ntitle: A\nstatements: XX\n---")
-    assert "thm-title: Theorem XX" in front and "lem-prefix: Lemma XX" in front and front.endswith("---")
-    assert "environment-remark-title: Remark XX" in front  # of remarks, which Quarto draws as it draws proofs
-
-
-def test_links_to_a_check_and_its_place_are_written_alike():
-    "The place is no label of a cell, since Quarto would write that in lower case."
     record = {"id": "A9", "proof": "thm-two", "item": "Theorem 2", "status": "holds", "resolution": None}
     line = Page.line(SimpleNamespace(place="papers/a/01.ipynb"), record)
     assert "{#claim-A9 .check-line}" in line and "(../../results/claims.ipynb#row-A9)" in line

@@ -110,15 +110,11 @@ def test_the_form_becomes_fences(): assert rich(md(FRONT), md(PLAIN)) == FRONT +
 def test_single_marks(plain, fenced): assert rich(md(FRONT), md(plain)).removeprefix(FRONT + "\n\n") == fenced
 
 
-def test_a_caption_goes_back_to_its_cell():
+def test_captions_and_references():
+    "A caption goes back to its cell; references are made by the site; a citation needs its parenthesis."
     text = rich(code("#| label: fig-a\n#| fig-alt: A line\nplot()"), md('<a id="fig-a"></a>**Figure 1.** It "rises", [Lemma 1](#lem-a).'))
     assert text == '#| label: fig-a\n#| fig-cap: "It \\"rises\\", @lem-a."\n#| fig-alt: A line\nplot()'
-
-
-def test_references_are_made_by_the_site(): assert rich(md("Text."), md('## References\n\n<a id="ref-a"></a>A.')) == "Text."
-
-
-def test_a_citation_needs_its_parenthesis():
+    assert rich(md("Text."), md('## References\n\n<a id="ref-a"></a>A.')) == "Text."
     with pytest.raises(ValueError, match="no parenthesis"): rich(md("See [Kale 2014](#ref-kale2014)."))
 
 
@@ -171,12 +167,8 @@ def test_one_number_means_one_statement(tmp_path):
 
 
 def test_the_notebooks():
-    "All of them: `make export` has been run, and nothing is left that a viewer would show as markup."
+    "`make export` has been run, no markup is left. Numbers are counted as the site does: with fences, in the order of the page."
     assert numbers.renew(NBS, write=False) == [] and numbers.problems(NBS) == []
-
-
-def test_numbers_are_those_of_the_site():
-    "Counted here as the site's filter counts them: with fences, in the order of the page."
     for name, book in numbers.read(NBS).items():
         text = "\n\n".join("".join(cell["source"]) for cell in fences.rich(copy.deepcopy(book["cells"])))
         order = re.findall(r"^::: \{#([\w-]+)\}|\$\$ \{#(eq-[\w-]+)\}|^#\| label: ((?:fig|tbl)-[\w-]+)$", text, re.M)
@@ -184,9 +176,6 @@ def test_numbers_are_those_of_the_site():
         for kind in numbers.NAMES:
             mine = [label for label in numbers.labels_of(book) if label.startswith(kind + "-")]
             assert [label for label in found if label.startswith(kind + "-")] == mine, name
-
-
-def test_captions_have_their_formulas_as_formulas():
     for name, book in numbers.read(NBS).items():
         for text in filter(numbers.CAPTION.match, numbers.prose(book)):
             bare = re.sub(r"\$[^$]*\$|`[^`]*`|\]\([^)]*\)|<[^>]*>", "", text)

@@ -73,7 +73,7 @@ def test_docstrings_are_complete(): assert not [f"{m.name}.{fault}" for m in SHO
 
 
 def test_learners_have_their_methods():
-    "The calls of a round, saving and loading stand in the entry of every learner, as links."
+    "The calls of a round, saving and loading stand in the entry of every learner, as links; names that a user types exist."
     for module in reference.shown():
         for name in module.public:
             bases = [base.name for _, base in reference.lineage(module, name)]
@@ -81,9 +81,6 @@ def test_learners_have_their_methods():
                 text = "\n".join(reference.inherited(module, module.nodes[name]))
                 for method in ("query", "update", "save"): assert f"#Learner.{method})" in text, f"{name} lacks {method}"
                 assert reference.target(f"{name}.query")[1] == "Learner.query"
-
-
-def test_typed_names_exist():
     known = {name for module in MODULES.values() for name in module.public}
     assert TYPED - {"HOME", "STOREYS"} <= known and len(TYPED) > 60
 
@@ -107,14 +104,13 @@ def test_a_name_has_one_place(name, page, anchor): assert reference.target(name,
 def test_what_is_no_name_or_unclear_has_none(name): assert reference.target(name, ITO) is None
 
 
-def test_an_unclear_name_means_that_of_its_own_page():
+def test_names_and_words():
+    "An unclear name is that of its own page, or the method of other classes; nothing of a docstring becomes markup by accident."
     assert reference.target("claim", "results/experiments.ipynb") == ("reference/results.experiments.ipynb", "claim")
     assert reference.target("claim", "ledger/claims.ipynb") == ("reference/claims.ipynb", "claim")
-
-
-def test_a_name_that_other_classes_call_a_method_means_the_method():
     assert "observe" in MODULES["ito2017.algorithm1"].public and reference.target("observe", "core/00_environment.ipynb") is None
     assert reference.target("best_sparse", ITO) == ("reference/run.ipynb", "best_sparse")
+    assert reference.plain("|w|_1 <= r, x^T y^2 and `a_b`") == r"\|w\|\_1 \<= r, x\^T y\^2 and `a_b`"
 
 
 LINK = "[`simulate`](../../reference/driver.ipynb#simulate)"
@@ -133,8 +129,3 @@ LINK = "[`simulate`](../../reference/driver.ipynb#simulate)"
     ("| `simulate` | $x$ |\n|---|---|", f"| {LINK} | $x$ |\n|---|---|"),
 ])
 def test_links_in_prose(text, linked): assert reference.link_names(text, ITO) == linked
-
-
-def test_words_of_docstrings_are_text():
-    "Nothing of a docstring becomes markup by accident; what stands between back-ticks is code."
-    assert reference.plain("|w|_1 <= r, x^T y^2 and `a_b`") == r"\|w\|\_1 \<= r, x\^T y\^2 and `a_b`"

@@ -31,10 +31,12 @@ S = sparse_linear(12, 2, 200, seed=3)
 
 # --- files of releases
 def test_every_learner_has_a_file():
-    "One for each learner of the registry, for the options that change what is kept, and for the two commands; all small."
+    "One for each learner, for the options that change what is kept, and for the two commands; all small. The comparison can fail."
     missing = [name for name in READ if not (states.FOLDER / f"{name}.json").exists()]
     assert not missing, f"no state file of {', '.join(missing)}: run `python -m tests.states` and commit what it writes"
     assert set(oslr.LEARNERS) <= {p.stem for p in KEPT} and sum(p.stat().st_size for p in states.HERE.rglob("*.*")) < 800_000
+    assert near([1.0, None, "a"], [1.0 + 1e-15, None, "a"]) and near([1e3, 0.0], [1e3, 1e-7])
+    assert not near([1.0, 0.0], [1.0, 1e-7]) and not near({"a": 1}, {"a": 2}) and not near(["a"], ["b"]) and not near([1.0], [1.0, 1.0])
 
 
 def near(a, b, scale=1.0):
@@ -54,11 +56,6 @@ def test_kept_files_load_and_go_on(path):
         expected = told[name]
         if name == "answers": value, expected = ([json.loads(line) for line in lines] for lines in (value, expected))
         assert near(expected, value), f"{path.name}: {name} differs"
-
-
-def test_the_comparison_can_fail():
-    assert near([1.0, None, "a"], [1.0 + 1e-15, None, "a"]) and near([1e3, 0.0], [1e3, 1e-7])
-    assert not near([1.0, 0.0], [1.0, 1e-7]) and not near({"a": 1}, {"a": 2}) and not near(["a"], ["b"]) and not near([1.0], [1.0, 1.0])
 
 
 def test_written_files_stay(monkeypatch, tmp_path, capsys):

@@ -41,8 +41,8 @@ def verdicts(folder, lines):
 def test_the_package(): assert mypy() == []
 
 
-def test_the_face_is_what_is_fetched():
-    "Names of `oslr_nb` are told to checkers of types, those of all modules in its folders too, and are what is fetched."
+def test_the_face_and_chapters():
+    "Names of `oslr_nb` and its folders are told to checkers of types, and are what is fetched; a chapter lists what it hands on."
     face = [n for n in ast.walk(ast.parse((TOP / "oslr_nb/__init__.py").read_text())) if isinstance(n, ast.ImportFrom)]
     told = {alias.asname: node.module for node in face if node.module.startswith("oslr_nb") for alias in node.names}
     found = [p for storey in ("", *oslr.STOREYS) for p in (TOP / "oslr_nb" / storey).iterdir()]
@@ -51,6 +51,9 @@ def test_the_face_is_what_is_fetched():
     for name, module in told.items():
         thing = vars(importlib.import_module(module)).get(name) or importlib.import_module(f"{module}.{name}")
         assert getattr(oslr, name) is thing
+    for module in [getattr(oslr, name) for name in (*papers(), "sparse") if name != "core"]:
+        given = {name for name, value in vars(module).items() if name[0] != "_" and not inspect.ismodule(value)}
+        assert not hasattr(module, "__path__") or given == set(module.__all__), module
 
 
 def shown(value): return f"np.array({value.tolist()})" if isinstance(value, np.ndarray) else repr(value)
@@ -61,13 +64,6 @@ def call(key, without="", **changed):
     cls = oslr.LEARNERS[key].cls
     arguments = {n: v for n, v in ({"d": 12, "budget": 6} | cls.example).items() if n in inspect.signature(cls).parameters and n != without}
     return f"oslr.{key}({', '.join(f'{name}={shown(value)}' for name, value in (arguments | changed).items())})"
-
-
-def test_a_chapter_lists_what_it_hands_on():
-    "Checkers of types take for public what a list names; it holds all that the star imports of a chapter bring."
-    for module in [getattr(oslr, name) for name in (*papers(), "sparse") if name != "core"]:
-        given = {name for name, value in vars(module).items() if name[0] != "_" and not inspect.ismodule(value)}
-        assert not hasattr(module, "__path__") or given == set(module.__all__), module
 
 
 def names():

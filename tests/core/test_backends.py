@@ -135,20 +135,19 @@ def test_verify(backend, clusters, expected):
 
 
 def test_a_backend_that_is_set_outside():
-    "What Python users write; nothing but joblib's own context."
+    "What Python users write; nothing but joblib's own context. A piece starts no workers."
     with joblib.parallel_config("threading", n_jobs=2): names = dict(backends.hand_out(lambda: threading.current_thread().name, [()] * 4))
     assert set(names) == {0, 1, 2, 3} and threading.main_thread().name not in names.values()
     assert set(dict(backends.hand_out(lambda: threading.current_thread().name, [()] * 4)).values()) == {threading.current_thread().name}
-
-
-def test_a_piece_starts_no_workers():
     with joblib.parallel_config("threading", n_jobs=3):
         assert dict(backends.hand_out(lambda: joblib.effective_n_jobs(-1), [()] * 2)) == {0: 1, 1: 1}
 
 
-def test_an_error_of_a_piece_ends_the_run(clusters):
+def test_an_error_of_a_piece_and_a_lost_cluster_end_the_run(clusters):
     with backends.use_backend("dask", clusters["two"]), pytest.raises(ValueError, match="invalid literal"):
         list(backends.hand_out(int, [("1",), ("one",), ("2",)]))
+    with pytest.raises(ValueError, match=r"lasts until the end \(gone; run the same again"), backends.use_backend("dask", clusters["two"]):
+        raise CancelledError("gone")
 
 
 def test_threads_share_the_limit_of_linear_algebra():
@@ -188,13 +187,10 @@ def test_refusals(name, args, sentence, clusters, tmp_path, monkeypatch):
     assert not (tmp_path / "out").exists()
 
 
-def test_dask_not_installed(monkeypatch):
+def test_no_dask_and_another_version_on_the_workers(monkeypatch, clusters):
     monkeypatch.setitem(sys.modules, "distributed", None)
     done = command("verify", "--backend", "dask", "--scheduler", "tcp://127.0.0.1:1")
     assert done.exit_code == 2 and 'pip install "oslr_nb[dask]"' in done.output
-
-
-def test_another_version_on_the_workers(clusters, monkeypatch):
     with backends.use_backend("dask", clusters["two"]):
         monkeypatch.setattr(backends, "source_digest", lambda: "another")  # a worker that comes later is found by its first piece
         with pytest.raises(ValueError, match="a worker has another oslr_nb"): list(backends.hand_out(int, [("1",)]))
@@ -213,11 +209,6 @@ def test_a_worker_that_dies(clusters, tmp_path):
     with backends.use_backend("dask", clusters["two"]):
         assert dict(backends.hand_out(deadly, [(n,) for n in range(6)])) == {n: n * n for n in range(6)}
     assert (tmp_path / "once").exists()
-
-
-def test_a_cluster_that_is_lost(clusters):
-    with pytest.raises(ValueError, match=r"lasts until the end \(gone; run the same again"), backends.use_backend("dask", clusters["two"]):
-        raise CancelledError("gone")
 
 
 @pytest.mark.parametrize("jobs", [0, -1, 1.5, True])

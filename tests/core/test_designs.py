@@ -25,11 +25,9 @@ test_refused = refusals([
 ])
 
 
-def test_a_design_without_formulas():
-    with pytest.raises(NotImplementedError): D.Design().first()
-
-
 def test_fractions_stay():
+    "And a design without formulas has none."
+    with pytest.raises(NotImplementedError): D.Design().first()
     third = [[Fraction(1, 3)]]
     assert type(D.check_pair(third)[0, 0]) is Fraction and D.check_numbers("x", [1, 2], (2,)).dtype.kind == "i"
     assert D.moment_estimate([0.5], [0], [[2]])[0] == 0.25  # integers do not truncate

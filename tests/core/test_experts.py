@@ -23,8 +23,8 @@ test_refused = refusals([
 ])
 
 
-def test_limited_advice_at_the_ends():
-    "One expert; all asked is Hedge; weights that underflow are never drawn; the other players' randomness is not touched."
+def test_limited_advice():
+    "One expert; all asked is Hedge; weights that underflow are never drawn; rates and seed are used, no other randomness is touched."
     played, asked, chances = e.limited_advice([[0.3], [1.0]], 1, 1.0, 0)
     assert played.tolist() == [0, 0] and asked.tolist() == [[0], [0]] and (chances == 1).all()
     losses = np.random.default_rng(0).random((50, 4))
@@ -34,9 +34,6 @@ def test_limited_advice_at_the_ends():
     for t in range(50):
         e.bexp_draw(words, L, 1.0, U, p, mark, t)
         assert U[0] == 1 and p.tolist() == [0, 1, 0]
-
-
-def test_limited_advice_uses_the_rates_and_the_seed():
     losses = np.random.default_rng(0).random((30, 5))
     one, two = (e.limited_advice(losses, 2, eta, 7) for eta in (0.4, np.full(30, 0.4)))
     assert all((a == b).all() for a, b in zip(one, two, strict=True)) and (e.limited_advice(losses, 2, 0.4, 8)[0] != one[0]).any()

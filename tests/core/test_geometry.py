@@ -24,14 +24,12 @@ test_refused = refusals([
 ])
 
 
-def test_interval():
+def test_intervals():
+    "Also a condition number where an eigenvalue is nearly zero."
     assert Interval(1.0, 4.0, "example").map(math.sqrt) == Interval(1.0, 2.0, "example")
     assert str(Interval(1.0, 4.0, "example")) == "in [1, 4]" and not Interval(0.0, 1e-9, "example").exact
     assert str(Interval(0.5, 0.5, "example")) == "0.5 (exact)" and not Interval(1.0, math.inf, "example").exact
     assert g.check_psd("V", np.zeros((2, 2))).shape == (2, 2)
-
-
-def test_condition_number_where_an_eigenvalue_is_nearly_zero():
     interval = g.restricted_condition(np.diag([1, 1e-13]), 1)
     assert interval.upper == math.inf and math.isclose(interval.lower, math.sqrt(1e13))
 

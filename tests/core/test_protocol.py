@@ -105,7 +105,7 @@ def refuses(kind, f, *args):
     assert type(e.value) is kind
 
 
-def test_a_round_of_oslr():
+def test_a_round_of_each_protocol():
     env = Environment([[1.0, 2.0, NAN, 4.0], [5.0, 6.0, 7.0, 8.0]], [0.5, -0.5], budget=2)
     assert env.observe([3]).tolist() == [4]
     for kind, f, *args in (
@@ -117,9 +117,6 @@ def test_a_round_of_oslr():
     assert env.predict(0.0) == -0.5 and env.t == 2
     refuses(ProtocolError, env.observe, [0])
     assert issubclass(BudgetExceeded, ProtocolError)
-
-
-def test_a_round_of_poslr():
     env = Environment([[1.0, 2.0, 3.0]] * 2, [1.0, 1.0], budget=2, protocol="POSLR", k=1)
     refuses(ProtocolError, env.observe, [0])
     refuses(ValueError, env.commit, [1.0, 1.0, 0.0])
@@ -128,9 +125,6 @@ def test_a_round_of_poslr():
     refuses(ProtocolError, env.predict, 1.0)
     assert env.observe(([[1.0, 1.0, 1.0]], [2])).tolist() == [6, 3] and env.label() == 1
     assert env.predictions[0] == 1 and env.n_observed[0] == 3  # one nonzero weight and two purchases
-
-
-def test_a_round_of_training_only():
     env = Environment([[1.0, 2.0, 3.0]], [1.0], budget=1, protocol="training-only")
     refuses(ValueError, env.commit, [1.0, 1.0, 1.0], NAN)
     env.commit([1.0, 1.0, 1.0], 0.5)
@@ -138,7 +132,7 @@ def test_a_round_of_training_only():
     assert env.observe([0]).tolist() == [1] and env.label() == 1 and env.predictions[0] == 6.5 and env.n_observed[0] == 1
 
 
-def test_play_and_simulate():
+def test_play_simulate_and_regret_by_hand():
     rng = np.random.default_rng(2)
     X = rng.standard_normal((300, 4))
     y = X[:, 0] - X[:, 1]
@@ -152,27 +146,15 @@ def test_play_and_simulate():
     refuses(ValueError, simulate, lr, X, y, None, None, False)
     lr.query()
     refuses(ProtocolError, simulate, lr, X, y)
+    run = Run(np.eye(2), np.array([1.0, -1.0]), np.array([0, 1, 1]), np.array([0.0, 0.0, -1.0]), np.ones(3, int))
+    assert run.regret([1.0, -1.0]).tolist() == [1, 2, 2] and run.regret([0.0, 1.0]).tolist() == [0, -3, -7]
 
 
-def test_the_registry(registry):
+def test_the_registry_and_files(registry, tmp_path):
+    "An entry has its facts, a file its learner and shapes."
     entry = registry["example.First"]
     assert entry.cls is First and First.key == "example.First" and entry.protocol == "OSLR" and entry.budget == "k' >= 2"
     assert "*features a round* $k'\\ge2$<br>*needs* \\|x\\| \\<= 1" in at_a_glance("example")
-
-
-def test_learners_name_assumptions_and_theorem(top):
-    "Assumptions are those that the page on notation defines; a learner with a bound names its theorem, and what it assumes."
-    defined = set(re.findall(r'id=\\"def-(\w+)', (top / "nbs/book/notation.ipynb").read_text(encoding="utf-8")))
-    for key, entry in all_learners().items():
-        if entry.paper == "example": continue
-        names = {name.lower() for name in entry.needs.split()}
-        page, _, label = entry.theorem.partition("#")
-        assert names <= defined and bool(names) <= bool(label), key
-        assert (label or "not proved" in entry.bound or "none" in entry.bound) and (names or not label or "linear" in entry.bound), key
-        assert not label or f'id=\\"{label}' in (top / "nbs" / page).read_text(encoding="utf-8"), key
-
-
-def test_a_file_has_its_learner_and_shapes(registry, tmp_path):
     file = tmp_path / "s.npz"
     First(4, 2, seed=1).save(file)
     assert os.listdir(tmp_path) == ["s.npz"]
@@ -186,9 +168,16 @@ def test_a_file_has_its_learner_and_shapes(registry, tmp_path):
     refuses(ValueError, Unregistered(4, 2).save, "nowhere.npz")
 
 
-def test_regret_by_hand():
-    run = Run(np.eye(2), np.array([1.0, -1.0]), np.array([0, 1, 1]), np.array([0.0, 0.0, -1.0]), np.ones(3, int))
-    assert run.regret([1.0, -1.0]).tolist() == [1, 2, 2] and run.regret([0.0, 1.0]).tolist() == [0, -3, -7]
+def test_learners_name_assumptions_and_theorem(top):
+    "Assumptions are those that the page on notation defines; a learner with a bound names its theorem, and what it assumes."
+    defined = set(re.findall(r'id=\\"def-(\w+)', (top / "nbs/book/notation.ipynb").read_text(encoding="utf-8")))
+    for key, entry in all_learners().items():
+        if entry.paper == "example": continue
+        names = {name.lower() for name in entry.needs.split()}
+        page, _, label = entry.theorem.partition("#")
+        assert names <= defined and bool(names) <= bool(label), key
+        assert (label or "not proved" in entry.bound or "none" in entry.bound) and (names or not label or "linear" in entry.bound), key
+        assert not label or f'id=\\"{label}' in (top / "nbs" / page).read_text(encoding="utf-8"), key
 
 
 GAPS = {"age": [1.0, None], "sex": [True, False], "n": [3, None]}

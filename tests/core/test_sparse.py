@@ -24,14 +24,12 @@ test_refused = refusals([
 ])
 
 
-def test_a_path_refuses_what_it_does_not_hold():
+def test_small_cases():
+    "And a path refuses what it does not hold."
     path = dantzig_path(EYE, C, 0.3)
     for call, bad, words in ((path.at, 0.2, "radius"), (path.dual_at, 0.2, "radius"), (path.at, -1.0, "radius"), (path.corner, 9, "k = 9")):
         with refused(words): call(bad)
     assert not path.at(1.0).any() and not path.at(7.0).any() and not path.dual_at(7.0).any()
-
-
-def test_small_cases():
     one = dantzig([[-2.0]], [3.0], 1.0)
     assert one.status == "optimal" and one.w.tolist() == [-1.0] and one.certificate.holds and one.gap == one.violation == 0
     for method in ("path", "highs"):

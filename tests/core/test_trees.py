@@ -9,14 +9,11 @@ from oslr_nb.core import trees
 from oslr_nb.core.geometry import proj_l1
 
 
-def test_sizes():
+def test_sizes_a_block_and_a_node():
     assert trees.sums_tree(8).size == 9 and trees.sums_tree(9).size == 73 and trees.sums_first(trees.sums_tree(384)) == 73
     assert [trees.lazy_ball(d).nodes.shape[0] for d in (1, 8, 9, 64, 65, 784)] == [0, 0, 1, 1, 9, 73]
     for d in (1, 8, 9, 784): assert 8 * trees.lazy_ball(d).key.shape[0] - d in range(8) and type(trees.lazy_ball(d)) is trees.LazyBall
     with pytest.raises(ValueError, match="d = 0"): trees.lazy_ball(0)
-
-
-def test_a_block_and_a_node():
     key = np.array([[0, -2.0, 5, 0, 0, 0, 0, -1]])
     assert trees.lazy_leaves(key, 0) == (8, 3, 1) and trees.lazy_leaves(0 * key, 0) == (0, 0, np.inf)
     nodes = np.array([[np.arange(8), np.ones(8), [9.0, 8, 7, 3, np.inf, 4, 5, 6]]])

@@ -23,18 +23,13 @@ def test_what_it_makes(args, kw, made):
     assert type(lr) is oslr.LEARNERS[made].cls and (lr.d, lr.budget) == args and lr.protocol == kw.get("protocol", "OSLR")
 
 
-def test_pairs_are_kept_while_they_fit():
+def test_defaults():
+    "Pairs are kept while they fit; k is half of the budget; no argument but two is needed."
     whole, part = oslr.auto(8192, 30), oslr.auto(8193, 30)
     assert whole.rows is None and 16 * 8192**2 <= choice.MEMORY < 16 * 8193**2
     assert part.rows == choice.MEMORY // (32 * 8193) and 32 * part.rows * part.d <= choice.MEMORY and oslr.auto(100_000, 30).rows >= 60
-
-
-def test_k_is_half_of_the_budget_by_default():
     assert [oslr.auto(20, b, protocol="POSLR").top for b in (3, 4, 5, 8, 9)] == [1, 2, 2, 4, 4]
     assert oslr.auto(20, 8, protocol="POSLR", k=6).top == 6
-
-
-def test_no_argument_but_two_is_needed():
     needed = [n for n, p in inspect.signature(oslr.auto).parameters.items() if p.default is p.empty]
     assert needed == ["d", "budget"]
 

@@ -111,8 +111,8 @@ def test_the_expert_that_bets_has_no_scale(b, a):
     assert (run(X * factors, 2.0**b * y) == 2.0**b * run(X, y)).all()
 
 
-def test_the_expert_that_bets_is_left_out_unless_asked_for():
-    "Purchases follow losses of ridges and predictions; without the option there is no trace of it."
+def test_the_expert_that_bets_is_asked_for():
+    "Purchases follow losses of ridges and predictions; without the option there is no trace of it. It helps where order is hostile."
     X, y = stream()
     lr = PairwiseLeastSquares(12, 5, seed=3)
     assert lr.bets.size == 0 and lr.losses.size == 5
@@ -120,9 +120,6 @@ def test_the_expert_that_bets_is_left_out_unless_asked_for():
     oslr.simulate(with_it, X, y)
     assert with_it.losses.size == 6 and "bets" in with_it.arrays and with_it.selection_scale in with_it.scales
     assert np.isfinite(with_it.coef_).all()
-
-
-def test_the_expert_that_bets_helps_where_order_is_hostile():
     s = digits_pair()
     rows = np.argsort(s.y, kind="stable").repeat(20)
     loss = lambda a: oslr.simulate(PairwiseLeastSquares(64, 8, adaptive=a, seed=0), s.X, s.y, rows=rows).losses.mean()
@@ -151,19 +148,17 @@ def test_bounds_of_the_expert_that_bets_hold_on_random_hostile_streams():
             assert mine <= (loss + sum(map(price, u.tolist(), lr.bets)) + bound_aggregation(6, Y, known=True)) * (1 + 1e-9)
 
 
-def test_digits():
+def test_digits_and_four_of_ten_with_three_that_matter():
     s = digits_pair()
     rows = np.random.default_rng(0).integers(len(s.X), size=20_000)
     losses = oslr.simulate(PairwiseLeastSquares(64, 8, seed=0), s.X, s.y, rows=rows).losses
     assert losses.mean() < 0.13 and losses[-5000:].mean() < 0.1
-
-
-def test_four_of_ten_with_three_that_matter():
     s = sparse_linear(10, 3, 5000, 1)
     assert oslr.simulate(PairwiseLeastSquares(10, 4, seed=0), s.X, s.y).losses[-1000:].mean() < 0.03  # the noise is 0.01
 
 
-def test_constants_and_labels_that_never_change():
+def test_constants_and_an_intercept():
+    "A constant feature, a copy, labels that never change; an intercept costs nothing."
     X, y = stream()
     X[:, 3], X[:, 5] = 7.0, X[:, 1]  # a constant, and a copy
     for label in (y, np.full(600, 2.0), np.zeros(600)):
@@ -171,9 +166,6 @@ def test_constants_and_labels_that_never_change():
             run = oslr.simulate(lr := PairwiseLeastSquares(12, budget, seed=0), X, label)
             assert np.isfinite(run.predictions).all() and np.isfinite(lr.coef_).all() and math.isfinite(lr.intercept_)
             assert run.losses[300:].sum() < 1e-20 if np.ptp(label) == 0 else run.losses[300:].mean() < 1.1 * y.var()
-
-
-def test_an_intercept_costs_nothing():
     X, y = stream()
     one = oslr.simulate(PairwiseLeastSquares(12, 5, seed=0), X, y)
     other = oslr.simulate(PairwiseLeastSquares(12, 5, seed=0), X + 2.0**20, y)
@@ -183,17 +175,14 @@ def test_an_intercept_costs_nothing():
     assert ((X @ lr.coef_ + lr.intercept_ - y - 100) ** 2).mean() < 0.5 * y.var()
 
 
-def test_counts_of_pairs():
+def test_what_is_kept_of_pairs():
+    "Counts, within the memory; a row of a favourite is exact from the round on in which it got one; every row has one owner."
     X, y = stream()
     oslr.play(lr := PairwiseLeastSquares(12, 5, seed=4), env := oslr.Environment(X, y, 5))
     count = np.zeros((12, 12))
     for _, S, _ in env.ledger: count[np.ix_(S, S)] += 1
     assert (lr.purchases_ == np.diag(count)).all() and (lr.purchases_ == env.purchases).all()
     for i, j in itertools.combinations(range(12), 2): assert lr.pairs[j * (j - 1) // 2 + i, 0] == count[i, j]
-
-
-def test_rows_of_favourites():
-    "What is kept of a pair is exact from the round on in which one of the two got a row; every row has one owner."
     X, y = stream(T=2000, d=30)
     oslr.play(lr := PairwiseLeastSquares(30, 5, rows=10, seed=4), env := oslr.Environment(X, y, 5))
     owners = lr.owner[lr.owner >= 0]
@@ -202,9 +191,6 @@ def test_rows_of_favourites():
     both = lambda i, j: sum(i in S and j in S for _, S, _ in env.ledger)
     for r, i in enumerate(lr.owner):
         if i >= 0: assert all(lr.pairs[r * 30 + j, 0] <= both(i, j) for j in range(30) if j != i)
-
-
-def test_memory():
     lr = PairwiseLeastSquares(784, 30, seed=0)
     assert sum(getattr(lr, name).nbytes for name in lr.arrays) + sum(a.nbytes for a in lr.room) < 3 * 8 * 784**2
     wide = PairwiseLeastSquares(100_000, 20, rows=100, seed=0)
@@ -212,23 +198,32 @@ def test_memory():
 
 
 def test_forgetting_follows_a_change():
+    "One row of zeros before a stream at 1e9, 60 memories ago, does not cost its variance; without a memory nothing moves."
     rng = np.random.default_rng(0)
     X = rng.standard_normal((8000, 8))
     y = np.where(np.arange(8000) < 4000, X[:, 0], -X[:, 0]) + X[:, 3]
     losses = [oslr.simulate(PairwiseLeastSquares(8, 4, forget=g, seed=0), X, y).losses[-2000:].mean() for g in (1.0, 0.995)]
     assert losses[1] < 0.3 * losses[0]
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(12_000, 6))
+    y, Z = X @ [2, -1, 0.5, 0, 0, 0] + 0.1 * rng.normal(size=12_000), X + 1e9
+    Z[0] = 0
+    for protocol in ("OSLR", "training-only"):
+        lr = oslr.auto(6, 3, protocol=protocol, memory=200, seed=0)
+        assert oslr.simulate(lr, Z, y).losses[-2000:].mean() < 0.1 * y.var() and (abs(lr.single["ref"] - 1e9) < 10).all()
+    lr = oslr.auto(6, 3, seed=0)
+    oslr.simulate(lr, Z, y)
+    assert (lr.single["ref"] % 1e9 < 5).any() and 0 in lr.single["ref"]
 
 
-def test_what_is_committed():
+def test_other_protocols():
+    "What is committed; training-only is least squares in the end."
     X, y = stream(T=1500)
     lr, env = PairwisePOSLR(12, 6, 3, seed=0), oslr.Environment(X, y, 6, "POSLR", k=3)
     run = oslr.play(lr, env)
     assert np.count_nonzero(lr.coef_) <= 3 and set(np.flatnonzero(lr.coef_)) <= set(lr.favourites_) and (env.n_observed <= 9).all()
     assert run.losses[-300:].mean() < (y**2).mean()
     with pytest.raises(ValueError, match="k = 5: it must be an integer from 1 to 4"): PairwisePOSLR(12, 6, 5)
-
-
-def test_training_only_is_least_squares_in_the_end():
     X, y = stream(T=20_000, d=8)
     lr = PairwiseTrainingOnly(8, 4, seed=0)
     oslr.simulate(lr, X, y, score=False)
@@ -296,20 +291,6 @@ def test_a_forgotten_prefix_leaves_no_trace(kind, make):
         predictions = [lr.learn(S, x[S], label) for S, x, label in zip(sets, X, y, strict=True)]
         found.append([*told(lr), predictions[-200:]])
     for one, other in zip(*found, strict=True): np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)
-
-
-def test_references_follow_what_is_remembered():
-    "One row of zeros before a stream at 1e9, 60 memories ago, does not cost its variance; without a memory nothing moves."
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(12_000, 6))
-    y, Z = X @ [2, -1, 0.5, 0, 0, 0] + 0.1 * rng.normal(size=12_000), X + 1e9
-    Z[0] = 0
-    for protocol in ("OSLR", "training-only"):
-        lr = oslr.auto(6, 3, protocol=protocol, memory=200, seed=0)
-        assert oslr.simulate(lr, Z, y).losses[-2000:].mean() < 0.1 * y.var() and (abs(lr.single["ref"] - 1e9) < 10).all()
-    lr = oslr.auto(6, 3, seed=0)
-    oslr.simulate(lr, Z, y)
-    assert (lr.single["ref"] % 1e9 < 5).any() and 0 in lr.single["ref"]
 
 
 @pytest.mark.parametrize("size", [20, 50, 1000])

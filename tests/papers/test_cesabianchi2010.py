@@ -47,30 +47,24 @@ test_refused = refusals({
 
 
 def test_the_score_says_what_it_lacks():
-    "A weight meets an attribute that is no number: the run stops there and names it."
+    "Where a weight meets no number the run stops and names it. And the strength of a centred learner."
     X, y = np.ones((40, 4)), np.ones(40)
     for lr in (solvers.Baseline(4, 2, seed=0), compiled_aer.AER(4, 2, T=40, seed=0)):
         simulate(lr, X, y)
         spoilt = X.copy()
         spoilt[5:] = np.nan
         with pytest.raises(ValueError, match=r"X\[5, \d\] = nan"): simulate(lr, spoilt, y)
-
-
-def test_the_strength_of_a_centred_learner():
     make = lambda **kw: compiled_aer.AER(10, 4, T=400, radius=2.0, radius_2=0.5, step=2.0, **kw)
     assert math.isclose(make().lam, aer.aer_lambda(10, 4, 400, 2.0, 0.5) / 2)
     assert math.isclose(make(centre=True, calibrate=0.1).lam, aer.aer_lambda(10, 4, 360, 2.0, 0.5, 2.0, 2.0) / 2)
 
 
-def test_weights_are_renewed_at_powers_of_two():
+def test_weights_are_renewed_at_powers_of_two_and_forgotten_with_a_refused_run():
     lr = solvers.Baseline(4, 2, y_max=2, seed=0)
     assert (lr.coef_ == 0).all() and lr._renew() == 1 and lr.y_limit == ("y_max", 2.0)
     num = lr.num.view(solvers.SCALARS)[0]
     num["rounds"] = 5
     assert lr._renew() == 3 and num["solved"] == 5
-
-
-def test_weights_of_a_refused_run_are_forgotten():
     X = np.random.default_rng(0).uniform(-1, 1, (8, 4))
     lr, wrong = solvers.Baseline(4, 4, seed=0), X.copy()
     wrong[5] = 9.0
@@ -91,21 +85,16 @@ def test_small_policies_and_laws():
     assert prediction_time.test_time_floor(3, 3) == 0 and np.isclose(prediction_time.test_time_floor(2), 3 - 2 * math.sqrt(2))
 
 
-def test_judge_and_gather():
+def test_the_report(tmp_path, top):
+    "Losses are judged and gathered, the report is written, its sections are known."
     assert experiments.judge((np.zeros(64), 0.5), (np.zeros((2, 64)), np.array([1.0, -1.0]))) == (1.25, 0.5)
     one = {"errors": dict.fromkeys(experiments.METHODS, (0.25, 0.1)), "chosen": dict.fromkeys(experiments.METHODS, 0)}
     assert experiments.gather([one] * 4, 2)["Ridge"]["mse"] == [0.25] * 2
-
-
-def test_the_report_is_written(tmp_path, top):
     stored = json.loads((top / "oslr_nb" / "stored" / "cesabianchi2010_digits.json").read_text())
     one = {"errors": dict.fromkeys(experiments.METHODS, (0.25, 0.1)), "chosen": dict.fromkeys(experiments.METHODS, 0)}
     results = {"pairs": [one] * 45, "curves": stored["curves"][:2], "pixels": [experiments.cesabianchi2010_pixels("digits")]}
     text = experiments.report(results, tmp_path, "digits", 64)
     assert {f.suffix for f in tmp_path.iterdir()} == {".json", ".parquet", ".png"} and "| Ridge |" in text
-
-
-def test_sections_of_the_report():
     load_sections()
     found = [n for n, part in SECTIONS.items() if part.paper == "cesabianchi2010"]
     assert found == ["cesabianchi2010_digits", "cesabianchi2010_mnist"]

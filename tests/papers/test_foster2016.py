@@ -30,7 +30,8 @@ def test_constants(shape):
     assert np.isclose(big.second, 6**4 * c.second) and np.isclose(big.low, 36 * c.low) and np.isclose(big.slope, 12 * c.slope)
 
 
-def test_rates():
+def test_rates_and_upper_bounds():
+    "Upper bounds say something where they are measured."
     known, q = Constants(10, 4, 2), 2 / 90
     assert np.allclose(fkk_rates(known, 5000, "printed"), (q * math.sqrt(math.log(10) / 5000), q / math.sqrt(5000)))
     assert np.isclose(fkk_rates(known, 5000, "corrected")[0], math.sqrt(2) * fkk_rates(known, 5000, "printed")[0])
@@ -39,6 +40,8 @@ def test_rates():
     for rates in f.RATES:  # the scales that hold for the streams of Ito et al. make them 30 to 39 times smaller
         small, large = (np.array(fkk_rates(Constants(10, 4, 2, *v), 5000, rates)) for v in ((6.5, 4.5), ()))
         assert (30 < large / small).all() and (large / small < 39.5).all()
+    for shape, share in (((4, 3, 1), 0.28), ((5, 4, 2), 0.51)):
+        for rates in f.RATES[1:]: assert share - 0.06 < bound_fkk(*shape, 2**16, rates) / (2**16 / shape[0]) < share
 
 
 @pytest.mark.parametrize("shape", SHAPES[:3])
@@ -64,21 +67,13 @@ def test_hedge_between_its_bounds(d, k, T, eta):
     assert low <= found <= high and high < 1.05 * low
 
 
-def test_upper_bounds_say_something_where_they_are_measured():
-    for shape, share in (((4, 3, 1), 0.28), ((5, 4, 2), 0.51)):
-        for rates in f.RATES[1:]: assert share - 0.06 < bound_fkk(*shape, 2**16, rates) / (2**16 / shape[0]) < share
-
-
-def test_exponentials():
+def test_exponentials_and_the_draw_of_a_subset():
     z = np.r_[np.linspace(-708, 709, 100001)[1:], np.linspace(-1, 1, 1001), -1e-300, 0.0]
     found, cut = z.copy(), np.array([-708.0, -1e308, -np.inf, 710, np.inf])
     f.exponentials(found)
     assert np.allclose(found, np.exp(z), 4.5e-16, 0)  # two units in the last place
     f.exponentials(cut)
     assert cut[:3].tolist() == [0, 0, 0] and np.allclose(cut[3:], math.exp(709), 1e-15, 0)
-
-
-def test_draw_of_a_subset():
     rng, num, sums = np.random.default_rng(0), np.zeros(4), np.zeros(3)
     logw = rng.normal(size=700) * 3
     W = np.exp(logw)
@@ -147,21 +142,13 @@ def test_fewer_features_are_bought_when_the_sets_overlap():
     assert abs(bought.mean() - (2 + 2 * 0.8)) < 0.05 and set(bought) == {2, 3, 4}
 
 
-def test_nothing_overflows():
-    "With the largest scales allowed no intermediate result does."
+def test_absurd_scales_and_rates():
+    "With the largest scales allowed no intermediate result overflows."
     steepest = 10 * (f.LARGEST_SCALE**2) ** 2 * f.LARGEST_STEP**2  # largest Hedge rate: 10 / u^2 with u >= 1e-40
     largest = f.LARGEST_SCALE**4 * 1e20  # largest cost, q >= 1e-20
     assert steepest * largest * 1e18 < np.finfo(float).max  # summed over 10^18 rounds
     descent = 4 * f.LARGEST_SCALE**2 * f.LARGEST_STEP  # largest step of a descent, times 2
     assert (descent * 2 * f.LARGEST_SCALE**3 * 1e20) ** 2 < np.finfo(float).max  # its square is a squared norm
-
-
-def scaled(s, x_norm, y_max):
-    "The stream with features and labels stretched to these scales."
-    return s.X * (x_norm / np.linalg.norm(s.X, axis=1).max()), s.y * (y_max / np.abs(s.y).max())
-
-
-def test_absurd_scales_and_rates():
     s = sparse_linear(6, 2, 300, seed=0)
     for radius, x_norm, y_max in itertools.product((2e-20, 1e20), repeat=3):
         scales = {"radius": radius, "x_norm": x_norm, "y_max": y_max}
@@ -171,6 +158,11 @@ def test_absurd_scales_and_rates():
     X, y = scaled(s, 1, 1)
     for beyond, what in (((2 * X, y), "x_norm = 1"), ((X, 2 * y), "y_max = 1"), ((X * 1e61, y), "1e")):
         with pytest.raises(ValueError, match=what): simulate(FKK(6, 6, k=2, T=300, seed=0), *beyond)
+
+
+def scaled(s, x_norm, y_max):
+    "The stream with features and labels stretched to these scales."
+    return s.X * (x_norm / np.linalg.norm(s.X, axis=1).max()), s.y * (y_max / np.abs(s.y).max())
 
 
 @pytest.mark.parametrize(("d", "k"), [(20, 5), (40, 8), (1000, 20), (10**6, 10**5)])

@@ -42,20 +42,15 @@ def test_two_sided_keeps_all_digits(theta, shift):
     assert low == pytest.approx(math.exp(-abs(theta) - shift))
 
 
-def test_rescaling_of_aelr():
+def test_kernels_by_hand():
+    "Rescaling of AELR; phase one adds squares; a score reads nothing where the weight is zero."
     state = AELR(3, 2, T=1, radius=2.0)._state
     state.theta[:] = 800.0, -799.0, 0.1
     learners.lasso_rescale(state, 2.0)
     e = math.exp(-1)
     assert np.allclose(scalars(state)["factor"] * state.v, 2 * np.array([1, -e, 0]) / (1 + e)) and scalars(state)["shift"] == 800
-
-
-def test_phase_one_adds_squares():
     oslr.simulate(lr := TwoPhaseAERR(3, 3, T=20, x_norm=4.0, seed=0), np.array([[1.0, 2.0, 3.0]]), np.ones(1))
     assert lr.second.tolist() == [1, 4, 9] and not lr.weights_.any()
-
-
-def test_a_score_reads_nothing_where_the_weight_is_zero():
     state, plan = AERR(3, 2, T=1)._state, Plan(True, False, 1, 1, 1.0)
     state.v[:], scalars(state)["sum"], scalars(state)["rounds"] = [1.0, 0.0, -2.0], 4.0, 3
     assert learners.attribute_score(strided(np.array([[1.0, np.nan, 0.25]])), 0, plan, state) == 1.0
@@ -63,13 +58,10 @@ def test_a_score_reads_nothing_where_the_weight_is_zero():
     assert learners.attribute_score(strided(np.ones((1, 3))), 0, plan, state) == 0
 
 
-def test_rates_of_the_printed_theorems():
+def test_rates_of_the_printed_theorems_and_helpers_of_the_pages():
     assert scalars(AERR(10, 4, T=400))["rate"] == pytest.approx(2 / (4 * 400 * 20 / 3) ** 0.5)
     assert scalars(AELR(10, 4, T=400))["rate"] == pytest.approx(0.25 * (6 * math.log(20) / (50 * 400)) ** 0.5)
     assert scalars(AERR(10, 4, T=400, radius=2.0, y_max=2.0))["rate"] == pytest.approx((3 / (2 * 10 * 400)) ** 0.5)
-
-
-def test_helpers_of_the_pages():
     assert ledger.clip_bias(np.array([4.0, 0.0]), np.array([0.25, 0.75]), 1.0) == (0.75, 3.0, 1.0)
     laws = list(ledger.three_points(ledger.Case(0, None, np.random.default_rng(0))))
     assert len(laws) == 300 and all(abs(p @ x) <= 0.5 + 1e-9 and p.sum() == pytest.approx(1) for x, p in laws)
@@ -89,15 +81,17 @@ test_refused_by_one_learner = refusals([
 ], words="it must be")
 
 
-def test_chances_are_normalised():
-    lr = AERR(2, 2, T=10, q=[1, 3])
-    assert lr.chance.tolist() == [0.25, 0.75] and lr.params["q"] == [0.25, 0.75]
-
-
-def test_textbook_refuses_draws_that_cannot_be():
+def test_arguments():
+    "The textbook refuses draws that cannot be; chances are normalised; without adaptive steps T is needed."
     right = arguments_of(oslr.hazan2012.textbook)
     for pairs in ([([6], None)], [([0.5], None)], [([], None)], [([1], 2)], [([1], 9)], []):
         with pytest.raises(ValueError, match="draws"): oslr.hazan2012.textbook(**(right | {"draws": pairs}))
+    lr = AERR(2, 2, T=10, q=[1, 3])
+    assert lr.chance.tolist() == [0.25, 0.75] and lr.params["q"] == [0.25, 0.75]
+    for cls in (AERR, AELR, OnlineAELR):
+        with pytest.raises(ValueError, match="T = None: it must be an integer"): cls(6, 3)
+        with pytest.raises(ValueError, match="T = 0"): cls(6, 3, T=0, step="adaptive")
+    with pytest.raises(ValueError, match="T = None"): TwoPhaseAERR(6, 3, T=None, step="adaptive")
 
 
 def test_the_first_adaptive_rounds():
@@ -127,13 +121,6 @@ def test_adaptive_steps_survive_jumps_of_scale(cls, jump, tmp_path):
     lr.save(tmp_path / "a.npz")
     again = oslr.load(tmp_path / "a.npz")
     assert (oslr.simulate(again, X, y).predictions == oslr.simulate(lr, X, y).predictions).all()
-
-
-def test_without_adaptive_steps_the_number_of_rounds_is_needed():
-    for cls in (AERR, AELR, OnlineAELR):
-        with pytest.raises(ValueError, match="T = None: it must be an integer"): cls(6, 3)
-        with pytest.raises(ValueError, match="T = 0"): cls(6, 3, T=0, step="adaptive")
-    with pytest.raises(ValueError, match="T = None"): TwoPhaseAERR(6, 3, T=None, step="adaptive")
 
 
 @pytest.mark.parametrize(("reading", "told"), [("observed", False), ("estimate", True)])

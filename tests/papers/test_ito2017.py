@@ -21,14 +21,11 @@ def test_refused(name, arguments, words):
     with pytest.raises(ValueError, match=words): getattr(ito2017, name)(**{"d": 10, "budget": 4} | arguments)
 
 
-def test_defaults_of_algorithm_1():
+def test_defaults():
     assert ito2017.RDA1(10, 6, k=3).top == 3 and ito2017.RDA1(10, 6, k=3, top=4).top == 4
     assert math.isclose(ito2017.RDA1(10, 4, top=2).rate, 8 * math.sqrt(45))
     assert math.isclose(ito2017.GreedyRDA(10, 4).rate, 8) and math.isclose(ito2017.UniformRDA(10, 4).rate, 8 * math.sqrt(7.5))
     with pytest.warns(UserWarning, match="Theorem 2"): assert ito2017.RDA1(10, 4, k=3).top == 2
-
-
-def test_defaults_of_algorithms_2_and_3():
     assert math.isclose(ito2017.RDA2(10, 4, step=2, explorer_step=4).rate, 4)
     assert math.isclose(ito2017.RDA2(10, 4, explorer_step=2).explorer_rate, 4 * math.sqrt(7.5))
     assert math.isclose(ito2017.RDA3(10, 4).l1, math.sqrt(0.1 * 6 / (4 * math.sqrt(4 * 3 / 90))))
@@ -41,13 +38,11 @@ def test_defaults_of_algorithms_2_and_3():
     assert math.isclose(l1_scale(4, 0.5, 0.25), 0.5 * math.sqrt(6 / (4 * 0.5)))
 
 
-def test_nothing_is_missed_when_everything_is_seen():
+def test_chances_of_misses():
+    "Nothing is missed when everything is seen, and no chance is above one."
     assert not ito2017.miss_bound_2(0.9, 9, 2, 2, 1, 1).any() and not ito2017.miss_bound_3(0.9, 9, 2, 2, 1, 1).any()
     w = np.r_[1.0, 0.0]
     assert ito2017.bound_6_uniform(w, 100, 2, 2, 0.5, 0.5) == ito2017.bound_7_uniform(w, 100, 2, 2, 0.5, 0.5) == 60
-
-
-def test_a_chance_is_at_most_one():
     assert np.allclose(freedman(np.array([-1.0, 0, 2]), np.ones(3), 1.5), [1, 1, math.exp(-1)])
     p = ito2017.miss_bound_2(0.9, 80_000, 3, 2, 1, 3**-0.5)
     assert p[0] == 1 and (np.diff(p[p < 1]) <= 0).all() and p[-1] < 1e-3

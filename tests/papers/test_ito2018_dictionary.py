@@ -37,15 +37,12 @@ def test_bad_arguments(kw):
     with pytest.raises(ValueError, match=f"{name}.* = .*it must be"): New(**({"A": np.eye(4)[:, [0, 1, 2, 3, 0, 1]] / 2, "budget": 3} | kw))
 
 
-def test_budget_and_columns():
-    "As many numbers as features say everything; more columns than there are cannot be bought; the theorem needs k' < k."
+def test_budget_columns_and_norm():
+    "As many numbers as features say everything; no more columns than there are can be bought; the theorem needs k' < k; A is normalised."
     with pytest.raises(ValueError, match=r"budget = 7: it must be an integer from 2 to 6 .*d = 6"): New(np.ones((6, 20)), 7)
     with pytest.raises(ValueError, match=r"budget = 4: it must be an integer from 2 to 3 .*m = 3"): New(np.eye(6)[:, :3], 4)
     with pytest.raises(ValueError, match=r"keep = 4: it must be an integer from 1 to 3 .*Theorem 8"): New(np.eye(6), 4, 4)
     assert New(np.eye(6), 4).keep == 2
-
-
-def test_normalisation():
     A = np.diag([3.0, 1.0, 0.5])
     with pytest.raises(ValueError, match=r"spectral norm of A = 3\.0: it must be at most 1"): New(A, 2, normalise=False)
     assert np.allclose(New(A, 2).dictionary_, A / 3) and np.array_equal(New(A / 4, 2).dictionary_, A / 4)

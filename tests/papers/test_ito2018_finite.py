@@ -64,7 +64,7 @@ def test_weights_are_those_of_the_prediction(inner):
 
 
 def test_blocks():
-    "One function a block, fresh at its beginning; the arm is known while it is in use."
+    "One function a block, fresh at its beginning; one alone needs no bandit; predictions are clipped, losses stay in [0, 1]."
     lr, arms = learner(), []
     assert lr.arm_ is None
     for t in range(100):
@@ -75,30 +75,28 @@ def test_blocks():
         lr.update(stream.y[t])
     assert lr.arm_ is None and all(len(set(arms[i : i + 20])) == 1 for i in range(0, 100, 20)) and len(set(arms)) > 1
     assert lr.probabilities.sum() == pytest.approx(1) and np.count_nonzero(lr.L) == len(set(arms))
-
-
-def test_one_function_needs_no_bandit():
     lr = BlockBandit(3, [[0, 2]], T=50, block=10, x_norm=2, seed=0)
     run = oslr.simulate(lr, np.ones((50, 3)), np.ones(50))
     assert run.losses[-1] < run.losses[40] == 1
     assert page.bound_block_bandit(50, 1, 2) == pytest.approx(page.Inner("vaw", 2, 1, 1, 1).alpha(50, 50))
     assert page.best_block(50, 1, 2) == 50
-
-
-def test_clipping_is_at_the_labels():
-    "A prediction of VAW beyond the labels is clipped, and the bandit's losses stay in [0, 1]."
     lr = BlockBandit(1, [[0]], T=10, block=5, ridge=1e-6, seed=0)
     X, y = np.array([[1e-2], [1.0], [1.0], [1.0], [1.0]]), np.array([1.0, -1.0, 1.0, -1.0, 1.0])
     run = oslr.simulate(lr, X, y)
     assert np.abs(run.predictions).max() <= 1 and 0 <= lr.L[0] <= 1
 
 
-def test_measurements_beyond_the_scale():
+def test_scales():
+    "Measurements beyond them are refused; labels and weights in other units: the same bound in other units."
     lr = BlockBandit(5, MATRICES, T=100, x_norm=1.0, seed=0)
     with pytest.raises(ValueError, match=r"measurement 0 of X\[0\] to measurement 1 of X\[0\] = .*x_norm = 1"):
         oslr.simulate(lr, np.full((3, 5), 10.0), np.zeros(3))
     X = np.full((3, 5), np.nan)
     with pytest.raises(ValueError, match=r"measurement 0 of X\[0\] = nan"): oslr.simulate(lr, X, np.zeros(3))
+    for inner in page.INNER:
+        one = page.bound_block_bandit(1000, 6, 2, 20, inner)
+        assert page.bound_block_bandit(1000, 6, 2, 20, inner, 10.0, 0.1, 1.0) == pytest.approx(one)
+        assert page.bound_block_bandit(1000, 6, 2, 20, inner, 5.0, 1.0, 5.0) == pytest.approx(25 * one)
 
 
 @pytest.mark.parametrize("inner", page.INNER)
@@ -112,14 +110,6 @@ def test_bound(inner):
     best = page.best_block(1000, 10, 3, inner, 2.0, 0.5, 1.5)
     assert value(best) == page.bound_block_bandit(1000, 10, 3, None, inner, 2.0, 0.5, 1.5) == min(value(b) for b in range(1, 1001))
     assert known.most == (9.0 if inner == "vaw" else 6.25)
-
-
-def test_scaling():
-    "Labels and weights in other units: the same bound in other units."
-    for inner in page.INNER:
-        one = page.bound_block_bandit(1000, 6, 2, 20, inner)
-        assert page.bound_block_bandit(1000, 6, 2, 20, inner, 10.0, 0.1, 1.0) == pytest.approx(one)
-        assert page.bound_block_bandit(1000, 6, 2, 20, inner, 5.0, 1.0, 5.0) == pytest.approx(25 * one)
 
 
 def test_the_law_of_the_first_draw():

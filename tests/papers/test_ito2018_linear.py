@@ -36,8 +36,8 @@ def test_the_norm_is_kept_and_the_measurement_is_bought(directions):
     assert abs(lr.num.view(page.SCALARS)[0]["norm2"] - lr.h @ lr.h) <= 1e-12 * (lr.h @ lr.h) and np.linalg.norm(lr.coef_) <= 0.8 + 1e-12
 
 
-def test_scales():
-    "A stream in other units is the same stream, with every schedule that knows the units or needs none."
+def test_scales_and_sizes():
+    "A stream in other units is the same, with every schedule that knows the units or needs none. Many directions are orthonormal."
     X, y, _ = page.oblique_stream(9, 3, 300, np.random.default_rng(2))
     for schedule in ("theorem", "adaptive"):
         a = simulate(learner(d=9, schedule=schedule), X, y).predictions
@@ -45,6 +45,9 @@ def test_scales():
         assert np.abs(a / 4 - b).max() < 1e-12
     a, b = (simulate(learner(d=9, step="adaptive", x_norm=v, y_max=v), X, y).predictions for v in (1.0, 50.0))
     assert (a == b).all()  # the declared scales are limits, no more
+    lr = page.LinearProjection(60, 60, directions="orthonormal", seed=3)
+    rows = lr.query()
+    assert rows.shape == (60, 60) and np.abs(rows[1:] @ rows[1:].T - np.eye(59)).max() < 1e-13
 
 
 def test_the_bounds_agree():
@@ -70,9 +73,3 @@ test_bad_arguments_are_refused = refusals([
     lambda: oslr.oco.bound_adaptive(-1.0), lambda: oslr.oco.adaptive_regret_bound(np.ones(3)), lambda: oslr.oco.adaptive_factor(0),
     lambda: oslr.oco.adaptive_dual_averaging(lambda j, w: np.ones(2), 3, 4), lambda: oslr.oco.bound_self_bounding(1.0, 0.0),
 ], words="it must be")
-
-
-def test_directions_are_orthonormal_for_large_sizes():
-    lr = page.LinearProjection(60, 60, directions="orthonormal", seed=3)
-    rows = lr.query()
-    assert rows.shape == (60, 60) and np.abs(rows[1:] @ rows[1:].T - np.eye(59)).max() < 1e-13

@@ -25,11 +25,18 @@ def test_arguments(kw, message):
     with pytest.raises(ValueError, match=message): learner(**kw)
 
 
-def test_the_theorems_parameters_are_used_where_they_exist():
+def test_parameters_of_the_theorem_and_batches():
+    "They are used where they exist; within a batch the features stay."
     plan, lr = K.greedy_parameters(40, 1, 20, 10**6, 1.2), K.OnlineGreedyOSLR(40, 20, k=1, T=10**6, kappa=1.2)
     assert (lr.k1, lr.batch) == (plan.k1, plan.batch) == (7, 70) and plan.asked == 2 and plan.bound == np.inf
     other = K.OnlineGreedyOSLR(40, 20, k=1, T=10**6, kappa=1.2, k1=4, batch=100)
     assert (other.k1, other.batch) == (4, 100)
+    lr, sets = learner(batch=30), []
+    for t in range(90):
+        sets.append(tuple(lr.query()))
+        lr.predict(stream.X[t, list(sets[-1])])
+        lr.update(stream.y[t])
+    assert len({sets[t] for t in range(30)}) == 1 and len(set(sets)) == 3
 
 
 def test_proper_weights_are_sparse_and_committed_before_the_purchase():
@@ -53,15 +60,6 @@ def test_both_readings_differ_by_a_factor():
     assert (np.sign(a) == np.sign(b)).all() and (np.abs(a) <= np.abs(b)).all() and (np.abs(a) < np.abs(b))[inner].mean() > 0.9
 
 
-def test_within_a_batch_the_features_stay():
-    lr, sets = learner(batch=30), []
-    for t in range(90):
-        sets.append(tuple(lr.query()))
-        lr.predict(stream.X[t, list(sets[-1])])
-        lr.update(stream.y[t])
-    assert len({sets[t] for t in range(30)}) == 1 and len(set(sets)) == 3
-
-
 @pytest.mark.parametrize("kind", ["zero", "equal", "constant", "one round"])
 def test_singular_batches_are_no_error(kind):
     rng = np.random.default_rng(0)
@@ -72,14 +70,11 @@ def test_singular_batches_are_no_error(kind):
     assert np.isfinite(run.predictions).all() and np.isfinite(lr.L).all()
 
 
-def test_one_feature():
+def test_everything_asked():
+    "One feature; with one copy that asks for all features the sums are those of the losses, exactly."
     lr = K.OnlineGreedyOSLR(1, 1, k=1, T=50, seed=0)
     assert np.isfinite(oslr.simulate(lr, np.ones((50, 1)), np.ones(50)).predictions).all()
     assert np.isfinite(K.bound_greedy(1, 1, 1, 50, 1.0, 1.0, 1, 10))
-
-
-def test_everything_asked_shows_every_loss():
-    "With one copy that asks for all features the sums are those of the losses, exactly."
     rng = np.random.default_rng(5)
     X, y = rng.uniform(-1, 1, (60, 4)), rng.uniform(-1, 1, 60)
     lr = K.OnlineGreedyOSLR(4, 4, k=1, T=60, k1=1, batch=20, seed=0)
@@ -99,7 +94,7 @@ def test_far_beyond_the_reference():
     assert lr.L[0].argmin() == 0 and lr.ref[0, 0] > 0 and np.allclose(lr.W[0] / lr.total[0], p / p.sum(), atol=1e-9)
 
 
-def test_notions():
+def test_notions_and_bounds():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((30, 4)), rng.standard_normal(30)
     assert K.set_loss(X, y, []) == pytest.approx(np.mean(y**2))
@@ -109,9 +104,6 @@ def test_notions():
     assert K.supermodular_factor(1, 5) == 1 and K.supermodular_factor(2, 1) == 1 and K.supermodular_factor(2, 2) == 2.5
     with pytest.raises(ValueError, match="number of columns of X = 13"): K.supermodularity(np.ones((3, 13)), np.ones(3), 2)
     with pytest.raises(ValueError, match="integers from 0 to 3"): K.set_loss(X, y, [4])
-
-
-def test_bounds():
     assert K.bound_batch(100, 3, 0.5, 2.0, 1.0, 2.0) == pytest.approx(4 * (4 + 3 * np.log(51)))
     one = K.bound_greedy(16, 2, 8, 10**5, 1.5, 0.3, 4, 100)
     assert one < K.bound_greedy(16, 2, 8, 10**5, 1.6, 0.3, 4, 100) and one < K.bound_greedy(16, 2, 8, 10**5, 1.5, 0.2, 4, 100)

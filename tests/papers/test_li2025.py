@@ -15,10 +15,6 @@ w = np.r_[0.5, -0.3, 0.2, np.zeros(7)]
 y = X @ w + 0.1 * RNG.standard_normal(900)
 
 
-def test_the_proper_learner_needs_room_for_three_more():
-    with pytest.raises(ValueError, match=r"budget = 5: it must be an integer from 6 to 10 .*DS-POSLRC"): L.DSPOSLRC(10, 5, 3)
-
-
 @pytest.mark.parametrize(("d", "budget", "k"), [(10, 10, None), (10, 10, 3), (10, 10, 10), (4, 3, None), (4, 4, 1), (10, 10, 8)])
 def test_edges_of_the_sizes(d, budget, k):
     lr = L.DSOSLRC(d, budget, C=0.1, seed=0) if k is None else L.DSPOSLRC(d, budget, k, C=0.1, seed=0)
@@ -29,16 +25,18 @@ def test_edges_of_the_sizes(d, budget, k):
     if k: assert np.allclose(lr.moments_[1], X[:, :d].T @ y / 900) and np.allclose(lr.moments_[0], X[:, :d].T @ X[:, :d] / 900)
 
 
-def test_chances_are_those_of_the_design():
+def test_chances_estimates_and_draws():
+    "Chances are those of the design, estimates by hand; frequencies in rounds of DS-POSLRC that explore, with weights that stay."
     q = np.r_[0.6, 0.3, 0.1, 0, 0, 0]
     p, pair = L.li_chances(q, 3)
     assert np.allclose(pair, Midzuno(tuple(q), 3).inclusion(2)) and np.allclose(np.diag(pair), p)
     for bad, m in ((q - 0.1, 3), (q, 0), (q, 7), ([], 1), ([0.5, 0.6], 1)):
         with pytest.raises(ValueError, match="it must be"): L.li_chances(bad, m)
-
-
-def test_draws_follow_the_chances():
-    "Frequencies of features in exploring rounds of DS-POSLRC with weights that do not change."
+    G, c = L.li_estimates([2.0, 3.0, 5.0, 7.0], [4, 0, 1, 2], 2.0, [0.5, 0.3, 0.2, 0, 0], 3, sure=[4])
+    p = [1 / 3 * 2 + 0.5 / 3, 2 / 3 + 0.3 / 3, 2 / 3 + 0.2 / 3]  # two of three others, one more with chance q
+    assert np.allclose(c, [6 / p[0], 10 / p[1], 14 / p[2], 0, 4]) and G[4, 4] == 4 and np.isclose(G[4, 0], 6 / p[0])
+    pairs = {(0, 1): 1 / 3 + 1 / 3 * 0.8, (0, 2): 1 / 3 + 1 / 3 * 0.7, (1, 2): 1 / 3 + 1 / 3 * 0.5}
+    for (i, j), chance in pairs.items(): assert np.isclose(G[i, j], [3, 5, 7][i] * [3, 5, 7][j] / chance)
     lr = L.DSPOSLRC(10, 6, 2, seed=4)
     lr.w[:] = np.r_[0.4, 0.3, 0.2, 0.1, np.zeros(6)]
     lr._lead()
@@ -62,16 +60,12 @@ def test_the_squares_explore():
     assert lr.num[L.EXPLORED] == 20 and {0, 1} <= set(lr.support_)
 
 
-def test_lazy_programmes():
-    "Solved at powers of two only, and the same until the third exploring round."
+def test_programmes():
+    "Solved at powers of two only, the same at first. With too small a threshold the radius stops the solution, and it is counted."
     runs = [oslr.simulate(L.DSOSLRC(10, 4, sigma=0.1, C=0.05, solve=s, seed=2), X, y).predictions for s in ("every", "powers")]
     assert (runs[0][:9] == runs[1][:9]).all() and (runs[0] != runs[1]).any()
     runs = [oslr.simulate(L.DSPOSLRC(10, 8, 3, sigma=0.1, C=0.05, solve=s, seed=2), X, y).predictions for s in ("every", "powers")]
     assert (runs[0][:3] == runs[1][:3]).all() and (runs[0] != runs[1]).any()
-
-
-def test_no_solution_is_longer_than_the_radius():
-    "With a threshold that is far too small the estimated matrix is indefinite; the radius stops it, and `guarded_` counts."
     for lr in (L.DSOSLRC(10, 3, sigma=0.1, C=1e-4, seed=2), L.DSPOSLRC(10, 6, 3, sigma=0.1, C=1e-4, seed=2)):
         oslr.simulate(lr, X, y)
         assert lr.guarded_ > 0 and np.abs(lr.w).sum() <= 1 + 1e-9
@@ -85,15 +79,13 @@ def test_scale_of_features_and_labels():
         assert np.abs(8 * one - two).max() < 1e-9
 
 
-def test_errors_fall_and_knowing_phi_helps():
+def test_errors_and_bounds():
+    "Errors fall, knowing phi helps; the bounds at work."
     for k, budget in ((None, 4), (3, 8)):
         found = np.array([L.li_errors(s, 40, budget, k, 0.1, phi=1.0) for s in 10 ** np.arange(13)])
         assert (np.diff(found, axis=0) <= 1e-12).all() and found[-1, 2] < 2
         assert found[-1, 0] < L.li_errors(10**12, 40, budget, k, 0.1)[0]
     assert L.li_errors(10, 5, 5)[1] == 0
-
-
-def test_bounds():
     assert L.bound_ds_oslrc(20, 5, 100, 0.2) == pytest.approx(4 * 100 + math.sqrt(8 * 400 * math.log(20)))
     s1 = L.rounds_to_support(3, 3, 0.3, sigma=0.01)
     assert L.li_errors(s1, 3, 3, None, 0.01, phi=1.0)[2] < 0.3 <= L.li_errors(s1 - 1, 3, 3, None, 0.01, phi=1.0)[2]
@@ -103,16 +95,9 @@ def test_bounds():
     assert P[0] < P[1] < P[2] < P[3] < 1e13
 
 
-def test_textbooks_refuse():
+def test_textbooks_and_the_proper_learner_refuse():
     sets = np.tile([0, 1, 2], (900, 1))
     for kw in ({"radii": 1.0}, {"sets": sets[:5]}, {"sets": sets + 8}, {"solve": "never"}, {"y": y[:-1]}):
         for f, more in ((L.textbook_ds_oslrc, {}), (L.textbook_ds_poslrc, {"k": 2})):
             with pytest.raises(ValueError, match="it must be"): f(**({"X": X, "y": y, "sets": sets, "radii": lambda s: 1.0} | more | kw))
-
-
-def test_a_pair_of_estimates_by_hand():
-    G, c = L.li_estimates([2.0, 3.0, 5.0, 7.0], [4, 0, 1, 2], 2.0, [0.5, 0.3, 0.2, 0, 0], 3, sure=[4])
-    p = [1 / 3 * 2 + 0.5 / 3, 2 / 3 + 0.3 / 3, 2 / 3 + 0.2 / 3]  # two of three others, one more with chance q
-    assert np.allclose(c, [6 / p[0], 10 / p[1], 14 / p[2], 0, 4]) and G[4, 4] == 4 and np.isclose(G[4, 0], 6 / p[0])
-    pairs = {(0, 1): 1 / 3 + 1 / 3 * 0.8, (0, 2): 1 / 3 + 1 / 3 * 0.7, (1, 2): 1 / 3 + 1 / 3 * 0.5}
-    for (i, j), chance in pairs.items(): assert np.isclose(G[i, j], [3, 5, 7][i] * [3, 5, 7][j] / chance)
+    with pytest.raises(ValueError, match=r"budget = 5: it must be an integer from 6 to 10 .*DS-POSLRC"): L.DSPOSLRC(10, 5, 3)

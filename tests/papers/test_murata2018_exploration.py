@@ -32,10 +32,13 @@ test_refused = refusals({
 })
 
 
-def test_a_step_far_too_long_ends_in_no_infinities():
+def test_by_hand_and_a_step_far_too_long():
     lr = page.Exploration(10, 4, 2, 50.0, batch=1)
     with np.errstate(all="raise"): run = oslr.simulate(lr, np.tile(X, (20, 1)), np.tile(Y, 20))
     assert np.isfinite(run.predictions).all() and np.abs(lr.coef_).max() == page.WEIGHT_LIMIT
+    fit = page.textbook_exploration(X, Y, 4, 2, 0.2, batch=10, updates=3)
+    assert fit.path.shape == (4, 10) and fit.examples == 150 and fit.left == 250 and np.array_equal(fit.theta, fit.path[-1])
+    assert fit.attributes <= 4 * 150 and fit.batches == [10, 10, 10]
 
 
 def test_a_plan_of_phases():
@@ -52,25 +55,16 @@ def test_a_plan_of_phases():
     assert max(n for phase, _, n in seen if phase) <= 3 and max(n for _, _, n in seen) <= 6
 
 
-def test_restricted_constants_are_certified():
+def test_constants_are_certified_and_bounds_at_work():
     V = 0.5 * np.eye(6) + 0.5
     mu, L = page.restricted_constants(V, 2, 1)
     assert np.isclose(mu.lower, 1) and np.isclose(L.upper, 2 * (0.5 + 0.5 * 5)) and mu.exact
     assert np.isclose(page.stable_step(V, 2, 1), 2 / (L.upper + mu.lower)) and np.isclose(page.stable_step(V, 2, 1, "safe"), 1 / L.upper)
     assert page.least_top(3, 1.0) == 3 and page.least_top(1, 8.0) == 4 and page.least_top(1, 100.0) == 625
     assert page.least_top(576, 6) == 1226  # (35/24)^2 576 = 1225 exactly, which is not enough
-
-
-def test_bounds_at_work():
     common = dict(d=100, top=8, k=2, start=1.0, mu=1.0, L=2.0, sigma=1.0)
     bounds = page.bound_exploration([10**6] * 20, **common)
     assert bounds[0] == 1 and (np.diff(bounds) < 0).all()
     assert (page.bound_exploration([10**6] * 20, **common, chance=0.01)[1:] > bounds[1:]).all()
     batch, updates, examples = page.exploration_plan(1e-3, budget=16, **common)
     assert examples == 13 * batch * updates  # ceil(100 / 8) blocks
-
-
-def test_by_hand():
-    fit = page.textbook_exploration(X, Y, 4, 2, 0.2, batch=10, updates=3)
-    assert fit.path.shape == (4, 10) and fit.examples == 150 and fit.left == 250 and np.array_equal(fit.theta, fit.path[-1])
-    assert fit.attributes <= 4 * 150 and fit.batches == [10, 10, 10]

@@ -36,7 +36,8 @@ test_exploitation_refuses = refusals([
 ], lambda kw: M.Exploitation(20, 6, **{"eta": 0.1} | kw))
 
 
-def test_too_few_examples():
+def test_what_a_run_uses():
+    "Too few examples are refused."
     with pytest.raises(ValueError, match="number of examples = 119: it must be at least 120"):
         M.textbook_hybrid(X[:119], y[:119], 10, 5, 0.1, (1, 30), (1, 30))
     with pytest.raises(ValueError, match="number of examples = 29: it must be at least 30"):
@@ -46,9 +47,6 @@ def test_too_few_examples():
     with pytest.raises(ValueError, match="nonzero entries of theta0 = 6"):
         M.textbook_hybrid(X, y, 10, 5, 0.1, theta0=np.r_[np.ones(6), np.zeros(14)])
     with pytest.raises(ValueError, match="largest weight outside of S"): M.support_gradient(X, y, np.ones(20), [1])
-
-
-def test_what_a_run_uses():
     run = M.textbook_hybrid(X, y, 10, 5, 0.1, (2, 11), (3, 17), 1.5)
     assert run.batches[:8] == [11, 11, 17, 17, 17, 17, 17, 26]  # ceil(11 * 1.5), ceil(17 * 1.5)
     blocks, used = 4, 0
@@ -60,14 +58,18 @@ def test_what_a_run_uses():
     assert set(np.flatnonzero(run.theta)) == {3, 7, 8} and run.path[0].tolist() == [float(i == 7) for i in range(20)]
 
 
-def test_default_batch_of_exploitation():
-    "An update of Exploitation takes as many examples as one of Exploration."
+def test_batches_of_exploitation():
+    "By default as many examples as an update of Exploration takes; with budget d that is one block."
     lr = M.Hybrid(20, 10, 5, 0.1, (1, 30))
     assert lr.params["exploit"] == [10, 120]
     oslr.simulate(lr, X[:120], y[:120])
     assert lr.updates_ == 1 and lr.batch_ == 120
     oslr.simulate(lr, X[:119], y[:119])
     assert lr.updates_ == 1 and lr.unfinished_ == 119
+    lr = M.Hybrid(20, 20, 5, 0.2, (1, 50))
+    run = oslr.simulate(lr, X, y)
+    assert lr.width == 20 and lr.params["exploit"] == [10, 50] and run.n_observed.max() == 20
+    assert np.abs(lr.coef_ - (np.eye(20)[3] - np.eye(20)[7])).max() < 0.05
 
 
 def test_support_is_frozen_and_found():
@@ -83,15 +85,8 @@ def test_support_is_frozen_and_found():
     assert {3, 7} <= set(lr.support_) and abs(lr.coef_[3] - 1) < 0.1
 
 
-def test_full_information():
-    "Budget d: one block, Exploration and Exploitation take the same number of examples."
-    lr = M.Hybrid(20, 20, 5, 0.2, (1, 50))
-    run = oslr.simulate(lr, X, y)
-    assert lr.width == 20 and lr.params["exploit"] == [10, 50] and run.n_observed.max() == 20
-    assert np.abs(lr.coef_ - (np.eye(20)[3] - np.eye(20)[7])).max() < 0.05
-
-
 def test_bounds():
+    "Of Exploitation, of Hybrid, and what exploration is worth."
     S = {"eta": 0.25, "mu": 2.0, "L": 2.0, "K": 12.0}
     assert M.stable_exploitation_step(1, 2.0, 12.0) == pytest.approx(1 / 12)
     assert M.stable_exploitation_step(10**12, 2.0, 12.0) == pytest.approx(1.0)
@@ -108,9 +103,6 @@ def test_bounds():
     assert M.bound_wrong_support(3, 0.0, 1.0, 0.25, 10**9, 2.0, 2.0, 10.0) < 1e-7
     with pytest.raises(ValueError, match=r"K = 0\.5: it must be at least L / 2 = 1"): M.stable_exploitation_step(1, 2.0, 0.5)
     with pytest.raises(ValueError, match=r"trace = 30\.0"): M.bound_exploitation_excess(1, 1.0, 0.1, 100, 10, 1.0, 2.0, 20.0, 1.0, 30.0)
-
-
-def test_bound_hybrid():
     good = {"eps": 1e-3, "r_min": 0.5, "blocks": 50, "top": 8, "eta": 0.4, "explore": (3, 40), "exploit": (60, 2000), "growth": 2.0,
             "q": 0.3, "V": 9.0, "mu": 1.8, "L": 2.2, "K": 18.0, "sigma": 1.0, "first": 4.0}
     N = M.bound_hybrid(**good)
@@ -121,9 +113,6 @@ def test_bound_hybrid():
                             ({"exploit": (60, 10)}, "batch of exploit"),
                             ({"eta": 0.6}, "eta = 0.6"), ({"growth": 1.0}, "growth"), ({"q": 1.0}, "q"), ({"eps": 1e-40}, "eps")):
         with pytest.raises(ValueError, match=message): M.bound_hybrid(**good | change)
-
-
-def test_what_exploration_is_worth():
     q, V, b0 = M.exploration_rate(1000, 40, 4, 1.0, 1.5, 0.5)
     rho = M.contraction_factor(1000, 40, 4, 1.0, 1.5, 1 / 1.5)
     assert q == pytest.approx((1 + rho) / 2) and V > 0 and b0 > 1 and M.exploration_rate(1000, 40, 4, 1.0, 1.5, 0.0)[1] == 0

@@ -54,19 +54,27 @@ def test_without_shuffling_it_is_simulate(learner):
     assert (w == model.coef_).all() and b == model.intercept_ and model.n_features_seen_ == run.n_observed.sum() == 4 * 600
 
 
-def test_partial_fit_goes_on():
+def test_partial_fit_and_budgets():
     whole, parts = OSLRRegressor(4, shuffle=False, random_state=0).fit(S.X, S.y), OSLRRegressor(4, random_state=0)
     for rows in np.array_split(np.arange(600), 7): parts.partial_fit(S.X[rows], S.y[rows])
     assert (parts.coef_ == whole.coef_).all() and parts.n_features_seen_ == whole.n_features_seen_
     assert parts.y_range_ == whole.y_range_ == (S.y.min(), S.y.max())
     whole.partial_fit(S.X, S.y)
     assert whole.n_features_seen_ == 2 * parts.n_features_seen_ and parts.fit(S.X, S.y).n_features_seen_ == 4 * 600
+    assert [budget_of(b, 10) for b in (None, 1, 10, 0.05, 0.3, 0.31, 1.0, np.float32(0.5), np.int64(3))] == [5, 1, 10, 2, 3, 4, 10, 5, 3]
+    assert budget_of(None, 2) == budget_of(0.01, 2) == 2
 
 
-def test_passes_and_order():
+def test_passes_order_and_random_state():
     fits = [OSLRRegressor(4, random_state=0, **kw).fit(S.X, S.y) for kw in ({}, {"shuffle": False}, {"passes": 3}, {})]
     assert fits[2].n_features_seen_ == 3 * fits[0].n_features_seen_
     assert (fits[0].coef_ == fits[3].coef_).all() and all((fits[0].coef_ != f.coef_).any() for f in fits[1:3])
+    fits = [OSLRRegressor(4, random_state=np.random.RandomState(3)).fit(S.X, S.y) for _ in range(2)]
+    assert (fits[0].coef_ == fits[1].coef_).all()
+    np.random.seed(0)  # noqa: NPY002  None is numpy's global state, as everywhere in scikit-learn
+    first = OSLRRegressor(4).fit(S.X, S.y).coef_
+    np.random.seed(0)  # noqa: NPY002
+    assert (OSLRRegressor(4).fit(S.X, S.y).coef_ == first).all() and (OSLRRegressor(4).fit(S.X, S.y).coef_ != first).any()
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -110,15 +118,6 @@ def test_pipeline_search_clone_and_copies():
     for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         other.partial_fit(S.X, S.y)
         assert (other.coef_ == copy.deepcopy(model).partial_fit(S.X, S.y).coef_).all() and (other.coef_ != model.coef_).any()
-
-
-def test_random_state():
-    fits = [OSLRRegressor(4, random_state=np.random.RandomState(3)).fit(S.X, S.y) for _ in range(2)]
-    assert (fits[0].coef_ == fits[1].coef_).all()
-    np.random.seed(0)  # noqa: NPY002  None is numpy's global state, as everywhere in scikit-learn
-    first = OSLRRegressor(4).fit(S.X, S.y).coef_
-    np.random.seed(0)  # noqa: NPY002
-    assert (OSLRRegressor(4).fit(S.X, S.y).coef_ == first).all() and (OSLRRegressor(4).fit(S.X, S.y).coef_ != first).any()
 
 
 test_what_the_regressor_refuses = refusals([
@@ -192,11 +191,6 @@ def test_one_feature_is_least_squares():
         found = search(OSLRRegressor(random_state=0), n_features_to_select=1).fit(S.X, S.y).get_support()
         assert set(np.flatnonzero(S.w)) > set(np.flatnonzero(found))
     with pytest.raises(ValueError, match="a share, a float, fits any number"): OSLRRegressor(4).fit(x, S.y)
-
-
-def test_budgets():
-    assert [budget_of(b, 10) for b in (None, 1, 10, 0.05, 0.3, 0.31, 1.0, np.float32(0.5), np.int64(3))] == [5, 1, 10, 2, 3, 4, 10, 5, 3]
-    assert budget_of(None, 2) == budget_of(0.01, 2) == 2
 
 
 # --- river
@@ -293,20 +287,15 @@ def test_a_refused_example_or_label_changes_nothing():
     assert clean.weights == other.weights and clean.n_features_seen_ == other.n_features_seen_ == 800
 
 
-def test_all_checks_of_river():
+def test_river():
+    "All its checks, pipelines and metrics; and it is not needed."
     from river import checks
     for kw in ({}, {"budget": 2, "learner": "own.CoinBetting"}): checks.check_estimator(OSLRLearner(**kw))
     assert not OSLRLearner()._unit_test_skips()
-
-
-def test_pipelines_and_metrics_of_river():
     from river import base, datasets, evaluate, metrics, preprocessing
     assert isinstance(OSLRLearner(), base.Regressor)
     for model in (OSLRLearner(3, seed=0), preprocessing.StandardScaler() | OSLRLearner(3, seed=0)):
         assert evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE()).get() < 1.5
-
-
-def test_river_is_not_needed():
     code = "import sys; sys.modules['river'] = None\nimport oslr_nb as oslr\noslr.OSLRLearner(2, seed=0).learn_one({'a': 1, 'b': 2}, 3)"
     python(code)
 

@@ -43,19 +43,16 @@ def test_any_cut_gives_the_numbers_of_one_run(key):
     assert np.isnan(blind.predictions).all() and blind.scored == 0 and "nothing scored" in repr(blind) and (lr.coef_ == whole.coef_).all()
 
 
-def test_sums_do_not_depend_on_the_cut():
+def test_sums_do_not_depend_on_the_cut_nor_blocks_on_the_order_of_play():
     runs = [simulate_blocks(new(), cut(stream.X, stream.y, places), keep=False) for places in ([], [1], range(1, 300, 7))]
     assert len({(r.loss, r.rounds, r.scored, r.bought) for r in runs}) == 1 and all(r.predictions.size == 0 for r in runs)
-
-
-def test_blocks_with_an_order_of_play():
     rows = np.random.default_rng(0).integers(300, size=1000)
     one = oslr.simulate(whole := new(), stream.X, stream.y, rows=rows)
     run = simulate_blocks(lr := new(), ([stream.X, stream.y, part] for part in (rows[:10], [], rows[10:])))
     assert (run.losses == one.losses).all() and state(lr)[1] == state(whole)[1]
 
 
-def test_refused_tables():
+def test_tables_in_blocks():
     "That tables are put in order is shown for all libraries in test_frames.py."
     names = [f"x{i}" for i in range(12)]
     tables = [pd.DataFrame(stream.X[part], columns=names).assign(sold=stream.y[part]) for part in (slice(0, 130), slice(130, 300))]
@@ -64,9 +61,6 @@ def test_refused_tables():
             simulate_blocks(new(), [tables[0], bad], target="sold")
     with pytest.raises(BlockRefused, match="target = 'age'"): simulate_blocks(new(), tables, target="age")
     with pytest.raises(ValueError, match=r"blocks = .*an iterable of blocks"): simulate_blocks(new(), tables[0], target="sold")
-
-
-def test_batches_of_pyarrow():
     table = pa.table({f"x{i}": stream.X[:, i] for i in range(12)} | {"sold": stream.y})
     run = simulate_blocks(new(), table.to_batches(max_chunksize=77), target="sold")
     assert (run.predictions == oslr.simulate(new(), stream.X, stream.y).predictions).all() and run.blocks == 4
@@ -117,15 +111,12 @@ def test_a_refused_block(name, key):
     assert (simulate_blocks(lr, [rest]).predictions == oslr.simulate(twin, *rest).predictions).all()
 
 
-def test_the_first_block_is_refused():
+def test_ends_of_a_run():
+    "The first block is refused; empty ones are passed over, the seed waits for the first round; what is used up is a run of no rounds."
     before = state(lr := new())
     with pytest.raises(BlockRefused, match=r"blocks\[0\]: .*; nothing has been learnt\.$") as caught:
         simulate_blocks(lr, iter([(np.full((3, 12), np.nan), np.zeros(3))]), seed=9)
     assert state(lr) == before and caught.value.run.rounds == 0
-
-
-def test_nothing_to_play():
-    "Empty blocks are passed over, and the seed waits for the first round; what is used up already is a run of no rounds."
     empty = stream.X[:0], stream.y[:0]
     run = simulate_blocks(lr := new(), [empty, good(stream), empty], seed=3)
     assert (run.rounds, run.blocks) == (50, 3) and (run.predictions == oslr.simulate(new(), *good(stream), seed=3).predictions).all()
@@ -133,21 +124,18 @@ def test_nothing_to_play():
     assert simulate_blocks(lr, used).rounds == 300
     before = state(lr)
     for nothing in (used, [], [empty]): assert simulate_blocks(lr, nothing, seed=1).rounds == 0 and state(lr) == before
-
-
-test_arguments = refusals([
-    (7, {}, "blocks = 7"), (np.zeros((4, 12)), {}, "an iterable of blocks"), (None, {}, "blocks = None"), ([], {"keep": 1}, "keep = 1"),
-    ([], {"seed": -1}, "seed = -1"), ("no such file.csv", {"target": "y"}, "no such file.csv"),
-], lambda blocks, more: simulate_blocks(new(), blocks, **more))
-
-
-def test_the_order_of_calls():
     with pytest.raises(ValueError, match="learner = 3"): simulate_blocks(3, [])
     lr = new()
     lr.query()
     before = state(lr)
     with pytest.raises(oslr.ProtocolError, match="query is out of order"): simulate_blocks(lr, [good(stream)])
     assert state(lr) == before
+
+
+test_arguments = refusals([
+    (7, {}, "blocks = 7"), (np.zeros((4, 12)), {}, "an iterable of blocks"), (None, {}, "blocks = None"), ([], {"keep": 1}, "keep = 1"),
+    ([], {"seed": -1}, "seed = -1"), ("no such file.csv", {"target": "y"}, "no such file.csv"),
+], lambda blocks, more: simulate_blocks(new(), blocks, **more))
 
 
 @pytest.fixture
@@ -182,16 +170,14 @@ def test_other_columns_on_disk(file, change, words):
     assert state(lr) == before
 
 
-def test_missing_values_on_disk_may_not_be_bought(file):
+def test_tables_with_gaps_and_tables_that_change(file):
+    "What is missing on disk may not be bought; a table that has lost rows is refused."
     table = pd.read_parquet(file)
     table.loc[200:, "x0"] = np.nan
     table.to_parquet(file, index=False)
     with pytest.raises(BlockRefused, match=r"blocks\[\d\]: X\[\d+, 0\] = nan") as caught:
         simulate_blocks(new(), TableBlocks(file, "sold", size=50))
     assert caught.value.run.rounds >= 200 and caught.value.run.rounds % 50 == 0
-
-
-def test_a_table_that_changes(file):
     blocks = TableBlocks(file, "sold")
     pd.read_parquet(file).iloc[:200].to_parquet(file, index=False)
     with pytest.raises(BlockRefused, match=r"a table of 300 rows.*200 were read"): simulate_blocks(new(), blocks)

@@ -48,12 +48,16 @@ def small(monkeypatch, values):
     monkeypatch.setattr(data._read_ct, "__defaults__", tuple(known(values).values()))
 
 
-def test_cache_hit_needs_no_network(cache, rows, monkeypatch):
+def test_files_that_are_there(cache, rows, monkeypatch, tmp_path):
+    "A cache hit needs no network; line ends of Windows and quotes are harmless."
     small(monkeypatch, rows)
     packed(cache, slice_localization_data=text(rows))
     for stream in (data.ct_slice(), data.ct_slice(download=True), data.ct_slice(cache)):
         assert (stream.y == rows[:, -1]).all() and (stream.X[:, 4] == 0).all() and stream.w is None
     assert (data.ct_slice(zero_outside=False).X == rows[:, 1:-1]).all()
+    file, quoted = tmp_path / "a.csv", text(rows, [f'"{name}"' for name in data.CT_HEADER])
+    file.write_bytes(b"\xef\xbb\xbf" + quoted.replace("\n", "\r\n").encode())
+    assert (data._read_ct(file, **known(rows))[1] == rows[:, -1]).all()
 
 
 @pytest.mark.parametrize("load", [data.ct_slice, data.blog_feedback, data.mnist])
@@ -89,12 +93,6 @@ def test_every_fault_of_a_table_is_named(edit, message, tmp_path, rows):
     assert edit(text(rows)) != text(rows), "the edit changes nothing: this test is blind"
     file.write_text(edit(text(rows)))
     with pytest.raises(ValueError, match=message): data._read_ct(file, **known(rows))
-
-
-def test_windows_line_ends_and_quotes_are_harmless(tmp_path, rows):
-    file, quoted = tmp_path / "a.csv", text(rows, [f'"{name}"' for name in data.CT_HEADER])
-    file.write_bytes(b"\xef\xbb\xbf" + quoted.replace("\n", "\r\n").encode())
-    assert (data._read_ct(file, **known(rows))[1] == rows[:, -1]).all()
 
 
 @pytest.mark.parametrize("half", [True, False])
@@ -163,12 +161,18 @@ def test_mnist_refuses_other_contents(kind, tmp_path):
     with pytest.raises(ValueError, match="allow_pickle"): data.mnist(tmp_path)
 
 
-def test_stand_in_is_the_same_everywhere_and_says_what_it_is():
+def test_stand_in_and_shuffled_sets():
+    "The stand-in is the same everywhere and says what it is; priced sets stay themselves when shuffled."
     a, b = data.ct_like(3000, seed=5), data.ct_like(3000, seed=5)
     assert (a.X == b.X).all() and (a.y == b.y).all() and (data.ct_like(3000, seed=6).X != a.X).any()
     assert a.X.min() == 0 and a.X.max() <= 1 and (a.X[:, data.CT_CONSTANT] == 0).all()
     assert 0.12 < (a.X > 0).mean() < 0.27 and abs(a.y.mean() - 47) < 1.5 and np.abs(np.diff(a.y)).max() < 8
     assert "NOT the data set" in data.ct_like.__doc__
+    s = data.priced("hepatitis")
+    t = data.shuffled(s, 3)
+    assert isinstance(t, data.PricedStream) and t.names == s.names and (t.costs == s.costs).all()
+    order = np.random.default_rng(3).permutation(155)
+    assert np.array_equal(t.X, s.X[order], equal_nan=True) and (t.y == s.y[order]).all() and (t.classes == s.classes[order]).all()
 
 
 PUBLISHED = {  # digest of the features (-1 where missing), of the classes, and how many are ill
@@ -191,14 +195,6 @@ def test_priced_sets_are_whole(name):
     assert (s.discounted[shared] < s.costs[shared]).all() and (s.costs >= 1).all()
     whole, gone = data.priced(name, impute=True), np.isnan(s.X)
     assert (whole.X[~gone] == s.X[~gone]).all() and np.allclose(whole.X.mean(axis=0), np.nanmean(s.X, axis=0))
-
-
-def test_priced_sets_stay_themselves_when_shuffled():
-    s = data.priced("hepatitis")
-    t = data.shuffled(s, 3)
-    assert isinstance(t, data.PricedStream) and t.names == s.names and (t.costs == s.costs).all()
-    order = np.random.default_rng(3).permutation(155)
-    assert np.array_equal(t.X, s.X[order], equal_nan=True) and (t.y == s.y[order]).all() and (t.classes == s.classes[order]).all()
 
 
 @pytest.mark.parametrize(("args", "message"), [

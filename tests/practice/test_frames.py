@@ -76,7 +76,8 @@ def test_later_tables_are_put_in_order(way, key, tmp_path):
             assert pickle.dumps(lr) == before
 
 
-def test_what_has_no_names_is_taken_by_position():
+def test_positions_and_prices():
+    "What has no names is taken by position; prices go with the names."
     lr = oslr.auto(12, 4, seed=0)
     for X in (S.X, pd.DataFrame(S.X), S.X.tolist()): oslr.simulate(lr, X, S.y)
     assert lr.names_ == ()
@@ -84,6 +85,16 @@ def test_what_has_no_names_is_taken_by_position():
     assert lr.names_ == tuple(NAMES)
     oslr.simulate(lr, pd.DataFrame(S.X), S.y)
     with pytest.raises(ValueError, match="columns of X"): oslr.simulate(lr, pd.DataFrame(S.X)[list(range(11, -1, -1))], S.y)
+    costs, order = np.arange(1.0, 13.0), RNG.permutation(12)
+    one, lr = (oslr.own.PairwiseLeastSquares(12, 20.0, costs=costs, seed=1) for _ in range(2))
+    for part in (FIRST, THEN):
+        wanted, turned = oslr.simulate(one, S.X[part], S.y[part]), order if part is THEN else np.arange(12)
+        env = oslr.Environment(frame("polars", part, turned), S.y[part], 20.0, costs=costs[turned])
+        run = oslr.play(lr, env)
+        assert (run.predictions == wanted.predictions).all() and np.allclose(run.spent, wanted.spent)
+    assert env.names == tuple(NAMES[i] for i in order) and env.purchases.sum() == run.n_observed.sum()
+    other = oslr.Environment(frame("polars", THEN, order), S.y[THEN], 20.0, costs=costs)
+    with pytest.raises(ValueError, match=r"learner\.costs"): oslr.play(lr, other)
 
 
 @pytest.mark.parametrize("names", [range(12), [("a", i) for i in range(12)], [*NAMES[:11], 0], np.arange(1.0, 13.0)], ids=str)
@@ -95,19 +106,6 @@ def test_names_of_other_kinds(names):
         D = D[[names[i] for i in RNG.permutation(12)]]
     lr = pickle.loads(pickle.dumps(lr))
     assert (oslr.simulate(lr, D, S.y).predictions == oslr.simulate(one, S.X, S.y).predictions).all()
-
-
-def test_prices_go_with_the_names():
-    costs, order = np.arange(1.0, 13.0), RNG.permutation(12)
-    one, lr = (oslr.own.PairwiseLeastSquares(12, 20.0, costs=costs, seed=1) for _ in range(2))
-    for part in (FIRST, THEN):
-        wanted, turned = oslr.simulate(one, S.X[part], S.y[part]), order if part is THEN else np.arange(12)
-        env = oslr.Environment(frame("polars", part, turned), S.y[part], 20.0, costs=costs[turned])
-        run = oslr.play(lr, env)
-        assert (run.predictions == wanted.predictions).all() and np.allclose(run.spent, wanted.spent)
-    assert env.names == tuple(NAMES[i] for i in order) and env.purchases.sum() == run.n_observed.sum()
-    other = oslr.Environment(frame("polars", THEN, order), S.y[THEN], 20.0, costs=costs)
-    with pytest.raises(ValueError, match=r"learner\.costs"): oslr.play(lr, other)
 
 
 @pytest.mark.parametrize("kind", KINDS)

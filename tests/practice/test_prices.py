@@ -58,7 +58,7 @@ def test_no_round_spends_more(d, seed, share, whole):
 
 
 def test_equal_prices_are_a_count():
-    "The same favourites, and nearly the loss; and the unit of money does not matter."
+    "The same favourites, nearly the loss, in any unit of money; nothing to choose where all can be had, as with a count of d."
     Z = np.random.default_rng(3).standard_normal((4000, 20)) @ (np.eye(20) + 0.1)
     y = Z[:, :5] @ [2.0, -1.5, 1.2, 1.0, 0.8] + 0.3 * np.random.default_rng(4).standard_normal(4000)
     count, money = PairwiseLeastSquares(20, 6, seed=1), priced(6.0, np.ones(20))
@@ -67,10 +67,6 @@ def test_equal_prices_are_a_count():
     assert money.most == 6 and 0.5 < b.losses[2000:].mean() / a.losses[2000:].mean() < 2
     other = priced(6.0 * 2**20, np.full(20, 2.0**20))
     assert (oslr.simulate(other, Z, y).predictions == b.predictions).all()
-
-
-def test_all_features_and_all_free():
-    "Nothing to choose where all can be had, as with a count of d."
     for budget, costs in ((1e-9, np.zeros(12)), (1.2, np.full(12, 0.1))):  # twelve times 0.1 is more than 1.2
         lr = priced(budget, costs)
         run = oslr.simulate(lr, X, Y)

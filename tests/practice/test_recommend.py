@@ -45,26 +45,27 @@ def copied(X): return np.column_stack([X, X[:, -1]])
 def mixed(X): return X @ (np.eye(D) + 0.9 * np.ones((D, D)))
 
 
-def test_linear_independence():
+def test_linear_independence(clean):
+    "The number is the smallest eigenvalue."
     assert found(copied(X), Y, "linear independence") == "fails" and found(X[:5], None, "linear independence") == "unknown"
     other = np.column_stack([X, X[:, :3].sum(axis=1)])
     a = found(other, Y)
     assert a.checks["linear independence"].number == 0 and a.learners["ito2017.RDA1"].promise == "does not apply"
     assert a.checks["no constants, no copies"].verdict == "holds"  # no two of them are copies
-
-
-def test_the_number_is_the_eigenvalue(clean):
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     assert clean.checks["linear independence"].number == pytest.approx(np.linalg.eigvalsh(Z.T @ Z / N)[0])
 
 
-def test_restricted_isometry_and_convexity():
+def test_restricted_conditions():
+    "Isometry, convexity; compatibility allows copies that do not matter."
     assert found(mixed(X), Y, "restricted isometry, 3k") == "fails" == found(copied(X), Y, "restricted convexity, 3k")
     many = RNG.standard_normal((500, 60))
     a = found(many, None, k=4, budget=10)  # too many supports to look at: enclosed
     assert a.checks["restricted isometry, 3k"].verdict == "unknown" and a.checks["restricted convexity, 3k"].verdict == "holds"
     few = oslr.recommend(RNG.standard_normal((40, 60)), budget=10, k=4)
     assert few.checks["restricted convexity, 3k"].verdict == "unknown" and few.checks["linear independence"].verdict == "unknown"
+    assert found(copied(X), Y, "compatibility") == "holds" and found(copied(X), X[:, -1] + NOISE, "compatibility", k=1) == "fails"
+    assert found(copied(X), None, "compatibility") == "unknown"
 
 
 def test_enclosures_hold_the_enumerated_values(monkeypatch):
@@ -76,11 +77,6 @@ def test_enclosures_hold_the_enumerated_values(monkeypatch):
         wide = advice.enclosed_eigenvalues(s, 3)
         monkeypatch.undo()
         for a, b in zip(exact, wide, strict=True): assert b.lower - 1e-12 <= a.lower <= a.upper <= b.upper + 1e-12 and b.method != a.method
-
-
-def test_compatibility_allows_copies_that_do_not_matter():
-    assert found(copied(X), Y, "compatibility") == "holds" and found(copied(X), X[:, -1] + NOISE, "compatibility", k=1) == "fails"
-    assert found(copied(X), None, "compatibility") == "unknown"
 
 
 def test_tails():
@@ -127,6 +123,7 @@ def test_scales_constants_and_copies():
 
 
 def test_every_learner_has_a_row():
+    "Also where the budget is too small for it."
     assert set(advice.NEEDS) == set(oslr.LEARNERS) and set(advice.LEAST) | set(advice.BOUNDS) | set(advice.LINEAR) <= set(oslr.LEARNERS)
     for protocol in ("OSLR", "POSLR", "training-only"):
         a = found(X, Y, protocol=protocol)
@@ -136,9 +133,6 @@ def test_every_learner_has_a_row():
         rows = [line for line in text.split("\n") if line.startswith("|")]
         assert all(line.count("|") in (4, 6) for line in rows)
     assert "own" in claims.papers()
-
-
-def test_budgets_that_are_too_small():
     a = found(X, Y, budget=3, k=2)
     assert a.learners["ito2017.RDA1"].because == "budget 3 below 2 + k" and a.learners["ito2017.RDA2"].verdict == "holds"
     assert found(X, Y, budget=5, protocol="training-only").learners["cesabianchi2010.AER"].because == "budget 5 is odd"
@@ -166,18 +160,12 @@ def test_the_promise_is_kept():
     assert oslr.simulate(lr, Z, y, rows=np.random.default_rng(0).integers(N, size=T)).losses.mean() < np.mean(y**2)
 
 
-def test_without_labels():
+def test_tables_without_labels_with_names_and_with_extreme_numbers():
     a = found(X)
     assert a.losses == {} and "Without labels" in str(a) and a.learners["foster2016.FKK"].horizon is None
-
-
-def test_tables_and_names():
     table = pyarrow.table({f"f{i}": X[:, i] for i in range(D)} | {"flat": np.ones(N)})
     for t in (table, table.to_pandas()): assert "constant: flat" in found(t, Y).checks["no constants, no copies"].words
     assert found(X > 0, Y > 0).n == N and found(X.astype(np.float32), Y).d == D and found((10 * X).astype(int), list(Y)).n == N
-
-
-def test_extreme_but_finite_numbers():
     for factor in (1e-300, 1e50): assert found(X * factor, Y * factor, "linear independence") == "holds"
     assert found(X, np.zeros(N)).learners["ito2017.RDA1"].horizon == math.inf
     assert found(np.zeros((200, 4)), np.ones(200), budget=4).checks["linear independence"].verdict == "fails"

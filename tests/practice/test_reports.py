@@ -129,14 +129,11 @@ def test_columns_that_are_not_known_at_first(learner):
     assert r["gaps"]["a"]["missing"] == r["gaps"]["c"]["missing"] == 30 and set(r["gaps"]) == {"a", "c"}
 
 
-def test_labels_are_predicted_by_their_mean_until_something_is_learnt():
-    "Rows 1 to 3 teach nothing; then the first prediction of the learner is not 0."
+def test_rows_that_teach_nothing():
+    "Labels are predicted by their mean, and the first prediction of the learner is not 0; a column without any value is refused."
     body = "a,b,y\n" + ",,500\n" * 3 + "".join(f"{i % 7},{i % 5},{500 + i % 7}\n" for i in range(30))
     r = cli("run", table(body), "--budget", 2, "--impute")[2]
     assert r["skipped"] == 3 and r["loss"] < 100
-
-
-def test_a_column_without_any_value_is_refused():
     code, said, _ = cli("run", table("a,b,c,y\n" + "".join(f"{i % 7},{i % 5},NA,{i % 3}\n" for i in range(50))), "--budget", 2, "--impute")
     assert code == 2 and "column 'c'" in said and "--ignore c" in said
 
@@ -181,10 +178,15 @@ def works(said):
 
 
 def test_A07():
+    "The first pass looks once more where the first word comes after megabytes of numbers."
     body = "".join(f"{i * 37 % 101}.000000000000,{i * 17 % 97}.000000000000,{'mf'[i % 2]},{3 * (i * 37 % 101) + i * 17 % 97}\n"
                    for i in range(150_000))
     code, said, _ = cli("run", table("a,b,s,y\n" + body + "NR,1,m,5\n"), "--budget", 2, "--encode")
     assert code == 2 and "'NR' (1 time, first in row 150001)" in said and "--missing NR" in said
+    n = 300_000
+    body = "".join(f"{i % 5}.000000,{i % 7}.000,{i % 3}\n" for i in range(n)) + "none,3,1\n" * 100_000
+    assert cli("run", table("a,b,y\n" + body), "--budget", 2, "--encode", "a")[2]["features"][:6] == [
+        "a=0.000000", "a=1.000000", "a=2.000000", "a=3.000000", "a=4.000000", "a=none"]
 
 
 def commas(first): return table("a,b,s,y\n" + "".join(f'"{first(i)}",{i % 7},{"mf"[i % 2]},{i % 5}\n' for i in range(300)))
@@ -235,6 +237,10 @@ def test_words_that_make_sense_are_encoded():
     for words in (("--encode", path), (path, "--encode")):
         out = tempfile.mkdtemp() + "/out"
         assert command("run", *words, "--target", "y", "--budget", 2, "--out", out).exit_code == 0
+    columns = [["A1", "A2", "B1", "B2"], ["Q1", "Q2", "Q3", "Q4"], ["1st", "2nd", "3rd", "4th"], ["5-10", "10-20", "20-50", "50-99"],
+               ["0.1.2", "0.1.3", "1.0.0", "1.0.1"], ["3a", "3b", "3c", "4d"]]
+    body = csv("p,q,r,s,t,u,y", *([c[i * k % 4] for i in range(400)] for k, c in enumerate(columns, 1)), np.arange(400) % 7)
+    assert len(cli("run", table(body), "--budget", 2, "--encode")[2]["words"]) == 6
 
 
 # K6: a changed table is not the old one.
@@ -502,21 +508,6 @@ def test_A30(mark, every):
         code, said, _ = cli("run", table(body), "--budget", 2, *words)
         assert code == 2 and "column 'a'" in said and "--encode a" in said and "--ignore a" in said, said
     assert len([f for f in cli("run", table(body), "--budget", 2, "--encode", "a", "--encode")[2]["features"] if f[:2] == "a="]) >= 12
-
-
-def test_codes_are_words():
-    columns = [["A1", "A2", "B1", "B2"], ["Q1", "Q2", "Q3", "Q4"], ["1st", "2nd", "3rd", "4th"], ["5-10", "10-20", "20-50", "50-99"],
-               ["0.1.2", "0.1.3", "1.0.0", "1.0.1"], ["3a", "3b", "3c", "4d"]]
-    body = csv("p,q,r,s,t,u,y", *([c[i * k % 4] for i in range(400)] for k, c in enumerate(columns, 1)), np.arange(400) % 7)
-    assert len(cli("run", table(body), "--budget", 2, "--encode")[2]["words"]) == 6
-
-
-def test_text_that_begins_after_numbers():
-    "The first pass looks once more where the first word comes after megabytes of numbers."
-    n = 300_000
-    body = "".join(f"{i % 5}.000000,{i % 7}.000,{i % 3}\n" for i in range(n)) + "none,3,1\n" * 100_000
-    assert cli("run", table("a,b,y\n" + body), "--budget", 2, "--encode", "a")[2]["features"][:6] == [
-        "a=0.000000", "a=1.000000", "a=2.000000", "a=3.000000", "a=4.000000", "a=none"]
 
 
 # K11: an index in any dress is left out, and named with the option that keeps it.
@@ -904,11 +895,16 @@ def test_folders_beside_compiled_code(name, tmp_path, monkeypatch):
     assert (tmp_path / name / "thesis.tex").exists() and not (tmp_path / "kernels-0").exists()
 
 
-def test_a_database_of_others_is_no_journal(tmp_path):
+def test_files_of_others_stay(tmp_path, monkeypatch):
+    "A database is no journal; a file that must not be written."
     with contextlib.closing(sqlite3.connect(tmp_path / "state.npz.journal")) as other: other.execute("CREATE TABLE songs (name TEXT)")
     before = (tmp_path / "state.npz.journal").read_bytes()
     done = command("serve", "--features", 5, "--budget", 2, "--state", tmp_path / "state.npz", input="")
     assert done.exit_code == 2 and "it has other tables" in done.output and (tmp_path / "state.npz.journal").read_bytes() == before
+    monkeypatch.setattr(storage.os, "access", lambda path, mode: False)  # what anybody but root is told of a file of mode 444
+    (tmp_path / "m.npz").write_text("precious")
+    with pytest.raises(PermissionError): oslr.auto(6, 3).save(tmp_path / "m.npz")
+    assert os.listdir(tmp_path) == ["m.npz"] and (tmp_path / "m.npz").read_text() == "precious"
 
 
 WRITERS = {
@@ -936,13 +932,6 @@ def test_A34(writer, mode, tmp_path):
     inode = target.stat().st_ino
     write(path)
     assert path.is_symlink() and target.stat().st_mode & 0o7777 == mode and target.stat().st_ino != inode
-
-
-def test_a_file_that_must_not_be_written_stays(tmp_path, monkeypatch):
-    monkeypatch.setattr(storage.os, "access", lambda path, mode: False)  # what anybody but root is told of a file of mode 444
-    (tmp_path / "m.npz").write_text("precious")
-    with pytest.raises(PermissionError): oslr.auto(6, 3).save(tmp_path / "m.npz")
-    assert os.listdir(tmp_path) == ["m.npz"] and (tmp_path / "m.npz").read_text() == "precious"
 
 
 @pytest.mark.parametrize("what", ["pipe", "folder", "/dev/zero", "/dev/full", "socket"])

@@ -73,23 +73,12 @@ def test_a_value_that_comes_late_sets_its_scale():
     assert (short.size[short.counts > 1] > 0).all() and short.counts[3] == 60
 
 
-def test_constant_labels_and_columns():
+def test_constants_and_what_is_beyond_the_limits():
+    "Constant labels and columns; what is beyond the limits is counted."
     lr = make("ito2017.RDA2", {})
     assert oslr.simulate(lr, X, np.full(400, 3.0)).predictions[1:].tolist() == [3.0] * 399
     assert (lr.coef_ == 0).all() and lr.intercept_ == 3
     assert np.isfinite(oslr.simulate(make("ito2017.RDA2", {}), np.ones((400, 8)), Y).predictions).all()
-
-
-def test_weights_are_those_of_the_prediction():
-    "A learner that sees everything predicts by its weights, in the units of the data, until something is cut off."
-    lr = make("ito2017.GreedyRDA", {"step": "adaptive"}, budget=8)
-    for t in range(200):
-        score = lr.intercept_ + lr.coef_ @ X[t]
-        assert one_round(lr, X[t], Y[t])[0] == pytest.approx(score, rel=1e-9)
-    assert np.ptp(lr.coef_) > 0
-
-
-def test_what_is_beyond_the_limits_is_counted():
     lr = make()
     oslr.simulate(lr, X, Y)
     cut = lr.clipped.sum()
@@ -97,7 +86,13 @@ def test_what_is_beyond_the_limits_is_counted():
     assert lr.clipped.sum() == cut + 6 and lr.clipped[-1] == 1
 
 
-def test_stated_scales():
+def test_weights_and_stated_scales():
+    "A learner that sees everything predicts by its weights, in the units of the data, until something is cut off."
+    lr = make("ito2017.GreedyRDA", {"step": "adaptive"}, budget=8)
+    for t in range(200):
+        score = lr.intercept_ + lr.coef_ @ X[t]
+        assert one_round(lr, X[t], Y[t])[0] == pytest.approx(score, rel=1e-9)
+    assert np.ptp(lr.coef_) > 0
     scales = np.column_stack([np.r_[X.mean(axis=0), Y.mean()], np.r_[X.std(axis=0), Y.std()]])
     lr = make(scales=scales)
     run, Z, z = oslr.simulate(lr, X, Y), (X - scales[:8, 0]) / scales[:8, 1], (Y - scales[8, 0]) / scales[8, 1]

@@ -263,7 +263,7 @@ def test_any_order_is_learning_in_the_order_of_the_labels(seed):
     assert service.rounds == len(learnt) == 120
 
 
-def test_a_question_may_be_repeated():
+def test_questions_may_be_repeated_and_open_examples_are_limited(monkeypatch):
     service = fresh()
     first = ask(service, "query", id="a")
     ask(service, "query", id="b")
@@ -273,6 +273,12 @@ def test_a_question_may_be_repeated():
     assert "the same as before" in ask(service, "values", id="a", values=[1, 2, 3, 5])["error"]
     assert "the label comes last" in ask(service, "label", id="b", label=1)["error"]
     assert ask(service, "skip", id="a")["skipped"] == 1 and "open example" in ask(service, "label", id="a", label=1)["error"]
+    monkeypatch.setattr(sv, "MOST_OPEN", 3)
+    service = fresh()
+    for t in range(3): ask(service, "query", id=t)
+    assert "it must be at most 3" in ask(service, "query", id=3)["error"]
+    ask(service, "values", id=0, values=[0, 0, 0, 0])
+    assert ask(service, "label", id=0, label=1, query=3)["id"] == 3
 
 
 @pytest.mark.parametrize("learner", ["ito2018.LinearProjection"])
@@ -348,15 +354,6 @@ def test_lines_are_found_however_they_arrive():
     p.p.stdin.close()
     long, stats = map(json.loads, p.answers(2))
     assert "at most" in long["error"] and stats["lines"] == len(lines) + 2 and p.end()[0] == 0
-
-
-def test_there_is_a_limit_of_open_examples(monkeypatch):
-    monkeypatch.setattr(sv, "MOST_OPEN", 3)
-    service = fresh()
-    for t in range(3): ask(service, "query", id=t)
-    assert "it must be at most 3" in ask(service, "query", id=3)["error"]
-    ask(service, "values", id=0, values=[0, 0, 0, 0])
-    assert ask(service, "label", id=0, label=1, query=3)["id"] == 3
 
 
 @pytest.mark.parametrize(("args", "words"), [
@@ -615,7 +612,7 @@ def test_what_cannot_be_kept_is_not_answered(both, tmp_path, monkeypatch, capsys
 
 
 def test_a_second_service_on_one_state_is_refused(tmp_path):
-    "In another process, with another learner, by other names of the same file; the first goes on, and what it answered is kept."
+    "In another process, by other names of the file; the first goes on, and what it answered is kept. When it is dead the state is free."
     state = tmp_path / "s.npz"
     (tmp_path / "link").symlink_to(tmp_path)
     (tmp_path / "other.npz").symlink_to(state)
@@ -631,10 +628,6 @@ def test_a_second_service_on_one_state_is_refused(tmp_path):
     assert (first.p.returncode, err, len(out.splitlines())) == (0, b"", 30)
     second = Process("--state", tmp_path / "other.npz")
     assert second.ready["rounds"] == 10 and second.end() == (0, b"", b"") and not part.exists()
-
-
-def test_the_state_is_free_when_its_service_is_dead(tmp_path):
-    "After kill -9, and after a start that was refused."
     state = tmp_path / "s.npz"
     Process("--state", state).end(signal.SIGKILL)
     for learner, words in (("own.CoinBetting", "learner of the file"), ("auto", "")):

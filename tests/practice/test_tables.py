@@ -59,6 +59,7 @@ def test_a_report_from_csv_and_from_parquet(files, tmp_path):
 
 
 def test_the_run_is_that_of_simulate(files, tmp_path):
+    "A learner that forgets counts its purchases, too."
     good(files / "p.csv", "--target", "progression", "--budget", 4, "--seed", 3, "--out", tmp_path)
     lr = oslr_nb.auto(10, 4, seed=3)
     run = oslr_nb.simulate(lr, BUNCH.data, BUNCH.target)
@@ -66,6 +67,8 @@ def test_the_run_is_that_of_simulate(files, tmp_path):
     assert math.isclose(r["loss"], run.losses[1:].mean(), rel_tol=1e-12) and r["weights"] == lr.coef_.tolist()
     S = lr.query()
     assert r["bought"] == lr.purchases_.tolist() and saved.query_names() == [BUNCH.feature_names[i] for i in S]
+    good(files / "p.csv", "--target", "progression", "--budget", 4, "--option", "memory=50", "--out", tmp_path)
+    assert sum(numbers(tmp_path)["bought"]) == 4 * 442
 
 
 @pytest.mark.parametrize("learner", ["auto", "own.CoinBetting"])
@@ -110,15 +113,6 @@ def test_text_missing_values_and_prices(tmp_path):
     assert a["features"] == ["city=Oslo", "city=Rome", "city=a|b", "size"] and a["bought"] == b["bought"] and a["loss"] == b["loss"]
     assert a["prices"] == [0.5, 0.5, 0.5, 2] and a["spent"] == np.dot(a["prices"], a["bought"]) and a["price_of_everything"] == 2.5 * 600
     assert a["loss_last_tenth"] < 0.6 * a["loss_of_running_mean_last_tenth"] and "city=a\\|b" in shown and "Spent:" in shown
-
-
-def test_blocks_do_not_depend_on_how_the_file_is_cut(files, monkeypatch):
-    parts = {}
-    for size in (700, 2**24):
-        monkeypatch.setattr(reading, "BLOCK", size)
-        survey = reading.survey_table(files / "p.csv", "progression", False, False)
-        parts[size] = list(reading.blocks(files / "p.csv", survey, 100, 200))
-    for (X, y), (Z, z) in zip(*parts.values(), strict=True): assert np.array_equal(X, Z) and np.array_equal(y, z)
 
 
 def badly_scaled(folder, rows=3000) -> Path:
@@ -205,11 +199,6 @@ def test_a_budget_of_money(files, tmp_path):
     assert "budget = 15.5: it must be an integer" in oslr(*args[:5], "--out", tmp_path / "c").output
 
 
-def test_a_learner_that_forgets_counts_its_purchases(files, tmp_path):
-    good(files / "p.csv", "--target", "progression", "--budget", 4, "--option", "memory=50", "--out", tmp_path)
-    assert sum(numbers(tmp_path)["bought"]) == 4 * 442
-
-
 BAD = {
     "empty": (b"", "it must be a whole CSV"), "names only": (b"a,b,y\n", "at least one row"),
     "no column": (b"a,b,c\n1,2,3\n", "target = 'y'"),
@@ -265,7 +254,8 @@ def test_wrong_prices(text, words, files, tmp_path):
     assert done.exit_code == 2 and words in done.output and "Traceback" not in done.output
 
 
-def test_a_column_of_lists_and_too_many_values(tmp_path):
+def test_columns_and_blocks(tmp_path, files, monkeypatch):
+    "A column of lists, too many values; blocks do not depend on how the file is cut."
     table = pa.table({"a": [1.0, 2.0], "b": [[1], [2]], "c": [1.0, 2.0], "y": [1.0, 2.0]})
     pa.parquet.write_table(table, tmp_path / "a.parquet")
     done = oslr(tmp_path / "a.parquet", "--target", "y", "--budget", 2, "--encode", "--out", tmp_path)
@@ -274,6 +264,12 @@ def test_a_column_of_lists_and_too_many_values(tmp_path):
     pa.csv.write_csv(pa.table({"name": [f"n{i}" for i in range(1500)], "a": np.arange(1500), "y": np.arange(1500)}), tmp_path / "a.csv")
     done = oslr(tmp_path / "a.csv", "--target", "y", "--budget", 2, "--encode", "--out", tmp_path / "b")
     assert done.exit_code == 2 and "more than 1000 different values" in done.output
+    parts = {}
+    for size in (700, 2**24):
+        monkeypatch.setattr(reading, "BLOCK", size)
+        survey = reading.survey_table(files / "p.csv", "progression", False, False)
+        parts[size] = list(reading.blocks(files / "p.csv", survey, 100, 200))
+    for (X, y), (Z, z) in zip(*parts.values(), strict=True): assert np.array_equal(X, Z) and np.array_equal(y, z)
 
 
 def test_a_folder_holds_one_run(files, tmp_path):

@@ -48,6 +48,7 @@ def test_every_stream_is_drawn_by_its_seed(name):
 
 
 def test_instances_are_those_of_the_experiments():
+    "And every paper with experiments has streams."
     assert equal(oslr.stream("ito2017.synthetic", 3), ito2017.stream("table 2", 3))
     assert equal(oslr.stream("ito2017.synthetic", 3, d=20, k=5), ito2017.stream("figure 1", 3))
     assert equal(oslr.stream("ito2018.synthetic", 2, d=20, k=8), ito2018.draw(ito2018.FITTED, 20, 8, 2).stream)
@@ -56,9 +57,6 @@ def test_instances_are_those_of_the_experiments():
     assert equal(oslr.stream("own.tiny_signals", 6), own.stream("tiny signals", 6))
     images = oslr.stream("cesabianchi2010.digits", 2, negative=1, positive=7)
     assert equal(images, data.Stream(*cesabianchi2010.problem("digits", (1, 7), 2).train))
-
-
-def test_every_paper_with_experiments_has_streams():
     papers = {name.split(".")[0] for name in GENERATORS}
     assert papers == {*oslr.claims.papers()} - {"core"}
     laws = {s.make for title, s in own.STREAMS.items() if ", buy " not in title}
@@ -105,15 +103,13 @@ def test_a_table_holds_the_same_bits(name, ending, tmp_path, monkeypatch):
     assert name != "hepatitis" or (np.isnan(X).any() and read.column("protime").null_count)
 
 
-def test_a_long_table_is_written_in_parts(tmp_path):
+def test_long_tables_and_order(tmp_path):
+    "A long table is written in parts; so many rows, in another order."
     X = np.random.default_rng(0).standard_normal((2500, 2))
     parts = [(*X[i : i + 1000].T,) for i in range(0, 2500, 1000)]
     catalogue.write_rows(tmp_path / "a.csv", ("a", "b"), parts)
     read = pyarrow.csv.read_csv(tmp_path / "a.csv")
     assert read.num_rows == 2500 and (np.column_stack([c.to_numpy() for c in read.columns]) == X).all()
-
-
-def test_order_and_number_of_rows(tmp_path):
     s, _ = load_dataset("wine")
     first, _ = catalogue.rows_of("wine", 10, None, False)
     mixed, _ = catalogue.rows_of("wine", None, 5, False)
@@ -184,15 +180,12 @@ def test_data_dir_is_where_data_lie_for_the_process_and_its_workers(tmp_path, fo
     assert sorted(oslr.data.mnist_pair().y) == [-1, -1, 1, 1]
 
 
-def test_download_is_asked_for_by_its_option(tmp_path, monkeypatch):
+def test_download_and_data_dir_are_asked_for(tmp_path, monkeypatch):
     asked = []
     monkeypatch.setattr(data._pooch(), "retrieve", lambda url, *more, **how: asked.append(url) or 1 / 0)
     assert run("data", "blog_feedback", "--out", tmp_path / "a.csv").exit_code == 2 and asked == []
     run("data", "blog_feedback", "--out", tmp_path / "a.csv", "--download")
     assert asked == [data.SOURCES["blog_feedback"].url] and not (tmp_path / "a.csv").exists()
-
-
-def test_a_full_reproduction_looks_into_the_data_dir(tmp_path, monkeypatch):
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / "mnist.npz").write_bytes(b"not an archive")

@@ -24,13 +24,11 @@ def test_streams(name):
     assert 2 < s.budget < s.d and 1 <= s.k <= s.budget and s.fails in ("", "i.i.d.", "bounded")
 
 
-def test_streams_that_were_looked_at_are_kept_apart():
+def test_streams_are_kept_apart(monkeypatch, tmp_path):
+    "Those that were looked at; and the user's data are left out where they are not."
     assert not set(pages.DEVELOPMENT) & set(pages.HELD_OUT) and all(s.held == (n in pages.HELD_OUT) for n, s in pages.STREAMS.items())
     assert min(sum(n in side for n in QUICK) for side in (pages.DEVELOPMENT, pages.HELD_OUT)) >= 12
     assert not set(pages.TUNING) & set(range(pages.JUDGED))
-
-
-def test_the_user_s_data_are_left_out_where_they_are_not(monkeypatch, tmp_path):
     monkeypatch.setenv("OSLR_DATA", str(tmp_path))
     pages.fetched.cache_clear()
     names = [c.config["name"] for c in pages.full_cells(5)["OSLR"]]
@@ -52,10 +50,14 @@ def test_the_search_names_an_optimum_that_lies_at_an_edge():
     assert not pages.search(lambda kw: 1 / (1 + kw["a"]), ({"a": 1.0},))["enclosed"]
 
 
-def test_told_is_true():
+def test_what_is_told():
+    "It is true; auto is told nothing: it is the learner that a user gets from d and the budget."
     s, told = pages.drawn("table 2", 0)
     assert told.radius == pytest.approx(np.linalg.norm(s.w), rel=0.05) and told.sigma == pytest.approx(0.1, rel=0.05)
     assert told.x_norm >= np.linalg.norm(s.X, axis=1).max() and told.y_max >= np.abs(s.y).max() and told.x_max >= np.abs(s.X).max()
+    s, told = pages.drawn("diabetes", 0)
+    lr, plain = pages.OURS["auto"].build(told, 7), pages.auto(10, 5, seed=pages.generator(7))
+    assert type(lr) is type(plain) and lr.params == plain.params and (lr.d, lr.budget) == (s.X.shape[1], 5)
 
 
 @pytest.mark.parametrize("protocol", list(pages.GROUPS))
@@ -68,7 +70,8 @@ def test_every_learner_plays_within_the_budget(protocol):
         assert 0 < got["bought"] <= most and len(got["loss"]) == 1, name
 
 
-def test_stored_results_have_all_streams(kept):
+def test_stored_results(kept):
+    "They have all streams, and come again."
     assert set(kept["OSLR"]) >= set(QUICK) and all(set(kept[p]) == set(pages.OTHER) for p in ("POSLR", "training-only"))
     for p, group in kept.items():
         for n, f in group.items():
@@ -77,21 +80,11 @@ def test_stored_results_have_all_streams(kept):
             for by in f["papers"].values():
                 assert by["search"]["candidates"] >= pages.CANDIDATES and by["search"]["enclosed"]
                 assert len(by["theory"]["loss"]) == len(by["tuned"]["loss"]) == pages.JUDGED
-
-
-def test_stored_results_come_again(kept):
     for p, n in (("OSLR", "diabetes"), ("OSLR", "narrow"), ("POSLR", "diabetes"), ("training-only", "diabetes")):
         steps = {m: by["search"]["best"] for m, by in kept[p][n]["papers"].items()}
         for m, x in pages.own_replay(p, n, steps, 1).items():
             before = kept[p][n]["own"][m] if m in kept[p][n]["own"] else kept[p][n]["papers"][m]["tuned"]
             assert x[0] == pytest.approx(before["loss"][0], rel=0.01), (p, n, m)  # where last digits differ, AERR draws other features
-
-
-def test_auto_is_told_nothing():
-    "The learner of the comparison is the one that a user gets from d and the budget."
-    s, told = pages.drawn("diabetes", 0)
-    lr, plain = pages.OURS["auto"].build(told, 7), pages.auto(10, 5, seed=pages.generator(7))
-    assert type(lr) is type(plain) and lr.params == plain.params and (lr.d, lr.budget) == (s.X.shape[1], 5)
 
 
 def test_report(monkeypatch, tmp_path):

@@ -18,13 +18,10 @@ def items(key):
     return re.split(r"^\*\*\d+\. ", letter(key), flags=re.M)[1:]
 
 
-def test_errata_are_claims_with_a_mend():
+def test_errata_are_claims_with_a_mend_a_card_and_a_letter():
     claim_ids([])
     assert ROWS and all(r.id in CLAIMS and r.corrected and r.controls and r.status != "holds" for r in ROWS)
     assert all((r.status == "refuted") == (r.erratum["kind"] == "false") for r in ROWS)
-
-
-def test_every_erratum_is_on_one_card_and_in_one_letter():
     all_cards, letters = "".join(map(cards, ERRATA)), [item for key in PAPERS for item in items(key)]
     for r in ROWS:
         assert all_cards.count(card(r)) == 1 and sum(f"> {in_words(r.erratum['printed'])}\n" in item for item in letters) == 1, r.id
@@ -46,23 +43,20 @@ def test_a_letter_has_words_and_no_links(key):
 
 
 def test_a_letter_follows_its_card(monkeypatch):
+    "And its names are without TeX."
     before = letter("foster2016")
     monkeypatch.setitem(next(r for r in ROWS if r.id == "E-F2").erratum, "witness", "Toss a coin.")
     assert "*To check by hand.* Toss a coin.\n" in letter("foster2016") != before
+    assert letter("kale2017").startswith("Dear Satyen Kale, Zohar Karnin, Tengyuan Liang and Dávid Pál,\n")
 
 
 def test_the_address_is_that_of_the_package(monkeypatch):
+    "An unknown paper is refused."
     class About(dict):
         def get_all(self, name, otherwise): return ["Issues, https://example.org/issues", "Source, https://example.org/oslr"]
     assert "http" not in letter("foster2016")
     monkeypatch.setattr(errata, "metadata", lambda name: About(Author="A. Author"))
     assert "https://example.org/oslr, with all proofs" in letter("foster2016") and letter("foster2016").endswith("\n\nA. Author\n")
-
-
-def test_names_are_without_tex(): assert letter("kale2017").startswith("Dear Satyen Kale, Zohar Karnin, Tengyuan Liang and Dávid Pál,\n")
-
-
-def test_an_unknown_paper_is_refused():
     with pytest.raises(ValueError) as error: letter("li2025")
     assert str(error.value).count(".") == 1 and all(key in str(error.value) for key in PAPERS) and "li2025" in papers()
     assert command("letter", "li2025").exit_code == 2 and command("letter", "ito2017").output == letter("ito2017")

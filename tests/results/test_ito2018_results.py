@@ -31,14 +31,12 @@ test_what_an_instance_refuses = refusals([
 ], lambda kw: pages.instance(**{"d": 4, "k": 2} | kw))
 
 
-def test_kklp_is_the_baseline():
+def test_the_baseline_and_fitted_steps():
+    "KKLP is the baseline; fitted steps are the printed ones times the length of x."
     lr = pages.kklp(20, 8, 5000, seed=0)
     assert (lr.budget, lr.k1, lr.batch, lr.ridge) == (8, 4, 40, 1.0) and pages.kklp(20, 8, 5000, top=2, batch=10, seed=0).k1 == 2
     with pytest.raises(ValueError, match="it must be"): pages.kklp(20, 8, 5000, top=9)
     assert pages.kklp(20, 1, 5000).k1 == 1  # as the docstring says: it buys its special feature only
-
-
-def test_fitted_steps_are_the_printed_ones_times_the_length_of_x():
     s = pages.draw(pages.FITTED, 10, 8, 0)
     two, three = (pages.learner(m, s, (10, 5, 8), 0) for m in pages.METHODS[:2])
     assert math.isclose(two.rate, math.sqrt(10 * 8 * 10 / 7)) and math.isclose(three.rate, math.sqrt(10 * 8 * 100 / 3))

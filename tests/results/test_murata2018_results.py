@@ -43,13 +43,11 @@ test_what_the_generator_refuses = refusals([
 ], lambda kw: pages.gaussian_stream(**{"T": 5, "d": 12, "k": 3} | kw))
 
 
-def test_the_judge_is_the_mean_squared_error():
+def test_the_judge_and_signs():
+    "The judge is the mean squared error; signs are signs."
     rng = np.random.default_rng(0)
     X, y, W = rng.standard_normal((50, 4)), rng.standard_normal(50), rng.standard_normal((3, 4))
     assert np.allclose(pages.Judge(X, y)(W), ((W @ X.T - y) ** 2).mean(axis=1))
-
-
-def test_signs_are_signs():
     rng = np.random.default_rng(0)
     w = pages.sparse_truth(rng, 30, 0.04)
     assert sorted(np.abs(w[w != 0]).round(12)) == [0.2, 1, 1, 1, 1]
@@ -104,7 +102,7 @@ def test_the_choice_of_parameters():
     assert pages.picked(draws, draws[1:], ("m",), "valid", ("test",)) == {"m": {"label": "a", "candidates": 2, "test": [[1.0, 2.0]]}}
 
 
-def test_exponents_of_powers():
+def test_exponents_of_powers_and_the_first_below():
     values, rng = np.array([1.0, 2.0, 4.0, 8.0]), np.random.default_rng(0)
     counts = 100 * values**-1.5 * np.exp(0.1 * rng.standard_normal((50, 4)))
     mean, low, high = pages.exponents(values, counts)
@@ -112,9 +110,6 @@ def test_exponents_of_powers():
     N = np.array(pages.rounds_of(pages.CAP // 2))
     rda = [[(3 * N**-0.5).tolist()] * 2, [(2 * N**-0.7).tolist()] * 2]
     assert np.allclose(pages.rda_exponent(rda), -0.7) and np.allclose(pages.envelope(rda)[-1], 2 * N[-1] ** -0.7)
-
-
-def test_first_below():
     N = pages.rounds_of(pages.CAP)
     assert pages.first_below([3.0, 1.0, 2.0], 1.5) == N[1] and pages.first_below([3.0, 1.0], 0.5) is None
     assert all(b <= 1.12 * a for a, b in itertools.pairwise(N)) and N[0] == 200
@@ -146,8 +141,8 @@ def test_real_data_run_small(monkeypatch):
     assert "nan" not in text and text.count("\n") == len(pages.REAL_METHODS) + 4
 
 
-def test_without_blog_feedback_the_stand_in_is_played(monkeypatch, tmp_path):
-    "A run without BlogFeedback says so, and leaves what is stored of it as it is."
+def test_blog_feedback(monkeypatch, tmp_path):
+    "A run without it says so, and leaves what is stored of it as it is; a damaged file is seen."
     monkeypatch.setenv("OSLR_DATA", str(tmp_path))
     cells = experiments.SECTIONS["murata2018_real_figure"].cells(1)
     assert pages.real_names() == ["ct_like"] == list(cells) and not list(tmp_path.iterdir())
@@ -155,9 +150,6 @@ def test_without_blog_feedback_the_stand_in_is_played(monkeypatch, tmp_path):
     text = pages.murata2018_real_figure({"ct_like": stored_result("murata2018_ct_like")}, tmp_path)
     assert "Not at hand, left out: blog_feedback (see `oslr_nb.practice.data.blog_feedback`)" in text
     assert [p.name for p in tmp_path.iterdir()] == ["murata2018_ct_like.json"]
-
-
-def test_a_damaged_file_is_seen(monkeypatch):
     def damaged(): raise ValueError("not the data set")
     monkeypatch.setattr(pages, "blog_feedback", damaged)
     with pytest.raises(ValueError, match="not the data set"): pages.real_names()
