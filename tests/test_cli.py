@@ -101,12 +101,15 @@ def test_verify_fails_when_a_claim_fails_or_a_control_passes(monkeypatch):
     assert failed.exit_code == 1 and "a control passes" in failed.output
 
 
-def test_verify_one_claim_or_one_page():
-    "Of one claim all cases with their seeds; a page by its place; a name that is none of these is told what there is."
+def test_verify_list_and_cite():
+    "Of one claim all cases with their seeds; a page by its place. The command is installed."
     one = oslr("verify", "A5")
     assert one.exit_code == 0 and one.output.count("  case ") >= 5 and "default_rng([" in one.output and "1 claims, 1 as" in one.output
     page = oslr("verify", "core/13_foundations", "--jobs", 1)
     assert page.exit_code == 0 and "G1 " in page.output and "A5 " not in page.output
+    assert "ito2017.RDA1" in oslr("list").output and oslr("cite", "ito2017").output.startswith("@inproceedings{ito2017,")
+    path = os.path.join(os.path.dirname(sys.executable), "oslr")
+    assert "reproduce" in subprocess.run([path, "--help"], capture_output=True, text=True, check=True).stdout
 
 
 WRONG = [("verify", "nobody"), ("reproduce", "nobody"), ("cite", "nobody"), ("verify", "--jobs", "0"), ("dance",)]
@@ -116,9 +119,3 @@ WRONG = [("verify", "nobody"), ("reproduce", "nobody"), ("cite", "nobody"), ("ve
 def test_wrong_arguments(args):
     done = oslr(*args)
     assert done.exit_code == 2 and "Traceback" not in done.output
-
-
-def test_list_cite_and_the_installed_command():
-    assert "ito2017.RDA1" in oslr("list").output and oslr("cite", "ito2017").output.startswith("@inproceedings{ito2017,")
-    path = os.path.join(os.path.dirname(sys.executable), "oslr")
-    assert "reproduce" in subprocess.run([path, "--help"], capture_output=True, text=True, check=True).stdout

@@ -231,8 +231,8 @@ def test_what_every_page_offers(build, tmp_path):
     assert "<th></th>" not in page and "<th>b</th>" in page and '<span class="id">E-D5</span>' in page
 
 
-def test_search_copy_and_keywords():
-    "A keyword leads to its section."
+def test_words_of_search_warnings_and_commas():
+    "A keyword leads to its section, warnings of Quarto name their page, commas stay with formulas."
     text = plainer('''<nav>Menu</nav><main><h1>T</h1><p class="tools">Cite</p><div id="thm-a" class="theorem">
 <h3 class="theorem-title">
 Theorem 2</h3><p>If <span class="math inline">\\(\\lambda\\le\\frac{1}{2}\\)</span>.</p></div><pre>2</pre></main>''')
@@ -244,6 +244,12 @@ Theorem 2</h3><p>If <span class="math inline">\\(\\lambda\\le\\frac{1}{2}\\)</sp
                     ["Regret, not loss", "The game", "a.html#regret", "what is regret, regret"]]
     chapter, code = (names(Page(source, "")) for source in ("papers/ito2017/01_algorithm1.ipynb", "reference/ito2017.algorithm1.ipynb"))
     assert chapter == code and "RDA1" in code.split() and names(page) == ""
+    told = ["\x1b[1m\x1b[34m", "[ 1/19] a.ipynb\x1b[39m", "\x1b[33mWARNING: x", "\x1b[39m[WARNING] Citeproc: y", "[ 2/19] b/c.ipynb",
+            "WARN: z", "Output created"]
+    assert quarto.warnings(told) == ["a.ipynb: Quarto: WARNING: x", "a.ipynb: Quarto: [WARNING] Citeproc: y", "b/c.ipynb: Quarto: WARN: z"]
+    assert quarto.warnings(["ERROR: w"]) == ["_quarto.yml: Quarto: ERROR: w"]
+    span = '<span\nclass="math inline">\\(a\\)</span>'
+    assert with_its_marks(f"({span}), {span} b") == f'<span class="together">({span}),</span> {span} b'
 
 
 ROWS = [  # of statements.json, in the order of the site
@@ -306,15 +312,6 @@ def test_output_of_quarto(build, tmp_path):
     assert any("markup left over" in p for p in made("::: {#thm-a}")[0])
     (tmp_path / "quarto" / "index.html").unlink()
     assert "index.ipynb: no page index.html" in quarto.check_output(site)
-
-
-def test_warnings_of_quarto_name_their_page_and_commas_stay_with_formulas():
-    told = ["\x1b[1m\x1b[34m", "[ 1/19] a.ipynb\x1b[39m", "\x1b[33mWARNING: x", "\x1b[39m[WARNING] Citeproc: y", "[ 2/19] b/c.ipynb",
-            "WARN: z", "Output created"]
-    assert quarto.warnings(told) == ["a.ipynb: Quarto: WARNING: x", "a.ipynb: Quarto: [WARNING] Citeproc: y", "b/c.ipynb: Quarto: WARN: z"]
-    assert quarto.warnings(["ERROR: w"]) == ["_quarto.yml: Quarto: ERROR: w"]
-    span = '<span\nclass="math inline">\\(a\\)</span>'
-    assert with_its_marks(f"({span}), {span} b") == f'<span class="together">({span}),</span> {span} b'
 
 
 def test_quarto_is_run(tmp_path, monkeypatch, capfd):

@@ -281,7 +281,7 @@ def test_everything_bought_is_the_textbook_recursion(key):
 
 @every_learner
 def test_an_unbought_feature_is_never_seen(key):
-    "Where a feature was not bought stands no number; or another one, for learners that are scored with all features."
+    "Where it stands is no number, or another one for learners scored with all features. A trap in what is bought stops the run."
     run = oslr.play(lr := make(key, seed=3), env := environment(key, stream.X, stream.y, 6))
     assert all(len(set(S)) == len(S) <= 6 for _, S, _ in env.ledger)
     if any(len(rows) for _, _, rows in env.ledger): return  # it buys linear measurements, for which all features are read
@@ -291,11 +291,6 @@ def test_an_unbought_feature_is_never_seen(key):
     again = oslr.simulate(same := make(key, seed=3), trap, stream.y)
     assert state(same)[1] == state(lr)[1] and (key not in OSLR or (again.predictions == run.predictions).all())
     if key in OSLR: assert (oslr.play(make(key, seed=3), environment(key, trap, stream.y, 6)).predictions == run.predictions).all()
-
-
-@every_learner
-def test_the_trap_would_be_noticed(key):
-    "The check above can fail: a trap in what is bought stops the run and restores the learner."
     env = environment(key, stream.X, stream.y, 6)
     oslr.play(make(key, seed=3), env)
     X = stream.X.copy()
@@ -327,9 +322,12 @@ def test_a_refused_sale_changes_nothing(key, go_on):
 
 
 @every_learner
-def test_seeds(key):
+def test_seeds_and_threads(key):
     a, b = make(key, seed=7), make(key)
     assert (oslr.simulate(a, stream.X, stream.y).predictions == oslr.simulate(b, stream.X, stream.y, seed=7).predictions).all()
+    run = lambda seed: oslr.simulate(make(key, seed=seed), stream.X, stream.y).predictions
+    alone = [run(seed) for seed in range(8)]
+    with ThreadPoolExecutor(4) as pool: assert all((a == b).all() for a, b in zip(alone, pool.map(run, range(8)), strict=True))
 
 
 @every_learner
@@ -368,13 +366,6 @@ def test_a_generator_may_be_shared(key):
 
 
 @every_learner
-def test_threads_do_not_disturb_each_other(key):
-    run = lambda seed: oslr.simulate(make(key, seed=seed), stream.X, stream.y).predictions
-    alone = [run(seed) for seed in range(8)]
-    with ThreadPoolExecutor(4) as pool: assert all((a == b).all() for a, b in zip(alone, pool.map(run, range(8)), strict=True))
-
-
-@every_learner
 def test_long_run_stays_finite(key):
     "A million rounds, which also crosses the place where the norm is summed afresh."
     rng = np.random.default_rng(0)
@@ -405,7 +396,7 @@ BAD_PURCHASES = [  # of n numbers
 
 
 @every_learner
-def test_bad_values_and_labels_leave_the_state_alone(key):
+def test_bad_values_labels_calls_and_streams_leave_the_state_alone(key):
     lr = make(key, seed=0)
     n, before = cost(lr), state(lr)
     for bad in BAD_PURCHASES:
@@ -417,10 +408,6 @@ def test_bad_values_and_labels_leave_the_state_alone(key):
         with pytest.raises(ValueError, match="y = "): lr.update(bad)
         assert state(lr) == before
     lr.update(1.0)
-
-
-@every_learner
-def test_order_of_calls(key):
     lr = make(key, seed=0)
     calls = {"query": lr.query, "commit": lr.commit, "update": lambda: lr.update(1.0)}
     calls |= {name: lambda name=name: getattr(lr, name)(np.ones(lr._cost)) for name in ("predict", "observe")}
@@ -428,10 +415,6 @@ def test_order_of_calls(key):
         for name in set(calls) & set(lr.calls) - {expected}:
             with pytest.raises(oslr.ProtocolError, match=f"expected {expected}"): calls[name]()
         calls[expected]()
-
-
-@every_learner
-def test_bad_streams(key):
     lr, y = make(key, seed=2), stream.y.copy()
     y[3] = np.nan
     bad = [(stream.X, y, r"y\[3\]"), (stream.X[:, :5], stream.y, "learner.d"), (stream.X[0], stream.y, "X"),

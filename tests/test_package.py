@@ -54,10 +54,15 @@ COMMANDS = {"serve --features 4 --budget 2": "orjson", "run a.csv --target y --b
 def sentence(library): return f'{library} is not installed: pip install "oslr_nb[{EXTRAS[library]}]" brings it.'
 
 
-def test_learners_need_no_extra(tmp_path):
+def test_learners_need_no_extra_and_each_brings_its_libraries(tmp_path):
     assert python(ALONE + EVERY_LEARNER.format(path=str(tmp_path / "a.npz"))).stdout == "8\n"
     assert python(ALONE + EVERY_MODULE).stdout.split() == [
         f"oslr_nb.practice.{name}" for name in ("adapters", "columns", "reading", "report", "service", "tables")]
+    tomllib = pytest.importorskip("tomllib", reason="Python 3.10 has none")
+    extras = tomllib.loads((TOP / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for library, extra in EXTRAS.items():
+        assert library.replace("sklearn", "scikit-learn") in [re.match(r"[\w-]+", r)[0] for r in extras[extra]]
+        assert re.search(rf"[\[,]{extra}[\],]", extras["all"][0])
 
 
 def test_the_code_of_the_readme_needs_no_extra_and_what_is_missing_is_named_with_its_own():
@@ -71,14 +76,6 @@ def test_the_code_of_the_readme_needs_no_extra_and_what_is_missing_is_named_with
     code += "    done = CliRunner().invoke(app, words)\n    print(done.exit_code, done.output.splitlines()[-1])"
     said = python(ALONE + code.format(commands=list(COMMANDS))).stdout.splitlines()
     assert said == [f"2 {sentence(library)}" for library in COMMANDS.values()]
-
-
-def test_each_extra_brings_its_libraries():
-    tomllib = pytest.importorskip("tomllib", reason="Python 3.10 has none")
-    extras = tomllib.loads((TOP / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    for library, extra in EXTRAS.items():
-        assert library.replace("sklearn", "scikit-learn") in [re.match(r"[\w-]+", r)[0] for r in extras[extra]]
-        assert re.search(rf"[\[,]{extra}[\],]", extras["all"][0])
 
 
 @pytest.fixture
@@ -109,15 +106,11 @@ def nowhere(root):
     return {"HOME": str(pycache), "XDG_CACHE_HOME": "", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
-def test_an_installation_that_cannot_be_written(copy_of_package):
-    "Without a home nothing is kept; with one, the compiled code goes there; NUMBA_CACHE_DIR is tried first."
+def test_an_installation_that_cannot_be_written_and_a_word_while_compiling(copy_of_package):
     assert python(PLAY, copy_of_package, **nowhere(copy_of_package), OSLR_QUIET="1").stdout.strip() == "8"
     for name, folder in (("XDG_CACHE_HOME", "cache"), ("NUMBA_CACHE_DIR", "numba")):
         assert python(PLAY, copy_of_package, **{name: str(copy_of_package / folder)}).stdout.strip() == "8"
         assert list((copy_of_package / folder).rglob("kernels-*/**/*.nbi"))
-
-
-def test_a_word_while_compiling(copy_of_package):
     code = "import numpy as np, oslr_nb as oslr; oslr.simulate(oslr.auto(8, 5), np.eye(8), np.ones(8))"
     assert python(code, copy_of_package).stderr == "oslr_nb: compiling, once for this version; `oslr warm` does it ahead.\n"
     assert python(code, copy_of_package).stderr == ""

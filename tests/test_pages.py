@@ -40,14 +40,16 @@ def test_folded(source, directives, shown):
         assert c.source.count("code-fold") == c.source.count("code-summary") == 1
 
 
-def test_hidden_cells_and_own_numbers():
+def test_hidden_cells_own_numbers_and_all_pages(top):
+    "By our class, and not by nbdev's own folds too: they would come on top of those that a notebook has."
     c = cell("import os", "export")
     fold(c)
-    assert "source" not in c
-    assert own_numbers("---\ntitle: A\n---") == "---\ntitle: A\n---"
+    assert "source" not in c and own_numbers("---\ntitle: A\n---") == "---\ntitle: A\n---"
     front = own_numbers("---\ntitle: A\nstatements: XX\n---")
     assert "thm-title: Theorem XX" in front and "lem-prefix: Lemma XX" in front and front.endswith("---")
     assert "environment-remark-title: Remark XX" in front  # of remarks, which Quarto draws as it draws proofs
+    settings = (top / "settings.ini").read_text()
+    assert "procs = website.procs:Page" in settings and "add_fold" in settings.split("skip_procs =")[1].splitlines()[0]
 
 
 def test_statements_and_claims_lead_to_each_other():
@@ -63,9 +65,3 @@ def test_statements_and_claims_lead_to_each_other():
     line = Page.line(SimpleNamespace(place="papers/a/01.ipynb"), record)
     assert "{#claim-A9 .check-line}" in line and "(../../results/claims.ipynb#row-A9)" in line
     assert "(#claim-A9)" in marked("::: {#thm-two}\n\nText.\n\n:::", [record])
-
-
-def test_all_pages_are_processed(top):
-    "By our class, and not by nbdev's own folds too: they would come on top of those that a notebook has."
-    settings = (top / "settings.ini").read_text()
-    assert "procs = website.procs:Page" in settings and "add_fold" in settings.split("skip_procs =")[1].splitlines()[0]

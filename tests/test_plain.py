@@ -139,13 +139,18 @@ def test_numbers_are_filled_in(tmp_path):
     assert texts[5].startswith('## References\n\n<a id="ref-knuth"></a>Knuth, Donald. 1997.')
 
 
-def test_labels_in_docstrings_have_their_numbers(tmp_path):
+def test_labels_in_docstrings_and_letters_of_two_pages(tmp_path):
+    "Labels have their numbers, and one number means one statement."
     box = '<blockquote id="lem-{0}">\n\n**Lemma ?**\n\nText.\n\n</blockquote>'
     text = 'def f():\n    "Bound of {}."\n    return "lem-b"  # {}'
     page(tmp_path, md(FRONT), md(box.format("b")), md(box.format("a")), code(text.format("lem-b", "as in Lemma XX 7 (lem-a), lem-gone")))
     numbers.renew(tmp_path)
     source = "".join(json.loads((tmp_path / "a.ipynb").read_text())["cells"][3]["source"])
     assert source == text.format("Lemma XX 1 (lem-b)", "as in Lemma XX 2 (lem-a), lem-gone") and numbers.renew(tmp_path) == []
+    page(tmp_path, md(FRONT))
+    (tmp_path / "a.ipynb").rename(tmp_path / "b.ipynb")
+    page(tmp_path, md(FRONT), md("[Lemma YY 1](#lem-a)"))
+    assert {"letters XX of two pages", "a.ipynb: letters of no such page in [Lemma YY 1](#lem-a)"} <= set(numbers.problems(tmp_path))
 
 
 @pytest.mark.parametrize(("text", "problem"), [
@@ -157,13 +162,6 @@ def test_problems_are_noticed(tmp_path, text, problem):
     page(tmp_path, md(text))
     numbers.renew(tmp_path)
     assert any(problem in found for found in numbers.problems(tmp_path))
-
-
-def test_one_number_means_one_statement(tmp_path):
-    page(tmp_path, md(FRONT))
-    (tmp_path / "a.ipynb").rename(tmp_path / "b.ipynb")
-    page(tmp_path, md(FRONT), md("[Lemma YY 1](#lem-a)"))
-    assert {"letters XX of two pages", "a.ipynb: letters of no such page in [Lemma YY 1](#lem-a)"} <= set(numbers.problems(tmp_path))
 
 
 def test_the_notebooks():

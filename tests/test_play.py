@@ -56,18 +56,8 @@ def test_the_learner_is_algorithm_1(budget, top, rate):
         np.testing.assert_allclose(run["lambdas"][1:], np.sqrt(squares) / radius, atol=1e-8)
 
 
-def test_greedy_and_lots():
-    "Without random features outsiders are never bought, with one their pairs do not count; pairs come up equally often (5 errors)."
-    X, y = [[0.5, -0.4, 0.3, 0.2]] * 5, [0.7] * 5
-    assert javascript("play.algorithm1(X, y, {budget: 2, top: 2}).bought", X=X, y=y) == [[0, 1]] * 5
-    x, w = np.array(X[0]), dual_averaging_step(np.array(javascript("play.algorithm1(X, y, {budget: 3, top: 2}).h", X=X[:1], y=y[:1])), 1e9)
-    assert np.count_nonzero(w) == 3 and np.sign(w[:2]).tolist() == np.sign(x[:2]).tolist()
-    bought = javascript("play.algorithm1(X, y, {budget: 3, top: 1, seed: 3}).bought", X=[[0.0] * 5] * 6000, y=[0.0] * 6000)
-    pairs = np.unique([sorted(S[1:]) for S in bought], axis=0, return_counts=True)
-    assert {S[0] for S in bought} == {0} and len(pairs[0]) == 6 and np.abs(pairs[1] - 1000).max() < 5 * math.sqrt(6000 * 5 / 36)
-
-
-def test_prices_cuts_and_the_best_two():
+def test_greedy_lots_prices_cuts_and_the_best_two():
+    "Without random features outsiders are never bought, with one their pairs do not count; pairs come up equally often."
     for d, budget, top in ((20, 12, 0), (20, 12, 7), (9, 2, 0), (30, 30, 4)):
         assert math.isclose(sum(javascript(f"play.price({d}, {budget}, {top})").values()), bound_observe_moment(d, budget, top))
     rng = np.random.default_rng(0)
@@ -77,6 +67,13 @@ def test_prices_cuts_and_the_best_two():
     X = rng.integers(-3, 4, (10, 8)).astype(float)
     y = 2 * X[:, 1] - X[:, 4] + rng.standard_normal(10)
     assert math.isclose(javascript("play.bestTwo(X, y)", X=X.tolist(), y=y.tolist()), best_sparse(X, y, 2).loss)
+    X, y = [[0.5, -0.4, 0.3, 0.2]] * 5, [0.7] * 5
+    assert javascript("play.algorithm1(X, y, {budget: 2, top: 2}).bought", X=X, y=y) == [[0, 1]] * 5
+    x, w = np.array(X[0]), dual_averaging_step(np.array(javascript("play.algorithm1(X, y, {budget: 3, top: 2}).h", X=X[:1], y=y[:1])), 1e9)
+    assert np.count_nonzero(w) == 3 and np.sign(w[:2]).tolist() == np.sign(x[:2]).tolist()
+    bought = javascript("play.algorithm1(X, y, {budget: 3, top: 1, seed: 3}).bought", X=[[0.0] * 5] * 6000, y=[0.0] * 6000)
+    pairs = np.unique([sorted(S[1:]) for S in bought], axis=0, return_counts=True)
+    assert {S[0] for S in bought} == {0} and len(pairs[0]) == 6 and np.abs(pairs[1] - 1000).max() < 5 * math.sqrt(6000 * 5 / 36)
 
 
 def test_every_figure_has_its_box():

@@ -72,8 +72,8 @@ def faults(module):
 def test_docstrings_are_complete(): assert not [f"{m.name}.{fault}" for m in SHOWN for fault in faults(m)]
 
 
-def test_learners_have_their_methods():
-    "The calls of a round, saving and loading stand in the entry of every learner, as links; names that a user types exist."
+def test_learners_have_their_methods_and_names_their_places():
+    "An unclear name is that of its own page, or the method of other classes; nothing of a docstring becomes markup by accident."
     for module in reference.shown():
         for name in module.public:
             bases = [base.name for _, base in reference.lineage(module, name)]
@@ -83,6 +83,11 @@ def test_learners_have_their_methods():
                 assert reference.target(f"{name}.query")[1] == "Learner.query"
     known = {name for module in MODULES.values() for name in module.public}
     assert TYPED - {"HOME", "STOREYS"} <= known and len(TYPED) > 60
+    assert reference.target("claim", "results/experiments.ipynb") == ("reference/results.experiments.ipynb", "claim")
+    assert reference.target("claim", "ledger/claims.ipynb") == ("reference/claims.ipynb", "claim")
+    assert "observe" in MODULES["ito2017.algorithm1"].public and reference.target("observe", "core/00_environment.ipynb") is None
+    assert reference.target("best_sparse", ITO) == ("reference/run.ipynb", "best_sparse")
+    assert reference.plain("|w|_1 <= r, x^T y^2 and `a_b`") == r"\|w\|\_1 \<= r, x\^T y\^2 and `a_b`"
 
 
 ITO, DRIVER = "papers/ito2017/01_algorithm1.ipynb", "reference/driver.ipynb"
@@ -102,15 +107,6 @@ def test_a_name_has_one_place(name, page, anchor): assert reference.target(name,
 
 @pytest.mark.parametrize("name", ["verify", "case", "np.sqrt", "radius", "oslr.nothing", "RDA1.nothing", "a b", "k", "x[S]", "simulate.py"])
 def test_what_is_no_name_or_unclear_has_none(name): assert reference.target(name, ITO) is None
-
-
-def test_names_and_words():
-    "An unclear name is that of its own page, or the method of other classes; nothing of a docstring becomes markup by accident."
-    assert reference.target("claim", "results/experiments.ipynb") == ("reference/results.experiments.ipynb", "claim")
-    assert reference.target("claim", "ledger/claims.ipynb") == ("reference/claims.ipynb", "claim")
-    assert "observe" in MODULES["ito2017.algorithm1"].public and reference.target("observe", "core/00_environment.ipynb") is None
-    assert reference.target("best_sparse", ITO) == ("reference/run.ipynb", "best_sparse")
-    assert reference.plain("|w|_1 <= r, x^T y^2 and `a_b`") == r"\|w\|\_1 \<= r, x\^T y\^2 and `a_b`"
 
 
 LINK = "[`simulate`](../../reference/driver.ipynb#simulate)"

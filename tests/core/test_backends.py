@@ -143,13 +143,6 @@ def test_a_backend_that_is_set_outside():
         assert dict(backends.hand_out(lambda: joblib.effective_n_jobs(-1), [()] * 2)) == {0: 1, 1: 1}
 
 
-def test_an_error_of_a_piece_and_a_lost_cluster_end_the_run(clusters):
-    with backends.use_backend("dask", clusters["two"]), pytest.raises(ValueError, match="invalid literal"):
-        list(backends.hand_out(int, [("1",), ("one",), ("2",)]))
-    with pytest.raises(ValueError, match=r"lasts until the end \(gone; run the same again"), backends.use_backend("dask", clusters["two"]):
-        raise CancelledError("gone")
-
-
 def test_threads_share_the_limit_of_linear_algebra():
     "The first of two leaves while the second is inside: one thread until that has left too, and then what was before."
     threads = lambda: {lib["filepath"]: lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"}
@@ -187,7 +180,8 @@ def test_refusals(name, args, sentence, clusters, tmp_path, monkeypatch):
     assert not (tmp_path / "out").exists()
 
 
-def test_no_dask_and_another_version_on_the_workers(monkeypatch, clusters):
+def test_no_dask_other_versions_and_what_ends_a_run(monkeypatch, clusters):
+    "An error of a piece, a cluster that is lost."
     monkeypatch.setitem(sys.modules, "distributed", None)
     done = command("verify", "--backend", "dask", "--scheduler", "tcp://127.0.0.1:1")
     assert done.exit_code == 2 and 'pip install "oslr_nb[dask]"' in done.output
@@ -196,6 +190,10 @@ def test_no_dask_and_another_version_on_the_workers(monkeypatch, clusters):
         with pytest.raises(ValueError, match="a worker has another oslr_nb"): list(backends.hand_out(int, [("1",)]))
     done = command("verify", "--backend", "dask", "--scheduler", clusters["two"])
     assert done.exit_code == 2 and "this very oslr_nb (worker tcp" in done.output and "its source is another" in done.output
+    with backends.use_backend("dask", clusters["two"]), pytest.raises(ValueError, match="invalid literal"):
+        list(backends.hand_out(int, [("1",), ("one",), ("2",)]))
+    with pytest.raises(ValueError, match=r"lasts until the end \(gone; run the same again"), backends.use_backend("dask", clusters["two"]):
+        raise CancelledError("gone")
 
 
 def test_a_worker_that_dies(clusters, tmp_path):

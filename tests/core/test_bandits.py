@@ -9,8 +9,7 @@ from oslr_nb.core import bandits as b
 from oslr_nb.core.compiled import generator_words
 
 
-def test_weights_at_the_ends():
-    "Equal sums, one arm, differences from tiny to huge: probabilities, all positive while their square roots are numbers."
+def test_weights_at_the_ends_and_the_seed_and_the_rates_count():
     for K in (1, 2, 1000):
         p = np.empty(K)
         assert math.isclose(b.tsallis_weights(np.full(K, 7.0), 0.3, p), 2 * math.sqrt(K)) and np.allclose(p, 1 / K, rtol=1e-13)
@@ -18,17 +17,14 @@ def test_weights_at_the_ends():
         p = np.empty(3)
         b.tsallis_weights(np.array([0.0, size, 2 * size]), 0.5, p)
         assert p[0] >= p[1] >= p[2] > 0 and math.isclose(p.sum(), 1, rel_tol=1e-13)
+    with pytest.raises(ValueError, match="K = 1"): b.tsallis_inf(np.ones((3, 1)), 0, [1, 1, 1])
+    losses = np.random.default_rng(0).random((40, 3))
+    one = b.tsallis_inf(losses, 1)
+    assert (one[0] == b.tsallis_inf(losses, 1)[0]).all() and (one[0] != b.tsallis_inf(losses, 2)[0]).any()
+    assert (one[1] == b.tsallis_inf(losses, 1, [b.tsallis_rate(t, 3) for t in range(1, 41)])[1]).all()
 
 
 def test_draws_have_their_law():
     p, words = np.array([0.5, 0.0, 0.3, 0.2]), generator_words(np.random.default_rng(0))
     counts = np.bincount([b.tsallis_draw(words, p) for _ in range(4000)], minlength=4)
     assert counts[1] == 0 and abs(counts / 4000 - p).max() < 0.04
-
-
-def test_the_seed_and_the_rates_count():
-    with pytest.raises(ValueError, match="K = 1"): b.tsallis_inf(np.ones((3, 1)), 0, [1, 1, 1])
-    losses = np.random.default_rng(0).random((40, 3))
-    one = b.tsallis_inf(losses, 1)
-    assert (one[0] == b.tsallis_inf(losses, 1)[0]).all() and (one[0] != b.tsallis_inf(losses, 2)[0]).any()
-    assert (one[1] == b.tsallis_inf(losses, 1, [b.tsallis_rate(t, 3) for t in range(1, 41)])[1]).all()

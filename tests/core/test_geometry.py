@@ -24,7 +24,7 @@ test_refused = refusals([
 ])
 
 
-def test_intervals():
+def test_intervals_and_sizes_of_the_buffer():
     "Also a condition number where an eigenvalue is nearly zero."
     assert Interval(1.0, 4.0, "example").map(math.sqrt) == Interval(1.0, 2.0, "example")
     assert str(Interval(1.0, 4.0, "example")) == "in [1, 4]" and not Interval(0.0, 1e-9, "example").exact
@@ -32,9 +32,6 @@ def test_intervals():
     assert g.check_psd("V", np.zeros((2, 2))).shape == (2, 2)
     interval = g.restricted_condition(np.diag([1, 1e-13]), 1)
     assert interval.upper == math.inf and math.isclose(interval.lower, math.sqrt(1e13))
-
-
-def test_sizes_of_the_buffer():
     buf, state = g.top_buffer(1000, 5)
     assert buf.tolist() == list(range(13)) and buf.dtype == np.int64 and state.tolist() == [0, 12, 0]
     assert [g.top_buffer(*size)[0].size for size in ((20, 5), (1000, 0), (3, 3, 0))] == [20, 0, 3]

@@ -13,18 +13,9 @@ import pytest
 from conftest import refusals, refused
 from scipy.sparse import csr_matrix
 
+from oslr_nb.core import environment
 from oslr_nb.core.checks import LARGEST
 from oslr_nb.core.driver import check_rows, play, simulate
-from oslr_nb.core.environment import (
-    BudgetExceeded,
-    Environment,
-    ProtocolError,
-    check_bought,
-    check_sparse,
-    check_stream,
-    split_query,
-    weighted_sum,
-)
 from oslr_nb.core.learner import Learner, check_learner
 from oslr_nb.core.registry import CLASSES, all_learners, at_a_glance, register
 from oslr_nb.core.run import Run
@@ -32,6 +23,9 @@ from oslr_nb.core.saving import load
 from oslr_nb.core.storage import write_file
 
 NAN = np.nan
+BudgetExceeded, Environment, ProtocolError = environment.BudgetExceeded, environment.Environment, environment.ProtocolError
+check_bought, check_sparse, check_stream = environment.check_bought, environment.check_sparse, environment.check_stream
+split_query, weighted_sum = environment.split_query, environment.weighted_sum
 
 
 class First(Learner):
@@ -93,11 +87,25 @@ test_refused = refusals([
 ])
 
 
-def test_accepted():
+def test_streams_that_are_accepted():
+    "Labels may be missing where that is said."
     X, y = check_stream([[1, 2], [3, 4]], [0, 1])
     assert X.dtype == np.float64 and check_stream(X, y)[0] is X
     assert weighted_sum(np.array([2.0, 0.0]), np.array([3.0, NAN]), 0.5) == 6.5 and check_sparse(np.ones(3), 3) == 3
     assert [check_rows(rows, 3).tolist() for rows in (None, [2, 2], [])] == [[0, 1, 2], [2, 2], []]
+    _, y = check_stream([[1.0], [2.0]], [NAN, 1.0], missing=True)
+    assert np.isnan(y[0]) and y[1] == 1
+    for y in ([NAN, np.inf], ["a", "b"]):
+        with refused("y"): check_stream([[1.0], [2.0]], y, missing=True)
+    env = Environment([[1.0, 2.0]] * 3, [NAN, 1.0, 1.0], budget=1)
+    assert np.isnan(env.predict(0.5))
+    env.observe([0])
+    env.skip()
+    assert env.t == 2 and np.isnan(env.predictions[1]) and env.n_observed.tolist() == [0, 1, 0] and env.predict(2.0) == 1
+    with pytest.raises(ProtocolError, match="after the end"): env.skip()
+    run = Run(env._X, env._y, np.arange(3), env.predictions, env.n_observed)
+    assert run.scored.tolist() == [False, False, True] and run.regret([1.0, 0.0]).tolist() == [0, 0, 1]
+    assert run.best_sparse(1).loss == pytest.approx(0)
 
 
 def refuses(kind, f, *args):
@@ -204,19 +212,3 @@ def test_tables(kind):
 def test_tables_that_hold_no_numbers(table, words):
     with refused(words): check_stream(table, [1.0])
     with refused("dtype of y"): check_stream([[1.0]], pd.Series(["x"]))
-
-
-def test_missing_labels():
-    _, y = check_stream([[1.0], [2.0]], [NAN, 1.0], missing=True)
-    assert np.isnan(y[0]) and y[1] == 1
-    for y in ([NAN, np.inf], ["a", "b"]):
-        with refused("y"): check_stream([[1.0], [2.0]], y, missing=True)
-    env = Environment([[1.0, 2.0]] * 3, [NAN, 1.0, 1.0], budget=1)
-    assert np.isnan(env.predict(0.5))
-    env.observe([0])
-    env.skip()
-    assert env.t == 2 and np.isnan(env.predictions[1]) and env.n_observed.tolist() == [0, 1, 0] and env.predict(2.0) == 1
-    with pytest.raises(ProtocolError, match="after the end"): env.skip()
-    run = Run(env._X, env._y, np.arange(3), env.predictions, env.n_observed)
-    assert run.scored.tolist() == [False, False, True] and run.regret([1.0, 0.0]).tolist() == [0, 0, 1]
-    assert run.best_sparse(1).loss == pytest.approx(0)

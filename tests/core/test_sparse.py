@@ -43,6 +43,7 @@ def test_small_cases():
 
 
 def test_ways_to_end():
+    "A state can be used again, as a learner does: for one programme after the other, and without a record."
     rng = np.random.default_rng(0)
     A = rng.standard_normal((60, 30))
     G, c = A.T @ A / 60, rng.standard_normal(30)
@@ -56,6 +57,15 @@ def test_ways_to_end():
     assert few.status == "pivots" and few.pivots == 5 and (few.radii == whole.radii[: few.radii.size]).all()
     capped = dantzig(G, c, 0.0, most_pivots=5)  # HiGHS answers instead
     assert capped.method == "highs" and capped.status == "optimal" and np.isclose(capped.norm, whole.norms[-1])
+    rng, state, none = np.random.default_rng(3), ds.dantzig_state(20, 20), ds.dantzig_record(0, 0)
+    for _ in range(5):
+        A = rng.standard_normal((30, 20))
+        G, c = A.T @ A, rng.standard_normal(20)
+        ds.dantzig_start(G, c, state)
+        assert ds.dantzig_follow(G, c, 0.1, np.inf, 1e9, state, none) == ds.REACHED
+        w, m = np.zeros(20), int(state.num[0]["active"])
+        w[state.cols[:m]] = state.w[:m]
+        assert np.allclose(w, dantzig(G, c, 0.1).w, atol=1e-14)
 
 
 @pytest.mark.parametrize("scale", [1e-55, 1e-8, 1e8, 1e55])
@@ -119,31 +129,8 @@ def test_blands_rule(kind):
     assert done == ds.REACHED and np.isclose(np.abs(state.w[: int(num["active"])]).sum(), dantzig(G, c, least).norm)
 
 
-def test_a_state_can_be_used_again():
-    "As a learner does: one state for one programme after the other, and without a record."
-    rng, state, none = np.random.default_rng(3), ds.dantzig_state(20, 20), ds.dantzig_record(0, 0)
-    for _ in range(5):
-        A = rng.standard_normal((30, 20))
-        G, c = A.T @ A, rng.standard_normal(20)
-        ds.dantzig_start(G, c, state)
-        assert ds.dantzig_follow(G, c, 0.1, np.inf, 1e9, state, none) == ds.REACHED
-        w, m = np.zeros(20), int(state.num[0]["active"])
-        w[state.cols[:m]] = state.w[:m]
-        assert np.allclose(w, dantzig(G, c, 0.1).w, atol=1e-14)
-
-
-def test_hopeless_matrices():
-    "Hilbert's matrix, and features whose units differ by eight digits: the answer is certified, or says that it is not."
-    rng = np.random.default_rng(4)
-    for n in range(12):
-        d = 25
-        X = rng.standard_normal((d, d)) * 10 ** rng.uniform(-4, 4, d)
-        G = 1 / (1.0 + np.add.outer(range(d), range(d))) if n % 2 else X.T @ X
-        found = dantzig(G, rng.standard_normal(d), 10.0 ** -(n // 2))
-        assert np.isfinite(found.w).all() and (found.status != "optimal" or found.certificate.holds)
-
-
-def test_greedy_edges():
+def test_edges():
+    "Of greedy choices; Hilbert's matrix, units that differ by eight digits: the answer is certified, or says that it is not."
     for method in (omp, forward_selection):
         assert method(EYE, C, 0).support.size == 0 and method(EYE, np.zeros(3), 3).support.size == 0
         assert method(EYE, C, 3).support.tolist() == [0, 1, 2]
@@ -153,3 +140,10 @@ def test_greedy_edges():
         assert hollow.support.tolist() == [0] and hollow.skipped.tolist() == [1, 2]
         exact = method(np.array([[2.0, 1], [1, 2]]), np.array([2.0, 1]), 2)  # nothing is left after the first choice
         assert exact.support.tolist() == [0] and np.allclose(exact.w, [1, 0], rtol=1e-14, atol=0) and exact.skipped.size == 0
+    rng = np.random.default_rng(4)
+    for n in range(12):
+        d = 25
+        X = rng.standard_normal((d, d)) * 10 ** rng.uniform(-4, 4, d)
+        G = 1 / (1.0 + np.add.outer(range(d), range(d))) if n % 2 else X.T @ X
+        found = dantzig(G, rng.standard_normal(d), 10.0 ** -(n // 2))
+        assert np.isfinite(found.w).all() and (found.status != "optimal" or found.certificate.holds)

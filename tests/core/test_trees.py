@@ -128,11 +128,9 @@ def at_once(state, I, change, n, R, rebase=True):
 
 
 def test_broken_steps_are_seen():
+    "The scale has a limit, and the rules for rebasing keep the digits."
     assert max(error("cancel", seed, step=stale) for seed in range(5)) > 1e-2
     assert max(error("huge", seed, step=at_once) for seed in range(25)) > 1e-6
-
-
-def test_the_scale_has_a_limit():
     state, total = trees.lazy_ball(2), np.zeros(2)
     for t in range(300):
         state.num.view(trees.LAZY_SCALARS)[0]["scale"] *= 0.9  # instead of lazy_scale
@@ -142,6 +140,7 @@ def test_the_scale_has_a_limit():
         trees.lazy_tally(state)
         total += w
     assert np.abs(trees.lazy_sums(state) - total).max() > 1e-3
+    assert lost(trees.lazy_step) < 1e-14 < 3e-14 < lost(partial(at_once, rebase=False))
 
 
 def lost(step, rounds=2000, d=8):
@@ -154,6 +153,3 @@ def lost(step, rounds=2000, d=8):
         step(state, I, change, 2, 1.0)
         worst = max(worst, np.abs(trees.lazy_weights(state) - w).max())
     return worst
-
-
-def test_the_rules_for_rebasing_keep_the_digits(): assert lost(trees.lazy_step) < 1e-14 < 3e-14 < lost(partial(at_once, rebase=False))

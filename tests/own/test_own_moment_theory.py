@@ -34,13 +34,26 @@ def test_the_search_is_exact(k, indefinite):
             assert loss(w, V, b) <= values.min() + 1e-9
 
 
-def test_the_search_where_the_matrix_is_singular():
+def test_the_search():
+    "Where the matrix is singular; batches agree with single problems; the rule finds the weights."
     V = np.ones((3, 3))
     assert loss(page.sparse_minimiser(V, [1, 1, 1], 3, 2), V, np.ones(3)) == pytest.approx(-1)
     assert loss(page.sparse_minimiser(np.zeros((3, 3)), [0.5, -1, 0], 2, 2), np.zeros((3, 3)), np.array([0.5, -1, 0])) == pytest.approx(-4)
     assert not page.sparse_minimiser(np.eye(2), np.zeros(2), 2, 1).any()
     assert not page.sparse_minimiser(np.zeros((3, 3)), np.zeros(3), 1, 2).any()  # nothing seen, nothing bet
     assert np.abs(page.sparse_minimiser(-np.eye(3), np.zeros(3), 1, 2)).sum() == 2
+    A = RNG.standard_normal((7, 4, 4))
+    V, b = A + A.transpose(0, 2, 1), RNG.standard_normal((7, 4))
+    for w, M, c in zip(page.sparse_minima(V, b, 2, 0.7), V, b, strict=True):
+        assert np.allclose(w, page.sparse_minimiser(M, c, 2, 0.7), rtol=1e-9, atol=1e-12)
+    n, d = 20_000, 5
+    X = RNG.choice([-1.0, 1.0], (n, d))
+    y, S = 0.5 * X[:, 1] - 0.3 * X[:, 4] + 0.1 * RNG.choice([-1, 1], n), np.argsort(RNG.random((n, d)), axis=1) < 3
+    pair = np.full((d, d), 3 / 10) + np.eye(d) * (3 / 5 - 3 / 10)
+    w = page.moment_rule(np.where(S, X, np.nan), y, S, pair, 2, 1.0)
+    assert set(np.flatnonzero(w)) == {1, 4} and np.allclose(w[[1, 4]], [0.5, -0.3], atol=0.05)
+    V, b = page.bought_moments(X, y, S, np.broadcast_to(pair, (n, d, d)))
+    assert np.allclose(page.sparse_minimiser(V, b, 2, 1.0), w) and np.allclose(V, V.T)
 
 
 def test_chosen_favourites_cost_more_than_fixed_ones():
@@ -55,24 +68,6 @@ def test_chosen_favourites_cost_more_than_fixed_ones():
         excess.append(V * w * w - 2 * b * w + b * b / V)
         error.append(max(np.abs(np.diag(A) - V).max(), np.abs(c - b).max(), np.abs(A - b * b)[~np.eye(100, dtype=bool)].max()))
     assert 3 * np.mean(error) < np.mean(excess) < 4 * np.mean(error)
-
-
-def test_batches_agree_with_single_problems():
-    A = RNG.standard_normal((7, 4, 4))
-    V, b = A + A.transpose(0, 2, 1), RNG.standard_normal((7, 4))
-    for w, M, c in zip(page.sparse_minima(V, b, 2, 0.7), V, b, strict=True):
-        assert np.allclose(w, page.sparse_minimiser(M, c, 2, 0.7), rtol=1e-9, atol=1e-12)
-
-
-def test_the_rule_finds_the_weights():
-    n, d = 20_000, 5
-    X = RNG.choice([-1.0, 1.0], (n, d))
-    y, S = 0.5 * X[:, 1] - 0.3 * X[:, 4] + 0.1 * RNG.choice([-1, 1], n), np.argsort(RNG.random((n, d)), axis=1) < 3
-    pair = np.full((d, d), 3 / 10) + np.eye(d) * (3 / 5 - 3 / 10)
-    w = page.moment_rule(np.where(S, X, np.nan), y, S, pair, 2, 1.0)
-    assert set(np.flatnonzero(w)) == {1, 4} and np.allclose(w[[1, 4]], [0.5, -0.3], atol=0.05)
-    V, b = page.bought_moments(X, y, S, np.broadcast_to(pair, (n, d, d)))
-    assert np.allclose(page.sparse_minimiser(V, b, 2, 1.0), w) and np.allclose(V, V.T)
 
 
 test_refused = refusals([
@@ -98,7 +93,7 @@ test_refused = refusals([
 
 
 def test_bounds_by_hand():
-    "Each constant once, written out."
+    "Each constant once, written out. A decade adds A ln 10, from far enough on."
     n, d, q, B, k, phi = 10**6, 20, 0.1, 0.7, 3, 0.4
     L, m = math.log(20 * 23), 10**5
     error = math.sqrt(2 * L / m) + L / (3 * m)
@@ -119,6 +114,9 @@ def test_bounds_by_hand():
     assert page.bound_forward_selection(4, 3, 0.5, 1) == pytest.approx((5 / 6) ** 4)
     assert page.bound_aggregate(5, 3.0) == pytest.approx(18 * math.log(5))
     assert page.bound_aggregate(5, 3.0, "mean", False) == pytest.approx(72 * math.log(5) + 18)
+    A = 16 * 1.5**2 * 2 * (math.log(10 * 13) + 1) / (0.1 * 0.5)
+    at = [page.bound_fast_regret(10**e, 10, 0.1, 0.5, 2, 0.5) for e in (12, 13, 14)]
+    assert np.allclose(np.diff(at), A * math.log(10))
 
 
 @pytest.mark.parametrize(("k", "B", "phi"), [(1, 0.05, 1.0), (2, 1.0, 0.3), (4, 3.0, 0.05)])
@@ -132,27 +130,6 @@ def test_regret_bounds_are_sums(k, B, phi):
     assert 1 + both <= page.bound_fast_regret(T, d, q, B, k, phi) <= 1.5 * (1 + both)
 
 
-def test_the_logarithm():
-    "A decade adds A ln 10, from far enough on."
-    A = 16 * 1.5**2 * 2 * (math.log(10 * 13) + 1) / (0.1 * 0.5)
-    at = [page.bound_fast_regret(10**e, 10, 0.1, 0.5, 2, 0.5) for e in (12, 13, 14)]
-    assert np.allclose(np.diff(at), A * math.log(10))
-
-
-def test_experts():
-    "Clipping, a single expert, the same answer in another unit, both rules against a formula for two experts."
-    y = np.array([1.0, -1.0, 1.0, 1.0])
-    assert np.allclose(page.aggregate(np.full((4, 1), 5.0), y, 1.0), 1) and np.allclose(page.aggregate(np.full((4, 1), 0.3), y, 1.0), 0.3)
-    P, z = RNG.standard_normal((30, 4)), RNG.standard_normal(30)
-    for rule, unit in itertools.product(("vovk", "mean"), (1e-6, 1e6)):
-        assert np.allclose(page.aggregate(P * unit, z * unit, rule=rule), unit * page.aggregate(P, z, rule=rule), rtol=1e-9)
-    assert page.aggregate(P, z)[0] == 0 and (np.abs(page.aggregate(P, z)[1:]) <= np.maximum.accumulate(np.abs(z))[:-1] * (1 + 1e-12)).all()
-    low, high = (-2 * math.log((math.exp(-((0.5 - s) ** 2) / 2) + math.exp(-((-0.2 - s) ** 2) / 2)) / 2) for s in (-1, 1))
-    assert page.substitution([0.5, 0.5], [1.0, -0.4], 2.0) == pytest.approx(2 * (low - high) / 4)
-    assert page.substitution([0.25, 0.75], [1.0, -0.4], 2.0, "mean") == pytest.approx(-0.05)
-    assert len(page.aggregate(np.zeros((0, 2)), [])) == 0
-
-
 @pytest.mark.parametrize("rule", ["vovk", "mean"])
 def test_one_prediction_serves_all_labels(rule):
     "The square loss is at most the mixture's for labels in between, too."
@@ -163,11 +140,22 @@ def test_one_prediction_serves_all_labels(rule):
         for y in np.linspace(-1, 1, 21): assert (yhat - y) ** 2 <= -math.log(p @ np.exp(-eta * (z - y) ** 2)) / eta + 1e-12
 
 
-def test_gains():
+def test_experts_and_gains():
+    "Clipping, a single expert, the same answer in another unit, both rules against a formula for two experts; gains by hand."
     V = np.diag([1.0, 2.0, 4.0])
     assert page.random_gain(V, [1, 2, 2], [0], 1) == pytest.approx((2 + 1) / 2) == page.bound_random_gain(V, [1, 2, 2], [0], 1)
     assert page.random_gain(V, [1, 2, 2], [], 0) == page.bound_random_gain(V, [1, 2, 2], [], 0) == 0
     assert page.random_gain(V, [1, 2, 2], [0, 1], 1) == pytest.approx(1)
+    y = np.array([1.0, -1.0, 1.0, 1.0])
+    assert np.allclose(page.aggregate(np.full((4, 1), 5.0), y, 1.0), 1) and np.allclose(page.aggregate(np.full((4, 1), 0.3), y, 1.0), 0.3)
+    P, z = RNG.standard_normal((30, 4)), RNG.standard_normal(30)
+    for rule, unit in itertools.product(("vovk", "mean"), (1e-6, 1e6)):
+        assert np.allclose(page.aggregate(P * unit, z * unit, rule=rule), unit * page.aggregate(P, z, rule=rule), rtol=1e-9)
+    assert page.aggregate(P, z)[0] == 0 and (np.abs(page.aggregate(P, z)[1:]) <= np.maximum.accumulate(np.abs(z))[:-1] * (1 + 1e-12)).all()
+    low, high = (-2 * math.log((math.exp(-((0.5 - s) ** 2) / 2) + math.exp(-((-0.2 - s) ** 2) / 2)) / 2) for s in (-1, 1))
+    assert page.substitution([0.5, 0.5], [1.0, -0.4], 2.0) == pytest.approx(2 * (low - high) / 4)
+    assert page.substitution([0.25, 0.75], [1.0, -0.4], 2.0, "mean") == pytest.approx(-0.05)
+    assert len(page.aggregate(np.zeros((0, 2)), [])) == 0
 
 
 def test_drawn_counts_are_those_of_played_rounds():

@@ -10,16 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oslr_nb as oslr
-from oslr_nb.own import (
-    PairwiseLeastSquares,
-    PairwisePOSLR,
-    PairwiseTrainingOnly,
-    bound_aggregation,
-    mixed_prediction,
-    textbook_pairwise,
-)
+from oslr_nb import own
 from oslr_nb.own.parameter_free import KAPPA, bound_bet
 from oslr_nb.practice.data import digits_pair, sparse_linear
+
+PairwiseLeastSquares, PairwisePOSLR, PairwiseTrainingOnly = own.PairwiseLeastSquares, own.PairwisePOSLR, own.PairwiseTrainingOnly
+bound_aggregation, mixed_prediction, textbook_pairwise = own.bound_aggregation, own.mixed_prediction, own.textbook_pairwise
 
 
 def stream(seed=0, T=600, d=12):

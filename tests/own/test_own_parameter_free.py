@@ -20,11 +20,16 @@ def test_half_of_the_budget_are_favourites(budget, top): assert CoinBetting(12, 
 
 
 def test_digits_untuned():
-    "own.md: best tuned RDA1 0.52. The sign of the labels does not matter."
+    "own.md: best tuned RDA1 0.52. The sign of the labels does not matter. The textbook version learns, and refuses other sets."
     plain = oslr.simulate(CoinBetting(64, 8, seed=0), DIGITS.X, DIGITS.y, rows=ROWS).predictions
     assert (oslr.simulate(CoinBetting(64, 8, seed=0), DIGITS.X, -DIGITS.y, rows=ROWS).predictions == -plain).all()
     losses = [oslr.simulate(CoinBetting(64, 8, seed=s), DIGITS.X, DIGITS.y, rows=ROWS).losses.mean() for s in range(3)]
     assert np.mean(losses) < 0.2
+    s, rng = sparse_linear(8, 2, 200, seed=1), np.random.default_rng(0)
+    predictions, _ = page.coin_betting(s.X, s.y, 5, 2, lambda t, scores: observe(scores, 5, 2, rng))
+    assert np.isfinite(predictions).all() and ((predictions - s.y)[-100:] ** 2).mean() < (s.y[-100:] ** 2).mean()
+    with pytest.raises(ValueError, match=r"size of choose\(t, scores\) = 2: it must be budget = 5"):
+        page.coin_betting(s.X, s.y, 5, 2, lambda t, scores: [0, 1])
 
 
 def test_range_and_constants():
@@ -47,15 +52,8 @@ def test_range_and_constants():
     assert guess == 300
 
 
-def test_the_textbook_version():
-    s, rng = sparse_linear(8, 2, 200, seed=1), np.random.default_rng(0)
-    predictions, _ = page.coin_betting(s.X, s.y, 5, 2, lambda t, scores: observe(scores, 5, 2, rng))
-    assert np.isfinite(predictions).all() and ((predictions - s.y)[-100:] ** 2).mean() < (s.y[-100:] ** 2).mean()
-    with pytest.raises(ValueError, match=r"size of choose\(t, scores\) = 2: it must be budget = 5"):
-        page.coin_betting(s.X, s.y, 5, 2, lambda t, scores: [0, 1])
-
-
-def test_bets_refuse():
+def test_bets_and_their_bound():
+    "Bets refuse; the bound grows like the root."
     for g in ([np.nan], [[1.0]], "a", [1e61]):
         with pytest.raises(ValueError, match="it must be"): page.bets_of(g)
     for kw in ({"endowment": 0}, {"limit": -1.0}, {"limit": "a"}):
@@ -64,9 +62,6 @@ def test_bets_refuse():
     for hint in (1e-160, 1e-140):  # of any unit: not less where the squared hint is no number
         assert page.bound_bet(1.0, hint, hint * 5.0) >= page.bound_bet(1.0, hint, 0.0) > 0
     assert page.bound_bet(1.0, 1e-151, 1.0) > 2.0
-
-
-def test_bound_coin_betting_grows_like_the_root():
     good = {"k": 2, "d": 6, "budget": 5, "top": 2, "eigenvalue": 0.5, "condition": 2.0, "log": 5.0}
     bound = lambda T, **kw: page.bound_coin_betting(**({"T": T} | good | kw))
     assert 0.45 < math.log(bound(10**14) / bound(10**12)) / math.log(100) < 0.55

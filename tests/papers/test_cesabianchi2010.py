@@ -46,19 +46,6 @@ test_refused = refusals({
 })
 
 
-def test_the_score_says_what_it_lacks():
-    "Where a weight meets no number the run stops and names it. And the strength of a centred learner."
-    X, y = np.ones((40, 4)), np.ones(40)
-    for lr in (solvers.Baseline(4, 2, seed=0), compiled_aer.AER(4, 2, T=40, seed=0)):
-        simulate(lr, X, y)
-        spoilt = X.copy()
-        spoilt[5:] = np.nan
-        with pytest.raises(ValueError, match=r"X\[5, \d\] = nan"): simulate(lr, spoilt, y)
-    make = lambda **kw: compiled_aer.AER(10, 4, T=400, radius=2.0, radius_2=0.5, step=2.0, **kw)
-    assert math.isclose(make().lam, aer.aer_lambda(10, 4, 400, 2.0, 0.5) / 2)
-    assert math.isclose(make(centre=True, calibrate=0.1).lam, aer.aer_lambda(10, 4, 360, 2.0, 0.5, 2.0, 2.0) / 2)
-
-
 def test_weights_are_renewed_at_powers_of_two_and_forgotten_with_a_refused_run():
     lr = solvers.Baseline(4, 2, y_max=2, seed=0)
     assert (lr.coef_ == 0).all() and lr._renew() == 1 and lr.y_limit == ("y_max", 2.0)
@@ -74,7 +61,8 @@ def test_weights_are_renewed_at_powers_of_two_and_forgotten_with_a_refused_run()
     assert (lr.coef_ == solvers.solve_baseline(lr.A, lr.v, 1.0)).all()
 
 
-def test_small_policies_and_laws():
+def test_small_policies_and_scores():
+    "Where a weight meets no number the run stops and names it. And the strength of a centred learner."
     stump = prediction_time.Policy(Fraction(0), HALF, 1, {Fraction(1): prediction_time.Policy(Fraction(0), Fraction(3))})
     assert stump.predict([math.nan, 1]) == 3 and stump.predict([math.nan, 7]) == HALF and str(stump) == "x[1]: 1 -> (3)"
     assert prediction_time.check_law([((1,), 2.5, 1)], 1) == [((1,), Fraction(5, 2), 1)]
@@ -83,6 +71,15 @@ def test_small_policies_and_laws():
     assert prediction_time.sign_law([1, 2], [0, 1, 0])[1] == ((1, -1), -1, HALF)
     assert prediction_time.hard_chances(10, 1) == [Fraction(1, 11)] * 11 and sum(prediction_time.hard_chances(9, Fraction(3, 2))) == 1
     assert prediction_time.test_time_floor(3, 3) == 0 and np.isclose(prediction_time.test_time_floor(2), 3 - 2 * math.sqrt(2))
+    X, y = np.ones((40, 4)), np.ones(40)
+    for lr in (solvers.Baseline(4, 2, seed=0), compiled_aer.AER(4, 2, T=40, seed=0)):
+        simulate(lr, X, y)
+        spoilt = X.copy()
+        spoilt[5:] = np.nan
+        with pytest.raises(ValueError, match=r"X\[5, \d\] = nan"): simulate(lr, spoilt, y)
+    make = lambda **kw: compiled_aer.AER(10, 4, T=400, radius=2.0, radius_2=0.5, step=2.0, **kw)
+    assert math.isclose(make().lam, aer.aer_lambda(10, 4, 400, 2.0, 0.5) / 2)
+    assert math.isclose(make(centre=True, calibrate=0.1).lam, aer.aer_lambda(10, 4, 360, 2.0, 0.5, 2.0, 2.0) / 2)
 
 
 def test_the_report(tmp_path, top):

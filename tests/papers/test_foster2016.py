@@ -136,10 +136,16 @@ def test_many_features(d, k, r):
     assert np.allclose(lr.W, np.exp(lr.logw - lr.num.view(f.SCALARS)[0]["reference"]), 1e-14) and np.isclose(lr.sums.sum(), lr.W.sum())
 
 
-def test_fewer_features_are_bought_when_the_sets_overlap():
+def test_overlaps_and_chances_that_cannot_be():
+    "Fewer features are bought when the sets overlap."
     s = sparse_linear(10, 2, 3000, seed=6)
     bought = simulate(FKK(10, 4, k=2, T=3000, x_norm=10, y_max=10, seed=1), s.X, s.y).n_observed
     assert abs(bought.mean() - (2 + 2 * 0.8)) < 0.05 and set(bought) == {2, 3, 4}
+    for pair in (np.zeros((4, 4)), np.full((3, 3), 0.5)):
+        with pytest.raises(ValueError, match="pair"): f.cost_and_gradient(**arguments_of(f.cost_and_gradient) | {"pair": pair})
+    for choice in ((15, [0, 1]), (0, [0, 1, 2]), (0, [0, 9]), 5, (0, [0.5, 1])):
+        with pytest.raises(ValueError, match="it must be"):
+            f.textbook_fkk(**arguments_of(f.textbook_fkk) | {"choose": lambda t, D, c=choice: c})
 
 
 def test_absurd_scales_and_rates():
@@ -169,11 +175,3 @@ def scaled(s, x_norm, y_max):
 def test_too_many_subsets_are_refused(d, k):
     with pytest.raises(ValueError, match=r"memory = .* subsets are kept"): FKK(d, k + 2, k=k, T=1, memory=15504 * 141 - 1)
     if d == 20: assert len(FKK(d, k + 2, k=k, T=1, memory=15504 * 141).table) == 15504
-
-
-def test_chances_that_cannot_be():
-    for pair in (np.zeros((4, 4)), np.full((3, 3), 0.5)):
-        with pytest.raises(ValueError, match="pair"): f.cost_and_gradient(**arguments_of(f.cost_and_gradient) | {"pair": pair})
-    for choice in ((15, [0, 1]), (0, [0, 1, 2]), (0, [0, 9]), 5, (0, [0.5, 1])):
-        with pytest.raises(ValueError, match="it must be"):
-            f.textbook_fkk(**arguments_of(f.textbook_fkk) | {"choose": lambda t, D, c=choice: c})

@@ -58,7 +58,8 @@ def test_kernels_by_hand():
     assert learners.attribute_score(strided(np.ones((1, 3))), 0, plan, state) == 0
 
 
-def test_rates_of_the_printed_theorems_and_helpers_of_the_pages():
+def test_rates_helpers_and_arguments():
+    "Printed rates, helpers of the pages; the textbook refuses draws that cannot be; chances are normalised; T is needed."
     assert scalars(AERR(10, 4, T=400))["rate"] == pytest.approx(2 / (4 * 400 * 20 / 3) ** 0.5)
     assert scalars(AELR(10, 4, T=400))["rate"] == pytest.approx(0.25 * (6 * math.log(20) / (50 * 400)) ** 0.5)
     assert scalars(AERR(10, 4, T=400, radius=2.0, y_max=2.0))["rate"] == pytest.approx((3 / (2 * 10 * 400)) ** 0.5)
@@ -71,18 +72,6 @@ def test_rates_of_the_printed_theorems_and_helpers_of_the_pages():
     assert online.floor_online(np.array([1.0, 2.0, 0.5]), 4, "estimate") == 1.25
     assert draws.confident_moments(np.full(3, 1e9), 1, 2, 0.1, 2.0, False).tolist() == [4, 4, 4]
     assert draws.data_dependent_q([4, 1], True) == pytest.approx([2 / 3, 1 / 3])
-
-
-test_refused_by_one_learner = refusals([
-    lambda: AERR(3, 2, T=100, q=[1, 1, 0]), lambda: AELR(3, 2, T=100, q=[1, -1, 1]), lambda: AERR(3, 2, T=100, q=[1, 1]),
-    lambda: DDAERR(3, 2, T=100, moments=[1, 1]), lambda: DDAELR(3, 2, T=100, moments=[0, 0, 0]),
-    lambda: DDAERR(3, 2, T=100, moments=[1, -1, 1]), lambda: DDAERR(3, 2, T=100, moments=None),
-    lambda: DDAERR(3, 2, T=100, moments=[1e300, 1, 1]),
-], words="it must be")
-
-
-def test_arguments():
-    "The textbook refuses draws that cannot be; chances are normalised; without adaptive steps T is needed."
     right = arguments_of(oslr.hazan2012.textbook)
     for pairs in ([([6], None)], [([0.5], None)], [([], None)], [([1], 2)], [([1], 9)], []):
         with pytest.raises(ValueError, match="draws"): oslr.hazan2012.textbook(**(right | {"draws": pairs}))
@@ -92,6 +81,14 @@ def test_arguments():
         with pytest.raises(ValueError, match="T = None: it must be an integer"): cls(6, 3)
         with pytest.raises(ValueError, match="T = 0"): cls(6, 3, T=0, step="adaptive")
     with pytest.raises(ValueError, match="T = None"): TwoPhaseAERR(6, 3, T=None, step="adaptive")
+
+
+test_refused_by_one_learner = refusals([
+    lambda: AERR(3, 2, T=100, q=[1, 1, 0]), lambda: AELR(3, 2, T=100, q=[1, -1, 1]), lambda: AERR(3, 2, T=100, q=[1, 1]),
+    lambda: DDAERR(3, 2, T=100, moments=[1, 1]), lambda: DDAELR(3, 2, T=100, moments=[0, 0, 0]),
+    lambda: DDAERR(3, 2, T=100, moments=[1, -1, 1]), lambda: DDAERR(3, 2, T=100, moments=None),
+    lambda: DDAERR(3, 2, T=100, moments=[1e300, 1, 1]),
+], words="it must be")
 
 
 def test_the_first_adaptive_rounds():

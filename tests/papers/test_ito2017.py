@@ -73,7 +73,8 @@ def test_a_skipped_exploration_is_made_up_for(name, step, calls):
     assert all((getattr(lr, a) == getattr(twin, a)).all() for a in lr.arrays if a not in ("mark", "values"))
 
 
-def test_textbooks_refuse_what_callers_return():
+def test_what_textbooks_are_given():
+    "They refuse what callers return; observe shows the favourites and as many others as the budget allows."
     one, two = ito2017.algorithm_1, ito2017.algorithms_2_3
     for function, argument, bad in [
         (one, "choose", lambda t, w: [0, 0, 1, 2]), (one, "choose", lambda t, w: [0]), (one, "choose", lambda t, w: None),
@@ -84,9 +85,6 @@ def test_textbooks_refuse_what_callers_return():
     X = np.array(arguments_of(one)["X"])
     X[3, 2] = math.nan
     with pytest.raises(ValueError, match=r"X\[3, S\]\[2\] = nan"): one(**arguments_of(one) | {"X": X})
-
-
-def test_observe_shows_the_favourites_and_as_many_others_as_the_budget_allows():
     w, seen = np.array([0.0, 3.0, -4.0, 1.0, 0.5, 0.0]), set()
     for seed in range(60):
         S = ito2017.observe(w, 4, 2, np.random.default_rng(seed))

@@ -100,7 +100,7 @@ def test_the_greedy_path_is_that_of_scikit_learn(stream):
 
 
 def test_what_is_bought(stream):
-    "Columns, those that predict first, each once; uniform draws waste what overlaps, draws outside nothing."
+    "Columns, those that predict first, each once; uniform draws waste what overlaps, draws outside nothing; long runs do not drift."
     A, X, y, _ = stream
     lr, short = New(A, 6, 3, step="adaptive", seed=0), 0
     for x, label in zip(X[:300], y, strict=False):
@@ -117,9 +117,13 @@ def test_what_is_bought(stream):
     lam, sets = everything.rate * np.sqrt(np.arange(1, 501)), np.tile(np.arange(6), (500, 1))
     run = oslr.simulate(everything, X[:500], y[:500])
     assert np.allclose(run.predictions, page.dictionary_projection(X[:500], y[:500], A[:, :6], 3, lam, sets)[0], atol=1e-12)
+    A, X, y, _ = stream
+    lr = New(A, 6, 3, step="adaptive", seed=0)
+    oslr.simulate(lr, X, y, rows=np.random.default_rng(0).integers(1200, size=200_003))
+    assert np.abs(lr.alpha - lr.G @ lr.eta).max() < 1e-12 * np.abs(lr.alpha).max()
 
 
-def test_refusals_name_the_column(stream):
+def test_refusals_name_the_column_and_bounds(stream):
     A, X, y, _ = stream
     lr = New(A, 4, 2, seed=0)
     before, far = lr.eta.copy(), np.array([X[0], 50 * X[1]])
@@ -129,16 +133,6 @@ def test_refusals_name_the_column(stream):
     with pytest.raises(ValueError, match=r"X\[2, 7\] = nan: it must be a finite number \(it was measured in round 3"):
         oslr.simulate(lr, bad, y[:3])
     assert (lr.eta == before).all() and lr.num.view(page.SCALARS)[0]["played"] == 0
-
-
-def test_long_runs_do_not_drift(stream):
-    A, X, y, _ = stream
-    lr = New(A, 6, 3, step="adaptive", seed=0)
-    oslr.simulate(lr, X, y, rows=np.random.default_rng(0).integers(1200, size=200_003))
-    assert np.abs(lr.alpha - lr.G @ lr.eta).max() < 1e-12 * np.abs(lr.alpha).max()
-
-
-def test_bounds():
     assert oslr.ito2018.bound_dictionary(100, 8, 4, 2) == pytest.approx(4 * np.sqrt(2 * 4 * 100))
     assert oslr.ito2018.bound_dictionary(100, 8, 4, 2, 3.0, 2.0, 0.5, 1.5) == pytest.approx(0.5 * 2.5 * (2 * 2 * np.sqrt(800) + 6))
     assert oslr.ito2018.bound_dictionary(100, 8, 4, 2, design="outside") == pytest.approx(4 * np.sqrt(600))

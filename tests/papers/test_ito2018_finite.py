@@ -64,7 +64,7 @@ def test_weights_are_those_of_the_prediction(inner):
 
 
 def test_blocks():
-    "One function a block, fresh at its beginning; one alone needs no bandit; predictions are clipped, losses stay in [0, 1]."
+    "One function a block, drawn by its law; one alone needs no bandit; predictions are clipped, losses stay in [0, 1]."
     lr, arms = learner(), []
     assert lr.arm_ is None
     for t in range(100):
@@ -84,6 +84,14 @@ def test_blocks():
     X, y = np.array([[1e-2], [1.0], [1.0], [1.0], [1.0]]), np.array([1.0, -1.0, 1.0, -1.0, 1.0])
     run = oslr.simulate(lr, X, y)
     assert np.abs(run.predictions).max() <= 1 and 0 <= lr.L[0] <= 1
+    lr, counts = BlockBandit(5, PAIRS, T=100, seed=0), np.zeros(10)
+    lr.L[:] = np.linspace(0, 3, 10)
+    for _ in range(20_000):
+        lr.query()
+        counts[lr.arm_] += 1
+        lr.skip()
+    p = lr.probabilities
+    assert np.ptp(p) > 0.05 and (np.abs(counts - 20_000 * p) <= 4.5 * np.sqrt(20_000 * p)).all()
 
 
 def test_scales():
@@ -110,14 +118,3 @@ def test_bound(inner):
     best = page.best_block(1000, 10, 3, inner, 2.0, 0.5, 1.5)
     assert value(best) == page.bound_block_bandit(1000, 10, 3, None, inner, 2.0, 0.5, 1.5) == min(value(b) for b in range(1, 1001))
     assert known.most == (9.0 if inner == "vaw" else 6.25)
-
-
-def test_the_law_of_the_first_draw():
-    lr, counts = BlockBandit(5, PAIRS, T=100, seed=0), np.zeros(10)
-    lr.L[:] = np.linspace(0, 3, 10)
-    for _ in range(20_000):
-        lr.query()
-        counts[lr.arm_] += 1
-        lr.skip()
-    p = lr.probabilities
-    assert np.ptp(p) > 0.05 and (np.abs(counts - 20_000 * p) <= 4.5 * np.sqrt(20_000 * p)).all()

@@ -19,25 +19,14 @@ def learner(**kw):
     return page.LinearProjection(**({"d": 11, "budget": 4, "radius": 0.8, "step": 3.0, "seed": 0} | kw))
 
 
-def test_refusals_name_what_was_bought():
+def test_refusals_scales_and_sizes():
+    "What was bought is named. A stream in other units is the same where the schedule knows them or needs none. Many directions."
     X, y, _ = stream
     lr = learner()
     with pytest.raises(ValueError, match=r"X\[\d+, 3\] = 1e\+70"): simulate(lr, np.where(np.arange(11) == 3, 1e70, X), y)
     lr.query()
     with pytest.raises(ValueError, match=r"values\[0\] = 0\.9: it must be of magnitude at most 0\.8"): lr.predict([0.9, 0, 0, 0])
     with pytest.raises(ValueError, match=r"norm of values\[1\] to values\[3\]"): lr.predict([0, 1, 1, 0])
-
-
-@pytest.mark.parametrize("directions", page.DIRECTIONS)
-def test_the_norm_is_kept_and_the_measurement_is_bought(directions):
-    X, y, _ = stream
-    play(lr := learner(directions=directions), env := Environment(X, y, 4))
-    assert (env.n_observed == 4).all() and (env.purchases.sum() == 3 * 400) == (directions == "coordinates")
-    assert abs(lr.num.view(page.SCALARS)[0]["norm2"] - lr.h @ lr.h) <= 1e-12 * (lr.h @ lr.h) and np.linalg.norm(lr.coef_) <= 0.8 + 1e-12
-
-
-def test_scales_and_sizes():
-    "A stream in other units is the same, with every schedule that knows the units or needs none. Many directions are orthonormal."
     X, y, _ = page.oblique_stream(9, 3, 300, np.random.default_rng(2))
     for schedule in ("theorem", "adaptive"):
         a = simulate(learner(d=9, schedule=schedule), X, y).predictions
@@ -48,6 +37,14 @@ def test_scales_and_sizes():
     lr = page.LinearProjection(60, 60, directions="orthonormal", seed=3)
     rows = lr.query()
     assert rows.shape == (60, 60) and np.abs(rows[1:] @ rows[1:].T - np.eye(59)).max() < 1e-13
+
+
+@pytest.mark.parametrize("directions", page.DIRECTIONS)
+def test_the_norm_is_kept_and_the_measurement_is_bought(directions):
+    X, y, _ = stream
+    play(lr := learner(directions=directions), env := Environment(X, y, 4))
+    assert (env.n_observed == 4).all() and (env.purchases.sum() == 3 * 400) == (directions == "coordinates")
+    assert abs(lr.num.view(page.SCALARS)[0]["norm2"] - lr.h @ lr.h) <= 1e-12 * (lr.h @ lr.h) and np.linalg.norm(lr.coef_) <= 0.8 + 1e-12
 
 
 def test_the_bounds_agree():

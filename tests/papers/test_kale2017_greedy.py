@@ -39,7 +39,8 @@ def test_parameters_of_the_theorem_and_batches():
     assert len({sets[t] for t in range(30)}) == 1 and len(set(sets)) == 3
 
 
-def test_proper_weights_are_sparse_and_committed_before_the_purchase():
+def test_proper_weights():
+    "Sparse, committed before the purchase; the forecaster of Vovk, Azoury and Warmuth shrinks what ridge regression predicts."
     lr = K.OnlineGreedyPOSLR(12, 6, k=2, T=1500, batch=50, x_max=10, y_max=40, seed=3)
     for t in range(120):
         w = lr.commit()
@@ -50,10 +51,6 @@ def test_proper_weights_are_sparse_and_committed_before_the_purchase():
         lr.update(stream.y[t])
     run = oslr.play(lr, oslr.Environment(stream.X, stream.y, 6, "POSLR", k=2))
     assert run.n_observed.max() <= 8
-
-
-def test_both_readings_differ_by_a_factor():
-    "The forecaster of Vovk, Azoury and Warmuth shrinks what ridge regression predicts."
     a = oslr.simulate(learner(k1=2, batch=50), stream.X, stream.y).predictions
     b = oslr.simulate(K.OnlineGreedyPOSLR(12, 6, k=2, T=1500, batch=50, x_max=10, y_max=40, seed=0), stream.X, stream.y).predictions
     inner = np.arange(1500) % 50 > 0
@@ -116,7 +113,7 @@ def test_notions_and_bounds():
     with pytest.raises(ValueError, match="T = 3: it must be at least t0 = 4"): K.greedy_parameters(16, 3, 8, 3, 1.5, phi=0.3)
 
 
-def test_the_textbook_refuses():
+def test_the_textbook_refuses_and_the_condition_of_the_stream_is_known():
     X, y = np.ones((10, 3)), np.ones(10)
     good = {"X": X, "y": y, "budget": 3, "k1": 1, "batch": 5, "eta": 0.1}
     for kw, message in (({"k1": 4}, "k1 = 4"), ({"batch": 11}, "batch = 11"), ({"eta": 0.0}, "eta = 0"),
@@ -125,9 +122,6 @@ def test_the_textbook_refuses():
         with pytest.raises(ValueError, match=message): K.online_greedy(**(good | kw))
     yhat, special, L = K.online_greedy(X, y, 3, 2, 4, 0.1, seed=0)
     assert yhat.shape == (10,) and special.shape == (3, 2) and L.shape == (2, 3)
-
-
-def test_known_condition_of_the_stream():
     X, y, w, phi, kappa = page.correlated_cycle(8, 0.3, 3)
     rows = page.cycle_rows(8, 64, 0)
     V = X[rows].T @ X[rows] / 64

@@ -48,7 +48,8 @@ def test_chances_estimates_and_draws():
     assert (seen[:2] == n).all() and np.abs(seen / n - p).max() < 5 * math.sqrt(0.25 / n) and p[2] > p[3] > p[4]
 
 
-def test_the_squares_explore():
+def test_squares_and_scales():
+    "The squares explore. Features in other units, with the scales to fit: the same predictions."
     env, lr, supports = oslr.Environment(X, y, 4), L.DSOSLRC(10, 4, sigma=0.1, C=0.1, seed=2), []
     while env.t < 400:
         S = lr.query()
@@ -58,6 +59,10 @@ def test_the_squares_explore():
         assert abs(yhat) <= 1 + 1e-12
         lr.update(env.predict(yhat))
     assert lr.num[L.EXPLORED] == 20 and {0, 1} <= set(lr.support_)
+    for make in (lambda **kw: L.DSOSLRC(10, 4, C=0.1, seed=1, **kw), lambda **kw: L.DSPOSLRC(10, 8, 3, C=0.1, seed=1, **kw)):
+        one = oslr.simulate(make(sigma=0.1), X, y).predictions
+        two = oslr.simulate(make(sigma=0.8, radius=2.0, x_max=4.0), 4 * X, 8 * y).predictions
+        assert np.abs(8 * one - two).max() < 1e-9
 
 
 def test_programmes():
@@ -69,14 +74,6 @@ def test_programmes():
     for lr in (L.DSOSLRC(10, 3, sigma=0.1, C=1e-4, seed=2), L.DSPOSLRC(10, 6, 3, sigma=0.1, C=1e-4, seed=2)):
         oslr.simulate(lr, X, y)
         assert lr.guarded_ > 0 and np.abs(lr.w).sum() <= 1 + 1e-9
-
-
-def test_scale_of_features_and_labels():
-    "Features in other units, with the scales to fit: the same predictions."
-    for make in (lambda **kw: L.DSOSLRC(10, 4, C=0.1, seed=1, **kw), lambda **kw: L.DSPOSLRC(10, 8, 3, C=0.1, seed=1, **kw)):
-        one = oslr.simulate(make(sigma=0.1), X, y).predictions
-        two = oslr.simulate(make(sigma=0.8, radius=2.0, x_max=4.0), 4 * X, 8 * y).predictions
-        assert np.abs(8 * one - two).max() < 1e-9
 
 
 def test_errors_and_bounds():

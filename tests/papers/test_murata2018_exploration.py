@@ -32,17 +32,8 @@ test_refused = refusals({
 })
 
 
-def test_by_hand_and_a_step_far_too_long():
-    lr = page.Exploration(10, 4, 2, 50.0, batch=1)
-    with np.errstate(all="raise"): run = oslr.simulate(lr, np.tile(X, (20, 1)), np.tile(Y, 20))
-    assert np.isfinite(run.predictions).all() and np.abs(lr.coef_).max() == page.WEIGHT_LIMIT
-    fit = page.textbook_exploration(X, Y, 4, 2, 0.2, batch=10, updates=3)
-    assert fit.path.shape == (4, 10) and fit.examples == 150 and fit.left == 250 and np.array_equal(fit.theta, fit.path[-1])
-    assert fit.attributes <= 4 * 150 and fit.batches == [10, 10, 10]
-
-
 def test_a_plan_of_phases():
-    "The engine plays outer rounds of two kinds of updates; batches grow from one outer round to the next."
+    "The engine plays outer rounds of two kinds, whose batches grow. By hand; and a step far too long ends in no infinities."
     lr, seen = page.HardThresholding(10, 6, 3, 3, 0.1, (2, 3), (4, 5), 2.0, None, None, None), []
     for x, y in zip(np.tile(X, (2, 1)), np.tile(Y, 2), strict=True):
         seen.append((int(lr._counts["phase"]), lr.batch_, len(S := lr.query())))
@@ -53,6 +44,12 @@ def test_a_plan_of_phases():
     first = 2 * 4 * 3  # two updates, four blocks, three examples
     assert [s[0] for s in seen[: first + 20]] == [0] * first + [1] * 20 and seen[first + 20][:2] == (0, 6)
     assert max(n for phase, _, n in seen if phase) <= 3 and max(n for _, _, n in seen) <= 6
+    lr = page.Exploration(10, 4, 2, 50.0, batch=1)
+    with np.errstate(all="raise"): run = oslr.simulate(lr, np.tile(X, (20, 1)), np.tile(Y, 20))
+    assert np.isfinite(run.predictions).all() and np.abs(lr.coef_).max() == page.WEIGHT_LIMIT
+    fit = page.textbook_exploration(X, Y, 4, 2, 0.2, batch=10, updates=3)
+    assert fit.path.shape == (4, 10) and fit.examples == 150 and fit.left == 250 and np.array_equal(fit.theta, fit.path[-1])
+    assert fit.attributes <= 4 * 150 and fit.batches == [10, 10, 10]
 
 
 def test_constants_are_certified_and_bounds_at_work():

@@ -58,8 +58,8 @@ def test_what_a_run_uses():
     assert set(np.flatnonzero(run.theta)) == {3, 7, 8} and run.path[0].tolist() == [float(i == 7) for i in range(20)]
 
 
-def test_batches_of_exploitation():
-    "By default as many examples as an update of Exploration takes; with budget d that is one block."
+def test_batches_and_support():
+    "By default as many examples as an update of Exploration takes, one block with budget d; the support is frozen, and found."
     lr = M.Hybrid(20, 10, 5, 0.1, (1, 30))
     assert lr.params["exploit"] == [10, 120]
     oslr.simulate(lr, X[:120], y[:120])
@@ -70,9 +70,6 @@ def test_batches_of_exploitation():
     run = oslr.simulate(lr, X, y)
     assert lr.width == 20 and lr.params["exploit"] == [10, 50] and run.n_observed.max() == 20
     assert np.abs(lr.coef_ - (np.eye(20)[3] - np.eye(20)[7])).max() < 0.05
-
-
-def test_support_is_frozen_and_found():
     lr, seen = M.Hybrid(20, 10, 5, 0.2, (2, 20), (3, 60), 1.2), []
     while lr.updates_ < 2: oslr.simulate(lr, X[:1], y[:1])
     start = lr.support_.tolist()

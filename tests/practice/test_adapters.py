@@ -54,7 +54,8 @@ def test_without_shuffling_it_is_simulate(learner):
     assert (w == model.coef_).all() and b == model.intercept_ and model.n_features_seen_ == run.n_observed.sum() == 4 * 600
 
 
-def test_partial_fit_and_budgets():
+def test_fit_goes_on_and_predict_changes_nothing():
+    "Budgets, passes, order and random state."
     whole, parts = OSLRRegressor(4, shuffle=False, random_state=0).fit(S.X, S.y), OSLRRegressor(4, random_state=0)
     for rows in np.array_split(np.arange(600), 7): parts.partial_fit(S.X[rows], S.y[rows])
     assert (parts.coef_ == whole.coef_).all() and parts.n_features_seen_ == whole.n_features_seen_
@@ -63,9 +64,6 @@ def test_partial_fit_and_budgets():
     assert whole.n_features_seen_ == 2 * parts.n_features_seen_ and parts.fit(S.X, S.y).n_features_seen_ == 4 * 600
     assert [budget_of(b, 10) for b in (None, 1, 10, 0.05, 0.3, 0.31, 1.0, np.float32(0.5), np.int64(3))] == [5, 1, 10, 2, 3, 4, 10, 5, 3]
     assert budget_of(None, 2) == budget_of(0.01, 2) == 2
-
-
-def test_passes_order_and_random_state():
     fits = [OSLRRegressor(4, random_state=0, **kw).fit(S.X, S.y) for kw in ({}, {"shuffle": False}, {"passes": 3}, {})]
     assert fits[2].n_features_seen_ == 3 * fits[0].n_features_seen_
     assert (fits[0].coef_ == fits[3].coef_).all() and all((fits[0].coef_ != f.coef_).any() for f in fits[1:3])
@@ -75,6 +73,11 @@ def test_passes_order_and_random_state():
     first = OSLRRegressor(4).fit(S.X, S.y).coef_
     np.random.seed(0)  # noqa: NPY002
     assert (OSLRRegressor(4).fit(S.X, S.y).coef_ == first).all() and (OSLRRegressor(4).fit(S.X, S.y).coef_ != first).any()
+    model = OSLRRegressor(4, random_state=0).fit(S.X, S.y)
+    before, values = pickle.dumps(model), model.predict(S.X)
+    assert pickle.dumps(model) == before and (model.predict(S.X) == values).all()
+    assert np.allclose([model.predict(x[None])[0] for x in S.X[:20]], values[:20], rtol=1e-12)
+    with ThreadPoolExecutor(4) as pool: assert all((p == values).all() for p in pool.map(model.predict, [S.X] * 8))
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -90,22 +93,21 @@ def test_a_prediction_reads_no_more_than_the_budget(key):
     assert np.allclose(model.predict(S.X[:50]), guess, rtol=0, atol=1e-9)
 
 
-def test_predict_changes_nothing():
-    model = OSLRRegressor(4, random_state=0).fit(S.X, S.y)
-    before, values = pickle.dumps(model), model.predict(S.X)
-    assert pickle.dumps(model) == before and (model.predict(S.X) == values).all()
-    assert np.allclose([model.predict(x[None])[0] for x in S.X[:20]], values[:20], rtol=1e-12)
-    with ThreadPoolExecutor(4) as pool: assert all((p == values).all() for p in pool.map(model.predict, [S.X] * 8))
-
-
-def test_rare_pairs_do_not_mislead():
-    "Features that nearly repeat each other are not weighed before they have been bought together."
+def test_what_does_not_mislead():
+    "Features that nearly repeat each other, before they were bought together; features far from 0, of which few weights are kept."
     rng = np.random.default_rng(0)
     common = rng.standard_normal((500, 1))
     X = np.hstack([common + 0.05 * rng.standard_normal((500, 10)), rng.standard_normal((500, 10))])
     y = common[:, 0] + 0.1 * rng.standard_normal(500)
     scores = [OSLRRegressor(5, random_state=s).fit(X[:400], y[:400]).score(X[400:], y[400:]) for s in range(10)]
     assert min(scores) > 0.5 and np.mean(scores) > 0.9
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 12))
+    y, biases = X @ rng.normal(size=12), []
+    for level in (0, 1000):
+        model = OSLRRegressor(4, learner="own.CoinBetting", random_state=0).fit(X + level, y)
+        biases.append((((X + level) @ model.coef_ + model.intercept_) - y).mean())
+    assert np.abs(biases).max() < 0.5 * y.std()
 
 
 def test_pipeline_search_clone_and_copies():
@@ -298,14 +300,3 @@ def test_river():
         assert evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE()).get() < 1.5
     code = "import sys; sys.modules['river'] = None\nimport oslr_nb as oslr\noslr.OSLRLearner(2, seed=0).learn_one({'a': 1, 'b': 2}, 3)"
     python(code)
-
-
-def test_weights_that_are_cut_count_as_their_means():
-    "Coin betting has a weight for each feature, `predict` those of the largest: features far from 0 do not shift it."
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(2000, 12))
-    y, biases = X @ rng.normal(size=12), []
-    for level in (0, 1000):
-        model = OSLRRegressor(4, learner="own.CoinBetting", random_state=0).fit(X + level, y)
-        biases.append((((X + level) @ model.coef_ + model.intercept_) - y).mean())
-    assert np.abs(biases).max() < 0.5 * y.std()

@@ -43,13 +43,21 @@ def test_any_cut_gives_the_numbers_of_one_run(key):
     assert np.isnan(blind.predictions).all() and blind.scored == 0 and "nothing scored" in repr(blind) and (lr.coef_ == whole.coef_).all()
 
 
-def test_sums_do_not_depend_on_the_cut_nor_blocks_on_the_order_of_play():
+def test_sums_do_not_depend_on_the_cut():
+    "Nor does what was spent; blocks may have an order of play."
     runs = [simulate_blocks(new(), cut(stream.X, stream.y, places), keep=False) for places in ([], [1], range(1, 300, 7))]
     assert len({(r.loss, r.rounds, r.scored, r.bought) for r in runs}) == 1 and all(r.predictions.size == 0 for r in runs)
     rows = np.random.default_rng(0).integers(300, size=1000)
     one = oslr.simulate(whole := new(), stream.X, stream.y, rows=rows)
     run = simulate_blocks(lr := new(), ([stream.X, stream.y, part] for part in (rows[:10], [], rows[10:])))
     assert (run.losses == one.losses).all() and state(lr)[1] == state(whole)[1]
+    learner = lambda: oslr.own.PairwiseLeastSquares(12, 9.0, costs=np.arange(1.0, 13.0), seed=1)
+    one = oslr.simulate(learner(), stream.X, stream.y)
+    runs = [simulate_blocks(learner(), cut(stream.X, stream.y, places)) for places in ([], [7, 100], range(1, 300, 11))]
+    assert len({r.spent for r in runs}) == 1 and runs[0].spent == pytest.approx(one.spent.sum(), rel=1e-12)
+    assert all((r.predictions == one.predictions).all() and (r.n_observed == one.n_observed).all() for r in runs)
+    assert simulate_blocks(new(), cut(stream.X, stream.y, [7])).spent is None
+    assert simulate_blocks(learner(), []).spent == 0 and oslr.simulate(learner(), stream.X, stream.y, rows=[]).spent.size == 0
 
 
 def test_tables_in_blocks():
@@ -188,16 +196,6 @@ def test_tables_with_gaps_and_tables_that_change(file):
 ])
 def test_arguments_of_tables(file, more, words):
     with pytest.raises(ValueError, match=words): TableBlocks(file, "sold", **more)
-
-
-def test_money_is_added_up():
-    learner = lambda: oslr.own.PairwiseLeastSquares(12, 9.0, costs=np.arange(1.0, 13.0), seed=1)
-    one = oslr.simulate(learner(), stream.X, stream.y)
-    runs = [simulate_blocks(learner(), cut(stream.X, stream.y, places)) for places in ([], [7, 100], range(1, 300, 11))]
-    assert len({r.spent for r in runs}) == 1 and runs[0].spent == pytest.approx(one.spent.sum(), rel=1e-12)
-    assert all((r.predictions == one.predictions).all() and (r.n_observed == one.n_observed).all() for r in runs)
-    assert simulate_blocks(new(), cut(stream.X, stream.y, [7])).spent is None
-    assert simulate_blocks(learner(), []).spent == 0 and oslr.simulate(learner(), stream.X, stream.y, rows=[]).spent.size == 0
 
 
 @pytest.mark.parametrize("key", KEYS)

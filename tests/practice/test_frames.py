@@ -125,7 +125,8 @@ def test_the_regressor_finds_columns_by_name(kind):
         with pytest.raises(ValueError, match="x0 is missing and z is new"): call(pd.DataFrame(S.X, columns=["z", *NAMES[1:]]))
 
 
-def test_river_and_recommend():
+def test_river_recommend_and_labels():
+    "Indexes and arrays are labels."
     model = OSLRLearner(4, seed=0)
     for x, y in zip(S.X[:50], S.y[:50], strict=True): model.learn_one({NAMES[i]: x[i] for i in RNG.permutation(12)}, y)
     assert model.learner_.names_ == model.names_ == tuple(sorted(NAMES))
@@ -136,6 +137,12 @@ def test_river_and_recommend():
     assert np.isfinite(one.predictions).all() and one.X.shape == wanted.X.shape and (one.X == wanted.X).all()
     flat = lambda order: oslr.recommend(frame("pandas", slice(0, 300), order).assign(flat=1.0), S.y, budget=4).checks
     assert flat(RNG.permutation(12))["no constants, no copies"].words == flat(range(12))["no constants, no copies"].words
+    X = np.random.default_rng(0).normal(size=(6, 3))
+    wanted = oslr.simulate(oslr.auto(3, 2, seed=0), X, np.arange(6.0)).losses
+    whole = pd.array(range(6), dtype="Int64")
+    for y in (pd.RangeIndex(6), pd.Index(np.arange(6.0)), whole, pa.array(range(6)), pd.Series(range(6), dtype=object)):
+        assert (oslr.simulate(oslr.auto(3, 2, seed=0), X, y).losses == wanted).all()
+        OSLRRegressor(2).fit(X, y)
 
 
 # --- columns that hold no numbers
@@ -186,15 +193,6 @@ def test_a_column_that_holds_no_numbers_is_named(odd, call):
 def test_other_things_of_those_libraries(bad, call):
     for X, y in ((bad, np.arange(6.0)), (np.eye(6)[:, :3], bad)):
         with pytest.raises(ValueError): CALLS[call](X, y)
-
-
-def test_indexes_and_arrays_are_labels():
-    X = np.random.default_rng(0).normal(size=(6, 3))
-    wanted = oslr.simulate(oslr.auto(3, 2, seed=0), X, np.arange(6.0)).losses
-    whole = pd.array(range(6), dtype="Int64")
-    for y in (pd.RangeIndex(6), pd.Index(np.arange(6.0)), whole, pa.array(range(6)), pd.Series(range(6), dtype=object)):
-        assert (oslr.simulate(oslr.auto(3, 2, seed=0), X, y).losses == wanted).all()
-        OSLRRegressor(2).fit(X, y)
 
 
 @pytest.mark.parametrize("column", [

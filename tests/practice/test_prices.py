@@ -140,6 +140,7 @@ test_nonsense_is_refused_in_one_sentence = refusals([
 
 
 def test_the_environment():
+    "A learner that counts may be sold to if no purchase of its size can be too dear; then the money is booked too."
     env = oslr.Environment(X, Y, 0.3, costs=np.full(12, 0.1))
     assert env.observe([0, 1]).tolist() == X[0, :2].tolist() and env.observe([2]).size == 1  # 0.1 + 0.1 + 0.1 is more than 0.3
     with pytest.raises(oslr.environment.BudgetExceeded, match=r"query costs 0.1, but 0 of 0.3 is left in round 1\."): env.observe([3])
@@ -150,10 +151,6 @@ def test_the_environment():
     for kw in ({"protocol": "POSLR", "k": 2}, {"costs": [1.0]}, {"budget": -1.0}, {"budget": np.nan}):
         with pytest.raises(ValueError, match="it must be"): oslr.Environment(X, Y, **{"budget": 1.0, "costs": COSTS} | kw)
     assert oslr.Environment(X, Y, 2).spent is None and oslr.simulate(oslr.auto(12, 2), X, Y).spent is None
-
-
-def test_who_may_play_with_whom():
-    "A learner that counts may be sold to if no purchase of its size can be too dear; then the money is booked too."
     run = oslr.play(oslr.auto(12, 3, seed=0), oslr.Environment(X, Y, 33.0, costs=COSTS))
     assert run.spent.max() <= 33 and (run.n_observed == 3).all() and run.spent.min() < 10
     train = oslr.play(oslr.auto(12, 3, protocol="training-only", seed=0), oslr.Environment(X, Y, 33.0, "training-only", costs=COSTS))
@@ -187,7 +184,7 @@ def test_auto_and_make_learner():
             oslr.auto(12, 9.0, costs=COSTS, protocol=protocol)
 
 
-def test_scikit_learn():
+def test_adapters():
     pd, names = pytest.importorskip("pandas"), [f"f{i}" for i in range(12)]
     by_name = dict(zip(reversed(names), reversed(COSTS.tolist()), strict=True))
     plain = OSLRRegressor(9.0, costs=COSTS, random_state=0).fit(X, Y)
@@ -205,9 +202,6 @@ def test_scikit_learn():
     with refused(r"costs\['f3'\]"): OSLRRegressor(9.0, costs=twice).fit(pd.DataFrame(X, columns=names), Y)
     with pytest.raises(ValueError, match="no other learner knows prices"):
         OSLRRegressor(9.0, costs=COSTS, learner="own.CoinBetting").fit(X, Y)
-
-
-def test_river():
     names = "abcdefghijkl"
     model, squares, read = OSLRLearner(9.0, costs=dict(zip(names, COSTS.tolist(), strict=True)), seed=0), 0.0, []
     class Row(dict):
@@ -222,8 +216,8 @@ def test_river():
     assert squares / 300 < 0.3 * Y.var() and sum(COSTS[names.index(n)] for n in model.weights) <= 9 * (1 + PRICE_SLACK)
 
 
-def test_the_price_of_a_damaged_file(tmp_path):
-    "What is sold is a count that a purchase can have."
+def test_damaged_files_and_pairs_that_can_be_had(tmp_path):
+    "What is sold is a count that a purchase can have. In small markets every affordable pair is bought within some thousand rounds."
     lr = priced()
     lr.predict(X[0, lr.query()])
     lr.save(tmp_path / "a.npz")
@@ -231,10 +225,6 @@ def test_the_price_of_a_damaged_file(tmp_path):
     for sold in (-1, lr.most + 1):
         write_file(tmp_path / "b.npz", header, data | {"sold": np.array([sold])})
         with pytest.raises(ValueError, match="whole file written by save"): oslr.load(tmp_path / "b.npz")
-
-
-def test_pairs_that_can_be_had_are_had():
-    "In each of many small markets every affordable pair is bought together within some thousand rounds."
     for seed in range(5):
         rng = np.random.default_rng(seed)
         costs = rng.integers(0, 6, 7).astype(float)

@@ -79,15 +79,12 @@ def test_enclosures_hold_the_enumerated_values(monkeypatch):
         for a, b in zip(exact, wide, strict=True): assert b.lower - 1e-12 <= a.lower <= a.upper <= b.upper + 1e-12 and b.method != a.method
 
 
-def test_tails():
+def test_tails_and_drift():
     heavy = RNG.standard_t(1.5, (N, D))
     assert found(heavy, None, "bounded") == "unknown" and found(RNG.standard_normal((N, D)), None, "bounded") == "holds"
     assert found(X, RNG.standard_t(1.5, N), "bounded") == "unknown"
     one = RNG.standard_normal((N, 1)) * np.ones((1, D)) + 1e-9 * X  # normal, all mass in one direction: the hardest case of the inequality
     assert found(one, None, "bounded") == "holds"
-
-
-def test_drift():
     t = np.arange(N)[:, None] / N
     for moved in (X + 0.3 * (t > 0.5), X * (1 + 0.5 * (t > 0.5)), X + 2 * t): assert found(moved, None, "one law") == "fails"
     jump = found(X, np.where(t[:, 0] < 0.5, 1, -1) * Y)
@@ -105,15 +102,12 @@ def test_false_alarms_are_rare():
     assert max(alarms.values()) <= 5, alarms
 
 
-def test_model_and_noise():
+def test_model_noise_scales_constants_and_copies():
     assert found(X, Y + X[:, 2] ** 2, "sparse linear model") == "fails"  # curvature
     assert found(X, Y + 0.5 * X[:, 5], "sparse linear model") == "fails"  # three weights, k = 2
     assert found(X, Y + 0.5 * X[:, 5], "sparse linear model", k=3) == "holds"
     assert found(X, X @ W + RNG.exponential(1, N) - 1, "normal noise") == "fails" and found(X, X @ W, "normal noise") == "holds"
     assert found(X[:50], Y[:50], "sparse linear model") == "unknown" == found(X, None, "normal noise")
-
-
-def test_scales_constants_and_copies():
     factors = 10.0 ** np.arange(-4, 4)
     a = found(X * factors, 1e-3 * Y + 10)  # nor does the zero of the label matter
     assert a.checks["equal scales"].verdict == "fails" and a.losses["sparse"] == pytest.approx(found(X, Y).losses["sparse"])
@@ -139,6 +133,7 @@ def test_every_learner_has_a_row():
 
 
 def test_the_horizon_of_a_bound(clean):
+    "RDA1 at its horizon, with the step of the theorem: less loss than predicting the mean."
     s = advice.read_sample(X, Y, 6, 2)
     c = advice.constants(s, clean.checks)
     for name in ("ito2017.RDA1", "foster2016.FKK", "kale2017.DantzigOSLR", "ito2018.LinearProjection"):
@@ -147,10 +142,6 @@ def test_the_horizon_of_a_bound(clean):
     assert advice.horizon(lambda T: 10 * math.sqrt(T), 0.1) == pytest.approx(10_000, rel=2e-3)
     assert advice.horizon(lambda T: T, 0.1) == math.inf == advice.horizon(lambda T: 0.0, 0.0)
     assert advice.horizon(lambda T: float(int("x")), 0.1) is None
-
-
-def test_the_promise_is_kept():
-    "RDA1 at its horizon, with the step of the theorem: less loss than predicting the mean."
     a = found(X, Y, T=10**6)
     T = int(a.learners["ito2017.RDA1"].horizon)
     assert f"T = {T:.2g} (within T = 1000000)" in str(a)

@@ -129,13 +129,17 @@ def test_columns_that_are_not_known_at_first(learner):
     assert r["gaps"]["a"]["missing"] == r["gaps"]["c"]["missing"] == 30 and set(r["gaps"]) == {"a", "c"}
 
 
-def test_rows_that_teach_nothing():
-    "Labels are predicted by their mean, and the first prediction of the learner is not 0; a column without any value is refused."
+def test_what_is_missing():
+    "Labels are predicted by their mean until something is learnt; a column without any value is refused; words for missing."
     body = "a,b,y\n" + ",,500\n" * 3 + "".join(f"{i % 7},{i % 5},{500 + i % 7}\n" for i in range(30))
     r = cli("run", table(body), "--budget", 2, "--impute")[2]
     assert r["skipped"] == 3 and r["loss"] < 100
     code, said, _ = cli("run", table("a,b,c,y\n" + "".join(f"{i % 7},{i % 5},NA,{i % 3}\n" for i in range(50))), "--budget", 2, "--impute")
     assert code == 2 and "column 'c'" in said and "--ignore c" in said
+    frame = pd.DataFrame({"a": [-999.0 if i % 5 == 0 else i % 7 for i in range(100)], "b": np.arange(100) % 3, "y": np.arange(100) % 4})
+    for path in (table("", "t.parquet"), table("", "t.csv")):
+        _, said, r = cli("run", written(frame, path), "--budget", 2, "--impute", "--missing", "-999")
+        assert r["gaps"]["a"]["missing"] == 20 and "'a' lacks 20 of 100" in said, said
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
@@ -150,14 +154,6 @@ def test_missing_text_is_a_value_of_its_own(name, tmp_path):
     assert r["gaps"]["a"]["missing"] == 23 and "'a' lacks 23 of 200" in said and r["gaps"]["a"]["made_up"] > 0
     r = cli("run", tmp_path / name, "--budget", 3, "--encode", "--impute", "--missing", "null", "--missing", "NA")[2]
     assert r["features"] == ["code=", "code=x", "a", "b"]
-
-
-def test_words_for_missing():
-    "A number can be one; it may be written otherwise, and stand in a column of numbers of Parquet."
-    frame = pd.DataFrame({"a": [-999.0 if i % 5 == 0 else i % 7 for i in range(100)], "b": np.arange(100) % 3, "y": np.arange(100) % 4})
-    for path in (table("", "t.parquet"), table("", "t.csv")):
-        _, said, r = cli("run", written(frame, path), "--budget", 2, "--impute", "--missing", "-999")
-        assert r["gaps"]["a"]["missing"] == 20 and "'a' lacks 20 of 100" in said, said
 
 
 # K5: numbers with a mark among them, names and dates are not made into features unasked.
@@ -274,15 +270,6 @@ def test_rows_that_were_appended(name, tmp_path):
         assert words in no("run", written(frame[:rows], path), "--budget", 2, "--resume", out=str(tmp_path / "o"))
 
 
-def test_a_table_that_changes_between_the_passes(tmp_path, monkeypatch):
-    path, kept = table(numbers_table(lambda X: X[:, 0])), tables.play_table
-    def changed(*args):
-        path.write_text(numbers_table(lambda X: X[::-1, 0]))
-        return kept(*args)
-    monkeypatch.setattr(tables, "play_table", changed)
-    assert "it has changed since" in no("run", path, "--budget", 2, out=str(tmp_path / "o"))
-
-
 # K11: an index of pandas is no feature.
 @pytest.mark.parametrize("index", [["i"], ["i", "j"], [None]])
 def test_an_index_of_pandas_is_left_out(index):
@@ -318,14 +305,11 @@ def test_A21(body, name): assert f"separated by {name}" in no("run", table(body)
 
 
 def test_A19():
+    "An empty column without a name is left out unasked; of the others a refusal names the first."
     body = '"","a","b","y"\n' + "".join(f'"{i}",{i % 7},{i % 5},{i % 3}\n' for i in range(50))
     said = no("run", table(body), "--budget", 2)
     assert "--ignore ''" in said and "2 of 2 features" in works(said)
     assert cli("recommend", table(body), "--budget", 2, "--ignore", "")[0] == 0
-
-
-def test_several_columns_without_names():
-    "An empty one is left out unasked; of the others a refusal names the first."
     body = "a,b,y,\n" + "".join(f"{i % 7},{i % 5},{i % 3},\n" for i in range(50))
     code, said, r = cli("run", table(body), "--budget", 2)
     assert code == 0 and r["features"] == ["a", "b"] and "column 4 (without a name and empty)" in said
@@ -354,12 +338,17 @@ def test_A22(kind, body, word):
 
 
 def test_A23(tmp_path):
+    "And nothing is drawn into a pipe."
     words = [sys.executable, "-m", "oslr_nb", "run", "/dev/stdin", "--target", "y", "--budget", "2", "--out", str(tmp_path)]
     done = subprocess.run(words, input=b"a,b,y\n1,2,3\n2,3,5\n", capture_output=True, check=False)
     assert done.returncode == 2 and b"a pipe or a device" in done.stderr and b"lseek" not in done.stderr, done.stderr
     os.mkfifo(tmp_path / "fifo")
     assert "a pipe or a device" in cli("run", tmp_path / "fifo", "--budget", 2)[1]
     assert "it is a folder" in cli("run", tmp_path, "--budget", 2)[1]
+    X, y = linear(300)
+    path = table(csv("a,b,c,d,e,f,y", *X.T, y))
+    words = [sys.executable, "-m", "oslr_nb", "run", str(path), "--target", "y", "--budget", "2", "--out", str(tmp_path / "o")]
+    assert subprocess.run(words, capture_output=True, check=True).stderr == b""
 
 
 # The first ten minutes.
@@ -383,6 +372,7 @@ def test_all_arguments_are_checked_at_once_and_before_the_folder(tmp_path, monke
 
 
 def test_all_columns_at_once_and_a_command_that_works():
+    "Many columns with gaps are one line."
     n = 200
     path = table(csv("id,when,s,crp,gap,tags,y", [f"P{i}" for i in range(n)], [f"2024-01-{1 + i % 28:02}" for i in range(n)],
                      ["mf"[i % 2] for i in range(n)], ["<0.5" if i % 20 == 0 else i % 37 for i in range(n)],
@@ -391,6 +381,12 @@ def test_all_columns_at_once_and_a_command_that_works():
     assert code == 2 and all(f"column '{name}'" in said for name in ("id", "when", "s", "crp", "gap", "tags"))
     assert last_command(said).endswith("--ignore id --ignore when --encode --missing '<0.5' --impute --budget 5"), last_command(said)
     assert "5 of 5 features bought" in works(said)
+    df = pd.DataFrame(np.random.default_rng(0).normal(size=(100, 23)), columns=[f"test_{i:02}" for i in range(22)] + ["y"])
+    df["city"] = ["Rome", "Oslo"] * 50
+    for i in range(22): df.iloc[i :: 25, i] = np.nan
+    said = no("run", written(df, table("", "t.csv")), "--budget", 5)
+    assert said.count("\n") == 3 and "22 columns (test_00, test_01, test_02 and 19 more): values are missing" in said, said
+    works(said)
 
 
 def linear(n, d=6, noise=1.0, seed=0):
@@ -424,7 +420,7 @@ def test_what_goes_badly_is_told(stream, options, is_told, words):
     assert all((part in said) == is_told for part in words)
 
 
-def test_weights_of_noise_are_marked():
+def test_weights_of_noise_and_purchases_for_nothing_are_marked():
     marked, real = [], []
     for seed in range(8):
         X, y = linear(400, noise=10, seed=seed)
@@ -433,13 +429,9 @@ def test_weights_of_noise_are_marked():
         marked += ["noise" in rows[f"x{i}"] for i in range(2, 6) if rows[f"x{i}"] != "0"]
         real += ["noise" in rows[f"x{i}"] for i in range(2)]
     assert not any(real) and sum(marked) >= len(marked) - 1, (marked, real)
-
-
-def test_nothing_is_drawn_into_a_pipe(tmp_path):
-    X, y = linear(300)
-    path = table(csv("a,b,c,d,e,f,y", *X.T, y))
-    words = [sys.executable, "-m", "oslr_nb", "run", str(path), "--target", "y", "--budget", "2", "--out", str(tmp_path / "o")]
-    assert subprocess.run(words, capture_output=True, check=True).stderr == b""
+    r = {"bought": [90, 40], "rounds": 100, "weights": [0.0, 1.0], "features": ["yrs_married", "b"]}
+    assert "'yrs_married' was bought more often" in report.idle_hint(r)[0] and "90.0%" in report.idle_hint(r)[0]
+    assert not any(report.idle_hint(r | change) for change in ({"weights": [0, 0]}, {"weights": [1, 0]}, {"bought": [40, 30]}))
 
 
 def test_a_wrong_label_of_the_warm_up_is_named():
@@ -606,7 +598,7 @@ def test_a_sorted_file(y, sorted_by):
     np.testing.assert_allclose(one["loss"], run.losses[1:].mean(), rtol=1e-9, atol=1e-12)
 
 
-def test_a_shuffled_run_is_resumed(tmp_path, monkeypatch):
+def test_runs_that_are_resumed_or_see_another_table(tmp_path, monkeypatch):
     path = table(csv("a,b,y", *np.random.default_rng(0).normal(size=(3, 20000))))
     words = "--budget", 2, "--shuffle", 5, "--passes", 2, "--every", 0
     whole, judge, calls = cli("run", path, *words)[2], tables.judge_block, []
@@ -615,6 +607,12 @@ def test_a_shuffled_run_is_resumed(tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "judge_block", judge)
     assert cli("run", path, *words, "--resume", out=str(tmp_path))[2] == whole
     assert "shuffle = 6" in no("run", path, "--budget", 2, "--shuffle", 6, "--passes", 2, "--resume", out=str(tmp_path))
+    path, kept = table(numbers_table(lambda X: X[:, 0])), tables.play_table
+    def changed(*args):
+        path.write_text(numbers_table(lambda X: X[::-1, 0]))
+        return kept(*args)
+    monkeypatch.setattr(tables, "play_table", changed)
+    assert "it has changed since" in no("run", path, "--budget", 2, out=str(tmp_path / "o"))
 
 
 @pytest.mark.parametrize("far", [
@@ -626,21 +624,6 @@ def test_labels_far_away_are_named(far):
     _, said, r = cli("run", table(csv("a,b,y", *X.T, y)), "--budget", 2)
     assert {v["row"] - 1 for v in r["far_labels"]} == set(far) and ("far from all others" in said) == bool(far)
     if far: assert f"in row {max(far, key=lambda i: abs(far[i])) + 1}" in said
-
-
-def test_a_feature_that_is_bought_for_nothing():
-    r = {"bought": [90, 40], "rounds": 100, "weights": [0.0, 1.0], "features": ["yrs_married", "b"]}
-    assert "'yrs_married' was bought more often" in report.idle_hint(r)[0] and "90.0%" in report.idle_hint(r)[0]
-    assert not any(report.idle_hint(r | change) for change in ({"weights": [0, 0]}, {"weights": [1, 0]}, {"bought": [40, 30]}))
-
-
-def test_many_columns_with_gaps_are_one_line():
-    df = pd.DataFrame(np.random.default_rng(0).normal(size=(100, 23)), columns=[f"test_{i:02}" for i in range(22)] + ["y"])
-    df["city"] = ["Rome", "Oslo"] * 50
-    for i in range(22): df.iloc[i :: 25, i] = np.nan
-    said = no("run", written(df, table("", "t.csv")), "--budget", 5)
-    assert said.count("\n") == 3 and "22 columns (test_00, test_01, test_02 and 19 more): values are missing" in said, said
-    works(said)
 
 
 # K20: what has names on both sides is matched by them, or refused.
@@ -766,9 +749,15 @@ def test_a_level_that_moves_after_the_warm_up(name, change):
     assert found > 0.6 and 0 < learner.moved.sum() <= 12
 
 
-def test_two_labels_in_a_row_are_a_new_level():
+def test_new_levels_and_settings_that_stay():
+    "Two labels in a row are a new level; settings that stay are no change."
     X, y = BAD_X, np.where(np.arange(6000) < 3000, BAD_Y, BAD_Y + 1e3)
     assert 1 - oslr.simulate(oslr.auto(6, 3, memory=150, seed=0), X, y).losses[-600:].mean() / BAD_Y.var() > 0.9
+    for costs in (None, PRICES, np.array(PRICES), pd.Series(PRICES), TOLD["a Series"]):
+        model = oslr.OSLRRegressor(3 if costs is None else 3.0, costs=costs, random_state=np.random.RandomState(0))
+        model.partial_fit(FRAME, LABELS)
+        copied = pickle.loads(pickle.dumps(model))
+        assert copied.set_params(**copied.get_params() | {"passes": 3}).partial_fit(FRAME, LABELS).n_features_seen_ > model.n_features_seen_
 
 
 # K22: settings that are changed later take effect or are refused.
@@ -788,14 +777,6 @@ def test_A33(change):
     for name, value in change.items(): setattr(river, name.replace("random_state", "seed"), value)
     for call in (lambda x: river.learn_one(x, 0.0), river.predict_one):
         with refused("as when the model began"): call(dict(zip("abcdef", ROWS[1], strict=True)))
-
-
-def test_settings_that_stay_are_no_change():
-    for costs in (None, PRICES, np.array(PRICES), pd.Series(PRICES), TOLD["a Series"]):
-        model = oslr.OSLRRegressor(3 if costs is None else 3.0, costs=costs, random_state=np.random.RandomState(0))
-        model.partial_fit(FRAME, LABELS)
-        copied = pickle.loads(pickle.dumps(model))
-        assert copied.set_params(**copied.get_params() | {"passes": 3}).partial_fit(FRAME, LABELS).n_features_seen_ > model.n_features_seen_
 
 
 # K25: examples for river that are rows of a table.

@@ -73,8 +73,8 @@ def test_a_value_that_comes_late_sets_its_scale():
     assert (short.size[short.counts > 1] > 0).all() and short.counts[3] == 60
 
 
-def test_constants_and_what_is_beyond_the_limits():
-    "Constant labels and columns; what is beyond the limits is counted."
+def test_constants_limits_weights_and_stated_scales():
+    "Constant labels and columns; what is beyond the limits is counted; a learner that sees everything predicts by its weights."
     lr = make("ito2017.RDA2", {})
     assert oslr.simulate(lr, X, np.full(400, 3.0)).predictions[1:].tolist() == [3.0] * 399
     assert (lr.coef_ == 0).all() and lr.intercept_ == 3
@@ -84,10 +84,6 @@ def test_constants_and_what_is_beyond_the_limits():
     cut = lr.clipped.sum()
     one_round(lr, X[0] + 1e9, Y[0] + 1e6)
     assert lr.clipped.sum() == cut + 6 and lr.clipped[-1] == 1
-
-
-def test_weights_and_stated_scales():
-    "A learner that sees everything predicts by its weights, in the units of the data, until something is cut off."
     lr = make("ito2017.GreedyRDA", {"step": "adaptive"}, budget=8)
     for t in range(200):
         score = lr.intercept_ + lr.coef_ @ X[t]
@@ -101,7 +97,7 @@ def test_weights_and_stated_scales():
     assert np.array_equal(run.predictions, scales[8, 0] + scales[8, 1] * oslr.simulate(plain, Z, z).predictions)
 
 
-def test_skip_learns_nothing():
+def test_skip_learns_nothing_and_places_of_a_file_are_checked(tmp_path):
     a, b = make(), make()
     for t in range(60):
         one_round(a, X[t], Y[t])
@@ -112,6 +108,13 @@ def test_skip_learns_nothing():
             n: v for n, v in before.items() if n not in ("S", "values", "num")}
         one_round(b, X[t], Y[t])
     assert a.centre.tolist() == b.centre.tolist() and a.size.tolist() == b.size.tolist()
+    oslr.simulate(lr := make(), X[:50], Y[:50])
+    for name, place in (("order", 8), ("order", -1), ("S", 8), ("of_buf", 10**9)):
+        lr.save(tmp_path / "a.npz")
+        header, arrays = read_file(tmp_path / "a.npz")
+        arrays[name].flat[0] = place
+        write_file(tmp_path / "a.npz", header, arrays)
+        with pytest.raises(ValueError, match="it must be a whole file written by save"): oslr.load(tmp_path / "a.npz")
 
 
 test_what_it_refuses_in_one_sentence = refusals([
@@ -124,13 +127,3 @@ test_what_it_refuses_in_one_sentence = refusals([
     ({"scales": np.ones((9, 2)), "warm": 3}, "warm = 3"), ({"scales": pd.Index(["a"])}, "dtype of scales"),
     ({"budget": 9}, "budget = 9"), ({"d": 1}, "d = 1"), ({"key": "RDA1"}, "learner = 'RDA1'"),
 ], lambda kw: make(**kw), form="^{}")
-
-
-def test_places_of_a_file_are_checked(tmp_path):
-    oslr.simulate(lr := make(), X[:50], Y[:50])
-    for name, place in (("order", 8), ("order", -1), ("S", 8), ("of_buf", 10**9)):
-        lr.save(tmp_path / "a.npz")
-        header, arrays = read_file(tmp_path / "a.npz")
-        arrays[name].flat[0] = place
-        write_file(tmp_path / "a.npz", header, arrays)
-        with pytest.raises(ValueError, match="it must be a whole file written by save"): oslr.load(tmp_path / "a.npz")

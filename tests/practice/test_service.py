@@ -330,8 +330,8 @@ def test_signals_save(kind, tmp_path):
     assert p.answers(len(lines) - p.ready["lines"]) == answers[p.ready["lines"] :] and p.end()[0] == 0
 
 
-def test_a_service_between_two_files_is_the_same_service(tmp_path):
-    "Saved and restored after every line."
+def test_sessions_are_the_same(tmp_path):
+    "Of a service that is saved and restored after every line, and of one whose lines are found however they arrive."
     whole, lines, answers, _ = session(n=25)
     service = fresh()
     for line, answer in zip(lines, answers, strict=True):
@@ -340,9 +340,6 @@ def test_a_service_between_two_files_is_the_same_service(tmp_path):
         service.restore(tmp_path / "s.npz")
         assert service.answer(line).encode() + b"\n" == answer
     same_state(whole, service)
-
-
-def test_lines_are_found_however_they_arrive():
     _, lines, answers, _ = session(n=8)
     p, data = Process(), b"".join(line + b"\n" for line in lines) + b"[" * (2 * sv.LONGEST) + b'\n{"op":"stats"}'
     rng = np.random.default_rng(0)
@@ -368,8 +365,8 @@ def test_wrong_arguments(args, words):
     assert done.exit_code == 2 and words in done.output and done.output.count("\n") == 1, done.output
 
 
-def test_a_learner_from_a_file_goes_on(tmp_path):
-    "What has learnt elsewhere is served; sizes may be left out, and are refused if they are others."
+def test_files(tmp_path):
+    "A learner from a file goes on, its sizes may be left out and are refused if they are others; other files are refused."
     path = str(tmp_path / "m.npz")
     play(before := fresh(), range(40))
     before.learner.save(path)
@@ -383,9 +380,6 @@ def test_a_learner_from_a_file_goes_on(tmp_path):
         ((f"{tmp_path}/no.npz", None, None, None), "it must be a file [(]there is none"),
     ]:
         with pytest.raises(ValueError, match=words): sv.first_learner(*args)
-
-
-def test_other_files_are_refused(tmp_path):
     path, service = tmp_path / "s.npz", fresh()
     play(service, range(5))
     service.save(path)
@@ -415,31 +409,6 @@ def named_service(**kw):
     learner = oslr.auto(6, 3, seed=0, **kw)
     learner.names_ = tuple(TESTS)
     return sv.Service(learner)
-
-
-def test_names_in_questions_and_answers():
-    plain, named, rng = sv.Service(oslr.auto(6, 3, seed=0)), named_service(), np.random.default_rng(0)
-    for t in range(60):
-        x, y = rng.normal(size=6), float(rng.normal())
-        one, two = (json.loads(s.answer(b'{"op": "query", "id": %d}' % t)) for s in (plain, named))
-        assert one["features"] == two["features"] and two["names"] == [TESTS[i] for i in two["features"]] and "names" not in one
-        values = [round(x[i], 3) for i in one["features"]]
-        given = dict(zip(two["names"], values, strict=True))
-        if t % 2: given = dict(reversed(given.items()))
-        for service, told in ((plain, values), (named, given)):
-            answer = json.loads(service.answer(json.dumps({"op": "values", "id": t, "values": told}).encode()))
-            assert "prediction" in answer, answer
-            service.answer(json.dumps({"op": "label", "id": t, "label": y}).encode())
-    one, two = (json.loads(s.answer(b'{"op": "weights"}')) for s in (plain, named))
-    assert one["weights"] == two["weights"] and two["names"] == [TESTS[i] for i in two["features"]]
-    named.answer(b'{"op": "query", "id": "x"}')
-    asked = named.open["x"].features
-    for wrong, words in (({}, "has none"), (dict.fromkeys(TESTS, 1), "none of them"), ({TESTS[i]: "a" for i in asked}, "a list of numbers"),
-                         ({TESTS[i]: 1e70 for i in asked}, "it must be"), ([1], "3 numbers"), ([None, 1, "a"], "a list of numbers")):
-        said = json.loads(named.answer(json.dumps({"op": "values", "id": "x", "values": wrong}).encode()))
-        assert words in said["error"] and len(named.open["x"].values) == 0, said
-    plain.answer(b'{"op": "query", "id": "x"}')
-    assert "no names" in json.loads(plain.answer(b'{"op": "values", "id": "x", "values": {"test_1": 2}}'))["error"]
 
 
 @pytest.mark.parametrize("key", ["auto", "own.CoinBetting", "ito2017.UniformRDA"])
@@ -479,7 +448,7 @@ def test_what_came_is_all_that_is_learnt(gone):
     assert service.learner.purchases_.nonzero()[0].tolist() == sorted(asked[i] for i in range(3) if i not in gone)
 
 
-def test_prices_of_a_service(tmp_path):
+def test_names_and_prices_of_a_service(tmp_path):
     (tmp_path / "prices.csv").write_text("feature,price\n" + "".join(f"{name},{1 + i}\n" for i, name in enumerate(TESTS)))
     words, lines = ("serve", "--costs", tmp_path / "prices.csv"), b'{"op": "query", "id": 1}\n{"op": "quit"}\n'
     line = [sys.executable, "-m", "oslr_nb", *map(str, words), "--budget", "7.5", "--seed", "0"]
@@ -490,6 +459,28 @@ def test_prices_of_a_service(tmp_path):
     for wrong in (("--features", 5), ("--learner", "own.CoinBetting"), ("--learner", tmp_path / "a.npz")):
         assert command(*words, "--budget", 7.5, *wrong, input=b"").exit_code == 2
     assert command(*words, input=b"").exit_code == 2 and command("serve", "--features", 6, "--budget", 2.5, input=b"").exit_code == 2
+    plain, named, rng = sv.Service(oslr.auto(6, 3, seed=0)), named_service(), np.random.default_rng(0)
+    for t in range(60):
+        x, y = rng.normal(size=6), float(rng.normal())
+        one, two = (json.loads(s.answer(b'{"op": "query", "id": %d}' % t)) for s in (plain, named))
+        assert one["features"] == two["features"] and two["names"] == [TESTS[i] for i in two["features"]] and "names" not in one
+        values = [round(x[i], 3) for i in one["features"]]
+        given = dict(zip(two["names"], values, strict=True))
+        if t % 2: given = dict(reversed(given.items()))
+        for service, told in ((plain, values), (named, given)):
+            answer = json.loads(service.answer(json.dumps({"op": "values", "id": t, "values": told}).encode()))
+            assert "prediction" in answer, answer
+            service.answer(json.dumps({"op": "label", "id": t, "label": y}).encode())
+    one, two = (json.loads(s.answer(b'{"op": "weights"}')) for s in (plain, named))
+    assert one["weights"] == two["weights"] and two["names"] == [TESTS[i] for i in two["features"]]
+    named.answer(b'{"op": "query", "id": "x"}')
+    asked = named.open["x"].features
+    for wrong, words in (({}, "has none"), (dict.fromkeys(TESTS, 1), "none of them"), ({TESTS[i]: "a" for i in asked}, "a list of numbers"),
+                         ({TESTS[i]: 1e70 for i in asked}, "it must be"), ([1], "3 numbers"), ([None, 1, "a"], "a list of numbers")):
+        said = json.loads(named.answer(json.dumps({"op": "values", "id": "x", "values": wrong}).encode()))
+        assert words in said["error"] and len(named.open["x"].values) == 0, said
+    plain.answer(b'{"op": "query", "id": "x"}')
+    assert "no names" in json.loads(plain.answer(b'{"op": "values", "id": "x", "values": {"test_1": 2}}'))["error"]
 
 
 def test_a_full_disk_ends_nothing(tmp_path, monkeypatch, capsys):

@@ -45,6 +45,7 @@ def numbers(out: Path) -> dict: return json.loads((out / "results.json").read_te
 
 
 def test_a_report_from_csv_and_from_parquet(files, tmp_path):
+    "The run is that of simulate; a learner that forgets counts its purchases, too."
     for name in ("p.csv", "p.parquet"):
         shown = good(files / name, "--target", "progression", "--budget", 4, "--passes", 5, "--out", tmp_path / name)
         assert "## Losses" in shown and "| bmi |" in shown
@@ -56,10 +57,6 @@ def test_a_report_from_csv_and_from_parquet(files, tmp_path):
     assert math.isclose(a["loss_of_running_mean"], ((labels[1:] - before) ** 2).mean(), rel_tol=1e-12)
     S = BUNCH.data[:, a["hindsight"]["support"]]
     assert math.isclose(a["hindsight"]["sparse"], ((LinearRegression().fit(S, BUNCH.target).predict(S) - BUNCH.target) ** 2).mean())
-
-
-def test_the_run_is_that_of_simulate(files, tmp_path):
-    "A learner that forgets counts its purchases, too."
     good(files / "p.csv", "--target", "progression", "--budget", 4, "--seed", 3, "--out", tmp_path)
     lr = oslr_nb.auto(10, 4, seed=3)
     run = oslr_nb.simulate(lr, BUNCH.data, BUNCH.target)
@@ -288,7 +285,7 @@ def test_a_folder_holds_one_run(files, tmp_path):
 
 
 def test_a_second_run_in_the_same_folder_is_refused(files, tmp_path, monkeypatch):
-    "Begun in the folder of one that has not written a checkpoint yet; the first one ends as if nothing had been."
+    "The first ends as if nothing had been. The lock ends with a run that was refused, one that failed, and one that ended."
     play, args, second = tables.play_table, (files / "p.csv", "--target", "progression", "--budget", 4, "--out", tmp_path / "o"), []
     def meanwhile(*more):
         monkeypatch.setattr(tables, "play_table", play)
@@ -300,10 +297,6 @@ def test_a_second_run_in_the_same_folder_is_refused(files, tmp_path, monkeypatch
         assert done.exit_code == 2 and "another process is using it (the run that holds it has to end first" in done.output
         assert done.output.count("\n") == 1
     assert len(second) == 2 and numbers(tmp_path / "o")["seed"] == 1
-
-
-def test_the_lock_ends_with_its_run(files, tmp_path):
-    "After a run that was refused, one that failed in the middle, and one that came to its end."
     args = ("--target", "progression", "--budget", 4, "--out", tmp_path)
     assert oslr(files / "p.csv", "--target", "nobody", *args[2:]).exit_code == 2
     with pytest.MonkeyPatch.context() as patch:

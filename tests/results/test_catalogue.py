@@ -138,11 +138,23 @@ def test_prices_are_read_by_oslr_run(name, tmp_path):
     assert survey.names == s.names and tables.read_costs(tmp_path / "prices.csv", survey).tolist() == s.costs.tolist()
 
 
-def test_list_names_everything():
+def test_list_download_and_data_dir(tmp_path, monkeypatch):
+    "The list names everything; downloads and the folder of data are asked for."
     listed, streams = run("data").output, run("list", "--streams").output
     assert all(f"\n{name}\n" in listed for name in [*DATASETS, *oslr.streams()])
     assert all(name in streams.splitlines() for name in oslr.streams()) and "heart" not in streams.splitlines()
     assert "T=5000, d=10, k=2" in run("data", "ito2017.synthetic").output and "303 rows" in run("data", "heart").output
+    asked = []
+    monkeypatch.setattr(data._pooch(), "retrieve", lambda url, *more, **how: asked.append(url) or 1 / 0)
+    assert run("data", "blog_feedback", "--out", tmp_path / "a.csv").exit_code == 2 and asked == []
+    run("data", "blog_feedback", "--out", tmp_path / "a.csv", "--download")
+    assert asked == [data.SOURCES["blog_feedback"].url] and not (tmp_path / "a.csv").exists()
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "mnist.npz").write_bytes(b"not an archive")
+    told = run("reproduce", "cesabianchi2010", "--full", "--data-dir", mine, "--out", tmp_path / "out")
+    assert told.exit_code == 2 and "mnist.npz" in told.output and "damaged" in told.output, told.output
+    assert run("reproduce", "cesabianchi2010", "--data-dir", tmp_path / "gone").exit_code == 2
 
 
 @pytest.mark.parametrize(("args", "message"), [
@@ -178,17 +190,3 @@ def test_data_dir_is_where_data_lie_for_the_process_and_its_workers(tmp_path, fo
     assert f"found at {mine}" in run("data", "mnist").output
     assert Parallel(n_jobs=2, backend="loky")(delayed(data.data_folder)() for _ in range(2)) == [mine, mine]
     assert sorted(oslr.data.mnist_pair().y) == [-1, -1, 1, 1]
-
-
-def test_download_and_data_dir_are_asked_for(tmp_path, monkeypatch):
-    asked = []
-    monkeypatch.setattr(data._pooch(), "retrieve", lambda url, *more, **how: asked.append(url) or 1 / 0)
-    assert run("data", "blog_feedback", "--out", tmp_path / "a.csv").exit_code == 2 and asked == []
-    run("data", "blog_feedback", "--out", tmp_path / "a.csv", "--download")
-    assert asked == [data.SOURCES["blog_feedback"].url] and not (tmp_path / "a.csv").exists()
-    mine = tmp_path / "mine"
-    mine.mkdir()
-    (mine / "mnist.npz").write_bytes(b"not an archive")
-    told = run("reproduce", "cesabianchi2010", "--full", "--data-dir", mine, "--out", tmp_path / "out")
-    assert told.exit_code == 2 and "mnist.npz" in told.output and "damaged" in told.output, told.output
-    assert run("reproduce", "cesabianchi2010", "--data-dir", tmp_path / "gone").exit_code == 2

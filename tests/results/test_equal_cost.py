@@ -46,18 +46,18 @@ def test_the_search_ends_inside(place):
     assert {"a": 1.0, "b": 1.0} in calls  # theory's values are among the candidates
 
 
-def test_the_search_names_an_optimum_that_lies_at_an_edge():
-    assert not pages.search(lambda kw: 1 / (1 + kw["a"]), ({"a": 1.0},))["enclosed"]
-
-
 def test_what_is_told():
-    "It is true; auto is told nothing: it is the learner that a user gets from d and the budget."
+    "It is true, nothing for auto, which a user gets from d and the budget; an optimum at an edge; the command knows the sections."
     s, told = pages.drawn("table 2", 0)
     assert told.radius == pytest.approx(np.linalg.norm(s.w), rel=0.05) and told.sigma == pytest.approx(0.1, rel=0.05)
     assert told.x_norm >= np.linalg.norm(s.X, axis=1).max() and told.y_max >= np.abs(s.y).max() and told.x_max >= np.abs(s.X).max()
     s, told = pages.drawn("diabetes", 0)
     lr, plain = pages.OURS["auto"].build(told, 7), pages.auto(10, 5, seed=pages.generator(7))
     assert type(lr) is type(plain) and lr.params == plain.params and (lr.d, lr.budget) == (s.X.shape[1], 5)
+    assert not pages.search(lambda kw: 1 / (1 + kw["a"]), ({"a": 1.0},))["enclosed"]
+    experiments.load_sections()
+    assert {"own_equal_cost", "own_equal_cost_again"} <= set(experiments.plan(["own"])) | {"own_equal_cost"}
+    assert "own_equal_cost" not in experiments.plan(["own"]) and "own_equal_cost" in experiments.plan(["own"], full=True)
 
 
 @pytest.mark.parametrize("protocol", list(pages.GROUPS))
@@ -111,9 +111,3 @@ def test_report(monkeypatch, tmp_path):
     words = pages.own_equal_cost_again(again, tmp_path)
     gaps = [float(line.split("|")[4]) for line in words.splitlines()[2:]]
     assert len(gaps) == 3 and max(gaps) < 1e-5
-
-
-def test_the_command_knows_the_sections():
-    experiments.load_sections()
-    assert {"own_equal_cost", "own_equal_cost_again"} <= set(experiments.plan(["own"])) | {"own_equal_cost"}
-    assert "own_equal_cost" not in experiments.plan(["own"]) and "own_equal_cost" in experiments.plan(["own"], full=True)

@@ -42,16 +42,12 @@ def test_a_letter_has_words_and_no_links(key):
     assert len(rows) > 4 or len(text) < 5400, "longer than a printed page"
 
 
-def test_a_letter_follows_its_card(monkeypatch):
-    "And its names are without TeX."
+def test_a_letter_follows_its_card_and_the_package(monkeypatch):
+    "Its names are without TeX, its address is that of the package; an unknown paper is refused."
     before = letter("foster2016")
     monkeypatch.setitem(next(r for r in ROWS if r.id == "E-F2").erratum, "witness", "Toss a coin.")
     assert "*To check by hand.* Toss a coin.\n" in letter("foster2016") != before
     assert letter("kale2017").startswith("Dear Satyen Kale, Zohar Karnin, Tengyuan Liang and Dávid Pál,\n")
-
-
-def test_the_address_is_that_of_the_package(monkeypatch):
-    "An unknown paper is refused."
     class About(dict):
         def get_all(self, name, otherwise): return ["Issues, https://example.org/issues", "Source, https://example.org/oslr"]
     assert "http" not in letter("foster2016")

@@ -31,8 +31,8 @@ test_what_an_instance_refuses = refusals([
 ], lambda kw: pages.instance(**{"d": 4, "k": 2} | kw))
 
 
-def test_the_baseline_and_fitted_steps():
-    "KKLP is the baseline; fitted steps are the printed ones times the length of x."
+def test_methods():
+    "KKLP is the baseline; fitted steps are the printed ones times the length of x; every method buys k numbers."
     lr = pages.kklp(20, 8, 5000, seed=0)
     assert (lr.budget, lr.k1, lr.batch, lr.ridge) == (8, 4, 40, 1.0) and pages.kklp(20, 8, 5000, top=2, batch=10, seed=0).k1 == 2
     with pytest.raises(ValueError, match="it must be"): pages.kklp(20, 8, 5000, top=9)
@@ -41,6 +41,15 @@ def test_the_baseline_and_fitted_steps():
     two, three = (pages.learner(m, s, (10, 5, 8), 0) for m in pages.METHODS[:2])
     assert math.isclose(two.rate, math.sqrt(10 * 8 * 10 / 7)) and math.isclose(three.rate, math.sqrt(10 * 8 * 100 / 3))
     assert math.isclose(pages.learner("Algorithm 2", s, (10, 5, 8), 0, "printed, D = 1").rate, math.sqrt(8 * 10 / 7))
+    for d, keep, k in pages.ROWS:
+        s = pages.draw(pages.FITTED, d, k, 0)
+        for m in pages.METHODS:
+            run = pages.simulate(pages.learner(m, s, (d, keep, k), 0), pages.features(m, s)[:200], s.stream.y[:200])
+            assert run.n_observed.max() <= k
+    for d, k in pages.SIZES:
+        for m in pages.RIVALS:
+            lr, X = pages.rival(m, pages.draw(pages.FITTED, d, k, 0), k, np.random.default_rng(0))
+            assert pages.simulate(lr, X[:200], s.stream.y[:200]).n_observed.max() <= k
 
 
 @pytest.mark.parametrize("method", pages.METHODS[:2])
@@ -53,18 +62,6 @@ def test_a_dictionary_of_another_size_gives_the_same_predictions(method):
     if method == "Algorithm 3":
         scales = pages.scales_of(s, 1.0, 0.5, 2.0)
         assert (scales["radius"], scales["step"]) == (2.0, 4 / math.sqrt(10))
-
-
-def test_every_method_buys_k_numbers():
-    for d, keep, k in pages.ROWS:
-        s = pages.draw(pages.FITTED, d, k, 0)
-        for m in pages.METHODS:
-            run = pages.simulate(pages.learner(m, s, (d, keep, k), 0), pages.features(m, s)[:200], s.stream.y[:200])
-            assert run.n_observed.max() <= k
-    for d, k in pages.SIZES:
-        for m in pages.RIVALS:
-            lr, X = pages.rival(m, pages.draw(pages.FITTED, d, k, 0), k, np.random.default_rng(0))
-            assert pages.simulate(lr, X[:200], s.stream.y[:200]).n_observed.max() <= k
 
 
 @pytest.mark.parametrize(("d", "k"), [(7, 1), (7, 3), (7, 4), (7, 7)])

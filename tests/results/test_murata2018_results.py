@@ -28,7 +28,7 @@ def small(monkeypatch):
     pages.synthetic.cache_clear()
 
 
-def test_the_generator_is_what_the_text_says():
+def test_the_generator_the_judge_and_signs():
     s = pages.gaussian_stream(20_000, 12, 5, 0.5, seed=1)
     assert s.w.tolist() == [1, 1, 1, -1, -1] + [0] * 7
     assert np.abs(np.cov(s.X.T) - np.eye(12)).max() < 0.04 and abs(np.std(s.y - s.X @ s.w) - 0.5) < 0.01
@@ -36,15 +36,6 @@ def test_the_generator_is_what_the_text_says():
     assert (s.X == again.X).all() and (s.y == again.y).all() and (s.X != other.X).any()
     whole = pages.gaussian_stream(10)
     assert whole.X.shape == (10, 500) and (whole.w > 0).sum() == 13 and (whole.w < 0).sum() == 12
-
-
-test_what_the_generator_refuses = refusals([
-    ({"T": 0}, "T = 0"), ({"k": 13}, "there are d = 12 features"), ({"seed": "x"}, "seed"), ({"noise": -1}, "noise = -1.0: it must be"),
-], lambda kw: pages.gaussian_stream(**{"T": 5, "d": 12, "k": 3} | kw))
-
-
-def test_the_judge_and_signs():
-    "The judge is the mean squared error; signs are signs."
     rng = np.random.default_rng(0)
     X, y, W = rng.standard_normal((50, 4)), rng.standard_normal(50), rng.standard_normal((3, 4))
     assert np.allclose(pages.Judge(X, y)(W), ((W @ X.T - y) ** 2).mean(axis=1))
@@ -56,8 +47,13 @@ def test_the_judge_and_signs():
     assert abs(np.std(y - X @ w) - 1) < 0.02
 
 
-def test_no_method_buys_more_than_its_count():
-    "Hybrid, Exploration and RDA stay within s'; Dantzig with k0 = s' - k does too, with k0 = s' it has the weights on top."
+test_what_the_generator_refuses = refusals([
+    ({"T": 0}, "T = 0"), ({"k": 13}, "there are d = 12 features"), ({"seed": "x"}, "seed"), ({"noise": -1}, "noise = -1.0: it must be"),
+], lambda kw: pages.gaussian_stream(**{"T": 5, "d": 12, "k": 3} | kw))
+
+
+def test_methods():
+    "Each stays within s', Dantzig with k0 = s' has the weights on top; moments and the path give the weights of the learner."
     s = pages.gaussian_stream(3000, 40, 4, seed=0)
     learners = [pages.murata2018.Hybrid(40, 10, 4, eta=0.1, explore=(2, 40), exploit=(5, 50), growth=1.5),
                 pages.murata2018.Exploration(40, 10, 4, eta=0.3, batch=40, growth=1.3),
@@ -65,10 +61,6 @@ def test_no_method_buys_more_than_its_count():
     for lr in learners: assert simulate(lr, s.X, s.y).n_observed.max() <= 10
     within, above = (pages.kale2017.DantzigPOSLR(40, k0, 4, x_max=7.0, rule="printed", C=1e-3, radius=4.0, seed=0) for k0 in (6, 10))
     assert simulate(within, s.X, s.y).n_observed.max() <= 10 < simulate(above, s.X, s.y).n_observed.max() <= 14
-
-
-def test_dantzig_of_this_page_is_the_learner():
-    "Moments from a learner that never solves, and the path: the weights of the learner that solves, at a power of two."
     s, kw = pages.gaussian_stream(1023, 20, 3, seed=3), {"radius": 3.0, "x_max": 7.0}
     found = pages.dantzig_weights(s, [1023], 12, 3, **kw, least=1e-3, seed=5, count=4, norms=(3.0,))
     lr = pages.kale2017.DantzigPOSLR(20, 12, 3, **kw, rule="printed", C=1e-3 * 2**1.5, seed=5)
@@ -93,16 +85,13 @@ def test_a_small_comparison(small):
     for c in cells: assert 0.7 < c["floor"] < last(c, "Hybrid") < c["zero"]
 
 
-def test_the_choice_of_parameters():
+def test_the_choice_of_parameters_exponents_and_the_first_below():
     draw = lambda a, b: {"valid": {"m": {"a": [9.0, a], "b": [0.0, b]}}, "test": {"m": {"a": [1.0, 2.0], "b": [3.0, 4.0]}}}
     draws = [draw(1.0, 2.0), draw(1.0, 0.5)]
     assert pages.best_label(draws[:1], "m", "valid") == "a" and pages.best_label(draws[1:], "m", "valid") == "b"
     assert pages.best_label(draws, "m", "valid") == "a"
     assert pages.best_label(draws, "m", "valid", places=pages.WHOLE) == "b"  # 1 against 1.25
     assert pages.picked(draws, draws[1:], ("m",), "valid", ("test",)) == {"m": {"label": "a", "candidates": 2, "test": [[1.0, 2.0]]}}
-
-
-def test_exponents_of_powers_and_the_first_below():
     values, rng = np.array([1.0, 2.0, 4.0, 8.0]), np.random.default_rng(0)
     counts = 100 * values**-1.5 * np.exp(0.1 * rng.standard_normal((50, 4)))
     mean, low, high = pages.exponents(values, counts)
