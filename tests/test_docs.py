@@ -370,18 +370,14 @@ def test_dark_theme_and_figures_are_legible(top):
     assert len(lines) == 7 and min(contrast("#" + c, ground) for c in lines for ground in ("#ffffff", "#17191d")) > 3.3
 
 
-def test_every_reference_says_where_it_is(top):
-    "A doi, an arXiv number or an address; the entries for which none is known stand in a comment at the end."
+def test_references_and_calls_in_prose(top):
+    "A reference has a doi, an arXiv number or an address, or stands in the last comment; `f(name=...)` has such an argument."
     text = (top / "nbs" / "references.bib").read_text(encoding="utf-8")
     entries = dict(re.findall(r"^@\w+\{(\w+),(.*)$", text, re.M))
     unknown = set(re.findall(r"\w+", re.search(r"% No address is known of: (.*)", text)[1])) - {"none"}
     assert unknown <= set(entries)
     assert {key for key, entry in entries.items() if not re.search(r"\b(doi|eprint|url) = \{", entry)} == unknown
     assert text == (top / "oslr_nb" / "references.bib").read_text(encoding="utf-8")
-
-
-def test_calls_in_prose_have_arguments_that_are_there():
-    "`f(name=...)` in back-ticks, for a function of the package."
     known, calls = {}, 0
     for module in pkgutil.walk_packages(oslr_nb.__path__, "oslr_nb."):
         if module.name.endswith("__main__"): continue

@@ -182,13 +182,15 @@ def test_refusals(name, args, sentence, clusters, tmp_path, monkeypatch):
 
 def test_no_dask_other_versions_and_what_ends_a_run(monkeypatch, clusters):
     "An error of a piece, a cluster that is lost."
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    done = command("verify", "--backend", "dask", "--scheduler", "tcp://127.0.0.1:1")
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "distributed", None)
+        done = command("verify", "--backend", "dask", "--scheduler", "tcp://127.0.0.1:1")
     assert done.exit_code == 2 and 'pip install "oslr_nb[dask]"' in done.output
-    with backends.use_backend("dask", clusters["two"]):
-        monkeypatch.setattr(backends, "source_digest", lambda: "another")  # a worker that comes later is found by its first piece
-        with pytest.raises(ValueError, match="a worker has another oslr_nb"): list(backends.hand_out(int, [("1",)]))
-    done = command("verify", "--backend", "dask", "--scheduler", clusters["two"])
+    with monkeypatch.context() as patch:
+        with backends.use_backend("dask", clusters["two"]):
+            patch.setattr(backends, "source_digest", lambda: "another")  # a worker that comes later is found by its first piece
+            with pytest.raises(ValueError, match="a worker has another oslr_nb"): list(backends.hand_out(int, [("1",)]))
+        done = command("verify", "--backend", "dask", "--scheduler", clusters["two"])
     assert done.exit_code == 2 and "this very oslr_nb (worker tcp" in done.output and "its source is another" in done.output
     with backends.use_backend("dask", clusters["two"]), pytest.raises(ValueError, match="invalid literal"):
         list(backends.hand_out(int, [("1",), ("one",), ("2",)]))

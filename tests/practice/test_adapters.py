@@ -182,7 +182,8 @@ def test_rows_that_lack_what_is_bought_are_left_out():
 
 def test_one_feature_is_least_squares():
     x, w = S.X[:, np.flatnonzero(S.w)[:1]], S.y[:400]
-    for model in (OSLRRegressor(random_state=0), OSLRRegressor(1, passes=2), OSLRRegressor(0.5, learner="own.CoinBetting", passes=5)):
+    for model in (OSLRRegressor(random_state=0), OSLRRegressor(1, passes=2, random_state=0),
+                  OSLRRegressor(0.5, learner="own.CoinBetting", passes=5, random_state=0)):
         model.fit(x[:400], w)
         least = np.polyfit(x[:400, 0], w, 1)
         assert model.features_.tolist() == [0] and np.allclose([*model.coef_, model.intercept_], least, rtol=0, atol=0.1)

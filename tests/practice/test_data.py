@@ -133,18 +133,6 @@ def test_downloads_only_when_asked_and_with_the_known_digest(cache, rows, monkey
     assert asked[1:] == [(data.SOURCES["blog_feedback"].url, data.SOURCES["blog_feedback"].sha256)]
 
 
-def test_blog_feedback_in_the_order_of_time_or_not_at_all(tmp_path):
-    values = np.arange(4 * 281.0).reshape(4, 281)
-    line, name = [",".join(map(str, row)) for row in values.tolist()], "blogData_test-2012.02.0{}.00_00"
-    digests = {"rows": (2, 2), "labels": data._digest(values[:, -1]), "features": data._digest(values[:, :-1], "<f4")}
-    good = {"blogData_train": "\n".join(line[:2]), name.format(2): line[3], name.format(1): line[2]}
-    stream = data._read_blog(packed(tmp_path, "a.zip", **good), **digests)
-    assert (stream.X == values[:, :-1]).all() and (stream.y == values[:, -1]).all()
-    for bad in ({"blogData_train": "\n".join(line[:2])}, good | {name.format(1): line[3], name.format(2): line[2]},
-                good | {name.format(3): line[2]}, good | {name.format(1): line[2][:-3]}):
-        with pytest.raises(ValueError): data._read_blog(packed(tmp_path, "b.zip", **bad), **digests)
-
-
 @pytest.mark.parametrize("kind", ["npz", "idx"])
 def test_mnist_refuses_other_contents(kind, tmp_path):
     arrays = {"x_train": np.zeros((2, 28, 28), "u1"), "y_train": np.zeros(2, "u1"),
@@ -161,8 +149,8 @@ def test_mnist_refuses_other_contents(kind, tmp_path):
     with pytest.raises(ValueError, match="allow_pickle"): data.mnist(tmp_path)
 
 
-def test_stand_in_and_shuffled_sets():
-    "The stand-in is the same everywhere and says what it is; priced sets stay themselves when shuffled."
+def test_stand_in_shuffled_sets_and_blog_feedback(tmp_path):
+    "The stand-in says what it is; priced sets stay themselves when shuffled; blog feedback is in the order of time or not at all."
     a, b = data.ct_like(3000, seed=5), data.ct_like(3000, seed=5)
     assert (a.X == b.X).all() and (a.y == b.y).all() and (data.ct_like(3000, seed=6).X != a.X).any()
     assert a.X.min() == 0 and a.X.max() <= 1 and (a.X[:, data.CT_CONSTANT] == 0).all()
@@ -173,6 +161,15 @@ def test_stand_in_and_shuffled_sets():
     assert isinstance(t, data.PricedStream) and t.names == s.names and (t.costs == s.costs).all()
     order = np.random.default_rng(3).permutation(155)
     assert np.array_equal(t.X, s.X[order], equal_nan=True) and (t.y == s.y[order]).all() and (t.classes == s.classes[order]).all()
+    values = np.arange(4 * 281.0).reshape(4, 281)
+    line, name = [",".join(map(str, row)) for row in values.tolist()], "blogData_test-2012.02.0{}.00_00"
+    digests = {"rows": (2, 2), "labels": data._digest(values[:, -1]), "features": data._digest(values[:, :-1], "<f4")}
+    good = {"blogData_train": "\n".join(line[:2]), name.format(2): line[3], name.format(1): line[2]}
+    stream = data._read_blog(packed(tmp_path, "a.zip", **good), **digests)
+    assert (stream.X == values[:, :-1]).all() and (stream.y == values[:, -1]).all()
+    for bad in ({"blogData_train": "\n".join(line[:2])}, good | {name.format(1): line[3], name.format(2): line[2]},
+                good | {name.format(3): line[2]}, good | {name.format(1): line[2][:-3]}):
+        with pytest.raises(ValueError): data._read_blog(packed(tmp_path, "b.zip", **bad), **digests)
 
 
 PUBLISHED = {  # digest of the features (-1 where missing), of the classes, and how many are ill

@@ -883,9 +883,10 @@ def test_files_of_others_stay(tmp_path, monkeypatch):
     done = command("serve", "--features", 5, "--budget", 2, "--state", tmp_path / "state.npz", input="")
     assert done.exit_code == 2 and "it has other tables" in done.output and (tmp_path / "state.npz.journal").read_bytes() == before
     monkeypatch.setattr(storage.os, "access", lambda path, mode: False)  # what anybody but root is told of a file of mode 444
-    (tmp_path / "m.npz").write_text("precious")
-    with pytest.raises(PermissionError): oslr.auto(6, 3).save(tmp_path / "m.npz")
-    assert os.listdir(tmp_path) == ["m.npz"] and (tmp_path / "m.npz").read_text() == "precious"
+    (path := tmp_path / "alone" / "m.npz").parent.mkdir()
+    path.write_text("precious")
+    with pytest.raises(PermissionError): oslr.auto(6, 3).save(path)
+    assert os.listdir(path.parent) == ["m.npz"] and path.read_text() == "precious"
 
 
 WRITERS = {

@@ -57,15 +57,15 @@ def test_a_report_from_csv_and_from_parquet(files, tmp_path):
     assert math.isclose(a["loss_of_running_mean"], ((labels[1:] - before) ** 2).mean(), rel_tol=1e-12)
     S = BUNCH.data[:, a["hindsight"]["support"]]
     assert math.isclose(a["hindsight"]["sparse"], ((LinearRegression().fit(S, BUNCH.target).predict(S) - BUNCH.target) ** 2).mean())
-    good(files / "p.csv", "--target", "progression", "--budget", 4, "--seed", 3, "--out", tmp_path)
+    good(files / "p.csv", "--target", "progression", "--budget", 4, "--seed", 3, "--out", tmp_path / "plain")
     lr = oslr_nb.auto(10, 4, seed=3)
     run = oslr_nb.simulate(lr, BUNCH.data, BUNCH.target)
-    r, saved = numbers(tmp_path), oslr_nb.load(tmp_path / "model.npz")
+    r, saved = numbers(tmp_path / "plain"), oslr_nb.load(tmp_path / "plain" / "model.npz")
     assert math.isclose(r["loss"], run.losses[1:].mean(), rel_tol=1e-12) and r["weights"] == lr.coef_.tolist()
     S = lr.query()
     assert r["bought"] == lr.purchases_.tolist() and saved.query_names() == [BUNCH.feature_names[i] for i in S]
-    good(files / "p.csv", "--target", "progression", "--budget", 4, "--option", "memory=50", "--out", tmp_path)
-    assert sum(numbers(tmp_path)["bought"]) == 4 * 442
+    good(files / "p.csv", "--target", "progression", "--budget", 4, "--option", "memory=50", "--out", tmp_path / "memory")
+    assert sum(numbers(tmp_path / "memory")["bought"]) == 4 * 442
 
 
 @pytest.mark.parametrize("learner", ["auto", "own.CoinBetting"])

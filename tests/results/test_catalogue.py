@@ -103,8 +103,8 @@ def test_a_table_holds_the_same_bits(name, ending, tmp_path, monkeypatch):
     assert name != "hepatitis" or (np.isnan(X).any() and read.column("protime").null_count)
 
 
-def test_long_tables_and_order(tmp_path):
-    "A long table is written in parts; so many rows, in another order."
+def test_long_tables_order_and_writes_that_fail(tmp_path, monkeypatch):
+    "A long table is written in parts; so many rows, in another order; a write that fails leaves what was there."
     X = np.random.default_rng(0).standard_normal((2500, 2))
     parts = [(*X[i : i + 1000].T,) for i in range(0, 2500, 1000)]
     catalogue.write_rows(tmp_path / "a.csv", ("a", "b"), parts)
@@ -114,9 +114,6 @@ def test_long_tables_and_order(tmp_path):
     first, _ = catalogue.rows_of("wine", 10, None, False)
     mixed, _ = catalogue.rows_of("wine", None, 5, False)
     assert (first.X == s.X[:10]).all() and (mixed.X == data.shuffled(s, 5).X).all() and (np.sort(mixed.y) == np.sort(s.y)).all()
-
-
-def test_a_write_that_fails_leaves_what_was_there(tmp_path, monkeypatch):
     out = tmp_path / "a.csv"
     out.write_text("mine\n")
     def parts():
