@@ -574,7 +574,7 @@ class Learner:
         "Current weights (d,)."
         raise NotImplementedError
 
-    def _query(self) -> np.ndarray | Any: return self.S[: self._made[1](self.words, 0, *self._parts)].copy()
+    def _query(self) -> np.ndarray | Any: return self._state.S[: self._made[1](self.words, 0, *self._parts)].copy()
 
     def _predict(self, values: np.ndarray) -> Any:
         self.values[: values.size] = values
@@ -606,7 +606,7 @@ class Learner:
     @property
     def _asked(self) -> np.ndarray:
         "Features that the round bought that was refused."
-        return self.S[: self._cost] if self.kernels else self.S
+        return self._state.S[: self._cost] if self.kernels else self.S
 
     @property
     def _scored(self) -> np.ndarray:

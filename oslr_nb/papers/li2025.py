@@ -16,10 +16,10 @@ import numpy as np
 
 from ..core.checks import check_array, check_exact, check_indices, check_int
 from ..core.checks import fail, kernel
-from ..core.compiled import entry, find_in_sums, uniform
+from ..core.compiled import find_in_sums, uniform
 from ..core.designs import draw_outside
 from ..core.geometry import top_k
-from ..core.learner import Learner
+from ..core.learner import Learner, Role
 from ..core.parameters import Choice, Confidence, Integer, Parameter, Real, Seed, validated
 from ..core.registry import register
 from ..core.sparse.dantzig_selector import dantzig_path
@@ -326,84 +326,123 @@ def bound_ds_poslrc(
     return lost + sigma * math.sqrt(8 * lost * math.log(1 / delta))
 
 # %% ../../nbs/papers/li2025.ipynb #8526a120
-ROUNDS, EXPLORED, GUARDED = range(3)  # places in `num`, which no kernel reads
+ROUNDS, EXPLORED, GUARDED = range(3)  # places in `num`: rounds, exploring rounds, how often the threshold grew
+FILED = {"support": "S", "S": "B"}  # names of arrays in files, where they differ
 
 
 class DantzigState(NamedTuple):
-    "The state of both learners, as the rounds of DS-POSLRC take it."
+    "What is learnt, and what the round holds; `spare` is working memory, which is not saved."
 
-    G: np.ndarray  # (d, d): sums of the estimates of second moments, each pair in one of its two places
-    c: np.ndarray  # (d,): of features times label
-    w: np.ndarray  # (d,): solution of the programme
-    q: np.ndarray  # (d,): chances of the first draw of LI
-    sums: np.ndarray  # (d,): their running sums
-    S: np.ndarray  # (k,): the support, in order
-    B: np.ndarray  # (budget,): what the round buys
-    values: np.ndarray  # (budget,): its values
-    mark: np.ndarray  # (d,): round in which a feature was last drawn
-    num: np.ndarray  # (3,): rounds, exploring rounds, how often the threshold grew
+    G: Annotated[np.ndarray, Role(("d", "d"))]  # sums of the estimates of second moments, each pair in one of its two places
+    c: Annotated[np.ndarray, Role(("d",))]  # of features times label
+    w: Annotated[np.ndarray, Role(("d",))]  # solution of the programme
+    q: Annotated[np.ndarray, Role(("d",), "derived")]  # chances of the first draw of LI
+    sums: Annotated[np.ndarray, Role(("d",), "derived")]  # their running sums
+    support: Annotated[np.ndarray, Role(("k",), "sum", np.int64, "d")]  # in order
+    S: Annotated[np.ndarray, Role(("budget",), "scratch", np.int64, "d")]  # what the round buys
+    values: Annotated[np.ndarray, Role(("budget",), "scratch")]  # its values
+    mark: Annotated[np.ndarray, Role(("d",), "scratch", np.int64)]  # round in which a feature was last drawn
+    num: Annotated[np.ndarray, Role((3,))]
+    theta: Annotated[np.ndarray, Role(("steps",))]  # of DS-OSLRC, the weights of the support
+    P: Annotated[np.ndarray, Role(("steps", "steps"))]  # and the inverse of the sums of squares
+    spare: Annotated[np.ndarray, Role(("steps",), "scratch")]
 
 
-class NewtonState(NamedTuple):
-    "The state that the Newton rounds of DS-OSLRC take."
+class Plan(NamedTuple):
+    "The constants of a run."
 
-    S: np.ndarray  # (k,): the support, in order
-    values: np.ndarray  # (k,): its values
-    theta: np.ndarray  # (k,): its weights
-    P: np.ndarray  # (k, k): inverse of the sums of squares
-    spare: np.ndarray  # (k,): working memory
+    sure: int  # features of the support that each round buys
+    m: int  # others
+    reach: float
+    sigma: float
+    log_delta: float
 
 
 @kernel
-def li_draw(
-    words: np.ndarray, sums: np.ndarray, S: np.ndarray, sure: int, m: int, mark: np.ndarray, stamp: int, B: np.ndarray
-) -> None:
-    "The first `sure` features of S into B, and m others by LI: one with the chances whose running sums are `sums`, then a uniform set."
+def li_select(words: np.ndarray, n: int, plan: Plan, state: DantzigState) -> int:
+    "The sure features of the support, and others by LI: one with the chances whose running sums are `sums`, then a uniform set."
+    sums, S, mark, sure = state.sums, state.S, state.mark, plan.sure
+    if n > 0: return n
+    stamp = np.int64(state.num[ROUNDS]) + 1
     for a in range(sure):
-        B[a] = S[a]
+        S[a] = state.support[a]
         mark[S[a]] = stamp
-    if m > 0:
+    if plan.m > 0:
         i = sums.size
         while i == sums.size or mark[i] == stamp: i = find_in_sums(sums, uniform(words) * sums[-1])
-        B[sure] = i
+        S[sure] = i
         mark[i] = stamp
-        draw_outside(words, sums.size, sure + 1, m - 1, mark, stamp, B[sure + 1 :])
+        draw_outside(words, sums.size, sure + 1, plan.m - 1, mark, stamp, S[sure + 1 :])
+    return S.size
 
 
 @kernel
-def li_learn(y: float, B: np.ndarray, values: np.ndarray, sure: int, m: int, q: np.ndarray, G: np.ndarray, c: np.ndarray) -> None:
+def li_learn(y: float, n: int, late: bool, plan: Plan, state: DantzigState) -> None:
     "Add the estimates of a round; of the pair (i, j) one of G[i, j] and G[j, i] is used."
+    S, values, q, G, sure, m = state.S, state.values, state.q, state.G, plan.sure, plan.m
     out = q.size - sure
     one, more = (m - 1) / (out - 1) if out > 1 else 1.0, (m - 2) / (out - 2) if out > 2 else 1.0
-    for a in range(sure + m):
-        i, v = B[a], values[a]
+    for a in range(n):
+        i, v = S[a], values[a]
         p = 1.0 if a < sure else one + (1 - one) * q[i]
-        c[i] += y * v / p
+        state.c[i] += y * v / p
         G[i, i] += v * v / p
         for b in range(a):
-            j = B[b]
+            j = S[b]
             pair = p if b < sure else one * more + one * (1 - more) * (q[i] + q[j])
             G[i, j] += v * values[b] / pair
+    state.num[ROUNDS] += 1
 
 
 @kernel
-def li_exploit(
-    X: tuple, y: np.ndarray, rows: np.ndarray, first: int, state: NewtonState, reach: float, sigma: float, log_delta: float,
-    limit: float, out: np.ndarray,
-) -> int:
-    "Newton rounds, the first of number `first`; returns how many were played, fewer if a value is out of range."
-    S, values, theta = state.S, state.values, state.theta
-    for t in range(rows.size):
-        usable, score = True, 0.0
-        for a in range(S.size):
-            values[a] = entry(X, rows[t], S[a])
-            usable &= abs(values[a]) <= limit
-            score += theta[a] * values[a]
-        if not usable: return t
-        out[t] = min(max(score, -reach), reach)
-        margin = li_margin(first + t, reach, sigma, log_delta)
-        newton_step(values, S.size, y[rows[t]], reach, margin, state.P, theta, state.spare)
-    return rows.size
+def li_commit(plan: Plan, state: DantzigState) -> int:
+    "How many features the committed weights of DS-POSLRC score."
+    needed = 0
+    for i in state.support: needed += state.w[i] != 0
+    return needed
+
+
+@kernel
+def li_score(X: tuple, row: int, plan: Plan, state: DantzigState) -> float:
+    "Their score; what it needs was bought."
+    score = 0.0
+    for a in range(plan.sure): score += state.w[state.S[a]] * state.values[a]
+    return score
+
+
+@kernel
+def li_explores(state: DantzigState) -> bool:
+    "Whether DS-OSLRC explores in this round, of which the number is a square."
+    t = np.int64(state.num[ROUNDS]) + 1
+    return np.int64(math.sqrt(t)) ** 2 == t
+
+
+@kernel
+def newton_select(words: np.ndarray, n: int, plan: Plan, state: DantzigState) -> int:
+    "DS-OSLRC: features drawn by LI, or the support."
+    if n > 0: return n
+    if li_explores(state): return li_select(words, 0, plan, state)
+    for a in range(state.S.size): state.S[a] = state.support[a]
+    return state.S.size
+
+
+@kernel
+def newton_predict(n: int, plan: Plan, state: DantzigState) -> float:
+    "What the solution of the programme says, or the clipped score of the Newton steps."
+    score, explores = 0.0, li_explores(state)
+    for a in range(n): score += (state.w[state.S[a]] if explores else state.theta[a]) * state.values[a]
+    return score if explores else min(max(score, -plan.reach), plan.reach)
+
+
+@kernel
+def newton_learn(y: float, n: int, late: bool, plan: Plan, state: DantzigState) -> None:
+    "Add estimates, or take a Newton step."
+    if li_explores(state):
+        li_learn(y, n, late, plan, state)
+        return
+    state.num[ROUNDS] += 1
+    margin = li_margin(np.int64(state.num[ROUNDS]), plan.reach, plan.sigma, plan.log_delta)
+    newton_step(state.values, n, y, plan.reach, margin, state.P, state.theta, state.spare)
 
 
 @kernel
@@ -411,43 +450,31 @@ def li_margin(t: int, reach: float, sigma: float, log_delta: float) -> float:
     "`label_margin` from the logarithm of delta."
     return 2 * reach + sigma * math.sqrt(2 * (math.log(t) + math.log(t + 1) - log_delta))
 
-
-@kernel
-def li_watch(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, first: int, m: int, state: DantzigState, limit: float, out: np.ndarray
-) -> int:
-    "Rounds of DS-POSLRC with the same weights; returns how many were played, fewer if a value is out of range."
-    w, S, B, values = state.w, state.S, state.B, state.values
-    for t in range(rows.size):
-        li_draw(words, state.sums, S, S.size, m, state.mark, first + t, B)
-        usable, score = True, 0.0
-        for a in range(B.size):
-            values[a] = entry(X, rows[t], B[a])
-            usable &= abs(values[a]) <= limit
-        if not usable: return t
-        for a in range(S.size): score += w[S[a]] * values[a]
-        out[t] = score
-        li_learn(y[rows[t]], B, values, S.size, m, state.q, state.G, state.c)
-    return rows.size
-
 # %% ../../nbs/papers/li2025.ipynb #d2faeb2b
 #| code-fold: true
 #| code-summary: "The class DantzigSampling"
 class DantzigSampling(Learner):
     "Base class of both learners: sums of estimates, the programme, the chances of the coming draws."
 
-    arrays: tuple[str, ...] = DantzigState._fields
+    State = DantzigState
+    arrays: tuple[str, ...] = tuple(FILED.get(name, name) for name in DantzigState._fields[:10])
+    G: np.ndarray; c: np.ndarray; w: np.ndarray; q: np.ndarray; sums: np.ndarray; B: np.ndarray; theta: np.ndarray; P: np.ndarray
 
     def _set_up(self, d: int, budget: int, k: int | None, seed: Any, solve: str, kw: dict[str, Any]) -> None:
         m = _drawn(d, budget, k)[0]
         names = {"solve": solve} if k is None else {"k": k, "solve": solve}
         Learner.__init__(self, d, budget, seed, **names, **kw)
         self.m, self.sure, self.k, self.x_limit = m, k or 0, k or budget, ("x_max", kw["x_max"], False)
-        self.G, self.S = np.zeros((d, d)), np.arange(self.k)
-        self.c, self.w, self.q, self.sums = np.zeros((4, d))
-        self.B, self.values = np.zeros(self.budget, np.int64), np.zeros(self.budget)
-        self.mark, self.num = np.zeros(d, np.int64), np.zeros(3)
+        self._plan = Plan(self.sure, m, kw["radius"] * kw["x_max"], kw["sigma"], math.log(kw["delta"]))
+        self.steps = 0 if k else budget  # size of the arrays of the Newton steps
+        self._allocate()
+        self.B, self.S = self.S, vars(self).pop("support")
+        self.S[:] = np.arange(self.k)
         self._lead()
+
+    @cached_property
+    def _state(self) -> DantzigState:
+        return DantzigState(*(getattr(self, FILED.get(name, name)) for name in DantzigState._fields))
 
     def _lead(self) -> None:
         "Chances of the first draw of LI, from the weights outside the support that is bought anyway."
@@ -488,6 +515,10 @@ class DantzigSampling(Learner):
         P = self.params
         named = {name: P[name] for name in ("sigma", "radius", "x_max", "delta", "phi")}
         return P["C"] * li_errors(s, self.d, self.budget, P.get("k"), **named)[0]
+
+    def _update(self, y: float) -> None:
+        super()._update(y)
+        self._pause(1)
 
     def _explored(self, rounds: int) -> None:
         "Count exploring rounds; after a power of two, or after each, the programme is solved."
@@ -537,7 +568,9 @@ class DSOSLRC(DantzigSampling):
     """
 
     protocol = "OSLR"
+    kernels = newton_select, newton_predict, newton_learn
     arrays = (*DantzigSampling.arrays, "theta", "P")
+    late_labels = False  # what a round buys and learns depends on its number
 
     @validated
     def __init__(
@@ -546,12 +579,8 @@ class DSOSLRC(DantzigSampling):
     ):
         kw = {"sigma": sigma, "radius": radius, "x_max": x_max, "delta": delta, "phi": phi, "C": C}
         self._set_up(d, budget, None, seed, solve, kw)
-        self.reach, self.w[:] = radius * x_max, radius / self.d
-        self.theta, self.P, self._spare = np.zeros(self.k), np.zeros((self.k, self.k)), np.zeros(self.k)
+        self.w[:] = radius / self.d
         self._lead()
-
-    @cached_property
-    def _state(self) -> NewtonState: return NewtonState(self.S, self.values, self.theta, self.P, self._spare)
 
     @property
     def coef_(self) -> np.ndarray:
@@ -565,32 +594,6 @@ class DSOSLRC(DantzigSampling):
         "Features that a round which does not explore buys."
         return self.S.copy()
 
-    def _exploring(self) -> bool:
-        t = int(self.num[ROUNDS]) + 1
-        return math.isqrt(t) ** 2 == t
-
-    def _query(self) -> np.ndarray:
-        if not self._exploring(): self.B[:] = self.S
-        else: li_draw(self.words, self.sums, self.S, 0, self.m, self.mark, int(self.num[ROUNDS]) + 1, self.B)
-        return self.B.copy()
-
-    def _predict(self, values: np.ndarray) -> float:
-        self.values[:] = values
-        explore, score = self._exploring(), 0.0
-        w = self.w[self.B] if explore else self.theta
-        for a in range(self.k): score += w[a] * values[a]
-        return float(score if explore else min(max(score, -self.reach), self.reach))
-
-    def _update(self, y: float) -> None:
-        explore = self._exploring()
-        self.num[ROUNDS] += 1
-        if explore:
-            li_learn(y, self.B, self.values, 0, self.m, self.q, self.G, self.c)
-            self._explored(1)
-        else:
-            M = li_margin(int(self.num[ROUNDS]), self.reach, self.params["sigma"], math.log(self.params["delta"]))
-            newton_step(self.values, self.k, y, self.reach, M, self.P, self.theta, self._spare)
-
     def _found(self, w: np.ndarray, S: np.ndarray) -> None:
         if self.num[EXPLORED] == 1 or (S != self.S).any():  # a new support: warm start
             self.theta[:], self.P[:] = w[S], np.eye(self.k) / (self.k * self.params["x_max"] ** 2)
@@ -598,24 +601,10 @@ class DSOSLRC(DantzigSampling):
 
     def _part(self, n: int, score: bool) -> int:
         seen = int(self.num[ROUNDS])
-        return 1 if self._exploring() else min(n, (math.isqrt(seen) + 1) ** 2 - 1 - seen)  # up to the next square
+        return min(n, (math.isqrt(seen) + 1) ** 2 - seen)  # up to the next round that explores, after which a programme is solved
 
-    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        if self._exploring():
-            values = np.array([entry(X, rows[0], i) for i in self._query()])
-            if not np.all(np.abs(values) <= self._limit): return 0
-            books[0][0] = self._predict(values)
-            self._update(float(y[rows[0]]))
-            return 1
-        P = self.params
-        self.B[:] = self.S
-        named = (self.reach, P["sigma"], math.log(P["delta"]), self._limit)
-        played = li_exploit(X, y, rows, int(self.num[ROUNDS]) + 1, self._state, *named, books[0])
-        self.num[ROUNDS] += played
-        return played
-
-    @property
-    def _asked(self) -> np.ndarray: return self.B
+    def _pause(self, played: int) -> None:
+        if math.isqrt(t := int(self.num[ROUNDS])) ** 2 == t: self._explored(1)
 
 # %% ../../nbs/papers/li2025.ipynb #d0f332de
 @register(
@@ -641,6 +630,8 @@ class DSPOSLRC(DantzigSampling):
 
     example = {"k": 2}
     protocol = "POSLR"
+    kernels = li_select, li_score, li_learn, li_commit
+    arrays = DantzigSampling.arrays
 
     @validated
     def __init__(
@@ -651,9 +642,6 @@ class DSPOSLRC(DantzigSampling):
         kw = {"sigma": sigma, "radius": radius, "x_max": x_max, "delta": delta, "phi": phi, "C": C}
         self._set_up(d, budget, k, seed, solve, kw)
 
-    @cached_property
-    def _state(self) -> DantzigState: return DantzigState(*(getattr(self, name) for name in self.arrays))
-
     @property
     def coef_(self) -> np.ndarray:
         "Weights (d,) that are committed now; at most k are not 0."
@@ -661,35 +649,13 @@ class DSPOSLRC(DantzigSampling):
         w[self.S] = self.w[self.S]
         return w
 
-    def _query(self) -> np.ndarray:
-        li_draw(self.words, self.sums, self.S, self.k, self.m, self.mark, int(self.num[ROUNDS]) + 1, self.B)
-        return self.B.copy()
-
-    def _predict(self, values: np.ndarray) -> float:
-        self.values[:] = values
-        return 0.0
-
-    def _update(self, y: float) -> None:
-        li_learn(y, self.B, self.values, self.k, self.m, self.q, self.G, self.c)
-        self.num[ROUNDS] += 1
-        self._explored(1)
-
     def _found(self, w: np.ndarray, S: np.ndarray) -> None: self.w[:], self.S[:] = w, S
 
     def _part(self, n: int, score: bool) -> int:
         seen = int(self.num[ROUNDS])
         return min(n, max(1, 2 ** seen.bit_length() - seen)) if self.params["solve"] == "powers" else 1
 
-    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        played = li_watch(self.words, X, y, rows, int(self.num[ROUNDS]) + 1, self.m, self._state, self._limit, books[0])
-        books[1][:] = self.budget + np.count_nonzero(self.w[self.S])
-        self.num[ROUNDS] += played
-        return played
-
     def _pause(self, played: int) -> None: self._explored(played)
-
-    @property
-    def _asked(self) -> np.ndarray: return self.B
 
 # %% ../../nbs/papers/li2025.ipynb #8469acc7
 def __dir__() -> list[str]:

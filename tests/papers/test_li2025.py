@@ -42,7 +42,8 @@ def test_chances_estimates_and_draws():
     lr._lead()
     words, seen, n = lr.words, np.zeros(10), 40_000
     for t in range(n):
-        L.li_draw(words, lr.sums, lr.S, 2, 4, lr.mark, t + 1, lr.B)
+        lr.num[L.ROUNDS] = t
+        L.li_select(words, 0, lr._plan, lr._state)
         seen[lr.B] += 1
     p = lr.chances_
     assert (seen[:2] == n).all() and np.abs(seen / n - p).max() < 5 * math.sqrt(0.25 / n) and p[2] > p[3] > p[4]
