@@ -106,14 +106,14 @@ def nowhere(root):
     return {"HOME": str(pycache), "XDG_CACHE_HOME": "", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
-def test_an_installation_that_cannot_be_written_and_a_word_while_compiling(copy_of_package):
+def test_a_word_while_compiling_and_an_installation_that_cannot_be_written(copy_of_package):
+    code = "import numpy as np, oslr_nb as oslr; oslr.simulate(oslr.auto(8, 5), np.eye(8), np.ones(8))"
+    assert python(code, copy_of_package).stderr == "oslr_nb: compiling, once for this version; `oslr warm` does it ahead.\n"
+    assert python(code, copy_of_package).stderr == ""
     assert python(PLAY, copy_of_package, **nowhere(copy_of_package), OSLR_QUIET="1").stdout.strip() == "8"
     for name, folder in (("XDG_CACHE_HOME", "cache"), ("NUMBA_CACHE_DIR", "numba")):
         assert python(PLAY, copy_of_package, **{name: str(copy_of_package / folder)}).stdout.strip() == "8"
         assert list((copy_of_package / folder).rglob("kernels-*/**/*.nbi"))
-    code = "import numpy as np, oslr_nb as oslr; oslr.simulate(oslr.auto(8, 5), np.eye(8), np.ones(8))"
-    assert python(code, copy_of_package).stderr == "oslr_nb: compiling, once for this version; `oslr warm` does it ahead.\n"
-    assert python(code, copy_of_package).stderr == ""
 
 
 EDITS = {  # of a module: what stood there, what stands there now, whether compiled code is still right
