@@ -31,7 +31,7 @@ from oslr_nb.core.registry import all_learners
 for key in all_learners(): warm_learner(key)
 found = {f for n, m in sys.modules.items() if n.startswith("oslr_nb") for f in vars(m).values() if isinstance(f, Dispatcher)}
 forms = {f.py_func.__name__: {tuple(map(types.unliteral, s)) for s in f.signatures} for f in found}
-print(sum(map(len, forms.values())) > 50,  # of kernels that come from the disk only the outer ones are counted
+print(sum(map(len, forms.values())) > 25,  # of kernels that come from the disk only the outer ones are counted
       [name for name, those in forms.items() if len(those) > 1])
 """
 

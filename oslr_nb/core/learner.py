@@ -451,10 +451,10 @@ class Learner:
 
     def _more(self, values: np.ndarray) -> np.ndarray:
         "The features that the round buys after these values (n,); none, as a rule."
-        if not self.kernels: return np.empty(0, np.int64)
-        self.values[: values.size] = values
+        if not self.kernels or type(self)._rounds is not Learner._rounds: return np.empty(0, np.int64)
+        self._state.values[: values.size] = values
         self._cost = self._made[1](self.words, values.size, *self._parts)
-        return self.S[values.size : self._cost].copy()
+        return self._state.S[values.size : self._cost].copy()
 
     def predict_from(self, S: Any, values: Any) -> float:
         """Predict an example of which these features were bought, between two rounds; nothing is learnt.

@@ -9,6 +9,7 @@ import pytest
 import oslr_nb as oslr
 from oslr_nb.core.checks import kernel, record
 from oslr_nb.core.designs import draw_outside
+from oslr_nb.core.driver import sample_learner
 from oslr_nb.core.learner import Learner, Role
 from oslr_nb.core.saving import check_places
 
@@ -124,6 +125,22 @@ def test_many_cases_fail_and_end_in_any_order(make):
         case.learn(Y[u])
         with pytest.raises(oslr.ProtocolError, match="predict first"): case.learn(Y[u])
     assert np.mean(losses[-200:]) < 0.95 * Y.var()
+
+
+@pytest.mark.parametrize("key", [k for k, e in oslr.LEARNERS.items() if e.protocol == "OSLR"])
+def test_every_learner_has_a_long_form(key):
+    one, two = (sample_learner(oslr.LEARNERS[key].cls) for _ in range(2))
+    two._draw_from(np.random.default_rng(0))
+    one._draw_from(np.random.default_rng(0))
+    for _ in range(30):
+        x, y = RNG.uniform(-0.2, 0.2, 12), RNG.uniform(-0.2, 0.2)
+        q, case = one.query(), two.open()
+        values = np.concatenate([q[0] @ x, x[q[1]]]) if isinstance(q, tuple) else q @ x if q.ndim > 1 else x[q]
+        case.give(values)
+        assert case.predict() == one.predict(values) and not case.wanted
+        one.update(y)
+        case.learn(y)
+    assert (one.coef_ == two.coef_).all()
 
 
 def test_what_is_refused_changes_nothing():
