@@ -1,6 +1,5 @@
 """A learner of three kernels written here, and the long form of a round: equal to the short one, steps, failures, many open at a time."""
 
-import asyncio
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -158,18 +157,3 @@ def test_what_is_refused_changes_nothing():
     first.skip()
     case = one.open()
     with pytest.raises(ValueError, match="cannot be replaced"): case.give([np.nan] * case.wanted)
-
-
-def test_cases_of_an_asynchronous_program():
-    lr, order = oslr.auto(8, 4, seed=1), []
-    async def patient(t):
-        async def fetch(S):
-            for _ in range(t % 5): await asyncio.sleep(0)
-            order.append(t)
-            return X[t, S]
-        return await lr.ask_async(fetch)
-    async def clinic(): return await asyncio.gather(*map(patient, range(20)))
-    cases = asyncio.run(clinic())
-    assert order != sorted(order) and len({str(c.features) for c in cases}) > 5
-    for t, case in enumerate(cases): case.learn(Y[t])
-    assert lr.purchases_.sum() == 80
