@@ -610,8 +610,8 @@ def test_a_second_service_on_one_state_is_refused(tmp_path):
     first, part = Process("--state", state), tmp_path / f"s.npz.{'0' * 16}.part"
     part.write_text("of the first")
     for other in ([state], [state, "--learner", "own.CoinBetting"], [tmp_path / "link" / "s.npz"], [tmp_path / "other.npz"]):
-        command = [sys.executable, "-m", "oslr_nb", "serve", *ARGS, "--state", *map(str, other)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, input="")
+        line = [sys.executable, "-m", "oslr_nb", "serve", *ARGS, "--state", *map(str, other)]
+        done = subprocess.run(line, capture_output=True, text=True, check=False, input="")
         assert done.returncode == 2 and "another process is using it (the service that holds it has to end first" in done.stderr
         assert done.stderr.count("\n") == 1 and not done.stdout
     assert part.exists()
