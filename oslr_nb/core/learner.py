@@ -141,7 +141,7 @@ class Learner:
         self.budget = check_int("budget", budget, 0, self.d, f"there are d = {self.d} features")
         self.params = {"d": self.d, "budget": self.budget, **params}
         self._draw_from(check_rng(seed))
-        self._next, self._cost, self._unanswered = 0, 0, None
+        self._next, self._cost, self._unanswered, self._case = 0, 0, None, None
         self._alone = OneAtATime()
 
     @property
