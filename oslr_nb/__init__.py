@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # the same names for checkers of types, which take `from a im
     from oslr_nb.core import backends as backends, bandits as bandits, checks as checks, compiled as compiled, designs as designs
     from oslr_nb.core import driver as driver, environment as environment, experts as experts, geometry as geometry, learner as learner
     from oslr_nb.core import oco as oco, parameters as parameters, problems as problems, registry as registry, run as run
-    from oslr_nb.core import saving as saving, sparse as sparse, storage as storage, trees as trees
+    from oslr_nb.core import case as case, saving as saving, sparse as sparse, storage as storage, trees as trees
     from oslr_nb.core.driver import play as play, simulate as simulate
     from oslr_nb.core.environment import BudgetExceeded as BudgetExceeded, Environment as Environment, ProtocolError as ProtocolError
     from oslr_nb.core.learner import Learner as Learner

@@ -100,7 +100,7 @@ def session(service: Service, rows: range, say: Callable[..., Any]) -> None:
     for t in rows:
         S = say("query", id=f"é{t}")["features"]
         say("values", id=f"é{t}", values=X[t, S].tolist())
-        if t % 4 or not service.interleaves: say("label", id=f"é{t}", label=float(y[t]))
+        if t % 4 or not service.learner.late_labels: say("label", id=f"é{t}", label=float(y[t]))
 
 
 def write_service(name: str, path: Path) -> dict[str, Any]:

@@ -300,15 +300,16 @@ def opened(learner):
     "A service with an example that was asked for, and one with values."
     one = service.Service(oslr.choice.make_learner(learner, D, BUDGET, 5))
     one.answer(b'{"op": "query", "id": 7}')
-    if one.interleaves: one.answer(b'{"op": "query", "id": 8}')
-    if one.interleaves: one.answer(b'{"op": "values", "id": 8, "values": [1, 2, 3]}')
+    if one.learner.late_labels: one.answer(b'{"op": "query", "id": 8}')
+    if one.learner.late_labels: one.answer(b'{"op": "values", "id": 8, "values": [1, 2, 3]}')
     return one
 
 
 def whole(one):
     "All that a service knows, but for the count of lines."
     header, arrays = service.saved_form(one.learner)
-    return repr([header, one.open, one.current, one.rounds, one.skipped, one.losses]), [a.tobytes() for a in arrays.values()]
+    cases = [(name, str(case), case.current) for name, case in one.open.items()]
+    return repr([header, cases, one.rounds, one.skipped, one.losses]), [a.tobytes() for a in arrays.values()]
 
 
 @budgeted(SHARES["lines"])

@@ -67,12 +67,10 @@ import re, sys
 import numpy as np, oslr_nb.core.checks
 oslr_nb.core.checks.kernel_folder = lambda: ""  # what comes from the disk cannot be looked into
 import oslr_nb as oslr
-oslr.simulate(oslr.ito2017.RDA1(20, 10, top=5), np.ones((9, 20)) / 5, np.ones(9))
-for name, f in vars(sys.modules[oslr.ito2017.RDA1.__module__]).items():
-    if name.endswith("_run") and getattr(f, "signatures", ()):
-        (code,) = f.inspect_llvm().values()
-        called = {c for c in re.findall(r"call [^\\n]*?@([^( ]+)\\(", code) if "oslr" in c and name not in c}
-        print(*(re.search(r"\\d([a-z_]+)B\\d+v", c)[1] for c in called), "NRT" if "NRT_" in code else "")
+oslr.simulate(lr := oslr.ito2017.RDA1(20, 10, top=5), np.ones((9, 20)) / 5, np.ones(9))
+(code,) = lr._made[0].inspect_llvm().values()
+called = {c for c in re.findall(r"call [^\\n]*?@([^( ]+)\\(", code) if "oslr" in c and "play_rounds" not in c}
+print(*(re.search(r"\\d([a-z_]+)B\\d+v", c)[1] for c in called), "NRT" if "NRT_" in code else "")
 """
 
 

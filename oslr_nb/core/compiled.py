@@ -276,7 +276,6 @@ def nothing_ahead(words: np.ndarray, X: tuple, row: int, plan: Any, state: Any) 
     "Prefetch nothing."
 
 
-@kernel
 def nothing_committed(plan: Any, state: Any) -> int:
     "The score needs no feature, or all are free."
     return 0
@@ -351,9 +350,9 @@ def compiled_rounds(protocol: str, Plan: Any, State: Any, *kernels: Any) -> tupl
     """
     own = protocol == "OSLR"
     names = ("SELECT", "PREDICT", "LEARN", "AHEAD") if own else ("SELECT", "SCORE", "LEARN", "COMMIT", "AHEAD")
+    kernels = (*kernels, *((nothing_ahead,) if own else (nothing_committed, nothing_ahead))[len(kernels) - 3 :])
     module = {"__name__": kernels[2].py_func.__module__}  # the code of somebody's own learner must not get into the folder of the package's
-    missing = ((nothing_ahead,) if own else (nothing_committed, nothing_ahead))[len(kernels) - 3 :]
-    kernels = (*kernels, *(f if f is nothing_committed else kernel(FunctionType(f.__code__, module, f.__name__)) for f in missing))
+    kernels = tuple(k if hasattr(k, "py_func") else kernel(FunctionType(k.__code__, module, k.__name__)) for k in kernels)
     given = dict(zip(names, kernels, strict=True)) | {"PLAN": Plan, "STATE": State, "CONSTANTS": len(Plan._fields)}
     functions = (play_rounds if own else play_committed, select_by_hand, learn_by_hand, *(predict_by_hand,) * own)
     return tuple(with_kernels(f, given) for f in functions)

@@ -236,7 +236,7 @@ def play_by_hand(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarra
 
 def play_compiled(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool) -> tuple[np.ndarray, ...]:
     "Predictions, numbers bought, perhaps money spent, in compiled rounds; by hand where the class has none."
-    if not learner._compiled: return play_by_hand(learner, X, y, rows)
+    if not learner.plays_compiled: return play_by_hand(learner, X, y, rows)
     from oslr_nb.core.compiled import strided  # numba, which takes half a second to import
 
     n, done, table = len(rows), 0, strided(X)

@@ -583,7 +583,9 @@ class Learner:
     def _update(self, y: float) -> None: self._made[2](y, self._cost, self._late, *self._parts)
 
     @property
-    def _compiled(self) -> bool: return bool(self.kernels) or type(self)._rounds is not Learner._rounds
+    def plays_compiled(self) -> bool:
+        "Whether `simulate` plays compiled rounds."
+        return bool(self.kernels) or type(self)._rounds is not Learner._rounds
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
         """Compiled rounds of a `strided` table; returns how many were played, fewer where one is refused, whose query then stands.

@@ -327,11 +327,8 @@ class Scaled(Learner):
 
     @property
     def plays_compiled(self) -> bool:
-        "Whether the learner inside is one of three kernels, so that rounds over arrays are compiled."
+        "Whether `simulate` plays compiled rounds: if the learner inside plays the common loop."
         return bool(self.learner.kernels) and type(self.learner)._rounds is Learner._rounds
-
-    @property
-    def _compiled(self) -> bool: return self.plays_compiled
 
     def _part(self, n: int, score: bool) -> int:
         return min(n, int(self.warm - self.num[0])) if self._warming else self.learner._part(n, score)

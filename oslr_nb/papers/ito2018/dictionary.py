@@ -489,7 +489,9 @@ class DictionaryProjection(Learner):
         return played
 
     @property
-    def _compiled(self) -> bool: return self.solver == "omp"
+    def plays_compiled(self) -> bool:
+        "Whether the pursuit is a kernel."
+        return self.solver == "omp"
 
     def _explain_refusal(self, X: np.ndarray, row: int, t: int) -> NoReturn:
         S, x = self._asked, np.asarray(X[row], np.float64)
