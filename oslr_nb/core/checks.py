@@ -26,22 +26,41 @@ from typing import Any, NoReturn
 import numpy as np
 
 # %% auto #0
-__all__ = ['EXTRAS', 'SMALLEST', 'LARGEST', 'TOO_LARGE', 'fail', 'need', 'check_int', 'check_real', 'check_choice', 'check_flag',
-           'is_table', 'frame_of', 'column_values', 'table_values', 'column_names', 'has_names', 'own_names',
-           'is_count', 'aligned', 'by_names', 'looks_like', 'code_points', 'place_names', 'as_array', 'check_array',
-           'check_indices', 'check_magnitude', 'check_scales', 'check_step', 'check_label', 'check_exact', 'check_rng',
-           'source_digest', 'kernel', 'record']
+__all__ = ['EXTRAS', 'SMALLEST', 'LARGEST', 'TOO_LARGE', 'Refused', 'fail', 'need', 'check_int', 'check_real', 'check_choice',
+           'check_flag', 'is_table', 'frame_of', 'column_values', 'table_values', 'column_names', 'has_names',
+           'own_names', 'is_count', 'aligned', 'by_names', 'looks_like', 'code_points', 'place_names', 'as_array',
+           'check_array', 'check_indices', 'check_magnitude', 'check_scales', 'check_step', 'check_label',
+           'check_exact', 'check_rng', 'source_digest', 'kernel', 'record']
 
 # %% ../../nbs/core/18_checks.ipynb #0448b6a3
-def fail(name: str, value: Any, allowed: str, why: str = "") -> NoReturn:
+class Refused(ValueError):
+    """A number that a round needs is wrong; its row of the stream, from 0, and its round, from 1, are attributes.
+
+    sentence: the message, with {row} and {round} in the place of these numbers.
+    """
+
+    def __init__(self, sentence: str, row: int, round: int):
+        super().__init__(sentence.replace("{row}", str(row)).replace("{round}", str(round)))
+        self.sentence, self.row, self.round = sentence, row, round
+
+    def __reduce__(self) -> tuple: return Refused, (self.sentence, self.row, self.round)
+
+    def within(self, rows: np.ndarray | None, before: int) -> Refused:
+        "The same of a longer play: `before` rounds came first, and the rows were these of its stream (None: the same)."
+        return Refused(self.sentence, self.row if rows is None else int(rows[self.row]), self.round + before)
+
+
+def fail(name: str, value: Any, allowed: str, why: str = "", at: tuple[int, int] | None = None) -> NoReturn:
     """Raise the `ValueError` that says what `name` was, what is allowed and why.
 
     name: the argument as the user knows it, for example "budget" or "X[3, 1]". value: what was given; shown in one
-    line, and a long one is cut to 60 characters. why: reason or hint, shown in brackets; empty for none.
+    line, and a long one is cut to 60 characters. why: reason or hint, shown in brackets; empty for none. at: row and round, for a
+    `Refused`.
     """
     shown = re.sub(r"\s*\n\s*", " ", repr(value))
     shown = shown if len(shown) <= 60 else shown[:57] + "..."
-    raise ValueError(f"{name} = {shown}: it must be {allowed}" + (f" ({why})." if why else "."))
+    sentence = f"{name} = {shown}: it must be {allowed}" + (f" ({why})." if why else ".")
+    raise ValueError(sentence) if at is None else Refused(sentence, *at)
 
 # %% ../../nbs/core/18_checks.ipynb #8a5e1c02
 EXTRAS = {  # libraries that only some commands need, and the extra that brings each

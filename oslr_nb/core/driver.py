@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import inspect
 import math
-import re
 from contextlib import closing
 from typing import Any
 
 import numpy as np
 
 from .backends import hand_out
-from .checks import aligned, as_array, check_flag, check_int, check_real, check_rng, column_names, fail, kernel_folder
+from .checks import Refused, aligned, as_array, check_flag, check_int, check_real, check_rng, column_names, fail, kernel_folder
 from .checks import place_names
 from .environment import PRICE_SLACK, Environment, check_features, check_labels, split_query
 from .learner import SLACK, Learner, check_learner
@@ -163,7 +162,7 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
     Raises
     ------
     ValueError
-        If learner and stream do not fit, or a bought value is not a number of usable size.
+        If learner and stream do not fit, or a bought value is not a number of usable size (then a `Refused`, with its `row` and `round`).
     ProtocolError
         If the learner stands in the middle of a round.
 
@@ -195,7 +194,7 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
         try:
             parts = []
             if learner._unanswered is not None: parts, rows = [play_by_hand(learner, X, y, rows[:1])], rows[1:]
-            parts += play_parts(learner, X, y, rows, score)
+            parts += play_parts(learner, X, y, rows, score, len(parts))
         except BaseException:
             learner._draw_from(rng)
             set_state(learner, *before)
@@ -230,7 +229,9 @@ def check_label_limit(learner: Learner, y: np.ndarray, rows: np.ndarray) -> None
 # %% ../../nbs/core/03_driver.ipynb #067b70ac
 def play_by_hand(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, ...]:
     "Some rows, one call at a time."
-    run = play(learner, Environment(X[rows], y[rows], learner.budget, learner.protocol, learner.params.get("k"), learner.costs))
+    env = Environment(X[rows], y[rows], learner.budget, learner.protocol, learner.params.get("k"), learner.costs)
+    try: run = play(learner, env)
+    except Refused as e: raise e.within(rows, 0) from None
     return (run.predictions, run.n_observed) if run.spent is None else (run.predictions, run.n_observed, run.spent)
 
 
@@ -253,25 +254,19 @@ def play_compiled(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarr
 CONVERTED = 2**20  # numbers of a memory-mapped table that are converted together
 
 
-def renumber_rounds(start: int, sentence: str) -> str:
-    "Renumber `round n` in a sentence about a part of a stream that begins after `start` rounds."
-    return re.sub(r"\bround (\d+)", lambda m: f"round {start + int(m[1])}", sentence)
-
-
 def play_parts(
-    learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool
+    learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool, before: int
 ) -> list[tuple[np.ndarray, ...]]:
     "Predictions, numbers bought, perhaps money spent, in one part; in many if X is of a type that compiled rounds cannot read."
     from oslr_nb.core.compiled import flat  # numba, which takes half a second to import
 
-    if X.dtype in (np.float32, np.float64): return [play_compiled(learner, X, flat(y), flat(rows), score)]
-    parts, size = [], max(1, CONVERTED // X.shape[1])
+    whole = X.dtype in (np.float32, np.float64)
+    parts, size = [], max(1, len(rows) if whole else CONVERTED // X.shape[1])
     for start in range(0, len(rows), size):
         part = rows[start : start + size]
-        try: parts.append(play_compiled(learner, X[part].astype(np.float64), y[part], np.arange(len(part)), score))
-        except ValueError as e:  # it speaks of rows and rounds of the part
-            sentence = re.sub(r"\bX\[(\d+)", lambda m, part=part: f"X[{part[int(m[1])]}", str(e))  # type: ignore[misc]
-            raise ValueError(renumber_rounds(start, sentence)) from e
+        stream: tuple[Any, Any, Any] = (X, flat(y), flat(part)) if whole else (X[part].astype(np.float64), y[part], np.arange(len(part)))
+        try: parts.append(play_compiled(learner, *stream, score))
+        except Refused as e: raise e.within(None if whole else part, before + start) from None
     return parts
 
 # %% ../../nbs/core/03_driver.ipynb #067b70b1

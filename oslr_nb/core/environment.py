@@ -264,8 +264,8 @@ def check_bought(values: np.ndarray, coordinates: np.ndarray, t: int) -> np.ndar
     if math.isfinite(values.dot(values)): return values  # fast path: the input is valid
     for j in np.flatnonzero(~np.isfinite(values))[:1]:
         i = j - (len(values) - len(coordinates))  # measurements come first
-        name = f"X[{t}, {coordinates[i]}]" if i >= 0 else f"measurement {j} in round {t + 1}"
-        fail(name, float(values[j]), "a finite number", "the learner asked for it")
+        name = f"X[{{row}}, {coordinates[i]}]" if i >= 0 else f"measurement {j} in round {{round}}"
+        fail(name, float(values[j]), "a finite number", "the learner asked for it", (t, t + 1))
     return values
 
 

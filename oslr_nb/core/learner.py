@@ -244,10 +244,10 @@ class Learner:
         name, limit, norm = self.x_limit
         bought, needed = self._asked, np.flatnonzero(self._scored) if self.protocol != "OSLR" else np.empty(0, np.int64)
         values = np.asarray(X[row, bought], np.float64)
-        check_bought_values([f"X[{row}, {i}]" for i in bought], values, limit, name, norm, f"it was bought in round {t}")
+        check_bought_values([f"X[{{row}}, {i}]" for i in bought], values, limit, name, norm, (row, t))
         for i in needed[~(np.abs(X[row, needed]) <= LARGEST)][:1]:
-            fail(f"X[{row}, {i}]", float(X[row, i]), TOO_LARGE, f"the score of round {t} needs it")
-        fail(f"prediction of round {t}", math.inf, "a finite number")
+            fail(f"X[{{row}}, {i}]", float(X[row, i]), TOO_LARGE, "the score of round {round} needs it", (row, t))
+        fail("prediction of round {round}", math.inf, "a finite number", at=(row, t))
 
     def _label(self, name: str, y: Any) -> float:
         if isinstance(y, float) and abs(y) <= self.y_limit[1]: return float(y)
@@ -619,17 +619,20 @@ class Learner:
 SLACK = 1 + 1e-6  # rounding in data that were scaled to the limit
 
 
-def check_bought_values(names: list[str], values: np.ndarray, limit: float, name: str, norm: bool, where: str = "") -> None:
+def check_bought_values(
+    names: list[str], values: np.ndarray, limit: float, name: str, norm: bool, at: tuple[int, int] | None = None
+) -> None:
     """Refuse bought values that are no numbers, or larger than the learner was told.
 
     names (n,): what each value is called in a message. values (n,): the values. name: what the limit is called, for
-    example "x_norm"; empty for `LARGEST`. norm: whether the limit is one of the norm.
+    example "x_norm"; empty for `LARGEST`. norm: whether the limit is one of the norm. at: row and round, where they are known.
     """
-    why = ", ".join(filter(None, (where, name and f"the theorem's step is set for {name} = {limit:g}; scale the features or say more")))
+    set_for = name and f"the theorem's step is set for {name} = {limit:g}; scale the features or say more"
+    why = ", ".join(filter(None, (at and "it was bought in round {round}", set_for)))
     most = f"a finite number of magnitude at most {limit:g}" if name and not norm else TOO_LARGE
-    for i in np.flatnonzero(~(np.abs(values) <= (LARGEST if norm else limit * SLACK)))[:1]: fail(names[i], float(values[i]), most, why)
+    for i in np.flatnonzero(~(np.abs(values) <= (LARGEST if norm else limit * SLACK)))[:1]: fail(names[i], float(values[i]), most, why, at)
     if norm and not (length := float(np.linalg.norm(values))) <= limit * SLACK:
-        fail(f"norm of {names[0]} to {names[-1]}", length, f"at most {limit:g}", why)
+        fail(f"norm of {names[0]} to {names[-1]}", length, f"at most {limit:g}", why, at)
 
 # %% ../../nbs/core/01_learner.ipynb #0ea7a71e
 class OneAtATime(type(threading.RLock())):  # type: ignore[misc]

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import aligned, as_array, check_flag, check_int, check_rng, column_names, fail, frame_of, is_table, place_names
-from ..core.driver import renumber_rounds, simulate
+from ..core.checks import Refused, aligned, as_array, check_flag, check_int, check_rng, column_names, fail, frame_of, is_table
+from ..core.checks import place_names
+from ..core.driver import simulate
 from ..core.environment import ProtocolError
 from ..core.learner import Learner, check_learner
 from ..core.run import Run
@@ -119,7 +120,7 @@ def play_block(learner: Learner, block: tuple[Any, Any, Any], names: tuple, done
     X, y, rows = as_array(block[0], "X"), aligned(block[1], block[0]), block[2]
     if X.shape == (0, learner.d) and rows is None and as_array(y, "y").shape == (0,): return None
     try: run = simulate(learner, X if place is None else X[:, place], y, seed=rng, rows=rows, score=score)
-    except ValueError as e: raise ValueError(renumber_rounds(done, str(e))) from e
+    except Refused as e: raise e.within(None, done) from None
     if len(run.rows): learner.names_ = names
     return run
 

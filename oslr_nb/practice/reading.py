@@ -228,7 +228,7 @@ def option_text(name: str, value: str | None, terminal: bool) -> str:
     return f"{name}=" + ("True" if value is None else f"({value!r},)")
 
 
-class Refused(ValueError):
+class TableRefused(ValueError):
     """Everything that is wrong with a table or the arguments, one sentence each.
 
     parts: sentences, and troubles with columns. features: how many there would be with the options that help; None if unknown.
@@ -267,12 +267,12 @@ class Tried:
     def __call__(self, check: Callable, *args: Any) -> Any:
         "The result of a check; None if it refuses."
         try: return check(*args)
-        except Refused as e: self.parts, self.features = [*self.parts, *e.parts], e.features
+        except TableRefused as e: self.parts, self.features = [*self.parts, *e.parts], e.features
         except ValueError as e: self.parts.append(str(e))
 
     def end(self) -> None:
         "Raise the refusals, if there are any."
-        if self.parts: raise Refused(tuple(dict.fromkeys(self.parts)), self.features)
+        if self.parts: raise TableRefused(tuple(dict.fromkeys(self.parts)), self.features)
 
 
 def names_in(what: str, value: Any) -> list[str]:
@@ -453,7 +453,8 @@ def survey_table(
         if t and any(name == "missing" for name, _ in t.takes): c.kind = "numbers"  # as it would be
     features = [c for c in columns[:-1] if c.name not in left]
     feature_names, middles = features_of(features)
-    if any(troubles): raise Refused(tuple(together([t for t in troubles if t])), len(feature_names) if len(feature_names) > 1 else None)
+    n = len(feature_names)
+    if any(troubles): raise TableRefused(tuple(together([t for t in troubles if t])), n if n > 1 else None)
     for name, n in Counter(feature_names).items():
         if n > 1: fail("features", name, "distinct names", "encoding made one that another column has")
     if len(feature_names) < 2:

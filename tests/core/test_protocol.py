@@ -14,7 +14,7 @@ from conftest import refusals, refused
 from scipy.sparse import csr_matrix
 
 from oslr_nb.core import environment
-from oslr_nb.core.checks import LARGEST
+from oslr_nb.core.checks import LARGEST, Refused
 from oslr_nb.core.driver import check_rows, play, simulate
 from oslr_nb.core.learner import Learner, check_learner
 from oslr_nb.core.registry import CLASSES, all_learners, at_a_glance, register
@@ -118,7 +118,7 @@ def test_a_round_of_each_protocol():
     assert env.observe([3]).tolist() == [4]
     for kind, f, *args in (
         (BudgetExceeded, env.observe, [0, 1]), (ProtocolError, env.observe, [3]), (ValueError, env.observe, [4]),
-        (ValueError, env.observe, [2]), (ProtocolError, env.label), (ProtocolError, env.commit, np.ones(4)), (ValueError, env.predict, NAN),
+        (Refused, env.observe, [2]), (ProtocolError, env.label), (ProtocolError, env.commit, np.ones(4)), (ValueError, env.predict, NAN),
     ): refuses(kind, f, *args)
     assert env.observe([1]).tolist() == [2] and env.predict(0.25) == 0.5
     assert env.n_observed.tolist() == [2, 0] and env.purchases.tolist() == [0, 1, 0, 1] and len(env.ledger) == 2

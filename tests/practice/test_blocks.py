@@ -237,8 +237,20 @@ def test_a_bad_value_in_a_file_of_another_type(key, tmp_path, monkeypatch):
     for table in (np.load(tmp_path / "X.npy", mmap_mode="r"), X):
         with pytest.raises(ValueError, match=rf"X\[{rows[230]}.*in round 231") as caught: oslr.simulate(lr, table, stream.y, rows=rows)
         said.append(str(caught.value))
-        assert state(lr) == before
+        assert state(lr) == before and (caught.value.row, caught.value.round) == (rows[230], 231)
+        assert str(pickle.loads(pickle.dumps(caught.value))) == said[-1]
     assert said[0] == said[1]
+
+
+def test_a_bad_value_after_a_refused_sale():
+    "The first round is then played by hand; rows and rounds are counted from there on as everywhere."
+    X, rows = stream.X.copy(), np.random.default_rng(1).permutation(300)
+    X[rows[0]] = np.nan
+    lr = new()
+    with pytest.raises(ValueError, match=r"X\[0, \d+\] = nan"): oslr.play(lr, oslr.Environment(X[rows], stream.y[rows], lr.budget))
+    with pytest.raises(ValueError, match=rf"X\[{rows[0]}, \d+\] = nan"): oslr.simulate(lr, X, stream.y, rows=rows)
+    rows = [*rows[1:7], rows[0]]
+    with pytest.raises(ValueError, match=rf"X\[{rows[6]}, \d+\] = nan.*in round 7"): oslr.simulate(lr, X, stream.y, rows=rows)
 
 
 MEASURE = """

@@ -496,9 +496,9 @@ class DictionaryProjection(Learner):
     def _explain_refusal(self, X: np.ndarray, row: int, t: int) -> NoReturn:
         S, x = self._asked, np.asarray(X[row], np.float64)
         for i in np.flatnonzero(~np.isfinite(x))[:1]:
-            fail(f"X[{row}, {i}]", float(x[i]), "a finite number", f"it was measured in round {t}")
-        names = [f"column {i} of A times X[{row}]" for i in S]
-        check_bought_values(names, self.columns[S] @ x, self.x_limit[1], self.x_limit[0], True, f"it was bought in round {t}")
+            fail(f"X[{{row}}, {i}]", float(x[i]), "a finite number", "it was measured in round {round}", (row, t))
+        names = [f"column {i} of A times X[{{row}}]" for i in S]
+        check_bought_values(names, self.columns[S] @ x, self.x_limit[1], self.x_limit[0], True, (row, t))
         raise AssertionError("the values are as they should be")
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #54c2d700

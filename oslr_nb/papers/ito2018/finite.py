@@ -502,8 +502,8 @@ class BlockBandit(Learner):
     def _explain_refusal(self, X: np.ndarray, row: int, t: int) -> NoReturn:
         if not self.matrices.size: super()._explain_refusal(X, row, t)
         with np.errstate(all="ignore"): values = self.matrices[self._arm] @ np.asarray(X[row], np.float64)
-        names, (name, limit, norm) = [f"measurement {a} of X[{row}]" for a in range(self.budget)], self.x_limit
-        check_bought_values(names, values, limit, name, norm, f"it was bought in round {t}")
+        names, (name, limit, norm) = [f"measurement {a} of X[{{row}}]" for a in range(self.budget)], self.x_limit
+        check_bought_values(names, values, limit, name, norm, (row, t))
         raise AssertionError("the values are as they should be")
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #fedac049

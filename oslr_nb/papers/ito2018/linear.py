@@ -403,13 +403,13 @@ class LinearProjection(Learner):
 
     def _explain_refusal(self, X: np.ndarray, row: int, t: int) -> NoReturn:
         name, limit, _ = self.x_limit
-        x, where = np.asarray(X[row], np.float64), f"it was bought in round {t}"
-        for i in np.flatnonzero(~(np.abs(x) <= LARGEST))[:1]: fail(f"X[{row}, {i}]", float(x[i]), TOO_LARGE, where)
-        names = [f"X[{row}, {i}]" for i in self.S]
-        if self.orthonormal: names = [f"measurement {a} of X[{row}]" for a in range(1, self.budget)]
-        check_bought_values(names, self.values, limit, name, True, where)
-        fail(f"prediction of X[{row}]", float(self.num.view(SCALARS)[0]["yhat"]), f"of magnitude at most {self._reach:g}",
-             f"radius = {self.radius:g} and x_norm = {limit:g}; {where}")
+        x, where, at = np.asarray(X[row], np.float64), "it was bought in round {round}", (row, t)
+        for i in np.flatnonzero(~(np.abs(x) <= LARGEST))[:1]: fail(f"X[{{row}}, {i}]", float(x[i]), TOO_LARGE, where, at)
+        names = [f"X[{{row}}, {i}]" for i in self.S]
+        if self.orthonormal: names = [f"measurement {a} of X[{{row}}]" for a in range(1, self.budget)]
+        check_bought_values(names, self.values, limit, name, True, at)
+        fail("prediction of X[{row}]", float(self.num.view(SCALARS)[0]["yhat"]), f"of magnitude at most {self._reach:g}",
+             f"radius = {self.radius:g} and x_norm = {limit:g}; {where}", at)
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
         return projection_run(self.words, X, y, rows, self._plan, self._state, books[0])  # the prediction is a purchase, w'x
