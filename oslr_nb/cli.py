@@ -234,11 +234,12 @@ def data(
 def list_learners(streams: Annotated[bool, Option("--streams", help="The streams that have a name instead.")] = False) -> None:
     "List the learners. Of each: protocol, features a round, assumptions, regret, cost of a round."
     import oslr_nb
+    from oslr_nb.core.registry import plain
 
     if streams: return typer.echo(str(oslr_nb.streams()))
     for name, e in oslr_nb.LEARNERS.items():
-        typer.echo(f"{name}\n  {e.protocol}; features a round: {e.budget}; assumptions: {e.assumptions}"
-                   f"\n  {e.of}: {e.bound}; cost of a round: {e.cost}")
+        typer.echo(f"{name}\n  {e.protocol}; features a round: {plain(e.budget)}; assumptions: {plain(e.assumptions)}"
+                   f"\n  {e.of}: {plain(e.bound)}; cost of a round: {plain(e.cost)}")
 
 # %% ../nbs/cli.ipynb #7cba5f05
 @app.command()

@@ -8,21 +8,25 @@ All learners in one list, each with its protocol, budget, assumptions, bound and
 from __future__ import annotations
 
 import importlib
+import math
 import pkgutil
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
+from .checks import fail
 from .parameters import document
 
 if TYPE_CHECKING:
     from oslr_nb.core.learner import Learner
 
 # %% auto #0
-__all__ = ['LEARNERS', 'CLASSES', 'PLACES', 'register', 'wrapper', 'Entry', 'papers', 'module_of', 'class_of', 'all_learners',
-           'at_a_glance']
+__all__ = ['LEARNERS', 'CLASSES', 'ASSUMPTIONS', 'SPELLED', 'PLACES', 'register', 'wrapper', 'Entry', 'Constants', 'linear',
+           'plain', 'papers', 'module_of', 'class_of', 'all_learners', 'at_a_glance']
 
 # %% ../../nbs/core/04_registry.ipynb #cae9cf00
 LEARNERS: dict[str, Entry] = {}  # the registry: "paper.ClassName" to what is known of the learner
@@ -56,35 +60,45 @@ def wrapper(made: _C) -> _C:
     return made
 
 # %% ../../nbs/core/04_registry.ipynb #98e4db85
+ASSUMPTIONS = {  # each name of an assumption, and what `recommend` calls the property of a table that it asks for; some ask for none
+    "Any": "", "Obl": "", "iid": "one law", "Bounded": "bounded", "Size": "bounded", "Moments": "second moments known",
+    "Lin": "sparse linear model", "Sparse": "sparse linear model", "Gauss": "normal noise", "LI": "linear independence",
+    "Comp": "compatibility", "RE": "restricted eigenvalues on cones", "Eig": "restricted convexity, 3k", "RIP": "restricted isometry, 3k",
+}  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Entry:
-    """The facts that the registry holds on a learner.
-
-    tex: Markdown with formulas for pages, in the place of budget, assumptions, bound or cost, which are plain text.
-    """
+    """The facts that the registry holds on a learner. Budget, assumptions, bound and cost are Markdown; `plain` makes text of it."""
 
     cls: type[Learner]
     paper: str  # name of its paper's module
+    needs: str  # names of the assumptions of its theorem, out of `ASSUMPTIONS`, with blanks between them; empty for a baseline
     budget: str  # rule for the features of a round
     assumptions: str  # what its theorem assumes
     bound: str
     cost: str
-    tex: dict[str, str] = field(default_factory=dict)
     of: str = "regret"  # what the bound is a bound of
-    needs: str = ""  # names of the assumptions of its theorem, as on the page on notation, with blanks between them
     theorem: str = ""  # notebook and label of its theorem; empty where nothing is proved
+    besides: str = ""  # what its theorem needs besides, which no table can show
+    least: tuple[int, int] = (2, 0)  # (a, b): it needs a budget of a + b k
+    unfit: Callable[[int, int, int], str] | None = None  # of d, budget, k: why else it cannot play, in words; empty if it can
+    bound_of: Callable[[Constants, int], float] | None = None  # the bound after T rounds, in squared labels; ValueError if there is none
+
+    def __post_init__(self) -> None:
+        "Refuses a name of an assumption that nobody knows."
+        for name in self.needs.split():
+            if name not in ASSUMPTIONS: fail(f"needs of {self.cls.__name__}", name, f"one of {', '.join(ASSUMPTIONS)}")
 
     @property
     def protocol(self) -> str:
         "The protocol that it plays."
         return self.cls.protocol
 
-    def markdown(self, fact: str) -> str:
-        """A fact for a page: with formulas where they are known, else as plain text.
-
-        fact ("budget", "assumptions", "bound" or "cost"): which.
-        """
-        return self.tex.get(fact) or re.sub(r"([\\`*_^~|<>$])", r"\\\1", getattr(self, fact))
+    @property
+    def checks(self) -> list[str]:
+        "What `recommend` has to look at: the properties of a table that its theorem needs, and what no table shows."
+        return list(dict.fromkeys(filter(None, (*(ASSUMPTIONS[name] for name in self.needs.split()), self.besides))))
 
     def named(self, root: str = "../") -> str:
         """The names of its assumptions, each a link to the definition. root: the way from the page to the notebooks' folder."""
@@ -94,6 +108,84 @@ class Entry:
         """A link to its theorem; empty where there is none. root: the way from the page to the notebooks' folder."""
         kind = {"thm": "theorem", "cor": "corollary", "prp": "proposition"}.get(self.theorem.partition("#")[2][:3], "")
         return f"[{kind}]({root}{self.theorem})" if kind else ""
+
+# %% ../../nbs/core/04_registry.ipynb #a26bb37d
+@dataclass(frozen=True)
+class Constants:
+    "What a bound is computed from."
+
+    d: int
+    budget: int
+    k: int  # weights of the comparator, at most
+    w: np.ndarray  # the comparator (d,)
+    norm: float  # largest ||x||_2
+    entry: float  # largest |x_i|
+    label: float  # largest |y|
+    low: float  # roots of the extreme eigenvalues of the second moments
+    high: float
+    phi: float  # compatibility
+    eps: float | Any  # restricted isometry; None where no number is known
+    sigma: float  # deviation of the noise
+
+    @property
+    def w2(self) -> float:
+        "Euclidean norm of the comparator."
+        return float(np.linalg.norm(self.w))
+
+    @property
+    def w1(self) -> float:
+        "Sum of the magnitudes of its weights."
+        return float(np.abs(self.w).sum())
+
+
+def linear(c: Constants, T: int) -> float:
+    "The bound of a baseline whose regret is linear: it promises nothing."
+    return math.inf
+
+# %% ../../nbs/core/04_registry.ipynb #c0dcced5
+SPELLED = {"le": " <= ", "ge": " >= ", "sim": " ~ ", "subseteq": " in ", "infty": "inf", "top": "T", "ell": "l", "varepsilon": "epsilon",
+           "varphi": "phi", "Vert": "||", "lvert": "|", "rvert": "|", "langle": "<", "rangle": ">", ",": " ", "bigl": "", "bigr": "",
+           "mathbb": "", "mathcal": ""}  # fmt: skip
+
+
+def plain(text: str) -> str:
+    "A fact as plain text. text: Markdown; its formulas use the commands of `in_a_line` and `SPELLED`, and names of letters and functions."
+    parts = re.split(r"\$(.*?)\$", text.replace("`", "").replace("<br>", " "))
+    parts[1::2] = map(in_a_line, parts[1::2])
+    return " ".join("".join(parts).split())
+
+# %% ../../nbs/core/04_registry.ipynb #6ce837fc
+def in_a_line(tex: str) -> str:
+    "A formula in a line: factors are set apart; fractions, roots and powers have the parentheses that they need."
+    tokens, out, before = re.findall(r"\\operatorname\{\w+\}|\\[A-Za-z]+|\\.|\d+|[^ ]", tex), "", ""
+
+    def argument() -> str:
+        "The formula of the next token, or of the group that begins with it."
+        n = depth = tokens[0] == "{"
+        while depth:
+            depth += {"{": 1, "}": -1}.get(tokens[n], 0)
+            n += 1
+        group, tokens[: max(n, 1)] = tokens[1 : n - 1] if n else tokens[:1], []
+        return in_a_line(" ".join(group))
+
+    while tokens:
+        match token := tokens.pop(0):
+            case "\\frac" | "\\tfrac":
+                over, under = argument(), argument()
+                piece = (f"({over})" if re.search(" [+-] ", over) else over) + (f"/({under})" if " " in under else f"/{under}")
+            case "\\sqrt": piece = f"sqrt({argument()})"
+            case "\\binom": piece = f"C({argument()}, {argument()})"
+            case "\\tilde": piece = argument() + "~"
+            case "^" | "_":
+                part = argument()
+                piece = part if part == "*" else token + (f"({part})" if re.search(r"\W\w", part) else part)
+            case "=" | "<" | ">" | "+" | "-": piece = f" {token} "
+            case ",": piece = ", "
+            case _: piece = SPELLED.get(token[1:], re.sub(r"\\(operatorname)?|[{}]", "", token)) if token[0] == "\\" else token
+        near = before.isdigit() and len(piece) == 1  # 3k
+        out += " " * bool(re.match(r"[^\W_]", piece) and re.search(r"[\w')*]$", out) and not near) + piece
+        before = token
+    return out
 
 # %% ../../nbs/core/04_registry.ipynb #13bdd5b8
 def papers() -> list[str]:
@@ -133,7 +225,7 @@ def at_a_glance(paper: str, root: str = "../") -> str:
     for key, entry in LEARNERS.items():
         if entry.paper != paper: continue
         words = {"budget": "features a round", "assumptions": "needs", "bound": entry.of, "cost": "cost of a round"}
-        texts = {fact: entry.markdown(fact) for fact in words}
+        texts = {fact: getattr(entry, fact) for fact in words}
         texts["assumptions"] = ": ".join(filter(None, (entry.named(root), texts["assumptions"])))
         texts["bound"] = ", ".join(filter(None, (texts["bound"], entry.proof(root))))
         lines = [f"*protocol* {entry.protocol}", *(f"*{word}* {texts[fact]}" for fact, word in words.items())]

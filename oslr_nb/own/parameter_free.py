@@ -364,15 +364,10 @@ def coin_learn(y: float, n: int, late: bool, plan: Plan, state: CoinState) -> No
     top_update(state.score, S if late else S[top:], top, state.buf, state.bound)  # late: its favourites may be none any more
 
 # %% ../../nbs/own/02_parameter_free.ipynb #158defbd
-@register("own", needs="iid Lin Sparse LI Size", theorem="own/02_parameter_free.ipynb#thm-expected",
-          budget="budget >= k + 2",
-          assumptions="independent draws, linear model, correlation of full rank, features that show their size at once",
-          bound="O(sqrt(T log T)), ours", cost="O(budget) apart from rare rescans",
-          tex={"budget": r"`budget` $\ge k+2$",
-               "assumptions": r"independent draws, linear model, correlation of full rank, "
-                              r"features that show their size at once; no limit is told",
-               "bound": r"$O(\sqrt{T\ln T})$, all scales found by itself",
-               "cost": r"$O($`budget`$)$ apart from rare rescans"})
+@register("own", needs="iid Lin Sparse LI Size", theorem="own/02_parameter_free.ipynb#thm-expected", least=(2, 1),
+          budget=r"`budget` $\ge k+2$",
+          assumptions="independent draws, linear model, correlation of full rank, features that show their size at once; no limit is told",
+          bound=r"$O(\sqrt{T\ln T})$, all scales found by itself", cost="$O($`budget`$)$ apart from rare rescans")
 class CoinBetting(Learner):
     """Coin betting on the purchases of Ito 2017: no radius, no step, no scale of features or labels has to be chosen.
 

@@ -524,14 +524,13 @@ def check_memory(d: int, k: int, memory: int) -> int:
     fail("memory", memory, f"at least {need} bytes", f"C({d}, {k}) = {count} subsets are kept, {each} bytes each")
 
 # %% ../../nbs/papers/foster2016.ipynb #e8a56115
-@register("foster2016", needs="Any Bounded", theorem="papers/foster2016.ipynb#thm-one",
-          budget="budget >= k + 2", assumptions="||x||_2 <= x_norm, |y| <= y_max, else any stream",
-          bound="O((d/(budget - k))^2 sqrt(k T ln d)), retuned O(d/(budget - k) sqrt(k T ln d))",
-          cost="O(C(d, k) k) time and memory",
-          tex={"budget": r"`budget` $=k'\ge k+2$",
-               "assumptions": r"$\Vert x_t\Vert\le$ `x_norm`, $\lvert y_t\rvert\le$ `y_max`, else any stream",
-               "bound": r"$O\bigl((\frac d{k'-k})^2\sqrt{kT\ln d}\bigr)$, retuned $O\bigl(\frac d{k'-k}\sqrt{kT\ln d}\bigr)$",
-               "cost": r"$O\bigl(\binom dk k\bigr)$ time and memory"})
+@register("foster2016", needs="Any Bounded", theorem="papers/foster2016.ipynb#thm-one", least=(2, 1),
+          unfit=lambda d, budget, k: "more than ten million subsets" if math.comb(d, k) > 10**7 else "",
+          bound_of=lambda c, T: bound_fkk(c.d, c.budget, c.k, T, x_norm=c.norm, y_max=c.label, radius=c.w2),
+          budget=r"`budget` $=k'\ge k+2$",
+          assumptions=r"$\Vert x_t\Vert\le$ `x_norm`, $\lvert y_t\rvert\le$ `y_max`, else any stream",
+          bound=r"$O\bigl((\frac d{k'-k})^2\sqrt{kT\ln d}\bigr)$, retuned $O\bigl(\frac d{k'-k}\sqrt{kT\ln d}\bigr)$",
+          cost=r"$O\bigl(\binom dk k\bigr)$ time and memory")
 class FKK(Learner):
     """Algorithm 1 of Foster, Kale and Karloff 2016: descent for each k-subset, Hedge over the subsets.
 

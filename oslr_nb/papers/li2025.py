@@ -21,7 +21,7 @@ from ..core.designs import draw_outside
 from ..core.geometry import top_k
 from ..core.learner import Learner, Role
 from ..core.parameters import Choice, Confidence, Integer, Parameter, Real, Seed, validated
-from ..core.registry import register
+from ..core.registry import Constants, register
 from ..core.sparse.dantzig_selector import dantzig_path
 
 # %% auto #0
@@ -539,20 +539,26 @@ class DantzigSampling(Learner):
         return {"S": (self.S, self.d), "B": (self.B, self.d)}
 
 # %% ../../nbs/papers/li2025.ipynb #4fc60053
-FACTS = {  # for the registry
-    "assumptions": "sparse linear model with normal noise, ||w*||_1 <= radius, |x_i| <= x_max, compatibility constant phi",
-    "cost": "O(budget^2), and the linear programmes",
-}
-TEX = {"assumptions": r"$y=w^{*\top}x+\eta$, $\eta\sim N(0,\sigma^2)$, $\Vert w^*\Vert_1\le$ `radius`, $\Vert x\Vert_\infty\le$ `x_max`; "
-                      r"compatibility with $\phi$"}
+ASSUMED = (r"$y=\langle w^*,x\rangle+\eta$, $\eta\sim N(0,\sigma^2)$, $\Vert w^*\Vert_1\le$ `radius`, $\Vert x\Vert_\infty\le$ `x_max`; "
+           r"compatibility with $\phi$")
+
+
+def known_scales(c: Constants) -> dict[str, float]:
+    "The scales of both bounds."
+    return {"sigma": c.sigma, "radius": c.w1, "x_max": c.entry, "phi": min(1.0, c.phi / c.entry)}
+
+
+def at_full_support(c: Constants, T: int) -> float:
+    "`bound_ds_oslrc`, for as many weights as the budget."
+    sizes = np.abs(c.w[c.w != 0])
+    if sizes.size != c.budget: fail("number of weights", sizes.size, f"budget = {c.budget}", "Li et al. 2025")
+    return bound_ds_oslrc(c.d, c.budget, T, float(sizes.min()), **known_scales(c))
 
 # %% ../../nbs/papers/li2025.ipynb #681fb5d7
-@register(
-    "li2025", needs="Gauss Sparse Comp Bounded", theorem="papers/li2025.ipynb#thm-oslrc",
-    budget="budget = k' >= 3, the number of nonzero weights", **FACTS,
-    bound="4 sqrt(T) + O(k^2 d^2 ln^2(dT/delta) / (phi^8 min|w*|^2)) (order of the paper)",
-    tex=TEX | {"budget": "`budget` $=k'=k\\ge3$", "cost": r"$O(k^2)$, and a linear programme at each $t=s^2$",
-               "bound": r"$4\sqrt T+O\bigl(\frac{k^2d^2}{\phi^8\min\lvert w^*\rvert^2}\ln^2\frac{dT}\delta\bigr)$ (the paper's order)"})
+@register("li2025", needs="Gauss Sparse Comp Bounded", theorem="papers/li2025.ipynb#thm-oslrc", least=(3, 0), bound_of=at_full_support,
+          budget=r"`budget` $=k'=k\ge3$",
+          bound=r"$4\sqrt T+O\bigl(\frac{k^2d^2}{\phi^8\min\lvert w^*\rvert^2}\ln^2(dT/\delta)\bigr)$ (the paper's order)",
+          cost="$O(k^2)$, and a linear programme at each $t=s^2$", assumptions=ASSUMED)
 class DSOSLRC(DantzigSampling):
     """DS-OSLRC of Li et al. 2025: explore in the rounds 1, 4, 9, ..., and take online Newton steps on the support that was found.
 
@@ -607,13 +613,11 @@ class DSOSLRC(DantzigSampling):
         if math.isqrt(t := int(self.num[ROUNDS])) ** 2 == t: self._explored(1)
 
 # %% ../../nbs/papers/li2025.ipynb #d0f332de
-@register(
-    "li2025", needs="Gauss Sparse Comp Bounded", theorem="papers/li2025.ipynb#thm-poslrc",
-    budget="budget = k + k0 with k0 >= 3", **FACTS,
-    bound="O(k^2 d (d/k0 + ln T) ln(dT/delta) / (phi^4 k0)) (order of the paper)",
-    tex=TEX | {"budget": "`budget` $=k+k_0$, $k_0\\ge3$: the features of the weights, and others",
-               "cost": r"$O($`budget`$^2+\log d)$, and $\log_2T$ linear programmes",
-               "bound": r"$O\bigl(\frac{k^2d}{\phi^4k_0}(\frac d{k_0}+\ln T)\ln\frac{dT}\delta\bigr)$ (the paper's order)"})
+@register("li2025", needs="Gauss Sparse Comp Bounded", theorem="papers/li2025.ipynb#thm-poslrc", least=(3, 1),
+          bound_of=lambda c, T: bound_ds_poslrc(c.d, c.budget, c.k, T, **known_scales(c)),
+          budget=r"`budget` $=k+k_0$, $k_0\ge3$: the features of the weights, and others",
+          bound=r"$O\bigl(\frac{k^2d}{\phi^4k_0}(\frac d{k_0}+\ln T)\ln(dT/\delta)\bigr)$ (the paper's order)",
+          cost=r"$O($`budget`$^2+\log d)$, and $\log_2T$ linear programmes", assumptions=ASSUMED)
 class DSPOSLRC(DantzigSampling):
     """DS-POSLRC of Li et al. 2025: commit k weights, buy their features and others whose chances follow the remaining weights.
 

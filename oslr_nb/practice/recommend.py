@@ -8,7 +8,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,12 @@ from ..core.designs import pair_minimum
 from ..core.driver import simulate
 from ..core.environment import PROTOCOLS, check_costs, check_features, check_labels
 from ..core.geometry import ENUMERATION_LIMIT, Interval, compatibility, enumerated_eigenvalues, lower_end, outer_eigenvalues
-from ..core.registry import all_learners
+from ..core.registry import Constants, Entry, all_learners
 from ..core.sparse.selectors import best_subset, forward_backward, forward_selection
 from ..core.storage import check_path, markdown, stored_result
 from ..own import moment_theory
 from ..own.choice import auto, priced_learners
 from ..own.moments.learner import check_prices
-from ..papers import cesabianchi2010, foster2016, hazan2012, ito2017, ito2018, kale2017, li2025
 
 # %% auto #0
 __all__ = ['MOST', 'CHANCE', 'LARGEST_SAMPLE', 'TRIAL', 'Check', 'judge', 'horizon', 'Outlook', 'Advice', 'recommend',
@@ -277,34 +276,6 @@ CHECKS = {  # the assumptions, with what checks them
     "compatibility": check_compatibility, "bounded": check_tails, "one law": check_drift, "sparse linear model": check_model,
     "normal noise": check_noise, "equal scales": check_scale, "no constants, no copies": check_columns,
 }
-LAW, MODEL = ("one law", "bounded"), ("one law", "bounded", "sparse linear model")
-NEEDS = {  # the assumptions of each learner's theorem; a word that no check bears is unknown from a table
-    "cesabianchi2010.Baseline": LAW, "cesabianchi2010.AER": LAW, "foster2016.FKK": ("bounded",),
-    "hazan2012.AERR": LAW, "hazan2012.AELR": LAW, "hazan2012.OnlineAELR": ("bounded",),
-    "hazan2012.DDAERR": (*LAW, "second moments known"), "hazan2012.DDAELR": (*LAW, "second moments known"),
-    "hazan2012.TwoPhaseAERR": LAW, "hazan2012.TwoPhaseAELR": LAW,
-    "ito2017.RDA1": (*MODEL, "linear independence"), "ito2017.GreedyRDA": (), "ito2017.UniformRDA": (),
-    "ito2017.RDA2": (*MODEL, "linear independence"), "ito2017.RDA3": (*MODEL, "compatibility"),
-    "ito2018.BlockBandit": ("bounded", "few observation functions"),
-    "ito2018.LinearProjection": ("bounded", "linear measurements for sale"),
-    "ito2018.DictionaryProjection": ("bounded", "a dictionary"),
-    "kale2017.DantzigPOSLR": ("bounded", "sparse linear model", "normal noise", "restricted isometry, 3k"),
-    "kale2017.DantzigOSLR": ("bounded", "sparse linear model", "normal noise", "restricted isometry, 3k"),
-    "kale2017.OnlineGreedyOSLR": ("bounded", "restricted convexity, 3k", "the same in every batch"),
-    "kale2017.OnlineGreedyPOSLR": ("bounded",),
-    "li2025.DSOSLRC": ("bounded", "sparse linear model", "normal noise", "compatibility"),
-    "li2025.DSPOSLRC": ("bounded", "sparse linear model", "normal noise", "compatibility"),
-    "murata2018.Exploration": (*MODEL, "restricted convexity, 3k"), "murata2018.Hybrid": (*MODEL, "restricted convexity, 3k"),
-    "murata2018.Exploitation": ("one law", "the support given"),
-    "own.CoinBetting": (*MODEL, "linear independence"),
-    "own.PairwiseLeastSquares": (), "own.PairwisePOSLR": (), "own.PairwiseTrainingOnly": (),
-}
-LEAST = {  # (a, b): a learner needs a budget of a + b k
-    "foster2016.FKK": (2, 1), "ito2017.RDA1": (2, 1), "ito2017.RDA2": (0, 1), "ito2017.RDA3": (0, 1), "ito2017.GreedyRDA": (1, 0),
-    "kale2017.DantzigOSLR": (2, 1), "kale2017.OnlineGreedyOSLR": (1, 0), "kale2017.OnlineGreedyPOSLR": (0, 1), "li2025.DSOSLRC": (3, 0),
-    "li2025.DSPOSLRC": (3, 1), "murata2018.Exploration": (1, 1), "murata2018.Hybrid": (1, 1), "murata2018.Exploitation": (0, 1),
-    "own.CoinBetting": (2, 1), "own.PairwisePOSLR": (2, 1),
-}
 
 # %% ../../nbs/practice/recommend.ipynb #f13cb0ff
 def horizon(bound: Callable[[int], float], gain: float) -> float | None:
@@ -325,43 +296,14 @@ def horizon(bound: Callable[[int], float], gain: float) -> float | None:
     return float(high)
 
 # %% ../../nbs/practice/recommend.ipynb #e6a98b15
-@dataclass(frozen=True)
-class Constants:
-    "The constants of the bounds, from the sample."
-
-    norm: float  # largest ||x||_2
-    entry: float  # largest |x_i|
-    label: float  # largest |y|
-    w2: float  # norms of the comparator
-    w1: float
-    low: float  # roots of the extreme eigenvalues
-    high: float
-    phi: float  # compatibility
-    eps: float | Any  # restricted isometry; None where no number is known
-    sigma: float  # deviation of the noise
-
-
 def constants(s: Sample, found: dict[str, Check]) -> Constants:
     "The numbers of a sample with labels."
     norm, entry = math.sqrt(float(np.sum(s.X**2, axis=1).max())), float(np.abs(s.X).max())
-    w2, w1 = float(np.linalg.norm(s.w)), float(np.abs(s.w).sum())
     low, high = (math.sqrt(max(float(v), 0.0)) for v in (s.spectrum[0], s.spectrum[-1]))
-    sigma = math.sqrt(s.n * s.full / max(s.n - s.d, 1))
     low = low if found["linear independence"].number else 0.0
-    known = found["compatibility"].number or 0.0, found["restricted isometry, 3k"].number
-    return Constants(norm, entry, float(np.abs(s.y).max()), w2, w1, low, high, *known, sigma)
-
-
-def rda1(s: Sample, c: Constants, T: int) -> float:
-    "The sharpened bound with the best number of favourites."
-    tops = np.unique(np.linspace(s.k, s.budget - 2, 12).astype(int)).tolist()
-    return min(ito2017.bound_sharpened(s.k, s.d, s.budget, top, T, c.low, c.high, c.norm, c.label, c.w2) for top in tops)
-
-
-def rda23(bound: Callable[..., float], s: Sample, c: Constants, T: int, low: float) -> float:
-    "The bound of Algorithm 2 or 3, in units in which all norms are at most 1. low: smallest eigenvalue's root, or compatibility."
-    unit = max(c.label, c.w2 * c.norm) * (1 + 1e-9)
-    return unit**2 * bound(s.w * c.norm / unit, T, s.d, s.budget, low / c.norm, c.high / c.norm)
+    phi, eps = found["compatibility"].number or 0.0, found["restricted isometry, 3k"].number
+    sigma = math.sqrt(s.n * s.full / max(s.n - s.d, 1))
+    return Constants(s.d, s.budget, s.k, s.w, norm, entry, float(np.abs(s.y).max()), low, high, phi, eps, sigma)
 
 
 def moment_rule(s: Sample, c: Constants, T: int) -> float:
@@ -371,47 +313,6 @@ def moment_rule(s: Sample, c: Constants, T: int) -> float:
     slow = moment_theory.bound_moment_regret(T, s.d, q, B, s.k)
     if s.fast and phi > 1e-9: slow = min(slow, moment_theory.bound_fast_regret(T, s.d, q, B, s.k, min(phi, 1.0)))
     return slow * c.label**2
-
-# %% ../../nbs/practice/recommend.ipynb #d983d16a
-def reaching(c: Constants) -> dict[str, Any]:
-    "The scales by the names that the papers' bounds share."
-    return {"x_norm": c.norm, "y_max": c.label, "radius": c.w2}
-
-
-def li_known(c: Constants) -> dict[str, float]:
-    "The scales of the bounds of Li et al."
-    return {"sigma": c.sigma, "radius": c.w1, "x_max": c.entry, "phi": min(1.0, c.phi / c.entry)}
-
-
-def li_support(s: Sample, c: Constants, T: int) -> float:
-    "The bound of DS-OSLRC, for as many weights as the budget."
-    sizes = np.abs(s.w[s.w != 0])
-    if sizes.size != s.budget: fail("number of weights", sizes.size, f"budget = {s.budget}", "Li et al. 2025")
-    return li2025.bound_ds_oslrc(s.d, s.budget, T, float(sizes.min()), **li_known(c))
-
-
-def dantzig(s: Sample, c: Constants, k0: int, T: int) -> float:
-    "The bound of Algorithm 1 of Kale et al."
-    return kale2017.bound_dantzig(s.d, k0, s.k, T, c.sigma, c.w1, c.entry, eps=c.eps)
-
-
-BOUNDS: dict[str, Callable[[Sample, Constants, int], float]] = {  # the known bounds on the regret after T rounds, in squared labels
-    "ito2017.RDA1": rda1, "li2025.DSOSLRC": li_support,
-    "ito2017.RDA2": lambda s, c, T: rda23(ito2017.bound_6_uniform, s, c, T, c.low),
-    "ito2017.RDA3": lambda s, c, T: rda23(ito2017.bound_7_uniform, s, c, T, c.phi),
-    "foster2016.FKK": lambda s, c, T: foster2016.bound_fkk(s.d, s.budget, s.k, T, **reaching(c)),
-    "ito2018.LinearProjection": lambda s, c, T: ito2018.bound_projection(s.d, s.budget, T, **reaching(c)),
-    "kale2017.DantzigOSLR": lambda s, c, T: dantzig(s, c, s.budget - s.k, T),
-    "kale2017.DantzigPOSLR": lambda s, c, T: dantzig(s, c, s.budget, T),
-    "li2025.DSPOSLRC": lambda s, c, T: li2025.bound_ds_poslrc(s.d, s.budget, s.k, T, **li_known(c)),
-    "hazan2012.AERR": lambda s, c, T: 2 * T * hazan2012.bound_aerr(s.d, s.budget, T, c.w2, c.norm, c.label),
-    "hazan2012.AELR": lambda s, c, T: 2 * T * hazan2012.bound_aelr(s.d, s.budget, T, c.w1, c.entry, c.label),
-    "cesabianchi2010.Baseline": lambda s, c, T: T * cesabianchi2010.bound_baseline(
-        s.d, s.budget, T, radius=c.w1, x_max=c.entry, y_max=c.label),
-    "cesabianchi2010.AER": lambda s, c, T: T * cesabianchi2010.bound_aer(
-        s.d, s.budget - s.budget % 2, T, c.w1, c.w2, x_max=c.entry, y_max=c.label),
-}  # fmt: skip
-LINEAR = ("ito2017.GreedyRDA", "ito2017.UniformRDA", "hazan2012.OnlineAELR")  # baselines, for which linear regret is proved
 
 # %% ../../nbs/practice/recommend.ipynb #ee1a9c61
 @lru_cache
@@ -518,26 +419,24 @@ class Advice:
     def _repr_markdown_(self) -> str: return str(self)
 
 # %% ../../nbs/practice/recommend.ipynb #4471da82
-def verdict_of(name: str, s: Sample, found: dict[str, Check]) -> tuple[str, str]:
+def verdict_of(entry: Entry, s: Sample, found: dict[str, Check]) -> tuple[str, str]:
     "The worst verdict on a learner's assumptions, and its reason."
-    a, b = LEAST.get(name, (2, 0))
+    a, b = entry.least
     least = " + ".join([str(a)] * (a > 0) + ["k"] * b)
-    if s.costs is not None and name not in priced_learners(): return "fails", "it knows no prices"
+    if s.costs is not None and entry.cls.key not in priced_learners(): return "fails", "it knows no prices"
     if s.budget < a + b * s.k: return "fails", f"budget {s.budget} below {least}"
-    if name == "cesabianchi2010.AER" and s.budget % 2: return "fails", f"budget {s.budget} is odd"
-    if name == "foster2016.FKK" and math.comb(s.d, s.k) > 10**7: return "fails", "more than ten million subsets"
-    verdicts = {need: found[need].verdict if need in found else "unknown" for need in NEEDS.get(name, ("those of its theorem",))}
+    if entry.unfit and (why := entry.unfit(s.d, s.budget, s.k)): return "fails", why
+    verdicts = {name: found[name].verdict if name in found else "unknown" for name in entry.checks}
     worst = next((v for v in ("fails", "unknown") if v in verdicts.values()), "holds")
-    return worst, "; ".join(need for need, v in verdicts.items() if v == worst != "holds")
+    return worst, "; ".join(name for name, v in verdicts.items() if v == worst != "holds")
 
 
-def outlook(name: str, protocol: str, s: Sample, found: dict[str, Check], c: Constants | None) -> Outlook:
+def outlook(entry: Entry, s: Sample, found: dict[str, Check], c: Constants | None) -> Outlook:
     "One row of the second table."
-    verdict, because = verdict_of(name, s, found)
-    when = None
-    if c is not None and verdict != "fails" and name in BOUNDS: when = horizon(lambda T: BOUNDS[name](s, c, T), s.gain)
-    if name in LINEAR: when = math.inf
-    return Outlook(name, verdict, because, when, practice(name, protocol))
+    verdict, because = verdict_of(entry, s, found)
+    when, bound = None, entry.bound_of
+    if c is not None and bound is not None and verdict != "fails": when = horizon(partial(bound, c), s.gain)
+    return Outlook(entry.cls.key, verdict, because, when, practice(entry.cls.key, entry.protocol))
 
 # %% ../../nbs/practice/recommend.ipynb #9981817a
 def check_size(n: int, d: int) -> None:
@@ -637,7 +536,7 @@ def recommend(
     found = {name: check(s) for name, check in CHECKS.items()}
     s.fast = found["sparse linear model"].verdict == "holds"
     c = None if y is None else constants(s, found)
-    rows = {n: outlook(n, protocol, s, found, c) for n, e in all_learners().items() if e.protocol == protocol}
+    rows = {key: outlook(e, s, found, c) for key, e in all_learners().items() if e.protocol == protocol}
     rule = None if c is None or found["one law"].verdict == "fails" else horizon(lambda T: moment_rule(s, c, T), s.gain)
     losses, played = {}, trial(s, protocol)
     if y is not None: losses = {"mean": s.mean, "sparse": s.sparse, "everything": s.full}

@@ -1,5 +1,6 @@
 """The protocol one call at a time: what is sold, booked and refused, and what a file holds."""
 
+import dataclasses
 import json
 import os
 import re
@@ -17,7 +18,7 @@ from oslr_nb.core import environment
 from oslr_nb.core.checks import LARGEST, Refused
 from oslr_nb.core.driver import check_rows, play, simulate
 from oslr_nb.core.learner import Learner, check_learner
-from oslr_nb.core.registry import CLASSES, all_learners, at_a_glance, register
+from oslr_nb.core.registry import ASSUMPTIONS, CLASSES, all_learners, at_a_glance, plain, register
 from oslr_nb.core.run import Run
 from oslr_nb.core.saving import load
 from oslr_nb.core.storage import write_file
@@ -54,7 +55,7 @@ def registry(monkeypatch):
     made = {}
     monkeypatch.setattr("oslr_nb.core.registry.LEARNERS", made)
     monkeypatch.setitem(CLASSES, "example.First", First)
-    facts = {"budget": "k' >= 2", "assumptions": "|x| <= 1", "bound": "linear", "cost": "O(k')", "tex": {"budget": "$k'\\ge2$"}}
+    facts = {"needs": "Bounded", "budget": "$k'\\ge2$", "assumptions": r"$\lvert x\rvert\le1$", "bound": "linear", "cost": "$O(k')$"}
     register("example", **facts)(First)
     return made
 
@@ -161,8 +162,10 @@ def test_play_simulate_and_regret_by_hand():
 def test_the_registry_and_files(registry, tmp_path):
     "An entry has its facts, a file its learner and shapes."
     entry = registry["example.First"]
-    assert entry.cls is First and First.key == "example.First" and entry.protocol == "OSLR" and entry.budget == "k' >= 2"
-    assert "*features a round* $k'\\ge2$<br>*needs* \\|x\\| \\<= 1" in at_a_glance("example")
+    assert entry.cls is First and First.key == "example.First" and entry.protocol == "OSLR" and entry.checks == ["bounded"]
+    place = "[(Bounded)](../book/notation.ipynb#def-bounded)"
+    assert f"*features a round* $k'\\ge2$<br>*needs* {place}: $\\lvert x\\rvert\\le1$" in at_a_glance("example")
+    with refused("needs of First = 'bounded': it must be one of Any, Obl"): dataclasses.replace(entry, needs="iid bounded")
     file = tmp_path / "s.npz"
     First(4, 2, seed=1).save(file)
     assert os.listdir(tmp_path) == ["s.npz"]
@@ -179,13 +182,36 @@ def test_the_registry_and_files(registry, tmp_path):
 def test_learners_name_assumptions_and_theorem(top):
     "Assumptions are those that the page on notation defines; a learner with a bound names its theorem, and what it assumes."
     defined = set(re.findall(r'id=\\"def-(\w+)', (top / "nbs/book/notation.ipynb").read_text(encoding="utf-8")))
+    assert {name.lower() for name in ASSUMPTIONS} == defined
     for key, entry in all_learners().items():
         if entry.paper == "example": continue
-        names = {name.lower() for name in entry.needs.split()}
+        names = entry.needs.split()
         page, _, label = entry.theorem.partition("#")
-        assert names <= defined and bool(names) <= bool(label), key
+        assert bool(names) <= bool(label), key
         assert (label or "not proved" in entry.bound or "none" in entry.bound) and (names or not label or "linear" in entry.bound), key
         assert not label or f'id=\\"{label}' in (top / "nbs" / page).read_text(encoding="utf-8"), key
+
+
+def test_facts_in_a_line():
+    "No learner's facts leave TeX in the plain text, or a number or a letter out of it; these read as one would write them."
+    for key, e in all_learners().items():
+        for text in (e.budget, e.assumptions, e.bound, e.cost):
+            assert not re.search(r"[\\${}`]|  |\( | [),;]|frac|sqrt[^(]", plain(text)), f"{key}: {plain(text)}"
+            assert sorted(re.findall(r"\d", plain(text))) == sorted(re.findall(r"\d", text)), f"{key}: {plain(text)}"
+    for text, line in LINES.items(): assert plain(text) == line
+
+
+LINES = {  # Markdown, and how it is read
+    r"$O\bigl(\frac{k^2d}{\phi^4k_0}(\frac d{k_0}+\ln T)\ln(dT/\delta)\bigr)$ (order)":
+        "O(k^2 d/(phi^4 k_0)(d/k_0 + ln T) ln(d T/delta)) (order)",
+    r"$O($`budget`$+d/\sqrt t)$, $O(d\,$`budget`$^2)$": "O(budget + d/sqrt(t)), O(d budget^2)",
+    r"$2D(D+1)\sqrt{\tfrac{2mT}{k-k'}}$ against $\Vert u\Vert\le D$": "2D(D + 1) sqrt(2m T/(k - k')) against ||u|| <= D",
+    r"$\mathcal L-\mathcal L^*\le\frac L2(1-\frac{\eta\mu}2)^T\Vert\theta_0\Vert^2$": "L - L* <= L/2(1 - eta mu/2)^T||theta_0||^2",
+    r"$O\bigl(\binom dk k\bigr)$; $3k$, `budget` $-1$, $\min\lvert w^*\rvert^2$, $\mathbb Ex_i^2$, $\tilde O(s)$":
+        "O(C(d, k) k); 3k, budget - 1, min|w*|^2, E x_i^2, O~(s)",
+    r"$\operatorname{supp}\theta^*\subseteq S$, $\frac1{\max(\varepsilon,r_{\min}^2)}$<br>$w_t^\top x_t$, $\frac{a+b}2$":
+        "supp theta* in S, 1/(max(epsilon, r_min^2)) w_t^T x_t, (a + b)/2",
+}  # fmt: skip
 
 
 GAPS = {"age": [1.0, None], "sex": [True, False], "n": [3, None]}

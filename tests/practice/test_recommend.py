@@ -118,7 +118,6 @@ def test_model_noise_scales_constants_and_copies():
 
 def test_every_learner_has_a_row():
     "Also where the budget is too small for it."
-    assert set(advice.NEEDS) == set(oslr.LEARNERS) and set(advice.LEAST) | set(advice.BOUNDS) | set(advice.LINEAR) <= set(oslr.LEARNERS)
     for protocol in ("OSLR", "POSLR", "training-only"):
         a = found(X, Y, protocol=protocol)
         assert set(a.learners) == {n for n, e in oslr.LEARNERS.items() if e.protocol == protocol}
@@ -137,8 +136,8 @@ def test_the_horizon_of_a_bound(clean):
     s = advice.read_sample(X, Y, 6, 2)
     c = advice.constants(s, clean.checks)
     for name in ("ito2017.RDA1", "foster2016.FKK", "kale2017.DantzigOSLR", "ito2018.LinearProjection"):
-        T, bound = int(clean.learners[name].horizon), advice.BOUNDS[name]
-        assert bound(s, c, T) < s.gain * T and bound(s, c, round(0.99 * T)) > s.gain * round(0.99 * T), name
+        T, bound = int(clean.learners[name].horizon), oslr.LEARNERS[name].bound_of
+        assert bound(c, T) < s.gain * T and bound(c, round(0.99 * T)) > s.gain * round(0.99 * T), name
     assert advice.horizon(lambda T: 10 * math.sqrt(T), 0.1) == pytest.approx(10_000, rel=2e-3)
     assert advice.horizon(lambda T: T, 0.1) == math.inf == advice.horizon(lambda T: 0.0, 0.0)
     assert advice.horizon(lambda T: float(int("x")), 0.1) is None

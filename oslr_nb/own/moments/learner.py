@@ -440,14 +440,11 @@ class PairwiseMoments(Learner):
         return {"S": (self.S, self.d), "favourites": (self.favourites, self.d), **rows, **counts, **sold}
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #4ee7d67f
-@register("own", needs="Any", theorem="own/moments/02_experts.ipynb#thm-aggregation",
-          budget="budget >= 2", assumptions="any stream, no bounds",
-          bound="2 Y^2 (ln N + 2) behind the best of N ridges on the same purchases; against sparse weights see own.moment_theory",
-          cost="O(budget^3), and O(d budget^2) at log T times",
-          tex={"budget": r"`budget` $=k'\ge2$",
-               "bound": r"$2Y^2(\ln N+2)$ behind the best of $N$ ridges on the same purchases; against sparse weights see the "
-                        r"theory of these moments",
-               "cost": r"$O(k'^3)$; $O(dk'^2)$ at $O(\log T)$ times"})
+@register("own", needs="Any", theorem="own/moments/02_experts.ipynb#thm-aggregation", budget=r"`budget` $=k'\ge2$",
+          assumptions="any stream, no bounds",
+          bound=r"$2Y^2(\ln N+2)$ behind the best of $N$ ridges on the same purchases; against sparse weights see the theory of these "
+                "moments",
+          cost=r"$O(k'^3)$; $O(dk'^2)$ at $O(\log T)$ times")
 class PairwiseLeastSquares(PairwiseMoments):
     """Least squares on whatever was bought, from the second moments of pairs that were bought together; nothing to tune.
 

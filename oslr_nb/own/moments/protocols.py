@@ -96,10 +96,8 @@ Sparsity = Annotated[int, Parameter("Most nonzero weights that are committed, at
 FewFeatures = Annotated[int, Integer("Number of features.", 2, 5000, why="a fit costs d^3")]
 
 # %% ../../../nbs/own/moments/05_protocols.ipynb #fc8d61e3
-@register("own", budget="budget >= k + 2, besides the k committed weights", assumptions="none to run", bound="none proved here",
-          cost="O(budget^2 + k^3), and O(d k^2) at log T times",
-          tex={"budget": r"`budget` $=k_0\ge k+2$, besides the $k$ committed weights",
-               "cost": r"$O(k_0^2+k^3)$; $O(dk^2)$ at $O(\log T)$ times"})
+@register("own", needs="", least=(2, 1), budget=r"`budget` $=k_0\ge k+2$, besides the $k$ committed weights", assumptions="none to run",
+          bound="none proved here", cost=r"$O(k_0^2+k^3)$; $O(dk^2)$ at $O(\log T)$ times")
 class PairwisePOSLR(PairwiseMoments):
     """Pairwise second moments as a proper learner: it commits k-sparse weights, then buys.
 
@@ -264,8 +262,8 @@ def play_training(
     return rows.size
 
 # %% ../../../nbs/own/moments/05_protocols.ipynb #001d197d
-@register("own", budget="budget >= 2", assumptions="none to run", bound="none proved here", cost="O(budget^2), and O(d^3) at log T times",
-          tex={"budget": r"`budget` $=k'\ge2$", "cost": r"$O(k'^2)$; $O(d^3)$ at $O(\log T)$ times"})
+@register("own", needs="", budget=r"`budget` $=k'\ge2$", assumptions="none to run", bound="none proved here",
+          cost=r"$O(k'^2)$; $O(d^3)$ at $O(\log T)$ times")
 class PairwiseTrainingOnly(PairwiseMoments):
     """Pairwise second moments where only training is limited: ridge regression on all features, from uniform purchases.
 

@@ -22,7 +22,7 @@ from ...core.registry import register
 from ...core.trees import LAZY_SCALARS, LazyBall, lazy_ball, lazy_find, lazy_norm, lazy_refill, lazy_scale, lazy_step
 from ...core.trees import lazy_sums, lazy_tally, lazy_weight, lazy_weights
 from .aer import Ball, Budget, Examples, Features, Label, Largest, SmallBall, Strength
-from .aer import aer_lambda, comparator_norm
+from .aer import aer_lambda, bound_aer, comparator_norm
 
 # %% auto #0
 __all__ = ['AER_OUTPUTS', 'aer_select', 'aer_inner', 'aer_descend', 'aer_centre', 'aer_calibrate', 'aer_scale', 'aer_output',
@@ -271,13 +271,12 @@ class AERState(Learner):
         return float(self.info.view(SCALARS)["mean"][0] - self.coef_ @ self.mean) if self.mean.size else 0.0
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #13c8672f
-@register("cesabianchi2010", needs="iid Bounded", theorem="papers/cesabianchi2010/02_aer.ipynb#thm-aer",
-          of="excess", budget="budget >= 2, even", assumptions="independent examples from one law, |x_i| <= x_max, |y| <= y_max",
-          bound="O(d (radius + 1) radius_2 sqrt(ln T/(budget T)))", cost="O(budget log d) amortised; O(d) to score",
-          tex={"budget": r"`budget` $=k\ge2$, even",
-               "assumptions": r"independent examples from one law, $\lvert x_i\rvert\le$ `x_max`, $\lvert y\rvert\le$ `y_max`",
-               "bound": r"$O\bigl(d(B+1)B_2\sqrt{\ln(T)/(kT)}\bigr)$",
-               "cost": r"$O(k\log d)$ amortised; $O(d)$ to score"})
+@register("cesabianchi2010", needs="iid Bounded", theorem="papers/cesabianchi2010/02_aer.ipynb#thm-aer", of="excess",
+          unfit=lambda d, budget, k: f"budget {budget} is odd" if budget % 2 else "",
+          bound_of=lambda c, T: T * bound_aer(c.d, c.budget - c.budget % 2, T, c.w1, c.w2, x_max=c.entry, y_max=c.label),
+          budget=r"`budget` $=k\ge2$, even",
+          assumptions=r"independent examples from one law, $\lvert x_i\rvert\le$ `x_max`, $\lvert y\rvert\le$ `y_max`",
+          bound=r"$O\bigl(d(B+1)B_2\sqrt{\ln(T)/(kT)}\bigr)$", cost=r"$O(k\log d)$ amortised; $O(d)$ to score")
 class AER(AERState):
     """Attribute Efficient Regression (Algorithm 2 of Cesa-Bianchi, Shalev-Shwartz & Shamir 2010) over an l1 ball.
 

@@ -441,17 +441,13 @@ class BaselineState(Learner):
         return (1 << t.bit_length()) - t  # rounds until the next solve
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #eeab30d9
-@register("cesabianchi2010", needs="iid Bounded", theorem="papers/cesabianchi2010/01_baseline.ipynb#thm-base",
-          of="excess", budget="budget >= 2, even for pairs",
-          assumptions="independent examples from one law, |x_i| <= x_max, |y| <= y_max",
-          bound="exact minimiser, order 1: O(radius^2 (d/sqrt(budget)) sqrt(ln(d)/T)), T >= d^2 ln(d)/budget, "
-                "radius >= max(1/sqrt(d), budget/d); clipped adds a term",
-          cost="O(budget^2); O(d^3) a solve, solved in rounds 1, 2, 4, ...; O(d) to score",
-          tex={"budget": r"`budget` $=k\ge2$, even for pairs",
-               "assumptions": r"independent examples from one law, $\lvert x_i\rvert\le$ `x_max`, $\lvert y\rvert\le$ `y_max`",
-               "bound": r"exact minimiser, $\ell_1$: $O\bigl(B^2\frac d{\sqrt k}\sqrt{\ln(d)/T}\bigr)$ for "
-                        r"$T\ge\frac{d^2}k\ln d$, $B\ge\max(\frac1{\sqrt d},\frac kd)$ (printed: $\frac{d^2}k$); clipped adds a term",
-               "cost": r"$O(k^2)$; $O(d^3)$ a solve, solved in rounds 1, 2, 4, ...; $O(d)$ to score"})
+@register("cesabianchi2010", needs="iid Bounded", theorem="papers/cesabianchi2010/01_baseline.ipynb#thm-base", of="excess",
+          bound_of=lambda c, T: T * bound_baseline(c.d, c.budget, T, radius=c.w1, x_max=c.entry, y_max=c.label),
+          budget=r"`budget` $=k\ge2$, even for pairs",
+          assumptions=r"independent examples from one law, $\lvert x_i\rvert\le$ `x_max`, $\lvert y\rvert\le$ `y_max`",
+          bound=r"exact minimiser, $\ell_1$: $O\bigl(B^2\frac d{\sqrt k}\sqrt{\ln(d)/T}\bigr)$ for $T\ge\frac{d^2}k\ln d$, "
+                r"$B\ge\max(\frac1{\sqrt d},\frac kd)$ (printed: $\frac{d^2}k$); clipped adds a term",
+          cost="$O(k^2)$; $O(d^3)$ a solve, solved in rounds 1, 2, 4, ...; $O(d)$ to score")
 class Baseline(BaselineState):
     """Baseline (Algorithm 1 of Cesa-Bianchi et al. 2010, sign corrected): minimise the estimated squared loss.
 

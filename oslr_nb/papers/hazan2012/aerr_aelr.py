@@ -173,14 +173,10 @@ class PrintedRate(AttributeEfficient):
         return p["step"] * size / (G * math.sqrt(T))
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #20568564
-@register("hazan2012", needs="iid Bounded", theorem="papers/hazan2012/01_aerr_aelr.ipynb#thm-hk-main",
-          of="excess", budget="budget >= 2", assumptions="independent examples from one law, ||x||_2 <= x_norm, |y| <= y_max",
-          bound="O(radius^2 sqrt(d/(budget T)))",
-          cost="O(budget log d) amortised; O(d) to score",
-          tex={"budget": r"`budget` $=k+1\ge2$",
-               "assumptions": r"independent examples from one law, $\Vert x\Vert_2\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`",
-               "bound": r"$O\bigl(B^2\sqrt{d/(kT)}\bigr)$, $B$ = `radius`",
-               "cost": r"$O(k\log d)$ amortised; $O(d)$ to score"})
+@register("hazan2012", needs="iid Bounded", theorem="papers/hazan2012/01_aerr_aelr.ipynb#thm-hk-main", of="excess",
+          bound_of=lambda c, T: 2 * T * bound_aerr(c.d, c.budget, T, c.w2, c.norm, c.label), budget=r"`budget` $=k+1\ge2$",
+          assumptions=r"independent examples from one law, $\Vert x\Vert_2\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`",
+          bound=r"$O\bigl(B^2\sqrt{d/(kT)}\bigr)$, $B$ = `radius`", cost=r"$O(k\log d)$ amortised; $O(d)$ to score")
 class AERR(PrintedRate):
     """Attribute efficient ridge regression (Hazan & Koren 2012): gradient descent on an l2 ball.
 
@@ -208,14 +204,10 @@ class AERR(PrintedRate):
         super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, q)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #2cf47ae7
-@register("hazan2012", needs="iid Bounded", theorem="papers/hazan2012/01_aerr_aelr.ipynb#thm-hk-main",
-          of="excess", budget="budget >= 2", assumptions="independent examples from one law, ||x||_inf <= x_norm, |y| <= y_max",
-          bound="O(radius^2 sqrt(d ln d/(budget T)))",
-          cost="O(budget log d) amortised; O(d) to score",
-          tex={"budget": r"`budget` $=k+1\ge2$",
-               "assumptions": r"independent examples from one law, $\Vert x\Vert_\infty\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`",
-               "bound": r"$O\bigl(B^2\sqrt{d\ln(d)/(kT)}\bigr)$, $B$ = `radius`",
-               "cost": r"$O(k\log d)$ amortised; $O(d)$ to score"})
+@register("hazan2012", needs="iid Bounded", theorem="papers/hazan2012/01_aerr_aelr.ipynb#thm-hk-main", of="excess",
+          bound_of=lambda c, T: 2 * T * bound_aelr(c.d, c.budget, T, c.w1, c.entry, c.label), budget=r"`budget` $=k+1\ge2$",
+          assumptions=r"independent examples from one law, $\Vert x\Vert_\infty\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`",
+          bound=r"$O\bigl(B^2\sqrt{d\ln(d)/(kT)}\bigr)$, $B$ = `radius`", cost=r"$O(k\log d)$ amortised; $O(d)$ to score")
 class AELR(PrintedRate):
     """Attribute efficient Lasso (Hazan & Koren 2012): clipped exponentiated gradient on an l1 ball.
 

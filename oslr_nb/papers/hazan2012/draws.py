@@ -58,16 +58,12 @@ class KnownMoments(PrintedRate):
     def _draws_for(self, moments: np.ndarray) -> np.ndarray: return data_dependent_q(moments, self.ridge)
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #b4c287c1
-@register("hazan2012", needs="iid Bounded Moments", theorem="papers/hazan2012/02_draws.ipynb#prp-hk-draws",
-          of="excess", budget="budget >= 2",
-          assumptions="independent examples from one law, ||x||_2 <= x_norm, |y| <= y_max, E x_i^2 known",
-          bound="O(radius^2 sqrt((N/budget + 1)/T)), N = squared sum of the root mean squares of the attributes",
-          cost="O(budget log d) amortised; O(d) to score",
-          tex={"budget": r"`budget` $=k+1\ge2$",
-               "bound": r"$O\bigl(B^2\sqrt{(N/k+1)/T}\bigr)$, $N$ the squared sum of the attributes' root mean squares",
-               "assumptions": r"independent examples from one law, "
-                              r"$\Vert x\Vert_2\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`, $\mathbb Ex_i^2$ known",
-               "cost": r"$O(k\log d)$ amortised; $O(d)$ to score"})
+@register("hazan2012", needs="iid Bounded Moments", theorem="papers/hazan2012/02_draws.ipynb#prp-hk-draws", of="excess",
+          budget=r"`budget` $=k+1\ge2$",
+          assumptions=r"independent examples from one law, $\Vert x\Vert_2\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`, $\mathbb Ex_i^2$ "
+                      "known",
+          bound=r"$O\bigl(B^2\sqrt{(N/k+1)/T}\bigr)$, $N$ the squared sum of the attributes' root mean squares",
+          cost=r"$O(k\log d)$ amortised; $O(d)$ to score")
 class DDAERR(KnownMoments):
     """AERR with draws by the root mean squares of the attributes, which are known (Kukliansky & Shamir 2015).
 
@@ -87,16 +83,12 @@ class DDAERR(KnownMoments):
     """
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #77c7ab16
-@register("hazan2012", needs="iid Bounded Moments", theorem="papers/hazan2012/02_draws.ipynb#prp-hk-draws",
-          of="excess", budget="budget >= 2",
-          assumptions="independent examples from one law, ||x||_inf <= x_norm, |y| <= y_max, E x_i^2 known",
-          bound="O(radius^2 sqrt((N/budget + 1) ln d/T)), N = sum of the second moments of the attributes",
-          cost="O(budget log d) amortised; O(d) to score",
-          tex={"budget": r"`budget` $=k+1\ge2$",
-               "bound": r"$O\bigl(B^2\sqrt{(N/k+1)\ln(d)/T}\bigr)$, $N$ the sum of the attributes' second moments",
-               "assumptions": r"independent examples from one law, "
-                              r"$\Vert x\Vert_\infty\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`, $\mathbb Ex_i^2$ known",
-               "cost": r"$O(k\log d)$ amortised; $O(d)$ to score"})
+@register("hazan2012", needs="iid Bounded Moments", theorem="papers/hazan2012/02_draws.ipynb#prp-hk-draws", of="excess",
+          budget=r"`budget` $=k+1\ge2$",
+          assumptions=r"independent examples from one law, $\Vert x\Vert_\infty\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`, $\mathbb "
+                      "Ex_i^2$ known",
+          bound=r"$O\bigl(B^2\sqrt{(N/k+1)\ln(d)/T}\bigr)$, $N$ the sum of the attributes' second moments",
+          cost=r"$O(k\log d)$ amortised; $O(d)$ to score")
 class DDAELR(KnownMoments):
     """AELR with draws by the second moments of the attributes, which are known (Kukliansky & Shamir 2015).
 
@@ -218,16 +210,12 @@ class TwoPhase(PrintedRate):
         self._set_rate(float(single / k + p["x_norm"] ** 2), p["T"] - self.warm)
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #d73ce62b
-@register("hazan2012", needs="iid Bounded", theorem="papers/hazan2012/02_draws.ipynb#cor-hk-phases",
-          of="excess", budget="budget >= 2", assumptions="independent examples from one law, ||x||_2 <= x_norm, |y| <= y_max",
-          bound="with chance 1 - delta: that of AERR, and once phase one is long O(radius^2 sqrt((N/budget + 1)/T)), "
-                "N = squared sum of the root mean squares of the attributes",
-          cost="O(budget log d) amortised; O(d) to score",
-          tex={"budget": r"`budget` $=k+1\ge2$",
-               "bound": r"with chance $1-\delta$: that of AERR, and once phase one is long excess "
-                        r"$O\bigl(B^2\sqrt{(N/k+1)/T}\bigr)$, $N$ the squared sum of the attributes' root mean squares",
-               "assumptions": r"independent examples from one law, $\Vert x\Vert_2\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`",
-               "cost": r"$O(k\log d)$ amortised; $O(d)$ to score"})
+@register("hazan2012", needs="iid Bounded", theorem="papers/hazan2012/02_draws.ipynb#cor-hk-phases", of="excess",
+          budget=r"`budget` $=k+1\ge2$",
+          assumptions=r"independent examples from one law, $\Vert x\Vert_2\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`",
+          bound=r"with chance $1-\delta$: that of AERR, and once phase one is long excess $O\bigl(B^2\sqrt{(N/k+1)/T}\bigr)$, $N$ the "
+                "squared sum of the attributes' root mean squares",
+          cost=r"$O(k\log d)$ amortised; $O(d)$ to score")
 class TwoPhaseAERR(TwoPhase):
     """AERR whose draws follow moments that a first phase estimates (ours).
 
@@ -247,16 +235,12 @@ class TwoPhaseAERR(TwoPhase):
     """
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #17b64d9a
-@register("hazan2012", needs="iid Bounded", theorem="papers/hazan2012/02_draws.ipynb#cor-hk-phases",
-          of="excess", budget="budget >= 2", assumptions="independent examples from one law, ||x||_inf <= x_norm, |y| <= y_max",
-          bound="with chance 1 - delta: that of AELR, and once phase one is long O(radius^2 sqrt((N/budget + 1) ln d/T)), "
-                "N = sum of the second moments of the attributes",
-          cost="O(budget log d) amortised; O(d) to score",
-          tex={"budget": r"`budget` $=k+1\ge2$",
-               "bound": r"with chance $1-\delta$: that of AELR, and once phase one is long excess "
-                        r"$O\bigl(B^2\sqrt{(N/k+1)\ln(d)/T}\bigr)$, $N$ the sum of the attributes' second moments",
-               "assumptions": r"independent examples from one law, $\Vert x\Vert_\infty\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`",
-               "cost": r"$O(k\log d)$ amortised; $O(d)$ to score"})
+@register("hazan2012", needs="iid Bounded", theorem="papers/hazan2012/02_draws.ipynb#cor-hk-phases", of="excess",
+          budget=r"`budget` $=k+1\ge2$",
+          assumptions=r"independent examples from one law, $\Vert x\Vert_\infty\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`",
+          bound=r"with chance $1-\delta$: that of AELR, and once phase one is long excess $O\bigl(B^2\sqrt{(N/k+1)\ln(d)/T}\bigr)$, $N$ "
+                "the sum of the attributes' second moments",
+          cost=r"$O(k\log d)$ amortised; $O(d)$ to score")
 class TwoPhaseAELR(TwoPhase):
     """AELR whose draws follow moments that a first phase estimates (ours).
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from ...core.parameters import Array, Choice, Seed, validated
-from ...core.registry import register
+from ...core.registry import linear, register
 from .aerr_aelr import PrintedRate
 from .learners import Ball, Budget, Count, ExamplesOrNone, Features, Label, Rate, Size
 from .learners import attribute_ahead, attribute_learn, attribute_predict, attribute_select
@@ -29,12 +29,9 @@ Reading = Annotated[str, Choice(
 )]
 
 # %% ../../../nbs/papers/hazan2012/03_online.ipynb #8e6db234
-@register("hazan2012", theorem="papers/hazan2012/03_online.ipynb#prp-hk-online",
-          budget="budget >= 2", assumptions="||x||_inf <= x_norm, |y| <= y_max", bound="linear (baseline)",
-          cost="O(budget log d) amortised",
-          tex={"budget": r"`budget` $=k'\ge2$",
-               "assumptions": r"$\Vert x\Vert_\infty\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`",
-               "cost": r"$O(k'\log d)$ amortised"})
+@register("hazan2012", needs="", theorem="papers/hazan2012/03_online.ipynb#prp-hk-online", bound_of=linear, budget=r"`budget` $=k'\ge2$",
+          assumptions=r"$\Vert x\Vert_\infty\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`", bound="linear (baseline)",
+          cost=r"$O(k'\log d)$ amortised")
 class OnlineAELR(PrintedRate):
     """AELR as a predictor that sees only what it buys (baseline of Ito et al. 2017, reconstructed).
 

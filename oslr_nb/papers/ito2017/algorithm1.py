@@ -26,7 +26,7 @@ from ...core.learner import Learner, Role
 from ...core.oco import adaptive_weight, dual_averaging_step
 from ...core.parameters import AnyBudget, AnyFeatures, Integer, Radius, Real, Seed, Step, XNorm, YMax, validated
 from ...core.problems import Table, linear_table, signs
-from ...core.registry import register
+from ...core.registry import Constants, linear, register
 
 # %% auto #0
 __all__ = ['algorithm_1', 'observe', 'bound_theorem_2_schedule', 'bound_theorem_2', 'bound_sharpened_schedule', 'bound_sharpened',
@@ -350,14 +350,17 @@ class RDA(Learner):
 
 
 
+# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #6d4340f8
+def best_sharpened(c: Constants, T: int) -> float:
+    "`bound_sharpened` with the best of some numbers of favourites."
+    tops = np.unique(np.linspace(c.k, c.budget - 2, 12).astype(int)).tolist()
+    return min(bound_sharpened(c.k, c.d, c.budget, top, T, c.low, c.high, c.norm, c.label, c.w2) for top in tops)
+
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #0ea2b816
-@register("ito2017", needs="iid Lin Sparse LI Bounded", theorem="papers/ito2017/01_algorithm1.ipynb#thm-two",
-          budget="budget >= k + 2", assumptions="independent draws, linear model, linearly independent features",
-          bound="O(d/(budget - top) sqrt(T)/sigma_d^2), Theorem 2", cost="O(budget) apart from rare rescans",
-          tex={"budget": r"`budget` $\ge k+2$",
-               "assumptions": r"independent draws, linear model, linearly independent features ($\sigma_d>0$)",
-               "bound": r"$O\bigl(\frac d{k'-k_1}\frac{\sqrt T}{\sigma_d^2}\bigr)$, Theorem 2",
-               "cost": r"$O($`budget`$)$ apart from rare rescans"})
+@register("ito2017", needs="iid Lin Sparse LI Bounded", theorem="papers/ito2017/01_algorithm1.ipynb#thm-two", least=(2, 1),
+          bound_of=best_sharpened, budget=r"`budget` $\ge k+2$",
+          assumptions=r"independent draws, linear model, linearly independent features ($\sigma_d>0$)",
+          bound=r"$O\bigl(\frac d{k'-k_1}\frac{\sqrt T}{\sigma_d^2}\bigr)$, Theorem 2", cost="$O($`budget`$)$ apart from rare rescans")
 class RDA1(RDA):
     """Algorithm 1 of Ito et al. 2017: the favourites and two or more random features, for square-root regret.
 
@@ -421,10 +424,8 @@ class RDA1(RDA):
         super().__init__(d, budget, seed, top=top, q=q, step=step, radius=radius, x_norm=x_norm, y_max=y_max, saved=saved)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #b4e354a0
-@register("ito2017", theorem="papers/ito2017/01_algorithm1.ipynb#prp-naive",
-          budget="budget >= 1", assumptions="none", bound="linear (baseline)", cost="O(budget) apart from rare rescans",
-          tex={"budget": r"`budget` $\ge1$",
-               "cost": r"$O($`budget`$)$ apart from rare rescans"})
+@register("ito2017", needs="", theorem="papers/ito2017/01_algorithm1.ipynb#prp-naive", least=(1, 0), bound_of=linear,
+          budget=r"`budget` $\ge1$", assumptions="none", bound="linear (baseline)", cost="$O($`budget`$)$ apart from rare rescans")
 class GreedyRDA(RDA):
     """Baseline of Ito et al. 2017: look at the features of largest weight only.
 
@@ -450,10 +451,8 @@ class GreedyRDA(RDA):
         super().__init__(d, budget, seed, top=budget, q=1.0, step=step, radius=radius, x_norm=x_norm, y_max=y_max)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #a8623335
-@register("ito2017", theorem="papers/ito2017/01_algorithm1.ipynb#prp-naive",
-          budget="budget >= 2", assumptions="none", bound="linear (baseline)", cost="O(budget) apart from rare rescans",
-          tex={"budget": r"`budget` $\ge2$",
-               "cost": r"$O($`budget`$)$ apart from rare rescans"})
+@register("ito2017", needs="", theorem="papers/ito2017/01_algorithm1.ipynb#prp-naive", bound_of=linear, budget=r"`budget` $\ge2$",
+          assumptions="none", bound="linear (baseline)", cost="$O($`budget`$)$ apart from rare rescans")
 class UniformRDA(RDA):
     """Baseline of Ito et al. 2017: look at features drawn uniformly, with unbiased gradients.
 

@@ -21,7 +21,7 @@ from ...core.geometry import top_k, top_rescan
 from ...core.learner import Learner, Role
 from ...core.oco import adaptive_weight, dual_averaging_into, dual_averaging_step
 from ...core.parameters import Integer, Parameter, Radius, Real, Seed, Step, XNorm, YMax, validated
-from ...core.registry import register
+from ...core.registry import Constants, register
 from .algorithm1 import NOTHING, Budget, Features, Rounds, Sigma, SigmaMin, Top, check_reach, check_set
 from .algorithm1 import check_sizes, squared_norm
 
@@ -403,15 +403,19 @@ class SquaresRDA(Learner):
         w = dual_averaging_step(self.H, self.rate * math.sqrt(clock), self.radius)
         return np.where(np.isin(np.arange(self.d), self.chosen), w, 0.0)
 
+# %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #2f4327b1
+def in_unit_norms(bound: Callable[..., float], c: Constants, T: int, low: float) -> float:
+    "A bound for norms of at most 1, for any norms. low: root of the smallest eigenvalue, or compatibility."
+    unit = max(c.label, c.w2 * c.norm) * (1 + 1e-9)
+    return unit**2 * bound(c.w * c.norm / unit, T, c.d, c.budget, low / c.norm, c.high / c.norm)
+
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #a0a27822
-@register("ito2017", needs="iid Lin Sparse LI Bounded", theorem="papers/ito2017/02_algorithms23.ipynb#thm-six",
-          budget="budget >= max(k, 2)", assumptions="independent draws, linear model, linearly independent features",
-          bound="O(sqrt(T)) + O((d/budget)^4 sigma_1^2 / sigma_d^8) for fixed w*, at best d^7/budget^4: Theorem 6 sharpened",
-          cost="O(budget + d/sqrt(t))",
-          tex={"budget": r"`budget` $\ge\max(k,2)$",
-               "bound": r"$O(\sqrt T)+O\bigl((\frac d{k'})^4\frac{\sigma_1^2}{\sigma_d^8}\bigr)$ for fixed $w^*$, at best "
-                        r"$\frac{d^7}{k'^4}$: Theorem 6 sharpened",
-               "cost": r"$O($`budget`$+d/\sqrt t)$"})
+@register("ito2017", needs="iid Lin Sparse LI Bounded", theorem="papers/ito2017/02_algorithms23.ipynb#thm-six", least=(0, 1),
+          bound_of=lambda c, T: in_unit_norms(bound_6_uniform, c, T, c.low), budget=r"`budget` $\ge\max(k,2)$",
+          assumptions="independent draws, linear model, linearly independent features",
+          bound=r"$O(\sqrt T)+O\bigl((\frac d{k'})^4\frac{\sigma_1^2}{\sigma_d^8}\bigr)$ for fixed $w^*$, at best $\frac{d^7}{k'^4}$: "
+                "Theorem 6 sharpened",
+          cost=r"$O($`budget`$+d/\sqrt t)$")
 class RDA2(SquaresRDA):
     """Algorithm 2 of Ito et al. 2017: no feature to spare; explore in the rounds 1, 4, 9, ...
 
@@ -455,12 +459,11 @@ class RDA2(SquaresRDA):
         super().__init__(d, budget, seed, top=top, power=0.0, **names)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #5818b565
-@register("ito2017", needs="iid Lin Sparse Comp Bounded", theorem="papers/ito2017/02_algorithms23.ipynb#thm-seven",
-          budget="budget >= max(k, 2)", assumptions="independent draws, linear model, compatible features (near copies allowed)",
-          bound="O(sqrt(T)) + O((d/budget)^4 k^4 / phi_0^8) for fixed w*: Theorem 7 sharpened", cost="O(budget + d/sqrt(t))",
-          tex={"budget": r"`budget` $\ge\max(k,2)$",
-               "bound": r"$O(\sqrt T)+O\bigl((\frac d{k'})^4\frac{k^4}{\phi_0^8}\bigr)$ for fixed $w^*$: Theorem 7 sharpened",
-               "cost": r"$O($`budget`$+d/\sqrt t)$"})
+@register("ito2017", needs="iid Lin Sparse Comp Bounded", theorem="papers/ito2017/02_algorithms23.ipynb#thm-seven", least=(0, 1),
+          bound_of=lambda c, T: in_unit_norms(bound_7_uniform, c, T, c.phi), budget=r"`budget` $\ge\max(k,2)$",
+          assumptions="independent draws, linear model, compatible features (near copies allowed)",
+          bound=r"$O(\sqrt T)+O\bigl((\frac d{k'})^4\frac{k^4}{\phi_0^8}\bigr)$ for fixed $w^*$: Theorem 7 sharpened",
+          cost=r"$O($`budget`$+d/\sqrt t)$")
 class RDA3(SquaresRDA):
     """Algorithm 3 of Ito et al. 2017: Algorithm 2 with an l1 term, for dependent features.
 

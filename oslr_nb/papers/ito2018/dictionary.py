@@ -362,16 +362,12 @@ Normalise = Annotated[bool, Flag(
 )]
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #7ccbad48
-@register(
-    "ito2018", needs="Any Bounded", theorem="papers/ito2018/03_dictionary.ipynb#thm-dictionary",
-    budget="2 <= budget <= min(d, m), keep columns for the prediction, budget - keep for the gradient",
-    assumptions="||x|| <= x_norm, |y| <= y_max, any stream; a comparator in the span of the dictionary",
-    bound="2 radius (radius + 1) sqrt(2 m T/(budget - keep)) + 2 (radius + 1) (sum of the errors of sparse approximation)",
-    cost="O(m budget + d budget + m keep^2) with matching pursuit, most of the time without the last term",
-    tex={"budget": r"$2\le$ `budget` $\le\min(d,m)$: `keep` columns for the prediction, the rest for the gradient",
-         "bound": r"$2D(D+1)\sqrt{\tfrac{2mT}{k-k'}}+2(D+1)\,\mathbb E\sum_t\epsilon_t$ against every $Au$ with $\Vert u\Vert\le D$; "
-                  r"linear unless the errors $\epsilon_t$ of sparse approximation vanish",
-         "cost": r"$O(mk+dk+mk'^2)$ with matching pursuit, most of the time without the last term"})
+@register("ito2018", needs="Any Bounded", theorem="papers/ito2018/03_dictionary.ipynb#thm-dictionary", besides="a dictionary",
+          budget=r"$2\le$ `budget` $\le\min(d,m)$: `keep` columns for the prediction, the rest for the gradient",
+          assumptions=r"$\Vert x\Vert\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`, any stream; a comparator in the span of the dictionary",
+          bound=r"$2D(D+1)\sqrt{\tfrac{2mT}{k-k'}}+2(D+1)\,\mathbb E\sum_t\epsilon_t$ against every $Au$ with $\Vert u\Vert\le D$; "
+                r"linear unless the errors $\epsilon_t$ of sparse approximation vanish",
+          cost="$O(mk+dk+mk'^2)$ with matching pursuit, most of the time without the last term")
 class DictionaryProjection(Learner):
     """Algorithm 3 of Ito et al. 2018: in each round `budget` of m given linear functions of the features may be bought.
 

@@ -398,15 +398,11 @@ def check_family(d: Any, family: Any) -> tuple[int, np.ndarray, np.ndarray]:
     return d, a.astype(np.int64), np.empty((0, 0, 0))
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #2131e1a0
-@register("ito2018", needs="Obl Bounded", theorem="papers/ito2018/01_finite.ipynb#thm-block",
-          budget="k, the numbers that one observation function gives",
-          assumptions="||f(x)|| <= x_norm, |y| <= y_max, a stream fixed in advance",
-          bound="O((K log T)^(1/3) T^(2/3)) with VAW or ONS inside, O(K^(1/4) T^(3/4)) with OGD",
-          cost="O(k^2) with VAW, O(k) with OGD, O(k^3) with ONS; O(K + k^2) once a block",
-          tex={"budget": r"`budget` $=k$, the numbers that one observation function gives",
-               "assumptions": r"$\Vert f(x_t)\Vert\le$ `x_norm`, $\lvert y_t\rvert\le$ `y_max`, a stream fixed in advance",
-               "bound": r"$O((K\log T)^{1/3}T^{2/3})$ with VAW or ONS inside, $O(K^{1/4}T^{3/4})$ with OGD: `bound_block_bandit`",
-               "cost": r"$O(k^2)$ with VAW, $O(k)$ with OGD, $O(k^3)$ with ONS; once a block $O(K+k^2)$"})
+@register("ito2018", needs="Obl Bounded", theorem="papers/ito2018/01_finite.ipynb#thm-block", besides="few observation functions",
+          budget="`budget` $=k$, the numbers that one observation function gives",
+          assumptions=r"$\Vert f(x_t)\Vert\le$ `x_norm`, $\lvert y_t\rvert\le$ `y_max`, a stream fixed in advance",
+          bound=r"$O((K\log T)^{1/3}T^{2/3})$ with VAW or ONS inside, $O(K^{1/4}T^{3/4})$ with OGD: `bound_block_bandit`",
+          cost="$O(k^2)$ with VAW, $O(k)$ with OGD, $O(k^3)$ with ONS; once a block $O(K+k^2)$")
 class BlockBandit(Learner):
     """Algorithm 1 of Ito et al. 2018 for linear observations: a bandit over them, an online learner inside.
 

@@ -308,15 +308,13 @@ Directions = Annotated[str, Choice(
 )]
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #21f799ba
-@register("ito2018", needs="Any Bounded", theorem="papers/ito2018/02_linear.ipynb#thm-linear",
-          budget="budget >= 2", assumptions="bounded norms of features, labels and comparator; linear measurements for sale",
-          bound="O(sqrt(d T/budget)), Theorem 4; O(d/budget + sqrt(d L/budget)) for a comparator of loss L",
-          cost="O(d), orthonormal O(d budget^2)",
-          tex={"budget": r"`budget` $\ge2$: $w_t^\top x_t$ and `budget` $-1$ random coordinates or directions",
-               "assumptions": r"$\Vert x\Vert\le X$, $\lvert y\rvert\le Y$, comparator $\Vert w\Vert\le D$; linear measurements for sale",
-               "bound": r"$2\sqrt2D(DX+Y)X\sqrt{\frac{d}{k-1}T}$ (Theorem 4, sharpened);<br>adaptive: "
-                        r"$16D^2X^2\frac d{k-1}+4DX\sqrt{\frac d{k-1}L}$ for a comparator of loss $L$",
-               "cost": r"$O(d)$; orthonormal directions $O(d\,$`budget`$^2)$"})
+@register("ito2018", needs="Any Bounded", theorem="papers/ito2018/02_linear.ipynb#thm-linear", besides="linear measurements for sale",
+          bound_of=lambda c, T: bound_projection(c.d, c.budget, T, radius=c.w2, x_norm=c.norm, y_max=c.label),
+          budget=r"`budget` $\ge2$: $w_t^\top x_t$ and `budget` $-1$ random coordinates or directions",
+          assumptions=r"$\Vert x\Vert\le X$, $\lvert y\rvert\le Y$, comparator $\Vert w\Vert\le D$; linear measurements for sale",
+          bound=r"$2\sqrt2D(DX+Y)X\sqrt{\frac{d}{k-1}T}$ (Theorem 4, sharpened);<br>adaptive: $16D^2X^2\frac d{k-1}+4DX\sqrt{\frac "
+                "d{k-1}L}$ for a comparator of loss $L$",
+          cost=r"$O(d)$; orthonormal directions $O(d\,$`budget`$^2)$")
 class LinearProjection(Learner):
     """Algorithm 2 of Ito et al. 2018: measure along the weights, and estimate the gradient from random coordinates.
 

@@ -372,19 +372,15 @@ class DantzigState(Learner):
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #3a4955c6
 FACTS = {  # for the registry
     "needs": "Gauss Sparse RIP Bounded", "theorem": "papers/kale2017/01_dantzig.ipynb#thm-kale",
-    "assumptions": "sparse linear model with normal noise, ||w*||_1 <= radius, |x_i| <= x_max, RIP(eps, 3k) with eps < 0.268",
-    "bound": "O(k (d/k0)^2 ln(d log T) log T)", "cost": "O(k0^2), and log2 T linear programmes in d variables",
-}
-TEX = {
-    "assumptions": r"$y=w^{*\top}x+\eta$, $\eta\sim N(0,\sigma^2)$, $\Vert w^*\Vert_1\le$ `radius`, $\Vert x\Vert_\infty\le$ `x_max`; "
-                   r"RIP with $(\epsilon,3k)$, $\epsilon<0.268$",
+    "assumptions": r"$y=\langle w^*,x\rangle+\eta$, $\eta\sim N(0,\sigma^2)$, $\Vert w^*\Vert_1\le$ `radius`, "
+                   r"$\Vert x\Vert_\infty\le$ `x_max`; RIP with $(\epsilon,3k)$, $\epsilon<0.268$",
     "bound": r"$O\bigl(k\frac{d^2}{k_0^2}\ln(d\log T)\log T\bigr)$",
     "cost": r"$O(k_0^2)$, and $\log_2T$ linear programmes in $d$ variables",
 }
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #692e0668
-@register("kale2017", budget="budget = k0 >= 2, besides the k committed weights", **FACTS,
-          tex=TEX | {"budget": "`budget` $=k_0\\ge2$, besides the $k$ committed weights"})
+@register("kale2017", bound_of=lambda c, T: bound_dantzig(c.d, c.budget, c.k, T, c.sigma, c.w1, c.entry, eps=c.eps),
+          budget=r"`budget` $=k_0\ge2$, besides the $k$ committed weights", **FACTS)
 class DantzigPOSLR(DantzigState):
     """Algorithm 1 of Kale et al. 2017: commit k weights, look at random features, solve a Dantzig selector at powers of two.
 
@@ -402,7 +398,8 @@ class DantzigPOSLR(DantzigState):
     kernels = (dantzig_select, dantzig_score, dantzig_learn, dantzig_commit)
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #6e1ef0ca
-@register("kale2017", budget="budget = k0 + k >= k + 2", **FACTS, tex=TEX | {"budget": "`budget` $=k_0+k\\ge k+2$"})
+@register("kale2017", least=(2, 1), bound_of=lambda c, T: bound_dantzig(c.d, c.budget - c.k, c.k, T, c.sigma, c.w1, c.entry, eps=c.eps),
+          budget=r"`budget` $=k_0+k\ge k+2$", **FACTS)
 class DantzigOSLR(DantzigState):
     """Algorithm 1 of Kale et al. 2017 as a predictor: it buys random features and those of its weights.
 

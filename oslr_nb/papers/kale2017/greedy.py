@@ -493,14 +493,12 @@ class GreedyBatches(Learner):
         return super()._places | rounds | counts
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #cfe617d0
-@register("kale2017", needs="Obl Eig Bounded", theorem="papers/kale2017/02_greedy.ipynb#thm-greedy",
-          budget="budget >= k1 >= 1", assumptions="||x||_inf <= x_max, |y| <= y_max, restricted eigenvalues of every batch",
-          bound="O~((kappa^8 d k^4 / budget)^(1/3) T^(2/3)) if the smallest restricted eigenvalue is bounded below",
-          cost="O(k1^2 + budget^2), and O(k1 d + k1^2 budget) once a batch",
-          tex={"budget": r"`budget` $=k_0\ge k_1$", "cost": r"$O(k_1^2+k_0^2)$; once a batch $O(k_1d+k_1^2k_0)$",
-               "assumptions": r"$\Vert x_t\Vert_\infty\le$ `x_max`, $\lvert y_t\rvert\le$ `y_max`, "
-                              r"restricted eigenvalues of every batch between $\varphi>0$ and $\kappa^2\varphi$",
-               "bound": r"$\tilde O\bigl((\kappa^8dk^4/k_0)^{1/3}T^{2/3}\bigr)$ for $\varphi$ bounded below, `bound_greedy`"})
+@register("kale2017", needs="Obl Eig Bounded", theorem="papers/kale2017/02_greedy.ipynb#thm-greedy", least=(1, 0),
+          besides="the same in every batch", budget=r"`budget` $=k_0\ge k_1$",
+          assumptions=r"$\Vert x_t\Vert_\infty\le$ `x_max`, $\lvert y_t\rvert\le$ `y_max`, restricted eigenvalues of every batch between "
+                      r"$\varphi>0$ and $\kappa^2\varphi$",
+          bound=r"$\tilde O\bigl((\kappa^8dk^4/k_0)^{1/3}T^{2/3}\bigr)$ for $\varphi$ bounded below, `bound_greedy`",
+          cost="$O(k_1^2+k_0^2)$; once a batch $O(k_1d+k_1^2k_0)$")
 class OnlineGreedyOSLR(GreedyBatches):
     """Algorithm 2 of Kale, Karnin, Liang and Pal 2017, which predicts after it has bought.
 
@@ -545,12 +543,10 @@ class OnlineGreedyOSLR(GreedyBatches):
         self.params["k1"] = k1
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #a2669d77
-@register("kale2017", budget="budget >= k >= 1", assumptions="||x||_inf <= x_max, |y| <= y_max",
-          bound="that of OnlineGreedyOSLR is not proved for it",
-          cost="O(k^2 + budget^2), and O(k d + k^2 budget) once a batch",
-          tex={"budget": r"`budget` $=k_0\ge$ `k` $=k_1$", "cost": r"$O(k_1^2+k_0^2)$; once a batch $O(k_1d+k_1^2k_0)$",
-               "assumptions": r"$\Vert x_t\Vert_\infty\le$ `x_max`, $\lvert y_t\rvert\le$ `y_max`",
-               "bound": r"a condition on the predictions more than `OnlineGreedyOSLR`"})
+@register("kale2017", needs="", least=(0, 1), budget=r"`budget` $=k_0\ge$ `k` $=k_1$",
+          assumptions=r"$\Vert x_t\Vert_\infty\le$ `x_max`, $\lvert y_t\rvert\le$ `y_max`",
+          bound="not proved: a condition on the predictions more than `OnlineGreedyOSLR`",
+          cost="$O(k_1^2+k_0^2)$; once a batch $O(k_1d+k_1^2k_0)$")
 class OnlineGreedyPOSLR(GreedyBatches):
     """Algorithm 2 of Kale, Karnin, Liang and Pal 2017 as a proper learner: it commits its weights before it buys.
 

@@ -391,17 +391,13 @@ class HardThresholding(Learner):
         return super()._places | counts
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #f12bff9c
-@register("murata2018", needs="iid Lin Sparse Eig Bounded", theorem="papers/murata2018/01_exploration.ipynb#thm-mx-rate",
-          budget="budget > top >= 1",
-          assumptions="i.i.d. examples, y = <theta*, x> + noise with k-sparse theta*, restricted smoothness and strong convexity",
-          of="error", bound="||theta - theta*||^2 <= eps after O~(d/(budget - top) (1 + noise/eps)) examples, bound_exploration",
-          cost="O(budget) on average, O(d) once an update",
-          tex={"budget": r"`budget` $>$ `top` $\ge1$: the support of the weights, and a block of `budget` $-$ `top`",
-               "assumptions": r"i.i.d. examples, $y=\langle\theta^*,x\rangle+$ noise, $\theta^*$ $k$-sparse; "
-                              r"restricted smoothness and strong convexity",
-               "bound": r"$\Vert\theta-\theta^*\Vert^2\le\varepsilon$ after "
-                        r"$\tilde O\bigl(\frac d{b-s}(1+\frac{\sigma^2}\varepsilon)\bigr)$ examples, `bound_exploration`",
-               "cost": r"$O($`budget`$)$ on average; $O(d)$ once an update"})
+@register("murata2018", needs="iid Lin Sparse Eig Bounded", theorem="papers/murata2018/01_exploration.ipynb#thm-mx-rate", of="error",
+          least=(1, 1), budget=r"`budget` $>$ `top` $\ge1$: the support of the weights, and a block of `budget` $-$ `top`",
+          assumptions=r"i.i.d. examples, $y=\langle\theta^*,x\rangle+$ noise, $\theta^*$ $k$-sparse; restricted smoothness and strong "
+                      "convexity",
+          bound=r"$\Vert\theta-\theta^*\Vert^2\le\varepsilon$ after $\tilde O\bigl(\frac d{b-s}(1+\frac{\sigma^2}\varepsilon)\bigr)$ "
+                "examples, `bound_exploration`",
+          cost="$O($`budget`$)$ on average; $O(d)$ once an update")
 class Exploration(HardThresholding):
     """Algorithm 1 of Murata & Suzuki 2018: iterative hard thresholding with block-wise gradients.
 

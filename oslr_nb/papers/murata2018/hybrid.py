@@ -317,18 +317,13 @@ Exploit = Annotated[Any, Parameter(
 )]
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #aa207a72
-@register("murata2018", needs="iid Lin Sparse Eig", theorem="papers/murata2018/02_hybrid.ipynb#thm-exploitation",
-          budget="budget >= 1, the size of the support",
-          assumptions="i.i.d. examples, y = <theta*, x> + noise; support(theta*) in the given one, else the best weights on it",
-          of="error",
-          bound="excess <= L/2 start (1 - eta mu/2)^T + 2 s noise/B after T updates, eta <= 1/L, B >= 4 eta K, bound_exploitation_excess",
-          cost="O(s)",
-          tex={"budget": r"`budget` $\ge s$: the given support",
-               "assumptions": r"i.i.d. examples, $y=\langle\theta^*,x\rangle+$ noise; $\operatorname{supp}\theta^*\subseteq S$, "
-                              r"else: the best weights on $S$",
-               "bound": r"$\mathcal L-\mathcal L^*\le\frac L2(1-\frac{\eta\mu}2)^T\Vert\theta_0-\theta^*\Vert^2+\frac{2s\sigma^2}B$ "
-                        r"after $T$ updates ($\eta\le\frac1L$, $B\ge4\eta K$)",
-               "cost": r"$O(s)$"})
+@register("murata2018", needs="iid Lin Sparse Eig", theorem="papers/murata2018/02_hybrid.ipynb#thm-exploitation", of="error",
+          least=(0, 1), besides="the support given", budget=r"`budget` $\ge s$: the given support",
+          assumptions=r"i.i.d. examples, $y=\langle\theta^*,x\rangle+$ noise; $\operatorname{supp}\theta^*\subseteq S$, else: the best "
+                      "weights on $S$",
+          bound=r"$\mathcal L-\mathcal L^*\le\frac L2(1-\frac{\eta\mu}2)^T\Vert\theta_0-\theta^*\Vert^2+\frac{2s\sigma^2}B$ after $T$ "
+                r"updates ($\eta\le\frac1L$, $B\ge4\eta K$)",
+          cost="$O(s)$")
 class Exploitation(HardThresholding):
     """Algorithm 2 of Murata & Suzuki 2018: gradient steps on a support that stays as it is.
 
@@ -367,17 +362,13 @@ class Exploitation(HardThresholding):
         super().__init__(d, budget, len(S), d, check_step(eta, smoothness), (0, 1), (1, batch), growth, S, start, seed, **names)
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #1de988fb
-@register("murata2018", needs="iid Lin Sparse Eig Bounded", theorem="papers/murata2018/02_hybrid.ipynb#thm-hybrid",
-          budget="budget > top >= 1",
-          assumptions="i.i.d. examples, y = <theta*, x> + noise with k-sparse theta*, restricted smoothness and strong convexity",
-          of="error", bound="excess <= eps after O~(d/(budget - top)/max(eps, r_min^2) + s noise/eps) examples, bound_hybrid",
-          cost="O(budget) on average, O(d) once an exploring update",
-          tex={"budget": r"`budget` $>$ `top` $\ge1$: the support of the weights and a block; in turns the support alone",
-               "assumptions": r"i.i.d. examples, $y=\langle\theta^*,x\rangle+$ noise, $\theta^*$ $k$-sparse; restricted smoothness "
-                              r"and strong convexity",
-               "bound": r"$\mathcal L-\mathcal L^*\le\varepsilon$ after $\tilde O\bigl(\frac d{s'-s}\frac1{\max(\varepsilon,r_{\min}^2)}"
-                        r"+\frac{s\sigma^2}\varepsilon\bigr)$ examples, `bound_hybrid`",
-               "cost": r"$O($`budget`$)$ on average; $O(d)$ once an exploring update"})
+@register("murata2018", needs="iid Lin Sparse Eig Bounded", theorem="papers/murata2018/02_hybrid.ipynb#thm-hybrid", of="error",
+          least=(1, 1), budget=r"`budget` $>$ `top` $\ge1$: the support of the weights and a block; in turns the support alone",
+          assumptions=r"i.i.d. examples, $y=\langle\theta^*,x\rangle+$ noise, $\theta^*$ $k$-sparse; restricted smoothness and strong "
+                      "convexity",
+          bound=r"$\mathcal L-\mathcal L^*\le\varepsilon$ after $\tilde O\bigl(\frac "
+                r"d{s'-s}\frac1{\max(\varepsilon,r_{\min}^2)}+\frac{s\sigma^2}\varepsilon\bigr)$ examples, `bound_hybrid`",
+          cost="$O($`budget`$)$ on average; $O(d)$ once an exploring update")
 class Hybrid(HardThresholding):
     """Algorithm 3 of Murata & Suzuki 2018: Exploration and Exploitation in turns.
 
