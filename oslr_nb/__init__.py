@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # the same names for checkers of types, which take `from a import b as b` for a public name
     from oslr_nb import cli as cli, core as core, ledger as ledger, own as own, papers as papers, practice as practice, results as results
     from oslr_nb.core import backends as backends, bandits as bandits, checks as checks, compiled as compiled, designs as designs
+    from oslr_nb.core import frames as frames, kernels as kernels
     from oslr_nb.core import driver as driver, environment as environment, experts as experts, geometry as geometry, learner as learner
     from oslr_nb.core import oco as oco, parameters as parameters, problems as problems, registry as registry, run as run
     from oslr_nb.core import case as case, saving as saving, sparse as sparse, storage as storage, trees as trees

@@ -24,7 +24,7 @@ from functools import cache
 from pathlib import Path
 from queue import Queue
 
-from oslr_nb.core.checks import source_digest
+from oslr_nb.core.kernels import source_digest
 
 TOP = Path(__file__).parents[1]
 MODULES = ["compiled", "designs", "geometry", "oco", "experts", "bandits", "trees", "sparse/dantzig_selector", "sparse/selectors"]

@@ -131,23 +131,23 @@ EDITS = {  # of a module: what stood there, what stands there now, whether compi
 
 @pytest.mark.parametrize(("module", "old", "new", "same"), EDITS.values(), ids=EDITS)
 def test_what_recompiles(module, old, new, same, tmp_path):
-    from oslr_nb.core import checks
+    from oslr_nb.core import kernels
     shutil.copytree(TOP / "oslr_nb", tmp_path / "oslr_nb", ignore=shutil.ignore_patterns("__pycache__", "stored"))
-    path, before = tmp_path / "oslr_nb" / module, checks.kernel_digest(tmp_path / "oslr_nb")
-    assert before == checks.kernel_digest(TOP / "oslr_nb") and old in path.read_text()
+    path, before = tmp_path / "oslr_nb" / module, kernels.kernel_digest(tmp_path / "oslr_nb")
+    assert before == kernels.kernel_digest(TOP / "oslr_nb") and old in path.read_text()
     path.write_text(path.read_text().replace(old, new, 1))
-    assert (checks.kernel_digest(tmp_path / "oslr_nb") == before) == same
+    assert (kernels.kernel_digest(tmp_path / "oslr_nb") == before) == same
 
 
 def test_old_compiled_code_is_cleared_away(tmp_path, monkeypatch):
-    from oslr_nb.core import checks
-    monkeypatch.setattr(checks, "cache_bases", lambda: iter([tmp_path]))
+    from oslr_nb.core import kernels
+    monkeypatch.setattr(kernels, "cache_bases", lambda: iter([tmp_path]))
     for n in range(6):
         monkeypatch.setenv("OSLR_KERNELS", str(n))
-        assert checks.kernel_folder.__wrapped__() == str(tmp_path / f"kernels-{n}")
+        assert kernels.kernel_folder.__wrapped__() == str(tmp_path / f"kernels-{n}")
         os.utime(tmp_path / f"kernels-{n}", (n, n))
     monkeypatch.setenv("OSLR_KERNELS", "last")
-    checks.kernel_folder.__wrapped__()
+    kernels.kernel_folder.__wrapped__()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["kernels-4", "kernels-5", "kernels-last"]
 
 

@@ -15,8 +15,8 @@ from conftest import NOTEBOOKS, TOP, files_of_the_project, python
 
 MODULES = sorted(p for p in (TOP / "oslr_nb").rglob("*.py") if p.name != "_modidx.py")
 STOREYS = {  # the house: every import goes down, or stays on its storey and goes to a room that stands before it
-    "core": ("checks parameters storage compiled backends geometry designs trees oco experts bandits sparse environment registry saving "
-             "case learner run driver problems"),
+    "core": ("checks kernels frames parameters storage compiled backends geometry designs trees oco experts bandits sparse environment "
+             "registry saving case learner run driver problems"),
     "papers": "cesabianchi2010 hazan2012 foster2016 ito2017 kale2017 ito2018 murata2018 li2025",
     "own": "adaptive parameter_free moments moment_theory __init__ choice",
     "practice": "data columns reading scaling blocks adapters report tables recommend service",
@@ -24,7 +24,7 @@ STOREYS = {  # the house: every import goes down, or stays on its storey and goe
     "results": "experiments cesabianchi2010 ito2017 kale2017 ito2018 murata2018 digits equal_cost catalogue errata",
     "": "__init__ cli __main__",
 }
-NOTHING = ("oslr_nb", "oslr_nb.core.checks")  # modules that import none of the package
+NOTHING = ("oslr_nb", "oslr_nb.core.checks", "oslr_nb.core.kernels")  # modules that import none of the package
 
 
 def run(*command, **kw): return subprocess.run(command, capture_output=True, text=True, check=False, **kw)

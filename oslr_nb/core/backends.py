@@ -11,7 +11,8 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any
 
-from .checks import check_choice, check_int, fail, source_digest
+from .checks import check_choice, check_int, fail
+from .kernels import source_digest
 
 # %% auto #0
 __all__ = ['PORTION', 'SECONDS_TO_ANSWER', 'LIMITS', 'LIMITS_LOCK', 'do_piece', 'hand_out', 'use_backend', 'dask_client',
@@ -110,7 +111,7 @@ def dask_client(scheduler: str | None) -> Iterator[Any]:
 def check_workers(client: Any, scheduler: str) -> None:
     "Refuse a cluster without workers, or with one that has another package or none."
     def digest_there() -> str:  # sent as code: a worker that cannot import a function it gets by name breaks down
-        from oslr_nb.core.checks import source_digest
+        from oslr_nb.core.kernels import source_digest
 
         return source_digest()
 

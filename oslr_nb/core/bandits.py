@@ -12,9 +12,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from .checks import check_int, check_rng, kernel
+from .checks import check_int, check_rng
 from .compiled import uniform
 from .experts import check_rates
+from .kernels import kernel
 from .parameters import Array, Integer, Real, Seed, validated
 
 # %% auto #0

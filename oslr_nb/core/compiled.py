@@ -19,7 +19,8 @@ from llvmlite import ir
 from numba.core import cgutils, event, types
 from numba.extending import intrinsic
 
-from .checks import check_rng, kernel
+from .checks import check_rng
+from .kernels import kernel
 
 # %% auto #0
 __all__ = ['generator_words', 'product_high', 'uniform', 'find_in_sums', 'normal', 'flat', 'strided', 'entry', 'row_product',

@@ -13,9 +13,9 @@ from typing import Annotated
 
 import numpy as np
 
-from .checks import as_array, check_array, check_flag, check_indices, check_int, check_real, check_rng
-from .checks import fail, kernel
+from .checks import as_array, check_array, check_flag, check_indices, check_int, check_real, check_rng, fail
 from .compiled import generator_words, uniform
+from .kernels import kernel
 from .parameters import Integer, Limit, Real, validated
 
 # %% auto #0

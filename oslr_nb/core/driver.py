@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from .backends import hand_out
-from .checks import Refused, aligned, as_array, check_flag, check_int, check_real, check_rng, column_names, fail, kernel_folder
-from .checks import place_names
-from .environment import PRICE_SLACK, Environment, check_features, check_labels, split_query
+from .checks import Refused, as_array, check_flag, check_int, check_real, check_rng, fail
+from .environment import PRICE_SLACK, Environment, split_query
+from .frames import aligned, check_features, check_labels, column_names, place_names
+from .kernels import kernel_folder
 from .learner import SLACK, Learner, check_learner
 from .registry import all_learners
 from .run import Run

@@ -8,18 +8,17 @@ Who may see what, and when: three protocols, and the environment that sells feat
 from __future__ import annotations
 
 import math
-import mmap
 from typing import Any
 
 import numpy as np
 
-from .checks import LARGEST, aligned, as_array, by_names, check_array, check_choice, check_indices, check_int
-from .checks import check_magnitude, check_real, column_names, fail
+from .checks import LARGEST, as_array, check_array, check_choice, check_indices, check_int, check_magnitude, check_real
+from .checks import fail
+from .frames import by_names, check_stream, column_names
 
 # %% auto #0
 __all__ = ['PROTOCOLS', 'CALLS', 'EXPECTED', 'PRICE_SLACK', 'ProtocolError', 'BudgetExceeded', 'Environment', 'split_query',
-           'check_bought', 'measure', 'weighted_sum', 'check_sparse', 'is_mapped', 'check_features', 'check_labels',
-           'check_stream', 'check_costs', 'price_of']
+           'check_bought', 'measure', 'weighted_sum', 'check_sparse', 'check_costs', 'price_of']
 
 # %% ../../nbs/core/00_environment.ipynb #83488982
 PROTOCOLS = ("OSLR", "POSLR", "training-only")  # the names of the protocols
@@ -297,49 +296,6 @@ def weighted_sum(w: np.ndarray, x: np.ndarray, intercept: float) -> float:
 def check_sparse(w: np.ndarray, k: int) -> int:
     "Check that weights are k-sparse, as POSLR demands. Returns how many are nonzero."
     return check_int("number of nonzero weights", int(np.count_nonzero(w)), 0, k, "POSLR scores k-sparse weights")
-
-# %% ../../nbs/core/00_environment.ipynb #1db3193b
-def is_mapped(X: np.ndarray) -> bool:
-    "Whether the numbers of an array are in a memory-mapped file."
-    memory: Any = X
-    while memory is not None and not isinstance(memory, (np.memmap, mmap.mmap)): memory = getattr(memory, "base", None)
-    return memory is not None
-
-
-def check_features(X: Any, mapped: bool = False) -> np.ndarray:
-    """Check that the features of a stream are a table of numbers; they are not read.
-
-    Returns (n, d): the features; of another type if they were left so.
-    """
-    X = as_array(X, "X")
-    if X.dtype.kind not in "iufb" or X.ndim != 2 or 0 in X.shape:
-        fail("X", f"{X.dtype} array of shape {X.shape}", "numbers in a non-empty array of shape (n, d)")
-    return X if X.dtype in (np.float32, np.float64) or (mapped and is_mapped(X)) else X.astype(np.float64)
-
-# %% ../../nbs/core/00_environment.ipynb #64af0e37
-def check_labels(y: Any, n: int) -> np.ndarray:
-    """Check that there is a number for each example; their sizes are not looked at.
-
-    Returns (n,): the labels, contiguous.
-    """
-    y = as_array(y, "y")
-    if y.dtype == bool: y = y.astype(np.float64)
-    if y.dtype.kind not in "iuf" or y.shape != (n,): check_array("y", y, (n,), "one label per row of X")
-    return np.ascontiguousarray(y, np.float64)
-
-# %% ../../nbs/core/00_environment.ipynb #aa7b9dc9
-def check_stream(X: Any, y: Any, missing: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Check the features and labels of a stream.
-
-    X: numbers or booleans: arrays, lists, tables of pandas, polars or pyarrow. NaN is allowed where nobody looks. Not
-    copied if it is a float32 or float64 array, in whatever order. missing: whether a label may be NaN, which stands for
-    "never told". Returns X (n, d): the features, unread; y (n,).
-    """
-    y = aligned(y, X)
-    X = check_features(X)
-    y = check_labels(y, len(X))
-    check_array("y", np.where(np.isnan(y), 0.0, y) if missing else y, y.shape, "one label per row of X")
-    return X, y
 
 # %% ../../nbs/core/00_environment.ipynb #02a93727
 EXPECTED = {  # (protocol, phase): the calls that are allowed then, in words

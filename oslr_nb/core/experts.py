@@ -15,10 +15,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from .checks import LARGEST, SMALLEST, as_array, check_array, check_exact, check_int, check_real, check_rng
-from .checks import fail, kernel
+from .checks import LARGEST, SMALLEST, as_array, check_array, check_exact, check_int, check_real, check_rng, fail
 from .compiled import generator_words, uniform
 from .designs import draw_outside
+from .kernels import kernel
 from .oco import Oracle
 from .parameters import Array, Dimension, Flag, Integer, Radius, Real, Rounds, Seed, validated
 

@@ -16,7 +16,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from .checks import check_array, check_choice, check_indices, check_int, check_real, fail, kernel, need
+from .checks import check_array, check_choice, check_indices, check_int, check_real, fail, need
+from .kernels import kernel
 from .parameters import Integer, Real, validated
 
 # %% auto #0

@@ -14,8 +14,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from .checks import LARGEST, SMALLEST, check_array, check_magnitude, check_real, fail, kernel
+from .checks import LARGEST, SMALLEST, check_array, check_magnitude, check_real, fail
 from .geometry import proj_l2
+from .kernels import kernel
 from .parameters import Array, Dimension, Limit, Parameter, Radius, Real, Rounds, XNorm, YMax, validated
 
 # %% auto #0

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .checks import LARGEST, by_names, check_array, check_int, check_magnitude, check_real, fail
-from .environment import check_stream
+from .checks import LARGEST, check_array, check_int, check_magnitude, check_real, fail
+from .frames import by_names, check_stream
 
 # %% auto #0
 __all__ = ['Run', 'best_sparse', 'Comparator', 'ball_least_squares', 'SubsetLeastSquares']

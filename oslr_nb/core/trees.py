@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .checks import check_int, kernel, record
+from .checks import check_int
+from .kernels import kernel, record
 
 # %% auto #0
 __all__ = ['TINY', 'sums_tree', 'sums_first', 'sums_node', 'sums_update', 'sums_find', 'LazyBall', 'lazy_ball', 'lazy_value',

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core.checks import LARGEST, check_array, check_magnitude, check_real, fail
 from ..core.designs import Observe, bound_observe_moment, gradient_estimate, pair_minimum
-from ..core.environment import check_stream
+from ..core.frames import check_stream
 from ..core.geometry import truncation_factor
 from ..core.oco import bound_adaptive
 from ..core.parameters import Integer, Radius, Real, XNorm, YMax, validated

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from .. import own
-from ..core.checks import check_choice, check_int, check_real, fail, own_names
+from ..core.checks import check_choice, check_int, check_real, fail
 from ..core.environment import PROTOCOLS, check_costs
+from ..core.frames import own_names
 from ..core.learner import Learner
 from ..core.registry import LEARNERS, module_of, papers
 from .moments.learner import check_prices

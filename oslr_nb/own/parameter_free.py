@@ -13,12 +13,12 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..core.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, check_real
-from ..core.checks import check_scales, fail, kernel, record
+from ..core.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, check_real, check_scales, fail
 from ..core.compiled import prefetch, prefetch_draws, prefetch_row
 from ..core.designs import Observe, draw_outside, gradient_estimate, pair_minimum
-from ..core.environment import check_stream
+from ..core.frames import check_stream
 from ..core.geometry import top_buffer, top_update, truncation_factor
+from ..core.kernels import kernel, record
 from ..core.learner import Learner, Role
 from ..core.parameters import Flag, Integer, Seed, validated
 from ..core.registry import register

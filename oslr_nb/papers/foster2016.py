@@ -18,10 +18,10 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ..core.checks import check_exact, check_indices, check_int, check_real, fail
-from ..core.checks import kernel, record
 from ..core.compiled import uniform
 from ..core.designs import draw_outside, moment_estimate
 from ..core.experts import second_order_factor
+from ..core.kernels import kernel, record
 from ..core.learner import Learner, Role
 from ..core.parameters import Array, Choice, Integer, Real, Seed, validated
 from ..core.problems import Table, correlated_table, signs

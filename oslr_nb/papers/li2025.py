@@ -14,11 +14,11 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ..core.checks import check_array, check_exact, check_indices, check_int
-from ..core.checks import fail, kernel
+from ..core.checks import check_array, check_exact, check_indices, check_int, fail
 from ..core.compiled import find_in_sums, uniform
 from ..core.designs import draw_outside
 from ..core.geometry import top_k
+from ..core.kernels import kernel
 from ..core.learner import Learner, Role
 from ..core.parameters import Choice, Confidence, Integer, Parameter, Real, Seed, validated
 from ..core.registry import Constants, register

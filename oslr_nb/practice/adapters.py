@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import LARGEST, aligned, as_array, check_flag, check_int, check_label, check_magnitude, check_real
-from ..core.checks import column_names, fail, frame_of, has_names, is_count, is_table, need, place_names, table_values
+from ..core.checks import LARGEST, as_array, check_flag, check_int, check_label, check_magnitude, check_real, fail, frame_of, is_table
+from ..core.checks import need, table_values
 from ..core.driver import play, simulate
-from ..core.environment import Environment, check_costs, check_features, check_labels
+from ..core.environment import Environment, check_costs
+from ..core.frames import aligned, check_features, check_labels, column_names, has_names, is_count, place_names
 from ..core.learner import Learner
 from ..core.run import Run
 from ..own.choice import make_learner

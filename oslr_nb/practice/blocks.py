@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import Refused, aligned, as_array, check_flag, check_int, check_rng, column_names, fail, frame_of, is_table
-from ..core.checks import place_names
+from ..core.checks import Refused, as_array, check_flag, check_int, check_rng, fail, frame_of, is_table
 from ..core.driver import simulate
 from ..core.environment import ProtocolError
+from ..core.frames import aligned, column_names, place_names
 from ..core.learner import Learner, check_learner
 from ..core.run import Run
 from ..core.storage import check_path

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import aligned, check_array, check_choice, check_flag, check_int, check_magnitude, fail, need
+from ..core.checks import check_array, check_choice, check_flag, check_int, check_magnitude, fail, need
 from ..core.designs import pair_minimum
 from ..core.driver import simulate
-from ..core.environment import PROTOCOLS, check_costs, check_features, check_labels
+from ..core.environment import PROTOCOLS, check_costs
+from ..core.frames import aligned, check_features, check_labels
 from ..core.geometry import ENUMERATION_LIMIT, Interval, compatibility, enumerated_eigenvalues, lower_end, outer_eigenvalues
 from ..core.registry import Constants, Entry, all_learners
 from ..core.sparse.selectors import best_subset, forward_backward, forward_selection

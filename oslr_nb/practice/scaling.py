@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.checks import LARGEST, check_array, check_int, check_magnitude, fail, kernel
+from ..core.checks import LARGEST, check_array, check_int, check_magnitude, fail
 from ..core.compiled import entry, with_kernels
+from ..core.kernels import kernel
 from ..core.learner import Learner
 from ..core.registry import wrapper
 from ..own.choice import make_learner

@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import kernel, need
+from ..core.checks import need
 from ..core.driver import simulate
+from ..core.kernels import kernel
 from ..core.storage import markdown
 from ..ledger.claims import Case, Evidence, claim, mean_limit
 from ..papers.cesabianchi2010.aer import aer_shrink

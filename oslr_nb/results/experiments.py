@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from ..core.backends import hand_out, one_thread
-from ..core.checks import fail, need, source_digest
+from ..core.checks import fail, need
+from ..core.kernels import source_digest
 from ..core.storage import write_whole
 from ..ledger.claims import CLAIMS, Ledger, Record, claim_ids, ledger_line, run_claim, slope_interval
 from ..practice.data import Stream, ct_like, ct_slice

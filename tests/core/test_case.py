@@ -7,9 +7,9 @@ import pytest
 from conftest import python
 
 import oslr_nb as oslr
-from oslr_nb.core.checks import kernel, record
 from oslr_nb.core.designs import draw_outside
 from oslr_nb.core.driver import sample_learner
+from oslr_nb.core.kernels import kernel, record
 from oslr_nb.core.learner import Learner, Role
 from oslr_nb.core.saving import check_places
 

@@ -14,7 +14,7 @@ import pytest
 from conftest import refusals, refused
 from scipy.sparse import csr_matrix
 
-from oslr_nb.core import environment
+from oslr_nb.core import environment, frames
 from oslr_nb.core.checks import LARGEST, Refused
 from oslr_nb.core.driver import check_rows, play, simulate
 from oslr_nb.core.learner import Learner, check_learner
@@ -25,7 +25,7 @@ from oslr_nb.core.storage import write_file
 
 NAN = np.nan
 BudgetExceeded, Environment, ProtocolError = environment.BudgetExceeded, environment.Environment, environment.ProtocolError
-check_bought, check_sparse, check_stream = environment.check_bought, environment.check_sparse, environment.check_stream
+check_bought, check_sparse, check_stream = environment.check_bought, environment.check_sparse, frames.check_stream
 split_query, weighted_sum = environment.split_query, environment.weighted_sum
 
 

@@ -25,7 +25,7 @@ from pyarrow import parquet
 from sklearn.model_selection import GridSearchCV
 
 import oslr_nb as oslr
-from oslr_nb.core import checks, storage
+from oslr_nb.core import frames, kernels, storage
 from oslr_nb.practice import report, tables
 from oslr_nb.practice.blocks import TableBlocks
 from oslr_nb.practice.reading import read_whole, survey_table
@@ -678,7 +678,7 @@ TOLD = {
 def test_A40(costs, table):
     X = {"frame": FRAME, "other order": FRAME[list("cafebd")], "array": ROWS}[table]
     right = pd.Series(PRICES, index=list("abcdef"))
-    if not checks.has_names(costs): costs = PRICES if table != "other order" else right[list("cafebd")].tolist()
+    if not frames.has_names(costs): costs = PRICES if table != "other order" else right[list("cafebd")].tolist()
     elif table == "array": costs = right
     model = oslr.auto(6, 3.0, costs=costs, seed=0)
     assert 1 - oslr.simulate(model, X, LABELS).losses[-500:].mean() / Y.var() > 0.9
@@ -866,13 +866,13 @@ def test_results_of_others_are_not_overwritten(name, tmp_path):
 
 @pytest.mark.parametrize("name", ["kernels-backup", "kernels-0123456789abcdef", "kernels-", "kernels-mine/sub"])
 def test_folders_beside_compiled_code(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(checks, "cache_bases", lambda: iter([tmp_path]))
+    monkeypatch.setattr(kernels, "cache_bases", lambda: iter([tmp_path]))
     (tmp_path / name).mkdir(parents=True)
     (tmp_path / name / "thesis.tex").write_text("mine")
     os.utime(tmp_path / name.split("/")[0], (1, 1))
     for n in range(6):
         monkeypatch.setenv("OSLR_KERNELS", str(n))
-        assert checks.kernel_folder.__wrapped__() == str(tmp_path / f"kernels-{n}")
+        assert kernels.kernel_folder.__wrapped__() == str(tmp_path / f"kernels-{n}")
     assert (tmp_path / name / "thesis.tex").exists() and not (tmp_path / "kernels-0").exists()
 
 

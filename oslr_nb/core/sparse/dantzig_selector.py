@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import check_array, check_choice, check_int, check_real, fail, kernel, record
+from ..checks import check_array, check_choice, check_int, check_real, fail
+from ..kernels import kernel, record
 from .moments import check_moments, spread
 
 # %% auto #0

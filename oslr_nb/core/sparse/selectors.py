@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import check_flag, check_int, check_real, fail, kernel
+from ..checks import check_flag, check_int, check_real, fail
+from ..kernels import kernel
 from .moments import check_moments, spread
 
 # %% auto #0

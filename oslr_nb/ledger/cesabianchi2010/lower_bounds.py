@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.checks import check_int, fail, kernel
+from ...core.checks import check_int, fail
 from ...core.compiled import generator_words, uniform
+from ...core.kernels import kernel
 from ...core.problems import rational
 from ..claims import Case, Erratum, Evidence, claim, mean_limit
 

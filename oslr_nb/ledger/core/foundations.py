@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from ...core.checks import kernel
 from ...core.compiled import generator_words
 from ...core.designs import Bernoulli, Design, Midzuno, Observe, Uniform, WithReplacement, bound_observe_moment
 from ...core.designs import bound_second_moment, draw_average, draw_indices, draw_outside, gradient_estimate
@@ -26,6 +25,7 @@ from ...core.environment import BudgetExceeded, Environment, ProtocolError
 from ...core.geometry import Interval, compatibility, cone_descent, hard_threshold, proj_l1, proj_l2, proj_simplex
 from ...core.geometry import restricted_condition, restricted_eigenvalue, rip_constant, sparse_eigenvalues
 from ...core.geometry import top_buffer, top_k, top_rescan, top_update, truncation_factor
+from ...core.kernels import kernel
 from ...core.run import Run, best_sparse
 from ...core.trees import LAZY_SCALARS, LazyBall, lazy_ball, lazy_climb, lazy_find, lazy_norm, lazy_project, lazy_put, lazy_raise
 from ...core.trees import lazy_rebase, lazy_scale, lazy_step, lazy_sums, lazy_tally, lazy_weight, lazy_weights, sums_find, sums_first

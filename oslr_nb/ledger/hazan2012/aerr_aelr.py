@@ -20,12 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from ...core.checks import kernel
 from ...core.compiled import generator_words, uniform
 from ...core.designs import WithReplacement, draw_average
 from ...core.driver import simulate
 from ...core.experts import eg_step
 from ...core.geometry import proj_l2
+from ...core.kernels import kernel
 from ...core.learner import Learner
 from ...core.oco import linear_regret, ogd
 from ...core.trees import sums_first, sums_update

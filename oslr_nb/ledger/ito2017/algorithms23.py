@@ -19,12 +19,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...core.checks import kernel
 from ...core.compiled import entry, strided
 from ...core.designs import Observe, gradient_estimate, pair_bound, pair_minimum
 from ...core.driver import play
 from ...core.environment import Environment
 from ...core.geometry import top_k
+from ...core.kernels import kernel
 from ...core.learner import Learner
 from ...core.oco import dual_averaging_step
 from ...core.problems import FiniteProblem, Table, correlated_table, linear_table, rational, signs

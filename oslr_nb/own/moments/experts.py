@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...core.checks import check_array, check_flag, check_int, check_magnitude, check_real, check_scales, fail
-from ...core.checks import kernel
+from ...core.kernels import kernel
 from .sums import Moments, Room
 from .sums import BLOCK, LARGEST_STANDARDISED, correlations, label_deviation, ridge_product
 from ..parameter_free import FAR_LABEL, bet_size, cut_off

@@ -13,10 +13,11 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from ...core.checks import LARGEST, check_array, check_flag, check_indices, check_int, check_real
-from ...core.checks import fail, kernel, own_names
+from ...core.checks import LARGEST, check_array, check_flag, check_indices, check_int, check_real, fail
 from ...core.compiled import entry
-from ...core.environment import PRICE_SLACK, check_costs, check_stream, price_of
+from ...core.environment import PRICE_SLACK, check_costs, price_of
+from ...core.frames import check_stream, own_names
+from ...core.kernels import kernel
 from ...core.learner import Learner
 from ...core.parameters import Choice, Flag, Integer, Parameter, Real, Seed, validated
 from ...core.registry import register

@@ -12,8 +12,9 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from ...core.checks import check_int, kernel
+from ...core.checks import check_int
 from ...core.compiled import entry
+from ...core.kernels import kernel
 from ...core.parameters import Integer, Parameter, Seed, validated
 from ...core.registry import register
 from .learner import Centre, Features, Forget, PairwiseMoments, Prior, Rows, Scales, check_sizes

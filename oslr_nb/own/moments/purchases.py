@@ -12,10 +12,10 @@ import math
 
 import numpy as np
 
-from ...core.checks import kernel
 from ...core.compiled import find_in_sums, uniform
 from ...core.designs import draw_outside
 from ...core.environment import PRICE_SLACK
+from ...core.kernels import kernel
 from .sums import Moments, Prices
 from .sums import SHARE_FOR_FAVOURITES, deviation, label_correlation, label_deviation, pair_correlation, pair_count
 

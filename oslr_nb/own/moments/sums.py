@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.checks import kernel, record
+from ...core.kernels import kernel, record
 from ..parameter_free import FAR_VALUE, cut_off
 
 # %% auto #0

@@ -14,10 +14,11 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ...core.checks import check_exact, check_real, check_rng, fail, kernel
+from ...core.checks import check_exact, check_real, check_rng, fail
 from ...core.compiled import generator_words, uniform
 from ...core.designs import draw_outside
 from ...core.geometry import proj_l1
+from ...core.kernels import kernel
 from ...core.parameters import Array, Choice, Flag, Integer, Real, validated
 
 # %% auto #0

@@ -13,9 +13,10 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.checks import fail, kernel, record
+from ...core.checks import fail
 from ...core.compiled import entry, find_in_sums, uniform
 from ...core.designs import draw_outside
+from ...core.kernels import kernel, record
 from ...core.learner import Learner, Role, roles
 from ...core.parameters import Choice, Flag, Real, Seed, validated
 from ...core.registry import register

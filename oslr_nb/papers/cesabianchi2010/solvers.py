@@ -15,10 +15,11 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.checks import check_array, check_int, check_real, fail, kernel, need, record
+from ...core.checks import check_array, check_int, check_real, fail, need
 from ...core.compiled import entry, uniform
 from ...core.designs import draw_outside
 from ...core.geometry import proj_l1
+from ...core.kernels import kernel, record
 from ...core.learner import Learner, Role
 from ...core.parameters import Array, Choice, Confidence, Integer, Real, Seed, validated
 from ...core.registry import register

@@ -12,10 +12,10 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.checks import LARGEST, check_array, check_int, check_magnitude, fail, kernel
-from ...core.checks import record
+from ...core.checks import LARGEST, check_array, check_int, check_magnitude, fail
 from ...core.compiled import entry, find_in_sums, nothing_committed, prefetch_draws, uniform
 from ...core.designs import draw_outside
+from ...core.kernels import kernel, record
 from ...core.learner import Learner, Role
 from ...core.oco import adaptive_weight
 from ...core.parameters import Flag, Integer, Parameter, Real, Step

@@ -15,13 +15,13 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ...core.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, check_real, check_rng
-from ...core.checks import fail, kernel, record
+from ...core.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, check_real, check_rng, fail
 from ...core.compiled import prefetch_draws, prefetch_row
 from ...core.designs import Observe, bound_observe_moment, bound_second_moment, draw_outside, gradient_estimate
 from ...core.designs import pair_bound
-from ...core.environment import check_stream
+from ...core.frames import check_stream
 from ...core.geometry import eigenbasis, top_buffer, top_k, top_update, truncation_factor
+from ...core.kernels import kernel, record
 from ...core.learner import Learner, Role
 from ...core.oco import adaptive_weight, dual_averaging_step
 from ...core.parameters import AnyBudget, AnyFeatures, Integer, Radius, Real, Seed, Step, XNorm, YMax, validated

@@ -13,11 +13,12 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ...core.checks import LARGEST, check_array, check_int, check_magnitude, check_real, fail, kernel, record
+from ...core.checks import LARGEST, check_array, check_int, check_magnitude, check_real, fail
 from ...core.compiled import prefetch_row
 from ...core.designs import Observe, bound_second_moment, draw_outside, gradient_estimate, pair_bound, pair_minimum
-from ...core.environment import check_stream
+from ...core.frames import check_stream
 from ...core.geometry import top_k, top_rescan
+from ...core.kernels import kernel, record
 from ...core.learner import Learner, Role
 from ...core.oco import adaptive_weight, dual_averaging_into, dual_averaging_step
 from ...core.parameters import Integer, Parameter, Radius, Real, Seed, Step, XNorm, YMax, validated

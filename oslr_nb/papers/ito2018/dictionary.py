@@ -15,10 +15,10 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from ...core.checks import LARGEST, SMALLEST, as_array, check_array, check_exact, check_indices
-from ...core.checks import check_int, check_magnitude, fail, kernel, record
+from ...core.checks import LARGEST, SMALLEST, as_array, check_array, check_exact, check_indices, check_int, check_magnitude, fail
 from ...core.compiled import row_product
 from ...core.designs import draw_outside
+from ...core.kernels import kernel, record
 from ...core.learner import SLACK, Learner, Role, check_bought_values
 from ...core.parameters import XNorm, YMax, Array, Choice, Flag, Integer, Parameter, Radius, Real, Seed, Step
 from ...core.parameters import validated

@@ -18,10 +18,10 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 import numpy as np
 
 from ...core.bandits import bound_tsallis, tsallis_draw, tsallis_learn, tsallis_weights
-from ...core.checks import check_array, check_int, check_magnitude, check_real, check_rng
-from ...core.checks import fail, kernel, record
+from ...core.checks import check_array, check_int, check_magnitude, check_real, check_rng, fail
 from ...core.compiled import entry, generator_words, row_product
 from ...core.geometry import proj_l2
+from ...core.kernels import kernel, record
 from ...core.learner import SLACK, Learner, Role, check_bought_values
 from ...core.oco import bound_ogd, bound_ons, bound_vaw, ogd_learn, ons_learn, project_norm, ridge_weights
 from ...core.oco import vaw_learn, vaw_parts

@@ -14,12 +14,12 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from ...core.checks import LARGEST, TOO_LARGE, as_array, check_array, check_exact, check_indices
-from ...core.checks import check_int, check_label, check_magnitude, check_real, fail
-from ...core.checks import kernel, record
+from ...core.checks import LARGEST, TOO_LARGE, as_array, check_array, check_exact, check_indices, check_int, check_label
+from ...core.checks import check_magnitude, check_real, fail
 from ...core.compiled import entry, normal, row_product, squared_length
 from ...core.designs import draw_outside
-from ...core.environment import check_stream
+from ...core.frames import check_stream
+from ...core.kernels import kernel, record
 from ...core.learner import SLACK, Learner, Role, check_bought_values
 from ...core.oco import adaptive_weight, bound_self_bounding, dual_averaging_step, rda_regret_bound
 from ...core.parameters import XNorm, YMax, AnyFeatures, Choice, Integer, Radius, Real, Seed, Step, validated

@@ -15,11 +15,11 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.checks import check_array, check_choice, check_exact, check_indices, check_int, check_magnitude
-from ...core.checks import fail, kernel, record
+from ...core.checks import check_array, check_choice, check_exact, check_indices, check_int, check_magnitude, fail
 from ...core.compiled import entry
 from ...core.designs import draw_outside
 from ...core.geometry import check_psd, enumerated_eigenvalues, hard_threshold, top_k
+from ...core.kernels import kernel, record
 from ...core.learner import Learner, Role
 from ...core.parameters import Choice, Confidence, Integer, Parameter, Real, Seed, validated
 from ...core.registry import register

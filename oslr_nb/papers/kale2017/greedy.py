@@ -17,9 +17,9 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.checks import check_array, check_flag, check_indices, check_int, check_magnitude
-from ...core.checks import check_rng, check_scales, fail, kernel, record
+from ...core.checks import check_array, check_flag, check_indices, check_int, check_magnitude, check_rng, check_scales, fail
 from ...core.experts import bexp_draw_kept, bexp_learn_kept, bexp_rate, bound_bexp
+from ...core.kernels import kernel, record
 from ...core.learner import SLACK, Learner, Role
 from ...core.oco import ridge_weights, vaw_learn, vaw_parts
 from ...core.parameters import Integer, Parameter, Real, Seed, validated

@@ -15,11 +15,11 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ...core.checks import LARGEST, check_array, check_choice, check_indices, check_int, check_magnitude
-from ...core.checks import check_real, fail, kernel, record
+from ...core.checks import LARGEST, check_array, check_choice, check_indices, check_int, check_magnitude, check_real, fail
 from ...core.compiled import prefetch_row
-from ...core.environment import check_stream
+from ...core.frames import check_stream
 from ...core.geometry import Interval, check_psd, hard_threshold, sparse_eigenvalues, top_rescan, truncation_factor
+from ...core.kernels import kernel, record
 from ...core.learner import Learner, Role
 from ...core.parameters import Integer, Parameter, Randomness, Real, validated
 from ...core.registry import register

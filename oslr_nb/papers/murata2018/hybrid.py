@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from ...core.checks import check_array, check_indices, check_int, check_magnitude, check_real, fail
-from ...core.environment import check_stream
+from ...core.frames import check_stream
 from ...core.geometry import truncation_factor
 from ...core.parameters import AnyBudget, Integer, Parameter, Real, validated
 from ...core.registry import register
