@@ -29,11 +29,10 @@ from numba.core.dispatcher import Dispatcher
 from oslr_nb.core.driver import warm_learner
 from oslr_nb.core.registry import all_learners
 for key in all_learners(): warm_learner(key)
-PLAIN = ("predict_round", "draw_features", "learn")  # of own/moments: by hand they get plain tuples, which is faster
 found = [f for f in gc.get_objects() if isinstance(f, Dispatcher) and f.py_func.__module__.startswith("oslr_nb")]
 forms = {f.py_func.__name__: {tuple(map(types.unliteral, s)) for s in f.signatures} for f in found}
 print(sum(map(len, forms.values())) > 25,  # of kernels that come from the disk only the outer ones are counted
-      [name for name, those in forms.items() if len(those) > 1 and name not in PLAIN])
+      [name for name, those in forms.items() if len(those) > 1])
 """
 
 

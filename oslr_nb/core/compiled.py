@@ -283,13 +283,14 @@ def nothing_committed(plan: Any, state: Any) -> int:
 
 # %% ../../nbs/core/17_compiled.ipynb #7db011cd
 def play_rounds(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, plan: Any, state: Any, limit: float, norm: float, out: np.ndarray,
-    bought: np.ndarray,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, plan: Any, state: Any, limit: float, norm: float, costs: np.ndarray,
+    out: np.ndarray, bought: np.ndarray, spent: np.ndarray,
 ) -> int:
     """Play rounds of OSLR; returns how many were played, fewer where a bought value is beyond its limit or no number.
 
     words: of the generator. X, y, rows: a `strided` table, labels, row numbers. plan, state: constants and arrays of the learner, with
-    S and values, what the round buys. limit, norm: on a value, and on the sum of squares. out, bought (T,): predictions and numbers bought.
+    S and values, what the round buys. limit, norm: on a value, and on the sum of squares. costs (d,): prices. out, bought, spent (T,):
+    predictions, numbers bought, money spent; costs and spent are () where numbers are counted.
     """
     S, values, large = state.S, state.values, is_large(X)
     for t in range(rows.size):
@@ -302,6 +303,8 @@ def play_rounds(
                 values[a] = entry(X, row, S[a])
                 squares += values[a] * values[a]
                 good &= abs(values[a]) <= limit  # False also where a value is NaN
+            if spent.size > 0:
+                for a in range(n, m): spent[t] += costs[S[a]]
             bought[t] = n = m
             if not (good and squares <= norm): return t
         out[t], bought[t] = PREDICT(n, plan, state), n
@@ -310,8 +313,8 @@ def play_rounds(
 
 # %% ../../nbs/core/17_compiled.ipynb #43dd3f47
 def play_committed(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, plan: Any, state: Any, limit: float, norm: float, scored: bool,
-    out: np.ndarray, bought: np.ndarray,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, plan: Any, state: Any, limit: float, norm: float, costs: np.ndarray,
+    scored: bool, out: np.ndarray, bought: np.ndarray, spent: np.ndarray,
 ) -> int:
     """Play rounds of the other protocols, in which weights are committed before the purchase, as `play_rounds` plays those of OSLR.
 
@@ -328,6 +331,8 @@ def play_committed(
                 values[a] = entry(X, row, S[a])
                 squares += values[a] * values[a]
                 good &= abs(values[a]) <= limit
+            if spent.size > 0:
+                for a in range(n, m): spent[t] += costs[S[a]]
             bought[t] = n = m
             if not (good and squares <= norm): return t
         if scored:

@@ -16,7 +16,7 @@ import numpy as np
 
 from .backends import hand_out
 from .checks import Refused, as_array, check_flag, check_int, check_real, check_rng, fail
-from .environment import PRICE_SLACK, Environment, split_query
+from .environment import Environment, split_query
 from .frames import aligned, check_features, check_labels, column_names, place_names
 from .kernels import kernel_folder
 from .learner import SLACK, Learner, check_learner
@@ -80,15 +80,15 @@ def play(learner: Learner, env: Environment, seed: Any = None, skip: bool = Fals
 # %% ../../nbs/core/03_driver.ipynb #0e70a11d
 def check_purse(learner: Learner, env: Environment, place: np.ndarray | None) -> float:
     "Refuse a learner that may ask for more than the environment sells in a round."
-    if env.costs is None:
-        name = "learner.budget" if learner.costs is None else "learner.most"
-        return check_int(name, learner.most, 0, env.budget, "the environment sells no more")
-    if learner.costs is None:
-        dearest = float(np.sort(env.costs)[env.d - learner.budget :].sum())
+    mine, sold = learner.menu, env.menu
+    if sold.counted:
+        return check_int("learner.budget" if mine.counted else "learner.most", learner.most, 0, env.budget, "the environment sells no more")
+    if mine.counted:
+        dearest = float(np.sort(sold.prices(env.d))[env.d - learner.budget :].sum())
         why = f"it buys any {learner.budget} features, whatever they cost; learners with costs= know prices"
-        return check_real("price of the learner's dearest purchase", dearest, -1.0, env.budget * (1 + PRICE_SLACK), why)
-    costs = env.costs if place is None else env.costs[place]
-    if not np.array_equal(learner.costs, costs): fail("learner.costs", learner.costs, "the prices of the environment")
+        return check_real("price of the learner's dearest purchase", dearest, -1.0, sold.limit, why)
+    costs, own = sold.prices(env.d), mine.prices(env.d)
+    if not np.array_equal(own, costs if place is None else costs[place]): fail("learner.costs", own, "the prices of the environment")
     return check_real("learner.budget", learner.budget, 0.0, env.budget, "the environment sells no more")
 
 
@@ -189,7 +189,7 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
         learner._turn(learner.calls[0])
         rows = check_rows(rows, len(X))
         check_label_limit(learner, y, rows)
-        if rows.size == 0: return Run(X, y, rows, np.empty(0), np.empty(0, np.int64), None if learner.costs is None else np.empty(0), names)
+        if rows.size == 0: return Run(X, y, rows, np.empty(0), np.empty(0, np.int64), None if learner.menu.counted else np.empty(0), names)
         before, rng, played = get_state(learner), learner.rng, rows
         if seed is not None: learner._draw_from(check_rng(seed))
         try:
@@ -202,7 +202,7 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
             raise
         learner.names_ = names
         books = [part[0] if len(part) == 1 else np.concatenate(part) for part in zip(*parts, strict=True)]
-        return Run(X, y, played, books[0], books[1], books[2] if len(books) > 2 else None, names)
+        return Run(X, y, played, books[0], books[1], None if learner.menu.counted else books[2], names)
 
 # %% ../../nbs/core/03_driver.ipynb #7224cbfc
 def check_rows(rows: Any, n: int) -> np.ndarray:
@@ -230,19 +230,19 @@ def check_label_limit(learner: Learner, y: np.ndarray, rows: np.ndarray) -> None
 # %% ../../nbs/core/03_driver.ipynb #067b70ac
 def play_by_hand(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, ...]:
     "Some rows, one call at a time."
-    env = Environment(X[rows], y[rows], learner.budget, learner.protocol, learner.params.get("k"), learner.costs)
+    env = Environment(X[rows], y[rows], learner.budget, learner.protocol, learner.params.get("k"), learner.menu.costs)
     try: run = play(learner, env)
     except Refused as e: raise e.within(rows, 0) from None
-    return (run.predictions, run.n_observed) if run.spent is None else (run.predictions, run.n_observed, run.spent)
+    return run.predictions, run.n_observed, np.empty(0) if run.spent is None else run.spent
 
 
 def play_compiled(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool) -> tuple[np.ndarray, ...]:
-    "Predictions, numbers bought, perhaps money spent, in compiled rounds; by hand where the class has none."
+    "Predictions, numbers bought, money spent (() where numbers are counted), in compiled rounds; by hand where the class has none."
     if not learner.plays_compiled: return play_by_hand(learner, X, y, rows)
     from oslr_nb.core.compiled import strided  # numba, which takes half a second to import
 
     n, done, table = len(rows), 0, strided(X)
-    books = (np.full(n, np.nan), np.full(n, learner.most), *(np.zeros(n) for _ in range(learner.costs is not None)))
+    books = (np.full(n, np.nan), np.full(n, learner.most), np.zeros(0 if learner.menu.counted else n))
     while done < n:
         part = slice(done, done + learner._part(n - done, score))
         done += learner._rounds(table, y, rows[part], tuple(book[part] for book in books), score)

@@ -8,6 +8,7 @@ Who may see what, and when: three protocols, and the environment that sells feat
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from .frames import by_names, check_stream, column_names
 
 # %% auto #0
 __all__ = ['PROTOCOLS', 'CALLS', 'EXPECTED', 'PRICE_SLACK', 'ProtocolError', 'BudgetExceeded', 'Environment', 'split_query',
-           'check_bought', 'measure', 'weighted_sum', 'check_sparse', 'check_costs', 'price_of']
+           'check_bought', 'measure', 'weighted_sum', 'check_sparse', 'check_costs', 'price_of', 'Menu']
 
 # %% ../../nbs/core/00_environment.ipynb #83488982
 PROTOCOLS = ("OSLR", "POSLR", "training-only")  # the names of the protocols
@@ -89,27 +90,31 @@ class Environment:
         self._X, self._y = check_stream(X, y, missing=True)
         self.T, self.d = self._X.shape
         self.protocol = check_choice("protocol", protocol, PROTOCOLS)
-        self.costs: np.ndarray | None = None
-        self.spent: np.ndarray | None = None
-        if costs is None: self.budget: float = check_int("budget", budget, 0, self.d, f"there are d = {self.d} features")
-        else: self._set_prices(budget, costs)
+        if costs is None: self.menu = Menu(check_int("budget", budget, 0, self.d, f"there are d = {self.d} features"))
+        else: self.menu = self._priced(budget, costs)
+        self.spent: np.ndarray | None = None if self.menu.counted else np.zeros(self.T)
         self.k = check_int("k", k, 1, self.d, "POSLR scores k-sparse weights") if protocol == "POSLR" else k
         self.ledger: list[tuple[int, np.ndarray, np.ndarray]] = []
         self.t, self.predictions = 0, np.full(self.T, np.nan)
         self.purchases, self.n_observed = np.zeros(self.d, np.int64), np.zeros(self.T, np.int64)
         self._open()
 
-    def _set_prices(self, budget: Any, costs: Any) -> None:
+    def _priced(self, budget: Any, costs: Any) -> Menu:
         if self.protocol == "POSLR": fail("costs", costs, "None for POSLR", "the weights that it commits are counted, not priced")
-        self.costs, self.spent = check_costs(costs, self.d, self.names), np.zeros(self.T)
-        self.budget = check_real("budget", budget, 0.0, LARGEST, "it is money, in the unit of the prices")
+        costs = check_costs(costs, self.d, self.names)
+        return Menu(check_real("budget", budget, 0.0, LARGEST, "it is money, in the unit of the prices"), costs)
+
+    @property
+    def budget(self) -> float:
+        "Numbers that are sold in a round, or money that may be spent."
+        return self.menu.budget
 
     def _open(self) -> None:
         self._spent: float = 0
         self._held, self._phase = np.empty(0, np.int64), "query" if self.protocol == "OSLR" else "commit"
 
     def __repr__(self) -> str:
-        what = f"T={self.T}, d={self.d}, budget={self.budget}, protocol={self.protocol!r}{', with costs' * (self.costs is not None)}"
+        what = f"T={self.T}, d={self.d}, budget={self.budget}, protocol={self.protocol!r}{', with costs' * (not self.menu.counted)}"
         return f"Environment({what}; {self.t} rounds played)"
 
     def _expect(self, call: str, phase: str, protocols: tuple[str, ...] = PROTOCOLS) -> None:
@@ -167,8 +172,8 @@ class Environment:
         rows, bought = split_query(query, self.d)
         for i in np.intersect1d(bought, self._held)[:1] if self._held.size else ():
             raise ProtocolError(f"query repeats coordinate {i}: it was already sold in round {self.t + 1}.")
-        cost, left = self._price(rows, bought), self.budget - self._spent
-        if cost > left + (0 if self.costs is None else PRICE_SLACK * self.budget):
+        cost, left = self.menu.price(bought, rows), self.budget - self._spent
+        if cost > self.menu.limit - self._spent:
             raise BudgetExceeded(f"query costs {cost:.15g}, but {max(left, 0):.15g} of {self.budget:.15g} is left in round {self.t + 1}.")
         values = check_bought(measure(self._X[self.t], rows, bought), bought, self.t)
         self._spent, self._held = self._spent + cost, np.concatenate([self._held, bought]) if self._held.size else bought
@@ -177,12 +182,6 @@ class Environment:
         if self.spent is not None: self.spent[self.t] = self._spent
         self.ledger.append((self.t, bought, rows))
         return values
-
-    def _price(self, rows: np.ndarray, bought: np.ndarray) -> float:
-        "The cost of a query, in numbers or in money."
-        if self.costs is None: return len(rows) + len(bought)
-        if len(rows): fail("number of measurements", len(rows), "0", "prices are those of features")
-        return price_of(self.costs, bought)
 
     def predict(self, yhat: float) -> float:
         """OSLR: book the prediction and end the round.
@@ -327,3 +326,36 @@ def price_of(costs: np.ndarray, S: np.ndarray) -> float:
     costs (d,): prices. S (n,): distinct features; may be none.
     """
     return float(np.add.accumulate(costs[S])[-1]) if len(S) else 0.0
+
+
+@dataclass(frozen=True)
+class Menu:
+    """What may be bought in a round, and for how much.
+
+    budget: of a round; money, or how many numbers. costs (d,): the price of each feature; None: each number costs 1, a linear measurement
+    too.
+    """
+
+    budget: float
+    costs: np.ndarray | None = None
+
+    @property
+    def counted(self) -> bool:
+        "Whether all numbers cost 1."
+        return self.costs is None
+
+    @property
+    def limit(self) -> float:
+        "What may be spent in a round, with what is forgiven for rounding."
+        return self.budget * (1 + PRICE_SLACK)
+
+    def prices(self, d: int) -> np.ndarray:
+        "The price of each of d features."
+        return np.ones(d) if self.costs is None else self.costs
+
+    def price(self, S: np.ndarray, rows: Any = ()) -> float:
+        "What it costs to buy features (n,), and linear measurements (m, d)."
+        if self.costs is None: return len(rows) + len(S)
+        if len(rows): fail("number of measurements", len(rows), "0", "prices are those of features")
+        return price_of(self.costs, S)
+

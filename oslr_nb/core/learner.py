@@ -20,7 +20,7 @@ import numpy as np
 from .case import OpenCase
 from .checks import LARGEST, TOO_LARGE, check_array, check_flag, check_indices, check_int, check_label
 from .checks import check_rng, fail
-from .environment import CALLS, ProtocolError
+from .environment import CALLS, Menu, ProtocolError
 from .parameters import limit
 from .saving import saved_form
 from .storage import write_file
@@ -36,13 +36,13 @@ class Role:
 
     shape: tuple[int | str, ...] = ()  # numbers, or names of attributes of the learner, to which a number may be added: "budget - 2"
     kind: str = "sum"  # "sum" over rounds, "derived" from other arrays, or "scratch", which holds nothing after a round
-    dtype: Any = np.float64  # a `record` for a vector of named numbers
-    below: str | dict[str, str] = ""  # of places: the length of the array in which they are; of a record: that of each field that is one
+    dtype: Any = np.float64  # a `record` for a vector of named numbers, or with a shape for an array of records
+    below: str | dict[str, int | str] = ""  # of places: the length of their array; of a record: for each field that is one
 
     def zeros(self, sizes: dict[str, Any]) -> np.ndarray:
         "The array when nothing has been learnt. sizes: attributes of the learner."
         names = np.dtype(self.dtype).names
-        return np.zeros(len(names)) if names else np.zeros([limit(n, sizes) for n in self.shape], self.dtype)
+        return np.zeros(len(names)) if names and not self.shape else np.zeros([limit(n, sizes) for n in self.shape], self.dtype)
 
 
 @cache
@@ -121,7 +121,7 @@ class Learner:
     explored_: Any = True  # whether the last query held random features besides favourites; for learners that count it
     intercept_: Any = 0.0  # a float; learners that centre their features make it a property
     names_: tuple = ()  # of the features, once it has learnt from a table that has them
-    costs: np.ndarray | None = None  # prices (d,), for learners that take them; their budget is money
+    menu: Menu  # what it buys from
     x_limit: tuple[str, float, bool] = ("", LARGEST, False)
     y_limit: tuple[str, float] = ("", LARGEST)
     S: np.ndarray  # of most learners: the features that the round buys,
@@ -139,6 +139,7 @@ class Learner:
     def __init__(self, d: int, budget: int, seed: Any = None, **params: Any):
         self.d = check_int("d", d, 1, 10**8, "its state has to fit into memory")
         self.budget = check_int("budget", budget, 0, self.d, f"there are d = {self.d} features")
+        self.menu = Menu(self.budget)
         self.params = {"d": self.d, "budget": self.budget, **params}
         self._draw_from(check_rng(seed))
         self._next, self._cost, self._unanswered, self._case = 0, 0, None, None
@@ -590,11 +591,12 @@ class Learner:
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
         """Compiled rounds of a `strided` table; returns how many were played, fewer where one is refused, whose query then stands.
 
-        books: arrays to be filled: predictions; numbers bought, which hold `most` already; and, where prices are known, money spent.
+        books: arrays to be filled: predictions; numbers bought, which hold `most` already; money spent, () where numbers are counted.
         """
         limit, norm = (math.inf, self._limit) if self.x_limit[2] else (self._limit, math.inf)
         scored = () if self.protocol == "OSLR" else (score,)
-        played = self._made[0](self.words, X, y, rows, self._plan, self._state, limit, norm, *scored, *books)
+        costs = self.menu.prices(0 if self.menu.counted else self.d)
+        played = self._made[0](self.words, X, y, rows, self._plan, self._state, limit, norm, costs, *scored, *books)
         if played < rows.size: self._cost = int(books[1][played])
         return played
 

@@ -17,7 +17,7 @@ from ..core.environment import PROTOCOLS, check_costs
 from ..core.frames import own_names
 from ..core.learner import Learner
 from ..core.registry import LEARNERS, module_of, papers
-from .moments.learner import check_prices
+from .moments.learner import priced_menu, spendable
 
 # %% auto #0
 __all__ = ['MEMORY', 'rows_for', 'priced_learners', 'auto', 'make_learner']
@@ -101,7 +101,7 @@ def auto(
     if k is not None and protocol != "POSLR": fail("k", k, f"None for protocol = {protocol!r}", "POSLR alone commits k weights")
     if costs is not None:
         if protocol != "OSLR": fail("protocol", protocol, "'OSLR' with costs", f"prices are known to {', '.join(priced_learners())}")
-        most, rows = check_prices(d, budget, costs, None, "greedy")[1], rows_for(d)
+        most, rows = max(2, spendable(priced_menu(d, budget, costs))), rows_for(d)
         if rows is not None and rows < 2 * most:
             fail("budget", budget, "less", f"it buys {most} features at once, and for d = {d} the moments of pairs fit for {rows // 2}")
         return own.PairwiseLeastSquares(d, budget, costs=costs, rows=rows, forget=forget, seed=seed)
@@ -175,7 +175,7 @@ def make_learner(
     if not isinstance(made, Learner): fail("learner", learner, "a callable that makes a learner", f"it made {made!r}")
     if made.d != d: fail("d of the learner", made.d, f"{d}, the number of features")
     if not priced: check_int("budget of the learner", made.budget, 0, budget, "no more may be bought")
-    elif made.costs is None or not np.array_equal(made.costs, check_costs(costs, d, own_names(costs))):
-        fail("costs of the learner", made.costs, "the prices that were given")
+    elif made.menu.counted or not np.array_equal(made.menu.prices(d), check_costs(costs, d, own_names(costs))):
+        fail("costs of the learner", made.menu.costs, "the prices that were given")
     else: check_real("budget of the learner", made.budget, 0.0, budget, "no more may be spent")
     return made

@@ -68,7 +68,7 @@ def play_known(lr: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> t
     try: return lr, simulate(lr, X, y, rows=rows, score=lr.protocol != "training-only"), 0
     except ValueError:
         if not np.isnan(X[rows]).any() or np.isinf(X[rows]).any(): raise
-    env, lr = Environment(X[rows], y[rows], lr.budget, lr.protocol, lr.params.get("k"), lr.costs), copy.deepcopy(lr)
+    env, lr = Environment(X[rows], y[rows], lr.budget, lr.protocol, lr.params.get("k"), lr.menu.costs), copy.deepcopy(lr)
     run = play(lr, env, skip=True)
     return lr, run, int(np.isnan(run.predictions).sum())
 

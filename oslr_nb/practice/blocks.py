@@ -182,7 +182,7 @@ def simulate_blocks(
     >>> run = simulate_blocks(learner, ((X, y) for X, y in read_somewhere()), keep=False)
     """
     check_learner(learner)
-    books, rng = Books(check_flag("keep", keep), learner.costs is not None), None if seed is None else check_rng(seed)
+    books, rng = Books(check_flag("keep", keep), not learner.menu.counted), None if seed is None else check_rng(seed)
     stream, names, target = blocks_of(blocks, target)
     with learner._alone:
         learner._turn(learner.calls[0])

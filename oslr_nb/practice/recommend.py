@@ -25,7 +25,7 @@ from ..core.sparse.selectors import best_subset, forward_backward, forward_selec
 from ..core.storage import check_path, markdown, stored_result
 from ..own import moment_theory
 from ..own.choice import auto, priced_learners
-from ..own.moments.learner import check_prices
+from ..own.moments.learner import priced_menu
 
 # %% auto #0
 __all__ = ['MOST', 'CHANCE', 'LARGEST_SAMPLE', 'TRIAL', 'Check', 'judge', 'horizon', 'Outlook', 'Advice', 'recommend',
@@ -463,7 +463,7 @@ def check_money(budget: Any, costs: Any, d: int, names: list[str]) -> tuple[int,
     "Features bought a round, money and prices."
     if costs is None: return check_int("budget", budget, 2, d, "a pair of features is the least that shows how they depend"), None, None
     costs = check_costs(costs, d, tuple(names))
-    budget = check_prices(d, budget, costs, None, "greedy")[0]
+    budget = priced_menu(d, budget, costs).budget
     return min(d, max(2, int(budget / max(costs.mean(), 1e-300)))), budget, costs
 
 

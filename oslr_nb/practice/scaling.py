@@ -337,7 +337,8 @@ class Scaled(Learner):
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
         if self._warming: return self._warm_rounds(X, y, rows, books)
         inside = self.learner
-        played = scaled_rounds(*inside.kernels[:3])(self.words, X, y, rows, inside._plan, inside._state, self._scales, self.values, *books)
+        play = scaled_rounds(*inside.kernels[:3])
+        played = play(self.words, X, y, rows, inside._plan, inside._state, self._scales, self.values, *books[:2])
         self.num[0] += played
         self.num[1] = n = int(books[1][min(played, rows.size - 1)])
         self.S[:n] = inside.S[:n]

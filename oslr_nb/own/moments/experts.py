@@ -14,7 +14,7 @@ import numpy as np
 
 from ...core.checks import check_array, check_flag, check_int, check_magnitude, check_real, check_scales, fail
 from ...core.kernels import kernel
-from .sums import Moments, Room
+from .sums import Moments, Plan
 from .sums import BLOCK, LARGEST_STANDARDISED, correlations, label_deviation, ridge_product
 from ..parameter_free import FAR_LABEL, bet_size, cut_off
 
@@ -23,15 +23,15 @@ __all__ = ['mixed_prediction', 'bound_aggregation']
 
 # %% ../../../nbs/own/moments/02_experts.ipynb #5711227d
 @kernel
-def make_guesses(state: Moments, room: Room, scales: np.ndarray, centre: bool, prior: float) -> None:
-    "Predictions of the experts from the bought values, cut off at the labels seen; the last one is the mean label (0 without centring)."
+def make_guesses(m: int, plan: Plan, state: Moments) -> None:
+    "Predictions of the experts from the m bought values, cut off at the labels seen; the last one is the mean label (0 without centring)."
     S, values, guess, num = state.S, state.values, state.guess, state.num[0]
-    z, spread = room.z, room.spread
+    z, spread, scales, centre = plan.z, plan.spread, plan.scales, plan.centre
     if num.count == 0:
         for s in range(guess.size): guess[s] = 0.0
         return
     middle = num.y_ref + (num.y_sum / num.count if centre else 0.0)
-    of_label, m = correlations(state, room, S, S.size, centre, prior), S.size
+    of_label = correlations(S, m, plan, state)
     for a in range(m):
         f = state.single[S[a]]
         z[a] = 0.0
@@ -40,7 +40,7 @@ def make_guesses(state: Moments, room: Room, scales: np.ndarray, centre: bool, p
     guess[scales.size] = min(max(middle, num.low), num.high)
     product = 0.0
     for s in range(scales.size - 1, -1, -1):
-        found = ridge_product(room, m, scales[s])
+        found = ridge_product(plan, m, scales[s])
         if not math.isnan(found): product = found  # otherwise that of the next larger ridge
         guess[s] = min(max(middle + of_label * product, num.low), num.high)
 
@@ -61,12 +61,11 @@ def aggregate(state: Moments) -> float:
 
 # %% ../../../nbs/own/moments/02_experts.ipynb #f215d8ed
 @kernel
-def predict_round(state: Moments, room: Room, scales: np.ndarray, centre: bool, prior: float) -> float:
+def predict(n: int, plan: Plan, state: Moments) -> float:
     "The prediction from the bought values."
-    state, room = Moments(*state), Room(*room)  # by hand they come as plain tuples, which numba takes in half the time
     num = state.num[0]
-    make_guesses(state, room, scales, centre, prior)
-    if state.bets.size > 0: guess_by_bets(state, centre)
+    make_guesses(n, plan, state)
+    if state.bets.size > 0: guess_by_bets(n, state, plan.centre)
     num.yhat = aggregate(state)
     return num.yhat
 
@@ -166,12 +165,12 @@ def stake(bet: Any, x: float, reach: float) -> float:
 
 
 @kernel
-def guess_by_bets(state: Moments, centre: bool) -> None:
+def guess_by_bets(n: int, state: Moments, centre: bool) -> None:
     "The prediction of the expert that bets, the last of all: mean label, intercept, and a weight for each bought feature."
     S, values, bets, guess, num = state.S, state.values, state.bets, state.guess, state.num[0]
     reach, score = 2 * (num.high - num.low), 0.0
     if centre: score = stake(bets[bets.shape[0] - 1], 1.0, reach)
-    for a in range(S.size):
+    for a in range(n):
         f, x = state.single[S[a]], 0.0
         if not centre: x = values[a]
         elif f.n > 0: x = values[a] - f.ref - f.sum / f.n
@@ -181,14 +180,14 @@ def guess_by_bets(state: Moments, centre: bool) -> None:
 
 
 @kernel
-def settle_bets(y: float, state: Moments, forget: float) -> None:
+def settle_bets(y: float, n: int, state: Moments, forget: float) -> None:
     """Gradients of the expert that bets, in units of the hints; the label is cut off at those seen before.
 
     With a memory it begins anew with each block."""
     S, bets, guess, num = state.S, state.bets, state.guess, state.num[0]
     slope, last = 2 * (guess[guess.size - 1] - min(max(y, num.low), num.high)), bets.shape[0] - 1
-    for a in range(S.size + 1):
-        bet = bets[S[a] if a < S.size else last]
+    for a in range(n + 1):
+        bet = bets[S[a] if a < n else last]
         if bet.hint > 0:
             g = slope * bet.shown / bet.hint
             bet.total += g

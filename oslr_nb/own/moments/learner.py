@@ -9,25 +9,25 @@ from __future__ import annotations
 
 import math
 import operator
+from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from ...core.checks import LARGEST, check_array, check_flag, check_indices, check_int, check_real, fail
-from ...core.compiled import entry
-from ...core.environment import PRICE_SLACK, check_costs, price_of
+from ...core.environment import Menu, check_costs
 from ...core.frames import check_stream, own_names
 from ...core.kernels import kernel
 from ...core.learner import Learner
 from ...core.parameters import Choice, Flag, Integer, Parameter, Real, Seed, validated
 from ...core.registry import register
 from ...core.sparse.selectors import best_support, forward_select, greedy_state, lasso_weights
-from .experts import block_of, label_of, learn_label, mixed_prediction, predict_round, settle_bets
-from .purchases import assign_rows, choose_forward, draw_features, draw_priced, fill_moments
-from .sums import Moments, Room, Prices
+from .experts import block_of, label_of, learn_label, mixed_prediction, predict, settle_bets
+from .purchases import assign_rows, choose_forward, fill_moments, select
+from .sums import Moments, Plan
 from ..parameter_free import FAR_LABEL, FAR_VALUE, cut_off
-from .sums import FULL, GROWTH, NO_PRICES, PRIOR, SCALES, START, TOGETHER, correlations
-from .sums import follow, fresh_state, learn_moments, pair_count, ridge_product, settle, weigh_afresh
+from .sums import FULL, GROWTH, PRIOR, SCALES, START, TOGETHER, correlations
+from .sums import follow, learn_moments, pair_count, ridge_product, settle, weigh_afresh
 
 # %% auto #0
 __all__ = ['textbook_pairwise', 'PairwiseLeastSquares']
@@ -124,73 +124,39 @@ def expert_predictions(
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #0f8703cb
 @kernel
-def learn_from(y: float, state: Moments, centre: bool, forget: float) -> bool:
-    "Update all sums with a labelled example, whose label is cut off; returns whether favourites are to be chosen again."
-    num = state.num[0]
-    if state.bets.size > 0: settle_bets(y, state, forget)
-    arms, arm = state.arms, np.int64(num.arm)
+def learn_from(y: float, n: int, plan: Any, state: Moments) -> None:
+    "Update all sums with a labelled example, whose label is cut off."
+    num, arms, arm = state.num[0], state.arms, np.int64(state.num[0].arm)
+    if state.bets.size > 0: settle_bets(y, n, state, plan.forget)
     if num.count > 0:  # before the first label nothing is known of its size, and no way to buy is to be judged by it
         arms[2 * arm] += 1
         arms[2 * arm + 1] += (num.yhat - y) ** 2
-    if forget < 1:
+    if plan.forget < 1:
         if num.weight > FULL: weigh_afresh(state)
-        num.weight /= forget
-    learn_moments(learn_label(y, state, centre, forget), state, centre)
+        num.weight /= plan.forget
+    learn_moments(learn_label(y, state, plan.centre, plan.forget), n, state, plan.centre)
     num.rounds += 1
-    return num.rounds >= num.next
 
 
 @kernel
-def learn(y: float, state: Moments, centre: bool, forget: float) -> bool:
+def learn(y: float, n: int, late: bool, plan: Plan, state: Moments) -> None:
     "The same from the label as it came."
-    state = Moments(*state)  # as in `predict_round`
-    return learn_from(label_of(y, state.num[0], centre), state, centre, forget)
-
-# %% ../../../nbs/own/moments/04_learner.ipynb #9c482912
-@kernel
-def bought_part(state: Moments, n: int) -> Moments:
-    "The state of a round that has bought n features: the first n places of the purchase and of its values."
-    s = state
-    return Moments(s.pairs, s.slot, s.owner, s.age, s.single, s.S[:n], s.values[:n], s.favourites, s.mark, s.losses, s.guess,
-                   s.arms, s.bets, s.num)
-
-
-@kernel(apart=True)
-def play_priced(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: Moments, prices: Prices, room: Room, scales: np.ndarray,
-    centre: bool, prior: float, forget: float, explore: float, limit: float, out: np.ndarray, bought: np.ndarray, spent: np.ndarray,
-) -> int:
-    "Rounds of `PairwiseLeastSquares` with prices between two choices of favourites; returns how many were played."
-    S, values, sold, costs = state.S, state.values, prices.sold, prices.costs
-    for t in range(rows.size):
-        row, usable = rows[t], True
-        draw_priced(words, state, prices, explore)
-        now = bought_part(state, sold[0])
-        for a in range(sold[0]):
-            values[a] = entry(X, row, S[a])
-            usable &= abs(values[a]) <= limit
-            spent[t] += costs[S[a]]
-        if not usable: return t
-        out[t], bought[t] = predict_round(now, room, scales, centre, prior), sold[0]
-        learn(y[row], now, centre, forget)
-    return rows.size
+    learn_from(label_of(y, state.num[0], plan.centre), n, plan, state)
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #99ee371e
 @kernel(apart=True)
-def fit_ridges(
-    state: Moments, room: Room, S: np.ndarray, m: int, scales: np.ndarray, centre: bool, prior: float, rate: float, w: np.ndarray,
-) -> None:
-    """Weights of each expert on the first m features of S, and in w their mean by exp(-rate loss / Y^2), Y half the range of the labels.
+def fit_ridges(S: np.ndarray, m: int, plan: Plan, state: Moments) -> None:
+    """Weights of each expert on the first m features of S, and in w their mean by exp(-loss / (8 Y^2)), Y half the range of the labels.
 
     These weights stand for rows to come, so that the ridge of a feature is that of its least known pair."""
     pairs, slot, d = state.pairs, state.slot, state.mark.size
-    losses, num, L, z, spread, W = state.losses, state.num[0], room.L, room.z, room.spread, room.W
-    of_label = correlations(state, room, S, m, centre, prior)
+    losses, num, L, z, spread, W, w, scales = state.losses, state.num[0], plan.L, plan.z, plan.spread, plan.W, plan.w, plan.scales
+    of_label = correlations(S, m, plan, state)
     for a in range(m):
         n = math.inf
         for b in range(m):
             if b != a: n = min(n, pair_count(pairs, slot, S[a], S[b], d))
-        if m > 1: room.ridge[a] = math.sqrt(num.weight / max(n, 1e-9 * num.weight))
+        if m > 1: plan.ridge[a] = math.sqrt(num.weight / max(n, 1e-9 * num.weight))
     Y, least, total = (num.high - num.low) / 2, losses[0], 0.0
     for s in range(scales.size + 1): least = min(least, losses[s])
     for a in range(m): w[a] = W[scales.size, a] = 0.0
@@ -198,35 +164,16 @@ def fit_ridges(
         for a in range(m): W[s, a] = W[min(s + 1, scales.size), a]
         if s < scales.size:
             for a in range(m): z[a] = 0.0
-            if not math.isnan(ridge_product(room, m, scales[s])):
+            if not math.isnan(ridge_product(plan, m, scales[s])):
                 for a in range(m - 1, -1, -1):
                     v = L[m, a]
                     for e in range(a + 1, m): v -= L[e, a] * z[e]
                     z[a] = v * L[a, a]
                 for a in range(m): W[s, a] = min(max(z[a] * of_label / spread[a], -1e200), 1e200) if spread[a] > 0 else 0.0
-        share = math.exp(-rate * ((losses[s] - least) / Y / Y)) if Y > 0 else 1.0
+        share = math.exp(-0.125 * ((losses[s] - least) / Y / Y)) if Y > 0 else 1.0
         total += share
         for a in range(m): w[a] += share * W[s, a]
     for a in range(m): w[a] /= total
-
-# %% ../../../nbs/own/moments/04_learner.ipynb #9302a8a2
-@kernel
-def play_moments(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: Moments, room: Room, scales: np.ndarray, centre: bool,
-    prior: float, forget: float, top: int, explore: float, limit: float, out: np.ndarray,
-) -> int:
-    "Rounds of `PairwiseLeastSquares` between two choices of favourites; returns how many were played."
-    S, values = state.S, state.values
-    for t in range(rows.size):
-        row, usable = rows[t], True
-        draw_features(words, state, top, explore)
-        for a in range(S.size):
-            values[a] = entry(X, row, S[a])
-            usable &= abs(values[a]) <= limit  # False also where a value is NaN
-        if not usable: return t
-        out[t] = predict_round(state, room, scales, centre, prior)
-        learn(y[row], state, centre, forget)
-    return rows.size
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #bd934e85
 def check_sizes(d: Any, budget: Any, top: Any, rows: Any, support: Any) -> tuple[int, int, int, int | None]:
@@ -244,21 +191,23 @@ def check_sizes(d: Any, budget: Any, top: Any, rows: Any, support: Any) -> tuple
     return d, budget, top, rows
 
 
-def spendable(budget: float) -> float:
-    "The budget of money and half of the excess that an environment forgives for rounding."
-    return budget * (1 + PRICE_SLACK / 2)
-
-
-def check_prices(d: Any, budget: Any, costs: Any, top: Any, support: str) -> tuple[float, int, int]:
-    "Budget of money, the most features that it buys (2 at least, for the size of the state), and top, with prices in range."
-    costs = np.sort(check_costs(costs, check_int("d", d, 2, 10**8, "its state has to fit into memory"), own_names(costs)))
-    budget = check_real("budget", budget, 0.0, LARGEST, "with costs it is money, in the unit of the prices")
-    if costs[0] > spendable(budget): fail("budget", budget, f"at least {costs[0]:.15g}, the smallest price")
-    if top is not None: fail("top", top, "None with costs", "favourites are limited by their prices")
-    if support != "greedy": fail("support", support, "'greedy' with costs", "it alone knows prices")
-    most = int((np.add.accumulate(costs) <= spendable(budget)).sum())
+def priced_menu(d: Any, budget: Any, costs: Any) -> Menu:
+    "A menu with prices of which something can be bought for the budget, and at most 2000 features."
+    costs = check_costs(costs, check_int("d", d, 2, 10**8, "its state has to fit into memory"), own_names(costs))
+    menu = Menu(check_real("budget", budget, 0.0, LARGEST, "with costs it is money, in the unit of the prices"), costs)
+    if not (most := spendable(menu)): fail("budget", budget, f"at least {costs.min():.15g}, the smallest price")
     if most > 2000: fail("budget", budget, "less", f"it buys {most} features at once, and a round costs the cube of that: at most 2000")
-    return budget, max(2, most), 0
+    return menu
+
+
+def purse(menu: Menu) -> float:
+    "What a learner spends in a round: the budget and half of the excess that is forgiven for rounding."
+    return (menu.budget + menu.limit) / 2
+
+
+def spendable(menu: Menu) -> int:
+    "The most features that a priced menu sells in a round."
+    return int((np.add.accumulate(np.sort(menu.prices(0))) <= purse(menu)).sum())
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #04learnerpar
 Features = Annotated[int, Integer(
@@ -306,35 +255,42 @@ Adaptive = Annotated[bool, Flag(
 class PairwiseMoments(Learner):
     "State, favourites and learning of the three learners (base class)."
 
-    arrays: tuple[str, ...] = Moments._fields
-    State = Moments
-    single: np.ndarray; favourites: np.ndarray; slot: np.ndarray; owner: np.ndarray; arms: np.ndarray; losses: np.ndarray  # of `Moments`
-    sold: np.ndarray  # with prices, (1,): how many features were bought
-    fixed: ClassVar[tuple[str, ...]] = ()  # arguments that a subclass does not have
+    State: ClassVar[Any] = Moments
+    kernels: ClassVar[tuple[Any, ...]] = (select, predict, learn)
+    single: np.ndarray; favourites: np.ndarray; slot: np.ndarray; owner: np.ndarray; age: np.ndarray  # of `Moments`
+    arms: np.ndarray; losses: np.ndarray
+    forget: float; centre: bool; prior: float  # arguments that all have, and those that some lack
+    rows: int | None = None
+    explore: float = 1.0
+    support: str = "greedy"
+    adaptive: bool = False
     growth: ClassVar[float] = GROWTH
     scale_free = True
 
-    def __init__(
-        self, d: int, budget: int, held: int, first: int, explore: Any, rows: int | None, forget: Any, centre: Any, scales: Any, prior: Any,
-        seed: Any, **params: Any,
-    ):
-        self.centre, self.top, self.rows, self.support, self.explore = centre, first, rows, params.get("support", "greedy"), explore
-        scales = np.sort(check_array("scales", scales, (None,)))
-        if not 1 <= scales.size <= 100 or not 1e-30 <= scales.min() <= scales.max() <= 1e30:
-            fail("scales", scales.tolist(), "1 to 100 numbers from 1e-30 to 1e30")
-        self.scales, self.forget, self.prior = scales, forget, prior
-        kept = {"rows": rows, "explore": self.explore, "forget": self.forget, "centre": self.centre, "prior": self.prior}
-        kept = {name: value for name, value in kept.items() if name not in self.fixed}
-        super().__init__(d, budget, seed, scales=scales.tolist(), **kept, **params)
-        adaptive = params.get("adaptive", False)
-        vars(self).update(fresh_state(d, budget, held, rows, scales.size + 1 + adaptive, adaptive)._asdict())
-        b = budget + 2
-        self.room = Room(*[*np.zeros((2, b, b)), *np.zeros((4, b)), np.zeros((scales.size + 1, b))])
+    def __init__(self, d: int, width: int, menu: Menu, first: int, holds: int, seed: Any, *, scales: Any, **params: Any):
+        vars(self).update(params)
+        self.scales = np.sort(check_array("scales", scales, (None,)))
+        if not 1 <= self.scales.size <= 100 or not 1e-30 <= self.scales.min() <= self.scales.max() <= 1e30:
+            fail("scales", self.scales.tolist(), "1 to 100 numbers from 1e-30 to 1e30")
+        super().__init__(d, width, seed, scales=self.scales.tolist(), **params)
+        self.menu, self.budget, self.top = menu, menu.budget, first  # type: ignore[assignment]  # money may be a fraction
+        self.width, self.holds, self.experts = width, holds, self.scales.size + 1 + self.adaptive
+        self.places, self.slots, self.owners = d * (d - 1) // 2 if self.rows is None else self.rows * d, 0, 0
+        if self.rows is not None: self.slots, self.owners = d, self.rows
+        self.stakes = d + 1 if self.adaptive else 0
+        self._allocate()
+        self.slot[:] = self.owner[:] = -1
+        self.age[:] = -1
+        had = np.sort((costs := menu.prices(d))[costs <= purse(menu)])  # a first choice when each could be bought START times
+        self.num["weight"], self.num["next"] = 1.0, math.ceil(START * max(1.0, min(float(had.sum()) / menu.budget, float(had.size))))
 
-    @property
-    def _now(self) -> Moments:
-        "The state, with as many places for the purchase as were bought."
-        return self._state
+    @cached_property
+    def _plan(self) -> Any:
+        k, costs = self.width + 2, self.menu.prices(self.d)
+        order = np.argsort(costs, kind="stable")[: 0 if self.menu.counted else np.count_nonzero(costs <= purse(self.menu))]
+        given = (self.centre, self.forget, self.prior, self.explore, self.top, self.scales, self.menu.counted, purse(self.menu), costs)
+        room = (*np.zeros((2, k, k)), *np.zeros((4, k)), np.zeros((self.scales.size + 1, k)), np.zeros(k))
+        return Plan(*given, order, costs[order], np.zeros(2 * k, np.int64), *room)
 
     @property
     def means_(self) -> np.ndarray:
@@ -357,16 +313,19 @@ class PairwiseMoments(Learner):
         "Scale of the ridge with which favourites are chosen: that of the best expert."
         return float(self.scales[int(np.argmin(self.losses[: self.scales.size]))])
 
-    def _forward(self, k: int) -> np.ndarray: return self._bargains(k, NO_PRICES, 0.0, False)[0]
-
-    def _bargains(
-        self, k: int, costs: np.ndarray, money: float, divide: bool, least: float = 0.0, first: int = -1,
-    ) -> tuple[np.ndarray, float]:
+    def _bargains(self, k: int, money: float, divide: bool, least: float = 0.0, first: int = -1) -> tuple[np.ndarray, float]:
         "Forward selection of at most k features for the money, and the part of the label's variance that it saves."
         chosen, space = np.zeros(k, np.int64), np.zeros((k + 3, self.d))
-        args = (self.selection_scale, self.centre, self.prior, costs, money, divide, least, first)
-        n, saved = choose_forward(self._state, chosen, space, *args)
+        n, saved = choose_forward(chosen, space, self.selection_scale, money, divide, least, first, self._plan, self._state)
         return chosen[:n], saved
+
+    def _forward(self, k: int) -> np.ndarray:
+        "Favourites for the budget, the better of two lists if features have prices; then others, up to k, whose pairs are kept."
+        ways = (False,) if self.menu.counted else (True, False)
+        found, _ = max((self._bargains(self.width, purse(self.menu), divide) for divide in ways), key=operator.itemgetter(1))
+        if k <= self.width: return found
+        wide, _ = self._bargains(k, math.inf, not self.menu.counted)
+        return np.concatenate([found, wide[~np.isin(wide, found)]])[:k]
 
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """The estimated correlations from which favourites are chosen; d x d numbers.
@@ -394,35 +353,25 @@ class PairwiseMoments(Learner):
                 found = best_support(V, b, k) if self.support == "exact" else np.flatnonzero(lasso_weights(V, b, k, 60))
                 found = found[self._forward_order(V, b, found)]
             if self.rows is not None: assign_rows(self._state, found, len(found))
-            n = self._affordable(found[:k])
+            n = int((np.add.accumulate(self._plan.costs[found[:k]]) <= purse(self.menu)).sum())
             self.favourites[:n], self.num[0]["held"] = found[:n], n
         self.arms /= 2
-        self._plan()
+        self._choose_later()
 
     def _follow(self) -> None:
         "Before the first choice a bad label is forgotten; with a memory the references of the sums follow what is remembered."
         if not self.num[0]["settled"]: settle(self._state, self.centre)
         if self.forget < 1 and self.centre: follow(self._state)
 
-    def _affordable(self, found: np.ndarray) -> int:
-        "How many of the first features can be bought together."
-        return len(found)
-
-    def _plan(self) -> None:
+    def _choose_later(self) -> None:
         "When the next choice is made."
         num, memory = self.num[0], math.inf if self.forget == 1 else 1 / (1 - self.forget)
         t = int(num["rounds"])
         num["next"] = t + max(1, math.ceil((self.growth - 1) * min(t, memory)))
 
-    def _query(self) -> np.ndarray:
-        draw_features(self.words, tuple(self._state), self.top, self.explore)
-        return self.S.copy()
-
     def _update(self, y: float) -> None:
-        if learn(y, tuple(self._now), self.centre, self.forget): self._choose()
-
-    @property
-    def _asked(self) -> np.ndarray: return self._now.S
+        super()._update(y)
+        self._pause(1)
 
     def _part(self, n: int, score: bool) -> int:
         num = self.num[0]
@@ -434,11 +383,7 @@ class PairwiseMoments(Learner):
 
     @property
     def _places(self) -> dict[str, tuple[Any, int]]:
-        num, n = self.num[0], self.favourites.size
-        rows = {"slot": (self.slot + 1, max(len(self.owner), 1) + 1), "owner": (self.owner + 1, self.d + 1)}  # -1: none
-        counts = {"held": (num["held"], n + 1), "arm": (num["arm"], 2), "chosen": (num["chosen"], self.scales.size + 1)}
-        sold = {} if self.costs is None else {"features bought": (self.sold[0], self.S.size + 1)}
-        return {"S": (self.S, self.d), "favourites": (self.favourites, self.d), **rows, **counts, **sold}
+        return super()._places | {"slot": (self.slot + 1, self.owners + 1), "owner": (self.owner + 1, self.d + 1)}  # -1: none
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #4ee7d67f
 @register("own", needs="Any", theorem="own/moments/02_experts.ipynb#thm-aggregation", budget=r"`budget` $=k'\ge2$",
@@ -472,7 +417,6 @@ class PairwiseLeastSquares(PairwiseMoments):
     PairwiseTrainingOnly : all features are free when it is scored.
     """
 
-    late_labels = True
     takes_fewer = True
 
     @validated
@@ -482,73 +426,44 @@ class PairwiseLeastSquares(PairwiseMoments):
         centre: Centre = True, scales: Scales = SCALES, prior: Prior = PRIOR, adaptive: Adaptive = False,
         seed: Seed = None,
     ):
-        money, most, top = (0.0, budget, top) if costs is None else check_prices(d, budget, costs, top, support)
-        d, most, top, rows = check_sizes(d, most, top, rows, support)
-        args = (most if most < d else 0, top, explore, rows, forget, centre, scales, prior, seed)
-        self.adaptive = adaptive
-        super().__init__(d, most, *args, top=top, support=support, adaptive=self.adaptive)
-        self._came = most  # values of the purchase that came
-        if costs is not None: self._take_prices(money, costs)
+        if costs is None:
+            d, width, top, rows = check_sizes(d, budget, top, rows, support)
+            menu, given = Menu(width), top
+        else:
+            menu = priced_menu(d, budget, costs)
+            if top is not None: fail("top", top, "None with costs", "favourites are limited by their prices")
+            if support != "greedy": fail("support", support, "'greedy' with costs", "it alone knows prices")
+            d, width, top, rows = check_sizes(d, max(2, spendable(menu)), 0, rows, support)
+            given = None
+        options = {"explore": explore, "forget": forget, "rows": rows, "centre": centre, "prior": prior, "adaptive": adaptive}
+        super().__init__(d, width, menu, top, width if width < d else 0, seed, scales=scales, top=given, support=support, **options)
+        if costs is not None:
+            self.names_ = own_names(costs)
+            self.params |= {"budget": menu.budget, "costs": menu.prices(d).tolist()}
 
-    def _take_prices(self, budget: float, costs: Any) -> None:
-        "Spend money instead of counting."
-        self.names_ = own_names(costs)
-        self.costs, self.limit = check_costs(costs, self.d, self.names_), spendable(budget)
-        self.budget = budget  # type: ignore[assignment]  # money may be a fraction
-        self.params |= {"budget": budget, "costs": self.costs.tolist(), "top": None}
-        self.order = np.argsort(self.costs, kind="stable")[: int((self.costs <= self.limit).sum())]
-        self.ranked, self.space = self.costs[self.order], np.zeros(2 * self.S.size + 1, np.int64)
-        self.sold, self.arrays = np.zeros(1, np.int64), (*self.arrays, "sold")
-        self.num[0]["next"] = math.ceil(START * max(1.0, min(float(self.ranked.sum()) / budget, float(self.order.size))))
+    @property
+    def costs(self) -> np.ndarray | None:
+        "The prices (d,), if features have some."
+        return self.menu.costs
 
     @property
     def most(self) -> int:
         "Most features that a round can buy; 2 if that is one."
-        return self.S.size
-
-    @property
-    def _now(self) -> Moments:
-        if self.costs is None and self._came == self.S.size: return self._state
-        n = self._came if self.costs is None else int(self.sold[0])
-        return self._state._replace(S=self.S[:n], values=self.values[:n])
-
-    @property
-    def _prices(self) -> Prices:
-        "The arguments of `draw_priced`."
-        return Prices(self.sold, self.costs, self.order, self.ranked, self.space, self.limit)  # type: ignore[arg-type]
-
-    def _forward(self, k: int) -> np.ndarray:
-        if self.costs is None: return super()._forward(k)
-        offers = (self._bargains(self.most, self.costs, self.limit, divide) for divide in (True, False))
-        found, _ = max(offers, key=operator.itemgetter(1))
-        if k <= self.most: return found
-        wide, _ = self._bargains(k, self.costs, math.inf, True)  # with `rows`: whose pairs are kept besides
-        return np.concatenate([found, wide[~np.isin(wide, found)]])[:k]
-
-    def _affordable(self, found: np.ndarray) -> int:
-        return len(found) if self.costs is None else int((np.add.accumulate(self.costs[found]) <= self.limit).sum())
-
-    def _query(self) -> np.ndarray:
-        self._came = self.S.size
-        if self.costs is None: return super()._query()
-        draw_priced(self.words, self._state, self._prices, self.explore)
-        return self.S[: self.sold[0]].copy()
+        return self.width
 
     def _known_together(self) -> np.ndarray:
         """Features for weights that stand: as many as may be bought, each pair bought together 30 times, or as often as can be had.
 
         Forward selection begins with each favourite, and each of the features that say most alone: what is chosen first must not be one
         that is new, and known together with few. Of the largest sets it takes the one that saves most."""
-        costs, money = (NO_PRICES, 0.0) if self.costs is None else (self.costs, self.limit)
-        space, full = np.zeros((3, self.d)), len(self._forward(self.most))
-        scale, none = self.selection_scale, np.zeros(0, np.int64)
-        choose_forward(self._state, none, space, scale, self.centre, self.prior, NO_PRICES, 0.0, False, 0.0, -1)  # what each says alone
-        alone = np.argsort(-(space[1] ** 2) / np.maximum(space[2], 0.05), kind="stable")[: self.most]
+        space, full, none = np.zeros((3, self.d)), len(self._forward(self.width)), np.zeros(0, np.int64)
+        choose_forward(none, space, self.selection_scale, 0.0, False, 0.0, -1, self._plan, self._state)  # what each says alone
+        alone = np.argsort(-(space[1] ** 2) / np.maximum(space[2], 0.05), kind="stable")[: self.width]
         starts = dict.fromkeys([*self.favourites_.tolist(), *alone.tolist()])
         best, least = (0, 0.0, none), TOGETHER if self.forget == 1 else min(TOGETHER, 0.15 / (1 - self.forget))
         while best[0] < full and least > 1:
             for first in starts:
-                found, saved = self._bargains(self.most, costs, money, self.costs is not None, least, first)
+                found, saved = self._bargains(self.width, purse(self.menu), not self.menu.counted, least, first)
                 best = max(best, (min(len(found), full), saved, found), key=lambda offer: offer[:2])
             least /= 2
         return best[2]
@@ -557,10 +472,9 @@ class PairwiseLeastSquares(PairwiseMoments):
     def coef_(self) -> np.ndarray:
         "Weights (d,), a mean over the ridges, on features that forward selection takes now, among those bought together 30 times."
         w, found = np.zeros(self.d), self._known_together()
-        values = np.zeros(len(found))
-        args = (self.room, found, len(found), self.scales, self.centre, self.prior, 0.125, values)
-        if self.num[0]["count"]: fit_ridges(self._state, *args)
-        w[found] = values
+        if self.num[0]["count"]:
+            fit_ridges(found, len(found), self._plan, self._state)
+            w[found] = self._plan.w[: len(found)]
         return w
 
     @property
@@ -570,31 +484,13 @@ class PairwiseLeastSquares(PairwiseMoments):
         if not self.centre or not num["count"]: return 0.0
         return float(num["y_ref"] + num["y_sum"] / num["count"] - (self.coef_ * self.means_).sum())
 
-    def _predict(self, values: np.ndarray) -> float:
-        self.values[: values.size] = values
-        return predict_round(tuple(self._now), tuple(self.room), self.scales, self.centre, self.prior)
-
     @property
     def explored_(self) -> bool:
         "Whether the last query held random features besides favourites."
         return bool(self.num[0]["arm"] == 0)
 
-    def _take_in(self, S: Any, values: Any) -> np.ndarray:
-        values = super()._take_in(S, values)
-        self._came = values.size
-        if self.costs is not None: self.sold[0] = values.size
-        return values
-
     def _check_purchase(self, S: np.ndarray) -> None:
-        check_int("number of features in S", S.size, 0, self.most, "more cannot be had for the budget")
-        if self.costs is not None:
-            check_real("price of S", price_of(self.costs, S), -1.0, self.budget * (1 + PRICE_SLACK), "the budget")
+        check_int("number of features in S", S.size, 0, self.width, "more cannot be had for the budget")
+        check_real("price of S", self.menu.price(S), -1.0, self.menu.limit, "the budget")
 
     def _count_as(self, explored: bool) -> None: self.num[0]["arm"] = 0 if explored else 1
-
-    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        self._came = self.S.size
-        args = (self.room, self.scales, self.centre, self.prior, self.forget)
-        rest = (self.explore, self._limit, *books)
-        if self.costs is None: return play_moments(self.words, X, y, rows, self._state, *args, self.top, *rest[:3])
-        return play_priced(self.words, X, y, rows, self._state, self._prices, *args, *rest)

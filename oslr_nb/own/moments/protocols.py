@@ -8,20 +8,21 @@ Weights committed before the purchase, and weights on all features where only tr
 from __future__ import annotations
 
 import math
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ...core.checks import check_int
 from ...core.compiled import entry
+from ...core.environment import Menu
 from ...core.kernels import kernel
 from ...core.parameters import Integer, Parameter, Seed, validated
 from ...core.registry import register
 from .learner import Centre, Features, Forget, PairwiseMoments, Prior, Rows, Scales, check_sizes
 from .experts import label_of
 from .learner import fit_ridges, learn, learn_from
-from .purchases import draw_features, fill_moments
-from .sums import Moments, Room
+from .purchases import draw_features, fill_moments, select
+from .sums import Moments, Plan
 from .sums import PRIOR, SCALES, cut_value, label_deviation
 from ..parameter_free import FAR_LABEL
 
@@ -49,45 +50,37 @@ def middle_of(state: Moments, w: np.ndarray, centre: bool) -> float:
 
 
 @kernel
-def guess_committed(state: Moments, W: np.ndarray, centre: bool) -> None:
+def guess_committed(plan: Plan, state: Moments) -> None:
     "Predictions of the experts, whose weights on the favourites are rows of W, from the bought values; cut off at the labels seen."
-    values, guess, num = state.values, state.guess, state.num[0]
+    values, guess, num, W = state.values, state.guess, state.num[0], plan.W
     for s in range(guess.size):
-        guess[s] = middle_of(state, W[s], centre)
+        guess[s] = middle_of(state, W[s], plan.centre)
         for a in range(np.int64(num.held)): guess[s] += W[s, a] * values[a]
         guess[s] = min(max(guess[s], num.low), num.high)
 
 
 @kernel
-def commit_weights(state: Moments, room: Room, scales: np.ndarray, centre: bool, prior: float, w: np.ndarray) -> int:
-    "Weights of all experts on the favourites, into the room, and their mean w; returns how many are not 0."
-    n, count = np.int64(state.num[0].held), 0
-    fit_ridges(state, room, state.favourites, n, scales, centre, prior, 0.125, w)
+def commit(plan: Plan, state: Moments) -> int:
+    "Weights of all experts on the favourites, and their mean, into the plan; returns how many are not 0."
+    n, count, w = np.int64(state.num[0].held), 0, plan.w
+    fit_ridges(state.favourites, n, plan, state)
     for a in range(n): count += w[a] != 0
     return count
 
 
 @kernel
-def play_committed(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: Moments, room: Room, scales: np.ndarray, centre: bool,
-    prior: float, forget: float, limit: float, w: np.ndarray, out: np.ndarray, bought: np.ndarray,
-) -> int:
-    "Rounds of `PairwisePOSLR` between two choices of favourites; returns how many were played."
-    S, values, favourites, num = state.S, state.values, state.favourites, state.num[0]
-    for t in range(rows.size):
-        row, usable, score = rows[t], True, 0.0
-        count = commit_weights(state, room, scales, centre, prior, w)
-        middle = middle_of(state, w, centre)
-        draw_features(words, state, favourites.size, 1.0)
-        for a in range(S.size):
-            values[a] = entry(X, row, S[a])
-            usable &= abs(values[a]) <= limit
-        if not usable: return t
-        for a in range(np.int64(num.held)): score += w[a] * values[a]
-        out[t], bought[t] = score + middle, S.size + count
-        guess_committed(state, room.W, centre)
-        learn(y[row], state, centre, forget)
-    return rows.size
+def score_committed(X: tuple, row: int, plan: Plan, state: Moments) -> float:
+    "The score of the committed weights, whose features are the first of the purchase."
+    values, w, score = state.values, plan.w, 0.0
+    for a in range(np.int64(state.num[0].held)): score += w[a] * values[a]
+    return score + middle_of(state, w, plan.centre)
+
+
+@kernel
+def learn_committed(y: float, n: int, late: bool, plan: Plan, state: Moments) -> None:
+    "Update the losses of the experts and all sums."
+    guess_committed(plan, state)
+    learn(y, n, late, plan, state)
 
 # %% ../../../nbs/own/moments/05_protocols.ipynb #05protocolsp
 Budget = Annotated[int, Parameter(
@@ -122,7 +115,7 @@ class PairwisePOSLR(PairwiseMoments):
 
     example = {"k": 2}
     protocol: ClassVar[str] = "POSLR"
-    fixed = ("explore",)
+    kernels = (select, score_committed, learn_committed, commit)
 
     @validated
     def __init__(
@@ -132,40 +125,42 @@ class PairwisePOSLR(PairwiseMoments):
         d, budget, _, rows = check_sizes(d, budget, None, rows, "greedy")
         most = d if budget == d else budget - 2
         k = check_int("k", k, 1, most, "two random features show a pair, besides the committed ones")
-        super().__init__(d, budget, k, k, 1.0, rows, forget, centre, scales, prior, seed, k=k)
-        self.w = np.zeros(k)
+        super().__init__(d, budget, Menu(budget), k, k, seed, scales=scales, rows=rows, forget=forget, centre=centre, prior=prior, k=k)
 
     @property
     def coef_(self) -> np.ndarray:
         "The weights (d,) that are committed next."
         out = np.zeros(self.d)
-        self._commit()
-        out[self.favourites_] = self.w[: int(self.num[0]["held"])]
+        commit(self._plan, self._state)
+        out[self.favourites_] = self._plan.w[: int(self.num[0]["held"])]
         return out
 
     @property
     def intercept_(self) -> float:
         "Committed with the weights; 0 without centring."
-        self._commit()
-        return float(middle_of(self._state, self.w, self.centre))
+        commit(self._plan, self._state)
+        return float(middle_of(self._state, self._plan.w, self.centre))
 
-    def _commit(self) -> None: commit_weights(self._state, self.room, self.scales, self.centre, self.prior, self.w)
-
-    def _predict(self, values: np.ndarray) -> float:
-        self.values[:] = values
-        self._commit()
-        guess_committed(self._state, self.room.W, self.centre)
-        return 0.0
-
-    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        args = (self.room, self.scales, self.centre, self.prior, self.forget, self._limit, self.w, *books)
-        return play_committed(self.words, X, y, rows, self._state, *args)
+    def _update(self, y: float) -> None:
+        commit(self._plan, self._state)  # in memory for working, which a file does not hold
+        super()._update(y)
 
 # %% ../../../nbs/own/moments/05_protocols.ipynb #6180f697
+class FitPlan(NamedTuple):
+    "The constants of `PairwiseTrainingOnly`, and the fits in force until the next ones are made."
+
+    centre: bool
+    forget: float
+    scales: np.ndarray
+    table: np.ndarray  # (scales + 1, d + 1): weights and mean label of each fit, the last of the mean label alone
+    shift: np.ndarray  # (d,): means of the features
+    gains: np.ndarray  # (scales, 3): what fresh examples say of each fit and the next
+
+
 @kernel(apart=True)
-def fit_all(state: Moments, V: np.ndarray, b: np.ndarray, spread: np.ndarray, scales: np.ndarray, centre: bool, table: np.ndarray) -> None:
+def fit_all(V: np.ndarray, b: np.ndarray, spread: np.ndarray, plan: FitPlan, state: Moments) -> None:
     "Ridge regression on all features for each scale into the rows of `table`; V (correlations above the diagonal) is overwritten below it."
-    single, num = state.single, state.num[0]
+    single, num, table, scales, centre = state.single, state.num[0], plan.table, plan.scales, plan.centre
     d, of_label = b.size, label_deviation(num, centre)
     mean = num.y_ref + (num.y_sum / num.count if centre else 0.0)
     for s in range(scales.size - 1, -1, -1):
@@ -195,11 +190,11 @@ def fit_all(state: Moments, V: np.ndarray, b: np.ndarray, spread: np.ndarray, sc
 
 # %% ../../../nbs/own/moments/05_protocols.ipynb #f0ca210a
 @kernel
-def estimate_gains(y: float, state: Moments, table: np.ndarray, shift: np.ndarray, gains: np.ndarray) -> None:
+def estimate_gains(y: float, plan: FitPlan, state: Moments) -> None:
     """Unbiased estimates of the squared losses of all fits on this example, from a uniform set of features; their differences.
 
     Row s of `gains`: sums of loss(s) - loss(s + 1) and of its square, and the number of examples."""
-    S, values = state.S, state.values
+    S, values, table, shift, gains = state.S, state.values, plan.table, plan.shift, plan.gains
     d, m, last = shift.size, S.size, 0.0
     one, two = d / m, d / m * ((d - 1) / (m - 1))
     for s in range(table.shape[0] - 1, -1, -1):
@@ -217,16 +212,15 @@ def estimate_gains(y: float, state: Moments, table: np.ndarray, shift: np.ndarra
 
 
 @kernel
-def learn_gains(
-    y: float, state: Moments, table: np.ndarray, shift: np.ndarray, gains: np.ndarray, centre: bool, forget: float,
-) -> bool:
-    "Learn from a labelled example and judge all fits by it; returns whether they are to be made again."
+def learn_and_judge(y: float, n: int, late: bool, plan: FitPlan, state: Moments) -> None:
+    "Learn from a labelled example and judge all fits by it."
+    centre = plan.centre
     y = label_of(y, state.num[0], centre)
     S, values, w = state.S, state.values, state.num[0].weight
     for a in range(S.size):  # none is to decide between fits alone
         values[a] = cut_value(values[a], state.single[S[a]], w, centre, FAR_LABEL)[0]
-    estimate_gains(y, state, table, shift, gains)
-    return learn_from(y, state, centre, forget)
+    estimate_gains(y, plan, state)
+    learn_from(y, n, plan, state)
 
 
 @kernel
@@ -241,26 +235,18 @@ def safe_choice(gains: np.ndarray) -> int:
 
 
 @kernel
-def play_training(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, state: Moments, table: np.ndarray, shift: np.ndarray, gains: np.ndarray,
-    centre: bool, forget: float, w: np.ndarray, offset: float, limit: float, out: np.ndarray,
-) -> int:
-    "Rounds of `PairwiseTrainingOnly` between two fits; returns how many were played. Nothing is scored if `out` is empty."
-    S, values = state.S, state.values
-    for t in range(rows.size):
-        row, usable, score = rows[t], True, mean_label(state, centre) - offset
-        if out.size > 0:
-            for i in range(w.size):
-                if w[i] != 0: score += w[i] * entry(X, row, i)
-            if not abs(score) < math.inf: return t
-            out[t] = score
-        draw_features(words, state, 0, 1.0)
-        for a in range(S.size):
-            values[a] = entry(X, row, S[a])
-            usable &= abs(values[a]) <= limit
-        if not usable: return t
-        learn_gains(y[row], state, table, shift, gains, centre, forget)
-    return rows.size
+def select_at_random(words: np.ndarray, n: int, plan: FitPlan, state: Moments) -> int:
+    "A uniform set."
+    return n if n > 0 else draw_features(words, 0, 1.0, state)
+
+
+@kernel
+def score_all(X: tuple, row: int, plan: FitPlan, state: Moments) -> float:
+    "The score of the fit in force; features without weight are not looked at."
+    w, shift, score = plan.table[np.int64(state.num[0].chosen)], plan.shift, mean_label(state, plan.centre)
+    for i in range(shift.size):
+        if w[i] != 0: score += w[i] * (entry(X, row, i) - shift[i])
+    return score
 
 # %% ../../../nbs/own/moments/05_protocols.ipynb #001d197d
 @register("own", needs="", budget=r"`budget` $=k'\ge2$", assumptions="none to run", bound="none proved here",
@@ -281,8 +267,8 @@ class PairwiseTrainingOnly(PairwiseMoments):
     """
 
     protocol: ClassVar[str] = "training-only"
+    kernels = (select_at_random, score_all, learn_and_judge)
     arrays = (*Moments._fields, "table", "shift", "gains")
-    fixed = ("explore", "rows")
     growth = 1.25
 
     @validated
@@ -291,10 +277,13 @@ class PairwiseTrainingOnly(PairwiseMoments):
         prior: Prior = PRIOR, seed: Seed = None,
     ):
         d, budget, _, _ = check_sizes(d, budget, 0, None, "greedy")
-        super().__init__(d, budget, 0, 0, 1.0, None, forget, centre, scales, prior, seed)
+        super().__init__(d, budget, Menu(budget), 0, 0, seed, scales=scales, forget=forget, centre=centre, prior=prior)
         n = self.scales.size
         self.table, self.shift, self.gains = np.zeros((n + 1, d + 1)), np.zeros(d), np.zeros((n, 3))
         self.num[0]["chosen"] = n
+
+    @property
+    def _plan(self) -> Any: return FitPlan(self.centre, self.forget, self.scales, self.table, self.shift, self.gains)
 
     @property
     def coef_(self) -> np.ndarray:
@@ -319,22 +308,9 @@ class PairwiseTrainingOnly(PairwiseMoments):
         self._follow()
         V, b, spread = np.zeros((self.d, self.d)), np.zeros(self.d), np.zeros(self.d)
         fill_moments(self._state, V, b, spread, 0.0, self.centre, self.prior)
-        fit_all(self._state, V, b, spread, self.scales, self.centre, self.table)
+        fit_all(V, b, spread, self._plan, self._state)
         f = self.single
         if self.centre: self.shift[:] = f["ref"] + f["sum"] / np.where(f["n"] > 0, f["n"], 1)
         self.num[0]["chosen"] = safe_choice(self.gains)
         self.gains /= 2
-        self._plan()
-
-    def _predict(self, values: np.ndarray) -> float:
-        self.values[:] = values
-        return 0.0
-
-    def _update(self, y: float) -> None:
-        if learn_gains(y, self._state, self.table, self.shift, self.gains, self.centre, self.forget): self._choose()
-
-    def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        out = books[0] if score else books[0][:0]
-        w = self.coef_
-        args = (self.table, self.shift, self.gains, self.centre, self.forget, w, float((w * self.shift).sum()), self._limit, out)
-        return play_training(self.words, X, y, rows, self._state, *args)
+        self._choose_later()

@@ -16,7 +16,7 @@ from ...core.compiled import find_in_sums, uniform
 from ...core.designs import draw_outside
 from ...core.environment import PRICE_SLACK
 from ...core.kernels import kernel
-from .sums import Moments, Prices
+from .sums import Moments, Plan
 from .sums import SHARE_FOR_FAVOURITES, deviation, label_correlation, label_deviation, pair_correlation, pair_count
 
 # %% auto #0
@@ -39,13 +39,13 @@ def best_bargain(residual: np.ndarray, free: np.ndarray, costs: np.ndarray, mone
 # %% ../../../nbs/own/moments/03_purchases.ipynb #6588b932
 @kernel(apart=True)
 def choose_forward(
-    state: Moments, chosen: np.ndarray, space: np.ndarray, scale: float, centre: bool, prior: float, costs: np.ndarray, money: float,
-    divide: bool, least: float, first: int,
+    chosen: np.ndarray, space: np.ndarray, scale: float, money: float, divide: bool, least: float, first: int, plan: Plan, state: Moments,
 ) -> tuple[int, float]:
     """Forward selection on the shrunk correlations with ridge; returns how many of `chosen` were found, and what they save.
 
-    O(d k^2), memory O(d k). With prices (none: empty) it takes what still fits the money, by gain, or by gain per price. `least`: rounds
-    in which each pair of the chosen was bought together, at least. `first`: the feature to begin with, -1 for the best."""
+    O(d k^2), memory O(d k). It takes what still fits the money, by gain, or by gain per price. `least`: rounds in which each pair of the
+    chosen was bought together, at least. `first`: the feature to begin with, -1 for the best."""
+    centre, prior, costs = plan.centre, plan.prior, plan.costs
     pairs, slot, single, mark, num = state.pairs, state.slot, state.single, state.mark, state.num[0]
     d, weight, of_label = mark.size, num.weight, label_deviation(num, centre)
     spread, residual, free, rows = space[0], space[1], space[2], space[3:]
@@ -56,17 +56,11 @@ def choose_forward(
         free[l] = 1 + scale * math.sqrt(weight / f.n) if spread[l] > 0 else 0.0
     saved = 0.0
     for m in range(chosen.size):
-        best, i = 0.0, -1
-        if costs.size == 0:
-            for l in range(d):
-                if free[l] <= 0.05: continue
-                gain = residual[l] * residual[l] / free[l]
-                if gain > best: best, i = gain, l
-        else: best, i = best_bargain(residual, free, costs, money, divide)
-        if m == 0 and first >= 0 and free[first] > 0.05 and (costs.size == 0 or costs[first] <= money):
+        best, i = best_bargain(residual, free, costs, money, divide)
+        if m == 0 and first >= 0 and free[first] > 0.05 and costs[first] <= money:
             best, i = residual[first] * residual[first] / free[first], first
         if i < 0: return m, saved
-        if costs.size > 0: money -= costs[i]
+        money -= costs[i]
         saved += best
         root, row = math.sqrt(free[i]), rows[m]
         for l in range(d):
@@ -109,9 +103,8 @@ def choose_arm(u: float, share: float, held: float, arms: np.ndarray) -> int:
 
 
 @kernel
-def draw_features(words: np.ndarray, state: Moments, top: int, explore: float) -> None:
-    "Buy the favourites, all or `top` of them, and of the other features a uniform subset."
-    state = Moments(*state)  # as in `predict_round`
+def draw_features(words: np.ndarray, top: int, explore: float, state: Moments) -> int:
+    "Buy the favourites, all or `top` of them, and of the other features a uniform subset; returns how many features."
     S, favourites, mark, arms, num = state.S, state.favourites, state.mark, state.arms, state.num[0]
     num.arm = choose_arm(uniform(words), max(explore, (num.rounds + 1) ** (-1 / 3)), num.held, arms)
     stamp, held = np.int64(num.rounds) + 1, min(int(num.held), top if num.arm == 0 else S.size)
@@ -119,6 +112,7 @@ def draw_features(words: np.ndarray, state: Moments, top: int, explore: float) -
         S[a] = favourites[a]
         mark[S[a]] = stamp
     draw_outside(words, mark.size, held, S.size - held, mark, stamp, S[held:])
+    return S.size
 
 # %% ../../../nbs/own/moments/03_purchases.ipynb #0e4d32be
 @kernel(apart=True)
@@ -150,14 +144,14 @@ def buy_one(i: int, S: np.ndarray, n: int, left: float, costs: np.ndarray, mark:
 
 @kernel
 def buy_at_random(
-    words: np.ndarray, S: np.ndarray, n: int, left: float, kept: float, prices: Prices, mark: np.ndarray, stamp: int,
+    words: np.ndarray, S: np.ndarray, n: int, left: float, kept: float, plan: Plan, mark: np.ndarray, stamp: int,
 ) -> tuple[int, float]:
     """Buy features one by one, each uniform among those that are not bought and fit the remaining money.
 
     Until two are bought and no more than `kept` is left, or nothing fits. Returns how many are bought, and what is
     left.
     """
-    costs, order, ranked, space = prices.costs, prices.order, prices.ranked, prices.space
+    costs, order, ranked, space = plan.costs, plan.order, plan.ranked, plan.space
     end, rest = ranked.size, 0
     while n < S.size and (n < 2 or left > kept):
         end = find_in_sums(ranked[:end], left)  # those before it fit, by their price
@@ -176,14 +170,22 @@ def buy_at_random(
 
 
 @kernel
-def draw_priced(words: np.ndarray, state: Moments, prices: Prices, explore: float) -> None:
-    "Buy favourites, after random features in a round that explores, and at random what still fits."
+def draw_priced(words: np.ndarray, plan: Plan, state: Moments) -> int:
+    "Buy favourites, after random features in a round that explores, and at random what still fits; returns how many features."
     S, favourites, mark, arms, num = state.S, state.favourites, state.mark, state.arms, state.num[0]
-    sold, costs, limit = prices.sold, prices.costs, prices.limit
-    num.arm = choose_arm(uniform(words), max(explore, (num.rounds + 1) ** (-1 / 3)), num.held, arms)
+    costs, limit = plan.costs, plan.limit
+    num.arm = choose_arm(uniform(words), max(plan.explore, (num.rounds + 1) ** (-1 / 3)), num.held, arms)
     stamp, n, left = np.int64(num.rounds) + 1, 0, limit
-    if num.arm == 0: n, left = buy_at_random(words, S, n, left, (SHARE_FOR_FAVOURITES + PRICE_SLACK) * limit, prices, mark, stamp)
+    if num.arm == 0: n, left = buy_at_random(words, S, n, left, (SHARE_FOR_FAVOURITES + PRICE_SLACK) * limit, plan, mark, stamp)
     for a in range(np.int64(num.held)):
         i = favourites[a]
         if mark[i] != stamp and costs[i] <= left and n < S.size: n, left = n + 1, buy_one(i, S, n, left, costs, mark, stamp)
-    sold[0], left = buy_at_random(words, S, n, left, -1.0, prices, mark, stamp)
+    n, left = buy_at_random(words, S, n, left, -1.0, plan, mark, stamp)
+    return n
+
+
+@kernel
+def select(words: np.ndarray, n: int, plan: Plan, state: Moments) -> int:
+    "The purchase of a round, all at once."
+    if n > 0: return n
+    return draw_features(words, plan.top, plan.explore, state) if plan.counted else draw_priced(words, plan, state)

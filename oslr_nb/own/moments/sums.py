@@ -9,11 +9,12 @@ and how they are forgotten.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from ...core.kernels import kernel, record
+from ...core.learner import Role
 from ..parameter_free import FAR_VALUE, cut_off
 
 # %% auto #0
@@ -29,7 +30,6 @@ START = 5  # purchases of each feature on average before the first choice
 LARGEST_STANDARDISED = 1e3  # standardised values are cut off here
 TOGETHER = 30.0  # rounds in which two features were bought together before both have weights that stand
 BLOCK = 2.0  # memories after which the range of the labels forgets what came before the last block
-NO_PRICES = np.zeros(0)  # each feature costs one
 SHARE_FOR_FAVOURITES = 0.75  # part of the money that is kept for favourites while two random features, or more, are drawn
 FIRST = 5.0  # values of a feature after which a bad one among them is looked for
 FULL = 1e50  # weight of a round at which all sums are divided by it
@@ -46,25 +46,37 @@ BET = record("hint", "doublings", "total", "squares", "purse", "shown")  # of th
 class Moments(NamedTuple):
     "The state of a learner, as compiled rounds take it."
 
-    pairs: np.ndarray  # (places, 4): weight of the rounds that bought both, sums of the product and of the two values
-    slot: np.ndarray  # (d,): row of `pairs` that belongs to a feature, -1 if none; empty where all pairs are kept
-    owner: np.ndarray  # (rows,): the feature of each row; -1 if none
-    age: np.ndarray  # (rows,): round of its last choice
-    single: np.ndarray  # (d,) of FEATURE
-    S: np.ndarray  # what the round buys
-    values: np.ndarray  # its values
-    favourites: np.ndarray  # the chosen features, the most useful first
-    mark: np.ndarray  # (d,): round in which a feature was last drawn
-    losses: np.ndarray  # of each expert
-    guess: np.ndarray  # of each expert in this round
-    arms: np.ndarray  # (4,): rounds and losses with and without random features
-    bets: np.ndarray  # (d + 1,) of BET, the last for the intercept; (0,) without that expert
-    num: np.ndarray  # (1,) of SCALARS
+    pairs: Annotated[np.ndarray, Role(("places", 4))]  # weight of the rounds that bought both, sums of the product and of the two values
+    slot: Annotated[np.ndarray, Role(("slots",), "derived", np.int64)]  # row of `pairs` of a feature, -1 if none; () if all are kept
+    owner: Annotated[np.ndarray, Role(("owners",), "derived", np.int64)]  # the feature of each row; -1 if none
+    age: Annotated[np.ndarray, Role(("owners",), "derived", np.int64)]  # round of its last choice
+    single: Annotated[np.ndarray, Role(("d",), dtype=FEATURE)]
+    S: Annotated[np.ndarray, Role(("width",), "scratch", np.int64, "d")]  # what the round buys
+    values: Annotated[np.ndarray, Role(("width",), "scratch")]  # its values
+    favourites: Annotated[np.ndarray, Role(("holds",), "derived", np.int64, "d")]  # the chosen features, the most useful first
+    mark: Annotated[np.ndarray, Role(("d",), "scratch", np.int64)]  # round in which a feature was last drawn
+    losses: Annotated[np.ndarray, Role(("experts",))]
+    guess: Annotated[np.ndarray, Role(("experts",), "scratch")]  # of each expert in this round
+    arms: Annotated[np.ndarray, Role((4,))]  # rounds and losses with and without random features
+    bets: Annotated[np.ndarray, Role(("stakes",), dtype=BET)]  # one more for the intercept; () without that expert
+    num: Annotated[np.ndarray, Role((1,), dtype=SCALARS, below={"held": "holds + 1", "arm": 2, "chosen": "experts"})]
 
 
-class Room(NamedTuple):
-    "Working memory of a round that buys k features."
+class Plan(NamedTuple):
+    "The constants of a learner, and working memory for a purchase of k features."
 
+    centre: bool
+    forget: float
+    prior: float
+    explore: float
+    top: int  # favourites in a round that explores
+    scales: np.ndarray
+    counted: bool  # each feature costs 1, and `top` limits favourites
+    limit: float  # what a round may spend
+    costs: np.ndarray  # (d,)
+    order: np.ndarray  # features that can be had, by price; none where they are counted
+    ranked: np.ndarray  # their prices
+    space: np.ndarray  # for draws
     R: np.ndarray  # (k + 2, k + 2): correlations below the diagonal
     L: np.ndarray  # (k + 2, k + 2): Cholesky factor
     z: np.ndarray  # standardised values
@@ -72,28 +84,8 @@ class Room(NamedTuple):
     ridge: np.ndarray  # of each feature, before it is scaled
     spread: np.ndarray  # standard deviations
     W: np.ndarray  # (scales + 1, k + 2): weights of each expert
+    w: np.ndarray  # their mean
 
-
-class Prices(NamedTuple):
-    "The numbers with which purchases for money are decided."
-
-    sold: np.ndarray  # (1,): number of features that the round has bought
-    costs: np.ndarray  # (d,)
-    order: np.ndarray  # features by price
-    ranked: np.ndarray  # their prices
-    space: np.ndarray  # working memory
-    limit: float  # money of a round
-
-# %% ../../../nbs/own/moments/01_sums.ipynb #8d54bcfe
-def fresh_state(d: int, budget: int, held: int, rows: int | None, experts: int, adaptive: bool = False) -> Moments:
-    "State of a learner that has seen nothing."
-    places = d * (d - 1) // 2 if rows is None else rows * d
-    slot, owner = (np.zeros(0, np.int64), np.zeros(0, np.int64)) if rows is None else (np.full(d, -1), np.full(rows, -1))
-    bets, num = np.zeros(d + 1 if adaptive else 0, BET), np.zeros(1, SCALARS)
-    num["weight"], num["next"] = 1.0, math.ceil(START * d / budget)
-    return Moments(np.zeros((places, 4)), slot, owner, owner.copy(), np.zeros(d, FEATURE), np.zeros(budget, np.int64),
-                   np.zeros(budget), np.zeros(held, np.int64), np.zeros(d, np.int64), np.zeros(experts), np.zeros(experts),
-                   np.zeros(4), bets, num)
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #fc24b87f
 @kernel
@@ -216,11 +208,11 @@ def cut_value(x: float, f: Any, w: float, centre: bool, far: float) -> tuple[flo
 
 
 @kernel
-def learn_moments(v: float, state: Moments, centre: bool) -> None:
-    "Add the bought values to the sums; v: label about its reference."
+def learn_moments(v: float, n: int, state: Moments, centre: bool) -> None:
+    "Add the n bought values to the sums; v: label about its reference."
     pairs, slot, single, S, values = state.pairs, state.slot, state.single, state.S, state.values
     w, d = state.num[0].weight, state.mark.size
-    for a in range(S.size):
+    for a in range(n):
         f = single[S[a]]
         if f.n == 0:
             f.low = f.high = values[a]
@@ -234,7 +226,7 @@ def learn_moments(v: float, state: Moments, centre: bool) -> None:
         f.square += w * x * x
         f.label += w * v
         f.cross += w * x * v
-    for a in range(S.size):
+    for a in range(n):
         for b in range(a):
             i, j, x, z = S[a], S[b], values[a], values[b]
             if slot.size == 0:
@@ -243,7 +235,7 @@ def learn_moments(v: float, state: Moments, centre: bool) -> None:
             else:
                 if slot[i] >= 0: add_pair(pairs, slot[i] * d + j, w, x, z)
                 if slot[j] >= 0: add_pair(pairs, slot[j] * d + i, w, z, x)
-    for a in range(S.size):
+    for a in range(n):
         f = single[S[a]]
         if f.first < FIRST:
             f.first, f.first_sum, f.first_square = f.first + 1, f.first_sum + values[a], f.first_square + values[a] * values[a]
@@ -251,10 +243,10 @@ def learn_moments(v: float, state: Moments, centre: bool) -> None:
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #55a6fa58
 @kernel
-def correlations(state: Moments, room: Room, S: np.ndarray, m: int, centre: bool, prior: float) -> float:
+def correlations(S: np.ndarray, m: int, plan: Plan, state: Moments) -> float:
     "Fill R (below the diagonal), c, ridge and spread for the first m features of S; returns the deviation of the label."
     pairs, slot, single, mark, num = state.pairs, state.slot, state.single, state.mark, state.num[0]
-    R, c, ridge, spread = room.R, room.c, room.ridge, room.spread
+    R, c, ridge, spread, centre, prior = plan.R, plan.c, plan.ridge, plan.spread, plan.centre, plan.prior
     d, weight, of_label = mark.size, num.weight, label_deviation(num, centre)
     for a in range(m):
         f = single[S[a]]
@@ -266,9 +258,9 @@ def correlations(state: Moments, room: Room, S: np.ndarray, m: int, centre: bool
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #6f74d77b
 @kernel
-def ridge_product(room: Room, m: int, scale: float) -> float:
+def ridge_product(plan: Plan, m: int, scale: float) -> float:
     "z'(R + I + scale ridge)^-1 c by one Cholesky factor with c and z as further rows; NaN if it does not exist."
-    R, L, z, c, ridge = room.R, room.L, room.z, room.c, room.ridge
+    R, L, z, c, ridge = plan.R, plan.L, plan.z, plan.c, plan.ridge
     for a in range(m + 2):
         for b in range(min(a, m - 1) + 1):
             if a < m: v = R[a, b] if b < a else 1.0 + scale * ridge[a]

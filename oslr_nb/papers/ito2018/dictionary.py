@@ -480,7 +480,7 @@ class DictionaryProjection(Learner):
         return self.columns[self.S[:n]], np.empty(0, np.int64)
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        played = dictionary_run(self.words, X, y, rows, self._plan, self._state, *books)  # columns are measured, not read
+        played = dictionary_run(self.words, X, y, rows, self._plan, self._state, *books[:2])  # columns are measured, not read
         if played < rows.size: self._cost = int(books[1][played])
         return played
 

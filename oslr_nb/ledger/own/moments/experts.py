@@ -18,7 +18,7 @@ import numpy as np
 
 from ...claims import Case, Evidence, agrees, claim
 from ....own.moments.learner import PairwiseLeastSquares, textbook_pairwise
-from ....own.moments.sums import SCALES, fresh_state
+from ....own.moments.sums import SCALES
 from ....own.parameter_free import bound_bet
 
 # %% ../../../../nbs/own/moments/02_experts.ipynb #7911a825
@@ -55,7 +55,7 @@ def mixed_loss_is_attained(case: Case, rate: float = 1.0, low: float = 0.0) -> E
 # %% ../../../../nbs/own/moments/02_experts.ipynb #8f3cedf8
 def run_experts(rounds: list, N: int, opening: tuple) -> tuple[float, float]:
     "Loss of the compiled aggregation above that of the best expert, and half the range; rounds: a function of the state, and the label's."
-    state = fresh_state(2, 2, 0, None, N)
+    state = PairwiseLeastSquares(2, 2, scales=np.arange(1, N))._state
     guess, num, mine, theirs = state.guess, state.num[0], 0.0, np.zeros(N)
     for y in opening:
         guess[:] = (num["low"] + num["high"]) / 2

@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 
 from ...claims import Case, Evidence, claim
-from ....own.moments.sums import fresh_state
+from ....own.moments.protocols import FitPlan, PairwiseTrainingOnly
 
 # %% ../../../../nbs/own/moments/05_protocols.ipynb #390105e3
 @claim("own", "Unbiased estimate of the loss", id="Y13", tier="exact", proof="eq-risk", cases=[(4, 2), (4, 3), (5, 2), (3, 3)],
@@ -30,9 +30,9 @@ def loss_estimates(case: Case, pairs: bool = True) -> Evidence:
     table, total, y = np.zeros((2, d + 1)), Fraction(0), 3.0
     table[0, :d], table[:, d] = w, 0.5
     for S in itertools.combinations(range(d), k):
-        state, gains = fresh_state(d, k, 0, None, 2), np.zeros((1, 3))
-        state.S[:], state.values[:] = S, x[list(S)]
-        estimate_gains(y, state, table, m, gains)
+        lr, gains = PairwiseTrainingOnly(d, k), np.zeros((1, 3))
+        lr.S[:], lr.values[:] = S, x[list(S)]
+        estimate_gains(y, FitPlan(True, 1.0, np.ones(1), table, m, gains), lr._state)
         total += Fraction(gains[0, 0]) if pairs else Fraction(float((y - 0.5 - (w * (x - m))[list(S)].sum() * d / k) ** 2 - 6.25))
     mean = float(total / math.comb(d, k)) + 6.25
     return Evidence(mean, "==", (y - 0.5 - float((w * (x - m)).sum())) ** 2, tol=1e-12)
