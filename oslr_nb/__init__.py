@@ -46,8 +46,8 @@ if TYPE_CHECKING:  # the same names for checkers of types, which take `from a im
     from oslr_nb.practice.adapters import OSLRLearner as OSLRLearner, OSLRRegressor as OSLRRegressor
     from oslr_nb.practice.blocks import TableBlocks as TableBlocks, simulate_blocks as simulate_blocks
     from oslr_nb.practice.recommend import recommend as recommend
-    from oslr_nb.results import catalogue as catalogue, digits as digits, equal_cost as equal_cost, errata as errata
-    from oslr_nb.results import experiments as experiments
+    from oslr_nb.results import catalogue as catalogue, datasets as datasets, digits as digits, equal_cost as equal_cost
+    from oslr_nb.results import errata as errata, experiments as experiments
     from oslr_nb.results.catalogue import stream as stream, streams as streams
 
 # %% ../nbs/package.ipynb #47e27c33

@@ -140,7 +140,7 @@ def reproduce(
 ) -> None:
     "Check the claims and re-run the experiments. Writes report.md, tables and figures."
     from oslr_nb.core.backends import use_backend
-    from oslr_nb.practice.data import use_data_folder
+    from oslr_nb.results.datasets import use_data_folder
     from oslr_nb.results.experiments import reproduce as run
 
     again = f"interrupted; run the same command again to go on (finished work is in {out}/cells)"
@@ -215,8 +215,8 @@ def data(
     download: Annotated[bool, Option("--download", help="Download what is missing.")] = False,
 ) -> None:
     "List data sets and streams, or write one as a table. The table is one that `oslr run` reads."
-    from oslr_nb.practice.data import use_data_folder
     from oslr_nb.results.catalogue import export, facts
+    from oslr_nb.results.datasets import use_data_folder
 
     with stop_at_errors(f"out = {str(out)!r}: it must be a file", known=(ValueError, FileNotFoundError, ConnectionError)):
         if data_dir is not None: use_data_folder(data_dir)

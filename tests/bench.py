@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 import oslr_nb as oslr
 from oslr_nb.core import sparse
-from oslr_nb.practice.data import ct_like
+from oslr_nb.results.datasets import ct_like
 from tests.measure import floor, in_turn, rounds_by_hand, rounds_of, stream, textbook, textbook_aer
 
 # (d, top, budget, rows of the table, goal for the ratio to the floor): tables that stay in the cache, and some that do not

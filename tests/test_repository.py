@@ -21,7 +21,7 @@ STOREYS = {  # the house: every import goes down, or stays on its storey and goe
     "own": "adaptive parameter_free moments moment_theory __init__ choice",
     "practice": "data columns reading scaling blocks adapters report tables recommend service",
     "ledger": "claims core cesabianchi2010 hazan2012 foster2016 ito2017 kale2017 ito2018 murata2018 li2025 own",
-    "results": "experiments cesabianchi2010 ito2017 kale2017 ito2018 murata2018 digits equal_cost catalogue errata",
+    "results": "datasets experiments cesabianchi2010 ito2017 kale2017 ito2018 murata2018 digits equal_cost catalogue errata",
     "": "__init__ cli __main__",
 }
 NOTHING = ("oslr_nb", "oslr_nb.core.checks", "oslr_nb.core.kernels")  # modules that import none of the package
@@ -121,7 +121,8 @@ def test_no_private_attribute_of_a_library():
 
 @pytest.mark.parametrize(("code", "heavy"), [
     ("import oslr_nb", "numba scipy sklearn matplotlib cvxpy joblib pyarrow sympy tqdm typer pooch"),
-    ("import oslr_nb as oslr; oslr.auto(3, 2)", "sklearn pyarrow"), ("import oslr_nb.practice.data", "pooch pyarrow requests sklearn tqdm"),
+    ("import oslr_nb as oslr; oslr.auto(3, 2)", "sklearn pyarrow"),
+    ("import oslr_nb.results.datasets", "pooch pyarrow requests sklearn tqdm"),
     ("import oslr_nb.results.catalogue", "numba pyarrow sklearn pooch joblib"),
 ])
 def test_import_is_light(code, heavy): assert python(f"import sys\n{code}\nprint([m for m in {heavy.split()} if m in sys.modules])") == "[]"

@@ -17,8 +17,8 @@ import numpy as np
 
 from ..core.checks import check_choice, check_flag, check_int, check_real, check_scales, fail, need
 from ..core.storage import check_path, markdown, replace_file
-from ..practice.data import BLOG_ROWS, CT_HEADER, CT_ROWS, PRICED, SOURCES, Stream, blog_feedback, ct_like
-from ..practice.data import ct_slice, data_file, mnist, priced, shuffled, sparse_linear
+from ..practice.data import PRICED, Stream, priced, shuffled, sparse_linear
+from .datasets import BLOG_ROWS, CT_HEADER, CT_ROWS, SOURCES, blog_feedback, ct_like, ct_slice, data_file, mnist
 
 # %% auto #0
 __all__ = ['GENERATORS', 'UNTOLD', 'DATASETS', 'Generator', 'generator', 'sampled_table', 'own_generators', 'Streams', 'streams',

@@ -27,7 +27,8 @@ from ..ledger.claims import Case, Evidence, claim, mean_limit
 from ..papers.cesabianchi2010.aer import aer_shrink
 from ..papers.cesabianchi2010.compiled_aer import AER
 from ..papers.cesabianchi2010.solvers import Baseline, clip_psd, minimise_l1, minimise_l2, path_l1
-from ..practice.data import mnist, two_digits
+from ..practice.data import two_digits
+from .datasets import mnist
 from .experiments import Cell, bracket, experiment, section, short, store, write_parquet
 
 # %% auto #0

@@ -26,8 +26,9 @@ from ..core.sparse.selectors import forward_selection
 from ..core.storage import markdown, stored_result
 from ..own.choice import auto
 from ..papers import cesabianchi2010, foster2016, hazan2012, ito2017, ito2018, kale2017, li2025, murata2018
-from ..practice.data import Stream, blog_feedback, ct_like, ct_slice, digits_pair, mnist_pair, sparse_linear
 from ..ledger.claims import mean_limit
+from ..practice.data import Stream, digits_pair, sparse_linear
+from .datasets import blog_feedback, ct_like, ct_slice, mnist_pair
 from .experiments import Cell, bracket, experiment, section, short, store
 
 # %% auto #0

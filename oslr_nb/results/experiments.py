@@ -23,7 +23,8 @@ from ..core.checks import fail, need
 from ..core.kernels import source_digest
 from ..core.storage import write_whole
 from ..ledger.claims import CLAIMS, Ledger, Record, claim_ids, ledger_line, run_claim, slope_interval
-from ..practice.data import Stream, ct_like, ct_slice
+from ..practice.data import Stream
+from .datasets import ct_like, ct_slice
 
 # %% auto #0
 __all__ = ['EXPERIMENTS', 'SECTIONS', 'Cell', 'experiment', 'claim', 'load_sections', 'run_cell', 'read_result', 'run_cells',

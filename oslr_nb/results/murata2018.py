@@ -25,7 +25,8 @@ from ..core.sparse.selectors import omp
 from ..core.storage import markdown
 from ..ledger.claims import Case, Evidence, claim, mean_limit
 from ..papers import ito2017, kale2017, murata2018
-from ..practice.data import Stream, blog_feedback, ct_like
+from ..practice.data import Stream
+from .datasets import blog_feedback, ct_like
 from .experiments import Cell, bracket, experiment, section, short, store
 
 # %% auto #0
@@ -463,7 +464,7 @@ def murata2018_real_figure(results: dict[str, list[Any]], out: Path) -> str:
     "A file for each data set at hand, murata2018_ct_like.json and murata2018_blog_feedback.json, and the table."
     data = {n: join_real(cells) for n, cells in results.items()}
     for n, by in data.items(): store(out, f"murata2018_{n}", by)
-    left = "".join(f"\nNot at hand, left out: {n} (see `oslr_nb.practice.data.{n}`).\n" for n in DATA if n not in data)
+    left = "".join(f"\nNot at hand, left out: {n} (see `oslr_nb.results.datasets.{n}`).\n" for n in DATA if n not in data)
     return table_real(data) + left
 
 

@@ -1,5 +1,6 @@
 """Streams and data sets by name: the instances are those of the experiments, and a table on disk holds the same bits."""
 
+import hashlib
 import itertools
 import math
 import os
@@ -16,7 +17,7 @@ from joblib import Parallel, delayed
 import oslr_nb as oslr
 from oslr_nb.practice import data, tables
 from oslr_nb.practice.reading import survey_table
-from oslr_nb.results import catalogue, cesabianchi2010, ito2017, ito2018, kale2017, murata2018
+from oslr_nb.results import catalogue, cesabianchi2010, datasets, ito2017, ito2018, kale2017, murata2018
 from oslr_nb.results import equal_cost as own
 from oslr_nb.results.catalogue import DATASETS, GENERATORS, export, load_dataset
 
@@ -82,7 +83,7 @@ def test_every_argument_has_its_kind(name):
         with pytest.raises(ValueError, match=f"^{argument} = "): oslr.stream(name, 0, **{argument: bad})
 
 
-@pytest.mark.parametrize("name", [name for name in DATASETS if name not in data.SOURCES])
+@pytest.mark.parametrize("name", [name for name in DATASETS if name not in datasets.SOURCES])
 def test_bundled_sets_have_the_size_that_is_told(name):
     s, names = load_dataset(name)
     told = DATASETS[name]
@@ -142,10 +143,10 @@ def test_list_download_and_data_dir(tmp_path, monkeypatch):
     assert all(name in streams.splitlines() for name in oslr.streams()) and "heart" not in streams.splitlines()
     assert "T=5000, d=10, k=2" in run("data", "ito2017.synthetic").output and "303 rows" in run("data", "heart").output
     asked = []
-    monkeypatch.setattr(data._pooch(), "retrieve", lambda url, *more, **how: asked.append(url) or 1 / 0)
+    monkeypatch.setattr(datasets._pooch(), "retrieve", lambda url, *more, **how: asked.append(url) or 1 / 0)
     assert run("data", "blog_feedback", "--out", tmp_path / "a.csv").exit_code == 2 and asked == []
     run("data", "blog_feedback", "--out", tmp_path / "a.csv", "--download")
-    assert asked == [data.SOURCES["blog_feedback"].url] and not (tmp_path / "a.csv").exists()
+    assert asked == [datasets.SOURCES["blog_feedback"].url] and not (tmp_path / "a.csv").exists()
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / "mnist.npz").write_bytes(b"not an archive")
@@ -174,16 +175,17 @@ def test_data_dir_is_where_data_lie_for_the_process_and_its_workers(tmp_path, fo
     "A small MNIST stands for the data; nothing is downloaded unless that is asked for."
     pixels = np.random.default_rng(2).integers(256, size=(4, 28, 28)).astype("u1")
     arrays = {"x_train": pixels[:3], "y_train": np.array([5, 3, 3], "u1"), "x_test": pixels[3:], "y_test": np.array([5], "u1")}
-    parts = {key: (name, data.hashlib.sha256(data._to_idx(arrays[key])).hexdigest()) for key, (name, _) in data.MNIST_PARTS.items()}
-    monkeypatch.setattr(data._read_mnist, "__defaults__", (parts,))
+    digest = lambda key: hashlib.sha256(datasets._to_idx(arrays[key])).hexdigest()
+    parts = {key: (name, digest(key)) for key, (name, _) in datasets.MNIST_PARTS.items()}
+    monkeypatch.setattr(datasets._read_mnist, "__defaults__", (parts,))
     monkeypatch.setitem(catalogue.DATASETS, "mnist", catalogue.DataSet("mnist", 4, 784, "digit", "made here"))
     mine = tmp_path / "mine"
     mine.mkdir()
     np.savez(mine / "mnist.npz", **arrays)
-    assert "to be fetched from https://" in run("data", "mnist").output and data.data_file("mnist") is None
+    assert "to be fetched from https://" in run("data", "mnist").output and datasets.data_file("mnist") is None
     told = run("data", "mnist", "--out", tmp_path / "a.csv", "--data-dir", mine)
     assert told.exit_code == 0 and pyarrow.csv.read_csv(tmp_path / "a.csv").column("y").to_pylist() == [5, 3, 3, 5]
-    assert data.data_folder() == mine and data.data_file("mnist") == mine / "mnist.npz"
+    assert datasets.data_folder() == mine and datasets.data_file("mnist") == mine / "mnist.npz"
     assert f"found at {mine}" in run("data", "mnist").output
-    assert Parallel(n_jobs=2, backend="loky")(delayed(data.data_folder)() for _ in range(2)) == [mine, mine]
-    assert sorted(oslr.data.mnist_pair().y) == [-1, -1, 1, 1]
+    assert Parallel(n_jobs=2, backend="loky")(delayed(datasets.data_folder)() for _ in range(2)) == [mine, mine]
+    assert sorted(datasets.mnist_pair().y) == [-1, -1, 1, 1]

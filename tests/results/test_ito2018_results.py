@@ -6,9 +6,9 @@ import pytest
 from conftest import refusals
 
 from oslr_nb.core.storage import stored_result
-from oslr_nb.practice.data import ct_like
 from oslr_nb.results import experiments
 from oslr_nb.results import ito2018 as pages
+from oslr_nb.results.datasets import ct_like
 
 
 @pytest.mark.parametrize("normalise", pages.NORMALISED)
