@@ -25,7 +25,7 @@ from .run import Run
 from .saving import get_state, set_state
 
 # %% auto #0
-__all__ = ['play', 'sell', 'commit_to', 'simulate', 'check_rows']
+__all__ = ['play', 'sell', 'commit_to', 'simulate', 'run_of', 'check_rows']
 
 # %% ../../nbs/core/03_driver.ipynb #e5aa6eb8
 def play(learner: Learner, env: Environment, seed: Any = None, skip: bool = False) -> Run:
@@ -75,7 +75,7 @@ def play(learner: Learner, env: Environment, seed: Any = None, skip: bool = Fals
         learner.names_ = names
     spent = None if env.spent is None else env.spent[start:]
     X = env._X if place is None else env._X[:, place]
-    return Run(X, env._y, np.arange(start, env.T), env.predictions[start:], env.n_observed[start:], spent, names)
+    return Run(X, env._y, np.arange(start, env.T), env.predictions[start:], env.n_observed[start:], spent, names, learner.loss)
 
 # %% ../../nbs/core/03_driver.ipynb #0e70a11d
 def check_purse(learner: Learner, env: Environment, place: np.ndarray | None) -> float:
@@ -189,7 +189,7 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
         learner._turn(learner.calls[0])
         rows = check_rows(rows, len(X))
         check_label_limit(learner, y, rows)
-        if rows.size == 0: return Run(X, y, rows, np.empty(0), np.empty(0, np.int64), None if learner.menu.counted else np.empty(0), names)
+        if rows.size == 0: return run_of(learner, X, y, rows, (np.empty(0), np.empty(0, np.int64), np.empty(0)), names)
         before, rng, played = get_state(learner), learner.rng, rows
         if seed is not None: learner._draw_from(check_rng(seed))
         try:
@@ -201,8 +201,13 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
             set_state(learner, *before)
             raise
         learner.names_ = names
-        books = [part[0] if len(part) == 1 else np.concatenate(part) for part in zip(*parts, strict=True)]
-        return Run(X, y, played, books[0], books[1], None if learner.menu.counted else books[2], names)
+        books = tuple(part[0] if len(part) == 1 else np.concatenate(part) for part in zip(*parts, strict=True))
+        return run_of(learner, X, y, played, books, names)
+
+
+def run_of(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, books: tuple, names: tuple) -> Run:
+    "The run of a learner; books: predictions, numbers bought, money spent."
+    return Run(X, y, rows, books[0], books[1], None if learner.menu.counted else books[2], names, learner.loss)
 
 # %% ../../nbs/core/03_driver.ipynb #7224cbfc
 def check_rows(rows: Any, n: int) -> np.ndarray:

@@ -8,8 +8,9 @@ Who may see what, and when: three protocols, and the environment that sells feat
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -359,3 +360,31 @@ class Menu:
         if len(rows): fail("number of measurements", len(rows), "0", "prices are those of features")
         return price_of(self.costs, S)
 
+
+# %% ../../nbs/core/00_environment.ipynb #bcd6d84d
+class Loss(NamedTuple):
+    "What is paid for a prediction, as functions of numbers or arrays."
+
+    value: Callable[[Any, Any], Any]  # of score and label
+    slope: Callable[[Any, Any], Any]  # its derivative in the score
+    mean: Callable[[np.ndarray], float]  # of labels (n,): the score with the smallest mean loss
+
+
+def squared(score: Any, y: Any) -> Any:
+    "(score - y)^2."
+    out = score - y
+    out *= out  # in place: there may be very many rounds
+    return out
+
+
+def squared_slope(score: Any, y: Any) -> Any:
+    "2 (score - y)."
+    return 2 * (score - y)
+
+
+def mean_of(y: np.ndarray) -> float:
+    "The mean."
+    return float(y.mean())
+
+
+SQUARED = Loss(squared, squared_slope, mean_of)

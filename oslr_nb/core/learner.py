@@ -20,7 +20,7 @@ import numpy as np
 from .case import OpenCase
 from .checks import LARGEST, TOO_LARGE, check_array, check_flag, check_indices, check_int, check_label
 from .checks import check_rng, fail
-from .environment import CALLS, Menu, ProtocolError
+from .environment import CALLS, SQUARED, Loss, Menu, ProtocolError
 from .parameters import limit
 from .saving import saved_form
 from .storage import write_file
@@ -122,6 +122,7 @@ class Learner:
     intercept_: Any = 0.0  # a float; learners that centre their features make it a property
     names_: tuple = ()  # of the features, once it has learnt from a table that has them
     menu: Menu  # what it buys from
+    loss: ClassVar[Loss] = SQUARED  # what its predictions cost
     x_limit: tuple[str, float, bool] = ("", LARGEST, False)
     y_limit: tuple[str, float] = ("", LARGEST)
     S: np.ndarray  # of most learners: the features that the round buys,

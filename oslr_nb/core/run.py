@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .checks import LARGEST, check_array, check_int, check_magnitude, check_real, fail
+from .environment import SQUARED, Loss
 from .frames import by_names, check_stream
 
 # %% auto #0
@@ -41,6 +42,8 @@ class Run:
         Money spent in each round; None where no prices are known.
     names : tuple
         Names of the features, () if they have none.
+    loss : Loss
+        What a prediction costs.
     """
 
     X: np.ndarray
@@ -50,6 +53,7 @@ class Run:
     n_observed: np.ndarray
     spent: np.ndarray | None = None
     names: tuple = ()
+    loss: Loss = SQUARED
 
     def __repr__(self) -> str:
         kept = self.losses[~np.isnan(self.losses)]
@@ -58,10 +62,8 @@ class Run:
 
     @property
     def losses(self) -> np.ndarray:
-        "Squared losses (T,); NaN where there is no prediction or no label."
-        out = np.asarray(self.y[self.rows], np.float64)  # the only array that is made: there may be very many rounds
-        np.subtract(self.predictions, out, out=out)
-        return np.square(out, out=out)
+        "Losses (T,); NaN where there is no prediction or no label."
+        return self.loss.value(self.predictions, self.y[self.rows])
 
     @property
     def scored(self) -> np.ndarray:
@@ -93,7 +95,7 @@ class Run:
             "X @ w", self.X[np.ix_(played, used)] @ w[used], (len(played),), "the comparator must know them"
         )
         scored[played] = known
-        return np.nancumsum(self.losses - ((scored - self.y) ** 2)[self.rows]) + (0 if self.scored.any() else np.nan)
+        return np.nancumsum(self.losses - self.loss.value(scored, self.y)[self.rows]) + (0 if self.scored.any() else np.nan)
 
     def best_sparse(self, k: int, radius: float = math.inf, limit: int = 20_000) -> Comparator:
         """The best k-sparse comparator in hindsight on the rounds played.

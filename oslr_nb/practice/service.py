@@ -166,7 +166,8 @@ class Examples:
         del self.open[name]
         loss, of_mean, labels, judged = self.losses
         if self.rounds and name not in self.early:
-            loss, of_mean, judged = loss + (prediction - y) ** 2, of_mean + (labels / self.rounds - y) ** 2, judged + 1
+            paid = self.learner.loss.value
+            loss, of_mean, judged = loss + paid(prediction, y), of_mean + paid(labels / self.rounds, y), judged + 1
         self.early.discard(name)
         self.losses, self.rounds = [loss, of_mean, labels + y, judged], self.rounds + 1
 

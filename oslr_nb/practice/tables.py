@@ -21,6 +21,7 @@ import numpy as np
 from ..core.backends import one_thread
 from ..core.checks import LARGEST, check_array, check_flag, check_int, check_real, fail, need
 from ..core.driver import simulate
+from ..core.environment import Loss
 from ..core.learner import Learner
 from ..core.registry import all_learners
 from ..core.saving import get_state, restore
@@ -166,11 +167,11 @@ def play_block(lr: Learner, X: np.ndarray, y: np.ndarray, tally: dict[str, np.nd
     return out
 
 
-def judge_block(out: np.ndarray, y: np.ndarray, tally: dict[str, np.ndarray], done: int, T: int) -> None:
+def judge_block(loss: Loss, out: np.ndarray, y: np.ndarray, tally: dict[str, np.ndarray], done: int, T: int) -> None:
     "Add the losses of a block, from round `done` on, and those of the running mean; not of the round before the first label."
     place, known = (done + np.arange(len(y))) * BINS // T, tally["labels"][0] + np.arange(len(y)) > 0
-    np.add.at(tally["losses"][0], place[known], (out - y)[known] ** 2)
-    np.add.at(tally["losses"][1], place[known], (means_before(y, tally) - y)[known] ** 2)
+    np.add.at(tally["losses"][0], place[known], loss.value(out, y)[known])
+    np.add.at(tally["losses"][1], place[known], loss.value(means_before(y, tally), y)[known])
     tally["labels"] += (len(y), y.sum())
 
 
@@ -268,7 +269,7 @@ def play_table(
         for turn in range(done // n, facts["passes"]):
             for X, y in blocks_of(turn, done - turn * n):
                 out = play_block(lr, X, y, tally, facts["impute"])
-                judge_block(out, y, tally, done, T)
+                judge_block(lr.loss, out, y, tally, done, T)
                 if turn == 0:
                     add_moments(X, y, survey, tally)
                     add_labels(y, survey.middles[-1], done, tally)

@@ -17,6 +17,7 @@ from scipy.sparse import csr_matrix
 from oslr_nb.core import environment, frames
 from oslr_nb.core.checks import LARGEST, Refused
 from oslr_nb.core.driver import check_rows, play, simulate
+from oslr_nb.core.environment import SQUARED, Loss
 from oslr_nb.core.learner import Learner, check_learner
 from oslr_nb.core.registry import ASSUMPTIONS, CLASSES, all_learners, at_a_glance, plain, register
 from oslr_nb.core.run import Run
@@ -238,3 +239,12 @@ def test_tables(kind):
 def test_tables_that_hold_no_numbers(table, words):
     with refused(words): check_stream(table, [1.0])
     with refused("dtype of y"): check_stream([[1.0]], pd.Series(["x"]))
+
+
+def test_a_run_keeps_its_loss():
+    y = np.array([0.5, -2.0, 3.0])
+    assert np.allclose((SQUARED.value(y + 1e-6, 1.0) - SQUARED.value(y - 1e-6, 1.0)) / 2e-6, SQUARED.slope(y, 1.0))
+    assert all(SQUARED.value(SQUARED.mean(y) + e, y).sum() > SQUARED.value(SQUARED.mean(y), y).sum() for e in (-0.01, 0.01))
+    absolute = Loss(lambda score, y: np.abs(score - y), lambda score, y: np.sign(score - y), lambda y: float(np.median(y)))
+    run = Run(np.eye(3), y, np.array([0, 1, 2, 2]), np.array([1.0, 1.0, np.nan, 0.0]), np.ones(4, int), loss=absolute)
+    assert np.array_equal(run.losses, [0.5, 3.0, np.nan, 3.0], equal_nan=True) and np.allclose(run.regret(y), [0.5, 3.5, 3.5, 6.5])
