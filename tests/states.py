@@ -1,7 +1,7 @@
 """State files of each release, with what has to come next: `python -m tests.states` writes those that are missing.
 
 A file that is there is never written anew: later releases have to load it and go on with the same numbers (`test_states.py`). A new
-version of the files (`storage.SCHEMA`) has a folder of its own. Before a release, while nobody has such files yet, a file whose
+version of the files (`storage.VERSION`) has a folder of its own. Before a release, while nobody has such files yet, a file whose
 learner has changed may be removed and written again.
 """
 
@@ -18,13 +18,13 @@ import numpy as np
 import oslr_nb as oslr
 from oslr_nb.core.environment import measure, split_query
 from oslr_nb.core.learner import Learner
-from oslr_nb.core.storage import SCHEMA
+from oslr_nb.core.storage import VERSION
 from oslr_nb.own.choice import make_learner
 from oslr_nb.practice import tables
 from oslr_nb.practice.service import Service
 
 HERE = Path(__file__).parent / "states"
-FOLDER = HERE / str(SCHEMA)
+FOLDER = HERE / str(VERSION)
 D, BUDGET, PLAYED = 10, 6, 25
 OPTIONS: list[tuple[str, dict[str, Any]]] = [  # besides those of test_learners.py
     ("own.PairwiseLeastSquares", {"forget": 0.9}), ("own.PairwiseLeastSquares", {"budget": 4, "rows": 8}),

@@ -307,7 +307,7 @@ def opened(learner):
 
 def whole(one):
     "All that a service knows, but for the count of lines."
-    header, arrays = service.saved_form(one.learner)
+    header, arrays = one.learner.state(whole=True)
     cases = [(name, str(case), case.current) for name, case in one.open.items()]
     return repr([header, cases, one.rounds, one.skipped, one.losses]), [a.tobytes() for a in arrays.values()]
 

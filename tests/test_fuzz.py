@@ -23,7 +23,6 @@ from oslr_nb.core.environment import measure, split_query
 from oslr_nb.core.parameters import Step, declared
 from oslr_nb.core.problems import linear_table, signs
 from oslr_nb.core.registry import module_of, papers
-from oslr_nb.core.saving import get_state
 from oslr_nb.practice import data as streams
 
 INPUTS = int(os.environ.get("OSLR_FUZZ", "6000"))
@@ -123,8 +122,8 @@ def test_calls(key, data):
         values = measure(X[0], *split_query(lr._S, D)) if getattr(lr, "_S", None) is not None else np.zeros(BUDGET)
         good = {"predict": (values,), "observe": (values,), "update": (0.5,)}.get(name, ())
         args = tuple(data.draw(nonsense) for _ in good) if data.draw(st.booleans()) else good
-        before, got = str(get_state(lr)), answer(lambda name=name, args=args: (getattr(lr, name)(*args), "done"))
-        if got is None: assert str(get_state(lr)) == before
+        before, got = str(lr.state()), answer(lambda name=name, args=args: (getattr(lr, name)(*args), "done"))
+        if got is None: assert str(lr.state()) == before
         elif name == "query": lr._S = got[0]
     assert np.isfinite(lr.coef_).all()
 
@@ -136,8 +135,8 @@ def test_streams(key, data):
     lr = cls(**kw)
     arguments = {"learner": lr, "X": X, "y": Y, "seed": 0, "rows": None, "score": True}
     arguments[data.draw(st.sampled_from([*arguments]))] = data.draw(nonsense)
-    before, run = str(get_state(lr)), answer(lambda: oslr.simulate(**arguments))
-    if run is None: assert str(get_state(lr)) == before
+    before, run = str(lr.state()), answer(lambda: oslr.simulate(**arguments))
+    if run is None: assert str(lr.state()) == before
     elif arguments["score"]: assert np.isfinite(run.predictions).all()
 
 

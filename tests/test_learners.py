@@ -109,7 +109,7 @@ def take(lr, values):
 
 def state(lr):
     "Everything that a learner remembers, in a form that can be compared."
-    header, arrays = oslr.saving.get_state(lr)
+    header, arrays = lr.state()
     return json.dumps(header), {name: a.tolist() for name, a in arrays.items()}
 
 

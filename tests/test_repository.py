@@ -16,7 +16,7 @@ from conftest import NOTEBOOKS, TOP, files_of_the_project, python
 MODULES = sorted(p for p in (TOP / "oslr_nb").rglob("*.py") if p.name != "_modidx.py")
 STOREYS = {  # the house: every import goes down, or stays on its storey and goes to a room that stands before it
     "core": ("checks kernels frames parameters storage compiled backends geometry designs trees oco experts bandits sparse environment "
-             "registry saving case learner run driver problems"),
+             "registry case learner saving run driver problems"),
     "papers": "cesabianchi2010 hazan2012 foster2016 ito2017 kale2017 ito2018 murata2018 li2025",
     "own": "adaptive parameter_free moments moment_theory __init__ choice",
     "practice": "data columns reading scaling blocks adapters report tables recommend service",

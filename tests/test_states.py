@@ -19,7 +19,7 @@ import states
 from test_learners import KEYS, bought, every_learner, make, query, take
 
 import oslr_nb as oslr
-from oslr_nb.core.storage import SCHEMA, read_file, write_file
+from oslr_nb.core.storage import VERSION, read_file, write_file
 from oslr_nb.practice.data import sparse_linear
 from oslr_nb.practice.scaling import Scaled
 from tests.practice.test_service import ask, fresh, same_state, session
@@ -39,7 +39,7 @@ def test_every_learner_has_a_file(monkeypatch, tmp_path, capsys):
     assert not near([1.0, 0.0], [1.0, 1e-7]) and not near({"a": 1}, {"a": 2}) and not near(["a"], ["b"]) and not near([1.0], [1.0, 1.0])
     shutil.copytree(states.HERE, tmp_path / "states")
     monkeypatch.setattr(states, "HERE", tmp_path / "states")
-    monkeypatch.setattr(states, "FOLDER", tmp_path / "states" / str(SCHEMA))
+    monkeypatch.setattr(states, "FOLDER", tmp_path / "states" / str(VERSION))
     before = {p.name: p.read_bytes() for p in states.FOLDER.iterdir()}
     for suffix in (".npz", ".json"): (states.FOLDER / f"own.CoinBetting{suffix}").unlink()
     states.main()
@@ -119,7 +119,7 @@ def same_or_refused(path, whole, lr):
     except ValueError as e:
         assert "it must be a whole file written by save" in str(e) and "\n" not in str(e)
         return True
-    assert repr(oslr.saving.saved_form(got)) == whole and type(got) is type(lr)
+    assert repr(got.state(whole=True)) == whole and type(got) is type(lr)
     return False
 
 
@@ -128,7 +128,7 @@ def test_every_cut_and_changed_bytes(tmp_path):
     lr, path = oslr.ito2017.GreedyRDA(4, 2, seed=0), tmp_path / "a.npz"
     oslr.simulate(lr, np.eye(4), np.ones(4) / 2)
     lr.save(path)
-    data, whole, rng, refused = path.read_bytes(), repr(oslr.saving.saved_form(lr)), np.random.default_rng(0), 0
+    data, whole, rng, refused = path.read_bytes(), repr(lr.state(whole=True)), np.random.default_rng(0), 0
     for i in range(len(data)):
         path.write_bytes(data[:i])
         assert same_or_refused(path, whole, lr), f"a file of {i} bytes was accepted"
@@ -196,7 +196,7 @@ def test_checkpoints_that_were_damaged(command, tmp_path):
         write_file(path, *parts)
         attempt()
     with pytest.MonkeyPatch.context() as later:
-        later.setattr(oslr.storage, "SCHEMA", SCHEMA + 1)
+        later.setattr(oslr.storage, "VERSION", VERSION + 1)
         write_file(path, header, arrays)
     attempt()
     oslr.auto(10, 4).save(path)

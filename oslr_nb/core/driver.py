@@ -22,7 +22,6 @@ from .kernels import kernel_folder
 from .learner import SLACK, Learner, check_learner
 from .registry import all_learners
 from .run import Run
-from .saving import get_state, set_state
 
 # %% auto #0
 __all__ = ['play', 'sell', 'commit_to', 'simulate', 'run_of', 'check_rows']
@@ -190,7 +189,7 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
         rows = check_rows(rows, len(X))
         check_label_limit(learner, y, rows)
         if rows.size == 0: return run_of(learner, X, y, rows, (np.empty(0), np.empty(0, np.int64), np.empty(0)), names)
-        before, rng, played = get_state(learner), learner.rng, rows
+        before, rng, played = learner.state(), learner.rng, rows
         if seed is not None: learner._draw_from(check_rng(seed))
         try:
             parts = []
@@ -198,7 +197,7 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
             parts += play_parts(learner, X, y, rows, score, len(parts))
         except BaseException:
             learner._draw_from(rng)
-            set_state(learner, *before)
+            learner.set_state(*before)
             raise
         learner.names_ = names
         books = tuple(part[0] if len(part) == 1 else np.concatenate(part) for part in zip(*parts, strict=True))

@@ -20,14 +20,13 @@ import numpy as np
 from .case import OpenCase
 from .checks import LARGEST, TOO_LARGE, check_array, check_flag, check_indices, check_int, check_label
 from .checks import check_rng, fail
-from .environment import CALLS, SQUARED, Loss, Menu, ProtocolError
+from .environment import CALLS, SQUARED, Loss, Menu, ProtocolError, split_query
 from .parameters import limit
-from .saving import saved_form
 from .storage import write_file
 
 
 # %% auto #0
-__all__ = ['OURS', 'SLACK', 'Role', 'roles', 'Learner', 'check_bought_values', 'check_learner']
+__all__ = ['OURS', 'SLACK', 'Role', 'roles', 'Learner', 'check_bought_values', 'grown', 'check_learner']
 
 # %% ../../nbs/core/01_learner.ipynb #6114a3df
 @dataclass(frozen=True)
@@ -554,7 +553,69 @@ class Learner:
         OSError
             If the file cannot be written.
         """
-        with self._alone: write_file(path, *saved_form(self))
+        if "key" not in vars(type(self)): fail("learner", type(self).__name__, "a class of the registry", "load has to find it by its name")
+        with self._alone: write_file(path, *self.state(whole=True))
+
+    def state(self, whole: bool = False) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """A copy of all that the learner knows.
+
+        Parameters
+        ----------
+        whole : bool, default False
+            True: with class, arguments and names of the features, from which `load` makes the learner anew.
+
+        Returns
+        -------
+        header : dict
+            Place in the round, standing query and state of the generator, all of which JSON can hold.
+        arrays : dict
+            The state arrays by name.
+        """
+        asked = self._unanswered if isinstance(self._unanswered, tuple) else (self._unanswered,)
+        header = {"next": self._next, "cost": self._cost, "rng": self.rng.bit_generator.state}
+        header["refused"] = None if self._unanswered is None else [np.asarray(part).tolist() for part in asked]
+        if whole: header |= {"kind": "learner", "learner": self.key, "params": self.params}
+        if whole and set(map(type, self.names_)) in ({str}, {int}): header["names"] = self.names_  # names that JSON can hold
+        return header, {name: np.array(getattr(self, name)) for name in self.arrays}
+
+    def set_state(self, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        """Put the learner into a state of a learner with the same arguments; its arrays keep their place in memory.
+
+        Parameters
+        ----------
+        header, arrays : dict
+            As `state` gives them, or from a file.
+
+        Raises
+        ------
+        ValueError
+            If it is no state of such a learner: a place in the round, or in an array, is none. Then the learner must not be used again.
+        """
+        if not set(self.arrays) - set(self.later) <= set(arrays) <= set(self.arrays):
+            fail("arrays", sorted(arrays), str(sorted(self.arrays)))
+        check_int("next", header["next"], 0, len(self.calls) - 1)
+        check_int("cost", header["cost"], 0, self.most)
+        parts = tuple(np.array(part) for part in header["refused"] or ())
+        asked = parts if len(parts) == 2 else parts[0] if parts else None
+        if asked is not None: check_int("size of the query", sum(map(len, split_query(asked, self.d))), 0, self.most)
+        names = tuple(header.get("names", self.names_))
+        if names and not len(names) == len(set(names)) == self.d: fail("names", names, "distinct")
+        mine = {name: getattr(self, name) for name in self.arrays}
+        given = {name: grown(name, arrays.get(name, np.zeros_like(a)), a, self.older.get(name)) for name, a in mine.items()}
+        self.rng.bit_generator.state = header["rng"]
+        self._next, self._cost, self._case, self._unanswered, self.names_ = header["next"], header["cost"], None, asked, names
+        for name, a in mine.items(): a[...] = given[name]
+        self._forget()
+        self._check_state()
+
+    def _check_state(self) -> None:
+        "Refuse a state with which a kernel could leave its arrays: a number that is none, or a place beyond the end."
+        for name in self.arrays:
+            a = getattr(self, name)
+            if np.isnan(a.view(np.float64) if a.dtype.names else a).any(): fail(f"an entry of {name}", math.nan, "a number")
+        for name, (places, n) in self._places.items():
+            for value in (np.min(places, initial=0), np.max(places, initial=0)):
+                if not 0 <= value < n: fail(f"an entry of {name}", value.item(), f"an integer from 0 to {int(n) - 1}")
 
     @property
     def _places(self) -> dict[str, tuple[Any, int]]:
@@ -646,6 +707,17 @@ class OneAtATime(type(threading.RLock())):  # type: ignore[misc]
     def __enter__(self) -> None:
         if not self.acquire(False):
             raise ProtocolError("another thread is inside this learner: give each thread its own, for example copy.deepcopy(learner).")
+
+# %% ../../nbs/core/01_learner.ipynb #b109c97d
+def grown(name: str, have: np.ndarray, want: np.ndarray, older: int | None) -> np.ndarray:
+    "An array of a file in the form that the learner's has: older releases kept fewer fields of a record, or fewer columns; the rest is 0."
+    if (have.shape, have.dtype) == (want.shape, want.dtype): return have
+    new = np.zeros_like(want)
+    if have.shape == want.shape and have.dtype.names and set(have.dtype.names) < set(want.dtype.names or ()):
+        for field in have.dtype.names: new[field] = have[field]
+    elif have.dtype == want.dtype and have.shape == (*want.shape[:-1], older): new[..., :older] = have
+    else: fail(f"shape of {name}", have.shape, str(want.shape))
+    return new
 
 # %% ../../nbs/core/01_learner.ipynb #f41d9b24
 def check_learner(learner: Any) -> None:

@@ -24,11 +24,11 @@ from .checks import check_int, fail
 if TYPE_CHECKING: import sqlite3
 
 # %% auto #0
-__all__ = ['SCHEMA', 'checksum', 'force_folder', 'check_regular', 'keep_access', 'replace_file', 'write_file', 'write_whole',
-           'check_path', 'hold', 'read_file', 'stored_result', 'markdown']
+__all__ = ['VERSION', 'checksum', 'force_folder', 'check_regular', 'keep_access', 'replace_file', 'write_file', 'write_whole',
+           'check_path', 'hold', 'read_file', 'in_a_sentence', 'stored_result', 'markdown']
 
 # %% ../../nbs/core/20_storage.ipynb #57000007
-SCHEMA = 2  # version of the files that `save` writes
+VERSION = 2  # of the form of all files: a header of JSON with kind and version, arrays, and the checksum of both
 
 
 def checksum(header: str, arrays: dict[str, np.ndarray]) -> str:
@@ -82,8 +82,11 @@ def replace_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_file(path: str | Path, header: dict[str, Any], arrays: dict[str, Any]) -> None:
-    "Write header, checksum and arrays into one file. Raises OSError if the file cannot be written."
-    path, text = check_path(path), json.dumps(header | {"schema": SCHEMA})
+    """Write header, checksum and arrays into one file.
+
+    header: for JSON; its field "kind" says what the file holds: "learner", "run" or "service". Raises OSError if it cannot be written.
+    """
+    path, text = check_path(path), json.dumps(header | {"version": VERSION})
     with replace_file(path) as f: np.savez(f, header=np.array(text), checksum=np.array(checksum(text, arrays)), **arrays)
 
 
@@ -123,11 +126,11 @@ def hold(path: Path, name: str, value: Any, who: str) -> sqlite3.Connection:
     raise ValueError(f"{name} = {str(value)!r}: another process is using it ({why}).")
 
 # %% ../../nbs/core/20_storage.ipynb #57000010
-def read_file(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def read_file(path: str | Path, kind: str = "") -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Header and arrays of a file, if its form and its checksum are right.
 
-    Returns header: as written; arrays: the arrays by name. The file must not be compressed, and must be of this version
-    (`SCHEMA`). Raises FileNotFoundError if there is none.
+    kind: what it has to hold; empty for anything. Returns header: as written; arrays: the arrays by name. The file must not be
+    compressed, and must be of this version (`VERSION`). Raises FileNotFoundError if there is none.
     """
     path = check_path(path)
     if not path.exists(): raise FileNotFoundError(f"path = {str(path)!r}: there is no such file.")
@@ -138,8 +141,20 @@ def read_file(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     text, known = str(arrays.pop("header")), str(arrays.pop("checksum"))
     if checksum(text, arrays) != known: fail("checksum", known[:8] + "...", checksum(text, arrays)[:8] + "...", "the file was changed")
     header = json.loads(text)
-    check_int("schema", header.pop("schema"), SCHEMA, SCHEMA, "it was written by another version")
+    version = header.pop("version" if "version" in header else "schema")  # its name in the first files, which have no kind
+    check_int("version", version, VERSION, VERSION, "it was written by another version")
+    if kind and header.get("kind", kind) != kind: fail("kind", header["kind"], repr(kind))
     return header, arrays
+
+
+@contextlib.contextmanager
+def in_a_sentence(what: str) -> Iterator[None]:
+    "Whatever is wrong with a foreign or damaged file, the error is one sentence, which begins with `what`; a missing file stays missing."
+    try: yield
+    except FileNotFoundError: raise
+    except Exception as e:
+        ours = f": {e}".rstrip(".") if type(e) is ValueError and "it must be" in str(e) else ""
+        raise ValueError(f"{what}{ours}.") from e
 
 # %% ../../nbs/core/20_storage.ipynb #57c00002
 def stored_result(name: str) -> Any:

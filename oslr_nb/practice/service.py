@@ -25,8 +25,8 @@ from ..core.case import OpenCase, restored_case
 from ..core.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, fail, need
 from ..core.environment import ProtocolError
 from ..core.learner import Learner
-from ..core.saving import load, restore, saved_form
-from ..core.storage import check_path, check_regular, hold, read_file, write_file
+from ..core.saving import load
+from ..core.storage import check_path, check_regular, hold, in_a_sentence, read_file, write_file
 from ..own.choice import make_learner
 
 need("orjson")
@@ -181,10 +181,11 @@ class Examples:
 # %% ../../nbs/practice/service.ipynb #57a7e0f1
 def saved_examples(examples: Examples) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     "Header and arrays of a state file: learner, open examples, counts."
-    header, arrays = saved_form(examples.learner)
+    header, arrays = examples.learner.state(whole=True)
     kept = [[name, c.features, c.rows, c.explored, c.values.tolist() or None, c.prediction, name in examples.early]
             for name, c in examples.open.items()]
-    own = {"learner": header, "open": kept, "current": next((name for name, c in examples.open.items() if c.current), None)}
+    current = next((name for name, c in examples.open.items() if c.current), None)
+    own = {"kind": "service", "learner": header, "open": kept, "current": current}
     return own | {"rounds": examples.rounds, "skipped": examples.skipped, "losses": examples.losses}, arrays
 
 
@@ -216,7 +217,7 @@ def restored_learner(lr: Learner, header: dict[str, Any], arrays: dict[str, np.n
     saved, wanted = (json.dumps([key, dict(sorted(params.items()))]) for key, params in (
         (header["learner"], defaults | header["params"]), (lr.key, lr.params)))  # a release before had fewer arguments
     if saved != wanted: fail("learner of the file", saved, wanted, "asked for now")
-    restore(lr := copy.deepcopy(lr), header, arrays)
+    (lr := copy.deepcopy(lr)).set_state(header, arrays)
     return lr
 
 # %% ../../nbs/practice/service.ipynb #881f0576
@@ -315,14 +316,10 @@ class Service(Examples):
 
     def restore(self, path: str | Path) -> None:
         "Restore the state in which `save` was called; a file that is damaged, foreign or of another learner changes nothing."
-        try:
-            header, arrays = read_file(path)
+        with in_a_sentence(f"state = {str(path)!r}: it must be a whole file written by this command"):
+            header, arrays = read_file(path, "service")
             lines = check_int("lines", header["lines"], 0)
             restore_examples(self, header, arrays)
-        except FileNotFoundError: raise
-        except Exception as e:  # whatever is wrong with a foreign or damaged file, the answer is one sentence
-            ours = f": {e}" if type(e) is ValueError and "it must be" in str(e) else ""
-            raise ValueError(f"state = {str(path)!r}: it must be a whole file written by this command{ours}.") from e
         self.lines = lines
 
 # %% ../../nbs/practice/service.ipynb #5e41ce08

@@ -24,8 +24,7 @@ from ..core.driver import simulate
 from ..core.environment import Loss
 from ..core.learner import Learner
 from ..core.registry import all_learners
-from ..core.saving import get_state, restore
-from ..core.storage import check_path, hold, read_file, write_file, write_whole
+from ..core.storage import check_path, hold, in_a_sentence, read_file, write_file, write_whole
 from ..own.choice import auto, make_learner
 from .reading import Survey, Tried, blocks, check_names, find_column, named_numbers, names_in, names_of, survey_table
 from .report import BINS, COMPARED, draw_figure, gather, report_text
@@ -200,9 +199,9 @@ def add_moments(X: np.ndarray, y: np.ndarray, survey: Survey, tally: dict[str, n
 # %% ../../nbs/practice/tables.ipynb #911d6cdb
 def save_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[str, np.ndarray], done: int) -> None:
     "Write the state of the run into a file."
-    header, arrays = get_state(lr)
+    header, arrays = lr.state()
     named = {f"learner.{name}": a for name, a in arrays.items()} | {f"tally.{name}": a for name, a in tally.items()}
-    write_file(path, {"run": facts, "state": header, "done": done}, named)
+    write_file(path, {"kind": "run", "run": facts, "state": header, "done": done}, named)
 
 
 def rows_before(path: Path) -> int:
@@ -213,11 +212,10 @@ def rows_before(path: Path) -> int:
 
 def load_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[str, np.ndarray], start: str) -> int:
     "Put learner and sums into the state of the file; returns the rounds that were played. start: checksum of as many rows as it knows."
-    broken = f"out = {str(path.parent)!r}: its checkpoint.npz must be a whole one of `oslr run`."
-    try:
-        header, arrays = read_file(path)
+    broken = f"out = {str(path.parent)!r}: its checkpoint.npz must be a whole one of `oslr run`"
+    with in_a_sentence(broken):
+        header, arrays = read_file(path, "run")
         saved = dict(header["run"])
-    except Exception as e: raise ValueError(broken) from e
     arguments = inspect.signature(run_table).parameters
     for name, value in facts.items():
         have = saved.get(name, arguments[name].default if name in arguments else None)  # a release before did not know all of them
@@ -227,12 +225,11 @@ def load_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[
             fail("data", facts["data"], "the table of the run that is resumed", "rows were appended: they need a run of their own" if grown
                  else "rows, columns or values differ")
         if have != value and name != "data": fail(name, value, f"{have!r}, as in the run that is resumed")
-    try:
-        restore(lr, header["state"], {name: arrays[f"learner.{name}"] for name in lr.arrays})
+    with in_a_sentence(broken):
+        lr.set_state(header["state"], {name: arrays[f"learner.{name}"] for name in lr.arrays})
         for name, a in tally.items():
             if name not in LATER or f"tally.{name}" in arrays: a[:] = check_array(name, arrays[f"tally.{name}"], a.shape)
         return check_int("done", header["done"], 0)
-    except Exception as e: raise ValueError(broken) from e
 
 # %% ../../nbs/practice/tables.ipynb #c65587c1
 @contextlib.contextmanager

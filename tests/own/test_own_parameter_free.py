@@ -93,7 +93,7 @@ def test_late_labels_are_the_textbook_in_their_order(d, budget, top):
 def test_rounds_given_whole_refuse_and_change_nothing(make):
     lr, good = make(), ([0, 1, 2], [1.0, 2.0, 3.0])
     lr.learn(*good, 1.0)
-    before = str(oslr.saving.get_state(lr))
+    before = str(lr.state())
     bad = [([0, 1, 2, 3], [1.0] * 4), ([0, 1, 6], good[1]), ([0, 1, 1], good[1]), (good[0], [1.0, 2.0]), (good[0], [1.0, math.nan, 2.0]),
            (good[0], [1e61, 0, 0]), ("abc", good[1]), ([0.0, 1.0, 2.0], good[1])]
     if not getattr(lr, "takes_fewer", False): bad.append(([0, 1], [1.0, 2.0]))
@@ -103,7 +103,7 @@ def test_rounds_given_whole_refuse_and_change_nothing(make):
     for y in (math.nan, 1e61, "a", True):
         with pytest.raises(ValueError, match="it must be"): lr.learn(*good, y)
     with pytest.raises(ValueError, match="explored = 2"): lr.learn(*good, 1.0, explored=2)
-    assert str(oslr.saving.get_state(lr)) == before
+    assert str(lr.state()) == before
     lr.query()
     for call in (lambda: lr.learn(*good, 1.0), lambda: lr.predict_from(*good)):
         with pytest.raises(oslr.ProtocolError, match="out of order"): call()

@@ -101,7 +101,7 @@ def session(seed=5, n=120, most=9):
 
 
 def same_state(a, b):
-    (h, p), (g, q) = sv.saved_form(a.learner), sv.saved_form(b.learner)
+    (h, p), (g, q) = a.learner.state(whole=True), b.learner.state(whole=True)
     assert h == g and all(np.array_equal(p[name], q[name]) for name in p)
     one, other = ({k: str(v) for k, v in vars(s).items() if k not in ("learner", "calls")} for s in (a, b))
     assert one == other
@@ -210,7 +210,7 @@ def test_late_favourites_change_places(learner, options, tmp_path):
         s, S = late.pop(0)
         lr.learn(S, X[s, S], y[s])
         assert set(lr.buf[: lr.top]) == set(oslr.geometry.top_k(lr.score if "own" in learner else lr.h, lr.top))
-        oslr.saving.check_places(lr)
+        lr.set_state(*lr.state())
     lr.save(tmp_path / "a.npz")
     assert (oslr.load(tmp_path / "a.npz").query() == lr.query()).all()
 
