@@ -21,34 +21,36 @@ from importlib.machinery import PathFinder
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # the same names for checkers of types, which take `from a import b as b` for a public name
-    from oslr_nb import cli as cli, core as core, ledger as ledger, own as own, papers as papers, practice as practice, results as results
-    from oslr_nb.core import backends as backends, bandits as bandits, checks as checks, compiled as compiled, designs as designs
-    from oslr_nb.core import frames as frames, kernels as kernels
-    from oslr_nb.core import driver as driver, environment as environment, experts as experts, geometry as geometry, learner as learner
-    from oslr_nb.core import oco as oco, parameters as parameters, problems as problems, registry as registry, run as run
-    from oslr_nb.core import case as case, saving as saving, sparse as sparse, storage as storage, trees as trees
-    from oslr_nb.core.driver import play as play, simulate as simulate
-    from oslr_nb.core.environment import BudgetExceeded as BudgetExceeded, Environment as Environment, ProtocolError as ProtocolError
+# %% ../nbs/package.ipynb #afd76979
+# Written by make export: names and modules, for checkers of types alone
+if TYPE_CHECKING:
+    from oslr_nb.core.environment import Environment as Environment, ProtocolError as ProtocolError, BudgetExceeded as BudgetExceeded
     from oslr_nb.core.learner import Learner as Learner
-    from oslr_nb.core.registry import LEARNERS as LEARNERS
-    from oslr_nb.core.run import Comparator as Comparator, Run as Run, best_sparse as best_sparse
+    from oslr_nb.core.run import Run as Run, Comparator as Comparator, best_sparse as best_sparse
+    from oslr_nb.core.driver import play as play, simulate as simulate
     from oslr_nb.core.saving import load as load
-    from oslr_nb.ledger import claims as claims
     from oslr_nb.ledger.claims import verify as verify
-    from oslr_nb.own import adaptive as adaptive, choice as choice, moment_theory as moment_theory, moments as moments
-    from oslr_nb.own import parameter_free as parameter_free
     from oslr_nb.own.choice import auto as auto
+    from oslr_nb.practice.recommend import recommend as recommend
+    from oslr_nb.practice.adapters import OSLRRegressor as OSLRRegressor, OSLRLearner as OSLRLearner
+    from oslr_nb.practice.blocks import simulate_blocks as simulate_blocks, TableBlocks as TableBlocks
+    from oslr_nb.results.catalogue import stream as stream, streams as streams
+    from oslr_nb.core.registry import LEARNERS as LEARNERS
+    from oslr_nb import papers as papers, core as core, own as own, practice as practice, ledger as ledger, results as results, cli as cli
     from oslr_nb.papers import cesabianchi2010 as cesabianchi2010, foster2016 as foster2016, hazan2012 as hazan2012, ito2017 as ito2017
     from oslr_nb.papers import ito2018 as ito2018, kale2017 as kale2017, li2025 as li2025, murata2018 as murata2018
-    from oslr_nb.practice import adapters as adapters, blocks as blocks, columns as columns, data as data
-    from oslr_nb.practice import reading as reading, report as report, scaling as scaling, service as service, tables as tables
-    from oslr_nb.practice.adapters import OSLRLearner as OSLRLearner, OSLRRegressor as OSLRRegressor
-    from oslr_nb.practice.blocks import TableBlocks as TableBlocks, simulate_blocks as simulate_blocks
-    from oslr_nb.practice.recommend import recommend as recommend
-    from oslr_nb.results import catalogue as catalogue, datasets as datasets, digits as digits, equal_cost as equal_cost
-    from oslr_nb.results import errata as errata, experiments as experiments
-    from oslr_nb.results.catalogue import stream as stream, streams as streams
+    from oslr_nb.core import backends as backends, bandits as bandits, case as case, checks as checks, compiled as compiled
+    from oslr_nb.core import designs as designs, driver as driver, environment as environment, experts as experts, frames as frames
+    from oslr_nb.core import geometry as geometry, kernels as kernels, learner as learner, oco as oco, parameters as parameters
+    from oslr_nb.core import problems as problems, registry as registry, run as run, saving as saving, sparse as sparse
+    from oslr_nb.core import storage as storage, trees as trees
+    from oslr_nb.own import adaptive as adaptive, choice as choice, moment_theory as moment_theory, moments as moments
+    from oslr_nb.own import parameter_free as parameter_free
+    from oslr_nb.practice import adapters as adapters, blocks as blocks, columns as columns, data as data, reading as reading
+    from oslr_nb.practice import report as report, scaling as scaling, service as service, tables as tables
+    from oslr_nb.ledger import claims as claims
+    from oslr_nb.results import catalogue as catalogue, datasets as datasets, digits as digits, equal_cost as equal_cost, errata as errata
+    from oslr_nb.results import experiments as experiments
 
 # %% ../nbs/package.ipynb #47e27c33
 def submodule(storey: str, name: str) -> Any:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pypandoc
 
+from website import fronts
 from website.procs import HIDDEN, LONG, kind_of
 from website.rich import (
     BOXES,
@@ -50,10 +51,11 @@ def renew(folder: Path, write: bool = True) -> list[str]:
     books, changed = read(folder), []
     labels, letters = ({name: of(book) for name, book in books.items()} for of in (labels_of, letters_of))
     bibliography = str(folder / "references.bib")
+    before = {name: json.dumps(book, sort_keys=True) for name, book in books.items()}
+    fronts.renew(books)
     for name, book in books.items():
-        before = json.dumps(book, sort_keys=True)
         renumber(name, book, labels, letters, bibliography)
-        if json.dumps(book, sort_keys=True) != before:
+        if json.dumps(book, sort_keys=True) != before[name]:
             changed.append(name)
             if write: (folder / name).write_text(json.dumps(book, sort_keys=True, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return changed

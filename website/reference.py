@@ -50,7 +50,7 @@ class Module:
     nodes: dict[str, ast.AST] = field(default_factory=dict)
     public: list[str] = field(default_factory=list)
     imported: dict[str, tuple[str, str]] = field(default_factory=dict)
-    passed_on: set[str] = field(default_factory=set)
+    handed_on: list[str] = field(default_factory=list)  # modules whose public names this one gives as well
 
     def __post_init__(self) -> None:
         text = self.file.read_text(encoding="utf-8")
@@ -62,7 +62,7 @@ class Module:
         self.notebook = found[-1] if found else ""  # a module of the ledger is begun by one notebook and filled by the page
         for node in tree.body:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-                if node.targets[0].id == "__all__": listed = ast.literal_eval(node.value)
+                if node.targets[0].id == "__all__" and isinstance(node.value, ast.List): listed = ast.literal_eval(node.value)
                 self.nodes[node.targets[0].id] = node
             elif isinstance(node, ast.AnnAssign): self.nodes[node.target.id] = node
             elif isinstance(node, Definition): self.nodes[node.name] = node
@@ -71,13 +71,13 @@ class Module:
                 above = package[: len(package) + 1 - node.level] if node.level else []
                 source = name_of([*above, *(node.module or "").split(".")])
                 for alias in node.names: self.imported[alias.asname or alias.name] = (source, alias.name)
+                if node.names[0].name == "*": self.handed_on.append(source)
         self.public = [name for name in listed if name in self.nodes]
         for node in self.nodes.values():
             made = decorators(node) & {"register", "validated"} if isinstance(node, Definition) else ()
             real = vars(import_module(".".join(parts)))[node.name] if made else None
             if isinstance(real, type): node.body[0].value.value = real.__doc__
             elif real: node.declared = [(name, kind, [about]) for name, kind, about in parameter_lines(real)]
-        self.passed_on = set(listed) - set(self.public)
 
     @property
     def page(self) -> str:
@@ -328,8 +328,7 @@ def public_path(module: Module, name: str) -> str:
     if home().get(name) == module.name: return f"oslr.{name}"
     paper, _, inner = module.name.partition(".")
     front = modules().get(paper)
-    chapter = front and (paper == "own" or front.file.parent.parent.name in ("papers", "core"))
-    short = inner and chapter and (name in front.passed_on or not front.passed_on)
+    short = inner and front and module.name in front.handed_on
     return f"oslr.{paper if short else module.name}.{name}"
 
 
@@ -556,6 +555,19 @@ def write(proc: Path, notebooks: Path = Path("nbs")) -> None:
         page = notebook(module.name or "oslr_nb", f"Reference of {path}.", [markdown(text, module.page), *cells])
         (proc / module.page).write_text(page, encoding="utf-8")
     (proc / FOLDER / "index.ipynb").write_text(index(), encoding="utf-8")
+
+
+def groups(parts: dict[str, str]) -> list[dict[str, Any]]:
+    """The contents of the reference: where `oslr` finds its names, then the modules in the parts of the book.
+
+    parts: the pages of the book in their order, and the part of each.
+    """
+    found: dict[str, list[str]] = {"Use": []}
+    places, used = list(parts), set(home().values())
+    for module in sorted((m for m in shown() if m.notebook in parts), key=lambda m: (m.name != "", places.index(m.notebook))):
+        part = "Use" if module.name in used else re.sub("^[IVX]+ ", "", parts[module.notebook])
+        found.setdefault(part, []).append(module.page)
+    return [{"section": part, "contents": pages} for part, pages in found.items()]
 
 
 def order(module: Module) -> Any:

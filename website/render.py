@@ -275,4 +275,9 @@ def processed() -> Path:
 
     proc = Path(proc_nbs(force=True, n_workers=0))  # here: a worker would read the package once more
     reference.write(proc)
+    config = settings(proc / "_quarto.yml")
+    contents = config["website"]["sidebar"]["contents"]
+    groups = reference.groups({page.source: page.section for page in navigation(contents)})
+    next(part for part in contents if part["section"] == REFERENCE)["contents"] = [f"{reference.FOLDER}/index.ipynb", *groups]
+    (proc / "_quarto.yml").write_text(yaml.safe_dump(config, allow_unicode=True, sort_keys=False), encoding="utf-8")
     return proc

@@ -143,6 +143,7 @@ def linear(c: Constants, T: int) -> float:
     return math.inf
 
 # %% ../../nbs/core/04_registry.ipynb #c0dcced5
+# how `plain` writes commands of TeX that are not the names of what they mean
 SPELLED = {"le": " <= ", "ge": " >= ", "sim": " ~ ", "subseteq": " in ", "infty": "inf", "top": "T", "ell": "l", "varepsilon": "epsilon",
            "varphi": "phi", "Vert": "||", "lvert": "|", "rvert": "|", "langle": "<", "rangle": ">", ",": " ", "bigl": "", "bigr": "",
            "mathbb": "", "mathcal": ""}  # fmt: skip

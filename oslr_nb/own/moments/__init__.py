@@ -9,7 +9,13 @@ __doc__ = """Pairwise second moments: least squares on whatever was bought.
 For every pair of features the sums over the rounds in which both were bought; favourites by forward selection, prediction
 from all that was bought, ridges aggregated, scale-free.
 """
-from .experts import bound_aggregation as bound_aggregation, mixed_prediction as mixed_prediction
-from .learner import PairwiseLeastSquares as PairwiseLeastSquares, textbook_pairwise as textbook_pairwise
-from .protocols import PairwisePOSLR as PairwisePOSLR, PairwiseTrainingOnly as PairwiseTrainingOnly
-from .sums import PRIOR as PRIOR, SCALES as SCALES
+
+# %% ../../../nbs/own/03_moments.ipynb #30497233
+# Written by make export: the public names of the pages of this folder
+from .sums import *
+from .experts import *
+from .purchases import *
+from .learner import *
+from .protocols import *
+
+__all__ = [name for name in dir() if name[0] != "_"]

@@ -22,7 +22,7 @@ from ...core.kernels import kernel
 from ...core.parameters import Array, Choice, Flag, Integer, Real, validated
 
 # %% auto #0
-__all__ = ['gradient_bound', 'aer_textbook', 'aer_log_factor', 'aer_lambda', 'bound_aer', 'aer_shrink', 'plain_aer']
+__all__ = ['gradient_moment', 'gradient_bound', 'aer_textbook', 'aer_log_factor', 'aer_lambda', 'bound_aer']
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #02aerpar
 HALVES = "Algorithm 2 draws k/2 attributes for x and k/2 for <w,x>"

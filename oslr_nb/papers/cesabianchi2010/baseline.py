@@ -19,8 +19,7 @@ from ...core.checks import LARGEST, check_exact, check_indices, check_int, fail
 from ...core.parameters import Choice, Confidence, Flag, Integer, Real, validated
 
 # %% auto #0
-__all__ = ['INEQUALITIES', 'set_estimate', 'pair_estimate', 'distinct_estimate', 'moment_factors', 'hoeffding', 'bernstein',
-           'deviations', 'bound_baseline']
+__all__ = ['set_estimate', 'pair_estimate', 'distinct_estimate', 'moment_factors', 'deviations', 'bound_baseline']
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #c4ec0105
 Count = Annotated[int, Integer("A number of attributes or of examples.", 1, 10**15)]
@@ -91,6 +90,7 @@ def distinct_estimate(x: np.ndarray, S: Iterable[int], wrong: Wrong = False) -> 
     return A.astype(x.dtype), v
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #4ef3fffb
+#| code-fold: show
 INEQUALITIES = ("bernstein", "hoeffding")  # the two forms of the bound; the second is the printed order
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #feb084d6
@@ -143,6 +143,7 @@ def moment_factors(d: Features, k: Budget, estimator: Estimator = "pairs") -> di
             "reach": Fraction(d, 2) + Fraction(d, k)}
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #04982eaf
+#| code-fold: show
 def hoeffding(level: float, m: int, width: float) -> float:
     """Deviation of a mean by Hoeffding's inequality, of chance e^-level at most on one side: width sqrt(level / (2 m)).
 

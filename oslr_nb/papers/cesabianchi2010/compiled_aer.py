@@ -26,8 +26,7 @@ from .aer import Ball, Budget, Examples, Features, Label, Largest, SmallBall, St
 from .aer import aer_lambda, bound_aer, comparator_norm
 
 # %% auto #0
-__all__ = ['AER_OUTPUTS', 'aer_select', 'aer_inner', 'aer_descend', 'aer_centre', 'aer_calibrate', 'aer_scale', 'aer_output',
-           'aer_fix_output', 'aer_learn', 'aer_whole', 'aer_score', 'AER']
+__all__ = ['AER']
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #580e2cc9
 SCALARS = record("rounds", "bought", "draws", "mean", "yp", "q", "qq", "drawn")  # mean: of the labels; yp, q, qq: sums for the scale

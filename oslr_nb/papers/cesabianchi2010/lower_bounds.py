@@ -17,7 +17,7 @@ from ...core.checks import check_rng, fail
 from ...core.parameters import Flag, Integer, Real, validated
 
 # %% auto #0
-__all__ = ['hidden_attribute', 'look_information', 'binary_divergence', 'largest_chance', 'divergence_area', 'bound_examples']
+__all__ = ['hidden_attribute', 'look_information', 'bound_examples']
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #03lowerbound
 Count = Annotated[int, Integer("A number of attributes or of examples.", 1, 10**15)]
@@ -57,6 +57,7 @@ def look_information(eps: Level) -> float:
     return -math.log1p(-4 * eps) / 2
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #ed955b70
+#| code-fold: show
 def binary_divergence(a: float, b: float) -> float:
     """kl(a, b) = a ln(a / b) + (1 - a) ln((1 - a) / (1 - b)) in nats; infinite if b is 0 or 1.
 
@@ -78,6 +79,7 @@ def largest_chance(a: float, information: float) -> float:
     return low
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #cfa832c6
+#| code-fold: show
 def divergence_area(a: float, s: float) -> float:
     """The integral of kl(a, v) over v from a to s.
 

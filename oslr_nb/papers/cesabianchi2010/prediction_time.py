@@ -21,10 +21,10 @@ from ...core.checks import check_int, check_real, fail
 from ...core.parameters import Integer, Real, validated
 
 # %% auto #0
-__all__ = ['Law', 'exact_number', 'check_law', 'Policy', 'best_policy', 'best_policy_risk', 'sign_law', 'test_time_floor',
-           'hard_chances']
+__all__ = ['Policy', 'best_policy', 'best_policy_risk', 'sign_law', 'test_time_floor', 'hard_chances']
 
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #fd6ffd35
+#| code-fold: show
 Law = Sequence[tuple[Sequence[Any], Any, Any]]  # a finite law: outcomes of attributes, label, chance (ours)
 
 
@@ -35,6 +35,7 @@ def exact_number(name: str, value: Any) -> Fraction:
     return Fraction(check_real(name, value, why="or a Fraction"))
 
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #8aa2a430
+#| code-fold: show
 def check_law(law: Law, depth: int) -> list[tuple[tuple[Fraction, ...], Fraction, Fraction]]:
     "A finite law in Fractions, as `best_policy` takes it, without outcomes of chance 0 (Cesa-Bianchi et al. 2010)."
     try: rows = [(tuple(x), y, c) for x, y, c in law]

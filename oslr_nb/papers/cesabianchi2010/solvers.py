@@ -27,12 +27,10 @@ from .baseline import Ball, Budget, Count, Estimator, Features, Inequality, Labe
 from .baseline import bound_baseline, check_pair_budget, deviations
 
 # %% auto #0
-__all__ = ['BASELINE_FORMS', 'bound_clipped', 'trust_coordinates', 'minimise_l2', 'l1_gap', 'largest_eigenvalue', 'minimise_l1',
-           'clip_psd', 'lars_corners', 'path_l1', 'minimise_faces', 'lasso_in_ball', 'ridge_in_ball', 'place_of',
-           'draw_pairs', 'add_pairs', 'add_distinct', 'baseline_select', 'baseline_score', 'baseline_learn',
-           'solve_baseline', 'Baseline']
+__all__ = ['bound_clipped', 'lasso_in_ball', 'ridge_in_ball', 'solve_baseline', 'Baseline']
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #3a06cf4f
+#| code-fold: show
 BASELINE_FORMS = ("clipped", "indefinite")  # what Baseline minimises: a convex form, or the printed one
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #05solverspar
@@ -79,6 +77,8 @@ def length_of(c: np.ndarray) -> float:
     return top * float(np.linalg.norm(c / top)) if top > 0 else 0.0
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #45e81f1e
+#| code-fold: true
+#| code-summary: "Exported source: trust_coordinates"
 def trust_coordinates(values: np.ndarray, c: np.ndarray, radius: float) -> np.ndarray:
     """Global minimiser of sum_i values_i w_i^2 - 2 c_i w_i over ||w||_2 <= radius.
 
@@ -107,6 +107,7 @@ def trust_coordinates(values: np.ndarray, c: np.ndarray, radius: float) -> np.nd
     return w * min(1.0, radius / max(length_of(w), 1e-300))
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #e5bffda8
+#| code-fold: show
 def minimise_l2(A: Any, v: np.ndarray, radius: float, eigen: Any = None) -> np.ndarray:
     """Global minimiser of w'Aw - v'w over ||w||_2 <= radius, for any symmetric A (the trust-region subproblem).
 
@@ -118,6 +119,7 @@ def minimise_l2(A: Any, v: np.ndarray, radius: float, eigen: Any = None) -> np.n
     return vectors @ trust_coordinates(values, vectors.T @ v / 2, radius)
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #6633f1e1
+#| code-fold: show
 def l1_gap(A: np.ndarray, v: np.ndarray, w: np.ndarray, radius: float) -> float:
     """Certificate over the l1 ball: <g, w> + radius ||g||_inf with g = 2Aw - v: Lemma CE 2 (lem-base-gap).
 
@@ -136,6 +138,8 @@ def largest_eigenvalue(A: np.ndarray, steps: int = 20) -> float:
     return float(np.linalg.norm(u))
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #aecf3f57
+#| code-fold: true
+#| code-summary: "Exported source: minimise_l1"
 def minimise_l1(
     A: np.ndarray, v: np.ndarray, radius: float, w0: np.ndarray | None = None, convex: bool = True, tol: float = 1e-6,
     iterations: int = 20_000,
@@ -169,6 +173,7 @@ def minimise_l1(
     return w
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #7aab2457
+#| code-fold: show
 def clip_psd(A: np.ndarray, eigen: Any = None) -> np.ndarray:
     """The nearest positive semidefinite matrix to A (d, d): negative eigenvalues set to 0; eigen: its eigh, if known
     (ours)."""
@@ -177,6 +182,7 @@ def clip_psd(A: np.ndarray, eigen: Any = None) -> np.ndarray:
     return (P + P.T) / 2
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #3311788d
+#| code-fold: show
 def lars_corners(A: np.ndarray, v: np.ndarray, radius: float) -> np.ndarray:
     """Corners of the path of minimisers of w'Aw - v'w + 2 alpha ||w||_1 as alpha falls (scikit-learn's
     `lars_path_gram`).
@@ -195,6 +201,7 @@ def lars_corners(A: np.ndarray, v: np.ndarray, radius: float) -> np.ndarray:
             steps *= 2
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #7df87796
+#| code-fold: show
 @validated
 def path_l1(A: np.ndarray, v: np.ndarray, radii: Radii, tol: float = 1e-6) -> np.ndarray:
     """Minimisers (n, d) of f(w) = w'Aw - v'w over ||w||_1 <= B for each B in radii, from one Lasso path.
@@ -218,6 +225,7 @@ def path_l1(A: np.ndarray, v: np.ndarray, radii: Radii, tol: float = 1e-6) -> np
     return np.array(found)
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #62eafd5a
+#| code-fold: show
 def minimise_faces(A: np.ndarray, v: np.ndarray, radius: float) -> np.ndarray:
     """Global minimiser of w'Aw - v'w over ||w||_1 <= radius by search over all faces: Lemma CE 3 (lem-base-faces).
 

@@ -19,7 +19,7 @@ from .learners import Ball, Budget, Count, ExamplesOrNone, Features, Label, Rate
 from .learners import attribute_ahead, attribute_learn, attribute_predict, attribute_select
 
 # %% auto #0
-__all__ = ['OnlineAELR']
+__all__ = ['OnlineAELR', 'floor_online']
 
 # %% ../../../nbs/papers/hazan2012/03_online.ipynb #onlinepar
 Truth = Annotated[Any, Array("The true weights.", ("d",))]
